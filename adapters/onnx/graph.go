@@ -1,0 +1,82 @@
+package onnx
+
+// DType is a tensor element type the engine runs.
+type DType uint8
+
+// The element types. Float16/bfloat16 and strings are refused at load.
+const (
+	Float32 DType = iota + 1
+	Float64
+	Int32
+	Int64
+	Bool
+)
+
+// Batch marks the batch axis in a Shape: its size is known only at run time.
+const Batch = -1
+
+// Tensor is a constant: row-major, F for floating types, I for the others.
+// Floats are kept as float64 whatever the type; they are exact.
+type Tensor struct {
+	Type  DType
+	Shape []int
+	F     []float64
+	I     []int64
+}
+
+// Value is an edge of the graph: a graph input, a constant or a node's output.
+type Value struct {
+	Name     string
+	Type     DType
+	Shape    []int   // Batch (-1) on at most one axis: the rows
+	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
+	Producer *Node   // nil for inputs and constants
+}
+
+// BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
+func (v *Value) BatchAxis() int {
+	for i, d := range v.Shape {
+		if d == Batch {
+			return i
+		}
+	}
+	return -1
+}
+
+// Node is one operator, already checked: shapes and types of its outputs are
+// known, and no axis but the batch axis mixes rows.
+type Node struct {
+	Index   int // position in topological order
+	Name    string
+	Op      string   // "Gemm"
+	Domain  string   // "" for ai.onnx
+	Version int      // opset of its domain
+	Inputs  []*Value // nil entries: optional inputs left out
+	Outputs []*Value
+	Attrs   map[string]Attr
+}
+
+// Attr is an attribute of a node.
+type Attr struct {
+	Int     int64
+	Float   float64
+	String  string
+	Ints    []int64
+	Floats  []float64
+	Strings []string
+	Tensor  *Tensor
+}
+
+// Graph is a loaded, checked, constant-folded network in topological order.
+type Graph struct {
+	Inputs  []*Value // without initializers
+	Outputs []*Value
+	Nodes   []*Node // only those the outputs need
+	values  map[string]*Value
+}
+
+// Value finds a tensor by name.
+func (g *Graph) Value(name string) (*Value, bool) {
+	v, ok := g.values[name]
+	return v, ok
+}

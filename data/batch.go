@@ -1,0 +1,148 @@
+// Package data carries rows from files or memory to the models and terms that
+// read them: named columns in a Batch, and a Source that can be read again.
+package data
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Codes is a categorical column of a batch. Index[i] is the position in Levels
+// of row i's level. Levels may grow from batch to batch but never reorders: a
+// code keeps its meaning for the life of the Source.
+type Codes struct {
+	Index  []int32
+	Levels []string
+}
+
+// Batch is a run of consecutive rows of a Source. Once it has been yielded its
+// contents never change, so it may be shared between goroutines and sliced
+// without copying. A column can be held as numbers, as codes, or both.
+type Batch struct {
+	rows    int
+	first   int64
+	numbers []int64 // data row of each row; nil: first, first+1, ...
+	numeric map[string][]float64
+	codes   map[string]Codes
+	tensors map[string]*mat.Dense
+}
+
+// NewBatch returns a batch of the given number of rows without columns, whose
+// first row is row first (0-based) of its source.
+func NewBatch(rows int, first int64) *Batch {
+	return &Batch{
+		rows:    rows,
+		first:   first,
+		numeric: map[string][]float64{},
+		codes:   map[string]Codes{},
+		tensors: map[string]*mat.Dense{},
+	}
+}
+
+// Rows is the number of rows n.
+func (b *Batch) Rows() int { return b.rows }
+
+// Row returns the 0-based row of the source that row i of the batch holds.
+// Sources that leave rows out yield increasing rows with gaps.
+func (b *Batch) Row(i int) int64 {
+	if b.numbers != nil {
+		return b.numbers[i]
+	}
+	return b.first + int64(i)
+}
+
+// SetRows records which source row each row of the batch holds (length n,
+// increasing; kept, not copied). Without it rows are consecutive.
+func (b *Batch) SetRows(rows []int64) error {
+	if len(rows) != b.rows {
+		return fmt.Errorf("data: %d row numbers for a batch of %d rows", len(rows), b.rows)
+	}
+	b.numbers = rows
+	return nil
+}
+
+// SetNumeric adds or replaces the numeric column name; v (length n) is kept,
+// not copied.
+func (b *Batch) SetNumeric(name string, v []float64) error {
+	if len(v) != b.rows {
+		return fmt.Errorf("data: column %q has %d values in a batch of %d rows", name, len(v), b.rows)
+	}
+	b.numeric[name] = v
+	return nil
+}
+
+// SetCodes adds or replaces the categorical column name; c is kept, not copied.
+func (b *Batch) SetCodes(name string, c Codes) error {
+	if len(c.Index) != b.rows {
+		return fmt.Errorf("data: column %q has %d codes in a batch of %d rows", name, len(c.Index), b.rows)
+	}
+	b.codes[name] = c
+	return nil
+}
+
+// SetTensor adds or replaces a tensor of n rows, trailing axes flattened
+// row-major; m is kept, not copied. Models add their taps this way.
+func (b *Batch) SetTensor(name string, m *mat.Dense) error {
+	if r, _ := m.Dims(); r != b.rows {
+		return fmt.Errorf("data: tensor %q has %d rows in a batch of %d rows", name, r, b.rows)
+	}
+	b.tensors[name] = m
+	return nil
+}
+
+// Numeric returns the column's values (length n, not to be changed).
+func (b *Batch) Numeric(name string) ([]float64, error) {
+	if v, ok := b.numeric[name]; ok {
+		return v, nil
+	}
+	if _, ok := b.codes[name]; ok {
+		return nil, fmt.Errorf("data: column %q holds text, where numbers are needed", name)
+	}
+	return nil, fmt.Errorf("data: no column %q in this batch", name)
+}
+
+// Codes returns the column's levels by row. A column held only as numbers is
+// an error: callers that accept both ask for Numeric then.
+func (b *Batch) Codes(name string) (Codes, error) {
+	if c, ok := b.codes[name]; ok {
+		return c, nil
+	}
+	if _, ok := b.numeric[name]; ok {
+		return Codes{}, fmt.Errorf("data: column %q holds numbers, where categories are needed", name)
+	}
+	return Codes{}, fmt.Errorf("data: no column %q in this batch", name)
+}
+
+// Categorical reports whether the column is held as codes.
+func (b *Batch) Categorical(name string) bool {
+	_, ok := b.codes[name]
+	return ok
+}
+
+// Tensor returns the n x width tensor, not to be changed.
+func (b *Batch) Tensor(name string) (*mat.Dense, error) {
+	if m, ok := b.tensors[name]; ok {
+		return m, nil
+	}
+	return nil, fmt.Errorf("data: no tensor %q in this batch", name)
+}
+
+// Slice returns rows i to j-1 as a batch that shares b's memory.
+func (b *Batch) Slice(i, j int) *Batch {
+	s := NewBatch(j-i, b.first+int64(i))
+	if b.numbers != nil {
+		s.numbers = b.numbers[i:j]
+	}
+	for name, v := range b.numeric {
+		s.numeric[name] = v[i:j]
+	}
+	for name, c := range b.codes {
+		s.codes[name] = Codes{Index: c.Index[i:j], Levels: c.Levels}
+	}
+	for name, m := range b.tensors {
+		_, w := m.Dims()
+		s.tensors[name] = m.Slice(i, j, 0, w).(*mat.Dense)
+	}
+	return s
+}

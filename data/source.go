@@ -1,0 +1,46 @@
+package data
+
+import (
+	"context"
+	"iter"
+)
+
+// Column describes a column of a Source. A column may be both: a factor whose
+// cells are numbers still feeds a network by its numeric value.
+type Column struct {
+	Name        string
+	Numeric     bool
+	Categorical bool
+	Width       int // 0 for an ordinary column; the flattened width of a tensor
+}
+
+// Schema lists a source's columns in file order.
+type Schema []Column
+
+// Lookup finds a column by name.
+func (s Schema) Lookup(name string) (Column, bool) {
+	for _, c := range s {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Column{}, false
+}
+
+// Names lists the columns' names in order.
+func (s Schema) Names() []string {
+	names := make([]string, len(s))
+	for i, c := range s {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// Source is re-readable: every call of Batches starts at the first row and
+// yields the same rows in the same order, with (at least) the named columns.
+// Batch boundaries are the source's own business and must not matter to
+// anyone. An error ends the sequence. Yielded batches are never written again.
+type Source interface {
+	Schema() Schema
+	Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, error]
+}

@@ -1,0 +1,111 @@
+// Package decompose applies post-hoc orthogonalization (PHO, Rügamer 2023) to
+// additive models: what the structured bases can explain moves from the deep
+// predictor to the structured one, exactly, and predictions stay as they are.
+package decompose
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/penalty"
+)
+
+// Term is a basis on data columns: row i of its n x Dim values depends on row i
+// of the batch alone. Terms are immutable and safe for concurrent use; the same
+// Term value in several predictors is evaluated once. A term that implements
+// json.Marshaler can be written to the artifact.
+type Term interface {
+	Name() string // mgcv's label without spaces: x1, s(x2), te(lon,lat), s(x):lev
+	Kind() Kind
+	Columns() []string // data columns (features) the values depend on
+	Dim() int          // d, the number of raw columns
+	// Eval overwrites dst (n x d) with the raw basis at the rows of b.
+	Eval(dst *mat.Dense, b *data.Batch) error
+}
+
+// SparseTerm may save work, never change an answer: EvalSparse gives the same
+// values as Eval.
+type SparseTerm interface {
+	Term
+	EvalSparse(b *data.Batch) (design.Columns, error)
+}
+
+// Kind names what a term is, as in the artifact.
+type Kind string
+
+// The kinds of terms.
+const (
+	Linear  Kind = "linear"
+	Factor  Kind = "factor"
+	Smooth  Kind = "smooth"
+	Tensor  Kind = "tensor"
+	Random  Kind = "random"
+	Learned Kind = "learned"
+)
+
+// Spec is a term before its data scan. Scan sees every row once, in order, from
+// one goroutine; Build then returns the finished blocks (one, or one for each
+// level of a factor by).
+type Spec interface {
+	Columns() []string
+	// NeedsScan is false when Build can be called at once.
+	NeedsScan() bool
+	Scan(b *data.Batch) error
+	Build() ([]Block, error)
+}
+
+// Block is a term in a predictor with everything that changes the answer.
+type Block struct {
+	Term       Term
+	Penalty    penalty.Penalty // in raw coordinates
+	Constraint Constraint
+	// Base lists terms whose rows together are the base basis that means
+	// (sum-to-zero) and norms (penalty scaling) are taken from; nil: Term itself.
+	// The blocks of a factor by list all their siblings: the base is centred over
+	// all rows, then masked.
+	Base []Term
+	// Coef are the network's own coefficients beta (length Dim, raw
+	// coordinates); nil means zero.
+	Coef []float64
+}
+
+// Constraint restricts a block's raw coefficients to a linear subspace.
+type Constraint uint8
+
+const (
+	// Free leaves all coefficients.
+	Free Constraint = iota
+	// SumToZero: the base basis' unweighted column means m satisfy m'a = 0
+	// (Wood 2017, 5.4.1).
+	SumToZero
+	// Treatment: the first coefficient is 0 (treatment contrasts).
+	Treatment
+)
+
+// Outputs receives one evaluation of a model. Fields are n x K, taps n x width;
+// all are allocated by the caller and overwritten.
+type Outputs struct {
+	Zeta *mat.Dense            // deep predictor, link scale
+	Eta  *mat.Dense            // the network's own additive predictor, link scale
+	Taps map[string]*mat.Dense // every tensor named by Model.Taps
+}
+
+// Model is any additive model: eta_k = intercept_k + sum_j Phi_j beta_j + zeta_k.
+type Model interface {
+	// Predictors names the K predictors.
+	Predictors() []string
+	// Columns names the data columns Forward reads.
+	Columns() []string
+	// Intercept is the constant of predictor k that belongs to the structured part.
+	Intercept(k int) float64
+	// Blocks are the structured terms of predictor k; none for a black box.
+	Blocks(k int) []Block
+	// Taps names the tensors that learned terms read, with their widths.
+	Taps() map[string]int
+	// Forward evaluates the network on the rows of b. It uses one goroutine, may
+	// be called concurrently, and row i of every output depends on row i alone.
+	Forward(ctx context.Context, dst *Outputs, b *data.Batch) error
+}

@@ -1,0 +1,41 @@
+// Package design holds evaluated columns of a design matrix (dense, a fixed
+// number of non-zeros per row, or one code per row) and their sandwich
+// products X'WX, pair by pair, without making them dense first.
+package design
+
+import "gonum.org/v1/gonum/mat"
+
+// Columns are d columns evaluated on n rows: a Dense, a *Sparse or a *Codes.
+type Columns interface {
+	// Dims returns the rows n and the columns d.
+	Dims() (n, d int)
+	columns()
+}
+
+// Dense holds every value, n x d.
+type Dense struct{ *mat.Dense }
+
+// Sparse holds exactly K entries in each row: row i has Value[i*K+l] in column
+// Index[i*K+l], l < K. Entries of one row have different columns; a value may
+// be 0.
+type Sparse struct {
+	D, K  int
+	Index []int32
+	Value []float64
+}
+
+// Codes holds at most one entry in each row: Value[i] (1 if Value is nil) in
+// column Code[i], or nothing if Code[i] < 0.
+type Codes struct {
+	D     int
+	Code  []int32
+	Value []float64
+}
+
+func (x Dense) Dims() (n, d int)   { return x.Dense.Dims() }
+func (x *Sparse) Dims() (n, d int) { return len(x.Index) / x.K, x.D }
+func (x *Codes) Dims() (n, d int)  { return len(x.Code), x.D }
+
+func (Dense) columns()   {}
+func (*Sparse) columns() {}
+func (*Codes) columns()  {}

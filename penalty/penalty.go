@@ -1,0 +1,40 @@
+// Package penalty holds quadratic penalties and the selection of their
+// smoothing parameters from the moments of the data: REML, GCV or fixed
+// (Wood 2017, chapters 5 and 6), without another look at the rows.
+package penalty
+
+import "gonum.org/v1/gonum/mat"
+
+// Penalty is a sum of quadratic penalties lambda_j a'S_j a on a block's d raw
+// coefficients. The zero value penalises nothing.
+type Penalty struct {
+	S  []*mat.SymDense // each d x d, positive semi-definite, unscaled
+	SP []float64       // fixed smoothing parameters; nil or negative: to be chosen
+}
+
+// Problem is a penalised least squares problem by its moments, on the scale and
+// in the coordinates where smoothing parameters are reported: constraints
+// absorbed, penalties scaled.
+type Problem struct {
+	Rows    int64   // n: rows of positive weight
+	SumW    float64 // sum of weights
+	SumLogW float64 // sum of log weights over those rows
+
+	// With an intercept, XX (p x p), XZ (p) and ZZ are centred at the weighted
+	// means and the intercept itself is not among the p columns. Without one
+	// they are raw.
+	Intercept bool
+	XX        *mat.SymDense // X'WX
+	XZ        []float64     // X'Wz
+	ZZ        float64       // z'Wz
+
+	Terms []Term // in column order; together they cover the p columns
+}
+
+// Term is a range of columns and its penalties there.
+type Term struct {
+	Name       string
+	Start, Dim int
+	S          []*mat.SymDense // each Dim x Dim; none: unpenalised
+	SP         []float64       // as in Penalty
+}
