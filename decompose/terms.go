@@ -1,0 +1,69 @@
+package decompose
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+)
+
+// LinearTerm is the identity basis of one numeric column: d = 1.
+type LinearTerm struct{ Column string }
+
+func (t *LinearTerm) Name() string      { return t.Column }
+func (t *LinearTerm) Kind() Kind        { return Linear }
+func (t *LinearTerm) Columns() []string { return []string{t.Column} }
+func (t *LinearTerm) Dim() int          { return 1 }
+
+// Eval copies the column into dst (n x 1).
+func (t *LinearTerm) Eval(dst *mat.Dense, b *data.Batch) error {
+	x, err := b.Numeric(t.Column)
+	if err != nil {
+		return fmt.Errorf("term %s: %w", t.Name(), err)
+	}
+	dst.SetCol(0, x)
+	return nil
+}
+
+// MarshalJSON writes the term's spec.
+func (t *LinearTerm) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]string{"column": t.Column})
+}
+
+// Tap is a basis the network learned: the columns of a tensor that the model
+// adds to each batch. Its values depend on the features through the network.
+type Tap struct {
+	Tensor   string   // name in Model.Taps
+	Features []string // the data columns it depends on
+	Width    int
+}
+
+func (t *Tap) Name() string      { return "f(" + strings.Join(t.Features, ",") + ")" }
+func (t *Tap) Kind() Kind        { return Learned }
+func (t *Tap) Columns() []string { return t.Features }
+func (t *Tap) Dim() int          { return t.Width }
+
+// Eval copies the tensor into dst (n x Width).
+func (t *Tap) Eval(dst *mat.Dense, b *data.Batch) error {
+	m, err := b.Tensor(t.Tensor)
+	if err != nil {
+		return fmt.Errorf("term %s: %w", t.Name(), err)
+	}
+	if _, w := m.Dims(); w != t.Width {
+		return fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.Width)
+	}
+	dst.Copy(m)
+	return nil
+}
+
+// MarshalJSON writes the term's spec.
+func (t *Tap) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Tensor   string   `json:"tensor"`
+		Features []string `json:"features"`
+		Width    int      `json:"width"`
+	}{t.Tensor, t.Features, t.Width})
+}
