@@ -1,24 +1,44 @@
 // Package family holds response distributions on the link scale of K additive
-// predictors: support, log-likelihood, deviance, dispersion.
+// predictors: support, log-likelihood, deviance, mean and dispersion.
+//
+// Families are used to say how well a predictor explains a response (McFadden's
+// R2, deviance R2, the paper's section on feature importance), not to fit one;
+// so there are no derivatives here.
+//
+// The prior weight w of a row means the same in every family that it means in
+// R's glm: w independent repetitions of the row for binomial and poisson, a
+// variance of phi/w for gaussian. A row of weight 0 counts for nothing, whatever
+// its response.
 package family
 
-// Family is the distribution of a response y given K predictors eta (link
-// scale).
+// Family is the distribution of a response y given its K predictors eta (link
+// scale). Implementations are immutable values, safe for concurrent use.
+//
+// Laws. The methods of one row need y to have passed Check, len(eta) = K, w >= 0
+// and (with a dispersion) phi >= 0; they return NaN for another length of eta
+// and for other w and phi. At w = 0 LogLik is 0, and so is Deviance if K = 1.
+// Deviance is never negative, is 0 where the mean equals y, and doubles with w.
+// Infinite predictors give the limits.
 type Family interface {
+	// Name is what Parse knows the family by.
 	Name() string
 	// Predictors is K.
 	Predictors() int
 	// Check says why y is outside the family's support, nil if it is inside.
 	Check(y float64) error
-	// LogLik is w-weighted log-likelihood of one row, all constants included; phi
-	// is the dispersion (ignored where HasDispersion is false).
+	// LogLik is the log-likelihood of one row of prior weight w, with all
+	// constants that its comment does not exclude; phi is the dispersion (ignored
+	// where HasDispersion is false).
 	LogLik(y, w float64, eta []float64, phi float64) float64
-	// Deviance is the w-weighted unit deviance d(y, mu) of one row; NaN where the
+	// Deviance is w times the unit deviance d(y, mu) of one row: twice the
+	// log-likelihood (at phi = 1) that mu falls short of mu = y. NaN where the
 	// family has none (K > 1).
 	Deviance(y, w float64, eta []float64) float64
-	// HasDispersion: phi is estimated as sum of deviances over sum of weights.
+	// HasDispersion: phi is a parameter, estimated as the sum of deviances over
+	// the sum of weights.
 	HasDispersion() bool
-	// Mass: a probability mass function, whose log-likelihood is at most 0.
+	// Mass: a probability mass function, whose log-likelihood is at most 0 and
+	// does not depend on the units of y.
 	Mass() bool
 	// Mean is E(y) given eta: response scale.
 	Mean(eta []float64) float64

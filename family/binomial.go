@@ -1,0 +1,85 @@
+package family
+
+import (
+	"fmt"
+	"math"
+)
+
+// Binomial has mean p = 1/(1 + exp(-eta)) (logit link, K = 1). The response is 0
+// or 1, or a proportion of successes in [0, 1] whose number of trials is the
+// prior weight w.
+//
+// A proportion counts as its w Bernoulli trials one by one: the binomial
+// coefficient of w over wy is not part of LogLik. It does not depend on eta, so
+// differences of log-likelihoods are the same with and without it, and rows of
+// 0 and 1 give the same figures as the proportions they add up to.
+type Binomial struct{}
+
+// Name is "binomial".
+func (Binomial) Name() string { return "binomial" }
+
+// Predictors is 1: the log odds.
+func (Binomial) Predictors() int { return 1 }
+
+// Check accepts y in [0, 1].
+func (Binomial) Check(y float64) error {
+	if y >= 0 && y <= 1 {
+		return nil
+	}
+	return fmt.Errorf("family binomial: response %v is outside the support, 0 or 1 or a proportion between them (with the number of trials as the weight)", y)
+}
+
+// LogLik is w [y log p + (1 - y) log(1 - p)]; phi is ignored.
+func (Binomial) LogLik(y, w float64, eta []float64, _ float64) float64 {
+	if len(eta) != 1 || !(w >= 0) {
+		return math.NaN()
+	}
+	return 0 - times(w, crossEntropy(y, eta[0])) // 0 - 0 is not -0
+}
+
+// Deviance is 2w [y log(y/p) + (1 - y) log((1 - y)/(1 - p))].
+func (Binomial) Deviance(y, w float64, eta []float64) float64 {
+	if len(eta) != 1 || !(w >= 0) {
+		return math.NaN()
+	}
+	return times(2*w, bernoulliKL(y, eta[0]))
+}
+
+// HasDispersion is false.
+func (Binomial) HasDispersion() bool { return false }
+
+// Mass is true.
+func (Binomial) Mass() bool { return true }
+
+// Mean is the probability p.
+func (Binomial) Mean(eta []float64) float64 {
+	if len(eta) != 1 {
+		return math.NaN()
+	}
+	if eta[0] < 0 {
+		e := math.Exp(eta[0])
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-eta[0]))
+}
+
+// crossEntropy is -y log p - (1 - y) log(1 - p): two terms of one sign, so that
+// small values keep their digits where y eta - log(1 + exp(eta)) would cancel.
+func crossEntropy(y, eta float64) float64 {
+	return times(y, softplus(-eta)) + times(1-y, softplus(eta))
+}
+
+// bernoulliKL is the Kullback-Leibler divergence of p from y. With
+// delta = eta - logit(y) it is log(1 + y (exp(delta) - 1)) - y delta, which is
+// used near p = y, where the entropies nearly cancel.
+func bernoulliKL(y, eta float64) float64 {
+	if y == 0 || y == 1 {
+		return crossEntropy(y, eta)
+	}
+	logY, log1Y := math.Log(y), math.Log1p(-y)
+	delta := eta - (logY - log1Y)
+	if math.Abs(delta) < 1 {
+		return max(0, math.Log1p(y*math.Expm1(delta))-y*delta)
+	}
+	return max(0, crossEntropy(y, eta)+y*logY+(1-y)*log1Y)
+}

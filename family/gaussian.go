@@ -1,0 +1,143 @@
+package family
+
+import (
+	"fmt"
+	"math"
+)
+
+const log2Pi = 1.83787706640934548356065947281123527972 // log(2 pi)
+
+// Gaussian is the normal distribution with mean eta (identity link, K = 1) and
+// variance phi/w. The dispersion phi is sum w (y - eta)^2 / sum w.
+type Gaussian struct{}
+
+// Name is "gaussian".
+func (Gaussian) Name() string { return "gaussian" }
+
+// Predictors is 1: the mean.
+func (Gaussian) Predictors() int { return 1 }
+
+// Check accepts every finite y.
+func (Gaussian) Check(y float64) error { return checkReal(y) }
+
+// LogLik is -1/2 [log(2 pi phi/w) + w (y - eta)^2/phi]. With phi = 0 it is +Inf
+// for a row that is met exactly and -Inf for any other.
+func (Gaussian) LogLik(y, w float64, eta []float64, phi float64) float64 {
+	if len(eta) != 1 || !(w >= 0) || !(phi >= 0) {
+		return math.NaN()
+	}
+	if w == 0 {
+		return 0
+	}
+	return logNormal(y-eta[0], w, math.Log(phi)/2)
+}
+
+// Deviance is w (y - eta)^2, in squared units of y.
+func (Gaussian) Deviance(y, w float64, eta []float64) float64 {
+	if len(eta) != 1 || !(w >= 0) {
+		return math.NaN()
+	}
+	r := y - eta[0]
+	return times(w, r*r)
+}
+
+// HasDispersion is true: the variance.
+func (Gaussian) HasDispersion() bool { return true }
+
+// Mass is false: a density.
+func (Gaussian) Mass() bool { return false }
+
+// Mean is eta itself.
+func (Gaussian) Mean(eta []float64) float64 {
+	if len(eta) != 1 {
+		return math.NaN()
+	}
+	return eta[0]
+}
+
+// ScaleLink is how the predictor of a scale becomes a standard deviation.
+type ScaleLink uint8
+
+// The links of a scale.
+const (
+	LogScale      ScaleLink = iota // sigma = exp(eta)
+	SoftplusScale                  // sigma = log(1 + exp(eta))
+)
+
+// logSigma is log(sigma) at predictor eta.
+func (l ScaleLink) logSigma(eta float64) float64 {
+	switch {
+	case l == LogScale:
+		return eta
+	case l != SoftplusScale:
+		return math.NaN()
+	case eta < -37: // log(exp(eta)(1 - exp(eta)/2 + ...)) = eta in float64
+		return eta
+	default:
+		return math.Log(softplus(eta))
+	}
+}
+
+// GaussianLS is the normal distribution of networks with two heads (K = 2):
+// eta[0] is the mean, eta[1] is the standard deviation sigma on the link Scale,
+// and the variance of a row is sigma^2/w.
+type GaussianLS struct {
+	Scale ScaleLink // the zero value is the logarithm
+}
+
+// Name is "gaussian": Parse tells the two by the number of predictors.
+func (GaussianLS) Name() string { return "gaussian" }
+
+// Predictors is 2: the mean and the scale.
+func (GaussianLS) Predictors() int { return 2 }
+
+// Check accepts every finite y.
+func (GaussianLS) Check(y float64) error { return checkReal(y) }
+
+// LogLik is -1/2 [log(2 pi sigma^2/w) + w (y - mu)^2/sigma^2]; phi is ignored.
+func (f GaussianLS) LogLik(y, w float64, eta []float64, _ float64) float64 {
+	if len(eta) != 2 || !(w >= 0) {
+		return math.NaN()
+	}
+	if w == 0 {
+		return 0
+	}
+	return logNormal(y-eta[0], w, f.Scale.logSigma(eta[1]))
+}
+
+// Deviance is NaN: a saturated row would have sigma = 0.
+func (GaussianLS) Deviance(y, w float64, eta []float64) float64 { return math.NaN() }
+
+// HasDispersion is false: the second predictor takes its place.
+func (GaussianLS) HasDispersion() bool { return false }
+
+// Mass is false: a density.
+func (GaussianLS) Mass() bool { return false }
+
+// Mean is eta[0].
+func (GaussianLS) Mean(eta []float64) float64 {
+	if len(eta) != 2 {
+		return math.NaN()
+	}
+	return eta[0]
+}
+
+// logNormal is the log-density of a residual r whose variance is sigma^2/w,
+// w > 0. It takes log(sigma), which is exact where sigma over- or underflows.
+func logNormal(r, w, logSigma float64) float64 {
+	if math.IsInf(r, 0) {
+		return math.Inf(-1)
+	}
+	z := times(r, math.Exp(math.Log(w)/2-logSigma))
+	if math.IsInf(z, 0) { // also at sigma = 0, where log(sigma) alone would win
+		return math.Inf(-1)
+	}
+	return -(log2Pi+z*z)/2 - logSigma + math.Log(w)/2
+}
+
+func checkReal(y float64) error {
+	if math.IsNaN(y) || math.IsInf(y, 0) {
+		return fmt.Errorf("family gaussian: response %v is outside the support, the finite real numbers", y)
+	}
+	return nil
+}
