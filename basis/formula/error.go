@@ -1,0 +1,104 @@
+package formula
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Error is a fault at a place in a formula.
+type Error struct {
+	Text string // the whole formula
+	Pos  int    // byte offset of the fault, at most len(Text)
+	Msg  string // what is wrong and what to do
+}
+
+// margin is how many characters are shown on each side of a fault.
+const margin = 60
+
+// Error gives the message, the line of the formula and a caret below the fault.
+func (e *Error) Error() string {
+	pos := min(max(e.Pos, 0), len(e.Text))
+	start := strings.LastIndexByte(e.Text[:pos], '\n') + 1
+	before, after := []rune(e.Text[start:pos]), e.Text[pos:]
+	where := fmt.Sprintf("at character %d", len(before)+1)
+	if line := strings.Count(e.Text[:start], "\n"); line > 0 {
+		where = fmt.Sprintf("in line %d %s", line+1, where)
+	}
+	if end := strings.IndexByte(after, '\n'); end >= 0 {
+		after = after[:end]
+	}
+	shown := before
+	prefix := ""
+	if len(shown) > margin {
+		prefix, shown = "...", shown[len(shown)-margin:]
+	}
+	tail, suffix := []rune(after), ""
+	if len(tail) > margin {
+		tail, suffix = tail[:margin], "..."
+	}
+	return fmt.Sprintf("formula: %s %s\n  %s%s%s%s\n  %s^", e.Msg, where,
+		prefix, printable(shown), printable(tail), suffix, strings.Repeat(" ", len(prefix)+len(shown)))
+}
+
+// printable keeps one character per rune, so that the caret stays in place.
+func printable(rs []rune) string {
+	var w strings.Builder
+	for _, r := range rs {
+		switch {
+		case r == '\t':
+			r = ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			r = '?'
+		}
+		w.WriteRune(r)
+	}
+	return w.String()
+}
+
+// Errorf is a fault at byte pos of the formula's text, for those who give the
+// tree its meaning.
+func (f *Formula) Errorf(pos int, format string, args ...any) error {
+	return &Error{Text: f.Text, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Nearest returns the known name closest to name, by edit distance without
+// regard to case; empty if none is close enough to be a likely slip.
+func Nearest(name string, known []string) string {
+	best, at := "", 1+max(1, utf8.RuneCountInString(name)/3)
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k), at); d < at {
+			best, at = k, d
+		}
+	}
+	return best
+}
+
+// distance is the number of insertions, deletions, substitutions and swaps of
+// neighbours that turn a into b, or limit if it is not less than that.
+func distance(a, b string, limit int) int {
+	if len(a) > 256 || len(b) > 256 {
+		return limit
+	}
+	s, t := []rune(a), []rune(b)
+	before, prev, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			cost := 1
+			if s[i-1] == t[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev, row = prev, row, before
+	}
+	return min(prev[len(t)], limit)
+}

@@ -1,0 +1,197 @@
+// Package formula reads the formula language: Wilkinson notation with mgcv's
+// smooth calls, as in
+//
+//	y ~ x1 + factor(dow) + s(x2, k=20, bs="ps") + s(x, by=group) - 1
+//
+// It knows the words of the language and where they stand in the text, not
+// what columns or bases exist: package basis gives a formula its meaning.
+package formula
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Formula is the syntax tree of one formula. Positions in it are byte offsets
+// into Text.
+type Formula struct {
+	Text      string // what was parsed
+	Predictor string // from "sigma = ~ ..."; empty: every predictor
+	Response  string // left of the tilde; may be empty
+	Intercept bool   // false after "- 1" or "+ 0"
+	Terms     []Term // in order of writing; none for "~ 1"
+
+	PredictorPos, ResponsePos int
+}
+
+// Term is one summand: one call, or several joined by ":" for an interaction.
+type Term struct {
+	Pos, End int
+	Parts    []Call
+}
+
+// Call is a bare variable (Func is empty, one entry in Vars and no Args) or a
+// function of variables.
+type Call struct {
+	Pos, End int
+	Func     string // "", or one of Functions
+	Vars     []Name // positional arguments, at least one
+	Args     []Arg  // named arguments in order of writing, no name twice
+}
+
+// Name is a column's name, without the backquotes it may be written in.
+type Name struct {
+	Pos, End int
+	Text     string
+}
+
+// Arg is a named argument.
+type Arg struct {
+	Pos   int
+	Name  string // one of Arguments
+	Value Value
+}
+
+// Kind tells which field of a Value counts.
+type Kind uint8
+
+// The kinds of argument values.
+const (
+	Number     Kind = iota // Value.Number, finite
+	String                 // Value.Text, written "text" or 'text'
+	Bool                   // Value.Bool, written TRUE or FALSE
+	Identifier             // Value.Text, a column's name
+	Vector                 // Value.Items, written c(...): not empty, no vectors in it
+)
+
+// Value is the value of a named argument.
+type Value struct {
+	Pos, End int
+	Kind     Kind
+	Number   float64
+	Text     string
+	Bool     bool
+	Items    []Value
+}
+
+// Functions lists the functions of the language.
+func Functions() []string { return []string{"factor", "s", "te", "ti", "t2"} }
+
+// Arguments lists the named arguments of the smooth functions; factor has none.
+func Arguments() []string {
+	return []string{"bs", "k", "m", "by", "id", "sp", "fx", "pc", "knots", "period"}
+}
+
+// Arg finds a named argument.
+func (c *Call) Arg(name string) (Arg, bool) {
+	for _, a := range c.Args {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Arg{}, false
+}
+
+// Equal reports whether two formulas say the same, term by term in the same
+// order; positions and spelling (spaces, quotes, digits of numbers) are ignored.
+func (f *Formula) Equal(g *Formula) bool {
+	return f.Predictor == g.Predictor && f.Response == g.Response && f.Intercept == g.Intercept &&
+		slices.EqualFunc(f.Terms, g.Terms, func(a, b Term) bool {
+			return slices.EqualFunc(a.Parts, b.Parts, equalCalls)
+		})
+}
+
+func equalCalls(a, b Call) bool {
+	return a.Func == b.Func &&
+		slices.EqualFunc(a.Vars, b.Vars, func(x, y Name) bool { return x.Text == y.Text }) &&
+		slices.EqualFunc(a.Args, b.Args, func(x, y Arg) bool {
+			return x.Name == y.Name && equalValues(x.Value, y.Value)
+		})
+}
+
+func equalValues(a, b Value) bool {
+	return a.Kind == b.Kind && a.Number == b.Number && a.Text == b.Text && a.Bool == b.Bool &&
+		slices.EqualFunc(a.Items, b.Items, equalValues)
+}
+
+// String writes the formula in canonical spelling; parsing that gives an equal
+// formula.
+func (f *Formula) String() string {
+	var w strings.Builder
+	if f.Predictor != "" {
+		w.WriteString(quoteName(f.Predictor))
+		w.WriteString(" = ")
+	}
+	if f.Response != "" {
+		w.WriteString(quoteName(f.Response))
+		w.WriteByte(' ')
+	}
+	w.WriteString("~ ")
+	for i, t := range f.Terms {
+		if i > 0 {
+			w.WriteString(" + ")
+		}
+		w.WriteString(t.String())
+	}
+	switch {
+	case len(f.Terms) > 0 && !f.Intercept:
+		w.WriteString(" - 1")
+	case len(f.Terms) == 0 && f.Intercept:
+		w.WriteString("1")
+	case len(f.Terms) == 0:
+		w.WriteString("0")
+	}
+	return w.String()
+}
+
+// String writes the term in canonical spelling.
+func (t Term) String() string {
+	parts := make([]string, len(t.Parts))
+	for i, c := range t.Parts {
+		parts[i] = c.String()
+	}
+	return strings.Join(parts, ":")
+}
+
+// String writes the call in canonical spelling.
+func (c Call) String() string {
+	items := make([]string, 0, len(c.Vars)+len(c.Args))
+	for _, v := range c.Vars {
+		items = append(items, quoteName(v.Text))
+	}
+	for _, a := range c.Args {
+		items = append(items, a.Name+" = "+a.Value.String())
+	}
+	if c.Func == "" {
+		return strings.Join(items, ", ")
+	}
+	return c.Func + "(" + strings.Join(items, ", ") + ")"
+}
+
+// String writes the value in canonical spelling.
+func (v Value) String() string {
+	switch v.Kind {
+	case Number:
+		return strconv.FormatFloat(v.Number, 'g', -1, 64)
+	case String:
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v.Text) + `"`
+	case Bool:
+		return strings.ToUpper(strconv.FormatBool(v.Bool))
+	case Identifier:
+		return quoteName(v.Text)
+	}
+	items := make([]string, len(v.Items))
+	for i, x := range v.Items {
+		items[i] = x.String()
+	}
+	return "c(" + strings.Join(items, ", ") + ")"
+}
+
+// quoteName writes a column's name so that it reads back as a name.
+func quoteName(s string) string {
+	if isName(s) {
+		return s
+	}
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
+}
