@@ -33,7 +33,7 @@ type Codes struct {
 }
 
 func (x Dense) Dims() (n, d int)   { return x.Dense.Dims() }
-func (x *Sparse) Dims() (n, d int) { return len(x.Index) / x.K, x.D }
+func (x *Sparse) Dims() (n, d int) { return len(x.Index) / max(x.K, 1), x.D }
 func (x *Codes) Dims() (n, d int)  { return len(x.Code), x.D }
 
 func (Dense) columns()   {}

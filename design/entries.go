@@ -1,0 +1,192 @@
+package design
+
+import "gonum.org/v1/gonum/blas/blas64"
+
+// entries is the common form of sparse and coded columns: k entries in each
+// row; a nil value means ones. With skip a negative index means no entry.
+type entries struct {
+	kind  string
+	d, k  int
+	index []int32
+	value []float64
+	skip  bool
+}
+
+func entriesOf(a Columns) entries {
+	switch a := a.(type) {
+	case *Sparse:
+		return entries{kind: "sparse", d: a.D, k: a.K, index: a.Index, value: a.Value}
+	case *Codes:
+		return entries{kind: "coded", d: a.D, k: 1, index: a.Code, value: a.Value, skip: true}
+	}
+	return entries{k: 1}
+}
+
+func (e entries) rows() int { return len(e.index) / e.k }
+
+func (e entries) at(l int) float64 {
+	if e.value == nil {
+		return 1
+	}
+	return e.value[l]
+}
+
+// outside reports whether entry l is to be skipped; if it is in no column at
+// all that is an error. Callers ask only for indices outside 0..d-1.
+func (e entries) outside(l int) error {
+	if e.skip && e.index[l] < 0 {
+		return nil
+	}
+	return indexError(e.kind, l/e.k, e.index[l], e.d)
+}
+
+func weight(w []float64, i int) float64 {
+	if w == nil {
+		return 1
+	}
+	return w[i]
+}
+
+// table adds the weighted contingency table of two codes.
+func table(c blas64.General, a, b *Codes, w []float64) error {
+	ea, eb := entriesOf(a), entriesOf(b)
+	for i, ja := range a.Code {
+		jb := b.Code[i]
+		if uint(ja) >= uint(a.D) {
+			if err := ea.outside(i); err != nil {
+				return err
+			}
+			continue
+		}
+		if uint(jb) >= uint(b.D) {
+			if err := eb.outside(i); err != nil {
+				return err
+			}
+			continue
+		}
+		v := weight(w, i)
+		if a.Value != nil {
+			v *= a.Value[i]
+		}
+		if b.Value != nil {
+			v *= b.Value[i]
+		}
+		c.Data[int(ja)*c.Stride+int(jb)] += v
+	}
+	return nil
+}
+
+// entriesEntries adds the ka*kb products of each row.
+func entriesEntries(c blas64.General, a, b entries, w []float64) error {
+	for i := range a.rows() {
+		wi := weight(w, i)
+		first := i * b.k
+		ib := b.index[first : first+b.k]
+		for l := i * a.k; l < (i+1)*a.k; l++ {
+			ja := a.index[l]
+			if uint(ja) >= uint(a.d) {
+				if err := a.outside(l); err != nil {
+					return err
+				}
+				continue
+			}
+			row := c.Data[int(ja)*c.Stride:][:b.d]
+			wa := wi * a.at(l)
+			if b.value == nil {
+				for m, jb := range ib {
+					if uint(jb) >= uint(len(row)) {
+						if err := b.outside(first + m); err != nil {
+							return err
+						}
+						continue
+					}
+					row[jb] += wa
+				}
+				continue
+			}
+			vb := b.value[first:][:len(ib)]
+			for m, jb := range ib {
+				if uint(jb) >= uint(len(row)) {
+					if err := b.outside(first + m); err != nil {
+						return err
+					}
+					continue
+				}
+				row[jb] += wa * vb[m]
+			}
+		}
+	}
+	return nil
+}
+
+// entriesGram adds the k(k+1)/2 different products of each row, those off the
+// diagonal in both places: cheaper than copying a triangle of wide columns.
+func entriesGram(c blas64.General, a entries, w []float64) error {
+	for i := range a.rows() {
+		wi := weight(w, i)
+		first := i * a.k
+		index := a.index[first : first+a.k]
+		value := a.value[first : first+a.k]
+		for l, jl := range index {
+			if uint(jl) >= uint(a.d) {
+				return a.outside(first + l)
+			}
+			wv := wi * value[l]
+			row := c.Data[int(jl)*c.Stride:][:a.d]
+			for m, jm := range index[:l] {
+				v := wv * value[m]
+				row[jm] += v
+				c.Data[int(jm)*c.Stride+int(jl)] += v
+			}
+			row[jl] += wv * value[l]
+		}
+	}
+	return nil
+}
+
+// entriesDense adds multiples of b's rows to the rows of c that a points at.
+func entriesDense(c blas64.General, a entries, b blas64.General, w []float64) error {
+	for i := range a.rows() {
+		wi := weight(w, i)
+		rb := b.Data[i*b.Stride:][:b.Cols]
+		for l := i * a.k; l < (i+1)*a.k; l++ {
+			ja := a.index[l]
+			if uint(ja) >= uint(a.d) {
+				if err := a.outside(l); err != nil {
+					return err
+				}
+				continue
+			}
+			wa := wi * a.at(l)
+			row := c.Data[int(ja)*c.Stride:][:len(rb)]
+			for j, v := range rb {
+				row[j] += wa * v
+			}
+		}
+	}
+	return nil
+}
+
+// denseEntries is entriesDense transposed.
+func denseEntries(c blas64.General, a blas64.General, b entries, w []float64) error {
+	for i := range a.Rows {
+		wi := weight(w, i)
+		ra := a.Data[i*a.Stride:][:a.Cols]
+		for m := i * b.k; m < (i+1)*b.k; m++ {
+			jb := b.index[m]
+			if uint(jb) >= uint(b.d) {
+				if err := b.outside(m); err != nil {
+					return err
+				}
+				continue
+			}
+			wb := wi * b.at(m)
+			at := int(jb)
+			for _, v := range ra {
+				c.Data[at] += wb * v
+				at += c.Stride
+			}
+		}
+	}
+	return nil
+}
