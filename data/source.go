@@ -44,3 +44,7 @@ type Source interface {
 	Schema() Schema
 	Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, error]
 }
+
+// defaultBatchRows is the number of rows of a batch unless options say
+// otherwise.
+const defaultBatchRows = 4096

@@ -1,0 +1,177 @@
+package data
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Rebatch cuts a sequence of batches again, into batches of exactly rows rows
+// (the last may be shorter): batch k holds the yielded rows k*rows to
+// (k+1)*rows-1, whatever the cuts of seq were. Where an output batch lies
+// within one input batch it is a view of it; elsewhere columns are copied
+// together. Row numbers, codes and tensors stay as they are.
+//
+// Errors of seq end the sequence at once; rows held back are not yielded then.
+// Errors of its own: rows < 1; batches to be joined that hold different
+// columns, tensors of different widths, or levels in another order.
+func Rebatch(seq iter.Seq2[*Batch, error], rows int) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		if rows < 1 {
+			yield(nil, fmt.Errorf("data: batches of %d rows are not possible", rows))
+			return
+		}
+		var parts []*Batch // held back: together fewer than rows rows
+		held := 0
+		flush := func() bool {
+			b, err := join(parts, held)
+			parts, held = nil, 0
+			return yield(b, err) && err == nil
+		}
+		for b, err := range seq {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := 0; i < b.rows; {
+				j := i + min(rows-held, b.rows-i)
+				part := b
+				if i > 0 || j < b.rows {
+					part = b.Slice(i, j)
+				}
+				parts, held, i = append(parts, part), held+part.rows, j
+				if held == rows && !flush() {
+					return
+				}
+			}
+		}
+		if held > 0 {
+			flush()
+		}
+	}
+}
+
+// join makes one batch of n rows out of parts; a single part is itself.
+func join(parts []*Batch, n int) (*Batch, error) {
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	for _, p := range parts[1:] {
+		if err := sameColumns(parts[0], p); err != nil {
+			return nil, err
+		}
+	}
+	b := NewBatch(n, parts[0].Row(0))
+	b.numbers = joinRows(parts, n)
+	for name := range parts[0].numeric {
+		v := make([]float64, 0, n)
+		for _, p := range parts {
+			v = append(v, p.numeric[name]...)
+		}
+		b.numeric[name] = v
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts[0].codes)) {
+		c, err := joinCodes(parts, name, n)
+		if err != nil {
+			return nil, err
+		}
+		b.codes[name] = c
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts[0].tensors)) {
+		m, err := joinTensor(parts, name, n)
+		if err != nil {
+			return nil, err
+		}
+		b.tensors[name] = m
+	}
+	return b, nil
+}
+
+// joinRows returns the source rows of parts, nil if they are consecutive.
+func joinRows(parts []*Batch, n int) []int64 {
+	rows := make([]int64, 0, n)
+	for _, p := range parts {
+		for i := range p.rows {
+			rows = append(rows, p.Row(i))
+		}
+	}
+	return gaps(rows)
+}
+
+// gaps returns rows, or nil if they are consecutive. Rows increase, so the ends
+// tell.
+func gaps(rows []int64) []int64 {
+	if n := len(rows); n == 0 || rows[n-1]-rows[0] == int64(n-1) {
+		return nil
+	}
+	return rows
+}
+
+func joinCodes(parts []*Batch, name string, n int) (Codes, error) {
+	c := Codes{Index: make([]int32, 0, n)}
+	for _, p := range parts {
+		pc := p.codes[name]
+		c.Index = append(c.Index, pc.Index...)
+		short, long := c.Levels, pc.Levels
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		if !slices.Equal(short, long[:len(short)]) {
+			return c, fmt.Errorf("data: the levels of column %q change their order between batches", clip(name))
+		}
+		c.Levels = long
+	}
+	return c, nil
+}
+
+func joinTensor(parts []*Batch, name string, n int) (*mat.Dense, error) {
+	_, width := parts[0].tensors[name].Dims()
+	v := make([]float64, 0, n*width)
+	for _, p := range parts {
+		m := p.tensors[name]
+		r, w := m.Dims()
+		if w != width {
+			return nil, fmt.Errorf("data: tensor %q has width %d in one batch and %d in the next", clip(name), width, w)
+		}
+		for i := range r {
+			v = append(v, m.RawRowView(i)...)
+		}
+	}
+	return mat.NewDense(n, width, v), nil
+}
+
+// sameColumns checks that a and b hold the same columns in the same ways.
+func sameColumns(a, b *Batch) error {
+	if name, ok := missingKey(a.numeric, b.numeric); ok {
+		return columnsDiffer(name)
+	}
+	if name, ok := missingKey(a.codes, b.codes); ok {
+		return columnsDiffer(name)
+	}
+	if name, ok := missingKey(a.tensors, b.tensors); ok {
+		return columnsDiffer(name)
+	}
+	return nil
+}
+
+// missingKey returns the first key, in order, that only one of a and b has.
+func missingKey[V any](a, b map[string]V) (string, bool) {
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if _, ok := b[k]; !ok {
+			return k, true
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+func columnsDiffer(name string) error {
+	return fmt.Errorf("data: column %q is in some batches and not, or held otherwise, in others", clip(name))
+}

@@ -1,0 +1,184 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Table is a Source in memory. Columns are added once, before the first pass;
+// after that it is safe for concurrent use.
+type Table struct {
+	// BatchRows is the number of rows of a batch; 0 means 4096. The last batch
+	// may be shorter.
+	BatchRows int
+
+	rows   int
+	schema Schema
+	all    *Batch
+}
+
+// NewTable returns a table of n rows without columns. A negative n counts as 0.
+func NewTable(n int) *Table {
+	n = max(n, 0)
+	return &Table{rows: n, all: NewBatch(n, 0)}
+}
+
+// AddNumeric adds a column of n finite numbers; v is kept, not copied.
+// Errors: a name that is empty or taken, a wrong length, NaN or Inf.
+func (t *Table) AddNumeric(name string, v []float64) error {
+	if err := t.checkNew(name, "values", len(v)); err != nil {
+		return err
+	}
+	if err := checkFinite(name, v); err != nil {
+		return err
+	}
+	t.schema = append(t.schema, Column{Name: name, Numeric: true})
+	return t.all.SetNumeric(name, v)
+}
+
+// AddText adds a categorical column of n cells; v is copied. Levels are numbered
+// in the order in which they are first seen.
+// Errors: a name that is empty or taken, a wrong length.
+func (t *Table) AddText(name string, v []string) error {
+	if err := t.checkNew(name, "cells", len(v)); err != nil {
+		return err
+	}
+	t.schema = append(t.schema, Column{Name: name, Categorical: true})
+	return t.all.SetCodes(name, encode(v))
+}
+
+// AddFactor adds a column of n finite numbers that is also held as categories
+// (see LevelText), as CSVOptions.Factors does; v is kept, not copied.
+// Errors as of AddNumeric.
+func (t *Table) AddFactor(name string, v []float64) error {
+	if err := t.AddNumeric(name, v); err != nil {
+		return err
+	}
+	t.schema[len(t.schema)-1].Categorical = true
+	text := make([]string, len(v))
+	for i, x := range v {
+		text[i] = LevelText(x)
+	}
+	return t.all.SetCodes(name, encode(text))
+}
+
+// AddTensor adds a tensor of n rows of finite numbers, trailing axes flattened
+// row-major; m is kept, not copied.
+// Errors: a name that is empty or taken, wrong rows, no columns, NaN or Inf.
+func (t *Table) AddTensor(name string, m *mat.Dense) error {
+	rows, width := 0, 0
+	if m != nil {
+		rows, width = m.Dims()
+	}
+	if err := t.checkNew(name, "rows", rows); err != nil {
+		return err
+	}
+	if width == 0 {
+		return fmt.Errorf("data: tensor %q has no columns", clip(name))
+	}
+	for i := range rows {
+		for j, v := range m.RawRowView(i) {
+			if !finite(v) {
+				return fmt.Errorf("data: tensor %q is %v at row %d, position %d: leave out or replace such rows first", clip(name), v, i, j)
+			}
+		}
+	}
+	t.schema = append(t.schema, Column{Name: name, Width: width})
+	return t.all.SetTensor(name, m)
+}
+
+func (t *Table) checkNew(name, what string, n int) error {
+	if name == "" {
+		return fmt.Errorf("data: a column of a table needs a name")
+	}
+	if _, taken := t.schema.Lookup(name); taken {
+		return fmt.Errorf("data: the table already has a column %q", clip(name))
+	}
+	if n != t.rows {
+		return fmt.Errorf("data: column %q has %d %s, the table %d rows", clip(name), n, what, t.rows)
+	}
+	return nil
+}
+
+// Rows is the number of rows n.
+func (t *Table) Rows() int { return t.rows }
+
+// Schema lists the columns in the order in which they were added.
+func (t *Table) Schema() Schema { return append(Schema(nil), t.schema...) }
+
+// Batches yields views of the table's columns, BatchRows rows at a time. An
+// unknown name is an error. The context is checked before every batch.
+func (t *Table) Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		for _, name := range columns {
+			if _, ok := t.schema.Lookup(name); !ok {
+				yield(nil, unknownColumn(name, "the table", t.schema))
+				return
+			}
+		}
+		view := t.view(columns)
+		step := t.BatchRows
+		if step <= 0 {
+			step = defaultBatchRows
+		}
+		for i := 0; i < t.rows; {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			j := i + min(step, t.rows-i)
+			if !yield(view.Slice(i, j), nil) {
+				return
+			}
+			i = j
+		}
+	}
+}
+
+// view is the whole table with the named columns only.
+func (t *Table) view(columns []string) *Batch {
+	v := NewBatch(t.rows, 0)
+	for _, name := range columns {
+		if x, ok := t.all.numeric[name]; ok {
+			v.numeric[name] = x
+		}
+		if x, ok := t.all.codes[name]; ok {
+			v.codes[name] = x
+		}
+		if x, ok := t.all.tensors[name]; ok {
+			v.tensors[name] = x
+		}
+	}
+	return v
+}
+
+// encode numbers the distinct texts of v in the order of their first use.
+func encode(v []string) Codes {
+	c := Codes{Index: make([]int32, len(v))}
+	code := map[string]int32{}
+	for i, s := range v {
+		k, ok := code[s]
+		if !ok {
+			k = int32(len(c.Levels))
+			code[s] = k
+			c.Levels = append(c.Levels, s)
+		}
+		c.Index[i] = k
+	}
+	return c
+}
+
+func checkFinite(name string, v []float64) error {
+	for i, x := range v {
+		if !finite(x) {
+			return fmt.Errorf("data: column %q is %v at row %d: leave out or replace such rows first", clip(name), x, i)
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
