@@ -22,9 +22,9 @@ func (e *Error) Error() string {
 	pos := min(max(e.Pos, 0), len(e.Text))
 	start := strings.LastIndexByte(e.Text[:pos], '\n') + 1
 	before, after := []rune(e.Text[start:pos]), e.Text[pos:]
-	where := fmt.Sprintf("at character %d", len(before)+1)
+	where := fmt.Sprintf("character %d", len(before)+1)
 	if line := strings.Count(e.Text[:start], "\n"); line > 0 {
-		where = fmt.Sprintf("in line %d %s", line+1, where)
+		where = fmt.Sprintf("line %d, %s", line+1, where)
 	}
 	if end := strings.IndexByte(after, '\n'); end >= 0 {
 		after = after[:end]
@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 	if len(tail) > margin {
 		tail, suffix = tail[:margin], "..."
 	}
-	return fmt.Sprintf("formula: %s %s\n  %s%s%s%s\n  %s^", e.Msg, where,
+	return fmt.Sprintf("formula, %s: %s\n  %s%s%s%s\n  %s^", where, e.Msg,
 		prefix, printable(shown), printable(tail), suffix, strings.Repeat(" ", len(prefix)+len(shown)))
 }
 
