@@ -68,7 +68,11 @@ func unknown(name string) error {
 	known := []string{"gaussian", "binomial", "poisson"}
 	best, distance := "", len(name)/2+1 // further apart it is no misspelling
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), k); d < distance {
+		d := editDistance(strings.ToLower(name), k)
+		if len(name) > 2 && strings.HasPrefix(k, strings.ToLower(name)) {
+			d = 0 // an abbreviation
+		}
+		if d < distance {
 			best, distance = k, d
 		}
 	}

@@ -1,0 +1,170 @@
+package family
+
+import (
+	"math"
+	"testing"
+)
+
+// TestExtremes: values far from the data, where the textbook formulas overflow
+// or cancel. Expected values are derived by hand.
+func TestExtremes(t *testing.T) {
+	inf := math.Inf(1)
+	soft := GaussianLS{Scale: SoftplusScale}
+	half := -log2Pi / 2
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"binomial 1 at 800", Binomial{}.LogLik(1, 1, []float64{800}, 1), 0},
+		{"binomial 0 at 800", Binomial{}.LogLik(0, 1, []float64{800}, 1), -800},
+		{"binomial 1 at -800", Binomial{}.LogLik(1, 2, []float64{-800}, 1), -1600},
+		{"binomial 1 at 40 keeps its digits", Binomial{}.LogLik(1, 1, []float64{40}, 1), -math.Exp(-40)},
+		{"binomial half at 800", Binomial{}.LogLik(0.5, 1, []float64{800}, 1), -400},
+		{"binomial 1 at +Inf", Binomial{}.LogLik(1, 1, []float64{inf}, 1), 0},
+		{"binomial 0 at +Inf", Binomial{}.LogLik(0, 1, []float64{inf}, 1), -inf},
+		{"binomial 1 at -Inf, no weight", Binomial{}.LogLik(1, 0, []float64{-inf}, 1), 0},
+		{"binomial deviance of 0 at 800", Binomial{}.Deviance(0, 1, []float64{800}), 1600},
+		{"binomial deviance of a half at 800", Binomial{}.Deviance(0.5, 1, []float64{800}), 800 - 2*math.Ln2},
+		{"binomial deviance of 1e-20 at 1", Binomial{}.Deviance(1e-20, 1, []float64{1}), 2 * math.Log1p(math.E)},
+		{"binomial deviance next to its mean", Binomial{}.Deviance(0.5, 1, []float64{1e-6}), 0.25e-12},
+		{"binomial mean at 800", Binomial{}.Mean([]float64{800}), 1},
+		{"binomial mean at -700", Binomial{}.Mean([]float64{-700}), math.Exp(-700)},
+		{"poisson 0 at -800", Poisson{}.LogLik(0, 1, []float64{-800}, 1), 0},
+		{"poisson 3 at -800", Poisson{}.LogLik(3, 1, []float64{-800}, 1), -2400 - math.Log(6)},
+		{"poisson 3 at 800", Poisson{}.LogLik(3, 1, []float64{800}, 1), -inf},
+		{"poisson 0 at -Inf", Poisson{}.LogLik(0, 1, []float64{-inf}, 1), 0},
+		{"poisson 1 at -Inf", Poisson{}.LogLik(1, 1, []float64{-inf}, 1), -inf},
+		{"poisson 1 at +Inf", Poisson{}.LogLik(1, 1, []float64{inf}, 1), -inf},
+		{"poisson 1e9 at its mean", Poisson{}.LogLik(1e9, 1, []float64{math.Log(1e9)}, 1), half - math.Log(1e9)/2 - 1/12e9},
+		{"poisson deviance next to its mean", Poisson{}.Deviance(1, 1, []float64{1e-7}), 1e-14 * (1 + 1e-7/3)},
+		{"poisson deviance of 0 at -800", Poisson{}.Deviance(0, 1, []float64{-800}), 0},
+		{"gaussian met exactly, no dispersion", Gaussian{}.LogLik(2, 1, []float64{2}, 0), inf},
+		{"gaussian missed, no dispersion", Gaussian{}.LogLik(2, 1, []float64{3}, 0), -inf},
+		{"gaussian of no weight", Gaussian{}.LogLik(2, 0, []float64{3}, 0), 0},
+		{"gaussian at -Inf", Gaussian{}.LogLik(2, 1, []float64{-inf}, 1), -inf},
+		{"gaussian deviance of no weight at Inf", Gaussian{}.Deviance(2, 0, []float64{inf}), 0},
+		{"gaussian, residual and deviation of 1e-150", Gaussian{}.LogLik(0, 1, []float64{1e-150}, 1e-300), half + 150*math.Ln10 - 0.5},
+		{"log scale 800", GaussianLS{}.LogLik(1, 1, []float64{0, 800}, 1), half - 800},
+		{"log scale -800, met", GaussianLS{}.LogLik(1, 1, []float64{1, -800}, 1), half + 800},
+		{"log scale -800, missed", GaussianLS{}.LogLik(1, 1, []float64{0, -800}, 1), -inf},
+		{"softplus scale 800", soft.LogLik(1, 1, []float64{1, 800}, 1), half - math.Log(800)},
+		{"softplus scale -800, met", soft.LogLik(1, 1, []float64{1, -800}, 1), half + 800},
+		{"gaussian of two predictors: mean", soft.Mean([]float64{3, -800}), 3},
+	} {
+		tol := 4e-15
+		if c.what == "binomial deviance next to its mean" {
+			tol = 1e-9 // absolute error 1e-16 |delta|; without its own formula it would be 1e-4
+		}
+		if c.got != c.want && !(math.Abs(c.got-c.want) <= tol*math.Abs(c.want)) {
+			t.Errorf("%s: %.17g, want %.17g", c.what, c.got, c.want)
+		}
+	}
+}
+
+func TestMisuseIsNaN(t *testing.T) {
+	one, two, none := []float64{0}, []float64{0, 0}, []float64(nil)
+	for _, f := range []Family{Gaussian{}, Binomial{}, Poisson{}, GaussianLS{}} {
+		right, wrong := one, two
+		if f.Predictors() == 2 {
+			right, wrong = two, one
+		}
+		for what, v := range map[string]float64{
+			"LogLik with another K":         f.LogLik(1, 1, wrong, 1),
+			"LogLik without predictors":     f.LogLik(1, 1, none, 1),
+			"LogLik of a negative weight":   f.LogLik(1, -1, right, 1),
+			"LogLik of weight NaN":          f.LogLik(1, math.NaN(), right, 1),
+			"Deviance with another K":       f.Deviance(1, 1, wrong),
+			"Deviance of a negative weight": f.Deviance(1, -1, right),
+			"Mean with another K":           f.Mean(wrong),
+		} {
+			if !math.IsNaN(v) {
+				t.Errorf("%T: %s is %v, want NaN", f, what, v)
+			}
+		}
+	}
+	if v := (Gaussian{}).LogLik(1, 1, one, -1); !math.IsNaN(v) {
+		t.Errorf("negative dispersion: %v, want NaN", v)
+	}
+	if v := (GaussianLS{Scale: 7}).LogLik(1, 1, two, 1); !math.IsNaN(v) {
+		t.Errorf("unknown scale link: %v, want NaN", v)
+	}
+}
+
+func TestCheckMessages(t *testing.T) {
+	const binomial = " is outside the support, 0 or 1 or a proportion between them (with the number of trials as the weight)"
+	for _, c := range []struct {
+		f    Family
+		y    float64
+		want string
+	}{
+		{Gaussian{}, math.NaN(), "family gaussian: response NaN is outside the support, the finite real numbers"},
+		{GaussianLS{}, math.Inf(-1), "family gaussian: response -Inf is outside the support, the finite real numbers"},
+		{Gaussian{}, -1e300, ""},
+		{GaussianLS{}, 0, ""},
+		{Binomial{}, 2, "family binomial: response 2" + binomial},
+		{Binomial{}, -0.5, "family binomial: response -0.5" + binomial},
+		{Binomial{}, math.NaN(), "family binomial: response NaN" + binomial},
+		{Binomial{}, 0, ""},
+		{Binomial{}, 0.25, ""},
+		{Binomial{}, 1, ""},
+		{Poisson{}, 2.5, "family poisson: response 2.5 is outside the support, the counts 0, 1, 2, ..."},
+		{Poisson{}, -1, "family poisson: response -1 is outside the support, the counts 0, 1, 2, ..."},
+		{Poisson{}, math.Inf(1), "family poisson: response +Inf is outside the support, the counts 0, 1, 2, ..."},
+		{Poisson{}, math.NaN(), "family poisson: response NaN is outside the support, the counts 0, 1, 2, ..."},
+		{Poisson{}, 0, ""},
+		{Poisson{}, 1e15, ""},
+	} {
+		got := ""
+		if err := c.f.Check(c.y); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%T.Check(%v):\n got %q\nwant %q", c.f, c.y, got, c.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	const known = "(known: gaussian, binomial, poisson)"
+	for _, c := range []struct {
+		name  string
+		heads []string
+		want  Family
+		err   string
+	}{
+		{name: "gaussian", heads: []string{""}, want: Gaussian{}},
+		{name: "gaussian", heads: []string{"", ""}, want: GaussianLS{Scale: LogScale}},
+		{name: "gaussian", heads: []string{"", "exp"}, want: GaussianLS{Scale: LogScale}},
+		{name: "gaussian", heads: []string{"", "softplus"}, want: GaussianLS{Scale: SoftplusScale}},
+		{name: "binomial", heads: []string{""}, want: Binomial{}},
+		{name: "binomial", heads: []string{"sigmoid"}, want: Binomial{}},
+		{name: "poisson", heads: []string{""}, want: Poisson{}},
+		{name: "poisson", heads: []string{"exp"}, want: Poisson{}},
+		{name: "gaussian", heads: make([]string, 3), err: "family gaussian takes 1 (the mean) or 2 (the mean and the scale), but the network has 3 predictors"},
+		{name: "gaussian", err: "family gaussian takes 1 (the mean) or 2 (the mean and the scale), but the network has 0 predictors"},
+		{name: "binomial", heads: []string{"softmax", "softmax"}, err: "family binomial takes 1 (the log odds), but the network has 2 predictors"},
+		{name: "poisson", heads: []string{"", "exp"}, err: "family poisson takes 1 (the logarithm of the mean), but the network has 2 predictors"},
+		{name: "poisson", heads: []string{"softplus"}, err: `family poisson: predictor 1 of the network ends in "softplus", which is not the inverse of the family's link: want no head or exp`},
+		{name: "gaussian", heads: []string{"sigmoid"}, err: `family gaussian: predictor 1 of the network ends in "sigmoid", which is not the inverse of the family's link: want no head`},
+		{name: "gaussian", heads: []string{"", "sigmoid"}, err: `family gaussian: predictor 2 of the network ends in "sigmoid", which is not the inverse of the family's link: want no head or exp or softplus`},
+		{name: "guassian", heads: []string{""}, err: `unknown family "guassian": did you mean gaussian? ` + known},
+		{name: "Poisson", heads: []string{""}, err: `unknown family "Poisson": did you mean poisson? ` + known},
+		{name: "binom", heads: []string{""}, err: `unknown family "binom": did you mean binomial? ` + known},
+		{name: "normal", heads: []string{""}, err: `unknown family "normal": did you mean gaussian? ` + known},
+		{name: "bernoulli", heads: []string{""}, err: `unknown family "bernoulli": did you mean binomial? ` + known},
+		{name: "tweedie", heads: []string{""}, err: `unknown family "tweedie" ` + known},
+		{name: "", heads: []string{""}, err: `unknown family "" ` + known},
+		{name: "a\nb", heads: []string{""}, err: `unknown family "a\nb" ` + known},
+	} {
+		f, err := Parse(c.name, c.heads)
+		if (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+			t.Errorf("Parse(%q, %q):\n got error %v\nwant error %s", c.name, c.heads, err, c.err)
+		}
+		if f != c.want {
+			t.Errorf("Parse(%q, %q) = %#v, want %#v", c.name, c.heads, f, c.want)
+		}
+		if f != nil && (f.Name() != c.name || f.Predictors() != len(c.heads)) {
+			t.Errorf("Parse(%q, %q) is %s with %d predictors", c.name, c.heads, f.Name(), f.Predictors())
+		}
+	}
+}

@@ -1,0 +1,65 @@
+# Log-likelihoods and deviances of the families, from R's densities and
+# family()$dev.resids. Writes family.json next to this script:
+#
+#   Rscript testdata/golden/family.R
+#
+# Needs base R alone. Deterministic: no random numbers.
+script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
+out <- file.path(dirname(script), "family.json")
+
+num <- function(x) {
+  stopifnot(all(is.finite(x)))
+  sprintf("%.17g", x)
+}
+case <- function(family, y, w, eta, phi, loglik, deviance, reason) {
+  sprintf('    {"family": "%s", "y": %s, "w": %s, "eta": [%s], "phi": %s, "loglik": %s, "deviance": %s, "reason": "%s"}',
+          family, num(y), num(w), paste(num(eta), collapse = ", "), num(phi), num(loglik),
+          if (is.na(deviance)) "null" else num(deviance), reason)
+}
+cases <- character()
+add <- function(...) cases[[length(cases) + 1]] <<- case(...)
+
+# Gaussian: variance phi / w.
+for (y in c(-3.25, 0, 1e6)) for (eta in c(-3.25, 0.5, 999999)) for (w in c(1, 0.3, 25)) for (phi in c(1, 1e-4, 730)) {
+  add("gaussian", y, w, eta, phi, dnorm(y, eta, sqrt(phi / w), log = TRUE),
+      gaussian()$dev.resids(y, eta, w), "grid")
+}
+
+# Binomial, responses 0 and 1: dbinom where 1 - p is not rounded, plogis(log.p)
+# elsewhere; deviances only where dev.resids keeps its digits.
+for (y in 0:1) for (eta in c(-4, -0.7, 0, 0.1, 3)) for (w in c(1, 2.5)) {
+  p <- plogis(eta)
+  add("binomial", y, w, eta, 1, w * dbinom(y, 1, p, log = TRUE), binomial()$dev.resids(y, p, w), "0 or 1")
+}
+for (y in 0:1) for (eta in c(-700, -40, 40, 700)) {
+  l <- if (y == 1) plogis(eta, log.p = TRUE) else plogis(eta, lower.tail = FALSE, log.p = TRUE)
+  add("binomial", y, 1, eta, 1, l, -2 * l, "far from the data; the deviance of 0 or 1 is -2 log-likelihood")
+}
+# Binomial, proportions of w trials: dbinom less its coefficient.
+for (trials in c(3, 40)) for (successes in c(1, 2)) for (eta in c(-3, -0.5, 0, 2)) {
+  p <- plogis(eta); y <- successes / trials
+  add("binomial", y, trials, eta, 1,
+      dbinom(successes, trials, p, log = TRUE) - lchoose(trials, successes),
+      binomial()$dev.resids(y, p, trials), "proportion")
+}
+
+# Poisson; large counts with eta a fixed distance from log(y).
+for (y in c(0, 1, 2, 7, 15, 16, 17, 60)) for (eta in c(-5, -0.3, 0, 2, 4.5)) for (w in c(1, 1.7)) {
+  mu <- exp(eta)
+  add("poisson", y, w, eta, 1, w * dpois(y, mu, log = TRUE), poisson()$dev.resids(y, mu, w), "grid")
+}
+for (y in c(1000, 123456, 1e9)) for (step in c(-0.5, 0.25, 1)) {
+  eta <- log(y) + step; mu <- exp(eta)
+  add("poisson", y, 1, eta, 1, dpois(y, mu, log = TRUE), poisson()$dev.resids(y, mu, 1), "large count")
+}
+
+# Gaussian of two predictors: mean and log or softplus of the standard deviation.
+for (y in c(-2, 0.75)) for (mu in c(-2, 1)) for (s in c(-6, -0.4, 0, 1.3, 30)) for (w in c(1, 4.5)) {
+  add("gaussian log scale", y, w, c(mu, s), 1, dnorm(y, mu, exp(s) / sqrt(w), log = TRUE), NA, "grid")
+  add("gaussian softplus scale", y, w, c(mu, s), 1,
+      dnorm(y, mu, -plogis(-s, log.p = TRUE) / sqrt(w), log = TRUE), NA, "grid")
+}
+
+writeLines(c("{",
+  sprintf('  "provenance": "%s, testdata/golden/family.R: dnorm, dbinom, dpois, plogis, family()$dev.resids; no seed (a fixed grid)",', R.version.string),
+  '  "cases": [', paste(cases, collapse = ",\n"), "  ]", "}"), out)
