@@ -1,0 +1,84 @@
+# Every target needs Go alone unless its comment says more. `make check` is what
+# continuous integration runs (.ci/run).
+#
+# Modules stand on their own: a go.work of some checkout must not decide what is
+# built. GOFLAGS is the caller's.
+export GOWORK := off
+
+GO     ?= go
+PYTHON ?= /usr/bin/python3
+RSCRIPT ?= Rscript
+
+# Packages that start goroutines or are promised to be safe for concurrent use.
+CONCURRENT = ./data/... ./moments/... ./decompose/... ./adapters/onnx/...
+
+# Seconds that the fuzz targets share.
+FUZZTIME ?= 20
+
+.PHONY: build test race lint bench bench-compare fuzz golden examples cover generate readme check
+
+# bin/pho, and everything else compiled.
+build:
+	$(GO) build ./...
+	$(GO) build -o bin/ ./cmd/...
+
+test:
+	$(GO) test ./...
+
+# The race detector needs a C compiler.
+race:
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null; then \
+		echo "$(GO) test -race -short $(CONCURRENT)"; \
+		$(GO) test -race -short $(CONCURRENT); \
+	else \
+		echo "race: SKIPPED: the race detector needs cgo and a C compiler (CC)"; \
+	fi
+
+lint:
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: not gofmt-ed (run gofmt -w):"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+
+# BENCH and PKG narrow it: make bench PKG=./moments BENCH=Dense
+BENCH ?= .
+PKG   ?= ./...
+bench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+# The working tree against the commit BASE.
+BASE ?= HEAD
+bench-compare:
+	GO='$(GO)' bash .ci/bench-compare.sh '$(BASE)' '$(BENCH)' '$(PKG)'
+
+fuzz:
+	@GO='$(GO)' bash .ci/fuzz.sh '$(FUZZTIME)'
+
+# Runs the generators of reference values. They need R with mgcv, and Python
+# with torch and onnx; the tests need neither.
+golden:
+	@RSCRIPT='$(RSCRIPT)' PYTHON='$(PYTHON)' bash .ci/golden.sh
+
+# The Example functions, then every program under examples/.
+examples:
+	$(GO) test -run '^Example' ./...
+	@for p in $$($(GO) list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./examples/... 2>/dev/null); do \
+		echo "$(GO) run $$p"; $(GO) run $$p || exit 1; done
+
+cover:
+	$(GO) test -coverprofile=cover.out ./...
+	$(GO) tool cover -func=cover.out | tail -n 1
+
+# Rewrites generated code; what else it needs is said where go:generate stands.
+generate:
+	$(GO) generate ./...
+
+# The marked commands of README.md in a fresh clone of HEAD.
+readme:
+	@bash .ci/readme.sh
+
+check:
+	@start=$$(date +%s); \
+	for t in lint test race fuzz readme; do \
+		echo "== $$t"; $(MAKE) --no-print-directory $$t || { echo "check: $$t FAILED"; exit 1; }; \
+	done; \
+	echo "check: lint, test, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
