@@ -1,0 +1,260 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// NAPolicy says what becomes of rows with missing cells.
+type NAPolicy uint8
+
+const (
+	// NAError makes a missing cell in a requested column an error.
+	NAError NAPolicy = iota
+	// NADrop leaves out rows with a missing cell in a requested column. Passes
+	// that request different columns may thus yield different rows: whoever needs
+	// the same rows in several passes requests the same columns in each.
+	NADrop
+)
+
+// CSVOptions says how to read CSV files. nil means the zero value.
+type CSVOptions struct {
+	// Delimiter between cells: an ASCII punctuation mark, space or tab; 0 means ','.
+	Delimiter rune
+	// BatchRows is the number of rows of a batch; 0 means 4096. A batch has
+	// fewer at the end, and where it would hold more than 8 Mi cells.
+	BatchRows int
+	// Factors names columns to hold as categories. Those that are numeric keep
+	// their numbers too; their levels are then LevelText of the numbers, and a
+	// later cell of text is a level whose number is NaN.
+	Factors []string
+	// NA is the policy for missing cells: empty, NA, NaN or null, the last two
+	// in any case, in numbers and in text.
+	NA NAPolicy
+	// Stdin is what the path "-" reads; nil: there is none.
+	Stdin io.Reader
+}
+
+// kindRows is the number of rows that decide whether a column is numeric.
+const kindRows = 4096
+
+// CSV is a Source over CSV files with equal headers, read one after the other
+// as one table. It is safe for concurrent use; Close it after the last pass.
+//
+// The format is RFC 4180 in UTF-8, strictly: quotes only around whole cells,
+// every row as wide as the header, names unique and not empty. Allowed besides:
+// a byte order mark, \n or \r\n, blanks around names and cells (dropped), gzip
+// (recognised by content; several members are one text), and blank lines, which
+// are passed over (in a file of one column, a blank line with a row behind it
+// is an empty cell).
+//
+// A column is numeric if its first 4,096 cells are finite decimal numbers or
+// missing; infinite ones do not make it text but are errors when they are read.
+// Otherwise it is categorical. In a numeric column later text is an error
+// unless CSVOptions.Factors names the column.
+//
+// Only requested columns are read as numbers or levels. Levels are numbered in
+// the order in which rows first show them and keep their code for the life of
+// the CSV. Errors of cells and rows are *CellError. A record may take 16 MiB
+// and 100,000 cells, all levels together 1 GiB.
+type CSV struct {
+	inputs  []*input
+	schema  Schema
+	comma   byte
+	rows    int // of a batch
+	na      NAPolicy
+	limits  limits
+	levels  []*dictionary // by field; nil for columns without categories
+	mu      sync.Mutex
+	total   int64
+	dropped int64
+	closed  bool
+}
+
+// OpenCSV opens the files, in the order of paths, and looks at their headers
+// and first rows. "-" is o.Stdin; it and pipes are copied to a private
+// temporary file, which Close removes.
+//
+// Errors: no paths, files that cannot be read, headers that are malformed or
+// differ, a malformed row among the first 4,096, an unknown name in o.Factors.
+func OpenCSV(paths []string, o *CSVOptions) (*CSV, error) {
+	return openCSV(paths, o, defaultLimits())
+}
+
+func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
+	if o == nil {
+		o = &CSVOptions{}
+	}
+	comma, err := delimiter(o.Delimiter)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(paths) == 0:
+		return nil, errors.New("data: no data files")
+	case o.BatchRows < 0:
+		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
+	case o.NA > NADrop:
+		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
+	}
+	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l}
+	if c.rows == 0 {
+		c.rows = defaultBatchRows
+	}
+	if err := c.open(paths, o); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *CSV) open(paths []string, o *CSVOptions) error {
+	for _, path := range paths {
+		for _, before := range c.inputs {
+			if before.name == path && before.spool != nil {
+				return fmt.Errorf("data: %q is given twice, but a stream can be read only once", path)
+			}
+		}
+		in, err := newInput(path, o.Stdin)
+		if err != nil {
+			return err
+		}
+		c.inputs = append(c.inputs, in)
+	}
+	if err := c.readKinds(); err != nil {
+		return err
+	}
+	return c.setFactors(o.Factors)
+}
+
+// delimiter checks that a byte can separate cells without being part of them.
+func delimiter(r rune) (byte, error) {
+	switch {
+	case r == 0:
+		return ',', nil
+	case r == '\t', r == ' ', '!' <= r && r <= '/', ':' <= r && r <= '@', '[' <= r && r <= '`', '{' <= r && r <= '~':
+		if r != '"' && r != '+' && r != '-' && r != '.' && r != '_' {
+			return byte(r), nil
+		}
+	}
+	return 0, fmt.Errorf("data: %q cannot be the delimiter: use a comma, semicolon, tab or another ASCII mark", r)
+}
+
+// readKinds reads all headers, and rows until every column's kind is settled.
+func (c *CSV) readKinds() error {
+	left := kindRows
+	var isText []bool
+	for i, in := range c.inputs {
+		r, err := openRecords(context.Background(), in, c.comma, c.limits)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			for _, name := range r.header {
+				c.schema = append(c.schema, Column{Name: name})
+			}
+			isText = make([]bool, len(r.header))
+		} else {
+			err = c.checkHeader(r)
+		}
+		for ; err == nil && left > 0; left-- {
+			var record []string
+			if record, err = r.next(); err == nil {
+				noteText(isText, record)
+			}
+		}
+		r.close()
+		if err != nil && err != io.EOF {
+			return err
+		}
+	}
+	for i := range c.schema {
+		c.schema[i].Numeric, c.schema[i].Categorical = !isText[i], isText[i]
+	}
+	return nil
+}
+
+func noteText(isText []bool, record []string) {
+	for i, cell := range record {
+		if !isText[i] {
+			_, k := parse(trim(cell))
+			isText[i] = k == text
+		}
+	}
+}
+
+// checkHeader compares the header of a file with that of the first.
+func (c *CSV) checkHeader(r *records) error {
+	first := c.inputs[0].name
+	if len(r.header) != len(c.schema) {
+		return fmt.Errorf("data: %q has %s, %q has %d: files of one table need the same header",
+			r.name, count(len(r.header), "column"), first, len(c.schema))
+	}
+	for i, name := range r.header {
+		if want := c.schema[i].Name; name != want {
+			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same header",
+				i+1, clip(name), r.name, clip(want), first)
+		}
+	}
+	return nil
+}
+
+// setFactors marks the categorical columns and gives them dictionaries.
+func (c *CSV) setFactors(factors []string) error {
+	field := make(map[string]int, len(c.schema))
+	for i, column := range c.schema {
+		field[column.Name] = i
+	}
+	for _, name := range factors {
+		i, ok := field[name]
+		if !ok {
+			return unknownColumn(name, c.where(), c.schema)
+		}
+		c.schema[i].Categorical = true
+	}
+	room := new(atomic.Int64)
+	room.Store(c.limits.dictionary)
+	c.levels = make([]*dictionary, len(c.schema))
+	for i, column := range c.schema {
+		if column.Categorical {
+			c.levels[i] = newDictionary(column.Numeric, room)
+		}
+	}
+	return nil
+}
+
+// where names the files in messages about the table as a whole.
+func (c *CSV) where() string { return fmt.Sprintf("%q", c.inputs[0].name) }
+
+// Schema lists the columns in file order.
+func (c *CSV) Schema() Schema { return slices.Clone(c.schema) }
+
+// Rows returns how many rows the last complete pass read from the files, and
+// how many of them it left out because of missing cells (see NADrop). Before
+// the first complete pass both are 0. With concurrent passes, the last is the
+// one that ended last.
+func (c *CSV) Rows() (total, dropped int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total, c.dropped
+}
+
+// Close removes temporary copies. Passes that begin later are errors; those
+// under way on a copy fail. Closing twice does nothing.
+func (c *CSV) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	var errs []error
+	for _, in := range c.inputs {
+		errs = append(errs, in.close())
+	}
+	return errors.Join(errs...)
+}

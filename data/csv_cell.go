@@ -1,0 +1,79 @@
+package data
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// kind is what the text of a cell is by itself.
+type kind uint8
+
+const (
+	number   kind = iota // a finite decimal number
+	missing              // no value
+	infinite             // Inf, or a number beyond float64
+	text
+)
+
+// trim drops the blanks around a cell.
+func trim(s string) string {
+	if n := len(s); n == 0 || s[0] > ' ' && s[n-1] > ' ' {
+		return s
+	}
+	return strings.Trim(s, " \t\r\n")
+}
+
+// parse reads a trimmed cell. The value counts for numbers only. Hexadecimal
+// numbers, which Go would accept, are text as they are everywhere else.
+func parse(cell string) (float64, kind) {
+	if isMissing(cell) {
+		return 0, missing
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	switch {
+	case err == nil && finite(v) && !hexadecimal(cell):
+		return v, number
+	case math.IsInf(v, 0):
+		return 0, infinite // also out of range, when ParseFloat gives Inf and an error
+	}
+	return 0, text
+}
+
+func hexadecimal(s string) bool {
+	return len(s) > 2 && (s[1] == 'x' || s[1] == 'X' || s[2] == 'x' || s[2] == 'X')
+}
+
+// isMissing reports whether a trimmed cell stands for no value: empty, NA, NaN
+// or null, the last two in any case.
+func isMissing(s string) bool {
+	switch len(s) {
+	case 0:
+		return true
+	case 2:
+		return s == "NA"
+	case 3:
+		return strings.EqualFold(s, "nan")
+	case 4:
+		return strings.EqualFold(s, "null")
+	}
+	return false
+}
+
+func missingReason(cell string) string {
+	what := "marks a missing value"
+	if cell == "" {
+		what = "is empty"
+	}
+	return what + "; fill it in, or leave such rows out with --na drop"
+}
+
+// quoteArg writes a column's name as it can be typed after a flag.
+func quoteArg(name string) string {
+	for _, r := range name {
+		if r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return strconv.Quote(clip(name))
+		}
+	}
+	return clip(name)
+}

@@ -1,0 +1,270 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"unicode/utf8"
+)
+
+// Batches reads the files from the start and yields the named columns. An
+// unknown name is an error that says the nearest known one. The context is
+// checked before every batch and while reading. A pass that finds a file of
+// another size or time than at OpenCSV is an error.
+func (c *CSV) Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		p, err := c.newPass(ctx, columns)
+		if err == nil {
+			err = p.run(yield)
+		}
+		if err != nil && err != errStopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// errStopped says that the consumer wants no more.
+var errStopped = errors.New("stopped")
+
+// pass is one reading of all files. It fills a batch's columns row by row.
+type pass struct {
+	csv     *CSV
+	ctx     context.Context
+	columns []filling // in file order
+	limit   int       // rows of a full batch
+	size    int       // rows that the columns have room for
+	last    int       // rows of the batch before
+	n       int       // rows kept in the batch being filled
+	rows    []int64   // their source rows
+	total   int64     // rows read
+	dropped int64     // of these, left out
+}
+
+// filling is a requested column of the batch being filled.
+type filling struct {
+	Column
+	field  int
+	levels *dictionary // nil unless categorical
+	values []float64   // nil unless numeric
+	codes  []int32     // nil unless categorical
+}
+
+// unseen is a code still to be given, once it is known that the row is kept.
+const unseen = -1
+
+func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
+		return nil, errors.New("data: the CSV source is closed")
+	}
+	wanted := make(map[string]bool, len(columns))
+	for _, name := range columns {
+		wanted[name] = true
+	}
+	p := &pass{csv: c, ctx: ctx}
+	for i, column := range c.schema {
+		if wanted[column.Name] {
+			p.columns = append(p.columns, filling{Column: column, field: i, levels: c.levels[i]})
+		}
+	}
+	if len(p.columns) < len(wanted) {
+		for _, name := range columns {
+			if _, ok := c.schema.Lookup(name); !ok {
+				return nil, unknownColumn(name, c.where(), c.schema)
+			}
+		}
+	}
+	p.limit = max(1, min(c.rows, c.limits.cells/max(1, len(p.columns))))
+	return p, nil
+}
+
+func (p *pass) run(yield func(*Batch, error) bool) error {
+	for _, in := range p.csv.inputs {
+		if err := p.file(in, yield); err != nil {
+			return err
+		}
+	}
+	if err := p.flush(yield); err != nil {
+		return err
+	}
+	p.csv.mu.Lock()
+	defer p.csv.mu.Unlock()
+	p.csv.total, p.csv.dropped = p.total, p.dropped
+	return nil
+}
+
+func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
+	r, err := openRecords(p.ctx, in, p.csv.comma, p.csv.limits)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if err := p.csv.checkHeader(r); err != nil {
+		return err
+	}
+	for {
+		record, err := r.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if p.n == p.size {
+			p.grow()
+		}
+		kept, err := p.take(r, record)
+		if err != nil {
+			return err
+		}
+		if kept {
+			p.rows[p.n] = p.total
+			p.n++
+		} else {
+			p.dropped++
+		}
+		p.total++
+		if p.n == p.limit {
+			if err := p.flush(yield); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// grow makes room for more rows: as many as the batch before had, and then
+// twice as many each time, so that memory stays in proportion to what was read,
+// whatever the size of a batch.
+func (p *pass) grow() {
+	size := min(p.limit, max(64, p.last, 2*p.size))
+	p.rows = append(make([]int64, 0, size), p.rows...)[:size]
+	for j := range p.columns {
+		f := &p.columns[j]
+		if f.Numeric {
+			f.values = append(make([]float64, 0, size), f.values...)[:size]
+		}
+		if f.Categorical {
+			f.codes = append(make([]int32, 0, size), f.codes...)[:size]
+		}
+	}
+	p.size = size
+}
+
+// take writes the record's requested cells to row n, and reports false if the
+// row is to be left out. Every requested cell is checked, also in such a row,
+// so that errors do not depend on the order of the columns.
+func (p *pass) take(r *records, record []string) (kept bool, err error) {
+	kept = true
+	unseenLevels := false
+	for j := range p.columns {
+		f := &p.columns[j]
+		cell := trim(record[f.field])
+		k := number
+		if f.levels == nil {
+			f.values[p.n], k = parse(cell)
+		} else if l, ok := f.levels.find(cell); ok {
+			f.set(p.n, l)
+		} else {
+			k = f.check(cell)
+			f.codes[p.n] = unseen
+			unseenLevels = true
+		}
+		if k == number {
+			continue
+		}
+		if k == missing && p.csv.na == NADrop {
+			kept = false
+			continue
+		}
+		return false, r.cell(f.field, cell, f.reason(cell, k))
+	}
+	if kept && unseenLevels {
+		return true, p.addLevels(r, record)
+	}
+	return kept, nil
+}
+
+// addLevels gives codes to the cells of a kept row that show new levels.
+func (p *pass) addLevels(r *records, record []string) error {
+	for j := range p.columns {
+		f := &p.columns[j]
+		if f.levels == nil || f.codes[p.n] != unseen {
+			continue
+		}
+		cell := trim(record[f.field])
+		l, ok := f.levels.add(cell)
+		if !ok {
+			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows")
+		}
+		f.set(p.n, l)
+	}
+	return nil
+}
+
+func (f *filling) set(row int, l level) {
+	f.codes[row] = l.code
+	if f.Numeric {
+		f.values[row] = l.value
+	}
+}
+
+// check says whether a cell can be a level: then it counts as number.
+func (f *filling) check(cell string) kind {
+	switch {
+	case isMissing(cell):
+		return missing
+	case !utf8.ValidString(cell):
+		return text
+	case f.Numeric:
+		if _, k := parse(cell); k == infinite {
+			return infinite
+		}
+	}
+	return number
+}
+
+// reason says why a cell of kind k cannot be in the column.
+func (f *filling) reason(cell string, k kind) string {
+	switch {
+	case k == missing:
+		return missingReason(cell)
+	case k == infinite:
+		return "is not a finite number; correct it or remove the row"
+	case f.levels != nil:
+		return "is not UTF-8; convert the file first"
+	}
+	return "is text in a column of numbers; correct it, or hold the column as categories with --factor " + quoteArg(f.Name)
+}
+
+// flush yields the rows kept so far and starts a new batch.
+func (p *pass) flush(yield func(*Batch, error) bool) error {
+	if p.n == 0 {
+		return nil
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	n := p.n
+	b := NewBatch(n, p.rows[0])
+	b.numbers = gaps(p.rows[:n:n])
+	p.rows = nil
+	for j := range p.columns {
+		f := &p.columns[j]
+		if f.Numeric {
+			b.numeric[f.Name] = f.values[:n:n]
+			f.values = nil
+		}
+		if f.Categorical {
+			b.codes[f.Name] = Codes{Index: f.codes[:n:n], Levels: f.levels.snapshot()}
+			f.codes = nil
+		}
+	}
+	p.n, p.size, p.last = 0, 0, n
+	if !yield(b, nil) {
+		return errStopped
+	}
+	return nil
+}
