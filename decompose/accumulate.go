@@ -1,0 +1,337 @@
+package decompose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/moments"
+)
+
+// Statistics is all that Solve needs to know of the rows: mergeable, the same
+// bytes for any batch size and worker count.
+type Statistics struct {
+	sum      *moments.Sum
+	features []featureRange
+}
+
+// featureRange is the range of a column that terms depend on.
+type featureRange struct {
+	name        string
+	categorical bool
+	min, max    float64
+	levels      []string // sorted
+}
+
+// Sum holds the moments.
+func (s *Statistics) Sum() *moments.Sum { return s.sum }
+
+// Merge appends the statistics of the rows that follow. Shards that meet at
+// multiples of the merge block merge to the bytes of a single pass.
+func (s *Statistics) Merge(next *Statistics) error {
+	if len(s.features) != len(next.features) {
+		return fmt.Errorf("decompose: statistics of %d and %d features do not merge", len(s.features), len(next.features))
+	}
+	for i := range s.features {
+		if s.features[i].name != next.features[i].name {
+			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
+		}
+	}
+	if err := s.sum.Merge(next.sum); err != nil {
+		return err
+	}
+	for i := range s.features {
+		s.features[i].merge(next.features[i])
+	}
+	return nil
+}
+
+func (f *featureRange) merge(o featureRange) {
+	f.categorical = f.categorical || o.categorical
+	f.min, f.max = math.Min(f.min, o.min), math.Max(f.max, o.max)
+	f.levels = append(f.levels, o.levels...)
+	slices.Sort(f.levels)
+	f.levels = slices.Compact(f.levels)
+}
+
+// features lists the data columns that structured terms depend on.
+func (p *plan) features() []string {
+	var names []string
+	for _, d := range p.predictors {
+		for _, b := range d.blocks {
+			names = union(names, b.Term.Columns())
+		}
+	}
+	return names
+}
+
+// reading is what a pass reads: the same columns in every pass.
+func (p *plan) reading(m Model, o *Options) []string {
+	c := union(append([]string(nil), m.Columns()...), p.columns())
+	c = union(c, p.features())
+	for _, name := range []string{o.Weights, o.Response, o.Offset} {
+		if name != "" {
+			c = union(c, []string{name})
+		}
+	}
+	for _, v := range o.Visitors {
+		c = union(c, v.Columns())
+	}
+	return c
+}
+
+// BlockRows is the number of rows of a merge block for model m: shards that are
+// to merge bit for bit begin at multiples of it.
+func BlockRows(m Model) (int, error) {
+	p, err := newPlan(m)
+	if err != nil {
+		return 0, err
+	}
+	return moments.BlockRows(p.p), nil
+}
+
+// Accumulate runs the network once over src and forms the moments of the
+// structured columns and the deep predictors (paper, algorithm 2, step 2).
+func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Statistics, error) {
+	o = o.orDefault()
+	if err := o.validate(m); err != nil {
+		return nil, err
+	}
+	p, err := newPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	return p.accumulate(ctx, m, src, o, nil)
+}
+
+func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, cache *cache) (*Statistics, error) {
+	names := p.features()
+	layout := p.statistics(len(names))
+	stats := &Statistics{sum: moments.NewSum(layout, o.FirstBlock)}
+	for _, name := range names {
+		stats.features = append(stats.features, newRange(name))
+	}
+
+	workers := make([]*accumulator, o.workers())
+	for i := range workers {
+		workers[i] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), opts: o, features: names}
+	}
+	var rows int64
+	err := eachBlock(ctx, src, p.reading(m, o), moments.BlockRows(p.p), len(workers),
+		func(w, _ int, b *data.Batch) (*blockStats, error) { return workers[w].run(ctx, b, cache != nil) },
+		func(s *blockStats, b *data.Batch) error {
+			if err := stats.sum.Append(s.moments); err != nil {
+				return err
+			}
+			for i := range stats.features {
+				stats.features[i].merge(s.features[i])
+			}
+			if cache != nil {
+				cache.blocks = append(cache.blocks, s.outputs)
+			}
+			rows += int64(b.Rows())
+			o.report("moments", rows)
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	if rows == 0 {
+		return nil, errors.New("decompose: the data have no rows")
+	}
+	return stats, nil
+}
+
+func (o *Options) report(pass string, rows int64) {
+	if o.Progress != nil {
+		o.Progress(Progress{Pass: pass, Rows: rows})
+	}
+}
+
+// statistics is the layout with one more basis, in no predictor, of which only
+// the column sums matter: the deviance of the response given the network's own
+// predictions (0 without a family), and the numeric features.
+func (p *plan) statistics(features int) moments.Layout {
+	l := p.layout
+	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], moments.Basis{Name: "(rows)", Dim: 1 + features})
+	return l
+}
+
+// cache keeps the network's outputs of each merge block between the passes.
+type cache struct{ blocks []*Outputs }
+
+// blockStats is what one merge block of rows contributes.
+type blockStats struct {
+	moments  *moments.Moments
+	features []featureRange
+	outputs  *Outputs // nil unless cached
+}
+
+// accumulator is one worker of pass 1.
+type accumulator struct {
+	forward  *forward
+	block    *moments.Block
+	opts     *Options
+	features []string
+	rows     *mat.Dense
+}
+
+func (a *accumulator) run(ctx context.Context, b *data.Batch, keep bool) (*blockStats, error) {
+	a.block.Reset()
+	s := &blockStats{}
+	if keep {
+		s.outputs = a.forward.outputs(b.Rows())
+	}
+	for i := 0; i < b.Rows(); i += evalRows {
+		rows := b.Slice(i, min(i+evalRows, b.Rows()))
+		out, err := a.forward.run(ctx, rows, s.outputs, i)
+		if err != nil {
+			return nil, err
+		}
+		x, err := a.forward.eval.eval(rows)
+		if err != nil {
+			return nil, err
+		}
+		w, err := weights(rows, a.opts.Weights)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.fillRows(rows, w, out.Eta); err != nil {
+			return nil, err
+		}
+		if err := a.block.Add(append(x[:len(x):len(x)], design.Dense{Dense: a.rows}), w, out.Zeta); err != nil {
+			return nil, atRow(rows, err)
+		}
+	}
+	for _, name := range a.features {
+		f, err := summarise(b, name)
+		if err != nil {
+			return nil, err
+		}
+		s.features = append(s.features, f)
+	}
+	s.moments = a.block.Moments()
+	return s, nil
+}
+
+// fillRows evaluates the basis "(rows)": the deviance at the network's own
+// predictions, and the numeric features.
+func (a *accumulator) fillRows(b *data.Batch, w []float64, eta *mat.Dense) error {
+	a.rows = resize(a.rows, b.Rows(), 1+len(a.features))
+	a.rows.Zero()
+	for j, name := range a.features {
+		if b.Categorical(name) {
+			continue
+		}
+		x, err := b.Numeric(name)
+		if err != nil {
+			return err
+		}
+		a.rows.SetCol(1+j, x)
+	}
+	fam := a.opts.Family
+	if fam == nil {
+		return nil
+	}
+	y, offset, err := response(b, a.opts)
+	if err != nil {
+		return err
+	}
+	at := make([]float64, fam.Predictors())
+	for i := range y {
+		if err := fam.Check(y[i]); err != nil {
+			return fmt.Errorf("response %q, data row %d: %w", a.opts.Response, b.Row(i)+1, err)
+		}
+		if !fam.HasDispersion() {
+			continue
+		}
+		copy(at, eta.RawRowView(i))
+		if offset != nil {
+			at[0] += offset[i]
+		}
+		a.rows.Set(i, 0, fam.Deviance(y[i], weight(w, i), at))
+	}
+	return nil
+}
+
+// response reads y and the offset (nil without one).
+func response(b *data.Batch, o *Options) (y, offset []float64, err error) {
+	if y, err = b.Numeric(o.Response); err != nil {
+		return nil, nil, fmt.Errorf("response: %w", err)
+	}
+	if o.Offset != "" {
+		if offset, err = b.Numeric(o.Offset); err != nil {
+			return nil, nil, fmt.Errorf("offset: %w", err)
+		}
+	}
+	return y, offset, nil
+}
+
+// weights reads the weights; nil means ones.
+func weights(b *data.Batch, column string) ([]float64, error) {
+	if column == "" {
+		return nil, nil
+	}
+	w, err := b.Numeric(column)
+	if err != nil {
+		return nil, fmt.Errorf("weights: %w", err)
+	}
+	for i, v := range w {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("weights %q, data row %d: %g is not a finite number >= 0", column, b.Row(i)+1, v)
+		}
+	}
+	return w, nil
+}
+
+func weight(w []float64, i int) float64 {
+	if w == nil {
+		return 1
+	}
+	return w[i]
+}
+
+func newRange(name string) featureRange {
+	return featureRange{name: name, min: math.Inf(1), max: math.Inf(-1)}
+}
+
+// summarise finds the range or the levels of a column.
+func summarise(b *data.Batch, name string) (featureRange, error) {
+	f := newRange(name)
+	if b.Categorical(name) {
+		c, err := b.Codes(name)
+		if err != nil {
+			return f, err
+		}
+		f.categorical = true
+		used := make([]bool, len(c.Levels))
+		for _, i := range c.Index {
+			used[i] = true
+		}
+		for i, u := range used {
+			if u {
+				f.levels = append(f.levels, c.Levels[i])
+			}
+		}
+		slices.Sort(f.levels)
+		return f, nil
+	}
+	x, err := b.Numeric(name)
+	if err != nil {
+		return f, err
+	}
+	for _, v := range x {
+		f.min, f.max = math.Min(f.min, v), math.Max(f.max, v)
+	}
+	return f, nil
+}
+
+func atRow(b *data.Batch, err error) error {
+	return fmt.Errorf("data rows %d to %d: %w", b.Row(0)+1, b.Row(b.Rows()-1)+1, err)
+}

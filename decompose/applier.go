@@ -1,0 +1,79 @@
+package decompose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/pho-go/pho/data"
+)
+
+// Applier splits new rows with the training rows' alpha and centring (paper,
+// appendix "Out-of-sample contributions"); nothing is fitted again. It is
+// immutable and safe for concurrent use.
+type Applier struct {
+	result *Result
+	model  Model
+	terms  *plan
+	at     [][]int
+}
+
+// Applier prepares r for rows of new data seen through m, the network that r
+// was made of. Extra blocks of m are ignored: r brings its own terms.
+func (r *Result) Applier(m Model) (*Applier, error) {
+	var faults []error
+	names := m.Predictors()
+	if len(names) != len(r.Predictors) {
+		return nil, fmt.Errorf("decompose: the decomposition has %d predictors, the model %d: %q", len(r.Predictors), len(names), names)
+	}
+	taps := m.Taps()
+	for k, d := range r.Predictors {
+		if d.Name != names[k] {
+			faults = append(faults, fmt.Errorf("decompose: predictor %d is %q in the decomposition, %q in the model", k+1, d.Name, names[k]))
+		}
+		for _, t := range d.Terms {
+			if t.term == nil {
+				faults = append(faults, fmt.Errorf("decompose: term %q has no basis: read the decomposition with a decoder", t.Name))
+				continue
+			}
+			if tap, ok := t.term.(*Tap); ok && taps[tap.Tensor] != tap.Width {
+				faults = append(faults, fmt.Errorf("decompose: term %q reads tensor %q, %d wide, which the model does not have", t.Name, tap.Tensor, tap.Width))
+			}
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	a := &Applier{result: r, model: m}
+	a.terms, a.at = r.layout()
+	return a, nil
+}
+
+// Columns names the data columns that All needs.
+func (a *Applier) Columns() []string {
+	return union(append([]string(nil), a.model.Columns()...), a.terms.columns())
+}
+
+// All yields the parts of every row of src in order, in blocks of at most 4096
+// rows, with the columns of Columns and extra. An error ends the sequence.
+func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) iter.Seq2[*Parts, error] {
+	return func(yield func(*Parts, error) bool) {
+		s := a.result.splitter(a.model, a.terms, a.at)
+		for b, err := range data.Rebatch(src.Batches(ctx, union(a.Columns(), extra)), 4096) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			parts, err := s.split(ctx, b, nil)
+			if !yield(parts, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Parts splits the rows of one batch.
+func (a *Applier) Parts(ctx context.Context, b *data.Batch) (*Parts, error) {
+	return a.result.splitter(a.model, a.terms, a.at).split(ctx, b, nil)
+}

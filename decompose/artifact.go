@@ -1,0 +1,185 @@
+package decompose
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/moments"
+)
+
+// Encode writes the result as indented JSON (decomposition.json). Equal results
+// are equal bytes.
+func (r *Result) Encode(w io.Writer) error {
+	for _, d := range r.Predictors {
+		for _, t := range d.Terms {
+			if t.Spec == nil {
+				return fmt.Errorf("decompose: term %q cannot be written: its basis does not implement json.Marshaler", t.Name)
+			}
+		}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return fmt.Errorf("decompose: writing the decomposition: %w", err)
+	}
+	return nil
+}
+
+// Read reads what Encode wrote. decode rebuilds a term from its kind and spec
+// (basis.Decode does for all terms of this module). moments holds what
+// EncodeMoments wrote; nil leaves the result without covariance, and so without
+// standard errors, and unable to merge.
+func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, error)) (*Result, error) {
+	var r Result
+	if err := json.NewDecoder(doc).Decode(&r); err != nil {
+		return nil, fmt.Errorf("decompose: not a decomposition: %w", err)
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("decompose: format %q is not readable here, this is %q; is the file from a later version?", r.Format, Format)
+	}
+	if err := r.decodeTerms(decode); err != nil {
+		return nil, err
+	}
+	if moments != nil {
+		if err := r.readMoments(moments); err != nil {
+			return nil, err
+		}
+	}
+	return &r, nil
+}
+
+func (r *Result) decodeTerms(decode func(Kind, json.RawMessage) (Term, error)) error {
+	if len(r.Predictors) == 0 {
+		return errors.New("decompose: the decomposition has no predictors")
+	}
+	made := map[string]Term{} // equal specs are one term, evaluated once
+	var faults []error
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		for j := range d.Terms {
+			t := &d.Terms[j]
+			key := string(t.Kind) + string(t.Spec)
+			term, ok := made[key]
+			if !ok {
+				var err error
+				if term, err = decode(t.Kind, t.Spec); err != nil {
+					faults = append(faults, fmt.Errorf("decompose: term %q: %w", t.Name, err))
+					continue
+				}
+				made[key] = term
+			}
+			t.term = term
+			if dim := term.Dim(); len(t.Alpha) != dim || len(t.Beta) != dim {
+				faults = append(faults, fmt.Errorf("decompose: term %q has %d and %d coefficients for %d columns", t.Name, len(t.Beta), len(t.Alpha), dim))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// momentsMagic begins moments.bin: its version is its last byte.
+const momentsMagic = "pho.moments/1\n"
+
+// EncodeMoments writes the moments and the covariances of the coefficients
+// (moments.bin), and notes their hash in r: call it before Encode.
+func (r *Result) EncodeMoments(w io.Writer) error {
+	if r.sum == nil {
+		return errors.New("decompose: the result has no moments: it was read without them")
+	}
+	var b bytes.Buffer
+	b.WriteString(momentsMagic)
+	sum, err := r.sum.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	put := func(v uint64) { b.Write(binary.LittleEndian.AppendUint64(nil, v)) }
+	put(uint64(len(sum)))
+	b.Write(sum)
+	for _, d := range r.Predictors {
+		n := len(d.mean)
+		if d.cov == nil {
+			n = 0
+		}
+		put(uint64(n))
+		for i := range n {
+			put(math.Float64bits(d.mean[i]))
+			for j := i; j < n; j++ {
+				put(math.Float64bits(d.cov.At(i, j)))
+			}
+		}
+	}
+	hash := sha256.Sum256(b.Bytes())
+	r.MomentsSHA256 = hex.EncodeToString(hash[:])
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func (r *Result) readMoments(from io.Reader) error {
+	raw, err := io.ReadAll(from)
+	if err != nil {
+		return fmt.Errorf("decompose: reading the moments: %w", err)
+	}
+	hash := sha256.Sum256(raw)
+	if got := hex.EncodeToString(hash[:]); r.MomentsSHA256 != "" && got != r.MomentsSHA256 {
+		return fmt.Errorf("decompose: the moments have sha256 %s, the decomposition was written with %s: they do not belong together", got, r.MomentsSHA256)
+	}
+	raw, ok := bytes.CutPrefix(raw, []byte(momentsMagic))
+	if !ok {
+		return fmt.Errorf("decompose: not a moments file of this version (it begins %q)", strings.TrimSuffix(momentsMagic, "\n"))
+	}
+	truncated := errors.New("decompose: the moments file is cut short")
+	take := func() (uint64, bool) {
+		if len(raw) < 8 {
+			return 0, false
+		}
+		v := binary.LittleEndian.Uint64(raw)
+		raw = raw[8:]
+		return v, true
+	}
+	size, ok := take()
+	if !ok || size > uint64(len(raw)) {
+		return truncated
+	}
+	r.sum = new(moments.Sum)
+	if err := r.sum.UnmarshalBinary(raw[:size]); err != nil {
+		return err
+	}
+	raw = raw[size:]
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		n, ok := take()
+		if !ok || n > uint64(len(raw)/8) || n*(n+3)/2 > uint64(len(raw)/8) {
+			return truncated
+		}
+		want := 0
+		for _, t := range d.Terms {
+			want += len(t.Alpha)
+		}
+		if n == 0 {
+			continue
+		}
+		if int(n) != want {
+			return fmt.Errorf("decompose: predictor %q: the covariance is of %d columns, the terms have %d", d.Name, n, want)
+		}
+		d.cov, d.mean = mat.NewSymDense(want, nil), make([]float64, want)
+		next := func() float64 { v, _ := take(); return math.Float64frombits(v) }
+		for i := range want {
+			d.mean[i] = next()
+			for j := i; j < want; j++ {
+				d.cov.SetSym(i, j, next())
+			}
+		}
+	}
+	return nil
+}

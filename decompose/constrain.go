@@ -1,0 +1,231 @@
+package decompose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/penalty"
+)
+
+// constrained is one predictor's design in constrained coordinates: raw
+// coefficients of block j are Z_j times constrained ones.
+type constrained struct {
+	blocks []Block
+	view   moments.View
+	raw    []int        // first raw column of each block in the view, and the end
+	start  []int        // first constrained column of each block, and the end
+	z      []*mat.Dense // d_j x c_j; nil: the identity
+	terms  []penalty.Term
+}
+
+// constrain resolves constraints and penalty scales from the moments: both are
+// linear maps after the fact, so that one pass over raw bases is enough.
+func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]float64) (*constrained, error) {
+	c := &constrained{blocks: d.blocks, view: m.Predictor(k), raw: []int{0}, start: []int{0}}
+	for j, b := range d.blocks {
+		z, err := p.nullSpace(b, m)
+		if err != nil {
+			return nil, err
+		}
+		dim := b.Term.Dim()
+		free := dim
+		if z != nil {
+			_, free = z.Dims()
+		}
+		if free == 0 {
+			return nil, fmt.Errorf("decompose: term %q has no column left after its constraint", b.Term.Name())
+		}
+		t := penalty.Term{Name: b.Term.Name(), Start: c.start[j], Dim: free}
+		norm := p.norm(b, m)
+		for i, s := range b.Penalty.S {
+			scaled, factor := penalty.Scale(s, norm)
+			if !(factor > 0) || math.IsInf(factor, 0) {
+				return nil, fmt.Errorf("decompose: term %q: penalty %d cannot be scaled, its basis is zero on all rows", b.Term.Name(), i)
+			}
+			t.S = append(t.S, congruence(z, scaled))
+		}
+		t.SP = b.Penalty.SP
+		if v, ok := sp[b.Term.Name()]; ok {
+			t.SP = v
+		}
+		c.terms = append(c.terms, t)
+		c.z = append(c.z, z)
+		c.raw = append(c.raw, c.raw[j]+dim)
+		c.start = append(c.start, c.start[j]+free)
+	}
+	return c, nil
+}
+
+// nullSpace is the map from constrained to raw coefficients of a block.
+func (p *plan) nullSpace(b Block, m *moments.Moments) (*mat.Dense, error) {
+	d := b.Term.Dim()
+	switch b.Constraint {
+	case Free:
+		return nil, nil
+	case SumToZero:
+		mean := make([]float64, d)
+		for _, t := range b.base() {
+			at := p.offset[p.index[t]]
+			floats.Add(mean, m.Sum[at:at+d])
+		}
+		if norm := floats.Norm(mean, 2); norm > 0 {
+			return complement(mean), nil
+		}
+		return nil, nil // already centred
+	case Treatment:
+		z := mat.NewDense(d, d-1, nil)
+		for i := 1; i < d; i++ {
+			z.Set(i, i-1, 1)
+		}
+		return z, nil
+	}
+	return nil, errors.New("decompose: unknown constraint on term " + b.Term.Name())
+}
+
+func (b Block) base() []Term {
+	if len(b.Base) > 0 {
+		return b.Base
+	}
+	return []Term{b.Term}
+}
+
+// norm is the largest row 1-norm of the base basis.
+func (p *plan) norm(b Block, m *moments.Moments) float64 {
+	var norm float64
+	for _, t := range b.base() {
+		norm = math.Max(norm, m.MaxRowNorm[p.index[t]])
+	}
+	return norm
+}
+
+// complement is an orthonormal basis (d x (d-1)) of {a : v'a = 0}: the last
+// columns of the Householder reflection that maps v to its first axis.
+func complement(v []float64) *mat.Dense {
+	d := len(v)
+	u := append([]float64(nil), v...)
+	norm := floats.Norm(u, 2)
+	if u[0] < 0 {
+		norm = -norm
+	}
+	u[0] += norm // u = v + sign(v_1)|v| e_1
+	uu := floats.Dot(u, u)
+	z := mat.NewDense(d, d-1, nil)
+	for j := 1; j < d; j++ {
+		for i := range d {
+			h := -2 * u[i] * u[j] / uu
+			if i == j {
+				h++
+			}
+			z.Set(i, j-1, h)
+		}
+	}
+	return z
+}
+
+// congruence is Z'SZ; z nil is the identity.
+func congruence(z *mat.Dense, s mat.Symmetric) *mat.SymDense {
+	if z == nil {
+		out := mat.NewSymDense(s.SymmetricDim(), nil)
+		out.CopySym(s)
+		return out
+	}
+	_, c := z.Dims()
+	var sz, zsz mat.Dense
+	sz.Mul(s, z)
+	zsz.Mul(z.T(), &sz)
+	out := mat.NewSymDense(c, nil)
+	for i := range c {
+		for j := i; j < c; j++ {
+			out.SetSym(i, j, (zsz.At(i, j)+zsz.At(j, i))/2)
+		}
+	}
+	return out
+}
+
+// width is the number of constrained columns.
+func (c *constrained) width() int { return c.start[len(c.blocks)] }
+
+// reduce maps raw products to constrained ones: T'XX T and T'Xz with T the
+// block diagonal of the Z_j.
+func (c *constrained) reduce(xx mat.Symmetric, xz []float64) (*mat.SymDense, []float64) {
+	n := c.width()
+	if n == 0 {
+		return nil, nil
+	}
+	out := mat.NewSymDense(n, nil)
+	dense := mat.DenseCopyOf(xx)
+	for i := range c.blocks {
+		for j := i; j < len(c.blocks); j++ {
+			part := dense.Slice(c.raw[i], c.raw[i+1], c.raw[j], c.raw[j+1])
+			var t mat.Dense
+			switch {
+			case c.z[i] == nil && c.z[j] == nil:
+				t.CloneFrom(part)
+			case c.z[i] == nil:
+				t.Mul(part, c.z[j])
+			case c.z[j] == nil:
+				t.Mul(c.z[i].T(), part)
+			default:
+				t.Product(c.z[i].T(), part, c.z[j])
+			}
+			rows, cols := t.Dims()
+			for r := range rows {
+				for s := range cols {
+					if i != j || r <= s {
+						out.SetSym(c.start[i]+r, c.start[j]+s, t.At(r, s))
+					}
+				}
+			}
+		}
+	}
+	red := make([]float64, n)
+	for j := range c.blocks {
+		v := mat.NewVecDense(c.raw[j+1]-c.raw[j], append([]float64(nil), xz[c.raw[j]:c.raw[j+1]]...))
+		dst := mat.NewVecDense(c.start[j+1]-c.start[j], red[c.start[j]:c.start[j+1]])
+		if c.z[j] == nil {
+			dst.CopyVec(v)
+		} else {
+			dst.MulVec(c.z[j].T(), v)
+		}
+	}
+	return out, red
+}
+
+// expand maps constrained coefficients to raw ones.
+func (c *constrained) expand(alpha []float64) []float64 {
+	raw := make([]float64, c.raw[len(c.blocks)])
+	for j := range c.blocks {
+		a, dst := alpha[c.start[j]:c.start[j+1]], raw[c.raw[j]:c.raw[j+1]]
+		if c.z[j] == nil {
+			copy(dst, a)
+			continue
+		}
+		mat.NewVecDense(len(dst), dst).MulVec(c.z[j], mat.NewVecDense(len(a), a))
+	}
+	return raw
+}
+
+// expandCov maps a constrained covariance to raw coordinates: T V T'.
+func (c *constrained) expandCov(v *mat.SymDense) *mat.SymDense {
+	if v == nil {
+		return nil
+	}
+	d := c.raw[len(c.blocks)]
+	t := mat.NewDense(d, c.width(), nil)
+	for j := range c.blocks {
+		dst := t.Slice(c.raw[j], c.raw[j+1], c.start[j], c.start[j+1]).(*mat.Dense)
+		if c.z[j] == nil {
+			for i := range c.raw[j+1] - c.raw[j] {
+				dst.Set(i, i, 1)
+			}
+			continue
+		}
+		dst.Copy(c.z[j])
+	}
+	return congruence(mat.DenseCopyOf(t.T()), v)
+}

@@ -1,0 +1,37 @@
+package decompose
+
+import (
+	"context"
+
+	"github.com/pho-go/pho/data"
+)
+
+// Decompose moves what m's structured terms can explain from its deep
+// predictors to them, over all rows of src: two passes, predictions unchanged.
+// nil options are the defaults. It is Accumulate, Solve and Explain in turn.
+func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Result, error) {
+	o = o.orDefault()
+	if err := o.validate(m); err != nil {
+		return nil, err
+	}
+	p, err := newPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	var kept *cache
+	if o.Cache {
+		kept = &cache{}
+	}
+	stats, err := p.accumulate(ctx, m, src, o, kept)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.solve(stats, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.explain(ctx, m, src, r, o, kept); err != nil {
+		return nil, err
+	}
+	return r, nil
+}

@@ -1,0 +1,207 @@
+package decompose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/moments"
+)
+
+// histogramBins is how finely Feature.Counts resolves a numeric column.
+const histogramBins = 40
+
+// defaultReconstruction allows for networks evaluated in float32.
+const defaultReconstruction = 1e-4
+
+// Explain is the last pass: it splits every row of src, checks the parts against
+// the network's own output, counts the features' values and shows the parts to
+// o.Visitors. It completes r, which Solve made for the same model.
+func Explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options) error {
+	o = o.orDefault()
+	if err := o.validate(m); err != nil {
+		return err
+	}
+	p, err := newPlan(m)
+	if err != nil {
+		return err
+	}
+	return p.explain(ctx, m, src, r, o, nil)
+}
+
+func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options, kept *cache) error {
+	for _, v := range o.Visitors {
+		if err := v.Begin(r); err != nil {
+			return err
+		}
+	}
+	terms, at := r.layout()
+	workers := make([]*splitter, o.workers())
+	for i := range workers {
+		workers[i] = r.splitter(m, terms, at)
+	}
+	total := newRowSums(r)
+	var rows int64
+	err := eachBlock(ctx, src, p.reading(m, o), moments.BlockRows(p.p), len(workers),
+		func(w, index int, b *data.Batch) (*rowSums, error) {
+			var stored *Outputs
+			if kept != nil {
+				if index >= len(kept.blocks) {
+					return nil, errors.New("decompose: the data have more rows in the second pass than in the first")
+				}
+				stored = kept.blocks[index]
+			}
+			parts, err := workers[w].split(ctx, b, stored)
+			if err != nil {
+				return nil, err
+			}
+			return sumRows(r, parts, o)
+		},
+		func(s *rowSums, b *data.Batch) error {
+			total.merge(s)
+			for i, v := range o.Visitors {
+				if err := v.Reduce(s.visits[i]); err != nil {
+					return err
+				}
+			}
+			rows += int64(b.Rows())
+			o.report("contributions", rows)
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	if err := total.finish(r, o, rows); err != nil {
+		return err
+	}
+	var faults []error
+	for _, v := range o.Visitors {
+		faults = append(faults, v.End(r))
+	}
+	return errors.Join(faults...)
+}
+
+// rowSums is what the last pass adds up over rows.
+type rowSums struct {
+	largest []float64 // max |eta| by predictor
+	miss    []float64 // max |sum of parts - eta|
+	missAt  []int64   // at which data row
+	counts  [][]int64 // histogram by feature
+	visits  []any
+}
+
+func newRowSums(r *Result) *rowSums {
+	k := len(r.Predictors)
+	s := &rowSums{largest: make([]float64, k), miss: make([]float64, k), missAt: make([]int64, k)}
+	for _, f := range r.Features {
+		bins := histogramBins
+		if f.Levels != nil {
+			bins = len(f.Levels)
+		}
+		s.counts = append(s.counts, make([]int64, bins))
+	}
+	return s
+}
+
+func sumRows(r *Result, parts *Parts, o *Options) (*rowSums, error) {
+	s := newRowSums(r)
+	for k := range parts.Predictors {
+		for i, eta := range parts.Predictors[k].Eta {
+			s.largest[k] = math.Max(s.largest[k], math.Abs(eta))
+			miss := math.Abs(parts.Sum(k, i) - eta)
+			if !(miss <= s.miss[k]) { // NaN counts as a miss
+				s.miss[k], s.missAt[k] = miss, parts.Batch.Row(i)
+			}
+		}
+	}
+	for j, f := range r.Features {
+		if err := count(s.counts[j], f, parts.Batch); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range o.Visitors {
+		part, err := v.Map(parts)
+		if err != nil {
+			return nil, err
+		}
+		s.visits = append(s.visits, part)
+	}
+	return s, nil
+}
+
+// count adds the rows of b to the histogram of feature f.
+func count(counts []int64, f Feature, b *data.Batch) error {
+	if f.Levels == nil {
+		x, err := b.Numeric(f.Name)
+		if err != nil {
+			return err
+		}
+		for _, v := range x {
+			bin := 0
+			if f.Max > f.Min {
+				bin = int(float64(len(counts)) * ((v - f.Min) / (f.Max - f.Min)))
+			}
+			counts[max(0, min(bin, len(counts)-1))]++
+		}
+		return nil
+	}
+	c, err := b.Codes(f.Name)
+	if err != nil {
+		return err
+	}
+	bin := make([]int, len(c.Levels))
+	for i, level := range c.Levels {
+		bin[i], _ = slices.BinarySearch(f.Levels, level)
+	}
+	for _, i := range c.Index {
+		if bin[i] < len(counts) {
+			counts[bin[i]]++
+		}
+	}
+	return nil
+}
+
+func (s *rowSums) merge(o *rowSums) {
+	for k := range s.largest {
+		s.largest[k] = math.Max(s.largest[k], o.largest[k])
+		if !(o.miss[k] <= s.miss[k]) {
+			s.miss[k], s.missAt[k] = o.miss[k], o.missAt[k]
+		}
+	}
+	for j := range s.counts {
+		for i, n := range o.counts[j] {
+			s.counts[j][i] += n
+		}
+	}
+}
+
+// finish writes the sums into r; parts that miss the network's output are an
+// error: then the model's blocks are not what the network computes.
+func (s *rowSums) finish(r *Result, o *Options, rows int64) error {
+	if rows == 0 {
+		return errors.New("decompose: the data have no rows")
+	}
+	tolerance := o.ReconstructionTolerance
+	if tolerance == 0 {
+		tolerance = defaultReconstruction
+	}
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		relative := s.miss[k]
+		if s.largest[k] > 0 {
+			relative /= s.largest[k]
+		}
+		if !(relative <= tolerance) {
+			return fmt.Errorf("decompose: predictor %q, data row %d: the parts miss the network's own output by %.3g of its largest value (tolerance %.3g): "+
+				"the terms or taps do not belong to this network", d.Name, s.missAt[k]+1, relative, tolerance)
+		}
+		d.ReconstructionError = &relative
+	}
+	for j := range r.Features {
+		r.Features[j].Counts = s.counts[j]
+	}
+	return nil
+}

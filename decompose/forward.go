@@ -1,0 +1,82 @@
+package decompose
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+)
+
+// forward runs the network on blocks of rows for one worker, in buffers of its
+// own, and hands its taps to the terms.
+type forward struct {
+	model Model
+	taps  []string
+	width map[string]int
+	k     int
+	own   *Outputs
+	eval  *evaluator
+}
+
+func newForward(m Model, p *plan) *forward {
+	f := &forward{model: m, width: m.Taps(), k: len(m.Predictors()), eval: p.evaluator()}
+	f.taps = sortedKeys(f.width)
+	f.own = f.outputs(evalRows)
+	return f
+}
+
+// outputs allocates outputs for n rows.
+func (f *forward) outputs(n int) *Outputs {
+	o := &Outputs{Zeta: mat.NewDense(n, f.k, nil), Eta: mat.NewDense(n, f.k, nil), Taps: map[string]*mat.Dense{}}
+	for _, t := range f.taps {
+		o.Taps[t] = mat.NewDense(n, f.width[t], nil)
+	}
+	return o
+}
+
+// view is rows i to j-1 of o, sharing its memory.
+func (o *Outputs) view(i, j int) *Outputs {
+	rows := func(m *mat.Dense) *mat.Dense {
+		_, c := m.Dims()
+		return m.Slice(i, j, 0, c).(*mat.Dense)
+	}
+	v := &Outputs{Zeta: rows(o.Zeta), Eta: rows(o.Eta), Taps: make(map[string]*mat.Dense, len(o.Taps))}
+	for name, m := range o.Taps {
+		v.Taps[name] = rows(m)
+	}
+	return v
+}
+
+// run evaluates the network at the rows of b, into rows at, at+1, ... of into
+// (nil: buffers that the next call overwrites), and adds the taps to b.
+func (f *forward) run(ctx context.Context, b *data.Batch, into *Outputs, at int) (*Outputs, error) {
+	out := f.own.view(0, b.Rows())
+	if into != nil {
+		out = into.view(at, at+b.Rows())
+	}
+	if err := f.model.Forward(ctx, out, b); err != nil {
+		return nil, err
+	}
+	return out, f.tap(b, out)
+}
+
+// stored is run with outputs kept from an earlier pass.
+func (f *forward) stored(b *data.Batch, from *Outputs, at int) (*Outputs, error) {
+	r, _ := from.Eta.Dims()
+	if at+b.Rows() > r {
+		return nil, fmt.Errorf("decompose: the data have more rows in the second pass than in the first")
+	}
+	out := from.view(at, at+b.Rows())
+	return out, f.tap(b, out)
+}
+
+func (f *forward) tap(b *data.Batch, out *Outputs) error {
+	for _, name := range f.taps {
+		if err := b.SetTensor(name, out.Taps[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

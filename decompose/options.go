@@ -1,0 +1,161 @@
+package decompose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/penalty"
+)
+
+// Method is how the deep predictor is projected on the structured columns.
+type Method string
+
+const (
+	// PHO is the orthogonal projection (paper, algorithm 2).
+	PHO Method = "pho"
+	// PHOGAM is the penalised projection (paper, equation adjpho).
+	PHOGAM Method = "phogam"
+)
+
+// Options of a decomposition. The zero value, and nil, are sensible: PHO
+// without penalised terms, PHOGAM with REML with them, no weights.
+type Options struct {
+	Method    Method          // "": PHOGAM if any term is penalised, else PHO
+	Smoothing penalty.Options // zero: REML with estimated scale
+	// SP fixes smoothing parameters by term name, on the reported scale.
+	SP map[string][]float64
+
+	// RankTolerance: directions of the standardised columns whose singular value
+	// is at most RankTolerance times the largest are left out. 0: 1e-4 if any
+	// basis is learned (float32 weights), else 1e-6. At least 1e-6: moments hold
+	// no more digits.
+	RankTolerance float64
+	// WithoutIntercept names predictors whose projection has no intercept column
+	// (`- 1`). The contribution named intercept remains.
+	WithoutIntercept []string
+
+	Weights  string        // weights column; "": ones
+	Response string        // response column, needed for importance
+	Offset   string        // offset column, enters the likelihood only
+	Family   family.Family // nil: no likelihood
+
+	Workers    int // 0: GOMAXPROCS
+	FirstBlock int // number of the merge block that the source's first row begins: for shards
+	// Cache keeps the network's outputs between the two passes in memory (n x
+	// (2K + taps) floats) instead of running the network again.
+	Cache bool
+	// ReconstructionTolerance: parts that miss the network's own output by more,
+	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
+	ReconstructionTolerance float64
+
+	Progress func(Progress) // nil: silent; called from one goroutine
+	Visitors []Visitor      // see every row's parts in the last pass
+}
+
+// Progress reports rows done in a pass.
+type Progress struct {
+	Pass string // "moments" or "contributions"
+	Rows int64
+}
+
+// Visitor receives the parts of all rows in the last pass.
+type Visitor interface {
+	// Begin is called once with the solved result, before any rows.
+	Begin(r *Result) error
+	// Columns names further data columns that Map reads.
+	Columns() []string
+	// Map turns a block of rows into something to be added up; blocks run
+	// concurrently.
+	Map(p *Parts) (any, error)
+	// Reduce takes the outcomes of Map in row order, one at a time.
+	Reduce(part any) error
+	// End is called once after the last row; it may write into the result.
+	End(r *Result) error
+}
+
+const minGramTolerance = 1e-6
+
+func (o *Options) orDefault() *Options {
+	if o == nil {
+		return &Options{}
+	}
+	return o
+}
+
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (o *Options) withoutIntercept(predictor string) bool {
+	for _, p := range o.WithoutIntercept {
+		if p == predictor {
+			return true
+		}
+	}
+	return false
+}
+
+// validate reports all faults of the options against the model at once.
+func (o *Options) validate(m Model) error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("decompose: "+format, args...)) }
+
+	switch o.Method {
+	case "", PHO, PHOGAM:
+	default:
+		fault("unknown method %q: it is pho or phogam", o.Method)
+	}
+	if t := o.RankTolerance; t != 0 && !(t >= minGramTolerance && t < 1) {
+		fault("rank tolerance %g: moments in float64 decide ranks for tolerances from %g up to 1", t, minGramTolerance)
+	}
+	if o.Workers < 0 {
+		fault("%d workers", o.Workers)
+	}
+	if o.FirstBlock < 0 {
+		fault("first block %d is negative", o.FirstBlock)
+	}
+	if t := o.ReconstructionTolerance; t < 0 || math.IsNaN(t) {
+		fault("reconstruction tolerance %g", t)
+	}
+	names := m.Predictors()
+	for _, p := range o.WithoutIntercept {
+		if !contains(names, p) {
+			fault("no predictor %q: the model has %q", p, names)
+		}
+	}
+	if o.Family != nil {
+		if o.Response == "" {
+			fault("family %s needs a response column", o.Family.Name())
+		}
+		if k := o.Family.Predictors(); k != len(names) {
+			fault("family %s has %d predictors, the model has %d: %q", o.Family.Name(), k, len(names), names)
+		}
+	}
+	known := map[string]int{}
+	for k := range names {
+		for _, b := range m.Blocks(k) {
+			known[b.Term.Name()] = len(b.Penalty.S)
+		}
+	}
+	for _, name := range sortedKeys(o.SP) {
+		want, ok := known[name]
+		switch {
+		case !ok:
+			fault("smoothing parameter for term %q, which the model does not have", name)
+		case want != len(o.SP[name]):
+			fault("%d smoothing parameters for term %q, which has %d penalties", len(o.SP[name]), name, want)
+		}
+		for _, v := range o.SP[name] {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				fault("smoothing parameter %g for term %q: it must be finite and not negative", v, name)
+			}
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,145 @@
+package decompose
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
+)
+
+// Parts are the contributions of a block of n rows, on the link scale. For every
+// predictor and row, Intercept + sum of Terms + Unstructured = Eta up to
+// rounding of the network.
+type Parts struct {
+	Batch      *data.Batch // the rows, with the columns that were asked for
+	Predictors []PredictorParts
+}
+
+// PredictorParts are the contributions to one predictor.
+type PredictorParts struct {
+	Intercept    float64
+	Terms        *mat.Dense // n x J, centred over the training rows
+	Unstructured []float64  // n: zeta - (alpha_0 + X alpha), alpha of the training rows
+	Eta          []float64  // n: the network's own output
+}
+
+// splitter computes parts for one worker. Terms of several predictors are
+// evaluated once.
+type splitter struct {
+	result  *Result
+	terms   *plan
+	at      [][]int // term index of each term of each predictor
+	forward *forward
+	values  []float64
+}
+
+func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
+	return &splitter{result: r, terms: p, at: at, forward: newForward(m, p), values: make([]float64, evalRows)}
+}
+
+// layout lists the result's distinct terms.
+func (r *Result) layout() (*plan, [][]int) {
+	p := &plan{index: map[Term]int{}}
+	at := make([][]int, len(r.Predictors))
+	for k, d := range r.Predictors {
+		for _, t := range d.Terms {
+			p.add(t.term)
+			at[k] = append(at[k], p.index[t.term])
+		}
+	}
+	return p, at
+}
+
+// split computes the parts of the rows of b; stored outputs (nil: the network
+// runs) are those of the same rows.
+func (s *splitter) split(ctx context.Context, b *data.Batch, stored *Outputs) (*Parts, error) {
+	n := b.Rows()
+	parts := &Parts{Batch: b, Predictors: make([]PredictorParts, len(s.result.Predictors))}
+	for k := range parts.Predictors {
+		d := &s.result.Predictors[k]
+		parts.Predictors[k] = PredictorParts{
+			Intercept: d.Intercept, Unstructured: make([]float64, n), Eta: make([]float64, n),
+			Terms: &mat.Dense{},
+		}
+		if len(d.Terms) > 0 {
+			parts.Predictors[k].Terms = mat.NewDense(n, len(d.Terms), nil)
+		}
+	}
+	for i := 0; i < n; i += evalRows {
+		rows := b.Slice(i, min(i+evalRows, n))
+		var out *Outputs
+		var err error
+		if stored != nil {
+			out, err = s.forward.stored(rows, stored, i)
+		} else {
+			out, err = s.forward.run(ctx, rows, nil, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		x, err := s.forward.eval.eval(rows)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.fill(parts, i, rows.Rows(), out, x); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// fill computes rows i to i+n-1 of the parts.
+func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns) error {
+	values := s.values[:n]
+	for k := range parts.Predictors {
+		d, part := &s.result.Predictors[k], &parts.Predictors[k]
+		unstructured := part.Unstructured[i : i+n]
+		for r := range n {
+			unstructured[r] = out.Zeta.At(r, k) - d.InterceptMoved
+			part.Eta[i+r] = out.Eta.At(r, k)
+		}
+		for j := range d.Terms {
+			t := &d.Terms[j]
+			if err := design.MulVec(values, x[s.at[k][j]], t.Alpha); err != nil {
+				return fmt.Errorf("decompose: term %q: %w", t.Name, err)
+			}
+			floats.Sub(unstructured, values)
+			for r, v := range values {
+				part.Terms.Set(i+r, j, v-t.Center)
+			}
+			if !anyNonZero(t.Beta) {
+				continue
+			}
+			if err := design.MulVec(values, x[s.at[k][j]], t.Beta); err != nil {
+				return fmt.Errorf("decompose: term %q: %w", t.Name, err)
+			}
+			for r, v := range values {
+				part.Terms.Set(i+r, j, part.Terms.At(i+r, j)+v)
+			}
+		}
+	}
+	return nil
+}
+
+func anyNonZero(v []float64) bool {
+	for _, x := range v {
+		if x != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Sum is the sum of row i's parts of predictor k.
+func (p *Parts) Sum(k, i int) float64 {
+	d := &p.Predictors[k]
+	sum := d.Intercept
+	if !d.Terms.IsEmpty() {
+		sum += floats.Sum(d.Terms.RawRowView(i))
+	}
+	return sum + d.Unstructured[i]
+}

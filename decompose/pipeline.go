@@ -1,0 +1,89 @@
+package decompose
+
+import (
+	"context"
+	"sync"
+
+	"github.com/pho-go/pho/data"
+)
+
+// evalRows is the number of rows that go through the network at once: small
+// enough that a block's activations stay in cache. It divides every merge block.
+const evalRows = 256
+
+// eachBlock cuts src into blocks of the given number of rows and calls work on
+// them concurrently, each call with a worker number < workers and the block's
+// number, and reduce on the outcomes one at a time in row order. The first error in row order ends it.
+// At most 2 x workers blocks are in memory.
+func eachBlock[T any](ctx context.Context, src data.Source, columns []string, rows, workers int,
+	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	type outcome struct {
+		value T
+		batch *data.Batch
+		err   error
+	}
+	type job struct {
+		index int
+		batch *data.Batch
+		done  chan outcome
+	}
+	jobs := make(chan job)
+	order := make(chan job, 2*workers) // outcomes in row order; its capacity bounds what is under way
+
+	go func() { // read
+		defer close(order)
+		defer close(jobs)
+		index := 0
+		for b, err := range data.Rebatch(src.Batches(ctx, columns), rows) {
+			j := job{index: index, batch: b, done: make(chan outcome, 1)}
+			index++
+			if err != nil {
+				j.done <- outcome{err: err}
+			}
+			select {
+			case order <- j:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+			select {
+			case jobs <- j:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+
+	var running sync.WaitGroup
+	for w := range workers {
+		running.Go(func() {
+			for j := range jobs {
+				v, err := work(w, j.index, j.batch)
+				j.done <- outcome{value: v, batch: j.batch, err: err}
+			}
+		})
+	}
+	defer running.Wait()
+	defer cancel()
+
+	for j := range order {
+		select {
+		case o := <-j.done:
+			if o.err != nil {
+				return o.err
+			}
+			if err := reduce(o.value, o.batch); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return ctx.Err()
+}

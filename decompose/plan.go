@@ -1,0 +1,183 @@
+package decompose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/moments"
+)
+
+// plan is a model's structured part with every distinct term once. Bases are in
+// order of first appearance; terms that only serve as a base of others (means
+// and norms) follow and belong to no predictor.
+type plan struct {
+	terms      []Term
+	index      map[Term]int
+	offset     []int // first raw column of each term
+	p          int   // raw columns
+	predictors []planned
+	layout     moments.Layout
+}
+
+// planned is one predictor: its blocks ordered by term index.
+type planned struct {
+	name      string
+	intercept float64
+	blocks    []Block
+	at        []int // term index of each block
+}
+
+func newPlan(m Model) (*plan, error) {
+	p := &plan{index: map[Term]int{}}
+	names := m.Predictors()
+	if len(names) == 0 {
+		return nil, errors.New("decompose: the model has no predictor")
+	}
+	var faults []error
+	for k, name := range names {
+		d := planned{name: name, intercept: m.Intercept(k), blocks: append([]Block(nil), m.Blocks(k)...)}
+		seen := map[string]bool{}
+		for _, b := range d.blocks {
+			if err := checkBlock(b); err != nil {
+				faults = append(faults, fmt.Errorf("decompose: predictor %q: %w", name, err))
+				continue
+			}
+			if seen[b.Term.Name()] {
+				faults = append(faults, fmt.Errorf("decompose: predictor %q has two terms named %q", name, b.Term.Name()))
+			}
+			seen[b.Term.Name()] = true
+			p.add(b.Term)
+		}
+		p.predictors = append(p.predictors, d)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	for k := range p.predictors {
+		d := &p.predictors[k]
+		sort.SliceStable(d.blocks, func(i, j int) bool { return p.index[d.blocks[i].Term] < p.index[d.blocks[j].Term] })
+		for _, b := range d.blocks {
+			d.at = append(d.at, p.index[b.Term])
+		}
+		p.layout.Predictors = append(p.layout.Predictors, d.at)
+	}
+	for _, d := range p.predictors {
+		for _, b := range d.blocks {
+			for _, base := range b.Base {
+				p.add(base)
+			}
+		}
+	}
+	for _, t := range p.terms {
+		p.offset = append(p.offset, p.p)
+		p.p += t.Dim()
+		p.layout.Bases = append(p.layout.Bases, moments.Basis{Name: t.Name(), Dim: t.Dim()})
+	}
+	p.layout.Responses = len(names)
+	return p, nil
+}
+
+func (p *plan) add(t Term) {
+	if _, ok := p.index[t]; ok {
+		return
+	}
+	p.index[t] = len(p.terms)
+	p.terms = append(p.terms, t)
+}
+
+func checkBlock(b Block) error {
+	if b.Term == nil {
+		return errors.New("a block without a term")
+	}
+	name, d := b.Term.Name(), b.Term.Dim()
+	if d < 1 {
+		return fmt.Errorf("term %q has %d columns", name, d)
+	}
+	if b.Coef != nil && len(b.Coef) != d {
+		return fmt.Errorf("term %q has %d coefficients for %d columns", name, len(b.Coef), d)
+	}
+	for i, v := range b.Coef {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("term %q: coefficient %d of the network is %g", name, i, v)
+		}
+	}
+	for i, s := range b.Penalty.S {
+		if s.SymmetricDim() != d {
+			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), d)
+		}
+	}
+	if n := len(b.Penalty.SP); n != 0 && n != len(b.Penalty.S) {
+		return fmt.Errorf("term %q: %d smoothing parameters for %d penalties", name, n, len(b.Penalty.S))
+	}
+	for _, base := range b.Base {
+		if base.Dim() != d {
+			return fmt.Errorf("term %q: base %q has %d columns, want %d", name, base.Name(), base.Dim(), d)
+		}
+	}
+	return nil
+}
+
+// columns are the data columns that the terms evaluate themselves; learned
+// terms read taps instead.
+func (p *plan) columns() []string {
+	var c []string
+	for _, t := range p.terms {
+		if t.Kind() != Learned {
+			c = union(c, t.Columns())
+		}
+	}
+	return c
+}
+
+// evaluator turns the rows of a batch into design columns, one per term,
+// reusing its buffers. Not safe for concurrent use: each worker has one.
+type evaluator struct {
+	plan  *plan
+	dense []*mat.Dense
+	x     []design.Columns
+}
+
+func (p *plan) evaluator() *evaluator {
+	return &evaluator{plan: p, dense: make([]*mat.Dense, len(p.terms)), x: make([]design.Columns, len(p.terms))}
+}
+
+// eval returns the columns of every term at the rows of b, valid until the next
+// call.
+func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
+	n := b.Rows()
+	for i, t := range e.plan.terms {
+		if s, ok := t.(SparseTerm); ok {
+			x, err := s.EvalSparse(b)
+			if err != nil {
+				return nil, err
+			}
+			if r, d := x.Dims(); r != n || d != t.Dim() {
+				return nil, fmt.Errorf("decompose: term %q gave %d x %d values for %d rows and %d columns", t.Name(), r, d, n, t.Dim())
+			}
+			e.x[i] = x
+			continue
+		}
+		e.dense[i] = resize(e.dense[i], n, t.Dim())
+		if err := t.Eval(e.dense[i], b); err != nil {
+			return nil, err
+		}
+		e.x[i] = design.Dense{Dense: e.dense[i]}
+	}
+	return e.x, nil
+}
+
+// resize returns an n x d matrix, in m's memory if that is large enough.
+func resize(m *mat.Dense, n, d int) *mat.Dense {
+	if m != nil {
+		if raw := m.RawMatrix(); cap(raw.Data) >= n*d {
+			return mat.NewDense(n, d, raw.Data[:n*d])
+		}
+	}
+	return mat.NewDense(n, d, nil)
+}

@@ -1,0 +1,190 @@
+package decompose
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
+)
+
+// projection is alpha and what goes with it, in constrained coordinates.
+type projection struct {
+	alpha      []float64
+	edf        []float64 // by term
+	total      float64   // with the intercept
+	rank       int       // without the intercept
+	cov        *mat.SymDense
+	scale      float64
+	dropped    *mat.Dense // standardised directions left out (c x r); nil if none
+	sd         []float64  // scale of each column, 0 for a constant one
+	lambda     [][]float64
+	atInfinity [][]bool
+	score      *float64
+	status     string
+	iterations int
+}
+
+// orthogonal is PHO: alpha = X^+ zeta (paper, algorithm 2) of minimum norm in
+// standardised columns, from an eigendecomposition of their correlations.
+func orthogonal(p *penalty.Problem, tolerance float64) (*projection, error) {
+	n := len(p.XZ)
+	out := &projection{alpha: make([]float64, n), edf: make([]float64, len(p.Terms)), sd: standardDeviations(p)}
+	out.lambda, out.atInfinity = make([][]float64, len(p.Terms)), make([][]bool, len(p.Terms))
+	if p.Intercept {
+		out.total = 1
+	}
+	rss := p.ZZ
+	if n > 0 {
+		values, vectors, err := correlationEigen(p.XX, out.sd)
+		if err != nil {
+			return nil, err
+		}
+		// A singular value of the standardised columns is the root of an eigenvalue.
+		limit := tolerance * tolerance * math.Max(values[n-1], 0)
+		first := 0 // of the directions kept; values increase
+		for first < n && !(values[first] > limit) {
+			first++
+		}
+		out.rank = n - first
+		if first > 0 {
+			out.dropped = mat.DenseCopyOf(vectors.Slice(0, n, 0, first))
+		}
+		if out.rank > 0 {
+			kept := vectors.Slice(0, n, first, n).(*mat.Dense)
+			inv := func(i int) float64 { return 1 / values[first+i] }
+			// alpha = D^-1 Q L^-1 Q' D^-1 X'Wz
+			g := make([]float64, n)
+			for i := range g {
+				if out.sd[i] > 0 {
+					g[i] = p.XZ[i] / out.sd[i]
+				}
+			}
+			var q mat.VecDense
+			q.MulVec(kept.T(), mat.NewVecDense(n, g))
+			for i := range out.rank {
+				rss -= q.AtVec(i) * q.AtVec(i) * inv(i)
+				q.SetVec(i, q.AtVec(i)*inv(i))
+			}
+			var a mat.VecDense
+			a.MulVec(kept, &q)
+			for i := range n {
+				if out.sd[i] > 0 {
+					out.alpha[i] = a.AtVec(i) / out.sd[i]
+				}
+			}
+			out.cov = mat.NewSymDense(n, nil)
+			half := mat.DenseCopyOf(kept)
+			for i := range n {
+				for j := range out.rank {
+					v := 0.0
+					if out.sd[i] > 0 {
+						v = half.At(i, j) * math.Sqrt(inv(j)) / out.sd[i]
+					}
+					half.Set(i, j, v)
+				}
+			}
+			out.cov.SymOuterK(1, half)
+			// Each term's share of the rank: the diagonal of Q Q'.
+			for j, t := range p.Terms {
+				for i := t.Start; i < t.Start+t.Dim; i++ {
+					row := kept.RawRowView(i)
+					for _, v := range row {
+						out.edf[j] += v * v
+					}
+				}
+			}
+		}
+	}
+	out.total += float64(out.rank)
+	if df := float64(p.Rows) - out.total; df > 0.5 {
+		out.scale = math.Max(rss, 0) / df
+	}
+	if out.cov != nil {
+		out.cov.ScaleSym(out.scale, out.cov)
+	}
+	return out, nil
+}
+
+// standardDeviations is the root mean square of each column (centred where the
+// problem is): 0 where rounding is all there is.
+func standardDeviations(p *penalty.Problem) []float64 {
+	sd := make([]float64, len(p.XZ))
+	for i := range sd {
+		sd[i] = math.Sqrt(math.Max(p.XX.At(i, i), 0) / p.SumW)
+	}
+	return sd
+}
+
+// correlationEigen decomposes D^-1 XX D^-1; eigenvalues increase. Rows and
+// columns with sd 0 are zero.
+func correlationEigen(xx *mat.SymDense, sd []float64) ([]float64, *mat.Dense, error) {
+	n := len(sd)
+	c := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			if sd[i] > 0 && sd[j] > 0 {
+				c.SetSym(i, j, xx.At(i, j)/sd[i]/sd[j])
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(c, true) {
+		return nil, nil, errors.New("decompose: the eigendecomposition of X'WX did not converge: are the columns finite?")
+	}
+	var q mat.Dense
+	e.VectorsTo(&q)
+	return e.Values(nil), &q, nil
+}
+
+// penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
+// adjpho) with lambda as the options say.
+func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {
+	fit, err := penalty.Select(p, &o)
+	if err != nil {
+		return nil, err
+	}
+	out := &projection{
+		alpha: fit.Alpha, edf: fit.EDF, total: fit.EDFTotal, rank: fit.Rank, cov: fit.Vp, scale: fit.Scale,
+		sd: standardDeviations(p), status: fit.Status.String(), iterations: len(fit.Log),
+	}
+	if len(fit.Lambda) > 0 {
+		out.score = &fit.Score
+	}
+	out.dropped = standardise(fit.Dropped, out.sd)
+	at := 0
+	for _, t := range p.Terms {
+		out.lambda = append(out.lambda, fit.Lambda[at:at+len(t.S)])
+		out.atInfinity = append(out.atInfinity, fit.AtInfinity[at:at+len(t.S)])
+		at += len(t.S)
+	}
+	return out, nil
+}
+
+// standardise maps directions of coefficients to those of standardised columns.
+func standardise(d *mat.Dense, sd []float64) *mat.Dense {
+	if d == nil {
+		return nil
+	}
+	n, r := d.Dims()
+	out := mat.NewDense(n, r, nil)
+	for j := range r {
+		var norm float64
+		for i := range n {
+			scale := sd[i]
+			if scale == 0 { // a constant column: the direction is the column itself
+				scale = 1
+			}
+			v := d.At(i, j) * scale
+			out.Set(i, j, v)
+			norm += v * v
+		}
+		if norm = math.Sqrt(norm); norm > 0 {
+			for i := range n {
+				out.Set(i, j, out.At(i, j)/norm)
+			}
+		}
+	}
+	return out
+}

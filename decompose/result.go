@@ -1,0 +1,130 @@
+package decompose
+
+import (
+	"encoding/json"
+
+	"github.com/pho-go/pho/moments"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Format names the artifact's version.
+const Format = "pho.decomposition/1"
+
+// Result is a decomposition: what moved where, and all that is needed to apply
+// it to new rows. It is the artifact decomposition.json; fields hold no time,
+// host or worker count, so equal work gives equal bytes.
+type Result struct {
+	Format      string          `json:"format"`
+	CreatedBy   string          `json:"created_by,omitempty"`
+	Model       json.RawMessage `json:"model,omitempty"` // how to find the network again: the caller's business
+	Rows        int64           `json:"rows"`            // rows with positive weight
+	Method      Method          `json:"method"`
+	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
+	Weights     string          `json:"weights,omitempty"`
+	Response    string          `json:"response,omitempty"`
+	Offset      string          `json:"offset,omitempty"`
+	Family      string          `json:"family,omitempty"`
+	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
+	Predictors  []Predictor     `json:"predictors"`
+	Features    []Feature       `json:"features"`
+	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
+	Warnings    []string        `json:"warnings"`
+	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
+	MomentsSHA256 string `json:"moments_sha256,omitempty"`
+
+	sum *moments.Sum
+}
+
+// Predictor is the decomposition of one additive predictor.
+type Predictor struct {
+	Name string `json:"name"`
+	// Intercept is the constant after all terms are centred; InterceptBefore the
+	// same for the network's own coefficients.
+	Intercept       float64  `json:"intercept"`
+	InterceptBefore float64  `json:"intercept_before"`
+	InterceptMoved  float64  `json:"intercept_moved"` // alpha_0: what the intercept column took from zeta
+	Rank            int      `json:"rank"`            // of the projection, intercept counted
+	Columns         int      `json:"columns"`         // after constraints, intercept counted
+	RankTolerance   float64  `json:"rank_tolerance"`
+	EDF             float64  `json:"edf"`             // of the projection, intercept counted
+	Scale           float64  `json:"scale"`           // RSS_w / (n - edf)
+	Score           *float64 `json:"score,omitempty"` // smoothing criterion; nil for PHO
+	Status          string   `json:"status,omitempty"`
+	Iterations      int      `json:"iterations,omitempty"`
+	// ReconstructionError is max |sum of parts - eta| / max |eta|, eta being the
+	// network's own output; nil before the last pass.
+	ReconstructionError *float64 `json:"reconstruction_error"`
+	// Orthogonality is max_j |cor(x_j, unstructured)| over the columns; under
+	// PHOGAM it is not zero.
+	Orthogonality  float64      `json:"orthogonality"`
+	Aliased        []string     `json:"aliased"` // columns that others span
+	Terms          []TermResult `json:"terms"`
+	Variance       Variance     `json:"variance"`
+	VarianceBefore Variance     `json:"variance_before"`
+	Importance     []Importance `json:"importance"`
+
+	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
+	mean []float64     // weighted means of the raw columns, in the same order
+}
+
+// TermResult is a term's share. Coefficients are in raw basis coordinates,
+// constraints applied, so evaluating needs none.
+type TermResult struct {
+	Name        string          `json:"name"`
+	Kind        Kind            `json:"kind"`
+	Features    []string        `json:"features"`
+	Columns     int             `json:"columns"` // after the constraint
+	EDF         float64         `json:"edf"`
+	SP          []float64       `json:"sp"`
+	AtInfinity  bool            `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
+	Identified  bool            `json:"identified"`
+	AliasedWith []string        `json:"aliased_with"`
+	Spec        json.RawMessage `json:"spec"`
+	Center      float64         `json:"center"` // weighted mean of Phi (beta+alpha) over training rows
+	Beta        []float64       `json:"beta"`   // the network's own
+	Alpha       []float64       `json:"alpha"`  // moved from the deep predictor
+	Before      Moment          `json:"before"`
+	After       Moment          `json:"after"`
+
+	term Term
+}
+
+// Moment is the weighted mean and variance of a term over training rows.
+type Moment struct {
+	Mean     float64 `json:"mean"`
+	Variance float64 `json:"variance"`
+}
+
+// Variance splits Var(eta) (weighted, over training rows, link scale):
+// structured + unstructured + twice_covariance = total.
+type Variance struct {
+	Structured      float64 `json:"structured"`
+	Unstructured    float64 `json:"unstructured"`
+	TwiceCovariance float64 `json:"twice_covariance"`
+	Total           float64 `json:"total"`
+}
+
+// Importance is what the model loses when a feature's, or one term's, centred
+// structured contributions are set to zero (math of package importance).
+type Importance struct {
+	Feature           string   `json:"feature,omitempty"`
+	Terms             []string `json:"terms"`
+	VarianceShare     float64  `json:"variance_share"` // Cov(f, eta) / Var(eta)
+	McFadden          *float64 `json:"mcfadden"`
+	McFaddenValid     bool     `json:"mcfadden_valid"`
+	DeltaLogLikPerRow *float64 `json:"delta_loglik_per_row"`
+	DevianceR2        *float64 `json:"deviance_r2"`
+}
+
+// Feature summarises a data column that terms depend on, for plots and checks.
+type Feature struct {
+	Name   string   `json:"name"`
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	Mean   float64  `json:"mean"`
+	Levels []string `json:"levels,omitempty"` // of a categorical column, sorted
+	Counts []int64  `json:"counts,omitempty"` // histogram over [min,max], or rows by level; after the last pass
+}
+
+// Term returns the term's basis.
+func (t *TermResult) Term() Term { return t.term }

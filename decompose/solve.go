@@ -1,0 +1,374 @@
+package decompose
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/penalty"
+)
+
+// Default rank tolerances: a basis learned in float32 carries noise of 1e-7 that
+// a smaller tolerance would project on.
+const (
+	toleranceLearned = 1e-4
+	toleranceDefault = 1e-6
+)
+
+// Solve projects each deep predictor on its structured columns, from the
+// statistics alone: alpha, what it does to the terms, and how sure it is. The
+// last pass (Explain) adds what needs rows.
+func Solve(m Model, s *Statistics, o *Options) (*Result, error) {
+	o = o.orDefault()
+	if err := o.validate(m); err != nil {
+		return nil, err
+	}
+	p, err := newPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	return p.solve(s, o)
+}
+
+func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
+	total, err := s.sum.Total()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.matches(total.Layout); err != nil {
+		return nil, err
+	}
+	if total.Positive == 0 {
+		return nil, errors.New("decompose: all weights are zero")
+	}
+	r := &Result{
+		Format: Format, Rows: total.Positive, Method: o.method(p),
+		Weights: o.Weights, Response: o.Response, Offset: o.Offset,
+		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
+	}
+	if r.Method == PHOGAM {
+		r.Smoothing = o.Smoothing.Method.String()
+	}
+	if o.Family != nil {
+		r.Family = o.Family.Name()
+		if o.Family.HasDispersion() {
+			phi := total.Sum[p.p] / total.SumW
+			r.Dispersion = &phi
+		}
+	}
+	for i, f := range s.features {
+		r.Features = append(r.Features, f.feature(total.Sum[p.p+1+i]/float64(total.Rows)))
+	}
+	for k := range p.predictors {
+		d, warnings, err := p.solvePredictor(k, total, r.Method, o)
+		if err != nil {
+			return nil, fmt.Errorf("decompose: predictor %q: %w", p.predictors[k].name, err)
+		}
+		r.Predictors = append(r.Predictors, d)
+		for _, w := range warnings {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s", d.Name, w))
+		}
+	}
+	return r, nil
+}
+
+func (f featureRange) feature(mean float64) Feature {
+	if f.categorical {
+		return Feature{Name: f.name, Levels: f.levels}
+	}
+	return Feature{Name: f.name, Min: f.min, Max: f.max, Mean: mean}
+}
+
+// matches refuses statistics of another model.
+func (p *plan) matches(l moments.Layout) error {
+	if len(l.Bases) != len(p.layout.Bases)+1 || l.Responses != p.layout.Responses {
+		return fmt.Errorf("decompose: the statistics are of %d bases and %d predictors, the model has %d and %d",
+			len(l.Bases), l.Responses, len(p.layout.Bases), p.layout.Responses)
+	}
+	for i, b := range l.Bases[:len(p.layout.Bases)] {
+		if b != p.layout.Bases[i] {
+			return fmt.Errorf("decompose: basis %d of the statistics is %q with %d columns, of the model %q with %d",
+				i, b.Name, b.Dim, p.layout.Bases[i].Name, p.layout.Bases[i].Dim)
+		}
+	}
+	return nil
+}
+
+// method resolves the default: penalised terms ask for PHOGAM.
+func (o *Options) method(p *plan) Method {
+	if o.Method != "" {
+		return o.Method
+	}
+	for _, d := range p.predictors {
+		for _, b := range d.blocks {
+			if len(b.Penalty.S) > 0 {
+				return PHOGAM
+			}
+		}
+	}
+	return PHO
+}
+
+func (o *Options) tolerance(d planned) float64 {
+	if o.RankTolerance > 0 {
+		return o.RankTolerance
+	}
+	for _, b := range d.blocks {
+		if b.Term.Kind() == Learned {
+			return toleranceLearned
+		}
+	}
+	return toleranceDefault
+}
+
+func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Options) (Predictor, []string, error) {
+	d := p.predictors[k]
+	c, err := p.constrain(d, m, k, o.SP)
+	if err != nil {
+		return Predictor{}, nil, err
+	}
+	intercept := !o.withoutIntercept(d.name)
+	problem := c.problem(m, intercept)
+	tolerance := o.tolerance(d)
+
+	var proj *projection
+	if method == PHO {
+		proj, err = orthogonal(problem, tolerance)
+	} else {
+		smoothing := o.Smoothing
+		smoothing.RankTolerance = tolerance
+		proj, err = penalised(problem, smoothing)
+	}
+	if err != nil {
+		return Predictor{}, nil, err
+	}
+
+	one := 0
+	if intercept {
+		one = 1
+	}
+	out := Predictor{
+		Name: d.name, Rank: proj.rank + one, Columns: c.width() + one, RankTolerance: tolerance,
+		EDF: proj.total, Scale: proj.scale, Score: proj.score, Status: proj.status, Iterations: proj.iterations,
+		Aliased: []string{}, Terms: []TermResult{}, Importance: []Importance{},
+		cov: c.expandCov(proj.cov), mean: c.view.Mean,
+	}
+	alpha := c.expand(proj.alpha)
+	beta := c.beta()
+	after := make([]float64, len(alpha))
+	floats.AddTo(after, beta, alpha)
+	if intercept {
+		out.InterceptMoved = c.view.MeanR - floats.Dot(c.view.Mean, alpha)
+	}
+	out.Intercept = d.intercept + out.InterceptMoved + floats.Dot(c.view.Mean, after)
+	out.InterceptBefore = d.intercept + floats.Dot(c.view.Mean, beta)
+
+	aliases := findAliases(proj.dropped, c.start)
+	for _, i := range aliases.columns {
+		out.Aliased = append(out.Aliased, c.columnName(i))
+	}
+	for j, b := range d.blocks {
+		t, err := c.term(j, b, m.SumW, beta, alpha)
+		if err != nil {
+			return Predictor{}, nil, err
+		}
+		t.EDF = proj.edf[j]
+		t.SP = append([]float64{}, proj.lambda[j]...)
+		for _, inf := range proj.atInfinity[j] {
+			t.AtInfinity = t.AtInfinity || inf
+		}
+		t.Identified = len(aliases.terms[j]) == 0
+		t.AliasedWith = []string{}
+		for _, i := range aliases.terms[j] {
+			t.AliasedWith = append(t.AliasedWith, d.blocks[i].Term.Name())
+		}
+		out.Terms = append(out.Terms, t)
+	}
+	zero := make([]float64, len(alpha))
+	out.Variance = c.variance(m.SumW, after, alpha)
+	out.VarianceBefore = c.variance(m.SumW, beta, zero)
+	out.Orthogonality = c.orthogonality(m.SumW, alpha, problem, proj)
+	return out, c.warnings(m, &out, proj, intercept), nil
+}
+
+// problem is the projection as penalised least squares; nearly constant columns
+// are set to exactly zero so that rounding is not taken for signal.
+func (c *constrained) problem(m *moments.Moments, intercept bool) *penalty.Problem {
+	p := &penalty.Problem{
+		Rows: m.Positive, SumW: m.SumW, SumLogW: m.SumLogW, Intercept: intercept,
+		ZZ: c.view.RR, Terms: c.terms,
+	}
+	xx, xz := mat.Symmetric(c.view.XX), c.view.XR
+	if !intercept {
+		xx, xz, p.ZZ = c.view.Raw()
+	}
+	if c.width() == 0 {
+		return p
+	}
+	p.XX, p.XZ = c.reduce(xx, xz)
+	if intercept {
+		_, mean := c.reduce(c.view.XX, c.view.Mean)
+		const rounding = 1e-14 // of a column's mean square
+		for i, mu := range mean {
+			if p.XX.At(i, i) > rounding*mu*mu*m.SumW {
+				continue
+			}
+			p.XZ[i] = 0
+			for j := range mean {
+				p.XX.SetSym(i, j, 0)
+			}
+		}
+	}
+	return p
+}
+
+// beta collects the network's own raw coefficients.
+func (c *constrained) beta() []float64 {
+	beta := make([]float64, c.raw[len(c.blocks)])
+	for j, b := range c.blocks {
+		copy(beta[c.raw[j]:c.raw[j+1]], b.Coef)
+	}
+	return beta
+}
+
+// term fills in what the moments say of block j.
+func (c *constrained) term(j int, b Block, sumW float64, beta, alpha []float64) (TermResult, error) {
+	lo, hi := c.raw[j], c.raw[j+1]
+	t := TermResult{
+		Name: b.Term.Name(), Kind: b.Term.Kind(), Features: b.Term.Columns(),
+		Columns: c.start[j+1] - c.start[j],
+		Beta:    beta[lo:hi:hi], Alpha: alpha[lo:hi:hi], term: b.Term,
+	}
+	if enc, ok := b.Term.(json.Marshaler); ok {
+		spec, err := enc.MarshalJSON()
+		if err != nil {
+			return t, fmt.Errorf("term %q: %w", t.Name, err)
+		}
+		t.Spec = spec
+	}
+	sum := make([]float64, hi-lo)
+	floats.AddTo(sum, t.Beta, t.Alpha)
+	t.Before = c.moment(lo, hi, t.Beta, sumW)
+	t.After = c.moment(lo, hi, sum, sumW)
+	t.Center = t.After.Mean
+	return t, nil
+}
+
+// moment is the weighted mean and variance of Phi_j b.
+func (c *constrained) moment(lo, hi int, b []float64, sumW float64) Moment {
+	v := mat.NewVecDense(len(b), b)
+	xx := mat.DenseCopyOf(c.view.XX).Slice(lo, hi, lo, hi)
+	return Moment{
+		Mean:     floats.Dot(c.view.Mean[lo:hi], b),
+		Variance: math.Max(mat.Inner(v, xx, v)/sumW, 0), // rounding may leave -1e-17
+	}
+}
+
+// variance splits the variance of X b + (zeta - X a), all weighted and centred.
+func (c *constrained) variance(sumW float64, b, a []float64) Variance {
+	if len(b) == 0 {
+		return Variance{Unstructured: c.view.RR / sumW, Total: c.view.RR / sumW}
+	}
+	vb, va, xr := mat.NewVecDense(len(b), b), mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), c.view.XR)
+	var v Variance
+	v.Structured = math.Max(mat.Inner(vb, c.view.XX, vb)/sumW, 0)
+	v.Unstructured = math.Max((c.view.RR-2*mat.Dot(va, xr)+mat.Inner(va, c.view.XX, va))/sumW, 0)
+	v.TwiceCovariance = 2 * (mat.Dot(vb, xr) - mat.Inner(vb, c.view.XX, va)) / sumW
+	v.Total = v.Structured + v.Unstructured + v.TwiceCovariance
+	return v
+}
+
+// orthogonality is the largest |correlation| of a column with what is left of
+// zeta; directions below the rank tolerance are not projected on.
+func (c *constrained) orthogonality(sumW float64, alpha []float64, p *penalty.Problem, proj *projection) float64 {
+	n := len(proj.alpha)
+	if n == 0 {
+		return 0
+	}
+	var fitted mat.VecDense
+	fitted.MulVec(p.XX, mat.NewVecDense(n, proj.alpha))
+	left := p.ZZ - 2*floats.Dot(p.XZ, proj.alpha) + mat.Dot(&fitted, mat.NewVecDense(n, proj.alpha))
+	if !(left > 1e-20*p.ZZ) {
+		return 0
+	}
+	var worst float64
+	for i, sd := range proj.sd {
+		if sd > 0 {
+			r := (p.XZ[i] - fitted.AtVec(i)) / (sd * math.Sqrt(sumW*left))
+			worst = math.Max(worst, math.Abs(r))
+		}
+	}
+	return worst
+}
+
+// columnName names constrained column i by its term: x1, s(x2).3, dow[tue].
+func (c *constrained) columnName(i int) string {
+	j := 0
+	for c.start[j+1] <= i {
+		j++
+	}
+	t, at := c.blocks[j].Term, i-c.start[j]
+	if l, ok := t.(interface{ Levels() []string }); ok {
+		if c.blocks[j].Constraint == Treatment {
+			at++
+		}
+		if levels := l.Levels(); at < len(levels) {
+			return fmt.Sprintf("%s[%s]", t.Name(), levels[at])
+		}
+	}
+	if c.start[j+1]-c.start[j] == 1 {
+		return t.Name()
+	}
+	return fmt.Sprintf("%s.%d", t.Name(), at+1)
+}
+
+func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projection, intercept bool) []string {
+	var w []string
+	warn := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	if len(c.blocks) == 0 {
+		warn("there is no structured term to project on: everything stays in the deep part; give a formula")
+	}
+	switch {
+	case c.view.RR == 0 && p.VarianceBefore.Structured > 0:
+		warn("the deep part is constant: the network is additive already, and nothing but a constant moves")
+	case c.view.RR == 0:
+		warn("the predictor is constant on these rows")
+	}
+	if int64(p.Rank) >= m.Positive && len(c.blocks) > 0 {
+		warn("the structured columns have rank %d on %d rows: they explain anything, and the unstructured part is zero by construction (paper, limitation 1); use fewer columns or a penalty", p.Rank, m.Positive)
+	}
+	if len(p.Aliased) > 0 {
+		warn("%d of %d columns are spanned by others and carry no information of their own: %s", len(p.Aliased), p.Columns, listed(p.Aliased))
+	}
+	for _, t := range p.Terms {
+		if !t.Identified {
+			warn("the split between %s and %s is not identified, only their sum is", t.Name, strings.Join(t.AliasedWith, ", "))
+		}
+	}
+	switch proj.status {
+	case penalty.IterationLimit.String(), penalty.StepFailed.String():
+		warn("smoothing selection did not converge: %s after %d iterations", proj.status, proj.iterations)
+	case penalty.ZeroResidual.String():
+		if c.view.RR > 0 {
+			warn("the bases reproduce the deep part exactly: there is no residual to choose the smoothing by, so it is as weak as allowed")
+		}
+	}
+	if !intercept {
+		warn("projection without an intercept: the parts may covary (twice covariance %.3g of total variance %.3g)", p.Variance.TwiceCovariance, p.Variance.Total)
+	}
+	return w
+}
+
+// listed names at most eight.
+func listed(names []string) string {
+	if len(names) > 8 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:8], ", "), len(names)-8)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,100 @@
+package decompose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pho-go/pho/data"
+)
+
+// Scan shows every row of src to the specs that need it (pass 0; none do: no
+// pass) and returns their finished blocks in order. Columns names what all
+// passes read, so that rows left out for missing values are the same in each;
+// nil: the specs' own.
+func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) ([]Block, error) {
+	var scanning []Spec
+	var needed []string
+	for _, s := range specs {
+		if s.NeedsScan() {
+			scanning = append(scanning, s)
+		}
+		needed = union(needed, s.Columns())
+	}
+	needed = union(needed, columns)
+	if len(scanning) > 0 {
+		for b, err := range src.Batches(ctx, needed) {
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range scanning {
+				if err := s.Scan(b); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	var blocks []Block
+	var faults []error
+	for _, s := range specs {
+		bs, err := s.Build()
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		blocks = append(blocks, bs...)
+	}
+	return blocks, errors.Join(faults...)
+}
+
+// With returns m with further structured blocks, by predictor name; the name ""
+// stands for every predictor. A block whose term has the name of one that m
+// already has takes that one's place and keeps its coefficients: a formula may
+// repeat x3 of the graph. The blocks keep their Term values, so a term given to
+// several predictors is evaluated once.
+func With(m Model, extra map[string][]Block) (Model, error) {
+	names := m.Predictors()
+	for p := range extra {
+		if p != "" && !contains(names, p) {
+			return nil, fmt.Errorf("decompose: formula for predictor %q: the model has %q", p, names)
+		}
+	}
+	w := &extended{Model: m, blocks: make([][]Block, len(names))}
+	for k, name := range names {
+		blocks := append([]Block(nil), m.Blocks(k)...)
+		for _, b := range append(append([]Block(nil), extra[""]...), extra[name]...) {
+			var err error
+			if blocks, err = merge(blocks, b); err != nil {
+				return nil, fmt.Errorf("decompose: predictor %q: %w", name, err)
+			}
+		}
+		w.blocks[k] = blocks
+	}
+	return w, nil
+}
+
+// merge appends b, or lets it merge with the block of the same name.
+func merge(blocks []Block, b Block) ([]Block, error) {
+	for i, have := range blocks {
+		if have.Term.Name() != b.Term.Name() {
+			continue
+		}
+		if have.Term.Kind() != b.Term.Kind() || have.Term.Dim() != b.Term.Dim() {
+			return nil, fmt.Errorf("term %q is there twice: as %s with %d columns and as %s with %d columns",
+				b.Term.Name(), have.Term.Kind(), have.Term.Dim(), b.Term.Kind(), b.Term.Dim())
+		}
+		if b.Coef == nil {
+			b.Coef = have.Coef
+		}
+		blocks[i] = b
+		return blocks, nil
+	}
+	return append(blocks, b), nil
+}
+
+type extended struct {
+	Model
+	blocks [][]Block
+}
+
+func (e *extended) Blocks(k int) []Block { return e.blocks[k] }
