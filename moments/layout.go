@@ -3,6 +3,12 @@
 // docs in DESIGN.md for the list and the reasons.
 package moments
 
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
 // Layout fixes the order and the meaning of the columns in a Moments. Two
 // Moments merge only if their layouts are equal.
 type Layout struct {
@@ -26,4 +32,103 @@ func BlockRows(p int) int {
 		b *= 2
 	}
 	return b
+}
+
+// Columns is p, the number of raw columns of all bases.
+func (l Layout) Columns() int {
+	p := 0
+	for _, b := range l.Bases {
+		p += b.Dim
+	}
+	return p
+}
+
+// Equal reports whether moments of the two layouts may be merged.
+func (l Layout) Equal(o Layout) bool {
+	return l.Responses == o.Responses && slices.Equal(l.Bases, o.Bases) &&
+		slices.EqualFunc(l.Predictors, o.Predictors, slices.Equal)
+}
+
+// Check reports the first fault of a layout: a basis without columns, a
+// predictor whose bases are unknown or not increasing, more predictors than
+// responses.
+func (l Layout) Check() error {
+	p := 0
+	for i, b := range l.Bases {
+		if b.Dim < 1 || b.Dim > math.MaxInt32-p {
+			return fmt.Errorf("moments: basis %d (%q) has %d columns; need at least 1 each and fewer than 2^31 together", i, b.Name, b.Dim)
+		}
+		p += b.Dim
+	}
+	if l.Responses < len(l.Predictors) {
+		return fmt.Errorf("moments: %d predictors but %d responses; each predictor needs its own", len(l.Predictors), l.Responses)
+	}
+	for k, bases := range l.Predictors {
+		last := -1
+		for _, b := range bases {
+			if b <= last || b >= len(l.Bases) {
+				return fmt.Errorf("moments: predictor %d lists basis %d after %d; bases are increasing numbers below %d", k, b, last, len(l.Bases))
+			}
+			last = b
+		}
+	}
+	return nil
+}
+
+// clone copies l, so that a caller who changes the slices cannot change sums.
+func (l Layout) clone() Layout {
+	c := Layout{Bases: slices.Clone(l.Bases), Responses: l.Responses}
+	for _, bases := range l.Predictors {
+		c.Predictors = append(c.Predictors, slices.Clone(bases))
+	}
+	return c
+}
+
+// offsets returns the first column of each basis, then p.
+func (l Layout) offsets() []int {
+	o := make([]int, len(l.Bases)+1)
+	for i, b := range l.Bases {
+		o[i+1] = o[i] + b.Dim
+	}
+	return o
+}
+
+// pair is two bases a <= b that meet in a predictor, by number, with their
+// first columns and dimensions.
+type pair struct {
+	a, b       int
+	offA, offB int
+	dimA, dimB int
+}
+
+// meeting lists the pairs of bases that meet, by a, then b; none of a layout that
+// does not pass Check.
+func (l Layout) meeting() []pair {
+	if l.Check() != nil {
+		return nil
+	}
+	uses := make([][]int, len(l.Bases)) // predictors of each basis
+	for k, bases := range l.Predictors {
+		for _, b := range bases {
+			uses[b] = append(uses[b], k)
+		}
+	}
+	off := l.offsets()
+	seen := make([]int, len(l.Bases)) // seen[b] == a+1: pair (a, b) is listed
+	var pairs []pair
+	for a := range l.Bases {
+		first := len(pairs)
+		for _, k := range uses[a] {
+			at, _ := slices.BinarySearch(l.Predictors[k], a)
+			for _, b := range l.Predictors[k][at:] {
+				if seen[b] == a+1 {
+					continue
+				}
+				seen[b] = a + 1
+				pairs = append(pairs, pair{a, b, off[a], off[b], l.Bases[a].Dim, l.Bases[b].Dim})
+			}
+		}
+		slices.SortFunc(pairs[first:], func(x, y pair) int { return x.b - y.b })
+	}
+	return pairs
 }

@@ -1,0 +1,221 @@
+package moments
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Moments are the sums over a set of rows that a decomposition needs: p raw
+// columns of all bases in order, R responses, weights w.
+//
+// Cross products are centred at the weighted means: with raw X'WX a column such
+// as a year (mean 1e3 times its standard deviation) would lose six of the
+// sixteen digits that decisions about rank rely on. Centred sums over two sets
+// of rows are combined by the pairwise update of Chan, Golub and LeVeque (1983),
+// The American Statistician 37, 242-247.
+type Moments struct {
+	Layout   Layout
+	Rows     int64   // rows, those of weight 0 included
+	Positive int64   // rows with w > 0
+	SumW     float64 // sum of w
+	SumLogW  float64 // sum of log w over rows with w > 0
+
+	Sum        []float64 // p: unweighted column sums over all rows
+	MaxRowNorm []float64 // per basis: max over all rows of sum_j |x_ij|
+	Mean       []float64 // p: weighted column means; 0 if SumW is 0
+	MeanR      []float64 // R: weighted response means; 0 if SumW is 0
+
+	XX *mat.SymDense // p x p: sum w (x - mean)(x - mean)'; 0 where two bases never meet
+	XR *mat.Dense    // p x R: sum w (x - mean)(r - mean)'
+	RR *mat.SymDense // R x R: sum w (r - mean)(r - mean)'
+
+	pairs []pair // the bases that meet
+}
+
+// New returns the moments of no rows. Matrices with a dimension of 0 are the
+// empty matrix. The layout must pass Check; of another one the sums are empty.
+func New(l Layout) *Moments {
+	l = l.clone()
+	return empty(l, l.meeting())
+}
+
+func empty(l Layout, pairs []pair) *Moments {
+	p, r := l.Columns(), l.Responses
+	if l.Check() != nil {
+		p, r = 0, 0
+	}
+	return &Moments{
+		Layout:     l,
+		Sum:        make([]float64, p),
+		MaxRowNorm: make([]float64, len(l.Bases)),
+		Mean:       make([]float64, p),
+		MeanR:      make([]float64, r),
+		XX:         symmetric(p),
+		XR:         rectangle(p, r),
+		RR:         symmetric(r),
+		pairs:      pairs,
+	}
+}
+
+func symmetric(n int) *mat.SymDense {
+	if n == 0 {
+		return &mat.SymDense{}
+	}
+	return mat.NewSymDense(n, nil)
+}
+
+func rectangle(r, c int) *mat.Dense {
+	if r == 0 || c == 0 {
+		return &mat.Dense{}
+	}
+	return mat.NewDense(r, c, nil)
+}
+
+// Merge adds the rows of next, which follow those of m. The layouts must be
+// equal. A side without rows or without weight adds nothing to means and
+// products, to the last bit. next is not changed, but may not be m itself. A
+// result beyond the range of float64 is an error that names the basis or
+// response; m is undefined then.
+func (m *Moments) Merge(next *Moments) error {
+	if m == next {
+		return fmt.Errorf("moments: merge of a set of rows with itself would count them twice")
+	}
+	if !m.Layout.Equal(next.Layout) {
+		return fmt.Errorf("moments: merge of different layouts: %v and %v; both sides need the same bases, predictors and responses", m.Layout, next.Layout)
+	}
+	m.merge(next)
+	return m.Check()
+}
+
+// merge is Merge without its checks.
+func (m *Moments) merge(next *Moments) {
+	m.Rows += next.Rows
+	m.Positive += next.Positive
+	m.SumLogW += next.SumLogW
+	for j, s := range next.Sum {
+		m.Sum[j] += s
+	}
+	for b, s := range next.MaxRowNorm {
+		m.MaxRowNorm[b] = max(m.MaxRowNorm[b], s)
+	}
+	switch {
+	case next.SumW == 0:
+	case m.SumW == 0:
+		m.SumW = next.SumW
+		copy(m.Mean, next.Mean)
+		copy(m.MeanR, next.MeanR)
+		m.XX, m.XR, m.RR = clone(next.XX), cloneDense(next.XR), clone(next.RR)
+	default:
+		m.update(next)
+	}
+}
+
+// update is the pairwise update: with d the difference of the means,
+//
+//	C <- C_a + C_b + (W_a W_b/W) d d',   mean <- mean_a + (W_b/W) d.
+func (m *Moments) update(next *Moments) {
+	total := m.SumW + next.SumW
+	share := next.SumW / total
+	f := m.SumW * share
+	d := difference(next.Mean, m.Mean)
+	dr := difference(next.MeanR, m.MeanR)
+
+	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
+	for _, q := range m.pairs {
+		for i := q.offA; i < q.offA+q.dimA; i++ {
+			fd := f * d[i]
+			from := q.offB
+			if q.a == q.b {
+				from = i
+			}
+			for j := from; j < q.offB+q.dimB; j++ {
+				xx.Data[i*xx.Stride+j] += nn.Data[i*nn.Stride+j] + fd*d[j]
+			}
+		}
+	}
+	if len(dr) > 0 && len(d) > 0 {
+		xr, nr := m.XR.RawMatrix(), next.XR.RawMatrix()
+		for i := range d {
+			fd := f * d[i]
+			for k, e := range dr {
+				xr.Data[i*xr.Stride+k] += nr.Data[i*nr.Stride+k] + fd*e
+			}
+		}
+	}
+	rr, ns := m.RR.RawSymmetric(), next.RR.RawSymmetric()
+	for k := range dr {
+		fd := f * dr[k]
+		for l := k; l < len(dr); l++ {
+			rr.Data[k*rr.Stride+l] += ns.Data[k*ns.Stride+l] + fd*dr[l]
+		}
+	}
+	for j := range d {
+		m.Mean[j] += share * d[j]
+	}
+	for k := range dr {
+		m.MeanR[k] += share * dr[k]
+	}
+	m.SumW = total
+}
+
+// Check reports sums that left the range of float64. Means and the diagonals
+// bound every other entry (Cauchy-Schwarz).
+func (m *Moments) Check() error {
+	if !finite(m.SumW) || !finite(m.SumLogW) {
+		return fmt.Errorf("moments: the sum of the weights is %g; rescale the weights", m.SumW)
+	}
+	off := m.Layout.offsets()
+	for b, basis := range m.Layout.Bases {
+		for j := off[b]; j < off[b+1]; j++ {
+			if !finite(m.Sum[j]) || !finite(m.Mean[j]) || !finite(m.XX.At(j, j)) {
+				return fmt.Errorf("moments: basis %q: the squares of column %d overflow; rescale it", basis.Name, j-off[b])
+			}
+		}
+	}
+	for k := range m.MeanR {
+		if !finite(m.MeanR[k]) || !finite(m.RR.At(k, k)) {
+			return fmt.Errorf("moments: the squares of response %d overflow; rescale it", k)
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return v-v == 0 }
+
+func difference(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// Clone returns a copy that shares nothing with m but the layout.
+func (m *Moments) Clone() *Moments {
+	c := *m
+	c.Sum = slices.Clone(m.Sum)
+	c.MaxRowNorm = slices.Clone(m.MaxRowNorm)
+	c.Mean = slices.Clone(m.Mean)
+	c.MeanR = slices.Clone(m.MeanR)
+	c.XX, c.XR, c.RR = clone(m.XX), cloneDense(m.XR), clone(m.RR)
+	return &c
+}
+
+func clone(a *mat.SymDense) *mat.SymDense {
+	n := a.SymmetricDim()
+	if n == 0 {
+		return &mat.SymDense{}
+	}
+	c := mat.NewSymDense(n, nil)
+	c.CopySym(a)
+	return c
+}
+
+func cloneDense(a *mat.Dense) *mat.Dense {
+	if a.IsEmpty() {
+		return &mat.Dense{}
+	}
+	return mat.DenseCopyOf(a)
+}

@@ -1,0 +1,309 @@
+package moments
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/design"
+)
+
+// panel holds up to panelRows rows of positive weight: copies, because dense
+// columns are shifted before their products are formed.
+type panel struct {
+	n    int
+	w    []float64
+	x    []design.Columns // panelRows rows of each basis; nil before the block's first row
+	r    *mat.Dense       // responses, then a column of ones
+	part []design.Columns // the first n rows, of a panel that is not full
+
+	// Stores that earlier blocks allocated, by basis. How a basis is stored is
+	// decided anew for each block: it may not depend on what a worker did before.
+	dense  []design.Dense
+	sparse []*design.Sparse
+	codes  []*design.Codes
+}
+
+func (p *panel) init(l Layout) {
+	p.w = make([]float64, panelRows)
+	p.x = make([]design.Columns, len(l.Bases))
+	p.part = make([]design.Columns, len(l.Bases))
+	p.dense = make([]design.Dense, len(l.Bases))
+	p.sparse = make([]*design.Sparse, len(l.Bases))
+	p.codes = make([]*design.Codes, len(l.Bases))
+	p.r = mat.NewDense(panelRows, l.Responses+1, nil)
+}
+
+func (p *panel) reset() {
+	p.n = 0
+	clear(p.x)
+}
+
+// thin reports whether c is worth keeping sparse. Columns with an entry in
+// every place are dense, whatever their type: they need a shift.
+func thin(c design.Columns) bool {
+	switch c := c.(type) {
+	case *design.Sparse:
+		return c.K < c.D
+	case *design.Codes:
+		return c.D > 1
+	}
+	return false
+}
+
+// accepts reports whether basis a can take rows of c as it is stored now. A
+// dense store takes everything.
+func (p *panel) accepts(a int, c design.Columns) bool {
+	switch s := p.x[a].(type) {
+	case design.Dense:
+		return true
+	case *design.Sparse:
+		c, ok := c.(*design.Sparse)
+		return ok && c.K == s.K
+	case *design.Codes:
+		_, ok := c.(*design.Codes)
+		return ok
+	}
+	return false
+}
+
+// store makes room for basis a: sparse if its first rows are, dense if later
+// rows come in another form. The panel is empty.
+func (p *panel) store(a int, c design.Columns, d int) {
+	if p.x[a] == nil && thin(c) {
+		switch c := c.(type) {
+		case *design.Sparse:
+			if s := p.sparse[a]; s == nil || s.K != c.K {
+				p.sparse[a] = &design.Sparse{D: d, K: c.K, Index: make([]int32, panelRows*c.K), Value: make([]float64, panelRows*c.K)}
+			}
+			p.x[a], p.part[a] = p.sparse[a], &design.Sparse{D: d, K: c.K}
+		case *design.Codes:
+			if p.codes[a] == nil {
+				p.codes[a] = &design.Codes{D: d, Code: make([]int32, panelRows), Value: make([]float64, panelRows)}
+			}
+			p.x[a], p.part[a] = p.codes[a], &design.Codes{D: d}
+		}
+		return
+	}
+	if p.dense[a].Dense == nil {
+		p.dense[a] = design.Dense{Dense: mat.NewDense(panelRows, d, nil)}
+	}
+	p.x[a] = p.dense[a]
+}
+
+// add copies row i of the operands.
+func (p *panel) add(x []design.Columns, w float64, r *mat.Dense, i int) {
+	n := p.n
+	p.w[n] = w
+	for a, c := range x {
+		switch s := p.x[a].(type) {
+		case design.Dense:
+			m := s.RawMatrix()
+			copyRow(m.Data[n*m.Stride:][:m.Cols], c, i)
+		case *design.Sparse:
+			c := c.(*design.Sparse)
+			copy(s.Index[n*s.K:][:s.K], c.Index[i*s.K:])
+			copy(s.Value[n*s.K:][:s.K], c.Value[i*s.K:])
+		case *design.Codes:
+			c := c.(*design.Codes)
+			s.Code[n] = c.Code[i]
+			s.Value[n] = 1
+			if c.Value != nil {
+				s.Value[n] = c.Value[i]
+			}
+		}
+	}
+	m := p.r.RawMatrix()
+	row := m.Data[n*m.Stride:][:m.Cols]
+	if r != nil {
+		from := r.RawMatrix()
+		copy(row, from.Data[i*from.Stride:][:from.Cols])
+	}
+	row[len(row)-1] = 1
+	p.n++
+}
+
+// copyRow writes row i of c densely to dst.
+func copyRow(dst []float64, c design.Columns, i int) {
+	switch c := c.(type) {
+	case design.Dense:
+		m := c.RawMatrix()
+		copy(dst, m.Data[i*m.Stride:][:m.Cols])
+	case *design.Sparse:
+		clear(dst)
+		for l := i * c.K; l < (i+1)*c.K; l++ {
+			dst[c.Index[l]] = c.Value[l]
+		}
+	case *design.Codes:
+		clear(dst)
+		if j := c.Code[i]; j >= 0 {
+			dst[j] = 1
+			if c.Value != nil {
+				dst[j] = c.Value[i]
+			}
+		}
+	}
+}
+
+// means writes the weighted means of the dense columns and the responses, taken
+// about the first row so that a constant column has exactly its value. Sparse
+// columns keep 0: a shift would fill them.
+func (p *panel) means(shift, shiftR []float64, off []int) {
+	sum := 0.0
+	for _, w := range p.w[:p.n] {
+		sum += w
+	}
+	for a, c := range p.x {
+		if c, ok := c.(design.Dense); ok {
+			p.mean(shift[off[a]:off[a+1]], c.Dense, sum)
+		}
+	}
+	ones := len(shiftR) - 1
+	p.mean(shiftR[:ones], p.r, sum)
+}
+
+func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
+	m := x.RawMatrix()
+	for i := 1; i < p.n; i++ {
+		row := m.Data[i*m.Stride:][:len(dst)]
+		f := p.w[i] / sum
+		for j, v := range row {
+			dst[j] += f * (v - m.Data[j])
+		}
+	}
+	for j := range dst {
+		dst[j] += m.Data[j]
+	}
+}
+
+// subtract shifts the dense columns and the responses.
+func (p *panel) subtract(shift, shiftR []float64, off []int) {
+	for a, c := range p.x {
+		if c, ok := c.(design.Dense); ok {
+			p.minus(c.Dense, shift[off[a]:off[a+1]])
+		}
+	}
+	p.minus(p.r, shiftR[:len(shiftR)-1])
+}
+
+func (p *panel) minus(x *mat.Dense, shift []float64) {
+	m := x.RawMatrix()
+	for i := range p.n {
+		row := m.Data[i*m.Stride:][:len(shift)]
+		for j, s := range shift {
+			row[j] -= s
+		}
+	}
+}
+
+// rows returns the n rows the panel holds.
+func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense) {
+	if p.n == panelRows {
+		return p.w, p.x, design.Dense{Dense: p.r}
+	}
+	for a, c := range p.x {
+		switch c := c.(type) {
+		case design.Dense:
+			_, d := c.Dims()
+			p.part[a] = design.Dense{Dense: c.Slice(0, p.n, 0, d).(*mat.Dense)}
+		case *design.Sparse:
+			s := p.part[a].(*design.Sparse)
+			s.Index, s.Value = c.Index[:p.n*c.K], c.Value[:p.n*c.K]
+		case *design.Codes:
+			s := p.part[a].(*design.Codes)
+			s.Code, s.Value = c.Code[:p.n], c.Value[:p.n]
+		}
+	}
+	_, d := p.r.Dims()
+	return p.w[:p.n], p.part, design.Dense{Dense: p.r.Slice(0, p.n, 0, d).(*mat.Dense)}
+}
+
+// check validates the operands of Add and returns their rows.
+func (b *Block) check(x []design.Columns, w []float64, r *mat.Dense) (int, error) {
+	bases := b.layout.Bases
+	if len(x) != len(bases) {
+		return 0, fmt.Errorf("moments: columns of %d bases for a layout of %d", len(x), len(bases))
+	}
+	n := -1
+	for a, c := range x {
+		if err := design.Check(c); err != nil {
+			return 0, fmt.Errorf("moments: basis %q, rows from %d: %w", bases[a].Name, b.rows, err)
+		}
+		rows, d := c.Dims()
+		if n < 0 {
+			n = rows
+		}
+		if rows != n {
+			return 0, fmt.Errorf("moments: basis %q has %d rows, basis %q has %d", bases[a].Name, rows, bases[0].Name, n)
+		}
+		if rows > 0 && d != bases[a].Dim {
+			return 0, fmt.Errorf("moments: basis %q has %d columns; the layout says %d", bases[a].Name, d, bases[a].Dim)
+		}
+	}
+	if r != nil && !r.IsEmpty() {
+		rows, k := r.Dims()
+		if n < 0 {
+			n = rows
+		}
+		if rows != n || k != b.layout.Responses {
+			return 0, fmt.Errorf("moments: responses are %d x %d; need %d x %d", rows, k, n, b.layout.Responses)
+		}
+	} else if b.layout.Responses > 0 && n > 0 {
+		return 0, fmt.Errorf("moments: no responses for %d rows; need %d x %d", n, n, b.layout.Responses)
+	}
+	if n < 0 {
+		n = len(w)
+	}
+	if w != nil && len(w) != n {
+		return 0, fmt.Errorf("moments: %d weights for %d rows", len(w), n)
+	}
+	for i, v := range w {
+		if !finite(v) || v < 0 {
+			return 0, fmt.Errorf("moments: weight %g in row %d; weights are finite and not negative", v, b.rows+int64(i))
+		}
+	}
+	for a, c := range x {
+		if i, v, ok := nonFinite(c); ok {
+			return 0, fmt.Errorf("moments: basis %q has the value %g in row %d; remove the row or mend the basis", bases[a].Name, v, b.rows+int64(i))
+		}
+	}
+	if r != nil {
+		m := r.RawMatrix()
+		for i := range m.Rows {
+			for k, v := range m.Data[i*m.Stride:][:m.Cols] {
+				if !finite(v) {
+					return 0, fmt.Errorf("moments: response %d has the value %g in row %d; the model's output must be finite", k, v, b.rows+int64(i))
+				}
+			}
+		}
+	}
+	return max(n, 0), nil
+}
+
+// nonFinite finds the first value that is NaN or infinite, and its row.
+func nonFinite(c design.Columns) (row int, v float64, found bool) {
+	switch c := c.(type) {
+	case design.Dense:
+		m := c.RawMatrix()
+		for i := range m.Rows {
+			for _, v := range m.Data[i*m.Stride:][:m.Cols] {
+				if !finite(v) {
+					return i, v, true
+				}
+			}
+		}
+	case *design.Sparse:
+		for l, v := range c.Value {
+			if !finite(v) {
+				return l / c.K, v, true
+			}
+		}
+	case *design.Codes:
+		for i, v := range c.Value {
+			if !finite(v) {
+				return i, v, true
+			}
+		}
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,136 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Sum is a run of consecutive merge blocks [first, next), held as the fewest
+// aligned dyadic intervals [i 2^l, (i+1) 2^l): the nodes of a binary tree over
+// block numbers whose every node is merged from its two halves. What is merged
+// with what depends on block numbers alone, so adding the blocks in order, or
+// merging any shards that meet at block boundaries, gives the same bytes.
+type Sum struct {
+	layout      Layout
+	first, next int
+	nodes       []node // in block order
+}
+
+// node covers the 2^level blocks from block start on.
+type node struct {
+	start int
+	level int
+	m     *Moments
+}
+
+// NewSum returns the sum of no blocks, the next of which is block first (>= 0).
+// A faulty layout is reported by Append.
+func NewSum(l Layout, first int) *Sum {
+	first = max(first, 0)
+	return &Sum{layout: l.clone(), first: first, next: first}
+}
+
+// Layout returns the layout of the summed moments.
+func (s *Sum) Layout() Layout { return s.layout.clone() }
+
+// Blocks returns the run of blocks [first, next) that s holds.
+func (s *Sum) Blocks() (first, next int) { return s.first, s.next }
+
+// Append adds m as block number next. m belongs to s from then on. Sums beyond
+// the range of float64 are an error that names the basis or response.
+func (s *Sum) Append(m *Moments) error {
+	if err := s.layout.Check(); err != nil {
+		return err
+	}
+	if m == nil || !m.Layout.Equal(s.layout) {
+		return fmt.Errorf("moments: block %d has another layout than the sum it is added to", s.next)
+	}
+	if err := m.Check(); err != nil {
+		return fmt.Errorf("block %d: %w", s.next, err)
+	}
+	if s.next == math.MaxInt {
+		return fmt.Errorf("moments: block numbers are used up")
+	}
+	if err := s.push(node{s.next, 0, m}); err != nil {
+		return err
+	}
+	s.next++
+	return nil
+}
+
+// push adds the node that follows the last and merges halves while there are
+// any: the carry of binary addition.
+func (s *Sum) push(n node) error {
+	for len(s.nodes) > 0 {
+		last := s.nodes[len(s.nodes)-1]
+		if last.level != n.level || last.start>>last.level&1 == 1 {
+			break
+		}
+		if err := last.m.Merge(n.m); err != nil {
+			return err
+		}
+		s.nodes = s.nodes[:len(s.nodes)-1]
+		n = node{last.start, last.level + 1, last.m}
+	}
+	s.nodes = append(s.nodes, n)
+	return nil
+}
+
+// Merge adds the blocks of other, which must begin where s ends or end where s
+// begins. other is not changed. After an error s is undefined, except that a
+// gap, an overlap or another layout leaves it as it was.
+func (s *Sum) Merge(other *Sum) error {
+	if other == nil || !other.layout.Equal(s.layout) {
+		return fmt.Errorf("moments: merge of sums with different layouts; shards of one decomposition share their terms and responses")
+	}
+	left, right := s, other
+	switch {
+	case other.first == s.next:
+	case other.next == s.first:
+		left, right = other, s
+	default:
+		return fmt.Errorf("moments: merge of blocks [%d, %d) with blocks [%d, %d): the runs must adjoin; merge shards in the order of their rows", s.first, s.next, other.first, other.next)
+	}
+	t := &Sum{layout: s.layout, first: left.first, next: right.next}
+	for _, side := range []*Sum{left, right} {
+		for _, n := range side.nodes {
+			if side == other {
+				n.m = n.m.Clone()
+			}
+			if err := t.push(n); err != nil {
+				return err
+			}
+		}
+	}
+	*s = *t
+	return nil
+}
+
+// Total returns the moments of all blocks: nodes are merged from the last to
+// the first. s is not changed. Sums may have left the range of float64:
+// Moments.Check tells.
+func (s *Sum) Total() *Moments {
+	if len(s.nodes) == 0 {
+		return New(s.layout)
+	}
+	total := s.nodes[len(s.nodes)-1].m.Clone()
+	for i := len(s.nodes) - 2; i >= 0; i-- {
+		m := s.nodes[i].m.Clone()
+		m.merge(total)
+		total = m
+	}
+	return total
+}
+
+// dyadic calls f with the canonical intervals of [first, next).
+func dyadic(first, next int, f func(start, level int)) {
+	for first < next {
+		level := bits.Len(uint(next-first)) - 1
+		if first > 0 {
+			level = min(level, bits.TrailingZeros(uint(first)))
+		}
+		f(first, level)
+		first += 1 << level
+	}
+}

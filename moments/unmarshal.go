@@ -1,0 +1,134 @@
+package moments
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+var errShort = errors.New("moments: the data end too early: the file is damaged")
+
+// reader takes values off the front of data.
+type reader struct{ data []byte }
+
+func (r *reader) uint64() uint64 {
+	v := binary.LittleEndian.Uint64(r.data)
+	r.data = r.data[8:]
+	return v
+}
+
+// open checks the frame: length, magic, version, kind, checksum.
+func open(data []byte, kind uint16) (*reader, error) {
+	if len(data) < headerSize+crcSize {
+		return nil, errShort
+	}
+	if string(data[:len(magic)]) != magic {
+		return nil, fmt.Errorf("moments: the data begin with %q, not %q: this is no moments file", data[:len(magic)], magic)
+	}
+	if v := binary.LittleEndian.Uint16(data[4:]); v != version {
+		return nil, fmt.Errorf("moments: format version %d; this program reads version %d", v, version)
+	}
+	if k := binary.LittleEndian.Uint16(data[6:]); k != kind {
+		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of blocks)", k, kind)
+	}
+	body := data[:len(data)-crcSize]
+	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(data[len(body):]) {
+		return nil, errors.New("moments: the checksum does not match: the file is damaged")
+	}
+	return &reader{body[headerSize:]}, nil
+}
+
+// count reads a number of items of at least size bytes each, all present.
+func (r *reader) count(size int) (int, error) {
+	if len(r.data) < 4 {
+		return 0, errShort
+	}
+	v := int64(binary.LittleEndian.Uint32(r.data))
+	r.data = r.data[4:]
+	if v*int64(size) > int64(len(r.data)) {
+		return 0, errShort
+	}
+	return int(v), nil
+}
+
+// layout reads a layout. Its dimensions are checked against the bytes that are
+// left by bodies.
+func (r *reader) layout() (Layout, error) {
+	var l Layout
+	fail := func(err error) (Layout, error) { return Layout{}, err }
+	n, err := r.count(8)
+	if err != nil {
+		return fail(err)
+	}
+	l.Bases = make([]Basis, n)
+	for i := range l.Bases {
+		length, err := r.count(1)
+		if err != nil {
+			return fail(err)
+		}
+		l.Bases[i].Name = string(r.data[:length])
+		r.data = r.data[length:]
+		if l.Bases[i].Dim, err = r.count(0); err != nil {
+			return fail(err)
+		}
+	}
+	if n, err = r.count(4); err != nil {
+		return fail(err)
+	}
+	for range n {
+		m, err := r.count(4)
+		if err != nil {
+			return fail(err)
+		}
+		bases := make([]int, m)
+		for i := range bases {
+			if bases[i], err = r.count(0); err != nil {
+				return fail(err)
+			}
+		}
+		l.Predictors = append(l.Predictors, bases)
+	}
+	if l.Responses, err = r.count(0); err != nil {
+		return fail(err)
+	}
+	if err := l.Check(); err != nil {
+		return fail(fmt.Errorf("%w: the file is damaged", err))
+	}
+	return l, nil
+}
+
+// bodies checks that exactly n bodies of layout l are left, before anything of
+// their size is allocated.
+func (r *reader) bodies(l Layout, n int) error {
+	p, k := float64(l.Columns()), float64(l.Responses)
+	sums := 2 + 2*p + float64(len(l.Bases)) + k + p*(p+1)/2 + p*k + k*(k+1)/2
+	if need := float64(n) * (16 + 8*sums); need != float64(len(r.data)) {
+		return fmt.Errorf("moments: %d bytes of sums where the layout needs %.0f: the file is damaged", len(r.data), need)
+	}
+	return nil
+}
+
+// readBody fills m, which is empty, and checks what must hold of any sums.
+func (m *Moments) readBody(r *reader) error {
+	rows, positive := r.uint64(), r.uint64()
+	if rows > math.MaxInt64 || positive > rows {
+		return fmt.Errorf("moments: %d of %d rows have positive weight: the file is damaged", positive, rows)
+	}
+	m.Rows, m.Positive = int64(rows), int64(positive)
+	faults := 0
+	m.values(func(v *float64) {
+		*v = math.Float64frombits(r.uint64())
+		if !finite(*v) {
+			faults++
+		}
+	})
+	if faults > 0 {
+		return fmt.Errorf("moments: %d sums are not finite: the file is damaged", faults)
+	}
+	if m.SumW < 0 || (m.SumW > 0) != (m.Positive > 0) {
+		return fmt.Errorf("moments: weights of %d rows sum to %g: the file is damaged", m.Positive, m.SumW)
+	}
+	return nil
+}

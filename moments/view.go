@@ -1,0 +1,73 @@
+package moments
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// View is one predictor's part of a Moments: the q columns of its bases and its
+// own response z. All of it is a copy. The intercept is not among the columns;
+// means and SumW carry it.
+type View struct {
+	Bases  []int // the predictor's bases, as in the layout
+	Starts []int // first of the q columns of each of them, then q
+
+	Rows, Positive int64
+	SumW, SumLogW  float64
+
+	XX         *mat.SymDense // q x q, centred
+	XR         []float64     // q: centred X'Wz
+	RR         float64       // centred z'Wz
+	Mean       []float64     // q: weighted column means
+	MeanR      float64       // weighted mean of z
+	Sum        []float64     // q: unweighted column sums
+	MaxRowNorm []float64     // per basis
+}
+
+// Predictor returns predictor k's view; for a k that the layout does not have,
+// the zero View.
+func (m *Moments) Predictor(k int) View {
+	if k < 0 || k >= len(m.Layout.Predictors) {
+		return View{}
+	}
+	v := View{
+		Bases: slices.Clone(m.Layout.Predictors[k]), Starts: []int{0},
+		Rows: m.Rows, Positive: m.Positive, SumW: m.SumW, SumLogW: m.SumLogW,
+		RR: m.RR.At(k, k), MeanR: m.MeanR[k],
+	}
+	off := m.Layout.offsets()
+	var at []int // the view's columns among the p
+	for _, b := range v.Bases {
+		for j := off[b]; j < off[b+1]; j++ {
+			at = append(at, j)
+		}
+		v.Starts = append(v.Starts, len(at))
+		v.MaxRowNorm = append(v.MaxRowNorm, m.MaxRowNorm[b])
+	}
+	q := len(at)
+	v.XX = symmetric(q)
+	v.XR, v.Mean, v.Sum = make([]float64, q), make([]float64, q), make([]float64, q)
+	for i, a := range at {
+		v.XR[i], v.Mean[i], v.Sum[i] = m.XR.At(a, k), m.Mean[a], m.Sum[a]
+		for j := i; j < q; j++ {
+			v.XX.SetSym(i, j, m.XX.At(a, at[j]))
+		}
+	}
+	return v
+}
+
+// Raw returns the uncentred products X'WX (q x q), X'Wz (q) and z'Wz, for
+// models without an intercept: centred products plus SumW times the products of
+// the means.
+func (v View) Raw() (xx *mat.SymDense, xr []float64, rr float64) {
+	q := len(v.Mean)
+	xx, xr = symmetric(q), make([]float64, q)
+	for i, mi := range v.Mean {
+		for j := i; j < q; j++ {
+			xx.SetSym(i, j, v.XX.At(i, j)+v.SumW*mi*v.Mean[j])
+		}
+		xr[i] = v.XR[i] + v.SumW*mi*v.MeanR
+	}
+	return xx, xr, v.RR + v.SumW*v.MeanR*v.MeanR
+}
