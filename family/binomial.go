@@ -71,9 +71,13 @@ func crossEntropy(y, eta float64) float64 {
 
 // bernoulliKL is the Kullback-Leibler divergence of p from y. With
 // delta = eta - logit(y) it is log(1 + y (exp(delta) - 1)) - y delta, which is
-// used near p = y, where the entropies nearly cancel.
+// used near p = y, where the entropies nearly cancel; its rounding error is of
+// the order of y delta, so y is taken as the rarer of success and failure.
 func bernoulliKL(y, eta float64) float64 {
-	if y == 0 || y == 1 {
+	if y > 0.5 {
+		y, eta = 1-y, -eta
+	}
+	if y == 0 {
 		return crossEntropy(y, eta)
 	}
 	logY, log1Y := math.Log(y), math.Log1p(-y)

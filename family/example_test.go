@@ -37,7 +37,7 @@ func ExampleParse() {
 
 func ExampleFamily_check() {
 	fmt.Println(family.Poisson{}.Check(2.5))
-	// Output: family poisson: response 2.5 is outside the support, the counts 0, 1, 2, ...
+	// Output: family poisson: response 2.5 is outside the support, the non-negative integers
 }
 
 // A proportion counts as its trials.

@@ -19,7 +19,7 @@ func (Poisson) Check(y float64) error {
 	if y >= 0 && !math.IsInf(y, 1) && y == math.Trunc(y) {
 		return nil
 	}
-	return fmt.Errorf("family poisson: response %v is outside the support, the counts 0, 1, 2, ...", y)
+	return fmt.Errorf("family poisson: response %v is outside the support, the non-negative integers", y)
 }
 
 // LogLik is w [y eta - exp(eta) - log y!]; phi is ignored. It is computed as the
