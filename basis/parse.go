@@ -1,8 +1,11 @@
 package basis
 
 import (
-	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -12,17 +15,283 @@ type Formula struct {
 	Response  string // column left of the tilde; may be empty
 	Predictor string // from "sigma = ~ ..."; empty: every predictor
 	Intercept bool   // false after "- 1" or "+ 0"
-	Specs     []decompose.Spec
+	// Specs are the terms in order of writing. They serve one scan: parse again
+	// for another.
+	Specs []decompose.Spec
 }
 
 // Options tell Parse about the data. The zero value and nil know no columns:
 // then names are not checked and bare variables are numeric.
 type Options struct {
 	Schema  data.Schema // nil: columns are not checked
-	Factors []string    // numeric columns that are categories nevertheless
+	Factors []string    // columns that are categories though they hold numbers
 }
 
-// Parse reads a formula and gives it its meaning on the columns of o.Schema.
+// Parse reads a formula (see package formula for the language) and gives it its
+// meaning on the columns of o.Schema: a bare categorical column (text, or listed
+// in o.Factors) is a factor term, a bare numeric column a linear one. Without an
+// intercept the first factor has a coefficient for every level, as in R. A fault
+// is a *formula.Error, which shows its place.
 func Parse(text string, o *Options) (*Formula, error) {
-	return nil, errors.New("basis: not read yet")
+	tree, err := formula.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	m := meaning{Formula: tree}
+	if o != nil {
+		m.o = *o
+	}
+	for _, name := range m.o.Factors {
+		if _, ok := m.o.Schema.Lookup(name); !ok && m.o.Schema != nil {
+			return nil, fmt.Errorf("basis: there is no column %q to treat as a factor%s", name, m.nearest(name))
+		}
+	}
+	if tree.Response != "" {
+		if _, err := m.column(formula.Name{Pos: tree.ResponsePos, Text: tree.Response}); err != nil {
+			return nil, err
+		}
+	}
+	f := &Formula{Response: tree.Response, Predictor: tree.Predictor, Intercept: tree.Intercept}
+	m.full = !tree.Intercept
+	seen := map[string]bool{}
+	for _, t := range tree.Terms {
+		spec, key, err := m.term(t)
+		if err != nil {
+			return nil, err
+		}
+		if seen[key] {
+			return nil, m.Errorf(t.Pos, "the term %s is there twice: leave one out", t)
+		}
+		seen[key] = true
+		f.Specs = append(f.Specs, spec)
+	}
+	return f, nil
+}
+
+// meaning turns the parts of one tree into specs.
+type meaning struct {
+	*formula.Formula
+	o    Options
+	full bool // the next factor has all levels
+}
+
+// term gives a term's spec, and a key that equal terms share.
+func (m *meaning) term(t formula.Term) (spec decompose.Spec, key string, err error) {
+	if len(t.Parts) > 1 {
+		return nil, "", m.Errorf(t.Pos, "interactions (%s) are not there yet: the terms are x, factor(x) and s(x, bs=...) with %s; s(x, by=z) is an interaction with a smooth", t, haveBases)
+	}
+	c := t.Parts[0]
+	switch c.Func {
+	case "":
+		col, err := m.explaining(c.Vars[0])
+		if err != nil {
+			return nil, "", err
+		}
+		if m.categorical(col) {
+			return m.factor(c.Vars[0], "")
+		}
+		return Linear(col.Name), "linear " + col.Name, nil
+	case "factor":
+		return m.factor(c.Vars[0], "factor("+c.Vars[0].Text+")")
+	case "s":
+		return m.smooth(c)
+	}
+	return nil, "", m.Errorf(c.Pos, "%s() is not there yet: smooths are s(x, bs=...) of one column with %s", c.Func, haveBases)
+}
+
+func (m *meaning) factor(n formula.Name, label string) (decompose.Spec, string, error) {
+	col, err := m.explaining(n)
+	if err != nil {
+		return nil, "", err
+	}
+	o := FactorOptions{Label: label, AllLevels: m.full}
+	m.full = false
+	return Factor(col.Name, &o), "factor " + col.Name, nil
+}
+
+func (m *meaning) smooth(c formula.Call) (decompose.Spec, string, error) {
+	bs, err := m.basisName(c)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(c.Vars) > 1 {
+		return nil, "", m.Errorf(c.Vars[1].Pos, "%s is a basis of one column; smooths of several are not there yet", bs)
+	}
+	x, err := m.number(c.Vars[0])
+	if err != nil {
+		return nil, "", err
+	}
+	var s smoothArgs
+	for _, a := range c.Args {
+		if err := m.smoothArg(&s, c, bs, a); err != nil {
+			return nil, "", err
+		}
+	}
+	var u Univariate = CR{K: s.k, Knots: s.knots}
+	if bs == (PS{}).label() {
+		u = PS{K: s.k, M: s.m, Knots: s.knots}
+	}
+	spec := Smooth(x.Name, u, &s.SmoothOptions).(*smoothSpec)
+	if err := spec.check(); err != nil {
+		return nil, "", m.Errorf(c.Pos, "%s: %v", spec.name, err)
+	}
+	return spec, "smooth " + spec.name, nil
+}
+
+// smoothArgs collects the arguments of one s().
+type smoothArgs struct {
+	SmoothOptions
+	k     int
+	m     []int
+	knots []float64
+}
+
+func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, bs string, a formula.Arg) (err error) {
+	switch a.Name {
+	case "bs":
+	case "k":
+		var k []int
+		if k, err = m.integers(a); err == nil && (len(k) != 1 || k[0] < 1) {
+			return m.Errorf(a.Value.Pos, "k is the number of basis functions of %s, a whole number such as k = 10", c)
+		}
+		if err == nil {
+			s.k = k[0]
+		}
+	case "m":
+		if bs != (PS{}).label() {
+			return m.Errorf(a.Pos, "m has no meaning for bs = %q", bs)
+		}
+		s.m, err = m.integers(a)
+	case "knots":
+		s.knots, err = m.numbers(a)
+	case "sp":
+		s.SP, err = m.numbers(a)
+	case "fx":
+		if a.Value.Kind != formula.Bool {
+			return m.Errorf(a.Value.Pos, "fx is TRUE or FALSE")
+		}
+		s.Unpenalized = a.Value.Bool
+	case "by":
+		if a.Value.Kind != formula.Identifier {
+			return m.Errorf(a.Value.Pos, "by is a column, as in by = group")
+		}
+		col, err := m.explaining(formula.Name{Pos: a.Value.Pos, Text: a.Value.Text})
+		if err != nil {
+			return err
+		}
+		s.By, s.ByFactor = col.Name, m.categorical(col)
+	default:
+		return m.Errorf(a.Pos, "the argument %s of s() is not there yet: there are bs, k, m, by, sp, fx and knots", a.Name)
+	}
+	return err
+}
+
+// basisName reads bs=, which has no default here: mgcv's is tp.
+func (m *meaning) basisName(c formula.Call) (string, error) {
+	a, ok := c.Arg("bs")
+	if !ok {
+		return "", m.Errorf(c.Pos, `%s needs bs=: the usual default, "tp", is not there yet; there are %s, as in s(%s, bs="ps")`, c, haveBases, c.Vars[0].Text)
+	}
+	if a.Value.Kind != formula.String {
+		return "", m.Errorf(a.Value.Pos, `bs is the name of a basis in quotes, as in bs="ps"`)
+	}
+	bs := a.Value.Text
+	have := []string{PS{}.label(), CR{}.label()}
+	later := []string{"tp", "ts", "cs", "cc", "cp", "bs", "re", "fs", "ad", "gp", "sos"}
+	switch {
+	case slices.Contains(have, bs):
+		return bs, nil
+	case slices.Contains(later, bs):
+		return "", m.Errorf(a.Value.Pos, "the basis %q is not there yet: there are %s", bs, haveBases)
+	}
+	if near := formula.Nearest(bs, have); near != "" {
+		return "", m.Errorf(a.Value.Pos, "unknown basis %q; did you mean %q? There are %s", bs, near, haveBases)
+	}
+	return "", m.Errorf(a.Value.Pos, "unknown basis %q: there are %s", bs, haveBases)
+}
+
+// column finds a column in the schema.
+func (m *meaning) column(n formula.Name) (data.Column, error) {
+	if m.o.Schema == nil {
+		return data.Column{Name: n.Text, Numeric: true}, nil
+	}
+	c, ok := m.o.Schema.Lookup(n.Text)
+	switch {
+	case !ok:
+		return c, m.Errorf(n.Pos, "there is no column %q%s", n.Text, m.nearest(n.Text))
+	case c.Width > 0:
+		return c, m.Errorf(n.Pos, "%q is a tensor of width %d; a formula takes columns", n.Text, c.Width)
+	}
+	return c, nil
+}
+
+// explaining is column for the right-hand side.
+func (m *meaning) explaining(n formula.Name) (data.Column, error) {
+	c, err := m.column(n)
+	if err == nil && c.Name == m.Response {
+		err = m.Errorf(n.Pos, "%q is the response; it cannot explain itself", n.Text)
+	}
+	return c, err
+}
+
+// number is explaining for one that must be numeric.
+func (m *meaning) number(n formula.Name) (data.Column, error) {
+	c, err := m.explaining(n)
+	if err == nil && !c.Numeric {
+		err = m.Errorf(n.Pos, "column %q holds text; a smooth takes numbers", n.Text)
+	}
+	return c, err
+}
+
+func (m *meaning) categorical(c data.Column) bool {
+	return c.Categorical || slices.Contains(m.o.Factors, c.Name)
+}
+
+// nearest suggests a column, or lists them.
+func (m *meaning) nearest(name string) string {
+	names := m.o.Schema.Names()
+	if near := formula.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	const shown = 10
+	list := make([]string, 0, shown+1)
+	for i, n := range names {
+		if i == shown {
+			list = append(list, fmt.Sprintf("... (%d in all)", len(names)))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q", n))
+	}
+	return "; the columns are " + strings.Join(list, ", ")
+}
+
+// numbers reads a number or a vector of numbers.
+func (m *meaning) numbers(a formula.Arg) ([]float64, error) {
+	items := []formula.Value{a.Value}
+	if a.Value.Kind == formula.Vector {
+		items = a.Value.Items
+	}
+	out := make([]float64, len(items))
+	for i, v := range items {
+		if v.Kind != formula.Number {
+			return nil, m.Errorf(v.Pos, "%s takes a number, or several as c(...); found %s", a.Name, v)
+		}
+		out[i] = v.Number
+	}
+	return out, nil
+}
+
+// integers reads whole numbers of moderate size.
+func (m *meaning) integers(a formula.Arg) ([]int, error) {
+	x, err := m.numbers(a)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(x))
+	for i, v := range x {
+		if out[i] = int(min(max(v, -1e6), 1e6)); float64(out[i]) != v {
+			return nil, m.Errorf(a.Value.Pos, "%s takes whole numbers; found %v", a.Name, v)
+		}
+	}
+	return out, nil
 }

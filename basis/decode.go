@@ -1,0 +1,83 @@
+package basis
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// Decode rebuilds a term from its kind and its spec, which the term's
+// MarshalJSON wrote: the rebuilt term evaluates to the same bits. It knows the
+// terms of this package, decompose.LinearTerm and decompose.Tap. An unknown kind
+// or field and a spec that does not make sense are errors.
+func Decode(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
+	var t decompose.Term
+	var err error
+	switch kind {
+	case decompose.Linear:
+		t, err = decodeLinear(spec)
+	case decompose.Learned:
+		t, err = decodeTap(spec)
+	case decompose.Factor:
+		t, err = decodeFactor(spec)
+	case decompose.Smooth:
+		t, err = decodeSmooth(spec)
+	default:
+		return nil, fmt.Errorf("basis: terms of kind %q are not known to this version: was the file written by a newer one?", kind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("basis: the spec of a %s term: %w", kind, err)
+	}
+	return t, nil
+}
+
+// strict reads one JSON value and nothing else, with known fields only.
+func strict(spec []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(spec))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
+}
+
+func decodeLinear(spec []byte) (decompose.Term, error) {
+	var j struct {
+		Column string `json:"column"`
+	}
+	if err := strict(spec, &j); err != nil {
+		return nil, err
+	}
+	if err := checkColumn(j.Column); err != nil {
+		return nil, err
+	}
+	return &decompose.LinearTerm{Column: j.Column}, nil
+}
+
+// maxTapWidth bounds the width of a learned basis.
+const maxTapWidth = 1_000_000
+
+func decodeTap(spec []byte) (decompose.Term, error) {
+	var j struct {
+		Tensor   string   `json:"tensor"`
+		Features []string `json:"features"`
+		Width    int      `json:"width"`
+	}
+	if err := strict(spec, &j); err != nil {
+		return nil, err
+	}
+	if j.Tensor == "" {
+		return nil, errors.New("it names no tensor")
+	}
+	if j.Width < 1 || j.Width > maxTapWidth {
+		return nil, fmt.Errorf("a width of %d: 1 to %d are possible", j.Width, maxTapWidth)
+	}
+	return &decompose.Tap{Tensor: j.Tensor, Features: j.Features, Width: j.Width}, nil
+}

@@ -1,0 +1,167 @@
+package basis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/design"
+)
+
+// FactorOptions are the choices for Factor; nil and the zero value are the
+// defaults.
+type FactorOptions struct {
+	Label     string // the term's name; empty: the column's name
+	AllLevels bool   // every level has a free coefficient; false: the first level's is 0
+}
+
+// Factor is the spec of a categorical term: one raw column per level that occurs
+// in the scan, in R's order (by value if all levels are numbers, else by bytes),
+// under treatment contrasts. A numeric column's levels are its distinct values.
+// It is an error at Build if fewer than 2 levels occur.
+func Factor(column string, o *FactorOptions) decompose.Spec {
+	s := &factorSpec{column: column, name: column, scanned: levelScan{
+		column: column, limit: maxLevels,
+		advice: "is it a number rather than a category? Use the column itself or a smooth of it",
+	}}
+	if o != nil {
+		s.allLevels = o.AllLevels
+		if o.Label != "" {
+			s.name = o.Label
+		}
+	}
+	return s
+}
+
+type factorSpec struct {
+	column, name string
+	allLevels    bool
+	scanned      levelScan
+}
+
+func (s *factorSpec) Columns() []string        { return []string{s.column} }
+func (s *factorSpec) NeedsScan() bool          { return true }
+func (s *factorSpec) Scan(b *data.Batch) error { return s.scanned.scan(s.name, b) }
+
+func (s *factorSpec) Build() ([]decompose.Block, error) {
+	if s.scanned.rows == 0 {
+		return nil, fmt.Errorf("term %s: no rows were scanned for the levels of column %q", s.name, s.column)
+	}
+	t, err := newFactor(s.column, s.name, s.scanned.names())
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", s.name, err)
+	}
+	constraint := decompose.Treatment
+	if s.allLevels {
+		constraint = decompose.Free
+	}
+	return []decompose.Block{{Term: t, Constraint: constraint}}, nil
+}
+
+// FactorTerm is the indicator basis of a categorical column: d levels.
+type FactorTerm struct {
+	name   string
+	levels *levels
+}
+
+func newFactor(column, name string, names []string) (*FactorTerm, error) {
+	if !utf8.ValidString(name) || name == "" {
+		return nil, fmt.Errorf("the label %q is empty or not UTF-8", name)
+	}
+	switch len(names) {
+	case 0:
+		return nil, fmt.Errorf("column %q has no levels", column)
+	case 1:
+		return nil, fmt.Errorf("column %q has one level only, %q: leave the term out", column, names[0])
+	}
+	l, err := newLevels(column, names)
+	if err != nil {
+		return nil, err
+	}
+	return &FactorTerm{name: name, levels: l}, nil
+}
+
+// Name is the column's name, or factor(column) if it was written so.
+func (t *FactorTerm) Name() string { return t.name }
+
+// Kind is decompose.Factor.
+func (t *FactorTerm) Kind() decompose.Kind { return decompose.Factor }
+
+// Columns is the one column.
+func (t *FactorTerm) Columns() []string { return []string{t.levels.column} }
+
+// Dim is the number of levels d.
+func (t *FactorTerm) Dim() int { return len(t.levels.names) }
+
+// Levels names the levels in column order.
+func (t *FactorTerm) Levels() []string { return slices.Clone(t.levels.names) }
+
+// Eval writes 1 in the column of each row's level, 0 elsewhere (n x d). A level
+// the term was not made with is an error.
+func (t *FactorTerm) Eval(dst *mat.Dense, b *data.Batch) error {
+	if err := checkShape(t, dst, b); err != nil {
+		return err
+	}
+	codes, err := t.levels.codes(t.name, b)
+	if err != nil {
+		return err
+	}
+	for i, code := range codes {
+		row := dst.RawRowView(i)
+		clear(row)
+		row[code] = 1
+	}
+	return nil
+}
+
+// EvalSparse gives each row's level as a code.
+func (t *FactorTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
+	codes, err := t.levels.codes(t.name, b)
+	if err != nil {
+		return nil, err
+	}
+	return &design.Codes{D: t.Dim(), Code: codes}, nil
+}
+
+type factorJSON struct {
+	Column string   `json:"column"`
+	Name   string   `json:"name,omitempty"` // if it is not the column's
+	Levels []string `json:"levels"`
+}
+
+// MarshalJSON writes the term's spec for Decode.
+func (t *FactorTerm) MarshalJSON() ([]byte, error) {
+	j := factorJSON{Column: t.levels.column, Levels: t.levels.names}
+	if t.name != j.Column {
+		j.Name = t.name
+	}
+	return json.Marshal(j)
+}
+
+func decodeFactor(spec []byte) (decompose.Term, error) {
+	var j factorJSON
+	if err := strict(spec, &j); err != nil {
+		return nil, err
+	}
+	if j.Name == "" {
+		j.Name = j.Column
+	}
+	if j.Column == "" {
+		return nil, errors.New("it names no column")
+	}
+	return newFactor(j.Column, j.Name, j.Levels)
+}
+
+// checkShape refuses a destination that is not n x d.
+func checkShape(t decompose.Term, dst *mat.Dense, b *data.Batch) error {
+	if r, c := dst.Dims(); r != b.Rows() || c != t.Dim() {
+		return fmt.Errorf("term %s: the destination is %d x %d, want %d x %d", t.Name(), r, c, b.Rows(), t.Dim())
+	}
+	return nil
+}

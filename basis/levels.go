@@ -1,0 +1,204 @@
+package basis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pho-go/pho/data"
+)
+
+// maxLevels bounds the levels of a factor, and maxByLevels those of a factor by,
+// which make a smooth each.
+const (
+	maxLevels   = 100_000
+	maxByLevels = 1_000
+)
+
+// levels are the categories of a column, and the way from its cells to them.
+type levels struct {
+	column string
+	names  []string
+	index  map[string]int32
+	number map[float64]int32 // for columns held as numbers
+}
+
+// newLevels checks and indexes level names; the order of names is the order of
+// codes.
+func newLevels(column string, names []string) (*levels, error) {
+	if err := checkColumn(column); err != nil {
+		return nil, err
+	}
+	if len(names) > maxLevels {
+		return nil, fmt.Errorf("column %q has %d levels, at most %d are possible", column, len(names), maxLevels)
+	}
+	l := &levels{column: column, names: names, index: make(map[string]int32, len(names)), number: map[float64]int32{}}
+	for i, name := range names {
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("level %q of column %q is not UTF-8: convert the data", name, column)
+		}
+		if _, twice := l.index[name]; twice {
+			return nil, fmt.Errorf("level %q of column %q is listed twice", name, column)
+		}
+		l.index[name] = int32(i)
+		if v, err := strconv.ParseFloat(name, 64); err == nil && data.LevelText(v) == name {
+			l.number[v] = int32(i)
+		}
+	}
+	return l, nil
+}
+
+// codes returns the level of each row, as positions in l.names. A level the term
+// was not made with is an error.
+func (l *levels) codes(term string, b *data.Batch) ([]int32, error) {
+	out := make([]int32, b.Rows())
+	if !b.Categorical(l.column) {
+		x, err := b.Numeric(l.column)
+		if err != nil {
+			return nil, fmt.Errorf("term %s: %w", term, err)
+		}
+		for i, v := range x {
+			code, ok := l.number[v]
+			if !ok {
+				return nil, l.unseen(term, data.LevelText(v), b.Row(i))
+			}
+			out[i] = code
+		}
+		return out, nil
+	}
+	c, err := b.Codes(l.column)
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", term, err)
+	}
+	const unknown = -1
+	own := make([]int32, len(c.Levels)) // the batch's code -> ours
+	for i := range own {
+		own[i] = unknown
+	}
+	for i, code := range c.Index {
+		if code < 0 || int(code) >= len(own) {
+			return nil, fmt.Errorf("term %s: data row %d: column %q has code %d, outside its %d levels", term, b.Row(i)+1, l.column, code, len(own))
+		}
+		if own[code] == unknown {
+			at, ok := l.index[c.Levels[code]]
+			if !ok {
+				return nil, l.unseen(term, c.Levels[code], b.Row(i))
+			}
+			own[code] = at
+		}
+		out[i] = own[code]
+	}
+	return out, nil
+}
+
+// unseen is the error for a level that did not occur when the term was made.
+func (l *levels) unseen(term, level string, row int64) error {
+	known := make([]string, 0, 6)
+	for _, name := range l.names {
+		if len(known) == 5 {
+			known = append(known, fmt.Sprintf("... (%d in all)", len(l.names)))
+			break
+		}
+		known = append(known, strconv.Quote(name))
+	}
+	return fmt.Errorf("term %s: data row %d: level %q of column %q did not occur in the data the term was made from (%s): leave such rows out, or decompose again on data that have this level",
+		term, row+1, level, l.column, strings.Join(known, ", "))
+}
+
+// levelScan collects the levels that occur in a column.
+type levelScan struct {
+	column  string
+	limit   int
+	advice  string // what to do when there are more than limit
+	texts   map[string]struct{}
+	numbers map[float64]struct{}
+	rows    int64
+}
+
+func (s *levelScan) scan(term string, b *data.Batch) error {
+	if s.texts == nil {
+		s.texts, s.numbers = map[string]struct{}{}, map[float64]struct{}{}
+	}
+	s.rows += int64(b.Rows())
+	if b.Categorical(s.column) {
+		c, err := b.Codes(s.column)
+		if err != nil {
+			return fmt.Errorf("term %s: %w", term, err)
+		}
+		seen := make([]bool, len(c.Levels))
+		for i, code := range c.Index {
+			if code < 0 || int(code) >= len(seen) {
+				return fmt.Errorf("term %s: data row %d: column %q has code %d, outside its %d levels", term, b.Row(i)+1, s.column, code, len(seen))
+			}
+			if !seen[code] {
+				seen[code] = true
+				s.texts[c.Levels[code]] = struct{}{}
+			}
+		}
+	} else {
+		x, err := b.Numeric(s.column)
+		if err != nil {
+			return fmt.Errorf("term %s: %w", term, err)
+		}
+		for i, v := range x {
+			if !finite(v) {
+				return notFinite(term, s.column, v, b.Row(i))
+			}
+			if len(s.numbers) > s.limit {
+				break
+			}
+			s.numbers[v] = struct{}{}
+		}
+	}
+	if len(s.texts)+len(s.numbers) > s.limit {
+		return fmt.Errorf("term %s: column %q has more than %d levels: %s", term, s.column, s.limit, s.advice)
+	}
+	return nil
+}
+
+// names are the levels in R's order: by value if all are numbers, else by bytes.
+func (s *levelScan) names() []string {
+	set := make(map[string]struct{}, len(s.texts)+len(s.numbers))
+	for name := range s.texts {
+		set[name] = struct{}{}
+	}
+	for v := range s.numbers {
+		set[data.LevelText(v)] = struct{}{}
+	}
+	names := make([]string, 0, len(set))
+	values := make(map[string]float64, len(set))
+	for name := range set {
+		names = append(names, name)
+		if v, err := strconv.ParseFloat(name, 64); err == nil && finite(v) {
+			values[name] = v
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if len(values) == len(names) && values[a] != values[b] {
+			return cmp.Compare(values[a], values[b])
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func notFinite(term, column string, v float64, row int64) error {
+	return fmt.Errorf("term %s: data row %d: column %q is %v: leave the row out or fill in a number", term, row+1, column, v)
+}
+
+// checkColumn refuses names that a JSON artifact cannot hold.
+func checkColumn(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("the column's name is empty")
+	case !utf8.ValidString(name):
+		return fmt.Errorf("the column's name %q is not UTF-8: rename it", name)
+	}
+	return nil
+}

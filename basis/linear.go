@@ -1,0 +1,24 @@
+package basis
+
+import (
+	"fmt"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// Linear is the spec of a numeric column as it is: one unpenalised coefficient.
+// It needs no scan.
+func Linear(column string) decompose.Spec { return linearSpec{column} }
+
+type linearSpec struct{ column string }
+
+func (s linearSpec) Columns() []string      { return []string{s.column} }
+func (s linearSpec) NeedsScan() bool        { return false }
+func (s linearSpec) Scan(*data.Batch) error { return nil }
+func (s linearSpec) Build() ([]decompose.Block, error) {
+	if err := checkColumn(s.column); err != nil {
+		return nil, fmt.Errorf("term %s: %w", s.column, err)
+	}
+	return []decompose.Block{{Term: &decompose.LinearTerm{Column: s.column}}}, nil
+}

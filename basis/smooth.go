@@ -1,0 +1,263 @@
+package basis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/design"
+)
+
+// spline is a basis of one variable with its knots: immutable.
+type spline interface {
+	dim() int   // columns
+	width() int // values in a row that can be other than 0
+	// row writes the width values at a finite x, for adjacent columns from the
+	// one returned.
+	row(out []float64, x float64) int
+}
+
+// SmoothTerm is a spline of one numeric column, as it is, times a numeric
+// column, or on the rows of one level of a factor (0 on the others).
+type SmoothTerm struct {
+	name   string
+	column string
+	basis  spline
+	by     string  // numeric by column; or
+	levels *levels // the levels of the factor by column and
+	level  int32   // the one whose rows this is
+}
+
+// sparseSmooth is a SmoothTerm whose rows are mostly 0.
+type sparseSmooth struct{ *SmoothTerm }
+
+// newSmooth gives the term that suits the basis.
+func newSmooth(t SmoothTerm) decompose.Term {
+	t.name = "s(" + t.column + ")"
+	switch {
+	case t.levels != nil:
+		t.name += ":" + t.levels.column + t.levels.names[t.level]
+	case t.by != "":
+		t.name += ":" + t.by
+	}
+	if t.basis.width() < t.basis.dim() {
+		return sparseSmooth{&t}
+	}
+	return &t
+}
+
+// Name is mgcv's label: s(x), s(x):z or s(x):dow3.
+func (t *SmoothTerm) Name() string { return t.name }
+
+// Kind is decompose.Smooth.
+func (t *SmoothTerm) Kind() decompose.Kind { return decompose.Smooth }
+
+// Columns are the smooth's column and the by column, if any.
+func (t *SmoothTerm) Columns() []string {
+	switch {
+	case t.levels != nil:
+		return []string{t.column, t.levels.column}
+	case t.by != "":
+		return []string{t.column, t.by}
+	}
+	return []string{t.column}
+}
+
+// Dim is k.
+func (t *SmoothTerm) Dim() int { return t.basis.dim() }
+
+// By names the by column, and the level if it is a factor.
+func (t *SmoothTerm) By() (column, level string) {
+	if t.levels != nil {
+		return t.levels.column, t.levels.names[t.level]
+	}
+	return t.by, ""
+}
+
+// Range is the interval outside which the smooth goes on as a straight line.
+func (t *SmoothTerm) Range() (lo, hi float64) {
+	switch b := t.basis.(type) {
+	case *pspline:
+		return b.lo, b.hi
+	case *cubic:
+		return b.knots[0], b.knots[len(b.knots)-1]
+	}
+	return 0, 0
+}
+
+// Eval overwrites dst (n x k) with the basis at the rows of b. A value that is
+// not finite, or a by level the term was not made with, is an error.
+func (t *SmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
+	if err := checkShape(t, dst, b); err != nil {
+		return err
+	}
+	w := t.basis.width()
+	scratch := make([]float64, w)
+	return t.rows(b, func(i int, x, by float64) {
+		row := dst.RawRowView(i)
+		if by == 0 {
+			clear(row)
+			return
+		}
+		out := row // a full row is written in place
+		if w < len(row) {
+			clear(row)
+			out = scratch
+		}
+		first := t.basis.row(out, x)
+		for l := range w {
+			row[first+l] = out[l] * by
+		}
+	})
+}
+
+// EvalSparse gives the values that can be other than 0, degree + 1 in each row.
+func (t sparseSmooth) EvalSparse(b *data.Batch) (design.Columns, error) {
+	n, w := b.Rows(), t.basis.width()
+	s := &design.Sparse{D: t.basis.dim(), K: w, Index: make([]int32, n*w), Value: make([]float64, n*w)}
+	err := t.rows(b, func(i int, x, by float64) {
+		value, index := s.Value[i*w:(i+1)*w], s.Index[i*w:(i+1)*w]
+		first := 0
+		if by != 0 {
+			first = t.basis.row(value, x)
+		}
+		for l := range w {
+			value[l] *= by
+			index[l] = int32(first + l)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// rows calls f with x and the by multiplier of every row: 1 without by, 1 or 0
+// for a level.
+func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
+	x, err := b.Numeric(t.column)
+	if err != nil {
+		return fmt.Errorf("term %s: %w", t.name, err)
+	}
+	var z []float64
+	var codes []int32
+	switch {
+	case t.levels != nil:
+		codes, err = t.levels.codes(t.name, b)
+	case t.by != "":
+		z, err = b.Numeric(t.by)
+		if err != nil {
+			err = fmt.Errorf("term %s: %w", t.name, err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for i, v := range x {
+		if !finite(v) {
+			return notFinite(t.name, t.column, v, b.Row(i))
+		}
+		by := 1.0
+		switch {
+		case codes != nil:
+			if codes[i] != t.level {
+				by = 0
+			}
+		case z != nil:
+			if by = z[i]; !finite(by) {
+				return notFinite(t.name, t.by, by, b.Row(i))
+			}
+		}
+		f(i, v, by)
+	}
+	return nil
+}
+
+type smoothJSON struct {
+	BS     string    `json:"bs"`
+	Column string    `json:"column"`
+	Degree int       `json:"degree,omitempty"` // ps
+	Knots  []float64 `json:"knots"`
+	By     *byJSON   `json:"by,omitempty"`
+}
+
+type byJSON struct {
+	Column string   `json:"column"`
+	Level  *string  `json:"level,omitempty"` // of a factor
+	Levels []string `json:"levels,omitempty"`
+}
+
+// MarshalJSON writes the term's spec for Decode.
+func (t *SmoothTerm) MarshalJSON() ([]byte, error) {
+	j := smoothJSON{Column: t.column}
+	switch b := t.basis.(type) {
+	case *pspline:
+		j.BS, j.Degree, j.Knots = PS{}.label(), b.degree, b.knots
+	case *cubic:
+		j.BS, j.Knots = CR{}.label(), b.knots
+	}
+	switch {
+	case t.levels != nil:
+		j.By = &byJSON{Column: t.levels.column, Level: &t.levels.names[t.level], Levels: t.levels.names}
+	case t.by != "":
+		j.By = &byJSON{Column: t.by}
+	}
+	return json.Marshal(j)
+}
+
+func decodeSmooth(spec []byte) (decompose.Term, error) {
+	var j smoothJSON
+	if err := strict(spec, &j); err != nil {
+		return nil, err
+	}
+	if err := checkColumn(j.Column); err != nil {
+		return nil, err
+	}
+	t := SmoothTerm{column: j.Column}
+	switch j.BS {
+	case PS{}.label():
+		b, err := newPSpline(j.Degree, j.Knots)
+		if err != nil {
+			return nil, err
+		}
+		t.basis = b
+	case CR{}.label():
+		if j.Degree != 0 {
+			return nil, errors.New("a cr basis has no degree")
+		}
+		b, err := newCubic(j.Knots)
+		if err != nil {
+			return nil, err
+		}
+		t.basis = b
+	default:
+		return nil, fmt.Errorf("basis %q is not known to this version, which has %s", j.BS, haveBases)
+	}
+	if j.By == nil {
+		return newSmooth(t), nil
+	}
+	if err := checkColumn(j.By.Column); err != nil {
+		return nil, err
+	}
+	if j.By.Level == nil {
+		if len(j.By.Levels) > 0 {
+			return nil, errors.New("by has levels, but none is this term's")
+		}
+		t.by = j.By.Column
+		return newSmooth(t), nil
+	}
+	l, err := newLevels(j.By.Column, j.By.Levels)
+	if err != nil {
+		return nil, err
+	}
+	level, ok := l.index[*j.By.Level]
+	if !ok {
+		return nil, fmt.Errorf("level %q is not among the levels of column %q", *j.By.Level, j.By.Column)
+	}
+	t.levels, t.level = l, level
+	return newSmooth(t), nil
+}
