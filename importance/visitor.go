@@ -1,0 +1,176 @@
+package importance
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+)
+
+// Visitor measures importance in the last pass of a decomposition and writes it
+// into Result.Predictors[k].Importance: for every feature one entry in each
+// predictor that has it, in order of first appearance, then one entry for every
+// term that is not some feature's only one (those have no Feature and one name
+// in Terms).
+//
+// The likelihood's figures of a feature are joint: the feature is dropped from
+// all predictors at once, and each of them lists the same figures. Terms and
+// VarianceShare are the predictor's own. With l the log-likelihood and D the
+// deviance of all rows at eta plus offset, and eta_-j the predictors without j,
+//
+//	McFadden          = 1 - l(eta)/l(eta_-j)
+//	DeltaLogLikPerRow = (l(eta) - l(eta_-j))/n, n rows of positive weight
+//	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor
+//	VarianceShare     = Cov(f_j, eta)/Var(eta), weighted, without the offset
+//
+// The dispersion is the full model's and held fixed. McFadden is reported as it
+// is; McFaddenValid says whether it can be read as an R2: the family has
+// probability masses and both log-likelihoods are negative. With densities it
+// depends on the units of the response. Figures that are not finite are nil.
+type Visitor struct {
+	family family.Family
+
+	result *decompose.Result
+	drops  []drop
+	phi    float64
+	total  *sums
+}
+
+// New returns a visitor for one decomposition; it goes into
+// decompose.Options.Visitors. Response, weights and offset are the columns that
+// the options name; fam is the options' family, nil for variance shares alone.
+func New(fam family.Family) *Visitor { return &Visitor{family: fam} }
+
+// Columns is empty: decompose reads the response, weights and offset anyway.
+func (v *Visitor) Columns() []string { return nil }
+
+// Begin prepares for the rows of r. A family that is not the one r was made
+// with is an error.
+func (v *Visitor) Begin(r *decompose.Result) error {
+	v.result, v.drops, v.phi = r, drops(r), 1
+	if fam := v.family; fam != nil {
+		switch {
+		case fam.Name() != r.Family:
+			return fmt.Errorf("importance: the family is %q here and %q in the decomposition: set the same in decompose.Options", fam.Name(), r.Family)
+		case r.Response == "":
+			return fmt.Errorf("importance: family %q needs a response: name its column in decompose.Options", fam.Name())
+		case fam.Predictors() != len(r.Predictors):
+			return fmt.Errorf("importance: family %q has %d predictors, the decomposition %d", fam.Name(), fam.Predictors(), len(r.Predictors))
+		case fam.HasDispersion() && r.Dispersion == nil:
+			return fmt.Errorf("importance: family %q needs a dispersion, which the decomposition does not have", fam.Name())
+		case fam.HasDispersion():
+			v.phi = *r.Dispersion
+		}
+	}
+	v.total = v.newSums()
+	return nil
+}
+
+// Map adds up a block of rows.
+func (v *Visitor) Map(p *decompose.Parts) (any, error) {
+	s := v.newSums()
+	rows, err := v.read(p)
+	if err != nil {
+		return nil, err
+	}
+	k := len(p.Predictors)
+	eta, without := make([]float64, k), make([]float64, k)
+	for i := range p.Batch.Rows() {
+		w := rows.weight(i)
+		if w == 0 {
+			continue
+		}
+		s.rows++
+		s.w += w
+		for q := range eta {
+			eta[q] = p.Predictors[q].Eta[i]
+			d := eta[q] - v.result.Predictors[q].Intercept
+			s.eta[q] += w * d
+			s.etaEta[q] += w * d * d
+		}
+		var y, offset float64
+		if v.family != nil {
+			y, offset = rows.y[i], rows.offsetAt(i)
+			if err := v.family.Check(y); err != nil {
+				return nil, fmt.Errorf("importance: response %q, data row %d: %w", v.result.Response, p.Batch.Row(i)+1, err)
+			}
+			copy(without, eta)
+			without[0] += offset
+			s.full.add(v, y, w, without)
+		}
+		for j := range v.drops {
+			for q, terms := range v.drops[j].terms {
+				without[q] = eta[q]
+				if len(terms) == 0 {
+					continue
+				}
+				var f float64
+				for _, t := range terms {
+					f += p.Predictors[q].Terms.At(i, t)
+				}
+				without[q] -= f
+				s.f[j][q] += w * f
+				s.fEta[j][q] += w * f * (eta[q] - v.result.Predictors[q].Intercept)
+			}
+			if v.family != nil {
+				without[0] += offset
+				s.without[j].add(v, y, w, without)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Reduce adds a block's sums.
+func (v *Visitor) Reduce(part any) error {
+	s, ok := part.(*sums)
+	if !ok {
+		return fmt.Errorf("importance: Reduce takes what Map returned, not %T", part)
+	}
+	v.total.merge(s)
+	return nil
+}
+
+// End writes the entries into r.
+func (v *Visitor) End(r *decompose.Result) error {
+	if v.total == nil || len(r.Predictors) != len(v.result.Predictors) {
+		return errors.New("importance: End for a decomposition that Begin has not seen")
+	}
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		d.Importance = []decompose.Importance{}
+		for j, set := range v.drops {
+			if len(set.terms[k]) == 0 {
+				continue
+			}
+			e := decompose.Importance{Feature: set.feature, Terms: []string{}, VarianceShare: v.total.share(j, k)}
+			for _, t := range set.terms[k] {
+				e.Terms = append(e.Terms, d.Terms[t].Name)
+			}
+			if v.family != nil {
+				v.compare(&e, v.total.full, v.total.without[j])
+			}
+			d.Importance = append(d.Importance, e)
+		}
+	}
+	return nil
+}
+
+// compare fills in the figures of the likelihood.
+func (v *Visitor) compare(e *decompose.Importance, full, without fit) {
+	e.McFadden = finite(1 - full.loglik/without.loglik)
+	e.McFaddenValid = e.McFadden != nil && v.family.Mass() && full.loglik < 0 && without.loglik < 0
+	e.DeltaLogLikPerRow = finite((full.loglik - without.loglik) / float64(v.total.rows))
+	if v.family.Predictors() == 1 {
+		e.DevianceR2 = finite(1 - full.deviance/without.deviance)
+	}
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
