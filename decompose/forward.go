@@ -52,10 +52,10 @@ func (o *Outputs) view(i, j int) *Outputs {
 // run evaluates the network at the rows of b, into rows at, at+1, ... of into
 // (nil: buffers that the next call overwrites), and adds the taps to b.
 func (f *forward) run(ctx context.Context, b *data.Batch, into *Outputs, at int) (*Outputs, error) {
-	out := f.own.view(0, b.Rows())
-	if into != nil {
-		out = into.view(at, at+b.Rows())
+	if into == nil {
+		into, at = f.own, 0
 	}
+	out := into.view(at, at+b.Rows())
 	if err := f.model.Forward(ctx, out, b); err != nil {
 		return nil, err
 	}
