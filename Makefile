@@ -38,6 +38,7 @@ lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: not gofmt-ed (run gofmt -w):"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	@GO='$(GO)' bash .ci/imports.sh
 
 # BENCH and PKG narrow it: make bench PKG=./moments BENCH=Dense
 BENCH ?= .

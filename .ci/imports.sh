@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# imports.sh: the packages of the module against the table of rooms in DESIGN.md.
+# A package is in the room with the longest matching path; it imports packages of
+# its own room and of the rooms named in the last column.
+set -euo pipefail
+go=${GO:-go}
+module=$("$go" list -m)
+"$go" list -f '{{.ImportPath}} {{join .Imports " "}}' ./... | awk -v module="$module/" '
+	function room(p,   r, best) {
+		for (r in known) if (index(p "/", r "/") == 1 && length(r) > length(best)) best = r
+		return best
+	}
+	NR == FNR {
+		if (!/^\| `[a-z\/0-9]+\/` \|/) next
+		columns = split($0, column, "|")
+		split(column[2], part, "`"); from = part[2]; sub(/\/$/, "", from); known[from] = 1
+		n = split(column[columns - 1], part, "`")
+		for (i = 2; i <= n; i += 2) allowed[from, part[i]] = 1
+		if (part[1] ~ /^ all /) all[from] = 1
+		next
+	}
+	{
+		sub("^" module, "", $1); from = room($1)
+		if ($1 ~ /^examples\//) next # programs: they may import anything
+		if (from == "") { print "lint: package " $1 " is in no room of DESIGN.md"; bad = 1; next }
+		for (i = 2; i <= NF; i++) if (index($i, module) == 1) {
+			sub("^" module, "", $i); to = room($i)
+			if (to != from && !(from in all) && !((from, to) in allowed)) {
+				print "lint: " $1 " imports " $i ", which DESIGN.md does not allow the room " from; bad = 1
+			}
+		}
+	}
+	END { for (r in known) rooms++; if (rooms == 0) { print "lint: no rooms found in DESIGN.md"; bad = 1 }; exit bad }
+' DESIGN.md -
