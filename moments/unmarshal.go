@@ -130,5 +130,31 @@ func (m *Moments) readBody(r *reader) error {
 	if m.SumW < 0 || (m.SumW > 0) != (m.Positive > 0) {
 		return fmt.Errorf("moments: weights of %d rows sum to %g: the file is damaged", m.Positive, m.SumW)
 	}
+	if n := m.strays(); n > 0 {
+		return fmt.Errorf("moments: %d products of columns that never meet: the file is damaged", n)
+	}
 	return nil
+}
+
+// strays counts products other than 0 of bases that never meet.
+func (m *Moments) strays() int {
+	xx := m.XX.RawSymmetric()
+	count := func(i, from, to int) (n int) {
+		for j := max(i, from); j < to; j++ {
+			if xx.Data[i*xx.Stride+j] != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	n := 0
+	for i := range xx.N {
+		n += count(i, i, xx.N)
+	}
+	for _, q := range m.pairs {
+		for i := q.offA; i < q.offA+q.dimA; i++ {
+			n -= count(i, q.offB, q.offB+q.dimB)
+		}
+	}
+	return n
 }
