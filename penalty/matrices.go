@@ -8,8 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Ridge returns the k x k identity, the penalty a'a. It panics if k < 1.
+// Ridge returns the k x k identity, the penalty a'a. For k < 1 it is empty.
 func Ridge(k int) *mat.SymDense {
+	if k < 1 {
+		return new(mat.SymDense)
+	}
 	s := mat.NewSymDense(k, nil)
 	for i := range k {
 		s.SetSym(i, i, 1)

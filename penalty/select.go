@@ -2,13 +2,318 @@ package penalty
 
 import (
 	"errors"
+	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
 )
 
+// zeroResidual is the share of z'Wz below which a residual is rounding.
+const zeroResidual = 1e-13
+
 // Select chooses the smoothing parameters that are not fixed and returns the
-// penalised fit.
+// penalised fit alpha = (X'WX + sum_j lambda_j S_j)^-1 X'Wz. It sees moments
+// only and costs O(p^3) per iteration. A nil o is REML. p is not changed and
+// shares no memory with the fit. Errors are faults of the problem or the
+// options, all the problem's at once; how the iteration ended is Fit.Status.
 func Select(p *Problem, o *Options) (*Fit, error) {
-	return nil, errors.New("penalty: under construction")
+	opts, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, errors.New("penalty: no problem given")
+	}
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	lambda, fixed, live := p.given()
+	if opts.Method == Fixed {
+		for j, f := range fixed {
+			if !f {
+				return nil, fmt.Errorf("penalty: term %q: smoothing parameters are fixed by the method but it has none for a penalty: give it one (sp=), or choose reml or gcv", p.termOf(j))
+			}
+		}
+	}
+	s, err := reduce(p, live, opts.RankTolerance)
+	if err != nil {
+		return nil, err
+	}
+	c := newCriterion(s, &opts)
+	search := newSearch(c, opts.Tolerance, fixed)
+	start := append([]float64(nil), search.start...)
+	floor := append([]float64(nil), search.lo...)
+	for j := range s.penalties {
+		if i := s.penalties[j].index; fixed[i] {
+			start[j] = math.Log(lambda[i])
+			floor[j] = start[j]
+		}
+	}
+
+	fit := &Fit{Lambda: lambda, Fixed: fixed, AtInfinity: make([]bool, len(lambda)), Rank: s.q, Dropped: s.dropped}
+	if zero, err := noResidual(search, floor); err != nil {
+		return nil, err
+	} else if zero {
+		if s.zz == 0 {
+			floor = start
+		}
+		return fit.perfect(p, search, floor), nil
+	}
+	if free := s.n - opts.Gamma*s.mp(); c.method != GCV && opts.Scale == 0 && free <= 0 {
+		return nil, fmt.Errorf("penalty: gamma %g times %g unpenalised directions exceeds the %g rows: lower gamma", opts.Gamma, s.mp(), s.n)
+	}
+	best, status, err := search.run(start, opts.MaxIterations)
+	if err != nil {
+		return nil, err
+	}
+	fit.Status, fit.Log, fit.Score = status, search.log, best.score
+	fit.finish(p, search, best.rho, opts.Scale)
+	fit.Phi = best.phi
+	if n := len(search.free); n > 0 {
+		fit.Hessian = mat.NewSymDense(n, nil)
+		for a, j := range search.free {
+			for b := a; b < n; b++ {
+				fit.Hessian.SetSym(a, b, best.hess.At(j, search.free[b]))
+			}
+		}
+	}
+	return fit, nil
+}
+
+// noResidual tells whether z lies in the span of the columns, so that no scale
+// can be estimated: with lambda at its lower end nothing is left. Where the
+// columns span all rows that is no statement about z, and REML still has a limit.
+func noResidual(s *search, floor []float64) (bool, error) {
+	if s.scale > 0 {
+		return false, nil // nothing to estimate
+	}
+	if _, ok := s.solveAll(floor); !ok {
+		return false, errSingular
+	}
+	if s.zz == 0 || s.n <= s.mp() {
+		return true, nil
+	}
+	if s.residual() > zeroResidual*s.zz {
+		return false, nil
+	}
+	if len(s.free) == 0 {
+		return true, nil
+	}
+	s.invertAll(floor)
+	return s.edfNow() < s.n-0.5, nil
+}
+
+var errSingular = errors.New("penalty: X'WX + S is not positive definite to rounding: the moments are damaged, or a fixed smoothing parameter is extreme")
+
+// solveAll is solve, also for no columns.
+func (c *criterion) solveAll(rho []float64) (float64, bool) {
+	if c.q == 0 {
+		return 0, true
+	}
+	return c.solve(rho)
+}
+
+// invertAll makes inverse and m for the factor at hand.
+func (c *criterion) invertAll(rho []float64) {
+	if c.q > 0 {
+		c.invert()
+	}
+	c.middle(rho)
+}
+
+// edfNow is the effective degrees of freedom with the intercept, after
+// invertAll.
+func (c *criterion) edfNow() float64 {
+	edf := c.one + float64(c.q)
+	for i := range c.rows {
+		edf -= c.m.At(i, i)
+	}
+	return edf
+}
+
+// perfect fills the fit of a response without residual: the projection itself.
+func (f *Fit) perfect(p *Problem, s *search, rho []float64) *Fit {
+	f.Status = ZeroResidual
+	f.finish(p, s, rho, 0)
+	// finish used the smallest lambdas; iterate the bias away.
+	if s.q > 0 && s.zz > 0 && len(s.free) == len(s.penalties) {
+		left, more := mat.NewVecDense(s.q, nil), make([]float64, s.q)
+		for range 5 {
+			left.MulVec(s.gram, mat.NewVecDense(s.q, s.alpha))
+			for i := range s.q {
+				left.SetVec(i, s.cross[i]-left.AtVec(i))
+			}
+			s.solveInto(more, left.RawVector().Data)
+			for i, v := range more {
+				s.alpha[i] += v
+			}
+		}
+		mat.NewVecDense(len(f.Alpha), f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
+		f.RSS = s.residual()
+	}
+	f.Scale, f.Phi = 0, 0
+	if f.Vp != nil {
+		f.Vp.Zero()
+		f.Ve.Zero()
+	}
+	return f
+}
+
+// finish computes everything but the score at rho, in the coordinates of p.
+func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
+	for j := range s.penalties {
+		if i := s.penalties[j].index; !f.Fixed[i] {
+			f.Lambda[i] = math.Exp(rho[j])
+			f.AtInfinity[i] = rho[j] >= s.hi[j]
+		}
+	}
+	dim := len(p.XZ)
+	f.Alpha, f.EDF = make([]float64, dim), make([]float64, len(p.Terms))
+	f.EDFTotal = s.one
+	s.solveAll(rho)
+	s.invertAll(rho)
+	f.RSS = s.residual()
+	var unscaled *mat.SymDense
+	if s.q > 0 {
+		mat.NewVecDense(dim, f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
+		unscaled = sandwich(s.basis, s.inverse)
+		for t, term := range p.Terms {
+			for i := term.Start; i < term.Start+term.Dim; i++ {
+				for j := range dim {
+					f.EDF[t] += unscaled.At(i, j) * p.XX.At(i, j)
+				}
+			}
+			f.EDFTotal += f.EDF[t]
+		}
+	}
+	f.Scale = known
+	if known == 0 {
+		if free := s.n - f.EDFTotal; free > 1e-9*s.n {
+			f.Scale = f.RSS / free
+		}
+	}
+	if dim == 0 {
+		return
+	}
+	f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
+	if s.q > 0 {
+		f.Vp.ScaleSym(f.Scale, unscaled)
+		f.Ve.ScaleSym(f.Scale, sandwich(s.basis, sandwich(mat.DenseCopyOf(s.inverse), s.gram)))
+	}
+}
+
+// sandwich is b m b'.
+func sandwich(b *mat.Dense, m *mat.SymDense) *mat.SymDense {
+	var bm, bmb mat.Dense
+	bm.Mul(b, m)
+	bmb.Mul(&bm, b.T())
+	return symmetric(&bmb)
+}
+
+// given lists, for all penalties in term order, the lambdas, which are fixed,
+// and which take part (a penalty fixed at zero does not).
+func (p *Problem) given() (lambda []float64, fixed, live []bool) {
+	for _, t := range p.Terms {
+		for j := range t.S {
+			sp := -1.0
+			if t.SP != nil {
+				sp = t.SP[j]
+			}
+			lambda = append(lambda, math.Max(sp, 0))
+			fixed = append(fixed, sp >= 0)
+			live = append(live, sp != 0)
+		}
+	}
+	return lambda, fixed, live
+}
+
+// termOf names the term of penalty j.
+func (p *Problem) termOf(j int) string {
+	for _, t := range p.Terms {
+		if j < len(t.S) {
+			return t.Name
+		}
+		j -= len(t.S)
+	}
+	return ""
+}
+
+// validate reports every fault of the problem at once.
+func (p *Problem) validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("penalty: "+format, args...)) }
+	dim := len(p.XZ)
+	if p.Rows < 1 {
+		fault("%d rows have positive weight: at least one is needed", p.Rows)
+	}
+	if !(p.SumW > 0) || !finite(p.SumW) || !finite(p.SumLogW) {
+		fault("the sum of weights is %g and that of their logs %g: they must be finite, the first positive", p.SumW, p.SumLogW)
+	}
+	if !finite(p.ZZ) || p.ZZ < 0 {
+		fault("z'Wz is %g: it must be finite and not negative", p.ZZ)
+	}
+	switch {
+	case p.XX == nil && dim > 0:
+		fault("X'WX is missing for %d columns", dim)
+	case p.XX != nil && p.XX.SymmetricDim() != dim:
+		fault("X'WX is %d x %[1]d but X'Wz has %d entries", p.XX.SymmetricDim(), dim)
+	}
+	for i, v := range p.XZ {
+		if !finite(v) {
+			fault("X'Wz of column %d is %g", i, v)
+			break
+		}
+	}
+	if len(faults) == 0 && dim > 0 {
+		if i, j, v, ok := oddEntry(p.XX); ok {
+			fault("X'WX of columns %d and %d is %g", i, j, v)
+		}
+		for i := range dim {
+			if v := p.XX.At(i, i); v < 0 {
+				fault("X'WX of column %d with itself is %g: it cannot be negative", i, v)
+			}
+		}
+	}
+	at := 0
+	for _, t := range p.Terms {
+		if t.Start != at || t.Dim < 0 {
+			fault("term %q covers columns %d to %d: terms must follow each other without gaps, this one from %d", t.Name, t.Start, t.Start+t.Dim, at)
+		}
+		at = t.Start + t.Dim
+		if t.SP != nil && len(t.SP) != len(t.S) {
+			fault("term %q has %d smoothing parameters for %d penalties: give one for each, negative to have it chosen", t.Name, len(t.SP), len(t.S))
+			continue
+		}
+		for j, s := range t.S {
+			switch {
+			case s == nil || s.SymmetricDim() != t.Dim:
+				fault("term %q, penalty %d: the matrix is not %d x %[3]d", t.Name, j+1, t.Dim)
+			case t.SP != nil && (math.IsNaN(t.SP[j]) || math.IsInf(t.SP[j], 0)):
+				fault("term %q: smoothing parameter %d is %g: it must be finite; leave the curved part out for an infinite one", t.Name, j+1, t.SP[j])
+			default:
+				if i, k, v, ok := oddEntry(s); ok {
+					fault("term %q, penalty %d: entry (%d,%d) is %g", t.Name, j+1, i, k, v)
+				}
+			}
+		}
+	}
+	if at != dim {
+		fault("the terms cover %d of %d columns", at, dim)
+	}
+	return errors.Join(faults...)
+}
+
+// oddEntry finds an entry that is not finite.
+func oddEntry(s *mat.SymDense) (int, int, float64, bool) {
+	n := s.SymmetricDim()
+	for i := range n {
+		for j := i; j < n; j++ {
+			if v := s.At(i, j); !finite(v) {
+				return i, j, v, true
+			}
+		}
+	}
+	return 0, 0, 0, false
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

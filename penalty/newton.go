@@ -1,0 +1,272 @@
+package penalty
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	maxStep     = 5.0 // in any log lambda
+	maxHalvings = 40
+	// negligible bounds the effective degrees of freedom that a penalised part
+	// keeps when its lambda is at the upper bound.
+	negligible = 1e-8
+	// tail is the edf of a penalised part below which infinity is tried at once:
+	// from there Newton's steps in log lambda approach 1 however far it is.
+	tail = 0.3
+)
+
+// search minimises a criterion over the log lambdas that are free. The criterion
+// may be flat towards infinity, have several minima or be concave at the start.
+type search struct {
+	*criterion
+	free     []int     // into system.penalties
+	lo, hi   []float64 // bounds of all rho
+	start    []float64
+	tried    []bool // infinity was tried
+	released []bool // coming back from infinity was tried
+	tol      float64
+	log      []Step
+}
+
+func newSearch(c *criterion, tol float64, fixed []bool) *search {
+	k := len(c.penalties)
+	s := &search{criterion: c, tol: tol, lo: make([]float64, k), hi: make([]float64, k), start: make([]float64, k),
+		tried: make([]bool, k), released: make([]bool, k)}
+	for j := range k {
+		s.bound(j)
+		if !fixed[c.penalties[j].index] {
+			s.free = append(s.free, j)
+		}
+	}
+	return s
+}
+
+// bound sets the start of rho_j, where X'WX and lambda S have the same trace on
+// the range of S (Wood 2017, 6.2: balance of the diagonals), and its bounds. Along
+// eigenvector i of S_j with eigenvalue v_i, and x_i = that direction's share of
+// X'WX, the edf left is at most x_i/(lambda v_i).
+func (s *search) bound(j int) {
+	pen := &s.penalties[j]
+	b := &s.blocks[pen.block]
+	floor := 0.0
+	for i := range s.q {
+		floor = math.Max(floor, s.gram.At(i, i))
+	}
+	floor *= 1e-8 // directions without data
+	if floor == 0 {
+		floor = 1
+	}
+	xs, vs, ratios := 0.0, 0.0, 0.0
+	for i := range pen.rank {
+		x, v := 0.0, 0.0
+		if pen.diag != nil {
+			x, v = s.gram.At(b.lo+i, b.lo+i), pen.diag[i]*pen.diag[i]
+		} else {
+			row := pen.root.RawRowView(i)
+			for a, ra := range row {
+				v += ra * ra
+				for c, rc := range row {
+					x += ra * rc * s.gram.At(b.lo+a, b.lo+c)
+				}
+			}
+			x /= v
+		}
+		x = math.Max(x, floor)
+		xs, vs, ratios = xs+x, vs+v, ratios+x/v
+	}
+	s.start[j] = math.Log(xs / vs)
+	s.hi[j] = math.Log(ratios / negligible)
+	s.lo[j] = s.start[j] + math.Log(1e-9)
+}
+
+// atBound tells whether rho_j sits at a bound and the gradient pushes outwards,
+// or is too small to say.
+func (s *search) atBound(p *point, j int) bool {
+	return p.rho[j] >= s.hi[j] && p.grad[j] <= s.enough(p) || p.rho[j] <= s.lo[j] && p.grad[j] >= -s.enough(p)
+}
+
+// enough is the gradient that counts as zero.
+func (s *search) enough(p *point) float64 { return s.tol * (1 + math.Abs(p.score)) }
+
+// gradNorm is the largest gradient component that is free to move.
+func (s *search) gradNorm(p *point) float64 {
+	g := 0.0
+	for _, j := range s.free {
+		if !s.atBound(p, j) {
+			g = math.Max(g, math.Abs(p.grad[j]))
+		}
+	}
+	return g
+}
+
+// run is Newton's method from the given rho.
+func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
+	p := s.eval(rho, true)
+	if math.IsInf(p.objective, 1) {
+		return nil, 0, fmt.Errorf("penalty: the %s criterion does not exist at the starting values: there are %g rows, %d coefficients and gamma is %g; lower gamma, fix smoothing parameters, or use fewer columns", s.method, s.n, s.q, s.gamma)
+	}
+	s.record(p, 0, 0)
+	for iteration := 1; ; iteration++ {
+		if len(s.free) == 0 {
+			return p, Converged, nil
+		}
+		if s.gradNorm(p) <= s.enough(p) {
+			q := s.release(p)
+			if q == nil {
+				return p, s.ending(p), nil
+			}
+			p = q
+			s.record(p, iteration, 0)
+			continue
+		}
+		if iteration > iterations {
+			return p, IterationLimit, nil
+		}
+		if q := s.leap(p); q != nil {
+			p = q
+			s.record(p, iteration, 0)
+			continue
+		}
+		step := s.direction(p)
+		q, halvings := s.line(p, step)
+		if q == nil {
+			// Where rounding hides the descent, a gradient this small is as good
+			// as zero.
+			if s.gradNorm(p) <= 1e4*s.enough(p) {
+				return p, s.ending(p), nil
+			}
+			return p, StepFailed, nil
+		}
+		p = q
+		s.record(p, iteration, halvings)
+	}
+}
+
+func (s *search) ending(p *point) Status {
+	for _, j := range s.free {
+		if p.rho[j] >= s.hi[j] || p.rho[j] <= s.lo[j] {
+			return AtBound
+		}
+	}
+	return Converged
+}
+
+func (s *search) record(p *point, iteration, halvings int) {
+	step := Step{Iteration: iteration, Score: p.score, GradNorm: s.gradNorm(p), Halvings: halvings}
+	for _, j := range s.free {
+		step.Rho = append(step.Rho, p.rho[j])
+	}
+	s.log = append(s.log, step)
+}
+
+// leap sends one nearly linear term to infinity if that is no worse. nil: none.
+func (s *search) leap(p *point) *point {
+	for _, j := range s.free {
+		rank := float64(s.penalties[j].rank)
+		if s.tried[j] || p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || rank-p.spent[j] > tail {
+			continue
+		}
+		s.tried[j] = true
+		rho := append([]float64(nil), p.rho...)
+		rho[j] = s.hi[j]
+		if q := s.eval(rho, true); q.objective <= p.objective {
+			return q
+		}
+	}
+	return nil
+}
+
+// release tests, once for each term at infinity, whether a finite lambda is
+// better after all: on the plateau the gradient says nothing about it.
+func (s *search) release(p *point) *point {
+	for _, j := range s.free {
+		if s.released[j] || p.rho[j] < s.hi[j] {
+			continue
+		}
+		s.released[j] = true
+		rho := append([]float64(nil), p.rho...)
+		for _, down := range []float64{4, 8, 12, 16, 20} {
+			rho[j] = math.Max(s.lo[j], s.hi[j]-down)
+			if q := s.eval(rho, false); q.objective < p.objective-s.enough(p) {
+				return s.eval(rho, true)
+			}
+		}
+	}
+	return nil
+}
+
+// direction is the Newton step in the components that can move, with the
+// Hessian's eigenvalues made positive (Wood 2017, 6.2.1), at most maxStep long.
+func (s *search) direction(p *point) []float64 {
+	step := make([]float64, len(p.rho))
+	var moving []int
+	for _, j := range s.free {
+		if !s.atBound(p, j) {
+			moving = append(moving, j)
+		}
+	}
+	h := mat.NewSymDense(len(moving), nil)
+	for a, j := range moving {
+		for b := a; b < len(moving); b++ {
+			h.SetSym(a, b, p.hess.At(j, moving[b]))
+		}
+	}
+	values, vectors, err := eigenDescending(h)
+	if err != nil { // steepest descent
+		for _, j := range moving {
+			step[j] = -p.grad[j]
+		}
+	} else {
+		largest := 0.0
+		for _, v := range values {
+			largest = math.Max(largest, math.Abs(v))
+		}
+		for i, v := range values {
+			v = math.Max(math.Abs(v), math.Max(1e-9*largest, 1e-300))
+			along := 0.0
+			for a, j := range moving {
+				along += vectors.At(a, i) * p.grad[j]
+			}
+			for a, j := range moving {
+				step[j] -= vectors.At(a, i) * along / v
+			}
+		}
+	}
+	longest := 0.0
+	for _, v := range step {
+		longest = math.Max(longest, math.Abs(v))
+	}
+	if longest > maxStep {
+		for j := range step {
+			step[j] *= maxStep / longest
+		}
+	}
+	return step
+}
+
+// line halves the step, kept inside the bounds, until the criterion improves.
+// Close to the minimum, where rounding decides, a smaller gradient counts too.
+func (s *search) line(p *point, step []float64) (*point, int) {
+	noise := 1e-13 * (s.n + math.Abs(p.objective))
+	f := 1.0
+	for halvings := range maxHalvings {
+		rho := append([]float64(nil), p.rho...)
+		for _, j := range s.free {
+			rho[j] = math.Min(s.hi[j], math.Max(s.lo[j], rho[j]+f*step[j]))
+		}
+		q := s.eval(rho, halvings == 0)
+		if q.objective <= p.objective+noise {
+			if q.grad == nil {
+				q = s.eval(rho, true)
+			}
+			if q.objective < p.objective-noise || s.gradNorm(q) < s.gradNorm(p) {
+				return q, halvings
+			}
+		}
+		f /= 2
+	}
+	return nil, maxHalvings
+}

@@ -1,0 +1,444 @@
+package penalty
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// spectrumTolerance separates the range of a penalty from its null space,
+// relative to the largest eigenvalue.
+const spectrumTolerance = 1e-12
+
+// system is a Problem in coordinates b in which penalties are simple: columns
+// have standard deviation 1, each term is rotated to the eigenvectors of its
+// penalty, and the directions that lie in null(X) and null(S) are gone. The
+// first coordinates are the penalised ones, term by term, then come those that
+// no penalty touches. alpha = basis b.
+type system struct {
+	n, sumLogW float64
+	one        float64 // 1 with an intercept, else 0
+	q          int
+	gram       *mat.SymDense // q x q
+	cross      []float64     // q
+	zz         float64
+	basis      *mat.Dense // p x q
+	dropped    *mat.Dense // p x (p-q), orthonormal, or nil
+
+	blocks    []block
+	penalties []penalty
+	penalised int // sum of the blocks' dimensions = rank(S)
+
+	// What the change of coordinates added to log|X'WX+S| and log|S|_+; with the
+	// intercept's log(sum w) in the first.
+	logDetA, logDetS float64
+}
+
+// block is the penalised part of one term: coordinates lo..lo+dim of the system.
+type block struct {
+	lo, dim   int
+	penalties []int // into system.penalties
+}
+
+// penalty is root'root on its block, root being rank x dim. A term with one
+// penalty has a diagonal root.
+type penalty struct {
+	index int // among all penalties of the problem
+	block int
+	root  *mat.Dense
+	diag  []float64 // the square root of the diagonal of S; nil if root is used
+	s     *mat.SymDense
+	lo    int // first row of this penalty in stacked roots
+	rank  int
+}
+
+// mp is Mp: the dimension of what is not penalised, with the intercept.
+func (s *system) mp() float64 { return s.one + float64(s.q-s.penalised) }
+
+// reduce changes coordinates. live tells which penalties take part; a penalty
+// whose lambda is fixed at zero does not.
+func reduce(p *Problem, live []bool, tol float64) (*system, error) {
+	dim := len(p.XZ)
+	s := &system{n: float64(p.Rows), sumLogW: p.SumLogW, zz: p.ZZ}
+	if p.Intercept {
+		s.one = 1
+		s.logDetA = math.Log(p.SumW)
+	}
+	if dim == 0 {
+		return s, nil
+	}
+
+	// Standardise: columns divided by their weighted standard deviation d.
+	d := make([]float64, dim)
+	for i := range d {
+		d[i] = math.Sqrt(p.XX.At(i, i) / p.SumW)
+		if d[i] == 0 {
+			d[i] = 1
+		}
+		s.logDetA += 2 * math.Log(d[i])
+	}
+	gram := mat.NewDense(dim, dim, nil)
+	for i := range dim {
+		for j := range dim {
+			gram.Set(i, j, p.XX.At(i, j)/(d[i]*d[j]))
+		}
+	}
+	// u is block diagonal and orthogonal: each term's eigenvectors. penalised
+	// and free list its columns.
+	u := mat.NewDense(dim, dim, nil)
+	var penalised, free []int
+	next := 0
+	for _, t := range p.Terms {
+		if t.Dim == 0 {
+			next += len(t.S)
+			continue
+		}
+		v, rank, err := s.addTerm(&t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
+		if err != nil {
+			return nil, err
+		}
+		next += len(t.S)
+		for i := range t.Dim {
+			if i < rank {
+				penalised = append(penalised, t.Start+i)
+			} else {
+				free = append(free, t.Start+i)
+			}
+			for j := range t.Dim {
+				u.Set(t.Start+i, t.Start+j, v.At(i, j))
+			}
+		}
+	}
+	rotateBlocks(gram, u, p.Terms)
+
+	// Directions in null(X) and null(S) at once are in the unpenalised
+	// coordinates, and there they are the null space of the gram matrix.
+	var keep, drop *mat.Dense
+	kept := 0
+	if len(free) > 0 {
+		var err error
+		if keep, drop, err = splitNull(gram, free, tol); err != nil {
+			return nil, err
+		}
+		if keep != nil {
+			_, kept = keep.Dims()
+		}
+	}
+	s.q = len(penalised) + kept
+	if drop != nil {
+		s.dropDirections(u, free, drop, d)
+	}
+	if s.q == 0 {
+		return s, nil
+	}
+
+	// w (dim x q): standardised coordinates from b.
+	w := mat.NewDense(dim, s.q, nil)
+	for c, col := range penalised {
+		for i := range dim {
+			w.Set(i, c, u.At(i, col))
+		}
+	}
+	rotated := mat.NewDense(s.q, s.q, nil) // the gram matrix of b
+	r := len(penalised)
+	for a, i := range penalised {
+		for b, j := range penalised {
+			rotated.Set(a, b, gram.At(i, j))
+		}
+	}
+	if kept > 0 {
+		uf := pick(u, nil, free)
+		var wf, gf, gff mat.Dense
+		wf.Mul(uf, keep)
+		w.Slice(0, dim, r, s.q).(*mat.Dense).Copy(&wf)
+		gf.Mul(pick(gram, nil, free), keep) // dim x kept
+		gff.Mul(keep.T(), pick(&gf, free, nil))
+		for c := range kept {
+			for a, i := range penalised {
+				rotated.Set(a, r+c, gf.At(i, c))
+			}
+			for b := range kept {
+				rotated.Set(r+b, r+c, gff.At(b, c))
+			}
+		}
+	}
+	s.gram = mat.NewSymDense(s.q, nil)
+	for i := range s.q {
+		for j := i; j < s.q; j++ {
+			s.gram.SetSym(i, j, rotated.At(i, j))
+		}
+	}
+	s.basis = w
+	for i := range dim {
+		row := w.RawRowView(i)
+		for j := range row {
+			row[j] /= d[i]
+		}
+	}
+	s.cross = make([]float64, s.q)
+	mat.NewVecDense(s.q, s.cross).MulVec(w.T(), mat.NewVecDense(dim, p.XZ))
+	return s, nil
+}
+
+// addTerm standardises the penalties of a term, adds them and their block to
+// the system, and returns the orthogonal v (Dim x Dim) whose first rank columns
+// span the range of the term's total penalty.
+func (s *system) addTerm(t *Term, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
+	var scaled []*mat.SymDense
+	var indices []int
+	total := mat.NewSymDense(t.Dim, nil)
+	for j, sj := range t.S {
+		norm := 0.0
+		if !live[j] {
+			continue
+		}
+		x := mat.NewSymDense(t.Dim, nil)
+		for a := range t.Dim {
+			for b := a; b < t.Dim; b++ {
+				x.SetSym(a, b, sj.At(a, b)/(d[a]*d[b]))
+			}
+		}
+		if norm = mat.Norm(x, 2); norm == 0 {
+			continue // penalises nothing
+		}
+		scaled = append(scaled, x)
+		indices = append(indices, index+j)
+		for a := range t.Dim {
+			for b := a; b < t.Dim; b++ {
+				total.SetSym(a, b, total.At(a, b)+x.At(a, b)/norm)
+			}
+		}
+	}
+	v = mat.NewDense(t.Dim, t.Dim, nil)
+	if len(scaled) == 0 {
+		for i := range t.Dim {
+			v.Set(i, i, 1)
+		}
+		return v, 0, nil
+	}
+	source := total
+	if len(scaled) == 1 {
+		source = scaled[0]
+	}
+	values, vectors, err := eigenDescending(source)
+	if err != nil {
+		return nil, 0, fmt.Errorf("penalty: term %q: the penalty has no eigendecomposition: %w", t.Name, err)
+	}
+	for rank < len(values) && values[rank] > spectrumTolerance*values[0] {
+		rank++
+	}
+	if last := values[len(values)-1]; last < -1e-8*values[0] {
+		return nil, 0, fmt.Errorf("penalty: term %q: a penalty matrix is not positive semi-definite (eigenvalue %g next to %g)", t.Name, last, values[0])
+	}
+	b := block{lo: s.penalised, dim: rank}
+	for j, x := range scaled {
+		pen := penalty{index: indices[j], block: len(s.blocks)}
+		if len(scaled) == 1 {
+			pen.diag, pen.rank = make([]float64, rank), rank
+			for i := range rank {
+				pen.diag[i] = math.Sqrt(values[i])
+			}
+		} else if err := pen.project(x, vectors, rank); err != nil {
+			return nil, 0, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
+		}
+		if k := len(s.penalties); k > 0 {
+			pen.lo = s.penalties[k-1].lo + s.penalties[k-1].rank
+		}
+		b.penalties = append(b.penalties, len(s.penalties))
+		s.penalties = append(s.penalties, pen)
+	}
+	s.blocks = append(s.blocks, b)
+	s.penalised += rank
+
+	// log|S|_+ in original coordinates is log|S|_+ here + 2 log|D| - log|N'D^2N|,
+	// and with N = D^-1 N_s R^-1 the last is -2 log|R|.
+	for _, di := range d {
+		s.logDetS += 2 * math.Log(di)
+	}
+	if rank < t.Dim {
+		null := mat.DenseCopyOf(vectors.Slice(0, t.Dim, rank, t.Dim))
+		_, logR := orthonormalise(null, d)
+		s.logDetS += 2 * logR
+	}
+	return vectors, rank, nil
+}
+
+// project expresses x in the first rank columns of v and takes its root.
+func (p *penalty) project(x *mat.SymDense, v *mat.Dense, rank int) error {
+	dim, _ := v.Dims()
+	var xv, y mat.Dense
+	vr := v.Slice(0, dim, 0, rank)
+	xv.Mul(x, vr)
+	y.Mul(vr.T(), &xv)
+	values, vectors, err := eigenDescending(symmetric(&y))
+	if err != nil {
+		return err
+	}
+	if values[rank-1] < -1e-8*values[0] {
+		return fmt.Errorf("the matrix is not positive semi-definite (eigenvalue %g next to %g)", values[rank-1], values[0])
+	}
+	for p.rank < rank && values[p.rank] > spectrumTolerance*values[0] {
+		p.rank++
+	}
+	p.root = mat.NewDense(p.rank, rank, nil)
+	for i := range p.rank {
+		r := math.Sqrt(values[i])
+		for j := range rank {
+			p.root.Set(i, j, r*vectors.At(j, i))
+		}
+	}
+	p.s = mat.NewSymDense(rank, nil)
+	p.s.SymOuterK(1, p.root.T())
+	return nil
+}
+
+// dropDirections records the directions u[:, free] drop in original
+// coordinates, and takes them out of log|X'WX+S|, which becomes the
+// pseudo-determinant: - log|T'D^2T| for an orthonormal basis T of them.
+func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []float64) {
+	t := new(mat.Dense)
+	t.Mul(pick(u, nil, free), drop)
+	var logR float64
+	s.dropped, logR = orthonormalise(t, d)
+	s.logDetA += 2 * logR
+}
+
+// rotateBlocks overwrites g with u'g u for the block diagonal u.
+func rotateBlocks(g, u *mat.Dense, terms []Term) {
+	dim, _ := g.Dims()
+	var tmp mat.Dense
+	for _, t := range terms {
+		if t.Dim == 0 || len(t.S) == 0 {
+			continue
+		}
+		lo, hi := t.Start, t.Start+t.Dim
+		ut := u.Slice(lo, hi, lo, hi)
+		columns := g.Slice(0, dim, lo, hi).(*mat.Dense)
+		tmp.Reset()
+		tmp.Mul(columns, ut)
+		columns.Copy(&tmp)
+	}
+	for _, t := range terms {
+		if t.Dim == 0 || len(t.S) == 0 {
+			continue
+		}
+		lo, hi := t.Start, t.Start+t.Dim
+		ut := u.Slice(lo, hi, lo, hi)
+		rows := g.Slice(lo, hi, 0, dim).(*mat.Dense)
+		tmp.Reset()
+		tmp.Mul(ut.T(), rows)
+		rows.Copy(&tmp)
+	}
+}
+
+// splitNull splits the coordinates listed in free into the directions (columns)
+// that g determines and those it does not; nil where there are none. If all are
+// kept they are not rotated.
+func splitNull(g *mat.Dense, free []int, tol float64) (keep, drop *mat.Dense, err error) {
+	m := len(free)
+	values, vectors, err := eigenDescending(symmetric(pick(g, free, free)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("penalty: X'WX has no eigendecomposition: %w", err)
+	}
+	if values[m-1] < -1e-8*math.Abs(values[0]) {
+		return nil, nil, fmt.Errorf("penalty: X'WX is not positive semi-definite (eigenvalue %g next to %g): the moments are damaged", values[m-1], values[0])
+	}
+	rank := 0
+	for rank < m && values[rank] > tol*tol*values[0] {
+		rank++
+	}
+	if rank == m {
+		keep = mat.NewDense(m, m, nil)
+		for i := range m {
+			keep.Set(i, i, 1)
+		}
+		return keep, nil, nil
+	}
+	if rank > 0 {
+		keep = mat.DenseCopyOf(vectors.Slice(0, m, 0, rank))
+	}
+	return keep, mat.DenseCopyOf(vectors.Slice(0, m, rank, m)), nil
+}
+
+// orthonormalise returns an orthonormal basis of the columns of x with its rows
+// divided by d, and log|det R| of D^-1 x = basis R.
+func orthonormalise(x *mat.Dense, d []float64) (*mat.Dense, float64) {
+	n, m := x.Dims()
+	y := mat.DenseCopyOf(x)
+	for i := range n {
+		row := y.RawRowView(i)
+		for j := range row {
+			row[j] /= d[i]
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(y)
+	var q, r mat.Dense
+	qr.QTo(&q)
+	qr.RTo(&r)
+	logR := 0.0
+	for i := range m {
+		logR += math.Log(math.Abs(r.At(i, i)))
+	}
+	return mat.DenseCopyOf(q.Slice(0, n, 0, m)), logR
+}
+
+// eigenDescending returns eigenvalues from the largest down, eigenvectors in
+// columns.
+func eigenDescending(s *mat.SymDense) ([]float64, *mat.Dense, error) {
+	var e mat.EigenSym
+	if !e.Factorize(s, true) {
+		return nil, nil, fmt.Errorf("the symmetric eigenproblem of size %d did not converge", s.SymmetricDim())
+	}
+	n := s.SymmetricDim()
+	up := e.Values(nil)
+	var v mat.Dense
+	e.VectorsTo(&v)
+	values, vectors := make([]float64, n), mat.NewDense(n, n, nil)
+	for j := range n {
+		values[j] = up[n-1-j]
+		for i := range n {
+			vectors.Set(i, j, v.At(i, n-1-j))
+		}
+	}
+	return values, vectors, nil
+}
+
+// symmetric averages x and x'.
+func symmetric(x *mat.Dense) *mat.SymDense {
+	n, _ := x.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (x.At(i, j)+x.At(j, i))/2)
+		}
+	}
+	return s
+}
+
+// pick copies the listed rows and columns of x; nil means all.
+func pick(x *mat.Dense, rows, columns []int) *mat.Dense {
+	n, m := x.Dims()
+	if rows == nil {
+		rows = sequence(n)
+	}
+	if columns == nil {
+		columns = sequence(m)
+	}
+	y := mat.NewDense(len(rows), len(columns), nil)
+	for a, i := range rows {
+		for b, j := range columns {
+			y.Set(a, b, x.At(i, j))
+		}
+	}
+	return y
+}
+
+func sequence(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
