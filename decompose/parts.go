@@ -22,7 +22,7 @@ type Parts struct {
 // PredictorParts are the contributions to one predictor.
 type PredictorParts struct {
 	Intercept    float64
-	Terms        *mat.Dense // n x J, centred over the training rows
+	Terms        *mat.Dense // n x J, centred over the training rows; empty if J = 0 (see Row)
 	Unstructured []float64  // n: zeta - (alpha_0 + X alpha), alpha of the training rows
 	Eta          []float64  // n: the network's own output
 }
@@ -134,12 +134,16 @@ func anyNonZero(v []float64) bool {
 	return false
 }
 
+// Row returns row i of Terms (J values, shared), nil if there are no terms.
+func (d *PredictorParts) Row(i int) []float64 {
+	if d.Terms.IsEmpty() {
+		return nil
+	}
+	return d.Terms.RawRowView(i)
+}
+
 // Sum is the sum of row i's parts of predictor k.
 func (p *Parts) Sum(k, i int) float64 {
 	d := &p.Predictors[k]
-	sum := d.Intercept
-	if !d.Terms.IsEmpty() {
-		sum += floats.Sum(d.Terms.RawRowView(i))
-	}
-	return sum + d.Unstructured[i]
+	return d.Intercept + floats.Sum(d.Row(i)) + d.Unstructured[i]
 }

@@ -37,10 +37,7 @@ func Solve(m Model, s *Statistics, o *Options) (*Result, error) {
 }
 
 func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
-	total, err := s.sum.Total()
-	if err != nil {
-		return nil, err
-	}
+	total := s.sum.Total()
 	if err := p.matches(total.Layout); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,197 @@
+package decompose_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// columnsModel is a black box on x0..x2 with linear terms on any columns.
+func columnsModel(t testing.TB, columns ...string) decompose.Model {
+	t.Helper()
+	var blocks []decompose.Block
+	for _, c := range columns {
+		blocks = append(blocks, decompose.Block{Term: &decompose.LinearTerm{Column: c}})
+	}
+	m, err := decompose.With(&blackBox{newFake(1)}, map[string][]decompose.Block{"": blocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// withColumns copies a table and adds computed columns.
+func withColumns(t testing.TB, tab *data.Table, add map[string]func(row []float64) float64) *data.Table {
+	t.Helper()
+	b := all(t, tab, tab.Rows())
+	out := data.NewTable(tab.Rows())
+	names := []string{"x0", "x1", "x2", "year"}
+	var cols [][]float64
+	for _, name := range names {
+		v, _ := b.Numeric(name)
+		cols = append(cols, v)
+		if err := out.AddNumeric(name, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, f := range add {
+		v := make([]float64, tab.Rows())
+		row := make([]float64, len(cols))
+		for i := range v {
+			for j := range cols {
+				row[j] = cols[j][i]
+			}
+			v[i] = f(row)
+		}
+		if err := out.AddNumeric(name, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestAliasedColumnsAndTermsAreNamed(t *testing.T) {
+	tab := withColumns(t, table(t, 5000, 11), map[string]func([]float64) float64{
+		"double": func(x []float64) float64 { return 3 - 2*x[0] },
+		"sum":    func(x []float64) float64 { return x[1] + x[2] },
+		"one":    func([]float64) float64 { return 7.1 },
+		"ago":    func(x []float64) float64 { return 1e6 * (x[3] - 2015) }, // year, moved and scaled
+	})
+	m := columnsModel(t, "x0", "x1", "x2", "year", "double", "sum", "one", "ago")
+	r, c := run(t, m, tab, decompose.Options{})
+	p := r.Predictors[0]
+	if p.Rank != 5 || p.Columns != 9 {
+		t.Errorf("rank %d of %d columns, want 5 of 9", p.Rank, p.Columns)
+	}
+	if diff := cmp.Diff([]string{"double", "sum", "one", "ago"}, p.Aliased); diff != "" {
+		t.Error(diff)
+	}
+	want := map[string][]string{
+		"x0": {"double"}, "x1": {"x2", "sum"}, "x2": {"x1", "sum"}, "year": {"ago"},
+		"double": {"x0"}, "sum": {"x1", "x2"}, "one": {}, "ago": {"year"},
+	}
+	for _, term := range p.Terms {
+		if diff := cmp.Diff(want[term.Name], term.AliasedWith); diff != "" {
+			t.Errorf("%s: %s", term.Name, diff)
+		}
+		if term.Identified != (len(want[term.Name]) == 0) {
+			t.Errorf("%s: identified %v", term.Name, term.Identified)
+		}
+	}
+	// The sum is that of the columns without the aliased ones.
+	_, plain := run(t, columnsModel(t, "x0", "x1", "x2", "year"), tab, decompose.Options{})
+	for i := range plain.unstructured[0] {
+		near(t, "unstructured", c.unstructured[0][i], plain.unstructured[0][i], 1e-9)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "double, sum, one, ago") {
+		t.Errorf("warnings do not name the aliased columns: %q", r.Warnings)
+	}
+}
+
+func TestDegenerateData(t *testing.T) {
+	constant := newFake(1)
+	constant.deep = func(int, []float64) float64 { return 2.5 }
+	zero := newFake(1)
+	zero.beta, zero.offset = nil, 0
+	zero.deep = func(int, []float64) float64 { return 0 }
+	for name, c := range map[string]struct {
+		m    decompose.Model
+		tab  *data.Table
+		warn string
+		left float64 // standard deviation of the unstructured part
+	}{
+		"deep part constant":      {constant, table(t, 500, 12), "additive already", 0},
+		"all zero":                {zero, table(t, 500, 12), "constant on these rows", 0},
+		"fewer rows than columns": {newFake(1).withTap(), table(t, 5, 13), "zero by construction", 0},
+		"as many rows as columns": {newFake(1), table(t, 4, 13), "zero by construction", 0},
+		"one row":                 {newFake(1), table(t, 1, 13), "zero by construction", 0},
+		"no terms":                {&blackBox{newFake(1)}, table(t, 100, 14), "no structured term", -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, col := run(t, c.m, c.tab, decompose.Options{})
+			if !strings.Contains(strings.Join(r.Warnings, "\n"), c.warn) {
+				t.Errorf("warnings %q, want one with %q", r.Warnings, c.warn)
+			}
+			if c.left == 0 {
+				for _, u := range col.unstructured[0] {
+					near(t, "unstructured", u, 0, 1e-9)
+				}
+			}
+			doc, _ := encode(t, r) // NaN cannot be encoded
+			if len(doc) == 0 {
+				t.Error("no document")
+			}
+		})
+	}
+}
+
+func TestWithoutIntercept(t *testing.T) {
+	tab := table(t, 1000, 15)
+	r, c := run(t, newFake(1), tab, decompose.Options{WithoutIntercept: []string{"eta"}})
+	if r.Predictors[0].InterceptMoved != 0 {
+		t.Errorf("intercept moved %g", r.Predictors[0].InterceptMoved)
+	}
+	b := all(t, tab, 1000)
+	for _, name := range []string{"x0", "x1", "x2"} {
+		x, _ := b.Numeric(name)
+		var dot float64
+		for i := range x {
+			dot += x[i] * c.unstructured[0][i]
+		}
+		near(t, "x'unstructured", dot/1000, 0, 1e-10)
+	}
+	if math.Abs(r.Predictors[0].Variance.TwiceCovariance) < 1e-6 {
+		t.Error("without an intercept the parts should covary here")
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "without an intercept") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	tab := table(t, 100, 16)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		m    decompose.Model
+		o    decompose.Options
+		src  data.Source
+		want string
+	}{
+		"unknown method":    {newFake(1), decompose.Options{Method: "magic"}, tab, `unknown method "magic"`},
+		"tolerance":         {newFake(1), decompose.Options{RankTolerance: 1e-9}, tab, "rank tolerance 1e-09"},
+		"predictor":         {newFake(1), decompose.Options{WithoutIntercept: []string{"mu"}}, tab, `no predictor "mu"`},
+		"sp of no term":     {newFake(1), decompose.Options{SP: map[string][]float64{"s(q)": {1}}}, tab, `term "s(q)", which the model does not have`},
+		"unknown weights":   {newFake(1), decompose.Options{Weights: "ww"}, tab, `"ww"`},
+		"negative weights":  {newFake(1), decompose.Options{Weights: "y"}, tab, "not a finite number >= 0"},
+		"text weights":      {newFake(1), decompose.Options{Weights: "day"}, tab, "holds text"},
+		"no rows":           {newFake(1), decompose.Options{}, data.NewTable(0), ""},
+		"zero weights":      {newFake(1), decompose.Options{Weights: "zero"}, withColumns(t, tab, map[string]func([]float64) float64{"zero": func([]float64) float64 { return 0 }}), "all weights are zero"},
+		"two terms, a name": {twice{newFake(1)}, decompose.Options{}, tab, `two terms named "x0"`},
+		"coefficients":      {wrongCoef{newFake(1)}, decompose.Options{}, tab, "2 coefficients for 1 columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := decompose.Decompose(ctx, c.m, c.src, &c.o)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+type twice struct{ *fake }
+
+func (m twice) Blocks(int) []decompose.Block {
+	return []decompose.Block{{Term: &decompose.LinearTerm{Column: "x0"}}, {Term: &decompose.LinearTerm{Column: "x0"}}}
+}
+
+type wrongCoef struct{ *fake }
+
+func (m wrongCoef) Blocks(int) []decompose.Block {
+	return []decompose.Block{{Term: &decompose.LinearTerm{Column: "x0"}, Coef: []float64{1, 2}}}
+}
