@@ -13,4 +13,4 @@ for _ in 1 2 3 4 5 6; do # in turn, so that a slow minute hits both
 	(cd "$root" && "$go" test -run '^$' -bench "$bench" -benchmem "$pkg") >>"$dir/new.txt"
 done
 cd "$root"
-"$go" tool -modfile=tools/go.mod benchstat "$dir/old.txt" "$dir/new.txt"
+"$go" tool -modfile=tools/go.mod benchstat base="$dir/old.txt" tree="$dir/new.txt"
