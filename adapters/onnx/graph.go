@@ -25,6 +25,8 @@ type Tensor struct {
 }
 
 // Value is an edge of the graph: a graph input, a constant or a node's output.
+// A shape computed from the number of rows (the second input of a Reshape, say)
+// is none of these: it has neither Const nor Producer and is never run.
 type Value struct {
 	Name     string
 	Type     DType
@@ -54,6 +56,10 @@ type Node struct {
 	Inputs  []*Value // nil entries: optional inputs left out
 	Outputs []*Value
 	Attrs   map[string]Attr
+
+	slice   *slicePlan // resolved by the check: Slice
+	split   []int64    // Split
+	reduced []bool     // and Reduce*
 }
 
 // Attr is an attribute of a node.

@@ -1,0 +1,101 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// LoadOptions bounds what a file may ask for. The zero value (and nil) holds
+// the defaults.
+type LoadOptions struct {
+	// MaxMemory bounds, in bytes, the constants of the graph together (as
+	// loaded and folded) and any tensor the engine would allocate for one row,
+	// before it is allocated. 0: 4 GiB.
+	MaxMemory int64
+	// MaxFileSize bounds the file, in bytes. 0: 2 GiB less one byte, the limit
+	// of the format.
+	MaxFileSize int64
+	// MaxElements bounds nodes, tensors, attributes and the other parts of the
+	// file together. 0: 1,000,000.
+	MaxElements int
+	// MaxWork bounds the multiply-adds of constant folding, and those of one
+	// row. 0: 1e11.
+	MaxWork int64
+}
+
+// maxDepth bounds how deep messages of a file may nest.
+const maxDepth = 64
+
+// maxRank bounds the number of axes of a tensor.
+const maxRank = 16
+
+func (o *LoadOptions) withDefaults() (LoadOptions, error) {
+	var r LoadOptions
+	if o != nil {
+		r = *o
+	}
+	if r.MaxMemory < 0 || r.MaxFileSize < 0 || r.MaxElements < 0 || r.MaxWork < 0 {
+		return r, errors.New("onnx: negative limit in LoadOptions")
+	}
+	if r.MaxMemory == 0 {
+		r.MaxMemory = 4 << 30
+	}
+	if r.MaxFileSize == 0 {
+		r.MaxFileSize = 1<<31 - 1
+	}
+	if r.MaxElements == 0 {
+		r.MaxElements = 1_000_000
+	}
+	if r.MaxWork == 0 {
+		r.MaxWork = 1e11
+	}
+	return r, nil
+}
+
+// LoadFile reads, checks and folds the network in the file.
+func LoadFile(path string, o *LoadOptions) (*Graph, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	defer f.Close()
+	g, err := Load(f, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return g, nil
+}
+
+// Load reads a network, checks every shape and type along the batch axis, folds
+// what is constant and keeps the nodes its outputs need. Opsets 7 to 21 of
+// ai.onnx. Errors name the node, its operator and the reason.
+func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
+	opts, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, opts.MaxFileSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("onnx: reading the model: %w", err)
+	}
+	if int64(len(b)) > opts.MaxFileSize {
+		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
+	}
+	if len(b) == 0 {
+		return nil, errors.New("onnx: the model is empty (0 bytes)")
+	}
+	if err := scanWire(b, opts.MaxElements); err != nil {
+		return nil, err
+	}
+	m := &onnxpb.ModelProto{}
+	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
+	}
+	return build(m, opts)
+}

@@ -1,0 +1,142 @@
+package kernel
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// Weights is a K x N matrix prepared once for many products A*W.
+type Weights[T Float] struct {
+	K, N   int
+	data   []T // row-major K x N
+	finite bool
+}
+
+// Pack prepares w: row-major k x n, or n x k if trans. w is not kept if it is
+// transposed, and must not change if it is not.
+func Pack[T Float](k, n int, w []T, trans bool) *Weights[T] {
+	p := &Weights[T]{K: k, N: n, data: w[:k*n], finite: true}
+	if trans {
+		p.data = make([]T, k*n)
+		for j := range n {
+			for l := range k {
+				p.data[l*n+j] = w[j*k+l]
+			}
+		}
+	}
+	for _, x := range p.data {
+		// x - x is 0 for finite x, NaN otherwise.
+		p.finite = p.finite && x-x == 0
+	}
+	return p
+}
+
+// Scale multiplies the matrix by a; the data given to Pack stays as it was.
+func (w *Weights[T]) Scale(a T) {
+	scaled := make([]T, len(w.data))
+	for i, x := range w.data {
+		scaled[i] = a * x
+	}
+	w.data = scaled
+	w.finite = w.finite && !math.IsInf(float64(a), 0) && !math.IsNaN(float64(a))
+}
+
+// Mul sets c (m x N, row stride ldc) to a (m x K, row stride lda) times W plus
+// bias in every row; bias of length N, or nil for 0. c overlaps neither a nor bias.
+func (w *Weights[T]) Mul(c []T, ldc int, a []T, lda, m int, bias []T) {
+	if m == 0 || w.N == 0 {
+		return
+	}
+	for i := range m {
+		row := c[i*ldc : i*ldc+w.N]
+		if bias == nil {
+			clear(row)
+		} else {
+			copy(row, bias)
+		}
+	}
+	if w.K == 0 {
+		return
+	}
+	if w.N == 1 {
+		w.mulVec(c, ldc, a, lda, m)
+		return
+	}
+	// The axpy loops below leave out products with a zero of A, which is right
+	// only if the weights are finite.
+	if !w.finite {
+		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
+		return
+	}
+	// Strips of at most 64 x 64 elements: gonum's loops block at 64 and start
+	// goroutines from four blocks on, and this package starts none.
+	const strip = 64
+	for i := 0; i < m; i += strip {
+		rows := min(strip, m-i)
+		gemmStrip(rows, w.N, w.K, a[i*lda:], lda, w.data, c[i*ldc:], ldc)
+	}
+}
+
+// mulVec is the case of one column: c += A w, summed in order.
+func (w *Weights[T]) mulVec(c []T, ldc int, a []T, lda, m int) {
+	for i := range m {
+		row := a[i*lda : i*lda+w.K]
+		s := c[i*ldc]
+		for l, x := range w.data {
+			s += T(x * row[l])
+		}
+		c[i*ldc] = s
+	}
+}
+
+// gemmStrip adds A*B to C for at most 64 rows, 64 x 3 columns at a time.
+func gemmStrip[T Float](m, n, k int, a []T, lda int, b []T, c []T, ldc int) {
+	const cols = 192
+	for j := 0; j < n; j += cols {
+		nn := min(cols, n-j)
+		switch a := any(a).(type) {
+		case []float64:
+			gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, m, nn, k, 1, a, lda, any(b).([]float64)[j:], n, 1, any(c).([]float64)[j:], ldc)
+		case []float32:
+			gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, m, nn, k, 1, a, lda, any(b).([]float32)[j:], n, 1, any(c).([]float32)[j:], ldc)
+		}
+	}
+}
+
+// Gemm sets c = a (m x k) times b (k x n), all row-major and dense; operands that
+// are not known before the run. c overlaps neither.
+func Gemm[T Float](c, a, b []T, m, n, k int) {
+	clear(c[:m*n])
+	gemmPlain(c, n, a, k, b, m, n, k)
+}
+
+// gemmPlain adds A*B to C, four rows of B at a time; T(x*y) keeps the
+// compiler from fusing, so that all paths round alike.
+func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, m, n, k int) {
+	for i := range m {
+		row := c[i*ldc : i*ldc+n]
+		ai := a[i*lda : i*lda+k]
+		l := 0
+		for ; l+4 <= k; l += 4 {
+			a0, a1, a2, a3 := ai[l], ai[l+1], ai[l+2], ai[l+3]
+			b0, b1 := b[l*n:l*n+n], b[(l+1)*n:(l+1)*n+n]
+			b2, b3 := b[(l+2)*n:(l+2)*n+n], b[(l+3)*n:(l+3)*n+n]
+			b0, b1, b2, b3 = b0[:len(row)], b1[:len(row)], b2[:len(row)], b3[:len(row)]
+			for j, s := range row {
+				s += T(a0 * b0[j])
+				s += T(a1 * b1[j])
+				s += T(a2 * b2[j])
+				s += T(a3 * b3[j])
+				row[j] = s
+			}
+		}
+		for ; l < k; l++ {
+			a0, b0 := ai[l], b[l*n:l*n+n]
+			for j := range row {
+				row[j] += T(a0 * b0[j])
+			}
+		}
+	}
+}
