@@ -19,8 +19,7 @@ func defaultLimits() limits {
 	return limits{record: 16 << 20, columns: 100_000, cells: 8 << 20, dictionary: 1 << 30}
 }
 
-// bounded passes bytes on and fails before a record grows beyond the limits:
-// at most one buffer of an excessive record gets through. It follows quotes as
+// bounded passes bytes on and fails before a record grows beyond the limits. It follows quotes as
 // RFC 4180 has them: a line break inside quotes does not end a record. Where
 // quotes are used otherwise, the CSV reader behind refuses the record.
 type bounded struct {
@@ -48,15 +47,16 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p)
 	b.err = err
-	if excess := b.scan(p[:n]); excess != nil {
+	within, excess := b.scan(p[:n])
+	if excess != nil {
 		b.err = excess
 	}
-	return n, b.err
+	return within, b.err
 }
 
-// scan follows the records in chunk; every byte is looked at a bounded number
-// of times.
-func (b *bounded) scan(chunk []byte) error {
+// scan follows the records in chunk and returns how many of its bytes are
+// within the limits. Every byte is looked at a bounded number of times.
+func (b *bounded) scan(chunk []byte) (int, error) {
 	next := func(c byte, from int) int {
 		if i := bytes.IndexByte(chunk[from:], c); i >= 0 {
 			return from + i
@@ -80,9 +80,9 @@ func (b *bounded) scan(chunk []byte) error {
 		}
 		switch {
 		case b.size > b.record:
-			return boundError(fmt.Sprintf("the row is longer than %d bytes: is a quote left open, or is this not CSV?", b.record))
+			return i, boundError(fmt.Sprintf("the row is longer than %d bytes: is a quote left open, or is this not CSV?", b.record))
 		case b.delimiters >= b.columns:
-			return boundError(fmt.Sprintf("the row has more than %d cells: is this CSV?", b.columns))
+			return i, boundError(fmt.Sprintf("the row has more than %d cells: is this CSV?", b.columns))
 		}
 		switch {
 		case end == len(chunk):
@@ -94,5 +94,5 @@ func (b *bounded) scan(chunk []byte) error {
 		}
 		i = stop
 	}
-	return nil
+	return len(chunk), nil
 }

@@ -24,15 +24,15 @@ func trim(s string) string {
 	return strings.Trim(s, " \t\r\n")
 }
 
-// parse reads a trimmed cell. The value counts for numbers only. Hexadecimal
-// numbers, which Go would accept, are text as they are everywhere else.
+// parse reads a trimmed cell. The value counts for numbers only. What only Go
+// takes for numbers, 0x1p3 and 1_000, is text.
 func parse(cell string) (float64, kind) {
 	if isMissing(cell) {
 		return 0, missing
 	}
 	v, err := strconv.ParseFloat(cell, 64)
 	switch {
-	case err == nil && finite(v) && !hexadecimal(cell):
+	case err == nil && finite(v) && !goOnly(cell):
 		return v, number
 	case math.IsInf(v, 0):
 		return 0, infinite // also out of range, when ParseFloat gives Inf and an error
@@ -40,8 +40,14 @@ func parse(cell string) (float64, kind) {
 	return 0, text
 }
 
-func hexadecimal(s string) bool {
-	return len(s) > 2 && (s[1] == 'x' || s[1] == 'X' || s[2] == 'x' || s[2] == 'X')
+func goOnly(number string) bool {
+	for i := range len(number) {
+		switch number[i] {
+		case 'x', 'X', '_':
+			return true
+		}
+	}
+	return false
 }
 
 // isMissing reports whether a trimmed cell stands for no value: empty, NA, NaN

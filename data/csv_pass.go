@@ -64,7 +64,7 @@ func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 	for _, name := range columns {
 		wanted[name] = true
 	}
-	p := &pass{csv: c, ctx: ctx}
+	p := &pass{csv: c, ctx: ctx, columns: make([]filling, 0, len(wanted))}
 	for i, column := range c.schema {
 		if wanted[column.Name] {
 			p.columns = append(p.columns, filling{Column: column, field: i, levels: c.levels[i]})
@@ -135,11 +135,12 @@ func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
 	}
 }
 
-// grow makes room for more rows: as many as the batch before had, and then
-// twice as many each time, so that memory stays in proportion to what was read,
-// whatever the size of a batch.
+// grow makes room for more rows: as many as the batch before had (a few at
+// first), and then twice as many each time, so that memory stays in proportion
+// to what was read, whatever the size of a batch and the number of columns.
 func (p *pass) grow() {
-	size := min(p.limit, max(64, p.last, 2*p.size))
+	few := max(1, 4096/max(1, len(p.columns)))
+	size := min(p.limit, max(few, p.last, 2*p.size))
 	p.rows = append(make([]int64, 0, size), p.rows...)[:size]
 	for j := range p.columns {
 		f := &p.columns[j]

@@ -67,8 +67,8 @@ func (r *records) readHeader() error {
 			fault = fmt.Sprintf("columns %d and %d are both named %q; rename one", first+1, i+1, clip(name))
 		case !utf8.ValidString(name):
 			fault = fmt.Sprintf("the name %q of column %d is not UTF-8; convert the file first", clip(name), i+1)
-		case strings.Contains(name, "\r"):
-			fault = fmt.Sprintf("the name %q of column %d holds a carriage return; lines must end with \\n or \\r\\n", clip(name), i+1)
+		case strings.ContainsFunc(name, isControl):
+			fault = fmt.Sprintf("the name %q of column %d holds a control character; is this CSV, with lines that end in \\n or \\r\\n?", clip(name), i+1)
 		}
 		if fault != "" {
 			return &CellError{File: r.name, Line: r.line, Reason: fault}
@@ -78,6 +78,10 @@ func (r *records) readHeader() error {
 	}
 	return nil
 }
+
+// isControl finds what no name holds: a file that is not text, or has the line
+// ends of old Macs.
+func isControl(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 
 // next returns the next row, valid until the call after; io.EOF ends the file.
 // Blank lines are passed over, except that in a file of one column a blank line
