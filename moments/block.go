@@ -187,11 +187,11 @@ func (b *Block) centre(m *Moments) {
 	d, e := make([]float64, len(m.Mean)), make([]float64, resp)
 	for j := range d {
 		d[j] = xr.Data[j*xr.Stride+resp] / b.sumW
-		m.Mean[j] = b.shift[j] + d[j]
+		m.Mean[j], m.low[j] = twoSum(b.shift[j], d[j])
 	}
 	for k := range e {
 		e[k] = rr.Data[k*rr.Stride+resp] / b.sumW
-		m.MeanR[k] = b.shiftR[k] + e[k]
+		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
 	for _, q := range b.pairs {

@@ -19,8 +19,8 @@ import (
 //	CRC-32C of all bytes before it
 //
 // A body holds rows and positive (int64), then float64s: sum w, sum log w, Sum,
-// MaxRowNorm, Mean, MeanR, XX's upper triangle by rows, XR by rows, RR's upper
-// triangle by rows. So a file is at least half as large as what it decodes to.
+// MaxRowNorm, Mean and its rounding errors, MeanR and its rounding errors, XX's
+// upper triangle by rows, XR by rows, RR's upper triangle by rows. So a file is at least half as large as what it decodes to.
 const (
 	magic       = "PHOM"
 	version     = 1
@@ -166,7 +166,7 @@ func (m *Moments) appendBody(out []byte) []byte {
 func (m *Moments) values(visit func(*float64)) {
 	visit(&m.SumW)
 	visit(&m.SumLogW)
-	for _, s := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.MeanR} {
+	for _, s := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.low, m.MeanR, m.lowR} {
 		for j := range s {
 			visit(&s[j])
 		}

@@ -31,6 +31,11 @@ type Moments struct {
 	XR *mat.Dense    // p x R: sum w (x - mean)(r - mean)'
 	RR *mat.SymDense // R x R: sum w (r - mean)(r - mean)'
 
+	// What rounding left of the means: mean = Mean + low. With a mean 1e6 times
+	// the standard deviation, differences of rounded means would be good to
+	// 1e-10 only, and so would merged products.
+	low, lowR []float64
+
 	pairs []pair // the bases that meet
 }
 
@@ -52,6 +57,8 @@ func empty(l Layout, pairs []pair) *Moments {
 		MaxRowNorm: make([]float64, len(l.Bases)),
 		Mean:       make([]float64, p),
 		MeanR:      make([]float64, r),
+		low:        make([]float64, p),
+		lowR:       make([]float64, r),
 		XX:         symmetric(p),
 		XR:         rectangle(p, r),
 		RR:         symmetric(r),
@@ -79,6 +86,9 @@ func rectangle(r, c int) *mat.Dense {
 // result beyond the range of float64 is an error that names the basis or
 // response; m is undefined then.
 func (m *Moments) Merge(next *Moments) error {
+	if next == nil {
+		return fmt.Errorf("moments: merge with nothing")
+	}
 	if m == next {
 		return fmt.Errorf("moments: merge of a set of rows with itself would count them twice")
 	}
@@ -106,6 +116,8 @@ func (m *Moments) merge(next *Moments) {
 		m.SumW = next.SumW
 		copy(m.Mean, next.Mean)
 		copy(m.MeanR, next.MeanR)
+		copy(m.low, next.low)
+		copy(m.lowR, next.lowR)
 		m.XX, m.XR, m.RR = clone(next.XX), cloneDense(next.XR), clone(next.RR)
 	default:
 		m.update(next)
@@ -119,8 +131,8 @@ func (m *Moments) update(next *Moments) {
 	total := m.SumW + next.SumW
 	share := next.SumW / total
 	f := m.SumW * share
-	d := difference(next.Mean, m.Mean)
-	dr := difference(next.MeanR, m.MeanR)
+	d := difference(next.Mean, next.low, m.Mean, m.low)
+	dr := difference(next.MeanR, next.lowR, m.MeanR, m.lowR)
 
 	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
 	for _, q := range m.pairs {
@@ -152,10 +164,10 @@ func (m *Moments) update(next *Moments) {
 		}
 	}
 	for j := range d {
-		m.Mean[j] += share * d[j]
+		m.Mean[j], m.low[j] = twoSum(m.Mean[j], m.low[j]+share*d[j])
 	}
 	for k := range dr {
-		m.MeanR[k] += share * dr[k]
+		m.MeanR[k], m.lowR[k] = twoSum(m.MeanR[k], m.lowR[k]+share*dr[k])
 	}
 	m.SumW = total
 }
@@ -184,12 +196,20 @@ func (m *Moments) Check() error {
 
 func finite(v float64) bool { return v-v == 0 }
 
-func difference(a, b []float64) []float64 {
+// difference is (a + lowA) - (b + lowB).
+func difference(a, lowA, b, lowB []float64) []float64 {
 	d := make([]float64, len(a))
 	for i := range d {
-		d[i] = a[i] - b[i]
+		d[i] = (a[i] - b[i]) + (lowA[i] - lowB[i])
 	}
 	return d
+}
+
+// twoSum returns a + b rounded, and the rounding error exactly (Knuth).
+func twoSum(a, b float64) (sum, low float64) {
+	sum = a + b
+	v := sum - a
+	return sum, (a - (sum - v)) + (b - v)
 }
 
 // Clone returns a copy that shares nothing with m but the layout.
@@ -199,6 +219,8 @@ func (m *Moments) Clone() *Moments {
 	c.MaxRowNorm = slices.Clone(m.MaxRowNorm)
 	c.Mean = slices.Clone(m.Mean)
 	c.MeanR = slices.Clone(m.MeanR)
+	c.low = slices.Clone(m.low)
+	c.lowR = slices.Clone(m.lowR)
 	c.XX, c.XR, c.RR = clone(m.XX), cloneDense(m.XR), clone(m.RR)
 	return &c
 }

@@ -11,11 +11,10 @@ import (
 // panel holds up to panelRows rows of positive weight: copies, because dense
 // columns are shifted before their products are formed.
 type panel struct {
-	n    int
-	w    []float64
-	x    []design.Columns // panelRows rows of each basis; nil before the block's first row
-	r    *mat.Dense       // responses, then a column of ones
-	part []design.Columns // the first n rows, of a panel that is not full
+	n int
+	w []float64
+	x []design.Columns // panelRows rows of each basis; nil before the block's first row
+	r *mat.Dense       // responses, then a column of ones
 
 	// Stores that earlier blocks allocated, by basis. How a basis is stored is
 	// decided anew for each block: it may not depend on what a worker did before.
@@ -27,7 +26,6 @@ type panel struct {
 func (p *panel) init(l Layout) {
 	p.w = make([]float64, panelRows)
 	p.x = make([]design.Columns, len(l.Bases))
-	p.part = make([]design.Columns, len(l.Bases))
 	p.dense = make([]design.Dense, len(l.Bases))
 	p.sparse = make([]*design.Sparse, len(l.Bases))
 	p.codes = make([]*design.Codes, len(l.Bases))
@@ -76,12 +74,12 @@ func (p *panel) store(a int, c design.Columns, d int) {
 			if s := p.sparse[a]; s == nil || s.K != c.K {
 				p.sparse[a] = &design.Sparse{D: d, K: c.K, Index: make([]int32, panelRows*c.K), Value: make([]float64, panelRows*c.K)}
 			}
-			p.x[a], p.part[a] = p.sparse[a], &design.Sparse{D: d, K: c.K}
+			p.x[a] = p.sparse[a]
 		case *design.Codes:
 			if p.codes[a] == nil {
 				p.codes[a] = &design.Codes{D: d, Code: make([]int32, panelRows), Value: make([]float64, panelRows)}
 			}
-			p.x[a], p.part[a] = p.codes[a], &design.Codes{D: d}
+			p.x[a] = p.codes[a]
 		}
 		return
 	}
@@ -201,21 +199,20 @@ func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense) {
 	if p.n == panelRows {
 		return p.w, p.x, design.Dense{Dense: p.r}
 	}
+	x = make([]design.Columns, len(p.x))
 	for a, c := range p.x {
 		switch c := c.(type) {
 		case design.Dense:
 			_, d := c.Dims()
-			p.part[a] = design.Dense{Dense: c.Slice(0, p.n, 0, d).(*mat.Dense)}
+			x[a] = design.Dense{Dense: c.Slice(0, p.n, 0, d).(*mat.Dense)}
 		case *design.Sparse:
-			s := p.part[a].(*design.Sparse)
-			s.Index, s.Value = c.Index[:p.n*c.K], c.Value[:p.n*c.K]
+			x[a] = &design.Sparse{D: c.D, K: c.K, Index: c.Index[:p.n*c.K], Value: c.Value[:p.n*c.K]}
 		case *design.Codes:
-			s := p.part[a].(*design.Codes)
-			s.Code, s.Value = c.Code[:p.n], c.Value[:p.n]
+			x[a] = &design.Codes{D: c.D, Code: c.Code[:p.n], Value: c.Value[:p.n]}
 		}
 	}
 	_, d := p.r.Dims()
-	return p.w[:p.n], p.part, design.Dense{Dense: p.r.Slice(0, p.n, 0, d).(*mat.Dense)}
+	return p.w[:p.n], x, design.Dense{Dense: p.r.Slice(0, p.n, 0, d).(*mat.Dense)}
 }
 
 // check validates the operands of Add and returns their rows.

@@ -103,7 +103,7 @@ func (r *reader) layout() (Layout, error) {
 // their size is allocated.
 func (r *reader) bodies(l Layout, n int) error {
 	p, k := float64(l.Columns()), float64(l.Responses)
-	sums := 2 + 2*p + float64(len(l.Bases)) + k + p*(p+1)/2 + p*k + k*(k+1)/2
+	sums := 2 + 3*p + float64(len(l.Bases)) + 2*k + p*(p+1)/2 + p*k + k*(k+1)/2
 	if need := float64(n) * (16 + 8*sums); need != float64(len(r.data)) {
 		return fmt.Errorf("moments: %d bytes of sums where the layout needs %.0f: the file is damaged", len(r.data), need)
 	}

@@ -1,0 +1,197 @@
+package moments_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"runtime"
+	"testing"
+
+	"github.com/pho-go/pho/moments"
+)
+
+func sealed(data []byte) []byte {
+	return binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func TestRoundTrip(t *testing.T) {
+	s := awkward(300, true, 31)
+	leaves := s.leaves(t, 30)
+	for _, next := range []int{0, 1, 3, 8, 10} {
+		a := sum(t, s.layout, leaves, 0, next)
+		data := marshal(t, a)
+		var b moments.Sum
+		if err := b.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(marshal(t, &b), data) {
+			t.Errorf("sum of %d blocks: other bytes", next)
+		}
+		// What was read goes on like what was written.
+		if next < 10 {
+			for _, s := range []*moments.Sum{a, &b} {
+				if err := s.Append(leaves[next].Clone()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(marshal(t, &b), marshal(t, a)) {
+				t.Errorf("sum of %d blocks goes on with other bytes", next)
+			}
+		}
+		var m moments.Moments
+		data = marshal(t, a.Total())
+		if err := m.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(marshal(t, &m), data) || !m.Layout.Equal(s.layout) {
+			t.Error("moments: other bytes")
+		}
+		if err := m.Merge(leaves[0]); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Every truncation and every changed byte is an error, with a valid checksum
+// too unless the changed byte is a number that could be true.
+func TestDamage(t *testing.T) {
+	s := awkward(40, true, 32)
+	a := sum(t, s.layout, s.leaves(t, 10), 0, 3)
+	for _, c := range []struct {
+		data []byte
+		read func([]byte) error
+	}{
+		{marshal(t, a), func(d []byte) error { return new(moments.Sum).UnmarshalBinary(d) }},
+		{marshal(t, a.Total()), func(d []byte) error { return new(moments.Moments).UnmarshalBinary(d) }},
+	} {
+		if err := c.read(c.data); err != nil {
+			t.Fatal(err)
+		}
+		for n := range c.data {
+			if c.read(c.data[:n]) == nil {
+				t.Fatalf("%d of %d bytes are read without error", n, len(c.data))
+			}
+			if n >= 4 && c.read(sealed(bytes.Clone(c.data[:n-4]))) == nil {
+				t.Fatalf("%d bytes with a checksum are read without error", n)
+			}
+			changed := bytes.Clone(c.data)
+			changed[n] ^= 0x55
+			if c.read(changed) == nil {
+				t.Fatalf("byte %d changed: no error", n)
+			}
+		}
+		if c.read(append(bytes.Clone(c.data), 0)) == nil {
+			t.Error("a byte too many: no error")
+		}
+		version := bytes.Clone(c.data)
+		version[4] = 2
+		if err := c.read(version); err == nil || err.Error() != "moments: format version 2; this program reads version 1" {
+			t.Error(err)
+		}
+		version[0] = 'X'
+		if err := c.read(version); err == nil || err.Error() != `moments: the data begin with "XHOM", not "PHOM": this is no moments file` {
+			t.Error(err)
+		}
+	}
+	if err := new(moments.Moments).UnmarshalBinary(marshal(t, a)); err == nil || err.Error() != "moments: the data hold kind 2 where kind 1 is needed (1: moments, 2: a sum of blocks)" {
+		t.Error(err)
+	}
+}
+
+// crafted is a well-sealed layout of absurd size.
+func crafted(kind byte, words ...uint32) []byte {
+	data := []byte{'P', 'H', 'O', 'M', 1, 0, kind, 0}
+	for _, w := range words {
+		data = binary.LittleEndian.AppendUint32(data, w)
+	}
+	return sealed(data)
+}
+
+func TestClaimsAllocateNothing(t *testing.T) {
+	const most = 1<<31 - 1
+	for _, data := range [][]byte{
+		crafted(1, most),
+		crafted(1, 1, 0, most, 1, 1, 0, most),
+		crafted(2, 1, 0, most, 1, 1, 0, 1, 0, 0, 0, 0),
+		crafted(2, 0, 0, 0, 0, 0, most, most),
+		crafted(1, 0, most),
+		crafted(1, 0, 1, most),
+		crafted(1, 0, 0, most),
+		crafted(1, 1, most),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := new(moments.Moments).UnmarshalBinary(data)
+		if data[6] == 2 {
+			err = new(moments.Sum).UnmarshalBinary(data)
+		}
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Error("no error")
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<16 {
+			t.Errorf("%d bytes allocated for %d: %v", grown, len(data), err)
+		}
+	}
+}
+
+func seeds(f *testing.F, sums bool) {
+	s := awkward(30, true, 33)
+	small := s
+	small.layout = moments.Layout{Bases: s.layout.Bases[2:3], Predictors: [][]int{{0}}, Responses: 3}
+	small.x = s.x[2:3]
+	leaves := small.leaves(f, 10)
+	a := sum(f, small.layout, leaves, 0, 3)
+	if sums {
+		f.Add(marshal(f, a), false)
+		f.Add(marshal(f, moments.NewSum(small.layout, 3)), false)
+	} else {
+		f.Add(marshal(f, a.Total()), false)
+	}
+	data := crafted(1, 1, 0, 2, 1, 1, 0, 1)
+	f.Add(data[:len(data)-4], true)
+}
+
+// Whatever is read without error is written as it was read.
+func fuzz(f *testing.F, read func([]byte) (marshaler, error)) {
+	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
+		if seal {
+			data = sealed(bytes.Clone(data))
+		}
+		m, err := read(data)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(marshal(t, m), data) {
+			t.Error("read and written again: other bytes")
+		}
+	})
+}
+
+func FuzzUnmarshalMoments(f *testing.F) {
+	seeds(f, false)
+	fuzz(f, func(data []byte) (marshaler, error) {
+		m := new(moments.Moments)
+		if err := m.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		_ = m.Merge(m.Clone())
+		if err := m.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		_ = m.Predictor(0)
+		return m, nil
+	})
+}
+
+func FuzzUnmarshalSum(f *testing.F) {
+	seeds(f, true)
+	fuzz(f, func(data []byte) (marshaler, error) {
+		s := new(moments.Sum)
+		if err := s.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		_ = s.Total()
+		return s, nil
+	})
+}
