@@ -1,0 +1,170 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// Contributions writes contributions.csv in the last pass of a decomposition:
+// one line per data row, in order, with the columns intercept, one per term (its
+// name), unstructured and eta, prefixed with the predictor's name and a dot if
+// there are several predictors. Numbers have all their digits, so the parts add
+// up to eta as closely as Parts does. Rows that the source left out get empty
+// cells.
+type Contributions struct {
+	out   *bufio.Writer
+	total func() int64
+	next  int64  // data row that the next line is for
+	empty string // a line of empty cells
+}
+
+// NewContributions returns a visitor that writes to w. total is asked after the
+// last row how many rows the data have, those left out included (a CSV's Rows);
+// nil: rows left out at the end get no lines.
+func NewContributions(w io.Writer, total func() int64) *Contributions {
+	return &Contributions{out: bufio.NewWriterSize(w, 1<<16), total: total}
+}
+
+// Columns is empty: the parts are all that is written.
+func (c *Contributions) Columns() []string { return nil }
+
+// Begin writes the header.
+func (c *Contributions) Begin(r *decompose.Result) error {
+	var header []string
+	for _, d := range r.Predictors {
+		prefix := ""
+		if len(r.Predictors) > 1 {
+			prefix = d.Name + "."
+		}
+		header = append(header, prefix+"intercept")
+		for _, t := range d.Terms {
+			header = append(header, prefix+t.Name)
+		}
+		header = append(header, prefix+"unstructured", prefix+"eta")
+	}
+	c.empty = strings.Repeat(",", max(len(header)-1, 0)) + "\n"
+	c.next = 0
+	h := csv.NewWriter(c.out)
+	h.Write(header) // the error stays with h
+	h.Flush()
+	return c.wrap(h.Error())
+}
+
+// lines are the lines of a block, gaps inside it filled.
+type lines struct {
+	first, next int64
+	text        []byte
+}
+
+// Map formats a block's lines.
+func (c *Contributions) Map(p *decompose.Parts) (any, error) {
+	n := p.Batch.Rows()
+	if n == 0 {
+		return &lines{}, nil
+	}
+	l := &lines{first: p.Batch.Row(0), next: p.Batch.Row(0)}
+	for i := range n {
+		for ; l.next < p.Batch.Row(i); l.next++ {
+			l.text = append(l.text, c.empty...)
+		}
+		l.text = appendRow(l.text, p, i)
+		l.next++
+	}
+	return l, nil
+}
+
+func appendRow(text []byte, p *decompose.Parts, i int) []byte {
+	number := func(v float64) { text = append(strconv.AppendFloat(text, v, 'g', -1, 64), ',') }
+	for k := range p.Predictors {
+		d := &p.Predictors[k]
+		number(d.Intercept)
+		if !d.Terms.IsEmpty() {
+			for _, v := range d.Terms.RawRowView(i) {
+				number(v)
+			}
+		}
+		number(d.Unstructured[i])
+		number(d.Eta[i])
+	}
+	text[len(text)-1] = '\n'
+	return text
+}
+
+// Reduce writes a block's lines.
+func (c *Contributions) Reduce(part any) error {
+	l, ok := part.(*lines)
+	if !ok {
+		return fmt.Errorf("report: Reduce takes what Map returned, not %T", part)
+	}
+	if l.text == nil {
+		return nil
+	}
+	if l.first < c.next {
+		return fmt.Errorf("report: data row %d came after row %d", l.first+1, c.next)
+	}
+	if err := c.fill(l.first); err != nil {
+		return err
+	}
+	c.next = l.next
+	_, err := c.out.Write(l.text)
+	return c.wrap(err)
+}
+
+// fill writes empty lines up to the given row.
+func (c *Contributions) fill(row int64) error {
+	for ; c.next < row; c.next++ {
+		if _, err := c.out.WriteString(c.empty); err != nil {
+			return c.wrap(err)
+		}
+	}
+	return nil
+}
+
+// End completes the lines of rows left out at the end and flushes; it does not
+// close the writer.
+func (c *Contributions) End(*decompose.Result) error {
+	if c.total != nil {
+		if err := c.fill(c.total()); err != nil {
+			return err
+		}
+	}
+	return c.wrap(c.out.Flush())
+}
+
+func (c *Contributions) wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("report: writing contributions: %w", err)
+	}
+	return nil
+}
+
+// WriteContributions writes the same lines for new rows: src split by a, r's
+// applier, with the training rows' coefficients and centring. total is as in
+// NewContributions.
+func WriteContributions(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
+	c := NewContributions(w, total)
+	if err := c.Begin(r); err != nil {
+		return err
+	}
+	for p, err := range a.All(ctx, src) {
+		if err != nil {
+			return err
+		}
+		part, err := c.Map(p)
+		if err != nil {
+			return err
+		}
+		if err := c.Reduce(part); err != nil {
+			return err
+		}
+	}
+	return c.End(r)
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// Effect is one term's centred contribution on a grid of its features, on the
+// link scale.
+type Effect struct {
+	Predictor string
+	Term      string
+	// X is the grid of the first feature, X2 that of the second; X2 is nil for a
+	// term of one feature.
+	X  *Axis
+	X2 *Axis
+	// Held says at which value a by variable is held, e.g. "z = 1"; else "".
+	Held string
+	// Before is the network's own curve, After includes what was moved. Values
+	// are in order of X, and for two features X varies slowest.
+	Before, After []float64
+	// SE is the standard error of After given the network: the projection's, its
+	// residual taken as noise. NaN where there is none.
+	SE []float64
+	// Note says why there is no grid; then all of the above but the names is nil.
+	Note string
+}
+
+// Axis is the grid of one feature: numbers, or levels if Levels is not nil.
+type Axis struct {
+	Feature string
+	Values  []float64
+	Levels  []string
+}
+
+// Len is the number of grid points.
+func (a *Axis) Len() int { return max(len(a.Values), len(a.Levels)) }
+
+// text is point i as written to CSV.
+func (a *Axis) text(i int) string {
+	if a.Levels != nil {
+		return a.Levels[i]
+	}
+	return strconv.FormatFloat(a.Values[i], 'g', -1, 64)
+}
+
+// bandWidth is the half width of a 95 % band in standard errors.
+const bandWidth = 1.96
+
+// Effects evaluates every term of r on a grid through a, r's applier: 101 points
+// over the training range of a numeric feature, every level of a factor, 41 x 41
+// points for two features. A numeric by variable is held at 1, a factor by at
+// the term's level. Terms of three or more features, and terms that cannot be
+// evaluated on a grid, have a Note instead of values.
+func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]Effect, error) {
+	g := newGrids(r, a)
+	var out []Effect
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		for j := range d.Terms {
+			e, err := g.effect(ctx, k, j)
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("report: effect of %q: %w", d.Terms[j].Name, ctx.Err())
+			}
+			if err != nil {
+				e = Effect{Note: err.Error()}
+			}
+			e.Predictor, e.Term = d.Name, d.Terms[j].Name
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// effect evaluates term j of predictor k; an error says why that cannot be done.
+func (g *grids) effect(ctx context.Context, k, j int) (Effect, error) {
+	e, b, err := g.grid(&g.result.Predictors[k].Terms[j])
+	if err != nil {
+		return Effect{}, err
+	}
+	v, err := g.applier.Effect(ctx, k, j, b)
+	if err != nil {
+		return Effect{}, err
+	}
+	for i := range v.After {
+		if bad(v.Before[i]) || bad(v.After[i]) {
+			return Effect{}, fmt.Errorf("the curve is not finite at point %d of its grid", i+1)
+		}
+	}
+	e.Before, e.After, e.SE = v.Before, v.After, v.SE
+	return e, nil
+}
+
+func bad(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+// WriteEffects writes effects.csv: for every effect with a grid, the rows of
+// stage "before" and then those of stage "after". x is a level for factors, x2
+// is empty for one feature; se, lower and upper (value -+ 1.96 se) are the
+// projection's and empty before it, and where there is no standard error.
+// Numbers have all their digits.
+func WriteEffects(w io.Writer, effects []Effect) error {
+	buffer := bufio.NewWriter(w)
+	c := csv.NewWriter(buffer)
+	write := func(record ...string) {
+		c.Write(record) // the error stays with c
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper")
+	for i := range effects {
+		e := &effects[i]
+		for p, v := range e.Before {
+			x, x2 := e.at(p)
+			write(e.Predictor, e.Term, "before", x, x2, number(v), "", "", "")
+		}
+		for p, v := range e.After {
+			x, x2 := e.at(p)
+			if bad(e.SE[p]) {
+				write(e.Predictor, e.Term, "after", x, x2, number(v), "", "", "")
+				continue
+			}
+			half := bandWidth * e.SE[p]
+			write(e.Predictor, e.Term, "after", x, x2, number(v), number(e.SE[p]), number(v-half), number(v+half))
+		}
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("report: writing effects: %w", err)
+	}
+	if err := buffer.Flush(); err != nil {
+		return fmt.Errorf("report: writing effects: %w", err)
+	}
+	return nil
+}
+
+// at is the position of grid point p.
+func (e *Effect) at(p int) (x, x2 string) {
+	if e.X2 == nil {
+		return e.X.text(p), ""
+	}
+	return e.X.text(p / e.X2.Len()), e.X2.text(p % e.X2.Len())
+}

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// The grids' points by numeric feature, for terms of one and of two features.
+const (
+	curvePoints = 101
+	sidePoints  = 41
+)
+
+// grids makes batches on which single terms can be evaluated.
+type grids struct {
+	result  *decompose.Result
+	applier *decompose.Applier
+	columns []string
+	feature map[string]*decompose.Feature
+}
+
+func newGrids(r *decompose.Result, a *decompose.Applier) *grids {
+	g := &grids{result: r, applier: a, columns: a.Columns(), feature: map[string]*decompose.Feature{}}
+	for i := range r.Features {
+		g.feature[r.Features[i].Name] = &r.Features[i]
+	}
+	return g
+}
+
+// grid lays out term t's features; its error is a note for the reader.
+func (g *grids) grid(t *decompose.TermResult) (Effect, *data.Batch, error) {
+	var e Effect
+	var free []string
+	for _, f := range t.Features {
+		if !slices.Contains(free, f) {
+			free = append(free, f)
+		}
+	}
+	by, level := byOf(t)
+	if len(free) > 1 && by != "" {
+		free = slices.DeleteFunc(free, func(f string) bool { return f == by })
+		e.Held = by + " = 1"
+		if level != "" {
+			e.Held = by + " = " + level
+		}
+	}
+	var err error
+	switch len(free) {
+	case 0:
+		return e, nil, fmt.Errorf("the term names no feature")
+	case 1:
+		if e.X, err = g.axis(t, free[0], curvePoints); err != nil {
+			return e, nil, err
+		}
+	case 2:
+		if e.X, err = g.axis(t, free[0], sidePoints); err != nil {
+			return e, nil, err
+		}
+		if e.X2, err = g.axis(t, free[1], sidePoints); err != nil {
+			return e, nil, err
+		}
+	default:
+		return e, nil, fmt.Errorf("a function of %d features (%s) has no curve to draw", len(free), strings.Join(free, ", "))
+	}
+	outer, inner := e.X.Len(), 1
+	if e.X2 != nil {
+		inner = e.X2.Len()
+	}
+	const limit = 1 << 20
+	if inner > 0 && outer > limit/inner {
+		return e, nil, fmt.Errorf("a grid of %d x %d levels is too large to draw", outer, inner)
+	}
+	if outer*inner == 0 {
+		return e, nil, fmt.Errorf("the feature took no values")
+	}
+	b, err := g.typical(outer * inner)
+	if err != nil {
+		return e, nil, err
+	}
+	if err := e.X.set(b, inner); err != nil {
+		return e, nil, err
+	}
+	if e.X2 != nil {
+		if err := e.X2.set(b, 1); err != nil {
+			return e, nil, err
+		}
+	}
+	if e.Held != "" {
+		err = g.constant(b, by, 1, level)
+	}
+	return e, b, err
+}
+
+// byOf names the by variable of t and, for a factor, its level.
+func byOf(t *decompose.TermResult) (column, level string) {
+	if s, ok := t.Term().(interface{ By() (column, level string) }); ok {
+		return s.By()
+	}
+	return "", ""
+}
+
+// axis is the grid of a feature: the levels of a factor or of a categorical
+// column, else equispaced numbers over the training range.
+func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, error) {
+	f := g.feature[name]
+	if f == nil {
+		return nil, fmt.Errorf("the decomposition does not say what values %q took", name)
+	}
+	if l, ok := t.Term().(interface{ Levels() []string }); ok && len(t.Features) == 1 {
+		return &Axis{Feature: name, Levels: l.Levels()}, nil
+	}
+	if f.Levels != nil {
+		return &Axis{Feature: name, Levels: inOrder(f.Levels)}, nil
+	}
+	if !(f.Max > f.Min) {
+		return &Axis{Feature: name, Values: []float64{f.Min}}, nil
+	}
+	a := &Axis{Feature: name, Values: make([]float64, points)}
+	for i := range a.Values {
+		w := float64(i) / float64(points-1)
+		a.Values[i] = (1-w)*f.Min + w*f.Max
+	}
+	a.Values[0], a.Values[points-1] = f.Min, f.Max
+	return a, nil
+}
+
+// inOrder sorts levels that are all numbers by value.
+func inOrder(levels []string) []string {
+	values := numbers(levels)
+	for _, v := range values {
+		if math.IsNaN(v) {
+			return levels
+		}
+	}
+	at := make([]int, len(levels))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(i, j int) int {
+		switch {
+		case values[i] < values[j]:
+			return -1
+		case values[i] > values[j]:
+			return 1
+		}
+		return 0
+	})
+	sorted := make([]string, len(levels))
+	for i, j := range at {
+		sorted[i] = levels[j]
+	}
+	return sorted
+}
+
+// numbers are the levels' values; NaN where a level is not a number.
+func numbers(levels []string) []float64 {
+	out := make([]float64, len(levels))
+	for i, l := range levels {
+		v, err := strconv.ParseFloat(l, 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// typical is a batch of n equal rows with every column that the model and the
+// terms read: a feature's mean or first level, 0 for columns no term knows.
+func (g *grids) typical(n int) (*data.Batch, error) {
+	b := data.NewBatch(n, 0)
+	names := slices.Clone(g.columns)
+	for _, f := range g.result.Features {
+		if !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	for _, name := range names {
+		f := g.feature[name]
+		var err error
+		switch {
+		case f == nil:
+			err = b.SetNumeric(name, make([]float64, n))
+		case len(f.Levels) > 0:
+			err = (&Axis{Feature: name, Levels: f.Levels[:1]}).set(b, n)
+		default:
+			err = g.constant(b, name, f.Mean, "")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// constant holds a column at a level, or at a number if level is "".
+func (g *grids) constant(b *data.Batch, name string, v float64, level string) error {
+	a := &Axis{Feature: name, Values: []float64{v}}
+	if level != "" {
+		a = &Axis{Feature: name, Levels: []string{level}}
+	}
+	return a.set(b, b.Rows())
+}
+
+// set writes the axis into b: each point repeated for the given number of rows,
+// over and over. Levels are set as codes, and as numbers too if they are.
+func (a *Axis) set(b *data.Batch, repeat int) error {
+	n, points := b.Rows(), a.Len()
+	values := a.Values
+	if a.Levels != nil {
+		c := data.Codes{Index: make([]int32, n), Levels: a.Levels}
+		for i := range c.Index {
+			c.Index[i] = int32(i / repeat % points)
+		}
+		if err := b.SetCodes(a.Feature, c); err != nil {
+			return err
+		}
+		values = numbers(a.Levels)
+		if slices.ContainsFunc(values, math.IsNaN) {
+			return nil
+		}
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = values[i/repeat%points]
+	}
+	return b.SetNumeric(a.Feature, x)
+}
