@@ -32,7 +32,7 @@ func (s CR) settings() (k int, err error) {
 		return 0, fmt.Errorf("k = %d: cr takes k from 3 to %d", k, maxK)
 	}
 	if n := len(s.Knots); n != 0 && n != k {
-		return 0, fmt.Errorf("%d knots: cr takes k = %d", n, k)
+		return 0, fmt.Errorf("%d knots: cr takes as many as k, %d", n, k)
 	}
 	return k, increasing(s.Knots)
 }

@@ -53,6 +53,9 @@ func (s PS) settings() (k, m1, m2 int, err error) {
 		if len(s.Knots) > 2 {
 			k = len(s.Knots) - m1 - 2
 		}
+		if n := len(s.Knots); n == 1 || n > 2 && k < m1+2 {
+			return 0, 0, 0, fmt.Errorf("%d knots: ps with m1 = %d takes 2 (the range) or all k + m1 + 2 of them, %d at least", n, m1, 2*m1+4)
+		}
 	}
 	if k < m1+2 || k > maxK {
 		return 0, 0, 0, fmt.Errorf("k = %d: ps with m1 = %d takes k from %d to %d", k, m1, m1+2, maxK)
@@ -262,7 +265,7 @@ func increasing(knots []float64) error {
 			return fmt.Errorf("knot %d is %v", i+1, t)
 		}
 		if i > 0 && t <= knots[i-1] {
-			return fmt.Errorf("knot %d, %v, is not greater than the one before, %v: knots must increase", i+1, t, knots[i-1])
+			return fmt.Errorf("knot %d (%v) is not greater than the one before (%v): knots must increase", i+1, t, knots[i-1])
 		}
 	}
 	if n := len(knots); n > 0 && math.IsInf(knots[n-1]-knots[0], 0) {

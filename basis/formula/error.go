@@ -23,6 +23,9 @@ func (e *Error) Error() string {
 	start := strings.LastIndexByte(e.Text[:pos], '\n') + 1
 	before, after := []rune(e.Text[start:pos]), e.Text[pos:]
 	where := fmt.Sprintf("character %d", len(before)+1)
+	if strings.TrimSpace(e.Text) == "" {
+		return "formula: " + e.Msg
+	}
 	if line := strings.Count(e.Text[:start], "\n"); line > 0 {
 		where = fmt.Sprintf("line %d, %s", line+1, where)
 	}
@@ -64,9 +67,11 @@ func (f *Formula) Errorf(pos int, format string, args ...any) error {
 }
 
 // Nearest returns the known name closest to name, by edit distance without
-// regard to case; empty if none is close enough to be a likely slip.
+// regard to case; empty if none is close enough to be a likely slip: one edit,
+// or one for every three characters, and never all of them.
 func Nearest(name string, known []string) string {
-	best, at := "", 1+max(1, utf8.RuneCountInString(name)/3)
+	n := utf8.RuneCountInString(name)
+	best, at := "", min(1+max(1, n/3), n)
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k), at); d < at {
 			best, at = k, d

@@ -64,6 +64,9 @@ func (p *parser) head() error {
 		if p.peek().kind == tokenEnd {
 			return f.Errorf(0, `the formula is empty; "~ 1" is an intercept alone`)
 		}
+		if p.tokens[0].kind == tokenName && p.tokens[1].is("=") {
+			return f.Errorf(p.tokens[1].end, `a formula needs a tilde, after the predictor's name too; write "%s = ~ ..."`, clip(p.tokens[0].text))
+		}
 		return f.Errorf(p.peek().pos, `a formula needs a tilde; write "~ %s", or "y ~ ..." with a response`, clip(strings.TrimSpace(f.Text)))
 	}
 	if len(p.tokens) > 1 && p.peek().kind == tokenName && p.tokens[1].is("=") {
