@@ -1,0 +1,132 @@
+package onnx
+
+import "fmt"
+
+// limits bound discovery. Beyond them whole nodes are treated as one: their
+// outputs depend, non-linearly, on the union over their inputs, which is sound
+// but coarser.
+type limits struct {
+	links    int // element-to-element links looked at
+	setBytes int // memory of the column sets
+	elements int // of one tensor's row
+}
+
+func defaultLimits() limits { return limits{links: 1 << 28, setBytes: 1 << 27, elements: 1 << 22} }
+
+// dependencies holds, for every element of every tensor of one row, the set of
+// data columns it depends on.
+type dependencies struct {
+	graph  *Graph
+	sets   *columnSets
+	rules  []rule // by node
+	of     map[*Value]dependence
+	limits limits
+	links  int
+	// coarse lists nodes treated as one, in order.
+	coarse []string
+}
+
+// dependence is one tensor's sets: a set for each element, or one for all.
+type dependence struct {
+	each []int32
+	all  int32
+}
+
+func (d dependence) at(e int) int32 {
+	if d.each == nil {
+		return d.all
+	}
+	return d.each[e]
+}
+
+func (d dependence) size() int { return len(d.each) }
+
+// newDependencies walks the graph once. column gives the data column of each
+// element of each input, by position in g.Inputs.
+func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependencies, error) {
+	d := &dependencies{
+		graph:  g,
+		limits: l,
+		sets:   newColumnSets(columns),
+		rules:  make([]rule, len(g.Nodes)),
+		of:     map[*Value]dependence{},
+	}
+	for i, v := range g.Inputs {
+		ids := make([]int32, len(column[i]))
+		for e, c := range column[i] {
+			ids[e] = d.sets.single(c)
+		}
+		d.of[v] = dependence{each: ids}
+	}
+	for i, n := range g.Nodes {
+		if err := d.node(i, n); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *dependencies) node(i int, n *Node) error {
+	r := ruleOf(n)
+	elements := 0
+	for _, v := range n.Outputs {
+		if v != nil {
+			elements = max(elements, rowElements(v))
+		}
+	}
+	if r.each != nil && (elements > d.limits.elements || r.cost > (d.limits.links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.setBytes) {
+		d.coarse = append(d.coarse, describe(n))
+		r = opaque
+	}
+	d.rules[i] = r
+	if r.each == nil {
+		all := int32(0)
+		for _, v := range n.Inputs {
+			if v == nil || v.Const != nil {
+				continue
+			}
+			dep := d.of[v]
+			all = d.sets.union(all, dep.all)
+			for _, id := range dep.each {
+				all = d.sets.union(all, id)
+			}
+		}
+		for _, v := range n.Outputs {
+			if v != nil {
+				d.of[v] = dependence{all: all}
+			}
+		}
+		return nil
+	}
+	d.links += r.cost * elements
+	in := make([]dependence, len(n.Inputs))
+	size := make([]int, len(n.Inputs))
+	for k, v := range n.Inputs {
+		if v != nil {
+			in[k], size[k] = d.of[v], rowElements(v)
+		}
+	}
+	var wrong error
+	for o, v := range n.Outputs {
+		if v == nil {
+			continue
+		}
+		ids := make([]int32, rowElements(v))
+		for e := range ids {
+			r.each(o, e, func(k, ie int, w float64) {
+				if k == itself {
+					return
+				}
+				if ie < 0 || ie >= size[k] {
+					wrong = fmt.Errorf("onnx: %s reads element %d of input %q, which has %d: its shapes do not fit each other", describe(n), ie, n.Inputs[k].Name, size[k])
+					return
+				}
+				if w != 0 {
+					ids[e] = d.sets.union(ids[e], in[k].at(ie))
+				}
+			})
+		}
+		d.of[v] = dependence{each: ids}
+	}
+	return wrong
+}

@@ -1,0 +1,120 @@
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// WriteJSON writes the structure as indented JSON with stable field names.
+func (s *Structure) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
+}
+
+// WriteText writes the structure as a tree for people: inputs, then each
+// predictor with its intercept, terms and deep part, and the reason of each
+// decision.
+func (s *Structure) WriteText(w io.Writer) error {
+	t := &tree{w: w}
+	t.line(0, "inputs")
+	for _, in := range s.Inputs {
+		t.line(1, "%q  %s %s  <- %s", in.Name, in.Type, in.Shape, shortList(in.Columns))
+	}
+	if len(s.Unused) > 0 {
+		t.line(0, "unused columns: %s (no predictor depends on them)", shortList(s.Unused))
+	}
+	for _, p := range s.Predictors {
+		t.predictor(p)
+	}
+	for _, n := range s.Notes {
+		t.line(0, "note: %s", n)
+	}
+	return t.err
+}
+
+// tree writes indented lines and keeps the first error.
+type tree struct {
+	w   io.Writer
+	err error
+}
+
+func (t *tree) line(depth int, format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, strings.Repeat("  ", depth)+format+"\n", args...)
+	}
+}
+
+func (t *tree) predictor(p PredictorInfo) {
+	head := ""
+	if p.Head != "" {
+		head = fmt.Sprintf("  (the input of the head %s: %s)", p.Head, strings.Join(p.HeadNodes, ", "))
+	}
+	t.line(0, "predictor %s = tensor %q element %d%s", plainName(p.Name), p.Tensor, p.Element, head)
+	for _, r := range p.Reasons {
+		t.line(1, "%s", r)
+	}
+	t.line(1, "intercept  %.6g", p.Intercept)
+	for _, term := range p.Terms {
+		if term.Coefficient != nil {
+			t.line(1, "%s  linear, coefficient %.6g, through %s", plainName(term.Name), *term.Coefficient, through(term.Nodes))
+			continue
+		}
+		t.line(1, "%s  %s, %s of %s", plainName(term.Name), term.Kind, plural(term.Width, "basis column"), through(term.Nodes))
+		t.line(2, "why: %s", term.Reason)
+	}
+	if p.Deep == nil {
+		t.line(1, "deep  none, zeta = 0")
+		return
+	}
+	t.line(1, "deep  %s (U) of %s on %s: %s", plural(p.Deep.Width, "feature"), through(p.Deep.Nodes), plural(len(p.Deep.Columns), "column"), shortList(p.Deep.Columns))
+	for _, r := range p.Deep.Reasons {
+		t.line(2, "why: %s", r)
+	}
+}
+
+func through(nodes []string) string {
+	if len(nodes) == 0 {
+		return "no node"
+	}
+	const most = 6
+	if len(nodes) > most {
+		return strings.Join(nodes[:most], ", ") + fmt.Sprintf(" and %d more", len(nodes)-most)
+	}
+	return strings.Join(nodes, ", ")
+}
+
+// shortList writes names, the middle of a long list left out. Names that would
+// not read as one word are quoted.
+func shortList(names []string) string {
+	const most = 12
+	var out []string
+	for i, n := range names {
+		if len(names) > most && i >= most-2 && i < len(names)-1 {
+			if i == most-2 {
+				out = append(out, "...")
+			}
+			continue
+		}
+		out = append(out, plainName(n))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	s := strings.Join(out, ", ")
+	if len(names) > most {
+		s += fmt.Sprintf(" (%d)", len(names))
+	}
+	return s
+}
+
+func plainName(n string) string {
+	if q := strconv.Quote(n); n == "" || len(q) != len(n)+2 || strings.ContainsAny(n, " ,") {
+		return q
+	}
+	return n
+}

@@ -1,0 +1,110 @@
+package onnx
+
+// Options steer discovery. The zero value and nil are the defaults.
+type Options struct {
+	// MaxOrder is the largest number of columns of a learned term; a subnetwork
+	// on more columns belongs to the deep part. 0: 3.
+	MaxOrder int
+	// Deep and Learned force addends into the deep part or into learned terms.
+	// A name is a term ("x3", "f(x3)"), a node or a tensor; a node or tensor
+	// stands for every addend that reaches a predictor through it.
+	Deep, Learned []string
+	// Predictor chooses the tensors that are decomposed, as they are: no head is
+	// peeled. Empty: the graph's outputs, heads peeled.
+	Predictor []string
+	// NoStructure puts everything into the deep part.
+	NoStructure bool
+}
+
+func (o *Options) maxOrder() int {
+	if o == nil || o.MaxOrder == 0 {
+		return 3
+	}
+	return o.MaxOrder
+}
+
+// Structure is what discovery found. Its JSON field names are stable.
+type Structure struct {
+	Inputs     []InputInfo     `json:"inputs"`
+	Predictors []PredictorInfo `json:"predictors"`
+	// Unused lists the bound columns that no predictor depends on.
+	Unused []string `json:"unused"`
+	// Notes are remarks on the whole model.
+	Notes []string `json:"notes"`
+
+	columns    []string
+	predictors []predictor
+	taps       []*tap
+}
+
+// InputInfo is a graph input and its columns in order.
+type InputInfo struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Shape   string   `json:"shape"` // N is the batch axis
+	Columns []string `json:"columns"`
+}
+
+// PredictorInfo is one additive predictor: intercept + terms + deep part.
+type PredictorInfo struct {
+	Name      string     `json:"name"`
+	Tensor    string     `json:"tensor"`
+	Element   int        `json:"element"` // of the tensor's row
+	Output    string     `json:"output"`  // the graph output it comes from
+	Head      string     `json:"head"`    // peeled off; "" for none
+	HeadNodes []string   `json:"head_nodes"`
+	Intercept float64    `json:"intercept"`
+	Terms     []TermInfo `json:"terms"`
+	Deep      *DeepInfo  `json:"deep"` // nil: the deep predictor is 0
+	Reasons   []string   `json:"reasons"`
+}
+
+// TermInfo is a structured term found in the graph.
+type TermInfo struct {
+	Name        string   `json:"name"`
+	Kind        string   `json:"kind"` // linear or learned
+	Columns     []string `json:"columns"`
+	Width       int      `json:"width"`       // columns of its basis
+	Coefficient *float64 `json:"coefficient"` // of a linear term
+	Tensors     []string `json:"tensors"`     // that hold its basis
+	Nodes       []string `json:"nodes"`
+	Reason      string   `json:"reason"`
+}
+
+// DeepInfo is the deep predictor zeta = U gamma. Columns, Width and Nodes
+// describe U (n x q).
+type DeepInfo struct {
+	Columns []string `json:"columns"`
+	Width   int      `json:"width"` // q
+	Tensors []string `json:"tensors"`
+	Nodes   []string `json:"nodes"`
+	Reasons []string `json:"reasons"`
+}
+
+// predictor is what Forward needs of one predictor.
+type predictor struct {
+	eta       element
+	intercept float64
+	linear    []linearPart
+	learned   []learnedPart
+	deep      []element // input elements or tensor elements
+	gamma     []float64
+}
+
+type linearPart struct {
+	column int
+	coef   float64
+}
+
+type learnedPart struct {
+	tap  *tap
+	coef []float64 // by tap column
+}
+
+// tap is a learned basis: the elements that some predictors with common
+// elements and one set of columns use.
+type tap struct {
+	name     string
+	columns  []int
+	elements []element
+}

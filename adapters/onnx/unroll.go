@@ -1,0 +1,147 @@
+package onnx
+
+import "slices"
+
+// element is one number of a tensor's row.
+type element struct {
+	value *Value
+	index int
+}
+
+// unrolled is an element as a linear form: constant + sum of coefficient times
+// atom. An atom is an element of a graph input or of the output of a node that
+// is not linear. Atoms are in topological order and their coefficients not 0.
+type unrolled struct {
+	constant float64
+	atoms    []element
+	coef     []float64
+	path     []*Node // the linear nodes passed, in topological order
+}
+
+// unroll follows el back through linear operators, as reverse-mode
+// differentiation would: coefficients of an element used twice add up.
+func (d *dependencies) unroll(el element, weight float64) unrolled {
+	return d.unrollAll([]element{el}, []float64{weight})
+}
+
+func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
+	adjoint := map[*Value][]float64{}
+	var u unrolled
+	add := func(v *Value, e int, w float64) {
+		if w == 0 {
+			return
+		}
+		if v.Const != nil {
+			u.constant += w * v.Const.at(e)
+			return
+		}
+		a := adjoint[v]
+		if a == nil {
+			a = make([]float64, rowElements(v))
+			adjoint[v] = a
+		}
+		a[e] += w
+	}
+	for i, el := range from {
+		add(el.value, el.index, weight[i])
+	}
+	for i := len(d.graph.Nodes) - 1; i >= 0; i-- {
+		n, r := d.graph.Nodes[i], d.rules[i]
+		passed := false
+		for o := len(n.Outputs) - 1; o >= 0; o-- {
+			v := n.Outputs[o]
+			if v == nil || adjoint[v] == nil {
+				continue
+			}
+			if !r.linear || r.each == nil {
+				continue // its elements stay: they are atoms
+			}
+			for e, w := range adjoint[v] {
+				if w != 0 {
+					r.each(o, e, func(k, ie int, c float64) {
+						if k == itself {
+							u.constant += w * c
+							return
+						}
+						add(n.Inputs[k], ie, w*c)
+					})
+				}
+			}
+			passed = true
+			delete(adjoint, v)
+		}
+		if passed {
+			u.path = append(u.path, n)
+		}
+	}
+	slices.Reverse(u.path)
+	collect := func(v *Value) {
+		for e, w := range adjoint[v] {
+			if w != 0 {
+				u.atoms = append(u.atoms, element{v, e})
+				u.coef = append(u.coef, w)
+			}
+		}
+	}
+	for _, v := range d.graph.Inputs {
+		collect(v)
+	}
+	for _, n := range d.graph.Nodes {
+		for _, v := range n.Outputs {
+			if v != nil {
+				collect(v)
+			}
+		}
+	}
+	return u
+}
+
+// reach lists the atoms that the tensors depend on through linear operators
+// alone, whatever the coefficients.
+func (d *dependencies) reach(from []*Value) []element {
+	seen := map[*Value][]bool{}
+	mark := func(v *Value, e int) {
+		if v.Const != nil {
+			return
+		}
+		if seen[v] == nil {
+			seen[v] = make([]bool, rowElements(v))
+		}
+		seen[v][e] = true
+	}
+	for _, v := range from {
+		if v != nil {
+			for e := range rowElements(v) {
+				mark(v, e)
+			}
+		}
+	}
+	var atoms []element
+	for i := len(d.graph.Nodes) - 1; i >= 0; i-- {
+		n, r := d.graph.Nodes[i], d.rules[i]
+		for o := len(n.Outputs) - 1; o >= 0; o-- {
+			v := n.Outputs[o]
+			for e, on := range seen[v] {
+				switch {
+				case v == nil || !on:
+				case !r.linear || r.each == nil:
+					atoms = append(atoms, element{v, e})
+				default:
+					r.each(o, e, func(k, ie int, w float64) {
+						if w != 0 && k != itself {
+							mark(n.Inputs[k], ie)
+						}
+					})
+				}
+			}
+		}
+	}
+	for _, v := range d.graph.Inputs {
+		for e, on := range seen[v] {
+			if on {
+				atoms = append(atoms, element{v, e})
+			}
+		}
+	}
+	return atoms
+}
