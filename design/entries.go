@@ -78,10 +78,15 @@ func table(c blas64.General, a, b *Codes, w []float64) error {
 
 // entriesEntries adds the ka*kb products of each row.
 func entriesEntries(c blas64.General, a, b entries, w []float64) error {
-	for i := range a.rows() {
+	n := a.rows()
+	for i := range n {
 		wi := weight(w, i)
 		first := i * b.k
 		ib := b.index[first : first+b.k]
+		var vb []float64
+		if b.value != nil {
+			vb = b.value[first : first+b.k]
+		}
 		for l := i * a.k; l < (i+1)*a.k; l++ {
 			ja := a.index[l]
 			if uint(ja) >= uint(a.d) {
@@ -91,32 +96,37 @@ func entriesEntries(c blas64.General, a, b entries, w []float64) error {
 				continue
 			}
 			row := c.Data[int(ja)*c.Stride:][:b.d]
-			wa := wi * a.at(l)
-			if b.value == nil {
-				for m, jb := range ib {
-					if uint(jb) >= uint(len(row)) {
-						if err := b.outside(first + m); err != nil {
-							return err
-						}
-						continue
-					}
-					row[jb] += wa
+			if m := addEntries(row, ib, vb, wi*a.at(l)); m >= 0 {
+				if err := b.outside(first + m); err != nil {
+					return err
 				}
-				continue
-			}
-			vb := b.value[first:][:len(ib)]
-			for m, jb := range ib {
-				if uint(jb) >= uint(len(row)) {
-					if err := b.outside(first + m); err != nil {
-						return err
-					}
-					continue
-				}
-				row[jb] += wa * vb[m]
 			}
 		}
 	}
 	return nil
+}
+
+// addEntries adds f times the entries to row. Of an entry outside the row it
+// returns the position, else -1. The entries after it are left out, which is
+// right for codes (there are none) and an error for sparse columns.
+func addEntries(row []float64, index []int32, value []float64, f float64) int {
+	if value == nil {
+		for m, j := range index {
+			if uint(j) >= uint(len(row)) {
+				return m
+			}
+			row[j] += f
+		}
+		return -1
+	}
+	value = value[:len(index)]
+	for m, j := range index {
+		if uint(j) >= uint(len(row)) {
+			return m
+		}
+		row[j] += f * value[m]
+	}
+	return -1
 }
 
 // entriesGram adds the k(k+1)/2 different products of each row, those off the
