@@ -169,7 +169,7 @@ func (c *nodeCheck) fold(op operator[float64]) error {
 	if err != nil {
 		return err
 	}
-	x := &exec[float64]{rows: 1}
+	x := &exec[float64]{rows: 1, scratch: new([]float64)}
 	for _, v := range c.Inputs {
 		var t tensor[float64]
 		if v != nil {

@@ -41,15 +41,15 @@ type tensor[T kernel.Float] struct {
 type exec[T kernel.Float] struct {
 	in, out []tensor[T]
 	rows    int
-	scratch []T
+	scratch *[]T // shared by the steps of a run
 }
 
 // temp returns n elements to work in until the step ends; contents arbitrary.
 func (x *exec[T]) temp(n int) []T {
-	if cap(x.scratch) < n {
-		x.scratch = make([]T, n)
+	if cap(*x.scratch) < n {
+		*x.scratch = make([]T, n)
 	}
-	return x.scratch[:n]
+	return (*x.scratch)[:n]
 }
 
 // table maps operators to what the engine knows about them; those outside

@@ -20,12 +20,12 @@ func shared(t testing.TB, elem ...string) string {
 	return filepath.Join(append([]string{dir}, elem...)...)
 }
 
-func TestWildLoad(t *testing.T) {
+// Networks that other people wrote, with inputs and outputs.
+func TestWild(t *testing.T) {
 	for _, name := range []string{"acasxu_1_1", "gonnx_mlp", "addmo_mlp"} {
-		g, err := LoadFile(shared(t, "onnx_wild", name+".onnx"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Log(name, len(g.Nodes), g.Inputs[0].Shape, g.Outputs[0].Shape)
+		t.Run(name, func(t *testing.T) {
+			runFile(t, shared(t, "onnx_wild", name+".onnx"), shared(t, "onnx_wild", name+".io.json"), Double, 1e-5)
+			runFile(t, shared(t, "onnx_wild", name+".onnx"), shared(t, "onnx_wild", name+".io.json"), Single, 1e-4)
+		})
 	}
 }
