@@ -94,6 +94,9 @@ func (s PS) build(v *values) (spline, *mat.SymDense, error) {
 			lo, hi = knots[0], knots[1]
 		}
 		knots = equispaced(lo, hi, k, m1)
+		if increasing(knots) != nil {
+			return nil, nil, fmt.Errorf("column %q: the range from %v to %v is too wide or too narrow for %d knots in 64-bit numbers: rescale the column", v.column, lo, hi, len(knots))
+		}
 	}
 	b, err := newPSpline(m1+1, slices.Clone(knots))
 	if err != nil {
