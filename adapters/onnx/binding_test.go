@@ -39,7 +39,7 @@ func TestBind(t *testing.T) {
 		{reason: "one flag, the rest by count", g: two, flags: []string{"z=x2,x3"}, exclude: []string{"y", "w"}, want: [][]string{{"x0", "x1"}, {"x2", "x3"}}},
 		{reason: "too many candidates", g: one, exclude: []string{"y"},
 			err: "onnx: input \"x\" needs 4 columns and 5 numeric columns are free (\"x0\", \"x1\", \"x2\", \"x3\", \"w\"); name them with --input x=column,...\n" +
-				"  input \"x\": float32 [N 4]\n  numeric columns: \"y\", \"x0\", \"x1\", \"x2\", \"x3\", \"w\"\n  text columns: \"city\""},
+				"  input \"x\": float [N 4]\n  numeric columns: \"y\", \"x0\", \"x1\", \"x2\", \"x3\", \"w\"\n  text columns: \"city\""},
 		{reason: "several open inputs", g: two, err: `onnx: no columns are bound to the inputs "x", "z"; use --input NAME=column,... for each`},
 		{reason: "unknown input", g: one, flags: []string{"X=x0..x3"}, err: `onnx: --input "X=x0..x3": the network has no input "X"; it has "x"`},
 		{reason: "unknown column", g: one, flags: []string{"x=x0,x1,x2,x9"}, err: `onnx: --input "x=x0,x1,x2,x9": the data have no column "x9"; they have "y", "x0", "x1", "x2", "x3", "w", "city"`},

@@ -147,6 +147,7 @@ func (d *discovery) findPredictors() error {
 	if len(d.found) == 1 {
 		d.found[0].name = "eta"
 	}
+	d.distinctNames()
 	for _, p := range d.found {
 		d.all = d.dep.sets.union(d.all, d.set(p.eta))
 	}
@@ -157,7 +158,7 @@ func (d *discovery) chosenOrOutputs() error {
 	if len(d.o.Predictor) > 0 {
 		for _, name := range d.o.Predictor {
 			v, ok := d.g.Value(name)
-			if !ok || v.Const != nil || !v.Type.Floating() || v.Producer == nil {
+			if !ok || v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil {
 				return fmt.Errorf("onnx: --predictor %q: the network computes no tensor of floating type of that name; its outputs are %s", name, quotedList(d.outputNames()))
 			}
 			if rowElements(v) > maxPredictors {
@@ -169,7 +170,7 @@ func (d *discovery) chosenOrOutputs() error {
 	}
 	for _, v := range d.g.Outputs {
 		switch {
-		case v.Const != nil:
+		case v.Const != nil || v.BatchAxis() < 0:
 			d.note("output %q is a constant and not decomposed", v.Name)
 		case !v.Type.Floating():
 			d.note("output %q is %s and not decomposed", v.Name, v.Type)
@@ -182,6 +183,19 @@ func (d *discovery) chosenOrOutputs() error {
 		}
 	}
 	return nil
+}
+
+// distinctNames renames a predictor whose name is taken: outputs y (two columns)
+// and y1.
+func (d *discovery) distinctNames() {
+	taken := map[string]bool{}
+	for i := range d.found {
+		name := d.found[i].name
+		for n := 2; taken[d.found[i].name]; n++ {
+			d.found[i].name = fmt.Sprintf("%s_%d", name, n)
+		}
+		taken[d.found[i].name] = true
+	}
 }
 
 func (d *discovery) outputNames() []string {

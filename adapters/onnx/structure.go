@@ -14,6 +14,8 @@ type Options struct {
 	Predictor []string
 	// NoStructure puts everything into the deep part.
 	NoStructure bool
+	// Run says how Model.Forward computes.
+	Run RunOptions
 }
 
 func (o *Options) maxOrder() int {

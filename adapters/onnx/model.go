@@ -1,0 +1,385 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// Model runs a network, and the additive structure discovered in it, as a
+// decompose.Model: eta_k = intercept_k + sum_j Phi_j beta_j + zeta_k with
+// zeta = U gamma. It is immutable and safe for concurrent use.
+type Model struct {
+	structure *Structure
+	bind      Binding
+	graph     *Graph
+	runner    *Runner
+	want      []*Value
+	stride    []int   // width of each wanted tensor
+	feed      [][]int // data column of each element of each input
+	columns   []string
+	column    map[string]int
+	blocks    [][]decompose.Block
+	widths    map[string]int
+
+	eta   []source
+	zeta  [][]source
+	gamma [][]float64
+	taps  []tapSources
+
+	buffers sync.Pool
+}
+
+// source is where a number of one row comes from: element index of tensor
+// want[tensor], or, if tensor is -1, data column index.
+type source struct{ tensor, index int }
+
+type tapSources struct {
+	name string
+	from []source
+}
+
+// NewModel discovers the structure of g bound to data columns and prepares the
+// evaluation of every tensor it needs. nil options are the defaults.
+func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
+	s, err := Discover(g, bind, o)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{structure: s, bind: bind, graph: g, columns: s.columns, column: map[string]int{}, widths: map[string]int{}}
+	for i, c := range s.columns {
+		m.column[c] = i
+	}
+	for _, in := range bind {
+		var feed []int
+		for _, c := range in.Columns {
+			feed = append(feed, m.column[c])
+		}
+		m.feed = append(m.feed, feed)
+	}
+	position := map[*Value]int{}
+	from := func(el element) source {
+		if i := slices.Index(g.Inputs, el.value); i >= 0 {
+			return source{-1, m.feed[i][el.index]}
+		}
+		p, ok := position[el.value]
+		if !ok {
+			p = len(m.want)
+			position[el.value] = p
+			m.want, m.stride = append(m.want, el.value), append(m.stride, el.value.Width())
+		}
+		return source{p, el.index}
+	}
+	terms := map[*tap]*decompose.Tap{}
+	for _, t := range s.taps {
+		ts := tapSources{name: t.name}
+		for _, el := range t.elements {
+			ts.from = append(ts.from, from(el))
+		}
+		m.taps = append(m.taps, ts)
+		m.widths[t.name] = len(t.elements)
+		var features []string
+		for _, c := range t.columns {
+			features = append(features, s.columns[c])
+		}
+		terms[t] = &decompose.Tap{Tensor: t.name, Features: features, Width: len(t.elements)}
+	}
+	lines := map[int]*decompose.LinearTerm{}
+	for _, p := range s.predictors {
+		m.eta = append(m.eta, from(p.eta))
+		var deep []source
+		for _, el := range p.deep {
+			deep = append(deep, from(el))
+		}
+		m.zeta, m.gamma = append(m.zeta, deep), append(m.gamma, p.gamma)
+		blocks := []decompose.Block{}
+		for _, l := range p.linear {
+			if lines[l.column] == nil {
+				lines[l.column] = &decompose.LinearTerm{Column: s.columns[l.column]}
+			}
+			blocks = append(blocks, decompose.Block{Term: lines[l.column], Coef: []float64{l.coef}})
+		}
+		for _, l := range p.learned {
+			blocks = append(blocks, decompose.Block{Term: terms[l.tap], Coef: l.coef})
+		}
+		m.blocks = append(m.blocks, blocks)
+	}
+	var run RunOptions
+	if o != nil {
+		run = o.Run
+	}
+	m.runner, err = NewRunner(g, m.want, run)
+	return m, err
+}
+
+// Structure is what discovery found, with its reasons.
+func (m *Model) Structure() *Structure { return m.structure }
+
+// Binding is the assignment of columns to inputs that the model was made with.
+func (m *Model) Binding() Binding { return m.bind }
+
+// Predictors names the K predictors: "eta" if K = 1, else by graph output.
+func (m *Model) Predictors() []string {
+	var names []string
+	for _, p := range m.structure.Predictors {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Columns names the bound data columns.
+func (m *Model) Columns() []string { return slices.Clone(m.columns) }
+
+// Intercept is the constant of predictor k's linear form.
+func (m *Model) Intercept(k int) float64 { return m.structure.predictors[k].intercept }
+
+// Blocks are the terms found in the graph: linear ones in column order, then
+// learned ones. A term that several predictors use is one Term value.
+func (m *Model) Blocks(k int) []decompose.Block { return slices.Clone(m.blocks[k]) }
+
+// Taps names the learned bases with their widths.
+func (m *Model) Taps() map[string]int {
+	w := make(map[string]int, len(m.widths))
+	for name, n := range m.widths {
+		w[name] = n
+	}
+	return w
+}
+
+// Head is the response function that was peeled off predictor k: "sigmoid",
+// "softmax", "logsoftmax", "exp", "softplus", or "" for none.
+func (m *Model) Head(k int) string { return m.structure.Predictors[k].Head }
+
+// DeepFeatures describes U of predictor k.
+type DeepFeatures struct {
+	Tensors []string  // that hold its columns
+	Width   int       // q
+	Gamma   []float64 // length q: zeta = U gamma
+}
+
+// DeepFeatures describes the deep part of predictor k; Width 0: zeta = 0.
+func (m *Model) DeepFeatures(k int) DeepFeatures {
+	p := m.structure.predictors[k]
+	tensors, _ := sources(p.deep)
+	return DeepFeatures{Tensors: tensors, Width: len(p.deep), Gamma: slices.Clone(p.gamma)}
+}
+
+// forwardRows is the number of rows that go through all layers together; their
+// activations stay in cache.
+const forwardRows = 256
+
+// buffer is the memory of one Forward.
+type buffer struct {
+	columns [][]float64
+	inputs  [][]float64
+	want    [][]float64
+	backIn  [][]float64 // full-length backing of inputs and want
+	backOut [][]float64
+}
+
+func (m *Model) buffer() *buffer {
+	if b, ok := m.buffers.Get().(*buffer); ok {
+		return b
+	}
+	b := &buffer{columns: make([][]float64, len(m.columns))}
+	for _, v := range m.graph.Inputs {
+		b.backIn = append(b.backIn, make([]float64, forwardRows*v.Width()))
+	}
+	for _, w := range m.stride {
+		b.backOut = append(b.backOut, make([]float64, forwardRows*w))
+	}
+	b.inputs, b.want = slices.Clone(b.backIn), slices.Clone(b.backOut)
+	return b
+}
+
+// Forward evaluates the network on the rows of b: eta is the network's own
+// tensor, zeta = U gamma summed in float64, taps are its hidden units. Errors:
+// a missing or textual column, a value that is not finite (column and data row
+// named), a number that an integer input cannot hold, a predictor that is not
+// finite, ctx.
+func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	if err := m.checkOutputs(dst, b.Rows()); err != nil {
+		return err
+	}
+	buf := m.buffer()
+	defer m.release(buf)
+	for j, name := range m.columns {
+		x, err := b.Numeric(name)
+		if err != nil {
+			return fmt.Errorf("onnx: input of the network: %w", err)
+		}
+		for i, v := range x {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network; leave such rows out or replace the value", name, b.Row(i)+1, v)
+			}
+		}
+		buf.columns[j] = x
+	}
+	if err := m.checkTypes(buf, b); err != nil {
+		return err
+	}
+	for at := 0; at < b.Rows(); at += forwardRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(forwardRows, b.Rows()-at)
+		m.fill(buf, at, n)
+		if err := m.runner.Run(buf.want, buf.inputs, n); err != nil {
+			return fmt.Errorf("%w (data rows %d to %d)", err, b.Row(at)+1, b.Row(at+n-1)+1)
+		}
+		if err := m.collect(dst, buf, b, at, n); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// release drops what points into the caller's batch.
+func (m *Model) release(b *buffer) {
+	clear(b.columns)
+	m.buffers.Put(b)
+}
+
+func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
+	check := func(what string, d *mat.Dense, width int) error {
+		if d == nil {
+			return fmt.Errorf("onnx: Forward into nil %s", what)
+		}
+		if r, c := d.Dims(); r != rows || c != width {
+			return fmt.Errorf("onnx: Forward of %d rows into a %d x %d %s, want %d x %d", rows, r, c, what, rows, width)
+		}
+		return nil
+	}
+	if dst == nil {
+		return fmt.Errorf("onnx: Forward into nil outputs")
+	}
+	if rows == 0 {
+		return nil
+	}
+	if err := check("Zeta", dst.Zeta, len(m.eta)); err != nil {
+		return err
+	}
+	if err := check("Eta", dst.Eta, len(m.eta)); err != nil {
+		return err
+	}
+	for _, t := range m.taps {
+		if err := check(fmt.Sprintf("tap %q", t.name), dst.Taps[t.name], len(t.from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTypes refuses numbers that an input of integer or boolean type cannot
+// hold.
+func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
+	for i, v := range m.graph.Inputs {
+		if v.Type.Floating() {
+			continue
+		}
+		for _, c := range m.feed[i] {
+			for r, x := range buf.columns[c] {
+				if _, err := integer(x, v.Type); err != nil {
+					return fmt.Errorf("onnx: column %q, data row %d: input %q takes %s, and %g is none", m.columns[c], b.Row(r)+1, v.Name, v.Type, x)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fill copies rows at to at+n-1 of the columns into the inputs.
+func (m *Model) fill(buf *buffer, at, n int) {
+	for i, feed := range m.feed {
+		x := buf.backIn[i][:n*len(feed)]
+		buf.inputs[i] = x
+		for e, c := range feed {
+			for r, v := range buf.columns[c][at : at+n] {
+				x[r*len(feed)+e] = v
+			}
+		}
+	}
+	for i, w := range m.stride {
+		buf.want[i] = buf.backOut[i][:n*w]
+	}
+}
+
+// collect moves the evaluated tensors to rows at, at+1, ... of the outputs.
+func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, n int) error {
+	value := func(s source, r int) float64 {
+		if s.tensor < 0 {
+			return buf.columns[s.index][at+r]
+		}
+		return buf.want[s.tensor][r*m.stride[s.tensor]+s.index]
+	}
+	for r := range n {
+		eta, zeta := dst.Eta.RawRowView(at+r), dst.Zeta.RawRowView(at+r)
+		for k, s := range m.eta {
+			eta[k] = value(s, r)
+			if math.IsNaN(eta[k]) || math.IsInf(eta[k], 0) {
+				return fmt.Errorf("onnx: predictor %q is %g at data row %d: the network overflows there; compare the row's values with those it was trained on", m.structure.Predictors[k].Name, eta[k], b.Row(at+r)+1)
+			}
+			sum := 0.0
+			for j, u := range m.zeta[k] {
+				sum += m.gamma[k][j] * value(u, r)
+			}
+			zeta[k] = sum
+		}
+		for _, t := range m.taps {
+			row := dst.Taps[t.name].RawRowView(at + r)
+			for j, s := range t.from {
+				row[j] = value(s, r)
+			}
+		}
+	}
+	return nil
+}
+
+// evaluateOnes returns the elements' values on a row of ones, or, where the
+// network refuses it (an index beyond a table), of zeros.
+func evaluateOnes(g *Graph, elements []element) ([]float64, error) {
+	var want []*Value
+	for _, el := range elements {
+		if !slices.Contains(want, el.value) {
+			want = append(want, el.value)
+		}
+	}
+	r, err := NewRunner(g, want, RunOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range []float64{1, 0} {
+		var inputs, dst [][]float64
+		for _, v := range g.Inputs {
+			in := make([]float64, v.Width())
+			for i := range in {
+				in[i] = x
+			}
+			inputs = append(inputs, in)
+		}
+		for _, v := range want {
+			dst = append(dst, make([]float64, v.Width()))
+		}
+		if err = r.Run(dst, inputs, 1); err != nil {
+			continue
+		}
+		out := make([]float64, len(elements))
+		for i, el := range elements {
+			out[i] = dst[slices.Index(want, el.value)][el.index]
+			if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
+				err = fmt.Errorf("tensor %q is %g", el.value.Name, out[i])
+			}
+		}
+		if err == nil {
+			return out, nil
+		}
+	}
+	return nil, err
+}
