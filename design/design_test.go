@@ -326,6 +326,7 @@ func TestFaults(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add(int8(3), int8(2), []byte{0, 1, 1, 2}, true)
 	f.Add(int8(2), int8(1), []byte{0, 255}, false)
+	f.Add(int8(5), int8(4), []byte{0, 1, 2, 3, 1, 2, 3, 5}, true)
 	f.Add(int8(0), int8(0), []byte{}, false)
 	f.Fuzz(func(t *testing.T, d, k int8, index []byte, sparse bool) {
 		codes := make([]int32, len(index))
@@ -352,6 +353,15 @@ func FuzzCheck(f *testing.F) {
 		}
 		if err != nil && cross == nil && !strings.Contains(err.Error(), "two entries") {
 			t.Fatalf("product of faulty columns: %v", err)
+		}
+		// A copy of the columns is another operand: the general products.
+		other := a
+		if s, ok := a.(*design.Sparse); ok {
+			c := *s
+			other = &c
+		}
+		if general := design.AddCross(dst, a, other, nil); (general == nil) != (cross == nil) {
+			t.Fatalf("products disagree about faults: %v, %v", general, cross)
 		}
 		if n > 0 {
 			x := design.Dense{Dense: mat.NewDense(n, 1, nil)}

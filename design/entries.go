@@ -78,6 +78,9 @@ func table(c blas64.General, a, b *Codes, w []float64) error {
 
 // entriesEntries adds the ka*kb products of each row.
 func entriesEntries(c blas64.General, a, b entries, w []float64) error {
+	if b.k == cubic && b.value != nil && a.value != nil {
+		return entriesCubic(c, a, b, w)
+	}
 	n := a.rows()
 	for i := range n {
 		wi := weight(w, i)
@@ -101,6 +104,43 @@ func entriesEntries(c blas64.General, a, b entries, w []float64) error {
 					return err
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// cubic is the number of B-splines of degree 3 that are not 0 at a point: the
+// case that smooth terms are made of.
+const cubic = 4
+
+// entriesCubic is entriesEntries with the loop over b's entries written out.
+func entriesCubic(c blas64.General, a, b entries, w []float64) error {
+	for i := range a.rows() {
+		wi := weight(w, i)
+		ib, vb := b.index[i*cubic:][:cubic], b.value[i*cubic:][:cubic]
+		j0, j1, j2, j3 := uint(ib[0]), uint(ib[1]), uint(ib[2]), uint(ib[3])
+		v0, v1, v2, v3 := vb[0], vb[1], vb[2], vb[3]
+		if d := uint(b.d); j0 >= d || j1 >= d || j2 >= d || j3 >= d {
+			for m, j := range ib {
+				if uint(j) >= d {
+					return b.outside(i*cubic + m)
+				}
+			}
+		}
+		va := a.value[i*a.k:][:a.k]
+		for l, ja := range a.index[i*a.k:][:a.k] {
+			if uint(ja) >= uint(a.d) {
+				if err := a.outside(i*a.k + l); err != nil {
+					return err
+				}
+				continue
+			}
+			f := wi * va[l]
+			row := c.Data[int(ja)*c.Stride:][:b.d]
+			row[j0] += f * v0
+			row[j1] += f * v1
+			row[j2] += f * v2
+			row[j3] += f * v3
 		}
 	}
 	return nil

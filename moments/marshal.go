@@ -32,9 +32,13 @@ const (
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// MarshalBinary encodes m; equal moments have equal bytes.
+// MarshalBinary encodes m; equal moments have equal bytes. Moments that do not
+// pass Check are not written.
 func (m *Moments) MarshalBinary() ([]byte, error) {
 	if err := m.Layout.Check(); err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	out := appendHeader(nil, kindMoments)

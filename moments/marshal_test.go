@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"runtime"
 	"testing"
 
@@ -95,6 +96,38 @@ func TestDamage(t *testing.T) {
 	}
 	if err := new(moments.Moments).UnmarshalBinary(marshal(t, a)); err == nil || err.Error() != "moments: the data hold kind 2 where kind 1 is needed (1: moments, 2: a sum of blocks)" {
 		t.Error(err)
+	}
+}
+
+// Numbers that no rows have are damage even under a right checksum.
+func TestImpossibleSums(t *testing.T) {
+	s := awkward(40, true, 34)
+	for _, c := range []struct {
+		change func(*moments.Moments)
+		want   string
+	}{
+		{func(m *moments.Moments) { m.XR.Set(0, 1, math.NaN()) }, "moments: 1 sums are not finite: the file is damaged"},
+		{func(m *moments.Moments) { m.XX.SetSym(0, 1, math.Inf(1)) }, "moments: 1 sums are not finite: the file is damaged"},
+		{func(m *moments.Moments) { m.SumW = -1 }, "moments: weights of 30 rows sum to -1: the file is damaged"},
+		{func(m *moments.Moments) { m.SumW = 0 }, "moments: weights of 30 rows sum to 0: the file is damaged"},
+		{func(m *moments.Moments) { m.Positive = 41 }, "moments: 41 of 40 rows have positive weight: the file is damaged"},
+		{func(m *moments.Moments) { m.Rows = -1 }, "moments: 30 of 18446744073709551615 rows have positive weight: the file is damaged"},
+		{func(m *moments.Moments) { m.XX.SetSym(4, 4, -1) }, "moments: column 4 has the sum of squares -1: the file is damaged"},
+		{func(m *moments.Moments) { m.RR.SetSym(1, 1, -2) }, "moments: response 1 has the sum of squares -2: the file is damaged"},
+		{func(m *moments.Moments) { m.XX.SetSym(0, 16, 1e-9) }, "moments: 1 products of columns that never meet: the file is damaged"},
+	} {
+		m := s.moments(t, 0, 40, 40)
+		m.Positive = 30
+		c.change(m)
+		var back moments.Moments
+		if err := back.UnmarshalBinary(marshal(t, m)); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	m := s.moments(t, 0, 40, 40)
+	m.Mean[1] = math.Inf(1)
+	if _, err := m.MarshalBinary(); err == nil || err.Error() != `moments: basis "year": the squares of column 1 overflow; rescale it` {
+		t.Errorf("infinite sums were written: %v", err)
 	}
 }
 

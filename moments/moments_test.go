@@ -296,6 +296,7 @@ func TestBatchSizeChangesNothing(t *testing.T) {
 		if err := design.ToDense(m, c); err != nil {
 			t.Fatal(err)
 		}
+		m.Scale(10, m) // larger norms, which Reset must forget
 		dense.x = append(dense.x, design.Dense{Dense: m})
 	}
 	for _, batch := range []int{1, 7, 255, 256, 257, 600} {

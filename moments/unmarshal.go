@@ -130,6 +130,16 @@ func (m *Moments) readBody(r *reader) error {
 	if m.SumW < 0 || (m.SumW > 0) != (m.Positive > 0) {
 		return fmt.Errorf("moments: weights of %d rows sum to %g: the file is damaged", m.Positive, m.SumW)
 	}
+	for j := range m.Mean {
+		if v := m.XX.At(j, j); v < 0 {
+			return fmt.Errorf("moments: column %d has the sum of squares %g: the file is damaged", j, v)
+		}
+	}
+	for k := range m.MeanR {
+		if v := m.RR.At(k, k); v < 0 {
+			return fmt.Errorf("moments: response %d has the sum of squares %g: the file is damaged", k, v)
+		}
+	}
 	if n := m.strays(); n > 0 {
 		return fmt.Errorf("moments: %d products of columns that never meet: the file is damaged", n)
 	}
