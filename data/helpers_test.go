@@ -117,7 +117,10 @@ func mustOpen(t testing.TB, o *CSVOptions, paths ...string) *CSV {
 func zip(t testing.TB, text string) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.Write([]byte(text))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
