@@ -252,6 +252,17 @@ func TestAgainstExact(t *testing.T) {
 	}
 }
 
+// A first row far from all others, of next to no weight, spoils nothing: columns
+// are not summed about it.
+func TestOutlierFirst(t *testing.T) {
+	s := awkward(400, true, 12)
+	s.x[0].(design.Dense).Set(0, 0, 0)
+	s.r.Set(0, 0, 0)
+	s.w[0] = 1e-12
+	mean, c, w := s.direct(t)
+	against(t, s.moments(t, 0, 400, 400), mean, c, w, 1e-12)
+}
+
 func TestCounts(t *testing.T) {
 	s := awkward(500, true, 11)
 	m := s.moments(t, 0, 500, 33)

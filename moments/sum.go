@@ -47,7 +47,7 @@ func (s *Sum) Append(m *Moments) error {
 		return fmt.Errorf("moments: block %d has another layout than the sum it is added to", s.next)
 	}
 	if err := m.Check(); err != nil {
-		return fmt.Errorf("block %d: %w", s.next, err)
+		return fmt.Errorf("%w (merge block %d)", err, s.next)
 	}
 	if s.next == math.MaxInt {
 		return fmt.Errorf("moments: block numbers are used up")

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/moments"
 )
 
@@ -140,6 +141,11 @@ func TestSumFaults(t *testing.T) {
 	}
 	if err := a.Append(nil); err == nil {
 		t.Error("Append of nothing")
+	}
+	year := s.x[0].(design.Dense)
+	year.Set(0, 1, 1e200)
+	if err := a.Append(s.moments(t, 0, 10, 10)); err == nil || err.Error() != `moments: basis "year": the squares of column 1 overflow; rescale it (merge block 5)` {
+		t.Errorf("Append of overflowing squares: %v", err)
 	}
 	if !bytes.Equal(marshal(t, a), before) {
 		t.Error("refused operands left traces")
