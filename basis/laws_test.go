@@ -14,6 +14,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/decompose/decomposetest"
 	"github.com/pho-go/pho/design"
 )
 
@@ -122,6 +123,14 @@ func TestRowDependsOnItselfOnly(t *testing.T) {
 		for i := range b.Rows() {
 			one := evaluate(t, term, b.Slice(i, i+1))
 			bits(t, fmt.Sprintf("row %d alone", i), one, mat.DenseCopyOf(all.Slice(i, i+1, 0, term.Dim())))
+		}
+	})
+}
+
+func TestConformance(t *testing.T) {
+	forAllTerms(t, func(t *testing.T, term decompose.Term) {
+		if err := decomposetest.Term(term, sample(t, 40, 8)); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -37,13 +37,18 @@ func Parse(text string, o *Options) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := meaning{Formula: tree}
+	m := meaning{Formula: tree, factors: map[string]bool{}}
 	if o != nil {
-		m.o = *o
-	}
-	for _, name := range m.o.Factors {
-		if _, ok := m.o.Schema.Lookup(name); !ok && m.o.Schema != nil {
-			return nil, fmt.Errorf("basis: there is no column %q to treat as a factor%s", name, m.nearest(name))
+		m.schema = o.Schema
+		m.columns = make(map[string]data.Column, len(o.Schema))
+		for _, c := range o.Schema {
+			m.columns[c.Name] = c
+		}
+		for _, name := range o.Factors {
+			m.factors[name] = true
+			if _, ok := m.columns[name]; !ok && m.schema != nil {
+				return nil, fmt.Errorf("basis: there is no column %q to treat as a factor%s", name, m.nearest(name))
+			}
 		}
 	}
 	if tree.Response != "" {
@@ -71,8 +76,10 @@ func Parse(text string, o *Options) (*Formula, error) {
 // meaning turns the parts of one tree into specs.
 type meaning struct {
 	*formula.Formula
-	o    Options
-	full bool // the next factor has all levels
+	schema  data.Schema // nil: any name is a numeric column
+	columns map[string]data.Column
+	factors map[string]bool
+	full    bool // the next factor has all levels
 }
 
 // term gives a term's spec, and a key that equal terms share.
@@ -212,10 +219,10 @@ func (m *meaning) basisName(c formula.Call) (string, error) {
 
 // column finds a column in the schema.
 func (m *meaning) column(n formula.Name) (data.Column, error) {
-	if m.o.Schema == nil {
+	if m.schema == nil {
 		return data.Column{Name: n.Text, Numeric: true}, nil
 	}
-	c, ok := m.o.Schema.Lookup(n.Text)
+	c, ok := m.columns[n.Text]
 	switch {
 	case !ok:
 		return c, m.Errorf(n.Pos, "there is no column %q%s", n.Text, m.nearest(n.Text))
@@ -244,12 +251,12 @@ func (m *meaning) number(n formula.Name) (data.Column, error) {
 }
 
 func (m *meaning) categorical(c data.Column) bool {
-	return c.Categorical || slices.Contains(m.o.Factors, c.Name)
+	return c.Categorical || m.factors[c.Name]
 }
 
 // nearest suggests a column, or lists them.
 func (m *meaning) nearest(name string) string {
-	names := m.o.Schema.Names()
+	names := m.schema.Names()
 	if near := formula.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

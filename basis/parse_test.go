@@ -119,3 +119,36 @@ func TestParseWithoutSchema(t *testing.T) {
 		t.Errorf("unknown factor: %v", err)
 	}
 }
+
+// FuzzParse: whatever the text, there is a formula or an error that shows its
+// place, and specs that say what they read.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"both ~ x + g + factor(h) - 1", "s = ~ s(x, bs='ps', k=7, m=c(1,1), by=g)", "~ s(z, bs='cr', k=5, sp=0.3, knots=c(1,2,3,4,5))",
+		"~ s(x, bs='ps', fx=TRUE, by=z)", "~ te(x, z)", "~ x:g", "~ s(x)", "~ s(x, bs='ps', k=1e9)", "~ s(x, bs='ps', m=-3)",
+	} {
+		f.Add(text)
+	}
+	b := sample(f, 30, 1)
+	f.Fuzz(func(t *testing.T, text string) {
+		formulas, err := Parse(text, &Options{Schema: sampleSchema(), Factors: []string{"h"}})
+		if err != nil {
+			if at := new(formula.Error); !errors.As(err, &at) || len(err.Error()) > 8000 {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		for _, s := range formulas.Specs {
+			if len(s.Columns()) == 0 {
+				t.Fatal("a term that reads nothing")
+			}
+			if slices.Contains(s.Columns(), "both") {
+				continue // not in the rows at hand
+			}
+			must(t, s.Scan(b))
+			if _, err := s.Build(); err != nil {
+				continue // k may not suit the rows
+			}
+		}
+	})
+}

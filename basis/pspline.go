@@ -102,7 +102,7 @@ func (s PS) build(v *values) (spline, *mat.SymDense, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("column %q: %w", v.column, err)
 	}
-	if v.min < b.lo || v.max > b.hi {
+	if len(s.Knots) > 0 && (v.min < b.lo || v.max > b.hi) {
 		return nil, nil, fmt.Errorf("column %q runs from %v to %v, beyond the knots, which carry splines from %v to %v: widen knots=", v.column, v.min, v.max, b.lo, b.hi)
 	}
 	p, err := penalty.Difference(k, m2)
@@ -132,6 +132,9 @@ type pspline struct {
 	knots  []float64 // increasing, dim + degree + 1
 	lo, hi float64   // where the functions sum to 1
 	scale  float64   // intervals per unit of x, for a first guess of j
+	// For degree 3, the reciprocal widths of the supports that the recurrence
+	// divides by on interval j, in its order: divisions cost more than the rest.
+	widths [][6]float64
 	// Values and slopes of the first and last degree+1 functions at lo and hi.
 	left, leftSlope, right, rightSlope [maxDegree + 1]float64
 }
@@ -151,6 +154,13 @@ func newPSpline(degree int, knots []float64) (*pspline, error) {
 	p.scale = float64(n-degree) / (p.hi - p.lo)
 	if span := knots[len(knots)-1] - knots[0]; !finite(span) || !finite(p.scale) {
 		return nil, errors.New("the knots are too wide or too close for 64-bit numbers: rescale the column")
+	}
+	if degree == 3 {
+		p.widths = make([][6]float64, n)
+		for j := 3; j < n; j++ {
+			t := knots[j-2 : j+4]
+			p.widths[j] = [6]float64{1 / (t[3] - t[2]), 1 / (t[3] - t[1]), 1 / (t[4] - t[2]), 1 / (t[3] - t[0]), 1 / (t[4] - t[1]), 1 / (t[5] - t[2])}
+		}
 	}
 	p.functions(p.left[:], p.lo, degree)
 	p.slopes(p.leftSlope[:], p.lo, degree)
@@ -227,22 +237,17 @@ func (p *pspline) upTo(out []float64, x float64, j, degree int) {
 
 // cubic is functions for degree 3 on interval j, unrolled.
 func (p *pspline) cubic(out []float64, x float64, j int) {
-	t := p.knots[j-2 : j+4 : j+4]
+	t, w := p.knots[j-2:j+4:j+4], &p.widths[j]
 	out = out[:4:4]
 	l1, l2, l3 := x-t[2], x-t[1], x-t[0]
 	r1, r2, r3 := t[3]-x, t[4]-x, t[5]-x
-	s := 1 / (t[3] - t[2])
-	a0, a1 := r1*s, l1*s
-	s = a0 / (t[3] - t[1])
-	b0, c := r1*s, l2*s
-	s = a1 / (t[4] - t[2])
-	b1, b2 := c+r2*s, l1*s
-	s = b0 / (t[3] - t[0])
-	out[0], c = r1*s, l3*s
-	s = b1 / (t[4] - t[1])
-	out[1], c = c+r2*s, l2*s
-	s = b2 / (t[5] - t[2])
-	out[2], out[3] = c+r3*s, l1*s
+	a0, a1 := r1*w[0], l1*w[0]
+	a0, a1 = a0*w[1], a1*w[2]
+	b0, b1, b2 := r1*a0*w[3], (l2*a0+r2*a1)*w[4], l1*a1*w[5]
+	out[0] = r1 * b0
+	out[1] = l3*b0 + r2*b1
+	out[2] = l2*b1 + r3*b2
+	out[3] = l1 * b2
 }
 
 // slopes evaluates the first derivatives of the functions on interval j: the

@@ -125,7 +125,7 @@ func (t sparseSmooth) EvalSparse(b *data.Batch) (design.Columns, error) {
 		if by != 0 {
 			first = t.basis.row(value, x)
 		}
-		for l := range w {
+		for l := range index {
 			value[l] *= by
 			index[l] = int32(first + l)
 		}

@@ -14,17 +14,23 @@ type Error struct {
 	Msg  string // what is wrong and what to do
 }
 
-// margin is how many characters are shown on each side of a fault.
-const margin = 60
+const (
+	margin     = 60   // characters shown on each side of a fault
+	longestMsg = 1000 // characters of a message
+)
 
 // Error gives the message, the line of the formula and a caret below the fault.
 func (e *Error) Error() string {
+	msg := e.Msg
+	if rs := []rune(msg); len(rs) > longestMsg { // names can be long
+		msg = string(rs[:longestMsg]) + "..."
+	}
 	pos := min(max(e.Pos, 0), len(e.Text))
 	start := strings.LastIndexByte(e.Text[:pos], '\n') + 1
 	before, after := []rune(e.Text[start:pos]), e.Text[pos:]
 	where := fmt.Sprintf("character %d", len(before)+1)
 	if strings.TrimSpace(e.Text) == "" {
-		return "formula: " + e.Msg
+		return "formula: " + msg
 	}
 	if line := strings.Count(e.Text[:start], "\n"); line > 0 {
 		where = fmt.Sprintf("line %d, %s", line+1, where)
@@ -41,7 +47,7 @@ func (e *Error) Error() string {
 	if len(tail) > margin {
 		tail, suffix = tail[:margin], "..."
 	}
-	return fmt.Sprintf("formula, %s: %s\n  %s%s%s%s\n  %s^", where, e.Msg,
+	return fmt.Sprintf("formula, %s: %s\n  %s%s%s%s\n  %s^", where, msg,
 		prefix, printable(shown), printable(tail), suffix, strings.Repeat(" ", len(prefix)+len(shown)))
 }
 
