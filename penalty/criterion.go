@@ -2,6 +2,7 @@ package penalty
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -17,8 +18,10 @@ type criterion struct {
 	a       *mat.SymDense // X'WX + S, scaled to a unit diagonal
 	e       []float64     // alpha = e * scaled alpha, e = diag^-1/2
 	chol    mat.Cholesky
-	inverse *mat.SymDense // (X'WX + S)^-1
+	inverse *mat.SymDense // (X'WX + S)^-1, in the coordinates of the overlaps
 	alpha   []float64
+	inner   []float64  // alpha in the coordinates of the overlaps
+	overlap []*overlap // one per block; nil for a block with one penalty
 	work    []float64
 	rows    int        // of the stacked roots
 	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'
@@ -46,7 +49,8 @@ func newCriterion(s *system, o *Options) *criterion {
 	}
 	c.a = mat.NewSymDense(s.q, nil)
 	c.inverse = mat.NewSymDense(s.q, nil)
-	c.e, c.alpha, c.work = make([]float64, s.q), make([]float64, s.q), make([]float64, s.q)
+	c.e, c.alpha, c.inner, c.work = make([]float64, s.q), make([]float64, s.q), make([]float64, s.q), make([]float64, s.q)
+	c.overlap = make([]*overlap, len(s.blocks))
 	if k := len(s.penalties); k > 0 {
 		c.rows = s.penalties[k-1].lo + s.penalties[k-1].rank
 		c.half = mat.NewDense(s.penalised, c.rows, nil)
@@ -58,21 +62,23 @@ func newCriterion(s *system, o *Options) *criterion {
 
 // solve factors A = X'WX + sum_j exp(rho_j) S_j and sets alpha = A^-1 X'Wz. It
 // returns log|A|, or false if A is not positive definite in floating point.
+// Blocks with overlapping penalties are in coordinates where the total penalty
+// is the identity, however far their lambdas are apart.
 func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	c.a.CopySym(c.gram)
-	for j := range c.penalties {
-		pen := &c.penalties[j]
-		b, lambda := &c.blocks[pen.block], math.Exp(rho[j])
-		if pen.diag != nil {
-			for i, r := range pen.diag {
-				c.a.SetSym(b.lo+i, b.lo+i, c.a.At(b.lo+i, b.lo+i)+lambda*r*r)
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		if len(b.penalties) > 1 {
+			if c.overlap[i], ok = c.factorOverlap(b, rho); !ok {
+				return 0, false
 			}
+			logDet += c.overlap[i].logDet
+			c.intoOverlap(b, c.overlap[i])
 			continue
 		}
-		for i := range b.dim {
-			for k := i; k < b.dim; k++ {
-				c.a.SetSym(b.lo+i, b.lo+k, c.a.At(b.lo+i, b.lo+k)+lambda*pen.s.At(i, k))
-			}
+		lambda := math.Exp(rho[b.penalties[0]])
+		for l, r := range c.penalties[b.penalties[0]].diag {
+			c.a.SetSym(b.lo+l, b.lo+l, c.a.At(b.lo+l, b.lo+l)+lambda*r*r)
 		}
 	}
 	// With a unit diagonal, a large lambda does no harm to the factorisation.
@@ -98,18 +104,69 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	return logDet, finite(logDet)
 }
 
-// solveInto sets dst = A^-1 b with the factor at hand.
+// intoOverlap changes the coordinates of a block of the matrix a, and adds its
+// total penalty, there the identity.
+func (c *criterion) intoOverlap(b *block, o *overlap) {
+	var columns mat.Dense
+	columns.Mul(pick(mat.DenseCopyOf(c.a), nil, sequence(c.q)[b.lo:b.lo+b.dim]), o.to)
+	var own mat.Dense
+	own.Mul(o.to.T(), columns.Slice(b.lo, b.lo+b.dim, 0, b.dim))
+	for j := range b.dim {
+		for i := range c.q {
+			if i < b.lo || i >= b.lo+b.dim {
+				c.a.SetSym(i, b.lo+j, columns.At(i, j))
+			}
+		}
+		for i := range j + 1 {
+			c.a.SetSym(b.lo+i, b.lo+j, own.At(i, j))
+		}
+		c.a.SetSym(b.lo+j, b.lo+j, c.a.At(b.lo+j, b.lo+j)+1)
+	}
+}
+
+// solveInto sets dst = A^-1 b with the factor at hand, and inner to the same in
+// the coordinates of the overlaps.
 func (c *criterion) solveInto(dst, b []float64) {
-	for i, v := range b {
-		c.work[i] = v * c.e[i]
+	copy(c.work, b)
+	for i, o := range c.overlap {
+		if o != nil {
+			lo, hi := c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim
+			mat.NewVecDense(hi-lo, c.work[lo:hi]).MulVec(o.to.T(), mat.NewVecDense(hi-lo, b[lo:hi]))
+		}
+	}
+	for i, e := range c.e {
+		c.work[i] *= e
 	}
 	v := mat.NewVecDense(c.q, c.work)
 	// The error is a warning about the condition number, which the scaled
 	// factor overstates; A is positive definite here.
 	_ = c.chol.SolveVecTo(v, v)
-	for i := range dst {
-		dst[i] = c.work[i] * c.e[i]
+	for i, e := range c.e {
+		c.inner[i] = c.work[i] * e
 	}
+	copy(dst, c.inner)
+	for i, o := range c.overlap {
+		if o != nil {
+			lo, hi := c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim
+			mat.NewVecDense(hi-lo, dst[lo:hi]).MulVec(o.to, mat.NewVecDense(hi-lo, c.inner[lo:hi]))
+		}
+	}
+}
+
+// innerBasis is the system's basis (alpha = basis b) for the coordinates of the
+// overlaps.
+func (c *criterion) innerBasis() *mat.Dense {
+	basis := mat.DenseCopyOf(c.basis)
+	rows, _ := basis.Dims()
+	for i, o := range c.overlap {
+		if o != nil {
+			columns := basis.Slice(0, rows, c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim).(*mat.Dense)
+			var product mat.Dense
+			product.Mul(columns, o.to)
+			columns.Copy(&product)
+		}
+	}
+	return basis
 }
 
 // invert sets inverse = A^-1 from the factor at hand.
@@ -187,22 +244,37 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	return p
 }
 
+// scaledRoot returns sqrt(lambda_j) root_j in the coordinates of the overlaps:
+// a diagonal, or else a matrix.
+func (c *criterion) scaledRoot(j int, rho []float64) (diag []float64, root *mat.Dense) {
+	pen := &c.penalties[j]
+	if o := c.overlap[pen.block]; o != nil {
+		return nil, o.part[slices.Index(c.blocks[pen.block].penalties, j)]
+	}
+	diag = make([]float64, pen.rank)
+	for i, r := range pen.diag {
+		diag[i] = math.Exp(rho[j]/2) * r
+	}
+	return diag, nil
+}
+
 // rootTimesAlpha sets g_j = sqrt(lambda_j) root_j alpha, so that
 // lambda_j alpha'S_j alpha = |g_j|^2.
 func (c *criterion) rootTimesAlpha(rho []float64) {
 	for j := range c.penalties {
 		pen := &c.penalties[j]
-		b, f := &c.blocks[pen.block], math.Exp(rho[j]/2)
+		lo := c.blocks[pen.block].lo
+		diag, root := c.scaledRoot(j, rho)
 		for i := range pen.rank {
-			if pen.diag != nil {
-				c.g[pen.lo+i] = f * pen.diag[i] * c.alpha[b.lo+i]
+			if diag != nil {
+				c.g[pen.lo+i] = diag[i] * c.inner[lo+i]
 				continue
 			}
 			sum := 0.0
-			for a, r := range pen.root.RawRowView(i) {
-				sum += r * c.alpha[b.lo+a]
+			for a, r := range root.RawRowView(i) {
+				sum += r * c.inner[lo+a]
 			}
-			c.g[pen.lo+i] = f * sum
+			c.g[pen.lo+i] = sum
 		}
 	}
 }
@@ -212,37 +284,39 @@ func (c *criterion) rootTimesAlpha(rho []float64) {
 func (c *criterion) middle(rho []float64) {
 	for k := range c.penalties {
 		pen := &c.penalties[k]
-		b, f := &c.blocks[pen.block], math.Exp(rho[k]/2)
+		lo := c.blocks[pen.block].lo
+		diag, root := c.scaledRoot(k, rho)
 		for i := range c.penalised {
 			row := c.half.RawRowView(i)
 			for l := range pen.rank {
-				if pen.diag != nil {
-					row[pen.lo+l] = f * pen.diag[l] * c.inverse.At(i, b.lo+l)
+				if diag != nil {
+					row[pen.lo+l] = diag[l] * c.inverse.At(i, lo+l)
 					continue
 				}
 				sum := 0.0
-				for a, r := range pen.root.RawRowView(l) {
-					sum += r * c.inverse.At(i, b.lo+a)
+				for a, r := range root.RawRowView(l) {
+					sum += r * c.inverse.At(i, lo+a)
 				}
-				row[pen.lo+l] = f * sum
+				row[pen.lo+l] = sum
 			}
 		}
 	}
 	for j := range c.penalties {
 		pen := &c.penalties[j]
-		b, f := &c.blocks[pen.block], math.Exp(rho[j]/2)
+		lo := c.blocks[pen.block].lo
+		diag, root := c.scaledRoot(j, rho)
 		for i := range pen.rank {
 			dst := c.m.RawRowView(pen.lo + i)
-			if pen.diag != nil {
-				for l, v := range c.half.RawRowView(b.lo + i) {
-					dst[l] = f * pen.diag[i] * v
+			if diag != nil {
+				for l, v := range c.half.RawRowView(lo + i) {
+					dst[l] = diag[i] * v
 				}
 				continue
 			}
 			clear(dst)
-			for a, r := range pen.root.RawRowView(i) {
-				for l, v := range c.half.RawRowView(b.lo + a) {
-					dst[l] += f * r * v
+			for a, r := range root.RawRowView(i) {
+				for l, v := range c.half.RawRowView(lo + a) {
+					dst[l] += r * v
 				}
 			}
 		}
@@ -275,7 +349,7 @@ func (c *criterion) reml(p *point, logDetA float64) {
 		dS, dSS = make([]float64, k), mat.NewSymDense(k, nil)
 	}
 	for i := range c.blocks {
-		v -= c.addLogDetS(&c.blocks[i], p.rho, dS, dSS) / 2
+		v -= c.addLogDetS(&c.blocks[i], c.overlap[i], p.rho, dS, dSS) / 2
 	}
 	p.score, p.objective = v, v
 	if p.grad == nil {

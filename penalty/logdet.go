@@ -1,6 +1,7 @@
 package penalty
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -9,42 +10,33 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// addLogDetS adds log|sum_j lambda_j S_j|_+ of one block to the value, and its
-// derivatives in the log lambdas to grad and hess (indexed by system.penalties;
-// nil if not wanted).
-//
-// One penalty is closed form. Several are stacked as E = [sqrt(lambda_j) root_j]
-// and factored E P = Q R with rows sorted by size and columns pivoted, which is
-// backward stable row by row (Cox and Higham 1998), so that a penalty with a
-// small lambda is not drowned by one with a large lambda. Then log|E'E| =
-// 2 log|R|, and with Q_j the rows of Q that belong to penalty j,
-//
-//	d_j    = |Q_j|^2 = lambda_j tr(S^- S_j),
-//	d_jk   = delta_jk d_j - |Q_j Q_k'|^2.
-func (s *system) addLogDetS(b *block, rho []float64, grad []float64, hess *mat.SymDense) float64 {
-	if len(b.penalties) == 1 {
-		j := b.penalties[0]
-		pen := &s.penalties[j]
-		v := float64(pen.rank) * rho[j]
-		for _, r := range pen.diag {
-			v += 2 * math.Log(r)
-		}
-		if grad != nil {
-			grad[j] += float64(pen.rank)
-		}
-		return v
-	}
+// overlap is the total penalty S = sum_j lambda_j S_j of a block with several
+// penalties, at one rho. The stack E = [sqrt(lambda_j) root_j] is factored
+// E P = Q R with rows sorted by size and columns pivoted, which is backward
+// stable row by row (Cox and Higham 1998), so that a penalty with a small lambda
+// is not drowned by one with a large lambda. In the coordinates c of
+// b = to c, to = P R^-1, the total penalty is the identity and
+// sqrt(lambda_j) root_j b = part_j c, part_j being penalty j's rows of Q.
+type overlap struct {
+	logDet float64      // log|S|
+	to     *mat.Dense   // dim x dim
+	part   []*mat.Dense // rank_j x dim, in the order of block.penalties
+}
+
+// factorOverlap returns false if the total penalty is singular in floating
+// point.
+func (s *system) factorOverlap(b *block, rho []float64) (*overlap, bool) {
 	type row struct {
-		penalty int
+		penalty int // its place in b.penalties
 		values  []float64
 		norm    float64
 	}
 	var rows []row
-	for _, j := range b.penalties {
+	for place, j := range b.penalties {
 		pen := &s.penalties[j]
 		f := math.Exp(rho[j] / 2)
 		for i := range pen.rank {
-			r := row{penalty: j, values: make([]float64, b.dim)}
+			r := row{penalty: place, values: make([]float64, b.dim)}
 			for c, v := range pen.root.RawRowView(i) {
 				r.values[c] = f * v
 				r.norm = max(r.norm, math.Abs(r.values[c]))
@@ -52,15 +44,7 @@ func (s *system) addLogDetS(b *block, rho []float64, grad []float64, hess *mat.S
 			rows = append(rows, r)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int {
-		switch {
-		case a.norm > b.norm:
-			return -1
-		case a.norm < b.norm:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.norm, a.norm) })
 	e := blas64.General{Rows: len(rows), Cols: b.dim, Stride: b.dim, Data: make([]float64, 0, len(rows)*b.dim)}
 	for _, r := range rows {
 		e.Data = append(e.Data, r.values...)
@@ -74,34 +58,73 @@ func (s *system) addLogDetS(b *block, rho []float64, grad []float64, hess *mat.S
 	lapack64.Geqp3(e, pivot, tau, work, -1)
 	work = make([]float64, int(work[0]))
 	lapack64.Geqp3(e, pivot, tau, work, len(work))
-	v := 0.0
+
+	o := &overlap{to: mat.NewDense(b.dim, b.dim, nil)}
+	r := mat.NewTriDense(b.dim, mat.Upper, nil)
 	for i := range b.dim {
-		v += 2 * math.Log(math.Abs(e.Data[i*e.Stride+i]))
+		for j := i; j < b.dim; j++ {
+			r.SetTri(i, j, e.Data[i*e.Stride+j])
+		}
+		o.logDet += 2 * math.Log(math.Abs(r.At(i, i)))
 	}
-	if grad == nil {
-		return v
+	if !finite(o.logDet) {
+		return nil, false
+	}
+	var inverse mat.TriDense
+	// The error is a warning: R is graded, and its inverse is accurate by columns.
+	_ = inverse.InverseTri(r)
+	for i, p := range pivot {
+		for j := i; j < b.dim; j++ {
+			o.to.Set(p, j, inverse.At(i, j))
+		}
 	}
 	lapack64.Orgqr(e, tau, work[:1], -1)
 	work = make([]float64, max(int(work[0]), b.dim))
 	lapack64.Orgqr(e, tau, work, len(work))
 	q := mat.NewDense(e.Rows, e.Cols, e.Data)
-	part := make(map[int]*mat.Dense, len(b.penalties)) // read by index only
-	for _, j := range b.penalties {
+	for place := range b.penalties {
 		var mine []int
 		for i, r := range rows {
-			if r.penalty == j {
+			if r.penalty == place {
 				mine = append(mine, i)
 			}
 		}
-		part[j] = pick(q, mine, nil)
+		o.part = append(o.part, pick(q, mine, nil))
+	}
+	return o, true
+}
+
+// addLogDetS returns log|sum_j lambda_j S_j|_+ of one block and adds its
+// derivatives in the log lambdas to grad and hess (indexed by system.penalties;
+// nil if not wanted). For one penalty it is closed form; o may be nil. For
+// several, with Q_j = o.part[j]:
+//
+//	d_j  = |Q_j|^2 = lambda_j tr(S^- S_j),
+//	d_jk = delta_jk d_j - |Q_j Q_k'|^2.
+func (s *system) addLogDetS(b *block, o *overlap, rho []float64, grad []float64, hess *mat.SymDense) float64 {
+	if len(b.penalties) == 1 {
+		j := b.penalties[0]
+		pen := &s.penalties[j]
+		v := float64(pen.rank) * rho[j]
+		for _, r := range pen.diag {
+			v += 2 * math.Log(r)
+		}
+		if grad != nil {
+			grad[j] += float64(pen.rank)
+		}
+		return v
+	}
+	if grad == nil {
+		return o.logDet
 	}
 	var product mat.Dense
 	for a, j := range b.penalties {
-		dj := squaredNorm(part[j])
+		dj := squaredNorm(o.part[a])
 		grad[j] += dj
-		for _, k := range b.penalties[a:] {
+		for c := a; c < len(b.penalties); c++ {
+			k := b.penalties[c]
 			product.Reset()
-			product.Mul(part[j], part[k].T())
+			product.Mul(o.part[a], o.part[c].T())
 			h := -squaredNorm(&product)
 			if j == k {
 				h += dj
@@ -109,7 +132,7 @@ func (s *system) addLogDetS(b *block, rho []float64, grad []float64, hess *mat.S
 			hess.SetSym(j, k, hess.At(j, k)+h)
 		}
 	}
-	return v
+	return o.logDet
 }
 
 // squaredNorm is the squared Frobenius norm.

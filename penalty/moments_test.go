@@ -26,6 +26,7 @@ func momentsOf(x *mat.Dense, z, w []float64, intercept bool) *Problem {
 			meanZ += w[i] * z[i] / p.SumW
 		}
 	}
+	p.XMean, p.ZMean = mean, meanZ
 	row := make([]float64, dim)
 	for i := range n {
 		for j := range dim {

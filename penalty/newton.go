@@ -9,7 +9,7 @@ import (
 
 const (
 	maxStep     = 5.0 // in any log lambda
-	maxHalvings = 40
+	maxHalvings = 30
 	// negligible bounds the effective degrees of freedom that a penalised part
 	// keeps when its lambda is at the upper bound.
 	negligible = 1e-8
@@ -79,7 +79,7 @@ func (s *search) bound(j int) {
 	}
 	s.start[j] = math.Log(xs / vs)
 	s.hi[j] = math.Log(ratios / negligible)
-	s.lo[j] = s.start[j] + math.Log(1e-9)
+	s.lo[j] = s.start[j] + math.Log(1e-7)
 }
 
 // atBound tells whether rho_j sits at a bound and the gradient pushes outwards,
@@ -248,7 +248,7 @@ func (s *search) direction(p *point) []float64 {
 }
 
 // line halves the step, kept inside the bounds, until the criterion improves.
-// Close to the minimum, where rounding decides, a smaller gradient counts too.
+// Close to the minimum, where rounding decides, half the gradient counts too.
 func (s *search) line(p *point, step []float64) (*point, int) {
 	noise := 1e-13 * (s.n + math.Abs(p.objective))
 	f := 1.0
@@ -262,7 +262,7 @@ func (s *search) line(p *point, step []float64) (*point, int) {
 			if q.grad == nil {
 				q = s.eval(rho, true)
 			}
-			if q.objective < p.objective-noise || s.gradNorm(q) < s.gradNorm(p) {
+			if q.objective < p.objective-noise || s.gradNorm(q) < s.gradNorm(p)/2 {
 				return q, halvings
 			}
 		}

@@ -28,6 +28,12 @@ type Problem struct {
 	XZ        []float64     // X'Wz
 	ZZ        float64       // z'Wz
 
+	// Means that were subtracted, with an intercept; nil and 0 if unknown. They
+	// only serve to tell a constant from one that varies: a standard deviation
+	// below 1e-12 of the mean is rounding.
+	XMean []float64 // p
+	ZMean float64
+
 	Terms []Term // in column order; together they cover the p columns
 }
 

@@ -25,6 +25,7 @@ type system struct {
 	zz         float64
 	basis      *mat.Dense // p x q
 	dropped    *mat.Dense // p x (p-q), orthonormal, or nil
+	kept       []float64  // p: diagonal of the projection onto what was not dropped
 
 	blocks    []block
 	penalties []penalty
@@ -45,11 +46,11 @@ type block struct {
 // penalty has a diagonal root.
 type penalty struct {
 	index int // among all penalties of the problem
+	term  int
 	block int
 	root  *mat.Dense
 	diag  []float64 // the square root of the diagonal of S; nil if root is used
-	s     *mat.SymDense
-	lo    int // first row of this penalty in stacked roots
+	lo    int       // first row of this penalty in stacked roots
 	rank  int
 }
 
@@ -64,24 +65,36 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	if p.Intercept {
 		s.one = 1
 		s.logDetA = math.Log(p.SumW)
+		if constant(p.ZZ/p.SumW, p.ZMean) {
+			s.zz = 0
+		}
 	}
 	if dim == 0 {
 		return s, nil
 	}
+	s.kept = make([]float64, dim)
+	for i := range s.kept {
+		s.kept[i] = 1
+	}
 
 	// Standardise: columns divided by their weighted standard deviation d.
+	// A column that does not vary has no data: d = 1 and zeros.
 	d := make([]float64, dim)
+	varies := make([]float64, dim)
 	for i := range d {
-		d[i] = math.Sqrt(p.XX.At(i, i) / p.SumW)
-		if d[i] == 0 {
-			d[i] = 1
+		v := p.XX.At(i, i) / p.SumW
+		if d[i], varies[i] = math.Sqrt(v), 1; v == 0 || p.XMean != nil && constant(v, p.XMean[i]) {
+			d[i], varies[i] = 1, 0
 		}
 		s.logDetA += 2 * math.Log(d[i])
 	}
-	gram := mat.NewDense(dim, dim, nil)
+	gram, cross := mat.NewDense(dim, dim, nil), mat.NewVecDense(dim, nil)
 	for i := range dim {
+		if s.zz > 0 {
+			cross.SetVec(i, varies[i]*p.XZ[i])
+		}
 		for j := range dim {
-			gram.Set(i, j, p.XX.At(i, j)/(d[i]*d[j]))
+			gram.Set(i, j, varies[i]*varies[j]*p.XX.At(i, j)/(d[i]*d[j]))
 		}
 	}
 	// u is block diagonal and orthogonal: each term's eigenvectors. penalised
@@ -89,12 +102,12 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	u := mat.NewDense(dim, dim, nil)
 	var penalised, free []int
 	next := 0
-	for _, t := range p.Terms {
+	for i, t := range p.Terms {
 		if t.Dim == 0 {
 			next += len(t.S)
 			continue
 		}
-		v, rank, err := s.addTerm(&t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
+		v, rank, err := s.addTerm(i, &t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
 		if err != nil {
 			return nil, err
 		}
@@ -177,14 +190,17 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 		}
 	}
 	s.cross = make([]float64, s.q)
-	mat.NewVecDense(s.q, s.cross).MulVec(w.T(), mat.NewVecDense(dim, p.XZ))
+	mat.NewVecDense(s.q, s.cross).MulVec(w.T(), cross)
 	return s, nil
 }
+
+// constant tells whether a variance is rounding next to the mean.
+func constant(variance, mean float64) bool { return variance <= 1e-24*mean*mean }
 
 // addTerm standardises the penalties of a term, adds them and their block to
 // the system, and returns the orthogonal v (Dim x Dim) whose first rank columns
 // span the range of the term's total penalty.
-func (s *system) addTerm(t *Term, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
+func (s *system) addTerm(number int, t *Term, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
 	var scaled []*mat.SymDense
 	var indices []int
 	total := mat.NewSymDense(t.Dim, nil)
@@ -233,7 +249,7 @@ func (s *system) addTerm(t *Term, d []float64, live []bool, index int) (v *mat.D
 	}
 	b := block{lo: s.penalised, dim: rank}
 	for j, x := range scaled {
-		pen := penalty{index: indices[j], block: len(s.blocks)}
+		pen := penalty{index: indices[j], term: number, block: len(s.blocks)}
 		if len(scaled) == 1 {
 			pen.diag, pen.rank = make([]float64, rank), rank
 			for i := range rank {
@@ -288,8 +304,6 @@ func (p *penalty) project(x *mat.SymDense, v *mat.Dense, rank int) error {
 			p.root.Set(i, j, r*vectors.At(j, i))
 		}
 	}
-	p.s = mat.NewSymDense(rank, nil)
-	p.s.SymOuterK(1, p.root.T())
 	return nil
 }
 
@@ -299,6 +313,11 @@ func (p *penalty) project(x *mat.SymDense, v *mat.Dense, rank int) error {
 func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []float64) {
 	t := new(mat.Dense)
 	t.Mul(pick(u, nil, free), drop)
+	for i := range s.kept {
+		for _, v := range t.RawRowView(i) {
+			s.kept[i] -= v * v
+		}
+	}
 	var logR float64
 	s.dropped, logR = orthonormalise(t, d)
 	s.logDetA += 2 * logR

@@ -42,11 +42,12 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 	c := newCriterion(s, &opts)
 	search := newSearch(c, opts.Tolerance, fixed)
 	start := append([]float64(nil), search.start...)
-	floor := append([]float64(nil), search.lo...)
+	lowest, floor := append([]float64(nil), search.lo...), make([]float64, len(search.lo))
 	for j := range s.penalties {
+		floor[j] = lowest[j] + math.Log(1e-2) // where next to nothing is penalised
 		if i := s.penalties[j].index; fixed[i] {
 			start[j] = math.Log(lambda[i])
-			floor[j] = start[j]
+			lowest[j], floor[j] = start[j], start[j]
 		}
 	}
 
@@ -55,9 +56,9 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 		return nil, err
 	} else if zero {
 		if s.zz == 0 {
-			floor = start
+			lowest = start
 		}
-		return fit.perfect(p, search, floor), nil
+		return fit.perfect(p, search, lowest, floor), nil
 	}
 	if free := s.n - opts.Gamma*s.mp(); c.method != GCV && opts.Scale == 0 && free <= 0 {
 		return nil, fmt.Errorf("penalty: gamma %g times %g unpenalised directions exceeds the %g rows: lower gamma", opts.Gamma, s.mp(), s.n)
@@ -131,12 +132,12 @@ func (c *criterion) edfNow() float64 {
 	return edf
 }
 
-// perfect fills the fit of a response without residual: the projection itself.
-func (f *Fit) perfect(p *Problem, s *search, rho []float64) *Fit {
+// perfect fills the fit of a response without residual at rho: the projection
+// itself, by iteration from the floor.
+func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	f.Status = ZeroResidual
 	f.finish(p, s, rho, 0)
-	// finish used the smallest lambdas; iterate the bias away.
-	if s.q > 0 && s.zz > 0 && len(s.free) == len(s.penalties) {
+	if _, ok := s.solveAll(floor); ok && s.q > 0 && s.zz > 0 && len(s.free) == len(s.penalties) {
 		left, more := mat.NewVecDense(s.q, nil), make([]float64, s.q)
 		for range 5 {
 			left.MulVec(s.gram, mat.NewVecDense(s.q, s.alpha))
@@ -173,18 +174,29 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	s.solveAll(rho)
 	s.invertAll(rho)
 	f.RSS = s.residual()
+	var basis *mat.Dense
 	var unscaled *mat.SymDense
 	if s.q > 0 {
 		mat.NewVecDense(dim, f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
-		unscaled = sandwich(s.basis, s.inverse)
-		for t, term := range p.Terms {
-			for i := term.Start; i < term.Start+term.Dim; i++ {
-				for j := range dim {
-					f.EDF[t] += unscaled.At(i, j) * p.XX.At(i, j)
-				}
-			}
-			f.EDFTotal += f.EDF[t]
+		basis = s.innerBasis()
+		unscaled = sandwich(basis, s.inverse)
+	}
+	// F = I - (X'WX+S)^-1 S on what was kept, and S_j touches its own term only.
+	// Unlike the diagonal of (X'WX+S)^-1 X'WX this does not cancel when lambda is
+	// extreme.
+	for t, term := range p.Terms {
+		for i := term.Start; i < term.Start+term.Dim; i++ {
+			f.EDF[t] += s.kept[i]
 		}
+	}
+	for j := range s.penalties {
+		pen := &s.penalties[j]
+		for i := range pen.rank {
+			f.EDF[pen.term] -= s.m.At(pen.lo+i, pen.lo+i)
+		}
+	}
+	for _, e := range f.EDF {
+		f.EDFTotal += e
 	}
 	f.Scale = known
 	if known == 0 {
@@ -198,7 +210,7 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
 	if s.q > 0 {
 		f.Vp.ScaleSym(f.Scale, unscaled)
-		f.Ve.ScaleSym(f.Scale, sandwich(s.basis, sandwich(mat.DenseCopyOf(s.inverse), s.gram)))
+		f.Ve.ScaleSym(f.Scale, sandwich(mat.DenseCopyOf(unscaled), p.XX))
 	}
 }
 
@@ -258,8 +270,14 @@ func (p *Problem) validate() error {
 	case p.XX != nil && p.XX.SymmetricDim() != dim:
 		fault("X'WX is %d x %[1]d but X'Wz has %d entries", p.XX.SymmetricDim(), dim)
 	}
-	for i, v := range p.XZ {
-		if !finite(v) {
+	if p.XMean != nil && len(p.XMean) != dim {
+		fault("there are %d column means for %d columns", len(p.XMean), dim)
+	}
+	for i, v := range append(append([]float64{p.ZMean}, p.XMean...), p.XZ...) {
+		if i -= 1 + len(p.XMean); i < 0 && !finite(v) {
+			fault("a mean is %g", v)
+			break
+		} else if !finite(v) {
 			fault("X'Wz of column %d is %g", i, v)
 			break
 		}

@@ -1,0 +1,377 @@
+package penalty
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+// checkFinite fails if anything a caller may read is not a finite number.
+func checkFinite(t interface{ Errorf(string, ...any) }, f *Fit) {
+	all := [][]float64{f.Lambda, f.Alpha, f.EDF, {f.EDFTotal, f.Phi, f.Scale, f.Score, f.RSS}}
+	for _, m := range []*mat.SymDense{f.Vp, f.Ve, f.Hessian} {
+		if m != nil {
+			for i := range m.SymmetricDim() {
+				for j := range m.SymmetricDim() {
+					all = append(all, []float64{m.At(i, j)})
+				}
+			}
+		}
+	}
+	if f.Dropped != nil {
+		all = append(all, f.Dropped.RawMatrix().Data)
+	}
+	for _, s := range f.Log {
+		all = append(all, s.Rho, []float64{s.Score, s.GradNorm})
+	}
+	for _, v := range all {
+		for _, x := range v {
+			if !finite(x) {
+				t.Errorf("the fit holds %g: %+v", x, f)
+				return
+			}
+		}
+	}
+}
+
+func mustSelect(t *testing.T, p *Problem, o *Options) *Fit {
+	t.Helper()
+	f, err := Select(p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFinite(t, f)
+	return f
+}
+
+func close(a, b, tol float64) bool { return math.Abs(a-b) <= tol*(1+math.Abs(b)) }
+
+func TestColumnScaleDoesNotMatter(t *testing.T) {
+	for _, o := range []Options{{}, {Method: GCV}} {
+		p, _, _, _ := randomProblem(3, 200, true, true)
+		f := mustSelect(t, p, &o)
+		rng := rand.New(rand.NewPCG(4, 4))
+		d := make([]float64, len(p.XZ))
+		for i := range d {
+			d[i] = math.Exp(5 * rng.NormFloat64())
+		}
+		q := *p
+		q.XX, q.XZ, q.Terms = mat.NewSymDense(len(d), nil), make([]float64, len(d)), nil
+		for i := range d {
+			q.XZ[i] = p.XZ[i] * d[i]
+			for j := i; j < len(d); j++ {
+				q.XX.SetSym(i, j, p.XX.At(i, j)*d[i]*d[j])
+			}
+		}
+		for _, term := range p.Terms {
+			scaled := Term{Name: term.Name, Start: term.Start, Dim: term.Dim}
+			for _, s := range term.S {
+				x := mat.NewSymDense(term.Dim, nil)
+				for i := range term.Dim {
+					for j := i; j < term.Dim; j++ {
+						x.SetSym(i, j, s.At(i, j)*d[term.Start+i]*d[term.Start+j])
+					}
+				}
+				scaled.S = append(scaled.S, x)
+			}
+			q.Terms = append(q.Terms, scaled)
+		}
+		g := mustSelect(t, &q, &o)
+		for j := range f.Lambda {
+			if !close(math.Log(g.Lambda[j]), math.Log(f.Lambda[j]), 1e-4) && f.Hessian.At(j, j) > 1e-3 {
+				t.Errorf("%v: lambda %d: %g, after scaling %g", o.Method, j, f.Lambda[j], g.Lambda[j])
+			}
+		}
+		for i := range d {
+			if !close(g.Alpha[i]*d[i], f.Alpha[i], 1e-5) {
+				t.Errorf("%v: coefficient %d: %g, after scaling %g", o.Method, i, f.Alpha[i], g.Alpha[i]*d[i])
+			}
+		}
+		if !close(g.EDFTotal, f.EDFTotal, 1e-5) || !close(g.Scale, f.Scale, 1e-6) {
+			t.Errorf("%v: edf %g and scale %g, after scaling %g and %g", o.Method, f.EDFTotal, f.Scale, g.EDFTotal, g.Scale)
+		}
+		if o.Method == GCV && !close(g.Score, f.Score, 1e-10) {
+			t.Errorf("score %g, after scaling %g", f.Score, g.Score)
+		}
+	}
+}
+
+// Dummies of all levels next to an intercept, and a doubled column: the fit is
+// that of the columns without the surplus, and Dropped names them.
+func TestAliasedColumnsAreDropped(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	n := 120
+	small, big := mat.NewDense(n, 3+8, nil), mat.NewDense(n, 5+8, nil)
+	z, w := make([]float64, n), make([]float64, n)
+	for i := range n {
+		level, x := i%3, rng.NormFloat64()
+		big.Set(i, level, 1)
+		if level > 0 {
+			small.Set(i, level-1, 1)
+		}
+		small.Set(i, 2, x)
+		big.Set(i, 3, x)
+		big.Set(i, 4, 100*x)
+		for j := range 8 {
+			v := rng.NormFloat64()
+			small.Set(i, 3+j, v)
+			big.Set(i, 5+j, v)
+		}
+		z[i], w[i] = float64(level)+x+rng.NormFloat64(), 0.5+rng.Float64()
+	}
+	s, _ := Difference(8, 2)
+	p, q := momentsOf(small, z, w, true), momentsOf(big, z, w, true)
+	p.Terms = []Term{{Name: "g", Dim: 2}, {Name: "x", Start: 2, Dim: 1}, {Name: "s", Start: 3, Dim: 8, S: []*mat.SymDense{s}}}
+	q.Terms = []Term{{Name: "g", Dim: 3}, {Name: "x", Start: 3, Dim: 1}, {Name: "again", Start: 4, Dim: 1}, {Name: "s", Start: 5, Dim: 8, S: []*mat.SymDense{s}}}
+	for _, o := range []Options{{}, {Method: GCV}} {
+		f, g := mustSelect(t, p, &o), mustSelect(t, q, &o)
+		if f.Rank != 11 || f.Dropped != nil || g.Rank != 11 || g.Dropped == nil {
+			t.Fatalf("%v: ranks %d and %d, both should be 11", o.Method, f.Rank, g.Rank)
+		}
+		if r, c := g.Dropped.Dims(); r != 13 || c != 2 {
+			t.Fatalf("Dropped is %d x %d, should be 13 x 2", r, c)
+		}
+		for i := range 13 {
+			size := math.Hypot(g.Dropped.At(i, 0), g.Dropped.At(i, 1))
+			if (size > 1e-8) != (i < 5) {
+				t.Errorf("%v: column %d has %g in the dropped directions", o.Method, i, size)
+			}
+		}
+		if !close(g.EDFTotal, f.EDFTotal, 1e-6) || !close(g.RSS, f.RSS, 1e-8) || !close(g.Lambda[0], f.Lambda[0], 1e-4) {
+			t.Errorf("%v: edf %g RSS %g lambda %g, without aliases %g %g %g", o.Method, g.EDFTotal, g.RSS, g.Lambda[0], f.EDFTotal, f.RSS, f.Lambda[0])
+		}
+		for j := range 8 {
+			if !close(g.Alpha[5+j], f.Alpha[3+j], 1e-6) {
+				t.Errorf("%v: coefficient %d of the smooth: %g, without aliases %g", o.Method, j, g.Alpha[5+j], f.Alpha[3+j])
+			}
+		}
+		// Contrasts are unique, and along Dropped alpha is zero in standardised columns.
+		if !close(g.Alpha[2]-g.Alpha[0], f.Alpha[1], 1e-6) || !close(g.Alpha[3]+100*g.Alpha[4], f.Alpha[2], 1e-6) {
+			t.Errorf("%v: contrasts %g and %g, without aliases %g and %g", o.Method, g.Alpha[2]-g.Alpha[0], g.Alpha[3]+100*g.Alpha[4], f.Alpha[1], f.Alpha[2])
+		}
+		if v := mat.NewVecDense(13, nil); v != nil {
+			v.MulVec(g.Vp, g.Dropped.ColView(0))
+			if o.Method == GCV && !finite(mat.Norm(v, 2)) {
+				t.Error("Vp along the dropped directions is not finite")
+			}
+		}
+	}
+}
+
+func TestNoColumnsAndNoPenalties(t *testing.T) {
+	p := &Problem{Rows: 50, SumW: 50, Intercept: true, ZZ: 98}
+	f := mustSelect(t, p, nil)
+	if f.Status != Converged || f.EDFTotal != 1 || f.Scale != 2 || f.Phi != 2 || f.Vp != nil {
+		t.Errorf("intercept alone: %+v", f)
+	}
+	if want := 49.0/2*(1+math.Log(4*math.Pi)) + math.Log(50)/2; !close(f.Score, want, 1e-12) {
+		t.Errorf("score %g, want %g", f.Score, want)
+	}
+	full, x, z, w := randomProblem(1, 80, true, true)
+	_ = full
+	q := momentsOf(x.Slice(0, 80, 0, 4).(*mat.Dense), z, w, true)
+	q.Terms = []Term{{Name: "a", Dim: 1}, {Name: "b", Start: 1, Dim: 3}}
+	for _, m := range []Method{REML, GCV, Fixed} {
+		f := mustSelect(t, q, &Options{Method: m})
+		var chol mat.Cholesky
+		chol.Factorize(q.XX)
+		var want mat.VecDense
+		if err := chol.SolveVecTo(&want, mat.NewVecDense(4, q.XZ)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			if !close(f.Alpha[i], want.AtVec(i), 1e-10) {
+				t.Errorf("%v: coefficient %d is %g, least squares gives %g", m, i, f.Alpha[i], want.AtVec(i))
+			}
+		}
+		if !close(f.EDFTotal, 5, 1e-10) || !close(f.Scale, f.RSS/75, 1e-10) || m != GCV && !close(f.Phi, f.Scale, 1e-10) {
+			t.Errorf("%v: edf %g scale %g phi %g", m, f.EDFTotal, f.Scale, f.Phi)
+		}
+	}
+}
+
+// smoothProblem is one spline-like term: polynomial columns with a ridge on the
+// higher ones, z = f(x) + noise.
+func smoothProblem(n, k int, noise float64, f func(x float64) float64) *Problem {
+	rng := rand.New(rand.NewPCG(9, uint64(k)))
+	x := mat.NewDense(n, k, nil)
+	z, w := make([]float64, n), make([]float64, n)
+	for i := range n {
+		u := 2*float64(i)/float64(max(n-1, 1)) - 1
+		for j := range k {
+			x.Set(i, j, math.Cos(float64(j+1)*math.Acos(u)))
+		}
+		z[i], w[i] = f(u)+noise*rng.NormFloat64(), 1
+	}
+	p := momentsOf(x, z, w, true)
+	s := mat.NewSymDense(k, nil)
+	for j := 1; j < k; j++ {
+		s.SetSym(j, j, math.Pow(float64(j), 4))
+	}
+	p.Terms = []Term{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
+	return p
+}
+
+func TestResponseWithoutResidual(t *testing.T) {
+	for name, f := range map[string]func(float64) float64{
+		"zero":          func(float64) float64 { return 0 },
+		"in null space": func(x float64) float64 { return 1 + 2*x },
+		"in span":       func(x float64) float64 { return 4*x*x*x - 3*x },
+	} {
+		for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}} {
+			p := smoothProblem(200, 8, 0, f)
+			fit := mustSelect(t, p, &o)
+			if fit.Status != ZeroResidual || fit.Scale != 0 || fit.RSS > 1e-12*(1+p.ZZ) {
+				t.Errorf("%s, %v: status %v scale %g RSS %g", name, o.Method, fit.Status, fit.Scale, fit.RSS)
+			}
+			want := make([]float64, 8)
+			switch name {
+			case "in null space":
+				want[0] = 2
+			case "in span":
+				want[2] = 1
+			}
+			for j := range want {
+				if math.Abs(fit.Alpha[j]-want[j]) > 1e-9 {
+					t.Errorf("%s, %v: coefficient %d is %g, want %g", name, o.Method, j, fit.Alpha[j], want[j])
+				}
+			}
+		}
+	}
+}
+
+func TestLambdaToInfinityAndToZero(t *testing.T) {
+	line := func(x float64) float64 { return 1 + 2*x }
+	infinite := 0
+	for k := 5; k < 25; k++ { // k also seeds the noise
+		f := mustSelect(t, smoothProblem(100, k, 0.5, line), nil)
+		if f.Status != Converged && f.Status != AtBound || len(f.Log) > 20 {
+			t.Errorf("k = %d: %v after %d steps", k, f.Status, len(f.Log))
+		}
+		if f.AtInfinity[0] {
+			infinite++
+			if f.EDF[0]-1 > 1e-6 || f.Status != AtBound {
+				t.Errorf("k = %d: at infinity with edf %g, status %v", k, f.EDF[0], f.Status)
+			}
+		}
+	}
+	if infinite < 5 || infinite == 20 {
+		t.Errorf("%d of 20 straight lines were fitted as straight lines: about half should be", infinite)
+	}
+	// A function far richer than the basis, without noise: GCV uses it all.
+	f := mustSelect(t, smoothProblem(100000, 6, 0, func(x float64) float64 { return math.Exp(-3*x) * math.Sin(20*x) }), &Options{Method: GCV})
+	if f.EDF[0] < 5.99 {
+		t.Errorf("edf %g of 6", f.EDF[0])
+	}
+	// Given extremes are taken as they are.
+	p := smoothProblem(100, 8, 0.5, line)
+	for _, c := range []struct{ sp, edf float64 }{{0, 8}, {1e-12, 8}, {1e14, 1}} {
+		f := mustSelect(t, p.at([]float64{c.sp}), &Options{Method: Fixed})
+		if !close(f.EDF[0], c.edf, 1e-8) || f.Lambda[0] != c.sp || !f.Fixed[0] {
+			t.Errorf("sp = %g: edf %g, want %g", c.sp, f.EDF[0], c.edf)
+		}
+	}
+}
+
+func TestMoreColumnsThanRows(t *testing.T) {
+	p := smoothProblem(20, 30, 0.3, func(x float64) float64 { return math.Sin(3 * x) })
+	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.2}} {
+		f := mustSelect(t, p, &o)
+		if f.Status != Converged && f.Status != AtBound || f.EDFTotal >= 20 || f.EDFTotal < 3 {
+			t.Errorf("%v: %v, edf %g of 20 rows", o.Method, f.Status, f.EDFTotal)
+		}
+	}
+	// Without a penalty the columns reach every row.
+	p.Terms[0].S = nil
+	f := mustSelect(t, p, nil)
+	if f.Status != ZeroResidual || f.Rank != 19 || f.RSS > 1e-9*p.ZZ {
+		t.Errorf("saturated: %v, rank %d, RSS %g", f.Status, f.Rank, f.RSS)
+	}
+}
+
+// Any moments of any data: no panic, no NaN, and a minimum where one is claimed.
+func TestSelectProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := rapid.IntRange(1, 60).Draw(t, "n")
+		terms := randomTerms()
+		if rapid.Bool().Draw(t, "one term") {
+			terms = terms[1:2]
+		}
+		dim := 0
+		for i := range terms {
+			terms[i].Start = dim
+			dim += terms[i].Dim
+			for range terms[i].S {
+				terms[i].SP = append(terms[i].SP, []float64{-1, -1, 0, 1e-3, 1, 1e10}[rng.IntN(6)])
+			}
+		}
+		levels := rapid.SampledFrom([]int{0, 2, 3}).Draw(t, "levels") // discrete columns are often aliased
+		x, z, w := mat.NewDense(n, dim, nil), make([]float64, n), make([]float64, n)
+		for i := range n {
+			w[i] = []float64{0, 1, 1, 0.3}[rng.IntN(4)]
+			if i == 0 {
+				w[i] = 1
+			}
+			z[i] = rng.NormFloat64()
+			for j := range dim {
+				v := rng.NormFloat64()
+				if levels > 0 {
+					v = float64(rng.IntN(levels))
+				}
+				x.Set(i, j, v)
+				z[i] += v / float64(1+j)
+			}
+		}
+		p := momentsOf(x, z, w, rapid.Bool().Draw(t, "intercept"))
+		p.Terms = terms
+		o := rapid.SampledFrom(criteria).Draw(t, "criterion")
+		f, err := Select(p, &o)
+		if err != nil {
+			t.Skip(err.Error()) // gamma too large for so few rows
+		}
+		checkFinite(t, f)
+		// With fewer rows than columns the least smoothing leaves X'WX + S with a
+		// condition of 1e12 and more.
+		if f.EDFTotal > 1.01*float64(n) || f.EDFTotal < 0 || f.Rank > dim {
+			t.Errorf("edf %g and rank %d with %d rows and %d columns", f.EDFTotal, f.Rank, n, dim)
+		}
+		// As GCV comes to interpolate, RSS/(n - edf)^2 is zero by zero, and rounding
+		// ends the search.
+		interpolates := o.Method == GCV && f.EDFTotal > 0.99*float64(p.Rows)
+		if !interpolates && (f.Status == StepFailed || f.Status == IterationLimit) {
+			t.Errorf("%v after %d steps: %+v; sp given %v", f.Status, len(f.Log), f.Log[len(f.Log)-1], f.Fixed)
+		}
+		// No neighbour is better.
+		if f.Status == Converged && f.Hessian != nil {
+			for j := range f.Lambda {
+				for _, by := range []float64{0.9, 1.1} {
+					sp := append([]float64(nil), f.Lambda...)
+					sp[j] *= by
+					q, err := Select(p.at(sp), &o)
+					if err == nil && !f.Fixed[j] && q.Status == Converged && q.Score < f.Score-1e-6*(1+math.Abs(f.Score)) {
+						t.Errorf("score %.10g, but %.10g with lambda %d times %g", f.Score, q.Score, j, by)
+					}
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkSelect191(b *testing.B) {
+	g := readPieces(b, "ten_ps_reml_weighted")
+	p := g.problem(b)
+	for _, m := range []Method{REML, GCV} {
+		b.Run(m.String(), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Select(p, &Options{Method: m}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
