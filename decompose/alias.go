@@ -2,55 +2,86 @@ package decompose
 
 import (
 	"math"
+	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// aliasing reads the directions that the rows do not determine (standardised,
-// c x r): which columns to call aliased, and which terms share a split that is
-// not identified.
+// aliasing reads the directions that the rows do not determine: which columns
+// to call aliased, and which terms share a split that is not identified.
 type aliasing struct {
 	columns []int   // r columns that the others span, increasing
 	terms   [][]int // for each term the others it is entangled with; nil if identified
-	within  []bool  // the term is entangled with itself: its own columns are dependent
 }
 
-// entangled is the norm of a block of the projector N N' from which on two
-// terms count as sharing a direction; rounding leaves about 1e-8.
-const entangled = 1e-5
-
-func findAliases(null *mat.Dense, start []int) aliasing {
+// findAliases takes the dropped directions N (orthonormal, of standardised
+// columns, c x r; nil: none), the correlations of those columns, and the rank
+// tolerance. A term is entangled with another if one function of the rows can be
+// added to it and taken from the other: a direction that changes both. Columns
+// of one term that are dependent among themselves change no function, so they
+// are aliased but leave the term identified.
+func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance float64) aliasing {
 	terms := len(start) - 1
-	a := aliasing{terms: make([][]int, terms), within: make([]bool, terms)}
+	a := aliasing{terms: make([][]int, terms)}
 	if null == nil {
 		return a
 	}
 	a.columns = dependentColumns(null)
+	// What the directions do to term i's values: G_i = N_i'C_ii N_i (r x r). The
+	// size of what they do to i and j together is the root of tr(G_i G_j), whatever
+	// basis of the dropped directions N is.
 	_, r := null.Dims()
-	// |N_i N_j'| for every pair of terms.
+	change := make([]*mat.Dense, terms)
+	for i := range terms {
+		n := null.Slice(start[i], start[i+1], 0, r)
+		c := mat.DenseCopyOf(corr.SliceSym(start[i], start[i+1]))
+		change[i] = new(mat.Dense)
+		change[i].Product(n.T(), c, n)
+	}
 	for i := range terms {
 		for j := range terms {
-			var sum float64
-			for u := start[i]; u < start[i+1]; u++ {
-				for v := start[j]; v < start[j+1]; v++ {
-					var dot float64
-					for l := range r {
-						dot += null.At(u, l) * null.At(v, l)
-					}
-					sum += dot * dot
-				}
-			}
-			if math.Sqrt(sum) < entangled {
-				continue
-			}
-			if i == j {
-				a.within[i] = true
-			} else {
+			if i != j && together(change[i], change[j]) > tolerance {
 				a.terms[i] = append(a.terms[i], j)
 			}
 		}
 	}
 	return a
+}
+
+// together is the root of tr(GH) for symmetric G and H.
+func together(g, h *mat.Dense) float64 {
+	var sum float64
+	r, _ := g.Dims()
+	for i := range r {
+		sum += floats.Dot(g.RawRowView(i), h.RawRowView(i))
+	}
+	return math.Sqrt(math.Max(sum, 0))
+}
+
+// groups joins entangled terms: each group shares a split of which only the sum
+// is identified.
+func (a aliasing) groups() [][]int {
+	var out [][]int
+	seen := make([]bool, len(a.terms))
+	for i := range a.terms {
+		if seen[i] || len(a.terms[i]) == 0 {
+			continue
+		}
+		group := []int{i}
+		seen[i] = true
+		for at := 0; at < len(group); at++ {
+			for _, j := range a.terms[group[at]] {
+				if !seen[j] {
+					seen[j] = true
+					group = append(group, j)
+				}
+			}
+		}
+		sort.Ints(group)
+		out = append(out, group)
+	}
+	return out
 }
 
 // dependentColumns picks as many columns as there are null directions, the

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/penalty"
@@ -17,8 +18,9 @@ type projection struct {
 	rank       int       // without the intercept
 	cov        *mat.SymDense
 	scale      float64
-	dropped    *mat.Dense // standardised directions left out (c x r); nil if none
-	sd         []float64  // scale of each column, 0 for a constant one
+	dropped    *mat.Dense    // standardised directions left out (c x r); nil if none
+	sd         []float64     // scale of each column, 0 for a constant one
+	corr       *mat.SymDense // of the columns; nil if there are none
 	lambda     [][]float64
 	atInfinity [][]bool
 	score      *float64
@@ -37,10 +39,14 @@ func orthogonal(p *penalty.Problem, tolerance float64) (*projection, error) {
 	}
 	rss := p.ZZ
 	if n > 0 {
-		values, vectors, err := correlationEigen(p.XX, out.sd)
-		if err != nil {
-			return nil, err
+		out.corr = correlations(p.XX, p.SumW, out.sd)
+		var eigen mat.EigenSym
+		if !eigen.Factorize(out.corr, true) {
+			return nil, errors.New("the eigendecomposition of X'WX did not converge: are the columns finite?")
 		}
+		values := eigen.Values(nil) // increasing
+		var vectors mat.Dense
+		eigen.VectorsTo(&vectors)
 		// A singular value of the standardised columns is the root of an eigenvalue.
 		limit := tolerance * tolerance * math.Max(values[n-1], 0)
 		first := 0 // of the directions kept; values increase
@@ -53,8 +59,8 @@ func orthogonal(p *penalty.Problem, tolerance float64) (*projection, error) {
 		}
 		if out.rank > 0 {
 			kept := vectors.Slice(0, n, first, n).(*mat.Dense)
-			inv := func(i int) float64 { return 1 / values[first+i] }
-			// alpha = D^-1 Q L^-1 Q' D^-1 X'Wz
+			inv := func(i int) float64 { return 1 / (values[first+i] * p.SumW) }
+			// alpha = D^-1 Q (SumW L)^-1 Q' D^-1 X'Wz, L the eigenvalues of the correlations
 			g := make([]float64, n)
 			for i := range g {
 				if out.sd[i] > 0 {
@@ -117,25 +123,21 @@ func standardDeviations(p *penalty.Problem) []float64 {
 	return sd
 }
 
-// correlationEigen decomposes D^-1 XX D^-1; eigenvalues increase. Rows and
-// columns with sd 0 are zero.
-func correlationEigen(xx *mat.SymDense, sd []float64) ([]float64, *mat.Dense, error) {
+// correlations is D^-1 XX D^-1 / SumW; rows and columns with sd 0 are zero.
+func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
 	n := len(sd)
+	if n == 0 {
+		return nil
+	}
 	c := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
 			if sd[i] > 0 && sd[j] > 0 {
-				c.SetSym(i, j, xx.At(i, j)/sd[i]/sd[j])
+				c.SetSym(i, j, xx.At(i, j)/sd[i]/sd[j]/sumW)
 			}
 		}
 	}
-	var e mat.EigenSym
-	if !e.Factorize(c, true) {
-		return nil, nil, errors.New("decompose: the eigendecomposition of X'WX did not converge: are the columns finite?")
-	}
-	var q mat.Dense
-	e.VectorsTo(&q)
-	return e.Values(nil), &q, nil
+	return c
 }
 
 // penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
@@ -152,7 +154,10 @@ func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {
 	if len(fit.Lambda) > 0 {
 		out.score = &fit.Score
 	}
-	out.dropped = standardise(fit.Dropped, out.sd)
+	out.corr = correlations(p.XX, p.SumW, out.sd)
+	if out.dropped, err = standardise(fit.Dropped, out.sd); err != nil {
+		return nil, err
+	}
 	at := 0
 	for _, t := range p.Terms {
 		out.lambda = append(out.lambda, fit.Lambda[at:at+len(t.S)])
@@ -162,29 +167,30 @@ func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {
 	return out, nil
 }
 
-// standardise maps directions of coefficients to those of standardised columns.
-func standardise(d *mat.Dense, sd []float64) *mat.Dense {
+// standardise maps directions of coefficients to orthonormal directions of
+// standardised columns.
+func standardise(d *mat.Dense, sd []float64) (*mat.Dense, error) {
 	if d == nil {
-		return nil
+		return nil, nil
 	}
-	n, r := d.Dims()
-	out := mat.NewDense(n, r, nil)
-	for j := range r {
-		var norm float64
-		for i := range n {
-			scale := sd[i]
-			if scale == 0 { // a constant column: the direction is the column itself
-				scale = 1
-			}
-			v := d.At(i, j) * scale
-			out.Set(i, j, v)
-			norm += v * v
-		}
-		if norm = math.Sqrt(norm); norm > 0 {
-			for i := range n {
-				out.Set(i, j, out.At(i, j)/norm)
-			}
+	scaled := mat.DenseCopyOf(d)
+	for i, s := range sd {
+		if s > 0 { // a constant column is its own direction
+			floats.Scale(s, scaled.RawRowView(i))
 		}
 	}
-	return out
+	_, r := d.Dims()
+	for j := range r { // columns may differ by orders of magnitude
+		v := scaled.ColView(j).(*mat.VecDense)
+		if norm := mat.Norm(v, 2); norm > 0 {
+			v.ScaleVec(1/norm, v)
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(scaled, mat.SVDThin) {
+		return nil, errors.New("the singular value decomposition of the aliased directions did not converge")
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	return &u, nil
 }

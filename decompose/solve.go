@@ -166,7 +166,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	out.Intercept = d.intercept + out.InterceptMoved + floats.Dot(c.view.Mean, after)
 	out.InterceptBefore = d.intercept + floats.Dot(c.view.Mean, beta)
 
-	aliases := findAliases(proj.dropped, c.start)
+	aliases := findAliases(proj.dropped, proj.corr, c.start, tolerance)
 	for _, i := range aliases.columns {
 		out.Aliased = append(out.Aliased, c.columnName(i))
 	}
@@ -191,7 +191,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	out.Variance = c.variance(m.SumW, after, alpha)
 	out.VarianceBefore = c.variance(m.SumW, beta, zero)
 	out.Orthogonality = c.orthogonality(m.SumW, alpha, problem, proj)
-	return out, c.warnings(m, &out, proj, intercept), nil
+	return out, c.warnings(m, &out, proj, aliases, intercept), nil
 }
 
 // problem is the projection as penalised least squares; nearly constant columns
@@ -325,7 +325,7 @@ func (c *constrained) columnName(i int) string {
 	return fmt.Sprintf("%s.%d", t.Name(), at+1)
 }
 
-func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projection, intercept bool) []string {
+func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projection, aliases aliasing, intercept bool) []string {
 	var w []string
 	warn := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	if len(c.blocks) == 0 {
@@ -343,10 +343,16 @@ func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projectio
 	if len(p.Aliased) > 0 {
 		warn("%d of %d columns are spanned by others and carry no information of their own: %s", len(p.Aliased), p.Columns, listed(p.Aliased))
 	}
-	for _, t := range p.Terms {
-		if !t.Identified {
-			warn("the split between %s and %s is not identified, only their sum is", t.Name, strings.Join(t.AliasedWith, ", "))
+	if groups := aliases.groups(); len(groups) > 0 {
+		var texts []string
+		for _, group := range groups {
+			var names []string
+			for _, j := range group {
+				names = append(names, p.Terms[j].Name)
+			}
+			texts = append(texts, strings.Join(names, " + "))
 		}
+		warn("only the sum of these terms is identified, not how it is split between them: %s", strings.Join(texts, "; "))
 	}
 	switch proj.status {
 	case penalty.IterationLimit.String(), penalty.StepFailed.String():

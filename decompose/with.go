@@ -2,49 +2,38 @@ package decompose
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/data"
 )
 
 // Scan shows every row of src to the specs that need it (pass 0; none do: no
-// pass) and returns their finished blocks in order. Columns names what all
-// passes read, so that rows left out for missing values are the same in each;
-// nil: the specs' own.
-func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) ([]Block, error) {
+// pass), so that their Build can be called. Columns names what all passes read,
+// so that rows left out for missing values are the same in each; the specs' own
+// are read anyway.
+func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) error {
 	var scanning []Spec
-	var needed []string
+	reads := append([]string(nil), columns...)
 	for _, s := range specs {
 		if s.NeedsScan() {
 			scanning = append(scanning, s)
 		}
-		needed = union(needed, s.Columns())
+		reads = union(reads, s.Columns())
 	}
-	needed = union(needed, columns)
-	if len(scanning) > 0 {
-		for b, err := range src.Batches(ctx, needed) {
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range scanning {
-				if err := s.Scan(b); err != nil {
-					return nil, err
-				}
-			}
-		}
+	if len(scanning) == 0 {
+		return nil
 	}
-	var blocks []Block
-	var faults []error
-	for _, s := range specs {
-		bs, err := s.Build()
+	for b, err := range src.Batches(ctx, reads) {
 		if err != nil {
-			faults = append(faults, err)
-			continue
+			return err
 		}
-		blocks = append(blocks, bs...)
+		for _, s := range scanning {
+			if err := s.Scan(b); err != nil {
+				return err
+			}
+		}
 	}
-	return blocks, errors.Join(faults...)
+	return nil
 }
 
 // With returns m with further structured blocks, by predictor name; the name ""

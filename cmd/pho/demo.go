@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// demoNetworks were trained without any identifiability constraint and exported
+// by PyTorch: demo/train.py.
+//
+//go:embed demo/ssn.onnx demo/nam.onnx
+var demoNetworks embed.FS
+
+// demoFunctions are the ten effects of the paper's simulation (appendix,
+// simulation details).
+func demoFunctions() []func(x float64) float64 {
+	return []func(float64) float64{
+		func(x float64) float64 { return math.Cos(5 * x) },
+		func(x float64) float64 { return math.Tanh(3 * x) },
+		func(x float64) float64 { return -x * x * x },
+		func(x float64) float64 { return -3 * x * math.Cos(3*x-2) },
+		func(x float64) float64 { return math.Exp(0.5*x) - 1 },
+		func(x float64) float64 { return x * x },
+		func(x float64) float64 { return math.Sin(x) * math.Cos(x) },
+		func(x float64) float64 { return math.Sqrt(math.Abs(x)) },
+		func(x float64) float64 { return math.Exp(-x*x/2)/math.Sqrt(2*math.Pi) - 1.0/8 },
+		func(x float64) float64 { return -x * math.Tanh(3*x) * math.Sin(4*x) },
+	}
+}
+
+// demoFlags are the flags of pho demo.
+type demoFlags struct {
+	out  string
+	rows int
+	seed uint64
+}
+
+func newDemo(s streams) *cobra.Command {
+	var d demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "The main job end to end on embedded networks and data it makes itself",
+		Args:  exactArgs(),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), s) },
+	}
+	cmd.Flags().StringVar(&d.out, "out", "pho-demo", "directory to write")
+	cmd.Flags().IntVar(&d.rows, "rows", 5000, "rows to simulate")
+	cmd.Flags().Uint64Var(&d.seed, "seed", 1, "seed of the simulation")
+	return cmd
+}
+
+func (d *demoFlags) run(ctx context.Context, s streams) error {
+	if d.rows < 1000 || d.rows > 10_000_000 {
+		return usagef("--rows %d: the demo takes 1000 to 10000000", d.rows)
+	}
+	table, err := simulate(d.rows, d.seed)
+	if err != nil {
+		return err
+	}
+	if err := d.prepare(table); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%d rows of y = f0(x0) + ... + f9(x9) + noise (the ten functions of the PHO paper), and two networks\n"+
+		"that PyTorch trained on such data without any constraint. Their files are in %s.\n", d.rows, d.out)
+	for _, name := range []string{"ssn", "nam"} {
+		if err := d.decompose(ctx, s, name, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare writes the networks and the data.
+func (d *demoFlags) prepare(table *data.Table) error {
+	entries, err := os.ReadDir(d.out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--out %q: %w", d.out, err)
+	}
+	for _, e := range entries {
+		if !slices.Contains([]string{"data.csv", "ssn.onnx", "nam.onnx", "ssn", "nam"}, e.Name()) {
+			return fmt.Errorf("--out %q holds %q, which is not part of the demo: give an empty or a new directory", d.out, e.Name())
+		}
+	}
+	if err := os.MkdirAll(d.out, 0o777); err != nil {
+		return fmt.Errorf("--out %q cannot be written: %w", d.out, err)
+	}
+	for _, name := range []string{"ssn.onnx", "nam.onnx"} {
+		raw, err := demoNetworks.ReadFile("demo/" + name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(d.out, name), raw, 0o644); err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(d.out, "data.csv"), func(f *os.File) error { return writeTable(f, table) })
+}
+
+// decompose runs the main job on one network and compares with the truth.
+func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table *data.Table) error {
+	job := decomposeFlags{
+		model: filepath.Join(d.out, name+".onnx"), out: filepath.Join(d.out, name), smoothing: "reml",
+		data: dataFlags{paths: []string{filepath.Join(d.out, "data.csv")}, delimiter: ",", na: "error"}, network: networkFlags{maxMemory: "1GiB"},
+		response: "y",
+	}
+	switch name {
+	case "ssn":
+		fmt.Fprint(s.out, "\n1. A semi-structured network: linear effects + a deep part on all features.\n"+
+			"   A formula adds a spline of each feature; REML chooses how smooth (PHOGAM).\n\n")
+		var terms []string
+		for j := range demoFunctions() {
+			terms = append(terms, fmt.Sprintf(`s(x%d, bs="ps", k=20)`, j))
+		}
+		job.formulas = []string{"y ~ " + strings.Join(terms, " + ")}
+	case "nam":
+		fmt.Fprint(s.out, "\n2. A neural additive model + a deep part on all features.\n"+
+			"   The bases are the ones its feature networks learned, found in the graph (PHO).\n\n")
+	}
+	r, err := job.run(ctx, streams{s.in, s.out, s.out}, nil)
+	if err != nil {
+		return err
+	}
+	m, _, err := reopen(r, "", "1GiB")
+	if err != nil {
+		return err
+	}
+	return compare(ctx, s.out, r, m, table)
+}
+
+// compare prints how far each feature's curve was and is from the truth.
+func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.Model, table *data.Table) error {
+	a, err := r.Applier(m)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\ndistance of each feature's curve from the true function (root mean square over rows)\n        ")
+	functions := demoFunctions()
+	for j := range functions {
+		fmt.Fprintf(w, "%7s", fmt.Sprintf("x%d", j))
+	}
+	misses := [2][]float64{make([]float64, len(functions)), make([]float64, len(functions))}
+	for b, err := range data.Rebatch(table.Batches(ctx, table.Schema().Names()), table.Rows()) {
+		if err != nil {
+			return err
+		}
+		for j, f := range functions {
+			name := fmt.Sprintf("x%d", j)
+			before, after, err := curve(ctx, r, a, b, name)
+			if err != nil {
+				return err
+			}
+			x, err := b.Numeric(name)
+			if err != nil {
+				return err
+			}
+			misses[0][j], misses[1][j] = miss(before, x, f), miss(after, x, f)
+		}
+	}
+	for i, label := range []string{"before", "after"} {
+		fmt.Fprintf(w, "\n%-8s", label)
+		for _, v := range misses[i] {
+			fmt.Fprintf(w, "%7.2f", v)
+		}
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// curve adds up the terms of one feature at the rows of b.
+func curve(ctx context.Context, r *decompose.Result, a *decompose.Applier, b *data.Batch, feature string) (before, after []float64, err error) {
+	before, after = make([]float64, b.Rows()), make([]float64, b.Rows())
+	for j, t := range r.Predictors[0].Terms {
+		if !slices.Equal(t.Features, []string{feature}) {
+			continue
+		}
+		e, err := a.Effect(ctx, 0, j, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range before {
+			before[i] += e.Before[i]
+			after[i] += e.After[i]
+		}
+	}
+	return before, after, nil
+}
+
+// miss is the root mean square difference of two centred curves.
+func miss(curve, x []float64, f func(float64) float64) float64 {
+	var mean float64
+	for _, v := range x {
+		mean += f(v) / float64(len(x))
+	}
+	var sum float64
+	for i, v := range x {
+		diff := curve[i] - (f(v) - mean)
+		sum += diff * diff
+	}
+	return math.Sqrt(sum / float64(len(x)))
+}
+
+// simulate draws rows of the ten-function simulation.
+func simulate(rows int, seed uint64) (*data.Table, error) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	functions := demoFunctions()
+	x := make([][]float64, len(functions))
+	y := make([]float64, rows)
+	for j := range x {
+		x[j] = make([]float64, rows)
+	}
+	for i := range rows {
+		for j, f := range functions {
+			x[j][i] = random.NormFloat64()
+			y[i] += f(x[j][i])
+		}
+		y[i] += random.NormFloat64()
+	}
+	table := data.NewTable(rows)
+	for j := range x {
+		if err := table.AddNumeric(fmt.Sprintf("x%d", j), x[j]); err != nil {
+			return nil, err
+		}
+	}
+	return table, table.AddNumeric("y", y)
+}
+
+// writeTable writes numeric columns as CSV with all their digits.
+func writeTable(w io.Writer, t *data.Table) error {
+	names := t.Schema().Names()
+	out := bufio.NewWriter(w)
+	if _, err := out.WriteString(strings.Join(names, ",")+"\n"); err != nil {
+		return err
+	}
+	for b, err := range t.Batches(context.Background(), names) {
+		if err != nil {
+			return err
+		}
+		columns := make([][]float64, len(names))
+		for j, name := range names {
+			if columns[j], err = b.Numeric(name); err != nil {
+				return err
+			}
+		}
+		var line []byte
+		for i := range b.Rows() {
+			line = line[:0]
+			for j := range columns {
+				if j > 0 {
+					line = append(line, ',')
+				}
+				line = strconv.AppendFloat(line, columns[j][i], 'g', -1, 64)
+			}
+			if _, err := out.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}

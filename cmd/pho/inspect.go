@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/adapters/onnx"
+)
+
+func newInspect(s streams) *cobra.Command {
+	var network networkFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "inspect MODEL.onnx",
+		Short: "Show what a network holds: inputs, outputs, its additive structure and why",
+		Args:  exactArgs("MODEL.onnx"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			g, _, err := loadNetwork(args[0], network.maxMemory)
+			if err != nil {
+				return err
+			}
+			structure, err := onnx.Discover(g, onnx.Unbound(g), network.options())
+			if err != nil {
+				return fmt.Errorf("model %q: %w", args[0], err)
+			}
+			if asJSON {
+				return structure.WriteJSON(s.out)
+			}
+			return structure.WriteText(s.out)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	network.add(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is what artifacts name as their maker.
+const version = "0.1.0"
+
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pho",
+		Short: "Open trained networks: post-hoc orthogonalization of additive models",
+		Long: `pho splits the predictor of a trained network into an identifiable structured
+part (linear effects, factors, smooths, learned bases) and a deep remainder that is
+orthogonal to it. Predictions stay exactly as they are.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version + revision(),
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetVersionTemplate("pho {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newInspect(s), newDecompose(s), newApply(s), newReport(s), newDemo(s))
+	return root
+}
+
+// revision is the commit that the binary was built from, where that is known.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
+			return " (" + setting.Value[:12] + ")"
+		}
+	}
+	return ""
+}
+
+// exactArgs is cobra.ExactArgs as a usage error that names what is missing.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s is missing", names[len(args)])
+		}
+		if len(args) > len(names) {
+			return usagef("unexpected argument %q", args[len(names)])
+		}
+		return nil
+	}
+}
+
+func createdBy() string { return fmt.Sprintf("pho %s", version) }
