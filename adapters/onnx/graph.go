@@ -57,9 +57,12 @@ type Node struct {
 	Outputs []*Value
 	Attrs   map[string]Attr
 
-	slice   *slicePlan // resolved by the check: Slice
-	split   []int64    // Split
-	reduced []bool     // and Reduce*
+	// Resolved by the check, for the operators in question.
+	slice   *slicePlan
+	split   []int64
+	reduced []bool
+	conv    *convPlan
+	temp    int // elements per row to work in
 }
 
 // Attr is an attribute of a node.

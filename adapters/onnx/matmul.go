@@ -183,6 +183,9 @@ func inferGemm(c *nodeCheck) error {
 	if err := c.set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
+	sizeA, _ := elements(a)
+	sizeB, _ := elements(b)
+	c.Node.temp = sizeA + sizeB // transposed operands
 	return c.multiplyAdds(out, k)
 }
 

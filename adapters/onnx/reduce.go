@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
@@ -12,18 +13,7 @@ func reduceOps[T kernel.Float](t table[T]) {
 	id := func(s T, _ int) T { return s }
 	add := func(s, v T) T { return s + v }
 	reduce := func(name string, start float64, combine func(s, v T) T, end func(s T, n int) T) {
-		t[name] = operator[T]{min: 1, max: 2, outputs: 1,
-			infer: func(c *nodeCheck) error {
-				if err := c.floating(0); err != nil {
-					return err
-				}
-				set, err := c.reducedAxes()
-				if err != nil {
-					return err
-				}
-				c.Node.reduced = set
-				return c.set(0, c.Inputs[0].Type, reducedShape(c.Inputs[0].Shape, set, c.attrInt("keepdims", 1) != 0))
-			},
+		t[name] = operator[T]{min: 1, max: 2, outputs: 1, infer: inferReduce,
 			compile: func(n *Node) (step[T], error) {
 				set := n.reduced
 				return func(x *exec[T]) error {
@@ -41,8 +31,55 @@ func reduceOps[T kernel.Float](t table[T]) {
 	reduce("ReduceSumSquare", 0, func(s, v T) T { return s + T(v*v) }, id)
 	reduce("ReduceL2", 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) })
 	reduce("ReduceLogSum", 0, add, func(s T, _ int) T { return T(math.Log(float64(s))) })
+	t["ReduceLogSumExp"] = operator[T]{min: 1, max: 2, outputs: 1, infer: inferReduce, compile: compileLogSumExp[T]}
+	t["GlobalAveragePool"] = t["ReduceMean"]
+	t["GlobalMaxPool"] = t["ReduceMax"]
 	t["ArgMax"] = argOp(func(v, best T) bool { return v > best })
 	t["ArgMin"] = argOp(func(v, best T) bool { return v < best })
+}
+
+func inferReduce(c *nodeCheck) error {
+	if err := c.floating(0); err != nil {
+		return err
+	}
+	set, err := c.reducedAxes()
+	if err != nil {
+		return err
+	}
+	c.Node.reduced = set
+	c.Node.temp = 2 * c.Inputs[0].Width()
+	return c.set(0, c.Inputs[0].Type, reducedShape(c.Inputs[0].Shape, set, c.attrInt("keepdims", 1) != 0))
+}
+
+// compileLogSumExp is m + log sum exp(x - m), m the largest x.
+func compileLogSumExp[T kernel.Float](n *Node) (step[T], error) {
+	set := n.reduced
+	keep := func(s T, _ int) T { return s }
+	return func(x *exec[T]) error {
+		in, out := x.in[0], x.out[0]
+		buf := x.temp(len(in.f) + len(out.f))
+		shifted, top := buf[:len(in.f)], buf[len(in.f):]
+		foldAxes(top, in, set, T(math.Inf(-1)), func(s, v T) T { return max(s, v) }, keep)
+		for i, v := range top {
+			if math.IsInf(float64(v), 0) {
+				top[i] = 0
+			}
+		}
+		var shape [maxRank]int
+		copy(shape[:], in.shape)
+		for i, s := range set {
+			if s {
+				shape[i] = 1
+			}
+		}
+		zip(shifted, in.shape, in.f, in.shape, top, shape[:len(set)], kernel.Sub[T])
+		add := func(s, v T) T { return s + T(math.Exp(float64(v))) }
+		foldAxes(out.f, tensor[T]{shape: in.shape, f: shifted}, set, 0, add, keep)
+		for i, v := range top {
+			out.f[i] = v + T(math.Log(float64(out.f[i])))
+		}
+		return nil
+	}, nil
 }
 
 // reducedAxes marks the axes a reduction runs over: an attribute, or since opset 18
@@ -61,7 +98,11 @@ func (c *nodeCheck) reducedAxes() ([]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(axes) == 0 && c.attrInt("noop_with_empty_axes", 0) == 0 {
+	if strings.HasPrefix(c.Op, "Global") {
+		for i := 2; i < len(in); i++ {
+			set[i] = true
+		}
+	} else if len(axes) == 0 && c.attrInt("noop_with_empty_axes", 0) == 0 {
 		for i := range set {
 			set[i] = true
 		}

@@ -149,6 +149,14 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 		}
 		p.perRow += size * int64(s.width)
 	}
+	temp := 0
+	for _, n := range plan.nodes {
+		temp = max(temp, n.temp)
+	}
+	if int64(temp) > (math.MaxInt64/8-p.perRow)/8 {
+		return nil, fmt.Errorf("onnx: one row needs more memory than can be counted")
+	}
+	p.perRow += p.element * int64(temp)
 	return p.run, nil
 }
 

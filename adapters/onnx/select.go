@@ -29,7 +29,7 @@ func strided[E any](dst, src []E, start int, size, stride []int) {
 		dst[0] = src[start]
 		return
 	}
-	var at [maxRank]int
+	var at [4 * maxRank]int // einsum has more labels than a tensor has axes
 	last := len(size) - 1
 	n, step := size[last], stride[last]
 	for o := 0; ; o += n {

@@ -44,9 +44,6 @@ func (c *nodeCheck) symbolic() (done bool, err error) {
 		if c.Domain != "" || c.Inputs[0].Const != nil {
 			return false, nil
 		}
-		if _, ok := c.dims[c.Inputs[0]]; ok {
-			return false, nil
-		}
 		return true, c.shapeOf()
 	}
 	in := make([]dims, len(c.Inputs))

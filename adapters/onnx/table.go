@@ -74,6 +74,9 @@ func operators[T kernel.Float]() table[T] {
 	constantOps(t)
 	reduceOps(t)
 	normOps(t)
+	convOps(t)
+	einsumOps(t)
+	mlOps(t)
 	return t
 }
 

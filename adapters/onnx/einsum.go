@@ -1,0 +1,227 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// einsumOps: sums of products of one or two tensors by labelled axes.
+func einsumOps[T kernel.Float](t table[T]) {
+	t["Einsum"] = operator[T]{min: 1, max: 2, outputs: 1, infer: inferEinsum, compile: compileEinsum[T]}
+}
+
+// parseEinsum splits the equation into labels per operand and output.
+func parseEinsum(eq string, operands int) (in []string, out string, err error) {
+	eq = strings.ReplaceAll(eq, " ", "")
+	left, out, explicit := strings.Cut(eq, "->")
+	in = strings.Split(left, ",")
+	if len(in) != operands {
+		return nil, "", fmt.Errorf("equation %q has %d operands, the node %d", eq, len(in), operands)
+	}
+	if !explicit {
+		labels := strings.Split(strings.Join(in, ""), "")
+		slices.Sort(labels)
+		for _, l := range labels {
+			if strings.Count(left, l) == 1 {
+				out += l
+			}
+		}
+	}
+	for _, s := range append(slices.Clone(in), out) {
+		for i, r := range s {
+			if r < 'A' || r > 'z' || r > 'Z' && r < 'a' {
+				return nil, "", fmt.Errorf("equation %q: only letters are supported as labels", eq)
+			}
+			if strings.ContainsRune(s[:i], r) {
+				return nil, "", fmt.Errorf("equation %q repeats label %q in one operand, which is not supported", eq, r)
+			}
+		}
+	}
+	return in, out, nil
+}
+
+func inferEinsum(c *nodeCheck) error {
+	if err := c.floating(0); err != nil {
+		return err
+	}
+	if err := c.same(); err != nil {
+		return err
+	}
+	for i, v := range c.Inputs {
+		if v == nil {
+			return fmt.Errorf("input %d is left out", i)
+		}
+	}
+	in, out, err := parseEinsum(c.Attrs["equation"].String, len(c.Inputs))
+	if err != nil {
+		return err
+	}
+	size := map[rune]int{}
+	for i, s := range in {
+		shape := c.Inputs[i].Shape
+		if len(s) != len(shape) {
+			return fmt.Errorf("labels %q for shape %s", s, showShape(shape))
+		}
+		for j, r := range s {
+			if have, ok := size[r]; ok && have != shape[j] {
+				return fmt.Errorf("label %q has sizes %s", r, showShape([]int{have, shape[j]}))
+			}
+			size[r] = shape[j]
+		}
+	}
+	terms := 1
+	for _, r := range slices.Sorted(slices.Values([]rune(strings.Join(in, "")))) {
+		if strings.ContainsRune(out, r) {
+			continue
+		}
+		if size[r] == Batch {
+			return fmt.Errorf("mixes rows: it sums over the batch axis (label %q)", r)
+		}
+		if t, ok := elements([]int{terms, size[r]}); ok {
+			terms = t
+		} else {
+			return fmt.Errorf("the sum overflows")
+		}
+	}
+	var shape []int
+	for _, r := range out {
+		if _, ok := size[r]; !ok {
+			return fmt.Errorf("output label %q is in no operand", r)
+		}
+		shape = append(shape, size[r])
+	}
+	if shape == nil {
+		shape = []int{}
+	}
+	if err := c.set(0, c.Inputs[0].Type, shape); err != nil {
+		return err
+	}
+	if len(in) == 1 {
+		in = append(in, "")
+	}
+	e := newEinsum(in, out)
+	var axes []int
+	temp := 0
+	for _, labels := range []string{e.stack + e.rows + e.k, e.stack + e.k + e.cols, e.stack + e.rows + e.cols} {
+		axes = axes[:0]
+		for _, r := range labels {
+			axes = append(axes, size[r])
+		}
+		n, ok := elements(axes)
+		if !ok {
+			return fmt.Errorf("the sum overflows")
+		}
+		if err := c.budget.fits(n, "an intermediate result", axes); err != nil {
+			return err
+		}
+		temp += n
+	}
+	c.Node.temp = temp
+	return c.multiplyAdds(shape, terms)
+}
+
+// compileEinsum brings both operands to [stack, m, k] and [stack, k, n],
+// multiplies, and orders the result. Labels of one operand that the output lacks
+// are part of k, repeated in the other.
+func compileEinsum[T kernel.Float](n *Node) (step[T], error) {
+	in, out, err := parseEinsum(n.Attrs["equation"].String, len(n.Inputs))
+	if err != nil {
+		return nil, err
+	}
+	if len(in) == 1 {
+		in = append(in, "")
+	}
+	e := newEinsum(in, out)
+	return func(x *exec[T]) error {
+		a := x.in[0]
+		b := tensor[T]{shape: nil, f: []T{1}}
+		if len(x.in) > 1 {
+			b = x.in[1]
+		}
+		runEinsum(e, x, a, b)
+		return nil
+	}, nil
+}
+
+// einsum is the order of labels in the product.
+type einsum struct {
+	in                   []string
+	out                  string
+	stack, rows, cols, k string
+}
+
+func newEinsum(in []string, out string) *einsum {
+	e := &einsum{in: in, out: out}
+	for _, r := range out {
+		switch a, b := strings.ContainsRune(in[0], r), strings.ContainsRune(in[1], r); {
+		case a && b:
+			e.stack += string(r)
+		case a:
+			e.rows += string(r)
+		default:
+			e.cols += string(r)
+		}
+	}
+	for _, s := range in {
+		for _, r := range s {
+			if !strings.ContainsRune(out, r) && !strings.ContainsRune(e.k, r) {
+				e.k += string(r)
+			}
+		}
+	}
+	return e
+}
+
+func runEinsum[T kernel.Float](e *einsum, x *exec[T], a, b tensor[T]) {
+	size := func(labels string) int {
+		n := 1
+		for i := range len(labels) {
+			n *= e.size(labels[i], a.shape, b.shape)
+		}
+		return n
+	}
+	stack, rows, cols, k := size(e.stack), size(e.rows), size(e.cols), size(e.k)
+	buf := x.temp(stack * (rows*k + k*cols + rows*cols))
+	pa, rest := buf[:stack*rows*k], buf[stack*rows*k:]
+	pb, pc := rest[:stack*k*cols], rest[stack*k*cols:]
+	arrange(e, pa, a.f, e.in[0], e.stack+e.rows+e.k, a.shape, b.shape)
+	arrange(e, pb, b.f, e.in[1], e.stack+e.k+e.cols, a.shape, b.shape)
+	for s := range stack {
+		kernel.Gemm(pc[s*rows*cols:(s+1)*rows*cols], pa[s*rows*k:], pb[s*k*cols:], rows, cols, k)
+	}
+	arrange(e, x.out[0].f, pc, e.stack+e.rows+e.cols, e.out, a.shape, b.shape)
+}
+
+func (e *einsum) size(label byte, a, b []int) int {
+	if i := strings.IndexByte(e.in[0], label); i >= 0 {
+		return a[i]
+	}
+	return b[strings.IndexByte(e.in[1], label)]
+}
+
+// stridesFor gives the sizes of axes to, and their strides in a dense tensor
+// with axes from; labels that from lacks have stride 0.
+func (e *einsum) stridesFor(from, to string, a, b []int, size, stride []int) {
+	for i := range len(to) {
+		size[i] = e.size(to[i], a, b)
+		stride[i] = 0
+		s := 1
+		for j := len(from) - 1; j >= 0; j-- {
+			if from[j] == to[i] {
+				stride[i] = s
+				break
+			}
+			s *= e.size(from[j], a, b)
+		}
+	}
+}
+
+// arrange copies src, with axes from, to dst with axes to.
+func arrange[T kernel.Float](e *einsum, dst, src []T, from, to string, a, b []int) {
+	var size, stride [52]int
+	e.stridesFor(from, to, a, b, size[:], stride[:])
+	strided(dst, src, 0, size[:len(to)], stride[:len(to)])
+}
