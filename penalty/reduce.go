@@ -245,7 +245,7 @@ func (s *system) addTerm(number int, t *Term, d []float64, live []bool, index in
 		rank++
 	}
 	if last := values[len(values)-1]; last < -1e-8*values[0] {
-		return nil, 0, fmt.Errorf("penalty: term %q: a penalty matrix is not positive semi-definite (eigenvalue %g next to %g)", t.Name, last, values[0])
+		return nil, 0, fmt.Errorf("penalty: term %q: a penalty matrix is not positive semi-definite (eigenvalue %.3g next to %.3g)", t.Name, last, values[0])
 	}
 	b := block{lo: s.penalised, dim: rank}
 	for j, x := range scaled {
@@ -292,7 +292,7 @@ func (p *penalty) project(x *mat.SymDense, v *mat.Dense, rank int) error {
 		return err
 	}
 	if values[rank-1] < -1e-8*values[0] {
-		return fmt.Errorf("the matrix is not positive semi-definite (eigenvalue %g next to %g)", values[rank-1], values[0])
+		return fmt.Errorf("the matrix is not positive semi-definite (eigenvalue %.3g next to %.3g)", values[rank-1], values[0])
 	}
 	for p.rank < rank && values[p.rank] > spectrumTolerance*values[0] {
 		p.rank++
@@ -361,7 +361,7 @@ func splitNull(g *mat.Dense, free []int, tol float64) (keep, drop *mat.Dense, er
 		return nil, nil, fmt.Errorf("penalty: X'WX has no eigendecomposition: %w", err)
 	}
 	if values[m-1] < -1e-8*math.Abs(values[0]) {
-		return nil, nil, fmt.Errorf("penalty: X'WX is not positive semi-definite (eigenvalue %g next to %g): the moments are damaged", values[m-1], values[0])
+		return nil, nil, fmt.Errorf("penalty: X'WX is not positive semi-definite (eigenvalue %.3g next to %.3g): the moments are damaged", values[m-1], values[0])
 	}
 	rank := 0
 	for rank < m && values[rank] > tol*tol*values[0] {

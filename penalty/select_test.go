@@ -375,3 +375,54 @@ func BenchmarkSelect191(b *testing.B) {
 		})
 	}
 }
+
+// Ten terms of which eight have nothing curved to find: the flat directions must
+// not hold up the others.
+func TestManyTermsAtInfinity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	const n, k, terms = 400, 9, 10
+	x := mat.NewDense(n, k*terms, nil)
+	z, w := make([]float64, n), make([]float64, n)
+	for i := range n {
+		for term := range terms {
+			u := 2*rng.Float64() - 1
+			for j := range k {
+				x.Set(i, term*k+j, math.Cos(float64(j+1)*math.Acos(u)))
+			}
+			switch term {
+			case 0:
+				z[i] += math.Sin(4 * u)
+			case 1:
+				z[i] += math.Exp(u)
+			default:
+				z[i] += u
+			}
+		}
+		z[i] += 0.4 * rng.NormFloat64()
+		w[i] = 1
+	}
+	p := momentsOf(x, z, w, true)
+	for term := range terms {
+		s := mat.NewSymDense(k, nil)
+		for j := 1; j < k; j++ {
+			s.SetSym(j, j, math.Pow(float64(j), 4))
+		}
+		p.Terms = append(p.Terms, Term{Name: "s", Start: term * k, Dim: k, S: []*mat.SymDense{s}})
+	}
+	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}} {
+		f := mustSelect(t, p, &o)
+		infinite := 0
+		for j, at := range f.AtInfinity {
+			if at {
+				infinite++
+				if f.EDF[j]-1 > 1e-6 {
+					t.Errorf("term %d at infinity has edf %g", j, f.EDF[j])
+				}
+			}
+		}
+		t.Logf("%v: %d terms at infinity after %d steps, %v, edf %.4g", o.Method, infinite, len(f.Log)-1, f.Status, f.EDFTotal)
+		if f.Status != AtBound || infinite < 2 || f.AtInfinity[0] || f.AtInfinity[1] || len(f.Log) > 20 {
+			t.Errorf("%v: status %v, %d at infinity, %d steps", o.Method, f.Status, infinite, len(f.Log)-1)
+		}
+	}
+}
