@@ -187,9 +187,9 @@ func TestProductsAgreeWithDense(t *testing.T) {
 // Dense products of all sizes around the kernel's tiles.
 func TestDenseTiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 64, 257} {
-		for _, da := range []int{1, 2, 3, 4, 5, 8, 63, 64, 65, 130} {
-			for _, db := range []int{1, 2, 3, 5, 9, 64, 67, 131} {
+	for _, n := range []int{1, 3, 65} {
+		for _, da := range []int{1, 3, 64, 65, 130} {
+			for _, db := range []int{1, 7, 8, 9, 256, 261} {
 				a, b := mat.NewDense(n, da, nil), mat.NewDense(n, db, nil)
 				w := make([]float64, n)
 				for i := range n {

@@ -23,18 +23,24 @@ type Block struct {
 	err    error // the layout's fault
 	off    []int
 	pairs  []pair
-	closed bool
+	closed bool // Moments were taken
 
 	rows, positive int64
 	sumW, sumLogW  float64
 	sum, norm      []float64
-	shift, shiftR  []float64 // first panel's means: dense columns are summed about them
-	shifted        bool
-	panel          panel
-	xx, xr, rr     *mat.Dense // upper p x p; p x (R+1), (R+1) x (R+1): the last response is 1
-	views          []*mat.Dense
-	rViews         []*mat.Dense
-	allocated      bool
+
+	// Dense columns and responses are summed about the first panel's means.
+	shifted       bool
+	shift, shiftR []float64
+	panel         panel
+
+	// Accumulators, nil before the first Add. The last response is 1, so that
+	// the sums of the columns are products like any others.
+	xx     *mat.Dense   // p x p, on and above the diagonal blocks
+	xr     *mat.Dense   // p x (R+1)
+	rr     *mat.Dense   // (R+1) x (R+1)
+	views  []*mat.Dense // xx by pairs
+	rViews []*mat.Dense // xr by bases
 }
 
 // NewBlock returns an empty block. A faulty layout is reported by Add.
@@ -55,14 +61,13 @@ func (b *Block) allocate() {
 		b.rViews = append(b.rViews, b.xr.Slice(b.off[a], b.off[a]+basis.Dim, 0, r+1).(*mat.Dense))
 	}
 	b.panel.init(b.layout)
-	b.allocated = true
 }
 
 // Reset empties the block for reuse; its memory is kept.
 func (b *Block) Reset() {
 	b.rows, b.positive, b.sumW, b.sumLogW = 0, 0, 0, 0
 	b.closed, b.shifted = false, false
-	if !b.allocated {
+	if b.rr == nil {
 		return
 	}
 	clear(b.sum)
@@ -91,7 +96,7 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	if !b.allocated {
+	if b.rr == nil {
 		b.allocate()
 	}
 	for a, c := range x {
@@ -164,7 +169,7 @@ func (b *Block) flush() error {
 func (b *Block) Moments() *Moments {
 	b.closed = true
 	m := empty(b.layout, b.pairs)
-	if b.err != nil || !b.allocated {
+	if b.err != nil || b.rr == nil {
 		return m
 	}
 	// The panel's columns and rows were checked by Add.
