@@ -1,0 +1,315 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// figure is one term's picture: exactly one of Curve, Dots and Heat is set.
+type figure struct {
+	Title   string
+	Details string // under the title
+	Label   string // for readers who do not see it
+	Caption []string
+	Curve   *curve
+	Dots    *dots
+	Heat    *heat
+}
+
+// Sizes of the pictures in their own units.
+const (
+	width     = 360
+	left      = 46 // of the plot area
+	right     = 350
+	top       = 8
+	bottom    = 186
+	strip     = 22 // height of the histogram below
+	maxLevels = 30 // drawn of a factor
+)
+
+// drawing holds what the pictures of one predictor share.
+type drawing struct {
+	common  span // of all effects on the link scale
+	feature map[string]decompose.Feature
+	eta     string
+}
+
+// own is the range of one effect: its curves, and its band as far as that does
+// not dwarf them.
+func own(e *Effect) span {
+	s := emptySpan()
+	for i := range e.After {
+		s.add(e.After[i])
+		s.add(e.Before[i])
+	}
+	s.add(0)
+	limit := s.padded(0.5)
+	for i, v := range e.After {
+		if !bad(e.SE[i]) {
+			s.add(math.Max(v-bandWidth*e.SE[i], limit.lo))
+			s.add(math.Min(v+bandWidth*e.SE[i], limit.hi))
+		}
+	}
+	return s
+}
+
+// scale is the range to draw e on: the predictor's common one, so that effects
+// compare by eye, unless e would be nearly flat on it; then by how much it is
+// enlarged.
+func (d *drawing) scale(e *Effect) (s span, enlarged float64) {
+	const flat = 0.15
+	s = own(e)
+	if s.size() > 0 && s.size() < flat*d.common.size() {
+		return s.padded(0.06), d.common.size() / s.size()
+	}
+	return d.common.drawable().padded(0.04), 1
+}
+
+// draw makes the picture of an effect; nil if there is nothing to draw, and why.
+func (d *drawing) draw(e *Effect, t *decompose.TermResult) (*figure, string) {
+	if e.Note != "" {
+		return nil, e.Note
+	}
+	f := &figure{Title: clip(e.Term, 60), Details: details(e, t)}
+	switch {
+	case e.X2 != nil:
+		h, err := d.heat(e)
+		if err != nil {
+			return nil, err.Error()
+		}
+		f.Heat = h
+		f.Caption = h.caption
+	case e.X.Levels != nil:
+		f.Dots = d.dots(e)
+		f.Caption = f.Dots.caption
+	case len(e.X.Values) < 2:
+		return nil, fmt.Sprintf("%s is constant in these data", clip(e.X.Feature, 60))
+	default:
+		f.Curve = d.curve(e)
+		f.Caption = f.Curve.caption
+	}
+	if !t.Identified {
+		f.Caption = append(f.Caption, "Not identified: only its sum with "+list(t.AliasedWith, 4)+" is. No band.")
+	}
+	f.Label = describe(e, d.eta)
+	return f, ""
+}
+
+// details says in figures what the picture shows.
+func details(e *Effect, t *decompose.TermResult) string {
+	s := fmt.Sprintf("sd %s → %s", num(math.Sqrt(t.Before.Variance)), num(math.Sqrt(t.After.Variance)))
+	if t.Columns > 1 {
+		s += ", edf " + num(t.EDF)
+	}
+	if e.Held != "" {
+		s += ", at " + clip(e.Held, 40)
+	}
+	return s
+}
+
+// describe is the picture in a sentence.
+func describe(e *Effect, eta string) string {
+	text := func(v []float64) string {
+		lo, hi := slices.Min(v), slices.Max(v)
+		if hi-lo < 1e-12*math.Max(1, math.Abs(hi)) {
+			return "constant at " + num(hi)
+		}
+		at := func(p int) string {
+			x, x2 := e.at(p)
+			s := e.X.Feature + " = " + shortNumber(x, e.X)
+			if e.X2 != nil {
+				s += ", " + e.X2.Feature + " = " + shortNumber(x2, e.X2)
+			}
+			return clip(s, 80)
+		}
+		return fmt.Sprintf("lowest %s at %s, highest %s at %s", num(lo), at(slices.Index(v, lo)), num(hi), at(slices.Index(v, hi)))
+	}
+	return fmt.Sprintf("Effect of %s on %s. After the projection: %s. Before: %s.", clip(e.Term, 60), clip(eta, 40), text(e.After), text(e.Before))
+}
+
+func shortNumber(s string, a *Axis) string {
+	if a.Levels != nil {
+		return s
+	}
+	var v float64
+	fmt.Sscan(s, &v)
+	return num(v)
+}
+
+// curve is a function of one number.
+type curve struct {
+	Band, Before, After, Data string // paths
+	Zero                      string // height of the line at 0
+	XTicks, YTicks            []tick
+	XName                     string
+	caption                   []string
+}
+
+func (d *drawing) curve(e *Effect) *curve {
+	s, enlarged := d.scale(e)
+	n := len(e.X.Values)
+	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
+	y := axis{s, bottom, top}
+	c := &curve{XTicks: x.ticks(5), YTicks: y.ticks(5), XName: clip(e.X.Feature, 40)}
+	if s.lo < 0 && s.hi > 0 {
+		c.Zero = px(y.at(0))
+	}
+	trace := func(v []float64) string {
+		var p path
+		for i, v := range v {
+			if i == 0 {
+				p.move(x.at(e.X.Values[i]), y.at(v))
+			} else {
+				p.line(x.at(e.X.Values[i]), y.at(v))
+			}
+		}
+		return p.String()
+	}
+	c.Before, c.After = trace(e.Before), trace(e.After)
+	c.Band = band(e, x, y)
+	c.Data = d.histogram(e.X.Feature)
+	if enlarged > 1 {
+		c.caption = append(c.caption, fmt.Sprintf("Small effect: the vertical scale is enlarged %s times.", digits(enlarged, 2)))
+	}
+	return c
+}
+
+// band is the area between the limits, cut at the edges of the plot, in one
+// piece for each run of points that have a standard error.
+func band(e *Effect, x, y axis) string {
+	var p path
+	height := func(v float64) float64 { return y.at(math.Min(math.Max(v, y.lo), y.hi)) }
+	for i := 0; i < len(e.SE); {
+		if bad(e.SE[i]) {
+			i++
+			continue
+		}
+		first := i
+		for ; i < len(e.SE) && !bad(e.SE[i]); i++ {
+			at := height(e.After[i] + bandWidth*e.SE[i])
+			if i == first {
+				p.move(x.at(e.X.Values[i]), at)
+			} else {
+				p.line(x.at(e.X.Values[i]), at)
+			}
+		}
+		for j := i - 1; j >= first; j-- {
+			p.line(x.at(e.X.Values[j]), height(e.After[j]-bandWidth*e.SE[j]))
+		}
+		p.WriteString("z")
+	}
+	return p.String()
+}
+
+// histogram is where the data of a numeric feature lie.
+func (d *drawing) histogram(name string) string {
+	counts := d.feature[name].Counts
+	if len(counts) == 0 || slices.Max(counts) == 0 {
+		return ""
+	}
+	w := float64(right-left) / float64(len(counts))
+	most := float64(slices.Max(counts))
+	var p path
+	for i, n := range counts {
+		if n > 0 {
+			h := math.Max(strip*float64(n)/most, 0.6) // a single row stays visible
+			p.bar(left+float64(i)*w, bottom+4+strip-h, w-0.4, h)
+		}
+	}
+	return p.String()
+}
+
+// dots are the effects of levels, one line each.
+type dots struct {
+	Height  int
+	Lines   []dot
+	XTicks  []tick
+	Axis    string // height of the axis
+	Names   string // height of the axis' labels
+	Zero    string
+	caption []string
+}
+
+type dot struct {
+	Y, TextY      string
+	Name, Full    string
+	Before, After string
+	Lower, Upper  string // "" without a standard error
+	Rows          string
+	Summary       string
+}
+
+func (d *drawing) dots(e *Effect) *dots {
+	const line, nameWidth, countWidth = 17, 96, 46
+	s, enlarged := d.scale(e)
+	x := axis{s, nameWidth + 6, width - countWidth - 6}
+	shown := furthest(e.After, maxLevels)
+	out := &dots{XTicks: x.ticks(4)}
+	if s.lo < 0 && s.hi > 0 {
+		out.Zero = px(x.at(0))
+	}
+	clamp := func(v float64) float64 { return math.Min(math.Max(v, s.lo), s.hi) }
+	rows := d.byLevel(e.X.Feature)
+	for at, i := range shown {
+		y := float64(top + line*at + line/2)
+		l := dot{
+			Y: px(y), TextY: px(y + 4), Name: clip(e.X.Levels[i], 15), Full: clip(e.X.Levels[i], 200),
+			Before: px(x.at(e.Before[i])), After: px(x.at(e.After[i])), Summary: num(e.After[i]),
+		}
+		if !bad(e.SE[i]) {
+			half := bandWidth * e.SE[i]
+			l.Lower, l.Upper = px(x.at(clamp(e.After[i]-half))), px(x.at(clamp(e.After[i]+half)))
+			l.Summary += " ± " + num(half)
+		}
+		if n, ok := rows[e.X.Levels[i]]; ok {
+			l.Rows = count(n)
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	end := top + line*len(shown) + 4
+	out.Axis, out.Names, out.Height = px(float64(end)), px(float64(end+14)), end+20
+	if n := len(e.X.Levels); n > len(shown) {
+		out.caption = append(out.caption, fmt.Sprintf("%d of %d levels are drawn, those furthest from 0; effects.csv has all.", len(shown), n))
+	}
+	if enlarged > 1 {
+		out.caption = append(out.caption, fmt.Sprintf("Small effect: the horizontal scale is enlarged %s times.", digits(enlarged, 2)))
+	}
+	return out
+}
+
+// furthest are the positions of the n values furthest from 0, in order.
+func furthest(v []float64, n int) []int {
+	at := make([]int, len(v))
+	for i := range at {
+		at[i] = i
+	}
+	if len(v) > n {
+		slices.SortStableFunc(at, func(i, j int) int {
+			switch a, b := math.Abs(v[i]), math.Abs(v[j]); {
+			case a > b:
+				return -1
+			case a < b:
+				return 1
+			}
+			return 0
+		})
+		at = at[:n]
+		slices.Sort(at)
+	}
+	return at
+}
+
+// byLevel counts the rows of each level.
+func (d *drawing) byLevel(name string) map[string]int64 {
+	f := d.feature[name]
+	out := map[string]int64{}
+	if len(f.Levels) == len(f.Counts) {
+		for i, l := range f.Levels {
+			out[l] = f.Counts[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// drawn is how many effects of a predictor are pictures; the table has all.
+const drawn = 24
+
+// Write writes r as one HTML page (report.html) that loads nothing, from
+// anywhere, and holds no script. effects are those of r (see Effects), from
+// which the pictures are made; nil: a page without them. Equal results are equal
+// bytes. Names from files are text everywhere: html/template escapes them.
+func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
+	t := template.New("report")
+	for _, name := range []string{"page.html", "predictor.html", "figures.html", "style.css"} {
+		text, err := templates.ReadFile("templates/" + name)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		if _, err := t.New(name).Parse(string(text)); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	var b bytes.Buffer // so that a failure leaves no half page
+	if err := t.ExecuteTemplate(&b, "page.html", newPage(r, effects)); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("report: writing the page: %w", err)
+	}
+	return nil
+}
+
+// page is what the template shows: text, and numbers as text.
+type page struct {
+	Title       string
+	Facts       []fact
+	Warnings    []string
+	Predictors  []predictor
+	Several     bool
+	Diagnostics string
+	CreatedBy   string
+	Format      string
+	Penalised   bool
+	Likelihood  bool
+}
+
+// fact is a named figure, and how to read it.
+type fact struct{ Name, Value, Reading string }
+
+func newPage(r *decompose.Result, effects []Effect) *page {
+	p := &page{
+		Title: "Decomposition", Facts: facts(r), Several: len(r.Predictors) > 1,
+		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
+		Diagnostics: indented(r.Diagnostics),
+	}
+	if path, _ := modelFile(r); path != "" {
+		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)
+	}
+	for _, w := range r.Warnings {
+		p.Warnings = append(p.Warnings, clean(w))
+	}
+	of := map[[2]string]*Effect{}
+	for i := range effects {
+		of[[2]string{effects[i].Predictor, effects[i].Term}] = &effects[i]
+	}
+	for k := range r.Predictors {
+		p.Predictors = append(p.Predictors, newPredictor(r, k, of))
+		p.Likelihood = p.Likelihood || p.Predictors[k].Importance.Likelihood
+	}
+	return p
+}
+
+// modelFile reads the fields of Result.Model that the command writes; both are
+// empty if the caller wrote something else.
+func modelFile(r *decompose.Result) (path, sha256 string) {
+	var m struct{ Path, SHA256 string }
+	if json.Unmarshal(r.Model, &m) != nil {
+		return "", ""
+	}
+	return m.Path, m.SHA256
+}
+
+// facts say what was decomposed and how.
+func facts(r *decompose.Result) []fact {
+	var out []fact
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, fact{Name: name, Value: clip(value, 200)})
+		}
+	}
+	path, sha := modelFile(r)
+	add("model", path)
+	if len(sha) > 12 {
+		sha = sha[:12] + "…"
+	}
+	add("sha256", sha)
+	add("rows", count(r.Rows))
+	add("method", methodWords(r))
+	add("weights", r.Weights)
+	if r.Family != "" {
+		add("response", strings.Trim(r.Response+" ("+r.Family+")", " "))
+	}
+	add("offset", r.Offset)
+	if r.Dispersion != nil {
+		add("dispersion", num(*r.Dispersion))
+	}
+	return out
+}
+
+func methodWords(r *decompose.Result) string {
+	switch {
+	case r.Method == decompose.PHO:
+		return "PHO, orthogonal projection"
+	case r.Smoothing != "":
+		return "PHOGAM, penalised projection, smoothing by " + strings.ToUpper(r.Smoothing)
+	case r.Method == decompose.PHOGAM:
+		return "PHOGAM, penalised projection"
+	}
+	return string(r.Method)
+}
+
+// indented lays out JSON to be read; nothing for none.
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
+		return ""
+	}
+	switch s := b.String(); s {
+	case "null", "{}", "[]":
+		return ""
+	default:
+		return s
+	}
+}

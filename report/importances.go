@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// importances is the section on importance.
+type importances struct {
+	Rows, More []importanceRow // More: beyond the first 24, folded away
+	Likelihood bool            // else variance shares are all there is
+	Measure    string          // what the bars show
+	Validity   string          // of McFadden's figures, in words
+	Joint      bool            // several predictors: features are dropped from all
+	Response   string
+	Zero       string // position of 0 in the bars
+}
+
+type importanceRow struct {
+	Name, Terms, Delta, Deviance, McFadden, Share string
+	Single                                        bool   // one term, not a feature
+	Invalid                                       bool   // McFadden
+	X, W, Zero                                    string // the bar
+	Negative                                      bool
+	Likelihood                                    bool // as in importances
+}
+
+func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
+	out := importances{Joint: len(r.Predictors) > 1, Response: clip(r.Response, 60), Measure: "share of variance"}
+	for _, e := range d.Importance {
+		out.Likelihood = out.Likelihood || e.DeltaLogLikPerRow != nil
+	}
+	measure := func(e decompose.Importance) float64 { return e.VarianceShare }
+	if out.Likelihood {
+		out.Measure = "gain in log-likelihood per row"
+		measure = func(e decompose.Importance) float64 {
+			if e.DeltaLogLikPerRow == nil {
+				return math.Inf(-1)
+			}
+			return *e.DeltaLogLikPerRow
+		}
+	}
+	entries := slices.Clone(d.Importance)
+	slices.SortStableFunc(entries, func(a, b decompose.Importance) int {
+		switch x, y := measure(a), measure(b); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	s := span{0, 0}
+	for _, e := range entries {
+		s.add(measure(e))
+	}
+	if s.size() == 0 {
+		s.hi = 1
+	}
+	x := axis{s, 0, barWidth}
+	out.Zero = px(x.at(0))
+	valid := 0
+	for _, e := range entries {
+		row := importanceRow{
+			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Single: e.Feature == "",
+			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
+			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Zero: out.Zero, Likelihood: out.Likelihood,
+		}
+		if e.McFaddenValid {
+			valid++
+		}
+		if v := measure(e); !bad(v) {
+			row.X, row.W = px(x.at(math.Min(v, 0))), px(math.Max(x.at(math.Max(v, 0))-x.at(math.Min(v, 0)), 1))
+			row.Negative = v < 0
+		}
+		if len(out.Rows) < drawn {
+			out.Rows = append(out.Rows, row)
+		} else {
+			out.More = append(out.More, row)
+		}
+	}
+	out.Validity = validity(r, valid, len(entries))
+	return out
+}
+
+// validity says in words whether McFadden's R2 means anything here.
+func validity(r *decompose.Result, valid, all int) string {
+	switch {
+	case valid == all:
+		return "McFadden's R² is valid here: the response has probability masses and the log-likelihoods are negative."
+	case valid > 0:
+		return fmt.Sprintf("McFadden's R² is valid for %d of %d lines; for the others a log-likelihood is not negative.", valid, all)
+	default:
+		return fmt.Sprintf("McFadden's R² is not valid here and is shown in brackets: the %s log-likelihood is that of a density, so the figure changes with the units of the response. Read the log-likelihood per row or the deviance R² instead.", clip(r.Family, 40))
+	}
+}

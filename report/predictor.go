@@ -1,0 +1,247 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/importance"
+)
+
+// predictor is the page's section on one predictor.
+type predictor struct {
+	ID, Name   string
+	Headline   string
+	Remainder  string
+	Stages     []stage
+	BarZero    string
+	BarHundred string
+	Terms      []termRow
+	Rest       []termRow // intercept and unstructured
+	Figures    []figure
+	NotDrawn   string
+	Skipped    []fact
+	Importance importances
+	Rank       string
+	Aliased    string
+	Splits     []string
+	Fit        []fact
+}
+
+// termRow is a line of the table of what moved.
+type termRow struct {
+	Name, Kind, Columns, EDF, SP, Identified, Before, After, Share string
+	Unidentified                                                   bool
+}
+
+func newPredictor(r *decompose.Result, k int, effects map[[2]string]*Effect) predictor {
+	d := &r.Predictors[k]
+	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
+	p.headline(d)
+	p.Stages, p.BarZero, p.BarHundred = stages(d)
+	order := bySize(d)
+	for _, j := range order {
+		p.Terms = append(p.Terms, newTermRow(r, d, j))
+	}
+	p.Rest = []termRow{
+		{Name: "intercept", Before: num(d.InterceptBefore), After: num(d.Intercept)},
+		{Name: "unstructured", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
+		{Name: clip(d.Name, 60), Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
+	}
+	p.figures(r, d, order, effects)
+	p.Importance = newImportances(r, d)
+	p.identifiability(d)
+	return p
+}
+
+// bySize orders terms by the standard deviation of their contribution after the
+// projection, largest first.
+func bySize(d *decompose.Predictor) []int {
+	order := make([]int, len(d.Terms))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch a, b := d.Terms[i].After.Variance, d.Terms[j].After.Variance; {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+func sd(variance float64) string { return num(math.Sqrt(variance)) }
+
+func newTermRow(r *decompose.Result, d *decompose.Predictor, j int) termRow {
+	t := &d.Terms[j]
+	row := termRow{
+		Name: clip(t.Name, 60), Kind: clip(string(t.Kind), 20), Columns: count(int64(t.Columns)), EDF: num(t.EDF), SP: none,
+		Identified: "yes", Before: sd(t.Before.Variance), After: sd(t.After.Variance), Share: share(d, t.Name), Unidentified: !t.Identified,
+	}
+	var sp []string
+	for _, v := range t.SP {
+		sp = append(sp, num(v))
+	}
+	if len(sp) > 0 {
+		row.SP = strings.Join(sp, ", ")
+	}
+	if t.AtInfinity {
+		row.SP += " (∞)"
+	}
+	if !t.Identified {
+		row.Identified = "no"
+	}
+	return row
+}
+
+// share is a single term's share of the predictor's variance, if importance was
+// measured: its own entry, or that of a feature of which it is the only term.
+func share(d *decompose.Predictor, term string) string {
+	for _, e := range d.Importance {
+		if len(e.Terms) == 1 && e.Terms[0] == term {
+			return percent(e.VarianceShare)
+		}
+	}
+	return none
+}
+
+// headline says in a sentence what the report is about.
+func (p *predictor) headline(d *decompose.Predictor) {
+	after, before := importance.ExplainedVariance(d.Variance), importance.ExplainedVariance(d.VarianceBefore)
+	switch {
+	case constant(d):
+		p.Headline = fmt.Sprintf("%s is constant on these rows: there is no variance to explain.", p.Name)
+	case len(d.Terms) == 0:
+		p.Headline = fmt.Sprintf("There is no interpretable part: all variance of %s stays in the network. Give a formula to say what could be explained.", p.Name)
+	default:
+		p.Headline = fmt.Sprintf("The interpretable part carries %s of the variance of %s; before the projection it carried %s.",
+			percent(after.Structured), p.Name, percent(before.Structured))
+		p.Remainder = fmt.Sprintf("The deep remainder keeps %s: variation that the terms below cannot express.", percent(after.Unstructured))
+		if math.Abs(after.TwiceCovariance) >= 5e-4 {
+			p.Remainder += fmt.Sprintf(" The two parts covary, which accounts for the other %s.", percent(after.TwiceCovariance))
+		}
+	}
+}
+
+// constant reports whether a predictor does not vary beyond rounding.
+func constant(d *decompose.Predictor) bool {
+	level := math.Max(math.Abs(d.Intercept), math.Abs(d.InterceptBefore))
+	return !(d.Variance.Total > 1e-24*level*level)
+}
+
+// stage is one bar of the headline: the split of the variance.
+type stage struct {
+	Name, Words string
+	Segments    []segment
+}
+
+type segment struct{ Class, X, W string }
+
+// barWidth is the length of the headline's bar in its own units.
+const barWidth = 1000
+
+// stages draws the shares before and after on one scale. A negative covariance
+// reaches to the left of zero, and then the variances reach beyond 100 %.
+func stages(d *decompose.Predictor) (out []stage, zero, hundred string) {
+	if constant(d) {
+		return nil, "", ""
+	}
+	evs := []importance.EV{importance.ExplainedVariance(d.VarianceBefore), importance.ExplainedVariance(d.Variance)}
+	s := span{0, 1}
+	for _, ev := range evs {
+		s.add(math.Min(ev.TwiceCovariance, 0))
+		s.add(ev.Structured + ev.Unstructured + math.Max(ev.TwiceCovariance, 0))
+	}
+	x := axis{s, 0, barWidth}
+	for i, ev := range evs {
+		st := stage{
+			Name: []string{"Before", "After"}[i],
+			Words: fmt.Sprintf("structured %s, unstructured %s, twice their covariance %s",
+				percent(ev.Structured), percent(ev.Unstructured), percent(ev.TwiceCovariance)),
+		}
+		add := func(class string, from, to float64) {
+			if to > from {
+				st.Segments = append(st.Segments, segment{class, px(x.at(from)), px(x.at(to) - x.at(from))})
+			}
+		}
+		add("structured", 0, ev.Structured)
+		add("unstructured", ev.Structured, ev.Structured+ev.Unstructured)
+		add("covariance", ev.Structured+ev.Unstructured, ev.Structured+ev.Unstructured+ev.TwiceCovariance)
+		add("covariance", ev.TwiceCovariance, 0)
+		out = append(out, st)
+	}
+	return out, px(x.at(0)), px(x.at(1))
+}
+
+// figures draws the largest terms.
+func (p *predictor) figures(r *decompose.Result, d *decompose.Predictor, order []int, effects map[[2]string]*Effect) {
+	draw := drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: d.Name}
+	for _, f := range r.Features {
+		draw.feature[f.Name] = f
+	}
+	if len(order) > drawn {
+		p.NotDrawn = fmt.Sprintf("Drawn are the %d terms of %d whose contributions vary most; the table above and effects.csv have all.", drawn, len(order))
+		order = order[:drawn]
+	}
+	for _, j := range order {
+		if e := effects[[2]string{d.Name, d.Terms[j].Name}]; e != nil && e.Note == "" && e.X2 == nil {
+			draw.common.join(own(e))
+		}
+	}
+	for _, j := range order {
+		t := &d.Terms[j]
+		e := effects[[2]string{d.Name, t.Name}]
+		if e == nil {
+			continue
+		}
+		f, why := draw.draw(e, t)
+		if f == nil {
+			p.Skipped = append(p.Skipped, fact{Name: clip(t.Name, 60), Value: clip(why, 300)})
+			continue
+		}
+		p.Figures = append(p.Figures, *f)
+	}
+}
+
+func (p *predictor) identifiability(d *decompose.Predictor) {
+	if d.Rank == d.Columns {
+		p.Rank = fmt.Sprintf("All %s columns (intercept counted) are linearly independent at relative tolerance %s.", count(int64(d.Columns)), num(d.RankTolerance))
+	} else {
+		p.Rank = fmt.Sprintf("The %s columns (intercept counted) have rank %s at relative tolerance %s: %s directions carry no information of their own.",
+			count(int64(d.Columns)), count(int64(d.Rank)), num(d.RankTolerance), count(int64(d.Columns-d.Rank)))
+	}
+	p.Aliased = list(d.Aliased, 40)
+	for _, t := range d.Terms {
+		if !t.Identified {
+			p.Splits = append(p.Splits, fmt.Sprintf("%s: its columns overlap with those of %s. Only their sum is determined by the data, so the curves are one of many equivalent splits (the one of smallest norm) and have no band.",
+				clip(t.Name, 60), list(t.AliasedWith, 8)))
+		}
+	}
+}
+
+// fitFacts are the diagnostics, each with how to read it.
+func fitFacts(r *decompose.Result, d *decompose.Predictor) []fact {
+	out := []fact{{"rows", count(r.Rows), "with positive weight"}, {"method", methodWords(r), ""}}
+	add := func(name, value, reading string) { out = append(out, fact{name, value, reading}) }
+	if d.Score != nil {
+		add("smoothing score", digits(*d.Score, 7), "the criterion at its minimum; comparable between fits to the same rows")
+	}
+	if d.Status != "" {
+		add("smoothing selection", fmt.Sprintf("%s, %d iterations", clean(d.Status), d.Iterations), "anything but converged is also among the warnings")
+	}
+	add("edf", num(d.EDF), "effective degrees of freedom of the projection, intercept counted")
+	add("scale", num(d.Scale), "residual variance of the projection: what is left of the deep part, per residual degree of freedom")
+	reading := "largest correlation of a structured column with the remainder; 0 up to rounding"
+	if r.Method == decompose.PHOGAM {
+		reading = "largest correlation of a structured column with the remainder; the penalty keeps it from being 0"
+	}
+	add("orthogonality", num(d.Orthogonality), reading)
+	add("reconstruction error", maybe(d.ReconstructionError), "largest miss of the sum of all parts from the network's own output, relative to its largest value")
+	add("rank tolerance", num(d.RankTolerance), "directions weaker than this, relative to the strongest, are left out")
+	return out
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// span is a range of values.
+type span struct{ lo, hi float64 }
+
+func emptySpan() span { return span{math.Inf(1), math.Inf(-1)} }
+
+func (s *span) add(v float64) {
+	if !bad(v) {
+		s.lo, s.hi = math.Min(s.lo, v), math.Max(s.hi, v)
+	}
+}
+
+func (s *span) join(o span) { s.lo, s.hi = math.Min(s.lo, o.lo), math.Max(s.hi, o.hi) }
+
+func (s span) empty() bool   { return !(s.lo <= s.hi) }
+func (s span) size() float64 { return s.hi - s.lo }
+
+// drawable widens a span of one value, or none, so that it can be an axis.
+func (s span) drawable() span {
+	if s.empty() {
+		return span{-1, 1}
+	}
+	if least := 1e-9 * math.Max(math.Abs(s.lo), math.Abs(s.hi)); !(s.size() > least) {
+		half := math.Max(math.Abs(s.lo)/10, 1)
+		return span{s.lo - half, s.hi + half}
+	}
+	return s
+}
+
+// padded leaves air at both ends.
+func (s span) padded(share float64) span {
+	return span{s.lo - share*s.size(), s.hi + share*s.size()}
+}
+
+// axis maps values to positions of the picture.
+type axis struct {
+	span
+	from, to float64
+}
+
+func (a axis) at(v float64) float64 {
+	return a.from + (v-a.lo)/a.size()*(a.to-a.from)
+}
+
+// tick is a marked position.
+type tick struct {
+	At    string // position, formatted
+	Label string
+}
+
+// ticks marks round numbers, about n of them.
+func (a axis) ticks(n int) []tick {
+	step := niceStep(a.size() / float64(n))
+	var out []tick
+	for i := math.Ceil(a.lo/step - 1e-9); i*step <= a.hi+1e-9*step && len(out) < 4*n; i++ {
+		out = append(out, tick{At: px(a.at(i * step)), Label: tickLabel(i*step, step)})
+	}
+	return out
+}
+
+// niceStep is the nearest of 1, 2, 5 times a power of ten that is not smaller.
+func niceStep(raw float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= raw*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+func tickLabel(v, step float64) string {
+	if math.Abs(v) < step/1e6 {
+		return "0"
+	}
+	if a := math.Abs(v); a >= 1e6 || a < 1e-4 || step < 1e-6 {
+		s := strconv.FormatFloat(v, 'e', 2, 64)
+		mantissa, exponent, _ := strings.Cut(s, "e")
+		return minus(strings.TrimRight(strings.TrimRight(mantissa, "0"), ".") + "e" + exponent)
+	}
+	places := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	return minus(strconv.FormatFloat(v, 'f', places, 64))
+}
+
+// px formats a position of the picture.
+func px(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 1, 64)
+	return strings.TrimSuffix(strings.TrimSuffix(s, ".0"), "-0")
+}
+
+// path is an SVG path.
+type path struct{ strings.Builder }
+
+func (p *path) move(x, y float64) { p.WriteString("M" + px(x) + " " + px(y)) }
+func (p *path) line(x, y float64) { p.WriteString("L" + px(x) + " " + px(y)) }
+
+// bar adds a rectangle.
+func (p *path) bar(x, y, w, h float64) {
+	p.WriteString("M" + px(x) + " " + px(y) + "h" + px(w) + "v" + px(h) + "h" + px(-w) + "z")
+}
