@@ -55,6 +55,18 @@ func benchmarkScan(b *testing.B, u Univariate) {
 	rowsPerSecond(b, rows)
 }
 
+// BenchmarkScanCRDistinct is the dear case: a million values, no two alike.
+func BenchmarkScanCRDistinct(b *testing.B) {
+	_, rows := benchmarkTerm(b, PS{}, 1_000_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Smooth("x", CR{}, nil).Scan(rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rowsPerSecond(b, rows)
+}
+
 func BenchmarkScanPS20(b *testing.B) { benchmarkScan(b, PS{K: 20}) }
 func BenchmarkScanCR10(b *testing.B) { benchmarkScan(b, CR{}) }
 

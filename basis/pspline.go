@@ -21,7 +21,9 @@ const (
 // PS is the P-spline basis (Eilers and Marx 1996; Wood 2017, 5.3.3): K B-splines
 // of degree m1+1 on equispaced knots over the data range widened by 0.1 % on
 // each side, and the squared m2-th differences of adjacent coefficients as
-// penalty. Outside the (widened) range the function goes on as a straight line.
+// penalty. Outside the (widened) range the function goes on as a straight line;
+// with m1 = 0 it does so on both sides (mgcv 1.8 goes on as a constant on the
+// right).
 type PS struct {
 	K int   // basis dimension, at least m1+2; 0: 10, or what Knots say
 	M []int // m1, m2; one value stands for both; nil: 2, 2 (cubic, second differences)
@@ -285,7 +287,7 @@ func increasing(knots []float64) error {
 // enough refuses data with fewer distinct values than k, the least k possible
 // being lowest.
 func enough(v *values, k, lowest int) error {
-	n := len(v.kept)
+	n := len(v.distinct())
 	switch {
 	case v.rows == 0:
 		return fmt.Errorf("no rows of column %q were scanned", v.column)

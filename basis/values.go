@@ -8,22 +8,25 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// maxValues bounds the distinct values kept for quantiles.
+// maxValues bounds the distinct values kept for quantiles (8 bytes each, twice
+// that while they are merged).
 const maxValues = 1_000_000
 
 // values collects the range and the distinct values of a column. It keeps at
 // most limit of them: all if there are no more, else those whose hash begins with
 // the fewest zero bits that make them fit. So what is kept depends on the set of
-// values alone, not on their order or on batches. With count set only the range
-// is wanted once limit values have been seen, and keeping stops there.
+// values alone, not on their order or on batches. With count set, the first limit
+// distinct values are kept and no more: enough to know whether there are that
+// many.
 type values struct {
 	column   string
 	limit    int
 	count    bool
 	min, max float64
 	rows     int64
-	kept     map[float64]struct{}
-	zeros    uint // leading zero bits that a kept value's hash has
+	kept     []float64 // increasing
+	pending  []float64 // not yet among kept, in order of arrival
+	zeros    uint      // leading zero bits that a kept value's hash has
 }
 
 func (v *values) scan(term string, b *data.Batch) error {
@@ -31,8 +34,7 @@ func (v *values) scan(term string, b *data.Batch) error {
 	if err != nil {
 		return fmt.Errorf("term %s: %w", term, err)
 	}
-	if v.kept == nil {
-		v.kept = map[float64]struct{}{}
+	if v.rows == 0 {
 		v.min, v.max = math.Inf(1), math.Inf(-1)
 	}
 	for i, a := range x {
@@ -40,21 +42,50 @@ func (v *values) scan(term string, b *data.Batch) error {
 			return notFinite(term, v.column, a, b.Row(i))
 		}
 		v.min, v.max = min(v.min, a), max(v.max, a)
-		if v.count && len(v.kept) >= v.limit || v.zeros > 0 && !v.chosen(a) {
-			continue
-		}
-		v.kept[a] = struct{}{}
-		for len(v.kept) > v.limit {
-			v.zeros++
-			for k := range v.kept {
-				if !v.chosen(k) {
-					delete(v.kept, k)
+		switch {
+		case v.count:
+			if len(v.kept) < v.limit {
+				if at, found := slices.BinarySearch(v.kept, a); !found {
+					v.kept = slices.Insert(v.kept, at, a)
 				}
+			}
+		case v.zeros == 0 || v.chosen(a):
+			v.pending = append(v.pending, a+0) // -0 is 0
+			if len(v.pending) >= max(4096, len(v.kept)/2) {
+				v.merge()
 			}
 		}
 	}
 	v.rows += int64(len(x))
 	return nil
+}
+
+// merge moves what is pending to the distinct values, and raises the bar until
+// they are within the limit.
+func (v *values) merge() {
+	if len(v.pending) == 0 {
+		return
+	}
+	slices.Sort(v.pending)
+	v.pending = slices.Compact(v.pending)
+	all := make([]float64, 0, len(v.kept)+len(v.pending))
+	old, added := v.kept, v.pending
+	for len(old) > 0 && len(added) > 0 {
+		switch {
+		case old[0] < added[0]:
+			all, old = append(all, old[0]), old[1:]
+		case old[0] > added[0]:
+			all, added = append(all, added[0]), added[1:]
+		default:
+			all, old, added = append(all, old[0]), old[1:], added[1:]
+		}
+	}
+	v.kept = append(append(all, old...), added...)
+	v.pending = v.pending[:0]
+	for len(v.kept) > v.limit {
+		v.zeros++
+		v.kept = slices.DeleteFunc(v.kept, func(a float64) bool { return !v.chosen(a) })
+	}
 }
 
 // chosen reports whether a's hash (SplitMix64 of its bits) has the zero bits.
@@ -66,20 +97,29 @@ func (v *values) chosen(a float64) bool {
 	return h>>(64-v.zeros) == 0
 }
 
+// distinct are the distinct values kept, increasing.
+func (v *values) distinct() []float64 {
+	v.merge()
+	return v.kept
+}
+
 // sampled reports whether only a subsample of the distinct values was kept.
-func (v *values) sampled() bool { return v.zeros > 0 }
+func (v *values) sampled() bool {
+	v.merge()
+	return v.zeros > 0
+}
 
 // quantiles are the type 7 quantiles (Hyndman and Fan 1996) of the distinct
 // values at probabilities 0, 1/(k-1), ..., 1. The ends are exact also when the
 // values are a subsample.
 func (v *values) quantiles(k int) []float64 {
-	x := make([]float64, 0, len(v.kept)+2)
-	for a := range v.kept {
-		x = append(x, a)
+	x := slices.Clone(v.distinct())
+	if x[0] != v.min {
+		x = append([]float64{v.min}, x...)
 	}
-	x = append(x, v.min, v.max)
-	slices.Sort(x)
-	x = slices.Compact(x)
+	if x[len(x)-1] != v.max {
+		x = append(x, v.max)
+	}
 	q := make([]float64, k)
 	for i := range q {
 		h := float64(len(x)-1) * (float64(i) / float64(k-1))
@@ -88,6 +128,5 @@ func (v *values) quantiles(k int) []float64 {
 		w := h - float64(lo)
 		q[i] = (1-w)*x[lo] + w*x[hi]
 	}
-	q[0], q[k-1] = v.min, v.max
 	return q
 }

@@ -1,12 +1,13 @@
 package basis
 
 import (
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -24,6 +25,7 @@ func TestValuesSubsample(t *testing.T) {
 		for i := 0; i < len(x); i += batch {
 			must(t, v.scan("s(x)", numbers(t, "x", x[i:min(i+batch, len(x))])))
 		}
+		v.merge()
 		return v
 	}
 	a := collect(x, 1000)
@@ -31,7 +33,7 @@ func TestValuesSubsample(t *testing.T) {
 		t.Fatalf("%d of %d values are kept", len(a.kept), len(x))
 	}
 	r.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
-	if b := collect(x, 77); !maps.Equal(a.kept, b.kept) || a.min != b.min || a.max != b.max {
+	if b := collect(x, 77); !slices.Equal(a.kept, b.kept) || a.min != b.min || a.max != b.max {
 		t.Error("another order keeps other values")
 	}
 	slices.Sort(x)
@@ -45,6 +47,41 @@ func TestValuesSubsample(t *testing.T) {
 			t.Errorf("quantile %d stands at %.3f", i, got)
 		}
 	}
+}
+
+// TestValuesAreTheSet: below the limit all distinct values are kept, once each.
+func TestValuesAreTheSet(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 20_000).Draw(rt, "n")
+		few := rapid.IntRange(1, 20_000).Draw(rt, "values")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		x, set := make([]float64, n), map[float64]bool{}
+		for i := range x {
+			x[i] = float64(r.IntN(few)) - 3
+			set[x[i]] = true
+		}
+		all, some := &values{column: "x", limit: maxValues}, &values{column: "x", limit: 10, count: true}
+		for i := 0; i < n; i += 700 {
+			for _, v := range []*values{all, some} {
+				must(t, v.scan("s(x)", numbers(t, "x", x[i:min(i+700, n)])))
+			}
+		}
+		got := all.distinct()
+		if len(got) != len(set) || !slices.IsSorted(got) || all.sampled() {
+			rt.Fatalf("%d distinct values are kept of %d", len(got), len(set))
+		}
+		for _, a := range got {
+			if !set[a] {
+				rt.Fatalf("%v is kept and did not occur", a)
+			}
+		}
+		if len(some.distinct()) != min(10, len(set)) {
+			rt.Fatalf("counted %d of %d", len(some.kept), len(set))
+		}
+		if all.min != got[0] || all.max != got[len(got)-1] || some.min != all.min || some.max != all.max {
+			rt.Fatal("the range is wrong")
+		}
+	})
 }
 
 func TestSubsampleIsTold(t *testing.T) {
