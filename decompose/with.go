@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/data"
@@ -34,6 +35,18 @@ func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) 
 		}
 	}
 	return nil
+}
+
+// Build returns the blocks of specs that have been scanned, in order; all faults
+// are reported at once.
+func Build(specs []Spec) ([]Block, error) {
+	var blocks []Block
+	var faults []error
+	for _, s := range specs {
+		b, err := s.Build()
+		blocks, faults = append(blocks, b...), append(faults, err)
+	}
+	return blocks, errors.Join(faults...)
 }
 
 // With returns m with further structured blocks, by predictor name; the name ""

@@ -283,13 +283,11 @@ func extend(ctx context.Context, m decompose.Model, src data.Source, formulas []
 	}
 	extra := map[string][]decompose.Block{}
 	for _, f := range formulas {
-		for _, spec := range f.Specs {
-			blocks, err := spec.Build()
-			if err != nil {
-				return nil, err
-			}
-			extra[f.Predictor] = append(extra[f.Predictor], blocks...)
+		blocks, err := decompose.Build(f.Specs)
+		if err != nil {
+			return nil, err
 		}
+		extra[f.Predictor] = append(extra[f.Predictor], blocks...)
 		if !f.Intercept {
 			for _, name := range m.Predictors() {
 				if f.Predictor == "" || f.Predictor == name {
