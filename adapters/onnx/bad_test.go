@@ -1,0 +1,271 @@
+package onnx
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+const (
+	tFloat  = onnxpb.TensorProto_FLOAT
+	tDouble = onnxpb.TensorProto_DOUBLE
+	tInt64  = onnxpb.TensorProto_INT64
+	tBool   = onnxpb.TensorProto_BOOL
+)
+
+// model builds a graph around input x [N,3] and output y.
+func model(opset int64, nodes func(b *onnxpb.Builder)) *onnxpb.Builder {
+	b := onnxpb.NewBuilder(opset)
+	b.AddInput("x", tFloat, onnxpb.Rows, 3)
+	b.Output("y", tFloat)
+	b.Model().Graph.Output[0].Type = nil // as inferred
+	nodes(b)
+	return b
+}
+
+func bytesOf(t testing.TB, b *onnxpb.Builder) []byte {
+	t.Helper()
+	out, err := b.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func in(names ...string) []string { return names }
+
+// Every bad model is refused with a message that says what, where and why.
+func TestBadModels(t *testing.T) {
+	raw := func(b *onnxpb.Builder) []byte {
+		out, err := proto.Marshal(b.Model())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	node := func(opset int64, op string, inputs []string, attrs ...onnxpb.Attr) func() []byte {
+		return func() []byte {
+			return raw(model(opset, func(b *onnxpb.Builder) { b.AddNode(op, inputs, "y", attrs...) }))
+		}
+	}
+	build := func(f func(b *onnxpb.Builder)) func() []byte {
+		return func() []byte { return raw(model(13, f)) }
+	}
+	change := func(f func(m *onnxpb.ModelProto)) func() []byte {
+		return build(func(b *onnxpb.Builder) {
+			b.AddInit("w", []int{3}, 1, 2, 3)
+			b.AddNode("Add", in("x", "w"), "y")
+			f(b.Model())
+		})
+	}
+	nest := func(levels int) []byte {
+		b := []byte{}
+		for range levels { // a subgraph in an attribute of a node of a graph
+			b = protowire.AppendBytes(protowire.AppendTag(nil, 6, protowire.BytesType), b)
+			b = protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), b)
+			b = protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), b)
+		}
+		return protowire.AppendBytes(protowire.AppendTag(nil, 7, protowire.BytesType), b)
+	}
+	for _, c := range []struct {
+		name string
+		file func() []byte
+		want string
+	}{
+		{"empty", func() []byte { return nil }, `onnx: the model is empty (0 bytes)`},
+		{"garbage", func() []byte { return []byte("PK\x03\x04 not a model") }, `onnx: not an ONNX model or damaged: bad tag in model: `},
+		{"text", func() []byte { return []byte("x0,x1\n1,2\n") }, `onnx: not an ONNX model: field 5 of model is a group`},
+		{"group", func() []byte { return []byte{7<<3 | 3, 7<<3 | 4} }, `onnx: not an ONNX model: field 7 of model is a group`},
+		{"no graph", func() []byte { return []byte{8, 8} }, `onnx: not an ONNX model: the file has no graph`},
+		{"depth bomb", func() []byte { return nest(40) }, `onnx: messages nest deeper than 64 levels (in `},
+		{"attribute bomb", build(func(b *onnxpb.Builder) {
+			b.AddNode("Relu", in("x"), "y")
+			n := b.Model().Graph.Node[0]
+			for range 1_000_001 {
+				n.Attribute = append(n.Attribute, &onnxpb.AttributeProto{})
+			}
+		}), `onnx: the model has more than 1000000 nodes, tensors, attributes and names (MaxElements)`},
+		{"opset", func() []byte { return raw(model(22, func(b *onnxpb.Builder) { b.AddNode("Relu", in("x"), "y") })) },
+			`onnx: opset 22 of ai.onnx is not supported; export with opset 7 to 21`},
+		{"unknown domain", build(func(b *onnxpb.Builder) { b.AddNodes("com.acme", "Magic", in("x"), in("y")) }),
+			`onnx: node "y" (com.acme.Magic) is of domain "com.acme", which the model does not import`},
+		{"unknown op", node(13, "LSTM", in("x")), `onnx: node "y" (LSTM): operator "LSTM" of domain ai.onnx (version 13) is not supported; supported are Abs, `},
+		{"ml op", build(func(b *onnxpb.Builder) {
+			b.Import("ai.onnx.ml", 3)
+			b.AddNodes("ai.onnx.ml", "TreeEnsembleRegressor", in("x"), in("y"))
+		}), `onnx: node "y" (ai.onnx.ml.TreeEnsembleRegressor): operator "TreeEnsembleRegressor" of domain ai.onnx.ml (version 3) is not supported; `},
+		{"loop", node(13, "Loop", in("x")), `onnx: node "y" (Loop): control flow (operator Loop) is not supported; export the model by tracing, without it`},
+		{"subgraph", build(func(b *onnxpb.Builder) {
+			b.AddNode("Relu", in("x"), "y")
+			b.Model().Graph.Node[0].Attribute = []*onnxpb.AttributeProto{{Name: "body", G: []byte{}}}
+		}), `onnx: node "y" (Relu): attribute "body" holds a subgraph, which is not supported`},
+		{"functions", change(func(m *onnxpb.ModelProto) { m.Functions = [][]byte{{}} }), `onnx: the model defines functions, which are not supported; export it with functions inlined`},
+		{"training", change(func(m *onnxpb.ModelProto) { m.TrainingInfo = [][]byte{{}} }), `onnx: the model holds training information, which is not supported; export it for inference`},
+		{"sparse", change(func(m *onnxpb.ModelProto) { m.Graph.SparseInitializer = [][]byte{{}} }), `onnx: the model holds sparse initializers, which are not supported; export it with dense ones`},
+		{"external", change(func(m *onnxpb.ModelProto) {
+			m.Graph.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
+		}), `onnx: initializer "w" stores its data in an external file, which is not supported; save the model with its data inside`},
+		{"raw length", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].RawData = make([]byte, 11) }),
+			`onnx: initializer "w": 11 bytes of raw data, but shape [3] of float needs 12`},
+		{"typed length", change(func(m *onnxpb.ModelProto) {
+			m.Graph.Initializer[0].RawData, m.Graph.Initializer[0].FloatData = nil, []float32{1}
+		}), `onnx: initializer "w": 1 values, but shape [3] of float needs 3`},
+		{"huge dims", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].Dims = []int64{1 << 40, 1 << 40} }),
+			`onnx: initializer "w": shape [1099511627776 1099511627776] overflows`},
+		{"negative dim", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].Dims = []int64{-3} }),
+			`onnx: initializer "w": axis 0 has impossible size -3`},
+		{"float16", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].DataType = 10 }),
+			`onnx: initializer "w": element type FLOAT16 is not supported; export with float, double, int32, int64 or bool`},
+		{"two initializers", change(func(m *onnxpb.ModelProto) {
+			m.Graph.Initializer = append(m.Graph.Initializer, m.Graph.Initializer[0])
+		}), `onnx: two initializers are named "w"`},
+		{"cycle", build(func(b *onnxpb.Builder) {
+			b.AddNode("Add", in("x", "b"), "a")
+			b.AddNode("Relu", in("a"), "b")
+			b.AddNode("Relu", in("b"), "y")
+		}), `onnx: the graph has a cycle through node "a" (Add) and node "b" (Relu) (tensor "a")`},
+		{"dangling", node(13, "Add", in("x", "nobody")), `onnx: node "y" (Add) reads "nobody", which nothing produces`},
+		{"two producers", build(func(b *onnxpb.Builder) {
+			b.AddNode("Relu", in("x"), "y")
+			b.Model().Graph.Node = append(b.Model().Graph.Node, &onnxpb.NodeProto{Name: "again", OpType: "Tanh", Input: in("x"), Output: in("y")})
+		}), `onnx: node "y" (Relu) and node "again" (Tanh) both produce "y"`},
+		{"output of nothing", change(func(m *onnxpb.ModelProto) { m.Graph.Output[0].Name = "z" }), `onnx: graph output "z" is produced by nothing`},
+		{"fixed batch", func() []byte {
+			b := onnxpb.NewBuilder(13)
+			b.AddInput("x", tFloat, 32, 3)
+			b.AddNode("Relu", in("x"), "y")
+			b.Output("y", tFloat, 32, 3)
+			return raw(b)
+		}, `onnx: graph input "x" has the fixed shape [32 3]: no axis is left for the rows; export the model again with a dynamic batch axis (PyTorch: dynamic_axes, Keras: batch size None)`},
+		{"two dynamic axes", func() []byte {
+			b := onnxpb.NewBuilder(13)
+			b.AddInput("x", tFloat, onnxpb.Rows, onnxpb.Rows)
+			b.AddNode("Relu", in("x"), "y")
+			b.Output("y", tFloat)
+			return raw(b)
+		}, `onnx: graph input "x" has two axes of unknown size (0 and 1); only the batch axis may be dynamic: export the model with fixed feature sizes`},
+		{"declared type", func() []byte {
+			b := onnxpb.NewBuilder(13)
+			b.AddInput("x", tFloat, onnxpb.Rows, 3)
+			b.AddNode("Relu", in("x"), "y")
+			b.Output("y", tDouble, onnxpb.Rows, 3)
+			return raw(b)
+		}, `onnx: graph output "y" is declared as double but computed as float`},
+		{"inner size", build(func(b *onnxpb.Builder) {
+			b.AddInit("w", []int{2, 2}, 1, 2, 3, 4)
+			b.AddNode("MatMul", in("x", "w"), "y")
+		}), `onnx: node "y" (MatMul): inner sizes differ: shapes [-1 3] and [2 2]`},
+		{"huge folded", build(func(b *onnxpb.Builder) {
+			b.AddInts("s", 1<<20, 1<<20)
+			b.AddNode("ConstantOfShape", in("s"), "c")
+			b.AddNode("ReduceSum", in("c"), "d")
+			b.AddNode("Add", in("x", "d"), "y")
+		}), `onnx: node "c" (ConstantOfShape): output "c" of shape [1048576 1048576] needs more than 4294967296 bytes (MaxMemory)`},
+		{"folding work", build(func(b *onnxpb.Builder) {
+			b.AddInts("s", 8000, 8000)
+			b.AddNode("ConstantOfShape", in("s"), "c")
+			b.AddNode("MatMul", in("c", "c"), "d")
+			b.AddNode("ReduceSum", in("d"), "e")
+			b.AddNode("Add", in("x", "e"), "y")
+		}), `onnx: node "d" (MatMul): the graph needs more than 100000000000 multiply-adds for one row (MaxWork)`},
+		{"mixing: sum", node(11, "ReduceSum", in("x")), `onnx: node "y" (ReduceSum): mixes rows: it reduces over the batch axis 0 of [N 3]`},
+		{"mixing: mean", node(13, "ReduceMean", in("x"), onnxpb.Ints("axes", 0)), `onnx: node "y" (ReduceMean): mixes rows: it reduces over the batch axis 0 of [N 3]`},
+		{"mixing: softmax", node(13, "Softmax", in("x"), onnxpb.Int("axis", 0)), `onnx: node "y" (Softmax): mixes rows: it sums over the batch axis of [N 3]`},
+		{"mixing: concat", node(13, "Concat", in("x", "x"), onnxpb.Int("axis", 0)), `onnx: node "y" (Concat): mixes rows: it concatenates along the batch axis 0`},
+		{"mixing: gather", build(func(b *onnxpb.Builder) {
+			b.AddInts("i", 0)
+			b.AddNode("Gather", in("x", "i"), "y")
+		}), `onnx: node "y" (Gather): mixes rows: it picks from the batch axis 0`},
+		{"mixing: slice", node(9, "Slice", in("x"), onnxpb.Ints("starts", 1), onnxpb.Ints("ends", math.MaxInt32)),
+			`onnx: node "y" (Slice): mixes rows: it slices the batch axis 0 (1 to 2147483647, step 1)`},
+		{"mixing: split", node(11, "Split", in("x")), `onnx: node "y" (Split): mixes rows: it splits the batch axis 0`},
+		{"mixing: gram", build(func(b *onnxpb.Builder) {
+			b.AddNode("Transpose", in("x"), "t")
+			b.AddNode("MatMul", in("t", "x"), "y")
+		}), `onnx: node "y" (MatMul): mixes rows: it sums over the batch axis (shapes [3 -1] and [-1 3])`},
+		{"mixing: outer", build(func(b *onnxpb.Builder) {
+			b.AddNode("Transpose", in("x"), "t")
+			b.AddNode("MatMul", in("x", "t"), "y")
+		}), `onnx: node "y" (MatMul): mixes rows: its output would have two batch axes (every row paired with every row)`},
+		{"mixing: reshape", build(func(b *onnxpb.Builder) {
+			b.AddInts("s", -1, 1)
+			b.AddNode("Reshape", in("x", "s"), "y")
+		}), `onnx: node "y" (Reshape): mixes rows: reshaping [-1 3] to [-1 1] joins the batch axis with others`},
+		{"mixing: reshaped transpose", build(func(b *onnxpb.Builder) {
+			b.AddNode("Transpose", in("x"), "t")
+			b.AddInts("s", -1, 3)
+			b.AddNode("Reshape", in("t", "s"), "y")
+		}), `onnx: node "y" (Reshape): mixes rows: reshaping [3 N] to [N 3] moves elements from row to row`},
+		{"fixed rows in reshape", build(func(b *onnxpb.Builder) {
+			b.AddInts("s", 4, 3)
+			b.AddNode("Reshape", in("x", "s"), "y")
+		}), `onnx: node "y" (Reshape): the target shape [4 3] has no batch axis: the number of rows was fixed when the model was exported; export it with a dynamic batch axis`},
+		{"rows as a number", build(func(b *onnxpb.Builder) {
+			b.AddNode("Shape", in("x"), "s")
+			b.AddNode("Cast", in("s"), "c", onnxpb.Int("to", 1))
+			b.AddNode("Gather", in("c", "i"), "n")
+			b.AddInts("i", 0)
+			b.AddNode("Div", in("x", "n"), "y")
+		}), `onnx: node "c" (Cast): the number of rows (tensor "s") enters a computation: the result of a row would depend on how many rows there are`},
+		{"training batchnorm", build(func(b *onnxpb.Builder) {
+			b.AddInit("w", []int{3}, 1, 2, 3)
+			b.AddNode("BatchNormalization", in("x", "w", "w", "w", "w"), "y", onnxpb.Int("training_mode", 1))
+		}), `onnx: node "y" (BatchNormalization): is in training mode: it would normalise over the rows; export the model in evaluation mode`},
+		{"missing input", node(13, "Add", in("x")), `onnx: node "y" (Add): has 1 inputs, needs 2`},
+		{"left out", node(13, "Add", in("x", "")), `onnx: node "y" (Add): input 1 is left out`},
+		{"bad axis", node(13, "Softmax", in("x"), onnxpb.Int("axis", 7)), `onnx: node "y" (Softmax): axis 7 is outside a tensor of 2 axes`},
+		{"bad index", build(func(b *onnxpb.Builder) {
+			b.AddInts("i", 5)
+			b.AddNode("Gather", in("x", "i"), "y", onnxpb.Int("axis", 1))
+		}), `onnx: node "y" (Gather): index 5 is outside axis 1 of size 3`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, err := Load(bytes.NewReader(c.file()), nil)
+			if err == nil {
+				t.Fatalf("loaded with outputs %v", g.Outputs[0].Shape)
+			}
+			exact := !strings.HasSuffix(c.want, ", ") && !strings.HasSuffix(c.want, ": ") && !strings.HasSuffix(c.want, "; ") && !strings.HasSuffix(c.want, "(in ")
+			if exact && err.Error() != c.want || !strings.HasPrefix(err.Error(), c.want) {
+				t.Fatalf("error\n  %s\nwant\n  %s", err, c.want)
+			}
+		})
+	}
+}
+
+// A file cut anywhere is an error, or (cut between fields at the end) a model.
+func TestTruncated(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(goldenDir, "nam_slice_13.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := 0
+	for n := range b {
+		if _, err := Load(bytes.NewReader(b[:n]), nil); err == nil {
+			loaded++
+		} else if !strings.HasPrefix(err.Error(), "onnx: ") {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+	}
+	if loaded > 2 {
+		t.Fatalf("%d truncated files were accepted", loaded)
+	}
+}
+
+func TestLoadFileMissing(t *testing.T) {
+	_, err := LoadFile(filepath.Join(t.TempDir(), "none.onnx"), nil)
+	if err == nil || !strings.Contains(err.Error(), "none.onnx") {
+		t.Fatal(err)
+	}
+	_, err = Load(bytes.NewReader(make([]byte, 100)), &LoadOptions{MaxFileSize: 10})
+	if err == nil || err.Error() != "onnx: the model is larger than 10 bytes (MaxFileSize)" {
+		t.Fatal(err)
+	}
+}
