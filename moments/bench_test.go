@@ -83,3 +83,20 @@ func BenchmarkCodes(b *testing.B) {
 	}
 	pass(b, bases, x, nil, n)
 }
+
+// A hundred linear terms, each a basis of its own.
+func BenchmarkLinear(b *testing.B) {
+	const n, p = 100_000, 100
+	rng := rand.New(rand.NewPCG(1, 4))
+	var bases []moments.Basis
+	var x []design.Columns
+	for range p {
+		c := mat.NewDense(n, 1, nil)
+		for i := range n {
+			c.Set(i, 0, rng.NormFloat64())
+		}
+		bases = append(bases, moments.Basis{Name: "x", Dim: 1})
+		x = append(x, design.Dense{Dense: c})
+	}
+	pass(b, bases, x, nil, n)
+}

@@ -32,15 +32,21 @@ type Block struct {
 	// Dense columns and responses are summed about the first panel's means.
 	shifted       bool
 	shift, shiftR []float64
-	panel         panel
 
 	// Accumulators, nil before the first Add. The last response is 1, so that
 	// the sums of the columns are products like any others.
-	xx     *mat.Dense   // p x p, on and above the diagonal blocks
-	xr     *mat.Dense   // p x (R+1)
-	rr     *mat.Dense   // (R+1) x (R+1)
-	views  []*mat.Dense // xx by pairs
-	rViews []*mat.Dense // xr by bases
+	xx *mat.Dense // p x p, on and above the diagonal blocks
+	xr *mat.Dense // p x (R+1)
+	rr *mat.Dense // (R+1) x (R+1)
+
+	// Products are formed between joined bases; which bases are joined is
+	// decided by the block's first rows.
+	started bool
+	dense   []bool // bases whose first rows are dense
+	joined  []pair
+	views   []*mat.Dense // xx by joined pairs
+	rViews  []*mat.Dense // xr by joined bases
+	panel   panel
 }
 
 // NewBlock returns an empty block. A faulty layout is reported by Add.
@@ -48,25 +54,45 @@ func NewBlock(l Layout) *Block {
 	return &Block{layout: l.clone(), err: l.Check(), off: l.offsets(), pairs: l.meeting()}
 }
 
-// allocate makes the accumulators at the first Add.
+// allocate makes the accumulators.
 func (b *Block) allocate() {
 	p, r := b.layout.Columns(), b.layout.Responses
 	b.sum, b.norm = make([]float64, p), make([]float64, len(b.layout.Bases))
 	b.shift, b.shiftR = make([]float64, p), make([]float64, r+1)
 	b.xx, b.xr, b.rr = rectangle(p, p), rectangle(p, r+1), rectangle(r+1, r+1)
-	for _, q := range b.pairs {
+}
+
+// start decides by the block's first rows which bases are joined.
+func (b *Block) start(x []design.Columns) {
+	b.started = true
+	same := b.dense != nil
+	if !same {
+		b.dense = make([]bool, len(x))
+	}
+	for a, c := range x {
+		dense := !thin(c)
+		same = same && dense == b.dense[a]
+		b.dense[a] = dense
+	}
+	if same {
+		return
+	}
+	fused, of := b.layout.fuse(b.dense)
+	off := fused.offsets()
+	b.joined, b.views, b.rViews = fused.meeting(), nil, nil
+	for _, q := range b.joined {
 		b.views = append(b.views, b.xx.Slice(q.offA, q.offA+q.dimA, q.offB, q.offB+q.dimB).(*mat.Dense))
 	}
-	for a, basis := range b.layout.Bases {
-		b.rViews = append(b.rViews, b.xr.Slice(b.off[a], b.off[a]+basis.Dim, 0, r+1).(*mat.Dense))
+	for u := range fused.Bases {
+		b.rViews = append(b.rViews, b.xr.Slice(off[u], off[u+1], 0, b.layout.Responses+1).(*mat.Dense))
 	}
-	b.panel.init(b.layout)
+	b.panel = newPanel(fused, of, b.off)
 }
 
 // Reset empties the block for reuse; its memory is kept.
 func (b *Block) Reset() {
 	b.rows, b.positive, b.sumW, b.sumLogW = 0, 0, 0, 0
-	b.closed, b.shifted = false, false
+	b.closed, b.shifted, b.started = false, false, false
 	if b.rr == nil {
 		return
 	}
@@ -99,6 +125,9 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 	if b.rr == nil {
 		b.allocate()
 	}
+	if !b.started {
+		b.start(x)
+	}
 	for a, c := range x {
 		if err := design.AddSums(b.sum[b.off[a]:b.off[a+1]], c); err != nil {
 			return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
@@ -108,7 +137,7 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 			if err := b.flush(); err != nil {
 				return err
 			}
-			b.panel.store(a, c, b.layout.Bases[a].Dim)
+			b.panel.store(a, c)
 		}
 	}
 	for i := range n {
@@ -139,19 +168,19 @@ func (b *Block) flush() error {
 		return nil
 	}
 	if !b.shifted {
-		p.means(b.shift, b.shiftR, b.off)
+		p.means(b.shift, b.shiftR)
 		b.shifted = true
 	}
-	p.subtract(b.shift, b.shiftR, b.off)
+	p.subtract(b.shift, b.shiftR)
 	w, x, r := p.rows()
-	for i, q := range b.pairs {
+	for i, q := range b.joined {
 		if err := design.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
-			return fmt.Errorf("moments: bases %q and %q: %w", b.layout.Bases[q.a].Name, b.layout.Bases[q.b].Name, err)
+			return fmt.Errorf("moments: columns from %d and from %d: %w", q.offA, q.offB, err)
 		}
 	}
-	for a, c := range x {
-		if err := design.AddTMul(b.rViews[a], c, w, r.Dense); err != nil {
-			return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
+	for u, c := range x {
+		if err := design.AddTMul(b.rViews[u], c, w, r.Dense); err != nil {
+			return fmt.Errorf("moments: columns from %d: %w", p.off[u], err)
 		}
 	}
 	if err := design.AddCross(b.rr, r, r, w); err != nil {

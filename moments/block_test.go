@@ -2,11 +2,14 @@ package moments_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 
 	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/moments"
@@ -287,4 +290,49 @@ func TestBlockRows(t *testing.T) {
 			t.Errorf("BlockRows(%d) = %d, want %d", p, got, want)
 		}
 	}
+}
+
+// Any layout, any mixture of storage: products are formed where bases meet, and
+// nowhere else.
+func TestAnyLayout(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const n = 40
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		s := rowset{layout: moments.Layout{Responses: 3}, r: mat.NewDense(n, 3, nil)}
+		for i := range n {
+			s.r.SetRow(i, []float64{rng.NormFloat64(), 1e4 + rng.NormFloat64(), rng.Float64()})
+			s.w = append(s.w, float64(rng.IntN(4)))
+		}
+		s.w[0] = 1
+		for a := range rapid.IntRange(1, 6).Draw(rt, "bases") {
+			d := rapid.IntRange(1, 3).Draw(rt, "dim")
+			s.layout.Bases = append(s.layout.Bases, moments.Basis{Name: fmt.Sprint("b", a), Dim: d})
+			if rapid.IntRange(0, 3).Draw(rt, "coded") == 0 {
+				c := &design.Codes{D: d}
+				for range n {
+					c.Code = append(c.Code, int32(rng.IntN(d+1)-1))
+				}
+				s.x = append(s.x, c)
+				continue
+			}
+			m := mat.NewDense(n, d, nil)
+			for i := range n {
+				for j := range d {
+					m.Set(i, j, 1e5+rng.NormFloat64())
+				}
+			}
+			s.x = append(s.x, design.Dense{Dense: m})
+		}
+		for range rapid.IntRange(0, 3).Draw(rt, "predictors") {
+			var bases []int
+			for a := range s.layout.Bases {
+				if rapid.IntRange(0, 3).Draw(rt, "used") > 0 {
+					bases = append(bases, a)
+				}
+			}
+			s.layout.Predictors = append(s.layout.Predictors, bases)
+		}
+		mean, c, w := s.direct(rt)
+		against(rt, s.moments(rt, 0, n, 7), mean, c, w, 1e-13)
+	})
 }

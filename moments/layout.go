@@ -107,13 +107,7 @@ func (l Layout) meeting() []pair {
 	if l.Check() != nil {
 		return nil
 	}
-	uses := make([][]int, len(l.Bases)) // predictors of each basis
-	for k, bases := range l.Predictors {
-		for _, b := range bases {
-			uses[b] = append(uses[b], k)
-		}
-	}
-	off := l.offsets()
+	uses, off := l.uses(), l.offsets()
 	seen := make([]int, len(l.Bases)) // seen[b] == a+1: pair (a, b) is listed
 	var pairs []pair
 	for a := range l.Bases {
@@ -131,4 +125,42 @@ func (l Layout) meeting() []pair {
 		slices.SortFunc(pairs[first:], func(x, y pair) int { return x.b - y.b })
 	}
 	return pairs
+}
+
+// uses lists the predictors of each basis.
+func (l Layout) uses() [][]int {
+	uses := make([][]int, len(l.Bases))
+	for k, bases := range l.Predictors {
+		for _, b := range bases {
+			uses[b] = append(uses[b], k)
+		}
+	}
+	return uses
+}
+
+// fuse joins neighbours that are dense and belong to the same predictors: a
+// hundred linear terms are one product, not five thousand. The columns stay
+// where they are; of[a] is the joined basis that holds basis a.
+func (l Layout) fuse(dense []bool) (fused Layout, of []int) {
+	fused.Responses = l.Responses
+	uses := l.uses()
+	of = make([]int, len(l.Bases))
+	for a, basis := range l.Bases {
+		last := len(fused.Bases) - 1
+		if a > 0 && dense[a] && dense[a-1] && slices.Equal(uses[a], uses[a-1]) {
+			fused.Bases[last].Dim += basis.Dim
+			of[a] = last
+			continue
+		}
+		fused.Bases = append(fused.Bases, basis)
+		of[a] = last + 1
+	}
+	for _, bases := range l.Predictors {
+		joined := make([]int, len(bases))
+		for i, b := range bases {
+			joined[i] = of[b]
+		}
+		fused.Predictors = append(fused.Predictors, slices.Compact(joined))
+	}
+	return fused, of
 }

@@ -9,25 +9,40 @@ import (
 // panel holds up to panelRows rows of positive weight: copies, because dense
 // columns are shifted before their products are formed.
 type panel struct {
+	of  []int // the joined basis of each basis
+	at  []int // the first column of each basis in its joined basis
+	off []int // the first column of each joined basis, then p
+
 	n int
 	w []float64
-	x []design.Columns // panelRows rows of each basis; nil before the block's first row
+	x []design.Columns // panelRows rows of each joined basis; nil before the block's first row
 	r *mat.Dense       // responses, then a column of ones
 
-	// Stores that earlier blocks allocated, by basis. How a basis is stored is
-	// decided anew for each block: it may not depend on what a worker did before.
+	// Stores that earlier blocks allocated, by joined basis. How a basis is
+	// stored is decided anew for each block: it may not depend on what a worker
+	// did before.
 	dense  []design.Dense
 	sparse []*design.Sparse
 	codes  []*design.Codes
 }
 
-func (p *panel) init(l Layout) {
-	p.w = make([]float64, panelRows)
-	p.x = make([]design.Columns, len(l.Bases))
-	p.dense = make([]design.Dense, len(l.Bases))
-	p.sparse = make([]*design.Sparse, len(l.Bases))
-	p.codes = make([]*design.Codes, len(l.Bases))
-	p.r = mat.NewDense(panelRows, l.Responses+1, nil)
+// newPanel makes a panel for the joined bases of a layout; off are the first
+// columns of the bases that of joins.
+func newPanel(fused Layout, of, off []int) panel {
+	n := len(fused.Bases)
+	p := panel{
+		of: of, at: make([]int, len(of)), off: fused.offsets(),
+		w:      make([]float64, panelRows),
+		x:      make([]design.Columns, n),
+		r:      mat.NewDense(panelRows, fused.Responses+1, nil),
+		dense:  make([]design.Dense, n),
+		sparse: make([]*design.Sparse, n),
+		codes:  make([]*design.Codes, n),
+	}
+	for a, u := range of {
+		p.at[a] = off[a] - p.off[u]
+	}
+	return p
 }
 
 func (p *panel) reset() {
@@ -50,7 +65,7 @@ func thin(c design.Columns) bool {
 // accepts reports whether basis a can take rows of c as it is stored now. A
 // dense store takes everything.
 func (p *panel) accepts(a int, c design.Columns) bool {
-	switch s := p.x[a].(type) {
+	switch s := p.x[p.of[a]].(type) {
 	case design.Dense:
 		return true
 	case *design.Sparse:
@@ -65,26 +80,28 @@ func (p *panel) accepts(a int, c design.Columns) bool {
 
 // store makes room for basis a: sparse if its first rows are, dense if later
 // rows come in another form. The panel is empty.
-func (p *panel) store(a int, c design.Columns, d int) {
-	if p.x[a] == nil && thin(c) {
+func (p *panel) store(a int, c design.Columns) {
+	u := p.of[a]
+	d := p.off[u+1] - p.off[u]
+	if p.x[u] == nil && thin(c) {
 		switch c := c.(type) {
 		case *design.Sparse:
-			if s := p.sparse[a]; s == nil || s.K != c.K {
-				p.sparse[a] = &design.Sparse{D: d, K: c.K, Index: make([]int32, panelRows*c.K), Value: make([]float64, panelRows*c.K)}
+			if s := p.sparse[u]; s == nil || s.K != c.K {
+				p.sparse[u] = &design.Sparse{D: d, K: c.K, Index: make([]int32, panelRows*c.K), Value: make([]float64, panelRows*c.K)}
 			}
-			p.x[a] = p.sparse[a]
+			p.x[u] = p.sparse[u]
 		case *design.Codes:
-			if p.codes[a] == nil {
-				p.codes[a] = &design.Codes{D: d, Code: make([]int32, panelRows), Value: make([]float64, panelRows)}
+			if p.codes[u] == nil {
+				p.codes[u] = &design.Codes{D: d, Code: make([]int32, panelRows), Value: make([]float64, panelRows)}
 			}
-			p.x[a] = p.codes[a]
+			p.x[u] = p.codes[u]
 		}
 		return
 	}
-	if p.dense[a].Dense == nil {
-		p.dense[a] = design.Dense{Dense: mat.NewDense(panelRows, d, nil)}
+	if p.dense[u].Dense == nil {
+		p.dense[u] = design.Dense{Dense: mat.NewDense(panelRows, d, nil)}
 	}
-	p.x[a] = p.dense[a]
+	p.x[u] = p.dense[u]
 }
 
 // add copies row i of the operands.
@@ -92,10 +109,11 @@ func (p *panel) add(x []design.Columns, w float64, r *mat.Dense, i int) {
 	n := p.n
 	p.w[n] = w
 	for a, c := range x {
-		switch s := p.x[a].(type) {
+		switch s := p.x[p.of[a]].(type) {
 		case design.Dense:
+			_, d := c.Dims()
 			m := s.RawMatrix()
-			copyRow(m.Data[n*m.Stride:][:m.Cols], c, i)
+			copyRow(m.Data[n*m.Stride+p.at[a]:][:d], c, i)
 		case *design.Sparse:
 			c := c.(*design.Sparse)
 			copy(s.Index[n*s.K:][:s.K], c.Index[i*s.K:])
@@ -144,14 +162,14 @@ func copyRow(dst []float64, c design.Columns, i int) {
 // means writes the weighted means of the dense columns and the responses, taken
 // about the first row so that a constant column has exactly its value. Sparse
 // columns keep 0: a shift would fill them.
-func (p *panel) means(shift, shiftR []float64, off []int) {
+func (p *panel) means(shift, shiftR []float64) {
 	sum := 0.0
 	for _, w := range p.w[:p.n] {
 		sum += w
 	}
-	for a, c := range p.x {
+	for u, c := range p.x {
 		if c, ok := c.(design.Dense); ok {
-			p.mean(shift[off[a]:off[a+1]], c.Dense, sum)
+			p.mean(shift[p.off[u]:p.off[u+1]], c.Dense, sum)
 		}
 	}
 	ones := len(shiftR) - 1
@@ -173,10 +191,10 @@ func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
 }
 
 // subtract shifts the dense columns and the responses.
-func (p *panel) subtract(shift, shiftR []float64, off []int) {
-	for a, c := range p.x {
+func (p *panel) subtract(shift, shiftR []float64) {
+	for u, c := range p.x {
 		if c, ok := c.(design.Dense); ok {
-			p.minus(c.Dense, shift[off[a]:off[a+1]])
+			p.minus(c.Dense, shift[p.off[u]:p.off[u+1]])
 		}
 	}
 	p.minus(p.r, shiftR[:len(shiftR)-1])

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -149,7 +148,12 @@ func (s rowset) direct(t fataler) (mean []float64, c *mat.SymDense, w float64) {
 	return mean, c, w
 }
 
-func against(t *testing.T, m *moments.Moments, mean []float64, c *mat.SymDense, w, tol float64) {
+type checker interface {
+	Helper()
+	Errorf(string, ...any)
+}
+
+func against(t checker, m *moments.Moments, mean []float64, c *mat.SymDense, w, tol float64) {
 	t.Helper()
 	p := m.Layout.Columns()
 	if math.Abs(m.SumW-w) > tol*w {
