@@ -208,6 +208,50 @@ func TestScoreByItsDefinition(t *testing.T) {
 	}
 }
 
+// Vp and Ve by their definition, from the centred moments.
+func TestCovariances(t *testing.T) {
+	for seed := range uint64(3) {
+		p, _, _, _ := randomProblem(seed, 90, seed == 1, seed != 2)
+		lambda := []float64{0.3, 40, 2, 7}
+		f := mustSelect(t, p.at(lambda), &Options{Method: Fixed})
+		dim, k := len(p.XZ), 0
+		a := mat.NewSymDense(dim, nil)
+		a.CopySym(p.XX)
+		for _, term := range p.Terms {
+			for _, s := range term.S {
+				for i := range term.Dim {
+					for j := i; j < term.Dim; j++ {
+						a.SetSym(term.Start+i, term.Start+j, a.At(term.Start+i, term.Start+j)+lambda[k]*s.At(i, j))
+					}
+				}
+				k++
+			}
+		}
+		var inverse, fmatrix, ve mat.Dense
+		if err := inverse.Inverse(a); err != nil {
+			t.Fatal(err)
+		}
+		fmatrix.Mul(&inverse, p.XX)
+		ve.Mul(&fmatrix, &inverse)
+		i := 0
+		for t2, term := range p.Terms {
+			edf := 0.0
+			for ; i < term.Start+term.Dim; i++ {
+				edf += fmatrix.At(i, i)
+				for j := range dim {
+					size := f.Scale * math.Sqrt(inverse.At(i, i)*inverse.At(j, j))
+					if math.Abs(f.Vp.At(i, j)-f.Scale*inverse.At(i, j)) > 1e-9*size || math.Abs(f.Ve.At(i, j)-f.Scale*ve.At(i, j)) > 1e-9*size {
+						t.Fatalf("entry %d,%d: Vp %g Ve %g, by definition %g %g", i, j, f.Vp.At(i, j), f.Ve.At(i, j), f.Scale*inverse.At(i, j), f.Scale*ve.At(i, j))
+					}
+				}
+			}
+			if !close(f.EDF[t2], edf, 1e-9) {
+				t.Errorf("term %q: edf %.12g, by definition %.12g", term.Name, f.EDF[t2], edf)
+			}
+		}
+	}
+}
+
 // Overlapping penalties with very different lambdas: log|S|_+ and its
 // derivatives against a case with a closed form, S_1 and S_2 Kronecker factors
 // that commute, where the eigenvalues of the sum are sums of eigenvalues.
@@ -222,7 +266,7 @@ func TestLogDeterminantOfOverlappingPenalties(t *testing.T) {
 		Terms: []Term{{Name: "te", Dim: 30, S: []*mat.SymDense{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
 	p.XX.ScaleSym(100, p.XX) // unit variance: coordinates stay as they are
 	s := mustReduce(t, p)
-	for _, gap := range []float64{0, 3, -6, 15, -15, 25, -25} {
+	for _, gap := range []float64{0, 3, -6, 15, -15, 25, -25, 60, -60} {
 		rho := []float64{1 + gap, 1}
 		want, wantGrad, wantCross := 0.0, 0.0, 0.0
 		for _, a := range e1 {

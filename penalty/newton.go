@@ -114,7 +114,7 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 			return p, Converged, nil
 		}
 		if s.gradNorm(p) <= s.enough(p) {
-			q := s.release(p)
+			q := s.elsewhere(p)
 			if q == nil {
 				return p, s.ending(p), nil
 			}
@@ -179,17 +179,24 @@ func (s *search) leap(p *point) *point {
 	return nil
 }
 
-// release tests, once for each term at infinity, whether a finite lambda is
-// better after all: on the plateau the gradient says nothing about it.
-func (s *search) release(p *point) *point {
+// elsewhere tests, once for each term, whether another minimum is better: for a
+// term at infinity any finite lambda, since on that plateau the gradient says
+// nothing about it, and for the others infinity. The criteria can have both
+// (a weak signal in what is penalised most). nil: nothing better.
+func (s *search) elsewhere(p *point) *point {
 	for _, j := range s.free {
-		if s.released[j] || p.rho[j] < s.hi[j] {
-			continue
+		var down []float64
+		switch infinite := p.rho[j] >= s.hi[j]; {
+		case infinite && !s.released[j]:
+			s.released[j] = true
+			down = []float64{4, 8, 12, 16, 20}
+		case !infinite && !s.tried[j]:
+			s.tried[j] = true
+			down = []float64{0}
 		}
-		s.released[j] = true
 		rho := append([]float64(nil), p.rho...)
-		for _, down := range []float64{4, 8, 12, 16, 20} {
-			rho[j] = math.Max(s.lo[j], s.hi[j]-down)
+		for _, d := range down {
+			rho[j] = math.Max(s.lo[j], s.hi[j]-d)
 			if q := s.eval(rho, false); q.objective < p.objective-s.enough(p) {
 				return s.eval(rho, true)
 			}
