@@ -20,9 +20,9 @@ func numericSchema(names ...string) data.Schema {
 
 func TestBind(t *testing.T) {
 	schema := append(numericSchema("y", "x0", "x1", "x2", "x3", "w"), data.Column{Name: "city", Categorical: true})
-	one := graphOf(in("x", Batch, 4))
-	two := graphOf(in("x", Batch, 2), in("z", Batch, 1, 2))
-	named := graphOf(in("x1", Batch, 1), in("x0", Batch), in("rest", Batch, 2))
+	one := graphOf(handIn("x", Batch, 4))
+	two := graphOf(handIn("x", Batch, 2), handIn("z", Batch, 1, 2))
+	named := graphOf(handIn("x1", Batch, 1), handIn("x0", Batch), handIn("rest", Batch, 2))
 	for _, c := range []struct {
 		reason  string
 		g       *Graph
@@ -85,7 +85,7 @@ func TestColumnRangeKeepsDigits(t *testing.T) {
 }
 
 func TestUnbound(t *testing.T) {
-	b := Unbound(graphOf(in("x", Batch, 2), in("age", Batch, 1)))
+	b := Unbound(graphOf(handIn("x", Batch, 2), handIn("age", Batch, 1)))
 	if want := []string{"x[0]", "x[1]", "age"}; !slices.Equal(b.Columns(), want) {
 		t.Errorf("got %q, want %q", b.Columns(), want)
 	}

@@ -47,9 +47,10 @@ type discovery struct {
 	o        Options
 	maxOrder int
 	dep      *dependencies
-	column   map[element]int // data column of each input element
-	order    map[*Value]int  // topological, inputs first
-	all      int32           // columns that any predictor depends on
+	column   map[element]int  // data column of each input element
+	order    map[*Value]int   // topological, inputs first
+	all      int32            // columns that any predictor depends on
+	whole    map[*Value]int32 // union over a tensor's elements, as needed
 	found    []foundPredictor
 	class    map[element]forced // by override
 	deepCol  map[int]string     // linear columns forced into the deep part, and by what
@@ -89,7 +90,7 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 	d := &discovery{
 		g: g, o: *o, maxOrder: o.maxOrder(),
 		column: map[element]int{}, order: map[*Value]int{},
-		class: map[element]forced{}, deepCol: map[int]string{},
+		class: map[element]forced{}, deepCol: map[int]string{}, whole: map[*Value]int32{},
 		s: &Structure{columns: names, Unused: []string{}, Notes: []string{}},
 	}
 	columns := make([][]int, len(bind))
@@ -247,10 +248,14 @@ func (d *discovery) settleConstants() {
 	}
 	value, err := evaluateOnes(d.g, constant)
 	if err != nil {
-		d.note("%d units depend on no column, and their constant value could not be computed (%v): they stay in the deep part", len(constant), err)
+		d.note("%s on which no column acts could not be evaluated (%v) and stay in the deep part", plural(len(constant), "unit"), err)
 		return
 	}
-	d.note("%d units depend on no column and are part of the intercept", len(constant))
+	if len(constant) == 1 {
+		d.note("1 unit that depends on no column is part of the intercept")
+	} else {
+		d.note("%d units that depend on no column are part of the intercept", len(constant))
+	}
 	for i := range d.found {
 		u := &d.found[i].u
 		kept := unrolled{constant: u.constant, path: u.path}

@@ -2,10 +2,14 @@ package onnx
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/decomposetest"
 )
 
 // brief is a structure in one line per predictor: terms with columns, width and
@@ -47,7 +51,7 @@ func (h *handGraph) add(a, b *Value) *Value { return h.node("Add", nil, a.Shape,
 
 func TestDiscoverPatterns(t *testing.T) {
 	x4 := func() (*handGraph, *Value) {
-		x := in("x", Batch, 4)
+		x := handIn("x", Batch, 4)
 		return newHandGraph(x), x
 	}
 	transA := attrs{"transB": Attr{Int: 1}}
@@ -73,15 +77,15 @@ func TestDiscoverPatterns(t *testing.T) {
 		}, want: []string{"eta[] = -1 + 5 x[1] + 0.5 x[2] + f(x[0]):2 + f(x[2],x[3]):3 + deep(x[0],x[1],x[2],x[3]):2"}},
 
 		{reason: "scikit-learn: one input a feature, Concat, Cast, Sub, Div, MLP", build: func() *Graph {
-			a, b := in("a", Batch, 1), in("b", Batch, 1)
+			a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
 			h := newHandGraph(a, b)
 			cat := h.node("Concat", attrs{"axis": Attr{Int: 1}}, rows(2), a, b)
-			z := h.node("Div", nil, rows(2), h.node("Sub", nil, rows(2), h.node("Cast", nil, rows(2), cat), floats([]int{2}, 1, 2)), floats([]int{2}, 2, 4))
+			z := h.node("Div", nil, rows(2), h.node("Sub", nil, rows(2), h.node("Cast", attrs{"to": Attr{Int: 1}}, rows(2), cat), floats([]int{2}, 1, 2)), floats([]int{2}, 2, 4))
 			return h.output("variable", h.node("Reshape", nil, rows(1), h.add(h.linear(h.relu(z, 2, 3), 1, 1, 1), h.linear(z, 4, 8)), ints(-1, 1)))
 		}, want: []string{"eta[] = -6 + 2 a + 2 b + deep(a,b):3"}},
 
 		{reason: "scikit-learn: FeatureVectorizer and Scaler", build: func() *Graph {
-			a, b := in("a", Batch, 1), in("b", Batch, 1)
+			a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
 			h := newHandGraph(a, b)
 			v := h.node("FeatureVectorizer", nil, rows(2), a, b)
 			v.Producer.Domain = "ai.onnx.ml"
@@ -116,7 +120,7 @@ func TestDiscoverPatterns(t *testing.T) {
 		}, want: []string{"eta[] = 0 + f(x[0]):3 + f(x[1]):3 + f(x[2]):3 + f(x[3]):3"}},
 
 		{reason: "an embedding of an integer input is a learned term", build: func() *Graph {
-			id, x := in("id", Batch, 1), in("x", Batch, 2)
+			id, x := handIn("id", Batch, 1), handIn("x", Batch, 2)
 			id.Type = Int64
 			h := newHandGraph(id, x)
 			e := h.node("Squeeze", nil, rows(2), h.node("Gather", nil, rows(1, 2), ramp(5, 2), id), ints(1))
@@ -139,19 +143,19 @@ func TestDiscoverPatterns(t *testing.T) {
 		}, want: []string{"eta[] = -2 + 1 x[0] + 2 x[1]"}},
 
 		{reason: "five columns are more than three: deep; --max-order 5 makes them a term", build: func() *Graph {
-			x := in("x", Batch, 6)
+			x := handIn("x", Batch, 6)
 			h := newHandGraph(x)
 			return h.output("y", h.add(h.linear(h.slice(x, 0, 2), 1, 1), h.linear(h.relu(h.slice(x, 1, 6), 5, 2), 1, 1)))
 		}, want: []string{"eta[] = 0 + 1 x[0] + 1 x[1] + deep(x[1],x[2],x[3],x[4],x[5]):2"}},
 
 		{reason: "--max-order", o: &Options{MaxOrder: 5}, build: func() *Graph {
-			x := in("x", Batch, 6)
+			x := handIn("x", Batch, 6)
 			h := newHandGraph(x)
 			return h.output("y", h.add(h.linear(h.slice(x, 0, 2), 1, 1), h.linear(h.relu(h.slice(x, 1, 6), 5, 2), 1, 1)))
 		}, want: []string{"eta[] = 0 + 1 x[0] + 1 x[1] + f(x[1],x[2],x[3],x[4],x[5]):2"}},
 
 		{reason: "one column: what is not linear is deep", build: func() *Graph {
-			x := in("x", Batch, 1)
+			x := handIn("x", Batch, 1)
 			h := newHandGraph(x)
 			return h.output("y", h.add(h.linear(x, 2), h.linear(h.relu(x, 1, 3), 1, 1, 1)))
 		}, want: []string{"eta[] = 0 + 2 x + deep(x):3"}},
@@ -208,13 +212,49 @@ func TestDiscoverPatterns(t *testing.T) {
 				s.WriteText(&b)
 				t.Errorf("%s\n%s", d, b.String())
 			}
+			// The same from a file, run: the parts are the network's own eta.
+			for _, opset := range []int64{13, 17} {
+				g := loaded(t, g, opset)
+				checkRules(t, g, 3)
+				m, err := NewModel(g, Unbound(g), c.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(c.want, brief(m.Structure())); d != "" {
+					t.Errorf("from a file: %s", d)
+				}
+				if err := decomposetest.Model(m, someRows(t, g, 300), 1e-12); err != nil {
+					t.Error(err)
+				}
+			}
 		})
 	}
 }
 
+// someRows draws data for every input; integer inputs get 0 and 1.
+func someRows(t testing.TB, g *Graph, n int) *data.Batch {
+	t.Helper()
+	random := rand.New(rand.NewPCG(7, 7))
+	b := data.NewBatch(n, 0)
+	for i, in := range Unbound(g) {
+		for _, c := range in.Columns {
+			v := make([]float64, n)
+			for r := range v {
+				if v[r] = random.NormFloat64(); !g.Inputs[i].Type.Floating() {
+					v[r] = float64(random.IntN(2))
+				}
+			}
+			if err := b.SetNumeric(c, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b
+}
+
 // smallNAM: four subnetworks of two units, 3 x[1] beside them.
 func smallNAM() *Graph {
-	x := in("x", Batch, 4)
+	x := handIn("x", Batch, 4)
 	h := newHandGraph(x)
 	eta := (*Value)(nil)
 	for j := range 4 {
@@ -299,7 +339,7 @@ func TestDiscoverBudget(t *testing.T) {
 
 // Predictors share a learned term when they use common units, and only then.
 func TestDiscoverSharedTerms(t *testing.T) {
-	x := in("x", Batch, 4)
+	x := handIn("x", Batch, 4)
 	h := newHandGraph(x)
 	shared, own := h.relu(h.slice(x, 0, 1), 1, 3), h.relu(h.slice(x, 0, 1), 1, 2)
 	deep := h.relu(x, 4, 2)

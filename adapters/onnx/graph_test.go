@@ -1,14 +1,20 @@
 package onnx
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // A hand-built graph: no file, no checks. Shapes are the test's business.
 type handGraph struct{ g *Graph }
 
-func in(name string, shape ...int) *Value { return &Value{Name: name, Type: Float32, Shape: shape} }
+func handIn(name string, shape ...int) *Value { return &Value{Name: name, Type: Float32, Shape: shape} }
 
 func graphOf(inputs ...*Value) *Graph { return newHandGraph(inputs...).g }
 
@@ -77,3 +83,104 @@ func (h *handGraph) output(name string, v *Value) *Graph {
 }
 
 func rows(d ...int) []int { return append([]int{Batch}, d...) }
+
+// loaded writes a hand-built graph to a file's bytes and loads it: what an
+// exporter would have written.
+func loaded(t testing.TB, g *Graph, opset int64) *Graph {
+	t.Helper()
+	pb := &onnxpb.GraphProto{Name: "hand"}
+	done := map[string]bool{}
+	for _, v := range g.Inputs {
+		pb.Input = append(pb.Input, valueInfo(v))
+	}
+	for _, v := range g.Outputs {
+		pb.Output = append(pb.Output, valueInfo(v))
+	}
+	for _, n := range g.Nodes {
+		p := &onnxpb.NodeProto{Name: n.Name, OpType: n.Op, Domain: n.Domain}
+		for _, v := range n.Inputs {
+			p.Input = append(p.Input, v.Name)
+			if v.Const != nil && !done[v.Name] {
+				done[v.Name] = true
+				pb.Initializer = append(pb.Initializer, tensorProto(v))
+			}
+		}
+		for _, v := range n.Outputs {
+			p.Output = append(p.Output, v.Name)
+		}
+		for name, a := range n.Attrs {
+			p.Attribute = append(p.Attribute, attrProtoOf(name, a))
+		}
+		pb.Node = append(pb.Node, p)
+	}
+	raw, err := proto.Marshal(&onnxpb.ModelProto{IrVersion: 8, Graph: pb, OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: opset}, {Domain: "ai.onnx.ml", Version: 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := Load(bytes.NewReader(raw), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func valueInfo(v *Value) *onnxpb.ValueInfoProto {
+	shape := &onnxpb.TensorShapeProto{}
+	for _, d := range v.Shape {
+		dim := &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}}
+		if d != Batch {
+			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d)}
+		}
+		shape.Dim = append(shape.Dim, dim)
+	}
+	return &onnxpb.ValueInfoProto{Name: v.Name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{TensorType: &onnxpb.TypeProto_Tensor{ElemType: elemType(v.Type), Shape: shape}}}}
+}
+
+func elemType(t DType) int32 {
+	switch t {
+	case Int64:
+		return int32(onnxpb.TensorProto_INT64)
+	case Float64:
+		return int32(onnxpb.TensorProto_DOUBLE)
+	case Bool:
+		return int32(onnxpb.TensorProto_BOOL)
+	}
+	return int32(onnxpb.TensorProto_FLOAT)
+}
+
+func tensorProto(v *Value) *onnxpb.TensorProto {
+	p := &onnxpb.TensorProto{Name: v.Name, DataType: elemType(v.Type), Int64Data: v.Const.I}
+	for _, d := range v.Shape {
+		p.Dims = append(p.Dims, int64(d))
+	}
+	for _, x := range v.Const.F {
+		p.FloatData = append(p.FloatData, float32(x))
+	}
+	if v.Type == Bool {
+		p.Int64Data = nil
+		for _, x := range v.Const.I {
+			p.Int32Data = append(p.Int32Data, int32(x))
+		}
+	}
+	return p
+}
+
+func attrProtoOf(name string, a Attr) *onnxpb.AttributeProto {
+	p := &onnxpb.AttributeProto{Name: name, Ints: a.Ints, I: a.Int, F: float32(a.Float), S: []byte(a.String)}
+	for _, f := range a.Floats {
+		p.Floats = append(p.Floats, float32(f))
+	}
+	switch {
+	case a.Ints != nil:
+		p.Type = onnxpb.AttributeProto_INTS
+	case a.Floats != nil:
+		p.Type = onnxpb.AttributeProto_FLOATS
+	case a.String != "":
+		p.Type = onnxpb.AttributeProto_STRING
+	case a.Float != 0 || name == "epsilon":
+		p.Type = onnxpb.AttributeProto_FLOAT
+	default:
+		p.Type = onnxpb.AttributeProto_INT
+	}
+	return p
+}

@@ -74,7 +74,7 @@ func (d *discovery) addLinear(k int, coef map[int]float64) {
 			continue
 		}
 		p.linear = append(p.linear, linearPart{c, w})
-		nodes, inputs := d.readers(k, reads[c])
+		nodes, inputs := d.readers(k, c, reads[c])
 		info.Terms = append(info.Terms, TermInfo{
 			Name: name, Kind: "linear", Columns: []string{name}, Width: 1, Coefficient: &w,
 			Tensors: inputs, Nodes: nodes, Reason: "reaches the predictor through linear nodes only",
@@ -105,19 +105,59 @@ func (d *discovery) inputsRead(k int) map[int][]*Value {
 	return reads
 }
 
-// readers lists the linear nodes on predictor k's path that read the inputs,
-// and the inputs' names.
-func (d *discovery) readers(k int, inputs []*Value) (nodes, names []string) {
-	nodes = []string{}
+// readers lists the nodes on predictor k's linear path that weigh column c on
+// its way from the inputs, or those that read it if none does, and the names of
+// the inputs.
+func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
+	carries := map[*Value]bool{}
 	for _, v := range inputs {
 		names = append(names, v.Name)
+		carries[v] = true
 	}
+	single := d.dep.sets.single(c)
+	var weigh, read []string
 	for _, n := range d.found[k].u.path {
+		if !slices.ContainsFunc(n.Inputs, func(v *Value) bool { return carries[v] }) {
+			continue
+		}
+		for _, v := range n.Outputs {
+			if v != nil && d.dep.sets.union(d.tensorSet(v), single) == d.tensorSet(v) {
+				carries[v] = true
+			}
+		}
+		if carries[n.Outputs[0]] && weighs(n) {
+			weigh = append(weigh, describe(n))
+		}
 		if slices.ContainsFunc(n.Inputs, func(v *Value) bool { return slices.Contains(inputs, v) }) {
-			nodes = append(nodes, describe(n))
+			read = append(read, describe(n))
 		}
 	}
-	return nodes, names
+	if len(weigh) > 0 {
+		return weigh, names
+	}
+	return append([]string{}, read...), names
+}
+
+func weighs(n *Node) bool {
+	switch n.Op {
+	case "Gemm", "MatMul", "Einsum", "Conv", "Mul", "Div", "Scaler", "BatchNormalization":
+		return true
+	}
+	return false
+}
+
+// tensorSet is the union of the columns that v's elements depend on.
+func (d *discovery) tensorSet(v *Value) int32 {
+	if id, ok := d.whole[v]; ok {
+		return id
+	}
+	dep := d.dep.of[v]
+	id := dep.all
+	for _, e := range dep.each {
+		id = d.dep.sets.union(id, e)
+	}
+	d.whole[v] = id
+	return id
 }
 
 // addLearned makes one tap of the atoms with one set of columns that some
@@ -318,19 +358,45 @@ func (d *discovery) sumUp(k int) {
 			learned++
 		}
 	}
+	var terms []string
+	if linear > 0 {
+		terms = append(terms, plural(linear, "linear term"))
+	}
+	if learned > 0 {
+		terms = append(terms, plural(learned, "learned term"))
+	}
 	switch {
 	case d.o.NoStructure:
 		say("no structure was asked for: everything is deep")
 	case linear+learned == 0 && info.Deep != nil:
 		say("no additive structure: a black box; a formula supplies the structure")
+		if info.Deep.Width == 1 {
+			d.hintInside(k)
+		}
 	case info.Deep == nil && linear+learned == 0:
 		say("constant: nothing to decompose")
 	case info.Deep == nil && learned > 0:
-		say("additive (%s, %s); nothing is left for the deep part, zeta = 0; --deep NAME or --max-order moves addends there", plural(linear, "linear term"), plural(learned, "learned term"))
+		say("additive (%s); nothing is left for the deep part, zeta = 0; --deep NAME or a smaller --max-order moves addends there", strings.Join(terms, ", "))
 	case info.Deep == nil:
 		say("linear; nothing is left for the deep part, zeta = 0")
 	default:
-		say("semi-structured: %s, %s and a deep part", plural(linear, "linear term"), plural(learned, "learned term"))
+		say("semi-structured: %s and a deep part", strings.Join(terms, ", "))
+	}
+}
+
+// hintInside: a predictor that is one unit of a non-linear node may be a
+// response whose structure lies behind it.
+func (d *discovery) hintInside(k int) {
+	info := &d.s.Predictors[k]
+	n := d.s.predictors[k].deep[0].value.Producer
+	if n == nil {
+		return
+	}
+	for _, v := range n.Inputs {
+		if v != nil && v.Const == nil && v.Type.Floating() && v.Producer != nil {
+			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with --predictor %q", describe(n), v.Name))
+			return
+		}
 	}
 }
 

@@ -98,6 +98,10 @@ func ruleOf(n *Node) rule {
 		return reduceAxesRule(n, spatialAxes(n), true)
 	case "Softmax", "LogSoftmax", "Hardmax":
 		return softmaxRule(n)
+	case "LayerNormalization":
+		return layerNormRule(n)
+	case "OneHot":
+		return oneHotRule(n)
 	case "Abs", "Acos", "Acosh", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Elu", "Equal", "Erf", "Exp", "Floor",
 		"Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min", "Mish", "Mod",
 		"Not", "Or", "PRelu", "Pow", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh",
@@ -239,6 +243,41 @@ func softmaxRule(n *Node) rule {
 		for k := range size {
 			yield(0, first+k*step, 1)
 		}
+	}}
+}
+
+// layerNormRule: an element depends on all that it is normalised with. Scale and
+// bias, if they are not constants, are left to the opaque rule.
+func layerNormRule(n *Node) rule {
+	d := rowDims(n.Outputs[0])
+	axis, ok := normalAxis(int(n.attrInt("axis", -1)), len(d))
+	if !ok || len(n.Outputs) != 1 {
+		return opaque
+	}
+	for _, v := range n.Inputs[1:] {
+		if v != nil && v.Const == nil {
+			return opaque
+		}
+	}
+	size := product(d[axis:])
+	return rule{cost: size, each: func(_, e int, yield link) {
+		first := e / size * size
+		for k := range size {
+			yield(0, first+k, 1)
+		}
+	}}
+}
+
+// oneHotRule: the positions along the new axis depend on one index.
+func oneHotRule(n *Node) rule {
+	out := rowDims(n.Outputs[0])
+	axis, ok := normalAxis(int(n.attrInt("axis", -1)), len(out))
+	if !ok || len(n.Inputs) != 3 || rowElements(n.Inputs[0])*out[axis] != product(out) || n.Inputs[2] == nil || n.Inputs[2].Const == nil {
+		return opaque
+	}
+	inner := product(out[axis+1:])
+	return rule{cost: 1, each: func(_, e int, yield link) {
+		yield(0, e/(inner*out[axis])*inner+e%inner, 1)
 	}}
 }
 
