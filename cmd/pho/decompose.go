@@ -344,7 +344,7 @@ func writeReport(ctx context.Context, path func(string) string, m decompose.Mode
 	if err := writeFile(path(fileEffects), func(f *os.File) error { return report.WriteEffects(f, effects) }); err != nil {
 		return err
 	}
-	return writeFile(path(fileReport), func(f *os.File) error { return report.WriteHTML(f, r, effects) })
+	return writeFile(path(fileReport), func(f *os.File) error { return report.Write(f, r, effects) })
 }
 
 // writeRun notes what must not be in the artifact: time and machine.

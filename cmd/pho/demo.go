@@ -245,7 +245,7 @@ func simulate(rows int, seed uint64) (*data.Table, error) {
 func writeTable(w io.Writer, t *data.Table) error {
 	names := t.Schema().Names()
 	out := bufio.NewWriter(w)
-	if _, err := out.WriteString(strings.Join(names, ",")+"\n"); err != nil {
+	if _, err := out.WriteString(strings.Join(names, ",") + "\n"); err != nil {
 		return err
 	}
 	for b, err := range t.Batches(context.Background(), names) {
