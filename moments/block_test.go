@@ -336,3 +336,28 @@ func TestAnyLayout(t *testing.T) {
 		against(rt, s.moments(rt, 0, n, 7), mean, c, w, 1e-13)
 	})
 }
+
+// A worker's block that joined two bases forgets it when one comes coded.
+func TestReuseWithOtherStorage(t *testing.T) {
+	const n = 300
+	rng := rand.New(rand.NewPCG(4, 4))
+	l := moments.Layout{Bases: []moments.Basis{{Name: "a", Dim: 2}, {Name: "b", Dim: 3}}, Predictors: [][]int{{0, 1}}, Responses: 1}
+	coded := rowset{layout: l, r: mat.NewDense(n, 1, nil)}
+	a, b := &design.Codes{D: 2}, mat.NewDense(n, 3, nil)
+	for i := range n {
+		a.Code = append(a.Code, int32(rng.IntN(2)))
+		b.SetRow(i, []float64{rng.Float64(), rng.Float64(), 7})
+		coded.r.Set(i, 0, rng.NormFloat64())
+	}
+	coded.x = []design.Columns{a, design.Dense{Dense: b}}
+	full := coded
+	full.x = []design.Columns{design.Dense{Dense: b.Slice(0, n, 0, 2).(*mat.Dense)}, design.Dense{Dense: b}}
+	block := moments.NewBlock(l)
+	for _, s := range []rowset{full, coded, full, coded} {
+		block.Reset()
+		s.add(t, block, 0, n, 50)
+		if !bytes.Equal(marshal(t, block.Moments()), marshal(t, s.moments(t, 0, n, n))) {
+			t.Error("a block's past changes its moments")
+		}
+	}
+}
