@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -194,4 +195,55 @@ type wrongCoef struct{ *fake }
 
 func (m wrongCoef) Blocks(int) []decompose.Block {
 	return []decompose.Block{{Term: &decompose.LinearTerm{Column: "x0"}, Coef: []float64{1, 2}}}
+}
+
+// The curve of a feature that is in two terms, the network's linear one and a
+// spline, is identified though the terms are not, and so is its band: that of
+// the spline alone without the linear term.
+func TestSumOfEntangledTermsHasItsBand(t *testing.T) {
+	tab := table(t, 3000, 17)
+	smooths := func() []decompose.Block {
+		f, err := basis.Parse(`~ s(x0, bs="ps", k=12, sp=0.5) + x1`, &basis.Options{Schema: tab.Schema()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
+			t.Fatal(err)
+		}
+		blocks, err := decompose.Build(f.Specs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return blocks
+	}
+	both, err := decompose.With(&blackBox{newFake(1)}, map[string][]decompose.Block{"": append([]decompose.Block{{Term: &decompose.LinearTerm{Column: "x0"}}}, smooths()...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := decompose.With(&blackBox{newFake(1)}, map[string][]decompose.Block{"": smooths()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := all(t, tab, 200)
+	r, _ := run(t, both, tab, decompose.Options{})
+	if r.Predictors[0].Terms[0].Identified || r.Predictors[0].Terms[1].Identified || !r.Predictors[0].Terms[2].Identified {
+		t.Errorf("identified: %v", r.Predictors[0].Terms)
+	}
+	sum, err := mustApplier(t, r, both).SumEffect(context.Background(), 0, []int{0, 1}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := mustApplier(t, r, both).Effect(context.Background(), 0, 1, b)
+	if err != nil || !math.IsNaN(one.SE[0]) {
+		t.Errorf("band of an unidentified term: %v %v", one.SE[0], err)
+	}
+	rAlone, _ := run(t, alone, tab, decompose.Options{})
+	want, err := mustApplier(t, rAlone, alone).Effect(context.Background(), 0, 0, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.After {
+		near(t, "effect", sum.After[i], want.After[i], 1e-9)
+		near(t, "standard error", sum.SE[i], want.SE[i], 1e-9)
+	}
 }
