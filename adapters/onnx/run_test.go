@@ -1,10 +1,16 @@
 package onnx
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
+
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // flat reads nested JSON lists of numbers in row-major order.
@@ -79,6 +85,146 @@ func runFile(t *testing.T, model, io string, precision Precision, tol float64) {
 		for i, w := range want[k] {
 			if !(math.Abs(dst[k][i]-w) <= tol*(1+math.Abs(w))) {
 				t.Fatalf("output %q, value %d: %g, want %g", v.Name, i, dst[k][i], w)
+			}
+		}
+	}
+}
+
+// A warm Run allocates nothing.
+func TestRunAllocates(t *testing.T) {
+	r, dst, inputs := benchRunner(t, Double, 256)
+	if n := testing.AllocsPerRun(20, func() {
+		if err := r.Run(dst, inputs, 256); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations per Run", n)
+	}
+}
+
+func TestRunConcurrently(t *testing.T) {
+	for _, c := range goldenCases(t) {
+		if c.Name != "attention_15" && c.Name != "nam_conv_13" && c.Name != "expand_17" {
+			continue
+		}
+		g, err := LoadFile(filepath.Join(goldenDir, c.Name+".onnx"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewRunner(g, g.Outputs, RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs := [][]float64{c.Inputs[0].Values}
+		want := run(t, r, g, inputs, 0, 5)
+		var wg sync.WaitGroup
+		for k := range 8 {
+			wg.Go(func() {
+				for i := range 50 {
+					from := (i + k) % 5
+					w := g.Outputs[0].Width()
+					dst := [][]float64{make([]float64, (5-from)*w)}
+					in := [][]float64{inputs[0][from*g.Inputs[0].Width():]}
+					if err := r.Run(dst, in, 5-from); err != nil {
+						t.Error(err)
+					}
+					if !slices.Equal(dst[0], want[0][from*w:]) {
+						t.Errorf("%s: rows %d to 5 differ when run concurrently", c.Name, from)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestRunFaults(t *testing.T) {
+	load := func(b *onnxpb.Builder) *Graph {
+		t.Helper()
+		g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := load(model(13, func(b *onnxpb.Builder) {
+		b.AddInit("e", []int{4, 2}, 1, 2, 3, 4, 5, 6, 7, 8)
+		b.AddInput("k", tInt64, onnxpb.Rows)
+		b.AddNode("Gather", in("e", "k"), "em")
+		b.AddNode("Concat", in("x", "em"), "y", onnxpb.Int("axis", 1))
+	}))
+	e, _ := g.Value("e")
+	other := load(model(13, func(b *onnxpb.Builder) { b.AddNode("Relu", in("x"), "y") }))
+	for _, c := range []struct {
+		want []*Value
+		msg  string
+	}{
+		{[]*Value{nil}, `onnx: tensor 0 to evaluate is nil`},
+		{[]*Value{e}, `onnx: tensor "e" of shape [4 2] does not depend on rows`},
+		{other.Outputs, `onnx: tensor "y" does not belong to the graph`},
+	} {
+		if _, err := NewRunner(g, c.want, RunOptions{}); err == nil || err.Error() != c.msg {
+			t.Errorf("error %v, want %s", err, c.msg)
+		}
+	}
+	r, err := NewRunner(g, g.Outputs, RunOptions{MaxMemory: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, k, y := make([]float64, 6), []float64{1, 3}, make([]float64, 10)
+	for _, c := range []struct {
+		dst, in [][]float64
+		rows    int
+		msg     string
+	}{
+		{[][]float64{y}, [][]float64{x, {1, 9}}, 2, `onnx: node "em" (Gather): index 9 is outside axis 0 of size 4`},
+		{[][]float64{y}, [][]float64{x, {1, 2.5}}, 2, `onnx: input "k", row 1 of the block: 2.5 is not a value of type int64`},
+		{[][]float64{y}, [][]float64{x, {1, math.NaN()}}, 2, `onnx: input "k", row 1 of the block: NaN is not a value of type int64`},
+		{[][]float64{y}, [][]float64{x[1:], k}, 2, `onnx: input "x" was given 5 values, but 2 rows of 3 need 6`},
+		{[][]float64{y}, [][]float64{x}, 2, `onnx: 1 inputs given, the graph has 2`},
+		{nil, [][]float64{x, k}, 2, `onnx: 0 destinations for 1 tensors`},
+		{[][]float64{y[1:]}, [][]float64{x, k}, 2, `onnx: the destination of tensor "y" holds 9 values, but 2 rows of 5 need 10`},
+		{[][]float64{y}, [][]float64{x, k}, -1, `onnx: -1 rows to run`},
+		{[][]float64{make([]float64, 500)}, [][]float64{make([]float64, 300), make([]float64, 100)}, 100, `onnx: 100 rows need more than 1000 bytes (MaxMemory); use smaller blocks of rows`},
+	} {
+		if err := r.Run(c.dst, c.in, c.rows); err == nil || err.Error() != c.msg {
+			t.Errorf("error %v, want %s", err, c.msg)
+		}
+	}
+	if err := r.Run([][]float64{y}, [][]float64{x, k}, 2); err != nil || y[3] != 3 || y[9] != 8 {
+		t.Errorf("after errors: %v %v", y, err)
+	}
+}
+
+// Inputs that are asked for, used twice, or written over by no one.
+func TestRunSharedMemory(t *testing.T) {
+	b := model(13, func(b *onnxpb.Builder) {
+		b.AddNode("Relu", in("x"), "r")
+		b.AddNode("Sum", in("x", "r", "x"), "s")
+		b.AddNode("Identity", in("r"), "i")
+		b.AddNode("Neg", in("i"), "n")
+		b.AddNode("Add", in("n", "r"), "zero")
+		b.AddNode("Add", in("s", "zero"), "y")
+	})
+	g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float64{-1, 2, 3}
+	for _, names := range [][]string{{"y"}, {"x", "y"}, {"i", "y", "n"}, {"y", "s", "x", "r"}, {"n"}} {
+		var want []*Value
+		for _, n := range names {
+			v, _ := g.Value(n)
+			want = append(want, v)
+		}
+		r, err := NewRunner(g, want, RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, got := range run(t, r, g, [][]float64{x}, 0, 1) {
+			expect := map[string][]float64{"x": x, "r": {0, 2, 3}, "i": {0, 2, 3}, "n": {0, -2, -3}, "s": {-2, 6, 9}, "y": {-2, 6, 9}}[names[k]]
+			if !slices.Equal(got, expect) {
+				t.Errorf("asked for %v: %s is %v, want %v", names, names[k], got, expect)
 			}
 		}
 	}
