@@ -198,11 +198,6 @@ func arithmetic[T kernel.Float](t table[T], name string, f func(dst, a, b []T), 
 			return c.set(0, typ, shape)
 		},
 		compile: func(n *Node) (step[T], error) {
-			g := g
-			switch name {
-			case "Div":
-				g = nil // checked for zeros below
-			}
 			floating := n.Outputs[0].Type.Floating()
 			return func(x *exec[T]) error {
 				out, a := x.out[0], x.in[0]

@@ -81,7 +81,12 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 	}
 	constant := true
 	for _, v := range n.Inputs {
-		constant = constant && (v == nil || v.Const != nil)
+		if v == nil {
+			continue
+		}
+		constant = constant && v.Const != nil
+		size, _ := elements(v.Shape) // reading counts as work, too
+		nc.work += int64(size)
 	}
 	for i, v := range n.Outputs {
 		if v == nil {
@@ -165,6 +170,13 @@ func (c *checker) unsupported(n *Node) error {
 
 // fold computes the node's outputs from constants.
 func (c *nodeCheck) fold(op operator[float64]) error {
+	if shared, ok, err := c.sharedConstant(op); err != nil || ok {
+		if ok {
+			v := c.Outputs[0]
+			v.Const, v.Producer = shared, nil
+		}
+		return err
+	}
 	run, err := op.compile(c.Node)
 	if err != nil {
 		return err
@@ -199,12 +211,24 @@ func (c *nodeCheck) fold(op operator[float64]) error {
 		v.Const = t
 		v.Producer = nil
 	}
-	if op.view != nil {
-		copy(x.out[0].f, x.in[0].f)
-		copy(x.out[0].i, x.in[0].i)
-		return nil
-	}
 	return run(x)
+}
+
+// sharedConstant folds without copying what only gives data another name or
+// shape; constants are never written.
+func (c *nodeCheck) sharedConstant(op operator[float64]) (*Tensor, bool, error) {
+	v := c.Outputs[0]
+	switch {
+	case v == nil:
+		return nil, false, nil
+	case c.Op == "Constant" && c.Domain == "":
+		t, err := constantOf(c.Node)
+		return t, err == nil, err
+	case op.view != nil && op.view(c.Node):
+		in := c.Inputs[0].Const
+		return &Tensor{Type: v.Type, Shape: v.Shape, F: in.F, I: in.I}, true, nil
+	}
+	return nil, false, nil
 }
 
 // What an operator's infer uses.

@@ -11,6 +11,9 @@ type dim struct {
 	rows bool
 }
 
+// maxDims bounds the integer tensors that are followed: shapes are short.
+const maxDims = 4096
+
 // dims is an integer tensor of such numbers.
 type dims struct {
 	shape []int
@@ -25,7 +28,7 @@ func (c *checker) dimsOf(v *Value) (dims, bool) {
 	if s, ok := c.dims[v]; ok {
 		return s, true
 	}
-	if v.Const == nil || v.Type.Floating() {
+	if v.Const == nil || v.Type.Floating() || len(v.Const.I) > maxDims {
 		return dims{}, false
 	}
 	s := dims{shape: v.Shape, d: make([]dim, len(v.Const.I))}
@@ -163,10 +166,9 @@ func (c *nodeCheck) evalDims(in []dims) (*dims, error) {
 	case "Concat":
 		var d []dim
 		for _, s := range in {
-			if len(s.shape) != 1 {
+			if d = append(d, s.d...); len(s.shape) != 1 || len(d) > maxDims {
 				return nil, nil
 			}
-			d = append(d, s.d...)
 		}
 		return &dims{shape: []int{len(d)}, d: d}, nil
 	case "Gather":
