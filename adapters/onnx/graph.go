@@ -62,6 +62,7 @@ type Node struct {
 	split   []int64
 	reduced []bool
 	conv    *convPlan
+	pads    []int64
 	temp    int // elements per row to work in
 }
 

@@ -111,6 +111,19 @@ func TestOperators(t *testing.T) {
 			b.AddNodes("ai.onnx.ml", "Scaler", in("x"), in("s"), onnxpb.Floats("offset", 1, 0, 0), onnxpb.Floats("scale", 2))
 			b.AddNodes("ai.onnx.ml", "FeatureVectorizer", in("s", "x"), in("y"), onnxpb.Ints("inputdimensions", 3, 3))
 		}, []float64{0, -4, 6, 1, -2, 3, -1, 0, -8, 0.5, 0, -4}},
+		{"Pad with a value", 13, func(b *onnxpb.Builder) {
+			b.AddInts("p", 0, 1, 0, 2)
+			b.AddInit("v", []int{}, 9)
+			b.AddNode("Pad", in("x", "p", "v"), "y")
+		}, []float64{9, 1, -2, 3, 9, 9, 9, 0.5, 0, -4, 9, 9}},
+		{"GatherElements", 13, func(b *onnxpb.Builder) {
+			b.AddNode("ArgMax", in("x"), "k", onnxpb.Int("axis", 1))
+			b.AddNode("GatherElements", in("x", "k"), "y", onnxpb.Int("axis", 1))
+		}, []float64{3, 0.5}},
+		{"CumSum", 14, func(b *onnxpb.Builder) {
+			b.AddInts("a", 1)
+			b.AddNode("CumSum", in("x", "a"), "y")
+		}, []float64{1, -1, 2, 0.5, 0.5, -3.5}},
 		// Keras through tf2onnx: the batch size goes through int32 and back.
 		{"tf2onnx reshape", 13, func(b *onnxpb.Builder) {
 			b.AddNode("Shape", in("x"), "s")

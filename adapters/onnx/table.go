@@ -71,6 +71,7 @@ func operators[T kernel.Float]() table[T] {
 	matmulOps(t)
 	shapeOps(t)
 	selectOps(t)
+	moveOps(t)
 	constantOps(t)
 	reduceOps(t)
 	normOps(t)
