@@ -197,7 +197,7 @@ func (s *search) elsewhere(p *point) *point {
 		rho := append([]float64(nil), p.rho...)
 		for _, d := range down {
 			rho[j] = math.Max(s.lo[j], s.hi[j]-d)
-			if q := s.eval(rho, false); q.objective < p.objective-s.enough(p) {
+			if q := s.eval(rho, false); q.objective < p.objective-s.enough(p)-s.noise(p) {
 				return s.eval(rho, true)
 			}
 		}
@@ -254,10 +254,20 @@ func (s *search) direction(p *point) []float64 {
 	return step
 }
 
+// noise is the rounding error of the objective. The residual is a difference of
+// numbers of the size of z'Wz, and the objective holds n/2 times its log.
+func (s *search) noise(p *point) float64 {
+	noise := 1e-13 * (s.n + math.Abs(p.objective))
+	if s.scale == 0 {
+		noise += 1e-15 * s.n * s.zz / math.Max(p.rss, zeroResidual*s.zz)
+	}
+	return noise
+}
+
 // line halves the step, kept inside the bounds, until the criterion improves.
 // Close to the minimum, where rounding decides, half the gradient counts too.
 func (s *search) line(p *point, step []float64) (*point, int) {
-	noise := 1e-13 * (s.n + math.Abs(p.objective))
+	noise := s.noise(p)
 	f := 1.0
 	for halvings := range maxHalvings {
 		rho := append([]float64(nil), p.rho...)

@@ -131,7 +131,7 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	kept := 0
 	if len(free) > 0 {
 		var err error
-		if keep, drop, err = splitNull(gram, free, tol); err != nil {
+		if keep, drop, err = splitNull(gram, free, p.SumW, tol); err != nil {
 			return nil, err
 		}
 		if keep != nil {
@@ -353,18 +353,20 @@ func rotateBlocks(g, u *mat.Dense, terms []Term) {
 
 // splitNull splits the coordinates listed in free into the directions (columns)
 // that g determines and those it does not; nil where there are none. If all are
-// kept they are not rotated.
-func splitNull(g *mat.Dense, free []int, tol float64) (keep, drop *mat.Dense, err error) {
+// kept they are not rotated. unit is the diagonal of g before any rotation: if all
+// of X varies only in penalised directions, what is left here is rounding.
+func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Dense, err error) {
 	m := len(free)
 	values, vectors, err := eigenDescending(symmetric(pick(g, free, free)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("penalty: X'WX has no eigendecomposition: %w", err)
 	}
-	if values[m-1] < -1e-8*math.Abs(values[0]) {
+	largest := math.Max(values[0], unit)
+	if values[m-1] < -1e-8*largest {
 		return nil, nil, fmt.Errorf("penalty: X'WX is not positive semi-definite (eigenvalue %.3g next to %.3g): the moments are damaged", values[m-1], values[0])
 	}
 	rank := 0
-	for rank < m && values[rank] > tol*tol*values[0] {
+	for rank < m && values[rank] > tol*tol*largest {
 		rank++
 	}
 	if rank == m {
