@@ -180,6 +180,18 @@ func TestDiscoverPatterns(t *testing.T) {
 			return h.output("p", h.node("Clip", nil, rows(1), p, floats(nil, 0.2), floats(nil, 0.8)))
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):1"}},
 
+		{reason: "a constant that is no guard stays: softplus(s) + 1", build: func() *Graph {
+			h, x := x4()
+			p := h.node("Softplus", nil, rows(1), h.linear(h.relu(x, 4, 3), 1, 1, 1))
+			return h.output("p", h.node("Add", nil, rows(1), p, floats([]int{1}, 1)))
+		}, want: []string{"eta[] = 1 + deep(x[0],x[1],x[2],x[3]):1"}},
+
+		{reason: "a scaled response is no head", build: func() *Graph {
+			h, x := x4()
+			p := h.node("Sigmoid", nil, rows(1), h.linear(h.relu(x, 4, 3), 1, 1, 1))
+			return h.output("p", h.node("Mul", nil, rows(1), p, floats([]int{1}, 2)))
+		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):1"}},
+
 		{reason: "logits and probabilities are one predictor", build: func() *Graph {
 			h, x := x4()
 			z := h.linear(h.relu(x, 4, 3), 1, 1, 1)
@@ -305,6 +317,15 @@ func TestDiscoverMergesBoundColumns(t *testing.T) {
 	}
 	want := []string{"eta[] = 0 + 3 a + f(a):4 + f(b):2 + f(c):2"}
 	if d := cmp.Diff(want, brief(s)); d != "" {
+		t.Error(d)
+	}
+	h := newHandGraph(handIn("x", Batch, 4))
+	g = h.output("y", h.linear(h.g.Inputs[0], 1, 2, 4, -4))
+	s, err = Discover(g, Binding{{Input: "x", Columns: []string{"a", "a", "b", "b"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"eta[] = 0 + 3 a"}, brief(s)); d != "" {
 		t.Error(d)
 	}
 }

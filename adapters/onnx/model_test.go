@@ -2,9 +2,11 @@ package onnx
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -240,4 +242,101 @@ func TestSinglePrecision(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+func forwardAll(m *Model, b *data.Batch) error {
+	return m.Forward(context.Background(), outputsFor(m, b.Rows()), b)
+}
+
+// checkParts: intercept + X beta + zeta is eta, up to rounding of the largest
+// part. Networks whose numbers overflow are left alone.
+func checkParts(m *Model, b *data.Batch) error {
+	out := outputsFor(m, b.Rows())
+	if err := m.Forward(context.Background(), out, b); err != nil {
+		return err
+	}
+	rows := b.Slice(0, b.Rows())
+	for name, x := range out.Taps {
+		if err := rows.SetTensor(name, x); err != nil {
+			return err
+		}
+	}
+	for k := range m.Predictors() {
+		for i := range b.Rows() {
+			sum := m.Intercept(k) + out.Zeta.At(i, k)
+			size := math.Abs(m.Intercept(k)) + math.Abs(out.Zeta.At(i, k)) + 1
+			for _, block := range m.Blocks(k) {
+				x := mat.NewDense(b.Rows(), block.Term.Dim(), nil)
+				if err := block.Term.Eval(x, rows); err != nil {
+					return err
+				}
+				for j, c := range block.Coef {
+					sum += c * x.At(i, j)
+					size += math.Abs(c * x.At(i, j))
+				}
+			}
+			if math.IsInf(size, 0) || math.IsNaN(sum) || size > 1e30 {
+				return nil
+			}
+			if d := math.Abs(sum - out.Eta.At(i, k)); !(d <= 1e-6*size) {
+				return fmt.Errorf("predictor %d, row %d: parts sum to %g, eta is %g", k, i, sum, out.Eta.At(i, k))
+			}
+		}
+	}
+	return nil
+}
+
+// compareWild runs the predictors of a model without heads on the inputs of an
+// io.json file.
+func compareWild(m *Model, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var f struct {
+		Inputs, Outputs map[string]any
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	var b *data.Batch
+	for _, in := range m.Binding() {
+		x := numbers(f.Inputs[in.Input])
+		n := len(x) / len(in.Columns)
+		if b == nil {
+			b = data.NewBatch(n, 0)
+		}
+		for j, c := range in.Columns {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = x[i*len(in.Columns)+j]
+			}
+			if err := b.SetNumeric(c, v); err != nil {
+				return err
+			}
+		}
+	}
+	out := outputsFor(m, b.Rows())
+	if err := m.Forward(context.Background(), out, b); err != nil {
+		return err
+	}
+	want := numbers(f.Outputs[m.Structure().Predictors[0].Output])
+	if got := out.Eta.RawMatrix().Data; !near(got, want, 1e-5) {
+		return fmt.Errorf("eta %v, want %v", got, want)
+	}
+	return decomposetest.Model(m, b, 1e-10)
+}
+
+func numbers(v any) []float64 {
+	switch v := v.(type) {
+	case float64:
+		return []float64{v}
+	case []any:
+		var out []float64
+		for _, x := range v {
+			out = append(out, numbers(x)...)
+		}
+		return out
+	}
+	return nil
 }

@@ -184,6 +184,8 @@ func TestRulesOperatorByOperator(t *testing.T) {
 	}{
 		{"slice backwards", "Slice", nil, [][]int{{Batch, 2, 4}}, []*Value{x(5, 4), ints(-1), named(ints(-4), "e"), named(ints(1), "a"), named(ints(-2), "s")}, 13, true},
 		{"slice clamps", "Slice", nil, [][]int{{Batch, 2, 4}}, []*Value{x(5, 4), named(ints(3), "s"), ints(1 << 40), named(ints(-2), "a")}, 13, true},
+		{"slice backwards from beyond the end", "Slice", nil, [][]int{{Batch, 5}}, []*Value{x(5), ints(1 << 40), named(ints(-1<<40), "e"), named(ints(1), "a"), named(ints(-1), "s")}, 13, true},
+		{"slice from before the start", "Slice", nil, [][]int{{Batch, 2}}, []*Value{x(5), ints(-9), named(ints(2), "e"), named(ints(1), "a")}, 13, true},
 		{"slice two axes", "Slice", nil, [][]int{{Batch, 2, 1}}, []*Value{x(5, 4), ints(1, 2), named(ints(4, 3), "e"), named(ints(1, 2), "a"), named(ints(2, 1), "s")}, 13, true},
 		{"slice attributes", "Slice", attr("starts", []int64{1}, "ends", []int64{3}, "axes", []int64{1}), [][]int{{Batch, 2}}, []*Value{x(4)}, 9, true},
 		{"gather from the end", "Gather", attr("axis", 1), [][]int{{Batch, 3, 2}}, []*Value{x(4, 2), ints(-1, 0, 2)}, 13, true},
@@ -191,7 +193,8 @@ func TestRulesOperatorByOperator(t *testing.T) {
 		{"embedding", "Gather", nil, [][]int{{Batch, 2, 3}}, []*Value{ramp(4, 3), i64(x(2))}, 13, false},
 		{"split", "Split", attr("axis", 1), [][]int{{Batch, 1, 2}, {Batch, 3, 2}}, []*Value{x(4, 2), ints(1, 3)}, 13, true},
 		{"split attribute", "Split", attr("axis", -1, "split", []int64{3, 1}), [][]int{{Batch, 2, 3}, {Batch, 2, 1}}, []*Value{x(2, 4)}, 11, true},
-		{"concat with a constant", "Concat", attr("axis", 0), [][]int{{3, Batch, 3}}, []*Value{middle(), handIn("z", 1, Batch, 3)}, 13, true},
+		{"concat along the first axis", "Concat", attr("axis", 0), [][]int{{3, Batch, 3}}, []*Value{middle(), handIn("z", 1, Batch, 3)}, 13, true},
+		{"concat along the last axis", "Concat", attr("axis", -1), [][]int{{Batch, 2, 4}}, []*Value{x(2, 3), handIn("z", Batch, 2, 1)}, 13, true},
 		{"transpose", "Transpose", attr("perm", []int64{2, 0, 1}), [][]int{{3, Batch, 2}}, []*Value{x(2, 3)}, 13, true},
 		{"transpose without perm", "Transpose", nil, [][]int{{3, 2, Batch}}, []*Value{x(2, 3)}, 13, true},
 		{"tile", "Tile", nil, [][]int{{Batch, 4, 6}}, []*Value{x(2, 3), ints(1, 2, 2)}, 13, true},
