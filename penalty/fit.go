@@ -19,7 +19,7 @@ type Fit struct {
 	EDFTotal float64   // their sum, and 1 for an intercept
 
 	Score float64 // the minimised criterion: -REML, GCV or UBRE, in the original coordinates
-	Phi   float64 // REML's own scale estimate (RSS_w + alpha'S alpha)/(n - Mp)
+	Phi   float64 // REML's own scale estimate (RSS_w + alpha'S alpha)/(n - Mp); for GCV the same as Scale; known: the known one
 	Scale float64 // the reported scale RSS_w/(n - edf), or the known one; used for Vp and Ve
 	RSS   float64 // weighted residual sum of squares
 
@@ -61,7 +61,8 @@ const (
 	// ZeroResidual: the response is constant or lies in the span of the columns,
 	// so the scale is zero and the criterion has no minimum. Alpha is the
 	// projection, lambda the lower end of its range (the starting value for a
-	// constant response).
+	// constant response); Score, Phi, Scale and the covariances are 0, Log and
+	// Hessian empty. "Zero" is RSS_w at most 1e-13 z'Wz.
 	ZeroResidual
 )
 

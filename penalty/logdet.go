@@ -134,15 +134,3 @@ func (s *system) addLogDetS(b *block, o *overlap, rho []float64, grad []float64,
 	}
 	return o.logDet
 }
-
-// squaredNorm is the squared Frobenius norm.
-func squaredNorm(x *mat.Dense) float64 {
-	sum := 0.0
-	n, _ := x.Dims()
-	for i := range n {
-		for _, v := range x.RawRowView(i) {
-			sum += v * v
-		}
-	}
-	return sum
-}

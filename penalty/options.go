@@ -39,7 +39,8 @@ func ParseMethod(s string) (Method, error) {
 	return 0, fmt.Errorf("penalty: unknown smoothing method %q: known are reml, gcv and fixed", s)
 }
 
-// Options of Select. The zero value, or nil, is REML with the scale estimated.
+// Options of Select. The zero value, or nil, is REML with the scale
+// estimated. A penalty whose term gives its SP stays fixed under every method.
 type Options struct {
 	Method Method
 	// Gamma > 1 asks for smoother fits: each effective degree of freedom counts
@@ -48,8 +49,8 @@ type Options struct {
 	// Scale is the known residual variance; 0: estimated.
 	Scale float64
 	// RankTolerance: unpenalised directions of the standardised columns whose
-	// singular value is at most this times the largest are aliased and left out
-	// of the fit. 0 means 1e-6; below that moments cannot tell, and Select
+	// singular value is at most this times the largest (among them, but no less
+	// than that of one column) are aliased and left out of the fit. 0 means 1e-6; below that moments cannot tell, and Select
 	// refuses.
 	RankTolerance float64
 	// MaxIterations of Newton's method; 0 means 100.
