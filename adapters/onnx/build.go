@@ -188,7 +188,10 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 	if !ok {
 		return nil, fmt.Errorf("onnx: graph input %q: shape %v overflows", p.Name, v.Shape)
 	}
-	return v, b.budget.fits(n, fmt.Sprintf("graph input %q", p.Name), v.Shape)
+	if err := b.budget.fits(n, fmt.Sprintf("graph input %q", p.Name), v.Shape); err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	return v, nil
 }
 
 // connect creates the nodes and the values they produce.

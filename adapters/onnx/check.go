@@ -102,8 +102,8 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 		if !ok {
 			return fail(fmt.Errorf("output %q: shape %v overflows", v.Name, v.Shape))
 		}
-		if err := c.budget.fits(size, fmt.Sprintf("%s: output %q", describe(n), v.Name), v.Shape); err != nil {
-			return false, err
+		if err := c.budget.fits(size, fmt.Sprintf("output %q", v.Name), v.Shape); err != nil {
+			return fail(err)
 		}
 		nc.work += int64(size)
 	}

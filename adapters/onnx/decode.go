@@ -100,7 +100,7 @@ func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, 
 		return nil, fmt.Errorf("onnx: %s: %d values, but shape %v of %s needs %d", what, have, shape, t, n)
 	}
 	if err := budget.take(n, what, shape); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("onnx: %w", err)
 	}
 	if t.Floating() {
 		out.F = make([]float64, n)
@@ -224,14 +224,14 @@ func (b *budget) take(n int, what string, shape []int) error {
 	}
 	b.memory -= 8 * int64(n)
 	if b.memory < 0 {
-		return fmt.Errorf("onnx: %s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
+		return fmt.Errorf("%s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
 	}
 	return nil
 }
 
 func (b *budget) fits(n int, what string, shape []int) error {
 	if int64(n) > b.memoryMax/8 {
-		return fmt.Errorf("onnx: %s of shape %v needs more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
+		return fmt.Errorf("%s of shape %v needs more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
 	}
 	return nil
 }
