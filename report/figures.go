@@ -37,35 +37,50 @@ type drawing struct {
 	eta     string
 }
 
-// own is the range of one effect: its curves, and its band as far as that does
-// not dwarf them.
+// own is the range of one effect: its curves, and its band except where it is
+// widest, which is at the ends, where there are hardly any rows.
 func own(e *Effect) span {
 	s := emptySpan()
+	s.add(0)
+	known := slices.DeleteFunc(slices.Clone(e.SE), bad)
+	slices.Sort(known)
 	for i := range e.After {
 		s.add(e.After[i])
 		s.add(e.Before[i])
-	}
-	s.add(0)
-	limit := s.padded(0.5)
-	for i, v := range e.After {
-		if !bad(e.SE[i]) {
-			s.add(math.Max(v-bandWidth*e.SE[i], limit.lo))
-			s.add(math.Min(v+bandWidth*e.SE[i], limit.hi))
+		if len(known) > 0 && e.SE[i] <= known[len(known)*3/4] {
+			s.add(e.After[i] - bandWidth*e.SE[i])
+			s.add(e.After[i] + bandWidth*e.SE[i])
 		}
 	}
 	return s
 }
 
+// share gathers the predictor's common range. Terms that are not identified do
+// not count: their split, and so their size, is arbitrary.
+func (d *drawing) share(e *Effect, t *decompose.TermResult) {
+	if e.Note == "" && e.X2 == nil && t.Identified {
+		d.common.join(own(e))
+	}
+}
+
 // scale is the range to draw e on: the predictor's common one, so that effects
-// compare by eye, unless e would be nearly flat on it; then by how much it is
-// enlarged.
-func (d *drawing) scale(e *Effect) (s span, enlarged float64) {
+// compare by eye, unless e would be nearly flat on it or does not fit; then also
+// why.
+func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
 	const flat = 0.15
 	s = own(e)
-	if s.size() > 0 && s.size() < flat*d.common.size() {
-		return s.padded(0.06), d.common.size() / s.size()
+	if d.common.empty() || s.size() == 0 {
+		return s.drawable().padded(0.06), nil
 	}
-	return d.common.drawable().padded(0.04), 1
+	switch ratio := d.common.size() / s.size(); {
+	case s.lo < d.common.lo || s.hi > d.common.hi:
+		why = []string{fmt.Sprintf("The %s scale is its own.", direction)}
+	case ratio > 1/flat:
+		why = []string{fmt.Sprintf("Small effect: the %s scale is enlarged %s times.", direction, digits(ratio, 2))}
+	default:
+		s = d.common
+	}
+	return s.drawable().padded(0.05), why
 }
 
 // draw makes the picture of an effect; nil if there is nothing to draw, and why.
@@ -149,11 +164,11 @@ type curve struct {
 }
 
 func (d *drawing) curve(e *Effect) *curve {
-	s, enlarged := d.scale(e)
+	s, why := d.scale(e, "vertical")
 	n := len(e.X.Values)
 	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.ticks(5), YTicks: y.ticks(5), XName: clip(e.X.Feature, 40)}
+	c := &curve{XTicks: x.ticks(5), YTicks: y.ticks(5), XName: clip(e.X.Feature, 40), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}
@@ -171,9 +186,6 @@ func (d *drawing) curve(e *Effect) *curve {
 	c.Before, c.After = trace(e.Before), trace(e.After)
 	c.Band = band(e, x, y)
 	c.Data = d.histogram(e.X.Feature)
-	if enlarged > 1 {
-		c.caption = append(c.caption, fmt.Sprintf("Small effect: the vertical scale is enlarged %s times.", digits(enlarged, 2)))
-	}
 	return c
 }
 
@@ -244,10 +256,10 @@ type dot struct {
 
 func (d *drawing) dots(e *Effect) *dots {
 	const line, nameWidth, countWidth = 17, 96, 46
-	s, enlarged := d.scale(e)
+	s, why := d.scale(e, "horizontal")
 	x := axis{s, nameWidth + 6, width - countWidth - 6}
 	shown := furthest(e.After, maxLevels)
-	out := &dots{XTicks: x.ticks(4)}
+	out := &dots{XTicks: x.ticks(5), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		out.Zero = px(x.at(0))
 	}
@@ -273,9 +285,6 @@ func (d *drawing) dots(e *Effect) *dots {
 	out.Axis, out.Names, out.Height = px(float64(end)), px(float64(end+14)), end+20
 	if n := len(e.X.Levels); n > len(shown) {
 		out.caption = append(out.caption, fmt.Sprintf("%d of %d levels are drawn, those furthest from 0; effects.csv has all.", len(shown), n))
-	}
-	if enlarged > 1 {
-		out.caption = append(out.caption, fmt.Sprintf("Small effect: the horizontal scale is enlarged %s times.", digits(enlarged, 2)))
 	}
 	return out
 }

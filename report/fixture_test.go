@@ -156,7 +156,7 @@ func everything(t testing.TB, heads ...string) (*decompose.Result, *decompose.Ap
 		heads = []string{"eta"}
 	}
 	src := rows(t, 3000)
-	m := structured(t, &network{heads: heads}, src, `~ s(x0, bs="ps") + dow + group + s(x3, by=group, bs="cr") + s(x2, by=x1, bs="ps", k=6)`)
+	m := structured(t, &network{heads: heads}, src, `~ s(x0, bs="cr") + dow + group + s(x3, by=group, bs="cr") + s(x2, by=x1, bs="ps", k=6)`)
 	o := &decompose.Options{Family: family.Gaussian{}, Response: "y"}
 	if len(heads) > 1 {
 		o.Family = family.GaussianLS{}
@@ -186,4 +186,40 @@ func (l level) Eval(dst *mat.Dense, b *data.Batch) error {
 		dst.Set(i, j, 1)
 	}
 	return nil
+}
+
+// triple is the product of three columns.
+type triple struct{}
+
+func (triple) Name() string         { return "x0:x1:x2" }
+func (triple) Kind() decompose.Kind { return decompose.Tensor }
+func (triple) Columns() []string    { return []string{"x0", "x1", "x2"} }
+func (triple) Dim() int             { return 1 }
+func (t triple) Eval(dst *mat.Dense, b *data.Batch) error {
+	dst.Zero()
+	for i := range b.Rows() {
+		v := 1.0
+		for _, c := range t.Columns() {
+			x, err := b.Numeric(c)
+			if err != nil {
+				return err
+			}
+			v *= x[i]
+		}
+		dst.Set(i, 0, v)
+	}
+	return nil
+}
+
+// with adds a term without coefficients.
+func with(m decompose.Model, terms ...decompose.Term) decompose.Model {
+	var blocks []decompose.Block
+	for _, t := range terms {
+		blocks = append(blocks, decompose.Block{Term: t})
+	}
+	m, err := decompose.With(m, map[string][]decompose.Block{"": blocks})
+	if err != nil {
+		panic(err)
+	}
+	return m
 }

@@ -48,7 +48,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 		p := panel{
 			Title: []string{"before", "after"}[i], Image: img,
 			X: px(x), Y: px(y0), W: px(side), H: px(side), Middle: px(x + side/2),
-			XTicks: e.X.marks(x, x+side, 3),
+			XTicks: e.X.marks(x, x+side, 4),
 		}
 		if i == 0 {
 			p.YTicks = e.X2.marks(y0+side, y0, 4)
@@ -96,7 +96,7 @@ func (a *Axis) marks(from, to float64, n int) []tick {
 		return axis{s.drawable(), from, to}.ticks(n)
 	}
 	var out []tick
-	every := (len(a.Levels) + n) / (n + 1)
+	every := (len(a.Levels) + n) / (n + 1) // at most n + 1 labels
 	for i := 0; i < len(a.Levels); i += every {
 		out = append(out, tick{
 			At:    px(from + (float64(i)+0.5)/float64(len(a.Levels))*(to-from)),

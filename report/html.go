@@ -99,22 +99,22 @@ func facts(r *decompose.Result) []fact {
 	var out []fact
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, fact{Name: name, Value: clip(value, 200)})
+			out = append(out, fact{Name: name, Value: value})
 		}
 	}
 	path, sha := modelFile(r)
-	add("model", path)
+	add("model", clip(path, 200))
 	if len(sha) > 12 {
 		sha = sha[:12] + "…"
 	}
-	add("sha256", sha)
+	add("sha256", clean(sha))
 	add("rows", count(r.Rows))
 	add("method", methodWords(r))
-	add("weights", r.Weights)
+	add("weights", clip(r.Weights, 60))
 	if r.Family != "" {
-		add("response", strings.Trim(r.Response+" ("+r.Family+")", " "))
+		add("response", clip(r.Response, 60)+" ("+clip(r.Family, 40)+")")
 	}
-	add("offset", r.Offset)
+	add("offset", clip(r.Offset, 60))
 	if r.Dispersion != nil {
 		add("dispersion", num(*r.Dispersion))
 	}
@@ -126,11 +126,11 @@ func methodWords(r *decompose.Result) string {
 	case r.Method == decompose.PHO:
 		return "PHO, orthogonal projection"
 	case r.Smoothing != "":
-		return "PHOGAM, penalised projection, smoothing by " + strings.ToUpper(r.Smoothing)
+		return "PHOGAM, penalised projection, smoothing by " + clip(strings.ToUpper(r.Smoothing), 20)
 	case r.Method == decompose.PHOGAM:
 		return "PHOGAM, penalised projection"
 	}
-	return string(r.Method)
+	return clip(string(r.Method), 20)
 }
 
 // indented lays out JSON to be read; nothing for none.

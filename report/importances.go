@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,19 +11,18 @@ import (
 
 // importances is the section on importance.
 type importances struct {
-	Rows, More []importanceRow // More: beyond the first 24, folded away
-	Likelihood bool            // else variance shares are all there is
-	Measure    string          // what the bars show
-	Validity   string          // of McFadden's figures, in words
-	Joint      bool            // several predictors: features are dropped from all
-	Response   string
-	Zero       string // position of 0 in the bars
+	Features, Terms, More []importanceRow // More: beyond the first 24, folded away
+	Likelihood            bool            // else variance shares are all there is
+	Measure               string          // what the bars show
+	Validity              string          // of McFadden's figures, in words
+	Joint                 bool            // several predictors: features are dropped from all
+	Response              string
 }
 
 type importanceRow struct {
 	Name, Terms, Delta, Deviance, McFadden, Share string
-	Single                                        bool   // one term, not a feature
 	Invalid                                       bool   // McFadden
+	Arbitrary                                     bool   // the split, and so the figures, are not identified
 	X, W, Zero                                    string // the bar
 	Negative                                      bool
 	Likelihood                                    bool // as in importances
@@ -30,8 +30,12 @@ type importanceRow struct {
 
 func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	out := importances{Joint: len(r.Predictors) > 1, Response: clip(r.Response, 60), Measure: "share of variance"}
+	valid := 0
 	for _, e := range d.Importance {
 		out.Likelihood = out.Likelihood || e.DeltaLogLikPerRow != nil
+		if e.McFaddenValid {
+			valid++
+		}
 	}
 	measure := func(e decompose.Importance) float64 { return e.VarianceShare }
 	if out.Likelihood {
@@ -44,46 +48,55 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 		}
 	}
 	entries := slices.Clone(d.Importance)
-	slices.SortStableFunc(entries, func(a, b decompose.Importance) int {
-		switch x, y := measure(a), measure(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(entries, func(a, b decompose.Importance) int { return cmp.Compare(measure(b), measure(a)) })
 	s := span{0, 0}
 	for _, e := range entries {
-		s.add(measure(e))
+		if !arbitrary(d, e.Terms) {
+			s.add(measure(e))
+		}
 	}
 	if s.size() == 0 {
 		s.hi = 1
 	}
 	x := axis{s, 0, barWidth}
-	out.Zero = px(x.at(0))
-	valid := 0
 	for _, e := range entries {
 		row := importanceRow{
-			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Single: e.Feature == "",
+			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)),
 			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
-			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Zero: out.Zero, Likelihood: out.Likelihood,
+			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Arbitrary: arbitrary(d, e.Terms),
 		}
-		if e.McFaddenValid {
-			valid++
-		}
-		if v := measure(e); !bad(v) {
-			row.X, row.W = px(x.at(math.Min(v, 0))), px(math.Max(x.at(math.Max(v, 0))-x.at(math.Min(v, 0)), 1))
+		if v := measure(e); !bad(v) && !row.Arbitrary {
+			row.X, row.W = px(x.at(math.Min(v, 0))), px(math.Max(math.Abs(x.at(v)-x.at(0)), 1))
 			row.Negative = v < 0
 		}
-		if len(out.Rows) < drawn {
-			out.Rows = append(out.Rows, row)
-		} else {
+		switch {
+		case len(out.Features)+len(out.Terms) == drawn:
 			out.More = append(out.More, row)
+		case e.Feature != "":
+			out.Features = append(out.Features, row)
+		default:
+			out.Terms = append(out.Terms, row)
 		}
 	}
 	out.Validity = validity(r, valid, len(entries))
 	return out
+}
+
+// arbitrary reports whether terms share something with others that stay: then
+// only the sum with those is identified, and leaving out these alone is not a
+// question the data answer.
+func arbitrary(d *decompose.Predictor, terms []string) bool {
+	for _, t := range d.Terms {
+		if t.Identified || !slices.Contains(terms, t.Name) {
+			continue
+		}
+		for _, other := range t.AliasedWith {
+			if !slices.Contains(terms, other) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // validity says in words whether McFadden's R2 means anything here.

@@ -46,9 +46,9 @@ func newPredictor(r *decompose.Result, k int, effects map[[2]string]*Effect) pre
 		p.Terms = append(p.Terms, newTermRow(r, d, j))
 	}
 	p.Rest = []termRow{
-		{Name: "intercept", Before: num(d.InterceptBefore), After: num(d.Intercept)},
-		{Name: "unstructured", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
-		{Name: clip(d.Name, 60), Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
+		{Name: "intercept", Kind: "a constant: its value, not an sd", Before: num(d.InterceptBefore), After: num(d.Intercept)},
+		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
+		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
 	p.figures(r, d, order, effects)
 	p.Importance = newImportances(r, d)
@@ -91,7 +91,7 @@ func newTermRow(r *decompose.Result, d *decompose.Predictor, j int) termRow {
 		row.SP = strings.Join(sp, ", ")
 	}
 	if t.AtInfinity {
-		row.SP += " (∞)"
+		row.SP += " → ∞"
 	}
 	if !t.Identified {
 		row.Identified = "no"
@@ -189,8 +189,8 @@ func (p *predictor) figures(r *decompose.Result, d *decompose.Predictor, order [
 		order = order[:drawn]
 	}
 	for _, j := range order {
-		if e := effects[[2]string{d.Name, d.Terms[j].Name}]; e != nil && e.Note == "" && e.X2 == nil {
-			draw.common.join(own(e))
+		if e := effects[[2]string{d.Name, d.Terms[j].Name}]; e != nil {
+			draw.share(e, &d.Terms[j])
 		}
 	}
 	for _, j := range order {

@@ -81,9 +81,7 @@ func tickLabel(v, step float64) string {
 		return "0"
 	}
 	if a := math.Abs(v); a >= 1e6 || a < 1e-4 || step < 1e-6 {
-		s := strconv.FormatFloat(v, 'e', 2, 64)
-		mantissa, exponent, _ := strings.Cut(s, "e")
-		return minus(strings.TrimRight(strings.TrimRight(mantissa, "0"), ".") + "e" + exponent)
+		return digits(v, 3)
 	}
 	places := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	return minus(strconv.FormatFloat(v, 'f', places, 64))

@@ -21,7 +21,12 @@ func digits(v float64, n int) string {
 	case v == 0:
 		return "0"
 	case a < 1e-3 || a >= 1e6:
-		return minus(strconv.FormatFloat(v, 'e', n-1, 64))
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', n-1, 64), "e")
+		e, _ := strconv.Atoi(exponent)
+		if strings.Contains(mantissa, ".") {
+			mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+		}
+		return minus(mantissa) + "e" + minus(strconv.Itoa(e))
 	default:
 		before := int(math.Floor(math.Log10(a))) + 1
 		return minus(strconv.FormatFloat(v, 'f', max(n-before, 0), 64))
@@ -44,9 +49,9 @@ func percent(v float64) string {
 		return "0 %"
 	case a < 0.05:
 		if v < 0 {
-			return "above −0.1 %"
+			return "> −0.1 %"
 		}
-		return "below 0.1 %"
+		return "< 0.1 %"
 	default:
 		return minus(strconv.FormatFloat(100*v, 'f', 1, 64)) + " %"
 	}

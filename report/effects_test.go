@@ -1,0 +1,339 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/report"
+)
+
+func effectsOf(t testing.TB, r *decompose.Result, a *decompose.Applier) []report.Effect {
+	t.Helper()
+	e, err := report.Effects(context.Background(), r, a)
+	must(t, err)
+	return e
+}
+
+func find(t testing.TB, effects []report.Effect, term string) *report.Effect {
+	t.Helper()
+	for i := range effects {
+		if effects[i].Term == term {
+			return &effects[i]
+		}
+	}
+	t.Fatalf("no effect of %q", term)
+	return nil
+}
+
+func TestEffectsGrids(t *testing.T) {
+	r, a := everything(t)
+	effects := effectsOf(t, r, a)
+	if len(effects) != len(r.Predictors[0].Terms) {
+		t.Fatalf("%d effects of %d terms", len(effects), len(r.Predictors[0].Terms))
+	}
+	for _, c := range []struct {
+		term, held string
+		n, n2      int
+		levels     string
+	}{
+		{"x0", "", 101, 0, ""},
+		{"s(x0)", "", 101, 0, ""},
+		{"f(x1)", "", 101, 0, ""},
+		{"f(x2,x3)", "", 41, 41, ""},
+		{"dow", "", 7, 0, "0 1 2 3 4 5 6"},
+		{"group", "", 3, 0, "east north south"},
+		{"s(x3):groupnorth", "group = north", 101, 0, ""},
+		{"s(x2):x1", "x1 = 1", 101, 0, ""},
+	} {
+		e := find(t, effects, c.term)
+		if e.Note != "" {
+			t.Errorf("%s: %s", c.term, e.Note)
+			continue
+		}
+		n2 := 0
+		if e.X2 != nil {
+			n2 = e.X2.Len()
+		}
+		if e.X.Len() != c.n || n2 != c.n2 || e.Held != c.held || strings.Join(e.X.Levels, " ") != c.levels {
+			t.Errorf("%s: %d x %d points, held %q, levels %q", c.term, e.X.Len(), n2, e.Held, e.X.Levels)
+		}
+		if want := c.n * max(c.n2, 1); len(e.Before) != want || len(e.After) != want || len(e.SE) != want {
+			t.Errorf("%s: %d, %d and %d values for %d points", c.term, len(e.Before), len(e.After), len(e.SE), want)
+		}
+		for _, f := range r.Features {
+			if f.Name == e.X.Feature && f.Levels == nil && (e.X.Values[0] != f.Min || e.X.Values[len(e.X.Values)-1] != f.Max) {
+				t.Errorf("%s: grid from %g to %g, the feature from %g to %g", c.term, e.X.Values[0], e.X.Values[len(e.X.Values)-1], f.Min, f.Max)
+			}
+		}
+	}
+	// A linear term's curve is its coefficient times the distance to the mean.
+	x0, d := find(t, effects, "x0"), r.Predictors[0]
+	for i, v := range x0.X.Values {
+		if want := 0.7*v - d.Terms[0].Before.Mean; math.Abs(x0.Before[i]-want) > 1e-12 {
+			t.Fatalf("x0 before at %g: %g, want %g", v, x0.Before[i], want)
+		}
+		if !math.IsNaN(x0.SE[i]) {
+			t.Fatal("a standard error for a term that is not identified")
+		}
+	}
+}
+
+// TestEffectsAreContributions: at a data row's own features, a term's grid value
+// is what the row's contribution is.
+func TestEffectsAreContributions(t *testing.T) {
+	r, a := everything(t)
+	effects := effectsOf(t, r, a)
+	check := func(term, x, x2 string, x0, x1, x2v, x3, dow float64, group string) {
+		t.Helper()
+		b := data.NewTable(1)
+		for name, v := range map[string]float64{"x0": x0, "x1": x1, "x2": x2v, "x3": x3} {
+			must(t, b.AddNumeric(name, []float64{v}))
+		}
+		must(t, b.AddFactor("dow", []float64{dow}))
+		must(t, b.AddText("group", []string{group}))
+		var contribution float64
+		for p, err := range a.All(context.Background(), b) {
+			must(t, err)
+			for j, tr := range r.Predictors[0].Terms {
+				if tr.Name == term {
+					contribution = p.Predictors[0].Terms.At(0, j)
+				}
+			}
+		}
+		if v := find(t, effects, term).After[point(t, find(t, effects, term), x, x2)]; math.Abs(v-contribution) > 1e-9 {
+			t.Errorf("%s at %s %s: %g on the grid, %g in the data", term, x, x2, v, contribution)
+		}
+	}
+	x3 := find(t, effects, "s(x3):groupnorth").X.Values[30]
+	check("s(x3):groupnorth", format(x3), "", 1, 2, 3, x3, 4, "north")
+	check("dow", "5", "", 1, 2, 3, 0, 5, "south")
+	check("group", "south", "", 1, 2, 3, 0, 5, "south")
+	x2 := find(t, effects, "s(x2):x1").X.Values[77]
+	check("s(x2):x1", format(x2), "", 1, 1, x2, 0, 5, "south")
+	pair := find(t, effects, "f(x2,x3)")
+	check("f(x2,x3)", format(pair.X.Values[3]), format(pair.X2.Values[29]), 1, 1, pair.X.Values[3], pair.X2.Values[29], 5, "south")
+}
+
+func format(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// point finds the grid point in the CSV's own words.
+func point(t testing.TB, e *report.Effect, x, x2 string) int {
+	t.Helper()
+	at := 0
+	for _, row := range table(t, []report.Effect{*e})[1:] {
+		if row[2] != "after" {
+			continue
+		}
+		if row[3] == x && row[4] == x2 {
+			return at
+		}
+		at++
+	}
+	t.Fatalf("%s has no point %s %s", e.Term, x, x2)
+	return 0
+}
+
+func table(t testing.TB, effects []report.Effect) [][]string {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, report.WriteEffects(&b, effects))
+	rows, err := csv.NewReader(&b).ReadAll()
+	must(t, err)
+	return rows
+}
+
+func TestWriteEffects(t *testing.T) {
+	r, a := everything(t, "mu", "sigma")
+	rows := table(t, effectsOf(t, r, a))
+	if got := strings.Join(rows[0], ","); got != "predictor,term,stage,x,x2,value,se,lower,upper" {
+		t.Fatalf("header %s", got)
+	}
+	seen := map[string]int{}
+	for _, row := range rows[1:] {
+		seen[row[0]+" "+row[1]+" "+row[2]]++
+		if row[2] == "before" && (row[6] != "" || row[7] != "" || row[8] != "") {
+			t.Fatalf("a band before: %q", row)
+		}
+		if row[1] == "f(x1)" && row[2] == "after" {
+			v, se, lo, hi := parse(t, row[5]), parse(t, row[6]), parse(t, row[7]), parse(t, row[8])
+			if !(se > 0) || math.Abs(lo-(v-1.96*se)) > 1e-12 || math.Abs(hi-(v+1.96*se)) > 1e-12 {
+				t.Fatalf("band %q", row)
+			}
+		}
+		if row[1] == "x0" && row[2] == "after" && row[6] != "" {
+			t.Fatalf("a standard error where the split is not identified: %q", row)
+		}
+	}
+	for key, want := range map[string]int{"mu dow before": 7, "sigma dow after": 7, "mu f(x2,x3) after": 41 * 41, "sigma x0 before": 101} {
+		if seen[key] != want {
+			t.Errorf("%s: %d rows, want %d", key, seen[key], want)
+		}
+	}
+}
+
+func parse(t testing.TB, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	must(t, err)
+	return v
+}
+
+// TestEffectsOfTheArtifact: what Read gives is enough, and the bands are the same.
+func TestEffectsOfTheArtifact(t *testing.T) {
+	src := rows(t, 2000)
+	m := structured(t, &network{heads: []string{"eta"}}, src, `~ s(x0, bs="cr") + dow`)
+	r, a := decomposed(t, m, src, nil)
+	var moments, doc bytes.Buffer
+	must(t, r.EncodeMoments(&moments))
+	must(t, r.Encode(&doc))
+	again, err := decompose.Read(&doc, &moments, basis.Decode)
+	must(t, err)
+	b, err := again.Applier(m)
+	must(t, err)
+	var first, second bytes.Buffer
+	must(t, report.Write(&first, r, effectsOf(t, r, a)))
+	must(t, report.Write(&second, again, effectsOf(t, again, b)))
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("the report of the artifact differs from that of the result")
+	}
+	if one, two := fmt.Sprint(table(t, effectsOf(t, r, a))), fmt.Sprint(table(t, effectsOf(t, again, b))); one != two {
+		t.Error("the effects of the artifact differ from those of the result")
+	}
+}
+
+func TestEffectsWithoutGrid(t *testing.T) {
+	src := rows(t, 500)
+	m := with(&network{heads: []string{"eta"}}, triple{})
+	r, a := decomposed(t, m, src, nil)
+	e := find(t, effectsOf(t, r, a), "x0:x1:x2")
+	if e.Note != "a function of 3 features (x0, x1, x2) has no curve to draw" || e.After != nil {
+		t.Errorf("note %q", e.Note)
+	}
+	if rows := table(t, []report.Effect{*e}); len(rows) != 1 {
+		t.Errorf("%d lines for a term without a grid", len(rows))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := report.Effects(ctx, r, a); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	r, a := everything(t)
+	effects := effectsOf(t, r, a)
+	if err := report.WriteEffects(full{}, effects); err == nil || err.Error() != "report: writing effects: disk full" {
+		t.Errorf("effects: %v", err)
+	}
+	if err := report.Write(full{}, r, effects); err == nil || err.Error() != "report: writing the page: disk full" {
+		t.Errorf("page: %v", err)
+	}
+	c := report.NewContributions(full{}, nil)
+	if err := c.Begin(r); err == nil || err.Error() != "report: writing contributions: disk full" {
+		t.Errorf("contributions: %v", err)
+	}
+	if err := c.Reduce("x"); err == nil || err.Error() != "report: Reduce takes what Map returned, not string" {
+		t.Errorf("contributions: %v", err)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestContributions(t *testing.T) {
+	for _, heads := range [][]string{{"eta"}, {"mu", "sigma"}} {
+		src := rows(t, 9000)
+		m := structured(t, &network{heads: heads}, src, `~ s(x0, bs="cr") + dow`)
+		var out, again bytes.Buffer
+		r, a := decomposed(t, m, src, &decompose.Options{Workers: 3}, report.NewContributions(&out, nil))
+		lines, err := csv.NewReader(bytes.NewReader(out.Bytes())).ReadAll()
+		must(t, err)
+		var want []string
+		for _, h := range heads {
+			if len(heads) > 1 {
+				h += "."
+			} else {
+				h = ""
+			}
+			for _, c := range []string{"intercept", "x0", "f(x1)", "f(x2,x3)", "s(x0)", "dow", "unstructured", "eta"} {
+				want = append(want, h+c)
+			}
+		}
+		if !slices.Equal(lines[0], want) {
+			t.Fatalf("header %q", lines[0])
+		}
+		if len(lines) != 9001 {
+			t.Fatalf("%d lines", len(lines))
+		}
+		at := 1
+		for p, err := range a.All(context.Background(), src) {
+			must(t, err)
+			for i := range p.Batch.Rows() {
+				for k := range heads {
+					cells := lines[at][8*k : 8*k+8]
+					var sum float64
+					for _, c := range cells[:7] {
+						sum += parse(t, c)
+					}
+					eta := parse(t, cells[7])
+					if eta != p.Predictors[k].Eta[i] {
+						t.Fatalf("row %d: eta %g, the network's is %g", at, eta, p.Predictors[k].Eta[i])
+					}
+					if math.Abs(sum-eta) > 1e-11 {
+						t.Fatalf("row %d: the parts add up to %g, eta is %g", at, sum, eta)
+					}
+				}
+				at++
+			}
+		}
+		must(t, report.WriteContributions(context.Background(), &again, r, a, src, nil))
+		if !bytes.Equal(out.Bytes(), again.Bytes()) {
+			t.Error("apply to the training rows gives other contributions than decompose")
+		}
+	}
+}
+
+// TestContributionsGaps: rows that the source leaves out are lines of empty cells.
+func TestContributionsGaps(t *testing.T) {
+	text := "x0,x1,x2,x3,dow\n"
+	missing := map[int]bool{1: true, 5: true, 6: true, 5000: true, 9998: true, 9999: true, 10000: true}
+	for i := 1; i <= 10000; i++ {
+		x0 := strconv.Itoa(i % 17)
+		if missing[i] {
+			x0 = ""
+		}
+		text += fmt.Sprintf("%s,%d,%d,%d,%d\n", x0, i%5, i%7, i%11, i%7)
+	}
+	src, err := data.OpenCSV([]string{"-"}, &data.CSVOptions{NA: data.NADrop, Stdin: strings.NewReader(text)})
+	must(t, err)
+	defer src.Close()
+	total := func() int64 { n, _ := src.Rows(); return n }
+	var out, again bytes.Buffer
+	r, a := decomposed(t, &network{heads: []string{"eta"}}, src, nil, report.NewContributions(&out, total))
+	lines, err := csv.NewReader(bytes.NewReader(out.Bytes())).ReadAll()
+	must(t, err)
+	if len(lines) != 10001 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for i, line := range lines[1:] {
+		if empty := strings.Join(line, "") == ""; empty != missing[i+1] {
+			t.Errorf("data row %d: %q", i+1, line)
+		}
+	}
+	must(t, report.WriteContributions(context.Background(), &again, r, a, src, total))
+	if !bytes.Equal(out.Bytes(), again.Bytes()) {
+		t.Error("apply gives other lines")
+	}
+}
