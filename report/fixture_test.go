@@ -164,15 +164,15 @@ func everything(t testing.TB, heads ...string) (*decompose.Result, *decompose.Ap
 	return decomposed(t, m, src, o)
 }
 
-// fake terms of a result that no data made.
+// level is a factor term whose levels are given, whatever they are called.
 type level struct{ names []string }
 
-func (l level) Name() string         { return "g" }
-func (l level) Kind() decompose.Kind { return decompose.Factor }
-func (l level) Columns() []string    { return []string{"g"} }
-func (l level) Dim() int             { return len(l.names) }
-func (l level) Levels() []string     { return l.names }
-func (l level) Eval(dst *mat.Dense, b *data.Batch) error {
+func (l *level) Name() string         { return "g" }
+func (l *level) Kind() decompose.Kind { return decompose.Factor }
+func (l *level) Columns() []string    { return []string{"g"} }
+func (l *level) Dim() int             { return len(l.names) }
+func (l *level) Levels() []string     { return l.names }
+func (l *level) Eval(dst *mat.Dense, b *data.Batch) error {
 	c, err := b.Codes("g")
 	if err != nil {
 		return err

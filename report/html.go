@@ -143,6 +143,10 @@ func indented(raw json.RawMessage) string {
 	case "null", "{}", "[]":
 		return ""
 	default:
-		return s
+		lines := strings.Split(s, "\n")
+		for i, line := range lines {
+			lines[i] = clip(line, 500)
+		}
+		return strings.Join(lines, "\n")
 	}
 }
