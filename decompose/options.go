@@ -25,6 +25,10 @@ const (
 type Options struct {
 	Method    Method          // "": PHOGAM if any term is penalised, else PHO
 	Smoothing penalty.Options // zero: REML with estimated scale
+	// RefitTotal penalises the whole structured predictor beta + alpha instead of
+	// what moves: the additive model of eta. Another estimator than the paper's
+	// PHOGAM, though the same without penalties.
+	RefitTotal bool
 	// SP fixes smoothing parameters by term name, on the reported scale.
 	SP map[string][]float64
 

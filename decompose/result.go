@@ -20,6 +20,7 @@ type Result struct {
 	Rows        int64           `json:"rows"`            // rows with positive weight
 	Method      Method          `json:"method"`
 	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
+	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`

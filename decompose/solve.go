@@ -52,6 +52,9 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	if r.Method == PHOGAM {
 		r.Smoothing = o.Smoothing.Method.String()
 	}
+	if o.RefitTotal {
+		r.Refit = "total"
+	}
 	if o.Family != nil {
 		r.Family = o.Family.Name()
 		if o.Family.HasDispersion() {
@@ -131,7 +134,8 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		return Predictor{}, nil, err
 	}
 	intercept := !o.withoutIntercept(d.name)
-	problem := c.problem(m, intercept)
+	beta := c.beta()
+	problem := c.problem(m, intercept, o.RefitTotal, beta)
 	tolerance := o.tolerance(d)
 
 	var proj *projection
@@ -157,7 +161,9 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		cov: c.expandCov(proj.cov), mean: c.view.Mean,
 	}
 	alpha := c.expand(proj.alpha)
-	beta := c.beta()
+	if o.RefitTotal {
+		floats.Sub(alpha, beta)
+	}
 	after := make([]float64, len(alpha))
 	floats.AddTo(after, beta, alpha)
 	if intercept {
@@ -194,9 +200,10 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	return out, c.warnings(m, &out, proj, aliases, intercept), nil
 }
 
-// problem is the projection as penalised least squares; nearly constant columns
-// are set to exactly zero so that rounding is not taken for signal.
-func (c *constrained) problem(m *moments.Moments, intercept bool) *penalty.Problem {
+// problem is the projection as penalised least squares, of zeta or, to refit the
+// total, of X beta + zeta. Nearly constant columns are set to exactly zero so
+// that rounding is not taken for signal.
+func (c *constrained) problem(m *moments.Moments, intercept, total bool, beta []float64) *penalty.Problem {
 	p := &penalty.Problem{
 		Rows: m.Positive, SumW: m.SumW, SumLogW: m.SumLogW, Intercept: intercept,
 		ZZ: c.view.RR, Terms: c.terms,
@@ -207,6 +214,14 @@ func (c *constrained) problem(m *moments.Moments, intercept bool) *penalty.Probl
 	}
 	if c.width() == 0 {
 		return p
+	}
+	if total {
+		var moved mat.VecDense
+		b := mat.NewVecDense(len(beta), beta)
+		moved.MulVec(xx, b)
+		p.ZZ += 2*floats.Dot(xz, beta) + mat.Dot(&moved, b)
+		xz = append([]float64(nil), xz...)
+		floats.Add(xz, moved.RawVector().Data)
 	}
 	p.XX, p.XZ = c.reduce(xx, xz)
 	if intercept {
