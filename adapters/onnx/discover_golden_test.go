@@ -22,13 +22,14 @@ type golden struct {
 	Columns    []string
 	X          [][]float64
 	Predictors []struct {
-		Name, Head     string
-		Intercept      float64
-		Eta, Zeta      []float64
-		Terms          []goldenTerm
-		U              [][]float64
-		Gamma          []float64
-		Alpha, EtaUnst []float64
+		Name, Head string
+		Intercept  float64
+		Eta, Zeta  []float64
+		Terms      []goldenTerm
+		U          [][]float64
+		Gamma      []float64
+		Rank       int
+		EtaUnstr   []float64 `json:"eta_unstr"`
 	}
 }
 
@@ -215,5 +216,44 @@ func TestGoldenNoticesCorruption(t *testing.T) {
 		if compareGolden(m, want, b) == nil {
 			t.Errorf("%s corrupted, and nobody notices", what)
 		}
+	}
+}
+
+// The projection of these networks: numpy's, in float64.
+func TestDecomposeTorch(t *testing.T) {
+	for _, name := range goldenNames(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			m, want, b := readGolden(t, name, nil)
+			table := data.NewTable(b.Rows())
+			for _, c := range want.Columns {
+				x, err := b.Numeric(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := table.AddNumeric(c, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := decompose.Decompose(context.Background(), m, table, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := r.Applier(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, err := a.Parts(context.Background(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, p := range want.Predictors {
+				if got := r.Predictors[k]; got.Rank != p.Rank || !(*got.ReconstructionError < 1e-12) {
+					t.Errorf("%s: rank %d, want %d; reconstruction error %v", p.Name, got.Rank, p.Rank, *got.ReconstructionError)
+				}
+				if got := parts.Predictors[k].Unstructured; !near(got, p.EtaUnstr, 1e-8) {
+					t.Errorf("%s: unstructured part\n%v, want\n%v", p.Name, got, p.EtaUnstr)
+				}
+			}
+		})
 	}
 }

@@ -96,6 +96,14 @@ func ruleOf(n *Node) rule {
 		return reduceRule(n, false)
 	case "GlobalAveragePool":
 		return reduceAxesRule(n, spatialAxes(n), true)
+	case "GlobalMaxPool":
+		return reduceAxesRule(n, spatialAxes(n), false)
+	case "CumSum":
+		return cumSumRule(n)
+	case "Pad":
+		return padRule(n)
+	case "GatherElements":
+		return gatherElementsRule(n)
 	case "Softmax", "LogSoftmax", "Hardmax":
 		return softmaxRule(n)
 	case "LayerNormalization":

@@ -375,6 +375,25 @@ func reduceAxesRule(n *Node, axes []int, linear bool) rule {
 	}}
 }
 
+// cumSumRule adds up along an axis.
+func cumSumRule(n *Node) rule {
+	d := rowDims(n.Outputs[0])
+	axes, found, known := n.intsInput("axis", 1)
+	if !found || !known || len(axes) != 1 || n.attrInt("reverse", 0) != 0 || n.attrInt("exclusive", 0) != 0 {
+		return opaque
+	}
+	axis, ok := normalAxis(axes[0], len(d))
+	if !ok {
+		return opaque
+	}
+	inner := product(d[axis+1:])
+	return rule{linear: n.Outputs[0].Type.Floating(), cost: d[axis], each: func(_, e int, yield link) {
+		for k := range e/inner%d[axis] + 1 {
+			yield(0, e-k*inner, 1)
+		}
+	}}
+}
+
 // scalerRule: (x - offset) scale, by the last axis or one for all.
 func scalerRule(n *Node) rule {
 	d := rowDims(n.Outputs[0])

@@ -214,3 +214,55 @@ func transposeRule(n *Node) rule {
 		yield(0, j, 1)
 	}}
 }
+
+// padRule copies the input into the middle of a constant.
+func padRule(n *Node) rule {
+	in, out := rowDims(n.Inputs[0]), rowDims(n.Outputs[0])
+	if len(n.pads) != 2*len(in) || len(out) != len(in) {
+		return opaque
+	}
+	value := n.attrFloat("value", 0)
+	if n.Version >= 11 {
+		value = 0
+		if len(n.Inputs) > 2 && n.Inputs[2] != nil {
+			if n.Inputs[2].Const == nil {
+				return opaque
+			}
+			value = n.Inputs[2].Const.at(0)
+		}
+	}
+	stride, c := rowMajor(in), make([]int, len(out))
+	return rule{linear: true, cost: 1, each: func(_, e int, yield link) {
+		unravel(e, out, c)
+		j := 0
+		for i, k := range c {
+			k -= int(n.pads[i])
+			if k < 0 || k >= in[i] {
+				yield(itself, 0, value)
+				return
+			}
+			j += k * stride[i]
+		}
+		yield(0, j, 1)
+	}}
+}
+
+// gatherElementsRule: one position for each element.
+func gatherElementsRule(n *Node) rule {
+	if len(n.Inputs) != 2 || n.Inputs[1] == nil {
+		return opaque
+	}
+	in, idx := rowDims(n.Inputs[0]), rowDims(n.Inputs[1])
+	axis, ok := normalAxis(int(n.attrInt("axis", 0)), len(in))
+	if !ok || len(idx) != len(in) || product(idx) != rowElements(n.Outputs[0]) {
+		return opaque
+	}
+	inner := product(in[axis+1:])
+	return rule{cost: 1 + in[axis], each: func(_, e int, yield link) {
+		outer, j := e/(idx[axis]*inner), e%inner
+		yield(1, e, 1)
+		for k := range in[axis] {
+			yield(0, (outer*in[axis]+k)*inner+j, 1)
+		}
+	}}
+}

@@ -3,7 +3,9 @@ package onnx
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -227,6 +229,12 @@ func TestRulesOperatorByOperator(t *testing.T) {
 		{"subtract, broadcast", "Sub", nil, [][]int{{Batch, 2, 3}}, []*Value{ramp(2, 1), handIn("x", Batch, 1, 3)}, 13, true},
 		{"divide by constants", "Div", nil, [][]int{{Batch, 3}}, []*Value{x(3), floats([]int{3}, 1, 2, 4)}, 13, true},
 		{"divide constants", "Div", nil, [][]int{{Batch, 3}}, []*Value{floats([]int{3}, 1, 2, 4), x(3)}, 13, false},
+		{"cumulative sum", "CumSum", nil, [][]int{{Batch, 3, 2}}, []*Value{x(3, 2), ints(1)}, 13, true},
+		{"pad", "Pad", nil, [][]int{{Batch, 5, 2}}, []*Value{x(3, 2), ints(0, 2, 0, 0, 0, 0), floats([]int{}, 7)}, 13, true},
+		{"pad of old", "Pad", attr("pads", []int64{0, 1, 0, 0}, "value", 3.0), [][]int{{Batch, 4}}, []*Value{x(3)}, 10, true},
+		{"gather elements", "GatherElements", attr("axis", 1), [][]int{{Batch, 2, 3}}, []*Value{x(4, 3), i64(handIn("i", Batch, 2, 3))}, 13, false},
+		{"pooling", "GlobalAveragePool", nil, [][]int{{Batch, 3, 1, 1}}, []*Value{x(3, 2, 2)}, 13, true},
+		{"maximum pooling", "GlobalMaxPool", nil, [][]int{{Batch, 3, 1}}, []*Value{x(3, 4)}, 13, false},
 		{"mean of three", "Mean", nil, [][]int{{Batch, 3}}, []*Value{x(3), ramp(3), handIn("z", Batch, 1)}, 13, true},
 		{"negative", "Neg", nil, [][]int{{Batch, 3}}, []*Value{x(3)}, 13, true},
 		{"prelu", "PRelu", nil, [][]int{{Batch, 3, 2}}, []*Value{x(3, 2), ramp(3, 1)}, 13, false},
@@ -256,5 +264,23 @@ func TestRulesOperatorByOperator(t *testing.T) {
 				t.Error("the rule is opaque")
 			}
 		})
+	}
+}
+
+// Every operator of the engine has a rule, or is known to need none.
+func TestEveryOperatorHasARule(t *testing.T) {
+	none := map[string]string{
+		"Constant": "folded", "ConstantOfShape": "folded", "Range": "folded", "Shape": "followed symbolically", "Size": "followed symbolically",
+		"InstanceNormalization": "opaque: mixes a whole channel",
+	}
+	source, err := os.ReadFile("rules.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range operators[float64]().names() {
+		name = strings.TrimPrefix(name, "ai.onnx.ml.")
+		if _, ok := none[name]; !ok && !strings.Contains(string(source), `"`+name+`"`) {
+			t.Errorf("%s is opaque to discovery", name)
+		}
 	}
 }
