@@ -219,6 +219,13 @@ func TestBadModels(t *testing.T) {
 			b.AddInit("w", []int{3}, 1, 2, 3)
 			b.AddNode("BatchNormalization", in("x", "w", "w", "w", "w"), "y", onnxpb.Int("training_mode", 1))
 		}), `onnx: node "y" (BatchNormalization): is in training mode: it would normalise over the rows; export the model in evaluation mode`},
+		{"dropout mask", build(func(b *onnxpb.Builder) {
+			b.AddNodes("", "Dropout", in("x"), in("d", "mask"))
+			b.AddNode("Not", in("mask"), "y")
+		}), `onnx: node "y" (Not): input 0 ("mask") is not computed at inference`},
+		{"dropout mask as output", build(func(b *onnxpb.Builder) {
+			b.AddNodes("", "Dropout", in("x"), in("d", "y"))
+		}), `onnx: graph output "y" is not computed at inference`},
 		{"missing input", node(13, "Add", in("x")), `onnx: node "y" (Add): has 1 inputs, needs 2`},
 		{"left out", node(13, "Add", in("x", "")), `onnx: node "y" (Add): input 1 is left out`},
 		{"bad axis", node(13, "Softmax", in("x"), onnxpb.Int("axis", 7)), `onnx: node "y" (Softmax): axis 7 is outside a tensor of 2 axes`},

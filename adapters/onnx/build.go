@@ -83,8 +83,7 @@ type builder struct {
 	budget   *budget
 	values   map[string]*Value
 	ins      []*Value
-	declared map[*Value]*onnxpb.TypeProto // types the file declares for inputs
-	nodes    []*Node                      // in file order
+	nodes    []*Node // in file order
 	outs     []*Value
 	fixedOne bool // the batch axis was declared with size 1
 }
@@ -346,6 +345,9 @@ func (b *builder) graph(nodes []*Node) (*Graph, error) {
 		}
 	}
 	for i, v := range b.outs {
+		if v.Type == 0 {
+			return nil, fmt.Errorf("onnx: graph output %q is not computed at inference", v.Name)
+		}
 		add(v)
 		if want := b.pb.Output[i].GetType().GetTensorType(); want != nil && want.ElemType != 0 {
 			if t, err := dtype(want.ElemType); err == nil && t != v.Type {

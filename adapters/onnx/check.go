@@ -62,6 +62,11 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 	if err := arity(n, op.min, op.max, op.outputs); err != nil {
 		return fail(err)
 	}
+	for i, v := range n.Inputs {
+		if v != nil && v.Type == 0 {
+			return fail(fmt.Errorf("input %d (%q) is not computed at inference", i, v.Name))
+		}
+	}
 	nc := &nodeCheck{checker: c, Node: n}
 	if done, err := nc.symbolic(); err != nil {
 		return fail(err)
@@ -88,12 +93,9 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 		size, _ := elements(v.Shape) // reading counts as work, too
 		nc.work += int64(size)
 	}
-	for i, v := range n.Outputs {
+	for _, v := range n.Outputs {
 		if v == nil {
 			continue
-		}
-		if v.Type == 0 {
-			return fail(fmt.Errorf("output %d (%q) is not computed at inference", i, v.Name))
 		}
 		if len(v.Shape) > maxRank {
 			return fail(fmt.Errorf("output %q has %d axes; at most %d are supported", v.Name, len(v.Shape), maxRank))
@@ -135,12 +137,10 @@ func arity(n *Node, lo, hi, outs int) error {
 	if len(n.Outputs) == 0 {
 		return errors.New("has no output")
 	}
+	// What only training needs (Dropout's mask) stays without a type; whoever
+	// reads it is refused.
 	if outs >= 0 && len(n.Outputs) > outs {
-		for _, v := range n.Outputs[outs:] {
-			if v != nil {
-				return fmt.Errorf("output %q is not computed at inference", v.Name)
-			}
-		}
+		n.Outputs = n.Outputs[:outs]
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func inferGemm(c *nodeCheck) error {
 			return err
 		}
 		if len(s) != 2 || s[0] != m || s[1] != n {
-			return fmt.Errorf("C of shape %v does not broadcast to %v", c.Inputs[2].Shape, out)
+			return fmt.Errorf("addend C of shape %v does not broadcast to %v", c.Inputs[2].Shape, out)
 		}
 	}
 	if err := c.set(0, c.Inputs[0].Type, out); err != nil {
@@ -210,6 +210,7 @@ func compileGemm[T kernel.Float](n *Node) (step[T], error) {
 		cv = n.Inputs[2]
 	}
 	bias, perColumn := columnBias[T](cv, n.Outputs[0].Shape[1], beta)
+	scale, addScaled := []T{alpha}, lift(func(s, v T) T { return s + T(beta*v) })
 	return func(x *exec[T]) error {
 		a, b, out := x.in[0], x.in[1], x.out[0]
 		rows, cols := out.shape[0], out.shape[1]
@@ -236,7 +237,7 @@ func compileGemm[T kernel.Float](n *Node) (step[T], error) {
 			}
 			kernel.Gemm(out.f, af, bf, rows, cols, k)
 			if alpha != 1 {
-				kernel.Mul(out.f, out.f, []T{alpha})
+				kernel.Mul(out.f, out.f, scale)
 			}
 			if bias != nil {
 				zip(out.f, out.shape, out.f, out.shape, bias, out.shape[1:], kernel.Add[T])
@@ -246,7 +247,7 @@ func compileGemm[T kernel.Float](n *Node) (step[T], error) {
 			return nil
 		}
 		c := x.in[2]
-		zip(out.f, out.shape, out.f, out.shape, c.f, c.shape, lift(func(s, v T) T { return s + T(beta*v) }))
+		zip(out.f, out.shape, out.f, out.shape, c.f, c.shape, addScaled)
 		return nil
 	}, nil
 }

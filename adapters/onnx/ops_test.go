@@ -124,6 +124,9 @@ func TestOperators(t *testing.T) {
 			b.AddInts("a", 1)
 			b.AddNode("CumSum", in("x", "a"), "y")
 		}, []float64{1, -1, 2, 0.5, 0.5, -3.5}},
+		{"Dropout with a mask nobody reads", 7, func(b *onnxpb.Builder) {
+			b.AddNodes("", "Dropout", in("x"), in("y", "mask"))
+		}, x},
 		// Keras through tf2onnx: the batch size goes through int32 and back.
 		{"tf2onnx reshape", 13, func(b *onnxpb.Builder) {
 			b.AddNode("Shape", in("x"), "s")

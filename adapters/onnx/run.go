@@ -167,7 +167,6 @@ type arena[T kernel.Float] struct {
 	i       [][]int64
 	execs   []exec[T]
 	scratch []T
-	shapes  []int // all run-time shapes, end to end
 }
 
 func (p *program[T]) run(dst, inputs [][]float64, rows int) error {
