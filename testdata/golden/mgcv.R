@@ -75,33 +75,36 @@ run <- function(name, data, formula, method, weights = NULL, rows = 100, pieces 
   t0 <- proc.time()[3]
   b <- if (is.null(weights)) gam(fo, data = d, method = method, control = control, gamma = gamma, scale = scale)
        else gam(fo, data = d, weights = .w, method = method, control = control, gamma = gamma, scale = scale)
+  # The coefficients are those of the last (perhaps rejected) iterate, the sp those
+  # of another: where the score is flat they differ by 1e-6. So the model is fitted
+  # again at the sp; which were given and the Hessian are those of the first fit.
+  chosen <- b
+  full <- as.numeric(if (is.null(b$full.sp)) b$sp else b$full.sp)
+  b <- if (is.null(weights)) gam(fo, data = d, method = method, control = control, gamma = gamma, scale = scale, sp = full)
+       else gam(fo, data = d, weights = .w, method = method, control = control, gamma = gamma, scale = scale, sp = full)
+  hess <- if (method == "REML") chosen$outer.info$hess else NULL
   p <- predict(b, type = "terms", se.fit = TRUE)
   keep <- if (rows >= nrow(d)) seq_len(nrow(d)) else round(seq(1, nrow(d), length.out = rows))
   labels <- colnames(p$fit)
   smooths <- sapply(b$smooth, function(s) s$label)
-  # sp in the order of the penalties: estimated ones from b$sp, fixed ones from
-  # the term's sp argument (which mgcv leaves out of b$sp).
-  full <- b$full.sp; if (is.null(full)) full <- b$sp
-  at <- 0
   terms <- lapply(labels, function(l) {
     i <- match(l, smooths)
     v <- p$fit[, l]; se <- p$se.fit[, l]
     t <- list(name = gsub(" ", "", l), kind = if (is.na(i)) "parametric" else "smooth",
               mean = mean(v), weighted_mean = sum(w * v) / sum(w), values = as.numeric(v[keep]), se = as.numeric(se[keep]))
     if (!is.na(i)) {
-      s <- b$smooth[[i]]
+      s <- b$smooth[[i]]; asked <- chosen$smooth[[i]]$sp
       t$edf <- sum(b$edf[s$first.para:s$last.para])
       t$columns <- s$last.para - s$first.para + 1
       t$sp <- I(as.numeric(full[s$first.sp:s$last.sp]))
       t$s_scale <- I(as.numeric(s$S.scale))
-      t$fixed_sp <- any(s$sp >= 0) && !is.null(s$sp)
+      t$fixed_sp <- !is.null(asked) && any(asked >= 0)
     } else {
       a <- b$assign[-1]; cols <- which(b$assign == match(l, attr(b$pterms, "term.labels")))
       t$edf <- sum(b$edf[cols]); t$columns <- length(cols)
     }
     t
   })
-  hess <- if (method == "REML") b$outer.info$hess else NULL
   case <- list(provenance = provenance, case = name, data = data, predictor = predictor,
     response = all.vars(fo)[1], formula = formula, weights = weights,
     method = if (method == "REML") "reml" else "gcv", gamma = gamma, known_scale = scale,
@@ -114,7 +117,7 @@ run <- function(name, data, formula, method, weights = NULL, rows = 100, pieces 
   if (case_file) write_out(case, paste0("case_", name))
   if (pieces != "none") {
     G <- gam(fo, data = d, weights = .w, method = method, gamma = gamma, fit = FALSE)
-    ranges <- lapply(b$smooth, function(s) list(name = s$label, start = s$first.para - 2,
+    ranges <- lapply(chosen$smooth, function(s) list(name = s$label, start = s$first.para - 2,
                      dim = s$last.para - s$first.para + 1, S = lapply(s$S, function(S) unname(S)),
                      sp = I(if (is.null(s$sp)) rep(-1, length(s$S)) else as.numeric(s$sp)),
                      s_scale = I(as.numeric(s$S.scale))))
