@@ -12,7 +12,7 @@ const (
 	// GCV minimises n RSS_w/(n - gamma edf)^2, or UBRE if the scale is known
 	// (Wood 2017, 6.2.3).
 	GCV
-	// Fixed chooses nothing: every penalty brings its SP.
+	// Fixed chooses nothing: every penalty brings its SP. The score is REML's.
 	Fixed
 )
 
