@@ -2,9 +2,11 @@ package onnx
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -274,5 +276,76 @@ func TestLoadFileMissing(t *testing.T) {
 	_, err = Load(bytes.NewReader(make([]byte, 100)), &LoadOptions{MaxFileSize: 10})
 	if err == nil || err.Error() != "onnx: the model is larger than 10 bytes (MaxFileSize)" {
 		t.Fatal(err)
+	}
+}
+
+// Small files that ask for much are refused before they get it.
+func TestLoadMemory(t *testing.T) {
+	const limit = 1 << 20
+	for _, c := range []struct {
+		name  string
+		nodes func(b *onnxpb.Builder)
+	}{
+		{"doubling", func(b *onnxpb.Builder) {
+			b.AddInts("s0", 1)
+			for i := range 60 {
+				s := fmt.Sprintf("s%d", i)
+				b.AddNode("Concat", in(s, s), fmt.Sprintf("s%d", i+1), onnxpb.Int("axis", 0))
+			}
+			b.AddNode("Reshape", in("x", "s60"), "y")
+		}},
+		{"doubling a shape", func(b *onnxpb.Builder) {
+			b.AddNode("Shape", in("x"), "s0")
+			for i := range 60 {
+				s := fmt.Sprintf("s%d", i)
+				b.AddNode("Concat", in(s, s), fmt.Sprintf("s%d", i+1), onnxpb.Int("axis", 0))
+			}
+			b.AddNode("Reshape", in("x", "s60"), "y")
+		}},
+		{"tile", func(b *onnxpb.Builder) {
+			b.AddInts("r", 1, 1<<39)
+			b.AddNode("Tile", in("x", "r"), "y")
+		}},
+		{"expand", func(b *onnxpb.Builder) {
+			b.AddInts("r", 1<<20, 1<<19, 1, 1)
+			b.AddNode("Expand", in("x", "r"), "y")
+		}},
+		{"einsum", func(b *onnxpb.Builder) {
+			b.AddInts("r", 1<<16)
+			b.AddNode("ConstantOfShape", in("r"), "a")
+			b.AddNode("Einsum", in("a", "a"), "c", onnxpb.Text("equation", "a,b->a"))
+			b.AddNode("Gather", in("c", "zero"), "d")
+			b.AddInts("zero", 0)
+			b.AddNode("Add", in("x", "d"), "y")
+		}},
+		{"one hot", func(b *onnxpb.Builder) {
+			b.AddInts("d", 1<<40)
+			b.AddInit("v", []int{2}, 0, 1)
+			b.AddNode("OneHot", in("x", "d", "v"), "y")
+		}},
+		{"range", func(b *onnxpb.Builder) {
+			b.AddInit("a", []int{}, 0)
+			b.AddInit("z", []int{}, 1e12)
+			b.AddInit("s", []int{}, 1)
+			b.AddNode("Range", in("a", "z", "s"), "y")
+		}},
+		{"pad", func(b *onnxpb.Builder) {
+			b.AddInts("p", 0, 1<<30, 0, 1<<30)
+			b.AddNode("Pad", in("x", "p"), "y")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := bytesOf(t, model(13, c.nodes))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := Load(bytes.NewReader(file), &LoadOptions{MaxMemory: limit})
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.HasPrefix(err.Error(), "onnx: node ") {
+				t.Fatalf("error %v", err)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > 3*limit {
+				t.Errorf("allocated %d bytes before %v", n, err)
+			}
+		})
 	}
 }
