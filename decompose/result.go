@@ -57,12 +57,15 @@ type Predictor struct {
 	ReconstructionError *float64 `json:"reconstruction_error"`
 	// Orthogonality is max_j |cor(x_j, unstructured)| over the columns; under
 	// PHOGAM it is not zero.
-	Orthogonality  float64      `json:"orthogonality"`
-	Aliased        []string     `json:"aliased"` // columns that others span
-	Terms          []TermResult `json:"terms"`
-	Variance       Variance     `json:"variance"`
-	VarianceBefore Variance     `json:"variance_before"`
-	Importance     []Importance `json:"importance"`
+	Orthogonality float64      `json:"orthogonality"`
+	Aliased       []string     `json:"aliased"` // columns that others span
+	Terms         []TermResult `json:"terms"`
+	// Concurvity lists pairs of terms of which one lies to a large part in the
+	// span of the other.
+	Concurvity     []PairConcurvity `json:"concurvity"`
+	Variance       Variance         `json:"variance"`
+	VarianceBefore Variance         `json:"variance_before"`
+	Importance     []Importance     `json:"importance"`
 
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order
@@ -84,8 +87,10 @@ type TermResult struct {
 	Center      float64         `json:"center"` // weighted mean of Phi (beta+alpha) over training rows
 	Beta        []float64       `json:"beta"`   // the network's own
 	Alpha       []float64       `json:"alpha"`  // moved from the deep predictor
-	Before      Moment          `json:"before"`
-	After       Moment          `json:"after"`
+	// Concurvity is the term's with all others of the predictor.
+	Concurvity Concurvity `json:"concurvity"`
+	Before     Moment     `json:"before"`
+	After      Moment     `json:"after"`
 
 	term Term
 }

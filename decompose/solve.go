@@ -172,6 +172,11 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	out.Intercept = d.intercept + out.InterceptMoved + floats.Dot(c.view.Mean, after)
 	out.InterceptBefore = d.intercept + floats.Dot(c.view.Mean, beta)
 
+	concurvity, pairs, err := c.concurvity(proj.corr, proj.sd, c.contract(after), tolerance)
+	if err != nil {
+		return Predictor{}, nil, err
+	}
+	out.Concurvity = append([]PairConcurvity{}, pairs...)
 	aliases := findAliases(proj.dropped, proj.corr, c.start, tolerance)
 	for _, i := range aliases.columns {
 		out.Aliased = append(out.Aliased, c.columnName(i))
@@ -186,6 +191,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		for _, inf := range proj.atInfinity[j] {
 			t.AtInfinity = t.AtInfinity || inf
 		}
+		t.Concurvity = concurvity[j]
 		t.Identified = len(aliases.terms[j]) == 0
 		t.AliasedWith = []string{}
 		for _, i := range aliases.terms[j] {

@@ -1,0 +1,199 @@
+package decompose
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Concurvity says how much of a term lies in the span of others: 0 none, 1 all
+// of it (Wood 2017, 5.5.6; the three measures of mgcv's concurvity). Worst is the
+// largest share over all functions of the term, Observed that of the fitted
+// (after) function, Estimate the average over the basis.
+type Concurvity struct {
+	Worst    float64 `json:"worst"`
+	Observed float64 `json:"observed"`
+	Estimate float64 `json:"estimate"`
+}
+
+// PairConcurvity is the concurvity of a term with one other.
+type PairConcurvity struct {
+	Term string `json:"term"`
+	With string `json:"with"`
+	Concurvity
+}
+
+// Pairs are computed for at most so many terms, and listed from this Worst on.
+const (
+	concurvityTerms = 40
+	concurvityShown = 0.3
+)
+
+// concurvity measures every term against all others, and against each of them,
+// in the constrained columns, centred (the others include the intercept). sd and
+// theta are the columns' standard deviations and coefficients.
+func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolerance float64) ([]Concurvity, []PairConcurvity, error) {
+	terms := make([]spannable, len(c.blocks))
+	for j := range terms {
+		lo, hi := c.start[j], c.start[j+1]
+		terms[j] = spannable{corr: corr.SliceSym(lo, hi).(*mat.SymDense), sd: sd[lo:hi]}
+		for i := lo; i < hi; i++ {
+			terms[j].theta = append(terms[j].theta, theta[i]*sd[i])
+		}
+	}
+	full := make([]Concurvity, len(terms))
+	if len(terms) < 2 {
+		return full, nil, nil
+	}
+	// What a term keeps of itself once all others are taken out is the inverse of
+	// its block of C^-1: one inverse serves all terms. The ridge is what the rank
+	// tolerance calls zero.
+	inverse, err := ridgeInverse(corr, math.Max(tolerance*tolerance, 1e-10))
+	if err != nil {
+		return nil, nil, err
+	}
+	for j := range terms {
+		block := mat.NewSymDense(c.start[j+1]-c.start[j], nil)
+		block.CopySym(inverse.SliceSym(c.start[j], c.start[j+1]))
+		left, err := ridgeInverse(block, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		full[j] = terms[j].spanned(left)
+	}
+	if len(terms) > concurvityTerms {
+		return full, nil, nil
+	}
+	var pairs []PairConcurvity
+	for i := range terms {
+		white := whiten(terms[i].corr, tolerance)
+		for j := range terms {
+			if i == j {
+				continue
+			}
+			// A_jj - A_ji A_ii^+ A_ij
+			var p mat.Dense
+			p.Mul(white.T(), mat.DenseCopyOf(corr).Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1]))
+			left := mat.NewSymDense(len(terms[j].sd), nil)
+			left.SymOuterK(-1, p.T())
+			left.AddSym(left, terms[j].corr)
+			if m := terms[j].spanned(left); m.Worst >= concurvityShown {
+				pairs = append(pairs, PairConcurvity{Term: c.blocks[j].Term.Name(), With: c.blocks[i].Term.Name(), Concurvity: m})
+			}
+		}
+	}
+	return full, pairs, nil
+}
+
+// spannable is one term's standardised columns: their correlations A, standard
+// deviations, and fitted coefficients.
+type spannable struct {
+	corr      *mat.SymDense
+	sd, theta []float64
+}
+
+// spanned measures the term given what is left of A once others are taken out:
+// of a function with coefficients v the share 1 - v'left v / v'A v is spanned.
+func (t spannable) spanned(left *mat.SymDense) Concurvity {
+	var m Concurvity
+	v := mat.NewVecDense(len(t.theta), t.theta)
+	if size := mat.Inner(v, t.corr, v); size > 0 {
+		m.Observed = share(1 - mat.Inner(v, left, v)/size)
+	}
+	// The average is over the columns as they are, not standardised.
+	var kept, total float64
+	for i, sd := range t.sd {
+		kept += sd * sd * left.At(i, i)
+		total += sd * sd * t.corr.At(i, i)
+	}
+	if total > 0 {
+		m.Estimate = share(1 - kept/total)
+	}
+	white := whiten(t.corr, 1e-8)
+	var q mat.Dense
+	q.Product(white.T(), left, white)
+	n, _ := q.Dims()
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			sym.SetSym(i, j, (q.At(i, j)+q.At(j, i))/2)
+		}
+	}
+	var e mat.EigenSym
+	if e.Factorize(sym, false) {
+		m.Worst = share(1 - e.Values(nil)[0])
+	}
+	return m
+}
+
+// ridgeInverse is (A + ridge I)^-1; a constant column (diagonal 0) is left out by
+// a 1 in its place.
+func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
+	n := a.SymmetricDim()
+	r := mat.NewSymDense(n, nil)
+	r.CopySym(a)
+	for i := range n {
+		d := r.At(i, i) + ridge
+		if r.At(i, i) == 0 {
+			d = 1
+		}
+		r.SetSym(i, i, d)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(r) {
+		return nil, errors.New("concurvity: the correlations of the columns are not positive definite")
+	}
+	out := mat.NewSymDense(n, nil)
+	// The condition number is that of the data, which aliased columns make large.
+	if err := chol.InverseTo(out); err != nil && !errors.As(err, new(mat.Condition)) {
+		return nil, err
+	}
+	return out, nil
+}
+
+// share undoes rounding at the ends of [0, 1].
+func share(x float64) float64 { return math.Max(0, math.Min(1, x)) }
+
+// whiten returns W with W W' = A^+, of the directions above the tolerance.
+func whiten(a *mat.SymDense, tolerance float64) *mat.Dense {
+	n := a.SymmetricDim()
+	var e mat.EigenSym
+	if !e.Factorize(a, true) {
+		return mat.NewDense(n, 1, nil)
+	}
+	values := e.Values(nil)
+	var q mat.Dense
+	e.VectorsTo(&q)
+	first := 0
+	for first < n && !(values[first] > tolerance*tolerance*values[n-1]) {
+		first++
+	}
+	if first == n {
+		return mat.NewDense(n, 1, nil)
+	}
+	w := mat.DenseCopyOf(q.Slice(0, n, first, n))
+	for l := range n - first {
+		col := w.ColView(l).(*mat.VecDense)
+		col.ScaleVec(1/math.Sqrt(values[first+l]), col)
+	}
+	return w
+}
+
+// contract maps raw coefficients to constrained ones: the nearest, where the
+// network's own lie outside the constraint.
+func (c *constrained) contract(raw []float64) []float64 {
+	theta := make([]float64, c.width())
+	for j := range c.blocks {
+		from, to := raw[c.raw[j]:c.raw[j+1]], theta[c.start[j]:c.start[j+1]]
+		if c.z[j] == nil {
+			copy(to, from)
+			continue
+		}
+		var t mat.VecDense
+		if err := t.SolveVec(c.z[j], mat.NewVecDense(len(from), append([]float64(nil), from...))); err == nil {
+			copy(to, t.RawVector().Data)
+		}
+	}
+	return theta
+}
