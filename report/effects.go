@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -17,6 +19,10 @@ import (
 type Effect struct {
 	Predictor string
 	Term      string
+	// Sum names the terms if this is the curve of several, of one feature, whose
+	// sum is identified though they are not; Term is then "x1 + s(x1)". nil for a
+	// single term.
+	Sum []string
 	// X is the grid of the first feature, X2 that of the second; X2 is nil for a
 	// term of one feature.
 	X  *Axis
@@ -58,34 +64,91 @@ const bandWidth = 1.96
 // over the training range of a numeric feature, every level of a factor, 41 x 41
 // points for two features. A numeric by variable is held at 1, a factor by at
 // the term's level. Terms of three or more features, and terms that cannot be
-// evaluated on a grid, have a Note instead of values.
+// evaluated on a grid, have a Note instead of values. After a predictor's terms
+// come the sums of those that are identified together only (see Effect.Sum).
 func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]Effect, error) {
 	g := newGrids(r, a)
 	var out []Effect
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
+		var sets [][]int
 		for j := range d.Terms {
-			e, err := g.effect(ctx, k, j)
+			sets = append(sets, []int{j})
+		}
+		for _, terms := range append(sets, sums(d)...) {
+			names := make([]string, len(terms))
+			for i, j := range terms {
+				names[i] = d.Terms[j].Name
+			}
+			name := strings.Join(names, " + ")
+			e, err := g.effect(ctx, k, terms)
 			if ctx.Err() != nil {
-				return nil, fmt.Errorf("report: effect of %q: %w", d.Terms[j].Name, ctx.Err())
+				return nil, fmt.Errorf("report: effect of %q: %w", name, ctx.Err())
 			}
 			if err != nil {
 				e = Effect{Note: err.Error()}
 			}
-			e.Predictor, e.Term = d.Name, d.Terms[j].Name
+			e.Predictor, e.Term = d.Name, name
+			if len(terms) > 1 {
+				e.Sum = names
+			}
 			out = append(out, e)
 		}
 	}
 	return out, nil
 }
 
-// effect evaluates term j of predictor k; an error says why that cannot be done.
-func (g *grids) effect(ctx context.Context, k, j int) (Effect, error) {
-	e, b, err := g.grid(&g.result.Predictors[k].Terms[j])
+// sums lists the sets of terms that are identified together only, where all are
+// functions of the same one feature: then their sum is one curve.
+func sums(d *decompose.Predictor) [][]int {
+	at := map[string]int{}
+	for j, t := range d.Terms {
+		at[t.Name] = j
+	}
+	done := make([]bool, len(d.Terms))
+	var out [][]int
+	for first := range d.Terms {
+		if d.Terms[first].Identified || done[first] {
+			continue
+		}
+		set := []int{first}
+		done[first] = true
+		for i := 0; i < len(set); i++ {
+			for _, other := range d.Terms[set[i]].AliasedWith {
+				if j, ok := at[other]; ok && !done[j] {
+					done[j] = true
+					set = append(set, j)
+				}
+			}
+		}
+		slices.Sort(set)
+		curve := len(set) > 1
+		for _, j := range set {
+			by, _ := byOf(&d.Terms[j])
+			curve = curve && by == "" && len(d.Terms[j].Features) == 1 && d.Terms[j].Features[0] == d.Terms[first].Features[0]
+		}
+		if curve {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+// effect evaluates the sum of some terms of predictor k; an error says why that
+// cannot be done.
+func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) {
+	d := &g.result.Predictors[k]
+	laidOut := &d.Terms[terms[0]]
+	for _, j := range terms { // a factor's levels are the grid of a sum, too
+		if _, ok := levelsOf(&d.Terms[j]); ok {
+			laidOut = &d.Terms[j]
+		}
+	}
+	e, b, err := g.grid(laidOut)
 	if err != nil {
 		return Effect{}, err
 	}
-	v, err := g.applier.Effect(ctx, k, j, b)
+	v, err := g.applier.SumEffect(ctx, k, terms, b)
 	if err != nil {
 		return Effect{}, err
 	}
@@ -100,7 +163,7 @@ func (g *grids) effect(ctx context.Context, k, j int) (Effect, error) {
 
 func bad(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// WriteEffects writes effects.csv: for every effect with a grid, the rows of
+// WriteEffects writes effects.csv: for every term with a grid, the rows of
 // stage "before" and then those of stage "after". x is a level for factors, x2
 // is empty for one feature; se, lower and upper (value -+ 1.96 se) are the
 // projection's and empty before it, and where there is no standard error.
@@ -115,6 +178,9 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper")
 	for i := range effects {
 		e := &effects[i]
+		if e.Sum != nil {
+			continue // terms only: sums are for the eye
+		}
 		for p, v := range e.Before {
 			x, x2 := e.at(p)
 			write(e.Predictor, e.Term, "before", x, x2, number(v), "", "", "")

@@ -39,7 +39,7 @@ func find(t testing.TB, effects []report.Effect, term string) *report.Effect {
 func TestEffectsGrids(t *testing.T) {
 	r, a := everything(t)
 	effects := effectsOf(t, r, a)
-	if len(effects) != len(r.Predictors[0].Terms) {
+	if len(effects) != len(r.Predictors[0].Terms)+1 {
 		t.Fatalf("%d effects of %d terms", len(effects), len(r.Predictors[0].Terms))
 	}
 	for _, c := range []struct {
@@ -86,6 +86,27 @@ func TestEffectsGrids(t *testing.T) {
 		if !math.IsNaN(x0.SE[i]) {
 			t.Fatal("a standard error for a term that is not identified")
 		}
+	}
+}
+
+// TestSums: terms that are identified together only have their sum, with a band.
+func TestSums(t *testing.T) {
+	r, a := everything(t)
+	effects := effectsOf(t, r, a)
+	sum, x0, s0 := find(t, effects, "x0 + s(x0)"), find(t, effects, "x0"), find(t, effects, "s(x0)")
+	if !slices.Equal(sum.Sum, []string{"x0", "s(x0)"}) || x0.Sum != nil {
+		t.Errorf("sums of %q and %q", sum.Sum, x0.Sum)
+	}
+	for i := range sum.After {
+		if math.Abs(sum.After[i]-x0.After[i]-s0.After[i]) > 1e-9 || math.Abs(sum.Before[i]-x0.Before[i]-s0.Before[i]) > 1e-9 {
+			t.Fatalf("point %d: %g is not %g + %g", i, sum.After[i], x0.After[i], s0.After[i])
+		}
+		if !(sum.SE[i] > 0 && sum.SE[i] < 1) {
+			t.Fatalf("point %d: standard error %g", i, sum.SE[i])
+		}
+	}
+	if rows := table(t, []report.Effect{*sum}); len(rows) != 1 {
+		t.Error("effects.csv has a sum, which is no term")
 	}
 }
 

@@ -57,9 +57,9 @@ func own(e *Effect) span {
 
 // share gathers the predictor's common range. Terms that are not identified do
 // not count: their split, and so their size, is arbitrary.
-func (d *drawing) share(e *Effect, t *decompose.TermResult) {
-	if e.Note == "" && e.X2 == nil && t.Identified {
-		d.common.join(own(e))
+func (d *drawing) share(c *candidate) {
+	if c.effect.Note == "" && c.effect.X2 == nil && c.identified() {
+		d.common.join(own(c.effect))
 	}
 }
 
@@ -67,7 +67,7 @@ func (d *drawing) share(e *Effect, t *decompose.TermResult) {
 // compare by eye, unless e would be nearly flat on it or does not fit; then also
 // why.
 func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
-	const flat = 0.15
+	const flat = 0.25
 	s = own(e)
 	if d.common.empty() || s.size() == 0 {
 		return s.drawable().padded(0.06), nil
@@ -83,12 +83,54 @@ func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
 	return s.drawable().padded(0.05), why
 }
 
+// candidate is an effect that may be drawn, with its terms.
+type candidate struct {
+	effect        *Effect
+	terms         []*decompose.TermResult
+	before, after float64 // sd over the rows
+}
+
+// newCandidate measures an effect: a single term's sd is known, that of a sum is
+// taken from its curve and the histogram of its feature.
+func (d *drawing) newCandidate(e *Effect, terms []*decompose.TermResult) *candidate {
+	c := &candidate{effect: e, terms: terms}
+	if e.Sum == nil {
+		c.before, c.after = math.Sqrt(terms[0].Before.Variance), math.Sqrt(terms[0].After.Variance)
+	} else if e.Note == "" {
+		c.before, c.after = d.sd(e, e.Before), d.sd(e, e.After)
+	}
+	return c
+}
+
+// sd is the standard deviation of a curve over the rows, as far as the histogram
+// tells.
+func (d *drawing) sd(e *Effect, v []float64) float64 {
+	counts := d.feature[e.X.Feature].Counts
+	rows := d.byLevel(e.X.Feature)
+	var n, sum, squares float64
+	for i := range counts {
+		w, at := float64(counts[i]), 0
+		if e.X.Levels == nil {
+			at = int(math.Round((float64(i) + 0.5) / float64(len(counts)) * float64(len(v)-1)))
+		} else if at = slices.Index(e.X.Levels, d.feature[e.X.Feature].Levels[i]); at < 0 {
+			continue
+		} else {
+			w = float64(rows[e.X.Levels[at]])
+		}
+		n, sum, squares = n+w, sum+w*v[at], squares+w*v[at]*v[at]
+	}
+	return math.Sqrt(math.Max(squares/n-sum/n*sum/n, 0))
+}
+
+func (c *candidate) identified() bool { return c.effect.Sum != nil || c.terms[0].Identified }
+
 // draw makes the picture of an effect; nil if there is nothing to draw, and why.
-func (d *drawing) draw(e *Effect, t *decompose.TermResult) (*figure, string) {
+func (d *drawing) draw(c *candidate) (*figure, string) {
+	e := c.effect
 	if e.Note != "" {
 		return nil, e.Note
 	}
-	f := &figure{Title: clip(e.Term, 60), Details: details(e, t)}
+	f := &figure{Title: clip(e.Term, 60), Details: c.details()}
 	switch {
 	case e.X2 != nil:
 		h, err := d.heat(e)
@@ -106,21 +148,31 @@ func (d *drawing) draw(e *Effect, t *decompose.TermResult) (*figure, string) {
 		f.Curve = d.curve(e)
 		f.Caption = f.Curve.caption
 	}
-	if !t.Identified {
-		f.Caption = append(f.Caption, "Not identified: only its sum with "+list(t.AliasedWith, 4)+" is. No band.")
+	if !c.identified() {
+		f.Caption = append(f.Caption, "Not identified: only its sum with "+list(c.terms[0].AliasedWith, 4)+" is. No band.")
 	}
 	f.Label = describe(e, d.eta)
 	return f, ""
 }
 
 // details says in figures what the picture shows.
-func details(e *Effect, t *decompose.TermResult) string {
-	s := fmt.Sprintf("sd %s → %s", num(math.Sqrt(t.Before.Variance)), num(math.Sqrt(t.After.Variance)))
-	if t.Columns > 1 {
-		s += ", edf " + num(t.EDF)
+func (c *candidate) details() string {
+	about := ""
+	if c.effect.Sum != nil {
+		about = "about "
 	}
-	if e.Held != "" {
-		s += ", at " + clip(e.Held, 40)
+	s := fmt.Sprintf("sd %s%s → %s", about, num(c.before), num(c.after))
+	var edf float64
+	columns := 0
+	for _, t := range c.terms {
+		edf += t.EDF
+		columns += t.Columns
+	}
+	if columns > 1 {
+		s += ", edf " + num(edf)
+	}
+	if c.effect.Held != "" {
+		s += ", at " + clip(c.effect.Held, 40)
 	}
 	return s
 }
@@ -168,7 +220,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	n := len(e.X.Values)
 	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.ticks(5), YTicks: y.ticks(5), XName: clip(e.X.Feature, 40), caption: why}
+	c := &curve{XTicks: x.ticks(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}
@@ -259,7 +311,7 @@ func (d *drawing) dots(e *Effect) *dots {
 	s, why := d.scale(e, "horizontal")
 	x := axis{s, nameWidth + 6, width - countWidth - 6}
 	shown := furthest(e.After, maxLevels)
-	out := &dots{XTicks: x.ticks(5), caption: why}
+	out := &dots{XTicks: x.ticks(6), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		out.Zero = px(x.at(0))
 	}

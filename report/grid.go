@@ -105,6 +105,15 @@ func byOf(t *decompose.TermResult) (column, level string) {
 	return "", ""
 }
 
+// levelsOf are the levels of a factor term.
+func levelsOf(t *decompose.TermResult) ([]string, bool) {
+	l, ok := t.Term().(interface{ Levels() []string })
+	if !ok || len(t.Features) != 1 {
+		return nil, false
+	}
+	return l.Levels(), true
+}
+
 // axis is the grid of a feature: the levels of a factor or of a categorical
 // column, else equispaced numbers over the training range.
 func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, error) {
@@ -112,8 +121,8 @@ func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, e
 	if f == nil {
 		return nil, fmt.Errorf("the decomposition does not say what values %q took", name)
 	}
-	if l, ok := t.Term().(interface{ Levels() []string }); ok && len(t.Features) == 1 {
-		return &Axis{Feature: name, Levels: l.Levels()}, nil
+	if levels, ok := levelsOf(t); ok {
+		return &Axis{Feature: name, Levels: levels}, nil
 	}
 	if f.Levels != nil {
 		return &Axis{Feature: name, Levels: inOrder(f.Levels)}, nil

@@ -73,12 +73,8 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	for _, w := range r.Warnings {
 		p.Warnings = append(p.Warnings, clean(w))
 	}
-	of := map[[2]string]*Effect{}
-	for i := range effects {
-		of[[2]string{effects[i].Predictor, effects[i].Term}] = &effects[i]
-	}
 	for k := range r.Predictors {
-		p.Predictors = append(p.Predictors, newPredictor(r, k, of))
+		p.Predictors = append(p.Predictors, newPredictor(r, k, effects))
 		p.Likelihood = p.Likelihood || p.Predictors[k].Importance.Likelihood
 	}
 	return p

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,6 +23,7 @@ type predictor struct {
 	Rest       []termRow // intercept and unstructured
 	Figures    []figure
 	NotDrawn   string
+	Sums       bool // some figures are of sums
 	Skipped    []fact
 	Importance importances
 	Rank       string
@@ -36,7 +38,7 @@ type termRow struct {
 	Unidentified                                                   bool
 }
 
-func newPredictor(r *decompose.Result, k int, effects map[[2]string]*Effect) predictor {
+func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	d := &r.Predictors[k]
 	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
@@ -50,7 +52,7 @@ func newPredictor(r *decompose.Result, k int, effects map[[2]string]*Effect) pre
 		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
-	p.figures(r, d, order, effects)
+	p.figures(r, d, effects)
 	p.Importance = newImportances(r, d)
 	p.identifiability(d)
 	return p
@@ -63,15 +65,7 @@ func bySize(d *decompose.Predictor) []int {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch a, b := d.Terms[i].After.Variance, d.Terms[j].After.Variance; {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Terms[j].After.Variance, d.Terms[i].After.Variance) })
 	return order
 }
 
@@ -178,34 +172,65 @@ func stages(d *decompose.Predictor) (out []stage, zero, hundred string) {
 	return out, px(x.at(0)), px(x.at(1))
 }
 
-// figures draws the largest terms.
-func (p *predictor) figures(r *decompose.Result, d *decompose.Predictor, order []int, effects map[[2]string]*Effect) {
+// figures draws the largest effects: of terms, and of sums in place of the terms
+// whose split is not identified.
+func (p *predictor) figures(r *decompose.Result, d *decompose.Predictor, effects []Effect) {
 	draw := drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: d.Name}
 	for _, f := range r.Features {
 		draw.feature[f.Name] = f
 	}
-	if len(order) > drawn {
-		p.NotDrawn = fmt.Sprintf("Drawn are the %d terms of %d whose contributions vary most; the table above and effects.csv have all.", drawn, len(order))
-		order = order[:drawn]
+	candidates := draw.candidates(d, effects)
+	if len(candidates) > drawn {
+		p.NotDrawn = fmt.Sprintf("Drawn are the %d of %d that vary most; the table above and effects.csv have all.", drawn, len(candidates))
+		candidates = candidates[:drawn]
 	}
-	for _, j := range order {
-		if e := effects[[2]string{d.Name, d.Terms[j].Name}]; e != nil {
-			draw.share(e, &d.Terms[j])
-		}
+	for _, c := range candidates {
+		draw.share(c)
+		p.Sums = p.Sums || c.effect.Sum != nil
 	}
-	for _, j := range order {
-		t := &d.Terms[j]
-		e := effects[[2]string{d.Name, t.Name}]
-		if e == nil {
-			continue
-		}
-		f, why := draw.draw(e, t)
+	for _, c := range candidates {
+		f, why := draw.draw(c)
 		if f == nil {
-			p.Skipped = append(p.Skipped, fact{Name: clip(t.Name, 60), Value: clip(why, 300)})
+			p.Skipped = append(p.Skipped, fact{Name: clip(c.effect.Term, 60), Value: clip(why, 300)})
 			continue
 		}
 		p.Figures = append(p.Figures, *f)
 	}
+}
+
+// candidates are what could be drawn of a predictor, largest first.
+func (draw *drawing) candidates(d *decompose.Predictor, effects []Effect) []*candidate {
+	term := map[string]*decompose.TermResult{}
+	for j := range d.Terms {
+		term[d.Terms[j].Name] = &d.Terms[j]
+	}
+	summed := map[string]bool{}
+	for i := range effects {
+		if e := &effects[i]; e.Predictor == d.Name && e.Note == "" {
+			for _, name := range e.Sum {
+				summed[name] = true
+			}
+		}
+	}
+	var out []*candidate
+	for i := range effects {
+		e := &effects[i]
+		names := e.Sum
+		if names == nil {
+			names = []string{e.Term}
+		}
+		var terms []*decompose.TermResult
+		for _, name := range names {
+			if t := term[name]; t != nil && (e.Sum != nil || !summed[name]) {
+				terms = append(terms, t)
+			}
+		}
+		if e.Predictor == d.Name && len(terms) == len(names) {
+			out = append(out, draw.newCandidate(e, terms))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(b.after, a.after) })
+	return out
 }
 
 func (p *predictor) identifiability(d *decompose.Predictor) {

@@ -55,7 +55,7 @@ type tick struct {
 	Label string
 }
 
-// ticks marks round numbers, about n of them.
+// ticks marks round numbers, n of them or down to half as many.
 func (a axis) ticks(n int) []tick {
 	step := niceStep(a.size() / float64(n))
 	var out []tick

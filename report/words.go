@@ -40,20 +40,20 @@ func maybe(v *float64) string {
 	return num(*v)
 }
 
-// percent writes a share.
+// percent writes a share; the space does not break.
 func percent(v float64) string {
 	switch a := math.Abs(100 * v); {
 	case bad(v):
 		return none
 	case a == 0:
-		return "0 %"
+		return "0\u00a0%"
 	case a < 0.05:
 		if v < 0 {
-			return "> −0.1 %"
+			return "> −0.1\u00a0%"
 		}
-		return "< 0.1 %"
+		return "< 0.1\u00a0%"
 	default:
-		return minus(strconv.FormatFloat(100*v, 'f', 1, 64)) + " %"
+		return minus(strconv.FormatFloat(100*v, 'f', 1, 64)) + "\u00a0%"
 	}
 }
 
