@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The golden file is mgcv's concurvity(full = TRUE) of one model.
+// The golden file is mgcv's concurvity of one model. Tolerance: our ridge of 1e-10
+// on correlations whose smallest eigenvalue is about 1e-3.
 func TestConcurvityIsMgcvs(t *testing.T) {
 	raw, err := os.ReadFile("../testdata/golden/concurvity/small.json")
 	if err != nil {
@@ -27,13 +28,13 @@ func TestConcurvityIsMgcvs(t *testing.T) {
 		if term.Name != want.Terms[j] {
 			t.Fatalf("term %q, want %q", term.Name, want.Terms[j])
 		}
-		near(t, "worst of "+term.Name, term.Concurvity.Worst, want.Worst[j], 1e-8)
-		near(t, "observed of "+term.Name, term.Concurvity.Observed, want.Observed[j], 1e-8)
-		near(t, "estimate of "+term.Name, term.Concurvity.Estimate, want.Estimate[j], 1e-8)
+		near(t, "worst of "+term.Name, term.Concurvity.Worst, want.Worst[j], 1e-7)
+		near(t, "observed of "+term.Name, term.Concurvity.Observed, want.Observed[j], 1e-7)
+		near(t, "estimate of "+term.Name, term.Concurvity.Estimate, want.Estimate[j], 1e-7)
 	}
 	pairs := r.Predictors[0].Concurvity
 	if len(pairs) != 2 || pairs[0].Term != "s(z)" || pairs[0].With != "s(x2)" {
 		t.Fatalf("pairs %v, want those of s(x2) and s(z)", pairs)
 	}
-	near(t, "worst of the pair", pairs[0].Worst, want.PairsWorst[1][2], 1e-8)
+	near(t, "worst of the pair", pairs[0].Worst, want.PairsWorst[1][2], 1e-7)
 }
