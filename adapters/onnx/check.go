@@ -89,6 +89,9 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 		if v == nil {
 			continue
 		}
+		if n.Op == "CastLike" && v != n.Inputs[0] {
+			continue // only its type matters
+		}
 		constant = constant && v.Const != nil
 		size, _ := elements(v.Shape) // reading counts as work, too
 		nc.work += int64(size)
@@ -99,6 +102,9 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 		}
 		if len(v.Shape) > maxRank {
 			return fail(fmt.Errorf("output %q has %d axes; at most %d are supported", v.Name, len(v.Shape), maxRank))
+		}
+		if !constant && v.BatchAxis() < 0 {
+			return fail(fmt.Errorf("output %q depends on the inputs but has no batch axis", v.Name))
 		}
 		size, ok := elements(v.Shape)
 		if !ok {
@@ -127,7 +133,7 @@ func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
 
 func arity(n *Node, lo, hi, outs int) error {
 	if len(n.Inputs) < lo || hi >= 0 && len(n.Inputs) > hi {
-		return fmt.Errorf("has %d inputs, needs %s", len(n.Inputs), span(lo, hi))
+		return fmt.Errorf("has %d inputs, needs %s", len(n.Inputs), countText(lo, hi))
 	}
 	for i := range lo {
 		if n.Inputs[i] == nil {
@@ -145,7 +151,7 @@ func arity(n *Node, lo, hi, outs int) error {
 	return nil
 }
 
-func span(lo, hi int) string {
+func countText(lo, hi int) string {
 	switch {
 	case hi < 0:
 		return fmt.Sprintf("at least %d", lo)
