@@ -88,6 +88,16 @@ func rows(d ...int) []int { return append([]int{Batch}, d...) }
 // exporter would have written.
 func loaded(t testing.TB, g *Graph, opset int64) *Graph {
 	t.Helper()
+	out, err := Load(bytes.NewReader(encoded(t, g, opset)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// encoded is the file that holds a hand-built graph.
+func encoded(t testing.TB, g *Graph, opset int64) []byte {
+	t.Helper()
 	pb := &onnxpb.GraphProto{Name: "hand"}
 	done := map[string]bool{}
 	for _, v := range g.Inputs {
@@ -117,11 +127,7 @@ func loaded(t testing.TB, g *Graph, opset int64) *Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Load(bytes.NewReader(raw), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return raw
 }
 
 func valueInfo(v *Value) *onnxpb.ValueInfoProto {

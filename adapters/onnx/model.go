@@ -30,7 +30,7 @@ type Model struct {
 	widths    map[string]int
 
 	eta   []source
-	zeta  [][]source
+	zeta  [][]stretch
 	gamma [][]float64
 	taps  []tapSources
 
@@ -41,9 +41,29 @@ type Model struct {
 // want[tensor], or, if tensor is -1, data column index.
 type source struct{ tensor, index int }
 
+// stretch is n neighbouring numbers of one row, from s on.
+type stretch struct {
+	source
+	n int
+}
+
+// stretches joins neighbours, so that whole layers are copied at once.
+func stretches(from []source) []stretch {
+	var out []stretch
+	for _, s := range from {
+		if i := len(out) - 1; i >= 0 && s.tensor >= 0 && out[i].tensor == s.tensor && out[i].index+out[i].n == s.index {
+			out[i].n++
+			continue
+		}
+		out = append(out, stretch{s, 1})
+	}
+	return out
+}
+
 type tapSources struct {
-	name string
-	from []source
+	name  string
+	width int
+	from  []stretch
 }
 
 // NewModel discovers the structure of g bound to data columns and prepares the
@@ -79,11 +99,11 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	}
 	terms := map[*tap]*decompose.Tap{}
 	for _, t := range s.taps {
-		ts := tapSources{name: t.name}
+		var sources []source
 		for _, el := range t.elements {
-			ts.from = append(ts.from, from(el))
+			sources = append(sources, from(el))
 		}
-		m.taps = append(m.taps, ts)
+		m.taps = append(m.taps, tapSources{t.name, len(sources), stretches(sources)})
 		m.widths[t.name] = len(t.elements)
 		var features []string
 		for _, c := range t.columns {
@@ -98,7 +118,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		for _, el := range p.deep {
 			deep = append(deep, from(el))
 		}
-		m.zeta, m.gamma = append(m.zeta, deep), append(m.gamma, p.gamma)
+		m.zeta, m.gamma = append(m.zeta, stretches(deep)), append(m.gamma, p.gamma)
 		blocks := []decompose.Block{}
 		for _, l := range p.linear {
 			if lines[l.column] == nil {
@@ -270,7 +290,7 @@ func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
 		return err
 	}
 	for _, t := range m.taps {
-		if err := check(fmt.Sprintf("tap %q", t.name), dst.Taps[t.name], len(t.from)); err != nil {
+		if err := check(fmt.Sprintf("tap %q", t.name), dst.Taps[t.name], t.width); err != nil {
 			return err
 		}
 	}
@@ -313,29 +333,38 @@ func (m *Model) fill(buf *buffer, at, n int) {
 
 // collect moves the evaluated tensors to rows at, at+1, ... of the outputs.
 func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, n int) error {
-	value := func(s source, r int) float64 {
+	values := func(s source, n, r int) []float64 {
 		if s.tensor < 0 {
-			return buf.columns[s.index][at+r]
+			return buf.columns[s.index][at+r : at+r+1]
 		}
-		return buf.want[s.tensor][r*m.stride[s.tensor]+s.index]
+		i := r*m.stride[s.tensor] + s.index
+		return buf.want[s.tensor][i : i+n]
+	}
+	taps := make([]*mat.Dense, len(m.taps))
+	for i, t := range m.taps {
+		taps[i] = dst.Taps[t.name]
 	}
 	for r := range n {
 		eta, zeta := dst.Eta.RawRowView(at+r), dst.Zeta.RawRowView(at+r)
 		for k, s := range m.eta {
-			eta[k] = value(s, r)
+			eta[k] = values(s, 1, r)[0]
 			if math.IsNaN(eta[k]) || math.IsInf(eta[k], 0) {
 				return fmt.Errorf("onnx: predictor %q is %g at data row %d: the network overflows there; compare the row's values with those it was trained on", m.structure.Predictors[k].Name, eta[k], b.Row(at+r)+1)
 			}
-			sum := 0.0
-			for j, u := range m.zeta[k] {
-				sum += m.gamma[k][j] * value(u, r)
+			gamma, sum := m.gamma[k], 0.0
+			for _, s := range m.zeta[k] {
+				for j, u := range values(s.source, s.n, r) {
+					sum += gamma[j] * u
+				}
+				gamma = gamma[s.n:]
 			}
 			zeta[k] = sum
 		}
-		for _, t := range m.taps {
-			row := dst.Taps[t.name].RawRowView(at + r)
-			for j, s := range t.from {
-				row[j] = value(s, r)
+		for i, t := range m.taps {
+			row := taps[i].RawRowView(at + r)
+			for _, s := range t.from {
+				copy(row, values(s.source, s.n, r))
+				row = row[s.n:]
 			}
 		}
 	}

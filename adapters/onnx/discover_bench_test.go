@@ -1,0 +1,80 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// manySubnetworks is a NAM of p subnetworks 1-64-64, a deep net p-200-200 and
+// linear terms.
+func manySubnetworks(p int) *Graph {
+	x := handIn("x", Batch, p)
+	h := newHandGraph(x)
+	hidden := func(v *Value, from, to int) *Value {
+		v = h.node("Gemm", nil, rows(to), v, rampNamed(h, from, to), rampNamed(h, to))
+		return h.node("Relu", nil, rows(to), v)
+	}
+	out := func(v *Value, from int) *Value { return h.node("MatMul", nil, rows(1), v, rampNamed(h, from, 1)) }
+	eta := h.add(out(x, p), out(hidden(hidden(x, p, 200), 200, 200), 200))
+	for j := range p {
+		eta = h.add(eta, out(hidden(hidden(h.slice(x, int64(j), int64(j)+1), 1, 64), 64, 64), 64))
+	}
+	return h.output("y", eta)
+}
+
+func rampNamed(h *handGraph, d ...int) *Value {
+	v := ramp(d...)
+	v.Name = fmt.Sprintf("w%d", len(h.g.values))
+	h.g.values[v.Name] = v
+	for i := range v.Const.F {
+		v.Const.F[i] /= 64
+	}
+	return v
+}
+
+func BenchmarkDiscover(b *testing.B) {
+	g := loaded(b, manySubnetworks(100), 13)
+	for b.Loop() {
+		if _, err := Discover(g, Unbound(g), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkModelForward compares Forward with the engine alone on the same
+// tensors: the difference is what binding and collecting cost.
+func BenchmarkModelForward(b *testing.B) {
+	g := loaded(b, manySubnetworks(10), 13)
+	const n = 4096
+	rows := someRows(b, g, n)
+	m, err := NewModel(g, Unbound(g), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("model", func(b *testing.B) {
+		out := outputsFor(m, n)
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := m.Forward(context.Background(), out, rows); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+	b.Run("engine", func(b *testing.B) {
+		buf := m.buffer()
+		for j := range m.columns {
+			buf.columns[j], _ = rows.Numeric(m.columns[j])
+		}
+		for b.Loop() {
+			for at := 0; at < n; at += forwardRows {
+				m.fill(buf, at, forwardRows)
+				if err := m.runner.Run(buf.want, buf.inputs, forwardRows); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+}

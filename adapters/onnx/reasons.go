@@ -1,0 +1,169 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What inspect says about a decision: which nodes, and why.
+
+// inputsRead lists, by column, the inputs that predictor k reads it from.
+func (d *discovery) inputsRead(k int) map[int][]*Value {
+	reads := map[int][]*Value{}
+	for _, a := range d.found[k].u.atoms {
+		if c, ok := d.column[a]; ok && !slices.Contains(reads[c], a.value) {
+			reads[c] = append(reads[c], a.value)
+		}
+	}
+	return reads
+}
+
+// readers lists the nodes on predictor k's linear path that weigh column c on
+// its way from the inputs, or those that read it if none does, and the names of
+// the inputs.
+func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
+	carries := map[*Value]bool{}
+	for _, v := range inputs {
+		names = append(names, v.Name)
+		carries[v] = true
+	}
+	single := d.dep.sets.single(c)
+	var weigh, read []string
+	for _, n := range d.found[k].u.path {
+		if !slices.ContainsFunc(n.Inputs, func(v *Value) bool { return carries[v] }) {
+			continue
+		}
+		for _, v := range n.Outputs {
+			if v != nil && d.dep.sets.union(d.tensorSet(v), single) == d.tensorSet(v) {
+				carries[v] = true
+			}
+		}
+		if carries[n.Outputs[0]] && weighs(n) {
+			weigh = append(weigh, describe(n))
+		}
+		if slices.ContainsFunc(n.Inputs, func(v *Value) bool { return slices.Contains(inputs, v) }) {
+			read = append(read, describe(n))
+		}
+	}
+	if len(weigh) > 0 {
+		return weigh, names
+	}
+	return append([]string{}, read...), names
+}
+
+func weighs(n *Node) bool {
+	switch n.Op {
+	case "Gemm", "MatMul", "Einsum", "Conv", "Mul", "Div", "Scaler", "BatchNormalization":
+		return true
+	}
+	return false
+}
+
+// tensorSet is the union of the columns that v's elements depend on.
+func (d *discovery) tensorSet(v *Value) int32 {
+	if id, ok := d.whole[v]; ok {
+		return id
+	}
+	dep := d.dep.of[v]
+	id := dep.all
+	for _, e := range dep.each {
+		id = d.dep.sets.union(id, e)
+	}
+	d.whole[v] = id
+	return id
+}
+
+func (d *discovery) deepReason(id int32, elements []element, by string) string {
+	_, nodes := sources(elements)
+	subject, depend := fmt.Sprintf("%s of %s", plural(len(elements), "feature"), strings.Join(nodes, " and ")), "depend"
+	if len(elements) == 1 {
+		depend = "depends"
+	}
+	n, all := d.dep.sets.size(id), d.dep.sets.size(d.all)
+	switch {
+	case d.o.NoStructure:
+		return subject + ": no structure was asked for"
+	case by != "":
+		return fmt.Sprintf("%s: forced into the deep part by --deep %q", subject, by)
+	case n == 0:
+		return subject + " " + depend + " on no column"
+	case id == d.all && all == 1:
+		return fmt.Sprintf("%s %s on %q, the model's only column", subject, depend, d.columnNames(id)[0])
+	case id == d.all:
+		return fmt.Sprintf("%s %s on all %d columns", subject, depend, all)
+	}
+	return fmt.Sprintf("%s %s on %d columns (%s), more than --max-order %d", subject, depend, n, quotedList(d.columnNames(id)), d.maxOrder)
+}
+
+// sumUp says in a sentence what kind of model the predictor is.
+func (d *discovery) sumUp(k int) {
+	info := &d.s.Predictors[k]
+	say := func(format string, args ...any) { info.Reasons = append(info.Reasons, fmt.Sprintf(format, args...)) }
+	if info.Head != "" {
+		say("the final %s is peeled off: the predictor is its input", info.Head)
+	}
+	linear, learned := 0, 0
+	for _, t := range info.Terms {
+		if t.Kind == "linear" {
+			linear++
+		} else {
+			learned++
+		}
+	}
+	var terms []string
+	if linear > 0 {
+		terms = append(terms, plural(linear, "linear term"))
+	}
+	if learned > 0 {
+		terms = append(terms, plural(learned, "learned term"))
+	}
+	switch {
+	case d.o.NoStructure:
+		say("no structure was asked for: everything is deep")
+	case linear+learned == 0 && info.Deep != nil:
+		say("no additive structure: a black box; a formula supplies the structure")
+		if info.Deep.Width == 1 {
+			d.hintInside(k)
+		}
+	case info.Deep == nil && linear+learned == 0:
+		say("constant: nothing to decompose")
+	case info.Deep == nil && learned > 0:
+		say("additive (%s); nothing is left for the deep part, zeta = 0; --deep NAME or a smaller --max-order moves addends there", strings.Join(terms, ", "))
+	case info.Deep == nil:
+		say("linear; nothing is left for the deep part, zeta = 0")
+	default:
+		say("semi-structured: %s and a deep part", strings.Join(terms, ", "))
+	}
+}
+
+// hintInside: a predictor that is one unit of a non-linear node may be a
+// response whose structure lies behind it.
+func (d *discovery) hintInside(k int) {
+	info := &d.s.Predictors[k]
+	n := d.s.predictors[k].deep[0].value.Producer
+	if n == nil {
+		return
+	}
+	for _, v := range n.Inputs {
+		if v != nil && v.Const == nil && v.Type.Floating() && v.Producer != nil {
+			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with --predictor %q", describe(n), v.Name))
+			return
+		}
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func describeAll(nodes []*Node) []string {
+	names := []string{}
+	for _, n := range nodes {
+		names = append(names, describe(n))
+	}
+	return names
+}
