@@ -98,9 +98,8 @@ func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]
 	return out, nil
 }
 
-// sums lists the sets of terms that are identified together only, where all are
-// functions of the same one feature: then their sum is one curve.
-func sums(d *decompose.Predictor) [][]int {
+// entangled lists the sets of terms that are identified together only.
+func entangled(d *decompose.Predictor) [][]int {
 	at := map[string]int{}
 	for j, t := range d.Terms {
 		at[t.Name] = j
@@ -122,16 +121,22 @@ func sums(d *decompose.Predictor) [][]int {
 			}
 		}
 		slices.Sort(set)
-		curve := len(set) > 1
-		for _, j := range set {
-			by, _ := byOf(&d.Terms[j])
-			curve = curve && by == "" && len(d.Terms[j].Features) == 1 && d.Terms[j].Features[0] == d.Terms[first].Features[0]
-		}
-		if curve {
-			out = append(out, set)
-		}
+		out = append(out, set)
 	}
 	return out
+}
+
+// sums are the entangled sets whose terms are all functions of the same one
+// feature: their sum is one curve.
+func sums(d *decompose.Predictor) [][]int {
+	return slices.DeleteFunc(entangled(d), func(set []int) bool {
+		feature := d.Terms[set[0]].Features
+		return len(set) < 2 || slices.ContainsFunc(set, func(j int) bool {
+			t := &d.Terms[j]
+			by, _ := byOf(t)
+			return by != "" || len(t.Features) != 1 || t.Features[0] != feature[0]
+		})
+	})
 }
 
 // effect evaluates the sum of some terms of predictor k; an error says why that

@@ -76,7 +76,7 @@ func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
 	case s.lo < d.common.lo || s.hi > d.common.hi:
 		why = []string{fmt.Sprintf("The %s scale is its own.", direction)}
 	case ratio > 1/flat:
-		why = []string{fmt.Sprintf("Small effect: the %s scale is enlarged %s times.", direction, digits(ratio, 2))}
+		why = []string{fmt.Sprintf("The %s scale is enlarged %s times.", direction, digits(ratio, 2))}
 	default:
 		s = d.common
 	}

@@ -248,7 +248,7 @@ func TestManyTerms(t *testing.T) {
 	m.heads = []string{"mu", "sigma"}
 	res, a := decomposed(t, with(m, terms...), src, nil)
 	page := pageOf(t, res, effectsOf(t, res, a))
-	contains(t, page, "Drawn are the 24 of 200 that vary most; the table above and effects.csv have all.", "376 more, less important", "c199")
+	contains(t, page, "Drawn are the 24 of 200 that vary most; the table above and effects.csv have all.", "376 more, less important or not identified alone", "c199")
 	if got := strings.Count(page, "<figure>"); got != 48 {
 		t.Errorf("%d figures", got)
 	}

@@ -11,7 +11,7 @@ import (
 
 // importances is the section on importance.
 type importances struct {
-	Features, Terms, More []importanceRow // More: beyond the first 24, folded away
+	Features, Terms, More []importanceRow // More: beyond the first 24 or not identified, folded away
 	Likelihood            bool            // else variance shares are all there is
 	Measure               string          // what the bars show
 	Validity              string          // of McFadden's figures, in words
@@ -70,7 +70,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 			row.Negative = v < 0
 		}
 		switch {
-		case len(out.Features)+len(out.Terms) == drawn:
+		case row.Arbitrary || len(out.Features)+len(out.Terms) == drawn:
 			out.More = append(out.More, row)
 		case e.Feature != "":
 			out.Features = append(out.Features, row)

@@ -32,77 +32,26 @@ type predictor struct {
 	Fit        []fact
 }
 
-// termRow is a line of the table of what moved.
-type termRow struct {
-	Name, Kind, Columns, EDF, SP, Identified, Before, After, Share string
-	Unidentified                                                   bool
-}
-
 func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	d := &r.Predictors[k]
 	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
 	p.Stages, p.BarZero, p.BarHundred = stages(d)
-	order := bySize(d)
-	for _, j := range order {
-		p.Terms = append(p.Terms, newTermRow(r, d, j))
-	}
+	draw := newDrawing(r, d)
+	candidates := draw.candidates(d, effects)
+	p.Terms = termRows(d, candidates)
 	p.Rest = []termRow{
 		{Name: "intercept", Kind: "a constant: its value, not an sd", Before: num(d.InterceptBefore), After: num(d.Intercept)},
 		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
-	p.figures(r, d, effects)
+	p.figures(draw, candidates)
 	p.Importance = newImportances(r, d)
 	p.identifiability(d)
 	return p
 }
 
-// bySize orders terms by the standard deviation of their contribution after the
-// projection, largest first.
-func bySize(d *decompose.Predictor) []int {
-	order := make([]int, len(d.Terms))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Terms[j].After.Variance, d.Terms[i].After.Variance) })
-	return order
-}
-
 func sd(variance float64) string { return num(math.Sqrt(variance)) }
-
-func newTermRow(r *decompose.Result, d *decompose.Predictor, j int) termRow {
-	t := &d.Terms[j]
-	row := termRow{
-		Name: clip(t.Name, 60), Kind: clip(string(t.Kind), 20), Columns: count(int64(t.Columns)), EDF: num(t.EDF), SP: none,
-		Identified: "yes", Before: sd(t.Before.Variance), After: sd(t.After.Variance), Share: share(d, t.Name), Unidentified: !t.Identified,
-	}
-	var sp []string
-	for _, v := range t.SP {
-		sp = append(sp, num(v))
-	}
-	if len(sp) > 0 {
-		row.SP = strings.Join(sp, ", ")
-	}
-	if t.AtInfinity {
-		row.SP += " → ∞"
-	}
-	if !t.Identified {
-		row.Identified = "no"
-	}
-	return row
-}
-
-// share is a single term's share of the predictor's variance, if importance was
-// measured: its own entry, or that of a feature of which it is the only term.
-func share(d *decompose.Predictor, term string) string {
-	for _, e := range d.Importance {
-		if len(e.Terms) == 1 && e.Terms[0] == term {
-			return percent(e.VarianceShare)
-		}
-	}
-	return none
-}
 
 // headline says in a sentence what the report is about.
 func (p *predictor) headline(d *decompose.Predictor) {
@@ -174,12 +123,7 @@ func stages(d *decompose.Predictor) (out []stage, zero, hundred string) {
 
 // figures draws the largest effects: of terms, and of sums in place of the terms
 // whose split is not identified.
-func (p *predictor) figures(r *decompose.Result, d *decompose.Predictor, effects []Effect) {
-	draw := drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: d.Name}
-	for _, f := range r.Features {
-		draw.feature[f.Name] = f
-	}
-	candidates := draw.candidates(d, effects)
+func (p *predictor) figures(draw *drawing, candidates []*candidate) {
 	if len(candidates) > drawn {
 		p.NotDrawn = fmt.Sprintf("Drawn are the %d of %d that vary most; the table above and effects.csv have all.", drawn, len(candidates))
 		candidates = candidates[:drawn]
@@ -196,6 +140,15 @@ func (p *predictor) figures(r *decompose.Result, d *decompose.Predictor, effects
 		}
 		p.Figures = append(p.Figures, *f)
 	}
+}
+
+// newDrawing prepares the pictures of one predictor.
+func newDrawing(r *decompose.Result, d *decompose.Predictor) *drawing {
+	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: d.Name}
+	for _, f := range r.Features {
+		draw.feature[f.Name] = f
+	}
+	return draw
 }
 
 // candidates are what could be drawn of a predictor, largest first.
@@ -241,11 +194,12 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 			count(int64(d.Columns)), count(int64(d.Rank)), num(d.RankTolerance), count(int64(d.Columns-d.Rank)))
 	}
 	p.Aliased = list(d.Aliased, 40)
-	for _, t := range d.Terms {
-		if !t.Identified {
-			p.Splits = append(p.Splits, fmt.Sprintf("%s: its columns overlap with those of %s. Only their sum is determined by the data, so the curves are one of many equivalent splits (the one of smallest norm) and have no band.",
-				clip(t.Name, 60), list(t.AliasedWith, 8)))
+	for _, set := range entangled(d) {
+		var names []string
+		for _, j := range set {
+			names = append(names, clip(d.Terms[j].Name, 60))
 		}
+		p.Splits = append(p.Splits, strings.Join(names, " + "))
 	}
 }
 
