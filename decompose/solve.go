@@ -232,6 +232,10 @@ func (c *constrained) problem(m *moments.Moments, intercept, total bool, beta []
 	p.XX, p.XZ = c.reduce(xx, xz)
 	if intercept {
 		_, mean := c.reduce(c.view.XX, c.view.Mean)
+		p.XMean, p.ZMean = mean, c.view.MeanR
+		if total {
+			p.ZMean += floats.Dot(c.view.Mean, beta)
+		}
 		const rounding = 1e-14 // of a column's mean square
 		for i, mu := range mean {
 			if p.XX.At(i, i) > rounding*mu*mu*m.SumW {
