@@ -190,7 +190,7 @@ func (c *nodeCheck) fold(op operator[float64]) error {
 	x := &exec[float64]{rows: 1, scratch: new([]float64)}
 	for _, v := range c.Inputs {
 		var t tensor[float64]
-		if v != nil {
+		if v != nil && v.Const != nil {
 			t = tensor[float64]{shape: v.Shape, f: v.Const.F, i: v.Const.I}
 		}
 		x.in = append(x.in, t)

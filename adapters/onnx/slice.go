@@ -95,6 +95,7 @@ func sliceAxis(from, to, step int64, n int) (start, count int) {
 }
 
 func inferSlice(c *nodeCheck) error {
+	var toLast []int // entries of ends that are the number of rows
 	p, err := planSlice(c.Node, func(i int) ([]int64, error) {
 		s, ok := c.dimsOf(c.Inputs[i])
 		if !ok || len(s.shape) != 1 {
@@ -106,7 +107,8 @@ func inferSlice(c *nodeCheck) error {
 				if i != 2 || d.k != 1 {
 					return nil, fmt.Errorf("mixes rows: its %s depend on the number of rows", []string{"", "starts", "ends"}[i])
 				}
-				d.k = math.MaxInt64 // up to the last row
+				toLast = append(toLast, len(out))
+				d.k = math.MaxInt64
 			}
 			out = append(out, d.k)
 		}
@@ -114,6 +116,15 @@ func inferSlice(c *nodeCheck) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, i := range toLast {
+		k := int64(i)
+		if c.has(3) {
+			k = c.Inputs[3].Const.I[i]
+		}
+		if at, _ := axis(k, len(p.size)); p.size[at] != Batch {
+			return fmt.Errorf("mixes rows: its end on axis %d is the number of rows", at)
+		}
 	}
 	c.Node.slice = p
 	return c.set(0, c.Inputs[0].Type, p.size)

@@ -1,0 +1,40 @@
+// Command gen writes the assembly of package kernel. It needs nothing but Go,
+// and the same source always gives the same bytes.
+//
+// Usage, as go generate does: go run ./gen, in the directory of the package.
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+)
+
+func main() {
+	out := files()
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		if err := os.WriteFile(name, out[name], 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// files are the generated files by name.
+func files() map[string][]byte {
+	out := map[string][]byte{}
+	for _, file := range []struct {
+		name  string
+		write func(*source)
+	}{
+		{"tile_avx512_amd64.s", func(s *source) { tiles(s, avx512) }},
+		{"tile_avx2_amd64.s", func(s *source) { tiles(s, avx2) }},
+	} {
+		s := &source{}
+		s.header()
+		file.write(s)
+		out[file.name] = s.Bytes()
+	}
+	return out
+}
