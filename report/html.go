@@ -118,15 +118,22 @@ func facts(r *decompose.Result) []fact {
 }
 
 func methodWords(r *decompose.Result) string {
-	switch {
-	case r.Method == decompose.PHO:
-		return "PHO, orthogonal projection"
-	case r.Smoothing != "":
-		return "PHOGAM, penalised projection, smoothing by " + clip(strings.ToUpper(r.Smoothing), 20)
-	case r.Method == decompose.PHOGAM:
-		return "PHOGAM, penalised projection"
+	var s string
+	switch r.Method {
+	case decompose.PHO:
+		s = "PHO, orthogonal projection"
+	case decompose.PHOGAM:
+		s = "PHOGAM, penalised projection"
+	default:
+		s = clip(string(r.Method), 20)
 	}
-	return clip(string(r.Method), 20)
+	if r.Smoothing != "" {
+		s += ", smoothing by " + clip(strings.ToUpper(r.Smoothing), 20)
+	}
+	if r.Refit != "" {
+		s += ", refit of the " + clip(r.Refit, 20)
+	}
+	return s
 }
 
 // indented lays out JSON to be read; nothing for none.

@@ -102,8 +102,9 @@ func TestPage(t *testing.T) {
 	r, a := everything(t)
 	r.Model = json.RawMessage(`{"path": "models/house.onnx", "sha256": "0123456789abcdef0123"}`)
 	r.Diagnostics = json.RawMessage(`{"seed": 7}`)
+	r.Predictors[0].Concurvity = []decompose.PairConcurvity{{Term: "dow", With: "group", Concurvity: decompose.Concurvity{Worst: 0.4321, Observed: 0.1, Estimate: 0.2}}}
 	page := pageOf(t, r, effectsOf(t, r, a))
-	contains(t, page, "Decomposition of house.onnx", "0123456789ab…", "The interpretable part carries", "before the projection it carried",
+	contains(t, page, "dow group 0.432 0.100 0.200", "Decomposition of house.onnx", "0123456789ab…", "The interpretable part carries", "before the projection it carried",
 		"What moved", "Effects", "Importance", "Identifiability", "Fit and checks", "Glossary", "projection band",
 		"x0 &#43; s(x0)", "Terms whose split is not identified are drawn as their sum, which is.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "2 warnings")
 	if n := strings.Count(page, "<figure>"); n != 9 {
@@ -146,6 +147,7 @@ func TestHostileNames(t *testing.T) {
 		effects := effectsOf(t, r, a)
 		d := &r.Predictors[0]
 		d.Name, d.Status, d.Aliased = name, name, []string{name}
+		d.Concurvity = []decompose.PairConcurvity{{Term: name, With: name}}
 		d.Terms[0].Name, d.Terms[0].Identified, d.Terms[0].AliasedWith = name, false, []string{name}
 		one := 0.5
 		d.Importance = []decompose.Importance{{Feature: name, Terms: []string{name}, McFadden: &one, DeltaLogLikPerRow: &one}}

@@ -29,6 +29,7 @@ type predictor struct {
 	Rank       string
 	Aliased    string
 	Splits     []string
+	Concurvity []concurvityRow
 	Fit        []fact
 }
 
@@ -201,7 +202,20 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 		}
 		p.Splits = append(p.Splits, strings.Join(names, " + "))
 	}
+	pairs := slices.Clone(d.Concurvity)
+	slices.SortStableFunc(pairs, func(a, b decompose.PairConcurvity) int { return cmp.Compare(b.Worst, a.Worst) })
+	for _, c := range pairs[:min(len(pairs), pairsShown)] {
+		p.Concurvity = append(p.Concurvity, concurvityRow{
+			Term: clip(c.Term, 60), With: clip(c.With, 60), Worst: num(c.Worst), Observed: num(c.Observed), Estimate: num(c.Estimate),
+		})
+	}
 }
+
+// pairsShown is how many pairs of terms the table of concurvity has.
+const pairsShown = 12
+
+// concurvityRow says how much of a term lies in the span of another.
+type concurvityRow struct{ Term, With, Worst, Observed, Estimate string }
 
 // fitFacts are the diagnostics, each with how to read it.
 func fitFacts(r *decompose.Result, d *decompose.Predictor) []fact {
