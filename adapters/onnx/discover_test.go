@@ -135,6 +135,14 @@ func TestDiscoverPatterns(t *testing.T) {
 			return h.output("y", h.linear(h2, 1, 1, 1))
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):6"}},
 
+		{reason: "a residual block in a subnetwork: one term from two tensors, and what it adds up linearly", build: func() *Graph {
+			h, x := x4()
+			h1 := h.relu(h.slice(x, 0, 1), 1, 2)
+			h2 := h.add(h1, h.relu(h1, 2, 2))
+			skip := h.add(h2, h.slice(x, 0, 1))
+			return h.output("y", h.add(h.linear(skip, 1, 2), h.linear(h.relu(x, 4, 3), 1, 1, 1)))
+		}, want: []string{"eta[] = 0 + 3 x[0] + f(x[0]):4 + deep(x[0],x[1],x[2],x[3]):3"}},
+
 		{reason: "batch normalisation in front and behind", build: func() *Graph {
 			h, x := x4()
 			one := floats([]int{4}, 1, 1, 1, 1)
