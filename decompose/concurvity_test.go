@@ -9,7 +9,7 @@ import (
 // The golden file is mgcv's concurvity of one model. Tolerance: our ridge of 1e-10
 // on correlations whose smallest eigenvalue is about 1e-3.
 func TestConcurvityIsMgcvs(t *testing.T) {
-	raw, err := os.ReadFile("../testdata/golden/concurvity/small.json")
+	raw, err := os.ReadFile("../testdata/golden/diagnostics/small.json")
 	if err != nil {
 		t.Fatal(err)
 	}

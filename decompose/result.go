@@ -84,15 +84,25 @@ type TermResult struct {
 	Identified  bool            `json:"identified"`
 	AliasedWith []string        `json:"aliased_with"`
 	Spec        json.RawMessage `json:"spec"`
-	Center      float64         `json:"center"` // weighted mean of Phi (beta+alpha) over training rows
-	Beta        []float64       `json:"beta"`   // the network's own
-	Alpha       []float64       `json:"alpha"`  // moved from the deep predictor
+	Center      float64         `json:"center"`            // weighted mean of Phi (beta+alpha) over training rows
+	Beta        []float64       `json:"beta"`              // the network's own
+	Alpha       []float64       `json:"alpha"`             // moved from the deep predictor
+	KCheck      *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
 	// Concurvity is the term's with all others of the predictor.
 	Concurvity Concurvity `json:"concurvity"`
 	Before     Moment     `json:"before"`
 	After      Moment     `json:"after"`
 
 	term Term
+}
+
+// KCheck says whether a smooth had enough basis functions: Index is the mean
+// squared half difference of neighbours' residuals over their variance, below 1
+// if neighbours are alike; P is the share of random orders with a smaller one.
+type KCheck struct {
+	Index float64 `json:"index"`
+	P     float64 `json:"p"`
+	Rows  int     `json:"rows"` // of the sample
 }
 
 // Moment is the weighted mean and variance of a term over training rows.
