@@ -28,18 +28,19 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 	b.AddInit("v", []int{3}, 0.5, 2, -1)
 	b.AddInit("c", []int{2, 3, 1}, 1, 2, 3, -1, -2, -3)
 	b.AddInit("s", []int{}, 0.75)
+	b.AddInit("g", []int{3, 1, 1}, 0.5, -2, 1)
 	for i, v := range [][]int64{{0}, {1}, {2}, {-1}, {-1, 3}, {0, -1}, {1, 1}, {3, -1, 1}, {0, 0, 1, 1}, {3}, {-1, 1}, {0, 0, -1}} {
 		b.AddInts(fmt.Sprintf("i%d", i), v...)
 	}
 	m := b.Model()
 	var names []string
-	for _, p := range m.Graph.Input {
-		names = append(names, p.Name, p.Name)
-	}
 	for _, p := range m.Graph.Initializer {
 		names = append(names, p.Name)
 	}
-	ops := operators[float64]().names()
+	// Values computed from rows; nodes prefer these as their first input.
+	live := []string{"x", "x", "k", "z"}
+	table := operators[float64]()
+	ops := table.names()
 	small := func() int64 { return int64(rng.IntN(6)) - 2 }
 	attrs := []func() *onnxpb.AttributeProto{
 		func() *onnxpb.AttributeProto { return &onnxpb.AttributeProto{Name: "axis", I: small()} },
@@ -72,26 +73,35 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 		if d, rest, ok := bytes.Cut([]byte(op), []byte("ml.")); ok {
 			n.Domain, n.OpType = string(d)+"ml", string(rest)
 		}
-		for range 1 + rng.IntN(3) {
-			n.Input = append(n.Input, names[len(names)-1-min(rng.IntN(len(names)), rng.IntN(len(names)))])
+		o := table[op]
+		for i := range o.min + rng.IntN(max(o.max-o.min, 1)+1) {
+			pool := live
+			if i > 0 && rng.IntN(3) > 0 {
+				pool = names
+			}
+			n.Input = append(n.Input, pool[rng.IntN(len(pool))])
 		}
-		for range rng.IntN(4) {
-			n.Attribute = append(n.Attribute, attrs[rng.IntN(len(attrs))]())
+		for _, pick := range rng.Perm(len(attrs))[:rng.IntN(5)] {
+			n.Attribute = append(n.Attribute, attrs[pick]())
 		}
-		if op == "Split" {
+		if op == "Split" && rng.IntN(2) == 0 {
 			n.Output = append(n.Output, fmt.Sprintf("u%d", i))
 		}
 		m.Graph.Node = append(m.Graph.Node, n)
 		outputs := m.Graph.Output
 		m.Graph.Output = []*onnxpb.ValueInfoProto{{Name: n.Output[0]}}
 		file, _ := proto.Marshal(m)
-		_, err := Load(bytes.NewReader(file), &LoadOptions{MaxMemory: 1 << 16, MaxWork: 1e7})
+		g, err := Load(bytes.NewReader(file), &LoadOptions{MaxMemory: 1 << 16, MaxWork: 1e7})
 		if m.Graph.Output = outputs; err != nil {
 			m.Graph.Node = m.Graph.Node[:len(m.Graph.Node)-1]
 			continue
 		}
 		m.Graph.Output = append(m.Graph.Output, &onnxpb.ValueInfoProto{Name: n.Output[0]})
-		names = append(names, n.Output...)
+		if g.Outputs[0].BatchAxis() >= 0 {
+			live = append(live, n.Output...)
+		} else {
+			names = append(names, n.Output...)
+		}
 	}
 	return m
 }
@@ -105,7 +115,7 @@ func TestRandomGraphs(t *testing.T) {
 	}
 	ran, used := 0, map[string]int{}
 	for seed := range graphs {
-		m := growGraph(rand.New(rand.NewPCG(uint64(seed), 7)), 60)
+		m := growGraph(rand.New(rand.NewPCG(uint64(seed), 7)), 80)
 		file, err := proto.Marshal(m)
 		if err != nil {
 			t.Fatal(err)

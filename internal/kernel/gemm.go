@@ -1,23 +1,36 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
+	"unsafe"
 )
 
 // Weights is a K x N matrix prepared once for many products A*W.
 type Weights[T Float] struct {
 	K, N   int
-	data   []T // row-major K x N
+	isa    isa
 	finite bool
+	// data holds the rows one after another if isa is plain, else panels: two
+	// vectors of columns each, row by row, the last filled up with zeros to
+	// whole vectors.
+	data []T
 }
 
 // Pack prepares w: row-major k x n, or n x k if trans. w is not kept if it is
 // transposed, and must not change if it is not.
 func Pack[T Float](k, n int, w []T, trans bool) *Weights[T] {
-	p := &Weights[T]{K: k, N: n, data: w[:k*n], finite: true}
+	return packWeights(best(), k, n, w, trans)
+}
+
+func packWeights[T Float](s isa, k, n int, w []T, trans bool) *Weights[T] {
+	w = w[:k*n]
+	p := &Weights[T]{K: k, N: n, isa: s, finite: true}
+	if s != plain {
+		p.data = panels(s, k, n, w, trans)
+		return p
+	}
+	p.data = w
 	if trans {
 		p.data = make([]T, k*n)
 		for j := range n {
@@ -33,9 +46,34 @@ func Pack[T Float](k, n int, w []T, trans bool) *Weights[T] {
 	return p
 }
 
+// panels copies w to panels.
+func panels[T Float](s isa, k, n int, w []T, trans bool) []T {
+	nr := 2 * lanes[T](s)
+	tail := 0
+	if n%nr != 0 {
+		tail = panelWidth[T](s, n%nr)
+	}
+	data := aligned[T](k * (n/nr*nr + tail))
+	row, col := n, 1
+	if trans {
+		row, col = 1, k
+	}
+	for j := 0; j < n; j += nr {
+		cols := min(nr, n-j)
+		width := panelWidth[T](s, cols)
+		for l := range k {
+			to := data[j*k+l*width:][:cols]
+			for i := range to {
+				to[i] = w[l*row+(j+i)*col]
+			}
+		}
+	}
+	return data
+}
+
 // Scale multiplies the matrix by a; the data given to Pack stays as it was.
 func (w *Weights[T]) Scale(a T) {
-	scaled := make([]T, len(w.data))
+	scaled := aligned[T](len(w.data))
 	for i, x := range w.data {
 		scaled[i] = a * x
 	}
@@ -46,7 +84,25 @@ func (w *Weights[T]) Scale(a T) {
 // Mul sets c (m x N, row stride ldc) to a (m x K, row stride lda) times W plus
 // bias in every row; bias of length N, or nil for 0. c overlaps neither a nor bias.
 func (w *Weights[T]) Mul(c []T, ldc int, a []T, lda, m int, bias []T) {
+	w.mul(c, ldc, a, lda, m, bias, false)
+}
+
+// MulRelu is Mul followed by Relu on c, in one pass over c.
+func (w *Weights[T]) MulRelu(c []T, ldc int, a []T, lda, m int, bias []T) {
+	w.mul(c, ldc, a, lda, m, bias, true)
+}
+
+func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool) {
 	if m == 0 || w.N == 0 {
+		return
+	}
+	within("c", len(c), m, w.N, ldc)
+	within("a", len(a), m, w.K, lda)
+	if bias != nil {
+		bias = bias[:w.N]
+	}
+	if w.isa != plain {
+		w.mulTiles(c, ldc, a, lda, m, bias, relu)
 		return
 	}
 	for i := range m {
@@ -57,85 +113,130 @@ func (w *Weights[T]) Mul(c []T, ldc int, a []T, lda, m int, bias []T) {
 			copy(row, bias)
 		}
 	}
-	if w.K == 0 {
-		return
-	}
-	if w.N == 1 {
-		w.mulVec(c, ldc, a, lda, m)
-		return
-	}
-	// The axpy loops below leave out products with a zero of A, which is right
-	// only if the weights are finite.
-	if !w.finite {
-		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
-		return
-	}
-	// Strips of at most 64 x 64 elements: gonum's loops block at 64 and start
-	// goroutines from four blocks on, and this package starts none.
-	const strip = 64
-	for i := 0; i < m; i += strip {
-		rows := min(strip, m-i)
-		gemmStrip(rows, w.N, w.K, a[i*lda:], lda, w.data, c[i*ldc:], ldc)
-	}
-}
-
-// mulVec is the case of one column: c += A w, summed in order.
-func (w *Weights[T]) mulVec(c []T, ldc int, a []T, lda, m int) {
-	for i := range m {
-		row := a[i*lda : i*lda+w.K]
-		s := c[i*ldc]
-		for l, x := range w.data {
-			s += T(x * row[l])
+	w.mulPlain(c, ldc, a, lda, m)
+	if relu {
+		for i := range m {
+			row := c[i*ldc : i*ldc+w.N]
+			Relu(row, row)
 		}
-		c[i*ldc] = s
 	}
 }
 
-// gemmStrip adds A*B to C for at most 64 rows, 64 x 3 columns at a time.
-func gemmStrip[T Float](m, n, k int, a []T, lda int, b []T, c []T, ldc int) {
-	const cols = 192
-	for j := 0; j < n; j += cols {
-		nn := min(cols, n-j)
-		switch a := any(a).(type) {
-		case []float64:
-			gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, m, nn, k, 1, a, lda, any(b).([]float64)[j:], n, 1, any(c).([]float64)[j:], ldc)
-		case []float32:
-			gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, m, nn, k, 1, a, lda, any(b).([]float32)[j:], n, 1, any(c).([]float32)[j:], ldc)
+// within panics unless n values hold rows x cols of them, ld apart: assembly
+// checks nothing.
+func within(name string, n, rows, cols, ld int) {
+	if cols > 0 && (ld < 0 || n < cols || rows > 1 && ld > (n-cols)/(rows-1)) {
+		panic(fmt.Sprintf("kernel: %s has %d values for %d rows of %d, %d apart", name, n, rows, cols, ld))
+	}
+}
+
+// mulTiles goes through blocks of rows, then of k, then through the panels: a
+// panel stays in the first cache while the block's rows pass by.
+func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu bool) {
+	size := uintptr(sizeOf[T]())
+	nr, kc := 2*lanes[T](w.isa), kStep(w.K)
+	t := tile{rs: uintptr(lda) * size, ks: size, cs: uintptr(ldc) * size}
+	for i := 0; i < m; i += rowBlock {
+		rows := min(rowBlock, m-i)
+		// Once even if K is 0: every element gets its initial value.
+		for l := 0; ; l += kc {
+			t.k = uintptr(min(kc, w.K-l))
+			last := l+kc >= w.K
+			if relu && last {
+				t.relu = 1
+			} else {
+				t.relu = 0
+			}
+			t.a = at(a, i*lda+l)
+			for j := 0; j < w.N; j += nr {
+				cols := min(nr, w.N-j)
+				width := panelWidth[T](w.isa, cols)
+				t.cols, t.bs = uintptr(cols), uintptr(width)*size
+				t.b = at(w.data, j*w.K+l*width)
+				t.c = at(c, i*ldc+j)
+				switch {
+				case l > 0:
+					t.x, t.xs = t.c, t.cs
+				case bias != nil:
+					t.x, t.xs = at(bias, j), 0
+				default:
+					t.x, t.xs = nil, 0
+				}
+				down[T](w.isa, t, rows)
+			}
+			if last {
+				break
+			}
 		}
 	}
 }
 
 // Gemm sets c = a (m x k) times b (k x n), all row-major and dense; operands that
 // are not known before the run. c overlaps neither.
-func Gemm[T Float](c, a, b []T, m, n, k int) {
-	clear(c[:m*n])
-	gemmPlain(c, n, a, k, b, m, n, k)
+func Gemm[T Float](c, a, b []T, m, n, k int) { gemm(best(), c, a, b, m, n, k) }
+
+func gemm[T Float](s isa, c, a, b []T, m, n, k int) {
+	c, a, b = c[:m*n], a[:m*k], b[:k*n]
+	if s == plain || k == 0 {
+		clear(c)
+		gemmPlain(c, n, a, k, b, m, n, k)
+		return
+	}
+	if len(c) == 0 {
+		return
+	}
+	if kStep(k)*panelWidth[T](s, n)*sizeOf[T]() <= smallPanel*8 {
+		gemmSmall(s, c, a, b, m, n, k)
+	} else {
+		gemmLarge(s, c, a, b, m, n, k)
+	}
 }
 
-// gemmPlain adds A*B to C, four rows of B at a time; T(x*y) keeps the
-// compiler from fusing, so that all paths round alike.
-func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, m, n, k int) {
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		ai := a[i*lda : i*lda+k]
-		l := 0
-		for ; l+4 <= k; l += 4 {
-			a0, a1, a2, a3 := ai[l], ai[l+1], ai[l+2], ai[l+3]
-			b0, b1 := b[l*n:l*n+n], b[(l+1)*n:(l+1)*n+n]
-			b2, b3 := b[(l+2)*n:(l+2)*n+n], b[(l+3)*n:(l+3)*n+n]
-			b0, b1, b2, b3 = b0[:len(row)], b1[:len(row)], b2[:len(row)], b3[:len(row)]
-			for j, s := range row {
-				s += T(a0 * b0[j])
-				s += T(a1 * b1[j])
-				s += T(a2 * b2[j])
-				s += T(a3 * b3[j])
-				row[j] = s
-			}
-		}
-		for ; l < k; l++ {
-			a0, b0 := ai[l], b[l*n:l*n+n]
-			for j := range row {
-				row[j] += T(a0 * b0[j])
+// Values in the memory for one panel of B: the stack, for a call must not
+// allocate, and small products should not clear much of it.
+const (
+	smallPanel = 512
+	largePanel = kBlock * 2 * 64 / 8
+)
+
+func gemmSmall[T Float](s isa, c, a, b []T, m, n, k int) {
+	var buf [smallPanel + 8]float64
+	gemmTiles(s, c, a, b, m, n, k, scratch[T](buf[:]))
+}
+
+func gemmLarge[T Float](s isa, c, a, b []T, m, n, k int) {
+	var buf [largePanel + 8]float64
+	gemmTiles(s, c, a, b, m, n, k, scratch[T](buf[:]))
+}
+
+// scratch is buf as Ts, from a whole vector on.
+func scratch[T Float](buf []float64) []T {
+	off := -uintptr(unsafe.Pointer(&buf[0])) % 64 / 8
+	buf = buf[off : off+uintptr(len(buf))-8]
+	return unsafe.Slice((*T)(unsafe.Pointer(&buf[0])), len(buf)*8/sizeOf[T]())
+}
+
+func gemmTiles[T Float](s isa, c, a, b []T, m, n, k int, panel []T) {
+	size := uintptr(sizeOf[T]())
+	nr, kc := 2*lanes[T](s), kStep(k)
+	t := tile{rs: uintptr(k) * size, ks: size, b: at(panel, 0), cs: uintptr(n) * size}
+	// Panels are packed again for every block of rows: it may be larger here.
+	const block = 2 * rowBlock
+	for i := 0; i < m; i += block {
+		for l := 0; l < k; l += kc {
+			t.k = uintptr(min(kc, k-l))
+			t.a = at(a, i*k+l)
+			for j := 0; j < n; j += nr {
+				cols := min(nr, n-j)
+				t.cols, t.bs = uintptr(cols), uintptr(panelWidth[T](s, cols))*size
+				runPack[T](s, &pack{dst: t.b, src: at(b, l*n+j), ss: t.cs, rows: t.k, cols: t.cols})
+				t.c = at(c, i*n+j)
+				if l > 0 {
+					t.x, t.xs = t.c, t.cs
+				} else {
+					t.x, t.xs = nil, 0
+				}
+				down[T](s, t, min(block, m-i))
 			}
 		}
 	}

@@ -29,6 +29,8 @@ func files() map[string][]byte {
 		write func(*source)
 	}{
 		{"tile_avx512_amd64.s", func(s *source) { tiles(s, avx512) }},
+		{"pack_avx512_amd64.s", func(s *source) { packs(s, avx512) }},
+		{"pack_avx2_amd64.s", func(s *source) { packs(s, avx2) }},
 		{"tile_avx2_amd64.s", func(s *source) { tiles(s, avx2) }},
 	} {
 		s := &source{}

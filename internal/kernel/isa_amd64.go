@@ -1,0 +1,77 @@
+//go:build amd64 && !purego
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// best is the widest instruction set that processor and operating system have.
+func best() isa {
+	x := &cpu.X86
+	switch {
+	// The package reports AVX and AVX-512 only if the system saves their
+	// registers; FMA has no such check of its own.
+	case !x.HasAVX || !x.HasAVX2 || !x.HasFMA:
+		return plain
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
+		return avx512
+	}
+	return avx2
+}
+
+//go:noescape
+func tileF64AVX512(t *tile)
+
+//go:noescape
+func tileF32AVX512(t *tile)
+
+//go:noescape
+func tileF64AVX2(t *tile)
+
+//go:noescape
+func tileF32AVX2(t *tile)
+
+//go:noescape
+func packF64AVX512(p *pack)
+
+//go:noescape
+func packF32AVX512(p *pack)
+
+//go:noescape
+func packF64AVX2(p *pack)
+
+//go:noescape
+func packF32AVX2(p *pack)
+
+func runTile[T Float](s isa, t *tile) {
+	switch any(T(0)).(type) {
+	case float64:
+		if s == avx512 {
+			tileF64AVX512(t)
+		} else {
+			tileF64AVX2(t)
+		}
+	case float32:
+		if s == avx512 {
+			tileF32AVX512(t)
+		} else {
+			tileF32AVX2(t)
+		}
+	}
+}
+
+func runPack[T Float](s isa, p *pack) {
+	switch any(T(0)).(type) {
+	case float64:
+		if s == avx512 {
+			packF64AVX512(p)
+		} else {
+			packF64AVX2(p)
+		}
+	case float32:
+		if s == avx512 {
+			packF32AVX512(p)
+		} else {
+			packF32AVX2(p)
+		}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func best() isa { return plain }
+
+func runTile[T Float](isa, *tile) {}
+
+func runPack[T Float](isa, *pack) {}

@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// mulPlain adds A*W to c without assembly of this package; rows and weights as
+// in Mul.
+func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int) {
+	switch {
+	case w.K == 0:
+		return
+	case w.N == 1:
+		w.mulVec(c, ldc, a, lda, m)
+		return
+	// The axpy loops below leave out products with a zero of A, which is right
+	// only if the weights are finite.
+	case !w.finite:
+		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
+		return
+	}
+	// Strips of at most 64 x 64 elements: gonum's loops block at 64 and start
+	// goroutines from four blocks on, and this package starts none.
+	const strip = 64
+	for i := 0; i < m; i += strip {
+		rows := min(strip, m-i)
+		gemmStrip(rows, w.N, w.K, a[i*lda:], lda, w.data, c[i*ldc:], ldc)
+	}
+}
+
+// mulVec is the case of one column: c += A w, summed in order.
+func (w *Weights[T]) mulVec(c []T, ldc int, a []T, lda, m int) {
+	for i := range m {
+		row := a[i*lda : i*lda+w.K]
+		s := c[i*ldc]
+		for l, x := range w.data {
+			s += T(x * row[l])
+		}
+		c[i*ldc] = s
+	}
+}
+
+// gemmStrip adds A*B to C for at most 64 rows, 64 x 3 columns at a time.
+func gemmStrip[T Float](m, n, k int, a []T, lda int, b []T, c []T, ldc int) {
+	const cols = 192
+	for j := 0; j < n; j += cols {
+		nn := min(cols, n-j)
+		switch a := any(a).(type) {
+		case []float64:
+			gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, m, nn, k, 1, a, lda, any(b).([]float64)[j:], n, 1, any(c).([]float64)[j:], ldc)
+		case []float32:
+			gonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, m, nn, k, 1, a, lda, any(b).([]float32)[j:], n, 1, any(c).([]float32)[j:], ldc)
+		}
+	}
+}
+
+// gemmPlain adds A*B to C, four rows of B at a time; T(x*y) keeps the
+// compiler from fusing, so that all paths round alike.
+func gemmPlain[T Float](c []T, ldc int, a []T, lda int, b []T, m, n, k int) {
+	for i := range m {
+		row := c[i*ldc : i*ldc+n]
+		ai := a[i*lda : i*lda+k]
+		l := 0
+		for ; l+4 <= k; l += 4 {
+			a0, a1, a2, a3 := ai[l], ai[l+1], ai[l+2], ai[l+3]
+			b0, b1 := b[l*n:l*n+n], b[(l+1)*n:(l+1)*n+n]
+			b2, b3 := b[(l+2)*n:(l+2)*n+n], b[(l+3)*n:(l+3)*n+n]
+			b0, b1, b2, b3 = b0[:len(row)], b1[:len(row)], b2[:len(row)], b3[:len(row)]
+			for j, s := range row {
+				s += T(a0 * b0[j])
+				s += T(a1 * b1[j])
+				s += T(a2 * b2[j])
+				s += T(a3 * b3[j])
+				row[j] = s
+			}
+		}
+		for ; l < k; l++ {
+			a0, b0 := ai[l], b[l*n:l*n+n]
+			for j := range row {
+				row[j] += T(a0 * b0[j])
+			}
+		}
+	}
+}
