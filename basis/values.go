@@ -27,6 +27,7 @@ type values struct {
 	kept     []float64 // increasing
 	pending  []float64 // not yet among kept, in order of arrival
 	zeros    uint      // leading zero bits that a kept value's hash has
+	tally    *points   // not nil: it keeps the values, with their counts
 }
 
 func (v *values) scan(term string, b *data.Batch) error {
@@ -43,6 +44,8 @@ func (v *values) scan(term string, b *data.Batch) error {
 		}
 		v.min, v.max = min(v.min, a), max(v.max, a)
 		switch {
+		case v.tally != nil:
+			v.tally.add(a)
 		case v.count:
 			if len(v.kept) < v.limit {
 				if at, found := slices.BinarySearch(v.kept, a); !found {
@@ -99,12 +102,20 @@ func (v *values) chosen(a float64) bool {
 
 // distinct are the distinct values kept, increasing.
 func (v *values) distinct() []float64 {
+	if v.tally != nil {
+		v.tally.sort()
+		return v.tally.x
+	}
 	v.merge()
 	return v.kept
 }
 
 // sampled reports whether only a subsample of the distinct values was kept.
 func (v *values) sampled() bool {
+	if v.tally != nil {
+		v.tally.prune()
+		return v.tally.sampled
+	}
 	v.merge()
 	return v.zeros > 0
 }

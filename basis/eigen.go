@@ -1,0 +1,193 @@
+package basis
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// denseEigen is the order up to which all eigenvectors are computed; beyond,
+// only the leading ones, from a Krylov space.
+const denseEigen = 300
+
+// leading gives the k eigenvalues of e (n x n) of largest absolute value, in
+// decreasing order (of the value), and their eigenvectors as the columns of an
+// n x k matrix.
+func leading(e *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
+	n := e.SymmetricDim()
+	if n <= denseEigen || 3*k > n {
+		var d mat.EigenSym
+		if !d.Factorize(e, true) {
+			return nil, nil, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
+		}
+		var v mat.Dense
+		d.VectorsTo(&v)
+		values := d.Values(nil)
+		order := largest(values, k)
+		u := mat.NewDense(n, k, nil)
+		out := make([]float64, k)
+		for j, at := range order {
+			out[j] = values[at]
+			for i := range n {
+				u.Set(i, j, v.At(i, at))
+			}
+		}
+		return out, u, nil
+	}
+	return krylov(e, k)
+}
+
+// largest lists the k entries of largest absolute value, in decreasing order of
+// the value.
+func largest(values []float64, k int) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
+	order = order[:k]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	return order
+}
+
+// krylov is the block Lanczos method with full reorthogonalisation (Golub and
+// Van Loan 2013, 10.3.6). The block is as wide as the eigenvalues of points on
+// symmetric grids are multiple.
+func krylov(e *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
+	const width = 6
+	const accuracy = 1e-12 // residual norm of a pair, relative to its eigenvalue
+	n := e.SymmetricDim()
+	dense := mat.DenseCopyOf(e) // both triangles, for products by rows
+	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
+	var q, eq [][]float64 // an orthonormal basis, and e times it
+	next := make([][]float64, width)
+	for i := range next {
+		next[i] = normals(r, n)
+	}
+	check := min(2*k+4*width, n)
+	for {
+		first := len(q)
+		var coupling *mat.Dense // components of each new vector along the ones before in its block
+		next, coupling = orthonormal(next, q, r)
+		if first >= check || first == n {
+			values, vectors, done, err := ritz(q, eq, coupling, k, accuracy)
+			if err != nil || done || first == n {
+				return values, vectors, err
+			}
+			check = min(first+first/4+width, n)
+		}
+		next = next[:min(width, n-first)]
+		q = append(q, next...)
+		for _, v := range next {
+			w := make([]float64, n)
+			for i := range w {
+				w[i] = floats.Dot(dense.RawRowView(i), v)
+			}
+			eq = append(eq, w)
+		}
+		next = make([][]float64, width)
+		for i := range next {
+			next[i] = slices.Clone(eq[max(first, len(eq)-width)+i%(len(eq)-first)])
+		}
+	}
+}
+
+func normals(r *rand.Rand, n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = r.NormFloat64()
+	}
+	return v
+}
+
+// orthonormal makes the vectors orthonormal to q and to each other, in place. It
+// returns R (width x width) with remainder = next R, the remainder being what was
+// left of the vectors outside q. A vector that q spans is replaced by a random one,
+// of which the remainder has nothing.
+func orthonormal(next, q [][]float64, r *rand.Rand) ([][]float64, *mat.Dense) {
+	c := mat.NewDense(len(next), len(next), nil)
+	for i, v := range next {
+		size := floats.Norm(v, 2)
+		project(v, q)
+		project(v, q)
+		for range 2 {
+			for j, w := range next[:i] {
+				d := floats.Dot(v, w)
+				floats.AddScaled(v, -d, w)
+				c.Set(j, i, c.At(j, i)+d)
+			}
+		}
+		norm := floats.Norm(v, 2)
+		if norm > 1e-14*size {
+			c.Set(i, i, norm)
+			floats.Scale(1/norm, v)
+			continue
+		}
+		if len(q)+i >= len(v) {
+			clear(v) // the whole space is spanned
+			continue
+		}
+		copy(v, normals(r, len(v)))
+		for range 3 {
+			project(v, q)
+			project(v, next[:i])
+			floats.Scale(1/floats.Norm(v, 2), v)
+		}
+	}
+	return next, c
+}
+
+// project subtracts v's components along orthonormal vectors.
+func project(v []float64, q [][]float64) {
+	for _, w := range q {
+		floats.AddScaled(v, -floats.Dot(v, w), w)
+	}
+}
+
+// ritz takes the k leading pairs from the space of q, and tells whether their
+// residuals, known from the coupling to the next block, are small.
+func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]float64, *mat.Dense, bool, error) {
+	m, n := len(q), len(q[0])
+	t := mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := i; j < m; j++ {
+			t.SetSym(i, j, (floats.Dot(q[i], eq[j])+floats.Dot(q[j], eq[i]))/2)
+		}
+	}
+	var d mat.EigenSym
+	if !d.Factorize(t, true) {
+		return nil, nil, false, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
+	}
+	var y mat.Dense
+	d.VectorsTo(&y)
+	values := d.Values(nil)
+	order := largest(values, k)
+	out := make([]float64, k)
+	u := mat.NewDense(n, k, nil)
+	done := true
+	width, _ := coupling.Dims()
+	column := make([]float64, n)
+	for j, at := range order {
+		out[j] = values[at]
+		residual := 0.0
+		for a := range width {
+			s := 0.0
+			for b := range width {
+				s += coupling.At(a, b) * y.At(m-width+b, at)
+			}
+			residual = math.Hypot(residual, s)
+		}
+		done = done && residual <= accuracy*math.Abs(out[j])
+		clear(column)
+		for i := range m {
+			floats.AddScaled(column, y.At(i, at), q[i])
+		}
+		u.SetCol(j, column)
+	}
+	return out, u, done, nil
+}
