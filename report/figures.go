@@ -220,7 +220,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	n := len(e.X.Values)
 	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.ticks(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
+	c := &curve{XTicks: x.spaced(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}
@@ -311,7 +311,7 @@ func (d *drawing) dots(e *Effect) *dots {
 	s, why := d.scale(e, "horizontal")
 	x := axis{s, nameWidth + 6, width - countWidth - 6}
 	shown := furthest(e.After, maxLevels)
-	out := &dots{XTicks: x.ticks(6), caption: why}
+	out := &dots{XTicks: x.spaced(6), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		out.Zero = px(x.at(0))
 	}

@@ -33,7 +33,7 @@ type panel struct {
 type swatch struct{ X, W, Color string }
 
 func (d *drawing) heat(e *Effect) (*heat, error) {
-	const side, gap, y0 = 138, 20, 22
+	const side, gap, y0 = 134, 34, 22
 	limit := math.Max(largest(e.After), largest(e.Before))
 	if limit == 0 {
 		limit = 1
@@ -93,7 +93,7 @@ func (a *Axis) marks(from, to float64, n int) []tick {
 	if a.Levels == nil {
 		cell := (a.Values[len(a.Values)-1] - a.Values[0]) / float64(max(len(a.Values)-1, 1)) / 2
 		s := span{a.Values[0] - cell, a.Values[len(a.Values)-1] + cell} // a value is the middle of its cell
-		return axis{s.drawable(), from, to}.ticks(n)
+		return axis{s.drawable(), from, to}.spaced(n)
 	}
 	var out []tick
 	every := (len(a.Levels) + n) / (n + 1) // at most n + 1 labels

@@ -15,6 +15,7 @@ type importances struct {
 	Likelihood            bool            // else variance shares are all there is
 	Measure               string          // what the bars show
 	Validity              string          // of McFadden's figures, in words
+	Deviance              bool            // some deviance R2 is there
 	Joint                 bool            // several predictors: features are dropped from all
 	Response              string
 }
@@ -25,7 +26,7 @@ type importanceRow struct {
 	Arbitrary                                     bool   // the split, and so the figures, are not identified
 	X, W, Zero                                    string // the bar
 	Negative                                      bool
-	Likelihood                                    bool // as in importances
+	Likelihood, HasDeviance                       bool // as in importances
 }
 
 func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
@@ -33,6 +34,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	valid := 0
 	for _, e := range d.Importance {
 		out.Likelihood = out.Likelihood || e.DeltaLogLikPerRow != nil
+		out.Deviance = out.Deviance || e.DevianceR2 != nil
 		if e.McFaddenValid {
 			valid++
 		}
@@ -61,7 +63,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	x := axis{s, 0, barWidth}
 	for _, e := range entries {
 		row := importanceRow{
-			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)),
+			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
 			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
 			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Arbitrary: arbitrary(d, e.Terms),
 		}
@@ -78,7 +80,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 			out.Terms = append(out.Terms, row)
 		}
 	}
-	out.Validity = validity(r, valid, len(entries))
+	out.Validity = validity(r, valid, len(entries), out.Deviance)
 	return out
 }
 
@@ -100,13 +102,17 @@ func arbitrary(d *decompose.Predictor, terms []string) bool {
 }
 
 // validity says in words whether McFadden's R2 means anything here.
-func validity(r *decompose.Result, valid, all int) string {
+func validity(r *decompose.Result, valid, all int, deviance bool) string {
+	instead := "the log-likelihood per row"
+	if deviance {
+		instead += " or the deviance R²"
+	}
 	switch {
 	case valid == all:
 		return "McFadden's R² is valid here: the response has probability masses and the log-likelihoods are negative."
 	case valid > 0:
 		return fmt.Sprintf("McFadden's R² is valid for %d of %d lines; for the others a log-likelihood is not negative.", valid, all)
 	default:
-		return fmt.Sprintf("McFadden's R² is not valid here and is shown in brackets: the %s log-likelihood is that of a density, so the figure changes with the units of the response. Read the log-likelihood per row or the deviance R² instead.", clip(r.Family, 40))
+		return fmt.Sprintf("McFadden's R² is not valid here and is shown in brackets: the %s log-likelihood is that of a density, so the figure changes with the units of the response. Read %s instead.", clip(r.Family, 40), instead)
 	}
 }

@@ -69,6 +69,9 @@ func (p *predictor) headline(d *decompose.Predictor) {
 		if math.Abs(after.TwiceCovariance) >= 5e-4 {
 			p.Remainder += fmt.Sprintf(" The two parts covary, which accounts for the other %s.", percent(after.TwiceCovariance))
 		}
+		if math.Abs(before.TwiceCovariance) >= 0.01 {
+			p.Remainder += fmt.Sprintf(" Before, the two parts covaried (%s of the variance), so that neither share said much.", percent(before.TwiceCovariance))
+		}
 	}
 }
 

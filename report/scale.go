@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // span is a range of values.
@@ -65,6 +66,22 @@ func (a axis) ticks(n int) []tick {
 	return out
 }
 
+// spaced is ticks for labels that stand side by side: as many as fit.
+func (a axis) spaced(n int) []tick {
+	const letter, gap = 6.2, 8 // of the labels' font
+	for ; n > 1; n-- {
+		ticks := a.ticks(n)
+		longest := 0
+		for _, t := range ticks {
+			longest = max(longest, utf8.RuneCountInString(t.Label))
+		}
+		if float64(len(ticks))*(letter*float64(longest)+gap) <= math.Abs(a.to-a.from) {
+			return ticks
+		}
+	}
+	return a.ticks(1)
+}
+
 // niceStep is the nearest of 1, 2, 5 times a power of ten that is not smaller.
 func niceStep(raw float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
@@ -81,7 +98,8 @@ func tickLabel(v, step float64) string {
 		return "0"
 	}
 	if a := math.Abs(v); a >= 1e6 || a < 1e-4 || step < 1e-6 {
-		return digits(v, 3)
+		places := math.Floor(math.Log10(math.Abs(v))+1e-9) - math.Floor(math.Log10(step)+1e-9)
+		return digits(v, 1+int(math.Min(math.Max(places, 0), 14)))
 	}
 	places := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	return minus(strconv.FormatFloat(v, 'f', places, 64))

@@ -15,22 +15,24 @@ const none = "–"
 func num(v float64) string { return digits(v, 3) }
 
 func digits(v float64, n int) string {
-	switch a := math.Abs(v); {
-	case bad(v):
+	if bad(v) {
 		return none
-	case v == 0:
-		return "0"
-	case a < 1e-3 || a >= 1e6:
-		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', n-1, 64), "e")
-		e, _ := strconv.Atoi(exponent)
-		if strings.Contains(mantissa, ".") {
-			mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
-		}
-		return minus(mantissa) + "e" + minus(strconv.Itoa(e))
-	default:
-		before := int(math.Floor(math.Log10(a))) + 1
-		return minus(strconv.FormatFloat(v, 'f', max(n-before, 0), 64))
 	}
+	if v == 0 {
+		return "0"
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', n-1, 64), "e")
+	e, err := strconv.Atoi(exponent) // after rounding: 0.9996 is 1.00
+	if err != nil {
+		return none
+	}
+	if -3 <= e && e < 6 {
+		return minus(strconv.FormatFloat(v, 'f', max(n-1-e, 0), 64))
+	}
+	if strings.Contains(mantissa, ".") {
+		mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+	}
+	return minus(mantissa) + "e" + minus(strconv.Itoa(e))
 }
 
 func maybe(v *float64) string {
