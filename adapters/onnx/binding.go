@@ -37,10 +37,28 @@ func (b Binding) Columns() []string {
 	return names
 }
 
+// maxColumns bounds the numbers a row of all inputs together.
+const maxColumns = 100_000
+
+func checkWidth(g *Graph) error {
+	total := 0
+	for _, v := range g.Inputs {
+		if w := rowElements(v); w > maxColumns-total {
+			return fmt.Errorf("onnx: the inputs hold more than %d numbers a row (input %q: %s); they cannot be bound to columns", maxColumns, v.Name, shapeText(v))
+		}
+		total += rowElements(v)
+	}
+	return nil
+}
+
 // Unbound is the binding without data: the columns are called by their input,
-// x[0], x[1], ..., or x for an input of width 1.
+// x[0], x[1], ..., or x for an input of width 1. Inputs too wide for columns
+// (Discover refuses them) get none.
 func Unbound(g *Graph) Binding {
 	b := make(Binding, len(g.Inputs))
+	if checkWidth(g) != nil {
+		return b
+	}
 	for i, v := range g.Inputs {
 		b[i].Input = v.Name
 		width := rowElements(v)
@@ -62,6 +80,9 @@ func Unbound(g *Graph) Binding {
 // offset) if they are exactly as many as it holds. Anything else is an error
 // that lists the inputs and the columns.
 func Bind(g *Graph, schema data.Schema, flags []string, exclude ...string) (Binding, error) {
+	if err := checkWidth(g); err != nil {
+		return nil, err
+	}
 	columns := make(map[string][]string, len(g.Inputs))
 	var faults []error
 	for _, flag := range flags {
@@ -155,13 +176,13 @@ func splitFlag(g *Graph, flag string) (*Value, string, error) {
 	if in != nil {
 		list := flag[len(in.Name)+1:]
 		if strings.HasPrefix(list, "@") {
-			return nil, "", fmt.Errorf("onnx: --input %q: tensors from files (%s) cannot be read yet; bind columns: NAME=column,...", flag, list)
+			return nil, "", fmt.Errorf("onnx: --input %q: tensors from files (%s) cannot be read yet; bind columns: NAME=column,column", flag, list)
 		}
 		return in, list, nil
 	}
 	name, _, ok := strings.Cut(flag, "=")
 	if !ok {
-		return nil, "", fmt.Errorf("onnx: --input %q: want NAME=column,column,...", flag)
+		return nil, "", fmt.Errorf("onnx: --input %q: want NAME=column,column", flag)
 	}
 	var names []string
 	for _, v := range g.Inputs {

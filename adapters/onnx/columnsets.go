@@ -41,11 +41,28 @@ func (s *columnSets) intern(set []uint64) int32 {
 }
 
 // single returns the set {c}.
-func (s *columnSets) single(c int) int32 {
+func (s *columnSets) single(c int) int32 { return s.of([]int{c}) }
+
+// of returns the set of the given columns.
+func (s *columnSets) of(columns []int) int32 {
 	set := make([]uint64, s.words)
-	set[c/64] = 1 << (c % 64)
+	for _, c := range columns {
+		set[c/64] |= 1 << (c % 64)
+	}
 	return s.intern(set)
 }
+
+// every returns the set of all columns.
+func (s *columnSets) every() int32 {
+	all := make([]int, s.columns)
+	for c := range all {
+		all[c] = c
+	}
+	return s.of(all)
+}
+
+// contains reports whether column c is in the set.
+func (s *columnSets) contains(id int32, c int) bool { return s.sets[id][c/64]>>(c%64)&1 == 1 }
 
 func (s *columnSets) union(a, b int32) int32 {
 	if a == b || b == 0 {

@@ -8,20 +8,22 @@ import "fmt"
 type limits struct {
 	links    int // element-to-element links looked at
 	setBytes int // memory of the column sets
-	elements int // of one tensor's row
+	elements int // of all tensors' rows together
 }
 
-func defaultLimits() limits { return limits{links: 1 << 28, setBytes: 1 << 27, elements: 1 << 22} }
+func defaultLimits() limits { return limits{links: 1 << 27, setBytes: 1 << 27, elements: 1 << 25} }
 
 // dependencies holds, for every element of every tensor of one row, the set of
 // data columns it depends on.
 type dependencies struct {
-	graph  *Graph
-	sets   *columnSets
-	rules  []rule // by node
-	of     map[*Value]dependence
-	limits limits
-	links  int
+	graph    *Graph
+	sets     *columnSets
+	rules    []rule // by node
+	of       map[*Value]dependence
+	limits   limits
+	links    int // looked at so far
+	elements int // followed one by one so far
+	unrolled int // links of all unrollings so far
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }
@@ -39,8 +41,6 @@ func (d dependence) at(e int) int32 {
 	return d.each[e]
 }
 
-func (d dependence) size() int { return len(d.each) }
-
 // newDependencies walks the graph once. column gives the data column of each
 // element of each input, by position in g.Inputs.
 func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependencies, error) {
@@ -51,7 +51,18 @@ func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependen
 		rules:  make([]rule, len(g.Nodes)),
 		of:     map[*Value]dependence{},
 	}
+	if columns*(8*d.sets.words+80) > l.setBytes {
+		// Too many columns to tell apart: every element depends on all of them.
+		all := d.sets.every()
+		for _, v := range g.Inputs {
+			d.of[v] = dependence{all: all}
+		}
+		d.coarse = append(d.coarse, fmt.Sprintf("the inputs (%d columns)", columns))
+	}
 	for i, v := range g.Inputs {
+		if _, done := d.of[v]; done {
+			continue
+		}
 		ids := make([]int32, len(column[i]))
 		for e, c := range column[i] {
 			ids[e] = d.sets.single(c)
@@ -71,10 +82,10 @@ func (d *dependencies) node(i int, n *Node) error {
 	elements := 0
 	for _, v := range n.Outputs {
 		if v != nil {
-			elements = max(elements, rowElements(v))
+			elements += rowElements(v)
 		}
 	}
-	if r.each != nil && (elements > d.limits.elements || r.cost > (d.limits.links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.setBytes) {
+	if r.each != nil && (elements > d.limits.elements-d.elements || r.cost > (d.limits.links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.setBytes) {
 		d.coarse = append(d.coarse, describe(n))
 		r = opaque
 	}
@@ -99,6 +110,7 @@ func (d *dependencies) node(i int, n *Node) error {
 		return nil
 	}
 	d.links += r.cost * elements
+	d.elements += elements
 	in := make([]dependence, len(n.Inputs))
 	size := make([]int, len(n.Inputs))
 	for k, v := range n.Inputs {

@@ -36,7 +36,7 @@ func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) 
 	d.group()
 	d.s.Unused = d.unused()
 	if len(d.dep.coarse) > 0 {
-		d.note("%d nodes were too large to follow element by element and are treated as a whole, first %s", len(d.dep.coarse), d.dep.coarse[0])
+		d.note("%s too large to follow element by element and treated as a whole, first %s", plural(len(d.dep.coarse), "part")+" of the network", d.dep.coarse[0])
 	}
 	return d.s, nil
 }
@@ -64,7 +64,6 @@ type foundPredictor struct {
 	head   string
 	passed []*Node
 	u      unrolled
-	note   string
 }
 
 // forced says what an override decided and which.
@@ -78,6 +77,9 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 	}
 	if o.MaxOrder < 0 {
 		return nil, fmt.Errorf("onnx: MaxOrder %d is negative; 0 means the default, 3", o.MaxOrder)
+	}
+	if err := checkWidth(g); err != nil {
+		return nil, err
 	}
 	if len(bind) != len(g.Inputs) {
 		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(bind), len(g.Inputs))
@@ -273,7 +275,7 @@ func (d *discovery) settleConstants() {
 func (d *discovery) unused() []string {
 	names := []string{}
 	for c, name := range d.s.columns {
-		if d.dep.sets.union(d.all, d.dep.sets.single(c)) != d.all {
+		if !d.dep.sets.contains(d.all, c) {
 			names = append(names, name)
 		}
 	}

@@ -345,8 +345,8 @@ func TestDiscoverBudget(t *testing.T) {
 		deep int // columns of the deep part
 	}{
 		{limits{links: 40, setBytes: 1 << 20, elements: 1 << 20}, 4},
-		{limits{links: 1 << 20, setBytes: 1, elements: 1 << 20}, 4},
-		{limits{links: 1 << 20, setBytes: 1 << 20, elements: 1}, 0}, // layers as a whole, subnetworks still apart
+		{limits{links: 1 << 20, setBytes: 400, elements: 1 << 20}, 4},
+		{limits{links: 1 << 20, setBytes: 1 << 20, elements: 1}, 4},
 	} {
 		g := smallNAM()
 		s, err := discover(g, Unbound(g), nil, c.l)
@@ -360,9 +360,47 @@ func TestDiscoverBudget(t *testing.T) {
 		if deep != c.deep {
 			t.Errorf("limits %+v: %v", c.l, brief(s))
 		}
-		if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "nodes were too large to follow element by element and are treated as a whole, first node") {
+		if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "of the network too large to follow element by element and treated as a whole, first node") {
 			t.Errorf("notes %q", s.Notes)
 		}
+	}
+}
+
+// Many predictors behind one large linear layer cannot make discovery run on:
+// what is not unrolled any more stays an atom.
+func TestDiscoverUnrollBudget(t *testing.T) {
+	x := handIn("x", Batch, 4)
+	h := newHandGraph(x)
+	v := x
+	for range 3 {
+		v = h.node("MatMul", nil, rows(4), v, ramp(4, 4))
+	}
+	g := h.output("y", h.node("MatMul", nil, rows(40), v, ramp(4, 40)))
+	s, err := discover(g, Unbound(g), nil, limits{links: 450, setBytes: 1 << 20, elements: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := s.Predictors[0], s.Predictors[39]
+	if len(first.Terms) != 4 || first.Deep != nil || len(last.Terms) != 0 || last.Deep == nil || len(s.Notes) != 1 {
+		t.Errorf("%v\n%q", brief(s), s.Notes)
+	}
+}
+
+// Too many columns to tell apart by set: linear terms are still exact, the rest
+// is deep.
+func TestDiscoverManyColumns(t *testing.T) {
+	g := smallNAM()
+	s, err := discover(g, Unbound(g), nil, limits{links: 1 << 20, setBytes: 300, elements: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"eta[] = 0 + 3 x[1] + deep(x[0],x[1],x[2],x[3]):8"}, brief(s)); d != "" {
+		t.Error(d)
+	}
+	wide := graphOf(handIn("x", Batch, 1<<40))
+	_, err = Discover(wide, Unbound(wide), nil)
+	if want := `onnx: the inputs hold more than 100000 numbers a row (input "x": [N 1099511627776]); they cannot be bound to columns`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -219,16 +219,17 @@ func sources(elements []element) (tensors, nodes []string) {
 func (d *discovery) addDeep(k int, atoms []atom) {
 	p := &d.s.predictors[k]
 	info := &DeepInfo{Reasons: []string{}}
-	set := int32(0)
+	var columns []int
 	for i, el := range p.deep {
 		c := d.column[el]
-		set = d.dep.sets.union(set, d.dep.sets.single(c))
+		columns = append(columns, c)
 		if by := d.deepCol[c]; by != "" {
 			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g) is forced into it by --deep %q", d.s.columns[c], p.gamma[i], by))
 		} else {
 			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g): no structure was asked for", d.s.columns[c], p.gamma[i]))
 		}
 	}
+	set := d.dep.sets.of(columns)
 	var sets []int32
 	bySet := map[int32][]element{}
 	forcedBy := map[int32]string{}

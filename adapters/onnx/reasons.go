@@ -28,14 +28,13 @@ func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
 		names = append(names, v.Name)
 		carries[v] = true
 	}
-	single := d.dep.sets.single(c)
 	var weigh, read []string
 	for _, n := range d.found[k].u.path {
 		if !slices.ContainsFunc(n.Inputs, func(v *Value) bool { return carries[v] }) {
 			continue
 		}
 		for _, v := range n.Outputs {
-			if v != nil && d.dep.sets.union(d.tensorSet(v), single) == d.tensorSet(v) {
+			if v != nil && d.dep.sets.contains(d.tensorSet(v), c) {
 				carries[v] = true
 			}
 		}

@@ -53,7 +53,7 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 			if v == nil || adjoint[v] == nil {
 				continue
 			}
-			if !r.linear || r.each == nil {
+			if !r.linear || r.each == nil || !d.affords(n, r, adjoint[v]) {
 				continue // its elements stay: they are atoms
 			}
 			for e, w := range adjoint[v] {
@@ -94,6 +94,25 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 		}
 	}
 	return u
+}
+
+// affords counts the links of passing through n. Beyond the budget n is treated
+// as if it were not linear.
+func (d *dependencies) affords(n *Node, r rule, adjoint []float64) bool {
+	used := 0
+	for _, w := range adjoint {
+		if w != 0 {
+			used++
+		}
+	}
+	if r.cost > (8*d.limits.links-d.unrolled)/max(1, used) {
+		if label := describe(n); !slices.Contains(d.coarse, label) {
+			d.coarse = append(d.coarse, label)
+		}
+		return false
+	}
+	d.unrolled += used * r.cost
+	return true
 }
 
 // reach lists the atoms that the tensors depend on through linear operators
