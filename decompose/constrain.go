@@ -28,17 +28,22 @@ type constrained struct {
 func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]float64) (*constrained, error) {
 	c := &constrained{blocks: d.blocks, view: m.Predictor(k), raw: []int{0}, start: []int{0}}
 	for j, b := range d.blocks {
-		z, err := p.nullSpace(b, m)
+		null, err := p.nullSpace(b, m)
 		if err != nil {
 			return nil, err
+		}
+		z := null
+		switch {
+		case b.Map != nil && null == nil:
+			z = b.Map
+		case b.Map != nil:
+			z = new(mat.Dense)
+			z.Mul(b.Map, null)
 		}
 		dim := b.Term.Dim()
 		free := dim
 		if z != nil {
 			_, free = z.Dims()
-		}
-		if free == 0 {
-			return nil, fmt.Errorf("decompose: term %q has no column left after its constraint", b.Term.Name())
 		}
 		t := penalty.Term{Name: b.Term.Name(), Start: c.start[j], Dim: free}
 		norm := p.norm(b, m)
@@ -47,11 +52,16 @@ func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]f
 			if !(factor > 0) || math.IsInf(factor, 0) {
 				return nil, fmt.Errorf("decompose: term %q: penalty %d cannot be scaled, its basis is zero on all rows", b.Term.Name(), i)
 			}
-			t.S = append(t.S, congruence(z, scaled))
+			t.S = append(t.S, congruence(null, scaled))
 		}
-		t.SP = b.Penalty.SP
+		t.SP, t.Link = b.Penalty.SP, b.Penalty.Link
 		if v, ok := sp[b.Term.Name()]; ok {
 			t.SP = v
+		}
+		if b.Select {
+			if err := selectNull(&t); err != nil {
+				return nil, fmt.Errorf("decompose: term %q: %w", b.Term.Name(), err)
+			}
 		}
 		c.terms = append(c.terms, t)
 		c.z = append(c.z, z)
@@ -61,7 +71,8 @@ func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]f
 	return c, nil
 }
 
-// nullSpace is the map from constrained to raw coefficients of a block.
+// nullSpace is the map from constrained coefficients to the block's: raw ones, or
+// those that its Map takes to raw ones.
 func (p *plan) nullSpace(b Block, m *moments.Moments) (*mat.Dense, error) {
 	d := b.Term.Dim()
 	switch b.Constraint {
@@ -73,11 +84,13 @@ func (p *plan) nullSpace(b Block, m *moments.Moments) (*mat.Dense, error) {
 			at := p.offset[p.index[t]]
 			floats.Add(mean, m.Sum[at:at+d])
 		}
-		if norm := floats.Norm(mean, 2); norm > 0 {
-			return complement(mean), nil
-		}
-		return nil, nil // already centred
+		return b.orthogonalTo(mean)
+	case Orthogonal:
+		return b.orthogonalTo(b.Normal)
 	case Treatment:
+		if d == 1 {
+			return nil, b.nothingLeft()
+		}
 		z := mat.NewDense(d, d-1, nil)
 		for i := 1; i < d; i++ {
 			z.Set(i, i-1, 1)
@@ -87,6 +100,27 @@ func (p *plan) nullSpace(b Block, m *moments.Moments) (*mat.Dense, error) {
 	return nil, errors.New("decompose: unknown constraint on term " + b.Term.Name())
 }
 
+// orthogonalTo is a basis of {a : v'Map a = 0}; nil if that is everything.
+func (b Block) orthogonalTo(v []float64) (*mat.Dense, error) {
+	if b.Map != nil {
+		_, c := b.Map.Dims()
+		mapped := mat.NewVecDense(c, nil)
+		mapped.MulVec(b.Map.T(), mat.NewVecDense(len(v), v))
+		v = mapped.RawVector().Data
+	}
+	switch norm := floats.Norm(v, 2); {
+	case norm == 0:
+		return nil, nil
+	case len(v) == 1:
+		return nil, b.nothingLeft()
+	}
+	return complement(v), nil
+}
+
+func (b Block) nothingLeft() error {
+	return fmt.Errorf("decompose: term %q has no column left after its constraint", b.Term.Name())
+}
+
 func (b Block) base() []Term {
 	if len(b.Base) > 0 {
 		return b.Base
@@ -94,10 +128,14 @@ func (b Block) base() []Term {
 	return []Term{b.Term}
 }
 
-// norm is the largest row 1-norm of the base basis.
+// norm is the largest row 1-norm of the base basis, or of what stands for it.
 func (p *plan) norm(b Block, m *moments.Moments) float64 {
 	var norm float64
-	for _, t := range b.base() {
+	terms := b.Norm
+	if len(terms) == 0 {
+		terms = b.base()
+	}
+	for _, t := range terms {
 		norm = math.Max(norm, m.MaxRowNorm[p.index[t]])
 	}
 	return norm

@@ -57,11 +57,34 @@ type Spec interface {
 	Build() ([]Block, error)
 }
 
+// Rescanner is a Spec that looks at the rows more than once: with knots from the
+// first pass a second one finds column sums, say. After each pass Again tells
+// whether another is needed; Scan shows the rows to those that do.
+type Rescanner interface {
+	Spec
+	Again() (bool, error)
+}
+
 // Block is a term in a predictor with everything that changes the answer.
 type Block struct {
 	Term       Term
-	Penalty    penalty.Penalty // in raw coordinates
+	Penalty    penalty.Penalty // in the block's coordinates: raw ones, or Map's
 	Constraint Constraint
+	// Map (Dim x c), if not nil, restricts and transforms the coefficients: raw ones
+	// are Map times those that Penalty and Constraint are about. So a tensor product
+	// of B-splines is evaluated sparse and penalised in terms of function values.
+	Map *mat.Dense
+	// Normal is the vector v (length Dim, raw coordinates) of the Orthogonal
+	// constraint.
+	Normal []float64
+	// Select adds the penalty on the null space of the others, so that the whole
+	// term can be taken out (Marra and Wood 2011; mgcv's select): the projector on
+	// what they leave unpenalised, in constrained coordinates, not scaled. Nothing
+	// for a block without penalties or without a null space.
+	Select bool
+	// Norm lists terms whose largest row 1-norm scales the penalties in place of
+	// Base's: with a Map the raw rows have another norm than the mapped ones.
+	Norm []Term
 	// Base lists terms whose rows together are the base basis that means
 	// (sum-to-zero) and norms (penalty scaling) are taken from; nil: Term itself.
 	// The blocks of a factor by list all their siblings: the base is centred over
@@ -83,6 +106,9 @@ const (
 	SumToZero
 	// Treatment: the first coefficient is 0 (treatment contrasts).
 	Treatment
+	// Orthogonal: v'a = 0 with v = Block.Normal. The basis at a point makes the
+	// function 0 there (mgcv's pc), a vector of ones is a factor's sum contrast.
+	Orthogonal
 )
 
 // Outputs receives one evaluation of a model. Fields are n x K, taps n x width;

@@ -72,6 +72,9 @@ func newPlan(m Model) (*plan, error) {
 			for _, base := range b.Base {
 				p.add(base)
 			}
+			for _, norm := range b.Norm {
+				p.add(norm)
+			}
 		}
 	}
 	for _, t := range p.terms {
@@ -107,10 +110,26 @@ func checkBlock(b Block) error {
 			return fmt.Errorf("term %q: coefficient %d of the network is %g", name, i, v)
 		}
 	}
-	for i, s := range b.Penalty.S {
-		if s.SymmetricDim() != d {
-			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), d)
+	free := d
+	if b.Map != nil {
+		var rows int
+		if rows, free = b.Map.Dims(); rows != d {
+			return fmt.Errorf("term %q: its map is for %d columns, the basis has %d", name, rows, d)
 		}
+	}
+	for i, s := range b.Penalty.S {
+		if s.SymmetricDim() != free {
+			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), free)
+		}
+	}
+	if b.Constraint == Orthogonal && len(b.Normal) != d {
+		return fmt.Errorf("term %q: the vector of its constraint has %d entries, the basis %d columns", name, len(b.Normal), d)
+	}
+	if b.Map != nil && b.Constraint == Treatment {
+		return fmt.Errorf("term %q: treatment contrasts are about raw coefficients, which a map replaces", name)
+	}
+	if n := len(b.Penalty.Link); n != 0 && n != len(b.Penalty.S) {
+		return fmt.Errorf("term %q: %d links for %d penalties", name, n, len(b.Penalty.S))
 	}
 	if n := len(b.Penalty.SP); n != 0 && n != len(b.Penalty.S) {
 		return fmt.Errorf("term %q: %d smoothing parameters for %d penalties", name, n, len(b.Penalty.S))

@@ -9,9 +9,9 @@ import (
 )
 
 // Scan shows every row of src to the specs that need it (pass 0; none do: no
-// pass), so that their Build can be called. Columns names what all passes read,
-// so that rows left out for missing values are the same in each; the specs' own
-// are read anyway.
+// pass), so that their Build can be called; a Rescanner may ask for further passes
+// over its columns. Columns names what all passes read, so that rows left out for
+// missing values are the same in each; the specs' own are read anyway.
 func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) error {
 	var scanning []Spec
 	reads := append([]string(nil), columns...)
@@ -21,14 +21,35 @@ func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) 
 		}
 		reads = union(reads, s.Columns())
 	}
-	if len(scanning) == 0 {
-		return nil
+	for len(scanning) > 0 {
+		if err := scanOnce(ctx, src, scanning, reads); err != nil {
+			return err
+		}
+		var again []Spec
+		for _, s := range scanning {
+			r, ok := s.(Rescanner)
+			if !ok {
+				continue
+			}
+			more, err := r.Again()
+			if err != nil {
+				return err
+			}
+			if more {
+				again = append(again, s)
+			}
+		}
+		scanning = again
 	}
+	return nil
+}
+
+func scanOnce(ctx context.Context, src data.Source, specs []Spec, reads []string) error {
 	for b, err := range src.Batches(ctx, reads) {
 		if err != nil {
 			return err
 		}
-		for _, s := range scanning {
+		for _, s := range specs {
 			if err := s.Scan(b); err != nil {
 				return err
 			}

@@ -10,6 +10,10 @@ import "gonum.org/v1/gonum/mat"
 type Penalty struct {
 	S  []*mat.SymDense // each d x d, positive semi-definite, unscaled
 	SP []float64       // fixed smoothing parameters; nil or negative: to be chosen
+	// Link, one per S, names smoothing parameters that are one: penalties of any
+	// terms with the same name, if it is not empty, have the same lambda on the
+	// reported scale (mgcv's id). nil: each its own.
+	Link []string
 }
 
 // Problem is a penalised least squares problem by its moments, on the scale and
@@ -43,4 +47,5 @@ type Term struct {
 	Start, Dim int
 	S          []*mat.SymDense // each Dim x Dim; none: unpenalised
 	SP         []float64       // as in Penalty
+	Link       []string        // as in Penalty
 }

@@ -88,6 +88,11 @@ func (p *Problem) validate() error {
 			fault("term %q has %d smoothing parameters for %d penalties: give one for each, negative to have it chosen", t.Name, len(t.SP), len(t.S))
 			continue
 		}
+		if t.Link != nil && len(t.Link) != len(t.S) {
+			fault("term %q has %d links for %d penalties: give one for each, empty for none", t.Name, len(t.Link), len(t.S))
+		} else if name, linked := t.linked(); linked {
+			fault("term %q: the smoothing parameter linked as %q is to be chosen together with others, which is not there yet: fix it (sp=), or leave id= out", t.Name, name)
+		}
 		for j, s := range t.S {
 			switch {
 			case s == nil || s.SymmetricDim() != t.Dim:
@@ -105,6 +110,16 @@ func (p *Problem) validate() error {
 		fault("the terms cover %d of %d columns", at, dim)
 	}
 	return errors.Join(faults...)
+}
+
+// linked names a link of a penalty whose lambda is to be chosen.
+func (t *Term) linked() (name string, ok bool) {
+	for j, name := range t.Link {
+		if name != "" && (t.SP == nil || t.SP[j] < 0) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // oddEntry finds an entry that is not finite.
