@@ -1,128 +1,237 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-func random[T Float](rng *rand.Rand, n int) []T {
-	v := make([]T, n)
-	for i := range v {
-		if v[i] = T(rng.NormFloat64()); rng.IntN(4) == 0 {
-			v[i] = 0 // as after a Relu
-		}
-	}
-	return v
-}
-
-// naive sums in the same order as the kernels.
-func naive[T Float](a []T, lda int, b []T, bias []T, m, n, k int) []T {
+// wantMul is A*B plus bias, every element summed in order of k as instruction
+// set s rounds.
+func wantMul[T Float](s isa, a []T, lda int, b, bias []T, m, n, k int, relu bool) []T {
+	add := mulAdd[T](s)
 	c := make([]T, m*n)
 	for i := range m {
 		for j := range n {
-			var s T
+			var sum T
 			if bias != nil {
-				s = bias[j]
+				sum = bias[j]
 			}
 			for l := range k {
-				s += T(a[i*lda+l] * b[l*n+j])
+				sum = add(a[i*lda+l], b[l*n+j], sum)
 			}
-			c[i*n+j] = s
+			if relu && sum < 0 {
+				sum = 0
+			}
+			c[i*n+j] = sum
 		}
 	}
 	return c
 }
 
-func testMul[T Float](t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, m := range []int{1, 2, 3, 4, 5, 63, 64, 65, 130} {
-		for _, n := range []int{1, 2, 3, 5, 17, 64, 193, 200} {
-			for _, k := range []int{0, 1, 2, 4, 7, 65, 129} {
-				lda, ldc := k+2, n+3
-				a, b, bias := random[T](rng, m*lda), random[T](rng, k*n), random[T](rng, n)
-				want := naive(a, lda, b, bias, m, n, k)
-				bt := make([]T, n*k)
-				for l := range k {
-					for j := range n {
-						bt[j*k+l] = b[l*n+j]
-					}
+func transposed[T Float](b []T, k, n int) []T {
+	t := make([]T, n*k)
+	for l := range k {
+		for j := range n {
+			t[j*k+l] = b[l*n+j]
+		}
+	}
+	return t
+}
+
+// checkMul compares all products of one shape with plain loops, bit for bit.
+func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special bool) {
+	t.Helper()
+	lda, ldc := k+rng.IntN(3), n+rng.IntN(3)
+	off := rng.IntN(8)
+	a, b := newGuarded[T](max(0, (m-1)*lda+k), off), newGuarded[T](k*n, rng.IntN(8))
+	bias := newGuarded[T](n, rng.IntN(8))
+	awkward(rng, a.v, special)
+	awkward(rng, b.v, special)
+	awkward(rng, bias.v, special)
+	biases := [][]T{nil, bias.v}
+	for _, w := range []*Weights[T]{packWeights(s, k, n, b.v, false), packWeights(s, k, n, transposed(b.v, k, n), true)} {
+		for _, relu := range []bool{false, true} {
+			for _, bias := range biases {
+				want := wantMul(s, a.v, lda, b.v, bias, m, n, k, relu)
+				c := newGuarded[T](max(0, (m-1)*ldc+n), off)
+				if w.mul(c.v, ldc, a.v, lda, m, bias, relu); m > 0 && n > 0 {
+					compare(t, fmt.Sprintf("%v m %d n %d k %d relu %v bias %v", s, m, n, k, relu, bias != nil), c.v, ldc, want, m, n)
 				}
-				for _, w := range []*Weights[T]{Pack(k, n, b, false), Pack(k, n, bt, true)} {
-					c := make([]T, m*ldc)
-					for i := range c {
-						c[i] = T(math.NaN())
-					}
-					w.Mul(c, ldc, a, lda, m, bias)
-					for i := range m {
-						for j := range n {
-							if c[i*ldc+j] != want[i*n+j] {
-								t.Fatalf("m %d n %d k %d: element %d,%d is %v, want %v", m, n, k, i, j, c[i*ldc+j], want[i*n+j])
-							}
-						}
-						for j := n; j < ldc; j++ {
-							if c[i*ldc+j] == c[i*ldc+j] {
-								t.Fatalf("m %d n %d k %d: wrote beyond column %d", m, n, k, n)
-							}
-						}
-					}
-				}
+				c.check(t)
 			}
+		}
+	}
+	dense := make([]T, m*k)
+	for i := range m {
+		copy(dense[i*k:], a.v[i*lda:i*lda+k])
+	}
+	c := newGuarded[T](m*n, off)
+	gemm(s, c.v, dense, b.v, m, n, k)
+	compare(t, fmt.Sprintf("%v Gemm m %d n %d k %d", s, m, n, k), c.v, n, wantMul(s, dense, k, b.v, nil, m, n, k, false), m, n)
+	c.check(t)
+}
+
+// compare also sees to it that what lies between the rows of c is untouched.
+func compare[T Float](t testing.TB, what string, c []T, ldc int, want []T, m, n int) {
+	t.Helper()
+	for i, got := range c {
+		i, j := i/max(ldc, 1), i%max(ldc, 1)
+		switch {
+		case j >= n:
+			if got != guardValue {
+				t.Fatalf("%s: wrote %v in row %d beyond column %d", what, got, i, n)
+			}
+		case !same(got, want[i*n+j]):
+			t.Fatalf("%s: element %d,%d is %v, want %v", what, i, j, got, want[i*n+j])
 		}
 	}
 }
 
 // Every path sums in order of k, so results equal a plain loop's bit for bit.
 func TestMul(t *testing.T) {
-	t.Run("float64", testMul[float64])
-	t.Run("float32", testMul[float32])
+	eachISA(t, func(t *testing.T, s isa) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, m := range []int{0, 1, 2, 3, 5, 7, 11, 12, 13, 23, 65} {
+			for _, n := range []int{0, 1, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 70} {
+				for _, k := range []int{0, 1, 2, 7, 65} {
+					checkMul[float64](t, s, rng, m, n, k, false)
+					checkMul[float32](t, s, rng, m, n, k, false)
+				}
+			}
+		}
+		// Beyond a block of rows and of k.
+		for _, shape := range [][3]int{{rowBlock + 5, 9, 3}, {3, 37, kBlock + 1}, {2, 5, 2*kBlock + 3}, {2*rowBlock + 1, 2, kBlock + 5}} {
+			checkMul[float64](t, s, rng, shape[0], shape[1], shape[2], false)
+			checkMul[float32](t, s, rng, shape[0], shape[1], shape[2], false)
+		}
+	})
 }
 
-// Zeros of A times infinite weights are NaN, as IEEE arithmetic has it.
-func TestMulInfiniteWeights(t *testing.T) {
-	w := Pack(2, 2, []float64{math.Inf(1), 1, 2, 3}, false)
-	c := make([]float64, 2)
-	w.Mul(c, 2, []float64{0, 1}, 2, 1, nil)
-	if !math.IsNaN(c[0]) || c[1] != 3 {
-		t.Fatalf("got %v, want [NaN 3]", c)
-	}
+// NaN, infinities, signed zeros and subnormals go through as IEEE arithmetic
+// has it.
+func TestMulSpecialValues(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for range 40 {
+			m, n, k := rng.IntN(30), rng.IntN(40), rng.IntN(12)
+			checkMul[float64](t, s, rng, m, n, k, true)
+			checkMul[float32](t, s, rng, m, n, k, true)
+		}
+	})
+}
+
+// A row's bits do not depend on how many rows the call has, nor on where it is.
+func TestMulRowsStayApart(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		rng := rand.New(rand.NewPCG(5, 6))
+		const m, n, k = 40, 37, 300
+		a, b, bias := make([]float64, m*k), make([]float64, k*n), make([]float64, n)
+		awkward(rng, a, false)
+		awkward(rng, b, false)
+		awkward(rng, bias, false)
+		w := packWeights(s, k, n, b, false)
+		all := make([]float64, m*n)
+		w.mul(all, n, a, k, m, bias, false)
+		for rows := 1; rows < m; rows++ {
+			from := rng.IntN(m - rows + 1)
+			c := make([]float64, rows*n)
+			w.mul(c, n, a[from*k:], k, rows, bias, false)
+			for i, x := range c {
+				if !same(x, all[from*n+i]) {
+					t.Fatalf("%d rows from row %d: element %d is %v, with all rows %v", rows, from, i, x, all[from*n+i])
+				}
+			}
+		}
+	})
+}
+
+func FuzzMul(f *testing.F) {
+	f.Add(uint64(1), uint8(13), uint8(33), uint16(300))
+	f.Fuzz(func(t *testing.T, seed uint64, m, n uint8, k uint16) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		special := seed%2 == 0
+		for _, s := range supported() {
+			checkMul[float64](t, s, rng, int(m)%50, int(n)%70, int(k)%600, special)
+			checkMul[float32](t, s, rng, int(m)%50, int(n)%70, int(k)%600, special)
+		}
+	})
 }
 
 func TestScaleKeepsSource(t *testing.T) {
-	b := []float64{1, 2}
-	w := Pack(1, 2, b, false)
-	w.Scale(3)
-	c := make([]float64, 2)
-	w.Mul(c, 2, []float64{2}, 1, 1, nil)
-	if c[0] != 6 || c[1] != 12 || b[0] != 1 || b[1] != 2 {
-		t.Fatalf("product %v, source %v", c, b)
+	eachISA(t, func(t *testing.T, s isa) {
+		b := []float64{1, 2}
+		w := packWeights(s, 1, 2, b, false)
+		w.Scale(3)
+		c := make([]float64, 2)
+		w.Mul(c, 2, []float64{2}, 1, 1, nil)
+		if c[0] != 6 || c[1] != 12 || b[0] != 1 || b[1] != 2 {
+			t.Fatalf("product %v, source %v", c, b)
+		}
+	})
+}
+
+// Assembly checks no bounds: slices that are too short must not reach it.
+func TestMulRefusesShortSlices(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		w := packWeights(s, 3, 4, make([]float64, 12), false)
+		for name, call := range map[string]func(){
+			"c":         func() { w.Mul(make([]float64, 7), 4, make([]float64, 6), 3, 2, nil) },
+			"a":         func() { w.Mul(make([]float64, 8), 4, make([]float64, 5), 3, 2, nil) },
+			"bias":      func() { w.Mul(make([]float64, 8), 4, make([]float64, 6), 3, 2, make([]float64, 3)) },
+			"stride":    func() { w.Mul(make([]float64, 8), math.MaxInt, make([]float64, 6), 3, 2, nil) },
+			"backwards": func() { w.Mul(make([]float64, 8), -4, make([]float64, 6), 3, 2, nil) },
+			"weights":   func() { packWeights(s, 3, 4, make([]float64, 11), false) },
+			"gemm":      func() { gemm(s, make([]float64, 8), make([]float64, 6), make([]float64, 11), 2, 4, 3) },
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: no panic", name)
+					}
+				}()
+				call()
+			}()
+		}
+	})
+}
+
+func TestMulDoesNotAllocate(t *testing.T) {
+	a, b, c := make([]float32, 20*30), make([]float32, 30*40), make([]float32, 20*40)
+	w := Pack(30, 40, b, false)
+	if n := testing.AllocsPerRun(10, func() {
+		w.Mul(c, 40, a, 30, 20, nil)
+		Gemm(c, a, b, 20, 40, 30)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
-func benchMul[T Float](b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	const m, n, k = 256, 200, 200
+func benchMul[T Float](b *testing.B, m, n, k int) {
 	a, w, c := make([]T, m*k), make([]T, k*n), make([]T, m*n)
-	for i := range a {
-		a[i] = T(rng.NormFloat64())
-	}
-	for i := range w {
-		w[i] = T(rng.NormFloat64())
-	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	awkward(rng, a, false)
+	awkward(rng, w, false)
 	run := func(name string, f func()) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				f()
 			}
-			b.ReportMetric(2*m*n*k*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			b.ReportMetric(2*float64(m*n*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})
 	}
-	p := Pack(k, n, w, false)
-	run("weights", func() { p.Mul(c, n, a, k, m, nil) })
-	run("plain", func() { Gemm(c, a, w, m, n, k) })
+	for _, s := range supported() {
+		p := packWeights(s, k, n, w, false)
+		run(s.String(), func() { p.Mul(c, n, a, k, m, nil) })
+		run(s.String()+"-unpacked", func() { gemm(s, c, a, w, m, n, k) })
+	}
 }
 
 func BenchmarkMul(b *testing.B) {
-	b.Run("float64", benchMul[float64])
-	b.Run("float32", benchMul[float32])
+	for _, shape := range [][3]int{{1, 200, 200}, {256, 200, 200}, {512, 512, 512}} {
+		name := fmt.Sprintf("%dx%dx%d", shape[0], shape[1], shape[2])
+		b.Run(name+"/float64", func(b *testing.B) { benchMul[float64](b, shape[0], shape[1], shape[2]) })
+		b.Run(name+"/float32", func(b *testing.B) { benchMul[float32](b, shape[0], shape[1], shape[2]) })
+	}
 }
