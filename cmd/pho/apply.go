@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/report"
 )
@@ -25,14 +27,20 @@ func newApply(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply --decomposition DIR --data FILE... --out FILE|-",
 		Short: "Contributions on new rows, with the training rows' coefficients and centring",
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), s, args) },
+		Long: `Contributions of every term to the network's predictor on new rows. Coefficients
+and centring are those of the decomposition; nothing is fitted again. The columns
+are those of contributions.csv.`,
+		Example: `  pho apply --decomposition result --data new.csv --out new-contributions.csv
+  zcat new.csv.gz | pho apply --decomposition result --data - --out -`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), s, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&a.dir, "decomposition", "", "directory that decompose wrote")
-	f.StringVar(&a.out, "out", "", "CSV file to write, - for standard output")
-	f.StringVar(&a.model, "model", "", "the network, if it is not where it was")
-	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
+	f.SortFlags = false
+	f.StringVar(&a.dir, "decomposition", "", "`DIR` that decompose wrote")
+	f.StringVar(&a.out, "out", "", "CSV `FILE` to write, - for standard output")
 	a.data.add(f)
+	f.StringVar(&a.model, "model", "", "the network's `FILE`, if it is not where it was")
+	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
 
@@ -43,11 +51,22 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	case a.out == "":
 		return usagef("--out is missing: name a CSV file, or - for standard output")
 	}
+	o, err := a.data.options(s)
+	if err != nil {
+		return err
+	}
+	paths, err := a.data.files(further)
+	if err != nil {
+		return err
+	}
+	if err := a.spare(paths); err != nil {
+		return err
+	}
 	r, err := readResult(a.dir)
 	if err != nil {
 		return err
 	}
-	m, ref, err := reopen(r, a.model, a.maxMemory)
+	m, ref, err := reopen(r, a.dir, a.model, a.maxMemory)
 	if err != nil {
 		return err
 	}
@@ -55,8 +74,8 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	a.data.factors = ref.Factors
-	src, err := a.data.open(s, further)
+	o.Factors = ref.Factors
+	src, err := data.OpenCSV(paths, o)
 	if err != nil {
 		return err
 	}
@@ -65,22 +84,58 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return report.WriteContributions(ctx, w, r, applier, src, totalRows(src))
 	}
 	if a.out == "-" {
-		return write(s.out)
+		err = write(s.out)
+	} else {
+		err = writeFile(a.out, func(f *os.File) error { return write(f) })
 	}
-	return writeFile(a.out, func(f *os.File) error { return write(f) })
+	if err != nil {
+		return err
+	}
+	if note := droppedNote(src); note != "" {
+		fmt.Fprintf(s.err, "warning: %s\n", note)
+	}
+	return nil
+}
+
+// spare refuses to write over the data or into the decomposition.
+func (a *applyFlags) spare(paths []string) error {
+	if a.out == "-" {
+		return nil
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && sameFile(path, a.out) {
+			return fmt.Errorf("--out %q is one of the data files: name another file", a.out)
+		}
+	}
+	if sameFile(filepath.Dir(a.out), a.dir) {
+		return fmt.Errorf("--out %q lies in the decomposition, which holds the training rows' contributions: name a file elsewhere", a.out)
+	}
+	return nil
 }
 
 // readResult reads a directory that decompose wrote.
 func readResult(dir string) (*decompose.Result, error) {
-	doc, err := os.Open(filepath.Join(dir, fileDecomposition))
+	doc, err := openResultFile(dir, fileDecomposition)
 	if err != nil {
 		return nil, err
 	}
 	defer doc.Close()
-	moments, err := os.Open(filepath.Join(dir, fileMoments))
+	moments, err := openResultFile(dir, fileMoments)
 	if err != nil {
 		return nil, err
 	}
 	defer moments.Close()
-	return decompose.Read(bufio.NewReader(doc), bufio.NewReader(moments), basis.Decode)
+	r, err := decompose.Read(bufio.NewReader(doc), bufio.NewReader(moments), basis.Decode)
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
+	}
+	return r, nil
+}
+
+func openResultFile(dir, name string) (*os.File, error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a directory that decompose wrote: %s: %w", dir, name, reason(err))
+	}
+	return f, nil
 }

@@ -110,13 +110,14 @@ func (d *demoFlags) prepare(table *data.Table) error {
 			return err
 		}
 	}
-	return writeFile(filepath.Join(d.out, "data.csv"), func(f *os.File) error { return writeTable(f, table) })
+	return writeFile(filepath.Join(d.out, "data.csv"), func(f *os.File) error { return writeRows(f, table) })
 }
 
 // decompose runs the main job on one network and compares with the truth.
 func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table *data.Table) error {
 	job := decomposeFlags{
 		model: filepath.Join(d.out, name+".onnx"), out: filepath.Join(d.out, name), smoothing: "reml",
+		contributions: "csv", gamma: 1,
 		data: dataFlags{paths: []string{filepath.Join(d.out, "data.csv")}, delimiter: ",", na: "error"}, network: networkFlags{maxMemory: "1GiB"},
 		response: "y",
 	}
@@ -133,11 +134,11 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 		fmt.Fprint(s.out, "\n2. A neural additive model + a deep part on all features.\n"+
 			"   The bases are the ones its feature networks learned, found in the graph (PHO).\n\n")
 	}
-	r, err := job.run(ctx, streams{s.in, s.out, s.out}, nil)
+	r, err := job.run(ctx, streams{in: s.in, out: s.out, err: s.out, args: s.args}, nil)
 	if err != nil {
 		return err
 	}
-	m, _, err := reopen(r, "", "1GiB")
+	m, _, err := reopen(r, "", "", "1GiB")
 	if err != nil {
 		return err
 	}
@@ -241,8 +242,8 @@ func simulate(rows int, seed uint64) (*data.Table, error) {
 	return table, table.AddNumeric("y", y)
 }
 
-// writeTable writes numeric columns as CSV with all their digits.
-func writeTable(w io.Writer, t *data.Table) error {
+// writeRows writes numeric columns as CSV with all their digits.
+func writeRows(w io.Writer, t *data.Table) error {
 	names := t.Schema().Names()
 	out := bufio.NewWriter(w)
 	if _, err := out.WriteString(strings.Join(names, ",") + "\n"); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,74 +25,140 @@ func resultFiles() []string {
 	return []string{fileDecomposition, fileMoments, fileContributions, fileEffects, fileReport, fileRun}
 }
 
+// tempMark is in the names of unfinished files and directories.
+const tempMark = ".pho-"
+
 // resultDir is a result directory under construction: a hidden sibling of the
 // target that takes its place in one rename when everything is written.
 type resultDir struct {
 	target, temp string
-	replaces     bool
+	made         string // the topmost parent that did not exist before; "" if all did
 }
 
-// newResultDir checks that target is absent, empty, or an earlier result
-// without foreign files, and makes the sibling.
+// newResultDir checks that target may be replaced and makes the sibling.
 func newResultDir(target string) (*resultDir, error) {
-	target, err := filepath.Abs(target)
-	if err != nil {
-		return nil, err
-	}
-	d := &resultDir{target: target}
-	entries, err := os.ReadDir(target)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, fmt.Errorf("--out %q: %w: give a directory", target, err)
-	default:
-		d.replaces = true
-		earlier := false
-		for _, e := range entries {
-			earlier = earlier || e.Name() == fileDecomposition
-			if !slices.Contains(resultFiles(), e.Name()) || e.IsDir() {
-				return nil, fmt.Errorf("--out %q holds %q, which is not part of a result: give an empty or a new directory", target, e.Name())
-			}
-		}
-		if len(entries) > 0 && !earlier {
-			return nil, fmt.Errorf("--out %q is neither empty nor a result (it has no %s): give an empty or a new directory", target, fileDecomposition)
-		}
-	}
-	parent, name := filepath.Split(target)
-	if err := os.MkdirAll(parent, 0o777); err != nil {
+	d := &resultDir{}
+	var err error
+	if d.target, err = resolve(target); err != nil {
 		return nil, fmt.Errorf("--out %q: %w", target, err)
 	}
-	if d.temp, err = os.MkdirTemp(parent, "."+name+".pho-*"); err != nil {
-		return nil, fmt.Errorf("--out %q cannot be written: %w", target, err)
-	}
-	if err := os.Chmod(d.temp, 0o755); err != nil {
-		d.discard()
+	if _, err := replaceable(d.target); err != nil {
 		return nil, err
 	}
+	if err := d.makeParent(); err != nil {
+		d.discard()
+		return nil, fmt.Errorf("--out %q cannot be written: %w", d.target, reason(err))
+	}
+	temp := tempName(d.target)
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		d.discard()
+		return nil, fmt.Errorf("--out %q cannot be written: no directory can be made beside it: %w", d.target, reason(err))
+	}
+	d.temp = temp
 	return d, nil
+}
+
+// resolve is the absolute path of target, links followed: the place that a
+// rename replaces.
+func resolve(target string) (string, error) {
+	abs, err := filepath.Abs(target)
+	if err != nil {
+		return "", err
+	}
+	if followed, err := filepath.EvalSymlinks(abs); err == nil {
+		return followed, nil
+	}
+	return abs, nil
+}
+
+// replaceable reports whether target exists, and an error unless it is absent,
+// empty, or an earlier result without foreign files.
+func replaceable(target string) (exists bool, err error) {
+	entries, err := os.ReadDir(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("--out %q: %w: give a directory", target, reason(err))
+	}
+	if here, err := os.Getwd(); err == nil && sameFile(here, target) {
+		return false, fmt.Errorf("--out %q is the working directory, and a result takes its directory's place: give a directory in it", target)
+	}
+	earlier := false
+	for _, e := range entries {
+		earlier = earlier || e.Name() == fileDecomposition
+		if !ours(e) {
+			return false, fmt.Errorf("--out %q holds %q, which is not part of a result: give an empty or a new directory", target, e.Name())
+		}
+	}
+	if len(entries) > 0 && !earlier {
+		return false, fmt.Errorf("--out %q is neither empty nor a result (it has no %s): give an empty or a new directory", target, fileDecomposition)
+	}
+	return true, nil
+}
+
+// ours reports whether an entry of a result directory is part of a result, or
+// what an interrupted report left of one.
+func ours(e fs.DirEntry) bool {
+	if e.IsDir() {
+		return false
+	}
+	name, _, unfinished := strings.Cut(e.Name(), tempMark)
+	if unfinished {
+		name = strings.TrimPrefix(name, ".")
+	}
+	return slices.Contains(resultFiles(), name)
+}
+
+// makeParent makes the target's parents and remembers the topmost new one.
+func (d *resultDir) makeParent() error {
+	parent := filepath.Dir(d.target)
+	for p := parent; ; p = filepath.Dir(p) {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) || p == filepath.Dir(p) {
+			break
+		}
+		d.made = p
+	}
+	return os.MkdirAll(parent, 0o777)
 }
 
 func (d *resultDir) path(name string) string { return filepath.Join(d.temp, name) }
 
 // commit puts the new directory in the target's place.
 func (d *resultDir) commit() error {
-	if !d.replaces {
-		if err := os.Rename(d.temp, d.target); err != nil {
-			return fmt.Errorf("--out %q: %w", d.target, err)
-		}
-		return nil
+	exists, err := replaceable(d.target) // again: hours may have passed
+	if err != nil {
+		return err
 	}
-	if err := exchange(d.temp, d.target); err != nil {
-		return fmt.Errorf("--out %q: %w", d.target, err)
+	if exists {
+		err = exchange(d.temp, d.target)
+	} else {
+		err = os.Rename(d.temp, d.target)
 	}
-	return os.RemoveAll(d.temp) // now the earlier result
+	if err != nil {
+		return fmt.Errorf("--out %q cannot be written: %w", d.target, reason(err))
+	}
+	d.made = ""
+	if exists {
+		_ = os.RemoveAll(d.temp) // now the earlier result; the new one is in place
+	}
+	d.temp = ""
+	return nil
 }
 
 // discard removes what was written; the target is as it was.
 func (d *resultDir) discard() {
-	if d.temp != "" && strings.Contains(filepath.Base(d.temp), ".pho-") {
+	if d.temp != "" {
 		_ = os.RemoveAll(d.temp)
+		d.temp = ""
 	}
+	if d.made == "" {
+		return
+	}
+	for p := filepath.Dir(d.target); os.Remove(p) == nil && p != d.made; { // only while they are empty
+		p = filepath.Dir(p)
+	}
+	d.made = ""
 }
 
 // exchangeByRename swaps two directories where the system cannot do it in one
@@ -107,28 +174,28 @@ func exchangeByRename(a, b string) error {
 	return os.Rename(old, a)
 }
 
-// writeFile writes a file in a hidden sibling first, so that a failure leaves
-// what was there.
-func writeFile(path string, write func(*os.File) error) (err error) {
+// tempName is a new hidden name beside path.
+func tempName(path string) string {
 	dir, name := filepath.Split(path)
-	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+name+".pho-*")
-	if err != nil {
-		return fmt.Errorf("%q cannot be written: %w", path, err)
+	return filepath.Join(dir, "."+name+tempMark+rand.Text()[:12])
+}
+
+// reason is the cause of a file error without the operation and the path, which
+// our messages name themselves.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err := write(f); err != nil {
-		return err
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
 	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return err
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }

@@ -14,7 +14,13 @@ func newInspect(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL.onnx",
 		Short: "Show what a network holds: inputs, outputs, its additive structure and why",
-		Args:  exactArgs("MODEL.onnx"),
+		Long: `Show what a network holds, as decompose will see it: inputs, predictors (the
+outputs, or the input of a final Sigmoid, Softmax, Exp or Softplus), and the
+additive structure found in the graph, with reasons.`,
+		Example: `  pho inspect model.onnx
+  pho inspect model.onnx --predictor /fc/Add_output_0 --no-structure
+  pho inspect model.onnx --json`,
+		Args: exactArgs("MODEL.onnx"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			g, _, err := loadNetwork(args[0], network.maxMemory)
 			if err != nil {

@@ -20,22 +20,32 @@ const (
 	exitInterrupted = 130
 )
 
-// streams are what a command reads and writes besides files.
+// streams are what a command reads and writes besides files, and the command
+// line it was called with.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	args     []string
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
-// usageError is a wrong call, as opposed to work that failed.
+// usageError is a call that is wrong whatever the files hold, as opposed to work
+// that failed.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// loggedError has been told to the user already, in the form they asked for.
+type loggedError struct{ error }
+
+func (e loggedError) Unwrap() error { return e.error }
 
 // run executes one command line and returns the exit status.
 func run(ctx context.Context, args []string, s streams) (code int) {
@@ -45,20 +55,36 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 			code = exitFailed
 		}
 	}()
+	s.args = args
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	code = status(ctx, err)
+	var logged loggedError
+	if code == exitDone || errors.As(err, &logged) {
+		return code
+	}
+	switch code {
+	case exitUsage:
+		fmt.Fprintf(s.err, "pho: %v\nRun 'pho --help' or 'pho COMMAND --help' for usage.\n", err)
+	case exitInterrupted:
+		fmt.Fprintln(s.err, "pho: interrupted; unfinished results were removed")
+	default:
+		fmt.Fprintf(s.err, "pho: %v\n", err)
+	}
+	return code
+}
+
+// status is the exit status that err stands for.
+func status(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage):
-		fmt.Fprintf(s.err, "pho: %v\nRun 'pho --help' or 'pho COMMAND --help' for usage.\n", err)
 		return exitUsage
 	case ctx.Err() != nil:
-		fmt.Fprintln(s.err, "pho: interrupted; nothing was written")
 		return exitInterrupted
 	}
-	fmt.Fprintf(s.err, "pho: %v\n", err)
 	return exitFailed
 }

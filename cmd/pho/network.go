@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -24,17 +23,16 @@ type networkFlags struct {
 	learned     []string
 	predictor   []string
 	noStructure bool
-	float32     bool
 	maxMemory   string
 }
 
 func (n *networkFlags) add(f *pflag.FlagSet) {
-	f.IntVar(&n.maxOrder, "max-order", 0, "largest number of columns of a learned term (default 3)")
-	f.StringArrayVar(&n.deep, "deep", nil, "term, node or tensor that belongs to the deep part (repeatable)")
-	f.StringArrayVar(&n.learned, "learned", nil, "term, node or tensor that is a learned term (repeatable)")
-	f.StringArrayVar(&n.predictor, "predictor", nil, "tensor to decompose as it is, in place of the outputs (repeatable)")
+	f.IntVar(&n.maxOrder, "max-order", 0, "largest `NUMBER` of columns of a learned term (default 3)")
+	f.StringArrayVar(&n.deep, "deep", nil, "`NAME` of a term, node or tensor that belongs to the deep part (repeatable)")
+	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
+	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
-	f.StringVar(&n.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
+	f.StringVar(&n.maxMemory, "max-memory", "4GiB", "bound on a network's tensors, as 512MiB or 4GiB")
 }
 
 func (n *networkFlags) options() *onnx.Options {
@@ -63,7 +61,7 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("model: %w", err)
+		return nil, "", fmt.Errorf("model %q: %w", path, reason(err))
 	}
 	sum := sha256.Sum256(raw)
 	g, err = onnx.LoadFile(path, &onnx.LoadOptions{MaxMemory: bound})
@@ -89,25 +87,23 @@ func (n *networkFlags) describe(path, hash string, bind onnx.Binding, factors []
 	return json.Marshal(ref)
 }
 
-// reopen opens the network that r was made of; path overrides the recorded one.
-func reopen(r *decompose.Result, path, maxMemory string) (decompose.Model, *network, error) {
+// reopen opens the network that r, read from dir, was made of; path overrides the
+// recorded one.
+func reopen(r *decompose.Result, dir, path, maxMemory string) (decompose.Model, *network, error) {
 	var ref network
 	if err := json.Unmarshal(r.Model, &ref); err != nil || ref.SHA256 == "" {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
 	}
-	recorded := path == ""
-	if recorded {
-		path = ref.Path
+	moved := ""
+	if path == "" {
+		path, moved = ref.find(dir), "; if the network has moved, give its place with --model"
 	}
 	g, hash, err := loadNetwork(path, maxMemory)
 	if err != nil {
-		if recorded {
-			err = fmt.Errorf("%w; if the network has moved, give its place with --model", err)
-		}
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w%s", err, moved)
 	}
 	if hash != ref.SHA256 {
-		return nil, nil, fmt.Errorf("model %q is not the network of this decomposition: its sha256 is %s, want %s", path, hash, ref.SHA256)
+		return nil, nil, fmt.Errorf("model %q is not the network of this decomposition: its sha256 is %s, want %s%s", path, hash, ref.SHA256, moved)
 	}
 	bind := make(onnx.Binding, len(g.Inputs))
 	for i, in := range g.Inputs {
@@ -116,7 +112,24 @@ func reopen(r *decompose.Result, path, maxMemory string) (decompose.Model, *netw
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
 		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
 	})
-	return m, &ref, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("model %q: %w", path, err)
+	}
+	return m, &ref, nil
+}
+
+// find is where the network is: the recorded path or, if there is nothing, its
+// file name beside dir, as where both were moved together. The hash decides
+// whether it is the right one.
+func (n *network) find(dir string) string {
+	if _, err := os.Stat(n.Path); err == nil || dir == "" {
+		return n.Path
+	}
+	beside := filepath.Join(dir, "..", filepath.Base(n.Path))
+	if _, err := os.Stat(beside); err == nil {
+		return beside
+	}
+	return n.Path
 }
 
 // parseSize reads 512MiB, 4GiB, 1000000.
@@ -137,54 +150,4 @@ func parseSize(text string) (int64, error) {
 		return int64(v * u.bytes), nil
 	}
 	return 0, fmt.Errorf("%q is not a size; write 512MiB, 4GiB or a number of bytes", text)
-}
-
-// dataFlags say how to read the rows.
-type dataFlags struct {
-	paths     []string
-	delimiter string
-	factors   []string
-	na        string
-	batch     int
-}
-
-func (d *dataFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.paths, "data", nil, "data file, glob, or - for standard input; repeatable, further files may follow the flags")
-	f.StringVar(&d.delimiter, "delimiter", ",", `cell delimiter of CSV files ("\t" or "tab" for tabs)`)
-	f.StringVar(&d.na, "na", "error", "missing cells: error, or drop to leave those rows out")
-	f.IntVar(&d.batch, "batch-size", 0, "rows read at a time (default 4096; results do not depend on it)")
-}
-
-func (d *dataFlags) addFactors(f *pflag.FlagSet) {
-	f.StringSliceVar(&d.factors, "factor", nil, "numeric columns that are categories (comma separated, repeatable)")
-}
-
-// open opens the files; further are positional arguments.
-func (d *dataFlags) open(s streams, further []string) (*data.CSV, error) {
-	patterns := append(append([]string(nil), d.paths...), further...)
-	if len(d.paths) == 0 {
-		return nil, usagef("--data is missing: name a CSV file, or - for standard input")
-	}
-	o := &data.CSVOptions{Factors: d.factors, BatchRows: d.batch, Stdin: s.in}
-	switch delimiter := strings.NewReplacer(`\t`, "\t", "tab", "\t").Replace(d.delimiter); {
-	case len([]rune(delimiter)) == 1:
-		o.Delimiter = []rune(delimiter)[0]
-	default:
-		return nil, usagef("--delimiter %q: it is one character", d.delimiter)
-	}
-	switch d.na {
-	case "error":
-	case "drop":
-		o.NA = data.NADrop
-	default:
-		return nil, usagef("--na %q: it is error or drop", d.na)
-	}
-	if d.batch < 0 {
-		return nil, usagef("--batch-size %d is negative", d.batch)
-	}
-	paths, err := data.Expand(patterns)
-	if err != nil {
-		return nil, err
-	}
-	return data.OpenCSV(paths, o)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -38,6 +39,7 @@ func newProgress(w io.Writer, log string) (*progress, error) {
 	return p, nil
 }
 
+// report says how far a pass is, at most five times a second and at its end.
 func (p *progress) report(at decompose.Progress) {
 	if !p.json && !p.terminal {
 		return
@@ -46,26 +48,33 @@ func (p *progress) report(at decompose.Progress) {
 	if at.Pass != p.pass {
 		p.pass, p.started, p.last = at.Pass, now, time.Time{}
 	}
-	if at.Pass == "moments" {
+	first := at.Pass == "moments"
+	if first {
 		p.total = at.Rows
 	}
-	done := at.Pass != "moments" && at.Rows >= p.total
+	done := !first && at.Rows >= p.total
 	if !done && now.Sub(p.last) < 200*time.Millisecond {
 		return
 	}
 	p.last = now
-	elapsed := now.Sub(p.started).Seconds()
-	rate := float64(at.Rows) / max(elapsed, 1e-3)
+	rate := float64(at.Rows) / math.Max(now.Sub(p.started).Seconds(), 1e-3)
+	left := math.NaN()
+	if !first && rate > 0 {
+		left = float64(p.total-at.Rows) / rate
+	}
 	if p.json {
-		line, _ := json.Marshal(map[string]any{"pass": at.Pass, "rows": at.Rows, "rows_per_second": int64(rate)})
-		fmt.Fprintf(p.w, "%s\n", line)
+		event := map[string]any{"pass": at.Pass, "rows": at.Rows, "rows_per_second": int64(rate)}
+		if !math.IsNaN(left) {
+			event["seconds_left"] = math.Ceil(left)
+		}
+		p.event("progress", event)
 		return
 	}
-	left := ""
-	if at.Pass != "moments" && rate > 0 {
-		left = fmt.Sprintf(", %.0f s left", float64(p.total-at.Rows)/rate)
+	line := fmt.Sprintf("\r\x1b[K%s: %d rows, %.0f rows/s", at.Pass, at.Rows, rate)
+	if !math.IsNaN(left) {
+		line += fmt.Sprintf(", %.0f s left", math.Ceil(left))
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s: %d rows, %.0f rows/s%s", at.Pass, at.Rows, rate, left)
+	fmt.Fprint(p.w, line)
 }
 
 // end clears the line.
@@ -73,4 +82,41 @@ func (p *progress) end() {
 	if p.terminal && p.pass != "" {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
+}
+
+// event writes a line of JSON.
+func (p *progress) event(name string, fields map[string]any) {
+	fields["event"] = name
+	line, err := json.Marshal(fields)
+	if err != nil { // a number that is not finite
+		line, _ = json.Marshal(map[string]any{"event": name, "error": err.Error()})
+	}
+	fmt.Fprintf(p.w, "%s\n", line)
+}
+
+// done tells what was found and where it lies.
+func (p *progress) done(r *decompose.Result, reportPath string) {
+	if !p.json {
+		summarise(p.w, r)
+		fmt.Fprintf(p.w, "report: %s\n", shown(reportPath))
+		return
+	}
+	for _, warning := range r.Warnings {
+		p.event("warning", map[string]any{"message": warning})
+	}
+	for i := range r.Predictors {
+		d := &r.Predictors[i]
+		p.event("predictor", map[string]any{"name": d.Name, "variance": d.Variance, "variance_before": d.VarianceBefore, "terms": len(d.Terms), "rank": d.Rank, "columns": d.Columns})
+	}
+	p.event("done", map[string]any{"rows": r.Rows, "report": reportPath})
+}
+
+// fail tells of an error where progress is JSON, so that every line is; elsewhere
+// errors are told once, at the end of the command.
+func (p *progress) fail(err error, status int) error {
+	if !p.json {
+		return err
+	}
+	p.event("error", map[string]any{"message": err.Error(), "status": status})
+	return loggedError{err}
 }

@@ -11,20 +11,24 @@ func newReport(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write DIR/report.html and DIR/effects.csv again",
-		Args:  exactArgs("DIR"),
+		Long: `Write DIR/report.html and DIR/effects.csv again from DIR/decomposition.json,
+DIR/moments.bin and the network.`,
+		Example: `  pho report result
+  pho report result --model moved/model.onnx`,
+		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := readResult(args[0])
 			if err != nil {
 				return err
 			}
-			m, _, err := reopen(r, model, maxMemory)
+			m, _, err := reopen(r, args[0], model, maxMemory)
 			if err != nil {
 				return err
 			}
 			return writeReport(cmd.Context(), func(name string) string { return filepath.Join(args[0], name) }, m, r)
 		},
 	}
-	cmd.Flags().StringVar(&model, "model", "", "the network, if it is not where it was")
+	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")
 	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }

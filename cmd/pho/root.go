@@ -17,13 +17,17 @@ func newRoot(s streams) *cobra.Command {
 		Long: `pho splits the predictor of a trained network into an identifiable structured
 part (linear effects, factors, smooths, learned bases) and a deep remainder that is
 orthogonal to it. Predictions stay exactly as they are.`,
+		Example: `  pho demo                                       see it work; needs nothing else
+  pho inspect model.onnx                         what the network holds
+  pho decompose --model model.onnx --data rows.csv --response y --out result
+  pho apply --decomposition result --data new.csv --out new-contributions.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version + revision(),
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q", args[0])
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -32,9 +36,9 @@ orthogonal to it. Predictions stay exactly as they are.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetVersionTemplate("pho {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, s.args, err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newInspect(s), newDecompose(s), newApply(s), newReport(s), newDemo(s))
+	root.AddCommand(newDemo(s), newInspect(s), newDecompose(s), newApply(s), newReport(s))
 	return root
 }
 

@@ -1,37 +1,135 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
 )
 
+// A summary lists so many terms of a predictor at most, with names and lists of
+// a width that a terminal can hold. The report has them all.
+const (
+	summaryTerms = 30
+	summaryName  = 40
+)
+
 // summarise prints what was found: the headline of each predictor, its terms,
 // the warnings.
 func summarise(w io.Writer, r *decompose.Result) {
-	for _, p := range r.Predictors {
+	for i := range r.Predictors {
+		p := &r.Predictors[i]
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
-		fmt.Fprintf(w, "%s: the structured part explains %.1f %% of the model's variance (%.1f %% before); unstructured %.1f %%, twice their covariance %.1f %%\n",
-			p.Name, 100*after.Structured, 100*before.Structured, 100*after.Unstructured, 100*after.TwiceCovariance)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "term\tkind\tcolumns\tedf\tsd before\tsd after\tidentified\t")
-		for _, term := range p.Terms {
-			identified := "yes"
-			if !term.Identified {
-				identified = "no"
-			}
-			fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.3f\t%.3f\t%s\t\n", term.Name, term.Kind, term.Columns, term.EDF,
-				sd(term.Before.Variance), sd(term.After.Variance), identified)
-		}
-		_ = t.Flush()
+		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
+			shown(p.Name), percent(after.Structured), percent(before.Structured), percent(after.Unstructured), percent(after.TwiceCovariance))
+		writeTerms(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		fmt.Fprintf(w, "warning: %s\n", printable(warning))
 	}
+}
+
+// writeTerms writes a table of the terms: all in their order or, of many, those
+// that vary most.
+func writeTerms(w io.Writer, terms []decompose.TermResult) {
+	if len(terms) == 0 {
+		return
+	}
+	list := make([]*decompose.TermResult, len(terms))
+	for j := range terms {
+		list[j] = &terms[j]
+	}
+	if len(list) > summaryTerms {
+		slices.SortStableFunc(list, func(a, b *decompose.TermResult) int {
+			return cmp.Compare(b.After.Variance, a.After.Variance)
+		})
+		list = list[:summaryTerms]
+	}
+	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "identified"}}
+	for _, t := range list {
+		identified := "yes"
+		if !t.Identified {
+			identified = "no"
+		}
+		rows = append(rows, []string{
+			shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
+			fmt.Sprintf("%.4g", sd(t.Before.Variance)), fmt.Sprintf("%.4g", sd(t.After.Variance)), identified,
+		})
+	}
+	writeTable(w, rows, 2)
+	if rest := len(terms) - len(list); rest > 0 {
+		fmt.Fprintf(w, "  and %d terms that vary less (all are in the report)\n", rest)
+	}
+}
+
+// writeTable aligns columns: the first left of them to the left, the others to
+// the right.
+func writeTable(w io.Writer, rows [][]string, left int) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for j, cell := range row {
+			width[j] = max(width[j], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for j, cell := range row {
+			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(cell))
+			if line.WriteString("  "); j < left {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString(pad + cell)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// shown is a name from a file as it is, or quoted if it could disturb a terminal
+// or a table.
+func shown(name string) string {
+	for _, r := range name {
+		if !strconv.IsPrint(r) || r == utf8.RuneError {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}
+
+// printable replaces what could disturb a terminal; line breaks stay.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || strconv.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
+}
+
+// shorten cuts the middle out of a long name.
+func shorten(name string, width int) string {
+	r := []rune(name)
+	if len(r) <= width {
+		return name
+	}
+	half := (width - 3) / 2
+	return string(r[:width-3-half]) + "..." + string(r[len(r)-half:])
+}
+
+// percent writes a share; a rounded zero has no sign.
+func percent(share float64) string {
+	text := fmt.Sprintf("%.1f %%", 100*share)
+	if text == "-0.0 %" {
+		return "0.0 %"
+	}
+	return text
 }
 
 func sd(variance float64) float64 { return math.Sqrt(max(variance, 0)) }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// syntax checks the formulas before any file is read, and finds the response.
+func (d *decomposeFlags) syntax(o *decompose.Options) error {
+	if d.response != "" {
+		o.Response = d.response
+	}
+	for _, text := range d.formulas {
+		f, err := basis.Parse(text, nil)
+		if err != nil {
+			return usageError{fmt.Errorf("--formula: %w", err)}
+		}
+		if f.Response == "" || f.Response == o.Response {
+			continue
+		}
+		if o.Response != "" {
+			return usagef("the response is %q and, in the formula %q, %q: name one", o.Response, text, f.Response)
+		}
+		o.Response = f.Response
+	}
+	return nil
+}
+
+// parse reads the formulas and checks all columns that flags name.
+func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*basis.Formula, error) {
+	var formulas []*basis.Formula
+	for _, text := range d.formulas {
+		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: d.data.factors})
+		if err != nil {
+			return nil, fmt.Errorf("--formula: %w", err)
+		}
+		formulas = append(formulas, f)
+	}
+	for _, c := range []struct{ flag, column string }{{"--weights", o.Weights}, {"--response", o.Response}, {"--offset", o.Offset}} {
+		if c.column == "" {
+			continue
+		}
+		column, ok := schema.Lookup(c.column)
+		if !ok {
+			return nil, fmt.Errorf("%s: there is no column %q; the columns are %q", c.flag, c.column, schema.Names())
+		}
+		if !column.Numeric {
+			return nil, fmt.Errorf("%s: column %q holds text; it must be numbers", c.flag, c.column)
+		}
+	}
+	return formulas, nil
+}
+
+// extend scans the formulas' terms and adds them to the network's own; notes are
+// what the terms have to say of it.
+func extend(ctx context.Context, m decompose.Model, src data.Source, formulas []*basis.Formula, o *decompose.Options) (_ decompose.Model, notes []string, err error) {
+	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset)...)
+	var specs []decompose.Spec
+	for _, f := range formulas {
+		for _, spec := range f.Specs {
+			reads = append(reads, spec.Columns()...)
+		}
+		specs = append(specs, f.Specs...)
+	}
+	if err := decompose.Scan(ctx, src, specs, reads); err != nil {
+		return nil, nil, err
+	}
+	extra := map[string][]decompose.Block{}
+	for _, f := range formulas {
+		blocks, err := decompose.Build(f.Specs)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, spec := range f.Specs {
+			if n, ok := spec.(basis.Noter); ok {
+				notes = append(notes, n.Notes()...)
+			}
+		}
+		extra[f.Predictor] = append(extra[f.Predictor], blocks...)
+		if !f.Intercept {
+			for _, name := range m.Predictors() {
+				if f.Predictor == "" || f.Predictor == name {
+					o.WithoutIntercept = append(o.WithoutIntercept, name)
+				}
+			}
+		}
+	}
+	m, err = decompose.With(m, extra)
+	return m, notes, err
+}
+
+// present leaves out empty names.
+func present(names ...string) []string {
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/data"
+)
+
+// dataFlags say how to read the rows.
+type dataFlags struct {
+	paths     []string
+	delimiter string
+	factors   []string
+	na        string
+	batch     int
+}
+
+func (d *dataFlags) add(f *pflag.FlagSet) {
+	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: .csv or .csv.gz, a quoted glob, or - for standard input; repeatable, and further files may follow the flags")
+	f.StringVar(&d.delimiter, "delimiter", ",", "`CHAR` between the cells of CSV files; tab for tabs")
+	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
+	f.IntVar(&d.batch, "batch-size", 0, "`ROWS` read at a time (default 4096; results do not depend on it)")
+}
+
+func (d *dataFlags) addFactors(f *pflag.FlagSet) {
+	f.StringSliceVar(&d.factors, "factor", nil, "numeric `COLUMNS` that are categories (comma separated, repeatable)")
+}
+
+// options turns flags into options and reports wrong usage.
+func (d *dataFlags) options(s streams) (*data.CSVOptions, error) {
+	o := &data.CSVOptions{Factors: d.factors, BatchRows: d.batch, Stdin: s.in}
+	switch delimiter := []rune(d.delimiter); {
+	case d.delimiter == "tab" || d.delimiter == `\t`:
+		o.Delimiter = '\t'
+	case len(delimiter) == 1 && strings.ContainsRune("\t !#$%&'()*,/:;<=>?@[\\]^`{|}~", delimiter[0]):
+		o.Delimiter = delimiter[0]
+	default:
+		return nil, usagef("--delimiter %q: use a comma, semicolon, tab or another ASCII mark", d.delimiter)
+	}
+	switch d.na {
+	case "error":
+	case "drop":
+		o.NA = data.NADrop
+	default:
+		return nil, usagef("--na %q: it is error or drop", d.na)
+	}
+	if d.batch < 0 {
+		return nil, usagef("--batch-size %d is negative", d.batch)
+	}
+	if len(d.paths) == 0 {
+		return nil, usagef("--data is missing: name a CSV file, or - for standard input")
+	}
+	return o, nil
+}
+
+// files expands what --data and the arguments after the flags name.
+func (d *dataFlags) files(further []string) ([]string, error) {
+	paths, err := data.Expand(slices.Concat(d.paths, further))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		switch ext := strings.ToLower(filepath.Ext(path)); ext {
+		case ".parquet", ".arrow", ".feather", ".npy", ".npz":
+			return nil, usagef("--data %q: %s files cannot be read in this version; .csv and .csv.gz can", path, ext)
+		}
+	}
+	return paths, nil
+}

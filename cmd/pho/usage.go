@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// later says of flags that people may expect what there is instead.
+func later(flag string) string {
+	switch flag {
+	case "df":
+		return "degrees of freedom cannot be fixed in this version; smoothness is chosen by --smoothing reml or gcv, or given by --sp"
+	case "export-onnx":
+		return "the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report"
+	case "deep", "kind", "orthogonalize":
+		return "pho does not train networks in this version"
+	}
+	return ""
+}
+
+// unknownCommand says which commands there are.
+func unknownCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	there := "there are " + strings.Join(names, ", ")
+	if name == "train" {
+		return usagef("train: pho does not train networks in this version; it opens networks that other tools trained and wrote as ONNX (%s)", there)
+	}
+	if near := nearest(name, names); near != "" {
+		return usagef("unknown command %q; did you mean %s? (%s)", name, near, there)
+	}
+	return usagef("unknown command %q; %s", name, there)
+}
+
+// flagError makes a usage error of pflag's; for an unknown flag it says which
+// there are, for one after an unknown command (arguments) which commands.
+func flagError(cmd *cobra.Command, arguments []string, err error) error {
+	if !cmd.HasParent() && len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
+		return unknownCommand(cmd, arguments[0])
+	}
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return usageError{err}
+	}
+	name := missing.GetSpecifiedName()
+	if missing.GetSpecifiedShortnames() != "" {
+		return usagef("unknown flag -%s; flags are written with two dashes, and data files as ./-name", name)
+	}
+	if reason := later(name); reason != "" {
+		return usagef("unknown flag --%s: %s", name, reason)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			names = append(names, f.Name)
+		}
+	})
+	if len(names) == 0 {
+		return usagef("unknown flag --%s; %s takes none", name, cmd.CommandPath())
+	}
+	hint := ""
+	if near := nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean --%s?", near)
+	}
+	return usagef("unknown flag --%s%s (%s has --%s)", name, hint, cmd.CommandPath(), strings.Join(names, ", --"))
+}
+
+// nearest is the known name that a misspelt one probably means, or "".
+func nearest(name string, known []string) string {
+	best, least := "", max(1, len(name)/2)
+	for _, k := range known {
+		d := editDistance(name, k)
+		if strings.HasPrefix(k, name) && len(name) > 2 {
+			d = 1
+		}
+		if d <= least && (best == "" || d < least) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// editDistance is the number of insertions, deletions and replacements of bytes
+// that make b of a (Levenshtein).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

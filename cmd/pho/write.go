@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/report"
+)
+
+// decomposeInto runs the passes, writing contributions as they come.
+func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src *data.CSV, o *decompose.Options) (*decompose.Result, error) {
+	file, err := os.Create(dir.path(fileContributions))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be written: %w", fileContributions, reason(err))
+	}
+	defer file.Close()
+	o.Visitors = []decompose.Visitor{report.NewContributions(file, totalRows(src)), importance.New(o.Family)}
+	r, err := decompose.Decompose(ctx, m, src, o)
+	if err != nil {
+		return nil, err
+	}
+	return r, file.Close()
+}
+
+// totalRows tells, after a pass, how many rows the data have, those left out for
+// missing cells included.
+func totalRows(src *data.CSV) func() int64 {
+	return func() int64 { total, _ := src.Rows(); return total }
+}
+
+// droppedNote says how many rows were left out for missing cells, if any.
+func droppedNote(src *data.CSV) string {
+	total, dropped := src.Rows()
+	if dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d rows hold missing cells and were left out (--na drop); their cells are empty in the contributions", dropped, total)
+}
+
+// writeResult writes everything but the contributions.
+func writeResult(ctx context.Context, dir *resultDir, m decompose.Model, r *decompose.Result) error {
+	if err := writeFile(dir.path(fileMoments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
+		return err
+	}
+	if err := writeFile(dir.path(fileDecomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
+		return err
+	}
+	return writeReport(ctx, dir.path, m, r)
+}
+
+// writeReport writes the effects and the report.
+func writeReport(ctx context.Context, path func(string) string, m decompose.Model, r *decompose.Result) error {
+	a, err := r.Applier(m)
+	if err != nil {
+		return err
+	}
+	effects, err := report.Effects(ctx, r, a)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(path(fileEffects), func(f *os.File) error { return report.WriteEffects(f, effects) }); err != nil {
+		return err
+	}
+	return writeFile(path(fileReport), func(f *os.File) error { return report.Write(f, r, effects) })
+}
+
+// writeRun notes what must not be in the artifact: time and machine.
+func writeRun(dir *resultDir, started time.Time, workers int, arguments []string) error {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return writeFile(dir.path(fileRun), func(f *os.File) error {
+		e := json.NewEncoder(f)
+		e.SetIndent("", "  ")
+		return e.Encode(map[string]any{
+			"created_by": createdBy(), "started": started.UTC().Format(time.RFC3339),
+			"seconds": time.Since(started).Seconds(), "workers": workers,
+			"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "arguments": arguments,
+		})
+	})
+}
