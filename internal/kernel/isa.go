@@ -7,9 +7,9 @@ package kernel
 type isa uint8
 
 const (
-	plain isa = iota // Go
-	avx2             // AVX2 and FMA
-	avx512           // AVX-512 F, BW, DQ and VL
+	plain  isa = iota // Go
+	avx2              // AVX2 and FMA
+	avx512            // AVX-512 F, BW, DQ and VL
 )
 
 func (s isa) String() string { return [...]string{"plain", "avx2", "avx512"}[s] }
