@@ -85,7 +85,7 @@ type meaning struct {
 // term gives a term's spec, and a key that equal terms share.
 func (m *meaning) term(t formula.Term) (spec decompose.Spec, key string, err error) {
 	if len(t.Parts) > 1 {
-		return nil, "", m.Errorf(t.Pos, "interactions (%s) are not there yet: the terms are x, factor(x) and s(x, bs=...) with %s; s(x, by=z) is an interaction with a smooth", t, haveBases)
+		return nil, "", m.Errorf(t.Pos, "interactions (%s) are not there yet: the terms are x, factor(x) and s(x, bs=...) with %s; s(x, by=z) is an interaction with a smooth", t, haveBases())
 	}
 	c := t.Parts[0]
 	switch c.Func {
@@ -103,7 +103,7 @@ func (m *meaning) term(t formula.Term) (spec decompose.Spec, key string, err err
 	case "s":
 		return m.smooth(c)
 	}
-	return nil, "", m.Errorf(c.Pos, "%s() is not there yet: smooths are s(x, bs=...) of one column with %s", c.Func, haveBases)
+	return nil, "", m.Errorf(c.Pos, "%s() is not there yet: smooths are s(x, bs=...) of one column with %s", c.Func, haveBases())
 }
 
 func (m *meaning) factor(n formula.Name, label string) (decompose.Spec, string, error) {
@@ -121,28 +121,55 @@ func (m *meaning) smooth(c formula.Call) (decompose.Spec, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if len(c.Vars) > 1 {
-		return nil, "", m.Errorf(c.Vars[1].Pos, "%s is a basis of one column; smooths of several are not there yet", bs)
+	def, _ := definitionOf(bs)
+	if len(c.Vars) > 1 && def.surface == nil {
+		return nil, "", m.Errorf(c.Vars[1].Pos, "%s is a basis of one column; of several there are %s", bs, haveSurfaces())
 	}
-	x, err := m.number(c.Vars[0])
-	if err != nil {
-		return nil, "", err
+	names := make([]string, len(c.Vars))
+	for i, v := range c.Vars {
+		x, err := m.number(v)
+		if err != nil {
+			return nil, "", err
+		}
+		names[i] = x.Name
 	}
 	var s smoothArgs
 	for _, a := range c.Args {
-		if err := m.smoothArg(&s, c, bs, a); err != nil {
+		if err := m.smoothArg(&s, c, def, a); err != nil {
 			return nil, "", err
 		}
 	}
-	var u Univariate = CR{K: s.k, Knots: s.knots}
-	if bs == (PS{}).label() {
-		u = PS{K: s.k, M: s.m, Knots: s.knots}
+	spec, err := s.spec(def, names)
+	if err != nil {
+		return nil, "", m.Errorf(c.Pos, "%s: %v", c, err)
 	}
-	spec := Smooth(x.Name, u, &s.SmoothOptions).(*smoothSpec)
 	if err := spec.check(); err != nil {
-		return nil, "", m.Errorf(c.Pos, "%s: %v", spec.name, err)
+		return nil, "", m.Errorf(c.Pos, "%s: %v", spec.label(), err)
 	}
-	return spec, "smooth " + spec.name, nil
+	return spec, "smooth " + spec.label(), nil
+}
+
+// checkedSpec is a smooth's spec as Parse sees it.
+type checkedSpec interface {
+	decompose.Spec
+	label() string
+	check() error
+}
+
+// spec gives the spec of a smooth of the columns.
+func (s *smoothArgs) spec(d definition, columns []string) (checkedSpec, error) {
+	if len(columns) == 1 && d.of != nil {
+		u, err := d.of(s)
+		if err != nil {
+			return nil, err
+		}
+		return Smooth(columns[0], u, &s.SmoothOptions).(*smoothSpec), nil
+	}
+	u, err := d.surface(s)
+	if err != nil {
+		return nil, err
+	}
+	return Surface(columns, u, &s.SmoothOptions).(*surfaceSpec), nil
 }
 
 // smoothArgs collects the arguments of one s().
@@ -153,7 +180,7 @@ type smoothArgs struct {
 	knots []float64
 }
 
-func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, bs string, a formula.Arg) (err error) {
+func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, d definition, a formula.Arg) (err error) {
 	switch a.Name {
 	case "bs":
 	case "k":
@@ -165,8 +192,8 @@ func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, bs string, a formula.
 			s.k = k[0]
 		}
 	case "m":
-		if bs != (PS{}).label() {
-			return m.Errorf(a.Pos, "m has no meaning for bs = %q", bs)
+		if !d.takesOrder {
+			return m.Errorf(a.Pos, "m has no meaning for bs = %q", d.bs)
 		}
 		s.m, err = m.integers(a)
 	case "knots":
@@ -193,28 +220,28 @@ func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, bs string, a formula.
 	return err
 }
 
-// basisName reads bs=, which has no default here: mgcv's is tp.
+// basisName reads bs=; the default is tp, as in mgcv.
 func (m *meaning) basisName(c formula.Call) (string, error) {
 	a, ok := c.Arg("bs")
 	if !ok {
-		return "", m.Errorf(c.Pos, `%s needs bs=: the usual default, "tp", is not there yet; there are %s, as in s(%s, bs="ps")`, c, haveBases, c.Vars[0].Text)
+		return TP{}.label(), nil
 	}
 	if a.Value.Kind != formula.String {
 		return "", m.Errorf(a.Value.Pos, `bs is the name of a basis in quotes, as in bs="ps"`)
 	}
 	bs := a.Value.Text
-	have := []string{PS{}.label(), CR{}.label()}
-	later := []string{"tp", "ts", "cs", "cc", "cp", "bs", "re", "fs", "ad", "gp", "sos"}
+	have := basisNames()
+	later := []string{"cs", "cc", "cp", "bs", "re", "fs", "ad", "gp", "sos"}
 	switch {
 	case slices.Contains(have, bs):
 		return bs, nil
 	case slices.Contains(later, bs):
-		return "", m.Errorf(a.Value.Pos, "the basis %q is not there yet: there are %s", bs, haveBases)
+		return "", m.Errorf(a.Value.Pos, "the basis %q is not there yet: there are %s", bs, haveBases())
 	}
 	if near := formula.Nearest(bs, have); near != "" {
-		return "", m.Errorf(a.Value.Pos, "unknown basis %q; did you mean %q? There are %s", bs, near, haveBases)
+		return "", m.Errorf(a.Value.Pos, "unknown basis %q; did you mean %q? There are %s", bs, near, haveBases())
 	}
-	return "", m.Errorf(a.Value.Pos, "unknown basis %q: there are %s", bs, haveBases)
+	return "", m.Errorf(a.Value.Pos, "unknown basis %q: there are %s", bs, haveBases())
 }
 
 // column finds a column in the schema.

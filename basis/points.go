@@ -36,21 +36,32 @@ func (p *points) add(x ...float64) {
 	if h > p.bar {
 		return
 	}
+	before := len(p.count)
+	i := p.number(x)
+	p.count[i]++
+	if len(p.count) > before {
+		p.hash = append(p.hash, h)
+		if len(p.count) > 2*p.limit {
+			p.prune()
+		}
+	}
+}
+
+// number finds a point among those kept, or keeps it.
+func (p *points) number(x []float64) int {
 	for j, v := range x {
 		binary.LittleEndian.PutUint64(p.key[8*j:], math.Float64bits(v+0))
 	}
 	if i, ok := p.index[string(p.key)]; ok {
-		p.count[i]++
-		return
+		return i
 	}
-	p.index[string(p.key)] = len(p.count)
+	i := len(p.count)
+	p.index[string(p.key)] = i
 	for _, v := range x {
 		p.x = append(p.x, v+0)
 	}
-	p.count, p.hash = append(p.count, 1), append(p.hash, h)
-	if len(p.count) > 2*p.limit {
-		p.prune()
-	}
+	p.count = append(p.count, 0)
+	return i
 }
 
 // mix is the finaliser of SplitMix64.

@@ -85,6 +85,8 @@ func (t *SmoothTerm) Range() (lo, hi float64) {
 		return b.lo, b.hi
 	case *cubic:
 		return b.knots[0], b.knots[len(b.knots)-1]
+	case *plate:
+		return b.points[0] + b.shift[0], b.points[len(b.points)-1] + b.shift[0]
 	}
 	return 0, 0
 }
@@ -181,8 +183,10 @@ type smoothJSON struct {
 	BS     string    `json:"bs"`
 	Column string    `json:"column"`
 	Degree int       `json:"degree,omitempty"` // ps
-	Knots  []float64 `json:"knots"`
-	By     *byJSON   `json:"by,omitempty"`
+	Knots  []float64 `json:"knots,omitempty"`
+	// Basis is what a basis listed with a decode function wrote of itself.
+	Basis json.RawMessage `json:"basis,omitempty"`
+	By    *byJSON         `json:"by,omitempty"`
 }
 
 type byJSON struct {
@@ -199,6 +203,12 @@ func (t *SmoothTerm) MarshalJSON() ([]byte, error) {
 		j.BS, j.Degree, j.Knots = PS{}.label(), b.degree, b.knots
 	case *cubic:
 		j.BS, j.Knots = CR{}.label(), b.knots
+	case *plate:
+		raw, err := b.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		j.BS, j.Basis = TP{}.label(), raw
 	}
 	switch {
 	case t.levels != nil:
@@ -210,6 +220,10 @@ func (t *SmoothTerm) MarshalJSON() ([]byte, error) {
 }
 
 func decodeSmooth(spec []byte) (decompose.Term, error) {
+	var several struct{ Columns []string }
+	if json.Unmarshal(spec, &several) == nil && len(several.Columns) > 0 {
+		return decodeSurface(spec)
+	}
 	var j smoothJSON
 	if err := strict(spec, &j); err != nil {
 		return nil, err
@@ -234,8 +248,14 @@ func decodeSmooth(spec []byte) (decompose.Term, error) {
 			return nil, err
 		}
 		t.basis = b
+	case TP{}.label():
+		b, err := readPlate(j.Basis, 1)
+		if err != nil {
+			return nil, err
+		}
+		t.basis = b
 	default:
-		return nil, fmt.Errorf("basis %q is not known to this version, which has %s", j.BS, haveBases)
+		return nil, fmt.Errorf("basis %q is not known to this version, which has %s", j.BS, haveBases())
 	}
 	if j.By == nil {
 		return newSmooth(t), nil

@@ -11,10 +11,7 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// haveBases names the spline bases that exist.
-const haveBases = "ps and cr"
-
-// Univariate is a spline basis of one variable before its data scan: PS or CR.
+// Univariate is a spline basis of one variable before its data scan: TP, PS or CR.
 type Univariate interface {
 	label() string                                  // as in bs=
 	check() error                                   // of the settings alone
@@ -74,7 +71,7 @@ type smoothSpec struct {
 // check refuses settings that no data can save.
 func (s *smoothSpec) check() error {
 	if s.basis == nil {
-		return fmt.Errorf("no basis is given; there are %s", haveBases)
+		return fmt.Errorf("no basis is given; there are %s", haveBases())
 	}
 	if err := checkColumn(s.column); err != nil {
 		return err
@@ -86,18 +83,26 @@ func (s *smoothSpec) check() error {
 	} else if s.o.ByFactor {
 		return fmt.Errorf("ByFactor without a By column")
 	}
-	if len(s.o.SP) > 1 {
-		return fmt.Errorf("%d smoothing parameters, but s() has one penalty", len(s.o.SP))
+	if err := s.o.check(); err != nil {
+		return err
 	}
-	for _, v := range s.o.SP {
+	return s.basis.check()
+}
+
+// check refuses options that suit no smooth.
+func (o *SmoothOptions) check() error {
+	if len(o.SP) > 1 {
+		return fmt.Errorf("%d smoothing parameters, but s() has one penalty", len(o.SP))
+	}
+	for _, v := range o.SP {
 		if !finite(v) {
 			return fmt.Errorf("the smoothing parameter is %v", v)
 		}
 	}
-	if s.o.Unpenalized && len(s.o.SP) > 0 {
+	if o.Unpenalized && len(o.SP) > 0 {
 		return fmt.Errorf("both fx and sp are given: without a penalty there is no smoothing parameter")
 	}
-	return s.basis.check()
+	return nil
 }
 
 func (s *smoothSpec) Columns() []string {
@@ -200,6 +205,12 @@ func (s *smoothSpec) Notes() []string {
 	if !s.x.sampled() {
 		return nil
 	}
+	if s.x.tally != nil {
+		return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; its knots are %d of them, chosen by hash",
+			s.name, s.column, s.x.limit, s.x.tally.n())}
+	}
 	return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; the knots are quantiles of %d of them, chosen by hash",
 		s.name, s.column, s.x.limit, len(s.x.kept))}
 }
+
+func (s *smoothSpec) label() string { return s.name }

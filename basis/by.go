@@ -1,0 +1,158 @@
+package basis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
+)
+
+// by is what a smooth is multiplied with in each row: nothing, a numeric column,
+// or the indicator of one level of a factor.
+type by struct {
+	column string
+	levels *levels // nil: numeric
+	level  int32
+}
+
+// suffix is what by adds to mgcv's label of the smooth.
+func (y *by) suffix() string {
+	switch {
+	case y.levels != nil:
+		return ":" + y.column + y.levels.names[y.level]
+	case y.column != "":
+		return ":" + y.column
+	}
+	return ""
+}
+
+// factors are the multipliers of b's rows; nil without by.
+func (y *by) factors(term string, b *data.Batch) ([]float64, error) {
+	if y.column == "" {
+		return nil, nil
+	}
+	if y.levels != nil {
+		codes, err := y.levels.codes(term, b)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, len(codes))
+		for i, c := range codes {
+			if c == y.level {
+				out[i] = 1
+			}
+		}
+		return out, nil
+	}
+	z, err := b.Numeric(y.column)
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", term, err)
+	}
+	for i, v := range z {
+		if !finite(v) {
+			return nil, notFinite(term, y.column, v, b.Row(i))
+		}
+	}
+	return z, nil
+}
+
+func (y *by) json() *byJSON {
+	switch {
+	case y.levels != nil:
+		return &byJSON{Column: y.column, Level: &y.levels.names[y.level], Levels: y.levels.names}
+	case y.column != "":
+		return &byJSON{Column: y.column}
+	}
+	return nil
+}
+
+func decodeBy(j *byJSON) (by, error) {
+	if j == nil {
+		return by{}, nil
+	}
+	if err := checkColumn(j.Column); err != nil {
+		return by{}, err
+	}
+	if j.Level == nil {
+		if len(j.Levels) > 0 {
+			return by{}, fmt.Errorf("by has levels, but none is this term's")
+		}
+		return by{column: j.Column}, nil
+	}
+	l, err := newLevels(j.Column, j.Levels)
+	if err != nil {
+		return by{}, err
+	}
+	level, ok := l.index[*j.Level]
+	if !ok {
+		return by{}, fmt.Errorf("level %q is not among the levels of column %q", *j.Level, j.Column)
+	}
+	return by{j.Column, l, level}, nil
+}
+
+// byScan looks at a by column: its levels, or whether its number varies.
+type byScan struct {
+	column   string
+	asFactor bool // categories even if batches hold numbers
+	levels   levelScan
+	factor   bool
+	min, max float64
+	rows     int64
+}
+
+func newByScan(column string, asFactor bool) byScan {
+	return byScan{column: column, asFactor: asFactor, levels: levelScan{column: column, limit: maxByLevels, advice: "each would have a smooth of its own"}}
+}
+
+func (s *byScan) scan(term string, b *data.Batch) error {
+	if s.column == "" {
+		return nil
+	}
+	if s.asFactor || b.Categorical(s.column) {
+		s.factor = true
+		return s.levels.scan(term, b)
+	}
+	z, err := (&by{column: s.column}).factors(term, b)
+	if err != nil {
+		return err
+	}
+	if s.rows == 0 {
+		s.min, s.max = math.Inf(1), math.Inf(-1)
+	}
+	for _, v := range z {
+		s.min, s.max = min(s.min, v), max(s.max, v)
+	}
+	s.rows += int64(len(z))
+	return nil
+}
+
+// blocks are the blocks of a smooth whose term with a given by is made by term:
+// without by one, centred; with a numeric by one, centred only if by is constant;
+// with a factor one for each level, each centred over all rows.
+func (s *byScan) blocks(p penalty.Penalty, term func(by) decompose.Term) ([]decompose.Block, error) {
+	switch {
+	case s.column == "":
+		return []decompose.Block{{Term: term(by{}), Penalty: p, Constraint: decompose.SumToZero}}, nil
+	case !s.factor:
+		b := decompose.Block{Term: term(by{column: s.column}), Penalty: p, Base: []decompose.Term{term(by{})}}
+		if s.min == s.max {
+			b.Constraint = decompose.SumToZero
+		}
+		return []decompose.Block{b}, nil
+	}
+	l, err := newLevels(s.column, s.levels.names())
+	if err != nil {
+		return nil, err
+	}
+	siblings := make([]decompose.Term, len(l.names))
+	for i := range siblings {
+		siblings[i] = term(by{s.column, l, int32(i)})
+	}
+	blocks := make([]decompose.Block, len(siblings))
+	for i, t := range siblings {
+		blocks[i] = decompose.Block{Term: t, Penalty: p, Constraint: decompose.SumToZero, Base: siblings}
+	}
+	return blocks, nil
+}
