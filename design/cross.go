@@ -6,8 +6,8 @@ import (
 
 // AddCross adds a' diag(w) b to dst: dst (da x db), a (n x da), b (n x db), w
 // (n; nil means ones). Rows are summed in row order, so a result depends on
-// nothing but the operands and on where a sequence of rows was cut into calls;
-// unless a and b are both dense it does not depend on the cuts either.
+// nothing but the operands and, if both are dense, on the machine's vector
+// instructions: not on where a sequence of rows was cut into calls.
 //
 // If a == b only one triangle is computed and the other is its copy: dst must
 // be symmetric on entry and is exactly symmetric on return. dst may not overlap

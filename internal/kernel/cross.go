@@ -1,0 +1,194 @@
+package kernel
+
+import (
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// AddCross adds A' diag(w) B to c (p x q, row stride ldc): a (n x p, row stride
+// lda), b (n x q, row stride ldb), w (n; nil means ones). Every element is summed
+// in row order, starting with its value on entry, so a result does not depend on
+// where a sequence of rows is cut into calls. c overlaps no operand.
+func AddCross(c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64) {
+	addCross(best(), c, ldc, a, lda, p, b, ldb, q, n, w)
+}
+
+// AddGram adds A' diag(w) A to c, as AddCross would: the upper triangle, of
+// which the lower becomes the mirror image.
+func AddGram(c []float64, ldc int, a []float64, lda, p, n int, w []float64) {
+	addGram(best(), c, ldc, a, lda, p, n, w)
+}
+
+func addCross(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64) {
+	if p == 0 || q == 0 || n == 0 {
+		return
+	}
+	within("c", len(c), p, q, ldc)
+	within("a", len(a), n, p, lda)
+	within("b", len(b), n, q, ldb)
+	if w != nil {
+		w = w[:n]
+	}
+	if s == plain {
+		crossPlain(c, ldc, a, lda, p, b, ldb, q, n, w, false)
+		return
+	}
+	if q < lanes[float64](s) && q < p {
+		crossNarrow(s, c, ldc, a, lda, p, b, ldb, q, n, w)
+		return
+	}
+	crossTiles(s, c, ldc, a, lda, p, b, ldb, q, n, w, false)
+}
+
+func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float64) {
+	if p == 0 || n == 0 {
+		return
+	}
+	within("c", len(c), p, p, ldc)
+	within("a", len(a), n, p, lda)
+	if w != nil {
+		w = w[:n]
+	}
+	if s == plain {
+		crossPlain(c, ldc, a, lda, p, a, lda, p, n, w, true)
+	} else {
+		crossTiles(s, c, ldc, a, lda, p, a, lda, p, n, w, true)
+	}
+	mirror(c, ldc, p)
+}
+
+// crossTiles computes panels of two vectors of c's columns. The panel's columns
+// of b are packed, times the weights; a is read where it is, a row of it being a
+// column of A'. If upper, tiles below the diagonal are left out.
+func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
+	const size = 8
+	var buf [largePanel + 8]float64
+	panel := scratch[float64](buf[:])
+	nr := 2 * lanes[float64](s)
+	t := tile{rs: size, ks: uintptr(lda) * size, b: at(panel, 0), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
+	for i := 0; i < n; i += kBlock {
+		t.k = uintptr(min(kBlock, n-i))
+		t.a = at(a, i*lda)
+		for j := 0; j < q; j += nr {
+			cols := min(nr, q-j)
+			t.cols, t.bs = uintptr(cols), uintptr(panelWidth[float64](s, cols))*size
+			runPack[float64](s, &pack{dst: t.b, src: at(b, i*ldb+j), ss: uintptr(ldb) * size, rows: t.k, cols: t.cols, w: at(w, i)})
+			t.c = at(c, j)
+			t.x = t.c
+			rows := p
+			if upper {
+				rows = min(p, j+cols)
+			}
+			down[float64](s, t, rows)
+		}
+	}
+}
+
+// crossNarrow is for a b of few columns: panels of a's columns, one tile high,
+// give the transpose of c.
+func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64) {
+	const size = 8
+	var buf [largePanel + 8]float64
+	var transpose [16 * 8]float64
+	panel := scratch[float64](buf[:])
+	nr := 2 * lanes[float64](s)
+	for i := 0; i < n; i += kBlock {
+		rows := uintptr(min(kBlock, n-i))
+		for j := 0; j < p; j += nr {
+			cols := min(nr, p-j)
+			width := panelWidth[float64](s, cols)
+			runPack[float64](s, &pack{dst: at(panel, 0), src: at(a, i*lda+j), ss: uintptr(lda) * size, rows: rows, cols: uintptr(cols), w: at(w, i)})
+			for k := range q {
+				for l := range cols {
+					transpose[k*nr+l] = c[(j+l)*ldc+k]
+				}
+			}
+			to := at(transpose[:], 0)
+			down[float64](s, tile{
+				a: at(b, i*ldb), rs: size, ks: uintptr(ldb) * size,
+				b: at(panel, 0), bs: uintptr(width) * size, k: rows,
+				x: to, xs: uintptr(nr) * size, c: to, cs: uintptr(nr) * size,
+				cols: uintptr(cols),
+			}, q)
+			for k := range q {
+				for l := range cols {
+					c[(j+l)*ldc+k] = transpose[k*nr+l]
+				}
+			}
+		}
+	}
+}
+
+// mirror copies the upper triangle to the lower, in squares that fit into the
+// first cache.
+func mirror(c []float64, ldc, p int) {
+	const square = 8
+	for k0 := 0; k0 < p; k0 += square {
+		k1 := min(k0+square, p)
+		for j := k0; j < p; j++ {
+			to := c[j*ldc+k0 : j*ldc+min(k1, j)]
+			from := c[k0*ldc+j:]
+			for k := range to {
+				to[k] = from[k*ldc]
+			}
+		}
+	}
+}
+
+// crossPlain adds A' diag(w) B in tiles of c that stay in the cache while the
+// rows pass by; if upper, what is on and above the diagonal.
+func crossPlain(c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
+	const (
+		tileRows = 64
+		tileCols = 256
+		narrow   = 8 // columns below which a call per row costs more than it saves
+	)
+	if q < narrow && !upper {
+		crossPlainNarrow(c, ldc, a, lda, p, b, ldb, q, n, w)
+		return
+	}
+	var blas gonum.Implementation
+	for j0 := 0; j0 < p; j0 += tileRows {
+		j1 := min(j0+tileRows, p)
+		k0 := 0
+		if upper {
+			k0 = j0
+		}
+		for ; k0 < q; k0 += tileCols {
+			k1 := min(k0+tileCols, q)
+			for i := range n {
+				wi := weight(w, i)
+				for j := j0; j < j1; j++ {
+					k := k0
+					if upper {
+						k = max(j, k0)
+					}
+					if k < k1 {
+						blas.Daxpy(k1-k, wi*a[i*lda+j], b[i*ldb+k:i*ldb+k1], 1, c[j*ldc+k:], 1)
+					}
+				}
+			}
+		}
+	}
+}
+
+func crossPlainNarrow(c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64) {
+	for i := range n {
+		wi := weight(w, i)
+		row := a[i*lda:][:p]
+		for k, v := range b[i*ldb:][:q] {
+			v *= wi
+			at := k
+			for _, u := range row {
+				c[at] += u * v
+				at += ldc
+			}
+		}
+	}
+}
+
+func weight(w []float64, i int) float64 {
+	if w == nil {
+		return 1
+	}
+	return w[i]
+}
