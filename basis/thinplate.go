@@ -315,7 +315,9 @@ func nullOf(a *mat.Dense) *mat.Dense {
 		last := n - 1 - s
 		u := mat.Col(nil, s, rest)[:last+1]
 		norm := floats.Norm(u, 2)
-		if u[last] < 0 {
+		// On symmetric points, such as equally spaced values, the last coordinate is
+		// 0 but for rounding, which must not decide.
+		if u[last] < -1e-10*norm {
 			norm = -norm
 		}
 		u[last] += norm
