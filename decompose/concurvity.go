@@ -113,15 +113,8 @@ func (t spannable) spanned(left *mat.SymDense) Concurvity {
 	white := whiten(t.corr, 1e-8)
 	var q mat.Dense
 	q.Product(white.T(), left, white)
-	n, _ := q.Dims()
-	sym := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			sym.SetSym(i, j, (q.At(i, j)+q.At(j, i))/2)
-		}
-	}
 	var e mat.EigenSym
-	if e.Factorize(sym, false) {
+	if e.Factorize(symmetrised(&q), false) {
 		m.Worst = share(1 - e.Values(nil)[0])
 	}
 	return m

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
@@ -99,6 +100,11 @@ func checkBlock(b Block) error {
 		return errors.New("a block without a term")
 	}
 	name, d := b.Term.Name(), b.Term.Dim()
+	for _, t := range append([]Term{b.Term}, b.Base...) {
+		if !reflect.TypeOf(t).Comparable() { // equal terms are evaluated once
+			return fmt.Errorf("term %q is a %T, which cannot be compared with other terms: use a pointer", name, t)
+		}
+	}
 	if d < 1 {
 		return fmt.Errorf("term %q has %d columns", name, d)
 	}

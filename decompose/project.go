@@ -140,6 +140,76 @@ func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
 	return c
 }
 
+// settle chooses among the solutions that aliasing leaves: the one whose terms
+// vary least, sum_j Var(Phi_j alpha_j), for minimum norm depends on how a basis
+// is written and may set two large effects against each other. With B the block
+// diagonal of the correlations, alpha <- (I - N (N'BN)^+ N'B) alpha; X alpha and
+// the penalty stay as they are. Directions that change no term's values keep
+// minimum norm.
+func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
+	if p.dropped == nil {
+		return nil
+	}
+	n, r := p.dropped.Dims()
+	bn := mat.NewDense(n, r, nil)
+	for _, t := range terms {
+		part := p.dropped.Slice(t.Start, t.Start+t.Dim, 0, r)
+		bn.Slice(t.Start, t.Start+t.Dim, 0, r).(*mat.Dense).Mul(p.corr.SliceSym(t.Start, t.Start+t.Dim), part)
+	}
+	var change mat.Dense
+	change.Mul(p.dropped.T(), bn)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetrised(&change), true) {
+		return errors.New("the eigendecomposition of the aliased directions did not converge")
+	}
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	half := mat.NewDense(r, r, nil) // (N'BN)^+ is half half'
+	for l, v := range eigen.Values(nil) {
+		if v > tolerance {
+			for i := range r {
+				half.Set(i, l, q.At(i, l)/math.Sqrt(v))
+			}
+		}
+	}
+	var back, to mat.Dense
+	back.Mul(p.dropped, half) // n x r
+	to.Mul(bn, half)          // n x r; the map is I - back to'
+	move := mat.NewDense(n, n, nil)
+	move.Mul(&back, to.T())
+	for i := range n { // in the columns' own scale: D^-1 . D
+		for j := range n {
+			v := 0.0
+			if p.sd[i] > 0 {
+				v = -move.At(i, j) * p.sd[j] / p.sd[i]
+			}
+			if i == j {
+				v++
+			}
+			move.Set(i, j, v)
+		}
+	}
+	alpha := mat.NewVecDense(n, nil)
+	alpha.MulVec(move, mat.NewVecDense(n, p.alpha))
+	p.alpha = alpha.RawVector().Data
+	if p.cov != nil {
+		p.cov = congruence(mat.DenseCopyOf(move.T()), p.cov)
+	}
+	return nil
+}
+
+// symmetrised is (A + A')/2.
+func symmetrised(a *mat.Dense) *mat.SymDense {
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	return s
+}
+
 // penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
 // adjpho) with lambda as the options say.
 func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {

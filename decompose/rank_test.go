@@ -246,4 +246,21 @@ func TestSumOfEntangledTermsHasItsBand(t *testing.T) {
 		near(t, "effect", sum.After[i], want.After[i], 1e-9)
 		near(t, "standard error", sum.SE[i], want.SE[i], 1e-9)
 	}
+	// The split itself: the one of least total variance gives half of the linear
+	// effect to each.
+	parts := [2]*decompose.Effect{}
+	whole := all(t, tab, tab.Rows())
+	for j := range parts {
+		if parts[j], err = mustApplier(t, r, both).Effect(context.Background(), 0, j, whole); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, _ := whole.Numeric("x0")
+	var cov [2]float64
+	for j := range cov {
+		for i := range x {
+			cov[j] += (x[i] - mean(x)) * parts[j].After[i] / float64(len(x))
+		}
+	}
+	near(t, "covariance of x0 with its linear term and its spline", cov[0], cov[1], 1e-9)
 }

@@ -146,6 +146,9 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		smoothing.RankTolerance = tolerance
 		proj, err = penalised(problem, smoothing)
 	}
+	if err == nil {
+		err = proj.settle(c.terms, tolerance)
+	}
 	if err != nil {
 		return Predictor{}, nil, err
 	}
