@@ -12,6 +12,8 @@ type definition struct {
 	bs string // its name, as in bs="tp"
 	// takesOrder tells that the argument m has a meaning.
 	takesOrder bool
+	// cyclic tells that the argument period has a meaning.
+	cyclic bool
 	// of and surface make the basis from the arguments of s(): of one column, and of
 	// several (or of one too, if of is nil). Either may be nil.
 	of      func(a *smoothArgs) (Univariate, error)
@@ -29,6 +31,16 @@ func definitions() []definition {
 		{bs: "ts", takesOrder: true, of: univariateTP(true), surface: multivariateTP(true), decode: decodePlate},
 		{bs: "ps", takesOrder: true, of: func(a *smoothArgs) (Univariate, error) { return PS{K: a.k, M: a.m, Knots: a.knots}, nil }},
 		{bs: "cr", of: func(a *smoothArgs) (Univariate, error) { return CR{K: a.k, Knots: a.knots}, nil }},
+		{bs: "cs", of: func(a *smoothArgs) (Univariate, error) { return CR{K: a.k, Knots: a.knots, Shrink: true}, nil }},
+		{bs: "cc", cyclic: true, of: func(a *smoothArgs) (Univariate, error) {
+			period, knots := a.around()
+			return CC{K: a.k, Period: period, Knots: knots}, nil
+		}},
+		{bs: "cp", takesOrder: true, cyclic: true, of: func(a *smoothArgs) (Univariate, error) {
+			period, knots := a.around()
+			return CP{K: a.k, M: a.m, Period: period, Knots: knots}, nil
+		}},
+		{bs: "bs", takesOrder: true, of: func(a *smoothArgs) (Univariate, error) { return BS{K: a.k, M: a.m, Knots: a.knots}, nil }},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/penalty"
 )
 
 // by is what a smooth is multiplied with in each row: nothing, a numeric column,
@@ -128,19 +127,21 @@ func (s *byScan) scan(term string, b *data.Batch) error {
 	return nil
 }
 
-// blocks are the blocks of a smooth whose term with a given by is made by term:
-// without by one, centred; with a numeric by one, centred only if by is constant;
-// with a factor one for each level, each centred over all rows.
-func (s *byScan) blocks(p penalty.Penalty, term func(by) decompose.Term) ([]decompose.Block, error) {
+// each gives the blocks of a smooth whose term with a given by is made by term and
+// which have all else in common: without by one, constrained; with a numeric by
+// one, constrained only if by is constant; with a factor one for each level, each
+// centred over all rows; none for the first level if they are ordered.
+func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decompose.Term) ([]decompose.Block, error) {
 	switch {
 	case s.column == "":
-		return []decompose.Block{{Term: term(by{}), Penalty: p, Constraint: decompose.SumToZero}}, nil
+		common.Term = term(by{})
+		return []decompose.Block{common}, nil
 	case !s.factor:
-		b := decompose.Block{Term: term(by{column: s.column}), Penalty: p, Base: []decompose.Term{term(by{})}}
-		if s.min == s.max {
-			b.Constraint = decompose.SumToZero
+		common.Term, common.Base = term(by{column: s.column}), []decompose.Term{term(by{})}
+		if s.min != s.max {
+			common.Constraint, common.Normal = decompose.Free, nil
 		}
-		return []decompose.Block{b}, nil
+		return []decompose.Block{common}, nil
 	}
 	l, err := newLevels(s.column, s.levels.names())
 	if err != nil {
@@ -150,9 +151,17 @@ func (s *byScan) blocks(p penalty.Penalty, term func(by) decompose.Term) ([]deco
 	for i := range siblings {
 		siblings[i] = term(by{s.column, l, int32(i)})
 	}
-	blocks := make([]decompose.Block, len(siblings))
-	for i, t := range siblings {
-		blocks[i] = decompose.Block{Term: t, Penalty: p, Constraint: decompose.SumToZero, Base: siblings}
+	first := 0
+	if ordered {
+		if first = 1; len(siblings) == 1 {
+			return nil, fmt.Errorf("column %q has one level only, %q, and as an ordered by the first level has no smooth: leave the term out", s.column, l.names[0])
+		}
+	}
+	var blocks []decompose.Block
+	for _, t := range siblings[first:] {
+		b := common
+		b.Term, b.Base = t, siblings
+		blocks = append(blocks, b)
 	}
 	return blocks, nil
 }

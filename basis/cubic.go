@@ -16,9 +16,21 @@ import (
 type CR struct {
 	K     int       // basis dimension, at least 3; 0: 10, or the number of Knots
 	Knots []float64 // K increasing values; nil: from the data
+	// Shrink penalises straight lines and constants too (mgcv's bs = "cs"): the line
+	// by a tenth, the constant by a hundredth of what the smoothest curve has, so that
+	// the whole term can go to 0.
+	Shrink bool
 }
 
-func (s CR) label() string { return "cr" }
+func (s CR) label() string {
+	if s.Shrink {
+		return "cs"
+	}
+	return "cr"
+}
+
+// valued: the coefficients are the function's values.
+func (s CR) valued() bool { return true }
 
 func (s CR) settings() (k int, err error) {
 	k = s.K
@@ -29,10 +41,10 @@ func (s CR) settings() (k int, err error) {
 		}
 	}
 	if k < 3 || k > maxK {
-		return 0, fmt.Errorf("k = %d: cr takes k from 3 to %d", k, maxK)
+		return 0, fmt.Errorf("k = %d: %s takes k from 3 to %d", k, s.label(), maxK)
 	}
 	if n := len(s.Knots); n != 0 && n != k {
-		return 0, fmt.Errorf("%d knots: cr takes as many as k, %d", n, k)
+		return 0, fmt.Errorf("%d knots: %s takes as many as k, %d", n, s.label(), k)
 	}
 	return k, increasing(s.Knots)
 }
@@ -59,6 +71,10 @@ func (s CR) build(v *values) (spline, *mat.SymDense, error) {
 	b, err := newCubic(knots)
 	if err != nil {
 		return nil, nil, fmt.Errorf("column %q: %w", v.column, err)
+	}
+	if s.Shrink {
+		p, err := b.shrunk()
+		return b, p, err
 	}
 	return b, b.penalty(), nil
 }

@@ -175,9 +175,10 @@ func (s *smoothArgs) spec(d definition, columns []string) (checkedSpec, error) {
 // smoothArgs collects the arguments of one s().
 type smoothArgs struct {
 	SmoothOptions
-	k     int
-	m     []int
-	knots []float64
+	k      int
+	m      []int
+	knots  []float64
+	period []float64
 }
 
 func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, d definition, a formula.Arg) (err error) {
@@ -198,6 +199,15 @@ func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, d definition, a formu
 		s.m, err = m.integers(a)
 	case "knots":
 		s.knots, err = m.numbers(a)
+	case "period":
+		if !d.cyclic {
+			return m.Errorf(a.Pos, "bs = %q is not periodic: cc and cp are", d.bs)
+		}
+		s.period, err = m.numbers(a)
+	case "pc":
+		s.Point, err = m.numbers(a)
+	case "id":
+		s.Link, err = m.link(a)
 	case "sp":
 		s.SP, err = m.numbers(a)
 	case "fx":
@@ -215,9 +225,22 @@ func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, d definition, a formu
 		}
 		s.By, s.ByFactor = col.Name, m.categorical(col)
 	default:
-		return m.Errorf(a.Pos, "the argument %s of s() is not there yet: there are bs, k, m, by, sp, fx and knots", a.Name)
+		return m.Errorf(a.Pos, "s() has no argument %s; it has bs, k, m, by, sp, fx, knots, period, pc and id", a.Name)
 	}
 	return err
+}
+
+// link reads id=, which may be a number or text.
+func (m *meaning) link(a formula.Arg) (string, error) {
+	switch a.Value.Kind {
+	case formula.Number, formula.Identifier:
+		return a.Value.String(), nil
+	case formula.String:
+		if a.Value.Text != "" {
+			return a.Value.Text, nil
+		}
+	}
+	return "", m.Errorf(a.Value.Pos, `id is a name that smooths with the same smoothing parameters share, as in id = "a" or id = 1`)
 }
 
 // basisName reads bs=; the default is tp, as in mgcv.
@@ -231,7 +254,7 @@ func (m *meaning) basisName(c formula.Call) (string, error) {
 	}
 	bs := a.Value.Text
 	have := basisNames()
-	later := []string{"cs", "cc", "cp", "bs", "re", "fs", "ad", "gp", "sos"}
+	later := []string{"re", "fs", "ad", "gp", "sos"}
 	switch {
 	case slices.Contains(have, bs):
 		return bs, nil

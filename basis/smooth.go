@@ -2,7 +2,6 @@ package basis
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -17,7 +16,7 @@ type spline interface {
 	dim() int   // columns
 	width() int // values in a row that can be other than 0
 	// row writes the width values at a finite x, for adjacent columns from the
-	// one returned.
+	// one returned; after the last column comes the first (cyclic bases).
 	row(out []float64, x float64) int
 }
 
@@ -27,9 +26,7 @@ type SmoothTerm struct {
 	name   string
 	column string
 	basis  spline
-	by     string  // numeric by column; or
-	levels *levels // the levels of the factor by column and
-	level  int32   // the one whose rows this is
+	by     by
 }
 
 // sparseSmooth is a SmoothTerm whose rows are mostly 0.
@@ -37,13 +34,7 @@ type sparseSmooth struct{ *SmoothTerm }
 
 // newSmooth gives the term that suits the basis.
 func newSmooth(t SmoothTerm) decompose.Term {
-	t.name = "s(" + t.column + ")"
-	switch {
-	case t.levels != nil:
-		t.name += ":" + t.levels.column + t.levels.names[t.level]
-	case t.by != "":
-		t.name += ":" + t.by
-	}
+	t.name = "s(" + t.column + ")" + t.by.suffix()
 	if t.basis.width() < t.basis.dim() {
 		return sparseSmooth{&t}
 	}
@@ -58,11 +49,8 @@ func (t *SmoothTerm) Kind() decompose.Kind { return decompose.Smooth }
 
 // Columns are the smooth's column and the by column, if any.
 func (t *SmoothTerm) Columns() []string {
-	switch {
-	case t.levels != nil:
-		return []string{t.column, t.levels.column}
-	case t.by != "":
-		return []string{t.column, t.by}
+	if t.by.column != "" && t.by.column != t.column {
+		return []string{t.column, t.by.column}
 	}
 	return []string{t.column}
 }
@@ -72,18 +60,23 @@ func (t *SmoothTerm) Dim() int { return t.basis.dim() }
 
 // By names the by column, and the level if it is a factor.
 func (t *SmoothTerm) By() (column, level string) {
-	if t.levels != nil {
-		return t.levels.column, t.levels.names[t.level]
+	if t.by.levels != nil {
+		level = t.by.levels.names[t.by.level]
 	}
-	return t.by, ""
+	return t.by.column, level
 }
 
-// Range is the interval outside which the smooth goes on as a straight line.
+// Range is the interval outside which the smooth goes on as a straight line; of a
+// cyclic one its period.
 func (t *SmoothTerm) Range() (lo, hi float64) {
 	switch b := t.basis.(type) {
 	case *pspline:
 		return b.lo, b.hi
 	case *cubic:
+		return b.knots[0], b.knots[len(b.knots)-1]
+	case *cyclic:
+		return b.knots[0], b.knots[len(b.knots)-1]
+	case *cyclicPSpline:
 		return b.knots[0], b.knots[len(b.knots)-1]
 	case *plate:
 		return b.points[0] + b.shift[0], b.points[len(b.points)-1] + b.shift[0]
@@ -112,7 +105,11 @@ func (t *SmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 		}
 		first := t.basis.row(out, x)
 		for l := range w {
-			row[first+l] = out[l] * by
+			at := first + l
+			if at >= len(row) { // around the circle
+				at -= len(row)
+			}
+			row[at] = out[l] * by
 		}
 	})
 }
@@ -129,7 +126,9 @@ func (t sparseSmooth) EvalSparse(b *data.Batch) (design.Columns, error) {
 		}
 		for l := range index {
 			value[l] *= by
-			index[l] = int32(first + l)
+			if index[l] = int32(first + l); int(index[l]) >= s.D {
+				index[l] -= int32(s.D)
+			}
 		}
 	})
 	if err != nil {
@@ -145,17 +144,7 @@ func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
 	if err != nil {
 		return fmt.Errorf("term %s: %w", t.name, err)
 	}
-	var z []float64
-	var codes []int32
-	switch {
-	case t.levels != nil:
-		codes, err = t.levels.codes(t.name, b)
-	case t.by != "":
-		z, err = b.Numeric(t.by)
-		if err != nil {
-			err = fmt.Errorf("term %s: %w", t.name, err)
-		}
-	}
+	factors, err := t.by.factors(t.name, b)
 	if err != nil {
 		return err
 	}
@@ -164,15 +153,8 @@ func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
 			return notFinite(t.name, t.column, v, b.Row(i))
 		}
 		by := 1.0
-		switch {
-		case codes != nil:
-			if codes[i] != t.level {
-				by = 0
-			}
-		case z != nil:
-			if by = z[i]; !finite(by) {
-				return notFinite(t.name, t.by, by, b.Row(i))
-			}
+		if factors != nil {
+			by = factors[i]
 		}
 		f(i, v, by)
 	}
@@ -197,25 +179,12 @@ type byJSON struct {
 
 // MarshalJSON writes the term's spec for Decode.
 func (t *SmoothTerm) MarshalJSON() ([]byte, error) {
-	j := smoothJSON{Column: t.column}
-	switch b := t.basis.(type) {
-	case *pspline:
-		j.BS, j.Degree, j.Knots = PS{}.label(), b.degree, b.knots
-	case *cubic:
-		j.BS, j.Knots = CR{}.label(), b.knots
-	case *plate:
-		raw, err := b.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		j.BS, j.Basis = TP{}.label(), raw
+	j, err := writeSpline(t.basis)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case t.levels != nil:
-		j.By = &byJSON{Column: t.levels.column, Level: &t.levels.names[t.level], Levels: t.levels.names}
-	case t.by != "":
-		j.By = &byJSON{Column: t.by}
-	}
+	j.Column = t.column
+	j.By = t.by.json()
 	return json.Marshal(j)
 }
 
@@ -232,52 +201,62 @@ func decodeSmooth(spec []byte) (decompose.Term, error) {
 		return nil, err
 	}
 	t := SmoothTerm{column: j.Column}
-	switch j.BS {
-	case PS{}.label():
-		b, err := newPSpline(j.Degree, j.Knots)
-		if err != nil {
-			return nil, err
-		}
-		t.basis = b
-	case CR{}.label():
-		if j.Degree != 0 {
-			return nil, errors.New("a cr basis has no degree")
-		}
-		b, err := newCubic(j.Knots)
-		if err != nil {
-			return nil, err
-		}
-		t.basis = b
-	case TP{}.label():
-		b, err := readPlate(j.Basis, 1)
-		if err != nil {
-			return nil, err
-		}
-		t.basis = b
-	default:
-		return nil, fmt.Errorf("basis %q is not known to this version, which has %s", j.BS, haveBases())
-	}
-	if j.By == nil {
-		return newSmooth(t), nil
-	}
-	if err := checkColumn(j.By.Column); err != nil {
+	var err error
+	if t.basis, err = readSpline(&j); err != nil {
 		return nil, err
 	}
-	if j.By.Level == nil {
-		if len(j.By.Levels) > 0 {
-			return nil, errors.New("by has levels, but none is this term's")
-		}
-		t.by = j.By.Column
-		return newSmooth(t), nil
+	if t.by, err = decodeBy(j.By); err != nil {
+		return nil, err
 	}
-	l, err := newLevels(j.By.Column, j.By.Levels)
+	return newSmooth(t), nil
+}
+
+// writeSpline writes a basis of one variable, without its column.
+func writeSpline(basis spline) (smoothJSON, error) {
+	var j smoothJSON
+	switch b := basis.(type) {
+	case *pspline:
+		j.BS, j.Degree, j.Knots = PS{}.label(), b.degree, b.knots
+	case *cyclicPSpline:
+		j.BS, j.Degree, j.Knots = CP{}.label(), b.around.degree, b.knots
+	case *cubic:
+		j.BS, j.Knots = CR{}.label(), b.knots
+	case *cyclic:
+		j.BS, j.Knots = CC{}.label(), b.knots
+	case *plate:
+		raw, err := b.MarshalJSON()
+		if err != nil {
+			return j, err
+		}
+		j.BS, j.Basis = TP{}.label(), raw
+	}
+	return j, nil
+}
+
+// readSpline reads back what writeSpline wrote.
+func readSpline(j *smoothJSON) (spline, error) {
+	if j.Degree != 0 && j.BS != (PS{}).label() && j.BS != (CP{}).label() {
+		return nil, fmt.Errorf("a %s basis has no degree", j.BS)
+	}
+	switch j.BS {
+	case PS{}.label():
+		return orNil(newPSpline(j.Degree, j.Knots))
+	case CP{}.label():
+		return orNil(newCyclicPSpline(j.Degree, j.Knots))
+	case CR{}.label():
+		return orNil(newCubic(j.Knots))
+	case CC{}.label():
+		return orNil(newCyclic(j.Knots))
+	case TP{}.label():
+		return orNil(readPlate(j.Basis, 1))
+	}
+	return nil, fmt.Errorf("basis %q is not known to this version, which has %s", j.BS, haveBases())
+}
+
+// orNil keeps a nil pointer with its error from becoming a basis.
+func orNil[T spline](b T, err error) (spline, error) {
 	if err != nil {
 		return nil, err
 	}
-	level, ok := l.index[*j.By.Level]
-	if !ok {
-		return nil, fmt.Errorf("level %q is not among the levels of column %q", *j.By.Level, j.By.Column)
-	}
-	t.levels, t.level = l, level
-	return newSmooth(t), nil
+	return b, nil
 }

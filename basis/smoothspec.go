@@ -2,7 +2,6 @@ package basis
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,12 +10,13 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// Univariate is a spline basis of one variable before its data scan: TP, PS or CR.
+// Univariate is a spline basis of one variable before its data scan, such as TP,
+// PS or CR.
 type Univariate interface {
 	label() string                                  // as in bs=
 	check() error                                   // of the settings alone
 	values(column string) values                    // what to collect
-	build(v *values) (spline, *mat.SymDense, error) // the basis and its penalty
+	build(v *values) (spline, *mat.SymDense, error) // the basis and its first penalty
 }
 
 // SmoothOptions are the choices common to all smooths; nil and the zero value
@@ -24,10 +24,23 @@ type Univariate interface {
 type SmoothOptions struct {
 	// By is a column that multiplies the smooth (numeric) or gives each of its
 	// levels a smooth of its own (categorical in the batches); empty: none.
-	By          string
-	ByFactor    bool      // the By column is categories even if batches hold numbers
-	SP          []float64 // one fixed smoothing parameter; nil or negative: to be chosen
+	By       string
+	ByFactor bool // the By column is categories even if batches hold numbers
+	// ByOrdered: as ByFactor, but the first level has no smooth of its own: the
+	// others are differences from it, next to a smooth without By (mgcv's ordered
+	// factors).
+	ByOrdered   bool
+	SP          []float64 // fixed smoothing parameters, one per penalty; nil or negative: to be chosen
 	Unpenalized bool      // no penalty at all (mgcv's fx = TRUE)
+	// Point is where the smooth is 0 (mgcv's pc), one number per column; nil: it sums
+	// to zero over the rows.
+	Point []float64
+	// Link: smooths with the same non-empty Link have the same smoothing parameters
+	// (mgcv's id): those of all levels of a factor By, say.
+	Link string
+	// Select adds a penalty on what the others leave unpenalised, so that the whole
+	// smooth can be taken out (mgcv's select = TRUE).
+	Select bool
 }
 
 // Smooth is the spec of a smooth of one numeric column, s(column) in a formula.
@@ -47,7 +60,7 @@ func Smooth(column string, b Univariate, o *SmoothOptions) decompose.Spec {
 	if b != nil {
 		s.x = b.values(column)
 	}
-	s.by = levelScan{column: s.o.By, limit: maxByLevels, advice: "each would have a smooth of its own"}
+	s.by = newByScan(s.o.By, s.o.ByFactor || s.o.ByOrdered)
 	return s
 }
 
@@ -61,11 +74,8 @@ type smoothSpec struct {
 	basis  Univariate
 	o      SmoothOptions
 
-	x            values
-	by           levelScan
-	factor       bool // by is categorical
-	byMin, byMax float64
-	byRows       int64
+	x  values
+	by byScan
 }
 
 // check refuses settings that no data can save.
@@ -76,23 +86,37 @@ func (s *smoothSpec) check() error {
 	if err := checkColumn(s.column); err != nil {
 		return err
 	}
-	if s.o.By != "" {
-		if err := checkColumn(s.o.By); err != nil {
-			return err
-		}
-	} else if s.o.ByFactor {
-		return fmt.Errorf("ByFactor without a By column")
-	}
-	if err := s.o.check(); err != nil {
+	if err := s.o.checkFor(1, s.penalties()); err != nil {
 		return err
 	}
 	return s.basis.check()
 }
 
-// check refuses options that suit no smooth.
-func (o *SmoothOptions) check() error {
-	if len(o.SP) > 1 {
-		return fmt.Errorf("%d smoothing parameters, but s() has one penalty", len(o.SP))
+// penalties is the number of penalties of the basis.
+func (s *smoothSpec) penalties() int {
+	if b, ok := s.basis.(BS); ok {
+		if _, _, orders, err := b.settings(); err == nil {
+			return len(orders)
+		}
+	}
+	return 1
+}
+
+// checkFor refuses options that suit no smooth of so many columns and penalties.
+func (o *SmoothOptions) checkFor(columns, penalties int) error {
+	switch {
+	case o.By != "":
+		if err := checkColumn(o.By); err != nil {
+			return err
+		}
+	case o.ByFactor || o.ByOrdered:
+		return fmt.Errorf("ByFactor without a By column")
+	}
+	switch n := len(o.SP); {
+	case n > 1 && penalties == 1:
+		return fmt.Errorf("%d smoothing parameters, but s() has one penalty", n)
+	case n > 0 && n != penalties:
+		return fmt.Errorf("%d smoothing parameters for %d penalties: give one for each, negative to have it chosen", n, penalties)
 	}
 	for _, v := range o.SP {
 		if !finite(v) {
@@ -102,7 +126,44 @@ func (o *SmoothOptions) check() error {
 	if o.Unpenalized && len(o.SP) > 0 {
 		return fmt.Errorf("both fx and sp are given: without a penalty there is no smoothing parameter")
 	}
+	if n := len(o.Point); n != 0 && n != columns {
+		return fmt.Errorf("pc has %d numbers for %d columns: it is the point where the smooth is 0", n, columns)
+	}
+	for _, v := range o.Point {
+		if !finite(v) {
+			return fmt.Errorf("pc is %v", v)
+		}
+	}
 	return nil
+}
+
+// block is what the blocks of a smooth with the penalties S have in common. At is
+// the term without by, of the columns; it is evaluated at the point that pc names.
+func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompose.Term) (decompose.Block, error) {
+	b := decompose.Block{Constraint: decompose.SumToZero}
+	if !o.Unpenalized {
+		b.Penalty, b.Select = penalty.Penalty{S: s, SP: o.SP}, o.Select
+		if o.Link != "" {
+			for i := range s {
+				b.Penalty.Link = append(b.Penalty.Link, fmt.Sprintf("%s.%d", o.Link, i+1))
+			}
+		}
+	}
+	if len(o.Point) == 0 {
+		return b, nil
+	}
+	at := data.NewBatch(1, 0)
+	for i, name := range columns {
+		if err := at.SetNumeric(name, o.Point[i:i+1]); err != nil {
+			return b, err
+		}
+	}
+	row := mat.NewDense(1, plain.Dim(), nil)
+	if err := plain.Eval(row, at); err != nil {
+		return b, fmt.Errorf("pc: %w", err)
+	}
+	b.Constraint, b.Normal = decompose.Orthogonal, row.RawRowView(0)
+	return b, nil
 }
 
 func (s *smoothSpec) Columns() []string {
@@ -121,28 +182,7 @@ func (s *smoothSpec) Scan(b *data.Batch) error {
 	if err := s.x.scan(s.name, b); err != nil {
 		return err
 	}
-	if s.o.By == "" {
-		return nil
-	}
-	if s.o.ByFactor || b.Categorical(s.o.By) {
-		s.factor = true
-		return s.by.scan(s.name, b)
-	}
-	z, err := b.Numeric(s.o.By)
-	if err != nil {
-		return fmt.Errorf("term %s: %w", s.name, err)
-	}
-	if s.byRows == 0 {
-		s.byMin, s.byMax = math.Inf(1), math.Inf(-1)
-	}
-	for i, v := range z {
-		if !finite(v) {
-			return notFinite(s.name, s.o.By, v, b.Row(i))
-		}
-		s.byMin, s.byMax = min(s.byMin, v), max(s.byMax, v)
-	}
-	s.byRows += int64(len(z))
-	return nil
+	return s.by.scan(s.name, b)
 }
 
 func (s *smoothSpec) Build() ([]decompose.Block, error) {
@@ -161,43 +201,20 @@ func (s *smoothSpec) build() ([]decompose.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p penalty.Penalty
-	if !s.o.Unpenalized {
-		p = penalty.Penalty{S: []*mat.SymDense{matrix}, SP: s.o.SP}
+	all := []*mat.SymDense{matrix}
+	if b, ok := s.basis.(BS); ok {
+		more, err := b.further(basis)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
 	}
-	plain := SmoothTerm{column: s.column, basis: basis}
-	switch {
-	case s.o.By == "":
-		return []decompose.Block{{Term: newSmooth(plain), Penalty: p, Constraint: decompose.SumToZero}}, nil
-	case s.factor:
-		return s.perLevel(plain, p)
-	}
-	product := plain
-	product.by = s.o.By
-	b := decompose.Block{Term: newSmooth(product), Penalty: p, Base: []decompose.Term{newSmooth(plain)}}
-	if s.byMin == s.byMax {
-		b.Constraint = decompose.SumToZero
-	}
-	return []decompose.Block{b}, nil
-}
-
-// perLevel gives each level a smooth on the same basis.
-func (s *smoothSpec) perLevel(plain SmoothTerm, p penalty.Penalty) ([]decompose.Block, error) {
-	l, err := newLevels(s.o.By, s.by.names())
+	term := func(y by) decompose.Term { return newSmooth(SmoothTerm{column: s.column, basis: basis, by: y}) }
+	block, err := s.o.block(all, []string{s.column}, term(by{}))
 	if err != nil {
 		return nil, err
 	}
-	siblings := make([]decompose.Term, len(l.names))
-	for i := range siblings {
-		t := plain
-		t.levels, t.level = l, int32(i)
-		siblings[i] = newSmooth(t)
-	}
-	blocks := make([]decompose.Block, len(siblings))
-	for i, t := range siblings {
-		blocks[i] = decompose.Block{Term: t, Penalty: p, Constraint: decompose.SumToZero, Base: siblings}
-	}
-	return blocks, nil
+	return s.by.each(block, s.o.ByOrdered, term)
 }
 
 // Notes tells when the knots come from a subsample.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/penalty"
 )
 
 // Multivariate is a basis of several variables before its data scan: TP or RBF.
@@ -39,7 +38,7 @@ func Surface(columns []string, b Multivariate, o *SmoothOptions) decompose.Spec 
 	if o != nil {
 		s.o = *o
 	}
-	s.by = newByScan(s.o.By, s.o.ByFactor)
+	s.by = newByScan(s.o.By, s.o.ByFactor || s.o.ByOrdered)
 	if s.o.By != "" {
 		s.name += ":" + s.o.By
 	}
@@ -66,12 +65,7 @@ func (s *surfaceSpec) check() error {
 	if err := checkColumns(s.columns); err != nil {
 		return err
 	}
-	if s.o.By != "" {
-		if err := checkColumn(s.o.By); err != nil {
-			return err
-		}
-	}
-	if err := s.o.check(); err != nil {
+	if err := s.o.checkFor(len(s.columns), 1); err != nil {
 		return err
 	}
 	return s.basis.settle(len(s.columns))
@@ -152,11 +146,12 @@ func (s *surfaceSpec) build() ([]decompose.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p penalty.Penalty
-	if !s.o.Unpenalized {
-		p = penalty.Penalty{S: []*mat.SymDense{matrix}, SP: s.o.SP}
+	term := func(y by) decompose.Term { return newSurface(s.columns, s.basis.label(), basis, y) }
+	block, err := s.o.block([]*mat.SymDense{matrix}, s.columns, term(by{}))
+	if err != nil {
+		return nil, err
 	}
-	return s.by.blocks(p, func(y by) decompose.Term { return newSurface(s.columns, s.basis.label(), basis, y) })
+	return s.by.each(block, s.o.ByOrdered, term)
 }
 
 // Notes tells when only a subsample of the points was used.
@@ -191,7 +186,7 @@ func (t *SurfaceTerm) Kind() decompose.Kind { return decompose.Smooth }
 // Columns are the smooth's columns and the by column, if any.
 func (t *SurfaceTerm) Columns() []string {
 	out := slices.Clone(t.columns)
-	if t.by.column != "" {
+	if t.by.column != "" && !slices.Contains(out, t.by.column) {
 		out = append(out, t.by.column)
 	}
 	return out
