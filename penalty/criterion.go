@@ -15,6 +15,12 @@ type criterion struct {
 	gamma  float64
 	scale  float64 // known, or 0
 
+	set    []int // which smoothing parameter each of system.penalties has
+	params int
+	ranks  []float64  // of the penalties with each parameter
+	inside *criterion // ML: what is integrated out, alone; else nil
+	folds  []fold     // grouped cross validation; else nil
+
 	a       *mat.SymDense // X'WX + S, scaled to a unit diagonal
 	e       []float64     // alpha = e * scaled alpha, e = diag^-1/2
 	chol    mat.Cholesky
@@ -31,19 +37,36 @@ type criterion struct {
 
 // point is the criterion at one rho.
 type point struct {
-	rho       []float64 // one per system.penalties
+	rho       []float64 // log lambda of each parameter
+	each      []float64 // and of each of system.penalties
 	objective float64   // what is minimised, in units of the log-likelihood; +Inf where it does not exist
 	score     float64   // what is reported
 	rss, rp   float64
-	phi       float64 // REML's
-	edf       float64 // with the intercept; set if derivatives or GCV
-	grad      []float64
+	phi       float64   // REML's
+	edf       float64   // with the intercept; set if derivatives or GCV
+	grad      []float64 // one per parameter
 	hess      *mat.SymDense
-	spent     []float64 // t_j = lambda_j tr((X'WX+S)^-1 S_j); rank_j - t_j is what is left of the term
+	spent     []float64 // t_j = lambda_j tr((X'WX+S)^-1 S_j), by system.penalties; rank_j - t_j is what is left of the term
 }
 
-func newCriterion(s *system, o *Options) *criterion {
+// newCriterion takes the sets of linked penalties as Problem.links gives them;
+// nil: none.
+func newCriterion(s *system, o *Options, links []int) *criterion {
 	c := &criterion{system: s, method: o.Method, gamma: o.Gamma, scale: o.Scale}
+	number := make(map[int]int)
+	for j := range s.penalties {
+		first := s.penalties[j].index
+		if links != nil {
+			first = links[first]
+		}
+		if _, ok := number[first]; !ok {
+			number[first] = c.params
+			c.ranks = append(c.ranks, 0)
+			c.params++
+		}
+		c.set = append(c.set, number[first])
+		c.ranks[number[first]] += float64(s.penalties[j].rank)
+	}
 	if s.q == 0 {
 		return c
 	}
@@ -195,53 +218,87 @@ func (c *criterion) residual() float64 {
 	return math.Max(0, sum)
 }
 
+// every expands one value per parameter to one per penalty.
+func (c *criterion) every(x []float64) []float64 {
+	y := make([]float64, len(c.set))
+	for j, i := range c.set {
+		y[j] = x[i]
+	}
+	return y
+}
+
 // eval evaluates the criterion at rho (not kept), with gradient and Hessian in
 // rho if asked.
 func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	k := len(c.penalties)
-	p := &point{rho: append([]float64(nil), rho...), objective: math.Inf(1), score: math.Inf(1)}
+	p := &point{rho: append([]float64(nil), rho...), each: c.every(rho), objective: math.Inf(1), score: math.Inf(1)}
 	logDetA := 0.0
 	if c.q > 0 {
 		var ok bool
-		if logDetA, ok = c.solve(rho); !ok {
+		if logDetA, ok = c.solve(p.each); !ok {
 			return p
 		}
 	}
 	p.rss = c.residual()
 	p.rp = p.rss
 	if k > 0 {
-		c.rootTimesAlpha(rho)
+		c.rootTimesAlpha(p.each)
 		for _, v := range c.g {
 			p.rp += v * v
 		}
 	}
-	if derivatives || c.method != REML {
-		if c.q > 0 {
-			c.invert()
-		}
-		c.middle(rho)
-		p.edf = c.one + float64(c.q)
-		p.spent = make([]float64, k)
-		for j := range p.spent {
-			pen := &c.penalties[j]
-			for i := pen.lo; i < pen.lo+pen.rank; i++ {
-				p.spent[j] += c.m.At(i, i)
-			}
-			p.edf -= p.spent[j]
-		}
+	if derivatives || c.method == GCV {
+		c.traces(p)
 	}
 	if derivatives && k > 0 {
 		p.grad, p.hess = make([]float64, k), mat.NewSymDense(k, nil)
 	}
-	if c.method == GCV {
+	switch c.method {
+	case GCV:
 		c.gcv(p)
-	} else {
+	case ML:
+		c.ml(p)
+	case groupedCV:
+		c.crossValidation(p)
+	default:
 		c.reml(p, logDetA)
 	}
 	if !finite(p.objective) {
 		p.objective, p.score = math.Inf(1), math.Inf(1)
 	}
+	c.contract(p)
 	return p
+}
+
+// traces sets what is spent by each penalty, and edf, from the factor at hand.
+func (c *criterion) traces(p *point) {
+	c.invertAll(p.each)
+	p.edf = c.one + float64(c.q)
+	p.spent = make([]float64, len(c.penalties))
+	for j := range p.spent {
+		pen := &c.penalties[j]
+		for i := pen.lo; i < pen.lo+pen.rank; i++ {
+			p.spent[j] += c.m.At(i, i)
+		}
+		p.edf -= p.spent[j]
+	}
+}
+
+// contract turns derivatives by penalties into those by parameters.
+func (c *criterion) contract(p *point) {
+	if p.grad == nil || c.params == len(c.set) {
+		return
+	}
+	grad, hess := make([]float64, c.params), mat.NewSymDense(c.params, nil)
+	for j, a := range c.set {
+		grad[a] += p.grad[j]
+		for l, b := range c.set {
+			if a <= b {
+				hess.SetSym(a, b, hess.At(a, b)+p.hess.At(j, l))
+			}
+		}
+	}
+	p.grad, p.hess = grad, hess
 }
 
 // scaledRoot returns sqrt(lambda_j) root_j in the coordinates of the overlaps:

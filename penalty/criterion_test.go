@@ -81,7 +81,7 @@ func TestDerivativesAgainstFiniteDifferences(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := newCriterion(mustReduce(t, p), &opts)
+				c := newCriterion(mustReduce(t, p), &opts, nil)
 				rng := rand.New(rand.NewPCG(seed, 2))
 				rho := make([]float64, len(c.penalties))
 				for j := range rho {

@@ -17,14 +17,23 @@ type Fit struct {
 	Alpha    []float64 // p coefficients; 0 along Dropped
 	EDF      []float64 // effective degrees of freedom of each term
 	EDFTotal float64   // their sum, and 1 for an intercept
+	EDF1     []float64 // of each term by 2F - FF: an upper bound, for tests (Wood 2017, 6.12.2)
+	EDF2     []float64 // of each term by Vc X'WX/Scale, so with the uncertainty of lambda; EDF1 if its sum is less; nil if Vc is
 
-	Score float64 // the minimised criterion: -REML, GCV or UBRE, in the original coordinates
-	Phi   float64 // REML's own scale estimate (RSS_w + alpha'S alpha)/(n - Mp); for GCV the same as Scale; known: the known one
+	Score float64 // the minimised criterion: -REML, -ML, GCV, UBRE or, of SelectGrouped, the mean squared error, in the original coordinates
+	Phi   float64 // REML's own scale estimate (RSS_w + alpha'S alpha)/(n - Mp); ML's rp/n; for GCV the same as Scale; known: the known one
 	Scale float64 // the reported scale RSS_w/(n - edf), or the known one; used for Vp and Ve
 	RSS   float64 // weighted residual sum of squares
 
 	Vp *mat.SymDense // p x p Bayesian covariance scale (X'WX + S)^-1; nil if p = 0
 	Ve *mat.SymDense // p x p frequentist covariance F Vp; nil if p = 0
+
+	// Vc is Vp with the uncertainty of the smoothing parameters (p x p; Wood, Pya
+	// and Saefken 2016): Vp + J V J' and the second-order term of math by the
+	// factor of X'WX + S in Problem's coordinates. Those at a bound count as known.
+	// nil unless some were chosen by REML or ML, if Options.WithoutVc, or without
+	// residual.
+	Vc *mat.SymDense
 
 	// Rank is the number of directions kept of the p columns (without the
 	// intercept). Dropped (p x (p - Rank), orthonormal columns, original
@@ -35,8 +44,10 @@ type Fit struct {
 	Dropped *mat.Dense
 
 	// Hessian of the objective in the log of the estimated lambdas, in order, at
-	// the end: of Score for REML, of n/2 log Score for GCV, of n/(2 scale) Score
-	// for UBRE. nil if none is estimated.
+	// the end, with one entry for each linked set, at its first, and none for those
+	// that give a term its DF: of Score for REML and ML, of n/2 log Score for GCV
+	// and grouped cross validation, of n/(2 scale) Score for UBRE. nil if none is
+	// estimated.
 	Hessian *mat.SymDense
 
 	Status Status

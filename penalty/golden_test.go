@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,10 @@ type goldenPieces struct {
 		Start, Dim int
 		S          [][][]float64
 		SP         []float64
+		Link       []string
 	}
+	EDF1, EDF2 []float64
+	VC         [][]float64
 	Moments *struct {
 		Rows    int64
 		SumW    float64 `json:"sum_w"`
@@ -116,7 +120,7 @@ func (g *goldenPieces) problem(t testing.TB) *Problem {
 		p.Terms = append(p.Terms, Term{Name: "parametric", Dim: g.Parametric})
 	}
 	for _, s := range g.Smooths {
-		term := Term{Name: s.Name, Start: s.Start, Dim: s.Dim, SP: s.SP}
+		term := Term{Name: s.Name, Start: s.Start, Dim: s.Dim, SP: s.SP, Link: s.Link}
 		for _, rows := range s.S {
 			m := mat.NewSymDense(s.Dim, nil)
 			for i, row := range rows {
@@ -217,9 +221,14 @@ func TestFitAtMgcvSmoothingParameters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// With 3.6e10 next to 4e-8, mgcv's own solution holds a digit less.
+			limit := 1e-7
+			if slices.Max(g.Case.SP) > 1e17*slices.Min(g.Case.SP) {
+				limit = 1e-6
+			}
 			near := func(what string, got, want float64) {
 				t.Helper()
-				if d := math.Abs(got-want) / math.Abs(want); !(d <= 1e-7) {
+				if d := math.Abs(got-want) / math.Abs(want); !(d <= limit) {
 					t.Errorf("%s: got %.12g, mgcv has %.12g (relative difference %.1e)", what, got, want, d)
 				} else {
 					t.Logf("%s: relative difference %.1e", what, d)
@@ -244,12 +253,12 @@ func TestFitAtMgcvSmoothingParameters(t *testing.T) {
 				near("edf of "+s.Name, f.EDF[len(f.EDF)-len(g.Smooths)+i], want)
 			}
 			values, se, want, wantSE := g.terms(f)
-			if d := farApart(values, want); !(d <= 1e-7) {
+			if d := farApart(values, want); !(d <= limit) {
 				t.Errorf("term values differ by %.1e", d)
 			} else {
 				t.Logf("term values differ by %.1e", d)
 			}
-			if d := farApart(se, wantSE); !(d <= 1e-7) {
+			if d := farApart(se, wantSE); !(d <= limit) {
 				t.Errorf("standard errors differ by %.1e", d)
 			} else {
 				t.Logf("standard errors differ by %.1e", d)
@@ -279,12 +288,21 @@ func TestSelectionAgainstMgcv(t *testing.T) {
 				t.Errorf("score %.12g is above mgcv's %.12g", f.Score, g.Case.Score)
 			}
 			at := 0
+			var entries []int
+			sets := g.problem(t).links()
 			for j, l := range f.Lambda {
 				if f.Fixed[j] {
 					continue
 				}
-				curvature := f.Hessian.At(at, at)
-				at++
+				if l != f.Lambda[sets[j]] {
+					t.Errorf("lambda %d is %g, linked to one of %g", j, l, f.Lambda[sets[j]])
+				}
+				if sets[j] == j {
+					entries = append(entries, j)
+					at++
+				}
+				entry := slices.Index(entries, sets[j])
+				curvature := f.Hessian.At(entry, entry)
 				d := math.Abs(math.Log(l / g.Case.SP[j]))
 				if curvature > 0.1 && d > 1e-3 {
 					t.Errorf("lambda %d: got %g, mgcv has %g (log differs by %.1e, curvature %.2g)", j, l, g.Case.SP[j], d, curvature)

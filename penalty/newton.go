@@ -22,7 +22,7 @@ const (
 // may be flat towards infinity, have several minima or be concave at the start.
 type search struct {
 	*criterion
-	free     []int     // into system.penalties
+	free     []int     // parameters
 	lo, hi   []float64 // bounds of all rho
 	start    []float64
 	tried    []bool // infinity was tried
@@ -32,23 +32,33 @@ type search struct {
 }
 
 func newSearch(c *criterion, tol float64, fixed []bool) *search {
-	k := len(c.penalties)
+	k := c.params
 	s := &search{criterion: c, tol: tol, lo: make([]float64, k), hi: make([]float64, k), start: make([]float64, k),
 		tried: make([]bool, k), released: make([]bool, k)}
-	for j := range k {
-		s.bound(j)
-		if !fixed[c.penalties[j].index] {
-			s.free = append(s.free, j)
+	linked := make([]float64, k)
+	for j, i := range c.set {
+		start, lo, hi := s.bound(j)
+		if linked[i] == 0 {
+			s.lo[i], s.hi[i] = lo, hi
+			if !fixed[c.penalties[j].index] {
+				s.free = append(s.free, i)
+			}
 		}
+		s.lo[i], s.hi[i] = math.Min(s.lo[i], lo), math.Max(s.hi[i], hi)
+		s.start[i] += start
+		linked[i]++
+	}
+	for i := range k {
+		s.start[i] /= linked[i]
 	}
 	return s
 }
 
-// bound sets the start of rho_j, where X'WX and lambda S have the same trace on
+// bound is the start of the log lambda of penalty j, where X'WX and lambda S have the same trace on
 // the range of S (Wood 2017, 6.2: balance of the diagonals), and its bounds. Along
 // eigenvector i of S_j with eigenvalue v_i, and x_i = that direction's share of
 // X'WX, the edf left is at most x_i/(lambda v_i).
-func (s *search) bound(j int) {
+func (s *search) bound(j int) (start, lo, hi float64) {
 	pen := &s.penalties[j]
 	b := &s.blocks[pen.block]
 	floor := 0.0
@@ -77,9 +87,8 @@ func (s *search) bound(j int) {
 		x = math.Max(x, floor)
 		xs, vs, ratios = xs+x, vs+v, ratios+x/v
 	}
-	s.start[j] = math.Log(xs / vs)
-	s.hi[j] = math.Log(ratios / negligible)
-	s.lo[j] = s.start[j] + math.Log(1e-7)
+	start = math.Log(xs / vs)
+	return start, start + math.Log(1e-7), math.Log(ratios / negligible)
 }
 
 // atBound tells whether rho_j sits at a bound and the gradient pushes outwards,
@@ -108,7 +117,7 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 	if math.IsInf(p.objective, 1) {
 		return nil, 0, fmt.Errorf("penalty: the %s criterion does not exist at the starting values: there are %g rows, %d coefficients and gamma is %g; lower gamma, fix smoothing parameters, or use fewer columns", s.method, s.n, s.q, s.gamma)
 	}
-	s.record(p, 0, 0)
+	s.record(p, 0)
 	for iteration := 1; ; iteration++ {
 		if len(s.free) == 0 {
 			return p, Converged, nil
@@ -119,7 +128,7 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 				return p, s.ending(p), nil
 			}
 			p = q
-			s.record(p, iteration, 0)
+			s.record(p, 0)
 			continue
 		}
 		if iteration > iterations {
@@ -127,7 +136,7 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 		}
 		if q := s.leap(p); q != nil {
 			p = q
-			s.record(p, iteration, 0)
+			s.record(p, 0)
 			continue
 		}
 		step := s.direction(p)
@@ -141,7 +150,7 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 			return p, StepFailed, nil
 		}
 		p = q
-		s.record(p, iteration, halvings)
+		s.record(p, halvings)
 	}
 }
 
@@ -154,8 +163,8 @@ func (s *search) ending(p *point) Status {
 	return Converged
 }
 
-func (s *search) record(p *point, iteration, halvings int) {
-	step := Step{Iteration: iteration, Score: p.score, GradNorm: s.gradNorm(p), Halvings: halvings}
+func (s *search) record(p *point, halvings int) {
+	step := Step{Iteration: len(s.log), Score: p.score, GradNorm: s.gradNorm(p), Halvings: halvings}
 	for _, j := range s.free {
 		step.Rho = append(step.Rho, p.rho[j])
 	}
@@ -165,8 +174,7 @@ func (s *search) record(p *point, iteration, halvings int) {
 // leap sends one nearly linear term to infinity if that is no worse. nil: none.
 func (s *search) leap(p *point) *point {
 	for _, j := range s.free {
-		rank := float64(s.penalties[j].rank)
-		if s.tried[j] || p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || rank-p.spent[j] > tail {
+		if s.tried[j] || p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || s.left(p, j) > tail {
 			continue
 		}
 		s.tried[j] = true
@@ -177,6 +185,17 @@ func (s *search) leap(p *point) *point {
 		}
 	}
 	return nil
+}
+
+// left is the edf that the penalised parts of parameter i keep.
+func (s *search) left(p *point, i int) float64 {
+	left := s.ranks[i]
+	for j, v := range p.spent {
+		if s.set[j] == i {
+			left -= v
+		}
+	}
+	return left
 }
 
 // elsewhere tests, once for each term, whether another minimum is better: for a

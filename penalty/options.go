@@ -14,6 +14,14 @@ const (
 	GCV
 	// Fixed chooses nothing: every penalty brings its SP. The score is REML's.
 	Fixed
+	// ML minimises the negative Gaussian marginal likelihood: the penalised
+	// coefficients, in an orthonormal basis of the range of the penalties in
+	// Problem's coordinates, are integrated out, the others estimated (Wood 2017,
+	// 6.2.6). With an intercept it needs Problem.XMean.
+	ML
+	// DF chooses nothing by the data: every penalty has its SP or its term a DF.
+	// The score is REML's.
+	DF
 )
 
 // String returns the name that ParseMethod accepts.
@@ -25,22 +33,27 @@ func (m Method) String() string {
 		return "gcv"
 	case Fixed:
 		return "fixed"
+	case ML:
+		return "ml"
+	case DF:
+		return "df"
 	}
 	return fmt.Sprintf("Method(%d)", uint8(m))
 }
 
-// ParseMethod reads "reml", "gcv" or "fixed".
+// ParseMethod reads "reml", "ml", "gcv", "df" or "fixed".
 func ParseMethod(s string) (Method, error) {
-	for _, m := range []Method{REML, GCV, Fixed} {
+	for _, m := range []Method{REML, ML, GCV, DF, Fixed} {
 		if s == m.String() {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf("penalty: unknown smoothing method %q: known are reml, gcv and fixed", s)
+	return 0, fmt.Errorf("penalty: unknown smoothing method %q: known are reml, ml, gcv, df and fixed", s)
 }
 
 // Options of Select. The zero value, or nil, is REML with the scale
-// estimated. A penalty whose term gives its SP stays fixed under every method.
+// estimated. A penalty whose term gives its SP stays fixed under every method,
+// and a term that gives its DF has it under every method but Fixed.
 type Options struct {
 	Method Method
 	// Gamma > 1 asks for smoother fits: each effective degree of freedom counts
@@ -59,6 +72,9 @@ type Options struct {
 	// units of the log-likelihood, is at most Tolerance (1 + |score|). 0 means
 	// 1e-9.
 	Tolerance float64
+	// WithoutVc leaves out Fit.Vc and EDF2, which cost a p x p product for each
+	// smoothing parameter, as much as several iterations.
+	WithoutVc bool
 }
 
 // withDefaults returns the options with zeros replaced, or why they are
@@ -68,7 +84,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		v = *o
 	}
-	if v.Method > Fixed {
+	if v.Method > DF {
 		return v, fmt.Errorf("penalty: unknown smoothing method %v", v.Method)
 	}
 	if v.Gamma == 0 {

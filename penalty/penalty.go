@@ -1,6 +1,7 @@
 // Package penalty holds quadratic penalties and the selection of their
-// smoothing parameters from the moments of the data: REML, GCV or fixed
-// (Wood 2017, chapters 5 and 6), without another look at the rows.
+// smoothing parameters from the moments of the data: REML, ML, GCV, grouped
+// cross validation, given degrees of freedom, or fixed (Wood 2017, chapters 5
+// and 6), without another look at the rows.
 package penalty
 
 import "gonum.org/v1/gonum/mat"
@@ -33,8 +34,8 @@ type Problem struct {
 	ZZ        float64       // z'Wz
 
 	// Means that were subtracted, with an intercept; nil and 0 if unknown. They
-	// only serve to tell a constant from one that varies: a standard deviation
-	// below 1e-12 of the mean is rounding.
+	// serve to tell a constant from one that varies (a standard deviation below
+	// 1e-12 of the mean is rounding), and ML and SelectGrouped need them.
 	XMean []float64 // p
 	ZMean float64
 
@@ -47,5 +48,10 @@ type Term struct {
 	Start, Dim int
 	S          []*mat.SymDense // each Dim x Dim; none: unpenalised
 	SP         []float64       // as in Penalty
-	Link       []string        // as in Penalty
+	Link       []string        // as in Penalty; an SP given for one of a set is given for all of it
+
+	// DF > 0 asks for these effective degrees of freedom, as Fit.EDF counts them
+	// (an intercept elsewhere): the term's free lambdas are moved together, in the
+	// proportions in which selection starts, until its edf is DF. 0: not given.
+	DF float64
 }

@@ -11,18 +11,64 @@ import (
 // given lists, for all penalties in term order, the lambdas, which are fixed,
 // and which take part (a penalty fixed at zero does not).
 func (p *Problem) given() (lambda []float64, fixed, live []bool) {
+	set := p.links()
 	for _, t := range p.Terms {
 		for j := range t.S {
 			sp := -1.0
 			if t.SP != nil {
 				sp = t.SP[j]
 			}
-			lambda = append(lambda, math.Max(sp, 0))
-			fixed = append(fixed, sp >= 0)
-			live = append(live, sp != 0)
+			lambda, fixed = append(lambda, sp), append(fixed, sp >= 0)
 		}
 	}
+	for j, f := range fixed {
+		if first := set[j]; f && !fixed[first] {
+			lambda[first], fixed[first] = lambda[j], true
+		}
+	}
+	for j, first := range set {
+		lambda[j], fixed[j] = math.Max(lambda[first], 0), fixed[first]
+		live = append(live, !fixed[j] || lambda[j] > 0)
+	}
 	return lambda, fixed, live
+}
+
+// links gives for every penalty, in term order, the first with the same lambda:
+// itself, if it is not linked.
+func (p *Problem) links() []int {
+	var set []int
+	named := make(map[string]int)
+	for _, t := range p.Terms {
+		for j := range t.S {
+			first := len(set)
+			if t.Link != nil && t.Link[j] != "" {
+				if i, ok := named[t.Link[j]]; ok {
+					first = i
+				} else {
+					named[t.Link[j]] = first
+				}
+			}
+			set = append(set, first)
+		}
+	}
+	return set
+}
+
+// linkFaults finds sets whose given smoothing parameters differ.
+func (p *Problem) linkFaults() error {
+	given := make(map[string]float64)
+	for _, t := range p.Terms {
+		for j, name := range t.Link {
+			if name == "" || t.SP == nil || t.SP[j] < 0 {
+				continue
+			}
+			if other, ok := given[name]; ok && other != t.SP[j] {
+				return fmt.Errorf("penalty: term %q: its smoothing parameter %g is linked as %q to one of %g: linked ones are equal, give one of them", t.Name, t.SP[j], name, other)
+			}
+			given[name] = t.SP[j]
+		}
+	}
+	return nil
 }
 
 // termOf names the term of penalty j.
@@ -90,8 +136,10 @@ func (p *Problem) validate() error {
 		}
 		if t.Link != nil && len(t.Link) != len(t.S) {
 			fault("term %q has %d links for %d penalties: give one for each, empty for none", t.Name, len(t.Link), len(t.S))
-		} else if name, linked := t.linked(); linked {
-			fault("term %q: the smoothing parameter linked as %q is to be chosen together with others, which is not there yet: fix it (sp=), or leave id= out", t.Name, name)
+			continue
+		}
+		if math.IsNaN(t.DF) || math.IsInf(t.DF, 0) || t.DF < 0 {
+			fault("term %q: %g degrees of freedom: the target must be positive and finite, or 0 for none", t.Name, t.DF)
 		}
 		for j, s := range t.S {
 			switch {
@@ -109,17 +157,10 @@ func (p *Problem) validate() error {
 	if at != dim {
 		fault("the terms cover %d of %d columns", at, dim)
 	}
-	return errors.Join(faults...)
-}
-
-// linked names a link of a penalty whose lambda is to be chosen.
-func (t *Term) linked() (name string, ok bool) {
-	for j, name := range t.Link {
-		if name != "" && (t.SP == nil || t.SP[j] < 0) {
-			return name, true
-		}
+	if len(faults) == 0 {
+		return p.linkFaults()
 	}
-	return "", false
+	return errors.Join(faults...)
 }
 
 // oddEntry finds an entry that is not finite.

@@ -32,7 +32,7 @@ func (c *criterion) reml(p *point, logDetA float64) {
 		dS, dSS = make([]float64, k), mat.NewSymDense(k, nil)
 	}
 	for i := range c.blocks {
-		v -= c.addLogDetS(&c.blocks[i], c.overlap[i], p.rho, dS, dSS) / 2
+		v -= c.addLogDetS(&c.blocks[i], c.overlap[i], p.each, dS, dSS) / 2
 	}
 	p.score, p.objective = v, v
 	if p.grad == nil {

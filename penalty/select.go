@@ -27,28 +27,50 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
+	return choose(p, &opts, nil)
+}
+
+// choose is Select for a valid problem; folds are those of grouped cross
+// validation.
+func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 	lambda, fixed, live := p.given()
-	if opts.Method == Fixed {
-		for j, f := range fixed {
-			if !f {
-				return nil, fmt.Errorf("penalty: term %q: smoothing parameters are fixed by the method but it has none for a penalty: give it one (sp=), or choose reml or gcv", p.termOf(j))
-			}
-		}
+	if err := p.unchosen(opts.Method, fixed); err != nil {
+		return nil, err
 	}
 	s, err := reduce(p, live, opts.RankTolerance)
 	if err != nil {
 		return nil, err
 	}
-	c := newCriterion(s, &opts)
+	c := newCriterion(s, opts, p.links())
+	if opts.Method == ML {
+		if err := c.withInside(p, live, opts); err != nil {
+			return nil, err
+		}
+	}
+	if groups != nil {
+		c.method = groupedCV
+		c.withFolds(p, groups)
+	}
 	search := newSearch(c, opts.Tolerance, fixed)
 	start := append([]float64(nil), search.start...)
-	lowest, floor := append([]float64(nil), search.lo...), make([]float64, len(search.lo))
 	for j := range s.penalties {
-		floor[j] = lowest[j] + math.Log(1e-2) // where next to nothing is penalised
 		if i := s.penalties[j].index; fixed[i] {
-			start[j] = math.Log(lambda[i])
-			lowest[j], floor[j] = start[j], start[j]
+			start[c.set[j]] = math.Log(lambda[i])
 		}
+	}
+	var targets []*target
+	if opts.Method != Fixed {
+		if targets, err = search.targets(p, fixed); err != nil {
+			return nil, err
+		}
+		if err := search.reach(start, targets); err != nil {
+			return nil, err
+		}
+	}
+	lowest, floor := append([]float64(nil), start...), append([]float64(nil), start...)
+	for _, i := range search.free {
+		lowest[i] = search.lo[i]
+		floor[i] = lowest[i] + math.Log(1e-2) // where next to nothing is penalised
 	}
 
 	fit := &Fit{Lambda: lambda, Fixed: fixed, AtInfinity: make([]bool, len(lambda)), Rank: s.q, Dropped: s.dropped}
@@ -60,10 +82,10 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 		}
 		return fit.perfect(p, search, lowest, floor), nil
 	}
-	if free := s.n - opts.Gamma*s.mp(); c.method != GCV && opts.Scale == 0 && free <= 0 {
+	if free := s.n - opts.Gamma*s.mp(); c.method != GCV && c.method != ML && opts.Scale == 0 && free <= 0 {
 		return nil, fmt.Errorf("penalty: gamma %g times %g unpenalised directions exceeds the %g rows: lower gamma", opts.Gamma, s.mp(), s.n)
 	}
-	best, status, err := search.run(start, opts.MaxIterations)
+	best, status, err := search.runWithTargets(start, opts.MaxIterations, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +99,36 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 				fit.Hessian.SetSym(a, b, best.hess.At(j, search.free[b]))
 			}
 		}
+		if (opts.Method == REML || opts.Method == ML) && groups == nil && !opts.WithoutVc && s.q > 0 {
+			fit.correct(p, search, best)
+		}
 	}
 	return fit, nil
+}
+
+// unchosen finds a penalty that the method leaves without a lambda.
+func (p *Problem) unchosen(m Method, fixed []bool) error {
+	if m != Fixed && m != DF {
+		return nil
+	}
+	set, next := p.links(), 0
+	aimed := make([]bool, len(set))
+	for _, t := range p.Terms {
+		for range t.S {
+			aimed[set[next]] = aimed[set[next]] || t.DF > 0
+			next++
+		}
+	}
+	for j, f := range fixed {
+		switch {
+		case f || m == DF && aimed[set[j]]:
+		case m == DF:
+			return fmt.Errorf("penalty: term %q: degrees of freedom are to be given but it has none: give them (df=) or its smoothing parameter (sp=), or choose reml, ml or gcv", p.termOf(j))
+		default:
+			return fmt.Errorf("penalty: term %q: smoothing parameters are fixed by the method but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv", p.termOf(j))
+		}
+	}
+	return nil
 }
 
 // noResidual tells whether z lies in the span of the columns, so that no scale
@@ -100,7 +150,7 @@ func noResidual(s *search, floor []float64) (bool, error) {
 	if len(s.free) == 0 {
 		return true, nil
 	}
-	s.invertAll(floor)
+	s.invertAll(s.every(floor))
 	return s.edfNow() < s.n-0.5, nil
 }
 
@@ -111,15 +161,16 @@ func (c *criterion) solveAll(rho []float64) (float64, bool) {
 	if c.q == 0 {
 		return 0, true
 	}
-	return c.solve(rho)
+	return c.solve(c.every(rho))
 }
 
-// invertAll makes inverse and m for the factor at hand.
-func (c *criterion) invertAll(rho []float64) {
+// invertAll makes inverse and m for the factor at hand; each is one log lambda
+// for each penalty.
+func (c *criterion) invertAll(each []float64) {
 	if c.q > 0 {
 		c.invert()
 	}
-	c.middle(rho)
+	c.middle(each)
 }
 
 // edfNow is the effective degrees of freedom with the intercept, after
@@ -162,17 +213,17 @@ func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 
 // finish computes everything but the score at rho, in the coordinates of p.
 func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
-	for j := range s.penalties {
+	for j, param := range s.set {
 		if i := s.penalties[j].index; !f.Fixed[i] {
-			f.Lambda[i] = math.Exp(rho[j])
-			f.AtInfinity[i] = rho[j] >= s.hi[j]
+			f.Lambda[i] = math.Exp(rho[param])
+			f.AtInfinity[i] = rho[param] >= s.hi[param]
 		}
 	}
 	dim := len(p.XZ)
-	f.Alpha, f.EDF = make([]float64, dim), make([]float64, len(p.Terms))
+	f.Alpha, f.EDF, f.EDF1 = make([]float64, dim), make([]float64, len(p.Terms)), make([]float64, len(p.Terms))
 	f.EDFTotal = s.one
 	s.solveAll(rho)
-	s.invertAll(rho)
+	s.invertAll(s.every(rho))
 	f.RSS = s.residual()
 	var basis *mat.Dense
 	var unscaled *mat.SymDense
@@ -188,11 +239,16 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 		for i := term.Start; i < term.Start+term.Dim; i++ {
 			f.EDF[t] += s.kept[i]
 		}
+		f.EDF1[t] = f.EDF[t]
 	}
 	for j := range s.penalties {
 		pen := &s.penalties[j]
 		for i := range pen.rank {
 			f.EDF[pen.term] -= s.m.At(pen.lo+i, pen.lo+i)
+		}
+		// 2F - FF = I - (I - F)^2.
+		for l := range s.penalties {
+			f.EDF1[pen.term] -= s.traceProduct(j, l)
 		}
 	}
 	for _, e := range f.EDF {

@@ -66,23 +66,27 @@ small$g <- factor(small$g); frames$small <- small
 # --- one case ---------------------------------------------------------------
 # pieces: "none", "rows" (the whole model matrix), "moments" (X'WX and so on).
 run <- function(name, data, formula, method, weights = NULL, rows = 100, pieces = "none",
-                gamma = 1, scale = 0, case_file = TRUE, predictor = "eta", matrix_of = NULL) {
+                gamma = 1, scale = 0, case_file = TRUE, predictor = "eta", matrix_of = NULL,
+                select = FALSE, uncertainty = FALSE) {
   d <- frames[[data]]
   w <- if (is.null(weights)) rep(1, nrow(d)) else d[[weights]]
   d$.w <- w
-  control <- if (method == "REML") reml_control else gcv_control
+  likelihood <- method %in% c("REML", "ML")
+  control <- if (likelihood) reml_control else gcv_control
   fo <- as.formula(formula)
   t0 <- proc.time()[3]
-  b <- if (is.null(weights)) gam(fo, data = d, method = method, control = control, gamma = gamma, scale = scale)
-       else gam(fo, data = d, weights = .w, method = method, control = control, gamma = gamma, scale = scale)
+  b <- if (is.null(weights)) gam(fo, data = d, method = method, control = control, gamma = gamma, scale = scale, select = select)
+       else gam(fo, data = d, weights = .w, method = method, control = control, gamma = gamma, scale = scale, select = select)
   # The coefficients are those of the last (perhaps rejected) iterate, the sp those
   # of another: where the score is flat they differ by 1e-6. So the model is fitted
   # again at the sp; which were given and the Hessian are those of the first fit.
   chosen <- b
   full <- as.numeric(if (is.null(b$full.sp)) b$sp else b$full.sp)
-  b <- if (is.null(weights)) gam(fo, data = d, method = method, control = control, gamma = gamma, scale = scale, sp = full)
-       else gam(fo, data = d, weights = .w, method = method, control = control, gamma = gamma, scale = scale, sp = full)
-  hess <- if (method == "REML") chosen$outer.info$hess else NULL
+  ids <- sapply(b$smooth, function(s) if (is.null(s$id)) "" else as.character(s$id))
+  given <- if (any(ids != "")) as.numeric(b$sp) else full
+  b <- if (is.null(weights)) gam(fo, data = d, method = method, control = control, gamma = gamma, scale = scale, select = select, sp = given)
+       else gam(fo, data = d, weights = .w, method = method, control = control, gamma = gamma, scale = scale, select = select, sp = given)
+  hess <- if (likelihood) chosen$outer.info$hess else NULL
   p <- predict(b, type = "terms", se.fit = TRUE)
   keep <- if (rows >= nrow(d)) seq_len(nrow(d)) else round(seq(1, nrow(d), length.out = rows))
   labels <- colnames(p$fit)
@@ -107,22 +111,32 @@ run <- function(name, data, formula, method, weights = NULL, rows = 100, pieces 
   })
   case <- list(provenance = provenance, case = name, data = data, predictor = predictor,
     response = all.vars(fo)[1], formula = formula, weights = weights,
-    method = if (method == "REML") "reml" else "gcv", gamma = gamma, known_scale = scale,
+    method = if (likelihood) tolower(method) else "gcv", gamma = gamma, known_scale = scale,
     rows_total = nrow(d), score = as.numeric(b$gcv.ubre), scale = b$sig2,
-    reml_scale = if (method == "REML") b$reml.scale else NULL,
+    reml_scale = if (likelihood) b$reml.scale else NULL,
     edf_total = sum(b$edf), intercept = as.numeric(coef(b)[1]),
     sp = I(as.numeric(full)), hessian = hess,
     hessian_of = if (is.null(hess)) NULL else if (scale > 0) "log sp" else "log sp, log scale",
     rows = keep - 1, terms = terms)
   if (case_file) write_out(case, paste0("case_", name))
   if (pieces != "none") {
-    G <- gam(fo, data = d, weights = .w, method = method, gamma = gamma, fit = FALSE)
+    G <- gam(fo, data = d, weights = .w, method = method, gamma = gamma, select = select, fit = FALSE)
     ranges <- lapply(chosen$smooth, function(s) list(name = s$label, start = s$first.para - 2,
                      dim = s$last.para - s$first.para + 1, S = lapply(s$S, function(S) unname(S)),
                      sp = I(if (is.null(s$sp)) rep(-1, length(s$S)) else as.numeric(s$sp)),
                      s_scale = I(as.numeric(s$S.scale))))
+    for (i in which(ids != "")) {
+      ranges[[i]]$link <- I(paste0(ids[i], ".", seq_along(ranges[[i]]$S)))
+      ranges[[i]]$sp <- I(rep(-1, length(ranges[[i]]$S)))
+    }
     x <- unname(G$X); attributes(x) <- list(dim = dim(x))
     piece <- list(provenance = provenance, case = case, smooths = ranges, parametric = G$nsdf - 1)
+    if (uncertainty) {
+      per <- function(e) as.numeric(sapply(chosen$smooth, function(s) sum(e[s$first.para:s$last.para])))
+      piece$edf1 <- I(per(chosen$edf1)); piece$edf2 <- I(per(chosen$edf2))
+      v <- chosen$Vc[-1, -1, drop = FALSE]
+      piece$vc <- lapply(seq_len(nrow(v)), function(i) I(as.numeric(v[i, 1:i])))
+    }
     y <- d[[all.vars(fo)[1]]]
     if (pieces == "rows") {
       # Cases with the same model matrix name the one that holds it.
@@ -165,6 +179,31 @@ run("small_known_scale", "small", two, "REML", scale = 0.1, weights = "w", piece
     matrix_of = "small_reml")
 run("small_ubre", "small", two, "GCV.Cp", scale = 0.1, pieces = "rows", case_file = FALSE,
     matrix_of = "small_reml")
+
+# --- more penalties and criteria, pieces only -------------------------------
+frames$small$u <- factor(rep_len(1:15, m))
+extra <- function(name, formula, method = "REML", ...)
+  run(name, "small", formula, method, pieces = "rows", case_file = FALSE, uncertainty = method != "GCV.Cp", rows = 20, ...)
+extra("small_ml", two, "ML", matrix_of = "small_reml")
+extra("small_ml_gamma", two, "ML", gamma = 1.4, weights = "w", matrix_of = "small_reml")
+extra("small_ml_known_scale", two, "ML", scale = 0.1, weights = "w", matrix_of = "small_reml")
+extra("small_vc", two, weights = "w", matrix_of = "small_reml")
+extra("small_vc_known_scale", two, scale = 0.1, matrix_of = "small_reml")
+random <- 'y ~ z + s(x1, k=8, bs="ps") + s(u, bs="re")'
+extra("small_re", random)
+extra("small_re_ml", random, "ML", weights = "w", matrix_of = "small_re")
+both <- 'y ~ s(x1, k=10, bs="ps") + s(x2, k=8, bs="cr")'
+extra("small_select", both, select = TRUE)
+extra("small_select_ml", both, "ML", select = TRUE, matrix_of = "small_select")
+extra("small_select_gcv", both, "GCV.Cp", select = TRUE, weights = "w", matrix_of = "small_select")
+extra("small_te_cr", 'y ~ te(x1, x2, k=c(5,6))')
+extra("small_te_ml", 'y ~ te(x1, x2, k=c(5,6))', "ML", weights = "w", matrix_of = "small_te_cr")
+extra("small_te_gcv", 'y ~ te(x1, x2, k=c(5,6))', "GCV.Cp", matrix_of = "small_te_cr")
+extra("small_te_three", 'y ~ te(x1, x2, z, k=c(4,3,3), bs="cr")')
+extra("small_ti", 'y ~ s(x1, k=6, bs="cr") + s(x2, k=6, bs="cr") + ti(x1, x2, k=4, bs="cr")')
+extra("small_fs", 'y ~ s(x1, g, bs="fs", k=5)')
+extra("small_id", 'y ~ g + s(x1, k=8, bs="ps", by=g, id=1) + s(x2, k=6, bs="cr")')
+extra("small_id_gcv", 'y ~ g + s(x1, k=8, bs="ps", by=g, id=1) + s(x2, k=6, bs="cr")', "GCV.Cp", matrix_of = "small_id")
 
 # --- the paper's ten functions ----------------------------------------------
 smooth <- function(j, k, bs) sprintf('s(x%d, k=%d, bs="%s")', j, k, bs)

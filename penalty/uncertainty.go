@@ -1,0 +1,221 @@
+package penalty
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// correct sets Vc and EDF2 (Wood, Pya and Saefken 2016, section 4). With rho the
+// log lambdas chosen, their Hessian joint with log phi if that is estimated,
+// A = X'WX + S = R'R and d_k a derivative in rho_k:
+//
+//	Vc = Vp + J V J' + phi sum_kl V*_kl (d_k R^-1)(d_l R^-1)',   J = d alpha/d rho,
+//
+// V the inverse of the Hessian without eigenvalues <= 0, V* = (Hess_+ + 0.1 I)^-1,
+// and d_k R^-1 = -R^-1 Phi(R^-T lambda_k S_k R^-1), Phi taking the upper triangle
+// and half the diagonal. The last term depends on the coordinates; here they are
+// Problem's. It is left out where R does not exist there in floating point.
+func (f *Fit) correct(p *Problem, s *search, best *point) {
+	var inner []int // parameters not at a bound
+	for _, i := range s.free {
+		if best.rho[i] < s.hi[i] && best.rho[i] > s.lo[i] {
+			inner = append(inner, i)
+		}
+	}
+	dim, m := len(p.XZ), len(inner)
+	f.Vc = mat.NewSymDense(dim, nil)
+	f.Vc.CopySym(f.Vp)
+	s.rootTimesAlpha(best.each)
+	if m > 0 {
+		v, star := s.uncertainty(best, inner)
+		if v != nil {
+			var jv mat.Dense
+			jv.Mul(s.sensitivity(best, inner), v)
+			f.Vc.SymRankK(f.Vc, 1, &jv)
+		}
+		if star != nil {
+			f.addFactorUncertainty(p, s, best, inner, star)
+		}
+	}
+	f.EDF2 = make([]float64, len(p.Terms))
+	sum1, sum2 := 0.0, 0.0
+	for t, term := range p.Terms {
+		for i := term.Start; i < term.Start+term.Dim; i++ {
+			for j := range dim {
+				f.EDF2[t] += f.Vc.At(i, j) * p.XX.At(j, i)
+			}
+		}
+		if f.Scale > 0 {
+			f.EDF2[t] /= f.Scale
+		}
+		sum1, sum2 = sum1+f.EDF1[t], sum2+f.EDF2[t]
+	}
+	if sum2 > sum1 || !(f.Scale > 0) {
+		copy(f.EDF2, f.EDF1)
+	}
+}
+
+// uncertainty returns roots v and star (m x something) of V and V*, their rows
+// those of the listed parameters.
+func (s *search) uncertainty(best *point, inner []int) (v, star *mat.Dense) {
+	m := len(inner)
+	size := m
+	if s.scale == 0 {
+		size++ // log phi
+	}
+	slope := make([]float64, s.params) // of rp
+	for j, i := range s.set {
+		for _, g := range s.part(s.g, j) {
+			slope[i] += g * g
+		}
+	}
+	h := mat.NewSymDense(size, nil)
+	unit := 2 * s.gamma * best.phi
+	for a, i := range inner {
+		for b := a; b < m; b++ {
+			x := best.hess.At(i, inner[b])
+			if s.scale == 0 {
+				x += slope[i] * slope[inner[b]] / (unit * best.rp)
+			}
+			h.SetSym(a, b, x)
+		}
+		if s.scale == 0 {
+			h.SetSym(a, m, -slope[i]/unit)
+		}
+	}
+	if s.scale == 0 {
+		h.SetSym(m, m, best.rp/unit)
+	}
+	values, vectors, err := eigenDescending(h)
+	if err != nil {
+		return nil, nil
+	}
+	star = mat.NewDense(m, size, nil)
+	v = mat.NewDense(m, size, nil)
+	for c, d := range values {
+		for a := range m {
+			star.Set(a, c, vectors.At(a, c)/math.Sqrt(math.Max(d, 0)+0.1))
+			if d > 0 {
+				v.Set(a, c, vectors.At(a, c)/math.Sqrt(d))
+			}
+		}
+	}
+	return v, star
+}
+
+// sensitivity is J (p x m): -A^-1 lambda_i S_i alpha, from the factor at hand.
+func (s *search) sensitivity(best *point, inner []int) *mat.Dense {
+	columns := mat.NewDense(s.q, len(inner), nil)
+	for j := range s.penalties {
+		pen := &s.penalties[j]
+		lo := s.blocks[pen.block].lo
+		diag, root := s.scaledRoot(j, best.each)
+		g := s.part(s.g, j)
+		for a, i := range inner {
+			if i != s.set[j] {
+				continue
+			}
+			for r := range pen.rank {
+				if diag != nil {
+					columns.Set(lo+r, a, columns.At(lo+r, a)-diag[r]*g[r])
+					continue
+				}
+				for c, x := range root.RawRowView(r) {
+					columns.Set(lo+c, a, columns.At(lo+c, a)-x*g[r])
+				}
+			}
+		}
+	}
+	var solved, j mat.Dense
+	solved.Mul(s.inverse, columns)
+	j.Mul(s.innerBasis(), &solved)
+	return &j
+}
+
+// addFactorUncertainty adds phi sum_kl V*_kl (d_k R^-1)(d_l R^-1)', one column of
+// V*'s root at a time: Phi is linear.
+func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []int, star *mat.Dense) {
+	dim := len(p.XZ)
+	a := mat.NewSymDense(dim, nil)
+	a.CopySym(p.XX)
+	addPenalties(a, p, f.Lambda)
+	if s.dropped != nil { // any positive value along what is not determined
+		a.SymRankK(a, mat.Trace(a)/float64(dim), s.dropped)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(a) {
+		return
+	}
+	var r, inverse mat.TriDense
+	chol.UTo(&r)
+	if err := inverse.InverseTri(&r); err != nil {
+		if _, warning := err.(mat.Condition); !warning {
+			return
+		}
+	}
+	ri := mat.DenseCopyOf(&inverse)
+	_, columns := star.Dims()
+	sum := mat.NewSymDense(dim, nil)
+	for c := range columns {
+		weights := make([]float64, len(f.Lambda))
+		any := false
+		for j, i := range s.set {
+			for b, param := range inner {
+				if param == i {
+					weights[s.penalties[j].index] = star.At(b, c) * f.Lambda[s.penalties[j].index]
+					any = any || weights[s.penalties[j].index] != 0
+				}
+			}
+		}
+		if !any {
+			continue
+		}
+		// T = R^-T S R^-1, S block diagonal.
+		sr := mat.NewDense(dim, dim, nil)
+		next := 0
+		for _, t := range p.Terms {
+			if t.Dim == 0 {
+				next += len(t.S)
+				continue
+			}
+			own := mat.NewSymDense(t.Dim, nil)
+			for _, sj := range t.S {
+				if weights[next] != 0 {
+					own.AddSym(own, scaledBy(sj, weights[next]))
+				}
+				next++
+			}
+			sr.Slice(t.Start, t.Start+t.Dim, 0, dim).(*mat.Dense).Mul(own, ri.Slice(t.Start, t.Start+t.Dim, 0, dim))
+		}
+		var phi mat.Dense
+		phi.Mul(ri.T(), sr)
+		for i := range dim {
+			row := phi.RawRowView(i)
+			clear(row[:i])
+			row[i] /= 2
+		}
+		sum.SymRankK(sum, 1, &phi)
+	}
+	extra := sandwich(ri, sum)
+	if !finite(mat.Norm(extra, 2)) {
+		return
+	}
+	extra.ScaleSym(f.Scale, extra)
+	f.Vc.AddSym(f.Vc, extra)
+}
+
+// addPenalties adds sum_j lambda_j S_j to a, in problem coordinates.
+func addPenalties(a *mat.SymDense, p *Problem, lambda []float64) {
+	next := 0
+	for _, t := range p.Terms {
+		for _, s := range t.S {
+			for i := range t.Dim {
+				for j := i; j < t.Dim; j++ {
+					a.SetSym(t.Start+i, t.Start+j, a.At(t.Start+i, t.Start+j)+lambda[next]*s.At(i, j))
+				}
+			}
+			next++
+		}
+	}
+}
