@@ -8,6 +8,7 @@ import (
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/spelling"
 )
 
 // Formula is a formula whose terms are ready for their data scan.
@@ -261,7 +262,7 @@ func (m *meaning) basisName(c formula.Call) (string, error) {
 	case slices.Contains(later, bs):
 		return "", m.Errorf(a.Value.Pos, "the basis %q is not there yet: there are %s", bs, haveBases())
 	}
-	if near := formula.Nearest(bs, have); near != "" {
+	if near := spelling.Nearest(bs, have); near != "" {
 		return "", m.Errorf(a.Value.Pos, "unknown basis %q; did you mean %q? There are %s", bs, near, haveBases())
 	}
 	return "", m.Errorf(a.Value.Pos, "unknown basis %q: there are %s", bs, haveBases())
@@ -307,7 +308,7 @@ func (m *meaning) categorical(c data.Column) bool {
 // nearest suggests a column, or lists them.
 func (m *meaning) nearest(name string) string {
 	names := m.schema.Names()
-	if near := formula.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	const shown = 10

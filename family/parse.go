@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/internal/spelling"
 )
 
 // Parse returns the family called name for a network with K = len(heads)
@@ -68,7 +70,7 @@ func unknown(name string) error {
 	known := []string{"gaussian", "binomial", "poisson"}
 	best, distance := "", len(name)/2+1 // further apart it is no misspelling
 	for _, k := range known {
-		d := editDistance(strings.ToLower(name), k)
+		d := spelling.Distance(name, k)
 		if len(name) > 2 && strings.HasPrefix(k, strings.ToLower(name)) {
 			d = 0 // an abbreviation
 		}
@@ -86,25 +88,4 @@ func unknown(name string) error {
 		return fmt.Errorf("unknown family %q: did you mean %s? (known: %s)", name, best, strings.Join(known, ", "))
 	}
 	return fmt.Errorf("unknown family %q (known: %s)", name, strings.Join(known, ", "))
-}
-
-// editDistance is Levenshtein's distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -119,18 +119,6 @@ func TestErrorShowsItsPlace(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"temp", "humidity", "x0", "x1", "windspeed"}
-	for name, want := range map[string]string{
-		"tmep": "temp", "TEMP": "temp", "x2": "x0", "humdity": "humidity", "wind_speed": "windspeed",
-		"y": "", "precipitation": "", "": "", strings.Repeat("x", 1000): "",
-	} {
-		if got := Nearest(name, known); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
 // genName draws any non-empty UTF-8 name.
 func genName() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.StringMatching(`[a-zäß._][a-zA-Z0-9._]{0,6}`), rapid.SampledFrom([]string{"TRUE", "FALSE", "c", "s", ".", ".1", "factor"}), rapid.StringN(1, 8, 40))

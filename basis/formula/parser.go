@@ -3,6 +3,8 @@ package formula
 import (
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/internal/spelling"
 )
 
 // Parse reads one formula:
@@ -335,7 +337,7 @@ func (p *parser) vector(v Value) (Value, error) {
 
 // suggest names the nearest known name, or all of them.
 func suggest(name string, known []string, all string) string {
-	if best := Nearest(name, known); best != "" {
+	if best := spelling.Nearest(name, known); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return "; " + all + " " + strings.Join(known, ", ")
