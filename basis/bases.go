@@ -41,6 +41,7 @@ func definitions() []definition {
 			return CP{K: a.k, M: a.m, Period: period, Knots: knots}, nil
 		}},
 		{bs: "bs", takesOrder: true, of: func(a *smoothArgs) (Univariate, error) { return BS{K: a.k, M: a.m, Knots: a.knots}, nil }},
+		{bs: "rbf", surface: func(a *smoothArgs) (Multivariate, error) { return RBF{K: a.k, Knots: a.knots}, nil }, decode: decodeRBF},
 	}
 }
 
