@@ -47,8 +47,8 @@ the contributions of every term to every row, effect curves, and the decompositi
 that 'pho apply' needs for new rows.
 
 Terms come from the graph (see 'pho inspect') and from --formula, in the syntax of
-mgcv; a term of that name in the graph is the same term. Bases are s(x, bs="ps")
-and s(x, bs="cr"), with k=, m=, by=, sp=, fx=, knots=; columns of text are factors.`,
+mgcv: a column, factor(column), s(column, bs="ps", k=20), s(column, by=group); a term
+of that name in the graph is the same term. Columns of text are factors.`,
 		Example: `  pho decompose --model ssn.onnx --data rows.csv --out result
   pho decompose --model nam.onnx --data 'part-*.csv.gz' --response y --out result
   pho decompose --model net.onnx --data rows.csv --input x=x0..x9 \
@@ -152,6 +152,11 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	r.Warnings = append(r.Warnings, present(append(notes, droppedNote(src))...)...)
+	if r.Diagnostics == nil {
+		if r.Diagnostics, err = rowDiagnostics(src, r.Rows); err != nil {
+			return nil, err
+		}
+	}
 	r.CreatedBy = createdBy()
 	if r.Model, err = d.network.describe(d.model, hash, bind, d.data.factors); err != nil {
 		return nil, err
@@ -210,7 +215,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 		fault("--rank-tolerance %g: it is at least 1e-6 and less than 1", t)
 	}
 	if o.Smoothing.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
-		fault("--smoothing %q: in this version it is reml, gcv or fixed", d.smoothing)
+		fault("--smoothing: %w", err)
 	}
 	o.Smoothing.Gamma = d.gamma
 	for _, text := range d.sp {

@@ -57,12 +57,17 @@ func newDemo(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "The main job end to end on embedded networks and data it makes itself",
-		Args:  exactArgs(),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), s) },
+		Long: `The main job end to end: simulates rows of the PHO paper's ten functions, writes them
+and two networks that PyTorch trained on such data to a directory, decomposes both
+networks, and compares the effects of each feature with the functions behind the data.`,
+		Example: `  pho demo
+  pho demo --out /tmp/pho-demo --rows 100000`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context(), s) },
 	}
-	cmd.Flags().StringVar(&d.out, "out", "pho-demo", "directory to write")
-	cmd.Flags().IntVar(&d.rows, "rows", 5000, "rows to simulate")
-	cmd.Flags().Uint64Var(&d.seed, "seed", 1, "seed of the simulation")
+	cmd.Flags().StringVar(&d.out, "out", "pho-demo", "`DIR` to write")
+	cmd.Flags().IntVar(&d.rows, "rows", 5000, "`NUMBER` of rows to simulate")
+	cmd.Flags().Uint64Var(&d.seed, "seed", 1, "`NUMBER` that the simulation starts from")
 	return cmd
 }
 
@@ -77,13 +82,17 @@ func (d *demoFlags) run(ctx context.Context, s streams) error {
 	if err := d.prepare(table); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%d rows of y = f0(x0) + ... + f9(x9) + noise (the ten functions of the PHO paper), and two networks\n"+
-		"that PyTorch trained on such data without any constraint. Their files are in %s.\n", d.rows, d.out)
+	at := func(name ...string) string { return shown(filepath.Join(append([]string{d.out}, name...)...)) }
+	fmt.Fprintf(s.out, "%d rows of y = f0(x0) + ... + f9(x9) + noise, the ten functions of the PHO paper, and two\n"+
+		"networks that PyTorch trained on such rows without any constraint. They are in %s.\n", d.rows, at())
 	for _, name := range []string{"ssn", "nam"} {
 		if err := d.decompose(ctx, s, name, table); err != nil {
 			return err
 		}
 	}
+	fmt.Fprintf(s.out, "\nLook at %s and %s in a browser. The second by hand:\n"+
+		"  pho inspect %s\n  pho decompose --model %s --data %s --response y --out %s\n",
+		at("ssn", fileReport), at("nam", fileReport), at("nam.onnx"), at("nam.onnx"), at("data.csv"), at("nam"))
 	return nil
 }
 
@@ -91,22 +100,35 @@ func (d *demoFlags) run(ctx context.Context, s streams) error {
 func (d *demoFlags) prepare(table *data.Table) error {
 	entries, err := os.ReadDir(d.out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--out %q: %w", d.out, err)
+		return fmt.Errorf("--out %q: %w: give a directory", d.out, reason(err))
 	}
+	networks := []string{"ssn.onnx", "nam.onnx"}
+	earlier := 0
 	for _, e := range entries {
-		if !slices.Contains([]string{"data.csv", "ssn.onnx", "nam.onnx", "ssn", "nam"}, e.Name()) {
+		if slices.Contains(networks, e.Name()) {
+			earlier++
+		}
+		name := e.Name()
+		if before, _, unfinished := strings.Cut(name, tempMark); unfinished {
+			name = strings.TrimPrefix(before, ".")
+		}
+		if !slices.Contains(append(networks, "data.csv", "ssn", "nam"), name) {
 			return fmt.Errorf("--out %q holds %q, which is not part of the demo: give an empty or a new directory", d.out, e.Name())
 		}
 	}
-	if err := os.MkdirAll(d.out, 0o777); err != nil {
-		return fmt.Errorf("--out %q cannot be written: %w", d.out, err)
+	if len(entries) > 0 && earlier < len(networks) { // a data.csv of somebody's own
+		return fmt.Errorf("--out %q is neither empty nor an earlier demo: give an empty or a new directory", d.out)
 	}
-	for _, name := range []string{"ssn.onnx", "nam.onnx"} {
+	if err := os.MkdirAll(d.out, 0o777); err != nil {
+		return fmt.Errorf("--out %q cannot be written: %w", d.out, reason(err))
+	}
+	for _, name := range networks {
 		raw, err := demoNetworks.ReadFile("demo/" + name)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(d.out, name), raw, 0o644); err != nil {
+		err = writeFile(filepath.Join(d.out, name), func(f *os.File) error { _, err := f.Write(raw); return err })
+		if err != nil {
 			return err
 		}
 	}
@@ -124,7 +146,8 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 	switch name {
 	case "ssn":
 		fmt.Fprint(s.out, "\n1. A semi-structured network: linear effects + a deep part on all features.\n"+
-			"   A formula adds a spline of each feature; REML chooses how smooth (PHOGAM).\n\n")
+			"   A formula adds a spline of each feature; REML chooses how smooth (PHOGAM). The line x0\n"+
+			"   lies within the spline s(x0), so only their sum is identified: \"no\" below.\n\n")
 		var terms []string
 		for j := range demoFunctions() {
 			terms = append(terms, fmt.Sprintf(`s(x%d, bs="ps", k=20)`, j))
@@ -151,7 +174,7 @@ func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\ndistance of each feature's curve from the true function (root mean square over rows)\n        ")
+	fmt.Fprintf(w, "\ndistance of each feature's effect from the true function (root mean square over rows)\n        ")
 	functions := demoFunctions()
 	for j := range functions {
 		fmt.Fprintf(w, "%7s", fmt.Sprintf("x%d", j))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -59,16 +60,19 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 	if err != nil {
 		return nil, "", usagef("--max-memory: %w", err)
 	}
-	raw, err := os.ReadFile(path)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
+		return nil, "", fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("model %q: %w", path, reason(err))
 	}
-	sum := sha256.Sum256(raw)
-	g, err = onnx.LoadFile(path, &onnx.LoadOptions{MaxMemory: bound})
-	if err != nil {
+	defer f.Close()
+	sum := sha256.New() // of the very bytes that are loaded
+	if g, err = onnx.Load(io.TeeReader(f, sum), &onnx.LoadOptions{MaxMemory: bound}); err != nil {
 		return nil, "", fmt.Errorf("model %q: %w", path, err)
 	}
-	return g, hex.EncodeToString(sum[:]), nil
+	return g, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // describe records how the network was opened.

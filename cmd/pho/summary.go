@@ -52,6 +52,10 @@ func writeTerms(w io.Writer, terms []decompose.TermResult) {
 		})
 		list = list[:summaryTerms]
 	}
+	largest := 0.0
+	for _, t := range list {
+		largest = max(largest, sd(t.Before.Variance), sd(t.After.Variance))
+	}
 	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "identified"}}
 	for _, t := range list {
 		identified := "yes"
@@ -60,7 +64,7 @@ func writeTerms(w io.Writer, terms []decompose.TermResult) {
 		}
 		rows = append(rows, []string{
 			shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
-			fmt.Sprintf("%.4g", sd(t.Before.Variance)), fmt.Sprintf("%.4g", sd(t.After.Variance)), identified,
+			fixed(sd(t.Before.Variance), largest), fixed(sd(t.After.Variance), largest), identified,
 		})
 	}
 	writeTable(w, rows, 2)
@@ -130,6 +134,14 @@ func percent(share float64) string {
 		return "0.0 %"
 	}
 	return text
+}
+
+// fixed writes v with as many decimals as show four digits of the largest value.
+func fixed(v, largest float64) string {
+	if !(largest > 1e-9 && largest < 1e9) {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, 3-int(math.Floor(math.Log10(largest)))), 64)
 }
 
 func sd(variance float64) float64 { return math.Sqrt(max(variance, 0)) }

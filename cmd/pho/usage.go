@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,8 +47,17 @@ func flagError(cmd *cobra.Command, arguments []string, err error) error {
 	if !cmd.HasParent() && len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
 		return unknownCommand(cmd, arguments[0])
 	}
-	var missing *pflag.NotExistError
-	if !errors.As(err, &missing) {
+	var (
+		missing *pflag.NotExistError
+		invalid *pflag.InvalidValueError
+		without *pflag.ValueRequiredError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return usagef("--%s %q: it is %s", invalid.GetFlag().Name, invalid.GetValue(), kindOf(invalid.GetFlag()))
+	case errors.As(err, &without):
+		return usagef("--%s is given without a value", without.GetSpecifiedName())
+	case !errors.As(err, &missing):
 		return usageError{err}
 	}
 	name := missing.GetSpecifiedName()
@@ -63,6 +73,7 @@ func flagError(cmd *cobra.Command, arguments []string, err error) error {
 			names = append(names, f.Name)
 		}
 	})
+	slices.Sort(names)
 	if len(names) == 0 {
 		return usagef("unknown flag --%s; %s takes none", name, cmd.CommandPath())
 	}
@@ -71,6 +82,21 @@ func flagError(cmd *cobra.Command, arguments []string, err error) error {
 		hint = fmt.Sprintf("; did you mean --%s?", near)
 	}
 	return usagef("unknown flag --%s%s (%s has --%s)", name, hint, cmd.CommandPath(), strings.Join(names, ", --"))
+}
+
+// kindOf says what values a flag takes.
+func kindOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int":
+		return "a whole number"
+	case "uint64":
+		return "a whole number that is not negative"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + f.Value.Type()
 }
 
 // nearest is the known name that a misspelt one probably means, or "".

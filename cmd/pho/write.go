@@ -44,6 +44,14 @@ func droppedNote(src *data.CSV) string {
 	return fmt.Sprintf("%d of %d rows hold missing cells and were left out (--na drop); their cells are empty in the contributions", dropped, total)
 }
 
+// rowDiagnostics counts where rows went.
+func rowDiagnostics(src *data.CSV, used int64) (json.RawMessage, error) {
+	total, dropped := src.Rows()
+	return json.Marshal(map[string]any{"rows": map[string]int64{
+		"read": total, "with_missing_cells": dropped, "without_weight": total - dropped - used, "used": used,
+	}})
+}
+
 // writeResult writes everything but the contributions.
 func writeResult(ctx context.Context, dir *resultDir, m decompose.Model, r *decompose.Result) error {
 	if err := writeFile(dir.path(fileMoments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
