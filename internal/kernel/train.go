@@ -1,0 +1,118 @@
+package kernel
+
+import "math"
+
+// What the backward pass and the optimisers need beyond a forward pass.
+
+// Repack replaces the matrix by w, row-major K x N, or N x K if trans, in the
+// memory that p has: p must be the only user.
+func (p *Weights[T]) Repack(w []T, trans bool) {
+	w = w[:p.K*p.N]
+	if p.isa == plain {
+		*p = *packWeights(plain, p.K, p.N, w, trans)
+		return
+	}
+	size := uintptr(sizeOf[T]())
+	nr := 2 * lanes[T](p.isa)
+	for j := 0; j < p.N; j += nr {
+		cols := min(nr, p.N-j)
+		width := panelWidth[T](p.isa, cols)
+		panel := p.data[j*p.K:]
+		if !trans {
+			if p.K > 0 {
+				runPack[T](p.isa, &pack{dst: at(panel, 0), src: at(w, j), ss: uintptr(p.N) * size, rows: uintptr(p.K), cols: uintptr(cols)})
+			}
+			continue
+		}
+		for i := range cols {
+			column := w[(j+i)*p.K:][:p.K]
+			for l, x := range column {
+				panel[l*width+i] = x
+			}
+		}
+	}
+}
+
+// AddTransMul adds A'B to c (p x q, row stride ldc): a (n x p, row stride lda),
+// b (n x q, row stride ldb). Every element is summed in row order, whatever p
+// and q: gradients do not depend on how columns are shared out among workers.
+// c overlaps no operand.
+func AddTransMul[T Float](c []T, ldc int, a []T, lda, p int, b []T, ldb, q, n int) {
+	addTransMul(best(), c, ldc, a, lda, p, b, ldb, q, n)
+}
+
+func addTransMul[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb, q, n int) {
+	if p == 0 || q == 0 || n == 0 {
+		return
+	}
+	within("c", len(c), p, q, ldc)
+	within("a", len(a), n, p, lda)
+	within("b", len(b), n, q, ldb)
+	if s == plain {
+		for i := range n {
+			rb := b[i*ldb:][:q]
+			for j, x := range a[i*lda:][:p] {
+				rc := c[j*ldc:][:q]
+				for k, y := range rb {
+					rc[k] += T(x * y)
+				}
+			}
+		}
+		return
+	}
+	var buf [largePanel + 8]float64
+	panel := scratch[T](buf[:])
+	size := uintptr(sizeOf[T]())
+	nr := 2 * lanes[T](s)
+	t := tile{rs: size, ks: uintptr(lda) * size, b: at(panel, 0), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
+	for i := 0; i < n; i += kBlock {
+		t.k = uintptr(min(kBlock, n-i))
+		t.a = at(a, i*lda)
+		for j := 0; j < q; j += nr {
+			cols := min(nr, q-j)
+			t.cols, t.bs = uintptr(cols), uintptr(panelWidth[T](s, cols))*size
+			runPack[T](s, &pack{dst: t.b, src: at(b, i*ldb+j), ss: uintptr(ldb) * size, rows: t.k, cols: t.cols})
+			t.c = at(c, j)
+			t.x = t.c
+			down[T](s, t, p)
+		}
+	}
+}
+
+// ReluGrad sets dx = dy where y > 0, 0 elsewhere. dx may be dy.
+func ReluGrad[T Float](dx, dy, y []T) {
+	dx, dy = dx[:len(y)], dy[:len(y)]
+	for i, v := range y {
+		g := dy[i]
+		if !(v > 0) {
+			g = 0
+		}
+		dx[i] = g
+	}
+}
+
+// AdamStep is one step of Adam (Kingma and Ba 2015): moments m and v take the
+// gradient g, the values w move by rate m/(sqrt(v) + eps). The caller folds the
+// bias corrections into rate and eps. decay is AdamW's: w shrinks by it first.
+// Moments that no longer matter (below 1e-30) become 0: arithmetic on denormal
+// numbers is slow.
+func AdamStep[T Float](w, g, m, v []T, beta1, beta2, rate, eps, decay T) {
+	n := len(w)
+	g, m, v = g[:n], m[:n], v[:n]
+	const tiny = 1e-30
+	c1, c2, keep := 1-beta1, 1-beta2, 1-decay
+	for i, gi := range g {
+		mi := beta1*m[i] + c1*gi
+		vi := beta2*v[i] + c2*gi*gi
+		if mi < tiny && mi > -tiny {
+			mi = 0
+		}
+		if vi < tiny {
+			vi = 0
+		}
+		m[i], v[i] = mi, vi
+		w[i] = keep*w[i] - rate*mi/(sqrt(vi)+eps)
+	}
+}
+
+func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }

@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestAddTransMul(t *testing.T) {
+	testTransMul[float64](t, 1e-12)
+	testTransMul[float32](t, 2e-4)
+}
+
+func testTransMul[T Float](t *testing.T, tolerance float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, s := range []isa{plain, best()} {
+		for _, dim := range [][3]int{{1, 1, 1}, {3, 17, 1}, {40, 5, 33}, {300, 13, 70}, {600, 37, 2}} {
+			n, p, q := dim[0], dim[1], dim[2]
+			t.Run(fmt.Sprintf("%T/%v/%dx%dx%d", T(0), s, n, p, q), func(t *testing.T) {
+				lda, ldb, ldc := p+3, q+1, q+2
+				a, b, c := normals[T](rng, n*lda), normals[T](rng, n*ldb), normals[T](rng, p*ldc)
+				want := make([]float64, p*ldc)
+				for i, x := range c {
+					want[i] = float64(x)
+				}
+				for i := range n {
+					for j := range p {
+						for k := range q {
+							want[j*ldc+k] += float64(a[i*lda+j]) * float64(b[i*ldb+k])
+						}
+					}
+				}
+				parts := slices.Clone(c)
+				addTransMul(s, c, ldc, a, lda, p, b, ldb, q, n)
+				for i := range want {
+					if math.Abs(float64(c[i])-want[i]) > tolerance*math.Max(1, math.Abs(want[i])) {
+						t.Fatalf("element %d is %v, want %v", i, c[i], want[i])
+					}
+				}
+				// Sharing out columns changes no bit.
+				h := q / 2
+				addTransMul(s, parts, ldc, a, lda, p, b, ldb, h, n)
+				addTransMul(s, parts[h:], ldc, a, lda, p, b[h:], ldb, q-h, n)
+				if !slices.Equal(c, parts) {
+					t.Fatal("halves of the columns give other bits than all of them")
+				}
+			})
+		}
+	}
+}
+
+func TestRepack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, s := range []isa{plain, best()} {
+		for _, trans := range []bool{false, true} {
+			for _, dim := range [][2]int{{1, 1}, {7, 45}, {33, 16}} {
+				k, n := dim[0], dim[1]
+				w := normals[float64](rng, k*n)
+				want := packWeights(s, k, n, w, trans)
+				got := packWeights(s, k, n, normals[float64](rng, k*n), trans)
+				got.Repack(w, trans)
+				if !slices.Equal(got.data, want.data) {
+					t.Errorf("%v, %d x %d, transposed %v: repacked weights differ", s, k, n, trans)
+				}
+			}
+		}
+	}
+}
+
+// TestAdamStep compares with the formulas of the paper, step by step.
+func TestAdamStep(t *testing.T) {
+	const beta1, beta2, rate, eps = 0.9, 0.999, 0.01, 1e-8
+	w, m, v := []float64{1, -2, 0.5}, make([]float64, 3), make([]float64, 3)
+	x, first, second := slices.Clone(w), make([]float64, 3), make([]float64, 3)
+	for step := 1; step <= 5; step++ {
+		g := []float64{w[0], -0.3 * float64(step), 0}
+		c1, c2 := 1-math.Pow(beta1, float64(step)), 1-math.Pow(beta2, float64(step))
+		for i := range x {
+			first[i] = beta1*first[i] + (1-beta1)*g[i]
+			second[i] = beta2*second[i] + (1-beta2)*g[i]*g[i]
+			x[i] -= rate * (first[i] / c1) / (math.Sqrt(second[i]/c2) + eps)
+		}
+		AdamStep(w, g, m, v, beta1, beta2, rate*math.Sqrt(c2)/c1, eps*math.Sqrt(c2), 0)
+		for i := range x {
+			if math.Abs(w[i]-x[i]) > 1e-14 {
+				t.Fatalf("step %d: value %d is %v, want %v", step, i, w[i], x[i])
+			}
+		}
+	}
+}
+
+func normals[T Float](rng *rand.Rand, n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = T(rng.NormFloat64())
+	}
+	return v
+}
