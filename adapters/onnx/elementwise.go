@@ -38,7 +38,7 @@ func elementwiseOps[T kernel.Float](t table[T]) {
 	unary("Sigmoid", fixed(kernel.Sigmoid[T]))
 	unary("Tanh", fixed(kernel.Tanh[T]))
 	unary("Sqrt", f(math.Sqrt))
-	unary("Exp", f(math.Exp))
+	unary("Exp", fixed(kernel.Exp[T]))
 	unary("Log", f(math.Log))
 	unary("Reciprocal", f(func(x float64) float64 { return 1 / x }))
 	unary("Erf", f(math.Erf))

@@ -4,10 +4,13 @@ package kernel
 type Number interface{ float32 | float64 | int64 }
 
 // Add sets dst = a + b; an operand of length 1 is repeated. dst may be a or b.
-func Add[T Number](dst, a, b []T) {
+func Add[T Number](dst, a, b []T) { add(best(), dst, a, b) }
+
+func add[T Number](s isa, dst, a, b []T) {
 	if len(a) < len(b) {
 		a, b = b, a
 	}
+	dst, a, b = vectors(s, opAdd, opAddScalar, 0, dst, a, b)
 	n := len(dst)
 	switch {
 	case len(b) == n:
@@ -26,10 +29,13 @@ func Add[T Number](dst, a, b []T) {
 }
 
 // Mul sets dst = a * b; an operand of length 1 is repeated. dst may be a or b.
-func Mul[T Number](dst, a, b []T) {
+func Mul[T Number](dst, a, b []T) { mul(best(), dst, a, b) }
+
+func mul[T Number](s isa, dst, a, b []T) {
 	if len(a) < len(b) {
 		a, b = b, a
 	}
+	dst, a, b = vectors(s, opMul, opMulScalar, 0, dst, a, b)
 	n := len(dst)
 	switch {
 	case len(b) == n:
@@ -48,7 +54,10 @@ func Mul[T Number](dst, a, b []T) {
 }
 
 // Sub sets dst = a - b; an operand of length 1 is repeated. dst may be a or b.
-func Sub[T Number](dst, a, b []T) {
+func Sub[T Number](dst, a, b []T) { sub(best(), dst, a, b) }
+
+func sub[T Number](s isa, dst, a, b []T) {
+	dst, a, b = vectors(s, opSub, opSubScalar, opScalarSub, dst, a, b)
 	n := len(dst)
 	switch {
 	case len(a) == n && len(b) == n:
@@ -72,7 +81,10 @@ func Sub[T Number](dst, a, b []T) {
 }
 
 // Div sets dst = a / b; an operand of length 1 is repeated. dst may be a or b.
-func Div[T Float](dst, a, b []T) {
+func Div[T Float](dst, a, b []T) { div(best(), dst, a, b) }
+
+func div[T Float](s isa, dst, a, b []T) {
+	dst, a, b = vectors(s, opDiv, opDivScalar, opScalarDiv, dst, a, b)
 	n := len(dst)
 	switch {
 	case len(a) == n && len(b) == n:
@@ -99,4 +111,45 @@ func fill[T Number](dst []T, v T) {
 	for i := range dst {
 		dst[i] = v
 	}
+}
+
+// vectors computes whole vectors in assembly and returns what is left of the
+// slices; an operand of length 1 stays. The operations are for two slices, a
+// slice and a scalar, a scalar and a slice (0: that form does not come). A
+// single operation rounds alike everywhere, so no bit depends on where the rest
+// begins.
+func vectors[T Number](s isa, both, right, left operation, dst, a, b []T) (restDst, restA, restB []T) {
+	i := 0
+	switch d := any(dst).(type) {
+	case []float64:
+		i = vectorsOf(s, both, right, left, d, any(a).([]float64), any(b).([]float64))
+	case []float32:
+		i = vectorsOf(s, both, right, left, d, any(a).([]float32), any(b).([]float32))
+	}
+	if i == 0 {
+		return dst, a, b
+	}
+	if len(a) > 1 {
+		a = a[i:]
+	}
+	if len(b) > 1 {
+		b = b[i:]
+	}
+	return dst[i:], a, b
+}
+
+func vectorsOf[T Float](s isa, both, right, left operation, dst, a, b []T) int {
+	n := len(dst)
+	if s == plain || n < lanes[T](s) {
+		return 0
+	}
+	switch {
+	case len(a) >= n && len(b) >= n:
+		return whole(s, both, dst, a[:n], b, 0)
+	case len(a) >= n && len(b) == 1:
+		return whole(s, right, dst, a[:n], nil, b[0])
+	case len(b) >= n && len(a) == 1:
+		return whole(s, left, dst, b[:n], nil, a[0])
+	}
+	return 0
 }

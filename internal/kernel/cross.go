@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"unsafe"
+
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
@@ -53,7 +55,7 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 	} else {
 		crossTiles(s, c, ldc, a, lda, p, a, lda, p, n, w, true)
 	}
-	mirror(c, ldc, p)
+	mirror(s, c, ldc, p)
 }
 
 // crossTiles computes panels of two vectors of c's columns. The panel's columns
@@ -118,18 +120,39 @@ func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 	}
 }
 
-// mirror copies the upper triangle to the lower, in squares that fit into the
-// first cache.
-func mirror(c []float64, ldc, p int) {
-	const square = 8
-	for k0 := 0; k0 < p; k0 += square {
-		k1 := min(k0+square, p)
-		for j := k0; j < p; j++ {
-			to := c[j*ldc+k0 : j*ldc+min(k1, j)]
-			from := c[k0*ldc+j:]
-			for k := range to {
-				to[k] = from[k*ldc]
-			}
+// squares is the argument of the assembly that transposes n squares of 4 x 4:
+// side by side in src, one above the other in dst.
+type squares struct {
+	src unsafe.Pointer
+	ss  uintptr // bytes between rows of src
+	dst unsafe.Pointer
+	ds  uintptr // bytes between rows of dst
+	n   uintptr // at least 1
+}
+
+// mirror copies the upper triangle to the lower, four rows at a time.
+func mirror(s isa, c []float64, ldc, p int) {
+	for k0 := 0; k0 < p; k0 += 4 {
+		k1 := min(k0+4, p)
+		done := k0
+		if n := (p - k1) / 4; s != plain && n > 0 {
+			done = k1
+			stride := uintptr(ldc) * 8
+			runTranspose(&squares{src: at(c, k0*ldc+k1), ss: stride, dst: at(c, k1*ldc+k0), ds: stride, n: uintptr(n)})
+			done += 4 * n
+			mirrorPart(c, ldc, k0, k1, k0, k1)
+		}
+		mirrorPart(c, ldc, k0, k1, done, p)
+	}
+}
+
+// mirrorPart writes columns k0 to k1-1 of rows j0 to j1-1, below the diagonal.
+func mirrorPart(c []float64, ldc, k0, k1, j0, j1 int) {
+	for j := j0; j < j1; j++ {
+		to := c[j*ldc+k0 : j*ldc+min(k1, j)]
+		from := c[k0*ldc+j:]
+		for k := range to {
+			to[k] = from[k*ldc]
 		}
 	}
 }

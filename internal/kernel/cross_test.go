@@ -144,7 +144,7 @@ func BenchmarkGram(b *testing.B) {
 	}
 	b.Run("mirror", func(b *testing.B) {
 		for b.Loop() {
-			mirror(c, p, p)
+			mirror(best(), c, p, p)
 		}
 	})
 	r, cr := make([]float64, n*2), make([]float64, p*2)

@@ -42,6 +42,21 @@ func packF64AVX2(p *pack)
 //go:noescape
 func packF32AVX2(p *pack)
 
+//go:noescape
+func loopF64AVX512(l *loop[float64])
+
+//go:noescape
+func loopF32AVX512(l *loop[float32])
+
+//go:noescape
+func loopF64AVX2(l *loop[float64])
+
+//go:noescape
+func loopF32AVX2(l *loop[float32])
+
+//go:noescape
+func transpose4(q *squares)
+
 func runTile[T Float](s isa, t *tile) {
 	switch any(T(0)).(type) {
 	case float64:
@@ -75,3 +90,22 @@ func runPack[T Float](s isa, p *pack) {
 		}
 	}
 }
+
+func runLoop[T Float](s isa, l *loop[T]) {
+	switch l := any(l).(type) {
+	case *loop[float64]:
+		if s == avx512 {
+			loopF64AVX512(l)
+		} else {
+			loopF64AVX2(l)
+		}
+	case *loop[float32]:
+		if s == avx512 {
+			loopF32AVX512(l)
+		} else {
+			loopF32AVX2(l)
+		}
+	}
+}
+
+func runTranspose(q *squares) { transpose4(q) }

@@ -7,3 +7,7 @@ func best() isa { return plain }
 func runTile[T Float](isa, *tile) {}
 
 func runPack[T Float](isa, *pack) {}
+
+func runLoop[T Float](isa, *loop[T]) {}
+
+func runTranspose(*squares) {}

@@ -1,8 +1,12 @@
-// Package kernel holds the numeric loops that decide the speed of a forward
-// pass: matrix products with prepared weights and elementwise functions, in
-// float32 and float64. Nothing statistical. Every element of a product is
-// summed over k in increasing order whatever the number of rows, so a row's
-// result does not depend on its neighbours.
+// Package kernel holds the numeric loops that decide the speed of a forward pass
+// and of moments: matrix products with prepared weights, X'WX and elementwise
+// functions, in float32 and float64. Nothing statistical. They run in AVX-512 or
+// AVX2 assembly (written by gen) where the machine has it, in Go everywhere else.
+//
+// Every element of a product is summed over k in increasing order whatever the
+// number of rows, so a row's result does not depend on its neighbours. Bits may
+// differ between machines that do and do not have fused multiply-adds. No
+// function starts a goroutine; all are safe for concurrent use.
 package kernel
 
 import "math"
@@ -11,8 +15,12 @@ import "math"
 type Float interface{ float32 | float64 }
 
 // Relu sets dst = max(src, 0); NaN stays. dst may be src.
-func Relu[T Float](dst, src []T) {
+func Relu[T Float](dst, src []T) { relu(best(), dst, src) }
+
+func relu[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
+	i := whole(s, opRelu, dst, src, nil, 0)
+	dst, src = dst[i:], src[i:]
 	for i, x := range src {
 		if x < 0 {
 			x = 0
@@ -22,8 +30,12 @@ func Relu[T Float](dst, src []T) {
 }
 
 // LeakyRelu sets dst = src where positive, a*src elsewhere. dst may be src.
-func LeakyRelu[T Float](dst, src []T, a T) {
+func LeakyRelu[T Float](dst, src []T, a T) { leakyRelu(best(), dst, src, a) }
+
+func leakyRelu[T Float](s isa, dst, src []T, a T) {
 	dst = dst[:len(src)]
+	i := whole(s, opLeakyRelu, dst, src, nil, a)
+	dst, src = dst[i:], src[i:]
 	for i, x := range src {
 		if x < 0 {
 			x *= a
@@ -32,9 +44,30 @@ func LeakyRelu[T Float](dst, src []T, a T) {
 	}
 }
 
-// Sigmoid sets dst = 1/(1 + exp(-src)), without overflow. dst may be src.
-func Sigmoid[T Float](dst, src []T) {
+// Exp sets dst = exp(src), to 1 ulp. dst may be src.
+func Exp[T Float](dst, src []T) { exp(best(), dst, src) }
+
+func exp[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
+	if s != plain {
+		padded(s, opExp, dst, src, 0)
+		return
+	}
+	for i, x := range src {
+		dst[i] = T(math.Exp(float64(x)))
+	}
+}
+
+// Sigmoid sets dst = 1/(1 + exp(-src)), without overflow, to 2.5 ulp. dst may be
+// src.
+func Sigmoid[T Float](dst, src []T) { sigmoid(best(), dst, src) }
+
+func sigmoid[T Float](s isa, dst, src []T) {
+	dst = dst[:len(src)]
+	if s != plain {
+		padded(s, opSigmoid, dst, src, 0)
+		return
+	}
 	for i, x := range src {
 		e := math.Exp(-math.Abs(float64(x)))
 		if x >= 0 {
@@ -45,10 +78,49 @@ func Sigmoid[T Float](dst, src []T) {
 	}
 }
 
-// Tanh sets dst = tanh(src). dst may be src.
-func Tanh[T Float](dst, src []T) {
+// Tanh sets dst = tanh(src), to 2 ulp. dst may be src.
+func Tanh[T Float](dst, src []T) { tanh(best(), dst, src) }
+
+func tanh[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
+	if s != plain {
+		padded(s, opTanh, dst, src, 0)
+		return
+	}
 	for i, x := range src {
 		dst[i] = T(math.Tanh(float64(x)))
 	}
+}
+
+// Axpy adds a*src to dst.
+func Axpy[T Float](dst, src []T, a T) { axpy(best(), dst, src, a) }
+
+func axpy[T Float](s isa, dst, src []T, a T) {
+	dst = dst[:len(src)]
+	if s != plain {
+		padded(s, opAxpy, dst, src, a)
+		return
+	}
+	for i, x := range src {
+		dst[i] += T(a * x)
+	}
+}
+
+// Dot returns the sum of a[i]*b[i], b at least as long as a. Its order depends
+// on the length and the machine alone.
+func Dot[T Float](a, b []T) T { return dot(best(), a, b) }
+
+func dot[T Float](s isa, a, b []T) T {
+	b = b[:len(a)]
+	n := len(a) - len(a)%lanes[T](s)
+	var sum T
+	if s != plain && n > 0 {
+		l := loop[T]{a: at(a, 0), b: at(b, 0), n: uintptr(n), op: opDot}
+		runLoop(s, &l)
+		sum, a, b = l.scalar, a[n:], b[n:]
+	}
+	for i, x := range a {
+		sum += T(x * b[i])
+	}
+	return sum
 }

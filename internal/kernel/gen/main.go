@@ -31,6 +31,9 @@ func files() map[string][]byte {
 		{"tile_avx512_amd64.s", func(s *source) { tiles(s, avx512) }},
 		{"pack_avx512_amd64.s", func(s *source) { packs(s, avx512) }},
 		{"pack_avx2_amd64.s", func(s *source) { packs(s, avx2) }},
+		{"loop_avx512_amd64.s", func(s *source) { loops(s, avx512) }},
+		{"loop_avx2_amd64.s", func(s *source) { loops(s, avx2) }},
+		{"transpose_amd64.s", transpose},
 		{"tile_avx2_amd64.s", func(s *source) { tiles(s, avx2) }},
 	} {
 		s := &source{}

@@ -1,0 +1,63 @@
+package kernel
+
+import "unsafe"
+
+// loop is the argument of the assembly that runs one elementwise operation.
+type loop[T Float] struct {
+	dst, a, b unsafe.Pointer
+	n         uintptr // elements: whole vectors of them, at least one
+	op        operation
+	scalar    T // dot leaves its result here
+}
+
+// operation numbers the loops of the assembly.
+type operation uintptr
+
+const (
+	opAdd operation = iota // dst = a + b
+	opAddScalar
+	opSub
+	opSubScalar // a - scalar
+	opScalarSub // scalar - a
+	opMul
+	opMulScalar
+	opDiv
+	opDivScalar
+	opScalarDiv
+	opRelu
+	opLeakyRelu // scalar times what is negative
+	opAxpy      // dst += scalar a, fused
+	opDot
+	opExp
+	opSigmoid
+	opTanh
+)
+
+// whole runs an operation on the whole vectors of n elements and returns how
+// many elements those were. b may be nil if the operation does not read it.
+func whole[T Float](s isa, op operation, dst, a, b []T, scalar T) int {
+	n := len(a)
+	if s == plain {
+		return 0
+	}
+	if n -= n % lanes[T](s); n == 0 {
+		return 0
+	}
+	l := loop[T]{dst: at(dst, 0), a: at(a, 0), b: at(b, 0), n: uintptr(n), op: op, scalar: scalar}
+	runLoop(s, &l)
+	return n
+}
+
+// padded is whole, and the rest in a vector filled up with zeros: so that all
+// elements go through the same instructions, wherever they are.
+func padded[T Float](s isa, op operation, dst, a []T, scalar T) {
+	i := whole(s, op, dst, a, nil, scalar)
+	if i == len(a) {
+		return
+	}
+	var x, y [64 / 4]T
+	copy(x[:], a[i:])
+	copy(y[:], dst[i:])
+	whole(s, op, y[:lanes[T](s)], x[:lanes[T](s)], nil, scalar)
+	copy(dst[i:], y[:len(a)-i])
+}
