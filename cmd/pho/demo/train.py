@@ -66,8 +66,8 @@ class NAM(nn.Module):
         return out
 
 
-def train(net, x, y, epochs=80):
-    opt = torch.optim.Adam(net.parameters(), lr=2e-3)
+def train(net, x, y, epochs=200):
+    opt = torch.optim.Adam(net.parameters(), lr=3e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(opt, epochs)
     for epoch in range(epochs):
         net.train()
@@ -85,7 +85,7 @@ def main(out):
     torch.manual_seed(2023)
     torch.set_num_threads(1)
     rng = np.random.default_rng(2023)
-    x = rng.standard_normal((20_000, FEATURES))
+    x = rng.standard_normal((40_000, FEATURES))
     y = truth(x) + rng.standard_normal(len(x))
     x, y = torch.tensor(x, dtype=torch.float32), torch.tensor(y, dtype=torch.float32)[:, None]
     for name, net in (("ssn", SSN()), ("nam", NAM())):
