@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -105,21 +106,45 @@ func (d *drawing) newCandidate(e *Effect, terms []*decompose.TermResult) *candid
 // sd is the standard deviation of a curve over the rows, as far as the histogram
 // tells.
 func (d *drawing) sd(e *Effect, v []float64) float64 {
-	counts := d.feature[e.X.Feature].Counts
-	rows := d.byLevel(e.X.Feature)
-	var n, sum, squares float64
-	for i := range counts {
-		w, at := float64(counts[i]), 0
-		if e.X.Levels == nil {
-			at = int(math.Round((float64(i) + 0.5) / float64(len(counts)) * float64(len(v)-1)))
-		} else if at = slices.Index(e.X.Levels, d.feature[e.X.Feature].Levels[i]); at < 0 {
-			continue
-		} else {
-			w = float64(rows[e.X.Levels[at]])
+	weights := make([]float64, len(v))
+	if e.X.Levels != nil {
+		weights = d.levelRows(e.X.Feature, e.X.Levels)
+	} else {
+		counts := d.feature[e.X.Feature].Counts
+		for i, c := range counts {
+			weights[int(math.Round((float64(i)+0.5)/float64(len(counts))*float64(len(v)-1)))] += float64(c)
 		}
+	}
+	var n, sum, squares float64
+	for at, w := range weights {
 		n, sum, squares = n+w, sum+w*v[at], squares+w*v[at]*v[at]
 	}
+	if n == 0 {
+		return 0
+	}
 	return math.Sqrt(math.Max(squares/n-sum/n*sum/n, 0))
+}
+
+// levelRows estimates the rows of each level. Of a numeric column there is a
+// histogram only: the levels within a bin share its rows.
+func (d *drawing) levelRows(name string, levels []string) []float64 {
+	rows, f := d.byLevel(name), d.feature[name]
+	out, bin, sharing := make([]float64, len(levels)), make([]int, len(levels)), map[int]float64{}
+	for i, l := range levels {
+		bin[i] = -1
+		if v, err := strconv.ParseFloat(l, 64); err == nil && len(f.Levels) == 0 && len(f.Counts) > 0 && f.Min <= v && v <= f.Max && f.Min < f.Max {
+			bin[i] = min(int((v-f.Min)/(f.Max-f.Min)*float64(len(f.Counts))), len(f.Counts)-1)
+			sharing[bin[i]]++
+		}
+	}
+	for i, l := range levels {
+		if bin[i] >= 0 {
+			out[i] = float64(f.Counts[bin[i]]) / sharing[bin[i]]
+		} else {
+			out[i] = float64(rows[l])
+		}
+	}
+	return out
 }
 
 func (c *candidate) identified() bool { return c.effect.Sum != nil || c.terms[0].Identified }
