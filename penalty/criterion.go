@@ -20,6 +20,8 @@ type criterion struct {
 	ranks  []float64  // of the penalties with each parameter
 	inside *criterion // ML: what is integrated out, alone; else nil
 	folds  []fold     // grouped cross validation; else nil
+	left   *criterion // workspaces for the folds
+	sumW   float64    // of all rows, for the folds
 
 	a       *mat.SymDense // X'WX + S, scaled to a unit diagonal
 	e       []float64     // alpha = e * scaled alpha, e = diag^-1/2

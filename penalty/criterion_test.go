@@ -60,6 +60,7 @@ func kronecker(a, b *mat.SymDense) *mat.SymDense {
 var criteria = []Options{
 	{Method: REML}, {Method: REML, Gamma: 1.4}, {Method: REML, Scale: 0.7}, {Method: REML, Scale: 0.7, Gamma: 1.3},
 	{Method: GCV}, {Method: GCV, Gamma: 1.4}, {Method: GCV, Scale: 0.7},
+	{Method: ML}, {Method: ML, Gamma: 1.4}, {Method: ML, Scale: 0.7, Gamma: 1.3},
 }
 
 func mustReduce(t *testing.T, p *Problem) *system {
@@ -72,6 +73,18 @@ func mustReduce(t *testing.T, p *Problem) *system {
 	return s
 }
 
+func mustCriterion(t *testing.T, p *Problem, o *Options) *criterion {
+	t.Helper()
+	c := newCriterion(mustReduce(t, p), o, p.links())
+	if o.Method == ML {
+		_, _, live := p.given()
+		if err := c.withInside(p, live, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
 func TestDerivativesAgainstFiniteDifferences(t *testing.T) {
 	for _, o := range criteria {
 		for seed := range uint64(4) {
@@ -81,35 +94,41 @@ func TestDerivativesAgainstFiniteDifferences(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := newCriterion(mustReduce(t, p), &opts, nil)
+				c := mustCriterion(t, p, &opts)
 				rng := rand.New(rand.NewPCG(seed, 2))
-				rho := make([]float64, len(c.penalties))
+				rho := make([]float64, c.params)
 				for j := range rho {
 					rho[j] = 3 + 2*rng.NormFloat64()
 				}
-				at := c.eval(rho, true)
-				const h = 1e-4
-				for j := range rho {
-					shift := func(d float64) *point {
-						r := append([]float64(nil), rho...)
-						r[j] += d
-						return c.eval(r, true)
-					}
-					// Fourth-order central differences.
-					a, b, cc, d := shift(-2*h), shift(-h), shift(h), shift(2*h)
-					diff := func(f func(*point) float64) float64 {
-						return (f(a) - 8*f(b) + 8*f(cc) - f(d)) / (12 * h)
-					}
-					if got, want := at.grad[j], diff(func(q *point) float64 { return q.objective }); math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
-						t.Errorf("gradient %d: %.10g, by differences %.10g", j, got, want)
-					}
-					for l := range rho {
-						if got, want := at.hess.At(j, l), diff(func(q *point) float64 { return q.grad[l] }); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
-							t.Errorf("Hessian %d,%d: %.10g, by differences %.10g", j, l, got, want)
-						}
-					}
-				}
+				againstDifferences(t, c, rho, 1e-8)
 			})
+		}
+	}
+}
+
+// againstDifferences compares gradient and Hessian with fourth-order central
+// differences.
+func againstDifferences(t *testing.T, c *criterion, rho []float64, tol float64) {
+	t.Helper()
+	at := c.eval(rho, true)
+	const h = 1e-4
+	for j := range rho {
+		shift := func(d float64) *point {
+			r := append([]float64(nil), rho...)
+			r[j] += d
+			return c.eval(r, true)
+		}
+		a, b, cc, d := shift(-2*h), shift(-h), shift(h), shift(2*h)
+		diff := func(f func(*point) float64) float64 {
+			return (f(a) - 8*f(b) + 8*f(cc) - f(d)) / (12 * h)
+		}
+		if got, want := at.grad[j], diff(func(q *point) float64 { return q.objective }); math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+			t.Errorf("gradient %d: %.10g, by differences %.10g", j, got, want)
+		}
+		for l := range rho {
+			if got, want := at.hess.At(j, l), diff(func(q *point) float64 { return q.grad[l] }); math.Abs(got-want) > tol*(1+math.Abs(want)) {
+				t.Errorf("Hessian %d,%d: %.10g, by differences %.10g", j, l, got, want)
+			}
 		}
 	}
 }
@@ -153,7 +172,7 @@ func denseREML(p *Problem, x *mat.Dense, z, w, lambda []float64, o *Options) (sc
 	_ = chol.SolveVecTo(alpha, mat.NewVecDense(first+dim, moments.XZ))
 	rp := moments.ZZ - mat.Dot(alpha, mat.NewVecDense(first+dim, moments.XZ))
 	rss := rp - mat.Inner(alpha, penaltySum, alpha)
-	values, _, _ := eigenDescending(penaltySum)
+	values, vectors, _ := eigenDescending(penaltySum)
 	logS, rank := 0.0, 0
 	for _, v := range values {
 		if v > 1e-9*values[0] {
@@ -170,12 +189,21 @@ func denseREML(p *Problem, x *mat.Dense, z, w, lambda []float64, o *Options) (sc
 	if phi == 0 {
 		phi = rp / (nn - gamma*mp)
 	}
+	if o.Method == ML && o.Scale == 0 {
+		phi = rp / nn
+	}
 	sumLogW := 0.0
 	for _, v := range w {
 		sumLogW += math.Log(v)
 	}
 	score = (rp/phi+nn*math.Log(2*math.Pi*phi)-sumLogW)/(2*gamma) + (chol.LogDet()-logS)/2 -
 		mp/2*(math.Log(2*math.Pi*phi)-math.Log(gamma))
+	if o.Method == ML {
+		inside := sandwich(mat.DenseCopyOf(vectors.Slice(0, first+dim, 0, rank).T()), a)
+		var cholR mat.Cholesky
+		cholR.Factorize(inside)
+		score = (rp/phi+nn*math.Log(2*math.Pi*phi)-sumLogW)/(2*gamma) + (cholR.LogDet()-logS)/2
+	}
 	var f mat.Dense
 	_ = chol.SolveTo(&f, moments.XX)
 	edf = mat.Trace(&f)

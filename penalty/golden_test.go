@@ -52,7 +52,7 @@ type goldenPieces struct {
 	}
 	EDF1, EDF2 []float64
 	VC         [][]float64
-	Moments *struct {
+	Moments    *struct {
 		Rows    int64
 		SumW    float64 `json:"sum_w"`
 		SumLogW float64 `json:"sum_log_w"`
@@ -147,6 +147,7 @@ func (p *Problem) at(sp []float64) *Problem {
 	for i := range q.Terms {
 		k := len(q.Terms[i].S)
 		q.Terms[i].SP, sp = sp[:k], sp[k:]
+		q.Terms[i].DF = 0
 	}
 	return &q
 }

@@ -1,8 +1,322 @@
 package penalty
 
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// groupedCV is not among the methods of Options: it needs groups.
 const groupedCV Method = 255
 
-type fold struct{}
+// SelectGrouped chooses the smoothing parameters by leaving out one group of
+// rows after the other and returns the fit to all rows. It minimises
+//
+//	1/sum w sum_g [z_g'z_g - 2 a_g's_g + a_g'H_g a_g],   a_g = (H - H_g + S)^-1 (s - s_g),
+//
+// with H_g = X_g'WX_g, s_g = X_g'Wz_g (Wood 2017, 6.2.2, for groups); with an
+// intercept each fit has the means of its own rows. groups are the moments of the
+// groups in the same coordinates, centred at their own means (XMean is then
+// needed), without rows in common; those without rows are passed over. Terms are
+// the first's. Directions that the rest of the rows do not determine are zero
+// in that fit.
+//
+// Of o the Method and Gamma are not used; SP and DF of a term hold. Fit.Score is
+// the mean squared error above; Phi is Scale; Vc and EDF2 are nil.
+func SelectGrouped(groups []*Problem, o *Options) (*Fit, error) {
+	var v Options
+	if o != nil {
+		v = *o
+	}
+	v.Method, v.Gamma = GCV, 1
+	opts, err := v.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	var filled []*Problem
+	for i, g := range groups {
+		if g == nil {
+			return nil, fmt.Errorf("penalty: group %d is missing", i)
+		}
+		if g.Rows == 0 && g.SumW == 0 {
+			continue
+		}
+		own := *g
+		own.Terms = groups[0].Terms
+		if err := own.validate(); err != nil {
+			return nil, fmt.Errorf("penalty: group %d: %w", i, err)
+		}
+		switch {
+		case len(g.XZ) != len(groups[0].XZ) || g.Intercept != groups[0].Intercept:
+			return nil, fmt.Errorf("penalty: group %d has other columns than the first: all must be in the same coordinates", i)
+		case g.Intercept && g.XMean == nil && len(g.XZ) > 0:
+			return nil, fmt.Errorf("penalty: group %d: with an intercept the columns' means (XMean) are needed", i)
+		}
+		filled = append(filled, &own)
+	}
+	if len(filled) < 2 {
+		return nil, errors.New("penalty: grouped cross validation needs at least two groups with rows of positive weight")
+	}
+	return choose(merge(filled), &opts, filled)
+}
 
-func (c *criterion) crossValidation(p *point)                {}
-func (c *criterion) withFolds(p *Problem, groups []*Problem) {}
+// merge adds up moments, each centred at its own means.
+func merge(groups []*Problem) *Problem {
+	first := groups[0]
+	dim := len(first.XZ)
+	p := &Problem{Intercept: first.Intercept, Terms: first.Terms, XZ: make([]float64, dim)}
+	if dim > 0 {
+		p.XX = mat.NewSymDense(dim, nil)
+	}
+	for _, g := range groups {
+		p.Rows += g.Rows
+		p.SumW += g.SumW
+		p.SumLogW += g.SumLogW
+	}
+	if p.Intercept {
+		p.XMean = make([]float64, dim)
+		for _, g := range groups {
+			p.ZMean += g.SumW / p.SumW * g.ZMean
+			for i, m := range g.XMean {
+				p.XMean[i] += g.SumW / p.SumW * m
+			}
+		}
+	}
+	for _, g := range groups {
+		xx, xz, zz := g.about(p.XMean, p.ZMean, g.SumW)
+		p.ZZ += zz
+		for i := range dim {
+			p.XZ[i] += xz[i]
+		}
+		if dim > 0 {
+			p.XX.AddSym(p.XX, xx)
+		}
+	}
+	return p
+}
+
+// about is the moments of p plus weight times the outer products of its means
+// less the given ones. Without an intercept they are p's own.
+func (p *Problem) about(mean []float64, meanZ, weight float64) (xx *mat.SymDense, xz []float64, zz float64) {
+	xz, zz = append([]float64(nil), p.XZ...), p.ZZ
+	if p.XX != nil {
+		xx = mat.NewSymDense(len(xz), nil)
+		xx.CopySym(p.XX)
+	}
+	if !p.Intercept {
+		return xx, xz, zz
+	}
+	dz := p.ZMean - meanZ
+	zz += weight * dz * dz
+	if len(xz) == 0 {
+		return xx, xz, zz
+	}
+	dx := make([]float64, len(xz))
+	for i := range dx {
+		dx[i] = p.XMean[i] - mean[i]
+		xz[i] += weight * dx[i] * dz
+	}
+	xx.SymRankOne(xx, weight, mat.NewVecDense(len(dx), dx))
+	return xx, xz, zz
+}
+
+// fold is one group left out, in coordinates b of the system.
+type fold struct {
+	gram  *mat.SymDense // of the other rows, centred at their means
+	cross []float64
+	test  *mat.SymDense // of the group, about the means of the others
+	s     []float64
+	zz    float64
+}
+
+// withFolds prepares the groups of p.
+func (c *criterion) withFolds(p *Problem, groups []*Problem, tol float64) error {
+	c.sumW = p.SumW
+	for _, g := range groups {
+		rest := p.SumW - g.SumW
+		var f fold
+		test, s, zz := g.about(p.XMean, p.ZMean, g.SumW*(p.SumW/rest)*(p.SumW/rest))
+		f.zz = zz
+		if c.q > 0 {
+			own, ownS, _ := g.about(p.XMean, p.ZMean, g.SumW*p.SumW/rest)
+			for i := range own.SymmetricDim() {
+				ownS[i] = p.XZ[i] - ownS[i]
+				for j := i; j < own.SymmetricDim(); j++ {
+					own.SetSym(i, j, p.XX.At(i, j)-own.At(i, j))
+				}
+			}
+			across := mat.DenseCopyOf(c.basis.T())
+			f.gram, f.test = sandwich(across, own), sandwich(across, test)
+			f.cross, f.s = make([]float64, c.q), make([]float64, c.q)
+			mat.NewVecDense(c.q, f.cross).MulVec(across, mat.NewVecDense(len(ownS), ownS))
+			mat.NewVecDense(c.q, f.s).MulVec(across, mat.NewVecDense(len(s), s))
+			if err := f.determine(c.penalised, rest, tol); err != nil {
+				return err
+			}
+		}
+		c.folds = append(c.folds, f)
+	}
+	if c.q > 0 {
+		// One set of workspaces for all folds, with a system of its own.
+		own := *c.system
+		c.left = newCriterion(&own, &Options{Method: Fixed}, nil)
+	}
+	return nil
+}
+
+// determine makes the unpenalised directions that the other rows say nothing of
+// zero in the fit, by a unit in the gram matrix.
+func (f *fold) determine(penalised int, unit, tol float64) error {
+	q := f.gram.SymmetricDim()
+	if q == penalised {
+		return nil
+	}
+	free := sequence(q)[penalised:]
+	dense := mat.DenseCopyOf(f.gram)
+	_, drop, err := splitNull(dense, free, unit, tol)
+	if err != nil || drop == nil {
+		return err
+	}
+	rows, columns := drop.Dims()
+	for d := range columns {
+		for i := range rows {
+			for j := i; j < rows; j++ {
+				f.gram.SetSym(penalised+i, penalised+j, f.gram.At(penalised+i, penalised+j)+unit*drop.At(i, d)*drop.At(j, d))
+			}
+		}
+	}
+	return nil
+}
+
+// crossValidation sums the squared errors of the folds; the objective is n/2
+// times their log. With e_g = H_g a_g - s_g and u_g = A_g^-1 e_g,
+//
+//	da/drho_j  = a_j = -A^-1 lambda_j S_j a
+//	dE/drho_j  = 2 e'a_j
+//	d2E        = 2 a_j'H_g a_k + 2 (delta e'a_j - u'S_j a_k - u'S_k a_j).
+func (c *criterion) crossValidation(p *point) {
+	k := len(c.penalties)
+	sum := 0.0
+	first, second := make([]float64, k), mat.NewSymDense(max(k, 1), nil)
+	for i := range c.folds {
+		f := &c.folds[i]
+		sum += f.zz
+		if c.q == 0 {
+			continue
+		}
+		l := c.left
+		l.gram, l.cross = f.gram, f.cross
+		if _, ok := l.solve(p.each); !ok {
+			return
+		}
+		a := mat.NewVecDense(c.q, append([]float64(nil), l.alpha...))
+		inner := append([]float64(nil), l.inner...)
+		var e mat.VecDense
+		e.MulVec(f.test, a)
+		for j, s := range f.s {
+			sum += a.AtVec(j) * (e.AtVec(j) - 2*s)
+		}
+		if p.grad == nil {
+			continue
+		}
+		e.SubVec(&e, mat.NewVecDense(c.q, f.s))
+		scratch := make([]float64, c.q)
+		l.solveInto(scratch, e.RawVector().Data)
+		u := append([]float64(nil), l.inner...)
+		moved, movedInner := make([]*mat.VecDense, k), make([][]float64, k)
+		for j := range k {
+			right := l.applyPenalty(j, p.each, inner)
+			movedInner[j] = l.solveInner(right)
+			for r := range movedInner[j] {
+				movedInner[j][r] *= -1
+			}
+			moved[j] = mat.NewVecDense(c.q, l.outer(movedInner[j]))
+			first[j] += 2 * mat.Dot(&e, moved[j])
+		}
+		for j := range k {
+			su := l.applyPenalty(j, p.each, u)
+			for m := range k {
+				h := 0.0
+				for r, v := range su {
+					h -= 2 * v * movedInner[m][r]
+				}
+				if j == m {
+					// Both of u'S_j a_k and u'S_k a_j.
+					h = 2*h + 2*mat.Dot(&e, moved[j])
+				}
+				second.SetSym(j, m, second.At(j, m)+h)
+			}
+			for m := j; m < k; m++ {
+				second.SetSym(j, m, second.At(j, m)+2*mat.Inner(moved[j], f.test, moved[m]))
+			}
+		}
+	}
+	if !(sum > 0) {
+		return
+	}
+	p.score = sum / c.sumW
+	p.objective = c.n / 2 * math.Log(p.score)
+	p.phi = c.scale
+	if free := c.n - p.edf; c.scale == 0 && free > 1e-9*c.n {
+		p.phi = p.rss / free
+	}
+	if p.grad == nil {
+		return
+	}
+	for j := range k {
+		p.grad[j] = c.n / 2 * first[j] / sum
+		for m := j; m < k; m++ {
+			p.hess.SetSym(j, m, c.n/2*(second.At(j, m)/sum-first[j]*first[m]/(sum*sum)))
+		}
+	}
+}
+
+// applyPenalty is lambda_j S_j x in the coordinates of the overlaps.
+func (c *criterion) applyPenalty(j int, each, x []float64) []float64 {
+	pen := &c.penalties[j]
+	lo := c.blocks[pen.block].lo
+	y := make([]float64, c.q)
+	diag, root := c.scaledRoot(j, each)
+	for r := range pen.rank {
+		if diag != nil {
+			y[lo+r] = diag[r] * diag[r] * x[lo+r]
+			continue
+		}
+		row, sum := root.RawRowView(r), 0.0
+		for i, v := range row {
+			sum += v * x[lo+i]
+		}
+		for i, v := range row {
+			y[lo+i] += sum * v
+		}
+	}
+	return y
+}
+
+// solveInner is A^-1 b in the coordinates of the overlaps.
+func (c *criterion) solveInner(b []float64) []float64 {
+	x := make([]float64, c.q)
+	for i, e := range c.e {
+		x[i] = e * b[i]
+	}
+	v := mat.NewVecDense(c.q, x)
+	_ = c.chol.SolveVecTo(v, v) // a warning only, as in solveInto
+	for i, e := range c.e {
+		x[i] *= e
+	}
+	return x
+}
+
+// outer maps coefficients in the coordinates of the overlaps to the system's.
+func (c *criterion) outer(x []float64) []float64 {
+	y := append([]float64(nil), x...)
+	for i, o := range c.overlap {
+		if o != nil {
+			lo, hi := c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim
+			mat.NewVecDense(hi-lo, y[lo:hi]).MulVec(o.to, mat.NewVecDense(hi-lo, x[lo:hi]))
+		}
+	}
+	return y
+}

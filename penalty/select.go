@@ -30,8 +30,8 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 	return choose(p, &opts, nil)
 }
 
-// choose is Select for a valid problem; folds are those of grouped cross
-// validation.
+// choose is Select for a valid problem; groups are those of grouped cross
+// validation, else nil.
 func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 	lambda, fixed, live := p.given()
 	if err := p.unchosen(opts.Method, fixed); err != nil {
@@ -49,7 +49,9 @@ func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 	}
 	if groups != nil {
 		c.method = groupedCV
-		c.withFolds(p, groups)
+		if err := c.withFolds(p, groups, opts.RankTolerance); err != nil {
+			return nil, err
+		}
 	}
 	search := newSearch(c, opts.Tolerance, fixed)
 	start := append([]float64(nil), search.start...)
@@ -82,7 +84,7 @@ func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 		}
 		return fit.perfect(p, search, lowest, floor), nil
 	}
-	if free := s.n - opts.Gamma*s.mp(); c.method != GCV && c.method != ML && opts.Scale == 0 && free <= 0 {
+	if free := s.n - opts.Gamma*s.mp(); (c.method == REML || c.method == DF || c.method == Fixed) && opts.Scale == 0 && free <= 0 {
 		return nil, fmt.Errorf("penalty: gamma %g times %g unpenalised directions exceeds the %g rows: lower gamma", opts.Gamma, s.mp(), s.n)
 	}
 	best, status, err := search.runWithTargets(start, opts.MaxIterations, targets)

@@ -67,7 +67,7 @@ func TestBadInput(t *testing.T) {
 	if _, err := Select(nil, nil); err == nil {
 		t.Error("no problem should be an error")
 	}
-	for _, m := range []Method{REML, GCV, Fixed} {
+	for _, m := range []Method{REML, ML, GCV, DF, Fixed} {
 		if got, err := ParseMethod(m.String()); err != nil || got != m {
 			t.Errorf("ParseMethod(%q) is %v, %v", m, got, err)
 		}
