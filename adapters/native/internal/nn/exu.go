@@ -1,0 +1,89 @@
+package nn
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// ExU is the layer of exp-centred units of neural additive models (Agarwal et al.
+// 2021): y_u = sum_i exp(w_iu) (x_i - c_iu), for G groups. It is a Dense whose
+// weights are exp(w) and whose biases are -sum_i exp(w_iu) c_iu.
+type ExU[T kernel.Float] struct {
+	W, C  *Param[T] // G blocks of In x OutEach
+	dense *Dense[T]
+	seen  *int // version of W and C that dense holds; shared with replicas
+}
+
+// NewExU returns a layer with w and c of 0.
+func NewExU[T kernel.Float](name string, groups, in, out int) *ExU[T] {
+	e := &ExU[T]{
+		W: NewParam[T](name+".log_weight", groups*in*out, false), C: NewParam[T](name+".center", groups*in*out, false),
+		dense: NewDense[T](name, groups, in, out, true), seen: new(int),
+	}
+	e.dense.First = true
+	*e.seen = -1
+	return e
+}
+
+// Init draws w from a normal distribution with the given mean and standard
+// deviation 0.5, and c uniformly over -1.5..1.5, where standardised columns have
+// most of their values.
+func (e *ExU[T]) Init(rng *rand.Rand, mean float64) {
+	for i := range e.W.Value {
+		e.W.Value[i] = T(mean + 0.5*rng.NormFloat64())
+		e.C.Value[i] = T(3*rng.Float64() - 1.5)
+	}
+	e.W.Version++
+}
+
+// Effective are the weights and biases of the equivalent linear layer.
+func (e *ExU[T]) Effective() *Dense[T] {
+	e.refresh()
+	return e.dense
+}
+
+func (e *ExU[T]) Out() int            { return e.dense.Out() }
+func (e *ExU[T]) Params() []*Param[T] { return []*Param[T]{e.W, e.C} }
+func (e *ExU[T]) Replica() Layer[T] {
+	return &ExU[T]{W: e.W, C: e.C, dense: e.dense.Replica().(*Dense[T]), seen: e.seen}
+}
+
+func (e *ExU[T]) refresh() {
+	if *e.seen == e.W.Version+e.C.Version {
+		return
+	}
+	d := e.dense
+	clear(d.B.Value)
+	for i, w := range e.W.Value {
+		d.W.Value[i] = T(math.Exp(float64(w)))
+		d.B.Value[e.unit(i)] -= d.W.Value[i] * e.C.Value[i]
+	}
+	d.W.Version++
+	*e.seen = e.W.Version + e.C.Version
+}
+
+// unit is the output that weight i belongs to.
+func (e *ExU[T]) unit(i int) int {
+	d := e.dense
+	return i/(d.In*d.OutEach)*d.OutEach + i%d.OutEach
+}
+
+func (e *ExU[T]) Forward(x []T, n int, m Mode) []T {
+	e.refresh()
+	return e.dense.Forward(x, n, m)
+}
+
+func (e *ExU[T]) Backward(dy []T, n int) []T {
+	d := e.dense
+	clear(d.W.Grad)
+	clear(d.B.Grad)
+	dx := d.Backward(dy, n)
+	for i, w := range d.W.Value {
+		db := d.B.Grad[e.unit(i)]
+		e.W.Grad[i] += w * (d.W.Grad[i] - db*e.C.Value[i])
+		e.C.Grad[i] -= w * db
+	}
+	return dx
+}

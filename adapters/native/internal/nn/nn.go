@@ -1,0 +1,83 @@
+// Package nn holds the layers that networks are trained with: forward and
+// backward passes written out by hand, in float32 or float64. Layers with
+// several groups are several small networks side by side (neural additive
+// models): group g reads and writes its own columns.
+//
+// No sum depends on the number of workers: rows and columns are shared out, and
+// every element is added up in row order.
+package nn
+
+import (
+	"sync"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Layer maps n rows of In columns to n rows of Out columns, row-major and dense.
+// A layer keeps what its backward pass needs until the next Forward, so it
+// serves one goroutine; Replica gives another one the same parameters.
+type Layer[T kernel.Float] interface {
+	// Out is the number of columns of the output.
+	Out() int
+	// Forward returns the layer's own memory, valid until the next call.
+	Forward(x []T, n int, m Mode) []T
+	// Backward takes the gradient of the loss in the output of the last Forward,
+	// which it may overwrite, adds those of the parameters to their Grad and
+	// returns that of the input (nil if none was asked for).
+	Backward(dy []T, n int) []T
+	Params() []*Param[T]
+	// Replica shares the parameters and nothing else.
+	Replica() Layer[T]
+}
+
+// Mode says what a forward pass is for.
+type Mode struct {
+	Train   bool
+	Step    uint64 // number of the training step: what is drawn at random depends on it
+	Workers int    // at least 1
+}
+
+// Param is a block of numbers that training changes.
+type Param[T kernel.Float] struct {
+	Name  string
+	Value []T
+	Grad  []T // nil: a state, not trained (running means)
+	// Decay tells that weight decay applies: not to biases.
+	Decay bool
+	// Version counts changes of Value, so that prepared copies know their age.
+	Version int
+}
+
+// NewParam is a trained parameter of n zeros.
+func NewParam[T kernel.Float](name string, n int, decay bool) *Param[T] {
+	return &Param[T]{Name: name, Value: make([]T, n), Grad: make([]T, n), Decay: decay}
+}
+
+// minWork is the number of multiplications below which a second worker costs
+// more than it saves.
+const minWork = 1 << 17
+
+// share cuts 0..n-1 into runs, one for each worker; grain divides all but the
+// last. work is what all of it costs.
+func share(n, grain, work, workers int, f func(i, j int)) {
+	if work < minWork || workers < 2 || n <= grain {
+		f(0, n)
+		return
+	}
+	step := (n + workers - 1) / workers
+	step = (step + grain - 1) / grain * grain
+	var wait sync.WaitGroup
+	for i := step; i < n; i += step {
+		wait.Go(func() { f(i, min(i+step, n)) })
+	}
+	f(0, step)
+	wait.Wait()
+}
+
+// sized returns n elements in v's memory if that is large enough.
+func sized[T kernel.Float](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n)
+	}
+	return v[:n]
+}
