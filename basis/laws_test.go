@@ -49,6 +49,9 @@ func allTerms(t testing.TB) map[string]decompose.Term {
 		Linear("x"), Factor("g", nil), Factor("h", &FactorOptions{Label: "factor(h)", AllLevels: true}),
 		Smooth("x", PS{}, nil), Smooth("z", PS{K: 6, M: []int{0, 1}}, nil), Smooth("z", PS{K: 30, M: []int{4, 2}}, nil),
 		Smooth("z", PS{K: 4}, nil), Smooth("z", PS{Knots: []float64{-9, -8, -7, -6, 6, 7, 8, 9, 10}, M: []int{2, 1}}, nil), Smooth("x", CR{}, nil),
+		Smooth("x", TP{}, nil), Smooth("z", TP{Shrink: true, M: 3}, &SmoothOptions{By: "g"}),
+		Surface([]string{"x", "z"}, TP{}, nil), Surface([]string{"x", "z"}, TP{K: 9, Shrink: true}, &SmoothOptions{By: "g"}),
+		Surface([]string{"x", "z", "h"}, TP{K: 14}, &SmoothOptions{By: "z"}), Surface([]string{"x", "h"}, RBF{K: 9}, &SmoothOptions{By: "x"}),
 		Smooth("x", PS{K: 7}, &SmoothOptions{By: "z"}), Smooth("x", CR{K: 7}, &SmoothOptions{By: "z"}),
 		Smooth("x", PS{K: 7}, &SmoothOptions{By: "g"}), Smooth("x", CR{K: 7}, &SmoothOptions{By: "h", ByFactor: true}),
 	}
@@ -194,7 +197,7 @@ func TestDecodeRebuildsTheSameBits(t *testing.T) {
 func TestScanDoesNotSeeBatches(t *testing.T) {
 	whole := sample(t, 300, 7)
 	order := []int{100, 250, 0, 50, 299}
-	for _, text := range []string{`~ s(x, bs="ps")`, `~ s(x, bs="cr", by=z)`, `~ s(z, bs="ps", by=g)`, `~ factor(h)`, `~ g`} {
+	for _, text := range []string{`~ s(x, bs="ps")`, `~ s(x, bs="cr", by=z)`, `~ s(z, bs="ps", by=g)`, `~ factor(h)`, `~ g`, `~ s(x)`, `~ s(x, z, by=g)`, `~ s(x, z, bs="rbf", by=z)`} {
 		specs := func() decompose.Spec {
 			f, err := Parse(text, &Options{Schema: sampleSchema()})
 			must(t, err)
