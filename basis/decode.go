@@ -17,14 +17,21 @@ import (
 func Decode(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
 	var t decompose.Term
 	var err error
-	switch kind {
-	case decompose.Linear:
+	product := kind == decompose.Linear || kind == decompose.Factor || kind == decompose.Random
+	switch {
+	case product && isCells(spec):
+		t, err = decodeCells(kind, spec)
+	case kind == decompose.Tensor:
+		t, err = decodeTensor(spec)
+	case kind == decompose.Random:
+		t, err = decodeFactorSmooth(spec)
+	case kind == decompose.Linear:
 		t, err = decodeLinear(spec)
-	case decompose.Learned:
+	case kind == decompose.Learned:
 		t, err = decodeTap(spec)
-	case decompose.Factor:
+	case kind == decompose.Factor:
 		t, err = decodeFactor(spec)
-	case decompose.Smooth:
+	case kind == decompose.Smooth:
 		t, err = decodeSmooth(spec)
 	default:
 		return nil, fmt.Errorf("basis: terms of kind %q are not known to this version: was the file written by a newer one?", kind)

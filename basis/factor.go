@@ -19,11 +19,14 @@ import (
 type FactorOptions struct {
 	Label     string // the term's name; empty: the column's name
 	AllLevels bool   // every level has a free coefficient; false: the first level's is 0
+	// SumToZero: the coefficients sum to 0 over the levels (R's contr.sum) in place of
+	// the first being 0. AllLevels goes before it.
+	SumToZero bool
 }
 
 // Factor is the spec of a categorical term: one raw column per level that occurs
 // in the scan, in R's order (by value if all levels are numbers, else by bytes),
-// under treatment contrasts. A numeric column's levels are its distinct values.
+// under treatment contrasts or, if asked for, sum contrasts. A numeric column's levels are its distinct values.
 // It is an error at Build if fewer than 2 levels occur.
 func Factor(column string, o *FactorOptions) decompose.Spec {
 	s := &factorSpec{column: column, name: column, scanned: levelScan{
@@ -31,7 +34,7 @@ func Factor(column string, o *FactorOptions) decompose.Spec {
 		advice: "is it a number rather than a category? Use the column itself or a smooth of it",
 	}}
 	if o != nil {
-		s.allLevels = o.AllLevels
+		s.allLevels, s.sumToZero = o.AllLevels, o.SumToZero
 		if o.Label != "" {
 			s.name = o.Label
 		}
@@ -42,6 +45,7 @@ func Factor(column string, o *FactorOptions) decompose.Spec {
 type factorSpec struct {
 	column, name string
 	allLevels    bool
+	sumToZero    bool
 	scanned      levelScan
 }
 
@@ -57,11 +61,17 @@ func (s *factorSpec) Build() ([]decompose.Block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
 	}
-	constraint := decompose.Treatment
-	if s.allLevels {
-		constraint = decompose.Free
+	b := decompose.Block{Term: t, Constraint: decompose.Treatment}
+	switch {
+	case s.allLevels:
+		b.Constraint = decompose.Free
+	case s.sumToZero:
+		b.Constraint, b.Normal = decompose.Orthogonal, make([]float64, t.Dim())
+		for i := range b.Normal {
+			b.Normal[i] = 1
+		}
 	}
-	return []decompose.Block{{Term: t, Constraint: constraint}}, nil
+	return []decompose.Block{b}, nil
 }
 
 // FactorTerm is the indicator basis of a categorical column: d levels.

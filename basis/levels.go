@@ -151,7 +151,7 @@ func (s *levelScan) scan(term string, b *data.Batch) error {
 			if len(s.numbers) > s.limit {
 				break
 			}
-			s.numbers[v] = struct{}{}
+			s.numbers[v+0] = struct{}{} // -0 is 0
 		}
 	}
 	if len(s.texts)+len(s.numbers) > s.limit {

@@ -26,6 +26,9 @@ type Formula struct {
 type Options struct {
 	Schema  data.Schema // nil: columns are not checked
 	Factors []string    // columns that are categories though they hold numbers
+	// Select gives every penalised smooth a penalty on its null space, so that it can
+	// be taken out altogether (mgcv's select = TRUE).
+	Select bool
 }
 
 // Parse reads a formula (see package formula for the language) and gives it its
@@ -40,6 +43,7 @@ func Parse(text string, o *Options) (*Formula, error) {
 	}
 	m := meaning{Formula: tree, factors: map[string]bool{}}
 	if o != nil {
+		m.selected = o.Select
 		m.schema = o.Schema
 		m.columns = make(map[string]data.Column, len(o.Schema))
 		for _, c := range o.Schema {
@@ -59,6 +63,7 @@ func Parse(text string, o *Options) (*Formula, error) {
 	}
 	f := &Formula{Response: tree.Response, Predictor: tree.Predictor, Intercept: tree.Intercept}
 	m.full = !tree.Intercept
+	m.parametric(tree.Terms)
 	seen := map[string]bool{}
 	for _, t := range tree.Terms {
 		spec, key, err := m.term(t)
@@ -81,12 +86,15 @@ type meaning struct {
 	columns map[string]data.Column
 	factors map[string]bool
 	full    bool // the next factor has all levels
+
+	selected bool            // smooths have a penalty on their null space
+	products map[string]bool // the sets of columns of terms without smooths, as keys
 }
 
 // term gives a term's spec, and a key that equal terms share.
 func (m *meaning) term(t formula.Term) (spec decompose.Spec, key string, err error) {
 	if len(t.Parts) > 1 {
-		return nil, "", m.Errorf(t.Pos, "interactions (%s) are not there yet: the terms are x, factor(x) and s(x, bs=...) with %s; s(x, by=z) is an interaction with a smooth", t, haveBases())
+		return m.product(t)
 	}
 	c := t.Parts[0]
 	switch c.Func {
@@ -100,19 +108,30 @@ func (m *meaning) term(t formula.Term) (spec decompose.Spec, key string, err err
 		}
 		return Linear(col.Name), "linear " + col.Name, nil
 	case "factor":
-		return m.factor(c.Vars[0], "factor("+c.Vars[0].Text+")")
+		return m.factor(c.Vars[0], "factor("+c.Vars[0].Text+")", c.Args...)
 	case "s":
 		return m.smooth(c)
+	case "te", "ti":
+		return m.tensor(c)
 	}
-	return nil, "", m.Errorf(c.Pos, "%s() is not there yet: smooths are s(x, bs=...) of one column with %s", c.Func, haveBases())
+	return nil, "", m.Errorf(c.Pos, "%s() is not there yet: smooths are s(), te() and ti()", c.Func)
 }
 
-func (m *meaning) factor(n formula.Name, label string) (decompose.Spec, string, error) {
+func (m *meaning) factor(n formula.Name, label string, args ...formula.Arg) (decompose.Spec, string, error) {
 	col, err := m.explaining(n)
 	if err != nil {
 		return nil, "", err
 	}
 	o := FactorOptions{Label: label, AllLevels: m.full}
+	for _, a := range args { // contr alone
+		switch a.Value.Text {
+		case "sum":
+			o.SumToZero = !m.full
+		case "treatment":
+		default:
+			return nil, "", m.Errorf(a.Value.Pos, `contr is "treatment" (the default: the first level's coefficient is 0) or "sum" (the coefficients sum to 0)`)
+		}
+	}
 	m.full = false
 	return Factor(col.Name, &o), "factor " + col.Name, nil
 }
@@ -121,6 +140,12 @@ func (m *meaning) smooth(c formula.Call) (decompose.Spec, string, error) {
 	bs, err := m.basisName(c)
 	if err != nil {
 		return nil, "", err
+	}
+	switch bs {
+	case "re":
+		return m.random(c)
+	case "fs":
+		return m.factorSmooth(c)
 	}
 	def, _ := definitionOf(bs)
 	if len(c.Vars) > 1 && def.surface == nil {
@@ -134,7 +159,7 @@ func (m *meaning) smooth(c formula.Call) (decompose.Spec, string, error) {
 		}
 		names[i] = x.Name
 	}
-	var s smoothArgs
+	s := smoothArgs{SmoothOptions: SmoothOptions{Select: m.selected}}
 	for _, a := range c.Args {
 		if err := m.smoothArg(&s, c, def, a); err != nil {
 			return nil, "", err
@@ -212,23 +237,35 @@ func (m *meaning) smoothArg(s *smoothArgs, c formula.Call, d definition, a formu
 	case "sp":
 		s.SP, err = m.numbers(a)
 	case "fx":
-		if a.Value.Kind != formula.Bool {
-			return m.Errorf(a.Value.Pos, "fx is TRUE or FALSE")
-		}
-		s.Unpenalized = a.Value.Bool
+		s.Unpenalized, err = m.truth(a)
 	case "by":
-		if a.Value.Kind != formula.Identifier {
-			return m.Errorf(a.Value.Pos, "by is a column, as in by = group")
-		}
-		col, err := m.explaining(formula.Name{Pos: a.Value.Pos, Text: a.Value.Text})
-		if err != nil {
-			return err
-		}
-		s.By, s.ByFactor = col.Name, m.categorical(col)
+		err = m.by(&s.SmoothOptions, a)
 	default:
 		return m.Errorf(a.Pos, "s() has no argument %s; it has bs, k, m, by, sp, fx, knots, period, pc and id", a.Name)
 	}
 	return err
+}
+
+// by reads by=, a column, factor(column) or ordered(column).
+func (m *meaning) by(o *SmoothOptions, a formula.Arg) error {
+	if a.Value.Kind != formula.Identifier {
+		return m.Errorf(a.Value.Pos, "by is a column, as in by = group")
+	}
+	col, err := m.explaining(formula.Name{Pos: a.Value.Pos, Text: a.Value.Text})
+	if err != nil {
+		return err
+	}
+	o.By, o.ByFactor = col.Name, m.categorical(col) || a.Value.Func != ""
+	o.ByOrdered = a.Value.Func == "ordered"
+	return nil
+}
+
+// truth reads TRUE or FALSE.
+func (m *meaning) truth(a formula.Arg) (bool, error) {
+	if a.Value.Kind != formula.Bool {
+		return false, m.Errorf(a.Value.Pos, "%s is TRUE or FALSE", a.Name)
+	}
+	return a.Value.Bool, nil
 }
 
 // link reads id=, which may be a number or text.
@@ -254,18 +291,18 @@ func (m *meaning) basisName(c formula.Call) (string, error) {
 		return "", m.Errorf(a.Value.Pos, `bs is the name of a basis in quotes, as in bs="ps"`)
 	}
 	bs := a.Value.Text
-	have := basisNames()
-	later := []string{"re", "fs", "ad", "gp", "sos"}
+	have := append(basisNames(), "re", "fs")
+	later := []string{"ad", "gp", "sos"}
 	switch {
 	case slices.Contains(have, bs):
 		return bs, nil
 	case slices.Contains(later, bs):
-		return "", m.Errorf(a.Value.Pos, "the basis %q is not there yet: there are %s", bs, haveBases())
+		return "", m.Errorf(a.Value.Pos, "the basis %q is not there yet: there are %s", bs, enumerate(have))
 	}
 	if near := spelling.Nearest(bs, have); near != "" {
-		return "", m.Errorf(a.Value.Pos, "unknown basis %q; did you mean %q? There are %s", bs, near, haveBases())
+		return "", m.Errorf(a.Value.Pos, "unknown basis %q; did you mean %q? There are %s", bs, near, enumerate(have))
 	}
-	return "", m.Errorf(a.Value.Pos, "unknown basis %q: there are %s", bs, haveBases())
+	return "", m.Errorf(a.Value.Pos, "unknown basis %q: there are %s", bs, enumerate(have))
 }
 
 // column finds a column in the schema.

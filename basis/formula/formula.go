@@ -61,7 +61,7 @@ const (
 	Number     Kind = iota // Value.Number, finite
 	String                 // Value.Text, written "text" or 'text'
 	Bool                   // Value.Bool, written TRUE or FALSE
-	Identifier             // Value.Text, a column's name
+	Identifier             // Value.Text, a column's name; Value.Func "", "factor" or "ordered" around it
 	Vector                 // Value.Items, written c(...): not empty, no vectors in it
 )
 
@@ -71,6 +71,7 @@ type Value struct {
 	Kind     Kind
 	Number   float64
 	Text     string
+	Func     string
 	Bool     bool
 	Items    []Value
 }
@@ -78,9 +79,10 @@ type Value struct {
 // Functions lists the functions of the language.
 func Functions() []string { return []string{"factor", "s", "te", "ti", "t2"} }
 
-// Arguments lists the named arguments of the smooth functions; factor has none.
+// Arguments lists the named arguments of the smooth functions; factor has contr
+// alone.
 func Arguments() []string {
-	return []string{"bs", "k", "m", "by", "id", "sp", "fx", "pc", "knots", "period"}
+	return []string{"bs", "k", "m", "by", "id", "sp", "fx", "pc", "knots", "period", "d", "np", "mc", "xt"}
 }
 
 // Arg finds a named argument.
@@ -111,7 +113,7 @@ func equalCalls(a, b Call) bool {
 }
 
 func equalValues(a, b Value) bool {
-	return a.Kind == b.Kind && a.Number == b.Number && a.Text == b.Text && a.Bool == b.Bool &&
+	return a.Kind == b.Kind && a.Number == b.Number && a.Text == b.Text && a.Func == b.Func && a.Bool == b.Bool &&
 		slices.EqualFunc(a.Items, b.Items, equalValues)
 }
 
@@ -179,6 +181,9 @@ func (v Value) String() string {
 	case Bool:
 		return strings.ToUpper(strconv.FormatBool(v.Bool))
 	case Identifier:
+		if v.Func != "" {
+			return v.Func + "(" + quoteName(v.Text) + ")"
+		}
 		return quoteName(v.Text)
 	}
 	items := make([]string, len(v.Items))

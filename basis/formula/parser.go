@@ -259,9 +259,9 @@ func (p *parser) argument(c *Call) error {
 	}
 	p.next() // "="
 	switch _, twice := c.Arg(t.text); {
-	case c.Func == "factor":
-		return f.Errorf(t.pos, "factor() has no arguments but its column")
-	case !slices.Contains(Arguments(), t.text):
+	case c.Func == "factor" && t.text != "contr":
+		return f.Errorf(t.pos, `factor() has no arguments but its column and contr, as in contr = "sum"`)
+	case c.Func != "factor" && !slices.Contains(Arguments(), t.text):
 		return f.Errorf(t.pos, "unknown argument %q of %s()%s", clip(t.text), c.Func, suggest(t.text, Arguments(), "the arguments are"))
 	case twice:
 		return f.Errorf(t.pos, "the argument %s is given twice", t.text)
@@ -295,6 +295,9 @@ func (p *parser) value(vector bool) (Value, error) {
 	case t.kind == tokenName && !t.quoted && (t.text == "TRUE" || t.text == "FALSE"):
 		v.Kind, v.Bool = Bool, t.text == "TRUE"
 	case t.kind == tokenName && !t.quoted && p.peek().is("("):
+		if t.text == "factor" || t.text == "ordered" {
+			return p.coded(v, t.text)
+		}
 		if t.text != "c" {
 			return v, f.Errorf(t.pos, "unknown function %q in a value; several values are written c(...)", clip(t.text))
 		}
@@ -311,6 +314,25 @@ func (p *parser) value(vector bool) (Value, error) {
 	default:
 		return v, f.Errorf(t.pos, "expected a value, found %s", t)
 	}
+	return v, nil
+}
+
+// coded reads the rest of factor(g) or ordered(g) as a value.
+func (p *parser) coded(v Value, function string) (Value, error) {
+	p.next() // "("
+	t := p.next()
+	if t.kind != tokenName {
+		return v, p.f.Errorf(t.pos, "expected a column in %s(...), found %s", function, t)
+	}
+	n, err := p.name(t)
+	if err != nil {
+		return v, err
+	}
+	end := p.next()
+	if !end.is(")") {
+		return v, p.f.Errorf(end.pos, `expected ")" after the column in %s(...), found %s`, function, end)
+	}
+	v.Kind, v.Text, v.Func, v.End = Identifier, n.Text, function, end.end
 	return v, nil
 }
 

@@ -1,0 +1,275 @@
+package basis
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/design"
+)
+
+// CellsTerm is a product of factors and numbers: one column for each combination
+// of levels that occurred in the scan (one in all without factors), which holds
+// the product of the numbers (1 without numbers) on the rows of that combination.
+// It serves interactions and random effects.
+type CellsTerm struct {
+	name    string
+	kind    decompose.Kind
+	factors []cellFactor
+	numbers []string
+	cells   [][]int32        // a level of each factor, by column
+	column  map[string]int32 // a cell's key -> its column
+}
+
+// cellFactor is a factor of a CellsTerm.
+type cellFactor struct {
+	levels *levels
+	// contrast: rows of the first level belong to no column (treatment contrasts).
+	contrast bool
+}
+
+// newCells checks and indexes a term.
+func newCells(name string, kind decompose.Kind, factors []cellFactor, numbers []string, cells [][]int32) (*CellsTerm, error) {
+	if !utf8.ValidString(name) || name == "" {
+		return nil, fmt.Errorf("the label %q is empty or not UTF-8", name)
+	}
+	if len(factors)+len(numbers) == 0 {
+		return nil, errors.New("it has no columns")
+	}
+	for _, n := range numbers {
+		if err := checkColumn(n); err != nil {
+			return nil, err
+		}
+	}
+	if len(cells) > maxLevels {
+		return nil, fmt.Errorf("it has %d combinations of levels, at most %d are possible", len(cells), maxLevels)
+	}
+	if len(cells) == 0 {
+		return nil, errors.New("no combination of levels has a column of its own")
+	}
+	t := &CellsTerm{name: name, kind: kind, factors: factors, numbers: numbers, cells: cells, column: make(map[string]int32, len(cells))}
+	for j, cell := range cells {
+		if len(cell) != len(factors) {
+			return nil, fmt.Errorf("combination %d has %d levels for %d factors", j+1, len(cell), len(factors))
+		}
+		for i, f := range factors {
+			least := int32(0)
+			if f.contrast {
+				least = 1
+			}
+			if cell[i] < least || int(cell[i]) >= len(f.levels.names) {
+				return nil, fmt.Errorf("combination %d has level %d of column %q, which has %d", j+1, cell[i], f.levels.column, len(f.levels.names))
+			}
+		}
+		key := cellKey(nil, cell)
+		if _, twice := t.column[string(key)]; twice {
+			return nil, fmt.Errorf("combination %d is there twice", j+1)
+		}
+		t.column[string(key)] = int32(j)
+	}
+	return t, nil
+}
+
+// cellKey are the bytes of a cell, in dst's memory.
+func cellKey(dst []byte, cell []int32) []byte {
+	dst = dst[:0]
+	for _, c := range cell {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(c))
+	}
+	return dst
+}
+
+// Name is the columns joined by colons, or s(g,x) for a random effect.
+func (t *CellsTerm) Name() string { return t.name }
+
+// Kind is Factor for products of factors, Linear with numbers, or Random.
+func (t *CellsTerm) Kind() decompose.Kind { return t.kind }
+
+// Columns are the factors', then the numbers.
+func (t *CellsTerm) Columns() []string {
+	var out []string
+	for _, f := range t.factors {
+		out = append(out, f.levels.column)
+	}
+	for _, n := range t.numbers {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Dim is the number of combinations d.
+func (t *CellsTerm) Dim() int { return len(t.cells) }
+
+// Levels names the combinations in column order: JFK:LAX; none without factors.
+func (t *CellsTerm) Levels() []string {
+	if len(t.factors) == 0 {
+		return nil
+	}
+	out := make([]string, len(t.cells))
+	for j, cell := range t.cells {
+		out[j] = t.cellName(cell)
+	}
+	return out
+}
+
+func (t *CellsTerm) cellName(cell []int32) string {
+	parts := make([]string, len(cell))
+	for i, c := range cell {
+		parts[i] = t.factors[i].levels.names[c]
+	}
+	return strings.Join(parts, ":")
+}
+
+// Eval writes each row's product in the column of its combination, 0 elsewhere
+// (n x d). A level the term was not made with is an error; so is a combination,
+// except for random effects, whose best guess there is 0.
+func (t *CellsTerm) Eval(dst *mat.Dense, b *data.Batch) error {
+	if err := checkShape(t, dst, b); err != nil {
+		return err
+	}
+	codes, values, err := t.rows(b)
+	if err != nil {
+		return err
+	}
+	for i, code := range codes {
+		row := dst.RawRowView(i)
+		clear(row)
+		switch {
+		case code < 0:
+		case values == nil:
+			row[code] = 1
+		default:
+			row[code] = values[i]
+		}
+	}
+	return nil
+}
+
+// EvalSparse gives each row's combination as a code, with the product as value.
+func (t *CellsTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
+	codes, values, err := t.rows(b)
+	if err != nil {
+		return nil, err
+	}
+	return &design.Codes{D: t.Dim(), Code: codes, Value: values}, nil
+}
+
+// rows gives the column of each row (-1: none) and its product (nil: ones).
+func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err error) {
+	n := b.Rows()
+	each := make([][]int32, len(t.factors))
+	for i, f := range t.factors {
+		if each[i], err = f.levels.codes(t.name, b); err != nil {
+			return nil, nil, err
+		}
+	}
+	codes = make([]int32, n)
+	cell, key := make([]int32, len(t.factors)), []byte(nil)
+	for i := range codes {
+		reference := false
+		for l, f := range t.factors {
+			cell[l] = each[l][i]
+			reference = reference || f.contrast && cell[l] == 0
+		}
+		if reference {
+			codes[i] = -1
+			continue
+		}
+		key = cellKey(key, cell)
+		at, ok := t.column[string(key)]
+		switch {
+		case ok:
+			codes[i] = at
+		case t.kind == decompose.Random:
+			codes[i] = -1
+		default:
+			return nil, nil, fmt.Errorf("term %s: data row %d: the combination %s did not occur in the data the term was made from: leave such rows out, or decompose again on data that have it",
+				t.name, b.Row(i)+1, t.cellName(cell))
+		}
+	}
+	for _, name := range t.numbers {
+		x, err := b.Numeric(name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("term %s: %w", t.name, err)
+		}
+		if values == nil {
+			values = make([]float64, n)
+			for i := range values {
+				values[i] = 1
+			}
+		}
+		for i, v := range x {
+			if !finite(v) {
+				return nil, nil, notFinite(t.name, name, v, b.Row(i))
+			}
+			values[i] *= v
+		}
+	}
+	for i, v := range values {
+		if !finite(v) {
+			return nil, nil, fmt.Errorf("term %s: data row %d: the product of %s overflows: rescale the columns", t.name, b.Row(i)+1, quoted(t.numbers))
+		}
+	}
+	return codes, values, nil
+}
+
+type cellsJSON struct {
+	Name    string           `json:"name"`
+	Factors []cellFactorJSON `json:"factors,omitempty"`
+	Numbers []string         `json:"numbers,omitempty"`
+	Cells   [][]int32        `json:"cells"`
+}
+
+type cellFactorJSON struct {
+	Column   string   `json:"column"`
+	Levels   []string `json:"levels"`
+	Contrast bool     `json:"contrast,omitempty"`
+}
+
+// MarshalJSON writes the term's spec for Decode.
+func (t *CellsTerm) MarshalJSON() ([]byte, error) {
+	j := cellsJSON{Name: t.name, Numbers: t.numbers, Cells: t.cells}
+	for _, f := range t.factors {
+		j.Factors = append(j.Factors, cellFactorJSON{f.levels.column, f.levels.names, f.contrast})
+	}
+	return json.Marshal(j)
+}
+
+// isCells tells whether a spec is of a CellsTerm.
+func isCells(spec []byte) bool {
+	var j struct{ Cells json.RawMessage }
+	return json.Unmarshal(spec, &j) == nil && j.Cells != nil
+}
+
+func decodeCells(kind decompose.Kind, spec []byte) (decompose.Term, error) {
+	var j cellsJSON
+	if err := strict(spec, &j); err != nil {
+		return nil, err
+	}
+	var factors []cellFactor
+	for _, f := range j.Factors {
+		l, err := newLevels(f.Column, f.Levels)
+		if err != nil {
+			return nil, err
+		}
+		factors = append(factors, cellFactor{l, f.Contrast})
+	}
+	if len(j.Numbers) > maxFactors || len(factors) > maxFactors {
+		return nil, fmt.Errorf("a product of more than %d columns", maxFactors)
+	}
+	t, err := newCells(j.Name, kind, factors, j.Numbers, j.Cells)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}

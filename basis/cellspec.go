@@ -1,0 +1,308 @@
+package basis
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
+)
+
+// Part is a column of a product: a factor or a number.
+type Part struct {
+	Column string
+	Factor bool
+	// Contrast leaves out the rows of a factor's first level (treatment contrasts),
+	// as R does where the product without this factor is a term of the model too.
+	Contrast bool
+}
+
+const (
+	maxFactors = 10
+	maxRandom  = 5_000 // columns with a dense penalty
+)
+
+// Interaction is the spec of a product of columns, such as origin:dest, dow:x or
+// x:z: a coefficient for each combination of levels that occurs (times the
+// numbers), unpenalised and not centred; what other terms span too is left to the
+// projection, which names it. Label is the term's name; empty: the columns joined
+// by colons.
+func Interaction(label string, parts ...Part) decompose.Spec {
+	return newCellSpec(label, ":", parts)
+}
+
+// RandomEffect is the spec of s(g, bs="re"), s(g, x, bs="re") or s(g, h, bs="re"):
+// a coefficient for each combination of levels that occurs, times the numbers,
+// under a ridge penalty and without a constraint (Wood 2017, 5.8). Of o, SP, Link,
+// Unpenalized and a numeric By (one more number) count.
+func RandomEffect(o *SmoothOptions, parts ...Part) decompose.Spec {
+	var columns []string
+	for _, p := range parts {
+		columns = append(columns, p.Column)
+	}
+	s := newCellSpec("s("+strings.Join(columns, ",")+")", ",", parts)
+	s.random = &SmoothOptions{}
+	if o != nil {
+		*s.random = *o
+	}
+	if s.random.By != "" {
+		s.name += ":" + s.random.By
+		s.parts = append(slices.Clip(s.parts), Part{Column: s.random.By})
+	}
+	return s
+}
+
+func newCellSpec(label, join string, parts []Part) *cellSpec {
+	s := &cellSpec{name: label, parts: slices.Clone(parts), cells: map[string][]int32{}}
+	var columns []string
+	for _, p := range parts {
+		columns = append(columns, p.Column)
+	}
+	if label == "" {
+		s.name = strings.Join(columns, join)
+	}
+	return s
+}
+
+type cellSpec struct {
+	name   string
+	parts  []Part
+	random *SmoothOptions // nil: an interaction
+
+	rows  int64
+	seen  []cellLevels       // of each factor
+	cells map[string][]int32 // combinations, by the levels' order of appearance
+}
+
+// cellLevels numbers the levels of a factor in order of appearance.
+type cellLevels struct {
+	levelScan
+	number map[string]int32
+}
+
+func (s *cellSpec) label() string { return s.name }
+
+func (s *cellSpec) check() error {
+	if len(s.parts) == 0 {
+		return errors.New("it has no columns")
+	}
+	if len(s.parts) > maxFactors {
+		return fmt.Errorf("a product of %d columns: at most %d are possible", len(s.parts), maxFactors)
+	}
+	for i, p := range s.parts {
+		if err := checkColumn(p.Column); err != nil {
+			return err
+		}
+		for _, q := range s.parts[:i] {
+			if p.Column == q.Column && (p.Factor || q.Factor) {
+				return fmt.Errorf("column %q is there twice", p.Column)
+			}
+		}
+	}
+	if o := s.random; o != nil {
+		if err := o.checkFor(0, 1); err != nil {
+			return err
+		}
+		if o.ByFactor || o.ByOrdered {
+			return fmt.Errorf("by = %s is a factor: write s(..., %s, bs = \"re\") for an effect of each combination of levels", o.By, o.By)
+		}
+	}
+	return nil
+}
+
+func (s *cellSpec) Columns() []string {
+	var out, numbers []string
+	for _, p := range s.parts {
+		if p.Factor {
+			out = append(out, p.Column)
+		} else {
+			numbers = append(numbers, p.Column)
+		}
+	}
+	for _, n := range numbers {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (s *cellSpec) NeedsScan() bool {
+	return slices.ContainsFunc(s.parts, func(p Part) bool { return p.Factor })
+}
+
+func (s *cellSpec) Scan(b *data.Batch) error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("term %s: %w", s.name, err)
+	}
+	if s.seen == nil {
+		for _, p := range s.parts {
+			if p.Factor {
+				s.seen = append(s.seen, cellLevels{levelScan{column: p.Column, limit: maxLevels, advice: "is it a number rather than a category?"}, map[string]int32{}})
+			}
+		}
+	}
+	s.rows += int64(b.Rows())
+	each := make([][]int32, len(s.seen))
+	for i := range s.seen {
+		var err error
+		if err = s.seen[i].scan(s.name, b); err != nil {
+			return err
+		}
+		if each[i], err = s.seen[i].codes(b); err != nil {
+			return fmt.Errorf("term %s: %w", s.name, err)
+		}
+	}
+	cell, key := make([]int32, len(each)), []byte(nil)
+	for i := range b.Rows() {
+		for l := range each {
+			cell[l] = each[l][i]
+		}
+		key = cellKey(key, cell)
+		if _, ok := s.cells[string(key)]; !ok {
+			if limit := s.limit(); len(s.cells) == limit {
+				return fmt.Errorf("term %s: data row %d: more than %d combinations of levels: is one of the columns a number rather than a category?", s.name, b.Row(i)+1, limit)
+			}
+			s.cells[string(key)] = slices.Clone(cell)
+		}
+	}
+	return nil
+}
+
+// limit is the most columns: a ridge is a dense matrix.
+func (s *cellSpec) limit() int {
+	if s.random != nil {
+		return maxRandom
+	}
+	return maxLevels
+}
+
+// codes numbers the levels of b's rows in order of appearance.
+func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
+	out := make([]int32, b.Rows())
+	numbered := func(name string) int32 {
+		at, ok := s.number[name]
+		if !ok {
+			at = int32(len(s.number))
+			s.number[name] = at
+		}
+		return at
+	}
+	if !b.Categorical(s.column) {
+		x, err := b.Numeric(s.column)
+		if err != nil {
+			return nil, err
+		}
+		known := map[float64]int32{}
+		for i, v := range x {
+			at, ok := known[v]
+			if !ok {
+				at = numbered(data.LevelText(v + 0)) // -0 is 0
+				known[v] = at
+			}
+			out[i] = at
+		}
+		return out, nil
+	}
+	c, err := b.Codes(s.column)
+	if err != nil {
+		return nil, err
+	}
+	own := make([]int32, len(c.Levels))
+	for i := range own {
+		own[i] = -1
+	}
+	for i, code := range c.Index { // scan has checked the codes
+		if own[code] < 0 {
+			own[code] = numbered(c.Levels[code])
+		}
+		out[i] = own[code]
+	}
+	return out, nil
+}
+
+func (s *cellSpec) Build() ([]decompose.Block, error) {
+	b, err := s.build()
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", s.name, err)
+	}
+	return []decompose.Block{b}, nil
+}
+
+func (s *cellSpec) build() (decompose.Block, error) {
+	if err := s.check(); err != nil {
+		return decompose.Block{}, err
+	}
+	t, err := s.term()
+	if err != nil {
+		return decompose.Block{}, err
+	}
+	b := decompose.Block{Term: t}
+	if o := s.random; o != nil && !o.Unpenalized {
+		b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(t.Dim())}, SP: o.SP}
+		if o.Link != "" {
+			b.Penalty.Link = []string{o.Link + ".1"}
+		}
+	}
+	return b, nil
+}
+
+func (s *cellSpec) term() (*CellsTerm, error) {
+	kind := decompose.Factor
+	var numbers []string
+	var factors []cellFactor
+	var place [][]int32 // of each factor: number of appearance -> level
+	for _, p := range s.parts {
+		if !p.Factor {
+			numbers, kind = append(numbers, p.Column), decompose.Linear
+			continue
+		}
+		if s.rows == 0 {
+			return nil, fmt.Errorf("no rows were scanned for the levels of column %q", p.Column)
+		}
+		seen := &s.seen[len(factors)]
+		l, err := newLevels(p.Column, seen.names())
+		if err != nil {
+			return nil, err
+		}
+		if len(l.names) == 1 && s.random == nil {
+			return nil, fmt.Errorf("column %q has one level only, %q: leave it out", p.Column, l.names[0])
+		}
+		to := make([]int32, len(l.names))
+		for name, at := range seen.number {
+			to[at] = l.index[name]
+		}
+		factors, place = append(factors, cellFactor{l, p.Contrast}), append(place, to)
+	}
+	if s.random != nil {
+		kind = decompose.Random
+	}
+	if len(factors) == 0 {
+		return newCells(s.name, kind, nil, numbers, [][]int32{{}})
+	}
+	var cells [][]int32
+	for _, seen := range s.cells {
+		cell, reference := make([]int32, len(seen)), false
+		for i, at := range seen {
+			cell[i] = place[i][at]
+			reference = reference || factors[i].contrast && cell[i] == 0
+		}
+		if !reference {
+			cells = append(cells, cell)
+		}
+	}
+	slices.SortFunc(cells, func(a, b []int32) int { // the first factor changes fastest, as in R
+		for i := len(a) - 1; i >= 0; i-- {
+			if a[i] != b[i] {
+				return int(a[i]) - int(b[i])
+			}
+		}
+		return 0
+	})
+	return newCells(s.name, kind, factors, numbers, cells)
+}

@@ -1,0 +1,161 @@
+package basis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/design"
+)
+
+// FactorSmoothTerm is a smooth of one column for each level of a factor, all on
+// one basis in its natural parametrisation (Wood 2017, 5.4.2): row i holds b(x)'P
+// in the columns of its level, 0 elsewhere.
+type FactorSmoothTerm struct {
+	name   string
+	column string
+	basis  spline
+	to     *mat.Dense // P, k x k
+	levels *levels
+}
+
+func newFactorSmooth(column string, basis spline, to *mat.Dense, l *levels) (*FactorSmoothTerm, error) {
+	k := basis.dim()
+	if r, c := to.Dims(); r != k || c != k {
+		return nil, fmt.Errorf("the parametrisation is %d x %d for %d basis functions", r, c, k)
+	}
+	if len(l.names) < 2 {
+		return nil, fmt.Errorf("column %q has one level only: use s(%s)", l.column, column)
+	}
+	if k*len(l.names) > maxRandom {
+		return nil, fmt.Errorf("%d basis functions for %d levels are more than %d columns: lower k", k, len(l.names), maxRandom)
+	}
+	return &FactorSmoothTerm{"s(" + column + "," + l.column + ")", column, basis, to, l}, nil
+}
+
+// Name is mgcv's label, s(x,g).
+func (t *FactorSmoothTerm) Name() string { return t.name }
+
+// Kind is decompose.Random: all of the term is penalised.
+func (t *FactorSmoothTerm) Kind() decompose.Kind { return decompose.Random }
+
+// Columns are the smooth's column and the factor.
+func (t *FactorSmoothTerm) Columns() []string { return []string{t.column, t.levels.column} }
+
+// Dim is k times the number of levels.
+func (t *FactorSmoothTerm) Dim() int { return t.basis.dim() * len(t.levels.names) }
+
+// Eval overwrites dst (n x d). A value that is not finite, or a level the term was
+// not made with, is an error.
+func (t *FactorSmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
+	if err := checkShape(t, dst, b); err != nil {
+		return err
+	}
+	k := t.basis.dim()
+	codes, values, err := t.rows(b)
+	if err != nil {
+		return err
+	}
+	for i, code := range codes {
+		row := dst.RawRowView(i)
+		clear(row)
+		copy(row[int(code)*k:], values[i*k:(i+1)*k])
+	}
+	return nil
+}
+
+// EvalSparse gives the k values of each row.
+func (t *FactorSmoothTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
+	codes, values, err := t.rows(b)
+	if err != nil {
+		return nil, err
+	}
+	k := t.basis.dim()
+	s := &design.Sparse{D: t.Dim(), K: k, Index: make([]int32, len(values)), Value: values}
+	for i, code := range codes {
+		for l := range k {
+			s.Index[i*k+l] = code*int32(k) + int32(l)
+		}
+	}
+	return s, nil
+}
+
+// rows gives each row's level and its k values.
+func (t *FactorSmoothTerm) rows(b *data.Batch) ([]int32, []float64, error) {
+	codes, err := t.levels.codes(t.name, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := margin{columns: []string{t.column}, spline: t.basis}
+	rows, err := m.eval(t.name, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := rows.dim
+	values := make([]float64, len(codes)*k)
+	raw := make([]float64, k)
+	for i := range codes {
+		rows.dense(raw, i)
+		out := values[i*k : (i+1)*k]
+		for l, v := range raw {
+			if v == 0 {
+				continue
+			}
+			for j, p := range t.to.RawRowView(l) {
+				out[j] += v * p
+			}
+		}
+	}
+	return codes, values, nil
+}
+
+type factorSmoothJSON struct {
+	Column string     `json:"column"`
+	Factor string     `json:"factor"`
+	Levels []string   `json:"levels"`
+	Smooth smoothJSON `json:"smooth"`
+	Map    floats64   `json:"map"` // P, row by row
+}
+
+// MarshalJSON writes the term's spec for Decode.
+func (t *FactorSmoothTerm) MarshalJSON() ([]byte, error) {
+	s, err := writeSpline(t.basis)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(factorSmoothJSON{t.column, t.levels.column, t.levels.names, s, t.to.RawMatrix().Data})
+}
+
+func decodeFactorSmooth(spec []byte) (decompose.Term, error) {
+	var j factorSmoothJSON
+	if err := strict(spec, &j); err != nil {
+		return nil, err
+	}
+	if err := checkColumn(j.Column); err != nil {
+		return nil, err
+	}
+	basis, err := readSpline(&j.Smooth)
+	if err != nil {
+		return nil, err
+	}
+	k := basis.dim()
+	if len(j.Map) != k*k {
+		return nil, fmt.Errorf("the parametrisation has %d numbers for %d basis functions", len(j.Map), k)
+	}
+	l, err := newLevels(j.Factor, j.Levels)
+	if err != nil {
+		return nil, err
+	}
+	if j.Factor == j.Column {
+		return nil, errors.New("the factor is the smooth's column")
+	}
+	t, err := newFactorSmooth(j.Column, basis, mat.NewDense(k, k, j.Map), l)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}

@@ -1,0 +1,488 @@
+package basis
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
+)
+
+// maxTensor bounds the columns of a tensor product.
+const maxTensor = 5_000
+
+// Margin is one factor of a tensor product before its data scan: a basis of one
+// column, of several, or (both nil) the levels of a categorical column under a
+// ridge, mgcv's "re".
+type Margin struct {
+	Columns []string
+	Basis   Univariate   // of one column
+	Surface Multivariate // of several
+	// Uncentred leaves a margin of an interaction as it is (an entry of mgcv's mc that
+	// is FALSE).
+	Uncentred bool
+}
+
+// TensorOptions are the choices for Tensor; nil and the zero value are the
+// defaults. SP has an entry for each margin.
+type TensorOptions struct {
+	SmoothOptions
+	// Interaction centres the margins first, so that their main effects are not
+	// among the product's functions: mgcv's ti in place of te.
+	Interaction bool
+	// Raw keeps the margins' coefficients as they are; by default those of one column
+	// whose coefficients are not function values already are turned into values at
+	// equispaced points, so that the penalties do not depend on the basis (np = TRUE
+	// in mgcv; Wood 2006).
+	Raw bool
+}
+
+// Tensor is the spec of te(...) or ti(...): the tensor product of the margins, one
+// penalty for each, S_i between identities, scaled to a largest eigenvalue of 1
+// before the usual scaling (Wood 2017, 5.6). te is centred as a whole. ti needs a
+// second scan, for the column means of its margins: see decompose.Rescanner. The
+// spec serves one scan.
+func Tensor(margins []Margin, o *TensorOptions) decompose.Spec {
+	s := &tensorSpec{call: "te", margins: slices.Clone(margins)}
+	if o != nil {
+		s.o = *o
+	}
+	if s.o.Interaction {
+		s.call = "ti"
+	}
+	for i := range s.margins {
+		m := &s.margins[i]
+		s.columns = append(s.columns, m.Columns...)
+		var scan marginScan
+		switch {
+		case len(m.Columns) == 0:
+		case m.Surface != nil:
+			scan.points = newPoints(len(m.Columns), m.Surface.limit())
+		case m.Basis != nil:
+			scan.values = m.Basis.values(m.Columns[0])
+		default:
+			scan.levels = levelScan{column: m.Columns[0], limit: maxByLevels, advice: "each would be a column of the margin"}
+		}
+		s.scans = append(s.scans, scan)
+	}
+	s.name = s.call + "(" + strings.Join(s.columns, ",") + ")"
+	s.by = newByScan(s.o.By, s.o.ByFactor || s.o.ByOrdered)
+	if s.o.By != "" {
+		s.name += ":" + s.o.By
+	}
+	return s
+}
+
+type tensorSpec struct {
+	call, name string
+	columns    []string
+	margins    []Margin
+	o          TensorOptions
+
+	scans []marginScan
+	by    byScan
+	again bool // the second scan is on, or over
+	rows  int64
+}
+
+// marginScan is what is known of a margin.
+type marginScan struct {
+	values values
+	points *points
+	levels levelScan
+
+	built   margin
+	penalty *mat.SymDense
+	sum     []float64 // column sums, from the second scan
+}
+
+func (s *tensorSpec) label() string { return s.name }
+
+func (s *tensorSpec) check() error {
+	if len(s.margins) < 2 {
+		return fmt.Errorf("%s needs 2 margins at least: a smooth of one is s()", s.call)
+	}
+	if err := checkColumns(s.columns); err != nil {
+		return err
+	}
+	for _, m := range s.margins {
+		var err error
+		switch {
+		case len(m.Columns) == 0:
+			err = errors.New("a margin has no columns")
+		case m.Surface != nil:
+			err = m.Surface.settle(len(m.Columns))
+		case len(m.Columns) > 1:
+			err = fmt.Errorf("a margin of %d columns needs a basis of several: %s", len(m.Columns), haveSurfaces())
+		case m.Basis != nil:
+			err = m.Basis.check()
+			if b, ok := m.Basis.(BS); ok && err == nil && len(b.M) > 2 {
+				err = fmt.Errorf("bs with several penalties cannot be a margin: give m = c(%d, %d)", b.M[0], b.M[1])
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.o.Interaction && len(s.o.Point) > 0 {
+		return errors.New("ti takes no pc: its margins are centred")
+	}
+	return s.o.checkFor(len(s.columns), len(s.margins))
+}
+
+func (s *tensorSpec) Columns() []string {
+	out := slices.Clone(s.columns)
+	if s.o.By != "" && !slices.Contains(out, s.o.By) {
+		out = append(out, s.o.By)
+	}
+	return out
+}
+
+func (s *tensorSpec) NeedsScan() bool { return true }
+
+func (s *tensorSpec) Scan(b *data.Batch) error {
+	if s.again {
+		return s.sums(b)
+	}
+	if err := s.check(); err != nil {
+		return fmt.Errorf("term %s: %w", s.name, err)
+	}
+	for i := range s.scans {
+		m, scan := &s.margins[i], &s.scans[i]
+		switch {
+		case m.Surface != nil:
+			x, err := numeric(s.name, m.Columns, b)
+			if err != nil {
+				return err
+			}
+			for d := len(m.Columns); len(x) > 0; x = x[d:] {
+				scan.points.add(x[:d]...)
+			}
+		case m.Basis != nil:
+			if err := scan.values.scan(s.name, b); err != nil {
+				return err
+			}
+		default:
+			if err := scan.levels.scan(s.name, b); err != nil {
+				return err
+			}
+		}
+	}
+	return s.by.scan(s.name, b)
+}
+
+// Again asks for the second scan of an interaction.
+func (s *tensorSpec) Again() (bool, error) {
+	if s.again || !slices.ContainsFunc(s.margins, s.centred) {
+		return false, nil
+	}
+	if err := s.marginBases(); err != nil {
+		return false, fmt.Errorf("term %s: %w", s.name, err)
+	}
+	s.again = true
+	return true, nil
+}
+
+// centred tells whether a margin is centred on its own.
+func (s *tensorSpec) centred(m Margin) bool {
+	return s.o.Interaction && !m.Uncentred && (m.Basis != nil || m.Surface != nil)
+}
+
+// sums adds up the columns of the margins, row by row.
+func (s *tensorSpec) sums(b *data.Batch) error {
+	for i := range s.scans {
+		scan := &s.scans[i]
+		rows, err := scan.built.eval(s.name, b)
+		if err != nil {
+			return err
+		}
+		if scan.sum == nil {
+			scan.sum = make([]float64, rows.dim)
+		}
+		row := make([]float64, rows.dim)
+		for r := range b.Rows() {
+			rows.dense(row, r)
+			floats.Add(scan.sum, row)
+		}
+	}
+	s.rows += int64(b.Rows())
+	return nil
+}
+
+// marginBases makes the margins from the first scan.
+func (s *tensorSpec) marginBases() error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	dim := 1
+	for i := range s.scans {
+		m, scan := &s.margins[i], &s.scans[i]
+		scan.built.columns = m.Columns
+		var err error
+		switch {
+		case m.Surface != nil:
+			scan.built.bs = m.Surface.label()
+			scan.built.surface, scan.penalty, err = m.Surface.surface(m.Columns, scan.points)
+		case m.Basis != nil:
+			scan.built.spline, scan.penalty, err = m.Basis.build(&scan.values)
+		default:
+			if scan.levels.rows == 0 {
+				return fmt.Errorf("no rows were scanned for the levels of column %q", m.Columns[0])
+			}
+			if scan.built.levels, err = newLevels(m.Columns[0], scan.levels.names()); err == nil {
+				scan.penalty = penalty.Ridge(len(scan.built.levels.names))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if dim *= scan.built.dim(); dim > maxTensor {
+			return fmt.Errorf("the product has more than %d columns: lower k", maxTensor)
+		}
+	}
+	return nil
+}
+
+func (s *tensorSpec) Build() ([]decompose.Block, error) {
+	blocks, err := s.build()
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", s.name, err)
+	}
+	return blocks, nil
+}
+
+func (s *tensorSpec) build() ([]decompose.Block, error) {
+	if !s.again {
+		if slices.ContainsFunc(s.margins, s.centred) {
+			return nil, errors.New("ti needs a second scan of the rows: ask Again after the first, as decompose.Scan does")
+		}
+		if err := s.marginBases(); err != nil {
+			return nil, err
+		}
+	} else if s.rows == 0 {
+		return nil, errors.New("no rows were seen in the second scan")
+	}
+	maps := make([]*mat.Dense, len(s.scans))
+	each := make([]*mat.SymDense, len(s.scans))
+	margins := make([]margin, len(s.scans))
+	mapped, random := false, false
+	for i := range s.scans {
+		margins[i] = s.scans[i].built
+		var err error
+		if maps[i], each[i], err = s.coordinates(i); err != nil {
+			return nil, fmt.Errorf("margin %s: %w", strings.Join(s.margins[i].Columns, ","), err)
+		}
+		mapped = mapped || maps[i] != nil
+		random = random || margins[i].levels != nil
+	}
+	term := func(y by) decompose.Term { return newTensor(s.call, margins, y) }
+	block, err := s.o.block(products(each), s.columns, term(by{}))
+	if err != nil {
+		return nil, err
+	}
+	if s.o.Interaction || random {
+		block.Constraint = decompose.Free
+	}
+	if mapped {
+		block.Map = kronecker(maps, margins)
+	}
+	if mapped || s.o.By != "" {
+		plain := &TensorTerm{name: s.name, margins: margins}
+		block.Norm = []decompose.Term{&tensorNorm{plain, maps}}
+	}
+	return s.by.each(block, s.o.ByOrdered, term)
+}
+
+// coordinates gives the map from the coordinates in which margin i enters the
+// product to those of its basis (nil: the same), and its penalty there, with a
+// largest eigenvalue of 1.
+func (s *tensorSpec) coordinates(i int) (*mat.Dense, *mat.SymDense, error) {
+	m, scan := &s.margins[i], &s.scans[i]
+	var to *mat.Dense
+	p := scan.penalty
+	if s.centred(*m) {
+		if len(scan.sum) < 2 {
+			return nil, nil, errors.New("nothing is left of a basis of one function once it is centred")
+		}
+		to = householder(scan.sum)
+		p = congruent(p, to)
+	}
+	if m.Basis != nil && !s.o.Raw {
+		if v, ok := m.Basis.(interface{ valued() bool }); !ok || !v.valued() {
+			if values := valuesAt(scan, to); values != nil {
+				p = congruent(p, values)
+				if to != nil {
+					var product mat.Dense
+					product.Mul(to, values)
+					values = &product
+				}
+				to = values
+			}
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(p, false) {
+		return nil, nil, errors.New("the eigendecomposition of the penalty did not converge")
+	}
+	all := eigen.Values(nil)
+	largest := all[len(all)-1]
+	if !(largest > 0) || !finite(largest) {
+		return nil, nil, errors.New("its penalty is zero: raise k")
+	}
+	var unit mat.SymDense
+	unit.ScaleSym(1/largest, p)
+	return to, &unit, nil
+}
+
+// valuesAt is the map from function values at equispaced points over the range of
+// the data to the coefficients that to maps on; nil where the points do not
+// determine the function well.
+func valuesAt(scan *marginScan, to *mat.Dense) *mat.Dense {
+	n := scan.built.dim()
+	if to != nil {
+		_, n = to.Dims()
+	}
+	at := mat.NewDense(n, scan.built.dim(), nil)
+	lo, hi := scan.values.min, scan.values.max
+	value := make([]float64, scan.built.width())
+	for i := range n {
+		x := lo
+		if n > 1 {
+			x += float64(i) * ((hi - lo) / float64(n-1))
+		}
+		first := scan.built.spline.row(value, x)
+		for l, v := range value {
+			at.Set(i, (first+l)%scan.built.dim(), v)
+		}
+	}
+	if to != nil {
+		var product mat.Dense
+		product.Mul(at, to)
+		at = &product
+	}
+	var svd mat.SVD
+	if !svd.Factorize(at, mat.SVDFull) {
+		return nil
+	}
+	d := svd.Values(nil)
+	const unstable = 4.7e-11 // the double precision to the power 0.66, as in mgcv
+	if !(d[n-1] >= unstable*d[0]) {
+		return nil
+	}
+	var u, v mat.Dense
+	svd.UTo(&u)
+	svd.VTo(&v)
+	for j := range n {
+		for i := range n {
+			v.Set(i, j, v.At(i, j)/d[j])
+		}
+	}
+	var out mat.Dense
+	out.Mul(&v, u.T())
+	return &out
+}
+
+// congruent is t's t.
+func congruent(s *mat.SymDense, t *mat.Dense) *mat.SymDense {
+	var product mat.Dense
+	product.Product(t.T(), s, t)
+	return symmetric(&product)
+}
+
+// householder is an orthonormal basis (d x (d-1)) of what is orthogonal to v: the
+// last columns of the reflection that maps v to its first axis.
+func householder(v []float64) *mat.Dense {
+	d := len(v)
+	z := mat.NewDense(d, d-1, nil)
+	u := slices.Clone(v)
+	norm := floats.Norm(u, 2)
+	if u[0] < 0 {
+		norm = -norm
+	}
+	u[0] += norm
+	uu := floats.Dot(u, u)
+	for i := range d {
+		for j := 1; j < d; j++ {
+			h := 0.0
+			if i == j {
+				h = 1
+			}
+			if uu > 0 {
+				h -= 2 * u[i] * u[j] / uu
+			}
+			z.Set(i, j-1, h)
+		}
+	}
+	return z
+}
+
+// products are the penalties I x ... x S_i x ... x I.
+func products(each []*mat.SymDense) []*mat.SymDense {
+	n := 1
+	for _, s := range each {
+		n *= s.SymmetricDim()
+	}
+	out := make([]*mat.SymDense, len(each))
+	before, after := 1, n
+	for l, s := range each {
+		d := s.SymmetricDim()
+		after /= d
+		out[l] = mat.NewSymDense(n, nil)
+		for a := range before {
+			for c := range after {
+				for i := range d {
+					for j := i; j < d; j++ {
+						out[l].SetSym((a*d+i)*after+c, (a*d+j)*after+c, s.At(i, j))
+					}
+				}
+			}
+		}
+		before *= d
+	}
+	return out
+}
+
+// kronecker multiplies the margins' maps out; nil is the identity.
+func kronecker(maps []*mat.Dense, margins []margin) *mat.Dense {
+	var out *mat.Dense
+	for i, m := range maps {
+		if m == nil {
+			d := margins[i].dim()
+			m = mat.NewDense(d, d, nil)
+			for j := range d {
+				m.Set(j, j, 1)
+			}
+		}
+		if out == nil {
+			out = m
+			continue
+		}
+		var product mat.Dense
+		product.Kronecker(out, m)
+		out = &product
+	}
+	return out
+}
+
+// Notes tells when a margin's knots come from a subsample.
+func (s *tensorSpec) Notes() []string {
+	var notes []string
+	for i, m := range s.margins {
+		scan := &s.scans[i]
+		switch {
+		case m.Surface != nil && scan.points.sampled:
+			notes = append(notes, fmt.Sprintf("term %s: %s have more than %d distinct points; its knots are %d of them, chosen by hash",
+				s.name, quoted(m.Columns), scan.points.limit, scan.points.n()))
+		case m.Basis != nil && scan.values.sampled():
+			notes = append(notes, fmt.Sprintf("term %s: column %q has more than %d distinct values; its knots are found from a part of them, chosen by hash",
+				s.name, m.Columns[0], scan.values.limit))
+		}
+	}
+	return notes
+}
