@@ -264,3 +264,35 @@ func TestSumOfEntangledTermsHasItsBand(t *testing.T) {
 	}
 	near(t, "covariance of x0 with its linear term and its spline", cov[0], cov[1], 1e-9)
 }
+
+func TestWhyTermsAreEntangled(t *testing.T) {
+	tab := table(t, 3000, 18)
+	for formula, want := range map[string]string{
+		`~ x0 + s(x0, bs="ps")`:                  "s(x0) contains the linear effect of x0",
+		`~ factor(year) + s(year, bs="cr", k=4)`: "the levels of factor(year) span any function of year, and so s(year)",
+	} {
+		f, err := basis.Parse(formula, &basis.Options{Schema: tab.Schema()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
+			t.Fatal(err)
+		}
+		blocks, err := decompose.Build(f.Specs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := decompose.With(&blackBox{newFake(1)}, map[string][]decompose.Block{"": blocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := run(t, m, tab, decompose.Options{Method: decompose.PHO})
+		e := r.Predictors[0].Entangled
+		if len(e) != 1 || len(e[0].Terms) != 2 || !strings.Contains(e[0].Reason, want) {
+			t.Errorf("%s: entangled %v, want %q", formula, e, want)
+		}
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), want) {
+			t.Errorf("%s: warnings %q do not say why", formula, r.Warnings)
+		}
+	}
+}

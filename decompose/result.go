@@ -60,6 +60,8 @@ type Predictor struct {
 	Orthogonality float64      `json:"orthogonality"`
 	Aliased       []string     `json:"aliased"` // columns that others span
 	Terms         []TermResult `json:"terms"`
+	// Entangled lists the groups of terms of which only the sum is identified.
+	Entangled []Entanglement `json:"entangled"`
 	// Concurvity lists pairs of terms of which one lies to a large part in the
 	// span of the other.
 	Concurvity     []PairConcurvity `json:"concurvity"`

@@ -202,11 +202,19 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		}
 		out.Terms = append(out.Terms, t)
 	}
+	out.Entangled = []Entanglement{}
+	for _, group := range aliases.groups() {
+		var terms []TermResult
+		for _, j := range group {
+			terms = append(terms, out.Terms[j])
+		}
+		out.Entangled = append(out.Entangled, entanglement(terms))
+	}
 	zero := make([]float64, len(alpha))
 	out.Variance = c.variance(m.SumW, after, alpha)
 	out.VarianceBefore = c.variance(m.SumW, beta, zero)
 	out.Orthogonality = c.orthogonality(m.SumW, alpha, problem, proj)
-	return out, c.warnings(m, &out, proj, aliases, intercept), nil
+	return out, c.warnings(m, &out, proj, intercept), nil
 }
 
 // problem is the projection as penalised least squares, of zeta or, to refit the
@@ -353,7 +361,7 @@ func (c *constrained) columnName(i int) string {
 	return fmt.Sprintf("%s.%d", t.Name(), at+1)
 }
 
-func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projection, aliases aliasing, intercept bool) []string {
+func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projection, intercept bool) []string {
 	var w []string
 	warn := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	if len(c.blocks) == 0 {
@@ -371,14 +379,10 @@ func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projectio
 	if len(p.Aliased) > 0 {
 		warn("%d of %d columns are spanned by others and carry no information of their own: %s", len(p.Aliased), p.Columns, listed(p.Aliased))
 	}
-	if groups := aliases.groups(); len(groups) > 0 {
+	if len(p.Entangled) > 0 {
 		var texts []string
-		for _, group := range groups {
-			var names []string
-			for _, j := range group {
-				names = append(names, p.Terms[j].Name)
-			}
-			texts = append(texts, strings.Join(names, " + "))
+		for _, e := range p.Entangled {
+			texts = append(texts, fmt.Sprintf("%s (%s)", strings.Join(e.Terms, " + "), e.Reason))
 		}
 		warn("only the sum of these terms is identified, not how it is split between them: %s", strings.Join(texts, "; "))
 	}
