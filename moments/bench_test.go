@@ -1,6 +1,7 @@
 package moments_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -12,7 +13,11 @@ import (
 
 // pass reports rows/s of one worker over n rows in merge blocks.
 func pass(b *testing.B, bases []moments.Basis, x []design.Columns, w []float64, n int) {
-	l := moments.Layout{Bases: bases, Predictors: [][]int{nil}, Responses: 1}
+	passBy(b, false, bases, x, w, n)
+}
+
+func passBy(b *testing.B, factor bool, bases []moments.Basis, x []design.Columns, w []float64, n int) {
+	l := moments.Layout{Bases: bases, Predictors: [][]int{nil}, Responses: 1, Factor: factor}
 	for i := range bases {
 		l.Predictors[0] = append(l.Predictors[0], i)
 	}
@@ -44,6 +49,25 @@ func BenchmarkDense(b *testing.B) {
 	}
 	pass(b, []moments.Basis{{Name: "x", Dim: p}}, []design.Columns{design.Dense{Dense: x}}, nil, n)
 	b.ReportMetric(float64(n)*p*(p+1)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// The two routes side by side.
+func BenchmarkRoutes(b *testing.B) {
+	for _, p := range []int{50, 200} {
+		const n = 40_000
+		rng := rand.New(rand.NewPCG(1, 1))
+		x := mat.NewDense(n, p, nil)
+		for i := range n {
+			for j := range p {
+				x.Set(i, j, rng.NormFloat64())
+			}
+		}
+		for _, factor := range []bool{false, true} {
+			b.Run(fmt.Sprintf("p=%d/factor=%v", p, factor), func(b *testing.B) {
+				passBy(b, factor, []moments.Basis{{Name: "x", Dim: p}}, []design.Columns{design.Dense{Dense: x}}, nil, n)
+			})
+		}
+	}
 }
 
 // Ten B-spline-like bases: 4 of 20 columns in each row.

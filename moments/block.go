@@ -47,17 +47,27 @@ type Block struct {
 	views   []*mat.Dense // xx by joined pairs
 	rViews  []*mat.Dense // xr by joined bases
 	panel   panel
+
+	stack *stack // with Layout.Factor, instead of all of the above but the counts
 }
 
 // NewBlock returns an empty block. A faulty layout is reported by Add.
 func NewBlock(l Layout) *Block {
-	return &Block{layout: l.clone(), err: l.Check(), off: l.offsets(), pairs: l.meeting()}
+	b := &Block{layout: l.clone(), err: l.Check(), off: l.offsets(), pairs: l.meeting()}
+	if l.Factor && b.err == nil {
+		b.stack = newStack(b.layout)
+	}
+	return b
 }
 
 // allocate makes the accumulators.
 func (b *Block) allocate() {
 	p, r := b.layout.Columns(), b.layout.Responses
 	b.sum, b.norm = make([]float64, p), make([]float64, len(b.layout.Bases))
+	if b.stack != nil {
+		b.stack.allocate()
+		return
+	}
 	b.shift, b.shiftR = make([]float64, p), make([]float64, r+1)
 	b.xx, b.xr, b.rr = rectangle(p, p), rectangle(p, r+1), rectangle(r+1, r+1)
 }
@@ -93,11 +103,15 @@ func (b *Block) start(x []design.Columns) {
 func (b *Block) Reset() {
 	b.rows, b.positive, b.sumW, b.sumLogW = 0, 0, 0, 0
 	b.closed, b.shifted, b.started = false, false, false
-	if b.rr == nil {
+	if b.sum == nil {
 		return
 	}
 	clear(b.sum)
 	clear(b.norm)
+	if b.stack != nil {
+		b.stack.reset()
+		return
+	}
 	clear(b.shift)
 	clear(b.shiftR)
 	b.xx.Zero()
@@ -122,10 +136,10 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	if b.rr == nil {
+	if b.sum == nil {
 		b.allocate()
 	}
-	if !b.started {
+	if !b.started && b.stack == nil {
 		b.start(x)
 	}
 	for a, c := range x {
@@ -133,7 +147,7 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 			return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 		}
 		b.norm[a] = max(b.norm[a], design.MaxRowNorm(c))
-		if !b.panel.accepts(a, c) {
+		if b.stack == nil && !b.panel.accepts(a, c) {
 			if err := b.flush(); err != nil {
 				return err
 			}
@@ -150,6 +164,11 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 		}
 		b.positive++
 		b.sumLogW += math.Log(wi)
+		if b.stack != nil {
+			b.sumW += wi
+			b.stack.add(x, wi, r, i)
+			continue
+		}
 		b.panel.add(x, wi, r, i)
 		if b.panel.n == panelRows {
 			if err := b.flush(); err != nil {
@@ -198,15 +217,21 @@ func (b *Block) flush() error {
 func (b *Block) Moments() *Moments {
 	b.closed = true
 	m := empty(b.layout, b.pairs)
-	if b.err != nil || b.rr == nil {
+	if b.err != nil || b.sum == nil {
 		return m
 	}
-	// The panel's columns and rows were checked by Add.
-	_ = b.flush()
+	if b.stack == nil {
+		// The panel's columns and rows were checked by Add.
+		_ = b.flush()
+	}
 	m.Rows, m.Positive, m.SumW, m.SumLogW = b.rows, b.positive, b.sumW, b.sumLogW
 	copy(m.Sum, b.sum)
 	copy(m.MaxRowNorm, b.norm)
 	if b.sumW == 0 {
+		return m
+	}
+	if b.stack != nil {
+		b.stack.centre(m)
 		return m
 	}
 	b.centre(m)

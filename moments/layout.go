@@ -15,6 +15,12 @@ type Layout struct {
 	Bases      []Basis // distinct raw bases, in column order
 	Predictors [][]int // predictor k uses bases Predictors[k], increasing
 	Responses  int     // columns of R: the K zetas first
+
+	// Factor holds the triangular factor of the rows (Moments.R) instead of
+	// products: a column's own digits, not those of its square, decide rank. Sparse
+	// columns are filled up: n rows cost 2 n c^2 operations for c columns in any
+	// predictor.
+	Factor bool
 }
 
 // Basis is a group of adjacent raw columns.
@@ -45,7 +51,7 @@ func (l Layout) Columns() int {
 
 // Equal reports whether moments of the two layouts may be merged.
 func (l Layout) Equal(o Layout) bool {
-	return l.Responses == o.Responses && slices.Equal(l.Bases, o.Bases) &&
+	return l.Factor == o.Factor && l.Responses == o.Responses && slices.Equal(l.Bases, o.Bases) &&
 		slices.EqualFunc(l.Predictors, o.Predictors, slices.Equal)
 }
 
@@ -77,7 +83,7 @@ func (l Layout) Check() error {
 
 // clone copies l, so that a caller who changes the slices cannot change sums.
 func (l Layout) clone() Layout {
-	c := Layout{Bases: slices.Clone(l.Bases), Responses: l.Responses}
+	c := Layout{Bases: slices.Clone(l.Bases), Responses: l.Responses, Factor: l.Factor}
 	for _, bases := range l.Predictors {
 		c.Predictors = append(c.Predictors, slices.Clone(bases))
 	}

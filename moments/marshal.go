@@ -13,6 +13,7 @@ import (
 //
 //	"PHOM", version uint16, kind uint16
 //	layout: counts and dimensions as uint32, names as length and bytes
+//	version 2 only: the route as uint32, 1 for the triangular factor
 //	kind 1: one body
 //	kind 2: first and next as int64, then one body per dyadic interval, or an
 //	empty one if there is none
@@ -20,10 +21,13 @@ import (
 //
 // A body holds rows and positive (int64), then float64s: sum w, sum log w, Sum,
 // MaxRowNorm, Mean and its rounding errors, MeanR and its rounding errors, XX's
-// upper triangle by rows, XR by rows, RR's upper triangle by rows. So a file is at least half as large as what it decodes to.
+// upper triangle by rows, XR by rows, RR's upper triangle by rows; or R's upper
+// triangle by rows, with a factor. So a file is at least half as large as what it
+// decodes to. Products are written as version 1, so that any program reads them.
 const (
 	magic       = "PHOM"
 	version     = 1
+	factored    = 2 // version with a factor
 	kindMoments = 1
 	kindSum     = 2
 	headerSize  = 8
@@ -41,7 +45,7 @@ func (m *Moments) MarshalBinary() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	out := appendHeader(nil, kindMoments)
+	out := appendHeader(nil, m.Layout, kindMoments)
 	out = appendLayout(out, m.Layout)
 	out = m.appendBody(out)
 	return appendCRC(out), nil
@@ -75,7 +79,7 @@ func (s *Sum) MarshalBinary() ([]byte, error) {
 	if err := s.layout.Check(); err != nil {
 		return nil, err
 	}
-	out := appendHeader(nil, kindSum)
+	out := appendHeader(nil, s.layout, kindSum)
 	out = appendLayout(out, s.layout)
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.first))
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.next))
@@ -130,9 +134,13 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-func appendHeader(out []byte, kind uint16) []byte {
+func appendHeader(out []byte, l Layout, kind uint16) []byte {
+	v := uint16(version)
+	if l.Factor {
+		v = factored
+	}
 	out = append(out, magic...)
-	out = binary.LittleEndian.AppendUint16(out, version)
+	out = binary.LittleEndian.AppendUint16(out, v)
 	return binary.LittleEndian.AppendUint16(out, kind)
 }
 
@@ -156,6 +164,9 @@ func appendLayout(out []byte, l Layout) []byte {
 		}
 	}
 	put(l.Responses)
+	if l.Factor {
+		put(1)
+	}
 	return out
 }
 
@@ -174,6 +185,15 @@ func (m *Moments) values(visit func(*float64)) {
 		for j := range s {
 			visit(&s[j])
 		}
+	}
+	if m.R != nil {
+		r := m.R.RawTriangular()
+		for i := range r.N {
+			for j := i; j < r.N; j++ {
+				visit(&r.Data[i*r.Stride+j])
+			}
+		}
+		return
 	}
 	visitTriangle(m.XX, visit)
 	xr := m.XR.RawMatrix().Data

@@ -58,12 +58,16 @@ func TestRoundTrip(t *testing.T) {
 func TestDamage(t *testing.T) {
 	s := awkward(40, true, 32)
 	a := sum(t, s.layout, s.leaves(t, 10), 0, 3)
+	s.layout.Factor = true
+	factor := sum(t, s.layout, s.leaves(t, 10), 0, 3)
 	for _, c := range []struct {
 		data []byte
 		read func([]byte) error
 	}{
 		{marshal(t, a), func(d []byte) error { return new(moments.Sum).UnmarshalBinary(d) }},
 		{marshal(t, a.Total()), func(d []byte) error { return new(moments.Moments).UnmarshalBinary(d) }},
+		{marshal(t, factor), func(d []byte) error { return new(moments.Sum).UnmarshalBinary(d) }},
+		{marshal(t, factor.Total()), func(d []byte) error { return new(moments.Moments).UnmarshalBinary(d) }},
 	} {
 		if err := c.read(c.data); err != nil {
 			t.Fatal(err)
@@ -85,8 +89,8 @@ func TestDamage(t *testing.T) {
 			t.Error("a byte too many: no error")
 		}
 		version := bytes.Clone(c.data)
-		version[4] = 2
-		if err := c.read(version); err == nil || err.Error() != "moments: format version 2; this program reads version 1" {
+		version[4] = 3
+		if err := c.read(version); err == nil || err.Error() != "moments: format version 3; this program reads versions 1 and 2" {
 			t.Error(err)
 		}
 		version[0] = 'X'
@@ -132,8 +136,8 @@ func TestImpossibleSums(t *testing.T) {
 }
 
 // crafted is a well-sealed layout of absurd size.
-func crafted(kind byte, words ...uint32) []byte {
-	data := []byte{'P', 'H', 'O', 'M', 1, 0, kind, 0}
+func crafted(version, kind byte, words ...uint32) []byte {
+	data := []byte{'P', 'H', 'O', 'M', version, 0, kind, 0}
 	for _, w := range words {
 		data = binary.LittleEndian.AppendUint32(data, w)
 	}
@@ -143,14 +147,18 @@ func crafted(kind byte, words ...uint32) []byte {
 func TestClaimsAllocateNothing(t *testing.T) {
 	const most = 1<<31 - 1
 	for _, data := range [][]byte{
-		crafted(1, most),
-		crafted(1, 1, 0, most, 1, 1, 0, most),
-		crafted(2, 1, 0, most, 1, 1, 0, 1, 0, 0, 0, 0),
-		crafted(2, 0, 0, 0, 0, 0, most, most),
-		crafted(1, 0, most),
-		crafted(1, 0, 1, most),
-		crafted(1, 0, 0, most),
 		crafted(1, 1, most),
+		crafted(1, 1, 1, 0, most, 1, 1, 0, most),
+		crafted(1, 2, 1, 0, most, 1, 1, 0, 1, 0, 0, 0, 0),
+		crafted(1, 2, 0, 0, 0, 0, 0, most, most),
+		crafted(1, 1, 0, most),
+		crafted(1, 1, 0, 1, most),
+		crafted(1, 1, 0, 0, most),
+		crafted(1, 1, 1, most),
+		crafted(2, 1, 1, 0, most, 1, 1, 0, 1, 1),
+		crafted(2, 2, 1, 0, most, 1, 1, 0, 1, 1, 0, 0, 0, 0),
+		crafted(2, 1, 0, 0, most, 1),
+		crafted(2, 1, 0, 0, 0, 2),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -173,6 +181,15 @@ func seeds(f *testing.F, sums bool) {
 	small := s
 	small.layout = moments.Layout{Bases: s.layout.Bases[2:3], Predictors: [][]int{{0}}, Responses: 3}
 	small.x = s.x[2:3]
+	for range 2 {
+		small.seeds(f, sums)
+		small.layout.Factor = true
+	}
+	data := crafted(1, 1, 1, 0, 2, 1, 1, 0, 1)
+	f.Add(data[:len(data)-4], true)
+}
+
+func (small rowset) seeds(f *testing.F, sums bool) {
 	leaves := small.leaves(f, 10)
 	a := sum(f, small.layout, leaves, 0, 3)
 	if sums {
@@ -181,8 +198,6 @@ func seeds(f *testing.F, sums bool) {
 	} else {
 		f.Add(marshal(f, a.Total()), false)
 	}
-	data := crafted(1, 1, 0, 2, 1, 1, 0, 1)
-	f.Add(data[:len(data)-4], true)
 }
 
 // Whatever is read without error is written as it was read.

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,6 +32,12 @@ type Moments struct {
 	XR *mat.Dense    // p x R: sum w (x - mean)(r - mean)'
 	RR *mat.SymDense // R x R: sum w (r - mean)(r - mean)'
 
+	// R takes the place of XX, XR and RR, which are empty, if Layout.Factor is set:
+	// R'R is the sum of w (x - mean, r - mean)(x - mean, r - mean)' over the c
+	// columns of bases in any predictor, in order, and the responses. Means of other
+	// bases are 0 then. R is upper triangular, (c+R) x (c+R); nil without Factor.
+	R *mat.TriDense
+
 	// What rounding left of the means: mean = Mean + low. With a mean 1e6 times
 	// the standard deviation, differences of rounded means would be good to
 	// 1e-10 only, and so would merged products.
@@ -51,7 +58,7 @@ func empty(l Layout, pairs []pair) *Moments {
 	if l.Check() != nil {
 		p, r = 0, 0
 	}
-	return &Moments{
+	m := &Moments{
 		Layout:     l,
 		Sum:        make([]float64, p),
 		MaxRowNorm: make([]float64, len(l.Bases)),
@@ -59,11 +66,17 @@ func empty(l Layout, pairs []pair) *Moments {
 		MeanR:      make([]float64, r),
 		low:        make([]float64, p),
 		lowR:       make([]float64, r),
-		XX:         symmetric(p),
-		XR:         rectangle(p, r),
-		RR:         symmetric(r),
+		XX:         &mat.SymDense{},
+		XR:         &mat.Dense{},
+		RR:         &mat.SymDense{},
 		pairs:      pairs,
 	}
+	if l.Factor {
+		m.R, m.pairs = triangle(len(l.factored())+r), nil
+		return m
+	}
+	m.XX, m.XR, m.RR = symmetric(p), rectangle(p, r), symmetric(r)
+	return m
 }
 
 func symmetric(n int) *mat.SymDense {
@@ -118,7 +131,7 @@ func (m *Moments) merge(next *Moments) {
 		copy(m.MeanR, next.MeanR)
 		copy(m.low, next.low)
 		copy(m.lowR, next.lowR)
-		m.XX, m.XR, m.RR = clone(next.XX), cloneDense(next.XR), clone(next.RR)
+		m.XX, m.XR, m.RR, m.R = clone(next.XX), cloneDense(next.XR), clone(next.RR), cloneTri(next.R)
 	default:
 		m.update(next)
 	}
@@ -133,7 +146,22 @@ func (m *Moments) update(next *Moments) {
 	f := m.SumW * share
 	d := difference(next.Mean, next.low, m.Mean, m.low)
 	dr := difference(next.MeanR, next.lowR, m.MeanR, m.lowR)
+	if m.R != nil {
+		m.stack(next.R, math.Sqrt(f), d, dr)
+	} else {
+		m.addProducts(next, f, d, dr)
+	}
+	for j := range d {
+		m.Mean[j], m.low[j] = twoSum(m.Mean[j], m.low[j]+share*d[j])
+	}
+	for k := range dr {
+		m.MeanR[k], m.lowR[k] = twoSum(m.MeanR[k], m.lowR[k]+share*dr[k])
+	}
+	m.SumW = total
+}
 
+// addProducts is the update of C by parts.
+func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 	xx, nn := m.XX.RawSymmetric(), next.XX.RawSymmetric()
 	for _, q := range m.pairs {
 		for i := q.offA; i < q.offA+q.dimA; i++ {
@@ -163,13 +191,6 @@ func (m *Moments) update(next *Moments) {
 			rr.Data[k*rr.Stride+l] += ns.Data[k*ns.Stride+l] + fd*dr[l]
 		}
 	}
-	for j := range d {
-		m.Mean[j], m.low[j] = twoSum(m.Mean[j], m.low[j]+share*d[j])
-	}
-	for k := range dr {
-		m.MeanR[k], m.lowR[k] = twoSum(m.MeanR[k], m.lowR[k]+share*dr[k])
-	}
-	m.SumW = total
 }
 
 // Check reports sums that left the range of float64. Means and the diagonals
@@ -178,20 +199,36 @@ func (m *Moments) Check() error {
 	if !finite(m.SumW) || !finite(m.SumLogW) {
 		return fmt.Errorf("moments: the sum of the weights is %g; rescale the weights", m.SumW)
 	}
+	squares, squaresR := m.squares()
 	off := m.Layout.offsets()
 	for b, basis := range m.Layout.Bases {
 		for j := off[b]; j < off[b+1]; j++ {
-			if !finite(m.Sum[j]) || !finite(m.Mean[j]) || !finite(m.XX.At(j, j)) {
+			if !finite(m.Sum[j]) || !finite(m.Mean[j]) || !finite(squares[j]) {
 				return fmt.Errorf("moments: basis %q: the squares of column %d overflow; rescale it", basis.Name, j-off[b])
 			}
 		}
 	}
 	for k := range m.MeanR {
-		if !finite(m.MeanR[k]) || !finite(m.RR.At(k, k)) {
+		if !finite(m.MeanR[k]) || !finite(squaresR[k]) {
 			return fmt.Errorf("moments: the squares of response %d overflow; rescale it", k)
 		}
 	}
 	return nil
+}
+
+// squares are the sums of squares of columns and responses.
+func (m *Moments) squares() (x, r []float64) {
+	if m.R != nil {
+		return m.factorSquares()
+	}
+	x, r = make([]float64, len(m.Mean)), make([]float64, len(m.MeanR))
+	for j := range x {
+		x[j] = m.XX.At(j, j)
+	}
+	for k := range r {
+		r[k] = m.RR.At(k, k)
+	}
+	return x, r
 }
 
 func finite(v float64) bool { return v-v == 0 }
@@ -221,7 +258,7 @@ func (m *Moments) Clone() *Moments {
 	c.MeanR = slices.Clone(m.MeanR)
 	c.low = slices.Clone(m.low)
 	c.lowR = slices.Clone(m.lowR)
-	c.XX, c.XR, c.RR = clone(m.XX), cloneDense(m.XR), clone(m.RR)
+	c.XX, c.XR, c.RR, c.R = clone(m.XX), cloneDense(m.XR), clone(m.RR), cloneTri(m.R)
 	return &c
 }
 

@@ -11,7 +11,10 @@ import (
 var errShort = errors.New("moments: the data end too early: the file is damaged")
 
 // reader takes values off the front of data.
-type reader struct{ data []byte }
+type reader struct {
+	data    []byte
+	version uint16
+}
 
 func (r *reader) uint64() uint64 {
 	v := binary.LittleEndian.Uint64(r.data)
@@ -27,8 +30,9 @@ func open(data []byte, kind uint16) (*reader, error) {
 	if string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("moments: the data begin with %q, not %q: this is no moments file", data[:len(magic)], magic)
 	}
-	if v := binary.LittleEndian.Uint16(data[4:]); v != version {
-		return nil, fmt.Errorf("moments: format version %d; this program reads version %d", v, version)
+	v := binary.LittleEndian.Uint16(data[4:])
+	if v != version && v != factored {
+		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d and %d", v, version, factored)
 	}
 	if k := binary.LittleEndian.Uint16(data[6:]); k != kind {
 		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of blocks)", k, kind)
@@ -37,7 +41,7 @@ func open(data []byte, kind uint16) (*reader, error) {
 	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(data[len(body):]) {
 		return nil, errors.New("moments: the checksum does not match: the file is damaged")
 	}
-	return &reader{body[headerSize:]}, nil
+	return &reader{body[headerSize:], v}, nil
 }
 
 // count reads a number of items of at least size bytes each, all present.
@@ -93,6 +97,16 @@ func (r *reader) layout() (Layout, error) {
 	if l.Responses, err = r.count(0); err != nil {
 		return fail(err)
 	}
+	if r.version == factored {
+		route, err := r.count(0)
+		if err != nil {
+			return fail(err)
+		}
+		if route != 1 {
+			return fail(fmt.Errorf("moments: route %d; this program knows 1, the triangular factor", route))
+		}
+		l.Factor = true
+	}
 	if err := l.Check(); err != nil {
 		return fail(fmt.Errorf("%w: the file is damaged", err))
 	}
@@ -103,7 +117,13 @@ func (r *reader) layout() (Layout, error) {
 // their size is allocated.
 func (r *reader) bodies(l Layout, n int) error {
 	p, k := float64(l.Columns()), float64(l.Responses)
-	sums := 2 + 3*p + float64(len(l.Bases)) + 2*k + p*(p+1)/2 + p*k + k*(k+1)/2
+	sums := 2 + 3*p + float64(len(l.Bases)) + 2*k
+	if l.Factor {
+		c := float64(l.factorColumns()) + k
+		sums += c * (c + 1) / 2
+	} else {
+		sums += p*(p+1)/2 + p*k + k*(k+1)/2
+	}
 	if need := float64(n) * (16 + 8*sums); need != float64(len(r.data)) {
 		return fmt.Errorf("moments: %d bytes of sums where the layout needs %.0f: the file is damaged", len(r.data), need)
 	}
@@ -130,15 +150,19 @@ func (m *Moments) readBody(r *reader) error {
 	if m.SumW < 0 || (m.SumW > 0) != (m.Positive > 0) {
 		return fmt.Errorf("moments: weights of %d rows sum to %g: the file is damaged", m.Positive, m.SumW)
 	}
-	for j := range m.Mean {
-		if v := m.XX.At(j, j); v < 0 {
+	squares, squaresR := m.squares()
+	for j, v := range squares {
+		if v < 0 {
 			return fmt.Errorf("moments: column %d has the sum of squares %g: the file is damaged", j, v)
 		}
 	}
-	for k := range m.MeanR {
-		if v := m.RR.At(k, k); v < 0 {
+	for k, v := range squaresR {
+		if v < 0 {
 			return fmt.Errorf("moments: response %d has the sum of squares %g: the file is damaged", k, v)
 		}
+	}
+	if m.R != nil { // finite entries may have infinite squares
+		return m.Check()
 	}
 	if n := m.strays(); n > 0 {
 		return fmt.Errorf("moments: %d products of columns that never meet: the file is damaged", n)

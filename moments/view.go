@@ -16,6 +16,10 @@ type View struct {
 	Rows, Positive int64
 	SumW, SumLogW  float64
 
+	// R is the upper triangular factor of the centred [X z] ((q+1) x (q+1)), of
+	// which XX, XR and RR are the products, if the layout asks for factors; else nil.
+	R *mat.TriDense
+
 	XX         *mat.SymDense // q x q, centred
 	XR         []float64     // q: centred X'Wz
 	RR         float64       // centred z'Wz
@@ -34,7 +38,7 @@ func (m *Moments) Predictor(k int) View {
 	v := View{
 		Bases: slices.Clone(m.Layout.Predictors[k]), Starts: []int{0},
 		Rows: m.Rows, Positive: m.Positive, SumW: m.SumW, SumLogW: m.SumLogW,
-		RR: m.RR.At(k, k), MeanR: m.MeanR[k],
+		MeanR: m.MeanR[k],
 	}
 	off := m.Layout.offsets()
 	var at []int // the view's columns among the p
@@ -46,10 +50,18 @@ func (m *Moments) Predictor(k int) View {
 		v.MaxRowNorm = append(v.MaxRowNorm, m.MaxRowNorm[b])
 	}
 	q := len(at)
-	v.XX = symmetric(q)
-	v.XR, v.Mean, v.Sum = make([]float64, q), make([]float64, q), make([]float64, q)
+	v.XX, v.XR = symmetric(q), make([]float64, q)
+	v.Mean, v.Sum = make([]float64, q), make([]float64, q)
 	for i, a := range at {
-		v.XR[i], v.Mean[i], v.Sum[i] = m.XR.At(a, k), m.Mean[a], m.Sum[a]
+		v.Mean[i], v.Sum[i] = m.Mean[a], m.Sum[a]
+	}
+	if m.R != nil {
+		v.factor(m, at, k)
+		return v
+	}
+	v.RR = m.RR.At(k, k)
+	for i, a := range at {
+		v.XR[i] = m.XR.At(a, k)
 		for j := i; j < q; j++ {
 			v.XX.SetSym(i, j, m.XX.At(a, at[j]))
 		}
