@@ -25,15 +25,15 @@ type criterion struct {
 
 	a       *mat.SymDense // X'WX + S, scaled to a unit diagonal
 	e       []float64     // alpha = e * scaled alpha, e = diag^-1/2
-	chol    mat.Cholesky
+	chol    factor
 	inverse *mat.SymDense // (X'WX + S)^-1, in the coordinates of the overlaps
 	alpha   []float64
 	inner   []float64  // alpha in the coordinates of the overlaps
 	overlap []*overlap // one per block; nil for a block with one penalty
 	work    []float64
 	rows    int        // of the stacked roots
-	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'
-	m, m2   *mat.Dense // rows x rows
+	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
+	m, m2   *mat.Dense // rows x rows; m2 is nil until it is needed
 	g, h    []float64  // rows
 }
 
@@ -78,8 +78,10 @@ func newCriterion(s *system, o *Options, links []int) *criterion {
 	c.overlap = make([]*overlap, len(s.blocks))
 	if k := len(s.penalties); k > 0 {
 		c.rows = s.penalties[k-1].lo + s.penalties[k-1].rank
-		c.half = mat.NewDense(s.penalised, c.rows, nil)
-		c.m, c.m2 = mat.NewDense(c.rows, c.rows, nil), mat.NewDense(c.rows, c.rows, nil)
+		c.m = mat.NewDense(c.rows, c.rows, nil)
+		if !s.diagonal() {
+			c.half = mat.NewDense(s.penalised, c.rows, nil)
+		}
 		c.g, c.h = make([]float64, c.rows), make([]float64, c.rows)
 	}
 	return c
@@ -121,10 +123,10 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 			raw.Data[i*raw.Stride+j] *= c.e[i] * c.e[j]
 		}
 	}
-	if !c.chol.Factorize(c.a) {
+	if !c.chol.factorize(c.a) {
 		return 0, false
 	}
-	logDet += c.chol.LogDet()
+	logDet += c.chol.logDet()
 	c.solveInto(c.alpha, c.cross)
 	return logDet, finite(logDet)
 }
@@ -132,8 +134,13 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 // intoOverlap changes the coordinates of a block of the matrix a, and adds its
 // total penalty, there the identity.
 func (c *criterion) intoOverlap(b *block, o *overlap) {
-	var columns mat.Dense
-	columns.Mul(pick(mat.DenseCopyOf(c.a), nil, sequence(c.q)[b.lo:b.lo+b.dim]), o.to)
+	old := mat.NewDense(c.q, b.dim, nil)
+	for i := range c.q {
+		for j := range b.dim {
+			old.Set(i, j, c.a.At(i, b.lo+j))
+		}
+	}
+	columns := product(old, o.to)
 	var own mat.Dense
 	own.Mul(o.to.T(), columns.Slice(b.lo, b.lo+b.dim, 0, b.dim))
 	for j := range b.dim {
@@ -162,10 +169,7 @@ func (c *criterion) solveInto(dst, b []float64) {
 	for i, e := range c.e {
 		c.work[i] *= e
 	}
-	v := mat.NewVecDense(c.q, c.work)
-	// The error is a warning about the condition number, which the scaled
-	// factor overstates; A is positive definite here.
-	_ = c.chol.SolveVecTo(v, v)
+	c.chol.solve(c.work)
 	for i, e := range c.e {
 		c.inner[i] = c.work[i] * e
 	}
@@ -196,7 +200,7 @@ func (c *criterion) innerBasis() *mat.Dense {
 
 // invert sets inverse = A^-1 from the factor at hand.
 func (c *criterion) invert() {
-	_ = c.chol.InverseTo(c.inverse) // a warning only, as in solveInto
+	c.chol.inverseTo(c.inverse)
 	raw := c.inverse.RawSymmetric()
 	for i := range c.q {
 		for j := i; j < c.q; j++ {
@@ -341,6 +345,10 @@ func (c *criterion) rootTimesAlpha(rho []float64) {
 // middle sets the blocks M_jk = sqrt(lambda_j lambda_k) root_j A^-1 root_k' of m,
 // from which every trace in the derivatives follows.
 func (c *criterion) middle(rho []float64) {
+	if c.half == nil {
+		c.middleDiagonal(rho)
+		return
+	}
 	for k := range c.penalties {
 		pen := &c.penalties[k]
 		lo := c.blocks[pen.block].lo
@@ -378,6 +386,25 @@ func (c *criterion) middle(rho []float64) {
 					dst[l] += r * v
 				}
 			}
+		}
+	}
+}
+
+// middleDiagonal is middle where all roots are diagonal.
+func (c *criterion) middleDiagonal(rho []float64) {
+	if len(c.penalties) == 0 {
+		return
+	}
+	root := make([]float64, c.rows)
+	for k := range c.penalties {
+		diag, _ := c.scaledRoot(k, rho)
+		copy(c.part(root, k), diag)
+	}
+	raw, m := c.inverse.RawSymmetric(), c.m.RawMatrix()
+	for i, r := range root { // rows are the coordinates here
+		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+c.rows] {
+			v *= r * root[i+j]
+			m.Data[i*m.Stride+i+j], m.Data[(i+j)*m.Stride+i] = v, v
 		}
 	}
 }

@@ -59,7 +59,10 @@ func (c *criterion) residualAndEDF(p *point) (rss1 []float64, rss2 *mat.SymDense
 	rss1, edf1 = make([]float64, k), make([]float64, k)
 	rss2, edf2 = mat.NewSymDense(k, nil), mat.NewSymDense(k, nil)
 	mat.NewVecDense(c.rows, c.h).MulVec(c.m, mat.NewVecDense(c.rows, c.g))
-	c.m2.Mul(c.m, c.m)
+	if c.m2 == nil {
+		c.m2 = mat.NewDense(c.rows, c.rows, nil)
+	}
+	productInto(c.m2.RawMatrix(), c.m.RawMatrix(), dense(c.m), false)
 	for j := range k {
 		g, h := c.part(c.g, j), c.part(c.h, j)
 		for i := range g {

@@ -301,8 +301,7 @@ func (c *criterion) solveInner(b []float64) []float64 {
 	for i, e := range c.e {
 		x[i] = e * b[i]
 	}
-	v := mat.NewVecDense(c.q, x)
-	_ = c.chol.SolveVecTo(v, v) // a warning only, as in solveInto
+	c.chol.solve(x)
 	for i, e := range c.e {
 		x[i] *= e
 	}

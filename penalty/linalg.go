@@ -1,8 +1,10 @@
 package penalty
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -33,6 +35,9 @@ func orthonormalise(x *mat.Dense, d []float64) (*mat.Dense, float64) {
 // eigenDescending returns eigenvalues from the largest down, eigenvectors in
 // columns.
 func eigenDescending(s *mat.SymDense) ([]float64, *mat.Dense, error) {
+	if values, vectors, ok := diagonalEigen(s); ok {
+		return values, vectors, nil
+	}
 	var e mat.EigenSym
 	if !e.Factorize(s, true) {
 		return nil, nil, fmt.Errorf("the symmetric eigenproblem of size %d did not converge", s.SymmetricDim())
@@ -51,13 +56,36 @@ func eigenDescending(s *mat.SymDense) ([]float64, *mat.Dense, error) {
 	return values, vectors, nil
 }
 
+// diagonalEigen is eigenDescending of a diagonal matrix, as of a random effect.
+func diagonalEigen(s *mat.SymDense) ([]float64, *mat.Dense, bool) {
+	n, raw := s.SymmetricDim(), s.RawSymmetric()
+	values := make([]float64, n)
+	for i := range n {
+		values[i] = raw.Data[i*raw.Stride+i]
+		for _, v := range raw.Data[i*raw.Stride+i+1 : i*raw.Stride+n] {
+			if v != 0 {
+				return nil, nil, false
+			}
+		}
+	}
+	order := sequence(n)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	sorted, vectors := make([]float64, n), mat.NewDense(n, n, nil)
+	for j, i := range order {
+		sorted[j] = values[i]
+		vectors.Set(i, j, 1)
+	}
+	return sorted, vectors, true
+}
+
 // symmetric averages x and x'.
 func symmetric(x *mat.Dense) *mat.SymDense {
 	n, _ := x.Dims()
-	s := mat.NewSymDense(n, nil)
+	s, raw := mat.NewSymDense(n, nil), x.RawMatrix()
+	to := s.RawSymmetric()
 	for i := range n {
 		for j := i; j < n; j++ {
-			s.SetSym(i, j, (x.At(i, j)+x.At(j, i))/2)
+			to.Data[i*to.Stride+j] = (raw.Data[i*raw.Stride+j] + raw.Data[j*raw.Stride+i]) / 2
 		}
 	}
 	return s

@@ -162,11 +162,9 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	}
 	if kept > 0 {
 		uf := pick(u, nil, free)
-		var wf, gf, gff mat.Dense
-		wf.Mul(uf, keep)
-		w.Slice(0, dim, r, s.q).(*mat.Dense).Copy(&wf)
-		gf.Mul(pick(gram, nil, free), keep) // dim x kept
-		gff.Mul(keep.T(), pick(&gf, free, nil))
+		w.Slice(0, dim, r, s.q).(*mat.Dense).Copy(product(uf, keep))
+		gf := product(pick(gram, nil, free), keep) // dim x kept
+		gff := product(mat.DenseCopyOf(keep.T()), pick(gf, free, nil))
 		for c := range kept {
 			for a, i := range penalised {
 				rotated.Set(a, r+c, gf.At(i, c))
@@ -326,28 +324,16 @@ func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []f
 // rotateBlocks overwrites g with u'g u for the block diagonal u.
 func rotateBlocks(g, u *mat.Dense, terms []Term) {
 	dim, _ := g.Dims()
-	var tmp mat.Dense
 	for _, t := range terms {
 		if t.Dim == 0 || len(t.S) == 0 {
 			continue
 		}
 		lo, hi := t.Start, t.Start+t.Dim
-		ut := u.Slice(lo, hi, lo, hi)
+		ut := mat.DenseCopyOf(u.Slice(lo, hi, lo, hi))
 		columns := g.Slice(0, dim, lo, hi).(*mat.Dense)
-		tmp.Reset()
-		tmp.Mul(columns, ut)
-		columns.Copy(&tmp)
-	}
-	for _, t := range terms {
-		if t.Dim == 0 || len(t.S) == 0 {
-			continue
-		}
-		lo, hi := t.Start, t.Start+t.Dim
-		ut := u.Slice(lo, hi, lo, hi)
+		columns.Copy(product(columns, ut))
 		rows := g.Slice(lo, hi, 0, dim).(*mat.Dense)
-		tmp.Reset()
-		tmp.Mul(ut.T(), rows)
-		rows.Copy(&tmp)
+		rows.Copy(product(mat.DenseCopyOf(ut.T()), rows))
 	}
 }
 
@@ -357,7 +343,15 @@ func rotateBlocks(g, u *mat.Dense, terms []Term) {
 // of X varies only in penalised directions, what is left here is rounding.
 func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Dense, err error) {
 	m := len(free)
-	values, vectors, err := eigenDescending(symmetric(pick(g, free, free)))
+	own := symmetric(pick(g, free, free))
+	if determined(own, unit, tol) {
+		keep = mat.NewDense(m, m, nil)
+		for i := range m {
+			keep.Set(i, i, 1)
+		}
+		return keep, nil, nil
+	}
+	values, vectors, err := eigenDescending(own)
 	if err != nil {
 		return nil, nil, fmt.Errorf("penalty: X'WX has no eigendecomposition: %w", err)
 	}
@@ -380,4 +374,27 @@ func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Den
 		keep = mat.DenseCopyOf(vectors.Slice(0, m, 0, rank))
 	}
 	return keep, mat.DenseCopyOf(vectors.Slice(0, m, rank, m)), nil
+}
+
+// determined tells, without its eigenvalues, that g has full rank by a wide
+// margin: the smallest is at least 1/||g^-1||, the largest at most ||g||. Many
+// columns are usually of full rank, and their eigenvalues are the dearest part.
+func determined(g *mat.SymDense, unit, tol float64) bool {
+	var f factor
+	if !f.factorize(g) {
+		return false
+	}
+	inverse := mat.NewSymDense(g.SymmetricDim(), nil)
+	f.inverseTo(inverse)
+	return 1/mat.Norm(inverse, 2) > 100*tol*tol*math.Max(mat.Norm(g, 2), unit)
+}
+
+// diagonal tells whether every penalty's root is.
+func (s *system) diagonal() bool {
+	for j := range s.penalties {
+		if s.penalties[j].diag == nil {
+			return false
+		}
+	}
+	return true
 }

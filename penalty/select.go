@@ -268,16 +268,13 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
 	if s.q > 0 {
 		f.Vp.ScaleSym(f.Scale, unscaled)
-		f.Ve.ScaleSym(f.Scale, sandwich(mat.DenseCopyOf(unscaled), p.XX))
+		f.Ve.ScaleSym(f.Scale, sandwich(full(unscaled), p.XX))
 	}
 }
 
 // sandwich is b m b'.
 func sandwich(b *mat.Dense, m *mat.SymDense) *mat.SymDense {
-	var bm, bmb mat.Dense
-	bm.Mul(b, m)
-	bmb.Mul(&bm, b.T())
-	return symmetric(&bmb)
+	return symmetric(productTrans(product(b, full(m)), b))
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -143,18 +143,13 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 	if s.dropped != nil { // any positive value along what is not determined
 		a.SymRankK(a, mat.Trace(a)/float64(dim), s.dropped)
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(a) {
+	var chol factor // R' = L
+	if !chol.factorize(a) {
 		return
 	}
-	var r, inverse mat.TriDense
-	chol.UTo(&r)
-	if err := inverse.InverseTri(&r); err != nil {
-		if _, warning := err.(mat.Condition); !warning {
-			return
-		}
-	}
-	ri := mat.DenseCopyOf(&inverse)
+	chol.invert()
+	riTrans := mat.NewDense(dim, dim, chol.inv)
+	ri := mat.DenseCopyOf(riTrans.T())
 	_, columns := star.Dims()
 	sum := mat.NewSymDense(dim, nil)
 	for c := range columns {
@@ -186,16 +181,16 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 				}
 				next++
 			}
-			sr.Slice(t.Start, t.Start+t.Dim, 0, dim).(*mat.Dense).Mul(own, ri.Slice(t.Start, t.Start+t.Dim, 0, dim))
+			productInto(sr.Slice(t.Start, t.Start+t.Dim, 0, dim).(*mat.Dense).RawMatrix(), full(own).RawMatrix(),
+				dense(ri.Slice(t.Start, t.Start+t.Dim, 0, dim).(*mat.Dense)), false)
 		}
-		var phi mat.Dense
-		phi.Mul(ri.T(), sr)
+		phi := product(riTrans, sr)
 		for i := range dim {
 			row := phi.RawRowView(i)
 			clear(row[:i])
 			row[i] /= 2
 		}
-		sum.SymRankK(sum, 1, &phi)
+		sum.AddSym(sum, symmetric(productTrans(phi, phi)))
 	}
 	extra := sandwich(ri, sum)
 	if !finite(mat.Norm(extra, 2)) {
