@@ -104,23 +104,14 @@ func entangled(d *decompose.Predictor) [][]int {
 	for j, t := range d.Terms {
 		at[t.Name] = j
 	}
-	done := make([]bool, len(d.Terms))
 	var out [][]int
-	for first := range d.Terms {
-		if d.Terms[first].Identified || done[first] {
-			continue
-		}
-		set := []int{first}
-		done[first] = true
-		for i := 0; i < len(set); i++ {
-			for _, other := range d.Terms[set[i]].AliasedWith {
-				if j, ok := at[other]; ok && !done[j] {
-					done[j] = true
-					set = append(set, j)
-				}
+	for _, e := range d.Entangled {
+		var set []int
+		for _, name := range e.Terms {
+			if j, ok := at[name]; ok {
+				set = append(set, j)
 			}
 		}
-		slices.Sort(set)
 		out = append(out, set)
 	}
 	return out
@@ -130,8 +121,11 @@ func entangled(d *decompose.Predictor) [][]int {
 // feature: their sum is one curve.
 func sums(d *decompose.Predictor) [][]int {
 	return slices.DeleteFunc(entangled(d), func(set []int) bool {
+		if len(set) < 2 {
+			return true
+		}
 		feature := d.Terms[set[0]].Features
-		return len(set) < 2 || slices.ContainsFunc(set, func(j int) bool {
+		return slices.ContainsFunc(set, func(j int) bool {
 			t := &d.Terms[j]
 			by, _ := byOf(t)
 			return by != "" || len(t.Features) != 1 || t.Features[0] != feature[0]

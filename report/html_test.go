@@ -149,6 +149,8 @@ func TestHostileNames(t *testing.T) {
 		d.Name, d.Status, d.Aliased = name, name, []string{name}
 		d.Concurvity = []decompose.PairConcurvity{{Term: name, With: name}}
 		d.Terms[0].Name, d.Terms[0].Identified, d.Terms[0].AliasedWith = name, false, []string{name}
+		d.Entangled = []decompose.Entanglement{{Terms: []string{name, name}, Reason: name}}
+		d.Terms[0].KCheck = &decompose.KCheck{Index: 0.5, P: 0.01, Rows: 100}
 		one := 0.5
 		d.Importance = []decompose.Importance{{Feature: name, Terms: []string{name}, McFadden: &one, DeltaLogLikPerRow: &one}}
 		for i := range effects {
