@@ -158,8 +158,8 @@ func TestThinPlatePenaltyIsTheIntegral(t *testing.T) {
 		second := func(piece int, h float64) float64 {
 			s := 0.0
 			for j := range radial {
-				c := b.pieces[(piece*radial+j)*4:]
-				s += a.AtVec(j) * (2*c[2] + 6*c[3]*h)
+				c := b.pieces[piece*radial*4+j:]
+				s += a.AtVec(j) * (2*c[2*radial] + 6*c[3*radial]*h)
 			}
 			return s
 		}

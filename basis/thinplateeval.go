@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
@@ -189,7 +190,7 @@ func (b *plate) distances(out, p []float64) {
 // polynomials of degree 2m - 1 between the points and of degree m - 1 beyond
 // (because the weights are orthogonal to polynomials), into their Taylor
 // coefficients at the left end of each piece; for the leftmost, at its right end.
-// pieces is (n + 1) x (k - M) x 2m.
+// pieces is (n + 1) x 2m x (k - M).
 func (b *plate) tabulate() {
 	n, terms, radial := len(b.points), 2*b.m, b.k-b.m
 	b.pieces = make([]float64, (n+1)*radial*terms)
@@ -216,10 +217,7 @@ func (b *plate) tabulate() {
 				power[q] = power[q-1] * (t - p)
 			}
 			for q := range known {
-				v := binomial[q] * power[terms-1-q]
-				for j, w := range b.weights[i*radial : (i+1)*radial] {
-					out[j*terms+q] += v * w
-				}
+				floats.AddScaled(out[q*radial:(q+1)*radial], binomial[q]*power[terms-1-q], b.weights[i*radial:(i+1)*radial])
 			}
 		}
 	}
@@ -235,16 +233,17 @@ func (b *plate) row(out []float64, x float64) int {
 	}
 	h := x - b.points[max(piece-1, 0)]
 	c := b.pieces[piece*radial*terms : (piece+1)*radial*terms]
+	out = out[:b.k]
 	if terms == 4 {
-		for j := range radial {
-			q := c[4*j : 4*j+4 : 4*j+4]
-			out[j] = q[0] + h*(q[1]+h*(q[2]+h*q[3]))
+		c0, c1, c2, c3 := c[:radial], c[radial:2*radial], c[2*radial:3*radial], c[3*radial:4*radial]
+		for j := range c0 {
+			out[j] = c0[j] + h*(c1[j]+h*(c2[j]+h*c3[j]))
 		}
 	} else {
 		for j := range radial {
 			v := 0.0
 			for q := terms - 1; q >= 0; q-- {
-				v = v*h + c[j*terms+q]
+				v = v*h + c[q*radial+j]
 			}
 			out[j] = v
 		}
