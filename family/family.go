@@ -1,9 +1,9 @@
 // Package family holds response distributions on the link scale of K additive
 // predictors: support, log-likelihood, deviance, mean and dispersion.
 //
-// Families are used to say how well a predictor explains a response (McFadden's
-// R2, deviance R2, the paper's section on feature importance), not to fit one;
-// so there are no derivatives here.
+// Families say how well a predictor explains a response (McFadden's
+// R2, deviance R2, the paper's section on feature importance); those that are
+// Differentiable can also be fitted by their gradient.
 //
 // The prior weight w of a row means the same in every family that it means in
 // R's glm: w independent repetitions of the row for binomial and poisson, a

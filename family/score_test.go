@@ -1,0 +1,102 @@
+package family
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// differentiable lists the families with gradients, with a generator of moderate
+// responses for each.
+func differentiable() map[string]struct {
+	f Differentiable
+	y *rapid.Generator[float64]
+} {
+	type entry = struct {
+		f Differentiable
+		y *rapid.Generator[float64]
+	}
+	count := rapid.Map(rapid.IntRange(0, 30), func(i int) float64 { return float64(i) })
+	return map[string]entry{
+		"gaussian":                {Gaussian{}, rapid.Float64Range(-5, 5)},
+		"gaussian log scale":      {GaussianLS{}, rapid.Float64Range(-5, 5)},
+		"gaussian softplus scale": {GaussianLS{Scale: SoftplusScale}, rapid.Float64Range(-5, 5)},
+		"binomial":                {Binomial{}, rapid.Float64Range(0, 1)},
+		"poisson":                 {Poisson{}, count},
+	}
+}
+
+// TestScore compares with central differences of LogLik.
+func TestScore(t *testing.T) {
+	for name, c := range differentiable() {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			k := c.f.Predictors()
+			y, w := c.y.Draw(t, "y"), rapid.Float64Range(0.1, 4).Draw(t, "w")
+			phi := rapid.Float64Range(0.2, 3).Draw(t, "phi")
+			eta := rapid.SliceOfN(rapid.Float64Range(-2, 2), k, k).Draw(t, "eta")
+			grad, info := make([]float64, k), make([]float64, k)
+			c.f.Score(grad, info, y, w, eta, phi)
+			for i := range eta {
+				const h = 1e-5
+				old := eta[i]
+				eta[i] = old + h
+				up := c.f.LogLik(y, w, eta, phi)
+				eta[i] = old - h
+				want := (up - c.f.LogLik(y, w, eta, phi)) / (2 * h)
+				eta[i] = old
+				if math.Abs(grad[i]-want) > 1e-6*(1+math.Abs(want)) {
+					t.Fatalf("predictor %d: score %v, difference quotient %v", i, grad[i], want)
+				}
+				if !(info[i] >= 0) {
+					t.Fatalf("predictor %d: information %v", i, info[i])
+				}
+			}
+			c.f.Score(grad, info, y, 0, eta, phi)
+			for i := range grad {
+				if grad[i] != 0 || info[i] != 0 {
+					t.Fatalf("weight 0: score %v, information %v", grad, info)
+				}
+			}
+		}))
+	}
+}
+
+// TestInformation: the expected square of the score is the information (w = 1),
+// here for families whose expectation is a short sum or a quadrature.
+func TestInformation(t *testing.T) {
+	check := func(name string, f Differentiable, eta []float64, support func(yield func(y, p float64))) {
+		k := f.Predictors()
+		grad, info, sum := make([]float64, k), make([]float64, k), make([]float64, k)
+		support(func(y, p float64) {
+			f.Score(grad, info, y, 1, eta, 1)
+			for i, g := range grad {
+				sum[i] += p * g * g
+			}
+		})
+		for i := range sum {
+			if math.Abs(sum[i]-info[i]) > 1e-4*(1+info[i]) {
+				t.Errorf("%s, predictor %d: E score^2 = %v, information %v", name, i, sum[i], info[i])
+			}
+		}
+	}
+	check("binomial", Binomial{}, []float64{0.4}, func(yield func(y, p float64)) {
+		for _, y := range []float64{0, 1} {
+			yield(y, math.Exp(Binomial{}.LogLik(y, 1, []float64{0.4}, 1)))
+		}
+	})
+	check("poisson", Poisson{}, []float64{0.7}, func(yield func(y, p float64)) {
+		for y := range 60 {
+			yield(float64(y), math.Exp(Poisson{}.LogLik(float64(y), 1, []float64{0.7}, 1)))
+		}
+	})
+	for name, f := range map[string]Differentiable{"gaussian log scale": GaussianLS{}, "gaussian softplus scale": GaussianLS{Scale: SoftplusScale}} {
+		eta := []float64{0.3, -0.2}
+		check(name, f, eta, func(yield func(y, p float64)) {
+			const h = 0.002
+			for y := -12.0; y < 12; y += h {
+				yield(y, h*math.Exp(f.LogLik(y, 1, eta, 1)))
+			}
+		})
+	}
+}
