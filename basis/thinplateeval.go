@@ -24,6 +24,7 @@ type plate struct {
 	constant float64   // of the thin plate function
 
 	packed *kernel.Weights[float64] // weights, for d > 1
+	logs   *logTable                // for d = 2
 	pieces []float64                // for d = 1, see tabulate
 }
 
@@ -133,6 +134,9 @@ func (b *plate) prepare() {
 		b.tabulate()
 		return
 	}
+	if b.d == 2 {
+		b.logs = newLogTable()
+	}
 	b.packed = kernel.Pack(len(b.points)/b.d, b.k-len(b.powers), b.weights, false)
 }
 
@@ -171,14 +175,11 @@ func (b *plate) evaluate(dst []float64, stride int, x []float64) {
 // distances writes the thin plate functions of the distances from p.
 func (b *plate) distances(out, p []float64) {
 	if b.d == 2 && b.m == 2 {
-		c := b.constant / 2
 		for j := range out {
 			u, v := p[0]-b.points[2*j], p[1]-b.points[2*j+1]
-			out[j] = 0
-			if s := u*u + v*v; s > 0 {
-				out[j] = c * s * math.Log(s)
-			}
+			out[j] = u*u + v*v
 		}
+		b.logs.times(b.constant/2, out)
 		return
 	}
 	for j := range out {
