@@ -41,12 +41,16 @@ func (s *search) targets(p *Problem, fixed []bool) ([]*target, error) {
 			a.most += s.kept[i]
 		}
 		a.least = a.most
+		last := -1
 		for j, i := range s.set {
 			pen := &s.penalties[j]
 			if pen.term != number {
 				continue
 			}
-			a.least = a.most - float64(s.blocks[pen.block].dim)
+			if pen.block != last {
+				a.least -= float64(s.blocks[pen.block].dim)
+				last = pen.block
+			}
 			if fixed[pen.index] || contains(a.params, i) {
 				continue
 			}

@@ -101,7 +101,7 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 		rank := 0
 		for i, b := range s.blocks {
 			if s.penalties[b.penalties[0]].term == number {
-				rank = s.blocks[i].dim
+				rank += s.blocks[i].dim
 			}
 		}
 		if rank == 0 {
