@@ -54,17 +54,17 @@ func panels[T Float](s isa, k, n int, w []T, trans bool) []T {
 		tail = panelWidth[T](s, n%nr)
 	}
 	data := aligned[T](k * (n/nr*nr + tail))
-	row, col := n, 1
-	if trans {
-		row, col = 1, k
-	}
-	for j := 0; j < n; j += nr {
+	for j := 0; j < n && k > 0; j += nr {
 		cols := min(nr, n-j)
+		if !trans {
+			runPack[T](s, &pack{dst: at(data, j*k), src: at(w, j), ss: uintptr(n * sizeOf[T]()), rows: uintptr(k), cols: uintptr(cols)})
+			continue
+		}
 		width := panelWidth[T](s, cols)
 		for l := range k {
 			to := data[j*k+l*width:][:cols]
 			for i := range to {
-				to[i] = w[l*row+(j+i)*col]
+				to[i] = w[(j+i)*k+l]
 			}
 		}
 	}
@@ -142,10 +142,9 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 		for l := 0; ; l += kc {
 			t.k = uintptr(min(kc, w.K-l))
 			last := l+kc >= w.K
+			t.relu = 0
 			if relu && last {
 				t.relu = 1
-			} else {
-				t.relu = 0
 			}
 			t.a = at(a, i*lda+l)
 			for j := 0; j < w.N; j += nr {

@@ -22,11 +22,11 @@ static double seconds(void) {
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-/* fill writes multiples of 2^-20 in [-0.5, 0.5): exact in both precisions. */
+/* fill writes numbers in [-0.5, 0.5), rounded to the precision. */
 static void fill(void *v, long n, int single, uint64_t state) {
 	for (long i = 0; i < n; i++) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
-		double x = (double)(state >> 44) / 1048576 - 0.5;
+		double x = (double)(state >> 11) / 9007199254740992.0 - 0.5;
 		if (single) ((float *)v)[i] = (float)x;
 		else ((double *)v)[i] = x;
 	}

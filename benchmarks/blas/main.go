@@ -1,0 +1,345 @@
+// Command blas compares package kernel with OpenBLAS on the products that decide
+// the speed of forward passes and moments: short rounds in turn, so that another
+// load on the machine hits both. benchmarks/blas.sh builds the peer and runs it.
+//
+// Each line of the table is one case; rates are the best round's in GFLOP/s, the
+// ratios are ours/peer of the best rounds and the median over rounds, and the
+// difference is the largest between two results relative to the largest value.
+// Two threads are two callers with half of the rows each, and a peer told to use
+// two.
+// Of several peers (OpenBLAS made to use the code of one processor or another)
+// the fastest counts.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+func main() {
+	peer := flag.String("peer", "", "path of the compiled peer/openblas.c")
+	cores := flag.String("cores", "", "values of OPENBLAS_CORETYPE to try, separated by commas; its own choice is always tried")
+	rounds := flag.Int("rounds", 15, "rounds per case")
+	flag.Parse()
+	if err := run(*peer, strings.Split(*cores, ","), *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "blas:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path string, cores []string, rounds int) error {
+	var peers []*openblas
+	for _, core := range append([]string{""}, cores...) {
+		if core == "" && len(peers) > 0 {
+			continue
+		}
+		p, err := start(path, core)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		fmt.Println("peer:", p.version)
+		peers = append(peers, p)
+	}
+	fmt.Println("| case | threads | ours, GFLOP/s | peer, GFLOP/s | ratio of best | median ratio | answer difference | peer's code |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	var cases []problem
+	for _, shape := range [][3]int{{1024, 200, 200}, {512, 512, 512}} {
+		for _, packed := range []bool{true, false} {
+			cases = append(cases, newGemm[float64](shape, packed), newGemm[float32](shape, packed))
+		}
+	}
+	cases = append(cases, newGram(100_000, 200))
+	for _, c := range cases {
+		for threads := 1; threads <= 2; threads++ {
+			if err := compare(c, peers, threads, rounds); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// problem is one product, ours and how the peer is told of it.
+type problem struct {
+	name, command string
+	flops         float64
+	single        bool
+	run           func(threads, calls int) // each thread does its share of the rows, calls times
+	result        func() []float64
+}
+
+func compare(c problem, peers []*openblas, threads, rounds int) error {
+	c.run(threads, 1)
+	begin := time.Now()
+	c.run(threads, 1)
+	// About 30 ms each.
+	calls := max(1, int(30*time.Millisecond/max(time.Since(begin), time.Microsecond)))
+	peers, err := fastest(peers, c, threads, calls)
+	if err != nil {
+		return err
+	}
+	ours := math.Inf(1)
+	theirs := make([]float64, len(peers))
+	ratios := make([][]float64, len(peers))
+	for i := range theirs {
+		theirs[i] = math.Inf(1)
+	}
+	for range rounds {
+		begin := time.Now()
+		c.run(threads, calls)
+		our := time.Since(begin).Seconds() / float64(calls)
+		ours = min(ours, our)
+		for i, p := range peers {
+			took, err := p.time(calls)
+			if err != nil {
+				return err
+			}
+			if threads > 1 {
+				time.Sleep(spinning)
+			}
+			theirs[i] = min(theirs[i], took)
+			ratios[i] = append(ratios[i], took/our)
+		}
+	}
+	best := 0
+	for i := range theirs {
+		if theirs[i] < theirs[best] {
+			best = i
+		}
+	}
+	difference, err := peers[best].difference(c)
+	if err != nil {
+		return err
+	}
+	slices.Sort(ratios[best])
+	fmt.Printf("| %s | %d | %.1f | %.1f | %.2f | %.2f | %.1e | %s |\n", c.name, threads, c.flops/ours/1e9, c.flops/theirs[best]/1e9,
+		theirs[best]/ours, ratios[best][rounds/2], difference, peers[best].core)
+	return nil
+}
+
+// spinning is how long OpenBLAS's threads wait for work without sleeping, and a
+// little more: nobody else should be measured meanwhile.
+const spinning = 60 * time.Millisecond
+
+// fastest tries each peer on the problem and keeps the fastest two.
+func fastest(peers []*openblas, c problem, threads, calls int) ([]*openblas, error) {
+	took := map[*openblas]float64{}
+	for _, p := range peers {
+		if err := p.ask(c.command, fmt.Sprintf("threads %d", threads), "run 1"); err != nil {
+			return nil, err
+		}
+		took[p] = math.Inf(1)
+		for range 3 {
+			t, err := p.time(calls)
+			if err != nil {
+				return nil, err
+			}
+			took[p] = min(took[p], t)
+		}
+		if threads > 1 {
+			time.Sleep(spinning)
+		}
+	}
+	peers = slices.Clone(peers)
+	slices.SortFunc(peers, func(p, q *openblas) int { return cmp.Compare(took[p], took[q]) })
+	return peers[:min(2, len(peers))], nil
+}
+
+// fill is fill of peer/openblas.c.
+func fill[T kernel.Float](v []T, state uint64) {
+	for i := range v {
+		state = state*6364136223846793005 + 1442695040888963407
+		v[i] = T(float64(state>>11)/(1<<53) - 0.5)
+	}
+}
+
+func newGemm[T kernel.Float](shape [3]int, packed bool) problem {
+	m, n, k := shape[0], shape[1], shape[2]
+	a, b, c := make([]T, m*k), make([]T, k*n), make([]T, m*n)
+	fill(a, 1)
+	fill(b, 2)
+	_, single := any(a).([]float32)
+	p := problem{flops: 2 * float64(m) * float64(n) * float64(k), single: single, result: func() []float64 { return widened(c) }}
+	precision := 'd'
+	p.name = "gemm f64"
+	if single {
+		p.name, precision = "gemm f32", 's'
+	}
+	p.name = fmt.Sprintf("%s %dx%dx%d", p.name, m, n, k)
+	p.command = fmt.Sprintf("gemm %c %d %d %d", precision, m, n, k)
+	w := kernel.Pack(k, n, b, false)
+	rows := func(from, to int) { kernel.Gemm(c[from*n:to*n], a[from*k:to*k], b, to-from, n, k) }
+	if packed {
+		p.name += ", weights packed once"
+		rows = func(from, to int) { w.Mul(c[from*n:to*n], n, a[from*k:to*k], k, to-from, nil) }
+	}
+	p.run = func(threads, calls int) {
+		parts(threads, func(i int) {
+			for range calls {
+				rows(i*m/threads, (i+1)*m/threads)
+			}
+		})
+	}
+	return p
+}
+
+// newGram adds panels of rows as moments does; every thread has its own sums.
+func newGram(n, p int) problem {
+	const panel = 256
+	a := make([]float64, n*p)
+	fill(a, 1)
+	sums := [2][]float64{make([]float64, p*p), make([]float64, p*p)}
+	return problem{
+		name:    fmt.Sprintf("X'X f64 %dx%d", n, p),
+		command: fmt.Sprintf("syrk d %d %d 0", n, p),
+		flops:   float64(n) * float64(p) * float64(p+1),
+		run: func(threads, calls int) {
+			parts(threads, func(t int) {
+				for range calls {
+					clear(sums[t])
+					for i := t * n / threads; i < (t+1)*n/threads; i += panel {
+						rows := min(panel, (t+1)*n/threads-i)
+						kernel.AddGram(sums[t], p, a[i*p:], p, p, rows, nil)
+					}
+				}
+			})
+			for t := 1; t < threads; t++ {
+				kernel.Add(sums[0], sums[0], sums[t])
+			}
+		},
+		result: func() []float64 {
+			upper := make([]float64, p*p) // the peer leaves the rest 0
+			for i := range p {
+				copy(upper[i*p+i:(i+1)*p], sums[0][i*p+i:(i+1)*p])
+			}
+			return upper
+		},
+	}
+}
+
+// parts runs f(0) to f(threads-1) side by side.
+func parts(threads int, f func(i int)) {
+	var all sync.WaitGroup
+	for i := 1; i < threads; i++ {
+		all.Go(func() { f(i) })
+	}
+	f(0)
+	all.Wait()
+}
+
+func widened[T kernel.Float](v []T) []float64 {
+	w := make([]float64, len(v))
+	for i, x := range v {
+		w[i] = float64(x)
+	}
+	return w
+}
+
+// openblas is a running peer.
+type openblas struct {
+	process       *exec.Cmd
+	in            io.WriteCloser
+	out           *bufio.Reader
+	version, core string
+}
+
+func start(path, core string) (*openblas, error) {
+	p := &openblas{process: exec.Command(path)}
+	p.process.Env = os.Environ()
+	if core != "" {
+		p.process.Env = append(p.process.Env, "OPENBLAS_CORETYPE="+core)
+	}
+	p.process.Stderr = os.Stderr
+	var err error
+	if p.in, err = p.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.process.Start(); err != nil {
+		return nil, err
+	}
+	if p.version, err = p.answer("version"); err != nil {
+		return nil, err
+	}
+	p.core = p.version[strings.LastIndexByte(p.version, ' ')+1:]
+	return p, nil
+}
+
+func (p *openblas) close() {
+	p.in.Close()
+	p.process.Wait()
+}
+
+func (p *openblas) answer(command string) (string, error) {
+	if _, err := fmt.Fprintln(p.in, command); err != nil {
+		return "", err
+	}
+	line, err := p.out.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+func (p *openblas) ask(commands ...string) error {
+	for _, c := range commands {
+		if _, err := p.answer(c); err != nil {
+			return fmt.Errorf("the peer did not answer %q: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// time is the seconds of one of some calls.
+func (p *openblas) time(calls int) (float64, error) {
+	line, err := p.answer(fmt.Sprintf("run %d", calls))
+	if err != nil {
+		return 0, err
+	}
+	var s float64
+	if _, err := fmt.Sscan(line, &s); err != nil {
+		return 0, fmt.Errorf("the peer answered %q: %w", line, err)
+	}
+	return s / float64(calls), nil
+}
+
+func (p *openblas) difference(c problem) (float64, error) {
+	ours := c.result()
+	if _, err := fmt.Fprintln(p.in, "dump"); err != nil {
+		return 0, err
+	}
+	size := 8
+	if c.single {
+		size = 4
+	}
+	raw := make([]byte, size*len(ours))
+	if _, err := io.ReadFull(p.out, raw); err != nil {
+		return 0, err
+	}
+	largest, difference := 0.0, 0.0
+	for i, x := range ours {
+		var y float64
+		if c.single {
+			y = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		} else {
+			y = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		}
+		largest, difference = max(largest, math.Abs(y)), max(difference, math.Abs(x-y))
+	}
+	return difference / largest, nil
+}
