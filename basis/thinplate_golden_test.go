@@ -37,6 +37,8 @@ type plateGolden struct {
 			Values []float64
 		}
 		EDF, Score float64
+		FreeScore  float64 `json:"free_score"`
+		FreeEDF    float64 `json:"free_edf"`
 	}
 }
 
@@ -84,7 +86,7 @@ func readPlates(t *testing.T) *plateGolden {
 	if err := json.NewDecoder(z).Decode(&g); err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Constructions) < 14 || len(g.Fits) < 14 {
+	if len(g.Constructions) < 15 || len(g.Fits) < 15 {
 		t.Fatalf("%d constructions, %d fits", len(g.Constructions), len(g.Fits))
 	}
 	return &g
@@ -229,6 +231,13 @@ func TestThinPlateFits(t *testing.T) {
 			}
 			if d := math.Abs(*p.Score - c.Score); !(d < tolerance*math.Abs(c.Score)) {
 				t.Errorf("score %.12g, mgcv %.12g", *p.Score, c.Score)
+			}
+			free, err := decompose.Decompose(ctx, model, tab, &decompose.Options{Method: decompose.PHOGAM, Smoothing: penalty.Options{Method: penalty.REML}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := &free.Predictors[0]; !(*got.Score <= c.FreeScore+tolerance*math.Abs(c.FreeScore)) || !(math.Abs(got.EDF/c.FreeEDF-1) < 1e-3) {
+				t.Errorf("chosen by REML: score %.12g, edf %v; mgcv %.12g, %v", *got.Score, got.EDF, c.FreeScore, c.FreeEDF)
 			}
 			a, err := r.Applier(model)
 			if err != nil {

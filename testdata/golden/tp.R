@@ -5,7 +5,8 @@
 # Writes testdata/golden/basis/plate.json.gz. Columns of X are compared up to sign;
 # scale is smoothCon's S.scale (the S here was not yet divided by it). In fits,
 # values are of the centred terms at the given smoothing parameters, on the data and
-# at new points, in mgcv's order of blocks.
+# at new points, in mgcv's order of blocks; free_score is the REML score at the
+# smoothing parameters that mgcv chooses.
 suppressPackageStartupMessages({library(mgcv); library(jsonlite)})
 
 set.seed(20233)
@@ -16,6 +17,7 @@ frame <- function(n, digits) { f <- function() round(runif(n), digits)
   d$y <- round(sin(3 * d$a) + d$b^2 + 0.5 * d$a * d$c + rnorm(n, 0, 0.2), 4); d }
 frames <- list(small = frame(120, 3), ties = frame(200, 1), large = frame(900, 4))
 frames$equal <- frames$ties
+frames$full <- frame(2000, 5)                     # the most points mgcv takes all of
 # Unequal steps: on equally spaced values mgcv's rotation, and with it the scale of
 # sp, depends on rounding.
 frames$ties$a <- round(frames$ties$a^2, 4); frames$ties$b <- round(frames$ties$b^2, 4)
@@ -36,17 +38,21 @@ constructions <- list(
   construction("plane", "small", "s(a, b)"), construction("planeties", "ties", "s(a, b, k=12)"),
   construction("planethird", "small", "s(a, b, m=3, k=20)"), construction("planeshrink", "small", "s(a, b, bs='ts', k=15)"),
   construction("space", "small", "s(a, b, c)"), construction("spacesecond", "small", "s(a, b, c, m=2, k=20)"),
-  construction("krylov", "large", "s(b, c, k=40)"), construction("krylovone", "large", "s(a, k=15)"))
+  construction("krylov", "large", "s(b, c, k=40)"), construction("krylovone", "large", "s(a, k=15)"),
+  construction("full", "full", "s(b, c)"))
 
 fit <- function(name, data, text, sp, few = 30) {
   d <- frames[[data]]
   b <- gam(as.formula(text), data = d, sp = sp, method = "REML")
+  free <- suppressWarnings(gam(as.formula(text), data = d, method = "REML", control = gam.control(epsilon = 1e-14,
+    newton = list(conv.tol = 1e-11, maxNstep = 5, maxSstep = 2, maxHalf = 50, use.svd = FALSE))))
   keep <- round(seq(1, nrow(d), length.out = few))
   at <- rbind(d[keep, names(outside)], outside)
   p <- predict(b, at, type = "terms", se.fit = TRUE)
   list(name = name, data = data, formula = gsub("'", '"', sub("^y ", "", text)), sp = I(sp), at = keep - 1,
        terms = lapply(colnames(p$fit), function(l) list(name = gsub(" ", "", l), values = unname(p$fit[, l]))),
-       edf = sum(b$edf), scale = I(sapply(b$smooth, function(s) s$S.scale)), score = as.numeric(b$gcv.ubre))
+       edf = sum(b$edf), scale = I(sapply(b$smooth, function(s) s$S.scale)), score = as.numeric(b$gcv.ubre),
+       free_score = as.numeric(free$gcv.ubre), free_edf = sum(free$edf))
 }
 fits <- list(
   fit("one", "small", "y ~ s(a)", 0.01), fit("twenty", "small", "y ~ s(a, k=20)", 0.3),
@@ -55,7 +61,7 @@ fits <- list(
   fit("planeshrink", "ties", "y ~ s(a, b, bs='ts')", 0.03), fit("space", "large", "y ~ s(a, b, c)", 0.001),
   fit("spacesecond", "small", "y ~ s(a, b, c, m=2, k=20)", 0.2), fit("krylov", "large", "y ~ s(b, c, k=40) + s(a)", c(0.05, 0.4)),
   fit("byfactor", "small", "y ~ s(a, k=8, by=g)", c(0.1, 1, 10)), fit("planebyfactor", "large", "y ~ s(a, b, k=15, by=g)", c(0.01, 0.1, 1)),
-  fit("bynumeric", "small", "y ~ s(a, b, k=12, by=z)", 0.1))
+  fit("bynumeric", "small", "y ~ s(a, b, k=12, by=z)", 0.1), fit("full", "full", "y ~ s(b, c) + s(a)", c(0.01, 0.05)))
 meta <- list(generator = "testdata/golden/tp.R", R = R.version.string, mgcv = as.character(packageVersion("mgcv")), seed = 20233)
 columns <- function(d) list(a = d$a, b = d$b, c = d$c, z = d$z, g = as.character(d$g), y = d$y)
 text <- toJSON(list(meta = meta, data = lapply(frames, columns), outside = columns(cbind(outside, y = 0)), constructions = constructions, fits = fits),
