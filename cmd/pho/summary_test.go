@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+func TestSummaryOfManyTerms(t *testing.T) {
+	r := &decompose.Result{Predictors: []decompose.Predictor{{
+		Name: "eta", VarianceBefore: decompose.Variance{Structured: 1, Unstructured: 3, Total: 4},
+		Variance: decompose.Variance{Structured: 3, Unstructured: 1, TwiceCovariance: -1e-9, Total: 4},
+	}}}
+	for j := range 200 {
+		r.Predictors[0].Terms = append(r.Predictors[0].Terms, decompose.TermResult{
+			Name: fmt.Sprintf("s(a column with quite a long name that somebody chose, number %d)", j), Kind: decompose.Smooth,
+			Columns: 9, EDF: 2.5, Identified: j%2 == 0, After: decompose.Moment{Variance: float64(j)},
+		})
+	}
+	r.Predictors[0].Terms[3].Name = "x3\x1b[2J"
+	r.Predictors[0].Terms[3].After.Variance = 1000
+	r.Warnings = []string{"beware of \x1b[31mcolumn \"é\"\nand more"}
+	var b bytes.Buffer
+	summarise(&b, r)
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if len(lines) != 2+1+summaryTerms+1+2 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for i, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 100 {
+			t.Errorf("line %d has %d letters: %s", i, n, line)
+		}
+		if strings.ContainsRune(line, '\x1b') {
+			t.Errorf("line %d could disturb a terminal: %q", i, line)
+		}
+	}
+	for i, want := range map[int]string{
+		0:  "eta: the structured part explains 75.0 % of the model's variance (25.0 % before);",
+		1:  "  unstructured 25.0 %, twice their covariance 0.0 %",
+		2:  `  term                                      kind    columns   edf  sd before  sd after  identified`,
+		3:  `  "x3\x1b[2J"                               smooth        9  2.50       0.00     31.62          no`,
+		4:  `  s(a column with qui...chose, number 199)  smooth        9  2.50       0.00     14.11          no`,
+		33: "  and 170 terms that vary less (all are in the report)",
+	} {
+		if lines[i] != want {
+			t.Errorf("line %d\n%q, want\n%q", i, lines[i], want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var b bytes.Buffer
+	p := &progress{w: &b, terminal: true}
+	p.report(decompose.Progress{Pass: "moments", Rows: 4096})
+	p.report(decompose.Progress{Pass: "moments", Rows: 8192}) // too soon to be shown
+	p.report(decompose.Progress{Pass: "contributions", Rows: 4096})
+	p.last = time.Time{}
+	p.started = time.Now().Add(-1900 * time.Millisecond)
+	p.report(decompose.Progress{Pass: "contributions", Rows: 4096})
+	p.end()
+	shown := strings.Split(b.String(), "\r\x1b[K")
+	if len(shown) != 5 || shown[0] != "" || shown[4] != "" || !strings.HasPrefix(shown[1], "moments: 4096 rows, ") || strings.Contains(shown[1], "left") ||
+		!strings.HasPrefix(shown[3], "contributions: 4096 rows, 21") || !strings.HasSuffix(shown[3], " rows/s, 2 s left") {
+		t.Errorf("%q", shown)
+	}
+
+	b.Reset()
+	if p, _ = newProgress(&b, ""); p.terminal {
+		t.Error("a buffer is no terminal")
+	}
+	p.report(decompose.Progress{Pass: "moments", Rows: 4096})
+	p.end()
+	if b.Len() > 0 {
+		t.Errorf("%q", b.String())
+	}
+}
+
+// With --log json every line on standard error is JSON, errors included.
+func TestLogJSON(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	write(t, temp+"/rows.csv", rows(40))
+	args := []string{"decompose", "--model", golden("ssn_op13"), "--data", temp + "/rows.csv", "--input", "x=x0..x4", "--log", "json", "--out", temp + "/result"}
+	for _, c := range []struct {
+		args   []string
+		status int
+		events string
+	}{
+		{[]string{"--formula", "~ dow + factor(dow)"}, exitDone, "progress progress warning warning predictor done"},
+		{[]string{"--weights", "heavy"}, exitFailed, "error"},
+		{[]string{"--method", "magic"}, exitUsage, "error"},
+	} {
+		o := call(t, append(args[:len(args):len(args)], c.args...)...)
+		if o.status != c.status {
+			t.Errorf("%v: status %d", c.args, o.status)
+		}
+		var events []string
+		for _, line := range strings.Split(strings.TrimSuffix(o.err, "\n"), "\n") {
+			var event map[string]any
+			if err := json.Unmarshal([]byte(line), &event); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			events = append(events, fmt.Sprint(event["event"]))
+		}
+		if got := strings.Join(events, " "); got != c.events {
+			t.Errorf("%v: events %s, want %s", c.args, got, c.events)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"formula", "family", "factor", "out", "data"}
+	for name, want := range map[string]string{"fomula": "formula", "familly": "family", "form": "formula", "dat": "data", "frobnicate": "", "xyz": "", "": ""} {
+		if got := nearest(name, known); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
