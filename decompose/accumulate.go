@@ -113,6 +113,7 @@ func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Sta
 func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, cache *cache) (*Statistics, error) {
 	names := p.features()
 	layout := p.statistics(len(names))
+	layout.Factor = o.factor()
 	stats := &Statistics{sum: moments.NewSum(layout, o.FirstBlock)}
 	for _, name := range names {
 		stats.features = append(stats.features, newRange(name))

@@ -7,7 +7,8 @@ import (
 )
 
 // Decompose moves what m's structured terms can explain from its deep
-// predictors to them, over all rows of src: two passes, predictions unchanged.
+// predictors to them, over all rows of src: two passes, predictions unchanged; a
+// third if products turn out to hold too few digits (Options.Route).
 // nil options are the defaults. It is Accumulate, Solve and Explain in turn.
 func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Result, error) {
 	o = o.orDefault()
@@ -30,8 +31,28 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
+	if o.Route == "" && r.lostDigits() {
+		again := *o
+		again.Route = QR
+		if stats, err = p.accumulate(ctx, m, src, &again, nil); err != nil {
+			return nil, err
+		}
+		if r, err = p.solve(stats, &again); err != nil {
+			return nil, err
+		}
+		r.Warnings = append(r.Warnings, "X'WX held too few digits, so the rows were read again for their triangular factor (route qr)")
+	}
 	if err := p.explain(ctx, m, src, r, o, kept); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+func (r *Result) lostDigits() bool {
+	for _, d := range r.Predictors {
+		if d.lost {
+			return true
+		}
+	}
+	return false
 }

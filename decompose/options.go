@@ -20,6 +20,21 @@ const (
 	PHOGAM Method = "phogam"
 )
 
+// Route is what is accumulated of the rows.
+type Route string
+
+const (
+	// Gram accumulates the products X'WX, in which condition numbers are squared:
+	// ranks are decided for tolerances from 1e-6.
+	Gram Route = "gram"
+	// QR accumulates the triangular factor of [X, zeta] (TSQR): ranks are decided for
+	// tolerances from 1e-13, and designs of condition 1e8 keep eight digits. It fills
+	// up sparse columns, n rows costing 2 n p^2 operations for the p columns of all
+	// predictors together: three times as much as dense products, many times as much
+	// as those of splines and factors.
+	QR Route = "qr"
+)
+
 // Options of a decomposition. The zero value, and nil, are sensible: PHO
 // without penalised terms, PHOGAM with REML with them, no weights.
 type Options struct {
@@ -34,9 +49,14 @@ type Options struct {
 
 	// RankTolerance: directions of the standardised columns whose singular value
 	// is at most RankTolerance times the largest are left out. 0: 1e-4 if any
-	// basis is learned (float32 weights), else 1e-6. At least 1e-6: moments hold
-	// no more digits.
+	// basis is learned (float32 weights), else 1e-6. At least 1e-6 with products,
+	// which hold no more digits, and 1e-13 with the factor.
 	RankTolerance float64
+	// Route of the statistics. "": Gram, but QR for a RankTolerance below 1e-6; and
+	// Decompose, if the products turn out to have lost digits (a direction whose
+	// eigenvalue is below 1e-11 of the largest decides), reads the rows again by QR.
+	// Solve warns then. Result.Route says what was used.
+	Route Route
 	// WithoutIntercept names predictors whose projection has no intercept column
 	// (`- 1`). The contribution named intercept remains.
 	WithoutIntercept []string
@@ -80,7 +100,18 @@ type Visitor interface {
 	End(r *Result) error
 }
 
-const minGramTolerance = 1e-6
+const (
+	minGramTolerance   = 1e-6
+	minFactorTolerance = 1e-13
+	// digitsLost: eigenvalues of standardised products below it, relative to the
+	// largest, have five digits or fewer.
+	digitsLost = 1e-11
+)
+
+// factor tells whether the statistics are to hold the triangular factor.
+func (o *Options) factor() bool {
+	return o.Route == QR || o.Route == "" && o.RankTolerance > 0 && o.RankTolerance < minGramTolerance
+}
 
 func (o *Options) orDefault() *Options {
 	if o == nil {
@@ -115,8 +146,17 @@ func (o *Options) validate(m Model) error {
 	default:
 		fault("unknown method %q: it is pho or phogam", o.Method)
 	}
-	if t := o.RankTolerance; t != 0 && !(t >= minGramTolerance && t < 1) {
-		fault("rank tolerance %g: moments in float64 decide ranks for tolerances from %g up to 1", t, minGramTolerance)
+	switch o.Route {
+	case "", Gram, QR:
+	default:
+		fault("unknown route %q: it is gram or qr", o.Route)
+	}
+	switch t := o.RankTolerance; {
+	case t == 0 || t >= minGramTolerance && t < 1:
+	case !(t >= minFactorTolerance && t < 1):
+		fault("rank tolerance %g: it is from %g up to 1, by route qr, or from %g by route gram", t, minFactorTolerance, minGramTolerance)
+	case o.Route == Gram:
+		fault("rank tolerance %g: products in float64 decide ranks for tolerances from %g; route qr does from %g", t, minGramTolerance, minFactorTolerance)
 	}
 	if o.Workers < 0 {
 		fault("%d workers", o.Workers)
@@ -141,10 +181,10 @@ func (o *Options) validate(m Model) error {
 			fault("family %s has %d predictors, the model has %d: %q", o.Family.Name(), k, len(names), names)
 		}
 	}
-	known := map[string]int{}
+	known, selected := map[string]int{}, map[string]bool{}
 	for k := range names {
 		for _, b := range m.Blocks(k) {
-			known[b.Term.Name()] = len(b.Penalty.S)
+			known[b.Term.Name()], selected[b.Term.Name()] = len(b.Penalty.S), b.Select
 		}
 	}
 	for _, name := range sortedKeys(o.SP) {
@@ -152,7 +192,7 @@ func (o *Options) validate(m Model) error {
 		switch {
 		case !ok:
 			fault("smoothing parameter for term %q, which the model does not have", name)
-		case want != len(o.SP[name]):
+		case want != len(o.SP[name]) && !(selected[name] && len(o.SP[name]) == want+1):
 			fault("%d smoothing parameters for term %q, which has %d penalties", len(o.SP[name]), name, want)
 		}
 		for _, v := range o.SP[name] {

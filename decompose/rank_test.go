@@ -165,7 +165,9 @@ func TestBadInput(t *testing.T) {
 		want string
 	}{
 		"unknown method":    {newFake(1), decompose.Options{Method: "magic"}, tab, `unknown method "magic"`},
-		"tolerance":         {newFake(1), decompose.Options{RankTolerance: 1e-9}, tab, "rank tolerance 1e-09"},
+		"tolerance":         {newFake(1), decompose.Options{RankTolerance: 1e-9, Route: decompose.Gram}, tab, "rank tolerance 1e-09: products in float64 decide ranks for tolerances from 1e-06; route qr does from 1e-13"},
+		"tiny tolerance":    {newFake(1), decompose.Options{RankTolerance: 1e-14}, tab, "rank tolerance 1e-14: it is from 1e-13 up to 1, by route qr, or from 1e-06 by route gram"},
+		"route":             {newFake(1), decompose.Options{Route: "svd"}, tab, `unknown route "svd": it is gram or qr`},
 		"predictor":         {newFake(1), decompose.Options{WithoutIntercept: []string{"mu"}}, tab, `no predictor "mu"`},
 		"sp of no term":     {newFake(1), decompose.Options{SP: map[string][]float64{"s(q)": {1}}}, tab, `term "s(q)", which the model does not have`},
 		"unknown weights":   {newFake(1), decompose.Options{Weights: "ww"}, tab, `"ww"`},

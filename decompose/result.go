@@ -21,6 +21,7 @@ type Result struct {
 	Method      Method          `json:"method"`
 	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
+	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`
@@ -71,6 +72,7 @@ type Predictor struct {
 
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order
+	lost bool          // the products had too few digits
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,

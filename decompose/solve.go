@@ -44,6 +44,9 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	if total.Positive == 0 {
 		return nil, errors.New("decompose: all weights are zero")
 	}
+	if o.factor() && !total.Layout.Factor {
+		return nil, fmt.Errorf("decompose: the statistics hold products, which do not decide ranks for a tolerance of %g: accumulate them with route qr", o.RankTolerance)
+	}
 	r := &Result{
 		Format: Format, Rows: total.Positive, Method: o.method(p),
 		Weights: o.Weights, Response: o.Response, Offset: o.Offset,
@@ -51,6 +54,9 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	}
 	if r.Method == PHOGAM {
 		r.Smoothing = o.Smoothing.Method.String()
+	}
+	if total.Layout.Factor {
+		r.Route = QR
 	}
 	if o.RefitTotal {
 		r.Refit = "total"
@@ -69,6 +75,9 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 		d, warnings, err := p.solvePredictor(k, total, r.Method, o)
 		if err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", p.predictors[k].name, err)
+		}
+		if d.lost {
+			warnings = append(warnings, "X'WX holds few digits of some direction that decides: take the figures with care, or use route qr")
 		}
 		r.Predictors = append(r.Predictors, d)
 		for _, w := range warnings {
@@ -138,16 +147,27 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	problem := c.problem(m, intercept, o.RefitTotal, beta)
 	tolerance := o.tolerance(d)
 
+	f := c.factor(intercept, o.RefitTotal, beta)
+	if f != nil {
+		f.into(problem)
+	}
+
 	var proj *projection
 	if method == PHO {
-		proj, err = orthogonal(problem, tolerance)
+		proj, err = orthogonal(problem, f, tolerance)
 	} else {
+		// Smoothing parameters are chosen by the moments on either route; what is
+		// fitted at them is not.
 		smoothing := o.Smoothing
-		smoothing.RankTolerance = tolerance
-		proj, err = penalised(problem, smoothing)
+		smoothing.RankTolerance = math.Max(tolerance, minGramTolerance)
+		if proj, err = penalised(problem, smoothing); err == nil && f != nil {
+			err = proj.refine(problem, f, tolerance, smoothing.Scale)
+		}
 	}
+	// What is said of dropped directions is read from correlations.
+	reading := math.Max(tolerance, minGramTolerance)
 	if err == nil {
-		err = proj.settle(c.terms, tolerance)
+		err = proj.settle(c.terms, reading)
 	}
 	if err != nil {
 		return Predictor{}, nil, err
@@ -175,12 +195,12 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	out.Intercept = d.intercept + out.InterceptMoved + floats.Dot(c.view.Mean, after)
 	out.InterceptBefore = d.intercept + floats.Dot(c.view.Mean, beta)
 
-	concurvity, pairs, err := c.concurvity(proj.corr, proj.sd, c.contract(after), tolerance)
+	concurvity, pairs, err := c.concurvity(proj.corr, proj.sd, c.contract(after), reading)
 	if err != nil {
 		return Predictor{}, nil, err
 	}
 	out.Concurvity = append([]PairConcurvity{}, pairs...)
-	aliases := findAliases(proj.dropped, proj.corr, c.start, tolerance)
+	aliases := findAliases(proj.dropped, proj.corr, c.start, reading)
 	for _, i := range aliases.columns {
 		out.Aliased = append(out.Aliased, c.columnName(i))
 	}
@@ -213,7 +233,12 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 	zero := make([]float64, len(alpha))
 	out.Variance = c.variance(m.SumW, after, alpha)
 	out.VarianceBefore = c.variance(m.SumW, beta, zero)
-	out.Orthogonality = c.orthogonality(m.SumW, alpha, problem, proj)
+	if f != nil {
+		out.Orthogonality = f.orthogonality(proj.alpha, proj.sd, m.SumW)
+	} else {
+		out.Orthogonality = c.orthogonality(m.SumW, alpha, problem, proj)
+		out.lost = proj.weakest < digitsLost
+	}
 	return out, c.warnings(m, &out, proj, intercept), nil
 }
 
@@ -295,6 +320,10 @@ func (c *constrained) term(j int, b Block, sumW float64, beta, alpha []float64) 
 
 // moment is the weighted mean and variance of Phi_j b.
 func (c *constrained) moment(lo, hi int, b []float64, sumW float64) Moment {
+	if c.view.R != nil {
+		image := c.image(lo, b)
+		return Moment{Mean: floats.Dot(c.view.Mean[lo:hi], b), Variance: mat.Dot(image, image) / sumW}
+	}
 	v := mat.NewVecDense(len(b), b)
 	xx := mat.DenseCopyOf(c.view.XX).Slice(lo, hi, lo, hi)
 	return Moment{
@@ -307,6 +336,9 @@ func (c *constrained) moment(lo, hi int, b []float64, sumW float64) Moment {
 func (c *constrained) variance(sumW float64, b, a []float64) Variance {
 	if len(b) == 0 {
 		return Variance{Unstructured: c.view.RR / sumW, Total: c.view.RR / sumW}
+	}
+	if c.view.R != nil {
+		return c.varianceByFactor(sumW, b, a)
 	}
 	vb, va, xr := mat.NewVecDense(len(b), b), mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), c.view.XR)
 	var v Variance
