@@ -103,8 +103,12 @@ func merge(blocks []Block, b Block) ([]Block, error) {
 			continue
 		}
 		if have.Term.Kind() != b.Term.Kind() || have.Term.Dim() != b.Term.Dim() {
-			return nil, fmt.Errorf("term %q is there twice: as %s with %d columns and as %s with %d columns",
-				b.Term.Name(), have.Term.Kind(), have.Term.Dim(), b.Term.Kind(), b.Term.Dim())
+			hint := ""
+			if have.Term.Kind() == Linear && b.Term.Kind() == Factor {
+				hint = fmt.Sprintf(": write factor(%s) in the formula", b.Term.Name())
+			}
+			return nil, fmt.Errorf("term %q is there twice, as %s with %d columns and as %s with %d columns%s",
+				b.Term.Name(), have.Term.Kind(), have.Term.Dim(), b.Term.Kind(), b.Term.Dim(), hint)
 		}
 		if b.Coef == nil {
 			b.Coef = have.Coef
