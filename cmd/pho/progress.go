@@ -19,7 +19,8 @@ type progress struct {
 	terminal bool
 	total    int64 // rows of a pass, known from the first one on
 	pass     string
-	started  time.Time
+	started  time.Time // of the first report of a pass, which came after so many rows
+	before   int64
 	last     time.Time
 }
 
@@ -46,7 +47,7 @@ func (p *progress) report(at decompose.Progress) {
 	}
 	now := time.Now()
 	if at.Pass != p.pass {
-		p.pass, p.started, p.last = at.Pass, now, time.Time{}
+		p.pass, p.started, p.before, p.last = at.Pass, now, at.Rows, time.Time{}
 	}
 	first := at.Pass == "moments"
 	if first {
@@ -57,22 +58,30 @@ func (p *progress) report(at decompose.Progress) {
 		return
 	}
 	p.last = now
-	rate := float64(at.Rows) / math.Max(now.Sub(p.started).Seconds(), 1e-3)
-	left := math.NaN()
+	var rate, left float64 // 0: not known yet
+	if elapsed := now.Sub(p.started); elapsed > 50*time.Millisecond {
+		rate = float64(at.Rows-p.before) / elapsed.Seconds()
+	}
 	if !first && rate > 0 {
-		left = float64(p.total-at.Rows) / rate
+		left = math.Ceil(float64(p.total-at.Rows) / rate)
 	}
 	if p.json {
-		event := map[string]any{"pass": at.Pass, "rows": at.Rows, "rows_per_second": int64(rate)}
-		if !math.IsNaN(left) {
-			event["seconds_left"] = math.Ceil(left)
+		event := map[string]any{"pass": at.Pass, "rows": at.Rows}
+		if rate > 0 {
+			event["rows_per_second"] = math.Round(rate)
+		}
+		if left > 0 {
+			event["seconds_left"] = left
 		}
 		p.event("progress", event)
 		return
 	}
-	line := fmt.Sprintf("\r\x1b[K%s: %d rows, %.0f rows/s", at.Pass, at.Rows, rate)
-	if !math.IsNaN(left) {
-		line += fmt.Sprintf(", %.0f s left", math.Ceil(left))
+	line := fmt.Sprintf("\r\x1b[K%s: %d rows", at.Pass, at.Rows)
+	if rate > 0 {
+		line += fmt.Sprintf(", %.0f rows/s", rate)
+	}
+	if left > 0 {
+		line += fmt.Sprintf(", %.0f s left", left)
 	}
 	fmt.Fprint(p.w, line)
 }
