@@ -21,6 +21,7 @@ type constrained struct {
 	start  []int        // first constrained column of each block, and the end
 	z      []*mat.Dense // d_j x c_j; nil: the identity
 	terms  []penalty.Term
+	notes  []string // what was done that the reader should know
 }
 
 // constrain resolves constraints and penalty scales from the moments: both are
@@ -67,6 +68,9 @@ func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]f
 		c.z = append(c.z, z)
 		c.raw = append(c.raw, c.raw[j]+dim)
 		c.start = append(c.start, c.start[j]+free)
+	}
+	if err := c.side(); err != nil {
+		return nil, err
 	}
 	return c, nil
 }

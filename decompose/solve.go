@@ -239,7 +239,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		out.Orthogonality = c.orthogonality(m.SumW, alpha, problem, proj)
 		out.lost = proj.weakest < digitsLost
 	}
-	return out, c.warnings(m, &out, proj, intercept), nil
+	return out, append(c.notes, c.warnings(m, &out, proj, intercept)...), nil
 }
 
 // problem is the projection as penalised least squares, of zeta or, to refit the

@@ -1,0 +1,242 @@
+package decompose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// side makes nested smooths identifiable as mgcv does (Wood 2017, 5.6.3; gam.side):
+// of a smooth that shares variables with smooths of fewer variables, or with earlier
+// ones of as many, those columns are left out that are linear combinations of the
+// others' columns and the constant. Which ones follows from a pivoted QR
+// factorisation, here a pivoted Cholesky factorisation of the centred cross
+// products. Random effects and learned terms neither lose columns nor cost others
+// any.
+func (c *constrained) side() error {
+	smooths := c.sideOrder()
+	if !sharing(smooths) {
+		return nil
+	}
+	gram, _ := c.reduce(c.view.XX, c.view.Mean)
+	drop := make([][]int, len(c.blocks)) // columns of each block, increasing
+	for i, s := range smooths {
+		var others, names []int
+		for _, o := range smooths[:i] {
+			if !slices.ContainsFunc(o.variables, func(v string) bool { return slices.Contains(s.variables, v) }) {
+				continue
+			}
+			names = append(names, o.block)
+			for col := c.start[o.block]; col < c.start[o.block+1]; col++ {
+				if !slices.Contains(drop[o.block], col-c.start[o.block]) {
+					others = append(others, col)
+				}
+			}
+		}
+		if len(others) == 0 {
+			continue
+		}
+		own := make([]int, c.start[s.block+1]-c.start[s.block])
+		for l := range own {
+			own[l] = c.start[s.block] + l
+		}
+		drop[s.block] = dependentOn(gram, others, own, c.rounding(s.block))
+		if len(drop[s.block]) == len(own) {
+			return fmt.Errorf("decompose: term %q: all its columns are combinations of those of %s: leave it out", c.blocks[s.block].Term.Name(), c.termNames(names))
+		}
+		if n := len(drop[s.block]); n > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("%d of %d columns of %s are functions that %s have too: they are left to those, so that the split is identified",
+				n, len(own), c.blocks[s.block].Term.Name(), c.termNames(names)))
+		}
+	}
+	c.without(drop)
+	return nil
+}
+
+// sideSmooth is a smooth by its variables, which tell a by variable and its level.
+type sideSmooth struct {
+	block     int
+	variables []string
+}
+
+// sideOrder lists the smooths by their number of variables, then in order.
+func (c *constrained) sideOrder() []sideSmooth {
+	var all []sideSmooth
+	for j, b := range c.blocks {
+		if k := b.Term.Kind(); k != Smooth && k != Tensor {
+			continue
+		}
+		names := slices.Clone(b.Term.Columns())
+		if t, ok := b.Term.(interface{ By() (column, level string) }); ok {
+			if by, level := t.By(); by != "" {
+				if len(names) > 1 {
+					names = slices.DeleteFunc(names, func(n string) bool { return n == by })
+				}
+				for i := range names {
+					names[i] += "\x00" + by + "\x00" + level
+				}
+			}
+		}
+		all = append(all, sideSmooth{j, names})
+	}
+	slices.SortStableFunc(all, func(a, b sideSmooth) int { return len(a.variables) - len(b.variables) })
+	return all
+}
+
+// sharing tells whether any variable occurs twice.
+func sharing(smooths []sideSmooth) bool {
+	seen := map[string]bool{}
+	for _, s := range smooths {
+		for _, v := range s.variables {
+			if seen[v] {
+				return true
+			}
+			seen[v] = true
+		}
+	}
+	return false
+}
+
+func (c *constrained) termNames(blocks []int) string {
+	names := make([]string, len(blocks))
+	for i, j := range blocks {
+		names[i] = c.blocks[j].Term.Name()
+	}
+	return strings.Join(names, ", ")
+}
+
+// dependentOn lists which of own (columns of the gram matrix) are combinations of
+// the others and of own columns that stay, as positions in own, increasing. A
+// column is one if no more than 1e-6 of its length is left, or than rounding (of
+// each own column's square) explains: the gram matrix holds squares and cannot tell
+// less. Of columns that are as long up to rounding the first stays.
+func dependentOn(gram *mat.SymDense, others, own []int, rounding []float64) []int {
+	const tolerance, tie = 1e-6 * 1e-6, 1e-9
+	at := append(slices.Clone(others), own...)
+	n := len(at)
+	a := mat.NewDense(n, n, nil)
+	least := make([]float64, n)
+	for i := range n {
+		for j := range n {
+			a.Set(i, j, gram.At(at[i], at[j]))
+		}
+		least[i] = tolerance * a.At(i, i)
+		if l := i - len(others); l >= 0 {
+			least[i] = max(least[i], rounding[l])
+		}
+	}
+	done := make([]bool, n)
+	eliminate := func(lo, hi int) {
+		for range hi - lo {
+			pivot := -1
+			for i := lo; i < hi; i++ {
+				if !done[i] && a.At(i, i) > least[i] && (pivot < 0 || a.At(i, i) > (1+tie)*a.At(pivot, pivot)) {
+					pivot = i
+				}
+			}
+			if pivot < 0 {
+				return
+			}
+			done[pivot] = true
+			row, d := slices.Clone(a.RawRowView(pivot)), a.At(pivot, pivot)
+			for i := range n {
+				if done[i] || row[i] == 0 {
+					continue
+				}
+				f := row[i] / d
+				dst := a.RawRowView(i)
+				for j, v := range row {
+					dst[j] -= f * v
+				}
+			}
+		}
+	}
+	eliminate(0, len(others))
+	eliminate(len(others), n)
+	var out []int
+	for l := range own {
+		if !done[len(others)+l] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// rounding bounds what rounding leaves of the squares of block j's columns: they
+// are sums |z|'|G||z| over raw columns, and with a map those can be much larger than
+// what remains of them.
+func (c *constrained) rounding(j int) []float64 {
+	const digits = 1000 * 0x1p-52
+	out := make([]float64, c.start[j+1]-c.start[j])
+	z := c.z[j]
+	for l := range out {
+		sum := 0.0
+		for a := c.raw[j]; a < c.raw[j+1]; a++ {
+			for b := c.raw[j]; b < c.raw[j+1]; b++ {
+				v := c.view.XX.At(a, b)
+				if z != nil {
+					v *= z.At(a-c.raw[j], l) * z.At(b-c.raw[j], l)
+				} else if a-c.raw[j] != l || b != a {
+					continue
+				}
+				sum += max(v, -v)
+			}
+		}
+		out[l] = digits * sum
+	}
+	return out
+}
+
+// without leaves out the columns listed for each block: of its map, its penalties
+// and the positions. A penalty of which nothing is left goes, with its lambda.
+func (c *constrained) without(drop [][]int) {
+	for j := range c.blocks {
+		t := &c.terms[j]
+		if len(drop[j]) > 0 {
+			var keep []int
+			for i := range t.Dim {
+				if !slices.Contains(drop[j], i) {
+					keep = append(keep, i)
+				}
+			}
+			z := c.z[j]
+			if z == nil {
+				z = mat.NewDense(t.Dim, t.Dim, nil)
+				for i := range t.Dim {
+					z.Set(i, i, 1)
+				}
+			}
+			rows, _ := z.Dims()
+			c.z[j] = mat.NewDense(rows, len(keep), nil)
+			for l, i := range keep {
+				c.z[j].SetCol(l, mat.Col(nil, i, z))
+			}
+			for l, s := range t.S {
+				kept := mat.NewSymDense(len(keep), nil)
+				for a, i := range keep {
+					for b := a; b < len(keep); b++ {
+						kept.SetSym(a, b, s.At(i, keep[b]))
+					}
+				}
+				t.S[l] = kept
+			}
+			t.Dim = len(keep)
+			for l := len(t.S) - 1; l >= 0; l-- {
+				if mat.Norm(t.S[l], 1) > 0 {
+					continue
+				}
+				t.S = slices.Delete(t.S, l, l+1)
+				if t.SP != nil {
+					t.SP = slices.Delete(slices.Clone(t.SP), l, l+1)
+				}
+				if t.Link != nil {
+					t.Link = slices.Delete(slices.Clone(t.Link), l, l+1)
+				}
+			}
+		}
+		t.Start = c.start[j]
+		c.start[j+1] = t.Start + t.Dim
+	}
+}
