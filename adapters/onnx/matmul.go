@@ -227,9 +227,12 @@ func compileGemm[T kernel.Float](n *Node) (step[T], error) {
 			af = scratch[:rows*k]
 			transposeMatrix(af, a.f, k, rows)
 		}
-		if packed != nil {
+		switch {
+		case packed != nil && x.relu:
+			packed.MulRelu(out.f, cols, af, k, rows, bias)
+		case packed != nil:
 			packed.Mul(out.f, cols, af, k, rows, bias)
-		} else {
+		default:
 			bf := b.f
 			if transB {
 				bf = scratch[rows*k:]

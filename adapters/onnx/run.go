@@ -102,6 +102,7 @@ type program[T kernel.Float] struct {
 	plan    *runPlan
 	want    []*Value
 	steps   []step[T]
+	relus   map[*Node]bool // products that apply a Relu, too
 	consts  map[*Value]tensor[T]
 	max     int64
 	arenas  sync.Pool
@@ -111,13 +112,17 @@ type program[T kernel.Float] struct {
 
 // prepare compiles the plan's nodes.
 func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (func(dst, inputs [][]float64, rows int) error, error) {
-	p := &program[T]{g: g, plan: plan, want: want, consts: map[*Value]tensor[T]{}, max: o.MaxMemory, element: 8}
+	p := &program[T]{g: g, plan: plan, want: want, relus: map[*Node]bool{}, consts: map[*Value]tensor[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4
 	}
 	ops := operators[T]()
+	rectified := plan.rectified(want)
 	for _, n := range plan.nodes {
-		if plan.isView[n] {
+		if from := rectified[n]; from != nil {
+			p.relus[from] = true
+		}
+		if plan.isView[n] || rectified[n] != nil {
 			p.steps = append(p.steps, nil)
 			continue
 		}
@@ -260,7 +265,7 @@ func (p *program[T]) cut(a *arena[T], rows int) {
 			continue
 		}
 		x := &a.execs[i]
-		x.rows, x.scratch = rows, &a.scratch
+		x.rows, x.scratch, x.relu = rows, &a.scratch, p.relus[n]
 		for k, v := range n.Inputs {
 			x.in = operand(x.in, k, v)
 		}

@@ -42,6 +42,7 @@ type exec[T kernel.Float] struct {
 	in, out []tensor[T]
 	rows    int
 	scratch *[]T // shared by the steps of a run
+	relu    bool // a product applies the Relu that follows it, too
 }
 
 // temp returns n elements to work in until the step ends; contents arbitrary.
