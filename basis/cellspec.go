@@ -245,6 +245,11 @@ func (s *cellSpec) build() (decompose.Block, error) {
 	b := decompose.Block{Term: t}
 	if o := s.random; o != nil && !o.Unpenalized {
 		b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(t.Dim())}, SP: o.SP}
+		if o.By != "" { // penalties are scaled before by
+			plain := *t
+			plain.numbers = plain.numbers[:len(plain.numbers)-1]
+			b.Norm = []decompose.Term{&plain}
+		}
 		if o.Link != "" {
 			b.Penalty.Link = []string{o.Link + ".1"}
 		}

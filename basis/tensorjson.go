@@ -58,8 +58,8 @@ func decodeTensor(spec []byte) (decompose.Term, error) {
 	if j.Call != "te" && j.Call != "ti" {
 		return nil, fmt.Errorf("the tensor product %q is not known to this version, which has te and ti", j.Call)
 	}
-	if len(j.Margins) < 2 {
-		return nil, fmt.Errorf("a tensor product of %d margins", len(j.Margins))
+	if len(j.Margins) == 0 {
+		return nil, errors.New("a tensor product without margins")
 	}
 	var columns []string
 	var margins []margin
