@@ -125,7 +125,8 @@ func (s TP) construct(names []string, data *points) (*plate, *mat.SymDense, erro
 		return nil, nil, err
 	}
 	at, shift := centred(data)
-	b := &plate{d: p.d, m: p.m, k: p.k, shift: shift, points: at, powers: exponents(p.d, p.m), constant: radialConstant(p.d, p.m)}
+	b := newPlate(p)
+	b.shift, b.points = shift, at
 	if len(s.Knots) > 0 {
 		if b.points, err = knotPoints(s.Knots, shift); err != nil {
 			return nil, nil, err
@@ -159,9 +160,6 @@ func (s TP) construct(names []string, data *points) (*plate, *mat.SymDense, erro
 		z.Mul(u, rotation)
 	}
 	b.weights = z.RawMatrix().Data
-	b.scale = make([]float64, p.null)
-	floats.AddConst(1, b.scale)
-	b.prepare()
 	size, err := b.meanSquares(at, data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("columns %q: %w", names, err)

@@ -24,8 +24,17 @@ type plate struct {
 	constant float64   // of the thin plate function
 
 	packed *kernel.Weights[float64] // weights, for d > 1
-	logs   *logTable                // for d = 2
+	logs   *logTable                // for d = 2 and m = 2
 	pieces []float64                // for d = 1, see tabulate
+}
+
+// newPlate has what follows from the settings alone.
+func newPlate(p plateSettings) *plate {
+	b := &plate{d: p.d, m: p.m, k: p.k, powers: exponents(p.d, p.m), constant: radialConstant(p.d, p.m)}
+	if p.d == 2 && p.m == 2 {
+		b.logs = newLogTable()
+	}
+	return b
 }
 
 func (b *plate) dim() int   { return b.k }
@@ -134,9 +143,6 @@ func (b *plate) prepare() {
 		b.tabulate()
 		return
 	}
-	if b.d == 2 {
-		b.logs = newLogTable()
-	}
 	b.packed = kernel.Pack(len(b.points)/b.d, b.k-len(b.powers), b.weights, false)
 }
 
@@ -174,7 +180,7 @@ func (b *plate) evaluate(dst []float64, stride int, x []float64) {
 
 // distances writes the thin plate functions of the distances from p.
 func (b *plate) distances(out, p []float64) {
-	if b.d == 2 && b.m == 2 {
+	if b.logs != nil {
 		for j := range out {
 			u, v := p[0]-b.points[2*j], p[1]-b.points[2*j+1]
 			out[j] = u*u + v*v
@@ -258,22 +264,27 @@ func (b *plate) row(out []float64, x float64) int {
 }
 
 // meanSquares are the root mean squares of the columns over the rows whose
-// shifted points are given.
+// shifted points are given. It does not need the tables of prepare.
 func (b *plate) meanSquares(at []float64, data *points) ([]float64, error) {
-	n := len(at) / b.d
-	x := mat.NewDense(n, b.k, nil)
-	back := make([]float64, len(at))
-	for i, v := range at {
-		back[i] = v + b.shift[i%b.d]
-	}
-	b.evaluate(x.RawMatrix().Data, b.k, back)
+	n, knots, radial := len(at)/b.d, len(b.points)/b.d, b.k-len(b.powers)
+	weights := kernel.Pack(knots, radial, b.weights, false)
+	eta, x := make([]float64, block*knots), make([]float64, block*b.k)
 	size := make([]float64, b.k)
 	rows := 0.0
-	for i := range n {
-		c := float64(data.count[i])
-		rows += c
-		for j, v := range x.RawRowView(i) {
-			size[j] += c * v * v
+	for first := 0; first < n; first += block {
+		some := min(block, n-first)
+		for i := range some {
+			p := at[(first+i)*b.d : (first+i+1)*b.d]
+			b.distances(eta[i*knots:(i+1)*knots], p)
+			b.monomials(x[i*b.k+radial:(i+1)*b.k], p)
+		}
+		weights.Mul(x, b.k, eta, knots, some, nil)
+		for i := range some {
+			c := float64(data.count[first+i])
+			rows += c
+			for j, v := range x[i*b.k : (i+1)*b.k] {
+				size[j] += c * v * v
+			}
 		}
 	}
 	for j := range size {
@@ -285,14 +296,16 @@ func (b *plate) meanSquares(at []float64, data *points) ([]float64, error) {
 	return size, nil
 }
 
-// divide scales the columns.
+// divide scales the columns, which are the weighted sums and monomials so far, and
+// prepares the basis for evaluation.
 func (b *plate) divide(size []float64) {
 	radial := b.k - len(b.powers)
 	for i := range b.weights {
 		b.weights[i] /= size[i%radial]
 	}
+	b.scale = make([]float64, len(b.powers))
 	for j := range b.scale {
-		b.scale[j] /= size[radial+j]
+		b.scale[j] = 1 / size[radial+j]
 	}
 	b.prepare()
 }

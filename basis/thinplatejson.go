@@ -84,8 +84,8 @@ func readPlate(raw json.RawMessage, d int) (*plate, error) {
 			return nil, err
 		}
 	}
-	b := &plate{d: d, m: p.m, k: p.k, shift: j.Shift, points: j.Points, weights: j.Weights, scale: j.Scale,
-		powers: exponents(d, p.m), constant: radialConstant(d, p.m)}
+	b := newPlate(p)
+	b.shift, b.points, b.weights, b.scale = j.Shift, j.Points, j.Weights, j.Scale
 	b.prepare()
 	return b, nil
 }
