@@ -16,7 +16,9 @@ func newRoot(s streams) *cobra.Command {
 		Short: "Open trained networks: post-hoc orthogonalization of additive models",
 		Long: `pho splits the predictor of a trained network into an identifiable structured
 part (linear effects, factors, smooths, learned bases) and a deep remainder that is
-orthogonal to it. Predictions stay exactly as they are.`,
+orthogonal to it. Predictions stay exactly as they are.
+
+Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 		Example: `  pho demo                                       see it work; needs nothing else
   pho inspect model.onnx                         what the network holds
   pho decompose --model model.onnx --data rows.csv --response y --out result
