@@ -3,7 +3,10 @@ package onnx
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // A Relu joins the product before it if nobody else sees the product, and the
@@ -53,5 +56,32 @@ func TestReluJoinsProduct(t *testing.T) {
 				t.Fatalf("row %d is %v with both joined, %v with one, %v apart", i, both[i], one[1][i], want)
 			}
 		}
+	}
+}
+
+// A product that somebody else reads before the Relu stays as it is.
+func TestReluKeepsOtherReaders(t *testing.T) {
+	b := onnxpb.NewBuilder(13)
+	b.AddInput("x", tFloat, onnxpb.Rows, 2)
+	b.AddInit("w", []int{2, 3}, 1, -1, 2, 0.5, 3, -4)
+	b.AddNode("Gemm", in("x", "w"), "p")
+	b.AddNode("Abs", in("p"), "a")
+	b.AddNode("Relu", in("p"), "h")
+	b.AddNode("Sub", in("a", "h"), "y")
+	b.Output("y", tFloat, onnxpb.Rows, 3)
+	g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewRunner(g, g.Outputs, RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]float64, 3)
+	if err := r.Run([][]float64{dst}, [][]float64{{1, 1}}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{0, 0, 2}; !slices.Equal(dst, want) { // products 1.5, 2, -2
+		t.Errorf("|p| - relu(p) is %v, want %v", dst, want)
 	}
 }
