@@ -23,7 +23,7 @@ func TestConcurvityIsMgcvs(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := mgcvCase{Formula: want.Formula, Response: "y", Method: "reml"}
-	r, _ := c.fit(t, mgcvData(t, "small"), nil)
+	r, _ := c.fit(t, mgcvData(t, "small"), nil, "")
 	for j, term := range r.Predictors[0].Terms {
 		if term.Name != want.Terms[j] {
 			t.Fatalf("term %q, want %q", term.Name, want.Terms[j])

@@ -120,11 +120,13 @@ func leastSquares(t testing.TB, x *mat.Dense, z, w []float64) []float64 {
 	return out
 }
 
-func TestPHOIsTheWeightedProjection(t *testing.T) {
+func TestPHOIsTheWeightedProjection(t *testing.T) { byRoute(t, testPHOIsTheWeightedProjection) }
+
+func testPHOIsTheWeightedProjection(t *testing.T, route decompose.Route) {
 	for _, weights := range []string{"", "w"} {
 		m := newFake(2).withTap()
 		tab := table(t, 3000, 1)
-		r, c := run(t, m, tab, decompose.Options{Weights: weights})
+		r, c := run(t, m, tab, decompose.Options{Route: route, Weights: weights})
 		b := all(t, tab, 3000)
 		var w []float64
 		if weights != "" {
@@ -174,7 +176,9 @@ func TestPHOIsTheWeightedProjection(t *testing.T) {
 	}
 }
 
-func TestZeroWeightsAreAbsentRows(t *testing.T) {
+func TestZeroWeightsAreAbsentRows(t *testing.T) { byRoute(t, testZeroWeightsAreAbsentRows) }
+
+func testZeroWeightsAreAbsentRows(t *testing.T, route decompose.Route) {
 	tab := table(t, 2000, 2)
 	b := all(t, tab, 2000)
 	w, _ := b.Numeric("w")
@@ -191,8 +195,8 @@ func TestZeroWeightsAreAbsentRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, _ := run(t, newFake(1), tab, decompose.Options{Weights: "w"})
-	c, _ := run(t, newFake(1), kept, decompose.Options{Weights: "w"})
+	a, _ := run(t, newFake(1), tab, decompose.Options{Route: route, Weights: "w"})
+	c, _ := run(t, newFake(1), kept, decompose.Options{Route: route, Weights: "w"})
 	if a.Rows != c.Rows {
 		t.Errorf("rows %d and %d: rows of weight 0 do not count", a.Rows, c.Rows)
 	}
@@ -303,6 +307,10 @@ func (b *blackBox) Forward(ctx context.Context, dst *decompose.Outputs, d *data.
 }
 
 func TestSameBytesForAnyBatchesAndWorkers(t *testing.T) {
+	byRoute(t, testSameBytesForAnyBatchesAndWorkers)
+}
+
+func testSameBytesForAnyBatchesAndWorkers(t *testing.T, route decompose.Route) {
 	const n = 10_000 // three merge blocks, the last one short
 	tab := table(t, n, 5)
 	var doc, moments []byte
@@ -312,7 +320,7 @@ func TestSameBytesForAnyBatchesAndWorkers(t *testing.T) {
 				continue
 			}
 			tab.BatchRows = batch
-			r, _ := run(t, newFake(2).withTap(), tab, decompose.Options{Workers: workers, Weights: "w", Cache: workers == 8})
+			r, _ := run(t, newFake(2).withTap(), tab, decompose.Options{Route: route, Workers: workers, Weights: "w", Cache: workers == 8})
 			d, m := encode(t, r)
 			if doc == nil {
 				doc, moments = d, m
@@ -328,6 +336,10 @@ func TestSameBytesForAnyBatchesAndWorkers(t *testing.T) {
 }
 
 func TestAlignedShardsMergeToTheSameBytes(t *testing.T) {
+	byRoute(t, testAlignedShardsMergeToTheSameBytes)
+}
+
+func testAlignedShardsMergeToTheSameBytes(t *testing.T, route decompose.Route) {
 	const n = 6*4096 + 100
 	tab := table(t, n, 6)
 	m := newFake(1).withTap()
@@ -335,7 +347,7 @@ func TestAlignedShardsMergeToTheSameBytes(t *testing.T) {
 	if err != nil || rows != 4096 {
 		t.Fatal(rows, err)
 	}
-	whole, _ := run(t, m, tab, decompose.Options{})
+	whole, _ := run(t, m, tab, decompose.Options{Route: route})
 	want, wantMoments := encode(t, whole)
 	b := all(t, tab, n)
 	for _, cuts := range [][]int{{1}, {3}, {1, 2, 5}, {1, 2, 3, 4, 5, 6}} {
@@ -348,7 +360,7 @@ func TestAlignedShardsMergeToTheSameBytes(t *testing.T) {
 			if i < len(cuts) {
 				hi = cuts[i] * rows
 			}
-			s, err := decompose.Accumulate(context.Background(), m, part(t, b, lo, hi), &decompose.Options{FirstBlock: lo / rows})
+			s, err := decompose.Accumulate(context.Background(), m, part(t, b, lo, hi), &decompose.Options{Route: route, FirstBlock: lo / rows})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -385,10 +397,12 @@ func part(t testing.TB, b *data.Batch, lo, hi int) *data.Table {
 	return tab
 }
 
-func TestArtifactRoundTrip(t *testing.T) {
+func TestArtifactRoundTrip(t *testing.T) { byRoute(t, testArtifactRoundTrip) }
+
+func testArtifactRoundTrip(t *testing.T, route decompose.Route) {
 	m := newFake(2).withTap()
 	tab := table(t, 3000, 7)
-	r, c := run(t, m, tab, decompose.Options{})
+	r, c := run(t, m, tab, decompose.Options{Route: route})
 	doc, moments := encode(t, r)
 	read, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), decodeFake)
 	if err != nil {

@@ -110,7 +110,7 @@ func mgcvData(t *testing.T, name string) *data.Table {
 }
 
 // fit runs a case's formula on its response.
-func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64) (*decompose.Result, *decompose.Applier) {
+func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, route decompose.Route) (*decompose.Result, *decompose.Applier) {
 	t.Helper()
 	f, err := basis.Parse(c.Formula, &basis.Options{Schema: tab.Schema()})
 	if err != nil {
@@ -133,7 +133,7 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64) (
 		t.Fatal(err)
 	}
 	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{
-		Method: decompose.PHOGAM, Weights: c.Weights, SP: sp, Smoothing: penalty.Options{Method: method},
+		Method: decompose.PHOGAM, Weights: c.Weights, SP: sp, Smoothing: penalty.Options{Method: method}, Route: route,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,9 @@ func relative(a, b []float64) float64 {
 
 // TestMgcvAtItsSmoothing compares the whole path (CSV-free) with mgcv at mgcv's
 // own smoothing parameters: score, edf, term values, standard errors.
-func TestMgcvAtItsSmoothing(t *testing.T) {
+func TestMgcvAtItsSmoothing(t *testing.T) { byRoute(t, testMgcvAtItsSmoothing) }
+
+func testMgcvAtItsSmoothing(t *testing.T, route decompose.Route) {
 	const tolerance = 1e-7 // both sides solve systems of condition up to 1e8
 	for _, c := range mgcvCases(t) {
 		t.Run(c.Case, func(t *testing.T) {
@@ -163,7 +165,7 @@ func TestMgcvAtItsSmoothing(t *testing.T) {
 					sp[term.Name] = term.SP
 				}
 			}
-			r, a := c.fit(t, tab, sp)
+			r, a := c.fit(t, tab, sp, route)
 			p := &r.Predictors[0]
 			near(t, "score", *p.Score, c.Score, tolerance*math.Abs(c.Score))
 			near(t, "scale", p.Scale, c.Scale, tolerance*c.Scale)
@@ -209,10 +211,12 @@ func TestMgcvAtItsSmoothing(t *testing.T) {
 
 // TestMgcvSelection lets both choose: our criterion is at least as good, and the
 // smoothing parameters agree where the criterion is not flat.
-func TestMgcvSelection(t *testing.T) {
+func TestMgcvSelection(t *testing.T) { byRoute(t, testMgcvSelection) }
+
+func testMgcvSelection(t *testing.T, route decompose.Route) {
 	for _, c := range mgcvCases(t) {
 		t.Run(c.Case, func(t *testing.T) {
-			r, _ := c.fit(t, mgcvData(t, c.Data), nil)
+			r, _ := c.fit(t, mgcvData(t, c.Data), nil, route)
 			p := &r.Predictors[0]
 			if got, limit := *p.Score, c.Score+1e-7*math.Abs(c.Score); !(got <= limit) {
 				t.Errorf("score %.12g is worse than mgcv's %.12g", got, c.Score)
@@ -240,7 +244,9 @@ func TestMgcvSelection(t *testing.T) {
 	}
 }
 
-func TestTwoPredictorsAreTwoFits(t *testing.T) {
+func TestTwoPredictorsAreTwoFits(t *testing.T) { byRoute(t, testTwoPredictorsAreTwoFits) }
+
+func testTwoPredictorsAreTwoFits(t *testing.T, route decompose.Route) {
 	tab := mgcvData(t, "ten")
 	var mu, nu mgcvCase
 	for _, c := range mgcvCases(t) {
@@ -268,7 +274,7 @@ func TestTwoPredictorsAreTwoFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := decompose.Decompose(context.Background(), m, tab, nil)
+	r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Route: route})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +289,9 @@ func TestTwoPredictorsAreTwoFits(t *testing.T) {
 // A network that already has the linear effect of x5 in its structured part: the
 // refit of the total is the additive model of eta whatever beta is, the increment
 // is not, because the penalty then acts on what moves only.
-func TestRefitTotalIsTheModelOfEta(t *testing.T) {
+func TestRefitTotalIsTheModelOfEta(t *testing.T) { byRoute(t, testRefitTotalIsTheModelOfEta) }
+
+func testRefitTotalIsTheModelOfEta(t *testing.T, route decompose.Route) {
 	tab := table(t, 2000, 20)
 	fit := func(beta float64, total bool) *decompose.Result {
 		f, err := basis.Parse(`~ s(x0, bs="ps", k=12) + s(x2, bs="cr", sp=0.1)`, &basis.Options{Schema: tab.Schema()})
@@ -307,7 +315,7 @@ func TestRefitTotalIsTheModelOfEta(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{RefitTotal: total})
+		r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Route: route, RefitTotal: total})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,9 @@ func withColumns(t testing.TB, tab *data.Table, add map[string]func(row []float6
 	return out
 }
 
-func TestAliasedColumnsAndTermsAreNamed(t *testing.T) {
+func TestAliasedColumnsAndTermsAreNamed(t *testing.T) { byRoute(t, testAliasedColumnsAndTermsAreNamed) }
+
+func testAliasedColumnsAndTermsAreNamed(t *testing.T, route decompose.Route) {
 	tab := withColumns(t, table(t, 5000, 11), map[string]func([]float64) float64{
 		"double": func(x []float64) float64 { return 3 - 2*x[0] },
 		"sum":    func(x []float64) float64 { return x[1] + x[2] },
@@ -65,7 +67,7 @@ func TestAliasedColumnsAndTermsAreNamed(t *testing.T) {
 		"ago":    func(x []float64) float64 { return 1e6 * (x[3] - 2015) }, // year, moved and scaled
 	})
 	m := columnsModel(t, "x0", "x1", "x2", "year", "double", "sum", "one", "ago")
-	r, c := run(t, m, tab, decompose.Options{})
+	r, c := run(t, m, tab, decompose.Options{Route: route})
 	p := r.Predictors[0]
 	if p.Rank != 5 || p.Columns != 9 {
 		t.Errorf("rank %d of %d columns, want 5 of 9", p.Rank, p.Columns)
@@ -86,7 +88,7 @@ func TestAliasedColumnsAndTermsAreNamed(t *testing.T) {
 		}
 	}
 	// The sum is that of the columns without the aliased ones.
-	_, plain := run(t, columnsModel(t, "x0", "x1", "x2", "year"), tab, decompose.Options{})
+	_, plain := run(t, columnsModel(t, "x0", "x1", "x2", "year"), tab, decompose.Options{Route: route})
 	for i := range plain.unstructured[0] {
 		near(t, "unstructured", c.unstructured[0][i], plain.unstructured[0][i], 1e-9)
 	}
@@ -95,7 +97,9 @@ func TestAliasedColumnsAndTermsAreNamed(t *testing.T) {
 	}
 }
 
-func TestDegenerateData(t *testing.T) {
+func TestDegenerateData(t *testing.T) { byRoute(t, testDegenerateData) }
+
+func testDegenerateData(t *testing.T, route decompose.Route) {
 	constant := newFake(1)
 	constant.deep = func(int, []float64) float64 { return 2.5 }
 	zero := newFake(1)
@@ -115,7 +119,7 @@ func TestDegenerateData(t *testing.T) {
 		"no terms":                {&blackBox{newFake(1)}, table(t, 100, 14), "no structured term", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, col := run(t, c.m, c.tab, decompose.Options{})
+			r, col := run(t, c.m, c.tab, decompose.Options{Route: route})
 			if !strings.Contains(strings.Join(r.Warnings, "\n"), c.warn) {
 				t.Errorf("warnings %q, want one with %q", r.Warnings, c.warn)
 			}
@@ -132,9 +136,11 @@ func TestDegenerateData(t *testing.T) {
 	}
 }
 
-func TestWithoutIntercept(t *testing.T) {
+func TestWithoutIntercept(t *testing.T) { byRoute(t, testWithoutIntercept) }
+
+func testWithoutIntercept(t *testing.T, route decompose.Route) {
 	tab := table(t, 1000, 15)
-	r, c := run(t, newFake(1), tab, decompose.Options{WithoutIntercept: []string{"eta"}})
+	r, c := run(t, newFake(1), tab, decompose.Options{Route: route, WithoutIntercept: []string{"eta"}})
 	if r.Predictors[0].InterceptMoved != 0 {
 		t.Errorf("intercept moved %g", r.Predictors[0].InterceptMoved)
 	}
