@@ -10,7 +10,7 @@ import (
 const (
 	dfTolerance = 1e-9 // of degrees of freedom, relative
 	dfEdge      = 1e-6 // a target this close to an end of its range is that end
-	dfRounds    = 50   // of choosing the other lambdas and reaching the targets again
+	dfRounds    = 30   // of choosing the other lambdas and reaching the targets again
 )
 
 // target is a term that is to have given degrees of freedom. Its free lambdas
@@ -289,7 +289,7 @@ func (s *search) freedom(rho []float64, moving []*target) (at []float64, slope *
 // by their degrees of freedom, in turn until neither moves.
 func (s *search) runWithTargets(start []float64, iterations int, targets []*target) (*point, Status, error) {
 	best, status, err := s.run(start, iterations)
-	for range dfRounds {
+	for round := range dfRounds {
 		if err != nil || len(targets) == 0 {
 			return best, status, err
 		}
@@ -312,9 +312,17 @@ func (s *search) runWithTargets(start []float64, iterations int, targets []*targ
 		if moved < 1e-7 {
 			return best, status, nil
 		}
-		clear(s.tried)
-		clear(s.released)
+		if round == dfRounds-1 { // the targets are kept
+			if best = s.eval(rho, true); !finite(best.objective) {
+				return nil, 0, errSingular
+			}
+			return best, IterationLimit, nil
+		}
+		if round < 2 { // later, jumps between two minima would have no end
+			clear(s.tried)
+			clear(s.released)
+		}
 		best, status, err = s.run(rho, iterations)
 	}
-	return best, IterationLimit, err
+	return best, status, err
 }

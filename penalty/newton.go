@@ -16,6 +16,9 @@ const (
 	// tail is the edf of a penalised part below which infinity is tried at once:
 	// from there Newton's steps in log lambda approach 1 however far it is.
 	tail = 0.3
+	// bare is the edf that a penalty takes away below which no penalty is tried,
+	// for the same reason.
+	bare = 0.01
 )
 
 // search minimises a criterion over the log lambdas that are free. The criterion
@@ -26,6 +29,7 @@ type search struct {
 	lo, hi   []float64 // bounds of all rho
 	start    []float64
 	tried    []bool // infinity was tried
+	sunk     []bool // the lower end was tried
 	released []bool // coming back from infinity was tried
 	tol      float64
 	log      []Step
@@ -34,7 +38,7 @@ type search struct {
 func newSearch(c *criterion, tol float64, fixed []bool) *search {
 	k := c.params
 	s := &search{criterion: c, tol: tol, lo: make([]float64, k), hi: make([]float64, k), start: make([]float64, k),
-		tried: make([]bool, k), released: make([]bool, k)}
+		tried: make([]bool, k), sunk: make([]bool, k), released: make([]bool, k)}
 	linked := make([]float64, k)
 	for j, i := range c.set {
 		start, lo, hi := s.bound(j)
@@ -98,7 +102,9 @@ func (s *search) atBound(p *point, j int) bool {
 }
 
 // enough is the gradient that counts as zero.
-func (s *search) enough(p *point) float64 { return s.tol * (1 + math.Abs(p.score)) }
+func (s *search) enough(p *point) float64 {
+	return s.tol * (1 + math.Min(math.Abs(p.score), math.Abs(p.objective)))
+}
 
 // gradNorm is the largest gradient component that is free to move.
 func (s *search) gradNorm(p *point) float64 {
@@ -171,9 +177,18 @@ func (s *search) record(p *point, halvings int) {
 	s.log = append(s.log, step)
 }
 
-// leap sends one nearly linear term to infinity if that is no worse. nil: none.
+// leap sends one nearly linear term to infinity, or one that is hardly penalised
+// to the lower end, if that is no worse. nil: none.
 func (s *search) leap(p *point) *point {
 	for _, j := range s.free {
+		if !s.sunk[j] && p.rho[j] > s.lo[j] && p.grad[j] > 0 && s.ranks[j]-s.left(p, j) < bare {
+			s.sunk[j] = true
+			rho := append([]float64(nil), p.rho...)
+			rho[j] = s.lo[j]
+			if q := s.eval(rho, true); q.objective <= p.objective && s.atBound(q, j) {
+				return q
+			}
+		}
 		if s.tried[j] || p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || s.left(p, j) > tail {
 			continue
 		}

@@ -190,7 +190,7 @@ func (c *criterion) edfNow() float64 {
 func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	f.Status = ZeroResidual
 	f.finish(p, s, rho, 0)
-	if _, ok := s.solveAll(floor); ok && s.q > 0 && s.zz > 0 && len(s.free) == len(s.penalties) {
+	if _, ok := s.solveAll(floor); ok && s.q > 0 && s.zz > 0 && len(s.free) == s.params {
 		left, more := mat.NewVecDense(s.q, nil), make([]float64, s.q)
 		for range 5 {
 			left.MulVec(s.gram, mat.NewVecDense(s.q, s.alpha))

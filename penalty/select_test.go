@@ -11,8 +11,8 @@ import (
 
 // checkFinite fails if anything a caller may read is not a finite number.
 func checkFinite(t interface{ Errorf(string, ...any) }, f *Fit) {
-	all := [][]float64{f.Lambda, f.Alpha, f.EDF, {f.EDFTotal, f.Phi, f.Scale, f.Score, f.RSS}}
-	for _, m := range []*mat.SymDense{f.Vp, f.Ve, f.Hessian} {
+	all := [][]float64{f.Lambda, f.Alpha, f.EDF, f.EDF1, f.EDF2, {f.EDFTotal, f.Phi, f.Scale, f.Score, f.RSS}}
+	for _, m := range []*mat.SymDense{f.Vp, f.Ve, f.Vc, f.Hessian} {
 		if m != nil {
 			for i := range m.SymmetricDim() {
 				for j := range m.SymmetricDim() {
@@ -217,7 +217,7 @@ func TestNoColumnsAndNoPenalties(t *testing.T) {
 	_ = full
 	q := momentsOf(x.Slice(0, 80, 0, 4).(*mat.Dense), z, w, true)
 	q.Terms = []Term{{Name: "a", Dim: 1}, {Name: "b", Start: 1, Dim: 3}}
-	for _, m := range []Method{REML, GCV, Fixed} {
+	for _, m := range []Method{REML, GCV, Fixed, DF} {
 		f := mustSelect(t, q, &Options{Method: m})
 		var chol mat.Cholesky
 		chol.Factorize(q.XX)
@@ -264,7 +264,7 @@ func TestResponseWithoutResidual(t *testing.T) {
 		"in null space": func(x float64) float64 { return 1 + 2*x },
 		"in span":       func(x float64) float64 { return 4*x*x*x - 3*x },
 	} {
-		for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}} {
+		for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}, {Method: ML}} {
 			p := smoothProblem(200, 8, 0, f)
 			fit := mustSelect(t, p, &o)
 			if fit.Status != ZeroResidual || fit.Scale != 0 || fit.RSS > 1e-12*(1+p.ZZ) {
@@ -321,7 +321,7 @@ func TestLambdaToInfinityAndToZero(t *testing.T) {
 
 func TestMoreColumnsThanRows(t *testing.T) {
 	p := smoothProblem(20, 30, 0.3, func(x float64) float64 { return math.Sin(3 * x) })
-	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.2}} {
+	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.2}, {Method: ML}} {
 		f := mustSelect(t, p, &o)
 		if f.Status != Converged && f.Status != AtBound || f.EDFTotal >= 20 || f.EDFTotal < 3 {
 			t.Errorf("%v: %v, edf %g of 20 rows", o.Method, f.Status, f.EDFTotal)
@@ -352,6 +352,10 @@ func TestSelectProperties(t *testing.T) {
 			for range terms[i].S {
 				terms[i].SP = append(terms[i].SP, []float64{-1, -1, 0, 1e-3, 1, 1e10}[rng.IntN(6)])
 			}
+		}
+		if len(terms) > 1 && rapid.Bool().Draw(t, "linked") {
+			terms[1].Link, terms[3].Link = []string{"a"}, []string{"a"}
+			terms[3].SP = nil
 		}
 		levels := rapid.SampledFrom([]int{0, 2, 3}).Draw(t, "levels") // discrete columns are often aliased
 		x, z, w := mat.NewDense(n, dim, nil), make([]float64, n), make([]float64, n)
@@ -395,12 +399,77 @@ func TestSelectProperties(t *testing.T) {
 				for _, by := range []float64{0.9, 1.1} {
 					sp := append([]float64(nil), f.Lambda...)
 					sp[j] *= by
+					for l, first := range p.links() {
+						sp[l] = sp[first]
+					}
+					if p.links()[j] != j {
+						continue
+					}
 					q, err := Select(p.at(sp), &o)
 					if err == nil && !f.Fixed[j] && q.Status == Converged && q.Score < f.Score-1e-6*(1+math.Abs(f.Score)) {
 						t.Errorf("score %.10g, but %.10g with lambda %d times %g: rows %d, edf %.6g, lambda %.3g, last step %+v", f.Score, q.Score, j, by, p.Rows, f.EDFTotal, f.Lambda, f.Log[len(f.Log)-1])
 					}
 				}
 			}
+		}
+	})
+}
+
+// Groups of any rows, targets of any size: an error or a finite fit that keeps
+// them.
+func TestGroupsAndTargetsProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		rng := rand.New(rand.NewPCG(seed, 8))
+		terms := randomTerms()
+		dim := 0
+		for i := range terms {
+			terms[i].Start = dim
+			dim += terms[i].Dim
+			if len(terms[i].S) > 0 && rng.IntN(2) == 0 {
+				terms[i].DF = 13 * rng.Float64()
+			}
+		}
+		intercept, levels := rapid.Bool().Draw(t, "intercept"), rapid.SampledFrom([]int{0, 2, 3}).Draw(t, "levels")
+		var groups []*Problem
+		rows := 0
+		for range rapid.IntRange(1, 5).Draw(t, "groups") {
+			n := rapid.IntRange(1, 30).Draw(t, "n")
+			rows += n
+			x, z, w := mat.NewDense(n, dim, nil), make([]float64, n), make([]float64, n)
+			for i := range n {
+				w[i] = []float64{0, 1, 1, 0.3}[rng.IntN(4)]
+				for j := range dim {
+					v := rng.NormFloat64()
+					if levels > 0 {
+						v = float64(rng.IntN(levels))
+					}
+					x.Set(i, j, v)
+					z[i] += v / float64(1+j)
+				}
+				z[i] += rng.NormFloat64()
+			}
+			p := momentsOf(x, z, w, intercept)
+			if p.Rows == 0 {
+				p = &Problem{Intercept: intercept}
+			}
+			p.Terms = terms
+			groups = append(groups, p)
+		}
+		f, err := SelectGrouped(groups, nil)
+		if err != nil {
+			t.Skip(err.Error())
+		}
+		checkFinite(t, f)
+		for i, term := range terms {
+			if term.DF > 0 && f.Status != ZeroResidual && !close(f.EDF[i], term.DF, 1e-4) {
+				t.Errorf("%s has edf %g, asked for %g (%v)", term.Name, f.EDF[i], term.DF, f.Status)
+			}
+		}
+		// With fewer rows than columns the fits without a group interpolate as
+		// lambda goes to zero, and rounding ends the search.
+		if rows > 2*dim && f.Status == StepFailed {
+			t.Errorf("%v after %d steps, edf %g of %d rows: %+v", f.Status, len(f.Log), f.EDFTotal, rows, f.Log[len(f.Log)-2:])
 		}
 	})
 }
@@ -452,7 +521,7 @@ func TestManyTermsAtInfinity(t *testing.T) {
 		}
 		p.Terms = append(p.Terms, Term{Name: "s", Start: term * k, Dim: k, S: []*mat.SymDense{s}})
 	}
-	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}} {
+	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}, {Method: ML}} {
 		f := mustSelect(t, p, &o)
 		infinite := 0
 		for j, at := range f.AtInfinity {
@@ -476,7 +545,7 @@ func TestBetterOfTwoMinima(t *testing.T) {
 	for _, k := range []int{9, 12, 20} {
 		for _, size := range []float64{0.1, 0.15, 0.2, 0.3, 0.4, 0.7} {
 			p := smoothProblem(150, k, 0.5, func(x float64) float64 { return x + size*math.Cos(float64(k)*math.Acos(x)) })
-			for _, m := range []Method{REML, GCV} {
+			for _, m := range []Method{REML, ML, GCV} {
 				f := mustSelect(t, p, &Options{Method: m})
 				for rho := -25.0; rho < 25; rho += 0.5 {
 					g := mustSelect(t, p.at([]float64{math.Exp(rho)}), &Options{Method: m})
@@ -493,7 +562,7 @@ func TestBetterOfTwoMinima(t *testing.T) {
 
 // The deep predictor is a deterministic function: residuals may be tiny.
 func TestSmallResiduals(t *testing.T) {
-	for _, m := range []Method{REML, GCV} {
+	for _, m := range []Method{REML, ML, GCV} {
 		for e := 0; e <= 8; e++ {
 			noise := math.Pow(10, -float64(e))
 			f := mustSelect(t, smoothProblem(2000, 15, noise, func(x float64) float64 { return math.Sin(2 * x) }), &Options{Method: m})
@@ -506,6 +575,40 @@ func TestSmallResiduals(t *testing.T) {
 			}
 			if f.Status != Converged && f.Status != AtBound || len(f.Log) > 20 || math.Abs(math.Log(f.Scale/(noise*noise))) > 0.2 {
 				t.Errorf("%v, noise %g: %v after %d steps, scale %g", m, noise, f.Status, len(f.Log)-1, f.Scale)
+			}
+		}
+	}
+}
+
+// Fewer rows than unpenalised columns, or none of positive weight.
+func TestTooFewRows(t *testing.T) {
+	for _, o := range append(criteria[:len(criteria):len(criteria)], Options{Method: DF}) {
+		p := smoothProblem(2, 8, 0.3, func(x float64) float64 { return x })
+		if o.Method == DF { // an intercept and a slope are all that two rows have
+			p.Terms[0].DF = 1
+		}
+		f := mustSelect(t, p, &o)
+		if o.Scale == 0 && f.Status != ZeroResidual {
+			t.Errorf("%v: two rows: %v", o.Method, f.Status)
+		}
+		p.Rows, p.SumW, p.SumLogW = 0, 0, 0
+		if _, err := Select(p, &o); err == nil {
+			t.Errorf("%v: no weights: no error", o.Method)
+		}
+	}
+}
+
+// A known scale far from the data's pushes lambda to an end of its range.
+func TestKnownScaleAtTheEnds(t *testing.T) {
+	p := smoothProblem(300, 10, 0.5, func(x float64) float64 { return math.Sin(4 * x) })
+	for _, m := range []Method{REML, ML, GCV} {
+		for _, scale := range []float64{1e-12, 1e-6, 1e6, 1e12} {
+			f := mustSelect(t, p, &Options{Method: m, Scale: scale})
+			if f.Status != Converged && f.Status != AtBound || len(f.Log) > 31 {
+				t.Errorf("%v, scale %g: %v after %d steps", m, scale, f.Status, len(f.Log)-1)
+			}
+			if scale > 1 != f.AtInfinity[0] {
+				t.Errorf("%v, scale %g: at infinity %v, edf %g", m, scale, f.AtInfinity[0], f.EDF[0])
 			}
 		}
 	}
