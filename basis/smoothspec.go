@@ -223,7 +223,7 @@ func (s *smoothSpec) Notes() []string {
 		return nil
 	}
 	if s.x.tally != nil {
-		return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; its knots are %d of them, chosen by hash",
+		return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; the basis is made from %d of them, chosen by hash",
 			s.name, s.column, s.x.limit, s.x.tally.n())}
 	}
 	return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; the knots are quantiles of %d of them, chosen by hash",

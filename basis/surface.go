@@ -159,7 +159,7 @@ func (s *surfaceSpec) Notes() []string {
 	if s.points.prune(); !s.points.sampled {
 		return nil
 	}
-	return []string{fmt.Sprintf("term %s: %s have more than %d distinct points; its knots are %d of them, chosen by hash",
+	return []string{fmt.Sprintf("term %s: %s have more than %d distinct points; the basis is made from %d of them, chosen by hash",
 		s.name, quoted(s.columns), s.points.limit, s.points.n())}
 }
 

@@ -337,8 +337,8 @@ func TestMillionRows(t *testing.T) {
 		t.Errorf("%d points are held", spec.points.n())
 	}
 	for s, want := range map[decompose.Spec]string{
-		spec: `term s(x,z): columns ["x" "z"] have more than 2000 distinct points; its knots are 2000 of them, chosen by hash`,
-		one:  `term s(x): column "x" has more than 2000 distinct values; its knots are 2000 of them, chosen by hash`,
+		spec: `term s(x,z): columns ["x" "z"] have more than 2000 distinct points; the basis is made from 2000 of them, chosen by hash`,
+		one:  `term s(x): column "x" has more than 2000 distinct values; the basis is made from 2000 of them, chosen by hash`,
 	} {
 		block := mustBuild(t, s)[0]
 		if got := s.(Noter).Notes(); len(got) != 1 || got[0] != want {
