@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // MulVec sets dst = a beta: dst (n) is overwritten, a (n x d), beta (d).
@@ -19,11 +21,7 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
 		for i := range dst {
-			s := 0.0
-			for j, v := range m.Data[i*m.Stride:][:d] {
-				s += v * beta[j]
-			}
-			dst[i] = s
+			dst[i] = kernel.Dot(m.Data[i*m.Stride:][:d], beta)
 		}
 		return nil
 	}
@@ -43,9 +41,7 @@ func AddSums(dst []float64, a Columns) error {
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
 		for i := range n {
-			for j, v := range m.Data[i*m.Stride:][:d] {
-				dst[j] += v
-			}
+			kernel.Add(dst, dst, m.Data[i*m.Stride:][:d])
 		}
 		return nil
 	}
