@@ -222,6 +222,9 @@ func (s *smoothSpec) Notes() []string {
 	if !s.x.sampled() {
 		return nil
 	}
+	if ownKnots(s.basis) {
+		return nil
+	}
 	if s.x.tally != nil {
 		return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; the basis is made from %d of them, chosen by hash",
 			s.name, s.column, s.x.limit, s.x.tally.n())}

@@ -156,11 +156,22 @@ func (s *surfaceSpec) build() ([]decompose.Block, error) {
 
 // Notes tells when only a subsample of the points was used.
 func (s *surfaceSpec) Notes() []string {
-	if s.points.prune(); !s.points.sampled {
+	if s.points.prune(); !s.points.sampled || ownKnots(s.basis) {
 		return nil
 	}
 	return []string{fmt.Sprintf("term %s: %s have more than %d distinct points; the basis is made from %d of them, chosen by hash",
 		s.name, quoted(s.columns), s.points.limit, s.points.n())}
+}
+
+// ownKnots: the knots are given, and the sample of the data only sets scales.
+func ownKnots(b any) bool {
+	switch b := b.(type) {
+	case TP:
+		return len(b.Knots) > 0
+	case RBF:
+		return len(b.Knots) > 0
+	}
+	return false
 }
 
 // SurfaceTerm is a smooth of several numeric columns together, as it is, times a

@@ -86,7 +86,7 @@ func readPlates(t *testing.T) *plateGolden {
 	if err := json.NewDecoder(z).Decode(&g); err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Constructions) < 15 || len(g.Fits) < 15 {
+	if len(g.Constructions) < 17 || len(g.Fits) < 15 {
 		t.Fatalf("%d constructions, %d fits", len(g.Constructions), len(g.Fits))
 	}
 	return &g

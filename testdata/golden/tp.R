@@ -23,12 +23,12 @@ frames$full <- frame(2000, 5)                     # the most points mgcv takes a
 frames$ties$a <- round(frames$ties$a^2, 4); frames$ties$b <- round(frames$ties$b^2, 4)
 outside <- data.frame(a = c(-3, -0.4, 3.5, 8), b = c(0.5, 1.7, -0.3, 4), c = c(0.2, 1.1, 0.7, -2), z = c(1, -1, 0.5, 2), g = factor(c("u", "v", "w", "u")))
 
-construction <- function(name, data, text, few = 25) {
+construction <- function(name, data, text, few = 25, knots = NULL, formula = text) {
   d <- frames[[data]]; spec <- eval(parse(text = text))
-  sm <- smooth.construct(spec, d[spec$term], NULL)
-  sc <- smoothCon(spec, d, absorb.cons = FALSE)[[1]]
+  sm <- smooth.construct(spec, d[spec$term], knots)
+  sc <- smoothCon(spec, d, knots = knots, absorb.cons = FALSE)[[1]]
   keep <- round(seq(1, nrow(d), length.out = few))
-  list(name = name, data = data, formula = gsub("'", '"', text), k = ncol(sm$X), null = sm$null.space.dim,
+  list(name = name, data = data, formula = gsub("'", '"', formula), k = ncol(sm$X), null = sm$null.space.dim,
        at = keep - 1, X = rows(sm$X[keep, ]), S = rows(sm$S[[1]]), scale = sc$S.scale)
 }
 constructions <- list(
@@ -39,7 +39,11 @@ constructions <- list(
   construction("planethird", "small", "s(a, b, m=3, k=20)"), construction("planeshrink", "small", "s(a, b, bs='ts', k=15)"),
   construction("space", "small", "s(a, b, c)"), construction("spacesecond", "small", "s(a, b, c, m=2, k=20)"),
   construction("krylov", "large", "s(b, c, k=40)"), construction("krylovone", "large", "s(a, k=15)"),
-  construction("full", "full", "s(b, c)"))
+  construction("full", "full", "s(b, c)"),
+  construction("knots", "small", "s(a, k=5)", knots = list(a = c(2.2, 0.1, 0.5, 1.9, 1.2, 0.9, 2.9)),
+               formula = "s(a, k=5, knots=c(2.2,0.1,0.5,1.9,1.2,0.9,2.9))"),
+  construction("planeknots", "small", "s(a, b, k=6)", knots = list(a = c(0.1, 1.2, 2, 0.4, 1.5, 1.9), b = c(0.2, 0.9, 0.3, 0.6, 0.1, 0.7)),
+               formula = "s(a, b, k=6, knots=c(0.1,0.2, 1.2,0.9, 2,0.3, 0.4,0.6, 1.5,0.1, 1.9,0.7))"))
 
 fit <- function(name, data, text, sp, few = 30) {
   d <- frames[[data]]
