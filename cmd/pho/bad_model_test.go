@@ -53,7 +53,7 @@ func TestBadModels(t *testing.T) {
 		{"nearly whole", real[:len(real)-3], `onnx: the model is truncated or damaged: field 8 of model: unexpected EOF`},
 		{"cyclic", string(raw), `onnx: the graph has a cycle through node "a" (Relu) and node "b" (Add) (tensor "a")`},
 		{"huge dimensions", huge, `onnx: initializer "w": shape [1099511627776 1099511627776] overflows`},
-		{"huge constant", wide, `onnx: node "w" (Expand): output "w" of shape [1048576 1048576] needs more than 4294967296 bytes (MaxMemory)`},
+		{"huge constant", wide, `onnx: node "w" (Expand): output "w" of shape [1048576 1048576] needs more than 4294967296 bytes (MaxMemory); --max-memory sets the bound`},
 		{"rows mixed", mixed, `onnx: node "m" (ReduceMean): mixes rows: it reduces over the batch axis 0 of [N 5]`},
 		{"control flow", loop, `onnx: node "y" (Loop): control flow (operator Loop) is not supported; export the model by tracing, without it`},
 	}

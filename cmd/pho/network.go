@@ -70,7 +70,11 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 	defer f.Close()
 	sum := sha256.New() // of the very bytes that are loaded
 	if g, err = onnx.Load(io.TeeReader(f, sum), &onnx.LoadOptions{MaxMemory: bound}); err != nil {
-		return nil, "", fmt.Errorf("model %q: %w", path, err)
+		hint := ""
+		if strings.Contains(err.Error(), "(MaxMemory)") {
+			hint = "; --max-memory sets the bound"
+		}
+		return nil, "", fmt.Errorf("model %q: %w%s", path, err, hint)
 	}
 	return g, hex.EncodeToString(sum.Sum(nil)), nil
 }
