@@ -110,7 +110,7 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 	d.y = sized(d.y, n*d.Out())
 	w := d.packed.weights(d.W, d.G, d.In, d.OutEach)
 	in, out := d.G*d.In, d.Out()
-	share(n, 12, n*in*d.OutEach, m.Workers, func(i, j int) {
+	Share(n, 12, n*in*d.OutEach, m.Workers, func(i, j int) {
 		for g, wg := range w {
 			var bias []T
 			if d.B != nil {
@@ -138,7 +138,7 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 	}
 	d.dx = sized(d.dx, n*in)
 	w := d.packed.transposed(d.W, d.G, d.In, d.OutEach)
-	share(n, 12, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
+	Share(n, 12, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
 		for g, wg := range w {
 			wg.Mul(d.dx[i*in+g*d.In:], in, dy[i*out+g*d.OutEach:], out, j-i, nil)
 		}
@@ -155,13 +155,13 @@ func (d *Dense[T]) gradients(dy []T, n int) {
 		kernel.AddTransMul(grad[j0:], d.OutEach, d.x[g*d.In:], in, d.In, dy[g*d.OutEach+j0:], out, j1-j0, n)
 	}
 	if d.G > 1 {
-		share(d.G, 1, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
+		Share(d.G, 1, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
 			for g := i; g < j; g++ {
 				add(g, 0, d.OutEach)
 			}
 		})
 	} else {
-		share(d.OutEach, 16, n*in*d.OutEach, d.mode.Workers, func(i, j int) { add(0, i, j) })
+		Share(d.OutEach, 16, n*in*d.OutEach, d.mode.Workers, func(i, j int) { add(0, i, j) })
 	}
 	if d.B != nil {
 		addColumnSums(d.B.Grad, dy, n)

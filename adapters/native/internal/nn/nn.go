@@ -57,9 +57,9 @@ func NewParam[T kernel.Float](name string, n int, decay bool) *Param[T] {
 // more than it saves.
 const minWork = 1 << 17
 
-// share cuts 0..n-1 into runs, one for each worker; grain divides all but the
+// Share cuts 0..n-1 into runs, one for each worker; grain divides all but the
 // last. work is what all of it costs.
-func share(n, grain, work, workers int, f func(i, j int)) {
+func Share(n, grain, work, workers int, f func(i, j int)) {
 	if work < minWork || workers < 2 || n <= grain {
 		f(0, n)
 		return

@@ -84,7 +84,7 @@ func (o *Optimizer[T]) Step(rate float64) {
 		if p.Decay {
 			decay = o.Decay
 		}
-		share(len(p.Value), 64, 16*len(p.Value), o.Workers, func(i, j int) {
+		Share(len(p.Value), 64, 16*len(p.Value), o.Workers, func(i, j int) {
 			w, g, m := p.Value[i:j], p.Grad[i:j], o.First[k][i:j]
 			if o.Method != AdamW && decay > 0 {
 				for i := range g {

@@ -1,0 +1,148 @@
+package native
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+)
+
+// checkpoint is all that training needs to go on as if it had not stopped.
+type checkpoint struct {
+	Format      string
+	Fingerprint string // of configuration and data
+	Steps       int
+	Since, Best int
+	BestLoss    float64
+	Epochs      []Epoch
+	// Values of all parameters, now and at the best epoch, and the optimiser's
+	// moments of the trained ones.
+	Values, BestValues, First, Second [][]float64
+}
+
+const checkpointFormat = "pho.checkpoint/1"
+
+// fingerprint changes with everything that changes the course of training: not
+// with the number of workers or, unless the learning rate depends on it, of
+// epochs.
+func fingerprint(j *job) string {
+	c := *j.cfg
+	t := c.Training
+	if t.Schedule != Cosine {
+		t.Epochs = 0
+	}
+	t.Validation, t.Progress, t.Checkpoint, t.CheckpointEvery, t.Resume, t.Workers, t.Patience = nil, nil, "", 0, false, 0, 0
+	h := sha256.New()
+	// Config holds no function or source but those taken out; Family is a plain
+	// value.
+	doc, err := json.Marshal([]any{c.Kind, c.Response, c.Weights, c.Offset, fmt.Sprintf("%T%+v", c.Family, c.Family), c.Structured, c.Deep, c.Features, t})
+	if err != nil {
+		doc = []byte(err.Error())
+	}
+	h.Write(doc)
+	for _, t := range []*target{j.trainTarget, j.validTarget} {
+		if t == nil {
+			continue
+		}
+		for _, v := range [][]float64{t.y, t.w, t.offset} {
+			sum := make([]byte, 0, 8*len(v))
+			for _, x := range v {
+				sum = binary.LittleEndian.AppendUint64(sum, math.Float64bits(x))
+			}
+			h.Write(sum)
+		}
+	}
+	for _, p := range j.plans {
+		fmt.Fprint(h, p.columns, p.factors, p.mean, p.sd)
+	}
+	for _, s := range j.parts {
+		fmt.Fprint(h, s.start, s.mean, s.sd, s.coef)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// save replaces the file whole.
+func (t *trainer[T]) save(path string) (err error) {
+	c := checkpoint{
+		Format: checkpointFormat, Fingerprint: t.print, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
+		BestLoss: t.bestLoss, Epochs: t.fit.Epochs, First: widen(t.opt.First), Second: widen(t.opt.Second), BestValues: widen(t.best),
+	}
+	for _, p := range t.params {
+		c.Values = append(c.Values, asFloat64(p.Value))
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".checkpoint-*")
+	if err != nil {
+		return fmt.Errorf("native: checkpoint %q: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("native: checkpoint %q: %w", path, errors.Join(err, os.Remove(f.Name())))
+		}
+	}()
+	if err := errors.Join(gob.NewEncoder(f).Encode(&c), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func widen[T float32 | float64](v [][]T) [][]float64 {
+	var w [][]float64
+	for _, x := range v {
+		w = append(w, asFloat64(x))
+	}
+	return w
+}
+
+// resume goes on from the file; without one training starts at the beginning.
+func (t *trainer[T]) resume(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("native: checkpoint %q: %w", path, err)
+	}
+	defer f.Close()
+	var c checkpoint
+	if err := gob.NewDecoder(f).Decode(&c); err != nil {
+		return fmt.Errorf("native: checkpoint %q cannot be read: %w", path, err)
+	}
+	if c.Format != checkpointFormat {
+		return fmt.Errorf("native: checkpoint %q has format %q, want %q", path, c.Format, checkpointFormat)
+	}
+	if c.Fingerprint != t.print {
+		return fmt.Errorf("native: checkpoint %q is of another configuration or other data: remove it, or train without Resume", path)
+	}
+	if len(c.Values) != len(t.params) || len(c.First) != len(t.opt.First) || len(c.Second) != len(t.opt.Second) {
+		return fmt.Errorf("native: checkpoint %q has %d parameters, the network %d", path, len(c.Values), len(t.params))
+	}
+	for i, p := range t.params {
+		if len(c.Values[i]) != len(p.Value) {
+			return fmt.Errorf("native: checkpoint %q: parameter %q has %d values, the network %d", path, p.Name, len(c.Values[i]), len(p.Value))
+		}
+		narrow(p.Value, c.Values[i])
+		p.Version++
+	}
+	for i := range c.First {
+		narrow(t.opt.First[i], c.First[i])
+		narrow(t.opt.Second[i], c.Second[i])
+	}
+	t.best = nil
+	for _, v := range c.BestValues {
+		t.best = append(t.best, convert[T](v))
+	}
+	t.opt.Steps, t.since, t.fit.Best, t.bestLoss, t.fit.Epochs = c.Steps, c.Since, c.Best, c.BestLoss, c.Epochs
+	return nil
+}
+
+func narrow[T float32 | float64](dst []T, src []float64) {
+	for i := range min(len(dst), len(src)) {
+		dst[i] = T(src[i])
+	}
+}

@@ -1,0 +1,225 @@
+package native
+
+import (
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/penalty"
+)
+
+// Kind says what model is meant, so that what does not belong to it is an error.
+type Kind string
+
+// The kinds of models.
+const (
+	SSN Kind = "ssn" // formula terms, with or without a deep part and feature networks
+	NAM Kind = "nam" // feature networks, with or without a deep part
+	MLP Kind = "mlp" // a deep part alone
+	GAM Kind = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
+)
+
+// Activation is a function between layers.
+type Activation string
+
+// The activation functions.
+const (
+	ReLU     Activation = "relu"
+	ReLUN    Activation = "relu-n" // min(max(x, 0), 1)
+	Tanh     Activation = "tanh"
+	Sigmoid  Activation = "sigmoid"
+	Softplus Activation = "softplus"
+	GELU     Activation = "gelu"
+)
+
+// Config describes a model and its training. Zero values are the defaults, so
+// a response with a formula or deep columns is enough.
+type Config struct {
+	Kind Kind // "": SSN
+
+	// Response is the column y; "": from the left side of a formula.
+	Response string
+	Weights  string // column of prior weights; "": ones
+	Offset   string // column that is added to the first predictor; "": none
+	// Family is the distribution of y; nil: family.Gaussian{}.
+	Family family.Differentiable
+
+	Structured Structured
+	Deep       Deep
+	Features   Features
+	Training   Training
+}
+
+// Structured is the formula part X beta.
+type Structured struct {
+	// Formulas are texts for basis.Parse, such as "y ~ x1 + s(x2, k=20)" for every
+	// predictor or "sigma = ~ x1" for one; none: intercepts only.
+	Formulas []string
+	// Factors are columns that are categories though they hold numbers.
+	Factors []string
+	// SP fixes smoothing parameters by term name. The others are chosen by
+	// Smoothing from the working response at the intercept-only model, which for
+	// gaussian means is the response itself.
+	SP        map[string][]float64
+	Smoothing penalty.Options // zero: REML
+}
+
+// Deep is the deep part zeta = U gamma: a multilayer perceptron.
+type Deep struct {
+	// Columns it reads; none: there is no deep part. Text columns, and those in
+	// Factors, are embedded; numbers are standardised.
+	Columns []string
+	Factors []string
+	Hidden  []int // widths of the hidden layers; nil: 64, 32
+	// Activation after each hidden layer; "": ReLU.
+	Activation Activation
+	Dropout    float64 // after each hidden layer, in [0, 1)
+	BatchNorm  bool    // before each activation
+	// EmbeddingWidth of a factor; 0: (levels+1)/2, at most 8.
+	EmbeddingWidth int
+	// Separate gives each predictor a network of its own; else they share all but
+	// the last layer.
+	Separate bool
+	// Orthogonalize online (ONO, Rügamer et al. 2023): U is projected on the
+	// complement of the structured columns of each training batch. For comparison:
+	// see Model.PredictOnline for its faults. Needs one predictor or Separate.
+	Orthogonalize bool
+}
+
+// Features are feature networks: a neural additive model.
+type Features struct {
+	// Columns (numeric) with a network f_j(x_j) each.
+	Columns []string
+	// Pairs have a network f(x_a, x_b) each.
+	Pairs [][2]string
+	// Products have the paper's bivariate term: the row-wise tensor product of the
+	// last hidden layers of both columns' networks, which must be in Columns.
+	Products   [][2]string
+	Hidden     []int      // nil: 64, 64, 32; the last is the width of the learned basis
+	Activation Activation // "": ReLU
+	// ExU makes the first layer one of exp-centred units (Agarwal et al. 2021).
+	ExU     bool
+	Dropout float64 // after each hidden layer but the last, in [0, 1)
+	// FeatureDropout leaves whole f_j out of a row's sum in training, in [0, 1).
+	FeatureDropout float64
+	// OutputPenalty times the mean of all f_j^2 is added to the loss.
+	OutputPenalty float64
+}
+
+// Schedule is how the learning rate changes.
+type Schedule string
+
+// The schedules; t is the share of all steps done.
+const (
+	Constant Schedule = "constant"
+	Cosine   Schedule = "cosine" // rate (1 + cos(pi t))/2
+	Step     Schedule = "step"   // rate times StepFactor every StepEpochs epochs
+)
+
+// Optimizer names the method of descent.
+type Optimizer string
+
+// The optimisers.
+const (
+	Adam  Optimizer = "adam"
+	AdamW Optimizer = "adamw"
+	SGD   Optimizer = "sgd"
+)
+
+// Training says how the parameters are found.
+type Training struct {
+	Epochs    int // most passes over the rows; 0: 500
+	BatchSize int // 0: 256
+	// Optimizer "": Adam.
+	Optimizer    Optimizer
+	LearningRate float64 // 0: 0.003 (SGD: 0.01)
+	Momentum     float64 // of SGD; 0: 0.9, negative: none
+	// WeightDecay of weight matrices and embeddings, not of beta, biases and
+	// intercepts.
+	WeightDecay float64
+	// ClipNorm bounds the Euclidean norm of the gradient of a step; 0: no bound.
+	ClipNorm   float64
+	Schedule   Schedule // "": Constant
+	StepEpochs int      // 0: 50
+	StepFactor float64  // 0: 0.5
+
+	// Validation rows decide when to stop; nil: a random ValidationShare of the
+	// rows of the source (0: 0.2, negative: none, and no early stopping).
+	Validation      data.Source
+	ValidationShare float64
+	// Patience is the number of epochs without a better validation loss after
+	// which training stops; 0: 25, negative: never. The parameters of the best
+	// epoch are kept in any case.
+	Patience int
+
+	// Seed of everything drawn at random. The same seed and configuration give
+	// the same bytes, for any number of workers.
+	Seed uint64
+
+	WithoutResponseScaling bool // gaussian: y is not standardised for training
+	WithoutInterceptStart  bool // intercepts start at 0, not at the intercept-only model
+	WithoutWarmStart       bool // beta starts at 0, not at the additive model
+
+	Single  bool // train in float32; else float64
+	Workers int  // 0: GOMAXPROCS
+
+	// Progress, if not nil, is called after each epoch from the goroutine of Train.
+	Progress func(Progress)
+
+	// Checkpoint is a file that is replaced every CheckpointEvery (0: 10) epochs
+	// and at the end; "": none. With Resume training goes on from it, if it exists,
+	// and ends with the bytes of a run that was not interrupted.
+	Checkpoint      string
+	CheckpointEvery int
+	Resume          bool
+}
+
+// relunTop is n of ReLU-n.
+const relunTop = 1
+
+// withDefaults fills in what was left at zero.
+func (c Config) withDefaults() Config {
+	set(&c.Kind, SSN)
+	if c.Family == nil {
+		c.Family = family.Gaussian{}
+	}
+	if c.Deep.Hidden == nil {
+		c.Deep.Hidden = []int{64, 32}
+	}
+	set(&c.Deep.Activation, ReLU)
+	if c.Features.Hidden == nil {
+		c.Features.Hidden = []int{64, 64, 32}
+	}
+	set(&c.Features.Activation, ReLU)
+	t := &c.Training
+	set(&t.Epochs, 500)
+	set(&t.BatchSize, 256)
+	set(&t.Optimizer, Adam)
+	if t.Optimizer == SGD {
+		set(&t.LearningRate, 0.01)
+	}
+	set(&t.LearningRate, 0.003)
+	set(&t.Momentum, 0.9)
+	t.Momentum = max(t.Momentum, 0)
+	set(&t.Schedule, Constant)
+	set(&t.StepEpochs, 50)
+	set(&t.StepFactor, 0.5)
+	set(&t.ValidationShare, 0.2)
+	set(&t.Patience, 25)
+	set(&t.CheckpointEvery, 10)
+	return c
+}
+
+// set replaces the zero value.
+func set[T comparable](v *T, standard T) {
+	var zero T
+	if *v == zero {
+		*v = standard
+	}
+}
+
+// predictorNames are those of formulas and results.
+func (c *Config) predictorNames() []string {
+	if k := c.Family.Predictors(); k > 1 {
+		return []string{"mu", "sigma", "nu", "tau"}[:k]
+	}
+	return []string{"eta"}
+}

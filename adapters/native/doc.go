@@ -1,0 +1,17 @@
+// Package native trains additive networks in Go: semi-structured networks
+// (formula terms with their penalties plus a deep part), neural additive models,
+// multilayer perceptrons and, from moments alone, additive models. A trained
+// Model is a decompose.Model and can be saved as ONNX.
+//
+// The predictor k of row i is
+//
+//	eta_k = intercept_k + X_k beta_k + sum_j f_jk(x_j) + zeta_k,   zeta = U gamma
+//
+// with X the evaluated columns of the formula, f_j feature networks whose last
+// hidden layer is a learned basis, and U the last hidden layer of the deep part.
+// Training minimises
+//
+//	-(1/W) sum_i loglik(y_i; eta_i) + 1/(2W) sum_j lambda_j beta'S_j beta + other penalties,
+//
+// W the sum of weights, by mini-batches. Rows are held in memory.
+package native

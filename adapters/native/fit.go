@@ -1,0 +1,52 @@
+package native
+
+import (
+	"time"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// Status says how training ended.
+type Status string
+
+// The ways in which training ends.
+const (
+	Stopped    Status = "early stopping" // no better validation loss for Patience epochs
+	EpochLimit Status = "epoch limit"
+	Solved     Status = "solved" // a GAM: nothing is trained
+)
+
+// Epoch is one pass over the training rows.
+type Epoch struct {
+	Epoch int     // from 1
+	Rate  float64 // learning rate of its last step
+	// Train is the mean over its batches of the loss with penalties and dropout, as
+	// it was when the batch came; Validation the mean negative log-likelihood of the
+	// validation rows after the epoch, NaN without any. Both are in training's units:
+	// of a standardised response, dispersion 1.
+	Train, Validation float64
+}
+
+// Progress is what Training.Progress is told after an epoch.
+type Progress struct {
+	Epoch
+	Of      int // Training.Epochs
+	Best    int // the epoch with the lowest validation loss so far
+	Elapsed time.Duration
+	// Left is how long the remaining epochs would take without early stopping.
+	Left time.Duration
+}
+
+// Fit is how a model came about.
+type Fit struct {
+	Status     Status
+	Seed       uint64
+	Rows       int // that were trained on
+	Validation int // rows held out
+	Epochs     []Epoch
+	Best       int // epoch whose parameters the model has; 0: the start, or a GAM
+	// Additive is, for each predictor with formula terms, the penalised additive
+	// model of the working response: smoothing parameters, degrees of freedom, and
+	// the start of beta. nil entries: no terms.
+	Additive []*decompose.Result
+}

@@ -1,0 +1,210 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// trainer is training under way.
+type trainer[T kernel.Float] struct {
+	cfg          *Config
+	net          *network[T]
+	params       []*nn.Param[T]
+	opt          *nn.Optimizer[T]
+	loss         loss[T]
+	train, valid *dataset[T] // valid nil: none
+	fit          *Fit
+
+	best     [][]T // values of all parameters at the best epoch
+	bestLoss float64
+	since    int // epochs since then
+	print    string
+}
+
+func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
+	tr := &j.cfg.Training
+	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, bestLoss: math.Inf(1), loss: loss[T]{family: j.cfg.Family, workers: tr.Workers}}
+	var err error
+	if t.train, err = newDataset[T](j.train, j.trainTarget, j.plans, j.parts); err != nil {
+		return nil, err
+	}
+	if j.valid != nil {
+		if t.valid, err = newDataset[T](j.valid, j.validTarget, j.plans, j.parts); err != nil {
+			return nil, fmt.Errorf("native: validation rows: %w", err)
+		}
+	}
+	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
+	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
+	t.print = fingerprint(j)
+	return t, nil
+}
+
+// run goes through the epochs and leaves the best parameters in the network.
+func (t *trainer[T]) run(ctx context.Context) error {
+	tr := &t.cfg.Training
+	if tr.Resume {
+		if err := t.resume(tr.Checkpoint); err != nil {
+			return err
+		}
+	}
+	began, from := time.Now(), len(t.fit.Epochs)
+	for len(t.fit.Epochs) < tr.Epochs && !t.exhausted() {
+		if err := t.epoch(ctx); err != nil {
+			return err
+		}
+		done := len(t.fit.Epochs)
+		if tr.Checkpoint != "" && done%tr.CheckpointEvery == 0 {
+			if err := t.save(tr.Checkpoint); err != nil {
+				return err
+			}
+		}
+		if tr.Progress != nil {
+			elapsed := time.Since(began)
+			each := elapsed / time.Duration(done-from)
+			tr.Progress(Progress{Epoch: t.fit.Epochs[done-1], Of: tr.Epochs, Best: t.fit.Best, Elapsed: elapsed, Left: each * time.Duration(tr.Epochs-done)})
+		}
+	}
+	if tr.Checkpoint != "" {
+		if err := t.save(tr.Checkpoint); err != nil {
+			return err
+		}
+	}
+	t.fit.Status = EpochLimit
+	if t.exhausted() {
+		t.fit.Status = Stopped
+	}
+	for i, v := range t.best {
+		copy(t.params[i].Value, v)
+		t.params[i].Version++
+	}
+	return nil
+}
+
+// exhausted: validation has not improved for too long.
+func (t *trainer[T]) exhausted() bool {
+	return t.valid != nil && t.cfg.Training.Patience >= 0 && t.since >= t.cfg.Training.Patience
+}
+
+// epoch is one pass in an order drawn for it.
+func (t *trainer[T]) epoch(ctx context.Context) error {
+	tr := &t.cfg.Training
+	number := len(t.fit.Epochs) + 1
+	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.n)
+	e := Epoch{Epoch: number, Validation: math.NaN()}
+	perRow := t.train.sumW / float64(t.train.n)
+	var b dataset[T]
+	for i := 0; i < len(order); i += tr.BatchSize {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("native: training was interrupted in epoch %d: %w", number, err)
+		}
+		rows := order[i:min(i+tr.BatchSize, len(order))]
+		if len(rows) == 1 && t.cfg.Deep.BatchNorm && len(t.cfg.Deep.Columns) > 0 {
+			continue // the moments of one row say nothing
+		}
+		t.train.gather(&b, rows)
+		e.Rate = t.rate(number, float64(number-1)+float64(i)/float64(len(order)))
+		l := t.step(&b, perRow*float64(len(rows)), e.Rate)
+		if l-l != 0 {
+			return t.diverged(number, fmt.Sprintf("the loss is %g in the batch that begins with row %d of the epoch's order", l, i))
+		}
+		e.Train += l * float64(len(rows)) / float64(len(order))
+	}
+	if first := t.firstLoss(e); e.Train > first+1000*(1+math.Abs(first)) {
+		return t.diverged(number, fmt.Sprintf("the loss went from %.4g to %.4g", first, e.Train))
+	}
+	if t.valid != nil {
+		e.Validation = t.evaluate(t.valid)
+		if e.Validation-e.Validation != 0 {
+			return t.diverged(number, fmt.Sprintf("the loss of the validation rows is %g", e.Validation))
+		}
+	}
+	t.fit.Epochs = append(t.fit.Epochs, e)
+	t.keep(e)
+	return nil
+}
+
+func (t *trainer[T]) firstLoss(e Epoch) float64 {
+	if len(t.fit.Epochs) > 0 {
+		return t.fit.Epochs[0].Train
+	}
+	return e.Train
+}
+
+// keep remembers the parameters of the best epoch: the last one if there is no
+// validation.
+func (t *trainer[T]) keep(e Epoch) {
+	t.since++
+	if t.valid != nil && !(e.Validation < t.bestLoss) {
+		return
+	}
+	t.since, t.bestLoss, t.fit.Best = 0, e.Validation, e.Epoch
+	if t.valid == nil {
+		return
+	}
+	if t.best == nil {
+		t.best = make([][]T, len(t.params))
+	}
+	for i, p := range t.params {
+		t.best[i] = append(t.best[i][:0], p.Value...)
+	}
+}
+
+// step is one step on a batch of weight norm; it returns the batch's loss.
+func (t *trainer[T]) step(b *dataset[T], norm, rate float64) float64 {
+	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: t.cfg.Training.Workers}
+	t.opt.ZeroGrad()
+	l := t.loss.of(b.target, t.net.forward(&b.batch, mode, true), true, norm) / norm
+	l += t.net.backward(&b.batch, t.loss.grad, t.train.sumW)
+	if clip := t.cfg.Training.ClipNorm; clip > 0 {
+		if g := t.opt.Norm(); g > clip {
+			t.opt.Scale(clip / g)
+		}
+	}
+	if l-l == 0 {
+		t.opt.Step(rate)
+	}
+	return l
+}
+
+// evaluate is the mean negative log-likelihood of d. Online orthogonalization
+// sees batches of the training's size.
+func (t *trainer[T]) evaluate(d *dataset[T]) float64 {
+	block := 1024
+	if t.cfg.Deep.Orthogonalize {
+		block = t.cfg.Training.BatchSize
+	}
+	sum := 0.0
+	for i := 0; i < d.n; i += block {
+		p := d.part(i, min(i+block, d.n))
+		eta := t.net.forward(&p.batch, nn.Mode{Workers: t.cfg.Training.Workers}, true)
+		sum += t.loss.of(p.target, eta, false, 1)
+	}
+	return sum / d.sumW
+}
+
+// rate is the learning rate in epoch number, done epochs being finished.
+func (t *trainer[T]) rate(number int, done float64) float64 {
+	tr := &t.cfg.Training
+	switch tr.Schedule {
+	case Cosine:
+		return tr.LearningRate * (1 + math.Cos(math.Pi*done/float64(tr.Epochs))) / 2
+	case Step:
+		return tr.LearningRate * math.Pow(tr.StepFactor, float64((number-1)/tr.StepEpochs))
+	}
+	return tr.LearningRate
+}
+
+func (t *trainer[T]) diverged(epoch int, what string) error {
+	where := ""
+	if err := t.net.finite(); err != nil {
+		where = "; " + err.Error()
+	}
+	return fmt.Errorf("native: training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
+		epoch, what, where, t.cfg.Training.LearningRate)
+}

@@ -1,0 +1,300 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Model is a trained network as a decompose.Model, in the response's units and
+// in float64: formula terms with their coefficients, feature networks as learned
+// terms whose basis is the last hidden layer, and the deep part as zeta. It is
+// immutable and safe for concurrent use. The offset of training is not part of
+// its predictors.
+type Model struct {
+	family    family.Differentiable
+	names     []string
+	columns   []string // that Forward reads
+	intercept []float64
+	blocks    [][]decompose.Block // formula terms, then learned ones
+	plans     []*towerPlan
+	net       *network[float64] // its towers; heads are scaled to the response
+	replicas  sync.Pool
+	// online is what PredictOnline needs: the standardised columns of each predictor.
+	online []*structured
+}
+
+var _ decompose.Model = (*Model)(nil)
+
+// newModel copies the trained network, in the response's units: y = shift + scale
+// times what was trained on.
+func newModel[T kernel.Float](j *job, trained *network[T]) *Model {
+	m := &Model{family: j.cfg.Family, names: j.names, plans: j.plans, online: j.parts, net: newNetwork[float64](j.names, j.parts, j.plans, 0)}
+	from := trained.params()
+	for i, p := range m.net.params() {
+		copy(p.Value, asFloat64(from[i].Value))
+		p.Version++
+	}
+	for k := range j.names {
+		scale, shift := 1.0, 0.0
+		switch {
+		case j.scaling == scaling{0, 1}:
+		case k == 0:
+			scale, shift = j.scaling.scale, j.scaling.shift
+		default: // a log scale
+			shift = math.Log(j.scaling.scale)
+		}
+		var coef []float64
+		if l := m.net.lines[k]; l != nil {
+			coef = scaleBy(l.W.Value, scale)
+			l.W.Version++
+		}
+		for _, t := range m.net.towers {
+			t.scaleHead(k, scale)
+		}
+		m.net.intercept.Value[k] = shift + scale*m.net.intercept.Value[k]
+		blocks, means := j.parts[k].raw(coef)
+		m.intercept = append(m.intercept, m.net.intercept.Value[k]+means)
+		m.blocks = append(m.blocks, blocks)
+	}
+	m.addLearned()
+	m.columns = m.reads()
+	return m
+}
+
+func scaleBy(v []float64, f float64) []float64 {
+	for i := range v {
+		v[i] *= f
+	}
+	return v
+}
+
+// scaleHead multiplies the outputs for predictor k.
+func (t *tower[T]) scaleHead(k int, f float64) {
+	p := len(t.plan.predictors)
+	for i := range t.head.W.Value {
+		if t.plan.predictors[i%p] == k {
+			t.head.W.Value[i] *= T(f)
+		}
+	}
+	t.head.W.Version++
+}
+
+// addLearned appends the feature networks: one Tap serves all predictors.
+func (m *Model) addLearned() {
+	for i, p := range m.plans {
+		if p.deep {
+			continue
+		}
+		for g := range p.groups() {
+			tap := &decompose.Tap{Tensor: p.tap(g), Features: p.columns[g], Width: p.q}
+			for at, k := range p.predictors {
+				m.blocks[k] = append(m.blocks[k], decompose.Block{Term: tap, Coef: m.net.towers[i].headOf(g, at)})
+			}
+		}
+	}
+}
+
+// headOf are the weights of group g for the tower's predictor number at.
+func (t *tower[T]) headOf(g, at int) []float64 {
+	p, q := len(t.plan.predictors), t.plan.q
+	v := make([]float64, q)
+	for i := range v {
+		v[i] = float64(t.head.W.Value[(g*q+i)*p+at])
+	}
+	return v
+}
+
+// tap is the tensor of group g's basis, in Taps and in ONNX files.
+func (p *towerPlan) tap(g int) string { return p.term(g) + ".basis" }
+
+func (m *Model) reads() []string {
+	var names []string
+	for _, blocks := range m.blocks {
+		for _, b := range blocks {
+			names = append(names, b.Term.Columns()...)
+		}
+	}
+	for _, p := range m.plans {
+		for _, group := range p.columns {
+			names = append(names, group...)
+		}
+	}
+	return unique(names)
+}
+
+// Family is the family the model was trained for.
+func (m *Model) Family() family.Differentiable { return m.family }
+
+// Predictors names the predictors: eta, or mu and sigma.
+func (m *Model) Predictors() []string { return slices.Clone(m.names) }
+
+// Columns names the data columns that Forward reads.
+func (m *Model) Columns() []string { return slices.Clone(m.columns) }
+
+// Intercept is the constant of predictor k.
+func (m *Model) Intercept(k int) float64 { return m.intercept[k] }
+
+// Blocks are the formula terms of predictor k with their penalties and
+// coefficients, then the feature networks.
+func (m *Model) Blocks(k int) []decompose.Block { return slices.Clone(m.blocks[k]) }
+
+// Taps names the last hidden layers of the feature networks with their widths.
+func (m *Model) Taps() map[string]int {
+	taps := map[string]int{}
+	for _, p := range m.plans {
+		if p.deep {
+			continue
+		}
+		for g := range p.groups() {
+			taps[p.tap(g)] = p.q
+		}
+	}
+	return taps
+}
+
+// Forward evaluates the model on the rows of b: zeta is the deep part alone, eta
+// the whole predictor, taps are the feature networks' last hidden layers. Online
+// orthogonalization is off: it would mix rows (see PredictOnline).
+func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	net, err := m.towersAt(b)
+	if err != nil {
+		return err
+	}
+	defer m.replicas.Put(net)
+	n, k := b.Rows(), len(m.names)
+	zeta := make([]float64, n*k)
+	features := make([]float64, n*k)
+	for i, t := range net.towers {
+		if m.plans[i].deep {
+			t.addTo(zeta, k, n)
+			continue
+		}
+		t.addTo(features, k, n)
+		stride, q := m.plans[i].groups()*m.plans[i].q, m.plans[i].q
+		for g := range m.plans[i].groups() {
+			tap, ok := dst.Taps[m.plans[i].tap(g)]
+			if !ok {
+				return fmt.Errorf("native: no memory was given for tap %q", m.plans[i].tap(g))
+			}
+			for r := range n {
+				tap.SetRow(r, t.u[r*stride+g*q:][:q])
+			}
+		}
+	}
+	for j := range k {
+		x, err := m.formula(j, b)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			eta := m.intercept[j] + x[i] + features[i*k+j] + zeta[i*k+j]
+			if eta-eta != 0 {
+				return fmt.Errorf("native: predictor %q is %g at row %d", m.names[j], eta, b.Row(i))
+			}
+			dst.Zeta.Set(i, j, zeta[i*k+j])
+			dst.Eta.Set(i, j, eta)
+		}
+	}
+	return nil
+}
+
+// towersAt runs a replica's towers on b; its u and f hold the results.
+func (m *Model) towersAt(b *data.Batch) (*network[float64], error) {
+	net, ok := m.replicas.Get().(*network[float64])
+	if !ok {
+		net = m.net.replica()
+	}
+	for i, t := range net.towers {
+		x, codes, err := m.plans[i].read(b)
+		if err != nil {
+			return nil, err
+		}
+		mode := nn.Mode{Workers: 1}
+		t.hidden(x, codes, net.towers, b.Rows(), mode)
+		t.f = t.head.Forward(t.u, b.Rows(), mode)
+	}
+	return net, nil
+}
+
+// formula is X beta of predictor k at the rows of b, learned terms left out.
+func (m *Model) formula(k int, b *data.Batch) ([]float64, error) {
+	sum := make([]float64, b.Rows())
+	for _, block := range m.blocks[k] {
+		if block.Term.Kind() == decompose.Learned || b.Rows() == 0 {
+			continue
+		}
+		x := mat.NewDense(b.Rows(), block.Term.Dim(), nil)
+		if err := block.Term.Eval(x, b); err != nil {
+			return nil, err
+		}
+		for i := range sum {
+			for j, v := range x.RawRowView(i) {
+				sum[i] += v * block.Coef[j]
+			}
+		}
+	}
+	return sum, nil
+}
+
+// Predict is eta (n x K, link scale, without offset) at the rows of b.
+func (m *Model) Predict(ctx context.Context, b *data.Batch) (*mat.Dense, error) {
+	n, k := max(b.Rows(), 1), len(m.names)
+	out := &decompose.Outputs{Zeta: mat.NewDense(n, k, nil), Eta: mat.NewDense(n, k, nil), Taps: map[string]*mat.Dense{}}
+	for name, width := range m.Taps() {
+		out.Taps[name] = mat.NewDense(n, width, nil)
+	}
+	if b.Rows() == 0 {
+		return nil, fmt.Errorf("native: there are no rows to predict")
+	}
+	if err := m.Forward(ctx, out, b); err != nil {
+		return nil, err
+	}
+	return out.Eta, nil
+}
+
+// PredictOnline is eta (n x K) with U projected on the complement of the
+// structured columns of these rows, as online orthogonalization does (paper,
+// section 3.1, Limitations): a row's prediction depends on the rows that come
+// with it, and with fewer rows than structured columns the deep part vanishes.
+// It exists to show that; the rows' own predictions are Predict's. The model must
+// have been trained with Deep.Orthogonalize.
+func (m *Model) PredictOnline(b *data.Batch) (*mat.Dense, error) {
+	if !slices.ContainsFunc(m.plans, func(p *towerPlan) bool { return p.orthogonalize }) {
+		return nil, fmt.Errorf("native: the model was not trained with Deep.Orthogonalize: use Predict")
+	}
+	if b.Rows() == 0 {
+		return nil, fmt.Errorf("native: there are no rows to predict")
+	}
+	in := &batch[float64]{n: b.Rows()}
+	for _, p := range m.plans {
+		x, codes, err := p.read(b)
+		if err != nil {
+			return nil, err
+		}
+		in.x, in.codes = append(in.x, x), append(in.codes, codes)
+	}
+	for _, s := range m.online {
+		x := make([]float64, in.n*s.width())
+		if err := s.eval(x, s.width(), b); err != nil {
+			return nil, err
+		}
+		in.lines = append(in.lines, x)
+	}
+	net := m.net.replica()
+	eta := net.forward(in, nn.Mode{Workers: 1}, true)
+	return mat.NewDense(in.n, len(m.names), slices.Clone(eta)), nil
+}

@@ -1,0 +1,261 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+)
+
+// faults collects all that is wrong.
+type faults []error
+
+func (f *faults) add(format string, args ...any) {
+	*f = append(*f, fmt.Errorf("native: "+format, args...))
+}
+
+func (f faults) err() error { return errors.Join(f...) }
+
+// validate reports every fault of a configuration with defaults against the
+// columns at once, and returns the parsed formulas; the response is settled.
+func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
+	var f faults
+	formulas := c.parse(schema, &f)
+	c.validateKind(formulas, &f)
+	c.validateColumns(schema, &f)
+	c.validateNetworks(&f)
+	c.validateTraining(&f)
+	return formulas, f.err()
+}
+
+func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
+	var formulas []*basis.Formula
+	seen := map[string]bool{}
+	for _, text := range c.Structured.Formulas {
+		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors})
+		if err != nil {
+			*f = append(*f, err)
+			continue
+		}
+		formulas = append(formulas, p)
+		if p.Response != "" {
+			if c.Response != "" && c.Response != p.Response {
+				f.add("the response is %q in a formula and %q elsewhere", p.Response, c.Response)
+			}
+			c.Response = p.Response
+		}
+		if p.Predictor != "" && !slices.Contains(c.predictorNames(), p.Predictor) {
+			f.add("formula for predictor %q: the %s model has %q", p.Predictor, c.Family.Name(), c.predictorNames())
+		}
+		if seen[p.Predictor] {
+			f.add("two formulas for the same predictor: %q", text)
+		}
+		seen[p.Predictor] = true
+	}
+	return formulas
+}
+
+func (c *Config) validateKind(formulas []*basis.Formula, f *faults) {
+	terms := 0
+	for _, p := range formulas {
+		terms += len(p.Specs)
+	}
+	features := len(c.Features.Columns) + len(c.Features.Pairs)
+	deep := len(c.Deep.Columns)
+	switch c.Kind {
+	case SSN:
+		if terms+features+deep == 0 && len(c.Structured.Formulas) == 0 {
+			f.add("nothing to fit: give a formula, deep columns or feature networks")
+		}
+	case NAM:
+		if features == 0 {
+			f.add("a nam needs Features.Columns: one network for each")
+		}
+	case MLP:
+		if deep == 0 {
+			f.add("an mlp needs Deep.Columns")
+		}
+		if terms+features > 0 {
+			f.add("an mlp has neither formula terms nor feature networks: that is an ssn")
+		}
+	case GAM:
+		if deep+features > 0 {
+			f.add("a gam has neither deep columns nor feature networks: that is an ssn")
+		}
+		if c.Family.Predictors() > 1 || c.Family.Name() != "gaussian" {
+			f.add("a gam of family %s is not solved from moments: use an ssn without deep columns, which is trained", c.Family.Name())
+		}
+		if c.Offset != "" {
+			f.add("a gam here takes no offset: subtract column %q from the response", c.Offset)
+		}
+	default:
+		f.add("unknown kind %q: known are ssn, nam, mlp and gam", c.Kind)
+	}
+	if c.Deep.Orthogonalize {
+		switch {
+		case deep == 0:
+			f.add("online orthogonalization needs Deep.Columns")
+		case c.Family.Predictors() > 1 && !c.Deep.Separate:
+			f.add("online orthogonalization of %d predictors needs Deep.Separate: each has its own structured columns", c.Family.Predictors())
+		}
+	}
+}
+
+func (c *Config) validateColumns(schema data.Schema, f *faults) {
+	numeric := func(name, what string) {
+		col, ok := schema.Lookup(name)
+		switch {
+		case !ok:
+			f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
+		case !col.Numeric:
+			f.add("%s: column %q holds text, where numbers are needed", what, name)
+		}
+	}
+	own := func(name, what string) {
+		if name != "" && (name == c.Response || name == c.Weights) {
+			f.add("%s: column %q is the response or the weights", what, name)
+		}
+	}
+	if c.Response == "" {
+		f.add("no response: set Response or write y ~ ... in a formula")
+	} else {
+		numeric(c.Response, "response")
+	}
+	for _, o := range [][2]string{{c.Weights, "weights"}, {c.Offset, "offset"}} {
+		if o[0] != "" {
+			numeric(o[0], o[1])
+		}
+	}
+	for i, name := range c.Deep.Columns {
+		if _, ok := schema.Lookup(name); !ok {
+			f.add("deep part: no column %q in the data, which has %q", name, schema.Names())
+		}
+		own(name, "deep part")
+		if slices.Contains(c.Deep.Columns[:i], name) {
+			f.add("deep part: column %q is listed twice", name)
+		}
+	}
+	for _, name := range c.Deep.Factors {
+		if !slices.Contains(c.Deep.Columns, name) {
+			f.add("deep part: factor %q is not among its columns %q", name, c.Deep.Columns)
+		}
+	}
+	named := map[string]bool{}
+	for _, name := range c.Features.Columns {
+		numeric(name, "feature network")
+		own(name, "feature network")
+		if named[name] {
+			f.add("feature networks: column %q is listed twice", name)
+		}
+		named[name] = true
+	}
+	pairs := map[[2]string]bool{}
+	for i, p := range append(slices.Clone(c.Features.Pairs), c.Features.Products...) {
+		what := fmt.Sprintf("pair (%s, %s)", p[0], p[1])
+		if i >= len(c.Features.Pairs) {
+			what = fmt.Sprintf("product (%s, %s)", p[0], p[1])
+			for _, name := range p {
+				if !named[name] {
+					f.add("%s: column %q has no feature network of its own: add it to Features.Columns", what, name)
+				}
+			}
+		}
+		for _, name := range p {
+			numeric(name, what)
+			own(name, what)
+		}
+		if p[0] == p[1] {
+			f.add("%s: the columns are the same", what)
+		}
+		if pairs[p] || pairs[[2]string{p[1], p[0]}] {
+			f.add("%s is listed twice", what)
+		}
+		pairs[p] = true
+	}
+}
+
+func (c *Config) validateNetworks(f *faults) {
+	widths := func(what string, w []int) {
+		for _, v := range w {
+			if v < 1 || v > 1<<16 {
+				f.add("%s: a hidden layer of width %d: it must be from 1 to 65536", what, v)
+			}
+		}
+		if len(w) == 0 {
+			f.add("%s: no hidden layer, so nothing would be learned beyond linear effects: use a formula", what)
+		}
+	}
+	share := func(what string, v float64) {
+		if !(v >= 0 && v < 1) {
+			f.add("%s is %g: it must be at least 0 and below 1", what, v)
+		}
+	}
+	known := func(what string, a Activation) {
+		if !slices.Contains(nn.Functions(), nn.Function(a)) {
+			f.add("%s: unknown activation %q: known are %q", what, a, nn.Functions())
+		}
+	}
+	widths("deep part", c.Deep.Hidden)
+	widths("feature networks", c.Features.Hidden)
+	known("deep part", c.Deep.Activation)
+	known("feature networks", c.Features.Activation)
+	share("Deep.Dropout", c.Deep.Dropout)
+	share("Features.Dropout", c.Features.Dropout)
+	share("Features.FeatureDropout", c.Features.FeatureDropout)
+	if c.Deep.EmbeddingWidth < 0 || c.Deep.EmbeddingWidth > 1024 {
+		f.add("Deep.EmbeddingWidth is %d: it must be from 0 (automatic) to 1024", c.Deep.EmbeddingWidth)
+	}
+	if !(c.Features.OutputPenalty >= 0) || math.IsInf(c.Features.OutputPenalty, 0) {
+		f.add("Features.OutputPenalty is %g: it must be finite and not negative", c.Features.OutputPenalty)
+	}
+	if len(c.Features.Products) > 0 {
+		if q := c.Features.Hidden; len(q) > 0 && q[len(q)-1] > 64 {
+			f.add("products of feature networks whose last layer has %d units have %d columns each: at most 64 units are sensible", q[len(q)-1], q[len(q)-1]*q[len(q)-1])
+		}
+	}
+}
+
+func (c *Config) validateTraining(f *faults) {
+	t := &c.Training
+	positive := func(name string, v float64) {
+		if !(v > 0) || math.IsInf(v, 0) {
+			f.add("Training.%s is %g: it must be positive and finite", name, v)
+		}
+	}
+	notNegative := func(name string, v float64) {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			f.add("Training.%s is %g: it must be finite and not negative", name, v)
+		}
+	}
+	positive("Epochs", float64(t.Epochs))
+	positive("BatchSize", float64(t.BatchSize))
+	positive("LearningRate", t.LearningRate)
+	positive("StepEpochs", float64(t.StepEpochs))
+	positive("StepFactor", t.StepFactor)
+	positive("CheckpointEvery", float64(t.CheckpointEvery))
+	notNegative("WeightDecay", t.WeightDecay)
+	notNegative("ClipNorm", t.ClipNorm)
+	notNegative("Workers", float64(t.Workers))
+	if !(t.Momentum >= 0 && t.Momentum < 1) {
+		f.add("Training.Momentum is %g: it must be below 1", t.Momentum)
+	}
+	if math.IsNaN(t.ValidationShare) || t.ValidationShare >= 1 {
+		f.add("Training.ValidationShare is %g: it must be below 1; negative for none", t.ValidationShare)
+	}
+	if !slices.Contains([]Optimizer{Adam, AdamW, SGD}, t.Optimizer) {
+		f.add("unknown optimizer %q: known are adam, adamw and sgd", t.Optimizer)
+	}
+	if !slices.Contains([]Schedule{Constant, Cosine, Step}, t.Schedule) {
+		f.add("unknown schedule %q: known are constant, cosine and step", t.Schedule)
+	}
+	if t.Resume && t.Checkpoint == "" {
+		f.add("Training.Resume needs Training.Checkpoint, the file to go on from")
+	}
+	if c.Deep.BatchNorm && t.BatchSize == 1 {
+		f.add("batch norm needs batches of more than one row")
+	}
+}
