@@ -152,7 +152,20 @@ func TestEvalRefuses(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct{ kind, spec, want string }{
-		{"tensor", `{}`, `basis: terms of kind "tensor" are not known to this version: was the file written by a newer one?`},
+		{"tensor", `{}`, `basis: the spec of a tensor term: the tensor product "" is not known to this version, which has te and ti`},
+		{"tensor", `{"call": "te", "margins": []}`, `basis: the spec of a tensor term: a tensor product without margins`},
+		{"tensor", `{"call": "te", "margins": [{"bs": "re", "columns": ["g"]}]}`, `basis: the spec of a tensor term: a margin re needs one column and its levels`},
+		{"tensor", `{"call": "te", "margins": [{"bs": "cc", "columns": ["x"], "knots": [1, 2, 3]}]}`, `basis: the spec of a tensor term: 3 knots: a cc basis has 4 to 1000`},
+		{"tensor", `{"call": "te", "margins": [{"bs": "cr", "columns": ["x"], "knots": [1, 2, 3]}, {"bs": "cr", "columns": ["x"], "knots": [1, 2, 3]}]}`, `basis: the spec of a tensor term: column "x" is there twice`},
+		{"tensor", `{"call": "te", "margins": [{"bs": "quux", "columns": ["x", "z"]}]}`, `basis: the spec of a tensor term: basis "quux" of several columns is not known to this version`},
+		{"random", `{"name": "s(g)", "cells": []}`, `basis: the spec of a random term: it has no columns`},
+		{"random", `{"name": "s(g)", "factors": [{"column": "g", "levels": ["a"]}], "cells": [[1]]}`, `basis: the spec of a random term: combination 1 has level 1 of column "g", which has 1`},
+		{"factor", `{"name": "g:h", "factors": [{"column": "g", "levels": ["a", "b"], "contrast": true}], "cells": [[0]]}`, `basis: the spec of a factor term: combination 1 has level 0 of column "g", which has 2`},
+		{"linear", `{"name": "x:z", "numbers": ["x", "z"], "cells": [[], []]}`, `basis: the spec of a linear term: combination 2 is there twice`},
+		{"random", `{"column": "x", "factor": "g", "levels": ["a", "b"], "smooth": {"bs": "cr", "column": "", "knots": [1, 2, 3]}, "map": ""}`, `basis: the spec of a random term: the parametrisation has 0 numbers for 3 basis functions`},
+		{"smooth", `{"column": "x", "bs": "cp", "degree": 3, "knots": [1, 2, 3]}`, `basis: the spec of a smooth term: 3 knots for periodic splines of degree 3: 5 to 991 are possible`},
+		{"smooth", `{"column": "x", "bs": "cc", "degree": 3, "knots": [1, 2, 3, 4]}`, `basis: the spec of a smooth term: a cc basis has no degree`},
+		{"mystery", `{}`, `basis: terms of kind "mystery" are not known to this version: was the file written by a newer one?`},
 		{"linear", `{}`, `basis: the spec of a linear term: the column's name is empty`},
 		{"linear", `{"column": 3}`, `basis: the spec of a linear term: json: cannot unmarshal number into Go struct field .column of type string`},
 		{"linear", `{"column": "x"} 1`, `basis: the spec of a linear term: something follows the JSON value`},

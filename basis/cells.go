@@ -131,8 +131,9 @@ func (t *CellsTerm) cellName(cell []int32) string {
 }
 
 // Eval writes each row's product in the column of its combination, 0 elsewhere
-// (n x d). A level the term was not made with is an error; so is a combination,
-// except for random effects, whose best guess there is 0.
+// (n x d). A level the term was not made with is an error. A combination of known
+// levels that it was not made with has no column: its coefficient is 0, the guess
+// of least norm, as in R.
 func (t *CellsTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
@@ -186,15 +187,9 @@ func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err er
 			continue
 		}
 		key = cellKey(key, cell)
-		at, ok := t.column[string(key)]
-		switch {
-		case ok:
+		codes[i] = -1
+		if at, ok := t.column[string(key)]; ok {
 			codes[i] = at
-		case t.kind == decompose.Random:
-			codes[i] = -1
-		default:
-			return nil, nil, fmt.Errorf("term %s: data row %d: the combination %s did not occur in the data the term was made from: leave such rows out, or decompose again on data that have it",
-				t.name, b.Row(i)+1, t.cellName(cell))
 		}
 	}
 	for _, name := range t.numbers {

@@ -197,8 +197,16 @@ func encode(cells []string) data.Codes {
 
 func mustBuild(t testing.TB, s decompose.Spec, batches ...*data.Batch) []decompose.Block {
 	t.Helper()
-	for _, b := range batches {
-		must(t, s.Scan(b))
+	for again := true; again; {
+		for _, b := range batches {
+			must(t, s.Scan(b))
+		}
+		again = false
+		if r, ok := s.(decompose.Rescanner); ok {
+			var err error
+			again, err = r.Again()
+			must(t, err)
+		}
 	}
 	blocks, err := s.Build()
 	must(t, err)

@@ -55,6 +55,9 @@ func allTerms(t testing.TB) map[string]decompose.Term {
 		Smooth("x", PS{K: 7}, &SmoothOptions{By: "z"}), Smooth("x", CR{K: 7}, &SmoothOptions{By: "z"}),
 		Smooth("x", PS{K: 7}, &SmoothOptions{By: "g"}), Smooth("x", CR{K: 7}, &SmoothOptions{By: "h", ByFactor: true}),
 	}
+	for _, s := range productSpecs() {
+		specs = append(specs, s())
+	}
 	terms := map[string]decompose.Term{"tap": &decompose.Tap{Tensor: "u", Features: []string{"x", "z"}, Width: 3}}
 	for i, s := range specs {
 		for _, b := range mustBuild(t, s, fit) {
@@ -107,7 +110,13 @@ func TestSparseIsDense(t *testing.T) {
 			}
 		case *design.Codes:
 			for i, j := range c.Code {
-				dense.Set(i, int(j), 1)
+				switch {
+				case j < 0:
+				case c.Value == nil:
+					dense.Set(i, int(j), 1)
+				default:
+					dense.Set(i, int(j), c.Value[i])
+				}
 			}
 		default:
 			t.Fatalf("%T is not sparse", c)

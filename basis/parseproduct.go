@@ -202,7 +202,7 @@ func (m *meaning) tensor(c formula.Call) (decompose.Spec, string, error) {
 		}
 		def, ok := definitionOf(bs)
 		if !ok {
-			return nil, "", m.Errorf(t.bsPos, "%q is no basis for a margin: there are %s and re", bs, haveBases())
+			return nil, "", m.Errorf(t.bsPos, "%q is no basis for a margin: there are %s", bs, enumerate(append(basisNames(), "re")))
 		}
 		if t.m != nil && !def.takesOrder {
 			a.m = nil

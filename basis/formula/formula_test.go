@@ -34,6 +34,8 @@ var seeds = []struct{ text, want string }{
 	{"~ s(x, sp=-0)", "~ s(x, sp = 0)"},
 	{"~ s(x, sp=1e300, pc=c(-1, 2.50))", "~ s(x, sp = 1e+300, pc = c(-1, 2.5))"},
 	{"~\n x +\n\tz", "~ x + z"},
+	{"~ s(x,by=ordered(g)) + s(x, by=factor(`a b`))", "~ s(x, by = ordered(g)) + s(x, by = factor(`a b`))"},
+	{"~ factor(g, contr='sum') + te(x,z,d=c(1,1),np=FALSE)", `~ factor(g, contr = "sum") + te(x, z, d = c(1, 1), np = FALSE)`},
 	{"`a b` ~ `1x`", "`a b` ~ `1x`"},
 }
 
