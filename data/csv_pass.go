@@ -71,11 +71,7 @@ func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 		}
 	}
 	if len(p.columns) < len(wanted) {
-		for _, name := range columns {
-			if _, ok := c.schema.Lookup(name); !ok {
-				return nil, unknownColumn(name, c.where(), c.schema)
-			}
-		}
+		return nil, c.schema.Require(c.where(), columns)
 	}
 	p.limit = max(1, min(c.rows, c.limits.cells/max(1, len(p.columns))))
 	return p, nil

@@ -36,6 +36,17 @@ func (s Schema) Names() []string {
 	return names
 }
 
+// Require returns nil if every name is a column of s. Otherwise the error tells
+// the first that is not, where (a quoted file, say), and the nearest name.
+func (s Schema) Require(where string, names []string) error {
+	for _, name := range names {
+		if _, ok := s.Lookup(name); !ok {
+			return unknownColumn(name, where, s)
+		}
+	}
+	return nil
+}
+
 // Source is re-readable: every call of Batches starts at the first row and
 // yields the same rows in the same order, with (at least) the named columns.
 // Batch boundaries are the source's own business and must not matter to

@@ -114,11 +114,9 @@ func (t *Table) Schema() Schema { return append(Schema(nil), t.schema...) }
 // unknown name is an error. The context is checked before every batch.
 func (t *Table) Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		for _, name := range columns {
-			if _, ok := t.schema.Lookup(name); !ok {
-				yield(nil, unknownColumn(name, "the table", t.schema))
-				return
-			}
+		if err := t.schema.Require("the table", columns); err != nil {
+			yield(nil, err)
+			return
 		}
 		view := t.view(columns)
 		step := t.BatchRows

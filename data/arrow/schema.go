@@ -1,0 +1,189 @@
+package arrow
+
+import (
+	"fmt"
+
+	"github.com/pho-go/pho/data/internal/columnar"
+)
+
+// Type numbers of the format (Schema.fbs).
+const (
+	typeNull            = 1
+	typeInt             = 2
+	typeFloat           = 3
+	typeBinary          = 4
+	typeUtf8            = 5
+	typeBool            = 6
+	typeList            = 12
+	typeStruct          = 13
+	typeUnion           = 14
+	typeFixedSizeList   = 16
+	typeMap             = 17
+	typeLargeBinary     = 19
+	typeLargeUtf8       = 20
+	typeLargeList       = 21
+	typeRunEndEncoded   = 22
+	typeBinaryView      = 23
+	typeUtf8View        = 24
+	typeListView        = 25
+	typeLargeListView   = 26
+	mostTypes           = 26
+	mostDepth           = 64      // of nested types
+	mostNodes           = 1 << 20 // of a schema, nested ones included
+	denseUnion          = 1
+	metadataV5          = 4
+	endianLittle        = 0
+	indexInt32          = 32
+	headSchema          = 1
+	headDictionaryBatch = 2
+	headRecordBatch     = 3
+)
+
+// names are what messages call the types.
+var names = [mostTypes + 1]string{
+	"of an unknown type", "null", "an integer", "a floating point number", "binary", "text", "a truth value",
+	"a decimal", "a date", "a time", "a timestamp", "an interval", "a list", "a struct", "a union",
+	"fixed-size binary", "a fixed-size list", "a map", "a duration", "binary", "text", "a list",
+	"run-end encoded", "binary", "text", "a list", "a list",
+}
+
+// node is a field of the schema: how its values lie in a record batch.
+type node struct {
+	kind     int
+	bits     int  // of an integer or floating point number
+	unsigned bool // of an integer
+	index    int  // of a dictionary: bits of its indices; 0: no dictionary
+	signless bool // of a dictionary: its indices are unsigned
+	id       int64
+	dense    bool // of a union
+	children []*node
+}
+
+// schema reads a Schema table.
+func readSchema(s flat) ([]columnar.Field, []*node, error) {
+	if s.at == 0 {
+		return nil, nil, errFlat
+	}
+	if s.int(0, 2, endianLittle) != endianLittle {
+		return nil, nil, fmt.Errorf("its numbers are big-endian, which is not supported: write it on another machine")
+	}
+	left, names := mostNodes, 0
+	at, n := s.vector(1, 4)
+	var fields []columnar.Field
+	var nodes []*node
+	for i := range n {
+		f := flat{b: s.b, at: at + 4*i + s.u32(at+4*i), bad: s.bad}
+		v := readNode(f, 0, &left)
+		if err := s.err(); err != nil {
+			return nil, nil, err
+		}
+		field := v.field()
+		if _, n := f.vector(0, 1); names+int(n) > mostMetadata { // fields can share a name's bytes
+			return nil, nil, errFlat
+		}
+		field.Name = f.text(0)
+		names += len(field.Name)
+		fields, nodes = append(fields, field), append(nodes, v)
+	}
+	return fields, nodes, s.err()
+}
+
+func readNode(f flat, depth int, left *int) *node {
+	*left--
+	v := &node{kind: int(f.int(2, 1, 0))}
+	if *left < 0 || depth > mostDepth {
+		*f.bad = true
+		return v
+	}
+	t := f.table(3)
+	switch v.kind {
+	case typeInt:
+		v.bits, v.unsigned = int(t.int(0, 4, 0)), t.int(1, 1, 0) == 0
+	case typeFloat:
+		v.bits = 16 << t.int(0, 2, 0)
+	case typeUnion:
+		v.dense = t.int(0, 2, 0) == denseUnion
+	}
+	if d := f.table(4); d.at != 0 {
+		v.id, v.index = d.int(0, 8, 0), indexInt32
+		if i := d.table(1); i.at != 0 {
+			v.index, v.signless = int(i.int(0, 4, indexInt32)), i.int(1, 1, 0) == 0
+		}
+	}
+	at, n := f.vector(5, 4)
+	for i := range n {
+		if *f.bad {
+			break
+		}
+		v.children = append(v.children, readNode(flat{b: f.b, at: at + 4*i + f.u32(at+4*i), bad: f.bad}, depth+1, left))
+	}
+	return v
+}
+
+// text says whether the values are text or text that is not declared so.
+func (v *node) text() bool {
+	switch v.kind {
+	case typeUtf8, typeLargeUtf8, typeUtf8View, typeBinary, typeLargeBinary, typeBinaryView:
+		return true
+	}
+	return false
+}
+
+// field says what becomes of the values.
+func (v *node) field() columnar.Field {
+	f := columnar.Field{Kind: columnar.Refused, Type: names[0], Why: "store it as a number, cast to double, or as text"}
+	if v.kind >= 0 && v.kind <= mostTypes {
+		f.Type = names[v.kind]
+	}
+	power := v.bits == 8 || v.bits == 16 || v.bits == 32 || v.bits == 64
+	switch {
+	case v.index > 0:
+		if v.text() && (v.index == 8 || v.index == 16 || v.index == 32 || v.index == 64) {
+			f.Kind = columnar.Text
+		} else {
+			f.Type = "a dictionary of values that are not text"
+		}
+	case v.text():
+		f.Kind = columnar.Text
+	case v.kind == typeBool, v.kind == typeInt && power, v.kind == typeFloat && power && v.bits > 8:
+		f.Kind = columnar.Number
+	case len(v.children) > 0:
+		f.Why = "store its parts as columns of their own"
+	}
+	return f
+}
+
+// layout is the number of field nodes and buffers that the values take in a
+// record batch, children included, without the buffers of views, which each
+// batch counts itself: views is the number of view columns.
+func (v *node) layout(version int64) (nodes, buffers, views int) {
+	nodes = 1
+	kind := v.kind
+	if v.index > 0 {
+		return 1, 2, 0
+	}
+	switch kind {
+	case typeNull, typeRunEndEncoded:
+	case typeStruct, typeFixedSizeList:
+		buffers = 1
+	case typeUnion:
+		buffers = 1
+		if v.dense {
+			buffers++
+		}
+		if version < metadataV5 {
+			buffers++ // validity
+		}
+	case typeBinary, typeUtf8, typeLargeBinary, typeLargeUtf8, typeListView, typeLargeListView:
+		buffers = 3
+	case typeBinaryView, typeUtf8View:
+		buffers, views = 2, 1
+	default: // fixed width, lists and maps
+		buffers = 2
+	}
+	for _, c := range v.children {
+		n, b, w := c.layout(version)
+		nodes, buffers, views = nodes+n, buffers+b, views+w
+	}
+	return nodes, buffers, views
+}

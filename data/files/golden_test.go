@@ -1,0 +1,207 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pho-go/pho/data"
+)
+
+const golden = "testdata/golden"
+
+// plain is everything a sequence of batches tells, without the cuts. Codes
+// become text: sources may number levels differently.
+type plain struct {
+	Rows    []int64
+	Numbers map[string][]uint64 // bits
+	Text    map[string][]string
+	Tensors map[string][]float64
+	Err     string
+}
+
+func flatten(seq iter.Seq2[*data.Batch, error], schema data.Schema) plain {
+	p := plain{Numbers: map[string][]uint64{}, Text: map[string][]string{}, Tensors: map[string][]float64{}}
+	for b, err := range seq {
+		if err != nil {
+			p.Err = err.Error()
+			break
+		}
+		for i := range b.Rows() {
+			p.Rows = append(p.Rows, b.Row(i))
+		}
+		for _, c := range schema {
+			if v, err := b.Numeric(c.Name); err == nil {
+				for _, x := range v {
+					p.Numbers[c.Name] = append(p.Numbers[c.Name], math.Float64bits(x))
+				}
+			}
+			if v, err := b.Codes(c.Name); err == nil {
+				for _, k := range v.Index {
+					p.Text[c.Name] = append(p.Text[c.Name], v.Levels[k])
+				}
+			}
+			if m, err := b.Tensor(c.Name); err == nil {
+				for i := range b.Rows() {
+					p.Tensors[c.Name] = append(p.Tensors[c.Name], m.RawRowView(i)...)
+				}
+			}
+		}
+	}
+	return p
+}
+
+func all(s data.Source) plain {
+	return flatten(s.Batches(context.Background(), s.Schema().Names()), s.Schema())
+}
+
+func mustOpen(t testing.TB, o *Options, paths ...string) Source {
+	t.Helper()
+	for i, p := range paths {
+		if !filepath.IsAbs(p) {
+			paths[i] = filepath.Join(golden, p)
+		}
+	}
+	s, err := Open(paths, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestGolden reads what pyarrow wrote and compares it, bit for bit, with the CSV
+// reader on the same cells.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(golden, "*_*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	feathers, _ := filepath.Glob(filepath.Join(golden, "*.feather"))
+	compared := 0
+	for _, path := range append(files, feathers...) {
+		kind, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "_")
+		if kind != "rows" && kind != "nulls" && kind != "views" || strings.HasSuffix(path, ".csv") {
+			continue
+		}
+		compared++
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			o := &Options{NA: data.NADrop, Factors: []string{"x"}}
+			csv := mustOpen(t, o, kind+".csv")
+			want := all(csv)
+			total, dropped := csv.Rows()
+			if want.Err != "" || total < 60 || (dropped > 0) != (kind == "nulls") {
+				t.Fatal(want.Err, total, dropped)
+			}
+			for _, rows := range []int{0, 7, 100} {
+				o.BatchRows = rows
+				s := mustOpen(t, o, filepath.Base(path))
+				if diff := cmp.Diff(csv.Schema(), s.Schema()); diff != "" {
+					t.Fatal(diff)
+				}
+				for range 2 { // re-readable
+					if diff := cmp.Diff(want, all(s)); diff != "" {
+						t.Fatalf("batches of %d rows: %s", rows, diff[:min(len(diff), 2000)])
+					}
+				}
+				if n, d := s.Rows(); n != total || d != dropped {
+					t.Fatalf("%d rows, %d dropped; want %d, %d", n, d, total, dropped)
+				}
+			}
+		})
+	}
+	if compared != 29 {
+		t.Fatalf("%d files compared", compared)
+	}
+}
+
+// TestColumns requests single columns: what others hold must not matter.
+func TestColumns(t *testing.T) {
+	for _, name := range []string{"odd.parquet", "odd.arrow"} {
+		s := mustOpen(t, nil, name)
+		ext := filepath.Ext(name)
+		path := filepath.Join(golden, name)
+		got := map[string]string{}
+		for _, c := range []string{"x", "when", "day", "price", "list", "struct", "big", "ubig", "inf", "nan", "null", "name", "bytes", "codes", "nul"} {
+			p := flatten(s.Batches(context.Background(), []string{c}), s.Schema())
+			got[c] = strings.ReplaceAll(p.Err, path, "F")
+			if p.Err == "" {
+				got[c] = fmt.Sprint(p.Rows)
+			}
+		}
+		cast := "which is neither numbers nor text: store it as a number, cast to double, or as text"
+		nested := "which is neither numbers nor text: store its parts as columns of their own"
+		missing := "marks a missing value; fill it in, or leave such rows out with --na drop"
+		inexact := "is a whole number beyond 2^53, which would be rounded; store it as text if it is a name, else as double"
+		want := map[string]string{
+			"x":      "[0 1]",
+			"when":   `data: column "when" of "F" is a timestamp, ` + cast,
+			"day":    `data: column "day" of "F" is a date, ` + cast,
+			"price":  `data: column "price" of "F" is a decimal, ` + cast,
+			"list":   `data: column "list" of "F" is a list, ` + nested,
+			"struct": `data: column "struct" of "F" is a struct, ` + nested,
+			"big":    `data: "F", row 2, column "big": cell "9007199254740993" ` + inexact,
+			"ubig":   `data: "F", row 2, column "ubig": cell "18446744073709551615" ` + inexact,
+			"inf":    `data: "F", row 2, column "inf": cell "-Inf" is not a finite number; correct it or remove the row`,
+			"nan":    `data: "F", row 2, column "nan": cell "NaN" ` + missing,
+			"null":   `data: "F", row 2, column "null": cell "null" ` + missing,
+			"name":   `data: "F", row 2, column "name": cell "null" ` + missing,
+			"bytes":  `data: "F", row 2, column "bytes": cell "\xff\xfe" is not UTF-8; convert the file first`,
+			"codes":  `data: "F", row 1, column "codes": cell "null" ` + missing,
+			"nul":    `data: no column "nul" in "F"; the nearest name is "null"`,
+		}
+		if ext == ".parquet" {
+			want["list"] = `data: column "list" of "F" is nested, ` + nested
+			want["struct"] = `data: column "struct" of "F" is nested, ` + nested
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestSeveralFiles joins files and refuses those that do not fit.
+func TestSeveralFiles(t *testing.T) {
+	one := all(mustOpen(t, nil, "rows_zstd.parquet"))
+	two := all(mustOpen(t, nil, "rows_zstd.parquet", "rows_v2.parquet"))
+	for name, v := range one.Numbers {
+		if !slices.Equal(two.Numbers[name], slices.Concat(v, v)) {
+			t.Errorf("column %s", name)
+		}
+	}
+	for i, row := range two.Rows {
+		if row != int64(i) {
+			t.Fatalf("row %d is %d", i, row)
+		}
+	}
+	for _, c := range []struct {
+		paths []string
+		want  string
+	}{
+		{[]string{"empty.parquet", "rows_v2.parquet"}, `data: "2" has 15 columns, "1" has 3: files of one table need the same columns`},
+		{[]string{"odd.arrow", "odd.parquet"}, `data: "1" is Arrow, "2" is Parquet: files of one table need the same format`},
+		{[]string{"rows.csv", "odd.parquet"}, `data: "1" is CSV, "2" is Parquet: files of one table need the same format`},
+	} {
+		var paths []string
+		for _, p := range c.paths {
+			paths = append(paths, filepath.Join(golden, p))
+		}
+		_, err := Open(paths, nil)
+		got := strings.NewReplacer(paths[0], "1", paths[1], "2").Replace(fmt.Sprint(err))
+		if got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	for _, name := range []string{"empty.parquet", "empty.arrow"} {
+		if p := all(mustOpen(t, nil, name)); p.Err != "" || len(p.Rows) > 0 {
+			t.Error(name, p)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+// Package columnar makes a data.Source of files that hold typed columns. A
+// format only decodes: names, policies, levels, row numbers and messages are the
+// same for all of them.
+package columnar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+)
+
+// Kind is what the values of a field are.
+type Kind uint8
+
+const (
+	Number  Kind = iota // float64, whatever the file's own type
+	Text                // levels
+	Tensor              // a row of several numbers
+	Refused             // a type that is neither; an error when requested
+)
+
+// Field is a column of a file.
+type Field struct {
+	Name  string
+	Kind  Kind
+	Width int    // of a Tensor
+	Type  string // the file's own name of the type
+	Why   string // of Refused: what to do about it
+}
+
+// Null is the number that stands for a missing one. It is a NaN, which is
+// missing too; messages tell them apart.
+var Null = math.Float64frombits(0x7ff80000000007a2)
+
+// Values are the rows of a field in a block; what its Kind needs is set.
+type Values struct {
+	Numbers []float64  // Number; not used by the file afterwards
+	Text    [][]byte   // Text, nil: missing; valid until the next block
+	Codes   []int32    // or Text as positions in Levels, negative: missing
+	Levels  []string   // of Codes; the same slice, possibly longer, while codes keep their meaning
+	Tensor  *mat.Dense // Tensor; not used by the file afterwards
+	Fault   *Fault     // the first row that cannot be a value; later ones are not read
+}
+
+// Fault is a cell that is not a number or level.
+type Fault struct {
+	Row    int // in the block
+	Cell   string
+	Reason string // what is wrong and what to do
+}
+
+// Block is a run of consecutive rows.
+type Block struct {
+	Rows   int
+	Values []Values // one for each requested field
+}
+
+// File decodes one file. It is safe for concurrent use.
+type File interface {
+	Name() string    // the path as given
+	Fields() []Field // in file order
+	// Blocks yields the rows from the first on in blocks of at most the given
+	// number of rows, with the values of the given fields, in their order. Errors
+	// name the file.
+	Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*Block, error]
+}
+
+// Options say how rows become batches.
+type Options struct {
+	BatchRows int           // 0: 4096
+	Factors   []string      // numeric columns to hold as categories too
+	NA        data.NAPolicy // for null and NaN
+}
+
+// Limits of one source.
+const (
+	defaultRows   = 4096
+	mostCells     = 8 << 20 // of a batch
+	mostColumns   = 100_000
+	levelOverhead = 64
+)
+
+// LevelBytes bounds the memory of all levels of a source.
+const LevelBytes = 1 << 30
+
+// Inexact is the reason of a Fault whose cell is a whole number that float64
+// would round.
+const Inexact = "is a whole number beyond 2^53, which would be rounded; store it as text if it is a name, else as double"
+
+// Source is a table of files that hold the same columns, read one after the
+// other. It is safe for concurrent use.
+type Source struct {
+	files  []File
+	schema data.Schema
+	fields []Field       // of the first file
+	column []int         // schema position -> field
+	levels []*dictionary // by field; nil for fields without categories
+	rows   int
+	na     data.NAPolicy
+
+	mu             sync.Mutex
+	total, dropped int64
+}
+
+// New joins files into one table. Errors: no files; names that are empty or
+// repeated; columns that differ between files; unknown names in o.Factors.
+func New(files []File, o Options) (*Source, error) {
+	switch {
+	case len(files) == 0:
+		return nil, errors.New("data: no data files")
+	case o.BatchRows < 0:
+		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
+	case o.NA > data.NADrop:
+		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
+	}
+	s := &Source{files: files, fields: files[0].Fields(), rows: o.BatchRows, na: o.NA}
+	if s.rows == 0 {
+		s.rows = defaultRows
+	}
+	if err := checkNames(files[0].Name(), s.fields); err != nil {
+		return nil, err
+	}
+	for _, f := range files[1:] {
+		if err := s.sameFields(f); err != nil {
+			return nil, err
+		}
+	}
+	for i, f := range s.fields {
+		if f.Kind != Refused {
+			s.schema = append(s.schema, data.Column{Name: f.Name, Numeric: f.Kind == Number, Categorical: f.Kind == Text, Width: f.Width})
+			s.column = append(s.column, i)
+		}
+	}
+	return s, s.setFactors(o.Factors)
+}
+
+func checkNames(file string, fields []Field) error {
+	if len(fields) > mostColumns {
+		return fmt.Errorf("data: %q has %d columns; %d are possible", file, len(fields), mostColumns)
+	}
+	seen := make(map[string]bool, len(fields))
+	for i, f := range fields {
+		if f.Name == "" {
+			return fmt.Errorf("data: column %d of %q has no name", i+1, file)
+		}
+		if seen[f.Name] {
+			return fmt.Errorf("data: %q has two columns named %q", file, Clip(f.Name))
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+// sameFields compares the columns of a file with those of the first.
+func (s *Source) sameFields(f File) error {
+	fields, first := f.Fields(), s.files[0].Name()
+	if len(fields) != len(s.fields) {
+		return fmt.Errorf("data: %q has %d columns, %q has %d: files of one table need the same columns", f.Name(), len(fields), first, len(s.fields))
+	}
+	for i, a := range fields {
+		b := s.fields[i]
+		if a.Name != b.Name {
+			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same columns", i+1, Clip(a.Name), f.Name(), Clip(b.Name), first)
+		}
+		if a.Kind != b.Kind || a.Width != b.Width {
+			return fmt.Errorf("data: column %q is %s in %q and %s in %q: files of one table need the same types", Clip(a.Name), a.Type, f.Name(), b.Type, first)
+		}
+	}
+	return nil
+}
+
+func (s *Source) setFactors(factors []string) error {
+	if err := s.require(factors); err != nil {
+		return err
+	}
+	for i, c := range s.schema {
+		if slices.Contains(factors, c.Name) {
+			if c.Width > 0 {
+				return fmt.Errorf("data: column %q is a tensor; only a column of single values can be a factor", Clip(c.Name))
+			}
+			s.schema[i].Categorical = true
+		}
+	}
+	room := new(atomic.Int64)
+	room.Store(LevelBytes)
+	s.levels = make([]*dictionary, len(s.fields))
+	for i, c := range s.schema {
+		if c.Categorical {
+			s.levels[s.column[i]] = &dictionary{room: room, codes: map[string]int32{}}
+		}
+	}
+	return nil
+}
+
+// require is nil if all names can be read.
+func (s *Source) require(names []string) error {
+	for _, name := range names {
+		for _, f := range s.fields {
+			if f.Name == name && f.Kind == Refused {
+				return fmt.Errorf("data: column %q of %q is %s, which is neither numbers nor text: %s", Clip(name), s.files[0].Name(), f.Type, f.Why)
+			}
+		}
+	}
+	return s.schema.Require(fmt.Sprintf("%q", s.files[0].Name()), names)
+}
+
+// Schema lists the columns that can be read, in file order.
+func (s *Source) Schema() data.Schema { return slices.Clone(s.schema) }
+
+// Refused lists the files' other columns: requesting them is an error, which
+// says why.
+func (s *Source) Refused() []Field {
+	return slices.DeleteFunc(slices.Clone(s.fields), func(f Field) bool { return f.Kind != Refused })
+}
+
+// Rows returns how many rows the last complete pass read, and how many of them
+// it left out because of missing cells, as data.CSV does.
+func (s *Source) Rows() (total, dropped int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.total, s.dropped
+}
+
+// Len is the number of rows of files that all know it, else -1.
+func (s *Source) Len() int64 {
+	n := int64(0)
+	for _, f := range s.files {
+		known, ok := f.(interface{ Len() int64 })
+		if !ok {
+			return -1
+		}
+		n += known.Len()
+	}
+	return n
+}
+
+// Close does nothing: files are open while a pass reads them.
+func (s *Source) Close() error { return nil }
+
+// Clip shortens a name from a file for a message.
+func Clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return strings.Clone(s)
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}

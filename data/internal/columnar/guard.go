@@ -1,0 +1,130 @@
+package columnar
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// Guard calls f, which runs a decoder that may panic on a damaged file, and
+// makes its panics and errors name the file and, unless it is "", the column.
+func Guard(file, column string, f func() error) (err error) {
+	where := fmt.Sprintf("data: %q", file)
+	if column != "" {
+		where += fmt.Sprintf(", column %q", Clip(column))
+	}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+			if err != nil {
+				err = fmt.Errorf("%s: %w", where, err)
+			}
+		case *LimitError:
+			err = fmt.Errorf("%s: %w", where, r)
+		default:
+			err = fmt.Errorf("%s: the file is damaged, or holds what the decoder cannot read: %v", where, r)
+		}
+	}()
+	err = f()
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the file ends too early, or is damaged: %w", err)
+	}
+	return err
+}
+
+// LimitError is a decoder that asked for more memory than it may have.
+type LimitError struct{ Asked, Limit int64 }
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("decoding needs %d bytes at once, of which %d are allowed: write the file with smaller row groups, batches or pages", e.Asked, e.Limit)
+}
+
+// Budget allocates memory for a decoder, up to Limit bytes at a time, and panics
+// with a *LimitError beyond; see Guard. It is an Arrow memory.Allocator.
+type Budget struct {
+	Limit int64
+	used  atomic.Int64
+}
+
+// Reset forgets what was allocated: decoders do not return all of it.
+func (b *Budget) Reset() { b.used.Store(0) }
+
+// Allocate returns size bytes, all zero.
+func (b *Budget) Allocate(size int) []byte {
+	if size < 0 {
+		panic(&LimitError{int64(size), b.Limit})
+	}
+	if used := b.used.Add(int64(size)); used > b.Limit || used < 0 {
+		b.used.Add(-int64(size))
+		panic(&LimitError{used, b.Limit})
+	}
+	return make([]byte, size, (size+63)&^63) // 64: aligned for any type
+}
+
+// Reallocate returns size bytes that begin with those of old.
+func (b *Budget) Reallocate(size int, old []byte) []byte {
+	if size >= 0 && size <= cap(old) {
+		b.used.Add(int64(size - len(old)))
+		return old[:size]
+	}
+	v := b.Allocate(size)
+	copy(v, old)
+	b.Free(old)
+	return v
+}
+
+// Free gives back what Allocate returned.
+func (b *Budget) Free(v []byte) { b.used.Add(-int64(len(v))) }
+
+// Input is a regular file that every pass opens anew.
+type Input struct {
+	Name string // the path as given
+	Size int64
+
+	mtime time.Time
+}
+
+// Stat looks at a file. format names what it should be in messages.
+func Stat(path, format string) (*Input, error) {
+	info, err := os.Stat(path)
+	switch {
+	case path == "-":
+		return nil, fmt.Errorf("data: standard input is read as CSV; write the %s data to a file first", format)
+	case err != nil:
+		return nil, fmt.Errorf("data: cannot read %q: %w", path, cause(err))
+	case info.IsDir():
+		return nil, fmt.Errorf("data: %q is a directory: name the files in it", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("data: %q is not a regular file: pipes and devices are read as CSV; write the %s data to a file first", path, format)
+	}
+	return &Input{Name: path, Size: info.Size(), mtime: info.ModTime()}, nil
+}
+
+// Open opens the file and makes sure that it is the one that Stat saw.
+func (in *Input) Open() (*os.File, error) {
+	f, err := os.Open(in.Name)
+	if err != nil {
+		return nil, fmt.Errorf("data: cannot read %q: %w", in.Name, cause(err))
+	}
+	info, err := f.Stat()
+	if err == nil && (info.Size() != in.Size || !info.ModTime().Equal(in.mtime)) {
+		err = fmt.Errorf("data: %q has changed since it was opened", in.Name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

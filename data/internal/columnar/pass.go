@@ -1,0 +1,329 @@
+package columnar
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+)
+
+// Batches reads the files from the start and yields the named columns; others
+// are not decoded. An unknown name is an error that says the nearest known one.
+// The context is checked before every batch.
+func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return func(yield func(*data.Batch, error) bool) {
+		p, err := s.newPass(columns)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, f := range s.files {
+			p.row = 0
+			for block, err := range f.Blocks(ctx, p.fields, p.rows) {
+				if stopped := ctx.Err(); stopped != nil {
+					err = stopped // and not what a decoder made of it
+				}
+				var b *data.Batch
+				if err == nil {
+					b, err = p.batch(f.Name(), block)
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				p.advance(block.Rows, b.Rows())
+				if b.Rows() > 0 && !yield(b, nil) {
+					return
+				}
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.total, s.dropped = p.total, p.dropped
+	}
+}
+
+// pass is one reading of all files.
+type pass struct {
+	*Source
+	fields  []int // requested, in file order
+	coders  []*coder
+	rows    int   // of a block
+	row     int64 // of the file: the first of the next block
+	total   int64 // rows read
+	dropped int64 // of these, left out
+}
+
+func (s *Source) newPass(columns []string) (*pass, error) {
+	if err := s.require(columns); err != nil {
+		return nil, err
+	}
+	wanted := make(map[string]bool, len(columns))
+	for _, name := range columns {
+		wanted[name] = true
+	}
+	p := &pass{Source: s}
+	cells := 0
+	for i, c := range s.schema {
+		if !wanted[c.Name] {
+			continue
+		}
+		field := s.column[i]
+		p.fields = append(p.fields, field)
+		var k *coder
+		if d := s.levels[field]; d != nil {
+			k = newCoder(d)
+		}
+		p.coders = append(p.coders, k)
+		cells += max(1, c.Width)
+	}
+	p.rows = max(1, min(s.rows, mostCells/max(1, cells)))
+	return p, nil
+}
+
+// batch makes a batch of the rows of a block that are to be kept.
+func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
+	keep, err := p.keep(file, block)
+	if err != nil {
+		return nil, err
+	}
+	n := block.Rows
+	if keep != nil {
+		n = len(keep)
+	}
+	b := data.NewBatch(n, p.total)
+	if n == 0 {
+		return b, nil
+	}
+	if keep != nil {
+		rows := make([]int64, n)
+		for i, k := range keep {
+			rows[i] = p.total + int64(k)
+		}
+		if err := b.SetRows(rows); err != nil {
+			return nil, err
+		}
+	}
+	for j, field := range p.fields {
+		v := &block.Values[j]
+		v.take(keep)
+		f := p.Source.fields[field]
+		switch f.Kind {
+		case Tensor:
+			err = b.SetTensor(f.Name, v.Tensor)
+		case Number:
+			err = b.SetNumeric(f.Name, v.Numbers)
+		}
+		if err == nil && p.coders[j] != nil {
+			codes, fault := p.coders[j].codes(f, v, n)
+			if fault != nil {
+				if keep != nil {
+					fault.Row = keep[fault.Row]
+				}
+				return nil, p.cellError(file, field, fault)
+			}
+			err = b.SetCodes(f.Name, codes)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// advance counts a block of n rows, of which kept are.
+func (p *pass) advance(n, kept int) {
+	p.total += int64(n)
+	p.row += int64(n)
+	p.dropped += int64(n - kept)
+}
+
+// codes are the codes of a column's n rows, all of them levels.
+func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
+	index := make([]int32, n)
+	for i := range index {
+		var ok bool
+		var cell string
+		switch {
+		case f.Kind == Number:
+			if index[i], ok = c.ofNumber(v.Numbers[i]); !ok {
+				cell = data.LevelText(v.Numbers[i])
+			}
+		case v.Text != nil:
+			if index[i], ok = c.ofText(v.Text[i]); !ok {
+				cell = string(v.Text[i])
+			}
+		default:
+			if index[i], ok = c.ofLevel(v.Codes[i], v.Levels); !ok {
+				cell = v.Levels[v.Codes[i]]
+			}
+		}
+		if !ok {
+			return data.Codes{}, &Fault{Row: i, Cell: cell, Reason: "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows"}
+		}
+	}
+	return data.Codes{Index: index, Levels: c.levels.snapshot()}, nil
+}
+
+// keep returns the rows of a block that are kept, nil for all of them. The error
+// is that of the first row at fault, whatever the order of the columns.
+func (p *pass) keep(file string, block *Block) ([]int, error) {
+	drop := make([]bool, 0)
+	missing := func(i int) bool {
+		if p.na != data.NADrop {
+			return false
+		}
+		if len(drop) == 0 {
+			drop = make([]bool, block.Rows)
+		}
+		drop[i] = true
+		return true
+	}
+	var worst *Fault
+	at := 0
+	for j, field := range p.fields {
+		f := p.Source.fields[field]
+		if err := block.Values[j].check(f, block.Rows); err != nil {
+			return nil, fmt.Errorf("data: %q, column %q: %w", file, Clip(f.Name), err)
+		}
+		if fault := block.Values[j].fault(f, missing); fault != nil && (worst == nil || fault.Row < worst.Row) {
+			worst, at = fault, field
+		}
+	}
+	if worst != nil {
+		return nil, p.cellError(file, at, worst)
+	}
+	if len(drop) == 0 {
+		return nil, nil
+	}
+	keep := make([]int, 0, block.Rows)
+	for i, d := range drop {
+		if !d {
+			keep = append(keep, i)
+		}
+	}
+	return keep, nil
+}
+
+func (p *pass) cellError(file string, field int, f *Fault) error {
+	return &data.CellError{File: file, Row: p.row + int64(f.Row) + 1, Column: Clip(p.Source.fields[field].Name), Cell: Clip(f.Cell), Reason: f.Reason}
+}
+
+// check makes sure that the file delivered what the field needs.
+func (v *Values) check(f Field, rows int) error {
+	n := len(v.Numbers)
+	switch {
+	case f.Kind == Text && v.Text != nil:
+		n = len(v.Text)
+	case f.Kind == Text:
+		n = len(v.Codes)
+	case f.Kind == Tensor && v.Tensor == nil:
+		n = 0
+	case f.Kind == Tensor:
+		n, _ = v.Tensor.Dims()
+	}
+	if n != rows {
+		return fmt.Errorf("%d values for %d rows: the file is damaged", n, rows)
+	}
+	return nil
+}
+
+const (
+	whyMissing = "marks a missing value; fill it in, or leave such rows out with --na drop"
+	whyInf     = "is not a finite number; correct it or remove the row"
+	whyUTF8    = "is not UTF-8; convert the file first"
+)
+
+// fault returns the first cell at fault, having reported missing ones before it.
+func (v *Values) fault(f Field, missing func(int) bool) *Fault {
+	end := math.MaxInt
+	if v.Fault != nil {
+		end = v.Fault.Row
+	}
+	switch {
+	case f.Kind == Number:
+		for i, x := range v.Numbers[:min(end, len(v.Numbers))] {
+			if x-x == 0 || math.IsNaN(x) && missing(i) {
+				continue
+			}
+			return numberFault(i, x)
+		}
+	case f.Kind == Tensor:
+		rows, _ := v.Tensor.Dims()
+		for i := range min(end, rows) {
+			for k, x := range v.Tensor.RawRowView(i) {
+				if x-x == 0 || math.IsNaN(x) && missing(i) {
+					continue
+				}
+				fault := numberFault(i, x)
+				fault.Reason = fmt.Sprintf("at position %d ", k) + fault.Reason
+				return fault
+			}
+		}
+	case v.Text != nil:
+		for i, x := range v.Text[:min(end, len(v.Text))] {
+			switch {
+			case x == nil && !missing(i):
+				return &Fault{Row: i, Cell: "null", Reason: whyMissing}
+			case !utf8.Valid(x):
+				return &Fault{Row: i, Cell: string(x), Reason: whyUTF8}
+			}
+		}
+	default:
+		for i, k := range v.Codes[:min(end, len(v.Codes))] {
+			switch {
+			case k < 0 && missing(i):
+			case k < 0:
+				return &Fault{Row: i, Cell: "null", Reason: whyMissing}
+			case int(k) >= len(v.Levels):
+				return &Fault{Row: i, Cell: strconv.Itoa(int(k)), Reason: fmt.Sprintf("is a position beyond the %d levels of the column: the file is damaged", len(v.Levels))}
+			case !utf8.ValidString(v.Levels[k]):
+				return &Fault{Row: i, Cell: v.Levels[k], Reason: whyUTF8}
+			}
+		}
+	}
+	return v.Fault
+}
+
+func numberFault(row int, x float64) *Fault {
+	switch {
+	case math.Float64bits(x) == math.Float64bits(Null):
+		return &Fault{Row: row, Cell: "null", Reason: whyMissing}
+	case math.IsNaN(x):
+		return &Fault{Row: row, Cell: "NaN", Reason: whyMissing}
+	}
+	return &Fault{Row: row, Cell: strconv.FormatFloat(x, 'g', -1, 64), Reason: whyInf}
+}
+
+// take keeps the given rows only, in place; nil keeps all.
+func (v *Values) take(keep []int) {
+	if keep == nil {
+		return
+	}
+	v.Numbers = pick(v.Numbers, keep)
+	v.Text = pick(v.Text, keep)
+	v.Codes = pick(v.Codes, keep)
+	if v.Tensor != nil && len(keep) > 0 {
+		_, w := v.Tensor.Dims()
+		for i, k := range keep {
+			copy(v.Tensor.RawRowView(i), v.Tensor.RawRowView(k))
+		}
+		v.Tensor = v.Tensor.Slice(0, len(keep), 0, w).(*mat.Dense)
+	}
+}
+
+func pick[T any](v []T, keep []int) []T {
+	if v == nil {
+		return nil
+	}
+	for i, k := range keep {
+		v[i] = v[k]
+	}
+	return v[:len(keep):len(keep)]
+}
