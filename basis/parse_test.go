@@ -115,6 +115,11 @@ func TestParseWithoutSchema(t *testing.T) {
 	if got := f.Specs[1].Columns(); len(f.Specs) != 2 || got[0] != "odd name" {
 		t.Errorf("%v", got)
 	}
+	for _, text := range []string{"~ s(x, g, bs='fs') + g:x", "~ te(x, g, bs=c('cr', 're'))"} {
+		if _, err := Parse(text, nil); err != nil {
+			t.Errorf("%s without a schema: %v", text, err)
+		}
+	}
 	if _, err := Parse("~ x", &Options{Schema: sampleSchema(), Factors: []string{"hh"}}); err == nil || err.Error() != `basis: there is no column "hh" to treat as a factor; did you mean "h"?` {
 		t.Errorf("unknown factor: %v", err)
 	}

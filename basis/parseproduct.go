@@ -111,11 +111,13 @@ func (m *meaning) random(c formula.Call) (decompose.Spec, string, error) {
 // factorSmooth is s(x, g, bs = "fs", xt = "cr").
 func (m *meaning) factorSmooth(c formula.Call) (decompose.Spec, string, error) {
 	var number, factor string
-	for _, v := range c.Vars {
+	for i, v := range c.Vars {
 		col, err := m.explaining(v)
 		switch {
 		case err != nil:
 			return nil, "", err
+		case m.schema == nil && i == 1: // any column may be a factor then
+			factor = col.Name
 		case m.categorical(col) && factor == "":
 			factor = col.Name
 		case !m.categorical(col) && number == "":
@@ -184,7 +186,7 @@ func (m *meaning) tensor(c formula.Call) (decompose.Spec, string, error) {
 			switch {
 			case err != nil:
 				return nil, "", err
-			case bs == "re" && !m.categorical(col):
+			case bs == "re" && m.schema != nil && !m.categorical(col):
 				return nil, "", m.Errorf(v.Pos, `column %q is a number, and a margin bs = "re" takes a factor`, col.Name)
 			case bs != "re":
 				if col, err = m.number(v); err != nil {
