@@ -54,7 +54,7 @@ type Options struct {
 	RankTolerance float64
 	// Route of the statistics. "": Gram, but QR for a RankTolerance below 1e-6; and
 	// Decompose, if the products turn out to have lost digits (a direction whose
-	// eigenvalue is below 1e-11 of the largest decides), reads the rows again by QR.
+	// eigenvalue is below 1e-10 of the largest decides), reads the rows again by QR.
 	// Solve warns then. Result.Route says what was used.
 	Route Route
 	// WithoutIntercept names predictors whose projection has no intercept column
@@ -103,9 +103,10 @@ type Visitor interface {
 const (
 	minGramTolerance   = 1e-6
 	minFactorTolerance = 1e-13
-	// digitsLost: eigenvalues of standardised products below it, relative to the
-	// largest, have five digits or fewer.
-	digitsLost = 1e-11
+	// digitsLost: a fit that hangs on an eigenvalue of the standardised products
+	// this small, relative to the largest, is good to four or five digits: its error
+	// is about 1e-15 over the eigenvalue.
+	digitsLost = 1e-10
 )
 
 // factor tells whether the statistics are to hold the triangular factor.

@@ -44,13 +44,16 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 		if err != nil {
 			return err
 		}
-		// F = half (G half)'G, of which the diagonal is summed by terms.
-		var gh, share mat.Dense
-		gh.Mul(g, half)
-		share.Mul(g.T(), &gh)
+		// F is the projector on the directions kept, less half half'S.
 		for j, t := range problem.Terms {
 			for i := t.Start; i < t.Start+t.Dim; i++ {
-				p.edf[j] += floats.Dot(half.RawRowView(i), share.RawRowView(i))
+				p.edf[j] += floats.Dot(basis.RawRowView(i), basis.RawRowView(i))
+			}
+			if c.roots[j] != nil {
+				var spent mat.Dense
+				spent.Mul(c.roots[j], half.Slice(t.Start, t.Start+t.Dim, 0, p.rank))
+				norm := mat.Norm(&spent, 2)
+				p.edf[j] -= norm * norm
 			}
 		}
 		for i, d := range unit {
