@@ -18,7 +18,7 @@ const panel = 64
 type factor struct {
 	n   int
 	l   []float64 // n x n by rows, lower triangle
-	inv []float64 // L^-1, lower triangle; made by invert
+	inv []float64 // L^-1, zero above the diagonal; made by invert
 	buf []float64 // n x panel, twice
 }
 
@@ -206,22 +206,14 @@ func (f *factor) inverseTo(dst *mat.SymDense) {
 		left := f.buf[:width*(n-lo)]
 		for i := range width {
 			for k := lo; k < n; k++ {
-				v := 0.0
-				if k >= lo+i {
-					v = f.inv[k*n+lo+i]
-				}
-				left[i*(n-lo)+k-lo] = v
+				left[i*(n-lo)+k-lo] = f.inv[k*n+lo+i]
 			}
 		}
 		for c := 0; c < hi; c += panel {
 			cols := min(panel, n-c)
 			b := f.buf[n*panel : n*panel+(n-lo)*cols]
 			for k := lo; k < n; k++ {
-				row := b[(k-lo)*cols : (k-lo+1)*cols]
-				copy(row, f.inv[k*n+c:][:cols])
-				if c+cols > k+1 { // above the diagonal
-					clear(row[max(0, k+1-c):])
-				}
+				copy(b[(k-lo)*cols:(k-lo+1)*cols], f.inv[k*n+c:][:cols])
 			}
 			var out [panel * panel]float64
 			productInto(blas64.General{Rows: width, Cols: cols, Stride: cols, Data: out[:width*cols]},

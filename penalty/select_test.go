@@ -613,3 +613,28 @@ func TestKnownScaleAtTheEnds(t *testing.T) {
 		}
 	}
 }
+
+// Columns that differ by less than the tolerance are one, though X'WX has a
+// Cholesky factor; those that differ by more are two.
+func TestNearlyAliasedColumns(t *testing.T) {
+	for _, c := range []struct {
+		apart float64
+		rank  int
+	}{{1e-7, 2}, {1e-4, 3}} {
+		rng := rand.New(rand.NewPCG(13, 13))
+		n := 400
+		x := mat.NewDense(n, 3, nil)
+		z, w := make([]float64, n), make([]float64, n)
+		for i := range n {
+			x.Set(i, 0, rng.NormFloat64())
+			x.Set(i, 1, rng.NormFloat64())
+			x.Set(i, 2, x.At(i, 0)+c.apart*rng.NormFloat64())
+			z[i], w[i] = x.At(i, 0)+rng.NormFloat64(), 1
+		}
+		p := momentsOf(x, z, w, true)
+		p.Terms = []Term{{Name: "a", Dim: 3}}
+		if f := mustSelect(t, p, nil); f.Rank != c.rank {
+			t.Errorf("columns %g apart: rank %d, should be %d", c.apart, f.Rank, c.rank)
+		}
+	}
+}
