@@ -186,7 +186,7 @@ func TestNestedIsNoted(t *testing.T) {
 	must(t, err)
 	r, err := decompose.Decompose(ctx, m, tab, nil)
 	must(t, err)
-	want := "8 of 24 columns of te(x,z) are functions that s(x), s(z) have too: they are left to those, so that the split is identified"
+	want := "8 of 24 columns of te(x,z) are combinations of others, of the constant, and of the columns of s(x), s(z): they are left out, so that the split is identified"
 	if !strings.Contains(fmt.Sprint(r.Warnings), want) {
 		t.Errorf("warnings %q", r.Warnings)
 	}

@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (c *constrained) side() error {
 			return fmt.Errorf("decompose: term %q: all its columns are combinations of those of %s: leave it out", c.blocks[s.block].Term.Name(), c.termNames(names))
 		}
 		if n := len(drop[s.block]); n > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%d of %d columns of %s are functions that %s have too: they are left to those, so that the split is identified",
+			c.notes = append(c.notes, fmt.Sprintf("%d of %d columns of %s are combinations of others, of the constant, and of the columns of %s: they are left out, so that the split is identified",
 				n, len(own), c.blocks[s.block].Term.Name(), c.termNames(names)))
 		}
 	}
@@ -169,22 +170,23 @@ func dependentOn(gram *mat.SymDense, others, own []int, rounding []float64) []in
 // what remains of them.
 func (c *constrained) rounding(j int) []float64 {
 	const digits = 1000 * 0x1p-52
+	lo, hi := c.raw[j], c.raw[j+1]
 	out := make([]float64, c.start[j+1]-c.start[j])
 	z := c.z[j]
-	for l := range out {
-		sum := 0.0
-		for a := c.raw[j]; a < c.raw[j+1]; a++ {
-			for b := c.raw[j]; b < c.raw[j+1]; b++ {
-				v := c.view.XX.At(a, b)
-				if z != nil {
-					v *= z.At(a-c.raw[j], l) * z.At(b-c.raw[j], l)
-				} else if a-c.raw[j] != l || b != a {
-					continue
-				}
-				sum += max(v, -v)
-			}
+	if z == nil {
+		for l := range out {
+			out[l] = digits * c.view.XX.At(lo+l, lo+l)
 		}
-		out[l] = digits * sum
+		return out
+	}
+	absolute := func(_, _ int, v float64) float64 { return math.Abs(v) }
+	var g, size, product mat.Dense
+	g.Apply(absolute, mat.DenseCopyOf(c.view.XX).Slice(lo, hi, lo, hi))
+	size.Apply(absolute, z)
+	product.Mul(&g, &size)
+	product.MulElem(&product, &size)
+	for l := range out {
+		out[l] = digits * mat.Sum(product.ColView(l))
 	}
 	return out
 }
