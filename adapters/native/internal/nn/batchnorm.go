@@ -123,3 +123,13 @@ func (b *BatchNorm[T]) Backward(dy []T, n int) []T {
 	}
 	return dy[:n*w]
 }
+
+// Affine is the layer outside training: y = scale x + shift by column.
+func (b *BatchNorm[T]) Affine() (scale, shift []float64) {
+	for j := range b.Width {
+		s := float64(b.Scale.Value[j]) / math.Sqrt(float64(b.Variance.Value[j])+b.Eps)
+		scale = append(scale, s)
+		shift = append(shift, float64(b.Shift.Value[j])-s*float64(b.Mean.Value[j]))
+	}
+	return scale, shift
+}

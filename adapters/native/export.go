@@ -1,0 +1,214 @@
+package native
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// ExportOptions are the choices of WriteONNX; nil and the zero value are the
+// defaults.
+type ExportOptions struct {
+	// Double writes float64 tensors; else float32, as networks usually are.
+	Double bool
+}
+
+// WriteONNX writes the network as an ONNX file (opset 17). Its inputs are the
+// data columns by their names, [N, 1] each, its outputs the predictors on the
+// link scale, [N, 1] each: eta, or mu and sigma. The structure stays visible: a
+// linear term is a product of its column, a feature network ends in the tensor
+// "f(x).basis", a spline in the tensor "s(x).basis" of its basis columns (as
+// exact piecewise polynomials), both with their coefficients as a last linear
+// layer, so that discovery finds them as learned terms.
+//
+// Errors: what has no counterpart there, namely text columns, cyclic and
+// multivariate smooths and those with a by column.
+func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
+	if o == nil {
+		o = &ExportOptions{}
+	}
+	e := &exporter{b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, sums: make([][]string, len(m.names)), seen: map[string]string{}}
+	if o.Double {
+		e.kind = onnxpb.TensorProto_DOUBLE
+	}
+	for _, name := range m.columns {
+		e.b.AddInput(name, e.kind, onnxpb.Rows, 1)
+	}
+	var f faults
+	e.features(m.plans, m.net.towers)
+	for k := range m.names {
+		for _, block := range m.blocks[k] {
+			if err := e.term(k, block); err != nil {
+				f.add("%w", err)
+			}
+		}
+	}
+	for i, p := range m.plans {
+		if !p.deep {
+			continue // its terms are in the blocks
+		}
+		if err := e.deep(p, m.net.towers[i]); err != nil {
+			f.add("%w", err)
+		}
+	}
+	if err := f.err(); err != nil {
+		return err
+	}
+	for k, name := range m.names {
+		terms := append([]string{e.constant("intercept."+name, []int{1}, m.intercept[k])}, e.sums[k]...)
+		if slices.Contains(m.columns, name) {
+			return fmt.Errorf("native: a column is called %q like a predictor: rename it to export the network", name)
+		}
+		if len(terms) == 1 { // a predictor without terms is constant, but has rows
+			terms = append(terms, e.node("Mul", name+".rows", []string{m.columns[0], e.constant(name+".zero", []int{1}, 0)}))
+		}
+		e.b.AddNode("Sum", terms, name)
+		e.b.Output(name, e.kind, onnxpb.Rows, 1)
+	}
+	file, err := e.b.Marshal()
+	if err != nil {
+		return fmt.Errorf("native: %w", err)
+	}
+	_, err = w.Write(file)
+	return err
+}
+
+// exporter writes nodes and remembers the addends of each predictor.
+type exporter struct {
+	b    *onnxpb.Builder
+	kind onnxpb.TensorProto_DataType
+	sums [][]string
+	seen map[string]string // basis tensors by term name: predictors share them
+}
+
+// constant adds an initializer and returns its name.
+func (e *exporter) constant(name string, shape []int, values ...float64) string {
+	if e.kind == onnxpb.TensorProto_DOUBLE {
+		e.b.AddDouble(name, shape, values...)
+	} else {
+		e.b.AddInit(name, shape, values...)
+	}
+	return name
+}
+
+func (e *exporter) node(op, output string, inputs []string, attrs ...onnxpb.Attr) string {
+	e.b.AddNode(op, inputs, output, attrs...)
+	return output
+}
+
+// addend puts basis (N x q) times coef into predictor k.
+func (e *exporter) addend(k int, name, basis string, coef []float64) {
+	w := e.constant(name+".coef", []int{len(coef), 1}, coef...)
+	e.sums[k] = append(e.sums[k], e.node("MatMul", name+".effect", []string{basis, w}))
+}
+
+// standardised is (columns - mean)/sd, N x len(columns).
+func (e *exporter) standardised(name string, columns []string, mean, sd []float64) string {
+	x := columns[0]
+	if len(columns) > 1 {
+		x = e.node("Concat", name+".columns", columns, onnxpb.Int("axis", 1))
+	}
+	d := []int{len(columns)}
+	x = e.node("Sub", name+".centred", []string{x, e.constant(name+".mean", d, mean...)})
+	return e.node("Div", name+".scaled", []string{x, e.constant(name+".sd", d, sd...)})
+}
+
+// deep writes U of a deep part and its addends.
+func (e *exporter) deep(p *towerPlan, t *tower[float64]) error {
+	var parts []string
+	if p.numeric > 0 {
+		parts = append(parts, e.standardised(p.name, p.columns[0][:p.numeric], p.mean, p.sd))
+	}
+	for j, f := range p.factors {
+		onehot, err := e.onehot(p.name+".factor."+f.column, f.column, f.levels)
+		if err != nil {
+			return fmt.Errorf("deep part: %w", err)
+		}
+		table := e.constant(t.embed[j].Table.Name, []int{len(f.levels), f.width}, t.embed[j].Table.Value...)
+		parts = append(parts, e.node("MatMul", p.name+".embedded."+f.column, []string{onehot, table}))
+	}
+	x := parts[0]
+	if len(parts) > 1 {
+		x = e.node("Concat", p.name+".input", parts, onnxpb.Int("axis", 1))
+	}
+	u := e.layers(p.name, x, t.chain.Layers, 0)
+	for at, k := range p.predictors {
+		e.addend(k, fmt.Sprintf("%s.zeta%d", p.name, k), u, t.headOf(0, at))
+	}
+	return nil
+}
+
+// onehot is 1 where the column is the level, else 0: N x levels. Levels must be
+// numbers: text does not fit into a numeric input.
+func (e *exporter) onehot(name, column string, levels []string) (string, error) {
+	values := make([]float64, len(levels))
+	for i, s := range levels {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return "", fmt.Errorf("column %q holds text (level %q), which a numeric input of an ONNX network cannot take: code it as numbers and declare it a factor before training", column, s)
+		}
+		values[i] = v
+	}
+	equal := e.node("Equal", name+".equal", []string{column, e.constant(name+".levels", []int{len(levels)}, values...)})
+	return e.node("Cast", name+".onehot", []string{equal}, onnxpb.Int("to", int64(e.kind))), nil
+}
+
+// layers writes the layers of group g and returns the last one's output.
+func (e *exporter) layers(name, x string, layers []nn.Layer[float64], g int) string {
+	for l, layer := range layers {
+		at := fmt.Sprintf("%s.%d", name, l)
+		switch layer := layer.(type) {
+		case *nn.Dense[float64]:
+			x = e.dense(at, x, layer, g)
+		case *nn.ExU[float64]:
+			x = e.dense(at, x, layer.Effective(), g)
+		case *nn.BatchNorm[float64]:
+			x = e.batchNorm(at, x, layer)
+		case *nn.Activation[float64]:
+			x = e.activation(at, x, layer)
+		}
+	}
+	return x
+}
+
+func (e *exporter) dense(at, x string, d *nn.Dense[float64], g int) string {
+	w := e.constant(at+".weight", []int{d.In, d.OutEach}, d.W.Value[g*d.In*d.OutEach:][:d.In*d.OutEach]...)
+	b := e.constant(at+".bias", []int{d.OutEach}, d.B.Value[g*d.OutEach:][:d.OutEach]...)
+	x = e.node("Gemm", at+".linear", []string{x, w, b})
+	if d.Relu {
+		x = e.node("Relu", at+".relu", []string{x})
+	}
+	return x
+}
+
+func (e *exporter) batchNorm(at, x string, b *nn.BatchNorm[float64]) string {
+	scale, shift := b.Affine()
+	x = e.node("Mul", at+".scaled", []string{x, e.constant(at+".scale", []int{b.Width}, scale...)})
+	return e.node("Add", at+".normed", []string{x, e.constant(at+".shift", []int{b.Width}, shift...)})
+}
+
+func (e *exporter) activation(at, x string, a *nn.Activation[float64]) string {
+	out := at + "." + string(a.F)
+	switch a.F {
+	case nn.Relu:
+		return e.node("Relu", out, []string{x})
+	case nn.ReluN:
+		return e.node("Clip", out, []string{x, e.constant(at+".low", nil, 0), e.constant(at+".high", nil, a.N)})
+	case nn.Tanh:
+		return e.node("Tanh", out, []string{x})
+	case nn.Sigmoid:
+		return e.node("Sigmoid", out, []string{x})
+	case nn.Softplus:
+		return e.node("Softplus", out, []string{x})
+	}
+	// GELU: x (1 + erf(x/sqrt 2))/2.
+	root := e.node("Mul", at+".root", []string{x, e.constant(at+".sqrt", nil, 0.70710678118654752440)})
+	erf := e.node("Erf", at+".erf", []string{root})
+	one := e.node("Add", at+".one", []string{erf, e.constant(at+".unit", nil, 1)})
+	half := e.node("Mul", at+".half", []string{one, e.constant(at+".factor", nil, 0.5)})
+	return e.node("Mul", out, []string{x, half})
+}
