@@ -18,6 +18,7 @@ import (
 // bytes for any batch size and worker count.
 type Statistics struct {
 	sum      *moments.Sum
+	groups   *groupSums // nil without groups
 	features []featureRange
 }
 
@@ -43,8 +44,16 @@ func (s *Statistics) Merge(next *Statistics) error {
 			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
 		}
 	}
+	if (s.groups == nil) != (next.groups == nil) {
+		return errors.New("decompose: statistics with and without groups do not merge")
+	}
 	if err := s.sum.Merge(next.sum); err != nil {
 		return err
+	}
+	if s.groups != nil {
+		if err := s.groups.merge(next.groups); err != nil {
+			return err
+		}
 	}
 	for i := range s.features {
 		s.features[i].merge(next.features[i])
@@ -75,7 +84,7 @@ func (p *plan) features() []string {
 func (p *plan) reading(m Model, o *Options) []string {
 	c := union(append([]string(nil), m.Columns()...), p.columns())
 	c = union(c, p.features())
-	for _, name := range []string{o.Weights, o.Response, o.Offset} {
+	for _, name := range []string{o.Weights, o.Response, o.Offset, o.Groups} {
 		if name != "" {
 			c = union(c, []string{name})
 		}
@@ -115,13 +124,16 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	layout := p.statistics(len(names))
 	layout.Factor = o.factor()
 	stats := &Statistics{sum: moments.NewSum(layout, o.FirstBlock)}
+	if o.Groups != "" {
+		stats.groups = newGroupSums(layout, o.FirstBlock)
+	}
 	for _, name := range names {
 		stats.features = append(stats.features, newRange(name))
 	}
 
 	workers := make([]*accumulator, o.workers())
 	for i := range workers {
-		workers[i] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), opts: o, features: names}
+		workers[i] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
 	}
 	var rows int64
 	err := eachBlock(ctx, src, p.reading(m, o), moments.BlockRows(p.p), len(workers),
@@ -129,6 +141,11 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 		func(s *blockStats, b *data.Batch) error {
 			if err := stats.sum.Append(s.moments); err != nil {
 				return err
+			}
+			if stats.groups != nil {
+				if err := stats.groups.append(s.groups); err != nil {
+					return err
+				}
 			}
 			for i := range stats.features {
 				stats.features[i].merge(s.features[i])
@@ -170,6 +187,7 @@ type cache struct{ blocks []*Outputs }
 // blockStats is what one merge block of rows contributes.
 type blockStats struct {
 	moments  *moments.Moments
+	groups   map[string]*moments.Moments // nil without groups
 	features []featureRange
 	outputs  *Outputs // nil unless cached
 }
@@ -178,6 +196,7 @@ type blockStats struct {
 type accumulator struct {
 	forward  *forward
 	block    *moments.Block
+	groups   *groupBlocks // nil without groups
 	opts     *Options
 	features []string
 	rows     *mat.Dense
@@ -185,6 +204,9 @@ type accumulator struct {
 
 func (a *accumulator) run(ctx context.Context, b *data.Batch, keep bool) (*blockStats, error) {
 	a.block.Reset()
+	if a.groups != nil {
+		a.groups.reset()
+	}
 	s := &blockStats{}
 	if keep {
 		s.outputs = a.forward.outputs(b.Rows())
@@ -206,8 +228,14 @@ func (a *accumulator) run(ctx context.Context, b *data.Batch, keep bool) (*block
 		if err := a.fillRows(rows, w, out.Eta); err != nil {
 			return nil, err
 		}
-		if err := a.block.Add(append(x[:len(x):len(x)], design.Dense{Dense: a.rows}), w, out.Zeta); err != nil {
+		x = append(x[:len(x):len(x)], design.Dense{Dense: a.rows})
+		if err := a.block.Add(x, w, out.Zeta); err != nil {
 			return nil, atRow(rows, err)
+		}
+		if a.groups != nil {
+			if err := a.groups.add(rows, x, w, out.Zeta); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, name := range a.features {
@@ -218,6 +246,9 @@ func (a *accumulator) run(ctx context.Context, b *data.Batch, keep bool) (*block
 		s.features = append(s.features, f)
 	}
 	s.moments = a.block.Moments()
+	if a.groups != nil {
+		s.groups = a.groups.moments()
+	}
 	return s, nil
 }
 

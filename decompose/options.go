@@ -47,6 +47,15 @@ type Options struct {
 	// SP fixes smoothing parameters by term name, on the reported scale.
 	SP map[string][]float64
 
+	// DF asks for effective degrees of freedom of terms by name, in place of a
+	// choice by the criterion.
+	DF map[string]float64
+	// Groups names a column of groups of rows (text or numbers). Smoothing
+	// parameters are then chosen by leaving out one group after the other, not by
+	// Smoothing.Method: for a deep predictor that is no noise REML grows with the
+	// rows, and prediction to new groups may be what matters.
+	Groups string
+
 	// RankTolerance: directions of the standardised columns whose singular value
 	// is at most RankTolerance times the largest are left out. 0: 1e-4 if any
 	// basis is learned (float32 weights), else 1e-6. At least 1e-6 with products,
@@ -186,6 +195,16 @@ func (o *Options) validate(m Model) error {
 	for k := range names {
 		for _, b := range m.Blocks(k) {
 			known[b.Term.Name()], selected[b.Term.Name()] = len(b.Penalty.S), b.Select
+		}
+	}
+	for _, name := range sortedKeys(o.DF) {
+		if n, ok := known[name]; !ok {
+			fault("degrees of freedom for term %q, which the model does not have", name)
+		} else if n == 0 {
+			fault("degrees of freedom for term %q, which is not penalised", name)
+		}
+		if v := o.DF[name]; !(v > 0) || math.IsInf(v, 0) {
+			fault("%g degrees of freedom for term %q: they must be positive", v, name)
 		}
 	}
 	for _, name := range sortedKeys(o.SP) {

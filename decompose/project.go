@@ -14,6 +14,7 @@ import (
 type projection struct {
 	alpha      []float64
 	edf        []float64 // by term
+	edf1, edf2 []float64 // likewise, for tests and with the uncertainty of smoothing; nil for PHO
 	total      float64   // with the intercept
 	rank       int       // without the intercept
 	cov        *mat.SymDense
@@ -251,8 +252,14 @@ func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {
 	if err != nil {
 		return nil, err
 	}
+	return fromFit(fit, p)
+}
+
+// fromFit is the projection that a penalised fit of p is.
+func fromFit(fit *penalty.Fit, p *penalty.Problem) (*projection, error) {
+	var err error
 	out := &projection{
-		alpha: fit.Alpha, edf: fit.EDF, total: fit.EDFTotal, rank: fit.Rank, cov: fit.Vp, scale: fit.Scale,
+		alpha: fit.Alpha, edf: fit.EDF, edf1: fit.EDF1, edf2: fit.EDF2, total: fit.EDFTotal, rank: fit.Rank, cov: fit.Vp, scale: fit.Scale,
 		sd: standardDeviations(p), status: fit.Status.String(), iterations: len(fit.Log),
 	}
 	if len(fit.Lambda) > 0 {

@@ -54,6 +54,9 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	}
 	if r.Method == PHOGAM {
 		r.Smoothing = o.Smoothing.Method.String()
+		if s.groups != nil {
+			r.Smoothing = "cv"
+		}
 	}
 	if total.Layout.Factor {
 		r.Route = QR
@@ -72,7 +75,7 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 		r.Features = append(r.Features, f.feature(total.Sum[p.p+1+i]/float64(total.Rows)))
 	}
 	for k := range p.predictors {
-		d, warnings, err := p.solvePredictor(k, total, r.Method, o)
+		d, warnings, err := p.solvePredictor(k, total, s.groups, r.Method, o)
 		if err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", p.predictors[k].name, err)
 		}
@@ -136,11 +139,14 @@ func (o *Options) tolerance(d planned) float64 {
 	return toleranceDefault
 }
 
-func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Options) (Predictor, []string, error) {
+func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, method Method, o *Options) (Predictor, []string, error) {
 	d := p.predictors[k]
 	c, err := p.constrain(d, m, k, o.SP)
 	if err != nil {
 		return Predictor{}, nil, err
+	}
+	for j := range c.terms {
+		c.terms[j].DF = o.DF[c.terms[j].Name]
 	}
 	intercept := !o.withoutIntercept(d.name)
 	beta := c.beta()
@@ -160,7 +166,12 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 		// fitted at them is not.
 		smoothing := o.Smoothing
 		smoothing.RankTolerance = math.Max(tolerance, minGramTolerance)
-		if proj, err = penalised(problem, smoothing); err == nil && f != nil {
+		if groups != nil {
+			proj, err = c.crossValidated(k, groups, intercept, o.RefitTotal, beta, smoothing, problem)
+		} else {
+			proj, err = penalised(problem, smoothing)
+		}
+		if err == nil && f != nil {
 			err = proj.refine(problem, f, tolerance, smoothing.Scale)
 		}
 	}
@@ -210,6 +221,12 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, method Method, o *Optio
 			return Predictor{}, nil, err
 		}
 		t.EDF = proj.edf[j]
+		if proj.edf1 != nil {
+			t.EDF1 = &proj.edf1[j]
+		}
+		if proj.edf2 != nil {
+			t.EDF2 = &proj.edf2[j]
+		}
 		t.SP = append([]float64{}, proj.lambda[j]...)
 		for _, inf := range proj.atInfinity[j] {
 			t.AtInfinity = t.AtInfinity || inf

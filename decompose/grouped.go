@@ -1,0 +1,188 @@
+package decompose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/penalty"
+)
+
+// mostGroups bounds the groups of cross validation: each has moments of its own.
+const mostGroups = 100
+
+// groupSums holds the moments of each group of rows, for grouped cross
+// validation: a group not seen in a merge block has an empty one there, so that
+// shards merge as they do in all.
+type groupSums struct {
+	layout moments.Layout
+	first  int
+	blocks int
+	sums   map[string]*moments.Sum
+}
+
+func newGroupSums(l moments.Layout, first int) *groupSums {
+	l.Factor = false
+	return &groupSums{layout: l, first: first, sums: map[string]*moments.Sum{}}
+}
+
+// append adds the groups of the next merge block.
+func (g *groupSums) append(block map[string]*moments.Moments) error {
+	for _, name := range slices.Sorted(maps.Keys(block)) {
+		if err := g.open(name); err != nil {
+			return err
+		}
+	}
+	for name, sum := range g.sums {
+		m := block[name]
+		if m == nil {
+			m = moments.New(g.layout)
+		}
+		if err := sum.Append(m); err != nil {
+			return err
+		}
+	}
+	g.blocks++
+	return nil
+}
+
+// open begins a group, with empty moments for the blocks so far.
+func (g *groupSums) open(name string) error {
+	if g.sums[name] != nil {
+		return nil
+	}
+	if len(g.sums) == mostGroups {
+		return fmt.Errorf("decompose: more than %d groups for cross validation: choose a coarser column", mostGroups)
+	}
+	sum := moments.NewSum(g.layout, g.first)
+	for range g.blocks {
+		if err := sum.Append(moments.New(g.layout)); err != nil {
+			return err
+		}
+	}
+	g.sums[name] = sum
+	return nil
+}
+
+// merge appends the groups of the rows that follow.
+func (g *groupSums) merge(next *groupSums) error {
+	for _, name := range slices.Sorted(maps.Keys(next.sums)) {
+		if err := g.open(name); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.sums)) {
+		if err := next.open(name); err != nil {
+			return err
+		}
+		if err := g.sums[name].Merge(next.sums[name]); err != nil {
+			return err
+		}
+	}
+	g.blocks += next.blocks
+	return nil
+}
+
+// groupBlocks accumulates one merge block of rows by group, for one worker.
+type groupBlocks struct {
+	column string
+	layout moments.Layout
+	blocks map[string]*moments.Block
+	w      []float64
+}
+
+func newGroupBlocks(column string, l moments.Layout) *groupBlocks {
+	if column == "" {
+		return nil
+	}
+	l.Factor = false
+	return &groupBlocks{column: column, layout: l, blocks: map[string]*moments.Block{}}
+}
+
+func (g *groupBlocks) reset() { g.blocks = map[string]*moments.Block{} }
+
+// add adds rows to their groups: to each with the weights of the others' rows 0.
+func (g *groupBlocks) add(b *data.Batch, x []design.Columns, w []float64, zeta *mat.Dense) error {
+	names, err := groupNames(b, g.column)
+	if err != nil {
+		return err
+	}
+	g.w = slices.Grow(g.w[:0], len(names))[:len(names)]
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		for i, n := range names {
+			g.w[i] = 0
+			if n == name {
+				g.w[i] = weight(w, i)
+			}
+		}
+		if g.blocks[name] == nil {
+			if len(g.blocks) == mostGroups {
+				return fmt.Errorf("groups %q: more than %d groups for cross validation: choose a coarser column", g.column, mostGroups)
+			}
+			g.blocks[name] = moments.NewBlock(g.layout)
+		}
+		if err := g.blocks[name].Add(x, g.w, zeta); err != nil {
+			return atRow(b, err)
+		}
+	}
+	return nil
+}
+
+func (g *groupBlocks) moments() map[string]*moments.Moments {
+	out := map[string]*moments.Moments{}
+	for name, b := range g.blocks {
+		out[name] = b.Moments()
+	}
+	return out
+}
+
+// groupNames names the group of each row: a level, or a number as a level.
+func groupNames(b *data.Batch, column string) ([]string, error) {
+	names := make([]string, b.Rows())
+	if b.Categorical(column) {
+		c, err := b.Codes(column)
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range c.Index {
+			names[i] = c.Levels[l]
+		}
+		return names, nil
+	}
+	v, err := b.Numeric(column)
+	if err != nil {
+		return nil, fmt.Errorf("groups: %w", err)
+	}
+	for i := range v {
+		names[i] = data.LevelText(v[i])
+	}
+	return names, nil
+}
+
+// crossValidated is PHOGAM with smoothing parameters chosen by leaving out one
+// group of rows after the other.
+func (c *constrained) crossValidated(k int, groups *groupSums, intercept, total bool, beta []float64, o penalty.Options, all *penalty.Problem) (*projection, error) {
+	var problems []*penalty.Problem
+	for _, name := range slices.Sorted(maps.Keys(groups.sums)) {
+		m := groups.sums[name].Total()
+		if m.Positive == 0 {
+			continue
+		}
+		of := *c
+		of.view = m.Predictor(k)
+		problems = append(problems, of.problem(m, intercept, total, beta))
+	}
+	if len(problems) < 2 {
+		return nil, fmt.Errorf("cross validation needs two groups of rows at least, there are %d", len(problems))
+	}
+	fit, err := penalty.SelectGrouped(problems, &o)
+	if err != nil {
+		return nil, err
+	}
+	return fromFit(fit, all)
+}
