@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"runtime"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 )
@@ -15,8 +17,10 @@ func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int) {
 		w.mulVec(c, ldc, a, lda, m)
 		return
 	// The axpy loops below leave out products with a zero of A, which is right
-	// only if the weights are finite.
-	case !w.finite:
+	// only if the weights are finite. They are assembly on amd64 alone; other
+	// compilers may fuse their multiply-adds, and then this package's own loops
+	// round as amd64 does.
+	case !w.finite || runtime.GOARCH != "amd64":
 		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
 		return
 	}
