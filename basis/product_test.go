@@ -110,6 +110,39 @@ func TestPointConstraint(t *testing.T) {
 	}
 }
 
+// TestNaturalParametrisation: the columns of a factor smooth have mean square 1 over
+// the rows of the scan, together for the range and for the null space; the last is
+// constant and the one before uncorrelated with it.
+func TestNaturalParametrisation(t *testing.T) {
+	fit := sample(t, 200, 12)
+	s := FactorSmooth("x", "g", CR{K: 6}, nil)
+	term := mustBuild(t, s, fit)[0].Term
+	x := evaluate(t, term, fit)
+	var mean [6]float64
+	for i := range fit.Rows() {
+		for j := range term.Dim() {
+			mean[j%6] += x.At(i, j) * x.At(i, j) / 200
+		}
+	}
+	if r := (mean[0] + mean[1] + mean[2] + mean[3]) / 4; math.Abs(r-1) > 1e-9 {
+		t.Errorf("mean square of the range %v", r)
+	}
+	if math.Abs(mean[4]-1) > 1e-9 || math.Abs(mean[5]-1) > 1e-9 {
+		t.Errorf("mean squares of the null space %v", mean[4:])
+	}
+	cross, least, most := 0.0, math.Inf(1), math.Inf(-1)
+	for i := range fit.Rows() {
+		slope, constant := 0.0, 0.0
+		for j := 0; j < term.Dim(); j += 6 {
+			slope, constant = slope+x.At(i, j+4), constant+x.At(i, j+5)
+		}
+		cross, least, most = cross+slope*constant/200, min(least, constant), max(most, constant)
+	}
+	if math.Abs(cross) > 1e-9 || most-least > 1e-9 {
+		t.Errorf("slope and constant have product %g, the constant runs from %v to %v", cross, least, most)
+	}
+}
+
 // TestCombinations: R's rule of contrasts, the order of columns, what is unseen.
 func TestCombinations(t *testing.T) {
 	b := data.NewBatch(5, 0)
