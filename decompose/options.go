@@ -30,8 +30,9 @@ const (
 	// QR accumulates the triangular factor of [X, zeta] (TSQR): ranks are decided for
 	// tolerances from 1e-13, and designs of condition 1e8 keep eight digits. It fills
 	// up sparse columns, n rows costing 2 n p^2 operations for the p columns of all
-	// predictors together: three times as much as dense products, many times as much
-	// as those of splines and factors.
+	// predictors together: two to four times as long as the products of 200 dense or
+	// spline columns, far longer than those of factors with many levels. Each worker
+	// holds p^2 + 256 p numbers, and so does each of the merged blocks.
 	QR Route = "qr"
 )
 

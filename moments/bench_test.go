@@ -63,19 +63,27 @@ func BenchmarkRoutes(b *testing.B) {
 			}
 		}
 		for _, factor := range []bool{false, true} {
-			b.Run(fmt.Sprintf("p=%d/factor=%v", p, factor), func(b *testing.B) {
+			b.Run(fmt.Sprintf("dense=%d/factor=%v", p, factor), func(b *testing.B) {
 				passBy(b, factor, []moments.Basis{{Name: "x", Dim: p}}, []design.Columns{design.Dense{Dense: x}}, nil, n)
 			})
 		}
+	}
+	const n = 40_000
+	bases, x := splines(n)
+	for _, factor := range []bool{false, true} {
+		b.Run(fmt.Sprintf("splines=200/factor=%v", factor), func(b *testing.B) { passBy(b, factor, bases, x, nil, n) })
 	}
 }
 
 // Ten B-spline-like bases: 4 of 20 columns in each row.
 func BenchmarkSparse(b *testing.B) {
 	const n = 100_000
+	bases, x := splines(n)
+	pass(b, bases, x, nil, n)
+}
+
+func splines(n int) (bases []moments.Basis, x []design.Columns) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var bases []moments.Basis
-	var x []design.Columns
 	for range 10 {
 		s := &design.Sparse{D: 20, K: 4}
 		for range n {
@@ -88,7 +96,7 @@ func BenchmarkSparse(b *testing.B) {
 		bases = append(bases, moments.Basis{Name: "s", Dim: 20})
 		x = append(x, s)
 	}
-	pass(b, bases, x, nil, n)
+	return bases, x
 }
 
 // Ten factors of 20 levels.

@@ -3,6 +3,7 @@ package moments_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"math"
 	"runtime"
@@ -50,6 +51,31 @@ func TestRoundTrip(t *testing.T) {
 		if err := m.Merge(leaves[0]); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A file of version 1, written before there were factors: two blocks of two rows.
+// It stays readable, and products are still written so.
+func TestVersion1(t *testing.T) {
+	const file = "50484f4d010002000100000001000000780200000001000000010000000000000001000000000000000000000002000000000000000400000000000000040000000000000000000000000020400a03ad7aea9301400000000000002040000000000000144000000000000010400000000000000440000000000000ec3f00000000000000000000000000000000000000000000fa3f0000000000000000000000000000184000000000000012c000000000008013400000000000002bc000000000004027400000000000e03f40d3b58225"
+	data, err := hex.DecodeString(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s moments.Sum
+	if err := s.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Total(); m.Layout.Factor || m.Rows != 4 || m.SumW != 8 || m.Mean[0] != 2.5 || m.XX.At(0, 0) != 6 {
+		t.Errorf("read as %+v", m)
+	}
+	if !bytes.Equal(marshal(t, &s), data) {
+		t.Error("written again: other bytes")
+	}
+	l := s.Layout()
+	l.Factor = true
+	if v := marshal(t, moments.NewSum(l, 0))[4]; v != 2 {
+		t.Errorf("a factor is written as version %d", v)
 	}
 }
 
