@@ -23,7 +23,10 @@ type decomposeFlags struct {
 	model, out, log   string
 	inputs, formulas  []string
 	method, smoothing string
-	sp                []string
+	sp, df            []string
+	groups, refit     string
+	route             string
+	selectTerms       bool
 	gamma             float64
 	rankTolerance     float64
 	weights, offset   string
@@ -73,14 +76,19 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor in the likelihood")
 	d.data.addFactors(f)
 	f.StringVar(&d.method, "method", "", "pho or phogam (default: phogam if terms are penalised)")
-	f.StringVar(&d.smoothing, "smoothing", "reml", "how to choose smoothing parameters: reml, gcv or fixed")
+	f.StringVar(&d.smoothing, "smoothing", "reml", "how to choose smoothing parameters: reml, ml, gcv, cv (with --groups), df or fixed")
 	f.StringArrayVar(&d.sp, "sp", nil, "fix a term's smoothing parameters: `'s(x2)=0.3'` (repeatable)")
+	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
+	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
+	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
+	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
+	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
 	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.BoolVar(&d.cache, "cache", false, "keep the network's outputs in memory instead of running it twice")
-	f.Uint64Var(&d.seed, "seed", 0, "seed of random steps; there are none, so results do not depend on it")
+	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
 	d.network.add(f)
 	return cmd
@@ -129,7 +137,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(g, src.Schema(), d.inputs, present(o.Response, o.Weights, o.Offset)...)
+	bind, err := onnx.Bind(g, src.Schema(), d.inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +154,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 
 	o.Progress = log.report
-	r, err := decomposeInto(ctx, dir, m, src, o)
+	r, err := decomposeInto(ctx, dir, m, src, o, d.seed)
 	log.end()
 	if err != nil {
 		return nil, err
@@ -197,7 +205,17 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 	o := &decompose.Options{
 		Method: decompose.Method(d.method), RankTolerance: d.rankTolerance,
 		Weights: d.weights, Offset: d.offset, Workers: d.workers, Cache: d.cache,
-		SP: map[string][]float64{},
+		SP: map[string][]float64{}, DF: map[string]float64{},
+		Groups: d.groups, Route: decompose.Route(d.route), RefitTotal: d.refit == "total",
+	}
+	if d.refit != "" && d.refit != "total" {
+		fault("--refit %q: it is total or left out", d.refit)
+	}
+	if o.Route != "" && o.Route != decompose.Gram && o.Route != decompose.QR {
+		fault("--route %q: it is gram or qr", d.route)
+	}
+	if (d.smoothing == "cv") != (d.groups != "") {
+		fault("--smoothing cv and --groups COLUMN go together: the groups are left out one after the other")
 	}
 	if o.Method != "" && o.Method != decompose.PHO && o.Method != decompose.PHOGAM {
 		fault("--method %q: it is pho or phogam", d.method)
@@ -214,17 +232,29 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 	if !(d.gamma > 0) || math.IsInf(d.gamma, 1) {
 		fault("--gamma %g: it is a number > 0, 1 by default", d.gamma)
 	}
-	if t := d.rankTolerance; t != 0 && !(t >= 1e-6 && t < 1) {
-		fault("--rank-tolerance %g: it is at least 1e-6 and less than 1", t)
+	if t := d.rankTolerance; t != 0 && !(t >= 1e-13 && t < 1) {
+		fault("--rank-tolerance %g: it is at least 1e-13 (1e-6 with --route gram) and less than 1", t)
 	}
-	if o.Smoothing.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
-		fault("--smoothing: %w", err)
+	if d.smoothing != "cv" {
+		if o.Smoothing.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
+			fault("--smoothing: %w", err)
+		}
 	}
 	o.Smoothing.Gamma = d.gamma
 	for _, text := range d.sp {
-		name, values, err := parseSP(text)
+		name, values, err := termNumbers("--sp", text)
 		faults = append(faults, err)
 		o.SP[name] = values
+	}
+	for _, text := range d.df {
+		name, values, err := termNumbers("--df", text)
+		if err == nil && len(values) != 1 {
+			err = fmt.Errorf("--df %q: a term has one number of degrees of freedom", text)
+		}
+		faults = append(faults, err)
+		if err == nil {
+			o.DF[name] = values[0]
+		}
 	}
 	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
 	if err := errors.Join(faults...); err != nil {
@@ -233,16 +263,16 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 	return o, csv, nil
 }
 
-// parseSP reads 's(x2)=0.3' or 'te(a,b)=0.3,1.2'.
-func parseSP(text string) (name string, values []float64, err error) {
+// termNumbers reads 's(x2)=0.3' or 'te(a,b)=0.3,1.2'.
+func termNumbers(flag, text string) (name string, values []float64, err error) {
 	at := strings.LastIndex(text, "=")
 	if at < 0 {
-		return "", nil, fmt.Errorf("--sp %q: write 's(x2)=0.3'", text)
+		return "", nil, fmt.Errorf("%s %q: write 's(x2)=0.3'", flag, text)
 	}
 	for _, v := range strings.Split(text[at+1:], ",") {
 		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
 		if err != nil || !(f >= 0) {
-			return "", nil, fmt.Errorf("--sp %q: %q is not a number >= 0", text, v)
+			return "", nil, fmt.Errorf("%s %q: %q is not a number >= 0", flag, text, v)
 		}
 		values = append(values, f)
 	}

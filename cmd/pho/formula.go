@@ -35,13 +35,13 @@ func (d *decomposeFlags) syntax(o *decompose.Options) error {
 func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*basis.Formula, error) {
 	var formulas []*basis.Formula
 	for _, text := range d.formulas {
-		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: d.data.factors})
+		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: d.data.factors, Select: d.selectTerms})
 		if err != nil {
 			return nil, fmt.Errorf("--formula: %w", err)
 		}
 		formulas = append(formulas, f)
 	}
-	for _, c := range []struct{ flag, column string }{{"--weights", o.Weights}, {"--response", o.Response}, {"--offset", o.Offset}} {
+	for _, c := range []struct{ flag, column string }{{"--weights", o.Weights}, {"--response", o.Response}, {"--offset", o.Offset}, {"--groups", o.Groups}} {
 		if c.column == "" {
 			continue
 		}
@@ -49,7 +49,7 @@ func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*bas
 		if !ok {
 			return nil, fmt.Errorf("%s: there is no column %q; the columns are %q", c.flag, c.column, schema.Names())
 		}
-		if !column.Numeric {
+		if !column.Numeric && c.flag != "--groups" {
 			return nil, fmt.Errorf("%s: column %q holds text; it must be numbers", c.flag, c.column)
 		}
 	}
@@ -59,7 +59,7 @@ func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*bas
 // extend scans the formulas' terms and adds them to the network's own; notes are
 // what the terms have to say of it.
 func extend(ctx context.Context, m decompose.Model, src data.Source, formulas []*basis.Formula, o *decompose.Options) (_ decompose.Model, notes []string, err error) {
-	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset)...)
+	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset, o.Groups)...)
 	var specs []decompose.Spec
 	for _, f := range formulas {
 		for _, spec := range f.Specs {

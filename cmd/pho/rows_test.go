@@ -200,6 +200,31 @@ func TestSmoothingFlags(t *testing.T) {
 	if _, _, doc := term("--rank-tolerance", "1e-3"); doc["predictors"].([]any)[0].(map[string]any)["rank_tolerance"] != 1e-3 {
 		t.Error("--rank-tolerance is not recorded")
 	}
+	if edf, _, _ := term("--df", "s(x2)=3.5"); math.Abs(edf-3.5) > 1e-6 {
+		t.Errorf("--df: edf %v", edf)
+	}
+	if _, _, doc := term("--smoothing", "ml"); doc["smoothing"] != "ml" {
+		t.Errorf("smoothing %v", doc["smoothing"])
+	}
+	if _, _, doc := term("--smoothing", "cv", "--groups", "g"); doc["smoothing"] != "cv" {
+		t.Errorf("smoothing %v", doc["smoothing"])
+	}
+	if _, _, doc := term("--refit", "total"); doc["refit"] != "total" {
+		t.Errorf("refit %v", doc["refit"])
+	}
+	if _, _, doc := term("--route", "qr", "--rank-tolerance", "1e-10"); doc["route"] != "qr" {
+		t.Errorf("route %v", doc["route"])
+	}
+	dir := filepath.Join(t.TempDir(), "result")
+	done(t, "decompose", "--model", golden("blackbox"), "--data", filepath.Join(temp, "rows.csv"), "--input", "x=x0..x3",
+		"--formula", `~ s(x2, bs="ps")`, "--select", "--out", dir)
+	selected := document(t, dir)["predictors"].([]any)[0].(map[string]any)["terms"].([]any)[0].(map[string]any)
+	if sp := selected["sp"].([]any); len(sp) != 2 {
+		t.Errorf("--select: smoothing parameters %v, want two", sp)
+	}
+	if _, ok := selected["k_check"].(map[string]any); !ok {
+		t.Error("no k-check of a smooth")
+	}
 }
 
 // The family follows from the head of the network unless a flag gives it.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/internal/spelling"
 )
 
 // later says of flags that people may expect what there is instead.
 func later(flag string) string {
 	switch flag {
-	case "df":
-		return "degrees of freedom cannot be fixed in this version; smoothness is chosen by --smoothing reml or gcv, or given by --sp"
 	case "export-onnx":
 		return "the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report"
 	case "deep", "kind", "orthogonalize":
@@ -103,7 +103,7 @@ func kindOf(f *pflag.Flag) string {
 func nearest(name string, known []string) string {
 	best, least := "", max(1, len(name)/2)
 	for _, k := range known {
-		d := editDistance(name, k)
+		d := spelling.Distance(name, k)
 		if strings.HasPrefix(k, name) && len(name) > 2 {
 			d = 1
 		}
@@ -112,26 +112,4 @@ func nearest(name string, known []string) string {
 		}
 	}
 	return best
-}
-
-// editDistance is the number of insertions, deletions and replacements of bytes
-// that make b of a (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

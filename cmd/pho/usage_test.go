@@ -14,7 +14,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, decompose, demo, inspect, report"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--batch-size, --cache, --contributions, --data, --deep, --delimiter, --factor, --family, --formula, --gamma, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --predictor, --rank-tolerance, --response, --seed, --smoothing, --sp, --weights, --workers"
+		flagList = "--batch-size, --cache, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -36,7 +36,11 @@ func TestUsage(t *testing.T) {
 		{args: "pho decompose", want: "--model is missing: name an ONNX file\n--out is missing: name the result directory\n--data is missing: name a CSV file, or - for standard input"},
 		{args: decomp + "--outt x", want: `unknown flag --outt; did you mean --out? (pho decompose has ` + flagList + `)`},
 		{args: decomp + "-q", want: `unknown flag -q; flags are written with two dashes, and data files as ./-name`},
-		{args: decomp + "--df s(x)=5", want: `unknown flag --df: degrees of freedom cannot be fixed in this version; smoothness is chosen by --smoothing reml or gcv, or given by --sp`},
+		{args: decomp + "--df s(x)=5,6", want: `--df "s(x)=5,6": a term has one number of degrees of freedom`},
+		{args: decomp + "--smoothing cv", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
+		{args: decomp + "--groups g", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
+		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
+		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
 		{args: decomp + "--export-onnx", want: `unknown flag --export-onnx: the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report`},
 		{args: decomp + "--contributions parquet", want: `--contributions "parquet": in this version it is csv`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
@@ -48,7 +52,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--delimiter a", want: `--delimiter "a": use a comma, semicolon, tab or another ASCII mark`},
 		{args: decomp + "--gamma 0", want: `--gamma 0: it is a number > 0, 1 by default`},
 		{args: decomp + "--gamma NaN", want: `--gamma NaN: it is a number > 0, 1 by default`},
-		{args: decomp + "--rank-tolerance 1e-9", want: `--rank-tolerance 1e-09: it is at least 1e-6 and less than 1`},
+		{args: decomp + "--rank-tolerance 1e-14", want: `--rank-tolerance 1e-14: it is at least 1e-13 (1e-6 with --route gram) and less than 1`},
 		{args: decomp + "--log text", want: `--log "text": it is json or nothing`},
 		{args: decomp + "--sp 3", want: `--sp "3": write 's(x2)=0.3'`},
 		{args: decomp + "--sp s(x2)=-1", want: `--sp "s(x2)=-1": "-1" is not a number >= 0`},

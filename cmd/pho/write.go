@@ -10,18 +10,19 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/diagnostics"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/report"
 )
 
 // decomposeInto runs the passes, writing contributions as they come.
-func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src *data.CSV, o *decompose.Options) (*decompose.Result, error) {
+func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src *data.CSV, o *decompose.Options, seed uint64) (*decompose.Result, error) {
 	file, err := os.Create(dir.path(fileContributions))
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be written: %w", fileContributions, reason(err))
 	}
 	defer file.Close()
-	o.Visitors = []decompose.Visitor{report.NewContributions(file, totalRows(src)), importance.New(o.Family)}
+	o.Visitors = []decompose.Visitor{report.NewContributions(file, totalRows(src)), importance.New(o.Family), diagnostics.NewKCheck(seed)}
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err
