@@ -129,7 +129,7 @@ func (s *byScan) scan(term string, b *data.Batch) error {
 
 // each gives the blocks of a smooth whose term with a given by is made by term and
 // which have all else in common: without by one, constrained; with a numeric by
-// one, constrained only if by is constant; with a factor one for each level, each
+// one, centred only if by is constant; with a factor one for each level, each
 // centred over all rows; none for the first level if they are ordered.
 func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decompose.Term) ([]decompose.Block, error) {
 	switch {
@@ -138,8 +138,8 @@ func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decomp
 		return []decompose.Block{common}, nil
 	case !s.factor:
 		common.Term, common.Base = term(by{column: s.column}), []decompose.Term{term(by{})}
-		if s.min != s.max {
-			common.Constraint, common.Normal = decompose.Free, nil
+		if s.min != s.max && common.Constraint == decompose.SumToZero {
+			common.Constraint = decompose.Free // but a point stays one
 		}
 		return []decompose.Block{common}, nil
 	}
