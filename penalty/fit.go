@@ -29,8 +29,8 @@ type Fit struct {
 	Ve *mat.SymDense // p x p frequentist covariance F Vp; nil if p = 0
 
 	// Vc is Vp with the uncertainty of the smoothing parameters (p x p; Wood, Pya
-	// and Saefken 2016): Vp + J V J' and the second-order term of math by the
-	// factor of X'WX + S in Problem's coordinates. Those at a bound count as known.
+	// and Saefken 2016): Vp + J V J' and the second-order term by the factor
+	// of X'WX + S in Problem's coordinates, as mgcv has it. Those at a bound count as known.
 	// nil unless some were chosen by REML or ML, if Options.WithoutVc, or without
 	// residual.
 	Vc *mat.SymDense

@@ -253,8 +253,9 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 			f.EDF1[pen.term] -= s.traceProduct(j, l)
 		}
 	}
-	for _, e := range f.EDF {
-		f.EDFTotal += e
+	for t, e := range f.EDF {
+		f.EDF[t], f.EDF1[t] = math.Max(0, e), math.Max(0, f.EDF1[t]) // but for rounding
+		f.EDFTotal += f.EDF[t]
 	}
 	f.Scale = known
 	if known == 0 {
