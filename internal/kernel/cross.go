@@ -34,11 +34,7 @@ func addCross(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64,
 		crossPlain(c, ldc, a, lda, p, b, ldb, q, n, w, false)
 		return
 	}
-	if q < lanes[float64](s) && q < p {
-		crossNarrow(s, c, ldc, a, lda, p, b, ldb, q, n, w)
-		return
-	}
-	crossTiles(s, c, ldc, a, lda, p, b, ldb, q, n, w, false)
+	crossVectors(s, c, ldc, a, lda, p, b, ldb, q, n, w, false)
 }
 
 func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float64) {
@@ -53,22 +49,50 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 	if s == plain {
 		crossPlain(c, ldc, a, lda, p, a, lda, p, n, w, true)
 	} else {
-		crossTiles(s, c, ldc, a, lda, p, a, lda, p, n, w, true)
+		crossVectors(s, c, ldc, a, lda, p, a, lda, p, n, w, true)
 	}
 	mirror(s, c, ldc, p)
+}
+
+// crossVectors chooses the memory for a panel: the stack, for a call must not
+// allocate; clearing much of it would cost more than a small product. How many
+// rows a panel has makes no difference to any bit.
+func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
+	if p*q <= 1024 {
+		crossSmall(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
+	} else {
+		crossLarge(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
+	}
+}
+
+func crossSmall(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
+	var buf [kBlock/4*2*8 + 8]float64
+	crossPanels(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, scratch[float64](buf[:]))
+}
+
+func crossLarge(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
+	var buf [largePanel + 8]float64
+	crossPanels(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, scratch[float64](buf[:]))
+}
+
+func crossPanels(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool, panel []float64) {
+	if !upper && q < lanes[float64](s) && q < p {
+		crossNarrow(s, c, ldc, a, lda, p, b, ldb, q, n, w, panel)
+	} else {
+		crossTiles(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper, panel)
+	}
 }
 
 // crossTiles computes panels of two vectors of c's columns. The panel's columns
 // of b are packed, times the weights; a is read where it is, a row of it being a
 // column of A'. If upper, tiles below the diagonal are left out.
-func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
+func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool, panel []float64) {
 	const size = 8
-	var buf [largePanel + 8]float64
-	panel := scratch[float64](buf[:])
 	nr := 2 * lanes[float64](s)
 	t := tile{rs: size, ks: uintptr(lda) * size, b: at(panel, 0), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
-	for i := 0; i < n; i += kBlock {
-		t.k = uintptr(min(kBlock, n-i))
+	block := len(panel) / nr
+	for i := 0; i < n; i += block {
+		t.k = uintptr(min(block, n-i))
 		t.a = at(a, i*lda)
 		for j := 0; j < q; j += nr {
 			cols := min(nr, q-j)
@@ -87,14 +111,13 @@ func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float6
 
 // crossNarrow is for a b of few columns: panels of a's columns, one tile high,
 // give the transpose of c.
-func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64) {
+func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, panel []float64) {
 	const size = 8
-	var buf [largePanel + 8]float64
 	var transpose [16 * 8]float64
-	panel := scratch[float64](buf[:])
 	nr := 2 * lanes[float64](s)
-	for i := 0; i < n; i += kBlock {
-		rows := uintptr(min(kBlock, n-i))
+	block := len(panel) / nr
+	for i := 0; i < n; i += block {
+		rows := uintptr(min(block, n-i))
 		for j := 0; j < p; j += nr {
 			cols := min(nr, p-j)
 			width := panelWidth[float64](s, cols)

@@ -147,6 +147,13 @@ func BenchmarkGram(b *testing.B) {
 			mirror(best(), c, p, p)
 		}
 	})
+	for _, s := range supported() {
+		b.Run(fmt.Sprintf("%v/9x9", s), func(b *testing.B) {
+			for b.Loop() {
+				addCross(s, c, p, a, p, 9, a[20:], p, 9, n, w)
+			}
+		})
+	}
 	r, cr := make([]float64, n*2), make([]float64, p*2)
 	for _, s := range supported() {
 		b.Run(fmt.Sprintf("%v/narrow", s), func(b *testing.B) {
