@@ -245,6 +245,9 @@ func TestFactorOfPenalisedSteepDesigns(t *testing.T) {
 			for j, term := range p.Terms {
 				near(t, "alpha of "+term.Name, term.Alpha[0], alpha[j+1], c.digits*math.Abs(alpha[j+1]))
 				near(t, "edf of "+term.Name, term.EDF, edf[j+1], c.digits)
+				if j > 0 {
+					near(t, "edf1 of "+term.Name, *term.EDF1, 1, c.digits)
+				}
 				total += edf[j+1]
 				e, err := mustApplier(t, r, m).Effect(context.Background(), 0, j, all(t, tab, n))
 				if err != nil {

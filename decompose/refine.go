@@ -36,6 +36,7 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 		return err
 	}
 	p.dropped, p.rank = dropped, 0
+	before := p.edf
 	p.alpha, p.edf = make([]float64, n), make([]float64, len(problem.Terms))
 	p.cov = mat.NewSymDense(n, nil)
 	if basis != nil {
@@ -61,6 +62,15 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 			floats.Scale(1/d, half.RawRowView(i))
 		}
 		p.cov.SymOuterK(1, half)
+	}
+	// Directions that the moments could not tell apart carry no penalty, so they count
+	// alike in all three.
+	gained := make([]float64, len(p.edf))
+	floats.SubTo(gained, p.edf, before)
+	for _, edf := range [][]float64{p.edf1, p.edf2} {
+		if edf != nil {
+			floats.Add(edf, gained)
+		}
 	}
 	p.total = floats.Sum(p.edf)
 	if problem.Intercept {
