@@ -17,6 +17,7 @@ type Applier struct {
 	model  Model
 	terms  *plan
 	at     [][]int
+	errors [][]*termError // nil: parts have no standard errors
 }
 
 // Applier prepares r for rows of new data seen through m, the network that r
@@ -50,6 +51,23 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 	return a, nil
 }
 
+// WithErrors returns an applier whose parts have standard errors, NaN where a
+// term is not identified or the result has no covariance.
+func (a *Applier) WithErrors() *Applier {
+	with := *a
+	with.errors = a.result.termErrors()
+	return &with
+}
+
+// HasErrors reports whether the parts have standard errors.
+func (a *Applier) HasErrors() bool { return a.errors != nil }
+
+func (a *Applier) splitter() *splitter {
+	s := a.result.splitter(a.model, a.terms, a.at)
+	s.errors = a.errors
+	return s
+}
+
 // Columns names the data columns that All needs.
 func (a *Applier) Columns() []string {
 	return union(append([]string(nil), a.model.Columns()...), a.terms.columns())
@@ -59,7 +77,7 @@ func (a *Applier) Columns() []string {
 // rows, with the columns of Columns and extra. An error ends the sequence.
 func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) iter.Seq2[*Parts, error] {
 	return func(yield func(*Parts, error) bool) {
-		s := a.result.splitter(a.model, a.terms, a.at)
+		s := a.splitter()
 		for b, err := range data.Rebatch(src.Batches(ctx, union(a.Columns(), extra)), 4096) {
 			if err != nil {
 				yield(nil, err)
@@ -75,5 +93,5 @@ func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) ite
 
 // Parts splits the rows of one batch.
 func (a *Applier) Parts(ctx context.Context, b *data.Batch) (*Parts, error) {
-	return a.result.splitter(a.model, a.terms, a.at).split(ctx, b, nil)
+	return a.splitter().split(ctx, b, nil)
 }

@@ -3,6 +3,7 @@ package decompose
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -23,6 +24,7 @@ type Parts struct {
 type PredictorParts struct {
 	Intercept    float64
 	Terms        *mat.Dense // n x J, centred over the training rows; empty if J = 0 (see Row)
+	SE           *mat.Dense // n x J standard errors of Terms (see Effect); nil unless asked for (Applier.WithErrors)
 	Unstructured []float64  // n: zeta - (alpha_0 + X alpha), alpha of the training rows
 	Eta          []float64  // n: the network's own output
 }
@@ -35,6 +37,7 @@ type splitter struct {
 	at      [][]int // term index of each term of each predictor
 	forward *forward
 	values  []float64
+	errors  [][]*termError // by predictor and term; nil: none
 }
 
 func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
@@ -67,6 +70,9 @@ func (s *splitter) split(ctx context.Context, b *data.Batch, stored *Outputs) (*
 		}
 		if len(d.Terms) > 0 {
 			parts.Predictors[k].Terms = mat.NewDense(n, len(d.Terms), nil)
+			if s.errors != nil {
+				parts.Predictors[k].SE = mat.NewDense(n, len(d.Terms), nil)
+			}
 		}
 	}
 	for i := 0; i < n; i += evalRows {
@@ -111,6 +117,11 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 			for r, v := range values {
 				part.Terms.Set(i+r, j, v-t.Center)
 			}
+			if s.errors != nil {
+				if err := s.errors[k][j].fill(part.SE, i, j, x[s.at[k][j]]); err != nil {
+					return fmt.Errorf("decompose: term %q: %w", t.Name, err)
+				}
+			}
 			if !anyNonZero(t.Beta) {
 				continue
 			}
@@ -121,6 +132,54 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 				part.Terms.Set(i+r, j, part.Terms.At(i+r, j)+v)
 			}
 		}
+	}
+	return nil
+}
+
+// termError is what the standard errors of one term need.
+type termError struct {
+	cov  *mat.SymDense // nil: not identified, or no covariance at hand
+	mean []float64
+}
+
+func (r *Result) termErrors() [][]*termError {
+	out := make([][]*termError, len(r.Predictors))
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		lo := 0
+		for j := range d.Terms {
+			hi := lo + len(d.Terms[j].Alpha)
+			e := &termError{}
+			if d.cov != nil && d.Terms[j].Identified {
+				e.cov, e.mean = mat.NewSymDense(hi-lo, nil), d.mean[lo:hi]
+				e.cov.CopySym(d.cov.SliceSym(lo, hi))
+			}
+			out[k] = append(out[k], e)
+			lo = hi
+		}
+	}
+	return out
+}
+
+// fill writes the standard errors of rows x into column j of dst from row i on.
+func (e *termError) fill(dst *mat.Dense, i, j int, x design.Columns) error {
+	n, d := x.Dims()
+	if e.cov == nil {
+		for r := range n {
+			dst.Set(i+r, j, math.NaN())
+		}
+		return nil
+	}
+	dense, spread := mat.NewDense(n, d, nil), mat.NewDense(n, d, nil)
+	if err := design.ToDense(dense, x); err != nil {
+		return err
+	}
+	for r := range n {
+		floats.Sub(dense.RawRowView(r), e.mean)
+	}
+	spread.Mul(dense, e.cov)
+	for r := range n {
+		dst.Set(i+r, j, math.Sqrt(math.Max(floats.Dot(dense.RawRowView(r), spread.RawRowView(r)), 0)))
 	}
 	return nil
 }

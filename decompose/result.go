@@ -98,6 +98,7 @@ type TermResult struct {
 	Concurvity Concurvity `json:"concurvity"`
 	Before     Moment     `json:"before"`
 	After      Moment     `json:"after"`
+	Moved      Moment     `json:"moved"` // of Phi alpha: how far the term moved
 
 	term Term
 }

@@ -331,6 +331,7 @@ func (c *constrained) term(j int, b Block, sumW float64, beta, alpha []float64) 
 	floats.AddTo(sum, t.Beta, t.Alpha)
 	t.Before = c.moment(lo, hi, t.Beta, sumW)
 	t.After = c.moment(lo, hi, sum, sumW)
+	t.Moved = c.moment(lo, hi, t.Alpha, sumW)
 	t.Center = t.After.Mean
 	return t, nil
 }

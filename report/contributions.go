@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ type Contributions struct {
 	out   *bufio.Writer
 	total func() int64
 	next  int64  // data row that the next line is for
+	se    bool   // a column of standard errors after each term's
 	empty string // a line of empty cells
 }
 
@@ -47,6 +49,9 @@ func (c *Contributions) Begin(r *decompose.Result) error {
 		header = append(header, prefix+"intercept")
 		for _, t := range d.Terms {
 			header = append(header, prefix+t.Name)
+			if c.se {
+				header = append(header, prefix+t.Name+".se")
+			}
 		}
 		header = append(header, prefix+"unstructured", prefix+"eta")
 	}
@@ -56,6 +61,24 @@ func (c *Contributions) Begin(r *decompose.Result) error {
 	h.Write(header) // the error stays with h
 	h.Flush()
 	return c.wrap(h.Error())
+}
+
+// ContributionColumns names the columns of contributions in order: for each
+// predictor intercept, one per term, unstructured and eta.
+func ContributionColumns(r *decompose.Result) []string {
+	var header []string
+	for _, d := range r.Predictors {
+		prefix := ""
+		if len(r.Predictors) > 1 {
+			prefix = d.Name + "."
+		}
+		header = append(header, prefix+"intercept")
+		for _, t := range d.Terms {
+			header = append(header, prefix+t.Name)
+		}
+		header = append(header, prefix+"unstructured", prefix+"eta")
+	}
+	return header
 }
 
 // lines are the lines of a block, gaps inside it filled.
@@ -86,9 +109,15 @@ func appendRow(text []byte, p *decompose.Parts, i int) []byte {
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
 		number(d.Intercept)
-		if !d.Terms.IsEmpty() {
-			for _, v := range d.Terms.RawRowView(i) {
-				number(v)
+		for j, v := range d.Row(i) {
+			number(v)
+			if d.SE == nil {
+				continue
+			}
+			if se := d.SE.At(i, j); math.IsNaN(se) {
+				text = append(text, ',')
+			} else {
+				number(se)
 			}
 		}
 		number(d.Unstructured[i])
@@ -147,10 +176,12 @@ func (c *Contributions) wrap(err error) error {
 }
 
 // WriteContributions writes the same lines for new rows: src split by a, r's
-// applier, with the training rows' coefficients and centring. total is as in
+// applier, with the training rows' coefficients and centring. If a has errors, a
+// column TERM.se follows each term's, empty where there is none. total is as in
 // NewContributions.
 func WriteContributions(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
 	c := NewContributions(w, total)
+	c.se = a.HasErrors()
 	if err := c.Begin(r); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 // applyFlags are the flags of pho apply.
 type applyFlags struct {
 	dir, out, model, maxMemory string
+	errors                     bool
 	data                       dataFlags
 }
 
@@ -39,6 +40,7 @@ are those of contributions.csv.`,
 	f.StringVar(&a.dir, "decomposition", "", "`DIR` that decompose wrote")
 	f.StringVar(&a.out, "out", "", "CSV `FILE` to write, - for standard output")
 	a.data.add(f)
+	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network (projection)")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, if it is not where it was")
 	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
@@ -73,6 +75,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	applier, err := r.Applier(m)
 	if err != nil {
 		return err
+	}
+	if a.errors {
+		applier = applier.WithErrors()
 	}
 	o.Factors = ref.Factors
 	src, err := data.OpenCSV(paths, o)
