@@ -131,6 +131,7 @@ func draw(t *rapid.T) *drawn {
 		d.model.zeta = append(d.model.zeta, name)
 		d.model.beta = append(d.model.beta, beta)
 	}
+	d.options.Route = rapid.SampledFrom([]decompose.Route{"", decompose.QR}).Draw(t, "route")
 	d.options.Workers = rapid.IntRange(1, 3).Draw(t, "workers")
 	d.tab.BatchRows = rapid.IntRange(1, 50).Draw(t, "batch")
 	return d
