@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -71,9 +72,10 @@ type counter interface{ Rows() (total, dropped int64) }
 type cursor struct {
 	Part
 	next  func() (*Batch, error, bool)
-	batch *Batch // nil: at the end
+	batch *Batch // nil: before the first or at the end
 	i     int
 	rows  int64 // rows seen
+	ended bool
 }
 
 // advance finds the first row that is at least the given one; false at the end.
@@ -87,13 +89,9 @@ func (c *cursor) advance(row int64) (bool, error) {
 			}
 		}
 		b, err, ok := c.next()
-		if err != nil {
+		c.batch, c.i, c.ended = b, 0, !ok
+		if err != nil || !ok {
 			return false, err
-		}
-		c.batch, c.i = b, 0
-		if !ok {
-			c.batch = nil
-			return false, nil
 		}
 		if b.rows > 0 {
 			c.rows = b.Row(b.rows-1) + 1
@@ -231,9 +229,8 @@ func take[T any](v []T, rows []int) []T {
 func finish(cursors []*cursor) error {
 	totals := make([]int64, len(cursors))
 	for i, c := range cursors {
-		for c.batch != nil {
-			c.i = c.batch.rows
-			if _, err := c.advance(0); err != nil {
+		for !c.ended {
+			if _, err := c.advance(math.MaxInt64); err != nil {
 				return err
 			}
 		}
