@@ -1,0 +1,142 @@
+package penalty
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// scaledRoot returns sqrt(lambda_j) root_j in the coordinates of the overlaps:
+// a diagonal, or else a matrix.
+func (c *criterion) scaledRoot(j int, rho []float64) (diag []float64, root *mat.Dense) {
+	pen := &c.penalties[j]
+	if o := c.overlap[pen.block]; o != nil {
+		return nil, o.part[slices.Index(c.blocks[pen.block].penalties, j)]
+	}
+	diag = make([]float64, pen.rank)
+	for i, r := range pen.diag {
+		diag[i] = math.Exp(rho[j]/2) * r
+	}
+	return diag, nil
+}
+
+// rootTimesAlpha sets g_j = sqrt(lambda_j) root_j alpha, so that
+// lambda_j alpha'S_j alpha = |g_j|^2.
+func (c *criterion) rootTimesAlpha(rho []float64) {
+	for j := range c.penalties {
+		pen := &c.penalties[j]
+		lo := c.blocks[pen.block].lo
+		diag, root := c.scaledRoot(j, rho)
+		for i := range pen.rank {
+			if diag != nil {
+				c.g[pen.lo+i] = diag[i] * c.inner[lo+i]
+				continue
+			}
+			sum := 0.0
+			for a, r := range root.RawRowView(i) {
+				sum += r * c.inner[lo+a]
+			}
+			c.g[pen.lo+i] = sum
+		}
+	}
+}
+
+// middle sets the blocks M_jk = sqrt(lambda_j lambda_k) root_j A^-1 root_k' of m,
+// from which every trace in the derivatives follows.
+func (c *criterion) middle(rho []float64) {
+	if c.half == nil {
+		c.middleDiagonal(rho)
+		return
+	}
+	for k := range c.penalties {
+		pen := &c.penalties[k]
+		lo := c.blocks[pen.block].lo
+		diag, root := c.scaledRoot(k, rho)
+		for i := range c.penalised {
+			row := c.half.RawRowView(i)
+			for l := range pen.rank {
+				if diag != nil {
+					row[pen.lo+l] = diag[l] * c.inverse.At(i, lo+l)
+					continue
+				}
+				sum := 0.0
+				for a, r := range root.RawRowView(l) {
+					sum += r * c.inverse.At(i, lo+a)
+				}
+				row[pen.lo+l] = sum
+			}
+		}
+	}
+	for j := range c.penalties {
+		pen := &c.penalties[j]
+		lo := c.blocks[pen.block].lo
+		diag, root := c.scaledRoot(j, rho)
+		for i := range pen.rank {
+			dst := c.m.RawRowView(pen.lo + i)
+			if diag != nil {
+				for l, v := range c.half.RawRowView(lo + i) {
+					dst[l] = diag[i] * v
+				}
+				continue
+			}
+			clear(dst)
+			for a, r := range root.RawRowView(i) {
+				for l, v := range c.half.RawRowView(lo + a) {
+					dst[l] += r * v
+				}
+			}
+		}
+	}
+}
+
+// middleDiagonal is middle where all roots are diagonal.
+func (c *criterion) middleDiagonal(rho []float64) {
+	if len(c.penalties) == 0 {
+		return
+	}
+	root := make([]float64, c.rows)
+	for k := range c.penalties {
+		diag, _ := c.scaledRoot(k, rho)
+		copy(c.part(root, k), diag)
+	}
+	raw, m := c.inverse.RawSymmetric(), c.m.RawMatrix()
+	for i, r := range root { // rows are the coordinates here
+		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+c.rows] {
+			v *= r * root[i+j]
+			m.Data[i*m.Stride+i+j], m.Data[(i+j)*m.Stride+i] = v, v
+		}
+	}
+}
+
+// part is the piece of a stacked vector that belongs to penalty j.
+func (c *criterion) part(x []float64, j int) []float64 {
+	pen := &c.penalties[j]
+	return x[pen.lo : pen.lo+pen.rank]
+}
+
+// bilinear is x_j'M_jl y_l.
+func (c *criterion) bilinear(x, y []float64, j, l int) float64 {
+	pj, pl := &c.penalties[j], &c.penalties[l]
+	sum := 0.0
+	for a := pj.lo; a < pj.lo+pj.rank; a++ {
+		row, inner := c.m.RawRowView(a), 0.0
+		for b := pl.lo; b < pl.lo+pl.rank; b++ {
+			inner += row[b] * y[b]
+		}
+		sum += x[a] * inner
+	}
+	return sum
+}
+
+// traceProduct is |M_jl|^2 = lambda_j lambda_l tr(A^-1 S_j A^-1 S_l).
+func (c *criterion) traceProduct(j, l int) float64 {
+	pj, pl := &c.penalties[j], &c.penalties[l]
+	sum := 0.0
+	for a := pj.lo; a < pj.lo+pj.rank; a++ {
+		for _, v := range c.m.RawRowView(a)[pl.lo : pl.lo+pl.rank] {
+			sum += v * v
+		}
+	}
+	return sum
+}
