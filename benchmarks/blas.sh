@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# blas.sh [ROUNDS]: the products of internal/kernel next to OpenBLAS, one table
+# blas.sh [ROUNDS [THREADS]]: the products of internal/kernel next to OpenBLAS, one table
 # on stdout. Needs a C compiler (CC) and OpenBLAS with its header (Debian:
 # libopenblas-dev). OpenBLAS may not know a new processor and fall back to slow
 # code; so the code of the processors that this one resembles is tried as well,
@@ -29,4 +29,4 @@ elif grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("$go" version)"
 "$go" build -o "$dir/blas" ./benchmarks/blas
-"$dir/blas" -peer "$dir/openblas" -cores "$cores" -rounds "${1:-15}"
+"$dir/blas" -peer "$dir/openblas" -cores "$cores" -rounds "${1:-15}" -threads "${2:-2}"

@@ -136,6 +136,9 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 	size := uintptr(sizeOf[T]())
 	nr, kc := 2*lanes[T](w.isa), kStep(w.K)
 	t := tile{rs: uintptr(lda) * size, ks: size, cs: uintptr(ldc) * size}
+	if w.K == 0 {
+		t.rs = 0 // a may be empty: its pointer stays nil
+	}
 	for i := 0; i < m; i += rowBlock {
 		rows := min(rowBlock, m-i)
 		// Once even if K is 0: every element gets its initial value.
@@ -146,7 +149,9 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 			if relu && last {
 				t.relu = 1
 			}
-			t.a = at(a, i*lda+l)
+			if w.K > 0 {
+				t.a = at(a, i*lda+l)
+			}
 			for j := 0; j < w.N; j += nr {
 				cols := min(nr, w.N-j)
 				width := panelWidth[T](w.isa, cols)

@@ -1,0 +1,337 @@
+// Command mgcv fits the models of real.R to the same rows and prints, term by term,
+// how far the two are apart, and the seconds of both: benchmarks/mgcv.sh runs it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "mgcv:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: mgcv DIR, with what real.R wrote")
+	}
+	files, err := filepath.Glob(filepath.Join(args[0], "*.json"))
+	if err != nil || len(files) == 0 {
+		return errors.Join(fmt.Errorf("no results of real.R in %q", args[0]), err)
+	}
+	for _, file := range files {
+		var c theirs
+		raw, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(raw, &c)
+		}
+		if err == nil {
+			err = c.compare(strings.TrimSuffix(file, ".json") + ".csv")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// theirs is mgcv's fit as real.R writes it.
+type theirs struct {
+	Name, Formula, Call, Version string
+	Rows                         int
+	Seconds, Score, Scale, EDF   float64
+	ChosenScore                  float64 `json:"chosen_score"`
+	At                           []int
+	Terms                        []struct {
+		Name           string
+		EDF            float64
+		Values, SE, SP []float64
+		SScale         []float64 `json:"s_scale"`
+	}
+}
+
+// column is a network whose output is a column of the data: its decomposition under
+// a penalty is the additive model of that column.
+type column string
+
+func (m column) Predictors() []string         { return []string{"eta"} }
+func (m column) Columns() []string            { return []string{string(m)} }
+func (m column) Intercept(int) float64        { return 0 }
+func (m column) Blocks(int) []decompose.Block { return nil }
+func (m column) Taps() map[string]int         { return nil }
+func (m column) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	v, err := b.Numeric(string(m))
+	if err != nil {
+		return err
+	}
+	dst.Zeta.SetCol(0, v)
+	dst.Eta.SetCol(0, v)
+	return ctx.Err()
+}
+
+// read holds the rows in memory, as R does.
+func read(path string) (*data.Table, error) {
+	src, err := data.OpenCSV([]string{path}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	numbers, texts, rows := map[string][]float64{}, map[string][]string{}, 0
+	for b, err := range src.Batches(context.Background(), src.Schema().Names()) {
+		if err != nil {
+			return nil, err
+		}
+		rows += b.Rows()
+		for _, c := range src.Schema() {
+			if c.Numeric {
+				v, err := b.Numeric(c.Name)
+				if err != nil {
+					return nil, err
+				}
+				numbers[c.Name] = append(numbers[c.Name], v...)
+				continue
+			}
+			codes, err := b.Codes(c.Name)
+			if err != nil {
+				return nil, err
+			}
+			for i := range b.Rows() {
+				texts[c.Name] = append(texts[c.Name], codes.Levels[codes.Index[i]])
+			}
+		}
+	}
+	tab := data.NewTable(rows)
+	for _, c := range src.Schema() {
+		if c.Numeric {
+			err = tab.AddNumeric(c.Name, numbers[c.Name])
+		} else {
+			err = tab.AddText(c.Name, texts[c.Name])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tab, nil
+}
+
+// ours is a formula on its rows.
+type ours struct {
+	tab    *data.Table
+	model  decompose.Model
+	blocks []decompose.Block
+	sums   *decompose.Statistics
+}
+
+func prepare(ctx context.Context, formula string, tab *data.Table) (*ours, error) {
+	f, err := basis.Parse(formula, &basis.Options{Schema: tab.Schema()})
+	if err != nil {
+		return nil, err
+	}
+	if err := decompose.Scan(ctx, tab, f.Specs, nil); err != nil {
+		return nil, err
+	}
+	o := &ours{tab: tab}
+	if o.blocks, err = decompose.Build(f.Specs); err != nil {
+		return nil, err
+	}
+	if o.model, err = decompose.With(column(f.Response), map[string][]decompose.Block{"": o.blocks}); err != nil {
+		return nil, err
+	}
+	o.sums, err = decompose.Accumulate(ctx, o.model, tab, nil)
+	return o, err
+}
+
+func (o *ours) solve(sp map[string][]float64) (*decompose.Result, error) {
+	return decompose.Solve(o.model, o.sums, &decompose.Options{Method: decompose.PHOGAM, SP: sp, Smoothing: penalty.Options{Method: penalty.REML}})
+}
+
+func (c *theirs) compare(path string) error {
+	ctx := context.Background()
+	tab, err := read(path)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	o, err := prepare(ctx, c.Formula, tab)
+	if err != nil {
+		return err
+	}
+	free, err := o.solve(nil)
+	if err != nil {
+		return err
+	}
+	chosen := time.Since(start).Seconds()
+	start = time.Now()
+	if err := decompose.Explain(ctx, o.model, tab, free, nil); err != nil {
+		return err
+	}
+	explained := time.Since(start).Seconds()
+
+	sp := map[string][]float64{}
+	for _, t := range c.Terms {
+		if len(t.SP) > 0 {
+			if sp[t.Name], err = o.rescaled(t.Name, t.SP, t.SScale); err != nil {
+				return err
+			}
+		}
+	}
+	r, err := o.solve(sp)
+	if err != nil {
+		return err
+	}
+	p, q := &r.Predictors[0], &free.Predictors[0]
+	fmt.Printf("### %s\n\n%d rows, `%s`\n\n", c.Name, c.Rows, c.Formula)
+	fmt.Printf("mgcv %s (%s): %.1f s. pho: %.1f s for the same, and %.1f s for the contributions of all rows. ", c.Version, c.Call, c.Seconds, chosen, explained)
+	fmt.Printf("At mgcv's smoothing parameters edf %.6f and %.6f, score %.9g and %.9g (mgcv, pho). Free choice: score %.9g and %.9g, edf %.4f and %.4f; %s after %d steps.\n\n",
+		c.EDF, p.EDF, c.Score, *p.Score, c.ChosenScore, *q.Score, c.EDF, q.EDF, q.Status, q.Iterations)
+	fmt.Println("| term | edf (mgcv) | edf differs | values differ | SE differ | chosen: log lambda differs | chosen: values differ |")
+	fmt.Println("|---|---|---|---|---|---|---|")
+	return c.table(ctx, o, r, free, sp)
+}
+
+// table prints a row for each term. Differences of values are relative to the largest
+// value of all terms at the rows At, of SE to the term's largest.
+func (c *theirs) table(ctx context.Context, o *ours, r, free *decompose.Result, sp map[string][]float64) error {
+	few, err := c.rows(ctx, o.tab)
+	if err != nil {
+		return err
+	}
+	at, err := r.Applier(o.model)
+	if err != nil {
+		return err
+	}
+	own, err := free.Applier(o.model)
+	if err != nil {
+		return err
+	}
+	size := 0.0
+	for _, t := range c.Terms {
+		for _, v := range t.Values {
+			size = math.Max(size, math.Abs(v))
+		}
+	}
+	for _, t := range c.Terms {
+		j := slices.IndexFunc(r.Predictors[0].Terms, func(own decompose.TermResult) bool { return own.Name == t.Name })
+		if j < 0 {
+			return fmt.Errorf("no term %q", t.Name)
+		}
+		e, err := at.Effect(ctx, 0, j, few)
+		if err != nil {
+			return err
+		}
+		f, err := own.Effect(ctx, 0, j, few)
+		if err != nil {
+			return err
+		}
+		lambda := "-"
+		if len(t.SP) > 0 {
+			worst := 0.0
+			for i, v := range free.Predictors[0].Terms[j].SP {
+				worst = math.Max(worst, math.Abs(math.Log(v/sp[t.Name][i])))
+			}
+			lambda = fmt.Sprintf("%.1e", worst)
+		}
+		fmt.Printf("| %s | %.4f | %.1e | %.1e | %.1e | %s | %.1e |\n", t.Name, t.EDF, math.Abs(r.Predictors[0].Terms[j].EDF-t.EDF),
+			largest(e.After, t.Values)/size, largest(e.SE, t.SE)/largest(t.SE, nil), lambda, largest(f.After, t.Values)/size)
+	}
+	fmt.Println()
+	return nil
+}
+
+// rows are the rows At as one batch.
+func (c *theirs) rows(ctx context.Context, tab *data.Table) (*data.Batch, error) {
+	few := data.NewTable(len(c.At))
+	for b, err := range data.Rebatch(tab.Batches(ctx, tab.Schema().Names()), tab.Rows()) {
+		if err != nil {
+			return nil, err
+		}
+		for _, col := range tab.Schema() {
+			if col.Numeric {
+				v, err := b.Numeric(col.Name)
+				if err != nil {
+					return nil, err
+				}
+				some := make([]float64, len(c.At))
+				for l, i := range c.At {
+					some[l] = v[i]
+				}
+				err = few.AddNumeric(col.Name, some)
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			codes, err := b.Codes(col.Name)
+			if err != nil {
+				return nil, err
+			}
+			some := make([]string, len(c.At))
+			for l, i := range c.At {
+				some[l] = codes.Levels[codes.Index[i]]
+			}
+			if err := few.AddText(col.Name, some); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for b, err := range data.Rebatch(few.Batches(ctx, few.Schema().Names()), len(c.At)) {
+		return b, err
+	}
+	return nil, errors.New("no rows")
+}
+
+// rescaled are mgcv's smoothing parameters on our scale. For thin plate splines of one
+// column mgcv's scale depends on rounding when values are equally spaced: the product
+// of smoothing parameter and penalty is what counts.
+func (o *ours) rescaled(name string, sp, scale []float64) ([]float64, error) {
+	sp = slices.Clone(sp)
+	for _, b := range o.blocks {
+		if b.Term.Name() != name || b.Term.Kind() != decompose.Smooth || b.Map != nil || len(b.Base) > 0 || len(b.Penalty.S) != 1 {
+			continue
+		}
+		norm := 0.0
+		for rows, err := range o.tab.Batches(context.Background(), b.Term.Columns()) {
+			if err != nil {
+				return nil, err
+			}
+			x := mat.NewDense(rows.Rows(), b.Term.Dim(), nil)
+			if err := b.Term.Eval(x, rows); err != nil {
+				return nil, err
+			}
+			norm = math.Max(norm, mat.Norm(x, math.Inf(1)))
+		}
+		_, factor := penalty.Scale(b.Penalty.S[0], norm)
+		sp[0] /= scale[0] * factor
+	}
+	return sp, nil
+}
+
+// largest is max |a - b|; b nil: zeros.
+func largest(a, b []float64) float64 {
+	d := 0.0
+	for i, v := range a {
+		if b != nil {
+			v -= b[i]
+		}
+		d = math.Max(d, math.Abs(v))
+	}
+	return d
+}
