@@ -13,7 +13,8 @@ import (
 // ExportOptions are the choices of WriteONNX; nil and the zero value are the
 // defaults.
 type ExportOptions struct {
-	// Double writes float64 tensors; else float32, as networks usually are.
+	// Double writes float64 tensors; else float32, as networks usually are. ONNX
+	// Runtime has no float64 kernels for what GELU and Softplus need.
 	Double bool
 }
 
