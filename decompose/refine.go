@@ -3,6 +3,7 @@ package decompose
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -281,7 +282,7 @@ func descending(s *mat.SymDense) ([]float64, *mat.Dense, error) {
 	var q mat.Dense
 	eigen.VectorsTo(&q)
 	n := len(values)
-	floats.Reverse(values)
+	slices.Reverse(values)
 	out := mat.NewDense(n, n, nil)
 	for j := range n {
 		out.SetCol(j, mat.Col(nil, n-1-j, &q))

@@ -24,7 +24,7 @@ func products(m *moments.Moments) *moments.Moments {
 	copy(out.MaxRowNorm, m.MaxRowNorm)
 	copy(out.Mean, m.Mean)
 	copy(out.MeanR, m.MeanR)
-	var place, basis []int // of each column in R; -1: not there
+	var place []int // of each column in R; -1: not there
 	next := 0
 	for a, b := range l.Bases {
 		used := false
@@ -34,7 +34,7 @@ func products(m *moments.Moments) *moments.Moments {
 			}
 		}
 		for range b.Dim {
-			place, basis = append(place, -1), append(basis, a)
+			place = append(place, -1)
 			if used {
 				place[len(place)-1] = next
 				next++

@@ -22,7 +22,6 @@ import (
 // a step in dow and an interaction of everything.
 type network struct {
 	heads []string
-	names [3]string // labels of the linear and the learned terms' columns
 }
 
 var columns = []string{"x0", "x1", "x2", "x3", "dow"}

@@ -46,7 +46,7 @@ func (p *progress) report(at decompose.Progress) {
 		return
 	}
 	now := time.Now()
-	if at.Pass != p.pass {
+	if at.Pass != p.pass || at.Rows <= p.before { // a pass may begin again
 		p.pass, p.started, p.before, p.last = at.Pass, now, at.Rows, time.Time{}
 	}
 	first := at.Pass == "moments"

@@ -91,20 +91,20 @@ func build(s decompose.Spec, batches ...*data.Batch) ([]decompose.Block, error) 
 	for again := s.NeedsScan(); again; {
 		for _, b := range batches {
 			if err := s.Scan(b); err != nil {
-				return nil, fmt.Errorf("Scan: %w", err)
+				return nil, fmt.Errorf("method Scan: %w", err)
 			}
 		}
 		again = false
 		if r, ok := s.(decompose.Rescanner); ok {
 			var err error
 			if again, err = r.Again(); err != nil {
-				return nil, fmt.Errorf("Again: %w", err)
+				return nil, fmt.Errorf("method Again: %w", err)
 			}
 		}
 	}
 	blocks, err := s.Build()
 	if err != nil {
-		return nil, fmt.Errorf("Build: %w", err)
+		return nil, fmt.Errorf("method Build: %w", err)
 	}
 	return blocks, nil
 }

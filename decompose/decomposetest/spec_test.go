@@ -16,7 +16,6 @@ import (
 // power is x^Exponent, with faults to order.
 type power struct {
 	Exponent float64
-	rows     int
 	fault    string
 }
 
