@@ -103,9 +103,23 @@ func TestMul(t *testing.T) {
 		}
 		// Beyond a block of rows and of k.
 		for _, shape := range [][3]int{{rowBlock + 5, 9, 3}, {3, 37, kBlock + 1}, {2, 5, 2*kBlock + 3}, {2*rowBlock + 1, 2, kBlock + 5},
-			{14, 70, 512}, {rowBlock + 1, 3, 0}} {
+			{14, 70, 512}} {
 			checkMul[float64](t, s, rng, shape[0], shape[1], shape[2], false)
 			checkMul[float32](t, s, rng, shape[0], shape[1], shape[2], false)
+		}
+	})
+}
+
+// Sums of no terms are the bias, and a is not read even where rows of it begin.
+func TestMulOverNothing(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		const m = rowBlock + 1
+		c := make([]float64, m)
+		packWeights(s, 0, 1, []float64{}, false).Mul(c, 1, make([]float64, 2*(m-1)), 2, m, []float64{3})
+		for i, x := range c {
+			if x != 3 {
+				t.Fatalf("row %d is %v, want 3", i, x)
+			}
 		}
 	})
 }
