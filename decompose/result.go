@@ -84,7 +84,7 @@ type TermResult struct {
 	Columns     int             `json:"columns"` // after the constraint
 	EDF         float64         `json:"edf"`
 	EDF1        *float64        `json:"edf1,omitempty"` // of 2F - FF, for tests (Wood 2017, 6.12); nil for PHO
-	EDF2        *float64        `json:"edf2,omitempty"` // with the uncertainty of the smoothing parameters
+	EDF2        *float64        `json:"edf2,omitempty"` // with the uncertainty of the smoothing parameters; nil above 500 columns
 	SP          []float64       `json:"sp"`
 	AtInfinity  bool            `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
 	Identified  bool            `json:"identified"`

@@ -139,6 +139,10 @@ func (o *Options) tolerance(d planned) float64 {
 	return toleranceDefault
 }
 
+// mostVc is the number of columns up to which the uncertainty of smoothing
+// parameters is worked out: it costs as much as choosing them, or more.
+const mostVc = 500
+
 func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, method Method, o *Options) (Predictor, []string, error) {
 	d := p.predictors[k]
 	c, err := p.constrain(d, m, k, o.SP)
@@ -166,6 +170,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 		// fitted at them is not.
 		smoothing := o.Smoothing
 		smoothing.RankTolerance = math.Max(tolerance, minGramTolerance)
+		smoothing.WithoutVc = smoothing.WithoutVc || c.width() > mostVc
 		if groups != nil {
 			proj, err = c.crossValidated(k, groups, intercept, o.RefitTotal, beta, smoothing, problem)
 		} else {
