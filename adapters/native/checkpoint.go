@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,13 +38,8 @@ func fingerprint(j *job) string {
 	}
 	t.Validation, t.Progress, t.Checkpoint, t.CheckpointEvery, t.Resume, t.Workers, t.Patience = nil, nil, "", 0, false, 0, 0
 	h := sha256.New()
-	// Config holds no function or source but those taken out; Family is a plain
-	// value.
-	doc, err := json.Marshal([]any{c.Kind, c.Response, c.Weights, c.Offset, fmt.Sprintf("%T%+v", c.Family, c.Family), c.Structured, c.Deep, c.Features, t})
-	if err != nil {
-		doc = []byte(err.Error())
-	}
-	h.Write(doc)
+	// All that is left are plain values; maps are printed in order of their keys.
+	fmt.Fprintf(h, "%s %s %s %s %T%+v %+v %+v %+v %+v", c.Kind, c.Response, c.Weights, c.Offset, c.Family, c.Family, c.Structured, c.Deep, c.Features, t)
 	for _, t := range []*target{j.trainTarget, j.validTarget} {
 		if t == nil {
 			continue
