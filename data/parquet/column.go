@@ -137,7 +137,7 @@ func newColumn(r file.ColumnChunkReader) (column, error) {
 			}}, nil
 		}
 	case *file.ByteArrayColumnChunkReader:
-		return &text{r: r, levels: levels, codes: map[string]int32{}}, nil
+		return &text{r: r, levels: levels, seen: columnar.NewInterner()}, nil
 	}
 	return nil, fmt.Errorf("values of type %s cannot be read", c.PhysicalType())
 }
@@ -247,8 +247,7 @@ type text struct {
 	r *file.ByteArrayColumnChunkReader
 	levels
 	scratch []parquet.ByteArray
-	codes   map[string]int32
-	names   []string
+	seen    *columnar.Interner
 	bytes   int
 }
 
@@ -289,19 +288,17 @@ func (c *text) read(n int, v *columnar.Values) error {
 		}
 		i += int(rows)
 	}
-	v.Levels = c.names
+	v.Levels = c.seen.Names
 	return nil
 }
 
 func (c *text) code(level []byte) (int32, error) {
-	if code, ok := c.codes[string(level)]; ok {
-		return code, nil
+	met := len(c.seen.Names)
+	code := c.seen.Code(level)
+	if int(code) == met {
+		if c.bytes += len(level) + 64; c.bytes > columnar.LevelBytes {
+			return 0, errors.New("the levels take more memory than allowed; leave out columns that name single rows")
+		}
 	}
-	if c.bytes += len(level) + 64; c.bytes > columnar.LevelBytes {
-		return 0, errors.New("the levels take more memory than allowed; leave out columns that name single rows")
-	}
-	name, code := string(level), int32(len(c.names))
-	c.codes[name] = code
-	c.names = append(c.names, name)
 	return code, nil
 }

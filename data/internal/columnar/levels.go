@@ -47,7 +47,8 @@ func (d *dictionary) snapshot() []string {
 // the pass has met.
 type coder struct {
 	levels  *dictionary
-	text    map[string]int32
+	text    *Interner
+	global  []int32 // by code of text
 	numbers map[float64]int32
 	local   []int32  // by code of the file's own levels; unseen: not met
 	of      []string // the levels that local is for
@@ -57,16 +58,17 @@ type coder struct {
 const unseen = -1
 
 func newCoder(d *dictionary) *coder {
-	return &coder{levels: d, text: map[string]int32{}, numbers: map[float64]int32{}}
+	return &coder{levels: d, text: NewInterner(), numbers: map[float64]int32{}}
 }
 
 func (c *coder) ofText(text []byte) (int32, bool) {
-	if code, ok := c.text[string(text)]; ok {
-		return code, true
+	k := c.text.Code(text)
+	if int(k) < len(c.global) {
+		return c.global[k], true
 	}
-	code, ok := c.levels.add(string(text))
+	code, ok := c.levels.add(c.text.Names[k])
 	if ok {
-		c.text[string(text)] = code
+		c.global = append(c.global, code)
 	}
 	return code, ok
 }
