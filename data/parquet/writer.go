@@ -158,7 +158,10 @@ func (p *Writer) mark(n int, level int16) error {
 // flush writes the row group.
 func (p *Writer) flush() error {
 	err := p.guard(func() error {
-		group := p.w.AppendRowGroup()
+		group, err := p.w.AppendRowGroupChecked()
+		if err != nil {
+			return err
+		}
 		for _, v := range p.columns {
 			c, err := group.NextColumn()
 			if err != nil {
