@@ -185,14 +185,18 @@ func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
 	if p.dropped == nil {
 		return nil
 	}
-	n, r := p.dropped.Dims()
+	null, err := p.exactlyNull()
+	if null == nil || err != nil {
+		return err
+	}
+	n, r := null.Dims()
 	bn := mat.NewDense(n, r, nil)
 	for _, t := range terms {
-		part := p.dropped.Slice(t.Start, t.Start+t.Dim, 0, r)
+		part := null.Slice(t.Start, t.Start+t.Dim, 0, r)
 		bn.Slice(t.Start, t.Start+t.Dim, 0, r).(*mat.Dense).Mul(p.corr.SliceSym(t.Start, t.Start+t.Dim), part)
 	}
 	var change mat.Dense
-	change.Mul(p.dropped.T(), bn)
+	change.Mul(null.T(), bn)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetrised(&change), true) {
 		return errors.New("the eigendecomposition of the aliased directions did not converge")
@@ -208,7 +212,7 @@ func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
 		}
 	}
 	var back, to mat.Dense
-	back.Mul(p.dropped, half) // n x r
+	back.Mul(null, half) // n x r
 	to.Mul(bn, half)          // n x r; the map is I - back to'
 	move := mat.NewDense(n, n, nil)
 	move.Mul(&back, to.T())
@@ -231,6 +235,32 @@ func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
 		p.cov = congruence(mat.DenseCopyOf(move.T()), p.cov)
 	}
 	return nil
+}
+
+// exactlyNull are the dropped directions that change no row at all, up to
+// rounding; the rank tolerance drops others too, along which X alpha would move.
+func (p *projection) exactlyNull() (*mat.Dense, error) {
+	const rounding = 1e-13 // of the mean square of a standardised column
+	var cn, k mat.Dense
+	cn.Mul(p.corr, p.dropped)
+	k.Mul(p.dropped.T(), &cn)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetrised(&k), true) {
+		return nil, errors.New("the eigendecomposition of the dropped directions did not converge")
+	}
+	r := 0
+	for _, v := range eigen.Values(nil) { // increasing
+		if v <= rounding {
+			r++
+		}
+	}
+	if r == 0 {
+		return nil, nil
+	}
+	var q, null mat.Dense
+	eigen.VectorsTo(&q)
+	null.Mul(p.dropped, q.Slice(0, q.RawMatrix().Rows, 0, r))
+	return &null, nil
 }
 
 // symmetrised is (A + A')/2.
