@@ -19,7 +19,7 @@ type network[T kernel.Float] struct {
 	towers    []*tower[T]
 	bases     []*complement // of the towers that are orthogonalized online, by tower
 
-	eta, deta []T // n x K
+	eta, column []T // n x K, n
 }
 
 // batch is what the network reads of n rows.
@@ -137,16 +137,15 @@ func (m *network[T]) backward(b *batch[T], deta []T, sumW float64) float64 {
 			}
 		}
 	}
-	var column []T
 	for j, l := range m.lines {
 		if l == nil {
 			continue
 		}
-		column = grow(column, b.n)
-		for i := range column {
-			column[i] = deta[i*k+j]
+		m.column = grow(m.column, b.n)
+		for i := range m.column {
+			m.column[i] = deta[i*k+j]
 		}
-		l.Backward(column, b.n)
+		l.Backward(m.column, b.n)
 		loss += addPenalty(l.W, m.penalties[j], sumW)
 	}
 	for i, t := range m.towers {
@@ -169,7 +168,8 @@ func (m *network[T]) backward(b *batch[T], deta []T, sumW float64) float64 {
 // output penalty: the mean of the squared outputs.
 func (t *tower[T]) outputGradient(deta []T, k, n int) ([]T, float64) {
 	p, w := len(t.plan.predictors), t.drop.Width
-	df := make([]T, n*w)
+	t.df = grow(t.df, n*w)
+	df := t.df
 	for i := range n {
 		for j := range w {
 			df[i*w+j] = deta[i*k+t.plan.predictors[j%p]]

@@ -22,6 +22,7 @@ type tower[T kernel.Float] struct {
 	x, du     []T
 	u         []T // n x (groups q), after the last forward pass
 	projected []T // U orthogonalized online
+	df        []T // gradient in f
 	f         []T // n x (groups predictors)
 }
 

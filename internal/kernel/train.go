@@ -60,8 +60,17 @@ func addTransMul[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb, 
 		}
 		return
 	}
-	var buf [largePanel + 8]float64
-	panel := scratch[T](buf[:])
+	// A panel on the stack is cleared first: small batches get a small one.
+	if min(n, kBlock)*panelWidth[T](s, q)*sizeOf[T]() <= smallPanel*8 {
+		var buf [smallPanel + 8]float64
+		addTransTiles(s, c, ldc, a, lda, p, b, ldb, q, n, scratch[T](buf[:]))
+	} else {
+		var buf [largePanel + 8]float64
+		addTransTiles(s, c, ldc, a, lda, p, b, ldb, q, n, scratch[T](buf[:]))
+	}
+}
+
+func addTransTiles[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb, q, n int, panel []T) {
 	size := uintptr(sizeOf[T]())
 	nr := 2 * lanes[T](s)
 	t := tile{rs: size, ks: uintptr(lda) * size, b: at(panel, 0), cs: uintptr(ldc) * size, xs: uintptr(ldc) * size}
@@ -79,15 +88,25 @@ func addTransMul[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb, 
 	}
 }
 
-// ReluGrad sets dx = dy where y > 0, 0 elsewhere. dx may be dy.
+// ReluGrad sets dx = dy where y, the output of Relu, is not 0, and 0 elsewhere. dx
+// may be dy. Without branches: which units are on is a coin toss to the processor.
 func ReluGrad[T Float](dx, dy, y []T) {
 	dx, dy = dx[:len(y)], dy[:len(y)]
-	for i, v := range y {
-		g := dy[i]
-		if !(v > 0) {
-			g = 0
+	switch y := any(y).(type) {
+	case []float32:
+		dx, dy := any(dx).([]float32), any(dy).([]float32)
+		for i, v := range y {
+			off := math.Float32bits(v) & (1<<31 - 1)
+			on := uint32(int32(-off) >> 31) // all ones if v is not 0
+			dx[i] = math.Float32frombits(math.Float32bits(dy[i]) & on)
 		}
-		dx[i] = g
+	case []float64:
+		dx, dy := any(dx).([]float64), any(dy).([]float64)
+		for i, v := range y {
+			off := math.Float64bits(v) & (1<<63 - 1)
+			on := uint64(int64(-off) >> 63)
+			dx[i] = math.Float64frombits(math.Float64bits(dy[i]) & on)
+		}
 	}
 }
 
@@ -115,4 +134,9 @@ func AdamStep[T Float](w, g, m, v []T, beta1, beta2, rate, eps, decay T) {
 	}
 }
 
-func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
+func sqrt[T Float](x T) T {
+	if v, ok := any(x).(float32); ok {
+		return T(float32(math.Sqrt(float64(v)))) // one instruction in float32
+	}
+	return T(math.Sqrt(float64(x)))
+}

@@ -69,6 +69,33 @@ func TestRepack(t *testing.T) {
 	}
 }
 
+func TestReluGrad(t *testing.T) {
+	nan := math.NaN()
+	y := []float64{0, 1, math.Copysign(0, -1), 5e-324, math.Inf(1), 0}
+	dy := []float64{1, -2, 3, 4, -5, nan}
+	got := make([]float64, len(y))
+	ReluGrad(got, dy, y)
+	if want := []float64{0, -2, 0, 4, -5, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	single := []float32{1, 2}
+	ReluGrad(single, single, []float32{0, 1e-45})
+	if single[0] != 0 || single[1] != 2 {
+		t.Errorf("float32: %v", single)
+	}
+}
+
+func BenchmarkAdamStep32(b *testing.B) {
+	const n = 50000
+	w, g, m, v := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range g {
+		g[i] = float32(i%7) - 3
+	}
+	for b.Loop() {
+		AdamStep(w, g, m, v, 0.9, 0.999, 1e-3, 1e-8, 0)
+	}
+}
+
 // TestAdamStep compares with the formulas of the paper, step by step.
 func TestAdamStep(t *testing.T) {
 	const beta1, beta2, rate, eps = 0.9, 0.999, 0.01, 1e-8

@@ -1,0 +1,74 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/pho-go/pho/data"
+)
+
+// benchTable has ten features on 10,000 rows.
+func benchTable(b *testing.B) (*data.Table, []string) {
+	b.Helper()
+	small := simulated(b, 10000, 1)
+	batch := whole(b, small)
+	tab := data.NewTable(10000)
+	var names []string
+	for j := range 10 {
+		v, err := batch.Numeric([]string{"x1", "x2", "x3"}[j%3])
+		if err != nil {
+			b.Fatal(err)
+		}
+		names = append(names, fmt.Sprintf("z%d", j))
+		if err := tab.AddNumeric(names[j], v); err != nil {
+			b.Fatal(err)
+		}
+	}
+	y, err := batch.Numeric("y")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := tab.AddNumeric("y", y); err != nil {
+		b.Fatal(err)
+	}
+	return tab, names
+}
+
+// BenchmarkEpoch is one epoch of each task of benchmarks/native, one worker,
+// float32.
+func BenchmarkEpoch(b *testing.B) {
+	tab, names := benchTable(b)
+	splines := []string{`y ~ s(z0, bs="ps", k=21) + s(z1, bs="ps", k=21) + s(z2, bs="ps", k=21)`}
+	for name, c := range map[string]Config{
+		"ssn1024": {Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: 1024}},
+		"ssn32":   {Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: 32}},
+		"nam1024": {Kind: NAM, Response: "y", Features: Features{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: 1024}},
+		"small32": {Kind: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: []int{16, 8}}, Training: Training{BatchSize: 32}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			c.Training.ValidationShare, c.Training.Workers = -1, 1
+			c = c.withDefaults()
+			j, err := prepare(context.Background(), &c, tab)
+			if err != nil {
+				b.Fatal(err)
+			}
+			net := newNetwork[float32](j.names, j.parts, j.plans, 1)
+			coef := make([][]float64, len(j.parts))
+			for k, s := range j.parts {
+				coef[k] = s.coef
+			}
+			net.init(rand.New(rand.NewPCG(1, 1)), j.intercepts, coef)
+			t, err := newTrainer(j, net)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := t.epoch(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
