@@ -50,6 +50,10 @@ type Budget struct {
 	used  atomic.Int64
 }
 
+// padding lies behind what is allocated: decoders look at the bytes left, if only
+// a few, as if they were a whole number.
+const padding = 8
+
 // Reset forgets what was allocated: decoders do not return all of it.
 func (b *Budget) Reset() { b.used.Store(0) }
 
@@ -62,12 +66,12 @@ func (b *Budget) Allocate(size int) []byte {
 		b.used.Add(-int64(size))
 		panic(&LimitError{used, b.Limit})
 	}
-	return make([]byte, size, (size+63)&^63) // 64: aligned for any type
+	return make([]byte, size, (size+padding+63)&^63) // 64: aligned for any type
 }
 
 // Reallocate returns size bytes that begin with those of old.
 func (b *Budget) Reallocate(size int, old []byte) []byte {
-	if size >= 0 && size <= cap(old) {
+	if size >= 0 && size+padding <= cap(old) {
 		b.used.Add(int64(size - len(old)))
 		return old[:size]
 	}

@@ -31,12 +31,12 @@ func TestBudget(t *testing.T) {
 		`data: "f", column "c": decoding needs 101 bytes at once, of which 100 are allowed: write the file with smaller row groups, batches or pages` {
 		t.Error(err)
 	}
-	v = b.Reallocate(64, v)
+	v = b.Reallocate(62, v)
 	b.Free(v)
 	if len(b.Allocate(100)) != 100 {
 		t.Error("freed memory is not free")
 	}
-	if err := Guard("f", "", func() error { var s []int; _ = s[len(v)+36]; return nil }); err == nil || err.Error() !=
+	if err := Guard("f", "", func() error { var s []int; _ = s[len(v)+38]; return nil }); err == nil || err.Error() !=
 		`data: "f": the file is damaged, or holds what the decoder cannot read: runtime error: index out of range [100] with length 0` {
 		t.Error(err)
 	}
