@@ -221,7 +221,13 @@ func testMgcvSelection(t *testing.T, route decompose.Route) {
 			if got, limit := *p.Score, c.Score+1e-7*math.Abs(c.Score); !(got <= limit) {
 				t.Errorf("score %.12g is worse than mgcv's %.12g", got, c.Score)
 			}
-			if p.Iterations > 20 {
+			// A criterion may have several minima: then a second search starts from
+			// the edge of the first one's basin, and its steps are counted too.
+			limit := 20
+			if *p.Score < c.Score-1e-4*math.Abs(c.Score) {
+				limit = 40
+			}
+			if p.Iterations > limit {
 				t.Errorf("%d Newton steps", p.Iterations)
 			}
 			var sp []float64
