@@ -15,7 +15,7 @@ CONCURRENT = ./data/... ./moments/... ./decompose/... ./adapters/onnx/...
 # Seconds that the fuzz targets share.
 FUZZTIME ?= 20
 
-.PHONY: build test race lint bench bench-compare fuzz golden examples cover generate readme check
+.PHONY: build test race lint bench bench-gate bench-compare fuzz golden examples cover generate readme check
 
 # bin/pho, and everything else compiled.
 build:
@@ -46,10 +46,15 @@ PKG   ?= ./...
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
-# The working tree against the commit BASE.
+# The working tree against the commit BASE; fails when something is 15 % slower.
 BASE ?= HEAD
+bench-gate:
+	GO='$(GO)' bash .ci/bench-gate.sh '$(BASE)' '$(BENCH)' '$(PKG)'
+
+# Next to the peers, each in one run with ours: OpenBLAS, ONNX Runtime, mgcv,
+# PyTorch. A peer that is not there is named and passed over.
 bench-compare:
-	GO='$(GO)' bash .ci/bench-compare.sh '$(BASE)' '$(BENCH)' '$(PKG)'
+	@for b in benchmarks/*.sh; do echo "== $$b"; GO='$(GO)' bash $$b || echo "$$b: SKIPPED or failed"; done
 
 fuzz:
 	@GO='$(GO)' bash .ci/fuzz.sh '$(FUZZTIME)'
