@@ -28,9 +28,11 @@ type search struct {
 	free     []int     // parameters
 	lo, hi   []float64 // bounds of all rho
 	start    []float64
-	tried    []bool // infinity was tried
-	sunk     []bool // the lower end was tried
-	released []bool // coming back from infinity was tried
+	tried    []bool    // infinity was tried
+	slope    []float64 // size of the gradient when infinity was tried last, on the way
+	sunk     []bool    // the lower end was tried
+	released []bool    // coming back from infinity was tried
+	scanned  []bool    // other finite values were tried
 	tol      float64
 	log      []Step
 }
@@ -38,7 +40,7 @@ type search struct {
 func newSearch(c *criterion, tol float64, fixed []bool) *search {
 	k := c.params
 	s := &search{criterion: c, tol: tol, lo: make([]float64, k), hi: make([]float64, k), start: make([]float64, k),
-		tried: make([]bool, k), sunk: make([]bool, k), released: make([]bool, k)}
+		tried: make([]bool, k), slope: make([]float64, k), sunk: make([]bool, k), released: make([]bool, k), scanned: make([]bool, k)}
 	linked := make([]float64, k)
 	for j, i := range c.set {
 		start, lo, hi := s.bound(j)
@@ -54,6 +56,7 @@ func newSearch(c *criterion, tol float64, fixed []bool) *search {
 	}
 	for i := range k {
 		s.start[i] /= linked[i]
+		s.slope[i] = math.Inf(1)
 	}
 	return s
 }
@@ -189,10 +192,10 @@ func (s *search) leap(p *point) *point {
 				return q
 			}
 		}
-		if s.tried[j] || p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || s.left(p, j) > tail {
+		if p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || !(s.fading(p, j) || !s.tried[j] && s.left(p, j) <= tail) {
 			continue
 		}
-		s.tried[j] = true
+		s.tried[j], s.slope[j] = true, math.Abs(p.grad[j])
 		rho := append([]float64(nil), p.rho...)
 		rho[j] = s.hi[j]
 		if q := s.eval(rho, true); q.objective <= p.objective {
@@ -200,6 +203,16 @@ func (s *search) leap(p *point) *point {
 		}
 	}
 	return nil
+}
+
+// fading tells whether the criterion falls towards infinity as exp(-rho_j) does, so
+// that the second derivative is the negative of the first and Newton's steps are 1.
+// Infinity was perhaps tried before other terms had moved; or penalties overlap, and
+// the edf left to one of them says little. All else is to be at rest, and after a try
+// the gradient ten times smaller for the next.
+func (s *search) fading(p *point, j int) bool {
+	g := math.Abs(p.grad[j])
+	return g < 0.01 && g < s.slope[j]/10 && g >= s.gradNorm(p) && math.Abs(p.hess.At(j, j)-g) < 0.1*g
 }
 
 // left is the edf that the penalised parts of parameter i keep.
@@ -215,18 +228,29 @@ func (s *search) left(p *point, i int) float64 {
 
 // elsewhere tests, once for each term, whether another minimum is better: for a
 // term at infinity any finite lambda, since on that plateau the gradient says
-// nothing about it, and for the others infinity. The criteria can have both
-// (a weak signal in what is penalised most). nil: nothing better.
+// nothing about it, and for the others infinity. The criteria can have both (a weak
+// signal in what is penalised most), and GCV several finite ones. nil: nothing better.
 func (s *search) elsewhere(p *point) *point {
 	for _, j := range s.free {
-		var down []float64
+		var down []float64 // from the upper bound
 		switch infinite := p.rho[j] >= s.hi[j]; {
 		case infinite && !s.released[j]:
 			s.released[j] = true
 			down = []float64{4, 8, 12, 16, 20}
-		case !infinite && !s.tried[j]:
-			s.tried[j] = true
-			down = []float64{0}
+			for s.method == GCV && down[len(down)-1]+4 < s.hi[j]-s.lo[j] {
+				down = append(down, down[len(down)-1]+4)
+			}
+		case !infinite:
+			if !s.tried[j] {
+				s.tried[j] = true
+				down = []float64{0}
+			}
+			if s.method == GCV && !s.scanned[j] {
+				s.scanned[j] = true
+				for _, d := range []float64{-6, -3, -1.5, 1.5, 3} {
+					down = append(down, math.Max(0, s.hi[j]-p.rho[j]-d))
+				}
+			}
 		}
 		rho := append([]float64(nil), p.rho...)
 		for _, d := range down {
