@@ -29,6 +29,9 @@ type constrained struct {
 func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]float64) (*constrained, error) {
 	c := &constrained{blocks: d.blocks, view: m.Predictor(k), raw: []int{0}, start: []int{0}}
 	for j, b := range d.blocks {
+		if b.Keep {
+			b = b.kept()
+		}
 		null, err := p.nullSpace(b, m)
 		if err != nil {
 			return nil, err
@@ -49,6 +52,10 @@ func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]f
 		t := penalty.Term{Name: b.Term.Name(), Start: c.start[j], Dim: free}
 		norm := p.norm(b, m)
 		for i, s := range b.Penalty.S {
+			if b.Standardised {
+				t.S = append(t.S, congruence(null, c.inStandardised(j, dim, s)))
+				continue
+			}
 			scaled, factor := penalty.Scale(s, norm)
 			if !(factor > 0) || math.IsInf(factor, 0) {
 				return nil, fmt.Errorf("decompose: term %q: penalty %d cannot be scaled, its basis is zero on all rows", b.Term.Name(), i)
@@ -130,6 +137,37 @@ func (b Block) base() []Term {
 		return b.Base
 	}
 	return []Term{b.Term}
+}
+
+// kept is b with a column of zeros under a fixed penalty in place of its own, so
+// that every block has a column: its coefficient is exactly 0, and no other one
+// feels it.
+func (b Block) kept() Block {
+	b.Map = mat.NewDense(b.Term.Dim(), 1, nil)
+	b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(1)}, SP: []float64{1}}
+	b.Standardised = false
+	b.Norm = nil
+	return b
+}
+
+// inStandardised is D S D for the raw columns of block j, D their weighted standard
+// deviations. A column that does not vary has no penalty, as it has no effect.
+func (c *constrained) inStandardised(j, dim int, s *mat.SymDense) *mat.SymDense {
+	const rounding = 1e-14 // of a column's mean square, as in problem
+	sd := make([]float64, dim)
+	for i := range sd {
+		at := c.raw[j] + i
+		if v, mean := c.view.XX.At(at, at)/c.view.SumW, c.view.Mean[at]; v > rounding*mean*mean {
+			sd[i] = math.Sqrt(v)
+		}
+	}
+	out := mat.NewSymDense(dim, nil)
+	for i := range dim {
+		for l := i; l < dim; l++ {
+			out.SetSym(i, l, sd[i]*s.At(i, l)*sd[l])
+		}
+	}
+	return out
 }
 
 // norm is the largest row 1-norm of the base basis, or of what stands for it.

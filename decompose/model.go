@@ -82,6 +82,15 @@ type Block struct {
 	// what they leave unpenalised, in constrained coordinates, not scaled. Nothing
 	// for a block without penalties or without a null space.
 	Select bool
+	// Standardised: Penalty is in the coordinates of columns divided by their weighted
+	// standard deviations, not scaled further: lambda a'DSDa, D the diagonal of those.
+	// Ridge is then the penalty of a basis whose columns have no units, as a network
+	// learns it. Not together with Map.
+	Standardised bool
+	// Keep leaves the term as it is: it is part of the structured predictor, but
+	// nothing is projected on its columns, alpha = 0. Not together with Map, Penalty or
+	// Constraint.
+	Keep bool
 	// Norm lists terms whose largest row 1-norm scales the penalties in place of
 	// Base's: with a Map the raw rows have another norm than the mapped ones.
 	Norm []Term

@@ -123,6 +123,12 @@ func checkBlock(b Block) error {
 			return fmt.Errorf("term %q: its map is for %d columns, the basis has %d", name, rows, d)
 		}
 	}
+	if b.Standardised && b.Map != nil {
+		return fmt.Errorf("term %q: a penalty in standardised columns and a map, which has other columns: leave one out", name)
+	}
+	if b.Keep && (b.Map != nil || len(b.Penalty.S) > 0 || b.Constraint != Free || b.Select) {
+		return fmt.Errorf("term %q is kept as it is: it takes no map, penalty or constraint", name)
+	}
 	for i, s := range b.Penalty.S {
 		if s.SymmetricDim() != free {
 			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), free)

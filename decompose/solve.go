@@ -132,7 +132,7 @@ func (o *Options) tolerance(d planned) float64 {
 		return o.RankTolerance
 	}
 	for _, b := range d.blocks {
-		if b.Term.Kind() == Learned {
+		if b.Term.Kind() == Learned && !b.Keep {
 			return toleranceLearned
 		}
 	}
@@ -193,8 +193,17 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 	if intercept {
 		one = 1
 	}
+	kept := 0 // columns that stand for kept terms
+	for _, b := range d.blocks {
+		if b.Keep {
+			kept++
+		}
+	}
+	if method == PHOGAM {
+		proj.rank -= kept // PHO does not count columns of zeros
+	}
 	out := Predictor{
-		Name: d.name, Rank: proj.rank + one, Columns: c.width() + one, RankTolerance: tolerance,
+		Name: d.name, Rank: proj.rank + one, Columns: c.width() - kept + one, RankTolerance: tolerance,
 		EDF: proj.total, Scale: proj.scale, Score: proj.score, Status: proj.status, Iterations: proj.iterations,
 		Aliased: []string{}, Terms: []TermResult{}, Importance: []Importance{},
 		cov: c.expandCov(proj.cov), mean: c.view.Mean,
@@ -218,6 +227,9 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 	out.Concurvity = append([]PairConcurvity{}, pairs...)
 	aliases := findAliases(proj.dropped, proj.corr, c.start, reading)
 	for _, i := range aliases.columns {
+		if c.blocks[c.blockOf(i)].Keep {
+			continue
+		}
 		out.Aliased = append(out.Aliased, c.columnName(i))
 	}
 	for j, b := range d.blocks {
@@ -232,7 +244,10 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 		if proj.edf2 != nil {
 			t.EDF2 = &proj.edf2[j]
 		}
-		t.SP = append([]float64{}, proj.lambda[j]...)
+		t.SP = []float64{}
+		if !b.Keep {
+			t.SP = append(t.SP, proj.lambda[j]...)
+		}
 		for _, inf := range proj.atInfinity[j] {
 			t.AtInfinity = t.AtInfinity || inf
 		}
@@ -325,6 +340,9 @@ func (c *constrained) term(j int, b Block, sumW float64, beta, alpha []float64) 
 		Columns: c.start[j+1] - c.start[j],
 		Beta:    beta[lo:hi:hi], Alpha: alpha[lo:hi:hi], term: b.Term,
 	}
+	if b.Keep {
+		t.Columns = 0
+	}
 	if enc, ok := b.Term.(json.Marshaler); ok {
 		spec, err := enc.MarshalJSON()
 		if err != nil {
@@ -395,12 +413,18 @@ func (c *constrained) orthogonality(sumW float64, alpha []float64, p *penalty.Pr
 	return worst
 }
 
-// columnName names constrained column i by its term: x1, s(x2).3, dow[tue].
-func (c *constrained) columnName(i int) string {
+// blockOf is the block of constrained column i.
+func (c *constrained) blockOf(i int) int {
 	j := 0
 	for c.start[j+1] <= i {
 		j++
 	}
+	return j
+}
+
+// columnName names constrained column i by its term: x1, s(x2).3, dow[tue].
+func (c *constrained) columnName(i int) string {
+	j := c.blockOf(i)
 	t, at := c.blocks[j].Term, i-c.start[j]
 	if l, ok := t.(interface{ Levels() []string }); ok {
 		if c.blocks[j].Constraint == Treatment {
