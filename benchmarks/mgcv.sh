@@ -2,7 +2,7 @@
 # mgcv.sh [NAME ...]: real data side by side with mgcv, as Markdown on stdout; all
 # models, or those of benchmarks/mgcv/real.R that are named. Needs R with mgcv and
 # jsonlite (RSCRIPT) and the data sets in ../shared (PHO_SHARED); without them it says
-# so and does nothing. Takes ten minutes and 4 GB, most of them mgcv's.
+# so and does nothing. Takes a few minutes and several GB, most of them mgcv's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off

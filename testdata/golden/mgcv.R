@@ -1,6 +1,6 @@
 # Golden files of penalised additive models from mgcv.
 #
-#   Rscript mgcv.R OUTDIR          (make golden)
+#   Rscript testdata/golden/mgcv.R [OUTDIR]      (from the module root; make golden)
 #
 # Needs R with mgcv and jsonlite (Debian: r-cran-mgcv r-cran-jsonlite). The
 # schema of what it writes is in README.md next to this file. Data are rounded to
@@ -8,8 +8,8 @@
 suppressPackageStartupMessages({ library(mgcv); library(jsonlite) })
 
 args <- commandArgs(trailingOnly = TRUE)
-if (length(args) != 1) stop("usage: Rscript mgcv.R OUTDIR")
-out <- args[1]
+if (length(args) > 1) stop("usage: Rscript mgcv.R [OUTDIR]")
+out <- if (length(args) == 1) args[1] else "testdata/golden/mgcv"
 dir.create(out, showWarnings = FALSE, recursive = TRUE)
 seed <- 20230723
 provenance <- list(R = R.version.string, mgcv = as.character(packageVersion("mgcv")),
