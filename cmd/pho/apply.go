@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/report"
 )
@@ -80,7 +80,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		applier = applier.WithErrors()
 	}
 	o.Factors = ref.Factors
-	src, err := data.OpenCSV(paths, o)
+	src, err := files.Open(paths, o)
 	if err != nil {
 		return err
 	}

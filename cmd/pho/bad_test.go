@@ -109,7 +109,7 @@ func TestBadData(t *testing.T) {
 		{name: "text among numbers", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(8, 0, "high")}, want: `onnx: column "x0" holds text and cannot feed input "x", which takes numbers`},
 		{name: "duplicate header", args: "TEMP/a.csv", files: map[string]string{"a.csv": strings.Replace(good, "x3", "x1", 1)}, want: `data: "TEMP/a.csv", line 1 (header): columns 2 and 4 are both named "x1"; rename one`},
 		{name: "truncated gzip", args: "TEMP/a.csv.gz", files: map[string]string{"a.csv.gz": zipped(good)[:300]}, want: `data: reading "TEMP/a.csv.gz" after row 2: the gzip data is cut off or damaged (unexpected EOF): fetch or compress the file again`},
-		{name: "binary", args: "TEMP/a.csv", files: map[string]string{"a.csv": "PAR1\x00\x01\n"}, want: `data: "TEMP/a.csv", line 1 (header): the name "PAR1\x00\x01" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
+		{name: "binary", args: "TEMP/a.csv", files: map[string]string{"a.csv": "PK1\x00\x01\n"}, want: `data: "TEMP/a.csv", line 1 (header): the name "PK1\x00\x01" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
 		{name: "unknown column in formula", more: []string{"--formula", "y ~ x1 + s(age)"}, want: `--formula: formula, character 12: there is no column "age"; the columns are "x0", "x1", "x2", "x3", "x4", "w", "y", "n", "o", "g", ... (11 in all)
   y ~ x1 + s(age)
              ^`},

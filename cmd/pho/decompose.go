@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/penalty"
 )
@@ -85,7 +85,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
-	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv")
+	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.BoolVar(&d.cache, "cache", false, "keep the network's outputs in memory instead of running it twice")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
@@ -110,7 +110,7 @@ func (d *decomposeFlags) run(ctx context.Context, s streams, further []string) (
 
 func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, further []string) (*decompose.Result, error) {
 	started := time.Now()
-	o, csv, err := d.options(s)
+	o, reading, err := d.options(s)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	src, err := data.OpenCSV(paths, csv)
+	src, err := files.Open(paths, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 
 	o.Progress = log.report
-	r, err := decomposeInto(ctx, dir, m, src, o, d.seed)
+	r, err := decomposeInto(ctx, dir, m, src, o, d.seed, d.contributions == "parquet")
 	log.end()
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 
 // options turns flags into options and reports wrong usage, as far as it can be
 // told before any file is read.
-func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOptions, error) {
+func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options, error) {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if d.model == "" {
@@ -195,7 +195,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 	if d.out == "" {
 		fault("--out is missing: name the result directory")
 	}
-	csv, err := d.data.options(s)
+	reading, err := d.data.options(s)
 	faults = append(faults, err)
 	for _, input := range d.inputs {
 		if name, list, _ := strings.Cut(input, "="); strings.HasPrefix(list, "@") {
@@ -220,8 +220,8 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 	if o.Method != "" && o.Method != decompose.PHO && o.Method != decompose.PHOGAM {
 		fault("--method %q: it is pho or phogam", d.method)
 	}
-	if d.contributions != "csv" {
-		fault("--contributions %q: in this version it is csv", d.contributions)
+	if d.contributions != "csv" && d.contributions != "parquet" {
+		fault("--contributions %q: it is csv or parquet", d.contributions)
 	}
 	if d.workers < 0 {
 		fault("--workers %d is negative", d.workers)
@@ -260,7 +260,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *data.CSVOption
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, usageError{err}
 	}
-	return o, csv, nil
+	return o, reading, nil
 }
 
 // termNumbers reads 's(x2)=0.3' or 'te(a,b)=0.3,1.2'.

@@ -16,14 +16,19 @@ const (
 	fileDecomposition = "decomposition.json"
 	fileMoments       = "moments.bin"
 	fileContributions = "contributions.csv"
+	fileParquet       = "contributions.parquet" // in its place, if asked for
 	fileEffects       = "effects.csv"
 	fileReport        = "report.html"
 	fileRun           = "run.json"
 )
 
-func resultFiles() []string {
-	return []string{fileDecomposition, fileMoments, fileContributions, fileEffects, fileReport, fileRun}
+func resultFiles() dirFiles {
+	return dirFiles{fileDecomposition, fileMoments, fileContributions, fileParquet, fileEffects, fileReport, fileRun}
 }
+
+// dirFiles are the files of one kind of result directory. The first is in every
+// one of them.
+type dirFiles []string
 
 // tempMark is in the names of unfinished files and directories.
 const tempMark = ".pho-"
@@ -32,17 +37,21 @@ const tempMark = ".pho-"
 // target that takes its place in one rename when everything is written.
 type resultDir struct {
 	target, temp string
+	files        dirFiles
 	made         string // the topmost parent that did not exist before; "" if all did
 }
 
-// newResultDir checks that target may be replaced and makes the sibling.
-func newResultDir(target string) (*resultDir, error) {
-	d := &resultDir{}
+// newResultDir is for what decompose writes.
+func newResultDir(target string) (*resultDir, error) { return newDirOf(resultFiles(), target) }
+
+// newDirOf checks that target may be replaced and makes the sibling.
+func newDirOf(files dirFiles, target string) (*resultDir, error) {
+	d := &resultDir{files: files}
 	var err error
 	if d.target, err = resolve(target); err != nil {
 		return nil, fmt.Errorf("--out %q: %w", target, err)
 	}
-	if _, err := replaceable(d.target); err != nil {
+	if _, err := d.files.replaceable(d.target); err != nil {
 		return nil, err
 	}
 	if err := d.makeParent(); err != nil {
@@ -73,7 +82,7 @@ func resolve(target string) (string, error) {
 
 // replaceable reports whether target exists, and an error unless it is absent,
 // empty, or an earlier result without foreign files.
-func replaceable(target string) (exists bool, err error) {
+func (files dirFiles) replaceable(target string) (exists bool, err error) {
 	entries, err := os.ReadDir(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -86,20 +95,20 @@ func replaceable(target string) (exists bool, err error) {
 	}
 	earlier := false
 	for _, e := range entries {
-		earlier = earlier || e.Name() == fileDecomposition
-		if !ours(e) {
+		earlier = earlier || e.Name() == files[0]
+		if !files.have(e) {
 			return false, fmt.Errorf("--out %q holds %q, which is not part of a result: give an empty or a new directory", target, e.Name())
 		}
 	}
 	if len(entries) > 0 && !earlier {
-		return false, fmt.Errorf("--out %q is neither empty nor a result (it has no %s): give an empty or a new directory", target, fileDecomposition)
+		return false, fmt.Errorf("--out %q is neither empty nor a result (it has no %s): give an empty or a new directory", target, files[0])
 	}
 	return true, nil
 }
 
-// ours reports whether an entry of a result directory is part of a result, or
+// have reports whether an entry of a result directory is part of a result, or
 // what an interrupted report left of one.
-func ours(e fs.DirEntry) bool {
+func (files dirFiles) have(e fs.DirEntry) bool {
 	if e.IsDir() {
 		return false
 	}
@@ -107,7 +116,7 @@ func ours(e fs.DirEntry) bool {
 	if unfinished {
 		name = strings.TrimPrefix(name, ".")
 	}
-	return slices.Contains(resultFiles(), name)
+	return slices.Contains(files, name)
 }
 
 // makeParent makes the target's parents and remembers the topmost new one.
@@ -126,7 +135,7 @@ func (d *resultDir) path(name string) string { return filepath.Join(d.temp, name
 
 // commit puts the new directory in the target's place.
 func (d *resultDir) commit() error {
-	exists, err := replaceable(d.target) // again: hours may have passed
+	exists, err := d.files.replaceable(d.target) // again: hours may have passed
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
 )
 
 // dataFlags say how to read the rows.
@@ -20,7 +20,7 @@ type dataFlags struct {
 }
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: .csv or .csv.gz, a quoted glob, or - for standard input; repeatable, and further files may follow the flags")
+	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", ",", "`CHAR` between the cells of CSV files; tab for tabs")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
 	f.IntVar(&d.batch, "batch-size", 0, "`ROWS` read at a time (default 4096; results do not depend on it)")
@@ -31,8 +31,8 @@ func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 }
 
 // options turns flags into options and reports wrong usage.
-func (d *dataFlags) options(s streams) (*data.CSVOptions, error) {
-	o := &data.CSVOptions{Factors: d.factors, BatchRows: d.batch, Stdin: s.in}
+func (d *dataFlags) options(s streams) (*files.Options, error) {
+	o := &files.Options{Factors: d.factors, BatchRows: d.batch, Stdin: s.in}
 	switch delimiter := []rune(d.delimiter); {
 	case d.delimiter == "tab" || d.delimiter == `\t`:
 		o.Delimiter = '\t'
@@ -52,22 +52,12 @@ func (d *dataFlags) options(s streams) (*data.CSVOptions, error) {
 		return nil, usagef("--batch-size %d is negative", d.batch)
 	}
 	if len(d.paths) == 0 {
-		return nil, usagef("--data is missing: name a CSV file, or - for standard input")
+		return nil, usagef("--data is missing: name a file, or - for standard input")
 	}
 	return o, nil
 }
 
 // files expands what --data and the arguments after the flags name.
 func (d *dataFlags) files(further []string) ([]string, error) {
-	paths, err := data.Expand(slices.Concat(d.paths, further))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range paths {
-		switch ext := strings.ToLower(filepath.Ext(path)); ext {
-		case ".parquet", ".arrow", ".feather", ".npy", ".npz":
-			return nil, usagef("--data %q: %s files cannot be read in this version; .csv and .csv.gz can", path, ext)
-		}
-	}
-	return paths, nil
+	return data.Expand(slices.Concat(d.paths, further))
 }

@@ -12,14 +12,13 @@ import (
 // there is instead.
 func TestUsage(t *testing.T) {
 	const (
-		all      = "there are apply, decompose, demo, inspect, report"
+		all      = "there are apply, decompose, demo, inspect, report, train"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
 		flagList = "--batch-size, --cache, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
 		{args: "pho aply", want: `unknown command "aply"; did you mean apply? (` + all + `)`},
-		{args: "pho train --data DATA --deep x0", want: `train: pho does not train networks in this version; it opens networks that other tools trained and wrote as ONNX (` + all + `)`},
 		{args: "pho --verbose", want: `unknown flag --verbose (pho has --version)`},
 		{args: "pho inspect", want: `MODEL.onnx is missing`},
 		{args: "pho inspect NET DATA", want: `unexpected argument "DATA"`},
@@ -32,8 +31,8 @@ func TestUsage(t *testing.T) {
 		{args: "pho demo --out", want: `--out is given without a value`},
 		{args: "pho apply --out -", want: `--decomposition is missing: name the directory that decompose wrote`},
 		{args: "pho apply --decomposition TEMP/earlier", want: `--out is missing: name a CSV file, or - for standard output`},
-		{args: "pho apply --decomposition TEMP/earlier --out -", want: `--data is missing: name a CSV file, or - for standard input`},
-		{args: "pho decompose", want: "--model is missing: name an ONNX file\n--out is missing: name the result directory\n--data is missing: name a CSV file, or - for standard input"},
+		{args: "pho apply --decomposition TEMP/earlier --out -", want: `--data is missing: name a file, or - for standard input`},
+		{args: "pho decompose", want: "--model is missing: name an ONNX file\n--out is missing: name the result directory\n--data is missing: name a file, or - for standard input"},
 		{args: decomp + "--outt x", want: `unknown flag --outt; did you mean --out? (pho decompose has ` + flagList + `)`},
 		{args: decomp + "-q", want: `unknown flag -q; flags are written with two dashes, and data files as ./-name`},
 		{args: decomp + "--df s(x)=5,6", want: `--df "s(x)=5,6": a term has one number of degrees of freedom`},
@@ -42,7 +41,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
 		{args: decomp + "--export-onnx", want: `unknown flag --export-onnx: the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report`},
-		{args: decomp + "--contributions parquet", want: `--contributions "parquet": in this version it is csv`},
+		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
 		{args: decomp + "--na skip --batch-size -1", want: `--na "skip": it is error or drop`},
 		{args: decomp + "--batch-size -1", want: `--batch-size -1 is negative`},
@@ -60,9 +59,6 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--family beta --response y", want: `--family: unknown family "beta" (known: gaussian, binomial, poisson)`},
 		{args: decomp + "--response y --formula n~x1", want: `the response is "y" and, in the formula "n~x1", "n": name one`},
 		{args: decomp + "--input x=@rows.npy", want: `--input "x=@rows.npy": tensors from files cannot be read in this version; bind columns: x=column,...`},
-		{args: decomp + "rows.parquet", want: `--data "rows.parquet": .parquet files cannot be read in this version; .csv and .csv.gz can`},
-		{args: decomp + "a.feather", want: `--data "a.feather": .feather files cannot be read in this version; .csv and .csv.gz can`},
-		{args: decomp + "a.npz", want: `--data "a.npz": .npz files cannot be read in this version; .csv and .csv.gz can`},
 		{args: decomp + "--formula", more: []string{"~ x0 + s(x1, bs=\"ps\""}, want: "--formula: formula, character 21: expected \",\" or \")\" in s(...), found the end of the formula\n  ~ x0 + s(x1, bs=\"ps\"\n                      ^"},
 		{args: decomp + "--formula", more: []string{"~ x0 ++ x1"}, want: "--formula: formula, character 7: expected a term, found \"+\"\n  ~ x0 ++ x1\n        ^"},
 		{args: decomp + "--formula", more: []string{"~ q(x1)"}, want: "--formula: formula, character 3: unknown function \"q\"; the functions are factor, s, te, ti, t2\n  ~ q(x1)\n    ^"},

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/diagnostics"
 	"github.com/pho-go/pho/importance"
@@ -16,13 +16,21 @@ import (
 )
 
 // decomposeInto runs the passes, writing contributions as they come.
-func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src *data.CSV, o *decompose.Options, seed uint64) (*decompose.Result, error) {
-	file, err := os.Create(dir.path(fileContributions))
+func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, parquet bool) (*decompose.Result, error) {
+	name := fileContributions
+	if parquet {
+		name = fileParquet
+	}
+	file, err := os.Create(dir.path(name))
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be written: %w", fileContributions, reason(err))
+		return nil, fmt.Errorf("%s cannot be written: %w", name, reason(err))
 	}
 	defer file.Close()
-	o.Visitors = []decompose.Visitor{report.NewContributions(file, totalRows(src)), importance.New(o.Family), diagnostics.NewKCheck(seed)}
+	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src))
+	if parquet {
+		contributions = newParquetContributions(file, totalRows(src))
+	}
+	o.Visitors = []decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed)}
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err
@@ -32,12 +40,12 @@ func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src *
 
 // totalRows tells, after a pass, how many rows the data have, those left out for
 // missing cells included.
-func totalRows(src *data.CSV) func() int64 {
+func totalRows(src files.Source) func() int64 {
 	return func() int64 { total, _ := src.Rows(); return total }
 }
 
 // droppedNote says how many rows were left out for missing cells, if any.
-func droppedNote(src *data.CSV) string {
+func droppedNote(src files.Source) string {
 	total, dropped := src.Rows()
 	if dropped == 0 {
 		return ""
@@ -46,7 +54,7 @@ func droppedNote(src *data.CSV) string {
 }
 
 // rowDiagnostics counts where rows went.
-func rowDiagnostics(src *data.CSV, used int64) (json.RawMessage, error) {
+func rowDiagnostics(src files.Source, used int64) (json.RawMessage, error) {
 	total, dropped := src.Rows()
 	return json.Marshal(map[string]any{"rows": map[string]int64{
 		"read": total, "with_missing_cells": dropped, "without_weight": total - dropped - used, "used": used,
