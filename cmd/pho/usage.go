@@ -17,8 +17,6 @@ func later(flag string) string {
 	switch flag {
 	case "export-onnx":
 		return "the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report"
-	case "deep", "kind", "orthogonalize":
-		return "pho does not train networks in this version"
 	}
 	return ""
 }
@@ -32,9 +30,6 @@ func unknownCommand(root *cobra.Command, name string) error {
 		}
 	}
 	there := "there are " + strings.Join(names, ", ")
-	if name == "train" {
-		return usagef("train: pho does not train networks in this version; it opens networks that other tools trained and wrote as ONNX (%s)", there)
-	}
 	if near := nearest(name, names); near != "" {
 		return usagef("unknown command %q; did you mean %s? (%s)", name, near, there)
 	}

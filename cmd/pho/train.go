@@ -1,0 +1,330 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/adapters/native"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/family"
+)
+
+// Files of a directory that train writes.
+const (
+	fileTraining = "training.json"
+	fileNetwork  = "model.onnx"
+)
+
+// trainFlags are the flags of pho train.
+type trainFlags struct {
+	out, log               string
+	formulas               []string
+	kind, family           string
+	deep, features         []string
+	hidden                 []int
+	response               string
+	weights, offset        string
+	orthogonalize          string
+	epochs, batch          int
+	patience               int
+	rate, validation, drop float64
+	checkpoint             string
+	resume, single         bool
+	workers                int
+	seed                   uint64
+	data                   dataFlags
+}
+
+func newTrain(s streams) *cobra.Command {
+	var d trainFlags
+	cmd := &cobra.Command{
+		Use:   "train --data FILE... --formula 'y ~ ...' --deep col,col,... --out DIR",
+		Short: "Train a semi-structured network, a neural additive model or an additive model",
+		Long: `Train a network on the rows of the data and write it to DIR as model.onnx, next to
+training.json, which tells how training went. The formula's terms are its structured
+part, the columns of --deep enter a multilayer perceptron beside it, those of
+--features a network each. 'pho decompose --model DIR/model.onnx' opens it.
+
+ONNX networks take numbers: columns of text have to be coded as numbers, and named by
+--factor. Smooths are saved if they are of one column, not cyclic and without by.`,
+		Example: `  pho train --data rows.csv --formula 'y ~ x1 + s(x2, bs="ps")' --deep x1,x2,x3 --out trained
+  pho train --data rows.csv --kind nam --response y --features x1,x2,x3 --out trained
+  pho train --data rows.csv --kind gam --formula 'y ~ s(x1) + s(x2)' --out trained
+  pho train --data rows.csv --formula 'mu = y ~ x1' --formula 'sigma = ~ x2' --deep x1,x2 --out trained`,
+		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), s, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&d.data.paths, "data", nil, "data `FILE`: .csv or .csv.gz, a quoted glob, or - for standard input; repeatable, and further files may follow the flags")
+	f.StringVar(&d.out, "out", "", "`DIR` to write: absent, empty, or of an earlier training, which is replaced")
+	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as 'y ~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
+	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
+	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each")
+	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
+	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: gaussian, binomial or poisson")
+	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
+	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
+	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor")
+	d.data.addFactors(f)
+	f.IntSliceVar(&d.hidden, "hidden", nil, "`WIDTHS` of the deep part's hidden layers (default 64,32)")
+	f.Float64Var(&d.drop, "dropout", 0, "share of the deep part's hidden units that each step leaves out")
+	f.StringVar(&d.orthogonalize, "orthogonalize", "", "online: project the deep part in every batch, for comparison (its faults: see the documentation)")
+	f.IntVar(&d.epochs, "epochs", 500, "most passes over the rows")
+	f.IntVar(&d.batch, "batch-size", 256, "`ROWS` of a step")
+	f.Float64Var(&d.rate, "learning-rate", 0.003, "learning rate of Adam")
+	f.Float64Var(&d.validation, "validation", 0.2, "share of the rows that decide when to stop; 0 for none")
+	f.IntVar(&d.patience, "patience", 25, "`EPOCHS` without improvement after which training stops")
+	f.Uint64Var(&d.seed, "seed", 0, "seed of the start, the order of rows and the split")
+	f.BoolVar(&d.single, "single", false, "train in float32")
+	f.StringVar(&d.checkpoint, "checkpoint", "", "`FILE` to save the state of training to every 10 epochs")
+	f.BoolVar(&d.resume, "resume", false, "go on from the checkpoint, if there is one")
+	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
+	f.StringVar(&d.data.delimiter, "delimiter", ",", "`CHAR` between the cells of CSV files; tab for tabs")
+	f.StringVar(&d.data.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
+	f.StringVar(&d.log, "log", "", "json: progress and errors as lines of JSON")
+	return cmd
+}
+
+func (d *trainFlags) run(ctx context.Context, s streams, further []string) error {
+	log, err := newProgress(s.err, d.log)
+	if err != nil {
+		return err
+	}
+	if err := d.work(ctx, s, log, further); err != nil {
+		return log.fail(err, status(ctx, err))
+	}
+	return nil
+}
+
+func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further []string) error {
+	if d.out == "" {
+		return usagef("--out is missing: name the directory to write")
+	}
+	cfg, err := d.config()
+	if err != nil {
+		return err
+	}
+	reading, err := d.data.options(s)
+	if err != nil {
+		return err
+	}
+	paths, err := d.data.files(further)
+	if err != nil {
+		return err
+	}
+	dir, err := newDirOf(dirFiles{fileTraining, fileNetwork}, d.out)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	src, err := files.Open(paths, reading)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := d.trial(ctx, cfg, src); err != nil {
+		return err
+	}
+	cfg.Training.Progress = log.epoch
+	m, fit, err := native.Train(ctx, cfg, src)
+	log.end()
+	if err != nil {
+		return err
+	}
+	if err := writeFile(dir.path(fileNetwork), func(f *os.File) error { return m.WriteONNX(f, nil) }); err != nil {
+		return err
+	}
+	if err := writeFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, m, fit) }); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := dir.commit(); err != nil {
+		return err
+	}
+	log.trained(fit, filepath.Join(d.out, fileNetwork))
+	return nil
+}
+
+// trial trains for one epoch and saves to nowhere, so that a network that cannot
+// be saved is told before hours of training.
+func (d *trainFlags) trial(ctx context.Context, cfg native.Config, src data.Source) error {
+	cfg.Training.Epochs, cfg.Training.Checkpoint, cfg.Training.Resume = 1, "", false
+	m, _, err := native.Train(ctx, cfg, src)
+	if err != nil {
+		return err
+	}
+	return m.WriteONNX(io.Discard, nil)
+}
+
+// config turns flags into the configuration and reports wrong usage.
+func (d *trainFlags) config() (native.Config, error) {
+	c := native.Config{
+		Kind: native.Kind(d.kind), Response: d.response, Weights: d.weights, Offset: d.offset,
+		Structured: native.Structured{Formulas: d.formulas, Factors: d.data.factors},
+		Deep:       native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
+		Features:   native.Features{Columns: d.features},
+		Training: native.Training{
+			Epochs: d.epochs, BatchSize: d.batch, LearningRate: d.rate, ValidationShare: d.validation, Patience: d.patience,
+			Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
+		},
+	}
+	predictors := 1
+	for _, text := range d.formulas {
+		f, err := basis.Parse(text, nil)
+		if err != nil {
+			return c, usageError{fmt.Errorf("--formula: %w", err)}
+		}
+		if f.Predictor == "sigma" {
+			predictors = 2
+		}
+	}
+	parsed, err := family.Parse(d.family, make([]string, predictors))
+	if err != nil {
+		return c, usagef("--family: %w", err)
+	}
+	var ok bool
+	if c.Family, ok = parsed.(family.Differentiable); !ok {
+		return c, usagef("--family %s: networks are trained for gaussian, binomial and poisson", d.family)
+	}
+	if !slices.Contains([]native.Kind{native.SSN, native.NAM, native.GAM, native.MLP}, c.Kind) {
+		return c, usagef("--kind %q: it is ssn, nam, gam or mlp", d.kind)
+	}
+	if c.Kind == native.NAM && len(c.Features.Columns) == 0 {
+		c.Features.Columns, c.Deep.Columns = c.Deep.Columns, nil // one network each is what a nam is
+	}
+	for _, name := range d.data.factors {
+		if slices.Contains(c.Deep.Columns, name) {
+			c.Deep.Factors = append(c.Deep.Factors, name)
+		}
+	}
+	switch d.orthogonalize {
+	case "":
+	case "online":
+		c.Deep.Orthogonalize, c.Deep.Separate = true, predictors > 1
+	default:
+		return c, usagef("--orthogonalize %q: it is online or left out; what is done after training is pho decompose", d.orthogonalize)
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"epochs", d.epochs}, {"batch-size", d.batch}, {"patience", d.patience}} {
+		if n.value < 1 {
+			return c, usagef("--%s %d: it is a whole number from 1", n.flag, n.value)
+		}
+	}
+	if d.workers < 0 {
+		return c, usagef("--workers %d is negative", d.workers)
+	}
+	if !(d.rate > 0) || math.IsInf(d.rate, 1) {
+		return c, usagef("--learning-rate %g: it is a number > 0", d.rate)
+	}
+	switch {
+	case !(d.validation >= 0 && d.validation < 1):
+		return c, usagef("--validation %g: it is a share from 0 to less than 1", d.validation)
+	case d.validation == 0:
+		c.Training.ValidationShare = -1
+	}
+	if d.resume && d.checkpoint == "" {
+		return c, usagef("--resume needs --checkpoint FILE, where to go on from")
+	}
+	return c, nil
+}
+
+// writeTraining writes how training went: no time or host, so that equal work
+// gives equal bytes.
+func writeTraining(w io.Writer, m *native.Model, fit *native.Fit) error {
+	type epoch struct {
+		Epoch      int      `json:"epoch"`
+		Rate       float64  `json:"rate"`
+		Train      float64  `json:"train"`
+		Validation *float64 `json:"validation"`
+	}
+	type smooth struct {
+		Predictor string    `json:"predictor"`
+		Name      string    `json:"name"`
+		EDF       float64   `json:"edf"`
+		SP        []float64 `json:"sp"`
+	}
+	doc := struct {
+		Format     string   `json:"format"`
+		CreatedBy  string   `json:"created_by"`
+		Family     string   `json:"family"`
+		Predictors []string `json:"predictors"`
+		Status     string   `json:"status"`
+		Seed       uint64   `json:"seed"`
+		Rows       int      `json:"rows"`
+		Held       int      `json:"validation_rows"`
+		Best       int      `json:"best_epoch"`
+		Terms      []smooth `json:"terms"`
+		Epochs     []epoch  `json:"epochs"`
+	}{Format: "pho.training/1", CreatedBy: createdBy(), Family: m.Family().Name(), Predictors: m.Predictors(), Status: string(fit.Status),
+		Seed: fit.Seed, Rows: fit.Rows, Held: fit.Validation, Best: fit.Best, Terms: []smooth{}, Epochs: []epoch{}}
+	for k, r := range fit.Additive {
+		if r == nil {
+			continue
+		}
+		for _, t := range r.Predictors[0].Terms {
+			doc.Terms = append(doc.Terms, smooth{Predictor: doc.Predictors[k], Name: t.Name, EDF: t.EDF, SP: t.SP})
+		}
+	}
+	for _, e := range fit.Epochs {
+		row := epoch{Epoch: e.Epoch, Rate: e.Rate, Train: e.Train}
+		if !math.IsNaN(e.Validation) {
+			row.Validation = &e.Validation
+		}
+		doc.Epochs = append(doc.Epochs, row)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
+
+// epoch reports after each epoch.
+func (p *progress) epoch(at native.Progress) {
+	switch {
+	case p.json:
+		fields := map[string]any{"epoch": at.Epoch.Epoch, "of": at.Of, "train": at.Train, "best": at.Best, "seconds_left": math.Ceil(at.Left.Seconds())}
+		if !math.IsNaN(at.Validation) {
+			fields["validation"] = at.Validation
+		}
+		p.event("epoch", fields)
+	case p.terminal:
+		p.pass = "training" // so that end clears the line
+		line := "\r\x1b[Kepoch " + strconv.Itoa(at.Epoch.Epoch) + " of at most " + strconv.Itoa(at.Of) + fmt.Sprintf(": loss %.4g", at.Train)
+		if !math.IsNaN(at.Validation) {
+			line += fmt.Sprintf(", validation %.4g (best in epoch %d)", at.Validation, at.Best)
+		}
+		fmt.Fprintf(p.w, "%s, at most %.0f s left", line, math.Ceil(at.Left.Seconds()))
+	}
+}
+
+// trained tells how training ended and what is next.
+func (p *progress) trained(fit *native.Fit, path string) {
+	if p.json {
+		p.event("done", map[string]any{"status": fit.Status, "epochs": len(fit.Epochs), "best": fit.Best, "rows": fit.Rows, "model": path})
+		return
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d rows trained on, %d held out; %s", fit.Rows, fit.Validation, fit.Status)
+	if n := len(fit.Epochs); n > 0 {
+		fmt.Fprintf(&text, " after %d epochs, the best is %d", n, fit.Best)
+		if v := fit.Epochs[max(fit.Best, 1)-1].Validation; !math.IsNaN(v) {
+			fmt.Fprintf(&text, " (validation loss %.4g)", v)
+		}
+	}
+	fmt.Fprintf(p.w, "%s\nmodel: %s; open it with pho decompose --model %[2]s\n", text.String(), shown(path))
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// trainingRows writes four columns and a response that depends on them.
+func trainingRows(t *testing.T, path string) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	text.WriteString("x1,x2,x3,d,g,y,b\n")
+	for range 300 {
+		x1, x2, x3, d := 2*rng.Float64()-1, 2*rng.Float64()-1, 2*rng.Float64()-1, rng.IntN(3)
+		f := x1 + math.Sin(3*x2) + x2*x3 + 0.3*float64(d)
+		b := 0
+		if f+rng.NormFloat64() > 0 {
+			b = 1
+		}
+		fmt.Fprintf(&text, "%.6f,%.6f,%.6f,%d,%c,%.6f,%d\n", x1, x2, x3, d, 'a'+rune(d), 50+10*f+rng.NormFloat64(), b)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTrain: what train writes, decompose opens with the structure intact; the
+// same call gives the same bytes.
+func TestTrain(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	trainingRows(t, rows)
+	out := filepath.Join(dir, "trained")
+	brief := []string{"train", "--data", rows, "--out", out, "--epochs", "3", "--seed", "1"}
+	for name, c := range map[string]struct {
+		args []string
+		want []string // terms of the decomposition
+	}{
+		"ssn":    {[]string{"--formula", `y ~ x1 + s(x2, bs="ps", k=8)`, "--deep", "x1,x2,x3,d"}, []string{`"x1"`, `"f(x2)"`}},
+		"nam":    {[]string{"--kind", "nam", "--response", "y", "--features", "x1,x2", "--deep", "x1,x2,x3,d"}, []string{`"f(x1)"`, `"f(x2)"`}},
+		"gam":    {[]string{"--kind", "gam", "--formula", `y ~ x1 + x3 + s(x2)`}, []string{`"x1"`, `"x3"`, `"f(x2)"`}},
+		"factor": {[]string{"--formula", "b ~ d + x1", "--factor", "d", "--deep", "x1,x2,x3,d", "--family", "binomial"}, []string{`"f(d)"`, `"x1"`}},
+		"two":    {[]string{"--formula", "mu = y ~ x1", "--formula", "sigma = ~ x2", "--deep", "x1,x2,x3,d"}, []string{`"mu"`, `"sigma"`, `"x1"`, `"x2"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := done(t, append(brief, c.args...)...)
+			if !strings.Contains(o.err, "model: ") {
+				t.Errorf("stderr: %s", o.err)
+			}
+			first, err := os.ReadFile(filepath.Join(out, fileNetwork))
+			if err != nil {
+				t.Fatal(err)
+			}
+			done(t, append(brief, append(c.args, "--workers", "1")...)...)
+			again, err := os.ReadFile(filepath.Join(out, fileNetwork))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(first, again) {
+				t.Error("the same call wrote another network")
+			}
+			result := filepath.Join(t.TempDir(), "result")
+			done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--out", result)
+			doc, err := os.ReadFile(filepath.Join(result, fileDecomposition))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(doc), `"name": `+want) {
+					t.Errorf("the decomposition has no %s", want)
+				}
+			}
+		})
+	}
+}
+
+func TestTrainRefuses(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	trainingRows(t, rows)
+	foreign := filepath.Join(dir, "foreign")
+	if err := os.Mkdir(foreign, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(foreign, "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"--data", rows}, exitUsage, "--out is missing"},
+		{[]string{"--data", rows, "--out", foreign, "--kind", "mlp", "--response", "y", "--deep", "x1"}, exitFailed, `holds "notes.txt"`},
+		{[]string{"--data", rows, "--out", out, "--kind", "tree"}, exitUsage, `--kind "tree": it is ssn, nam, gam or mlp`},
+		{[]string{"--data", rows, "--out", out, "--family", "cauchy"}, exitUsage, `--family: unknown family "cauchy"`},
+		{[]string{"--data", rows, "--out", out, "--formula", "y ~ x1", "--deep", "x9"}, exitFailed, `no column "x9"`},
+		{[]string{"--data", rows, "--out", out, "--formula", "y ~ g", "--deep", "x1"}, exitFailed, `column "g" holds text (level "a")`},
+		{[]string{"--data", rows, "--out", out, "--formula", "y ~ x1", "--deep", "x1", "--family", "poisson"}, exitFailed, "family poisson: response"},
+		{[]string{"--data", rows, "--out", out, "--formula", "y ~ x1", "--epochs", "0"}, exitUsage, "--epochs 0: it is a whole number from 1"},
+		{[]string{"--data", rows, "--out", out, "--formula", "y ~ x1", "--resume"}, exitUsage, "--resume needs --checkpoint"},
+	} {
+		o := call(t, append([]string{"train"}, c.args...)...)
+		if o.status != c.status || !strings.Contains(o.err, c.want) {
+			t.Errorf("%q: status %d, %s\nwant %d, %s", c.args, o.status, o.err, c.status, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%q left %s", c.args, out)
+		}
+	}
+}
