@@ -61,6 +61,7 @@ func newModel[T kernel.Float](j *job, trained *network[T]) *Model {
 		}
 		for _, t := range m.net.towers {
 			t.scaleHead(k, scale)
+			t.settle()
 		}
 		m.net.intercept.Value[k] = shift + scale*m.net.intercept.Value[k]
 		blocks, means := j.parts[k].raw(coef)
@@ -88,6 +89,16 @@ func (t *tower[T]) scaleHead(k int, f float64) {
 		}
 	}
 	t.head.W.Version++
+}
+
+// settle prepares what the layers would else compute in the first forward pass:
+// replicas in other goroutines then only read.
+func (t *tower[T]) settle() {
+	for _, l := range t.chain.Layers {
+		if e, ok := l.(*nn.ExU[T]); ok {
+			e.Effective()
+		}
+	}
 }
 
 // addLearned appends the feature networks: one Tap serves all predictors.
