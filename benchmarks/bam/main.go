@@ -1,0 +1,175 @@
+// Command bam times PHOGAM with REML on the paper's ten functions, from zeta in
+// memory, next to mgcv's bam: see benchmarks/bam.sh.
+//
+//	bam -write FILE -rows N   writes the data as rows of little endian float64 columns x0..x9, z
+//	bam -rows N -k 20         fits and prints seconds, score, edf and term values
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// values is the number of rows whose term values are printed.
+const values = 50
+
+func main() {
+	rows := flag.Int("rows", 1_000_000, "rows")
+	out := flag.String("write", "", "file to write the data to")
+	bs := flag.String("bs", "ps", "basis")
+	k := flag.Int("k", 20, "its dimension")
+	flag.Parse()
+	columns := simulate(*rows)
+	var err error
+	if *out != "" {
+		err = write(*out, columns)
+	} else {
+		err = fit(columns, *bs, *k)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// simulate draws x0..x9 and z, the sum of the paper's ten functions and noise.
+func simulate(rows int) [][]float64 {
+	f := []func(float64) float64{
+		func(x float64) float64 { return math.Cos(5 * x) },
+		func(x float64) float64 { return math.Tanh(3 * x) },
+		func(x float64) float64 { return -x * x * x },
+		func(x float64) float64 { return -3 * x * math.Cos(3*x-2) },
+		func(x float64) float64 { return math.Exp(0.5*x) - 1 },
+		func(x float64) float64 { return x * x },
+		func(x float64) float64 { return math.Sin(x) * math.Cos(x) },
+		func(x float64) float64 { return math.Sqrt(math.Abs(x)) },
+		func(x float64) float64 { return math.Exp(-x*x/2)/math.Sqrt(2*math.Pi) - 1.0/8 },
+		func(x float64) float64 { return -x * math.Tanh(3*x) * math.Sin(4*x) },
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	columns := make([][]float64, len(f)+1)
+	for j := range columns {
+		columns[j] = make([]float64, rows)
+	}
+	for i := range rows {
+		z := random.NormFloat64()
+		for j := range f {
+			x := random.NormFloat64()
+			columns[j][i] = x
+			z += f[j](x)
+		}
+		columns[len(f)][i] = z
+	}
+	return columns
+}
+
+func write(path string, columns [][]float64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	for _, c := range columns {
+		if err := binary.Write(w, binary.LittleEndian, c); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// zeta is a deep predictor that is a column: nothing is left to the network.
+type zeta struct{}
+
+func (zeta) Predictors() []string         { return []string{"eta"} }
+func (zeta) Columns() []string            { return []string{"z"} }
+func (zeta) Intercept(int) float64        { return 0 }
+func (zeta) Blocks(int) []decompose.Block { return nil }
+func (zeta) Taps() map[string]int         { return nil }
+func (zeta) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	z, err := b.Numeric("z")
+	if err != nil {
+		return err
+	}
+	dst.Zeta.SetCol(0, z)
+	dst.Eta.SetCol(0, z)
+	return nil
+}
+
+func fit(columns [][]float64, bs string, k int) error {
+	ctx := context.Background()
+	table := data.NewTable(len(columns[0]))
+	table.BatchRows = 65536
+	var terms []string
+	for j, c := range columns {
+		name := "z"
+		if j < len(columns)-1 {
+			name = fmt.Sprintf("x%d", j)
+			terms = append(terms, fmt.Sprintf("s(%s, bs=%q, k=%d)", name, bs, k))
+		}
+		if err := table.AddNumeric(name, c); err != nil {
+			return err
+		}
+	}
+	started := time.Now()
+	formula, err := basis.Parse("~ "+strings.Join(terms, " + "), nil)
+	if err != nil {
+		return err
+	}
+	if err := decompose.Scan(ctx, table, formula.Specs, nil); err != nil {
+		return err
+	}
+	blocks, err := decompose.Build(formula.Specs)
+	if err != nil {
+		return err
+	}
+	m, err := decompose.With(zeta{}, map[string][]decompose.Block{"": blocks})
+	if err != nil {
+		return err
+	}
+	scanned := time.Now()
+	stats, err := decompose.Accumulate(ctx, m, table, nil)
+	if err != nil {
+		return err
+	}
+	accumulated := time.Now()
+	r, err := decompose.Solve(m, stats, nil)
+	if err != nil {
+		return err
+	}
+	p := r.Predictors[0]
+	fmt.Printf("seconds %.3f scan %.3f moments %.3f solve %.3f score %.10g edf %.4f\n", time.Since(started).Seconds(),
+		scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), time.Since(accumulated).Seconds(), *p.Score, p.EDF)
+	a, err := r.Applier(m)
+	if err != nil {
+		return err
+	}
+	for b, err := range data.Rebatch(table.Batches(ctx, table.Schema().Names()), values) {
+		if err != nil {
+			return err
+		}
+		for j := range p.Terms {
+			e, err := a.Effect(ctx, 0, j, b)
+			if err != nil {
+				return err
+			}
+			fmt.Println(strings.Trim(fmt.Sprint(e.After), "[]"))
+		}
+		break
+	}
+	return nil
+}
