@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // What the backward pass and the optimisers need beyond a forward pass.
 
@@ -89,9 +92,19 @@ func addTransTiles[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb
 }
 
 // ReluGrad sets dx = dy where y, the output of Relu, is not 0, and 0 elsewhere. dx
-// may be dy. Without branches: which units are on is a coin toss to the processor.
+// may be dy.
 func ReluGrad[T Float](dx, dy, y []T) {
 	dx, dy = dx[:len(y)], dy[:len(y)]
+	if n := len(y) - len(y)%lanes[T](avx2); n > 0 && best() != plain {
+		runReluGrad(&loop[T]{dst: at(dx, 0), a: at(dy, 0), b: at(y, 0), n: uintptr(n)})
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+	}
+	reluGradPlain(dx, dy, y)
+}
+
+// reluGradPlain has no branches: which units are on is a coin toss to the
+// processor.
+func reluGradPlain[T Float](dx, dy, y []T) {
 	switch y := any(y).(type) {
 	case []float32:
 		dx, dy := any(dx).([]float32), any(dy).([]float32)
@@ -110,27 +123,44 @@ func ReluGrad[T Float](dx, dy, y []T) {
 	}
 }
 
+// adam is the argument of the assembly that takes a step of Adam on n numbers,
+// whole vectors of them. It knows the offsets of the fields.
+type adam[T Float] struct {
+	w, g, m, v unsafe.Pointer
+	n          uintptr
+	// c1 and c2 are 1 less beta1 and beta2, keep is 1 less decay.
+	beta1, c1, beta2, c2, keep, rate, eps, tiny T
+}
+
 // AdamStep is one step of Adam (Kingma and Ba 2015): moments m and v take the
 // gradient g, the values w move by rate m/(sqrt(v) + eps). The caller folds the
 // bias corrections into rate and eps. decay is AdamW's: w shrinks by it first.
 // Moments that no longer matter (below 1e-30) become 0: arithmetic on denormal
-// numbers is slow.
+// numbers is slow. No bit depends on where the slices are cut.
 func AdamStep[T Float](w, g, m, v []T, beta1, beta2, rate, eps, decay T) {
+	adamStep(best(), w, g, m, v, &adam[T]{beta1: beta1, c1: 1 - beta1, beta2: beta2, c2: 1 - beta2, keep: 1 - decay, rate: rate, eps: eps, tiny: 1e-30})
+}
+
+func adamStep[T Float](s isa, w, g, m, v []T, a *adam[T]) {
 	n := len(w)
 	g, m, v = g[:n], m[:n], v[:n]
-	const tiny = 1e-30
-	c1, c2, keep := 1-beta1, 1-beta2, 1-decay
+	if k := n - n%lanes[T](avx2); k > 0 && s != plain {
+		a.w, a.g, a.m, a.v, a.n = at(w, 0), at(g, 0), at(m, 0), at(v, 0), uintptr(k)
+		runAdam(a)
+		w, g, m, v = w[k:], g[k:], m[k:], v[k:]
+	}
 	for i, gi := range g {
-		mi := beta1*m[i] + c1*gi
-		vi := beta2*v[i] + c2*gi*gi
-		if mi < tiny && mi > -tiny {
+		// T(x*y) keeps the compiler from fusing, so that all paths round alike.
+		mi := T(a.beta1*m[i]) + T(a.c1*gi)
+		vi := T(a.beta2*v[i]) + T(T(a.c2*gi)*gi)
+		if mi < a.tiny && mi > -a.tiny {
 			mi = 0
 		}
-		if vi < tiny {
+		if vi < a.tiny {
 			vi = 0
 		}
 		m[i], v[i] = mi, vi
-		w[i] = keep*w[i] - rate*mi/(sqrt(vi)+eps)
+		w[i] = T(a.keep*w[i]) - T(T(a.rate*mi)/(sqrt(vi)+a.eps))
 	}
 }
 

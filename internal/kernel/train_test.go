@@ -85,6 +85,51 @@ func TestReluGrad(t *testing.T) {
 	}
 }
 
+// TestVectors: assembly and Go give the same bits, wherever slices are cut.
+func TestVectors(t *testing.T) {
+	testVectors[float64](t)
+	testVectors[float32](t)
+}
+
+func testVectors[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, n := range []int{0, 1, 7, 8, 9, 31, 64, 1003} {
+		g, y := normals[T](rng, n), normals[T](rng, n)
+		for i := range g {
+			switch rng.IntN(4) {
+			case 0:
+				g[i], y[i] = 0, 0
+			case 1:
+				g[i] = 1e-20
+			}
+		}
+		a := &adam[T]{beta1: 0.9, c1: 0.1, beta2: 0.999, c2: 0.001, keep: 0.99, rate: 0.01, eps: 1e-8, tiny: 1e-30}
+		start := normals[T](rng, n)
+		var want [][]T
+		for _, s := range []isa{plain, best()} {
+			got := [][]T{slices.Clone(start), make([]T, n), make([]T, n), make([]T, n)}
+			for range 3 {
+				h := n / 3
+				adamStep(s, got[0][:h], g, got[1], got[2], a)
+				adamStep(s, got[0][h:], g[h:], got[1][h:], got[2][h:], a)
+			}
+			if s == plain {
+				reluGradPlain(got[3], g, y)
+			} else {
+				ReluGrad(got[3], g, y)
+			}
+			if want == nil {
+				want = got
+			}
+			for k := range want {
+				if !slices.Equal(got[k], want[k]) {
+					t.Errorf("%T, n = %d, %v: result %d differs from plain", T(0), n, s, k)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkAdamStep32(b *testing.B) {
 	const n = 50000
 	w, g, m, v := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)

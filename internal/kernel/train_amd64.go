@@ -1,0 +1,33 @@
+//go:build amd64 && !purego
+
+package kernel
+
+//go:noescape
+func adamF64AVX2(a *adam[float64])
+
+//go:noescape
+func adamF32AVX2(a *adam[float32])
+
+//go:noescape
+func reluGradF64AVX2(l *loop[float64])
+
+//go:noescape
+func reluGradF32AVX2(l *loop[float32])
+
+func runAdam[T Float](a *adam[T]) {
+	switch a := any(a).(type) {
+	case *adam[float64]:
+		adamF64AVX2(a)
+	case *adam[float32]:
+		adamF32AVX2(a)
+	}
+}
+
+func runReluGrad[T Float](l *loop[T]) {
+	switch l := any(l).(type) {
+	case *loop[float64]:
+		reluGradF64AVX2(l)
+	case *loop[float32]:
+		reluGradF32AVX2(l)
+	}
+}
