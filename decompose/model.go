@@ -54,6 +54,7 @@ type Spec interface {
 	// NeedsScan is false when Build can be called at once.
 	NeedsScan() bool
 	Scan(b *data.Batch) error
+	// Build may run while other specs are built.
 	Build() ([]Block, error)
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/pho-go/pho/data"
 )
@@ -59,15 +62,22 @@ func scanOnce(ctx context.Context, src data.Source, specs []Spec, reads []string
 }
 
 // Build returns the blocks of specs that have been scanned, in order; all faults
-// are reported at once.
+// are reported at once. Specs are built concurrently: some take as long as an
+// eigendecomposition.
 func Build(specs []Spec) ([]Block, error) {
-	var blocks []Block
-	var faults []error
-	for _, s := range specs {
-		b, err := s.Build()
-		blocks, faults = append(blocks, b...), append(faults, err)
+	built := make([][]Block, len(specs))
+	faults := make([]error, len(specs))
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for i, s := range specs {
+		places <- struct{}{}
+		wait.Go(func() {
+			built[i], faults[i] = s.Build()
+			<-places
+		})
 	}
-	return blocks, errors.Join(faults...)
+	wait.Wait()
+	return slices.Concat(built...), errors.Join(faults...)
 }
 
 // With returns m with further structured blocks, by predictor name; the name ""
