@@ -1,0 +1,167 @@
+// Package nam analyses neural additive models (Agarwal et al. 2021), with or
+// without a deep part: eta = b + sum_j f_j(x_j) + zeta, where each f_j = Phi_j beta_j
+// has the last hidden layer of a network of its own as basis. Any decompose.Model
+// with learned terms is one, whoever trained it.
+//
+// PHO applied to such a model is PHONAM (Rügamer 2023, section on COVID-19). Two
+// different projections go by that name, and a result says which it is:
+//
+//   - Learned projects the deep part on the learned bases themselves. Their
+//     columns are correlated, strongly as a rule, and without a penalty the split
+//     between features is decided by what is next to nothing in the data (the
+//     paper's limitation). So each learned term has a ridge on its increment, in
+//     columns of standard deviation 1, chosen by REML like any smoothing parameter.
+//   - Spline leaves the learned curves as they are and projects the deep part on a
+//     spline of each feature, which is what the authors' published code does. A
+//     feature's curve is the sum of the two, see Shapes.
+package nam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// Variant is what the deep part of a neural additive model is projected on.
+type Variant string
+
+const (
+	// Learned is the projection on the learned bases, each with a ridge:
+	// alpha = (X'WX + sum_j lambda_j D_j^2)^-1 X'W zeta, D_j the columns' weighted
+	// standard deviations.
+	Learned Variant = "learned"
+	// Spline is the projection on a penalised spline of each learned term's features.
+	Spline Variant = "spline"
+)
+
+// Options of PHONAM. The zero value and nil are sensible.
+type Options struct {
+	// Decompose are the options of the projection; nil: REML, no weights.
+	Decompose *decompose.Options
+	// Basis of the splines: "tp" or any other bs of the formula language that
+	// takes numbers. "": tp.
+	Basis string
+	// K is the basis dimension of a spline of one feature before it is centred. 0: 10.
+	K int
+	// PairK is that of each margin of a pair's tensor product. 0: 5.
+	PairK int
+}
+
+func (o *Options) orDefault() Options {
+	var v Options
+	if o != nil {
+		v = *o
+	}
+	if v.Basis == "" {
+		v.Basis = "tp"
+	}
+	if v.K == 0 {
+		v.K = 10
+	}
+	if v.PairK == 0 {
+		v.PairK = 5
+	}
+	return v
+}
+
+// PHONAM decomposes the neural additive model m over all rows of src. It is
+// Prepare, then decompose.Decompose; Result.PHONAM names the variant. Without a
+// learned term, or with the method pho, it fails: then there is nothing to apply it
+// to, or no penalty to apply.
+func PHONAM(ctx context.Context, m decompose.Model, src data.Source, v Variant, o *Options) (*decompose.Result, error) {
+	prepared, notes, err := Prepare(ctx, m, src, v, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decompose.Decompose(ctx, prepared, src, o.orDefault().Decompose)
+	if err != nil {
+		return nil, err
+	}
+	r.PHONAM = string(v)
+	r.Warnings = append(append(r.Warnings, notes...), NearCopies(r)...)
+	return r, nil
+}
+
+// Prepare returns m with the blocks of variant v, for those who call
+// decompose.Decompose themselves, and notes for the reader of the result.
+//
+// Learned gives learned terms that have no penalty a ridge; all other blocks stay.
+// It does not read src, which may be nil.
+//
+// Spline keeps the learned terms as they are. A predictor that m brings further
+// terms for (of a formula: blocks without coefficients) is projected on those; for
+// any other predictor a spline is made for each feature of a learned term, and a
+// tensor product for each pair, and src is read where they need it. A linear term of
+// a feature that gets a spline is kept too, for a spline contains the line.
+func Prepare(ctx context.Context, m decompose.Model, src data.Source, v Variant, o *Options) (_ decompose.Model, notes []string, err error) {
+	opts := o.orDefault()
+	var faults []error
+	if v != Learned && v != Spline {
+		faults = append(faults, fmt.Errorf("nam: unknown variant %q of PHONAM: it is learned or spline", string(v)))
+	}
+	if opts.Decompose != nil && opts.Decompose.Method == decompose.PHO {
+		faults = append(faults, errors.New("nam: PHONAM is a penalised projection, method phogam: for pho on the learned bases use decompose.Decompose"))
+	}
+	if opts.K < 3 || opts.PairK < 3 {
+		faults = append(faults, fmt.Errorf("nam: splines of dimension %d and %d: 3 is the least", opts.K, opts.PairK))
+	}
+	if !hasLearned(m) {
+		faults = append(faults, errors.New("nam: the model has no learned term, so it is no neural additive model: "+
+			"see what was found in the network (pho inspect), or use a formula without PHONAM"))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, nil, err
+	}
+	if v == Learned {
+		return ridged(m), nil, nil
+	}
+	return splined(ctx, m, src, opts)
+}
+
+// NearCopies says, for the reader, which learned terms of r are nearly functions of
+// one another on the rows: 99 % of what the one does, the other could. A ridge then
+// bounds their curves, but how much each has is the penalty's choice, and REML's may
+// be to leave one of them alone. Kept terms are not concerned.
+func NearCopies(r *decompose.Result) []string {
+	var out []string
+	for _, d := range r.Predictors {
+		kind := map[string]decompose.Kind{}
+		for _, t := range d.Terms {
+			kind[t.Name] = t.Kind
+		}
+		said := map[[2]string]bool{}
+		for _, c := range d.Concurvity {
+			pair := [2]string{min(c.Term, c.With), max(c.Term, c.With)}
+			if kind[c.Term] != decompose.Learned || kind[c.With] != decompose.Learned || c.Observed < 0.99 || said[pair] {
+				continue
+			}
+			said[pair] = true
+			out = append(out, fmt.Sprintf("%s: %s and %s are nearly the same functions of the rows (concurvity %.4f): how much of the deep part each of them gets is the ridge's choice, only the sum is well determined",
+				d.Name, pair[0], pair[1], c.Observed))
+		}
+	}
+	return out
+}
+
+func hasLearned(m decompose.Model) bool {
+	for k := range m.Predictors() {
+		if slices.ContainsFunc(m.Blocks(k), learned) {
+			return true
+		}
+	}
+	return false
+}
+
+func learned(b decompose.Block) bool { return b.Term.Kind() == decompose.Learned }
+
+// rewritten is a model with other blocks.
+type rewritten struct {
+	decompose.Model
+	blocks [][]decompose.Block
+}
+
+func (r *rewritten) Blocks(k int) []decompose.Block { return slices.Clone(r.blocks[k]) }
