@@ -213,7 +213,7 @@ func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
 	}
 	var back, to mat.Dense
 	back.Mul(null, half) // n x r
-	to.Mul(bn, half)          // n x r; the map is I - back to'
+	to.Mul(bn, half)     // n x r; the map is I - back to'
 	move := mat.NewDense(n, n, nil)
 	move.Mul(&back, to.T())
 	for i := range n { // in the columns' own scale: D^-1 . D
