@@ -18,7 +18,7 @@ import (
 type fakeNAM struct {
 	features []string
 	units    int
-	scale    float64 // units are multiplied by this, and their coefficients divided
+	scale    float64 // unit l is multiplied by scale^l, and its coefficient divided
 	pairs    [][2]int
 	line     bool // x0 has a linear term too
 	deep     func(x []float64) float64
@@ -56,7 +56,7 @@ func (f *fakeNAM) Taps() map[string]int {
 func (f *fakeNAM) coef(t *decompose.Tap) []float64 {
 	c := make([]float64, t.Width)
 	for l := range c {
-		c[l] = math.Cos(float64(l)) / f.scale
+		c[l] = math.Cos(float64(l)) / math.Pow(f.scale, float64(l))
 	}
 	return c
 }
@@ -108,7 +108,7 @@ func (f *fakeNAM) Forward(ctx context.Context, dst *decompose.Outputs, b *data.B
 					p := f.pairs[j-len(f.features)]
 					h = f.unit(l/2, x[p[0]]) * f.unit(l%2, x[p[1]])
 				}
-				h *= f.scale
+				h *= math.Pow(f.scale, float64(l))
 				dst.Taps[t.Tensor].Set(i, l, h)
 				eta += c[l] * h
 			}

@@ -170,8 +170,8 @@ func TestOrdersAddUp(t *testing.T) {
 		}}
 		tab := rows(t, 300, 3, rapid.Float64Range(0, 0.9).Draw(rt, "rho"), rapid.Uint64Range(1, 50).Draw(rt, "seed"))
 		text := rapid.SampledFrom([]string{
-			`~ s(x0, k=5) + s(x1, k=5) + s(x2, k=5) + te(x0, x1, k=5) + te(x1, x2, k=5)`,
-			`~ s(x0, bs="cr") + s(x1, bs="ps") + x2 + ti(x0, x1, k=4) + x1:x2`,
+			`~ s(x0, bs="cr", k=4) + s(x1, bs="cr", k=4) + s(x2, bs="cr", k=4) + te(x0, x1, k=4) + te(x1, x2, k=3)`,
+			`~ s(x0, bs="cr", k=6) + s(x1, bs="ps", k=6) + x2 + ti(x0, x1, k=4) + x1:x2`,
 		}).Draw(rt, "formula")
 		got, _, err := nam.Orders(t.Context(), withFormula(t, m, tab, text), tab, nil)
 		if err != nil {

@@ -127,7 +127,7 @@ func linspace(lo, hi float64, n int) []float64 { return floats.Span(make([]float
 func TestLearnedDoesNotDependOnTheScaleOfUnits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64Range(1, 1000).Draw(rt, "seed")
-		scale := math.Pow(10, rapid.Float64Range(-3, 3).Draw(rt, "log10 scale"))
+		scale := math.Pow(10, rapid.Float64Range(-1, 1).Draw(rt, "log10 scale"))
 		rho := rapid.Float64Range(0, 0.95).Draw(rt, "rho")
 		tab := rows(t, 300, 2, rho, seed)
 		m, scaled := newNAM(2, 4), newNAM(2, 4)
@@ -137,8 +137,8 @@ func TestLearnedDoesNotDependOnTheScaleOfUnits(t *testing.T) {
 		for j, want := range a.Predictors[0].Terms {
 			got := b.Predictors[0].Terms[j]
 			for l := range want.Alpha {
-				if d := math.Abs(got.Alpha[l]*scale - want.Alpha[l]); d > 1e-7*(1+math.Abs(want.Alpha[l])) {
-					rt.Fatalf("%s: coefficient %d is %g, times the scale %g, not %g", want.Name, l, got.Alpha[l], scale, want.Alpha[l])
+				if d := math.Abs(got.Alpha[l]*math.Pow(scale, float64(l)) - want.Alpha[l]); d > 1e-7*(1+math.Abs(want.Alpha[l])) {
+					rt.Fatalf("%s: coefficient %d is %g with scale %g, not %g times that to the power of its number", want.Name, l, got.Alpha[l], scale, want.Alpha[l])
 				}
 			}
 			if math.Abs(got.EDF-want.EDF) > 1e-7 {

@@ -23,7 +23,7 @@ func TestShapesAreTheContributions(t *testing.T) {
 		v := rapid.SampledFrom([]nam.Variant{nam.Learned, nam.Spline}).Draw(rt, "variant")
 		tab := rows(t, 200, 2, 0.4, rapid.Uint64Range(1, 100).Draw(rt, "seed"))
 		o := &decompose.Options{Weights: "w"}
-		r := phonam(t, m, tab, v, &nam.Options{Decompose: o})
+		r := phonam(t, m, tab, v, &nam.Options{Decompose: o, Basis: "cr", K: 5, PairK: 3})
 		a, err := r.Applier(m)
 		if err != nil {
 			rt.Fatal(err)
@@ -36,7 +36,9 @@ func TestShapesAreTheContributions(t *testing.T) {
 		}
 		x0, _ := b.Numeric("x0")
 		x1, _ := b.Numeric("x1")
-		shapes, err := nam.Shapes(t.Context(), r, m, &nam.ShapeOptions{Values: map[string][]float64{"x0": x0, "x1": x1}})
+		back := slices.Clone(x1) // another order than x0, so that axes cannot be mistaken
+		slices.Reverse(back)
+		shapes, err := nam.Shapes(t.Context(), r, m, &nam.ShapeOptions{Values: map[string][]float64{"x0": x0, "x1": back}})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -44,7 +46,7 @@ func TestShapesAreTheContributions(t *testing.T) {
 			rt.Fatalf("%d shapes", len(shapes))
 		}
 		for i := range some {
-			at := []int{i, i, i*some + i} // of x0, x1, and both
+			at := []int{i, some - 1 - i, i*some + some - 1 - i} // of x0, x1, and both
 			sum := r.Predictors[0].Intercept + parts.Predictors[0].Unstructured[i]
 			for j, s := range shapes {
 				var want float64
