@@ -24,7 +24,12 @@ func TestCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range found {
-		if _, ok := want[filepath.Base(path)]; !ok {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Assembly written by hand does not claim to be generated.
+		if _, ok := want[filepath.Base(path)]; !ok && bytes.HasPrefix(text, []byte("// Code generated")) {
 			t.Errorf("%s: no generator writes it", path)
 		}
 	}
