@@ -127,6 +127,9 @@ func methodWords(r *decompose.Result) string {
 	default:
 		s = clip(string(r.Method), 20)
 	}
+	if r.PHONAM != "" {
+		s += ", PHONAM on " + clip(r.PHONAM, 20) + " bases"
+	}
 	if r.Smoothing != "" {
 		s += ", smoothing by " + clip(strings.ToUpper(r.Smoothing), 20)
 	}

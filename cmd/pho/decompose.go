@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -27,6 +28,7 @@ type decomposeFlags struct {
 	groups, refit     string
 	route             string
 	selectTerms       bool
+	phonam            string
 	gamma             float64
 	rankTolerance     float64
 	weights, offset   string
@@ -81,6 +83,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
+	f.StringVar(&d.phonam, "phonam", "", "learned or spline: project a neural additive model's deep part on its learned bases with ridges, or on splines of their features")
 	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
 	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
@@ -153,11 +156,23 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 
+	if d.phonam != "" {
+		var said []string
+		if m, said, err = nam.Prepare(ctx, m, src, nam.Variant(d.phonam), &nam.Options{Decompose: o}); err != nil {
+			return nil, err
+		}
+		notes = append(notes, said...)
+	}
+
 	o.Progress = log.report
 	r, err := decomposeInto(ctx, dir, m, src, o, d.seed, d.contributions == "parquet")
 	log.end()
 	if err != nil {
 		return nil, err
+	}
+	if d.phonam != "" {
+		r.PHONAM = d.phonam
+		notes = append(notes, nam.NearCopies(r)...)
 	}
 	r.Warnings = append(r.Warnings, present(append(notes, droppedNote(src))...)...)
 	if r.Diagnostics == nil {
@@ -207,6 +222,14 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		Weights: d.weights, Offset: d.offset, Workers: d.workers, Cache: d.cache,
 		SP: map[string][]float64{}, DF: map[string]float64{},
 		Groups: d.groups, Route: decompose.Route(d.route), RefitTotal: d.refit == "total",
+	}
+	switch nam.Variant(d.phonam) {
+	case "", nam.Learned, nam.Spline:
+		if d.phonam != "" && o.Method == decompose.PHO {
+			fault("--phonam %s is penalised, as --method phogam is: leave out --method pho", d.phonam)
+		}
+	default:
+		fault("--phonam %q: it is learned or spline", d.phonam)
 	}
 	if d.refit != "" && d.refit != "total" {
 		fault("--refit %q: it is total or left out", d.refit)

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Both variants of PHONAM on networks that PyTorch exported, labelled in the result,
+// and applied to rows.
+func TestPHONAM(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	for i, c := range []struct{ model, args, columns string }{
+		{"nam_pair", "--phonam learned", "intercept f(x0) f(x1) f(x2) f(x3) f(x1,x3) unstructured eta"},
+		{"nam_deep_op13", "--phonam spline", "intercept f(x0) f(x1) f(x2) f(x3) s(x0) s(x1) s(x2) s(x3) unstructured eta"},
+		{"nam_bmm", "--phonam spline --formula ~s(x1,k=5)", "intercept f(x0) f(x1) f(x2) f(x3) s(x1) unstructured eta"},
+		{"nam_bmm", "--phonam learned --sp f(x2)=12", "intercept f(x0) f(x1) f(x2) f(x3) unstructured eta"},
+	} {
+		data, dir := filepath.Join(temp, c.model+".csv"), filepath.Join(temp, "result"+string(rune('a'+i)))
+		goldenRows(t, c.model, data)
+		done(t, append([]string{"decompose", "--model", golden(c.model), "--data", data, "--out", dir}, strings.Fields(c.args)...)...)
+		header, _ := table(t, dir, fileContributions)
+		if got := strings.Join(header, " "); got != c.columns {
+			t.Errorf("%s %s: columns\n%s, want\n%s", c.model, c.args, got, c.columns)
+		}
+		var doc struct{ PHONAM, Method string }
+		if err := json.Unmarshal([]byte(read(t, dir, fileDecomposition)), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Fields(c.args)[1]; doc.PHONAM != want || doc.Method != "phogam" {
+			t.Errorf("%s %s: phonam %q, method %q", c.model, c.args, doc.PHONAM, doc.Method)
+		}
+		if text := read(t, dir, fileReport); !strings.Contains(text, "PHONAM on "+doc.PHONAM+" bases") {
+			t.Errorf("%s %s: the report does not say which variant it is", c.model, c.args)
+		}
+		if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, fileContributions) {
+			t.Errorf("%s %s: apply differs", c.model, c.args)
+		}
+	}
+}
+
+func TestPHONAMRefusals(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	data := filepath.Join(temp, "rows.csv")
+	goldenRows(t, "ssn_op13", data)
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"--phonam", "both"}, exitUsage, `--phonam "both": it is learned or spline`},
+		{[]string{"--phonam", "spline", "--method", "pho"}, exitUsage, "leave out --method pho"},
+		{[]string{"--phonam", "learned"}, exitFailed, "the model has no learned term"},
+	} {
+		args := append([]string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--out", filepath.Join(temp, "out")}, c.args...)
+		if o := call(t, args...); o.status != c.status || !strings.Contains(o.err, c.want) {
+			t.Errorf("%s: status %d, %s, want %d, %s", slices.Concat(c.args), o.status, o.err, c.status, c.want)
+		}
+	}
+}
