@@ -32,7 +32,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// family.GaussianLS{Scale:0x1} <nil>
-	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson)
+	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson, gamma)
 }
 
 func ExampleFamily_check() {

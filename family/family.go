@@ -7,7 +7,7 @@
 //
 // The prior weight w of a row means the same in every family that it means in
 // R's glm: w independent repetitions of the row for binomial and poisson, a
-// variance of phi/w for gaussian. A row of weight 0 counts for nothing, whatever
+// dispersion of phi/w for gaussian and gamma. A row of weight 0 counts for nothing, whatever
 // its response.
 package family
 

@@ -111,6 +111,8 @@ func TestCheckMessages(t *testing.T) {
 		{Poisson{}, -1, "family poisson: response -1 is outside the support, the non-negative integers"},
 		{Poisson{}, math.Inf(1), "family poisson: response +Inf is outside the support, the non-negative integers"},
 		{Poisson{}, math.NaN(), "family poisson: response NaN is outside the support, the non-negative integers"},
+		{Gamma{}, 0, "family gamma: response 0 is outside the support, the finite positive numbers"},
+		{Gamma{}, 2.5, ""},
 		{Poisson{}, 0, ""},
 		{Poisson{}, 1e15, ""},
 	} {
@@ -125,7 +127,7 @@ func TestCheckMessages(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	const known = "(known: gaussian, binomial, poisson)"
+	const known = "(known: gaussian, binomial, poisson, gamma)"
 	for _, c := range []struct {
 		name  string
 		heads []string
@@ -140,6 +142,7 @@ func TestParse(t *testing.T) {
 		{name: "binomial", heads: []string{"sigmoid"}, want: Binomial{}},
 		{name: "poisson", heads: []string{""}, want: Poisson{}},
 		{name: "poisson", heads: []string{"exp"}, want: Poisson{}},
+		{name: "gamma", heads: []string{"exp"}, want: Gamma{}},
 		{name: "gaussian", heads: make([]string, 3), err: "family gaussian takes 1 (the mean) or 2 (the mean and the scale), but the network has 3 predictors"},
 		{name: "gaussian", err: "family gaussian takes 1 (the mean) or 2 (the mean and the scale), but the network has 0 predictors"},
 		{name: "binomial", heads: []string{"softmax", "softmax"}, err: "family binomial takes 1 (the log odds), but the network has 2 predictors"},

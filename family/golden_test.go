@@ -32,6 +32,7 @@ func TestGolden(t *testing.T) {
 		"gaussian":                Gaussian{},
 		"binomial":                Binomial{},
 		"poisson":                 Poisson{},
+		"gamma":                   Gamma{},
 		"gaussian log scale":      GaussianLS{},
 		"gaussian softplus scale": GaussianLS{Scale: SoftplusScale},
 	}

@@ -18,6 +18,7 @@ import (
 //	gaussian  K = 2   GaussianLS; the second head is none or exp, or softplus for SoftplusScale
 //	binomial  K = 1   Binomial; none or sigmoid
 //	poisson   K = 1   Poisson; none or exp
+//	gamma     K = 1   Gamma; none or exp
 //
 // Errors: an unknown name (with the nearest known one), another K, a head that
 // is not the inverse of the family's link.
@@ -39,6 +40,8 @@ func Parse(name string, heads []string) (Family, error) {
 		f, fits, takes = Binomial{}, [][]string{{"", "sigmoid"}}, "1 (the log odds)"
 	case "poisson":
 		f, fits, takes = Poisson{}, [][]string{{"", "exp"}}, "1 (the logarithm of the mean)"
+	case "gamma":
+		f, fits, takes = Gamma{}, [][]string{{"", "exp"}}, "1 (the logarithm of the mean)"
 	default:
 		return nil, unknown(name)
 	}
@@ -67,7 +70,7 @@ func describe(heads []string) string {
 
 // unknown is the error for a name that Parse does not know.
 func unknown(name string) error {
-	known := []string{"gaussian", "binomial", "poisson"}
+	known := []string{"gaussian", "binomial", "poisson", "gamma"}
 	best, distance := "", len(name)/2+1 // further apart it is no misspelling
 	for _, k := range known {
 		d := spelling.Distance(name, k)

@@ -24,6 +24,7 @@ func differentiable() map[string]struct {
 		"gaussian softplus scale": {GaussianLS{Scale: SoftplusScale}, rapid.Float64Range(-5, 5)},
 		"binomial":                {Binomial{}, rapid.Float64Range(0, 1)},
 		"poisson":                 {Poisson{}, count},
+		"gamma":                   {Gamma{}, rapid.Float64Range(0.01, 20)},
 	}
 }
 
@@ -88,6 +89,12 @@ func TestInformation(t *testing.T) {
 	check("poisson", Poisson{}, []float64{0.7}, func(yield func(y, p float64)) {
 		for y := range 60 {
 			yield(float64(y), math.Exp(Poisson{}.LogLik(float64(y), 1, []float64{0.7}, 1)))
+		}
+	})
+	check("gamma", Gamma{}, []float64{0.5}, func(yield func(y, p float64)) {
+		const h = 0.001
+		for y := h / 2; y < 60; y += h {
+			yield(y, h*math.Exp(Gamma{}.LogLik(y, 1, []float64{0.5}, 1)))
 		}
 	})
 	for name, f := range map[string]Differentiable{"gaussian log scale": GaussianLS{}, "gaussian softplus scale": GaussianLS{Scale: SoftplusScale}} {

@@ -14,9 +14,9 @@ import (
 
 // golden is what testdata/golden/native.R wrote.
 type golden struct {
-	X1, X2, W, O, Y, B, Count []float64
-	G                         []string
-	Cases                     []struct {
+	X1, X2, W, O, Y, B, Count, Positive []float64
+	G                                   []string
+	Cases                               []struct {
 		Family string
 		SP     float64
 		Eta    []float64
@@ -34,7 +34,7 @@ func readGolden(t *testing.T) (*golden, *data.Table) {
 		t.Fatal(err)
 	}
 	tab := data.NewTable(len(g.X1))
-	for name, v := range map[string][]float64{"x1": g.X1, "x2": g.X2, "w": g.W, "o": g.O, "y": g.Y, "b": g.B, "count": g.Count} {
+	for name, v := range map[string][]float64{"x1": g.X1, "x2": g.X2, "w": g.W, "o": g.O, "y": g.Y, "b": g.B, "count": g.Count, "positive": g.Positive} {
 		if err := tab.AddNumeric(name, v); err != nil {
 			t.Fatal(err)
 		}
@@ -57,6 +57,7 @@ func TestGoldenPenalised(t *testing.T) {
 		{family.Gaussian{}, "y", "w", ""},
 		{family.Binomial{}, "b", "", ""},
 		{family.Poisson{}, "count", "", "o"},
+		{family.Gamma{}, "positive", "w", ""},
 	} {
 		want := g.Cases[i]
 		t.Run(want.Family, func(t *testing.T) {

@@ -73,7 +73,7 @@ ONNX networks take numbers: columns of text have to be coded as numbers, and nam
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
 	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
-	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: gaussian, binomial or poisson")
+	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: gaussian, binomial, poisson or gamma")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor")
@@ -198,7 +198,7 @@ func (d *trainFlags) config() (native.Config, error) {
 	}
 	var ok bool
 	if c.Family, ok = parsed.(family.Differentiable); !ok {
-		return c, usagef("--family %s: networks are trained for gaussian, binomial and poisson", d.family)
+		return c, usagef("--family %s: networks are trained for gaussian, binomial, poisson and gamma", d.family)
 	}
 	if !slices.Contains([]native.Kind{native.SSN, native.NAM, native.GAM, native.MLP}, c.Kind) {
 		return c, usagef("--kind %q: it is ssn, nam, gam or mlp", d.kind)

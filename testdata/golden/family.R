@@ -53,6 +53,12 @@ for (y in c(1000, 123456, 1e9)) for (step in c(-0.5, 0.25, 1)) {
   add("poisson", y, 1, eta, 1, dpois(y, mu, log = TRUE), poisson()$dev.resids(y, mu, 1), "large count")
 }
 
+# Gamma: shape w / phi, mean exp(eta).
+for (y in c(0.02, 1, 730.5)) for (eta in c(-3, 0.4, 7)) for (w in c(1, 2.5)) for (phi in c(1, 0.01, 3)) {
+  s <- w / phi
+  add("gamma", y, w, eta, phi, dgamma(y, shape = s, rate = s / exp(eta), log = TRUE), Gamma()$dev.resids(y, exp(eta), w), "grid")
+}
+
 # Gaussian of two predictors: mean and log or softplus of the standard deviation.
 for (y in c(-2, 0.75)) for (mu in c(-2, 1)) for (s in c(-6, -0.4, 0, 1.3, 30)) for (w in c(1, 4.5)) {
   add("gaussian log scale", y, w, c(mu, s), 1, dnorm(y, mu, exp(s) / sqrt(w), log = TRUE), NA, "grid")
@@ -61,5 +67,5 @@ for (y in c(-2, 0.75)) for (mu in c(-2, 1)) for (s in c(-6, -0.4, 0, 1.3, 30)) f
 }
 
 writeLines(c("{",
-  sprintf('  "provenance": "%s, testdata/golden/family.R: dnorm, dbinom, dpois, plogis, family()$dev.resids; no seed (a fixed grid)",', R.version.string),
+  sprintf('  "provenance": "%s, testdata/golden/family.R: dnorm, dbinom, dpois, dgamma, plogis, family()$dev.resids; no seed (a fixed grid)",', R.version.string),
   '  "cases": [', paste(cases, collapse = ",\n"), "  ]", "}"), out)

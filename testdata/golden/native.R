@@ -14,7 +14,8 @@ f <- x1 + sin(3 * x2) + 0.5 * (g == "b")
 y <- round(10 + 4 * f + rnorm(n), 6)
 b <- rbinom(n, 1, plogis(f))
 count <- rpois(n, exp(0.6 * f + o))
-d <- data.frame(x1, x2, g = factor(g), w, o, y, b, count)
+positive <- round(rgamma(n, 2, rate = 2 / exp(0.6 * f)) + 1e-4, 6)
+d <- data.frame(positive, x1, x2, g = factor(g), w, o, y, b, count)
 ctl <- gam.control(epsilon = 1e-14, maxit = 500)
 fit <- function(formula, family, sp, weight = rep(1, n)) {
   d$weight <- weight
@@ -26,13 +27,14 @@ fit <- function(formula, family, sp, weight = rep(1, n)) {
 cases <- list(
   fit(y ~ x1 + g + s(x2, bs = "ps", k = 8), gaussian(), 0.7, w),
   fit(b ~ x1 + g + s(x2, bs = "ps", k = 8), binomial(), 0.7),
-  fit(count ~ x1 + g + s(x2, bs = "ps", k = 8) + offset(o), poisson(), 0.7))
+  fit(count ~ x1 + g + s(x2, bs = "ps", k = 8) + offset(o), poisson(), 0.7),
+  fit(positive ~ x1 + g + s(x2, bs = "ps", k = 8), Gamma("log"), 0.7, w))
 cases[[3]]$eta <- cases[[3]]$eta - o
 num <- function(v) paste0("[", paste(formatC(v, digits = 15, format = "g", flag = ""), collapse = ", "), "]")
 txt <- function(v) paste0("[", paste0('"', v, '"', collapse = ", "), "]")
 col <- function(name, v) sprintf('"%s": %s', name, num(v))
 out <- c("{", sprintf('"provenance": "%s, mgcv %s, testdata/golden/native.R",', R.version.string, packageVersion("mgcv")),
   paste0(col("x1", x1), ","), paste0(col("x2", x2), ","), paste0('"g": ', txt(g), ","), paste0(col("w", w), ","), paste0(col("o", o), ","),
-  paste0(col("y", y), ","), paste0(col("b", b), ","), paste0(col("count", count), ","),
+  paste0(col("y", y), ","), paste0(col("b", b), ","), paste0(col("count", count), ","), paste0(col("positive", positive), ","),
   '"cases": [', paste(sapply(cases, function(c) sprintf('{"family": "%s", "sp": %g, "eta": %s}', c$family, c$sp, num(c$eta))), collapse = ",\n"), "]}")
 writeLines(out, "testdata/golden/native.json")
