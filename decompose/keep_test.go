@@ -142,6 +142,9 @@ func testKeptTermStays(t *testing.T, route decompose.Route) {
 		if ridge && math.Abs(*with.Score-*without.Score) > 1e-9*math.Abs(*without.Score) {
 			t.Errorf("score %g, without the term %g", *with.Score, *without.Score)
 		}
+		if last.Concurvity != (decompose.Concurvity{}) || len(with.Concurvity) != len(without.Concurvity) {
+			t.Errorf("%s: concurvity of the kept term %+v, pairs %+v, without it %+v", method, last.Concurvity, with.Concurvity, without.Concurvity)
+		}
 		if with.RankTolerance != 1e-6 {
 			t.Errorf("rank tolerance %g: no learned basis is projected on", with.RankTolerance)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -224,7 +225,12 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 	if err != nil {
 		return Predictor{}, nil, err
 	}
-	out.Concurvity = append([]PairConcurvity{}, pairs...)
+	out.Concurvity = []PairConcurvity{}
+	for _, pair := range pairs {
+		if !d.keeps(pair.Term) && !d.keeps(pair.With) {
+			out.Concurvity = append(out.Concurvity, pair)
+		}
+	}
 	aliases := findAliases(proj.dropped, proj.corr, c.start, reading)
 	for _, i := range aliases.columns {
 		if c.blocks[c.blockOf(i)].Keep {
@@ -251,7 +257,9 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 		for _, inf := range proj.atInfinity[j] {
 			t.AtInfinity = t.AtInfinity || inf
 		}
-		t.Concurvity = concurvity[j]
+		if !b.Keep { // whose columns here are zeros
+			t.Concurvity = concurvity[j]
+		}
 		t.Identified = len(aliases.terms[j]) == 0
 		t.AliasedWith = []string{}
 		for _, i := range aliases.terms[j] {
@@ -411,6 +419,11 @@ func (c *constrained) orthogonality(sumW float64, alpha []float64, p *penalty.Pr
 		}
 	}
 	return worst
+}
+
+// keeps tells whether the term of that name is left as it is.
+func (d planned) keeps(name string) bool {
+	return slices.ContainsFunc(d.blocks, func(b Block) bool { return b.Keep && b.Term.Name() == name })
 }
 
 // blockOf is the block of constrained column i.
