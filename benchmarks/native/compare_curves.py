@@ -20,7 +20,7 @@ EPOCHS, ROWS, SEEDS = 15, 4000, 5
 torch.set_num_threads(1)
 with tempfile.TemporaryDirectory() as d:
     path = os.path.join(d, "rows.csv")
-    out = subprocess.run(["go", "run", "./benchmarks/native", "-rows", str(ROWS), "-epochs", str(EPOCHS), "-curves", path],
+    out = subprocess.run([os.environ.get("GO", "go"), "run", "./benchmarks/native", "-rows", str(ROWS), "-epochs", str(EPOCHS), "-curves", path],
                          check=True, capture_output=True, text=True).stdout
     rows = np.loadtxt(path, delimiter=",")
 ours = np.array(json.loads(out))

@@ -9,6 +9,7 @@ products. Both sides: float32, Adam, n = 10,000, median over epochs.
 """
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -94,7 +95,7 @@ for name, (model, batch) in tasks.items():
     peer = {t: seconds(model, batch, t) for t in (1, 2)}
     ours = {}
     for workers in (1, 2):
-        out = subprocess.run(["go", "run", "./benchmarks/native", "-only", name, "-workers", str(workers), "-epochs", str(args.epochs), "-rows", str(args.rows)],
+        out = subprocess.run([os.environ.get("GO", "go"), "run", "./benchmarks/native", "-only", name, "-workers", str(workers), "-epochs", str(args.epochs), "-rows", str(args.rows)],
                              check=True, capture_output=True, text=True).stdout
         ours[workers] = json.loads(out)[name]
     best, mine = min(p[0] for p in peer.values()), min(o["seconds"] for o in ours.values())

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# train.sh [EPOCHS]: training by adapters/native next to PyTorch on the CPU: seconds
+# per epoch and loss curves. Needs Python (PYTHON) with torch and numpy (Debian:
+# python3-torch).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export GOWORK=off
+python=${PYTHON:-python3}
+if ! "$python" -c 'import torch, numpy' 2>/dev/null; then
+	echo "train: $python lacks torch or numpy (Debian: python3-torch; set PYTHON)" >&2
+	exit 1
+fi
+echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("${GO:-go}" version)"
+"$python" benchmarks/native/compare_torch.py --epochs "${1:-12}"
+"$python" benchmarks/native/compare_curves.py
