@@ -2,294 +2,330 @@ package parquet
 
 import (
 	"errors"
-	"fmt"
+	"math"
 	"strconv"
-	"strings"
-
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
-// fieldsOf lists the columns of a schema, and for each the leaf that holds its
-// values, -1 for those that are refused.
-func fieldsOf(s *schema.Schema) (fields []columnar.Field, leaves []int) {
-	byRoot := map[schema.Node]int{}
-	for i := range s.NumColumns() {
-		byRoot[s.ColumnRoot(i)] = i
-	}
-	root := s.Root()
-	for i := range root.NumFields() {
-		node := root.Field(i)
-		leaf, ok := byRoot[node]
-		f := columnar.Field{Name: node.Name(), Kind: columnar.Refused, Type: "a group without values", Why: "leave it out"}
-		if ok && node.Type() == schema.Primitive && s.Column(leaf).MaxRepetitionLevel() == 0 {
-			f = fieldOf(s.Column(leaf))
-		} else if ok {
-			f.Type, f.Why = "nested", "store its parts as columns of their own"
-		}
-		if f.Kind == columnar.Refused {
-			leaf = -1
-		}
-		fields, leaves = append(fields, f), append(leaves, leaf)
-	}
-	return fields, leaves
-}
-
-func fieldOf(c *schema.Column) columnar.Field {
-	f := columnar.Field{Name: c.Name(), Kind: columnar.Refused, Type: typeName(c)}
-	const cast = "store it as a number, cast to double, or as text"
-	switch c.LogicalType().(type) {
-	case schema.IntLogicalType:
-		f.Kind = columnar.Number
-	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		f.Kind = columnar.Text
-	case schema.Float16LogicalType:
-		f.Kind = columnar.Number
-	case schema.NullLogicalType, schema.UnknownLogicalType, schema.NoLogicalType, nil:
-		switch c.PhysicalType() {
-		case parquet.Types.Boolean, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.Float, parquet.Types.Double:
-			f.Kind = columnar.Number
-		case parquet.Types.ByteArray: // text of writers that do not say so
-			f.Kind = columnar.Text
-		case parquet.Types.Int96:
-			f.Type, f.Why = "a timestamp (INT96)", cast
-		default:
-			f.Why = cast
-		}
-	default:
-		f.Why = cast
-	}
-	return f
-}
-
-// typeName is the type as messages name it.
-func typeName(c *schema.Column) string {
-	switch l := c.LogicalType().(type) {
-	case schema.DecimalLogicalType:
-		return "a decimal"
-	case schema.DateLogicalType:
-		return "a date"
-	case schema.TimeLogicalType:
-		return "a time"
-	case schema.TimestampLogicalType:
-		return "a timestamp"
-	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		return "text"
-	case nil:
-	default:
-		if !l.IsNone() {
-			return l.String()
-		}
-	}
-	return strings.ToLower(c.PhysicalType().String())
-}
-
 // column decodes a column of a row group.
 type column interface {
 	read(n int, v *columnar.Values) error // the next n rows
-	close()
 }
 
-func newColumn(r file.ColumnChunkReader) (column, error) {
-	c := r.Descriptor()
-	levels := levels{optional: c.MaxDefinitionLevel() > 0}
-	signed, bits := true, 64
-	if t, ok := c.LogicalType().(schema.IntLogicalType); ok {
-		signed, bits = t.IsSigned(), int(t.BitWidth())
+// newColumn begins to decode a column whose pages p reads.
+func newColumn(e *element, p *pages) (column, error) {
+	c := cells{pages: p}
+	if e.kind == kindBytes {
+		t := &text{cells: c, seen: columnar.NewInterner()}
+		return t, t.dictionary()
 	}
-	switch r := r.(type) {
-	case *file.Float64ColumnChunkReader:
-		return &numbers[float64]{r, levels, nil, func(v float64) (float64, string) { return v, "" }}, nil
-	case *file.Float32ColumnChunkReader:
-		return &numbers[float32]{r, levels, nil, func(v float32) (float64, string) { return float64(v), "" }}, nil
-	case *file.BooleanColumnChunkReader:
-		return &numbers[bool]{r, levels, nil, func(v bool) (float64, string) {
-			if v {
-				return 1, ""
-			}
-			return 0, ""
-		}}, nil
-	case *file.Int32ColumnChunkReader:
-		return &numbers[int32]{r, levels, nil, func(v int32) (float64, string) {
-			if signed {
-				return float64(v), ""
-			}
-			return float64(uint32(v) << (32 - min(bits, 32)) >> (32 - min(bits, 32))), ""
-		}}, nil
-	case *file.Int64ColumnChunkReader:
-		return &numbers[int64]{r, levels, nil, func(v int64) (float64, string) {
-			const exact = 1 << 53
-			switch {
-			case !signed && uint64(v) > exact:
-				return 0, strconv.FormatUint(uint64(v), 10)
-			case v > exact || v < -exact:
-				return 0, strconv.FormatInt(v, 10)
-			}
-			return float64(v), ""
-		}}, nil
-	case *file.FixedLenByteArrayColumnChunkReader:
-		if c.TypeLength() == 2 {
-			return &numbers[parquet.FixedLenByteArray]{r, levels, nil, func(v parquet.FixedLenByteArray) (float64, string) {
-				return columnar.Half(uint16(v[0]) | uint16(v[1])<<8), ""
-			}}, nil
+	_, bits, signed := e.meaning()
+	n := &numbers{cells: c, kind: e.kind, bits: bits, signed: signed || bits == 0}
+	switch e.kind {
+	case kindInt32, kindFloat:
+		n.width = 4
+	case kindInt64, kindDouble:
+		n.width = 8
+	case kindFixed:
+		n.width = 2
+	}
+	return n, n.dictionary()
+}
+
+// cells tells which rows of a column are null.
+type cells struct {
+	pages *pages
+	page  page // the current one
+	left  int  // rows of it
+	fresh bool // no value of it is decoded yet
+	defs  []uint32
+}
+
+// take begins the next rows of a page, n at most: rows of them, of which present
+// are not null. defs are their levels, nil if no row is null.
+func (c *cells) take(n int) (rows, present int, defs []uint32, err error) {
+	if c.left == 0 {
+		if c.pages.rows == 0 {
+			return 0, 0, nil, errShort
 		}
-	case *file.ByteArrayColumnChunkReader:
-		return &text{r: r, levels: levels, seen: columnar.NewInterner()}, nil
-	}
-	return nil, fmt.Errorf("values of type %s cannot be read", c.PhysicalType())
-}
-
-// levels tells the null rows of a flat column: definition level 0.
-type levels struct {
-	optional bool
-	defs     []int16
-}
-
-func (l *levels) room(n int) []int16 {
-	if !l.optional {
-		return nil
-	}
-	if len(l.defs) < n {
-		l.defs = make([]int16, n)
-	}
-	return l.defs[:n]
-}
-
-var errShort = errors.New("the column has fewer values than its row group has rows: the file is damaged")
-
-// numbers decodes a column of numbers. number returns the text of a value that
-// float64 cannot hold.
-type numbers[T any] struct {
-	r interface {
-		ReadBatch(size int64, values []T, defs, reps []int16) (int64, int, error)
-		Close() error
-	}
-	levels
-	scratch []T
-	number  func(T) (float64, string)
-}
-
-func (c *numbers[T]) close() { _ = c.r.Close() }
-
-func (c *numbers[T]) read(n int, v *columnar.Values) error {
-	out := make([]float64, n)
-	values, direct := any(out).([]T)
-	if !direct {
-		if len(c.scratch) < n {
-			c.scratch = make([]T, n)
+		if c.page, err = c.pages.next(); err != nil {
+			return 0, 0, nil, err
 		}
-		values = c.scratch[:n]
+		c.left, c.fresh = c.page.values, true
 	}
-	defs := c.room(n)
-	rows, have, err := c.r.ReadBatch(int64(n), values, defs, nil)
-	switch {
-	case err != nil:
-		return err
-	case rows != int64(n):
-		if h, ok := c.r.(interface{ Err() error }); ok && h.Err() != nil {
-			return h.Err()
-		}
-		return errShort
-	case defs == nil && have != n:
-		return errShort
+	rows = min(n, c.left)
+	c.left -= rows
+	if c.page.levels == nil || c.page.levels.constant(1, rows) {
+		return rows, rows, nil, nil
 	}
-	v.Numbers = out
-	if defs == nil || have == n {
-		if !direct {
-			c.convert(out, values, nil, v)
-		}
-		return nil
+	c.defs = grow(c.defs, rows)
+	defs = c.defs[:rows]
+	if err := c.page.levels.read(defs); err != nil {
+		return 0, 0, nil, err
 	}
-	present := 0
 	for _, d := range defs {
 		present += int(d & 1)
 	}
-	if present != have {
-		return errShort
+	return rows, present, defs, nil
+}
+
+// numbers decodes a column of numbers.
+type numbers struct {
+	cells
+	kind    physical
+	width   int // bytes of a value; 0: a bit
+	bits    int64
+	signed  bool
+	table   []uint64 // the dictionary
+	decoder decoder
+	scratch []uint64
+}
+
+func (c *numbers) dictionary() error {
+	there, n, body, err := c.pages.dictionary()
+	if err != nil || !there {
+		return err
 	}
-	if !direct {
-		c.convert(out, values, defs, v)
-		return nil
+	if c.width == 0 || n > len(body)/c.width {
+		return errValue
 	}
-	for i, k := n-1, have-1; i > k; i-- { // from the end: in place
-		if defs[i] == 0 {
+	c.pages.budget.Take(8 * int64(n))
+	c.table = make([]uint64, n)
+	return (&plainNumbers{body, c.width}).read(c.table)
+}
+
+func (c *numbers) read(n int, v *columnar.Values) error {
+	v.Numbers = make([]float64, n)
+	for at := 0; at < n; {
+		rows, present, defs, err := c.take(n - at)
+		if err != nil {
+			return err
+		}
+		out := v.Numbers[at : at+rows]
+		if present > 0 {
+			if c.fresh {
+				if c.decoder, err = newDecoder(c.page, c.kind, c.width, c.table); err != nil {
+					return err
+				}
+				c.fresh = false
+			}
+			if k, cell, err := c.decode(out[:present]); err != nil {
+				return err
+			} else if cell != "" && v.Fault == nil {
+				v.Fault = &columnar.Fault{Row: at + rowOf(k, defs), Cell: cell, Reason: columnar.Inexact}
+			}
+		}
+		if defs != nil {
+			spread(out, present, defs)
+		}
+		at += rows
+	}
+	return nil
+}
+
+// decode decodes values that are not null. cell is the first that float64 would
+// round, k its position.
+func (c *numbers) decode(out []float64) (k int, cell string, err error) {
+	if d, ok := c.decoder.(*plainNumbers); ok && c.kind == kindDouble {
+		return 0, "", d.doubles(out)
+	}
+	c.scratch = grow(c.scratch, len(out))
+	raw := c.scratch[:len(out)]
+	if err := c.decoder.read(raw); err != nil {
+		return 0, "", err
+	}
+	if k = c.convert(out, raw); k >= 0 {
+		cell = c.cell(raw[k])
+	}
+	return k, cell, nil
+}
+
+// rowOf is the row of the value k of those that are not null.
+func rowOf(k int, defs []uint32) int {
+	for i, d := range defs {
+		if d&1 == 1 {
+			if k--; k < 0 {
+				return i
+			}
+		}
+	}
+	return k // there are no nulls
+}
+
+// spread moves the values to the rows that are not null, from the end: in place.
+func spread(out []float64, present int, defs []uint32) {
+	k := present - 1
+	for i := len(out) - 1; i > k; i-- {
+		if defs[i]&1 == 0 {
 			out[i] = columnar.Null
 		} else {
 			out[i] = out[k]
 			k--
 		}
 	}
-	return nil
 }
 
-func (c *numbers[T]) convert(out []float64, values []T, defs []int16, v *columnar.Values) {
-	k := 0
-	for i := range out {
-		if defs != nil && defs[i] == 0 {
-			out[i] = columnar.Null
-			continue
+// exact is the largest whole number up to which float64 holds all.
+const exact = 1 << 53
+
+// convert makes numbers of bits. It returns the first value that float64 would
+// round, -1 if there is none.
+func (c *numbers) convert(out []float64, raw []uint64) int {
+	bad := -1
+	switch {
+	case c.kind == kindDouble:
+		for i, b := range raw {
+			out[i] = math.Float64frombits(b)
 		}
-		x, inexact := c.number(values[k])
-		k++
-		if inexact != "" && v.Fault == nil {
-			v.Fault = &columnar.Fault{Row: i, Cell: inexact, Reason: columnar.Inexact}
+	case c.kind == kindFloat:
+		for i, b := range raw {
+			out[i] = float64(math.Float32frombits(uint32(b)))
 		}
-		out[i] = x
+	case c.kind == kindBool:
+		for i, b := range raw {
+			out[i] = float64(b)
+		}
+	case c.kind == kindFixed:
+		for i, b := range raw {
+			out[i] = columnar.Half(uint16(b))
+		}
+	case c.kind == kindInt32 && c.signed:
+		for i, b := range raw {
+			out[i] = float64(int32(b))
+		}
+	case c.kind == kindInt32:
+		unused := 32 - c.bits
+		for i, b := range raw {
+			out[i] = float64(uint32(b) << unused >> unused)
+		}
+	case c.signed:
+		for i, b := range raw {
+			if v := int64(b); bad < 0 && (v > exact || v < -exact) {
+				bad = i
+			}
+			out[i] = float64(int64(b))
+		}
+	default:
+		for i, b := range raw {
+			if bad < 0 && b > exact {
+				bad = i
+			}
+			out[i] = float64(b)
+		}
 	}
+	return bad
+}
+
+// cell is a whole number of 64 bits as text.
+func (c *numbers) cell(raw uint64) string {
+	if c.signed {
+		return strconv.FormatInt(int64(raw), 10)
+	}
+	return strconv.FormatUint(raw, 10)
 }
 
 // text decodes a column of text into codes of its own, which hold for the row
 // group.
 type text struct {
-	r *file.ByteArrayColumnChunkReader
-	levels
-	scratch []parquet.ByteArray
+	cells
+	entries [][]byte // the dictionary
+	codes   []int32  // of its entries; -1: not met
+	indices *hybrid
+	texts   texts
+	scratch []uint32
 	seen    *columnar.Interner
 	bytes   int
 }
 
-func (c *text) close() { _ = c.r.Close() }
+func (c *text) dictionary() error {
+	there, n, body, err := c.pages.dictionary()
+	if err != nil || !there {
+		return err
+	}
+	if n > len(body)/4 {
+		return errValue
+	}
+	c.pages.budget.Take((24 + 4) * int64(n))
+	c.entries, c.codes = make([][]byte, n), make([]int32, n)
+	for i := range n {
+		if c.entries[i], body, err = prefixed(body); err != nil {
+			return err
+		}
+		c.codes[i] = -1
+	}
+	return nil
+}
 
 func (c *text) read(n int, v *columnar.Values) error {
-	if len(c.scratch) < n {
-		c.scratch = make([]parquet.ByteArray, n)
-	}
 	v.Codes = make([]int32, n)
-	for i := 0; i < n; {
-		defs := c.room(n - i)
-		rows, have, err := c.r.ReadBatchInPage(int64(n-i), c.scratch, defs, nil)
+	for at := 0; at < n; {
+		rows, present, defs, err := c.take(n - at)
 		if err != nil {
 			return err
 		}
-		if rows <= 0 || rows > int64(n-i) {
-			return errShort
+		if present > 0 && c.fresh {
+			if err := c.begin(); err != nil {
+				return err
+			}
+			c.fresh = false
+		}
+		out := v.Codes[at : at+rows]
+		if c.indices != nil && present > 0 {
+			c.scratch = grow(c.scratch, present)
+			if err := c.indices.read(c.scratch[:present]); err != nil {
+				return err
+			}
 		}
 		k := 0
-		for j := range int(rows) {
-			if defs != nil && defs[j] == 0 {
-				v.Codes[i+j] = -1
+		for i := range out {
+			if defs != nil && defs[i]&1 == 0 {
+				out[i] = -1
 				continue
 			}
-			if k >= have {
-				return errShort
+			if c.indices != nil {
+				out[i], err = c.known(c.scratch[k])
+			} else {
+				var level []byte
+				if level, err = c.texts.next(); err == nil {
+					out[i], err = c.code(level)
+				}
 			}
-			code, err := c.code(c.scratch[k])
 			if err != nil {
 				return err
 			}
-			v.Codes[i+j] = code
 			k++
 		}
-		if k != have {
-			return errShort
-		}
-		i += int(rows)
+		at += rows
 	}
 	v.Levels = c.seen.Names
 	return nil
+}
+
+// begin begins to decode the values of the current page.
+func (c *text) begin() (err error) {
+	c.indices, c.texts = nil, nil
+	if e := c.page.encoding; e == plainDictionary || e == rleDictionary {
+		c.indices, err = newIndices(c.page.body, c.entries != nil)
+		return err
+	}
+	c.texts, err = newTexts(c.page, c.pages.budget)
+	return err
+}
+
+// known is the code of an entry of the dictionary.
+func (c *text) known(k uint32) (int32, error) {
+	if uint64(k) >= uint64(len(c.entries)) {
+		return 0, errIndex(k, len(c.entries))
+	}
+	if code := c.codes[k]; code >= 0 {
+		return code, nil
+	}
+	code, err := c.code(c.entries[k])
+	if err == nil {
+		c.codes[k] = code
+	}
+	return code, err
 }
 
 func (c *text) code(level []byte) (int32, error) {

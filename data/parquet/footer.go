@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/pho-go/pho/data/internal/columnar"
 )
 
 // Bounds on what a file's footer may say.
@@ -15,40 +13,204 @@ const (
 	mostDepth  = 64       // of nested columns, and of the footer's own structures
 )
 
-// checkFooter reads the footer as far as it decides how much memory and stack
-// the decoder takes for it: a list has no more elements than the footer has
-// bytes left, columns nest within bounds and have the children they announce.
-func checkFooter(r io.ReaderAt, size int64) error {
+// meta is what a footer says, as far as it matters here.
+type meta struct {
+	schema []element // depth first
+	rows   int64
+	groups []group
+}
+
+// element is a node of the schema. What is not given is -1, the logical type 0.
+type element struct {
+	name       string
+	kind       physical
+	length     int64 // of kindFixed
+	repetition int64
+	children   int64
+	converted  int64
+	logical    logical
+	bits       int64 // of logicalInt
+	signed     bool
+}
+
+type group struct {
+	rows   int64
+	chunks []chunk
+}
+
+// chunk is a column of a row group.
+type chunk struct {
+	elsewhere  string // another file
+	kind       physical
+	codec      codec
+	values     int64
+	size       int64 // in the file
+	data       int64 // offset of the first data page
+	dictionary int64 // offset of the dictionary, 0: none
+}
+
+// readFooter reads the footer. What it takes is in proportion to the footer's
+// bytes, whatever these say.
+func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	var tail [8]byte
 	if size < 12 {
-		return fmt.Errorf("%d bytes are too few for a Parquet file", size)
+		return nil, fmt.Errorf("%d bytes are too few for a Parquet file", size)
 	}
 	if _, err := r.ReadAt(tail[:], size-8); err != nil {
-		return err
+		return nil, err
 	}
 	switch string(tail[4:]) {
 	case "PAR1":
 	case "PARE":
-		return errors.New("the file is encrypted, which is not supported: decrypt it first")
+		return nil, errors.New("the file is encrypted, which is not supported: decrypt it first")
 	default:
-		return fmt.Errorf("the file ends with %q, not with the mark of Parquet: it is cut off or something else", tail[4:])
+		return nil, fmt.Errorf("the file ends with %q, not with the mark of Parquet: it is cut off or something else", tail[4:])
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > size-12 {
-		return fmt.Errorf("the footer should take %d bytes of a file of %d: it is cut off or damaged", n, size)
+		return nil, fmt.Errorf("the footer should take %d bytes of a file of %d: it is cut off or damaged", n, size)
 	}
 	if n > mostFooter {
-		return fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, mostFooter)
+		return nil, fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, mostFooter)
 	}
 	buf := make([]byte, n)
 	if _, err := r.ReadAt(buf, size-8-n); err != nil {
-		return err
+		return nil, err
 	}
 	w := walker{b: buf}
-	if err := columnar.Guard("", "", w.file); err != nil || w.bad {
-		return errors.New("the footer is damaged")
+	m := w.file()
+	if w.bad {
+		return nil, errors.New("the footer is damaged")
 	}
-	return checkTree(w.children)
+	children := make([]int64, len(m.schema))
+	for i, e := range m.schema {
+		children[i] = max(e.children, 0)
+		if e.children < -1 {
+			children[i] = e.children
+		}
+	}
+	return m, checkTree(children)
+}
+
+// file reads a FileMetaData; the numbers of fields are those of parquet.thrift.
+func (w *walker) file() *meta {
+	m := &meta{rows: -1}
+	w.fields(0, func(id int64, kind byte) bool {
+		switch id {
+		case 2:
+			w.structs(kind, func() { m.schema = append(m.schema, w.element()) })
+		case 3:
+			m.rows = w.integer(kind)
+		case 4:
+			w.structs(kind, func() { m.groups = append(m.groups, w.group()) })
+		case 8:
+			w.bad = true // the columns are encrypted
+		default:
+			return false
+		}
+		return true
+	})
+	return m
+}
+
+// element reads a SchemaElement.
+func (w *walker) element() element {
+	e := element{kind: -1, repetition: -1, children: -1, converted: -1}
+	named := false
+	w.fields(1, func(id int64, kind byte) bool {
+		switch id {
+		case 1:
+			e.kind = physical(w.integer(kind))
+		case 2:
+			e.length = w.integer(kind)
+		case 3:
+			e.repetition = w.integer(kind)
+		case 4:
+			e.name, named = w.text(kind), true
+		case 5:
+			e.children = w.integer(kind)
+		case 6:
+			e.converted = w.integer(kind)
+		case 10:
+			w.structure(kind, 2, func(id int64, kind byte) bool {
+				e.logical = logical(id)
+				if e.logical != logicalInt {
+					return false
+				}
+				w.structure(kind, 3, func(id int64, kind byte) bool {
+					switch id {
+					case 1:
+						e.bits = w.integer(kind)
+					case 2:
+						e.signed = kind == typeTrue
+					default:
+						return false
+					}
+					return true
+				})
+				return true
+			})
+		default:
+			return false
+		}
+		return true
+	})
+	w.bad = w.bad || !named
+	return e
+}
+
+// group reads a RowGroup.
+func (w *walker) group() group {
+	g := group{rows: -1}
+	w.fields(1, func(id int64, kind byte) bool {
+		switch id {
+		case 1:
+			w.structs(kind, func() { g.chunks = append(g.chunks, w.chunk()) })
+		case 3:
+			g.rows = w.integer(kind)
+		default:
+			return false
+		}
+		return true
+	})
+	w.bad = w.bad || g.rows < 0
+	return g
+}
+
+// chunk reads a ColumnChunk with its ColumnMetaData.
+func (w *walker) chunk() chunk {
+	c := chunk{kind: -1, codec: -1, values: -1, size: -1, data: -1}
+	w.fields(2, func(id int64, kind byte) bool {
+		switch id {
+		case 1:
+			c.elsewhere = w.text(kind)
+		case 3:
+			w.structure(kind, 3, func(id int64, kind byte) bool {
+				switch id {
+				case 1:
+					c.kind = physical(w.integer(kind))
+				case 4:
+					c.codec = codec(w.integer(kind))
+				case 5:
+					c.values = w.integer(kind)
+				case 7:
+					c.size = w.integer(kind)
+				case 9:
+					c.data = w.integer(kind)
+				case 11:
+					c.dictionary = w.integer(kind)
+				default:
+					return false
+				}
+				return true
+			})
+		default:
+			return false
+		}
+		return true
+	})
+	w.bad = w.bad || c.kind < 0 || c.codec < 0 || c.values < 0 || c.size < 0 || c.data < 0
+	return c
 }
 
 // checkTree makes sure that children, the numbers of children of the schema's
@@ -82,171 +244,4 @@ func checkTree(children []int64) error {
 		return errors.New("the schema ends early: the footer is damaged")
 	}
 	return nil
-}
-
-// walker walks over a structure in Thrift's compact protocol (its specification:
-// thrift/doc/specs/thrift-compact-protocol.md). bad: it is malformed.
-type walker struct {
-	b        []byte
-	bad      bool
-	children []int64 // of schema nodes
-}
-
-// Types of the compact protocol.
-const (
-	typeTrue = iota + 1
-	typeFalse
-	typeByte
-	typeI16
-	typeI32
-	typeI64
-	typeDouble
-	typeBinary
-	typeList
-	typeSet
-	typeMap
-	typeStruct
-	typeUUID
-)
-
-// Fields of FileMetaData and SchemaElement (parquet.thrift).
-const (
-	fieldSchema      = 2
-	fieldNumChildren = 5
-)
-
-// file walks over the FileMetaData.
-func (w *walker) file() error {
-	w.fields(0, func(id int64, kind byte) bool {
-		if id != fieldSchema || kind != typeList {
-			return false
-		}
-		n, element := w.list()
-		for ; n > 0 && !w.bad; n-- {
-			if element != typeStruct {
-				w.bad = true
-				return true
-			}
-			var children int64
-			w.fields(1, func(id int64, kind byte) bool {
-				if id != fieldNumChildren || kind != typeI32 {
-					return false
-				}
-				v := w.varint()
-				children = int64(v>>1) ^ -int64(v&1)
-				return true
-			})
-			w.children = append(w.children, children)
-		}
-		return true
-	})
-	return nil
-}
-
-// fields walks over a structure; special reports whether it has read a field.
-func (w *walker) fields(depth int, special func(id int64, kind byte) bool) {
-	var id int64
-	for !w.bad {
-		head := w.byte()
-		kind := head & 15
-		if kind == 0 {
-			return
-		}
-		if delta := int64(head >> 4); delta > 0 {
-			id += delta
-		} else {
-			v := w.varint()
-			id = int64(v>>1) ^ -int64(v&1)
-		}
-		if special == nil || !special(id, kind) {
-			w.skip(kind, depth, false)
-		}
-	}
-}
-
-// skip walks over a value; inside a list a truth value takes a byte.
-func (w *walker) skip(kind byte, depth int, inList bool) {
-	if depth > mostDepth {
-		w.bad = true
-		return
-	}
-	switch kind {
-	case typeTrue, typeFalse:
-		if inList {
-			w.byte()
-		}
-	case typeByte:
-		w.byte()
-	case typeI16, typeI32, typeI64:
-		w.varint()
-	case typeDouble:
-		w.next(8)
-	case typeUUID:
-		w.next(16)
-	case typeBinary:
-		w.next(w.varint())
-	case typeList, typeSet:
-		n, element := w.list()
-		for ; n > 0 && !w.bad; n-- {
-			w.skip(element, depth+1, true)
-		}
-	case typeMap:
-		n := w.varint()
-		if n == 0 {
-			return
-		}
-		if n > uint64(len(w.b)) {
-			w.bad = true
-			return
-		}
-		kinds := w.byte()
-		for ; n > 0 && !w.bad; n-- {
-			w.skip(kinds>>4, depth+1, true)
-			w.skip(kinds&15, depth+1, true)
-		}
-	case typeStruct:
-		w.fields(depth+1, nil)
-	default:
-		w.bad = true
-	}
-}
-
-// list reads the head of a list, whose elements take a byte at least.
-func (w *walker) list() (n uint64, element byte) {
-	head := w.byte()
-	if n = uint64(head >> 4); n == 15 {
-		n = w.varint()
-	}
-	if n > uint64(len(w.b)) {
-		w.bad = true
-	}
-	return n, head & 15
-}
-
-func (w *walker) byte() byte {
-	if len(w.b) == 0 {
-		w.bad = true
-		return 0
-	}
-	v := w.b[0]
-	w.b = w.b[1:]
-	return v
-}
-
-func (w *walker) varint() uint64 {
-	v, n := binary.Uvarint(w.b)
-	if n <= 0 {
-		w.bad = true
-		return 0
-	}
-	w.b = w.b[n:]
-	return v
-}
-
-func (w *walker) next(n uint64) {
-	if n > uint64(len(w.b)) {
-		w.bad = true
-		return
-	}
-	w.b = w.b[n:]
 }

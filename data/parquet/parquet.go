@@ -16,10 +16,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
@@ -41,7 +37,7 @@ type Options struct {
 const (
 	defaultMemory = 1 << 30
 	mostPage      = 256 << 20 // bytes of a page
-	bufferSize    = 64 << 10  // read at once
+	bufferSize    = 16 << 10  // read at once, and of a page's header
 )
 
 // Source is a data.Source over Parquet files. It is safe for concurrent use.
@@ -65,9 +61,6 @@ func Open(paths []string, o *Options) (*Source, error) {
 	case memory < 0:
 		return nil, fmt.Errorf("data: %d bytes of memory are too few", memory)
 	}
-	if err := boundCodecs(); err != nil {
-		return nil, err
-	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
 		f, err := open(path, memory)
@@ -87,9 +80,10 @@ func Open(paths []string, o *Options) (*Source, error) {
 type table struct {
 	*columnar.Input
 	memory int64
-	meta   *metadata.FileMetaData
+	meta   *meta
 	fields []columnar.Field
-	leaves []int // field -> leaf column; -1 if refused
+	leaf   []int     // field -> leaf; -1 if refused
+	leaves []element // in the order of a row group's columns
 }
 
 func open(path string, memory int64) (*table, error) {
@@ -104,15 +98,10 @@ func open(path string, memory int64) (*table, error) {
 	defer f.Close()
 	t := &table{Input: in, memory: memory}
 	err = columnar.Guard(path, "", func() error {
-		if err := checkFooter(f, in.Size); err != nil {
+		if t.meta, err = readFooter(f, in.Size); err != nil {
 			return err
 		}
-		r, err := file.NewParquetReader(f, file.WithReadProps(t.properties(&columnar.Budget{Limit: memory})))
-		if err != nil {
-			return err
-		}
-		t.meta = r.MetaData()
-		t.fields, t.leaves = fieldsOf(t.meta.Schema)
+		t.fields, t.leaf, t.leaves = fieldsOf(t.meta.schema)
 		return t.checkGroups()
 	})
 	if err != nil {
@@ -121,41 +110,30 @@ func open(path string, memory int64) (*table, error) {
 	return t, nil
 }
 
-func (t *table) properties(b *columnar.Budget) *parquet.ReaderProperties {
-	p := parquet.NewReaderProperties(b)
-	p.BufferedStreamEnabled = true // a page at a time, not a whole column of a row group
-	p.BufferSize = bufferSize
-	p.MaxCompressedPageSize = min(mostPage, t.memory)
-	p.MaxUncompressedPageSize = min(mostPage, t.memory)
-	return p
-}
-
 // checkGroups holds the row groups against each other and the file's size.
 func (t *table) checkGroups() error {
 	var rows int64
-	for i, group := range t.meta.RowGroups {
-		n := group.GetNumRows()
-		if n < 0 || rows+n < rows {
-			return fmt.Errorf("row group %d says that it has %d rows", i, n)
+	for i, g := range t.meta.groups {
+		if rows+g.rows < rows {
+			return fmt.Errorf("row group %d says that it has %d rows", i, g.rows)
 		}
-		rows += n
-		if got, want := len(group.GetColumns()), t.meta.Schema.NumColumns(); got != want {
+		rows += g.rows
+		if got, want := len(g.chunks), len(t.leaves); got != want {
 			return fmt.Errorf("row group %d has %d columns, the schema %d", i, got, want)
 		}
 	}
-	if want := t.meta.GetNumRows(); rows != want {
+	if want := t.meta.rows; rows != want {
 		return fmt.Errorf("the row groups have %d rows together, the file says %d", rows, want)
 	}
-	for i := range t.meta.RowGroups {
-		group := t.meta.RowGroup(i)
-		if group.NumRows() == 0 {
+	for i, g := range t.meta.groups {
+		if g.rows == 0 {
 			continue // nothing of it is read
 		}
-		for j, leaf := range t.leaves {
+		for j, leaf := range t.leaf {
 			if leaf < 0 {
 				continue
 			}
-			if err := t.checkChunk(group, leaf); err != nil {
+			if err := t.checkChunk(&g, leaf); err != nil {
 				return fmt.Errorf("row group %d, column %q: %w", i, columnar.Clip(t.fields[j].Name), err)
 			}
 		}
@@ -163,29 +141,29 @@ func (t *table) checkGroups() error {
 	return nil
 }
 
-func (t *table) checkChunk(group *metadata.RowGroupMetaData, leaf int) error {
-	c, err := group.ColumnChunk(leaf)
-	if err != nil {
-		return err
+func (t *table) checkChunk(g *group, leaf int) error {
+	c := g.chunks[leaf]
+	if c.elsewhere != "" {
+		return fmt.Errorf("its values are in another file, %q: convert it to one file", columnar.Clip(c.elsewhere))
 	}
-	if path := c.FilePath(); path != "" {
-		return fmt.Errorf("its values are in another file, %q: convert it to one file", columnar.Clip(path))
+	if start := c.start(); start < 4 || start > t.Size || c.size > t.Size-start {
+		return fmt.Errorf("it should take %d bytes at %d of a file of %d bytes: it is cut off or damaged", c.size, start, t.Size)
 	}
-	start := c.DataPageOffset()
-	if c.HasDictionaryPage() && c.DictionaryPageOffset() > 0 {
-		start = min(start, c.DictionaryPageOffset())
+	if c.values != g.rows {
+		return fmt.Errorf("it has %d values for %d rows", c.values, g.rows)
 	}
-	size := c.TotalCompressedSize()
-	if start < 4 || size < 0 || start > t.Size || size > t.Size-start {
-		return fmt.Errorf("it should take %d bytes at %d of a file of %d bytes: it is cut off or damaged", size, start, t.Size)
-	}
-	if c.NumValues() != group.NumRows() {
-		return fmt.Errorf("it has %d values for %d rows", c.NumValues(), group.NumRows())
-	}
-	if got, want := c.Type(), t.meta.Schema.Column(leaf).PhysicalType(); got != want {
-		return fmt.Errorf("it holds %s, the schema says %s", got, want)
+	if want := t.leaves[leaf].kind; c.kind != want {
+		return fmt.Errorf("it holds %s, the schema says %s", c.kind, want)
 	}
 	return nil
+}
+
+// start is the offset of the first page.
+func (c *chunk) start() int64 {
+	if c.dictionary > 0 {
+		return min(c.dictionary, c.data)
+	}
+	return c.data
 }
 
 // Name is the path as given.
@@ -203,8 +181,11 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 			return
 		}
 		defer f.Close()
-		for i, group := range t.meta.RowGroups {
-			if group.GetNumRows() > 0 && !t.group(ctx, f, i, fields, rows, yield) {
+		d := new(inflater)
+		defer d.close()
+		r := &reader{f, ctx}
+		for i := range t.meta.groups {
+			if t.meta.groups[i].rows > 0 && !t.group(ctx, r, d, i, fields, rows, yield) {
 				return
 			}
 		}
@@ -212,18 +193,13 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 }
 
 // group decodes a row group and reports whether to go on.
-func (t *table) group(ctx context.Context, f io.ReaderAt, index int, fields []int, rows int, yield func(*columnar.Block, error) bool) bool {
-	columns, err := t.columns(ctx, f, index, fields)
-	defer func() {
-		for _, c := range columns {
-			c.close()
-		}
-	}()
+func (t *table) group(ctx context.Context, r io.ReaderAt, d *inflater, index int, fields []int, rows int, yield func(*columnar.Block, error) bool) bool {
+	columns, err := t.columns(r, d, &t.meta.groups[index], fields)
 	if err != nil {
 		yield(nil, err)
 		return false
 	}
-	for left := t.meta.RowGroups[index].GetNumRows(); left > 0; {
+	for left := t.meta.groups[index].rows; left > 0; {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return false
@@ -247,47 +223,28 @@ func (t *table) group(ctx context.Context, f io.ReaderAt, index int, fields []in
 	return true
 }
 
-// columns opens the columns of a row group.
-func (t *table) columns(ctx context.Context, f io.ReaderAt, index int, fields []int) ([]column, error) {
-	columns := make([]column, 0, len(fields))
-	var group *file.RowGroupReader
-	err := columnar.Guard(t.Name(), "", func() error {
-		source := &reader{ReaderAt: f, ctx: ctx, size: t.Size}
-		r, err := file.NewParquetReader(source, file.WithMetadata(t.meta),
-			file.WithReadProps(t.properties(&columnar.Budget{Limit: t.memory})))
-		if err == nil {
-			group = r.RowGroup(index)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, field := range fields {
-		err := columnar.Guard(t.Name(), t.fields[field].Name, func() error {
-			chunk, err := group.Column(t.leaves[field])
-			if err != nil {
-				return err
-			}
-			c, err := newColumn(chunk)
-			if err != nil {
-				return err
-			}
-			columns = append(columns, c)
-			return nil
+// columns begins to decode the columns of a row group.
+func (t *table) columns(r io.ReaderAt, d *inflater, g *group, fields []int) ([]column, error) {
+	columns := make([]column, len(fields))
+	budget := &columnar.Budget{Limit: t.memory}
+	for i, field := range fields {
+		err := columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
+			e, c := &t.leaves[t.leaf[field]], g.chunks[t.leaf[field]]
+			p := newPages(r, c, g.rows, e.repetition == optional, budget, d)
+			columns[i], err = newColumn(e, p)
+			return err
 		})
 		if err != nil {
-			return columns, err
+			return nil, err
 		}
 	}
 	return columns, nil
 }
 
-// reader stops when the context ends; the library wants it to seek.
+// reader stops when the context ends.
 type reader struct {
 	io.ReaderAt
-	ctx  context.Context // of the pass that reads
-	size int64
+	ctx context.Context // of the pass that reads
 }
 
 // ReadAt reads unless the context has ended.
@@ -296,14 +253,6 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	return r.ReaderAt.ReadAt(p, off)
-}
-
-// Seek finds the end; there is no other use for it.
-func (r *reader) Seek(offset int64, whence int) (int64, error) {
-	if offset != 0 || whence != io.SeekEnd {
-		return 0, fmt.Errorf("no position %d from %d", offset, whence)
-	}
-	return r.size, nil
 }
 
 // IsParquet reports whether a file that begins with head is Parquet.

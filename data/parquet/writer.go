@@ -6,29 +6,28 @@ import (
 	"io"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
-
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
 const (
 	groupRows  = 128 << 10 // of a row group
 	groupCells = 16 << 20  // of a row group: 128 MiB
+	pageRows   = 32 << 10
 )
 
 // Writer writes columns of numbers, any of whose rows may be null, as one Parquet
 // file compressed with Snappy. The same numbers give the same bytes, however they
 // are cut into calls of Write. It is not safe for concurrent use.
 type Writer struct {
-	w       *file.Writer
-	sink    *sink
+	w       io.Writer
+	names   []string
 	rows    int // of a row group
 	columns [][]float64
-	valid   []int16 // 1: the row is not null
+	valid   []bool // the row is not null
+	groups  []writtenGroup
+	offset  int64  // bytes written
+	chunk   []byte // the pages of a column
+	page    []byte
 	err     error
 	closed  bool
 }
@@ -39,7 +38,6 @@ func NewWriter(w io.Writer, names []string) (*Writer, error) {
 	if len(names) == 0 {
 		return nil, errors.New("data: a Parquet file needs a column")
 	}
-	fields := make(schema.FieldList, len(names))
 	for i, name := range names {
 		if name == "" {
 			return nil, fmt.Errorf("data: column %d has no name", i+1)
@@ -47,60 +45,26 @@ func NewWriter(w io.Writer, names []string) (*Writer, error) {
 		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("data: two columns are named %q", columnar.Clip(name))
 		}
-		fields[i] = schema.NewFloat64Node(name, parquet.Repetitions.Optional, -1)
 	}
-	if err := boundCodecs(); err != nil {
-		return nil, err
+	p := &Writer{
+		w: w, names: slices.Clone(names), columns: make([][]float64, len(names)),
+		rows: max(1, min(groupRows, groupCells/len(names))),
 	}
-	p := &Writer{rows: max(1, min(groupRows, groupCells/len(names))), columns: make([][]float64, len(names)), sink: &sink{w: w}}
-	err := p.guard(func() error {
-		root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
-		if err != nil {
-			return err
-		}
-		p.w = file.NewParquetWriter(p.sink, root, file.WithWriterProps(parquet.NewWriterProperties(
-			parquet.WithAllocator(memory.NewGoAllocator()),
-			parquet.WithCompression(compress.Codecs.Snappy),
-			parquet.WithDictionaryDefault(false),
-			parquet.WithCreatedBy("pho"),
-		)))
-		return nil
-	})
-	if err != nil {
+	if err := p.put([]byte("PAR1")); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// sink remembers why writing failed: the library does not always say.
-type sink struct {
-	w   io.Writer
-	err error
-}
-
-func (s *sink) Write(b []byte) (int, error) {
-	n, err := s.w.Write(b)
-	if s.err == nil {
-		s.err = err
-	}
-	return n, err
-}
-
-// guard makes a panic of the library an error, after which the file is lost.
-func (p *Writer) guard(f func() error) error {
+// put writes bytes; after an error the file is lost.
+func (p *Writer) put(b []byte) error {
 	if p.err != nil {
 		return p.err
 	}
-	err := func() (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("%v", r)
-			}
-		}()
-		return f()
-	}()
-	if p.sink.err != nil {
-		err = p.sink.err
+	n, err := p.w.Write(b)
+	p.offset += int64(n)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
 	}
 	if err != nil {
 		p.err = fmt.Errorf("data: writing Parquet: %w", err)
@@ -124,7 +88,7 @@ func (p *Writer) Write(columns [][]float64) error {
 		for j, v := range columns {
 			p.columns[j] = append(p.columns[j], v[i:i+m]...)
 		}
-		if err := p.mark(m, 1); err != nil {
+		if err := p.mark(m, true); err != nil {
 			return err
 		}
 		i += m
@@ -136,7 +100,7 @@ func (p *Writer) Write(columns [][]float64) error {
 func (p *Writer) WriteNull(n int64) error {
 	for n > 0 {
 		m := int(min(n, int64(p.rows-len(p.valid))))
-		if err := p.mark(m, 0); err != nil {
+		if err := p.mark(m, false); err != nil {
 			return err
 		}
 		n -= int64(m)
@@ -145,9 +109,9 @@ func (p *Writer) WriteNull(n int64) error {
 }
 
 // mark counts n rows, which fit into the group, and writes it when it is full.
-func (p *Writer) mark(n int, level int16) error {
+func (p *Writer) mark(n int, valid bool) error {
 	for range n {
-		p.valid = append(p.valid, level)
+		p.valid = append(p.valid, valid)
 	}
 	if len(p.valid) < p.rows {
 		return p.err
@@ -157,34 +121,19 @@ func (p *Writer) mark(n int, level int16) error {
 
 // flush writes the row group.
 func (p *Writer) flush() error {
-	err := p.guard(func() error {
-		group, err := p.w.AppendRowGroupChecked()
-		if err != nil {
+	g := writtenGroup{rows: int64(len(p.valid)), chunks: make([]writtenChunk, len(p.columns))}
+	for j, v := range p.columns {
+		g.chunks[j] = p.column(v)
+		if err := p.put(p.chunk); err != nil {
 			return err
 		}
-		for _, v := range p.columns {
-			c, err := group.NextColumn()
-			if err != nil {
-				return err
-			}
-			chunk, ok := c.(*file.Float64ColumnChunkWriter)
-			if !ok {
-				return fmt.Errorf("a column writer is %T", c)
-			}
-			if _, err := chunk.WriteBatch(v, p.valid, nil); err != nil {
-				return err
-			}
-			if err := c.Close(); err != nil {
-				return err
-			}
-		}
-		return group.Close()
-	})
+	}
+	p.groups = append(p.groups, g)
 	for j := range p.columns {
 		p.columns[j] = p.columns[j][:0]
 	}
 	p.valid = p.valid[:0]
-	return err
+	return nil
 }
 
 // Close writes what is left and the footer; the file is complete only if it
@@ -199,5 +148,5 @@ func (p *Writer) Close() error {
 			return err
 		}
 	}
-	return p.guard(p.w.Close)
+	return p.put(p.footer())
 }

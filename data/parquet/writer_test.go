@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/pho-go/pho/data"
@@ -126,4 +127,45 @@ func (f *failing) Write(b []byte) (int, error) {
 	}
 	f.left -= len(b)
 	return len(b), nil
+}
+
+// written is what testdata/written.parquet holds: squares and negatives of eighths,
+// with single nulls and pairs of them between.
+func written(t *testing.T) []byte {
+	var out bytes.Buffer
+	w, err := NewWriter(&out, []string{"s(x)", "η"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		x := float64(i) / 8
+		err := w.Write([][]float64{{x * x}, {-x}})
+		if err == nil && (i%3 == 0 || i > 300) {
+			err = w.WriteNull(int64(1 + i%2))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestWritten compares with a file that pyarrow has read; see
+// testdata/read_written.py.
+func TestWritten(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("Snappy's encoder may cut otherwise on other machines")
+	}
+	want, err := os.ReadFile("testdata/written.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t); !bytes.Equal(got, want) {
+		path := filepath.Join(os.TempDir(), "written.parquet")
+		_ = os.WriteFile(path, got, 0o600)
+		t.Errorf("other bytes than those that pyarrow has read: if that is meant, check %s with testdata/read_written.py and keep it", path)
+	}
 }

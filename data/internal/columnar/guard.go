@@ -44,7 +44,7 @@ func (e *LimitError) Error() string {
 }
 
 // Budget allocates memory for a decoder, up to Limit bytes at a time, and panics
-// with a *LimitError beyond; see Guard. It is an Arrow memory.Allocator.
+// with a *LimitError beyond; see Guard.
 type Budget struct {
 	Limit int64
 	used  atomic.Int64
@@ -59,14 +59,19 @@ func (b *Budget) Reset() { b.used.Store(0) }
 
 // Allocate returns size bytes, all zero.
 func (b *Budget) Allocate(size int) []byte {
+	b.Take(int64(size))
+	return make([]byte, size, (size+padding+63)&^63) // 64: aligned for any type
+}
+
+// Take counts size bytes that the caller allocates itself.
+func (b *Budget) Take(size int64) {
 	if size < 0 {
-		panic(&LimitError{int64(size), b.Limit})
+		panic(&LimitError{size, b.Limit})
 	}
-	if used := b.used.Add(int64(size)); used > b.Limit || used < 0 {
-		b.used.Add(-int64(size))
+	if used := b.used.Add(size); used > b.Limit || used < 0 {
+		b.used.Add(-size)
 		panic(&LimitError{used, b.Limit})
 	}
-	return make([]byte, size, (size+padding+63)&^63) // 64: aligned for any type
 }
 
 // Reallocate returns size bytes that begin with those of old.

@@ -1,0 +1,204 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/klauspost/compress/snappy"
+)
+
+// writtenGroup is what the footer says of a row group.
+type writtenGroup struct {
+	rows   int64
+	chunks []writtenChunk
+}
+
+type writtenChunk struct {
+	offset, size, inflated int64 // headers included
+	nulls                  int64
+}
+
+// column makes p.chunk the pages of a column's values, those of rows that are not
+// null.
+func (p *Writer) column(values []float64) writtenChunk {
+	c := writtenChunk{offset: p.offset}
+	p.chunk = p.chunk[:0]
+	for valid := p.valid; len(valid) > 0; {
+		rows := valid[:min(pageRows, len(valid))]
+		valid = valid[len(rows):]
+		levels := appendLevels(nil, rows)
+		p.page = binary.LittleEndian.AppendUint32(p.page[:0], uint32(len(levels)))
+		p.page = append(p.page, levels...)
+		present := 0
+		for _, v := range rows {
+			if v {
+				present++
+			}
+		}
+		for _, v := range values[:present] {
+			p.page = binary.LittleEndian.AppendUint64(p.page, math.Float64bits(v))
+		}
+		values = values[present:]
+		c.nulls += int64(len(rows) - present)
+		packed := snappy.Encode(nil, p.page)
+		var e encoder
+		e.integer(1, typeI32, pageData)
+		e.integer(2, typeI32, int64(len(p.page)))
+		e.integer(3, typeI32, int64(len(packed)))
+		e.structure(5, func() {
+			e.integer(1, typeI32, int64(len(rows)))
+			e.integer(2, typeI32, int64(plain))
+			e.integer(3, typeI32, int64(rle))
+			e.integer(4, typeI32, int64(rle))
+		})
+		e.end()
+		p.chunk = append(append(p.chunk, e.b...), packed...)
+		c.inflated += int64(len(e.b) + len(p.page))
+	}
+	c.size = int64(len(p.chunk))
+	return c
+}
+
+// appendLevels appends definition levels of one bit: as runs of equal ones if
+// there are few, else packed.
+func appendLevels(b []byte, valid []bool) []byte {
+	level := func(v bool) byte {
+		if v {
+			return 1
+		}
+		return 0
+	}
+	packed := (len(valid) + 7) / 8
+	start, i := len(b), 0
+	for i < len(valid) && len(b)-start <= packed {
+		j := i + 1
+		for j < len(valid) && valid[j] == valid[i] {
+			j++
+		}
+		b = append(binary.AppendUvarint(b, uint64(j-i)<<1), level(valid[i]))
+		i = j
+	}
+	if i == len(valid) {
+		return b
+	}
+	b = binary.AppendUvarint(b[:start], uint64(packed)<<1|1)
+	for i := 0; i < len(valid); i += 8 {
+		var bits byte
+		for k, v := range valid[i:min(i+8, len(valid))] {
+			bits |= level(v) << k
+		}
+		b = append(b, bits)
+	}
+	return b
+}
+
+// footer is the FileMetaData, its length and the mark of Parquet.
+func (p *Writer) footer() []byte {
+	var e encoder
+	rows := int64(0)
+	for _, g := range p.groups {
+		rows += g.rows
+	}
+	e.integer(1, typeI32, 2) // version
+	e.list(2, typeStruct, 1+len(p.names))
+	e.element(func() {
+		e.text(4, "schema")
+		e.integer(5, typeI32, int64(len(p.names)))
+	})
+	for _, name := range p.names {
+		e.element(func() {
+			e.integer(1, typeI32, int64(kindDouble))
+			e.integer(3, typeI32, optional)
+			e.text(4, name)
+		})
+	}
+	e.integer(3, typeI64, rows)
+	e.list(4, typeStruct, len(p.groups))
+	for _, g := range p.groups {
+		e.element(func() { e.group(p.names, g) })
+	}
+	e.text(6, "pho")
+	e.end()
+	b := binary.LittleEndian.AppendUint32(e.b, uint32(len(e.b)))
+	return append(b, "PAR1"...)
+}
+
+func (e *encoder) group(names []string, g writtenGroup) {
+	size, inflated := int64(0), int64(0)
+	e.list(1, typeStruct, len(g.chunks))
+	for j, c := range g.chunks {
+		e.element(func() {
+			e.integer(2, typeI64, 0) // file_offset, which the format says to leave 0
+			e.structure(3, func() {
+				e.integer(1, typeI32, int64(kindDouble))
+				e.list(2, typeI32, 2)
+				e.varint(int64(plain))
+				e.varint(int64(rle))
+				e.list(3, typeBinary, 1)
+				e.string(names[j])
+				e.integer(4, typeI32, int64(codecSnappy))
+				e.integer(5, typeI64, g.rows)
+				e.integer(6, typeI64, c.inflated)
+				e.integer(7, typeI64, c.size)
+				e.integer(9, typeI64, c.offset)
+				e.structure(12, func() { e.integer(3, typeI64, c.nulls) })
+			})
+		})
+		size, inflated = size+c.size, inflated+c.inflated
+	}
+	e.integer(2, typeI64, inflated)
+	e.integer(3, typeI64, g.rows)
+	e.integer(5, typeI64, g.chunks[0].offset)
+	e.integer(6, typeI64, size)
+}
+
+// encoder writes a structure in Thrift's compact protocol; walker reads it.
+type encoder struct {
+	b    []byte
+	last int64 // number of the field before
+}
+
+func (e *encoder) field(id int64, kind byte) {
+	e.b = append(e.b, byte(id-e.last)<<4|kind) // numbers are less than 16 apart here
+	e.last = id
+}
+
+func (e *encoder) varint(v int64) { e.b = binary.AppendVarint(e.b, v) }
+
+func (e *encoder) string(s string) { e.b = append(binary.AppendUvarint(e.b, uint64(len(s))), s...) }
+
+func (e *encoder) integer(id int64, kind byte, v int64) {
+	e.field(id, kind)
+	e.varint(v)
+}
+
+func (e *encoder) text(id int64, s string) {
+	e.field(id, typeBinary)
+	e.string(s)
+}
+
+// list begins a list of n elements, which follow.
+func (e *encoder) list(id int64, element byte, n int) {
+	e.field(id, typeList)
+	if n < 15 {
+		e.b = append(e.b, byte(n)<<4|element)
+	} else {
+		e.b = binary.AppendUvarint(append(e.b, 15<<4|element), uint64(n))
+	}
+}
+
+func (e *encoder) structure(id int64, content func()) {
+	e.field(id, typeStruct)
+	e.element(content)
+}
+
+// element writes a structure of a list.
+func (e *encoder) element(content func()) {
+	last := e.last
+	e.last = 0
+	content()
+	e.end()
+	e.last = last
+}
+
+func (e *encoder) end() { e.b = append(e.b, 0) }
