@@ -126,8 +126,14 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 		}
 	}
 	if len(t.nodes) == 0 {
+		body := r.data
 		if err := empty(l, pairs).readBody(r); err != nil {
 			return err
+		}
+		for _, b := range body[:len(body)-len(r.data)] {
+			if b != 0 {
+				return errors.New("moments: sums of no block are not zero: the file is damaged")
+			}
 		}
 	}
 	*s = *t
