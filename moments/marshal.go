@@ -132,7 +132,7 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 		}
 		for _, b := range body[:len(body)-len(r.data)] {
 			if b != 0 {
-				return errors.New("moments: sums of no block are not zero: the file is damaged")
+				return fmt.Errorf("moments: sums of no block are not zero: the file is damaged")
 			}
 		}
 	}
