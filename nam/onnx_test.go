@@ -13,6 +13,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/nam"
 )
 
@@ -196,4 +197,37 @@ func ExampleShapes() {
 	// x5 = -2:   2.7 before,   3.1 after
 	// x5 =  0:  -0.8 before,  -0.9 after
 	// x5 =  2:   2.5 before,   3.0 after
+}
+
+// Two predictors share the spline of a feature, and each has its own smoothing.
+func TestTwoHeads(t *testing.T) {
+	m, _, tab := goldenModel(t, "two_heads")
+	r := phonam(t, m, tab, nam.Spline, &nam.Options{Basis: "cr", K: 5})
+	if len(r.Predictors) != 2 {
+		t.Fatalf("%d predictors", len(r.Predictors))
+	}
+	for _, d := range r.Predictors {
+		kept, splines := 0, 0
+		for _, term := range d.Terms {
+			switch term.Kind {
+			case decompose.Learned:
+				kept++
+				if floats.Norm(term.Alpha, math.Inf(1)) != 0 {
+					t.Errorf("%s: %s moved", d.Name, term.Name)
+				}
+			case decompose.Smooth:
+				splines++
+				if term.EDF <= 0 {
+					t.Errorf("%s: %s has edf %g", d.Name, term.Name, term.EDF)
+				}
+			}
+		}
+		if kept != 1 || splines != 1 {
+			t.Errorf("%s: terms %q", d.Name, names(d))
+		}
+	}
+	a, b := r.Predictors[0].Terms, r.Predictors[1].Terms
+	if a[len(a)-1].Term() != b[len(b)-1].Term() {
+		t.Error("the predictors have a spline each, which is evaluated twice")
+	}
 }
