@@ -110,11 +110,11 @@ func (c *constrained) termNames(blocks []int) string {
 
 // dependentOn lists which of own (columns of the gram matrix) are combinations of
 // the others and of own columns that stay, as positions in own, increasing. A
-// column is one if no more than 1e-6 of its length is left, or than rounding (of
+// column is one if no more than 3e-5 of its length is left, or than rounding (of
 // each own column's square) explains: the gram matrix holds squares and cannot tell
 // less. Of columns that are as long up to rounding the first stays.
 func dependentOn(gram *mat.SymDense, others, own []int, rounding []float64) []int {
-	const tolerance, tie = 1e-6 * 1e-6, 1e-9
+	const tolerance, tie = 3e-5 * 3e-5, 1e-9
 	at := append(slices.Clone(others), own...)
 	n := len(at)
 	a := mat.NewDense(n, n, nil)
