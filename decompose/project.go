@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -280,6 +281,9 @@ func symmetrised(a *mat.Dense) *mat.SymDense {
 func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {
 	fit, err := penalty.Select(p, &o)
 	if err != nil {
+		if int64(len(p.XZ)) >= p.Rows {
+			err = fmt.Errorf("%d columns on %d rows leave smoothing nothing to go by: use fewer basis functions (k), or fix smoothing parameters (%w)", len(p.XZ), p.Rows, err)
+		}
 		return nil, err
 	}
 	return fromFit(fit, p)

@@ -46,7 +46,7 @@ type Predictor struct {
 	Intercept       float64  `json:"intercept"`
 	InterceptBefore float64  `json:"intercept_before"`
 	InterceptMoved  float64  `json:"intercept_moved"` // alpha_0: what the intercept column took from zeta
-	Rank            int      `json:"rank"`            // of the projection, intercept counted
+	Rank            int      `json:"rank"`            // of the projection (of X under PHO, of X'WX + S under PHOGAM), intercept counted
 	Columns         int      `json:"columns"`         // after constraints, intercept counted
 	RankTolerance   float64  `json:"rank_tolerance"`
 	EDF             float64  `json:"edf"`             // of the projection, intercept counted

@@ -465,8 +465,15 @@ func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projectio
 	case c.view.RR == 0:
 		warn("the predictor is constant on these rows")
 	}
-	if int64(p.Rank) >= m.Positive && len(c.blocks) > 0 {
+	switch {
+	case len(c.blocks) == 0:
+	case proj.status != "" && int64(p.Columns) >= m.Positive:
+		warn("%d structured columns on %d rows: without penalties they explain anything, so what is structured rests on the penalties alone; use fewer columns", p.Columns, m.Positive)
+	case int64(p.Rank) >= m.Positive && proj.status == "":
 		warn("the structured columns have rank %d on %d rows: they explain anything, and the unstructured part is zero by construction (paper, limitation 1); use fewer columns or a penalty", p.Rank, m.Positive)
+	}
+	if spanned := nearlySpanned(p); len(spanned) > 0 {
+		warn("%s nearly in the span of other terms (concurvity above %g): how effects are split between them rests on little, or on penalties alone", isOrAre(spanned), concurvityWarned)
 	}
 	if len(p.Aliased) > 0 {
 		warn("%d of %d columns are spanned by others and carry no information of their own: %s", len(p.Aliased), p.Columns, listed(p.Aliased))
@@ -490,6 +497,28 @@ func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projectio
 		warn("projection without an intercept: the parts may covary (twice covariance %.3g of total variance %.3g)", p.Variance.TwiceCovariance, p.Variance.Total)
 	}
 	return w
+}
+
+// concurvityWarned is the concurvity in the worst case from which on a term that
+// is identified to the rank tolerance gets a warning all the same.
+const concurvityWarned = 0.995
+
+// nearlySpanned names identified terms that others reproduce almost.
+func nearlySpanned(p *Predictor) []string {
+	var names []string
+	for _, t := range p.Terms {
+		if t.Identified && t.Concurvity.Worst > concurvityWarned {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func isOrAre(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	return listed(names) + " are"
 }
 
 // listed names at most eight.

@@ -73,7 +73,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9 (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
-	f.StringVar(&d.family, "family", "", "distribution of the response: gaussian, binomial or poisson (default: what the network's head suggests)")
+	f.StringVar(&d.family, "family", "", "distribution of the response: gaussian, binomial, poisson or gamma (default: what the network's head suggests)")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor in the likelihood")
 	d.data.addFactors(f)
