@@ -507,7 +507,7 @@ const concurvityWarned = 0.995
 func nearlySpanned(p *Predictor) []string {
 	var names []string
 	for _, t := range p.Terms {
-		if t.Identified && t.Concurvity.Worst > concurvityWarned {
+		if t.Identified && t.EDF > 0 && t.Concurvity.Worst > concurvityWarned {
 			names = append(names, t.Name)
 		}
 	}
