@@ -92,6 +92,9 @@ func runFile(t *testing.T, model, io string, precision Precision, tol float64) {
 
 // A warm Run allocates nothing.
 func TestRunAllocates(t *testing.T) {
+	if raceDetector {
+		t.Skip("the pool of arenas is not kept under the race detector")
+	}
 	r, dst, inputs := benchRunner(t, Double, 256)
 	if n := testing.AllocsPerRun(20, func() {
 		if err := r.Run(dst, inputs, 256); err != nil {
