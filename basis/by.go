@@ -136,6 +136,8 @@ func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decomp
 	case s.column == "":
 		common.Term = term(by{})
 		return []decompose.Block{common}, nil
+	case !s.factor && s.rows > 0 && s.min == 0 && s.max == 0:
+		return nil, fmt.Errorf("column %q is 0 in every row, so that by leaves nothing of the smooth: leave the term out", s.column)
 	case !s.factor:
 		common.Term, common.Base = term(by{column: s.column}), []decompose.Term{term(by{})}
 		if s.min != s.max && common.Constraint == decompose.SumToZero {
@@ -146,6 +148,9 @@ func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decomp
 	l, err := newLevels(s.column, s.levels.names())
 	if err != nil {
 		return nil, err
+	}
+	if len(l.names) == 1 && !ordered {
+		return nil, fmt.Errorf("column %q has one level only, %q, so that by has nothing to tell apart: leave by out", s.column, l.names[0])
 	}
 	siblings := make([]decompose.Term, len(l.names))
 	for i := range siblings {

@@ -65,8 +65,11 @@ func (s CR) build(v *values) (spline, *mat.SymDense, error) {
 		return nil, nil, err
 	}
 	knots := slices.Clone(s.Knots)
-	if len(knots) == 0 {
+	switch {
+	case len(knots) == 0:
 		knots = v.quantiles(k)
+	case knots[k-1] <= v.min || knots[0] >= v.max:
+		return nil, nil, fmt.Errorf("column %q goes from %g to %g, and all knots lie outside, from %g to %g: give knots among the data, or leave them out", v.column, v.min, v.max, knots[0], knots[k-1])
 	}
 	b, err := newCubic(knots)
 	if err != nil {
