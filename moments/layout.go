@@ -1,6 +1,6 @@
 // Package moments accumulates what a decomposition needs to know of the data:
 // mergeable weighted sums over rows, centred as they are formed. See
-// docs in DESIGN.md for the list and the reasons.
+// "The way of the data" in DESIGN.md for the list and the reasons.
 package moments
 
 import (
