@@ -1,0 +1,176 @@
+package decompose
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/pho-go/pho/moments"
+)
+
+// statisticsMagic begins encoded statistics; the number is the format's version.
+const statisticsMagic = "pho.statistics/1\n"
+
+// statisticsHeader describes what follows it: the sum over all rows, then that of
+// each group, each behind its length.
+type statisticsHeader struct {
+	Features []featureHeader `json:"features"`
+	Grouped  bool            `json:"grouped,omitempty"`
+	Groups   []string        `json:"groups,omitempty"` // sorted
+}
+
+type featureHeader struct {
+	Name        string   `json:"name"`
+	Categorical bool     `json:"categorical,omitempty"`
+	Min         *float64 `json:"min,omitempty"` // nil: no numbers
+	Max         *float64 `json:"max,omitempty"`
+	Levels      []string `json:"levels,omitempty"`
+}
+
+// MarshalBinary encodes s, so that shards of rows can be accumulated by several
+// processes and merged by another; equal statistics have equal bytes.
+//
+// The terms are not among them: whoever merges and solves must build the same
+// terms, with the same knots and levels, as those who accumulated (Scan over all
+// rows before, or specs that need no scan). Merge compares names and dimensions of
+// the columns, which cannot tell different knots.
+func (s *Statistics) MarshalBinary() ([]byte, error) {
+	var h statisticsHeader
+	for _, f := range s.features {
+		for _, text := range append([]string{f.name}, f.levels...) {
+			if !utf8.ValidString(text) {
+				return nil, fmt.Errorf("decompose: statistics of feature %q: %q is not valid UTF-8 and would not be read back", f.name, text)
+			}
+		}
+		e := featureHeader{Name: f.name, Categorical: f.categorical, Levels: f.levels}
+		if f.min <= f.max {
+			e.Min, e.Max = &f.min, &f.max
+		}
+		h.Features = append(h.Features, e)
+	}
+	sums := []*moments.Sum{s.sum}
+	if s.groups != nil {
+		h.Grouped = true
+		h.Groups = slices.Sorted(maps.Keys(s.groups.sums))
+		for _, name := range h.Groups {
+			if !utf8.ValidString(name) {
+				return nil, fmt.Errorf("decompose: statistics of group %q: the name is not valid UTF-8 and would not be read back", name)
+			}
+			sums = append(sums, s.groups.sums[name])
+		}
+	}
+	header, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("decompose: statistics: %w", err)
+	}
+	out := appendSized([]byte(statisticsMagic), header)
+	for _, sum := range sums {
+		b, err := sum.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		out = appendSized(out, b)
+	}
+	return out, nil
+}
+
+func appendSized(dst, b []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(dst, uint64(len(b))), b...)
+}
+
+// UnmarshalBinary replaces s by what MarshalBinary encoded. It allocates no more than
+// a small multiple of len(data); data is not kept. After an error s is unchanged.
+func (s *Statistics) UnmarshalBinary(data []byte) error {
+	rest, ok := bytes.CutPrefix(data, []byte(statisticsMagic))
+	if !ok {
+		return fmt.Errorf("decompose: the data begin with %q, not %q: these are no statistics, or of another version", data[:min(len(data), len(statisticsMagic))], statisticsMagic)
+	}
+	header, rest, err := cutSized(rest)
+	if err != nil {
+		return err
+	}
+	var h statisticsHeader
+	if err := json.Unmarshal(header, &h); err != nil {
+		return fmt.Errorf("decompose: the header of the statistics: %w", err)
+	}
+	t := &Statistics{}
+	for _, e := range h.Features {
+		f := newRange(e.Name)
+		f.categorical, f.levels = e.Categorical, e.Levels
+		if (e.Min == nil) != (e.Max == nil) || e.Min != nil && *e.Min > *e.Max {
+			return fmt.Errorf("decompose: the header of the statistics: feature %q has no valid range", e.Name)
+		}
+		if e.Min != nil {
+			f.min, f.max = *e.Min, *e.Max
+		}
+		if !slices.IsSorted(f.levels) {
+			return fmt.Errorf("decompose: the header of the statistics: the levels of feature %q are not sorted", e.Name)
+		}
+		t.features = append(t.features, f)
+	}
+	if t.sum, rest, err = cutSum(rest); err != nil {
+		return err
+	}
+	// The last basis is that of fillRows: a column for each feature, and one more.
+	bases := t.sum.Layout().Bases
+	if n := len(bases); n == 0 || bases[n-1].Dim != 1+len(t.features) {
+		return fmt.Errorf("decompose: the statistics name %d features, their moments hold others", len(t.features))
+	}
+	if h.Grouped {
+		if t.groups, rest, err = cutGroups(rest, t.sum, h.Groups); err != nil {
+			return err
+		}
+	} else if len(h.Groups) > 0 {
+		return errors.New("decompose: the header of the statistics names groups but has none")
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("decompose: %d bytes follow the statistics: the file is damaged", len(rest))
+	}
+	*s = *t
+	return nil
+}
+
+func cutSized(b []byte) (part, rest []byte, err error) {
+	if len(b) < 8 || binary.LittleEndian.Uint64(b) > uint64(min(len(b)-8, math.MaxInt)) {
+		return nil, nil, errors.New("decompose: the statistics end too early: the file is damaged")
+	}
+	n := int(binary.LittleEndian.Uint64(b)) + 8
+	return b[8:n], b[n:], nil
+}
+
+func cutSum(b []byte) (*moments.Sum, []byte, error) {
+	part, rest, err := cutSized(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &moments.Sum{}
+	return s, rest, s.UnmarshalBinary(part)
+}
+
+// cutGroups reads the sums of the named groups over the blocks of all.
+func cutGroups(b []byte, all *moments.Sum, names []string) (*groupSums, []byte, error) {
+	if len(names) > mostGroups {
+		return nil, nil, fmt.Errorf("decompose: the header of the statistics names %d groups; %d are the most", len(names), mostGroups)
+	}
+	first, next := all.Blocks()
+	g := newGroupSums(all.Layout(), first)
+	g.blocks = next - first
+	for _, name := range names {
+		sum, rest, err := cutSum(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, n := sum.Blocks()
+		if g.sums[name] != nil || f != first || n != next || !sum.Layout().Equal(g.layout) {
+			return nil, nil, fmt.Errorf("decompose: the statistics of group %q do not belong to those of all rows", name)
+		}
+		g.sums[name], b = sum, rest
+	}
+	return g, b, nil
+}
