@@ -1,0 +1,103 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+)
+
+// Distil trains a network on eta of another model, on the link scale, at the rows of
+// src: a student that imitates its teacher. A neural additive model as student finds
+// bases for a black box, through which nam.Surrogate shows it.
+//
+// cfg is as for Train, but that it names no response (formulas have no left side
+// either), no offset and no family: eta is fitted by least squares. The teacher must
+// have one predictor, named as a column that src does not have.
+func Distil(ctx context.Context, teacher decompose.Model, cfg Config, src data.Source) (*Model, *Fit, error) {
+	names := teacher.Predictors()
+	var f faults
+	if len(names) != 1 {
+		f.add("the teacher has %d predictors, %q: a student learns one", len(names), names)
+	}
+	if cfg.Response != "" || cfg.Offset != "" {
+		f.add("response %q, offset %q: a student's response is the teacher's eta", cfg.Response, cfg.Offset)
+	}
+	if cfg.Family != nil && cfg.Family.Name() != (family.Gaussian{}).Name() {
+		f.add("family %s: a student fits the teacher's eta by least squares", cfg.Family.Name())
+	}
+	if err := f.err(); err != nil {
+		return nil, nil, err
+	}
+	cfg.Response = names[0]
+	lesson, err := newLesson(teacher, names[0], src)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.Training.Validation != nil {
+		if cfg.Training.Validation, err = newLesson(teacher, names[0], cfg.Training.Validation); err != nil {
+			return nil, nil, err
+		}
+	}
+	return Train(ctx, cfg, lesson)
+}
+
+// lesson is a source with the teacher's eta as a further column.
+type lesson struct {
+	data.Source
+	teacher decompose.Model
+	name    string
+}
+
+func newLesson(teacher decompose.Model, name string, src data.Source) (*lesson, error) {
+	if src == nil {
+		return nil, errors.New("native: there are no rows to train on")
+	}
+	if _, taken := src.Schema().Lookup(name); taken {
+		return nil, fmt.Errorf("native: the data have a column %q, which is the name of the teacher's predictor: rename the column", name)
+	}
+	return &lesson{src, teacher, name}, nil
+}
+
+func (l *lesson) Schema() data.Schema {
+	return append(slices.Clone(l.Source.Schema()), data.Column{Name: l.name, Numeric: true})
+}
+
+func (l *lesson) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return func(yield func(*data.Batch, error) bool) {
+		reads := unique(append(slices.Clone(columns), l.teacher.Columns()...))
+		reads = slices.DeleteFunc(reads, func(name string) bool { return name == l.name })
+		for b, err := range l.Source.Batches(ctx, reads) {
+			if err == nil {
+				b, err = l.teach(ctx, b)
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// teach adds eta to a batch.
+func (l *lesson) teach(ctx context.Context, b *data.Batch) (*data.Batch, error) {
+	n := b.Rows()
+	if n == 0 {
+		return b, nil
+	}
+	out := &decompose.Outputs{Zeta: mat.NewDense(n, 1, nil), Eta: mat.NewDense(n, 1, nil), Taps: map[string]*mat.Dense{}}
+	for name, width := range l.teacher.Taps() {
+		out.Taps[name] = mat.NewDense(n, width, nil)
+	}
+	if err := l.teacher.Forward(ctx, out, b); err != nil {
+		return nil, fmt.Errorf("native: the teacher: %w", err)
+	}
+	with := b.Slice(0, n)
+	return with, with.SetNumeric(l.name, mat.Col(nil, 0, out.Eta))
+}
