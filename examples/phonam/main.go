@@ -1,22 +1,25 @@
 // Command phonam analyses a neural additive model with a deep part: PHONAM in both
 // variants, shape functions, and orders of interaction.
 //
-//	go run ./examples/phonam MODEL.onnx INPUT=COLUMN,... ROWS.csv[.gz]
+//	go run ./examples/phonam [MODEL.onnx INPUT=COLUMN,... ROWS.csv[.gz]]
 //
-// docs/phonam.md walks through it on a network of COVID-19 in counties, which
-// train.py in this directory makes.
+// Without arguments it trains one on rows that it draws. docs/phonam.md walks through
+// it on a network of COVID-19 in counties, which train.py in this directory makes.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
@@ -25,16 +28,23 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: phonam MODEL.onnx INPUT=COLUMN,... ROWS.csv")
-		os.Exit(2)
+	ctx := context.Background()
+	var err error
+	switch len(os.Args) {
+	case 1:
+		err = runTrained(ctx, os.Stdout)
+	case 4:
+		err = runFile(ctx, os.Stdout, os.Args[1], os.Args[2], os.Args[3])
+	default:
+		err = errors.New("usage: phonam [MODEL.onnx INPUT=COLUMN,... ROWS.csv]")
 	}
-	if err := run(context.Background(), os.Stdout, os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, w io.Writer, model, input, rows string) error {
+// runFile analyses a network from an ONNX file.
+func runFile(ctx context.Context, w io.Writer, model, input, rows string) error {
 	g, err := onnx.LoadFile(model, nil)
 	if err != nil {
 		return err
@@ -52,6 +62,51 @@ func run(ctx context.Context, w io.Writer, model, input, rows string) error {
 	if err != nil {
 		return err
 	}
+	return analyse(ctx, w, m, src)
+}
+
+// runTrained analyses a network trained here: curves of x0, x1 and x2, a surface of
+// x0 and x1, and a deep part of all three that could do the same.
+func runTrained(ctx context.Context, w io.Writer) error {
+	src, err := draw(2000)
+	if err != nil {
+		return err
+	}
+	columns := []string{"x0", "x1", "x2"}
+	m, _, err := native.Train(ctx, native.Config{
+		Kind: native.NAM, Response: "y",
+		Features: native.Features{Columns: columns, Products: [][2]string{{"x0", "x1"}}, Hidden: []int{16, 6}, Activation: native.Tanh},
+		Deep:     native.Deep{Columns: columns, Hidden: []int{32, 16}},
+		Training: native.Training{Epochs: 60, Seed: 1},
+	}, src)
+	if err != nil {
+		return err
+	}
+	return analyse(ctx, w, m, src)
+}
+
+// draw makes uniform x0, x1 and x2 and a response of their curves, the product of the
+// first two, one of all three, and noise.
+func draw(n int) (*data.Table, error) {
+	random := rand.New(rand.NewPCG(1, 2))
+	x := [4][]float64{}
+	for range n {
+		a, b, c := 2*random.Float64()-1, 2*random.Float64()-1, 2*random.Float64()-1
+		for j, v := range []float64{a, b, c, math.Sin(3*a) + b*b + c + a*b + 0.5*a*b*c + 0.3*random.NormFloat64()} {
+			x[j] = append(x[j], v)
+		}
+	}
+	rows := data.NewTable(n)
+	for j, name := range []string{"x0", "x1", "x2", "y"} {
+		if err := rows.AddNumeric(name, x[j]); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// analyse writes both variants and the orders of interaction.
+func analyse(ctx context.Context, w io.Writer, m decompose.Model, src data.Source) error {
 	for _, v := range []nam.Variant{nam.Learned, nam.Spline} {
 		r, err := nam.PHONAM(ctx, m, src, v, nil)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestRun(t *testing.T) {
+func TestFile(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden", "models", "nam_pair")
 	raw, err := os.ReadFile(golden + ".json")
 	if err != nil {
@@ -28,10 +28,22 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := run(t.Context(), &out, golden+".onnx", "x=x0..x3", rows); err != nil {
+	if err := runFile(t.Context(), &out, golden+".onnx", "x=x0..x3", rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"PHONAM learned: ", "PHONAM spline: ", "f(x1,x3) + ti(x1,x3)", "order 2"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestTrained(t *testing.T) {
+	var out strings.Builder
+	if err := runTrained(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"PHONAM learned: ", "PHONAM spline: ", "f(x0,x1)", "order 2"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -1,0 +1,199 @@
+// Command shards decomposes one network over rows that are spread over three
+// processes: each accumulates the statistics of its own rows and sends them as
+// bytes; somebody merges and solves. No row travels.
+//
+//	go run ./examples/shards
+//
+// Here the processes are goroutines. The result has the bytes of a single pass over
+// all rows, because shards are cut at multiples of decompose.BlockRows.
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+func main() {
+	if err := run(context.Background(), os.Stdout, 30_000); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const shards = 3
+
+func run(ctx context.Context, w io.Writer, n int) error {
+	rows := draw(n)
+	m, err := model(ctx)
+	if err != nil {
+		return err
+	}
+	block, err := decompose.BlockRows(m)
+	if err != nil {
+		return err
+	}
+
+	// Each process: its rows, the number of the merge block they begin with.
+	sent := make([][]byte, shards)
+	faults := make([]error, shards)
+	cut := func(i int) int { return min((n/block+1)*i/shards*block, n) }
+	var wait sync.WaitGroup
+	for i := range shards {
+		wait.Go(func() {
+			mine, err := rows.slice(cut(i), cut(i+1))
+			if err == nil {
+				sent[i], err = accumulate(ctx, m, mine, cut(i)/block)
+			}
+			faults[i] = err
+		})
+	}
+	wait.Wait()
+	for i, err := range faults {
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", i, err)
+		}
+	}
+
+	// Somebody: merged in the order of the rows, solved once.
+	total := &decompose.Statistics{}
+	if err := total.UnmarshalBinary(sent[0]); err != nil {
+		return err
+	}
+	for _, b := range sent[1:] {
+		next := &decompose.Statistics{}
+		if err := next.UnmarshalBinary(b); err != nil {
+			return err
+		}
+		if err := total.Merge(next); err != nil {
+			return err
+		}
+	}
+	r, err := decompose.Solve(m, total, nil)
+	if err != nil {
+		return err
+	}
+
+	// The same in one process.
+	all, err := rows.slice(0, n)
+	if err != nil {
+		return err
+	}
+	whole, err := accumulate(ctx, m, all, 0)
+	if err != nil {
+		return err
+	}
+	merged, err := total.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	for i, b := range sent {
+		fmt.Fprintf(w, "shard %d: rows %d to %d, %d bytes\n", i, cut(i)+1, cut(i+1), len(b))
+	}
+	for _, t := range r.Predictors[0].Terms {
+		fmt.Fprintf(w, "%-6s edf %.1f, sd %.2f\n", t.Name, t.EDF, math.Sqrt(t.After.Variance))
+	}
+	fmt.Fprintf(w, "the bytes of one pass: %t\n", bytes.Equal(merged, whole))
+	return nil
+}
+
+func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstBlock int) ([]byte, error) {
+	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{FirstBlock: firstBlock})
+	if err != nil {
+		return nil, err
+	}
+	return s.MarshalBinary()
+}
+
+// model is a network with the terms of a formula. All processes must build the same
+// terms: here the features' ranges are agreed upon, not found in each one's rows.
+func model(ctx context.Context) (decompose.Model, error) {
+	const points = 50
+	agreed := data.NewTable(points)
+	for _, name := range columns {
+		if err := agreed.AddNumeric(name, floats.Span(make([]float64, points), -1, 1)); err != nil {
+			return nil, err
+		}
+	}
+	f, err := basis.Parse(`~ s(x0, bs="ps", k=20) + s(x1, bs="ps", k=20) + x2`, &basis.Options{Schema: agreed.Schema()})
+	if err != nil {
+		return nil, err
+	}
+	if err := decompose.Scan(ctx, agreed, f.Specs, nil); err != nil {
+		return nil, err
+	}
+	blocks, err := decompose.Build(f.Specs)
+	if err != nil {
+		return nil, err
+	}
+	return decompose.With(network{}, map[string][]decompose.Block{"": blocks})
+}
+
+var columns = []string{"x0", "x1", "x2"}
+
+// network stands for any trained one: a function of a row.
+type network struct{}
+
+func (network) Predictors() []string         { return []string{"eta"} }
+func (network) Columns() []string            { return columns }
+func (network) Intercept(int) float64        { return 0 }
+func (network) Blocks(int) []decompose.Block { return nil }
+func (network) Taps() map[string]int         { return nil }
+
+func (network) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x := mat.NewDense(b.Rows(), len(columns), nil)
+	for j, name := range columns {
+		v, err := b.Numeric(name)
+		if err != nil {
+			return err
+		}
+		x.SetCol(j, v)
+	}
+	for i := range b.Rows() {
+		x := x.RawRowView(i)
+		eta := math.Sin(3*x[0]) + x[1]*x[1] + x[2] + 0.3*x[0]*x[1]
+		dst.Zeta.Set(i, 0, eta)
+		dst.Eta.Set(i, 0, eta)
+	}
+	return nil
+}
+
+// table is rows in memory, by column.
+type table [][]float64
+
+func draw(n int) table {
+	random := rand.New(rand.NewPCG(5, 6))
+	t := make(table, len(columns))
+	for j := range t {
+		t[j] = make([]float64, n)
+		for i := range t[j] {
+			t[j][i] = 2*random.Float64() - 1
+		}
+	}
+	return t
+}
+
+func (t table) slice(from, to int) (*data.Table, error) {
+	rows := data.NewTable(to - from)
+	for j, name := range columns {
+		if err := rows.AddNumeric(name, t[j][from:to]); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}

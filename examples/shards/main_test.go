@@ -1,0 +1,21 @@
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+)
+
+func Example() {
+	if err := run(context.Background(), os.Stdout, 30_000); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// shard 0: rows 1 to 8192, 10155 bytes
+	// shard 1: rows 8193 to 20480, 19964 bytes
+	// shard 2: rows 20481 to 30000, 19964 bytes
+	// s(x0)  edf 17.2, sd 0.72
+	// s(x1)  edf 14.3, sd 0.30
+	// x2     edf 1.0, sd 0.58
+	// the bytes of one pass: true
+}
