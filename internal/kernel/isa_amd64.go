@@ -57,6 +57,15 @@ func loopF32AVX2(l *loop[float32])
 //go:noescape
 func transpose4(q *squares)
 
+//go:noescape
+func bandOuterAVX512(b *band)
+
+//go:noescape
+func bandOuterAVX2(b *band)
+
+//go:noescape
+func bandScaleAVX2(b *band)
+
 func runTile[T Float](s isa, t *tile) {
 	switch any(T(0)).(type) {
 	case float64:
@@ -109,3 +118,14 @@ func runLoop[T Float](s isa, l *loop[T]) {
 }
 
 func runTranspose(q *squares) { transpose4(q) }
+
+func runOuter(s isa, b *band) {
+	if s == avx512 {
+		bandOuterAVX512(b)
+	} else {
+		bandOuterAVX2(b)
+	}
+}
+
+// runScaled is the same on both instruction sets: its vectors have four values.
+func runScaled(b *band) { bandScaleAVX2(b) }

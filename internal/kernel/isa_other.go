@@ -11,3 +11,7 @@ func runPack[T Float](isa, *pack) {}
 func runLoop[T Float](isa, *loop[T]) {}
 
 func runTranspose(*squares) {}
+
+func runOuter(isa, *band) {}
+
+func runScaled(*band) {}
