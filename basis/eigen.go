@@ -9,7 +9,28 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
+
+// operator is a symmetric matrix of order n, known by its products.
+type operator struct {
+	n int
+	// times sets dst to the matrix times v, both n x width, row by row.
+	times func(dst, v []float64, width int)
+	whole func() *mat.SymDense
+}
+
+// product is the symmetric matrix e.
+func product(e *mat.SymDense) operator {
+	n := e.SymmetricDim()
+	full := mat.DenseCopyOf(e).RawMatrix().Data // both triangles
+	return operator{
+		n:     n,
+		times: func(dst, v []float64, width int) { kernel.Gemm(dst, full, v, n, width, n) },
+		whole: func() *mat.SymDense { return e },
+	}
+}
 
 // denseEigen is the order up to which all eigenvectors are computed; beyond,
 // only the leading ones, from a Krylov space.
@@ -18,11 +39,11 @@ const denseEigen = 300
 // leading gives the k eigenvalues of e (n x n) of largest absolute value, in
 // decreasing order (of the value), and their eigenvectors as the columns of an
 // n x k matrix.
-func leading(e *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
-	n := e.SymmetricDim()
+func leading(e operator, k int) ([]float64, *mat.Dense, error) {
+	n := e.n
 	if n <= denseEigen || 3*k > n {
 		var d mat.EigenSym
-		if !d.Factorize(e, true) {
+		if !d.Factorize(e.whole(), true) {
 			return nil, nil, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
 		}
 		var v mat.Dense
@@ -58,11 +79,10 @@ func largest(values []float64, k int) []int {
 // krylov is the block Lanczos method with full reorthogonalisation (Golub and
 // Van Loan 2013, 10.3.6). The block is as wide as the eigenvalues of points on
 // symmetric grids are multiple.
-func krylov(e *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
+func krylov(e operator, k int) ([]float64, *mat.Dense, error) {
 	const width = 6
 	const accuracy = 1e-12 // residual norm of a pair, relative to its eigenvalue
-	n := e.SymmetricDim()
-	dense := mat.DenseCopyOf(e) // both triangles, for products by rows
+	n := e.n
 	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
 	var q, eq [][]float64 // an orthonormal basis, and e times it
 	next := make([][]float64, width)
@@ -83,18 +103,32 @@ func krylov(e *mat.SymDense, k int) ([]float64, *mat.Dense, error) {
 		}
 		next = next[:min(width, n-first)]
 		q = append(q, next...)
-		for _, v := range next {
-			w := make([]float64, n)
-			for i := range w {
-				w[i] = floats.Dot(dense.RawRowView(i), v)
-			}
-			eq = append(eq, w)
-		}
+		eq = append(eq, images(e, next)...)
 		next = make([][]float64, width)
 		for i := range next {
 			next[i] = slices.Clone(eq[max(first, len(eq)-width)+i%(len(eq)-first)])
 		}
 	}
+}
+
+// images multiplies e by the vectors, all at once.
+func images(e operator, vectors [][]float64) [][]float64 {
+	width := len(vectors)
+	v, w := make([]float64, e.n*width), make([]float64, e.n*width)
+	for j, x := range vectors {
+		for i, a := range x {
+			v[i*width+j] = a
+		}
+	}
+	e.times(w, v, width)
+	out := make([][]float64, width)
+	for j := range out {
+		out[j] = make([]float64, e.n)
+		for i := range out[j] {
+			out[j][i] = w[i*width+j]
+		}
+	}
+	return out
 }
 
 func normals(r *rand.Rand, n int) []float64 {
@@ -117,8 +151,8 @@ func orthonormal(next, q [][]float64, r *rand.Rand) ([][]float64, *mat.Dense) {
 		project(v, q)
 		for range 2 {
 			for j, w := range next[:i] {
-				d := floats.Dot(v, w)
-				floats.AddScaled(v, -d, w)
+				d := kernel.Dot(v, w)
+				kernel.Axpy(v, w, -d)
 				c.Set(j, i, c.At(j, i)+d)
 			}
 		}
@@ -145,7 +179,7 @@ func orthonormal(next, q [][]float64, r *rand.Rand) ([][]float64, *mat.Dense) {
 // project subtracts v's components along orthonormal vectors.
 func project(v []float64, q [][]float64) {
 	for _, w := range q {
-		floats.AddScaled(v, -floats.Dot(v, w), w)
+		kernel.Axpy(v, w, -kernel.Dot(v, w))
 	}
 }
 
@@ -156,7 +190,7 @@ func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]fl
 	t := mat.NewSymDense(m, nil)
 	for i := range m {
 		for j := i; j < m; j++ {
-			t.SetSym(i, j, (floats.Dot(q[i], eq[j])+floats.Dot(q[j], eq[i]))/2)
+			t.SetSym(i, j, (kernel.Dot(q[i], eq[j])+kernel.Dot(q[j], eq[i]))/2)
 		}
 	}
 	var d mat.EigenSym
@@ -185,7 +219,7 @@ func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]fl
 		done = done && residual <= accuracy*math.Abs(out[j])
 		clear(column)
 		for i := range m {
-			floats.AddScaled(column, y.At(i, at), q[i])
+			kernel.Axpy(column, q[i], y.At(i, at))
 		}
 		u.SetCol(j, column)
 	}

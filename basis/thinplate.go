@@ -136,17 +136,17 @@ func (s TP) construct(names []string, data *points) (*plate, *mat.SymDense, erro
 	if err := fullRank(t, names, p); err != nil {
 		return nil, nil, err
 	}
-	e := b.radial()
-	for _, v := range e.RawSymmetric().Data {
-		if !finite(v) {
-			return nil, nil, fmt.Errorf("columns %q have too wide a range for 64-bit numbers: rescale them", names)
-		}
+	if !finite(b.eta(b.extent())) {
+		return nil, nil, fmt.Errorf("columns %q have too wide a range for 64-bit numbers: rescale them", names)
 	}
+	e := b.radial()
 	var z *mat.Dense // knots x (k - M), with t'z = 0
 	var roughness mat.Dense
 	if n, _ := t.Dims(); n == p.k { // nothing to truncate
 		z = nullOf(t)
-		roughness.Product(z.T(), e, z)
+		ez := mat.NewDense(n, n-p.null, nil)
+		e.times(ez.RawMatrix().Data, z.RawMatrix().Data, n-p.null)
+		roughness.Mul(z.T(), ez)
 	} else {
 		values, u, err := leading(e, p.k)
 		if err != nil {
@@ -160,11 +160,10 @@ func (s TP) construct(names []string, data *points) (*plate, *mat.SymDense, erro
 		z.Mul(u, rotation)
 	}
 	b.weights = z.RawMatrix().Data
-	size, err := b.meanSquares(at, data)
+	size, err := b.standardise(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("columns %q: %w", names, err)
 	}
-	b.divide(size)
 	return b, s.penalty(p, &roughness, size), nil
 }
 

@@ -148,7 +148,7 @@ func TestThinPlatePenaltyIsTheIntegral(t *testing.T) {
 		n, radial := len(b.points)/b.d, b.k-len(b.powers)
 		var delta mat.VecDense
 		delta.MulVec(mat.NewDense(n, radial, b.weights), a.SliceVec(0, radial))
-		e := b.radial()
+		e := b.allDistances()
 		if want := mat.Inner(&delta, e, &delta); math.Abs(got/want-1) > 1e-6 {
 			t.Errorf("basis %d: a'Sa = %v, delta'E delta = %v", i, got, want)
 		}
@@ -158,7 +158,7 @@ func TestThinPlatePenaltyIsTheIntegral(t *testing.T) {
 		second := func(piece int, h float64) float64 {
 			s := 0.0
 			for j := range radial {
-				c := b.pieces[piece*radial*4+j:]
+				c := b.line.piece(piece)[j:]
 				s += a.AtVec(j) * (2*c[2*radial] + 6*c[3*radial]*h)
 			}
 			return s

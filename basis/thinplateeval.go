@@ -3,9 +3,8 @@ package basis
 import (
 	"errors"
 	"math"
-	"sort"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
@@ -25,7 +24,7 @@ type plate struct {
 
 	packed *kernel.Weights[float64] // weights, for d > 1
 	logs   *logTable                // for d = 2 and m = 2
-	pieces []float64                // for d = 1, see tabulate
+	line   *piecewise               // the radial columns, for d = 1
 }
 
 // newPlate has what follows from the settings alone.
@@ -68,7 +67,6 @@ func degree(e []int) int {
 // the thin plate function (Wood 2017, 5.5.1). Its sign matters: it makes the
 // penalty positive.
 func radialConstant(d, m int) float64 {
-	factorial := func(n int) float64 { return math.Gamma(float64(n + 1)) }
 	half := float64(d) / 2
 	if d%2 == 0 {
 		sign := 1 - 2*float64((m+1+d/2)%2)
@@ -97,7 +95,15 @@ func integerPower(x float64, n int) float64 {
 }
 
 // radial is E: the thin plate function of all distances between the points.
-func (b *plate) radial() *mat.SymDense {
+func (b *plate) radial() operator {
+	if b.d == 1 {
+		return operator{n: len(b.points), times: b.sweep, whole: b.allDistances}
+	}
+	return product(b.allDistances())
+}
+
+// allDistances is E itself.
+func (b *plate) allDistances() *mat.SymDense {
 	n := len(b.points) / b.d
 	e := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -107,6 +113,16 @@ func (b *plate) radial() *mat.SymDense {
 		}
 	}
 	return e
+}
+
+// extent is the square of the diagonal of the box that the points fill.
+func (b *plate) extent() float64 {
+	least, most := slices.Clone(b.points[:b.d]), slices.Clone(b.points[:b.d])
+	for i, v := range b.points {
+		j := i % b.d
+		least[j], most[j] = min(least[j], v), max(most[j], v)
+	}
+	return squaredDistance(least, most)
 }
 
 func squaredDistance(p, q []float64) float64 {
@@ -140,7 +156,7 @@ func (b *plate) monomials(out, p []float64) {
 // prepare makes the tables that evaluation needs from weights and points.
 func (b *plate) prepare() {
 	if b.d == 1 {
-		b.tabulate()
+		b.line = b.tabulate()
 		return
 	}
 	b.packed = kernel.Pack(len(b.points)/b.d, b.k-len(b.powers), b.weights, false)
@@ -193,92 +209,25 @@ func (b *plate) distances(out, p []float64) {
 	}
 }
 
-// tabulate turns the radial columns of one variable, which are piecewise
-// polynomials of degree 2m - 1 between the points and of degree m - 1 beyond
-// (because the weights are orthogonal to polynomials), into their Taylor
-// coefficients at the left end of each piece; for the leftmost, at its right end.
-// pieces is (n + 1) x 2m x (k - M).
-func (b *plate) tabulate() {
-	n, terms, radial := len(b.points), 2*b.m, b.k-b.m
-	b.pieces = make([]float64, (n+1)*radial*terms)
-	binomial := make([]float64, terms)
-	for q := range binomial {
-		binomial[q] = float64(choose(terms-1, q))
-	}
-	power := make([]float64, terms)
-	for piece := range n + 1 {
-		t := b.points[max(piece-1, 0)]
-		out := b.pieces[piece*radial*terms : (piece+1)*radial*terms]
-		known := terms
-		if piece == 0 || piece == n {
-			known = b.m // the higher ones are 0
-		}
-		for i, p := range b.points {
-			// constant |x - p|^(2m-1) = -+ constant (h + t - p)^(2m-1), h = x - t.
-			side := b.constant
-			if i >= piece {
-				side = -side
-			}
-			power[0] = side
-			for q := 1; q < terms; q++ {
-				power[q] = power[q-1] * (t - p)
-			}
-			for q := range known {
-				floats.AddScaled(out[q*radial:(q+1)*radial], binomial[q]*power[terms-1-q], b.weights[i*radial:(i+1)*radial])
-			}
-		}
-	}
-}
-
 // row is evaluate at one value of one variable.
 func (b *plate) row(out []float64, x float64) int {
 	x -= b.shift[0]
-	terms, radial := 2*b.m, b.k-b.m
-	piece := sort.SearchFloat64s(b.points, x)
-	if piece < len(b.points) && b.points[piece] == x {
-		piece++
-	}
-	h := x - b.points[max(piece-1, 0)]
-	c := b.pieces[piece*radial*terms : (piece+1)*radial*terms]
-	out = out[:b.k]
-	if terms == 4 {
-		c0, c1, c2, c3 := c[:radial], c[radial:2*radial], c[2*radial:3*radial], c[3*radial:4*radial]
-		for j := range c0 {
-			out[j] = c0[j] + h*(c1[j]+h*(c2[j]+h*c3[j]))
-		}
-	} else {
-		for j := range radial {
-			v := 0.0
-			for q := terms - 1; q >= 0; q-- {
-				v = v*h + c[q*radial+j]
-			}
-			out[j] = v
-		}
-	}
+	b.line.at(out, x)
 	v := 1.0
 	for j, s := range b.scale {
-		out[radial+j] = v * s
+		out[b.line.width+j] = v * s
 		v *= x
 	}
 	return 0
 }
 
-// meanSquares are the root mean squares of the columns over the rows whose
-// shifted points are given. It does not need the tables of prepare.
-func (b *plate) meanSquares(at []float64, data *points) ([]float64, error) {
-	n, knots, radial := len(at)/b.d, len(b.points)/b.d, b.k-len(b.powers)
-	weights := kernel.Pack(knots, radial, b.weights, false)
-	eta, x := make([]float64, block*knots), make([]float64, block*b.k)
-	size := make([]float64, b.k)
+// meanSquares are the root mean squares of the columns over the rows of data.
+func (b *plate) meanSquares(data *points) ([]float64, error) {
+	x, size := make([]float64, block*b.k), make([]float64, b.k)
 	rows := 0.0
-	for first := 0; first < n; first += block {
-		some := min(block, n-first)
-		for i := range some {
-			p := at[(first+i)*b.d : (first+i+1)*b.d]
-			b.distances(eta[i*knots:(i+1)*knots], p)
-			b.monomials(x[i*b.k+radial:(i+1)*b.k], p)
-		}
-		weights.Mul(x, b.k, eta, knots, some, nil)
+	for first := 0; first < data.n(); first += block {
+		some := min(block, data.n()-first)
+		b.evaluate(x, b.k, data.x[first*b.d:(first+some)*b.d])
 		for i := range some {
 			c := float64(data.count[first+i])
 			rows += c
@@ -296,16 +245,25 @@ func (b *plate) meanSquares(at []float64, data *points) ([]float64, error) {
 	return size, nil
 }
 
-// divide scales the columns, which are the weighted sums and monomials so far, and
-// prepares the basis for evaluation.
-func (b *plate) divide(size []float64) {
+// standardise divides the columns, which are the weighted sums and monomials
+// before, by their root mean squares over the rows of data, and returns those.
+func (b *plate) standardise(data *points) ([]float64, error) {
+	b.scale = make([]float64, len(b.powers))
+	for j := range b.scale {
+		b.scale[j] = 1
+	}
+	b.prepare()
+	size, err := b.meanSquares(data)
+	if err != nil {
+		return nil, err
+	}
 	radial := b.k - len(b.powers)
 	for i := range b.weights {
 		b.weights[i] /= size[i%radial]
 	}
-	b.scale = make([]float64, len(b.powers))
 	for j := range b.scale {
 		b.scale[j] = 1 / size[radial+j]
 	}
 	b.prepare()
+	return size, nil
 }
