@@ -1,0 +1,201 @@
+package basis
+
+import (
+	"math"
+	"sort"
+)
+
+// In one variable the radial functions are c |x - p|^P, P = 2m - 1, of sorted
+// points p. A sum of them over the points on one side of t is known from its
+// moments about t, and those follow from the moments about the neighbour: so what
+// is a sum over n points at each of n points takes n steps, not n^2. All steps are
+// sums of terms of one sign but for the weights' own, so rounding is no worse than
+// that of the sums themselves.
+
+// sideMoments are sum_i w_i d_i^q/q!, q = 0..P, of the points passed, at the
+// distances d_i from where the sweep stands; w_i has width values.
+type sideMoments struct {
+	width int
+	m     []float64 // (P + 1) x width
+}
+
+func newSideMoments(terms, width int) sideMoments {
+	return sideMoments{width, make([]float64, terms*width)}
+}
+
+// order is the moments of order q.
+func (s sideMoments) order(q int) []float64 { return s.m[q*s.width : (q+1)*s.width] }
+
+// pass takes in a point where the sweep stands.
+func (s sideMoments) pass(w []float64) {
+	for j, v := range w {
+		s.m[j] += v
+	}
+}
+
+// advance moves h >= 0 away from the points passed: (d + h)^q/q! is the sum over
+// r of d^r/r! h^(q-r)/(q-r)!.
+func (s sideMoments) advance(h float64) {
+	for q := len(s.m)/s.width - 1; q > 0; q-- {
+		to, g := s.order(q), 1.0
+		for r := q - 1; r >= 0; r-- {
+			g *= h / float64(q-r)
+			from := s.order(r)[:len(to)]
+			for j, v := range from {
+				to[j] += g * v
+			}
+		}
+	}
+}
+
+// sweep sets dst to E v (n x width, row by row), E the thin plate functions of
+// the distances between the points of one variable.
+func (b *plate) sweep(dst, v []float64, width int) {
+	n, top := len(b.points), 2*b.m-1
+	c := b.constant * factorial(top)
+	side := newSideMoments(top+1, width)
+	clear(dst)
+	add := func(i, before int) {
+		side.advance(math.Abs(b.points[i] - b.points[before]))
+		out := dst[i*width : (i+1)*width]
+		for j, s := range side.order(top) {
+			out[j] += c * s
+		}
+	}
+	for i := 1; i < n; i++ {
+		side.pass(v[(i-1)*width : i*width])
+		add(i, i-1)
+	}
+	clear(side.m)
+	for i := n - 2; i >= 0; i-- {
+		side.pass(v[(i+1)*width : (i+2)*width])
+		add(i, i+1)
+	}
+}
+
+func factorial(n int) float64 { return math.Gamma(float64(n + 1)) }
+
+// piecewise holds functions of one variable that are polynomials between breaks
+// and beyond them, as Taylor coefficients at the left end of each piece; for the
+// leftmost, at its right end.
+type piecewise struct {
+	breaks       []float64 // n, increasing
+	terms, width int
+	c            []float64 // (n + 1) x terms x width
+	first        []uint16  // of each bucket: how many breaks are in those before
+	perBucket    float64   // buckets per unit, from breaks[0] on
+}
+
+// bucketsPerBreak makes most buckets of evenly spread breaks hold none or one.
+const bucketsPerBreak = 4
+
+// tabulate turns the radial columns, of degree P between the points and of degree
+// m - 1 beyond (because the weights are orthogonal to polynomials), into pieces.
+func (b *plate) tabulate() *piecewise {
+	n, top, width := len(b.points), 2*b.m-1, b.k-b.m
+	p := &piecewise{breaks: b.points, terms: top + 1, width: width, c: make([]float64, (n+1)*(top+1)*width)}
+	// (h + d)^P = sum_q h^q P!/q! d^(P-q)/(P-q)!, for a point d to the left of t; of
+	// one to the right h counts backwards.
+	add := func(piece int, side sideMoments, direction float64) {
+		known := p.terms
+		if piece == 0 || piece == n {
+			known = b.m // the higher ones are 0
+		}
+		factor := b.constant * factorial(top)
+		for q := range known {
+			if q > 0 {
+				factor *= direction / float64(q)
+			}
+			to := p.piece(piece)[q*width : (q+1)*width]
+			for j, v := range side.order(top - q) {
+				to[j] += factor * v
+			}
+		}
+	}
+	weights := func(i int) []float64 { return b.weights[i*width : (i+1)*width] }
+	side := newSideMoments(p.terms, width)
+	for i := range n {
+		if i > 0 {
+			side.advance(b.points[i] - b.points[i-1])
+		}
+		side.pass(weights(i))
+		add(i+1, side, 1)
+	}
+	clear(side.m)
+	for i := n - 1; i >= 0; i-- {
+		side.pass(weights(i))
+		if i > 0 {
+			side.advance(b.points[i] - b.points[i-1])
+		}
+		add(i, side, -1)
+	}
+	p.makeBuckets()
+	return p
+}
+
+// piece is the coefficients of one, terms x width.
+func (p *piecewise) piece(i int) []float64 {
+	size := p.terms * p.width
+	return p.c[i*size : (i+1)*size]
+}
+
+func (p *piecewise) makeBuckets() {
+	n := len(p.breaks)
+	buckets := bucketsPerBreak * n
+	p.perBucket = float64(buckets) / (p.breaks[n-1] - p.breaks[0])
+	p.first = make([]uint16, buckets+1)
+	for _, x := range p.breaks {
+		p.first[p.bucket(x)+1]++
+	}
+	for i := range buckets {
+		p.first[i+1] += p.first[i]
+	}
+}
+
+// bucket never decreases with x, so a break and the values beyond it are told
+// apart whatever rounding does.
+func (p *piecewise) bucket(x float64) int {
+	f, last := (x-p.breaks[0])*p.perBucket, bucketsPerBreak*len(p.breaks)-1
+	switch {
+	case f >= float64(last):
+		return last
+	case f > 0:
+		return int(f)
+	}
+	return 0
+}
+
+// find gives the number of breaks that are at most x, which is the piece of x.
+func (p *piecewise) find(x float64) int {
+	i := p.bucket(x)
+	lo, hi := int(p.first[i]), int(p.first[i+1])
+	if hi-lo > 8 {
+		return lo + sort.Search(hi-lo, func(i int) bool { return p.breaks[lo+i] > x })
+	}
+	for lo < hi && p.breaks[lo] <= x {
+		lo++
+	}
+	return lo
+}
+
+// at writes the functions at x to out.
+func (p *piecewise) at(out []float64, x float64) {
+	i := p.find(x)
+	h, c := x-p.breaks[max(i-1, 0)], p.piece(i)
+	out = out[:p.width]
+	if p.terms == 4 {
+		w := len(out)
+		c0, c1, c2, c3 := c[:w], c[w:][:w], c[2*w:][:w], c[3*w:][:w]
+		for j := range out {
+			out[j] = c0[j] + h*(c1[j]+h*(c2[j]+h*c3[j]))
+		}
+		return
+	}
+	for j := range out {
+		v := 0.0
+		for q := p.terms - 1; q >= 0; q-- {
+			v = v*h + c[q*p.width+j]
+		}
+		out[j] = v
+	}
+}
