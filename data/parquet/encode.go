@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"github.com/klauspost/compress/snappy"
 )
@@ -14,15 +15,34 @@ type writtenGroup struct {
 }
 
 type writtenChunk struct {
-	offset, size, inflated int64 // headers included
-	nulls                  int64
+	encoding       encoding // of the values
+	dictionary     int64    // its offset; 0: there is none
+	offset         int64    // of the first page of values
+	size, inflated int64    // headers included
+	nulls          int64
+}
+
+// start is the offset of the first page.
+func (c *writtenChunk) start() int64 {
+	if c.dictionary > 0 {
+		return c.dictionary
+	}
+	return c.offset
 }
 
 // column makes p.chunk the pages of a column's values, those of rows that are not
 // null.
-func (p *Writer) column(values []float64) writtenChunk {
-	c := writtenChunk{offset: p.offset}
+func (p *Writer) column(v *writing) writtenChunk {
+	c := writtenChunk{encoding: plain, offset: p.offset}
 	p.chunk = p.chunk[:0]
+	if v.Stored != Double {
+		c.encoding, c.dictionary = rleDictionary, p.offset
+		p.page = append(p.page[:0], v.entries...)
+		c.inflated += p.finish(pageDictionary, v.count, plain)
+		c.offset = p.offset + int64(len(p.chunk))
+	}
+	width := bits.Len(uint(max(v.count, 1) - 1))
+	doubles, codes := v.doubles, v.codes
 	for valid := p.valid; len(valid) > 0; {
 		rows := valid[:min(pageRows, len(valid))]
 		valid = valid[len(rows):]
@@ -35,28 +55,45 @@ func (p *Writer) column(values []float64) writtenChunk {
 				present++
 			}
 		}
-		for _, v := range values[:present] {
-			p.page = binary.LittleEndian.AppendUint64(p.page, math.Float64bits(v))
-		}
-		values = values[present:]
 		c.nulls += int64(len(rows) - present)
-		packed := snappy.Encode(nil, p.page)
-		var e encoder
-		e.integer(1, typeI32, pageData)
-		e.integer(2, typeI32, int64(len(p.page)))
-		e.integer(3, typeI32, int64(len(packed)))
-		e.structure(5, func() {
-			e.integer(1, typeI32, int64(len(rows)))
-			e.integer(2, typeI32, int64(plain))
-			e.integer(3, typeI32, int64(rle))
-			e.integer(4, typeI32, int64(rle))
-		})
-		e.end()
-		p.chunk = append(append(p.chunk, e.b...), packed...)
-		c.inflated += int64(len(e.b) + len(p.page))
+		if v.Stored == Double {
+			for _, v := range doubles[:present] {
+				p.page = binary.LittleEndian.AppendUint64(p.page, math.Float64bits(v))
+			}
+			doubles = doubles[present:]
+		} else {
+			p.page = appendCodes(append(p.page, byte(width)), codes[:present], width)
+			codes = codes[present:]
+		}
+		c.inflated += p.finish(pageData, len(rows), c.encoding)
 	}
 	c.size = int64(len(p.chunk))
 	return c
+}
+
+// finish appends p.page, compressed, and its header to p.chunk, and returns the
+// bytes of both before compression.
+func (p *Writer) finish(kind int64, values int, code encoding) int64 {
+	packed := snappy.Encode(nil, p.page)
+	var e encoder
+	e.integer(1, typeI32, kind)
+	e.integer(2, typeI32, int64(len(p.page)))
+	e.integer(3, typeI32, int64(len(packed)))
+	header := int64(5)
+	if kind == pageDictionary {
+		header = 7
+	}
+	e.structure(header, func() {
+		e.integer(1, typeI32, int64(values))
+		e.integer(2, typeI32, int64(code))
+		if kind == pageData {
+			e.integer(3, typeI32, int64(rle))
+			e.integer(4, typeI32, int64(rle))
+		}
+	})
+	e.end()
+	p.chunk = append(append(p.chunk, e.b...), packed...)
+	return int64(len(e.b) + len(p.page))
 }
 
 // appendLevels appends definition levels of one bit: as runs of equal ones if
@@ -100,22 +137,27 @@ func (p *Writer) footer() []byte {
 		rows += g.rows
 	}
 	e.integer(1, typeI32, 2) // version
-	e.list(2, typeStruct, 1+len(p.names))
+	e.list(2, typeStruct, 1+len(p.columns))
 	e.element(func() {
 		e.text(4, "schema")
-		e.integer(5, typeI32, int64(len(p.names)))
+		e.integer(5, typeI32, int64(len(p.columns)))
 	})
-	for _, name := range p.names {
+	for i := range p.columns {
+		c := &p.columns[i]
 		e.element(func() {
-			e.integer(1, typeI32, int64(kindDouble))
+			e.integer(1, typeI32, int64(c.physical()))
 			e.integer(3, typeI32, optional)
-			e.text(4, name)
+			e.text(4, c.Name)
+			if c.Stored == Text {
+				e.integer(6, typeI32, 0) // ConvertedType UTF8
+				e.structure(10, func() { e.structure(int64(logicalString), func() {}) })
+			}
 		})
 	}
 	e.integer(3, typeI64, rows)
 	e.list(4, typeStruct, len(p.groups))
 	for _, g := range p.groups {
-		e.element(func() { e.group(p.names, g) })
+		e.element(func() { e.group(p.columns, g) })
 	}
 	e.text(6, "pho")
 	e.end()
@@ -123,24 +165,32 @@ func (p *Writer) footer() []byte {
 	return append(b, "PAR1"...)
 }
 
-func (e *encoder) group(names []string, g writtenGroup) {
+func (e *encoder) group(columns []writing, g writtenGroup) {
 	size, inflated := int64(0), int64(0)
 	e.list(1, typeStruct, len(g.chunks))
 	for j, c := range g.chunks {
 		e.element(func() {
 			e.integer(2, typeI64, 0) // file_offset, which the format says to leave 0
 			e.structure(3, func() {
-				e.integer(1, typeI32, int64(kindDouble))
-				e.list(2, typeI32, 2)
-				e.varint(int64(plain))
-				e.varint(int64(rle))
+				e.integer(1, typeI32, int64(columns[j].physical()))
+				encodings := []encoding{plain, rle}
+				if c.dictionary > 0 {
+					encodings = append(encodings, rleDictionary)
+				}
+				e.list(2, typeI32, len(encodings))
+				for _, v := range encodings {
+					e.varint(int64(v))
+				}
 				e.list(3, typeBinary, 1)
-				e.string(names[j])
+				e.string(columns[j].Name)
 				e.integer(4, typeI32, int64(codecSnappy))
 				e.integer(5, typeI64, g.rows)
 				e.integer(6, typeI64, c.inflated)
 				e.integer(7, typeI64, c.size)
 				e.integer(9, typeI64, c.offset)
+				if c.dictionary > 0 {
+					e.integer(11, typeI64, c.dictionary)
+				}
 				e.structure(12, func() { e.integer(3, typeI64, c.nulls) })
 			})
 		})
@@ -148,7 +198,7 @@ func (e *encoder) group(names []string, g writtenGroup) {
 	}
 	e.integer(2, typeI64, inflated)
 	e.integer(3, typeI64, g.rows)
-	e.integer(5, typeI64, g.chunks[0].offset)
+	e.integer(5, typeI64, g.chunks[0].start())
 	e.integer(6, typeI64, size)
 }
 

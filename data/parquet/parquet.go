@@ -1,5 +1,5 @@
 // Package parquet reads Parquet files as a data.Source, and writes columns of
-// numbers.
+// numbers and text.
 //
 // Integers, floating point numbers and truth values (0 and 1) are numeric
 // columns, text is categorical. Integers beyond 2^53 in size are errors that

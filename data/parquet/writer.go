@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
@@ -15,14 +16,28 @@ const (
 	pageRows   = 32 << 10
 )
 
-// Writer writes columns of numbers, any of whose rows may be null, as one Parquet
-// file compressed with Snappy. The same numbers give the same bytes, however they
-// are cut into calls of Write. It is not safe for concurrent use.
+// Stored is how a Writer stores the values of a column.
+type Stored uint8
+
+const (
+	Double Stored = iota // numbers as they are, eight bytes each
+	Int32                // whole numbers as positions in the row group's dictionary
+	Text                 // levels, likewise
+)
+
+// Column is a column that a Writer writes.
+type Column struct {
+	Name   string
+	Stored Stored
+}
+
+// Writer writes columns, any of whose rows may be null, as one Parquet file
+// compressed with Snappy. The same values give the same bytes, however they are
+// cut into calls of Write or WriteBatch. It is not safe for concurrent use.
 type Writer struct {
 	w       io.Writer
-	names   []string
 	rows    int // of a row group
-	columns [][]float64
+	columns []writing
 	valid   []bool // the row is not null
 	groups  []writtenGroup
 	offset  int64  // bytes written
@@ -32,23 +47,35 @@ type Writer struct {
 	closed  bool
 }
 
-// NewWriter begins a file with columns of the given names, which must be unique
-// and not empty. w is not closed.
+// NewWriter begins a file of Double columns of the given names, which must be
+// unique and not empty. w is not closed.
 func NewWriter(w io.Writer, names []string) (*Writer, error) {
-	if len(names) == 0 {
+	columns := make([]Column, len(names))
+	for j, name := range names {
+		columns[j].Name = name
+	}
+	return NewBatchWriter(w, columns)
+}
+
+// NewBatchWriter is NewWriter for columns stored in any way: rows come with
+// WriteBatch.
+func NewBatchWriter(w io.Writer, columns []Column) (*Writer, error) {
+	if len(columns) == 0 {
 		return nil, errors.New("data: a Parquet file needs a column")
 	}
-	for i, name := range names {
-		if name == "" {
+	for i, c := range columns {
+		switch {
+		case c.Name == "":
 			return nil, fmt.Errorf("data: column %d has no name", i+1)
-		}
-		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("data: two columns are named %q", columnar.Clip(name))
+		case slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }):
+			return nil, fmt.Errorf("data: two columns are named %q", columnar.Clip(c.Name))
+		case c.Stored > Text:
+			return nil, fmt.Errorf("data: column %q should be stored in a way, %d, that is not known", columnar.Clip(c.Name), c.Stored)
 		}
 	}
-	p := &Writer{
-		w: w, names: slices.Clone(names), columns: make([][]float64, len(names)),
-		rows: max(1, min(groupRows, groupCells/len(names))),
+	p := &Writer{w: w, columns: make([]writing, len(columns)), rows: max(1, min(groupRows, groupCells/len(columns)))}
+	for j, c := range columns {
+		p.columns[j].Column = c
 	}
 	if err := p.put([]byte("PAR1")); err != nil {
 		return nil, err
@@ -72,7 +99,8 @@ func (p *Writer) put(b []byte) error {
 	return p.err
 }
 
-// Write appends rows: columns[j][i] is row i of column j. Values are copied.
+// Write appends rows: columns[j][i] is row i of column j, which is Double. Values
+// are copied.
 func (p *Writer) Write(columns [][]float64) error {
 	if len(columns) != len(p.columns) {
 		return fmt.Errorf("data: %d columns for a Parquet file of %d", len(columns), len(p.columns))
@@ -82,11 +110,57 @@ func (p *Writer) Write(columns [][]float64) error {
 		if len(v) != n {
 			return fmt.Errorf("data: column %d has %d rows, column 1 has %d", j+1, len(v), n)
 		}
+		if c := &p.columns[j]; c.Stored != Double {
+			return fmt.Errorf("data: column %q is not stored as double: write batches", columnar.Clip(c.Name))
+		}
 	}
-	for i := 0; i < n; {
+	return p.append(n, func(i, j int) error {
+		for k, v := range columns {
+			p.columns[k].doubles = append(p.columns[k].doubles, v[i:j]...)
+		}
+		return nil
+	})
+}
+
+// WriteBatch appends the rows of b, which holds the columns by name: those of
+// Double and Int32 as numbers, those of Text as codes. Values are copied. A number
+// for Int32 that is none is an error that names the row, and the file is lost.
+func (p *Writer) WriteBatch(b *data.Batch) error {
+	in := make([]func(i, j int) error, len(p.columns))
+	for k := range p.columns {
+		c := &p.columns[k]
+		if c.Stored == Text {
+			codes, err := b.Codes(c.Name)
+			if err != nil {
+				return err
+			}
+			local := make([]int32, len(codes.Levels))
+			in[k] = func(i, j int) error { return c.texts(codes, local, i, j) }
+			continue
+		}
+		v, err := b.Numeric(c.Name)
+		if err != nil {
+			return err
+		}
+		in[k] = func(i, j int) error { return c.numbers(b, v, i, j) }
+	}
+	return p.append(b.Rows(), func(i, j int) error {
+		for _, add := range in {
+			if err := add(i, j); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// append takes n rows in runs i to j-1 that fit into a row group.
+func (p *Writer) append(n int, take func(i, j int) error) error {
+	for i := 0; i < n && p.err == nil; {
 		m := min(n-i, p.rows-len(p.valid))
-		for j, v := range columns {
-			p.columns[j] = append(p.columns[j], v[i:i+m]...)
+		if err := take(i, i+m); err != nil {
+			p.err = err
+			return err
 		}
 		if err := p.mark(m, true); err != nil {
 			return err
@@ -122,15 +196,15 @@ func (p *Writer) mark(n int, valid bool) error {
 // flush writes the row group.
 func (p *Writer) flush() error {
 	g := writtenGroup{rows: int64(len(p.valid)), chunks: make([]writtenChunk, len(p.columns))}
-	for j, v := range p.columns {
-		g.chunks[j] = p.column(v)
+	for j := range p.columns {
+		g.chunks[j] = p.column(&p.columns[j])
 		if err := p.put(p.chunk); err != nil {
 			return err
 		}
 	}
 	p.groups = append(p.groups, g)
 	for j := range p.columns {
-		p.columns[j] = p.columns[j][:0]
+		p.columns[j].reset()
 	}
 	p.valid = p.valid[:0]
 	return nil
