@@ -73,6 +73,10 @@ type Deep struct {
 	Activation Activation
 	Dropout    float64 // after each hidden layer, in [0, 1)
 	BatchNorm  bool    // before each activation
+	// WithoutFirstBias leaves out the biases of the first hidden layer, as the
+	// networks of Rügamer (2023) do: all kinks of its ReLU units pass through the
+	// columns' means then.
+	WithoutFirstBias bool
 	// EmbeddingWidth of a factor; 0: (levels+1)/2, at most 8.
 	EmbeddingWidth int
 	// Separate gives each predictor a network of its own; else they share all but

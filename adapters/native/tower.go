@@ -42,6 +42,7 @@ type towerPlan struct {
 	lastDrop                      bool // dropout after the last hidden layer too
 	featureDropout, outputPenalty float64
 	orthogonalize                 bool
+	unbiased                      bool // no biases in the first layer
 	// of is the tower whose groups are multiplied in a product tower, else -1;
 	// pairs are the two groups of each product.
 	of       int
@@ -109,7 +110,7 @@ func (c *Config) towerPlans() []*towerPlan {
 			plans = append(plans, &towerPlan{
 				name: name, deep: true, columns: [][]string{d.Columns}, predictors: predictors, hidden: d.Hidden,
 				activation: d.Activation, batchNorm: d.BatchNorm, dropout: d.Dropout, lastDrop: true,
-				orthogonalize: d.Orthogonalize, of: -1, q: d.Hidden[len(d.Hidden)-1],
+				orthogonalize: d.Orthogonalize, unbiased: d.WithoutFirstBias, of: -1, q: d.Hidden[len(d.Hidden)-1],
 			})
 		}
 		if !d.Separate {
@@ -149,6 +150,9 @@ func newTower[T kernel.Float](p *towerPlan, seed uint64) *tower[T] {
 		} else {
 			d := nn.NewDense[T](name, g, in, width, true)
 			d.First = l == 0 && len(p.factors) == 0
+			if l == 0 && p.unbiased {
+				d.B.Grad = nil // a state of zeros
+			}
 			if p.activation == ReLU && !p.batchNorm {
 				d.Relu, linear = true, ""
 			}
@@ -186,6 +190,9 @@ func (t *tower[T]) init(rng *rand.Rand) {
 		switch l := l.(type) {
 		case *nn.Dense[T]:
 			l.Init(rng, gain)
+			if l.B.Grad == nil {
+				continue
+			}
 			for i := range l.B.Value {
 				l.B.Value[i] = T(0.2 * (2*rng.Float64() - 1)) // kinks of ReLU units off the mean
 			}
