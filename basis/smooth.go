@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
@@ -90,6 +91,9 @@ func (t *SmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
 	}
+	if p, ok := t.basis.(*plate); ok {
+		return t.evalPlate(dst, b, p)
+	}
 	w := t.basis.width()
 	scratch := make([]float64, w)
 	return t.rows(b, func(i int, x, by float64) {
@@ -112,6 +116,25 @@ func (t *SmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 			row[at] = out[l] * by
 		}
 	})
+}
+
+// evalPlate is Eval of a basis whose rows are full: all of them, then times by.
+func (t *SmoothTerm) evalPlate(dst *mat.Dense, b *data.Batch, p *plate) error {
+	x, factors, err := t.values(b)
+	if err != nil {
+		return err
+	}
+	raw := dst.RawMatrix()
+	p.evaluate(raw.Data, raw.Stride, x)
+	for i, by := range factors {
+		row := dst.RawRowView(i)
+		if by == 0 { // nothing times 0 is infinite
+			clear(row)
+		} else {
+			floats.Scale(by, row)
+		}
+	}
+	return nil
 }
 
 // EvalSparse gives the values that can be other than 0, degree + 1 in each row.
@@ -140,25 +163,34 @@ func (t sparseSmooth) EvalSparse(b *data.Batch) (design.Columns, error) {
 // rows calls f with x and the by multiplier of every row: 1 without by, 1 or 0
 // for a level.
 func (t *SmoothTerm) rows(b *data.Batch, f func(i int, x, by float64)) error {
-	x, err := b.Numeric(t.column)
-	if err != nil {
-		return fmt.Errorf("term %s: %w", t.name, err)
-	}
-	factors, err := t.by.factors(t.name, b)
+	x, factors, err := t.values(b)
 	if err != nil {
 		return err
 	}
+	by := 1.0
 	for i, v := range x {
-		if !finite(v) {
-			return notFinite(t.name, t.column, v, b.Row(i))
-		}
-		by := 1.0
 		if factors != nil {
 			by = factors[i]
 		}
 		f(i, v, by)
 	}
 	return nil
+}
+
+// values are the finite x of every row and its by multipliers, nil for 1.
+func (t *SmoothTerm) values(b *data.Batch) (x, factors []float64, err error) {
+	if x, err = b.Numeric(t.column); err != nil {
+		return nil, nil, fmt.Errorf("term %s: %w", t.name, err)
+	}
+	if factors, err = t.by.factors(t.name, b); err != nil {
+		return nil, nil, err
+	}
+	for i, v := range x {
+		if !finite(v) {
+			return nil, nil, notFinite(t.name, t.column, v, b.Row(i))
+		}
+	}
+	return x, factors, nil
 }
 
 type smoothJSON struct {

@@ -169,8 +169,13 @@ const block = 32
 // whose rows are stride apart.
 func (b *plate) evaluate(dst []float64, stride int, x []float64) {
 	if b.d == 1 {
+		b.line.evaluate(dst, stride, x, b.shift[0])
 		for i, v := range x {
-			b.row(dst[i*stride:], v)
+			power, row := 1.0, dst[i*stride+b.line.width:]
+			for j, s := range b.scale {
+				row[j] = power * s
+				power *= v - b.shift[0]
+			}
 		}
 		return
 	}
@@ -211,13 +216,7 @@ func (b *plate) distances(out, p []float64) {
 
 // row is evaluate at one value of one variable.
 func (b *plate) row(out []float64, x float64) int {
-	x -= b.shift[0]
-	b.line.at(out, x)
-	v := 1.0
-	for j, s := range b.scale {
-		out[b.line.width+j] = v * s
-		v *= x
-	}
+	b.evaluate(out, b.k, []float64{x})
 	return 0
 }
 

@@ -178,24 +178,26 @@ func (p *piecewise) find(x float64) int {
 	return lo
 }
 
-// at writes the functions at x to out.
-func (p *piecewise) at(out []float64, x float64) {
-	i := p.find(x)
-	h, c := x-p.breaks[max(i-1, 0)], p.piece(i)
-	out = out[:p.width]
-	if p.terms == 4 {
-		w := len(out)
-		c0, c1, c2, c3 := c[:w], c[w:][:w], c[2*w:][:w], c[3*w:][:w]
+// evaluate writes the functions at x - shift to rows of dst that are stride apart.
+func (p *piecewise) evaluate(dst []float64, stride int, x []float64, shift float64) {
+	w := p.width
+	for i, v := range x {
+		v -= shift
+		piece := p.find(v)
+		h, c, out := v-p.breaks[max(piece-1, 0)], p.piece(piece), dst[i*stride:][:w]
+		if p.terms == 4 {
+			c0, c1, c2, c3 := c[:w], c[w:][:w], c[2*w:][:w], c[3*w:][:w]
+			for j := range out {
+				out[j] = c0[j] + h*(c1[j]+h*(c2[j]+h*c3[j]))
+			}
+			continue
+		}
 		for j := range out {
-			out[j] = c0[j] + h*(c1[j]+h*(c2[j]+h*c3[j]))
+			v := 0.0
+			for q := p.terms - 1; q >= 0; q-- {
+				v = v*h + c[q*w+j]
+			}
+			out[j] = v
 		}
-		return
-	}
-	for j := range out {
-		v := 0.0
-		for q := p.terms - 1; q >= 0; q-- {
-			v = v*h + c[q*p.width+j]
-		}
-		out[j] = v
 	}
 }
