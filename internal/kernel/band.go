@@ -18,7 +18,7 @@ type band struct {
 	col  unsafe.Pointer
 	cols uintptr
 	b    unsafe.Pointer
-	ldb  uintptr // bytes
+	ldb  uintptr // bytes between rows of b, or between the terms of a fold
 	w    unsafe.Pointer
 }
 
@@ -126,6 +126,69 @@ func scaledPlain(c []float64, rows int, row []int32, a []float64, b []float64, l
 		}
 	}
 	return len(row)
+}
+
+// FoldOuter adds the cells of AddOuter to the p x q matrix whose rows and columns
+// they begin at (row stride ldd), around the circle where they end beyond it:
+//
+//	dst[(r+l) mod p][(s+m) mod q] += c[((r*cols + s)*4 + l)*4 + m]
+//
+// for r < rows <= p and s < cols <= q. It destroys c.
+func FoldOuter(dst []float64, ldd, p, q int, c []float64, rows, cols int) {
+	foldOuter(best(), dst, ldd, p, q, c, rows, cols)
+}
+
+func foldOuter(s isa, dst []float64, ldd, p, q int, c []float64, rows, cols int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	within("dst", len(dst), p, q, ldd)
+	c = c[:rows*cols*Band*Band]
+	for i := range rows + Band - 1 { // row i of the sum: cells r = i-l
+		first := max(0, i-rows+1)
+		terms := min(i, Band-1) - first
+		from := ((i-first)*cols*Band + first) * Band
+		if terms > 0 {
+			foldRow(s, c, from, terms, cols)
+		}
+		foldColumns(dst[i%p*ldd:][:q], c[from:], cols)
+	}
+}
+
+// foldRow adds the terms further terms of one row of the sum to the first, which is
+// at c[from]: each is in the cell before, one row on.
+func foldRow(s isa, c []float64, from, terms, cols int) {
+	const cell = Band * Band
+	step := Band - cols*cell
+	if s != plain {
+		runFold(&band{c: at(c, from), n: uintptr(cols), rows: uintptr(terms), ldb: uintptr(step * 8)})
+		return
+	}
+	for j := range cols {
+		to := c[from+j*cell:][:Band]
+		for l := 1; l <= terms; l++ {
+			for m, v := range c[from+j*cell+l*step:][:Band] {
+				to[m] += v
+			}
+		}
+	}
+}
+
+// foldColumns adds the cells of one row, four values each, to dst, the m-th value
+// m columns on.
+func foldColumns(dst, c []float64, cols int) {
+	const cell = Band * Band
+	var next [Band - 1]float64
+	for s := range cols {
+		v := c[s*cell:][:Band]
+		dst[s] += next[0] + v[0]
+		next[0] = next[1] + v[1]
+		next[1] = next[2] + v[2]
+		next[2] = v[3]
+	}
+	for m, v := range next {
+		dst[(cols+m)%len(dst)] += v
+	}
 }
 
 // Aligned returns n zeros that begin at a cache line.

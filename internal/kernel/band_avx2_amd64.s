@@ -133,3 +133,26 @@ done:
 	MOVQ CX, 8(DI)
 	VZEROUPPER
 	RET
+
+// bandFoldAVX2 adds up rows of cells: see FoldOuter.
+TEXT ·bandFoldAVX2(SB), NOSPLIT, $0-8
+	MOVQ b+0(FP), DI
+	MOVQ (DI), AX
+	MOVQ 8(DI), CX
+	MOVQ 24(DI), R12
+	MOVQ 64(DI), R9
+cell:
+	VMOVUPD (AX), Y0
+	MOVQ AX, BX
+	MOVQ R12, DX
+term:
+	ADDQ R9, BX
+	VADDPD (BX), Y0, Y0
+	DECQ DX
+	JNE term
+	VMOVUPD Y0, (AX)
+	ADDQ $128, AX
+	DECQ CX
+	JNE cell
+	VZEROUPPER
+	RET

@@ -62,6 +62,31 @@ func checkBand(t testing.TB, s isa, rng *rand.Rand, n, rows, cols int) {
 	}
 	sameBand(t, s, "outer", c, want)
 
+	// Columns as many as starts (around the circle), or the three more that a band
+	// needs.
+	dp, dq := max(rows, Band)+rng.IntN(2)*(Band-1), max(cols, Band)+rng.IntN(2)*(Band-1)
+	ldd := dq + rng.IntN(3)
+	dst := newGuarded[float64]((dp-1)*ldd+dq, rng.IntN(8))
+	awkward(rng, dst.v, false)
+	want = slices.Clone(dst.v)
+	for r := range rows {
+		for k := range cols {
+			for l := range Band {
+				for m := range Band {
+					want[(r+l)%dp*ldd+(k+m)%dq] += c.v[((r*cols+k)*Band+l)*Band+m]
+				}
+			}
+		}
+	}
+	foldOuter(s, dst.v, ldd, dp, dq, c.v, rows, cols)
+	for i := range want {
+		if math.Abs(dst.v[i]-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+			t.Fatalf("%v fold: element %d is %v, want %v", s, i, dst.v[i], want[i])
+		}
+	}
+	dst.check(t)
+	c.check(t)
+
 	q := rng.IntN(6)
 	ldb := q + rng.IntN(3)
 	if q > 0 && rng.IntN(4) == 0 {

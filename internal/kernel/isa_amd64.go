@@ -66,6 +66,9 @@ func bandOuterAVX2(b *band)
 //go:noescape
 func bandScaleAVX2(b *band)
 
+//go:noescape
+func bandFoldAVX2(b *band)
+
 func runTile[T Float](s isa, t *tile) {
 	switch any(T(0)).(type) {
 	case float64:
@@ -127,5 +130,8 @@ func runOuter(s isa, b *band) {
 	}
 }
 
-// runScaled is the same on both instruction sets: its vectors have four values.
+// runScaled and runFold are the same on both instruction sets: their vectors have
+// four values.
 func runScaled(b *band) { bandScaleAVX2(b) }
+
+func runFold(b *band) { bandFoldAVX2(b) }

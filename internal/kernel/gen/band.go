@@ -12,7 +12,7 @@ const (
 	bandCol             // cell columns, 4 bytes each (outer)
 	bandCols            // how many there are (outer); columns of b (scale)
 	bandB               // four values of each row (outer), any number (scale)
-	bandLDB             // bytes between rows of b (scale)
+	bandLDB             // bytes between rows of b (scale), between terms (fold)
 	bandW               // weights, or nil for ones
 )
 
@@ -95,6 +95,7 @@ func bands(s *source, set isa) {
 		return
 	}
 	s.bandScale(v)
+	s.bandFold(v)
 }
 
 func (s *source) bandArguments() {
@@ -145,5 +146,29 @@ func (s *source) bandScale(v vector) {
 	s.label("done")
 	s.op("MOVQ", "b+0(FP)", "DI")
 	s.op("MOVQ", "CX", mem(bandN, "DI"))
+	s.finish()
+}
+
+// bandFold adds to each of n vectors of four, 16 values apart, the terms that lie
+// ldb bytes on, 2 ldb bytes on and so forth: rows of them.
+func (s *source) bandFold(v vector) {
+	s.function("bandFold"+v.name, "b", fmt.Sprintf("bandFold%s adds up rows of cells: see FoldOuter.", v.name))
+	s.op("MOVQ", mem(bandC, "DI"), "AX")
+	s.op("MOVQ", mem(bandN, "DI"), "CX")
+	s.op("MOVQ", mem(bandRows, "DI"), "R12")
+	s.op("MOVQ", mem(bandLDB, "DI"), "R9")
+	s.label("cell")
+	s.op("VMOVUPD", "(AX)", v.r(0))
+	s.op("MOVQ", "AX", "BX")
+	s.op("MOVQ", "R12", "DX")
+	s.label("term")
+	s.op("ADDQ", "R9", "BX")
+	s.op("VADDPD", "(BX)", v.r(0), v.r(0))
+	s.op("DECQ", "DX")
+	s.op("JNE", "term")
+	s.op("VMOVUPD", v.r(0), "(AX)")
+	s.op("ADDQ", "$128", "AX")
+	s.op("DECQ", "CX")
+	s.op("JNE", "cell")
 	s.finish()
 }
