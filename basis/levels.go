@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/pho-go/pho/data"
@@ -25,6 +26,40 @@ type levels struct {
 	names  []string
 	index  map[string]int32
 	number map[float64]int32 // for columns held as numbers
+	last   atomic.Pointer[translation]
+}
+
+// translation are the codes of a source's levels. A code keeps its meaning, and
+// batches share their levels, so one serves many batches.
+type translation struct {
+	levels []string
+	own    []int32 // the batch's code -> ours; unknown: not one of ours
+}
+
+const unknown = -1
+
+// translate finds the codes of a batch's levels. It may cost as much as a batch of
+// few rows: most batches have the levels of the one before.
+func (l *levels) translate(batch []string) []int32 {
+	last := l.last.Load()
+	if last != nil && sameLevels(last.levels, batch) {
+		return last.own
+	}
+	own := make([]int32, len(batch))
+	for i, name := range batch {
+		code, ok := l.index[name]
+		if !ok {
+			code = unknown
+		}
+		own[i] = code
+	}
+	l.last.Store(&translation{batch, own})
+	return own
+}
+
+// sameLevels reports whether two lists of levels are the same memory.
+func sameLevels(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // newLevels checks and indexes level names; the order of names is the order of
@@ -74,23 +109,14 @@ func (l *levels) codes(term string, b *data.Batch) ([]int32, error) {
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", term, err)
 	}
-	const unknown = -1
-	own := make([]int32, len(c.Levels)) // the batch's code -> ours
-	for i := range own {
-		own[i] = unknown
-	}
+	own := l.translate(c.Levels)
 	for i, code := range c.Index {
 		if code < 0 || int(code) >= len(own) {
 			return nil, fmt.Errorf("term %s: data row %d: column %q has code %d, outside its %d levels", term, b.Row(i)+1, l.column, code, len(own))
 		}
-		if own[code] == unknown {
-			at, ok := l.index[c.Levels[code]]
-			if !ok {
-				return nil, l.unseen(term, c.Levels[code], b.Row(i))
-			}
-			own[code] = at
+		if out[i] = own[code]; out[i] == unknown {
+			return nil, l.unseen(term, c.Levels[code], b.Row(i))
 		}
-		out[i] = own[code]
 	}
 	return out, nil
 }
@@ -117,6 +143,8 @@ type levelScan struct {
 	texts   map[string]struct{}
 	numbers map[float64]struct{}
 	rows    int64
+	last    []string // the levels of the batch before,
+	seen    []bool   // and which of them have occurred
 }
 
 func (s *levelScan) scan(term string, b *data.Batch) error {
@@ -129,13 +157,15 @@ func (s *levelScan) scan(term string, b *data.Batch) error {
 		if err != nil {
 			return fmt.Errorf("term %s: %w", term, err)
 		}
-		seen := make([]bool, len(c.Levels))
+		if !sameLevels(s.last, c.Levels) {
+			s.last, s.seen = c.Levels, make([]bool, len(c.Levels))
+		}
 		for i, code := range c.Index {
-			if code < 0 || int(code) >= len(seen) {
-				return fmt.Errorf("term %s: data row %d: column %q has code %d, outside its %d levels", term, b.Row(i)+1, s.column, code, len(seen))
+			if code < 0 || int(code) >= len(s.seen) {
+				return fmt.Errorf("term %s: data row %d: column %q has code %d, outside its %d levels", term, b.Row(i)+1, s.column, code, len(s.seen))
 			}
-			if !seen[code] {
-				seen[code] = true
+			if !s.seen[code] {
+				s.seen[code] = true
 				s.texts[c.Levels[code]] = struct{}{}
 			}
 		}

@@ -26,9 +26,12 @@ type values struct {
 	rows     int64
 	kept     []float64 // increasing
 	pending  []float64 // not yet among kept, in order of arrival
+	recent   []float64 // values among kept or pending, or not to be kept, by a hash: none twice
 	zeros    uint      // leading zero bits that a kept value's hash has
 	tally    *points   // not nil: it keeps the values, with their counts
 }
+
+const recentBits = 11
 
 func (v *values) scan(term string, b *data.Batch) error {
 	x, err := b.Numeric(v.column)
@@ -38,11 +41,21 @@ func (v *values) scan(term string, b *data.Batch) error {
 	if v.rows == 0 {
 		v.min, v.max = math.Inf(1), math.Inf(-1)
 	}
+	if v.recent == nil {
+		v.recent = slices.Repeat([]float64{math.NaN()}, 1<<recentBits)
+	}
 	for i, a := range x {
 		if !finite(a) {
 			return notFinite(term, v.column, a, b.Row(i))
 		}
 		v.min, v.max = min(v.min, a), max(v.max, a)
+		if v.tally == nil {
+			last := &v.recent[math.Float64bits(a)*0x9e3779b97f4a7c15>>(64-recentBits)]
+			if *last == a {
+				continue // whole numbers, say, come again and again
+			}
+			*last = a
+		}
 		switch {
 		case v.tally != nil:
 			v.tally.add(a)
