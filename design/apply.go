@@ -25,12 +25,30 @@ func MulVec(dst []float64, a Columns, beta []float64) error {
 		}
 		return nil
 	}
+	if a, ok := a.(*Banded); ok && cubic(a) && !a.Cyclic {
+		return mulBand(dst, a, beta)
+	}
 	clear(dst)
 	return entriesOf(a).each(func(i, j int, v float64) { dst[i] += v * beta[j] })
 }
 
-// AddSums adds the unweighted column sums of a (n x d) to dst (d), in row order.
-func AddSums(dst []float64, a Columns) error {
+func mulBand(dst []float64, a *Banded, beta []float64) error {
+	for i, first := range a.First {
+		if uint(first) >= uint(a.starts()) {
+			return a.fault(i)
+		}
+		b, v := beta[first:][:kernel.Band], a.Value[i*kernel.Band:][:kernel.Band]
+		dst[i] = v[0]*b[0] + v[1]*b[1] + v[2]*b[2] + v[3]*b[3]
+	}
+	return nil
+}
+
+// AddSums adds the unweighted column sums of a (n x d) to dst (d), in row order; of
+// banded columns it sums its own rows first.
+func AddSums(dst []float64, a Columns) error { return new(Work).AddSums(dst, a) }
+
+// AddSums is the function of that name, without allocations.
+func (k *Work) AddSums(dst []float64, a Columns) error {
 	if err := shape(a); err != nil {
 		return err
 	}
@@ -44,6 +62,9 @@ func AddSums(dst []float64, a Columns) error {
 			kernel.Add(dst, dst, m.Data[i*m.Stride:][:d])
 		}
 		return nil
+	}
+	if a, ok := a.(*Banded); ok && cubic(a) {
+		return k.bandSums(dst, a)
 	}
 	return entriesOf(a).each(func(_, j int, v float64) { dst[j] += v })
 }
@@ -67,15 +88,30 @@ func MaxRowNorm(a Columns) float64 {
 		}
 		return norm
 	}
+	if a, ok := a.(*Codes); ok && a.Value == nil {
+		for _, j := range a.Code {
+			if j >= 0 {
+				return 1
+			}
+		}
+		return 0
+	}
 	e := entriesOf(a)
 	for i := range n {
 		s := 0.0
-		for l := i * e.k; l < (i+1)*e.k; l++ {
-			if !e.skip || e.index[l] >= 0 {
-				s += math.Abs(e.at(l))
+		switch {
+		case e.value == nil || e.skip && e.index[i] < 0:
+		case e.k == kernel.Band:
+			v := e.value[i*kernel.Band:][:kernel.Band]
+			s = math.Abs(v[0]) + math.Abs(v[1]) + math.Abs(v[2]) + math.Abs(v[3])
+		default:
+			for _, v := range e.value[i*e.k:][:e.k] {
+				s += math.Abs(v)
 			}
 		}
-		norm = max(norm, s)
+		if s > norm {
+			norm = s
+		}
 	}
 	return norm
 }
@@ -105,14 +141,14 @@ func ToDense(dst *mat.Dense, a Columns) error {
 
 // each calls f with the row, column and value of every entry in row order.
 func (e entries) each(f func(i, j int, v float64)) error {
-	for l, j := range e.index {
-		if uint(j) >= uint(e.d) {
-			if err := e.outside(l); err != nil {
-				return err
-			}
-			continue
+	for i := range e.rows() {
+		index, value, err := e.row(i)
+		if err != nil {
+			return err
 		}
-		f(l/e.k, int(j), e.at(l))
+		for l, j := range index {
+			f(i, int(j), at(value, l))
+		}
 	}
 	return nil
 }

@@ -7,8 +7,9 @@ import (
 )
 
 // Check reports the first fault of a: a nil matrix, a slice of the wrong
-// length, a column index outside 0..d-1 (a code may be negative: no entry), or
-// two entries of one sparse row in the same column. Values are not examined.
+// length, a column index outside 0..d-1 (a code may be negative: no entry), a band
+// that begins or ends outside them, or two entries of one sparse row in the same
+// column. Values are not examined.
 func Check(a Columns) error {
 	if err := shape(a); err != nil {
 		return err
@@ -26,6 +27,12 @@ func Check(a Columns) error {
 						return fmt.Errorf("design: sparse columns: row %d has two entries in column %d; add them up first", i/a.K, j)
 					}
 				}
+			}
+		}
+	case *Banded:
+		for i, j := range a.First {
+			if uint(j) >= uint(a.starts()) {
+				return a.fault(i)
 			}
 		}
 	case *Codes:
@@ -56,6 +63,15 @@ func shape(a Columns) error {
 		case len(a.Value) != len(a.Index):
 			return fmt.Errorf("design: sparse columns: %d values for %d indices", len(a.Value), len(a.Index))
 		}
+	case *Banded:
+		switch {
+		case a == nil:
+			return fmt.Errorf("design: banded columns are nil")
+		case a.K < 1 || a.K > a.D:
+			return fmt.Errorf("design: banded columns: %d entries in each row of %d columns; need 1 to %d", a.K, a.D, a.D)
+		case len(a.Value) != len(a.First)*a.K:
+			return fmt.Errorf("design: banded columns: %d values for %d rows with %d entries", len(a.Value), len(a.First), a.K)
+		}
 	case *Codes:
 		switch {
 		case a == nil:
@@ -69,6 +85,11 @@ func shape(a Columns) error {
 		return fmt.Errorf("design: columns are nil")
 	}
 	return nil
+}
+
+// fault is the error for row i, which begins where no row may.
+func (x *Banded) fault(i int) error {
+	return fmt.Errorf("design: banded columns: row %d begins in column %d of %d; rows of %d entries begin in 0 to %d", i, x.First[i], x.D, x.K, x.starts()-1)
 }
 
 func indexError(kind string, row int, j int32, d int) error {

@@ -1,11 +1,12 @@
-// Package design holds evaluated columns of a design matrix (dense, a fixed
-// number of non-zeros per row, or one code per row) and their sandwich
+// Package design holds evaluated columns of a design matrix (dense, a fixed number
+// of non-zeros per row, adjacent or not, or one code per row) and their sandwich
 // products X'WX, pair by pair, without making them dense first.
 package design
 
 import "gonum.org/v1/gonum/mat"
 
-// Columns are d columns evaluated on n rows: a Dense, a *Sparse or a *Codes.
+// Columns are d columns evaluated on n rows: a Dense, a *Sparse, a *Banded or a
+// *Codes.
 type Columns interface {
 	// Dims returns the rows n and the columns d.
 	Dims() (n, d int)
@@ -24,6 +25,16 @@ type Sparse struct {
 	Value []float64
 }
 
+// Banded holds K adjacent entries in each row, as B-splines of degree K-1 have: row
+// i has Value[i*K+l] in column First[i]+l, l < K. If Cyclic, the columns are on a
+// circle, and after D-1 comes 0; else First[i] <= D-K. A value may be 0.
+type Banded struct {
+	D, K   int
+	Cyclic bool
+	First  []int32
+	Value  []float64
+}
+
 // Codes holds at most one entry in each row: Value[i] (1 if Value is nil) in
 // column Code[i], or nothing if Code[i] < 0.
 type Codes struct {
@@ -34,8 +45,18 @@ type Codes struct {
 
 func (x Dense) Dims() (n, d int)   { return x.Dense.Dims() }
 func (x *Sparse) Dims() (n, d int) { return len(x.Index) / max(x.K, 1), x.D }
+func (x *Banded) Dims() (n, d int) { return len(x.First), x.D }
 func (x *Codes) Dims() (n, d int)  { return len(x.Code), x.D }
 
 func (Dense) columns()   {}
 func (*Sparse) columns() {}
+func (*Banded) columns() {}
 func (*Codes) columns()  {}
+
+// starts is the number of columns where a row may begin.
+func (x *Banded) starts() int {
+	if x.Cyclic {
+		return x.D
+	}
+	return x.D - x.K + 1
+}

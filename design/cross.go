@@ -2,17 +2,25 @@ package design
 
 import (
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // AddCross adds a' diag(w) b to dst: dst (da x db), a (n x da), b (n x db), w
-// (n; nil means ones). Rows are summed in row order, so a result depends on
-// nothing but the operands and, if both are dense, on the machine's vector
-// instructions: not on where a sequence of rows was cut into calls.
+// (n; nil means ones). The result depends on nothing but the operands and, if
+// either is dense or banded, on the machine's vector instructions. Rows are summed
+// in row order, so that it does not matter where a sequence of rows was cut into
+// calls; but with banded columns each call sums its own rows first.
 //
 // If a == b only one triangle is computed and the other is its copy: dst must
 // be symmetric on entry and is exactly symmetric on return. dst may not overlap
 // the operands. After an error the contents of dst are undefined.
 func AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
+	return new(Work).AddCross(dst, a, b, w)
+}
+
+// AddCross is the function of that name, without allocations.
+func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 	if err := conform(dst, a, b, w); err != nil {
 		return err
 	}
@@ -30,31 +38,71 @@ func AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 				addProduct(c, a.RawMatrix(), b.RawMatrix(), w)
 			}
 			return nil
-		default:
-			return denseEntries(c, a.RawMatrix(), entriesOf(b), w)
+		case *Banded:
+			if cubic(b) {
+				return k.bandDense(c, b, a.RawMatrix(), w, true)
+			}
+		}
+		return denseEntries(c, a.RawMatrix(), entriesOf(b), w)
+	case *Banded:
+		if cubic(a) {
+			switch b := b.(type) {
+			case Dense:
+				return k.bandDense(c, a, b.RawMatrix(), w, false)
+			case *Banded:
+				if a == b {
+					return k.bandGram(c, a, w)
+				}
+				if cubic(b) && a.starts()*b.starts() <= maxCells/(kernel.Band*kernel.Band) {
+					return k.bandBand(c, a, b, w)
+				}
+			}
 		}
 	case *Codes:
-		switch b := b.(type) {
-		case Dense:
-			return entriesDense(c, entriesOf(a), b.RawMatrix(), w)
-		case *Codes:
+		if b, ok := b.(*Codes); ok {
 			return table(c, a, b, w)
-		default:
-			return entriesEntries(c, entriesOf(a), entriesOf(b), w)
 		}
-	default:
-		if b, ok := b.(Dense); ok {
-			return entriesDense(c, entriesOf(a), b.RawMatrix(), w)
-		}
-		if a == b {
-			return entriesGram(c, entriesOf(a), w)
-		}
-		return entriesEntries(c, entriesOf(a), entriesOf(b), w)
 	}
+	switch b := b.(type) {
+	case Dense:
+		return entriesDense(c, entriesOf(a), b.RawMatrix(), w)
+	case *Banded:
+		if cubic(b) {
+			return entriesBand(c, entriesOf(a), b, w)
+		}
+	}
+	if a == b {
+		return entriesGram(c, entriesOf(a), w)
+	}
+	return entriesEntries(c, entriesOf(a), entriesOf(b), w)
+}
+
+// Swapped reports whether the product b'Wa is cheaper to add up than a'Wb: memory
+// is written row by row if the columns with the fewest entries in a row come first.
+func Swapped(a, b Columns) bool { return rank(a) > rank(b) }
+
+func rank(a Columns) int {
+	switch a := a.(type) {
+	case *Codes:
+		return 0
+	case *Sparse:
+		return 1
+	case *Banded:
+		if !cubic(a) {
+			return 1
+		}
+		return 2
+	}
+	return 3
 }
 
 // AddTMul adds a' diag(w) r to dst: dst (d x K), a (n x d), w (n; nil means
 // ones), r (n x K). It is AddCross with the dense columns r.
 func AddTMul(dst *mat.Dense, a Columns, w []float64, r *mat.Dense) error {
 	return AddCross(dst, a, Dense{r}, w)
+}
+
+// AddTMul is the function of that name, without allocations.
+func (k *Work) AddTMul(dst *mat.Dense, a Columns, w []float64, r *mat.Dense) error {
+	return k.AddCross(dst, a, Dense{r}, w)
 }

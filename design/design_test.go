@@ -17,7 +17,20 @@ import (
 func draw(t *rapid.T, label string, n int) design.Columns {
 	d := rapid.IntRange(1, 9).Draw(t, label+" d")
 	value := rapid.Float64Range(-8, 8)
-	switch rapid.IntRange(0, 2).Draw(t, label+" type") {
+	switch rapid.IntRange(0, 3).Draw(t, label+" type") {
+	case 3:
+		b := &design.Banded{D: d, K: min(d, rapid.SampledFrom([]int{4, 4, 4, 1, 3, 6}).Draw(t, label+" k")), Cyclic: rapid.Bool().Draw(t, label+" cyclic")}
+		last := d - b.K
+		if b.Cyclic {
+			last = d - 1
+		}
+		for range n {
+			b.First = append(b.First, int32(rapid.IntRange(0, last).Draw(t, "first")))
+			for range b.K {
+				b.Value = append(b.Value, value.Draw(t, "v"))
+			}
+		}
+		return b
 	case 0:
 		// A view into a wider matrix: strides must be respected.
 		m := mat.NewDense(n, d+3, nil)
@@ -218,14 +231,16 @@ func TestDenseTiles(t *testing.T) {
 	}
 }
 
-// Sums in row order: but for dense pairs, cuts between calls change no bit.
+// Sums in row order: but for dense and banded operands, cuts between calls change no bit.
 func TestCutsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "n")
 		a, b := draw(t, "a", n), draw(t, "b", n)
 		_, aDense := a.(design.Dense)
 		_, bDense := b.(design.Dense)
-		if aDense && bDense {
+		_, aBand := a.(*design.Banded)
+		_, bBand := b.(*design.Banded)
+		if aDense && bDense || aBand || bBand {
 			return
 		}
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
@@ -256,6 +271,8 @@ func rows(a design.Columns, i, j int) design.Columns {
 		return design.Dense{Dense: a.Slice(i, j, 0, d).(*mat.Dense)}
 	case *design.Sparse:
 		return &design.Sparse{D: a.D, K: a.K, Index: a.Index[i*a.K : j*a.K], Value: a.Value[i*a.K : j*a.K]}
+	case *design.Banded:
+		return &design.Banded{D: a.D, K: a.K, Cyclic: a.Cyclic, First: a.First[i:j], Value: a.Value[i*a.K : j*a.K]}
 	case *design.Codes:
 		c := &design.Codes{D: a.D, Code: a.Code[i:j]}
 		if a.Value != nil {
@@ -276,6 +293,11 @@ func TestFaults(t *testing.T) {
 	beyond := &design.Sparse{D: 2, K: 1, Index: []int32{0, 2}, Value: []float64{1, 1}}
 	negative := &design.Sparse{D: 2, K: 1, Index: []int32{-1, 1}, Value: []float64{1, 1}}
 	code := &design.Codes{D: 2, Code: []int32{-1, 2}}
+	band := &design.Banded{D: 5, K: 4, First: []int32{1, 0}, Value: make([]float64, 8)}
+	late := &design.Banded{D: 5, K: 4, First: []int32{1, 2}, Value: make([]float64, 8)}
+	two := &design.Banded{D: 3, K: 2, Cyclic: true, First: []int32{2, -1}, Value: make([]float64, 4)}
+	const lateError = "design: banded columns: row 1 begins in column 2 of 5; rows of 4 entries begin in 0 to 1"
+	const twoError = "design: banded columns: row 1 begins in column -1 of 3; rows of 2 entries begin in 0 to 2"
 	for _, c := range []struct {
 		name string
 		call func() error
@@ -291,6 +313,22 @@ func TestFaults(t *testing.T) {
 		{"index", check(beyond), "design: sparse columns: row 1 has an entry in column 2 of 2; columns count from 0"},
 		{"negative index", check(negative), "design: sparse columns: row 0 has an entry in column -1 of 2; columns count from 0"},
 		{"twice", check(&design.Sparse{D: 3, K: 2, Index: []int32{0, 1, 2, 2}, Value: make([]float64, 4)}), "design: sparse columns: row 1 has two entries in column 2; add them up first"},
+		{"nil banded", check((*design.Banded)(nil)), "design: banded columns are nil"},
+		{"no band", check(&design.Banded{D: 2}), "design: banded columns: 0 entries in each row of 2 columns; need 1 to 2"},
+		{"band values", check(&design.Banded{D: 3, K: 2, First: make([]int32, 2), Value: make([]float64, 3)}), "design: banded columns: 3 values for 2 rows with 2 entries"},
+		{"band", check(late), lateError},
+		{"cyclic band", check(two), twoError},
+		{"band gram", cross(mat.NewDense(5, 5, nil), late, late, nil), lateError},
+		{"bands", cross(mat.NewDense(5, 5, nil), band, late, nil), lateError},
+		{"bands left", cross(mat.NewDense(5, 5, nil), late, band, nil), lateError},
+		{"band and dense", cross(mat.NewDense(5, 2, nil), late, x, nil), lateError},
+		{"dense and band", cross(mat.NewDense(2, 5, nil), x, late, nil), lateError},
+		{"sparse and band", cross(mat.NewDense(3, 5, nil), good, late, nil), lateError},
+		{"band and sparse", cross(mat.NewDense(5, 3, nil), late, good, nil), lateError},
+		{"other bands", cross(mat.NewDense(3, 3, nil), two, two, nil), twoError},
+		{"band of two and four", cross(mat.NewDense(3, 5, nil), two, band, nil), twoError},
+		{"MulVec band", func() error { return design.MulVec(make([]float64, 2), late, make([]float64, 5)) }, lateError},
+		{"AddSums band", func() error { return design.AddSums(make([]float64, 5), late) }, lateError},
 		{"code", check(code), "design: coded columns: row 1 has an entry in column 2 of 2; columns count from 0"},
 		{"no codes", check(&design.Codes{}), "design: coded columns: 0 columns; need at least 1"},
 		{"code values", check(&design.Codes{D: 1, Code: []int32{0}, Value: []float64{}}), "design: coded columns: 0 values for 1 codes"},
