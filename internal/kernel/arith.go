@@ -119,6 +119,11 @@ func fill[T Number](dst []T, v T) {
 // single operation rounds alike everywhere, so no bit depends on where the rest
 // begins.
 func vectors[T Number](s isa, both, right, left operation, dst, a, b []T) (restDst, restA, restB []T) {
+	// Rows of few columns come one by one: a loop is over before a call begins.
+	const short = 16
+	if len(dst) < short {
+		return dst, a, b
+	}
 	i := 0
 	switch d := any(dst).(type) {
 	case []float64:
