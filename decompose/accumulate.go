@@ -102,7 +102,7 @@ func BlockRows(m Model) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return moments.BlockRows(p.p), nil
+	return p.blockRows(), nil
 }
 
 // Accumulate runs the network once over src and forms the moments of the
@@ -119,7 +119,7 @@ func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Sta
 	return p.accumulate(ctx, m, src, o, nil)
 }
 
-func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, cache *cache) (*Statistics, error) {
+func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, kept *kept) (*Statistics, error) {
 	names := p.features()
 	layout := p.statistics(len(names))
 	layout.Factor = o.factor()
@@ -136,8 +136,8 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 		workers[i] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
 	}
 	var rows int64
-	err := eachBlock(ctx, src, p.reading(m, o), moments.BlockRows(p.p), len(workers),
-		func(w, _ int, b *data.Batch) (*blockStats, error) { return workers[w].run(ctx, b, cache != nil) },
+	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
+		func(w, index int, b *data.Batch) (*blockStats, error) { return workers[w].run(ctx, index, b, kept) },
 		func(s *blockStats, b *data.Batch) error {
 			if err := stats.sum.Append(s.moments); err != nil {
 				return err
@@ -150,8 +150,8 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 			for i := range stats.features {
 				stats.features[i].merge(s.features[i])
 			}
-			if cache != nil {
-				cache.blocks = append(cache.blocks, s.outputs)
+			if err := kept.add(s.outputs); err != nil {
+				return err
 			}
 			rows += int64(b.Rows())
 			o.report("moments", rows)
@@ -162,6 +162,9 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	}
 	if rows == 0 {
 		return nil, errors.New("decompose: the data have no rows")
+	}
+	if kept != nil {
+		kept.rows = rows
 	}
 	return stats, nil
 }
@@ -181,15 +184,12 @@ func (p *plan) statistics(features int) moments.Layout {
 	return l
 }
 
-// cache keeps the network's outputs of each merge block between the passes.
-type cache struct{ blocks []*Outputs }
-
 // blockStats is what one merge block of rows contributes.
 type blockStats struct {
 	moments  *moments.Moments
 	groups   map[string]*moments.Moments // nil without groups
 	features []featureRange
-	outputs  *Outputs // nil unless cached
+	outputs  *Outputs // to be kept; nil: not
 }
 
 // accumulator is one worker of pass 1.
@@ -202,18 +202,24 @@ type accumulator struct {
 	rows     *mat.Dense
 }
 
-func (a *accumulator) run(ctx context.Context, b *data.Batch, keep bool) (*blockStats, error) {
+// run forms the statistics of merge block index from the network's outputs: those
+// of an earlier pass, or new ones, which are handed on if they are wanted.
+func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *kept) (*blockStats, error) {
+	stored, err := kept.load(index, b.Rows())
+	if err != nil {
+		return nil, err
+	}
 	a.block.Reset()
 	if a.groups != nil {
 		a.groups.reset()
 	}
 	s := &blockStats{}
-	if keep {
+	if stored == nil && kept.wants() {
 		s.outputs = a.forward.outputs(b.Rows())
 	}
 	for i := 0; i < b.Rows(); i += evalRows {
 		rows := b.Slice(i, min(i+evalRows, b.Rows()))
-		out, err := a.forward.run(ctx, rows, s.outputs, i)
+		out, err := a.forward.at(ctx, rows, stored, s.outputs, i)
 		if err != nil {
 			return nil, err
 		}
@@ -359,7 +365,12 @@ func summarise(b *data.Batch, name string) (featureRange, error) {
 		return f, err
 	}
 	for _, v := range x {
-		f.min, f.max = math.Min(f.min, v), math.Max(f.max, v)
+		if v < f.min {
+			f.min = v
+		}
+		if v > f.max {
+			f.max = v
+		}
 	}
 	return f, nil
 }

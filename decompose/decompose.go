@@ -19,10 +19,11 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	var kept *cache
-	if o.Cache {
-		kept = &cache{}
+	kept, err := newKept(m, p, o)
+	if err != nil {
+		return nil, err
 	}
+	defer kept.close()
 	stats, err := p.accumulate(ctx, m, src, o, kept)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if o.Route == "" && r.lostDigits() {
 		again := *o
 		again.Route = QR
-		if stats, err = p.accumulate(ctx, m, src, &again, nil); err != nil {
+		if stats, err = p.accumulate(ctx, m, src, &again, kept); err != nil {
 			return nil, err
 		}
 		if r, err = p.solve(stats, &again); err != nil {

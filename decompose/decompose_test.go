@@ -320,7 +320,7 @@ func testSameBytesForAnyBatchesAndWorkers(t *testing.T, route decompose.Route) {
 				continue
 			}
 			tab.BatchRows = batch
-			r, _ := run(t, newFake(2).withTap(), tab, decompose.Options{Route: route, Workers: workers, Weights: "w", Cache: workers == 8})
+			r, _ := run(t, newFake(2).withTap(), tab, decompose.Options{Route: route, Workers: workers, Weights: "w", Keep: int64(workers) - 8})
 			d, m := encode(t, r)
 			if doc == nil {
 				doc, moments = d, m
@@ -558,15 +558,15 @@ func TestOneForwardPerRowAndPass(t *testing.T) {
 	tab := table(t, 5000, 9)
 	tab.BatchRows = 999
 	for _, c := range []struct {
-		cache bool
-		want  int64
-	}{{false, 40}, {true, 20}} { // ceil(4096/256) + ceil(904/256) blocks a pass
+		keep int64
+		want int64
+	}{{-1, 40}, {0, 20}, {4096 * 16, 24}} { // ceil(4096/256) + ceil(904/256) blocks a pass
 		var calls atomic.Int64
 		m := newFake(1)
 		m.forwards = func() { calls.Add(1) }
-		run(t, m, tab, decompose.Options{Cache: c.cache})
+		run(t, m, tab, decompose.Options{Keep: c.keep})
 		if calls.Load() != c.want {
-			t.Errorf("cache %v: %d calls of Forward, want %d", c.cache, calls.Load(), c.want)
+			t.Errorf("keep %d: %d calls of Forward, want %d", c.keep, calls.Load(), c.want)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/moments"
 )
 
 // histogramBins is how finely Feature.Counts resolves a numeric column.
@@ -32,7 +31,7 @@ func Explain(ctx context.Context, m Model, src data.Source, r *Result, o *Option
 	return p.explain(ctx, m, src, r, o, nil)
 }
 
-func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options, kept *cache) error {
+func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options, kept *kept) error {
 	for _, v := range o.Visitors {
 		if err := v.Begin(r); err != nil {
 			return err
@@ -45,14 +44,11 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	}
 	total := newRowSums(r)
 	var rows int64
-	err := eachBlock(ctx, src, p.reading(m, o), moments.BlockRows(p.p), len(workers),
+	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
 		func(w, index int, b *data.Batch) (*rowSums, error) {
-			var stored *Outputs
-			if kept != nil {
-				if index >= len(kept.blocks) {
-					return nil, errors.New("decompose: the data have more rows in the second pass than in the first")
-				}
-				stored = kept.blocks[index]
+			stored, err := kept.load(index, b.Rows())
+			if err != nil {
+				return nil, err
 			}
 			parts, err := workers[w].split(ctx, b, stored)
 			if err != nil {
@@ -73,6 +69,9 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 		})
 	if err != nil {
 		return err
+	}
+	if kept != nil && rows != kept.rows {
+		return errOtherRows
 	}
 	if err := total.finish(r, o, rows); err != nil {
 		return err
@@ -109,13 +108,21 @@ func newRowSums(r *Result) *rowSums {
 func sumRows(r *Result, parts *Parts, o *Options) (*rowSums, error) {
 	s := newRowSums(r)
 	for k := range parts.Predictors {
-		for i, eta := range parts.Predictors[k].Eta {
-			s.largest[k] = math.Max(s.largest[k], math.Abs(eta))
-			miss := math.Abs(parts.Sum(k, i) - eta)
-			if !(miss <= s.miss[k]) { // NaN counts as a miss
-				s.miss[k], s.missAt[k] = miss, parts.Batch.Row(i)
+		d := &parts.Predictors[k]
+		_, j := d.Terms.Dims()
+		terms, largest, miss := rowsOf(d.Terms, 0), s.largest[k], s.miss[k]
+		for i, eta := range d.Eta {
+			largest = max(largest, math.Abs(eta))
+			// As Parts.Sum adds.
+			sum := 0.0
+			for _, v := range terms[i*j : (i+1)*j] {
+				sum += v
+			}
+			if m := math.Abs(d.Intercept + sum + d.Unstructured[i] - eta); !(m <= miss) { // NaN counts as a miss
+				miss, s.missAt[k] = m, parts.Batch.Row(i)
 			}
 		}
+		s.largest[k], s.miss[k] = largest, miss
 	}
 	for j, f := range r.Features {
 		if err := count(s.counts[j], f, parts.Batch); err != nil {

@@ -2,7 +2,6 @@ package decompose
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -28,13 +27,7 @@ func newForward(m Model, p *plan) *forward {
 }
 
 // outputs allocates outputs for n rows.
-func (f *forward) outputs(n int) *Outputs {
-	o := &Outputs{Zeta: mat.NewDense(n, f.k, nil), Eta: mat.NewDense(n, f.k, nil), Taps: map[string]*mat.Dense{}}
-	for _, t := range f.taps {
-		o.Taps[t] = mat.NewDense(n, f.width[t], nil)
-	}
-	return o
-}
+func (f *forward) outputs(n int) *Outputs { return newOutputs(n, f.k, f.taps, f.width) }
 
 // view is rows i to j-1 of o, sharing its memory.
 func (o *Outputs) view(i, j int) *Outputs {
@@ -62,11 +55,18 @@ func (f *forward) run(ctx context.Context, b *data.Batch, into *Outputs, at int)
 	return out, f.tap(b, out)
 }
 
+// at is stored, or run if there is nothing stored.
+func (f *forward) at(ctx context.Context, b *data.Batch, stored, into *Outputs, at int) (*Outputs, error) {
+	if stored != nil {
+		return f.stored(b, stored, at)
+	}
+	return f.run(ctx, b, into, at)
+}
+
 // stored is run with outputs kept from an earlier pass.
 func (f *forward) stored(b *data.Batch, from *Outputs, at int) (*Outputs, error) {
-	r, _ := from.Eta.Dims()
-	if at+b.Rows() > r {
-		return nil, fmt.Errorf("decompose: the data have more rows in the second pass than in the first")
+	if r, _ := from.Eta.Dims(); at+b.Rows() > r {
+		return nil, errOtherRows
 	}
 	out := from.view(at, at+b.Rows())
 	return out, f.tap(b, out)

@@ -78,9 +78,13 @@ type Options struct {
 
 	Workers    int // 0: GOMAXPROCS
 	FirstBlock int // number of the merge block that the source's first row begins: for shards
-	// Cache keeps the network's outputs between the two passes in memory (n x
-	// (2K + taps) floats) instead of running the network again.
-	Cache bool
+	// Keep is how many bytes of the network's outputs (2K + taps float64 a row) stay in
+	// memory between the passes; for the rows beyond them the network runs again. 0:
+	// 512 MiB; negative: none. The answer does not depend on it.
+	Keep int64
+	// ZetaCache names a file for the outputs beyond Keep, so that the network runs once
+	// for every row. It must not exist; it is removed in any case. "": none.
+	ZetaCache string
 	// ReconstructionTolerance: parts that miss the network's own output by more,
 	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
 	ReconstructionTolerance float64

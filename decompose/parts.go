@@ -77,13 +77,7 @@ func (s *splitter) split(ctx context.Context, b *data.Batch, stored *Outputs) (*
 	}
 	for i := 0; i < n; i += evalRows {
 		rows := b.Slice(i, min(i+evalRows, n))
-		var out *Outputs
-		var err error
-		if stored != nil {
-			out, err = s.forward.stored(rows, stored, i)
-		} else {
-			out, err = s.forward.run(ctx, rows, nil, 0)
-		}
+		out, err := s.forward.at(ctx, rows, stored, nil, i)
 		if err != nil {
 			return nil, err
 		}
@@ -103,19 +97,19 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 	values := s.values[:n]
 	for k := range parts.Predictors {
 		d, part := &s.result.Predictors[k], &parts.Predictors[k]
-		unstructured := part.Unstructured[i : i+n]
+		unstructured, terms := part.Unstructured[i:i+n], rowsOf(part.Terms, i)
 		for r := range n {
 			unstructured[r] = out.Zeta.At(r, k) - d.InterceptMoved
 			part.Eta[i+r] = out.Eta.At(r, k)
 		}
 		for j := range d.Terms {
 			t := &d.Terms[j]
-			if err := design.MulVec(values, x[s.at[k][j]], t.Alpha); err != nil {
+			if err := s.multiply(values, x[s.at[k][j]], t.Alpha); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", t.Name, err)
 			}
-			floats.Sub(unstructured, values)
 			for r, v := range values {
-				part.Terms.Set(i+r, j, v-t.Center)
+				unstructured[r] -= v
+				terms[r*len(d.Terms)+j] = v - t.Center
 			}
 			if s.errors != nil {
 				if err := s.errors[k][j].fill(part.SE, i, j, x[s.at[k][j]]); err != nil {
@@ -125,15 +119,36 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 			if !anyNonZero(t.Beta) {
 				continue
 			}
-			if err := design.MulVec(values, x[s.at[k][j]], t.Beta); err != nil {
+			if err := s.multiply(values, x[s.at[k][j]], t.Beta); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", t.Name, err)
 			}
 			for r, v := range values {
-				part.Terms.Set(i+r, j, part.Terms.At(i+r, j)+v)
+				terms[r*len(d.Terms)+j] += v
 			}
 		}
 	}
 	return nil
+}
+
+// multiply is design.MulVec; a single column, of which networks have many, needs
+// no product of rows.
+func (s *splitter) multiply(dst []float64, x design.Columns, coef []float64) error {
+	if d, ok := x.(design.Dense); ok && len(coef) == 1 {
+		if m := d.RawMatrix(); m.Rows == len(dst) && m.Cols == 1 && m.Stride == 1 {
+			floats.ScaleTo(dst, coef[0], m.Data)
+			return nil
+		}
+	}
+	return design.MulVec(dst, x, coef)
+}
+
+// rowsOf is the memory of m from row i on, nil if m is empty.
+func rowsOf(m *mat.Dense, i int) []float64 {
+	if m.IsEmpty() {
+		return nil
+	}
+	raw := m.RawMatrix()
+	return raw.Data[i*raw.Stride:]
 }
 
 // termError is what the standard errors of one term need.

@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"context"
+	"iter"
 	"sync"
 
 	"github.com/pho-go/pho/data"
@@ -10,6 +11,37 @@ import (
 // evalRows is the number of rows that go through the network at once: small
 // enough that a block's activations stay in cache. It divides every merge block.
 const evalRows = 256
+
+// ahead is seq, read by a goroutine of its own up to n batches ahead.
+func ahead(seq iter.Seq2[*data.Batch, error], n int) iter.Seq2[*data.Batch, error] {
+	type item struct {
+		batch *data.Batch
+		err   error
+	}
+	return func(yield func(*data.Batch, error) bool) {
+		items, stop := make(chan item, n), make(chan struct{})
+		go func() {
+			defer close(items)
+			for b, err := range seq {
+				select {
+				case items <- item{b, err}:
+				case <-stop:
+					return
+				}
+			}
+		}()
+		defer func() { // the source is not read any more when the loop is over
+			close(stop)
+			for range items {
+			}
+		}()
+		for i := range items {
+			if !yield(i.batch, i.err) {
+				return
+			}
+		}
+	}
+}
 
 // eachBlock cuts src into blocks of the given number of rows and calls work on
 // them concurrently, each call with a worker number < workers and the block's

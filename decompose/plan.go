@@ -87,6 +87,9 @@ func newPlan(m Model) (*plan, error) {
 	return p, nil
 }
 
+// blockRows is the number of rows of a merge block.
+func (p *plan) blockRows() int { return moments.BlockRows(p.p) }
+
 func (p *plan) add(t Term) {
 	if _, ok := p.index[t]; ok {
 		return

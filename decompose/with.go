@@ -1,7 +1,9 @@
 package decompose
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -48,7 +50,7 @@ func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) 
 }
 
 func scanOnce(ctx context.Context, src data.Source, specs []Spec, reads []string) error {
-	for b, err := range src.Batches(ctx, reads) {
+	for b, err := range ahead(src.Batches(ctx, reads), 4) {
 		if err != nil {
 			return err
 		}
@@ -120,13 +122,32 @@ func merge(blocks []Block, b Block) ([]Block, error) {
 			return nil, fmt.Errorf("term %q is there twice, as %s with %d columns and as %s with %d columns%s",
 				b.Term.Name(), have.Term.Kind(), have.Term.Dim(), b.Term.Kind(), b.Term.Dim(), hint)
 		}
-		if b.Coef == nil {
+		if b.Coef == nil && have.Coef != nil {
+			if !sameTerm(have.Term, b.Term) {
+				return nil, fmt.Errorf("term %q is the network's own, and its coefficients are for another basis than the formula's (other knots, levels or type): leave it out of the formula", b.Term.Name())
+			}
 			b.Coef = have.Coef
 		}
 		blocks[i] = b
 		return blocks, nil
 	}
 	return append(blocks, b), nil
+}
+
+// sameTerm tells whether two terms have the same columns: they are one value, or
+// their specs are equal.
+func sameTerm(a, b Term) bool {
+	if a == b {
+		return true
+	}
+	x, okX := a.(json.Marshaler)
+	y, okY := b.(json.Marshaler)
+	if !okX || !okY {
+		return false
+	}
+	specX, errX := x.MarshalJSON()
+	specY, errY := y.MarshalJSON()
+	return errX == nil && errY == nil && bytes.Equal(specX, specY)
 }
 
 type extended struct {

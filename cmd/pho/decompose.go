@@ -36,7 +36,7 @@ type decomposeFlags struct {
 	workers           int
 	contributions     string
 	seed              uint64
-	cache             bool
+	zetaCache         string
 	data              dataFlags
 	network           networkFlags
 }
@@ -90,7 +90,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
 	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
-	f.BoolVar(&d.cache, "cache", false, "keep the network's outputs in memory instead of running it twice")
+	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
 	d.network.add(f)
@@ -151,7 +151,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if o.Family, err = d.likelihood(o.Response, graph.Structure()); err != nil {
 		return nil, err
 	}
-	m, notes, err := extend(ctx, graph, src, formulas, o)
+	m, notes, err := d.extend(ctx, graph, src, formulas, o)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	}
 	o := &decompose.Options{
 		Method: decompose.Method(d.method), RankTolerance: d.rankTolerance,
-		Weights: d.weights, Offset: d.offset, Workers: d.workers, Cache: d.cache,
+		Weights: d.weights, Offset: d.offset, Workers: d.workers, ZetaCache: d.zetaCache,
 		SP: map[string][]float64{}, DF: map[string]float64{},
 		Groups: d.groups, Route: decompose.Route(d.route), RefitTotal: d.refit == "total",
 	}

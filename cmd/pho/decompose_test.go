@@ -245,7 +245,7 @@ func TestSameBytes(t *testing.T) {
 	data := filepath.Join(temp, "rows.csv")
 	write(t, data, rows(9000))
 	first := ""
-	for _, c := range [][]string{{"1", "8"}, {"7", "1"}, {"4096", "8"}, {"9000", "1"}, {"4096", "1", "--cache"}} {
+	for _, c := range [][]string{{"1", "8"}, {"7", "1"}, {"4096", "8"}, {"9000", "1"}, {"4096", "1", "--zeta-cache", filepath.Join(temp, "zeta")}} {
 		dir := filepath.Join(temp, "result"+c[0]+c[1])
 		done(t, append([]string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--weights", "w",
 			"--formula", `y ~ s(x3, bs="ps") + s(x4, bs="cr", by=g) + dow`, "--factor", "dow", "--out", dir,

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/pho-go/pho/data/parquet"
 	"github.com/pho-go/pho/decompose"
@@ -12,12 +13,23 @@ import (
 // parquetContributions writes contributions.parquet in the last pass of a
 // decomposition: the rows and columns of contributions.csv, and nulls for rows
 // that the source left out.
+//
+// A row group is encoded and written as a whole, in a goroutine of its own, while
+// the next one is gathered: the pass does not wait for it unless it falls behind
+// by more than that.
 type parquetContributions struct {
 	out   io.Writer
 	total func() int64 // as in report.NewContributions
 	w     *parquet.Writer
 	next  int64 // data row to be written next
+
+	blocks chan *contributionRows
+	done   chan struct{} // closed when the last block is written
+	failed atomic.Pointer[error]
 }
+
+// writerAhead bounds the bytes that wait to be written, though one block may.
+const writerAhead = 64 << 20
 
 func newParquetContributions(w io.Writer, total func() int64) *parquetContributions {
 	return &parquetContributions{out: w, total: total}
@@ -29,8 +41,44 @@ func (c *parquetContributions) Columns() []string { return nil }
 // Begin writes the file's beginning.
 func (c *parquetContributions) Begin(r *decompose.Result) (err error) {
 	c.next = 0
-	c.w, err = parquet.NewWriter(c.out, report.ContributionColumns(r))
-	return err
+	if c.w, err = parquet.NewWriter(c.out, report.ContributionColumns(r)); err != nil {
+		return err
+	}
+	return nil
+}
+
+// start begins to write, with a queue for blocks of so many bytes.
+func (c *parquetContributions) start(size int) {
+	c.blocks, c.done = make(chan *contributionRows, min(max(1, writerAhead/max(size, 1)), 1<<10)), make(chan struct{})
+	go func() {
+		defer close(c.done)
+		for b := range c.blocks {
+			if c.failed.Load() != nil {
+				continue
+			}
+			if err := c.write(b); err != nil {
+				c.failed.Store(&err)
+			}
+		}
+	}()
+}
+
+// stop waits for the blocks handed in; afterwards none may be. Stopping again does
+// nothing.
+func (c *parquetContributions) stop() error {
+	if c.blocks != nil {
+		close(c.blocks)
+		<-c.done
+		c.blocks = nil
+	}
+	return c.err()
+}
+
+func (c *parquetContributions) err() error {
+	if err := c.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // contributionRows are a block's rows by column.
@@ -56,9 +104,9 @@ func (c *parquetContributions) Map(p *decompose.Parts) (any, error) {
 		if !d.Terms.IsEmpty() {
 			_, terms := d.Terms.Dims()
 			for j := range terms {
-				column := make([]float64, n)
+				column, raw := make([]float64, n), d.Terms.RawMatrix()
 				for i := range column {
-					column[i] = d.Terms.At(i, j)
+					column[i] = raw.Data[i*raw.Stride+j]
 				}
 				b.columns = append(b.columns, column)
 			}
@@ -69,12 +117,24 @@ func (c *parquetContributions) Map(p *decompose.Parts) (any, error) {
 	return b, nil
 }
 
-// Reduce writes a block's rows, runs of consecutive ones at a time.
+// Reduce hands a block on to be written.
 func (c *parquetContributions) Reduce(part any) error {
 	b, ok := part.(*contributionRows)
 	if !ok {
 		return fmt.Errorf("contributions: Reduce takes what Map returned, not %T", part)
 	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	if c.blocks == nil {
+		c.start(8 * len(b.columns) * len(b.rows))
+	}
+	c.blocks <- b
+	return nil
+}
+
+// write writes a block's rows, runs of consecutive ones at a time.
+func (c *parquetContributions) write(b *contributionRows) error {
 	run := make([][]float64, len(b.columns))
 	for i := 0; i < len(b.rows); {
 		j := i + 1
@@ -109,6 +169,9 @@ func (c *parquetContributions) fill(row int64) error {
 // End writes the rows left out at the end and the file's end; it does not close
 // the writer.
 func (c *parquetContributions) End(*decompose.Result) error {
+	if err := c.stop(); err != nil {
+		return err
+	}
 	if c.total != nil {
 		if err := c.fill(max(c.next, c.total())); err != nil {
 			return err

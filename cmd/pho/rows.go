@@ -57,6 +57,9 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	return o, nil
 }
 
+// drops reports whether rows with missing cells are left out.
+func (d *dataFlags) drops() bool { return d.na == "drop" }
+
 // files expands what --data and the arguments after the flags name.
 func (d *dataFlags) files(further []string) ([]string, error) {
 	return data.Expand(slices.Concat(d.paths, further))

@@ -15,6 +15,8 @@ import (
 // later says of flags that people may expect what there is instead.
 func later(flag string) string {
 	switch flag {
+	case "cache":
+		return "outputs of the network are kept in memory as far as they fit; --zeta-cache FILE takes the others"
 	case "export-onnx":
 		return "the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report"
 	}

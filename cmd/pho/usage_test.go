@@ -14,7 +14,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, decompose, demo, inspect, report, train"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--batch-size, --cache, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers"
+		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},

@@ -28,7 +28,9 @@ func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src f
 	defer file.Close()
 	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src))
 	if parquet {
-		contributions = newParquetContributions(file, totalRows(src))
+		writer := newParquetContributions(file, totalRows(src))
+		defer func() { _ = writer.stop() }() // of a pass that ended early
+		contributions = writer
 	}
 	o.Visitors = []decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed)}
 	r, err := decompose.Decompose(ctx, m, src, o)

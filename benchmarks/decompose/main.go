@@ -1,0 +1,37 @@
+// Command decompose times `pho decompose` as a whole next to its own network run
+// once over the same rows: see benchmarks/decompose.sh.
+//
+//	decompose -write DIR -rows N          writes rows.parquet, mlp.onnx and ssn.onnx
+//	decompose -forward NET -data FILE     reads the rows and runs the network, nothing else
+//	decompose -pho PHO -dir DIR           compares, one line a case
+package main
+
+import (
+	"flag"
+	"log"
+)
+
+func main() {
+	rows := flag.Int("rows", 1_000_000, "rows")
+	out := flag.String("write", "", "directory to write the data and the networks to")
+	network := flag.String("forward", "", "network to run")
+	file := flag.String("data", "", "its rows")
+	dir := flag.String("dir", "", "directory that -write wrote")
+	pho := flag.String("pho", "", "the command to time")
+	workers := flag.Int("workers", 2, "goroutines, of both")
+	rounds := flag.Int("rounds", 3, "turns of each")
+	only := flag.String("case", "", "the one case to run")
+	flag.Parse()
+	var err error
+	switch {
+	case *out != "":
+		err = write(*out, *rows)
+	case *network != "":
+		_, err = forward(*network, *file, *workers, nil)
+	default:
+		err = compare(*pho, *dir, *only, *workers, *rounds)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/pho-go/pho/data/parquet"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// inputs is the number of columns x0, x1, ... of the data.
+const inputs = 10
+
+// write draws standard normal rows and makes the networks that run on them.
+func write(dir string, rows int) error {
+	f, err := os.Create(filepath.Join(dir, "rows.parquet"))
+	if err != nil {
+		return err
+	}
+	var names []string
+	for j := range inputs {
+		names = append(names, fmt.Sprintf("x%d", j))
+	}
+	w, err := parquet.NewWriter(f, names)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	columns := make([][]float64, inputs)
+	for at := 0; at < rows; at += 1 << 16 {
+		n := min(1<<16, rows-at)
+		for j := range columns {
+			columns[j] = make([]float64, n)
+			for i := range n {
+				columns[j][i] = random.NormFloat64()
+			}
+		}
+		if err := w.Write(columns); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	for _, structured := range []bool{false, true} {
+		raw, err := network(structured)
+		if err != nil {
+			return err
+		}
+		name := "mlp.onnx"
+		if structured {
+			name = "ssn.onnx"
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// network is an MLP 10-200-200-1 with ReLU, as float32; structured: with linear
+// effects of the inputs added, the smallest semi-structured network.
+func network(structured bool) ([]byte, error) {
+	random := rand.New(rand.NewPCG(3, 4))
+	b := onnxpb.NewBuilder(13)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, inputs)
+	layer := func(in, out string, from, to int) {
+		weights, bias := make([]float64, from*to), make([]float64, to)
+		for i := range weights {
+			weights[i] = random.NormFloat64() * math.Sqrt(2/float64(from))
+		}
+		for i := range bias {
+			bias[i] = random.NormFloat64() / 10
+		}
+		b.AddInit(out+".w", []int{from, to}, weights...)
+		b.AddInit(out+".b", []int{to}, bias...)
+		b.AddNode("Gemm", []string{in, out + ".w", out + ".b"}, out)
+	}
+	layer("x", "a", inputs, 200)
+	b.AddNode("Relu", []string{"a"}, "ra")
+	layer("ra", "b", 200, 200)
+	b.AddNode("Relu", []string{"b"}, "rb")
+	last := "y"
+	if structured {
+		last = "deep"
+		layer("x", "linear", inputs, 1)
+	}
+	layer("rb", last, 200, 1)
+	if structured {
+		b.AddNode("Add", []string{"linear", "deep"}, "y")
+	}
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	return b.Marshal()
+}
