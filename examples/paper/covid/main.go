@@ -54,7 +54,7 @@ func runWith(ctx context.Context, e *experiment.Experiment, s setting) error {
 	if err != nil {
 		return err
 	}
-	rows, err := analysis.Read(ctx, path, append([]string{response}, features...), nil, s.Step)
+	rows, err := analysis.Read(ctx, path, append([]string{response}, features...), nil, s.Step, 0)
 	if err != nil {
 		return err
 	}

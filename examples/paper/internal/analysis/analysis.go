@@ -20,8 +20,9 @@ import (
 )
 
 // Read holds every step-th row of a CSV file in memory: numbers, and as categories too
-// those columns that factors names.
-func Read(ctx context.Context, path string, columns, factors []string, step int) (*data.Table, error) {
+// those columns that factors names. Rows with a level of fewer than least rows are left
+// out: a random validation set must not have levels that training never saw.
+func Read(ctx context.Context, path string, columns, factors []string, step, least int) (*data.Table, error) {
 	src, err := data.OpenCSV([]string{path}, &data.CSVOptions{Factors: factors})
 	if err != nil {
 		return nil, err
@@ -44,6 +45,11 @@ func Read(ctx context.Context, path string, columns, factors []string, step int)
 			}
 		}
 	}
+	for j, name := range columns {
+		if slices.Contains(factors, name) {
+			keep(values, frequent(values[j], least))
+		}
+	}
 	t := data.NewTable(len(values[0]))
 	for j, name := range columns {
 		add := t.AddNumeric
@@ -55,6 +61,33 @@ func Read(ctx context.Context, path string, columns, factors []string, step int)
 		}
 	}
 	return t, nil
+}
+
+// frequent tells which rows have a value that at least so many rows have.
+func frequent(v []float64, least int) []bool {
+	count := map[float64]int{}
+	for _, x := range v {
+		count[x]++
+	}
+	rows := make([]bool, len(v))
+	for i, x := range v {
+		rows[i] = count[x] >= least
+	}
+	return rows
+}
+
+// keep leaves out the other rows of all columns.
+func keep(columns [][]float64, rows []bool) {
+	for j, v := range columns {
+		n := 0
+		for i, x := range v {
+			if rows[i] {
+				v[n] = x
+				n++
+			}
+		}
+		columns[j] = v[:n]
+	}
 }
 
 // Options of a decomposition of a gaussian response, with importance.
