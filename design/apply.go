@@ -43,12 +43,8 @@ func mulBand(dst []float64, a *Banded, beta []float64) error {
 	return nil
 }
 
-// AddSums adds the unweighted column sums of a (n x d) to dst (d), in row order; of
-// banded columns it sums its own rows first.
-func AddSums(dst []float64, a Columns) error { return new(Work).AddSums(dst, a) }
-
-// AddSums is the function of that name, without allocations.
-func (k *Work) AddSums(dst []float64, a Columns) error {
+// AddSums adds the unweighted column sums of a (n x d) to dst (d), in row order.
+func AddSums(dst []float64, a Columns) error {
 	if err := shape(a); err != nil {
 		return err
 	}
@@ -62,9 +58,6 @@ func (k *Work) AddSums(dst []float64, a Columns) error {
 			kernel.Add(dst, dst, m.Data[i*m.Stride:][:d])
 		}
 		return nil
-	}
-	if a, ok := a.(*Banded); ok && cubic(a) {
-		return k.bandSums(dst, a)
 	}
 	return entriesOf(a).each(func(_, j int, v float64) { dst[j] += v })
 }
@@ -141,6 +134,9 @@ func ToDense(dst *mat.Dense, a Columns) error {
 
 // each calls f with the row, column and value of every entry in row order.
 func (e entries) each(f func(i, j int, v float64)) error {
+	if e.band != nil {
+		return e.band.each(f)
+	}
 	for i := range e.rows() {
 		index, value, err := e.row(i)
 		if err != nil {
@@ -148,6 +144,22 @@ func (e entries) each(f func(i, j int, v float64)) error {
 		}
 		for l, j := range index {
 			f(i, int(j), at(value, l))
+		}
+	}
+	return nil
+}
+
+func (x *Banded) each(f func(i, j int, v float64)) error {
+	for i, first := range x.First {
+		if uint(first) >= uint(x.starts()) {
+			return x.fault(i)
+		}
+		for l, v := range x.Value[i*x.K:][:x.K] {
+			j := int(first) + l
+			if j >= x.D {
+				j -= x.D
+			}
+			f(i, j, v)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 type Work struct {
 	cells []float64
 	zeros []int32
+	rows  [2][]int32
 }
 
 // Sizes of the tables of cells: maxCells bounds one that is cleared for every
@@ -27,6 +28,18 @@ func (k *Work) clean(n int) []float64 {
 	}
 	clear(k.cells[:n])
 	return k.cells[:n]
+}
+
+// entries returns the entries of one operand of a product, the first or the second.
+func (k *Work) entries(a Columns, operand int) entries {
+	e := entriesOf(a)
+	if e.band != nil {
+		if len(k.rows[operand]) < e.k {
+			k.rows[operand] = make([]int32, e.k)
+		}
+		e.index = k.rows[operand][:e.k]
+	}
+	return e
 }
 
 // cubic reports whether a has the rows that the kernel is made for: those of cubic
@@ -101,12 +114,6 @@ func (k *Work) bandDense(c blas64.General, a *Banded, b blas64.General, w []floa
 		}
 	}
 	return nil
-}
-
-// bandSums adds the column sums of a band of four.
-func (k *Work) bandSums(dst []float64, a *Banded) error {
-	one := [1]float64{1}
-	return k.bandDense(blas64.General{Rows: a.D, Cols: 1, Stride: 1, Data: dst}, a, blas64.General{Rows: len(a.First), Cols: 1, Data: one[:]}, nil, false)
 }
 
 // entriesBand adds to the rows of c that a points at multiples of bands of four.

@@ -43,7 +43,7 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 				return k.bandDense(c, b, a.RawMatrix(), w, true)
 			}
 		}
-		return denseEntries(c, a.RawMatrix(), entriesOf(b), w)
+		return denseEntries(c, a.RawMatrix(), k.entries(b, 1), w)
 	case *Banded:
 		if cubic(a) {
 			switch b := b.(type) {
@@ -65,16 +65,16 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 	}
 	switch b := b.(type) {
 	case Dense:
-		return entriesDense(c, entriesOf(a), b.RawMatrix(), w)
+		return entriesDense(c, k.entries(a, 0), b.RawMatrix(), w)
 	case *Banded:
 		if cubic(b) {
-			return entriesBand(c, entriesOf(a), b, w)
+			return entriesBand(c, k.entries(a, 0), b, w)
 		}
 	}
 	if a == b {
-		return entriesGram(c, entriesOf(a), w)
+		return entriesGram(c, k.entries(a, 0), w)
 	}
-	return entriesEntries(c, entriesOf(a), entriesOf(b), w)
+	return entriesEntries(c, k.entries(a, 0), k.entries(b, 1), w)
 }
 
 // Swapped reports whether the product b'Wa is cheaper to add up than a'Wb: memory

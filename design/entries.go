@@ -10,7 +10,7 @@ type entries struct {
 	index []int32
 	value []float64
 	skip  bool
-	band  *Banded // not nil: index has room for one row
+	band  *Banded // not nil: row writes its columns to index
 }
 
 // entriesOf returns the entries of columns that are not dense.
@@ -19,7 +19,7 @@ func entriesOf(a Columns) entries {
 	case *Sparse:
 		return entries{kind: "sparse", d: a.D, k: a.K, index: a.Index, value: a.Value}
 	case *Banded:
-		return entries{kind: "banded", d: a.D, k: a.K, index: make([]int32, a.K), value: a.Value, band: a}
+		return entries{kind: "banded", d: a.D, k: a.K, value: a.Value, band: a}
 	case *Codes:
 		return entries{kind: "coded", d: a.D, k: 1, index: a.Code, value: a.Value, skip: true}
 	}

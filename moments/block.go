@@ -9,11 +9,14 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// panelRows is the number of rows that are gathered before their products are
-// formed. Panels are filled from the block's first row on, so sums do not depend
+// panelRows to panelMost rows are gathered before their products are formed, see
+// panelLimit. Panels are filled from the block's first row on, so sums do not depend
 // on how the rows were cut into calls of Add, whatever the order of summation
 // inside a product.
-const panelRows = 256
+const (
+	panelRows = 256
+	panelMost = 4096
+)
 
 // Block accumulates the moments of consecutive rows: one merge block, or any
 // run of rows. It is meant for one goroutine. In steady state Add allocates
@@ -35,18 +38,21 @@ type Block struct {
 
 	// Accumulators, nil before the first Add. The last response is 1, so that
 	// the sums of the columns are products like any others.
-	xx *mat.Dense // p x p, on and above the diagonal blocks
+	xx *mat.Dense // p x p, on and above the diagonal blocks; a pair that is swapped, below
 	xr *mat.Dense // p x (R+1)
 	rr *mat.Dense // (R+1) x (R+1)
 
 	// Products are formed between joined bases; which bases are joined is
 	// decided by the block's first rows.
 	started bool
-	dense   []bool // bases whose first rows are dense
+	kinds   []kind // of the bases' first rows
 	joined  []pair
 	views   []*mat.Dense // xx by joined pairs
 	rViews  []*mat.Dense // xr by joined bases
+	sViews  []*mat.Dense // sum by bases
+	below   []bool       // the products of b.pairs[i] stand below the diagonal
 	panel   panel
+	work    design.Work
 
 	stack *stack // with Layout.Factor, instead of all of the above but the counts
 }
@@ -72,31 +78,76 @@ func (b *Block) allocate() {
 	b.xx, b.xr, b.rr = rectangle(p, p), rectangle(p, r+1), rectangle(r+1, r+1)
 }
 
-// start decides by the block's first rows which bases are joined.
+// kind is what decides how the rows of a basis are stored and multiplied.
+type kind struct {
+	dense  bool
+	form   string
+	k      int
+	cyclic bool
+}
+
+func kindOf(c design.Columns) kind {
+	switch s := c.(type) {
+	case *design.Sparse:
+		return kind{!thin(c), "sparse", s.K, false}
+	case *design.Banded:
+		return kind{!thin(c), "banded", s.K, s.Cyclic}
+	case *design.Codes:
+		return kind{!thin(c), "codes", 1, false}
+	}
+	return kind{dense: true}
+}
+
+// start decides by the block's first rows which bases are joined and how many rows
+// are gathered.
 func (b *Block) start(x []design.Columns) {
 	b.started = true
-	same := b.dense != nil
+	same := b.kinds != nil
 	if !same {
-		b.dense = make([]bool, len(x))
+		b.kinds = make([]kind, len(x))
 	}
 	for a, c := range x {
-		dense := !thin(c)
-		same = same && dense == b.dense[a]
-		b.dense[a] = dense
+		k := kindOf(c)
+		same = same && k == b.kinds[a]
+		b.kinds[a] = k
 	}
 	if same {
 		return
 	}
-	fused, of := b.layout.fuse(b.dense)
+	dense := make([]bool, len(x))
+	for a, k := range b.kinds {
+		dense[a] = k.dense
+	}
+	fused, of := b.layout.fuse(dense)
 	off := fused.offsets()
-	b.joined, b.views, b.rViews = fused.meeting(), nil, nil
-	for _, q := range b.joined {
+	forms := make([]design.Columns, len(fused.Bases)) // one of each joined basis
+	for a, u := range of {
+		forms[u] = x[a]
+		if dense[a] {
+			forms[u] = design.Dense{}
+		}
+	}
+	b.joined, b.views, b.rViews, b.sViews = fused.meeting(), nil, nil, nil
+	below := map[[2]int]bool{}
+	for i, q := range b.joined {
+		if design.Swapped(forms[q.a], forms[q.b]) {
+			below[[2]int{q.a, q.b}] = true
+			q = pair{q.b, q.a, q.offB, q.offA, q.dimB, q.dimA}
+			b.joined[i] = q
+		}
 		b.views = append(b.views, b.xx.Slice(q.offA, q.offA+q.dimA, q.offB, q.offB+q.dimB).(*mat.Dense))
 	}
 	for u := range fused.Bases {
 		b.rViews = append(b.rViews, b.xr.Slice(off[u], off[u+1], 0, b.layout.Responses+1).(*mat.Dense))
 	}
-	b.panel = newPanel(fused, of, b.off)
+	for a, basis := range b.layout.Bases {
+		b.sViews = append(b.sViews, mat.NewDense(basis.Dim, 1, b.sums(a)))
+	}
+	b.below = make([]bool, len(b.pairs))
+	for i, q := range b.pairs {
+		b.below[i] = below[[2]int{of[q.a], of[q.b]}]
+	}
+	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout.Responses))
 }
 
 // Reset empties the block for reuse; its memory is kept.
@@ -143,41 +194,98 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 		b.start(x)
 	}
 	for a, c := range x {
-		if err := design.AddSums(b.sum[b.off[a]:b.off[a+1]], c); err != nil {
-			return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
-		}
-		b.norm[a] = max(b.norm[a], design.MaxRowNorm(c))
 		if b.stack == nil && !b.panel.accepts(a, c) {
 			if err := b.flush(); err != nil {
 				return err
 			}
 			b.panel.store(a, c)
 		}
-	}
-	for i := range n {
-		wi := 1.0
-		if w != nil {
-			wi = w[i]
-		}
-		if wi == 0 {
-			continue
-		}
-		b.positive++
-		b.sumLogW += math.Log(wi)
-		if b.stack != nil {
-			b.sumW += wi
-			b.stack.add(x, wi, r, i)
-			continue
-		}
-		b.panel.add(x, wi, r, i)
-		if b.panel.n == panelRows {
-			if err := b.flush(); err != nil {
-				return err
+		if !b.later(a) {
+			if err := design.AddSums(b.sums(a), c); err != nil {
+				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
 		}
+		b.norm[a] = max(b.norm[a], design.MaxRowNorm(c))
+	}
+	for i := 0; i < n; {
+		j, err := b.run(x, w, r, i, n)
+		if err != nil {
+			return err
+		}
+		i = j
 	}
 	b.rows += int64(n)
 	return nil
+}
+
+// run adds rows from i on, as many as have positive weight or all no weight and
+// find room, and returns the first that it did not add.
+func (b *Block) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (int, error) {
+	j := i + 1
+	if w != nil && w[i] == 0 {
+		b.unweighted(x, i)
+		return j, nil
+	}
+	if b.stack != nil {
+		j = n
+	} else {
+		j = min(n, i+b.panel.limit-b.panel.n)
+	}
+	if w != nil {
+		for l, wi := range w[i:j] {
+			if wi == 0 {
+				j = i + l
+				break
+			}
+			if wi != 1 {
+				b.sumLogW += math.Log(wi)
+			}
+		}
+	}
+	b.positive += int64(j - i)
+	if b.stack != nil {
+		for ; i < j; i++ {
+			wi := 1.0
+			if w != nil {
+				wi = w[i]
+			}
+			b.sumW += wi
+			b.stack.add(x, wi, r, i)
+		}
+		return j, nil
+	}
+	b.panel.add(x, w, r, i, j)
+	if b.panel.n == b.panel.limit {
+		return j, b.flush()
+	}
+	return j, nil
+}
+
+func (b *Block) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
+
+// later reports whether the sums of basis a are formed from the panel, like its
+// products: a product is the fast way to add up banded rows.
+func (b *Block) later(a int) bool {
+	if b.stack != nil {
+		return false
+	}
+	_, banded := b.panel.x[b.panel.of[a]].(*design.Banded)
+	return banded
+}
+
+// unweighted adds row i, which has no weight and misses the panel, to those sums.
+func (b *Block) unweighted(x []design.Columns, i int) {
+	for a, c := range x {
+		if !b.later(a) {
+			continue
+		}
+		s := c.(*design.Banded)
+		sum, j := b.sums(a), int(s.First[i])
+		for _, v := range s.Value[i*s.K:][:s.K] {
+			sum[j%s.D] += v
+			j++
+		}
+	}
 }
 
 // flush adds the products of the panel's rows and empties it.
@@ -190,25 +298,32 @@ func (b *Block) flush() error {
 		p.means(b.shift, b.shiftR)
 		b.shifted = true
 	}
+	w, x, r, ones := p.rows()
+	for a, u := range p.of {
+		if b.later(a) { // a band is joined with nothing
+			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
+				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
+			}
+		}
+	}
 	p.subtract(b.shift, b.shiftR)
-	w, x, r := p.rows()
 	for i, q := range b.joined {
-		if err := design.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
+		if err := b.work.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
 			return fmt.Errorf("moments: columns from %d and from %d: %w", q.offA, q.offB, err)
 		}
 	}
 	for u, c := range x {
-		if err := design.AddTMul(b.rViews[u], c, w, r.Dense); err != nil {
+		if err := b.work.AddTMul(b.rViews[u], c, w, r.Dense); err != nil {
 			return fmt.Errorf("moments: columns from %d: %w", p.off[u], err)
 		}
 	}
-	if err := design.AddCross(b.rr, r, r, w); err != nil {
+	if err := b.work.AddCross(b.rr, r, r, w); err != nil {
 		return fmt.Errorf("moments: responses: %w", err)
 	}
-	for _, v := range w {
+	for _, v := range p.w[:p.n] {
 		b.sumW += v
 	}
-	p.n = 0
+	p.n, p.unit = 0, true
 	return nil
 }
 
@@ -253,7 +368,11 @@ func (b *Block) centre(m *Moments) {
 		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
-	for _, q := range b.pairs {
+	for n, q := range b.pairs {
+		down, right := xx.Stride, 1
+		if b.below[n] {
+			down, right = right, down
+		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := xr.Data[i*xr.Stride+resp]
 			from := q.offB
@@ -263,7 +382,7 @@ func (b *Block) centre(m *Moments) {
 				from++
 			}
 			for j := from; j < q.offB+q.dimB; j++ {
-				c.Data[i*c.Stride+j] = xx.Data[i*xx.Stride+j] - s*d[j]
+				c.Data[i*c.Stride+j] = xx.Data[i*down+j*right] - s*d[j]
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range sums {
-			if m.Sum[at+j] != sums[j] {
+			if _, banded := c.(*design.Banded); m.Sum[at+j] != sums[j] && !(banded && math.Abs(m.Sum[at+j]-sums[j]) <= 1e-14*sums[j]) {
 				t.Errorf("sum of column %d is %g, want %g unweighted over all rows", at+j, m.Sum[at+j], sums[j])
 			}
 		}

@@ -88,6 +88,12 @@ func nonFinite(c design.Columns) (row int, v float64, found bool) {
 				return l / c.K, v, true
 			}
 		}
+	case *design.Banded:
+		for l, v := range c.Value {
+			if !finite(v) {
+				return l / c.K, v, true
+			}
+		}
 	case *design.Codes:
 		for i, v := range c.Value {
 			if !finite(v) {

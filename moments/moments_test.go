@@ -64,20 +64,26 @@ func TestPredictor(t *testing.T) {
 	s := awkward(400, true, 2)
 	m := s.moments(t, 0, 400, 400)
 	v := m.Predictor(1)
-	if fmt.Sprint(v.Bases, v.Starts) != "[1 3] [0 8 11]" {
+	if fmt.Sprint(v.Bases, v.Starts) != "[1 3 5 7] [0 8 11 20 25]" {
 		t.Fatalf("bases %v, starts %v", v.Bases, v.Starts)
 	}
 	at := func(j int) int {
 		if j < 8 {
 			return 3 + j
 		}
-		return 15 + j - 8
+		if j < 11 {
+			return 15 + j - 8
+		}
+		if j < 20 {
+			return 19 + j - 11 // after the basis in one column
+		}
+		return 34 + j - 20
 	}
-	for i := range 11 {
+	for i := range 25 {
 		if v.XR[i] != m.XR.At(at(i), 1) || v.Mean[i] != m.Mean[at(i)] || v.Sum[i] != m.Sum[at(i)] {
 			t.Errorf("column %d of the view", i)
 		}
-		for j := range 11 {
+		for j := range 25 {
 			if v.XX.At(i, j) != m.XX.At(at(i), at(j)) {
 				t.Errorf("product (%d,%d) of the view", i, j)
 			}
@@ -88,14 +94,14 @@ func TestPredictor(t *testing.T) {
 	}
 
 	// Raw products are those of the raw columns.
-	x := mat.NewDense(400, 11, nil)
+	x := mat.NewDense(400, 25, nil)
 	for i, b := range v.Bases {
 		if err := design.ToDense(x.Slice(0, 400, v.Starts[i], v.Starts[i+1]).(*mat.Dense), s.x[b]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	xx, xr, rr := v.Raw()
-	want, wantR := mat.NewDense(11, 11, nil), mat.NewDense(11, 1, nil)
+	want, wantR := mat.NewDense(25, 25, nil), mat.NewDense(25, 1, nil)
 	z := s.r.Slice(0, 400, 1, 2).(*mat.Dense)
 	if err := design.AddCross(want, design.Dense{Dense: x}, design.Dense{Dense: x}, s.w); err != nil {
 		t.Fatal(err)
@@ -107,7 +113,7 @@ func TestPredictor(t *testing.T) {
 	for i, w := range s.w {
 		wantRR += w * z.At(i, 0) * z.At(i, 0)
 	}
-	if !mat.EqualApprox(xx, want, 1e-10) || !mat.EqualApprox(mat.NewDense(11, 1, xr), wantR, 1e-10) || math.Abs(rr-wantRR) > 1e-10 {
+	if !mat.EqualApprox(xx, want, 1e-10) || !mat.EqualApprox(mat.NewDense(25, 1, xr), wantR, 1e-10) || math.Abs(rr-wantRR) > 1e-10 {
 		t.Error("raw products")
 	}
 

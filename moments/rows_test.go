@@ -28,6 +28,8 @@ func (s rowset) slice(i, j int) (x []design.Columns, w []float64, r *mat.Dense) 
 			x = append(x, design.Dense{Dense: c.Slice(i, j, 0, d).(*mat.Dense)})
 		case *design.Sparse:
 			x = append(x, &design.Sparse{D: c.D, K: c.K, Index: c.Index[i*c.K : j*c.K], Value: c.Value[i*c.K : j*c.K]})
+		case *design.Banded:
+			x = append(x, &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[i:j], Value: c.Value[i*c.K : j*c.K]})
 		case *design.Codes:
 			k := &design.Codes{D: c.D, Code: c.Code[i:j]}
 			if c.Value != nil {
@@ -46,14 +48,16 @@ func (s rowset) slice(i, j int) (x []design.Columns, w []float64, r *mat.Dense) 
 func awkward(n int, weighted bool, seed uint64) rowset {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	s := rowset{layout: moments.Layout{
-		Bases:      []moments.Basis{{Name: "year", Dim: 3}, {Name: "s(x)", Dim: 8}, {Name: "dow", Dim: 4}, {Name: "g:x", Dim: 3}, {Name: "full", Dim: 1}},
-		Predictors: [][]int{{0, 1, 2, 4}, {1, 3}},
+		Bases: []moments.Basis{{Name: "year", Dim: 3}, {Name: "s(x)", Dim: 8}, {Name: "dow", Dim: 4}, {Name: "g:x", Dim: 3}, {Name: "full", Dim: 1},
+			{Name: "s(y)", Dim: 9}, {Name: "s(hour)", Dim: 6}, {Name: "s(z)", Dim: 5}},
+		Predictors: [][]int{{0, 1, 2, 4, 5, 6}, {1, 3, 5, 7}},
 		Responses:  3,
 	}}
 	year, r := mat.NewDense(n, 3, nil), mat.NewDense(n, 3, nil)
 	sp := &design.Sparse{D: 8, K: 4}
 	dow, gx := &design.Codes{D: 4}, &design.Codes{D: 3}
 	full := &design.Sparse{D: 1, K: 1}
+	bands := []*design.Banded{{D: 9, K: 4}, {D: 6, K: 4, Cyclic: true}, {D: 5, K: 3}}
 	for i := range n {
 		x := rng.Float64()
 		year.SetRow(i, []float64{1e6 + rng.NormFloat64(), 2013 + float64(rng.IntN(5)), 42.1})
@@ -67,6 +71,16 @@ func awkward(n int, weighted bool, seed uint64) rowset {
 		gx.Value = append(gx.Value, x-3)
 		full.Index = append(full.Index, 0)
 		full.Value = append(full.Value, -1e5+x)
+		for _, b := range bands {
+			last := b.D - b.K
+			if b.Cyclic {
+				last = b.D - 1
+			}
+			b.First = append(b.First, int32(rng.IntN(last+1)))
+			for range b.K {
+				b.Value = append(b.Value, rng.Float64())
+			}
+		}
 		r.SetRow(i, []float64{-1e6 + x + rng.NormFloat64(), x, 3 * rng.NormFloat64()})
 		if weighted {
 			w := rng.ExpFloat64()
@@ -76,7 +90,7 @@ func awkward(n int, weighted bool, seed uint64) rowset {
 			s.w = append(s.w, w)
 		}
 	}
-	s.x, s.r = []design.Columns{design.Dense{Dense: year}, sp, dow, gx, full}, r
+	s.x, s.r = []design.Columns{design.Dense{Dense: year}, sp, dow, gx, full, bands[0], bands[1], bands[2]}, r
 	return s
 }
 
