@@ -13,10 +13,17 @@ import (
 // LinearTerm is the identity basis of one numeric column: d = 1.
 type LinearTerm struct{ Column string }
 
-func (t *LinearTerm) Name() string      { return t.Column }
-func (t *LinearTerm) Kind() Kind        { return Linear }
+// Name is the column's.
+func (t *LinearTerm) Name() string { return t.Column }
+
+// Kind is Linear.
+func (t *LinearTerm) Kind() Kind { return Linear }
+
+// Columns is the column alone.
 func (t *LinearTerm) Columns() []string { return []string{t.Column} }
-func (t *LinearTerm) Dim() int          { return 1 }
+
+// Dim is 1.
+func (t *LinearTerm) Dim() int { return 1 }
 
 // Eval copies the column into dst (n x 1).
 func (t *LinearTerm) Eval(dst *mat.Dense, b *data.Batch) error {
@@ -41,10 +48,17 @@ type Tap struct {
 	Width    int
 }
 
-func (t *Tap) Name() string      { return "f(" + strings.Join(t.Features, ",") + ")" }
-func (t *Tap) Kind() Kind        { return Learned }
+// Name is f(x1,x2) of its features.
+func (t *Tap) Name() string { return "f(" + strings.Join(t.Features, ",") + ")" }
+
+// Kind is Learned.
+func (t *Tap) Kind() Kind { return Learned }
+
+// Columns are the features, shared with t: the values come from the tensor.
 func (t *Tap) Columns() []string { return t.Features }
-func (t *Tap) Dim() int          { return t.Width }
+
+// Dim is the width of the tensor.
+func (t *Tap) Dim() int { return t.Width }
 
 // Eval copies the tensor into dst (n x Width).
 func (t *Tap) Eval(dst *mat.Dense, b *data.Batch) error {

@@ -76,7 +76,8 @@ type Value struct {
 	Items    []Value
 }
 
-// Functions lists the functions of the language.
+// Functions lists the functions of the language. The last, mgcv's t2, is parsed so that
+// it can be refused with a reason; messages do not recommend it.
 func Functions() []string { return []string{"factor", "s", "te", "ti", "t2"} }
 
 // Arguments lists the named arguments of the smooth functions; factor has contr

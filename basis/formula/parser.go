@@ -205,7 +205,7 @@ func (p *parser) call(fn token) (Call, error) {
 		if h := hint(fn.text); h != "" {
 			return Call{}, f.Errorf(fn.pos, "%s() is not in the language: %s", fn.text, h)
 		}
-		return Call{}, f.Errorf(fn.pos, "unknown function %q%s", clip(fn.text), suggest(fn.text, Functions(), "the functions are"))
+		return Call{}, f.Errorf(fn.pos, "unknown function %q%s", clip(fn.text), suggest(fn.text, Functions()[:len(Functions())-1], "the functions are"))
 	}
 	c := Call{Pos: fn.pos, Func: fn.text}
 	p.next() // "("

@@ -44,6 +44,7 @@ const (
 	NumPy // .npy and .npz
 )
 
+// String names the format for messages.
 func (f Format) String() string {
 	return [...]string{"CSV", "Parquet", "Arrow", "NumPy"}[f]
 }
