@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
 )
 
 // Concurvity says how much of a term lies in the span of others: 0 none, 1 all
@@ -30,6 +32,10 @@ const (
 	concurvityShown = 0.3
 )
 
+// manyColumns of a term: what takes all eigenvalues of its correlations takes too
+// long (half a minute for 1,600).
+const manyColumns = 200
+
 // concurvity measures every term against all others, and against each of them,
 // in the constrained columns, centred (the others include the intercept). sd and
 // theta are the columns' standard deviations and coefficients.
@@ -49,7 +55,7 @@ func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolera
 	// What a term keeps of itself once all others are taken out is the inverse of
 	// its block of C^-1: one inverse serves all terms. The ridge is what the rank
 	// tolerance calls zero.
-	inverse, err := ridgeInverse(corr, math.Max(tolerance*tolerance, 1e-10))
+	inverse, err := ridgeInverse(corr, ridge(tolerance))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,30 +66,67 @@ func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolera
 		if err != nil {
 			return nil, nil, err
 		}
-		full[j] = terms[j].spanned(left)
+		full[j] = terms[j].average(left)
+		if terms[j].many() {
+			// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
+			full[j].Worst = share(1 - 1/largest(block, terms[j].corr))
+		} else {
+			full[j].Worst = terms[j].worst(left)
+		}
 	}
 	if len(terms) > concurvityTerms {
 		return full, nil, nil
 	}
+	pairs, err := c.pairs(terms, corr, tolerance)
+	return full, pairs, err
+}
+
+// pairs measures every term against each of the others.
+func (c *constrained) pairs(terms []spannable, corr *mat.SymDense, tolerance float64) ([]PairConcurvity, error) {
+	all := mat.DenseCopyOf(corr)
+	white, inverse := make([]*mat.Dense, len(terms)), make([]*mat.SymDense, len(terms))
+	for i, t := range terms {
+		if t.many() {
+			var err error
+			if inverse[i], err = ridgeInverse(t.corr, ridge(tolerance)); err != nil {
+				return nil, err
+			}
+		} else {
+			white[i] = whiten(t.corr, tolerance)
+		}
+	}
 	var pairs []PairConcurvity
 	for i := range terms {
-		white := whiten(terms[i].corr, tolerance)
-		for j := range terms {
+		for j, t := range terms {
 			if i == j {
 				continue
 			}
-			// A_jj - A_ji A_ii^+ A_ij
-			var p mat.Dense
-			p.Mul(white.T(), mat.DenseCopyOf(corr).Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1]))
-			left := mat.NewSymDense(len(terms[j].sd), nil)
-			left.SymOuterK(-1, p.T())
-			left.AddSym(left, terms[j].corr)
-			if m := terms[j].spanned(left); m.Worst >= concurvityShown {
+			// What term i takes of A_jj is A_ji A_ii^+ A_ij.
+			between := all.Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1])
+			var taken *mat.SymDense
+			if inverse[i] != nil {
+				taken = congruence(mat.DenseCopyOf(between), inverse[i])
+			} else {
+				var p mat.Dense
+				p.Mul(white[i].T(), between)
+				taken = mat.NewSymDense(len(t.sd), nil)
+				taken.SymOuterK(1, p.T())
+			}
+			left := mat.NewSymDense(len(t.sd), nil)
+			left.ScaleSym(-1, taken)
+			left.AddSym(left, t.corr)
+			m := t.average(left)
+			if t.many() {
+				m.Worst = share(largest(taken, inverse[j]))
+			} else {
+				m.Worst = t.worst(left)
+			}
+			if m.Worst >= concurvityShown {
 				pairs = append(pairs, PairConcurvity{Term: c.blocks[j].Term.Name(), With: c.blocks[i].Term.Name(), Concurvity: m})
 			}
 		}
 	}
-	return full, pairs, nil
+	return pairs, nil
 }
 
 // spannable is one term's standardised columns: their correlations A, standard
@@ -93,9 +136,11 @@ type spannable struct {
 	sd, theta []float64
 }
 
-// spanned measures the term given what is left of A once others are taken out:
-// of a function with coefficients v the share 1 - v'left v / v'A v is spanned.
-func (t spannable) spanned(left *mat.SymDense) Concurvity {
+func (t spannable) many() bool { return len(t.sd) > manyColumns }
+
+// average measures the term given what is left of A once others are taken out: of
+// a function with coefficients v the share 1 - v'left v / v'A v is spanned.
+func (t spannable) average(left *mat.SymDense) Concurvity {
 	var m Concurvity
 	v := mat.NewVecDense(len(t.theta), t.theta)
 	if size := mat.Inner(v, t.corr, v); size > 0 {
@@ -110,15 +155,23 @@ func (t spannable) spanned(left *mat.SymDense) Concurvity {
 	if total > 0 {
 		m.Estimate = share(1 - kept/total)
 	}
+	return m
+}
+
+// worst is the largest share over all functions of the term.
+func (t spannable) worst(left *mat.SymDense) float64 {
 	white := whiten(t.corr, 1e-8)
 	var q mat.Dense
 	q.Product(white.T(), left, white)
 	var e mat.EigenSym
-	if e.Factorize(symmetrised(&q), false) {
-		m.Worst = share(1 - e.Values(nil)[0])
+	if !e.Factorize(symmetrised(&q), false) {
+		return 0
 	}
-	return m
+	return share(1 - e.Values(nil)[0])
 }
+
+// ridge is what a rank tolerance calls zero.
+func ridge(tolerance float64) float64 { return math.Max(tolerance*tolerance, 1e-10) }
 
 // ridgeInverse is (A + ridge I)^-1; a constant column (diagonal 0) is left out by
 // a 1 in its place.
@@ -132,6 +185,13 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 			d = 1
 		}
 		r.SetSym(i, i, d)
+	}
+	if n > manyColumns {
+		out := mat.NewSymDense(n, nil)
+		if !penalty.Invert(out, r) {
+			return nil, errors.New("concurvity: the correlations of the columns are not positive definite")
+		}
+		return out, nil
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(r) {

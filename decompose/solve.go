@@ -374,7 +374,7 @@ func (c *constrained) moment(lo, hi int, b []float64, sumW float64) Moment {
 		return Moment{Mean: floats.Dot(c.view.Mean[lo:hi], b), Variance: mat.Dot(image, image) / sumW}
 	}
 	v := mat.NewVecDense(len(b), b)
-	xx := mat.DenseCopyOf(c.view.XX).Slice(lo, hi, lo, hi)
+	xx := c.view.XX.SliceSym(lo, hi)
 	return Moment{
 		Mean:     floats.Dot(c.view.Mean[lo:hi], b),
 		Variance: math.Max(mat.Inner(v, xx, v)/sumW, 0), // rounding may leave -1e-17
