@@ -32,7 +32,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// family.GaussianLS{Scale:0x1} <nil>
-	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson, gamma)
+	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)
 }
 
 func ExampleFamily_check() {

@@ -113,6 +113,14 @@ func TestCheckMessages(t *testing.T) {
 		{Poisson{}, math.NaN(), "family poisson: response NaN is outside the support, the non-negative integers"},
 		{Gamma{}, 0, "family gamma: response 0 is outside the support, the finite positive numbers"},
 		{Gamma{}, 2.5, ""},
+		{NegativeBinomial{}, 2.5, "family negative-binomial: response 2.5 is outside the support, the non-negative integers"},
+		{held(NegativeBinomial{}, 2), -1, "family negative-binomial: response -1 is outside the support, the non-negative integers"},
+		{Beta{}, 0, "family beta: response 0 is outside the support, the numbers between 0 and 1, both excluded"},
+		{held(Beta{}, 2), 1, "family beta: response 1 is outside the support, the numbers between 0 and 1, both excluded"},
+		{Beta{}, math.NaN(), "family beta: response NaN is outside the support, the numbers between 0 and 1, both excluded"},
+		{Beta{}, 1e-300, ""},
+		{StudentT{}, math.Inf(1), "family student-t: response +Inf is outside the support, the finite real numbers"},
+		{held(StudentT{}, 2), -1e300, ""},
 		{Poisson{}, 0, ""},
 		{Poisson{}, 1e15, ""},
 	} {
@@ -126,8 +134,17 @@ func TestCheckMessages(t *testing.T) {
 	}
 }
 
+// held is Hold where it cannot fail.
+func held(f Shaped, values ...float64) Held {
+	h, err := Hold(f, values...)
+	if err != nil {
+		panic(err)
+	}
+	return h
+}
+
 func TestParse(t *testing.T) {
-	const known = "(known: gaussian, binomial, poisson, gamma)"
+	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)"
 	for _, c := range []struct {
 		name  string
 		heads []string
@@ -143,6 +160,26 @@ func TestParse(t *testing.T) {
 		{name: "poisson", heads: []string{""}, want: Poisson{}},
 		{name: "poisson", heads: []string{"exp"}, want: Poisson{}},
 		{name: "gamma", heads: []string{"exp"}, want: Gamma{}},
+		{name: "negative-binomial", heads: []string{"exp"}, want: held(NegativeBinomial{}, math.NaN())},
+		{name: "negative-binomial(theta=2.5)", heads: []string{""}, want: held(NegativeBinomial{}, 2.5)},
+		{name: "negative-binomial", heads: []string{"", "exp"}, want: NegativeBinomial{}},
+		{name: "beta(phi=30)", heads: []string{"sigmoid"}, want: held(Beta{}, 30)},
+		{name: "beta", heads: []string{"sigmoid", "exp"}, want: Beta{}},
+		{name: "student-t", heads: []string{""}, want: held(StudentT{}, math.NaN(), math.NaN())},
+		{name: "student-t(df=4)", heads: []string{""}, want: held(StudentT{}, math.NaN(), 4)},
+		{name: "student-t(sigma=0.5,df=4)", heads: []string{""}, want: held(StudentT{}, 0.5, 4)},
+		{name: "student-t(df=4)", heads: []string{"", "exp"}, want: held(StudentT{}, 4)},
+		{name: "student-t", heads: []string{"", "", ""}, want: StudentT{}},
+		{name: "student-t", heads: make([]string, 4), err: "family student-t takes 1 (the location), 2 (and the logarithm of the scale) or 3 (and that of df), but the network has 4 predictors"},
+		{name: "student-t(df=4)", heads: make([]string, 3), err: "family student-t: df is a predictor of the network, so no number can be given for it"},
+		{name: "student-t(sigma=1)", heads: []string{""}, err: "family student-t: df is unknown while parameters before it are given: give df too"},
+		{name: "beta(theta=1)", heads: []string{""}, err: `family beta has no parameter "theta": it has phi, as in beta(phi=4)`},
+		{name: "poisson(theta=1)", heads: []string{""}, err: `family poisson has no parameter "theta": only negative-binomial, beta and student-t have some`},
+		{name: "beta(phi=-1)", heads: []string{""}, err: `family "beta(phi=-1)": "phi=-1" is not a parameter with a positive number, as in negative-binomial(theta=2)`},
+		{name: "beta(phi=1", heads: []string{""}, err: `family "beta(phi=1": the parenthesis is not closed`},
+		{name: "beta", heads: []string{"exp"}, err: `family beta: predictor 1 of the network ends in "exp", which is not the inverse of the family's link: want no head or sigmoid`},
+		{name: "negbin", heads: []string{""}, err: `unknown family "negbin": did you mean negative-binomial? ` + known},
+		{name: "student", heads: []string{""}, err: `unknown family "student": did you mean student-t? ` + known},
 		{name: "gaussian", heads: make([]string, 3), err: "family gaussian takes 1 (the mean) or 2 (the mean and the scale), but the network has 3 predictors"},
 		{name: "gaussian", err: "family gaussian takes 1 (the mean) or 2 (the mean and the scale), but the network has 0 predictors"},
 		{name: "binomial", heads: []string{"softmax", "softmax"}, err: "family binomial takes 1 (the log odds), but the network has 2 predictors"},

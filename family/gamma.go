@@ -69,5 +69,8 @@ func (Gamma) Mean(eta []float64) float64 {
 
 // Score of the logarithm of the mean: w (y/mu - 1)/phi, information w/phi.
 func (Gamma) Score(grad, info []float64, y, w float64, eta []float64, phi float64) {
-	grad[0], info[0] = w*math.Expm1(math.Log(y)-eta[0])/phi, w/phi
+	grad[0] = w * math.Expm1(math.Log(y)-eta[0]) / phi
+	if info != nil {
+		info[0] = w / phi
+	}
 }

@@ -18,7 +18,7 @@ func (Gaussian) Name() string { return "gaussian" }
 func (Gaussian) Predictors() int { return 1 }
 
 // Check accepts every finite y.
-func (Gaussian) Check(y float64) error { return checkReal(y) }
+func (f Gaussian) Check(y float64) error { return checkReal(f.Name(), y) }
 
 // LogLik is -1/2 [log(2 pi phi/w) + w (y - eta)^2/phi]. With phi = 0 it is +Inf
 // for a row that is met exactly and -Inf for any other.
@@ -92,7 +92,7 @@ func (GaussianLS) Name() string { return "gaussian" }
 func (GaussianLS) Predictors() int { return 2 }
 
 // Check accepts every finite y.
-func (GaussianLS) Check(y float64) error { return checkReal(y) }
+func (f GaussianLS) Check(y float64) error { return checkReal(f.Name(), y) }
 
 // LogLik is -1/2 [log(2 pi sigma^2/w) + w (y - mu)^2/sigma^2]; phi is ignored.
 func (f GaussianLS) LogLik(y, w float64, eta []float64, _ float64) float64 {
@@ -135,9 +135,9 @@ func logNormal(r, w, logSigma float64) float64 {
 	return -(log2Pi+z*z)/2 - logSigma + math.Log(w)/2
 }
 
-func checkReal(y float64) error {
+func checkReal(name string, y float64) error {
 	if math.IsNaN(y) || math.IsInf(y, 0) {
-		return fmt.Errorf("family gaussian: response %v is outside the support, the finite real numbers", y)
+		return fmt.Errorf("family %s: response %v is outside the support, the finite real numbers", name, y)
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package family
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/internal/spelling"
@@ -14,19 +16,35 @@ import (
 // taken to be on the family's link scale: the mean of a gaussian, the logarithm
 // of its scale, log odds, the logarithm of a rate.
 //
-//	gaussian  K = 1   Gaussian, no head
-//	gaussian  K = 2   GaussianLS; the second head is none or exp, or softplus for SoftplusScale
-//	binomial  K = 1   Binomial; none or sigmoid
-//	poisson   K = 1   Poisson; none or exp
-//	gamma     K = 1   Gamma; none or exp
+//	gaussian           K = 1 Gaussian, no head
+//	                   K = 2 GaussianLS; the second head is none or exp, or softplus for SoftplusScale
+//	binomial           K = 1 Binomial; none or sigmoid
+//	poisson            K = 1 Poisson; none or exp
+//	gamma              K = 1 Gamma; none or exp
+//	negative-binomial  K = 2 NegativeBinomial; none or exp
+//	                   K = 1 the same with theta held
+//	beta               K = 2 Beta; none or sigmoid, and none or exp
+//	                   K = 1 the same with phi held
+//	student-t          K = 3 StudentT; no head, and none or exp twice
+//	                   K = 2, 1 the same with df, or sigma and df, held
+//
+// What is held may be given: negative-binomial(theta=2), beta(phi=30),
+// student-t(df=4), student-t(sigma=0.5,df=4). Without a number it is unknown (see
+// Held).
 //
 // Errors: an unknown name (with the nearest known one), another K, a head that
-// is not the inverse of the family's link.
+// is not the inverse of the family's link, a parameter that is unknown, not
+// positive, or a predictor of the network.
 func Parse(name string, heads []string) (Family, error) {
 	k := len(heads)
 	var f Family
 	var fits [][]string // heads that fit predictor k
 	takes := ""
+	logarithm := []string{"", "exp"}
+	name, given, err := arguments(name)
+	if err != nil {
+		return nil, err
+	}
 	switch name {
 	case "gaussian":
 		f, fits, takes = Gaussian{}, [][]string{{""}}, "1 (the mean) or 2 (the mean and the scale)"
@@ -39,11 +57,26 @@ func Parse(name string, heads []string) (Family, error) {
 	case "binomial":
 		f, fits, takes = Binomial{}, [][]string{{"", "sigmoid"}}, "1 (the log odds)"
 	case "poisson":
-		f, fits, takes = Poisson{}, [][]string{{"", "exp"}}, "1 (the logarithm of the mean)"
+		f, fits, takes = Poisson{}, [][]string{logarithm}, "1 (the logarithm of the mean)"
 	case "gamma":
-		f, fits, takes = Gamma{}, [][]string{{"", "exp"}}, "1 (the logarithm of the mean)"
+		f, fits, takes = Gamma{}, [][]string{logarithm}, "1 (the logarithm of the mean)"
+	case "negative-binomial":
+		f, fits, takes = NegativeBinomial{}, [][]string{logarithm, logarithm}, "1 (the logarithm of the mean) or 2 (and that of theta)"
+	case "beta":
+		f, fits, takes = Beta{}, [][]string{{"", "sigmoid"}, logarithm}, "1 (the log odds of the mean) or 2 (and the logarithm of phi)"
+	case "student-t":
+		f, fits, takes = StudentT{}, [][]string{{""}, logarithm, logarithm}, "1 (the location), 2 (and the logarithm of the scale) or 3 (and that of df)"
 	default:
 		return nil, unknown(name)
+	}
+	shaped, ok := f.(Shaped)
+	if ok && k > 0 && k < len(fits) {
+		if f, err = hold(shaped, k, given); err != nil {
+			return nil, err
+		}
+		fits = fits[:k]
+	} else if len(given) > 0 {
+		return nil, notHeld(name, shaped, given)
 	}
 	if k != len(fits) {
 		return nil, fmt.Errorf("family %s takes %s, but the network has %d predictors", name, takes, k)
@@ -54,6 +87,67 @@ func Parse(name string, heads []string) (Family, error) {
 		}
 	}
 	return f, nil
+}
+
+// argument is a parameter with its number, as in df=4.
+type argument struct {
+	name  string
+	value float64
+}
+
+// arguments takes name(a=1,b=2) apart.
+func arguments(text string) (name string, given []argument, err error) {
+	name, rest, ok := strings.Cut(text, "(")
+	if !ok {
+		return text, nil, nil
+	}
+	inside, ok := strings.CutSuffix(rest, ")")
+	if !ok {
+		return name, nil, fmt.Errorf("family %q: the parenthesis is not closed", text)
+	}
+	for _, part := range strings.Split(inside, ",") {
+		key, number, ok := strings.Cut(part, "=")
+		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if !ok || err != nil || !(v > 0) || math.IsInf(v, 1) {
+			return name, nil, fmt.Errorf("family %q: %q is not a parameter with a positive number, as in negative-binomial(theta=2)", text, strings.TrimSpace(part))
+		}
+		given = append(given, argument{strings.TrimSpace(key), v})
+	}
+	return name, given, nil
+}
+
+// hold holds what is not among the k predictors.
+func hold(f Shaped, k int, given []argument) (Family, error) {
+	names := f.Parameters()[k:]
+	values := make([]float64, len(names))
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	for _, a := range given {
+		i := slices.Index(names, a.name)
+		if i < 0 {
+			return nil, notHeld(f.Name(), f, []argument{a})
+		}
+		values[i] = a.value
+	}
+	return Hold(f, values...)
+}
+
+// notHeld is the error for numbers that the family cannot take.
+func notHeld(name string, f Shaped, given []argument) error {
+	switch {
+	case f == nil:
+		return fmt.Errorf("family %s has no parameter %q: only negative-binomial, beta and student-t have some", name, given[0].name)
+	case slices.Contains(f.Parameters(), given[0].name):
+		return fmt.Errorf("family %s: %s is a predictor of the network, so no number can be given for it", name, given[0].name)
+	}
+	return fmt.Errorf("family %s has no parameter %q: it has %s, as in %s", name, given[0].name, strings.Join(f.Parameters()[1:], " and "), example(f))
+}
+
+// example is the family's name with a number.
+func example(f Shaped) string {
+	names := f.Parameters()
+	return f.Name() + "(" + names[len(names)-1] + "=4)"
 }
 
 // describe lists heads as words.
@@ -68,9 +162,14 @@ func describe(heads []string) string {
 	return strings.Join(words, " or ")
 }
 
+// Names are the families that Parse knows.
+func Names() []string {
+	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t"}
+}
+
 // unknown is the error for a name that Parse does not know.
 func unknown(name string) error {
-	known := []string{"gaussian", "binomial", "poisson", "gamma"}
+	known := Names()
 	best, distance := "", len(name)/2+1 // further apart it is no misspelling
 	for _, k := range known {
 		d := spelling.Distance(name, k)
@@ -86,6 +185,12 @@ func unknown(name string) error {
 		best = "gaussian"
 	case "bernoulli", "logistic", "logit":
 		best = "binomial"
+	case "nb", "nb2", "negbin", "negbinomial":
+		best = "negative-binomial"
+	case "t", "scat":
+		best = "student-t"
+	case "betar":
+		best = "beta"
 	}
 	if best != "" {
 		return fmt.Errorf("unknown family %q: did you mean %s? (known: %s)", name, best, strings.Join(known, ", "))

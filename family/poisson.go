@@ -1,9 +1,6 @@
 package family
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Poisson has mean mu = exp(eta) (log link, K = 1); responses are counts.
 type Poisson struct{}
@@ -15,12 +12,7 @@ func (Poisson) Name() string { return "poisson" }
 func (Poisson) Predictors() int { return 1 }
 
 // Check accepts the integers from 0.
-func (Poisson) Check(y float64) error {
-	if y >= 0 && !math.IsInf(y, 1) && y == math.Trunc(y) {
-		return nil
-	}
-	return fmt.Errorf("family poisson: response %v is outside the support, the non-negative integers", y)
-}
+func (f Poisson) Check(y float64) error { return checkCount(f.Name(), y) }
 
 // LogLik is w [y eta - exp(eta) - log y!]; phi is ignored. It is computed as the
 // log-likelihood at mu = y less half the deviance, which keeps the digits of
@@ -73,8 +65,5 @@ func logPoissonSaturated(y float64) float64 {
 		lg, _ := math.Lgamma(y + 1)
 		return y*math.Log(y) - y - lg
 	}
-	// Stirling's series for log y!, whose next term is below 1e-17 from y = 16.
-	v := 1 / (y * y)
-	stirling := (1./12 - v*(1./360-v*(1./1260-v*(1./1680-v*(1./1188-v*691./360360))))) / y
-	return -(log2Pi+math.Log(y))/2 - stirling
+	return -(log2Pi+math.Log(y))/2 - stirlingSeries(y)
 }

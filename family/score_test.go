@@ -1,7 +1,9 @@
 package family
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -25,6 +27,13 @@ func differentiable() map[string]struct {
 		"binomial":                {Binomial{}, rapid.Float64Range(0, 1)},
 		"poisson":                 {Poisson{}, count},
 		"gamma":                   {Gamma{}, rapid.Float64Range(0.01, 20)},
+		"negative binomial":       {NegativeBinomial{}, count},
+		"negative binomial, held": {held(NegativeBinomial{}, 2.5), count},
+		"beta":                    {Beta{}, rapid.Float64Range(0.001, 0.999)},
+		"beta, held":              {held(Beta{}, 7), rapid.Float64Range(0.001, 0.999)},
+		"student t":               {StudentT{}, rapid.Float64Range(-20, 20)},
+		"student t, df held":      {held(StudentT{}, 4), rapid.Float64Range(-20, 20)},
+		"student t, both held":    {held(StudentT{}, 0.7, 4), rapid.Float64Range(-20, 20)},
 	}
 }
 
@@ -52,6 +61,10 @@ func TestScore(t *testing.T) {
 				if !(info[i] >= 0) {
 					t.Fatalf("predictor %d: information %v", i, info[i])
 				}
+			}
+			alone := make([]float64, k)
+			if c.f.Score(alone, nil, y, w, eta, phi); !slices.Equal(alone, grad) {
+				t.Fatalf("score %v without information, %v with", alone, grad)
 			}
 			c.f.Score(grad, info, y, 0, eta, phi)
 			for i := range grad {
@@ -97,6 +110,30 @@ func TestInformation(t *testing.T) {
 			yield(y, h*math.Exp(Gamma{}.LogLik(y, 1, []float64{0.5}, 1)))
 		}
 	})
+	for _, eta := range [][]float64{{0.5, 0.3}, {2, -0.7}, {-1, 2}, {1, 3.5}} {
+		check(fmt.Sprint("negative binomial ", eta), NegativeBinomial{}, eta, func(yield func(y, p float64)) {
+			for y := range 800 {
+				yield(float64(y), math.Exp(NegativeBinomial{}.LogLik(float64(y), 1, eta, 1)))
+			}
+		})
+	}
+	for _, eta := range [][]float64{{0.5, 1.5}, {-1, 4}} {
+		check(fmt.Sprint("beta ", eta), Beta{}, eta, func(yield func(y, p float64)) {
+			const h = 1e-4
+			for y := h / 2; y < 1; y += h {
+				yield(y, h*math.Exp(Beta{}.LogLik(y, 1, eta, 1)))
+			}
+		})
+	}
+	for _, eta := range [][]float64{{0.3, -0.4, 1.6}, {0, 0.2, 0.7}, {0, 0, 7}} {
+		check(fmt.Sprint("student t ", eta), StudentT{}, eta, func(yield func(y, p float64)) {
+			const h = 1e-3 // y = mu + sigma sinh x
+			for x := -20.0; x < 20; x += h {
+				y := eta[0] + math.Exp(eta[1])*math.Sinh(x)
+				yield(y, h*math.Exp(eta[1]+StudentT{}.LogLik(y, 1, eta, 1))*math.Cosh(x))
+			}
+		})
+	}
 	for name, f := range map[string]Differentiable{"gaussian log scale": GaussianLS{}, "gaussian softplus scale": GaussianLS{Scale: SoftplusScale}} {
 		eta := []float64{0.3, -0.2}
 		check(name, f, eta, func(yield func(y, p float64)) {

@@ -244,8 +244,11 @@ func TestAgainstDirectComputation(t *testing.T) {
 		draw func(*rand.Rand, []float64) float64
 		mass bool
 	}{
-		"gaussian": {family.Gaussian{}, gaussianNoise, false},
-		"poisson":  {family.Poisson{}, poissonDraw, true},
+		"gaussian":          {family.Gaussian{}, gaussianNoise, false},
+		"poisson":           {family.Poisson{}, poissonDraw, true},
+		"negative binomial": {mustParse("negative-binomial(theta=2)"), poissonDraw, true},
+		"beta":              {mustParse("beta(phi=9)"), func(r *rand.Rand, eta []float64) float64 { return 1 / (1 + math.Exp(-eta[0]-r.NormFloat64())) }, false},
+		"student t":         {mustParse("student-t(sigma=0.8,df=4)"), gaussianNoise, false},
 		"binomial": {family.Binomial{}, func(r *rand.Rand, eta []float64) float64 {
 			if r.Float64() < 1/(1+math.Exp(-eta[0])) {
 				return 1
@@ -285,6 +288,62 @@ func TestAgainstDirectComputation(t *testing.T) {
 				t.Error("the comparison does not notice a corrupted likelihood")
 			}
 		})
+	}
+}
+
+func mustParse(name string) family.Family {
+	f, err := family.Parse(name, []string{""})
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// TestEstimate: what importance.Estimate finds is what family.Estimate finds at all
+// rows; the numbers then go into the decomposition and its importance.
+func TestEstimate(t *testing.T) {
+	m := oneHead()
+	src := rows(t, m, 6000, 3, func(r *rand.Rand, eta []float64) float64 {
+		return poissonDraw(r, []float64{eta[0] - 0.5 + math.Log(r.ExpFloat64())}) // theta = 1
+	})
+	o := options(mustParse("negative-binomial"))
+	if _, err := decompose.Decompose(context.Background(), m, src, &decompose.Options{Family: o.Family, Response: "y", Visitors: []decompose.Visitor{importance.New(o.Family)}}); err == nil ||
+		err.Error() != `importance: theta of family "negative-binomial" is not known: give a number, or have Estimate find it` {
+		t.Errorf("unknown theta: %v", err)
+	}
+	found, err := importance.Estimate(context.Background(), m, src, o)
+	must(t, err)
+	o.Family = found
+	r, parts := measure(t, m, src, o)
+	if r.Family != found.Name() || !strings.HasPrefix(r.Family, "negative-binomial(theta=") {
+		t.Errorf("family %q of %q", r.Family, found.Name())
+	}
+	e := r.Predictors[0].Importance[0]
+	_, delta, _ := direct(t, found, r, parts, func(_ int, term decompose.TermResult) bool { return contains(e.Terms, term.Name) })
+	near(t, "delta", e.DeltaLogLikPerRow, delta, 1e-9)
+	var y, w, eta []float64
+	for _, p := range parts {
+		py, _ := p.Batch.Numeric("y")
+		pw, _ := p.Batch.Numeric("w")
+		off, _ := p.Batch.Numeric("off")
+		y, w = append(y, py...), append(w, pw...)
+		for i, v := range p.Predictors[0].Eta[:len(py)] {
+			eta = append(eta, v+off[i])
+		}
+	}
+	direct, err := family.Estimate(mustParse("negative-binomial").(family.Held), y, w, eta)
+	must(t, err)
+	if direct.Name() != found.Name() {
+		t.Errorf("all rows say %s, the sample %s", direct.Name(), found.Name())
+	}
+	// Another family is left alone; a bad row is named.
+	o.Family = family.Poisson{}
+	if same, err := importance.Estimate(context.Background(), m, src, o); err != nil || same != family.Family(family.Poisson{}) {
+		t.Errorf("%v, %v", same, err)
+	}
+	o.Family = mustParse("beta")
+	if _, err := importance.Estimate(context.Background(), m, src, o); err == nil || !strings.HasPrefix(err.Error(), `importance: response "y", data row 1: family beta: response `) {
+		t.Errorf("counts as proportions: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -25,7 +26,8 @@ import (
 //	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor
 //	VarianceShare     = Cov(f_j, eta)/Var(eta), weighted, without the offset
 //
-// The dispersion is the full model's and held fixed. McFadden is reported as it
+// The dispersion is the full model's and held fixed, and so are the numbers of a
+// family.Held. McFadden is reported as it
 // is; McFaddenValid says whether it can be read as an R2: the family has
 // probability masses and both log-likelihoods are negative. With densities it
 // depends on the units of the response. Figures that are not finite are nil.
@@ -58,6 +60,8 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 			return fmt.Errorf("importance: family %q needs a response: name its column in decompose.Options", fam.Name())
 		case fam.Predictors() != len(r.Predictors):
 			return fmt.Errorf("importance: family %q has %d predictors, the decomposition %d", fam.Name(), fam.Predictors(), len(r.Predictors))
+		case unknown(fam) != nil:
+			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have Estimate find it", strings.Join(unknown(fam), " and "), fam.Name())
 		case fam.HasDispersion() && r.Dispersion == nil:
 			return fmt.Errorf("importance: family %q needs a dispersion, which the decomposition does not have", fam.Name())
 		case fam.HasDispersion():
@@ -65,6 +69,14 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 		}
 	}
 	v.total = v.newSums()
+	return nil
+}
+
+// unknown names the parameters of fam that have no number yet.
+func unknown(fam family.Family) []string {
+	if h, ok := fam.(family.Held); ok {
+		return h.Unknown()
+	}
 	return nil
 }
 

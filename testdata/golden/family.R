@@ -3,7 +3,8 @@
 #
 #   Rscript testdata/golden/family.R
 #
-# Needs base R alone. Deterministic: no random numbers.
+# Needs R with mgcv (deviances of nb, betar and scat). Deterministic: no random numbers.
+suppressMessages(library(mgcv))
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
 out <- file.path(dirname(script), "family.json")
 
@@ -66,6 +67,51 @@ for (y in c(-2, 0.75)) for (mu in c(-2, 1)) for (s in c(-6, -0.4, 0, 1.3, 30)) f
       dnorm(y, mu, -plogis(-s, log.p = TRUE) / sqrt(w), log = TRUE), NA, "grid")
 }
 
+# Negative binomial: weights repeat a row. The family of one predictor has theta in
+# its name; its deviance is that of mgcv's nb.
+for (y in c(0, 1, 3, 20, 500)) for (eta in c(-3, 0.5, 3.2)) for (theta in c(0.05, 1.5, 40)) for (w in c(1, 2.5)) {
+  l <- w * dnbinom(y, size = theta, mu = exp(eta), log = TRUE)
+  add("negative-binomial", y, w, c(eta, log(theta)), 1, l, NA, "grid")
+  add(sprintf("negative-binomial(theta=%g)", theta), y, w, eta, 1, l, nb(theta = theta)$dev.resids(y, exp(eta), w), "theta held, mgcv's nb")
+}
+for (y in c(2, 400)) for (theta in c(1e3, 1e4)) { # dnbinom itself loses digits beyond
+  add("negative-binomial", y, 1, c(log(y) + 0.1, log(theta)), 1, dnbinom(y, size = theta, mu = exp(log(y) + 0.1), log = TRUE), NA, "large theta")
+}
+
+# Beta: dbeta; the deviance next to mgcv's saturated log-likelihood.
+for (y in c(0.003, 0.3, 0.6, 0.99)) for (eta in c(-2, 0.1, 3)) for (phi in c(0.8, 6, 150)) for (w in c(1, 2.5)) {
+  mu <- plogis(eta)
+  l <- dbeta(y, mu * phi, plogis(-eta) * phi, log = TRUE)
+  add("beta", y, w, c(eta, log(phi)), 1, w * l, NA, "grid")
+  # The mean that maximises the density, where mgcv's saturated log-likelihood is.
+  at <- uniroot(function(e) qlogis(y) - digamma(plogis(e) * phi) + digamma(plogis(-e) * phi), qlogis(y) + c(-9, 9), tol = 1e-14)$root
+  best <- dbeta(y, plogis(at) * phi, plogis(-at) * phi, log = TRUE)
+  stopifnot(abs(best - betar(theta = phi)$saturated.ll(c(y, y), c(1, 1), phi)$term[1]) < 1e-4)
+  add(sprintf("beta(phi=%g)", phi), y, w, eta, 1, w * l, 2 * w * max(0, best - l), "phi held, mgcv's betar")
+}
+for (y in c(1e-12, 1e-300)) for (eta in c(-20, -2)) {
+  a <- plogis(eta) * 5
+  add("beta", y, 1, c(eta, log(5)), 1, dbeta(y, a, 5 - a, log = TRUE), NA, "next to 0")
+}
+for (y in c(0.4999, 0.5)) for (phi in c(1e6, 1e9)) {
+  add("beta", y, 1, c(0.001, log(phi)), 1, dbeta(y, plogis(0.001) * phi, plogis(-0.001) * phi, log = TRUE), NA, "large precision")
+}
+
+# Student's t; the deviance is that of mgcv's scat.
+for (y in c(-30, 0, 0.75, 2000)) for (mu in c(-2, 0.7)) for (s in c(-2, 0.4)) for (df in c(0.7, 4, 60)) for (w in c(1, 2.5)) {
+  l <- w * (dt((y - mu) / exp(s), df, log = TRUE) - s)
+  add("student-t", y, w, c(mu, s, log(df)), 1, l, NA, "grid")
+  add(sprintf("student-t(df=%g)", df), y, w, c(mu, s), 1, l, NA, "df held")
+  if (df > 3) {
+    # The parameters of scat are log(df - 3) and log sigma.
+    fam <- scat(theta = c(df, exp(s)))
+    add(sprintf("student-t(sigma=%.17g,df=%g)", exp(s), df), y, w, mu, 1, l, fam$dev.resids(y, mu, w), "sigma and df held, mgcv's scat")
+  }
+}
+for (df in c(1e6, 1e12)) for (y in c(0.1, 9)) {
+  add("student-t", y, 1, c(0, 0, log(df)), 1, dt(y, df, log = TRUE), NA, "nearly gaussian")
+}
+
 writeLines(c("{",
-  sprintf('  "provenance": "%s, testdata/golden/family.R: dnorm, dbinom, dpois, dgamma, plogis, family()$dev.resids; no seed (a fixed grid)",', R.version.string),
+  sprintf('  "provenance": "%s, mgcv %s, testdata/golden/family.R: dnorm, dbinom, dpois, dgamma, dnbinom, dbeta, dt, plogis, family()$dev.resids; no seed (a fixed grid)",', R.version.string, packageVersion("mgcv")),
   '  "cases": [', paste(cases, collapse = ",\n"), "  ]", "}"), out)
