@@ -81,6 +81,9 @@ func MaxRowNorm(a Columns) float64 {
 		}
 		return norm
 	}
+	if a, ok := a.(*Banded); ok && cubic(a) {
+		return kernel.BandNorm(a.Value)
+	}
 	if a, ok := a.(*Codes); ok && a.Value == nil {
 		for _, j := range a.Code {
 			if j >= 0 {
@@ -94,9 +97,6 @@ func MaxRowNorm(a Columns) float64 {
 		s := 0.0
 		switch {
 		case e.value == nil || e.skip && e.index[i] < 0:
-		case e.k == kernel.Band:
-			v := e.value[i*kernel.Band:][:kernel.Band]
-			s = math.Abs(v[0]) + math.Abs(v[1]) + math.Abs(v[2]) + math.Abs(v[3])
 		default:
 			for _, v := range e.value[i*e.k:][:e.k] {
 				s += math.Abs(v)

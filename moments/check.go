@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // check validates the operands of Add and returns their rows.
@@ -89,6 +90,9 @@ func nonFinite(c design.Columns) (row int, v float64, found bool) {
 			}
 		}
 	case *design.Banded:
+		if c.K == kernel.Band && finite(kernel.BandNorm(c.Value)) {
+			return 0, 0, false
+		}
 		for l, v := range c.Value {
 			if !finite(v) {
 				return l / c.K, v, true

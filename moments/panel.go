@@ -266,12 +266,12 @@ func copyRow(dst []float64, c design.Columns, i int) {
 	}
 }
 
-// means writes the weighted means of the dense columns and the responses, taken
-// about the first row so that a constant column has exactly its value. Sparse
-// columns keep 0: a shift would fill them.
+// means writes the weighted means of the dense columns and the responses over the
+// first panelRows rows, taken about the first row so that a constant column has
+// exactly its value. Sparse columns keep 0: a shift would fill them.
 func (p *panel) means(shift, shiftR []float64) {
 	sum := 0.0
-	for _, w := range p.w[:p.n] {
+	for _, w := range p.w[:min(p.n, panelRows)] {
 		sum += w
 	}
 	for u, c := range p.x {
@@ -286,7 +286,7 @@ func (p *panel) means(shift, shiftR []float64) {
 func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
 	m := x.RawMatrix()
 	first, step := m.Data[:len(dst)], make([]float64, len(dst))
-	for i := 1; i < p.n; i++ {
+	for i := 1; i < min(p.n, panelRows); i++ {
 		kernel.Sub(step, m.Data[i*m.Stride:][:len(dst)], first)
 		kernel.Axpy(dst, step, p.w[i]/sum)
 	}

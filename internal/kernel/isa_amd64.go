@@ -69,6 +69,12 @@ func bandScaleAVX2(b *band)
 //go:noescape
 func bandFoldAVX2(b *band)
 
+//go:noescape
+func bandNormAVX2(b *band)
+
+//go:noescape
+func bandSplineAVX2(s *spline)
+
 func runTile[T Float](s isa, t *tile) {
 	switch any(T(0)).(type) {
 	case float64:
@@ -130,8 +136,11 @@ func runOuter(s isa, b *band) {
 	}
 }
 
-// runScaled and runFold are the same on both instruction sets: their vectors have
-// four values.
+// The others are the same on both instruction sets: their vectors have four values.
 func runScaled(b *band) { bandScaleAVX2(b) }
 
 func runFold(b *band) { bandFoldAVX2(b) }
+
+func runNorm(b *band) { bandNormAVX2(b) }
+
+func runSpline(s *spline) { bandSplineAVX2(s) }

@@ -17,3 +17,7 @@ func runOuter(isa, *band) {}
 func runScaled(*band) {}
 
 func runFold(*band) {}
+
+func runNorm(*band) {}
+
+func runSpline(*spline) {}

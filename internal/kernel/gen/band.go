@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Offsets of the fields of kernel.band.
 const (
@@ -14,6 +17,19 @@ const (
 	bandB               // four values of each row (outer), any number (scale)
 	bandLDB             // bytes between rows of b (scale), between terms (fold)
 	bandW               // weights, or nil for ones
+)
+
+// Offsets of the fields of kernel.spline.
+const (
+	splineX     = 8 * iota // numbers
+	splineN                // how many, a multiple of 4, at least 4
+	splineFirst            // 4 bytes each
+	splineValue            // four each
+	splineLo
+	splineHi
+	splineScale
+	splineLast
+	splineOut // out: not 0 if a number is not in [lo, hi]
 )
 
 // bands writes the loops over rows that have four adjacent entries.
@@ -96,6 +112,9 @@ func bands(s *source, set isa) {
 	}
 	s.bandScale(v)
 	s.bandFold(v)
+	s.bandNorm(v)
+	s.bandSpline(v)
+	s.bandConstants()
 }
 
 func (s *source) bandArguments() {
@@ -171,4 +190,115 @@ func (s *source) bandFold(v vector) {
 	s.op("DECQ", "CX")
 	s.op("JNE", "cell")
 	s.finish()
+}
+
+// bandNorm finds the largest sum of four absolute values; it is left in the first
+// four numbers at b, with NaN for what is not finite in the next four.
+func (s *source) bandNorm(v vector) {
+	s.function("bandNorm"+v.name, "b", fmt.Sprintf("bandNorm%s finds the largest 1-norm of four rows at a time: see BandNorm.", v.name))
+	s.op("MOVQ", mem(bandA, "DI"), "R8")
+	s.op("MOVQ", mem(bandN, "DI"), "CX")
+	s.op("MOVQ", mem(bandB, "DI"), "R10")
+	s.op("VMOVUPD", "bandAbs<>+0(SB)", v.r(13))
+	s.zero(v, 14)
+	s.zero(v, 15)
+	s.label("loop")
+	for i := range 4 {
+		s.op("VANDPD", mem(32*i, "R8"), v.r(13), v.r(i))
+	}
+	s.op("VHADDPD", v.r(1), v.r(0), v.r(4)) // pairs of rows 0, 1, 0, 1
+	s.op("VHADDPD", v.r(3), v.r(2), v.r(5))
+	s.op("VPERM2F128", "$0x20", v.r(5), v.r(4), v.r(6))
+	s.op("VPERM2F128", "$0x31", v.r(5), v.r(4), v.r(7))
+	s.op("VADDPD", v.r(7), v.r(6), v.r(6))
+	s.op("VMAXPD", v.r(6), v.r(14), v.r(14))
+	s.op("VSUBPD", v.r(6), v.r(6), v.r(7))
+	s.op("VADDPD", v.r(7), v.r(15), v.r(15))
+	s.op("ADDQ", "$128", "R8")
+	s.op("SUBQ", "$4", "CX")
+	s.op("JNE", "loop")
+	s.op("VMOVUPD", v.r(14), "(R10)")
+	s.op("VMOVUPD", v.r(15), mem(32, "R10"))
+	s.finish()
+}
+
+// bandSpline evaluates cubic B-splines on equispaced knots at four numbers at a
+// time, with the operations of cubicPlain: nothing is fused.
+func (s *source) bandSpline(v vector) {
+	s.function("bandSpline"+v.name, "s", fmt.Sprintf("bandSpline%s evaluates cubic B-splines: see type spline.", v.name))
+	s.op("MOVQ", mem(splineX, "DI"), "SI")
+	s.op("MOVQ", mem(splineN, "DI"), "CX")
+	s.op("MOVQ", mem(splineFirst, "DI"), "R9")
+	s.op("MOVQ", mem(splineValue, "DI"), "R8")
+	for i, field := range []int{splineLo, splineHi, splineScale, splineLast} {
+		s.op("VBROADCASTSD", mem(field, "DI"), v.r(12+i))
+	}
+	s.zero(v, 11) // whether a number is outside
+	s.label("loop")
+	s.op("VMOVUPD", "(SI)", v.r(0))
+	s.op("VCMPPD", "$9", v.r(12), v.r(0), v.r(1)) // not x >= lo
+	s.op("VCMPPD", "$6", v.r(13), v.r(0), v.r(2)) // not x <= hi
+	s.op("VORPD", v.r(1), v.r(11), v.r(11))
+	s.op("VORPD", v.r(2), v.r(11), v.r(11))
+	s.op("VSUBPD", v.r(12), v.r(0), v.r(0))
+	s.op("VMULPD", v.r(14), v.r(0), v.r(0)) // t
+	s.op("VROUNDPD", "$9", v.r(0), v.r(1))
+	s.op("VMINPD", v.r(15), v.r(1), v.r(1)) // j
+	s.op("VCVTTPD2DQY", v.r(1), "X2")
+	s.op("VMOVDQU", "X2", "(R9)")
+	s.op("VSUBPD", v.r(1), v.r(0), v.r(0)) // u
+	s.op("VMOVUPD", "bandOne<>+0(SB)", v.r(10))
+	s.op("VMOVUPD", "bandHalf<>+0(SB)", v.r(9))
+	s.op("VMOVUPD", "bandSixth<>+0(SB)", v.r(8))
+	s.op("VSUBPD", v.r(0), v.r(10), v.r(1)) // r
+	s.op("VMULPD", v.r(0), v.r(0), v.r(2))  // u^2
+	s.op("VMULPD", v.r(1), v.r(1), v.r(3))  // r^2
+	s.op("VMULPD", v.r(0), v.r(9), v.r(4))
+	s.op("VMULPD", v.r(1), v.r(9), v.r(5))
+	s.op("VSUBPD", v.r(4), v.r(10), v.r(4)) // 1 - u/2
+	s.op("VSUBPD", v.r(5), v.r(10), v.r(5)) // 1 - r/2
+	s.op("VMULPD", v.r(4), v.r(2), v.r(4))
+	s.op("VMULPD", v.r(5), v.r(3), v.r(5))
+	s.op("VMOVUPD", "bandTwoThirds<>+0(SB)", v.r(6))
+	s.op("VSUBPD", v.r(4), v.r(6), v.r(4)) // the second
+	s.op("VSUBPD", v.r(5), v.r(6), v.r(5)) // the third
+	s.op("VMULPD", v.r(3), v.r(1), v.r(3))
+	s.op("VMULPD", v.r(2), v.r(0), v.r(2))
+	s.op("VMULPD", v.r(8), v.r(3), v.r(3)) // the first
+	s.op("VMULPD", v.r(8), v.r(2), v.r(2)) // the fourth
+	s.op("VUNPCKLPD", v.r(4), v.r(3), v.r(0))
+	s.op("VUNPCKHPD", v.r(4), v.r(3), v.r(1))
+	s.op("VUNPCKLPD", v.r(2), v.r(5), v.r(6))
+	s.op("VUNPCKHPD", v.r(2), v.r(5), v.r(7))
+	for i, halves := range []string{"$0x20", "$0x20", "$0x31", "$0x31"} {
+		s.op("VPERM2F128", halves, v.r(6+i%2), v.r(i%2), v.r(8))
+		s.op("VMOVUPD", v.r(8), mem(32*i, "R8"))
+	}
+	s.op("ADDQ", "$32", "SI")
+	s.op("ADDQ", "$16", "R9")
+	s.op("ADDQ", "$128", "R8")
+	s.op("SUBQ", "$4", "CX")
+	s.op("JNE", "loop")
+	s.op("VMOVMSKPD", v.r(11), "AX")
+	s.op("MOVQ", "AX", mem(splineOut, "DI"))
+	s.finish()
+}
+
+func (s *source) bandConstants() {
+	for _, c := range []struct {
+		name string
+		bits uint64
+	}{
+		{"bandAbs", 1<<63 - 1},
+		{"bandOne", math.Float64bits(1)},
+		{"bandHalf", math.Float64bits(0.5)},
+		{"bandSixth", math.Float64bits(1.0 / 6)},
+		{"bandTwoThirds", math.Float64bits(2.0 / 3)},
+	} {
+		s.line("")
+		for i := range 4 {
+			s.line(fmt.Sprintf("DATA %s<>+%d(SB)/8, $0x%016x", c.name, 8*i, c.bits))
+		}
+		s.line(fmt.Sprintf("GLOBL %s<>(SB), RODATA|NOPTR, $32", c.name))
+	}
 }
