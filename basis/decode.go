@@ -21,6 +21,8 @@ func Decode(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
 	switch {
 	case product && isCells(spec):
 		t, err = decodeCells(kind, spec)
+	case kind == decompose.Tensor && isNorm(spec):
+		t, err = decodeNorm(spec)
 	case kind == decompose.Tensor:
 		t, err = decodeTensor(spec)
 	case kind == decompose.Random:

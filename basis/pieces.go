@@ -2,36 +2,70 @@ package basis
 
 import "slices"
 
-// Pieces describes a smooth of one column without by, whose columns are piecewise
-// polynomials: between neighbours of breaks (increasing, at least two) each column
-// is a polynomial of at most the given degree, outside them it goes on as a
-// straight line. ok is false for a cyclic smooth, one with a by column, and a
-// thin plate spline that does not go on as a straight line.
-func (t *SmoothTerm) Pieces() (breaks []float64, degree int, ok bool) {
-	if column, _ := t.By(); column != "" {
-		return nil, 0, false
-	}
+// Pieces are a basis of one column whose columns are piecewise polynomials: between
+// neighbours of Breaks (increasing, at least two) each is a polynomial of at most
+// the given degree. Outside them it goes on as a straight line; if Period is not 0,
+// x is taken into the interval from the first to the last break before.
+type Pieces struct {
+	Breaks []float64
+	Degree int
+	Period float64
+}
+
+// Pieces describes the smooth's basis, before it is multiplied with the by column,
+// if any. ok is false for a thin plate spline that does not go on as a straight
+// line.
+func (t *SmoothTerm) Pieces() (p Pieces, ok bool) {
 	switch b := t.basis.(type) {
 	case *pspline:
-		breaks, degree = append(breaks, b.lo), b.degree
+		p.Breaks, p.Degree = append(p.Breaks, b.lo), b.degree
 		for _, k := range b.knots {
 			if k > b.lo && k < b.hi {
-				breaks = append(breaks, k)
+				p.Breaks = append(p.Breaks, k)
 			}
 		}
-		breaks = append(breaks, b.hi)
+		p.Breaks = append(p.Breaks, b.hi)
 	case *cubic:
-		breaks, degree = slices.Clone(b.knots), 3
+		p.Breaks, p.Degree = slices.Clone(b.knots), 3
 	case *plate:
 		if b.d != 1 || b.m != 2 {
-			return nil, 0, false
+			return p, false
 		}
 		for _, x := range b.points {
-			breaks = append(breaks, x+b.shift[0])
+			p.Breaks = append(p.Breaks, x+b.shift[0])
 		}
-		degree = 3
+		p.Degree = 3
+	case *cyclic:
+		p = around(b.knots, 3)
+	case *cyclicPSpline:
+		p = around(b.knots, b.around.degree)
 	default:
-		return nil, 0, false
+		return p, false
 	}
-	return slices.Compact(breaks), degree, true
+	p.Breaks = slices.Compact(p.Breaks)
+	return p, true
+}
+
+func around(knots []float64, degree int) Pieces {
+	return Pieces{slices.Clone(knots), degree, knots[len(knots)-1] - knots[0]}
+}
+
+// Plain is the smooth without its by column; t itself if it has none.
+func (t *SmoothTerm) Plain() *SmoothTerm {
+	if t.by.column == "" {
+		return t
+	}
+	return &SmoothTerm{name: "s(" + t.column + ")", column: t.column, basis: t.basis}
+}
+
+// Margins are the marginal bases of a tensor product, each as a smooth of its one
+// column. ok is false if one is of several columns or the levels of a factor.
+func (t *TensorTerm) Margins() (margins []*SmoothTerm, ok bool) {
+	for _, m := range t.margins {
+		if m.spline == nil {
+			return nil, false
+		}
+		margins = append(margins, &SmoothTerm{name: "s(" + m.columns[0] + ")", column: m.columns[0], basis: m.spline})
+	}
+	return margins, true
 }

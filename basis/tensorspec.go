@@ -293,7 +293,7 @@ func (s *tensorSpec) build() ([]decompose.Block, error) {
 		block.Map = kronecker(maps, margins)
 	}
 	if mapped || s.o.By != "" {
-		plain := &TensorTerm{name: s.name, margins: margins}
+		plain := &TensorTerm{name: s.name, call: s.call, margins: margins}
 		block.Norm = []decompose.Term{&tensorNorm{plain, maps}}
 	}
 	return s.by.each(block, s.o.ByOrdered, term)

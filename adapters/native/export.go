@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -22,17 +23,23 @@ type ExportOptions struct {
 // data columns by their names, [N, 1] each, its outputs the predictors on the
 // link scale, [N, 1] each: eta, or mu and sigma. The structure stays visible: a
 // linear term is a product of its column, a feature network ends in the tensor
-// "f(x).basis", a spline in the tensor "s(x).basis" of its basis columns (as
-// exact piecewise polynomials), both with their coefficients as a last linear
-// layer, so that discovery finds them as learned terms.
+// "f(x).basis", a spline in the tensor "s(x).basis" of its basis columns (exact
+// piecewise polynomials in float64), both with their coefficients as a last linear
+// layer, so that discovery finds them as learned terms. Formula terms but linear
+// ones are also declared in the file's metadata (onnx.Declaration): read back with a
+// decoder they are the terms of the formula, with their penalties.
 //
-// Errors: what has no counterpart there, namely text columns, cyclic and
-// multivariate smooths and those with a by column.
+// Errors: what has no counterpart there, namely text columns, levels that are no
+// float32 (unless Double), isotropic smooths of several columns, interactions and
+// random effects.
 func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	if o == nil {
 		o = &ExportOptions{}
 	}
-	e := &exporter{b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, sums: make([][]string, len(m.names)), seen: map[string]string{}}
+	e := &exporter{
+		b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, sums: make([][]string, len(m.names)), seen: map[string]string{},
+		declared: make([][]onnx.DeclaredTerm, len(m.names)), deepParts: make([][]string, len(m.names)), doubles: map[string]string{}, splines: map[string]string{},
+	}
 	if o.Double {
 		e.kind = onnxpb.TensorProto_DOUBLE
 	}
@@ -70,6 +77,9 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 		e.b.AddNode("Sum", terms, name)
 		e.b.Output(name, e.kind, onnxpb.Rows, 1)
 	}
+	if err := e.declare(m); err != nil {
+		return fmt.Errorf("native: %w", err)
+	}
 	file, err := e.b.Marshal()
 	if err != nil {
 		return fmt.Errorf("native: %w", err)
@@ -84,6 +94,11 @@ type exporter struct {
 	kind onnxpb.TensorProto_DataType
 	sums [][]string
 	seen map[string]string // basis tensors by term name: predictors share them
+	// declared are the formula terms that the graph cannot tell, by predictor.
+	declared  [][]onnx.DeclaredTerm
+	deepParts [][]string        // tensors of U, by predictor
+	doubles   map[string]string // float64 copies of columns
+	splines   map[string]string // bases written so far, by their specs
 }
 
 // constant adds an initializer and returns its name.
@@ -125,7 +140,7 @@ func (e *exporter) deep(p *towerPlan, t *tower[float64]) error {
 		parts = append(parts, e.standardised(p.name, p.columns[0][:p.numeric], p.mean, p.sd))
 	}
 	for j, f := range p.factors {
-		onehot, err := e.onehot(p.name+".factor."+f.column, f.column, f.levels)
+		onehot, err := e.onehot(p.name+".factor."+f.column, f.column, f.levels, e.kind)
 		if err != nil {
 			return fmt.Errorf("deep part: %w", err)
 		}
@@ -137,6 +152,9 @@ func (e *exporter) deep(p *towerPlan, t *tower[float64]) error {
 		x = e.node("Concat", p.name+".input", parts, onnxpb.Int("axis", 1))
 	}
 	u := e.layers(p.name, x, t.chain.Layers, 0)
+	for _, k := range p.predictors {
+		e.deepParts[k] = append(e.deepParts[k], u)
+	}
 	for at, k := range p.predictors {
 		e.addend(k, fmt.Sprintf("%s.zeta%d", p.name, k), u, t.headOf(0, at))
 	}
@@ -145,17 +163,20 @@ func (e *exporter) deep(p *towerPlan, t *tower[float64]) error {
 
 // onehot is 1 where the column is the level, else 0: N x levels. Levels must be
 // numbers: text does not fit into a numeric input.
-func (e *exporter) onehot(name, column string, levels []string) (string, error) {
+func (e *exporter) onehot(name, column string, levels []string, kind onnxpb.TensorProto_DataType) (string, error) {
 	values := make([]float64, len(levels))
 	for i, s := range levels {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			return "", fmt.Errorf("column %q holds text (level %q), which a numeric input of an ONNX network cannot take: code it as numbers and declare it a factor before training", column, s)
 		}
+		if e.kind == onnxpb.TensorProto_FLOAT && float64(float32(v)) != v {
+			return "", fmt.Errorf("column %q has the level %s, which is no float32: code the levels as whole numbers, or write the network in float64", column, s)
+		}
 		values[i] = v
 	}
 	equal := e.node("Equal", name+".equal", []string{column, e.constant(name+".levels", []int{len(levels)}, values...)})
-	return e.node("Cast", name+".onehot", []string{equal}, onnxpb.Int("to", int64(e.kind))), nil
+	return e.node("Cast", name+".onehot", []string{equal}, onnxpb.Int("to", int64(kind))), nil
 }
 
 // layers writes the layers of group g and returns the last one's output.

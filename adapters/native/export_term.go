@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -14,75 +15,199 @@ import (
 // term writes a block of predictor k.
 func (e *exporter) term(k int, block decompose.Block) error {
 	name := block.Term.Name()
+	at := fmt.Sprintf("%s.%d", name, k)
+	switch t := block.Term.(type) {
+	case *decompose.LinearTerm:
+		e.addend(k, at, t.Column, block.Coef)
+		return nil
+	case *decompose.Tap:
+		x, ok := e.seen[name]
+		if !ok {
+			return fmt.Errorf("term %q has no network", name)
+		}
+		e.addend(k, at, x, block.Coef)
+		return nil
+	}
 	x, ok := e.seen[name]
 	if !ok {
 		var err error
-		switch t := block.Term.(type) {
-		case *decompose.LinearTerm:
-			x = t.Column
-		case *basis.FactorTerm:
-			x, err = e.onehot(name, t.Columns()[0], t.Levels())
-		case piecewise:
-			x, err = e.smooth(t)
-		case *decompose.Tap:
-			return fmt.Errorf("term %q has no network", name)
-		default:
-			err = fmt.Errorf("it has no counterpart in ONNX: linear terms, factors and smooths of one column have")
-		}
-		if err != nil {
+		if x, err = e.basis(block.Term); err != nil {
 			return fmt.Errorf("term %q: %w", name, err)
 		}
+		// A Clip without bounds marks the columns as a basis: the structure is the spline
+		// space and not the larger one of all piecewise polynomials.
+		x = e.node("Clip", name+".basis", []string{x})
 		e.seen[name] = x
 	}
-	e.addend(k, fmt.Sprintf("%s.%d", name, k), x, block.Coef)
+	e.declared[k] = append(e.declared[k], onnx.DeclaredTerm{Tensor: x, Block: block})
+	w := name + fmt.Sprintf(".%d.coef", k)
+	e.b.AddDouble(w, []int{len(block.Coef), 1}, block.Coef...)
+	e.sums[k] = append(e.sums[k], e.single(at+".effect", e.node("MatMul", at+".product", []string{x, w})))
 	return nil
 }
 
-// piecewise is a smooth of one column whose columns may be piecewise polynomials:
-// the smooths of package basis.
-type piecewise interface {
-	decompose.Term
-	Pieces() (breaks []float64, degree int, ok bool)
+// Formula terms are computed in float64, whatever the type of the network: their
+// values are then the terms' own, and the declaration in the metadata holds exactly.
+
+// double is a tensor of the network's type as float64.
+func (e *exporter) double(x string) string {
+	if e.kind == onnxpb.TensorProto_DOUBLE {
+		return x
+	}
+	if to, ok := e.doubles[x]; ok {
+		return to
+	}
+	e.doubles[x] = e.node("Cast", x+".double", []string{x}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
+	return e.doubles[x]
 }
 
-// smooth writes the basis columns of a spline, N x d: which piece x is in, as one
-// of m ones; the place u in it from 0 to 1; and the products of the ones with 1, u,
-// u^2, ... times the coefficients of each piece's polynomials. The last node, a
-// Clip without bounds, marks the columns as a basis: the structure is the spline
-// space and not the larger one of all piecewise polynomials.
-func (e *exporter) smooth(t piecewise) (string, error) {
-	breaks, degree, ok := t.Pieces()
-	if !ok {
-		return "", fmt.Errorf("cyclic smooths and those with a by column have no counterpart in ONNX here: use bs=\"ps\", \"cr\", \"bs\" or \"tp\" without by")
+// single is a float64 tensor in the network's type.
+func (e *exporter) single(name, x string) string {
+	if e.kind == onnxpb.TensorProto_DOUBLE {
+		return x
 	}
-	name, column := t.Name(), t.Columns()[0]
+	return e.node("Cast", name, []string{x}, onnxpb.Int("to", int64(e.kind)))
+}
+
+// exact adds a float64 initializer.
+func (e *exporter) exact(name string, shape []int, values ...float64) string {
+	e.b.AddDouble(name, shape, values...)
+	return name
+}
+
+// What package basis makes of formulas, as far as it can be written.
+type (
+	smooth interface {
+		Plain() *basis.SmoothTerm
+		By() (column, level string)
+	}
+	product interface {
+		Margins() ([]*basis.SmoothTerm, bool)
+		By() (column, level string)
+	}
+)
+
+// basis writes the columns of a term in float64, N x d.
+func (e *exporter) basis(t decompose.Term) (string, error) {
+	name := t.Name()
+	switch t := t.(type) {
+	case *basis.FactorTerm:
+		return e.onehot(name, t.Columns()[0], t.Levels(), onnxpb.TensorProto_DOUBLE)
+	case smooth:
+		x, err := e.spline(name, t.Plain())
+		if err != nil {
+			return "", err
+		}
+		return e.by(name, x, t)
+	case product:
+		margins, ok := t.Margins()
+		if !ok {
+			break
+		}
+		x, width := "", 1
+		for i, m := range margins {
+			at := fmt.Sprintf("%s.margin%d", name, i)
+			own, err := e.spline(at, m)
+			if err != nil {
+				return "", err
+			}
+			if x == "" {
+				x, width = own, m.Dim()
+				continue
+			}
+			x = e.rowProduct(at, x, width, own, m.Dim())
+			width *= m.Dim()
+		}
+		return e.by(name, x, t)
+	}
+	return "", fmt.Errorf("it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have")
+}
+
+// by multiplies the columns x of a smooth with its by column, or with the
+// indicator of its level.
+func (e *exporter) by(name, x string, t interface{ By() (column, level string) }) (string, error) {
+	column, level := t.By()
+	if column == "" {
+		return x, nil
+	}
+	factor := e.double(column)
+	if level != "" {
+		var err error
+		if factor, err = e.onehot(name+".by", column, []string{level}, onnxpb.TensorProto_DOUBLE); err != nil {
+			return "", err
+		}
+	}
+	return e.node("Mul", name+".times", []string{x, factor}), nil
+}
+
+// rowProduct is the row-wise tensor product of a (N x p) and b (N x q).
+func (e *exporter) rowProduct(name, a string, p int, b string, q int) string {
+	left, right := make([]int64, p*q), make([]int64, p*q)
+	for i := range left {
+		left[i], right[i] = int64(i/q), int64(i%q)
+	}
+	e.b.AddInts(name+".left", left...)
+	e.b.AddInts(name+".right", right...)
+	a = e.node("Gather", name+".a", []string{a, name + ".left"}, onnxpb.Int("axis", 1))
+	b = e.node("Gather", name+".b", []string{b, name + ".right"}, onnxpb.Int("axis", 1))
+	return e.node("Mul", name+".product", []string{a, b})
+}
+
+// spline writes the columns of a smooth of one column, N x d: which piece x is in,
+// the place u in it from 0 to 1, and the piece's polynomials in u. Equal bases, such
+// as those of the levels of a by factor, are written once.
+func (e *exporter) spline(name string, t *basis.SmoothTerm) (string, error) {
+	pieces, ok := t.Pieces()
+	if !ok {
+		return "", fmt.Errorf("a thin plate spline of this order has no counterpart in ONNX here: use m=2, or bs=\"ps\", \"cr\" or \"bs\"")
+	}
+	spec, err := t.MarshalJSON()
+	if err != nil {
+		return "", err
+	}
+	if x, ok := e.splines[string(spec)]; ok {
+		return x, nil
+	}
+	breaks, degree := pieces.Breaks, pieces.Degree
 	coef, err := pieceCoefficients(t, breaks, degree)
 	if err != nil {
 		return "", err
 	}
-	// Pieces: below the first break, between breaks, above the last one.
-	m := len(breaks) + 1
+	x := e.double(t.Columns()[0])
+	if pieces.Period != 0 {
+		x = e.folded(name, x, breaks[0], pieces.Period)
+	}
+	// Pieces: below the first break, between breaks, above the last one. The number of
+	// breaks that x has reached is the number of its piece.
+	m, d := len(breaks)+1, t.Dim()
 	origin, width := pieceFrames(breaks)
-	above := e.node("GreaterOrEqual", name+".above", []string{column, e.constant(name+".breaks", []int{m - 1}, breaks...)})
-	ones := e.node("Cast", name+".steps", []string{above}, onnxpb.Int("to", int64(e.kind)))
-	// Piece i is steps_i - steps_{i+1} with steps_0 = 1 and steps_m = 0.
-	d := make([]float64, (m-1)*m)
-	for i := range m - 1 {
-		d[i*m+i+1], d[i*m+i] = 1, -1
+	above := e.node("GreaterOrEqual", name+".above", []string{x, e.exact(name+".breaks", []int{m - 1}, breaks...)})
+	ones := e.node("Cast", name+".steps", []string{above}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
+	e.b.AddInts(name+".axis", 1)
+	count := e.node("ReduceSum", name+".reached", []string{ones, name + ".axis"}, onnxpb.Int("keepdims", 0))
+	piece := e.node("Cast", name+".piece", []string{count}, onnxpb.Int("to", int64(onnxpb.TensorProto_INT64)))
+	of := func(what string, values []float64, columns int) string {
+		table := e.exact(name+"."+what+"s", []int{m, columns}, values...)
+		return e.node("Gather", name+"."+what, []string{table, piece}, onnxpb.Int("axis", 0))
 	}
-	first := make([]float64, m)
-	first[0] = 1
-	piece := e.node("Gemm", name+".piece", []string{ones, e.constant(name+".differences", []int{m - 1, m}, d...), e.constant(name+".first", []int{m}, first...)})
-	u := e.node("Sub", name+".from", []string{column, e.constant(name+".origin", []int{m}, origin...)})
-	u = e.node("Div", name+".place", []string{u, e.constant(name+".width", []int{m}, width...)})
-	powers, last := []string{piece}, piece
-	for p := 1; p <= degree; p++ {
-		last = e.node("Mul", fmt.Sprintf("%s.power%d", name, p), []string{last, u})
-		powers = append(powers, last)
+	u := e.node("Sub", name+".from", []string{x, of("origin", origin, 1)})
+	u = e.node("Div", name+".place", []string{u, of("width", width, 1)})
+	columns := of(fmt.Sprintf("coefficient%d", degree), coef[degree*m*d:], d)
+	for p := degree - 1; p >= 0; p-- { // Horner's scheme
+		own := of(fmt.Sprintf("coefficient%d", p), coef[p*m*d:][:m*d], d)
+		columns = e.node("Mul", fmt.Sprintf("%s.times%d", name, p), []string{columns, u})
+		columns = e.node("Add", fmt.Sprintf("%s.plus%d", name, p), []string{columns, own})
 	}
-	all := e.node("Concat", name+".powers", powers, onnxpb.Int("axis", 1))
-	x := e.node("MatMul", name+".columns", []string{all, e.constant(name+".polynomials", []int{m * (degree + 1), t.Dim()}, coef...)})
-	return e.node("Clip", name+".basis", []string{x}), nil
+	e.splines[string(spec)] = columns
+	return columns, nil
+}
+
+// folded takes x into the period that begins at low: x - period floor((x - low)/period).
+func (e *exporter) folded(name, x string, low, period float64) string {
+	p := e.exact(name+".period", []int{1}, period)
+	turns := e.node("Sub", name+".offset", []string{x, e.exact(name+".low", []int{1}, low)})
+	turns = e.node("Floor", name+".turns", []string{e.node("Div", name+".periods", []string{turns, p})})
+	return e.node("Sub", name+".folded", []string{x, e.node("Mul", name+".whole", []string{turns, p})})
 }
 
 // pieceFrames gives each piece its origin and width: the outer ones have those of
@@ -98,7 +223,7 @@ func pieceFrames(breaks []float64) (origin, width []float64) {
 
 // pieceCoefficients interpolates each column on each piece: row p m + i holds the
 // coefficients of u^p on piece i (m pieces, d columns).
-func pieceCoefficients(t piecewise, breaks []float64, degree int) ([]float64, error) {
+func pieceCoefficients(t decompose.Term, breaks []float64, degree int) ([]float64, error) {
 	m, d := len(breaks)+1, t.Dim()
 	origin, width := pieceFrames(breaks)
 	coef := make([]float64, m*(degree+1)*d)
@@ -162,17 +287,8 @@ func (e *exporter) features(plans []*towerPlan, towers []*tower[float64]) {
 	}
 }
 
-// product is the row-wise tensor product of two bases.
+// product is the row-wise tensor product of two learned bases.
 func (e *exporter) product(p, from *towerPlan, g int) string {
-	q, name := from.q, p.term(g)
-	left, right := make([]int64, q*q), make([]int64, q*q)
-	for i := range left {
-		left[i], right[i] = int64(i/q), int64(i%q)
-	}
-	e.b.AddInts(name+".left", left...)
-	e.b.AddInts(name+".right", right...)
 	pair := p.pairs[g]
-	a := e.node("Gather", name+".a", []string{e.seen[from.term(pair[0])], name + ".left"}, onnxpb.Int("axis", 1))
-	b := e.node("Gather", name+".b", []string{e.seen[from.term(pair[1])], name + ".right"}, onnxpb.Int("axis", 1))
-	return e.node("Mul", name+".product", []string{a, b})
+	return e.rowProduct(p.term(g), e.seen[from.term(pair[0])], from.q, e.seen[from.term(pair[1])], from.q)
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -32,7 +33,7 @@ func reopen(t *testing.T, m *Model, src data.Source, o *ExportOptions) *onnx.Mod
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := onnx.NewModel(g, bind, nil)
+	back, err := onnx.NewModel(g, bind, &onnx.Options{Decode: basis.Decode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +67,9 @@ func TestRoundTrip(t *testing.T) {
 		"mlp":    {Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}, Activation: GELU, BatchNorm: true}, Training: small}, nil},
 		"linear": {Config{Structured: Structured{Formulas: []string{"y ~ x1 + x3"}}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1", "x3"}},
 		"splines": {Config{Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9) + s(x3, bs="cr", k=7)`}},
-			Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Softplus}, Training: small}, []string{"x1", "f(x2)", "f(x3)"}},
+			Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Softplus}, Training: small}, []string{"x1", "s(x2)", "s(x3)"}},
 		"thin plate, factors": {Config{Structured: Structured{Formulas: []string{`y ~ s(x2) + factor(d)`}},
-			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"f(x2)", "f(d)"}},
+			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"s(x2)", "factor(d)"}},
 		"nam": {Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
 			Products: [][2]string{{"x2", "x3"}}, Hidden: []int{8, 4}, ExU: true, Activation: ReLUN}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Tanh}, Training: small},
 			[]string{"f(x1)", "f(x2)", "f(x3)", "f(x1,x3)", "f(x2,x3)"}},
@@ -76,7 +77,7 @@ func TestRoundTrip(t *testing.T) {
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1"}},
 		"single precision": {Config{Structured: Structured{Formulas: []string{"b ~ x1"}}, Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}},
 			Training: Training{Epochs: 3, Single: true}}, []string{"x1"}},
-		"gam": {Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "f(x2)"}},
+		"gam": {Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := mustTrain(t, c.cfg, tab)
@@ -128,10 +129,11 @@ func TestSplineBasisIsTheSpace(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	tab := simulated(t, 200, 5)
 	for formula, want := range map[string]string{
-		"y ~ g":                   `native: term "g": column "g" holds text (level "a"), which a numeric input of an ONNX network cannot take`,
-		`y ~ s(x2, bs="cc", k=6)`: `native: term "s(x2)": cyclic smooths and those with a by column`,
-		"y ~ s(x1, x2)":           `native: term "s(x1,x2)": it has no counterpart in ONNX`,
-		"y ~ s(x1, by=x2, k=5)":   `native: term "s(x1):x2": cyclic smooths and those with a by column`,
+		"y ~ g":          `native: term "g": column "g" holds text (level "a"), which a numeric input of an ONNX network cannot take`,
+		"y ~ s(x1, x2)":  `native: term "s(x1,x2)": it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have`,
+		"y ~ s(x1, m=3)": `native: term "s(x1)": a thin plate spline of this order has no counterpart in ONNX here: use m=2, or bs="ps", "cr" or "bs"`,
+		"y ~ factor(x1)": `native: term "factor(x1)": column "x1" has the level `,
+		"y ~ x1:x2 + x1": `native: term "x1:x2": it has no counterpart in ONNX`,
 	} {
 		m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)
 		err := m.WriteONNX(new(bytes.Buffer), nil)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -28,7 +29,8 @@ type Model struct {
 	intercept []float64
 	blocks    [][]decompose.Block // formula terms, then learned ones
 	plans     []*towerPlan
-	net       *network[float64] // its towers; heads are scaled to the response
+	net       *network[float64]      // its towers; heads are scaled to the response
+	ranges    map[string]onnx.Domain // of the formula's columns, over the training rows
 	replicas  sync.Pool
 	// online is what PredictOnline needs: the standardised columns of each predictor.
 	online []*structured
@@ -68,6 +70,7 @@ func newModel[T kernel.Float](j *job, trained *network[T]) *Model {
 		m.intercept = append(m.intercept, m.net.intercept.Value[k]+means)
 		m.blocks = append(m.blocks, blocks)
 	}
+	m.ranges = rangesOf(m.blocks, j.train.batch)
 	m.addLearned()
 	m.columns = m.reads()
 	return m

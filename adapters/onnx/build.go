@@ -47,7 +47,14 @@ func build(m *onnxpb.ModelProto, o LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.graph(kept)
+	g, err := b.graph(kept)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range m.MetadataProps {
+		g.metadata = append(g.metadata, metadata{e.Key, e.Value})
+	}
+	return g, nil
 }
 
 func readOpsets(m *onnxpb.ModelProto) (map[string]int, error) {

@@ -29,9 +29,13 @@ func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) 
 		return nil, err
 	}
 	d.unrollPredictors()
+	if err := d.readDeclaration(); err != nil {
+		return nil, err
+	}
 	if err := d.force(); err != nil {
 		return nil, err
 	}
+	d.dropForced()
 	d.settleConstants()
 	d.group()
 	d.s.Unused = d.unused()
@@ -52,9 +56,12 @@ type discovery struct {
 	all      int32            // columns that any predictor depends on
 	whole    map[*Value]int32 // union over a tensor's elements, as needed
 	found    []foundPredictor
-	class    map[element]forced // by override
-	deepCol  map[int]string     // linear columns forced into the deep part, and by what
-	s        *Structure
+	claims   [][]claim // declared terms of each predictor
+	// declaredDeep are the tensors that the file says are the deep part's features.
+	declaredDeep map[*Value]bool
+	class        map[element]forced // by override
+	deepCol      map[int]string     // linear columns forced into the deep part, and by what
+	s            *Structure
 }
 
 type foundPredictor struct {
@@ -92,7 +99,7 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 	d := &discovery{
 		g: g, o: *o, maxOrder: o.maxOrder(),
 		column: map[element]int{}, order: map[*Value]int{},
-		class: map[element]forced{}, deepCol: map[int]string{}, whole: map[*Value]int32{},
+		class: map[element]forced{}, deepCol: map[int]string{}, whole: map[*Value]int32{}, declaredDeep: map[*Value]bool{},
 		s: &Structure{columns: names, Unused: []string{}, Notes: []string{}},
 	}
 	columns := make([][]int, len(bind))
@@ -378,6 +385,9 @@ func (d *discovery) named(flag, name string) ([]element, error) {
 func (d *discovery) atomTerm(a element) string {
 	if c, ok := d.column[a]; ok {
 		return d.s.columns[c]
+	}
+	if t, ok := d.claimed(a); ok {
+		return t.Name()
 	}
 	return learnedName(d.columnNames(d.set(a)))
 }

@@ -83,7 +83,11 @@ type Graph struct {
 	Outputs []*Value
 	Nodes   []*Node // only those the outputs need
 	values  map[string]*Value
+
+	metadata []metadata // of the file, in order
 }
+
+type metadata struct{ key, value string }
 
 // Value finds a tensor by name.
 func (g *Graph) Value(name string) (*Value, bool) {

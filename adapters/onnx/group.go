@@ -27,12 +27,13 @@ func (d *discovery) group() {
 		}
 		d.s.predictors[k] = predictor{eta: f.eta, intercept: f.u.constant}
 		linear := map[int]float64{}
-		for i, el := range f.u.atoms {
+		u := d.addDeclared(k)
+		for i, el := range u.atoms {
 			if c, ok := d.column[el]; ok {
-				linear[c] += f.u.coef[i]
+				linear[c] += u.coef[i]
 				continue
 			}
-			a := atom{el, d.set(el), f.u.coef[i]}
+			a := atom{el, d.set(el), u.coef[i]}
 			if d.isLearned(a) {
 				learned[k] = append(learned[k], a)
 			} else {
@@ -40,6 +41,7 @@ func (d *discovery) group() {
 			}
 		}
 		d.addLinear(k, linear)
+		d.listDeclared(k)
 	}
 	d.addLearned(learned)
 	for k := range d.found {
@@ -55,6 +57,8 @@ func (d *discovery) isLearned(a atom) bool {
 		return false
 	case f.learned != "":
 		return true
+	case d.declaredDeep[a.value]:
+		return false
 	}
 	return a.set != 0 && a.set != d.all && d.dep.sets.size(a.set) <= d.maxOrder
 }

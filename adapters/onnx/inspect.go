@@ -65,6 +65,9 @@ func (t *tree) predictor(p PredictorInfo) {
 			continue
 		}
 		t.line(1, "%s  %s, %s of %s", plainName(term.Name), term.Kind, plural(term.Width, "basis column"), through(term.Nodes))
+		if term.Declared != "" {
+			t.line(2, "is: %s", term.Declared)
+		}
 		t.line(2, "why: %s", term.Reason)
 	}
 	if p.Deep == nil {

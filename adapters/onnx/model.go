@@ -126,6 +126,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 			}
 			blocks = append(blocks, decompose.Block{Term: lines[l.column], Coef: []float64{l.coef}})
 		}
+		blocks = append(blocks, p.declared...)
 		for _, l := range p.learned {
 			blocks = append(blocks, decompose.Block{Term: terms[l.tap], Coef: l.coef})
 		}
@@ -160,8 +161,9 @@ func (m *Model) Columns() []string { return slices.Clone(m.columns) }
 // Intercept is the constant of predictor k's linear form.
 func (m *Model) Intercept(k int) float64 { return m.structure.predictors[k].intercept }
 
-// Blocks are the terms found in the graph: linear ones in column order, then
-// learned ones. A term that several predictors use is one Term value.
+// Blocks are the terms found in the graph: linear ones in column order, those that
+// the file declares (Options.Decode), then learned ones. A term that several
+// predictors use is one Term value.
 func (m *Model) Blocks(k int) []decompose.Block { return slices.Clone(m.blocks[k]) }
 
 // Taps names the learned bases with their widths.

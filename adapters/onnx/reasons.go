@@ -85,6 +85,8 @@ func (d *discovery) deepReason(id int32, elements []element, by string) string {
 		return subject + ": no structure was asked for"
 	case by != "":
 		return fmt.Sprintf("%s: forced into the deep part by --deep %q", subject, by)
+	case d.declaredDeep[elements[0].value]:
+		return fmt.Sprintf("%s: declared by the file (%s) as the deep part", subject, DeclarationFormat)
 	case n == 0:
 		return subject + " " + depend + " on no column"
 	case id == d.all && all == 1:
@@ -102,17 +104,19 @@ func (d *discovery) sumUp(k int) {
 	if info.Head != "" {
 		say("the final %s is peeled off: the predictor is its input", info.Head)
 	}
-	linear, learned := 0, 0
+	linear, declared := 0, len(d.claims[k])
 	for _, t := range info.Terms {
-		if t.Kind == "linear" {
+		if t.Kind == "linear" && t.Declared == "" {
 			linear++
-		} else {
-			learned++
 		}
 	}
+	learned := len(info.Terms) - linear - declared
 	var terms []string
 	if linear > 0 {
 		terms = append(terms, plural(linear, "linear term"))
+	}
+	if declared > 0 {
+		terms = append(terms, plural(declared, "declared term"))
 	}
 	if learned > 0 {
 		terms = append(terms, plural(learned, "learned term"))
@@ -120,14 +124,14 @@ func (d *discovery) sumUp(k int) {
 	switch {
 	case d.o.NoStructure:
 		say("no structure was asked for: everything is deep")
-	case linear+learned == 0 && info.Deep != nil:
+	case len(terms) == 0 && info.Deep != nil:
 		say("no additive structure: a black box; a formula supplies the structure")
 		if info.Deep.Width == 1 {
 			d.hintInside(k)
 		}
-	case info.Deep == nil && linear+learned == 0:
+	case info.Deep == nil && len(terms) == 0:
 		say("constant: nothing to decompose")
-	case info.Deep == nil && learned > 0:
+	case info.Deep == nil && learned+declared > 0:
 		say("additive (%s); nothing is left for the deep part, zeta = 0; --deep NAME or a smaller --max-order moves addends there", strings.Join(terms, ", "))
 	case info.Deep == nil:
 		say("linear; nothing is left for the deep part, zeta = 0")

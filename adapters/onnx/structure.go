@@ -1,5 +1,7 @@
 package onnx
 
+import "github.com/pho-go/pho/decompose"
+
 // Options steer discovery. The zero value and nil are the defaults.
 type Options struct {
 	// MaxOrder is the largest number of columns of a learned term; a subnetwork
@@ -14,6 +16,11 @@ type Options struct {
 	Predictor []string
 	// NoStructure puts everything into the deep part.
 	NoStructure bool
+	// Decode rebuilds the terms that a file declares in its metadata (basis.Decode):
+	// where the graph bears them out on probe rows, they are the structured terms,
+	// with their penalties; where it does not, a note says so. A declaration that
+	// cannot be read is an error. nil: the metadata is not read.
+	Decode Decoder
 	// Run says how Model.Forward computes.
 	Run RunOptions
 }
@@ -31,6 +38,9 @@ type Structure struct {
 	Predictors []PredictorInfo `json:"predictors"`
 	// Unused lists the bound columns that no predictor depends on.
 	Unused []string `json:"unused"`
+	// PassedOver says why the terms that the file declares are not used; "": they
+	// are, or there are none. It is among the Notes too.
+	PassedOver string `json:"passed_over,omitempty"`
 	// Notes are remarks on the whole model.
 	Notes []string `json:"notes"`
 
@@ -64,13 +74,17 @@ type PredictorInfo struct {
 // TermInfo is a structured term found in the graph.
 type TermInfo struct {
 	Name        string   `json:"name"`
-	Kind        string   `json:"kind"` // linear or learned
+	Kind        string   `json:"kind"` // linear, learned, or that of a declared term
 	Columns     []string `json:"columns"`
 	Width       int      `json:"width"`       // columns of its basis
 	Coefficient *float64 `json:"coefficient"` // of a linear term
 	Tensors     []string `json:"tensors"`     // that hold its basis
 	Nodes       []string `json:"nodes"`
 	Reason      string   `json:"reason"`
+	// Declared is, of a term that the file declares, what a formula would say of it,
+	// and Penalties the number of its quadratic penalties.
+	Declared  string `json:"declared,omitempty"`
+	Penalties int    `json:"penalties,omitempty"`
 }
 
 // DeepInfo is the deep predictor zeta = U gamma. Columns, Width and Nodes
@@ -88,6 +102,7 @@ type predictor struct {
 	eta       element
 	intercept float64
 	linear    []linearPart
+	declared  []decompose.Block
 	learned   []learnedPart
 	deep      []element // input elements or tensor elements
 	gamma     []float64

@@ -155,6 +155,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
+	notes = append(notes, graph.Structure().PassedOver)
 
 	if d.phonam != "" {
 		var said []string

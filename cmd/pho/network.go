@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -37,7 +38,7 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 }
 
 func (n *networkFlags) options() *onnx.Options {
-	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure}
+	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Decode: basis.Decode}
 }
 
 // network is what an artifact says of its network: enough to open it again.
@@ -118,7 +119,7 @@ func reopen(r *decompose.Result, dir, path, maxMemory string) (decompose.Model, 
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
-		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
+		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Decode: basis.Decode,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("model %q: %w", path, err)

@@ -43,10 +43,10 @@ func TestTrain(t *testing.T) {
 		args []string
 		want []string // terms of the decomposition
 	}{
-		"ssn":    {[]string{"--formula", `y ~ x1 + s(x2, bs="ps", k=8)`, "--deep", "x1,x2,x3,d"}, []string{`"x1"`, `"f(x2)"`}},
+		"ssn":    {[]string{"--formula", `y ~ x1 + s(x2, bs="ps", k=8)`, "--deep", "x1,x2,x3,d"}, []string{`"x1"`, `"s(x2)"`}},
 		"nam":    {[]string{"--kind", "nam", "--response", "y", "--features", "x1,x2", "--deep", "x1,x2,x3,d"}, []string{`"f(x1)"`, `"f(x2)"`}},
-		"gam":    {[]string{"--kind", "gam", "--formula", `y ~ x1 + x3 + s(x2)`}, []string{`"x1"`, `"x3"`, `"f(x2)"`}},
-		"factor": {[]string{"--formula", "b ~ d + x1", "--factor", "d", "--deep", "x1,x2,x3,d", "--family", "binomial"}, []string{`"f(d)"`, `"x1"`}},
+		"gam":    {[]string{"--kind", "gam", "--formula", `y ~ x1 + x3 + s(x2)`}, []string{`"x1"`, `"x3"`, `"s(x2)"`}},
+		"factor": {[]string{"--formula", "b ~ d + x1", "--factor", "d", "--deep", "x1,x2,x3,d", "--family", "binomial"}, []string{`"d"`, `"x1"`}},
 		"two":    {[]string{"--formula", "mu = y ~ x1", "--formula", "sigma = ~ x2", "--deep", "x1,x2,x3,d"}, []string{`"mu"`, `"sigma"`, `"x1"`, `"x2"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,5 +115,47 @@ func TestTrainRefuses(t *testing.T) {
 		if _, err := os.Stat(out); err == nil {
 			t.Fatalf("%q left %s", c.args, out)
 		}
+	}
+}
+
+// TestTrainInspectDecompose: from the rows to contributions of new rows, the
+// formula's spline with its penalty all the way.
+func TestTrainInspectDecompose(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	trainingRows(t, rows)
+	out, result := filepath.Join(dir, "trained"), filepath.Join(dir, "result")
+	done(t, "train", "--data", rows, "--out", out, "--epochs", "3", "--formula", `y ~ x1 + s(x2, bs="ps", k=8) + te(x1, x3, k=c(4,4)) + s(x3, by=d, k=5)`, "--factor", "d", "--deep", "x1,x2,x3")
+	model := filepath.Join(out, fileNetwork)
+	o := done(t, "inspect", model)
+	for _, want := range []string{
+		`is: s(x2, bs="ps", k=8); a quadratic penalty of rank 6; sum-to-zero`, `is: te(x1,x3, bs=c("cr","cr")), 16 columns; 2 quadratic penalties of rank 8, 8; sum-to-zero`,
+		`is: s(x3, bs="tp", k=5, by=d); a quadratic penalty of rank 3; sum-to-zero`,
+	} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("inspect does not say %q:\n%s", want, o.out)
+		}
+	}
+	done(t, "decompose", "--model", model, "--data", rows, "--factor", "d", "--out", result)
+	doc, err := os.ReadFile(filepath.Join(result, fileDecomposition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"name": "s(x2)"`, `"name": "te(x1,x3)"`, `"name": "s(x3):d2"`, `"method": "phogam"`, `"bs": "ps"`} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("the decomposition has no %s", want)
+		}
+	}
+	applied := done(t, "apply", "--decomposition", result, "--data", rows, "--out", "-")
+	contributions, err := os.ReadFile(filepath.Join(result, fileContributions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if applied.out != string(contributions) {
+		t.Error("apply on the same rows gives other contributions")
+	}
+	o = call(t, "decompose", "--model", model, "--data", rows, "--factor", "d", "--formula", `~ s(x2, bs="cr", k=8)`, "--out", filepath.Join(dir, "other"))
+	if want := `term "s(x2)" is the network's own`; !strings.Contains(o.err, want) {
+		t.Errorf("stderr %s, want %s", o.err, want)
 	}
 }

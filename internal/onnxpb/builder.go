@@ -207,6 +207,11 @@ func (b *Builder) Output(name string, t TensorProto_DataType, shape ...int) {
 	b.model.Graph.Output = append(b.model.Graph.Output, valueInfo(name, t, shape))
 }
 
+// AddMetadata adds an entry to the model's metadata.
+func (b *Builder) AddMetadata(key, value string) {
+	b.model.MetadataProps = append(b.model.MetadataProps, &StringStringEntryProto{Key: key, Value: value})
+}
+
 // Model is the message built so far, for changes the builder has no method for.
 func (b *Builder) Model() *ModelProto { return b.model }
 

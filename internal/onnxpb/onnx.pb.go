@@ -252,14 +252,15 @@ func (TensorProto_DataLocation) EnumDescriptor() ([]byte, []int) {
 }
 
 type ModelProto struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	IrVersion       int64                  `protobuf:"varint,1,opt,name=ir_version,json=irVersion,proto3" json:"ir_version,omitempty"`
-	ProducerName    string                 `protobuf:"bytes,2,opt,name=producer_name,json=producerName,proto3" json:"producer_name,omitempty"`
-	ProducerVersion string                 `protobuf:"bytes,3,opt,name=producer_version,json=producerVersion,proto3" json:"producer_version,omitempty"`
-	Graph           *GraphProto            `protobuf:"bytes,7,opt,name=graph,proto3" json:"graph,omitempty"`
-	OpsetImport     []*OperatorSetIdProto  `protobuf:"bytes,8,rep,name=opset_import,json=opsetImport,proto3" json:"opset_import,omitempty"`
-	TrainingInfo    [][]byte               `protobuf:"bytes,20,rep,name=training_info,json=trainingInfo,proto3" json:"training_info,omitempty"`
-	Functions       [][]byte               `protobuf:"bytes,25,rep,name=functions,proto3" json:"functions,omitempty"`
+	state           protoimpl.MessageState    `protogen:"open.v1"`
+	IrVersion       int64                     `protobuf:"varint,1,opt,name=ir_version,json=irVersion,proto3" json:"ir_version,omitempty"`
+	ProducerName    string                    `protobuf:"bytes,2,opt,name=producer_name,json=producerName,proto3" json:"producer_name,omitempty"`
+	ProducerVersion string                    `protobuf:"bytes,3,opt,name=producer_version,json=producerVersion,proto3" json:"producer_version,omitempty"`
+	Graph           *GraphProto               `protobuf:"bytes,7,opt,name=graph,proto3" json:"graph,omitempty"`
+	OpsetImport     []*OperatorSetIdProto     `protobuf:"bytes,8,rep,name=opset_import,json=opsetImport,proto3" json:"opset_import,omitempty"`
+	MetadataProps   []*StringStringEntryProto `protobuf:"bytes,14,rep,name=metadata_props,json=metadataProps,proto3" json:"metadata_props,omitempty"`
+	TrainingInfo    [][]byte                  `protobuf:"bytes,20,rep,name=training_info,json=trainingInfo,proto3" json:"training_info,omitempty"`
+	Functions       [][]byte                  `protobuf:"bytes,25,rep,name=functions,proto3" json:"functions,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -325,6 +326,13 @@ func (x *ModelProto) GetGraph() *GraphProto {
 func (x *ModelProto) GetOpsetImport() []*OperatorSetIdProto {
 	if x != nil {
 		return x.OpsetImport
+	}
+	return nil
+}
+
+func (x *ModelProto) GetMetadataProps() []*StringStringEntryProto {
+	if x != nil {
+		return x.MetadataProps
 	}
 	return nil
 }
@@ -1276,7 +1284,7 @@ var File_onnx_proto protoreflect.FileDescriptor
 const file_onnx_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"onnx.proto\x12\bpho.onnx\"\xab\x02\n" +
+	"onnx.proto\x12\bpho.onnx\"\xf4\x02\n" +
 	"\n" +
 	"ModelProto\x12\x1d\n" +
 	"\n" +
@@ -1284,7 +1292,8 @@ const file_onnx_proto_rawDesc = "" +
 	"\rproducer_name\x18\x02 \x01(\tR\fproducerName\x12)\n" +
 	"\x10producer_version\x18\x03 \x01(\tR\x0fproducerVersion\x12*\n" +
 	"\x05graph\x18\a \x01(\v2\x14.pho.onnx.GraphProtoR\x05graph\x12?\n" +
-	"\fopset_import\x18\b \x03(\v2\x1c.pho.onnx.OperatorSetIdProtoR\vopsetImport\x12#\n" +
+	"\fopset_import\x18\b \x03(\v2\x1c.pho.onnx.OperatorSetIdProtoR\vopsetImport\x12G\n" +
+	"\x0emetadata_props\x18\x0e \x03(\v2 .pho.onnx.StringStringEntryProtoR\rmetadataProps\x12#\n" +
 	"\rtraining_info\x18\x14 \x03(\fR\ftrainingInfo\x12\x1c\n" +
 	"\tfunctions\x18\x19 \x03(\fR\tfunctions\"F\n" +
 	"\x12OperatorSetIdProto\x12\x16\n" +
@@ -1454,26 +1463,27 @@ var file_onnx_proto_goTypes = []any{
 var file_onnx_proto_depIdxs = []int32{
 	5,  // 0: pho.onnx.ModelProto.graph:type_name -> pho.onnx.GraphProto
 	4,  // 1: pho.onnx.ModelProto.opset_import:type_name -> pho.onnx.OperatorSetIdProto
-	6,  // 2: pho.onnx.GraphProto.node:type_name -> pho.onnx.NodeProto
-	8,  // 3: pho.onnx.GraphProto.initializer:type_name -> pho.onnx.TensorProto
-	10, // 4: pho.onnx.GraphProto.input:type_name -> pho.onnx.ValueInfoProto
-	10, // 5: pho.onnx.GraphProto.output:type_name -> pho.onnx.ValueInfoProto
-	10, // 6: pho.onnx.GraphProto.value_info:type_name -> pho.onnx.ValueInfoProto
-	7,  // 7: pho.onnx.NodeProto.attribute:type_name -> pho.onnx.AttributeProto
-	8,  // 8: pho.onnx.AttributeProto.t:type_name -> pho.onnx.TensorProto
-	8,  // 9: pho.onnx.AttributeProto.tensors:type_name -> pho.onnx.TensorProto
-	0,  // 10: pho.onnx.AttributeProto.type:type_name -> pho.onnx.AttributeProto.AttributeType
-	9,  // 11: pho.onnx.TensorProto.external_data:type_name -> pho.onnx.StringStringEntryProto
-	2,  // 12: pho.onnx.TensorProto.data_location:type_name -> pho.onnx.TensorProto.DataLocation
-	11, // 13: pho.onnx.ValueInfoProto.type:type_name -> pho.onnx.TypeProto
-	13, // 14: pho.onnx.TypeProto.tensor_type:type_name -> pho.onnx.TypeProto.Tensor
-	14, // 15: pho.onnx.TensorShapeProto.dim:type_name -> pho.onnx.TensorShapeProto.Dimension
-	12, // 16: pho.onnx.TypeProto.Tensor.shape:type_name -> pho.onnx.TensorShapeProto
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	9,  // 2: pho.onnx.ModelProto.metadata_props:type_name -> pho.onnx.StringStringEntryProto
+	6,  // 3: pho.onnx.GraphProto.node:type_name -> pho.onnx.NodeProto
+	8,  // 4: pho.onnx.GraphProto.initializer:type_name -> pho.onnx.TensorProto
+	10, // 5: pho.onnx.GraphProto.input:type_name -> pho.onnx.ValueInfoProto
+	10, // 6: pho.onnx.GraphProto.output:type_name -> pho.onnx.ValueInfoProto
+	10, // 7: pho.onnx.GraphProto.value_info:type_name -> pho.onnx.ValueInfoProto
+	7,  // 8: pho.onnx.NodeProto.attribute:type_name -> pho.onnx.AttributeProto
+	8,  // 9: pho.onnx.AttributeProto.t:type_name -> pho.onnx.TensorProto
+	8,  // 10: pho.onnx.AttributeProto.tensors:type_name -> pho.onnx.TensorProto
+	0,  // 11: pho.onnx.AttributeProto.type:type_name -> pho.onnx.AttributeProto.AttributeType
+	9,  // 12: pho.onnx.TensorProto.external_data:type_name -> pho.onnx.StringStringEntryProto
+	2,  // 13: pho.onnx.TensorProto.data_location:type_name -> pho.onnx.TensorProto.DataLocation
+	11, // 14: pho.onnx.ValueInfoProto.type:type_name -> pho.onnx.TypeProto
+	13, // 15: pho.onnx.TypeProto.tensor_type:type_name -> pho.onnx.TypeProto.Tensor
+	14, // 16: pho.onnx.TensorShapeProto.dim:type_name -> pho.onnx.TensorShapeProto.Dimension
+	12, // 17: pho.onnx.TypeProto.Tensor.shape:type_name -> pho.onnx.TensorShapeProto
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_onnx_proto_init() }

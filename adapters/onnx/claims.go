@@ -1,0 +1,275 @@
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// claim is a declared term of a predictor that the graph bears out: the atoms that
+// are elements of value are its basis columns.
+type claim struct {
+	value *Value
+	block decompose.Block
+}
+
+// readDeclaration finds the claims of each predictor. A declaration that the graph
+// does not bear out (the file was edited) is passed over with a note, whole: what
+// discovery finds without it is true of the graph in any case.
+func (d *discovery) readDeclaration() error {
+	d.claims = make([][]claim, len(d.found))
+	if d.o.Decode == nil || d.o.NoStructure {
+		return nil
+	}
+	declared, err := d.g.Declaration(d.o.Decode)
+	if err != nil || declared == nil {
+		return err
+	}
+	claims, err := d.bornOut(declared)
+	if err != nil {
+		d.s.PassedOver = fmt.Sprintf("the terms that the file declares (%s) are passed over, and found in the graph instead: %v", MetadataStructure, err)
+		d.note("%s", d.s.PassedOver)
+		return nil
+	}
+	d.claims = claims
+	for _, p := range declared.Predictors {
+		for _, name := range p.Deep {
+			if v, ok := d.g.Value(name); ok {
+				d.declaredDeep[v] = true
+			}
+		}
+	}
+	return nil
+}
+
+// bornOut compares the declaration with the graph: columns, tensors, and values on
+// probe rows.
+func (d *discovery) bornOut(declared *Declaration) ([][]claim, error) {
+	claims := make([][]claim, len(d.found))
+	basis := map[*Value]decompose.Term{}
+	var values []*Value
+	for _, p := range declared.Predictors {
+		k := slices.IndexFunc(d.found, func(f foundPredictor) bool { return f.output == p.Output && f.head == "" })
+		if k < 0 {
+			continue // another tensor was chosen to be decomposed
+		}
+		for _, t := range p.Terms {
+			name := t.Block.Term.Name()
+			v, ok := d.g.Value(t.Tensor)
+			switch {
+			case !ok || v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil:
+				return nil, fmt.Errorf("the graph computes no tensor %q, the basis of term %q", t.Tensor, name)
+			case rowElements(v) != t.Block.Term.Dim():
+				return nil, fmt.Errorf("tensor %q holds %d numbers a row, term %q has %d columns", t.Tensor, rowElements(v), name, t.Block.Term.Dim())
+			case basis[v] != nil && basis[v] != t.Block.Term:
+				return nil, fmt.Errorf("tensor %q is the basis of two terms, %q and %q", t.Tensor, basis[v].Name(), name)
+			case slices.ContainsFunc(claims[k], func(c claim) bool { return c.value == v }):
+				return nil, fmt.Errorf("tensor %q is the basis of two terms of output %q", t.Tensor, p.Output)
+			}
+			if basis[v] == nil {
+				basis[v] = t.Block.Term
+				values = append(values, v)
+			}
+			claims[k] = append(claims[k], claim{v, t.Block})
+		}
+	}
+	if len(values) == 0 {
+		return claims, nil
+	}
+	return claims, d.compareOnProbes(declared, values, basis)
+}
+
+// compareOnProbes: the tensors' values are those of their terms. Both are computed
+// in float64 from float64 constants.
+func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basis map[*Value]decompose.Term) error {
+	const tolerance = 1e-8
+	x := declared.probes(d.s.columns)
+	batch := data.NewBatch(probeRows, 0)
+	for _, name := range d.s.columns {
+		if err := batch.SetNumeric(name, x[name]); err != nil {
+			return err
+		}
+	}
+	for _, v := range values {
+		for _, c := range basis[v].Columns() {
+			if i := slices.IndexFunc(d.g.Inputs, func(in *Value) bool { return in.Name == c }); i < 0 || !slices.Equal(d.s.Inputs[i].Columns, []string{c}) {
+				return fmt.Errorf("term %q is of column %q, and the input of that name is not bound to it alone", basis[v].Name(), c)
+			}
+		}
+	}
+	var inputs, got [][]float64
+	for i := range d.g.Inputs {
+		columns := d.s.Inputs[i].Columns
+		row := make([]float64, probeRows*len(columns))
+		for e, name := range columns {
+			for r, value := range x[name] {
+				row[r*len(columns)+e] = value
+			}
+		}
+		inputs = append(inputs, row)
+	}
+	for _, v := range values {
+		got = append(got, make([]float64, probeRows*rowElements(v)))
+	}
+	r, err := NewRunner(d.g, values, RunOptions{})
+	if err != nil {
+		return err
+	}
+	if err := r.Run(got, inputs, probeRows); err != nil {
+		return err
+	}
+	for i, v := range values {
+		t := basis[v]
+		want := mat.NewDense(probeRows, t.Dim(), nil)
+		if err := t.Eval(want, batch); err != nil {
+			return err
+		}
+		scale := math.Max(mat.Max(want), -mat.Min(want))
+		for e, w := range want.RawMatrix().Data {
+			if miss := math.Abs(got[i][e] - w); !(miss <= tolerance*scale) {
+				var at []string
+				for _, c := range t.Columns() {
+					at = append(at, fmt.Sprintf("%s = %g", plainName(c), x[c][e/t.Dim()]))
+				}
+				return fmt.Errorf("column %d of term %q is %g at %s, tensor %q of the graph is %g there", e%t.Dim()+1, t.Name(), w, strings.Join(at, ", "), v.Name, got[i][e])
+			}
+		}
+	}
+	return nil
+}
+
+// claimed is the declared term that an atom is a basis column of, in any predictor.
+func (d *discovery) claimed(a element) (decompose.Term, bool) {
+	for _, claims := range d.claims {
+		for _, c := range claims {
+			if c.value == a.value {
+				return c.block.Term, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// dropForced gives up the claims on tensors that Deep or Learned speak of.
+func (d *discovery) dropForced() {
+	for k := range d.claims {
+		d.claims[k] = slices.DeleteFunc(d.claims[k], func(c claim) bool {
+			for e := range rowElements(c.value) {
+				if _, ok := d.class[element{c.value, e}]; ok {
+					return true
+				}
+			}
+			return false
+		})
+	}
+}
+
+// addDeclared takes predictor k's declared terms out of its atoms, with the weights
+// that the graph gives them, and returns the other atoms.
+func (d *discovery) addDeclared(k int) unrolled {
+	u := d.found[k].u
+	rest := unrolled{constant: u.constant, path: u.path}
+	coef := map[*Value][]float64{}
+	for _, c := range d.claims[k] {
+		coef[c.value] = make([]float64, rowElements(c.value))
+	}
+	for i, a := range u.atoms {
+		if own := coef[a.value]; own != nil {
+			own[a.index] = u.coef[i]
+			continue
+		}
+		rest.atoms, rest.coef = append(rest.atoms, a), append(rest.coef, u.coef[i])
+	}
+	for _, c := range d.claims[k] {
+		c.block.Coef = coef[c.value]
+		d.s.predictors[k].declared = append(d.s.predictors[k].declared, c.block)
+	}
+	return rest
+}
+
+// listDeclared describes them.
+func (d *discovery) listDeclared(k int) {
+	for _, c := range d.claims[k] {
+		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, TermInfo{
+			Name: c.block.Term.Name(), Kind: string(c.block.Term.Kind()), Columns: c.block.Term.Columns(), Width: c.block.Term.Dim(),
+			Tensors: []string{c.value.Name}, Nodes: []string{describe(c.value.Producer)}, Declared: call(c.block), Penalties: len(c.block.Penalty.S),
+			Reason: fmt.Sprintf("declared by the file (%s); the graph computes the same values on %d rows", DeclarationFormat, probeRows),
+		})
+	}
+}
+
+// call writes a declared term as a formula would, as far as its spec tells:
+// s(x2, bs="ps", k=9), with what restricts its coefficients.
+func call(b decompose.Block) string {
+	type part struct {
+		BS      string
+		Columns []string
+	}
+	var spec struct {
+		BS      string
+		By      *struct{ Column string }
+		Margins []part
+	}
+	if enc, ok := b.Term.(json.Marshaler); ok {
+		if raw, err := enc.MarshalJSON(); err == nil {
+			_ = json.Unmarshal(raw, &spec) // specs of terms without these fields leave them empty
+		}
+	}
+	name, by := b.Term.Name(), ""
+	if spec.By != nil {
+		by = ", by=" + spec.By.Column
+	}
+	base, _, _ := strings.Cut(name, ")")
+	text := name
+	switch {
+	case spec.BS != "":
+		text = fmt.Sprintf("%s, bs=%q, k=%d%s)", base, spec.BS, b.Term.Dim(), by)
+	case len(spec.Margins) > 0:
+		var each []string
+		for _, m := range spec.Margins {
+			each = append(each, fmt.Sprintf("%q", m.BS))
+		}
+		text = fmt.Sprintf("%s, bs=c(%s)%s), %d columns", base, strings.Join(each, ","), by, b.Term.Dim())
+	}
+	if n := len(b.Penalty.S); n > 0 {
+		text += "; " + penalties(n)
+		var rank []string
+		for _, s := range b.Penalty.S {
+			rank = append(rank, fmt.Sprint(rankOf(s)))
+		}
+		text += " of rank " + strings.Join(rank, ", ")
+	}
+	if b.Constraint != decompose.Free {
+		text += "; " + b.Constraint.String()
+	}
+	return text
+}
+
+func penalties(n int) string {
+	if n == 1 {
+		return "a quadratic penalty"
+	}
+	return fmt.Sprintf("%d quadratic penalties", n)
+}
+
+// rankOf counts the eigenvalues above 1e-8 of the largest.
+func rankOf(s *mat.SymDense) int {
+	var e mat.EigenSym
+	if !e.Factorize(s, false) {
+		return 0
+	}
+	v, n := e.Values(nil), 0
+	for _, x := range v {
+		if x > 1e-8*v[len(v)-1] {
+			n++
+		}
+	}
+	return n
+}
