@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/penalty"
 )
@@ -73,7 +74,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9 (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
-	f.StringVar(&d.family, "family", "", "distribution of the response: gaussian, binomial, poisson or gamma (default: what the network's head suggests)")
+	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor in the likelihood")
 	d.data.addFactors(f)
@@ -153,6 +154,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	m, notes, err := d.extend(ctx, graph, src, formulas, o)
 	if err != nil {
+		return nil, err
+	}
+	if o.Family, err = importance.Estimate(ctx, m, src, o); err != nil {
 		return nil, err
 	}
 	notes = append(notes, graph.Structure().PassedOver)

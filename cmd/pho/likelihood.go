@@ -7,6 +7,9 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
+// familyHelp lists the families for --family.
+const familyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta or student-t; numbers may be given, as negative-binomial(theta=2), beta(phi=9), student-t(df=4), else they are estimated"
+
 // likelihood finds the family of the response; nil without a response.
 func (d *decomposeFlags) likelihood(response string, structure *onnx.Structure) (family.Family, error) {
 	if response == "" {

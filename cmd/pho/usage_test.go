@@ -56,7 +56,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--sp 3", want: `--sp "3": write 's(x2)=0.3'`},
 		{args: decomp + "--sp s(x2)=-1", want: `--sp "s(x2)=-1": "-1" is not a number >= 0`},
 		{args: decomp + "--family binomial", want: `--family binomial needs a response: give --response COLUMN or 'y ~ ...'`},
-		{args: decomp + "--family beta --response y", want: `--family: unknown family "beta" (known: gaussian, binomial, poisson, gamma)`},
+		{args: decomp + "--family betta --response y", want: `--family: unknown family "betta": did you mean beta? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)`},
 		{args: decomp + "--response y --formula n~x1", want: `the response is "y" and, in the formula "n~x1", "n": name one`},
 		{args: decomp + "--input x=@rows.npy", want: `--input "x=@rows.npy": tensors from files cannot be read in this version; bind columns: x=column,...`},
 		{args: decomp + "--formula", more: []string{"~ x0 + s(x1, bs=\"ps\""}, want: "--formula: formula, character 21: expected \",\" or \")\" in s(...), found the end of the formula\n  ~ x0 + s(x1, bs=\"ps\"\n                      ^"},
