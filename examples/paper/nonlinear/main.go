@@ -48,10 +48,10 @@ func (c cell) name() string {
 func full() study {
 	return study{
 		cells: []cell{
-			{1000, 0, 20, ono(400), 8}, {1000, 30, 20, ono(400), 8},
+			{1000, 0, 20, ono(300), 6}, {1000, 30, 20, ono(300), 6},
 			{100, 0, 10, ono(2000), 20}, {100, 30, 10, ono(2000), 20},
 		},
-		repetitions: 20, steps: 10, epochs: 2000, functions: 10, grid: 81,
+		repetitions: 20, steps: 6, epochs: 2000, functions: 10, grid: 81,
 	}
 }
 

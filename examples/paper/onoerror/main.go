@@ -1,6 +1,6 @@
 // Command onoerror measures the prediction error that online orthogonalization
-// (ONO) adds at test time, when batches of b rows are projected (paper, lemma 3.6,
-// section 5.4 and figure "ozbias").
+// (ONO) adds at test time, when batches of b rows are projected (paper, lemma
+// "Error rate ONO prediction", section 5.4 and figure "ozbias").
 //
 //	go run ./examples/paper/onoerror [-quick]
 package main
@@ -85,8 +85,8 @@ func run(ctx context.Context, e *experiment.Experiment, s study) error {
 	e.Set("training", fmt.Sprintf("Adam, rate 0.003, validation share 0.2, patience %d", patience))
 	all := experiment.NewTable("design", "n", "repetition", "batch", "mse_projected", "mse_not_projected", "mse_training_alpha", "mean_square_of_deep_part", "excess", "expected_excess")
 	summary := experiment.NewTable("design", "n", "RMSE, b = 1", "b = 10", "b = 100", "b = 1000", "b = 10000", "projection off", "training α", "slope of log excess in log b, 50 ≤ b ≤ 500")
-	errors := &experiment.Figure{Title: "Prediction error with online orthogonalization, by the size of test batches", Width: 330}
-	rates := experiment.Panel{Title: "excess error and the rate of lemma 3.6", X: "batch size b", Y: "excess MSE / mean of ζ²", LogX: true, LogY: true, MinY: 1e-4, MaxY: 1.6}
+	errors := &experiment.Figure{Title: "Prediction error with online orthogonalization, by the size of test batches", Width: 380}
+	rates := experiment.Panel{Title: "excess error and its expectation", X: "batch size b", Y: "excess MSE / mean of ζ²", LogX: true, LogY: true, MinY: 1e-4, MaxY: 1.6}
 	for i, c := range s.cells {
 		e.Set(fmt.Sprintf("%s, n = %d", c.design.name, c.n), fmt.Sprintf("%s; at most %d epochs, batches of %d", c.design.about, c.epochs, c.batch))
 		reps, err := experiment.Repeat(ctx, e, uint64(i), s.repetitions, func(ctx context.Context, _ int, rng *rand.Rand) (*repetition, error) {

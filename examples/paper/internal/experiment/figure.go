@@ -107,7 +107,8 @@ func (f *Figure) SVG() string {
 		d.color[e.name] = e.color
 	}
 	top := titleAt + 12
-	width := 2*margin + float64(g.Columns)*g.Width
+	width := math.Max(2*margin+float64(g.Columns)*g.Width, 2*margin+1.08*textWidth(g.Title, 16))
+	g.Note = wrapped(g.Note, width-2*margin)
 	rows, legendHeight := d.legend(entries, margin, top+6, width-2*margin)
 	top += legendHeight
 	lines := (len(g.Panels) + g.Columns - 1) / max(1, g.Columns)
@@ -198,7 +199,7 @@ func (d *drawing) legend(entries []entry, x, y, width float64) (string, float64)
 	var b strings.Builder
 	at, line := x, 0.0
 	for _, e := range entries {
-		w := 34 + 7.2*float64(len([]rune(e.name)))
+		w := 42 + textWidth(e.name, 13)
 		if at+w > x+width && at > x {
 			at, line = x, line+20
 		}
@@ -226,6 +227,25 @@ func escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
 	return b.String()
+}
+
+// textWidth is about that of s: fonts differ.
+func textWidth(s string, size float64) float64 { return 0.58 * size * float64(len([]rune(s))) }
+
+// wrapped breaks lines of notes at spaces so that they fit the width.
+func wrapped(lines []string, width float64) []string {
+	var out []string
+	for _, l := range lines {
+		line := ""
+		for _, word := range strings.Fields(l) {
+			if line != "" && textWidth(line+" "+word, 12) > width {
+				out, line = append(out, line), ""
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // num writes a coordinate with a tenth of a unit.

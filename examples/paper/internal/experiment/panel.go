@@ -178,6 +178,7 @@ func (s *Boxes) draw(b *strings.Builder, ax, ay *axis, color string, i, n int) (
 				beyond++
 			}
 		}
+		inner.add(q1, q3) // between which there may be no point
 		at := func(y float64) string { return num(clamp(ay.at(y), ay.b-9, ay.a+9)) }
 		fmt.Fprintf(b, `<path d="M%s %sV%sM%s %sV%s" stroke="%s"/>`+"\n", num(x), at(inner.lo), at(q1), num(x), at(q3), at(inner.hi), color)
 		fmt.Fprintf(b, `<path d="M%s %sH%sV%sH%sZ" fill="%s" fill-opacity=".35" stroke="%s"/>`+"\n", num(x-half), at(q1), num(x+half), at(q3), num(x-half), color, color)
