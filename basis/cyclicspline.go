@@ -161,3 +161,8 @@ func (c *cyclicPSpline) width() int { return c.around.degree + 1 }
 func (c *cyclicPSpline) row(out []float64, x float64) int {
 	return c.around.row(out, wrap(x, c.knots[0], c.knots[len(c.knots)-1]))
 }
+
+// band is pspline.band for x within the period.
+func (c *cyclicPSpline) band(first []int32, out, x []float64) bool {
+	return c.around.band(first, out, x)
+}

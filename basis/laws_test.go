@@ -108,6 +108,10 @@ func TestSparseIsDense(t *testing.T) {
 			for at, j := range c.Index {
 				dense.Set(at/c.K, int(j), c.Value[at])
 			}
+		case *design.Banded:
+			for at, v := range c.Value {
+				dense.Set(at/c.K, (int(c.First[at/c.K])+at%c.K)%c.D, v)
+			}
 		case *design.Codes:
 			for i, j := range c.Code {
 				switch {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -134,6 +135,7 @@ type pspline struct {
 	knots  []float64 // increasing, dim + degree + 1
 	lo, hi float64   // where the functions sum to 1
 	scale  float64   // intervals per unit of x, for a first guess of j
+	even   bool      // cubic on equispaced knots
 	// For degree 3, the reciprocal widths of the supports that the recurrence
 	// divides by on interval j, in its order: divisions cost more than the rest.
 	widths [][6]float64
@@ -157,6 +159,7 @@ func newPSpline(degree int, knots []float64) (*pspline, error) {
 	if span := knots[len(knots)-1] - knots[0]; !finite(span) || !finite(p.scale) {
 		return nil, errors.New("the knots are too wide or too close for 64-bit numbers: rescale the column")
 	}
+	p.even = degree == 3 && equal(knots)
 	if degree == 3 {
 		p.widths = make([][6]float64, n)
 		for j := 3; j < n; j++ {
@@ -194,6 +197,11 @@ func (p *pspline) row(out []float64, x float64) int {
 		}
 		return p.dim() - p.degree - 1
 	}
+	if p.even {
+		one, first := [1]float64{x}, [1]int32{}
+		p.band(first[:], out, one[:])
+		return int(first[0])
+	}
 	j := p.interval(x)
 	if p.degree == 3 {
 		p.cubic(out, x, j)
@@ -201,6 +209,24 @@ func (p *pspline) row(out []float64, x float64) int {
 		p.functions(out, x, j)
 	}
 	return j - p.degree
+}
+
+// band is row for many x at once: out four by four. It reports false if it cannot:
+// knots of other distances, another degree, or an x that is not between lo and hi.
+func (p *pspline) band(first []int32, out, x []float64) bool {
+	return p.even && kernel.Splines(first, out, x, p.lo, p.hi, p.scale, p.dim()-p.degree)
+}
+
+// equal reports whether the distances of the knots are the same but for rounding.
+func equal(knots []float64) bool {
+	n := len(knots) - 1
+	step := (knots[n] - knots[0]) / float64(n)
+	for i, t := range knots {
+		if math.Abs(t-(knots[0]+float64(i)*step)) > 1e-14*max(math.Abs(knots[0]), math.Abs(knots[n])) {
+			return false
+		}
+	}
+	return true
 }
 
 // interval finds j with knots[j] <= x < knots[j+1] for lo <= x <= hi; hi itself

@@ -140,24 +140,48 @@ func (t *SmoothTerm) evalPlate(dst *mat.Dense, b *data.Batch, p *plate) error {
 // EvalSparse gives the values that can be other than 0, degree + 1 in each row.
 func (t sparseSmooth) EvalSparse(b *data.Batch) (design.Columns, error) {
 	n, w := b.Rows(), t.basis.width()
-	s := &design.Sparse{D: t.basis.dim(), K: w, Index: make([]int32, n*w), Value: make([]float64, n*w)}
+	_, cyclic := t.basis.(*cyclicPSpline)
+	s := &design.Banded{D: t.basis.dim(), K: w, Cyclic: cyclic, First: make([]int32, n), Value: make([]float64, n*w)}
+	if done, err := t.band(s, b); done || err != nil {
+		return s, err
+	}
 	err := t.rows(b, func(i int, x, by float64) {
-		value, index := s.Value[i*w:(i+1)*w], s.Index[i*w:(i+1)*w]
-		first := 0
-		if by != 0 {
-			first = t.basis.row(value, x)
+		value := s.Value[i*w : (i+1)*w]
+		if by == 0 {
+			clear(value)
+			s.First[i] = 0
+			return
 		}
-		for l := range index {
+		s.First[i] = int32(t.basis.row(value, x))
+		for l := range value {
 			value[l] *= by
-			if index[l] = int32(first + l); int(index[l]) >= s.D {
-				index[l] -= int32(s.D)
-			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// band evaluates all rows of b at once if the basis can; else it reports false.
+func (t sparseSmooth) band(s *design.Banded, b *data.Batch) (bool, error) {
+	even, ok := t.basis.(interface {
+		band(first []int32, value, x []float64) bool
+	})
+	if !ok {
+		return false, nil
+	}
+	x, err := b.Numeric(t.column)
+	if err != nil || !even.band(s.First, s.Value, x) {
+		return false, nil // the slow way names the row
+	}
+	by, err := t.by.factors(t.name, b)
+	for i, f := range by {
+		for l := range s.K {
+			s.Value[i*s.K+l] *= f
+		}
+	}
+	return true, err
 }
 
 // rows calls f with x and the by multiplier of every row: 1 without by, 1 or 0

@@ -15,6 +15,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -31,8 +32,19 @@ func main() {
 	out := flag.String("write", "", "file to write the data to")
 	bs := flag.String("bs", "ps", "basis")
 	k := flag.Int("k", 20, "its dimension")
+	cpu := flag.String("cpuprofile", "", "file to write a CPU profile of the fit to")
 	flag.Parse()
 	columns := simulate(*rows)
+	if *cpu != "" {
+		f, err := os.Create(*cpu)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			log.Fatal(err)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	var err error
 	if *out != "" {
 		err = write(*out, columns)
