@@ -147,16 +147,19 @@ func orthonormal(next, q [][]float64, r *rand.Rand) ([][]float64, *mat.Dense) {
 	c := mat.NewDense(len(next), len(next), nil)
 	for i, v := range next {
 		size := floats.Norm(v, 2)
-		project(v, q)
-		project(v, q)
-		for range 2 {
+		norm := size
+		// Again and again, until little is taken: what is left may be as small as the
+		// rounding of what was taken.
+		for before := math.Inf(1); norm < before/2 && norm > 1e-14*size; {
+			before = norm
+			project(v, q)
 			for j, w := range next[:i] {
 				d := kernel.Dot(v, w)
 				kernel.Axpy(v, w, -d)
 				c.Set(j, i, c.At(j, i)+d)
 			}
+			norm = floats.Norm(v, 2)
 		}
-		norm := floats.Norm(v, 2)
 		if norm > 1e-14*size {
 			c.Set(i, i, norm)
 			floats.Scale(1/norm, v)

@@ -31,7 +31,7 @@ func (p *points) add(x ...float64) {
 	p.rows++
 	h := uint64(p.d)
 	for _, v := range x {
-		h = mix(h ^ math.Float64bits(v+0)) // -0 is 0
+		h = hashed(h, v)
 	}
 	if h > p.bar {
 		return
@@ -44,6 +44,18 @@ func (p *points) add(x ...float64) {
 		if len(p.count) > 2*p.limit {
 			p.prune()
 		}
+	}
+}
+
+// addColumn is add for each of the rows of one column. Of many rows, nearly all are
+// beyond the bar.
+func (p *points) addColumn(x []float64) {
+	for _, v := range x {
+		if hashed(1, v) > p.bar {
+			p.rows++
+			continue
+		}
+		p.add(v)
 	}
 }
 
@@ -63,6 +75,9 @@ func (p *points) number(x []float64) int {
 	p.count = append(p.count, 0)
 	return i
 }
+
+// hashed is h with one more coordinate; -0 is 0.
+func hashed(h uint64, v float64) uint64 { return mix(h ^ math.Float64bits(v+0)) }
 
 // mix is the finaliser of SplitMix64.
 func mix(h uint64) uint64 {

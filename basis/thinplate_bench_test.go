@@ -33,6 +33,33 @@ func benchmarkPlate(b *testing.B, spec decompose.Spec) {
 	rowsPerSecond(b, rows)
 }
 
+// Ten smooths in turn on 256 rows, as decompose evaluates them: their tables do
+// not fit into the second cache together.
+func BenchmarkEvalTenTP1(b *testing.B) {
+	r := rand.New(rand.NewPCG(3, 4))
+	rows := data.NewBatch(20_000, 0)
+	var terms []decompose.Term
+	for j := range 10 {
+		x := make([]float64, rows.Rows())
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		name := string(rune('a' + j))
+		must(b, rows.SetNumeric(name, x))
+		terms = append(terms, mustBuild(b, Smooth(name, TP{K: 9}, nil), rows)[0].Term)
+	}
+	dst := mat.NewDense(256, 9, nil)
+	for b.Loop() {
+		for i := 0; i+256 <= rows.Rows(); i += 256 {
+			some := rows.Slice(i, i+256)
+			for _, term := range terms {
+				must(b, term.Eval(dst, some))
+			}
+		}
+	}
+	rowsPerSecond(b, rows)
+}
+
 // All have 2000 knots.
 func BenchmarkEvalTP1(b *testing.B) { benchmarkPlate(b, Smooth("x", TP{}, nil)) }
 func BenchmarkEvalTP2(b *testing.B) { benchmarkPlate(b, Surface([]string{"x", "z"}, TP{}, nil)) }

@@ -2,6 +2,7 @@ package basis
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -80,14 +81,16 @@ func factorial(n int) float64 { return math.Gamma(float64(n + 1)) }
 // leftmost, at its right end.
 type piecewise struct {
 	breaks       []float64 // n, increasing
+	padded       []float64 // and infinities, so that counted of them follow each
 	terms, width int
 	c            []float64 // (n + 1) x terms x width
 	first        []uint16  // of each bucket: how many breaks are in those before
 	perBucket    float64   // buckets per unit, from breaks[0] on
 }
 
-// bucketsPerBreak makes most buckets of evenly spread breaks hold none or one.
-const bucketsPerBreak = 4
+// Most buckets hold none or one of evenly spread breaks, nearly all no more than
+// those that are counted without looking how many there are.
+const bucketsPerBreak, counted = 4, 4
 
 // tabulate turns the radial columns, of degree P between the points and of degree
 // m - 1 beyond (because the weights are orthogonal to polynomials), into pieces.
@@ -141,6 +144,10 @@ func (p *piecewise) piece(i int) []float64 {
 
 func (p *piecewise) makeBuckets() {
 	n := len(p.breaks)
+	p.padded = slices.Clone(p.breaks)
+	for range counted {
+		p.padded = append(p.padded, math.Inf(1))
+	}
 	buckets := bucketsPerBreak * n
 	p.perBucket = float64(buckets) / (p.breaks[n-1] - p.breaks[0])
 	p.first = make([]uint16, buckets+1)
@@ -166,16 +173,23 @@ func (p *piecewise) bucket(x float64) int {
 }
 
 // find gives the number of breaks that are at most x, which is the piece of x.
+// Nearly always no branch depends on x: a processor could not foretell it.
 func (p *piecewise) find(x float64) int {
 	i := p.bucket(x)
 	lo, hi := int(p.first[i]), int(p.first[i+1])
-	if hi-lo > 8 {
-		return lo + sort.Search(hi-lo, func(i int) bool { return p.breaks[lo+i] > x })
+	if hi-lo > counted {
+		return lo + sort.Search(hi-lo, func(i int) bool { return p.padded[lo+i] > x })
 	}
-	for lo < hi && p.breaks[lo] <= x {
-		lo++
+	at := p.padded[lo:][:counted] // those from hi on are greater than x
+	return lo + atMost(at[0], x) + atMost(at[1], x) + atMost(at[2], x) + atMost(at[3], x)
+}
+
+// atMost is 1 if a <= b, else 0.
+func atMost(a, b float64) (one int) {
+	if a <= b {
+		one = 1
 	}
-	return lo
+	return one
 }
 
 // evaluate writes the functions at x - shift to rows of dst that are stride apart.

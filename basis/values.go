@@ -72,6 +72,9 @@ func (v *values) scan(term string, b *data.Batch) error {
 			}
 		}
 	}
+	if v.tally != nil {
+		v.tally.addColumn(x)
+	}
 	v.rows += int64(len(x))
 	return nil
 }
