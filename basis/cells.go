@@ -27,6 +27,7 @@ type CellsTerm struct {
 	numbers []string
 	cells   [][]int32        // a level of each factor, by column
 	column  map[string]int32 // a cell's key -> its column
+	only    []int32          // of a single factor: level -> column; -1: none
 }
 
 // cellFactor is a factor of a CellsTerm.
@@ -74,6 +75,12 @@ func newCells(name string, kind decompose.Kind, factors []cellFactor, numbers []
 			return nil, fmt.Errorf("combination %d is there twice", j+1)
 		}
 		t.column[string(key)] = int32(j)
+	}
+	if len(factors) == 1 {
+		t.only = slices.Repeat([]int32{-1}, len(factors[0].levels.names))
+		for j, cell := range cells {
+			t.only[cell[0]] = int32(j)
+		}
 	}
 	return t, nil
 }
@@ -165,6 +172,26 @@ func (t *CellsTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
 	return &design.Codes{D: t.Dim(), Code: codes, Value: values}, nil
 }
 
+// combine finds the columns of the rows' levels of each factor.
+func (t *CellsTerm) combine(codes []int32, each [][]int32) {
+	cell, key := make([]int32, len(t.factors)), []byte(nil)
+	for i := range codes {
+		reference := false
+		for l, f := range t.factors {
+			cell[l] = each[l][i]
+			reference = reference || f.contrast && cell[l] == 0
+		}
+		codes[i] = -1
+		if reference {
+			continue
+		}
+		key = cellKey(key, cell)
+		if at, ok := t.column[string(key)]; ok {
+			codes[i] = at
+		}
+	}
+}
+
 // rows gives the column of each row (-1: none) and its product (nil: ones).
 func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err error) {
 	n := b.Rows()
@@ -175,22 +202,12 @@ func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err er
 		}
 	}
 	codes = make([]int32, n)
-	cell, key := make([]int32, len(t.factors)), []byte(nil)
-	for i := range codes {
-		reference := false
-		for l, f := range t.factors {
-			cell[l] = each[l][i]
-			reference = reference || f.contrast && cell[l] == 0
+	if t.only != nil {
+		for i, level := range each[0] {
+			codes[i] = t.only[level]
 		}
-		if reference {
-			codes[i] = -1
-			continue
-		}
-		key = cellKey(key, cell)
-		codes[i] = -1
-		if at, ok := t.column[string(key)]; ok {
-			codes[i] = at
-		}
+	} else {
+		t.combine(codes, each)
 	}
 	for _, name := range t.numbers {
 		x, err := b.Numeric(name)

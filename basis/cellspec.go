@@ -83,6 +83,8 @@ type cellSpec struct {
 type cellLevels struct {
 	levelScan
 	number map[string]int32
+	of     []string // the levels of the batch before, and their numbers
+	own    []int32
 }
 
 func (s *cellSpec) label() string { return s.name }
@@ -143,7 +145,10 @@ func (s *cellSpec) Scan(b *data.Batch) error {
 	if s.seen == nil {
 		for _, p := range s.parts {
 			if p.Factor {
-				s.seen = append(s.seen, cellLevels{levelScan{column: p.Column, limit: maxLevels, advice: "is it a number rather than a category?"}, map[string]int32{}})
+				s.seen = append(s.seen, cellLevels{
+					levelScan: levelScan{column: p.Column, limit: maxLevels, advice: "is it a number rather than a category?"},
+					number:    map[string]int32{},
+				})
 			}
 		}
 	}
@@ -162,6 +167,9 @@ func (s *cellSpec) Scan(b *data.Batch) error {
 	for i := range b.Rows() {
 		for l := range each {
 			cell[l] = each[l][i]
+		}
+		if len(cell) == 1 && int(cell[0]) < len(s.cells) {
+			continue // of one factor cells are met in the order of their numbers
 		}
 		key = cellKey(key, cell)
 		if _, ok := s.cells[string(key)]; !ok {
@@ -213,15 +221,14 @@ func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := make([]int32, len(c.Levels))
-	for i := range own {
-		own[i] = -1
+	if !sameLevels(s.of, c.Levels) {
+		s.of, s.own = c.Levels, slices.Repeat([]int32{-1}, len(c.Levels))
 	}
 	for i, code := range c.Index { // scan has checked the codes
-		if own[code] < 0 {
-			own[code] = numbered(c.Levels[code])
+		if s.own[code] < 0 {
+			s.own[code] = numbered(c.Levels[code])
 		}
-		out[i] = own[code]
+		out[i] = s.own[code]
 	}
 	return out, nil
 }

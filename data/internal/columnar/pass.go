@@ -276,6 +276,7 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 			}
 		}
 	default:
+		valid := make([]bool, len(v.Levels)) // known to be UTF-8
 		for i, k := range v.Codes[:min(end, len(v.Codes))] {
 			switch {
 			case k < 0 && missing(i):
@@ -283,8 +284,11 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 				return &Fault{Row: i, Cell: "null", Reason: whyMissing}
 			case int(k) >= len(v.Levels):
 				return &Fault{Row: i, Cell: strconv.Itoa(int(k)), Reason: fmt.Sprintf("is a position beyond the %d levels of the column: the file is damaged", len(v.Levels))}
+			case valid[k]:
 			case !utf8.ValidString(v.Levels[k]):
 				return &Fault{Row: i, Cell: v.Levels[k], Reason: whyUTF8}
+			default:
+				valid[k] = true
 			}
 		}
 	}
