@@ -295,17 +295,37 @@ func (c *constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 	if v == nil {
 		return nil
 	}
-	d := c.raw[len(c.blocks)]
-	t := mat.NewDense(d, c.width(), nil)
+	out, from := mat.NewSymDense(c.raw[len(c.blocks)], nil), v.RawSymmetric()
+	to := out.RawSymmetric()
 	for j := range c.blocks {
-		dst := t.Slice(c.raw[j], c.raw[j+1], c.start[j], c.start[j+1]).(*mat.Dense)
-		if c.z[j] == nil {
-			for i := range c.raw[j+1] - c.raw[j] {
-				dst.Set(i, i, 1)
+		for l := j; l < len(c.blocks); l++ { // Z_j V_jl Z_l'
+			if c.start[j] == c.start[j+1] || c.start[l] == c.start[l+1] {
+				continue
 			}
-			continue
+			part := mat.NewDense(c.start[j+1]-c.start[j], c.start[l+1]-c.start[l], nil)
+			for i := range c.start[j+1] - c.start[j] {
+				row := part.RawRowView(i)
+				copy(row, from.Data[(c.start[j]+i)*from.Stride+c.start[l]:])
+				for k := 0; l == j && k < i; k++ { // below the diagonal
+					row[k] = part.At(k, i)
+				}
+			}
+			if z := c.z[j]; z != nil {
+				part = times(z, part)
+			}
+			if z := c.z[l]; z != nil {
+				part = times(part, z.T())
+			}
+			for i := range c.raw[j+1] - c.raw[j] {
+				copy(to.Data[(c.raw[j]+i)*to.Stride+c.raw[l]:], part.RawRowView(i))
+			}
 		}
-		dst.Copy(c.z[j])
 	}
-	return congruence(mat.DenseCopyOf(t.T()), v)
+	return out
+}
+
+func times(a, b mat.Matrix) *mat.Dense {
+	var c mat.Dense
+	c.Mul(a, b)
+	return &c
 }
