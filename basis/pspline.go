@@ -222,7 +222,7 @@ func equal(knots []float64) bool {
 	n := len(knots) - 1
 	step := (knots[n] - knots[0]) / float64(n)
 	for i, t := range knots {
-		if math.Abs(t-(knots[0]+float64(i)*step)) > 1e-14*max(math.Abs(knots[0]), math.Abs(knots[n])) {
+		if math.Abs(t-(knots[0]+float64(i)*step)) > min(1e-14*max(math.Abs(knots[0]), math.Abs(knots[n])), 1e-9*step) {
 			return false
 		}
 	}

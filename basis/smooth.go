@@ -139,9 +139,18 @@ func (t *SmoothTerm) evalPlate(dst *mat.Dense, b *data.Batch, p *plate) error {
 
 // EvalSparse gives the values that can be other than 0, degree + 1 in each row.
 func (t sparseSmooth) EvalSparse(b *data.Batch) (design.Columns, error) {
+	return t.EvalSparseInto(nil, b)
+}
+
+// EvalSparseInto is EvalSparse in the memory of old, if it is large enough.
+func (t sparseSmooth) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
 	n, w := b.Rows(), t.basis.width()
-	_, cyclic := t.basis.(*cyclicPSpline)
-	s := &design.Banded{D: t.basis.dim(), K: w, Cyclic: cyclic, First: make([]int32, n), Value: make([]float64, n*w)}
+	s, ok := old.(*design.Banded)
+	if !ok || cap(s.First) < n || cap(s.Value) < n*w {
+		s = &design.Banded{First: make([]int32, n), Value: make([]float64, n*w)}
+	}
+	s.D, s.K, s.First, s.Value = t.basis.dim(), w, s.First[:n], s.Value[:n*w]
+	_, s.Cyclic = t.basis.(*cyclicPSpline)
 	if done, err := t.band(s, b); done || err != nil {
 		return s, err
 	}

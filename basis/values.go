@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // maxValues bounds the distinct values kept for quantiles (8 bytes each, twice
@@ -40,6 +41,13 @@ func (v *values) scan(term string, b *data.Batch) error {
 	}
 	if v.rows == 0 {
 		v.min, v.max = math.Inf(1), math.Inf(-1)
+	}
+	if v.count && v.tally == nil && len(v.kept) >= v.limit {
+		if lo, hi, ok := kernel.Bounds(x); ok { // all that is left to find out
+			v.min, v.max = min(v.min, lo), max(v.max, hi)
+			v.rows += int64(len(x))
+			return nil
+		}
 	}
 	if v.recent == nil {
 		v.recent = slices.Repeat([]float64{math.NaN()}, 1<<recentBits)

@@ -33,6 +33,13 @@ type SparseTerm interface {
 	EvalSparse(b *data.Batch) (design.Columns, error)
 }
 
+// ReusingTerm may save memory: EvalSparseInto is EvalSparse, but may write into old,
+// which is nil or what an earlier call returned and nobody reads any more.
+type ReusingTerm interface {
+	SparseTerm
+	EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error)
+}
+
 // Kind names what a term is, as in the artifact.
 type Kind string
 

@@ -187,7 +187,7 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 	n := b.Rows()
 	for i, t := range e.plan.terms {
 		if s, ok := t.(SparseTerm); ok {
-			x, err := s.EvalSparse(b)
+			x, err := evalSparse(s, e.x[i], b)
 			if err != nil {
 				return nil, err
 			}
@@ -204,6 +204,13 @@ func (e *evaluator) eval(b *data.Batch) ([]design.Columns, error) {
 		e.x[i] = design.Dense{Dense: e.dense[i]}
 	}
 	return e.x, nil
+}
+
+func evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns, error) {
+	if r, ok := s.(ReusingTerm); ok {
+		return r.EvalSparseInto(old, b)
+	}
+	return s.EvalSparse(b)
 }
 
 // resize returns an n x d matrix, in m's memory if that is large enough.

@@ -75,6 +75,9 @@ func bandNormAVX2(b *band)
 //go:noescape
 func bandSplineAVX2(s *spline)
 
+//go:noescape
+func boundsAVX2(b *band)
+
 func runTile[T Float](s isa, t *tile) {
 	switch any(T(0)).(type) {
 	case float64:
@@ -144,3 +147,5 @@ func runFold(b *band) { bandFoldAVX2(b) }
 func runNorm(b *band) { bandNormAVX2(b) }
 
 func runSpline(s *spline) { bandSplineAVX2(s) }
+
+func runBounds(b *band) { boundsAVX2(b) }

@@ -21,3 +21,5 @@ func runFold(*band) {}
 func runNorm(*band) {}
 
 func runSpline(*spline) {}
+
+func runBounds(*band) {}

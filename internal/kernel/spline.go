@@ -84,3 +84,30 @@ func bandNorm(s isa, v []float64) float64 {
 	}
 	return norm
 }
+
+// Bounds returns the least and the greatest of x, +Inf and -Inf of none; finite is
+// false, and the bounds without meaning, if there is a NaN or an infinity.
+func Bounds(x []float64) (lo, hi float64, finite bool) { return bounds(best(), x) }
+
+func bounds(s isa, x []float64) (lo, hi float64, finite bool) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	rest := 0.0
+	if n := len(x) - len(x)%16; s != plain && n > 0 {
+		var out [12]float64
+		runBounds(&band{a: at(x, 0), n: uintptr(n), b: at(out[:], 0)})
+		lo = min(out[0], out[1], out[2], out[3])
+		hi = max(out[4], out[5], out[6], out[7])
+		rest = out[8] + out[9] + out[10] + out[11]
+		x = x[n:]
+	}
+	for _, v := range x {
+		if v < lo {
+			lo = v
+		}
+		if v > hi {
+			hi = v
+		}
+		rest += v - v
+	}
+	return lo, hi, rest == 0
+}

@@ -90,3 +90,29 @@ func TestBandNorm(t *testing.T) {
 		}
 	}
 }
+
+func TestBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	for n := range 70 {
+		for range 10 {
+			v := newGuarded[float64](n, rng.IntN(8))
+			awkward(rng, v.v, false)
+			bad := n > 0 && rng.IntN(3) == 0
+			if bad {
+				v.v[rng.IntN(n)] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[rng.IntN(3)]
+			}
+			for _, s := range supported() {
+				lo, hi, finite := bounds(s, v.v)
+				if finite == bad {
+					t.Fatalf("%v: finite is %v", s, finite)
+				}
+				if !bad && n > 0 && (lo != slices.Min(v.v) || hi != slices.Max(v.v)) {
+					t.Fatalf("%v: %v to %v, want %v to %v", s, lo, hi, slices.Min(v.v), slices.Max(v.v))
+				}
+			}
+		}
+	}
+	if lo, hi, finite := Bounds(nil); lo != math.Inf(1) || hi != math.Inf(-1) || !finite {
+		t.Errorf("of nothing: %v to %v, %v", lo, hi, finite)
+	}
+}

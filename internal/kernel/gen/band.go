@@ -114,6 +114,7 @@ func bands(s *source, set isa) {
 	s.bandFold(v)
 	s.bandNorm(v)
 	s.bandSpline(v)
+	s.bounds(v)
 	s.bandConstants()
 }
 
@@ -281,6 +282,44 @@ func (s *source) bandSpline(v vector) {
 	s.op("JNE", "loop")
 	s.op("VMOVMSKPD", v.r(11), "AX")
 	s.op("MOVQ", "AX", mem(splineOut, "DI"))
+	s.finish()
+}
+
+// bounds finds the least and the greatest of n numbers, a multiple of 16, and leaves
+// four of each at b, followed by four that are NaN if one is not finite.
+func (s *source) bounds(v vector) {
+	s.function("bounds"+v.name, "b", fmt.Sprintf("bounds%s finds the range of numbers: see Bounds.", v.name))
+	s.op("MOVQ", mem(bandA, "DI"), "R8")
+	s.op("MOVQ", mem(bandN, "DI"), "CX")
+	s.op("MOVQ", mem(bandB, "DI"), "R10")
+	for i := range 4 {
+		s.op("VMOVUPD", mem(32*i, "R8"), v.r(i))
+		s.op("VMOVAPD", v.r(i), v.r(4+i))
+	}
+	s.zero(v, 8)
+	s.zero(v, 9)
+	s.label("loop")
+	for i := range 4 {
+		s.op("VMOVUPD", mem(32*i, "R8"), v.r(10))
+		s.op("VMINPD", v.r(10), v.r(i), v.r(i))
+		s.op("VMAXPD", v.r(10), v.r(4+i), v.r(4+i))
+		s.op("VSUBPD", v.r(10), v.r(10), v.r(10))
+		s.op("VADDPD", v.r(10), v.r(8+i%2), v.r(8+i%2))
+	}
+	s.op("ADDQ", "$128", "R8")
+	s.op("SUBQ", "$16", "CX")
+	s.op("JNE", "loop")
+	for _, r := range []struct {
+		op   string
+		from int
+	}{{"VMINPD", 0}, {"VMAXPD", 4}} {
+		s.op(r.op, v.r(r.from+1), v.r(r.from), v.r(r.from))
+		s.op(r.op, v.r(r.from+3), v.r(r.from+2), v.r(r.from+2))
+		s.op(r.op, v.r(r.from+2), v.r(r.from), v.r(r.from))
+		s.op("VMOVUPD", v.r(r.from), mem(8*r.from, "R10"))
+	}
+	s.op("VADDPD", v.r(9), v.r(8), v.r(8))
+	s.op("VMOVUPD", v.r(8), mem(64, "R10"))
 	s.finish()
 }
 
