@@ -91,6 +91,9 @@ func (GaussianLS) Name() string { return "gaussian" }
 // Predictors is 2: the mean and the scale.
 func (GaussianLS) Predictors() int { return 2 }
 
+// Parameters are mu and sigma.
+func (GaussianLS) Parameters() []string { return []string{"mu", "sigma"} }
+
 // Check accepts every finite y.
 func (f GaussianLS) Check(y float64) error { return checkReal(f.Name(), y) }
 

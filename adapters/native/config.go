@@ -39,7 +39,8 @@ type Config struct {
 	Response string
 	Weights  string // column of prior weights; "": ones
 	Offset   string // column that is added to the first predictor; "": none
-	// Family is the distribution of y; nil: family.Gaussian{}.
+	// Family is the distribution of y; nil: family.Gaussian{}. Unknown parameters of
+	// a family.Held are estimated along with the network.
 	Family family.Differentiable
 
 	Structured Structured
@@ -222,8 +223,25 @@ func set[T comparable](v *T, standard T) {
 
 // predictorNames are those of formulas and results.
 func (c *Config) predictorNames() []string {
-	if k := c.Family.Predictors(); k > 1 {
-		return []string{"mu", "sigma", "nu", "tau"}[:k]
+	if f, ok := c.Family.(interface{ Parameters() []string }); ok && c.Family.Predictors() > 1 {
+		return f.Parameters()
 	}
 	return []string{"eta"}
+}
+
+// trained is the family that training sees: an unknown parameter is a predictor
+// there, behind the others, which has an intercept and nothing else.
+func (c *Config) trained() family.Differentiable {
+	if h, ok := c.Family.(family.Held); ok && h.Unknown() != nil {
+		return h.Free()
+	}
+	return c.Family
+}
+
+// unknown names these parameters.
+func (c *Config) unknown() []string {
+	if h, ok := c.Family.(family.Held); ok {
+		return h.Unknown()
+	}
+	return nil
 }

@@ -14,12 +14,18 @@ import (
 
 // golden is what testdata/golden/native.R wrote.
 type golden struct {
-	X1, X2, W, O, Y, B, Count, Positive []float64
-	G                                   []string
-	Cases                               []struct {
+	X1, X2, W, O, Y, B, Count, Positive, Overcount, Share, Heavy []float64
+
+	G     []string
+	Cases []struct {
 		Family string
 		SP     float64
 		Eta    []float64
+	}
+	Shaped []struct {
+		Family      string
+		Shapes, Eta []float64
+		LogLik      []float64
 	}
 }
 
@@ -34,7 +40,7 @@ func readGolden(t *testing.T) (*golden, *data.Table) {
 		t.Fatal(err)
 	}
 	tab := data.NewTable(len(g.X1))
-	for name, v := range map[string][]float64{"x1": g.X1, "x2": g.X2, "w": g.W, "o": g.O, "y": g.Y, "b": g.B, "count": g.Count, "positive": g.Positive} {
+	for name, v := range map[string][]float64{"x1": g.X1, "x2": g.X2, "w": g.W, "o": g.O, "y": g.Y, "b": g.B, "count": g.Count, "positive": g.Positive, "overcount": g.Overcount, "share": g.Share, "heavy": g.Heavy} {
 		if err := tab.AddNumeric(name, v); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ type trainer[T kernel.Float] struct {
 
 func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 	tr := &j.cfg.Training
-	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, bestLoss: math.Inf(1), loss: loss[T]{family: j.cfg.Family, workers: tr.Workers}}
+	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, bestLoss: math.Inf(1), loss: loss[T]{family: j.family, workers: tr.Workers}}
 	var err error
 	if t.train, err = newDataset[T](j.train, j.trainTarget, j.plans, j.parts); err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ func (l *loss[T]) of(t *target, eta []T, gradients bool, norm float64) float64 {
 		l.grad = grow(l.grad, n*k)
 	}
 	nn.Share(n, 64, 200*n, l.workers, func(from, to int) {
-		var buf [12]float64
-		e, g, info := buf[:k], buf[4:4+k], buf[8:8+k]
+		var buf [8]float64
+		e, g := buf[:k], buf[4:4+k]
 		for i := from; i < to; i++ {
 			for j := range e {
 				e[j] = float64(eta[i*k+j])
@@ -34,7 +34,7 @@ func (l *loss[T]) of(t *target, eta []T, gradients bool, norm float64) float64 {
 			}
 			l.rows[i] = -l.family.LogLik(t.y[i], t.w[i], e, 1)
 			if gradients {
-				l.family.Score(g, info, t.y[i], t.w[i], e, 1)
+				l.family.Score(g, nil, t.y[i], t.w[i], e, 1)
 				for j, v := range g {
 					l.grad[i*k+j] = T(-v / norm)
 				}

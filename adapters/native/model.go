@@ -41,19 +41,28 @@ var _ decompose.Model = (*Model)(nil)
 // newModel copies the trained network, in the response's units: y = shift + scale
 // times what was trained on.
 func newModel[T kernel.Float](j *job, trained *network[T]) *Model {
-	m := &Model{family: j.cfg.Family, names: j.names, plans: j.plans, online: j.parts, net: newNetwork[float64](j.names, j.parts, j.plans, 0)}
+	own := j.cfg.Family.Predictors() // what follows are parameters, now known
+	names, parts := j.names[:own], j.parts[:own]
+	m := &Model{family: j.cfg.Family, names: names, plans: j.plans, online: parts, net: newNetwork[float64](names, parts, j.plans, 0)}
+	if h, ok := m.family.(family.Held); ok && h.Unknown() != nil {
+		logs := slices.Clone(asFloat64(trained.intercept.Value[own:]))
+		if h.Unknown()[0] == "sigma" {
+			logs[0] += math.Log(j.scaling.scale)
+		}
+		m.family = h.With(logs)
+	}
 	from := trained.params()
 	for i, p := range m.net.params() {
 		copy(p.Value, asFloat64(from[i].Value))
 		p.Version++
 	}
-	for k := range j.names {
+	for k := range names {
 		scale, shift := 1.0, 0.0
 		switch {
 		case j.scaling == scaling{0, 1}:
 		case k == 0:
 			scale, shift = j.scaling.scale, j.scaling.shift
-		default: // a log scale
+		case k == 1: // a log scale
 			shift = math.Log(j.scaling.scale)
 		}
 		var coef []float64
@@ -147,7 +156,7 @@ func (m *Model) reads() []string {
 	return unique(names)
 }
 
-// Family is the family the model was trained for.
+// Family is the family the model was trained for, with what it did not know.
 func (m *Model) Family() family.Differentiable { return m.family }
 
 // Predictors names the predictors: eta, or mu and sigma.

@@ -142,13 +142,19 @@ func everything(f family.Differentiable, response string) Config {
 // TestWholeGradient compares the gradient of a batch's loss, with all layers and
 // penalties, with central differences.
 func TestWholeGradient(t *testing.T) {
-	tab := simulated(t, 40, 2)
+	tab := withShares(t, simulated(t, 40, 2))
 	for name, c := range map[string]Config{
 		"gaussian":                everything(family.Gaussian{}, "y"),
 		"gaussian with scale":     everything(family.GaussianLS{}, "h"),
 		"gaussian softplus scale": everything(family.GaussianLS{Scale: family.SoftplusScale}, "h"),
 		"binomial":                everything(family.Binomial{}, "b"),
 		"poisson":                 everything(family.Poisson{}, "c"),
+		"negative binomial":       everything(parsed("negative-binomial", 1), "c"),
+		"negative binomial, two":  everything(parsed("negative-binomial", 2), "c"),
+		"beta":                    everything(parsed("beta", 1), "p"),
+		"beta, two":               everything(parsed("beta", 2), "p"),
+		"student t":               everything(parsed("student-t", 1), "y"),
+		"student t, three":        everything(parsed("student-t", 3), "h"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Structured.SP = nil

@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/family"
 )
@@ -95,25 +96,10 @@ func (t *target) varies(c *Config) error {
 // scalingOf is the weighted mean and standard deviation of y less its offset.
 func (t *target) scalingOf(c *Config, centre bool) scaling {
 	s := scaling{0, 1}
-	if c.Training.WithoutResponseScaling || c.Family.Name() != "gaussian" {
+	if c.Training.WithoutResponseScaling || !scales(c.trained()) {
 		return s
 	}
-	if ls, ok := c.Family.(family.GaussianLS); ok && ls.Scale != family.LogScale {
-		return s // a softplus scale has no units to give back
-	}
-	y := func(i int) float64 {
-		if t.offset == nil {
-			return t.y[i]
-		}
-		return t.y[i] - t.offset[i]
-	}
-	mean, variance := 0.0, 0.0
-	for i, w := range t.w {
-		mean += w * y(i) / t.sumW
-	}
-	for i, w := range t.w {
-		variance += w * (y(i) - mean) * (y(i) - mean) / t.sumW
-	}
+	mean, variance := t.moments(true)
 	if variance > 0 {
 		s.scale = math.Sqrt(variance)
 	}
@@ -121,6 +107,49 @@ func (t *target) scalingOf(c *Config, centre bool) scaling {
 		s.shift = mean
 	}
 	return s
+}
+
+// scales: the family stays the same in other units of the response.
+func scales(f family.Differentiable) bool {
+	switch f := f.(type) {
+	case family.Gaussian, family.StudentT:
+		return true
+	case family.GaussianLS:
+		return f.Scale == family.LogScale // a softplus scale has no units to give back
+	case family.Held: // a given scale is in the response's units
+		_, ok := f.Of().(family.StudentT)
+		return ok && f.Predictors() > 1
+	}
+	return false
+}
+
+// location: the first predictor is on the scale of the response.
+func location(f family.Differentiable) bool {
+	if h, ok := f.(family.Held); ok {
+		f = h.Of()
+	}
+	switch f.(type) {
+	case family.Gaussian, family.GaussianLS, family.StudentT:
+		return true
+	}
+	return false
+}
+
+// moments are the weighted mean and variance of y, or of y less its offset.
+func (t *target) moments(less bool) (mean, variance float64) {
+	y := func(i int) float64 {
+		if t.offset == nil || !less {
+			return t.y[i]
+		}
+		return t.y[i] - t.offset[i]
+	}
+	for i, w := range t.w {
+		mean += w * y(i) / t.sumW
+	}
+	for i, w := range t.w {
+		variance += w * (y(i) - mean) * (y(i) - mean) / t.sumW
+	}
+	return mean, variance
 }
 
 // scaled is the target in training's units.
@@ -149,11 +178,23 @@ func (t *target) at(dst, eta []float64, i int) {
 	}
 }
 
-// intercepts fits the intercept-only model by Fisher scoring: the predictors for
-// which free is false stay 0.
+// intercepts fits the intercept-only model by Fisher scoring, from its moments if
+// the family has shapes: the predictors for which free is false stay 0.
 func (t *target) intercepts(f family.Differentiable, free []bool) []float64 {
 	k := f.Predictors()
 	b, eta, grad, info := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	low, high := slices.Repeat([]float64{math.Inf(-1)}, k), slices.Repeat([]float64{math.Inf(1)}, k)
+	if s, ok := f.(family.Shaped); ok {
+		start := s.Start(t.moments(location(f)))
+		for j, name := range s.Parameters() {
+			if free[j] {
+				b[j] = start[j]
+			}
+			if j > 0 && name != "sigma" { // beyond it a shape changes nothing, and could not be left
+				low[j], high[j] = -15, 15
+			}
+		}
+	}
 	for range 200 {
 		sum, total := make([]float64, k), make([]float64, k)
 		for i := range t.y {
@@ -170,9 +211,10 @@ func (t *target) intercepts(f family.Differentiable, free []bool) []float64 {
 				continue
 			}
 			step := math.Max(-1, math.Min(1, sum[j]/total[j])) // far off, Fisher's step is wild
-			if f.Name() == "gaussian" && j == 0 {
+			if j == 0 && location(f) {
 				step = sum[j] / total[j]
 			}
+			step = math.Max(low[j], math.Min(high[j], b[j]+step)) - b[j]
 			b[j] += step
 			largest = math.Max(largest, math.Abs(step)/(1+math.Abs(b[j])))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -32,7 +33,10 @@ func Train(ctx context.Context, cfg Config, src data.Source) (*Model, *Fit, erro
 
 // job is all that is known before the first step, whatever the precision.
 type job struct {
-	cfg          *Config
+	cfg *Config
+	// family and names are those of training: unknown parameters of the configured
+	// family come last.
+	family       family.Differentiable
 	names        []string
 	train, valid *frame // valid nil: none
 	// targets in the units of training, and the way back.
@@ -52,7 +56,7 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if cfg.Training.Workers == 0 {
 		cfg.Training.Workers = runtime.GOMAXPROCS(0)
 	}
-	j := &job{cfg: cfg, names: cfg.predictorNames(), plans: cfg.towerPlans(), fit: &Fit{Seed: cfg.Training.Seed}}
+	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.towerPlans(), fit: &Fit{Seed: cfg.Training.Seed}}
 	columns := cfg.columns()
 	for _, f := range formulas {
 		for _, s := range f.Specs {
@@ -67,6 +71,9 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	for range cfg.unknown() {
+		blocks, free = append(blocks, nil), append(free, true)
+	}
 	if err := j.readTargets(free); err != nil {
 		return nil, err
 	}
@@ -77,7 +84,7 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 		return nil, err
 	}
 	for k := range j.names {
-		z, w := j.trainTarget.working(cfg.Family, j.intercepts, k)
+		z, w := j.trainTarget.working(j.family, j.intercepts, k)
 		known := 0.0
 		if cfg.Family.Mass() {
 			known = 1
@@ -169,7 +176,7 @@ func (j *job) readTargets(free []bool) error {
 		j.validTarget = v.scaled(j.scaling)
 		j.fit.Validation = j.valid.rows()
 	}
-	j.intercepts = j.trainTarget.intercepts(cfg.Family, free)
+	j.intercepts = j.trainTarget.intercepts(j.family, free)
 	return nil
 }
 

@@ -73,7 +73,7 @@ ONNX networks take numbers: columns of text have to be coded as numbers, and nam
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
 	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
-	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: gaussian, binomial, poisson or gamma")
+	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp)
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor")
@@ -182,23 +182,19 @@ func (d *trainFlags) config() (native.Config, error) {
 			Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
 		},
 	}
-	predictors := 1
+	var named []string
 	for _, text := range d.formulas {
 		f, err := basis.Parse(text, nil)
 		if err != nil {
 			return c, usageError{fmt.Errorf("--formula: %w", err)}
 		}
-		if f.Predictor == "sigma" {
-			predictors = 2
+		if f.Predictor != "" {
+			named = append(named, f.Predictor)
 		}
 	}
-	parsed, err := family.Parse(d.family, make([]string, predictors))
-	if err != nil {
-		return c, usagef("--family: %w", err)
-	}
-	var ok bool
-	if c.Family, ok = parsed.(family.Differentiable); !ok {
-		return c, usagef("--family %s: networks are trained for gaussian, binomial, poisson and gamma", d.family)
+	var err error
+	if c.Family, err = d.trainable(named); err != nil {
+		return c, err
 	}
 	if !slices.Contains([]native.Kind{native.SSN, native.NAM, native.GAM, native.MLP}, c.Kind) {
 		return c, usagef("--kind %q: it is ssn, nam, gam or mlp", d.kind)
@@ -214,7 +210,7 @@ func (d *trainFlags) config() (native.Config, error) {
 	switch d.orthogonalize {
 	case "":
 	case "online":
-		c.Deep.Orthogonalize, c.Deep.Separate = true, predictors > 1
+		c.Deep.Orthogonalize, c.Deep.Separate = true, c.Family.Predictors() > 1
 	default:
 		return c, usagef("--orthogonalize %q: it is online or left out; what is done after training is pho decompose", d.orthogonalize)
 	}
@@ -242,6 +238,32 @@ func (d *trainFlags) config() (native.Config, error) {
 		return c, usagef("--resume needs --checkpoint FILE, where to go on from")
 	}
 	return c, nil
+}
+
+// trainable is the family with as few predictors as the formulas name.
+func (d *trainFlags) trainable(named []string) (family.Differentiable, error) {
+	var least family.Differentiable
+	for k := 1; k <= 3; k++ {
+		parsed, err := family.Parse(d.family, make([]string, k))
+		if err != nil {
+			if least == nil {
+				return nil, usagef("--family: %w", err)
+			}
+			break
+		}
+		f, ok := parsed.(family.Differentiable)
+		if !ok {
+			return nil, usagef("--family %s: no network is trained for it", d.family)
+		}
+		if least == nil {
+			least = f
+		}
+		p, ok := f.(interface{ Parameters() []string })
+		if len(named) == 0 || ok && k > 1 && !slices.ContainsFunc(named, func(n string) bool { return !slices.Contains(p.Parameters(), n) }) {
+			return f, nil
+		}
+	}
+	return least, nil // Train says which predictors there are
 }
 
 // writeTraining writes how training went: no time or host, so that equal work
