@@ -130,7 +130,18 @@ func (b *Batch) Tensor(name string) (*mat.Dense, error) {
 
 // Slice returns rows i to j-1 as a batch that shares b's memory.
 func (b *Batch) Slice(i, j int) *Batch {
-	s := NewBatch(j-i, b.first+int64(i))
+	s := NewBatch(0, 0)
+	b.SliceInto(s, i, j)
+	return s
+}
+
+// SliceInto makes s what Slice returns; nothing that s held stays. A worker that
+// cuts batch after batch needs one s. s is not b.
+func (b *Batch) SliceInto(s *Batch, i, j int) {
+	s.rows, s.first, s.numbers = j-i, b.first+int64(i), nil
+	clear(s.numeric)
+	clear(s.codes)
+	clear(s.tensors)
 	if b.numbers != nil {
 		s.numbers = b.numbers[i:j]
 	}
@@ -141,8 +152,9 @@ func (b *Batch) Slice(i, j int) *Batch {
 		s.codes[name] = Codes{Index: c.Index[i:j], Levels: c.Levels}
 	}
 	for name, m := range b.tensors {
-		_, w := m.Dims()
-		s.tensors[name] = m.Slice(i, j, 0, w).(*mat.Dense)
+		if r, w := m.Dims(); i > 0 || j < r {
+			m = m.Slice(i, j, 0, w).(*mat.Dense)
+		}
+		s.tensors[name] = m
 	}
-	return s
 }

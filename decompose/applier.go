@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/pho-go/pho/data"
 )
@@ -18,6 +19,7 @@ type Applier struct {
 	terms  *plan
 	at     [][]int
 	errors [][]*termError // nil: parts have no standard errors
+	idle   *sync.Pool     // of *splitter
 }
 
 // Applier prepares r for rows of new data seen through m, the network that r
@@ -46,7 +48,7 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	a := &Applier{result: r, model: m}
+	a := &Applier{result: r, model: m, idle: new(sync.Pool)}
 	a.terms, a.at = r.layout()
 	return a, nil
 }
@@ -55,17 +57,26 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 // term is not identified or the result has no covariance.
 func (a *Applier) WithErrors() *Applier {
 	with := *a
-	with.errors = a.result.termErrors()
+	with.errors, with.idle = a.result.termErrors(), new(sync.Pool)
 	return &with
 }
 
 // HasErrors reports whether the parts have standard errors.
 func (a *Applier) HasErrors() bool { return a.errors != nil }
 
+// splitter is one that nobody else uses, until it is given back.
 func (a *Applier) splitter() *splitter {
+	if s, ok := a.idle.Get().(*splitter); ok {
+		return s
+	}
 	s := a.result.splitter(a.model, a.terms, a.at)
 	s.errors = a.errors
 	return s
+}
+
+func (a *Applier) giveBack(s *splitter) {
+	s.forward.forget()
+	a.idle.Put(s)
 }
 
 // Columns names the data columns that All needs.
@@ -78,20 +89,40 @@ func (a *Applier) Columns() []string {
 func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) iter.Seq2[*Parts, error] {
 	return func(yield func(*Parts, error) bool) {
 		s := a.splitter()
+		defer a.giveBack(s)
 		for b, err := range data.Rebatch(src.Batches(ctx, union(a.Columns(), extra)), 4096) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			parts, err := s.split(ctx, b, nil)
-			if !yield(parts, err) || err != nil {
+			parts := new(Parts)
+			if err := s.split(ctx, parts, b, nil); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(parts, nil) {
 				return
 			}
 		}
 	}
 }
 
-// Parts splits the rows of one batch.
+// Parts splits the rows of one batch. It allocates the result and nothing else.
 func (a *Applier) Parts(ctx context.Context, b *data.Batch) (*Parts, error) {
-	return a.splitter().split(ctx, b, nil)
+	parts := new(Parts)
+	if err := a.PartsInto(ctx, parts, b); err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
+// PartsInto is Parts into dst, whose slices and matrices are overwritten, or
+// replaced where the batch before had fewer rows: a service that keeps a Parts for
+// each goroutine allocates nothing. What was read from dst before must have been
+// copied; dst keeps b. After an error dst holds nothing of use. The zero Parts is
+// a valid dst; two calls at the same time need two of them.
+func (a *Applier) PartsInto(ctx context.Context, dst *Parts, b *data.Batch) error {
+	s := a.splitter()
+	defer a.giveBack(s)
+	return s.split(ctx, dst, b, nil)
 }

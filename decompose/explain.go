@@ -50,8 +50,8 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 			if err != nil {
 				return nil, err
 			}
-			parts, err := workers[w].split(ctx, b, stored)
-			if err != nil {
+			parts := new(Parts)
+			if err := workers[w].split(ctx, parts, b, stored); err != nil {
 				return nil, err
 			}
 			return sumRows(r, parts, o)

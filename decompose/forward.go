@@ -15,16 +15,29 @@ type forward struct {
 	taps  []string
 	width map[string]int
 	k     int
-	own   *Outputs
+	own   *Outputs // evalRows rows,
+	first *Outputs // and some of them
+	rows  *data.Batch
+	none  *data.Batch // empty
 	eval  *evaluator
 }
 
 func newForward(m Model, p *plan) *forward {
-	f := &forward{model: m, width: m.Taps(), k: len(m.Predictors()), eval: p.evaluator()}
+	f := &forward{model: m, width: m.Taps(), k: len(m.Predictors()), rows: data.NewBatch(0, 0), none: data.NewBatch(0, 0), eval: p.evaluator()}
 	f.taps = sortedKeys(f.width)
 	f.own = f.outputs(evalRows)
+	f.first = f.own
 	return f
 }
+
+// cut is rows i to j-1 of b, valid until the next call: taps may be added to it.
+func (f *forward) cut(b *data.Batch, i, j int) *data.Batch {
+	b.SliceInto(f.rows, i, j)
+	return f.rows
+}
+
+// forget lets go of the rows that were cut last.
+func (f *forward) forget() { f.none.SliceInto(f.rows, 0, 0) }
 
 // outputs allocates outputs for n rows.
 func (f *forward) outputs(n int) *Outputs { return newOutputs(n, f.k, f.taps, f.width) }
@@ -45,14 +58,24 @@ func (o *Outputs) view(i, j int) *Outputs {
 // run evaluates the network at the rows of b, into rows at, at+1, ... of into
 // (nil: buffers that the next call overwrites), and adds the taps to b.
 func (f *forward) run(ctx context.Context, b *data.Batch, into *Outputs, at int) (*Outputs, error) {
-	if into == nil {
-		into, at = f.own, 0
+	var out *Outputs
+	if into != nil {
+		out = into.view(at, at+b.Rows())
+	} else {
+		out = f.ownRows(b.Rows())
 	}
-	out := into.view(at, at+b.Rows())
 	if err := f.model.Forward(ctx, out, b); err != nil {
 		return nil, err
 	}
 	return out, f.tap(b, out)
+}
+
+// ownRows is the first n rows of the outputs that run overwrites.
+func (f *forward) ownRows(n int) *Outputs {
+	if r, _ := f.first.Eta.Dims(); r != n {
+		f.first = f.own.view(0, n)
+	}
+	return f.first
 }
 
 // at is stored, or run if there is nothing stored.

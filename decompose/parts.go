@@ -57,39 +57,54 @@ func (r *Result) layout() (*plan, [][]int) {
 	return p, at
 }
 
-// split computes the parts of the rows of b; stored outputs (nil: the network
-// runs) are those of the same rows.
-func (s *splitter) split(ctx context.Context, b *data.Batch, stored *Outputs) (*Parts, error) {
+// split computes the parts of the rows of b, in the memory of parts where that is
+// large enough; stored outputs (nil: the network runs) are those of the same rows.
+func (s *splitter) split(ctx context.Context, parts *Parts, b *data.Batch, stored *Outputs) error {
 	n := b.Rows()
-	parts := &Parts{Batch: b, Predictors: make([]PredictorParts, len(s.result.Predictors))}
-	for k := range parts.Predictors {
-		d := &s.result.Predictors[k]
-		parts.Predictors[k] = PredictorParts{
-			Intercept: d.Intercept, Unstructured: make([]float64, n), Eta: make([]float64, n),
-			Terms: &mat.Dense{},
-		}
-		if len(d.Terms) > 0 {
-			parts.Predictors[k].Terms = mat.NewDense(n, len(d.Terms), nil)
-			if s.errors != nil {
-				parts.Predictors[k].SE = mat.NewDense(n, len(d.Terms), nil)
-			}
-		}
-	}
+	s.prepare(parts, b)
 	for i := 0; i < n; i += evalRows {
-		rows := b.Slice(i, min(i+evalRows, n))
+		rows := s.forward.cut(b, i, min(i+evalRows, n))
 		out, err := s.forward.at(ctx, rows, stored, nil, i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		x, err := s.forward.eval.eval(rows)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := s.fill(parts, i, rows.Rows(), out, x); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return parts, nil
+	return nil
+}
+
+// prepare makes parts fit the rows of b.
+func (s *splitter) prepare(parts *Parts, b *data.Batch) {
+	n := b.Rows()
+	parts.Batch = b
+	if len(parts.Predictors) != len(s.result.Predictors) {
+		parts.Predictors = make([]PredictorParts, len(s.result.Predictors))
+	}
+	for k := range parts.Predictors {
+		d, part := &s.result.Predictors[k], &parts.Predictors[k]
+		part.Intercept = d.Intercept
+		part.Unstructured, part.Eta = sized(part.Unstructured, n), sized(part.Eta, n)
+		part.Terms = resize(part.Terms, n, len(d.Terms))
+		if s.errors == nil || len(d.Terms) == 0 {
+			part.SE = nil
+		} else {
+			part.SE = resize(part.SE, n, len(d.Terms))
+		}
+	}
+}
+
+// sized is n numbers, in v's memory if that is large enough.
+func sized(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
 }
 
 // fill computes rows i to i+n-1 of the parts.

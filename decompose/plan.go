@@ -213,10 +213,18 @@ func evalSparse(s SparseTerm, old design.Columns, b *data.Batch) (design.Columns
 	return s.EvalSparse(b)
 }
 
-// resize returns an n x d matrix, in m's memory if that is large enough.
+// resize returns an n x d matrix, in m's memory if that is large enough; the empty
+// matrix if n or d is 0.
 func resize(m *mat.Dense, n, d int) *mat.Dense {
+	if n == 0 || d == 0 {
+		return &mat.Dense{}
+	}
 	if m != nil {
-		if raw := m.RawMatrix(); cap(raw.Data) >= n*d {
+		raw := m.RawMatrix()
+		switch {
+		case raw.Rows == n && raw.Cols == d && raw.Stride == d:
+			return m
+		case cap(raw.Data) >= n*d:
 			return mat.NewDense(n, d, raw.Data[:n*d])
 		}
 	}
