@@ -28,6 +28,10 @@ var methods = []string{"PHO", "ONO", "PHO, warm start"}
 
 func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) error {
 	s.Describe(e)
+	runs, err := s.Run(ctx, e)
+	if err != nil {
+		return err
+	}
 	all := experiment.NewTable("n", "p", "q", "repetition", "method", "epochs", "stopped_early")
 	summary := experiment.NewTable("n", "p/q", "PHO", "ONO", "PHO, warm start", "ONO − PHO", "lower quartile", "upper quartile")
 	fig := &experiment.Figure{
@@ -37,14 +41,11 @@ func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) e
 	for _, n := range s.Sizes() {
 		panel := experiment.Panel{Title: fmt.Sprintf("n = %d", n), X: "structured / deep features (p/q)", Y: "additional epochs"}
 		against, warm := experiment.Boxes{Name: "against unconstrained training (PHO)"}, experiment.Boxes{Name: "against unconstrained training from the least squares start"}
-		for _, at := range s.Settings {
+		for k, at := range s.Settings {
 			if at.N != n {
 				continue
 			}
-			reps, err := s.Run(ctx, e, at)
-			if err != nil {
-				return err
-			}
+			reps := runs[k]
 			epochs, more := make([][]float64, len(methods)), [2][]float64{}
 			for i, r := range reps {
 				for j, t := range r.Runs {

@@ -38,6 +38,10 @@ var estimators = []struct {
 
 func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) error {
 	s.Describe(e)
+	runs, err := s.Run(ctx, e)
+	if err != nil {
+		return err
+	}
 	all := experiment.NewTable("n", "p", "q", "repetition", "method", "rmse")
 	header := []string{"n", "p/q"}
 	for _, m := range estimators {
@@ -53,14 +57,11 @@ func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) e
 		for _, m := range estimators {
 			panel.Boxes = append(panel.Boxes, experiment.Boxes{Name: m.name})
 		}
-		for _, at := range s.Settings {
+		for k, at := range s.Settings {
 			if at.N != n {
 				continue
 			}
-			reps, err := s.Run(ctx, e, at)
-			if err != nil {
-				return err
-			}
+			reps := runs[k]
 			panel.Categories = append(panel.Categories, at.Ratio())
 			row := []any{at.N, at.Ratio()}
 			for j, m := range estimators {

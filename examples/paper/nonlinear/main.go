@@ -49,7 +49,7 @@ func full() study {
 	return study{
 		cells: []cell{
 			{1000, 0, 20, ono(300), 6}, {1000, 30, 20, ono(300), 6},
-			{100, 0, 10, ono(2000), 20}, {100, 30, 10, ono(2000), 20},
+			{100, 0, 10, ono(1000), 10}, {100, 30, 10, ono(1000), 10},
 		},
 		repetitions: 20, steps: 6, epochs: 2000, functions: 10, grid: 81,
 	}
@@ -66,9 +66,10 @@ func run(ctx context.Context, e *experiment.Experiment, s study) error {
 	s.describe(e)
 	all := experiment.NewTable("n", "noise_features", "k", "repetition", "method", "function", "rimse", "rimse_truth_not_centred")
 	ratios := experiment.NewTable("n", "noise features", "function", "GAM", "unconstrained", "ONO", "PHO", "PHOGAM", "unconstrained, ours", "PHO, ours", "PHOGAM, ours")
+	first, last := s.cells[0], s.cells[len(s.cells)-1]
 	figure := &experiment.Figure{
 		Title: "Error of ten smooth effects", Columns: 1, Width: 1250, Height: 300,
-		Note: []string{fmt.Sprintf("%d repetitions (ONO at n = 1000: %d); truth and estimate centred over the rows; error at the rows.", s.repetitions, s.cells[0].onlineReps)},
+		Note: []string{fmt.Sprintf("%d repetitions (of ONO %d at n = %d, %d at n = %d); truth and estimate centred over the rows; error at the rows.", s.repetitions, first.onlineReps, first.n, last.onlineReps, last.n)},
 	}
 	for i, c := range s.cells {
 		reps, err := s.run(ctx, e, c, i == 0)

@@ -96,8 +96,8 @@ func (e *Experiment) Printf(format string, a ...any) {
 	}
 }
 
-// create opens a file of the results for writing by write.
-func (e *Experiment) create(name string, write func(io.Writer) error) (err error) {
+// WriteFile creates a file of the results and fills it by write.
+func (e *Experiment) WriteFile(name string, write func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(e.Out, 0o777); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ const (
 
 // WriteFigure draws f as a file of the results.
 func (e *Experiment) WriteFigure(name string, f *Figure) error {
-	return e.create(name, func(w io.Writer) error {
+	return e.WriteFile(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, f.SVG())
 		return err
 	})

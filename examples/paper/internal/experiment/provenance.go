@@ -41,7 +41,7 @@ func (e *Experiment) writeProvenance(ctx context.Context) error {
 		Settings: e.settings,
 		Files:    e.files,
 	}
-	return e.create(e.Name+".json", func(w io.Writer) error {
+	return e.WriteFile(e.Name+".json", func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")

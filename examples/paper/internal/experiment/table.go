@@ -37,7 +37,7 @@ func cell(v any, digits int) string {
 
 // WriteCSV writes the table as a file of the results, numbers with six digits.
 func (e *Experiment) WriteCSV(name string, t *Table) error {
-	return e.create(name, func(w io.Writer) error {
+	return e.WriteFile(name, func(w io.Writer) error {
 		c := csv.NewWriter(w)
 		if err := c.Write(t.Header); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (e *Experiment) WriteMarkdown(name string, t *Table) error {
 	if e.Log != nil {
 		fmt.Fprint(e.Log, text)
 	}
-	return e.create(name, func(w io.Writer) error {
+	return e.WriteFile(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

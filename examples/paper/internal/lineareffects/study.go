@@ -114,9 +114,9 @@ type Repetition struct {
 	LeastSquares float64
 }
 
-// Run trains all networks of one setting; repetitions of a setting differ by data
+// run trains all networks of one setting; repetitions of a setting differ by data
 // and seeds, trainings of a repetition by neither.
-func (s Study) Run(ctx context.Context, e *experiment.Experiment, at Setting) ([]Repetition, error) {
+func (s Study) run(ctx context.Context, e *experiment.Experiment, at Setting) ([]Repetition, error) {
 	stream := uint64(at.N)<<16 | uint64(at.P)<<8 | uint64(at.Noise)
 	return experiment.Repeat(ctx, e, stream, s.Repetitions, func(ctx context.Context, i int, rng *rand.Rand) (Repetition, error) {
 		sample, err := simulation.Linear(rng, at.N, at.P, at.Noise)
