@@ -204,13 +204,14 @@ type buffer struct {
 	want    [][]float64
 	backIn  [][]float64 // full-length backing of inputs and want
 	backOut [][]float64
+	taps    []*mat.Dense
 }
 
 func (m *Model) buffer() *buffer {
 	if b, ok := m.buffers.Get().(*buffer); ok {
 		return b
 	}
-	b := &buffer{columns: make([][]float64, len(m.columns))}
+	b := &buffer{columns: make([][]float64, len(m.columns)), taps: make([]*mat.Dense, len(m.taps))}
 	for _, v := range m.graph.Inputs {
 		b.backIn = append(b.backIn, make([]float64, forwardRows*v.Width()))
 	}
@@ -266,18 +267,27 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 // release drops what points into the caller's batch.
 func (m *Model) release(b *buffer) {
 	clear(b.columns)
+	clear(b.taps)
 	m.buffers.Put(b)
 }
 
 func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
-	check := func(what string, d *mat.Dense, width int) error {
+	fits := func(d *mat.Dense, width int) bool {
 		if d == nil {
-			return fmt.Errorf("onnx: Forward into nil %s", what)
+			return false
 		}
-		if r, c := d.Dims(); r != rows || c != width {
-			return fmt.Errorf("onnx: Forward of %d rows into a %d x %d %s, want %d x %d", rows, r, c, what, rows, width)
+		r, c := d.Dims()
+		return r == rows && c == width
+	}
+	fault := func(d *mat.Dense, width int, what, tap string) error {
+		if tap != "" {
+			tap = fmt.Sprintf(" %q", tap)
 		}
-		return nil
+		if d == nil {
+			return fmt.Errorf("onnx: Forward into nil %s%s", what, tap)
+		}
+		r, c := d.Dims()
+		return fmt.Errorf("onnx: Forward of %d rows into a %d x %d %s%s, want %d x %d", rows, r, c, what, tap, rows, width)
 	}
 	if dst == nil {
 		return fmt.Errorf("onnx: Forward into nil outputs")
@@ -285,15 +295,15 @@ func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
 	if rows == 0 {
 		return nil
 	}
-	if err := check("Zeta", dst.Zeta, len(m.eta)); err != nil {
-		return err
+	if !fits(dst.Zeta, len(m.eta)) {
+		return fault(dst.Zeta, len(m.eta), "Zeta", "")
 	}
-	if err := check("Eta", dst.Eta, len(m.eta)); err != nil {
-		return err
+	if !fits(dst.Eta, len(m.eta)) {
+		return fault(dst.Eta, len(m.eta), "Eta", "")
 	}
-	for _, t := range m.taps {
-		if err := check(fmt.Sprintf("tap %q", t.name), dst.Taps[t.name], t.width); err != nil {
-			return err
+	for i := range m.taps {
+		if t := &m.taps[i]; !fits(dst.Taps[t.name], t.width) {
+			return fault(dst.Taps[t.name], t.width, "tap", t.name)
 		}
 	}
 	return nil
@@ -342,9 +352,8 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 		i := r*m.stride[s.tensor] + s.index
 		return buf.want[s.tensor][i : i+n]
 	}
-	taps := make([]*mat.Dense, len(m.taps))
 	for i, t := range m.taps {
-		taps[i] = dst.Taps[t.name]
+		buf.taps[i] = dst.Taps[t.name]
 	}
 	for r := range n {
 		eta, zeta := dst.Eta.RawRowView(at+r), dst.Zeta.RawRowView(at+r)
@@ -363,7 +372,7 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 			zeta[k] = sum
 		}
 		for i, t := range m.taps {
-			row := taps[i].RawRowView(at + r)
+			row := buf.taps[i].RawRowView(at + r)
 			for _, s := range t.from {
 				copy(row, values(s.source, s.n, r))
 				row = row[s.n:]
