@@ -20,6 +20,8 @@ type trainer[T kernel.Float] struct {
 	loss         loss[T]
 	train, valid *dataset[T] // valid nil: none
 	fit          *Fit
+	batch        dataset[T] // rows that go through the network
+	pass         int        // how many at a time; 0: the whole batch
 
 	best     [][]T // values of all parameters at the best epoch
 	bestLoss float64
@@ -38,6 +40,9 @@ func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 		if t.valid, err = newDataset[T](j.valid, j.validTarget, j.plans, j.parts); err != nil {
 			return nil, fmt.Errorf("native: validation rows: %w", err)
 		}
+	}
+	if d := &j.cfg.Deep; !d.BatchNorm && !d.Orthogonalize { // they look at the whole batch
+		t.pass = passRows
 	}
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
 	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
@@ -98,7 +103,6 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.n)
 	e := Epoch{Epoch: number, Validation: math.NaN()}
 	perRow := t.train.sumW / float64(t.train.n)
-	var b dataset[T]
 	for i := 0; i < len(order); i += tr.BatchSize {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("native: training was interrupted in epoch %d: %w", number, err)
@@ -107,9 +111,8 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 		if len(rows) == 1 && t.cfg.Deep.BatchNorm && len(t.cfg.Deep.Columns) > 0 {
 			continue // the moments of one row say nothing
 		}
-		t.train.gather(&b, rows)
 		e.Rate = t.rate(number, float64(number-1)+float64(i)/float64(len(order)))
-		l := t.step(&b, perRow*float64(len(rows)), e.Rate)
+		l := t.step(rows, perRow*float64(len(rows)), e.Rate)
 		if l-l != 0 {
 			return t.diverged(number, fmt.Sprintf("the loss is %g in the batch that begins with row %d of the epoch's order", l, i))
 		}
@@ -155,12 +158,28 @@ func (t *trainer[T]) keep(e Epoch) {
 	}
 }
 
-// step is one step on a batch of weight norm; it returns the batch's loss.
-func (t *trainer[T]) step(b *dataset[T], norm, rate float64) float64 {
+// passRows is the number of rows that go forward and backward together, so that
+// what the layers keep of them stays in the second cache. Gradients are summed in
+// row order: no bit of them depends on it.
+const passRows = 256
+
+// step is one step on a batch of rows of weight norm; it returns the batch's loss.
+func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: t.cfg.Training.Workers}
+	pass := t.pass
+	if pass == 0 {
+		pass = len(rows)
+	}
 	t.opt.ZeroGrad()
-	l := t.loss.of(b.target, t.net.forward(&b.batch, mode, true), true, norm) / norm
-	l += t.net.backward(&b.batch, t.loss.grad, t.train.sumW)
+	l := 0.0
+	for i := 0; i < len(rows); i += pass {
+		b := &t.batch
+		t.train.gather(b, rows[i:min(i+pass, len(rows))])
+		mode.Row = i
+		l += t.loss.of(b.target, t.net.forward(&b.batch, mode, true), true, norm) / norm
+		l += t.net.backward(&b.batch, t.loss.grad, len(rows))
+	}
+	l += t.net.penalise(t.train.sumW)
 	if clip := t.cfg.Training.ClipNorm; clip > 0 {
 		if g := t.opt.Norm(); g > clip {
 			t.opt.Scale(clip / g)

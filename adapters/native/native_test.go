@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -184,7 +185,7 @@ func TestWholeGradient(t *testing.T) {
 			}
 			lossAt := func() float64 { // a step of rate 0
 				tr.opt.Steps = 3
-				return tr.step(tr.train, tr.train.sumW, 0)
+				return tr.step(order(tr.train.n), tr.train.sumW, 0)
 			}
 			lossAt()
 			grads := map[string][]float64{}
@@ -209,5 +210,55 @@ func TestWholeGradient(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// order is 0, 1, ..., n-1.
+func order(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// TestPasses: how many rows go through the network together changes no bit of the
+// gradient, dropout and output penalty included.
+func TestPasses(t *testing.T) {
+	tab := simulated(t, 700, 2)
+	cfg := Config{
+		Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
+		Features:   Features{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}, Dropout: 0.2, FeatureDropout: 0.1, OutputPenalty: 0.1},
+		Deep:       Deep{Columns: []string{"x1", "x2", "x3"}, Dropout: 0.3}, Training: Training{ValidationShare: -1, Workers: 1},
+	}.withDefaults()
+	j, err := prepare(context.Background(), &cfg, tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [][]float64
+	for _, pass := range []int{0, 256, 64, 100} {
+		net := newNetwork[float64](j.names, j.parts, j.plans, 1)
+		net.init(rand.New(rand.NewPCG(1, 1)), j.intercepts, [][]float64{j.parts[0].coef})
+		tr, err := newTrainer(j, net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.pass != passRows {
+			t.Fatalf("%d rows together", tr.pass)
+		}
+		tr.pass = pass
+		tr.step(order(tr.train.n), tr.train.sumW, 0)
+		var got [][]float64
+		for _, p := range net.params() {
+			got = append(got, slices.Clone(p.Grad))
+		}
+		if want == nil {
+			want = got
+		}
+		for i, p := range net.params() {
+			if !slices.Equal(got[i], want[i]) {
+				t.Errorf("%d rows together: the gradient of %q differs", pass, p.Name)
+			}
+		}
 	}
 }

@@ -125,10 +125,22 @@ func (t *tower[T]) addTo(eta []T, k, n int) {
 	}
 }
 
-// backward adds to the gradients, given that of the mean loss in the predictors
-// (n x K), and those of the penalties; sumW is W. It follows a forward pass in
-// training mode and returns the penalties' part of the loss.
-func (m *network[T]) backward(b *batch[T], deta []T, sumW float64) float64 {
+// penalise adds the gradients of the formula terms' penalties and returns their
+// part of the loss; sumW is W.
+func (m *network[T]) penalise(sumW float64) float64 {
+	loss := 0.0
+	for j, l := range m.lines {
+		if l != nil {
+			loss += addPenalty(l.W, m.penalties[j], sumW)
+		}
+	}
+	return loss
+}
+
+// backward adds to the gradients, given that of the mean loss in the predictors (n
+// x K) at rows of a batch of the given size. It follows a forward pass in training
+// mode and returns the output penalties' part of the loss.
+func (m *network[T]) backward(b *batch[T], deta []T, size int) float64 {
 	k, loss := len(m.free), 0.0
 	for i := range b.n {
 		for j, free := range m.free {
@@ -146,10 +158,9 @@ func (m *network[T]) backward(b *batch[T], deta []T, sumW float64) float64 {
 			m.column[i] = deta[i*k+j]
 		}
 		l.Backward(m.column, b.n)
-		loss += addPenalty(l.W, m.penalties[j], sumW)
 	}
 	for i, t := range m.towers {
-		df, l := t.outputGradient(deta, k, b.n)
+		df, l := t.outputGradient(deta, k, b.n, size)
 		loss += l
 		du := t.head.Backward(t.drop.Backward(df, b.n), b.n)
 		if base := m.bases[i]; base != nil {
@@ -164,9 +175,9 @@ func (m *network[T]) backward(b *batch[T], deta []T, sumW float64) float64 {
 	return loss
 }
 
-// outputGradient is the gradient in the groups' outputs (after dropout), and the
-// output penalty: the mean of the squared outputs.
-func (t *tower[T]) outputGradient(deta []T, k, n int) ([]T, float64) {
+// outputGradient is the gradient in the groups' outputs (after dropout), and these
+// rows' part of the output penalty: the mean of the squared outputs over the batch.
+func (t *tower[T]) outputGradient(deta []T, k, n, size int) ([]T, float64) {
 	p, w := len(t.plan.predictors), t.drop.Width
 	t.df = grow(t.df, n*w)
 	df := t.df
@@ -179,7 +190,7 @@ func (t *tower[T]) outputGradient(deta []T, k, n int) ([]T, float64) {
 	if rho == 0 {
 		return df, 0
 	}
-	sum, each := 0.0, rho/float64(n*w)
+	sum, each := 0.0, rho/float64(size*w)
 	for i, f := range t.f[:n*w] {
 		sum += float64(f) * float64(f)
 		df[i] += T(2 * each * float64(f))

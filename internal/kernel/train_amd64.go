@@ -9,6 +9,12 @@ func adamF64AVX2(a *adam[float64])
 func adamF32AVX2(a *adam[float32])
 
 //go:noescape
+func gradRowsF64AVX2(r *gradRows)
+
+//go:noescape
+func gradRowsF32AVX2(r *gradRows)
+
+//go:noescape
 func reluGradF64AVX2(l *loop[float64])
 
 //go:noescape
@@ -20,6 +26,15 @@ func runAdam[T Float](a *adam[T]) {
 		adamF64AVX2(a)
 	case *adam[float32]:
 		adamF32AVX2(a)
+	}
+}
+
+func runGradRows[T Float](r *gradRows) {
+	switch any(T(0)).(type) {
+	case float64:
+		gradRowsF64AVX2(r)
+	case float32:
+		gradRowsF32AVX2(r)
 	}
 }
 

@@ -5,4 +5,6 @@ package kernel
 // There is no assembly: best never asks for it.
 func runAdam[T Float](*adam[T]) {}
 
+func runGradRows[T Float](*gradRows) {}
+
 func runReluGrad[T Float](*loop[T]) {}

@@ -75,7 +75,7 @@ func (b *BatchNorm[T]) moments(x []T, n int) (mean, variance []T) {
 		clear(b.sums[k])
 	}
 	mean, variance = b.sums[0], b.sums[1]
-	addColumnSums(mean, x, n)
+	kernel.AddRows(mean, x[:n*len(mean)])
 	for j := range mean {
 		mean[j] /= T(n)
 	}

@@ -129,8 +129,13 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 
 func (d *Dense[T]) Backward(dy []T, n int) []T {
 	in, out := d.G*d.In, d.Out()
-	if d.Relu {
+	switch {
+	case d.Relu && d.B != nil:
+		kernel.ReluGradRows(dy[:n*out], dy, d.y, d.B.Grad)
+	case d.Relu:
 		kernel.ReluGrad(dy[:n*out], dy, d.y)
+	case d.B != nil:
+		kernel.AddRows(d.B.Grad, dy[:n*out])
 	}
 	d.gradients(dy, n)
 	if d.First {
@@ -146,8 +151,7 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 	return d.dx
 }
 
-// gradients adds x'dy to that of the weights and the column sums of dy to that of
-// the biases.
+// gradients adds x'dy to that of the weights.
 func (d *Dense[T]) gradients(dy []T, n int) {
 	in, out := d.G*d.In, d.Out()
 	add := func(g, j0, j1 int) {
@@ -162,15 +166,5 @@ func (d *Dense[T]) gradients(dy []T, n int) {
 		})
 	} else {
 		Share(d.OutEach, 16, n*in*d.OutEach, d.mode.Workers, func(i, j int) { add(0, i, j) })
-	}
-	if d.B != nil {
-		addColumnSums(d.B.Grad, dy, n)
-	}
-}
-
-// addColumnSums adds the n rows of a to sum.
-func addColumnSums[T kernel.Float](sum, a []T, n int) {
-	for i := range n {
-		kernel.Add(sum, sum, a[i*len(sum):][:len(sum)])
 	}
 }

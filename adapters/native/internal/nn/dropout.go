@@ -43,10 +43,11 @@ func (d *Dropout[T]) mask(dst, src []T, n int) {
 	keep := T(1 / (1 - d.P))
 	limit := uint64(d.P * (1 << 53))
 	start := mix(d.Seed ^ mix(d.mode.Step))
+	before := d.mode.Row * d.Width / d.Run
 	Share(n*d.Width/d.Run, 1, 4*n*d.Width, d.mode.Workers, func(i, j int) {
 		for r := i; r < j; r++ {
 			f := keep
-			if mix(start+uint64(r)*0x9e3779b97f4a7c15)>>11 < limit {
+			if mix(start+uint64(before+r)*0x9e3779b97f4a7c15)>>11 < limit {
 				f = 0
 			}
 			for k := r * d.Run; k < (r+1)*d.Run; k++ {

@@ -34,6 +34,7 @@ type Layer[T kernel.Float] interface {
 type Mode struct {
 	Train   bool
 	Step    uint64 // number of the training step: what is drawn at random depends on it
+	Row     int    // place of the first row in the step's batch: as above
 	Workers int    // at least 1
 }
 

@@ -1,0 +1,173 @@
+package main
+
+import "fmt"
+
+// Offsets of the fields of kernel.adam: four pointers, the length, and then the
+// constants in the precision of the values.
+const (
+	adamW = 8 * iota
+	adamG
+	adamM
+	adamV
+	adamN
+	adamConstants
+)
+
+// Offsets of the fields of kernel.gradRows.
+const (
+	gradDX   = 8 * iota // rows to write
+	gradDY              // rows to read
+	gradY               // rows that switch them on, or nil: DY is summed and nothing written
+	gradSum             // one row
+	gradRows            // at least one
+	gradCols            // whole vectors of them, at least one
+	gradLD              // bytes between rows, of all three
+)
+
+// train writes what only training needs, in AVX2: these loops wait for memory.
+// Nothing is fused, so all paths round alike.
+func train(s *source) {
+	for _, double := range []bool{true, false} {
+		v := vector{avx2, double}
+		s.adam(v)
+		s.reluGrad(v)
+		s.gradRows(v)
+	}
+}
+
+// adam takes a step on whole vectors.
+func (s *source) adam(v vector) {
+	s.function("adam"+v.typ(), "a", fmt.Sprintf("adam%s takes a step of Adam: see type adam.", v.typ()))
+	pointers := []string{"R10", "SI", "R8", "R9"} // w, g, m, v
+	for i, p := range pointers {
+		s.op("MOVQ", mem(adamW+8*i, "DI"), p)
+	}
+	s.op("MOVQ", mem(adamN, "DI"), "CX")
+	const beta1, c1, beta2, c2, keep, rate, eps, tiny, magnitude = 8, 9, 10, 11, 12, 13, 14, 15, 7
+	for i := range 8 {
+		s.op(v.broadcast(), mem(adamConstants+i*v.size(), "DI"), v.r(beta1+i))
+	}
+	s.op("VPCMPEQD", v.r(magnitude), v.r(magnitude), v.r(magnitude))
+	shift := "VPSRLD"
+	if v.double {
+		shift = "VPSRLQ"
+	}
+	s.op(shift, "$1", v.r(magnitude), v.r(magnitude)) // all bits but the sign
+	s.label("loop")
+	s.load(v, mem(0, "SI"), 0, false)
+	// m = beta1 m + c1 g
+	s.op(v.p("VMUL"), mem(0, "R8"), v.r(beta1), v.r(1))
+	s.op(v.p("VMUL"), v.r(0), v.r(c1), v.r(2))
+	s.op(v.p("VADD"), v.r(2), v.r(1), v.r(1))
+	// v = beta2 v + c2 g g
+	s.op(v.p("VMUL"), mem(0, "R9"), v.r(beta2), v.r(2))
+	s.op(v.p("VMUL"), v.r(0), v.r(c2), v.r(3))
+	s.op(v.p("VMUL"), v.r(0), v.r(3), v.r(3))
+	s.op(v.p("VADD"), v.r(3), v.r(2), v.r(2))
+	// 0 if less than tiny
+	s.op(v.p("VAND"), v.r(magnitude), v.r(1), v.r(4))
+	s.op(v.p("VCMP"), "$1", v.r(tiny), v.r(4), v.r(4))
+	s.op(v.p("VANDN"), v.r(1), v.r(4), v.r(1))
+	s.op(v.p("VCMP"), "$1", v.r(tiny), v.r(2), v.r(4))
+	s.op(v.p("VANDN"), v.r(2), v.r(4), v.r(2))
+	s.store(v, 1, mem(0, "R8"), false)
+	s.store(v, 2, mem(0, "R9"), false)
+	// w = keep w - rate m/(sqrt(v) + eps)
+	s.op(v.p("VSQRT"), v.r(2), v.r(2))
+	s.op(v.p("VADD"), v.r(eps), v.r(2), v.r(2))
+	s.op(v.p("VMUL"), v.r(1), v.r(rate), v.r(1))
+	s.op(v.p("VDIV"), v.r(2), v.r(1), v.r(1))
+	s.op(v.p("VMUL"), mem(0, "R10"), v.r(keep), v.r(3))
+	s.op(v.p("VSUB"), v.r(1), v.r(3), v.r(3))
+	s.store(v, 3, mem(0, "R10"), false)
+	for _, p := range pointers {
+		s.op("ADDQ", imm(v.bytes), p)
+	}
+	s.op("SUBQ", imm(v.lanes()), "CX")
+	s.op("JNE", "loop")
+	s.finish()
+}
+
+// reluGrad keeps dy where y is not 0: dst, a and b of kernel.loop.
+func (s *source) reluGrad(v vector) {
+	s.function("reluGrad"+v.typ(), "l", fmt.Sprintf("reluGrad%s sets dst = a where b is not 0, else 0: see type loop.", v.typ()))
+	s.op("MOVQ", mem(loopDst, "DI"), "R8")
+	s.op("MOVQ", mem(loopA, "DI"), "SI")
+	s.op("MOVQ", mem(loopB, "DI"), "DX")
+	s.op("MOVQ", mem(loopN, "DI"), "CX")
+	s.zero(v, 0)
+	s.label("loop")
+	s.op(v.p("VCMP"), "$4", mem(0, "DX"), v.r(0), v.r(1))
+	s.op(v.p("VAND"), mem(0, "SI"), v.r(1), v.r(1))
+	s.store(v, 1, mem(0, "R8"), false)
+	for _, p := range []string{"R8", "SI", "DX"} {
+		s.op("ADDQ", imm(v.bytes), p)
+	}
+	s.op("SUBQ", imm(v.lanes()), "CX")
+	s.op("JNE", "loop")
+	s.finish()
+}
+
+// gradRows goes down four vectors of columns at a time, then one: the sums stay in
+// registers.
+func (s *source) gradRows(v vector) {
+	s.function("gradRows"+v.typ(), "r", fmt.Sprintf("gradRows%s adds rows to their sum, masked or as they are: see type gradRows.", v.typ()))
+	s.op("MOVQ", mem(gradDX, "DI"), "R8")
+	s.op("MOVQ", mem(gradDY, "DI"), "SI")
+	s.op("MOVQ", mem(gradY, "DI"), "DX")
+	s.op("MOVQ", mem(gradSum, "DI"), "R9")
+	s.op("MOVQ", mem(gradCols, "DI"), "CX")
+	s.op("MOVQ", mem(gradLD, "DI"), "R10")
+	const zero = 15
+	s.zero(v, zero)
+	for _, vectors := range []int{4, 1} {
+		name := fmt.Sprintf("by%d", vectors)
+		s.label(name)
+		s.op("CMPQ", "CX", imm(vectors*v.lanes()))
+		s.op("JLT", name+"_after")
+		s.op("MOVQ", mem(gradRows, "DI"), "BX")
+		s.op("MOVQ", "SI", "R11")
+		s.op("MOVQ", "R8", "R12")
+		s.op("MOVQ", "DX", "R13")
+		for u := range vectors {
+			s.load(v, mem(u*v.bytes, "R9"), u, false)
+		}
+		s.op("TESTQ", "DX", "DX")
+		s.op("JEQ", name+"_plain")
+		s.label(name + "_masked")
+		for u := range vectors {
+			s.op(v.p("VCMP"), "$4", mem(u*v.bytes, "R13"), v.r(zero), v.r(4+u))
+			s.op(v.p("VAND"), mem(u*v.bytes, "R11"), v.r(4+u), v.r(4+u))
+			s.store(v, 4+u, mem(u*v.bytes, "R12"), false)
+			s.op(v.p("VADD"), v.r(4+u), v.r(u), v.r(u))
+		}
+		for _, p := range []string{"R11", "R12", "R13"} {
+			s.op("ADDQ", "R10", p)
+		}
+		s.op("DECQ", "BX")
+		s.op("JNE", name+"_masked")
+		s.op("JMP", name+"_next")
+		s.label(name + "_plain")
+		for u := range vectors {
+			s.op(v.p("VADD"), mem(u*v.bytes, "R11"), v.r(u), v.r(u))
+		}
+		s.op("ADDQ", "R10", "R11")
+		s.op("DECQ", "BX")
+		s.op("JNE", name+"_plain")
+		s.label(name + "_next")
+		for u := range vectors {
+			s.store(v, u, mem(u*v.bytes, "R9"), false)
+		}
+		for _, p := range []string{"SI", "R8", "R9"} {
+			s.op("ADDQ", imm(vectors*v.bytes), p)
+		}
+		s.op("TESTQ", "DX", "DX") // nil stays nil
+		s.op("JEQ", name+"_done")
+		s.op("ADDQ", imm(vectors*v.bytes), "DX")
+		s.label(name + "_done")
+		s.op("SUBQ", imm(vectors*v.lanes()), "CX")
+		s.op("JMP", name)
+		s.label(name + "_after")
+	}
+	s.finish()
+}
