@@ -78,6 +78,15 @@ func bandSplineAVX2(s *spline)
 //go:noescape
 func boundsAVX2(b *band)
 
+//go:noescape
+func scatterAVX512(s *scatter)
+
+//go:noescape
+func scatterAVX2(s *scatter)
+
+//go:noescape
+func scatterBandAVX2(s *scatter)
+
 func runTile[T Float](s isa, t *tile) {
 	switch any(T(0)).(type) {
 	case float64:
@@ -149,3 +158,13 @@ func runNorm(b *band) { bandNormAVX2(b) }
 func runSpline(s *spline) { bandSplineAVX2(s) }
 
 func runBounds(b *band) { boundsAVX2(b) }
+
+func runScatter(s isa, a *scatter) {
+	if s == avx512 {
+		scatterAVX512(a)
+	} else {
+		scatterAVX2(a)
+	}
+}
+
+func runScatterBand(a *scatter) { scatterBandAVX2(a) }

@@ -23,3 +23,7 @@ func runNorm(*band) {}
 func runSpline(*spline) {}
 
 func runBounds(*band) {}
+
+func runScatter(isa, *scatter) {}
+
+func runScatterBand(*scatter) {}
