@@ -15,7 +15,7 @@ CONCURRENT = ./data/... ./moments/... ./decompose/... ./adapters/onnx/...
 # Seconds that the fuzz targets share.
 FUZZTIME ?= 20
 
-.PHONY: build test race lint bench bench-gate bench-compare fuzz golden examples cover generate readme check
+.PHONY: build test race lint bench bench-gate bench-compare fuzz golden examples data cover generate readme check
 
 # bin/pho, and everything else compiled.
 build:
@@ -65,17 +65,22 @@ golden:
 	@RSCRIPT='$(RSCRIPT)' PYTHON='$(PYTHON)' bash .ci/golden.sh
 
 # The Example functions, then the programs under examples/: those of the paper
-# with their quick settings; phonam needs a network of the caller's and is left
-# to its test.
+# with their quick settings; phonam needs a network of the caller's, data the web:
+# they are left to their tests.
 examples:
 	$(GO) test -run '^Example' ./...
 	@for p in $$($(GO) list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./examples/... 2>/dev/null); do \
 		case $$p in \
-		*/examples/phonam) continue ;; \
+		*/examples/phonam|*/examples/paper/data) continue ;; \
 		*/examples/paper/*) quick=-quick ;; \
 		*) quick= ;; \
 		esac; \
 		echo "$(GO) run $$p $$quick"; $(GO) run $$p $$quick || exit 1; done
+
+# Downloads the benchmark's data sets of examples/paper to PHO_DATA (../shared/data)
+# and draws the authors' folds; files that are there are left alone.
+data:
+	$(GO) run ./examples/paper/data
 
 cover:
 	$(GO) test -coverprofile=cover.out ./...
