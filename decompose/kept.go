@@ -13,8 +13,8 @@ import (
 )
 
 // defaultKeep is how many bytes of outputs are kept in memory unless Options say
-// otherwise: those of 33 million rows of one predictor without taps.
-const defaultKeep = 512 << 20
+// otherwise: those of 16 million rows of one predictor without taps.
+const defaultKeep = 256 << 20
 
 // kept holds the network's outputs between the passes: of the first merge blocks
 // in memory, as many as fit, of the others in a file if there is one. For blocks

@@ -80,7 +80,7 @@ type Options struct {
 	FirstBlock int // number of the merge block that the source's first row begins: for shards
 	// Keep is how many bytes of the network's outputs (2K + taps float64 a row) stay in
 	// memory between the passes; for the rows beyond them the network runs again. 0:
-	// 512 MiB; negative: none. The answer does not depend on it.
+	// 256 MiB; negative: none. The answer does not depend on it.
 	Keep int64
 	// ZetaCache names a file for the outputs beyond Keep, so that the network runs once
 	// for every row. It must not exist; it is removed in any case. "": none.

@@ -183,9 +183,11 @@ func inferGemm(c *nodeCheck) error {
 	if err := c.set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
-	sizeA, _ := elements(a)
-	sizeB, _ := elements(b)
-	c.Node.temp = sizeA + sizeB // transposed operands
+	if c.attrInt("transA", 0) != 0 || c.attrInt("transB", 0) != 0 && c.Inputs[1].Const == nil { // transposed operands
+		sizeA, _ := elements(a)
+		sizeB, _ := elements(b)
+		c.Node.temp = sizeA + sizeB
+	}
 	return c.multiplyAdds(out, k)
 }
 

@@ -21,6 +21,7 @@ type Model struct {
 	bind      Binding
 	graph     *Graph
 	runner    *Runner
+	run       RunOptions
 	want      []*Value
 	stride    []int   // width of each wanted tensor
 	feed      [][]int // data column of each element of each input
@@ -132,11 +133,10 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		}
 		m.blocks = append(m.blocks, blocks)
 	}
-	var run RunOptions
 	if o != nil {
-		run = o.Run
+		m.run = o.Run
 	}
-	m.runner, err = NewRunner(g, m.want, run)
+	m.runner, err = NewRunner(g, m.want, m.run)
 	return m, err
 }
 
@@ -222,6 +222,19 @@ func (m *Model) buffer() *buffer {
 	return b
 }
 
+// Memory is how many bytes one Forward works in, at most; each goroutine that
+// calls it has as many.
+func (m *Model) Memory() int64 {
+	perRow := m.runner.perRow
+	for _, v := range m.graph.Inputs {
+		perRow += 8 * int64(v.Width())
+	}
+	for _, w := range m.stride {
+		perRow += 8 * int64(w)
+	}
+	return forwardRows * perRow
+}
+
 // Forward evaluates the network on the rows of b: eta is the network's own
 // tensor, zeta = U gamma summed in float64, taps are its hidden units. Errors:
 // a missing or textual column, a value that is not finite (column and data row
@@ -255,7 +268,7 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		n := min(forwardRows, b.Rows()-at)
 		m.fill(buf, at, n)
 		if err := m.runner.Run(buf.want, buf.inputs, n); err != nil {
-			return fmt.Errorf("%w (data rows %d to %d)", err, b.Row(at)+1, b.Row(at+n-1)+1)
+			return m.atRow(err, buf, b, at, n)
 		}
 		if err := m.collect(dst, buf, b, at, n); err != nil {
 			return err
@@ -360,7 +373,7 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 		for k, s := range m.eta {
 			eta[k] = values(s, 1, r)[0]
 			if math.IsNaN(eta[k]) || math.IsInf(eta[k], 0) {
-				return fmt.Errorf("onnx: predictor %q is %g at data row %d: the network overflows there; compare the row's values with those it was trained on", m.structure.Predictors[k].Name, eta[k], b.Row(at+r)+1)
+				return m.notFinite(k, eta[k], b, at+r)
 			}
 			gamma, sum := m.gamma[k], 0.0
 			for _, s := range m.zeta[k] {

@@ -146,10 +146,10 @@ func TestForwardErrors(t *testing.T) {
 		{"NaN, by data row", skipped, `onnx: column "b", data row 21: NaN cannot enter the network; leave such rows out or replace the value`},
 		{"Inf", set("a", math.Inf(-1), 0), `onnx: column "a", data row 1: -Inf cannot enter the network`},
 		{"not an integer", set("city", 1, 1.5), `onnx: column "city", data row 2: input "id" takes int64, and 1.5 is none`},
-		{"beyond the table", set("city", 1, 7), `data rows 1 to 2`},
+		{"beyond the table", set("city", 1, 7), `(data row 2)`},
 		{"text", text, `onnx: input of the network: data: column "city" holds text, where numbers are needed`},
 		{"missing", missing, `onnx: input of the network: data: no column "city" in this batch`},
-		{"overflow", set("a", 1, -50), `onnx: predictor "eta" is NaN at data row 2: the network overflows there`},
+		{"overflow", set("a", 1, -50), `onnx: predictor "eta", data row 2, is NaN: the network has no value there; the first to be so is node `},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			o := outputsFor(m, max(1, c.b.Rows()))

@@ -30,8 +30,9 @@ type RunOptions struct {
 // Runner evaluates chosen tensors of a graph on blocks of rows. It is immutable
 // and safe for concurrent use; each Run uses one goroutine and a pooled arena.
 type Runner struct {
-	want []*Value
-	run  func(dst, inputs [][]float64, rows int) error
+	want   []*Value
+	run    func(dst, inputs [][]float64, rows int) error
+	perRow int64 // bytes of arena
 }
 
 // NewRunner prepares the evaluation of the given tensors of g (any of them:
@@ -59,9 +60,9 @@ func NewRunner(g *Graph, want []*Value, o RunOptions) (*Runner, error) {
 	p := planRun(g, want)
 	var err error
 	if o.Precision == Single && !p.double {
-		r.run, err = prepare[float32](g, p, want, o)
+		r.run, r.perRow, err = prepare[float32](g, p, want, o)
 	} else {
-		r.run, err = prepare[float64](g, p, want, o)
+		r.run, r.perRow, err = prepare[float64](g, p, want, o)
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ type program[T kernel.Float] struct {
 }
 
 // prepare compiles the plan's nodes.
-func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (func(dst, inputs [][]float64, rows int) error, error) {
+func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (run func(dst, inputs [][]float64, rows int) error, perRow int64, err error) {
 	p := &program[T]{g: g, plan: plan, want: want, relus: map[*Node]bool{}, consts: map[*Value]tensor[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4
@@ -128,7 +129,7 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 		}
 		run, err := ops[opKey(n)].compile(n)
 		if err != nil {
-			return nil, fmt.Errorf("onnx: %s: %w", describe(n), err)
+			return nil, 0, fmt.Errorf("onnx: %s: %w", describe(n), err)
 		}
 		p.steps = append(p.steps, run)
 		for _, v := range n.Inputs {
@@ -150,7 +151,7 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 			size = 8
 		}
 		if int64(s.width) > (math.MaxInt64/8-p.perRow)/size {
-			return nil, fmt.Errorf("onnx: one row needs more memory than can be counted")
+			return nil, 0, fmt.Errorf("onnx: one row needs more memory than can be counted")
 		}
 		p.perRow += size * int64(s.width)
 	}
@@ -159,10 +160,10 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 		temp = max(temp, n.temp)
 	}
 	if int64(temp) > (math.MaxInt64/8-p.perRow)/8 {
-		return nil, fmt.Errorf("onnx: one row needs more memory than can be counted")
+		return nil, 0, fmt.Errorf("onnx: one row needs more memory than can be counted")
 	}
 	p.perRow += p.element * int64(temp)
-	return p.run, nil
+	return p.run, p.perRow, nil
 }
 
 // arena is the memory of one Run, kept between runs.

@@ -19,6 +19,7 @@ import (
 // applyFlags are the flags of pho apply.
 type applyFlags struct {
 	dir, out, model, maxMemory string
+	precision                  string
 	errors                     bool
 	data                       dataFlags
 }
@@ -42,6 +43,7 @@ are those of contributions.csv.`,
 	a.data.add(f)
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network (projection)")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, if it is not where it was")
+	addPrecision(f, &a.precision, "", " (default: that of the decomposition)")
 	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
@@ -52,6 +54,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return usagef("--decomposition is missing: name the directory that decompose wrote")
 	case a.out == "":
 		return usagef("--out is missing: name a CSV file, or - for standard output")
+	}
+	if err := checkPrecision(a.precision); err != nil {
+		return err
 	}
 	o, err := a.data.options(s)
 	if err != nil {
@@ -68,7 +73,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	m, ref, err := reopen(r, a.dir, a.model, a.maxMemory)
+	m, ref, err := reopen(r, a.dir, a.model, a.maxMemory, a.precision)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestMovedModels(t *testing.T) {
 	if err := os.Rename(place("b", "net.onnx"), place("b", "elsewhere.onnx")); err != nil {
 		t.Fatal(err)
 	}
-	want := `pho: model "` + place("a", "net.onnx") + `": no such file or directory; if the network has moved, give its place with --model` + "\n"
+	want := `pho: model "` + place("b", "net.onnx") + `": no such file or directory; if the network has moved, give its place with --model` + "\n"
 	if o := apply(); o.status != exitFailed || o.err != want {
 		t.Errorf("gone: status %d, message\n%swant\n%s", o.status, o.err, want)
 	}

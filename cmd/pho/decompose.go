@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -94,6 +95,8 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
+	addPrecision(f, &d.network.precision, double, "")
+	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: no bound; of a network's tensors 4GiB)")
 	d.network.add(f)
 	return cmd
 }
@@ -169,6 +172,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		notes = append(notes, said...)
 	}
 
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fit
+	if err := d.fit(log, m, graph, src, paths, o); err != nil {
+		return nil, err
+	}
 	o.Progress = log.report
 	r, err := decomposeInto(ctx, dir, m, src, o, d.seed, d.contributions == "parquet")
 	log.end()
@@ -186,7 +193,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 	r.CreatedBy = createdBy()
-	if r.Model, err = d.network.describe(d.model, hash, bind, d.data.factors); err != nil {
+	if r.Model, err = d.network.describe(dir.target, d.model, hash, bind, d.data.factors); err != nil {
 		return nil, err
 	}
 	if err := writeResult(ctx, dir, m, r); err != nil {
@@ -284,6 +291,8 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 			o.DF[name] = values[0]
 		}
 	}
+	faults = append(faults, checkPrecision(d.network.precision))
+	o.ReconstructionTolerance = tolerance(d.network.precision)
 	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, usageError{err}

@@ -140,7 +140,7 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 	job := decomposeFlags{
 		model: filepath.Join(d.out, name+".onnx"), out: filepath.Join(d.out, name), smoothing: "reml",
 		contributions: "csv", gamma: 1,
-		data: dataFlags{paths: []string{filepath.Join(d.out, "data.csv")}, delimiter: ",", na: "error"}, network: networkFlags{maxMemory: "1GiB"},
+		data: dataFlags{paths: []string{filepath.Join(d.out, "data.csv")}, delimiter: ",", na: "error"}, network: networkFlags{},
 		response: "y",
 	}
 	switch name {
@@ -161,7 +161,7 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 	if err != nil {
 		return err
 	}
-	m, _, err := reopen(r, "", "", "1GiB")
+	m, _, err := reopen(r, job.out, "", "1GiB", "")
 	if err != nil {
 		return err
 	}

@@ -109,6 +109,13 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
+func mkdir(t testing.TB, path string) {
+	t.Helper()
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func read(t testing.TB, path ...string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(path...))

@@ -38,5 +38,6 @@ additive structure found in the graph, with reasons.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	network.add(cmd.Flags())
+	cmd.Flags().StringVar(&network.maxMemory, "max-memory", "4GiB", "bound on a network's tensors, as 512MiB or 4GiB")
 	return cmd
 }

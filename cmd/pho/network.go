@@ -26,6 +26,7 @@ type networkFlags struct {
 	predictor   []string
 	noStructure bool
 	maxMemory   string
+	precision   string
 }
 
 func (n *networkFlags) add(f *pflag.FlagSet) {
@@ -34,11 +35,10 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
 	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
 	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
-	f.StringVar(&n.maxMemory, "max-memory", "4GiB", "bound on a network's tensors, as 512MiB or 4GiB")
 }
 
 func (n *networkFlags) options() *onnx.Options {
-	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Decode: basis.Decode}
+	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Run: onnx.RunOptions{Precision: precisionOf(n.precision)}, Decode: basis.Decode}
 }
 
 // network is what an artifact says of its network: enough to open it again.
@@ -53,13 +53,16 @@ type network struct {
 	Learned     []string `json:"learned,omitempty"`
 	Predictor   []string `json:"predictor,omitempty"`
 	NoStructure bool     `json:"no_structure,omitempty"`
+	Precision   string   `json:"precision,omitempty"` // float32; "": float64
 }
 
 // loadNetwork reads and checks a network.
 func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error) {
-	bound, err := parseSize(maxMemory)
-	if err != nil {
-		return nil, "", usagef("--max-memory: %w", err)
+	bound := int64(0) // as the adapter has it
+	if maxMemory != "" {
+		if bound, err = parseSize(maxMemory); err != nil {
+			return nil, "", usagef("--max-memory: %w", err)
+		}
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // to open a pipe could wait for ever
 		return nil, "", fmt.Errorf("model %q is not a regular file: name an ONNX file", path)
@@ -81,14 +84,17 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 }
 
 // describe records how the network was opened.
-func (n *networkFlags) describe(path, hash string, bind onnx.Binding, factors []string) (json.RawMessage, error) {
-	abs, err := filepath.Abs(path)
+func (n *networkFlags) describe(dir, path, hash string, bind onnx.Binding, factors []string) (json.RawMessage, error) {
+	place, err := relativeTo(dir, path)
 	if err != nil {
 		return nil, err
 	}
 	ref := network{
-		Path: abs, SHA256: hash, Inputs: map[string][]string{}, Factors: factors,
+		Path: place, SHA256: hash, Inputs: map[string][]string{}, Factors: factors,
 		MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure,
+	}
+	if n.precision == single {
+		ref.Precision = single
 	}
 	for _, in := range bind {
 		ref.Inputs[in.Input] = in.Columns
@@ -96,9 +102,23 @@ func (n *networkFlags) describe(path, hash string, bind onnx.Binding, factors []
 	return json.Marshal(ref)
 }
 
+// relativeTo is path as seen from the directory dir, with slashes, so that a result
+// and its network can move together and equal work in two places is equal; the
+// absolute path where there is none (another volume).
+func relativeTo(dir, path string) (string, error) {
+	abs, err := resolve(path)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(dir, abs); err == nil {
+		return filepath.ToSlash(rel), nil
+	}
+	return abs, nil
+}
+
 // reopen opens the network that r, read from dir, was made of; path overrides the
-// recorded one.
-func reopen(r *decompose.Result, dir, path, maxMemory string) (decompose.Model, *network, error) {
+// recorded one, precision (if it is not "") the precision.
+func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (decompose.Model, *network, error) {
 	var ref network
 	if err := json.Unmarshal(r.Model, &ref); err != nil || ref.SHA256 == "" {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
@@ -114,12 +134,19 @@ func reopen(r *decompose.Result, dir, path, maxMemory string) (decompose.Model, 
 	if hash != ref.SHA256 {
 		return nil, nil, fmt.Errorf("model %q is not the network of this decomposition: its sha256 is %s, want %s%s", path, hash, ref.SHA256, moved)
 	}
+	if precision == "" {
+		precision = ref.Precision
+	}
+	run, err := runOptions(precision)
+	if err != nil {
+		return nil, nil, err
+	}
 	bind := make(onnx.Binding, len(g.Inputs))
 	for i, in := range g.Inputs {
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
 	m, err := onnx.NewModel(g, bind, &onnx.Options{
-		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Decode: basis.Decode,
+		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure, Run: run, Decode: basis.Decode,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("model %q: %w", path, err)
@@ -127,18 +154,65 @@ func reopen(r *decompose.Result, dir, path, maxMemory string) (decompose.Model, 
 	return m, &ref, nil
 }
 
-// find is where the network is: the recorded path or, if there is nothing, its
-// file name beside dir, as where both were moved together. The hash decides
-// whether it is the right one.
+// find is where the network is: the recorded path, seen from dir (earlier versions
+// recorded absolute ones), or, if there is nothing, its file name beside dir. The
+// hash decides whether it is the right one.
 func (n *network) find(dir string) string {
-	if _, err := os.Stat(n.Path); err == nil || dir == "" {
-		return n.Path
+	recorded := filepath.FromSlash(n.Path)
+	if followed, err := resolve(dir); err == nil && !filepath.IsAbs(recorded) {
+		recorded = filepath.Join(followed, recorded)
 	}
-	beside := filepath.Join(dir, "..", filepath.Base(n.Path))
+	if _, err := os.Stat(recorded); err == nil {
+		return recorded
+	}
+	beside := filepath.Join(dir, "..", filepath.Base(recorded))
 	if _, err := os.Stat(beside); err == nil {
 		return beside
 	}
-	return n.Path
+	return recorded
+}
+
+// The names of the precisions.
+const (
+	double = "float64"
+	single = "float32"
+)
+
+// addPrecision defines --precision.
+func addPrecision(f *pflag.FlagSet, to *string, otherwise, note string) {
+	f.StringVar(to, "precision", otherwise, "float64 or float32: what the network is computed in; float32 is faster, its contributions sum to eta to 1e-4"+note)
+}
+
+// precisionOf is the precision of that name; checkPrecision refuses others.
+func precisionOf(name string) onnx.Precision {
+	if name == single {
+		return onnx.Single
+	}
+	return onnx.Double
+}
+
+func checkPrecision(name string) error {
+	if name != "" && name != double && name != single {
+		return usagef("--precision %q: it is %s or %s", name, double, single)
+	}
+	return nil
+}
+
+// runOptions are those of the precision that an artifact or a flag names.
+func runOptions(precision string) (onnx.RunOptions, error) {
+	if err := checkPrecision(precision); err != nil {
+		return onnx.RunOptions{}, err
+	}
+	return onnx.RunOptions{Precision: precisionOf(precision)}, nil
+}
+
+// tolerance is the largest error of a reconstruction, relative to eta's largest
+// value, that is rounding.
+func tolerance(precision string) float64 {
+	if precision == single {
+		return 1e-4
+	}
+	return 1e-8
 }
 
 // parseSize reads 512MiB, 4GiB, 1000000.

@@ -63,6 +63,16 @@ func (c *parquetContributions) start(size int) {
 	}()
 }
 
+// parquetMemory is what the writer holds of so many columns and rows (0: many): a
+// row group gathered, its largest column encoded, and what waits.
+func parquetMemory(columns, rows int64) int64 {
+	group := min(int64(128<<10), (16<<20)/columns)
+	if rows > 0 {
+		group = min(group, rows)
+	}
+	return group*8*(columns+3) + min(writerAhead, max(rows, group)*8*columns)
+}
+
 // stop waits for the blocks handed in; afterwards none may be. Stopping again does
 // nothing.
 func (c *parquetContributions) stop() error {

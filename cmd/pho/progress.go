@@ -40,6 +40,22 @@ func newProgress(w io.Writer, log string) (*progress, error) {
 	return p, nil
 }
 
+// memory says what the run will hold at its largest.
+func (p *progress) memory(m decompose.Memory) {
+	if !p.json && !p.terminal {
+		return
+	}
+	if !p.json {
+		fmt.Fprintf(p.w, "memory: about %s at most (%s)\n", decompose.Size(m.Total()), m)
+		return
+	}
+	parts := map[string]int64{}
+	for _, part := range m {
+		parts[part.Name] = part.Bytes
+	}
+	p.event("memory", map[string]any{"bytes": m.Total(), "parts": parts})
+}
+
 // report says how far a pass is, at most five times a second and at its end.
 func (p *progress) report(at decompose.Progress) {
 	if !p.json && !p.terminal {

@@ -21,7 +21,7 @@ DIR/moments.bin and the network.`,
 			if err != nil {
 				return err
 			}
-			m, _, err := reopen(r, args[0], model, maxMemory)
+			m, _, err := reopen(r, args[0], model, maxMemory, "")
 			if err != nil {
 				return err
 			}

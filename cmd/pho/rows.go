@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -16,14 +17,14 @@ type dataFlags struct {
 	delimiter string
 	factors   []string
 	na        string
-	batch     int
+	batch     rowCount // 0: not given
 }
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", ",", "`CHAR` between the cells of CSV files; tab for tabs")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
-	f.IntVar(&d.batch, "batch-size", 0, "`ROWS` read at a time (default 4096; results do not depend on it)")
+	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
 }
 
 func (d *dataFlags) addFactors(f *pflag.FlagSet) {
@@ -32,7 +33,7 @@ func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 
 // options turns flags into options and reports wrong usage.
 func (d *dataFlags) options(s streams) (*files.Options, error) {
-	o := &files.Options{Factors: d.factors, BatchRows: d.batch, Stdin: s.in}
+	o := &files.Options{Factors: d.factors, BatchRows: int(d.batch), Stdin: s.in}
 	switch delimiter := []rune(d.delimiter); {
 	case d.delimiter == "tab" || d.delimiter == `\t`:
 		o.Delimiter = '\t'
@@ -48,13 +49,26 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	default:
 		return nil, usagef("--na %q: it is error or drop", d.na)
 	}
-	if d.batch < 0 {
-		return nil, usagef("--batch-size %d is negative", d.batch)
-	}
 	if len(d.paths) == 0 {
 		return nil, usagef("--data is missing: name a file, or - for standard input")
 	}
 	return o, nil
+}
+
+// rowCount is the value of a flag that takes a number of rows, at least 1.
+type rowCount int
+
+func (n *rowCount) String() string { return strconv.Itoa(int(*n)) }
+func (n *rowCount) Type() string   { return "number of rows, at least 1" }
+func (n *rowCount) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err == nil && v < 1 {
+		err = strconv.ErrRange
+	}
+	if err == nil {
+		*n = rowCount(v)
+	}
+	return err
 }
 
 // drops reports whether rows with missing cells are left out.

@@ -14,7 +14,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, decompose, demo, inspect, report, train"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
+		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -43,8 +43,10 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--export-onnx", want: `unknown flag --export-onnx: the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report`},
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
-		{args: decomp + "--na skip --batch-size -1", want: `--na "skip": it is error or drop`},
-		{args: decomp + "--batch-size -1", want: `--batch-size -1 is negative`},
+		{args: decomp + "--na skip", want: `--na "skip": it is error or drop`},
+		{args: decomp + "--batch-size 0", want: `--batch-size "0": it is a number of rows, at least 1`},
+		{args: decomp + "--batch-size -1", want: `--batch-size "-1": it is a number of rows, at least 1`},
+		{args: decomp + "--precision half", want: `--precision "half": it is float64 or float32`},
 		{args: decomp + "--workers -2", want: `--workers -2 is negative`},
 		{args: decomp + "--max-order -2", want: `--max-order -2 is negative`},
 		{args: decomp + "--delimiter ab", want: `--delimiter "ab": use a comma, semicolon, tab or another ASCII mark`},

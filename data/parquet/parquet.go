@@ -169,6 +169,9 @@ func (c *chunk) start() int64 {
 // Name is the path as given.
 func (t *table) Name() string { return t.Input.Name }
 
+// Len is the number of rows that the footer tells.
+func (t *table) Len() int64 { return t.meta.rows }
+
 // Fields lists the columns in file order.
 func (t *table) Fields() []columnar.Field { return t.fields }
 

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+)
+
+// program is what the command itself and its libraries hold.
+const program = 40 << 20
+
+// fit says how much memory the run will take at its largest and refuses it if that
+// is more than --max-memory. What is left of that decides how many of the network's
+// outputs are kept.
+func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model, src files.Source, paths []string, o *decompose.Options) error {
+	limit := int64(0)
+	if d.network.maxMemory != "" {
+		var err error
+		if limit, err = parseSize(d.network.maxMemory); err != nil {
+			return usagef("--max-memory: %w", err)
+		}
+		none := *o
+		none.Keep = -1
+		need, err := d.memory(m, graph, src, paths, &none, limit)
+		if err != nil {
+			return err
+		}
+		if err := need.Check(limit); err != nil {
+			return fmt.Errorf("--max-memory %s: %w", d.network.maxMemory, err)
+		}
+		o.Keep = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
+		if o.Keep == 0 {
+			o.Keep = -1
+		}
+		debug.SetMemoryLimit(limit)
+	}
+	need, err := d.memory(m, graph, src, paths, o, limit)
+	if err != nil {
+		return err
+	}
+	log.memory(need)
+	return nil
+}
+
+// memory estimates the largest need of the run. With a limit the garbage collector
+// keeps to it; without one it lets the heap double.
+func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src files.Source, paths []string, o *decompose.Options, limit int64) (decompose.Memory, error) {
+	known := rowsOf(src, paths)
+	need, err := decompose.EstimateMemory(m, known, o)
+	if err != nil {
+		return nil, err
+	}
+	block, err := decompose.BlockRows(m)
+	if err != nil {
+		return nil, err
+	}
+	rows, workers := int64(block), int64(o.Workers)
+	if known > 0 {
+		rows = min(rows, known)
+	}
+	if workers == 0 {
+		workers = int64(runtime.GOMAXPROCS(0))
+	}
+	columns := int64(0) // of the contributions
+	for k := range m.Predictors() {
+		columns += int64(len(m.Blocks(k))) + 3
+	}
+	written := 3 * workers * rows * columns * 3 * 8 // parts, and how they are written: text of up to 24 characters
+	if d.contributions == "parquet" {
+		written += parquetMemory(columns, known)
+	}
+	need = need.Add("network", workers*graph.Memory(), "fewer --workers").
+		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
+		Add("contributions being written", written, "fewer --workers, --contributions csv")
+	garbage := need.Total()
+	if limit > 0 {
+		garbage /= 5
+	}
+	return need.Add("garbage between collections", garbage, "").Add("program", program, ""), nil
+}
+
+// rowsOf is about the number of rows of src, 0 if nothing tells it: as the files or
+// an earlier pass have it, or by the length of the first lines of plain CSV files.
+func rowsOf(src files.Source, paths []string) int64 {
+	if s, ok := src.(interface{ Len() int64 }); ok && s.Len() >= 0 {
+		return s.Len()
+	}
+	if total, _ := src.Rows(); total > 0 {
+		return total
+	}
+	var rows int64
+	for _, path := range paths {
+		n := linesOf(path)
+		if n == 0 {
+			return 0
+		}
+		rows += n
+	}
+	return rows
+}
+
+// linesOf is about the number of lines of a text file, a fifth more than its first
+// ones suggest; 0 for what is no plain text.
+func linesOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	head := make([]byte, 64<<10)
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	lines := bytes.Count(head, []byte{'\n'})
+	if lines == 0 || bytes.IndexByte(head, 0) >= 0 { // compressed
+		return 0
+	}
+	return int64(1.2*float64(lines)*float64(info.Size())/float64(n)) + 1
+}

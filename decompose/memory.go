@@ -1,0 +1,132 @@
+package decompose
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Memory is an estimate of the bytes that a run holds at its largest, by what
+// holds them, so that a run which does not fit is not begun.
+type Memory []MemoryPart
+
+// MemoryPart is one holder of memory.
+type MemoryPart struct {
+	Name   string
+	Bytes  int64
+	Advice string // what makes it smaller; "": nothing
+}
+
+// solveMatrices is how many p x p matrices Solve holds at its largest for one
+// predictor without penalties, as measured; each penalty adds its own.
+const solveMatrices = 14
+
+// EstimateMemory estimates what Decompose holds for rows rows (0: not known, taken
+// for as many as Options.Keep has place for): the moments of every worker and merged
+// block, rows that wait, design columns, kept outputs, the matrices of Solve. What
+// the model's Forward, the source and the visitors hold comes on top: Add them. With
+// Groups, sums by group do too.
+func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
+	o = o.orDefault()
+	p, err := newPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	workers, block, columns := int64(o.workers()), int64(p.blockRows()), int64(len(p.reading(m, o)))
+	square := 8 * int64(p.p) * int64(p.p)
+	merged := int64(16)
+	if rows > 0 {
+		merged = int64(bits.Len64(uint64(rows/block))) + 1
+		block = min(block, rows)
+	}
+	penalties := int64(0)
+	for _, d := range p.predictors {
+		for _, b := range d.blocks {
+			penalties += int64(len(b.Penalty.S))
+		}
+	}
+	gathered := workers * 8 * min(4096, block) * int64(p.p+len(p.predictors))
+	return Memory{
+		{fmt.Sprintf("moments of %d columns", p.p), square*(4*workers+merged) + gathered,
+			"fewer --workers, or terms with fewer columns (a smaller k, levels put together)"},
+		{"solution", square * (solveMatrices + penalties), "terms with fewer columns (a smaller k, levels put together)"},
+		{"rows", 8 * (3*workers + 2) * block * columns, "fewer --workers"},
+		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), "fewer --workers"},
+		{"outputs being formed", 3 * workers * block * rowBytes(m), "fewer --workers"},
+		{"kept outputs", o.keeps(m, rows), "--zeta-cache FILE"},
+	}, nil
+}
+
+// keeps is how many bytes of outputs stay in memory.
+func (o *Options) keeps(m Model, rows int64) int64 {
+	limit := o.Keep
+	if limit == 0 {
+		limit = defaultKeep
+	}
+	if limit = max(limit, 0); rows > 0 {
+		limit = min(limit, rows*rowBytes(m))
+	}
+	return limit
+}
+
+// Add returns m with a further part.
+func (m Memory) Add(name string, bytes int64, advice string) Memory {
+	return append(m[:len(m):len(m)], MemoryPart{name, bytes, advice})
+}
+
+// Total is the sum of the parts.
+func (m Memory) Total() int64 {
+	var sum int64
+	for _, p := range m {
+		sum += p.Bytes
+	}
+	return sum
+}
+
+// Check returns nil if the total is at most limit; else an error that names the
+// largest part and what makes it smaller.
+func (m Memory) Check(limit int64) error {
+	if m.Total() <= limit {
+		return nil
+	}
+	var largest MemoryPart
+	for _, p := range m {
+		if p.Bytes > largest.Bytes && p.Advice != "" {
+			largest = p
+		}
+	}
+	advice := ""
+	if largest.Name != "" {
+		advice = fmt.Sprintf("; the largest is %s: try %s", largest.Name, largest.Advice)
+	}
+	return fmt.Errorf("decompose: %s of memory would be needed, %s are allowed (%s)%s", Size(m.Total()), Size(limit), m, advice)
+}
+
+// String lists the parts, largest first.
+func (m Memory) String() string {
+	parts := slices.Clone(m)
+	slices.SortStableFunc(parts, func(a, b MemoryPart) int { return int(min(max(b.Bytes-a.Bytes, -1), 1)) })
+	var texts []string
+	for _, p := range parts {
+		if p.Bytes > 0 {
+			texts = append(texts, fmt.Sprintf("%s %s", p.Name, Size(p.Bytes)))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Size writes a number of bytes as 1.5 GiB.
+func Size(bytes int64) string {
+	v, unit := float64(bytes), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, next
+	}
+	if v < 10 && unit != "B" {
+		return fmt.Sprintf("%.1f %s", v, unit)
+	}
+	return fmt.Sprintf("%.0f %s", v, unit)
+}
