@@ -41,6 +41,13 @@ func TestRun(t *testing.T) {
 	if math.Abs(off-value(1, 6)) > 0.1*off {
 		t.Errorf("errors %g without projection and %g with the training rows' alpha", off, value(1, 6))
 	}
+	// X among Z: all test rows in one batch are as good as the training rows' alpha,
+	// without projection the network says something else.
+	first := 1 + len(s.batches)
+	whole, off, alpha := value(first+3, 4), value(first, 5), value(first, 6)
+	if math.Abs(whole-alpha) > 0.1*alpha || math.Abs(off-alpha) < 0.2*alpha {
+		t.Errorf("X among Z: errors %g in one batch, %g with the training rows' alpha, %g without projection", whole, alpha, off)
+	}
 }
 
 func TestSlope(t *testing.T) {
