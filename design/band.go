@@ -12,6 +12,8 @@ type Work struct {
 	cells []float64
 	zeros []int32
 	rows  [2][]int32
+
+	weighted []float64
 }
 
 // Sizes of the tables of cells: maxCells bounds one that is cleared for every
@@ -116,49 +118,57 @@ func (k *Work) bandDense(c blas64.General, a *Banded, b blas64.General, w []floa
 	return nil
 }
 
-// entriesBand adds to the rows of c that a points at multiples of bands of four.
-func entriesBand(c blas64.General, a entries, b *Banded, w []float64) error {
+// entriesBand adds to the rows of c that a points at multiples of bands of four: in
+// the kernel, but for rows that go around the circle or have no entry in a.
+func (k *Work) entriesBand(c blas64.General, a entries, b *Banded, w []float64) error {
 	const size = kernel.Band
-	inner := uint(b.D - size) // the last start that does not go around the circle
-	for i, first := range b.First {
-		index, value, err := a.row(i)
+	if a.band != nil {
+		return entriesEntries(c, a, k.entries(b, 1), w)
+	}
+	factor := k.factors(a, w)
+	for done := 0; ; done++ {
+		var f []float64
+		if factor != nil {
+			f = factor[done*a.k:]
+		}
+		done += kernel.ScatterBand(c.Data, c.Stride, a.d, b.D, a.index[done*a.k:], a.k, f, b.First[done:], b.Value[done*size:])
+		if done == len(b.First) {
+			return nil
+		}
+		index, value, err := a.row(done)
 		if err != nil {
 			return err
 		}
-		if uint(first) > inner {
-			if uint(first) >= uint(b.starts()) {
-				return b.fault(i)
-			}
-			for l, j := range index {
-				row := c.Data[int(j)*c.Stride:][:b.D]
-				f := weight(w, i) * at(value, l)
-				for m, v := range b.Value[i*size:][:size] {
-					row[(int(first)+m)%b.D] += f * v
-				}
-			}
-			continue
-		}
-		v := b.Value[i*size:][:size]
-		v0, v1, v2, v3 := v[0], v[1], v[2], v[3]
-		if w != nil {
-			wi := w[i]
-			v0, v1, v2, v3 = wi*v0, wi*v1, wi*v2, wi*v3
+		first := int(b.First[done])
+		if uint(first) >= uint(b.starts()) {
+			return b.fault(done)
 		}
 		for l, j := range index {
-			row := c.Data[int(j)*c.Stride+int(first):][:size]
-			if value == nil {
-				row[0] += v0
-				row[1] += v1
-				row[2] += v2
-				row[3] += v3
-				continue
+			row := c.Data[int(j)*c.Stride:][:b.D]
+			f := weight(w, done) * at(value, l)
+			for m, v := range b.Value[done*size:][:size] {
+				row[(first+m)%b.D] += f * v
 			}
-			f := value[l]
-			row[0] += f * v0
-			row[1] += f * v1
-			row[2] += f * v2
-			row[3] += f * v3
 		}
 	}
-	return nil
+}
+
+// factors are the weighted values of a's entries; nil if all are 1.
+func (k *Work) factors(a entries, w []float64) []float64 {
+	if w == nil || a.value == nil && a.k == 1 {
+		if w != nil {
+			return w
+		}
+		return a.value
+	}
+	if len(k.weighted) < len(a.value) {
+		k.weighted = make([]float64, len(a.value))
+	}
+	f := k.weighted[:len(a.value)]
+	for i, wi := range w {
+		for l := i * a.k; l < (i+1)*a.k; l++ {
+			f[l] = wi * a.value[l]
+		}
+	}
+	return f
 }

@@ -65,10 +65,10 @@ func (k *Work) AddCross(dst *mat.Dense, a, b Columns, w []float64) error {
 	}
 	switch b := b.(type) {
 	case Dense:
-		return entriesDense(c, k.entries(a, 0), b.RawMatrix(), w)
+		return k.entriesDense(c, k.entries(a, 0), b.RawMatrix(), w)
 	case *Banded:
 		if cubic(b) {
-			return entriesBand(c, k.entries(a, 0), b, w)
+			return k.entriesBand(c, k.entries(a, 0), b, w)
 		}
 	}
 	if a == b {

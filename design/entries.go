@@ -1,6 +1,10 @@
 package design
 
-import "gonum.org/v1/gonum/blas/blas64"
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
 
 // entries is the common form of sparse, banded and coded columns: k entries in each
 // row; a nil value means ones. With skip a negative index means no entry.
@@ -84,6 +88,7 @@ func weight(w []float64, i int) float64 {
 func table(c blas64.General, a, b *Codes, w []float64) error {
 	da, db := uint(a.D), uint(b.D)
 	codes := b.Code[:len(a.Code)]
+	counts := w == nil && a.Value == nil && b.Value == nil
 	for i, ja := range a.Code {
 		jb := codes[i]
 		if uint(ja) >= da || uint(jb) >= db {
@@ -95,12 +100,9 @@ func table(c blas64.General, a, b *Codes, w []float64) error {
 			}
 			continue
 		}
-		v := weight(w, i)
-		if a.Value != nil {
-			v *= a.Value[i]
-		}
-		if b.Value != nil {
-			v *= b.Value[i]
+		v := 1.0
+		if !counts {
+			v = weight(w, i) * at(a.Value, i) * at(b.Value, i)
 		}
 		c.Data[int(ja)*c.Stride+int(jb)] += v
 	}
@@ -120,21 +122,31 @@ func entriesEntries(c blas64.General, a, b entries, w []float64) error {
 		}
 		wi := weight(w, i)
 		for l, ja := range ia {
-			row := c.Data[int(ja)*c.Stride:][:b.d]
-			f := wi * at(va, l)
-			if vb == nil {
-				for _, jb := range ib {
-					row[jb] += f
-				}
-				continue
-			}
-			vb := vb[:len(ib)]
-			for m, jb := range ib {
-				row[jb] += f * vb[m]
-			}
+			addEntries(c.Data[int(ja)*c.Stride:][:b.d], ib, vb, wi*at(va, l))
 		}
 	}
 	return nil
+}
+
+// addEntries adds f times the entries to row.
+func addEntries(row []float64, index []int32, value []float64, f float64) {
+	if value == nil {
+		for _, j := range index {
+			row[j] += f
+		}
+		return
+	}
+	for len(index) >= 4 && len(value) >= 4 {
+		row[index[0]] += f * value[0]
+		row[index[1]] += f * value[1]
+		row[index[2]] += f * value[2]
+		row[index[3]] += f * value[3]
+		index, value = index[4:], value[4:]
+	}
+	value = value[:len(index)]
+	for m, j := range index {
+		row[j] += f * value[m]
+	}
 }
 
 // entriesGram adds the k(k+1)/2 different products of each row, those off the
@@ -160,8 +172,34 @@ func entriesGram(c blas64.General, a entries, w []float64) error {
 	return nil
 }
 
-// entriesDense adds multiples of b's rows to the rows of c that a points at.
-func entriesDense(c blas64.General, a entries, b blas64.General, w []float64) error {
+// entriesDense adds multiples of b's rows to the rows of c that a points at, which
+// for a row without an entry are none.
+func (k *Work) entriesDense(c blas64.General, a entries, b blas64.General, w []float64) error {
+	if a.band != nil {
+		return bandRows(c, a, b, w)
+	}
+	factor := k.factors(a, w)
+	for done := 0; ; done++ {
+		var f []float64
+		if factor != nil {
+			f = factor[done*a.k:]
+		}
+		n := b.Rows - done
+		if n == 0 {
+			return nil
+		}
+		done += kernel.ScatterRows(c.Data, c.Stride, a.d, a.index[done*a.k:], a.k, f, b.Data[done*b.Stride:], b.Stride, b.Cols, n)
+		if done == b.Rows {
+			return nil
+		}
+		if _, _, err := a.row(done); err != nil {
+			return err
+		}
+	}
+}
+
+// bandRows is entriesDense for bands that are not of four.
+func bandRows(c blas64.General, a entries, b blas64.General, w []float64) error {
 	for i := range a.rows() {
 		index, value, err := a.row(i)
 		if err != nil {
@@ -170,11 +208,7 @@ func entriesDense(c blas64.General, a entries, b blas64.General, w []float64) er
 		wi := weight(w, i)
 		rb := b.Data[i*b.Stride:][:b.Cols]
 		for l, ja := range index {
-			wa := wi * at(value, l)
-			row := c.Data[int(ja)*c.Stride:][:len(rb)]
-			for j, v := range rb {
-				row[j] += wa * v
-			}
+			kernel.Axpy(c.Data[int(ja)*c.Stride:][:len(rb)], rb, wi*value[l])
 		}
 	}
 	return nil

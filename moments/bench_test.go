@@ -82,6 +82,76 @@ func BenchmarkSparse(b *testing.B) {
 	pass(b, bases, x, nil, n)
 }
 
+// Ten cubic splines of 20 columns on equispaced knots, with and without weights.
+func BenchmarkBanded(b *testing.B) {
+	const n = 100_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	var bases []moments.Basis
+	var x []design.Columns
+	for range 10 {
+		bases, x = append(bases, moments.Basis{Name: "s", Dim: 20}), append(x, band(rng, n, 20, false))
+	}
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = rng.Float64()
+	}
+	b.Run("unit", func(b *testing.B) { pass(b, bases, x, nil, n) })
+	b.Run("weighted", func(b *testing.B) { pass(b, bases, x, w, n) })
+}
+
+func band(rng *rand.Rand, n, k int, cyclic bool) *design.Banded {
+	s := &design.Banded{D: k, K: 4, Cyclic: cyclic}
+	starts := k - 3
+	if cyclic {
+		starts = k
+	}
+	for range n {
+		s.First = append(s.First, int32(rng.IntN(starts)))
+		for range 4 {
+			s.Value = append(s.Value, rng.Float64())
+		}
+	}
+	return s
+}
+
+// A model of flights, as in benchmarks/flights: factors of few and of many levels,
+// two cyclic regression splines, which are dense, and two P-splines, 1,942 columns in
+// all.
+func BenchmarkFlights(b *testing.B) {
+	const n = 2 * 65536
+	rng := rand.New(rand.NewPCG(1, 3))
+	var bases []moments.Basis
+	var x []design.Columns
+	add := func(c design.Columns) {
+		_, d := c.Dims()
+		bases, x = append(bases, moments.Basis{Name: "b", Dim: d}), append(x, c)
+	}
+	factor := func(levels int) {
+		c := &design.Codes{D: levels}
+		for range n {
+			u := rng.Float64()
+			c.Code = append(c.Code, int32(float64(levels)*u*u)) // some are frequent
+		}
+		add(c)
+	}
+	factor(15)
+	factor(300)
+	factor(300)
+	for range 2 {
+		c := mat.NewDense(n, 19, nil)
+		for i := range n {
+			for j := range 19 {
+				c.Set(i, j, rng.NormFloat64())
+			}
+		}
+		add(design.Dense{Dense: c})
+	}
+	add(band(rng, n, 10, false))
+	add(band(rng, n, 20, false))
+	factor(1259)
+	pass(b, bases, x, nil, n)
+}
+
 func splines(n int) (bases []moments.Basis, x []design.Columns) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 10 {

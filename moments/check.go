@@ -76,6 +76,11 @@ func nonFinite(c design.Columns) (row int, v float64, found bool) {
 	switch c := c.(type) {
 	case design.Dense:
 		m := c.RawMatrix()
+		if m.Stride == m.Cols {
+			if _, _, ok := kernel.Bounds(m.Data[:m.Rows*m.Cols]); ok {
+				return 0, 0, false
+			}
+		}
 		for i := range m.Rows {
 			for _, v := range m.Data[i*m.Stride:][:m.Cols] {
 				if !finite(v) {
