@@ -12,7 +12,7 @@ import (
 // that starts at the GAM is about as good as that, the network as published, in
 // few epochs, not.
 func TestRun(t *testing.T) {
-	s := study{cells: []cell{{300, 1, 8, ono(2), 1}}, repetitions: 2, steps: 1, epochs: 3, functions: 3, grid: 5}
+	s := study{cells: []cell{{300, 1, 8, 2, ono(2), 1}}, steps: 1, epochs: 3, functions: 3, grid: 5}
 	tables, err := experiment.Check(t.Context(), t.TempDir(), experiment.Experiment{Name: "nonlinear"}, func(ctx context.Context, e *experiment.Experiment) error { return run(ctx, e, s) })
 	if err != nil {
 		t.Fatal(err)

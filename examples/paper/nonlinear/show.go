@@ -63,7 +63,7 @@ func (s study) compare(t *experiment.Table, c cell, reps []repetition) map[strin
 }
 
 func (s study) panel(c cell, reps []repetition) experiment.Panel {
-	p := experiment.Panel{Title: fmt.Sprintf("%s, %d basis functions each", c.name(), c.k), Y: "RIMSE (log scale)", LogY: true, Categories: simulation.Names()[:s.functions]}
+	p := experiment.Panel{Title: fmt.Sprintf("%s; %d basis functions each; %d repetitions (ONO %d)", c.name(), c.k, c.repetitions, c.onlineReps), Y: "RIMSE (log scale)", LogY: true, Categories: simulation.Names()[:s.functions]}
 	for _, m := range methods {
 		b := experiment.Boxes{Name: m.name, Color: m.color}
 		for j := range s.functions {

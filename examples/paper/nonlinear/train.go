@@ -76,7 +76,7 @@ func (r *repetition) of(method string) *estimate {
 
 // run fits everything in one cell.
 func (s study) run(ctx context.Context, e *experiment.Experiment, c cell, withSteps bool) ([]repetition, error) {
-	return experiment.Repeat(ctx, e, uint64(c.n)<<8|uint64(c.noise), s.repetitions, func(ctx context.Context, i int, rng *rand.Rand) (repetition, error) {
+	return experiment.Repeat(ctx, e, uint64(c.n)<<8|uint64(c.noise), c.repetitions, func(ctx context.Context, i int, rng *rand.Rand) (repetition, error) {
 		sample, err := simulation.Draw(rng, c.n, simulation.Functions()[:s.functions], c.noise)
 		if err != nil {
 			return repetition{}, err
