@@ -25,11 +25,11 @@ func main() {
 
 // study is what is compared where.
 type study struct {
-	cells       []cell
-	steps       int // repetitions of the steps from published to ours, in the first cell
-	epochs      int // most epochs of a training
-	functions   int // the first of the paper's
-	grid        int // points of the curves
+	cells     []cell
+	steps     int // repetitions of the steps from published to ours, in the first cell
+	epochs    int // most epochs of a training
+	functions int // the first of the paper's
+	grid      int // points of the curves
 }
 
 // cell is n rows, noise features that only the deep part sees, and the dimension of
