@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pho-go/pho/examples/paper/internal/experiment"
+)
+
+// TestRun: a tiny run of both arms writes its results, and a second one that finds
+// the journal of some tasks writes the same.
+func TestRun(t *testing.T) {
+	dir := experiment.NeedData(t, 3)
+	s := scope{folds: 2, narrow: true, epochs: 3, ours: effort{inner: 2, members: 2, epochs: 2}}
+	for _, b := range benchmarkSets() {
+		if b.name == "yacht" {
+			s.sets = []set{b}
+		}
+	}
+	results := func(out string) map[string]string {
+		e := &experiment.Experiment{Name: "benchmark", Seed: 1, Out: out, Data: dir}
+		if err := s.run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		files, err := os.ReadDir(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := map[string]string{}
+		for _, f := range files {
+			b, err := os.ReadFile(filepath.Join(out, f.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text[f.Name()] = string(b)
+		}
+		return text
+	}
+	first := results(t.TempDir())
+	for _, name := range []string{"benchmark_folds.csv", "benchmark_published.md", "benchmark_ours.md", "benchmark_interpretable.md", "benchmark_importance.csv", "benchmark.svg"} {
+		if first[name] == "" || strings.Contains(first[name], "NaN") {
+			t.Errorf("%s: %q", name, first[name])
+		}
+	}
+	if len(first) != 6 {
+		t.Errorf("%d files", len(first))
+	}
+	out := t.TempDir()
+	j, err := openJournal(filepath.Join(out, "benchmark.unfinished.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, fold, err := s.sets[0].read(context.Background(), filepath.Join(dir, "paper_folds", "yacht.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, test := r.split(fold, 1)
+	m, err := published(context.Background(), "PHO", hidden("c"), train, test, s.epochs, 1001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.add(task{publishedArm, "yacht", 1, "c", "PHO"}, m, 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range results(out) {
+		if text != first[name] {
+			t.Errorf("%s differs after an interruption", name)
+		}
+	}
+}
+
+// TestTestRowsDecideNothing: other responses in the test fold change no choice of
+// ours and no prediction.
+func TestTestRowsDecideNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	r := rows{names: []string{"V1", "V2"}, x: make([][]float64, 2)}
+	for range 150 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		r.x[0], r.x[1] = append(r.x[0], a), append(r.x[1], b)
+		r.y = append(r.y, math.Sin(2*a)+a*b+0.1*rng.NormFloat64())
+	}
+	fold := make([]int, r.n())
+	for i := range fold {
+		fold[i] = i % 5
+	}
+	train, test := r.split(fold, 0)
+	fit := func() map[string]float64 {
+		m, err := ours(context.Background(), train, test, effort{inner: 2, members: 1, epochs: 2}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]float64{}
+		for _, v := range m {
+			out[v.name] = v.value
+		}
+		return out
+	}
+	first := fit()
+	for i := range test.y {
+		test.y[i] = 1e3
+	}
+	for name, v := range fit() {
+		if !strings.HasPrefix(name, "rmse") && v != first[name] {
+			t.Errorf("%s is %g, and %g with other test responses", name, first[name], v)
+		}
+	}
+	if first["ev_structured with pairs"] < first["ev_structured"]-0.01 {
+		t.Errorf("pairs explain less: %v", first)
+	}
+}
+
+// TestStackWeights: the weights are a point of the simplex, no vertex and no mixture
+// of two is better, and the truth among the columns gets weight 1.
+func TestStackWeights(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, n := rapid.IntRange(1, 4).Draw(t, "columns"), 30
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		y, p := make([]float64, n), make([][]float64, m)
+		for i := range y {
+			y[i] = rng.NormFloat64()
+		}
+		for a := range p {
+			for i := range y {
+				p[a] = append(p[a], y[i]+float64(a+1)*rng.NormFloat64())
+			}
+		}
+		w := stackWeights(y, p)
+		loss := func(w []float64) float64 {
+			fit := make([]float64, n)
+			for a := range p {
+				for i := range fit {
+					fit[i] += w[a] * p[a][i]
+				}
+			}
+			return rmse(y, fit)
+		}
+		sum := 0.0
+		for _, v := range w {
+			sum += v
+			if v < 0 {
+				t.Fatalf("weights %v", w)
+			}
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Fatalf("weights sum to %g", sum)
+		}
+		for a := range p {
+			for b := range p {
+				for _, share := range []float64{0, 0.3, 0.7} {
+					other := make([]float64, m)
+					other[a] += 1 - share
+					other[b] += share
+					if loss(other) < loss(w)-1e-12 {
+						t.Fatalf("weights %v have loss %g, %v %g", w, loss(w), other, loss(other))
+					}
+				}
+			}
+		}
+	})
+	y := []float64{1, 2, 3, 5}
+	if w := stackWeights(y, [][]float64{{1, 2, 2, 2}, y, y}); w[1]+w[2] < 1-1e-9 {
+		t.Errorf("weights %v, want the truth's", w)
+	}
+}
+
+// TestEncoder: the coded columns of a feature add up to a straight line within each
+// interval, and go on beyond the training rows.
+func TestEncoder(t *testing.T) {
+	train := rows{names: []string{"a"}, x: [][]float64{{0, 0, 1, 2, 2, 8}}, y: make([]float64, 6)}
+	e := newEncoder(train, 5)
+	if got, want := fmt.Sprint(e.edges), "[[0 1 2 8]]"; got != want {
+		t.Fatalf("edges %s, want %s", got, want)
+	}
+	tab, err := rows{names: []string{"a"}, x: [][]float64{{-1, 0.5, 1.5, 5, 14}}, y: make([]float64, 5)}.table(e, nil, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a/5.1": "[-1 0.5 1 1 1]", "a/5.2": "[0 0 0.5 1 1]", "a/5.3": "[0 0 0 0.5 2]"}
+	if len(e.columns()) != len(want) {
+		t.Errorf("columns %q", e.columns())
+	}
+	for b, err := range tab.Batches(context.Background(), e.columns()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, w := range want {
+			v, err := b.Numeric(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(v); got != w {
+				t.Errorf("%s: %s, want %s", name, got, w)
+			}
+		}
+	}
+}
+
+// TestJournal: a task of which the end is missing is done again.
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.csv")
+	j, err := openJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := task{"ours", "yacht", 1, "", "blend"}, task{"published", "yacht", 1, "c", "PHO"}
+	for _, k := range []task{one, two} {
+		if err := j.add(k, []measure{{"rmse", 1.0 / 3}, {"weight rich gam", 0.5}}, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-4], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = openJournal(path); err != nil {
+		t.Fatal(err)
+	}
+	if j.value(one, "rmse") != 1.0/3 || j.value(one, "weight rich gam") != 0.5 || j.of(two) != nil || !math.IsNaN(j.value(two, "rmse")) {
+		t.Errorf("journal has %v", j.done)
+	}
+	if err := os.WriteFile(path, []byte("ours,yacht,1,,blend,rmse,x\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openJournal(path); err == nil || !strings.Contains(err.Error(), "remove it to begin anew") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestRace: who is more than a tenth worse than the best is out.
+func TestRace(t *testing.T) {
+	list := []candidate{{name: "a"}, {name: "b"}, {name: "c"}}
+	kept, p := race(list, [][]float64{{1}, {2}, {3}}, []float64{1.2, 1, 1.05})
+	if fmt.Sprint(kept, p) != "[{b  0} {c  0}] [[2] [3]]" {
+		t.Errorf("kept %v with %v", kept, p)
+	}
+}
