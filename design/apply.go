@@ -44,7 +44,10 @@ func mulBand(dst []float64, a *Banded, beta []float64) error {
 }
 
 // AddSums adds the unweighted column sums of a (n x d) to dst (d), in row order.
-func AddSums(dst []float64, a Columns) error {
+func AddSums(dst []float64, a Columns) error { return new(Work).AddSums(dst, a) }
+
+// AddSums is the function of that name, without allocations.
+func (k *Work) AddSums(dst []float64, a Columns) error {
 	if err := shape(a); err != nil {
 		return err
 	}
@@ -54,8 +57,17 @@ func AddSums(dst []float64, a Columns) error {
 	}
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
-		for i := range n {
-			kernel.Add(dst, dst, m.Data[i*m.Stride:][:d])
+		k.one[0] = 1
+		kernel.AddCross(dst, 1, m.Data, m.Stride, d, k.one[:], 0, 1, n, nil)
+		return nil
+	}
+	if a, ok := a.(*Codes); ok && a.Value == nil {
+		for i, j := range a.Code {
+			if uint(j) < uint(d) {
+				dst[j]++
+			} else if j >= 0 {
+				return indexError("coded", i, j, d)
+			}
 		}
 		return nil
 	}

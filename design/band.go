@@ -11,9 +11,10 @@ import (
 type Work struct {
 	cells []float64
 	zeros []int32
-	rows  [2][]int32
+	rows  [2][]int32 // of bands, as in entries
 
 	weighted []float64
+	one      [1]float64
 }
 
 // Sizes of the tables of cells: maxCells bounds one that is cleared for every

@@ -362,18 +362,23 @@ func TestFaults(t *testing.T) {
 // FuzzCheck: what Check accepts multiplies without fault, what it refuses is an
 // error everywhere, and nothing panics.
 func FuzzCheck(f *testing.F) {
-	f.Add(int8(3), int8(2), []byte{0, 1, 1, 2}, true)
-	f.Add(int8(2), int8(1), []byte{0, 255}, false)
-	f.Add(int8(5), int8(4), []byte{0, 1, 2, 3, 1, 2, 3, 5}, true)
-	f.Add(int8(0), int8(0), []byte{}, false)
-	f.Fuzz(func(t *testing.T, d, k int8, index []byte, sparse bool) {
+	f.Add(int8(3), int8(2), []byte{0, 1, 1, 2}, uint8(1))
+	f.Add(int8(2), int8(1), []byte{0, 255}, uint8(0))
+	f.Add(int8(5), int8(4), []byte{0, 1, 2, 3, 1, 2, 3, 5}, uint8(1))
+	f.Add(int8(0), int8(0), []byte{}, uint8(0))
+	f.Add(int8(7), int8(4), []byte{0, 3, 4}, uint8(2))
+	f.Add(int8(7), int8(4), []byte{0, 3, 6}, uint8(3))
+	f.Fuzz(func(t *testing.T, d, k int8, index []byte, form uint8) {
 		codes := make([]int32, len(index))
 		for i, v := range index {
 			codes[i] = int32(int8(v))
 		}
 		var a design.Columns = &design.Codes{D: int(d), Code: codes}
-		if sparse {
+		switch form % 4 {
+		case 1:
 			a = &design.Sparse{D: int(d), K: int(k), Index: codes, Value: make([]float64, len(codes))}
+		case 2, 3:
+			a = &design.Banded{D: int(d), K: int(k), Cyclic: form%4 == 3, First: codes, Value: make([]float64, len(codes)*max(int(k), 0))}
 		}
 		n, _ := a.Dims()
 		_ = design.MaxRowNorm(a)
@@ -394,7 +399,11 @@ func FuzzCheck(f *testing.F) {
 		}
 		// A copy of the columns is another operand: the general products.
 		other := a
-		if s, ok := a.(*design.Sparse); ok {
+		switch s := a.(type) {
+		case *design.Sparse:
+			c := *s
+			other = &c
+		case *design.Banded:
 			c := *s
 			other = &c
 		}

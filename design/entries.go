@@ -60,13 +60,18 @@ func (e *entries) row(i int) (index []int32, value []float64, err error) {
 	index = e.index[i*e.k:][:e.k]
 	for _, j := range index {
 		if uint(j) >= uint(e.d) {
-			if e.skip && j < 0 {
-				return nil, nil, nil
-			}
-			return nil, nil, indexError(e.kind, i, j, e.d)
+			return nil, nil, e.outside(i, j)
 		}
 	}
 	return index, value, nil
+}
+
+// outside is the error for index j of row i, none if it says that there is no entry.
+func (e *entries) outside(i int, j int32) error {
+	if e.skip && j < 0 {
+		return nil
+	}
+	return indexError(e.kind, i, j, e.d)
 }
 
 // at is value l of a row, or 1.
@@ -121,6 +126,19 @@ func entriesEntries(c blas64.General, a, b entries, w []float64) error {
 			return err
 		}
 		wi := weight(w, i)
+		if len(ib) == 4 && vb != nil {
+			j0, j1, j2, j3 := uint(ib[0]), uint(ib[1]), uint(ib[2]), uint(ib[3])
+			v0, v1, v2, v3 := vb[0], vb[1], vb[2], vb[3]
+			for l, ja := range ia {
+				f := wi * at(va, l)
+				row := c.Data[int(ja)*c.Stride:][:b.d]
+				row[j0] += f * v0
+				row[j1] += f * v1
+				row[j2] += f * v2
+				row[j3] += f * v3
+			}
+			continue
+		}
 		for l, ja := range ia {
 			addEntries(c.Data[int(ja)*c.Stride:][:b.d], ib, vb, wi*at(va, l))
 		}
@@ -135,13 +153,6 @@ func addEntries(row []float64, index []int32, value []float64, f float64) {
 			row[j] += f
 		}
 		return
-	}
-	for len(index) >= 4 && len(value) >= 4 {
-		row[index[0]] += f * value[0]
-		row[index[1]] += f * value[1]
-		row[index[2]] += f * value[2]
-		row[index[3]] += f * value[3]
-		index, value = index[4:], value[4:]
 	}
 	value = value[:len(index)]
 	for m, j := range index {

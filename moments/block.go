@@ -165,7 +165,9 @@ func (b *Block) Reset() {
 	}
 	clear(b.shift)
 	clear(b.shiftR)
-	b.xx.Zero()
+	for _, v := range b.views {
+		v.Zero()
+	}
 	b.xr.Zero()
 	b.rr.Zero()
 	b.panel.reset()
@@ -201,7 +203,7 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 			b.panel.store(a, c)
 		}
 		if !b.later(a) {
-			if err := design.AddSums(b.sums(a), c); err != nil {
+			if err := b.work.AddSums(b.sums(a), c); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
 		}

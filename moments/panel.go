@@ -222,10 +222,7 @@ func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
 	if c, ok := c.(design.Dense); ok {
 		m := c.RawMatrix()
 		for l := range j - i {
-			to := dst[l*stride:][:d]
-			for k, v := range m.Data[(i+l)*m.Stride:][:d] {
-				to[k] = v
-			}
+			copy(dst[l*stride:], m.Data[(i+l)*m.Stride:][:d])
 		}
 		return
 	}

@@ -38,7 +38,7 @@ func (f *faults) add(format string, args ...any) {
 //   - a row's values depend on that row alone: rows taken one by one, or in
 //     other company, give the same bits;
 //   - it may be used from many goroutines;
-//   - EvalSparse, if there is one, gives the values of Eval;
+//   - EvalSparse, if there is one, gives the values of Eval, as does EvalSparseInto;
 //   - a batch without its columns is an error, not a panic.
 func Term(t decompose.Term, b *data.Batch) error {
 	f := &faults{what: fmt.Sprintf("term %q", t.Name())}
@@ -131,6 +131,12 @@ func checkSparse(f *faults, s decompose.SparseTerm, b *data.Batch, whole *mat.De
 	if err := design.Check(x); err != nil {
 		f.add("EvalSparse: %w", err)
 		return
+	}
+	if r, ok := s.(decompose.ReusingTerm); ok { // the same values in memory used before
+		if x, err = r.EvalSparseInto(x, b); err != nil {
+			f.add("EvalSparseInto: %w", err)
+			return
+		}
 	}
 	full := nan(n, d)
 	if err := design.ToDense(full, x); err != nil {
