@@ -91,11 +91,17 @@ type Deep struct {
 
 // Features are feature networks: a neural additive model.
 type Features struct {
-	// Columns (numeric) with a network f_j(x_j) each.
+	// Columns with a network f_j(x_j) each. The network of a factor is a table with
+	// an effect for each level, which is a factor term of the formula and is named
+	// and decomposed as such; neither dropout nor penalty concerns it.
 	Columns []string
-	// Pairs have a network f(x_a, x_b) each.
+	// Factors are columns (of Columns or Pairs) that are categories though they hold
+	// numbers; text columns are in any case.
+	Factors []string
+	// Pairs have a network f(x_a, x_b) each. It reads a factor through an embedding
+	// of width (levels+1)/2, at most 8.
 	Pairs [][2]string
-	// Products have the paper's bivariate term: the row-wise tensor product of the
+	// Products of numeric columns have the paper's bivariate term: the row-wise tensor product of the
 	// last hidden layers of both columns' networks, which must be in Columns.
 	Products   [][2]string
 	Hidden     []int      // nil: 64, 64, 32; the last is the width of the learned basis

@@ -17,7 +17,10 @@ func (c *Config) describe(plans []*towerPlan, train *frame) error {
 			continue
 		}
 		if p.deep {
-			if err := c.splitFactors(p, train); err != nil {
+			c.splitFactors(p, train)
+		}
+		for i := range p.factors {
+			if err := p.factors[i].describe(train); err != nil {
 				return err
 			}
 		}
@@ -51,7 +54,7 @@ func meanSD(v []float64) (mean, sd float64) {
 }
 
 // splitFactors orders the deep part's columns: numbers, then factors.
-func (c *Config) splitFactors(p *towerPlan, train *frame) error {
+func (c *Config) splitFactors(p *towerPlan, train *frame) {
 	var numeric, text []string
 	for _, name := range p.columns[0] {
 		col, _ := train.schema.Lookup(name)
@@ -62,22 +65,25 @@ func (c *Config) splitFactors(p *towerPlan, train *frame) error {
 		}
 	}
 	for _, name := range text {
-		level, err := levels(train.batch, name)
-		if err != nil {
-			return err
-		}
-		f := factorPlan{column: name, width: c.Deep.EmbeddingWidth}
-		for i := range train.rows() {
-			f.levels = append(f.levels, level(i))
-		}
-		slices.Sort(f.levels)
-		f.levels = slices.Compact(f.levels)
-		if f.width == 0 {
-			f.width = min(8, (len(f.levels)+1)/2)
-		}
-		p.factors = append(p.factors, f)
+		p.factors = append(p.factors, factorPlan{column: name, width: c.Deep.EmbeddingWidth})
 	}
 	p.numeric, p.columns = len(numeric), [][]string{append(numeric, text...)}
+}
+
+// describe fills in the levels of the training rows, and the width if it is 0.
+func (f *factorPlan) describe(train *frame) error {
+	level, err := levels(train.batch, f.column)
+	if err != nil {
+		return err
+	}
+	for i := range train.rows() {
+		f.levels = append(f.levels, level(i))
+	}
+	slices.Sort(f.levels)
+	f.levels = slices.Compact(f.levels)
+	if f.width == 0 {
+		f.width = min(8, (len(f.levels)+1)/2)
+	}
 	return nil
 }
 
@@ -98,7 +104,7 @@ func (p *towerPlan) read(b *data.Batch) (x []float64, codes [][]int32, err error
 			}
 			for i, value := range v {
 				if value-value != 0 {
-					return nil, nil, fmt.Errorf("native: column %q is %v at row %d: networks need finite numbers", name, value, b.Row(i))
+					return nil, nil, fmt.Errorf("native: column %q is %v at data row %d: networks need finite numbers", name, value, b.Row(i)+1)
 				}
 				x[i*w+at] = (value - p.mean[at]) / p.sd[at]
 			}
@@ -124,8 +130,8 @@ func (f *factorPlan) codes(b *data.Batch) ([]int32, error) {
 	for i := range codes {
 		at, ok := slices.BinarySearch(f.levels, level(i))
 		if !ok {
-			return nil, fmt.Errorf("native: column %q, row %d: level %q was not among the training rows, which have %d: %.80q; leave such rows out or merge the level with another",
-				f.column, b.Row(i), level(i), len(f.levels), f.levels)
+			return nil, fmt.Errorf("native: column %q, data row %d: level %q was not among the training rows, which have %d: %.80q; leave such rows out or merge the level with another",
+				f.column, b.Row(i)+1, level(i), len(f.levels), f.levels)
 		}
 		codes[i] = int32(at)
 	}

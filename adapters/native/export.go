@@ -47,7 +47,10 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 		e.b.AddInput(name, e.kind, onnxpb.Rows, 1)
 	}
 	var f faults
-	e.features(m.plans, m.net.towers)
+	if err := e.features(m.plans, m.net.towers); err != nil {
+		f.add("%w", err)
+		return f.err()
+	}
 	for k := range m.names {
 		for _, block := range m.blocks[k] {
 			if err := e.term(k, block); err != nil {
@@ -135,21 +138,9 @@ func (e *exporter) standardised(name string, columns []string, mean, sd []float6
 
 // deep writes U of a deep part and its addends.
 func (e *exporter) deep(p *towerPlan, t *tower[float64]) error {
-	var parts []string
-	if p.numeric > 0 {
-		parts = append(parts, e.standardised(p.name, p.columns[0][:p.numeric], p.mean, p.sd))
-	}
-	for j, f := range p.factors {
-		onehot, err := e.onehot(p.name+".factor."+f.column, f.column, f.levels, e.kind)
-		if err != nil {
-			return fmt.Errorf("deep part: %w", err)
-		}
-		table := e.constant(t.embed[j].Table.Name, []int{len(f.levels), f.width}, t.embed[j].Table.Value...)
-		parts = append(parts, e.node("MatMul", p.name+".embedded."+f.column, []string{onehot, table}))
-	}
-	x := parts[0]
-	if len(parts) > 1 {
-		x = e.node("Concat", p.name+".input", parts, onnxpb.Int("axis", 1))
+	x, err := e.inputs(p.name, p, t)
+	if err != nil {
+		return fmt.Errorf("deep part: %w", err)
 	}
 	u := e.layers(p.name, x, t.chain.Layers, 0)
 	for _, k := range p.predictors {
@@ -159,6 +150,31 @@ func (e *exporter) deep(p *towerPlan, t *tower[float64]) error {
 		e.addend(k, fmt.Sprintf("%s.zeta%d", p.name, k), u, t.headOf(0, at))
 	}
 	return nil
+}
+
+// inputs writes what the only network of a tower reads: standardised numbers and
+// embedded factors. The embedding of a level that training has not seen is 0/0: not a
+// number, so that it cannot pass for a known one.
+func (e *exporter) inputs(name string, p *towerPlan, t *tower[float64]) (string, error) {
+	var parts []string
+	if p.numeric > 0 {
+		parts = append(parts, e.standardised(name, p.columns[0][:p.numeric], p.mean, p.sd))
+	}
+	for j, f := range p.factors {
+		at := name + ".factor." + f.column
+		onehot, err := e.onehot(at, f.column, f.levels, e.kind)
+		if err != nil {
+			return "", err
+		}
+		table := e.constant(at+".table", []int{len(f.levels), f.width}, t.embed[j].Table.Value...)
+		rows := e.node("MatMul", at+".rows", []string{onehot, table})
+		count := e.node("MatMul", at+".known", []string{onehot, e.constant(at+".ones", []int{len(f.levels), 1}, slices.Repeat([]float64{1}, len(f.levels))...)})
+		parts = append(parts, e.node("Div", at+".embedded", []string{rows, count}))
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return e.node("Concat", name+".input", parts, onnxpb.Int("axis", 1)), nil
 }
 
 // onehot is 1 where the column is the level, else 0: N x levels. Levels must be

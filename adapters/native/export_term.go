@@ -269,22 +269,30 @@ func pieceCoefficients(t decompose.Term, breaks []float64, degree int) ([]float6
 }
 
 // features writes the last hidden layers of all feature networks.
-func (e *exporter) features(plans []*towerPlan, towers []*tower[float64]) {
+func (e *exporter) features(plans []*towerPlan, towers []*tower[float64]) error {
 	for i, p := range plans {
 		if p.deep {
 			continue
 		}
 		for g := range p.groups() {
 			var u string
-			if p.of >= 0 {
+			switch {
+			case p.of >= 0:
 				u = e.product(p, plans[p.of], g)
-			} else {
+			case len(p.factors) > 0:
+				x, err := e.inputs(p.term(g), p, towers[i])
+				if err != nil {
+					return fmt.Errorf("term %q: %w", p.term(g), err)
+				}
+				u = e.layers(p.term(g), x, towers[i].chain.Layers, g)
+			default:
 				x := e.standardised(p.term(g), p.columns[g], p.mean[g*p.numeric:][:p.numeric], p.sd[g*p.numeric:][:p.numeric])
 				u = e.layers(p.term(g), x, towers[i].chain.Layers, g)
 			}
 			e.seen[p.term(g)] = e.node("Identity", p.tap(g), []string{u})
 		}
 	}
+	return nil
 }
 
 // product is the row-wise tensor product of two learned bases.

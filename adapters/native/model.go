@@ -226,7 +226,7 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		for i := range n {
 			eta := m.intercept[j] + x[i] + features[i*k+j] + zeta[i*k+j]
 			if eta-eta != 0 {
-				return fmt.Errorf("native: predictor %q is %g at row %d", m.names[j], eta, b.Row(i))
+				return fmt.Errorf("native: predictor %q is %g at data row %d", m.names[j], eta, b.Row(i)+1)
 			}
 			dst.Zeta.Set(i, j, zeta[i*k+j])
 			dst.Eta.Set(i, j, eta)

@@ -32,7 +32,7 @@ func (c *Config) readTarget(f *frame, what string) (*target, error) {
 	}
 	for i, y := range t.y {
 		if err := c.Family.Check(y); err != nil {
-			return nil, fmt.Errorf("native: column %q, row %d: %w", c.Response, f.batch.Row(i), err)
+			return nil, fmt.Errorf("native: response %q, data row %d: %w", c.Response, f.batch.Row(i)+1, err)
 		}
 	}
 	if t.w, err = weights(f, c.Weights); err != nil {
@@ -42,11 +42,16 @@ func (c *Config) readTarget(f *frame, what string) (*target, error) {
 		t.sumW += w
 	}
 	if t.sumW == 0 {
-		return nil, fmt.Errorf("native: all weights of the %s rows are zero", what)
+		return nil, fmt.Errorf("native: all weights %q of the %s rows are zero: give some rows a positive weight", c.Weights, what)
 	}
 	if c.Offset != "" {
 		if t.offset, err = f.batch.Numeric(c.Offset); err != nil {
 			return nil, err
+		}
+		for i, v := range t.offset {
+			if v-v != 0 {
+				return nil, fmt.Errorf("native: offset %q, data row %d: %g is not a finite number", c.Offset, f.batch.Row(i)+1, v)
+			}
 		}
 	}
 	return t, nil
@@ -66,7 +71,7 @@ func weights(f *frame, column string) ([]float64, error) {
 	}
 	for i, v := range w {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("native: weights column %q, row %d: %g: weights are finite and not negative", column, f.batch.Row(i), v)
+			return nil, fmt.Errorf("native: weights %q, data row %d: %g is not a finite number >= 0", column, f.batch.Row(i)+1, v)
 		}
 	}
 	return w, nil
@@ -88,9 +93,9 @@ func (t *target) varies(c *Config) error {
 		}
 	}
 	if c.Family.Name() == "binomial" {
-		return fmt.Errorf("native: the response %q has one class only: it is %g on all training rows", c.Response, first)
+		return fmt.Errorf("native: the response %q has one class only: it is %g on all training rows of positive weight, and both classes are needed", c.Response, first)
 	}
-	return fmt.Errorf("native: the response %q is constant: it is %g on all training rows", c.Response, first)
+	return fmt.Errorf("native: the response %q is constant: it is %g on all training rows of positive weight, so there is nothing to learn", c.Response, first)
 }
 
 // scalingOf is the weighted mean and standard deviation of y less its offset.

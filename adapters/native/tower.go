@@ -3,9 +3,11 @@ package native
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -30,7 +32,7 @@ type tower[T kernel.Float] struct {
 type towerPlan struct {
 	name                          string
 	deep                          bool       // its output is zeta; else each group is a learned term
-	columns                       [][]string // of each group, in order; text columns of the deep part come last
+	columns                       [][]string // of each group, in order; factors come last
 	numeric                       int        // numeric columns of each group
 	factors                       []factorPlan
 	predictors                    []int // it contributes to
@@ -63,9 +65,9 @@ func (p *towerPlan) groups() int { return len(p.columns) }
 // inputs is the width of a row of x: the numeric columns of all groups.
 func (p *towerPlan) inputs() int { return p.numeric * p.groups() }
 
-// towerPlans lists the towers of the configuration; factors and moments of the
+// towerPlans lists the towers of the configuration; levels and moments of the
 // columns are filled in by the data.
-func (c *Config) towerPlans() []*towerPlan {
+func (c *Config) towerPlans(schema data.Schema) []*towerPlan {
 	k := c.Family.Predictors()
 	all := make([]int, k)
 	for i := range all {
@@ -80,9 +82,15 @@ func (c *Config) towerPlans() []*towerPlan {
 			numeric: len(columns[0]), of: -1, q: f.Hidden[len(f.Hidden)-1],
 		}
 	}
-	if len(f.Columns) > 0 {
+	var numbers []string
+	for _, name := range f.Columns {
+		if !f.factor(schema, name) { // others are terms of the formula
+			numbers = append(numbers, name)
+		}
+	}
+	if len(numbers) > 0 {
 		var columns [][]string
-		for _, name := range f.Columns {
+		for _, name := range numbers {
 			columns = append(columns, []string{name})
 		}
 		plans = append(plans, feature("features", columns))
@@ -92,18 +100,40 @@ func (c *Config) towerPlans() []*towerPlan {
 		var pairs [][2]int
 		for _, p := range f.Products {
 			columns = append(columns, p[:])
-			pairs = append(pairs, [2]int{index(f.Columns, p[0]), index(f.Columns, p[1])})
+			pairs = append(pairs, [2]int{slices.Index(numbers, p[0]), slices.Index(numbers, p[1])})
 		}
 		p := feature("products", columns)
 		p.of, p.pairs, p.q, p.numeric, p.hidden, p.exu = 0, pairs, p.q*p.q, 0, nil, false
 		plans = append(plans, p)
 	}
-	if len(f.Pairs) > 0 {
-		var columns [][]string
-		for _, p := range f.Pairs {
-			columns = append(columns, p[:])
+	var side [][]string // pairs of numbers are networks side by side
+	for _, p := range f.Pairs {
+		if !f.factor(schema, p[0]) && !f.factor(schema, p[1]) {
+			side = append(side, p[:])
 		}
-		plans = append(plans, feature("pairs", columns))
+	}
+	if len(side) > 0 {
+		plans = append(plans, feature("pairs", side))
+	}
+	for _, p := range f.Pairs {
+		var columns []string
+		var factors []factorPlan
+		for _, name := range p {
+			if f.factor(schema, name) {
+				factors = append(factors, factorPlan{column: name})
+			} else {
+				columns = append(columns, name)
+			}
+		}
+		if len(factors) == 0 {
+			continue
+		}
+		plan := feature("pair."+p[0]+"."+p[1], [][]string{columns})
+		for _, factor := range factors {
+			plan.columns[0] = append(plan.columns[0], factor.column)
+		}
+		plan.factors = factors
+		plans = append(plans, plan)
 	}
 	if d := &c.Deep; len(d.Columns) > 0 {
 		deep := func(name string, predictors []int) {
@@ -124,13 +154,10 @@ func (c *Config) towerPlans() []*towerPlan {
 	return plans
 }
 
-func index(names []string, name string) int {
-	for i, s := range names {
-		if s == name {
-			return i
-		}
-	}
-	return -1
+// factor tells whether a column is a category to the feature networks.
+func (f *Features) factor(schema data.Schema, name string) bool {
+	col, ok := schema.Lookup(name)
+	return ok && (!col.Numeric || slices.Contains(f.Factors, name))
 }
 
 // newTower builds the layers, with all parameters 0 but those of batch norm.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -56,7 +57,10 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if cfg.Training.Workers == 0 {
 		cfg.Training.Workers = runtime.GOMAXPROCS(0)
 	}
-	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.towerPlans(), fit: &Fit{Seed: cfg.Training.Seed}}
+	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.towerPlans(src.Schema()), fit: &Fit{Seed: cfg.Training.Seed}}
+	if own := cfg.factorFeatures(src.Schema()); own != nil {
+		formulas = append(formulas, own)
+	}
 	columns := cfg.columns()
 	for _, f := range formulas {
 		for _, s := range f.Specs {
@@ -97,6 +101,21 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 		j.fit.Additive = append(j.fit.Additive, s.fit)
 	}
 	return j, nil
+}
+
+// factorFeatures are the factors among the feature columns as terms of every
+// predictor; nil: none.
+func (c *Config) factorFeatures(schema data.Schema) *basis.Formula {
+	f := &basis.Formula{Intercept: true}
+	for _, name := range c.Features.Columns {
+		if c.Features.factor(schema, name) {
+			f.Specs = append(f.Specs, basis.Factor(name, nil))
+		}
+	}
+	if f.Specs == nil {
+		return nil
+	}
+	return f
 }
 
 // columns are those the configuration names itself.

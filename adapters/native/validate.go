@@ -27,6 +27,7 @@ func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
 	formulas := c.parse(schema, &f)
 	c.validateKind(formulas, &f)
 	c.validateColumns(schema, &f)
+	c.validateFeatures(schema, formulas, &f)
 	c.validateNetworks(&f)
 	c.validateTraining(&f)
 	return formulas, f.err()
@@ -115,11 +116,6 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 			f.add("%s: column %q holds text, where numbers are needed", what, name)
 		}
 	}
-	own := func(name, what string) {
-		if name != "" && (name == c.Response || name == c.Weights) {
-			f.add("%s: column %q is the response or the weights", what, name)
-		}
-	}
 	if c.Response == "" {
 		f.add("no response: set Response or write y ~ ... in a formula")
 	} else {
@@ -134,7 +130,7 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		if _, ok := schema.Lookup(name); !ok {
 			f.add("deep part: no column %q in the data, which has %q", name, schema.Names())
 		}
-		own(name, "deep part")
+		c.notOwn(f, name, "deep part")
 		if slices.Contains(c.Deep.Columns[:i], name) {
 			f.add("deep part: column %q is listed twice", name)
 		}
@@ -144,14 +140,41 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 			f.add("deep part: factor %q is not among its columns %q", name, c.Deep.Columns)
 		}
 	}
+}
+
+// notOwn refuses the response and the weights as inputs.
+func (c *Config) notOwn(f *faults, name, what string) {
+	if name != "" && (name == c.Response || name == c.Weights) {
+		f.add("%s: column %q is the response or the weights", what, name)
+	}
+}
+
+func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula, f *faults) {
+	known := func(name, what string) {
+		if _, ok := schema.Lookup(name); !ok {
+			f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
+		}
+	}
 	named := map[string]bool{}
 	for _, name := range c.Features.Columns {
-		numeric(name, "feature network")
-		own(name, "feature network")
+		known(name, "feature network")
+		c.notOwn(f, name, "feature network")
 		if named[name] {
 			f.add("feature networks: column %q is listed twice", name)
 		}
 		named[name] = true
+	}
+	for _, name := range c.Features.Factors {
+		if !named[name] && !slices.ContainsFunc(c.Features.Pairs, func(p [2]string) bool { return p[0] == name || p[1] == name }) {
+			f.add("feature networks: factor %q is not among their columns %q", name, c.Features.Columns)
+		}
+	}
+	for _, p := range formulas {
+		for _, spec := range p.Specs {
+			if own := spec.Columns(); len(own) == 1 && named[own[0]] && c.Features.factor(schema, own[0]) {
+				f.add("feature networks: the factor %q is a term of the formula already: leave one of them out", own[0])
+			}
+		}
 	}
 	pairs := map[[2]string]bool{}
 	for i, p := range append(slices.Clone(c.Features.Pairs), c.Features.Products...) {
@@ -159,14 +182,16 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		if i >= len(c.Features.Pairs) {
 			what = fmt.Sprintf("product (%s, %s)", p[0], p[1])
 			for _, name := range p {
-				if !named[name] {
+				if c.Features.factor(schema, name) {
+					f.add("%s: column %q is a factor: make it one of Features.Pairs", what, name)
+				} else if !named[name] {
 					f.add("%s: column %q has no feature network of its own: add it to Features.Columns", what, name)
 				}
 			}
 		}
 		for _, name := range p {
-			numeric(name, what)
-			own(name, what)
+			known(name, what)
+			c.notOwn(f, name, what)
 		}
 		if p[0] == p[1] {
 			f.add("%s: the columns are the same", what)

@@ -71,7 +71,7 @@ ONNX networks take numbers: columns of text have to be coded as numbers, and nam
 	f.StringVar(&d.out, "out", "", "`DIR` to write: absent, empty, or of an earlier training, which is replaced")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as 'y ~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
-	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each")
+	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each; a factor has an effect for each level")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
 	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp)
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
@@ -205,6 +205,9 @@ func (d *trainFlags) config() (native.Config, error) {
 	for _, name := range d.data.factors {
 		if slices.Contains(c.Deep.Columns, name) {
 			c.Deep.Factors = append(c.Deep.Factors, name)
+		}
+		if slices.Contains(c.Features.Columns, name) {
+			c.Features.Factors = append(c.Features.Factors, name)
 		}
 	}
 	switch d.orthogonalize {
