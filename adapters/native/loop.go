@@ -159,9 +159,9 @@ func (t *trainer[T]) keep(e Epoch) {
 }
 
 // passRows is the number of rows that go forward and backward together, so that
-// what the layers keep of them stays in the second cache. Gradients are summed in
+// what the layers keep of them stays in the second cache: whole tiles. Gradients are summed in
 // row order: no bit of them depends on it.
-const passRows = 256
+const passRows = 132
 
 // step is one step on a batch of rows of weight norm; it returns the batch's loss.
 func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {

@@ -236,7 +236,7 @@ func TestPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want [][]float64
-	for _, pass := range []int{0, 256, 64, 100} {
+	for _, pass := range []int{0, 256, 64, 100, passRows} {
 		net := newNetwork[float64](j.names, j.parts, j.plans, 1)
 		net.init(rand.New(rand.NewPCG(1, 1)), j.intercepts, [][]float64{j.parts[0].coef})
 		tr, err := newTrainer(j, net)

@@ -27,12 +27,30 @@ func (p *Weights[T]) Repack(w []T, trans bool) {
 			}
 			continue
 		}
-		for i := range cols {
-			column := w[(j+i)*p.K:][:p.K]
-			for l, x := range column {
-				panel[l*width+i] = x
+		transposeInto(panel, width, w[j*p.K:(j+cols)*p.K], p.K)
+	}
+}
+
+// transposeInto writes the rows of a (d numbers each) as the first columns of dst,
+// whose rows are ld apart.
+func transposeInto[T Float](dst []T, ld int, a []T, d int) {
+	side := lanes[T](avx2)
+	size := uintptr(sizeOf[T]())
+	rows := len(a) / max(d, 1)
+	whole := d - d%side
+	for i := 0; i < rows; {
+		from := 0
+		n := 1
+		if i+side <= rows && whole > 0 {
+			runSquares[T](&squares{src: at(a, i*d), ss: uintptr(d) * size, dst: at(dst, i), ds: uintptr(ld) * size, n: uintptr(whole / side)})
+			from, n = whole, side
+		}
+		for r := i; r < i+n; r++ {
+			for l, x := range a[r*d+from : (r+1)*d] {
+				dst[(from+l)*ld+r] = x
 			}
 		}
+		i += n
 	}
 }
 

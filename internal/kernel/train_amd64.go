@@ -15,6 +15,9 @@ func gradRowsF64AVX2(r *gradRows)
 func gradRowsF32AVX2(r *gradRows)
 
 //go:noescape
+func transpose8(q *squares)
+
+//go:noescape
 func reluGradF64AVX2(l *loop[float64])
 
 //go:noescape
@@ -35,6 +38,16 @@ func runGradRows[T Float](r *gradRows) {
 		gradRowsF64AVX2(r)
 	case float32:
 		gradRowsF32AVX2(r)
+	}
+}
+
+// runSquares transposes squares of one vector of AVX2 by one.
+func runSquares[T Float](q *squares) {
+	switch any(T(0)).(type) {
+	case float64:
+		transpose4(q)
+	case float32:
+		transpose8(q)
 	}
 }
 

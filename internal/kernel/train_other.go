@@ -7,4 +7,6 @@ func runAdam[T Float](*adam[T]) {}
 
 func runGradRows[T Float](*gradRows) {}
 
+func runSquares[T Float](*squares) {}
+
 func runReluGrad[T Float](*loop[T]) {}

@@ -52,17 +52,22 @@ func testTransMul[T Float](t *testing.T, tolerance float64) {
 }
 
 func TestRepack(t *testing.T) {
+	testRepack[float64](t)
+	testRepack[float32](t)
+}
+
+func testRepack[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, s := range []isa{plain, best()} {
 		for _, trans := range []bool{false, true} {
-			for _, dim := range [][2]int{{1, 1}, {7, 45}, {33, 16}} {
+			for _, dim := range [][2]int{{1, 1}, {7, 45}, {33, 16}, {3, 64}, {8, 8}, {21, 53}, {200, 200}} {
 				k, n := dim[0], dim[1]
-				w := normals[float64](rng, k*n)
+				w := normals[T](rng, k*n)
 				want := packWeights(s, k, n, w, trans)
-				got := packWeights(s, k, n, normals[float64](rng, k*n), trans)
+				got := packWeights(s, k, n, normals[T](rng, k*n), trans)
 				got.Repack(w, trans)
 				if !slices.Equal(got.data, want.data) {
-					t.Errorf("%v, %d x %d, transposed %v: repacked weights differ", s, k, n, trans)
+					t.Errorf("%T, %v, %d x %d, transposed %v: repacked weights differ", T(0), s, k, n, trans)
 				}
 			}
 		}

@@ -33,6 +33,58 @@ func train(s *source) {
 		s.reluGrad(v)
 		s.gradRows(v)
 	}
+	s.transpose8()
+}
+
+// transpose8 is transpose4 in float32: squares of 8 x 8.
+func (s *source) transpose8() {
+	v := vector{avx2, false}
+	s.function("transpose8", "q", "transpose8 transposes squares of 8 x 8 float32: see type squares.")
+	s.op("MOVQ", mem(squaresSrc, "DI"), "SI")
+	s.op("MOVQ", mem(squaresSS, "DI"), "DX")
+	s.op("MOVQ", mem(squaresDst, "DI"), "R8")
+	s.op("MOVQ", mem(squaresDS, "DI"), "R9")
+	s.op("MOVQ", mem(squaresN, "DI"), "CX")
+	s.op("LEAQ", "(DX)(DX*2)", "R10")
+	s.op("LEAQ", "(R9)(R9*2)", "R11")
+	// Rows 0 to 3 from one pointer, 4 to 7 from another.
+	rows := func(a, b, stride, three string) []string {
+		var at []string
+		for _, p := range []string{a, b} {
+			at = append(at, "("+p+")", "("+p+")("+stride+"*1)", "("+p+")("+stride+"*2)", "("+p+")("+three+"*1)")
+		}
+		return at
+	}
+	s.label("loop")
+	s.op("LEAQ", "(SI)(DX*4)", "R12")
+	for i, from := range rows("SI", "R12", "DX", "R10") {
+		s.load(v, from, i, false)
+	}
+	// Pairs of rows, then pairs of pairs, within the halves of the vectors.
+	for i := range 4 {
+		s.op("VUNPCKLPS", v.r(2*i+1), v.r(2*i), v.r(8+2*i))
+		s.op("VUNPCKHPS", v.r(2*i+1), v.r(2*i), v.r(9+2*i))
+	}
+	for _, half := range []int{0, 4} {
+		for i := range 2 {
+			s.op("VUNPCKLPD", v.r(8+half+2+i), v.r(8+half+i), v.r(half+2*i))
+			s.op("VUNPCKHPD", v.r(8+half+2+i), v.r(8+half+i), v.r(half+2*i+1))
+		}
+	}
+	s.op("LEAQ", "(R8)(R9*4)", "R13")
+	for i, to := range rows("R8", "R13", "R9", "R11") {
+		halves := "$0x20"
+		if i >= 4 {
+			halves = "$0x31"
+		}
+		s.op("VPERM2F128", halves, v.r(4+i%4), v.r(i%4), v.r(8+i%4))
+		s.store(v, 8+i%4, to, false)
+	}
+	s.op("ADDQ", "$32", "SI")
+	s.op("LEAQ", "(R8)(R9*8)", "R8")
+	s.op("DECQ", "CX")
+	s.op("JNE", "loop")
+	s.finish()
 }
 
 // adam takes a step on whole vectors.
