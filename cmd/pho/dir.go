@@ -38,7 +38,8 @@ const tempMark = ".pho-"
 type resultDir struct {
 	target, temp string
 	files        dirFiles
-	made         string // the topmost parent that did not exist before; "" if all did
+	made         string   // the topmost parent that did not exist before; "" if all did
+	claim        *os.File // of temp, see claimed
 }
 
 // newResultDir is for what decompose writes.
@@ -58,12 +59,16 @@ func newDirOf(files dirFiles, target string) (*resultDir, error) {
 		d.discard()
 		return nil, fmt.Errorf("--out %q cannot be written: %w", d.target, reason(err))
 	}
-	temp := tempName(d.target)
-	if err := os.Mkdir(temp, 0o777); err != nil {
-		d.discard()
-		return nil, fmt.Errorf("--out %q cannot be written: no directory can be made beside it: %w", d.target, reason(err))
+	removeLeftovers(d.target, d.files)
+	for d.claim == nil { // again if another run took it for one that was left behind
+		temp := tempName(d.target)
+		if err := os.Mkdir(temp, 0o777); err != nil {
+			d.discard()
+			return nil, fmt.Errorf("--out %q cannot be written: no directory can be made beside it: %w", d.target, reason(err))
+		}
+		d.claim, _ = claimed(temp)
+		d.temp = temp
 	}
-	d.temp = temp
 	return d, nil
 }
 
@@ -152,6 +157,7 @@ func (d *resultDir) commit() error {
 		_ = os.RemoveAll(d.temp) // now the earlier result; the new one is in place
 	}
 	d.temp = ""
+	d.claim.Close()
 	return nil
 }
 
@@ -160,6 +166,9 @@ func (d *resultDir) discard() {
 	if d.temp != "" {
 		_ = os.RemoveAll(d.temp)
 		d.temp = ""
+	}
+	if d.claim != nil {
+		d.claim.Close()
 	}
 	if d.made == "" {
 		return
@@ -183,10 +192,13 @@ func exchangeByRename(a, b string) error {
 	return os.Rename(old, a)
 }
 
+// tempRandom is the length of the random part of a hidden name.
+const tempRandom = 12
+
 // tempName is a new hidden name beside path.
 func tempName(path string) string {
 	dir, name := filepath.Split(path)
-	return filepath.Join(dir, "."+name+tempMark+rand.Text()[:12])
+	return filepath.Join(dir, "."+name+tempMark+rand.Text()[:tempRandom])
 }
 
 // reason is the cause of a file error without the operation and the path, which

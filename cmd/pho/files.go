@@ -23,11 +23,13 @@ func writeFile(path string, write func(*os.File) error) error {
 		}
 		return finish(f, write)
 	}
+	removeLeftovers(target, nil)
 	temp := tempName(target)
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return fmt.Errorf("%q cannot be written: %w", path, reason(err))
 	}
+	claim(f) // a run that comes between finds an empty file: the rename below then fails
 	if err := finish(f, write); err != nil {
 		_ = os.Remove(temp)
 		return err

@@ -1,0 +1,16 @@
+//go:build unix && !solaris && !illumos && !aix
+
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// claim locks an unfinished file or directory for as long as it is open, that is, at
+// most until the process ends, however it ends. It reports whether nobody else has.
+func claim(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
+
+// claims tells that locks of dead processes are gone.
+const claims = true
