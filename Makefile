@@ -52,9 +52,13 @@ bench-gate:
 	GO='$(GO)' bash .ci/bench-gate.sh '$(BASE)' '$(BENCH)' '$(PKG)'
 
 # Next to the peers, each in one run with ours: OpenBLAS, ONNX Runtime, mgcv,
-# PyTorch. A peer that is not there is named and passed over.
+# PyTorch; the tables of docs/benchmarks.md are written anew. A peer that is not
+# there is named, and what the page has of that script stays. ONLY="bam blas" runs
+# these scripts alone; what they print is in bin/bench. PYTHON and RSCRIPT say where
+# the peers are.
+ONLY ?=
 bench-compare:
-	@for b in benchmarks/*.sh; do echo "== $$b"; GO='$(GO)' bash $$b || echo "$$b: SKIPPED or failed"; done
+	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' bash .ci/bench-compare.sh $(ONLY)
 
 fuzz:
 	@GO='$(GO)' bash .ci/fuzz.sh '$(FUZZTIME)'

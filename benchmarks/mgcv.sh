@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# mgcv.sh [NAME ...]: real data side by side with mgcv, as Markdown on stdout; all
-# models, or those of benchmarks/mgcv/real.R that are named. Needs R with mgcv and
+# mgcv.sh [NAME ... | all]: real data side by side with mgcv, as Markdown on stdout:
+# the smaller models of benchmarks/mgcv/real.R, those that are named, or all, which
+# takes a few minutes and several GB, most of them mgcv's. Needs R with mgcv and
 # jsonlite (RSCRIPT) and the data sets in ../shared (PHO_SHARED); without them it says
-# so and does nothing. Takes a few minutes and several GB, most of them mgcv's.
+# so and does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -19,5 +20,10 @@ if [ ! -f "$shared/data/covid_us_county.csv.gz" ]; then
 	echo "mgcv: SKIPPED: no data in $shared/data; set PHO_SHARED" >&2
 	exit 0
 fi
+case $* in
+"") set -- bike covid flights ;;
+all) set -- ;;
+esac
+printf 'version\t%s\n' "$("$rscript" -e 'cat("mgcv", format(packageVersion("mgcv")), "with R", format(getRversion()))')"
 "$rscript" benchmarks/mgcv/real.R "$shared/data" "$dir" "$@" >&2
 "${GO:-go}" run ./benchmarks/mgcv "$dir"

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ const formula = `arr_delay ~ carrier + origin + dest + s(sched_dep_min, bs="cc",
 const (
 	valueRows = 500     // whose term values are written
 	truthRows = 200_000 // over which errors are averaged
+
+	memory = 1280 << 20 // bytes from which on memory is collected sooner
 )
 
 // fit streams the rows and prints what it took.
@@ -36,6 +39,7 @@ type fit struct {
 }
 
 func (f *fit) run(ctx context.Context, paths []string) error {
+	debug.SetMemoryLimit(memory)
 	if f.profile != "" {
 		out, err := os.Create(f.profile)
 		if err != nil {
@@ -80,9 +84,9 @@ func (f *fit) run(ctx context.Context, paths []string) error {
 	solved := time.Now()
 	p := &r.Predictors[0]
 	seconds := solved.Sub(started).Seconds()
-	fmt.Printf("rows %d seconds %.3f scan %.3f moments %.3f solve %.3f rows/s %.0f peak MiB %d columns %d edf %.4f score %.10g\n",
+	fmt.Printf("rows %d seconds %.3f scan %.3f moments %.3f solve %.3f rows/s %.0f cpu %.1f peak MiB %d columns %d edf %.4f score %.10g\n",
 		r.Rows, seconds, scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), solved.Sub(accumulated).Seconds(),
-		float64(r.Rows)/seconds, peak()>>20, p.Columns, p.EDF, *p.Score)
+		float64(r.Rows)/seconds, processor(), peak()>>20, p.Columns, p.EDF, *p.Score)
 	for _, w := range r.Warnings {
 		fmt.Fprintln(os.Stderr, "flights: warning:", w)
 	}
@@ -227,6 +231,23 @@ func write(ctx context.Context, path string, src data.Source, p *decompose.Predi
 		break
 	}
 	return errors.Join(w.Flush(), out.Close())
+}
+
+// processor is the time in seconds that the process has spent on processors, 0
+// where the system does not tell.
+func processor() float64 {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	// utime and stime are fields 14 and 15, in hundredths (proc(5)); the second
+	// field, a name in parentheses, may hold spaces.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	var user, system float64
+	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+		return 0
+	}
+	return (user + system) / 100
 }
 
 // peak is the largest resident memory of the process so far in bytes, 0 where the

@@ -204,23 +204,29 @@ func (c *theirs) compare(path string) error {
 		c.EDF, p.EDF, c.Score, *p.Score, c.ChosenScore, *q.Score, c.EDF, q.EDF, q.Status, q.Iterations)
 	fmt.Println("| term | edf (mgcv) | edf differs | values differ | SE differ | chosen: log lambda differs | chosen: values differ |")
 	fmt.Println("|---|---|---|---|---|---|---|")
-	return c.table(ctx, o, r, free, sp)
+	worst, err := c.table(ctx, o, r, free, sp)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("row\t%s (%s), %d rows\t%.2f s\t%.2f s\t%.1f\t%.1e\n\n", c.Name, c.Call, c.Rows, chosen, c.Seconds, c.Seconds/chosen, worst)
+	return nil
 }
 
 // table prints a row for each term. Differences of values are relative to the largest
-// value of all terms at the rows At, of SE to the term's largest.
-func (c *theirs) table(ctx context.Context, o *ours, r, free *decompose.Result, sp map[string][]float64) error {
+// value of all terms at the rows At, of SE to the term's largest. It returns the
+// largest difference of values at mgcv's smoothing parameters.
+func (c *theirs) table(ctx context.Context, o *ours, r, free *decompose.Result, sp map[string][]float64) (worst float64, err error) {
 	few, err := c.rows(ctx, o.tab)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	at, err := r.Applier(o.model)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	own, err := free.Applier(o.model)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	size := 0.0
 	for _, t := range c.Terms {
@@ -231,29 +237,31 @@ func (c *theirs) table(ctx context.Context, o *ours, r, free *decompose.Result, 
 	for _, t := range c.Terms {
 		j := slices.IndexFunc(r.Predictors[0].Terms, func(own decompose.TermResult) bool { return own.Name == t.Name })
 		if j < 0 {
-			return fmt.Errorf("no term %q", t.Name)
+			return 0, fmt.Errorf("no term %q", t.Name)
 		}
 		e, err := at.Effect(ctx, 0, j, few)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		f, err := own.Effect(ctx, 0, j, few)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		lambda := "-"
 		if len(t.SP) > 0 {
-			worst := 0.0
+			most := 0.0
 			for i, v := range free.Predictors[0].Terms[j].SP {
-				worst = math.Max(worst, math.Abs(math.Log(v/sp[t.Name][i])))
+				most = math.Max(most, math.Abs(math.Log(v/sp[t.Name][i])))
 			}
-			lambda = fmt.Sprintf("%.1e", worst)
+			lambda = fmt.Sprintf("%.1e", most)
 		}
+		differs := largest(e.After, t.Values) / size
+		worst = math.Max(worst, differs)
 		fmt.Printf("| %s | %.4f | %.1e | %.1e | %.1e | %s | %.1e |\n", t.Name, t.EDF, math.Abs(r.Predictors[0].Terms[j].EDF-t.EDF),
-			largest(e.After, t.Values)/size, largest(e.SE, t.SE)/largest(t.SE, nil), lambda, largest(f.After, t.Values)/size)
+			differs, largest(e.SE, t.SE)/largest(t.SE, nil), lambda, largest(f.After, t.Values)/size)
 	}
 	fmt.Println()
-	return nil
+	return worst, nil
 }
 
 // rows are the rows At as one batch.

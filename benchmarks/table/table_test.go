@@ -1,0 +1,177 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const printed = `machine: a machine
+version	mgcv 1.8-41
+case	ours	peer	ratio	answer difference
+row	discrete, ps k=20	0.90 s	13.80 s	15.3	2.1e-04
+row	exact	0.90 s	61.00 s	67.8	3e-2
+decompose of 1e6 rows	2.60 s	2.00 s	1.30	-
+ours [s] is for people
+`
+
+const page = `# Title
+
+By hand.
+
+<!-- results -->
+| script | case | ours | peer | ratio | answer difference | target | met |
+|---|---|---|---|---|---|---|---|
+| bam | old | 1 | 2 | 2 | 0 |  |  |
+| forward | MLP | 1 | 2 | 2 | 0 |  |  |
+<!-- end of results -->
+
+More by hand.
+
+<!-- runs -->
+<!-- end of runs -->
+The end.
+`
+
+const wanted = `
+# script ratio difference case
+bam >= 15  1e-3  discrete, ps k=20
+bam >= 60  1e-3  exact     # another answer
+bam <= 1.3 -     decompose of .*
+bam >= 60  1e-3  exact, (tp|cr)
+forward >= 2 1e-6 NAM
+`
+
+func collect(t *testing.T, printed, wanted string) ([]row, []string) {
+	t.Helper()
+	rows, versions, err := parse(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := parseTargets(wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err = judge("bam", rows, targets); err != nil {
+		t.Fatal(err)
+	}
+	return rows, versions
+}
+
+func TestPage(t *testing.T) {
+	rows, versions := collect(t, printed, wanted)
+	r := run{"2000-01-02 03:04", "abc", "a machine", append([]string{"go1"}, versions...)}
+	got, err := replace(page, "bam", rows, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `# Title
+
+By hand.
+
+<!-- results -->
+| script | case | ours | peer | ratio | answer difference | target | met |
+|---|---|---|---|---|---|---|---|
+| bam | discrete, ps k=20 | 0.90 s | 13.80 s | 15.3 | 2.1e-04 | ≥ 15, differs ≤ 1e-3 | yes |
+| bam | exact | 0.90 s | 61.00 s | 67.8 | 3e-2 | ≥ 60, differs ≤ 1e-3 | **failed**: another answer |
+| bam | decompose of 1e6 rows | 2.60 s | 2.00 s | 1.30 | - | ≤ 1.3 | yes |
+| bam | exact, (tp\|cr) | - | - | - | - | ≥ 60, differs ≤ 1e-3 | not run |
+| forward | MLP | 1 | 2 | 2 | 0 |  |  |
+<!-- end of results -->
+
+More by hand.
+
+<!-- runs -->
+| script | run (UTC) | commit | machine | versions |
+|---|---|---|---|---|
+| bam | 2000-01-02 03:04 | abc | a machine | go1; mgcv 1.8-41 |
+<!-- end of runs -->
+The end.
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	again, err := replace(got, "bam", rows, r)
+	if err != nil || again != got {
+		t.Errorf("a second time changes the page (%v):\n%s", err, again)
+	}
+	if err := wrong(rows); err == nil || err.Error() != "exact: the answers differ by 3e-2, more than 1e-3" {
+		t.Error(err)
+	}
+}
+
+// TestJudge: no wrong, missing or unmeasured answer meets a target, however fast.
+func TestJudge(t *testing.T) {
+	for _, c := range []struct{ ratio, difference, target, want string }{
+		{"100", "1e-4", ">= 15 1e-3", "yes"},
+		{"100 x", "-1e-4", ">= 15 1e-3", "yes"},
+		{"15", "1e-3", ">= 15 1e-3", "yes"},
+		{"14.9", "0", ">= 15 1e-3", "no"},
+		{"100", "2e-3", ">= 15 1e-3", "**failed**: another answer"},
+		{"100", "-2e-3", ">= 15 1e-3", "**failed**: another answer"},
+		{"100", "NaN", ">= 15 1e-3", "**failed**: another answer"},
+		{"100", "-", ">= 15 1e-3", "**failed**: another answer"},
+		{"-", "0", ">= 15 1e-3", "no"},
+		{"NaN", "0", "<= 15 1e-3", "no"},
+		{"1.2", "-", "<= 1.3 -", "yes"},
+		{"1.4", "-", "<= 1.3 -", "no"},
+		{"7", "2e-3", "- 1e-3", "**failed**: another answer"},
+		{"7", "1e-3", "- 1e-3", "-"},
+	} {
+		rows, _ := collect(t, "row\tx\t1 s\t2 s\t"+c.ratio+"\t"+c.difference, "bam "+c.target+" x")
+		if rows[0].met != c.want {
+			t.Errorf("%+v: %s", c, rows[0].met)
+		}
+	}
+}
+
+func TestBad(t *testing.T) {
+	for out, want := range map[string]string{
+		"row\ta\tb\n":             `line 1 has 2 fields behind "row"; case, ours, peer, ratio and answer difference are 5`,
+		"\nrow\ta\t1\t2\tfast\t0": `line 2, case "a": the ratio "fast" is no number`,
+	} {
+		if _, _, err := parse(out); err == nil || err.Error() != want {
+			t.Error(err)
+		}
+	}
+	for _, text := range []string{"bam", "bam 15 1e-3 x", "bam >= x 1e-3 x", "bam >= 15 x x", "bam >= 15 1e-3", "bam >= 15 1e-3 ("} {
+		if _, err := parseTargets(text); err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
+			t.Error(text, err)
+		}
+	}
+	targets, err := parseTargets("bam >= 15 1e-3 x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := judge("bam", []row{{name: "x", ratio: "1", difference: "small"}}, targets); err == nil || err.Error() != `case "x": the answer difference "small" is no number` {
+		t.Error(err)
+	}
+	for text, want := range map[string]string{
+		"":                                       `there is no line "<!-- results -->"`,
+		"<!-- results -->\n":                     `there is no line "<!-- end of results -->" behind "<!-- results -->"`,
+		strings.Repeat(page, 2):                  `the marks of "results" are there twice`,
+		strings.ReplaceAll(page, "runs", "gone"): `there is no line "<!-- runs -->"`,
+	} {
+		if _, err := replace(text, "bam", nil, run{}); err == nil || err.Error() != want {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFiles reads the project's own targets and page.
+func TestFiles(t *testing.T) {
+	text, err := os.ReadFile("../targets.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if targets, err := parseTargets(string(text)); err != nil || len(targets) == 0 {
+		t.Error(len(targets), err)
+	}
+	own, err := os.ReadFile("../../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replace(string(own), "bam", nil, run{}); err != nil {
+		t.Error(err)
+	}
+}
