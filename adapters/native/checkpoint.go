@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
@@ -10,11 +11,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // checkpoint is all that training needs to go on as if it had not stopped.
 type checkpoint struct {
-	Format      string
 	Fingerprint string // of configuration and data
 	Steps       int
 	Since, Best int
@@ -25,7 +26,9 @@ type checkpoint struct {
 	Values, BestValues, First, Second [][]float64
 }
 
-const checkpointFormat = "pho.checkpoint/1"
+// checkpointFormat begins the file; the SHA-256 of all that follows comes next, so
+// that a damaged file is not taken for a state of training.
+const checkpointFormat = "pho.checkpoint/2\n"
 
 // fingerprint changes with everything that changes the course of training: not
 // with the number of workers or, unless the learning rate depends on it, of
@@ -64,7 +67,7 @@ func fingerprint(j *job) string {
 // save replaces the file whole.
 func (t *trainer[T]) save(path string) (err error) {
 	c := checkpoint{
-		Format: checkpointFormat, Fingerprint: t.print, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
+		Fingerprint: t.print, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
 		BestLoss: t.bestLoss, Epochs: t.fit.Epochs, First: widen(t.opt.First), Second: widen(t.opt.Second), BestValues: widen(t.best),
 	}
 	for _, p := range t.params {
@@ -79,7 +82,13 @@ func (t *trainer[T]) save(path string) (err error) {
 			err = fmt.Errorf("native: checkpoint %q: %w", path, errors.Join(err, os.Remove(f.Name())))
 		}
 	}()
-	if err := errors.Join(gob.NewEncoder(f).Encode(&c), f.Close()); err != nil {
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(&c); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	sum := sha256.Sum256(body.Bytes())
+	_, err = f.Write(slices.Concat([]byte(checkpointFormat), sum[:], body.Bytes()))
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
@@ -95,20 +104,23 @@ func widen[T float32 | float64](v [][]T) [][]float64 {
 
 // resume goes on from the file; without one training starts at the beginning.
 func (t *trainer[T]) resume(path string) error {
-	f, err := os.Open(path)
+	file, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("native: checkpoint %q: %w", path, err)
 	}
-	defer f.Close()
-	var c checkpoint
-	if err := gob.NewDecoder(f).Decode(&c); err != nil {
-		return fmt.Errorf("native: checkpoint %q cannot be read: %w", path, err)
+	body, ok := bytes.CutPrefix(file, []byte(checkpointFormat))
+	if !ok {
+		return fmt.Errorf("native: checkpoint %q cannot be read: it does not begin with %q: remove it, or name another file", path, checkpointFormat)
 	}
-	if c.Format != checkpointFormat {
-		return fmt.Errorf("native: checkpoint %q has format %q, want %q", path, c.Format, checkpointFormat)
+	if len(body) < sha256.Size || sha256.Sum256(body[sha256.Size:]) != [sha256.Size]byte(body) {
+		return fmt.Errorf("native: checkpoint %q cannot be read: it is damaged: remove it, and training begins anew", path)
+	}
+	var c checkpoint
+	if err := gob.NewDecoder(bytes.NewReader(body[sha256.Size:])).Decode(&c); err != nil {
+		return fmt.Errorf("native: checkpoint %q cannot be read: %w", path, err)
 	}
 	if c.Fingerprint != t.print {
 		return fmt.Errorf("native: checkpoint %q is of another configuration or other data: remove it, or train without Resume", path)
