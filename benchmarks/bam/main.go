@@ -1,8 +1,8 @@
 // Command bam times PHOGAM with REML on the paper's ten functions, from zeta in
 // memory, next to mgcv's bam: see benchmarks/bam.sh.
 //
-//	bam -write FILE -rows N   writes the data as rows of little endian float64 columns x0..x9, z
-//	bam -rows N -k 20         fits and prints seconds, score, edf and term values
+//	bam -write FILE -rows N   writes the data, float64 columns x0..x9 and z, little endian
+//	bam -data FILE -rows N    fits them and prints seconds, score, edf and term values
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -30,30 +31,62 @@ const values = 50
 func main() {
 	rows := flag.Int("rows", 1_000_000, "rows")
 	out := flag.String("write", "", "file to write the data to")
+	in := flag.String("data", "", "file to read the data from; none: drawn as for -write")
+	rounds := flag.Int("rounds", 1, "number of fits")
 	bs := flag.String("bs", "ps", "basis")
 	k := flag.Int("k", 20, "its dimension")
+	sp := flag.String("sp", "", "ten smoothing parameters, separated by commas; none: chosen by REML")
 	cpu := flag.String("cpuprofile", "", "file to write a CPU profile of the fit to")
 	flag.Parse()
-	columns := simulate(*rows)
-	if *cpu != "" {
-		f, err := os.Create(*cpu)
+	if err := run(*rows, *rounds, *in, *out, smooth{*bs, *k, strings.Split(*sp, ",")}, *cpu); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// smooth is how a term is written.
+type smooth struct {
+	bs string
+	k  int
+	sp []string // one each, or a single empty one
+}
+
+func (s smooth) term(j int) string {
+	if len(s.sp) > j && s.sp[j] != "" {
+		return fmt.Sprintf("s(x%d, bs=%q, k=%d, sp=%s)", j, s.bs, s.k, s.sp[j])
+	}
+	return fmt.Sprintf("s(x%d, bs=%q, k=%d)", j, s.bs, s.k)
+}
+
+func run(rows, rounds int, in, out string, how smooth, cpu string) error {
+	if out != "" {
+		return write(out, simulate(rows))
+	}
+	var columns [][]float64
+	if in == "" {
+		columns = simulate(rows)
+	} else {
+		var err error
+		if columns, err = read(in, rows); err != nil {
+			return err
+		}
+	}
+	if cpu != "" {
+		f, err := os.Create(cpu)
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		if err := pprof.StartCPUProfile(f); err != nil {
-			log.Fatal(err)
+			return err
 		}
 		defer pprof.StopCPUProfile()
 	}
-	var err error
-	if *out != "" {
-		err = write(*out, columns)
-	} else {
-		err = fit(columns, *bs, *k)
+	for i := range rounds {
+		runtime.GC()
+		if err := fit(columns, how, i == rounds-1); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		log.Fatal(err)
-	}
+	return nil
 }
 
 // simulate draws x0..x9 and z, the sum of the paper's ten functions and noise.
@@ -104,6 +137,23 @@ func write(path string, columns [][]float64) error {
 	return f.Close()
 }
 
+func read(path string, rows int) ([][]float64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<20)
+	columns := make([][]float64, 11)
+	for j := range columns {
+		columns[j] = make([]float64, rows)
+		if err := binary.Read(r, binary.LittleEndian, columns[j]); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
 // zeta is a deep predictor that is a column: nothing is left to the network.
 type zeta struct{}
 
@@ -122,23 +172,25 @@ func (zeta) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) er
 	return nil
 }
 
-func fit(columns [][]float64, bs string, k int) error {
+// fit prints the time of a whole fit from columns in memory: ranges, knots, moments,
+// smoothing parameters. If asked to it prints values of the terms too.
+func fit(columns [][]float64, how smooth, terms bool) error {
 	ctx := context.Background()
 	table := data.NewTable(len(columns[0]))
 	table.BatchRows = 65536
-	var terms []string
+	var smooths []string
 	for j, c := range columns {
 		name := "z"
 		if j < len(columns)-1 {
 			name = fmt.Sprintf("x%d", j)
-			terms = append(terms, fmt.Sprintf("s(%s, bs=%q, k=%d)", name, bs, k))
+			smooths = append(smooths, how.term(j))
 		}
 		if err := table.AddNumeric(name, c); err != nil {
 			return err
 		}
 	}
 	started := time.Now()
-	formula, err := basis.Parse("~ "+strings.Join(terms, " + "), nil)
+	formula, err := basis.Parse("~ "+strings.Join(smooths, " + "), nil)
 	if err != nil {
 		return err
 	}
@@ -166,6 +218,9 @@ func fit(columns [][]float64, bs string, k int) error {
 	p := r.Predictors[0]
 	fmt.Printf("seconds %.3f scan %.3f moments %.3f solve %.3f score %.10g edf %.4f\n", time.Since(started).Seconds(),
 		scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), time.Since(accumulated).Seconds(), *p.Score, p.EDF)
+	if !terms {
+		return nil
+	}
 	a, err := r.Applier(m)
 	if err != nil {
 		return err

@@ -1,19 +1,33 @@
-# mgcv's side of benchmarks/bam.sh: Rscript peer.R DATA ROWS BS K OURS
+# mgcv's side of benchmarks/bam.sh: Rscript peer.R OURS DATA ROWS BS K ROUNDS exact|discrete
+# calls OURS (benchmarks/bam) and bam in turn, and prints a row for benchmarks/table.
 suppressMessages(library(mgcv))
 a <- commandArgs(trailingOnly = TRUE)
-n <- as.integer(a[2]); k <- as.integer(a[4])
-d <- as.data.frame(matrix(readBin(a[1], "double", n * 11, endian = "little"), n))
+n <- as.integer(a[3]); k <- as.integer(a[5]); rounds <- as.integer(a[6]); discrete <- a[7] == "discrete"
+d <- as.data.frame(matrix(readBin(a[2], "double", n * 11, endian = "little"), n))
 names(d) <- c(paste0("x", 0:9), "z")
-ours <- readLines(a[5]); head <- strsplit(ours[1], " ")[[1]]
-seconds <- as.numeric(head[2]); score <- as.numeric(head[10])
-values <- as.matrix(read.table(text = ours[-1]))
-fo <- as.formula(paste("z ~", paste0("s(x", 0:9, ", bs='", a[3], "', k=", k, ")", collapse = " + ")))
-cat(sprintf("%-28s %10s %10s %8s %12s %12s\n", "case", "ours [s]", "peer [s]", "ratio", "terms differ", "score ours - peer"))
-peer <- function(label, ...) {
-  t <- system.time(b <- bam(fo, data = d, ...))[3]
-  p <- t(predict(b, d[1:50, ], type = "terms"))
-  cat(sprintf("%-28s %10.2f %10.2f %8.1f %12.1e %12.3g\n", label, seconds, t, t / seconds, max(abs(values - p)) / max(abs(p)), score - as.numeric(b$gcv.ubre)))
-}
-peer(sprintf("bam discrete, %s k=%d, 2 threads", a[3], k), method = "fREML", discrete = TRUE, nthreads = 2, chunk.size = n)
+fo <- as.formula(paste("z ~", paste0("s(x", 0:9, ", bs='", a[4], "', k=", k, ")", collapse = " + ")))
 # bam takes the ranges of its knots from a sample of chunk.size rows: all of them here.
-if (length(a) > 5) peer(sprintf("bam, %s k=%d", a[3], k), method = "fREML", chunk.size = n)
+peer <- function() if (discrete) bam(fo, data = d, method = "fREML", discrete = TRUE, nthreads = 2, chunk.size = n) else
+  bam(fo, data = d, method = "fREML", chunk.size = n)
+ours <- theirs <- c()
+for (i in seq_len(rounds)) {
+  out <- system2(a[1], c("-data", a[2], "-rows", n, "-bs", a[4], "-k", k, "-rounds", 3), stdout = TRUE)
+  head <- strsplit(grep("^seconds", out, value = TRUE), " ")
+  ours <- c(ours, sapply(head, function(h) as.numeric(h[2])))
+  theirs <- c(theirs, system.time(b <- peer())[3])
+}
+# Scores of both smoothing parameters by one criterion, ours: bam's leaves constants out.
+score <- function(lines) as.numeric(strsplit(lines[1], " ")[[1]][10])
+at <- system2(a[1], c("-data", a[2], "-rows", n, "-bs", a[4], "-k", k, "-sp", paste(signif(b$sp, 17), collapse = ",")), stdout = TRUE)
+values <- as.matrix(read.table(text = grep("^seconds", out, value = TRUE, invert = TRUE)))
+p <- t(predict(b, d[1:50, ], type = "terms", discrete = FALSE))
+# With discretisation terms sum to 0 over the grid, not over the rows: shapes are compared.
+centred <- function(m) m - rowMeans(m)
+values <- centred(values); p <- centred(p)
+seconds <- function(t) sprintf("%.3f s (%.3f to %.3f)", median(t), min(t), max(t))
+cat("row", sprintf("bam%s, %s k=%d, %d rows", if (discrete) " discrete" else "", a[4], k, n),
+  seconds(ours), seconds(theirs),
+  sprintf("%.1f (%.1f to %.1f)", median(theirs) / median(ours), min(theirs) / max(ours), max(theirs) / min(ours)),
+  sprintf("%.1e (REML score less that at bam's smoothing parameters: %.2g)", max(abs(values - p)) / max(abs(p)), score(out) - score(at)),
+  sep = "\t")
+cat("\n")
