@@ -31,6 +31,9 @@ func strided[E any](dst, src []E, start int, size, stride []int) {
 	}
 	var at [4 * maxRank]int // einsum has more labels than a tensor has axes
 	last := len(size) - 1
+	for last > 0 && size[last] == 1 { // a column of a matrix is one run
+		last--
+	}
 	n, step := size[last], stride[last]
 	for o := 0; ; o += n {
 		if step == 1 {
