@@ -6,8 +6,8 @@
 // Differentiable can also be fitted by their gradient.
 //
 // The prior weight w of a row means the same in every family that it means in
-// R's glm: w independent repetitions of the row for binomial and poisson, a
-// dispersion of phi/w for gaussian and gamma. A row of weight 0 counts for nothing, whatever
+// R's glm and mgcv: a dispersion of phi/w for gaussian and gamma, w independent
+// repetitions of the row for the others. A row of weight 0 counts for nothing, whatever
 // its response.
 package family
 
@@ -17,7 +17,8 @@ package family
 // Laws. The methods of one row need y to have passed Check, len(eta) = K, w >= 0
 // and (with a dispersion) phi >= 0; they return NaN for another length of eta
 // and for other w and phi. At w = 0 LogLik is 0, and so is Deviance if K = 1.
-// Deviance is never negative, is 0 where the mean equals y, and doubles with w.
+// Deviance is never negative, is 0 where the mean equals y (but for beta), and
+// doubles with w.
 // Infinite predictors give the limits.
 type Family interface {
 	// Name is what Parse knows the family by.
@@ -31,8 +32,8 @@ type Family interface {
 	// where HasDispersion is false).
 	LogLik(y, w float64, eta []float64, phi float64) float64
 	// Deviance is w times the unit deviance d(y, mu) of one row: twice the
-	// log-likelihood (at phi = 1) that mu falls short of mu = y. NaN where the
-	// family has none (K > 1).
+	// log-likelihood (at phi = 1) that mu falls short of the best, which is mu = y but
+	// for beta. NaN where the family has none (K > 1).
 	Deviance(y, w float64, eta []float64) float64
 	// HasDispersion: phi is a parameter, estimated as the sum of deviances over
 	// the sum of weights.
