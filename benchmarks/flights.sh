@@ -30,6 +30,11 @@ for rows in "$@"; do
 	seconds=$(field seconds "$dir/ours")
 	passes=$(awk -v a="$(field scan "$dir/ours")" -v b="$(field moments "$dir/ours")" -v n="$rows" 'BEGIN { printf "%.4f", (a + b) / n * 1e6 }')
 	peak=$(field MiB "$dir/ours")
+	# The noise has a standard deviation of 25: that the fitted values are off by
+	# 25 sqrt(edf / rows) is what chance allows.
+	error=$(awk '/^error sum of terms/ { print $5 }' "$dir/ours")
+	chance=$(awk -v edf="$(field edf "$dir/ours")" -v n="$rows" 'BEGIN { printf "%.4f", 25 * sqrt(edf / n) }')
+	row "$rows rows: error of fitted values" "$error" "$chance by chance" "$(over "$error" "$chance")" -
 	row "$rows rows: peak memory" "$peak MiB" "1536 MiB" "$(over "$peak" 1536)" -
 	if [ -n "$first" ]; then
 		row "$rows rows: linear in rows" "$passes s a million" "$first s a million" "$(over "$passes" "$first")" -
