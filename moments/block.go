@@ -322,8 +322,12 @@ func (b *Block) flush() error {
 	if err := b.work.AddCross(b.rr, r, r, w); err != nil {
 		return fmt.Errorf("moments: responses: %w", err)
 	}
-	for _, v := range p.w[:p.n] {
-		b.sumW += v
+	if p.unit {
+		b.sumW += float64(p.n)
+	} else {
+		for _, v := range w {
+			b.sumW += v
+		}
 	}
 	p.n, p.unit = 0, true
 	return nil

@@ -22,6 +22,8 @@ type panel struct {
 	r    *mat.Dense       // responses, then a column of ones
 	ones *mat.Dense       // that column
 
+	shifts []float64 // what is subtracted from several rows at once
+
 	// Stores that earlier blocks allocated, by joined basis. How a basis is
 	// stored is decided anew for each block: it may not depend on what a worker
 	// did before.
@@ -158,13 +160,13 @@ func (p *panel) store(a int, c design.Columns) {
 // ones). There is room for them.
 func (p *panel) add(x []design.Columns, w []float64, r *mat.Dense, i, j int) {
 	n, rows := p.n, j-i
-	for l := range rows {
-		wi := 1.0
-		if w != nil {
-			wi = w[i+l]
+	if w == nil {
+		fill(p.w[n:n+rows], 1)
+	} else {
+		for l, wi := range w[i:j] {
+			p.unit = p.unit && wi == 1
+			p.w[n+l] = wi
 		}
-		p.unit = p.unit && wi == 1
-		p.w[n+l] = wi
 	}
 	for a, c := range x {
 		u := p.of[a]
@@ -302,15 +304,27 @@ func (p *panel) subtract(shift, shiftR []float64) {
 
 func (p *panel) minus(x *mat.Dense, shift []float64) {
 	m := x.RawMatrix()
-	for i := range p.n {
-		row := m.Data[i*m.Stride:][:len(shift)]
-		if len(shift) >= 8 {
-			kernel.Sub(row, row, shift)
-			continue
+	if m.Stride > len(shift) { // the responses: their last column is 1
+		for i := range p.n {
+			row := m.Data[i*m.Stride:][:len(shift)]
+			for j, s := range shift {
+				row[j] -= s
+			}
 		}
-		for j, s := range shift {
-			row[j] -= s
-		}
+		return
+	}
+	// Several rows at a time, for rows may be short.
+	step := len(shift) * max(1, 256/len(shift))
+	for len(p.shifts) < step {
+		p.shifts = append(p.shifts, 0)
+	}
+	for i := range step {
+		p.shifts[i] = shift[i%len(shift)]
+	}
+	for data := m.Data[:p.n*m.Stride]; len(data) > 0; {
+		k := min(step, len(data))
+		kernel.Sub(data[:k], data[:k], p.shifts[:k])
+		data = data[k:]
 	}
 }
 

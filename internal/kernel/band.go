@@ -178,17 +178,16 @@ func foldRow(s isa, c []float64, from, terms, cols int) {
 // m columns on.
 func foldColumns(dst, c []float64, cols int) {
 	const cell = Band * Band
-	var next [Band - 1]float64
+	n0, n1, n2 := 0.0, 0.0, 0.0 // of the next columns
 	for s := range cols {
 		v := c[s*cell:][:Band]
-		dst[s] += next[0] + v[0]
-		next[0] = next[1] + v[1]
-		next[1] = next[2] + v[2]
-		next[2] = v[3]
+		dst[s] += n0 + v[0]
+		n0, n1, n2 = n1+v[1], n2+v[2], v[3]
 	}
-	for m, v := range next {
-		dst[(cols+m)%len(dst)] += v
-	}
+	q := len(dst)
+	dst[cols%q] += n0
+	dst[(cols+1)%q] += n1
+	dst[(cols+2)%q] += n2
 }
 
 // Aligned returns n zeros that begin at a cache line.
