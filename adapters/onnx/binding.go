@@ -61,21 +61,42 @@ func Unbound(g *Graph) Binding {
 	}
 	for i, v := range g.Inputs {
 		b[i].Input = v.Name
-		width := rowElements(v)
-		if width == 1 {
-			b[i].Columns = []string{v.Name}
-			continue
-		}
-		for e := range width {
-			b[i].Columns = append(b[i].Columns, fmt.Sprintf("%s[%d]", v.Name, e))
-		}
+		b[i].Columns = elementNames(v)
 	}
 	return b
 }
 
+// elementNames are the names that the numbers of an input's row go by without data.
+func elementNames(v *Value) []string {
+	width := rowElements(v)
+	if width == 1 {
+		return []string{v.Name}
+	}
+	names := make([]string, width)
+	for e := range names {
+		names[e] = fmt.Sprintf("%s[%d]", v.Name, e)
+	}
+	return names
+}
+
+// hasAll reports whether the schema has columns of all the names.
+func hasAll(schema data.Schema, names []string) bool {
+	known := make(map[string]bool, len(schema))
+	for _, c := range schema {
+		known[c.Name] = c.Numeric && c.Width == 0
+	}
+	for _, name := range names {
+		if !known[name] {
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
 // Bind matches inputs and columns. Each flag is NAME=col,col,... in order, with
 // ranges x0..x9. Inputs without a flag are bound if they are named like a
-// column and hold one number a row; one input may then remain, and takes the
+// column and hold one number a row, or if there are columns for all their elements,
+// x[0], x[1], ... (as Unbound calls them); one input may then remain, and takes the
 // numeric columns that are neither bound nor in exclude (response, weights,
 // offset) if they are exactly as many as it holds. Anything else is an error
 // that lists the inputs and the columns.
@@ -117,6 +138,13 @@ func Bind(g *Graph, schema data.Schema, flags []string, exclude ...string) (Bind
 		if c, ok := schema.Lookup(v.Name); ok && c.Width == 0 && rowElements(v) == 1 {
 			columns[v.Name] = []string{v.Name}
 			taken[v.Name] = true
+			continue
+		}
+		if own := elementNames(v); hasAll(schema, own) {
+			columns[v.Name] = own
+			for _, c := range own {
+				taken[c] = true
+			}
 			continue
 		}
 		open = append(open, v)
@@ -176,7 +204,7 @@ func splitFlag(g *Graph, flag string) (*Value, string, error) {
 	if in != nil {
 		list := flag[len(in.Name)+1:]
 		if strings.HasPrefix(list, "@") {
-			return nil, "", fmt.Errorf("onnx: --input %q: tensors from files (%s) cannot be read yet; bind columns: NAME=column,column", flag, list)
+			return nil, "", fmt.Errorf("onnx: --input %q: a file (%s) is no list of columns: join it to the data as columns %s[0], %s[1], ..., which bind by their names", flag, list, in.Name, in.Name)
 		}
 		return in, list, nil
 	}

@@ -49,7 +49,7 @@ func TestBind(t *testing.T) {
 		{reason: "endless range", g: one, flags: []string{"x=x0..x99999999999"}, err: `the numbers must count up`},
 		{reason: "wrong width", g: one, flags: []string{"x=x0,x1"}, err: `onnx: input "x" [N 4] holds 4 numbers a row, but 2 columns are bound to it ("x0", "x1")`},
 		{reason: "text", g: one, flags: []string{"x=x0,x1,x2,city"}, err: `onnx: column "city" holds text and cannot feed input "x", which takes numbers`},
-		{reason: "files", g: one, flags: []string{"x=@img.npy"}, err: `onnx: --input "x=@img.npy": tensors from files (@img.npy) cannot be read yet; bind columns: NAME=column,column`},
+		{reason: "files", g: one, flags: []string{"x=@img.npy"}, err: `onnx: --input "x=@img.npy": a file (@img.npy) is no list of columns: join it to the data as columns x[0], x[1], ..., which bind by their names`},
 		{reason: "twice", g: one, flags: []string{"x=x0..x3", "x=x0..x3"}, err: `onnx: --input "x=x0..x3": input "x" is bound twice`},
 		{reason: "no equals sign", g: one, flags: []string{"x0..x3"}, err: `onnx: --input "x0..x3": want NAME=column,column`},
 		{reason: "empty name", g: one, flags: []string{"x=x0,,x1"}, err: `onnx: --input "x=x0,,x1": empty column name`},

@@ -143,6 +143,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 // Structure is what discovery found, with its reasons.
 func (m *Model) Structure() *Structure { return m.structure }
 
+// Graph is the network that m runs.
+func (m *Model) Graph() *Graph { return m.graph }
+
 // Binding is the assignment of columns to inputs that the model was made with.
 func (m *Model) Binding() Binding { return m.bind }
 

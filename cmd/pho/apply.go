@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/report"
 )
@@ -21,6 +21,7 @@ type applyFlags struct {
 	dir, out, model, maxMemory string
 	precision                  string
 	errors                     bool
+	inputs                     []string
 	data                       dataFlags
 }
 
@@ -39,8 +40,9 @@ are those of contributions.csv.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&a.dir, "decomposition", "", "`DIR` that decompose wrote")
-	f.StringVar(&a.out, "out", "", "CSV `FILE` to write, - for standard output")
+	f.StringVar(&a.out, "out", "", "`FILE` to write: Parquet if its name ends in .parquet, else CSV; - for CSV on standard output")
 	a.data.add(f)
+	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network (projection)")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, if it is not where it was")
 	addPrecision(f, &a.precision, "", " (default: that of the decomposition)")
@@ -58,6 +60,11 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err := checkPrecision(a.precision); err != nil {
 		return err
 	}
+	tensors, columns := tensorInputs(a.inputs)
+	if len(columns) > 0 {
+		return usagef("--input %q: apply reads the columns that decompose was given; NAME=@FILE.npy names new arrays", columns[0])
+	}
+	a.data.tensors = len(tensors) > 0
 	o, err := a.data.options(s)
 	if err != nil {
 		return err
@@ -85,12 +92,15 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		applier = applier.WithErrors()
 	}
 	o.Factors = ref.Factors
-	src, err := files.Open(paths, o)
+	src, err := openRows(paths, o, tensors, m.Graph())
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	write := func(w io.Writer) error {
+		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
+			return writeParquet(ctx, w, r, applier, src, totalRows(src))
+		}
 		return report.WriteContributions(ctx, w, r, applier, src, totalRows(src))
 	}
 	if a.out == "-" {
@@ -99,7 +109,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		err = writeFile(a.out, func(f *os.File) error { return write(f) })
 	}
 	if err != nil {
-		return err
+		return inFiles(err, paths)
 	}
 	if note := droppedNote(src); note != "" {
 		fmt.Fprintf(s.err, "warning: %s\n", note)

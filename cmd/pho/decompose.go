@@ -72,7 +72,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringVar(&d.model, "model", "", "ONNX `FILE`")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
-	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9 (repeatable)")
+	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
@@ -135,7 +135,8 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	src, err := files.Open(paths, reading)
+	tensors, inputs := tensorInputs(d.inputs)
+	src, err := openRows(paths, reading, tensors, g)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(g, src.Schema(), d.inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
+	bind, err := onnx.Bind(g, src.Schema(), inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	r, err := decomposeInto(ctx, dir, m, src, o, d.seed, d.contributions == "parquet")
 	log.end()
 	if err != nil {
-		return nil, err
+		return nil, inFiles(err, paths)
 	}
 	if d.phonam != "" {
 		r.PHONAM = d.phonam
@@ -222,13 +223,10 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	if d.out == "" {
 		fault("--out is missing: name the result directory")
 	}
+	tensors, _ := tensorInputs(d.inputs)
+	d.data.tensors = len(tensors) > 0
 	reading, err := d.data.options(s)
 	faults = append(faults, err)
-	for _, input := range d.inputs {
-		if name, list, _ := strings.Cut(input, "="); strings.HasPrefix(list, "@") {
-			fault("--input %q: tensors from files cannot be read in this version; bind columns: %s=column,...", input, name)
-		}
-	}
 	o := &decompose.Options{
 		Method: decompose.Method(d.method), RankTolerance: d.rankTolerance,
 		Weights: d.weights, Offset: d.offset, Workers: d.workers, ZetaCache: d.zetaCache,

@@ -118,7 +118,7 @@ func relativeTo(dir, path string) (string, error) {
 
 // reopen opens the network that r, read from dir, was made of; path overrides the
 // recorded one, precision (if it is not "") the precision.
-func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (decompose.Model, *network, error) {
+func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*onnx.Model, *network, error) {
 	var ref network
 	if err := json.Unmarshal(r.Model, &ref); err != nil || ref.SHA256 == "" {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/parquet"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/report"
@@ -22,6 +26,7 @@ type parquetContributions struct {
 	total func() int64 // as in report.NewContributions
 	w     *parquet.Writer
 	next  int64 // data row to be written next
+	se    bool  // a column TERM.se after each term's, NaN where there is none
 
 	blocks chan *contributionRows
 	done   chan struct{} // closed when the last block is written
@@ -41,10 +46,29 @@ func (c *parquetContributions) Columns() []string { return nil }
 // Begin writes the file's beginning.
 func (c *parquetContributions) Begin(r *decompose.Result) (err error) {
 	c.next = 0
-	if c.w, err = parquet.NewWriter(c.out, report.ContributionColumns(r)); err != nil {
+	if c.w, err = parquet.NewWriter(c.out, c.names(r)); err != nil {
 		return err
 	}
 	return nil
+}
+
+// names are the columns': those of contributions.csv.
+func (c *parquetContributions) names(r *decompose.Result) []string {
+	all := report.ContributionColumns(r)
+	if !c.se {
+		return all
+	}
+	var names []string
+	for _, d := range r.Predictors {
+		own := all[:len(d.Terms)+3]
+		all = all[len(own):]
+		names = append(names, own[0])
+		for _, term := range own[1 : len(d.Terms)+1] {
+			names = append(names, term, term+".se")
+		}
+		names = append(names, own[len(d.Terms)+1:]...)
+	}
+	return names
 }
 
 // start begins to write, with a queue for blocks of so many bytes.
@@ -119,6 +143,9 @@ func (c *parquetContributions) Map(p *decompose.Parts) (any, error) {
 					column[i] = raw.Data[i*raw.Stride+j]
 				}
 				b.columns = append(b.columns, column)
+				if c.se {
+					b.columns = append(b.columns, mat.Col(nil, j, d.SE))
+				}
 			}
 		}
 		// The parts belong to the block that is being split: they are copied.
@@ -188,4 +215,28 @@ func (c *parquetContributions) End(*decompose.Result) error {
 		}
 	}
 	return c.w.Close()
+}
+
+// writeParquet writes the contributions of new rows, as report.WriteContributions
+// does in CSV.
+func writeParquet(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
+	c := newParquetContributions(w, total)
+	c.se = a.HasErrors()
+	if err := c.Begin(r); err != nil {
+		return err
+	}
+	defer func() { _ = c.stop() }()
+	for p, err := range a.All(ctx, src) {
+		if err != nil {
+			return err
+		}
+		part, err := c.Map(p)
+		if err != nil {
+			return err
+		}
+		if err := c.Reduce(part); err != nil {
+			return err
+		}
+	}
+	return c.End(r)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ type dataFlags struct {
 	delimiter string
 	factors   []string
 	na        string
+	tensors   bool     // there are arrays that may be all the data
 	batch     rowCount // 0: not given
 }
 
@@ -49,10 +51,28 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	default:
 		return nil, usagef("--na %q: it is error or drop", d.na)
 	}
-	if len(d.paths) == 0 {
+	if len(d.paths) == 0 && !d.tensors {
 		return nil, usagef("--data is missing: name a file, or - for standard input")
 	}
 	return o, nil
+}
+
+// inFiles adds to an error that names a data row, and no file, which files those rows
+// are of.
+func inFiles(err error, paths []string) error {
+	text := err.Error()
+	if !strings.Contains(text, "data row") || len(paths) == 0 {
+		return err
+	}
+	for _, path := range paths {
+		if strings.Contains(text, strconv.Quote(path)) {
+			return err
+		}
+	}
+	if len(paths) == 1 {
+		return fmt.Errorf("%w (rows of %q)", err, paths[0])
+	}
+	return fmt.Errorf("%w (rows counted through %d files, %q to %q)", err, len(paths), paths[0], paths[len(paths)-1])
 }
 
 // rowCount is the value of a flag that takes a number of rows, at least 1.
@@ -76,5 +96,8 @@ func (d *dataFlags) drops() bool { return d.na == "drop" }
 
 // files expands what --data and the arguments after the flags name.
 func (d *dataFlags) files(further []string) ([]string, error) {
-	return data.Expand(slices.Concat(d.paths, further))
+	if paths := slices.Concat(d.paths, further); len(paths) > 0 || !d.tensors {
+		return data.Expand(paths)
+	}
+	return nil, nil
 }

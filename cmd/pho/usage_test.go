@@ -60,7 +60,6 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--family binomial", want: `--family binomial needs a response: give --response COLUMN or 'y ~ ...'`},
 		{args: decomp + "--family betta --response y", want: `--family: unknown family "betta": did you mean beta? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)`},
 		{args: decomp + "--response y --formula n~x1", want: `the response is "y" and, in the formula "n~x1", "n": name one`},
-		{args: decomp + "--input x=@rows.npy", want: `--input "x=@rows.npy": tensors from files cannot be read in this version; bind columns: x=column,...`},
 		{args: decomp + "--formula", more: []string{"~ x0 + s(x1, bs=\"ps\""}, want: "--formula: formula, character 21: expected \",\" or \")\" in s(...), found the end of the formula\n  ~ x0 + s(x1, bs=\"ps\"\n                      ^"},
 		{args: decomp + "--formula", more: []string{"~ x0 ++ x1"}, want: "--formula: formula, character 7: expected a term, found \"+\"\n  ~ x0 ++ x1\n        ^"},
 		{args: decomp + "--formula", more: []string{"~ q(x1)"}, want: "--formula: formula, character 3: unknown function \"q\"; the functions are factor, s, te, ti, t2\n  ~ q(x1)\n    ^"},
