@@ -36,10 +36,10 @@ func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) e
 	summary := experiment.NewTable("n", "p/q", "PHO", "ONO", "PHO, warm start", "ONO − PHO", "lower quartile", "upper quartile")
 	fig := &experiment.Figure{
 		Title: "Epochs that training with online orthogonalization takes beyond unconstrained training",
-		Note:  []string{fmt.Sprintf("%d repetitions; early stopping after %d epochs without a better validation loss. One epoch: n = 100 two steps, n = 1000 eighteen.", s.Repetitions, lineareffects.Patience)},
+		Note:  []string{fmt.Sprintf("Early stopping after %d epochs without a better validation loss. One epoch: n = 100 two steps, n = 1000 eighteen.", lineareffects.Patience)},
 	}
 	for _, n := range s.Sizes() {
-		panel := experiment.Panel{Title: fmt.Sprintf("n = %d", n), X: "structured / deep features (p/q)", Y: "additional epochs"}
+		panel := experiment.Panel{Title: fmt.Sprintf("n = %d, %d repetitions", n, s.Repetitions(n)), X: "structured / deep features (p/q)", Y: "additional epochs"}
 		against, warm := experiment.Boxes{Name: "against unconstrained training (PHO)"}, experiment.Boxes{Name: "against unconstrained training from the least squares start"}
 		for k, at := range s.Settings {
 			if at.N != n {

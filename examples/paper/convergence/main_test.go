@@ -10,7 +10,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	s := lineareffects.Study{Settings: []lineareffects.Setting{{N: 60, P: 1}, {N: 60, P: 3, Noise: 2}}, Repetitions: 2, Epochs: 4, Hidden: []int{8, 4}}
+	s := lineareffects.Study{Settings: []lineareffects.Setting{{N: 60, P: 1, Repetitions: 2}, {N: 60, P: 3, Noise: 2, Repetitions: 2}}, Epochs: 4, Hidden: []int{8, 4}}
 	tables, err := experiment.Check(t.Context(), t.TempDir(), experiment.Experiment{Name: "convergence"}, func(ctx context.Context, e *experiment.Experiment) error { return run(ctx, e, s) })
 	if err != nil {
 		t.Fatal(err)

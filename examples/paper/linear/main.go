@@ -50,10 +50,10 @@ func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) e
 	summary := experiment.NewTable(header...)
 	fig := &experiment.Figure{
 		Title: "Error of the linear effects", Columns: 1, Width: 960, Height: 290,
-		Note: []string{fmt.Sprintf("%d repetitions. The coefficients' mean absolute value is 1.5 at p = 10; an estimate of 0 errs by 2.5, 2.0 and 1.7 at p = 1, 3 and 10.", s.Repetitions)},
+		Note: []string{"The coefficients' mean absolute value is 1.5 at p = 10; an estimate of 0 errs by 2.5, 2.0 and 1.7 at p = 1, 3 and 10."},
 	}
 	for _, n := range s.Sizes() {
-		panel := experiment.Panel{Title: fmt.Sprintf("n = %d", n), X: "structured / deep features (p/q)", Y: "RMSE of β (log scale)", LogY: true}
+		panel := experiment.Panel{Title: fmt.Sprintf("n = %d, %d repetitions", n, s.Repetitions(n)), X: "structured / deep features (p/q)", Y: "RMSE of β (log scale)", LogY: true}
 		for _, m := range estimators {
 			panel.Boxes = append(panel.Boxes, experiment.Boxes{Name: m.name})
 		}

@@ -12,7 +12,7 @@ import (
 // TestRun: the shape of the results, and that least squares on 200 rows is better
 // than a network of four epochs that starts at 0.
 func TestRun(t *testing.T) {
-	s := lineareffects.Study{Settings: []lineareffects.Setting{{N: 200, P: 3, Noise: 2}}, Repetitions: 2, Epochs: 4, Hidden: []int{8, 4}}
+	s := lineareffects.Study{Settings: []lineareffects.Setting{{N: 200, P: 3, Noise: 2, Repetitions: 2}}, Epochs: 4, Hidden: []int{8, 4}}
 	tables, err := experiment.Check(t.Context(), t.TempDir(), experiment.Experiment{Name: "linear"}, func(ctx context.Context, e *experiment.Experiment) error { return run(ctx, e, s) })
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -106,6 +107,8 @@ func (e *Experiment) WriteFile(name string, write func(io.Writer) error) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	e.files = append(e.files, name)
+	if !slices.Contains(e.files, name) {
+		e.files = append(e.files, name)
+	}
 	return write(f)
 }

@@ -24,10 +24,11 @@ type runs struct {
 	Repetitions [][]Repetition
 }
 
-// Run returns the repetitions of all settings, in order. If the directory of the
-// results has the runs of the same study and seed they are read, else the networks
-// are trained and the file is written.
+// Run returns the repetitions of all settings, in order. Runs of the same study and
+// seed that the directory of the results has are read; the others are trained, and
+// kept there after each setting, so that an interrupted study goes on.
 func (s Study) Run(ctx context.Context, e *experiment.Experiment) ([][]Repetition, error) {
+	all := runs{Seed: e.Seed, Study: s}
 	raw, err := os.ReadFile(filepath.Join(e.Out, runsFile))
 	switch {
 	case err == nil:
@@ -35,22 +36,23 @@ func (s Study) Run(ctx context.Context, e *experiment.Experiment) ([][]Repetitio
 		if err := json.Unmarshal(raw, &known); err != nil {
 			return nil, fmt.Errorf("%s: %w: delete it", filepath.Join(e.Out, runsFile), err)
 		}
-		if known.Seed == e.Seed && reflect.DeepEqual(known.Study, s) && len(known.Repetitions) == len(s.Settings) {
-			e.Printf("the runs of %s", runsFile)
-			e.Set("runs", "read from "+runsFile)
-			return known.Repetitions, nil
+		if known.Seed == e.Seed && reflect.DeepEqual(known.Study, s) && len(known.Repetitions) <= len(s.Settings) {
+			all = known
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	all := runs{Seed: e.Seed, Study: s}
-	for _, at := range s.Settings {
+	e.Set("settings read from "+runsFile, len(all.Repetitions))
+	for _, at := range s.Settings[len(all.Repetitions):] {
 		reps, err := s.run(ctx, e, at)
 		if err != nil {
 			return nil, err
 		}
 		all.Repetitions = append(all.Repetitions, reps)
+		if err := e.WriteFile(runsFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(all) }); err != nil {
+			return nil, err
+		}
 		e.Printf("n %d, p/q %s: trained", at.N, at.Ratio())
 	}
-	return all.Repetitions, e.WriteFile(runsFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(all) })
+	return all.Repetitions, nil
 }

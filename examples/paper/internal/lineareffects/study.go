@@ -18,7 +18,7 @@ import (
 
 // Setting is n rows, p structured features, and a deep part that sees these and
 // Noise others.
-type Setting struct{ N, P, Noise int }
+type Setting struct{ N, P, Noise, Repetitions int }
 
 // Ratio is the paper's p/q, q counting the features of the deep part.
 func (s Setting) Ratio() string { return fmt.Sprintf("%d/%d", s.P, s.P+s.Noise) }
@@ -26,10 +26,9 @@ func (s Setting) Ratio() string { return fmt.Sprintf("%d/%d", s.P, s.P+s.Noise) 
 // Study is a choice of settings and how to train in them. The zero value of
 // Epochs and Hidden is the paper's.
 type Study struct {
-	Settings    []Setting
-	Repetitions int
-	Epochs      int   // 0: 5000
-	Hidden      []int // nil: 100, 50
+	Settings []Setting
+	Epochs   int   // 0: 5000
+	Hidden   []int // nil: 100, 50
 }
 
 // Early stopping, of which the paper does not tell more for its simulations; these
@@ -39,13 +38,13 @@ const (
 	ValidationShare = 0.1
 )
 
-// Full is the paper's study, Quick one for a look.
+// Full has the paper's settings, with fewer repetitions of the large ones than its 20.
 func Full() Study {
-	s := Study{Repetitions: 20}
+	var s Study
 	for _, n := range []int{100, 1000} {
 		for _, noise := range []int{0, 30} {
 			for _, p := range []int{1, 3, 10} {
-				s.Settings = append(s.Settings, Setting{n, p, noise})
+				s.Settings = append(s.Settings, Setting{n, p, noise, map[int]int{100: 12, 1000: 6}[n]})
 			}
 		}
 	}
@@ -55,7 +54,10 @@ func Full() Study {
 // Quick is Full with fewer repetitions, without the larger n.
 func Quick() Study {
 	s := Full()
-	s.Settings, s.Repetitions = s.Settings[:6], 4
+	s.Settings = s.Settings[:6]
+	for i := range s.Settings {
+		s.Settings[i].Repetitions = 4
+	}
 	return s
 }
 
@@ -70,9 +72,21 @@ func (s Study) Sizes() []int {
 	return n
 }
 
+// Repetitions of the settings with n rows.
+func (s Study) Repetitions(n int) int {
+	for _, at := range s.Settings {
+		if at.N == n {
+			return at.Repetitions
+		}
+	}
+	return 0
+}
+
 // Describe records the settings.
 func (s Study) Describe(e *experiment.Experiment) {
-	e.Set("repetitions", s.Repetitions)
+	for _, at := range s.Settings {
+		e.Set(fmt.Sprintf("repetitions, n = %d, p/q = %s", at.N, at.Ratio()), at.Repetitions)
+	}
 	e.Set("network", "100 and 50 ReLU units with biases, dropout 0.2 after each")
 	e.Set("training", fmt.Sprintf("Adam, rate 0.001, batches of 50, at most %d epochs, validation share %g, patience %d", s.epochs(), ValidationShare, Patience))
 	e.Set("as published", "no intercept, response not scaled, coefficients start at 0")
@@ -118,7 +132,7 @@ type Repetition struct {
 // and seeds, trainings of a repetition by neither.
 func (s Study) run(ctx context.Context, e *experiment.Experiment, at Setting) ([]Repetition, error) {
 	stream := uint64(at.N)<<16 | uint64(at.P)<<8 | uint64(at.Noise)
-	return experiment.Repeat(ctx, e, stream, s.Repetitions, func(ctx context.Context, i int, rng *rand.Rand) (Repetition, error) {
+	return experiment.Repeat(ctx, e, stream, at.Repetitions, func(ctx context.Context, i int, rng *rand.Rand) (Repetition, error) {
 		sample, err := simulation.Linear(rng, at.N, at.P, at.Noise)
 		if err != nil {
 			return Repetition{}, err
