@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# forward.sh [ROUNDS]: networks run by adapters/onnx next to ONNX Runtime, one
-# table on stdout. Needs Python (PYTHON) with the packages onnx and onnxruntime.
+# forward.sh [ROUNDS]: networks run by adapters/onnx next to ONNX Runtime, a
+# line for each on stdout; then one row to contributions. Needs Python (PYTHON) with the packages onnx and onnxruntime.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off

@@ -4,9 +4,9 @@
 // the speed of forward passes and moments: short rounds in turn, so that another
 // load on the machine hits both. benchmarks/blas.sh builds the peer and runs it.
 //
-// Each line of the table is one case; rates are the best round's in GFLOP/s, the
-// ratios are ours/peer of the best rounds and the median over rounds, and the
-// difference is the largest between two results relative to the largest value.
+// Each line is one case, between tabs: its name, our rate and the peer's, ours/peer,
+// and the largest difference between two results relative to the largest value.
+// Rates are those of the best round of each.
 // One thread is timed by the processor time it took, which another load on the
 // machine leaves alone, two threads by the clock on the wall. Two threads are two callers with half of the rows each, and a peer told to use
 // two.
@@ -57,11 +57,10 @@ func run(path string, cores []string, rounds, most int) error {
 			return err
 		}
 		defer p.close()
-		fmt.Println("peer:", p.version)
 		peers = append(peers, p)
 	}
-	fmt.Println("| case | threads | ours, GFLOP/s | peer, GFLOP/s | ratio of best | median ratio | answer difference | peer's code |")
-	fmt.Println("|---|---|---|---|---|---|---|---|")
+	fmt.Printf("version\t%s\n", strings.TrimSpace(strings.TrimSuffix(peers[0].version, peers[0].core)))
+	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
 	var cases []problem
 	for _, shape := range [][3]int{{1024, 200, 200}, {512, 512, 512}} {
 		for _, packed := range []bool{true, false} {
@@ -100,15 +99,13 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 	}
 	ours := math.Inf(1)
 	theirs := make([]float64, len(peers))
-	ratios := make([][]float64, len(peers))
 	for i := range theirs {
 		theirs[i] = math.Inf(1)
 	}
 	for range rounds {
 		begin := now(threads)
 		c.run(threads, calls)
-		our := (now(threads) - begin).Seconds() / float64(calls)
-		ours = min(ours, our)
+		ours = min(ours, (now(threads)-begin).Seconds()/float64(calls))
 		for i, p := range peers {
 			took, err := p.time(calls)
 			if err != nil {
@@ -118,7 +115,6 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 				time.Sleep(spinning)
 			}
 			theirs[i] = min(theirs[i], took)
-			ratios[i] = append(ratios[i], took/our)
 		}
 	}
 	best := 0
@@ -131,9 +127,12 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 	if err != nil {
 		return err
 	}
-	slices.Sort(ratios[best])
-	fmt.Printf("| %s | %d | %.1f | %.1f | %.2f | %.2f | %.1e | %s |\n", c.name, threads, c.flops/ours/1e9, c.flops/theirs[best]/1e9,
-		theirs[best]/ours, ratios[best][rounds/2], difference, peers[best].core)
+	unit := "thread"
+	if threads > 1 {
+		unit = "threads"
+	}
+	fmt.Printf("%s, %d %s\t%.1f GFLOP/s\t%.1f GFLOP/s (code of %s)\t%.2f\t%.1e\n", c.name, threads, unit, c.flops/ours/1e9,
+		c.flops/theirs[best]/1e9, peers[best].core, theirs[best]/ours, difference)
 	return nil
 }
 
@@ -194,9 +193,9 @@ func newGemm[T kernel.Float](shape [3]int, packed bool) problem {
 	_, single := any(a).([]float32)
 	p := problem{flops: 2 * float64(m) * float64(n) * float64(k), single: single, result: func() []float64 { return widened(c) }}
 	precision := 'd'
-	p.name = "gemm f64"
+	p.name = "GEMM f64"
 	if single {
-		p.name, precision = "gemm f32", 's'
+		p.name, precision = "GEMM f32", 's'
 	}
 	p.name = fmt.Sprintf("%s %dx%dx%d", p.name, m, n, k)
 	p.command = fmt.Sprintf("gemm %c %d %d %d", precision, m, n, k)
@@ -223,7 +222,7 @@ func newGram(n, p int) problem {
 	fill(a, 1)
 	var sums [][]float64
 	return problem{
-		name:    fmt.Sprintf("X'X f64 %dx%d", n, p),
+		name:    fmt.Sprintf("X'WX f64 %dx%d, W = 1", n, p),
 		command: fmt.Sprintf("syrk d %d %d 0", n, p),
 		flops:   float64(n) * float64(p) * float64(p+1),
 		run: func(threads, calls int) {

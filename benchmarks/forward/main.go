@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -53,27 +54,42 @@ func run(dir, python, script string, rounds int, seconds float64, threads int) e
 	if err != nil {
 		return fmt.Errorf("the peer does not start: %w", err)
 	}
-	fmt.Printf("ONNX Runtime %s; rows/s, median of %d turns; ratio: median (least, largest) over turns\n", strings.TrimSpace(release), rounds)
-	fmt.Printf("%-34s %12s %12s %24s %10s\n", "case", "ours", "peer", "ratio", "difference")
-	for _, c := range []struct {
-		name      string
-		inputs    int
-		batch     int
-		precision onnx.Precision
-	}{
-		{"mlp", 10, 8192, onnx.Single}, {"mlp", 10, 8192, onnx.Double},
-		{"nam", 8, 8192, onnx.Single}, {"nam", 8, 8192, onnx.Double},
-		{"mlp", 10, 1, onnx.Single}, {"nam", 8, 1, onnx.Single},
-	} {
-		if err := compare(c.name, filepath.Join(dir, c.name+".onnx"), c.inputs, c.batch, c.precision, rounds, seconds, threads, in, answers); err != nil {
+	fmt.Printf("version\tONNX Runtime %s\n", strings.TrimSpace(release))
+	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
+	for _, c := range cases {
+		path := filepath.Join(dir, c.file)
+		for _, precision := range []onnx.Precision{onnx.Single, onnx.Double} {
+			if err := compare(c, path, precision, rounds, seconds, threads, in, answers); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range cases {
+		if err := compareRow(c, filepath.Join(dir, c.file), in, answers); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compare takes turns with the peer on one network.
-func compare(name, path string, inputs, batch int, precision onnx.Precision, rounds int, seconds float64, threads int, in io.Writer, answers *bufio.Reader) error {
+// network is a file that networks.py writes.
+type network struct {
+	name, file string
+	inputs     int
+	splines    bool // its rows are also split into a spline of each input
+}
+
+var cases = []network{
+	{"MLP 10-200-200-1", "mlp.onnx", 10, true},
+	{"NAM 8 x (1-64-64-32-1)", "nam.onnx", 8, false},
+}
+
+const batch = 8192
+
+// compare takes turns with the peer on one network. The ratio is the median over
+// turns.
+func compare(c network, path string, precision onnx.Precision, rounds int, seconds float64, threads int, in io.Writer, answers *bufio.Reader) error {
+	inputs := c.inputs
 	g, err := onnx.LoadFile(path, nil)
 	if err != nil {
 		return err
@@ -87,9 +103,6 @@ func compare(name, path string, inputs, batch int, precision onnx.Precision, rou
 		for j := range inputs {
 			x[i*inputs+j] = math.Sin(float64(i)*0.37 + float64(j)*1.3)
 		}
-	}
-	if batch == 1 {
-		threads = 1
 	}
 	y := make([]float64, batch)
 	var ours, peers, ratios []float64
@@ -110,13 +123,12 @@ func compare(name, path string, inputs, batch int, precision onnx.Precision, rou
 		}
 		ours, peers, ratios = append(ours, rate), append(peers, peer), append(ratios, rate/peer)
 	}
-	kind := "float32"
+	name := c.name
 	if precision == onnx.Double {
-		kind = "float64"
+		name = "in float64 here: " + name
 	}
-	slices.Sort(ratios)
-	fmt.Printf("%-34s %12.0f %12.0f %8.2f (%.2f, %.2f) %14.1e\n", fmt.Sprintf("%s, %d rows, ours in %s", name, batch, kind),
-		median(ours), median(peers), median(ratios), ratios[0], ratios[len(ratios)-1], math.Abs(sum-peerSum)/math.Max(math.Abs(peerSum), 1))
+	fmt.Printf("%s, %d rows, %d threads\t%.3g million rows/s\t%.3g million rows/s\t%.2f\t%.1e\n", name, batch, threads,
+		median(ours)/1e6, median(peers)/1e6, median(ratios), math.Abs(sum-peerSum)/math.Max(math.Abs(peerSum), 1))
 	return nil
 }
 
@@ -124,7 +136,7 @@ func compare(name, path string, inputs, batch int, precision onnx.Precision, rou
 const blockRows = 256
 
 // forward runs the rows of x again and again for so many seconds: each goroutine
-// takes blocks of rows, as decompose's workers do.
+// takes the next block of rows, as decompose's workers do.
 func forward(r *onnx.Runner, x, y []float64, inputs, workers int, seconds float64) (rowsPerSecond float64, err error) {
 	rows := len(y)
 	deadline := time.Now().Add(time.Duration(seconds * float64(time.Second)))
@@ -132,23 +144,22 @@ func forward(r *onnx.Runner, x, y []float64, inputs, workers int, seconds float6
 	done := 0
 	for time.Now().Before(deadline) {
 		var wait sync.WaitGroup
+		var next atomic.Int64
 		errs := make([]error, workers)
-		for w := range workers {
-			work := func() {
-				for i := w * blockRows; i < rows; i += workers * blockRows {
-					n := min(blockRows, rows-i)
-					if err := r.Run([][]float64{y[i : i+n]}, [][]float64{x[i*inputs : (i+n)*inputs]}, n); err != nil {
-						errs[w] = err
-						return
-					}
+		work := func(w int) {
+			for errs[w] == nil {
+				i := int(next.Add(blockRows)) - blockRows
+				if i >= rows {
+					return
 				}
+				n := min(blockRows, rows-i)
+				errs[w] = r.Run([][]float64{y[i : i+n]}, [][]float64{x[i*inputs : (i+n)*inputs]}, n)
 			}
-			if workers == 1 {
-				work()
-				continue
-			}
-			wait.Go(work)
 		}
+		for w := 1; w < workers; w++ {
+			wait.Go(func() { work(w) })
+		}
+		work(0)
 		wait.Wait()
 		for _, err := range errs {
 			if err != nil {
