@@ -278,7 +278,10 @@ func (c *text) read(n int, v *columnar.Values) error {
 			}
 		}
 		k := 0
-		for i := range out {
+		if defs == nil && c.indices != nil {
+			k = c.knownOf(out, c.scratch)
+		}
+		for i := k; i < len(out); i++ {
 			if defs != nil && defs[i]&1 == 0 {
 				out[i] = -1
 				continue
@@ -311,6 +314,18 @@ func (c *text) begin() (err error) {
 	}
 	c.texts, err = newTexts(c.page, c.pages.budget)
 	return err
+}
+
+// knownOf sets the codes of positions in the dictionary up to the first that is not
+// met yet, or is none, and returns how many these are.
+func (c *text) knownOf(out []int32, positions []uint32) int {
+	for i, k := range positions[:len(out)] {
+		if uint64(k) >= uint64(len(c.codes)) || c.codes[k] < 0 {
+			return i
+		}
+		out[i] = c.codes[k]
+	}
+	return len(out)
 }
 
 // known is the code of an entry of the dictionary.

@@ -84,17 +84,39 @@ func (c *coder) ofNumber(v float64) (int32, bool) {
 	return code, ok
 }
 
+// translate sets the codes of the file's own codes up to the first whose level finds
+// no room, and returns its position.
+func (c *coder) translate(index []int32, v *Values) int {
+	c.follow(v.Levels)
+	for i, k := range v.Codes[:len(index)] {
+		if c.local[k] == unseen {
+			if _, ok := c.ofLevel(k, v.Levels); !ok {
+				return i
+			}
+		}
+		index[i] = c.local[k]
+	}
+	return len(index)
+}
+
+// follow makes room for the levels of the file, which may have grown, or be those
+// of another part of it.
+func (c *coder) follow(levels []string) {
+	if len(levels) == len(c.of) && (len(levels) == 0 || &levels[0] == &c.of[0]) {
+		return
+	}
+	if len(levels) < len(c.of) || len(c.of) == 0 || &levels[0] != &c.of[0] {
+		c.local = c.local[:0]
+	}
+	for len(c.local) < len(levels) {
+		c.local = append(c.local, unseen)
+	}
+	c.of = levels
+}
+
 // ofLevel finds the code of a level of the file, levels[k].
 func (c *coder) ofLevel(k int32, levels []string) (int32, bool) {
-	if len(levels) != len(c.of) || &levels[0] != &c.of[0] {
-		if len(levels) < len(c.of) || len(c.of) == 0 || &levels[0] != &c.of[0] {
-			c.local = c.local[:0]
-		}
-		for len(c.local) < len(levels) { // the file's levels may have grown
-			c.local = append(c.local, unseen)
-		}
-		c.of = levels
-	}
+	c.follow(levels)
 	if code := c.local[k]; code != unseen {
 		return code, true
 	}

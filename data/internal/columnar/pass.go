@@ -147,7 +147,11 @@ func (p *pass) advance(n, kept int) {
 // codes are the codes of a column's n rows, all of them levels.
 func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 	index := make([]int32, n)
-	for i := range index {
+	first := 0
+	if f.Kind == Text && v.Text == nil {
+		first = c.translate(index, v)
+	}
+	for i := first; i < n; i++ {
 		var ok bool
 		var cell string
 		switch {
