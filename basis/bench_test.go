@@ -42,6 +42,7 @@ func benchmarkEval(b *testing.B, u Univariate) {
 }
 
 func BenchmarkEvalPS20(b *testing.B) { benchmarkEval(b, PS{K: 20}) }
+func BenchmarkEvalCC20(b *testing.B) { benchmarkEval(b, CC{K: 20}) }
 func BenchmarkEvalCR10(b *testing.B) { benchmarkEval(b, CR{K: 10}) }
 
 func benchmarkScan(b *testing.B, u Univariate) {

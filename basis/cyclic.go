@@ -118,6 +118,7 @@ type cyclic struct {
 	knots []float64
 	f     *mat.Dense // (k-1) x (k-1)
 	d     *mat.Dense // the differences D of F = B^-1 D
+	scale float64    // intervals per unit of x
 }
 
 func newCyclic(knots []float64) (*cyclic, error) {
@@ -140,7 +141,7 @@ func newCyclic(knots []float64) (*cyclic, error) {
 		add(d, i, before, 1/h)
 		add(d, i, after, 1/next)
 	}
-	c := &cyclic{knots: knots, f: new(mat.Dense), d: d}
+	c := &cyclic{knots: knots, f: new(mat.Dense), d: d, scale: float64(n) / (knots[n] - knots[0])}
 	if err := c.f.Solve(b, d); err != nil {
 		var near mat.Condition
 		if !errors.As(err, &near) || math.IsInf(float64(near), 0) {
@@ -193,17 +194,39 @@ func wrap(x, lo, hi float64) float64 {
 func (c *cyclic) row(out []float64, x float64) int {
 	t, n := c.knots, len(c.knots)-1
 	x = wrap(x, t[0], t[n])
-	j := sort.Search(n-1, func(i int) bool { return x < t[i+1] })
-	next := (j + 1) % n
+	j := c.interval(x)
+	next := j + 1
+	if next == n {
+		next = 0
+	}
 	h, below, above := t[j+1]-t[j], x-t[j], t[j+1]-x
 	lower := above * (above*above/h - h) / 6
 	upper := below * (below*below/h - h) / 6
 	f0, f1 := c.f.RawRowView(j), c.f.RawRowView(next)
-	out = out[:n]
+	out, f0, f1 = out[:n], f0[:n], f1[:n]
 	for l := range out {
 		out[l] = lower*f0[l] + upper*f1[l]
 	}
 	out[j] += above / h
 	out[next] += below / h
 	return 0
+}
+
+// interval finds j with knots[j] <= x < knots[j+1] for x within the period, of which
+// the end belongs to the last: near where it would be on equispaced knots, or by
+// halves.
+func (c *cyclic) interval(x float64) int {
+	t, n := c.knots, len(c.knots)-1
+	j := min(max(int((x-t[0])*c.scale), 0), n-1)
+	for range 2 {
+		switch {
+		case j > 0 && x < t[j]:
+			j--
+		case j < n-1 && x >= t[j+1]:
+			j++
+		default:
+			return j
+		}
+	}
+	return sort.Search(n-1, func(i int) bool { return x < t[i+1] })
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"sync"
 	"testing"
 
@@ -312,5 +313,33 @@ func TestPenaltiesMeasureRoughness(t *testing.T) {
 	}
 	if got := mat.Inner(a, block.Penalty.S[0], a); math.Abs(got/want-1) > 1e-10 {
 		t.Errorf("a'Sa = %v, the integral is %v", got, want)
+	}
+}
+
+// The interval of a cyclic spline is that of a search, on knots of any distances.
+func TestCyclicInterval(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		knots := []float64{r.NormFloat64()}
+		for range 3 + r.IntN(20) {
+			step := r.ExpFloat64() + 0.01
+			if r.IntN(4) == 0 {
+				step *= 50
+			}
+			knots = append(knots, knots[len(knots)-1]+step)
+		}
+		c, err := newCyclic(knots)
+		must(t, err)
+		n := len(knots) - 1
+		for i := range 200 {
+			x := knots[0] + r.Float64()*(knots[n]-knots[0])
+			if i <= n {
+				x = knots[i]
+			}
+			want := sort.Search(n-1, func(i int) bool { return x < knots[i+1] })
+			if got := c.interval(x); got != want {
+				t.Fatalf("x %v is in interval %d of %v, got %d", x, want, knots, got)
+			}
+		}
 	}
 }
