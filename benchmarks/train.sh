@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # train.sh [EPOCHS]: training by adapters/native next to PyTorch on the CPU: seconds
-# per epoch and loss curves. Needs Python (PYTHON) with torch and numpy (Debian:
+# per epoch (the peer with the better of 1 and 2 threads), and validation loss by epoch
+# over several seeds. Needs Python (PYTHON) with torch and numpy (Debian:
 # python3-torch).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,5 +12,9 @@ if ! "$python" -c 'import torch, numpy' 2>/dev/null; then
 	exit 1
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("${GO:-go}" version)"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"${GO:-go}" build -o "$dir/native" ./benchmarks/native
+export PHO_NATIVE=$dir/native
 "$python" benchmarks/native/compare_torch.py --epochs "${1:-12}"
 "$python" benchmarks/native/compare_curves.py

@@ -29,6 +29,9 @@ func (Gaussian) LogLik(y, w float64, eta []float64, phi float64) float64 {
 	if w == 0 {
 		return 0
 	}
+	if phi == 1 {
+		return logNormal(y-eta[0], w, 0)
+	}
 	return logNormal(y-eta[0], w, math.Log(phi)/2)
 }
 
@@ -131,11 +134,17 @@ func logNormal(r, w, logSigma float64) float64 {
 	if math.IsInf(r, 0) {
 		return math.Inf(-1)
 	}
-	z := times(r, math.Exp(math.Log(w)/2-logSigma))
+	half, z := 0.0, r // of unit weight and variance, as in training: no logarithm, no exponential
+	if w != 1 {
+		half = math.Log(w) / 2
+	}
+	if half != logSigma {
+		z = times(r, math.Exp(half-logSigma))
+	}
 	if math.IsInf(z, 0) { // also at sigma = 0, where log(sigma) alone would win
 		return math.Inf(-1)
 	}
-	return -(log2Pi+z*z)/2 - logSigma + math.Log(w)/2
+	return -(log2Pi+z*z)/2 - logSigma + half
 }
 
 func checkReal(name string, y float64) error {

@@ -159,8 +159,8 @@ func (t *trainer[T]) keep(e Epoch) {
 }
 
 // passRows is the number of rows that go forward and backward together, so that
-// what the layers keep of them stays in the second cache: whole tiles. Gradients are summed in
-// row order: no bit of them depends on it.
+// what the layers keep of them stays in the second cache: whole tiles. Gradients
+// are summed in row order: no bit of them depends on it.
 const passRows = 132
 
 // step is one step on a batch of rows of weight norm; it returns the batch's loss.

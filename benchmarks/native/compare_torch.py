@@ -5,7 +5,8 @@
 Run from the root of the module; needs Debian's python3-torch and Go. PyTorch is
 given its better setting of 1 and 2 threads, data already in memory, batches by an
 index of a random permutation (no DataLoader), and feature networks as batched
-products. Both sides: float32, Adam, n = 10,000, median over epochs.
+products. Both sides: float32, Adam, n = 10,000, median over epochs; ours with the
+better setting of 1 and 2 workers. Ratio in the rows: peer's seconds over ours.
 """
 import argparse
 import json
@@ -88,16 +89,22 @@ def seconds(model, batch, threads):
 
 
 tasks = {"ssn batch 1024": (SSN, 1024), "ssn batch 32": (SSN, 32), "nam batch 1024": (NAM, 1024), "small batch 32": (Small, 32)}
-print(f"torch {torch.__version__}; seconds per epoch, median (fastest)")
+titles = {"ssn": "SSN 200/200 with 60 spline columns", "nam": "NAM 10 x (1-64-64-32-1)", "small": "MLP 10-16-8-1"}
+program = os.environ.get("PHO_NATIVE", "")
+command = [program] if program else [os.environ.get("GO", "go"), "run", "./benchmarks/native"]
+print(f"version\ttorch {torch.__version__}")
+print("seconds per epoch, median (fastest)")
 for name, (model, batch) in tasks.items():
     if args.only not in ("", name):
         continue
     peer = {t: seconds(model, batch, t) for t in (1, 2)}
     ours = {}
     for workers in (1, 2):
-        out = subprocess.run([os.environ.get("GO", "go"), "run", "./benchmarks/native", "-only", name, "-workers", str(workers), "-epochs", str(args.epochs), "-rows", str(args.rows)],
+        out = subprocess.run(command + ["-only", name, "-workers", str(workers), "-epochs", str(args.epochs), "-rows", str(args.rows)],
                              check=True, capture_output=True, text=True).stdout
         ours[workers] = json.loads(out)[name]
     best, mine = min(p[0] for p in peer.values()), min(o["seconds"] for o in ours.values())
     print(f"{name:15} torch " + "  ".join(f"{t} thr {p[0]:.4f} ({p[1]:.4f})" for t, p in peer.items())
-          + "  pho " + "  ".join(f"{w} wrk {o['seconds']:.4f} ({o['fastest']:.4f})" for w, o in ours.items()) + f"  ratio {mine / best:.2f}", flush=True)
+          + "  pho " + "  ".join(f"{w} wrk {o['seconds']:.4f} ({o['fastest']:.4f})" for w, o in ours.items()) + f"  ours/torch {mine / best:.2f}")
+    kind, size = name.split(" batch ")
+    print(f"row\t{titles[kind]}, batch {size}, seconds per epoch\t{mine:.4f} s\t{best:.4f} s\t{best / mine:.2f}\t-", flush=True)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -32,10 +31,10 @@ func main() {
 		double  = flag.Bool("double", false, "float64")
 		only    = flag.String("only", "", "one task")
 		save    = flag.String("save", "", "directory for ONNX files instead of timing")
-		curves  = flag.String("curves", "", "file for the data, to print loss curves of five seeds instead of timing")
+		curves  = flag.String("curves", "", "file for the data, to print loss curves of several seeds instead of timing")
 	)
 	flag.Parse()
-	table, names, err := simulate(*rows)
+	table, names, err := simulate(*rows, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,7 +42,7 @@ func main() {
 	case *save != "":
 		err = saveModels(table, names, *save)
 	case *curves != "":
-		err = printCurves(table, names, *epochs, *curves)
+		err = printCurves(*rows, *epochs, *curves)
 	default:
 		err = timeTasks(table, names, *epochs, *workers, *double, *only)
 	}
@@ -53,8 +52,8 @@ func main() {
 }
 
 // simulate has ten features and a smooth additive response with an interaction.
-func simulate(n int) (*data.Table, []string, error) {
-	rng := rand.New(rand.NewPCG(1, 1))
+func simulate(n int, seed uint64) (*data.Table, []string, error) {
+	rng := rand.New(rand.NewPCG(1, seed))
 	table := data.NewTable(n)
 	x := make([][]float64, 10)
 	var names []string
@@ -131,55 +130,6 @@ func timeTasks(table *data.Table, names []string, epochs, workers int, double bo
 		result[name] = map[string]float64{"seconds": each[len(each)/2], "fastest": each[0], "mse": 2*last.Train - math.Log(2*math.Pi)}
 	}
 	return json.NewEncoder(os.Stdout).Encode(result)
-}
-
-// printCurves trains a multilayer perceptron from five seeds and prints the mean
-// training loss of each epoch, and writes the rows for the peer.
-func printCurves(table *data.Table, names []string, epochs int, path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	columns := append(slices.Clone(names), "y")
-	w := csv.NewWriter(f)
-	for b, err := range table.Batches(context.Background(), columns) {
-		if err != nil {
-			return err
-		}
-		for i := range b.Rows() {
-			var cells []string
-			for _, name := range columns {
-				v, err := b.Numeric(name)
-				if err != nil {
-					return err
-				}
-				cells = append(cells, strconv.FormatFloat(v[i], 'g', -1, 64))
-			}
-			if err := w.Write(cells); err != nil {
-				return err
-			}
-		}
-	}
-	w.Flush()
-	if err := errors.Join(w.Error(), f.Close()); err != nil {
-		return err
-	}
-	var all [][]float64
-	for seed := range 5 {
-		_, fit, err := native.Train(context.Background(), native.Config{
-			Kind: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: []int{64, 32}},
-			Training: native.Training{Epochs: epochs, BatchSize: 128, LearningRate: 0.001, ValidationShare: -1, Seed: uint64(seed), Single: true},
-		}, table)
-		if err != nil {
-			return err
-		}
-		var curve []float64
-		for _, e := range fit.Epochs {
-			curve = append(curve, e.Train-math.Log(2*math.Pi)/2)
-		}
-		all = append(all, curve)
-	}
-	return json.NewEncoder(os.Stdout).Encode(all)
 }
 
 // saveModels trains briefly what has different operators.
