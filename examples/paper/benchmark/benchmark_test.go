@@ -171,6 +171,22 @@ func TestStackWeights(t *testing.T) {
 	}
 }
 
+// TestSimplest: the first column keeps all weight unless another is clearly better.
+func TestSimplest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var y, good, same, better []float64
+	for range 200 {
+		v := rng.NormFloat64()
+		y, good, same, better = append(y, v), append(good, v+0.5*rng.NormFloat64()), append(same, v+0.5*rng.NormFloat64()), append(better, v+0.1*rng.NormFloat64())
+	}
+	if w := simplest(y, [][]float64{good, better}, []float64{0.1, 0.9}); w[1] != 0.9 {
+		t.Errorf("weights %v where the second is better", w)
+	}
+	if w := simplest(y, [][]float64{good, same}, []float64{0, 1}); w[0] != 1 {
+		t.Errorf("weights %v where the second is as good", w)
+	}
+}
+
 // TestEncoder: the coded columns of a feature add up to a straight line within each
 // interval, and go on beyond the training rows.
 func TestEncoder(t *testing.T) {

@@ -4,7 +4,8 @@
 //
 //	go run ./examples/paper/benchmark [-quick]
 //
-// docs/paper.md says what came out.
+// A run that is interrupted shows the folds that are done, and goes on with the
+// others when it is started again. docs/paper.md says what came out.
 package main
 
 import (
@@ -12,7 +13,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -67,12 +67,16 @@ func (s scope) run(ctx context.Context, e *experiment.Experiment) error {
 		return err
 	}
 	for i := range s.sets {
-		if err := s.fitSet(ctx, e, j, &s.sets[i]); err != nil {
-			return err
+		if err = s.fitSet(ctx, e, j, &s.sets[i]); err != nil {
+			break
 		}
 	}
-	if err := s.write(e, j); err != nil {
+	if err != nil && ctx.Err() == nil {
 		return err
+	}
+	// What there is after an interruption is shown too: the tables count the folds.
+	if failed := errors.Join(err, s.write(e, j)); failed != nil {
+		return failed
 	}
 	return os.Remove(path)
 }
@@ -112,6 +116,7 @@ func (s scope) fitSet(ctx context.Context, e *experiment.Experiment, j *journal,
 	}
 	next, errs := make(chan job), make([]error, max(1, e.Workers))
 	var wg sync.WaitGroup
+	caller := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for i := range errs {
@@ -139,7 +144,10 @@ func (s scope) fitSet(ctx context.Context, e *experiment.Experiment, j *journal,
 	}
 	close(next)
 	wg.Wait()
-	return errors.Join(append(slices.Clone(errs), ctx.Err())...)
+	if caller.Err() != nil {
+		return caller.Err()
+	}
+	return errors.Join(errs...)
 }
 
 // tasks of one fold. Online orthogonalization of wide layers is left out: it takes

@@ -96,8 +96,23 @@ func (c candidate) fit(ctx context.Context, train rows, members, epochs int, see
 	return m, e, err
 }
 
-// ours fits all candidates and blends them with weights found by cross-validation
-// within the training rows: the test rows decide nothing.
+// score fits the candidate and tells its error on the test rows.
+func (c candidate) score(ctx context.Context, train, test rows, w effort, seed uint64) (decompose.Model, *encoder, float64, error) {
+	m, e, err := c.fit(ctx, train, w.members, w.epochs, seed)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	held, err := test.table(e)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	eta, err := predict(ctx, m, held)
+	return m, e, rmse(test.y, eta), err
+}
+
+// ours fits the candidates that cross-validation within the training rows gives a
+// weight and blends them: the test rows decide nothing. The first candidate is always
+// fitted, to compare with.
 func ours(ctx context.Context, train, test rows, w effort, seed uint64) ([]measure, error) {
 	all := candidates(train)
 	list, outOfFold, first, err := innerPredictions(ctx, all, train, w, seed)
@@ -105,45 +120,31 @@ func ours(ctx context.Context, train, test rows, w effort, seed uint64) ([]measu
 		return nil, err
 	}
 	weights := stackWeights(train.y, outOfFold)
-	var out []measure
-	for i, c := range all {
-		out = append(out, measure{"first_inner_rmse " + c.name, first[i]})
+	if list[0] == all[0] {
+		weights = simplest(train.y, outOfFold, weights)
 	}
+	var out []measure
 	var models []decompose.Model
 	var kept []float64
 	var encoders []*encoder
-	for i, c := range list {
-		m, e, err := c.fit(ctx, train, w.members, w.epochs, seed)
+	for i, c := range all {
+		weight := 0.0
+		out = append(out, measure{"first_inner_rmse " + c.name, first[i]})
+		if at := slices.Index(list, c); at >= 0 {
+			weight = weights[at]
+			out = append(out, measure{"inner_rmse " + c.name, rmse(train.y, outOfFold[at])}, measure{"weight " + c.name, weight})
+		}
+		if weight == 0 && i > 0 {
+			continue
+		}
+		m, e, score, err := c.score(ctx, train, test, w, seed)
 		if err != nil {
 			return nil, err
 		}
-		held, err := test.table(e)
-		if err != nil {
-			return nil, err
+		out = append(out, measure{"rmse " + c.name, score})
+		if weight > 0 {
+			models, kept, encoders = append(models, m), append(kept, weight), append(encoders, e)
 		}
-		eta, err := predict(ctx, m, held)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, measure{"rmse " + c.name, rmse(test.y, eta)}, measure{"inner_rmse " + c.name, rmse(train.y, outOfFold[i])}, measure{"weight " + c.name, weights[i]})
-		if weights[i] > 0 {
-			models, kept, encoders = append(models, m), append(kept, weights[i]), append(encoders, e)
-		}
-	}
-	if list[0].name != all[0].name { // the additive model is what others are compared with
-		m, _, err := all[0].fit(ctx, train, 1, w.epochs, seed)
-		if err != nil {
-			return nil, err
-		}
-		held, err := test.table()
-		if err != nil {
-			return nil, err
-		}
-		eta, err := predict(ctx, m, held)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, measure{"rmse " + all[0].name, rmse(test.y, eta)})
 	}
 	m, err := native.Blend(models, kept)
 	if err != nil {

@@ -38,14 +38,15 @@ func bestPeer(set string, folds int) (name string, errors []float64, err error) 
 	}
 	for _, n := range names {
 		v := of[n][:folds]
-		if mean, _ := experiment.Mean(v); name == "" || mean < meanOf(errors) {
+		if name == "" || meanOf(v) < meanOf(errors) {
 			name, errors = n, v
 		}
 	}
 	return name, errors, nil
 }
 
+// meanOf is the mean of the values that are there; NaN if there are none.
 func meanOf(v []float64) float64 {
-	mean, _ := experiment.Mean(v)
+	mean, _ := experiment.Mean(present(v))
 	return mean
 }

@@ -100,15 +100,16 @@ func interpret(ctx context.Context, m decompose.Model, train rows, src, held dat
 		return nil, err
 	}
 	out = append(out, featureImportance(r)...)
-	if len(train.names) > 10 { // 66 pairs and more
+	const additive = 0.99 // nothing is left for pairs
+	if len(train.names) > 10 || out[0].value > additive {
 		return out, nil
 	}
-	k := 8
-	if len(train.names) > 3 {
-		k = 4
+	single, two := 20, 8
+	if len(train.names) > 3 { // 28 pairs and more
+		single, two = 9, 4
 	}
-	two, _, err := blackBox(ctx, m, formula+" + "+pairs(train.names, distinct, k), src, held, " with pairs")
-	return append(out, two...), err
+	more, _, err := blackBox(ctx, m, "~ "+mains(train.names, distinct, single)+" + "+pairs(train.names, distinct, two), src, held, " with pairs")
+	return append(out, more...), err
 }
 
 // pairs is a sum of ti() interactions of all pairs.

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/examples/paper/internal/experiment"
 )
 
 // stackWeights are the weights w >= 0 with sum 1 that minimise |y - P w|^2, the
@@ -46,6 +48,25 @@ func stackWeights(y []float64, p [][]float64) []float64 {
 		}
 	}
 	return best
+}
+
+// simplest puts all weight on the first column, unless the weights lower its mean
+// squared error by more than a standard error (the rule of Breiman et al. 1984).
+func simplest(y []float64, p [][]float64, w []float64) []float64 {
+	gain := make([]float64, len(y))
+	for i, v := range y {
+		fit := 0.0
+		for a := range p {
+			fit += w[a] * p[a][i]
+		}
+		gain[i] = (v-p[0][i])*(v-p[0][i]) - (v-fit)*(v-fit)
+	}
+	if mean, se := experiment.Mean(gain); mean > se {
+		return w
+	}
+	first := make([]float64, len(w))
+	first[0] = 1
+	return first
 }
 
 // onSupport solves for the weights at the given columns; false: they are not

@@ -44,7 +44,8 @@ func (s scope) write(e *experiment.Experiment, j *journal) error {
 	return e.WriteFigure("benchmark.svg", figure)
 }
 
-// errors are a measure of a task on all folds.
+// errors are a measure of a task on all folds; NaN where it is missing, because the
+// run was interrupted or the model has no such measure.
 func (s scope) errors(j *journal, t task, name string) []float64 {
 	var v []float64
 	for k := 1; k <= s.folds; k++ {
@@ -75,12 +76,19 @@ func isImportance(name string) bool {
 	return strings.HasPrefix(name, "variance_share ") || strings.HasPrefix(name, "deviance_r2 ")
 }
 
+// present leaves out missing values.
+func present(v []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(v), math.IsNaN)
+}
+
 func (s scope) seconds(j *journal) float64 {
 	sum := 0.0
 	for i := range s.sets {
 		for k := 1; k <= s.folds; k++ {
 			for _, t := range s.tasks(&s.sets[i], k) {
-				sum += j.value(t, "seconds")
+				if v := j.value(t, "seconds"); v-v == 0 {
+					sum += v
+				}
 			}
 		}
 	}
@@ -94,7 +102,9 @@ func (s scope) best(j *journal, b *set, method string) (arch string, errors []fl
 		if t.arm != publishedArm || t.model != method {
 			continue
 		}
-		if v := s.errors(j, t, "rmse"); errors == nil || meanOf(v) < meanOf(errors) {
+		v := s.errors(j, t, "rmse")
+		n, most := len(present(v)), len(present(errors))
+		if errors == nil || n > most || n == most && meanOf(v) < meanOf(errors) {
 			arch, errors = t.arch, v
 		}
 	}
@@ -103,7 +113,7 @@ func (s scope) best(j *journal, b *set, method string) (arch string, errors []fl
 
 // publishedTable sets our run of the published settings next to the authors'.
 func (s scope) publishedTable(j *journal) (*experiment.Table, error) {
-	header := []string{"set"}
+	header := []string{"set", "folds"}
 	for _, m := range methods {
 		header = append(header, m+" authors", m+" ours")
 	}
@@ -113,17 +123,24 @@ func (s scope) publishedTable(j *journal) (*experiment.Table, error) {
 		if b.archs == "" {
 			continue
 		}
-		row := []any{b.name}
+		row, folds := []any{b.name, s.folds}, s.folds
 		var arch string
 		for m, method := range methods {
 			a, v := s.best(j, b, method)
+			if n := len(present(v)); n > 0 {
+				folds = min(folds, n)
+			}
 			cell := spread(v)
-			if arch = a; a != "" {
+			if arch = a; a != "" && cell != "-" {
 				cell += " " + a
 			}
 			row = append(row, b.authors[m], cell)
 		}
+		row[1] = folds
 		pho := task{arm: publishedArm, set: b.name, arch: arch, model: "PHO"}
+		if len(present(s.errors(j, pho, "rmse"))) == 0 {
+			continue
+		}
 		t.Add(append(row, percent(meanOf(s.errors(j, pho, "ev_structured"))), percent(meanOf(s.errors(j, pho, "ev_test"))))...)
 	}
 	return t, nil
@@ -131,27 +148,41 @@ func (s scope) publishedTable(j *journal) (*experiment.Table, error) {
 
 // spread is the mean with the standard deviation.
 func spread(v []float64) string {
+	if v = present(v); len(v) == 0 {
+		return "-"
+	}
 	mean, sd := stat.MeanStdDev(v, nil)
 	return fmt.Sprintf("%s (%s)", short(mean), short(sd))
 }
 
-// short has three digits, and all those before the point.
+// short has three digits, and all those before the point; "-" for no value.
 func short(x float64) string {
+	if x-x != 0 {
+		return "-"
+	}
 	if math.Abs(x) >= 1000 {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.3g", x)
 }
 
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+func percent(x float64) string {
+	if x-x != 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*x)
+}
 
 // oursTable compares our arm with the goals and, fold by fold, with the best peer.
 func (s scope) oursTable(j *journal) (*experiment.Table, error) {
-	t := experiment.NewTable("set", "authors' PHO", "REML GAM", "best trees", "goal", "ours", "goal missed by", "peer", "ours - peer", "reached", "weights")
+	t := experiment.NewTable("set", "folds", "authors' PHO", "REML GAM", "best trees", "goal", "ours", "goal missed by", "peer", "ours - peer", "reached", "weights")
 	for i := range s.sets {
 		b := &s.sets[i]
 		blend := task{arm: oursArm, set: b.name, model: "blend"}
 		v, gam := s.errors(j, blend, "rmse"), s.errors(j, blend, "rmse gam")
+		if len(present(v)) == 0 {
+			continue
+		}
 		name, trees, err := bestPeer(b.name, s.folds)
 		if err != nil {
 			return nil, err
@@ -163,8 +194,8 @@ func (s scope) oursTable(j *journal) (*experiment.Table, error) {
 		if name == "" || meanOf(gam) < meanOf(trees) {
 			name, peer = "REML GAM", gam
 		}
-		mean, se := experiment.Mean(v)
-		paired, pairedSE := experiment.Mean(differences(v, peer))
+		mean, se := experiment.Mean(present(v))
+		paired, pairedSE := experiment.Mean(present(differences(v, peer)))
 		reached := "yes"
 		if mean-b.goal > se {
 			reached = "no"
@@ -173,7 +204,7 @@ func (s scope) oursTable(j *journal) (*experiment.Table, error) {
 		if mean > b.goal {
 			missed = fmt.Sprintf("%s (SE %s)", short(mean-b.goal), short(se))
 		}
-		t.Add(b.name, b.authors[3], short(meanOf(gam)), cell, b.goal, spread(v), missed, name, fmt.Sprintf("%s (SE %s)", short(paired), short(pairedSE)), reached, s.weights(j, blend))
+		t.Add(b.name, len(present(v)), b.authors[3], short(meanOf(gam)), cell, b.goal, spread(v), missed, name, fmt.Sprintf("%s (SE %s)", short(paired), short(pairedSE)), reached, s.weights(j, blend))
 	}
 	return t, nil
 }
@@ -191,13 +222,11 @@ func (s scope) weights(j *journal, t task) string {
 	var text []string
 	for _, c := range []string{"gam", "rich gam", "ssn", "mlp"} {
 		sum := 0.0
-		for _, w := range s.errors(j, t, "weight "+c) {
-			if w-w == 0 {
-				sum += w / float64(s.folds)
-			}
+		for _, w := range present(s.errors(j, t, "weight "+c)) {
+			sum += w
 		}
-		if sum >= 0.005 {
-			text = append(text, fmt.Sprintf("%s %.2f", c, sum))
+		if mean := sum / float64(len(present(s.errors(j, t, "rmse")))); mean >= 0.005 {
+			text = append(text, fmt.Sprintf("%s %.2f", c, mean))
 		}
 	}
 	return strings.Join(text, ", ")
@@ -209,13 +238,26 @@ func (s scope) interpretableTable(j *journal) *experiment.Table {
 	t := experiment.NewTable("set", "RMSE", "single features", "on test rows", "and pairs", "on test rows", "most important")
 	for i := range s.sets {
 		blend := task{arm: oursArm, set: s.sets[i].name, model: "blend"}
-		mean := func(name string) string {
-			if v := meanOf(s.errors(j, blend, name)); v-v == 0 {
-				return percent(v)
-			}
-			return "-"
+		if len(present(s.errors(j, blend, "rmse"))) == 0 {
+			continue
 		}
-		t.Add(blend.set, short(meanOf(s.errors(j, blend, "rmse"))), mean("ev_structured"), mean("ev_test"), mean("ev_structured with pairs"), mean("ev_test with pairs"), s.top(j, blend))
+		mean := func(name string) (single, pairs string) {
+			one, two, any := s.errors(j, blend, name), s.errors(j, blend, name+" with pairs"), false
+			for k := range two {
+				if two[k]-two[k] != 0 { // single features left nothing to explain
+					two[k] = one[k]
+				} else {
+					any = true
+				}
+			}
+			if !any {
+				return percent(meanOf(one)), "-"
+			}
+			return percent(meanOf(one)), percent(meanOf(two))
+		}
+		train, trainPairs := mean("ev_structured")
+		test, testPairs := mean("ev_test")
+		t.Add(blend.set, short(meanOf(s.errors(j, blend, "rmse"))), train, test, trainPairs, testPairs, s.top(j, blend))
 	}
 	return t
 }
@@ -227,7 +269,8 @@ func (s scope) top(j *journal, t task) string {
 		value float64
 	}
 	var all []share
-	t.fold = 1
+	for t.fold = 1; t.fold < s.folds && j.of(t) == nil; t.fold++ {
+	}
 	for _, m := range j.of(t) {
 		if name, ok := strings.CutPrefix(m.name, "variance_share "); ok {
 			all = append(all, share{name, meanOf(s.errors(j, t, m.name))})
