@@ -58,7 +58,9 @@ part, the columns of --deep enter a multilayer perceptron beside it, those of
 --features a network each. 'pho decompose --model DIR/model.onnx' opens it.
 
 ONNX networks take numbers: columns of text have to be coded as numbers, and named by
---factor. Smooths are saved if they are of one column, not cyclic and without by.`,
+--factor. Saved are linear terms, factors, smooths of one column (with
+or without by) and their tensor products: decompose takes them, with their penalties,
+from the file.`,
 		Example: `  pho train --data rows.csv --formula 'y ~ x1 + s(x2, bs="ps")' --deep x1,x2,x3 --out trained
   pho train --data rows.csv --kind nam --response y --features x1,x2,x3 --out trained
   pho train --data rows.csv --kind gam --formula 'y ~ s(x1) + s(x2)' --out trained
