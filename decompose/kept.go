@@ -80,8 +80,9 @@ func (c *kept) close() {
 	}
 }
 
-// wants tells workers whether to hand in the outputs of further blocks.
-func (c *kept) wants() bool { return c != nil && (c.file != nil || !c.full.Load()) }
+// wants tells workers whether to hand in the outputs of further blocks: only the
+// first pass keeps any, and only later ones load.
+func (c *kept) wants() bool { return c != nil && c.rows == 0 && (c.file != nil || !c.full.Load()) }
 
 // add keeps the outputs of the next merge block; they belong to c from then on.
 // A nil o, or a block that does not fit, ends what can be kept in memory.
@@ -116,7 +117,7 @@ func (c *kept) add(o *Outputs) error {
 // load returns the outputs of merge block index, of so many rows; nil if the
 // network has to run.
 func (c *kept) load(index, rows int) (*Outputs, error) {
-	if c == nil || index >= len(c.blocks)+c.filed {
+	if c == nil || c.rows == 0 || index >= len(c.blocks)+c.filed {
 		return nil, nil
 	}
 	if index < len(c.blocks) {

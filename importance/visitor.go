@@ -88,7 +88,7 @@ func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 		return nil, err
 	}
 	k := len(p.Predictors)
-	eta, without := make([]float64, k), make([]float64, k)
+	eta, without, values := make([]float64, k), make([]float64, k), make([][]float64, k)
 	for i := range p.Batch.Rows() {
 		w := rows.weight(i)
 		if w == 0 {
@@ -97,7 +97,7 @@ func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 		s.rows++
 		s.w += w
 		for q := range eta {
-			eta[q] = p.Predictors[q].Eta[i]
+			eta[q], values[q] = p.Predictors[q].Eta[i], p.Predictors[q].Row(i)
 			d := eta[q] - v.result.Predictors[q].Intercept
 			s.eta[q] += w * d
 			s.etaEta[q] += w * d * d
@@ -120,7 +120,7 @@ func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 				}
 				var f float64
 				for _, t := range terms {
-					f += p.Predictors[q].Terms.At(i, t)
+					f += values[q][t]
 				}
 				without[q] -= f
 				s.f[j][q] += w * f
