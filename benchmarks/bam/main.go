@@ -17,6 +17,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,25 +37,39 @@ func main() {
 	bs := flag.String("bs", "ps", "basis")
 	k := flag.Int("k", 20, "its dimension")
 	sp := flag.String("sp", "", "ten smoothing parameters, separated by commas; none: chosen by REML")
+	knots := flag.Int("knots", 0, "use the first so many values of each column as its knots; 0: chosen from all")
 	cpu := flag.String("cpuprofile", "", "file to write a CPU profile of the fit to")
 	flag.Parse()
-	if err := run(*rows, *rounds, *in, *out, smooth{*bs, *k, strings.Split(*sp, ",")}, *cpu); err != nil {
+	if err := run(*rows, *rounds, *in, *out, smooth{*bs, *k, *knots, strings.Split(*sp, ",")}, *cpu); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // smooth is how a term is written.
 type smooth struct {
-	bs string
-	k  int
-	sp []string // one each, or a single empty one
+	bs    string
+	k     int
+	knots int
+	sp    []string // one each, or a single empty one
 }
 
-func (s smooth) term(j int) string {
+// spec of column j with values x.
+func (s smooth) spec(j int, x []float64) (decompose.Spec, error) {
+	name, o := fmt.Sprintf("x%d", j), &basis.SmoothOptions{}
 	if len(s.sp) > j && s.sp[j] != "" {
-		return fmt.Sprintf("s(x%d, bs=%q, k=%d, sp=%s)", j, s.bs, s.k, s.sp[j])
+		v, err := strconv.ParseFloat(s.sp[j], 64)
+		if err != nil {
+			return nil, fmt.Errorf("smoothing parameter %d: %w", j+1, err)
+		}
+		o.SP = []float64{v}
 	}
-	return fmt.Sprintf("s(x%d, bs=%q, k=%d)", j, s.bs, s.k)
+	switch s.bs {
+	case "ps":
+		return basis.Smooth(name, basis.PS{K: s.k}, o), nil
+	case "tp":
+		return basis.Smooth(name, basis.TP{K: s.k, Knots: x[:min(s.knots, len(x))]}, o), nil
+	}
+	return nil, fmt.Errorf("basis %q: it is ps or tp", s.bs)
 }
 
 func run(rows, rounds int, in, out string, how smooth, cpu string) error {
@@ -178,26 +193,26 @@ func fit(columns [][]float64, how smooth, terms bool) error {
 	ctx := context.Background()
 	table := data.NewTable(len(columns[0]))
 	table.BatchRows = 65536
-	var smooths []string
+	var specs []decompose.Spec
 	for j, c := range columns {
 		name := "z"
 		if j < len(columns)-1 {
 			name = fmt.Sprintf("x%d", j)
-			smooths = append(smooths, how.term(j))
+			spec, err := how.spec(j, c)
+			if err != nil {
+				return err
+			}
+			specs = append(specs, spec)
 		}
 		if err := table.AddNumeric(name, c); err != nil {
 			return err
 		}
 	}
 	started := time.Now()
-	formula, err := basis.Parse("~ "+strings.Join(smooths, " + "), nil)
-	if err != nil {
+	if err := decompose.Scan(ctx, table, specs, nil); err != nil {
 		return err
 	}
-	if err := decompose.Scan(ctx, table, formula.Specs, nil); err != nil {
-		return err
-	}
-	blocks, err := decompose.Build(formula.Specs)
+	blocks, err := decompose.Build(specs)
 	if err != nil {
 		return err
 	}
