@@ -7,9 +7,10 @@ d <- as.data.frame(matrix(readBin(a[2], "double", n * 11, endian = "little"), n)
 names(d) <- c(paste0("x", 0:9), "z")
 fo <- as.formula(paste("z ~", paste0("s(x", 0:9, ", bs='", a[4], "', k=", k, ")", collapse = " + ")))
 # bam takes the ranges of its knots from a sample of chunk.size rows: all of them here.
-# Thin plate splines of more than 2000 points are made from some of them, and which ones
-# changes the fit: both sides get the same.
-given <- if (a[4] == "tp") 2000 else 0
+# Thin plate splines of many points are made from some of them (2000, or with
+# discretisation at most 1000 rounded ones), and which ones changes the fit: both sides
+# get the same.
+given <- if (a[4] == "tp") 500 else 0
 knots <- if (given > 0) lapply(d[1:10], function(x) x[1:given])
 peer <- function() if (discrete) bam(fo, data = d, method = "fREML", discrete = TRUE, nthreads = 2, chunk.size = n, knots = knots) else
   bam(fo, data = d, method = "fREML", chunk.size = n, knots = knots)
