@@ -75,10 +75,12 @@ func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 		floor[i] = lowest[i] + math.Log(1e-2) // where next to nothing is penalised
 	}
 
-	fit := &Fit{Lambda: lambda, Fixed: fixed, AtInfinity: make([]bool, len(lambda)), Rank: s.q, Dropped: s.dropped}
-	if zero, err := noResidual(search, floor); err != nil {
+	if err := search.raise(floor, lowest, start); err != nil {
 		return nil, err
-	} else if zero {
+	}
+
+	fit := &Fit{Lambda: lambda, Fixed: fixed, AtInfinity: make([]bool, len(lambda)), Rank: s.q, Dropped: s.dropped}
+	if noResidual(search, floor) {
 		if s.zz == 0 {
 			lowest = start
 		}
@@ -136,24 +138,38 @@ func (p *Problem) unchosen(m Method, fixed []bool) error {
 // noResidual tells whether z lies in the span of the columns, so that no scale
 // can be estimated: with lambda at its lower end nothing is left. Where the
 // columns span all rows that is no statement about z, and REML still has a limit.
-func noResidual(s *search, floor []float64) (bool, error) {
+func noResidual(s *search, floor []float64) bool {
 	if s.scale > 0 {
-		return false, nil // nothing to estimate
+		return false // nothing to estimate
 	}
-	if _, ok := s.solveAll(floor); !ok {
-		return false, errSingular
-	}
+	s.solveAll(floor)
 	if s.zz == 0 || s.n <= s.mp() {
-		return true, nil
+		return true
 	}
 	if s.residual() > zeroResidual*s.zz {
-		return false, nil
+		return false
 	}
 	if len(s.free) == 0 {
-		return true, nil
+		return true
 	}
 	s.invertAll(s.every(floor))
-	return s.edfNow() < s.n-0.5, nil
+	return s.edfNow() < s.n-0.5
+}
+
+// raise lifts floor, and lowest with it, towards start until X'WX + S can be factored
+// there: where hardly any row reaches a basis function, as at the ends of a fine
+// spline, next to no penalty leaves it undetermined to rounding.
+func (s *search) raise(floor, lowest, start []float64) error {
+	for range 20 {
+		if _, ok := s.solveAll(floor); ok {
+			return nil
+		}
+		for _, i := range s.free {
+			floor[i] = math.Min(start[i], floor[i]+math.Log(10))
+			lowest[i] = math.Max(lowest[i], floor[i])
+		}
+	}
+	return errSingular
 }
 
 var errSingular = errors.New("penalty: X'WX + S is not positive definite to rounding: the moments are damaged, or a fixed smoothing parameter is extreme")
