@@ -51,11 +51,11 @@ var sets = []set{
 	},
 }
 
-// common to both: the scheduled times are cyclic over the day's 1,440 minutes. Routes are
-// random effects. As factors, which the paper has, they span all of the distance but its
-// small changes between years, by which a curve of distance would then be fitted: PHO,
-// which has no penalty, shows it.
-const common = ` + s(sched_dep_min, bs="cc", k=20, period=c(0,1440)) + s(sched_arr_min, bs="cc", k=20, period=c(0,1440)) + day_of_week + carrier + origin + dest + s(origin, dest, bs="re")`
+// common to both: the scheduled times are cyclic over the day's 1,440 minutes.
+// Destinations and routes are random effects. As factors, which the paper has, they span
+// all of the distance but its small changes between years, by which a curve of distance
+// would then be fitted: PHO, which has no penalty, shows it.
+const common = ` + s(sched_dep_min, bs="cc", k=20, period=c(0,1440)) + s(sched_arr_min, bs="cc", k=20, period=c(0,1440)) + day_of_week + carrier + origin + s(dest, bs="re") + s(origin, dest, bs="re")`
 
 var categories = []string{"day_of_week", "carrier", "origin", "dest"}
 
@@ -178,10 +178,9 @@ func (s set) draw(ctx context.Context, e *experiment.Experiment, m decompose.Mod
 		Title: s.title + ": effects on arrival delay", Columns: 3,
 		Note: []string{
 			"Centred effects of a semi-structured network, before and after projection; bands: two standard errors of the projection (PHOGAM).",
-			"Without a penalty (PHO) the curve of distance is hardly identified next to the routes; cut where it leaves the axis.",
+			"Without a penalty (PHO) the curve of distance is hardly identified next to destinations and routes; cut where it leaves the axis.",
 		},
 	}
-	largest := 0.0 // effect as trained, or of PHOGAM: PHO may leave the axis
 	for _, name := range s.numbers {
 		lo, hi, err := analysis.Range(results[0], name)
 		if err != nil {
@@ -200,15 +199,13 @@ func (s set) draw(ctx context.Context, e *experiment.Experiment, m decompose.Mod
 			below[i], above[i] = gam.After[i]-2*gam.SE[i], gam.After[i]+2*gam.SE[i]
 			table.Add(name, x[i], pho.Before[i], pho.After[i], pho.SE[i], gam.After[i], gam.SE[i])
 		}
-		largest = max(largest, absolute(pho.Before), absolute(gam.After))
-		fig.Panels = append(fig.Panels, experiment.Panel{Title: name, X: units[name], Y: "minutes", Lines: []experiment.Line{
+		// PHO may leave the axis.
+		largest := 1.1 * max(absolute(pho.Before), absolute(gam.After))
+		fig.Panels = append(fig.Panels, experiment.Panel{Title: name, X: units[name], Y: "minutes", MinY: -largest, MaxY: largest, Lines: []experiment.Line{
 			{Name: "as trained", X: x, Y: pho.Before, Dashed: true},
 			{Name: "PHO", X: x, Y: pho.After},
 			{Name: "PHOGAM", X: x, Y: gam.After, Lo: below, Hi: above},
 		}})
-	}
-	for i := range fig.Panels {
-		fig.Panels[i].MinY, fig.Panels[i].MaxY = -1.1*largest, 1.1*largest
 	}
 	if err := e.WriteCSV("flights_"+s.name+"_effects.csv", table); err != nil {
 		return err
