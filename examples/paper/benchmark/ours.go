@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/decompose"
@@ -20,24 +21,15 @@ type effort struct {
 // candidate is a way to fit a predictor; its ensemble's members differ in their
 // seeds.
 type candidate struct {
-	name    string
-	formula string // of the additive part, "": none
-	bins    int    // of the deep part's coded features; 0: there is no deep part
+	name     string
+	additive func(train rows) string // formula of the additive part; nil: none
+	bins     int                     // of the deep part's coded features; 0: there is no deep part
 }
 
 // candidates are the same for all data sets, but that interactions and networks
 // depend on their size.
 func candidates(train rows) []candidate {
-	distinct := train.distinct()
-	gam := "y ~ " + mains(train.names, distinct, 9)
-	rich := "y ~ " + mains(train.names, distinct, 20)
-	if len(train.names) <= 3 {
-		rich += " + " + pairs(train.names, distinct, 8)
-	}
-	if len(train.names) == 3 {
-		rich += fmt.Sprintf(" + ti(%s,%s,%s,k=6)", train.names[0], train.names[1], train.names[2])
-	}
-	out := []candidate{{name: "gam", formula: gam}, {name: "rich gam", formula: rich}}
+	out := []candidate{{name: "gam", additive: gamFormula}, {name: "rich gam", additive: richFormula}}
 	if train.n() > 5000 {
 		return out
 	}
@@ -45,26 +37,49 @@ func candidates(train rows) []candidate {
 	if len(train.names) > 3 {
 		bins = 32
 	}
-	return append(out, candidate{name: "ssn", formula: gam, bins: bins}, candidate{name: "mlp", bins: bins})
+	return append(out, candidate{name: "ssn", additive: gamFormula, bins: bins}, candidate{name: "mlp", bins: bins})
+}
+
+func gamFormula(train rows) string { return "y ~ " + mains(train.names, train.distinct(), 9) }
+
+// richFormula has larger bases and, of few features, all interactions, unless single
+// features tell all points apart.
+func richFormula(train rows) string {
+	names, distinct := train.names, train.distinct()
+	formula := "y ~ " + mains(names, distinct, 20)
+	columns := 1
+	for _, d := range distinct {
+		columns += min(20, d-1) - 1
+	}
+	if columns >= train.points() {
+		return formula
+	}
+	if len(names) <= 3 {
+		formula += " + " + pairs(names, distinct, 8)
+	}
+	if len(names) == 3 {
+		formula += fmt.Sprintf(" + ti(%s,k=6)", strings.Join(names, ","))
+	}
+	return formula
 }
 
 // config of one network. The number of steps is the same for all sizes of data: 40
 // an epoch, but for batches below 8.
-func (c candidate) config(columns []string, n, epochs int, seed uint64) native.Config {
+func (c candidate) config(train rows, columns []string, epochs int, seed uint64) native.Config {
 	cfg := native.Config{Kind: native.GAM, Response: "y"}
-	if c.formula != "" {
-		cfg.Structured.Formulas = []string{c.formula}
+	if c.additive != nil {
+		cfg.Structured.Formulas = []string{c.additive(train)}
 	}
 	if c.bins == 0 {
 		return cfg
 	}
 	cfg.Kind = native.MLP
-	if c.formula != "" {
+	if c.additive != nil {
 		cfg.Kind = native.SSN
 	}
 	cfg.Deep = native.Deep{Columns: columns, Hidden: []int{200, 200}}
 	cfg.Training = native.Training{
-		Epochs: epochs, BatchSize: max(8, n/40), Optimizer: native.AdamW, LearningRate: 3e-3, WeightDecay: 0.3, Schedule: native.Cosine,
+		Epochs: epochs, BatchSize: max(8, train.n()/40), Optimizer: native.AdamW, LearningRate: 3e-3, WeightDecay: 0.3, Schedule: native.Cosine,
 		ValidationShare: -1, Seed: seed, Single: true, Workers: 1,
 	}
 	return cfg
@@ -86,7 +101,7 @@ func (c candidate) fit(ctx context.Context, train rows, members, epochs int, see
 	}
 	var models []decompose.Model
 	for i := range members {
-		m, _, err := native.Train(ctx, c.config(columns, train.n(), epochs, seed+uint64(i)), src)
+		m, _, err := native.Train(ctx, c.config(train, columns, epochs, seed+uint64(i)), src)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -120,7 +135,7 @@ func ours(ctx context.Context, train, test rows, w effort, seed uint64) ([]measu
 		return nil, err
 	}
 	weights := stackWeights(train.y, outOfFold)
-	if list[0] == all[0] {
+	if list[0].name == all[0].name {
 		weights = simplest(train.y, outOfFold, weights)
 	}
 	var out []measure
@@ -130,7 +145,7 @@ func ours(ctx context.Context, train, test rows, w effort, seed uint64) ([]measu
 	for i, c := range all {
 		weight := 0.0
 		out = append(out, measure{"first_inner_rmse " + c.name, first[i]})
-		if at := slices.Index(list, c); at >= 0 {
+		if at := slices.IndexFunc(list, func(l candidate) bool { return l.name == c.name }); at >= 0 {
 			weight = weights[at]
 			out = append(out, measure{"inner_rmse " + c.name, rmse(train.y, outOfFold[at])}, measure{"weight " + c.name, weight})
 		}

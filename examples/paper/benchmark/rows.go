@@ -61,6 +61,19 @@ func (r rows) distinct() []int {
 	return out
 }
 
+// points counts the distinct rows of features.
+func (r rows) points() int {
+	seen := map[string]bool{}
+	for i := range r.y {
+		key := ""
+		for _, v := range r.x {
+			key += fmt.Sprint(v[i], " ")
+		}
+		seen[key] = true
+	}
+	return len(seen)
+}
+
 // table holds the features, the response y, and the features as the encoders code
 // them: nil ones do not, and those with equal bins are the same.
 func (r rows) table(encoders ...*encoder) (*data.Table, error) {
