@@ -87,7 +87,7 @@ func TestShapedFamilies(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"--family", "beta", "--formula", "count ~ x1"}, exitFailed, `native: column "count", row `},
+		{[]string{"--family", "beta", "--formula", "count ~ x1"}, exitFailed, `native: response "count", data row 1: family beta: response 1 is outside the support`},
 		{[]string{"--family", "negative-binomial(size=2)", "--formula", "count ~ x1"}, exitUsage, `--family: family negative-binomial has no parameter "size": it has theta, as in negative-binomial(theta=4)`},
 		{[]string{"--family", "student-t(df=0)", "--formula", "heavy ~ x1"}, exitUsage, `--family: family "student-t(df=0)": "df=0" is not a parameter with a positive number`},
 		{[]string{"--family", "beta(phi=3)", "--formula", "share ~ x1", "--formula", "phi = ~ x2"}, exitFailed, `formula for predictor "phi": the beta(phi=3) model has ["eta"]`},
