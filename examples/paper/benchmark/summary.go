@@ -173,7 +173,8 @@ func percent(x float64) string {
 	return fmt.Sprintf("%.1f %%", 100*x)
 }
 
-// oursTable compares our arm with the goals and, fold by fold, with the best peer.
+// oursTable compares our arm with the goals and, fold by fold, with the best peer: a
+// set is reached if we are not worse by more than a standard error of the difference.
 func (s scope) oursTable(j *journal) (*experiment.Table, error) {
 	t := experiment.NewTable("set", "folds", "authors' PHO", "REML GAM", "best trees", "goal", "ours", "goal missed by", "peer", "ours - peer", "reached", "weights")
 	for i := range s.sets {
@@ -197,7 +198,7 @@ func (s scope) oursTable(j *journal) (*experiment.Table, error) {
 		mean, se := experiment.Mean(present(v))
 		paired, pairedSE := experiment.Mean(present(differences(v, peer)))
 		reached := "yes"
-		if mean-b.goal > se {
+		if paired > pairedSE {
 			reached = "no"
 		}
 		missed := "-"
