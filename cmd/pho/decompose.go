@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -136,10 +137,14 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	tensors, inputs := tensorInputs(d.inputs)
-	src, err := openRows(paths, reading, tensors, g)
+	if reading.Workers = o.Workers; reading.Workers == 0 {
+		reading.Workers = runtime.GOMAXPROCS(0)
+	}
+	opened, err := openRows(paths, reading, tensors, g)
 	if err != nil {
 		return nil, err
 	}
+	src := keepRows(opened, d.keptBeforehand())
 	defer src.Close()
 	formulas, err := d.parse(src.Schema(), o)
 	if err != nil {

@@ -58,7 +58,7 @@ func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*bas
 
 // extend scans the formulas' terms and adds them to the network's own; notes are
 // what the terms have to say of it.
-func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src data.Source, formulas []*basis.Formula, o *decompose.Options) (_ decompose.Model, notes []string, err error) {
+func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src *keptRows, formulas []*basis.Formula, o *decompose.Options) (_ decompose.Model, notes []string, err error) {
 	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset, o.Groups)...)
 	var specs []decompose.Spec
 	for _, f := range formulas {
@@ -67,7 +67,7 @@ func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src data
 		}
 		specs = append(specs, f.Specs...)
 	}
-	if !d.data.drops() {
+	if !d.data.drops() && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
 	if err := decompose.Scan(ctx, src, specs, reads); err != nil {

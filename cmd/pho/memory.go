@@ -18,9 +18,9 @@ const program = 40 << 20
 
 // fit says how much memory the run will take at its largest and refuses it if that
 // is more than --max-memory. What is left of that decides how many of the network's
-// outputs are kept.
-func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model, src files.Source, paths []string, o *decompose.Options) error {
-	limit := int64(0)
+// outputs and, after these, of the rows are kept.
+func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model, src *keptRows, paths []string, o *decompose.Options) error {
+	limit, rows := int64(0), int64(mostKept)
 	if d.network.maxMemory != "" {
 		var err error
 		if limit, err = parseSize(d.network.maxMemory); err != nil {
@@ -28,7 +28,7 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 		}
 		none := *o
 		none.Keep = -1
-		need, err := d.memory(m, graph, src, paths, &none, limit)
+		need, err := d.memory(m, graph, src, paths, &none, limit, 0)
 		if err != nil {
 			return err
 		}
@@ -39,9 +39,14 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 		if o.Keep == 0 {
 			o.Keep = -1
 		}
+		if need, err = d.memory(m, graph, src, paths, o, limit, 0); err != nil {
+			return err
+		}
+		rows = min(mostKept, max(0, limit-need.Total())*4/5)
 		debug.SetMemoryLimit(limit)
 	}
-	need, err := d.memory(m, graph, src, paths, o, limit)
+	src.kept.Limit(rows)
+	need, err := d.memory(m, graph, src, paths, o, limit, rows)
 	if err != nil {
 		return err
 	}
@@ -50,8 +55,8 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 }
 
 // memory estimates the largest need of the run. With a limit the garbage collector
-// keeps to it; without one it lets the heap double.
-func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src files.Source, paths []string, o *decompose.Options, limit int64) (decompose.Memory, error) {
+// keeps to it; without one it lets the heap double. rowsLimit bounds the rows kept.
+func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptRows, paths []string, o *decompose.Options, limit, rowsLimit int64) (decompose.Memory, error) {
 	known := rowsOf(src, paths)
 	need, err := decompose.EstimateMemory(m, known, o)
 	if err != nil {
@@ -79,6 +84,10 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src files.
 	need = need.Add("network", workers*graph.Memory(), "fewer --workers").
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
+	if known > 0 {
+		rowsLimit = min(rowsLimit, known*rowSize(src.Schema(), rowColumns(m, o)))
+	}
+	need = need.Add("kept rows", rowsLimit, "")
 	garbage := need.Total()
 	if limit > 0 {
 		garbage /= 5

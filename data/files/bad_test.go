@@ -207,3 +207,29 @@ func TestOpen(t *testing.T) {
 	var _ io.Closer = s
 	var _ data.Source = s
 }
+
+// TestWorkers compares what several goroutines decode, whole files and one that is
+// damaged, with what one does.
+func TestWorkers(t *testing.T) {
+	for _, path := range []string{"rows_snappy.parquet", "rows_zstd.parquet"} {
+		want := all(mustOpen(t, &Options{BatchRows: 50}, path))
+		for _, workers := range []int{2, 3, 100} {
+			if diff := cmp.Diff(want, all(mustOpen(t, &Options{BatchRows: 50, Workers: workers}, path))); diff != "" {
+				t.Errorf("%s with %d workers: %s", path, workers, diff)
+			}
+		}
+	}
+	damaged := filepath.Join(t.TempDir(), "f")
+	b := content(t, "rows_snappy.parquet")
+	clear(b[4 : len(b)/2])
+	if err := os.WriteFile(damaged, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := all(mustOpen(t, nil, damaged)).Err
+	if got := all(mustOpen(t, &Options{Workers: 4}, damaged)).Err; got != want || got == "" {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if _, err := parquet.Open([]string{damaged}, &parquet.Options{Workers: -1}); err == nil {
+		t.Error("-1 workers")
+	}
+}

@@ -32,6 +32,7 @@ type Options struct {
 	NA        data.NAPolicy // for missing cells
 	Stdin     io.Reader     // CSV that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
+	Workers   int           // goroutines that decode the columns of Parquet; 0: 1
 }
 
 // Format is what a file is.
@@ -73,7 +74,7 @@ func Open(paths []string, o *Options) (Source, error) {
 	}
 	switch format {
 	case Parquet:
-		return source(parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory}))
+		return source(parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers}))
 	case Arrow:
 		return source(arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory}))
 	case NumPy:

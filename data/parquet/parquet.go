@@ -15,6 +15,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -32,6 +33,8 @@ type Options struct {
 	// Memory is how many bytes a pass may hold decoded at a time, besides the
 	// batches it yields; 0 means 1 GiB.
 	Memory int64
+	// Workers is how many goroutines decode the columns of a block; 0 means 1.
+	Workers int
 }
 
 const (
@@ -61,9 +64,12 @@ func Open(paths []string, o *Options) (*Source, error) {
 	case memory < 0:
 		return nil, fmt.Errorf("data: %d bytes of memory are too few", memory)
 	}
+	if o.Workers < 0 {
+		return nil, fmt.Errorf("data: %d goroutines cannot decode columns", o.Workers)
+	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
-		f, err := open(path, memory)
+		f, err := open(path, memory, max(1, o.Workers))
 		if err != nil {
 			return nil, err
 		}
@@ -79,14 +85,15 @@ func Open(paths []string, o *Options) (*Source, error) {
 // table is one file.
 type table struct {
 	*columnar.Input
-	memory int64
-	meta   *meta
-	fields []columnar.Field
-	leaf   []int     // field -> leaf; -1 if refused
-	leaves []element // in the order of a row group's columns
+	memory  int64
+	workers int
+	meta    *meta
+	fields  []columnar.Field
+	leaf    []int     // field -> leaf; -1 if refused
+	leaves  []element // in the order of a row group's columns
 }
 
-func open(path string, memory int64) (*table, error) {
+func open(path string, memory int64, workers int) (*table, error) {
 	in, err := columnar.Stat(path, "Parquet")
 	if err != nil {
 		return nil, err
@@ -96,7 +103,7 @@ func open(path string, memory int64) (*table, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t := &table{Input: in, memory: memory}
+	t := &table{Input: in, memory: memory, workers: workers}
 	err = columnar.Guard(path, "", func() error {
 		if t.meta, err = readFooter(f, in.Size); err != nil {
 			return err
@@ -184,20 +191,25 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 			return
 		}
 		defer f.Close()
-		d := new(inflater)
-		defer d.close()
+		inflaters := make([]inflater, min(t.workers, max(1, len(fields))))
+		defer func() {
+			for i := range inflaters {
+				inflaters[i].close()
+			}
+		}()
 		r := &reader{f, ctx}
 		for i := range t.meta.groups {
-			if t.meta.groups[i].rows > 0 && !t.group(ctx, r, d, i, fields, rows, yield) {
+			if t.meta.groups[i].rows > 0 && !t.group(ctx, r, inflaters, i, fields, rows, yield) {
 				return
 			}
 		}
 	}
 }
 
-// group decodes a row group and reports whether to go on.
-func (t *table) group(ctx context.Context, r io.ReaderAt, d *inflater, index int, fields []int, rows int, yield func(*columnar.Block, error) bool) bool {
-	columns, err := t.columns(r, d, &t.meta.groups[index], fields)
+// group decodes a row group, column j by the worker j modulo their number, which has
+// an inflater of its own, and reports whether to go on.
+func (t *table) group(ctx context.Context, r io.ReaderAt, inflaters []inflater, index int, fields []int, rows int, yield func(*columnar.Block, error) bool) bool {
+	columns, err := t.columns(r, inflaters, &t.meta.groups[index], fields)
 	if err != nil {
 		yield(nil, err)
 		return false
@@ -210,10 +222,21 @@ func (t *table) group(ctx context.Context, r io.ReaderAt, d *inflater, index int
 		n := int(min(left, int64(rows)))
 		left -= int64(n)
 		block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
-		for j, c := range columns {
-			err := columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
-				return c.read(n, &block.Values[j])
-			})
+		faults := make([]error, len(columns))
+		read := func(worker int) {
+			for j := worker; j < len(columns); j += len(inflaters) {
+				faults[j] = columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
+					return columns[j].read(n, &block.Values[j])
+				})
+			}
+		}
+		var others sync.WaitGroup
+		for w := 1; w < len(inflaters); w++ {
+			others.Go(func() { read(w) })
+		}
+		read(0)
+		others.Wait()
+		for _, err := range faults {
 			if err != nil {
 				yield(nil, err)
 				return false
@@ -227,13 +250,13 @@ func (t *table) group(ctx context.Context, r io.ReaderAt, d *inflater, index int
 }
 
 // columns begins to decode the columns of a row group.
-func (t *table) columns(r io.ReaderAt, d *inflater, g *group, fields []int) ([]column, error) {
+func (t *table) columns(r io.ReaderAt, inflaters []inflater, g *group, fields []int) ([]column, error) {
 	columns := make([]column, len(fields))
 	budget := &columnar.Budget{Limit: t.memory}
 	for i, field := range fields {
 		err := columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
 			e, c := &t.leaves[t.leaf[field]], g.chunks[t.leaf[field]]
-			p := newPages(r, c, g.rows, e.repetition == optional, budget, d)
+			p := newPages(r, c, g.rows, e.repetition == optional, budget, &inflaters[i%len(inflaters)])
 			columns[i], err = newColumn(e, p)
 			return err
 		})
