@@ -316,7 +316,7 @@ func (s scope) figure(j *journal) (*experiment.Figure, error) {
 			return nil, err
 		}
 		blend := task{arm: oursArm, set: b.name, model: "blend"}
-		p := experiment.Panel{Title: b.name, X: "model", Y: "RMSE", LogY: true, Levels: []experiment.Level{{Name: "authors' PHO", Y: b.authors[3]}}}
+		p := experiment.Panel{Title: b.name, X: "model", Y: "RMSE", Levels: []experiment.Level{{Name: "authors' PHO", Y: b.authors[3]}}}
 		var published, peers, ours [][]float64
 		add := func(name string, to *[][]float64, v []float64) {
 			p.Categories = append(p.Categories, name)
@@ -339,6 +339,9 @@ func (s scope) figure(j *journal) (*experiment.Figure, error) {
 			add("trees", &peers, trees)
 		}
 		add("ours", &ours, s.errors(j, blend, "rmse"))
+		if all := present(slices.Concat(slices.Concat(published...), slices.Concat(peers...), slices.Concat(ours...))); len(all) > 0 {
+			p.LogY = slices.Max(all) > 4*slices.Min(all)
+		}
 		p.Boxes = []experiment.Boxes{{Name: "as published", Values: published}, {Name: "peers", Values: peers}, {Name: "ours", Values: ours}}
 		f.Panels = append(f.Panels, p)
 	}
