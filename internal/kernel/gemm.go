@@ -13,7 +13,7 @@ type Weights[T Float] struct {
 	finite bool
 	// data holds the rows one after another if isa is plain, else panels: two
 	// vectors of columns each, row by row, the last filled up with zeros to
-	// whole vectors.
+	// whole vectors; but one column is as it is.
 	data []T
 }
 
@@ -26,7 +26,12 @@ func Pack[T Float](k, n int, w []T, trans bool) *Weights[T] {
 func packWeights[T Float](s isa, k, n int, w []T, trans bool) *Weights[T] {
 	w = w[:k*n]
 	p := &Weights[T]{K: k, N: n, isa: s, finite: true}
-	if s != plain {
+	switch {
+	case n == 1:
+		p.data = aligned[T](k)
+		copy(p.data, w)
+		return p
+	case s != plain:
 		p.data = panels(s, k, n, w, trans)
 		return p
 	}
@@ -101,7 +106,18 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool)
 	if bias != nil {
 		bias = bias[:w.N]
 	}
-	if w.isa != plain {
+	switch {
+	case w.N == 1:
+		var b T
+		if bias != nil {
+			b = bias[0]
+		}
+		mulColumn(w.isa, c, ldc, a, lda, m, w.data, b, relu)
+		return
+	case w.isa != plain && w.K == 1:
+		w.mulRankOne(c, ldc, a, lda, m, bias, relu)
+		return
+	case w.isa != plain:
 		w.mulTiles(c, ldc, a, lda, m, bias, relu)
 		return
 	}
@@ -176,7 +192,8 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 }
 
 // Gemm sets c = a (m x k) times b (k x n), all row-major and dense; operands that
-// are not known before the run. c overlaps neither.
+// are not known before the run. c overlaps neither. Sums are in order of k for one
+// column as well: columns of b may be rows of data, any number of them.
 func Gemm[T Float](c, a, b []T, m, n, k int) { gemm(best(), c, a, b, m, n, k) }
 
 func gemm[T Float](s isa, c, a, b []T, m, n, k int) {

@@ -7,19 +7,28 @@ import (
 	"testing"
 )
 
-// wantMul is A*B plus bias, every element summed in order of k as instruction
-// set s rounds.
-func wantMul[T Float](s isa, a []T, lda int, b, bias []T, m, n, k int, relu bool) []T {
+// wantMul is A*B plus bias, every element summed in lanes partial sums, as
+// instruction set s rounds; one is in order of k from the bias.
+func wantMul[T Float](s isa, a []T, lda int, b, bias []T, m, n, k, lanes int, relu bool) []T {
 	add := mulAdd[T](s)
 	c := make([]T, m*n)
 	for i := range m {
 		for j := range n {
-			var sum T
-			if bias != nil {
-				sum = bias[j]
+			var sums [16]T
+			if lanes == 1 && bias != nil {
+				sums[0] = bias[j]
 			}
 			for l := range k {
-				sum = add(a[i*lda+l], b[l*n+j], sum)
+				sums[l%lanes] = add(a[i*lda+l], b[l*n+j], sums[l%lanes])
+			}
+			for half := lanes / 2; half > 0; half /= 2 {
+				for l := range half {
+					sums[l] += sums[l+half]
+				}
+			}
+			sum := sums[0]
+			if lanes > 1 && bias != nil {
+				sum += bias[j]
 			}
 			if relu && sum < 0 {
 				sum = 0
@@ -51,10 +60,14 @@ func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special
 	awkward(rng, b.v, special)
 	awkward(rng, bias.v, special)
 	biases := [][]T{nil, bias.v}
+	lanes := 1
+	if n == 1 {
+		lanes = 64 / sizeOf[T]()
+	}
 	for _, w := range []*Weights[T]{packWeights(s, k, n, b.v, false), packWeights(s, k, n, transposed(b.v, k, n), true)} {
 		for _, relu := range []bool{false, true} {
 			for _, bias := range biases {
-				want := wantMul(s, a.v, lda, b.v, bias, m, n, k, relu)
+				want := wantMul(s, a.v, lda, b.v, bias, m, n, k, lanes, relu)
 				c := newGuarded[T](max(0, (m-1)*ldc+n), off)
 				if w.mul(c.v, ldc, a.v, lda, m, bias, relu); m > 0 && n > 0 {
 					compare(t, fmt.Sprintf("%v m %d n %d k %d relu %v bias %v", s, m, n, k, relu, bias != nil), c.v, ldc, want, m, n)
@@ -69,7 +82,7 @@ func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special
 	}
 	c := newGuarded[T](m*n, off)
 	gemm(s, c.v, dense, b.v, m, n, k)
-	compare(t, fmt.Sprintf("%v Gemm m %d n %d k %d", s, m, n, k), c.v, n, wantMul(s, dense, k, b.v, nil, m, n, k, false), m, n)
+	compare(t, fmt.Sprintf("%v Gemm m %d n %d k %d", s, m, n, k), c.v, n, wantMul(s, dense, k, b.v, nil, m, n, k, 1, false), m, n)
 	c.check(t)
 }
 
@@ -110,6 +123,21 @@ func TestMul(t *testing.T) {
 	})
 }
 
+// One column, and one column times one row, with every tail.
+func TestMulNarrow(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		rng := rand.New(rand.NewPCG(8, 9))
+		for long := range 70 {
+			for _, m := range []int{1, 2, 3, 4, 7, 8, 69, 139} {
+				checkMul[float64](t, s, rng, m, 1, long, long%2 == 1)
+				checkMul[float32](t, s, rng, m, 1, long, long%2 == 1)
+				checkMul[float64](t, s, rng, m, 2*long, 1, long%2 == 1)
+				checkMul[float32](t, s, rng, m, 2*long, 1, long%2 == 1)
+			}
+		}
+	})
+}
+
 // Sums of no terms are the bias, and a is not read even where rows of it begin.
 func TestMulOverNothing(t *testing.T) {
 	eachISA(t, func(t *testing.T, s isa) {
@@ -141,21 +169,24 @@ func TestMulSpecialValues(t *testing.T) {
 func TestMulRowsStayApart(t *testing.T) {
 	eachISA(t, func(t *testing.T, s isa) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		const m, n, k = 40, 37, 300
-		a, b, bias := make([]float64, m*k), make([]float64, k*n), make([]float64, n)
-		awkward(rng, a, false)
-		awkward(rng, b, false)
-		awkward(rng, bias, false)
-		w := packWeights(s, k, n, b, false)
-		all := make([]float64, m*n)
-		w.mul(all, n, a, k, m, bias, false)
-		for rows := 1; rows < m; rows++ {
-			from := rng.IntN(m - rows + 1)
-			c := make([]float64, rows*n)
-			w.mul(c, n, a[from*k:], k, rows, bias, false)
-			for i, x := range c {
-				if !same(x, all[from*n+i]) {
-					t.Fatalf("%d rows from row %d: element %d is %v, with all rows %v", rows, from, i, x, all[from*n+i])
+		const m = 40
+		for _, shape := range [][2]int{{37, 300}, {1, 300}, {37, 1}} {
+			n, k := shape[0], shape[1]
+			a, b, bias := make([]float64, m*k), make([]float64, k*n), make([]float64, n)
+			awkward(rng, a, false)
+			awkward(rng, b, false)
+			awkward(rng, bias, false)
+			w := packWeights(s, k, n, b, false)
+			all := make([]float64, m*n)
+			w.mul(all, n, a, k, m, bias, false)
+			for rows := 1; rows < m; rows++ {
+				from := rng.IntN(m - rows + 1)
+				c := make([]float64, rows*n)
+				w.mul(c, n, a[from*k:], k, rows, bias, false)
+				for i, x := range c {
+					if !same(x, all[from*n+i]) {
+						t.Fatalf("%d rows of %d products from row %d: element %d is %v, with all rows %v", rows, k, from, i, x, all[from*n+i])
+					}
 				}
 			}
 		}
@@ -164,6 +195,8 @@ func TestMulRowsStayApart(t *testing.T) {
 
 func FuzzMul(f *testing.F) {
 	f.Add(uint64(1), uint8(13), uint8(33), uint16(300))
+	f.Add(uint64(2), uint8(13), uint8(1), uint16(37))
+	f.Add(uint64(3), uint8(13), uint8(69), uint16(1))
 	f.Fuzz(func(t *testing.T, seed uint64, m, n uint8, k uint16) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		special := seed%2 == 0
@@ -214,9 +247,11 @@ func TestMulRefusesShortSlices(t *testing.T) {
 
 func TestMulDoesNotAllocate(t *testing.T) {
 	a, b, c := make([]float32, 20*30), make([]float32, 30*40), make([]float32, 20*40)
-	w := Pack(30, 40, b, false)
+	w, column, row := Pack(30, 40, b, false), Pack(30, 1, b, false), Pack(1, 40, b, false)
 	if n := testing.AllocsPerRun(10, func() {
 		w.Mul(c, 40, a, 30, 20, nil)
+		column.Mul(c, 2, a, 30, 20, nil)
+		row.Mul(c, 40, a, 1, 20, nil)
 		Gemm(c, a, b, 20, 40, 30)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -244,7 +279,7 @@ func benchMul[T Float](b *testing.B, m, n, k int) {
 }
 
 func BenchmarkMul(b *testing.B) {
-	for _, shape := range [][3]int{{1, 200, 200}, {256, 200, 200}, {512, 512, 512}} {
+	for _, shape := range [][3]int{{1, 200, 200}, {256, 200, 200}, {256, 64, 64}, {256, 64, 1}, {256, 1, 32}, {512, 512, 512}} {
 		name := fmt.Sprintf("%dx%dx%d", shape[0], shape[1], shape[2])
 		b.Run(name+"/float64", func(b *testing.B) { benchMul[float64](b, shape[0], shape[1], shape[2]) })
 		b.Run(name+"/float32", func(b *testing.B) { benchMul[float32](b, shape[0], shape[1], shape[2]) })

@@ -55,6 +55,30 @@ func loopF64AVX2(l *loop[float64])
 func loopF32AVX2(l *loop[float32])
 
 //go:noescape
+func columnF64AVX512(a *column[float64])
+
+//go:noescape
+func columnF32AVX512(a *column[float32])
+
+//go:noescape
+func columnF64AVX2(a *column[float64])
+
+//go:noescape
+func columnF32AVX2(a *column[float32])
+
+//go:noescape
+func rankOneF64AVX512(r *rankOne[float64])
+
+//go:noescape
+func rankOneF32AVX512(r *rankOne[float32])
+
+//go:noescape
+func rankOneF64AVX2(r *rankOne[float64])
+
+//go:noescape
+func rankOneF32AVX2(r *rankOne[float32])
+
+//go:noescape
 func transpose4(q *squares)
 
 //go:noescape
@@ -134,6 +158,40 @@ func runLoop[T Float](s isa, l *loop[T]) {
 			loopF32AVX512(l)
 		} else {
 			loopF32AVX2(l)
+		}
+	}
+}
+
+func runColumn[T Float](s isa, a *column[T]) {
+	switch a := any(a).(type) {
+	case *column[float64]:
+		if s == avx512 {
+			columnF64AVX512(a)
+		} else {
+			columnF64AVX2(a)
+		}
+	case *column[float32]:
+		if s == avx512 {
+			columnF32AVX512(a)
+		} else {
+			columnF32AVX2(a)
+		}
+	}
+}
+
+func runRankOne[T Float](s isa, r *rankOne[T]) {
+	switch r := any(r).(type) {
+	case *rankOne[float64]:
+		if s == avx512 {
+			rankOneF64AVX512(r)
+		} else {
+			rankOneF64AVX2(r)
+		}
+	case *rankOne[float32]:
+		if s == avx512 {
+			rankOneF32AVX512(r)
+		} else {
+			rankOneF32AVX2(r)
 		}
 	}
 }

@@ -10,6 +10,10 @@ func runPack[T Float](isa, *pack) {}
 
 func runLoop[T Float](isa, *loop[T]) {}
 
+func runColumn[T Float](isa, *column[T]) {}
+
+func runRankOne[T Float](isa, *rankOne[T]) {}
+
 func runTranspose(*squares) {}
 
 func runOuter(isa, *band) {}

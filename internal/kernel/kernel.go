@@ -3,8 +3,9 @@
 // functions, in float32 and float64. Nothing statistical. They run in AVX-512 or
 // AVX2 assembly (written by gen) where the machine has it, in Go everywhere else.
 //
-// Every element of a product is summed over k in increasing order whatever the
-// number of rows, so a row's result does not depend on its neighbours. Bits may
+// Every element of a product is summed over k in increasing order, with prepared
+// weights of one column in partial sums (see sumLanes), whatever the number of
+// rows: so a row's result does not depend on its neighbours. Bits may
 // differ between machines that do and do not have fused multiply-adds. No
 // function starts a goroutine; all are safe for concurrent use.
 package kernel

@@ -13,14 +13,11 @@ func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int) {
 	switch {
 	case w.K == 0:
 		return
-	case w.N == 1:
-		w.mulVec(c, ldc, a, lda, m)
-		return
 	// The axpy loops below leave out products with a zero of A, which is right
 	// only if the weights are finite. They are assembly on amd64 alone; other
 	// compilers may fuse their multiply-adds, and then this package's own loops
-	// round as amd64 does.
-	case !w.finite || runtime.GOARCH != "amd64":
+	// round as amd64 does. One product per element leaves them nothing to do better.
+	case !w.finite || w.K == 1 || runtime.GOARCH != "amd64":
 		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
 		return
 	}
@@ -30,18 +27,6 @@ func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int) {
 	for i := 0; i < m; i += strip {
 		rows := min(strip, m-i)
 		gemmStrip(rows, w.N, w.K, a[i*lda:], lda, w.data, c[i*ldc:], ldc)
-	}
-}
-
-// mulVec is the case of one column: c += A w, summed in order.
-func (w *Weights[T]) mulVec(c []T, ldc int, a []T, lda, m int) {
-	for i := range m {
-		row := a[i*lda : i*lda+w.K]
-		s := c[i*ldc]
-		for l, x := range w.data {
-			s += T(x * row[l])
-		}
-		c[i*ldc] = s
 	}
 }
 

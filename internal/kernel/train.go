@@ -11,6 +11,10 @@ import (
 // memory that p has: p must be the only user.
 func (p *Weights[T]) Repack(w []T, trans bool) {
 	w = w[:p.K*p.N]
+	if p.N == 1 {
+		copy(p.data, w)
+		return
+	}
 	if p.isa == plain {
 		*p = *packWeights(plain, p.K, p.N, w, trans)
 		return

@@ -29,6 +29,8 @@ func files() map[string][]byte {
 		write func(*source)
 	}{
 		{"tile_avx512_amd64.s", func(s *source) { tiles(s, avx512) }},
+		{"narrow_avx512_amd64.s", func(s *source) { narrow(s, avx512) }},
+		{"narrow_avx2_amd64.s", func(s *source) { narrow(s, avx2) }},
 		{"pack_avx512_amd64.s", func(s *source) { packs(s, avx512) }},
 		{"pack_avx2_amd64.s", func(s *source) { packs(s, avx2) }},
 		{"loop_avx512_amd64.s", func(s *source) { loops(s, avx512) }},
