@@ -38,13 +38,13 @@ const (
 	ValidationShare = 0.1
 )
 
-// Full has the paper's settings, with fewer repetitions of the large ones than its 20.
+// Full has the paper's settings, 20 repetitions of each.
 func Full() Study {
 	var s Study
 	for _, n := range []int{100, 1000} {
 		for _, noise := range []int{0, 30} {
 			for _, p := range []int{1, 3, 10} {
-				s.Settings = append(s.Settings, Setting{n, p, noise, map[int]int{100: 12, 1000: 6}[n]})
+				s.Settings = append(s.Settings, Setting{n, p, noise, 20})
 			}
 		}
 	}
