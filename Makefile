@@ -15,7 +15,7 @@ CONCURRENT = ./data/... ./moments/... ./decompose/... ./adapters/onnx/...
 # Seconds that the fuzz targets share.
 FUZZTIME ?= 20
 
-.PHONY: build test race lint bench bench-gate bench-compare fuzz golden examples data cover generate readme check
+.PHONY: build test race portable lint bench bench-gate bench-compare fuzz golden examples data cover generate readme check
 
 # bin/pho, and everything else compiled.
 build:
@@ -33,6 +33,11 @@ race:
 	else \
 		echo "race: SKIPPED: the race detector needs cgo and a C compiler (CC)"; \
 	fi
+
+# The kernels without assembly, and everything compiled for another processor.
+portable:
+	$(GO) test -short -tags purego ./internal/kernel ./design
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 
 lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: not gofmt-ed (run gofmt -w):"; echo "$$bad"; exit 1; fi
@@ -100,7 +105,7 @@ readme:
 
 check:
 	@start=$$(date +%s); \
-	for t in lint test race fuzz readme; do \
+	for t in lint test portable race fuzz readme; do \
 		echo "== $$t"; $(MAKE) --no-print-directory $$t || { echo "check: $$t FAILED"; exit 1; }; \
 	done; \
-	echo "check: lint, test, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
+	echo "check: lint, test, portable, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
