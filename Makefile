@@ -74,13 +74,12 @@ golden:
 	@RSCRIPT='$(RSCRIPT)' PYTHON='$(PYTHON)' bash .ci/golden.sh
 
 # The Example functions, then the programs under examples/: those of the paper
-# with their quick settings; phonam needs a network of the caller's, data the web:
-# they are left to their tests.
+# with their quick settings; data needs the web and is left to its tests.
 examples:
 	$(GO) test -run '^Example' ./...
 	@for p in $$($(GO) list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./examples/... 2>/dev/null); do \
 		case $$p in \
-		*/examples/phonam|*/examples/paper/data) continue ;; \
+		*/examples/paper/data) continue ;; \
 		*/examples/paper/*) quick=-quick ;; \
 		*) quick= ;; \
 		esac; \
