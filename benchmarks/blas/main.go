@@ -111,9 +111,6 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 			if err != nil {
 				return err
 			}
-			if threads > 1 {
-				time.Sleep(spinning)
-			}
 			theirs[i] = min(theirs[i], took)
 		}
 	}
@@ -149,10 +146,6 @@ func now(threads int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// spinning is how long OpenBLAS's threads wait for work without sleeping, and a
-// little more: nobody else should be measured meanwhile.
-const spinning = 60 * time.Millisecond
-
 // fastest tries each peer on the problem and keeps the fastest two.
 func fastest(peers []*openblas, c problem, threads, calls int) ([]*openblas, error) {
 	took := map[*openblas]float64{}
@@ -167,9 +160,6 @@ func fastest(peers []*openblas, c problem, threads, calls int) ([]*openblas, err
 				return nil, err
 			}
 			took[p] = min(took[p], t)
-		}
-		if threads > 1 {
-			time.Sleep(spinning)
 		}
 	}
 	peers = slices.Clone(peers)
@@ -305,11 +295,25 @@ func start(path, core string) (*openblas, error) {
 }
 
 func (p *openblas) close() {
+	p.awake(true)
 	p.in.Close()
 	p.process.Wait()
 }
 
+// awake stops the peer between its turns: threads of OpenBLAS that wait for work
+// yield in a loop, some without end, and whoever is measured meanwhile has half
+// of a core.
+func (p *openblas) awake(yes bool) {
+	signal := unix.SIGSTOP
+	if yes {
+		signal = unix.SIGCONT
+	}
+	p.process.Process.Signal(signal) // a peer that is gone does not answer either
+}
+
 func (p *openblas) answer(command string) (string, error) {
+	p.awake(true)
+	defer p.awake(false)
 	if _, err := fmt.Fprintln(p.in, command); err != nil {
 		return "", err
 	}
@@ -341,6 +345,8 @@ func (p *openblas) time(calls int) (float64, error) {
 
 func (p *openblas) difference(c problem) (float64, error) {
 	ours := c.result()
+	p.awake(true)
+	defer p.awake(false)
 	if _, err := fmt.Fprintln(p.in, "dump"); err != nil {
 		return 0, err
 	}
