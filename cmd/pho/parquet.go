@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
@@ -29,7 +30,8 @@ type parquetContributions struct {
 	se    bool  // a column TERM.se after each term's, NaN where there is none
 
 	blocks chan *contributionRows
-	done   chan struct{} // closed when the last block is written
+	free   chan *contributionRows // that are written: their memory takes others
+	done   chan struct{}          // closed when the last block is written
 	failed atomic.Pointer[error]
 }
 
@@ -37,7 +39,7 @@ type parquetContributions struct {
 const writerAhead = 64 << 20
 
 func newParquetContributions(w io.Writer, total func() int64) *parquetContributions {
-	return &parquetContributions{out: w, total: total}
+	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, 16)}
 }
 
 // Columns is empty: the parts are all that is written.
@@ -83,6 +85,10 @@ func (c *parquetContributions) start(size int) {
 			if err := c.write(b); err != nil {
 				c.failed.Store(&err)
 			}
+			select {
+			case c.free <- b:
+			default:
+			}
 		}
 	}()
 }
@@ -119,37 +125,58 @@ func (c *parquetContributions) err() error {
 type contributionRows struct {
 	rows    []int64
 	columns [][]float64
+	used    int // of the columns
+}
+
+// column is the next column, of n rows.
+func (b *contributionRows) column(n int) []float64 {
+	if b.used == len(b.columns) {
+		b.columns = append(b.columns, nil)
+	}
+	v := slices.Grow(b.columns[b.used][:0], n)[:n]
+	b.columns[b.used] = v
+	b.used++
+	return v
+}
+
+// block is one without columns, whose memory may have held others.
+func (c *parquetContributions) block(n int) *contributionRows {
+	b := new(contributionRows)
+	select {
+	case b = <-c.free:
+	default:
+	}
+	b.rows, b.used = slices.Grow(b.rows[:0], n)[:n], 0
+	return b
 }
 
 // Map arranges a block's parts by column.
 func (c *parquetContributions) Map(p *decompose.Parts) (any, error) {
 	n := p.Batch.Rows()
-	b := &contributionRows{rows: make([]int64, n)}
-	for i := range n {
+	b := c.block(n)
+	for i := range b.rows {
 		b.rows[i] = p.Batch.Row(i)
 	}
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
-		intercept := make([]float64, n)
+		intercept := b.column(n)
 		for i := range intercept {
 			intercept[i] = d.Intercept
 		}
-		b.columns = append(b.columns, intercept)
 		if !d.Terms.IsEmpty() {
 			_, terms := d.Terms.Dims()
 			for j := range terms {
-				column, raw := make([]float64, n), d.Terms.RawMatrix()
+				column, raw := b.column(n), d.Terms.RawMatrix()
 				for i := range column {
 					column[i] = raw.Data[i*raw.Stride+j]
 				}
-				b.columns = append(b.columns, column)
 				if c.se {
-					b.columns = append(b.columns, mat.Col(nil, j, d.SE))
+					mat.Col(b.column(n), j, d.SE)
 				}
 			}
 		}
-		// The parts belong to the block that is being split: they are copied.
-		b.columns = append(b.columns, append([]float64(nil), d.Unstructured...), append([]float64(nil), d.Eta...))
+		copy(b.column(n), d.Unstructured)
+		copy(b.column(n), d.Eta)
 	}
 	return b, nil
 }

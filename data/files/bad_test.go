@@ -211,11 +211,13 @@ func TestOpen(t *testing.T) {
 // TestWorkers compares what several goroutines decode, whole files and one that is
 // damaged, with what one does.
 func TestWorkers(t *testing.T) {
-	for _, path := range []string{"rows_snappy.parquet", "rows_zstd.parquet"} {
-		want := all(mustOpen(t, &Options{BatchRows: 50}, path))
-		for _, workers := range []int{2, 3, 100} {
-			if diff := cmp.Diff(want, all(mustOpen(t, &Options{BatchRows: 50, Workers: workers}, path))); diff != "" {
-				t.Errorf("%s with %d workers: %s", path, workers, diff)
+	for _, path := range []string{"rows_snappy.parquet", "rows_zstd.parquet", "nulls_v2.parquet", "nulls_delta.parquet", "odd.parquet"} {
+		for _, na := range []data.NAPolicy{data.NAError, data.NADrop} {
+			want := all(mustOpen(t, &Options{BatchRows: 7, NA: na}, path))
+			for _, workers := range []int{2, 3, 100} {
+				if diff := cmp.Diff(want, all(mustOpen(t, &Options{BatchRows: 7, NA: na, Workers: workers}, path))); diff != "" {
+					t.Errorf("%s with %d workers: %s", path, workers, diff)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/snappy"
 )
@@ -15,6 +16,7 @@ type writtenGroup struct {
 }
 
 type writtenChunk struct {
+	codec          codec
 	encoding       encoding // of the values
 	dictionary     int64    // its offset; 0: there is none
 	offset         int64    // of the first page of values
@@ -30,10 +32,34 @@ func (c *writtenChunk) start() int64 {
 	return c.offset
 }
 
+// writtenPage is a run of the group's rows: a page of every column.
+type writtenPage struct {
+	rows, present int
+	levels        []byte // what tells the nulls, with its length before it
+}
+
+// cut cuts the group's rows into pages.
+func (p *Writer) cut() {
+	p.pages = p.pages[:0]
+	for valid := p.valid; len(valid) > 0; {
+		rows := valid[:min(pageRows, len(valid))]
+		valid = valid[len(rows):]
+		present := 0
+		for _, v := range rows {
+			if v {
+				present++
+			}
+		}
+		levels := appendLevels(make([]byte, 4), rows)
+		binary.LittleEndian.PutUint32(levels, uint32(len(levels)-4))
+		p.pages = append(p.pages, writtenPage{len(rows), present, levels})
+	}
+}
+
 // column makes p.chunk the pages of a column's values, those of rows that are not
 // null.
 func (p *Writer) column(v *writing) writtenChunk {
-	c := writtenChunk{encoding: plain, offset: p.offset}
+	c := writtenChunk{codec: p.codec(v), encoding: plain, offset: p.offset}
 	p.chunk = p.chunk[:0]
 	if v.Stored != Double {
 		c.encoding, c.dictionary = rleDictionary, p.offset
@@ -43,42 +69,75 @@ func (p *Writer) column(v *writing) writtenChunk {
 	}
 	width := bits.Len(uint(max(v.count, 1) - 1))
 	doubles, codes := v.doubles, v.codes
-	for valid := p.valid; len(valid) > 0; {
-		rows := valid[:min(pageRows, len(valid))]
-		valid = valid[len(rows):]
-		levels := appendLevels(nil, rows)
-		p.page = binary.LittleEndian.AppendUint32(p.page[:0], uint32(len(levels)))
-		p.page = append(p.page, levels...)
-		present := 0
-		for _, v := range rows {
-			if v {
-				present++
-			}
+	for _, page := range p.pages {
+		c.nulls += int64(page.rows - page.present)
+		if c.codec == codecNone { // as it is, without a copy
+			size := len(page.levels) + 8*page.present
+			head := pageHeader(pageData, page.rows, c.encoding, size, size)
+			p.chunk = appendDoubles(append(append(p.chunk, head...), page.levels...), doubles[:page.present])
+			doubles = doubles[page.present:]
+			c.inflated += int64(len(head) + size)
+			continue
 		}
-		c.nulls += int64(len(rows) - present)
+		p.page = append(p.page[:0], page.levels...)
 		if v.Stored == Double {
-			for _, v := range doubles[:present] {
-				p.page = binary.LittleEndian.AppendUint64(p.page, math.Float64bits(v))
-			}
-			doubles = doubles[present:]
+			p.page = appendDoubles(p.page, doubles[:page.present])
+			doubles = doubles[page.present:]
 		} else {
-			p.page = appendCodes(append(p.page, byte(width)), codes[:present], width)
-			codes = codes[present:]
+			p.page = appendCodes(append(p.page, byte(width)), codes[:page.present], width)
+			codes = codes[page.present:]
 		}
-		c.inflated += p.finish(pageData, len(rows), c.encoding)
+		c.inflated += p.finish(pageData, page.rows, c.encoding)
 	}
 	c.size = int64(len(p.chunk))
 	return c
 }
 
+// codec is how a column of the group is compressed: not at all if its first numbers
+// hardly get smaller, as those of a continuous function do not.
+func (p *Writer) codec(v *writing) codec {
+	const sample = 4096
+	if v.Stored != Double || len(v.doubles) < sample {
+		return codecSnappy
+	}
+	p.page = appendDoubles(p.page[:0], v.doubles[:sample])
+	if p.compress(); len(p.packed) > len(p.page)/8*7 {
+		return codecNone
+	}
+	return codecSnappy
+}
+
+// compress makes p.packed what Snappy makes of p.page.
+func (p *Writer) compress() {
+	p.packed = slices.Grow(p.packed[:0], snappy.MaxEncodedLen(len(p.page)))
+	p.packed = snappy.Encode(p.packed[:cap(p.packed)], p.page)
+}
+
+// appendDoubles appends the bytes of v.
+func appendDoubles(b []byte, v []float64) []byte {
+	n := len(b)
+	b = slices.Grow(b, 8*len(v))[:n+8*len(v)]
+	for i, to := 0, b[n:]; i < len(v) && len(to) >= 8; i, to = i+1, to[8:] {
+		binary.LittleEndian.PutUint64(to, math.Float64bits(v[i]))
+	}
+	return b
+}
+
 // finish appends p.page, compressed, and its header to p.chunk, and returns the
 // bytes of both before compression.
 func (p *Writer) finish(kind int64, values int, code encoding) int64 {
-	packed := snappy.Encode(nil, p.page)
+	p.compress()
+	head := pageHeader(kind, values, code, len(p.page), len(p.packed))
+	p.chunk = append(append(p.chunk, head...), p.packed...)
+	return int64(len(head) + len(p.page))
+}
+
+// pageHeader is the PageHeader of a page of so many values.
+func pageHeader(kind int64, values int, code encoding, size, packed int) []byte {
 	var e encoder
 	e.integer(1, typeI32, kind)
-	e.integer(2, typeI32, int64(len(p.page)))
-	e.integer(3, typeI32, int64(len(packed)))
+	e.integer(2, typeI32, int64(size))
+	e.integer(3, typeI32, int64(packed))
 	header := int64(5)
 	if kind == pageDictionary {
 		header = 7
@@ -92,8 +151,7 @@ func (p *Writer) finish(kind int64, values int, code encoding) int64 {
 		}
 	})
 	e.end()
-	p.chunk = append(append(p.chunk, e.b...), packed...)
-	return int64(len(e.b) + len(p.page))
+	return e.b
 }
 
 // appendLevels appends definition levels of one bit: as runs of equal ones if
@@ -183,7 +241,7 @@ func (e *encoder) group(columns []writing, g writtenGroup) {
 				}
 				e.list(3, typeBinary, 1)
 				e.string(columns[j].Name)
-				e.integer(4, typeI32, int64(codecSnappy))
+				e.integer(4, typeI32, int64(c.codec))
 				e.integer(5, typeI64, g.rows)
 				e.integer(6, typeI64, c.inflated)
 				e.integer(7, typeI64, c.size)
