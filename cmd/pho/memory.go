@@ -79,7 +79,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptR
 	}
 	written := 3 * workers * rows * columns * 3 * 8 // parts, and how they are written: text of up to 24 characters
 	if d.contributions == "parquet" {
-		written += parquetMemory(columns, known)
+		written += parquetMemory(columns, known) + freeBlocks*rows*columns*8
 	}
 	need = need.Add("network", workers*graph.Memory(), "fewer --workers").
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").

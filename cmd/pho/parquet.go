@@ -38,8 +38,11 @@ type parquetContributions struct {
 // writerAhead bounds the bytes that wait to be written, though one block may.
 const writerAhead = 64 << 20
 
+// freeBlocks is how many blocks that are written wait to be filled again.
+const freeBlocks = 4
+
 func newParquetContributions(w io.Writer, total func() int64) *parquetContributions {
-	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, 16)}
+	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, freeBlocks)}
 }
 
 // Columns is empty: the parts are all that is written.
