@@ -42,19 +42,25 @@ func TestMemoryEstimate(t *testing.T) {
 			if _, err := os.Stat(c.args[1]); err != nil {
 				t.Fatal(err)
 			}
-			cmd, stderr := process(append([]string{"decompose", "--data", c.data, "--log", "json", "--out", filepath.Join(temp, c.name)}, c.args...)...)
-			peak, err := residentPeak(cmd)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, stderr)
-			}
+			var peak int64
 			var event struct {
 				Event string           `json:"event"`
 				Bytes int64            `json:"bytes"`
 				Parts map[string]int64 `json:"parts"`
 			}
-			first, _, _ := strings.Cut(stderr.String(), "\n")
-			if err := json.Unmarshal([]byte(first), &event); err != nil || event.Event != "memory" {
-				t.Fatalf("%v: the first line is %s", err, first)
+			// On a busy machine the watcher may come late and miss the peak.
+			for try := 0; try < 3 && event.Bytes >= estimateFactor*peak; try++ {
+				out := filepath.Join(temp, fmt.Sprint(c.name, try))
+				cmd, stderr := process(append([]string{"decompose", "--data", c.data, "--log", "json", "--out", out}, c.args...)...)
+				seen, err := residentPeak(cmd)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, stderr)
+				}
+				peak = max(peak, seen)
+				first, _, _ := strings.Cut(stderr.String(), "\n")
+				if err := json.Unmarshal([]byte(first), &event); err != nil || event.Event != "memory" {
+					t.Fatalf("%v: the first line is %s", err, first)
+				}
 			}
 			t.Logf("estimate %d MiB, peak %d MiB; %v", event.Bytes>>20, peak>>20, event.Parts)
 			if peak > event.Bytes {
