@@ -48,10 +48,10 @@ func (c cell) name() string {
 func full() study {
 	return study{
 		cells: []cell{
-			{1000, 0, 20, 20, ono(300), 6}, {1000, 30, 20, 10, ono(300), 5},
-			{100, 0, 10, 20, ono(1000), 10}, {100, 30, 10, 20, ono(1000), 10},
+			{1000, 0, 20, 20, ono(300), 20}, {1000, 30, 20, 20, ono(300), 20},
+			{100, 0, 10, 20, ono(1000), 20}, {100, 30, 10, 20, ono(1000), 20},
 		},
-		steps: 5, epochs: 2000, functions: 10, grid: 81,
+		steps: 10, epochs: 2000, functions: 10, grid: 81,
 	}
 }
 
