@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,14 +154,24 @@ func poissonDraw(r *rand.Rand, eta []float64) float64 {
 	return n
 }
 
-// keep remembers all parts, for the direct computation.
+// keep remembers a copy of all parts, for the direct computation.
 type keep struct{ parts []*decompose.Parts }
 
-func (v *keep) Begin(*decompose.Result) error       { v.parts = nil; return nil }
-func (v *keep) Columns() []string                   { return nil }
-func (v *keep) Map(p *decompose.Parts) (any, error) { return p, nil }
-func (v *keep) Reduce(part any) error               { v.parts = append(v.parts, part.(*decompose.Parts)); return nil }
-func (v *keep) End(*decompose.Result) error         { return nil }
+func (v *keep) Begin(*decompose.Result) error { v.parts = nil; return nil }
+func (v *keep) Columns() []string             { return nil }
+func (v *keep) Map(p *decompose.Parts) (any, error) {
+	c := &decompose.Parts{Batch: p.Batch}
+	for _, d := range p.Predictors {
+		d.Unstructured, d.Eta = slices.Clone(d.Unstructured), slices.Clone(d.Eta)
+		if terms := d.Terms; !terms.IsEmpty() {
+			d.Terms = mat.DenseCopyOf(terms)
+		}
+		c.Predictors = append(c.Predictors, d)
+	}
+	return c, nil
+}
+func (v *keep) Reduce(part any) error       { v.parts = append(v.parts, part.(*decompose.Parts)); return nil }
+func (v *keep) End(*decompose.Result) error { return nil }
 
 func options(fam family.Family) *decompose.Options {
 	return &decompose.Options{Family: fam, Response: "y", Weights: "w", Offset: "off", Workers: 2}
@@ -422,21 +433,33 @@ func TestWithoutFamily(t *testing.T) {
 	if math.Abs(total+ev.Unstructured-1) > 1e-10 {
 		t.Errorf("shares %g and unstructured %g do not add up", total, ev.Unstructured)
 	}
-	// And against the definition.
-	var sw, sf, se, sfe, see float64
-	for _, p := range parts {
-		w, _ := p.Batch.Numeric("w")
-		for i := range w {
-			f, eta := p.Predictors[0].Terms.At(i, 0), p.Predictors[0].Eta[i]
-			sw += w[i]
-			sf += w[i] * f
-			se += w[i] * eta
-			sfe += w[i] * f * eta
-			see += w[i] * eta * eta
-		}
+	// And against the definition, features of two terms included.
+	m.products = [][2]string{{"a", "b"}}
+	r, parts = measure(t, m, src, &decompose.Options{Weights: "w"})
+	if got := fmt.Sprint(labels(r.Predictors[0].Importance)); got != "[a{a,a:b} b{b,a:b} {a} {b} {a:b}]" {
+		t.Fatalf("entries %s", got)
 	}
-	want := (sfe/sw - sf/sw*se/sw) / (see/sw - se/sw*se/sw)
-	near(t, "share", &r.Predictors[0].Importance[0].VarianceShare, want, 1e-10)
+	for _, e := range r.Predictors[0].Importance {
+		var sw, sf, se, sfe, see float64
+		for _, p := range parts {
+			w, _ := p.Batch.Numeric("w")
+			for i := range w {
+				f, eta := 0.0, p.Predictors[0].Eta[i]
+				for j, term := range r.Predictors[0].Terms {
+					if contains(e.Terms, term.Name) {
+						f += p.Predictors[0].Terms.At(i, j)
+					}
+				}
+				sw += w[i]
+				sf += w[i] * f
+				se += w[i] * eta
+				sfe += w[i] * f * eta
+				see += w[i] * eta * eta
+			}
+		}
+		want := (sfe/sw - sf/sw*se/sw) / (see/sw - se/sw*se/sw)
+		near(t, fmt.Sprint("share of ", e.Terms), &e.VarianceShare, want, 1e-10)
+	}
 }
 
 // TestHarmfulFeature: a figure below zero is reported as it is.

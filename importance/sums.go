@@ -2,6 +2,10 @@ package importance
 
 import (
 	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -16,56 +20,91 @@ func (f *fit) add(v *Visitor, y, w float64, eta []float64) {
 	}
 }
 
-// sums add up over rows. Predictors are taken relative to their intercept, so
-// that a large constant costs no digits of the variance.
+// sums add up over rows.
 type sums struct {
-	rows        int64 // of positive weight
-	w           float64
-	eta, etaEta []float64   // sum w eta_k, sum w eta_k^2
-	f, fEta     [][]float64 // by drop and predictor: sum w f, sum w f eta_k
-	full        fit
-	without     []fit // by drop
+	rows    int64 // of positive weight
+	w       float64
+	shares  []shares // by predictor
+	full    fit
+	without []fit // by drop
+}
+
+// shares add up what the variance shares of a predictor's terms need. They are
+// linear in the terms: those of a drop are the sum of its terms'. With d the
+// predictor relative to its intercept, so that a large constant costs no digits of
+// the variance:
+type shares struct {
+	d, dd float64   // sum w d, sum w d^2
+	f, fd []float64 // by term: sum w f, sum w f d
 }
 
 func (v *Visitor) newSums() *sums {
-	k := len(v.result.Predictors)
-	s := &sums{eta: make([]float64, k), etaEta: make([]float64, k), without: make([]fit, len(v.drops))}
-	for range v.drops {
-		s.f = append(s.f, make([]float64, k))
-		s.fEta = append(s.fEta, make([]float64, k))
+	s := &sums{shares: make([]shares, len(v.result.Predictors)), without: make([]fit, len(v.drops))}
+	for k, d := range v.result.Predictors {
+		s.shares[k] = shares{f: make([]float64, len(d.Terms)), fd: make([]float64, len(d.Terms))}
 	}
 	return s
+}
+
+// add adds rows of weights w to sums that hold none yet.
+func (s *shares) add(p *decompose.PredictorParts, w []float64) {
+	wd := make([]float64, len(w))
+	for i, eta := range p.Eta {
+		d := eta - p.Intercept
+		wd[i] = w[i] * d
+		s.d += wd[i]
+		s.dd += wd[i] * d
+	}
+	if p.Terms.IsEmpty() {
+		return
+	}
+	mat.NewVecDense(len(s.f), s.f).MulVec(p.Terms.T(), mat.NewVecDense(len(w), w))
+	mat.NewVecDense(len(s.fd), s.fd).MulVec(p.Terms.T(), mat.NewVecDense(len(w), wd))
 }
 
 func (s *sums) merge(o *sums) {
 	s.rows += o.rows
 	s.w += o.w
-	addTo(s.eta, o.eta)
-	addTo(s.etaEta, o.etaEta)
-	s.full.loglik += o.full.loglik
-	s.full.deviance += o.full.deviance
+	s.full.merge(o.full)
+	for k := range s.shares {
+		s.shares[k].merge(&o.shares[k])
+	}
 	for j := range s.without {
-		addTo(s.f[j], o.f[j])
-		addTo(s.fEta[j], o.fEta[j])
-		s.without[j].loglik += o.without[j].loglik
-		s.without[j].deviance += o.without[j].deviance
+		s.without[j].merge(o.without[j])
 	}
 }
 
-func addTo(dst, src []float64) {
-	for i, v := range src {
-		dst[i] += v
-	}
+func (f *fit) merge(o fit) {
+	f.loglik += o.loglik
+	f.deviance += o.deviance
 }
 
-// share is Cov(f_j, eta_k)/Var(eta_k); 0 if eta_k does not vary.
-func (s *sums) share(j, k int) float64 {
-	mean := s.eta[k] / s.w
-	variance := s.etaEta[k]/s.w - mean*mean
+func (s *shares) merge(o *shares) {
+	s.d += o.d
+	s.dd += o.dd
+	floats.Add(s.f, o.f)
+	floats.Add(s.fd, o.fd)
+}
+
+// share is Cov(f, eta_k)/Var(eta_k), f the sum of the given terms; 0 if eta_k does
+// not vary.
+func (s *sums) share(k int, terms []int) float64 {
+	p := &s.shares[k]
+	mean := p.d / s.w
+	variance := p.dd/s.w - mean*mean
 	if !(variance > 0) {
 		return 0
 	}
-	return (s.fEta[j][k]/s.w - s.f[j][k]/s.w*mean) / variance
+	return (sumOf(p.fd, terms)/s.w - sumOf(p.f, terms)/s.w*mean) / variance
+}
+
+// sumOf is the sum of v's elements at the given places.
+func sumOf(v []float64, at []int) float64 {
+	sum := 0.0
+	for _, i := range at {
+		sum += v[i]
+	}
+	return sum
 }
 
 // rowData are the columns that say how rows are judged; nil where not needed.
@@ -95,11 +134,12 @@ func (v *Visitor) read(p *decompose.Parts) (rowData, error) {
 	return d, nil
 }
 
-func (d rowData) weight(i int) float64 {
-	if d.w == nil {
-		return 1
+// weights are those of the n rows, ones if there are none.
+func (d rowData) weights(n int) []float64 {
+	if d.w != nil {
+		return d.w
 	}
-	return d.w[i]
+	return slices.Repeat([]float64{1}, n)
 }
 
 func (d rowData) offsetAt(i int) float64 {

@@ -87,52 +87,47 @@ func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := len(p.Predictors)
-	eta, without, values := make([]float64, k), make([]float64, k), make([][]float64, k)
-	for i := range p.Batch.Rows() {
-		w := rows.weight(i)
-		if w == 0 {
-			continue
-		}
-		s.rows++
-		s.w += w
-		for q := range eta {
-			eta[q], values[q] = p.Predictors[q].Eta[i], p.Predictors[q].Row(i)
-			d := eta[q] - v.result.Predictors[q].Intercept
-			s.eta[q] += w * d
-			s.etaEta[q] += w * d * d
-		}
-		var y, offset float64
-		if v.family != nil {
-			y, offset = rows.y[i], rows.offsetAt(i)
-			if err := v.family.Check(y); err != nil {
-				return nil, fmt.Errorf("importance: response %q, data row %d: %w", v.result.Response, p.Batch.Row(i)+1, err)
-			}
-			copy(without, eta)
-			without[0] += offset
-			s.full.add(v, y, w, without)
-		}
-		for j := range v.drops {
-			for q, terms := range v.drops[j].terms {
-				without[q] = eta[q]
-				if len(terms) == 0 {
-					continue
-				}
-				var f float64
-				for _, t := range terms {
-					f += values[q][t]
-				}
-				without[q] -= f
-				s.f[j][q] += w * f
-				s.fEta[j][q] += w * f * (eta[q] - v.result.Predictors[q].Intercept)
-			}
-			if v.family != nil {
-				without[0] += offset
-				s.without[j].add(v, y, w, without)
-			}
+	w := rows.weights(p.Batch.Rows())
+	for _, weight := range w {
+		if weight != 0 {
+			s.rows++
+			s.w += weight
 		}
 	}
-	return s, nil
+	for k := range p.Predictors {
+		s.shares[k].add(&p.Predictors[k], w)
+	}
+	if v.family == nil {
+		return s, nil
+	}
+	return s, v.addFits(s, p, rows, w)
+}
+
+// addFits adds up how well the predictors fit, all of them and without each drop.
+func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64) error {
+	n := len(p.Predictors)
+	eta, without, parts := make([]float64, n), make([]float64, n), make([][]float64, n)
+	for i, weight := range w {
+		if weight == 0 {
+			continue
+		}
+		y := rows.y[i]
+		if err := v.family.Check(y); err != nil {
+			return fmt.Errorf("importance: response %q, data row %d: %w", v.result.Response, p.Batch.Row(i)+1, err)
+		}
+		for k := range eta {
+			eta[k], parts[k] = p.Predictors[k].Eta[i], p.Predictors[k].Row(i)
+		}
+		eta[0] += rows.offsetAt(i)
+		s.full.add(v, y, weight, eta)
+		for j := range v.drops {
+			for k, terms := range v.drops[j].terms {
+				without[k] = eta[k] - sumOf(parts[k], terms)
+			}
+			s.without[j].add(v, y, weight, without)
+		}
+	}
+	return nil
 }
 
 // Reduce adds a block's sums.
@@ -157,7 +152,7 @@ func (v *Visitor) End(r *decompose.Result) error {
 			if len(set.terms[k]) == 0 {
 				continue
 			}
-			e := decompose.Importance{Feature: set.feature, Terms: []string{}, VarianceShare: v.total.share(j, k)}
+			e := decompose.Importance{Feature: set.feature, Terms: []string{}, VarianceShare: v.total.share(k, set.terms[k])}
 			for _, t := range set.terms[k] {
 				e.Terms = append(e.Terms, d.Terms[t].Name)
 			}
