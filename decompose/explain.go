@@ -42,6 +42,7 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	for i := range workers {
 		workers[i] = r.splitter(m, terms, at)
 	}
+	parts := make([]Parts, len(workers)) // of the block that each is at
 	total := newRowSums(r)
 	var rows int64
 	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
@@ -50,11 +51,10 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 			if err != nil {
 				return nil, err
 			}
-			parts := new(Parts)
-			if err := workers[w].split(ctx, parts, b, stored); err != nil {
+			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
 				return nil, err
 			}
-			return sumRows(r, parts, o)
+			return sumRows(r, &parts[w], o)
 		},
 		func(s *rowSums, b *data.Batch) error {
 			total.merge(s)
@@ -146,13 +146,7 @@ func count(counts []int64, f Feature, b *data.Batch) error {
 		if err != nil {
 			return err
 		}
-		for _, v := range x {
-			bin := 0
-			if f.Max > f.Min {
-				bin = int(float64(len(counts)) * ((v - f.Min) / (f.Max - f.Min)))
-			}
-			counts[max(0, min(bin, len(counts)-1))]++
-		}
+		countNumbers(counts, x, f.Min, f.Max)
 		return nil
 	}
 	c, err := b.Codes(f.Name)
@@ -169,6 +163,18 @@ func count(counts []int64, f Feature, b *data.Batch) error {
 		}
 	}
 	return nil
+}
+
+// countNumbers counts x in bins of equal width from lo to hi, all in the first if
+// these are not apart.
+func countNumbers(counts []int64, x []float64, lo, hi float64) {
+	last, scale := len(counts)-1, 0.0
+	if hi > lo {
+		scale = min(float64(len(counts))/(hi-lo), math.MaxFloat64)
+	}
+	for _, v := range x {
+		counts[max(0, min(int(scale*(v-lo)), last))]++
+	}
 }
 
 func (s *rowSums) merge(o *rowSums) {

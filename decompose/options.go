@@ -106,7 +106,8 @@ type Visitor interface {
 	// Columns names further data columns that Map reads.
 	Columns() []string
 	// Map turns a block of rows into something to be added up; blocks run
-	// concurrently.
+	// concurrently. The numbers of p are valid until Map returns, when their memory
+	// takes other rows: what is needed later must be copied. p.Batch may be kept.
 	Map(p *Parts) (any, error)
 	// Reduce takes the outcomes of Map in row order, one at a time.
 	Reduce(part any) error

@@ -36,7 +36,8 @@ type splitter struct {
 	terms   *plan
 	at      [][]int // term index of each term of each predictor
 	forward *forward
-	values  []float64
+	values  []float64      // of a term at evalRows rows
+	columns []float64      // contributions at evalRows rows, one term after the other
 	errors  [][]*termError // by predictor and term; nil: none
 }
 
@@ -109,40 +110,77 @@ func sized(v []float64, n int) []float64 {
 
 // fill computes rows i to i+n-1 of the parts.
 func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns) error {
-	values := s.values[:n]
 	for k := range parts.Predictors {
 		d, part := &s.result.Predictors[k], &parts.Predictors[k]
-		unstructured, terms := part.Unstructured[i:i+n], rowsOf(part.Terms, i)
-		for r := range n {
-			unstructured[r] = out.Zeta.At(r, k) - d.InterceptMoved
-			part.Eta[i+r] = out.Eta.At(r, k)
-		}
+		unstructured := part.Unstructured[i : i+n]
+		mat.Col(part.Eta[i:i+n], k, out.Eta)
+		mat.Col(unstructured, k, out.Zeta)
+		floats.AddConst(-d.InterceptMoved, unstructured)
+		s.columns = sized(s.columns, n*len(d.Terms))
 		for j := range d.Terms {
-			t := &d.Terms[j]
-			if err := s.multiply(values, x[s.at[k][j]], t.Alpha); err != nil {
-				return fmt.Errorf("decompose: term %q: %w", t.Name, err)
+			at := x[s.at[k][j]]
+			if err := s.contribution(s.columns[j*n:][:n], unstructured, &d.Terms[j], at); err != nil {
+				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
-			for r, v := range values {
-				unstructured[r] -= v
-				terms[r*len(d.Terms)+j] = v - t.Center
-			}
-			if s.errors != nil {
-				if err := s.errors[k][j].fill(part.SE, i, j, x[s.at[k][j]]); err != nil {
-					return fmt.Errorf("decompose: term %q: %w", t.Name, err)
-				}
-			}
-			if !anyNonZero(t.Beta) {
+			if s.errors == nil {
 				continue
 			}
-			if err := s.multiply(values, x[s.at[k][j]], t.Beta); err != nil {
-				return fmt.Errorf("decompose: term %q: %w", t.Name, err)
-			}
-			for r, v := range values {
-				terms[r*len(d.Terms)+j] += v
+			if err := s.errors[k][j].fill(part.SE, i, j, at); err != nil {
+				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
 		}
+		transpose(rowsOf(part.Terms, i), s.columns, n)
 	}
 	return nil
+}
+
+// contribution sets dst to term t's at the rows of x, and takes what was moved to
+// the term from their unstructured part.
+func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x design.Columns) error {
+	if err := s.multiply(dst, x, t.Alpha); err != nil {
+		return err
+	}
+	for r, v := range dst {
+		unstructured[r] -= v
+		dst[r] = v - t.Center
+	}
+	if !anyNonZero(t.Beta) {
+		return nil
+	}
+	values := s.values[:len(dst)]
+	if err := s.multiply(values, x, t.Beta); err != nil {
+		return err
+	}
+	floats.Add(dst, values)
+	return nil
+}
+
+// transpose writes columns of n numbers, one after the other, as rows, eight at a
+// time: so many share the lines of the cache that they are in.
+func transpose(rows, columns []float64, n int) {
+	if n == 0 {
+		return
+	}
+	width := len(columns) / n
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		for j := range width {
+			v, to := columns[j*n+i:][:8], rows[i*width+j:][:7*width+1]
+			to[0] = v[0]
+			to[width] = v[1]
+			to[2*width] = v[2]
+			to[3*width] = v[3]
+			to[4*width] = v[4]
+			to[5*width] = v[5]
+			to[6*width] = v[6]
+			to[7*width] = v[7]
+		}
+	}
+	for ; i < n; i++ {
+		for j := range width {
+			rows[i*width+j] = columns[j*n+i]
+		}
+	}
 }
 
 // multiply is design.MulVec; a single column, of which networks have many, needs
