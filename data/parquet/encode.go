@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -56,51 +55,52 @@ func (p *Writer) cut() {
 	}
 }
 
-// column makes p.chunk the pages of a column's values, those of rows that are not
-// null.
+// column writes the pages of a column's values, those of rows that are not null.
+// Errors stay with p.
 func (p *Writer) column(v *writing) writtenChunk {
+	v.fold()
 	c := writtenChunk{codec: p.codec(v), encoding: plain, offset: p.offset}
-	p.chunk = p.chunk[:0]
-	if v.Stored != Double {
+	if v.count > 0 || v.Stored != Double {
 		c.encoding, c.dictionary = rleDictionary, p.offset
 		p.page = append(p.page[:0], v.entries...)
 		c.inflated += p.finish(pageDictionary, v.count, plain)
-		c.offset = p.offset + int64(len(p.chunk))
+		c.offset = p.offset
 	}
 	width := bits.Len(uint(max(v.count, 1) - 1))
 	doubles, codes := v.doubles, v.codes
 	for _, page := range p.pages {
 		c.nulls += int64(page.rows - page.present)
-		if c.codec == codecNone { // as it is, without a copy
+		switch {
+		case c.codec == codecNone: // as it is, without a copy
 			size := len(page.levels) + 8*page.present
-			head := pageHeader(pageData, page.rows, c.encoding, size, size)
-			p.chunk = appendDoubles(append(append(p.chunk, head...), page.levels...), doubles[:page.present])
-			doubles = doubles[page.present:]
-			c.inflated += int64(len(head) + size)
+			p.head = append(append(p.head[:0], pageHeader(pageData, page.rows, c.encoding, size, size)...), page.levels...)
+			c.inflated += int64(len(p.head) + 8*page.present)
+			p.put(p.head)
+			p.put(doubles[:8*page.present])
+			doubles = doubles[8*page.present:]
 			continue
-		}
-		p.page = append(p.page[:0], page.levels...)
-		if v.Stored == Double {
-			p.page = appendDoubles(p.page, doubles[:page.present])
-			doubles = doubles[page.present:]
-		} else {
-			p.page = appendCodes(append(p.page, byte(width)), codes[:page.present], width)
+		case c.encoding == plain:
+			p.page = append(append(p.page[:0], page.levels...), doubles[:8*page.present]...)
+			doubles = doubles[8*page.present:]
+		default:
+			p.page = append(append(p.page[:0], page.levels...), byte(width))
+			p.page = appendCodes(p.page, codes[:page.present], width)
 			codes = codes[page.present:]
 		}
 		c.inflated += p.finish(pageData, page.rows, c.encoding)
 	}
-	c.size = int64(len(p.chunk))
+	c.size = p.offset - c.start()
 	return c
 }
 
 // codec is how a column of the group is compressed: not at all if its first numbers
 // hardly get smaller, as those of a continuous function do not.
 func (p *Writer) codec(v *writing) codec {
-	const sample = 4096
-	if v.Stored != Double || len(v.doubles) < sample {
+	const sample = 8 * 4096
+	if v.count > 0 || len(v.doubles) < sample {
 		return codecSnappy
 	}
-	p.page = appendDoubles(p.page[:0], v.doubles[:sample])
+	p.page = append(p.page[:0], v.doubles[:sample]...)
 	if p.compress(); len(p.packed) > len(p.page)/8*7 {
 		return codecNone
 	}
@@ -113,23 +113,14 @@ func (p *Writer) compress() {
 	p.packed = snappy.Encode(p.packed[:cap(p.packed)], p.page)
 }
 
-// appendDoubles appends the bytes of v.
-func appendDoubles(b []byte, v []float64) []byte {
-	n := len(b)
-	b = slices.Grow(b, 8*len(v))[:n+8*len(v)]
-	for i, to := 0, b[n:]; i < len(v) && len(to) >= 8; i, to = i+1, to[8:] {
-		binary.LittleEndian.PutUint64(to, math.Float64bits(v[i]))
-	}
-	return b
-}
-
-// finish appends p.page, compressed, and its header to p.chunk, and returns the
-// bytes of both before compression.
+// finish writes p.page, compressed, and its header, and returns the bytes of both
+// before compression.
 func (p *Writer) finish(kind int64, values int, code encoding) int64 {
 	p.compress()
-	head := pageHeader(kind, values, code, len(p.page), len(p.packed))
-	p.chunk = append(append(p.chunk, head...), p.packed...)
-	return int64(len(head) + len(p.page))
+	p.head = append(p.head[:0], pageHeader(kind, values, code, len(p.page), len(p.packed))...)
+	p.put(p.head)
+	p.put(p.packed)
+	return int64(len(p.head) + len(p.page))
 }
 
 // pageHeader is the PageHeader of a page of so many values.

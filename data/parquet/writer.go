@@ -20,7 +20,7 @@ const (
 type Stored uint8
 
 const (
-	Double Stored = iota // numbers as they are, eight bytes each
+	Double Stored = iota // numbers as they are, eight bytes each unless all of a row group are the same
 	Int32                // whole numbers as positions in the row group's dictionary
 	Text                 // levels, likewise
 )
@@ -33,8 +33,8 @@ type Column struct {
 
 // Writer writes columns, any of whose rows may be null, as one Parquet file. Columns
 // are compressed with Snappy, but for those of numbers that it would not make smaller
-// by an eighth: each row group's first 4,096 tell. The same values give the same bytes, however they are
-// cut into calls of Write or WriteBatch. It is not safe for concurrent use.
+// by an eighth: each row group's first 4,096 tell. The same values give the same bytes,
+// however they are cut into calls of Write or WriteBatch. It is not safe for concurrent use.
 type Writer struct {
 	w       io.Writer
 	rows    int // of a row group
@@ -42,8 +42,8 @@ type Writer struct {
 	valid   []bool // the row is not null
 	groups  []writtenGroup
 	offset  int64         // bytes written
-	chunk   []byte        // the pages of a column
 	pages   []writtenPage // of the group that is being written
+	head    []byte
 	page    []byte
 	packed  []byte // the page compressed
 	err     error
@@ -119,7 +119,7 @@ func (p *Writer) Write(columns [][]float64) error {
 	}
 	return p.append(n, func(i, j int) error {
 		for k, v := range columns {
-			p.columns[k].doubles = append(p.columns[k].doubles, v[i:j]...)
+			p.columns[k].double(v[i:j])
 		}
 		return nil
 	})
@@ -201,9 +201,8 @@ func (p *Writer) flush() error {
 	p.cut()
 	g := writtenGroup{rows: int64(len(p.valid)), chunks: make([]writtenChunk, len(p.columns))}
 	for j := range p.columns {
-		g.chunks[j] = p.column(&p.columns[j])
-		if err := p.put(p.chunk); err != nil {
-			return err
+		if g.chunks[j] = p.column(&p.columns[j]); p.err != nil {
+			return p.err
 		}
 	}
 	p.groups = append(p.groups, g)

@@ -1,9 +1,11 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -13,7 +15,7 @@ import (
 // Double are numbered in the order in which the group first shows them.
 type writing struct {
 	Column
-	doubles []float64        // the values, if Double
+	doubles []byte           // the values, eight bytes each, if Double
 	codes   []uint32         // else their positions in the dictionary,
 	count   int              // of so many entries,
 	entries []byte           // which are encoded one after the other,
@@ -37,10 +39,36 @@ func (c *writing) reset() {
 	clear(c.levels)
 }
 
+// double appends v to a column that is Double.
+func (c *writing) double(v []float64) {
+	n := len(c.doubles) + 8*len(v)
+	if n > cap(c.doubles) { // a group's rows at most
+		c.doubles = slices.Grow(c.doubles, max(n, min(2*n, 8*groupRows))-len(c.doubles))
+	}
+	to := c.doubles[len(c.doubles):n]
+	c.doubles = c.doubles[:n]
+	for i := 0; i < len(v) && len(to) >= 8; i, to = i+1, to[8:] {
+		binary.LittleEndian.PutUint64(to, math.Float64bits(v[i]))
+	}
+}
+
+// fold makes a column that is Double and the same number throughout one of a
+// dictionary; few values are not worth one.
+func (c *writing) fold() {
+	const few = 64
+	n := len(c.doubles)
+	if c.Stored != Double || n < 8*few || !bytes.Equal(c.doubles[8:], c.doubles[:n-8]) {
+		return
+	}
+	c.count, c.entries = 1, append(c.entries[:0], c.doubles[:8]...)
+	c.codes = slices.Grow(c.codes[:0], n/8)[:n/8]
+	clear(c.codes)
+}
+
 // numbers appends rows i to j-1 of v, a column of b.
 func (c *writing) numbers(b *data.Batch, v []float64, i, j int) error {
 	if c.Stored == Double {
-		c.doubles = append(c.doubles, v[i:j]...)
+		c.double(v[i:j])
 		return nil
 	}
 	if c.ints == nil {

@@ -133,6 +133,93 @@ func TestWriteBatch(t *testing.T) {
 	}
 }
 
+// TestConstant writes columns that are the same number in all rows, all but one or
+// the last row group, between rows that are null, and reads them back.
+func TestConstant(t *testing.T) {
+	const n = groupRows + 5000
+	names := []string{"whole", "but one", "in the last group"}
+	columns := make([][]float64, len(names))
+	for j := range columns {
+		columns[j] = slices.Repeat([]float64{-1.25}, n)
+	}
+	columns[1][n-1] = 3
+	for i := range groupRows {
+		columns[2][i] = math.Sin(float64(i))
+	}
+	write := func(columns [][]float64, step int) []byte {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < n; i += step {
+			j := min(n, i+step)
+			if err := w.Write([][]float64{columns[0][i:j], columns[1][i:j], columns[2][i:j]}); err != nil {
+				t.Fatal(err)
+			}
+			if j == pageRows {
+				if err := w.WriteNull(pageRows + 7); err != nil { // a page without values
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	file := write(columns, pageRows)
+	if !bytes.Equal(file, write(columns, 1024)) {
+		t.Error("the cuts show in the file")
+	}
+	path := filepath.Join(t.TempDir(), "c.parquet")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open([]string{path}, &Options{NA: data.NADrop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	for b, err := range s.Batches(context.Background(), names) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, name := range names {
+			got, err := b.Numeric(name)
+			if err != nil || !slices.Equal(got, columns[j][i:i+b.Rows()]) {
+				t.Fatalf("%s differs after row %d: %v", name, i, err)
+			}
+		}
+		i += b.Rows()
+	}
+	if total, dropped := s.Rows(); i != n || total != n+pageRows+7 || dropped != pageRows+7 {
+		t.Fatal(i, total, dropped)
+	}
+	columns[0] = columns[2]
+	if less := len(write(columns, n)) - len(file); less < 8*(groupRows-2*pageRows) {
+		t.Errorf("a column of one number takes only %d bytes less than another", less)
+	}
+}
+
+// TestConstantBits: numbers that compare as equal may have other bits.
+func TestConstantBits(t *testing.T) {
+	for _, v := range [][]float64{
+		slices.Repeat([]float64{0, math.Copysign(0, -1)}, 50),
+		slices.Repeat([]float64{math.NaN()}, 100),
+		slices.Repeat([]float64{math.Copysign(0, -1)}, 100),
+		slices.Repeat([]float64{2}, 3),
+	} {
+		var c writing
+		c.double(v)
+		c.fold()
+		one := len(v) >= 64 && math.Float64bits(v[0]) == math.Float64bits(v[1])
+		if (c.count == 1) != one || one && (len(c.codes) != len(v) || !bytes.Equal(c.entries, c.doubles[:8])) {
+			t.Errorf("%v, %v, ...: a dictionary of %d for %d rows", v[0], v[1], c.count, len(c.codes))
+		}
+	}
+}
+
 func TestWriteBatchBad(t *testing.T) {
 	if _, err := NewBatchWriter(&bytes.Buffer{}, []Column{{"a", 9}}); err == nil || err.Error() != `data: column "a" should be stored in a way, 9, that is not known` {
 		t.Error(err)
