@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -89,6 +90,26 @@ func TestParquetContributions(t *testing.T) {
 	}
 	if n, dropped := pq.Rows(); n != 12 || dropped != 5 {
 		t.Fatal(n, dropped)
+	}
+}
+
+// TestArrange copies columns of any number of rows, whole eights of them or not.
+func TestArrange(t *testing.T) {
+	for _, n := range []int{1, 7, 8, 9, 31} {
+		m := mat.NewDense(n, 5, nil)
+		columns := make([][]float64, 5)
+		for j := range columns {
+			columns[j] = make([]float64, n)
+			for i := range n {
+				m.Set(i, j, float64(1+i*5+j))
+			}
+		}
+		arrange(columns, m.RawMatrix())
+		for j := range columns {
+			if want := mat.Col(nil, j, m); !slices.Equal(columns[j], want) {
+				t.Errorf("%d rows: column %d is %v, want %v", n, j, columns[j], want)
+			}
+		}
 	}
 }
 
