@@ -136,11 +136,20 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 		workers[i] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
 	}
 	var rows int64
+	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the blocks to come
 	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
-		func(w, index int, b *data.Batch) (*blockStats, error) { return workers[w].run(ctx, index, b, kept) },
+		func(w, index int, b *data.Batch) (*blockStats, error) {
+			return workers[w].run(ctx, index, b, kept, spare)
+		},
 		func(s *blockStats, b *data.Batch) error {
 			if err := stats.sum.Append(s.moments); err != nil {
 				return err
+			}
+			if old := stats.sum.Spare(); old != nil {
+				select {
+				case spare <- old:
+				default:
+				}
 			}
 			if stats.groups != nil {
 				if err := stats.groups.append(s.groups); err != nil {
@@ -204,7 +213,7 @@ type accumulator struct {
 
 // run forms the statistics of merge block index from the network's outputs: those
 // of an earlier pass, or new ones, which are handed on if they are wanted.
-func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *kept) (*blockStats, error) {
+func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *kept, spare <-chan *moments.Moments) (*blockStats, error) {
 	stored, err := kept.load(index, b.Rows())
 	if err != nil {
 		return nil, err
@@ -251,7 +260,12 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 		}
 		s.features = append(s.features, f)
 	}
-	s.moments = a.block.Moments()
+	select {
+	case old := <-spare:
+		s.moments = a.block.MomentsInto(old)
+	default:
+		s.moments = a.block.Moments()
+	}
 	if a.groups != nil {
 		s.groups = a.groups.moments()
 	}

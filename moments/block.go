@@ -3,6 +3,7 @@ package moments
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -31,6 +32,7 @@ type Block struct {
 	rows, positive int64
 	sumW, sumLogW  float64
 	sum, norm      []float64
+	norms          []float64 // of the rows of one Add
 
 	// Dense columns and responses are summed about the first panel's means.
 	shifted       bool
@@ -53,6 +55,7 @@ type Block struct {
 	below   []bool       // the products of b.pairs[i] stand below the diagonal
 	panel   panel
 	work    design.Work
+	part    mat.Dense // products of a panel that are needed twice
 
 	stack *stack // with Layout.Factor, instead of all of the above but the counts
 }
@@ -207,7 +210,7 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
 		}
-		b.norm[a] = max(b.norm[a], design.MaxRowNorm(c))
+		b.norm[a] = max(b.norm[a], b.norms[a])
 	}
 	for i := 0; i < n; {
 		j, err := b.run(x, w, r, i, n)
@@ -302,7 +305,7 @@ func (b *Block) flush() error {
 	}
 	w, x, r, ones := p.rows()
 	for a, u := range p.of {
-		if b.later(a) { // a band is joined with nothing
+		if !p.unit && b.later(a) {
 			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
 				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
 			}
@@ -315,7 +318,10 @@ func (b *Block) flush() error {
 		}
 	}
 	for u, c := range x {
-		if err := b.work.AddTMul(b.rViews[u], c, w, r.Dense); err != nil {
+		if p.idle[u] {
+			continue
+		}
+		if err := b.addResponses(u, c, w, r); err != nil {
 			return fmt.Errorf("moments: columns from %d: %w", p.off[u], err)
 		}
 	}
@@ -333,11 +339,40 @@ func (b *Block) flush() error {
 	return nil
 }
 
+// addResponses adds the products of joined basis u with the responses. The last of
+// these is 1: of a band whose rows have no weights that product is the columns' sums too.
+func (b *Block) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
+	a := slices.Index(b.panel.of, u)
+	if !b.panel.unit || !b.later(a) {
+		return b.work.AddTMul(b.rViews[u], c, w, r.Dense)
+	}
+	b.part.Reset()
+	b.part.ReuseAs(b.rViews[u].Dims())
+	if err := b.work.AddTMul(&b.part, c, nil, r.Dense); err != nil {
+		return err
+	}
+	b.rViews[u].Add(b.rViews[u], &b.part)
+	sums := b.sums(a)
+	for j := range sums {
+		sums[j] += b.part.At(j, b.layout.Responses)
+	}
+	return nil
+}
+
 // Moments closes the block and returns what it holds, centred; it shares nothing
 // with the block but the layout.
-func (b *Block) Moments() *Moments {
+func (b *Block) Moments() *Moments { return b.MomentsInto(nil) }
+
+// MomentsInto is Moments in the memory of old: nil, or moments that nobody reads any
+// more (Sum.Spare); those of another layout are left alone.
+func (b *Block) MomentsInto(old *Moments) *Moments {
 	b.closed = true
-	m := empty(b.layout, b.pairs)
+	m := old
+	if m != nil && m.Layout.Equal(b.layout) {
+		m.reset()
+	} else {
+		m = empty(b.layout, b.pairs)
+	}
 	if b.err != nil || b.sum == nil {
 		return m
 	}
@@ -375,20 +410,22 @@ func (b *Block) centre(m *Moments) {
 	}
 	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
 	for n, q := range b.pairs {
-		down, right := xx.Stride, 1
-		if b.below[n] {
-			down, right = right, down
-		}
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			s := xr.Data[i*xr.Stride+resp]
-			from := q.offB
+			from, to := q.offB, q.offB+q.dimB
 			if q.a == q.b {
-				from = i
 				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
-				from++
+				from = i + 1
 			}
-			for j := from; j < q.offB+q.dimB; j++ {
-				c.Data[i*c.Stride+j] = xx.Data[i*down+j*right] - s*d[j]
+			dst, mean := c.Data[i*c.Stride:][from:to], d[from:to]
+			if b.below[n] {
+				for l := range dst {
+					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
+				}
+				continue
+			}
+			for l, v := range xx.Data[i*xx.Stride:][from:to] {
+				dst[l] = v - s*mean[l]
 			}
 		}
 	}

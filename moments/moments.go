@@ -25,17 +25,17 @@ type Moments struct {
 
 	Sum        []float64 // p: unweighted column sums over all rows
 	MaxRowNorm []float64 // per basis: max over all rows of sum_j |x_ij|
-	Mean       []float64 // p: weighted column means; 0 if SumW is 0
+	Mean       []float64 // p: weighted column means; 0 if SumW is 0, and of bases in no predictor
 	MeanR      []float64 // R: weighted response means; 0 if SumW is 0
 
 	XX *mat.SymDense // p x p: sum w (x - mean)(x - mean)'; 0 where two bases never meet
-	XR *mat.Dense    // p x R: sum w (x - mean)(r - mean)'
+	XR *mat.Dense    // p x R: sum w (x - mean)(r - mean)'; 0 of bases in no predictor
 	RR *mat.SymDense // R x R: sum w (r - mean)(r - mean)'
 
 	// R takes the place of XX, XR and RR, which are empty, if Layout.Factor is set:
 	// R'R is the sum of w (x - mean, r - mean)(x - mean, r - mean)' over the c
-	// columns of bases in any predictor, in order, and the responses. Means of other
-	// bases are 0 then. R is upper triangular, (c+R) x (c+R); nil without Factor.
+	// columns of bases in any predictor, in order, and the responses. It is upper
+	// triangular, (c+R) x (c+R); nil without Factor.
 	R *mat.TriDense
 
 	// What rounding left of the means: mean = Mean + low. With a mean 1e6 times
@@ -77,6 +77,20 @@ func empty(l Layout, pairs []pair) *Moments {
 	}
 	m.XX, m.XR, m.RR = symmetric(p), rectangle(p, r), symmetric(r)
 	return m
+}
+
+// reset makes m the moments of no rows again.
+func (m *Moments) reset() {
+	m.Rows, m.Positive, m.SumW, m.SumLogW = 0, 0, 0, 0
+	for _, v := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.MeanR, m.low, m.lowR} {
+		clear(v)
+	}
+	for _, z := range []interface{ Zero() }{m.XX, m.XR, m.RR} {
+		z.Zero()
+	}
+	if m.R != nil {
+		m.R.Zero()
+	}
 }
 
 func symmetric(n int) *mat.SymDense {
@@ -166,12 +180,13 @@ func (m *Moments) addProducts(next *Moments, f float64, d, dr []float64) {
 	for _, q := range m.pairs {
 		for i := q.offA; i < q.offA+q.dimA; i++ {
 			fd := f * d[i]
-			from := q.offB
+			from, to := q.offB, q.offB+q.dimB
 			if q.a == q.b {
 				from = i
 			}
-			for j := from; j < q.offB+q.dimB; j++ {
-				xx.Data[i*xx.Stride+j] += nn.Data[i*nn.Stride+j] + fd*d[j]
+			dst, dj := xx.Data[i*xx.Stride:][from:to], d[from:to]
+			for l, v := range nn.Data[i*nn.Stride:][from:to] {
+				dst[l] += v + fd*dj[l]
 			}
 		}
 	}

@@ -10,10 +10,11 @@ import (
 // panel holds rows of positive weight, up to a number of them: copies, because
 // dense columns are shifted before their products are formed.
 type panel struct {
-	of    []int // the joined basis of each basis
-	at    []int // the first column of each basis in its joined basis
-	off   []int // the first column of each joined basis, then p
-	limit int   // rows
+	of    []int  // the joined basis of each basis
+	at    []int  // the first column of each basis in its joined basis
+	off   []int  // the first column of each joined basis, then p
+	idle  []bool // joined bases in no predictor: they have sums, but no products
+	limit int    // rows
 
 	n    int
 	w    []float64
@@ -40,6 +41,7 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 	n := len(fused.Bases)
 	p := panel{
 		of: of, at: make([]int, len(of)), off: fused.offsets(), limit: limit,
+		idle:   make([]bool, n),
 		unit:   true,
 		w:      make([]float64, limit),
 		x:      make([]design.Columns, n),
@@ -52,6 +54,9 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 	}
 	for a, u := range of {
 		p.at[a] = off[a] - p.off[u]
+	}
+	for u, uses := range fused.uses() {
+		p.idle[u] = len(uses) == 0
 	}
 	p.ones = p.r.Slice(0, limit, fused.Responses, fused.Responses+1).(*mat.Dense)
 	m := p.r.RawMatrix()
@@ -106,8 +111,11 @@ func thin(c design.Columns) bool {
 }
 
 // accepts reports whether basis a can take rows of c as it is stored now. A
-// dense store takes everything.
+// dense store takes everything; idle bases are not stored.
 func (p *panel) accepts(a int, c design.Columns) bool {
+	if p.idle[p.of[a]] {
+		return true
+	}
 	switch s := p.x[p.of[a]].(type) {
 	case design.Dense:
 		return true

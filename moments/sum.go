@@ -14,8 +14,12 @@ import (
 type Sum struct {
 	layout      Layout
 	first, next int
-	nodes       []node // in block order
+	nodes       []node     // in block order
+	spare       []*Moments // that were merged into others
 }
+
+// mostSpare is how many moments a sum keeps for reuse.
+const mostSpare = 2
 
 // node covers the 2^level blocks from block start on.
 type node struct {
@@ -59,6 +63,18 @@ func (s *Sum) Append(m *Moments) error {
 	return nil
 }
 
+// Spare returns moments that Append was given and s does not need any more, to be
+// overwritten (Block.MomentsInto); nil if there are none.
+func (s *Sum) Spare() *Moments {
+	n := len(s.spare)
+	if n == 0 {
+		return nil
+	}
+	m := s.spare[n-1]
+	s.spare = s.spare[:n-1]
+	return m
+}
+
 // push adds the node that follows the last and merges halves while there are
 // any: the carry of binary addition.
 func (s *Sum) push(n node) error {
@@ -71,6 +87,9 @@ func (s *Sum) push(n node) error {
 			return err
 		}
 		s.nodes = s.nodes[:len(s.nodes)-1]
+		if len(s.spare) < mostSpare {
+			s.spare = append(s.spare, n.m)
+		}
 		n = node{last.start, last.level + 1, last.m}
 	}
 	s.nodes = append(s.nodes, n)
