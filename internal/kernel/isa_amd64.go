@@ -103,6 +103,9 @@ func bandSplineAVX2(s *spline)
 func boundsAVX2(b *band)
 
 //go:noescape
+func bandMulAVX2(b *band)
+
+//go:noescape
 func scatterAVX512(s *scatter)
 
 //go:noescape
@@ -216,6 +219,8 @@ func runNorm(b *band) { bandNormAVX2(b) }
 func runSpline(s *spline) { bandSplineAVX2(s) }
 
 func runBounds(b *band) { boundsAVX2(b) }
+
+func runMulBand(b *band) { bandMulAVX2(b) }
 
 func runScatter(s isa, a *scatter) {
 	if s == avx512 {

@@ -28,6 +28,8 @@ func runSpline(*spline) {}
 
 func runBounds(*band) {}
 
+func runMulBand(*band) {}
+
 func runScatter(isa, *scatter) {}
 
 func runScatterBand(*scatter) {}
