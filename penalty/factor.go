@@ -4,22 +4,26 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// panel is the width of the block columns in factor: what is done without
-// matrix products is 1/n of it.
-const panel = 64
+// Widths of the blocks of factor: what is done without matrix products is strip/n of
+// it, and of a large matrix a panel passes by the caches at once.
+const (
+	panel = 64
+	strip = 8
+)
 
-// factor is the Cholesky factor A = L L' and what follows from it, by blocks so
+// factor is the Cholesky factor A = U'U and what follows from it, by blocks so
 // that nearly all work is in kernel's matrix products.
 type factor struct {
-	n   int
-	l   []float64 // n x n by rows, lower triangle
-	inv []float64 // L^-1, zero above the diagonal; made by invert
-	buf []float64 // n x panel, twice
+	n     int
+	u     []float64 // n x n by rows, upper triangle; below it is nothing of value
+	inv   []float64 // U^-T, zero above the diagonal; made by invert
+	minus []float64 // n times -1: products are subtracted
 }
 
 // Invert sets dst = A^-1 for a symmetric positive definite A (both n x n, n > 0;
@@ -87,60 +91,52 @@ func full(s *mat.SymDense) *mat.Dense {
 // factorize factors a; false if it is not positive definite in floating point.
 func (f *factor) factorize(a *mat.SymDense) bool {
 	n := a.SymmetricDim()
-	if f.n != n || f.l == nil {
-		f.n, f.l, f.buf = n, make([]float64, n*n), make([]float64, 2*n*panel)
+	if f.n != n || f.u == nil {
+		f.n, f.u, f.minus = n, make([]float64, n*n), make([]float64, n)
+		for i := range f.minus {
+			f.minus[i] = -1
+		}
 	}
 	raw := a.RawSymmetric()
 	for i := range n {
-		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+n] {
-			f.l[(i+j)*n+i] = v
-		}
+		copy(f.u[i*n+i:(i+1)*n], raw.Data[i*raw.Stride+i:])
 	}
 	for lo := 0; lo < n; lo += panel {
 		hi := min(lo+panel, n)
-		width := hi - lo
-		if lo > 0 { // A[lo:, lo:hi] -= L[lo:, :lo] L[lo:hi, :lo]'
-			left := f.buf[:width*lo]
-			for i := range width {
-				copy(left[i*lo:(i+1)*lo], f.l[(lo+i)*n:(lo+i)*n+lo])
-			}
-			update := f.buf[n*panel : n*panel+(n-lo)*width]
-			productInto(blas64.General{Rows: n - lo, Cols: width, Stride: width, Data: update},
-				blas64.General{Rows: n - lo, Cols: lo, Stride: n, Data: f.l[lo*n:]}, left, true)
-			for i := range n - lo {
-				row := f.l[(lo+i)*n+lo:][:width]
-				for j, v := range update[i*width : (i+1)*width] {
-					row[j] -= v
+		f.subtract(0, lo, hi)
+		for at := lo; at < hi; at += strip {
+			end := min(at+strip, hi)
+			f.subtract(lo, at, end)
+			for i := at; i < end; i++ {
+				row := f.u[i*n+i : (i+1)*n]
+				for k := at; k < i; k++ {
+					above := f.u[k*n+i : (k+1)*n]
+					kernel.Axpy(row, above, -above[0])
 				}
-			}
-		}
-		for i := lo; i < n; i++ {
-			row := f.l[i*n+lo:][:width]
-			for j := range min(width, i-lo+1) {
-				other := f.l[(lo+j)*n+lo:][:j+1]
-				sum := row[j]
-				for k, v := range other[:j] {
-					sum -= v * row[k]
-				}
-				if lo+j < i {
-					row[j] = sum / other[j]
-					continue
-				}
-				if !(sum > 0) || math.IsInf(sum, 0) {
+				if !(row[0] > 0) || math.IsInf(row[0], 0) {
 					return false
 				}
-				row[j] = math.Sqrt(sum)
+				floats.Scale(1/math.Sqrt(row[0]), row)
 			}
 		}
 	}
 	return true
 }
 
+// subtract takes from rows lo:hi of A, from column lo on, what rows from:lo of U make
+// of them: A[lo:hi, lo:] -= U[from:lo, lo:hi]' U[from:lo, lo:].
+func (f *factor) subtract(from, lo, hi int) {
+	if n := f.n; from < lo {
+		above := f.u[from*n+lo : lo*n]
+		kernel.AddCross(f.u[lo*n+lo:], n, above, n, hi-lo, above, n, n-lo, lo-from, f.minus)
+	}
+}
+
 // logDet is log|A|.
 func (f *factor) logDet() float64 {
 	sum := 0.0
 	for i := range f.n {
-		sum += math.Log(f.l[i*f.n+i])
+		sum += math.Log(f.u[i*f.n+i])
 	}
 	return 2 * sum
 }
@@ -149,95 +145,63 @@ func (f *factor) logDet() float64 {
 func (f *factor) solve(x []float64) {
 	n := f.n
 	for i := range n {
-		row, sum := f.l[i*n:i*n+i+1], x[i]
-		for j, v := range row[:i] {
-			sum -= v * x[j]
-		}
-		x[i] = sum / row[i]
+		row := f.u[i*n+i : (i+1)*n]
+		x[i] /= row[0]
+		kernel.Axpy(x[i+1:n], row[1:], -x[i])
 	}
 	for i := n - 1; i >= 0; i-- {
-		row := f.l[i*n : i*n+i+1]
-		x[i] /= row[i]
-		for j, v := range row[:i] {
-			x[j] -= v * x[i]
-		}
+		row := f.u[i*n+i : (i+1)*n]
+		x[i] = (x[i] - kernel.Dot(row[1:], x[i+1:n])) / row[0]
 	}
 }
 
-// invert makes L^-1, by block rows: X_ii = L_ii^-1 and
-// X_ij = -X_ii (L_i,:i X_:i,j).
+// invert makes X = U^-T, by block rows: X_i = U_ii^-T (I_i - (U_:i,i)' X_:i).
 func (f *factor) invert() {
 	n := f.n
 	if len(f.inv) != n*n {
 		f.inv = make([]float64, n*n)
 	}
+	clear(f.inv)
 	for lo := 0; lo < n; lo += panel {
 		hi := min(lo+panel, n)
-		width := hi - lo
-		// The rows of L_i,:i X, column block by column block: X is triangular.
-		right := f.buf[:width*lo]
-		for c := 0; c < lo; c += panel {
-			cols := min(panel, lo-c)
-			b := f.buf[n*panel : n*panel+(lo-c)*cols]
-			for k := c; k < lo; k++ {
-				copy(b[(k-c)*cols:(k-c+1)*cols], f.inv[k*n+c:][:cols])
-			}
-			productInto(blas64.General{Rows: width, Cols: cols, Stride: lo, Data: right[c:]},
-				blas64.General{Rows: width, Cols: lo - c, Stride: n, Data: f.l[lo*n+c:]}, b, false)
+		for c := 0; c < lo; c += panel { // X is triangular
+			f.subtractInverse(c, lo, hi, c, c+panel)
 		}
-		for i := range width {
-			row := f.inv[(lo+i)*n : (lo+i)*n+lo+i+1]
-			for j := range lo {
-				row[j] = -right[i*lo+j]
-			}
-			clear(row[lo:])
-			row[lo+i] = 1
-			l := f.l[(lo+i)*n+lo:][:i+1]
-			for k, v := range l[:i] {
-				other := f.inv[(lo+k)*n : (lo+k)*n+lo+k+1]
-				for j, x := range other {
-					row[j] -= v * x
+		for at := lo; at < hi; at += strip {
+			end := min(at+strip, hi)
+			f.subtractInverse(lo, at, end, 0, at)
+			for i := at; i < end; i++ {
+				row := f.inv[i*n : i*n+i+1]
+				row[i] = 1
+				for k := at; k < i; k++ {
+					kernel.Axpy(row[:k+1], f.inv[k*n:k*n+k+1], -f.u[k*n+i])
 				}
-			}
-			for j := range row {
-				row[j] /= l[i]
+				floats.Scale(1/f.u[i*n+i], row)
 			}
 		}
 	}
 }
 
-// inverseTo sets dst = A^-1 = L^-T L^-1.
+// subtractInverse takes U[from:lo, lo:hi]' X[from:lo, c:end] from X[lo:hi, c:end].
+func (f *factor) subtractInverse(from, lo, hi, c, end int) {
+	if n := f.n; from < lo {
+		kernel.AddCross(f.inv[lo*n+c:], n, f.u[from*n+lo:], n, hi-lo, f.inv[from*n+c:], n, end-c, lo-from, f.minus)
+	}
+}
+
+// inverseTo sets dst = A^-1 = X'X.
 func (f *factor) inverseTo(dst *mat.SymDense) {
 	f.invert()
-	n := f.n
-	raw := dst.RawSymmetric()
+	dst.Zero()
+	addLowerGram(dst, f.inv)
+}
+
+// addLowerGram adds X'X to dst for a lower triangular X, n x n by rows with zeros
+// above the diagonal.
+func addLowerGram(dst *mat.SymDense, x []float64) {
+	n, to := dst.SymmetricDim(), dst.RawSymmetric()
 	for lo := 0; lo < n; lo += panel {
 		hi := min(lo+panel, n)
-		width := hi - lo
-		// A^-1[j, lo:hi] for j < hi is the sum over rows k >= lo of X_kj X_k,lo:hi:
-		// as rows of the upper triangle, transposed.
-		left := f.buf[:width*(n-lo)]
-		for i := range width {
-			for k := lo; k < n; k++ {
-				left[i*(n-lo)+k-lo] = f.inv[k*n+lo+i]
-			}
-		}
-		for c := 0; c < hi; c += panel {
-			cols := min(panel, n-c)
-			b := f.buf[n*panel : n*panel+(n-lo)*cols]
-			for k := lo; k < n; k++ {
-				copy(b[(k-lo)*cols:(k-lo+1)*cols], f.inv[k*n+c:][:cols])
-			}
-			var out [panel * panel]float64
-			productInto(blas64.General{Rows: width, Cols: cols, Stride: cols, Data: out[:width*cols]},
-				blas64.General{Rows: width, Cols: n - lo, Stride: n - lo, Data: left}, b, false)
-			for i := range width {
-				for j := range cols {
-					if c+j <= lo+i {
-						raw.Data[(c+j)*raw.Stride+lo+i] = out[i*cols+j]
-					}
-				}
-			}
-		}
+		kernel.AddCross(to.Data[lo:], to.Stride, x[lo*n:], n, hi, x[lo*n+lo:], n, hi-lo, n-lo, nil)
 	}
 }

@@ -10,7 +10,7 @@ import (
 func TestFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	var f factor
-	for _, n := range []int{1, 2, 63, 64, 65, 128, 200, 301, 7} {
+	for _, n := range []int{1, 2, 8, 9, 63, 64, 65, 73, 128, 200, 301, 7} {
 		x := mat.NewDense(n+5, n, nil)
 		for i := range n + 5 {
 			for j := range n {

@@ -2,8 +2,11 @@ package penalty
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // correct sets Vc and EDF2 (Wood, Pya and Saefken 2016, section 4). With rho the
@@ -134,7 +137,7 @@ func (s *search) sensitivity(best *point, inner []int) *mat.Dense {
 }
 
 // addFactorUncertainty adds phi sum_kl V*_kl (d_k R^-1)(d_l R^-1)', one column of
-// V*'s root at a time: Phi is linear.
+// V*'s root at a time: Phi is linear. Every other column is another goroutine's.
 func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []int, star *mat.Dense) {
 	dim := len(p.XZ)
 	a := mat.NewSymDense(dim, nil)
@@ -143,61 +146,89 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 	if s.dropped != nil { // any positive value along what is not determined
 		a.SymRankK(a, mat.Trace(a)/float64(dim), s.dropped)
 	}
-	var chol factor // R' = L
+	var chol factor
 	if !chol.factorize(a) {
 		return
 	}
 	chol.invert()
-	riTrans := mat.NewDense(dim, dim, chol.inv)
-	ri := mat.DenseCopyOf(riTrans.T())
+	ri := mat.DenseCopyOf(mat.NewDense(dim, dim, chol.inv).T())
 	_, columns := star.Dims()
-	sum := mat.NewSymDense(dim, nil)
-	for c := range columns {
-		weights := make([]float64, len(f.Lambda))
-		any := false
-		for j, i := range s.set {
-			for b, param := range inner {
-				if param == i {
-					weights[s.penalties[j].index] = star.At(b, c) * f.Lambda[s.penalties[j].index]
-					any = any || weights[s.penalties[j].index] != 0
+	var sums [2]*mat.SymDense
+	var all sync.WaitGroup
+	for i := range sums {
+		sums[i] = mat.NewSymDense(dim, nil)
+		all.Go(func() {
+			sr, phi := mat.NewDense(dim, dim, nil), mat.NewDense(dim, dim, nil)
+			for c := i; c < columns; c += len(sums) {
+				if weights := f.weights(s, inner, star, c); weights != nil {
+					p.factorDerivative(phi, sr, ri, weights)
+					addLowerGram(sums[i], phi.RawMatrix().Data)
 				}
 			}
-		}
-		if !any {
-			continue
-		}
-		// T = R^-T S R^-1, S block diagonal.
-		sr := mat.NewDense(dim, dim, nil)
-		next := 0
-		for _, t := range p.Terms {
-			if t.Dim == 0 {
-				next += len(t.S)
-				continue
-			}
-			own := mat.NewSymDense(t.Dim, nil)
-			for _, sj := range t.S {
-				if weights[next] != 0 {
-					own.AddSym(own, scaledBy(sj, weights[next]))
-				}
-				next++
-			}
-			productInto(sr.Slice(t.Start, t.Start+t.Dim, 0, dim).(*mat.Dense).RawMatrix(), full(own).RawMatrix(),
-				dense(ri.Slice(t.Start, t.Start+t.Dim, 0, dim).(*mat.Dense)), false)
-		}
-		phi := product(riTrans, sr)
-		for i := range dim {
-			row := phi.RawRowView(i)
-			clear(row[:i])
-			row[i] /= 2
-		}
-		sum.AddSym(sum, symmetric(productTrans(phi, phi)))
+		})
 	}
-	extra := sandwich(ri, sum)
+	all.Wait()
+	sums[0].AddSym(sums[0], sums[1])
+	extra := sandwich(ri, sums[0])
 	if !finite(mat.Norm(extra, 2)) {
 		return
 	}
 	extra.ScaleSym(f.Scale, extra)
 	f.Vc.AddSym(f.Vc, extra)
+}
+
+// weights are column c of V*'s root times lambda, one for each penalty; nil if all
+// are zero.
+func (f *Fit) weights(s *search, inner []int, star *mat.Dense, c int) []float64 {
+	weights := make([]float64, len(f.Lambda))
+	any := false
+	for j, i := range s.set {
+		for b, param := range inner {
+			if param == i {
+				weights[s.penalties[j].index] = star.At(b, c) * f.Lambda[s.penalties[j].index]
+				any = any || weights[s.penalties[j].index] != 0
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return weights
+}
+
+// factorDerivative sets phi = Phi(R^-T S R^-1)', a lower triangle, for the sum S of
+// weighted penalties, block diagonal. ri is R^-1, sr the memory for S R^-1.
+func (p *Problem) factorDerivative(phi, sr, ri *mat.Dense, weights []float64) {
+	dim := len(p.XZ)
+	sr.Zero()
+	left, right := ri.RawMatrix().Data, sr.RawMatrix().Data
+	next := 0
+	for _, t := range p.Terms {
+		if t.Dim == 0 {
+			next += len(t.S)
+			continue
+		}
+		own := mat.NewSymDense(t.Dim, nil)
+		for _, sj := range t.S {
+			if weights[next] != 0 {
+				own.AddSym(own, scaledBy(sj, weights[next]))
+			}
+			next++
+		}
+		at := t.Start*dim + t.Start // R^-1 is zero below the diagonal
+		kernel.AddCross(right[at:], dim, full(own).RawMatrix().Data, t.Dim, t.Dim, left[at:], dim, dim-t.Start, t.Dim, nil)
+	}
+	phi.Zero()
+	to := phi.RawMatrix().Data
+	for lo := 0; lo < dim; lo += panel {
+		hi := min(lo+panel, dim)
+		kernel.AddCross(to[lo*dim:], dim, left[lo:], dim, hi-lo, right, dim, hi, hi, nil)
+		for i := lo; i < hi; i++ {
+			row := phi.RawRowView(i)
+			row[i] /= 2
+			clear(row[i+1:])
+		}
+	}
 }
 
 // addPenalties adds sum_j lambda_j S_j to a, in problem coordinates.
