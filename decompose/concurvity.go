@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/penalty"
@@ -40,17 +41,15 @@ const manyColumns = 200
 // in the constrained columns, centred (the others include the intercept). sd and
 // theta are the columns' standard deviations and coefficients.
 func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolerance float64) ([]Concurvity, []PairConcurvity, error) {
-	terms := make([]spannable, len(c.blocks))
-	for j := range terms {
-		lo, hi := c.start[j], c.start[j+1]
-		terms[j] = spannable{corr: corr.SliceSym(lo, hi).(*mat.SymDense), sd: sd[lo:hi]}
-		for i := lo; i < hi; i++ {
-			terms[j].theta = append(terms[j].theta, theta[i]*sd[i])
-		}
-	}
-	full := make([]Concurvity, len(terms))
+	terms, full := make([]spannable, len(c.blocks)), make([]Concurvity, len(c.blocks))
 	if len(terms) < 2 {
 		return full, nil, nil
+	}
+	for j := range terms {
+		lo, hi := c.start[j], c.start[j+1]
+		standardised := make([]float64, hi-lo)
+		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
+		terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
 	}
 	// What a term keeps of itself once all others are taken out is the inverse of
 	// its block of C^-1: one inverse serves all terms. The ridge is what the rank
@@ -84,31 +83,36 @@ func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolera
 // pairs measures every term against each of the others.
 func (c *constrained) pairs(terms []spannable, corr *mat.SymDense, tolerance float64) ([]PairConcurvity, error) {
 	all := mat.DenseCopyOf(corr)
-	white, inverse := make([]*mat.Dense, len(terms)), make([]*mat.SymDense, len(terms))
+	between := func(i, j int) mat.Matrix { return all.Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1]) }
+	apart := make([]bool, len(terms)*len(terms)) // pairs that would not be shown
+	inverse := make([]*mat.SymDense, len(terms))
 	for i, t := range terms {
 		if t.many() {
 			var err error
 			if inverse[i], err = ridgeInverse(t.corr, ridge(tolerance)); err != nil {
 				return nil, err
 			}
-		} else {
-			white[i] = whiten(t.corr, tolerance)
+			continue
+		}
+		for j, other := range terms[:i] {
+			if !other.many() && t.apart(other, between(i, j)) {
+				apart[i*len(terms)+j], apart[j*len(terms)+i] = true, true
+			}
 		}
 	}
 	var pairs []PairConcurvity
-	for i := range terms {
+	for i, other := range terms {
 		for j, t := range terms {
-			if i == j {
+			if i == j || apart[i*len(terms)+j] {
 				continue
 			}
 			// What term i takes of A_jj is A_ji A_ii^+ A_ij.
-			between := all.Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1])
 			var taken *mat.SymDense
 			if inverse[i] != nil {
-				taken = congruence(mat.DenseCopyOf(between), inverse[i])
+				taken = congruence(mat.DenseCopyOf(between(i, j)), inverse[i])
 			} else {
 				var p mat.Dense
-				p.Mul(white[i].T(), between)
+				p.Mul(other.whitening.above(tolerance).T(), between(i, j))
 				taken = mat.NewSymDense(len(t.sd), nil)
 				taken.SymOuterK(1, p.T())
 			}
@@ -134,9 +138,33 @@ func (c *constrained) pairs(terms []spannable, corr *mat.SymDense, tolerance flo
 type spannable struct {
 	corr      *mat.SymDense
 	sd, theta []float64
+	whitening whitening // none of many columns
+}
+
+// ownTolerance is the rank tolerance of a term itself: all but rounding counts.
+const ownTolerance = 1e-8
+
+func newSpannable(corr *mat.SymDense, sd, theta []float64) spannable {
+	t := spannable{corr: corr, sd: sd, theta: theta}
+	if !t.many() {
+		t.whitening = whiten(corr)
+	}
+	return t
 }
 
 func (t spannable) many() bool { return len(t.sd) > manyColumns }
+
+// apart tells, without eigenvalues, that neither term takes a share of the other
+// that is shown: between are the correlations of its columns with the other's. The
+// largest share is the largest squared singular value of W'A_12 W, whose sum is a
+// squared norm.
+func (t spannable) apart(other spannable, between mat.Matrix) bool {
+	var left, canonical mat.Dense
+	left.Mul(t.whitening.above(ownTolerance).T(), between)
+	canonical.Mul(&left, other.whitening.above(ownTolerance))
+	norm := mat.Norm(&canonical, 2)
+	return norm*norm < 0.99*concurvityShown
+}
 
 // average measures the term given what is left of A once others are taken out: of
 // a function with coefficients v the share 1 - v'left v / v'A v is spanned.
@@ -160,7 +188,7 @@ func (t spannable) average(left *mat.SymDense) Concurvity {
 
 // worst is the largest share over all functions of the term.
 func (t spannable) worst(left *mat.SymDense) float64 {
-	white := whiten(t.corr, 1e-8)
+	white := t.whitening.above(ownTolerance)
 	var q mat.Dense
 	q.Product(white.T(), left, white)
 	var e mat.EigenSym
@@ -186,51 +214,52 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 		}
 		r.SetSym(i, i, d)
 	}
-	if n > manyColumns {
-		out := mat.NewSymDense(n, nil)
-		if !penalty.Invert(out, r) {
-			return nil, errors.New("concurvity: the correlations of the columns are not positive definite")
-		}
-		return out, nil
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(r) {
+	if !penalty.Invert(r, r) {
 		return nil, errors.New("concurvity: the correlations of the columns are not positive definite")
 	}
-	out := mat.NewSymDense(n, nil)
-	// The condition number is that of the data, which aliased columns make large.
-	if err := chol.InverseTo(out); err != nil && !errors.As(err, new(mat.Condition)) {
-		return nil, err
-	}
-	return out, nil
+	return r, nil
 }
 
 // share undoes rounding at the ends of [0, 1].
 func share(x float64) float64 { return math.Max(0, math.Min(1, x)) }
 
-// whiten returns W with W W' = A^+, of the directions above the tolerance.
-func whiten(a *mat.SymDense, tolerance float64) *mat.Dense {
+// whitening holds the eigenvalues of A, increasing, and its eigenvectors divided by
+// their roots.
+type whitening struct {
+	values  []float64
+	columns *mat.Dense
+}
+
+func whiten(a *mat.SymDense) whitening {
 	n := a.SymmetricDim()
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return mat.NewDense(n, 1, nil)
+		return whitening{values: make([]float64, n), columns: mat.NewDense(n, n, nil)}
 	}
-	values := e.Values(nil)
-	var q mat.Dense
-	e.VectorsTo(&q)
+	w := whitening{values: e.Values(nil), columns: new(mat.Dense)}
+	e.VectorsTo(w.columns)
+	for i := range n {
+		row := w.columns.RawRowView(i)
+		for l, v := range w.values {
+			if v > 0 {
+				row[l] /= math.Sqrt(v)
+			}
+		}
+	}
+	return w
+}
+
+// above returns W with W W' = A^+, of the directions above a rank tolerance.
+func (w whitening) above(tolerance float64) mat.Matrix {
+	n := len(w.values)
 	first := 0
-	for first < n && !(values[first] > tolerance*tolerance*values[n-1]) {
+	for first < n && !(w.values[first] > tolerance*tolerance*w.values[n-1]) {
 		first++
 	}
 	if first == n {
 		return mat.NewDense(n, 1, nil)
 	}
-	w := mat.DenseCopyOf(q.Slice(0, n, first, n))
-	for l := range n - first {
-		col := w.ColView(l).(*mat.VecDense)
-		col.ScaleVec(1/math.Sqrt(values[first+l]), col)
-	}
-	return w
+	return w.columns.Slice(0, n, first, n)
 }
 
 // contract maps raw coefficients to constrained ones: the nearest, where the

@@ -230,50 +230,44 @@ func congruence(z *mat.Dense, s mat.Symmetric) *mat.SymDense {
 // width is the number of constrained columns.
 func (c *constrained) width() int { return c.start[len(c.blocks)] }
 
-// reduce maps raw products to constrained ones: T'XX T and T'Xz with T the
-// block diagonal of the Z_j.
-func (c *constrained) reduce(xx mat.Symmetric, xz []float64) (*mat.SymDense, []float64) {
+// reduce maps raw products to constrained ones: T'XX T with T the block diagonal
+// of the Z_j.
+func (c *constrained) reduce(xx mat.Symmetric) *mat.SymDense {
 	n := c.width()
 	if n == 0 {
-		return nil, nil
+		return nil
 	}
 	out := mat.NewSymDense(n, nil)
-	dense := mat.DenseCopyOf(xx)
+	to, dense := out.RawSymmetric(), mat.DenseCopyOf(xx)
 	for i := range c.blocks {
 		for j := i; j < len(c.blocks); j++ {
-			part := dense.Slice(c.raw[i], c.raw[i+1], c.raw[j], c.raw[j+1])
-			var t mat.Dense
-			switch {
-			case c.z[i] == nil && c.z[j] == nil:
-				t.CloneFrom(part)
-			case c.z[i] == nil:
-				t.Mul(part, c.z[j])
-			case c.z[j] == nil:
-				t.Mul(c.z[i].T(), part)
-			default:
-				t.Product(c.z[i].T(), part, c.z[j])
+			part := dense.Slice(c.raw[i], c.raw[i+1], c.raw[j], c.raw[j+1]).(*mat.Dense)
+			if z := c.z[i]; z != nil {
+				part = times(z.T(), part)
 			}
-			rows, cols := t.Dims()
-			for r := range rows {
-				for s := range cols {
-					if i != j || r <= s {
-						out.SetSym(c.start[i]+r, c.start[j]+s, t.At(r, s))
-					}
-				}
+			if z := c.z[j]; z != nil {
+				part = times(part, z)
+			}
+			for r := range c.start[i+1] - c.start[i] { // what falls below the diagonal is not read
+				copy(to.Data[(c.start[i]+r)*to.Stride+c.start[j]:], part.RawRowView(r))
 			}
 		}
 	}
-	red := make([]float64, n)
+	return out
+}
+
+// reduceVector is T'x for products with another column, or means.
+func (c *constrained) reduceVector(x []float64) []float64 {
+	out := make([]float64, c.width())
 	for j := range c.blocks {
-		v := mat.NewVecDense(c.raw[j+1]-c.raw[j], append([]float64(nil), xz[c.raw[j]:c.raw[j+1]]...))
-		dst := mat.NewVecDense(c.start[j+1]-c.start[j], red[c.start[j]:c.start[j+1]])
+		v, dst := x[c.raw[j]:c.raw[j+1]], out[c.start[j]:c.start[j+1]]
 		if c.z[j] == nil {
-			dst.CopyVec(v)
-		} else {
-			dst.MulVec(c.z[j].T(), v)
+			copy(dst, v)
+			continue
 		}
+		mat.NewVecDense(len(dst), dst).MulVec(c.z[j].T(), mat.NewVecDense(len(v), v))
 	}
-	return out, red
+	return out
 }
 
 // expand maps constrained coefficients to raw ones.

@@ -15,7 +15,7 @@ func TestLargest(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 60} {
 		for _, rank := range []int{n, (n + 1) / 2, 1} {
 			a, b := crossProduct(random, n, rank), crossProduct(random, n, n+3)
-			white := whiten(a, 1e-8)
+			white := whiten(a).above(ownTolerance)
 			inverse := mat.NewDense(n, n, nil) // A^+
 			inverse.Mul(white, white.T())
 			// The eigenvalues of B A are those of A^1/2 B A^1/2.
@@ -105,6 +105,7 @@ func TestConcurvityOfManyColumns(t *testing.T) {
 	for j := range full {
 		lo, hi := starts[j], starts[j+1]
 		own := spannable{corr: corr.SliceSym(lo, hi).(*mat.SymDense), sd: sd[lo:hi]}
+		own.whitening = whiten(own.corr)
 		for i := lo; i < hi; i++ {
 			own.theta = append(own.theta, theta[i]*sd[i])
 		}
@@ -114,7 +115,7 @@ func TestConcurvityOfManyColumns(t *testing.T) {
 			between.SetRow(a, mat.Row(nil, i, dense)[lo:hi])
 		}
 		var p mat.Dense
-		p.Mul(whiten(others, 1e-6).T(), between)
+		p.Mul(whiten(others).above(1e-6).T(), between)
 		left := mat.NewSymDense(hi-lo, nil)
 		left.SymOuterK(-1, p.T())
 		left.AddSym(left, own.corr)

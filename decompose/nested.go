@@ -21,7 +21,7 @@ func (c *constrained) side() error {
 	if !sharing(smooths) {
 		return nil
 	}
-	gram, _ := c.reduce(c.view.XX, c.view.Mean)
+	gram := c.reduce(c.view.XX)
 	drop := make([][]int, len(c.blocks)) // columns of each block, increasing
 	for i, s := range smooths {
 		var others, names []int

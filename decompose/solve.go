@@ -39,7 +39,7 @@ func Solve(m Model, s *Statistics, o *Options) (*Result, error) {
 
 func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	total := s.sum.Total()
-	if err := p.matches(total.Layout); err != nil {
+	if err := p.matches(total.Layout, len(s.features)); err != nil {
 		return nil, err
 	}
 	if total.Positive == 0 {
@@ -98,11 +98,11 @@ func (f featureRange) feature(mean float64) Feature {
 	return Feature{Name: f.name, Min: f.min, Max: f.max, Mean: mean}
 }
 
-// matches refuses statistics of another model.
-func (p *plan) matches(l moments.Layout) error {
-	if len(l.Bases) != len(p.layout.Bases)+1 || l.Responses != p.layout.Responses {
+// matches refuses statistics of another model (see plan.statistics).
+func (p *plan) matches(l moments.Layout, features int) error {
+	if len(l.Bases) != len(p.layout.Bases)+1+features || l.Responses != p.layout.Responses {
 		return fmt.Errorf("decompose: the statistics are of %d bases and %d predictors, the model has %d and %d",
-			len(l.Bases), l.Responses, len(p.layout.Bases), p.layout.Responses)
+			max(0, len(l.Bases)-1-features), l.Responses, len(p.layout.Bases), p.layout.Responses)
 	}
 	for i, b := range l.Bases[:len(p.layout.Bases)] {
 		if b != p.layout.Bases[i] {
@@ -310,9 +310,9 @@ func (c *constrained) problem(m *moments.Moments, intercept, total bool, beta []
 		xz = append([]float64(nil), xz...)
 		floats.Add(xz, moved.RawVector().Data)
 	}
-	p.XX, p.XZ = c.reduce(xx, xz)
+	p.XX, p.XZ = c.reduce(xx), c.reduceVector(xz)
 	if intercept {
-		_, mean := c.reduce(c.view.XX, c.view.Mean)
+		mean := c.reduceVector(c.view.Mean)
 		p.XMean, p.ZMean = mean, c.view.MeanR
 		if total {
 			p.ZMean += floats.Dot(c.view.Mean, beta)
