@@ -6,17 +6,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/pho-go/pho/decompose"
 )
 
 // sampleRows is the largest number of rows that the k-check looks at.
 const sampleRows = 5000
-
-// shuffles is the number of random orders that the observed one is compared with.
-const shuffles = 400
 
 // KCheck is a visitor that checks the dimension of every smooth of numeric
 // features (Wood 2017, 5.9; the measure of mgcv's k.check): are residuals of
@@ -138,98 +135,91 @@ func (c *KCheck) Reduce(part any) error {
 
 // End computes the index and its p-value for every smooth.
 func (c *KCheck) End(r *decompose.Result) error {
-	slices.SortFunc(c.rows, func(a, b sampled) int { return cmp.Compare(a.hash, b.hash) })
-	c.rows = c.rows[:min(len(c.rows), sampleRows)]
-	slices.SortFunc(c.rows, func(a, b sampled) int { return cmp.Compare(a.row, b.row) }) // ties keep row order
+	c.cut()
 	if len(c.rows) < 10 {
 		return nil // too few to say anything
 	}
 	for k := range r.Predictors {
-		residual := make([]float64, len(c.rows))
-		for i := range residual {
-			residual[i] = c.rows[i].residual[k]
+		residual, square := make([]float64, len(c.rows)), 0.0
+		for i, row := range c.rows {
+			residual[i] = row.residual[k]
+			square += residual[i] * residual[i] / float64(len(residual))
 		}
-		orders := randomOrders(c.seed, len(residual))
-		var random []float64 // of one feature: the same for all
+		if square == 0 {
+			continue // nothing is left to compare
+		}
+		var terms []*decompose.TermResult
 		for j := range r.Predictors[k].Terms {
-			t := &r.Predictors[k].Terms[j]
-			if !checkable(r, t) {
-				continue
+			if t := &r.Predictors[k].Terms[j]; checkable(r, t) {
+				terms = append(terms, t)
 			}
-			pairs := neighbours(c.feature(t.Features))
-			reference := random
-			if len(t.Features) > 1 || reference == nil {
-				reference = make([]float64, len(orders))
-				for s, order := range orders {
-					reference[s] = differences(residual, pairs, order)
-				}
-				if len(t.Features) == 1 {
-					random = reference
-				}
-			}
-			t.KCheck = index(residual, pairs, reference)
 		}
+		c.check(terms, residual, square)
 	}
 	return nil
 }
 
-// feature gathers the values of features by row.
-func (c *KCheck) feature(names []string) [][]float64 {
-	var at []int
-	for _, name := range names {
-		at = append(at, slices.Index(c.columns, name))
-	}
-	x := make([][]float64, len(c.rows))
-	for i := range x {
-		for _, j := range at {
-			x[i] = append(x[i], c.rows[i].features[j])
+// cut leaves the rows of the sample, in their order.
+func (c *KCheck) cut() {
+	if len(c.rows) > sampleRows {
+		hashes := make([]uint64, len(c.rows))
+		for i, row := range c.rows {
+			hashes[i] = row.hash
 		}
+		slices.Sort(hashes) // different ones, as the rows are
+		limit := hashes[sampleRows]
+		c.rows = slices.DeleteFunc(c.rows, func(s sampled) bool { return s.hash >= limit })
+	}
+	slices.SortFunc(c.rows, func(a, b sampled) int { return cmp.Compare(a.row, b.row) })
+}
+
+// check compares the mean squared half difference of neighbours in each term's
+// features with the variance, and with that of random pairs.
+func (c *KCheck) check(terms []*decompose.TermResult, residual []float64, variance float64) {
+	observed, pairs := make([]float64, len(terms)), make([]neighbours, len(terms))
+	var all sync.WaitGroup
+	for j, t := range terms {
+		all.Go(func() {
+			if len(t.Features) == 1 {
+				observed[j] = neighbours(nil).differences(inOrderOf(c.feature(t.Features[0]), residual))
+				return
+			}
+			pairs[j] = nearestRows(c.features(t.Features))
+			observed[j] = pairs[j].differences(residual)
+		})
+	}
+	all.Wait()
+	reference := randomOrders(c.seed, residual, pairs)
+	for j, t := range terms {
+		below := 0
+		for _, v := range reference[j] {
+			if v < observed[j] {
+				below++
+			}
+		}
+		t.KCheck = &decompose.KCheck{Index: observed[j] / variance, P: float64(below) / shuffles, Rows: len(residual)}
+	}
+}
+
+// feature gathers the values of one feature by row.
+func (c *KCheck) feature(name string) []float64 {
+	at := slices.Index(c.columns, name)
+	x := make([]float64, len(c.rows))
+	for i, row := range c.rows {
+		x[i] = row.features[at]
 	}
 	return x
 }
 
-// index compares the mean squared half difference of neighbours with the
-// variance, and with that of random pairs; nil if nothing is left to compare.
-func index(residual []float64, pairs [][2]int, reference []float64) *decompose.KCheck {
-	var square float64
-	for _, v := range residual {
-		square += v * v / float64(len(residual))
-	}
-	if square == 0 {
-		return nil
-	}
-	observed := differences(residual, pairs, nil)
-	below := 0
-	for _, v := range reference {
-		if v < observed {
-			below++
+// features gathers those of several, row by row.
+func (c *KCheck) features(names []string) [][]float64 {
+	x := make([][]float64, len(c.rows))
+	for _, name := range names {
+		for i, v := range c.feature(name) {
+			x[i] = append(x[i], v)
 		}
 	}
-	return &decompose.KCheck{Index: observed / square, P: float64(below) / float64(len(reference)), Rows: len(residual)}
-}
-
-// differences is the mean of (e_i - e_j)^2/2 over the pairs, rows taken in the
-// given order (nil: as they are).
-func differences(e []float64, pairs [][2]int, order []int) float64 {
-	var sum float64
-	for _, p := range pairs {
-		i, j := p[0], p[1]
-		if order != nil {
-			i, j = order[i], order[j]
-		}
-		d := e[i] - e[j]
-		sum += d * d / 2
-	}
-	return sum / float64(len(pairs))
-}
-
-func randomOrders(seed uint64, n int) [][]int {
-	r := rand.New(rand.NewPCG(seed, uint64(n)))
-	orders := make([][]int, shuffles)
-	for i := range orders {
-		orders[i] = r.Perm(n)
-	}
-	return orders
+	return x
 }
 
 // mix is a 64-bit finalizer (splitmix64): equal rows, equal sample.

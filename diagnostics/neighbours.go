@@ -10,24 +10,67 @@ import (
 // features.
 const nearest = 3
 
-// neighbours pairs rows that are next to each other: in order of a single
-// feature; the three nearest in several, each scaled to standard deviation 1.
-func neighbours(x [][]float64) [][2]int {
-	n := len(x)
-	if len(x[0]) == 1 {
-		order := make([]int, n)
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a][0], x[b][0]) })
-		pairs := make([][2]int, n-1)
-		for i := range pairs {
-			pairs[i] = [2]int{order[i], order[i+1]}
-		}
-		return pairs
+// neighbours are the pairs of rows that are next to each other. nil: each row and the
+// next one.
+type neighbours [][2]int
+
+// differences is the mean of (e_i - e_j)^2/2 over the pairs.
+func (n neighbours) differences(e []float64) float64 {
+	if n == nil {
+		return successive(e)
 	}
+	var sum float64
+	for _, p := range n {
+		d := e[p[0]] - e[p[1]]
+		sum += d * d / 2
+	}
+	return sum / float64(len(n))
+}
+
+// successive is the mean of (e_i - e_i+1)^2/2, in two sums: an addition need not wait
+// for the one before.
+func successive(e []float64) float64 {
+	var even, odd float64
+	for i := 0; i+2 < len(e); i += 2 {
+		a, b := e[i]-e[i+1], e[i+1]-e[i+2]
+		even += a * a
+		odd += b * b
+	}
+	if len(e)%2 == 0 {
+		d := e[len(e)-2] - e[len(e)-1]
+		even += d * d
+	}
+	return (even + odd) / 2 / float64(len(e)-1)
+}
+
+// inOrderOf gathers e in the order of x; ties keep their order.
+func inOrderOf(x, e []float64) []float64 {
+	type row struct {
+		x  float64
+		at int
+	}
+	rows := make([]row, len(x))
+	for i, v := range x {
+		rows[i] = row{v, i}
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		if c := cmp.Compare(a.x, b.x); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	out := make([]float64, len(e))
+	for i, r := range rows {
+		out[i] = e[r.at]
+	}
+	return out
+}
+
+// nearestRows pairs every row with the three nearest in several features, each scaled
+// to standard deviation 1.
+func nearestRows(x [][]float64) neighbours {
 	scale := inverseDeviations(x)
-	var pairs [][2]int
+	var pairs neighbours
 	for i := range x {
 		best := make([]int, 0, nearest+1)
 		distance := make([]float64, 0, nearest+1)
