@@ -43,7 +43,7 @@ func BenchmarkDiscover(b *testing.B) {
 }
 
 // BenchmarkModelForward compares Forward with the engine alone on the same
-// tensors: the difference is what binding and collecting cost.
+// tensors: the difference is what checking and collecting cost.
 func BenchmarkModelForward(b *testing.B) {
 	g := loaded(b, manySubnetworks(10), 13)
 	const n = 4096
@@ -69,8 +69,7 @@ func BenchmarkModelForward(b *testing.B) {
 		}
 		for b.Loop() {
 			for at := 0; at < n; at += forwardRows {
-				m.fill(buf, at, forwardRows)
-				if err := m.runner.Run(buf.want, buf.inputs, forwardRows); err != nil {
+				if err := m.evaluate(buf, at, forwardRows); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -204,8 +204,8 @@ func TestGoldenNoticesCorruption(t *testing.T) {
 	for what, corrupt := range map[string]func(*Model){
 		"a coefficient":      func(m *Model) { m.blocks[0][1].Coef[2] *= 1 + 1e-4 },
 		"a tap column":       func(m *Model) { m.taps[1].from[0].tensor-- },
-		"a deep coefficient": func(m *Model) { m.gamma[0][1] *= 1 + 1e-6 },
-		"a deep unit":        func(m *Model) { m.zeta[0][0].tensor-- },
+		"a deep coefficient": func(m *Model) { m.zeta[0][0].gamma[1] *= 1 + 1e-6 },
+		"a deep unit":        func(m *Model) { m.zeta[0][0].n-- },
 		"the predictor":      func(m *Model) { m.eta[0] = m.zeta[0][0].source },
 		"a column's place":   func(m *Model) { m.feed[0][0], m.feed[0][1] = m.feed[0][1], m.feed[0][0] },
 		"the intercept":      func(m *Model) { m.structure.predictors[0].intercept += 1e-5 },

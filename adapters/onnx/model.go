@@ -11,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Model runs a network, and the additive structure discovered in it, as a
@@ -30,10 +31,9 @@ type Model struct {
 	blocks    [][]decompose.Block
 	widths    map[string]int
 
-	eta   []source
-	zeta  [][]stretch
-	gamma [][]float64
-	taps  []tapSources
+	eta  []source
+	zeta [][]share
+	taps []tapSources
 
 	buffers sync.Pool
 }
@@ -57,6 +57,30 @@ func stretches(from []source) []stretch {
 			continue
 		}
 		out = append(out, stretch{s, 1})
+	}
+	return out
+}
+
+// share is what a stretch adds to zeta.
+type share struct {
+	stretch
+	gamma   []float64
+	product *kernel.Weights[float64] // gamma, if there is enough of it
+}
+
+// longStretch is how many numbers of a row are worth a product; a block of rows gains
+// from fewer, a single row does not.
+const longStretch = 16
+
+// shares splits sum gamma_j u_j at the stretches of u.
+func shares(u []source, gamma []float64) []share {
+	var out []share
+	for _, s := range stretches(u) {
+		p := share{stretch: s, gamma: gamma[:s.n]}
+		if s.n >= longStretch {
+			p.product = kernel.Pack(s.n, 1, p.gamma, false)
+		}
+		out, gamma = append(out, p), gamma[s.n:]
 	}
 	return out
 }
@@ -119,7 +143,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		for _, el := range p.deep {
 			deep = append(deep, from(el))
 		}
-		m.zeta, m.gamma = append(m.zeta, stretches(deep)), append(m.gamma, p.gamma)
+		m.zeta = append(m.zeta, shares(deep, p.gamma))
 		blocks := []decompose.Block{}
 		for _, l := range p.linear {
 			if lines[l.column] == nil {
@@ -202,38 +226,51 @@ const forwardRows = 256
 
 // buffer is the memory of one Forward.
 type buffer struct {
-	columns [][]float64
-	inputs  [][]float64
-	want    [][]float64
-	backIn  [][]float64 // full-length backing of inputs and want
-	backOut [][]float64
-	taps    []*mat.Dense
+	columns   [][]float64
+	evaluator evaluator
+	inputs    [][]float64 // the evaluator's views, where it has them
+	want      [][]float64
+	ownIn     [][]float64 // inputs and want elsewhere
+	ownOut    [][]float64
+	zeta      []float64
+	product   []float64 // of one share
 }
 
 func (m *Model) buffer() *buffer {
 	if b, ok := m.buffers.Get().(*buffer); ok {
 		return b
 	}
-	b := &buffer{columns: make([][]float64, len(m.columns)), taps: make([]*mat.Dense, len(m.taps))}
-	for _, v := range m.graph.Inputs {
-		b.backIn = append(b.backIn, make([]float64, forwardRows*v.Width()))
+	in, out := len(m.graph.Inputs), len(m.want)
+	return &buffer{
+		columns:   make([][]float64, len(m.columns)),
+		evaluator: m.runner.fresh(),
+		inputs:    make([][]float64, in),
+		want:      make([][]float64, out),
+		ownIn:     make([][]float64, in),
+		ownOut:    make([][]float64, out),
+		zeta:      make([]float64, forwardRows),
+		product:   make([]float64, forwardRows),
 	}
-	for _, w := range m.stride {
-		b.backOut = append(b.backOut, make([]float64, forwardRows*w))
+}
+
+// rows is the memory of v for n rows: the evaluator's, or else own, grown if need be.
+func (b *buffer) rows(own *[]float64, v *Value, n int) []float64 {
+	if x := b.evaluator.view(v); x != nil {
+		return x
 	}
-	b.inputs, b.want = slices.Clone(b.backIn), slices.Clone(b.backOut)
-	return b
+	n *= v.Width()
+	*own = slices.Grow((*own)[:0], n)[:n]
+	return *own
 }
 
 // Memory is how many bytes one Forward works in, at most; each goroutine that
 // calls it has as many.
 func (m *Model) Memory() int64 {
-	perRow := m.runner.perRow
-	for _, v := range m.graph.Inputs {
-		perRow += 8 * int64(v.Width())
-	}
-	for _, w := range m.stride {
-		perRow += 8 * int64(w)
+	perRow := m.runner.perRow + 2*8 // zeta and a product
+	for _, v := range slices.Concat(m.graph.Inputs, m.want) {
+		if !m.runner.views(v) {
+			perRow += 8 * int64(v.Width())
+		}
 	}
 	return forwardRows * perRow
 }
@@ -269,8 +306,7 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 			return err
 		}
 		n := min(forwardRows, b.Rows()-at)
-		m.fill(buf, at, n)
-		if err := m.runner.Run(buf.want, buf.inputs, n); err != nil {
+		if err := m.evaluate(buf, at, n); err != nil {
 			return m.atRow(err, buf, b, at, n)
 		}
 		if err := m.collect(dst, buf, b, at, n); err != nil {
@@ -283,7 +319,6 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 // release drops what points into the caller's batch.
 func (m *Model) release(b *buffer) {
 	clear(b.columns)
-	clear(b.taps)
 	m.buffers.Put(b)
 }
 
@@ -343,59 +378,87 @@ func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
 	return nil
 }
 
-// fill copies rows at to at+n-1 of the columns into the inputs.
-func (m *Model) fill(buf *buffer, at, n int) {
-	for i, feed := range m.feed {
-		x := buf.backIn[i][:n*len(feed)]
-		buf.inputs[i] = x
+// evaluate runs the network on rows at to at+n-1 of the columns.
+func (m *Model) evaluate(buf *buffer, at, n int) error {
+	if err := buf.evaluator.cut(n); err != nil {
+		return err
+	}
+	for i, v := range m.graph.Inputs {
+		x, feed := buf.rows(&buf.ownIn[i], v, n), m.feed[i]
 		for e, c := range feed {
 			for r, v := range buf.columns[c][at : at+n] {
 				x[r*len(feed)+e] = v
 			}
 		}
+		buf.inputs[i] = x
 	}
-	for i, w := range m.stride {
-		buf.want[i] = buf.backOut[i][:n*w]
+	for i, v := range m.want {
+		buf.want[i] = buf.rows(&buf.ownOut[i], v, n)
 	}
+	return buf.evaluator.run(buf.want, buf.inputs)
 }
 
-// collect moves the evaluated tensors to rows at, at+1, ... of the outputs.
-func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, n int) error {
-	values := func(s source, n, r int) []float64 {
-		if s.tensor < 0 {
-			return buf.columns[s.index][at+r : at+r+1]
-		}
-		i := r*m.stride[s.tensor] + s.index
-		return buf.want[s.tensor][i : i+n]
+// at is where s lies in the block of rows that begins at row at: row r's number is
+// x[r*stride], with the neighbours of a tensor after it.
+func (m *Model) at(s source, buf *buffer, at int) (x []float64, stride int) {
+	if s.tensor < 0 {
+		return buf.columns[s.index][at:], 1
 	}
-	for i, t := range m.taps {
-		buf.taps[i] = dst.Taps[t.name]
+	return buf.want[s.tensor][s.index:], m.stride[s.tensor]
+}
+
+// collect moves what was evaluated to rows at to at+n-1 of the outputs.
+func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, n int) error {
+	for k, s := range m.eta {
+		x, stride := m.at(s, buf, at)
+		for r := range n {
+			dst.Eta.Set(at+r, k, x[r*stride])
+		}
 	}
 	for r := range n {
-		eta, zeta := dst.Eta.RawRowView(at+r), dst.Zeta.RawRowView(at+r)
-		for k, s := range m.eta {
-			eta[k] = values(s, 1, r)[0]
-			if math.IsNaN(eta[k]) || math.IsInf(eta[k], 0) {
-				return m.notFinite(k, eta[k], b, at+r)
+		for k, eta := range dst.Eta.RawRowView(at + r) {
+			if math.IsNaN(eta) || math.IsInf(eta, 0) {
+				return m.notFinite(k, eta, b, at+r)
 			}
-			gamma, sum := m.gamma[k], 0.0
-			for _, s := range m.zeta[k] {
-				for j, u := range values(s.source, s.n, r) {
-					sum += gamma[j] * u
-				}
-				gamma = gamma[s.n:]
-			}
-			zeta[k] = sum
 		}
-		for i, t := range m.taps {
-			row := buf.taps[i].RawRowView(at + r)
-			for _, s := range t.from {
-				copy(row, values(s.source, s.n, r))
-				row = row[s.n:]
+	}
+	for k := range m.zeta {
+		m.deep(buf, k, at, n)
+		for r, z := range buf.zeta[:n] {
+			dst.Zeta.Set(at+r, k, z)
+		}
+	}
+	for _, t := range m.taps {
+		tap, to := dst.Taps[t.name], 0
+		for _, s := range t.from {
+			x, stride := m.at(s.source, buf, at)
+			for r := range n {
+				copy(tap.RawRowView(at + r)[to:], x[r*stride:][:s.n])
 			}
+			to += s.n
 		}
 	}
 	return nil
+}
+
+// deep sums zeta of predictor k on rows at to at+n-1, in the same order whatever n.
+func (m *Model) deep(buf *buffer, k, at, n int) {
+	zeta, product := buf.zeta[:n], buf.product[:n]
+	clear(zeta)
+	for _, s := range m.zeta[k] {
+		x, stride := m.at(s.source, buf, at)
+		if s.product != nil {
+			s.product.Mul(product, 1, x, stride, n, nil)
+			kernel.Add(zeta, zeta, product)
+			continue
+		}
+		for r, sum := range zeta {
+			for j, u := range x[r*stride:][:s.n] {
+				sum += s.gamma[j] * u
+			}
+			zeta[r] = sum
+		}
+	}
 }
 
 // evaluateOnes returns the elements' values on a row of ones, or, where the

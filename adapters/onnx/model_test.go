@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,6 +221,99 @@ func TestSharedTermIsOneValue(t *testing.T) {
 	if d := cmp.Diff([]string{"/trunk/trunk.3/Relu_output_0"}, u.Tensors); d != "" || u.Width != 6 || len(u.Gamma) != 6 {
 		t.Errorf("%+v", u)
 	}
+}
+
+// zeta is U gamma however long the stretches of U are and wherever they lie, and a
+// row's is the same in every batch.
+func TestZeta(t *testing.T) {
+	const n = 600
+	for _, width := range []int{1, longStretch - 1, longStretch, longStretch + 1, 200} {
+		for _, batchLast := range []bool{false, true} {
+			for _, precision := range []Precision{Double, Single} {
+				x := handIn("x", Batch, 3)
+				h := newHandGraph(x)
+				u := h.node("MatMul", nil, rows(width), x, rampNamed(h, 3, width))
+				swap := attrs{"perm": Attr{Ints: []int64{1, 0}}}
+				if batchLast {
+					u = h.node("Transpose", swap, []int{width, Batch}, u)
+				}
+				if u = h.node("Tanh", nil, u.Shape, u); batchLast {
+					u = h.node("Transpose", swap, rows(width), u)
+				}
+				deep := h.node("MatMul", nil, rows(1), u, rampNamed(h, width, 1))
+				g := loaded(t, h.output("y", h.add(deep, h.linear(x, 1, 2, 3))), 13)
+				b := someRows(t, g, n)
+				m, err := NewModel(g, Unbound(g), &Options{Run: RunOptions{Precision: precision}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("width %d, batch last %v, precision %d", width, batchLast, precision)
+				tolerance := 1e-12
+				if precision == Single {
+					tolerance = 1e-5
+				}
+				if err := decomposetest.Model(m, b, tolerance); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				whole := outputsFor(m, n)
+				if err := m.Forward(context.Background(), whole, b); err != nil {
+					t.Fatal(err)
+				}
+				d := m.DeepFeatures(0)
+				if d.Width != width || len(d.Tensors) != 1 {
+					t.Fatalf("%s: %+v", name, d)
+				}
+				units, _ := g.Value(d.Tensors[0])
+				runner, err := NewRunner(g, []*Value{units}, m.run)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, row := range evaluated(t, runner, b, width) {
+					sum, size := 0.0, 0.0
+					for j, c := range d.Gamma {
+						sum += c * row[j]
+						size += math.Abs(c * row[j])
+					}
+					if zeta := whole.Zeta.At(i, 0); !(math.Abs(zeta-sum) <= 1e-14*size) {
+						t.Fatalf("%s, row %d: zeta is %v, U gamma %v", name, i, zeta, sum)
+					}
+				}
+				for _, size := range []int{1, 2, 3, 5, 255, 257} {
+					for at := 0; at < n; at += size {
+						part := b.Slice(at, min(at+size, n))
+						out := outputsFor(m, part.Rows())
+						if err := m.Forward(context.Background(), out, part); err != nil {
+							t.Fatal(err)
+						}
+						if !mat.Equal(out.Zeta, whole.Zeta.Slice(at, at+part.Rows(), 0, 1)) || !mat.Equal(out.Eta, whole.Eta.Slice(at, at+part.Rows(), 0, 1)) {
+							t.Fatalf("%s: rows %d to %d differ in batches of %d", name, at, at+part.Rows()-1, size)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// evaluated is the one tensor of r, by rows of b, which feeds the one input.
+func evaluated(t *testing.T, r *Runner, b *data.Batch, width int) [][]float64 {
+	t.Helper()
+	n := b.Rows()
+	names := elementNames(r.inputs[0])
+	in, out := make([]float64, n*len(names)), make([]float64, n*width)
+	for j, c := range names {
+		x, err := b.Numeric(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x {
+			in[i*len(names)+j] = v
+		}
+	}
+	if err := r.Run([][]float64{out}, [][]float64{in}, n); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(slices.Chunk(out, width))
 }
 
 // Float32 gives the same structure and nearly the same numbers.

@@ -62,8 +62,7 @@ func (m *Model) firstNotFinite(b *data.Batch, i int) (*Node, float64) {
 // them again one by one.
 func (m *Model) atRow(err error, buf *buffer, b *data.Batch, at, n int) error {
 	for r := range n {
-		m.fill(buf, at+r, 1)
-		if one := m.runner.Run(buf.want, buf.inputs, 1); one != nil {
+		if one := m.evaluate(buf, at+r, 1); one != nil {
 			return fmt.Errorf("%w (data row %d)", one, b.Row(at+r)+1)
 		}
 	}

@@ -65,6 +65,16 @@ func (p *runPlan) keepNeeded(g *Graph, want []*Value) {
 	slices.Reverse(p.nodes)
 }
 
+// batchFirst reports whether v has memory of a floating type in which its rows follow
+// each other.
+func (p *runPlan) batchFirst(v *Value) bool {
+	if _, used := p.slot[v]; !used {
+		return false
+	}
+	outer, _ := aroundBatch(v)
+	return outer == 1 && v.Type.Floating()
+}
+
 // liveness assigns slots while walking the nodes in order.
 type liveness struct {
 	*runPlan

@@ -30,9 +30,24 @@ type RunOptions struct {
 // Runner evaluates chosen tensors of a graph on blocks of rows. It is immutable
 // and safe for concurrent use; each Run uses one goroutine and a pooled arena.
 type Runner struct {
-	want   []*Value
-	run    func(dst, inputs [][]float64, rows int) error
-	perRow int64 // bytes of arena
+	inputs, want []*Value
+	plan         *runPlan
+	double       bool // computes in float64
+	fresh        func() evaluator
+	pool         sync.Pool // of evaluators
+	perRow       int64     // bytes of arena
+}
+
+// evaluator runs a prepared graph in memory of its own, one block of rows at a time.
+type evaluator interface {
+	// cut sizes the memory for blocks of that many rows, at least one.
+	cut(rows int) error
+	// view is the memory of an input or a wanted tensor if it holds rows as Run
+	// takes them, else nil. An input may be written there before run, and what is
+	// wanted be read there until the next one; cut takes it away.
+	view(v *Value) []float64
+	// run is Runner.Run; dst and inputs that are views are where they belong.
+	run(dst, inputs [][]float64) error
 }
 
 // NewRunner prepares the evaluation of the given tensors of g (any of them:
@@ -56,13 +71,13 @@ func NewRunner(g *Graph, want []*Value, o RunOptions) (*Runner, error) {
 			return nil, fmt.Errorf("onnx: tensor %q of shape %v does not depend on rows", v.Name, v.Shape)
 		}
 	}
-	r := &Runner{want: want}
 	p := planRun(g, want)
+	r := &Runner{inputs: g.Inputs, want: want, plan: p, double: o.Precision == Double || p.double}
 	var err error
-	if o.Precision == Single && !p.double {
-		r.run, r.perRow, err = prepare[float32](g, p, want, o)
+	if r.double {
+		r.fresh, r.perRow, err = prepare[float64](g, p, want, o)
 	} else {
-		r.run, r.perRow, err = prepare[float64](g, p, want, o)
+		r.fresh, r.perRow, err = prepare[float32](g, p, want, o)
 	}
 	if err != nil {
 		return nil, err
@@ -94,8 +109,25 @@ func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 			return fmt.Errorf("onnx: the destination of tensor %q holds %d values, but %d rows of %d need %d", v.Name, len(dst[i]), rows, w, rows*w)
 		}
 	}
-	return r.run(dst, inputs, rows)
+	if len(inputs) != len(r.inputs) {
+		return fmt.Errorf("onnx: %d inputs given, the graph has %d", len(inputs), len(r.inputs))
+	}
+	if rows == 0 {
+		return nil
+	}
+	e, ok := r.pool.Get().(evaluator)
+	if !ok {
+		e = r.fresh()
+	}
+	defer r.pool.Put(e)
+	if err := e.cut(rows); err != nil {
+		return err
+	}
+	return e.run(dst, inputs)
 }
+
+// views reports whether evaluators have a view of v.
+func (r *Runner) views(v *Value) bool { return r.double && r.plan.batchFirst(v) }
 
 // program is a graph prepared for one precision.
 type program[T kernel.Float] struct {
@@ -106,13 +138,12 @@ type program[T kernel.Float] struct {
 	relus   map[*Node]bool // products that apply a Relu, too
 	consts  map[*Value]tensor[T]
 	max     int64
-	arenas  sync.Pool
 	perRow  int64 // bytes of arena per row
 	element int64 // bytes of a T
 }
 
 // prepare compiles the plan's nodes.
-func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (run func(dst, inputs [][]float64, rows int) error, perRow int64, err error) {
+func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (fresh func() evaluator, perRow int64, err error) {
 	p := &program[T]{g: g, plan: plan, want: want, relus: map[*Node]bool{}, consts: map[*Value]tensor[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4
@@ -163,11 +194,12 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 		return nil, 0, fmt.Errorf("onnx: one row needs more memory than can be counted")
 	}
 	p.perRow += p.element * int64(temp)
-	return p.run, p.perRow, nil
+	return func() evaluator { return &arena[T]{program: p, rows: -1} }, p.perRow, nil
 }
 
-// arena is the memory of one Run, kept between runs.
+// arena is the evaluator of a program, kept between runs.
 type arena[T kernel.Float] struct {
+	*program[T]
 	rows    int // what the tensors are cut for; -1: nothing yet
 	f       [][]T
 	i       [][]int64
@@ -175,56 +207,58 @@ type arena[T kernel.Float] struct {
 	scratch []T
 }
 
-func (p *program[T]) run(dst, inputs [][]float64, rows int) error {
-	if len(inputs) != len(p.g.Inputs) {
-		return fmt.Errorf("onnx: %d inputs given, the graph has %d", len(inputs), len(p.g.Inputs))
-	}
-	if rows == 0 {
-		return nil
-	}
-	if p.perRow > p.max/int64(rows) {
-		return fmt.Errorf("onnx: %d rows need more than %d bytes (MaxMemory); use smaller blocks of rows", rows, p.max)
-	}
-	a, ok := p.arenas.Get().(*arena[T])
-	if !ok {
-		a = &arena[T]{rows: -1}
-	}
-	defer p.arenas.Put(a)
-	p.cut(a, rows)
-	for i, v := range p.g.Inputs {
-		if _, used := p.plan.slot[v]; !used {
+func (a *arena[T]) run(dst, inputs [][]float64) error {
+	for i, v := range a.g.Inputs {
+		if _, used := a.plan.slot[v]; !used {
 			continue
 		}
-		if err := p.load(a, v, inputs[i], rows); err != nil {
+		if err := a.load(v, inputs[i]); err != nil {
 			return err
 		}
 	}
-	for i, n := range p.plan.nodes {
-		if p.steps[i] == nil {
+	for i, n := range a.plan.nodes {
+		if a.steps[i] == nil {
 			continue
 		}
-		if err := p.steps[i](&a.execs[i]); err != nil {
+		if err := a.steps[i](&a.execs[i]); err != nil {
 			return fmt.Errorf("onnx: %s: %w", describe(n), err)
 		}
 	}
-	for i, v := range p.want {
-		t := p.tensor(a, v, rows)
-		toRows(dst[i], t, v, rows)
+	for i, v := range a.want {
+		a.toRows(dst[i], v)
 	}
 	return nil
 }
 
-// cut sizes the arena for the number of rows and points every step's operands
-// into it.
-func (p *program[T]) cut(a *arena[T], rows int) {
+func (a *arena[T]) view(v *Value) []float64 {
+	if !a.plan.batchFirst(v) {
+		return nil
+	}
+	f, _ := any(a.tensor(v).f).([]float64)
+	return f
+}
+
+// copyTo copies src, unless it is dst itself.
+func copyTo(dst, src []float64) {
+	if len(src) > 0 && &dst[0] != &src[0] {
+		copy(dst, src)
+	}
+}
+
+// cut points every step's operands into the arena, too.
+func (a *arena[T]) cut(rows int) error {
 	if a.rows == rows {
-		return
+		return nil
 	}
+	if a.perRow > a.max/int64(rows) {
+		return fmt.Errorf("onnx: %d rows need more than %d bytes (MaxMemory); use smaller blocks of rows", rows, a.max)
+	}
+	a.rows = rows
 	if a.f == nil {
-		a.f, a.i = make([][]T, len(p.plan.slots)), make([][]int64, len(p.plan.slots))
-		a.execs = make([]exec[T], len(p.plan.nodes))
+		a.f, a.i = make([][]T, len(a.plan.slots)), make([][]int64, len(a.plan.slots))
+		a.execs = make([]exec[T], len(a.plan.nodes))
 	}
-	for i, s := range p.plan.slots {
+	for i, s := range a.plan.slots {
 		n := s.width * rows
 		switch {
 		case s.floating && cap(a.f[i]) < n:
@@ -244,15 +278,15 @@ func (p *program[T]) cut(a *arena[T], rows int) {
 		if v == nil {
 			return list
 		}
-		if c, ok := p.consts[v]; ok {
+		if c, ok := a.consts[v]; ok {
 			list[k] = c
 			return list
 		}
-		if _, ok := p.plan.slot[v]; !ok {
+		if _, ok := a.plan.slot[v]; !ok {
 			return list // a shape followed symbolically, or an output nobody reads
 		}
 		shape := list[k].shape
-		list[k] = p.tensor(a, v, rows)
+		list[k] = a.tensor(v)
 		list[k].shape = append(shape[:0], v.Shape...)
 		for j, d := range list[k].shape {
 			if d == Batch {
@@ -261,12 +295,12 @@ func (p *program[T]) cut(a *arena[T], rows int) {
 		}
 		return list
 	}
-	for i, n := range p.plan.nodes {
-		if p.steps[i] == nil {
+	for i, n := range a.plan.nodes {
+		if a.steps[i] == nil {
 			continue
 		}
 		x := &a.execs[i]
-		x.rows, x.scratch, x.relu = rows, &a.scratch, p.relus[n]
+		x.rows, x.scratch, x.relu = rows, &a.scratch, a.relus[n]
 		for k, v := range n.Inputs {
 			x.in = operand(x.in, k, v)
 		}
@@ -274,13 +308,13 @@ func (p *program[T]) cut(a *arena[T], rows int) {
 			x.out = operand(x.out, k, v)
 		}
 	}
-	a.rows = rows
+	return nil
 }
 
 // tensor is v's memory, without its shape.
-func (p *program[T]) tensor(a *arena[T], v *Value, rows int) tensor[T] {
-	s := p.plan.slot[v]
-	n := v.Width() * rows
+func (a *arena[T]) tensor(v *Value) tensor[T] {
+	s := a.plan.slot[v]
+	n := v.Width() * a.rows
 	if v.Type.Floating() {
 		return tensor[T]{f: a.f[s][:n]}
 	}
@@ -288,12 +322,16 @@ func (p *program[T]) tensor(a *arena[T], v *Value, rows int) tensor[T] {
 }
 
 // load moves an input, rows first, to its tensor.
-func (p *program[T]) load(a *arena[T], v *Value, src []float64, rows int) error {
-	width := v.Width()
+func (a *arena[T]) load(v *Value, src []float64) error {
+	width, rows := v.Width(), a.rows
 	if len(src) != rows*width {
 		return fmt.Errorf("onnx: input %q was given %d values, but %d rows of %d need %d", v.Name, len(src), rows, width, rows*width)
 	}
-	t := p.tensor(a, v, rows)
+	if own := a.view(v); own != nil {
+		copyTo(own, src)
+		return nil
+	}
+	t := a.tensor(v)
 	outer, inner := aroundBatch(v)
 	for r := range rows {
 		for o := range outer {
@@ -327,7 +365,12 @@ func integer(x float64, t DType) (int64, error) {
 }
 
 // toRows moves a tensor to dst, rows first.
-func toRows[T kernel.Float](dst []float64, t tensor[T], v *Value, rows int) {
+func (a *arena[T]) toRows(dst []float64, v *Value) {
+	if own := a.view(v); own != nil {
+		copyTo(dst, own)
+		return
+	}
+	t, rows := a.tensor(v), a.rows
 	outer, inner := aroundBatch(v)
 	width := outer * inner
 	for r := range rows {

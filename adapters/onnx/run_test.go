@@ -232,3 +232,33 @@ func TestRunSharedMemory(t *testing.T) {
 		}
 	}
 }
+
+// Memory is viewed where it holds float64 rows one after another, and there only.
+func TestViews(t *testing.T) {
+	x, id, idle := handIn("x", Batch, 2), handIn("id", Batch, 1), handIn("idle", Batch, 3)
+	id.Type = Int64
+	h := newHandGraph(x, id, idle)
+	first := h.node("Relu", nil, rows(2), x)
+	last := h.node("Transpose", attrs{"perm": Attr{Ints: []int64{1, 0}}}, []int{2, Batch}, first)
+	twice := h.node("Add", nil, rows(1), id, id)
+	twice.Type = Int64
+	h.output("first", first)
+	h.output("last", last)
+	g := loaded(t, h.output("twice", twice), 13)
+	for _, precision := range []Precision{Double, Single} {
+		r, err := NewRunner(g, g.Outputs, RunOptions{Precision: precision})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := r.fresh()
+		if err := e.cut(3); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range slices.Concat(g.Inputs, g.Outputs) {
+			want := precision == Double && (v.Name == "x" || v.Name == "first")
+			if view := e.view(v); (view != nil) != want || r.views(v) != want || want && len(view) != 3*v.Width() {
+				t.Errorf("precision %d: view of %q: %v, promised %v, want one: %v", precision, v.Name, view, r.views(v), want)
+			}
+		}
+	}
+}
