@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
@@ -184,13 +185,22 @@ func (o *Options) report(pass string, rows int64) {
 	}
 }
 
-// statistics is the layout with one more basis, in no predictor, of which only
-// the column sums matter: the deviance of the response given the network's own
-// predictions (0 without a family), and the numeric features.
+// statistics is the layout with further bases of one column, in no predictor, of which
+// only the sums matter: the deviance of the response given the network's own
+// predictions (0 without a family), and the features (0 if they are not numeric).
 func (p *plan) statistics(features int) moments.Layout {
 	l := p.layout
-	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], moments.Basis{Name: "(rows)", Dim: 1 + features})
+	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], further(features)...)
 	return l
+}
+
+// further lists the bases that statistics have besides those of the terms.
+func further(features int) []moments.Basis {
+	bases := []moments.Basis{{Name: "(deviance)", Dim: 1}}
+	for range features {
+		bases = append(bases, moments.Basis{Name: "(feature)", Dim: 1})
+	}
+	return bases
 }
 
 // blockStats is what one merge block of rows contributes.
@@ -208,7 +218,8 @@ type accumulator struct {
 	groups   *groupBlocks // nil without groups
 	opts     *Options
 	features []string
-	rows     *mat.Dense
+	deviance *mat.Dense
+	columns  []mat.Dense // of the features: the batch's memory
 }
 
 // run forms the statistics of merge block index from the network's outputs: those
@@ -240,10 +251,9 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 		if err != nil {
 			return nil, err
 		}
-		if err := a.fillRows(rows, w, out.Eta); err != nil {
+		if x, err = a.addFurther(x, rows, w, out.Eta); err != nil {
 			return nil, err
 		}
-		x = append(x[:len(x):len(x)], design.Dense{Dense: a.rows})
 		if err := a.block.Add(x, w, out.Zeta); err != nil {
 			return nil, atRow(rows, err)
 		}
@@ -272,21 +282,36 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 	return s, nil
 }
 
-// fillRows evaluates the basis "(rows)": the deviance at the network's own
-// predictions, and the numeric features.
-func (a *accumulator) fillRows(b *data.Batch, w []float64, eta *mat.Dense) error {
-	a.rows = resize(a.rows, b.Rows(), 1+len(a.features))
-	a.rows.Zero()
-	for j, name := range a.features {
-		if b.Categorical(name) {
-			continue
-		}
-		x, err := b.Numeric(name)
-		if err != nil {
-			return err
-		}
-		a.rows.SetCol(1+j, x)
+// addFurther adds the columns of the bases in no predictor.
+func (a *accumulator) addFurther(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
+	a.deviance = resize(a.deviance, b.Rows(), 1)
+	a.deviance.Zero()
+	if err := a.fillDeviance(b, w, eta); err != nil {
+		return nil, err
 	}
+	x = append(x[:len(x):len(x)], design.Dense{Dense: a.deviance})
+	if a.columns == nil {
+		a.columns = make([]mat.Dense, len(a.features))
+	}
+	for j, name := range a.features {
+		v := []float64(nil)
+		if !b.Categorical(name) {
+			var err error
+			if v, err = b.Numeric(name); err != nil {
+				return nil, err
+			}
+		}
+		if len(v) == 0 {
+			v = make([]float64, b.Rows())
+		}
+		a.columns[j].SetRawMatrix(blas64.General{Rows: len(v), Cols: 1, Stride: 1, Data: v})
+		x = append(x, design.Dense{Dense: &a.columns[j]})
+	}
+	return x, nil
+}
+
+// fillDeviance evaluates the deviance at the network's own predictions.
+func (a *accumulator) fillDeviance(b *data.Batch, w []float64, eta *mat.Dense) error {
 	fam := a.opts.Family
 	if fam == nil {
 		return nil
@@ -307,7 +332,7 @@ func (a *accumulator) fillRows(b *data.Batch, w []float64, eta *mat.Dense) error
 		if offset != nil {
 			at[0] += offset[i]
 		}
-		a.rows.Set(i, 0, fam.Deviance(y[i], weight(w, i), at))
+		a.deviance.Set(i, 0, fam.Deviance(y[i], weight(w, i), at))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func PredictorCoordinates(m Model, s *Statistics, k int) (*Coordinates, error) {
 		return nil, fmt.Errorf("decompose: predictor %d of %d", k, len(p.predictors))
 	}
 	total := s.sum.Total()
-	if err := p.matches(total.Layout); err != nil {
+	if err := p.matches(total.Layout, len(s.features)); err != nil {
 		return nil, err
 	}
 	c, err := p.constrain(p.predictors[k], total, k, nil)

@@ -117,9 +117,8 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 	if t.sum, rest, err = cutSum(rest); err != nil {
 		return err
 	}
-	// The last basis is that of fillRows: a column for each feature, and one more.
-	bases := t.sum.Layout().Bases
-	if n := len(bases); n == 0 || bases[n-1].Dim != 1+len(t.features) {
+	bases, own := t.sum.Layout().Bases, further(len(t.features))
+	if n := len(bases) - len(own); n < 0 || !slices.Equal(bases[n:], own) {
 		return fmt.Errorf("decompose: the statistics name %d features, their moments hold others", len(t.features))
 	}
 	if h.Grouped {

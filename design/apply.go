@@ -53,6 +53,14 @@ func (k *Work) AddSums(dst []float64, a Columns) error {
 	}
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
+		if d == 1 && m.Stride == 1 {
+			s := dst[0]
+			for _, v := range m.Data[:n] {
+				s += v
+			}
+			dst[0] = s
+			return nil
+		}
 		k.one[0] = 1
 		kernel.AddCross(dst, 1, m.Data, m.Stride, d, k.one[:], 0, 1, n, nil)
 		return nil

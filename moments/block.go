@@ -168,9 +168,7 @@ func (b *Block) Reset() {
 	}
 	clear(b.shift)
 	clear(b.shiftR)
-	for _, v := range b.views {
-		v.Zero()
-	}
+	b.xx.Zero() // all of it at once: its parts may be small
 	b.xr.Zero()
 	b.rr.Zero()
 	b.panel.reset()
