@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strings"
 
@@ -97,15 +98,18 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 	if r.sum == nil {
 		return errors.New("decompose: the result has no moments: it was read without them")
 	}
-	var b bytes.Buffer
-	b.WriteString(momentsMagic)
 	sum, err := r.sum.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	put := func(v uint64) { b.Write(binary.LittleEndian.AppendUint64(nil, v)) }
+	size := len(momentsMagic) + 8 + len(sum)
+	for _, d := range r.Predictors {
+		size += 8 * (1 + len(d.mean)*(len(d.mean)+3)/2)
+	}
+	b := append(make([]byte, 0, size), momentsMagic...)
+	put := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
 	put(uint64(len(sum)))
-	b.Write(sum)
+	b = append(b, sum...)
 	for _, d := range r.Predictors {
 		n := len(d.mean)
 		if d.cov == nil {
@@ -119,14 +123,14 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 			}
 		}
 	}
-	hash := sha256.Sum256(b.Bytes())
+	hash := sha256.Sum256(b)
 	r.MomentsSHA256 = hex.EncodeToString(hash[:])
-	_, err = w.Write(b.Bytes())
+	_, err = w.Write(b)
 	return err
 }
 
 func (r *Result) readMoments(from io.Reader) error {
-	raw, err := io.ReadAll(from)
+	raw, err := readAll(from)
 	if err != nil {
 		return fmt.Errorf("decompose: reading the moments: %w", err)
 	}
@@ -182,4 +186,16 @@ func (r *Result) readMoments(from io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// readAll is io.ReadAll, into memory of the right size if from is a file.
+func readAll(from io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	if f, ok := from.(fs.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			b.Grow(int(info.Size()) + bytes.MinRead)
+		}
+	}
+	_, err := b.ReadFrom(from)
+	return b.Bytes(), err
 }

@@ -145,7 +145,7 @@ func readResult(dir string) (*decompose.Result, error) {
 		return nil, err
 	}
 	defer moments.Close()
-	r, err := decompose.Read(bufio.NewReader(doc), bufio.NewReader(moments), basis.Decode)
+	r, err := decompose.Read(bufio.NewReader(doc), moments, basis.Decode)
 	if err != nil {
 		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
 	}

@@ -63,15 +63,31 @@ func rowDiagnostics(src files.Source, used int64) (json.RawMessage, error) {
 	}})
 }
 
-// writeResult writes everything but the contributions.
+// writeResult writes everything but the contributions, and reads back what apply
+// needs. Effects and report are made meanwhile: they do not use the moments' hash,
+// which writing them notes in r.
 func writeResult(ctx context.Context, dir *resultDir, m decompose.Model, r *decompose.Result) error {
+	reported := make(chan error, 1)
+	go func() { reported <- writeReport(ctx, dir.path, m, r) }()
+	err := writeDecomposition(dir, r)
+	if other := <-reported; err == nil {
+		err = other
+	}
+	return err
+}
+
+// writeDecomposition writes the moments and the decomposition and reads both.
+func writeDecomposition(dir *resultDir, r *decompose.Result) error {
 	if err := writeFile(dir.path(fileMoments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
 		return err
 	}
 	if err := writeFile(dir.path(fileDecomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
 		return err
 	}
-	return writeReport(ctx, dir.path, m, r)
+	if _, err := readResult(dir.temp); err != nil {
+		return fmt.Errorf("the result cannot be read back and was not kept: %w", err)
+	}
+	return nil
 }
 
 // writeReport writes the effects and the report.
