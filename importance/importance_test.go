@@ -419,7 +419,7 @@ func TestTwoPredictors(t *testing.T) {
 func TestWithoutFamily(t *testing.T) {
 	m := oneHead()
 	src := rows(t, m, 5000, 11, gaussianNoise)
-	r, parts := measure(t, m, src, &decompose.Options{Weights: "w"})
+	r, _ := measure(t, m, src, &decompose.Options{Weights: "w"})
 	var total float64
 	for _, e := range r.Predictors[0].Importance {
 		if e.McFadden != nil || e.DeltaLogLikPerRow != nil || e.DevianceR2 != nil || e.McFaddenValid {
@@ -435,7 +435,7 @@ func TestWithoutFamily(t *testing.T) {
 	}
 	// And against the definition, features of two terms included.
 	m.products = [][2]string{{"a", "b"}}
-	r, parts = measure(t, m, src, &decompose.Options{Weights: "w"})
+	r, parts := measure(t, m, src, &decompose.Options{Weights: "w"})
 	if got := fmt.Sprint(labels(r.Predictors[0].Importance)); got != "[a{a,a:b} b{b,a:b} {a} {b} {a:b}]" {
 		t.Fatalf("entries %s", got)
 	}
