@@ -96,3 +96,149 @@ DATA pairs<>+104(SB)/8, $3
 DATA pairs<>+112(SB)/8, $3
 DATA pairs<>+120(SB)/8, $3
 GLOBL pairs<>(SB), RODATA|NOPTR, $128
+
+// bandSplineAVX512 evaluates cubic B-splines: see type spline.
+TEXT ·bandSplineAVX512(SB), NOSPLIT, $0-8
+	MOVQ s+0(FP), DI
+	MOVQ (DI), SI
+	MOVQ 8(DI), CX
+	MOVQ 16(DI), R9
+	MOVQ 24(DI), R8
+	VBROADCASTSD 32(DI), Z12
+	VBROADCASTSD 40(DI), Z13
+	VBROADCASTSD 48(DI), Z14
+	VBROADCASTSD 56(DI), Z15
+	VMOVUPD bandOne<>+0(SB), Z16
+	VMOVUPD bandHalf<>+0(SB), Z17
+	VMOVUPD bandSixth<>+0(SB), Z18
+	VMOVUPD bandTwoThirds<>+0(SB), Z19
+	VMOVUPD bandLower<>+0(SB), Z20
+	VMOVUPD bandUpper<>+0(SB), Z21
+	KXORB K3, K3, K3
+loop:
+	VMOVUPD (SI), Z0
+	VCMPPD $9, Z12, Z0, K1
+	VCMPPD $6, Z13, Z0, K2
+	KORB K1, K3, K3
+	KORB K2, K3, K3
+	VSUBPD Z12, Z0, Z0
+	VMULPD Z14, Z0, Z0
+	VRNDSCALEPD $9, Z0, Z1
+	VMINPD Z15, Z1, Z1
+	VCVTTPD2DQ Z1, Y2
+	VMOVDQU Y2, (R9)
+	VSUBPD Z1, Z0, Z0
+	VSUBPD Z0, Z16, Z1
+	VMULPD Z0, Z0, Z2
+	VMULPD Z1, Z1, Z3
+	VMULPD Z0, Z17, Z4
+	VMULPD Z1, Z17, Z5
+	VSUBPD Z4, Z16, Z4
+	VSUBPD Z5, Z16, Z5
+	VMULPD Z4, Z2, Z4
+	VMULPD Z5, Z3, Z5
+	VSUBPD Z4, Z19, Z4
+	VSUBPD Z5, Z19, Z5
+	VMULPD Z3, Z1, Z3
+	VMULPD Z2, Z0, Z2
+	VMULPD Z18, Z3, Z3
+	VMULPD Z18, Z2, Z2
+	VUNPCKLPD Z4, Z3, Z0
+	VUNPCKHPD Z4, Z3, Z1
+	VUNPCKLPD Z2, Z5, Z6
+	VUNPCKHPD Z2, Z5, Z7
+	VMOVAPD Z20, Z8
+	VPERMI2PD Z6, Z0, Z8
+	VMOVAPD Z20, Z9
+	VPERMI2PD Z7, Z1, Z9
+	VMOVAPD Z21, Z10
+	VPERMI2PD Z6, Z0, Z10
+	VMOVAPD Z21, Z11
+	VPERMI2PD Z7, Z1, Z11
+	VSHUFF64X2 $0x44, Z9, Z8, Z0
+	VMOVUPD Z0, (R8)
+	VSHUFF64X2 $0xee, Z9, Z8, Z0
+	VMOVUPD Z0, 64(R8)
+	VSHUFF64X2 $0x44, Z11, Z10, Z0
+	VMOVUPD Z0, 128(R8)
+	VSHUFF64X2 $0xee, Z11, Z10, Z0
+	VMOVUPD Z0, 192(R8)
+	ADDQ $64, SI
+	ADDQ $32, R9
+	ADDQ $256, R8
+	SUBQ $8, CX
+	JNE loop
+	KMOVB K3, AX
+	MOVQ AX, 64(DI)
+	VZEROUPPER
+	RET
+
+DATA bandLower<>+0(SB)/8, $0
+DATA bandLower<>+8(SB)/8, $1
+DATA bandLower<>+16(SB)/8, $8
+DATA bandLower<>+24(SB)/8, $9
+DATA bandLower<>+32(SB)/8, $2
+DATA bandLower<>+40(SB)/8, $3
+DATA bandLower<>+48(SB)/8, $10
+DATA bandLower<>+56(SB)/8, $11
+GLOBL bandLower<>(SB), RODATA|NOPTR, $64
+
+DATA bandUpper<>+0(SB)/8, $4
+DATA bandUpper<>+8(SB)/8, $5
+DATA bandUpper<>+16(SB)/8, $12
+DATA bandUpper<>+24(SB)/8, $13
+DATA bandUpper<>+32(SB)/8, $6
+DATA bandUpper<>+40(SB)/8, $7
+DATA bandUpper<>+48(SB)/8, $14
+DATA bandUpper<>+56(SB)/8, $15
+GLOBL bandUpper<>(SB), RODATA|NOPTR, $64
+
+DATA bandAbs<>+0(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+8(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+16(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+24(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+32(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+40(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+48(SB)/8, $0x7fffffffffffffff
+DATA bandAbs<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL bandAbs<>(SB), RODATA|NOPTR, $64
+
+DATA bandOne<>+0(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+8(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+16(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+24(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+32(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+40(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+48(SB)/8, $0x3ff0000000000000
+DATA bandOne<>+56(SB)/8, $0x3ff0000000000000
+GLOBL bandOne<>(SB), RODATA|NOPTR, $64
+
+DATA bandHalf<>+0(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+8(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+16(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+24(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+32(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+40(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+48(SB)/8, $0x3fe0000000000000
+DATA bandHalf<>+56(SB)/8, $0x3fe0000000000000
+GLOBL bandHalf<>(SB), RODATA|NOPTR, $64
+
+DATA bandSixth<>+0(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+8(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+16(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+24(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+32(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+40(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+48(SB)/8, $0x3fc5555555555555
+DATA bandSixth<>+56(SB)/8, $0x3fc5555555555555
+GLOBL bandSixth<>(SB), RODATA|NOPTR, $64
+
+DATA bandTwoThirds<>+0(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+8(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+16(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+24(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+32(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+40(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+48(SB)/8, $0x3fe5555555555555
+DATA bandTwoThirds<>+56(SB)/8, $0x3fe5555555555555
+GLOBL bandTwoThirds<>(SB), RODATA|NOPTR, $64

@@ -97,6 +97,9 @@ func bandFoldAVX2(b *band)
 func bandNormAVX2(b *band)
 
 //go:noescape
+func bandSplineAVX512(s *spline)
+
+//go:noescape
 func bandSplineAVX2(s *spline)
 
 //go:noescape
@@ -216,7 +219,13 @@ func runFold(b *band) { bandFoldAVX2(b) }
 
 func runNorm(b *band) { bandNormAVX2(b) }
 
-func runSpline(s *spline) { bandSplineAVX2(s) }
+func runSpline(s isa, a *spline) {
+	if s == avx512 {
+		bandSplineAVX512(a)
+	} else {
+		bandSplineAVX2(a)
+	}
+}
 
 func runBounds(b *band) { boundsAVX2(b) }
 

@@ -24,7 +24,7 @@ func runFold(*band) {}
 
 func runNorm(*band) {}
 
-func runSpline(*spline) {}
+func runSpline(isa, *spline) {}
 
 func runBounds(*band) {}
 

@@ -8,7 +8,7 @@ import (
 // spline is the argument of the assembly that evaluates cubic B-splines.
 type spline struct {
 	x     unsafe.Pointer
-	n     uintptr // a multiple of 4, at least 4
+	n     uintptr // a multiple of the lanes, at least that
 	first unsafe.Pointer
 	value unsafe.Pointer
 	lo    float64
@@ -35,10 +35,11 @@ func splines(s isa, first []int32, value, x []float64, lo, hi, scale float64, in
 		return splinesPlain(first, value, x, lo, hi, scale, float64(intervals-1))
 	}
 	a := spline{lo: lo, hi: hi, scale: scale, last: float64(intervals - 1)}
-	whole := n - n%4
+	lanes := s.vector() / 8
+	whole := n - n%lanes
 	if whole > 0 {
 		a.x, a.n, a.first, a.value = at(x, 0), uintptr(whole), at(first, 0), at(value, 0)
-		runSpline(&a)
+		runSpline(s, &a)
 		if a.out != 0 {
 			return false
 		}

@@ -108,6 +108,8 @@ func bands(s *source, set isa) {
 			s.line(fmt.Sprintf("DATA pairs<>+%d(SB)/8, $%d", 8*i, i/4))
 		}
 		s.line("GLOBL pairs<>(SB), RODATA|NOPTR, $128")
+		s.bandSplineWide(v)
+		s.bandConstants(v)
 		return
 	}
 	s.bandScale(v)
@@ -115,7 +117,7 @@ func bands(s *source, set isa) {
 	s.bandNorm(v)
 	s.bandSpline(v)
 	s.bounds(v)
-	s.bandConstants()
+	s.bandConstants(v)
 }
 
 func (s *source) bandArguments() {
@@ -285,6 +287,84 @@ func (s *source) bandSpline(v vector) {
 	s.finish()
 }
 
+// bandSplineWide is bandSpline for eight numbers at a time, to the same bits.
+func (s *source) bandSplineWide(v vector) {
+	s.function("bandSpline"+v.name, "s", fmt.Sprintf("bandSpline%s evaluates cubic B-splines: see type spline.", v.name))
+	s.op("MOVQ", mem(splineX, "DI"), "SI")
+	s.op("MOVQ", mem(splineN, "DI"), "CX")
+	s.op("MOVQ", mem(splineFirst, "DI"), "R9")
+	s.op("MOVQ", mem(splineValue, "DI"), "R8")
+	for i, field := range []int{splineLo, splineHi, splineScale, splineLast} {
+		s.op("VBROADCASTSD", mem(field, "DI"), v.r(12+i))
+	}
+	for i, name := range []string{"bandOne", "bandHalf", "bandSixth", "bandTwoThirds", "bandLower", "bandUpper"} {
+		s.op("VMOVUPD", name+"<>+0(SB)", v.r(16+i))
+	}
+	s.op("KXORB", "K3", "K3", "K3") // whether a number is outside
+	s.label("loop")
+	s.op("VMOVUPD", "(SI)", v.r(0))
+	s.op("VCMPPD", "$9", v.r(12), v.r(0), "K1") // not x >= lo
+	s.op("VCMPPD", "$6", v.r(13), v.r(0), "K2") // not x <= hi
+	s.op("KORB", "K1", "K3", "K3")
+	s.op("KORB", "K2", "K3", "K3")
+	s.op("VSUBPD", v.r(12), v.r(0), v.r(0))
+	s.op("VMULPD", v.r(14), v.r(0), v.r(0)) // t
+	s.op("VRNDSCALEPD", "$9", v.r(0), v.r(1))
+	s.op("VMINPD", v.r(15), v.r(1), v.r(1)) // j
+	s.op("VCVTTPD2DQ", v.r(1), "Y2")
+	s.op("VMOVDQU", "Y2", "(R9)")
+	s.op("VSUBPD", v.r(1), v.r(0), v.r(0))  // u
+	s.op("VSUBPD", v.r(0), v.r(16), v.r(1)) // r
+	s.op("VMULPD", v.r(0), v.r(0), v.r(2))  // u^2
+	s.op("VMULPD", v.r(1), v.r(1), v.r(3))  // r^2
+	s.op("VMULPD", v.r(0), v.r(17), v.r(4))
+	s.op("VMULPD", v.r(1), v.r(17), v.r(5))
+	s.op("VSUBPD", v.r(4), v.r(16), v.r(4)) // 1 - u/2
+	s.op("VSUBPD", v.r(5), v.r(16), v.r(5)) // 1 - r/2
+	s.op("VMULPD", v.r(4), v.r(2), v.r(4))
+	s.op("VMULPD", v.r(5), v.r(3), v.r(5))
+	s.op("VSUBPD", v.r(4), v.r(19), v.r(4)) // the second
+	s.op("VSUBPD", v.r(5), v.r(19), v.r(5)) // the third
+	s.op("VMULPD", v.r(3), v.r(1), v.r(3))
+	s.op("VMULPD", v.r(2), v.r(0), v.r(2))
+	s.op("VMULPD", v.r(18), v.r(3), v.r(3)) // the first
+	s.op("VMULPD", v.r(18), v.r(2), v.r(2)) // the fourth
+	s.op("VUNPCKLPD", v.r(4), v.r(3), v.r(0))
+	s.op("VUNPCKHPD", v.r(4), v.r(3), v.r(1))
+	s.op("VUNPCKLPD", v.r(2), v.r(5), v.r(6)) // pairs of rows 0, 2, 4, 6
+	s.op("VUNPCKHPD", v.r(2), v.r(5), v.r(7))
+	for i, rows := range []struct{ index, first, last int }{{20, 0, 6}, {20, 1, 7}, {21, 0, 6}, {21, 1, 7}} {
+		s.op("VMOVAPD", v.r(rows.index), v.r(8+i))
+		s.op("VPERMI2PD", v.r(rows.last), v.r(rows.first), v.r(8+i)) // a row and the second after it
+	}
+	for i, half := range []struct {
+		rows  int
+		lanes string
+	}{{8, "$0x44"}, {8, "$0xee"}, {10, "$0x44"}, {10, "$0xee"}} {
+		s.op("VSHUFF64X2", half.lanes, v.r(half.rows+1), v.r(half.rows), v.r(0))
+		s.op("VMOVUPD", v.r(0), mem(64*i, "R8"))
+	}
+	s.op("ADDQ", "$64", "SI")
+	s.op("ADDQ", "$32", "R9")
+	s.op("ADDQ", "$256", "R8")
+	s.op("SUBQ", "$8", "CX")
+	s.op("JNE", "loop")
+	s.op("KMOVB", "K3", "AX")
+	s.op("MOVQ", "AX", mem(splineOut, "DI"))
+	s.finish()
+
+	for _, index := range []struct {
+		name  string
+		lanes []int
+	}{{"bandLower", []int{0, 1, 8, 9, 2, 3, 10, 11}}, {"bandUpper", []int{4, 5, 12, 13, 6, 7, 14, 15}}} {
+		s.line("")
+		for i, lane := range index.lanes {
+			s.line(fmt.Sprintf("DATA %s<>+%d(SB)/8, $%d", index.name, 8*i, lane))
+		}
+		s.line(fmt.Sprintf("GLOBL %s<>(SB), RODATA|NOPTR, $64", index.name))
+	}
+}
+
 // bounds finds the least and the greatest of n numbers, a multiple of 16, and leaves
 // four of each at b, followed by four that are NaN if one is not finite.
 func (s *source) bounds(v vector) {
@@ -323,7 +403,7 @@ func (s *source) bounds(v vector) {
 	s.finish()
 }
 
-func (s *source) bandConstants() {
+func (s *source) bandConstants(v vector) {
 	for _, c := range []struct {
 		name string
 		bits uint64
@@ -335,9 +415,9 @@ func (s *source) bandConstants() {
 		{"bandTwoThirds", math.Float64bits(2.0 / 3)},
 	} {
 		s.line("")
-		for i := range 4 {
+		for i := range v.lanes() {
 			s.line(fmt.Sprintf("DATA %s<>+%d(SB)/8, $0x%016x", c.name, 8*i, c.bits))
 		}
-		s.line(fmt.Sprintf("GLOBL %s<>(SB), RODATA|NOPTR, $32", c.name))
+		s.line(fmt.Sprintf("GLOBL %s<>(SB), RODATA|NOPTR, $%d", c.name, v.bytes))
 	}
 }
