@@ -238,7 +238,7 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 		s.outputs = a.forward.outputs(b.Rows())
 	}
 	for i := 0; i < b.Rows(); i += evalRows {
-		rows := b.Slice(i, min(i+evalRows, b.Rows()))
+		rows := a.forward.cut(b, i, min(i+evalRows, b.Rows()))
 		out, err := a.forward.at(ctx, rows, stored, s.outputs, i)
 		if err != nil {
 			return nil, err
