@@ -116,12 +116,7 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 		c.e[i] = 1 / math.Sqrt(v)
 		logDet -= 2 * math.Log(c.e[i])
 	}
-	raw := c.a.RawSymmetric()
-	for i := range c.q {
-		for j := i; j < c.q; j++ {
-			raw.Data[i*raw.Stride+j] *= c.e[i] * c.e[j]
-		}
-	}
+	scaleBoth(c.a, c.e)
 	if !c.chol.factorize(c.a) {
 		return 0, false
 	}
@@ -200,10 +195,16 @@ func (c *criterion) innerBasis() *mat.Dense {
 // invert sets inverse = A^-1 from the factor at hand.
 func (c *criterion) invert() {
 	c.chol.inverseTo(c.inverse)
-	raw := c.inverse.RawSymmetric()
-	for i := range c.q {
-		for j := i; j < c.q; j++ {
-			raw.Data[i*raw.Stride+j] *= c.e[i] * c.e[j]
+	scaleBoth(c.inverse, c.e)
+}
+
+// scaleBoth multiplies rows and columns of s by e.
+func scaleBoth(s *mat.SymDense, e []float64) {
+	raw := s.RawSymmetric()
+	for i, scale := range e {
+		row := raw.Data[i*raw.Stride+i:][:len(e)-i]
+		for j, v := range e[i:] {
+			row[j] *= scale * v
 		}
 	}
 }

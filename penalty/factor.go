@@ -2,6 +2,8 @@ package penalty
 
 import (
 	"math"
+	"runtime"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -63,7 +65,31 @@ func productInto(c, a blas64.General, b []float64, trans bool) {
 	if c.Rows == 0 || c.Cols == 0 {
 		return
 	}
-	kernel.Pack(a.Cols, c.Cols, b, trans).Mul(c.Data, c.Stride, a.Data, a.Stride, a.Rows, nil)
+	w := kernel.Pack(a.Cols, c.Cols, b, trans)
+	sideBySide(a.Rows, a.Rows*a.Cols*c.Cols, func(lo, hi int) {
+		w.Mul(c.Data[lo*c.Stride:], c.Stride, a.Data[lo*a.Stride:], a.Stride, hi-lo, nil)
+	})
+}
+
+// addCross is kernel.AddCross, c += a'diag(w) b, large ones by several goroutines.
+func addCross(c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64) {
+	sideBySide(q, p*q*n, func(lo, hi int) {
+		kernel.AddCross(c[lo:], ldc, a, lda, p, b[lo:], ldb, hi-lo, n, w)
+	})
+}
+
+// sideBySide calls f with parts of 0:n, at the same time if all of them take many
+// multiplications. What f does for one of the n must not depend on where a part ends,
+// so that no result depends on the number of processors.
+func sideBySide(n, multiplications int, f func(lo, hi int)) {
+	const worthwhile = 1 << 20 // some 50 microseconds
+	parts := max(1, min(runtime.GOMAXPROCS(0), multiplications/worthwhile, n))
+	var others sync.WaitGroup
+	for i := range parts - 1 {
+		others.Go(func() { f(n*i/parts, n*(i+1)/parts) })
+	}
+	f(n*(parts-1)/parts, n)
+	others.Wait()
 }
 
 // dense is x's rows without gaps: its own memory if it has none.
@@ -128,7 +154,7 @@ func (f *factor) factorize(a *mat.SymDense) bool {
 func (f *factor) subtract(from, lo, hi int) {
 	if n := f.n; from < lo {
 		above := f.u[from*n+lo : lo*n]
-		kernel.AddCross(f.u[lo*n+lo:], n, above, n, hi-lo, above, n, n-lo, lo-from, f.minus)
+		addCross(f.u[lo*n+lo:], n, above, n, hi-lo, above, n, n-lo, lo-from, f.minus)
 	}
 }
 
@@ -185,7 +211,7 @@ func (f *factor) invert() {
 // subtractInverse takes U[from:lo, lo:hi]' X[from:lo, c:end] from X[lo:hi, c:end].
 func (f *factor) subtractInverse(from, lo, hi, c, end int) {
 	if n := f.n; from < lo {
-		kernel.AddCross(f.inv[lo*n+c:], n, f.u[from*n+lo:], n, hi-lo, f.inv[from*n+c:], n, end-c, lo-from, f.minus)
+		addCross(f.inv[lo*n+c:], n, f.u[from*n+lo:], n, hi-lo, f.inv[from*n+c:], n, end-c, lo-from, f.minus)
 	}
 }
 
@@ -200,8 +226,10 @@ func (f *factor) inverseTo(dst *mat.SymDense) {
 // above the diagonal.
 func addLowerGram(dst *mat.SymDense, x []float64) {
 	n, to := dst.SymmetricDim(), dst.RawSymmetric()
-	for lo := 0; lo < n; lo += panel {
-		hi := min(lo+panel, n)
-		kernel.AddCross(to.Data[lo:], to.Stride, x[lo*n:], n, hi, x[lo*n+lo:], n, hi-lo, n-lo, nil)
-	}
+	sideBySide((n+panel-1)/panel, n*n*n/3, func(from, end int) {
+		for lo := from * panel; lo < min(end*panel, n); lo += panel {
+			hi := min(lo+panel, n)
+			kernel.AddCross(to.Data[lo:], to.Stride, x[lo*n:], n, hi, x[lo*n+lo:], n, hi-lo, n-lo, nil)
+		}
+	})
 }

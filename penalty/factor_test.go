@@ -2,6 +2,7 @@ package penalty
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -55,6 +56,38 @@ func TestFactor(t *testing.T) {
 		a.SetSym(n/2, n/2, -1)
 		if f.factorize(a) {
 			t.Errorf("n = %d: an indefinite matrix was factored", n)
+		}
+	}
+}
+
+// Large products are cut in parts for several goroutines: for any number of
+// processors the same bits.
+func TestAnyProcessors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, n := range []int{129, 300} {
+		x := mat.NewDense(n+5, n, nil)
+		for i := range n + 5 {
+			for j := range n {
+				x.Set(i, j, rng.NormFloat64())
+			}
+		}
+		a := mat.NewSymDense(n, nil)
+		a.SymOuterK(1, x.T())
+		var want, want2 *mat.SymDense
+		for _, processors := range []int{1, 2, 3, 7} {
+			before := runtime.GOMAXPROCS(processors)
+			inverse := mat.NewSymDense(n, nil)
+			ok := Invert(inverse, a)
+			squared := sandwich(x, inverse)
+			runtime.GOMAXPROCS(before)
+			if !ok {
+				t.Fatal("not positive definite")
+			}
+			if processors == 1 {
+				want, want2 = inverse, squared
+			} else if !mat.Equal(inverse, want) || !mat.Equal(squared, want2) {
+				t.Errorf("n = %d: other results on %d processors than on one", n, processors)
+			}
 		}
 	}
 }

@@ -130,10 +130,7 @@ func (s *search) sensitivity(best *point, inner []int) *mat.Dense {
 			}
 		}
 	}
-	var solved, j mat.Dense
-	solved.Mul(s.inverse, columns)
-	j.Mul(s.innerBasis(), &solved)
-	return &j
+	return product(s.innerBasis(), product(full(s.inverse), columns))
 }
 
 // addFactorUncertainty adds phi sum_kl V*_kl (d_k R^-1)(d_l R^-1)', one column of
