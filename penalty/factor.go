@@ -82,7 +82,7 @@ func addCross(c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q
 // multiplications. What f does for one of the n must not depend on where a part ends,
 // so that no result depends on the number of processors.
 func sideBySide(n, multiplications int, f func(lo, hi int)) {
-	const worthwhile = 1 << 20 // some 50 microseconds
+	const worthwhile = 1 << 22 // next to it, waking a processor takes no time
 	parts := max(1, min(runtime.GOMAXPROCS(0), multiplications/worthwhile, n))
 	var others sync.WaitGroup
 	for i := range parts - 1 {
