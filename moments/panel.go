@@ -231,6 +231,12 @@ func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
 	_, d := c.Dims()
 	if c, ok := c.(design.Dense); ok {
 		m := c.RawMatrix()
+		if d == 1 { // a call of copy for each number would take longer
+			for l := range j - i {
+				dst[l*stride] = m.Data[(i+l)*m.Stride]
+			}
+			return
+		}
 		for l := range j - i {
 			copy(dst[l*stride:], m.Data[(i+l)*m.Stride:][:d])
 		}

@@ -101,7 +101,7 @@ func addScaled(s isa, c []float64, rows int, row []int32, a []float64, b []float
 	}
 	p := band{c: at(c, 0), n: uintptr(n), row: unsafe.Pointer(&row[0]), rows: uintptr(rows), a: at(a, 0),
 		cols: uintptr(q), b: at(b, 0), ldb: uintptr(ldb) * 8, w: at(w, 0)}
-	runScaled(&p)
+	runScaled(s, &p)
 	return n - int(p.n)
 }
 

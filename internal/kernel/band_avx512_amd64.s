@@ -97,6 +97,64 @@ DATA pairs<>+112(SB)/8, $3
 DATA pairs<>+120(SB)/8, $3
 GLOBL pairs<>(SB), RODATA|NOPTR, $128
 
+// bandScaleAVX512 adds four values times each column of b to cells: see type band.
+TEXT ·bandScaleAVX512(SB), NOSPLIT, $0-8
+	MOVQ b+0(FP), DI
+	MOVQ (DI), DX
+	MOVQ 8(DI), CX
+	MOVQ 16(DI), SI
+	MOVQ 24(DI), R12
+	MOVQ 32(DI), R8
+	MOVQ 72(DI), R11
+	MOVQ 56(DI), R10
+	MOVQ 64(DI), R9
+	MOVQ 48(DI), R13
+	MOVQ R13, DI
+	SHLQ $5, DI
+	DECQ R13
+	VMOVDQU64 pairs<>+0(SB), Z14
+row:
+	MOVL (SI), AX
+	CMPQ AX, R12
+	JAE done
+	IMULQ DI, AX
+	ADDQ DX, AX
+	VBROADCASTF64X4 (R8), Z0
+	TESTQ R11, R11
+	JEQ columns
+	VBROADCASTSD (R11), Z1
+	VMULPD Z1, Z0, Z0
+	ADDQ $8, R11
+columns:
+	XORQ BX, BX
+	CMPQ BX, R13
+	JGE last
+pair:
+	VMOVUPD (R10)(BX*8), X1
+	VPERMPD Z1, Z14, Z1
+	VFMADD213PD (AX), Z0, Z1
+	VMOVUPD Z1, (AX)
+	ADDQ $64, AX
+	ADDQ $2, BX
+	CMPQ BX, R13
+	JLT pair
+last:
+	JNE next
+	VBROADCASTSD (R10)(BX*8), Y1
+	VFMADD213PD (AX), Y0, Y1
+	VMOVUPD Y1, (AX)
+next:
+	ADDQ $4, SI
+	ADDQ $32, R8
+	ADDQ R9, R10
+	DECQ CX
+	JNE row
+done:
+	MOVQ b+0(FP), DI
+	MOVQ CX, 8(DI)
+	VZEROUPPER
+	RET
+
 // bandSplineAVX512 evaluates cubic B-splines: see type spline.
 TEXT ·bandSplineAVX512(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP), DI

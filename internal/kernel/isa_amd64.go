@@ -88,6 +88,9 @@ func bandOuterAVX512(b *band)
 func bandOuterAVX2(b *band)
 
 //go:noescape
+func bandScaleAVX512(b *band)
+
+//go:noescape
 func bandScaleAVX2(b *band)
 
 //go:noescape
@@ -212,9 +215,15 @@ func runOuter(s isa, b *band) {
 	}
 }
 
-// The others are the same on both instruction sets: their vectors have four values.
-func runScaled(b *band) { bandScaleAVX2(b) }
+func runScaled(s isa, b *band) {
+	if s == avx512 {
+		bandScaleAVX512(b)
+	} else {
+		bandScaleAVX2(b)
+	}
+}
 
+// These are the same on both instruction sets: their vectors have four values.
 func runFold(b *band) { bandFoldAVX2(b) }
 
 func runNorm(b *band) { bandNormAVX2(b) }

@@ -18,7 +18,7 @@ func runTranspose(*squares) {}
 
 func runOuter(isa, *band) {}
 
-func runScaled(*band) {}
+func runScaled(isa, *band) {}
 
 func runFold(*band) {}
 
