@@ -173,6 +173,8 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if rows == 0 {
 		return nil, errors.New("decompose: the data have no rows")
 	}
+	for stats.sum.Spare() != nil { // the solution needs the room
+	}
 	if kept != nil {
 		kept.rows = rows
 	}

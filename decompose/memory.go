@@ -48,7 +48,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	}
 	gathered := workers * 8 * min(4096, block) * int64(p.p+len(p.predictors))
 	return Memory{
-		{fmt.Sprintf("moments of %d columns", p.p), square*(4*workers+merged) + gathered,
+		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			"fewer --workers, or terms with fewer columns (a smaller k, levels put together)"},
 		{"solution", square * (solveMatrices + penalties), "terms with fewer columns (a smaller k, levels put together)"},
 		{"rows", 8 * (3*workers + 2) * block * columns, "fewer --workers"},

@@ -34,6 +34,7 @@ func scenarios() []scenario {
 	splines, parquet := []string{"--formula", terms()}, []string{"--contributions", "parquet"}
 	return []scenario{
 		{"decompose, MLP 10-200-200-1, ten ps k=20", "mlp.onnx", slices.Concat(splines, parquet)},
+		{"decompose, MLP 10-400-400-1, ten ps k=20", "wide.onnx", slices.Concat(splines, parquet)},
 		{"decompose, SSN 10 linear + MLP, its own terms", "ssn.onnx", parquet},
 		{"decompose, SSN 10 linear + MLP, and ten ps k=20", "ssn.onnx", slices.Concat(splines, parquet)},
 		{"decompose, MLP 10-200-200-1, ten ps k=20, CSV out", "mlp.onnx", splines},

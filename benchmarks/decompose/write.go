@@ -48,25 +48,27 @@ func write(dir string, rows int) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	for _, structured := range []bool{false, true} {
-		raw, err := network(structured)
+	for _, n := range []network{{"mlp.onnx", 200, false}, {"wide.onnx", 400, false}, {"ssn.onnx", 200, true}} {
+		raw, err := n.encode()
 		if err != nil {
 			return err
 		}
-		name := "mlp.onnx"
-		if structured {
-			name = "ssn.onnx"
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, n.file), raw, 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// network is an MLP 10-200-200-1 with ReLU, as float32; structured: with linear
+// network is an MLP 10-width-width-1 with ReLU, as float32; structured: with linear
 // effects of the inputs added, the smallest semi-structured network.
-func network(structured bool) ([]byte, error) {
+type network struct {
+	file       string
+	width      int
+	structured bool
+}
+
+func (n network) encode() ([]byte, error) {
 	random := rand.New(rand.NewPCG(3, 4))
 	b := onnxpb.NewBuilder(13)
 	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, inputs)
@@ -82,17 +84,17 @@ func network(structured bool) ([]byte, error) {
 		b.AddInit(out+".b", []int{to}, bias...)
 		b.AddNode("Gemm", []string{in, out + ".w", out + ".b"}, out)
 	}
-	layer("x", "a", inputs, 200)
+	layer("x", "a", inputs, n.width)
 	b.AddNode("Relu", []string{"a"}, "ra")
-	layer("ra", "b", 200, 200)
+	layer("ra", "b", n.width, n.width)
 	b.AddNode("Relu", []string{"b"}, "rb")
 	last := "y"
-	if structured {
+	if n.structured {
 		last = "deep"
 		layer("x", "linear", inputs, 1)
 	}
-	layer("rb", last, 200, 1)
-	if structured {
+	layer("rb", last, n.width, 1)
+	if n.structured {
 		b.AddNode("Add", []string{"linear", "deep"}, "y")
 	}
 	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
