@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -83,6 +84,7 @@ func (s *Sum) MarshalBinary() ([]byte, error) {
 	out = appendLayout(out, s.layout)
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.first))
 	out = binary.LittleEndian.AppendUint64(out, uint64(s.next))
+	out = slices.Grow(out, max(1, len(s.nodes))*int(s.layout.bodyBytes())+crcSize)
 	for _, n := range s.nodes {
 		out = n.m.appendBody(out)
 	}
@@ -179,41 +181,37 @@ func appendLayout(out []byte, l Layout) []byte {
 func (m *Moments) appendBody(out []byte) []byte {
 	out = binary.LittleEndian.AppendUint64(out, uint64(m.Rows))
 	out = binary.LittleEndian.AppendUint64(out, uint64(m.Positive))
-	m.values(func(v *float64) { out = binary.LittleEndian.AppendUint64(out, math.Float64bits(*v)) })
+	put := func(values []float64) {
+		for _, v := range values {
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+		}
+	}
+	put([]float64{m.SumW, m.SumLogW})
+	m.values(put)
 	return out
 }
 
-// values visits every number of the body in the order of the format.
-func (m *Moments) values(visit func(*float64)) {
-	visit(&m.SumW)
-	visit(&m.SumLogW)
+// values visits the numbers of the body that follow the two sums of weights, in slices
+// of m's memory, in the order of the format.
+func (m *Moments) values(visit func([]float64)) {
 	for _, s := range [][]float64{m.Sum, m.MaxRowNorm, m.Mean, m.low, m.MeanR, m.lowR} {
-		for j := range s {
-			visit(&s[j])
-		}
+		visit(s)
 	}
 	if m.R != nil {
 		r := m.R.RawTriangular()
 		for i := range r.N {
-			for j := i; j < r.N; j++ {
-				visit(&r.Data[i*r.Stride+j])
-			}
+			visit(r.Data[i*r.Stride:][i:r.N])
 		}
 		return
 	}
 	visitTriangle(m.XX, visit)
-	xr := m.XR.RawMatrix().Data
-	for j := range xr {
-		visit(&xr[j])
-	}
+	visit(m.XR.RawMatrix().Data)
 	visitTriangle(m.RR, visit)
 }
 
-func visitTriangle(a *mat.SymDense, visit func(*float64)) {
+func visitTriangle(a *mat.SymDense, visit func([]float64)) {
 	s := a.RawSymmetric()
 	for i := range s.N {
-		for j := i; j < s.N; j++ {
-			visit(&s.Data[i*s.Stride+j])
-		}
+		visit(s.Data[i*s.Stride:][i:s.N])
 	}
 }

@@ -116,6 +116,15 @@ func (r *reader) layout() (Layout, error) {
 // bodies checks that exactly n bodies of layout l are left, before anything of
 // their size is allocated.
 func (r *reader) bodies(l Layout, n int) error {
+	if need := float64(n) * l.bodyBytes(); need != float64(len(r.data)) {
+		return fmt.Errorf("moments: %d bytes of sums where the layout needs %.0f: the file is damaged", len(r.data), need)
+	}
+	return nil
+}
+
+// bodyBytes is the size of a body; a float64, for a damaged layout may need more than
+// an int counts.
+func (l Layout) bodyBytes() float64 {
 	p, k := float64(l.Columns()), float64(l.Responses)
 	sums := 2 + 3*p + float64(len(l.Bases)) + 2*k
 	if l.Factor {
@@ -124,10 +133,7 @@ func (r *reader) bodies(l Layout, n int) error {
 	} else {
 		sums += p*(p+1)/2 + p*k + k*(k+1)/2
 	}
-	if need := float64(n) * (16 + 8*sums); need != float64(len(r.data)) {
-		return fmt.Errorf("moments: %d bytes of sums where the layout needs %.0f: the file is damaged", len(r.data), need)
-	}
-	return nil
+	return 16 + 8*sums
 }
 
 // readBody fills m, which is empty, and checks what must hold of any sums.
@@ -138,12 +144,18 @@ func (m *Moments) readBody(r *reader) error {
 	}
 	m.Rows, m.Positive = int64(rows), int64(positive)
 	faults := 0
-	m.values(func(v *float64) {
-		*v = math.Float64frombits(r.uint64())
-		if !finite(*v) {
-			faults++
+	take := func(values []float64) {
+		for j := range values {
+			values[j] = math.Float64frombits(r.uint64())
+			if !finite(values[j]) {
+				faults++
+			}
 		}
-	})
+	}
+	var w [2]float64
+	take(w[:])
+	m.SumW, m.SumLogW = w[0], w[1]
+	m.values(take)
 	if faults > 0 {
 		return fmt.Errorf("moments: %d sums are not finite: the file is damaged", faults)
 	}
