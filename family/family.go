@@ -32,8 +32,8 @@ type Family interface {
 	// where HasDispersion is false).
 	LogLik(y, w float64, eta []float64, phi float64) float64
 	// Deviance is w times the unit deviance d(y, mu) of one row: twice the
-	// log-likelihood (at phi = 1) that mu falls short of the best, which is mu = y but
-	// for beta. NaN where the family has none (K > 1).
+	// log-likelihood (at phi = 1; 1/phi of it at another) that mu falls short of the
+	// best, which is mu = y but for beta. NaN where the family has none (K > 1).
 	Deviance(y, w float64, eta []float64) float64
 	// HasDispersion: phi is a parameter, estimated as the sum of deviances over
 	// the sum of weights.

@@ -146,3 +146,40 @@ func TestGaussianDispersion(t *testing.T) {
 func logExpm1(x float64) float64 {
 	return x + math.Log(-math.Expm1(-x))
 }
+
+// At any dispersion two predictors' deviances differ by 2 phi times what their
+// log-likelihoods do: whoever has one has the other (package importance).
+func TestDeviancesDifferAsLogLikelihoods(t *testing.T) {
+	held := func(f Shaped, values ...float64) Family {
+		h, err := Hold(f, values...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	for _, c := range []struct {
+		family Family
+		y      *rapid.Generator[float64]
+	}{
+		{Gaussian{}, rapid.Float64Range(-10, 10)},
+		{Gamma{}, rapid.Float64Range(0.01, 10)},
+		{Binomial{}, rapid.Float64Range(0, 1)},
+		{Poisson{}, rapid.Map(rapid.IntRange(0, 40), func(i int) float64 { return float64(i) })},
+		{held(NegativeBinomial{}, 1.5), rapid.Map(rapid.IntRange(0, 40), func(i int) float64 { return float64(i) })},
+		{held(Beta{}, 3), rapid.Float64Range(0.01, 0.99)},
+		{held(StudentT{}, 2, 4), rapid.Float64Range(-10, 10)},
+	} {
+		t.Run(c.family.Name(), rapid.MakeCheck(func(t *rapid.T) {
+			y, w, phi := c.y.Draw(t, "y"), rapid.Float64Range(0.01, 100).Draw(t, "w"), rapid.Float64Range(0.01, 100).Draw(t, "phi")
+			if !c.family.HasDispersion() {
+				phi = 1
+			}
+			a, b := rapid.Float64Range(-5, 5).Draw(t, "eta"), rapid.Float64Range(-5, 5).Draw(t, "other")
+			da, db := c.family.Deviance(y, w, []float64{a}), c.family.Deviance(y, w, []float64{b})
+			la, lb := c.family.LogLik(y, w, []float64{a}, phi), c.family.LogLik(y, w, []float64{b}, phi)
+			if scale := da + db + 2*phi*(math.Abs(la)+math.Abs(lb)); !(math.Abs(da-db-2*phi*(lb-la)) <= 1e-11*scale) {
+				t.Fatalf("deviances differ by %v, 2 phi times the log-likelihoods by %v", da-db, 2*phi*(lb-la))
+			}
+		}))
+	}
+}

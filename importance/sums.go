@@ -13,11 +13,36 @@ import (
 // fit is how well some predictors fit the response, summed over rows.
 type fit struct{ loglik, deviance float64 }
 
+// add adds a row of the full model.
 func (f *fit) add(v *Visitor, y, w float64, eta []float64) {
 	f.loglik += v.family.LogLik(y, w, eta, v.phi)
 	if len(eta) == 1 {
 		f.deviance += v.family.Deviance(y, w, eta)
 	}
+}
+
+// addOne adds a row's deviance or its log-likelihood, whichever takes less time: for
+// the other see complete. A family.Held may have to search for a saturated model.
+func (f *fit) addOne(v *Visitor, y, w float64, eta []float64) {
+	if v.byDeviance {
+		f.deviance += v.family.Deviance(y, w, eta)
+	} else {
+		f.loglik += v.family.LogLik(y, w, eta, v.phi)
+	}
+}
+
+// complete fills in what addOne left out. The deviance of one predictor is twice the
+// dispersion times what the log-likelihood l falls short of the saturated model's
+// (McCullagh and Nelder 1989, 2.3), so that for any two predictors of the same rows
+//
+//	D - D' = 2 phi (l' - l)
+func (f fit) complete(v *Visitor, full fit) fit {
+	if v.byDeviance {
+		f.loglik = full.loglik - (f.deviance-full.deviance)/(2*v.phi)
+	} else {
+		f.deviance = full.deviance + 2*v.phi*(full.loglik-f.loglik)
+	}
+	return f
 }
 
 // sums add up over rows.
@@ -26,7 +51,7 @@ type sums struct {
 	w       float64
 	shares  []shares // by predictor
 	full    fit
-	without []fit // by drop
+	without []fit // by drop: what addOne adds
 }
 
 // shares add up what the variance shares of a predictor's terms need. They are

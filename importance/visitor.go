@@ -38,6 +38,8 @@ type Visitor struct {
 	drops  []drop
 	phi    float64
 	total  *sums
+
+	byDeviance bool // what is added up of drops: see fit.addOne
 }
 
 // New returns a visitor for one decomposition; it goes into
@@ -67,6 +69,8 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 		case fam.HasDispersion():
 			v.phi = *r.Dispersion
 		}
+		_, held := fam.(family.Held)
+		v.byDeviance = fam.Predictors() == 1 && !held
 	}
 	v.total = v.newSums()
 	return nil
@@ -124,7 +128,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 			for k, terms := range v.drops[j].terms {
 				without[k] = eta[k] - sumOf(parts[k], terms)
 			}
-			s.without[j].add(v, y, weight, without)
+			s.without[j].addOne(v, y, weight, without)
 		}
 	}
 	return nil
@@ -157,7 +161,7 @@ func (v *Visitor) End(r *decompose.Result) error {
 				e.Terms = append(e.Terms, d.Terms[t].Name)
 			}
 			if v.family != nil {
-				v.compare(&e, v.total.full, v.total.without[j])
+				v.compare(&e, v.total.full, v.total.without[j].complete(v, v.total.full))
 			}
 			d.Importance = append(d.Importance, e)
 		}
