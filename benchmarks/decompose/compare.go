@@ -37,6 +37,8 @@ func scenarios() []scenario {
 		{"decompose, MLP 10-400-400-1, ten ps k=20", "wide.onnx", slices.Concat(splines, parquet)},
 		{"decompose, SSN 10 linear + MLP, its own terms", "ssn.onnx", parquet},
 		{"decompose, SSN 10 linear + MLP, and ten ps k=20", "ssn.onnx", slices.Concat(splines, parquet)},
+		{"decompose, MLP 10-200-200-1, ten ps k=20, likelihood of a response", "mlp.onnx",
+			slices.Concat(splines, parquet, []string{"--response", "y", "--family", "gaussian"})},
 		{"decompose, MLP 10-200-200-1, ten ps k=20, CSV out", "mlp.onnx", splines},
 	}
 }
@@ -55,7 +57,7 @@ func compare(pho, dir, only string, workers, rounds int) error {
 			continue
 		}
 		network, result := filepath.Join(dir, c.network), filepath.Join(dir, "result")
-		ours := append([]string{"decompose", "--model", network, "--data", rows, "--out", result, "--workers", strconv.Itoa(workers)}, c.arguments...)
+		ours := append([]string{"decompose", "--model", network, "--data", rows, "--input", binding, "--out", result, "--workers", strconv.Itoa(workers)}, c.arguments...)
 		peer := []string{"-forward", network, "-data", rows, "-workers", strconv.Itoa(workers)}
 		var a, b, ratios []float64
 		for range rounds {

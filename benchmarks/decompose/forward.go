@@ -26,7 +26,7 @@ func forward(network, file string, workers int, eta []float64) (int64, error) {
 		return 0, err
 	}
 	defer src.Close()
-	bind, err := onnx.Bind(g, src.Schema(), nil)
+	bind, err := onnx.Bind(g, src.Schema(), []string{binding})
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,10 @@ import (
 // inputs is the number of columns x0, x1, ... of the data.
 const inputs = 10
 
-// write draws standard normal rows and makes the networks that run on them.
+// binding is how they are a network's input; there is a response y besides.
+const binding = "x=x0..x9"
+
+// write draws standard normal rows, with a response, and makes the networks that run on them.
 func write(dir string, rows int) error {
 	f, err := os.Create(filepath.Join(dir, "rows.parquet"))
 	if err != nil {
@@ -24,19 +27,23 @@ func write(dir string, rows int) error {
 	for j := range inputs {
 		names = append(names, fmt.Sprintf("x%d", j))
 	}
-	w, err := parquet.NewWriter(f, names)
+	w, err := parquet.NewWriter(f, append(names, "y"))
 	if err != nil {
 		return err
 	}
-	random := rand.New(rand.NewPCG(1, 2))
-	columns := make([][]float64, inputs)
+	random, noise := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(1, 3))
+	columns := make([][]float64, inputs+1)
 	for at := 0; at < rows; at += 1 << 16 {
 		n := min(1<<16, rows-at)
-		for j := range columns {
+		for j := range inputs {
 			columns[j] = make([]float64, n)
 			for i := range n {
 				columns[j][i] = random.NormFloat64()
 			}
+		}
+		columns[inputs] = make([]float64, n)
+		for i := range n {
+			columns[inputs][i] = columns[0][i] + math.Sin(columns[1][i]) + noise.NormFloat64()
 		}
 		if err := w.Write(columns); err != nil {
 			return err
