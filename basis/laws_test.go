@@ -123,8 +123,11 @@ func TestSparseIsDense(t *testing.T) {
 					dense.Set(i, int(j), c.Value[i])
 				}
 			}
+		case design.Dense: // in the batch's memory
+			dense.Copy(c)
+			sparse--
 		default:
-			t.Fatalf("%T is not sparse", c)
+			t.Fatalf("%T is not known", c)
 		}
 		bits(t, "EvalSparse", dense, evaluate(t, term, b))
 	})

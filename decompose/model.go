@@ -27,7 +27,7 @@ type Term interface {
 }
 
 // SparseTerm may save work, never change an answer: EvalSparse gives the same
-// values as Eval.
+// values as Eval. They may be in b's memory, and nobody may change them.
 type SparseTerm interface {
 	Term
 	EvalSparse(b *data.Batch) (design.Columns, error)

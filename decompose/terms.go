@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
 )
 
 // LinearTerm is the identity basis of one numeric column: d = 1.
@@ -33,6 +35,26 @@ func (t *LinearTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	}
 	dst.SetCol(0, x)
 	return nil
+}
+
+// EvalSparse is the column itself, in b's memory.
+func (t *LinearTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
+	return t.EvalSparseInto(nil, b)
+}
+
+// EvalSparseInto is EvalSparse; old is overwritten if it is what an earlier call
+// returned, its numbers are not.
+func (t *LinearTerm) EvalSparseInto(old design.Columns, b *data.Batch) (design.Columns, error) {
+	x, err := b.Numeric(t.Column)
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", t.Name(), err)
+	}
+	view, ok := old.(design.Dense)
+	if !ok {
+		view = design.Dense{Dense: &mat.Dense{}}
+	}
+	view.SetRawMatrix(blas64.General{Rows: len(x), Cols: 1, Stride: 1, Data: x})
+	return view, nil
 }
 
 // MarshalJSON writes the term's spec.
@@ -62,15 +84,32 @@ func (t *Tap) Dim() int { return t.Width }
 
 // Eval copies the tensor into dst (n x Width).
 func (t *Tap) Eval(dst *mat.Dense, b *data.Batch) error {
-	m, err := b.Tensor(t.Tensor)
+	m, err := t.tensor(b)
 	if err != nil {
-		return fmt.Errorf("term %s: %w", t.Name(), err)
-	}
-	if _, w := m.Dims(); w != t.Width {
-		return fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.Width)
+		return err
 	}
 	dst.Copy(m)
 	return nil
+}
+
+// EvalSparse is the tensor itself, in b's memory.
+func (t *Tap) EvalSparse(b *data.Batch) (design.Columns, error) {
+	m, err := t.tensor(b)
+	if err != nil {
+		return nil, err
+	}
+	return design.Dense{Dense: m}, nil
+}
+
+func (t *Tap) tensor(b *data.Batch) (*mat.Dense, error) {
+	m, err := b.Tensor(t.Tensor)
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", t.Name(), err)
+	}
+	if _, w := m.Dims(); w != t.Width {
+		return nil, fmt.Errorf("term %s: tensor %q is %d wide, want %d: is this the model it was made for?", t.Name(), t.Tensor, w, t.Width)
+	}
+	return m, nil
 }
 
 // MarshalJSON writes the term's spec.
