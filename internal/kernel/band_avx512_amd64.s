@@ -129,7 +129,7 @@ columns:
 	XORQ BX, BX
 	CMPQ BX, R13
 	JGE last
-pair:
+column:
 	VMOVUPD (R10)(BX*8), X1
 	VPERMPD Z1, Z14, Z1
 	VFMADD213PD (AX), Z0, Z1
@@ -137,7 +137,7 @@ pair:
 	ADDQ $64, AX
 	ADDQ $2, BX
 	CMPQ BX, R13
-	JLT pair
+	JLT column
 last:
 	JNE next
 	VBROADCASTSD (R10)(BX*8), Y1

@@ -108,7 +108,7 @@ func bands(s *source, set isa) {
 			s.line(fmt.Sprintf("DATA pairs<>+%d(SB)/8, $%d", 8*i, i/4))
 		}
 		s.line("GLOBL pairs<>(SB), RODATA|NOPTR, $128")
-		s.bandScaleWide(v)
+		s.bandScale(v)
 		s.bandSplineWide(v)
 		s.bandConstants(v)
 		return
@@ -130,7 +130,8 @@ func (s *source) bandArguments() {
 	s.op("MOVQ", mem(bandW, "DI"), "R11")
 }
 
-// bandScale adds the four values times each value of a row of b.
+// bandScale adds the four values times each value of a row of b: for vectors of eight
+// two columns of b at a time, whose sums are neighbours, to the same bits.
 func (s *source) bandScale(v vector) {
 	s.function("bandScale"+v.name, "b", fmt.Sprintf("bandScale%s adds four values times each column of b to cells: see type band.", v.name))
 	s.bandArguments()
@@ -139,13 +140,21 @@ func (s *source) bandScale(v vector) {
 	s.op("MOVQ", mem(bandCols, "DI"), "R13")
 	s.op("MOVQ", "R13", "DI") // bytes of a row of cells
 	s.op("SHLQ", "$5", "DI")
+	if v.bytes == 64 {
+		s.op("DECQ", "R13") // the last column
+		s.op("VMOVDQU64", "pairs<>+0(SB)", v.r(14))
+	}
 	s.label("row")
 	s.op("MOVL", "(SI)", "AX")
 	s.op("CMPQ", "AX", "R12")
 	s.op("JAE", "done")
 	s.op("IMULQ", "DI", "AX")
 	s.op("ADDQ", "DX", "AX")
-	s.op("VMOVUPD", "(R8)", v.r(0))
+	if v.bytes == 64 {
+		s.op("VBROADCASTF64X4", "(R8)", v.r(0))
+	} else {
+		s.op("VMOVUPD", "(R8)", v.r(0))
+	}
 	s.op("TESTQ", "R11", "R11")
 	s.op("JEQ", "columns")
 	s.op("VBROADCASTSD", "(R11)", v.r(1))
@@ -153,68 +162,31 @@ func (s *source) bandScale(v vector) {
 	s.op("ADDQ", "$8", "R11")
 	s.label("columns")
 	s.op("XORQ", "BX", "BX")
+	if v.bytes == 64 {
+		s.op("CMPQ", "BX", "R13")
+		s.op("JGE", "last")
+	}
 	s.label("column")
-	s.op("VBROADCASTSD", "(R10)(BX*8)", v.r(1))
+	if v.bytes == 64 {
+		s.op("VMOVUPD", "(R10)(BX*8)", "X1")
+		s.op("VPERMPD", v.r(1), v.r(14), v.r(1))
+	} else {
+		s.op("VBROADCASTSD", "(R10)(BX*8)", v.r(1))
+	}
 	s.op("VFMADD213PD", "(AX)", v.r(0), v.r(1))
 	s.op("VMOVUPD", v.r(1), "(AX)")
-	s.op("ADDQ", "$32", "AX")
-	s.op("INCQ", "BX")
+	s.op("ADDQ", imm(v.bytes), "AX")
+	s.op("ADDQ", imm(v.lanes()/4), "BX")
 	s.op("CMPQ", "BX", "R13")
 	s.op("JLT", "column")
-	s.op("ADDQ", "$4", "SI")
-	s.op("ADDQ", "$32", "R8")
-	s.op("ADDQ", "R9", "R10")
-	s.op("DECQ", "CX")
-	s.op("JNE", "row")
-	s.label("done")
-	s.op("MOVQ", "b+0(FP)", "DI")
-	s.op("MOVQ", "CX", mem(bandN, "DI"))
-	s.finish()
-}
-
-// bandScaleWide is bandScale for two columns of b at a time, whose sums are neighbours,
-// to the same bits.
-func (s *source) bandScaleWide(v vector) {
-	s.function("bandScale"+v.name, "b", fmt.Sprintf("bandScale%s adds four values times each column of b to cells: see type band.", v.name))
-	s.bandArguments()
-	s.op("MOVQ", mem(bandB, "DI"), "R10")
-	s.op("MOVQ", mem(bandLDB, "DI"), "R9")
-	s.op("MOVQ", mem(bandCols, "DI"), "R13")
-	s.op("MOVQ", "R13", "DI") // bytes of a row of cells
-	s.op("SHLQ", "$5", "DI")
-	s.op("DECQ", "R13")
-	s.op("VMOVDQU64", "pairs<>+0(SB)", v.r(14))
-	s.label("row")
-	s.op("MOVL", "(SI)", "AX")
-	s.op("CMPQ", "AX", "R12")
-	s.op("JAE", "done")
-	s.op("IMULQ", "DI", "AX")
-	s.op("ADDQ", "DX", "AX")
-	s.op("VBROADCASTF64X4", "(R8)", v.r(0))
-	s.op("TESTQ", "R11", "R11")
-	s.op("JEQ", "columns")
-	s.op("VBROADCASTSD", "(R11)", v.r(1))
-	s.op("VMULPD", v.r(1), v.r(0), v.r(0))
-	s.op("ADDQ", "$8", "R11")
-	s.label("columns")
-	s.op("XORQ", "BX", "BX")
-	s.op("CMPQ", "BX", "R13")
-	s.op("JGE", "last")
-	s.label("pair")
-	s.op("VMOVUPD", "(R10)(BX*8)", "X1")
-	s.op("VPERMPD", v.r(1), v.r(14), v.r(1))
-	s.op("VFMADD213PD", "(AX)", v.r(0), v.r(1))
-	s.op("VMOVUPD", v.r(1), "(AX)")
-	s.op("ADDQ", "$64", "AX")
-	s.op("ADDQ", "$2", "BX")
-	s.op("CMPQ", "BX", "R13")
-	s.op("JLT", "pair")
-	s.label("last")
-	s.op("JNE", "next") // beyond the last column: there were pairs only
-	s.op("VBROADCASTSD", "(R10)(BX*8)", "Y1")
-	s.op("VFMADD213PD", "(AX)", "Y0", "Y1")
-	s.op("VMOVUPD", "Y1", "(AX)")
-	s.label("next")
+	if v.bytes == 64 {
+		s.label("last")
+		s.op("JNE", "next") // beyond the last column: there were pairs only
+		s.op("VBROADCASTSD", "(R10)(BX*8)", "Y1")
+		s.op("VFMADD213PD", "(AX)", "Y0", "Y1")
+		s.op("VMOVUPD", "Y1", "(AX)")
+		s.label("next")
+	}
 	s.op("ADDQ", "$4", "SI")
 	s.op("ADDQ", "$32", "R8")
 	s.op("ADDQ", "R9", "R10")
@@ -283,14 +255,7 @@ func (s *source) bandNorm(v vector) {
 // bandSpline evaluates cubic B-splines on equispaced knots at four numbers at a
 // time, with the operations of cubicPlain: nothing is fused.
 func (s *source) bandSpline(v vector) {
-	s.function("bandSpline"+v.name, "s", fmt.Sprintf("bandSpline%s evaluates cubic B-splines: see type spline.", v.name))
-	s.op("MOVQ", mem(splineX, "DI"), "SI")
-	s.op("MOVQ", mem(splineN, "DI"), "CX")
-	s.op("MOVQ", mem(splineFirst, "DI"), "R9")
-	s.op("MOVQ", mem(splineValue, "DI"), "R8")
-	for i, field := range []int{splineLo, splineHi, splineScale, splineLast} {
-		s.op("VBROADCASTSD", mem(field, "DI"), v.r(12+i))
-	}
+	s.splineArguments(v)
 	s.zero(v, 11) // whether a number is outside
 	s.label("loop")
 	s.op("VMOVUPD", "(SI)", v.r(0))
@@ -304,46 +269,24 @@ func (s *source) bandSpline(v vector) {
 	s.op("VMINPD", v.r(15), v.r(1), v.r(1)) // j
 	s.op("VCVTTPD2DQY", v.r(1), "X2")
 	s.op("VMOVDQU", "X2", "(R9)")
-	s.op("VSUBPD", v.r(1), v.r(0), v.r(0)) // u
 	s.op("VMOVUPD", "bandOne<>+0(SB)", v.r(10))
 	s.op("VMOVUPD", "bandHalf<>+0(SB)", v.r(9))
 	s.op("VMOVUPD", "bandSixth<>+0(SB)", v.r(8))
-	s.op("VSUBPD", v.r(0), v.r(10), v.r(1)) // r
-	s.op("VMULPD", v.r(0), v.r(0), v.r(2))  // u^2
-	s.op("VMULPD", v.r(1), v.r(1), v.r(3))  // r^2
-	s.op("VMULPD", v.r(0), v.r(9), v.r(4))
-	s.op("VMULPD", v.r(1), v.r(9), v.r(5))
-	s.op("VSUBPD", v.r(4), v.r(10), v.r(4)) // 1 - u/2
-	s.op("VSUBPD", v.r(5), v.r(10), v.r(5)) // 1 - r/2
-	s.op("VMULPD", v.r(4), v.r(2), v.r(4))
-	s.op("VMULPD", v.r(5), v.r(3), v.r(5))
-	s.op("VMOVUPD", "bandTwoThirds<>+0(SB)", v.r(6))
-	s.op("VSUBPD", v.r(4), v.r(6), v.r(4)) // the second
-	s.op("VSUBPD", v.r(5), v.r(6), v.r(5)) // the third
-	s.op("VMULPD", v.r(3), v.r(1), v.r(3))
-	s.op("VMULPD", v.r(2), v.r(0), v.r(2))
-	s.op("VMULPD", v.r(8), v.r(3), v.r(3)) // the first
-	s.op("VMULPD", v.r(8), v.r(2), v.r(2)) // the fourth
-	s.op("VUNPCKLPD", v.r(4), v.r(3), v.r(0))
-	s.op("VUNPCKHPD", v.r(4), v.r(3), v.r(1))
-	s.op("VUNPCKLPD", v.r(2), v.r(5), v.r(6))
-	s.op("VUNPCKHPD", v.r(2), v.r(5), v.r(7))
+	s.op("VMOVUPD", "bandTwoThirds<>+0(SB)", v.r(7))
+	s.splineValues(v, 10, 9, 8, 7)
 	for i, halves := range []string{"$0x20", "$0x20", "$0x31", "$0x31"} {
 		s.op("VPERM2F128", halves, v.r(6+i%2), v.r(i%2), v.r(8))
 		s.op("VMOVUPD", v.r(8), mem(32*i, "R8"))
 	}
-	s.op("ADDQ", "$32", "SI")
-	s.op("ADDQ", "$16", "R9")
-	s.op("ADDQ", "$128", "R8")
-	s.op("SUBQ", "$4", "CX")
-	s.op("JNE", "loop")
+	s.splineNext(v)
 	s.op("VMOVMSKPD", v.r(11), "AX")
 	s.op("MOVQ", "AX", mem(splineOut, "DI"))
 	s.finish()
 }
 
-// bandSplineWide is bandSpline for eight numbers at a time, to the same bits.
-func (s *source) bandSplineWide(v vector) {
+// splineArguments begins a function and leaves lo, hi, scale and last in vectors 12
+// to 15.
+func (s *source) splineArguments(v vector) {
 	s.function("bandSpline"+v.name, "s", fmt.Sprintf("bandSpline%s evaluates cubic B-splines: see type spline.", v.name))
 	s.op("MOVQ", mem(splineX, "DI"), "SI")
 	s.op("MOVQ", mem(splineN, "DI"), "CX")
@@ -352,6 +295,46 @@ func (s *source) bandSplineWide(v vector) {
 	for i, field := range []int{splineLo, splineHi, splineScale, splineLast} {
 		s.op("VBROADCASTSD", mem(field, "DI"), v.r(12+i))
 	}
+}
+
+// splineValues turns t and j, vectors 0 and 1, into the four values at each number: in
+// vectors 0 and 1 pairs of the first two, of numbers 0, 2, ... and 1, 3, ..., in 6 and
+// 7 of the others. The constants are in vectors of those numbers.
+func (s *source) splineValues(v vector, one, half, sixth, twoThirds int) {
+	s.op("VSUBPD", v.r(1), v.r(0), v.r(0))   // u
+	s.op("VSUBPD", v.r(0), v.r(one), v.r(1)) // r
+	s.op("VMULPD", v.r(0), v.r(0), v.r(2))   // u^2
+	s.op("VMULPD", v.r(1), v.r(1), v.r(3))   // r^2
+	s.op("VMULPD", v.r(0), v.r(half), v.r(4))
+	s.op("VMULPD", v.r(1), v.r(half), v.r(5))
+	s.op("VSUBPD", v.r(4), v.r(one), v.r(4)) // 1 - u/2
+	s.op("VSUBPD", v.r(5), v.r(one), v.r(5)) // 1 - r/2
+	s.op("VMULPD", v.r(4), v.r(2), v.r(4))
+	s.op("VMULPD", v.r(5), v.r(3), v.r(5))
+	s.op("VSUBPD", v.r(4), v.r(twoThirds), v.r(4)) // the second
+	s.op("VSUBPD", v.r(5), v.r(twoThirds), v.r(5)) // the third
+	s.op("VMULPD", v.r(3), v.r(1), v.r(3))
+	s.op("VMULPD", v.r(2), v.r(0), v.r(2))
+	s.op("VMULPD", v.r(sixth), v.r(3), v.r(3)) // the first
+	s.op("VMULPD", v.r(sixth), v.r(2), v.r(2)) // the fourth
+	s.op("VUNPCKLPD", v.r(4), v.r(3), v.r(0))
+	s.op("VUNPCKHPD", v.r(4), v.r(3), v.r(1))
+	s.op("VUNPCKLPD", v.r(2), v.r(5), v.r(6))
+	s.op("VUNPCKHPD", v.r(2), v.r(5), v.r(7))
+}
+
+// splineNext ends the loop.
+func (s *source) splineNext(v vector) {
+	s.op("ADDQ", imm(v.bytes), "SI")
+	s.op("ADDQ", imm(v.bytes/2), "R9")
+	s.op("ADDQ", imm(4*v.bytes), "R8")
+	s.op("SUBQ", imm(v.lanes()), "CX")
+	s.op("JNE", "loop")
+}
+
+// bandSplineWide is bandSpline for eight numbers at a time, to the same bits.
+func (s *source) bandSplineWide(v vector) {
+	s.splineArguments(v)
 	for i, name := range []string{"bandOne", "bandHalf", "bandSixth", "bandTwoThirds", "bandLower", "bandUpper"} {
 		s.op("VMOVUPD", name+"<>+0(SB)", v.r(16+i))
 	}
@@ -368,26 +351,7 @@ func (s *source) bandSplineWide(v vector) {
 	s.op("VMINPD", v.r(15), v.r(1), v.r(1)) // j
 	s.op("VCVTTPD2DQ", v.r(1), "Y2")
 	s.op("VMOVDQU", "Y2", "(R9)")
-	s.op("VSUBPD", v.r(1), v.r(0), v.r(0))  // u
-	s.op("VSUBPD", v.r(0), v.r(16), v.r(1)) // r
-	s.op("VMULPD", v.r(0), v.r(0), v.r(2))  // u^2
-	s.op("VMULPD", v.r(1), v.r(1), v.r(3))  // r^2
-	s.op("VMULPD", v.r(0), v.r(17), v.r(4))
-	s.op("VMULPD", v.r(1), v.r(17), v.r(5))
-	s.op("VSUBPD", v.r(4), v.r(16), v.r(4)) // 1 - u/2
-	s.op("VSUBPD", v.r(5), v.r(16), v.r(5)) // 1 - r/2
-	s.op("VMULPD", v.r(4), v.r(2), v.r(4))
-	s.op("VMULPD", v.r(5), v.r(3), v.r(5))
-	s.op("VSUBPD", v.r(4), v.r(19), v.r(4)) // the second
-	s.op("VSUBPD", v.r(5), v.r(19), v.r(5)) // the third
-	s.op("VMULPD", v.r(3), v.r(1), v.r(3))
-	s.op("VMULPD", v.r(2), v.r(0), v.r(2))
-	s.op("VMULPD", v.r(18), v.r(3), v.r(3)) // the first
-	s.op("VMULPD", v.r(18), v.r(2), v.r(2)) // the fourth
-	s.op("VUNPCKLPD", v.r(4), v.r(3), v.r(0))
-	s.op("VUNPCKHPD", v.r(4), v.r(3), v.r(1))
-	s.op("VUNPCKLPD", v.r(2), v.r(5), v.r(6)) // pairs of rows 0, 2, 4, 6
-	s.op("VUNPCKHPD", v.r(2), v.r(5), v.r(7))
+	s.splineValues(v, 16, 17, 18, 19)
 	for i, rows := range []struct{ index, first, last int }{{20, 0, 6}, {20, 1, 7}, {21, 0, 6}, {21, 1, 7}} {
 		s.op("VMOVAPD", v.r(rows.index), v.r(8+i))
 		s.op("VPERMI2PD", v.r(rows.last), v.r(rows.first), v.r(8+i)) // a row and the second after it
@@ -399,11 +363,7 @@ func (s *source) bandSplineWide(v vector) {
 		s.op("VSHUFF64X2", half.lanes, v.r(half.rows+1), v.r(half.rows), v.r(0))
 		s.op("VMOVUPD", v.r(0), mem(64*i, "R8"))
 	}
-	s.op("ADDQ", "$64", "SI")
-	s.op("ADDQ", "$32", "R9")
-	s.op("ADDQ", "$256", "R8")
-	s.op("SUBQ", "$8", "CX")
-	s.op("JNE", "loop")
+	s.splineNext(v)
 	s.op("KMOVB", "K3", "AX")
 	s.op("MOVQ", "AX", mem(splineOut, "DI"))
 	s.finish()
