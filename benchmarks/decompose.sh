@@ -3,7 +3,7 @@
 # REML, contributions) next to its own network run once over the same rows and file
 # with as many workers, both as processes. Prints lines of
 #   case, ours, peer, ratio, answer difference
-# separated by tabs: seconds, medians over ROUNDS=3 turns; the difference is that of
+# separated by tabs: seconds, medians over ROUNDS=9 turns; the difference is that of
 # the sum of the contributions written and the network alone, relative to its largest
 # output. CASE=text runs the cases whose names hold it, WORKERS=2 changes goroutines.
 set -euo pipefail
@@ -15,4 +15,4 @@ trap 'rm -rf "$dir"' EXIT
 "$go" build -o "$dir/pho" ./cmd/pho
 "$go" build -o "$dir/decompose" ./benchmarks/decompose
 "$dir/decompose" -write "$dir" -rows "${1:-1000000}"
-"$dir/decompose" -pho "$dir/pho" -dir "$dir" -rounds "${ROUNDS:-3}" -workers "${WORKERS:-2}" -case "${CASE:-}"
+"$dir/decompose" -pho "$dir/pho" -dir "$dir" -rounds "${ROUNDS:-9}" -workers "${WORKERS:-2}" -case "${CASE:-}"
