@@ -29,19 +29,28 @@ func TestShuffleIsUniform(t *testing.T) {
 	}
 }
 
-// A row comes to any place equally often, also if there are more rows than one
-// random number has digits for.
+// A row comes to any place equally often, and next to any other, also if there are
+// more rows than one random number has digits for.
 func TestShufflePlaces(t *testing.T) {
-	const n, draws = 37, 37 * 400
+	const n, draws = 150, 150 * 400
 	r, e := rand.NewPCG(3, 4), make([]float64, n)
 	for i := range e {
 		e[i] = float64(i)
 	}
 	var places [n][n]float64
+	together := 0.0 // rows that follow the one they followed before
+	var before [n]float64
 	for range draws {
 		shuffle(e, r)
 		for i, v := range e {
 			places[int(v)][i]++
+			if i == 0 {
+				continue
+			}
+			if before[int(v)] == e[i-1] {
+				together++
+			}
+			before[int(v)] = e[i-1]
 		}
 	}
 	for v := range places {
@@ -50,6 +59,9 @@ func TestShufflePlaces(t *testing.T) {
 				t.Errorf("row %d came to place %d %g times, expected 400", v, i, times)
 			}
 		}
+	}
+	if want := float64(draws); math.Abs(together-want) > 6*math.Sqrt(want) { // one in every order, about
+		t.Errorf("%g rows followed the same one again, expected about %g", together, want)
 	}
 }
 

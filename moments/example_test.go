@@ -39,7 +39,7 @@ func Example() {
 	}
 	v := first.Total().Predictor(0)
 	fmt.Printf("rows %d, mean year %g, share of dow 0 %.1f\n", v.Rows, v.Mean[0], v.Mean[1])
-	fmt.Printf("centred sum of squares %g, slope %g\n", v.XX.At(0, 0), v.XR[0]/v.XX.At(0, 0))
+	fmt.Printf("centred sum of squares %.6g, slope %.6g\n", v.XX.At(0, 0), v.XR[0]/v.XX.At(0, 0))
 	// Output:
 	// rows 5, mean year 2015, share of dow 0 0.6
 	// centred sum of squares 10, slope 2
