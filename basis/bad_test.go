@@ -34,7 +34,7 @@ func TestBuildRefuses(t *testing.T) {
 		{Smooth("x", PS{}, nil), nil, `term s(x): no rows of column "x" were scanned`},
 		{Smooth("x", PS{}, nil), []float64{1, 2, math.NaN()}, `term s(x): data row 103: column "x" is NaN: leave the row out or fill in a number`},
 		{Smooth("x", CR{}, nil), []float64{1, math.Inf(-1), 3}, `term s(x): data row 102: column "x" is -Inf: leave the row out or fill in a number`},
-		{Smooth("x", PS{Knots: []float64{0, 9}}, nil), step(50, 20), `term s(x): column "x" runs from 0 to 19, beyond the knots, which carry splines from -0.008999999999999897 to 9.009: widen knots=`},
+		{Smooth("x", PS{Knots: []float64{0, 9}}, nil), step(50, 20), `term s(x): column "x" runs from 0 to 19, beyond the knots, which carry splines from -0.009 to 9.009: widen knots=`},
 		{Smooth("x", PS{K: 4}, nil), []float64{-1e308, 0, 1, 2, 1e308}, `term s(x): column "x": the range from -1e+308 to 1e+308 is too wide or too narrow for 8 knots in 64-bit numbers: rescale the column`},
 		{Smooth("x", PS{K: 5}, nil), []float64{1e16, 1e16 + 2, 1e16 + 4, 1e16 + 6, 1e16 + 8}, ""},
 		{Smooth("x", PS{K: 30}, nil), near(1e16, 40), ""},

@@ -106,7 +106,7 @@ func (s PS) build(v *values) (spline, *mat.SymDense, error) {
 		return nil, nil, fmt.Errorf("column %q: %w", v.column, err)
 	}
 	if len(s.Knots) > 0 && (v.min < b.lo || v.max > b.hi) {
-		return nil, nil, fmt.Errorf("column %q runs from %v to %v, beyond the knots, which carry splines from %v to %v: widen knots=", v.column, v.min, v.max, b.lo, b.hi)
+		return nil, nil, fmt.Errorf("column %q runs from %v to %v, beyond the knots, which carry splines from %.6g to %.6g: widen knots=", v.column, v.min, v.max, b.lo, b.hi)
 	}
 	p, err := penalty.Difference(k, m2)
 	return b, p, err
