@@ -221,7 +221,8 @@ type accumulator struct {
 	opts     *Options
 	features []string
 	deviance *mat.Dense
-	columns  []mat.Dense // of the features: the batch's memory
+	columns  []mat.Dense // of the features: the batch's memory,
+	zeros    []float64   // or this, evalRows long, if they are not numeric
 }
 
 // run forms the statistics of merge block index from the network's outputs: those
@@ -293,18 +294,15 @@ func (a *accumulator) addFurther(x []design.Columns, b *data.Batch, w []float64,
 	}
 	x = append(x[:len(x):len(x)], design.Dense{Dense: a.deviance})
 	if a.columns == nil {
-		a.columns = make([]mat.Dense, len(a.features))
+		a.columns, a.zeros = make([]mat.Dense, len(a.features)), make([]float64, evalRows)
 	}
 	for j, name := range a.features {
-		v := []float64(nil)
+		v := a.zeros[:b.Rows()]
 		if !b.Categorical(name) {
 			var err error
 			if v, err = b.Numeric(name); err != nil {
 				return nil, err
 			}
-		}
-		if len(v) == 0 {
-			v = make([]float64, b.Rows())
 		}
 		a.columns[j].SetRawMatrix(blas64.General{Rows: len(v), Cols: 1, Stride: 1, Data: v})
 		x = append(x, design.Dense{Dense: &a.columns[j]})

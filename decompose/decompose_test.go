@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,19 +36,9 @@ func (c *collector) Begin(r *decompose.Result) error {
 	}
 	return nil
 }
-func (c *collector) Columns() []string           { return c.columns }
-func (c *collector) End(*decompose.Result) error { return nil }
-func (c *collector) Map(p *decompose.Parts) (any, error) {
-	kept := &decompose.Parts{Batch: p.Batch}
-	for _, d := range p.Predictors {
-		d.Unstructured, d.Eta = slices.Clone(d.Unstructured), slices.Clone(d.Eta)
-		if terms := d.Terms; !terms.IsEmpty() {
-			d.Terms = mat.DenseCopyOf(terms)
-		}
-		kept.Predictors = append(kept.Predictors, d)
-	}
-	return kept, nil
-}
+func (c *collector) Columns() []string                   { return c.columns }
+func (c *collector) End(*decompose.Result) error         { return nil }
+func (c *collector) Map(p *decompose.Parts) (any, error) { return p.Clone(), nil }
 func (c *collector) Reduce(part any) error {
 	p := part.(*decompose.Parts)
 	for k, d := range p.Predictors {

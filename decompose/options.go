@@ -107,7 +107,7 @@ type Visitor interface {
 	Columns() []string
 	// Map turns a block of rows into something to be added up; blocks run
 	// concurrently. The numbers of p are valid until Map returns, when their memory
-	// takes other rows: what is needed later must be copied. p.Batch may be kept.
+	// takes other rows: what is needed later must be copied (Parts.Clone). p.Batch may be kept.
 	Map(p *Parts) (any, error)
 	// Reduce takes the outcomes of Map in row order, one at a time.
 	Reduce(part any) error

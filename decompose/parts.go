@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -267,6 +268,29 @@ func (d *PredictorParts) Row(i int) []float64 {
 		return nil
 	}
 	return d.Terms.RawRowView(i)
+}
+
+// Clone returns a copy of the numbers; the batch is shared. What a Visitor keeps
+// beyond Map has to be one.
+func (p *Parts) Clone() *Parts {
+	c := &Parts{Batch: p.Batch, Predictors: slices.Clone(p.Predictors)}
+	for k := range c.Predictors {
+		d := &c.Predictors[k]
+		d.Unstructured, d.Eta = slices.Clone(d.Unstructured), slices.Clone(d.Eta)
+		d.Terms, d.SE = copyOf(d.Terms), copyOf(d.SE)
+	}
+	return c
+}
+
+// copyOf is nil of nil, and empty of an empty matrix.
+func copyOf(m *mat.Dense) *mat.Dense {
+	switch {
+	case m == nil:
+		return nil
+	case m.IsEmpty():
+		return &mat.Dense{}
+	}
+	return mat.DenseCopyOf(m)
 }
 
 // Sum is the sum of row i's parts of predictor k.

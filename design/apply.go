@@ -53,7 +53,7 @@ func (k *Work) AddSums(dst []float64, a Columns) error {
 	}
 	if a, ok := a.(Dense); ok {
 		m := a.RawMatrix()
-		if d == 1 && m.Stride == 1 {
+		if d == 1 && m.Stride == 1 { // a product with ones has nothing to add side by side
 			s := dst[0]
 			for _, v := range m.Data[:n] {
 				s += v

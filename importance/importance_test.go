@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -157,21 +156,11 @@ func poissonDraw(r *rand.Rand, eta []float64) float64 {
 // keep remembers a copy of all parts, for the direct computation.
 type keep struct{ parts []*decompose.Parts }
 
-func (v *keep) Begin(*decompose.Result) error { v.parts = nil; return nil }
-func (v *keep) Columns() []string             { return nil }
-func (v *keep) Map(p *decompose.Parts) (any, error) {
-	c := &decompose.Parts{Batch: p.Batch}
-	for _, d := range p.Predictors {
-		d.Unstructured, d.Eta = slices.Clone(d.Unstructured), slices.Clone(d.Eta)
-		if terms := d.Terms; !terms.IsEmpty() {
-			d.Terms = mat.DenseCopyOf(terms)
-		}
-		c.Predictors = append(c.Predictors, d)
-	}
-	return c, nil
-}
-func (v *keep) Reduce(part any) error       { v.parts = append(v.parts, part.(*decompose.Parts)); return nil }
-func (v *keep) End(*decompose.Result) error { return nil }
+func (v *keep) Begin(*decompose.Result) error       { v.parts = nil; return nil }
+func (v *keep) Columns() []string                   { return nil }
+func (v *keep) Map(p *decompose.Parts) (any, error) { return p.Clone(), nil }
+func (v *keep) Reduce(part any) error               { v.parts = append(v.parts, part.(*decompose.Parts)); return nil }
+func (v *keep) End(*decompose.Result) error         { return nil }
 
 func options(fam family.Family) *decompose.Options {
 	return &decompose.Options{Family: fam, Response: "y", Weights: "w", Offset: "off", Workers: 2}

@@ -150,7 +150,7 @@ func (b *Block) start(x []design.Columns) {
 	for i, q := range b.pairs {
 		b.below[i] = below[[2]int{of[q.a], of[q.b]}]
 	}
-	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout.Responses))
+	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout))
 }
 
 // Reset empties the block for reuse; its memory is kept.

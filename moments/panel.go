@@ -66,13 +66,16 @@ func newPanel(fused Layout, of, off []int, limit int) panel {
 	return p
 }
 
-// panelLimit is the number of rows to gather for the columns x and r responses: as
-// many as stay in the second cache, for a table of products should be visited often
-// once it is in the first.
-func panelLimit(x []design.Columns, r int) int {
+// panelLimit is the number of rows to gather for the columns x of a layout: as many as
+// stay in the second cache, for a table of products should be visited often once it
+// is in the first. Bases in no predictor are not gathered.
+func panelLimit(x []design.Columns, l Layout) int {
 	const cache = 2 << 20
-	row := 8 * (r + 2)
-	for _, c := range x {
+	row, uses := 8*(l.Responses+2), l.uses()
+	for a, c := range x {
+		if len(uses[a]) == 0 {
+			continue
+		}
 		_, d := c.Dims()
 		switch c := c.(type) {
 		case *design.Sparse:

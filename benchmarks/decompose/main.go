@@ -1,7 +1,7 @@
 // Command decompose times `pho decompose` as a whole next to its own network run
 // once over the same rows: see benchmarks/decompose.sh.
 //
-//	decompose -write DIR -rows N          writes rows.parquet, mlp.onnx and ssn.onnx
+//	decompose -write DIR -rows N          writes rows.parquet and the networks
 //	decompose -forward NET -data FILE     reads the rows and runs the network, nothing else
 //	decompose -pho PHO -dir DIR           compares, one line a case
 package main
