@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# race.sh: the race detector on every package that starts goroutines, in its own
+# files or in its tests, and on those that are promised to be safe for concurrent
+# use. Needs cgo and a C compiler, and says so where they are missing.
+set -euo pipefail
+go=${GO:-go}
+if [ "$("$go" env CGO_ENABLED)" != 1 ] || ! command -v "$("$go" env CC)" >/dev/null; then
+	echo "race: SKIPPED: the race detector needs cgo and a C compiler (CC)"
+	exit 0
+fi
+# Safe for concurrent use by their comments, whether or not a file says `go`.
+promised="basis data decompose importance moments nam adapters/onnx adapters/native"
+started=$(git ls-files '*.go' | xargs grep -lE '^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func|t\.Parallel\(\)' | xargs -n 1 dirname)
+packages=$(printf './%s\n' $promised $started | grep -vE '^\./(benchmarks|internal/kernel/gen)' | sort -u)
+echo "$go test -race -short" $packages
+"$go" test -race -short $packages
