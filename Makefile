@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint bench bench-gate bench-compare fuzz golden examples data cover generate readme check
+.PHONY: build test race portable lint bench bench-gate bytes bench-compare fuzz golden examples data cover generate readme check
 
 # bin/pho, and everything else compiled.
 build:
@@ -49,6 +49,11 @@ bench:
 BASE ?= HEAD
 bench-gate:
 	GO='$(GO)' bash .ci/bench-gate.sh '$(BASE)' '$(BENCH)' '$(PKG)'
+
+# What the working tree writes against what the commit BASE writes, byte by byte: for
+# changes that must not change an answer.
+bytes:
+	GO='$(GO)' bash .ci/bytes.sh '$(BASE)'
 
 # Next to the peers, each in one run with ours: OpenBLAS, ONNX Runtime, mgcv,
 # PyTorch; the tables of docs/benchmarks.md are written anew. A peer that is not
