@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint bench bench-gate bytes bench-compare fuzz golden examples data cover generate readme check
+.PHONY: build test race portable lint bench bench-gate bytes bench-compare fuzz golden examples data cover generate readme release check-modules check
 
 # bin/pho, and everything else compiled.
 build:
@@ -96,6 +96,15 @@ cover:
 # Rewrites generated code; what else it needs is said where go:generate stands.
 generate:
 	$(GO) generate ./...
+
+# Archives for every platform with licences and checksums in dist/, of a clean checkout;
+# TWICE=1 builds them once more elsewhere and compares the bytes.
+release:
+	cd tools && $(GO) run ./release -root .. -out ../dist $(if $(TWICE),-twice)
+
+# Vets and tests the modules that are not the main one, each by its own go.mod.
+check-modules:
+	@GO='$(GO)' bash .ci/modules.sh
 
 # The marked commands of README.md in a fresh clone of HEAD.
 readme:

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// module is what `go list` says of a module.
+type module struct {
+	Path, Version, Dir string
+	Main               bool
+}
+
+// licencesOf is the text of all licences of what is linked into the command on a
+// platform, Go's own among them. A module without a licence file is an error.
+func licencesOf(ctx context.Context, root string, p platform) ([]byte, error) {
+	linked, err := linkedModules(ctx, root, p)
+	if err != nil {
+		return nil, err
+	}
+	goroot, err := output(ctx, root, nil, "go", "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(goroot), "\n")
+	if len(lines) != 2 {
+		return nil, fmt.Errorf("go env says %q of GOROOT and GOVERSION", goroot)
+	}
+	linked = append([]module{{Path: "the Go standard library and runtime", Version: lines[1], Dir: lines[0]}}, linked...)
+	var text bytes.Buffer
+	text.WriteString("pho contains the following software of others.\n")
+	for _, m := range linked {
+		texts, err := licenceFiles(m.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("licence of %s: %w", m.Path, err)
+		}
+		if len(texts) == 0 {
+			return nil, fmt.Errorf("module %s in %s has no licence file", m.Path, m.Dir)
+		}
+		for _, t := range texts {
+			fmt.Fprintf(&text, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 72), m.Path, m.Version, t.name, bytes.TrimSpace(t.data))
+		}
+	}
+	return text.Bytes(), nil
+}
+
+// linkedModules are the modules of the command's packages, but for the command's own.
+func linkedModules(ctx context.Context, root string, p platform) ([]module, error) {
+	list, err := output(ctx, root, p.environment(), "go", "list", "-deps", "-json=Module", "./cmd/pho")
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]module{}
+	for d := json.NewDecoder(strings.NewReader(list)); ; {
+		var pkg struct{ Module *module }
+		if err := d.Decode(&pkg); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if pkg.Module != nil && !pkg.Module.Main {
+			known[pkg.Module.Path] = *pkg.Module
+		}
+	}
+	var all []module
+	for _, m := range known {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+// licenceFiles are those at the top of dir, and in a folder of third parties' ones.
+func licenceFiles(dir string) ([]file, error) {
+	licence := regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
+	var texts []file
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		third := strings.HasPrefix(filepath.ToSlash(name), "THIRD_PARTY_LICENSES")
+		switch {
+		case e.IsDir() && name != "." && !third:
+			return filepath.SkipDir
+		case e.IsDir() || !third && !licence.MatchString(e.Name()):
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		texts = append(texts, file{name: filepath.ToSlash(name), data: data})
+		return err
+	})
+	return texts, err
+}

@@ -1,0 +1,70 @@
+// Release builds the archives of a release: the command for every platform, with
+// the licences of all that is linked into it, and their checksums. Equal commits
+// give equal bytes, whoever builds them, with the same version of Go.
+//
+//	go run ./release -root .. -out ../dist
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+// platforms are those that archives are built for.
+func platforms() []platform {
+	var all []platform
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		for _, processor := range []string{"amd64", "arm64"} {
+			all = append(all, platform{system, processor})
+		}
+	}
+	return all
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("release: ")
+	root := flag.String("root", "..", "checkout to build, clean and no linked worktree")
+	out := flag.String("out", "../dist", "directory of the archives, which is made")
+	twice := flag.Bool("twice", false, "build once more in a clone elsewhere, and fail if a byte differs")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *root, *out, *twice); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, root, out string, twice bool) error {
+	sums, err := release(ctx, root, out)
+	if err != nil {
+		return err
+	}
+	fmt.Print(sums)
+	if !twice {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "pho-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	clone := filepath.Join(dir, "elsewhere")
+	if _, err := output(ctx, root, nil, "git", "clone", "-q", "--no-hardlinks", ".", clone); err != nil {
+		return err
+	}
+	again, err := release(ctx, clone, filepath.Join(dir, "dist"))
+	if err != nil {
+		return err
+	}
+	if again != sums {
+		return fmt.Errorf("a second build, in %s, gave other bytes:\n%s", clone, again)
+	}
+	fmt.Println("a second build in a clone elsewhere gave the same bytes")
+	return nil
+}
