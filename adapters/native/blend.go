@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -62,14 +60,10 @@ func (m *blend) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	if b.Rows() == 0 {
 		return ctx.Err()
 	}
-	n, k := b.Rows(), len(m.names)
 	dst.Eta.Zero()
 	for i, part := range m.models {
-		own := &decompose.Outputs{Zeta: mat.NewDense(n, k, nil), Eta: mat.NewDense(n, k, nil), Taps: map[string]*mat.Dense{}}
-		for name, width := range part.Taps() {
-			own.Taps[name] = mat.NewDense(n, width, nil)
-		}
-		if err := part.Forward(ctx, own, b); err != nil {
+		own, err := forward(ctx, part, b)
+		if err != nil {
 			return fmt.Errorf("model %d of a blend: %w", i+1, err)
 		}
 		own.Eta.Scale(m.weights[i], own.Eta)

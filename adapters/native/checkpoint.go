@@ -20,6 +20,7 @@ type checkpoint struct {
 	Steps       int
 	Since, Best int
 	BestLoss    float64
+	Lowest      float64 // of the epochs from 1
 	Epochs      []Epoch
 	// Values of all parameters, now and at the best epoch, and the optimiser's
 	// moments of the trained ones.
@@ -28,7 +29,7 @@ type checkpoint struct {
 
 // checkpointFormat begins the file; the SHA-256 of all that follows comes next, so
 // that a damaged file is not taken for a state of training.
-const checkpointFormat = "pho.checkpoint/2\n"
+const checkpointFormat = "pho.checkpoint/3\n"
 
 // fingerprint changes with everything that changes the course of training: not
 // with the number of workers or, unless the learning rate depends on it, of
@@ -68,7 +69,7 @@ func fingerprint(j *job) string {
 func (t *trainer[T]) save(path string) (err error) {
 	c := checkpoint{
 		Fingerprint: t.print, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
-		BestLoss: t.bestLoss, Epochs: t.fit.Epochs, First: widen(t.opt.First), Second: widen(t.opt.Second), BestValues: widen(t.best),
+		BestLoss: t.bestLoss, Lowest: t.lowest, Epochs: t.fit.Epochs, First: widen(t.opt.First), Second: widen(t.opt.Second), BestValues: widen(t.best),
 	}
 	for _, p := range t.params {
 		c.Values = append(c.Values, asFloat64(p.Value))
@@ -143,7 +144,7 @@ func (t *trainer[T]) resume(path string) error {
 	for _, v := range c.BestValues {
 		t.best = append(t.best, convert[T](v))
 	}
-	t.opt.Steps, t.since, t.fit.Best, t.bestLoss, t.fit.Epochs = c.Steps, c.Since, c.Best, c.BestLoss, c.Epochs
+	t.opt.Steps, t.since, t.fit.Best, t.bestLoss, t.lowest, t.fit.Epochs = c.Steps, c.Since, c.Best, c.BestLoss, c.Lowest, c.Epochs
 	return nil
 }
 

@@ -91,11 +91,8 @@ func (l *lesson) teach(ctx context.Context, b *data.Batch) (*data.Batch, error) 
 	if n == 0 {
 		return b, nil
 	}
-	out := &decompose.Outputs{Zeta: mat.NewDense(n, 1, nil), Eta: mat.NewDense(n, 1, nil), Taps: map[string]*mat.Dense{}}
-	for name, width := range l.teacher.Taps() {
-		out.Taps[name] = mat.NewDense(n, width, nil)
-	}
-	if err := l.teacher.Forward(ctx, out, b); err != nil {
+	out, err := forward(ctx, l.teacher, b)
+	if err != nil {
 		return nil, fmt.Errorf("native: the teacher: %w", err)
 	}
 	with := b.Slice(0, n)

@@ -29,6 +29,11 @@ type ExportOptions struct {
 // ones are also declared in the file's metadata (onnx.Declaration): read back with a
 // decoder they are the terms of the formula, with their penalties.
 //
+// A deep part that was orthogonalized online is written row by row, as Forward computes
+// it, the projection of the training rows folded into the coefficients: eta = X (beta -
+// alpha) + zeta. So the terms that the file shows are not beta; decomposing it moves
+// alpha back.
+//
 // Errors: what has no counterpart there, namely text columns, levels that are no
 // float32 (unless Double), isotropic smooths of several columns, interactions and
 // random effects.
@@ -52,7 +57,8 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 		return f.err()
 	}
 	for k := range m.names {
-		for _, block := range m.blocks[k] {
+		_, blocks := m.written(k)
+		for _, block := range blocks {
 			if err := e.term(k, block); err != nil {
 				f.add("%w", err)
 			}
@@ -70,7 +76,8 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 		return err
 	}
 	for k, name := range m.names {
-		terms := append([]string{e.constant("intercept."+name, []int{1}, m.intercept[k])}, e.sums[k]...)
+		intercept, _ := m.written(k)
+		terms := append([]string{e.constant("intercept."+name, []int{1}, intercept)}, e.sums[k]...)
 		if slices.Contains(m.columns, name) {
 			return fmt.Errorf("native: a column is called %q like a predictor: rename it to export the network", name)
 		}

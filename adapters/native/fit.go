@@ -13,7 +13,8 @@ type Status string
 const (
 	Stopped    Status = "early stopping" // no better validation loss for Patience epochs
 	EpochLimit Status = "epoch limit"
-	Solved     Status = "solved" // a GAM: nothing is trained
+	Diverged   Status = "diverged" // the loss was no longer finite: the best epoch before is the model's
+	Solved     Status = "solved"   // a GAM: nothing is trained
 )
 
 // Epoch is one pass over the training rows.
@@ -44,9 +45,20 @@ type Fit struct {
 	Rows       int // that were trained on
 	Validation int // rows held out
 	Epochs     []Epoch
-	Best       int // epoch whose parameters the model has; 0: the start, or a GAM
+	Best       int // epoch whose parameters the model has; 0: the additive model that training began from, or a GAM
+	// AdditiveLoss is the loss, as Score.Loss and of the same rows, of the additive model: the
+	// intercepts and formula terms as solved, without networks. Training begins there
+	// unless Training.WithoutWarmStart or WithoutInterceptStart say otherwise.
+	AdditiveLoss float64
+	// Score is how well the model predicts the validation rows or, without any, those it was
+	// trained on.
+	Score Score
+	// Warnings say in sentences what a user of the model should know; nil: nothing.
+	Warnings []string
 	// Additive is, for each predictor with formula terms, the penalised additive
 	// model of the working response: smoothing parameters, degrees of freedom, and
 	// the start of beta. nil entries: no terms.
 	Additive []*decompose.Result
+
+	judge judge
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,15 +24,16 @@ type trainer[T kernel.Float] struct {
 	batch        dataset[T] // rows that go through the network
 	pass         int        // how many at a time; 0: the whole batch
 
-	best     [][]T // values of all parameters at the best epoch
+	best     [][]T // values of all parameters at the best epoch, from 0
 	bestLoss float64
-	since    int // epochs since then
+	lowest   float64 // loss of an epoch from 1
+	since    int     // epochs since then
 	print    string
 }
 
 func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 	tr := &j.cfg.Training
-	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, bestLoss: math.Inf(1), loss: loss[T]{family: j.family, workers: tr.Workers}}
+	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, lowest: math.Inf(1), loss: loss[T]{family: j.family, workers: tr.Workers}}
 	var err error
 	if t.train, err = newDataset[T](j.train, j.trainTarget, j.plans, j.parts); err != nil {
 		return nil, err
@@ -51,8 +53,9 @@ func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 }
 
 // run goes through the epochs and leaves the best parameters in the network.
-func (t *trainer[T]) run(ctx context.Context) error {
+func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 	tr := &t.cfg.Training
+	var diverged *divergence
 	if tr.Resume {
 		if err := t.resume(tr.Checkpoint); err != nil {
 			return err
@@ -60,7 +63,9 @@ func (t *trainer[T]) run(ctx context.Context) error {
 	}
 	began, from := time.Now(), len(t.fit.Epochs)
 	for len(t.fit.Epochs) < tr.Epochs && !t.exhausted() {
-		if err := t.epoch(ctx); err != nil {
+		if err := t.epoch(ctx); errors.As(err, &diverged) {
+			return t.finish(err, warm)
+		} else if err != nil {
 			return err
 		}
 		done := len(t.fit.Epochs)
@@ -80,15 +85,7 @@ func (t *trainer[T]) run(ctx context.Context) error {
 			return err
 		}
 	}
-	t.fit.Status = EpochLimit
-	if t.exhausted() {
-		t.fit.Status = Stopped
-	}
-	for i, v := range t.best {
-		copy(t.params[i].Value, v)
-		t.params[i].Version++
-	}
-	return nil
+	return t.finish(nil, warm)
 }
 
 // exhausted: validation has not improved for too long.
@@ -122,13 +119,16 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 		return t.diverged(number, fmt.Sprintf("the loss went from %.4g to %.4g", first, e.Train))
 	}
 	if t.valid != nil {
-		e.Validation = t.evaluate(t.valid)
+		var err error
+		if e.Validation, err = t.evaluate(t.valid); err != nil {
+			return err
+		}
 		if e.Validation-e.Validation != 0 {
 			return t.diverged(number, fmt.Sprintf("the loss of the validation rows is %g", e.Validation))
 		}
 	}
 	t.fit.Epochs = append(t.fit.Epochs, e)
-	t.keep(e)
+	t.compare(e)
 	return nil
 }
 
@@ -139,22 +139,20 @@ func (t *trainer[T]) firstLoss(e Epoch) float64 {
 	return e.Train
 }
 
-// keep remembers the parameters of the best epoch: the last one if there is no
-// validation.
-func (t *trainer[T]) keep(e Epoch) {
+// compare keeps the parameters if no epoch was better, epoch 0 among them. Patience
+// is with epochs from 1: a network may need more than one to make up for its first.
+func (t *trainer[T]) compare(e Epoch) {
 	t.since++
-	if t.valid != nil && !(e.Validation < t.bestLoss) {
-		return
-	}
-	t.since, t.bestLoss, t.fit.Best = 0, e.Validation, e.Epoch
 	if t.valid == nil {
+		t.since, t.fit.Best = 0, e.Epoch
 		return
 	}
-	if t.best == nil {
-		t.best = make([][]T, len(t.params))
+	if e.Validation < t.lowest {
+		t.since, t.lowest = 0, e.Validation
 	}
-	for i, p := range t.params {
-		t.best[i] = append(t.best[i][:0], p.Value...)
+	if e.Validation < t.bestLoss {
+		t.bestLoss, t.fit.Best = e.Validation, e.Epoch
+		t.keep()
 	}
 }
 
@@ -191,21 +189,28 @@ func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	return l
 }
 
-// evaluate is the mean negative log-likelihood of d. Online orthogonalization
-// sees batches of the training's size.
-func (t *trainer[T]) evaluate(d *dataset[T]) float64 {
-	block := 1024
-	if t.cfg.Deep.Orthogonalize {
-		block = t.cfg.Training.BatchSize
+// evaluate is the mean negative log-likelihood of d, a row's own: of towers that are
+// orthogonalized online the projection on the training rows' columns is taken away.
+func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
+	mode := nn.Mode{Workers: t.cfg.Training.Workers}
+	away, err := t.net.projections(t.train, mode)
+	if err != nil {
+		return 0, err
 	}
 	sum := 0.0
-	for i := 0; i < d.n; i += block {
-		p := d.part(i, min(i+block, d.n))
-		eta := t.net.forward(&p.batch, nn.Mode{Workers: t.cfg.Training.Workers}, true)
+	for i := 0; i < d.n; i += evaluated {
+		p := d.part(i, min(i+evaluated, d.n))
+		eta := t.net.forward(&p.batch, mode, false)
+		for _, a := range away {
+			subtract(a, eta, len(t.net.free), p.lines[a.predictor], p.n)
+		}
 		sum += t.loss.of(p.target, eta, false, 1)
 	}
-	return sum / d.sumW
+	return sum / d.sumW, nil
 }
+
+// evaluated is the number of rows that are predicted together.
+const evaluated = 1024
 
 // rate is the learning rate in epoch number, done epochs being finished.
 func (t *trainer[T]) rate(number int, done float64) float64 {
@@ -224,6 +229,11 @@ func (t *trainer[T]) diverged(epoch int, what string) error {
 	if err := t.net.finite(); err != nil {
 		where = "; " + err.Error()
 	}
-	return fmt.Errorf("native: training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
-		epoch, what, where, t.cfg.Training.LearningRate)
+	return fmt.Errorf("native: %w", &divergence{fmt.Sprintf("training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
+		epoch, what, where, t.cfg.Training.LearningRate)})
 }
+
+// divergence ends training: a loss that is not finite, or beyond all measure.
+type divergence struct{ text string }
+
+func (d *divergence) Error() string { return d.text }

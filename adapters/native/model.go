@@ -31,19 +31,22 @@ type Model struct {
 	plans     []*towerPlan
 	net       *network[float64]      // its towers; heads are scaled to the response
 	ranges    map[string]onnx.Domain // of the formula's columns, over the training rows
-	replicas  sync.Pool
+	replicas  *sync.Pool
 	// online is what PredictOnline needs: the standardised columns of each predictor.
 	online []*structured
+	// away is, for predictors whose deep part was orthogonalized online, what is taken
+	// from it: its projection over the training rows. nil: nothing.
+	away []*fixedProjection
 }
 
 var _ decompose.Model = (*Model)(nil)
 
 // newModel copies the trained network, in the response's units: y = shift + scale
 // times what was trained on.
-func newModel[T kernel.Float](j *job, trained *network[T]) *Model {
+func newModel[T kernel.Float](j *job, trained *network[T], away []*projection) *Model {
 	own := j.cfg.Family.Predictors() // what follows are parameters, now known
 	names, parts := j.names[:own], j.parts[:own]
-	m := &Model{family: j.cfg.Family, names: names, plans: j.plans, online: parts, net: newNetwork[float64](names, parts, j.plans, 0)}
+	m := &Model{family: j.cfg.Family, names: names, plans: j.plans, online: parts, away: make([]*fixedProjection, own), replicas: new(sync.Pool), net: newNetwork[float64](names, parts, j.plans, 0)}
 	if h, ok := m.family.(family.Held); ok && h.Unknown() != nil {
 		logs := slices.Clone(asFloat64(trained.intercept.Value[own:]))
 		if h.Unknown()[0] == "sigma" {
@@ -78,6 +81,11 @@ func newModel[T kernel.Float](j *job, trained *network[T]) *Model {
 		blocks, means := j.parts[k].raw(coef)
 		m.intercept = append(m.intercept, m.net.intercept.Value[k]+means)
 		m.blocks = append(m.blocks, blocks)
+		for _, a := range away {
+			if a.predictor == k {
+				m.away[k] = a.fixed(j.parts[k], scale)
+			}
+		}
 	}
 	m.ranges = rangesOf(m.blocks, j.train.batch)
 	m.addLearned()
@@ -187,8 +195,10 @@ func (m *Model) Taps() map[string]int {
 }
 
 // Forward evaluates the model on the rows of b: zeta is the deep part alone, eta
-// the whole predictor, taps are the feature networks' last hidden layers. Online
-// orthogonalization is off: it would mix rows (see PredictOnline).
+// the whole predictor, taps are the feature networks' last hidden layers. If the deep
+// part was orthogonalized online, zeta is what is left of it after a projection that is
+// fixed: zeta - X alpha, alpha = X^+ zeta of the training rows. So a row's values do not
+// depend on other rows (see PredictOnline for those that do).
 func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -223,6 +233,15 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		if err != nil {
 			return err
 		}
+		if a := m.away[j]; a != nil {
+			moved, err := combine(a.blocks, b)
+			if err != nil {
+				return err
+			}
+			for i, v := range moved {
+				zeta[i*k+j] -= a.intercept + v
+			}
+		}
 		for i := range n {
 			eta := m.intercept[j] + x[i] + features[i*k+j] + zeta[i*k+j]
 			if eta-eta != 0 {
@@ -254,9 +273,13 @@ func (m *Model) towersAt(b *data.Batch) (*network[float64], error) {
 }
 
 // formula is X beta of predictor k at the rows of b, learned terms left out.
-func (m *Model) formula(k int, b *data.Batch) ([]float64, error) {
+func (m *Model) formula(k int, b *data.Batch) ([]float64, error) { return combine(m.blocks[k], b) }
+
+// combine is the sum of the blocks' columns times their coefficients, learned terms
+// left out.
+func combine(blocks []decompose.Block, b *data.Batch) ([]float64, error) {
 	sum := make([]float64, b.Rows())
-	for _, block := range m.blocks[k] {
+	for _, block := range blocks {
 		if block.Term.Kind() == decompose.Learned || b.Rows() == 0 {
 			continue
 		}
@@ -275,15 +298,11 @@ func (m *Model) formula(k int, b *data.Batch) ([]float64, error) {
 
 // Predict is eta (n x K, link scale, without offset) at the rows of b.
 func (m *Model) Predict(ctx context.Context, b *data.Batch) (*mat.Dense, error) {
-	n, k := max(b.Rows(), 1), len(m.names)
-	out := &decompose.Outputs{Zeta: mat.NewDense(n, k, nil), Eta: mat.NewDense(n, k, nil), Taps: map[string]*mat.Dense{}}
-	for name, width := range m.Taps() {
-		out.Taps[name] = mat.NewDense(n, width, nil)
-	}
 	if b.Rows() == 0 {
 		return nil, fmt.Errorf("native: there are no rows to predict")
 	}
-	if err := m.Forward(ctx, out, b); err != nil {
+	out, err := forward(ctx, m, b)
+	if err != nil {
 		return nil, err
 	}
 	return out.Eta, nil
@@ -293,8 +312,9 @@ func (m *Model) Predict(ctx context.Context, b *data.Batch) (*mat.Dense, error) 
 // structured columns of these rows, as online orthogonalization does (paper,
 // section 3.1, Limitations): a row's prediction depends on the rows that come
 // with it, and with fewer rows than structured columns the deep part vanishes.
-// It exists to show that; the rows' own predictions are Predict's. The model must
-// have been trained with Deep.Orthogonalize.
+// It exists to show that, as Unprojected does for the projection left off; the rows'
+// own predictions, those that are scored and saved, are Predict's. The model must have
+// been trained with Deep.Orthogonalize.
 func (m *Model) PredictOnline(b *data.Batch) (*mat.Dense, error) {
 	if !slices.ContainsFunc(m.plans, func(p *towerPlan) bool { return p.orthogonalize }) {
 		return nil, fmt.Errorf("native: the model was not trained with Deep.Orthogonalize: use Predict")

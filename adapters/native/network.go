@@ -56,15 +56,7 @@ func newNetwork[T kernel.Float](names []string, s []*structured, plans []*towerP
 
 // init draws the towers' parameters and sets the others' start.
 func (m *network[T]) init(rng *rand.Rand, intercepts []float64, coef [][]float64) {
-	for k, b := range intercepts {
-		m.intercept.Value[k] = T(b)
-		for j, v := range coef[k] {
-			m.lines[k].W.Value[j] = T(v)
-		}
-		if m.lines[k] != nil {
-			m.lines[k].W.Version++
-		}
-	}
+	m.begin(beginning{intercepts, coef})
 	for _, t := range m.towers {
 		t.init(rng)
 	}

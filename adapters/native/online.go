@@ -38,7 +38,8 @@ func (c *complement) of(x []float64, n int, intercept bool) {
 	}
 }
 
-func (c *complement) add(v []float64) {
+// add extends the basis by v, which is overwritten, and reports whether it did.
+func (c *complement) add(v []float64) bool {
 	const tolerance = 1e-10
 	before := norm(v)
 	for range 2 {
@@ -55,12 +56,13 @@ func (c *complement) add(v []float64) {
 	}
 	after := norm(v)
 	if !(after > tolerance*before) {
-		return
+		return false
 	}
 	for _, x := range v {
 		c.q = append(c.q, x/after)
 	}
 	c.rank++
+	return true
 }
 
 func (c *complement) column(k int) []float64 { return c.q[k*c.rows : (k+1)*c.rows] }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -18,8 +19,14 @@ import (
 // Train fits the configured model to the rows of src, which it reads once into
 // memory. Everything that can be wrong with configuration and data is told
 // before training starts. A model whose training ran into the limit of epochs is
-// returned with that status; a loss that is not finite is an error, and so is a
-// cancelled ctx.
+// returned with that status.
+//
+// The model is that of the best epoch, and epoch 0 is one: the intercepts and terms
+// of the formula from which training begins, its networks at 0. So a network is never
+// worse on the rows that decide than the additive model it began from; Fit.Warnings
+// says so if it is no better. A loss that is not finite ends training: with status
+// Diverged if there are terms or an earlier epoch to return, else it is an error, as
+// is a cancelled ctx.
 func Train(ctx context.Context, cfg Config, src data.Source) (*Model, *Fit, error) {
 	cfg = cfg.withDefaults()
 	job, err := prepare(ctx, &cfg, src)
@@ -42,6 +49,7 @@ type job struct {
 	train, valid *frame // valid nil: none
 	// targets in the units of training, and the way back.
 	trainTarget, validTarget *target
+	raw                      *target // of the rows that decide, in the response's units
 	scaling                  scaling
 	intercepts               []float64
 	parts                    []*structured
@@ -185,14 +193,14 @@ func (j *job) readTargets(free []bool) error {
 		return err
 	}
 	j.scaling = raw.scalingOf(cfg, free[0])
-	j.trainTarget = raw.scaled(j.scaling)
+	j.raw, j.trainTarget = raw, raw.scaled(j.scaling)
 	j.fit.Rows = j.train.rows()
 	if j.valid != nil {
 		v, err := cfg.readTarget(j.valid, "validation")
 		if err != nil {
 			return err
 		}
-		j.validTarget = v.scaled(j.scaling)
+		j.raw, j.validTarget = v, v.scaled(j.scaling)
 		j.fit.Validation = j.valid.rows()
 	}
 	j.intercepts = j.trainTarget.intercepts(j.family, free)
@@ -202,31 +210,32 @@ func (j *job) readTargets(free []bool) error {
 // run builds the network in the given precision and trains it.
 func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 	net := newNetwork[T](j.names, j.parts, j.plans, j.cfg.Training.Seed)
-	start, coef := make([]float64, len(j.names)), make([][]float64, len(j.names))
-	for k, s := range j.parts {
-		coef[k] = make([]float64, s.width())
-		start[k] = j.intercepts[k]
-		if s.fit != nil && (!j.cfg.Training.WithoutWarmStart || j.cfg.Kind == GAM) {
-			copy(coef[k], s.coef)
-			start[k] = s.fit.Predictors[0].InterceptMoved + s.meanShift()
-		}
-		if j.cfg.Training.WithoutInterceptStart && j.cfg.Kind != GAM {
-			start[k] = 0
-		}
-	}
-	net.init(rand.New(rand.NewPCG(j.cfg.Training.Seed, 0x171)), start, coef)
-	if j.cfg.Kind == GAM {
-		j.fit.Status = Solved
-		return newModel(j, net), j.fit, nil
-	}
+	start, _ := j.chosen()
+	net.init(rand.New(rand.NewPCG(j.cfg.Training.Seed, 0x171)), start.intercepts, start.coef)
 	t, err := newTrainer(j, net)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.run(ctx); err != nil {
+	if err := t.epochZero(j); err != nil {
 		return nil, nil, err
 	}
-	return newModel(j, net), j.fit, nil
+	if j.cfg.Kind == GAM {
+		j.fit.Status = Solved
+	} else if err := t.run(ctx, j.warm()); err != nil {
+		return nil, nil, err
+	}
+	away, err := net.projections(t.train, nn.Mode{Workers: j.cfg.Training.Workers})
+	if err != nil {
+		return nil, nil, err
+	}
+	m := newModel(j, net, away)
+	j.fit.judge = j.judge(asFloat64(net.intercept.Value), m.family)
+	score, err := j.fit.ScoreOf(ctx, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	j.fit.Score = *score
+	return m, j.fit, nil
 }
 
 // meanShift is what the standardised columns' means carry of the additive
