@@ -34,8 +34,11 @@ type ExportOptions struct {
 // alpha) + zeta. So the terms that the file shows are not beta; decomposing it moves
 // alpha back.
 //
-// Errors: what has no counterpart there, namely text columns, levels that are no
-// float32 (unless Double), isotropic smooths of several columns, interactions and
+// Columns of text are inputs of numbers, the places of their levels: Labels, which the
+// metadata hold too (onnx.MetadataLabels).
+//
+// Errors: what has no counterpart there, namely levels that are no float32 (unless
+// Double), isotropic smooths of several columns, interactions and
 // random effects.
 func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	if o == nil {
@@ -43,7 +46,7 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	}
 	e := &exporter{
 		b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, sums: make([][]string, len(m.names)), seen: map[string]string{},
-		declared: make([][]onnx.DeclaredTerm, len(m.names)), deepParts: make([][]string, len(m.names)), doubles: map[string]string{}, splines: map[string]string{},
+		declared: make([][]onnx.DeclaredTerm, len(m.names)), deepParts: make([][]string, len(m.names)), levels: m.levels, doubles: map[string]string{}, splines: map[string]string{},
 	}
 	if o.Double {
 		e.kind = onnxpb.TensorProto_DOUBLE
@@ -90,6 +93,13 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	if err := e.declare(m); err != nil {
 		return fmt.Errorf("native: %w", err)
 	}
+	if l := m.Labels(); l != nil {
+		text, err := l.Encode()
+		if err != nil {
+			return fmt.Errorf("native: %w", err)
+		}
+		e.b.AddMetadata(onnx.MetadataLabels, text)
+	}
 	file, err := e.b.Marshal()
 	if err != nil {
 		return fmt.Errorf("native: %w", err)
@@ -106,9 +116,10 @@ type exporter struct {
 	seen map[string]string // basis tensors by term name: predictors share them
 	// declared are the formula terms that the graph cannot tell, by predictor.
 	declared  [][]onnx.DeclaredTerm
-	deepParts [][]string        // tensors of U, by predictor
-	doubles   map[string]string // float64 copies of columns
-	splines   map[string]string // bases written so far, by their specs
+	deepParts [][]string          // tensors of U, by predictor
+	levels    map[string][]string // of the text columns
+	doubles   map[string]string   // float64 copies of columns
+	splines   map[string]string   // bases written so far, by their specs
 }
 
 // constant adds an initializer and returns its name.
@@ -184,14 +195,14 @@ func (e *exporter) inputs(name string, p *towerPlan, t *tower[float64]) (string,
 	return e.node("Concat", name+".input", parts, onnxpb.Int("axis", 1)), nil
 }
 
-// onehot is 1 where the column is the level, else 0: N x levels. Levels must be
-// numbers: text does not fit into a numeric input.
+// onehot is 1 where the column is the level, else 0: N x levels. Levels of text are
+// their numbers.
 func (e *exporter) onehot(name, column string, levels []string, kind onnxpb.TensorProto_DataType) (string, error) {
 	values := make([]float64, len(levels))
 	for i, s := range levels {
-		v, err := strconv.ParseFloat(s, 64)
+		v, err := levelNumber(e.levels[column], s)
 		if err != nil {
-			return "", fmt.Errorf("column %q holds text (level %q), which a numeric input of an ONNX network cannot take: code it as numbers and declare it a factor before training", column, s)
+			return "", fmt.Errorf("column %q: %w", column, err)
 		}
 		if e.kind == onnxpb.TensorProto_FLOAT && float64(float32(v)) != v {
 			return "", fmt.Errorf("column %q has the level %s, which is no float32: code the levels as whole numbers, or write the network in float64", column, s)
@@ -200,6 +211,22 @@ func (e *exporter) onehot(name, column string, levels []string, kind onnxpb.Tens
 	}
 	equal := e.node("Equal", name+".equal", []string{column, e.constant(name+".levels", []int{len(levels)}, values...)})
 	return e.node("Cast", name+".onehot", []string{equal}, onnxpb.Int("to", int64(kind))), nil
+}
+
+// levelNumber is what the network reads for a level: its place among those of a column
+// of text, itself where there are none.
+func levelNumber(text []string, level string) (float64, error) {
+	if text == nil {
+		v, err := strconv.ParseFloat(level, 64)
+		if err != nil {
+			return 0, fmt.Errorf("level %q is not a number", level)
+		}
+		return v, nil
+	}
+	if at := slices.Index(text, level); at >= 0 {
+		return float64(at), nil
+	}
+	return 0, fmt.Errorf("level %q is not among the column's %.80q", level, text)
 }
 
 // layers writes the layers of group g and returns the last one's output.

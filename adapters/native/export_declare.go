@@ -27,6 +27,11 @@ func (e *exporter) declare(m *Model) error {
 			for column, levels := range levelsOf(t.Block) {
 				d.Columns[column] = onnx.Domain{Values: levels}
 			}
+			for _, c := range t.Block.Term.Columns() {
+				if n := len(m.levels[c]); n > 0 {
+					d.Columns[c] = onnx.Domain{Values: counting(n)}
+				}
+			}
 		}
 		d.Predictors = append(d.Predictors, onnx.DeclaredPredictor{Output: name, Terms: e.declared[k], Deep: e.deepParts[k]})
 	}
@@ -62,6 +67,15 @@ func levelsOf(b decompose.Block) map[string][]float64 {
 		}
 	}
 	return out
+}
+
+// counting is 0, 1, ..., n-1.
+func counting(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = float64(i)
+	}
+	return v
 }
 
 // rangesOf are the least and the largest value of the columns that formula terms

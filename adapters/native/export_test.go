@@ -129,7 +129,6 @@ func TestSplineBasisIsTheSpace(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	tab := simulated(t, 200, 5)
 	for formula, want := range map[string]string{
-		"y ~ g":          `native: term "g": column "g" holds text (level "a"), which a numeric input of an ONNX network cannot take`,
 		"y ~ s(x1, x2)":  `native: term "s(x1,x2)": it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have`,
 		"y ~ s(x1, m=3)": `native: term "s(x1)": a thin plate spline of this order has no counterpart in ONNX here: use m=2, or bs="ps", "cr" or "bs"`,
 		"y ~ factor(x1)": `native: term "factor(x1)": column "x1" has the level `,

@@ -117,11 +117,6 @@ func TestFactorFeatures(t *testing.T) {
 			}
 		}
 	}
-	// Text has no place in an ONNX input.
-	g, _ := mustTrain(t, factorNAM("g"), tab)
-	if err := g.WriteONNX(&bytes.Buffer{}, nil); err == nil || !strings.Contains(err.Error(), `term "f(d,g)": column "g" holds text (level "a")`) {
-		t.Errorf("text: %v", err)
-	}
 }
 
 // TestFactorEffect: a table of effects is the difference of the levels' means.

@@ -53,6 +53,9 @@ type Fit struct {
 	// Score is how well the model predicts the validation rows or, without any, those it was
 	// trained on.
 	Score Score
+	// Classes are the texts of the response that were trained as 0 and 1; nil: it held
+	// numbers.
+	Classes []string
 	// Warnings say in sentences what a user of the model should know; nil: nothing.
 	Warnings []string
 	// Additive is, for each predictor with formula terms, the penalised additive

@@ -37,6 +37,11 @@ type Model struct {
 	// away is, for predictors whose deep part was orthogonalized online, what is taken
 	// from it: its projection over the training rows. nil: nothing.
 	away []*fixedProjection
+	// levels are those of the text columns that the model reads, in the order of their
+	// numbers in a saved network; classes those of the response, nil if it is numbers.
+	levels   map[string][]string
+	response string
+	classes  []string
 }
 
 var _ decompose.Model = (*Model)(nil)
@@ -46,7 +51,7 @@ var _ decompose.Model = (*Model)(nil)
 func newModel[T kernel.Float](j *job, trained *network[T], away []*projection) *Model {
 	own := j.cfg.Family.Predictors() // what follows are parameters, now known
 	names, parts := j.names[:own], j.parts[:own]
-	m := &Model{family: j.cfg.Family, names: names, plans: j.plans, online: parts, away: make([]*fixedProjection, own), replicas: new(sync.Pool), net: newNetwork[float64](names, parts, j.plans, 0)}
+	m := &Model{family: j.cfg.Family, response: j.cfg.Response, classes: j.fit.Classes, names: names, plans: j.plans, online: parts, away: make([]*fixedProjection, own), replicas: new(sync.Pool), net: newNetwork[float64](names, parts, j.plans, 0)}
 	if h, ok := m.family.(family.Held); ok && h.Unknown() != nil {
 		logs := slices.Clone(asFloat64(trained.intercept.Value[own:]))
 		if h.Unknown()[0] == "sigma" {

@@ -23,7 +23,7 @@ func (c *complement) of(x []float64, n int, intercept bool) {
 		for i := range one {
 			one[i] = 1
 		}
-		c.add(one)
+		c.add(one, 0)
 	}
 	p := 0
 	if n > 0 {
@@ -34,14 +34,17 @@ func (c *complement) of(x []float64, n int, intercept bool) {
 		for i := range v {
 			v[i] = x[i*p+j]
 		}
-		c.add(v)
+		c.add(v, spanned*norm(v))
 	}
 }
 
-// add extends the basis by v, which is overwritten, and reports whether it did.
-func (c *complement) add(v []float64) bool {
-	const tolerance = 1e-10
-	before := norm(v)
+// spanned: a column of which less is left, relative to itself, is a combination of
+// earlier ones.
+const spanned = 1e-10
+
+// add extends the basis by v, which is overwritten, if more than least is left of it,
+// and reports whether it did.
+func (c *complement) add(v []float64, least float64) bool {
 	for range 2 {
 		for k := range c.rank {
 			q := c.column(k)
@@ -55,7 +58,7 @@ func (c *complement) add(v []float64) bool {
 		}
 	}
 	after := norm(v)
-	if !(after > tolerance*before) {
+	if !(after > least) {
 		return false
 	}
 	for _, x := range v {

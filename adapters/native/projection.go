@@ -146,8 +146,8 @@ func addRows[T kernel.Float](s *regression, x, y []T, n int) {
 }
 
 // solve returns the coefficients of [1, x]. Columns are left out, with coefficient 0, if
-// earlier ones span them, as complement does, or if they are next to nothing beside the
-// largest: those hold the rounding errors of aliased ones.
+// next to nothing beside the largest is left of them by earlier ones: the columns of
+// training are conditioned, so that would be the rounding errors of aliased terms.
 func (s *regression) solve() ([]float64, error) {
 	const negligible = 1e-8
 	n := s.width - 1
@@ -166,7 +166,7 @@ func (s *regression) solve() ([]float64, error) {
 	c := &complement{rows: s.width}
 	var kept []int
 	for j := range n {
-		if v := column(j); norm(v) > negligible*largest && c.add(v) {
+		if c.add(column(j), negligible*largest) {
 			kept = append(kept, j)
 		}
 	}

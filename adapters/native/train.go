@@ -155,12 +155,18 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 	if all.rows() == 0 {
 		return fmt.Errorf("native: there are no rows to train on")
 	}
+	if j.fit.Classes, err = j.cfg.codeClasses(all, nil); err != nil {
+		return err
+	}
 	t := &j.cfg.Training
 	j.train = all
 	switch {
 	case j.cfg.Kind == GAM || t.Validation == nil && t.ValidationShare < 0:
 	case t.Validation != nil:
 		if j.valid, err = readFrame(ctx, t.Validation, columns); err != nil {
+			return fmt.Errorf("native: validation rows: %w", err)
+		}
+		if _, err := j.cfg.codeClasses(j.valid, j.fit.Classes); err != nil {
 			return fmt.Errorf("native: validation rows: %w", err)
 		}
 	default:
@@ -229,7 +235,13 @@ func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 		return nil, nil, err
 	}
 	m := newModel(j, net, away)
+	if m.levels, err = textLevels(m.columns, j.train); err != nil {
+		return nil, nil, err
+	}
 	j.fit.judge = j.judge(asFloat64(net.intercept.Value), m.family)
+	if err := j.fit.judge.rows.coded(m.levels); err != nil {
+		return nil, nil, err
+	}
 	score, err := j.fit.ScoreOf(ctx, m)
 	if err != nil {
 		return nil, nil, err

@@ -119,7 +119,12 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 	if c.Response == "" {
 		f.add("no response: set Response or write y ~ ... in a formula")
 	} else {
-		numeric(c.Response, "response")
+		switch col, ok := schema.Lookup(c.Response); {
+		case !ok || col.Numeric || !col.Categorical:
+			numeric(c.Response, "response")
+		case c.Family.Name() != "binomial": // whose classes may be text
+			f.add("response: column %q holds text, where numbers are needed; two classes of text are a response of family binomial", c.Response)
+		}
 	}
 	for _, o := range [][2]string{{c.Weights, "weights"}, {c.Offset, "offset"}} {
 		if o[0] != "" {

@@ -92,8 +92,25 @@ func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basi
 	const tolerance = 1e-8
 	x := declared.probes(d.s.columns)
 	batch := data.NewBatch(probeRows, 0)
+	labels, err := d.g.Labels()
+	if err != nil {
+		return err
+	}
 	for _, name := range d.s.columns {
 		if err := batch.SetNumeric(name, x[name]); err != nil {
+			return err
+		}
+		if labels == nil || labels.Columns[name] == nil {
+			continue
+		}
+		codes := data.Codes{Index: make([]int32, probeRows), Levels: labels.Columns[name]}
+		for i, v := range x[name] {
+			codes.Index[i] = int32(v)
+			if !(v >= 0 && int(v) < len(codes.Levels)) || v != math.Trunc(v) {
+				return fmt.Errorf("column %q is text with %d levels and has the value %g", name, len(codes.Levels), v)
+			}
+		}
+		if err := batch.SetCodes(name, codes); err != nil {
 			return err
 		}
 	}

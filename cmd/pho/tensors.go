@@ -31,8 +31,20 @@ func tensorInputs(inputs []string) (tensors []tensorInput, columns []string) {
 }
 
 // openRows opens the data files and joins the tensors to them, row by row. Without
-// data files the tensors are all the data.
+// data files the tensors are all the data. Texts that the network knows are coded.
 func openRows(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {
+	labels, err := g.Labels()
+	if err != nil {
+		return nil, err
+	}
+	src, err := openJoined(paths, o, tensors, g)
+	if err != nil {
+		return nil, err
+	}
+	return labelRows(src, labels), nil
+}
+
+func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {
 	var src files.Source
 	var parts []data.Part
 	if len(paths) > 0 {

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,10 +54,15 @@ training.json, which tells how training went. The formula's terms are its struct
 part, the columns of --deep enter a multilayer perceptron beside it, those of
 --features a network each. 'pho decompose --model DIR/model.onnx' opens it.
 
-ONNX networks take numbers: columns of text have to be coded as numbers, and named by
---factor. Saved are linear terms, factors, smooths of one column (with
-or without by) and their tensor products: decompose takes them, with their penalties,
-from the file.`,
+Epoch 0 is the additive model of the formula's terms, from which training begins: what
+is saved is never worse than it on the rows held out.
+
+Columns of text are categories, in formulas and networks; a response of two texts is
+binomial, the second in alphabetical order being 1 (--family binomial). ONNX networks
+take numbers: the file's metadata say which, and decompose takes the texts as they are.
+
+Saved are linear terms, factors, smooths of one column (with or without by) and their
+tensor products: decompose takes them, with their penalties, from the file.`,
 		Example: `  pho train --data rows.csv --formula 'y ~ x1 + s(x2, bs="ps")' --deep x1,x2,x3 --out trained
   pho train --data rows.csv --kind nam --response y --features x1,x2,x3 --out trained
   pho train --data rows.csv --kind gam --formula 'y ~ s(x1) + s(x2)' --out trained
@@ -82,7 +84,7 @@ from the file.`,
 	d.data.addFactors(f)
 	f.IntSliceVar(&d.hidden, "hidden", nil, "`WIDTHS` of the deep part's hidden layers (default 64,32)")
 	f.Float64Var(&d.drop, "dropout", 0, "share of the deep part's hidden units that each step leaves out")
-	f.StringVar(&d.orthogonalize, "orthogonalize", "", "online: project the deep part in every batch, for comparison (its faults: see the documentation)")
+	f.StringVar(&d.orthogonalize, "orthogonalize", "", "online: project the deep part in every batch, for comparison; the file holds the projection over the training rows (docs/phonam.md)")
 	f.IntVar(&d.epochs, "epochs", 500, "most passes over the rows")
 	f.IntVar(&d.batch, "batch-size", 256, "`ROWS` of a step")
 	f.Float64Var(&d.rate, "learning-rate", 0.003, "learning rate of Adam")
@@ -137,18 +139,19 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	}
 	defer src.Close()
 	if err := d.trial(ctx, cfg, src); err != nil {
-		return err
+		return inFiles(err, paths)
 	}
 	cfg.Training.Progress = log.epoch
 	m, fit, err := native.Train(ctx, cfg, src)
 	log.end()
 	if err != nil {
+		return inFiles(err, paths)
+	}
+	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize}
+	if err := saved.write(ctx, dir.path(fileNetwork), src); err != nil {
 		return err
 	}
-	if err := writeFile(dir.path(fileNetwork), func(f *os.File) error { return m.WriteONNX(f, nil) }); err != nil {
-		return err
-	}
-	if err := writeFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, m, fit) }); err != nil {
+	if err := writeFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -157,7 +160,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err := dir.commit(); err != nil {
 		return err
 	}
-	log.trained(fit, filepath.Join(d.out, fileNetwork))
+	log.trained(saved, filepath.Join(d.out, fileNetwork))
 	return nil
 }
 
@@ -269,89 +272,4 @@ func (d *trainFlags) trainable(named []string) (family.Differentiable, error) {
 		}
 	}
 	return least, nil // Train says which predictors there are
-}
-
-// writeTraining writes how training went: no time or host, so that equal work
-// gives equal bytes.
-func writeTraining(w io.Writer, m *native.Model, fit *native.Fit) error {
-	type epoch struct {
-		Epoch      int      `json:"epoch"`
-		Rate       float64  `json:"rate"`
-		Train      float64  `json:"train"`
-		Validation *float64 `json:"validation"`
-	}
-	type smooth struct {
-		Predictor string    `json:"predictor"`
-		Name      string    `json:"name"`
-		EDF       float64   `json:"edf"`
-		SP        []float64 `json:"sp"`
-	}
-	doc := struct {
-		Format     string   `json:"format"`
-		CreatedBy  string   `json:"created_by"`
-		Family     string   `json:"family"`
-		Predictors []string `json:"predictors"`
-		Status     string   `json:"status"`
-		Seed       uint64   `json:"seed"`
-		Rows       int      `json:"rows"`
-		Held       int      `json:"validation_rows"`
-		Best       int      `json:"best_epoch"`
-		Terms      []smooth `json:"terms"`
-		Epochs     []epoch  `json:"epochs"`
-	}{Format: "pho.training/1", CreatedBy: createdBy(), Family: m.Family().Name(), Predictors: m.Predictors(), Status: string(fit.Status),
-		Seed: fit.Seed, Rows: fit.Rows, Held: fit.Validation, Best: fit.Best, Terms: []smooth{}, Epochs: []epoch{}}
-	for k, r := range fit.Additive {
-		if r == nil {
-			continue
-		}
-		for _, t := range r.Predictors[0].Terms {
-			doc.Terms = append(doc.Terms, smooth{Predictor: doc.Predictors[k], Name: t.Name, EDF: t.EDF, SP: t.SP})
-		}
-	}
-	for _, e := range fit.Epochs {
-		row := epoch{Epoch: e.Epoch, Rate: e.Rate, Train: e.Train}
-		if !math.IsNaN(e.Validation) {
-			row.Validation = &e.Validation
-		}
-		doc.Epochs = append(doc.Epochs, row)
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
-}
-
-// epoch reports after each epoch.
-func (p *progress) epoch(at native.Progress) {
-	switch {
-	case p.json:
-		fields := map[string]any{"epoch": at.Epoch.Epoch, "of": at.Of, "train": at.Train, "best": at.Best, "seconds_left": math.Ceil(at.Left.Seconds())}
-		if !math.IsNaN(at.Validation) {
-			fields["validation"] = at.Validation
-		}
-		p.event("epoch", fields)
-	case p.terminal:
-		p.pass = "training" // so that end clears the line
-		line := "\r\x1b[Kepoch " + strconv.Itoa(at.Epoch.Epoch) + " of at most " + strconv.Itoa(at.Of) + fmt.Sprintf(": loss %.4g", at.Train)
-		if !math.IsNaN(at.Validation) {
-			line += fmt.Sprintf(", validation %.4g (best in epoch %d)", at.Validation, at.Best)
-		}
-		fmt.Fprintf(p.w, "%s, at most %.0f s left", line, math.Ceil(at.Left.Seconds()))
-	}
-}
-
-// trained tells how training ended and what is next.
-func (p *progress) trained(fit *native.Fit, path string) {
-	if p.json {
-		p.event("done", map[string]any{"status": fit.Status, "epochs": len(fit.Epochs), "best": fit.Best, "rows": fit.Rows, "model": path})
-		return
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%d rows trained on, %d held out; %s", fit.Rows, fit.Validation, fit.Status)
-	if n := len(fit.Epochs); n > 0 {
-		fmt.Fprintf(&text, " after %d epochs, the best is %d", n, fit.Best)
-		if v := fit.Epochs[max(fit.Best, 1)-1].Validation; !math.IsNaN(v) {
-			fmt.Fprintf(&text, " (validation loss %.4g)", v)
-		}
-	}
-	fmt.Fprintf(p.w, "%s\nmodel: %s; open it with pho decompose --model %[2]s\n", text.String(), shown(path))
 }

@@ -1,0 +1,97 @@
+package onnx
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// MetadataLabels is the entry of a file's metadata_props in which its writer says what
+// the numbers of a network stand for that was trained on text: the JSON of Labels, whose
+// format is LabelsFormat. Other runtimes pass it over; who feeds them has to code the
+// text as it says.
+const (
+	MetadataLabels = "pho.labels"
+	LabelsFormat   = "pho.labels/1"
+)
+
+// Labels are the texts behind numbers.
+type Labels struct {
+	// Columns are the inputs that stand for columns of text: level i of a column, from
+	// 0, is fed as the number i.
+	Columns map[string][]string
+	// Response is the column of the response, and Classes are its texts: class i was
+	// trained as the number i. "": the response held numbers.
+	Response string
+	Classes  []string
+}
+
+type labelsJSON struct {
+	Format   string              `json:"format"`
+	Columns  map[string][]string `json:"columns,omitempty"`
+	Response string              `json:"response,omitempty"`
+	Classes  []string            `json:"classes,omitempty"`
+}
+
+// Encode is the text of the metadata entry; the same for equal labels.
+func (l *Labels) Encode() (string, error) {
+	text, err := json.Marshal(labelsJSON{LabelsFormat, l.Columns, l.Response, l.Classes})
+	if err == nil && len(text) > maxDeclaration {
+		err = fmt.Errorf("onnx: the labels of text columns take %d bytes, at most %d are read back", len(text), maxDeclaration)
+	}
+	return string(text), err
+}
+
+// Labels reads what the file says of text; nil: nothing. An entry that does not make
+// sense is an error.
+func (g *Graph) Labels() (*Labels, error) {
+	var text []string
+	for _, e := range g.metadata {
+		if e.key == MetadataLabels {
+			text = append(text, e.value)
+		}
+	}
+	if len(text) == 0 {
+		return nil, nil
+	}
+	l, err := parseLabels(text)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: the metadata entry %q, which says what numbers stand for text, is damaged or of a later version: %w; "+
+			"write the network again, or remove the entry and code the columns as numbers", MetadataLabels, err)
+	}
+	return l, nil
+}
+
+func parseLabels(text []string) (*Labels, error) {
+	switch {
+	case len(text) > 1:
+		return nil, fmt.Errorf("it is there %d times", len(text))
+	case len(text[0]) > maxDeclaration:
+		return nil, fmt.Errorf("it has %d bytes, at most %d are read", len(text[0]), maxDeclaration)
+	}
+	var doc labelsJSON
+	from := json.NewDecoder(bytes.NewReader([]byte(text[0])))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if _, err := from.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the JSON value")
+	}
+	if doc.Format != LabelsFormat {
+		return nil, fmt.Errorf("its format is %q, this version reads %q", doc.Format, LabelsFormat)
+	}
+	if (doc.Response == "") != (len(doc.Classes) == 0) {
+		return nil, fmt.Errorf("response %q with %d classes", doc.Response, len(doc.Classes))
+	}
+	for name, levels := range doc.Columns {
+		sorted := slices.Sorted(slices.Values(levels))
+		if len(levels) == 0 || len(slices.Compact(sorted)) != len(levels) {
+			return nil, fmt.Errorf("column %q has %d levels, and no two may be equal", name, len(levels))
+		}
+	}
+	return &Labels{doc.Columns, doc.Response, doc.Classes}, nil
+}
