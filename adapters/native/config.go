@@ -35,7 +35,8 @@ const (
 type Config struct {
 	Kind Kind // "": SSN
 
-	// Response is the column y; "": from the left side of a formula.
+	// Response is the column y; "": from the left side of a formula. Text is for
+	// family.Binomial: two different values, the second in alphabetical order being 1.
 	Response string
 	Weights  string // column of prior weights; "": ones
 	Offset   string // column that is added to the first predictor; "": none
@@ -85,7 +86,9 @@ type Deep struct {
 	Separate bool
 	// Orthogonalize online (ONO, Rügamer et al. 2023): U is projected on the
 	// complement of the structured columns of each training batch. For comparison:
-	// see Model.PredictOnline for its faults. Needs one predictor or Separate.
+	// see Model.PredictOnline for its faults. Needs one predictor or Separate. What is
+	// scored, predicted and saved is a row's own: the projection over the training rows,
+	// eta = X beta + zeta - X alpha with alpha = X^+ zeta.
 	Orthogonalize bool
 }
 
@@ -158,7 +161,9 @@ type Training struct {
 	ValidationShare float64
 	// Patience is the number of epochs without a better validation loss after
 	// which training stops; 0: 25, negative: never. The parameters of the best
-	// epoch are kept in any case.
+	// epoch are kept in any case, epoch 0 among them, which has no say in patience.
+	// Without validation rows they are those of the last epoch, or of epoch 0 if that
+	// explains the training rows better.
 	Patience int
 
 	// Seed of everything drawn at random. The same seed and configuration give
@@ -167,7 +172,7 @@ type Training struct {
 
 	WithoutResponseScaling bool // gaussian: y is not standardised for training
 	WithoutInterceptStart  bool // intercepts start at 0, not at the intercept-only model
-	WithoutWarmStart       bool // beta starts at 0, not at the additive model
+	WithoutWarmStart       bool // beta starts at 0, not at the additive model (and heads of networks not at 0)
 
 	Single  bool // train in float32; else float64
 	Workers int  // 0: GOMAXPROCS

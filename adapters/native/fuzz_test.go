@@ -116,9 +116,12 @@ func FuzzTrain(f *testing.F) {
 		choices := tape(input)
 		cfg := choices.config()
 		rows := choices.table(t)
-		m, _, err := Train(context.Background(), cfg, rows)
+		m, fit, err := Train(context.Background(), cfg, rows)
 		if err != nil {
 			return
+		}
+		if v := fit.AdditiveLoss; !cfg.Training.Single && v-v == 0 && !(fit.Score.Loss <= v+1e-6*(1+math.Abs(v))) {
+			t.Errorf("%+v: loss %v, it began with %v", cfg, fit.Score.Loss, v)
 		}
 		if err := decomposetest.Model(m, rows.batch, 1e-6); err != nil && !strings.Contains(err.Error(), "predictor") { // of values past all bounds
 			t.Errorf("%+v: %v", cfg, err)

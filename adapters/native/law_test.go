@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"os"
@@ -187,6 +188,13 @@ func TestOnlineIsProjected(t *testing.T) {
 			}
 		}
 	}
+	cfg.Training.Workers = 1
+	one, _ := mustTrain(t, cfg, tab)
+	cfg.Training.Workers = 3
+	three, _ := mustTrain(t, cfg, tab)
+	if !bytes.Equal(saved(t, one), saved(t, three)) {
+		t.Error("three workers write other bytes than one")
+	}
 	free, err := fit.ScoreOf(context.Background(), m.Unprojected())
 	if err != nil {
 		t.Fatal(err)
@@ -304,6 +312,12 @@ func TestWarmStartSurvives(t *testing.T) {
 	if !(fit.Score.Loss <= fit.AdditiveLoss) || fit.Best != 0 || len(fit.Warnings) != 1 {
 		t.Errorf("loss %v, of the additive model %v, best epoch %d, warnings %q", fit.Score.Loss, fit.AdditiveLoss, fit.Best, fit.Warnings)
 	}
+	// Nor is a model better than its additive model for not having begun there.
+	cfg.Training.WithoutWarmStart, cfg.Training.LearningRate = true, 1e-6
+	if _, cold := mustTrain(t, cfg, src); cold.AdditiveLoss != fit.AdditiveLoss || len(cold.Warnings) == 0 || !strings.Contains(cold.Warnings[len(cold.Warnings)-1], "from which it did not begin") {
+		t.Errorf("without a warm start: best epoch %d, additive loss %v, warnings %q", cold.Best, cold.AdditiveLoss, cold.Warnings)
+	}
+	cfg.Training.WithoutWarmStart = false
 	// The untrained deep part takes nothing from the first epoch of a small rate.
 	cfg.Training.LearningRate, cfg.Training.Epochs = 1e-9, 1
 	_, fit = mustTrain(t, cfg, src)

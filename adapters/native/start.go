@@ -197,14 +197,12 @@ func (t *trainer[T]) complaints(ended error, warm bool) (said []string) {
 	if ended != nil {
 		said = append(said, fmt.Sprintf("%v. The model is that of epoch %d, the best before", errors.Unwrap(ended), t.fit.Best))
 	}
-	switch {
-	case len(t.net.towers) == 0:
-		// The additive model, trained further, is none the worse for standing still.
-	case t.fit.Best == 0:
+	if t.fit.Best == 0 && len(t.net.towers) > 0 { // without networks the start may well be the best
 		said = append(said, fmt.Sprintf("no epoch explains the %s better than epoch 0, %s (loss %.6g): this is the model, its networks add nothing. Lower Training.LearningRate (%g), or leave the networks out",
 			rows, from, t.bestLoss, t.cfg.Training.LearningRate))
-	case !(t.bestLoss < t.fit.AdditiveLoss):
-		said = append(said, fmt.Sprintf("the model explains the %s no better (loss %.6g) than the additive model of its own terms (loss %.6g), from which it did not begin: leave out Training.WithoutWarmStart and WithoutInterceptStart, or train longer",
+	}
+	if t.bestLoss > t.fit.AdditiveLoss {
+		said = append(said, fmt.Sprintf("the model explains the %s worse (loss %.6g) than the additive model of its own terms (loss %.6g), from which it did not begin: leave out Training.WithoutWarmStart and WithoutInterceptStart, or train longer",
 			rows, t.bestLoss, t.fit.AdditiveLoss))
 	}
 	return said

@@ -218,6 +218,10 @@ func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 	net := newNetwork[T](j.names, j.parts, j.plans, j.cfg.Training.Seed)
 	start, _ := j.chosen()
 	net.init(rand.New(rand.NewPCG(j.cfg.Training.Seed, 0x171)), start.intercepts, start.coef)
+	if j.cfg.Kind == GAM {
+		j.fit.Status = Solved
+		return j.done(ctx, newModel(j, net, nil), asFloat64(net.intercept.Value))
+	}
 	t, err := newTrainer(j, net)
 	if err != nil {
 		return nil, nil, err
@@ -225,20 +229,23 @@ func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 	if err := t.epochZero(j); err != nil {
 		return nil, nil, err
 	}
-	if j.cfg.Kind == GAM {
-		j.fit.Status = Solved
-	} else if err := t.run(ctx, j.warm()); err != nil {
+	if err := t.run(ctx, j.warm()); err != nil {
 		return nil, nil, err
 	}
 	away, err := net.projections(t.train, nn.Mode{Workers: j.cfg.Training.Workers})
 	if err != nil {
 		return nil, nil, err
 	}
-	m := newModel(j, net, away)
+	return j.done(ctx, newModel(j, net, away), asFloat64(net.intercept.Value))
+}
+
+// done scores the model; intercepts are those of training.
+func (j *job) done(ctx context.Context, m *Model, intercepts []float64) (*Model, *Fit, error) {
+	var err error
 	if m.levels, err = textLevels(m.columns, j.train); err != nil {
 		return nil, nil, err
 	}
-	j.fit.judge = j.judge(asFloat64(net.intercept.Value), m.family)
+	j.fit.judge = j.judge(intercepts, m.family)
 	if err := j.fit.judge.rows.coded(m.levels); err != nil {
 		return nil, nil, err
 	}
@@ -247,6 +254,9 @@ func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 		return nil, nil, err
 	}
 	j.fit.Score = *score
+	if j.cfg.Kind == GAM {
+		j.fit.AdditiveLoss = score.Loss
+	}
 	return m, j.fit, nil
 }
 

@@ -33,7 +33,10 @@ additive structure found in the graph, with reasons.`,
 			if asJSON {
 				return structure.WriteJSON(s.out)
 			}
-			return structure.WriteText(s.out)
+			if err := structure.WriteText(s.out); err != nil {
+				return err
+			}
+			return writeLabels(s.out, g)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
@@ -94,4 +97,33 @@ func (l *labelledRows) code(b *data.Batch, columns []string) (*data.Batch, error
 		}
 	}
 	return out, nil
+}
+
+// writeLabels says which texts the numbers of a network stand for, if it was trained on
+// text.
+func writeLabels(w io.Writer, g *onnx.Graph) error {
+	l, err := g.Labels()
+	if err != nil || l == nil {
+		return err
+	}
+	var text strings.Builder
+	line := func(what, column string, levels []string) {
+		fmt.Fprintf(&text, "%s %q is text:", what, column)
+		for i, level := range levels {
+			if i == 20 {
+				fmt.Fprintf(&text, " ... %d in all", len(levels))
+				break
+			}
+			fmt.Fprintf(&text, " %d = %q", i, level)
+		}
+		text.WriteString("\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
+		line("input", name, l.Columns[name])
+	}
+	if l.Response != "" {
+		line("response", l.Response, l.Classes)
+	}
+	_, err = io.WriteString(w, text.String())
+	return err
 }

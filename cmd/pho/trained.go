@@ -144,9 +144,11 @@ func (p *progress) epoch(at native.Progress) {
 
 // figures are those of the file, null where the family has none.
 func (t *trained) figures() map[string]any {
-	f := map[string]any{"on": t.judges(), "rows": t.file.Rows, "loss": t.file.Loss, "loss_of_additive_model": t.AdditiveLoss}
-	for name, v := range map[string]float64{"rmse": t.file.RMSE, "r2": t.file.R2, "deviance_explained": t.file.DevianceExplained} {
-		if f[name] = nil; !math.IsNaN(v) {
+	f := map[string]any{"on": t.judges(), "rows": t.file.Rows}
+	for name, v := range map[string]float64{
+		"loss": t.file.Loss, "loss_of_additive_model": t.AdditiveLoss, "rmse": t.file.RMSE, "r2": t.file.R2, "deviance_explained": t.file.DevianceExplained,
+	} {
+		if f[name] = nil; v-v == 0 {
 			f[name] = v
 		}
 	}
@@ -225,7 +227,7 @@ func (p *progress) trained(t *trained, path string) {
 		fmt.Fprintf(p.w, " after %d epochs, the best is %d", n, t.Best)
 	}
 	fmt.Fprintf(p.w, "\n%s: %s (loss %.4g", t.judges(), t.quality(), t.file.Loss)
-	if len(t.Epochs) > 0 {
+	if t.Status != native.Solved {
 		fmt.Fprintf(p.w, "; without networks %.4g", t.AdditiveLoss)
 	}
 	fmt.Fprintln(p.w, ")")

@@ -42,7 +42,9 @@ func TestTrainText(t *testing.T) {
 		}
 	}
 	model := filepath.Join(out, fileNetwork)
-	done(t, "inspect", model)
+	if o := done(t, "inspect", model); !strings.Contains(o.out, `input "g" is text: 0 = "a" 1 = "b" 2 = "c"`) || !strings.Contains(o.out, `response "b" is text: 0 = "no" 1 = "yes"`) {
+		t.Errorf("inspect does not tell the texts:\n%s", o.out)
+	}
 	done(t, "decompose", "--model", model, "--data", rows, "--response", "b", "--out", result)
 	doc := read(t, result, fileDecomposition)
 	for _, want := range []string{`"name": "g"`, `"name": "s(x3):gb"`, `"mcfadden"`} {

@@ -78,7 +78,11 @@ func published(ctx context.Context, method string, hidden []int, train, test row
 			return nil, err
 		}
 		out[0] = measure{"rmse", rmse(test.y, online)}
-		out = append(out, measure{"rmse_projection_off", rmse(test.y, eta)})
+		off, err := predict(ctx, m.Unprojected(), held)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, measure{"rmse_projection_off", rmse(test.y, off)})
 	case "PHO":
 		shares, err := explained(ctx, m, src, held)
 		if err != nil {

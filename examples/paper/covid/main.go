@@ -162,6 +162,7 @@ func (a *study) semiStructured(ctx context.Context, epochs int) error {
 	if err != nil {
 		return err
 	}
+	online = online.Unprojected() // as published
 	r, err := a.split("ONO", func() (*decompose.Result, error) {
 		return decompose.Decompose(ctx, online, a.rows, analysis.Options(response, decompose.PHO))
 	})

@@ -210,7 +210,7 @@ func (f *fitting) train(ctx context.Context, t training) (*native.Model, error) 
 	if err != nil || !t.again {
 		return m, err
 	}
-	c.Training.Epochs, c.Training.ValidationShare, c.Training.Schedule = fit.Best, -1, native.Cosine
+	c.Training.Epochs, c.Training.ValidationShare, c.Training.Schedule = max(fit.Best, 1), -1, native.Cosine
 	m, _, err = native.Train(ctx, c, f.sample.Table)
 	return m, err
 }

@@ -49,11 +49,12 @@ func (s study) once(ctx context.Context, c cell, rng *rand.Rand) (*repetition, e
 	if !c.design.overlap {
 		o.WithoutIntercept = m.Predictors()
 	}
-	stats, err := decompose.Accumulate(ctx, m, train, o)
+	off := m.Unprojected() // zeta as the network has it, of which alpha is found here
+	stats, err := decompose.Accumulate(ctx, off, train, o)
 	if err != nil {
 		return nil, err
 	}
-	r, err := decompose.Solve(m, stats, o)
+	r, err := decompose.Solve(off, stats, o)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (out *repetition) predict(ctx context.Context, m *native.Model, r *decompos
 		}
 		n := b.Rows()
 		net := &decompose.Outputs{Zeta: mat.NewDense(n, 1, nil), Eta: mat.NewDense(n, 1, nil)}
-		if err := m.Forward(ctx, net, b); err != nil {
+		if err := m.Unprojected().Forward(ctx, net, b); err != nil {
 			return err
 		}
 		moved, err := moved(r, b)
