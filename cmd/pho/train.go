@@ -84,7 +84,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	d.data.addFactors(f)
 	f.IntSliceVar(&d.hidden, "hidden", nil, "`WIDTHS` of the deep part's hidden layers (default 64,32)")
 	f.Float64Var(&d.drop, "dropout", 0, "share of the deep part's hidden units that each step leaves out")
-	f.StringVar(&d.orthogonalize, "orthogonalize", "", "online: project the deep part in every batch, for comparison; the file holds the projection over the training rows (docs/phonam.md)")
+	f.StringVar(&d.orthogonalize, "orthogonalize", "", "online: project the deep part in every batch, for comparison; the file holds the projection over the training rows (docs/training.md)")
 	f.IntVar(&d.epochs, "epochs", 500, "most passes over the rows")
 	f.IntVar(&d.batch, "batch-size", 256, "`ROWS` of a step")
 	f.Float64Var(&d.rate, "learning-rate", 0.003, "learning rate of Adam")
