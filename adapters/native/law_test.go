@@ -171,12 +171,12 @@ func TestOnlineIsProjected(t *testing.T) {
 		t.Fatalf("the deep part has norm %g", size)
 	}
 	for _, block := range m.Blocks(0) {
-		x := make([]float64, b.Rows())
 		for j := range block.Term.Dim() {
 			unit := []decompose.Block{block}
 			unit[0].Coef = make([]float64, block.Term.Dim())
 			unit[0].Coef[j] = 1
-			if x, err = combine(unit, b); err != nil {
+			x, err := combine(unit, b)
+			if err != nil {
 				t.Fatal(err)
 			}
 			dot := 0.0

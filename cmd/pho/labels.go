@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -15,7 +16,8 @@ import (
 )
 
 // labelledRows shows columns of text as the numbers that a network was trained to read
-// for them, next to their texts: terms keep the levels' names.
+// for them, next to their texts: terms keep the levels' names. A column whose cells
+// happen to be numbers in these rows is text all the same.
 type labelledRows struct {
 	files.Source
 	levels map[string][]string
@@ -29,12 +31,11 @@ func labelRows(src files.Source, labels *onnx.Labels) files.Source {
 	}
 	levels := map[string][]string{}
 	for _, c := range src.Schema() {
-		known := labels.Columns[c.Name]
-		if c.Name == labels.Response {
-			known = labels.Classes
-		}
-		if known != nil && c.Categorical && !c.Numeric {
+		if known := labels.Columns[c.Name]; known != nil && c.Width == 0 {
 			levels[c.Name] = known
+		}
+		if c.Name == labels.Response && !c.Numeric { // numbers are classes that are coded
+			levels[c.Name] = labels.Classes
 		}
 	}
 	if len(levels) == 0 {
@@ -50,7 +51,9 @@ func (l *labelledRows) Len() int64 { return lenOf(l.Source) }
 func (l *labelledRows) Schema() data.Schema {
 	s := slices.Clone(l.Source.Schema())
 	for i, c := range s {
-		s[i].Numeric = c.Numeric || l.levels[c.Name] != nil
+		if l.levels[c.Name] != nil {
+			s[i].Numeric, s[i].Categorical = true, true
+		}
 	}
 	return s
 }
@@ -76,27 +79,38 @@ func (l *labelledRows) code(b *data.Batch, columns []string) (*data.Batch, error
 		if levels == nil {
 			continue
 		}
-		c, err := b.Codes(name)
+		text, err := texts(b, name)
 		if err != nil {
 			return nil, err
 		}
-		own := make([]int, len(c.Levels))
-		for i, level := range c.Levels {
-			own[i] = slices.Index(levels, level)
+		place := make(map[string]int32, len(levels))
+		for i, level := range levels {
+			place[level] = int32(i)
 		}
-		x := make([]float64, b.Rows())
-		for i, code := range c.Index {
-			if own[code] < 0 {
+		x, codes := make([]float64, b.Rows()), make([]int32, b.Rows())
+		for i := range x {
+			code, known := place[text(i)]
+			if !known {
 				return nil, fmt.Errorf("column %q, data row %d: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them",
-					name, b.Row(i)+1, levels, c.Levels[code])
+					name, b.Row(i)+1, levels, text(i))
 			}
-			x[i] = float64(own[code])
+			x[i], codes[i] = float64(code), code
 		}
-		if err := out.SetNumeric(name, x); err != nil {
+		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels})); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// texts are the cells of a column, numbers as levels are written.
+func texts(b *data.Batch, name string) (func(i int) string, error) {
+	if b.Categorical(name) {
+		c, err := b.Codes(name)
+		return func(i int) string { return c.Levels[c.Index[i]] }, err
+	}
+	v, err := b.Numeric(name)
+	return func(i int) string { return data.LevelText(v[i]) }, err
 }
 
 // writeLabels says which texts the numbers of a network stand for, if it was trained on

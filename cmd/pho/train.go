@@ -147,7 +147,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err != nil {
 		return inFiles(err, paths)
 	}
-	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize}
+	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize, offset: cfg.Offset}
 	if err := saved.write(ctx, dir.path(fileNetwork), src); err != nil {
 		return err
 	}

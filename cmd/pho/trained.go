@@ -22,8 +22,9 @@ import (
 type trained struct {
 	*native.Model
 	*native.Fit
-	online bool // it was orthogonalized online
-	double bool // the file holds float64
+	online bool   // it was orthogonalized online
+	offset string // column that was added to the first predictor; "": none
+	double bool   // the file holds float64
 	file   native.Score
 }
 
@@ -195,6 +196,9 @@ func (t *trained) notes() (said []string) {
 	if l := t.Labels(); l != nil && len(l.Columns) > 0 {
 		said = append(said, fmt.Sprintf("text columns %q: the network reads the number of a level, from 0 in alphabetical order; the file says so (metadata %s) and pho decompose takes the texts as they are",
 			slices.Sorted(maps.Keys(l.Columns)), onnx.MetadataLabels))
+	}
+	if t.offset != "" {
+		said = append(said, fmt.Sprintf("the offset %q is not part of the network: add it to %s of new rows", t.offset, t.Predictors()[0]))
 	}
 	if t.online {
 		said = append(said, "orthogonalized online: the file holds the projection over the training rows as X(beta - alpha) + zeta, so that a row's prediction needs no other rows; its terms before decomposition are beta - alpha")

@@ -67,6 +67,34 @@ func TestTrainText(t *testing.T) {
 	}
 }
 
+// TestTextThatLooksLikeNumbers: new rows in which a text column happens to hold numbers
+// are read as its texts, not as the numbers that the network reads for them.
+func TestTextThatLooksLikeNumbers(t *testing.T) {
+	dir := t.TempDir()
+	rows, out, result := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "trained"), filepath.Join(dir, "result")
+	trainingRows(t, rows)
+	text := strings.NewReplacer(",a,", ",1,", ",b,", ",2,").Replace(read(t, rows))
+	write(t, rows, text)
+	done(t, "train", "--data", rows, "--out", out, "--epochs", "3", "--formula", "y ~ g + x1", "--deep", "x1,x2,g")
+	done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--out", result)
+	contributions := strings.SplitAfter(read(t, result, fileContributions), "\n")
+	var some, want strings.Builder
+	for i, line := range strings.SplitAfter(text, "\n") {
+		if !strings.Contains(line, ",c,") {
+			some.WriteString(line)
+			want.WriteString(contributions[i])
+		}
+	}
+	write(t, rows, some.String())
+	if o := done(t, "apply", "--decomposition", result, "--data", rows, "--out", "-"); o.out != want.String() {
+		t.Errorf("rows whose levels are all numbers are split otherwise:\n%.300s\nwant\n%.300s", o.out, want.String())
+	}
+	write(t, rows, strings.ReplaceAll(some.String(), ",1,", ",0,"))
+	if o := call(t, "apply", "--decomposition", result, "--data", rows, "--out", "-"); o.status != exitFailed || !strings.Contains(o.err, `and "0" is none of them`) {
+		t.Errorf("a number that is no level: status %d, %s", o.status, o.err)
+	}
+}
+
 // TestTrainSaysWhatIsSaved: the figures are those of the file, row by row, also of a
 // network that was orthogonalized online; ruined training keeps the additive model and
 // says so.
