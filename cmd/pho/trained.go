@@ -183,7 +183,7 @@ func (t *trained) quality() string {
 	}
 	text := fmt.Sprintf("RMSE %.4g", t.file.RMSE)
 	if !math.IsNaN(t.file.R2) {
-		text += fmt.Sprintf(", R2 %.3f", t.file.R2)
+		text += fmt.Sprintf(", R2 %.3f", math.Round(1000*t.file.R2)/1000+0) // no -0.000
 	}
 	return text
 }
