@@ -90,7 +90,7 @@ func AddScaled(c []float64, rows int, row []int32, a []float64, b []float64, ldb
 func addScaled(s isa, c []float64, rows int, row []int32, a []float64, b []float64, ldb, q int, w []float64) int {
 	n := len(row)
 	if n == 0 || q == 0 {
-		return n
+		return firstOutside(row, 1, rows)
 	}
 	a, c, b = a[:Band*n], c[:rows*q*Band], b[:(n-1)*ldb+q]
 	if w != nil {
@@ -103,6 +103,17 @@ func addScaled(s isa, c []float64, rows int, row []int32, a []float64, b []float
 		cols: uintptr(q), b: at(b, 0), ldb: uintptr(ldb) * 8, w: at(w, 0)}
 	runScaled(s, &p)
 	return n - int(p.n)
+}
+
+// firstOutside is what a loop over rows of k indices returns that has nothing to add:
+// the first row with an index outside 0..limit-1, or the number of rows.
+func firstOutside(index []int32, k, limit int) int {
+	for i, v := range index {
+		if uint32(v) >= uint32(limit) {
+			return i / k
+		}
+	}
+	return len(index) / k
 }
 
 func scaledPlain(c []float64, rows int, row []int32, a []float64, b []float64, ldb, q int, w []float64) int {

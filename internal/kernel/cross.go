@@ -38,17 +38,21 @@ func addCross(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64,
 }
 
 func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float64) {
-	if p == 0 || n == 0 {
+	if p == 0 {
 		return
 	}
 	within("c", len(c), p, p, ldc)
-	within("a", len(a), n, p, lda)
+	if n > 0 {
+		within("a", len(a), n, p, lda)
+	}
 	if w != nil {
 		w = w[:n]
 	}
-	if s == plain {
+	switch {
+	case n == 0: // the triangles of c may still differ
+	case s == plain:
 		crossPlain(c, ldc, a, lda, p, a, lda, p, n, w, true)
-	} else {
+	default:
 		crossVectors(s, c, ldc, a, lda, p, a, lda, p, n, w, true)
 	}
 	mirror(s, c, ldc, p)

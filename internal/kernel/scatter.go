@@ -31,8 +31,11 @@ func ScatterRows(c []float64, ldc, rows int, index []int32, k int, factor, b []f
 }
 
 func scatterRows(s isa, c []float64, ldc, rows int, index []int32, k int, factor, b []float64, ldb, q, n int) int {
-	if n == 0 || k == 0 || q == 0 {
+	switch {
+	case n == 0 || k == 0:
 		return n
+	case q == 0:
+		return firstOutside(index[:n*k], k, rows)
 	}
 	within("c", len(c), rows, q, ldc)
 	within("b", len(b), n, q, ldb)
@@ -76,16 +79,15 @@ func ScatterBand(c []float64, ldc, rows, q int, index []int32, k int, factor []f
 }
 
 func scatterBand(s isa, c []float64, ldc, rows, q int, index []int32, k int, factor []float64, first []int32, b []float64) int {
-	n := len(first)
+	n, starts := len(first), max(q-Band+1, 0)
 	if n == 0 || k == 0 {
-		return n
+		return firstOutside(first, 1, starts)
 	}
 	within("c", len(c), rows, q, ldc)
 	index, b = index[:n*k], b[:n*Band]
 	if factor != nil {
 		factor = factor[:n*k]
 	}
-	starts := max(q-Band+1, 0)
 	if s != plain {
 		a := scatter{c: at(c, 0), ldc: uintptr(ldc) * 8, rows: uintptr(rows), n: uintptr(n), index: unsafe.Pointer(&index[0]), k: uintptr(k),
 			factor: at(factor, 0), first: unsafe.Pointer(&first[0]), starts: uintptr(starts), b: at(b, 0)}

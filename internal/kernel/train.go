@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"unsafe"
 )
@@ -115,9 +116,11 @@ func addTransTiles[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb
 
 // ReluGrad sets dx = dy where y, the output of Relu, is not 0, and 0 elsewhere. dx
 // may be dy.
-func ReluGrad[T Float](dx, dy, y []T) {
+func ReluGrad[T Float](dx, dy, y []T) { reluGrad(best(), dx, dy, y) }
+
+func reluGrad[T Float](s isa, dx, dy, y []T) {
 	dx, dy = dx[:len(y)], dy[:len(y)]
-	if n := len(y) - len(y)%lanes[T](avx2); n > 0 && best() != plain {
+	if n := len(y) - len(y)%lanes[T](avx2); n > 0 && s != plain {
 		runReluGrad(&loop[T]{dst: at(dx, 0), a: at(dy, 0), b: at(y, 0), n: uintptr(n)})
 		dx, dy, y = dx[n:], dy[n:], y[n:]
 	}
@@ -136,18 +139,39 @@ type gradRows struct {
 
 // ReluGradRows is ReluGrad on rows of len(sum) numbers, and adds the rows of dx to
 // sum, one after the other: what a layer with Relu passes on, and the gradient of its
-// biases. len(y) is a whole number of rows; dx may be dy.
-func ReluGradRows[T Float](dx, dy, y, sum []T) { gradRowsOf(best(), dx[:len(y)], dy[:len(y)], y, sum) }
+// biases. Without a sum (nil or empty) it is ReluGrad alone. It panics unless len(y)
+// is a whole number of rows; dx may be dy.
+func ReluGradRows[T Float](dx, dy, y, sum []T) { reluGradRows(best(), dx, dy, y, sum) }
 
-// AddRows adds the rows of a, len(sum) numbers each, to sum, one after the other.
-func AddRows[T Float](sum, a []T) { gradRowsOf(best(), nil, a, nil, sum) }
-
-func gradRowsOf[T Float](s isa, dx, dy, y, sum []T) {
-	d := len(sum)
-	if len(dy) == 0 || d == 0 {
+func reluGradRows[T Float](s isa, dx, dy, y, sum []T) {
+	if len(sum) == 0 {
+		reluGrad(s, dx, dy, y)
 		return
 	}
+	gradRowsOf(s, dx[:len(y)], dy[:len(y)], y, sum)
+}
+
+// AddRows adds the rows of a, len(sum) numbers each, to sum, one after the other;
+// without a sum there is nothing to do. It panics unless len(a) is a whole number of
+// rows.
+func AddRows[T Float](sum, a []T) { addRows(best(), sum, a) }
+
+func addRows[T Float](s isa, sum, a []T) {
+	if len(sum) > 0 {
+		gradRowsOf(s, nil, a, nil, sum)
+	}
+}
+
+// gradRowsOf needs a sum of at least one number; y nil is AddRows.
+func gradRowsOf[T Float](s isa, dx, dy, y, sum []T) {
+	d := len(sum)
 	n := len(dy) / d
+	if n*d != len(dy) {
+		panic(fmt.Sprintf("kernel: %d values are no whole number of rows of %d", len(dy), d))
+	}
+	if n == 0 {
+		return
+	}
 	vectors := 0
 	if s != plain {
 		vectors = d - d%lanes[T](avx2)

@@ -47,18 +47,25 @@ func fuzzTrain[T Float](t *testing.T, raw []byte, rows, cols int, number func([]
 		}
 	}
 	var want [][]T
-	for _, s := range []isa{plain, best()} {
+	for _, s := range supported() {
 		a := &adam[T]{beta1: 0.9, c1: 0.1, beta2: 0.999, c2: 0.001, keep: 0.99, rate: 0.01, eps: 1e-8, tiny: 1e-30}
-		got := [][]T{slices.Clone(w), slices.Clone(m), slices.Clone(second), make([]T, n), slices.Clone(sum), slices.Clone(sum), make([]T, n)}
+		got := [][]T{slices.Clone(w), slices.Clone(m), slices.Clone(second), make([]T, n), slices.Clone(sum), slices.Clone(sum), make([]T, n), make([]T, n), slices.Clone(dy)}
 		adamStep(s, got[0], dy, got[1], got[2], a)
-		gradRowsOf(s, got[3], dy, y, got[4])
-		gradRowsOf(s, nil, dy, nil, got[5])
+		reluGradRows(s, got[3], dy, y, got[4])
+		addRows(s, got[5], dy)
+		reluGrad(s, got[6], dy, y)
+		reluGradRows(s, got[7], dy, y, nil)            // a bias that is held
+		reluGradRows(s, got[8], got[8], y, got[5][:0]) // in place
+		addRows(s, nil, dy)
 		if s == plain {
-			reluGradPlain(got[6], dy, y)
+			masked := wantReluGrad(dy, y)
+			for _, k := range []int{3, 6, 7, 8} {
+				sameBits(t, "masked gradient", got[k], masked)
+			}
+			sameBits(t, "its sum", got[4], wantSums(sum, masked))
 			want = got
 			continue
 		}
-		ReluGrad(got[6], dy, y)
 		for k := range want {
 			for i, v := range want[k] {
 				if x := got[k][i]; x != v && (x == x || v == v) {

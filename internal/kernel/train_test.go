@@ -15,7 +15,7 @@ func TestAddTransMul(t *testing.T) {
 
 func testTransMul[T Float](t *testing.T, tolerance float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, s := range []isa{plain, best()} {
+	for _, s := range supported() {
 		for _, dim := range [][3]int{{1, 1, 1}, {3, 17, 1}, {40, 5, 33}, {300, 13, 70}, {600, 37, 2}} {
 			n, p, q := dim[0], dim[1], dim[2]
 			t.Run(fmt.Sprintf("%T/%v/%dx%dx%d", T(0), s, n, p, q), func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRepack(t *testing.T) {
 
 func testRepack[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, s := range []isa{plain, best()} {
+	for _, s := range supported() {
 		for _, trans := range []bool{false, true} {
 			for _, dim := range [][2]int{{1, 1}, {37, 1}, {1, 37}, {7, 45}, {33, 16}, {3, 64}, {8, 8}, {21, 53}, {200, 200}} {
 				k, n := dim[0], dim[1]
@@ -111,18 +111,14 @@ func testVectors[T Float](t *testing.T) {
 		a := &adam[T]{beta1: 0.9, c1: 0.1, beta2: 0.999, c2: 0.001, keep: 0.99, rate: 0.01, eps: 1e-8, tiny: 1e-30}
 		start := normals[T](rng, n)
 		var want [][]T
-		for _, s := range []isa{plain, best()} {
+		for _, s := range supported() {
 			got := [][]T{slices.Clone(start), make([]T, n), make([]T, n), make([]T, n)}
 			for range 3 {
 				h := n / 3
 				adamStep(s, got[0][:h], g, got[1], got[2], a)
 				adamStep(s, got[0][h:], g[h:], got[1][h:], got[2][h:], a)
 			}
-			if s == plain {
-				reluGradPlain(got[3], g, y)
-			} else {
-				ReluGrad(got[3], g, y)
-			}
+			reluGrad(s, got[3], g, y)
 			if want == nil {
 				want = got
 			}
