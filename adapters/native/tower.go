@@ -173,7 +173,9 @@ func newTower[T kernel.Float](p *towerPlan, seed uint64) *tower[T] {
 		name := fmt.Sprintf("%s.%d", p.name, l)
 		linear := p.activation
 		if l == 0 && p.exu {
-			t.add(nn.NewExU[T](name, g, in, width))
+			e := nn.NewExU[T](name, g, in, width)
+			e.First = len(p.factors) == 0
+			t.add(e)
 		} else {
 			d := nn.NewDense[T](name, g, in, width, true)
 			d.First = l == 0 && len(p.factors) == 0

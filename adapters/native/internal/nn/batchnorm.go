@@ -109,8 +109,12 @@ func (b *BatchNorm[T]) Backward(dy []T, n int) []T {
 			dot[j] += g * b.xhat[i*w+j]
 		}
 	}
-	kernel.Add(b.Shift.Grad, b.Shift.Grad, sum)
-	kernel.Add(b.Scale.Grad, b.Scale.Grad, dot)
+	if b.Shift.trained() {
+		kernel.Add(b.Shift.Grad, b.Shift.Grad, sum)
+	}
+	if b.Scale.trained() {
+		kernel.Add(b.Scale.Grad, b.Scale.Grad, dot)
+	}
 	for i := range n {
 		for j := range w {
 			k := i*w + j

@@ -129,15 +129,17 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 
 func (d *Dense[T]) Backward(dy []T, n int) []T {
 	in, out := d.G*d.In, d.Out()
-	switch {
-	case d.Relu && d.B != nil:
+	switch bias := d.B.trained(); {
+	case d.Relu && bias:
 		kernel.ReluGradRows(dy[:n*out], dy, d.y, d.B.Grad)
 	case d.Relu:
 		kernel.ReluGrad(dy[:n*out], dy, d.y)
-	case d.B != nil:
+	case bias:
 		kernel.AddRows(d.B.Grad, dy[:n*out])
 	}
-	d.gradients(dy, n)
+	if d.W.trained() {
+		d.gradients(dy, n)
+	}
 	if d.First {
 		return nil
 	}

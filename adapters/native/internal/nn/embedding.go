@@ -43,6 +43,9 @@ func (e *Embedding[T]) Forward(dst []T, stride int, codes []int32) {
 
 // Backward adds the rows of dy, stride apart, to the gradients of their levels.
 func (e *Embedding[T]) Backward(dy []T, stride int) {
+	if !e.Table.trained() {
+		return
+	}
 	for i, c := range e.codes {
 		g := e.Table.Grad[int(c)*e.Width:][:e.Width]
 		for j, v := range dy[i*stride:][:e.Width] {

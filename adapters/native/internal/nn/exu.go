@@ -11,7 +11,10 @@ import (
 // 2021): y_u = sum_i exp(w_iu) (x_i - c_iu), for G groups. It is a Dense whose
 // weights are exp(w) and whose biases are -sum_i exp(w_iu) c_iu.
 type ExU[T kernel.Float] struct {
-	W, C  *Param[T] // G blocks of In x OutEach
+	W, C *Param[T] // G blocks of In x OutEach
+	// First tells that nobody needs the gradient of the input.
+	First bool
+
 	dense *Dense[T]
 	seen  *int // version of W and C that dense holds; shared with replicas
 }
@@ -22,7 +25,6 @@ func NewExU[T kernel.Float](name string, groups, in, out int) *ExU[T] {
 		W: NewParam[T](name+".log_weight", groups*in*out, false), C: NewParam[T](name+".center", groups*in*out, false),
 		dense: NewDense[T](name, groups, in, out, true), seen: new(int),
 	}
-	e.dense.First = true
 	*e.seen = -1
 	return e
 }
@@ -47,7 +49,7 @@ func (e *ExU[T]) Effective() *Dense[T] {
 func (e *ExU[T]) Out() int            { return e.dense.Out() }
 func (e *ExU[T]) Params() []*Param[T] { return []*Param[T]{e.W, e.C} }
 func (e *ExU[T]) Replica() Layer[T] {
-	return &ExU[T]{W: e.W, C: e.C, dense: e.dense.Replica().(*Dense[T]), seen: e.seen}
+	return &ExU[T]{W: e.W, C: e.C, First: e.First, dense: e.dense.Replica().(*Dense[T]), seen: e.seen}
 }
 
 func (e *ExU[T]) refresh() {
@@ -77,13 +79,18 @@ func (e *ExU[T]) Forward(x []T, n int, m Mode) []T {
 
 func (e *ExU[T]) Backward(dy []T, n int) []T {
 	d := e.dense
+	d.First = e.First
 	clear(d.W.Grad)
 	clear(d.B.Grad)
 	dx := d.Backward(dy, n)
 	for i, w := range d.W.Value {
 		db := d.B.Grad[e.unit(i)]
-		e.W.Grad[i] += w * (d.W.Grad[i] - db*e.C.Value[i])
-		e.C.Grad[i] -= w * db
+		if e.W.trained() {
+			e.W.Grad[i] += w * (d.W.Grad[i] - db*e.C.Value[i])
+		}
+		if e.C.trained() {
+			e.C.Grad[i] -= w * db
+		}
 	}
 	return dx
 }

@@ -42,7 +42,7 @@ type Mode struct {
 type Param[T kernel.Float] struct {
 	Name  string
 	Value []T
-	Grad  []T // nil: a state, not trained (running means)
+	Grad  []T // nil: held, not trained (running means, biases that stay 0)
 	// Decay tells that weight decay applies: not to biases.
 	Decay bool
 	// Version counts changes of Value, so that prepared copies know their age.
@@ -53,6 +53,9 @@ type Param[T kernel.Float] struct {
 func NewParam[T kernel.Float](name string, n int, decay bool) *Param[T] {
 	return &Param[T]{Name: name, Value: make([]T, n), Grad: make([]T, n), Decay: decay}
 }
+
+// trained tells whether the parameter is there and has a gradient.
+func (p *Param[T]) trained() bool { return p != nil && p.Grad != nil }
 
 // minWork is the number of multiplications below which a second worker costs more
 // than it saves: 8 million are a tenth of a millisecond in float32, and workers have
