@@ -32,8 +32,16 @@ func factorNAM(second string) Config {
 // TestFactorFeatures: the effect of a factor is a term of its own, and pairs read it
 // through embeddings; what is saved is read back with this structure.
 func TestFactorFeatures(t *testing.T) {
+	for name, exu := range map[string]bool{"dense": false, "exu": true} {
+		t.Run(name, func(t *testing.T) { factorFeatures(t, exu) })
+	}
+}
+
+func factorFeatures(t *testing.T, exu bool) {
 	tab := simulated(t, 500, 3)
-	m, _ := mustTrain(t, factorNAM("b"), tab)
+	cfg := factorNAM("b")
+	cfg.Features.ExU = exu
+	m, _ := mustTrain(t, cfg, tab)
 	b := whole(t, tab)
 	if err := decomposetest.Model(m, b, 1e-9); err != nil {
 		t.Error(err)

@@ -163,6 +163,21 @@ const passRows = 132
 
 // step is one step on a batch of rows of weight norm; it returns the batch's loss.
 func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
+	l := t.gradients(rows, norm)
+	if clip := t.cfg.Training.ClipNorm; clip > 0 {
+		if g := t.opt.Norm(); g > clip {
+			t.opt.Scale(clip / g)
+		}
+	}
+	if l-l == 0 {
+		t.opt.Step(rate)
+	}
+	return l
+}
+
+// gradients computes the loss of a batch of rows of weight norm, penalties included,
+// and its gradients.
+func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: t.cfg.Training.Workers}
 	pass := t.pass
 	if pass == 0 {
@@ -177,16 +192,7 @@ func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 		l += t.loss.of(b.target, t.net.forward(&b.batch, mode, true), true, norm) / norm
 		l += t.net.backward(&b.batch, t.loss.grad, len(rows))
 	}
-	l += t.net.penalise(t.train.sumW)
-	if clip := t.cfg.Training.ClipNorm; clip > 0 {
-		if g := t.opt.Norm(); g > clip {
-			t.opt.Scale(clip / g)
-		}
-	}
-	if l-l == 0 {
-		t.opt.Step(rate)
-	}
-	return l
+	return l + t.net.penalise(t.train.sumW)
 }
 
 // evaluate is the mean negative log-likelihood of d, a row's own: of towers that are
