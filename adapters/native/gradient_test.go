@@ -235,6 +235,50 @@ func TestLossGradients(t *testing.T) {
 	}
 }
 
+// TestWorkersShareBatches: blocks of rows that several workers take give the bits of one
+// worker, gradients and losses, in every network; so do the blocks of an evaluation.
+func TestWorkersShareBatches(t *testing.T) {
+	tab := gradientTable(t)
+	for _, a := range slices.Concat(networkArms(), familyArms()) {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			var want []float64
+			for _, workers := range []int{1, 2, 3, 7} {
+				tr := drive(t, a.cfg, tab)
+				tr.cfg.Training.Workers, tr.minWork = workers, 1
+				if tr.pass > 0 {
+					tr.pass = 12
+				}
+				rng := rand.New(rand.NewPCG(6, 4))
+				var got []float64
+				for range 3 { // steps, so that what is kept between them counts
+					rows := rng.Perm(tr.train.n)[:70]
+					loss := tr.step(rows, float64(len(rows)), 0.01)
+					held, err := tr.evaluate(tr.train)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, loss, held)
+				}
+				for _, p := range tr.params {
+					got = append(append(got, p.Grad...), p.Value...)
+				}
+				if tr.pass > 0 && workers > 1 && len(tr.lanes) < 2 {
+					t.Errorf("%d workers have %d places", workers, len(tr.lanes))
+				}
+				if want == nil {
+					want = got
+				}
+				for i, v := range want {
+					if math.Float64bits(got[i]) != math.Float64bits(v) {
+						t.Fatalf("%d workers: number %d is %v, with one %v", workers, i, got[i], v)
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestTrainStepsAlongTheGradient: one epoch of one batch of plain gradient descent moves
 // every parameter that Train returns by the rate times the difference quotient of the
 // loss.

@@ -18,11 +18,12 @@ type trainer[T kernel.Float] struct {
 	net          *network[T]
 	params       []*nn.Param[T]
 	opt          *nn.Optimizer[T]
-	loss         loss[T]
 	train, valid *dataset[T] // valid nil: none
 	fit          *Fit
-	batch        dataset[T] // rows that go through the network
-	pass         int        // how many at a time; 0: the whole batch
+	pass         int        // rows that go through the network at a time; 0: the whole batch
+	lanes        []*lane[T] // at least one; the first has the network itself
+	weights      int        // multiplications for a row going forward, about
+	minWork      int        // nn.MinWork; tests share out less
 
 	best     [][]T // values of all parameters at the best epoch, from 0
 	bestLoss float64
@@ -33,7 +34,7 @@ type trainer[T kernel.Float] struct {
 
 func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 	tr := &j.cfg.Training
-	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, lowest: math.Inf(1), loss: loss[T]{family: j.family, workers: tr.Workers}}
+	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, lowest: math.Inf(1)}
 	var err error
 	if t.train, err = newDataset[T](j.train, j.trainTarget, j.plans, j.parts); err != nil {
 		return nil, err
@@ -48,6 +49,8 @@ func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 	}
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
 	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
+	t.lanes = []*lane[T]{{net: net, loss: loss[T]{family: j.family, workers: tr.Workers}}}
+	t.weights, t.minWork = net.weights(), nn.MinWork
 	t.print = fingerprint(j)
 	return t, nil
 }
@@ -156,11 +159,6 @@ func (t *trainer[T]) compare(e Epoch) {
 	}
 }
 
-// passRows is the number of rows that go forward and backward together, so that
-// what the layers keep of them stays in the second cache: whole tiles. Gradients
-// are summed in row order: no bit of them depends on it.
-const passRows = 132
-
 // step is one step on a batch of rows of weight norm; it returns the batch's loss.
 func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	l := t.gradients(rows, norm)
@@ -174,49 +172,6 @@ func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	}
 	return l
 }
-
-// gradients computes the loss of a batch of rows of weight norm, penalties included,
-// and its gradients.
-func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
-	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: t.cfg.Training.Workers}
-	pass := t.pass
-	if pass == 0 {
-		pass = len(rows)
-	}
-	t.opt.ZeroGrad()
-	l := 0.0
-	for i := 0; i < len(rows); i += pass {
-		b := &t.batch
-		t.train.gather(b, rows[i:min(i+pass, len(rows))])
-		mode.Row = i
-		l += t.loss.of(b.target, t.net.forward(&b.batch, mode, true), true, norm) / norm
-		l += t.net.backward(&b.batch, t.loss.grad, len(rows))
-	}
-	return l + t.net.penalise(t.train.sumW)
-}
-
-// evaluate is the mean negative log-likelihood of d, a row's own: of towers that are
-// orthogonalized online the projection on the training rows' columns is taken away.
-func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
-	mode := nn.Mode{Workers: t.cfg.Training.Workers}
-	away, err := t.net.projections(t.train, mode)
-	if err != nil {
-		return 0, err
-	}
-	sum := 0.0
-	for i := 0; i < d.n; i += evaluated {
-		p := d.part(i, min(i+evaluated, d.n))
-		eta := t.net.forward(&p.batch, mode, false)
-		for _, a := range away {
-			subtract(a, eta, len(t.net.free), p.lines[a.predictor], p.n)
-		}
-		sum += t.loss.of(p.target, eta, false, 1)
-	}
-	return sum / d.sumW, nil
-}
-
-// evaluated is the number of rows that are predicted together.
-const evaluated = 1024
 
 // rate is the learning rate in epoch number, done epochs being finished.
 func (t *trainer[T]) rate(number int, done float64) float64 {

@@ -19,7 +19,9 @@ type network[T kernel.Float] struct {
 	towers    []*tower[T]
 	bases     []*complement // of the towers that are orthogonalized online, by tower
 
-	eta, column []T // n x K, n
+	eta     []T   // n x K
+	deta    []T   // gradient in eta at the last backward pass
+	columns [][]T // n each: those of deta that lines got
 }
 
 // batch is what the network reads of n rows.
@@ -73,6 +75,21 @@ func (m *network[T]) params() []*nn.Param[T] {
 		p = append(p, t.params()...)
 	}
 	return p
+}
+
+// weights is the number of parameters that multiply something: all but the tables of
+// factors.
+func (m *network[T]) weights() int {
+	n := 0
+	for _, p := range m.params() {
+		n += len(p.Value)
+	}
+	for _, t := range m.towers {
+		for _, e := range t.embed {
+			n -= len(e.Table.Value)
+		}
+	}
+	return n
 }
 
 // forward computes the predictors without offset: n x K in the network's memory.
@@ -131,29 +148,27 @@ func (m *network[T]) penalise(sumW float64) float64 {
 
 // backward adds to the gradients, given that of the mean loss in the predictors (n
 // x K) at rows of a batch of the given size. It follows a forward pass in training
-// mode and returns the output penalties' part of the loss.
-func (m *network[T]) backward(b *batch[T], deta []T, size int) float64 {
-	k, loss := len(m.free), 0.0
-	for i := range b.n {
-		for j, free := range m.free {
-			if free {
-				m.intercept.Grad[j] += deta[i*k+j]
-			}
-		}
+// mode. If that pass was in mode Later, gradients of the parameters wait for left.
+func (m *network[T]) backward(b *batch[T], deta []T, size int, mode nn.Mode) {
+	k := len(m.free)
+	m.deta = deta[:b.n*k]
+	if !mode.Later {
+		m.interceptGradients()
 	}
+	m.columns = append(m.columns, make([][]T, k-len(m.columns))...)
 	for j, l := range m.lines {
 		if l == nil {
 			continue
 		}
-		m.column = grow(m.column, b.n)
-		for i := range m.column {
-			m.column[i] = deta[i*k+j]
+		column := grow(m.columns[j], b.n)
+		for i := range column {
+			column[i] = deta[i*k+j]
 		}
-		l.Backward(m.column, b.n)
+		l.Backward(column, b.n)
+		m.columns[j] = column
 	}
 	for i, t := range m.towers {
-		df, l := t.outputGradient(deta, k, b.n, size)
-		loss += l
+		df := t.outputGradient(deta, k, b.n, size)
 		du := t.head.Backward(t.drop.Backward(df, b.n), b.n)
 		if base := m.bases[i]; base != nil {
 			project(base, du, b.n)
@@ -161,15 +176,30 @@ func (m *network[T]) backward(b *batch[T], deta []T, size int) float64 {
 		t.du = append(t.du[:0], du...)
 	}
 	for i := len(m.towers) - 1; i >= 0; i-- {
-		t := m.towers[i]
-		t.backward(t.du, m.towers, b.n)
+		m.towers[i].backward(m.towers[i].du, m.towers, b.n, mode.Later)
 	}
-	return loss
 }
 
-// outputGradient is the gradient in the groups' outputs (after dropout), and these
-// rows' part of the output penalty: the mean of the squared outputs over the batch.
-func (t *tower[T]) outputGradient(deta []T, k, n, size int) ([]T, float64) {
+// interceptGradients adds those of the last backward pass.
+func (m *network[T]) interceptGradients() {
+	k := len(m.free)
+	for i, v := range m.deta {
+		if m.free[i%k] {
+			m.intercept.Grad[i%k] += v
+		}
+	}
+}
+
+// finish ends the backward passes of a step.
+func (m *network[T]) finish() {
+	for _, t := range m.towers {
+		t.finish()
+	}
+}
+
+// outputGradient is the gradient in the groups' outputs (after dropout), the penalty's
+// included.
+func (t *tower[T]) outputGradient(deta []T, k, n, size int) []T {
 	p, w := len(t.plan.predictors), t.drop.Width
 	t.df = grow(t.df, n*w)
 	df := t.df
@@ -178,16 +208,32 @@ func (t *tower[T]) outputGradient(deta []T, k, n, size int) ([]T, float64) {
 			df[i*w+j] = deta[i*k+t.plan.predictors[j%p]]
 		}
 	}
-	rho := t.plan.outputPenalty
-	if rho == 0 {
-		return df, 0
+	if t.plan.outputPenalty != 0 {
+		each := t.penaltyOf(1, size)
+		for i, f := range t.f[:n*w] {
+			df[i] += T(2 * each * float64(f))
+		}
 	}
-	sum, each := 0.0, rho/float64(size*w)
-	for i, f := range t.f[:n*w] {
-		sum += float64(f) * float64(f)
-		df[i] += T(2 * each * float64(f))
+	return df
+}
+
+// penaltyOf is the output penalty of a batch of the given size, the mean of the squared
+// outputs, from their sum.
+func (t *tower[T]) penaltyOf(squares float64, size int) float64 {
+	return t.plan.outputPenalty / float64(size*t.drop.Width) * squares
+}
+
+// addSquares adds the squared outputs of the last forward pass, by tower, where there is
+// a penalty on them.
+func (m *network[T]) addSquares(sums []float64) {
+	for i, t := range m.towers {
+		if t.plan.outputPenalty == 0 {
+			continue
+		}
+		for _, f := range t.f[:len(m.deta)/len(m.free)*t.drop.Width] {
+			sums[i] += float64(f) * float64(f)
+		}
 	}
-	return df, each * sum
 }
 
 // addPenalty adds S beta/W to the gradient and returns beta'S beta/(2W).

@@ -21,7 +21,7 @@ type tower[T kernel.Float] struct {
 	// x (groups * predictors).
 	head      *nn.Dense[T]
 	drop      *nn.Dropout[T] // of whole groups
-	x, du     []T
+	x, du, dx []T
 	u         []T // n x (groups q), after the last forward pass
 	projected []T // U orthogonalized online
 	df        []T // gradient in f
@@ -269,10 +269,7 @@ func (t *tower[T]) hidden(x []T, codes [][]int32, towers []*tower[T], n int, m n
 
 // embedded puts the rows of the embeddings next to the numeric columns.
 func (t *tower[T]) embedded(x []T, codes [][]int32, n int) []T {
-	width := t.plan.numeric
-	for _, e := range t.embed {
-		width += e.Width
-	}
+	width := t.width()
 	t.x = grow(t.x, n*width)
 	for i := range n {
 		copy(t.x[i*width:], x[i*t.plan.numeric:][:t.plan.numeric])
@@ -285,23 +282,47 @@ func (t *tower[T]) embedded(x []T, codes [][]int32, n int) []T {
 	return t.x
 }
 
-// backward takes the gradient in U and passes it on; du is overwritten.
-func (t *tower[T]) backward(du []T, towers []*tower[T], n int) {
+// backward takes the gradient in U and passes it on; du is overwritten. Gradients of
+// the parameters wait for left if later.
+func (t *tower[T]) backward(du []T, towers []*tower[T], n int, later bool) {
 	p := t.plan
-	dx := t.chain.Backward(du, n)
+	t.dx = t.chain.Backward(du, n)
 	switch {
 	case p.of >= 0:
 		from := towers[p.of]
 		stride, q := from.plan.groups()*from.plan.q, from.plan.q
 		for g, pair := range p.pairs {
 			a, b := pair[0]*q, pair[1]*q
-			nn.RowTensorGrad(from.du[a:], from.du[b:], dx[g*p.q:], p.groups()*p.q, from.u[a:], stride, q, from.u[b:], stride, q, n)
+			nn.RowTensorGrad(from.du[a:], from.du[b:], t.dx[g*p.q:], p.groups()*p.q, from.u[a:], stride, q, from.u[b:], stride, q, n)
 		}
-	case len(t.embed) > 0:
-		at, width := p.numeric, len(dx)/n
-		for _, e := range t.embed {
-			e.Backward(dx[at:], width)
-			at += e.Width
+	case !later:
+		t.embeddingGradients()
+	}
+}
+
+// embeddingGradients adds those of the last backward pass.
+func (t *tower[T]) embeddingGradients() {
+	at, width := t.plan.numeric, t.width()
+	for _, e := range t.embed {
+		e.Backward(t.dx[at:], width)
+		at += e.Width
+	}
+}
+
+// width is the number of columns that the layers read if there are embeddings.
+func (t *tower[T]) width() int {
+	width := t.plan.numeric
+	for _, e := range t.embed {
+		width += e.Width
+	}
+	return width
+}
+
+// finish ends the backward passes of a step.
+func (t *tower[T]) finish() {
+	for _, l := range t.chain.Layers {
+		if e, ok := l.(*nn.ExU[T]); ok {
+			e.Finish()
 		}
 	}
 }

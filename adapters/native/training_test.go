@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -55,6 +57,61 @@ func TestReproducible(t *testing.T) {
 		if bytes.Equal(saved(t, other), want) {
 			t.Error("another seed gives the same bytes")
 		}
+	}
+}
+
+// TestWorkersShareTraining: networks and batches that are large enough for several
+// workers give the bytes of one, in both precisions, the losses of validation included.
+func TestWorkersShareTraining(t *testing.T) {
+	tab := simulated(t, 5000, 1)
+	numbers := []string{"x1", "x2", "x3"}
+	for name, cfg := range map[string]Config{
+		"ssn":        {Structured: Structured{Formulas: []string{splineFormula}}, Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, Dropout: 0.2}},
+		"nam":        {Kind: NAM, Response: "y", Features: Features{Columns: numbers, Pairs: [][2]string{{"x1", "d"}}, Factors: []string{"d"}, Hidden: []int{70, 60, 30}, ExU: true}},
+		"batch norm": {Kind: MLP, Response: "y", Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, BatchNorm: true}},
+		"ono":        {Structured: Structured{Formulas: []string{splineFormula}}, Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, Orthogonalize: true}},
+	} {
+		for _, single := range []bool{false, true} {
+			var want []byte
+			var losses []Epoch
+			for _, workers := range []int{1, 2, 5} {
+				cfg.Training = Training{Epochs: 2, BatchSize: 700, ValidationShare: 0.5, Workers: workers, Single: single}
+				m, fit := mustTrain(t, cfg, tab)
+				if got := saved(t, m); want == nil {
+					want, losses = got, fit.Epochs
+				} else if !bytes.Equal(got, want) || !slices.Equal(fit.Epochs, losses) {
+					t.Errorf("%s, single %v: %d workers give other bytes than one", name, single, workers)
+				}
+			}
+		}
+	}
+}
+
+// TestPlan: blocks cover the rows, every worker has work worth meeting for, and small
+// steps have one worker.
+func TestPlan(t *testing.T) {
+	for _, workers := range []int{1, 2, 3, 16} {
+		for _, n := range []int{1, 5, 32, 100, 132, 133, 256, 1000, 1024, 8192} {
+			for _, weights := range []int{10, 300, 2800, 52000, 1e6} {
+				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, pass: passRows, weights: weights, minWork: nn.MinWork}
+				block, w, lanes := tr.plan(n)
+				what := fmt.Sprintf("%d rows, %d weights, %d workers: blocks of %d, %d workers, %d lanes", n, weights, workers, block, w, lanes)
+				if block < 1 || block > passRows || w < 1 || w > workers || lanes < 1 || lanes > (n+block-1)/block {
+					t.Error(what)
+				}
+				work := 3 * n * weights
+				if shared := lanes > 1; shared != (workers > 1 && work >= nn.MinWork && n > 4) {
+					t.Errorf("%s, %d multiplications", what, work)
+				}
+				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < nn.MinWork/2 {
+					t.Errorf("%s: workers meet too often", what)
+				}
+			}
+		}
+	}
+	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: nn.MinWork}
+	if block, _, lanes := tr.plan(5000); block != 5000 || lanes != 1 {
+		t.Errorf("a network that looks at the whole batch gets blocks of %d in %d lanes", block, lanes)
 	}
 }
 

@@ -150,8 +150,10 @@ func TestTrainingLoops(t *testing.T) {
 func TestGradRowsRefusesPartOfARow(t *testing.T) {
 	eachISA(t, func(t *testing.T, s isa) {
 		for name, f := range map[string]func(){
-			"ReluGradRows": func() { reluGradRows(s, make([]float64, 7), make([]float64, 7), make([]float64, 7), make([]float64, 3)) },
-			"AddRows":      func() { addRows(s, make([]float64, 3), make([]float64, 2)) },
+			"ReluGradRows": func() {
+				reluGradRows(s, make([]float64, 7), make([]float64, 7), make([]float64, 7), make([]float64, 3))
+			},
+			"AddRows": func() { addRows(s, make([]float64, 3), make([]float64, 2)) },
 		} {
 			func() {
 				defer func() {

@@ -187,6 +187,14 @@ func otherCases[T kernel.Float](add func(layerCase[T])) {
 			&Dropout[T]{Width: 6, Run: 1, P: 0.3}, fused, NewDense[T]("b", 2, 3, 2, true),
 		}}
 	}})
+	add(layerCase[T]{name: "chain of independent rows", in: 4, n: 8, mode: training, input: true, build: func() Layer[T] {
+		fused := NewDense[T]("f", 1, 6, 70, true)
+		fused.Relu = true
+		return &Chain[T]{Width: 4, Layers: []Layer[T]{
+			NewDense[T]("a", 2, 2, 3, true), &Activation[T]{Width: 6, F: Softplus},
+			fused, &Dropout[T]{Width: 70, Run: 1, P: 0.3}, NewDense[T]("b", 2, 35, 2, false),
+		}}
+	}})
 	add(layerCase[T]{name: "row-wise tensor product", in: 5, n: 4, mode: training, input: true, build: func() Layer[T] { return &product[T]{p: 3, q: 2} }})
 }
 

@@ -21,7 +21,8 @@ type Dense[T kernel.Float] struct {
 
 	packed *packed[T]
 	mode   Mode
-	x      []T
+	n      int // rows of the last pass
+	x, dy  []T // of the last pass; dy as it was before the activation
 	y, dx  []T
 }
 
@@ -129,16 +130,17 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 
 func (d *Dense[T]) Backward(dy []T, n int) []T {
 	in, out := d.G*d.In, d.Out()
-	switch bias := d.B.trained(); {
+	d.dy, d.n = dy[:n*out], n
+	switch bias := d.B.trained() && !d.mode.Later; {
 	case d.Relu && bias:
-		kernel.ReluGradRows(dy[:n*out], dy, d.y, d.B.Grad)
+		kernel.ReluGradRows(d.dy, dy, d.y, d.B.Grad)
 	case d.Relu:
-		kernel.ReluGrad(dy[:n*out], dy, d.y)
+		kernel.ReluGrad(d.dy, dy, d.y)
 	case bias:
-		kernel.AddRows(d.B.Grad, dy[:n*out])
+		kernel.AddRows(d.B.Grad, d.dy)
 	}
-	if d.W.trained() {
-		d.gradients(dy, n)
+	if d.W.trained() && !d.mode.Later {
+		d.gradients()
 	}
 	if d.First {
 		return nil
@@ -154,19 +156,21 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 }
 
 // gradients adds x'dy to that of the weights.
-func (d *Dense[T]) gradients(dy []T, n int) {
-	in, out := d.G*d.In, d.Out()
-	add := func(g, j0, j1 int) {
-		grad := d.W.Grad[g*d.In*d.OutEach:]
-		kernel.AddTransMul(grad[j0:], d.OutEach, d.x[g*d.In:], in, d.In, dy[g*d.OutEach+j0:], out, j1-j0, n)
-	}
+func (d *Dense[T]) gradients() {
+	work := d.n * d.G * d.In * d.OutEach
 	if d.G > 1 {
-		Share(d.G, 1, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
+		Share(d.G, 1, work, d.mode.Workers, func(i, j int) {
 			for g := i; g < j; g++ {
-				add(g, 0, d.OutEach)
+				d.addGradient(g, 0, d.OutEach)
 			}
 		})
 	} else {
-		Share(d.OutEach, 16, n*in*d.OutEach, d.mode.Workers, func(i, j int) { add(0, i, j) })
+		Share(d.OutEach, 16, work, d.mode.Workers, func(i, j int) { d.addGradient(0, i, j) })
 	}
+}
+
+// addGradient does so for columns j0 to j1-1 of group g.
+func (d *Dense[T]) addGradient(g, j0, j1 int) {
+	grad := d.W.Grad[g*d.In*d.OutEach:]
+	kernel.AddTransMul(grad[j0:], d.OutEach, d.x[g*d.In:], d.G*d.In, d.In, d.dy[g*d.OutEach+j0:], d.Out(), j1-j0, d.n)
 }

@@ -3,6 +3,7 @@ package nn
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
@@ -16,16 +17,21 @@ type ExU[T kernel.Float] struct {
 	First bool
 
 	dense *Dense[T]
-	seen  *int // version of W and C that dense holds; shared with replicas
+	seen  *seen // shared with replicas
+}
+
+// seen is the version of W and C that dense holds.
+type seen struct {
+	mu      sync.Mutex
+	version int
 }
 
 // NewExU returns a layer with w and c of 0.
 func NewExU[T kernel.Float](name string, groups, in, out int) *ExU[T] {
 	e := &ExU[T]{
 		W: NewParam[T](name+".log_weight", groups*in*out, false), C: NewParam[T](name+".center", groups*in*out, false),
-		dense: NewDense[T](name, groups, in, out, true), seen: new(int),
+		dense: NewDense[T](name, groups, in, out, true), seen: &seen{version: -1},
 	}
-	*e.seen = -1
 	return e
 }
 
@@ -52,8 +58,11 @@ func (e *ExU[T]) Replica() Layer[T] {
 	return &ExU[T]{W: e.W, C: e.C, First: e.First, dense: e.dense.Replica().(*Dense[T]), seen: e.seen}
 }
 
+// refresh computes weights and biases anew if w or c have changed.
 func (e *ExU[T]) refresh() {
-	if *e.seen == e.W.Version+e.C.Version {
+	e.seen.mu.Lock()
+	defer e.seen.mu.Unlock()
+	if e.seen.version == e.W.Version+e.C.Version {
 		return
 	}
 	d := e.dense
@@ -63,7 +72,7 @@ func (e *ExU[T]) refresh() {
 		d.B.Value[e.unit(i)] -= d.W.Value[i] * e.C.Value[i]
 	}
 	d.W.Version++
-	*e.seen = e.W.Version + e.C.Version
+	e.seen.version = e.W.Version + e.C.Version
 }
 
 // unit is the output that weight i belongs to.
@@ -77,12 +86,17 @@ func (e *ExU[T]) Forward(x []T, n int, m Mode) []T {
 	return e.dense.Forward(x, n, m)
 }
 
+// Backward gathers the gradients of weights and biases; Finish makes those of w and c
+// of them.
 func (e *ExU[T]) Backward(dy []T, n int) []T {
+	e.dense.First = e.First
+	return e.dense.Backward(dy, n)
+}
+
+// Finish adds the gradients of w and c that the backward passes since the last Finish
+// stand for.
+func (e *ExU[T]) Finish() {
 	d := e.dense
-	d.First = e.First
-	clear(d.W.Grad)
-	clear(d.B.Grad)
-	dx := d.Backward(dy, n)
 	for i, w := range d.W.Value {
 		db := d.B.Grad[e.unit(i)]
 		if e.W.trained() {
@@ -92,5 +106,6 @@ func (e *ExU[T]) Backward(dy []T, n int) []T {
 			e.C.Grad[i] -= w * db
 		}
 	}
-	return dx
+	clear(d.W.Grad)
+	clear(d.B.Grad)
 }

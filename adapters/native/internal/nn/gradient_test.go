@@ -48,6 +48,7 @@ func pass[T kernel.Float](t *testing.T, c *layerCase[T], l Layer[T], x, weights 
 	}
 	y := wide(l.Forward(slices.Clone(x), c.n, c.mode))
 	r := passed{y: y, dx: wide(l.Backward(slices.Clone(weights), c.n))}
+	finish(l)
 	for _, p := range l.Params() {
 		g := wide(p.Grad)
 		for i := range g {
@@ -56,6 +57,13 @@ func pass[T kernel.Float](t *testing.T, c *layerCase[T], l Layer[T], x, weights 
 		r.params = append(r.params, g)
 	}
 	return r
+}
+
+// finish ends the backward passes of a step.
+func finish[T kernel.Float](l Layer[T]) {
+	if e, ok := l.(*ExU[T]); ok {
+		e.Finish()
+	}
 }
 
 // checkCase compares all gradients of a case with central differences, which are exact
@@ -165,6 +173,7 @@ func TestHeldParametersStay(t *testing.T) {
 			eval.Train = false // running moments are states that training moves
 			l.Forward(values[float64](rng, c.n*c.in), c.n, eval)
 			l.Backward(values[float64](rng, c.n*l.Out()), c.n)
+			finish(l)
 			o.Step(0.1)
 			for i, p := range l.Params() {
 				if held := p.Grad == nil; held && !slices.Equal(p.Value, before[i]) {
@@ -209,6 +218,53 @@ func TestPassesAddUp(t *testing.T) {
 					sum[i] += v
 				}
 				close(fmt.Sprintf("gradient of %s", p.Name), sum, want.params[k])
+			}
+		})
+	}
+}
+
+// TestLater: blocks of rows that go through replicas, with the gradients of the
+// parameters left for later, give the bits of one pass over all rows.
+func TestLater(t *testing.T) {
+	for _, c := range layerCases[float64]() {
+		switch c.of.(type) {
+		case *BatchNorm[float64], *Embedding[float64]: // have no such mode
+			continue
+		}
+		if c.wholeBatch {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(9, 8))
+			whole, l := c.build(), c.build()
+			x, weights := values[float64](rng, c.n*c.in), values[float64](rng, c.n*l.Out())
+			want := pass(t, &c, whole, x, weights)
+			for _, p := range l.Params() {
+				for i := range p.Grad {
+					p.Grad[i] = 0.25
+				}
+			}
+			var blocks []Layer[float64]
+			var y, dx []float64
+			for i := 0; i < c.n; i += 3 {
+				b, n, m := l.Replica(), min(3, c.n-i), c.mode
+				m.Later, m.Row = true, m.Row+i
+				y = append(y, b.Forward(x[i*c.in:][:n*c.in], n, m)...)
+				dx = append(dx, b.Backward(slices.Clone(weights[i*l.Out():][:n*l.Out()]), n)...)
+				blocks = append(blocks, b)
+			}
+			left := Left(blocks)
+			Each(len(left), 3, func(i int) { left[i]() })
+			finish(l)
+			if !slices.Equal(y, want.y) || !slices.Equal(dx, want.dx) {
+				t.Error("output or gradient of the input differ")
+			}
+			for k, p := range l.Params() {
+				for i, g := range p.Grad {
+					if g-0.25 != want.params[k][i] {
+						t.Errorf("gradient of %s, element %d: %v, at once %v", p.Name, i, g-0.25, want.params[k][i])
+					}
+				}
 			}
 		})
 	}

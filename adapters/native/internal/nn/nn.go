@@ -36,6 +36,10 @@ type Mode struct {
 	Step    uint64 // number of the training step: what is drawn at random depends on it
 	Row     int    // place of the first row in the step's batch: as above
 	Workers int    // at least 1
+	// Later leaves the gradients of the parameters of Dense and ExU to Left: several
+	// replicas can go backward at once then. Batch norm looks at the whole batch and has
+	// no such mode.
+	Later bool
 }
 
 // Param is a block of numbers that training changes.
@@ -57,15 +61,15 @@ func NewParam[T kernel.Float](name string, n int, decay bool) *Param[T] {
 // trained tells whether the parameter is there and has a gradient.
 func (p *Param[T]) trained() bool { return p != nil && p.Grad != nil }
 
-// minWork is the number of multiplications below which a second worker costs more
-// than it saves: 8 million are a tenth of a millisecond in float32, and workers have
-// to meet after each product.
-const minWork = 1 << 23
+// MinWork is the number of multiplications between two meetings of workers below which
+// a second one costs more than it saves: 8 million are a tenth of a millisecond in
+// float32, and to wake a worker and to wait for it takes a hundredth or two.
+const MinWork = 1 << 23
 
 // Share cuts 0..n-1 into runs, one for each worker; grain divides all but the
 // last. work is what all of it costs.
 func Share(n, grain, work, workers int, f func(i, j int)) {
-	if work < minWork || workers < 2 || n <= grain {
+	if work < MinWork || workers < 2 || n <= grain {
 		f(0, n)
 		return
 	}
