@@ -120,6 +120,29 @@ func TestGradients(t *testing.T) {
 	}
 }
 
+// TestFusedActivation: a layer with Relu gives the bits of one without, followed by an
+// Activation.
+func TestFusedActivation(t *testing.T) {
+	for _, c := range layerCases[float64]() {
+		d, ok := c.of.(*Dense[float64])
+		if !ok || !d.Relu {
+			continue
+		}
+		separate := c
+		separate.build = func() Layer[float64] {
+			l := c.build().(*Dense[float64])
+			l.Relu = false
+			return &Chain[float64]{Layers: []Layer[float64]{l, &Activation[float64]{Width: l.Out(), F: Relu}}}
+		}
+		rng := rand.New(rand.NewPCG(3, 8))
+		x, weights := values[float64](rng, c.n*c.in), values[float64](rng, c.n*d.Out())
+		got, want := pass(t, &c, c.build(), x, weights), pass(t, &separate, separate.build(), x, weights)
+		if !slices.Equal(got.y, want.y) || !slices.Equal(got.dx, want.dx) || !slices.EqualFunc(got.params, want.params, slices.Equal[[]float64]) {
+			t.Errorf("%s: fused and separate activation differ", c.name)
+		}
+	}
+}
+
 // TestSinglePrecision: float32 gives what float64 gives, to rounding.
 func TestSinglePrecision(t *testing.T) {
 	single := layerCases[float32]()
