@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 )
 
@@ -79,6 +80,8 @@ func benchEpoch(b *testing.B, c Config, tab *data.Table, workers int) {
 		batches = append(batches, order[i:min(i+c.Training.BatchSize, len(order))])
 	}
 	fastest := make([]time.Duration, len(batches))
+	t.crew = nn.NewCrew(workers)
+	defer t.crew.Close()
 	for b.Loop() {
 		for i, rows := range batches {
 			began := time.Now()

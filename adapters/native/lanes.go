@@ -33,16 +33,18 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	if lanes == 1 { // workers share single products
 		mode.Workers = t.cfg.Training.Workers
 	}
+	crew, done := t.workers(workers)
+	defer done()
 	nll, squares := 0.0, make([]float64, len(t.net.towers))
 	for i := 0; i < len(rows); i += lanes * block {
 		n := min(lanes, (len(rows)-i+block-1)/block)
-		nn.Each(n, workers, func(j int) {
+		crew.Each(n, func(j int) {
 			from := i + j*block
 			t.lanes[j].pass(t.train, rows[from:min(from+block, len(rows))], from, len(rows), norm, mode)
 		})
 		if mode.Later {
 			todo := left(t.lanes[:n])
-			nn.Each(len(todo), workers, func(j int) { todo[j]() })
+			crew.Each(len(todo), func(j int) { todo[j]() })
 		}
 		for _, a := range t.lanes[:n] { // row by row: no bit depends on the blocks
 			for _, v := range a.loss.rows {
@@ -79,6 +81,15 @@ func (t *trainer[T]) plan(n int) (block, workers, lanes int) {
 	rounds := max(1, min(work/t.minWork, (blocks+workers-1)/workers))
 	lanes = (blocks + rounds - 1) / rounds
 	return block, workers, min(blocks, (lanes+workers-1)/workers*workers)
+}
+
+// workers are the epoch's crew, or n of their own until done is called.
+func (t *trainer[T]) workers(n int) (crew *nn.Crew, done func()) {
+	if t.crew != nil {
+		return t.crew, func() {}
+	}
+	c := nn.NewCrew(n)
+	return c, c.Close
 }
 
 // open sees to it that there are n lanes.
@@ -148,7 +159,9 @@ func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
 		lanes, mode.Workers = 1, t.cfg.Training.Workers
 	}
 	t.open(lanes)
-	nn.Each(lanes, lanes, func(j int) {
+	crew, done := t.workers(lanes)
+	defer done()
+	crew.Each(lanes, func(j int) {
 		a := t.lanes[j]
 		for k := j; k < len(sums); k += lanes {
 			p := d.part(k*evaluated, min((k+1)*evaluated, d.n))

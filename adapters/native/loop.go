@@ -22,6 +22,7 @@ type trainer[T kernel.Float] struct {
 	fit          *Fit
 	pass         int        // rows that go through the network at a time; 0: the whole batch
 	lanes        []*lane[T] // at least one; the first has the network itself
+	crew         *nn.Crew   // of an epoch; nil: each step has its own
 	weights      int        // multiplications for a row going forward, about
 	minWork      int        // nn.MinWork; tests share out less
 
@@ -103,6 +104,13 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.n)
 	e := Epoch{Epoch: number, Validation: math.NaN()}
 	perRow := t.train.sumW / float64(t.train.n)
+	if _, workers, _ := t.plan(min(tr.BatchSize, len(order))); workers > 1 {
+		t.crew = nn.NewCrew(workers)
+		defer func() {
+			t.crew.Close()
+			t.crew = nil
+		}()
+	}
 	for i := 0; i < len(order); i += tr.BatchSize {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("native: training was interrupted in epoch %d: %w", number, err)

@@ -277,7 +277,9 @@ func TestLater(t *testing.T) {
 				blocks = append(blocks, b)
 			}
 			left := Left(blocks)
-			Each(len(left), 3, func(i int) { left[i]() })
+			crew := NewCrew(3)
+			crew.Each(len(left), func(i int) { left[i]() })
+			crew.Close()
 			finish(l)
 			if !slices.Equal(y, want.y) || !slices.Equal(dx, want.dx) {
 				t.Error("output or gradient of the input differ")

@@ -1,28 +1,6 @@
 package nn
 
-import (
-	"sync"
-	"sync/atomic"
-
-	"github.com/pho-go/pho/internal/kernel"
-)
-
-// Each calls f(0) to f(n-1) from at most the given number of goroutines, the caller's
-// among them, and returns when all are done.
-func Each(n, workers int, f func(i int)) {
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			f(i)
-		}
-	}
-	var wait sync.WaitGroup
-	for range min(workers, n) - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
-}
+import "github.com/pho-go/pho/internal/kernel"
 
 // Left lists what the backward passes of blocks of rows in mode Later left to do:
 // blocks are replicas of one layer, in the order of their rows. Each function adds to
