@@ -38,16 +38,24 @@ func benchTable(b *testing.B) (*data.Table, []string) {
 	return tab, names
 }
 
-// BenchmarkEpoch is one epoch of each task of benchmarks/native with one worker and
-// with two, float32.
+// BenchmarkEpoch is one epoch of each task of benchmarks/native, and of some smaller
+// ones, with one worker and with two, float32.
 func BenchmarkEpoch(b *testing.B) {
 	tab, names := benchTable(b)
 	splines := []string{`y ~ s(z0, bs="ps", k=21) + s(z1, bs="ps", k=21) + s(z2, bs="ps", k=21)`}
+	ssn := func(batch int) Config {
+		return Config{Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: batch}}
+	}
+	nam := func(batch int) Config {
+		return Config{Kind: NAM, Response: "y", Features: Features{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: batch}}
+	}
+	mlp := func(batch int, hidden ...int) Config {
+		return Config{Kind: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: hidden}, Training: Training{BatchSize: batch}}
+	}
 	for name, c := range map[string]Config{
-		"ssn1024": {Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: 1024}},
-		"ssn32":   {Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: 32}},
-		"nam1024": {Kind: NAM, Response: "y", Features: Features{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: 1024}},
-		"small32": {Kind: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: []int{16, 8}}, Training: Training{BatchSize: 32}},
+		"ssn1024": ssn(1024), "ssn32": ssn(32), "nam1024": nam(1024), "small32": mlp(32, 16, 8),
+		// Around the work below which a step has one worker.
+		"ssn256": ssn(256), "ssn128": ssn(128), "nam256": nam(256), "mlp1024": mlp(1024, 64, 32), "mlp256": mlp(256, 128, 64),
 	} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/workers%d", name, workers), func(b *testing.B) { benchEpoch(b, c, tab, workers) })

@@ -176,10 +176,10 @@ type Training struct {
 
 	Single bool // train in float32; else float64
 	// Workers is the number of goroutines, 0: GOMAXPROCS. They share out the rows of a
-	// batch and then its parameters; a step of fewer than 8 million multiplications (3 x
-	// rows x weights) has one worker, for more would cost more than they save: 87,000
-	// weights in batches of 32, 10,900 in batches of 256, 2,700 in batches of 1024. With
-	// BatchNorm or Orthogonalize they share out single products of that size instead.
+	// batch and then the parameters. A step of fewer than 4 million multiplications (3 x
+	// rows x weights) has one worker, for more would cost more than they save: it takes
+	// 44,000 weights in batches of 32, 5,500 in batches of 256, 1,400 in batches of 1024.
+	// With BatchNorm or Orthogonalize they share out single products of 8 million instead.
 	Workers int
 
 	// Progress, if not nil, is called after each epoch from the goroutine of Train.

@@ -24,7 +24,7 @@ type trainer[T kernel.Float] struct {
 	lanes        []*lane[T] // at least one; the first has the network itself
 	crew         *nn.Crew   // of an epoch; nil: each step has its own
 	weights      int        // multiplications for a row going forward, about
-	minWork      int        // nn.MinWork; tests share out less
+	minWork      int        // stepWork; tests share out less
 
 	best     [][]T // values of all parameters at the best epoch, from 0
 	bestLoss float64
@@ -51,7 +51,7 @@ func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
 	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
 	t.lanes = []*lane[T]{{net: net, loss: loss[T]{family: j.family, workers: tr.Workers}}}
-	t.weights, t.minWork = net.weights(), nn.MinWork
+	t.weights, t.minWork = net.weights(), stepWork
 	t.print = fingerprint(j)
 	return t, nil
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -93,23 +92,23 @@ func TestPlan(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 16} {
 		for _, n := range []int{1, 5, 32, 100, 132, 133, 256, 1000, 1024, 8192} {
 			for _, weights := range []int{10, 300, 2800, 52000, 1e6} {
-				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, pass: passRows, weights: weights, minWork: nn.MinWork}
+				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, pass: passRows, weights: weights, minWork: stepWork}
 				block, w, lanes := tr.plan(n)
 				what := fmt.Sprintf("%d rows, %d weights, %d workers: blocks of %d, %d workers, %d lanes", n, weights, workers, block, w, lanes)
 				if block < 1 || block > passRows || w < 1 || w > workers || lanes < 1 || lanes > (n+block-1)/block {
 					t.Error(what)
 				}
 				work := 3 * n * weights
-				if shared := lanes > 1; shared != (workers > 1 && work >= nn.MinWork && n > 4) {
+				if shared := lanes > 1; shared != (workers > 1 && work >= stepWork && n > 4) {
 					t.Errorf("%s, %d multiplications", what, work)
 				}
-				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < nn.MinWork/2 {
+				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < stepWork/2 {
 					t.Errorf("%s: workers meet too often", what)
 				}
 			}
 		}
 	}
-	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: nn.MinWork}
+	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: stepWork}
 	if block, _, lanes := tr.plan(5000); block != 5000 || lanes != 1 {
 		t.Errorf("a network that looks at the whole batch gets blocks of %d in %d lanes", block, lanes)
 	}

@@ -61,15 +61,15 @@ func NewParam[T kernel.Float](name string, n int, decay bool) *Param[T] {
 // trained tells whether the parameter is there and has a gradient.
 func (p *Param[T]) trained() bool { return p != nil && p.Grad != nil }
 
-// MinWork is the number of multiplications between two meetings of workers below which
-// a second one costs more than it saves: 8 million are a tenth of a millisecond in
-// float32, and to wake a worker and to wait for it takes a hundredth or two.
-const MinWork = 1 << 23
+// minWork is the number of multiplications below which a second worker costs more
+// than it saves: 8 million are a tenth of a millisecond in float32, and workers have
+// to meet after each product.
+const minWork = 1 << 23
 
 // Share cuts 0..n-1 into runs, one for each worker; grain divides all but the
 // last. work is what all of it costs.
 func Share(n, grain, work, workers int, f func(i, j int)) {
-	if work < MinWork || workers < 2 || n <= grain {
+	if work < minWork || workers < 2 || n <= grain {
 		f(0, n)
 		return
 	}
