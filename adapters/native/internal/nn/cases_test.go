@@ -200,10 +200,7 @@ func otherCases[T kernel.Float](add func(layerCase[T])) {
 
 // embedded is an Embedding as a layer that does not look at its input: its rows are
 // stride apart in a matrix.
-type embedded[T kernel.Float] struct {
-	*Embedding[T]
-	n int
-}
+type embedded[T kernel.Float] struct{ *Embedding[T] }
 
 const gap = 3
 
