@@ -198,7 +198,10 @@ func arithmetic[T kernel.Float](t table[T], name string, f func(dst, a, b []T), 
 			return c.set(0, typ, shape)
 		},
 		compile: func(n *Node) (step[T], error) {
-			floating := n.Outputs[0].Type.Floating()
+			floating, f := n.Outputs[0].Type.Floating(), f
+			if read := operand[T](n.Outputs[0].Type); read != nil && name == "Mod" {
+				f = lift(func(x, y T) T { return T(math.Mod(float64(read(x)), float64(read(y)))) })
+			}
 			return func(x *exec[T]) error {
 				out, a := x.out[0], x.in[0]
 				if len(x.in) == 1 {
@@ -316,6 +319,9 @@ func comparison[T kernel.Float](t table[T], name string, f func(x, y T) bool, g 
 		compile: func(n *Node) (step[T], error) {
 			floating := n.Inputs[0].Type.Floating()
 			ff := lift(func(x, y T) int64 { return toInt(f(x, y)) })
+			if read := operand[T](n.Inputs[0].Type); read != nil {
+				ff = lift(func(x, y T) int64 { return toInt(f(read(x), read(y))) })
+			}
 			gg := lift(func(x, y int64) int64 { return toInt(g(x, y)) })
 			return func(x *exec[T]) error {
 				out, a, b := x.out[0], x.in[0], x.in[1]

@@ -51,6 +51,7 @@ func build(m *onnxpb.ModelProto, o LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.settleEntries()
 	for _, e := range m.MetadataProps {
 		g.metadata = append(g.metadata, metadata{e.Key, e.Value})
 	}

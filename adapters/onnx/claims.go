@@ -91,6 +91,9 @@ func (d *discovery) bornOut(declared *Declaration) ([][]claim, error) {
 func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basis map[*Value]decompose.Term) error {
 	const tolerance = 1e-8
 	x := declared.probes(d.s.columns)
+	for name, t := range d.s.entry {
+		enter(x[name], 1, x[name], t)
+	}
 	batch := data.NewBatch(probeRows, 0)
 	labels, err := d.g.Labels()
 	if err != nil {

@@ -171,6 +171,7 @@ func toFloats(v []int64) []float64 {
 
 func compileOneHot[T kernel.Float](n *Node) (step[T], error) {
 	at, err := axis(n.attrInt("axis", -1), len(n.Inputs[0].Shape)+1)
+	typ := n.Inputs[0].Type
 	return func(x *exec[T]) error {
 		in, values, out := x.in[0], x.in[2], x.out[0]
 		depth := out.shape[at]
@@ -178,7 +179,7 @@ func compileOneHot[T kernel.Float](n *Node) (step[T], error) {
 		for i := range product(in.shape) {
 			var k int64
 			if in.f != nil {
-				k = castInt(float64(in.f[i]), Int64)
+				k = castInt(typ.round(float64(in.f[i])), Int64)
 			} else {
 				k = in.i[i]
 			}

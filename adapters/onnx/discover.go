@@ -91,6 +91,10 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 	if len(bind) != len(g.Inputs) {
 		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(bind), len(g.Inputs))
 	}
+	entry, err := entries(g, bind)
+	if err != nil {
+		return nil, err
+	}
 	names := bind.Columns()
 	id := make(map[string]int, len(names))
 	for i, n := range names {
@@ -100,7 +104,7 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 		g: g, o: *o, maxOrder: o.maxOrder(),
 		column: map[element]int{}, order: map[*Value]int{},
 		class: map[element]forced{}, deepCol: map[int]string{}, whole: map[*Value]int32{}, declaredDeep: map[*Value]bool{},
-		s: &Structure{columns: names, Unused: []string{}, Notes: []string{}},
+		s: &Structure{columns: names, entry: entry, Unused: []string{}, Notes: []string{}},
 	}
 	columns := make([][]int, len(bind))
 	for i, in := range bind {
@@ -122,7 +126,6 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 			}
 		}
 	}
-	var err error
 	d.dep, err = newDependencies(g, len(names), columns, l)
 	return d, err
 }

@@ -50,9 +50,18 @@ func elementwiseOps[T kernel.Float](t table[T]) {
 	unary("Atan", f(math.Atan))
 	unary("Sinh", f(math.Sinh))
 	unary("Cosh", f(math.Cosh))
-	unary("Floor", f(math.Floor))
-	unary("Ceil", f(math.Ceil))
-	unary("Round", f(math.RoundToEven))
+	jump := func(fn func(float64) float64) func(*Node) func(dst, src []T) {
+		return func(n *Node) func(dst, src []T) {
+			read := operand[T](n.Inputs[0].Type)
+			if read == nil {
+				return f(fn)(n)
+			}
+			return f(func(x float64) float64 { return fn(float64(read(T(x)))) })(n)
+		}
+	}
+	unary("Floor", jump(math.Floor))
+	unary("Ceil", jump(math.Ceil))
+	unary("Round", jump(math.RoundToEven))
 	unary("Softplus", f(softplus))
 	unary("Softsign", f(func(x float64) float64 { return x / (1 + math.Abs(x)) }))
 	unary("HardSwish", f(func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) }))
@@ -77,9 +86,9 @@ func elementwiseOps[T kernel.Float](t table[T]) {
 		return func(x float64) float64 { return max(x, 0) + min(0, a*math.Expm1(x/a)) }
 	})
 	param("ThresholdedRelu", func(n *Node) func(float64) float64 {
-		a := n.attrFloat("alpha", 1)
+		a, typ := n.attrFloat("alpha", 1), n.Inputs[0].Type
 		return func(x float64) float64 {
-			if x > a || math.IsNaN(x) {
+			if typ.round(x) > a || math.IsNaN(x) {
 				return x
 			}
 			return 0
@@ -172,12 +181,14 @@ func compare(v int64) int {
 	return 0
 }
 
-// castOps convert between types. Floating point values keep the engine's
-// precision, whatever the declared type: no noise is added on purpose.
+// castOps convert between types. Numbers that entered the network are rounded to the
+// narrower of two floating types; what it has computed keeps the engine's precision,
+// whatever the declared type: no noise is added on purpose.
 func castOps[T kernel.Float](t table[T]) {
 	view := func(n *Node) bool {
 		from, to := n.Inputs[0].Type, n.Outputs[0].Type
-		return from == to || from.Floating() && to.Floating()
+		constant := n.Inputs[0].Const != nil
+		return from == to || from.Floating() && to.Floating() && !(narrows(from, to) && (n.rounds || constant))
 	}
 	compile := func(n *Node) (step[T], error) {
 		from, to := n.Inputs[0].Type, n.Outputs[0].Type
@@ -185,14 +196,16 @@ func castOps[T kernel.Float](t table[T]) {
 			in, out := x.in[0], x.out[0]
 			switch {
 			case from.Floating() && to.Floating():
-				copy(out.f, in.f)
+				for i, v := range in.f {
+					out.f[i] = T(to.round(float64(v)))
+				}
 			case to.Floating():
 				for i, v := range in.i {
-					out.f[i] = T(v)
+					out.f[i] = T(to.round(float64(v)))
 				}
 			case from.Floating():
 				for i, v := range in.f {
-					out.i[i] = castInt(float64(v), to)
+					out.i[i] = castInt(from.round(float64(v)), to)
 				}
 			default:
 				for i, v := range in.i {

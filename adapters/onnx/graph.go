@@ -10,6 +10,8 @@ const (
 	Int32
 	Int64
 	Bool
+	Float16
+	BFloat16
 )
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.
@@ -33,6 +35,8 @@ type Value struct {
 	Shape    []int   // Batch (-1) on at most one axis: the rows
 	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
 	Producer *Node   // nil for inputs and constants
+
+	entry DType // of an input that only narrower Casts read: see settleEntries
 }
 
 // BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
@@ -63,7 +67,8 @@ type Node struct {
 	reduced []bool
 	conv    *convPlan
 	pads    []int64
-	temp    int // elements per row to work in
+	temp    int  // elements per row to work in
+	rounds  bool // converts numbers as they entered: see settleEntries
 }
 
 // Attr is an attribute of a node.

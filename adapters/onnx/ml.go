@@ -37,7 +37,11 @@ func inferVectorizer(c *nodeCheck) error {
 	return c.set(0, Float32, []int{Batch, total})
 }
 
-func compileVectorizer[T kernel.Float](*Node) (step[T], error) {
+func compileVectorizer[T kernel.Float](n *Node) (step[T], error) {
+	entry := DType(0) // of what is not computed: see settleEntries
+	if n.rounds {
+		entry = Float32
+	}
 	return func(x *exec[T]) error {
 		out := x.out[0]
 		width, from := out.shape[1], 0
@@ -46,11 +50,13 @@ func compileVectorizer[T kernel.Float](*Node) (step[T], error) {
 			for r := range x.rows {
 				to := out.f[r*width+from : r*width+from+w]
 				if in.f != nil {
-					copy(to, in.f[r*w:])
+					for i := range to {
+						to[i] = T(entry.round(float64(in.f[r*w+i])))
+					}
 					continue
 				}
 				for i := range to {
-					to[i] = T(in.i[r*w+i])
+					to[i] = T(Float32.round(float64(in.i[r*w+i])))
 				}
 			}
 			from += w
@@ -76,15 +82,19 @@ func inferScaler(c *nodeCheck) error {
 
 func compileScaler[T kernel.Float](n *Node) (step[T], error) {
 	offset, scale := n.Attrs["offset"].Floats, n.Attrs["scale"].Floats
+	entry := DType(0) // of what is not computed: see settleEntries
+	if n.rounds {
+		entry = Float32
+	}
 	return func(x *exec[T]) error {
 		in, out := x.in[0], x.out[0]
 		width := in.shape[len(in.shape)-1]
 		for i := range out.f {
 			var v float64
 			if in.f != nil {
-				v = float64(in.f[i])
+				v = entry.round(float64(in.f[i]))
 			} else {
-				v = float64(in.i[i])
+				v = Float32.round(float64(in.i[i]))
 			}
 			k := i % width
 			out.f[i] = T((v - offset[min(k, len(offset)-1)]) * scale[min(k, len(scale)-1)])

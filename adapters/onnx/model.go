@@ -26,10 +26,13 @@ type Model struct {
 	want      []*Value
 	stride    []int   // width of each wanted tensor
 	feed      [][]int // data column of each element of each input
-	columns   []string
-	column    map[string]int
-	blocks    [][]decompose.Block
-	widths    map[string]int
+	entry     []DType // what each column is rounded to; 0: not at all
+	// termColumns are those of the graph's own terms but learned ones.
+	termColumns []string
+	columns     []string
+	column      map[string]int
+	blocks      [][]decompose.Block
+	widths      map[string]int
 
 	eta  []source
 	zeta [][]share
@@ -38,8 +41,7 @@ type Model struct {
 	buffers sync.Pool
 }
 
-// source is where a number of one row comes from: element index of tensor
-// want[tensor], or, if tensor is -1, data column index.
+// source is where a number of one row comes from: element index of tensor want[tensor].
 type source struct{ tensor, index int }
 
 // stretch is n neighbouring numbers of one row, from s on.
@@ -52,7 +54,7 @@ type stretch struct {
 func stretches(from []source) []stretch {
 	var out []stretch
 	for _, s := range from {
-		if i := len(out) - 1; i >= 0 && s.tensor >= 0 && out[i].tensor == s.tensor && out[i].index+out[i].n == s.index {
+		if i := len(out) - 1; i >= 0 && out[i].tensor == s.tensor && out[i].index+out[i].n == s.index {
 			out[i].n++
 			continue
 		}
@@ -102,6 +104,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	for i, c := range s.columns {
 		m.column[c] = i
 	}
+	for _, c := range m.columns {
+		m.entry = append(m.entry, s.entry[c])
+	}
 	for _, in := range bind {
 		var feed []int
 		for _, c := range in.Columns {
@@ -111,9 +116,6 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	}
 	position := map[*Value]int{}
 	from := func(el element) source {
-		if i := slices.Index(g.Inputs, el.value); i >= 0 {
-			return source{-1, m.feed[i][el.index]}
-		}
 		p, ok := position[el.value]
 		if !ok {
 			p = len(m.want)
@@ -156,7 +158,14 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 			blocks = append(blocks, decompose.Block{Term: terms[l.tap], Coef: l.coef})
 		}
 		m.blocks = append(m.blocks, blocks)
+		for _, b := range blocks {
+			if b.Term.Kind() != decompose.Learned {
+				m.termColumns = append(m.termColumns, b.Term.Columns()...)
+			}
+		}
 	}
+	slices.Sort(m.termColumns)
+	m.termColumns = slices.Compact(m.termColumns)
 	if o != nil {
 		m.run = o.Run
 	}
@@ -276,10 +285,12 @@ func (m *Model) Memory() int64 {
 }
 
 // Forward evaluates the network on the rows of b: eta is the network's own
-// tensor, zeta = U gamma summed in float64, taps are its hidden units. Errors:
-// a missing or textual column, a value that is not finite (column and data row
-// named), a number that an integer input cannot hold, a predictor that is not
-// finite, ctx.
+// tensor, zeta = U gamma summed in float64, taps are its hidden units. Numbers
+// enter the network rounded to the types of its inputs; what that does to its own
+// terms, which are of b's numbers, is in zeta too, and is 0 for batches of Rows.
+// Errors: a missing or textual column, a value that is not
+// finite or beyond the input's type (column and data row named), a number that an
+// integer input cannot hold, a predictor that is not finite, ctx.
 func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
 	if err := m.checkOutputs(dst, b.Rows()); err != nil {
 		return err
@@ -291,9 +302,10 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		if err != nil {
 			return fmt.Errorf("onnx: input of the network: %w", err)
 		}
+		largest := m.entry[j].largest()
 		for i, v := range x {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network; leave such rows out or replace the value", name, b.Row(i)+1, v)
+			if !(math.Abs(v) <= largest) && !m.enters(v, j) {
+				return m.refuse(v, j, b.Row(i)+1)
 			}
 		}
 		buf.columns[j] = x
@@ -312,6 +324,9 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		if err := m.collect(dst, buf, b, at, n); err != nil {
 			return err
 		}
+	}
+	if err := m.addRounding(dst.Zeta, b); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -360,6 +375,21 @@ func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
 	return nil
 }
 
+// enters reports whether the network's inputs have a finite number for v of column j.
+func (m *Model) enters(v float64, j int) bool {
+	v = m.entry[j].round(v)
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// refuse says why it has none.
+func (m *Model) refuse(v float64, j int, row int64) error {
+	why := ""
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.entry[j], m.entry[j].largest())
+	}
+	return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network%s; leave such rows out or replace the value", m.columns[j], row, v, why)
+}
+
 // checkTypes refuses numbers that an input of integer or boolean type cannot
 // hold.
 func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
@@ -386,9 +416,7 @@ func (m *Model) evaluate(buf *buffer, at, n int) error {
 	for i, v := range m.graph.Inputs {
 		x, feed := buf.rows(&buf.ownIn[i], v, n), m.feed[i]
 		for e, c := range feed {
-			for r, v := range buf.columns[c][at : at+n] {
-				x[r*len(feed)+e] = v
-			}
+			enter(x[e:], len(feed), buf.columns[c][at:at+n], v.entryType())
 		}
 		buf.inputs[i] = x
 	}
@@ -398,19 +426,16 @@ func (m *Model) evaluate(buf *buffer, at, n int) error {
 	return buf.evaluator.run(buf.want, buf.inputs)
 }
 
-// at is where s lies in the block of rows that begins at row at: row r's number is
-// x[r*stride], with the neighbours of a tensor after it.
-func (m *Model) at(s source, buf *buffer, at int) (x []float64, stride int) {
-	if s.tensor < 0 {
-		return buf.columns[s.index][at:], 1
-	}
+// at is where s lies in the block of rows that was evaluated: row r's number is
+// x[r*stride], with its neighbours after it.
+func (m *Model) at(s source, buf *buffer) (x []float64, stride int) {
 	return buf.want[s.tensor][s.index:], m.stride[s.tensor]
 }
 
 // collect moves what was evaluated to rows at to at+n-1 of the outputs.
 func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, n int) error {
 	for k, s := range m.eta {
-		x, stride := m.at(s, buf, at)
+		x, stride := m.at(s, buf)
 		for r := range n {
 			dst.Eta.Set(at+r, k, x[r*stride])
 		}
@@ -423,7 +448,7 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 		}
 	}
 	for k := range m.zeta {
-		m.deep(buf, k, at, n)
+		m.deep(buf, k, n)
 		for r, z := range buf.zeta[:n] {
 			dst.Zeta.Set(at+r, k, z)
 		}
@@ -431,7 +456,7 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 	for _, t := range m.taps {
 		tap, to := dst.Taps[t.name], 0
 		for _, s := range t.from {
-			x, stride := m.at(s.source, buf, at)
+			x, stride := m.at(s.source, buf)
 			for r := range n {
 				copy(tap.RawRowView(at + r)[to:], x[r*stride:][:s.n])
 			}
@@ -441,12 +466,12 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 	return nil
 }
 
-// deep sums zeta of predictor k on rows at to at+n-1, in the same order whatever n.
-func (m *Model) deep(buf *buffer, k, at, n int) {
+// deep sums zeta of predictor k on the n rows evaluated, in the same order whatever n.
+func (m *Model) deep(buf *buffer, k, n int) {
 	zeta, product := buf.zeta[:n], buf.product[:n]
 	clear(zeta)
 	for _, s := range m.zeta[k] {
-		x, stride := m.at(s.source, buf, at)
+		x, stride := m.at(s.source, buf)
 		if s.product != nil {
 			s.product.Mul(product, 1, x, stride, n, nil)
 			kernel.Add(zeta, zeta, product)

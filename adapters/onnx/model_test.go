@@ -255,6 +255,9 @@ func TestZeta(t *testing.T) {
 				if err := decomposetest.Model(m, b, tolerance); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
+				if b, _, err = rounded(b, m.Rounded(), m.structure.entry); err != nil {
+					t.Fatal(err)
+				}
 				whole := outputsFor(m, n)
 				if err := m.Forward(context.Background(), whole, b); err != nil {
 					t.Fatal(err)

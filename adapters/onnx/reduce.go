@@ -206,6 +206,10 @@ func argOp[T kernel.Float](better func(v, best T) bool) operator[T] {
 		compile: func(n *Node) (step[T], error) {
 			at, err := axis(n.attrInt("axis", 0), len(n.Inputs[0].Shape))
 			last := n.attrInt("select_last_index", 0) != 0
+			read := operand[T](n.Inputs[0].Type)
+			if read == nil {
+				read = func(v T) T { return v }
+			}
 			return func(x *exec[T]) error {
 				in := x.in[0]
 				size, inner := in.shape[at], product(in.shape[at+1:])
@@ -213,7 +217,7 @@ func argOp[T kernel.Float](better func(v, best T) bool) operator[T] {
 					from := o/inner*size*inner + o%inner
 					best := 0
 					for k := 1; k < size; k++ {
-						v, b := in.f[from+k*inner], in.f[from+best*inner]
+						v, b := read(in.f[from+k*inner]), read(in.f[from+best*inner])
 						if better(v, b) || last && v == b {
 							best = k
 						}

@@ -44,7 +44,7 @@ func ruleOf(n *Node) rule {
 			return sameOrderRule(n)
 		}
 	case "Cast", "CastLike":
-		if out.Type.Floating() {
+		if out.Type.Floating() && !n.rounds {
 			return sameOrderRule(n)
 		}
 		return elementwiseRule(n)
@@ -121,6 +121,9 @@ func ruleOf(n *Node) rule {
 
 // mlRule: preprocessing that scikit-learn exports.
 func mlRule(n *Node) rule {
+	if n.rounds {
+		return opaque
+	}
 	switch n.Op {
 	case "FeatureVectorizer":
 		return vectorizerRule(n)

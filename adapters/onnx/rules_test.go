@@ -46,7 +46,7 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 	random := rand.New(rand.NewPCG(seed, 1))
 	draw := func(v *Value) float64 {
 		if v.Type.Floating() {
-			return random.NormFloat64()
+			return v.Type.round(random.NormFloat64())
 		}
 		return float64(random.IntN(2))
 	}

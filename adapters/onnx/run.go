@@ -43,8 +43,9 @@ type evaluator interface {
 	// cut sizes the memory for blocks of that many rows, at least one.
 	cut(rows int) error
 	// view is the memory of an input or a wanted tensor if it holds rows as Run
-	// takes them, else nil. An input may be written there before run, and what is
-	// wanted be read there until the next one; cut takes it away.
+	// takes them, else nil. An input may be written there before run, rounded to its
+	// type (enter), and what is wanted be read there until the next one; cut takes it
+	// away.
 	view(v *Value) []float64
 	// run is Runner.Run; dst and inputs that are views are where they belong.
 	run(dst, inputs [][]float64) error
@@ -94,7 +95,8 @@ func (v *Value) Width() int {
 // Run evaluates a block of rows. inputs follow Graph.Inputs, each rows x Width,
 // row-major (whatever the tensor's axes: the batch axis comes first here); dst
 // follows the tensors asked for, likewise, and is overwritten. inputs are only
-// read. Row i of dst depends on row i of inputs alone, bit for bit: neither on
+// read. Their numbers enter the network rounded to the type that the input
+// declares, infinite beyond its range; integers must be exact. Row i of dst depends on row i of inputs alone, bit for bit: neither on
 // the other rows nor on how many there are. Blocks of some 256 rows stay in
 // cache. An input that no wanted tensor needs may be nil.
 func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
@@ -327,25 +329,28 @@ func (a *arena[T]) load(v *Value, src []float64) error {
 	if len(src) != rows*width {
 		return fmt.Errorf("onnx: input %q was given %d values, but %d rows of %d need %d", v.Name, len(src), rows, width, rows*width)
 	}
-	if own := a.view(v); own != nil {
-		copyTo(own, src)
+	if own := a.view(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
+		return nil // written there, and rounded, by the caller
+	}
+	t, entry := a.tensor(v), v.entryType()
+	outer, inner := aroundBatch(v)
+	if outer == 1 && t.f != nil {
+		enter(t.f, 1, src, entry)
 		return nil
 	}
-	t := a.tensor(v)
-	outer, inner := aroundBatch(v)
 	for r := range rows {
 		for o := range outer {
 			from, to := r*width+o*inner, (o*rows+r)*inner
+			if t.f != nil {
+				enter(t.f[to:], 1, src[from:from+inner], entry)
+				continue
+			}
 			for i, x := range src[from : from+inner] {
-				if t.f != nil {
-					t.f[to+i] = T(x)
-					continue
-				}
 				k, err := integer(x, v.Type)
 				if err != nil {
 					return fmt.Errorf("onnx: input %q, row %d of the block: %w", v.Name, r, err)
 				}
-				t.i[to+i] = k
+				t.i[to+i] = int64(entry.round(float64(k)))
 			}
 		}
 	}

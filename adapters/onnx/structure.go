@@ -45,6 +45,7 @@ type Structure struct {
 	Notes []string `json:"notes"`
 
 	columns    []string
+	entry      map[string]DType // what columns are rounded to: see entries
 	predictors []predictor
 	taps       []*tap
 }

@@ -97,6 +97,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return err
 	}
 	defer src.Close()
+	src = seenBy(m, ref.Rounded, src)
 	write := func(w io.Writer) error {
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
 			return writeParquet(ctx, w, r, applier, src, totalRows(src))

@@ -144,13 +144,12 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	src := keepRows(opened, d.keptBeforehand())
-	defer src.Close()
-	formulas, err := d.parse(src.Schema(), o)
+	defer opened.Close()
+	formulas, err := d.parse(opened.Schema(), o)
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(g, src.Schema(), inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
+	bind, err := onnx.Bind(g, opened.Schema(), inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +157,8 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", d.model, err)
 	}
+	rounded := ownColumns(graph, formulas, o)
+	src := keepRows(seenBy(graph, rounded, opened), d.keptBeforehand())
 	if o.Family, err = d.likelihood(o.Response, graph.Structure()); err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 	r.CreatedBy = createdBy()
-	if r.Model, err = d.network.describe(dir.target, d.model, hash, bind, d.data.factors); err != nil {
+	if r.Model, err = d.network.describe(dir.target, d.model, hash, bind, rounded, d.data.factors); err != nil {
 		return nil, err
 	}
 	if err := writeResult(ctx, dir, m, r); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -95,6 +96,18 @@ func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src *kep
 	}
 	m, err = decompose.With(m, extra)
 	return m, notes, err
+}
+
+// ownColumns are the columns that the network rounds and of which nothing but its own
+// terms reads the numbers: terms of a formula, and the likelihood, are of the data's.
+func ownColumns(m *onnx.Model, formulas []*basis.Formula, o *decompose.Options) []string {
+	read := []string{o.Weights, o.Response, o.Offset, o.Groups}
+	for _, f := range formulas {
+		for _, spec := range f.Specs {
+			read = append(read, spec.Columns()...)
+		}
+	}
+	return slices.DeleteFunc(m.Rounded(), func(c string) bool { return slices.Contains(read, c) })
 }
 
 // present leaves out empty names.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
@@ -13,6 +14,26 @@ import (
 // mostKept is how many bytes of decoded rows stay in memory between the passes
 // unless --max-memory leaves less room.
 const mostKept = 256 << 20
+
+// seenRows are files some of whose numbers are rounded to the types of the network's
+// inputs.
+type seenRows struct {
+	files.Source
+	rounded data.Source
+}
+
+// seenBy is src with the columns as the network sees them (onnx.Model.Rows).
+func seenBy(m *onnx.Model, columns []string, src files.Source) files.Source {
+	return &seenRows{src, m.Rows(src, columns)}
+}
+
+// Batches reads the files and rounds.
+func (s *seenRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return s.rounded.Batches(ctx, columns)
+}
+
+// Len is the number of rows, -1 if it is not known.
+func (s *seenRows) Len() int64 { return lenOf(s.Source) }
 
 // keptRows are files whose rows stay in memory between the passes if they fit.
 type keptRows struct {

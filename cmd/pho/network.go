@@ -47,6 +47,7 @@ type network struct {
 	SHA256 string              `json:"sha256"`
 	Inputs map[string][]string `json:"inputs"` // columns of each input, in order
 
+	Rounded     []string `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
 	Factors     []string `json:"factors,omitempty"` // columns held as categories
 	MaxOrder    int      `json:"max_order,omitempty"`
 	Deep        []string `json:"deep,omitempty"`
@@ -84,13 +85,13 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 }
 
 // describe records how the network was opened.
-func (n *networkFlags) describe(dir, path, hash string, bind onnx.Binding, factors []string) (json.RawMessage, error) {
+func (n *networkFlags) describe(dir, path, hash string, bind onnx.Binding, rounded, factors []string) (json.RawMessage, error) {
 	place, err := relativeTo(dir, path)
 	if err != nil {
 		return nil, err
 	}
 	ref := network{
-		Path: place, SHA256: hash, Inputs: map[string][]string{}, Factors: factors,
+		Path: place, SHA256: hash, Inputs: map[string][]string{}, Rounded: rounded, Factors: factors,
 		MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure,
 	}
 	if n.precision == single {

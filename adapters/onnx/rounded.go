@@ -1,0 +1,127 @@
+package onnx
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// Rounded lists the columns that the network's inputs round and that its own terms
+// read, learned ones aside, in alphabetical order.
+func (m *Model) Rounded() []string {
+	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !narrows(Float64, m.structure.entry[c]) })
+}
+
+// Rows is src with the columns, some of Rounded, as the network sees them: rounded to
+// the types of its inputs. Decomposed on these rows, a network that is additive in
+// such columns has no deep part, to the last digit; of other rows Forward has in zeta
+// what the rounding does to the network's own terms. Terms of a formula are best
+// evaluated on the data's own numbers: leave out the columns that they read. Order,
+// row numbers and levels are src's.
+func (m *Model) Rows(src data.Source, columns []string) data.Source {
+	types := map[string]DType{}
+	for _, c := range columns {
+		types[c] = m.structure.entry[c]
+	}
+	return &roundedRows{src, types}
+}
+
+type roundedRows struct {
+	data.Source
+	types map[string]DType
+}
+
+// Batches rounds the columns asked for.
+func (r *roundedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return func(yield func(*data.Batch, error) bool) {
+		for b, err := range r.Source.Batches(ctx, columns) {
+			if err == nil {
+				b, _, err = rounded(b, columns, r.types)
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// rounded is b with the columns rounded to their types, b itself if that changes
+// nothing, and the columns that it changes. A number beyond its type stays, for Forward
+// to refuse by name.
+func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Batch, []string, error) {
+	out, changed := b, []string(nil)
+	for _, name := range columns {
+		t := types[name]
+		if !narrows(Float64, t) {
+			continue
+		}
+		x, err := b.Numeric(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		own := t.roundAll(x)
+		if own == nil {
+			continue
+		}
+		if changed == nil {
+			out = b.Slice(0, b.Rows())
+		}
+		changed = append(changed, name)
+		if err := out.SetNumeric(name, own); err != nil {
+			return nil, nil, err
+		}
+	}
+	return out, changed, nil
+}
+
+// roundAll is a copy of x rounded to t; nil if that changes nothing.
+func (t DType) roundAll(x []float64) []float64 {
+	first := slices.IndexFunc(x, func(v float64) bool { return t.round(v) != v })
+	if first < 0 {
+		return nil
+	}
+	own := make([]float64, len(x))
+	enter(own, 1, x, t)
+	for i, v := range own {
+		if math.IsInf(v, 0) {
+			own[i] = x[i]
+		}
+	}
+	return own
+}
+
+// addRounding adds to zeta what the graph's own terms make of the rounding: with x' the
+// rounded numbers, eta = Phi(x') beta + U gamma, and so zeta = eta - Phi(x) beta is
+// U gamma + (Phi(x') - Phi(x)) beta.
+func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
+	near, changed, err := rounded(b, m.termColumns, m.structure.entry)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	var d mat.VecDense
+	for k, blocks := range m.blocks {
+		for _, block := range blocks {
+			t := block.Term
+			if t.Kind() == decompose.Learned || !slices.ContainsFunc(t.Columns(), func(c string) bool { return slices.Contains(changed, c) }) {
+				continue
+			}
+			exact, entered := mat.NewDense(b.Rows(), t.Dim(), nil), mat.NewDense(b.Rows(), t.Dim(), nil)
+			if err := errors.Join(t.Eval(exact, b), t.Eval(entered, near)); err != nil {
+				return err
+			}
+			entered.Sub(entered, exact)
+			d.MulVec(entered, mat.NewVecDense(t.Dim(), block.Coef))
+			for i := range b.Rows() {
+				zeta.Set(i, k, zeta.At(i, k)+d.AtVec(i))
+			}
+		}
+	}
+	return nil
+}
