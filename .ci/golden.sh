@@ -19,8 +19,8 @@ if [ -n "$py" ]; then
 	if ! command -v "$python" >/dev/null; then
 		missing+=("Python ($python): Debian python3, or set PYTHON")
 	else
-		for m in numpy torch onnx; do
-			"$python" -c "import $m" >/dev/null 2>&1 || missing+=("the Python module $m for $python: Debian python3-$m")
+		for m in numpy torch onnx onnxruntime; do
+			"$python" -c "import $m" >/dev/null 2>&1 || missing+=("the Python module $m for $python: Debian python3-$m, or PyPI")
 		done
 	fi
 fi

@@ -26,9 +26,7 @@ func (t DType) String() string {
 }
 
 // Floating reports whether values of the type are held as floating point.
-func (t DType) Floating() bool {
-	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
-}
+func (t DType) Floating() bool { return t == Float32 || t == Float64 }
 
 // dtype maps the format's element types to those the engine runs.
 func dtype(code int32) (DType, error) {

@@ -8,63 +8,34 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// round is the value of floating type t that is nearest to x, ties to even: infinite
-// beyond the type's range. Types that hold no fractions leave x as it is.
+// round is the value of type t that is nearest to x, ties to even: for float infinite
+// beyond its range. Types other than float leave x as it is: double holds it, and what
+// integers hold is checked (integer).
 func (t DType) round(x float64) float64 {
-	switch t {
-	case Float32:
+	if t == Float32 {
 		return float64(float32(x))
-	case Float16:
-		return roundBits(x, 11, -13, 65504)
-	case BFloat16:
-		return roundBits(x, 8, -125, 0x1.fep127)
 	}
 	return x
 }
 
-// roundBits rounds x = f 2^e, f in [1/2, 1), to a multiple of 2^(e - bits), e being at
-// least smallest.
-func roundBits(x float64, bits, smallest int, largest float64) float64 {
-	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-		return x
-	}
-	_, e := math.Frexp(x)
-	ulp := math.Ldexp(1, max(e, smallest)-bits)
-	r := math.RoundToEven(x/ulp) * ulp
-	if math.Abs(r) > largest {
-		return math.Inf(int(math.Copysign(1, x)))
-	}
-	return r
-}
-
-// largest is the largest finite value of a floating type; of others that of float64.
+// largest is the largest finite value of a floating type; of others that of double.
 func (t DType) largest() float64 {
-	switch t {
-	case Float32:
+	if t == Float32 {
 		return math.MaxFloat32
-	case Float16:
-		return 65504
-	case BFloat16:
-		return 0x1.fep127
 	}
 	return math.MaxFloat64
 }
 
 // enter rounds numbers to type t on their way into a tensor: dst[i*stride] is src[i].
 func enter[T kernel.Float](dst []T, stride int, src []float64, t DType) {
-	switch t {
-	case Float32:
+	if t == Float32 {
 		for i, x := range src {
 			dst[i*stride] = T(float32(x))
 		}
-	case Float16, BFloat16:
-		for i, x := range src {
-			dst[i*stride] = T(t.round(x))
-		}
-	default:
-		for i, x := range src {
-			dst[i*stride] = T(x)
-		}
+		return
+	}
+	for i, x := range src {
+		dst[i*stride] = T(x)
 	}
 }
 
@@ -72,11 +43,10 @@ func enter[T kernel.Float](dst []T, stride int, src []float64, t DType) {
 // numbers of type t: rounded to it, so that the engine's further digits do not decide
 // on which side of the jump a number falls. nil: the engine holds no further digits.
 func operand[T kernel.Float](t DType) func(T) T {
-	_, single := any(T(0)).(float32)
-	if t == Float64 || !t.Floating() || single && t == Float32 {
+	if _, single := any(T(0)).(float32); single || t != Float32 {
 		return nil
 	}
-	return func(x T) T { return T(t.round(float64(x))) }
+	return func(x T) T { return T(float32(x)) }
 }
 
 // entryType is the type that the numbers of a graph input are rounded to: the one it
@@ -88,28 +58,10 @@ func (v *Value) entryType() DType {
 	return v.Type
 }
 
-// narrows reports whether a conversion may change a number.
+// narrows reports whether a conversion may change a number: float holds the integers
+// up to 2^24 alone.
 func narrows(from, to DType) bool {
-	return to.Floating() && from.digits() > to.digits()
-}
-
-// digits is how many binary digits numbers of the type have.
-func (t DType) digits() int {
-	switch t {
-	case Float16:
-		return 11
-	case BFloat16:
-		return 8
-	case Float32:
-		return 24
-	case Float64:
-		return 53
-	case Int64:
-		return 53 // more do not enter
-	case Int32:
-		return 32
-	}
-	return 1
+	return to == Float32 && (from == Float64 || from == Int64 || from == Int32)
 }
 
 // settleEntries decides where the numbers of each input are rounded by the Casts that

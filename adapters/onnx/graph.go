@@ -10,8 +10,6 @@ const (
 	Int32
 	Int64
 	Bool
-	Float16
-	BFloat16
 )
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.

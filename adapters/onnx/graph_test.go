@@ -146,6 +146,8 @@ func elemType(t DType) int32 {
 	switch t {
 	case Int64:
 		return int32(onnxpb.TensorProto_INT64)
+	case Int32:
+		return int32(onnxpb.TensorProto_INT32)
 	case Float64:
 		return int32(onnxpb.TensorProto_DOUBLE)
 	case Bool:

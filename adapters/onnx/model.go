@@ -24,9 +24,10 @@ type Model struct {
 	runner    *Runner
 	run       RunOptions
 	want      []*Value
-	stride    []int   // width of each wanted tensor
-	feed      [][]int // data column of each element of each input
-	entry     []DType // what each column is rounded to; 0: not at all
+	stride    []int     // width of each wanted tensor
+	feed      [][]int   // data column of each element of each input
+	entry     []DType   // what each column is rounded to; 0: not at all
+	largest   []float64 // that each column's inputs hold, if they hold fractions
 	// termColumns are those of the graph's own terms but learned ones.
 	termColumns []string
 	columns     []string
@@ -105,12 +106,16 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		m.column[c] = i
 	}
 	for _, c := range m.columns {
-		m.entry = append(m.entry, s.entry[c])
+		m.entry, m.largest = append(m.entry, s.entry[c]), append(m.largest, math.MaxFloat64)
 	}
-	for _, in := range bind {
+	for i, in := range bind {
 		var feed []int
 		for _, c := range in.Columns {
-			feed = append(feed, m.column[c])
+			j := m.column[c]
+			feed = append(feed, j)
+			if v := g.Inputs[i]; v.Type.Floating() {
+				m.largest[j] = v.entryType().largest()
+			}
 		}
 		m.feed = append(m.feed, feed)
 	}
@@ -302,9 +307,8 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		if err != nil {
 			return fmt.Errorf("onnx: input of the network: %w", err)
 		}
-		largest := m.entry[j].largest()
 		for i, v := range x {
-			if !(math.Abs(v) <= largest) && !m.enters(v, j) {
+			if !(math.Abs(v) <= m.largest[j]) && !m.enters(v, j) {
 				return m.refuse(v, j, b.Row(i)+1)
 			}
 		}
@@ -385,7 +389,7 @@ func (m *Model) enters(v float64, j int) bool {
 func (m *Model) refuse(v float64, j int, row int64) error {
 	why := ""
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
-		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.entry[j], m.entry[j].largest())
+		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.entry[j], m.largest[j])
 	}
 	return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network%s; leave such rows out or replace the value", m.columns[j], row, v, why)
 }

@@ -13,7 +13,8 @@ type Precision uint8
 
 const (
 	// Double computes in float64: statistics need values without noise, and a
-	// float network's weights are exact in it.
+	// float network's weights are exact in it. Inputs, and operands of nodes that
+	// jump, have the types that the graph declares all the same.
 	Double Precision = iota
 	// Single computes in float32, as most runtimes do, for speed. A graph with
 	// tensors of type double is computed in float64 all the same.

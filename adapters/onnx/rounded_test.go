@@ -1,0 +1,130 @@
+package onnx
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/decomposetest"
+)
+
+// lineBeside is 2 a + 3 b, a of type float and b of another.
+func lineBeside(t *testing.T, other DType) *Graph {
+	a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
+	b.Type = other
+	h := newHandGraph(a, b)
+	z := b
+	if other != Float32 {
+		z = h.node("Cast", attrs{"to": Attr{Int: 1}}, rows(1), b)
+	}
+	return loaded(t, h.output("y", h.add(h.linear(a, 2), h.linear(z, 3))), 13)
+}
+
+func tableOf(t *testing.T, columns map[string][]float64) *data.Table {
+	t.Helper()
+	tab := data.NewTable(len(columns["a"]))
+	for _, name := range []string{"a", "b"} {
+		if err := tab.AddNumeric(name, columns[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tab
+}
+
+// TestAdditiveNetworkHasNoDeepPart: on its Rows a network that is linear in rounded
+// columns has zeta = 0 to the last digit, and on the data's own numbers what is missing
+// from X beta is in zeta. A Cast that all numbers of an input pass rounds at the door,
+// so that the network is linear behind it.
+func TestAdditiveNetworkHasNoDeepPart(t *testing.T) {
+	tab := tableOf(t, map[string][]float64{"a": {0.1, 0.2, 0.7, 1e-3}, "b": {1<<24 + 1, 3, 1.7e9 + 1, 5}})
+	for _, other := range []DType{Float32, Float64, Int64} {
+		g := lineBeside(t, other)
+		m, err := NewModel(g, Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(m.Rounded(), ","); got != "a,b" {
+			t.Errorf("%s: rounded are %q", other, got)
+		}
+		for _, c := range []struct {
+			src  data.Source
+			none bool
+		}{{tab, false}, {m.Rows(tab, m.Rounded()), true}} {
+			for b, err := range c.src.Batches(context.Background(), []string{"a", "b"}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := decomposetest.Model(m, b, 1e-12); err != nil {
+					t.Errorf("%s: %v", other, err)
+				}
+				out := outputsFor(m, b.Rows())
+				if err := m.Forward(context.Background(), out, b); err != nil {
+					t.Fatal(err)
+				}
+				for i := range b.Rows() {
+					if z := out.Zeta.At(i, 0); c.none != (z == 0) && i == 0 {
+						t.Errorf("%s, rounded %v: zeta is %g", other, c.none, z)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Numbers that an input cannot hold are refused by column and row.
+func TestNumbersThatCannotEnter(t *testing.T) {
+	for _, c := range []struct {
+		other DType
+		b     float64
+		want  string
+	}{
+		{Float32, 1e300, `onnx: column "b", data row 2: 1e+300 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
+		{Float32, -3.4028236e38, `onnx: column "b", data row 2: -3.4028236e+38 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
+		{Float32, 3.4028235e38, ""},
+		{Float64, 1e300, `onnx: column "b", data row 2: 1e+300 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
+		{Float32, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
+		{Int64, 2.7, `onnx: column "b", data row 2: input "b" takes int64, and 2.7 is none`},
+		{Int64, 1e300, `onnx: column "b", data row 2: input "b" takes int64, and 1e+300 is none`},
+		{Int32, 1 << 31, `onnx: column "b", data row 2: input "b" takes int32, and 2.147483648e+09 is none`},
+		{Int64, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
+		{Bool, 2, `onnx: column "b", data row 2: input "b" takes bool, and 2 is none`},
+	} {
+		g := lineBeside(t, c.other)
+		m, err := NewModel(g, Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := data.NewBatch(2, 0)
+		for name, x := range map[string][]float64{"a": {1, 2}, "b": {1, c.b}} {
+			if err := b.SetNumeric(name, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if err := m.Forward(context.Background(), outputsFor(m, 2), b); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%g for %s\n%s, want\n%s", c.b, c.other, got, c.want)
+		}
+	}
+}
+
+// A column that two inputs round differently would be two numbers.
+func TestColumnOfTwoTypes(t *testing.T) {
+	a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
+	b.Type = Float64
+	h := newHandGraph(a, b)
+	wide := h.node("Cast", attrs{"to": Attr{Int: 11}}, rows(1), a)
+	wide.Type = Float64
+	y := h.node("Add", nil, rows(1), wide, b)
+	y.Type = Float64
+	g := loaded(t, h.output("y", y), 13)
+	_, err := NewModel(g, Binding{{Input: "a", Columns: []string{"x"}}, {Input: "b", Columns: []string{"x"}}}, nil)
+	want := `onnx: column "x" is bound to input "a", which takes float, and to input "b", which takes double: these round it differently; bind a copy of the column to one of them`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want\n%s", err, want)
+	}
+}
