@@ -28,6 +28,7 @@ type Result struct {
 	Offset      string          `json:"offset,omitempty"`
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
+	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
 	Predictors  []Predictor     `json:"predictors"`
 	Features    []Feature       `json:"features"`
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
@@ -36,6 +37,24 @@ type Result struct {
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
 	sum *moments.Sum
+}
+
+// Prediction says how well the network, which a decomposition leaves as it is,
+// predicts the response on these rows (weighted, offset included). nil: a figure that
+// is not finite or does not exist.
+type Prediction struct {
+	// R2 is 1 - sum w (y - E y)^2 / sum w (y - ybar)^2, E y being the network's mean on
+	// the scale of the response and ybar the mean of the rows; both less the offset if
+	// that is on the scale of the response.
+	R2   *float64 `json:"r2"`
+	RMSE *float64 `json:"rmse"` // the root of the weighted mean of (y - E y)^2
+	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean; nil for families
+	// in which that is no figure of one predictor, for gaussian, whose R2 it is, and
+	// with an offset.
+	DevianceExplained *float64 `json:"deviance_explained,omitempty"`
+	// Worse: the mean of the response predicts better than the network, by deviance if
+	// it is there, else by R2.
+	Worse bool `json:"worse,omitempty"`
 }
 
 // Predictor is the decomposition of one additive predictor.

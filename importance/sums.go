@@ -52,6 +52,8 @@ type sums struct {
 	shares  []shares // by predictor
 	full    fit
 	without []fit // by drop: what addOne adds
+
+	prediction prediction
 }
 
 // shares add up what the variance shares of a predictor's terms need. They are
@@ -91,6 +93,7 @@ func (s *sums) merge(o *sums) {
 	s.rows += o.rows
 	s.w += o.w
 	s.full.merge(o.full)
+	s.prediction.merge(o.prediction)
 	for k := range s.shares {
 		s.shares[k].merge(&o.shares[k])
 	}

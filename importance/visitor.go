@@ -11,7 +11,8 @@ import (
 )
 
 // Visitor measures importance in the last pass of a decomposition and writes it
-// into Result.Predictors[k].Importance: for every feature one entry in each
+// into Result.Predictors[k].Importance, and into Result.Prediction how well the
+// network predicts the response as it is: for every feature one entry in each
 // predictor that has it, in order of first appearance, then one entry for every
 // term that is not some feature's only one (those have no Feature and one name
 // in Terms).
@@ -124,6 +125,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 		}
 		eta[0] += rows.offsetAt(i)
 		s.full.add(v, y, weight, eta)
+		s.prediction.add(v.family, y, weight, rows.offsetAt(i), eta)
 		for j := range v.drops {
 			for k, terms := range v.drops[j].terms {
 				without[k] = eta[k] - sumOf(parts[k], terms)
@@ -144,10 +146,13 @@ func (v *Visitor) Reduce(part any) error {
 	return nil
 }
 
-// End writes the entries into r.
+// End writes the entries, and with a response Result.Prediction, into r.
 func (v *Visitor) End(r *decompose.Result) error {
 	if v.total == nil || len(r.Predictors) != len(v.result.Predictors) {
 		return errors.New("importance: End for a decomposition that Begin has not seen")
+	}
+	if v.family != nil && v.total.rows > 0 {
+		r.Prediction = v.prediction()
 	}
 	for k := range r.Predictors {
 		d := &r.Predictors[k]

@@ -48,6 +48,9 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 type page struct {
 	Title       string
 	Facts       []fact
+	Prediction  []string // how well the network predicts the response
+	Worse       bool     // than the mean
+	Bound       []bound
 	Warnings    []string
 	Predictors  []predictor
 	Several     bool
@@ -65,8 +68,9 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	p := &page{
 		Title: "Decomposition", Facts: facts(r), Several: len(r.Predictors) > 1,
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
-		Diagnostics: indented(r.Diagnostics),
+		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Bound: bounds(r),
 	}
+	p.Worse = r.Prediction != nil && r.Prediction.Worse
 	if path, _ := modelFile(r); path != "" {
 		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)
 	}

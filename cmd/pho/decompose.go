@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -193,16 +194,18 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		r.PHONAM = d.phonam
 		notes = append(notes, nam.NearCopies(r)...)
 	}
-	r.Warnings = append(r.Warnings, present(append(notes, droppedNote(src))...)...)
+	if r.Model, err = d.network.describe(dir.target, d.model, hash, bind, boundBy(g, bind, inputs), rounded, d.data.factors); err != nil {
+		return nil, err
+	}
+	net := networkOf(r)
+	notes = append(append(notes, net.disorder()...), droppedNote(src))
+	r.Warnings = slices.Concat(present(worseThanMean(r, net)), r.Warnings, present(notes...))
 	if r.Diagnostics == nil {
 		if r.Diagnostics, err = rowDiagnostics(src, r.Rows); err != nil {
 			return nil, err
 		}
 	}
 	r.CreatedBy = createdBy()
-	if r.Model, err = d.network.describe(dir.target, d.model, hash, bind, rounded, d.data.factors); err != nil {
-		return nil, err
-	}
 	if err := writeResult(ctx, dir, m, r); err != nil {
 		return nil, err
 	}

@@ -47,14 +47,16 @@ type network struct {
 	SHA256 string              `json:"sha256"`
 	Inputs map[string][]string `json:"inputs"` // columns of each input, in order
 
-	Rounded     []string `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
-	Factors     []string `json:"factors,omitempty"` // columns held as categories
-	MaxOrder    int      `json:"max_order,omitempty"`
-	Deep        []string `json:"deep,omitempty"`
-	Learned     []string `json:"learned,omitempty"`
-	Predictor   []string `json:"predictor,omitempty"`
-	NoStructure bool     `json:"no_structure,omitempty"`
-	Precision   string   `json:"precision,omitempty"` // float32; "": float64
+	// BoundBy says how the columns of an input were found whose names do not decide it.
+	BoundBy     map[string]string `json:"bound_by,omitempty"`
+	Rounded     []string          `json:"rounded,omitempty"` // columns that terms see as the network does (onnx.Model.Rows)
+	Factors     []string          `json:"factors,omitempty"` // columns held as categories
+	MaxOrder    int               `json:"max_order,omitempty"`
+	Deep        []string          `json:"deep,omitempty"`
+	Learned     []string          `json:"learned,omitempty"`
+	Predictor   []string          `json:"predictor,omitempty"`
+	NoStructure bool              `json:"no_structure,omitempty"`
+	Precision   string            `json:"precision,omitempty"` // float32; "": float64
 }
 
 // loadNetwork reads and checks a network.
@@ -85,13 +87,13 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 }
 
 // describe records how the network was opened.
-func (n *networkFlags) describe(dir, path, hash string, bind onnx.Binding, rounded, factors []string) (json.RawMessage, error) {
+func (n *networkFlags) describe(dir, path, hash string, bind onnx.Binding, by map[string]string, rounded, factors []string) (json.RawMessage, error) {
 	place, err := relativeTo(dir, path)
 	if err != nil {
 		return nil, err
 	}
 	ref := network{
-		Path: place, SHA256: hash, Inputs: map[string][]string{}, Rounded: rounded, Factors: factors,
+		Path: place, SHA256: hash, Inputs: map[string][]string{}, BoundBy: by, Rounded: rounded, Factors: factors,
 		MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure,
 	}
 	if n.precision == single {

@@ -126,6 +126,13 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 		fmt.Fprintf(p.w, "report: %s\n", shown(reportPath))
 		return
 	}
+	if f := r.Prediction; f != nil {
+		p.event("prediction", map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "worse": f.Worse})
+	}
+	net := networkOf(r)
+	for _, name := range net.byPosition() {
+		p.event("bound by position", map[string]any{"input": name, "columns": net.Inputs[name]})
+	}
 	for _, warning := range r.Warnings {
 		p.event("warning", map[string]any{"message": warning})
 	}

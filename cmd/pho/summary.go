@@ -21,9 +21,14 @@ const (
 	summaryName  = 40
 )
 
-// summarise prints what was found: the headline of each predictor, its terms,
+// summarise prints what was found: how well the network predicts, what was bound to
+// what where names do not decide it, the headline of each predictor, its terms,
 // the warnings.
 func summarise(w io.Writer, r *decompose.Result) {
+	if words := predictionWords(r); words != "" {
+		fmt.Fprintln(w, words)
+	}
+	writeBound(w, networkOf(r))
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)

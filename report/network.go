@@ -1,0 +1,66 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// bound is an input of the network and the data columns that fill its numbers, where
+// names do not decide which is which.
+type bound struct {
+	Input, How string
+	Cells      []fact // a number of the input, and its column
+	Long       bool   // folded away
+}
+
+// mostBound is how many columns of an input are listed in plain sight.
+const mostBound = 40
+
+// bounds reads what the command writes in Result.Model of how columns were bound.
+func bounds(r *decompose.Result) []bound {
+	var m struct {
+		Inputs  map[string][]string
+		BoundBy map[string]string `json:"bound_by"`
+	}
+	if json.Unmarshal(r.Model, &m) != nil {
+		return nil
+	}
+	var out []bound
+	for _, name := range slices.Sorted(maps.Keys(m.BoundBy)) {
+		b := bound{Input: clip(name, 60), How: "as they were listed when this was made", Long: len(m.Inputs[name]) > mostBound}
+		if m.BoundBy[name] == "position" {
+			b.How = "by position, in the order of the data: the network does not name its columns, and this report is right only if that is the order it was trained on"
+		}
+		for j, c := range m.Inputs[name] {
+			b.Cells = append(b.Cells, fact{Name: strconv.Itoa(j), Value: clip(c, 60)})
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// predictionWords says how well the network predicts the response; nothing without one.
+func predictionWords(r *decompose.Result) []string {
+	p := r.Prediction
+	if p == nil {
+		return nil
+	}
+	y := clip(r.Response, 60)
+	var lead string
+	switch {
+	case p.DevianceExplained != nil:
+		lead = fmt.Sprintf("The network explains %s of the deviance of %s (%s). On the scale of the response its R² is %s and its root mean square error %s.",
+			percent(*p.DevianceExplained), y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
+	default:
+		lead = fmt.Sprintf("The network predicts %s (%s) with an R² of %s and a root mean square error of %s.", y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
+	}
+	if p.Worse {
+		return []string{lead, "That is worse than the mean of the response: the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the network, not the data."}
+	}
+	return []string{lead, "These are the rows of the decomposition, which may be those of training. What follows explains the network's predictions, as good as they are."}
+}
