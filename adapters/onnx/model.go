@@ -307,8 +307,9 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 		if err != nil {
 			return fmt.Errorf("onnx: input of the network: %w", err)
 		}
+		largest := m.largest[j]
 		for i, v := range x {
-			if !(math.Abs(v) <= m.largest[j]) && !m.enters(v, j) {
+			if !(math.Abs(v) <= largest) && !m.enters(v, j) {
 				return m.refuse(v, j, b.Row(i)+1)
 			}
 		}

@@ -95,7 +95,7 @@ func (n *network) disorder() []string {
 			other, b, okB := numberedName(after)
 			if okA && okB && prefix == other && b < a {
 				out = append(out, fmt.Sprintf("input %q takes its columns by position, and %q comes before %q: if the network was trained on them in the order of their numbers, effects are given to the wrong columns; name them in order with --input",
-					name, before, after))
+					shorten(name, summaryName), shorten(before, summaryName), shorten(after, summaryName)))
 				break
 			}
 		}
@@ -146,8 +146,8 @@ func worseThanMean(r *decompose.Result, n network) string {
 	}
 	order := "that each input has the columns it was trained on"
 	if names := n.byPosition(); len(names) > 0 {
-		order = fmt.Sprintf("the order of the columns (input %q took them by position)", names[0])
+		order = fmt.Sprintf("the order of the columns (input %q took them by position)", shorten(names[0], summaryName))
 	}
 	return fmt.Sprintf("the network predicts %q worse than its mean does (%s), and a decomposition explains the network, not the data: check %s, and that they and the response are scaled as in training",
-		r.Response, figure, order)
+		shorten(r.Response, summaryName), figure, order)
 }
