@@ -18,6 +18,7 @@ import (
 // Statistics is all that Solve needs to know of the rows: mergeable, the same
 // bytes for any batch size and worker count.
 type Statistics struct {
+	network  networkIdentity
 	sum      *moments.Sum
 	groups   *groupSums // nil without groups
 	features []featureRange
@@ -35,8 +36,13 @@ type featureRange struct {
 func (s *Statistics) Sum() *moments.Sum { return s.sum }
 
 // Merge appends the statistics of the rows that follow. Shards that meet at
-// multiples of the merge block merge to the bytes of a single pass.
+// multiples of the merge block merge to the bytes of a single pass. Statistics of
+// another network or of other terms, if only of other knots or of a basis that
+// differs in a last digit, are refused by name: s stays as it was.
 func (s *Statistics) Merge(next *Statistics) error {
+	if err := s.network.same(next.network, "the first", "the second"); err != nil {
+		return fmt.Errorf("decompose: statistics do not merge: %w", err)
+	}
 	if len(s.features) != len(next.features) {
 		return fmt.Errorf("decompose: statistics of %d and %d features do not merge", len(s.features), len(next.features))
 	}
@@ -44,6 +50,9 @@ func (s *Statistics) Merge(next *Statistics) error {
 		if s.features[i].name != next.features[i].name {
 			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
 		}
+	}
+	if err := sameBases(s.sum.Layout().Bases, next.sum.Layout().Bases, "the first", "the second"); err != nil {
+		return fmt.Errorf("decompose: statistics do not merge: %w", err)
 	}
 	if (s.groups == nil) != (next.groups == nil) {
 		return errors.New("decompose: statistics with and without groups do not merge")
@@ -121,10 +130,13 @@ func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Sta
 }
 
 func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, kept *kept) (*Statistics, error) {
+	if err := p.identify(); err != nil {
+		return nil, err
+	}
 	names := p.features()
 	layout := p.statistics(len(names))
 	layout.Factor = o.factor()
-	stats := &Statistics{sum: moments.NewSum(layout, o.FirstBlock)}
+	stats := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, o.FirstBlock)}
 	if o.Groups != "" {
 		stats.groups = newGroupSums(layout, o.FirstBlock)
 	}

@@ -28,10 +28,10 @@ func PredictorCoordinates(m Model, s *Statistics, k int) (*Coordinates, error) {
 	if k < 0 || k >= len(p.predictors) {
 		return nil, fmt.Errorf("decompose: predictor %d of %d", k, len(p.predictors))
 	}
-	total := s.sum.Total()
-	if err := p.matches(total.Layout, len(s.features)); err != nil {
+	if err := p.belongs(m, s); err != nil {
 		return nil, err
 	}
+	total := s.sum.Total()
 	c, err := p.constrain(p.predictors[k], total, k, nil)
 	if err != nil {
 		return nil, err

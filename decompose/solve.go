@@ -34,14 +34,14 @@ func Solve(m Model, s *Statistics, o *Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.belongs(m, s); err != nil {
+		return nil, err
+	}
 	return p.solve(s, o)
 }
 
 func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	total := s.sum.Total()
-	if err := p.matches(total.Layout, len(s.features)); err != nil {
-		return nil, err
-	}
 	if total.Positive == 0 {
 		return nil, errors.New("decompose: all weights are zero")
 	}
@@ -98,17 +98,23 @@ func (f featureRange) feature(mean float64) Feature {
 	return Feature{Name: f.name, Min: f.min, Max: f.max, Mean: mean}
 }
 
-// matches refuses statistics of another model (see plan.statistics).
-func (p *plan) matches(l moments.Layout, features int) error {
+// belongs refuses statistics of another model or of other terms (see
+// plan.statistics).
+func (p *plan) belongs(m Model, s *Statistics) error {
+	l, features := s.sum.Layout(), len(s.features)
 	if len(l.Bases) != len(p.layout.Bases)+1+features || l.Responses != p.layout.Responses {
 		return fmt.Errorf("decompose: the statistics are of %d bases and %d predictors, the model has %d and %d",
 			max(0, len(l.Bases)-1-features), l.Responses, len(p.layout.Bases), p.layout.Responses)
 	}
-	for i, b := range l.Bases[:len(p.layout.Bases)] {
-		if b != p.layout.Bases[i] {
-			return fmt.Errorf("decompose: basis %d of the statistics is %q with %d columns, of the model %q with %d",
-				i, b.Name, b.Dim, p.layout.Bases[i].Name, p.layout.Bases[i].Dim)
-		}
+	if err := p.identify(); err != nil {
+		return err
+	}
+	err := sameBases(l.Bases[:len(p.layout.Bases)], p.layout.Bases, "the statistics", "the model")
+	if err == nil {
+		err = s.network.same(identityOf(m), "the statistics", "the model")
+	}
+	if err != nil {
+		return fmt.Errorf("decompose: the statistics are not the model's: %w", err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // statisticsMagic begins encoded statistics; the number is the format's version.
-const statisticsMagic = "pho.statistics/1\n"
+const statisticsMagic = "pho.statistics/2\n"
 
 // statisticsHeader describes what follows it: the sum over all rows, then that of
 // each group, each behind its length.
@@ -23,6 +23,7 @@ type statisticsHeader struct {
 	Features []featureHeader `json:"features"`
 	Grouped  bool            `json:"grouped,omitempty"`
 	Groups   []string        `json:"groups,omitempty"` // sorted
+	Network  networkIdentity `json:"network"`
 }
 
 type featureHeader struct {
@@ -36,12 +37,19 @@ type featureHeader struct {
 // MarshalBinary encodes s, so that shards of rows can be accumulated by several
 // processes and merged by another; equal statistics have equal bytes.
 //
-// The terms are not among them: whoever merges and solves must build the same
-// terms, with the same knots and levels, as those who accumulated (Scan over all
-// rows before, or specs that need no scan). Merge compares names and dimensions of
-// the columns, which cannot tell different knots.
+// Of the terms they hold hashes of all that a term's JSON holds (knots, levels,
+// coefficients of a basis). Whoever merges and solves needs the very terms of those
+// who accumulated: one process builds them (from a scan of all rows, say), the others
+// decode its JSON (EncodeBlocks, DecodeBlocks). Merge and Solve refuse other terms. They
+// cannot tell terms that do not implement json.Marshaler, nor networks that differ in
+// nothing but weights: see to those yourself.
 func (s *Statistics) MarshalBinary() ([]byte, error) {
-	var h statisticsHeader
+	h := statisticsHeader{Network: s.network}
+	for _, text := range s.network.texts() {
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("decompose: statistics of a network with the name %q, which is not valid UTF-8 and would not be read back", text)
+		}
+	}
 	for _, f := range s.features {
 		for _, text := range append([]string{f.name}, f.levels...) {
 			if !utf8.ValidString(text) {
@@ -99,7 +107,10 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 	if err := json.Unmarshal(header, &h); err != nil {
 		return fmt.Errorf("decompose: the header of the statistics: %w", err)
 	}
-	t := &Statistics{}
+	if err := h.Network.check(); err != nil {
+		return fmt.Errorf("decompose: the header of the statistics: %w", err)
+	}
+	t := &Statistics{network: h.Network}
 	for _, e := range h.Features {
 		f := newRange(e.Name)
 		f.categorical, f.levels = e.Categorical, e.Levels

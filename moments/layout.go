@@ -27,6 +27,10 @@ type Layout struct {
 type Basis struct {
 	Name string
 	Dim  int
+	// ID says what the columns are (their knots and levels, say): bases of one name and
+	// size may still be different functions. Sums of bases of different IDs do not
+	// merge. "" is one of them, for whoever needs no others.
+	ID string
 }
 
 // BlockRows is the number of rows B = max(4096, nextpow2(p^2/64)) of a merge
@@ -88,6 +92,11 @@ func (l Layout) clone() Layout {
 		c.Predictors = append(c.Predictors, slices.Clone(bases))
 	}
 	return c
+}
+
+// identified tells whether some basis has an ID.
+func (l Layout) identified() bool {
+	return slices.ContainsFunc(l.Bases, func(b Basis) bool { return b.ID != "" })
 }
 
 // offsets returns the first column of each basis, then p.

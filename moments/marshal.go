@@ -14,7 +14,8 @@ import (
 //
 //	"PHOM", version uint16, kind uint16
 //	layout: counts and dimensions as uint32, names as length and bytes
-//	version 2 only: the route as uint32, 1 for the triangular factor
+//	versions 3 and 4: after a basis' dimension its ID, like a name
+//	versions 2 and 4: the route as uint32, 1 for the triangular factor
 //	kind 1: one body
 //	kind 2: first and next as int64, then one body per dyadic interval, or an
 //	empty one if there is none
@@ -24,11 +25,13 @@ import (
 // MaxRowNorm, Mean and its rounding errors, MeanR and its rounding errors, XX's
 // upper triangle by rows, XR by rows, RR's upper triangle by rows; or R's upper
 // triangle by rows, with a factor. So a file is at least half as large as what it
-// decodes to. Products are written as version 1, so that any program reads them.
+// decodes to. A layout is written in the least version that holds it.
 const (
 	magic       = "PHOM"
-	version     = 1
-	factored    = 2 // version with a factor
+	version     = 1 // names and dimensions, products
+	factored    = 1 // more for a version with a factor
+	identified  = 2 // more for a version with IDs
+	versions    = version + factored + identified
 	kindMoments = 1
 	kindSum     = 2
 	headerSize  = 8
@@ -145,7 +148,10 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 func appendHeader(out []byte, l Layout, kind uint16) []byte {
 	v := uint16(version)
 	if l.Factor {
-		v = factored
+		v += factored
+	}
+	if l.identified() {
+		v += identified
 	}
 	out = append(out, magic...)
 	out = binary.LittleEndian.AppendUint16(out, v)
@@ -158,11 +164,16 @@ func appendCRC(out []byte) []byte {
 
 func appendLayout(out []byte, l Layout) []byte {
 	put := func(v int) { out = binary.LittleEndian.AppendUint32(out, uint32(v)) }
+	ids := l.identified()
 	put(len(l.Bases))
 	for _, b := range l.Bases {
 		put(len(b.Name))
 		out = append(out, b.Name...)
 		put(b.Dim)
+		if ids {
+			put(len(b.ID))
+			out = append(out, b.ID...)
+		}
 	}
 	put(len(l.Predictors))
 	for _, bases := range l.Predictors {

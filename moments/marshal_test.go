@@ -77,6 +77,25 @@ func TestVersion1(t *testing.T) {
 	if v := marshal(t, moments.NewSum(l, 0))[4]; v != 2 {
 		t.Errorf("a factor is written as version %d", v)
 	}
+	for _, factor := range []bool{false, true} {
+		l.Factor = factor
+		l.Bases[0].ID = "knots"
+		data := marshal(t, moments.NewSum(l, 0))
+		if v := data[4]; v != map[bool]byte{false: 3, true: 4}[factor] {
+			t.Errorf("IDs are written as version %d", v)
+		}
+		var read moments.Sum
+		if err := read.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		if !read.Layout().Equal(l) || !bytes.Equal(marshal(t, &read), data) {
+			t.Errorf("read back as %+v", read.Layout())
+		}
+		l.Bases[0].ID = "other knots"
+		if err := read.Merge(moments.NewSum(l, 0)); err == nil {
+			t.Error("sums of bases of different IDs merge")
+		}
+	}
 }
 
 // Every truncation and every changed byte is an error, with a valid checksum
@@ -86,6 +105,8 @@ func TestDamage(t *testing.T) {
 	a := sum(t, s.layout, s.leaves(t, 10), 0, 3)
 	s.layout.Factor = true
 	factor := sum(t, s.layout, s.leaves(t, 10), 0, 3)
+	s.layout.Factor, s.layout.Bases[1].ID = false, "knots"
+	named := sum(t, s.layout, s.leaves(t, 10), 0, 3)
 	for _, c := range []struct {
 		data []byte
 		read func([]byte) error
@@ -94,6 +115,7 @@ func TestDamage(t *testing.T) {
 		{marshal(t, a.Total()), func(d []byte) error { return new(moments.Moments).UnmarshalBinary(d) }},
 		{marshal(t, factor), func(d []byte) error { return new(moments.Sum).UnmarshalBinary(d) }},
 		{marshal(t, factor.Total()), func(d []byte) error { return new(moments.Moments).UnmarshalBinary(d) }},
+		{marshal(t, named), func(d []byte) error { return new(moments.Sum).UnmarshalBinary(d) }},
 	} {
 		if err := c.read(c.data); err != nil {
 			t.Fatal(err)
@@ -115,8 +137,8 @@ func TestDamage(t *testing.T) {
 			t.Error("a byte too many: no error")
 		}
 		version := bytes.Clone(c.data)
-		version[4] = 3
-		if err := c.read(version); err == nil || err.Error() != "moments: format version 3; this program reads versions 1 and 2" {
+		version[4] = 5
+		if err := c.read(version); err == nil || err.Error() != "moments: format version 5; this program reads versions 1 to 4" {
 			t.Error(err)
 		}
 		version[0] = 'X'
@@ -185,6 +207,9 @@ func TestClaimsAllocateNothing(t *testing.T) {
 		crafted(2, 2, 1, 0, most, 1, 1, 0, 1, 1, 0, 0, 0, 0),
 		crafted(2, 1, 0, 0, most, 1),
 		crafted(2, 1, 0, 0, 0, 2),
+		crafted(3, 1, 1, 0, 1, most, 1, 1, 0, 1, 1),
+		crafted(3, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		crafted(4, 2, 1, 0, 1, most, 1, 1, 0, 1, 1, 0, 0, 0, 0),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

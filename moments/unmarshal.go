@@ -12,8 +12,8 @@ var errShort = errors.New("moments: the data end too early: the file is damaged"
 
 // reader takes values off the front of data.
 type reader struct {
-	data    []byte
-	version uint16
+	data       []byte
+	ids, route bool // whether the layout has them
 }
 
 func (r *reader) uint64() uint64 {
@@ -31,8 +31,8 @@ func open(data []byte, kind uint16) (*reader, error) {
 		return nil, fmt.Errorf("moments: the data begin with %q, not %q: this is no moments file", data[:len(magic)], magic)
 	}
 	v := binary.LittleEndian.Uint16(data[4:])
-	if v != version && v != factored {
-		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d and %d", v, version, factored)
+	if v < version || v > versions {
+		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d to %d", v, version, versions)
 	}
 	if k := binary.LittleEndian.Uint16(data[6:]); k != kind {
 		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of blocks)", k, kind)
@@ -41,7 +41,8 @@ func open(data []byte, kind uint16) (*reader, error) {
 	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(data[len(body):]) {
 		return nil, errors.New("moments: the checksum does not match: the file is damaged")
 	}
-	return &reader{body[headerSize:], v}, nil
+	more := v - version
+	return &reader{data: body[headerSize:], ids: more&identified != 0, route: more&factored != 0}, nil
 }
 
 // count reads a number of items of at least size bytes each, all present.
@@ -57,6 +58,17 @@ func (r *reader) count(size int) (int, error) {
 	return int(v), nil
 }
 
+// text reads bytes behind their number.
+func (r *reader) text() (string, error) {
+	length, err := r.count(1)
+	if err != nil {
+		return "", err
+	}
+	s := string(r.data[:length])
+	r.data = r.data[length:]
+	return s, nil
+}
+
 // layout reads a layout. Its dimensions are checked against the bytes that are
 // left by bodies.
 func (r *reader) layout() (Layout, error) {
@@ -68,15 +80,22 @@ func (r *reader) layout() (Layout, error) {
 	}
 	l.Bases = make([]Basis, n)
 	for i := range l.Bases {
-		length, err := r.count(1)
-		if err != nil {
+		b := &l.Bases[i]
+		if b.Name, err = r.text(); err != nil {
 			return fail(err)
 		}
-		l.Bases[i].Name = string(r.data[:length])
-		r.data = r.data[length:]
-		if l.Bases[i].Dim, err = r.count(0); err != nil {
+		if b.Dim, err = r.count(0); err != nil {
 			return fail(err)
 		}
+		if !r.ids {
+			continue
+		}
+		if b.ID, err = r.text(); err != nil {
+			return fail(err)
+		}
+	}
+	if r.ids && !l.identified() {
+		return fail(errors.New("moments: a version with IDs of bases, but none has one: the file is damaged"))
 	}
 	if n, err = r.count(4); err != nil {
 		return fail(err)
@@ -97,7 +116,7 @@ func (r *reader) layout() (Layout, error) {
 	if l.Responses, err = r.count(0); err != nil {
 		return fail(err)
 	}
-	if r.version == factored {
+	if r.route {
 		route, err := r.count(0)
 		if err != nil {
 			return fail(err)

@@ -11,6 +11,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -37,7 +38,11 @@ const shards = 3
 
 func run(ctx context.Context, w io.Writer, n int) error {
 	rows := draw(n)
-	m, err := model(ctx)
+	shared, err := terms(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := model(shared)
 	if err != nil {
 		return err
 	}
@@ -46,18 +51,14 @@ func run(ctx context.Context, w io.Writer, n int) error {
 		return err
 	}
 
-	// Each process: its rows, the number of the merge block they begin with.
+	// Each process: the terms, its rows, the number of the merge block they begin with.
 	sent := make([][]byte, shards)
 	faults := make([]error, shards)
 	cut := func(i int) int { return min((n/block+1)*i/shards*block, n) }
 	var wait sync.WaitGroup
 	for i := range shards {
 		wait.Go(func() {
-			mine, err := rows.slice(cut(i), cut(i+1))
-			if err == nil {
-				sent[i], err = accumulate(ctx, m, mine, cut(i)/block)
-			}
-			faults[i] = err
+			sent[i], faults[i] = process(ctx, shared, rows, cut(i), cut(i+1), block)
 		})
 	}
 	wait.Wait()
@@ -109,6 +110,18 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	return nil
 }
 
+func process(ctx context.Context, shared json.RawMessage, rows table, from, to, block int) ([]byte, error) {
+	m, err := model(shared)
+	if err != nil {
+		return nil, err
+	}
+	mine, err := rows.slice(from, to)
+	if err != nil {
+		return nil, err
+	}
+	return accumulate(ctx, m, mine, from/block)
+}
+
 func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstBlock int) ([]byte, error) {
 	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{FirstBlock: firstBlock})
 	if err != nil {
@@ -117,9 +130,10 @@ func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstBl
 	return s.MarshalBinary()
 }
 
-// model is a network with the terms of a formula. All processes must build the same
-// terms: here the features' ranges are agreed upon, not found in each one's rows.
-func model(ctx context.Context) (decompose.Model, error) {
+// terms are those of a formula, built once and sent to all: a process that found knots
+// in its own rows would have other columns, and its statistics would not merge. Here
+// the features' ranges are agreed upon; a scan of all rows would do as well.
+func terms(ctx context.Context) (json.RawMessage, error) {
 	const points = 50
 	agreed := data.NewTable(points)
 	for _, name := range columns {
@@ -138,7 +152,16 @@ func model(ctx context.Context) (decompose.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decompose.With(network{}, map[string][]decompose.Block{"": blocks})
+	return decompose.EncodeBlocks([][]decompose.Block{blocks})
+}
+
+// model is the network with the terms that were sent.
+func model(shared json.RawMessage) (decompose.Model, error) {
+	blocks, err := decompose.DecodeBlocks(shared, basis.Decode)
+	if err != nil {
+		return nil, err
+	}
+	return decompose.With(network{}, map[string][]decompose.Block{"": blocks[0]})
 }
 
 var columns = []string{"x0", "x1", "x2"}
