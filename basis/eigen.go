@@ -36,31 +36,73 @@ func product(e *mat.SymDense) operator {
 // only the leading ones, from a Krylov space.
 const denseEigen = 300
 
-// leading gives the k eigenvalues of e (n x n) of largest absolute value, in
-// decreasing order (of the value), and their eigenvectors as the columns of an
-// n x k matrix.
-func leading(e operator, k int) ([]float64, *mat.Dense, error) {
-	n := e.n
-	if n <= denseEigen || 3*k > n {
-		var d mat.EigenSym
-		if !d.Factorize(e.whole(), true) {
-			return nil, nil, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
+// blockWidth is the number of vectors that krylov adds at once.
+const blockWidth = 6
+
+// leading gives an orthonormal basis u (n x k) of the eigenvectors of e (n x n) whose
+// eigenvalues are largest in absolute value, by decreasing value, and u'eu, which is
+// diagonal but for eigenvalues that rounding alone sets apart. Both are canonical:
+// small changes of e change them little, unless eigenvalues nearly meet.
+func leading(e operator, k int) (*mat.SymDense, *mat.Dense, error) {
+	// One more shows whether the k-th eigenvalue goes on beyond; then all of its
+	// vectors are needed to choose from.
+	for m := min(k+1, e.n); ; m = min(m+blockWidth, e.n) {
+		values, v, err := atLeast(e, m)
+		if err != nil {
+			return nil, nil, err
 		}
-		var v mat.Dense
-		d.VectorsTo(&v)
-		values := d.Values(nil)
-		order := largest(values, k)
-		u := mat.NewDense(n, k, nil)
-		out := make([]float64, k)
+		order, edge := withEdge(values, k)
+		if len(order) == len(values) && k < len(order) && len(order) < min(e.n, k+mostBeyond) {
+			continue // perhaps more of them
+		}
+		chosen, own := make([]float64, len(order)), mat.NewDense(e.n, len(order), nil)
 		for j, at := range order {
-			out[j] = values[at]
-			for i := range n {
-				u.Set(i, j, v.At(i, at))
-			}
+			chosen[j] = values[at]
+			own.SetCol(j, mat.Col(nil, at, v))
 		}
-		return out, u, nil
+		d, u := turned(chosen, own, edge, k)
+		return d, u, nil
 	}
-	return krylov(e, k)
+}
+
+// mostBeyond bounds how many eigenvectors beyond the k-th are looked at: where
+// more eigenvalues are one, it is because all that follow are 0 but for rounding.
+const mostBeyond = 2 * blockWidth
+
+// withEdge lists the k eigenvalues of largest absolute value and all those that
+// rounding alone sets apart from the least of them, by decreasing value; edge is the
+// place of that least one.
+func withEdge(values []float64, k int) (order []int, edge int) {
+	order = largest(values, k)
+	size, least := 0.0, math.Inf(1)
+	at := 0 // of the least
+	for _, i := range order {
+		size = math.Max(size, math.Abs(values[i]))
+		if v := math.Abs(values[i]); v < least {
+			least, at = v, i
+		}
+	}
+	for i, v := range values {
+		if len(order) < k+mostBeyond && !slices.Contains(order, i) && oneEigenvalue(v, values[at], size) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	return order, slices.Index(order, at)
+}
+
+// atLeast gives m eigenvalues of largest absolute value, or more, and their vectors.
+func atLeast(e operator, m int) ([]float64, *mat.Dense, error) {
+	if e.n > denseEigen && 3*m <= e.n {
+		return krylov(e, m)
+	}
+	var d mat.EigenSym
+	if !d.Factorize(e.whole(), true) {
+		return nil, nil, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
+	}
+	var v mat.Dense
+	d.VectorsTo(&v)
+	return d.Values(nil), &v, nil
 }
 
 // largest lists the k entries of largest absolute value, in decreasing order of
@@ -80,7 +122,7 @@ func largest(values []float64, k int) []int {
 // Van Loan 2013, 10.3.6). The block is as wide as the eigenvalues of points on
 // symmetric grids are multiple.
 func krylov(e operator, k int) ([]float64, *mat.Dense, error) {
-	const width = 6
+	const width = blockWidth
 	const accuracy = 1e-12 // residual norm of a pair, relative to its eigenvalue
 	n := e.n
 	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))

@@ -208,6 +208,7 @@ func (s *factorSmoothSpec) natural() (to *mat.Dense, rank int, size float64, err
 	rank = k - null
 	var vectors, turned mat.Dense
 	eigen.VectorsTo(&vectors)
+	turnRuns(values, &vectors)
 	turned.Mul(&inverse, &vectors)
 	to = mat.NewDense(k, k, nil)
 	column := func(j int) mat.Vector { return turned.ColView(j) }
@@ -240,6 +241,7 @@ func (s *factorSmoothSpec) natural() (to *mat.Dense, rank int, size float64, err
 	var turn, final mat.Dense
 	inner.VectorsTo(&turn)
 	final.Mul(basis, &turn)
+	turnRuns(inner.Values(nil), &final)
 	for j := range null { // by falling variance
 		from := null - 1 - j
 		for i := range k {

@@ -69,7 +69,7 @@ func householder(v []float64) *mat.Dense {
 	z := mat.NewDense(d, d-1, nil)
 	u := slices.Clone(v)
 	norm := floats.Norm(u, 2)
-	if u[0] < 0 {
+	if u[0] < -1e-10*norm { // see nullOf
 		norm = -norm
 	}
 	u[0] += norm

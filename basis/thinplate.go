@@ -148,14 +148,14 @@ func (s TP) construct(names []string, data *points) (*plate, *mat.SymDense, erro
 		e.times(ez.RawMatrix().Data, z.RawMatrix().Data, n-p.null)
 		roughness.Mul(z.T(), ez)
 	} else {
-		values, u, err := leading(e, p.k)
+		d, u, err := leading(e, p.k)
 		if err != nil {
 			return nil, nil, err
 		}
 		var ut mat.Dense
 		ut.Mul(u.T(), t)
 		rotation := nullOf(&ut)
-		roughness.Product(rotation.T(), mat.NewDiagDense(p.k, values), rotation)
+		roughness.Product(rotation.T(), d, rotation)
 		z = new(mat.Dense)
 		z.Mul(u, rotation)
 	}

@@ -189,7 +189,7 @@ func complement(v []float64) *mat.Dense {
 	d := len(v)
 	u := append([]float64(nil), v...)
 	norm := floats.Norm(u, 2)
-	if u[0] < 0 {
+	if u[0] < -1e-10*norm { // rounding of a 0 must not choose
 		norm = -norm
 	}
 	u[0] += norm // u = v + sign(v_1)|v| e_1
