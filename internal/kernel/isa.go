@@ -2,8 +2,13 @@ package kernel
 
 //go:generate go run ./gen
 
-// isa is the instruction set that a call runs on. Fused multiply-adds make the
-// results of avx2 and avx512 equal bit for bit; plain rounds products first.
+// isa is the instruction set that a call runs on.
+//
+// avx2 and avx512 give the same bits for every function of this package: the same
+// fused multiply-adds in the same order, whatever the length of their vectors. plain
+// rounds products before it adds them, calls package math for exp and its kin, and adds
+// a Dot up in order: its results are those of avx2 to rounding. Where a single operation
+// decides each element (Add, Relu, Splines, MulBand, AdamStep), they are the same bits.
 type isa uint8
 
 const (

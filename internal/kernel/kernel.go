@@ -5,8 +5,8 @@
 //
 // Every element of a product is summed over k in increasing order, with prepared
 // weights of one column in partial sums (see sumLanes), whatever the number of
-// rows: so a row's result does not depend on its neighbours. Bits may
-// differ between machines that do and do not have fused multiply-adds. No
+// rows: so a row's result does not depend on its neighbours. What is
+// the same on every machine, and what only to rounding, stands at type isa. No
 // function starts a goroutine; all are safe for concurrent use.
 package kernel
 
@@ -108,12 +108,12 @@ func axpy[T Float](s isa, dst, src []T, a T) {
 }
 
 // Dot returns the sum of a[i]*b[i], b at least as long as a. Its order depends
-// on the length and the machine alone.
+// on the length alone, and on whether there is assembly.
 func Dot[T Float](a, b []T) T { return dot(best(), a, b) }
 
 func dot[T Float](s isa, a, b []T) T {
 	b = b[:len(a)]
-	n := len(a) - len(a)%lanes[T](s)
+	n := len(a) - len(a)%sumLanes[T]()
 	var sum T
 	if s != plain && n > 0 {
 		l := loop[T]{a: at(a, 0), b: at(b, 0), n: uintptr(n), op: opDot}

@@ -41,10 +41,7 @@ var operations = []struct {
 		s.op(v.p("VFMADD231"), mem(at, "SI"), v.r(scalarReg), v.r(u))
 		s.store(v, u, mem(at, "R8"), false)
 	}},
-	{"dot", func(s *source, v vector, u, at int) {
-		s.load(v, mem(at, "SI"), u+4, false)
-		s.op(v.p("VFMADD231"), mem(at, "DX"), v.r(u+4), v.r(u))
-	}},
+	{"dot", nil},
 	{"exp", nil},
 	{"sigmoid", nil},
 	{"tanh", nil},
@@ -75,16 +72,10 @@ func loops(s *source, set isa) {
 		s.finish()
 		for _, o := range operations {
 			switch {
+			case o.name == "dot":
+				s.dot(v)
 			case o.body == nil:
 				s.transcendental(v, o.name)
-			case o.name == "dot":
-				s.label(o.name)
-				for i := range 4 {
-					s.zero(v, i)
-				}
-				s.unrolled(v, o.name, o.body)
-				s.sum(v)
-				s.finish()
 			default:
 				s.label(o.name)
 				s.unrolled(v, o.name, o.body)
@@ -97,7 +88,12 @@ func loops(s *source, set isa) {
 
 // unrolled goes through the vectors four by four, then one by one.
 func (s *source) unrolled(v vector, name string, body func(s *source, v vector, u, at int)) {
-	for _, unroll := range []int{4, 1} {
+	s.unrolledBy(v, name, 1, body)
+}
+
+// unrolledBy goes through groups of vectors four by four, then one by one.
+func (s *source) unrolledBy(v vector, name string, group int, body func(s *source, v vector, u, at int)) {
+	for _, unroll := range []int{4 * group, group} {
 		loop, next := fmt.Sprintf("%s_by%d", name, unroll), fmt.Sprintf("%s_after%d", name, unroll)
 		s.label(loop)
 		s.op("CMPQ", "CX", imm(unroll*v.lanes()))
@@ -138,15 +134,32 @@ func (s *source) leakyRelu(v vector, u, at int) {
 	s.store(v, u, mem(at, "R8"), false)
 }
 
-// sum leaves the sum of vectors 0 to 3 in the scalar.
-func (s *source) sum(v vector) {
-	s.op(v.p("VADD"), v.r(1), v.r(0), v.r(0))
-	s.op(v.p("VADD"), v.r(3), v.r(2), v.r(2))
-	s.op(v.p("VADD"), v.r(2), v.r(0), v.r(0))
+// dotBytes is what a dot product reads at once of each operand: on both instruction
+// sets, so that their sums have the same order.
+const dotBytes = 64
+
+// dot sums in four lines of 64 bytes of partial sums, then in one, and adds the lines
+// and their halves up. A line is one vector or two.
+func (s *source) dot(v vector) {
+	parts := dotBytes / v.bytes // vectors in a line
+	s.label("dot")
+	for i := range 4 * parts {
+		s.zero(v, i)
+	}
+	s.unrolledBy(v, "dot", parts, func(_ *source, _ vector, u, at int) {
+		s.load(v, mem(at, "SI"), u+4*parts, false)
+		s.op(v.p("VFMADD231"), mem(at, "DX"), v.r(u+4*parts), v.r(u))
+	})
+	for _, sum := range [][2]int{{0, 1}, {2, 3}, {0, 2}} {
+		for i := range parts {
+			to, from := sum[0]*parts+i, sum[1]*parts+i
+			s.op(v.p("VADD"), v.r(from), v.r(to), v.r(to))
+		}
+	}
 	if v.bytes == 64 {
 		s.op("VEXTRACTF64X4", "$1", "Z0", "Y1")
-		s.op(v.p("VADD"), "Y1", "Y0", "Y0")
 	}
+	s.op(v.p("VADD"), "Y1", "Y0", "Y0")
 	s.op("VEXTRACTF128", "$1", "Y0", "X1")
 	s.op(v.p("VADD"), "X1", "X0", "X0")
 	if v.double {
@@ -157,6 +170,7 @@ func (s *source) sum(v vector) {
 		s.op("VHADDPS", "X0", "X0", "X0")
 		s.op("VMOVSS", "X0", mem(loopScalar, "DI"))
 	}
+	s.finish()
 }
 
 // constant names the values of the table that exp and its kin read; each is
