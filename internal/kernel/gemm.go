@@ -129,7 +129,7 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool)
 			copy(row, bias)
 		}
 	}
-	w.mulPlain(c, ldc, a, lda, m)
+	w.mulPlain(c, ldc, a, lda, m, anyNegativeZero(bias))
 	if relu {
 		for i := range m {
 			row := c[i*ldc : i*ldc+w.N]

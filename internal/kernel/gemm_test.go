@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -284,4 +285,28 @@ func BenchmarkMul(b *testing.B) {
 		b.Run(name+"/float64", func(b *testing.B) { benchMul[float64](b, shape[0], shape[1], shape[2]) })
 		b.Run(name+"/float32", func(b *testing.B) { benchMul[float32](b, shape[0], shape[1], shape[2]) })
 	}
+}
+
+// A bias of -0 is -0 only while products of -0 are added: arithmetic of IEEE 754, also
+// where products with a 0 could be left out.
+func TestMulNegativeZero(t *testing.T) {
+	eachISA(t, func(t *testing.T, s isa) {
+		negativeZero(t, s, float64(math.Copysign(0, -1)))
+		negativeZero(t, s, float32(math.Copysign(0, -1)))
+	})
+}
+
+func negativeZero[T Float](t *testing.T, s isa, minus T) {
+	t.Helper()
+	const k, n = 3, 5
+	b := make([]T, k*n)
+	for i := range b {
+		b[i] = T(i%3) - 1
+	}
+	bias := slices.Repeat([]T{minus}, n)
+	a := []T{0, minus, 0, minus, minus, minus, 0, 0, 0, 1, 0, minus}
+	m := len(a) / k
+	c := make([]T, m*n)
+	packWeights(s, k, n, b, false).mul(c, n, a, k, m, bias, false)
+	compare(t, fmt.Sprintf("%v %T", s, minus), c, n, wantMul(s, a, k, b, bias, m, n, k, 1, false), m, n)
 }

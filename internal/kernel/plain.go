@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math"
 	"runtime"
 
 	"gonum.org/v1/gonum/blas"
@@ -8,16 +9,17 @@ import (
 )
 
 // mulPlain adds A*W to c without assembly of this package; rows and weights as
-// in Mul.
-func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int) {
+// in Mul. signed tells that c may hold -0.
+func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int, signed bool) {
 	switch {
 	case w.K == 0:
 		return
 	// The axpy loops below leave out products with a zero of A, which is right
-	// only if the weights are finite. They are assembly on amd64 alone; other
+	// only if the weights are finite, and no sum begins at -0, which a product of +0
+	// would make +0 (no sum of another number becomes -0). They are assembly on amd64 alone; other
 	// compilers may fuse their multiply-adds, and then this package's own loops
 	// round as amd64 does. One product per element leaves them nothing to do better.
-	case !w.finite || w.K == 1 || runtime.GOARCH != "amd64":
+	case !w.finite || signed || w.K == 1 || runtime.GOARCH != "amd64":
 		gemmPlain(c, ldc, a, lda, w.data, m, w.N, w.K)
 		return
 	}
@@ -28,6 +30,16 @@ func (w *Weights[T]) mulPlain(c []T, ldc int, a []T, lda, m int) {
 		rows := min(strip, m-i)
 		gemmStrip(rows, w.N, w.K, a[i*lda:], lda, w.data, c[i*ldc:], ldc)
 	}
+}
+
+// anyNegativeZero tells whether a value is -0.
+func anyNegativeZero[T Float](v []T) bool {
+	for _, x := range v {
+		if x == 0 && math.Signbit(float64(x)) {
+			return true
+		}
+	}
+	return false
 }
 
 // gemmStrip adds A*B to C for at most 64 rows, 64 x 3 columns at a time.
