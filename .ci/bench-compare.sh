@@ -1,14 +1,25 @@
 #!/usr/bin/env bash
-# bench-compare.sh [NAME ...]: runs benchmarks/NAME.sh, all of them without names,
+# bench-compare.sh [NAME ...]: runs benchmarks/NAME.sh, all of them without names, in
+# a clone of HEAD, so that the commit named with the figures holds what was measured,
 # and collects their rows into docs/benchmarks.md. Fails if an answer is wrong.
 set -uo pipefail
-cd "$(dirname "$0")/.."
-export GOWORK=off GO=${GO:-go}
+root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel) || exit 1
+cd "$root" || exit 1
+export GOWORK=off GO=${GO:-go} PHO_SHARED
+PHO_SHARED=$(realpath -m "${PHO_SHARED:-../shared}")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+git clone -q "$root" "$dir/tree" || exit 1
+if [ -n "$(git status --porcelain -- . ':!docs')" ]; then
+	echo "bench-compare: note: what is not committed is not measured"
+fi
+cd "$dir/tree" || exit 1
 if [ $# -eq 0 ]; then
 	for b in benchmarks/*.sh; do set -- "$@" "$(basename "$b" .sh)"; done
 fi
-mkdir -p bin/bench
-"$GO" build -o bin/bench/table ./benchmarks/table || exit 1
+logs=$root/bin/bench
+mkdir -p "$logs"
+"$GO" build -buildvcs=true -o "$dir/table" ./benchmarks/table || exit 1
 without= wrong=
 for name in "$@"; do
 	echo "== $name"
@@ -17,12 +28,12 @@ for name in "$@"; do
 		exit 2
 	fi
 	start=$SECONDS
-	if ! bash "benchmarks/$name.sh" 2>&1 | tee "bin/bench/$name.log"; then
+	if ! bash "benchmarks/$name.sh" 2>&1 | tee "$logs/$name.log"; then
 		without="$without $name"
 		continue
 	fi
 	echo "$name took $((SECONDS - start)) s"
-	bin/bench/table -script "$name" <"bin/bench/$name.log" || wrong="$wrong $name"
+	"$dir/table" -script "$name" -page "$root/docs/benchmarks.md" <"$logs/$name.log" || wrong="$wrong $name"
 done
 [ -z "$without" ] || echo "bench-compare: failed or without a peer, and left as they were:$without"
 [ -z "$wrong" ] || { echo "bench-compare: with wrong answers, or without rows:$wrong"; exit 1; }

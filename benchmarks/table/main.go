@@ -9,7 +9,9 @@
 //
 // and a line for each program that it calls, `version  NAME VERSION`. Other lines
 // are for people. What the page holds of other scripts, and what is written by
-// hand, stays as it is. The exit status is 1 if an answer differs by more than
+// hand, stays as it is. The commit is the one that this program was built from, and
+// must hold all of it: .ci/bench-compare.sh builds it, and what is measured, in a
+// clone. The exit status is 1 if an answer differs by more than
 // its target allows: being fast does not help then.
 package main
 
@@ -19,11 +21,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/pho-go/pho/internal/revision"
 )
 
 func main() {
@@ -40,6 +44,11 @@ func command() error {
 	flag.Parse()
 	if *script == "" || flag.NArg() > 0 {
 		return errors.New("usage: table -script NAME < what the script has printed")
+	}
+	info, _ := debug.ReadBuildInfo()
+	commit, err := revision.Clean(info)
+	if err != nil {
+		return fmt.Errorf("figures are kept with the commit that they were measured on: %w", err)
 	}
 	out, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -68,7 +77,7 @@ func command() error {
 		return err
 	}
 	after, err := replace(string(before), *script, rows, run{
-		date: time.Now().UTC().Format("2006-01-02 15:04"), commit: commit(), machine: machine(),
+		date: time.Now().UTC().Format("2006-01-02 15:04"), commit: commit, machine: machine(),
 		versions: append([]string{runtime.Version()}, versions...),
 	})
 	if err != nil {
@@ -102,19 +111,6 @@ func write(path, text string) error {
 		return errors.Join(err, f.Close())
 	}
 	return errors.Join(f.Chmod(0o644), f.Close(), os.Rename(f.Name(), path))
-}
-
-// commit is HEAD, with a + if files that git knows differ from it.
-func commit() string {
-	head, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		return "unknown"
-	}
-	name := strings.TrimSpace(string(head))
-	if exec.Command("git", "diff", "--quiet", "HEAD", "--", "*.go", "*.s", "*.sh", "*.R", "*.py").Run() != nil {
-		name += "+"
-	}
-	return name
 }
 
 // machine is the processor, how many there are, and the system.

@@ -162,7 +162,7 @@ func (r *row) judge(t target) error {
 	case t.least && ratio >= t.ratio || !t.least && ratio <= t.ratio:
 		r.met = "yes"
 	default:
-		r.met = "no"
+		r.met = "**missed**"
 	}
 	return nil
 }

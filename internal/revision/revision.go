@@ -1,0 +1,42 @@
+// Package revision tells which commit a program was built from, out of what the
+// linker wrote into it: a checkout may have moved on since then.
+package revision
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// length of a commit's short name.
+const length = 12
+
+// Of is the commit in a program's build information, its first 12 digits; modified
+// tells that files of the checkout differed from it, new ones among them. Nil
+// information, or none about version control, is an error.
+func Of(info *debug.BuildInfo) (commit string, modified bool, err error) {
+	if info != nil {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				commit = s.Value[:min(length, len(s.Value))]
+			case "vcs.modified":
+				modified = s.Value == "true"
+			}
+		}
+	}
+	if commit == "" {
+		return "", false, errors.New("this program does not know its commit: build it in a git checkout by `go build -buildvcs=true`")
+	}
+	return commit, modified, nil
+}
+
+// Clean is the commit that holds all of the program: one of a modified checkout is
+// an error.
+func Clean(info *debug.BuildInfo) (commit string, err error) {
+	commit, modified, err := Of(info)
+	if err == nil && modified {
+		return "", fmt.Errorf("this program was built from a checkout that differs from its commit %s: commit the changes, or build it in a clone", commit)
+	}
+	return commit, err
+}
