@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint bench bench-gate bytes bench-compare fuzz golden examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint bench bench-gate bytes bench-compare paper-benchmark fuzz golden examples data cover generate readme release check-modules check
 
 # bin/pho, and everything else compiled.
 build:
@@ -63,6 +63,12 @@ bytes:
 ONLY ?=
 bench-compare:
 	@GO='$(GO)' PYTHON='$(PYTHON)' RSCRIPT='$(RSCRIPT)' bash .ci/bench-compare.sh $(ONLY)
+
+# A sitting of at most FOR of the benchmark of docs/paper.md, which takes hours; call it
+# again until it is done. It needs the data sets (make data).
+FOR ?= 2h
+paper-benchmark:
+	@GO='$(GO)' bash .ci/paper-benchmark.sh '$(FOR)'
 
 fuzz:
 	@GO='$(GO)' bash .ci/fuzz.sh '$(FUZZTIME)'

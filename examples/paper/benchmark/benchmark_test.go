@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -27,7 +31,7 @@ func TestRun(t *testing.T) {
 	}
 	results := func(out string) map[string]string {
 		e := &experiment.Experiment{Name: "benchmark", Seed: 1, Out: out, Data: dir}
-		if err := s.run(context.Background(), e); err != nil {
+		if err := s.run(context.Background(), e, "a", 0); err != nil {
 			t.Fatal(err)
 		}
 		files, err := os.ReadDir(out)
@@ -54,7 +58,21 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d files", len(first))
 	}
 	out := t.TempDir()
-	j, err := openJournal(filepath.Join(out, "benchmark.unfinished.csv"))
+	// As a first sitting that ended after no time and one that was killed after a task.
+	e := &experiment.Experiment{Name: "benchmark", Seed: 1, Out: out, Data: dir}
+	if err := s.run(context.Background(), e, "a", time.Nanosecond); err == nil || !strings.Contains(err.Error(), "10 of 10 tasks are left: start it again") {
+		t.Fatalf("error %v", err)
+	}
+	journalFile := filepath.Join(out, unfinished)
+	text, err := os.ReadFile(journalFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var head line
+	if err := json.Unmarshal(bytes.SplitN(text, []byte("\n"), 2)[0], &head); err != nil || head.Origin == nil || head.Origin.Commit != "a" {
+		t.Fatalf("the journal begins with %s (%v)", text, err)
+	}
+	j, err := openJournal(journalFile, *head.Origin, sitting{Started: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,37 +237,114 @@ func TestEncoder(t *testing.T) {
 	}
 }
 
-// TestJournal: a task of which the end is missing is done again.
+// TestJournal: a task of which the end is missing is done again, and what else comes
+// is written behind whole lines; sittings add up.
 func TestJournal(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.csv")
-	j, err := openJournal(path)
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	open := func(from origin) (*journal, error) {
+		return openJournal(path, from, sitting{Started: time.Now().Add(-time.Minute), Machine: "m", Workers: 2})
+	}
+	from := origin{Commit: "a", Go: "go1", Settings: "seed 1"}
+	j, err := open(from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one, two := task{"ours", "yacht", 1, "", "blend"}, task{"published", "yacht", 1, "c", "PHO"}
-	for _, k := range []task{one, two} {
-		if err := j.add(k, []measure{{"rmse", 1.0 / 3}, {"weight rich gam", 0.5}}, 2); err != nil {
+	add := func(k task) {
+		t.Helper()
+		if err := j.add(k, []measure{{"rmse", 1.0 / 3}, {"weight rich gam", math.NaN()}}, 2); err != nil {
 			t.Fatal(err)
 		}
 	}
+	add(one)
+	add(two)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, text[:len(text)-4], 0o666); err != nil {
-		t.Fatal(err)
+	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+	for _, end := range []int{len(text) - 1, len(text) - 4, last + 1, last} {
+		if err := os.WriteFile(path, text[:end], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time behind what the first has written
+			if j, err = open(from); err != nil {
+				t.Fatal(err)
+			}
+			if j.value(one, "rmse") != 1.0/3 || !math.IsNaN(j.value(one, "weight rich gam")) || j.of(one)[2] != (measure{"seconds", 2}) {
+				t.Errorf("journal has %v", j.done)
+			}
+			if j.of(two) == nil {
+				add(two)
+			}
+		}
+		if n := len(j.sittings); n != 3 || j.sittings[0].Tasks != 1 || j.sittings[1].Tasks != 1 || j.sittings[0].Seconds < 59 || j.sittings[2].Seconds != 0 {
+			t.Errorf("sittings %+v", j.sittings)
+		}
 	}
-	if j, err = openJournal(path); err != nil {
-		t.Fatal(err)
+	for _, other := range []origin{{Commit: "b", Go: "go1", Settings: "seed 1"}, {Commit: "a", Go: "go2", Settings: "seed 1"}, {Commit: "a", Go: "go1", Settings: "seed 2"}} {
+		if _, err := open(other); err == nil || !strings.Contains(err.Error(), "finish it with a program of its own commit") {
+			t.Errorf("%+v: error %v", other, err)
+		}
 	}
-	if j.value(one, "rmse") != 1.0/3 || j.value(one, "weight rich gam") != 0.5 || j.of(two) != nil || !math.IsNaN(j.value(two, "rmse")) {
-		t.Errorf("journal has %v", j.done)
+	for _, bad := range []string{"ours,yacht,1,,blend,rmse,x\n", "{}\n", `{"task":"x"}` + "\n"} {
+		if err := os.WriteFile(path, []byte(bad), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(from); err == nil || !strings.Contains(err.Error(), "remove the file to begin anew") {
+			t.Errorf("%s: error %v", bad, err)
+		}
 	}
-	if err := os.WriteFile(path, []byte("ours,yacht,1,,blend,rmse,x\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openJournal(path); err == nil || !strings.Contains(err.Error(), "remove it to begin anew") {
+}
+
+// TestFullNeedsCommit: a test's program does not know its commit, so the whole
+// benchmark is refused before anything is done.
+func TestFullNeedsCommit(t *testing.T) {
+	e := &experiment.Experiment{Name: "benchmark", Out: t.TempDir()}
+	if err := run(context.Background(), e, 0); err == nil || !strings.Contains(err.Error(), "only a clean commit is measured in full") {
 		t.Errorf("error %v", err)
+	}
+}
+
+var updateDocs = flag.Bool("update-docs", false, "write the results into docs/paper.md")
+
+// TestPage: docs/paper.md shows what the results' files hold.
+func TestPage(t *testing.T) {
+	const path = "../../../docs/paper.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := page(string(text), os.DirFS("../results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want == string(text) {
+		return
+	}
+	if !*updateDocs {
+		t.Fatal("docs/paper.md has other figures than examples/paper/results: go test ./examples/paper/benchmark -run Page -update-docs")
+	}
+	if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOrigins: the time is the sittings' and the tasks', as the file has it.
+func TestOrigins(t *testing.T) {
+	const provenance = `{"commit": "0123456789ab", "go": "go1", "platform": "linux/amd64", "seconds": 7201,
+		"settings": {"task_seconds": 13361, "sittings": [
+			{"started": "2026-01-02T03:04:05.6Z", "machine": "a machine", "workers": 2, "tasks": 100, "seconds": 7111},
+			{"started": "2026-01-03T03:04:05Z", "machine": "a machine", "workers": 2, "tasks": 3, "seconds": 90}]}}`
+	const want = `The run is of commit 0123456789ab (go1, linux/amd64). It took 13361 s (3.7 hours), summed over its tasks, and 7201 s (2.0 hours) by the clock:
+
+| sitting (UTC) | processor | workers | tasks | by the clock |
+|---|---|---:|---:|---:|
+| 2026-01-02 03:04 | a machine | 2 | 100 | 7111 s (119 minutes) |
+| 2026-01-03 03:04 | a machine | 2 | 3 | 90 s |
+`
+	if got, err := origins([]byte(provenance)); got != want || err != nil {
+		t.Errorf("got\n%s(%v)", got, err)
 	}
 }
 

@@ -17,6 +17,12 @@ func (s scope) write(e *experiment.Experiment, j *journal) error {
 		return err
 	}
 	e.Set("task_seconds", math.Round(s.seconds(j)))
+	e.Set("sittings", j.sittings)
+	clock := 0.0
+	for _, v := range j.sittings {
+		clock += v.Seconds
+	}
+	e.Took(j.sittings[0].Started, clock)
 	published, err := s.publishedTable(j)
 	if err != nil {
 		return err
@@ -176,7 +182,7 @@ func percent(x float64) string {
 // oursTable compares our arm with the goals and, fold by fold, with the best peer: a
 // set is reached if we are not worse by more than a standard error of the difference.
 func (s scope) oursTable(j *journal) (*experiment.Table, error) {
-	t := experiment.NewTable("set", "folds", "authors' PHO", "REML GAM", "best trees", "goal", "ours", "goal missed by", "peer", "ours - peer", "reached", "weights")
+	t := experiment.NewTable("set", "folds", "authors' PHO", "REML GAM", "best trees", "goal", "ours", "goal missed by", "peer", "ours - peer", "reached", "weights", "ssn alone", "mlp alone")
 	for i := range s.sets {
 		b := &s.sets[i]
 		blend := task{arm: oursArm, set: b.name, model: "blend"}
@@ -205,7 +211,7 @@ func (s scope) oursTable(j *journal) (*experiment.Table, error) {
 		if mean > b.goal {
 			missed = fmt.Sprintf("%s (SE %s)", short(mean-b.goal), short(se))
 		}
-		t.Add(b.name, len(present(v)), b.authors[3], short(meanOf(gam)), cell, b.goal, spread(v), missed, name, fmt.Sprintf("%s (SE %s)", short(paired), short(pairedSE)), reached, s.weights(j, blend))
+		t.Add(b.name, len(present(v)), b.authors[3], short(meanOf(gam)), cell, b.goal, spread(v), missed, name, fmt.Sprintf("%s (SE %s)", short(paired), short(pairedSE)), reached, s.weights(j, blend), s.alone(j, blend, "ssn"), s.alone(j, blend, "mlp"))
 	}
 	return t, nil
 }
@@ -231,6 +237,16 @@ func (s scope) weights(j *journal, t task) string {
 		}
 	}
 	return strings.Join(text, ", ")
+}
+
+// alone is the mean error of a candidate; "-" if it was not fitted in every fold, for
+// the others would be another set of folds.
+func (s scope) alone(j *journal, t task, candidate string) string {
+	v := present(s.errors(j, t, "rmse "+candidate))
+	if len(v) < len(present(s.errors(j, t, "rmse"))) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", meanOf(v))
 }
 
 // interpretableTable tells how much of our predictors is a sum of functions of one

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -30,6 +31,7 @@ type Experiment struct {
 
 	command  []string
 	started  time.Time
+	seconds  float64 // 0: since started
 	settings map[string]any
 	files    []string
 }
@@ -41,10 +43,10 @@ const (
 )
 
 // Main parses the command line, runs the experiment and writes its provenance.
-// about is a sentence for -help. It exits with status 0 if all went well, 1 if
+// about is a sentence for -help; more adds flags of the program's own. It exits with status 0 if all went well, 1 if
 // not, 2 for wrong usage. A quick run without its data says that it is skipped and
 // succeeds.
-func Main(name, about string, run func(context.Context, *Experiment) error) {
+func Main(name, about string, run func(context.Context, *Experiment) error, more ...func(*flag.FlagSet)) {
 	e := &Experiment{Name: name, Log: os.Stderr, command: os.Args[1:], started: time.Now()}
 	flags := flag.NewFlagSet(name, flag.ExitOnError)
 	flags.Usage = func() {
@@ -56,6 +58,9 @@ func Main(name, about string, run func(context.Context, *Experiment) error) {
 	flags.StringVar(&e.Out, "out", "", "directory of the results (default "+fullResults+", with -quick "+quickResults+")")
 	flags.StringVar(&e.Data, "data", dataDirectory(), "directory of the data sets; PHO_DATA sets its default")
 	flags.IntVar(&e.Workers, "workers", runtime.GOMAXPROCS(0), "repetitions at a time; results do not depend on it")
+	for _, add := range more {
+		add(flags)
+	}
 	_ = flags.Parse(os.Args[1:]) // ExitOnError
 	if flags.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "%s: unexpected argument %q\n", name, flags.Arg(0))
@@ -67,11 +72,11 @@ func Main(name, about string, run func(context.Context, *Experiment) error) {
 			e.Out = quickResults
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, e)
 	if err == nil {
-		err = e.writeProvenance(ctx)
+		err = e.writeProvenance()
 	}
 	switch {
 	case errors.Is(err, ErrNoData) && e.Quick:

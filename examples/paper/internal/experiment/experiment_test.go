@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRepeat: results are in order and the same for any number of workers, and
@@ -107,7 +108,8 @@ func TestProvenance(t *testing.T) {
 	if err := e.WriteCSV("t.csv", NewTable("a")); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.writeProvenance(t.Context()); err != nil {
+	e.Took(time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), 90)
+	if err := e.writeProvenance(); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(filepath.Join(e.Out, "test.json"))
@@ -118,7 +120,7 @@ func TestProvenance(t *testing.T) {
 	if err := json.Unmarshal(raw, &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.Command != "go run ./examples/paper/test" || p.Seed != 5 || !slices.Equal(p.Files, []string{"t.csv"}) || p.Commit == "" || p.Settings["rows"] == nil {
+	if p.Command != "examples/paper/test" || p.Seconds != 90 || p.Started != "2026-01-02T03:04:05Z" || p.Seed != 5 || !slices.Equal(p.Files, []string{"t.csv"}) || p.Commit == "" || p.Settings["rows"] == nil {
 		t.Errorf("provenance %+v", p)
 	}
 }

@@ -1,14 +1,16 @@
 package experiment
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"math"
-	"os/exec"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/pho-go/pho/internal/revision"
 )
 
 // provenance says how files came about.
@@ -27,15 +29,19 @@ type provenance struct {
 }
 
 // writeProvenance writes NAME.json next to the results of program NAME.
-func (e *Experiment) writeProvenance(ctx context.Context) error {
+func (e *Experiment) writeProvenance() error {
+	seconds := e.seconds
+	if seconds == 0 {
+		seconds = time.Since(e.started).Seconds()
+	}
 	p := provenance{
-		Command:  strings.Join(append([]string{"go run ./examples/paper/" + e.Name}, e.command...), " "),
-		Commit:   commit(ctx),
+		Command:  strings.Join(append([]string{"examples/paper/" + e.Name}, e.command...), " "),
+		Commit:   commit(),
 		Go:       runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Procs:    runtime.GOMAXPROCS(0),
 		Started:  e.started.UTC().Format(time.RFC3339),
-		Seconds:  math.Round(time.Since(e.started).Seconds()*10) / 10,
+		Seconds:  math.Round(seconds*10) / 10,
 		Seed:     e.Seed,
 		Quick:    e.Quick,
 		Settings: e.settings,
@@ -49,15 +55,37 @@ func (e *Experiment) writeProvenance(ctx context.Context) error {
 	})
 }
 
-// commit is the checkout's, with "+changes" if files that it tracks are modified.
-func commit(ctx context.Context) string {
-	hash, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output()
-	if err != nil {
+// commit is the one that the program was built from, with "+changes" if files of the
+// checkout differed; "unknown" where the program was not told, as by go run.
+func commit() string {
+	info, _ := debug.ReadBuildInfo()
+	name, modified, err := revision.Of(info)
+	switch {
+	case err != nil:
 		return "unknown"
-	}
-	name := strings.TrimSpace(string(hash))
-	if err := exec.CommandContext(ctx, "git", "diff", "--quiet", "HEAD", "--", "*.go", "*.s").Run(); err != nil {
-		name += "+changes"
+	case modified:
+		return name + "+changes"
 	}
 	return name
+}
+
+// Took says when a run began and how long it took, where it was made in several
+// sittings; otherwise both are this program's.
+func (e *Experiment) Took(began time.Time, seconds float64) {
+	e.started, e.seconds = began, seconds
+}
+
+// Machine names the processor; it is the architecture's name where the system does
+// not tell.
+func Machine() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
 }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# paper-benchmark.sh [TIME]: a sitting of the benchmark of docs/paper.md, in which no
+# task begins after TIME (2h). It is built in a clone of one commit, so that the commit
+# in its results holds the program: that of the journal an earlier sitting has left,
+# else HEAD. Fails while tasks are left; the last sitting writes the results and puts
+# them into docs/paper.md.
+set -euo pipefail
+root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+cd "$root"
+export GOWORK=off
+go=${GO:-go}
+journal=examples/paper/results/benchmark.unfinished.jsonl
+commit=$(git rev-parse HEAD)
+if [ -s "$journal" ]; then
+	commit=$(sed -n '1s/.*"commit":"\([0-9a-f]*\)".*/\1/p' "$journal")
+	echo "paper-benchmark: goes on with $journal, of commit $commit"
+elif [ -n "$(git status --porcelain -- . ':!docs')" ]; then
+	echo "paper-benchmark: note: what is not committed does not take part"
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+git clone -q "$root" "$dir/tree"
+git -C "$dir/tree" checkout -q --detach "$commit"
+(cd "$dir/tree" && "$go" build -buildvcs=true -o "$dir/benchmark" ./examples/paper/benchmark)
+"$dir/benchmark" -for "${1:-2h}"
+"$go" test ./examples/paper/benchmark -run '^TestPage$' -count=1 -update-docs
