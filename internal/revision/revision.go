@@ -26,7 +26,7 @@ func Of(info *debug.BuildInfo) (commit string, modified bool, err error) {
 		}
 	}
 	if commit == "" {
-		return "", false, errors.New("this program does not know its commit: build it in a git checkout by `go build -buildvcs=true`")
+		return "", false, errors.New("this program does not know its commit: build it by `go build -buildvcs=true` in a clone (a linked worktree does not do)")
 	}
 	return commit, modified, nil
 }
