@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# forward.sh [ROUNDS]: networks run by adapters/onnx next to ONNX Runtime, a
-# line for each on stdout; then one row to contributions. Needs Python (PYTHON) with the packages onnx and onnxruntime.
+# forward.sh [ROUNDS]: networks run by adapters/onnx next to ONNX Runtime (through its C
+# API) and OpenVINO, a line for each on stdout; then one row to contributions. Each peer
+# is tried with several settings (threads, callers, rows a call), and the best counts.
+# Needs a C compiler and Python (PYTHON) with the packages onnx and onnxruntime, whose
+# library is called; without the package openvino its rows are missing. SECONDS_A_TURN=0.5
+# is how long a turn takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -12,7 +16,15 @@ if ! "$python" -c 'import onnx, onnxruntime' 2>/dev/null; then
 	echo "forward: $python lacks the packages onnx and onnxruntime (pip install onnx onnxruntime; set PYTHON)" >&2
 	exit 1
 fi
+library=$("$python" -c 'import glob, os, onnxruntime as o; print(glob.glob(os.path.join(os.path.dirname(o.__file__), "capi", "libonnxruntime.so*"))[0])')
+(cd benchmarks/forward/ort && CGO_ENABLED=1 "$go" build -o "$dir/ort" .)
 "$python" benchmarks/forward/networks.py "$dir"
+set -- "${1:-7}" -peer "$dir/ort $library"
+if "$python" -c 'import openvino' 2>/dev/null; then
+	set -- "$@" -peer "$python benchmarks/forward/peer.py"
+else
+	echo "forward: $python lacks the package openvino: its rows are missing" >&2
+fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("$go" version)"
 "$go" build -o "$dir/forward" ./benchmarks/forward
-"$dir/forward" -dir "$dir" -python "$python" -rounds "${1:-7}"
+"$dir/forward" -dir "$dir" -seconds "${SECONDS_A_TURN:-0.5}" -rounds "$@"

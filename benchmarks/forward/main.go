@@ -1,16 +1,12 @@
-// Command forward times the engine of adapters/onnx next to ONNX Runtime, in
-// turns, and prints the ratio of rows per second: see benchmarks/forward.sh.
+// Command forward times the engine of adapters/onnx next to ONNX Runtime and OpenVINO,
+// in turns, and prints the ratio of rows per second: see benchmarks/forward.sh.
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,50 +18,42 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", ".", "directory of mlp.onnx and nam.onnx")
-	python := flag.String("python", "python3", "Python with onnxruntime")
-	peer := flag.String("peer", "benchmarks/forward/peer.py", "the peer's script")
+	dir := flag.String("dir", ".", "directory of mlp.onnx and nam.onnx, and for what peers answer")
 	rounds := flag.Int("rounds", 7, "turns of each")
 	seconds := flag.Float64("seconds", 0.5, "length of a turn")
 	threads := flag.Int("threads", 2, "goroutines here, threads there")
+	var commands [][]string
+	flag.Func("peer", "command of a peer, its words separated by spaces; several may be given", func(s string) error {
+		commands = append(commands, strings.Fields(s))
+		return nil
+	})
 	flag.Parse()
-	if err := run(*dir, *python, *peer, *rounds, *seconds, *threads); err != nil {
+	if err := run(*dir, commands, *rounds, *seconds, *threads); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(dir, python, script string, rounds int, seconds float64, threads int) error {
-	cmd := exec.Command(python, script)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
+func run(dir string, commands [][]string, rounds int, seconds float64, threads int) error {
+	var peers []*peer
+	for _, command := range commands {
+		p, err := startPeer(dir, command)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		fmt.Printf("version\t%s\n", p.name)
+		peers = append(peers, p)
 	}
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	defer func() { in.Close(); _ = cmd.Wait() }()
-	answers := bufio.NewReader(pipe)
-	release, err := answers.ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("the peer does not start: %w", err)
-	}
-	fmt.Printf("version\tONNX Runtime %s\n", strings.TrimSpace(release))
 	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
 	for _, c := range cases {
-		path := filepath.Join(dir, c.file)
-		for _, precision := range []onnx.Precision{onnx.Single, onnx.Double} {
-			if err := compare(c, path, precision, rounds, seconds, threads, in, answers); err != nil {
+		for _, p := range peers {
+			if err := compare(c, dir, p, rounds, seconds, threads); err != nil {
 				return err
 			}
 		}
 	}
 	for _, c := range cases {
-		if err := compareRow(c, filepath.Join(dir, c.file), in, answers); err != nil {
+		if err := compareRow(c, dir, peers); err != nil {
 			return err
 		}
 	}
@@ -86,49 +74,65 @@ var cases = []network{
 
 const batch = 8192
 
-// compare takes turns with the peer on one network. The ratio is the median over
-// turns.
-func compare(c network, path string, precision onnx.Precision, rounds int, seconds float64, threads int, in io.Writer, answers *bufio.Reader) error {
-	inputs := c.inputs
+// compare takes turns with a peer on one network, in both of our precisions; the peer
+// has float32. Of the peer's two best settings the one with the better median counts.
+func compare(c network, dir string, p *peer, rounds int, seconds float64, threads int) error {
+	path := filepath.Join(dir, c.file)
 	g, err := onnx.LoadFile(path, nil)
 	if err != nil {
 		return err
 	}
-	runner, err := onnx.NewRunner(g, g.Outputs, onnx.RunOptions{Precision: precision})
+	best, err := p.fastest(path, c.inputs, threads, seconds)
 	if err != nil {
 		return err
 	}
-	x := make([]float64, batch*inputs)
-	for i := range batch {
-		for j := range inputs {
-			x[i*inputs+j] = math.Sin(float64(i)*0.37 + float64(j)*1.3)
-		}
+	x := make([]float64, batch*c.inputs)
+	for i := range x {
+		x[i] = float64(float32(math.Sin(float64(i/c.inputs)*0.37 + float64(i%c.inputs)*1.3)))
 	}
-	y := make([]float64, batch)
-	var ours, peers, ratios []float64
-	var sum, peerSum float64
-	for range rounds {
-		rate, err := forward(runner, x, y, inputs, threads, seconds)
+	for _, precision := range []onnx.Precision{onnx.Single, onnx.Double} {
+		runner, err := onnx.NewRunner(g, g.Outputs, onnx.RunOptions{Precision: precision})
 		if err != nil {
 			return err
 		}
-		sum = 0
-		for _, v := range y {
-			sum += v
+		y := make([]float64, batch)
+		var ours []float64
+		theirs := make([][]float64, len(best))
+		for range rounds {
+			time.Sleep(pause)
+			rate, err := forward(runner, x, y, c.inputs, threads, seconds)
+			if err != nil {
+				return err
+			}
+			ours = append(ours, rate)
+			for i, setting := range best {
+				if rate, err = p.run(setting, seconds); err != nil {
+					return err
+				}
+				theirs[i] = append(theirs[i], rate)
+			}
 		}
-		fmt.Fprintf(in, "%s %d %d %g %d\n", path, inputs, batch, seconds, threads)
-		var peer float64
-		if _, err := fmt.Fscan(answers, &peer, &peerSum); err != nil {
+		miss, err := p.difference(y)
+		if err != nil {
 			return err
 		}
-		ours, peers, ratios = append(ours, rate), append(peers, peer), append(ratios, rate/peer)
+		won := 0
+		for i := range best {
+			if median(theirs[i]) > median(theirs[won]) {
+				won = i
+			}
+		}
+		ratios := make([]float64, rounds)
+		for i := range ratios {
+			ratios[i] = ours[i] / theirs[won][i]
+		}
+		name := c.name
+		if precision == onnx.Double {
+			name = "in float64 here: " + name
+		}
+		fmt.Printf("%s, %d rows, %d threads: %s\t%.3g million rows/s\t%.3g million rows/s (%s)\t%.2f\t%.1e\n", name, batch, threads,
+			strings.TrimRight(p.name, " 0123456789."), median(ours)/1e6, median(theirs[won])/1e6, p.settings[best[won]], median(ratios), miss)
 	}
-	name := c.name
-	if precision == onnx.Double {
-		name = "in float64 here: " + name
-	}
-	fmt.Printf("%s, %d rows, %d threads\t%.3g million rows/s\t%.3g million rows/s\t%.2f\t%.1e\n", name, batch, threads,
-		median(ours)/1e6, median(peers)/1e6, median(ratios), math.Abs(sum-peerSum)/math.Max(math.Abs(peerSum), 1))
 	return nil
 }
 

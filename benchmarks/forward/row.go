@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,13 +16,16 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// calls are timed one by one; their median counts.
-const calls = 20_000
+// calls are timed one by one; their median counts, of rowTurns turns the best.
+const (
+	calls    = 20_000
+	rowTurns = 3
+)
 
-// compareRow times one row from columns to contributions, all in float64, next to
-// the peer's run of the network on that row. The peer is called from Python in the
-// way that costs least there: input and output are bound once.
-func compareRow(c network, path string, in io.Writer, answers *bufio.Reader) error {
+// compareRow times one row from columns to contributions, all in float64, next to the
+// network alone run by the peers, on one thread, with input and output bound once.
+func compareRow(c network, dir string, peers []*peer) error {
+	path := filepath.Join(dir, c.file)
 	a, err := c.applier(path)
 	if err != nil {
 		return err
@@ -33,29 +36,50 @@ func compareRow(c network, path string, in io.Writer, answers *bufio.Reader) err
 			return err
 		}
 	}
-	ctx := context.Background()
 	var parts *decompose.Parts
-	took := make([]float64, calls)
-	for i := range took {
-		begin := time.Now()
-		if parts, err = a.Parts(ctx, row); err != nil {
+	ours, theirs := math.Inf(1), slices.Repeat([]float64{math.Inf(1)}, len(peers))
+	for range rowTurns {
+		time.Sleep(pause)
+		var took float64
+		if took, parts, err = oneByOne(a, row); err != nil {
 			return err
 		}
-		took[i] = float64(time.Since(begin).Nanoseconds()) / 1e3
-	}
-	ours := median(took)
-	fmt.Fprintf(in, "latency %s %d %d\n", path, c.inputs, calls)
-	var peer, eta float64
-	if _, err := fmt.Fscan(answers, &peer, &eta); err != nil {
-		return err
+		ours = math.Min(ours, took)
+		for i, p := range peers {
+			time.Sleep(pause)
+			if took, err = p.number("latency %s %d %d", path, c.inputs, calls); err != nil {
+				return err
+			}
+			theirs[i] = math.Min(theirs[i], took)
+		}
 	}
 	terms := "its own terms"
 	if c.splines {
 		terms = fmt.Sprintf("%d ps terms", c.inputs)
 	}
-	fmt.Printf("one row to contributions, %s and %s\t%.1f us\t%.1f us (network alone)\t%.2f\t%.1e\n", c.name, terms, ours, peer, peer/ours,
-		math.Abs(parts.Sum(0, 0)-eta)/math.Max(math.Abs(eta), 1))
+	for i, p := range peers {
+		miss, err := p.difference([]float64{parts.Sum(0, 0)})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("one row to contributions, %s and %s: %s\t%.1f us\t%.1f us (network alone)\t%.2f\t%.1e\n", c.name, terms,
+			strings.TrimRight(p.name, " 0123456789."), ours, theirs[i], theirs[i]/ours, miss)
+	}
 	return nil
+}
+
+// oneByOne is the median over calls of the microseconds of one, and the last result.
+func oneByOne(a *decompose.Applier, row *data.Batch) (median float64, parts *decompose.Parts, err error) {
+	ctx, took := context.Background(), make([]float64, calls)
+	for i := range took {
+		begin := time.Now()
+		if parts, err = a.Parts(ctx, row); err != nil {
+			return 0, nil, err
+		}
+		took[i] = float64(time.Since(begin).Nanoseconds()) / 1e3
+	}
+	slices.Sort(took)
+	return took[calls/2], parts, nil
 }
 
 func column(j int) string { return fmt.Sprintf("x%d", j) }
