@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # train.sh [EPOCHS]: training by adapters/native next to PyTorch on the CPU: seconds
-# per epoch (the peer with the better of 1 and 2 threads), and validation loss by epoch
-# over several seeds. Needs Python (PYTHON) with torch and numpy (Debian:
-# python3-torch).
+# per epoch (the peer with the best of its settings: threads, Adam's implementations,
+# torch.compile), and validation loss by epoch over several seeds. Needs Python (PYTHON)
+# with torch and numpy, and for torch.compile a C++ compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
 python=${PYTHON:-python3}
 if ! "$python" -c 'import torch, numpy' 2>/dev/null; then
-	echo "train: $python lacks torch or numpy (Debian: python3-torch; set PYTHON)" >&2
+	echo "train: $python lacks torch or numpy (pip install torch numpy; set PYTHON)" >&2
 	exit 1
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("${GO:-go}" version)"

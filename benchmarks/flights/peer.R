@@ -1,4 +1,8 @@
-# mgcv's side of benchmarks/flights.sh: Rscript peer.R DATA ROWS VALUES
+# mgcv's side of benchmarks/flights.sh:
+#
+#   Rscript peer.R DATA ROWS             seconds of bam with one and with two threads,
+#                                        a line each: seconds, tab, threads
+#   Rscript peer.R DATA ROWS VALUES THREADS
 #
 # DATA is what flights -binary wrote, VALUES the values of our terms at the first
 # rows. Prints seconds, peak MiB and the largest difference of term values, relative
@@ -25,17 +29,19 @@ for (name in c("carrier", "origin", "dest", "route")) d[[name]] <- droplevels(d[
 invisible(gc())
 # Knots are given: bam takes ranges from a sample of the rows.
 knots <- list(sched_dep_min = c(0, 1440), yearday = c(0.5, 366.5), distance = range(d$distance), sched_arr_min = range(d$sched_arr_min))
-seconds <- system.time(b <- bam(arr_delay ~ carrier + origin + dest + s(sched_dep_min, bs = "cc", k = 20) + s(yearday, bs = "cc", k = 20) +
+fit <- function(threads) bam(arr_delay ~ carrier + origin + dest + s(sched_dep_min, bs = "cc", k = 20) + s(yearday, bs = "cc", k = 20) +
   s(distance, bs = "ps", k = 10) + s(sched_arr_min, bs = "ps", k = 20) + s(route, bs = "re"),
-  data = d, knots = knots, method = "fREML", discrete = TRUE, nthreads = 2))[3]
-peak <- as.numeric(gsub("[^0-9]", "", grep("VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
-differ <- NA
-if (length(a) > 2) {
-  ours <- t(as.matrix(read.table(a[3], skip = 1)))
-  theirs <- predict(b, d[seq_len(nrow(ours)), ], type = "terms")
-  each <- apply(abs(scale(ours, scale = FALSE) - scale(theirs, scale = FALSE)), 2, max)
-  names(each) <- colnames(theirs)
-  message(paste(capture.output(print(signif(each, 2))), collapse = "\n"))
-  differ <- max(each) / max(abs(scale(theirs, scale = FALSE)))
+  data = d, knots = knots, method = "fREML", discrete = TRUE, nthreads = threads)
+if (length(a) < 3) {
+  for (threads in 1:2) cat(sprintf("%.3f\t%d\n", system.time(fit(threads))[3], threads))
+  quit()
 }
+seconds <- system.time(b <- fit(as.integer(a[4])))[3]
+peak <- as.numeric(gsub("[^0-9]", "", grep("VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1024
+ours <- t(as.matrix(read.table(a[3], skip = 1)))
+theirs <- predict(b, d[seq_len(nrow(ours)), ], type = "terms")
+each <- apply(abs(scale(ours, scale = FALSE) - scale(theirs, scale = FALSE)), 2, max)
+names(each) <- colnames(theirs)
+message(paste(capture.output(print(signif(each, 2))), collapse = "\n"))
+differ <- max(each) / max(abs(scale(theirs, scale = FALSE)))
 cat(sprintf("rows %d seconds %.2f peak %.0f columns %d edf %.4f differ %.2e\n", n, seconds, peak, length(coef(b)), sum(b$edf), differ))
