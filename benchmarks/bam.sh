@@ -4,7 +4,7 @@
 # discretisation at ROWS (1000000) rows, ROUNDS (3) times, and exact once, which takes
 # half a minute for a million rows. bam is called as it is fastest: with one or two
 # threads or processes, QR or use.chol, and OpenBLAS with one or two threads and the code
-# of several processors, which PROBE (50000) rows decide. Prints rows of
+# of several processors: the latter is decided on PROBE (30000) rows. Prints rows of
 #   case, ours, peer and its setting, ratio, answer difference
 # separated by tabs: medians and ranges. BASES="ps:20:1000000 tp:9:200000" are the bases,
 # their columns, and the rows for exact bam (0: not run). Needs R with mgcv (RSCRIPT).
@@ -14,7 +14,7 @@ export GOWORK=off
 go=${GO:-go}
 rscript=${RSCRIPT:-Rscript}
 rows=${1:-1000000}
-probe=${PROBE:-50000}
+probe=${PROBE:-30000}
 bases=${BASES:-ps:20:1000000 tp:9:200000}
 source benchmarks/blas/settings.bash
 dir=$(mktemp -d)
@@ -23,7 +23,7 @@ if ! "$rscript" -e 'library(mgcv)' >/dev/null 2>&1; then
 	echo "bam: $rscript with mgcv is needed (Debian: r-base-core r-cran-mgcv; set RSCRIPT)" >&2
 	exit 1
 fi
-"$rscript" -e 'cat("version\tmgcv ", format(packageVersion("mgcv")), " on R ", format(getRversion()), " with ", basename(normalizePath(extSoftVersion()[["BLAS"]])), "\n", sep = "")'
+"$rscript" -e 'cat("version\tmgcv ", format(packageVersion("mgcv")), " on R ", format(getRversion()), " with ", basename(La_library()), "\n", sep = "")'
 "$go" build -o "$dir/bam" ./benchmarks/bam
 compare() { # BASIS COLUMNS ROWS ROUNDS discrete|exact
 	local core threads seconds way
@@ -31,10 +31,10 @@ compare() { # BASIS COLUMNS ROWS ROUNDS discrete|exact
 	for n in "$probe" "$3"; do
 		[ -f "$dir/$n" ] || "$dir/bam" -rows "$n" -write "$dir/$n"
 	done
-	echo "bam $5, $1 k=$2, $probe rows: OPENBLAS_CORETYPE and threads, seconds, way"
-	each_blas "$rscript" benchmarks/bam/peer.R probe "$dir/$probe" "$probe" "$1" "$2" "$5" >"$dir/probes"
-	sort -t "$(printf '\t')" -k 2,2g "$dir/probes" | tr '\t' ' ' | tee "$dir/order"
-	read -r core threads seconds way <"$dir/order"
+	echo "bam $5, $1 k=$2: OPENBLAS_CORETYPE and threads, seconds, way"
+	read -r core threads seconds way < <(fastest_way \
+		"$rscript benchmarks/bam/peer.R probe $dir/$probe $probe $1 $2 $5" \
+		"$rscript benchmarks/bam/peer.R probe $dir/$3 $3 $1 $2 $5")
 	with_blas "$core" "$threads" "$rscript" benchmarks/bam/peer.R "$dir/$3" "$3" "$1" "$2" "$5" "$dir/bam" "$4" "$way" "$(blas_name "$core" "$threads")"
 }
 for basis in $bases; do

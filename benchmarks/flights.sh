@@ -2,9 +2,9 @@
 # flights.sh [ROWS ...]: an additive model with factors of many levels (carrier,
 # origin, destination, 1,600 routes, four splines; 1,946 columns) of flight delays,
 # streamed from Parquet; tables of ROWS drawn flights, 1000000 and 10000000 unless
-# said otherwise. Next to bam(discrete = TRUE) on the first table if R has mgcv, with the
-# threads, and the threads and code of OpenBLAS, that PROBE (20000) rows decide; and on
-# the real flights if they are in ../shared (PHO_SHARED). 1e8 rows take 1.3 GB of
+# said otherwise. Next to bam(discrete = TRUE) on the first table if R has mgcv, with
+# one or two threads, whichever is faster, and the threads and code of OpenBLAS that PROBE
+# (20000) rows decide; and on the real flights if they are in ../shared (PHO_SHARED). 1e8 rows take 1.3 GB of
 # disk in TMPDIR, and some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,12 +47,10 @@ for rows in "$@"; do
 		printf 'version\t%s\n' "$("$rscript" -e 'cat("mgcv", format(packageVersion("mgcv")), "with R", format(getRversion()))')"
 		probe=${PROBE:-20000}
 		"$dir/flights" -binary "$dir/binary" -rows "$probe"
-		echo "bam discrete, $probe rows: OPENBLAS_CORETYPE and threads, seconds, nthreads"
-		each_blas "$rscript" benchmarks/flights/peer.R "$dir/binary" "$probe" >"$dir/probes"
-		sort -t "$(printf '\t')" -k 2,2g "$dir/probes" | tr '\t' ' ' | tee "$dir/order"
-		read -r core blas _ threads <"$dir/order"
-		"$dir/flights" -binary "$dir/binary" -rows "$rows"
-		with_blas "$core" "$blas" "$rscript" benchmarks/flights/peer.R "$dir/binary" "$rows" "$dir/values" "$threads" >"$dir/theirs"
+		"$dir/flights" -binary "$dir/all" -rows "$rows"
+		echo "bam discrete: OPENBLAS_CORETYPE and threads, seconds, nthreads"
+		read -r core blas _ threads < <(fastest_way "$rscript benchmarks/flights/peer.R probe $dir/binary $probe" "$rscript benchmarks/flights/peer.R probe $dir/all $rows")
+		with_blas "$core" "$blas" "$rscript" benchmarks/flights/peer.R "$dir/all" "$rows" "$dir/values" "$threads" >"$dir/theirs"
 		cat "$dir/theirs"
 		theirs=$(field seconds "$dir/theirs")
 		row "$rows rows, bam discrete" "$seconds s, $peak MiB" "$theirs s, $(field peak "$dir/theirs") MiB: nthreads=$threads; $(blas_name "$core" "$blas")" "$(over "$theirs" "$seconds")" "$(field differ "$dir/theirs")"

@@ -1,7 +1,8 @@
 # mgcv's side of benchmarks/bam.sh:
 #
-#   Rscript peer.R probe DATA ROWS BS K exact|discrete
+#   Rscript peer.R probe DATA ROWS BS K exact|discrete [WAY]
 #     prints seconds of bam and how it was called, between tabs, for each way to call it
+#     or the given one
 #   Rscript peer.R DATA ROWS BS K exact|discrete OURS ROUNDS WAY SETTING
 #     calls OURS (benchmarks/bam) and bam in that way in turn, and prints a row for
 #     benchmarks/table; SETTING is what else was chosen, for people.
@@ -29,6 +30,7 @@ peer <- function(way) {
 if (probe) {
   # Threads of OpenBLAS next to two processes would be too many.
   if (Sys.getenv("OPENBLAS_NUM_THREADS") != "1") ways <- grep("processes", ways, invert = TRUE, value = TRUE)
+  if (length(a) > 5) ways <- a[6]
   for (way in ways) cat(sprintf("%.3f\t%s\n", system.time(peer(way))[3], way))
   quit()
 }

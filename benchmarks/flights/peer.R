@@ -1,7 +1,8 @@
 # mgcv's side of benchmarks/flights.sh:
 #
-#   Rscript peer.R DATA ROWS             seconds of bam with one and with two threads,
-#                                        a line each: seconds, tab, threads
+#   Rscript peer.R probe DATA ROWS [THREADS]
+#                        seconds, a tab, and threads for bam with one and with two, or
+#                        the given ones
 #   Rscript peer.R DATA ROWS VALUES THREADS
 #
 # DATA is what flights -binary wrote, VALUES the values of our terms at the first
@@ -9,6 +10,8 @@
 # to the largest value: each term about its mean over these rows.
 suppressMessages(library(mgcv))
 a <- commandArgs(trailingOnly = TRUE)
+probe <- a[1] == "probe"
+if (probe) a <- a[-1]
 n <- as.integer(a[2])
 columns <- strsplit(readLines(paste0(a[1], ".names")), " ")
 d <- lapply(columns, function(x) integer(n))
@@ -32,8 +35,8 @@ knots <- list(sched_dep_min = c(0, 1440), yearday = c(0.5, 366.5), distance = ra
 fit <- function(threads) bam(arr_delay ~ carrier + origin + dest + s(sched_dep_min, bs = "cc", k = 20) + s(yearday, bs = "cc", k = 20) +
   s(distance, bs = "ps", k = 10) + s(sched_arr_min, bs = "ps", k = 20) + s(route, bs = "re"),
   data = d, knots = knots, method = "fREML", discrete = TRUE, nthreads = threads)
-if (length(a) < 3) {
-  for (threads in 1:2) cat(sprintf("%.3f\t%d\n", system.time(fit(threads))[3], threads))
+if (probe) {
+  for (threads in if (length(a) > 2) as.integer(a[3]) else 1:2) cat(sprintf("%.3f\t%d\n", system.time(fit(threads))[3], threads))
   quit()
 }
 seconds <- system.time(b <- fit(as.integer(a[4])))[3]
