@@ -11,10 +11,10 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
-// trained writes a network, 2 x[0] - x[1], and rows of the columns it was trained on
+// trainedPair writes a network, 2 x[0] - x[1], and rows of the columns it was trained on
 // with a response: y near what it says, or a count n near the exponential of that.
 // swapped: the columns are in the other order.
-func trained(t *testing.T, names [2]string, response string, swapped bool) (net, rows string) {
+func trainedPair(t *testing.T, names [2]string, response string, swapped bool) (net, rows string) {
 	t.Helper()
 	dir := t.TempDir()
 	net, rows = filepath.Join(dir, "net.onnx"), filepath.Join(dir, "rows.csv")
@@ -65,7 +65,7 @@ func TestBoundByPosition(t *testing.T) {
 		{"counts, as trained", "", "n", false, []string{"the network's own prediction of n (poisson): 9"}, nil, false, "position"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			net, rows := trained(t, names, c.response, c.swapped)
+			net, rows := trainedPair(t, names, c.response, c.swapped)
 			dir := filepath.Join(t.TempDir(), "result")
 			args := []string{"decompose", "--model", net, "--data", rows, "--response", c.response, "--out", dir}
 			if c.response == "n" {
@@ -111,7 +111,7 @@ func TestBoundByPosition(t *testing.T) {
 // Columns of one name whose numbers are not in order are what a shuffled file looks like.
 func TestNumbersOutOfOrder(t *testing.T) {
 	for _, swapped := range []bool{false, true} {
-		net, rows := trained(t, [2]string{"v1", "v2"}, "y", swapped)
+		net, rows := trainedPair(t, [2]string{"v1", "v2"}, "y", swapped)
 		o := done(t, "decompose", "--model", net, "--data", rows, "--response", "y", "--out", filepath.Join(t.TempDir(), "result"))
 		want := `warning: input "x" takes its columns by position, and "v2" comes before "v1"`
 		if strings.Contains(o.err, want) != swapped {
