@@ -77,7 +77,8 @@ func near(x float64, n int) []float64 {
 	return out
 }
 
-func scanAndBuild(s decompose.Spec, x []float64) error {
+func scanAndBuild(spec decompose.Spec, x []float64) error {
+	s := spec.Scanner()
 	if x != nil {
 		b := data.NewBatch(len(x), 100)
 		if err := b.SetNumeric("x", x); err != nil {

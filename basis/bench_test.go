@@ -47,7 +47,7 @@ func BenchmarkEvalCR10(b *testing.B) { benchmarkEval(b, CR{K: 10}) }
 
 func benchmarkScan(b *testing.B, u Univariate) {
 	_, rows := benchmarkTerm(b, PS{}, 4096)
-	spec := Smooth("x", u, nil)
+	spec := Smooth("x", u, nil).Scanner()
 	for b.Loop() {
 		if err := spec.Scan(rows); err != nil {
 			b.Fatal(err)
@@ -61,7 +61,7 @@ func BenchmarkScanCRDistinct(b *testing.B) {
 	_, rows := benchmarkTerm(b, PS{}, 1_000_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Smooth("x", CR{}, nil).Scan(rows); err != nil {
+		if err := Smooth("x", CR{}, nil).Scanner().Scan(rows); err != nil {
 			b.Fatal(err)
 		}
 	}

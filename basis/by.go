@@ -101,8 +101,9 @@ type byScan struct {
 	rows     int64
 }
 
-func newByScan(column string, asFactor bool) byScan {
-	return byScan{column: column, asFactor: asFactor, levels: levelScan{column: column, limit: maxByLevels, advice: "each would have a smooth of its own"}}
+// byScan begins to look at the By column.
+func (o *SmoothOptions) byScan() byScan {
+	return byScan{column: o.By, asFactor: o.ByFactor || o.ByOrdered, levels: levelScan{column: o.By, limit: maxByLevels, advice: "each would have a smooth of its own"}}
 }
 
 func (s *byScan) scan(term string, b *data.Batch) error {

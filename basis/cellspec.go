@@ -58,7 +58,7 @@ func RandomEffect(o *SmoothOptions, parts ...Part) decompose.Spec {
 }
 
 func newCellSpec(label, join string, parts []Part) *cellSpec {
-	s := &cellSpec{name: label, parts: slices.Clone(parts), cells: map[string][]int32{}}
+	s := &cellSpec{name: label, parts: slices.Clone(parts)}
 	var columns []string
 	for _, p := range parts {
 		columns = append(columns, p.Column)
@@ -73,7 +73,24 @@ type cellSpec struct {
 	name   string
 	parts  []Part
 	random *SmoothOptions // nil: an interaction
+}
 
+func (s *cellSpec) Scanner() decompose.Scanner {
+	scan := &cellScan{cellSpec: s, cells: map[string][]int32{}}
+	for _, p := range s.parts {
+		if p.Factor {
+			scan.seen = append(scan.seen, cellLevels{
+				levelScan: levelScan{column: p.Column, limit: maxLevels, advice: "is it a number rather than a category?"},
+				number:    map[string]int32{},
+			})
+		}
+	}
+	return scan
+}
+
+// cellScan is what one set of rows shows of the columns.
+type cellScan struct {
+	*cellSpec
 	rows  int64
 	seen  []cellLevels       // of each factor
 	cells map[string][]int32 // combinations, by the levels' order of appearance
@@ -134,23 +151,13 @@ func (s *cellSpec) Columns() []string {
 	return out
 }
 
-func (s *cellSpec) NeedsScan() bool {
+func (s *cellScan) NeedsScan() bool {
 	return slices.ContainsFunc(s.parts, func(p Part) bool { return p.Factor })
 }
 
-func (s *cellSpec) Scan(b *data.Batch) error {
+func (s *cellScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
-	}
-	if s.seen == nil {
-		for _, p := range s.parts {
-			if p.Factor {
-				s.seen = append(s.seen, cellLevels{
-					levelScan: levelScan{column: p.Column, limit: maxLevels, advice: "is it a number rather than a category?"},
-					number:    map[string]int32{},
-				})
-			}
-		}
 	}
 	s.rows += int64(b.Rows())
 	each := make([][]int32, len(s.seen))
@@ -233,7 +240,7 @@ func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
 	return out, nil
 }
 
-func (s *cellSpec) Build() ([]decompose.Block, error) {
+func (s *cellScan) Build() ([]decompose.Block, error) {
 	b, err := s.build()
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
@@ -241,7 +248,7 @@ func (s *cellSpec) Build() ([]decompose.Block, error) {
 	return []decompose.Block{b}, nil
 }
 
-func (s *cellSpec) build() (decompose.Block, error) {
+func (s *cellScan) build() (decompose.Block, error) {
 	if err := s.check(); err != nil {
 		return decompose.Block{}, err
 	}
@@ -264,7 +271,7 @@ func (s *cellSpec) build() (decompose.Block, error) {
 	return b, nil
 }
 
-func (s *cellSpec) term() (*CellsTerm, error) {
+func (s *cellScan) term() (*CellsTerm, error) {
 	kind := decompose.Factor
 	var numbers []string
 	var factors []cellFactor

@@ -1,6 +1,7 @@
 package basis_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 )
 
 func ExampleParse() {
@@ -17,22 +19,16 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	rows := data.NewBatch(6, 0)
-	_ = rows.SetNumeric("temp", []float64{3, 1, 4, 15, 9, 2})
-	_ = rows.SetCodes("dow", data.Codes{Index: []int32{0, 1, 1, 0, 1, 0}, Levels: []string{"mon", "fri"}})
-	for _, spec := range f.Specs {
-		if err := spec.Scan(rows); err != nil {
-			fmt.Println(err)
-			return
-		}
-		blocks, err := spec.Build()
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		for _, b := range blocks {
-			fmt.Println(b.Term.Name(), b.Term.Kind(), b.Term.Dim(), len(b.Penalty.S))
-		}
+	rows := data.NewTable(6)
+	_ = rows.AddNumeric("temp", []float64{3, 1, 4, 15, 9, 2})
+	_ = rows.AddText("dow", []string{"mon", "fri", "fri", "mon", "fri", "mon"})
+	blocks, err := decompose.Prepare(context.Background(), rows, f.Specs, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range blocks {
+		fmt.Println(b.Term.Name(), b.Term.Kind(), b.Term.Dim(), len(b.Penalty.S))
 	}
 	_, err = basis.Parse(`y ~ s(tmep, bs="cr")`, &basis.Options{Schema: schema})
 	fmt.Println(err)
@@ -45,14 +41,11 @@ func ExampleParse() {
 }
 
 func ExampleSmooth() {
-	rows := data.NewBatch(5, 0)
+	table, rows := data.NewTable(5), data.NewBatch(5, 0)
+	_ = table.AddNumeric("x", []float64{0, 1, 2, 3, 4})
 	_ = rows.SetNumeric("x", []float64{0, 1, 2, 3, 4})
 	spec := basis.Smooth("x", basis.PS{K: 4, Knots: []float64{0, 4}}, nil)
-	if err := spec.Scan(rows); err != nil {
-		fmt.Println(err)
-		return
-	}
-	blocks, err := spec.Build()
+	blocks, err := decompose.Prepare(context.Background(), table, []decompose.Spec{spec}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -29,10 +29,7 @@ type FactorOptions struct {
 // under treatment contrasts or, if asked for, sum contrasts. A numeric column's levels are its distinct values.
 // It is an error at Build if fewer than 2 levels occur.
 func Factor(column string, o *FactorOptions) decompose.Spec {
-	s := &factorSpec{column: column, name: column, scanned: levelScan{
-		column: column, limit: maxLevels,
-		advice: "is it a number rather than a category? Use the column itself or a smooth of it",
-	}}
+	s := &factorSpec{column: column, name: column}
 	if o != nil {
 		s.allLevels, s.sumToZero = o.AllLevels, o.SumToZero
 		if o.Label != "" {
@@ -46,14 +43,27 @@ type factorSpec struct {
 	column, name string
 	allLevels    bool
 	sumToZero    bool
-	scanned      levelScan
 }
 
-func (s *factorSpec) Columns() []string        { return []string{s.column} }
-func (s *factorSpec) NeedsScan() bool          { return true }
-func (s *factorSpec) Scan(b *data.Batch) error { return s.scanned.scan(s.name, b) }
+func (s *factorSpec) Columns() []string { return []string{s.column} }
 
-func (s *factorSpec) Build() ([]decompose.Block, error) {
+func (s *factorSpec) Scanner() decompose.Scanner {
+	return &factorScan{factorSpec: s, scanned: levelScan{
+		column: s.column, limit: maxLevels,
+		advice: "is it a number rather than a category? Use the column itself or a smooth of it",
+	}}
+}
+
+// factorScan is what one set of rows shows of a factor.
+type factorScan struct {
+	*factorSpec
+	scanned levelScan
+}
+
+func (s *factorScan) NeedsScan() bool          { return true }
+func (s *factorScan) Scan(b *data.Batch) error { return s.scanned.scan(s.name, b) }
+
+func (s *factorScan) Build() ([]decompose.Block, error) {
 	if s.scanned.rows == 0 {
 		return nil, fmt.Errorf("term %s: no rows were scanned for the levels of column %q", s.name, s.column)
 	}

@@ -17,33 +17,21 @@ import (
 // direction of the basis' null space (a slope, then a level), so that all of it is
 // penalised, as for random effects; it is not centred (Wood 2017, 7.7.4). It needs
 // a second scan, for the basis' cross products. Of o, SP, Link and Unpenalized
-// count. The spec serves one scan.
+// count.
 func FactorSmooth(column, factor string, b Univariate, o *SmoothOptions) decompose.Spec {
-	s := &factorSmoothSpec{name: "s(" + column + "," + factor + ")", column: column, basis: b}
+	s := &factorSmoothSpec{name: "s(" + column + "," + factor + ")", column: column, factor: factor, basis: b}
 	if o != nil {
 		s.o = *o
 	}
-	if b != nil {
-		s.x = b.values(column)
-	}
-	s.levels = levelScan{column: factor, limit: maxByLevels, advice: "each would have a smooth of its own"}
 	return s
 }
 
 type factorSmoothSpec struct {
 	name   string
 	column string
+	factor string
 	basis  Univariate
 	o      SmoothOptions
-	x      values
-	levels levelScan
-
-	again   bool
-	built   margin
-	penalty *mat.SymDense
-	gram    *mat.SymDense // of the basis, from the second scan
-	sum     []float64
-	rows    int64
 }
 
 func (s *factorSmoothSpec) label() string { return s.name }
@@ -52,7 +40,7 @@ func (s *factorSmoothSpec) check() error {
 	if s.basis == nil {
 		return fmt.Errorf("no basis is given; there are %s", haveBases())
 	}
-	if err := checkColumns([]string{s.column, s.levels.column}); err != nil {
+	if err := checkColumns([]string{s.column, s.factor}); err != nil {
 		return err
 	}
 	if b, ok := s.basis.(BS); ok && len(b.M) > 2 {
@@ -72,10 +60,36 @@ func (s *factorSmoothSpec) check() error {
 	return s.basis.check()
 }
 
-func (s *factorSmoothSpec) Columns() []string { return []string{s.column, s.levels.column} }
-func (s *factorSmoothSpec) NeedsScan() bool   { return true }
+func (s *factorSmoothSpec) Columns() []string { return []string{s.column, s.factor} }
 
-func (s *factorSmoothSpec) Scan(b *data.Batch) error {
+func (s *factorSmoothSpec) Scanner() decompose.Scanner {
+	scan := &factorSmoothScan{factorSmoothSpec: s, levels: levelScan{
+		column: s.factor, limit: maxByLevels, advice: "each would have a smooth of its own",
+	}}
+	if s.basis != nil {
+		scan.x = s.basis.values(s.column)
+	}
+	return scan
+}
+
+// factorSmoothScan is what one set of rows shows of the columns, and of the basis'
+// products over them.
+type factorSmoothScan struct {
+	*factorSmoothSpec
+	x      values
+	levels levelScan
+
+	again   bool
+	built   margin
+	penalty *mat.SymDense
+	gram    *mat.SymDense // of the basis, from the second scan
+	sum     []float64
+	rows    int64
+}
+
+func (s *factorSmoothScan) NeedsScan() bool { return true }
+
+func (s *factorSmoothScan) Scan(b *data.Batch) error {
 	if s.again {
 		return s.products(b)
 	}
@@ -89,7 +103,7 @@ func (s *factorSmoothSpec) Scan(b *data.Batch) error {
 }
 
 // Again asks for the second scan.
-func (s *factorSmoothSpec) Again() (bool, error) {
+func (s *factorSmoothScan) Again() (bool, error) {
 	if s.again {
 		return false, nil
 	}
@@ -107,7 +121,7 @@ func (s *factorSmoothSpec) Again() (bool, error) {
 }
 
 // products adds b(x)b(x)' over the rows.
-func (s *factorSmoothSpec) products(b *data.Batch) error {
+func (s *factorSmoothScan) products(b *data.Batch) error {
 	rows, err := s.built.eval(s.name, b)
 	if err != nil {
 		return err
@@ -124,7 +138,7 @@ func (s *factorSmoothSpec) products(b *data.Batch) error {
 	return nil
 }
 
-func (s *factorSmoothSpec) Build() ([]decompose.Block, error) {
+func (s *factorSmoothScan) Build() ([]decompose.Block, error) {
 	b, err := s.build()
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
@@ -132,10 +146,10 @@ func (s *factorSmoothSpec) Build() ([]decompose.Block, error) {
 	return []decompose.Block{b}, nil
 }
 
-func (s *factorSmoothSpec) build() (decompose.Block, error) {
+func (s *factorSmoothScan) build() (decompose.Block, error) {
 	var none decompose.Block
 	if !s.again || s.rows == 0 {
-		return none, errors.New("fs needs a second scan of the rows: ask Again after the first, as decompose.Scan does")
+		return none, errors.New("fs needs a second scan of the rows: ask Again after the first, as decompose.Prepare does")
 	}
 	to, rank, size, err := s.natural()
 	if err != nil {
@@ -184,7 +198,7 @@ func (s *factorSmoothSpec) build() (decompose.Block, error) {
 // others, and the columns of XP have mean square 1 on the average in both groups.
 // The null space is turned so that its directions are uncorrelated, the one of
 // least variance, the constant, last.
-func (s *factorSmoothSpec) natural() (to *mat.Dense, rank int, size float64, err error) {
+func (s *factorSmoothScan) natural() (to *mat.Dense, rank int, size float64, err error) {
 	k, n := len(s.sum), float64(s.rows)
 	var chol mat.Cholesky
 	if !chol.Factorize(s.gram) {
@@ -266,7 +280,7 @@ func nullity(s *mat.SymDense) (int, error) {
 }
 
 // Notes tells when the knots come from a subsample.
-func (s *factorSmoothSpec) Notes() []string {
+func (s *factorSmoothScan) Notes() []string {
 	if !s.x.sampled() {
 		return nil
 	}

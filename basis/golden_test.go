@@ -197,6 +197,12 @@ func encode(cells []string) data.Codes {
 
 func mustBuild(t testing.TB, s decompose.Spec, batches ...*data.Batch) []decompose.Block {
 	t.Helper()
+	return buildWith(t, s.Scanner(), batches...)
+}
+
+// buildWith is mustBuild with a scanner that the test has a hand on.
+func buildWith(t testing.TB, s decompose.Scanner, batches ...*data.Batch) []decompose.Block {
+	t.Helper()
 	for again := true; again; {
 		for _, b := range batches {
 			must(t, s.Scan(b))

@@ -56,9 +56,7 @@ func allTerms(t testing.TB) map[string]decompose.Term {
 		Smooth("x", PS{K: 7}, &SmoothOptions{By: "z"}), Smooth("x", CR{K: 7}, &SmoothOptions{By: "z"}),
 		Smooth("x", PS{K: 7}, &SmoothOptions{By: "g"}), Smooth("x", CR{K: 7}, &SmoothOptions{By: "h", ByFactor: true}),
 	}
-	for _, s := range productSpecs() {
-		specs = append(specs, s())
-	}
+	specs = append(specs, productSpecs()...)
 	terms := map[string]decompose.Term{"tap": &decompose.Tap{Tensor: "u", Features: []string{"x", "z"}, Width: 3}}
 	for i, s := range specs {
 		for _, b := range mustBuild(t, s, fit) {

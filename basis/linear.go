@@ -13,9 +13,10 @@ func Linear(column string) decompose.Spec { return linearSpec{column} }
 
 type linearSpec struct{ column string }
 
-func (s linearSpec) Columns() []string      { return []string{s.column} }
-func (s linearSpec) NeedsScan() bool        { return false }
-func (s linearSpec) Scan(*data.Batch) error { return nil }
+func (s linearSpec) Columns() []string          { return []string{s.column} }
+func (s linearSpec) Scanner() decompose.Scanner { return s } // it has nothing to find out
+func (s linearSpec) NeedsScan() bool            { return false }
+func (s linearSpec) Scan(*data.Batch) error     { return nil }
 func (s linearSpec) Build() ([]decompose.Block, error) {
 	if err := checkColumn(s.column); err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.column, err)

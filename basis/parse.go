@@ -11,13 +11,13 @@ import (
 	"github.com/pho-go/pho/internal/spelling"
 )
 
-// Formula is a formula whose terms are ready for their data scan.
+// Formula is a formula whose terms are ready for data (decompose.Prepare), one set of
+// rows or many.
 type Formula struct {
 	Response  string // column left of the tilde; may be empty
 	Predictor string // from "sigma = ~ ..."; empty: every predictor
 	Intercept bool   // false after "- 1" or "+ 0"
-	// Specs are the terms in order of writing. They serve one scan: parse again
-	// for another.
+	// Specs are the terms in order of writing.
 	Specs []decompose.Spec
 }
 

@@ -63,11 +63,7 @@ func TestParseGivesSpecs(t *testing.T) {
 	b := sample(t, 99, 1)
 	var got []string
 	for _, s := range f.Specs {
-		if s.NeedsScan() {
-			must(t, s.Scan(b))
-		}
-		blocks, err := s.Build()
-		must(t, err)
+		blocks := mustBuild(t, s, b)
 		for _, k := range blocks {
 			got = append(got, fmt.Sprintf("%s %s %d %v penalties %d %v base %d reads %v", k.Term.Name(), k.Term.Kind(), k.Term.Dim(), k.Constraint, len(k.Penalty.S), k.Penalty.SP, len(k.Base), k.Term.Columns()))
 		}
@@ -151,8 +147,9 @@ func FuzzParse(f *testing.F) {
 			if slices.Contains(s.Columns(), "both") {
 				continue // not in the rows at hand
 			}
-			must(t, s.Scan(b))
-			if _, err := s.Build(); err != nil {
+			scan := s.Scanner()
+			must(t, scan.Scan(b))
+			if _, err := scan.Build(); err != nil {
 				continue // k may not suit the rows
 			}
 		}

@@ -17,30 +17,27 @@ import (
 )
 
 // productSpecs makes specs of every sort of product, cyclic and penalised basis.
-func productSpecs() []func() decompose.Spec {
-	smooth := func(column string, u Univariate, o *SmoothOptions) func() decompose.Spec {
-		return func() decompose.Spec { return Smooth(column, u, o) }
-	}
-	tensor := func(o *TensorOptions, margins ...Margin) func() decompose.Spec {
-		return func() decompose.Spec { return Tensor(margins, o) }
+func productSpecs() []decompose.Spec {
+	tensor := func(o *TensorOptions, margins ...Margin) decompose.Spec {
+		return Tensor(margins, o)
 	}
 	on := func(column string, u Univariate) Margin { return Margin{Columns: []string{column}, Basis: u} }
 	g, h, z := Part{Column: "g", Factor: true}, Part{Column: "h", Factor: true}, Part{Column: "z"}
 	coded := Part{Column: "g", Factor: true, Contrast: true}
-	return []func() decompose.Spec{
-		smooth("x", CC{K: 6}, nil), smooth("x", CC{Period: []float64{-20, 20}}, &SmoothOptions{By: "g"}),
-		smooth("x", CP{K: 7}, nil), smooth("z", CP{K: 5, M: []int{0, 1}}, &SmoothOptions{By: "z"}),
-		smooth("x", CR{K: 6, Shrink: true}, nil), smooth("x", BS{K: 9, M: []int{3, 2, 0}}, &SmoothOptions{SP: []float64{1, -1}}),
-		smooth("x", BS{K: 6, M: []int{1}}, &SmoothOptions{Point: []float64{0.5}, Link: "a"}),
-		smooth("x", CR{K: 5}, &SmoothOptions{By: "g", ByFactor: true, ByOrdered: true}),
-		func() decompose.Spec { return Interaction("", g, h) },
-		func() decompose.Spec { return Interaction("", coded, z) },
-		func() decompose.Spec { return Interaction("", z, Part{Column: "x"}) },
-		func() decompose.Spec { return RandomEffect(nil, g) },
-		func() decompose.Spec { return RandomEffect(&SmoothOptions{By: "x"}, g, h, z) },
-		func() decompose.Spec { return FactorSmooth("x", "g", CR{K: 5}, nil) },
-		func() decompose.Spec { return FactorSmooth("x", "g", TP{K: 6}, nil) },
-		func() decompose.Spec { return FactorSmooth("x", "h", PS{K: 6}, nil) },
+	return []decompose.Spec{
+		Smooth("x", CC{K: 6}, nil), Smooth("x", CC{Period: []float64{-20, 20}}, &SmoothOptions{By: "g"}),
+		Smooth("x", CP{K: 7}, nil), Smooth("z", CP{K: 5, M: []int{0, 1}}, &SmoothOptions{By: "z"}),
+		Smooth("x", CR{K: 6, Shrink: true}, nil), Smooth("x", BS{K: 9, M: []int{3, 2, 0}}, &SmoothOptions{SP: []float64{1, -1}}),
+		Smooth("x", BS{K: 6, M: []int{1}}, &SmoothOptions{Point: []float64{0.5}, Link: "a"}),
+		Smooth("x", CR{K: 5}, &SmoothOptions{By: "g", ByFactor: true, ByOrdered: true}),
+		Interaction("", g, h),
+		Interaction("", coded, z),
+		Interaction("", z, Part{Column: "x"}),
+		RandomEffect(nil, g),
+		RandomEffect(&SmoothOptions{By: "x"}, g, h, z),
+		FactorSmooth("x", "g", CR{K: 5}, nil),
+		FactorSmooth("x", "g", TP{K: 6}, nil),
+		FactorSmooth("x", "h", PS{K: 6}, nil),
 		tensor(nil, on("x", CR{K: 4}), on("z", CR{K: 3})),
 		tensor(nil, on("x", PS{K: 9}), on("z", PS{K: 8})),
 		tensor(&TensorOptions{SmoothOptions: SmoothOptions{By: "g"}}, on("x", CP{K: 9}), on("z", PS{K: 8})),
@@ -212,8 +209,7 @@ func TestNestedIsNoted(t *testing.T) {
 	f, err := Parse(`~ s(x, bs="cr", k=5) + s(z, bs="cr", k=5) + te(x, z)`, &Options{Schema: tab.Schema()})
 	must(t, err)
 	ctx := context.Background()
-	must(t, decompose.Scan(ctx, tab, f.Specs, nil))
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, tab, f.Specs, nil)
 	must(t, err)
 	m, err := decompose.With(response{}, map[string][]decompose.Block{"": blocks})
 	must(t, err)
@@ -239,8 +235,7 @@ func TestNestedIsNoted(t *testing.T) {
 func nested(t *testing.T, tab *data.Table) []decompose.Block {
 	f, err := Parse(`~ ti(x, k=5)`, &Options{Schema: tab.Schema()})
 	must(t, err)
-	must(t, decompose.Scan(context.Background(), tab, f.Specs, nil))
-	blocks, err := f.Specs[0].Build()
+	blocks, err := decompose.Prepare(context.Background(), tab, f.Specs[:1], nil)
 	must(t, err)
 	return blocks
 }
@@ -299,7 +294,7 @@ func TestBadProducts(t *testing.T) {
 		}
 		must(t, err)
 		b := x(60, 20)
-		spec := f.Specs[0]
+		spec := f.Specs[0].Scanner()
 		must(t, spec.Scan(b))
 		got := ""
 		if r, ok := spec.(decompose.Rescanner); ok {

@@ -16,12 +16,9 @@ func TestRBFKeepsTheLaws(t *testing.T) {
 	for _, text := range []string{
 		`~ s(x, z, bs="rbf", k=12)`, `~ s(x, bs="rbf", k=5)`, `~ s(x, z, bs="rbf", knots=c(0,0, 1,1, -1,2))`, `~ s(x, z, h, bs="rbf", k=9, by=g)`,
 	} {
-		spec := func() decompose.Spec {
-			f, err := Parse(text, &Options{Schema: sampleSchema()})
-			must(t, err)
-			return f.Specs[0]
-		}
-		if err := decomposetest.Spec(spec, Decode, sample(t, 60, 3)); err != nil {
+		f, err := Parse(text, &Options{Schema: sampleSchema()})
+		must(t, err)
+		if err := decomposetest.Spec(f.Specs[0], Decode, sample(t, 60, 3)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

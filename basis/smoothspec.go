@@ -45,10 +45,9 @@ type SmoothOptions struct {
 
 // Smooth is the spec of a smooth of one numeric column, s(column) in a formula.
 // The scan collects the range (and for CR the distinct values: all up to 1e6 of
-// them, beyond that a subsample chosen by hash, see Noter). Build gives one
+// them, beyond that a subsample chosen by hash, which a note tells). Build gives one
 // centred block; with a numeric By one that is not centred unless the By column
-// is constant; with a factor By one for each level, centred over all rows. The
-// spec serves one scan.
+// is constant; with a factor By one for each level, centred over all rows.
 func Smooth(column string, b Univariate, o *SmoothOptions) decompose.Spec {
 	s := &smoothSpec{column: column, basis: b, name: "s(" + column + ")"}
 	if o != nil {
@@ -57,25 +56,14 @@ func Smooth(column string, b Univariate, o *SmoothOptions) decompose.Spec {
 	if s.o.By != "" {
 		s.name += ":" + s.o.By
 	}
-	if b != nil {
-		s.x = b.values(column)
-	}
-	s.by = newByScan(s.o.By, s.o.ByFactor || s.o.ByOrdered)
 	return s
 }
-
-// Noter is what a spec has that may have done something worth telling: after
-// Build, Notes says so in whole sentences; none is the normal case.
-type Noter interface{ Notes() []string }
 
 type smoothSpec struct {
 	column string
 	name   string
 	basis  Univariate
 	o      SmoothOptions
-
-	x  values
-	by byScan
 }
 
 // check refuses settings that no data can save.
@@ -173,9 +161,24 @@ func (s *smoothSpec) Columns() []string {
 	return []string{s.column}
 }
 
-func (s *smoothSpec) NeedsScan() bool { return true }
+func (s *smoothSpec) Scanner() decompose.Scanner {
+	scan := &smoothScan{smoothSpec: s, by: s.o.byScan()}
+	if s.basis != nil {
+		scan.x = s.basis.values(s.column)
+	}
+	return scan
+}
 
-func (s *smoothSpec) Scan(b *data.Batch) error {
+// smoothScan is what one set of rows shows of a smooth's columns.
+type smoothScan struct {
+	*smoothSpec
+	x  values
+	by byScan
+}
+
+func (s *smoothScan) NeedsScan() bool { return true }
+
+func (s *smoothScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
@@ -185,7 +188,7 @@ func (s *smoothSpec) Scan(b *data.Batch) error {
 	return s.by.scan(s.name, b)
 }
 
-func (s *smoothSpec) Build() ([]decompose.Block, error) {
+func (s *smoothScan) Build() ([]decompose.Block, error) {
 	blocks, err := s.build()
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
@@ -193,7 +196,7 @@ func (s *smoothSpec) Build() ([]decompose.Block, error) {
 	return blocks, nil
 }
 
-func (s *smoothSpec) build() ([]decompose.Block, error) {
+func (s *smoothScan) build() ([]decompose.Block, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -218,7 +221,7 @@ func (s *smoothSpec) build() ([]decompose.Block, error) {
 }
 
 // Notes tells when the knots come from a subsample.
-func (s *smoothSpec) Notes() []string {
+func (s *smoothScan) Notes() []string {
 	if !s.x.sampled() {
 		return nil
 	}

@@ -31,19 +31,15 @@ type surface interface {
 
 // Surface is the spec of a smooth of one or more numeric columns together, such
 // as s(lon,lat) in a formula. The scan collects the distinct points; a subsample
-// chosen by hash if there are many, which Notes tells. Constraints, and what a By
-// column does, are those of Smooth. The spec serves one scan.
+// chosen by hash if there are many, which a note tells. Constraints, and what a By
+// column does, are those of Smooth.
 func Surface(columns []string, b Multivariate, o *SmoothOptions) decompose.Spec {
 	s := &surfaceSpec{columns: slices.Clone(columns), basis: b, name: "s(" + strings.Join(columns, ",") + ")"}
 	if o != nil {
 		s.o = *o
 	}
-	s.by = newByScan(s.o.By, s.o.ByFactor || s.o.ByOrdered)
 	if s.o.By != "" {
 		s.name += ":" + s.o.By
-	}
-	if b != nil {
-		s.points = newPoints(len(columns), b.limit())
 	}
 	return s
 }
@@ -53,8 +49,6 @@ type surfaceSpec struct {
 	name    string
 	basis   Multivariate
 	o       SmoothOptions
-	points  *points
-	by      byScan
 }
 
 // check refuses settings that no data can save.
@@ -94,9 +88,24 @@ func (s *surfaceSpec) Columns() []string {
 	return out
 }
 
-func (s *surfaceSpec) NeedsScan() bool { return true }
+func (s *surfaceSpec) Scanner() decompose.Scanner {
+	scan := &surfaceScan{surfaceSpec: s, by: s.o.byScan()}
+	if s.basis != nil {
+		scan.points = newPoints(len(s.columns), s.basis.limit())
+	}
+	return scan
+}
 
-func (s *surfaceSpec) Scan(b *data.Batch) error {
+// surfaceScan is what one set of rows shows of a surface's columns.
+type surfaceScan struct {
+	*surfaceSpec
+	points *points
+	by     byScan
+}
+
+func (s *surfaceScan) NeedsScan() bool { return true }
+
+func (s *surfaceScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
@@ -130,7 +139,7 @@ func numeric(term string, columns []string, b *data.Batch) ([]float64, error) {
 	return out, nil
 }
 
-func (s *surfaceSpec) Build() ([]decompose.Block, error) {
+func (s *surfaceScan) Build() ([]decompose.Block, error) {
 	blocks, err := s.build()
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
@@ -138,7 +147,7 @@ func (s *surfaceSpec) Build() ([]decompose.Block, error) {
 	return blocks, nil
 }
 
-func (s *surfaceSpec) build() ([]decompose.Block, error) {
+func (s *surfaceScan) build() ([]decompose.Block, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -155,7 +164,7 @@ func (s *surfaceSpec) build() ([]decompose.Block, error) {
 }
 
 // Notes tells when only a subsample of the points was used.
-func (s *surfaceSpec) Notes() []string {
+func (s *surfaceScan) Notes() []string {
 	if s.points.prune(); !s.points.sampled || ownKnots(s.basis) {
 		return nil
 	}

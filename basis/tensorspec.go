@@ -46,8 +46,7 @@ type TensorOptions struct {
 // Tensor is the spec of te(...) or ti(...): the tensor product of the margins, one
 // penalty for each, S_i between identities, scaled to a largest eigenvalue of 1
 // before the usual scaling (Wood 2017, 5.6). te is centred as a whole. ti needs a
-// second scan, for the column means of its margins: see decompose.Rescanner. The
-// spec serves one scan.
+// second scan, for the column means of its margins: see decompose.Rescanner.
 func Tensor(margins []Margin, o *TensorOptions) decompose.Spec {
 	s := &tensorSpec{call: "te", margins: slices.Clone(margins)}
 	if o != nil {
@@ -57,22 +56,9 @@ func Tensor(margins []Margin, o *TensorOptions) decompose.Spec {
 		s.call = "ti"
 	}
 	for i := range s.margins {
-		m := &s.margins[i]
-		s.columns = append(s.columns, m.Columns...)
-		var scan marginScan
-		switch {
-		case len(m.Columns) == 0:
-		case m.Surface != nil:
-			scan.points = newPoints(len(m.Columns), m.Surface.limit())
-		case m.Basis != nil:
-			scan.values = m.Basis.values(m.Columns[0])
-		default:
-			scan.levels = levelScan{column: m.Columns[0], limit: maxByLevels, advice: "each would be a column of the margin"}
-		}
-		s.scans = append(s.scans, scan)
+		s.columns = append(s.columns, s.margins[i].Columns...)
 	}
 	s.name = s.call + "(" + strings.Join(s.columns, ",") + ")"
-	s.by = newByScan(s.o.By, s.o.ByFactor || s.o.ByOrdered)
 	if s.o.By != "" {
 		s.name += ":" + s.o.By
 	}
@@ -84,7 +70,27 @@ type tensorSpec struct {
 	columns    []string
 	margins    []Margin
 	o          TensorOptions
+}
 
+func (s *tensorSpec) Scanner() decompose.Scanner {
+	scan := &tensorScan{tensorSpec: s, by: s.o.byScan(), scans: make([]marginScan, len(s.margins))}
+	for i, m := range s.margins {
+		switch {
+		case len(m.Columns) == 0:
+		case m.Surface != nil:
+			scan.scans[i].points = newPoints(len(m.Columns), m.Surface.limit())
+		case m.Basis != nil:
+			scan.scans[i].values = m.Basis.values(m.Columns[0])
+		default:
+			scan.scans[i].levels = levelScan{column: m.Columns[0], limit: maxByLevels, advice: "each would be a column of the margin"}
+		}
+	}
+	return scan
+}
+
+// tensorScan is what one set of rows shows of the margins.
+type tensorScan struct {
+	*tensorSpec
 	scans []marginScan
 	by    byScan
 	again bool // the second scan is on, or over
@@ -144,9 +150,9 @@ func (s *tensorSpec) Columns() []string {
 	return out
 }
 
-func (s *tensorSpec) NeedsScan() bool { return true }
+func (s *tensorScan) NeedsScan() bool { return true }
 
-func (s *tensorSpec) Scan(b *data.Batch) error {
+func (s *tensorScan) Scan(b *data.Batch) error {
 	if s.again {
 		return s.sums(b)
 	}
@@ -178,7 +184,7 @@ func (s *tensorSpec) Scan(b *data.Batch) error {
 }
 
 // Again asks for the second scan of an interaction.
-func (s *tensorSpec) Again() (bool, error) {
+func (s *tensorScan) Again() (bool, error) {
 	if s.again || !slices.ContainsFunc(s.margins, s.centred) {
 		return false, nil
 	}
@@ -195,7 +201,7 @@ func (s *tensorSpec) centred(m Margin) bool {
 }
 
 // sums adds up the columns of the margins, row by row.
-func (s *tensorSpec) sums(b *data.Batch) error {
+func (s *tensorScan) sums(b *data.Batch) error {
 	for i := range s.scans {
 		scan := &s.scans[i]
 		rows, err := scan.built.eval(s.name, b)
@@ -216,7 +222,7 @@ func (s *tensorSpec) sums(b *data.Batch) error {
 }
 
 // marginBases makes the margins from the first scan.
-func (s *tensorSpec) marginBases() error {
+func (s *tensorScan) marginBases() error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -249,7 +255,7 @@ func (s *tensorSpec) marginBases() error {
 	return nil
 }
 
-func (s *tensorSpec) Build() ([]decompose.Block, error) {
+func (s *tensorScan) Build() ([]decompose.Block, error) {
 	blocks, err := s.build()
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
@@ -257,10 +263,10 @@ func (s *tensorSpec) Build() ([]decompose.Block, error) {
 	return blocks, nil
 }
 
-func (s *tensorSpec) build() ([]decompose.Block, error) {
+func (s *tensorScan) build() ([]decompose.Block, error) {
 	if !s.again {
 		if slices.ContainsFunc(s.margins, s.centred) {
-			return nil, errors.New("ti needs a second scan of the rows: ask Again after the first, as decompose.Scan does")
+			return nil, errors.New("ti needs a second scan of the rows: ask Again after the first, as decompose.Prepare does")
 		}
 		if err := s.marginBases(); err != nil {
 			return nil, err
@@ -302,7 +308,7 @@ func (s *tensorSpec) build() ([]decompose.Block, error) {
 // coordinates gives the map from the coordinates in which margin i enters the
 // product to those of its basis (nil: the same), and its penalty there, with a
 // largest eigenvalue of 1.
-func (s *tensorSpec) coordinates(i int) (*mat.Dense, *mat.SymDense, error) {
+func (s *tensorScan) coordinates(i int) (*mat.Dense, *mat.SymDense, error) {
 	m, scan := &s.margins[i], &s.scans[i]
 	var to *mat.Dense
 	p := scan.penalty
@@ -341,7 +347,7 @@ func (s *tensorSpec) coordinates(i int) (*mat.Dense, *mat.SymDense, error) {
 }
 
 // Notes tells when a margin's knots come from a subsample.
-func (s *tensorSpec) Notes() []string {
+func (s *tensorScan) Notes() []string {
 	var notes []string
 	for i, m := range s.margins {
 		scan := &s.scans[i]

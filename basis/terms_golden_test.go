@@ -93,8 +93,7 @@ func fitTerms(t *testing.T, tab *data.Table, text string, selected bool, sp map[
 	f, err := Parse(text, &Options{Schema: tab.Schema(), Select: selected})
 	must(t, err)
 	ctx := context.Background()
-	must(t, decompose.Scan(ctx, tab, f.Specs, nil))
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, tab, f.Specs, nil)
 	must(t, err)
 	m, err := decompose.With(response{}, map[string][]decompose.Block{"": blocks})
 	must(t, err)
@@ -190,8 +189,7 @@ func TestTermsAgainstMgcv(t *testing.T) {
 func (c *termsCase) rescale(t *testing.T, tab *data.Table, sp map[string][]float64) {
 	f, err := Parse(c.Formula, &Options{Schema: tab.Schema()})
 	must(t, err)
-	must(t, decompose.Scan(context.Background(), tab, f.Specs, nil))
-	blocks, err := f.Specs[0].Build()
+	blocks, err := decompose.Prepare(context.Background(), tab, f.Specs[:1], nil)
 	must(t, err)
 	norm := 0.0
 	for b, err := range tab.Batches(context.Background(), f.Specs[0].Columns()) {

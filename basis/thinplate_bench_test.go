@@ -71,7 +71,7 @@ func BenchmarkEvalRBF(b *testing.B) { benchmarkPlate(b, Surface([]string{"x", "z
 func BenchmarkScanTP2Million(b *testing.B) {
 	rows := plateRows(b, 1_000_000)
 	for b.Loop() {
-		must(b, Surface([]string{"x", "z"}, TP{}, nil).Scan(rows))
+		must(b, Surface([]string{"x", "z"}, TP{}, nil).Scanner().Scan(rows))
 	}
 	rowsPerSecond(b, rows)
 }

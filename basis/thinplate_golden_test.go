@@ -98,10 +98,7 @@ func blocksOf(t *testing.T, formula string, tab *data.Table) []decompose.Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(context.Background(), tab, f.Specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

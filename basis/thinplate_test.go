@@ -23,12 +23,9 @@ func TestThinPlateKeepsTheLaws(t *testing.T) {
 		`~ s(x, z, k=12)`, `~ s(x, z, m=3, k=14, by=g)`, `~ s(x, z, bs="ts", k=9, by=z)`, `~ s(x, z, h, k=14)`,
 		`~ s(x, k=4, knots=c(2,-1,0,5,1))`, `~ s(x, z, k=4, knots=c(0,0, 1,0, 0,1, 1,1, 2,3))`,
 	} {
-		spec := func() decompose.Spec {
-			f, err := Parse(text, &Options{Schema: sampleSchema()})
-			must(t, err)
-			return f.Specs[0]
-		}
-		if err := decomposetest.Spec(spec, Decode, sample(t, 60, 3)); err != nil {
+		f, err := Parse(text, &Options{Schema: sampleSchema()})
+		must(t, err)
+		if err := decomposetest.Spec(f.Specs[0], Decode, sample(t, 60, 3)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -260,11 +257,12 @@ func TestThinPlateRefuses(t *testing.T) {
 	} {
 		got := ""
 		var err error
+		scan := c.spec.Scanner()
 		if c.b != nil {
-			err = c.spec.Scan(c.b)
+			err = scan.Scan(c.b)
 		}
 		if err == nil {
-			_, err = c.spec.Build()
+			_, err = scan.Build()
 		}
 		if err != nil {
 			got = err.Error()
@@ -320,8 +318,8 @@ func TestMillionRows(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(14, 1))
 	const n, batch = 1_000_000, 50_000
-	spec := Surface([]string{"x", "z"}, TP{}, nil).(*surfaceSpec)
-	one := Smooth("x", TP{}, nil).(*smoothSpec)
+	spec := Surface([]string{"x", "z"}, TP{}, nil).Scanner().(*surfaceScan)
+	one := Smooth("x", TP{}, nil).Scanner().(*smoothScan)
 	b := data.NewBatch(batch, 0)
 	for range n / batch {
 		x, z := make([]float64, batch), make([]float64, batch)
@@ -336,12 +334,12 @@ func TestMillionRows(t *testing.T) {
 	if spec.points.n() > 2*maxPlateKnots {
 		t.Errorf("%d points are held", spec.points.n())
 	}
-	for s, want := range map[decompose.Spec]string{
+	for s, want := range map[decompose.Noter]string{
 		spec: `term s(x,z): columns ["x" "z"] have more than 2000 distinct points; the basis is made from 2000 of them, chosen by hash`,
 		one:  `term s(x): column "x" has more than 2000 distinct values; the basis is made from 2000 of them, chosen by hash`,
 	} {
-		block := mustBuild(t, s)[0]
-		if got := s.(Noter).Notes(); len(got) != 1 || got[0] != want {
+		block := buildWith(t, s)[0]
+		if got := s.Notes(); len(got) != 1 || got[0] != want {
 			t.Errorf("notes %q, want %q", got, want)
 		}
 		x := evaluate(t, block.Term, b.Slice(0, 2000))

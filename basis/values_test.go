@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/pho-go/pho/decompose"
 )
 
 // TestValuesSubsample: what is kept is within the limit, the same for any order
@@ -85,13 +83,13 @@ func TestValuesAreTheSet(t *testing.T) {
 }
 
 func TestSubsampleIsTold(t *testing.T) {
-	spec := Smooth("x", CR{}, nil).(*smoothSpec)
+	spec := Smooth("x", CR{}, nil).Scanner().(*smoothScan)
 	spec.x.limit = 100
 	if len(spec.Notes()) != 0 {
 		t.Errorf("notes before the scan: %v", spec.Notes())
 	}
-	mustBuild(t, spec, numbers(t, "x", step(1000, 1000)))
-	if n := decompose.Spec(spec).(Noter).Notes(); len(n) != 1 || !strings.HasPrefix(n[0], `term s(x): column "x" has more than 100 distinct values; the knots are quantiles of `) {
+	buildWith(t, spec, numbers(t, "x", step(1000, 1000)))
+	if n := spec.Notes(); len(n) != 1 || !strings.HasPrefix(n[0], `term s(x): column "x" has more than 100 distinct values; the knots are quantiles of `) {
 		t.Errorf("notes: %q", n)
 	}
 }

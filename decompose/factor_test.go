@@ -317,10 +317,7 @@ func TestRoutesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decompose.Scan(context.Background(), table(t, 5000, 33), f.Specs, nil); err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(context.Background(), table(t, 5000, 33), f.Specs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,10 +128,7 @@ func (f *formulaFit) prepare(t *testing.T, g *formulasGolden, rows int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := decompose.Scan(ctx, tab, parsed.Specs, nil); err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := decompose.Build(parsed.Specs)
+	blocks, err := decompose.Prepare(ctx, tab, parsed.Specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,7 @@ func smooth(t testing.TB, src *data.Table, formula string) decompose.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := decompose.Scan(context.Background(), src, f.Specs, nil); err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(context.Background(), src, f.Specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

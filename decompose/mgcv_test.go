@@ -117,10 +117,7 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, r
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	if err := decompose.Scan(ctx, tab, f.Specs, nil); err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, tab, f.Specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,10 +266,7 @@ func testTwoPredictorsAreTwoFits(t *testing.T, route decompose.Route) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
-			t.Fatal(err)
-		}
-		if extra[name], err = decompose.Build(f.Specs); err != nil {
+		if extra[name], err = decompose.Prepare(context.Background(), tab, f.Specs, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,10 +298,7 @@ func testRefitTotalIsTheModelOfEta(t *testing.T, route decompose.Route) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(context.Background(), tab, f.Specs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,24 +53,39 @@ const (
 	Learned Kind = "learned"
 )
 
-// Spec is a term before its data scan. Scan sees every row once, in order, from
-// one goroutine; Build then returns the finished blocks (one, or one for each
-// level of a factor by).
+// Spec describes a term before it has seen data: a basis, its columns and settings.
+// It is immutable and may be prepared on many sets of rows (Prepare); what one of
+// them shows is in the Scanner that it gives for it and nowhere else.
 type Spec interface {
 	Columns() []string
+	// Scanner begins a preparation: each call gives a scanner that has seen nothing.
+	Scanner() Scanner
+}
+
+// Scanner turns a Spec into blocks by the rows of one source. Scan sees every row
+// once, in order, from one goroutine; Build then returns the finished blocks (one,
+// or one for each level of a factor by).
+type Scanner interface {
 	// NeedsScan is false when Build can be called at once.
 	NeedsScan() bool
 	Scan(b *data.Batch) error
-	// Build may run while other specs are built.
+	// Build may run while other scanners build.
 	Build() ([]Block, error)
 }
 
-// Rescanner is a Spec that looks at the rows more than once: with knots from the
+// Rescanner is a Scanner that looks at the rows more than once: with knots from the
 // first pass a second one finds column sums, say. After each pass Again tells
 // whether another is needed; Scan shows the rows to those that do.
 type Rescanner interface {
-	Spec
+	Scanner
 	Again() (bool, error)
+}
+
+// Noter is a Scanner that may have done something worth telling: after Build, Notes
+// says so in whole sentences; none is the normal case.
+type Noter interface {
+	Scanner
+	Notes() []string
 }
 
 // Block is a term in a predictor with everything that changes the answer.

@@ -41,10 +41,7 @@ func TestNestedOnBikes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := decompose.Scan(ctx, src, f.Specs, []string{"cnt"}); err != nil {
-				t.Fatal(err)
-			}
-			blocks, err := decompose.Build(f.Specs)
+			blocks, err := decompose.Prepare(ctx, src, f.Specs, []string{"cnt"})
 			if err != nil {
 				t.Fatal(err)
 			}

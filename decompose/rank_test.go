@@ -215,10 +215,7 @@ func TestSumOfEntangledTermsHasItsBand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(context.Background(), tab, f.Specs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,10 +280,7 @@ func TestWhyTermsAreEntangled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decompose.Scan(context.Background(), tab, f.Specs, nil); err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(context.Background(), tab, f.Specs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,85 +2,9 @@ package decompose
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"sync"
-
-	"github.com/pho-go/pho/data"
 )
-
-// Scan shows every row of src to the specs that need it (pass 0; none do: no
-// pass), so that their Build can be called; a Rescanner may ask for further passes
-// over its columns. Columns names what all passes read, so that rows left out for
-// missing values are the same in each; the specs' own are read anyway.
-func Scan(ctx context.Context, src data.Source, specs []Spec, columns []string) error {
-	var scanning []Spec
-	reads := append([]string(nil), columns...)
-	for _, s := range specs {
-		if s.NeedsScan() {
-			scanning = append(scanning, s)
-		}
-		reads = union(reads, s.Columns())
-	}
-	for len(scanning) > 0 {
-		if err := scanOnce(ctx, src, scanning, reads); err != nil {
-			return err
-		}
-		var again []Spec
-		for _, s := range scanning {
-			r, ok := s.(Rescanner)
-			if !ok {
-				continue
-			}
-			more, err := r.Again()
-			if err != nil {
-				return err
-			}
-			if more {
-				again = append(again, s)
-			}
-		}
-		scanning = again
-	}
-	return nil
-}
-
-func scanOnce(ctx context.Context, src data.Source, specs []Spec, reads []string) error {
-	for b, err := range ahead(src.Batches(ctx, reads), 4) {
-		if err != nil {
-			return err
-		}
-		for _, s := range specs {
-			if err := s.Scan(b); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// Build returns the blocks of specs that have been scanned, in order; all faults
-// are reported at once. Specs are built concurrently: some take as long as an
-// eigendecomposition.
-func Build(specs []Spec) ([]Block, error) {
-	built := make([][]Block, len(specs))
-	faults := make([]error, len(specs))
-	places := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	for i, s := range specs {
-		places <- struct{}{}
-		wait.Go(func() {
-			built[i], faults[i] = s.Build()
-			<-places
-		})
-	}
-	wait.Wait()
-	return slices.Concat(built...), errors.Join(faults...)
-}
 
 // With returns m with further structured blocks, by predictor name; the name ""
 // stands for every predictor. A block whose term has the name of one that m

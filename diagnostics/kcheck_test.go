@@ -41,10 +41,7 @@ func check(t *testing.T, tab *data.Table, formula string, o decompose.Options) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := decompose.Scan(ctx, tab, f.Specs, nil); err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, tab, f.Specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,10 +53,7 @@ func withFormula(t testing.TB, m decompose.Model, src data.Source, text string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := decompose.Scan(t.Context(), src, f.Specs, m.Columns()); err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(t.Context(), src, f.Specs, m.Columns())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,10 +203,7 @@ func TestSplineIsTheGAMOfTheDeepPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := decompose.Scan(t.Context(), tab, f.Specs, []string{"x0", "x1"}); err != nil {
-			t.Fatal(err)
-		}
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(t.Context(), tab, f.Specs, []string{"x0", "x1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +339,7 @@ func TestRefusals(t *testing.T) {
 		{m, tab, nam.Spline, &nam.Options{K: 2}, "nam: splines of dimension 2 and 5: 3 is the least"},
 		{m, nil, nam.Spline, nil, "nam: the splines of PHONAM need rows to place their knots by, and there is no source"},
 		{m, tab, nam.Spline, &nam.Options{Basis: "wiggly"}, `unknown basis`},
-		{m, rows(t, 8, 2, 0, 1), nam.Spline, nil, "nam: the spline s(`x0`"},
+		{m, rows(t, 8, 2, 0, 1), nam.Spline, nil, "nam: the splines of PHONAM: term s(x0): column"},
 	} {
 		_, err := nam.PHONAM(t.Context(), c.m, c.src, c.v, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

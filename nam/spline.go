@@ -50,28 +50,26 @@ func splined(ctx context.Context, m decompose.Model, src data.Source, o Options)
 			specs[text], order = f.Specs[0], append(order, text)
 		}
 	}
-	made, err := build(ctx, m, src, order, specs, o.Decompose)
+	made, err := prepare(ctx, m, src, order, specs, o.Decompose)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, text := range order {
-		if n, ok := specs[text].(basis.Noter); ok {
-			notes = append(notes, n.Notes()...)
-		}
+		notes = append(notes, made[text].Notes...)
 	}
 	extra := map[string][]decompose.Block{}
 	for k, name := range m.Predictors() {
 		for _, text := range texts[k] {
-			extra[name] = append(extra[name], made[text]...)
+			extra[name] = append(extra[name], made[text].Blocks...)
 		}
 	}
 	with, err := decompose.With(r, extra)
 	return with, notes, err
 }
 
-// build scans the specs in one go, so that they see the same rows as the passes to
-// come, and builds each once: predictors share terms.
-func build(ctx context.Context, m decompose.Model, src data.Source, order []string, specs map[string]decompose.Spec, o *decompose.Options) (map[string][]decompose.Block, error) {
+// prepare makes the terms in one go, so that they see the same rows as the passes to
+// come, each once: predictors share terms.
+func prepare(ctx context.Context, m decompose.Model, src data.Source, order []string, specs map[string]decompose.Spec, o *decompose.Options) (map[string]decompose.Prepared, error) {
 	reads := slices.Clone(m.Columns())
 	if o != nil {
 		for _, name := range []string{o.Weights, o.Response, o.Offset, o.Groups} {
@@ -84,19 +82,15 @@ func build(ctx context.Context, m decompose.Model, src data.Source, order []stri
 	for _, text := range order {
 		all = append(all, specs[text])
 	}
-	if err := decompose.Scan(ctx, src, all, reads); err != nil {
-		return nil, err
+	prepared, err := decompose.PrepareEach(ctx, src, all, reads)
+	if err != nil {
+		return nil, fmt.Errorf("nam: the splines of PHONAM: %w", err)
 	}
-	made := map[string][]decompose.Block{}
-	var faults []error
-	for _, text := range order {
-		blocks, err := decompose.Build([]decompose.Spec{specs[text]})
-		if err != nil {
-			faults = append(faults, fmt.Errorf("nam: the spline %s: %w", text, err))
-		}
-		made[text] = blocks
+	made := map[string]decompose.Prepared{}
+	for i, text := range order {
+		made[text] = prepared[i]
 	}
-	return made, errors.Join(faults...)
+	return made, nil
 }
 
 // splinesOf writes a term for each set of features of learned terms, features

@@ -121,13 +121,8 @@ func structured(t testing.TB, m decompose.Model, src data.Source, formula string
 	t.Helper()
 	f, err := basis.Parse(formula, &basis.Options{Schema: src.Schema()})
 	must(t, err)
-	must(t, decompose.Scan(context.Background(), src, f.Specs, m.Columns()))
-	var blocks []decompose.Block
-	for _, s := range f.Specs {
-		b, err := s.Build()
-		must(t, err)
-		blocks = append(blocks, b...)
-	}
+	blocks, err := decompose.Prepare(context.Background(), src, f.Specs, m.Columns())
+	must(t, err)
 	m, err = decompose.With(m, map[string][]decompose.Block{"": blocks})
 	must(t, err)
 	return m

@@ -40,7 +40,8 @@ func (c *Config) buildTerms(ctx context.Context, formulas []*basis.Formula, trai
 	for _, f := range formulas {
 		specs = append(specs, f.Specs...)
 	}
-	if err := decompose.Scan(ctx, train, specs, nil); err != nil {
+	prepared, err := decompose.PrepareEach(ctx, train, specs, nil)
+	if err != nil {
 		return nil, nil, err
 	}
 	names := c.predictorNames()
@@ -49,9 +50,10 @@ func (c *Config) buildTerms(ctx context.Context, formulas []*basis.Formula, trai
 		intercept[k] = true
 	}
 	for _, f := range formulas {
-		b, err := decompose.Build(f.Specs)
-		if err != nil {
-			return nil, nil, err
+		var b []decompose.Block
+		for range f.Specs {
+			b = append(b, prepared[0].Blocks...)
+			prepared = prepared[1:]
 		}
 		for k, name := range names {
 			if f.Predictor == "" || f.Predictor == name {

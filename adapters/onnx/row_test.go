@@ -84,8 +84,7 @@ func rowApplier(t testing.TB, model []byte, columns int, splines bool) (*decompo
 	if splines {
 		f, err := basis.Parse("~ "+formula[2:], &basis.Options{Schema: table.Schema()})
 		must(err)
-		must(decompose.Scan(ctx, table, f.Specs, nil))
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(ctx, table, f.Specs, nil)
 		must(err)
 		m, err = decompose.With(m, map[string][]decompose.Block{"": blocks})
 		must(err)

@@ -209,10 +209,7 @@ func fit(columns [][]float64, how smooth, terms bool) error {
 		}
 	}
 	started := time.Now()
-	if err := decompose.Scan(ctx, table, specs, nil); err != nil {
-		return err
-	}
-	blocks, err := decompose.Build(specs)
+	blocks, err := decompose.Prepare(ctx, table, specs, nil)
 	if err != nil {
 		return err
 	}

@@ -60,10 +60,7 @@ func (f *fit) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := decompose.Scan(ctx, src, parsed.Specs, nil); err != nil {
-		return err
-	}
-	blocks, err := decompose.Build(parsed.Specs)
+	blocks, err := decompose.Prepare(ctx, src, parsed.Specs, nil)
 	if err != nil {
 		return err
 	}

@@ -114,10 +114,7 @@ func (c network) applier(path string) (*decompose.Applier, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := decompose.Scan(ctx, table, f.Specs, nil); err != nil {
-			return nil, err
-		}
-		blocks, err := decompose.Build(f.Specs)
+		blocks, err := decompose.Prepare(ctx, table, f.Specs, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -205,11 +205,8 @@ func prepare(ctx context.Context, formula string, tab *data.Table) (*ours, error
 	if err != nil {
 		return nil, err
 	}
-	if err := decompose.Scan(ctx, tab, f.Specs, nil); err != nil {
-		return nil, err
-	}
 	o := &ours{tab: tab}
-	if o.blocks, err = decompose.Build(f.Specs); err != nil {
+	if o.blocks, err = decompose.Prepare(ctx, tab, f.Specs, nil); err != nil {
 		return nil, err
 	}
 	if o.model, err = decompose.With(column(f.Response), map[string][]decompose.Block{"": o.blocks}); err != nil {

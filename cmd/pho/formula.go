@@ -71,21 +71,17 @@ func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src *kep
 	if !d.data.drops() && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
-	if err := decompose.Scan(ctx, src, specs, reads); err != nil {
+	prepared, err := decompose.PrepareEach(ctx, src, specs, reads)
+	if err != nil {
 		return nil, nil, err
 	}
 	extra := map[string][]decompose.Block{}
 	for _, f := range formulas {
-		blocks, err := decompose.Build(f.Specs)
-		if err != nil {
-			return nil, nil, err
+		for range f.Specs {
+			extra[f.Predictor] = append(extra[f.Predictor], prepared[0].Blocks...)
+			notes = append(notes, prepared[0].Notes...)
+			prepared = prepared[1:]
 		}
-		for _, spec := range f.Specs {
-			if n, ok := spec.(basis.Noter); ok {
-				notes = append(notes, n.Notes()...)
-			}
-		}
-		extra[f.Predictor] = append(extra[f.Predictor], blocks...)
 		if !f.Intercept {
 			for _, name := range m.Predictors() {
 				if f.Predictor == "" || f.Predictor == name {

@@ -13,25 +13,26 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Spec checks a sort of term all the way from its data scan to its artifact. make
-// gives a fresh spec each time; b has its columns and at least 8 rows; decode
-// rebuilds a term from what its MarshalJSON wrote, as decompose.Read calls it.
+// Spec checks a sort of term all the way from its data scan to its artifact. b has
+// the columns of s and at least 8 rows; decode rebuilds a term from what its
+// MarshalJSON wrote, as decompose.Read calls it.
 //
 //   - Columns names what Scan and the terms read;
 //   - the scan sees rows, not batches: in parts it gives the blocks of one batch;
+//   - a scanner knows of no rows but its own: after the spec was prepared on some of
+//     them, it gives the same blocks on all of them as before;
 //   - Build gives blocks with different names, whose terms keep the laws of Term;
 //   - penalties are finite and positive semi-definite, d x d, and Base, Coef and SP
 //     have their sizes;
 //   - a term comes back from its artifact with the same name, kind, columns and
 //     values, to the last bit, and writes the same artifact again;
 //   - a batch without its columns is an error of Scan, not a panic.
-func Spec(make func() decompose.Spec, decode func(decompose.Kind, json.RawMessage) (decompose.Term, error), b *data.Batch) error {
-	f := &faults{what: fmt.Sprintf("spec %T", make())}
+func Spec(s decompose.Spec, decode func(decompose.Kind, json.RawMessage) (decompose.Term, error), b *data.Batch) error {
+	f := &faults{what: fmt.Sprintf("spec %T", s)}
 	n := b.Rows()
 	if n < 8 {
 		return errors.New("decomposetest: need at least 8 rows to test with")
 	}
-	s := make()
 	if len(s.Columns()) == 0 {
 		f.add("names no columns")
 	}
@@ -61,25 +62,30 @@ func Spec(make func() decompose.Spec, decode func(decompose.Kind, json.RawMessag
 		checkBlock(f, block)
 		checkArtifact(f, block.Term, decode, b)
 	}
-	parts, err := build(make(), b.Slice(0, 1), b.Slice(1, n/2), b.Slice(n/2, n))
-	switch {
-	case err != nil:
-		f.add("scanned in parts: %w", err)
-	case len(parts) != len(blocks):
-		f.add("scanned in parts it gives %d blocks, at once %d", len(parts), len(blocks))
-	default:
-		for i := range blocks {
-			sameBlock(f, blocks[i], parts[i], b)
+	compare := func(when string, batches ...*data.Batch) {
+		again, err := build(s, batches...)
+		switch {
+		case err != nil:
+			f.add("%s: %w", when, err)
+		case len(again) != len(blocks):
+			f.add("%s it gives %d blocks, at first %d", when, len(again), len(blocks))
+		default:
+			for i := range blocks {
+				sameBlock(f, when, blocks[i], again[i], b)
+			}
 		}
 	}
-	if s := make(); s.NeedsScan() {
+	compare("scanned in parts", b.Slice(0, 1), b.Slice(1, n/2), b.Slice(n/2, n))
+	_, _ = build(s, b.Slice(0, n/2)) // fewer rows may not do for a basis
+	compare("after other rows", b)
+	if fresh := s.Scanner(); fresh.NeedsScan() {
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
 					f.add("Scan panics on a batch without its columns: %v", r)
 				}
 			}()
-			if err := s.Scan(data.NewBatch(1, 0)); err == nil {
+			if err := fresh.Scan(data.NewBatch(1, 0)); err == nil {
 				f.add("Scan of a batch without its columns %q is not an error", s.Columns())
 			}
 		}()
@@ -87,7 +93,8 @@ func Spec(make func() decompose.Spec, decode func(decompose.Kind, json.RawMessag
 	return errors.Join(f.errs...)
 }
 
-func build(s decompose.Spec, batches ...*data.Batch) ([]decompose.Block, error) {
+func build(spec decompose.Spec, batches ...*data.Batch) ([]decompose.Block, error) {
+	s := spec.Scanner()
 	for again := s.NeedsScan(); again; {
 		for _, b := range batches {
 			if err := s.Scan(b); err != nil {
@@ -180,16 +187,16 @@ func checkArtifact(f *faults, t decompose.Term, decode func(decompose.Kind, json
 	}
 }
 
-func sameBlock(f *faults, one, parts decompose.Block, b *data.Batch) {
+func sameBlock(f *faults, when string, one, parts decompose.Block, b *data.Batch) {
 	name := one.Term.Name()
 	if parts.Term.Name() != name || parts.Term.Dim() != one.Term.Dim() || parts.Constraint != one.Constraint || len(parts.Penalty.S) != len(one.Penalty.S) {
-		f.add("scanned in parts, %q is another block, %q", name, parts.Term.Name())
+		f.add("%s, %q is another block, %q", when, name, parts.Term.Name())
 		return
 	}
-	sameValues(f, "scanned in parts", one.Term, parts.Term, b)
+	sameValues(f, when, one.Term, parts.Term, b)
 	for i, s := range one.Penalty.S {
 		if !mat.Equal(s, parts.Penalty.S[i]) {
-			f.add("scanned in parts, %q has another penalty %d", name, i+1)
+			f.add("%s, %q has another penalty %d", when, name, i+1)
 		}
 	}
 }

@@ -13,10 +13,20 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// power is x^Exponent, with faults to order.
+// powerSpec makes power terms, with faults to order.
+type powerSpec struct {
+	fault string
+	rows  int // of all scans, which no spec may know
+}
+
+func (s *powerSpec) Columns() []string          { return []string{"x"} }
+func (s *powerSpec) Scanner() decompose.Scanner { return &power{Exponent: 2, fault: s.fault, spec: s} }
+
+// power is x^Exponent, the scanner that builds it, too.
 type power struct {
 	Exponent float64
 	fault    string
+	spec     *powerSpec
 }
 
 func (p *power) Name() string         { return "power" }
@@ -26,8 +36,11 @@ func (p *power) NeedsScan() bool      { return true }
 func (p *power) Dim() int             { return 1 }
 func (p *power) Scan(b *data.Batch) error {
 	_, err := b.Numeric("x")
-	if p.fault == "batches" {
+	switch p.spec.rows += b.Rows(); p.fault {
+	case "batches":
 		p.Exponent = float64(b.Rows())
+	case "memory":
+		p.Exponent = float64(p.spec.rows)
 	}
 	return err
 }
@@ -63,6 +76,7 @@ func TestSpecFindsFaults(t *testing.T) {
 	for fault, want := range map[string]string{
 		"":        "",
 		"batches": "scanned in parts: row",
+		"memory":  "after other rows",
 		"penalty": "positive semi-definite",
 		"size":    "penalty 1 is 2 x 2",
 		"twice":   "two blocks named",
@@ -76,7 +90,7 @@ func TestSpecFindsFaults(t *testing.T) {
 			}
 			return p, err
 		}
-		err := decomposetest.Spec(func() decompose.Spec { return &power{Exponent: 2, fault: fault} }, decode, b)
+		err := decomposetest.Spec(&powerSpec{fault: fault}, decode, b)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("fault %q: %v, want %q", fault, err, want)
 		}

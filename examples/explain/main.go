@@ -107,10 +107,7 @@ func artifact(ctx context.Context, model decompose.Model, rows data.Source) (doc
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := decompose.Scan(ctx, rows, f.Specs, model.Columns()); err != nil {
-		return nil, nil, err
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, rows, f.Specs, model.Columns())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -81,10 +81,7 @@ func run(ctx context.Context, model string, src data.Source) error {
 	if err != nil {
 		return err
 	}
-	if err := decompose.Scan(ctx, src, formula.Specs, net.Columns()); err != nil {
-		return err
-	}
-	blocks, err := decompose.Build(formula.Specs)
+	blocks, err := decompose.Prepare(ctx, src, formula.Specs, net.Columns())
 	if err != nil {
 		return err
 	}

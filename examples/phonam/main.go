@@ -184,10 +184,7 @@ func withMargins(ctx context.Context, m decompose.Model, src data.Source) (decom
 			if err != nil {
 				return nil, err
 			}
-			if err := decompose.Scan(ctx, src, f.Specs, m.Columns()); err != nil {
-				return nil, err
-			}
-			blocks, err := decompose.Build(f.Specs)
+			blocks, err := decompose.Prepare(ctx, src, f.Specs, m.Columns())
 			if err != nil {
 				return nil, err
 			}

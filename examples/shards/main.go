@@ -145,10 +145,7 @@ func terms(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := decompose.Scan(ctx, agreed, f.Specs, nil); err != nil {
-		return nil, err
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, agreed, f.Specs, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -28,10 +28,7 @@ func blackBox(ctx context.Context, m decompose.Model, formula string, train, tes
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := decompose.Scan(ctx, train, f.Specs, nil); err != nil {
-		return nil, nil, err
-	}
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(ctx, train, f.Specs, nil)
 	if err != nil {
 		return nil, nil, err
 	}
