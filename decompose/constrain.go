@@ -22,12 +22,14 @@ type constrained struct {
 	z      []*mat.Dense // d_j x c_j; nil: the identity
 	terms  []penalty.Term
 	notes  []string // what was done that the reader should know
+
+	tolerance float64 // of ranks
 }
 
 // constrain resolves constraints and penalty scales from the moments: both are
 // linear maps after the fact, so that one pass over raw bases is enough.
-func (p *plan) constrain(d planned, m *moments.Moments, k int, sp map[string][]float64) (*constrained, error) {
-	c := &constrained{blocks: d.blocks, view: m.Predictor(k), raw: []int{0}, start: []int{0}}
+func (p *plan) constrain(d planned, m *moments.Moments, k int, tolerance float64, sp map[string][]float64) (*constrained, error) {
+	c := &constrained{blocks: d.blocks, view: m.Predictor(k), raw: []int{0}, start: []int{0}, tolerance: tolerance}
 	for j, b := range d.blocks {
 		if b.Keep {
 			b = b.kept()
@@ -153,12 +155,11 @@ func (b Block) kept() Block {
 // inStandardised is D S D for the raw columns of block j, D their weighted standard
 // deviations. A column that does not vary has no penalty, as it has no effect.
 func (c *constrained) inStandardised(j, dim int, s *mat.SymDense) *mat.SymDense {
-	const rounding = 1e-14 // of a column's mean square, as in problem
 	sd := make([]float64, dim)
 	for i := range sd {
 		at := c.raw[j] + i
-		if v, mean := c.view.XX.At(at, at)/c.view.SumW, c.view.Mean[at]; v > rounding*mean*mean {
-			sd[i] = math.Sqrt(v)
+		if squares := c.view.XX.At(at, at); c.varies(j, squares, c.view.Mean[at]) {
+			sd[i] = math.Sqrt(squares / c.view.SumW)
 		}
 	}
 	out := mat.NewSymDense(dim, nil)

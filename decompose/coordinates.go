@@ -32,7 +32,7 @@ func PredictorCoordinates(m Model, s *Statistics, k int) (*Coordinates, error) {
 		return nil, err
 	}
 	total := s.sum.Total()
-	c, err := p.constrain(p.predictors[k], total, k, nil)
+	c, err := p.constrain(p.predictors[k], total, k, (&Options{}).tolerance(p.predictors[k]), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -48,18 +48,17 @@ func (c *constrained) factor(intercept, total bool, beta []float64) *factored {
 	return f
 }
 
-// into replaces the products of p by those of f. What varies by less than 1e-12 of
-// its mean is constant, in columns and response: rounding is not signal.
-func (f *factored) into(p *penalty.Problem) {
-	constant := func(squares, mean float64) bool { return squares <= 1e-24*mean*mean*p.SumW }
+// into replaces the products of p by those of f. What varies by less than rounding
+// explains is constant: columns as c has it, a response by less than 1e-12 of its mean.
+func (f *factored) into(p *penalty.Problem, c *constrained) {
 	m, n := f.g.Dims()
 	if p.XMean != nil {
 		for i, mean := range p.XMean {
-			if norm := mat.Norm(f.g.ColView(i), 2); constant(norm*norm, mean) {
+			if norm := mat.Norm(f.g.ColView(i), 2); !c.varies(c.blockOf(i), norm*norm, mean) {
 				f.g.SetCol(i, make([]float64, m))
 			}
 		}
-		if norm := mat.Norm(f.y, 2); constant(norm*norm, p.ZMean) {
+		if norm := mat.Norm(f.y, 2); norm*norm <= 1e-24*p.ZMean*p.ZMean*p.SumW {
 			f.y.Zero()
 		}
 	}

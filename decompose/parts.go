@@ -116,7 +116,7 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 		unstructured := part.Unstructured[i : i+n]
 		mat.Col(part.Eta[i:i+n], k, out.Eta)
 		mat.Col(unstructured, k, out.Zeta)
-		floats.AddConst(-d.InterceptMoved, unstructured)
+		floats.AddConst(-d.meanMoved(), unstructured)
 		s.columns = sized(s.columns, n*len(d.Terms))
 		for j := range d.Terms {
 			at := x[s.at[k][j]]
@@ -141,9 +141,12 @@ func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x de
 	if err := s.multiply(dst, x, t.Alpha); err != nil {
 		return err
 	}
+	// Both parts are centred before they meet others: where a column is far from 0 its
+	// product with a coefficient is large, and would leave its rounding in the sums.
+	moved, centre := t.meanMoved(), t.Center-t.Before.Mean
 	for r, v := range dst {
-		unstructured[r] -= v
-		dst[r] = v - t.Center
+		unstructured[r] -= v - moved
+		dst[r] = v - centre
 	}
 	if !anyNonZero(t.Beta) {
 		return nil
@@ -152,8 +155,34 @@ func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x de
 	if err := s.multiply(values, x, t.Beta); err != nil {
 		return err
 	}
-	floats.Add(dst, values)
+	for r, v := range values {
+		dst[r] += v - t.Before.Mean
+	}
 	return nil
+}
+
+// meanMoved is the mean of what was moved to the term, Phi alpha.
+func (t *TermResult) meanMoved() float64 {
+	if t.Moved == (Moment{}) { // an artifact that does not tell
+		return t.Center - t.Before.Mean
+	}
+	return t.Moved.Mean
+}
+
+// meanMoved is the mean of what was moved to all of the predictor, alpha_0 + X alpha.
+// The intercepts have it free of rounding, for columns far from 0; if they differ from
+// the sum by more than rounding, the sum counts, so that the parts show the fault.
+func (d *Predictor) meanMoved() float64 {
+	sum, size := d.InterceptMoved, math.Abs(d.InterceptMoved)
+	for j := range d.Terms {
+		m := d.Terms[j].meanMoved()
+		sum, size = sum+m, size+math.Abs(m)
+	}
+	exact := d.Intercept - d.InterceptBefore
+	if size += math.Abs(d.Intercept) + math.Abs(d.InterceptBefore); math.Abs(exact-sum) <= 1e-13*size {
+		return exact
+	}
+	return sum
 }
 
 // transpose writes columns of n numbers, one after the other, as rows, eight at a

@@ -152,21 +152,21 @@ const mostVc = 500
 
 func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, method Method, o *Options) (Predictor, []string, error) {
 	d := p.predictors[k]
-	c, err := p.constrain(d, m, k, o.SP)
+	tolerance := o.tolerance(d)
+	c, err := p.constrain(d, m, k, tolerance, o.SP)
 	if err != nil {
 		return Predictor{}, nil, err
 	}
+	c.notes = append(c.notes, c.tooCloseToConstant()...)
 	for j := range c.terms {
 		c.terms[j].DF = o.DF[c.terms[j].Name]
 	}
 	intercept := !o.withoutIntercept(d.name)
 	beta := c.beta()
 	problem := c.problem(m, intercept, o.RefitTotal, beta)
-	tolerance := o.tolerance(d)
-
 	f := c.factor(intercept, o.RefitTotal, beta)
 	if f != nil {
-		f.into(problem)
+		f.into(problem, c)
 	}
 
 	var proj *projection
@@ -221,11 +221,13 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 	}
 	after := make([]float64, len(alpha))
 	floats.AddTo(after, beta, alpha)
-	if intercept {
-		out.InterceptMoved = c.view.MeanR - floats.Dot(c.view.Mean, alpha)
-	}
-	out.Intercept = d.intercept + out.InterceptMoved + floats.Dot(c.view.Mean, after)
 	out.InterceptBefore = d.intercept + floats.Dot(c.view.Mean, beta)
+	if moved := floats.Dot(c.view.Mean, alpha); intercept {
+		out.InterceptMoved = c.view.MeanR - moved
+		out.Intercept = out.InterceptBefore + c.view.MeanR // InterceptMoved + moved, without rounding
+	} else {
+		out.Intercept = out.InterceptBefore + moved
+	}
 
 	concurvity, pairs, err := c.concurvity(proj.corr, proj.sd, c.contract(after), reading)
 	if err != nil {
@@ -323,9 +325,8 @@ func (c *constrained) problem(m *moments.Moments, intercept, total bool, beta []
 		if total {
 			p.ZMean += floats.Dot(c.view.Mean, beta)
 		}
-		const rounding = 1e-14 // of a column's mean square
 		for i, mu := range mean {
-			if p.XX.At(i, i) > rounding*mu*mu*m.SumW {
+			if c.varies(c.blockOf(i), p.XX.At(i, i), mu) {
 				continue
 			}
 			p.XZ[i] = 0
@@ -482,7 +483,7 @@ func (c *constrained) warnings(m *moments.Moments, p *Predictor, proj *projectio
 		warn("%s nearly in the span of other terms (concurvity above %g): how effects are split between them rests on little, or on penalties alone", isOrAre(spanned), concurvityWarned)
 	}
 	if len(p.Aliased) > 0 {
-		warn("%d of %d columns are spanned by others and carry no information of their own: %s", len(p.Aliased), p.Columns, listed(p.Aliased))
+		warn("%d of %d columns are spanned by others, to the rank tolerance of %g, and carry no information of their own: %s", len(p.Aliased), p.Columns, p.RankTolerance, listed(p.Aliased))
 	}
 	if len(p.Entangled) > 0 {
 		var texts []string

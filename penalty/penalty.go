@@ -35,7 +35,8 @@ type Problem struct {
 
 	// Means that were subtracted, with an intercept; nil and 0 if unknown. They
 	// serve to tell a constant from one that varies (a standard deviation below
-	// 1e-12 of the mean is rounding), and ML and SelectGrouped need them.
+	// 1e-13 of a column's mean is rounding, or 1e-12 of the response's), and ML and
+	// SelectGrouped need them.
 	XMean []float64 // p
 	ZMean float64
 

@@ -65,7 +65,7 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	if p.Intercept {
 		s.one = 1
 		s.logDetA = math.Log(p.SumW)
-		if constant(p.ZZ/p.SumW, p.ZMean) {
+		if constant(p.ZZ/p.SumW, p.ZMean, 1e-12) {
 			s.zz = 0
 		}
 	}
@@ -83,7 +83,7 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	varies := make([]float64, dim)
 	for i := range d {
 		v := p.XX.At(i, i) / p.SumW
-		if d[i], varies[i] = math.Sqrt(v), 1; v == 0 || p.XMean != nil && constant(v, p.XMean[i]) {
+		if d[i], varies[i] = math.Sqrt(v), 1; v == 0 || p.XMean != nil && constant(v, p.XMean[i], 1e-13) {
 			d[i], varies[i] = 1, 0
 		}
 		s.logDetA += 2 * math.Log(d[i])
@@ -192,8 +192,9 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	return s, nil
 }
 
-// constant tells whether a variance is rounding next to the mean.
-func constant(variance, mean float64) bool { return variance <= 1e-24*mean*mean }
+// constant tells whether a standard deviation is rounding next to the mean: less than
+// that share of it.
+func constant(variance, mean, least float64) bool { return variance <= least*least*mean*mean }
 
 // dropDirections records the directions u[:, free] drop in original
 // coordinates, and takes them out of log|X'WX+S|, which becomes the

@@ -39,17 +39,17 @@ func TestWarnings(t *testing.T) {
 		}},
 		{"n < p", rows(12), nil, `~ factor(x0) + factor(x1)`, []string{
 			`eta: the structured columns have rank 12 on 12 rows: they explain anything, and the unstructured part is zero by construction (paper, limitation 1); use fewer columns or a penalty`,
-			`eta: 14 of 26 columns are spanned by others and carry no information of their own: factor(x0)[1.0365048184706902], factor(x0)[1.1215863035411453], factor(x0)[1.2793061768359024], factor(x1)[-0.813995931816738], factor(x1)[-0.6350477106887258], factor(x1)[-0.3913657274532625], factor(x1)[-0.1672508421158736], factor(x1)[0.7981846054800661] and 6 more`,
+			`eta: 14 of 26 columns are spanned by others, to the rank tolerance of 1e-06, and carry no information of their own: factor(x0)[1.0365048184706902], factor(x0)[1.1215863035411453], factor(x0)[1.2793061768359024], factor(x1)[-0.813995931816738], factor(x1)[-0.6350477106887258], factor(x1)[-0.3913657274532625], factor(x1)[-0.1672508421158736], factor(x1)[0.7981846054800661] and 6 more`,
 			`eta: only the sum of these terms is identified, not how it is split between them: x0 + x1 + x2 + factor(x0) + factor(x1)`,
 		}},
 		{"rank = n", rows(7), nil, `~ x0 + x1 + x2 + x3 + x4 + w`, []string{
 			`eta: the structured columns have rank 7 on 7 rows: they explain anything, and the unstructured part is zero by construction (paper, limitation 1); use fewer columns or a penalty`,
 		}},
 		{"constant column", constant(rows(40), 3), nil, "~ x3", []string{
-			`eta: 1 of 5 columns are spanned by others and carry no information of their own: x3`,
+			`eta: 1 of 5 columns are spanned by others, to the rank tolerance of 1e-06, and carry no information of their own: x3`,
 		}},
 		{"two columns alike", rows(40), nil, "~ dow + factor(dow)", []string{
-			`eta: 1 of 11 columns are spanned by others and carry no information of their own: factor(dow)[7]`,
+			`eta: 1 of 11 columns are spanned by others, to the rank tolerance of 1e-06, and carry no information of their own: factor(dow)[7]`,
 			`eta: only the sum of these terms is identified, not how it is split between them: dow + factor(dow)`,
 		}},
 		{"no structure", rows(40), nil, "", []string{
