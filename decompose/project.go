@@ -176,13 +176,15 @@ func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
 	return c
 }
 
-// settle chooses among the solutions that aliasing leaves: the one whose terms
-// vary least, sum_j Var(Phi_j alpha_j), for minimum norm depends on how a basis
-// is written and may set two large effects against each other. With B the block
-// diagonal of the correlations, alpha <- (I - N (N'BN)^+ N'B) alpha; X alpha and
-// the penalty stay as they are. Directions that change no term's values keep
-// minimum norm.
-func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
+// settle chooses among the solutions that aliasing leaves: the one whose terms, with
+// what the network's own hold of them, vary least, sum_j Var(Phi_j (beta_j + alpha_j)).
+// Minimum norm depends on how a basis is written and may set two large effects against
+// each other; and with alpha alone the split would depend on how much of an effect the
+// network's terms held before, and which of them. With B the block diagonal of the
+// correlations, alpha <- alpha - N (N'BN)^+ N'(B alpha + own), own the products of
+// columns and own terms (see ownProducts); X alpha and the penalty stay as they are.
+// Directions that change no term's values keep minimum norm.
+func (p *projection) settle(terms []penalty.Term, own []float64, tolerance float64) error {
 	if p.dropped == nil {
 		return nil
 	}
@@ -231,7 +233,15 @@ func (p *projection) settle(terms []penalty.Term, tolerance float64) error {
 	}
 	alpha := mat.NewVecDense(n, nil)
 	alpha.MulVec(move, mat.NewVecDense(n, p.alpha))
+	var along, shift mat.VecDense
+	along.MulVec(back.T(), mat.NewVecDense(n, own))
+	shift.MulVec(&back, &along)
 	p.alpha = alpha.RawVector().Data
+	for i, sd := range p.sd {
+		if sd > 0 {
+			p.alpha[i] -= shift.AtVec(i) / sd
+		}
+	}
 	if p.cov != nil {
 		p.cov = congruence(mat.DenseCopyOf(move.T()), p.cov)
 	}

@@ -190,7 +190,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 	// What is said of dropped directions is read from correlations.
 	reading := math.Max(tolerance, minGramTolerance)
 	if err == nil {
-		err = proj.settle(c.terms, reading)
+		err = proj.settle(c.terms, c.ownProducts(proj.sd, intercept, o.RefitTotal, beta), reading)
 	}
 	if err != nil {
 		return Predictor{}, nil, err
@@ -345,6 +345,31 @@ func (c *constrained) beta() []float64 {
 		copy(beta[c.raw[j]:c.raw[j+1]], b.Coef)
 	}
 	return beta
+}
+
+// ownProducts are, for each standardised column, the weighted mean of its product with
+// what the network's own coefficients make of its term: D_j^-1 Z_j'XX_jj beta_j / SumW.
+// A refit of the total has them in alpha already.
+func (c *constrained) ownProducts(sd []float64, intercept, total bool, beta []float64) []float64 {
+	own := make([]float64, c.width())
+	if total || !anyNonZero(beta) {
+		return own
+	}
+	xx := c.view.XX
+	if !intercept {
+		xx, _, _ = c.view.Raw()
+	}
+	products := make([]float64, len(beta))
+	for j := range c.blocks {
+		lo, hi := c.raw[j], c.raw[j+1]
+		mat.NewVecDense(hi-lo, products[lo:hi]).MulVec(xx.SliceSym(lo, hi), mat.NewVecDense(hi-lo, beta[lo:hi]))
+	}
+	for i, v := range c.reduceVector(products) {
+		if sd[i] > 0 {
+			own[i] = v / (sd[i] * c.view.SumW)
+		}
+	}
+	return own
 }
 
 // term fills in what the moments say of block j.
