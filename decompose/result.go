@@ -155,7 +155,7 @@ type Importance struct {
 	VarianceShare     float64  `json:"variance_share"` // Cov(f, eta) / Var(eta)
 	McFadden          *float64 `json:"mcfadden"`
 	McFaddenValid     bool     `json:"mcfadden_valid"`
-	DeltaLogLikPerRow *float64 `json:"delta_loglik_per_row"`
+	DeltaLogLikPerRow *float64 `json:"delta_loglik_per_row"` // by the sum of the weights
 	DevianceR2        *float64 `json:"deviance_r2"`
 }
 

@@ -193,7 +193,7 @@ func direct(t testing.TB, fam family.Family, r *decompose.Result, parts []*decom
 			if w[i] == 0 {
 				continue
 			}
-			n++
+			n += w[i]
 			eta, without := make([]float64, len(r.Predictors)), make([]float64, len(r.Predictors))
 			for k := range eta {
 				eta[k] = p.Predictors[k].Eta[i]
@@ -288,6 +288,62 @@ func TestAgainstDirectComputation(t *testing.T) {
 				t.Error("the comparison does not notice a corrupted likelihood")
 			}
 		})
+	}
+}
+
+// TestWeightsAreRepetitions: whole weights give what the rows repeated so often give,
+// but for McFadden's figure of a gaussian response, whose weight is a variance.
+func TestWeightsAreRepetitions(t *testing.T) {
+	m := oneHead()
+	for _, fam := range []family.Family{family.Gaussian{}, family.Poisson{}, mustParse("negative-binomial(theta=2)"), mustParse("student-t(sigma=0.8,df=4)")} {
+		for what, weight := range map[string]func(w float64) float64{
+			"2 everywhere": func(float64) float64 { return 2 },
+			"0 to 3":       func(w float64) float64 { return w },
+		} {
+			src := rows(t, m, 3000, 19, poissonDraw)
+			weighted, repeated := map[string][]float64{}, map[string][]float64{}
+			for b, err := range src.Batches(context.Background(), []string{"a", "b", "off", "y", "w"}) {
+				must(t, err)
+				w, err := b.Numeric("w")
+				must(t, err)
+				for _, name := range []string{"a", "b", "off", "y", "w"} {
+					v, err := b.Numeric(name)
+					must(t, err)
+					for i := range v {
+						times := weight(w[i])
+						if name == "w" {
+							weighted["w"] = append(weighted["w"], times)
+						} else {
+							weighted[name] = append(weighted[name], v[i])
+						}
+						for range int(times) {
+							repeated[name] = append(repeated[name], v[i])
+						}
+					}
+				}
+			}
+			table := func(columns map[string][]float64) *data.Table {
+				tab := data.NewTable(len(columns["a"]))
+				for name, v := range columns {
+					must(t, tab.AddNumeric(name, v))
+				}
+				return tab
+			}
+			o := options(fam)
+			got, _ := measure(t, m, table(weighted), o)
+			o = options(fam)
+			o.Weights = ""
+			want, _ := measure(t, m, table(repeated), o)
+			for i, e := range got.Predictors[0].Importance {
+				of, on := want.Predictors[0].Importance[i], fmt.Sprintf("%s, weights %s: %v", fam.Name(), what, e.Terms)
+				near(t, on+" delta", e.DeltaLogLikPerRow, *of.DeltaLogLikPerRow, 1e-9)
+				near(t, on+" deviance", e.DevianceR2, *of.DevianceR2, 1e-9)
+				near(t, on+" share", &e.VarianceShare, of.VarianceShare, 1e-9)
+				if fam.Mass() {
+					near(t, on+" mcfadden", e.McFadden, *of.McFadden, 1e-9)
+				}
+			}
+		}
 	}
 }
 

@@ -47,7 +47,6 @@ func (f fit) complete(v *Visitor, full fit) fit {
 
 // sums add up over rows.
 type sums struct {
-	rows    int64 // of positive weight
 	w       float64
 	shares  []shares // by predictor
 	full    fit
@@ -90,7 +89,6 @@ func (s *shares) add(p *decompose.PredictorParts, w []float64) {
 }
 
 func (s *sums) merge(o *sums) {
-	s.rows += o.rows
 	s.w += o.w
 	s.full.merge(o.full)
 	s.prediction.merge(o.prediction)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 )
@@ -23,9 +25,13 @@ import (
 // deviance of all rows at eta plus offset, and eta_-j the predictors without j,
 //
 //	McFadden          = 1 - l(eta)/l(eta_-j)
-//	DeltaLogLikPerRow = (l(eta) - l(eta_-j))/n, n rows of positive weight
+//	DeltaLogLikPerRow = (l(eta) - l(eta_-j))/sum of w
 //	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor
 //	VarianceShare     = Cov(f_j, eta)/Var(eta), weighted, without the offset
+//
+// A weight stands for so many rows: with weights of 2 the figures are those of the
+// data written twice, and another scale of the weights of a family with a dispersion
+// changes none of them but McFadden's.
 //
 // The dispersion is the full model's and held fixed, and so are the numbers of a
 // family.Held. McFadden is reported as it
@@ -93,12 +99,7 @@ func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 		return nil, err
 	}
 	w := rows.weights(p.Batch.Rows())
-	for _, weight := range w {
-		if weight != 0 {
-			s.rows++
-			s.w += weight
-		}
-	}
+	s.w = floats.Sum(w)
 	for k := range p.Predictors {
 		s.shares[k].add(&p.Predictors[k], w)
 	}
@@ -178,7 +179,7 @@ func (v *Visitor) End(r *decompose.Result) error {
 func (v *Visitor) compare(e *decompose.Importance, full, without fit) {
 	e.McFadden = finite(1 - full.loglik/without.loglik)
 	e.McFaddenValid = e.McFadden != nil && v.family.Mass() && full.loglik < 0 && without.loglik < 0
-	e.DeltaLogLikPerRow = finite((full.loglik - without.loglik) / float64(v.total.rows))
+	e.DeltaLogLikPerRow = finite((full.loglik - without.loglik) / v.total.w)
 	if v.family.Predictors() == 1 {
 		e.DevianceR2 = finite(1 - full.deviance/without.deviance)
 	}
