@@ -49,7 +49,7 @@ func (s TP) values(column string) values {
 }
 
 func (s TP) build(v *values) (spline, *mat.SymDense, error) {
-	b, penalty, err := s.construct([]string{v.column}, v.tally)
+	b, penalty, err := s.checked([]string{v.column}, v.tally)
 	if err != nil {
 		return nil, nil, err
 	}

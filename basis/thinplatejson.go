@@ -100,7 +100,7 @@ func (s TP) settle(d int) error {
 }
 
 func (s TP) surface(names []string, data *points) (surface, *mat.SymDense, error) {
-	b, penalty, err := s.construct(names, data)
+	b, penalty, err := s.checked(names, data)
 	if err != nil {
 		return nil, nil, err
 	}

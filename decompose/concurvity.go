@@ -1,7 +1,7 @@
 package decompose
 
 import (
-	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -215,7 +215,7 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 		r.SetSym(i, i, d)
 	}
 	if !penalty.Invert(r, r) {
-		return nil, errors.New("concurvity: the correlations of the columns are not positive definite")
+		return nil, fmt.Errorf("concurvity: the correlations of the columns are not positive definite: %w", penalty.ErrLostDigits)
 	}
 	return r, nil
 }

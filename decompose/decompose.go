@@ -2,8 +2,10 @@ package decompose
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/penalty"
 )
 
 // Decompose moves what m's structured terms can explain from its deep
@@ -29,10 +31,11 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 		return nil, err
 	}
 	r, err := p.solve(stats, o)
-	if err != nil {
+	lost := err == nil && r.lostDigits() || errors.Is(err, penalty.ErrLostDigits)
+	if err != nil && !lost {
 		return nil, err
 	}
-	if o.Route == "" && r.lostDigits() {
+	if lost && o.Route == "" && !o.factor() {
 		again := *o
 		again.Route = QR
 		if stats, err = p.accumulate(ctx, m, src, &again, kept); err != nil {
@@ -42,6 +45,8 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 			return nil, err
 		}
 		r.Warnings = append(r.Warnings, "X'WX held too few digits, so the rows were read again for their triangular factor (route qr)")
+	} else if err != nil {
+		return nil, err
 	}
 	if err := p.explain(ctx, m, src, r, o, kept); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -25,9 +26,13 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 		if s == 0 {
 			s = 1
 		}
-		unit[i] = s * math.Sqrt(problem.SumW)
+		unit[i] = s
 	}
-	g := f.standardised(p.sd, problem.SumW)
+	for i := range problem.Terms {
+		problem.Terms[i].Balance(unit[problem.Terms[i].Start:][:problem.Terms[i].Dim])
+	}
+	g := f.standardised(unit, problem.SumW)
+	floats.Scale(math.Sqrt(problem.SumW), unit)
 	c, err := penalisedCoordinates(problem.Terms, p.lambda, unit)
 	if err != nil {
 		return err
@@ -36,7 +41,10 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 	if err != nil {
 		return err
 	}
-	p.dropped, p.rank = dropped, 0
+	p.rank = 0
+	if p.dropped, err = fromUnits(dropped, unit, p.sd); err != nil {
+		return err
+	}
 	before := p.edf
 	p.alpha, p.edf = make([]float64, n), make([]float64, len(problem.Terms))
 	p.cov = mat.NewSymDense(n, nil)
@@ -56,6 +64,9 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 				spent.Mul(c.roots[j], half.Slice(t.Start, t.Start+t.Dim, 0, p.rank))
 				norm := mat.Norm(&spent, 2)
 				p.edf[j] -= norm * norm
+			}
+			if p.edf[j] < -0.01 || p.edf[j] > float64(t.Dim)+0.01 {
+				return fmt.Errorf("term %q: its effective degrees of freedom come out as %.3g of %d: smoothing parameters so small or large leave no digits, which values far from all others bring about: leave such rows out, or transform the column", t.Name, p.edf[j], t.Dim)
 			}
 		}
 		for i, d := range unit {
@@ -86,6 +97,18 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 	}
 	p.cov.ScaleSym(p.scale, p.cov)
 	return nil
+}
+
+// fromUnits takes directions of columns divided by unit to standardised ones.
+func fromUnits(d *mat.Dense, unit, sd []float64) (*mat.Dense, error) {
+	if d == nil {
+		return nil, nil
+	}
+	raw := mat.DenseCopyOf(d)
+	for i, u := range unit {
+		floats.Scale(1/u, raw.RawRowView(i))
+	}
+	return standardise(raw, sd)
 }
 
 // coordinates rotate each term: first come the directions its penalties act on.

@@ -78,7 +78,11 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 	for k := range p.predictors {
 		d, warnings, err := p.solvePredictor(k, total, s.groups, r.Method, o)
 		if err != nil {
-			return nil, fmt.Errorf("decompose: predictor %q: %w", p.predictors[k].name, err)
+			err = fmt.Errorf("decompose: predictor %q: %w", p.predictors[k].name, err)
+			if errors.Is(err, penalty.ErrLostDigits) && !total.Layout.Factor {
+				err = fmt.Errorf("%w: accumulate the factor of the rows (route qr), or rescale columns with values far from all others", err)
+			}
+			return nil, err
 		}
 		if d.lost {
 			warnings = append(warnings, "X'WX holds few digits of some direction that decides: take the figures with care, or use route qr")

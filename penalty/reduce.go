@@ -77,7 +77,8 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 		s.kept[i] = 1
 	}
 
-	// Standardise: columns divided by their weighted standard deviation d.
+	// Standardise: columns divided by their weighted standard deviation d, or by what
+	// balances a term's penalties.
 	// A column that does not vary has no data: d = 1 and zeros.
 	d := make([]float64, dim)
 	varies := make([]float64, dim)
@@ -86,7 +87,12 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 		if d[i], varies[i] = math.Sqrt(v), 1; v == 0 || p.XMean != nil && constant(v, p.XMean[i], 1e-13) {
 			d[i], varies[i] = 1, 0
 		}
-		s.logDetA += 2 * math.Log(d[i])
+	}
+	for i := range p.Terms {
+		p.Terms[i].Balance(d[p.Terms[i].Start:][:p.Terms[i].Dim])
+	}
+	for _, v := range d {
+		s.logDetA += 2 * math.Log(v)
 	}
 	gram, cross := mat.NewDense(dim, dim, nil), mat.NewVecDense(dim, nil)
 	for i := range dim {
@@ -248,7 +254,7 @@ func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Den
 	}
 	largest := math.Max(values[0], unit)
 	if values[m-1] < -1e-8*largest {
-		return nil, nil, fmt.Errorf("penalty: X'WX is not positive semi-definite (eigenvalue %.3g next to %.3g): the moments are damaged", values[m-1], values[0])
+		return nil, nil, fmt.Errorf("penalty: X'WX is not positive semi-definite (eigenvalue %.3g next to %.3g): %w", values[m-1], values[0], ErrLostDigits)
 	}
 	rank := 0
 	for rank < m && values[rank] > tol*tol*largest {

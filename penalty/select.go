@@ -172,7 +172,12 @@ func (s *search) raise(floor, lowest, start []float64) error {
 	return errSingular
 }
 
-var errSingular = errors.New("penalty: X'WX + S is not positive definite to rounding: the moments are damaged, or a fixed smoothing parameter is extreme")
+var errSingular = fmt.Errorf("penalty: X'WX + S is not positive definite to rounding, or a fixed smoothing parameter is extreme: %w", ErrLostDigits)
+
+// ErrLostDigits is in errors that products X'WX cause which are not those of any rows:
+// sums of numbers of very different size left rounding in the place of what decides.
+// A Problem whose products are those of a triangular factor of the rows has more digits.
+var ErrLostDigits = errors.New("X'WX holds too few digits of some direction that decides")
 
 // solveAll is solve, also for no columns.
 func (c *criterion) solveAll(rho []float64) (float64, bool) {

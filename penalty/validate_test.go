@@ -54,9 +54,9 @@ func TestBadInput(t *testing.T) {
 		{func(p *Problem) { p.Rows, p.SumW = 3, 3 }, &Options{Gamma: 4},
 			"penalty: gamma 4 times 1 unpenalised directions exceeds the 3 rows: lower gamma"},
 		{func(p *Problem) { p.XX.SetSym(0, 1, 5) }, nil,
-			"penalty: X'WX + S is not positive definite to rounding: the moments are damaged, or a fixed smoothing parameter is extreme"},
+			"penalty: X'WX + S is not positive definite to rounding, or a fixed smoothing parameter is extreme: X'WX holds too few digits of some direction that decides"},
 		{func(p *Problem) { p.XX.SetSym(0, 1, 5); p.Terms[0].S = nil }, nil,
-			"penalty: X'WX is not positive semi-definite (eigenvalue -40 next to 60): the moments are damaged"},
+			"penalty: X'WX is not positive semi-definite (eigenvalue -40 next to 60): X'WX holds too few digits of some direction that decides"},
 	} {
 		p := good()
 		c.change(p)

@@ -1,0 +1,123 @@
+package decompose_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// outlierGolden is testdata/golden/outlier.json (README.md there).
+type outlierGolden struct {
+	Data  struct{ X, Z, Y []float64 }
+	Rows  []int
+	Cases []struct {
+		Formula, BS string
+		Chosen      struct{ SP, Score float64 }
+		At          []struct {
+			SP, Score, EDF float64
+			Values         []float64
+		}
+	}
+}
+
+func (g *outlierGolden) table(t *testing.T, rows []int) *data.Table {
+	t.Helper()
+	pick := func(v []float64) []float64 {
+		if rows == nil {
+			return v
+		}
+		return picked(v, rows)
+	}
+	tab := data.NewTable(len(pick(g.Data.X)))
+	for name, v := range map[string][]float64{"x": g.Data.X, "z": g.Data.Z, "y": g.Data.Y} {
+		if err := tab.AddNumeric(name, pick(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tab
+}
+
+func readOutlier(t *testing.T) *outlierGolden {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/golden/outlier.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := new(outlierGolden)
+	if err := json.Unmarshal(text, g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestOneOutlier: a value of 1e9 among values from 0 to 1. Splines with knots at
+// quantiles do not care; of P-splines nearly all functions have no row, and the fit is
+// mgcv's all the same, on the route that Decompose takes by itself.
+func TestOneOutlier(t *testing.T) {
+	ctx := context.Background()
+	g := readOutlier(t)
+	tab := g.table(t, nil)
+	points := all(t, g.table(t, g.Rows), len(g.Rows))
+	for _, c := range g.Cases {
+		t.Run(c.BS, func(t *testing.T) {
+			f, err := basis.Parse(c.Formula, &basis.Options{Schema: tab.Schema()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks, err := decompose.Prepare(ctx, tab, f.Specs, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := decompose.With(&responses{[]string{"eta"}, []string{"y"}}, map[string][]decompose.Block{"": blocks})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range c.At {
+				r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{SP: map[string][]float64{"s(x)": {at.SP}}})
+				if err != nil {
+					t.Log(err)
+					continue
+				}
+				d := r.Predictors[0]
+				e, err := mustApplier(t, r, m).Effect(ctx, 0, 0, points)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var off, size float64
+				for i, v := range at.Values {
+					off, size = math.Max(off, math.Abs(e.After[i]-v)), math.Max(size, math.Abs(v))
+				}
+				t.Logf("sp %.3g: edf %.8g - %.8g, score %.9g - %.9g, values %.1e of %.2g, route %q", at.SP, d.EDF, at.EDF, *d.Score, at.Score, off, size, r.Route)
+			}
+			r, err := decompose.Decompose(ctx, m, tab, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("chosen: score %.9g - %.9g sp %v %v %q", *r.Predictors[0].Score, c.Chosen.Score, r.Predictors[0].Terms[0].SP, c.Chosen.SP, r.Warnings)
+		})
+	}
+}
+
+// TestThinPlatesOfAnOutlierAreRefused by name of the value, with what to do: mgcv
+// refuses them on the same rows.
+func TestThinPlatesOfAnOutlierAreRefused(t *testing.T) {
+	tab := readOutlier(t).table(t, nil)
+	for _, formula := range []string{"~ s(x)", `~ s(x, bs="ts") + z`, "~ s(x, z)", `~ te(x, z, bs="tp")`} {
+		f, err := basis.Parse(formula, &basis.Options{Schema: tab.Schema()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = decompose.Prepare(context.Background(), tab, f.Specs, nil)
+		if err == nil || !strings.Contains(fmt.Sprint(err), "so far from all others") || !strings.Contains(err.Error(), "1e+09") {
+			t.Errorf("%s: %v", formula, err)
+		}
+	}
+}
