@@ -80,28 +80,43 @@ func TestOneOutlier(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			tolerance := 1e-7
+			if c.BS == "cc" { // knots 1e9 apart: mgcv's own system of second derivatives
+				tolerance = 1e-5
+			}
+			reached := math.Inf(-1)
 			for _, at := range c.At {
+				if at.SP < 1e-16 && c.BS != "cp" {
+					// X'WX + S has a condition number beyond 1e16 there. Selection does not
+					// get that far and stays where the score is flat.
+					continue
+				}
 				r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{SP: map[string][]float64{"s(x)": {at.SP}}})
 				if err != nil {
-					t.Log(err)
-					continue
+					t.Fatal(err)
 				}
 				d := r.Predictors[0]
 				e, err := mustApplier(t, r, m).Effect(ctx, 0, 0, points)
 				if err != nil {
 					t.Fatal(err)
 				}
-				var off, size float64
+				near(t, "edf", d.EDF, at.EDF, tolerance*at.EDF)
+				near(t, "score", *d.Score, at.Score, tolerance*math.Abs(at.Score))
 				for i, v := range at.Values {
-					off, size = math.Max(off, math.Abs(e.After[i]-v)), math.Max(size, math.Abs(v))
+					near(t, fmt.Sprintf("sp %g: value %d", at.SP, i), e.After[i], v, tolerance)
 				}
-				t.Logf("sp %.3g: edf %.8g - %.8g, score %.9g - %.9g, values %.1e of %.2g, route %q", at.SP, d.EDF, at.EDF, *d.Score, at.Score, off, size, r.Route)
+				reached = at.Score
+				if at.SP == c.Chosen.SP {
+					break
+				}
 			}
 			r, err := decompose.Decompose(ctx, m, tab, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("chosen: score %.9g - %.9g sp %v %v %q", *r.Predictors[0].Score, c.Chosen.Score, r.Predictors[0].Terms[0].SP, c.Chosen.SP, r.Warnings)
+			if got := *r.Predictors[0].Score; got > reached+tolerance*math.Abs(reached) {
+				t.Errorf("the score chosen is %g, worse than %g", got, reached)
+			}
 		})
 	}
 }
