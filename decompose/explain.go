@@ -191,6 +191,30 @@ func (s *rowSums) merge(o *rowSums) {
 	}
 }
 
+// whyMissed says what made the parts miss the network's output by miss: terms that
+// are large against each other, which rounding explains, or another network's.
+func (d *Predictor) whyMissed(miss float64) string {
+	const rounding = 1e-13 // of a term's standard deviation or mean, in any row
+	var largest *TermResult
+	size := 0.0
+	for j := range d.Terms {
+		t := &d.Terms[j]
+		for _, m := range []Moment{t.Before, t.After, t.Moved} {
+			if v := math.Max(math.Sqrt(m.Variance), math.Abs(m.Mean)); v > size {
+				largest, size = t, v
+			}
+		}
+	}
+	switch {
+	case rounding*size >= miss:
+		return fmt.Sprintf("the effects of %s are as large as %.3g, and others cancel them, so that rounding is left; "+
+			"columns are all but linearly dependent: leave one out, or raise the rank tolerance of %.3g", largest.Name, size, d.RankTolerance)
+	case d.RankTolerance < minGramTolerance:
+		return fmt.Sprintf("the terms or taps do not belong to this network, or columns are all but linearly dependent and have coefficients that leave nothing but rounding at the rank tolerance of %.3g: raise it", d.RankTolerance)
+	}
+	return "the terms or taps do not belong to this network"
+}
+
 // finish writes the sums into r; parts that miss the network's output are an
 // error: then the model's blocks are not what the network computes.
 func (s *rowSums) finish(r *Result, o *Options, rows int64) error {
@@ -208,8 +232,8 @@ func (s *rowSums) finish(r *Result, o *Options, rows int64) error {
 			relative /= s.largest[k]
 		}
 		if !(relative <= tolerance) {
-			return fmt.Errorf("decompose: predictor %q, data row %d: the parts miss the network's own output by %.3g of its largest value (tolerance %.3g): "+
-				"the terms or taps do not belong to this network", d.Name, s.missAt[k]+1, relative, tolerance)
+			return fmt.Errorf("decompose: predictor %q, data row %d: the parts miss the network's own output by %.3g of its largest value (tolerance %.3g): %s",
+				d.Name, s.missAt[k]+1, relative, tolerance, d.whyMissed(s.miss[k]))
 		}
 		d.ReconstructionError = &relative
 	}
