@@ -26,6 +26,9 @@ type Formula struct {
 type Options struct {
 	Schema  data.Schema // nil: columns are not checked
 	Factors []string    // columns that are categories though they hold numbers
+	// Response is the column to be explained if it is known from elsewhere than the left
+	// side: no term may have it. "": the left side alone counts.
+	Response string
 	// Select gives every penalised smooth a penalty on its null space, so that it can
 	// be taken out altogether (mgcv's select = TRUE).
 	Select bool
@@ -43,7 +46,7 @@ func Parse(text string, o *Options) (*Formula, error) {
 	}
 	m := meaning{Formula: tree, factors: map[string]bool{}}
 	if o != nil {
-		m.selected = o.Select
+		m.selected, m.response = o.Select, o.Response
 		m.schema = o.Schema
 		m.columns = make(map[string]data.Column, len(o.Schema))
 		for _, c := range o.Schema {
@@ -87,6 +90,7 @@ type meaning struct {
 	factors map[string]bool
 	full    bool // the next factor has all levels
 
+	response string          // besides that of the left side
 	selected bool            // smooths have a penalty on their null space
 	products map[string]bool // the sets of columns of terms without smooths, as keys
 }
@@ -323,7 +327,7 @@ func (m *meaning) column(n formula.Name) (data.Column, error) {
 // explaining is column for the right-hand side.
 func (m *meaning) explaining(n formula.Name) (data.Column, error) {
 	c, err := m.column(n)
-	if err == nil && c.Name == m.Response {
+	if err == nil && (c.Name == m.Response || c.Name == m.response) {
 		err = m.Errorf(n.Pos, "%q is the response; it cannot explain itself", n.Text)
 	}
 	return c, err

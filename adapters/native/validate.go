@@ -36,8 +36,14 @@ func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
 func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 	var formulas []*basis.Formula
 	seen := map[string]bool{}
+	response := c.Response
+	for _, text := range c.Structured.Formulas { // any of them may name it
+		if p, err := basis.Parse(text, nil); err == nil && response == "" {
+			response = p.Response
+		}
+	}
 	for _, text := range c.Structured.Formulas {
-		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors})
+		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors, Response: response})
 		if err != nil {
 			*f = append(*f, err)
 			continue
@@ -129,6 +135,9 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 	for _, o := range [][2]string{{c.Weights, "weights"}, {c.Offset, "offset"}} {
 		if o[0] != "" {
 			numeric(o[0], o[1])
+			if o[0] == c.Response {
+				f.add("%s: column %q is the response", o[1], o[0])
+			}
 		}
 	}
 	for i, name := range c.Deep.Columns {

@@ -170,7 +170,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if o.Family, err = importance.Estimate(ctx, m, src, o); err != nil {
 		return nil, err
 	}
-	notes = append(notes, graph.Structure().PassedOver)
+	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
 
 	if d.phonam != "" {
 		var said []string

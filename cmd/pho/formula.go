@@ -29,14 +29,36 @@ func (d *decomposeFlags) syntax(o *decompose.Options) error {
 		}
 		o.Response = f.Response
 	}
+	if o.Response == "" {
+		return nil
+	}
+	for _, c := range []struct{ flag, column string }{{"--weights", o.Weights}, {"--offset", o.Offset}} {
+		if c.column == o.Response {
+			return usagef("%s: column %q is the response", c.flag, c.column)
+		}
+	}
+	for _, text := range d.formulas { // the response may be named by another one, or a flag
+		if _, err := basis.Parse(text, &basis.Options{Response: o.Response}); err != nil {
+			return usageError{fmt.Errorf("--formula: %w", err)}
+		}
+	}
 	return nil
+}
+
+// readsResponse warns of a network with the response among its inputs: it predicts what
+// it was told.
+func readsResponse(m decompose.Model, response string) string {
+	if response == "" || !slices.Contains(m.Columns(), response) {
+		return ""
+	}
+	return fmt.Sprintf("the network reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)
 }
 
 // parse reads the formulas and checks all columns that flags name.
 func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*basis.Formula, error) {
 	var formulas []*basis.Formula
 	for _, text := range d.formulas {
-		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: d.data.factors, Select: d.selectTerms})
+		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: d.data.factors, Select: d.selectTerms, Response: o.Response})
 		if err != nil {
 			return nil, fmt.Errorf("--formula: %w", err)
 		}

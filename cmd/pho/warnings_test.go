@@ -100,3 +100,16 @@ func TestWarnings(t *testing.T) {
 		})
 	}
 }
+
+// TestNetworkThatReadsTheResponse: what it is told it predicts, which somebody should
+// know before they believe a figure.
+func TestNetworkThatReadsTheResponse(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	write(t, filepath.Join(temp, "rows.csv"), rows(40))
+	o := done(t, "decompose", "--model", golden("ssn_op13"), "--data", filepath.Join(temp, "rows.csv"), "--input", "x=x0..x4",
+		"--response", "x4", "--out", filepath.Join(temp, "result"))
+	if want := `warning: the network reads column "x4", which is the response`; !strings.Contains(o.err, want) {
+		t.Errorf("no %q in\n%s", want, o.err)
+	}
+}
