@@ -1,6 +1,7 @@
 // Package basis provides the terms of a structured predictor as mgcv has them (Wood
 // 2017, chapter 5), and Parse, which turns a formula into term specifications. A
-// Spec looks at the data once (levels, ranges, quantiles), or twice if it is a
+// Spec never changes. For each set of rows decompose.Prepare has it make a scanner,
+// which looks at the data once (levels, ranges, quantiles), or twice if it is a
 // decompose.Rescanner; the Term it builds is immutable and evaluates the same basis
 // on any rows.
 //

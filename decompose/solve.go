@@ -351,31 +351,6 @@ func (c *constrained) beta() []float64 {
 	return beta
 }
 
-// ownProducts are, for each standardised column, the weighted mean of its product with
-// what the network's own coefficients make of its term: D_j^-1 Z_j'XX_jj beta_j / SumW.
-// A refit of the total has them in alpha already.
-func (c *constrained) ownProducts(sd []float64, intercept, total bool, beta []float64) []float64 {
-	own := make([]float64, c.width())
-	if total || !anyNonZero(beta) {
-		return own
-	}
-	xx := c.view.XX
-	if !intercept {
-		xx, _, _ = c.view.Raw()
-	}
-	products := make([]float64, len(beta))
-	for j := range c.blocks {
-		lo, hi := c.raw[j], c.raw[j+1]
-		mat.NewVecDense(hi-lo, products[lo:hi]).MulVec(xx.SliceSym(lo, hi), mat.NewVecDense(hi-lo, beta[lo:hi]))
-	}
-	for i, v := range c.reduceVector(products) {
-		if sd[i] > 0 {
-			own[i] = v / (sd[i] * c.view.SumW)
-		}
-	}
-	return own
-}
-
 // term fills in what the moments say of block j.
 func (c *constrained) term(j int, b Block, sumW float64, beta, alpha []float64) (TermResult, error) {
 	lo, hi := c.raw[j], c.raw[j+1]
