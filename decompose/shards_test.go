@@ -46,8 +46,7 @@ func builtBlocks(t *testing.T, formula string, tab *data.Table) []decompose.Bloc
 	t.Helper()
 	f, err := basis.Parse(formula, &basis.Options{Schema: tab.Schema()})
 	must(t, err)
-	must(t, decompose.Scan(context.Background(), tab, f.Specs, nil))
-	blocks, err := decompose.Build(f.Specs)
+	blocks, err := decompose.Prepare(context.Background(), tab, f.Specs, nil)
 	must(t, err)
 	return blocks
 }

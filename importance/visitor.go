@@ -152,7 +152,7 @@ func (v *Visitor) End(r *decompose.Result) error {
 	if v.total == nil || len(r.Predictors) != len(v.result.Predictors) {
 		return errors.New("importance: End for a decomposition that Begin has not seen")
 	}
-	if v.family != nil && v.total.rows > 0 {
+	if v.family != nil && v.total.w > 0 {
 		r.Prediction = v.prediction()
 	}
 	for k := range r.Predictors {
