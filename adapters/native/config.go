@@ -174,6 +174,8 @@ type Training struct {
 	WithoutInterceptStart  bool // intercepts start at 0, not at the intercept-only model
 	WithoutWarmStart       bool // beta starts at 0, not at the additive model (and heads of networks not at 0)
 
+	Initialization Initialization // "": Tuned
+
 	Single bool // train in float32; else float64
 	// Workers is the number of goroutines, 0: GOMAXPROCS. They share out the rows of a
 	// batch and then the parameters. A step of fewer than 4 million multiplications (3 x
@@ -220,6 +222,7 @@ func (c Config) withDefaults() Config {
 	set(&t.LearningRate, 0.003)
 	set(&t.Momentum, 0.9)
 	t.Momentum = max(t.Momentum, 0)
+	set(&t.Initialization, Tuned)
 	set(&t.Schedule, Constant)
 	set(&t.StepEpochs, 50)
 	set(&t.StepFactor, 0.5)

@@ -46,10 +46,10 @@ func ExampleTrain() {
 		log.Fatal(err)
 	}
 	for _, t := range result.Predictors[0].Terms {
-		fmt.Printf("%s %.0f\n", t.Name, t.After.Variance)
+		fmt.Printf("%s %.1f\n", t.Name, t.After.Variance)
 	}
 	// Output:
 	// 800 rows, 200 held out
-	// x 3
-	// s(z) 1
+	// x 3.1
+	// s(z) 0.5
 }

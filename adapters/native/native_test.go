@@ -131,7 +131,7 @@ func everything(f family.Differentiable, response string) Config {
 			Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x2"}}, Products: [][2]string{{"x3", "x2"}},
 			Hidden: []int{4, 3}, Activation: Sigmoid, ExU: true, FeatureDropout: 0.3, OutputPenalty: 0.7,
 		},
-		Training: Training{Seed: 3, ValidationShare: -1},
+		Training: Training{Seed: 3, ValidationShare: -1, Initialization: He},
 	}
 	if f.Predictors() > 1 {
 		c.Structured.Formulas = []string{`~ x1 + s(x2, bs="ps", k=8)`, `sigma = ~ x3`}[:1]

@@ -45,6 +45,7 @@ type towerPlan struct {
 	featureDropout, outputPenalty float64
 	orthogonalize                 bool
 	unbiased                      bool // no biases in the first layer
+	initial                       Initialization
 	// of is the tower whose groups are multiplied in a product tower, else -1;
 	// pairs are the two groups of each product.
 	of       int
@@ -74,12 +75,13 @@ func (c *Config) towerPlans(schema data.Schema) []*towerPlan {
 		all[i] = i
 	}
 	var plans []*towerPlan
+	initial := c.Training.Initialization
 	f := &c.Features
 	feature := func(name string, columns [][]string) *towerPlan {
 		return &towerPlan{
 			name: name, columns: columns, predictors: all, hidden: f.Hidden, activation: f.Activation, exu: f.ExU,
 			dropout: f.Dropout, featureDropout: f.FeatureDropout, outputPenalty: f.OutputPenalty,
-			numeric: len(columns[0]), of: -1, q: f.Hidden[len(f.Hidden)-1],
+			numeric: len(columns[0]), of: -1, q: f.Hidden[len(f.Hidden)-1], initial: initial,
 		}
 	}
 	var numbers []string
@@ -140,7 +142,7 @@ func (c *Config) towerPlans(schema data.Schema) []*towerPlan {
 			plans = append(plans, &towerPlan{
 				name: name, deep: true, columns: [][]string{d.Columns}, predictors: predictors, hidden: d.Hidden,
 				activation: d.Activation, batchNorm: d.BatchNorm, dropout: d.Dropout, lastDrop: true,
-				orthogonalize: d.Orthogonalize, unbiased: d.WithoutFirstBias, of: -1, q: d.Hidden[len(d.Hidden)-1],
+				orthogonalize: d.Orthogonalize, unbiased: d.WithoutFirstBias, of: -1, q: d.Hidden[len(d.Hidden)-1], initial: initial,
 			})
 		}
 		if !d.Separate {
@@ -205,31 +207,27 @@ func newTower[T kernel.Float](p *towerPlan, seed uint64) *tower[T] {
 
 func (t *tower[T]) add(l nn.Layer[T]) { t.chain.Layers = append(t.chain.Layers, l) }
 
-// init draws the parameters. Heads start small, so that the first predictions
-// are near the structured part's.
+// init draws the parameters as the plan's initialisation says.
 func (t *tower[T]) init(rng *rand.Rand) {
 	for _, e := range t.embed {
 		e.Init(rng)
 	}
-	gain := 1.0
-	if a := t.plan.activation; a == ReLU || a == ReLUN || a == GELU {
-		gain = 2
-	}
-	for _, l := range t.chain.Layers {
+	for i, l := range t.chain.Layers {
 		switch l := l.(type) {
 		case *nn.Dense[T]:
+			gain, bias := t.plan.initial.hidden(t.plan, i, l.In, l.OutEach)
 			l.Init(rng, gain)
 			if l.B.Grad == nil {
 				continue
 			}
 			for i := range l.B.Value {
-				l.B.Value[i] = T(0.2 * (2*rng.Float64() - 1)) // kinks of ReLU units off the mean
+				l.B.Value[i] = T(bias * (2*rng.Float64() - 1)) // kinks of ReLU units off the mean
 			}
 		case *nn.ExU[T]:
 			l.Init(rng, 0.5)
 		}
 	}
-	t.head.Init(rng, 0.1/float64(t.plan.groups()))
+	t.head.Init(rng, t.plan.initial.head(t.plan))
 }
 
 func (t *tower[T]) params() []*nn.Param[T] {

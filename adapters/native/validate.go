@@ -291,6 +291,9 @@ func (c *Config) validateTraining(f *faults) {
 	if !slices.Contains([]Schedule{Constant, Cosine, Step}, t.Schedule) {
 		f.add("unknown schedule %q: known are constant, cosine and step", t.Schedule)
 	}
+	if !slices.Contains(initializations(), t.Initialization) {
+		f.add("unknown initialization %q: known are %q", t.Initialization, initializations())
+	}
 	if t.Resume && t.Checkpoint == "" {
 		f.add("Training.Resume needs Training.Checkpoint, the file to go on from")
 	}

@@ -49,8 +49,8 @@ l, lv, s = l @ inverse, lv @ inverse, inverse.T @ s @ inverse
 x, y, l, xv, yv, lv, s = (torch.tensor(a, dtype=torch.float32) for a in (x, y[:, None], l, xv, yv[:, None], lv, s))
 
 
-def uniform(shape, variance):
-    limit = (3 * variance) ** 0.5
+def uniform(shape, fan_in):
+    limit = fan_in**-0.5
     return nn.Parameter(torch.empty(shape).uniform_(-limit, limit))
 
 
@@ -58,9 +58,9 @@ class SSN(nn.Module):
     def __init__(self):
         super().__init__()
         sizes = [10, 200, 200]
-        self.w = nn.ParameterList([uniform((a, b), 2 / a) for a, b in zip(sizes, sizes[1:])])
-        self.b = nn.ParameterList([nn.Parameter(torch.empty(b).uniform_(-0.2, 0.2)) for b in sizes[1:]])
-        self.head = uniform((200, 1), 0.1 / 200)
+        self.w = nn.ParameterList([uniform((a, b), a) for a, b in zip(sizes, sizes[1:])])
+        self.b = nn.ParameterList([uniform(b, a) for a, b in zip(sizes, sizes[1:])])
+        self.head = uniform((200, 1), 200)
         self.beta, self.intercept = nn.Parameter(torch.zeros(60, 1)), nn.Parameter(torch.zeros(1))
 
     def forward(self, x, l):
@@ -76,9 +76,9 @@ class NAM(nn.Module):
     def __init__(self):
         super().__init__()
         sizes = [1, 64, 64, 32]
-        self.w = nn.ParameterList([uniform((10, a, b), 2 / a) for a, b in zip(sizes, sizes[1:])])
-        self.b = nn.ParameterList([nn.Parameter(torch.empty(10, 1, b).uniform_(-0.2, 0.2)) for b in sizes[1:]])
-        self.head, self.intercept = uniform((10, 32, 1), 0.01 / 32), nn.Parameter(torch.zeros(1))
+        self.w = nn.ParameterList([uniform((10, a, b), a) for a, b in zip(sizes, sizes[1:])])
+        self.b = nn.ParameterList([uniform((10, 1, b), a) for a, b in zip(sizes, sizes[1:])])
+        self.head, self.intercept = uniform((10, 32, 1), 32), nn.Parameter(torch.zeros(1))
 
     def forward(self, x, l):
         h = x.T.unsqueeze(2)

@@ -59,7 +59,7 @@ func printCurves(rows, epochs int, path string) error {
 		for seed := range curveSeeds {
 			cfg.Training = native.Training{
 				Epochs: epochs, BatchSize: curveBatch, LearningRate: curveRate, Validation: valid, Patience: -1,
-				Seed: uint64(seed), Single: true, WithoutWarmStart: true,
+				Seed: uint64(seed), Single: true, WithoutWarmStart: true, Initialization: native.PyTorch,
 			}
 			_, fit, err := native.Train(context.Background(), cfg, train)
 			if err != nil {

@@ -30,6 +30,7 @@ func asPublished(method string, hidden []int, names []string, distinct []int, ep
 		Training: native.Training{
 			Epochs: epochs, BatchSize: 32, LearningRate: 1e-3, ValidationShare: 0.1, Patience: 50, Seed: seed, Single: true, Workers: 1,
 			WithoutResponseScaling: true, WithoutInterceptStart: true, WithoutWarmStart: true,
+			Initialization: native.Glorot, // what layers of Keras do unless told otherwise
 		},
 	}
 	if method != "GAM" {

@@ -97,7 +97,7 @@ type entry struct {
 func (a *study) train(ctx context.Context, name string, cfg native.Config, epochs, patience int) (*native.Model, error) {
 	cfg.Response = response
 	cfg.Training = native.Training{Epochs: epochs, Patience: patience, BatchSize: 1024, LearningRate: 0.001, ValidationShare: 0.1, Seed: a.Seed, Single: true,
-		WithoutResponseScaling: true, WithoutInterceptStart: true, WithoutWarmStart: true}
+		WithoutResponseScaling: true, WithoutInterceptStart: true, WithoutWarmStart: true, Initialization: native.He} // drawn as in the committed run
 	var m *native.Model
 	took, err := analysis.Seconds(func() error {
 		model, fit, err := native.Train(ctx, cfg, a.rows)

@@ -166,6 +166,7 @@ func (s set) network(epochs int, seed uint64) native.Config {
 		Training: native.Training{
 			Epochs: epochs, Patience: 5, BatchSize: 2000, LearningRate: 0.001, ValidationShare: 0.1, Seed: seed, Single: true,
 			WithoutResponseScaling: true, WithoutInterceptStart: true, WithoutWarmStart: true,
+			Initialization: native.He, // as in the committed runs
 		},
 	}
 }

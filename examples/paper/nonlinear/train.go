@@ -198,6 +198,7 @@ func (f *fitting) train(ctx context.Context, t training) (*native.Model, error) 
 		Training: native.Training{
 			Epochs: f.epochs, BatchSize: 50, LearningRate: 1e-3, ValidationShare: 0.1, Patience: patience, Seed: f.seed, Workers: 1,
 			WithoutResponseScaling: !t.scaled, WithoutInterceptStart: !t.scaled, WithoutWarmStart: !t.warm,
+			Initialization: native.He, // as in the committed runs
 		},
 	}
 	if t.epochs > 0 {

@@ -40,6 +40,7 @@ func (s study) once(ctx context.Context, c cell, rng *rand.Rand) (*repetition, e
 		Training: native.Training{
 			Epochs: c.epochs, BatchSize: c.batch, LearningRate: 0.003, Patience: patience, Seed: rng.Uint64() >> 1, Workers: 1,
 			WithoutResponseScaling: true, WithoutInterceptStart: true, WithoutWarmStart: true,
+			Initialization: native.He, // as in the committed runs
 		},
 	}, train)
 	if err != nil {

@@ -162,6 +162,7 @@ func (s Study) train(ctx context.Context, sample *simulation.Sample, t Training,
 		Training: native.Training{
 			Epochs: s.epochs(), BatchSize: 50, LearningRate: 1e-3, ValidationShare: ValidationShare, Patience: Patience, Seed: seed, Workers: 1,
 			WithoutResponseScaling: !t.Warm, WithoutInterceptStart: !t.Warm, WithoutWarmStart: !t.Warm,
+			Initialization: native.He, // as in the committed runs
 		},
 	}
 	if s.Hidden == nil {

@@ -1,0 +1,70 @@
+package native
+
+import "math"
+
+// Initialization is how the weights and biases of hidden layers and heads are drawn:
+// uniformly about 0. In what follows in and out are the inputs and outputs of a layer,
+// of feature networks those of one network. docs/initialisation.md has what they cost in
+// prediction error, next to PyTorch. None of them concerns embeddings, the first layer
+// of Features.ExU, and the coefficients of formula terms.
+type Initialization string
+
+// The initialisations.
+const (
+	// Tuned is the default: PyTorch, but for three things. The weights of the deep part's
+	// first layer begin half as large if ReLU follows, so that its functions of the columns
+	// are smoother at the start; those of the first layer of a feature network of one
+	// column begin sqrt(2) times as large; and the heads of feature networks have variance
+	// 1/(3 in) divided by the number of networks, as if their sum were one head.
+	Tuned Initialization = "tuned"
+	// PyTorch draws weights and biases from -1/sqrt(in) to 1/sqrt(in), as nn.Linear
+	// does: weights have variance 1/(3 in). Heads have no biases here.
+	PyTorch Initialization = "pytorch"
+	// Glorot draws weights with variance 2/(in + out); biases are 0 (Glorot and Bengio
+	// 2010). It is what layers of Keras do unless told otherwise.
+	Glorot Initialization = "glorot"
+	// He draws weights with variance 2/in after which there is ReLU, ReLU-N or GELU (He
+	// et al. 2015), with 1/in before other functions; biases from -0.2 to 0.2; those of
+	// heads with variance 0.1/in, divided by the number of feature networks.
+	He Initialization = "he"
+)
+
+func initializations() []Initialization { return []Initialization{Tuned, PyTorch, Glorot, He} }
+
+// hidden is the variance of a hidden layer's weights times in, and the largest bias.
+func (s Initialization) hidden(p *towerPlan, layer, in, out int) (gain, bias float64) {
+	switch s {
+	case Glorot:
+		return glorot(in, out), 0
+	case He:
+		if a := p.activation; a == ReLU || a == ReLUN || a == GELU {
+			return 2, 0.2
+		}
+		return 1, 0.2
+	}
+	gain = 1. / 3
+	if s != PyTorch && layer == 0 && p.activation == ReLU {
+		switch {
+		case p.deep:
+			gain /= 4
+		case in == 1:
+			gain *= 2
+		}
+	}
+	return gain, 1 / math.Sqrt(float64(max(in, 1)))
+}
+
+// head is the variance of a head's weights times in.
+func (s Initialization) head(p *towerPlan) float64 {
+	switch s {
+	case Glorot:
+		return glorot(p.q, len(p.predictors))
+	case He:
+		return 0.1 / float64(p.groups())
+	case PyTorch:
+		return 1. / 3
+	}
+	return 1. / 3 / float64(p.groups())
+}
+
+func glorot(in, out int) float64 { return 2 * float64(in) / float64(in+out) }
