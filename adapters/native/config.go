@@ -174,7 +174,7 @@ type Training struct {
 	WithoutInterceptStart  bool // intercepts start at 0, not at the intercept-only model
 	WithoutWarmStart       bool // beta starts at 0, not at the additive model (and heads of networks not at 0)
 
-	Initialization Initialization // "": Tuned
+	Initialization Initialization // "": Narrow
 
 	Single bool // train in float32; else float64
 	// Workers is the number of goroutines, 0: GOMAXPROCS. They share out the rows of a
@@ -222,7 +222,7 @@ func (c Config) withDefaults() Config {
 	set(&t.LearningRate, 0.003)
 	set(&t.Momentum, 0.9)
 	t.Momentum = max(t.Momentum, 0)
-	set(&t.Initialization, Tuned)
+	set(&t.Initialization, Narrow)
 	set(&t.Schedule, Constant)
 	set(&t.StepEpochs, 50)
 	set(&t.StepFactor, 0.5)

@@ -11,12 +11,9 @@ type Initialization string
 
 // The initialisations.
 const (
-	// Tuned is the default: PyTorch, but for three things. The weights of the deep part's
-	// first layer begin half as large if ReLU follows, so that its functions of the columns
-	// are smoother at the start; those of the first layer of a feature network of one
-	// column begin sqrt(2) times as large; and the heads of feature networks have variance
-	// 1/(3 in) divided by the number of networks, as if their sum were one head.
-	Tuned Initialization = "tuned"
+	// Narrow is the default: PyTorch, but the weights of the deep part's first layer begin
+	// half as large if ReLU follows. Its functions of the columns are smoother at the start.
+	Narrow Initialization = "narrow"
 	// PyTorch draws weights and biases from -1/sqrt(in) to 1/sqrt(in), as nn.Linear
 	// does: weights have variance 1/(3 in). Heads have no biases here.
 	PyTorch Initialization = "pytorch"
@@ -29,7 +26,7 @@ const (
 	He Initialization = "he"
 )
 
-func initializations() []Initialization { return []Initialization{Tuned, PyTorch, Glorot, He} }
+func initializations() []Initialization { return []Initialization{Narrow, PyTorch, Glorot, He} }
 
 // hidden is the variance of a hidden layer's weights times in, and the largest bias.
 func (s Initialization) hidden(p *towerPlan, layer, in, out int) (gain, bias float64) {
@@ -43,13 +40,8 @@ func (s Initialization) hidden(p *towerPlan, layer, in, out int) (gain, bias flo
 		return 1, 0.2
 	}
 	gain = 1. / 3
-	if s != PyTorch && layer == 0 && p.activation == ReLU {
-		switch {
-		case p.deep:
-			gain /= 4
-		case in == 1:
-			gain *= 2
-		}
+	if s != PyTorch && p.deep && layer == 0 && p.activation == ReLU {
+		gain /= 4
 	}
 	return gain, 1 / math.Sqrt(float64(max(in, 1)))
 }
@@ -61,10 +53,8 @@ func (s Initialization) head(p *towerPlan) float64 {
 		return glorot(p.q, len(p.predictors))
 	case He:
 		return 0.1 / float64(p.groups())
-	case PyTorch:
-		return 1. / 3
 	}
-	return 1. / 3 / float64(p.groups())
+	return 1. / 3
 }
 
 func glorot(in, out int) float64 { return 2 * float64(in) / float64(in+out) }

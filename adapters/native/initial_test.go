@@ -45,11 +45,8 @@ func TestInitialization(t *testing.T) {
 		"features.0": {1, 1}, "features.1": {root(1. / 300), root(1. / 300)}, "features.head": {root(1. / 200), 0},
 		"pairs.0": {root(1. / 2), root(1. / 2)}, "pairs.1": {root(1. / 300), root(1. / 300)}, "pairs.head": {root(1. / 200), 0},
 	}
-	smooth := maps.Clone(pytorch) // where ReLU does not follow
-	smooth["features.head"] = half{root(1. / 200 / 3), 0}
-	tuned := maps.Clone(smooth)
-	tuned["deep.0"] = half{root(1./3) / 2, root(1. / 3)}
-	tuned["features.0"] = half{root(2), 1}
+	narrow := maps.Clone(pytorch)
+	narrow["deep.0"] = half{root(1./3) / 2, root(1. / 3)}
 	glorot := map[string]half{
 		"deep.0": {root(6. / 403), 0}, "deep.1": {root(6. / 700), 0}, "deep.head": {root(6. / 301), 0},
 		"features.0": {root(6. / 301), 0}, "features.1": {root(6. / 500), 0}, "features.head": {root(6. / 201), 0},
@@ -67,7 +64,7 @@ func TestInitialization(t *testing.T) {
 		activation Activation
 		want       map[string]half
 	}{
-		{"", ReLU, tuned}, {Tuned, ReLU, tuned}, {Tuned, Tanh, smooth}, {Tuned, GELU, smooth}, {PyTorch, ReLU, pytorch},
+		{"", ReLU, narrow}, {Narrow, ReLU, narrow}, {Narrow, Tanh, pytorch}, {Narrow, GELU, pytorch}, {PyTorch, ReLU, pytorch},
 		{Glorot, ReLU, glorot}, {He, ReLU, he(2)}, {He, Tanh, he(1)},
 	} {
 		seen := 0
@@ -148,11 +145,11 @@ func TestInitializationNames(t *testing.T) {
 		m, _ := mustTrain(t, cfg, tab)
 		return saved(t, m)
 	}
-	if !bytes.Equal(of(""), of(Tuned)) || bytes.Equal(of(""), of(PyTorch)) {
-		t.Error("the default is not tuned")
+	if !bytes.Equal(of(""), of(Narrow)) || bytes.Equal(of(""), of(PyTorch)) {
+		t.Error("the default is not narrow")
 	}
 	cfg.Training.Initialization = "kaiming"
-	if _, _, err := Train(context.Background(), cfg, tab); err == nil || !strings.Contains(err.Error(), `unknown initialization "kaiming": known are ["tuned" "pytorch" "glorot" "he"]`) {
+	if _, _, err := Train(context.Background(), cfg, tab); err == nil || !strings.Contains(err.Error(), `unknown initialization "kaiming": known are ["narrow" "pytorch" "glorot" "he"]`) {
 		t.Errorf("kaiming: %v", err)
 	}
 }
@@ -199,7 +196,7 @@ func TestDefaultInitializationPays(t *testing.T) {
 		}
 		return sum / 3
 	}
-	if tuned, he := errorOf(""), errorOf(He); !(tuned < 0.95*he) {
-		t.Errorf("root mean square error %.3g, He's %.3g", tuned, he)
+	if narrow, he := errorOf(""), errorOf(He); !(narrow < 0.95*he) {
+		t.Errorf("root mean square error %.3g, He's %.3g", narrow, he)
 	}
 }

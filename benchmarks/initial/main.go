@@ -33,10 +33,10 @@ func main() {
 		write = flag.Bool("write", false, "write the splits")
 		fit   = flag.Bool("train", false, "train ours")
 		show  = flag.Bool("table", false, "print the comparison")
-		first = flag.Int("first", 1, "first split")
-		last  = flag.Int("last", 10, "last split")
+		first = flag.Int("first", 11, "first split")
+		last  = flag.Int("last", 20, "last split")
 		which = flag.String("kinds", strings.Join(kinds, ","), "networks")
-		arms  = flag.String("arms", "tuned,pytorch,he,glorot", "our initialisations; the first is compared with PyTorch's")
+		arms  = flag.String("arms", "narrow,pytorch,he,glorot", "our initialisations; the first is compared with PyTorch's")
 		s     settings
 	)
 	flag.IntVar(&s.Batch, "batch", 256, "batch size")

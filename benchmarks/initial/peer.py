@@ -1,6 +1,6 @@
 """PyTorch on the splits of benchmarks/initial, with its own default initialisation.
 
-    python3 benchmarks/initial/peer.py DIR [--first 1] [--last 10] [--kinds mlp,ssn,nam]
+    python3 benchmarks/initial/peer.py DIR [--first 11] [--last 20] [--kinds mlp,ssn,nam]
 
 Everything else is as in adapters/native: Adam with torch's (and its) defaults, the rows
 of an epoch in random order, the last batch as small as it is, half the mean squared
@@ -99,8 +99,8 @@ def train(kind, rows, s, seed):
 
 parser = argparse.ArgumentParser()
 parser.add_argument("dir")
-parser.add_argument("--first", type=int, default=1)
-parser.add_argument("--last", type=int, default=10)
+parser.add_argument("--first", type=int, default=11)
+parser.add_argument("--last", type=int, default=20)
 parser.add_argument("--kinds", default="mlp,ssn,nam")
 args = parser.parse_args()
 with open(os.path.join(args.dir, "settings.json")) as f:
