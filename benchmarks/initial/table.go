@@ -67,7 +67,7 @@ func print(w io.Writer, dir string, which, arms []string, first, last int) error
 	for _, kind := range which {
 		name := strings.ToUpper(kind)
 		fmt.Fprintf(w, "\n| %s | PyTorch | %s |\n|---|---:|%s\n", name, strings.Join(arms, " | "), strings.Repeat("---:|", len(arms)))
-		total := make([]float64, len(arms))
+		total, squares := make([]float64, len(arms)), make([]float64, len(arms))
 		count := 0.0
 		for _, s := range sets() {
 			var cells []string
@@ -77,7 +77,7 @@ func print(w io.Writer, dir string, which, arms []string, first, last int) error
 				if d.splits == 0 {
 					continue
 				}
-				peer, total[i] = d.peer, total[i]+d.share
+				peer, total[i], squares[i] = d.peer, total[i]+d.share, squares[i]+d.se*d.se
 				cells = append(cells, fmt.Sprintf("%+.2f ± %.2f", 100*d.share, 100*d.se))
 				if i == 0 {
 					rows = append(rows, fmt.Sprintf("row\t%s, %s: difference of test RMSE in standard errors\t%.4g\t%.4g\t%+.2f (%+.2f %%)\t-", name, s.name, d.ours, d.peer, d.share/d.se, 100*d.share))
@@ -92,8 +92,8 @@ func print(w io.Writer, dir string, which, arms []string, first, last int) error
 			continue
 		}
 		var cells []string
-		for _, t := range total {
-			cells = append(cells, fmt.Sprintf("%+.2f", 100*t/count))
+		for i, t := range total {
+			cells = append(cells, fmt.Sprintf("%+.2f ± %.2f", 100*t/count, 100*math.Sqrt(squares[i])/count))
 		}
 		fmt.Fprintf(w, "| mean | | %s |\n", strings.Join(cells, " | "))
 		rows = append(rows, fmt.Sprintf("row\t%s, mean of %.0f sets: difference of test RMSE in percent\t-\t-\t%+.2f\t-", name, count, 100*total[0]/count))
