@@ -50,6 +50,6 @@ func ExampleTrain() {
 	}
 	// Output:
 	// 800 rows, 200 held out
-	// x 3.1
+	// x 3.0
 	// s(z) 0.5
 }

@@ -125,7 +125,7 @@ func TestSavedIsScored(t *testing.T) {
 			m, fit := mustTrain(t, cfg, tab)
 			want := etaOf(t, m, b)
 			for _, double := range []bool{false, true} {
-				tolerance := 2e-5
+				tolerance := 5e-5 // float32; coefficients of a folded projection cancel in part
 				if double {
 					tolerance = 1e-9
 				}
