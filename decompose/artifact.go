@@ -18,8 +18,8 @@ import (
 	"github.com/pho-go/pho/moments"
 )
 
-// Encode writes the result as indented JSON (decomposition.json). Equal results
-// are equal bytes.
+// Encode writes the result as indented JSON (decomposition.json), which ends in a
+// digest of itself (see Sign). Equal results are equal bytes.
 func (r *Result) Encode(w io.Writer) error {
 	for _, d := range r.Predictors {
 		for _, t := range d.Terms {
@@ -28,26 +28,39 @@ func (r *Result) Encode(w io.Writer) error {
 			}
 		}
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
+	var compact bytes.Buffer
+	e := json.NewEncoder(&compact)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(r); err != nil {
 		return fmt.Errorf("decompose: writing the decomposition: %w", err)
 	}
-	return nil
+	doc, err := signed(bytes.TrimSpace(compact.Bytes()))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(doc)
+	return err
 }
 
-// Read reads what Encode wrote. decode rebuilds a term from its kind and spec
+// Read reads what Encode wrote, and refuses what was changed since then and not
+// signed (ErrDigest, Sign). decode rebuilds a term from its kind and spec
 // (basis.Decode does for all terms of this module). moments holds what
 // EncodeMoments wrote; nil leaves the result without covariance, and so without
 // standard errors, and unable to merge.
 func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, error)) (*Result, error) {
+	raw, err := readAll(doc)
+	if err != nil {
+		return nil, fmt.Errorf("decompose: reading the decomposition: %w", err)
+	}
 	var r Result
-	if err := json.NewDecoder(doc).Decode(&r); err != nil {
+	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, fmt.Errorf("decompose: not a decomposition: %w", err)
 	}
 	if r.Format != Format {
 		return nil, fmt.Errorf("decompose: format %q is not readable here, this is %q; is the file from a later version?", r.Format, Format)
+	}
+	if err := checkDigest(raw); err != nil {
+		return nil, err
 	}
 	if err := r.decodeTerms(decode); err != nil {
 		return nil, err

@@ -446,13 +446,23 @@ func testArtifactRoundTrip(t *testing.T, route decompose.Route) {
 		t.Errorf("standard error %v", e1.SE[0])
 	}
 
+	edited := func(old, new string) string {
+		doc, err := decompose.Sign([]byte(strings.Replace(string(doc), old, new, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(doc)
+	}
 	for name, c := range map[string]struct{ doc, moments, want string }{
 		"garbage":       {"{", "", "not a decomposition"},
 		"other format":  {`{"format":"pho.decomposition/9"}`, "", "later version"},
 		"other moments": {string(doc), string(moments[:len(moments)-8]), "do not belong together"},
-		"no predictor":  {`{"format":"pho.decomposition/1"}`, "", "no predictors"},
-		"coefficients":  {strings.Replace(string(doc), `"alpha": [`, `"alpha": [1,`, 1), "", "coefficients"},
-		"unknown kind":  {strings.Replace(string(doc), `"kind": "linear"`, `"kind": "magic"`, 1), "", "magic"},
+		"no digest":     {`{"format":"pho.decomposition/1"}`, "", "digest"},
+		"not signed":    {strings.Replace(string(doc), `"alpha": [`, `"alpha": [1,`, 1), "", "digest"},
+		"two documents": {string(doc) + string(doc), "", "not a decomposition"},
+		"no predictor":  {edited(`"predictors": `, `"forecasts": `), "", "no predictors"},
+		"coefficients":  {edited(`"alpha": [`, `"alpha": [1,`), "", "coefficients"},
+		"unknown kind":  {edited(`"kind": "linear"`, `"kind": "magic"`), "", "magic"},
 	} {
 		var mom *strings.Reader
 		if c.moments != "" {

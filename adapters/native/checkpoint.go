@@ -10,8 +10,9 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // checkpoint is all that training needs to go on as if it had not stopped.
@@ -66,7 +67,7 @@ func fingerprint(j *job) string {
 }
 
 // save replaces the file whole.
-func (t *trainer[T]) save(path string) (err error) {
+func (t *trainer[T]) save(path string) error {
 	c := checkpoint{
 		Fingerprint: t.print, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
 		BestLoss: t.bestLoss, Lowest: t.lowest, Epochs: t.fit.Epochs, First: widen(t.opt.First), Second: widen(t.opt.Second), BestValues: widen(t.best),
@@ -74,25 +75,19 @@ func (t *trainer[T]) save(path string) (err error) {
 	for _, p := range t.params {
 		c.Values = append(c.Values, asFloat64(p.Value))
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".checkpoint-*")
-	if err != nil {
-		return fmt.Errorf("native: checkpoint %q: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("native: checkpoint %q: %w", path, errors.Join(err, os.Remove(f.Name())))
-		}
-	}()
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(&c); err != nil {
-		return errors.Join(err, f.Close())
+		return fmt.Errorf("native: checkpoint %q: %w", path, err)
 	}
 	sum := sha256.Sum256(body.Bytes())
-	_, err = f.Write(slices.Concat([]byte(checkpointFormat), sum[:], body.Bytes()))
-	if err := errors.Join(err, f.Close()); err != nil {
+	err := durable.WriteFile(path, func(f *os.File) error {
+		_, err := f.Write(slices.Concat([]byte(checkpointFormat), sum[:], body.Bytes()))
 		return err
+	})
+	if err != nil {
+		return fmt.Errorf("native: checkpoint: %w", err)
 	}
-	return os.Rename(f.Name(), path)
+	return nil
 }
 
 func widen[T float32 | float64](v [][]T) [][]float64 {

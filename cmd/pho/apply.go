@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/report"
 )
 
@@ -73,15 +69,15 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	if err := a.spare(paths); err != nil {
-		return err
-	}
 	r, err := readResult(a.dir)
 	if err != nil {
 		return err
 	}
 	m, ref, err := reopen(r, a.dir, a.model, a.maxMemory, a.precision)
 	if err != nil {
+		return err
+	}
+	if err := a.spare(s, paths, tensors, ref.file); err != nil {
 		return err
 	}
 	applier, err := r.Applier(m)
@@ -107,7 +103,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if a.out == "-" {
 		err = write(s.out)
 	} else {
-		err = writeFile(a.out, func(f *os.File) error { return write(f) })
+		err = s.unfinished().WriteFile(a.out, func(f *os.File) error { return write(f) })
 	}
 	if err != nil {
 		return inFiles(err, paths)
@@ -118,45 +114,20 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	return nil
 }
 
-// spare refuses to write over the data or into the decomposition.
-func (a *applyFlags) spare(paths []string) error {
+// spare refuses to write over the data or the network, or into the decomposition.
+func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, model string) error {
+	var in sources
+	in.add("the model", model)
+	in.addData(paths, tensors, s.in)
+	in.addResult(a.dir)
 	if a.out == "-" {
-		return nil
+		return in.spareStream("standard output", s.out)
 	}
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && sameFile(path, a.out) {
-			return fmt.Errorf("--out %q is one of the data files: name another file", a.out)
-		}
+	if err := in.spareFile("--out", a.out); err != nil {
+		return err
 	}
-	if sameFile(filepath.Dir(a.out), a.dir) {
+	if within(a.out, a.dir) {
 		return fmt.Errorf("--out %q lies in the decomposition, which holds the training rows' contributions: name a file elsewhere", a.out)
 	}
 	return nil
-}
-
-// readResult reads a directory that decompose wrote.
-func readResult(dir string) (*decompose.Result, error) {
-	doc, err := openResultFile(dir, fileDecomposition)
-	if err != nil {
-		return nil, err
-	}
-	defer doc.Close()
-	moments, err := openResultFile(dir, fileMoments)
-	if err != nil {
-		return nil, err
-	}
-	defer moments.Close()
-	r, err := decompose.Read(bufio.NewReader(doc), moments, basis.Decode)
-	if err != nil {
-		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
-	}
-	return r, nil
-}
-
-func openResultFile(dir, name string) (*os.File, error) {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a directory that decompose wrote: %s: %w", dir, name, reason(err))
-	}
-	return f, nil
 }

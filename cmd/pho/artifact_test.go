@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/decompose"
 )
 
 // Results that are damaged or of another kind are refused by what is wrong with
@@ -22,6 +24,15 @@ func TestDamagedResults(t *testing.T) {
 			return strings.Replace(s, old, new, 1)
 		}
 	}
+	edit := func(old, new string) func(string) string { // and signed
+		return func(s string) string {
+			doc, err := decompose.Sign([]byte(replace(old, new)(s)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(doc)
+		}
+	}
 	cut := func(s string) string { return s[:len(s)/2] }
 	for _, c := range []struct {
 		name, file string
@@ -31,8 +42,9 @@ func TestDamagedResults(t *testing.T) {
 		{"cut document", fileDecomposition, cut, "decomposition"},
 		{"empty document", fileDecomposition, func(string) string { return "" }, "decomposition"},
 		{"another format", fileDecomposition, replace("pho.decomposition/1", "pho.decomposition/99"), `pho.decomposition/99`},
-		{"no network", fileDecomposition, replace(`"sha256"`, `"sha"`), "does not say which network it is of"},
-		{"changed kind", fileDecomposition, replace(`"kind": "factor"`, `"kind": "magic"`), "magic"},
+		{"no network", fileDecomposition, edit(`"sha256"`, `"sha"`), "does not say which network it is of"},
+		{"changed kind", fileDecomposition, edit(`"kind": "factor"`, `"kind": "magic"`), "magic"},
+		{"not signed", fileDecomposition, replace(`"kind": "factor"`, `"kind": "magic"`), "digest (sha256) of its content; if it was edited on purpose, pho verify DIR --sign accepts it"},
 		{"cut moments", fileMoments, cut, "moments"},
 		{"changed moments", fileMoments, func(s string) string { return s[:len(s)-9] + "\x00\x01" + s[len(s)-7:] }, "moments"},
 		{"no moments", fileMoments, nil, `is not a directory that decompose wrote: moments.bin: no such file or directory`},

@@ -105,7 +105,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 
 // run does the main job end to end and returns the result it wrote to d.out.
 func (d *decomposeFlags) run(ctx context.Context, s streams, further []string) (*decompose.Result, error) {
-	log, err := newProgress(s.err, d.log)
+	log, err := newProgress(s, d.log)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,11 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	dir, err := newResultDir(d.out)
+	tensors, inputs := tensorInputs(d.inputs)
+	if err := d.spare(paths, tensors); err != nil {
+		return nil, err
+	}
+	dir, err := newResultDir(s.unfinished(), resultFiles(), d.out)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +141,6 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	tensors, inputs := tensorInputs(d.inputs)
 	if reading.Workers = o.Workers; reading.Workers == 0 {
 		reading.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -216,6 +219,17 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	return r, dir.commit()
+}
+
+// spare refuses to write over what the run reads, or to lose what it keeps.
+func (d *decomposeFlags) spare(paths []string, tensors []tensorInput) error {
+	var in sources
+	in.add("the model", d.model)
+	in.addData(paths, tensors, nil)
+	if err := in.spareDir("--out", d.out); err != nil {
+		return err
+	}
+	return apart("--zeta-cache", d.zetaCache, "--out", d.out)
 }
 
 // options turns flags into options and reports wrong usage, as far as it can be

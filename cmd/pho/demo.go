@@ -20,6 +20,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // demoNetworks were trained without any identifiability constraint and exported
@@ -100,7 +101,7 @@ func (d *demoFlags) run(ctx context.Context, s streams) error {
 func (d *demoFlags) prepare(table *data.Table) error {
 	entries, err := os.ReadDir(d.out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--out %q: %w: give a directory", d.out, reason(err))
+		return fmt.Errorf("--out %q: %w: give a directory", d.out, durable.Reason(err))
 	}
 	networks := []string{"ssn.onnx", "nam.onnx"}
 	earlier := 0
@@ -109,8 +110,8 @@ func (d *demoFlags) prepare(table *data.Table) error {
 			earlier++
 		}
 		name := e.Name()
-		if before, _, unfinished := strings.Cut(name, tempMark); unfinished {
-			name = strings.TrimPrefix(before, ".")
+		if finished, ok := durable.Named(name); ok {
+			name = finished
 		}
 		if !slices.Contains(append(networks, "data.csv", "ssn", "nam"), name) {
 			return fmt.Errorf("--out %q holds %q, which is not part of the demo: give an empty or a new directory", d.out, e.Name())
@@ -120,19 +121,19 @@ func (d *demoFlags) prepare(table *data.Table) error {
 		return fmt.Errorf("--out %q is neither empty nor an earlier demo: give an empty or a new directory", d.out)
 	}
 	if err := os.MkdirAll(d.out, 0o777); err != nil {
-		return fmt.Errorf("--out %q cannot be written: %w", d.out, reason(err))
+		return fmt.Errorf("--out %q cannot be written: %w", d.out, durable.Reason(err))
 	}
 	for _, name := range networks {
 		raw, err := demoNetworks.ReadFile("demo/" + name)
 		if err != nil {
 			return err
 		}
-		err = writeFile(filepath.Join(d.out, name), func(f *os.File) error { _, err := f.Write(raw); return err })
+		err = durable.WriteFile(filepath.Join(d.out, name), func(f *os.File) error { _, err := f.Write(raw); return err })
 		if err != nil {
 			return err
 		}
 	}
-	return writeFile(filepath.Join(d.out, "data.csv"), func(f *os.File) error { return writeRows(f, table) })
+	return durable.WriteFile(filepath.Join(d.out, "data.csv"), func(f *os.File) error { return writeRows(f, table) })
 }
 
 // decompose runs the main job on one network and compares with the truth.

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // Files of a result directory.
@@ -30,26 +30,21 @@ func resultFiles() dirFiles {
 // one of them.
 type dirFiles []string
 
-// tempMark is in the names of unfinished files and directories.
-const tempMark = ".pho-"
-
 // resultDir is a result directory under construction: a hidden sibling of the
 // target that takes its place in one rename when everything is written.
 type resultDir struct {
 	target, temp string
 	files        dirFiles
 	made         string   // the topmost parent that did not exist before; "" if all did
-	claim        *os.File // of temp, see claimed
+	claim        *os.File // of temp, see durable.Claimed
+	unfinished   *durable.Unfinished
 }
 
-// newResultDir is for what decompose writes.
-func newResultDir(target string) (*resultDir, error) { return newDirOf(resultFiles(), target) }
-
-// newDirOf checks that target may be replaced and makes the sibling.
-func newDirOf(files dirFiles, target string) (*resultDir, error) {
-	d := &resultDir{files: files}
+// newResultDir checks that target may be replaced and makes the sibling.
+func newResultDir(u *durable.Unfinished, files dirFiles, target string) (*resultDir, error) {
+	d := &resultDir{files: files, unfinished: u}
 	var err error
-	if d.target, err = resolve(target); err != nil {
+	if d.target, err = durable.Resolve(target); err != nil {
 		return nil, fmt.Errorf("--out %q: %w", target, err)
 	}
 	if _, err := d.files.replaceable(d.target); err != nil {
@@ -57,32 +52,20 @@ func newDirOf(files dirFiles, target string) (*resultDir, error) {
 	}
 	if err := d.makeParent(); err != nil {
 		d.discard()
-		return nil, fmt.Errorf("--out %q cannot be written: %w", d.target, reason(err))
+		return nil, fmt.Errorf("--out %q cannot be written: %w", d.target, durable.Reason(err))
 	}
-	removeLeftovers(d.target, d.files)
+	durable.RemoveLeftovers(d.target, d.files.have)
 	for d.claim == nil { // again if another run took it for one that was left behind
-		temp := tempName(d.target)
+		temp := durable.TempName(d.target)
 		if err := os.Mkdir(temp, 0o777); err != nil {
 			d.discard()
-			return nil, fmt.Errorf("--out %q cannot be written: no directory can be made beside it: %w", d.target, reason(err))
+			return nil, fmt.Errorf("--out %q cannot be written: no directory can be made beside it: %w", d.target, durable.Reason(err))
 		}
-		d.claim, _ = claimed(temp)
+		u.Add(temp, func() { _ = os.RemoveAll(temp); d.removeParents() })
+		d.claim, _ = durable.Claimed(temp)
 		d.temp = temp
 	}
 	return d, nil
-}
-
-// resolve is the absolute path of target, links followed: the place that a
-// rename replaces.
-func resolve(target string) (string, error) {
-	abs, err := filepath.Abs(target)
-	if err != nil {
-		return "", err
-	}
-	if followed, err := filepath.EvalSymlinks(abs); err == nil {
-		return followed, nil
-	}
-	return abs, nil
 }
 
 // replaceable reports whether target exists, and an error unless it is absent,
@@ -93,7 +76,7 @@ func (files dirFiles) replaceable(target string) (exists bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("--out %q: %w: give a directory", target, reason(err))
+		return false, fmt.Errorf("--out %q: %w: give a directory", target, durable.Reason(err))
 	}
 	if here, err := os.Getwd(); err == nil && sameFile(here, target) {
 		return false, fmt.Errorf("--out %q is the working directory, and a result takes its directory's place: give a directory in it", target)
@@ -117,9 +100,9 @@ func (files dirFiles) have(e fs.DirEntry) bool {
 	if e.IsDir() {
 		return false
 	}
-	name, _, unfinished := strings.Cut(e.Name(), tempMark)
-	if unfinished {
-		name = strings.TrimPrefix(name, ".")
+	name := e.Name()
+	if finished, ok := durable.Named(name); ok {
+		name = finished
 	}
 	return slices.Contains(files, name)
 }
@@ -138,45 +121,70 @@ func (d *resultDir) makeParent() error {
 
 func (d *resultDir) path(name string) string { return filepath.Join(d.temp, name) }
 
-// commit puts the new directory in the target's place.
+// commit brings the new directory, whose files are there already, to the disk and
+// puts it in the target's place.
 func (d *resultDir) commit() error {
 	exists, err := d.files.replaceable(d.target) // again: hours may have passed
 	if err != nil {
 		return err
 	}
-	if exists {
-		err = exchange(d.temp, d.target)
-	} else {
-		err = os.Rename(d.temp, d.target)
+	if err := durable.SyncDir(d.temp); err != nil {
+		return err
 	}
+	err = d.unfinished.Place(d.temp, func() error {
+		if exists {
+			return exchange(d.temp, d.target)
+		}
+		return os.Rename(d.temp, d.target)
+	})
 	if err != nil {
-		return fmt.Errorf("--out %q cannot be written: %w", d.target, reason(err))
+		return fmt.Errorf("--out %q cannot be written: %w", d.target, durable.Reason(err))
+	}
+	old := d.temp // now the earlier result; the new one is in place
+	d.temp = ""
+	d.claim.Close()
+	if err := d.syncParents(); err != nil {
+		return err
 	}
 	d.made = ""
 	if exists {
-		_ = os.RemoveAll(d.temp) // now the earlier result; the new one is in place
+		_ = os.RemoveAll(old)
 	}
-	d.temp = ""
-	d.claim.Close()
 	return nil
+}
+
+// syncParents brings the name of the target to the disk, and those of its parents
+// that are new.
+func (d *resultDir) syncParents() error {
+	for p := filepath.Dir(d.target); ; p = filepath.Dir(p) {
+		if err := durable.SyncDir(p); err != nil || d.made == "" || len(p) < len(d.made) {
+			return err
+		}
+	}
 }
 
 // discard removes what was written; the target is as it was.
 func (d *resultDir) discard() {
 	if d.temp != "" {
 		_ = os.RemoveAll(d.temp)
+		d.unfinished.Drop(d.temp)
 		d.temp = ""
 	}
 	if d.claim != nil {
 		d.claim.Close()
 	}
+	d.removeParents()
+	d.made = ""
+}
+
+// removeParents removes the parents that did not exist before, while they are empty.
+func (d *resultDir) removeParents() {
 	if d.made == "" {
 		return
 	}
-	for p := filepath.Dir(d.target); os.Remove(p) == nil && p != d.made; { // only while they are empty
+	for p := filepath.Dir(d.target); os.Remove(p) == nil && p != d.made; {
 		p = filepath.Dir(p)
 	}
-	d.made = ""
 }
 
 // exchangeByRename swaps two directories where the system cannot do it in one
@@ -190,29 +198,6 @@ func exchangeByRename(a, b string) error {
 		return errors.Join(err, os.Rename(old, b))
 	}
 	return os.Rename(old, a)
-}
-
-// tempRandom is the length of the random part of a hidden name.
-const tempRandom = 12
-
-// tempName is a new hidden name beside path.
-func tempName(path string) string {
-	dir, name := filepath.Split(path)
-	return filepath.Join(dir, "."+name+tempMark+rand.Text()[:tempRandom])
-}
-
-// reason is the cause of a file error without the operation and the path, which
-// our messages name themselves.
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }
 
 func sameFile(a, b string) bool {

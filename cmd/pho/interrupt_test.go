@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // TestMain lets the test binary stand for the command in tests that need a
@@ -156,7 +158,7 @@ func TestKill(t *testing.T) {
 			time.Sleep(time.Duration(random.Float64() * float64(took)))
 		} else { // when the last file is there, and the result takes its place
 			for len(ended) == 0 {
-				found, _ := filepath.Glob(filepath.Join(temp, ".result"+tempMark+"*", fileRun))
+				found, _ := filepath.Glob(filepath.Join(temp, ".result"+durable.TempMark+"*", fileRun))
 				found = slices.DeleteFunc(found, func(path string) bool { return slices.Contains(before, filepath.Dir(path)) })
 				if found != nil {
 					break
@@ -200,7 +202,7 @@ func TestKill(t *testing.T) {
 // leftovers are the unfinished results in dir.
 func leftovers(t *testing.T, dir string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, ".*"+tempMark+"*"))
+	found, err := filepath.Glob(filepath.Join(dir, ".*"+durable.TempMark+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // Leftovers of dead runs into the same name go with the next run; what a process has
 // claimed, what holds other files, and what has another name stays.
 func TestLeftovers(t *testing.T) {
-	if !claims {
+	if !durable.Claims {
 		t.Skip("no locks that end with their process on this system")
 	}
 	temp := t.TempDir()
@@ -26,13 +28,13 @@ func TestLeftovers(t *testing.T) {
 	if err := os.Symlink(place(".other.pho-AAAABBBBCCC2"), place(".result.pho-LINKLINKLINK")); err != nil {
 		t.Fatal(err)
 	}
-	held, ok := claimed(place(".result.pho-CLAIMEDCLAIM"))
+	held, ok := durable.Claimed(place(".result.pho-CLAIMEDCLAIM"))
 	if !ok {
 		t.Fatal("cannot be claimed")
 	}
 	defer held.Close()
 	before := leftovers(t, temp)
-	dir, err := newResultDir(place("result"))
+	dir, err := newResultDir(nil, resultFiles(), place("result"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +47,11 @@ func TestLeftovers(t *testing.T) {
 		t.Error("the leftover is there")
 	}
 	// The run's own directory is claimed: another run into the name spares it.
-	first, err := newResultDir(place("result"))
+	first, err := newResultDir(nil, resultFiles(), place("result"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newResultDir(place("result"))
+	second, err := newResultDir(nil, resultFiles(), place("result"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestLeftovers(t *testing.T) {
 	second.discard()
 
 	write(t, place(".out.csv.pho-AAAABBBBCCC2"), "half of it")
-	if err := writeFile(place("out.csv"), func(f *os.File) error { _, err := f.WriteString("all"); return err }); err != nil {
+	if err := durable.WriteFile(place("out.csv"), func(f *os.File) error { _, err := f.WriteString("all"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(place(".out.csv.pho-AAAABBBBCCC2")); err == nil || read(t, place("out.csv")) != "all" {

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // Exit codes of the contract.
@@ -26,12 +26,21 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	args     []string
+	end      *ending // nil: of a process that nobody ends early
+}
+
+// unfinished lists what is to be removed if the process has to end.
+func (s streams) unfinished() *durable.Unfinished {
+	if s.end == nil {
+		return nil
+	}
+	return &s.end.Unfinished
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+	ctx, end := interruptible(), new(ending)
+	end.after(ctx, patience, os.Exit)
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end}))
 }
 
 // usageError is a call that is wrong whatever the files hold, as opposed to work
@@ -68,7 +77,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	case exitUsage:
 		fmt.Fprintf(s.err, "pho: %v\nRun 'pho --help' or 'pho COMMAND --help' for usage.\n", err)
 	case exitInterrupted:
-		fmt.Fprintln(s.err, "pho: interrupted; unfinished results were removed")
+		fmt.Fprintln(s.err, "pho: "+interrupted)
 	default:
 		fmt.Fprintf(s.err, "pho: %v\n", err)
 	}

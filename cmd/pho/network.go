@@ -16,6 +16,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // networkFlags say how to read the structure of a network.
@@ -57,6 +58,8 @@ type network struct {
 	Predictor   []string          `json:"predictor,omitempty"`
 	NoStructure bool              `json:"no_structure,omitempty"`
 	Precision   string            `json:"precision,omitempty"` // float32; "": float64
+
+	file string // where reopen found it
 }
 
 // loadNetwork reads and checks a network.
@@ -72,7 +75,7 @@ func loadNetwork(path, maxMemory string) (g *onnx.Graph, hash string, err error)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("model %q: %w", path, reason(err))
+		return nil, "", fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
 	sum := sha256.New() // of the very bytes that are loaded
@@ -109,7 +112,7 @@ func (n *networkFlags) describe(dir, path, hash string, bind onnx.Binding, by ma
 // and its network can move together and equal work in two places is equal; the
 // absolute path where there is none (another volume).
 func relativeTo(dir, path string) (string, error) {
-	abs, err := resolve(path)
+	abs, err := durable.Resolve(path)
 	if err != nil {
 		return "", err
 	}
@@ -154,6 +157,7 @@ func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*onnx.
 	if err != nil {
 		return nil, nil, fmt.Errorf("model %q: %w", path, err)
 	}
+	ref.file = path
 	return m, &ref, nil
 }
 
@@ -162,7 +166,7 @@ func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*onnx.
 // hash decides whether it is the right one.
 func (n *network) find(dir string) string {
 	recorded := filepath.FromSlash(n.Path)
-	if followed, err := resolve(dir); err == nil && !filepath.IsAbs(recorded) {
+	if followed, err := durable.Resolve(dir); err == nil && !filepath.IsAbs(recorded) {
 		recorded = filepath.Join(followed, recorded)
 	}
 	if _, err := os.Stat(recorded); err == nil {

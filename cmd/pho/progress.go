@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -24,11 +25,11 @@ type progress struct {
 	last     time.Time
 }
 
-func newProgress(w io.Writer, log string) (*progress, error) {
-	p := &progress{w: w}
+func newProgress(s streams, log string) (*progress, error) {
+	p := &progress{w: s.err}
 	switch log {
 	case "":
-		if f, ok := w.(*os.File); ok {
+		if f, ok := s.err.(*os.File); ok {
 			info, err := f.Stat()
 			p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 		}
@@ -37,6 +38,12 @@ func newProgress(w io.Writer, log string) (*progress, error) {
 	default:
 		return nil, usagef("--log %q: it is json or nothing", log)
 	}
+	s.end.words(func() {
+		p.end()
+		if err := p.fail(errors.New(interrupted), exitInterrupted); !p.json {
+			fmt.Fprintf(p.w, "pho: %v\n", err)
+		}
+	})
 	return p, nil
 }
 
@@ -104,7 +111,7 @@ func (p *progress) report(at decompose.Progress) {
 
 // end clears the line.
 func (p *progress) end() {
-	if p.terminal && p.pass != "" {
+	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }

@@ -21,11 +21,20 @@ DIR/moments.bin and the network.`,
 			if err != nil {
 				return err
 			}
-			m, _, err := reopen(r, args[0], model, maxMemory, "")
+			m, ref, err := reopen(r, args[0], model, maxMemory, "")
 			if err != nil {
 				return err
 			}
-			return writeReport(cmd.Context(), func(name string) string { return filepath.Join(args[0], name) }, m, r)
+			path := func(name string) string { return filepath.Join(args[0], name) }
+			var in sources
+			in.add("the model", ref.file)
+			in.add("part of the decomposition", path(fileDecomposition), path(fileMoments))
+			for _, name := range []string{fileEffects, fileReport} { // links, perhaps
+				if err := in.spareFile("the report's file", path(name)); err != nil {
+					return err
+				}
+			}
+			return writeReport(cmd.Context(), s.unfinished(), path, m, r)
 		},
 	}
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")

@@ -71,7 +71,7 @@ func TestProgress(t *testing.T) {
 	}
 
 	b.Reset()
-	if p, _ = newProgress(&b, ""); p.terminal {
+	if p, _ = newProgress(streams{err: &b}, ""); p.terminal {
 		t.Error("a buffer is no terminal")
 	}
 	p.report(decompose.Progress{Pass: "moments", Rows: 4096})

@@ -16,6 +16,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // Files of a directory that train writes.
@@ -102,7 +103,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 }
 
 func (d *trainFlags) run(ctx context.Context, s streams, further []string) error {
-	log, err := newProgress(s.err, d.log)
+	log, err := newProgress(s, d.log)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,10 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err != nil {
 		return err
 	}
-	dir, err := newDirOf(dirFiles{fileTraining, fileNetwork}, d.out)
+	if err := d.spare(paths); err != nil {
+		return err
+	}
+	dir, err := newResultDir(s.unfinished(), dirFiles{fileTraining, fileNetwork}, d.out)
 	if err != nil {
 		return err
 	}
@@ -151,7 +155,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err := saved.write(ctx, dir.path(fileNetwork), src); err != nil {
 		return err
 	}
-	if err := writeFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
+	if err := durable.WriteFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -162,6 +166,19 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	}
 	log.trained(saved, filepath.Join(d.out, fileNetwork))
 	return nil
+}
+
+// spare refuses to write over the data, or to lose the checkpoint.
+func (d *trainFlags) spare(paths []string) error {
+	var in sources
+	in.addData(paths, nil, nil)
+	if err := in.spareDir("--out", d.out); err != nil {
+		return err
+	}
+	if err := in.spareFile("--checkpoint", d.checkpoint); err != nil {
+		return err
+	}
+	return apart("--checkpoint", d.checkpoint, "--out", d.out)
 }
 
 // trial trains for one epoch and saves to nowhere, so that a network that cannot

@@ -16,6 +16,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // trained is a network, how it came about, and its file.
@@ -33,7 +34,7 @@ type trained struct {
 func (t *trained) write(ctx context.Context, path string, src files.Source) error {
 	const tolerance = 1e-4
 	for _, t.double = range []bool{false, true} {
-		if err := writeFile(path, func(f *os.File) error { return t.WriteONNX(f, &native.ExportOptions{Double: t.double}) }); err != nil {
+		if err := durable.WriteFile(path, func(f *os.File) error { return t.WriteONNX(f, &native.ExportOptions{Double: t.double}) }); err != nil {
 			return err
 		}
 		score, err := t.readBack(ctx, path, src)

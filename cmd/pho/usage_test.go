@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/durable"
 )
 
 // Calls that are wrong whatever the files hold: status 2, what is wrong, what
 // there is instead.
 func TestUsage(t *testing.T) {
 	const (
-		all      = "there are apply, decompose, demo, inspect, report, train"
+		all      = "there are apply, decompose, demo, inspect, report, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
 		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
 	)
@@ -92,6 +94,7 @@ func TestHelp(t *testing.T) {
 		{"apply --help", []string{"Examples:", "--out -"}},
 		{"inspect --help", []string{"Examples:", "--json"}},
 		{"report --help", []string{"Examples:", "--model"}},
+		{"verify --help", []string{"Examples:", "--sign"}},
 		{"demo --help", []string{"Examples:", "--out"}},
 		{"--version", []string{"pho " + version}},
 	} {
@@ -149,7 +152,7 @@ func TestDirectoryRules(t *testing.T) {
 	if first == read(t, place("empty", fileDecomposition)) {
 		t.Error("the earlier result is still there")
 	}
-	write(t, place("empty", "."+fileReport+tempMark+"ABC"), "") // as an interrupted report leaves it
+	write(t, place("empty", "."+fileReport+durable.TempMark+"ABC"), "") // as an interrupted report leaves it
 	good(place("empty"))
 	if first != read(t, place("empty", fileDecomposition)) {
 		t.Error("equal work, other bytes")
@@ -183,7 +186,7 @@ func TestDirectoryRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if strings.Contains(e.Name(), tempMark) {
+		if strings.Contains(e.Name(), durable.TempMark) {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}
@@ -193,7 +196,7 @@ func TestDirectoryRules(t *testing.T) {
 // removed with the earlier result.
 func TestForeignFileAppears(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "result")
-	d, err := newResultDir(target)
+	d, err := newResultDir(nil, resultFiles(), target)
 	if err != nil {
 		t.Fatal(err)
 	}

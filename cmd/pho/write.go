@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/diagnostics"
 	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/report"
 )
 
@@ -23,7 +25,7 @@ func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src f
 	}
 	file, err := os.Create(dir.path(name))
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be written: %w", name, reason(err))
+		return nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
 	}
 	defer file.Close()
 	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src))
@@ -37,7 +39,7 @@ func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src f
 	if err != nil {
 		return nil, err
 	}
-	return r, file.Close()
+	return r, errors.Join(file.Sync(), file.Close())
 }
 
 // totalRows tells, after a pass, how many rows the data have, those left out for
@@ -68,7 +70,7 @@ func rowDiagnostics(src files.Source, used int64) (json.RawMessage, error) {
 // which writing them notes in r.
 func writeResult(ctx context.Context, dir *resultDir, m decompose.Model, r *decompose.Result) error {
 	reported := make(chan error, 1)
-	go func() { reported <- writeReport(ctx, dir.path, m, r) }()
+	go func() { reported <- writeReport(ctx, nil, dir.path, m, r) }()
 	err := writeDecomposition(dir, r)
 	if other := <-reported; err == nil {
 		err = other
@@ -78,10 +80,10 @@ func writeResult(ctx context.Context, dir *resultDir, m decompose.Model, r *deco
 
 // writeDecomposition writes the moments and the decomposition and reads both.
 func writeDecomposition(dir *resultDir, r *decompose.Result) error {
-	if err := writeFile(dir.path(fileMoments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
+	if err := durable.WriteFile(dir.path(fileMoments), func(f *os.File) error { return r.EncodeMoments(f) }); err != nil {
 		return err
 	}
-	if err := writeFile(dir.path(fileDecomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
+	if err := durable.WriteFile(dir.path(fileDecomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
 		return err
 	}
 	if _, err := readResult(dir.temp); err != nil {
@@ -91,7 +93,7 @@ func writeDecomposition(dir *resultDir, r *decompose.Result) error {
 }
 
 // writeReport writes the effects and the report.
-func writeReport(ctx context.Context, path func(string) string, m decompose.Model, r *decompose.Result) error {
+func writeReport(ctx context.Context, u *durable.Unfinished, path func(string) string, m decompose.Model, r *decompose.Result) error {
 	a, err := r.Applier(m)
 	if err != nil {
 		return err
@@ -100,10 +102,10 @@ func writeReport(ctx context.Context, path func(string) string, m decompose.Mode
 	if err != nil {
 		return err
 	}
-	if err := writeFile(path(fileEffects), func(f *os.File) error { return report.WriteEffects(f, effects) }); err != nil {
+	if err := u.WriteFile(path(fileEffects), func(f *os.File) error { return report.WriteEffects(f, effects) }); err != nil {
 		return err
 	}
-	return writeFile(path(fileReport), func(f *os.File) error { return report.Write(f, r, effects) })
+	return u.WriteFile(path(fileReport), func(f *os.File) error { return report.Write(f, r, effects) })
 }
 
 // writeRun notes what must not be in the artifact: time and machine.
@@ -111,7 +113,7 @@ func writeRun(dir *resultDir, started time.Time, workers int, arguments []string
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return writeFile(dir.path(fileRun), func(f *os.File) error {
+	return durable.WriteFile(dir.path(fileRun), func(f *os.File) error {
 		e := json.NewEncoder(f)
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{

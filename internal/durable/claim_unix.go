@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !illumos && !aix
 
-package main
+package durable
 
 import (
 	"os"
@@ -12,5 +12,5 @@ import (
 // most until the process ends, however it ends. It reports whether nobody else has.
 func claim(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
 
-// claims tells that locks of dead processes are gone.
-const claims = true
+// Claims tells that locks of dead processes are gone.
+const Claims = true

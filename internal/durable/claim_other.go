@@ -1,11 +1,11 @@
 //go:build !unix || solaris || illumos || aix
 
-package main
+package durable
 
 import "os"
 
 // claim always succeeds: there are no locks that end with their process.
 func claim(*os.File) bool { return true }
 
-// claims tells that nothing is known of what other processes left.
-const claims = false
+// Claims tells that nothing is known of what other processes left.
+const Claims = false
