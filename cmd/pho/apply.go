@@ -123,11 +123,8 @@ func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, mod
 	if a.out == "-" {
 		return in.spareStream("standard output", s.out)
 	}
-	if err := in.spareFile("--out", a.out); err != nil {
-		return err
-	}
 	if within(a.out, a.dir) {
 		return fmt.Errorf("--out %q lies in the decomposition, which holds the training rows' contributions: name a file elsewhere", a.out)
 	}
-	return nil
+	return in.spareFile("--out", a.out)
 }

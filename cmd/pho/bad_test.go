@@ -138,7 +138,7 @@ func TestBadData(t *testing.T) {
 		{name: "no such term", args: "--sp s(x9)=1", want: `decompose: smoothing parameter for term "s(x9)", which the model does not have`},
 		{name: "unseen level", args: "pho apply --decomposition TEMP/earlier --data TEMP/a.csv --out TEMP/applied.csv", files: map[string]string{"a.csv": set(5, 9, "d")}, want: `term g: data row 4: level "d" of column "g" did not occur in the data the term was made from ("a", "b", "c"): leave such rows out, or decompose again on data that have this level (rows of "TEMP/a.csv")`},
 		{name: "apply lacks a column", args: "pho apply --decomposition TEMP/earlier --data TEMP/a.csv --out TEMP/applied.csv", files: map[string]string{"a.csv": "x0,x1\n1,2\n"}, want: `data: no column "x2" in "TEMP/a.csv"; the nearest name is "x0"`},
-		{name: "apply onto its data", args: "pho apply --decomposition TEMP/earlier --data DATA --out DATA", want: `--out "DATA" is one of the data files: name another file`},
+		{name: "apply onto its data", args: "pho apply --decomposition TEMP/earlier --data DATA --out DATA", want: `--out "DATA" is a data file, and would be overwritten: name another file`},
 		{name: "apply into the result", args: "pho apply --decomposition TEMP/earlier --data DATA --out TEMP/earlier/contributions.csv", want: `--out "TEMP/earlier/contributions.csv" lies in the decomposition, which holds the training rows' contributions: name a file elsewhere`},
 		{name: "apply into no directory", args: "pho apply --decomposition TEMP/earlier --data DATA --out TEMP/no/a.csv", want: `"TEMP/no/a.csv" cannot be written: no such file or directory`},
 	} {

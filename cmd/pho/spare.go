@@ -63,29 +63,33 @@ func (s sources) spareFile(flag, path string) error {
 	if err != nil {
 		return nil // nothing is there
 	}
-	return s.spareInfo(fmt.Sprintf("%s %q", flag, path), out)
+	return s.spareInfo(flag, path, out)
 }
 
 // spareStream refuses to write to a stream that goes into one of the sources.
 func (s sources) spareStream(what string, stream any) error {
 	if f, ok := stream.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return s.spareInfo(what, info)
+			return s.spareInfo(what, "", info)
 		}
 	}
 	return nil
 }
 
-func (s sources) spareInfo(out string, info os.FileInfo) error {
+func (s sources) spareInfo(flag, path string, info os.FileInfo) error {
 	for _, in := range s {
 		if !os.SameFile(info, in.info) {
 			continue
 		}
-		also := ""
-		if in.path != "" {
-			also = fmt.Sprintf(", %q", in.path)
+		text := flag
+		if path != "" {
+			text += fmt.Sprintf(" %q", path)
 		}
-		return fmt.Errorf("%s is %s%s, which would be overwritten: name another file", out, in.what, also)
+		text += " is " + in.what
+		if in.path != "" && in.path != path {
+			text += fmt.Sprintf(", %q", in.path)
+		}
+		return fmt.Errorf("%s, and would be overwritten: name another file", text)
 	}
 	return nil
 }
