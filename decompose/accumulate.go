@@ -145,13 +145,13 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	}
 
 	workers := make([]*accumulator, o.workers())
-	for i := range workers {
-		workers[i] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
-	}
 	var rows int64
 	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the blocks to come
 	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
 		func(w, index int, b *data.Batch) (*blockStats, error) {
+			if workers[w] == nil {
+				workers[w] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
+			}
 			return workers[w].run(ctx, index, b, kept, spare)
 		},
 		func(s *blockStats, b *data.Batch) error {
@@ -253,6 +253,9 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 		s.outputs = a.forward.outputs(b.Rows())
 	}
 	for i := 0; i < b.Rows(); i += evalRows {
+		if err := ctx.Err(); err != nil { // a block of many columns takes long
+			return nil, err
+		}
 		rows := a.forward.cut(b, i, min(i+evalRows, b.Rows()))
 		out, err := a.forward.at(ctx, rows, stored, s.outputs, i)
 		if err != nil {

@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -40,12 +41,15 @@ const manyColumns = 200
 // concurvity measures every term against all others, and against each of them,
 // in the constrained columns, centred (the others include the intercept). sd and
 // theta are the columns' standard deviations and coefficients.
-func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolerance float64) ([]Concurvity, []PairConcurvity, error) {
+func (c *constrained) concurvity(ctx context.Context, corr *mat.SymDense, sd, theta []float64, tolerance float64) ([]Concurvity, []PairConcurvity, error) {
 	terms, full := make([]spannable, len(c.blocks)), make([]Concurvity, len(c.blocks))
 	if len(terms) < 2 {
 		return full, nil, nil
 	}
 	for j := range terms {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		lo, hi := c.start[j], c.start[j+1]
 		standardised := make([]float64, hi-lo)
 		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
@@ -59,6 +63,9 @@ func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolera
 		return nil, nil, err
 	}
 	for j := range terms {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		block := mat.NewSymDense(c.start[j+1]-c.start[j], nil)
 		block.CopySym(inverse.SliceSym(c.start[j], c.start[j+1]))
 		left, err := ridgeInverse(block, 0)
@@ -76,17 +83,20 @@ func (c *constrained) concurvity(corr *mat.SymDense, sd, theta []float64, tolera
 	if len(terms) > concurvityTerms {
 		return full, nil, nil
 	}
-	pairs, err := c.pairs(terms, corr, tolerance)
+	pairs, err := c.pairs(ctx, terms, corr, tolerance)
 	return full, pairs, err
 }
 
 // pairs measures every term against each of the others.
-func (c *constrained) pairs(terms []spannable, corr *mat.SymDense, tolerance float64) ([]PairConcurvity, error) {
+func (c *constrained) pairs(ctx context.Context, terms []spannable, corr *mat.SymDense, tolerance float64) ([]PairConcurvity, error) {
 	all := mat.DenseCopyOf(corr)
 	between := func(i, j int) mat.Matrix { return all.Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1]) }
 	apart := make([]bool, len(terms)*len(terms)) // pairs that would not be shown
 	inverse := make([]*mat.SymDense, len(terms))
 	for i, t := range terms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if t.many() {
 			var err error
 			if inverse[i], err = ridgeInverse(t.corr, ridge(tolerance)); err != nil {
@@ -103,6 +113,9 @@ func (c *constrained) pairs(terms []spannable, corr *mat.SymDense, tolerance flo
 	var pairs []PairConcurvity
 	for i, other := range terms {
 		for j, t := range terms {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			if i == j || apart[i*len(terms)+j] {
 				continue
 			}

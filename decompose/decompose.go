@@ -30,7 +30,7 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.solve(stats, o)
+	r, err := p.solve(ctx, stats, o)
 	lost := err == nil && r.lostDigits() || errors.Is(err, penalty.ErrLostDigits)
 	if err != nil && !lost {
 		return nil, err
@@ -41,7 +41,7 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 		if stats, err = p.accumulate(ctx, m, src, &again, kept); err != nil {
 			return nil, err
 		}
-		if r, err = p.solve(stats, &again); err != nil {
+		if r, err = p.solve(ctx, stats, &again); err != nil {
 			return nil, err
 		}
 		r.Warnings = append(r.Warnings, "X'WX held too few digits, so the rows were read again for their triangular factor (route qr)")

@@ -370,7 +370,7 @@ func testAlignedShardsMergeToTheSameBytes(t *testing.T, route decompose.Route) {
 				t.Fatal(err)
 			}
 		}
-		r, err := decompose.Solve(m, total, nil)
+		r, err := decompose.Solve(t.Context(), m, total, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -592,5 +592,12 @@ func TestCancelAndProgress(t *testing.T) {
 	_, err := decompose.Decompose(ctx, newFake(1), tab, &decompose.Options{Progress: func(decompose.Progress) { cancel() }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled run: %v", err)
+	}
+	stats, err := decompose.Accumulate(t.Context(), newFake(1), tab, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decompose.Solve(ctx, newFake(1), stats, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled solution: %v", err)
 	}
 }

@@ -39,9 +39,6 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	}
 	terms, at := r.layout()
 	workers := make([]*splitter, o.workers())
-	for i := range workers {
-		workers[i] = r.splitter(m, terms, at)
-	}
 	parts := make([]Parts, len(workers)) // of the block that each is at
 	total := newRowSums(r)
 	var rows int64
@@ -50,6 +47,9 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 			stored, err := kept.load(index, b.Rows())
 			if err != nil {
 				return nil, err
+			}
+			if workers[w] == nil {
+				workers[w] = r.splitter(m, terms, at)
 			}
 			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
 				return nil, err
@@ -78,6 +78,9 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	}
 	var faults []error
 	for _, v := range o.Visitors {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		faults = append(faults, v.End(r))
 	}
 	return errors.Join(faults...)

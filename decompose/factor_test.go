@@ -289,14 +289,14 @@ func TestRouteIsChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	solved, err := decompose.Solve(m, s, nil)
+	solved, err := decompose.Solve(t.Context(), m, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w := strings.Join(solved.Warnings, "\n"); !strings.Contains(w, "use route qr") {
 		t.Errorf("warnings %q", w)
 	}
-	_, err = decompose.Solve(m, s, &decompose.Options{RankTolerance: 1e-9})
+	_, err = decompose.Solve(t.Context(), m, s, &decompose.Options{RankTolerance: 1e-9})
 	if err == nil || err.Error() != "decompose: the statistics hold products, which do not decide ranks for a tolerance of 1e-09: accumulate them with route qr" {
 		t.Error(err)
 	}

@@ -146,7 +146,7 @@ func (f *formulaFit) solve(t *testing.T, c *formulaCase, sp map[string][]float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := decompose.Solve(f.model, f.sums, &decompose.Options{
+	r, err := decompose.Solve(t.Context(), f.model, f.sums, &decompose.Options{
 		Method: decompose.PHOGAM, Weights: f.Weights, SP: sp, Smoothing: penalty.Options{Method: method, WithoutVc: true},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -166,12 +167,15 @@ func groupNames(b *data.Batch, column string) ([]string, error) {
 
 // crossValidated is PHOGAM with smoothing parameters chosen by leaving out one
 // group of rows after the other.
-func (c *constrained) crossValidated(k int, groups *groupSums, intercept, total bool, beta []float64, o penalty.Options, all *penalty.Problem) (*projection, error) {
+func (c *constrained) crossValidated(ctx context.Context, k int, groups *groupSums, intercept, total bool, beta []float64, o penalty.Options, all *penalty.Problem) (*projection, error) {
 	var problems []*penalty.Problem
 	for _, name := range slices.Sorted(maps.Keys(groups.sums)) {
 		m := groups.sums[name].Total()
 		if m.Positive == 0 {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		of := *c
 		of.view = m.Predictor(k)
@@ -180,7 +184,7 @@ func (c *constrained) crossValidated(k int, groups *groupSums, intercept, total 
 	if len(problems) < 2 {
 		return nil, fmt.Errorf("cross validation needs two groups of rows at least, there are %d", len(problems))
 	}
-	fit, err := penalty.SelectGrouped(problems, &o)
+	fit, err := penalty.SelectGroupedContext(ctx, problems, &o)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func TestConcurvityOfManyColumns(t *testing.T) {
 	for j, name := range []string{"x", "coarse", "fine"} {
 		c.blocks[j].Term = named{name: name}
 	}
-	full, pairs, err := c.concurvity(corr, sd, theta, 1e-6)
+	full, pairs, err := c.concurvity(t.Context(), corr, sd, theta, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}

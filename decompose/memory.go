@@ -33,7 +33,8 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	workers, block, columns := int64(o.workers()), int64(p.blockRows()), int64(len(p.reading(m, o)))
+	block, columns := int64(p.blockRows()), int64(len(p.reading(m, o)))
+	workers := int64(o.Goroutines((rows + block - 1) / block))
 	square := 8 * int64(p.p) * int64(p.p)
 	merged := int64(16)
 	if rows > 0 {

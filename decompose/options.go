@@ -76,7 +76,11 @@ type Options struct {
 	Offset   string        // offset column, enters the likelihood only
 	Family   family.Family // nil: no likelihood
 
-	Workers    int // 0: GOMAXPROCS
+	// Workers is how many goroutines take blocks of rows in the passes. 0: GOMAXPROCS.
+	// No more than there are blocks begin, and no more than four for each processor (or
+	// 16). The matrix products of Solve and of visitors are spread over GOMAXPROCS
+	// processors. No result depends on either.
+	Workers    int
 	FirstBlock int // number of the merge block that the source's first row begins: for shards
 	// Keep is how many bytes of the network's outputs (2K + taps float64 a row) stay in
 	// memory between the passes; for the rows beyond them the network runs again. 0:
@@ -137,10 +141,21 @@ func (o *Options) orDefault() *Options {
 }
 
 func (o *Options) workers() int {
+	processors := runtime.GOMAXPROCS(0)
 	if o.Workers > 0 {
-		return o.Workers
+		return min(o.Workers, max(16, 4*processors))
 	}
-	return runtime.GOMAXPROCS(0)
+	return processors
+}
+
+// Goroutines is how many goroutines take blocks of rows in a pass over that many
+// blocks (0: not known).
+func (o *Options) Goroutines(blocks int64) int {
+	workers := o.orDefault().workers()
+	if blocks > 0 {
+		return int(min(int64(workers), blocks))
+	}
+	return workers
 }
 
 func (o *Options) withoutIntercept(predictor string) bool {

@@ -65,6 +65,9 @@ func (s *splitter) split(ctx context.Context, parts *Parts, b *data.Batch, store
 	n := b.Rows()
 	s.prepare(parts, b)
 	for i := 0; i < n; i += evalRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rows := s.forward.cut(b, i, min(i+evalRows, n))
 		out, err := s.forward.at(ctx, rows, stored, nil, i)
 		if err != nil {

@@ -45,8 +45,9 @@ func ahead(seq iter.Seq2[*data.Batch, error], n int) iter.Seq2[*data.Batch, erro
 
 // eachBlock cuts src into blocks of the given number of rows and calls work on
 // them concurrently, each call with a worker number < workers and the block's
-// number, and reduce on the outcomes one at a time in row order. The first error in row order ends it.
-// At most 2 x workers blocks are in memory.
+// number, and reduce on the outcomes one at a time in row order. The first error in
+// row order ends it. A worker begins when a block finds all others at work, so there
+// are no more than blocks. At most 2 x workers blocks are in memory.
 func eachBlock[T any](ctx context.Context, src data.Source, columns []string, rows, workers int,
 	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
 
@@ -66,7 +67,19 @@ func eachBlock[T any](ctx context.Context, src data.Source, columns []string, ro
 	jobs := make(chan job)
 	order := make(chan job, 2*workers) // outcomes in row order; its capacity bounds what is under way
 
-	go func() { // read
+	var running sync.WaitGroup
+	started := 0
+	start := func() {
+		w := started
+		started++
+		running.Go(func() {
+			for j := range jobs {
+				v, err := work(w, j.index, j.batch)
+				j.done <- outcome{value: v, batch: j.batch, err: err}
+			}
+		})
+	}
+	running.Go(func() { // read
 		defer close(order)
 		defer close(jobs)
 		index := 0
@@ -86,21 +99,19 @@ func eachBlock[T any](ctx context.Context, src data.Source, columns []string, ro
 			}
 			select {
 			case jobs <- j:
+				continue
+			default:
+			}
+			if started < workers {
+				start()
+			}
+			select {
+			case jobs <- j:
 			case <-ctx.Done():
 				return
 			}
 		}
-	}()
-
-	var running sync.WaitGroup
-	for w := range workers {
-		running.Go(func() {
-			for j := range jobs {
-				v, err := work(w, j.index, j.batch)
-				j.done <- outcome{value: v, batch: j.batch, err: err}
-			}
-		})
-	}
+	})
 	defer running.Wait()
 	defer cancel()
 

@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -190,10 +191,10 @@ func symmetrised(a *mat.Dense) *mat.SymDense {
 
 // penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
 // adjpho) with lambda as the options say.
-func penalised(p *penalty.Problem, o penalty.Options) (*projection, error) {
-	fit, err := penalty.Select(p, &o)
+func penalised(ctx context.Context, p *penalty.Problem, o penalty.Options) (*projection, error) {
+	fit, err := penalty.SelectContext(ctx, p, &o)
 	if err != nil {
-		if int64(len(p.XZ)) >= p.Rows {
+		if ctx.Err() == nil && int64(len(p.XZ)) >= p.Rows {
 			err = fmt.Errorf("%d columns on %d rows leave smoothing nothing to go by: use fewer basis functions (k), or fix smoothing parameters (%w)", len(p.XZ), p.Rows, err)
 		}
 		return nil, err

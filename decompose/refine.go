@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +20,7 @@ import (
 // the smoothing parameters chosen: alpha by least squares on the rows of G and of
 // sqrt(lambda_j) B_j, S_j = B_j'B_j (Wood 2017, section 6.1). scale is the known
 // one, or 0.
-func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, scale float64) error {
+func (p *projection) refine(ctx context.Context, problem *penalty.Problem, f *factored, tolerance, scale float64) error {
 	n := len(p.sd)
 	unit := make([]float64, n) // by which columns are divided
 	for i, s := range p.sd {
@@ -27,6 +28,9 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 			s = 1
 		}
 		unit[i] = s
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	for i := range problem.Terms {
 		problem.Terms[i].Balance(unit[problem.Terms[i].Start:][:problem.Terms[i].Dim])
@@ -48,6 +52,9 @@ func (p *projection) refine(problem *penalty.Problem, f *factored, tolerance, sc
 	before := p.edf
 	p.alpha, p.edf = make([]float64, n), make([]float64, len(problem.Terms))
 	p.cov = mat.NewSymDense(n, nil)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if basis != nil {
 		_, p.rank = basis.Dims()
 		alpha, half, err := augmented(g, f.y, basis, c.roots, problem.Terms)

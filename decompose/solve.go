@@ -1,6 +1,7 @@
 package decompose
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,8 +25,10 @@ const (
 
 // Solve projects each deep predictor on its structured columns, from the
 // statistics alone: alpha, what it does to the terms, and how sure it is. The
-// last pass (Explain) adds what needs rows.
-func Solve(m Model, s *Statistics, o *Options) (*Result, error) {
+// last pass (Explain) adds what needs rows. When ctx is done Solve ends with its
+// error after the step that it is at, of which the longest is an eigendecomposition
+// of all columns.
+func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, error) {
 	o = o.orDefault()
 	if err := o.validate(m); err != nil {
 		return nil, err
@@ -37,10 +40,10 @@ func Solve(m Model, s *Statistics, o *Options) (*Result, error) {
 	if err := p.belongs(m, s); err != nil {
 		return nil, err
 	}
-	return p.solve(s, o)
+	return p.solve(ctx, s, o)
 }
 
-func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
+func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, error) {
 	total := s.sum.Total()
 	if total.Positive == 0 {
 		return nil, errors.New("decompose: all weights are zero")
@@ -76,7 +79,10 @@ func (p *plan) solve(s *Statistics, o *Options) (*Result, error) {
 		r.Features = append(r.Features, f.feature(total.Sum[p.p+1+i]/float64(total.Rows)))
 	}
 	for k := range p.predictors {
-		d, warnings, err := p.solvePredictor(k, total, s.groups, r.Method, o)
+		d, warnings, err := p.solvePredictor(ctx, k, total, s.groups, r.Method, o)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			err = fmt.Errorf("decompose: predictor %q: %w", p.predictors[k].name, err)
 			if errors.Is(err, penalty.ErrLostDigits) && !total.Layout.Factor {
@@ -154,7 +160,7 @@ func (o *Options) tolerance(d planned) float64 {
 // parameters is worked out: it costs as much as choosing them, or more.
 const mostVc = 500
 
-func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, method Method, o *Options) (Predictor, []string, error) {
+func (p *plan) solvePredictor(ctx context.Context, k int, m *moments.Moments, groups *groupSums, method Method, o *Options) (Predictor, []string, error) {
 	d := p.predictors[k]
 	tolerance := o.tolerance(d)
 	c, err := p.constrain(d, m, k, tolerance, o.SP)
@@ -172,6 +178,9 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 	if f != nil {
 		f.into(problem, c)
 	}
+	if err := ctx.Err(); err != nil {
+		return Predictor{}, nil, err
+	}
 
 	var proj *projection
 	if method == PHO {
@@ -183,18 +192,24 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 		smoothing.RankTolerance = math.Max(tolerance, minGramTolerance)
 		smoothing.WithoutVc = smoothing.WithoutVc || c.width() > mostVc
 		if groups != nil {
-			proj, err = c.crossValidated(k, groups, intercept, o.RefitTotal, beta, smoothing, problem)
+			proj, err = c.crossValidated(ctx, k, groups, intercept, o.RefitTotal, beta, smoothing, problem)
 		} else {
-			proj, err = penalised(problem, smoothing)
+			proj, err = penalised(ctx, problem, smoothing)
 		}
 		if err == nil && f != nil {
-			err = proj.refine(problem, f, tolerance, smoothing.Scale)
+			err = proj.refine(ctx, problem, f, tolerance, smoothing.Scale)
 		}
 	}
 	// What is said of dropped directions is read from correlations.
 	reading := math.Max(tolerance, minGramTolerance)
 	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
 		err = proj.settle(c.terms, c.ownProducts(proj.sd, intercept, o.RefitTotal, beta), reading)
+	}
+	if err == nil {
+		err = ctx.Err()
 	}
 	if err != nil {
 		return Predictor{}, nil, err
@@ -233,7 +248,7 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 		out.Intercept = out.InterceptBefore + moved
 	}
 
-	concurvity, pairs, err := c.concurvity(proj.corr, proj.sd, c.contract(after), reading)
+	concurvity, pairs, err := c.concurvity(ctx, proj.corr, proj.sd, c.contract(after), reading)
 	if err != nil {
 		return Predictor{}, nil, err
 	}
@@ -251,6 +266,9 @@ func (p *plan) solvePredictor(k int, m *moments.Moments, groups *groupSums, meth
 		out.Aliased = append(out.Aliased, c.columnName(i))
 	}
 	for j, b := range d.blocks {
+		if err := ctx.Err(); err != nil {
+			return Predictor{}, nil, err
+		}
 		t, err := c.term(j, b, m.SumW, beta, alpha)
 		if err != nil {
 			return Predictor{}, nil, err

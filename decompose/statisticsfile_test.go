@@ -58,11 +58,11 @@ func TestStatisticsAreReadBackAndMerged(t *testing.T) {
 		if groups != "" {
 			continue
 		}
-		want, err := decompose.Solve(m, a, nil)
+		want, err := decompose.Solve(t.Context(), m, a, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decompose.Solve(m, &read[0], nil)
+		got, err := decompose.Solve(t.Context(), m, &read[0], nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ package diagnostics
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,7 @@ const sampleRows = 5000
 // basis functions, would explain more of the network; or that what is left
 // varies with the feature in company of others (an interaction).
 type KCheck struct {
+	ctx     context.Context
 	seed    uint64
 	columns []string
 	weights string
@@ -42,7 +44,10 @@ type sampled struct {
 }
 
 // NewKCheck returns a visitor for one decomposition.
-func NewKCheck(seed uint64) *KCheck { return &KCheck{seed: seed} }
+func NewKCheck(seed uint64) *KCheck { return &KCheck{ctx: context.Background(), seed: seed} }
+
+// WithContext returns a visitor whose End gives up, with ctx's error, when ctx is done.
+func (c *KCheck) WithContext(ctx context.Context) *KCheck { return &KCheck{ctx: ctx, seed: c.seed} }
 
 // Columns is empty: terms' features and weights are read anyway.
 func (c *KCheck) Columns() []string { return nil }
@@ -154,7 +159,9 @@ func (c *KCheck) End(r *decompose.Result) error {
 				terms = append(terms, t)
 			}
 		}
-		c.check(terms, residual, square)
+		if err := c.check(terms, residual, square); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -175,7 +182,7 @@ func (c *KCheck) cut() {
 
 // check compares the mean squared half difference of neighbours in each term's
 // features with the variance, and with that of random pairs.
-func (c *KCheck) check(terms []*decompose.TermResult, residual []float64, variance float64) {
+func (c *KCheck) check(terms []*decompose.TermResult, residual []float64, variance float64) error {
 	observed, pairs := make([]float64, len(terms)), make([]neighbours, len(terms))
 	var all sync.WaitGroup
 	for j, t := range terms {
@@ -184,12 +191,19 @@ func (c *KCheck) check(terms []*decompose.TermResult, residual []float64, varian
 				observed[j] = neighbours(nil).differences(inOrderOf(c.feature(t.Features[0]), residual))
 				return
 			}
-			pairs[j] = nearestRows(c.features(t.Features))
-			observed[j] = pairs[j].differences(residual)
+			if pairs[j] = nearestRows(c.ctx, c.features(t.Features)); c.ctx.Err() == nil {
+				observed[j] = pairs[j].differences(residual)
+			}
 		})
 	}
 	all.Wait()
-	reference := randomOrders(c.seed, residual, pairs)
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	reference := randomOrders(c.ctx, c.seed, residual, pairs)
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
 	for j, t := range terms {
 		below := 0
 		for _, v := range reference[j] {
@@ -199,6 +213,7 @@ func (c *KCheck) check(terms []*decompose.TermResult, residual []float64, varian
 		}
 		t.KCheck = &decompose.KCheck{Index: observed[j] / variance, P: float64(below) / shuffles, Rows: len(residual)}
 	}
+	return nil
 }
 
 // feature gathers the values of one feature by row.

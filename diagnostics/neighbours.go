@@ -2,6 +2,7 @@ package diagnostics
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -67,11 +68,14 @@ func inOrderOf(x, e []float64) []float64 {
 }
 
 // nearestRows pairs every row with the three nearest in several features, each scaled
-// to standard deviation 1.
-func nearestRows(x [][]float64) neighbours {
+// to standard deviation 1; not all of them if ctx is done.
+func nearestRows(ctx context.Context, x [][]float64) neighbours {
 	scale := inverseDeviations(x)
 	var pairs neighbours
 	for i := range x {
+		if ctx.Err() != nil {
+			break
+		}
 		best := make([]int, 0, nearest+1)
 		distance := make([]float64, 0, nearest+1)
 		for j := range x {

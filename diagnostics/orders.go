@@ -1,6 +1,7 @@
 package diagnostics
 
 import (
+	"context"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -16,8 +17,8 @@ const streams = 8
 
 // randomOrders measures rows with residuals e in random orders: shuffles values for
 // each way of being neighbours. Those of ways that are nil are the same. The orders
-// depend on the seed and the number of rows alone.
-func randomOrders(seed uint64, e []float64, ways []neighbours) [][]float64 {
+// depend on the seed and the number of rows alone. If ctx is done some are missing.
+func randomOrders(ctx context.Context, seed uint64, e []float64, ways []neighbours) [][]float64 {
 	values, successors := make([][]float64, len(ways)), make([]float64, shuffles)
 	for w := range ways {
 		values[w] = successors
@@ -30,7 +31,7 @@ func randomOrders(seed uint64, e []float64, ways []neighbours) [][]float64 {
 		all.Go(func() {
 			r := rand.NewPCG(seed, uint64(len(e))<<8|uint64(s))
 			e := slices.Clone(e)
-			for i := s; i < shuffles; i += streams {
+			for i := s; i < shuffles && ctx.Err() == nil; i += streams {
 				shuffle(e, r) // a random order of a random order is one
 				successors[i] = successive(e)
 				for w := range ways {

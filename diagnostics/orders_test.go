@@ -90,9 +90,9 @@ func TestOrdersForAnyProcessors(t *testing.T) {
 		e[i] = math.Sin(float64(i * i))
 	}
 	ways := []neighbours{nil, {{0, 7}, {3, 5}}, nil}
-	want := randomOrders(9, e, ways)
+	want := randomOrders(t.Context(), 9, e, ways)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if diff := cmp.Diff(want, randomOrders(9, e, ways)); diff != "" {
+	if diff := cmp.Diff(want, randomOrders(t.Context(), 9, e, ways)); diff != "" {
 		t.Error(diff)
 	}
 	if slices.Equal(want[0], want[1]) || !slices.Equal(want[0], want[2]) {

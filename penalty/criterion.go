@@ -54,6 +54,7 @@ type point struct {
 // nil: none.
 func newCriterion(s *system, o *Options, links []int) *criterion {
 	c := &criterion{system: s, method: o.Method, gamma: o.Gamma, scale: o.Scale}
+	c.chol.stopped = s.stopped
 	number := make(map[int]int)
 	for j := range s.penalties {
 		first := s.penalties[j].index
@@ -91,6 +92,9 @@ func newCriterion(s *system, o *Options, links []int) *criterion {
 // Blocks with overlapping penalties are in coordinates where the total penalty
 // is the identity, however far their lambdas are apart.
 func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
+	if c.stopped() {
+		return 0, false
+	}
 	c.a.CopySym(c.gram)
 	for i := range c.blocks {
 		b := &c.blocks[i]
@@ -238,6 +242,10 @@ func (c *criterion) every(x []float64) []float64 {
 func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	k := len(c.penalties)
 	p := &point{rho: append([]float64(nil), rho...), each: c.every(rho), objective: math.Inf(1), score: math.Inf(1)}
+	if derivatives && c.stopped() { // what asks for them takes them for granted
+		p.grad, p.hess = make([]float64, c.params), mat.NewSymDense(max(c.params, 1), nil)
+		return p
+	}
 	logDetA := 0.0
 	if c.q > 0 {
 		var ok bool

@@ -66,7 +66,7 @@ var criteria = []Options{
 func mustReduce(t *testing.T, p *Problem) *system {
 	t.Helper()
 	_, _, live := p.given()
-	s, err := reduce(p, live, 1e-6)
+	s, err := reduce(t.Context(), p, live, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}

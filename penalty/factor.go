@@ -26,7 +26,12 @@ type factor struct {
 	u     []float64 // n x n by rows, upper triangle; below it is nothing of value
 	inv   []float64 // U^-T, zero above the diagonal; made by invert
 	minus []float64 // n times -1: products are subtracted
+	// stopped tells, if it is not nil, that the outcome is not needed any more: then
+	// factorize is false, and what the others make of it worth nothing.
+	stopped func() bool
 }
+
+func (f *factor) isStopped() bool { return f.stopped != nil && f.stopped() }
 
 // Invert sets dst = A^-1 for a symmetric positive definite A (both n x n, n > 0;
 // dst may be a), nearly all of it in matrix products: of large matrices it takes a
@@ -128,6 +133,9 @@ func (f *factor) factorize(a *mat.SymDense) bool {
 		copy(f.u[i*n+i:(i+1)*n], raw.Data[i*raw.Stride+i:])
 	}
 	for lo := 0; lo < n; lo += panel {
+		if f.isStopped() {
+			return false
+		}
 		hi := min(lo+panel, n)
 		f.subtract(0, lo, hi)
 		for at := lo; at < hi; at += strip {
@@ -189,6 +197,9 @@ func (f *factor) invert() {
 	}
 	clear(f.inv)
 	for lo := 0; lo < n; lo += panel {
+		if f.isStopped() {
+			return
+		}
 		hi := min(lo+panel, n)
 		for c := 0; c < lo; c += panel { // X is triangular
 			f.subtractInverse(c, lo, hi, c, c+panel)
@@ -219,6 +230,9 @@ func (f *factor) subtractInverse(from, lo, hi, c, end int) {
 func (f *factor) inverseTo(dst *mat.SymDense) {
 	f.invert()
 	dst.Zero()
+	if f.isStopped() {
+		return
+	}
 	addLowerGram(dst, f.inv)
 }
 

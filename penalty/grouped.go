@@ -1,6 +1,7 @@
 package penalty
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -26,6 +27,12 @@ const groupedCV Method = 255
 // Of o the Method and Gamma are not used; SP and DF of a term hold. Fit.Score is
 // the mean squared error above; Phi is Scale; Vc and EDF2 are nil.
 func SelectGrouped(groups []*Problem, o *Options) (*Fit, error) {
+	return SelectGroupedContext(context.Background(), groups, o)
+}
+
+// SelectGroupedContext is SelectGrouped that ends when ctx is done, as SelectContext
+// does.
+func SelectGroupedContext(ctx context.Context, groups []*Problem, o *Options) (*Fit, error) {
 	var v Options
 	if o != nil {
 		v = *o
@@ -59,7 +66,7 @@ func SelectGrouped(groups []*Problem, o *Options) (*Fit, error) {
 	if len(filled) < 2 {
 		return nil, errors.New("penalty: grouped cross validation needs at least two groups with rows of positive weight")
 	}
-	return choose(merge(filled), &opts, filled)
+	return choose(ctx, merge(filled), &opts, filled)
 }
 
 // merge adds up moments, each centred at its own means.
@@ -135,6 +142,9 @@ type fold struct {
 func (c *criterion) withFolds(p *Problem, groups []*Problem, tol float64) error {
 	c.sumW = p.SumW
 	for _, g := range groups {
+		if c.stopped() {
+			return c.ctx.Err()
+		}
 		rest := p.SumW - g.SumW
 		var f fold
 		test, s, zz := g.about(p.XMean, p.ZMean, g.SumW*(p.SumW/rest)*(p.SumW/rest))

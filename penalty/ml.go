@@ -78,7 +78,7 @@ func (c *criterion) withInside(p *Problem, live []bool, o *Options) error {
 	if err != nil {
 		return err
 	}
-	s, err := reduce(inside, alive, o.RankTolerance)
+	s, err := reduce(c.ctx, inside, alive, o.RankTolerance)
 	if err != nil {
 		return err
 	}

@@ -128,6 +128,9 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 	}
 	s.record(p, 0)
 	for iteration := 1; ; iteration++ {
+		if s.stopped() {
+			return nil, 0, s.ctx.Err()
+		}
 		if len(s.free) == 0 {
 			return p, Converged, nil
 		}

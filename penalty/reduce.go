@@ -1,6 +1,7 @@
 package penalty
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -17,6 +18,7 @@ const spectrumTolerance = 1e-12
 // first coordinates are the penalised ones, term by term, then come those that
 // no penalty touches. alpha = basis b.
 type system struct {
+	ctx        context.Context // of the call that it is made for; nil: never done
 	n, sumLogW float64
 	one        float64 // 1 with an intercept, else 0
 	q          int
@@ -59,9 +61,9 @@ func (s *system) mp() float64 { return s.one + float64(s.q-s.penalised) }
 
 // reduce changes coordinates. live tells which penalties take part; a penalty
 // whose lambda is fixed at zero does not.
-func reduce(p *Problem, live []bool, tol float64) (*system, error) {
+func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system, error) {
 	dim := len(p.XZ)
-	s := &system{n: float64(p.Rows), sumLogW: p.SumLogW, zz: p.ZZ}
+	s := &system{ctx: ctx, n: float64(p.Rows), sumLogW: p.SumLogW, zz: p.ZZ}
 	if p.Intercept {
 		s.one = 1
 		s.logDetA = math.Log(p.SumW)
@@ -109,6 +111,9 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	var penalised, free []int
 	next := 0
 	for i, t := range p.Terms {
+		if s.stopped() {
+			return nil, ctx.Err()
+		}
 		if t.Dim == 0 {
 			next += len(t.S)
 			continue
@@ -129,7 +134,10 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 			}
 		}
 	}
-	rotateBlocks(gram, u, p.Terms)
+	rotateBlocks(gram, u, p.Terms, s.stopped)
+	if s.stopped() {
+		return nil, ctx.Err()
+	}
 
 	// Directions in null(X) and null(S) at once are in the unpenalised
 	// coordinates, and there they are the null space of the gram matrix.
@@ -143,6 +151,9 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 		if keep != nil {
 			_, kept = keep.Dims()
 		}
+	}
+	if s.stopped() {
+		return nil, ctx.Err()
 	}
 	s.q = len(penalised) + kept
 	if drop != nil {
@@ -198,6 +209,9 @@ func reduce(p *Problem, live []bool, tol float64) (*system, error) {
 	return s, nil
 }
 
+// stopped tells that nobody waits for the outcome any more.
+func (s *system) stopped() bool { return s.ctx != nil && s.ctx.Err() != nil }
+
 // constant tells whether a standard deviation is rounding next to the mean: less than
 // that share of it.
 func constant(variance, mean, least float64) bool { return variance <= least*least*mean*mean }
@@ -218,10 +232,13 @@ func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []f
 	s.logDetA += 2 * logR
 }
 
-// rotateBlocks overwrites g with u'g u for the block diagonal u.
-func rotateBlocks(g, u *mat.Dense, terms []Term) {
+// rotateBlocks overwrites g with u'g u for the block diagonal u, unless stopped.
+func rotateBlocks(g, u *mat.Dense, terms []Term, stopped func() bool) {
 	dim, _ := g.Dims()
 	for _, t := range terms {
+		if stopped() {
+			return
+		}
 		if t.Dim == 0 || len(t.S) == 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package penalty
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,12 @@ const zeroResidual = 1e-13
 // shares no memory with the fit. Errors are faults of the problem or the
 // options, all the problem's at once; how the iteration ended is Fit.Status.
 func Select(p *Problem, o *Options) (*Fit, error) {
+	return SelectContext(context.Background(), p, o)
+}
+
+// SelectContext is Select that ends with ctx's error when ctx is done: between the
+// blocks of a factorisation, but not within one eigendecomposition.
+func SelectContext(ctx context.Context, p *Problem, o *Options) (*Fit, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -27,17 +34,25 @@ func Select(p *Problem, o *Options) (*Fit, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	return choose(p, &opts, nil)
+	return choose(ctx, p, &opts, nil)
 }
 
-// choose is Select for a valid problem; groups are those of grouped cross
-// validation, else nil.
-func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
+// choose is SelectContext for a valid problem; groups are those of grouped cross
+// validation, else nil. Whatever came out when ctx was done is worth nothing.
+func choose(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
+	fit, err := chooseWhile(ctx, p, opts, groups)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return fit, err
+}
+
+func chooseWhile(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 	lambda, fixed, live := p.given()
 	if err := p.unchosen(opts.Method, fixed); err != nil {
 		return nil, err
 	}
-	s, err := reduce(p, live, opts.RankTolerance)
+	s, err := reduce(ctx, p, live, opts.RankTolerance)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +94,15 @@ func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 		return nil, err
 	}
 
+	if s.stopped() {
+		return nil, ctx.Err()
+	}
 	fit := &Fit{Lambda: lambda, Fixed: fixed, AtInfinity: make([]bool, len(lambda)), Rank: s.q, Dropped: s.dropped}
-	if noResidual(search, floor) {
+	without := noResidual(search, floor)
+	if s.stopped() {
+		return nil, ctx.Err()
+	}
+	if without {
 		if s.zz == 0 {
 			lowest = start
 		}
@@ -93,6 +115,9 @@ func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.stopped() {
+		return nil, ctx.Err()
+	}
 	fit.Status, fit.Log, fit.Score = status, search.log, best.score
 	fit.finish(p, search, best.rho, opts.Scale)
 	fit.Phi = best.phi
@@ -102,6 +127,9 @@ func choose(p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
 			for b := a; b < n; b++ {
 				fit.Hessian.SetSym(a, b, best.hess.At(j, search.free[b]))
 			}
+		}
+		if s.stopped() {
+			return nil, ctx.Err()
 		}
 		if (opts.Method == REML || opts.Method == ML) && groups == nil && !opts.WithoutVc && s.q > 0 {
 			fit.correct(p, search, best)

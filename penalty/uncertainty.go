@@ -143,7 +143,7 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 	if s.dropped != nil { // any positive value along what is not determined
 		a.SymRankK(a, mat.Trace(a)/float64(dim), s.dropped)
 	}
-	var chol factor
+	chol := factor{stopped: s.stopped}
 	if !chol.factorize(a) {
 		return
 	}
@@ -156,7 +156,7 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 		sums[i] = mat.NewSymDense(dim, nil)
 		all.Go(func() {
 			sr, phi := mat.NewDense(dim, dim, nil), mat.NewDense(dim, dim, nil)
-			for c := i; c < columns; c += len(sums) {
+			for c := i; c < columns && !s.stopped(); c += len(sums) {
 				if weights := f.weights(s, inner, star, c); weights != nil {
 					p.factorDerivative(phi, sr, ri, weights)
 					addLowerGram(sums[i], phi.RawMatrix().Data)

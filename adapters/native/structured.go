@@ -102,7 +102,7 @@ func (c *Config) newStructured(ctx context.Context, train *frame, blocks []decom
 	if err != nil {
 		return nil, err
 	}
-	if s.fit, err = decompose.Solve(m, stats, o); err != nil {
+	if s.fit, err = decompose.Solve(ctx, m, stats, o); err != nil {
 		return nil, err
 	}
 	s.blocks, s.z = at.Blocks, at.Z

@@ -62,9 +62,11 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	processors := runtime.GOMAXPROCS(0)
 	if cfg.Training.Workers == 0 {
-		cfg.Training.Workers = runtime.GOMAXPROCS(0)
+		cfg.Training.Workers = processors
 	}
+	cfg.Training.Workers = min(cfg.Training.Workers, max(16, 4*processors))
 	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.towerPlans(src.Schema()), fit: &Fit{Seed: cfg.Training.Seed}}
 	if own := cfg.factorFeatures(src.Schema()); own != nil {
 		formulas = append(formulas, own)

@@ -223,7 +223,7 @@ func fit(columns [][]float64, how smooth, terms bool) error {
 		return err
 	}
 	accumulated := time.Now()
-	r, err := decompose.Solve(m, stats, nil)
+	r, err := decompose.Solve(ctx, m, stats, nil)
 	if err != nil {
 		return err
 	}

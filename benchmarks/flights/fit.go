@@ -74,7 +74,7 @@ func (f *fit) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	accumulated := time.Now()
-	r, err := decompose.Solve(m, stats, nil)
+	r, err := decompose.Solve(ctx, m, stats, nil)
 	if err != nil {
 		return err
 	}

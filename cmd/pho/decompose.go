@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -123,6 +122,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
+	defer useProcessors(d.workers)()
 	paths, err := d.data.files(further)
 	if err != nil {
 		return nil, err
@@ -141,9 +141,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	if reading.Workers = o.Workers; reading.Workers == 0 {
-		reading.Workers = runtime.GOMAXPROCS(0)
-	}
+	reading.Workers = o.Goroutines(0)
 	opened, err := openRows(paths, reading, tensors, g)
 	if err != nil {
 		return nil, err
@@ -212,7 +210,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err := writeResult(ctx, dir, m, r); err != nil {
 		return nil, err
 	}
-	if err := writeRun(dir, started, o.Workers, s.args); err != nil {
+	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

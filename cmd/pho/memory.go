@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -66,12 +65,9 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptR
 	if err != nil {
 		return nil, err
 	}
-	rows, workers := int64(block), int64(o.Workers)
+	rows, workers := int64(block), int64(o.Goroutines((known+int64(block)-1)/int64(block)))
 	if known > 0 {
 		rows = min(rows, known)
-	}
-	if workers == 0 {
-		workers = int64(runtime.GOMAXPROCS(0))
 	}
 	columns := int64(0) // of the contributions
 	for k := range m.Predictors() {

@@ -125,6 +125,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err != nil {
 		return err
 	}
+	defer useProcessors(d.workers)()
 	paths, err := d.data.files(further)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func decomposeInto(ctx context.Context, dir *resultDir, m decompose.Model, src f
 		defer func() { _ = writer.stop() }() // of a pass that ended early
 		contributions = writer
 	}
-	o.Visitors = []decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed)}
+	o.Visitors = []decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err
@@ -110,9 +110,6 @@ func writeReport(ctx context.Context, u *durable.Unfinished, path func(string) s
 
 // writeRun notes what must not be in the artifact: time and machine.
 func writeRun(dir *resultDir, started time.Time, workers int, arguments []string) error {
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	return durable.WriteFile(dir.path(fileRun), func(f *os.File) error {
 		e := json.NewEncoder(f)
 		e.SetIndent("", "  ")

@@ -82,7 +82,7 @@ func run(ctx context.Context, w io.Writer, n int) error {
 			return err
 		}
 	}
-	r, err := decompose.Solve(m, total, nil)
+	r, err := decompose.Solve(ctx, m, total, nil)
 	if err != nil {
 		return err
 	}

@@ -231,7 +231,7 @@ func (f *fitting) project(ctx context.Context, m *native.Model, t training, opti
 				return nil, err
 			}
 		}
-		r, err := decompose.Solve(m, stats, &o)
+		r, err := decompose.Solve(ctx, m, stats, &o)
 		if err != nil {
 			return nil, err
 		}

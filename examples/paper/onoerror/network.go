@@ -55,7 +55,7 @@ func (s study) once(ctx context.Context, c cell, rng *rand.Rand) (*repetition, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := decompose.Solve(off, stats, o)
+	r, err := decompose.Solve(ctx, off, stats, o)
 	if err != nil {
 		return nil, err
 	}

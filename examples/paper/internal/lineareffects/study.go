@@ -191,7 +191,7 @@ func coefficients(ctx context.Context, m *native.Model, s *simulation.Sample, o 
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := decompose.Solve(m, stats, o)
+	r, err := decompose.Solve(ctx, m, stats, o)
 	if err != nil {
 		return nil, nil, err
 	}

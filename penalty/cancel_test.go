@@ -1,0 +1,62 @@
+package penalty
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// countdown is a context that is done when it has been asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever the context ends, so does the selection, with its error.
+func TestCancelAnywhere(t *testing.T) {
+	groups, _, _, _, _ := grouped(3, 300, 4, true, true)
+	plain, _, _, _ := randomProblem(5, 200, true, true)
+	overlapped := overlapProblem("te2", overlapping()["te2"])
+	target := *plain
+	target.Terms = append([]Term(nil), plain.Terms...)
+	for i := range target.Terms {
+		if len(target.Terms[i].S) > 0 {
+			target.Terms[i].DF = 2.5
+			break
+		}
+	}
+	fits := map[string]func(ctx context.Context) (*Fit, error){
+		"grouped": func(ctx context.Context) (*Fit, error) { return SelectGroupedContext(ctx, groups, nil) },
+		"overlap": func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, overlapped, nil) },
+		"target":  func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, &target, nil) },
+	}
+	for _, m := range []Method{REML, ML, GCV} {
+		fits[m.String()] = func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, plain, &Options{Method: m}) }
+	}
+	for name, fit := range fits {
+		all := &countdown{context.Background(), 1 << 30}
+		want, err := fit(all)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkFinite(t, want)
+		asked := 1<<30 - all.left
+		if asked < 20 {
+			t.Errorf("%s: the context was looked at %d times", name, asked)
+		}
+		for k := range asked {
+			if f, err := fit(&countdown{context.Background(), k}); !errors.Is(err, context.Canceled) || f != nil {
+				t.Errorf("%s: cancelled at look %d of %d: %v, %v", name, k, asked, f, err)
+			}
+		}
+		t.Logf("%s: %d places", name, asked)
+	}
+}
