@@ -337,7 +337,7 @@ func (m *meaning) explaining(n formula.Name) (data.Column, error) {
 func (m *meaning) number(n formula.Name) (data.Column, error) {
 	c, err := m.explaining(n)
 	if err == nil && !c.Numeric {
-		err = m.Errorf(n.Pos, "column %q holds text; a smooth takes numbers", n.Text)
+		err = m.Errorf(n.Pos, "column %q %s; a smooth takes numbers", n.Text, c.HoldsText())
 	}
 	return c, err
 }

@@ -24,7 +24,8 @@ const (
 
 // CSVOptions says how to read CSV files. nil means the zero value.
 type CSVOptions struct {
-	// Delimiter between cells: an ASCII punctuation mark, space or tab; 0 means ','.
+	// Delimiter between cells: an ASCII punctuation mark, space or tab; 0 means ',',
+	// unless the file looks as if it were another (*DelimiterError).
 	Delimiter rune
 	// BatchRows is the number of rows of a batch; 0 means 4096. A batch has
 	// fewer at the end, and where it would hold more than 8 Mi cells.
@@ -125,7 +126,7 @@ func (c *CSV) open(paths []string, o *CSVOptions) error {
 		}
 		c.inputs = append(c.inputs, in)
 	}
-	if err := c.readKinds(); err != nil {
+	if err := c.readKinds(o.Delimiter == 0); err != nil {
 		return err
 	}
 	return c.setFactors(o.Factors)
@@ -144,10 +145,10 @@ func delimiter(r rune) (byte, error) {
 	return 0, fmt.Errorf("data: %q cannot be the delimiter: use a comma, semicolon, tab or another ASCII mark", r)
 }
 
-// readKinds reads all headers, and rows until every column's kind is settled.
-func (c *CSV) readKinds() error {
+// readKinds reads all headers, and rows until every column's kind is settled. taken
+// tells that nobody named the delimiter.
+func (c *CSV) readKinds(taken bool) error {
 	left := kindRows
-	var isText []bool
 	for i, in := range c.inputs {
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
 		if err != nil {
@@ -157,14 +158,16 @@ func (c *CSV) readKinds() error {
 			for _, name := range r.header {
 				c.schema = append(c.schema, Column{Name: name})
 			}
-			isText = make([]bool, len(r.header))
+			if taken && len(r.header) == 1 {
+				err = c.suspectDelimiter(r.header[0])
+			}
 		} else {
 			err = c.checkHeader(r)
 		}
 		for ; err == nil && left > 0; left-- {
 			var record []string
 			if record, err = r.next(); err == nil {
-				noteText(isText, record)
+				c.noteText(r, record)
 			}
 		}
 		r.close()
@@ -173,16 +176,21 @@ func (c *CSV) readKinds() error {
 		}
 	}
 	for i := range c.schema {
-		c.schema[i].Numeric, c.schema[i].Categorical = !isText[i], isText[i]
+		text := c.schema[i].Text != ""
+		c.schema[i].Numeric, c.schema[i].Categorical = !text, text
 	}
 	return nil
 }
 
-func noteText(isText []bool, record []string) {
+// noteText notes the first cell of each column that makes it one of text.
+func (c *CSV) noteText(r *records, record []string) {
 	for i, cell := range record {
-		if !isText[i] {
-			_, k := parse(trim(cell))
-			isText[i] = k == text
+		if c.schema[i].Text != "" {
+			continue
+		}
+		if _, k := parse(trim(cell)); k == text {
+			line, _ := r.csv.FieldPos(i)
+			c.schema[i].Text = fmt.Sprintf("%q, line %d: cell %q", r.name, line, clip(trim(cell)))
 		}
 	}
 }

@@ -86,7 +86,11 @@ func TestCSVBadInput(t *testing.T) {
 
 		"unknown column":     {files: map[string]string{"a.csv": "x,income,age\n1,2,3\n"}, column: "Incom", want: `data: no column "Incom" in "a.csv"; the nearest name is "income"`},
 		"unknown factor":     {files: map[string]string{"a.csv": "x,income,age\n1,2,3\n"}, o: CSVOptions{Factors: []string{"agee"}}, want: `data: no column "agee" in "a.csv"; the nearest name is "age"`},
-		"probably delimiter": {files: map[string]string{"a.csv": "x;y\n1;2\n"}, want: `data: no column "x" in "a.csv"; the nearest name is "x;y"; its header is the single name "x;y": is the delimiter right (--delimiter)?`},
+		"probably delimiter": {files: map[string]string{"a.csv": "x;y\n1;2\n"}, want: `data: "a.csv": the header is the single name "x;y", and the rows look alike: the cells seem to be separated by ";", not by commas`},
+		"decimal commas":     {files: map[string]string{"a.csv": "x;y;z\n1,5;2;3,25\n"}, want: `data: "a.csv": the header is the single name "x;y;z", and the rows look alike: the cells seem to be separated by ";", not by commas`},
+		"tabs":               {files: map[string]string{"a.csv": "x\ty\n1\t2\n"}, want: `data: "a.csv": the header is the single name "x\ty", and the rows look alike: the cells seem to be separated by "\t", not by commas`},
+		"other header, mark": {files: map[string]string{"a.csv": "km;h\n1\n"}, want: `data: no column "x" in "a.csv"; the nearest name is "km;h"; its header is the single name "km;h": is the delimiter right?`},
+		"comma by name":      {files: map[string]string{"a.csv": "x;y\n1;2\n"}, o: CSVOptions{Delimiter: ','}, want: `data: no column "x" in "a.csv"; the nearest name is "x;y"; its header is the single name "x;y": is the delimiter right?`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, c.files)

@@ -37,7 +37,12 @@ dow ["3" "1" "1"] [0 1 1]
 		t.Run(name, func(t *testing.T) {
 			write(t, map[string]string{"a": file})
 			c := mustOpen(t, &CSVOptions{Factors: []string{"dow"}}, "a")
-			if d := cmp.Diff(wantSchema, c.Schema()); d != "" {
+			schema := c.Schema()
+			if !strings.HasPrefix(schema[1].Text, `"a", line `) || !strings.HasSuffix(schema[1].Text, `: cell "Bern"`) {
+				t.Errorf("the first cell of text is at %q", schema[1].Text)
+			}
+			schema[1].Text = ""
+			if d := cmp.Diff(wantSchema, schema); d != "" {
 				t.Error(d)
 			}
 			if got := all(c).String(); got != want {

@@ -28,7 +28,7 @@ func unknownColumn(name, where string, schema Schema) error {
 		msg += fmt.Sprintf("; the nearest name is %q", near)
 	}
 	if len(schema) == 1 && strings.ContainsAny(schema[0].Name, ";,|\t") {
-		msg += fmt.Sprintf("; its header is the single name %q: is the delimiter right (--delimiter)?", clip(schema[0].Name))
+		msg += fmt.Sprintf("; its header is the single name %q: is the delimiter right?", clip(schema[0].Name))
 	}
 	return fmt.Errorf("%s", msg)
 }

@@ -12,6 +12,18 @@ type Column struct {
 	Numeric     bool
 	Categorical bool
 	Width       int // 0 for an ordinary column; the flattened width of a tensor
+	// Text says where a column that is not Numeric has its first cell that is no number,
+	// for messages: file, line and cell. "": there is none, or nobody knows.
+	Text string
+}
+
+// HoldsText says that the column holds text and, where that is known, what tells so:
+// `holds text ("a.csv", line 17: cell "n/a")`.
+func (c Column) HoldsText() string {
+	if c.Text == "" {
+		return "holds text"
+	}
+	return "holds text (" + c.Text + ")"
 }
 
 // Schema lists a source's columns in file order.

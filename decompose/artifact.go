@@ -149,7 +149,7 @@ func (r *Result) readMoments(from io.Reader) error {
 	}
 	hash := sha256.Sum256(raw)
 	if got := hex.EncodeToString(hash[:]); r.MomentsSHA256 != "" && got != r.MomentsSHA256 {
-		return fmt.Errorf("decompose: the moments have sha256 %s, the decomposition was written with %s: they do not belong together", got, r.MomentsSHA256)
+		return fmt.Errorf("decompose: the moments have sha256 %s, the decomposition was written with %q: they do not belong together", got, r.MomentsSHA256)
 	}
 	raw, ok := bytes.CutPrefix(raw, []byte(momentsMagic))
 	if !ok {

@@ -119,7 +119,7 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		case !ok:
 			f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
 		case !col.Numeric:
-			f.add("%s: column %q holds text, where numbers are needed", what, name)
+			f.add("%s: column %q %s, where numbers are needed", what, name, col.HoldsText())
 		}
 	}
 	if c.Response == "" {

@@ -182,7 +182,7 @@ func Bind(g *Graph, schema data.Schema, flags []string, exclude ...string) (Bind
 			case c.Width > 0:
 				faults = append(faults, fmt.Errorf("onnx: column %q is a tensor of width %d; an input takes columns of numbers", name, c.Width))
 			case !c.Numeric:
-				faults = append(faults, fmt.Errorf("onnx: column %q holds text and cannot feed input %q, which takes numbers", name, v.Name))
+				faults = append(faults, fmt.Errorf("onnx: column %q %s and cannot feed input %q, which takes numbers", name, c.HoldsText(), v.Name))
 			}
 		}
 	}

@@ -164,14 +164,14 @@ func countText(lo, hi int) string {
 func (c *checker) unsupported(n *Node) error {
 	switch n.Op {
 	case "If", "Loop", "Scan":
-		return fmt.Errorf("onnx: %s: control flow (operator %s) is not supported; export the model by tracing, without it", describe(n), n.Op)
+		return fmt.Errorf("onnx: %s: control flow (operator %s) is not supported; export the model by tracing, without it", describe(n), opName(n.Op))
 	}
 	name := n.Domain
 	if name == "" {
 		name = "ai.onnx"
 	}
 	return fmt.Errorf("onnx: %s: operator %q of domain %s (version %d) is not supported; supported are %s",
-		describe(n), n.Op, name, n.Version, strings.Join(c.table.names(), ", "))
+		describe(n), n.Op, opName(name), n.Version, strings.Join(c.table.names(), ", "))
 }
 
 // fold computes the node's outputs from constants.

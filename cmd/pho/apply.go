@@ -101,7 +101,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return report.WriteContributions(ctx, w, r, applier, src, totalRows(src))
 	}
 	if a.out == "-" {
-		err = write(s.out)
+		err = write(s.data)
 	} else {
 		err = s.unfinished().WriteFile(a.out, func(f *os.File) error { return write(f) })
 	}
@@ -121,7 +121,7 @@ func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, mod
 	in.addData(paths, tensors, s.in)
 	in.addResult(a.dir)
 	if a.out == "-" {
-		return in.spareStream("standard output", s.out)
+		return in.spareStream("standard output", rawOf(s.data))
 	}
 	if within(a.out, a.dir) {
 		return fmt.Errorf("--out %q lies in the decomposition, which holds the training rows' contributions: name a file elsewhere", a.out)

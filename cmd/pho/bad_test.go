@@ -106,7 +106,7 @@ func TestBadData(t *testing.T) {
 		{name: "NaN", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(7, 2, "NaN")}, want: `data: "TEMP/a.csv", line 7 (row 6), column "x2": cell "NaN" marks a missing value; fill it in, or leave such rows out with --na drop`},
 		{name: "infinite", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(7, 2, "-Inf")}, want: `data: "TEMP/a.csv", line 7 (row 6), column "x2": cell "-Inf" is not a finite number; correct it or remove the row`},
 		{name: "empty cell", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(8, 0, "")}, want: `data: "TEMP/a.csv", line 8 (row 7), column "x0": cell "" is empty; fill it in, or leave such rows out with --na drop`},
-		{name: "text among numbers", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(8, 0, "high")}, want: `onnx: column "x0" holds text and cannot feed input "x", which takes numbers`},
+		{name: "text among numbers", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(8, 0, "high")}, want: `onnx: column "x0" holds text ("TEMP/a.csv", line 8: cell "high") and cannot feed input "x", which takes numbers`},
 		{name: "duplicate header", args: "TEMP/a.csv", files: map[string]string{"a.csv": strings.Replace(good, "x3", "x1", 1)}, want: `data: "TEMP/a.csv", line 1 (header): columns 2 and 4 are both named "x1"; rename one`},
 		{name: "truncated gzip", args: "TEMP/a.csv.gz", files: map[string]string{"a.csv.gz": zipped(good)[:300]}, want: `data: reading "TEMP/a.csv.gz" after row 2: the gzip data is cut off or damaged (unexpected EOF): fetch or compress the file again`},
 		{name: "binary", args: "TEMP/a.csv", files: map[string]string{"a.csv": "PK1\x00\x01\n"}, want: `data: "TEMP/a.csv", line 1 (header): the name "PK1\x00\x01" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
@@ -114,13 +114,13 @@ func TestBadData(t *testing.T) {
   y ~ x1 + s(age)
              ^`},
 		{name: "unknown weights", args: "--weights weight", want: `--weights: there is no column "weight"; the columns are [` + columns + `]`},
-		{name: "weights are text", args: "--weights g", want: `--weights: column "g" holds text; it must be numbers`},
+		{name: "weights are text", args: "--weights g", want: `--weights: column "g" holds text ("DATA", line 2: cell "b"); it must be numbers`},
 		{name: "unknown response", args: "--response why", want: `--response: there is no column "why"; the columns are [` + columns + `]`},
 		{name: "unknown offset", args: "--offset off", want: `--offset: there is no column "off"; the columns are [` + columns + `]`},
 		{name: "unknown factor", args: "--factor day", want: `data: no column "day" in "DATA"; the nearest name is "y"`},
 		{name: "unknown column for an input", args: "pho decompose --model NET --data DATA --input x=x0..x3,x9 --out TEMP/out", want: `onnx: --input "x=x0..x3,x9": the data have no column "x9"; they have ` + listed},
 		{name: "wrong width", args: "pho decompose --model NET --data DATA --input x=x0,x1 --out TEMP/out", want: `onnx: input "x" [N 5] holds 5 numbers a row, but 2 columns are bound to it ("x0", "x1")`},
-		{name: "text feeds an input", args: "pho decompose --model NET --data DATA --input x=x0,x1,x2,x3,g --out TEMP/out", want: `onnx: column "g" holds text and cannot feed input "x", which takes numbers`},
+		{name: "text feeds an input", args: "pho decompose --model NET --data DATA --input x=x0,x1,x2,x3,g --out TEMP/out", want: `onnx: column "g" holds text ("DATA", line 2: cell "b") and cannot feed input "x", which takes numbers`},
 		{name: "which columns", args: "pho decompose --model NET --data DATA --out TEMP/out", want: `onnx: input "x" needs 5 columns and 10 numeric columns are free ("x0", "x1", "x2", "x3", "x4", "w", "y", "n", "o", "dow"); name them with --input x=column,...
   input "x": float [N 5]
   numeric columns: "x0", "x1", "x2", "x3", "x4", "w", "y", "n", "o", "dow"

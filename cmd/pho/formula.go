@@ -73,7 +73,7 @@ func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*bas
 			return nil, fmt.Errorf("%s: there is no column %q; the columns are %q", c.flag, c.column, schema.Names())
 		}
 		if !column.Numeric && c.flag != "--groups" {
-			return nil, fmt.Errorf("%s: column %q holds text; it must be numbers", c.flag, c.column)
+			return nil, fmt.Errorf("%s: column %q %s; it must be numbers", c.flag, c.column, column.HoldsText())
 		}
 	}
 	return formulas, nil

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +35,15 @@ additive structure found in the graph, with reasons.`,
 			if asJSON {
 				return structure.WriteJSON(s.out)
 			}
-			if err := structure.WriteText(s.out); err != nil {
+			var text strings.Builder
+			if err := structure.WriteText(&text); err != nil {
 				return err
 			}
-			return writeLabels(s.out, g)
+			if err := writeLabels(&text, g); err != nil {
+				return err
+			}
+			_, err = io.WriteString(s.out, shortWords(text.String()))
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")

@@ -24,7 +24,8 @@ const (
 // line it was called with.
 type streams struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err io.Writer // for people, and as plainWriter writes
+	data     io.Writer // standard output for data, byte by byte
 	args     []string
 	end      *ending // nil: of a process that nobody ends early
 }
@@ -64,7 +65,11 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 			code = exitFailed
 		}
 	}()
-	s.args = args
+	s.args, s.data = args, s.out
+	s.out, s.err = &plainWriter{w: s.out}, &plainWriter{w: s.err}
+	if isTerminal(s.data) {
+		s.data = s.out
+	}
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -75,11 +80,11 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	}
 	switch code {
 	case exitUsage:
-		fmt.Fprintf(s.err, "pho: %v\nRun 'pho --help' or 'pho COMMAND --help' for usage.\n", err)
+		fmt.Fprintf(s.err, "pho: %s\nRun 'pho --help' or 'pho COMMAND --help' for usage.\n", message(err))
 	case exitInterrupted:
 		fmt.Fprintln(s.err, "pho: "+interrupted)
 	default:
-		fmt.Fprintf(s.err, "pho: %v\n", err)
+		fmt.Fprintf(s.err, "pho: %s\n", message(err))
 	}
 	return code
 }

@@ -138,7 +138,7 @@ func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*onnx.
 		return nil, nil, fmt.Errorf("%w%s", err, moved)
 	}
 	if hash != ref.SHA256 {
-		return nil, nil, fmt.Errorf("model %q is not the network of this decomposition: its sha256 is %s, want %s%s", path, hash, ref.SHA256, moved)
+		return nil, nil, fmt.Errorf("model %q is not the network of this decomposition: its sha256 is %s, want %q%s", path, hash, ref.SHA256, moved)
 	}
 	if precision == "" {
 		precision = ref.Precision

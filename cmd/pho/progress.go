@@ -29,10 +29,7 @@ func newProgress(s streams, log string) (*progress, error) {
 	p := &progress{w: s.err}
 	switch log {
 	case "":
-		if f, ok := s.err.(*os.File); ok {
-			info, err := f.Stat()
-			p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-		}
+		p.terminal = isTerminal(rawOf(s.err))
 	case "json":
 		p.json = true
 	default:
@@ -46,6 +43,19 @@ func newProgress(s streams, log string) (*progress, error) {
 	})
 	return p, nil
 }
+
+// isTerminal tells whether w shows what it gets on a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// clear makes the line empty that text is about to be written to.
+func (p *progress) clear() { fmt.Fprint(rawOf(p.w), "\r\x1b[K") }
 
 // memory says what the run will hold at its largest.
 func (p *progress) memory(m decompose.Memory) {
@@ -99,20 +109,21 @@ func (p *progress) report(at decompose.Progress) {
 		p.event("progress", event)
 		return
 	}
-	line := fmt.Sprintf("\r\x1b[K%s: %d rows", at.Pass, at.Rows)
+	line := fmt.Sprintf("%s: %d rows", at.Pass, at.Rows)
 	if rate > 0 {
 		line += fmt.Sprintf(", %.0f rows/s", rate)
 	}
 	if left > 0 {
 		line += fmt.Sprintf(", %.0f s left", left)
 	}
+	p.clear()
 	fmt.Fprint(p.w, line)
 }
 
 // end clears the line.
 func (p *progress) end() {
 	if p.terminal {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		p.clear()
 	}
 }
 
@@ -141,7 +152,7 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 		p.event("bound by position", map[string]any{"input": name, "columns": net.Inputs[name]})
 	}
 	for _, warning := range r.Warnings {
-		p.event("warning", map[string]any{"message": warning})
+		p.event("warning", map[string]any{"message": bounded(warning)})
 	}
 	for i := range r.Predictors {
 		d := &r.Predictors[i]
@@ -156,6 +167,6 @@ func (p *progress) fail(err error, status int) error {
 	if !p.json {
 		return err
 	}
-	p.event("error", map[string]any{"message": err.Error(), "status": status})
+	p.event("error", map[string]any{"message": message(err), "status": status})
 	return loggedError{err}
 }

@@ -24,7 +24,7 @@ type dataFlags struct {
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV from standard input; repeatable, and further files may follow the flags")
-	f.StringVar(&d.delimiter, "delimiter", ",", "`CHAR` between the cells of CSV files; tab for tabs")
+	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
 	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
 }
@@ -37,6 +37,7 @@ func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 func (d *dataFlags) options(s streams) (*files.Options, error) {
 	o := &files.Options{Factors: d.factors, BatchRows: int(d.batch), Stdin: s.in}
 	switch delimiter := []rune(d.delimiter); {
+	case d.delimiter == "": // a comma, unless the files look otherwise
 	case d.delimiter == "tab" || d.delimiter == `\t`:
 		o.Delimiter = '\t'
 	case len(delimiter) == 1 && strings.ContainsRune("\t !#$%&'()*,/:;<=>?@[\\]^`{|}~", delimiter[0]):

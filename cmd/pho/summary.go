@@ -37,7 +37,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 		writeTerms(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", printable(warning))
+		fmt.Fprintf(w, "warning: %s\n", bounded(warning))
 	}
 }
 
@@ -110,16 +110,6 @@ func shown(name string) string {
 		}
 	}
 	return name
-}
-
-// printable replaces what could disturb a terminal; line breaks stay.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || strconv.IsPrint(r) {
-			return r
-		}
-		return utf8.RuneError
-	}, text)
 }
 
 // shorten cuts the middle out of a long name.

@@ -27,7 +27,7 @@ func TestSummaryOfManyTerms(t *testing.T) {
 	r.Predictors[0].Terms[3].After.Variance = 1000
 	r.Warnings = []string{"beware of \x1b[31mcolumn \"é\"\nand more"}
 	var b bytes.Buffer
-	summarise(&b, r)
+	summarise(&plainWriter{w: &b}, r)
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 2+1+summaryTerms+1+2 {
 		t.Errorf("%d lines", len(lines))

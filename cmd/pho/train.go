@@ -96,7 +96,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringVar(&d.checkpoint, "checkpoint", "", "`FILE` to save the state of training to every 10 epochs")
 	f.BoolVar(&d.resume, "resume", false, "go on from the checkpoint, if there is one")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it); steps of fewer than 4 million multiplications (3 x rows of a batch x weights) have one")
-	f.StringVar(&d.data.delimiter, "delimiter", ",", "`CHAR` between the cells of CSV files; tab for tabs")
+	f.StringVar(&d.data.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
 	f.StringVar(&d.data.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
 	f.StringVar(&d.log, "log", "", "json: progress and errors as lines of JSON")
 	return cmd

@@ -136,7 +136,8 @@ func (p *progress) epoch(at native.Progress) {
 		p.event("epoch", fields)
 	case p.terminal:
 		p.pass = "training" // so that end clears the line
-		line := "\r\x1b[Kepoch " + strconv.Itoa(at.Epoch.Epoch) + " of at most " + strconv.Itoa(at.Of) + fmt.Sprintf(": loss %.4g", at.Train)
+		p.clear()
+		line := "epoch " + strconv.Itoa(at.Epoch.Epoch) + " of at most " + strconv.Itoa(at.Of) + fmt.Sprintf(": loss %.4g", at.Train)
 		if !math.IsNaN(at.Validation) {
 			line += fmt.Sprintf(", validation %.4g (best in epoch %d)", at.Validation, at.Best)
 		}
@@ -237,10 +238,10 @@ func (p *progress) trained(t *trained, path string) {
 	}
 	fmt.Fprintln(p.w, ")")
 	for _, text := range t.notes() {
-		fmt.Fprintln(p.w, printable(text))
+		fmt.Fprintln(p.w, text)
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(p.w, "warning: %s\n", printable(w))
+		fmt.Fprintf(p.w, "warning: %s\n", w)
 	}
 	fmt.Fprintf(p.w, "model: %s; open it with pho decompose --model %[1]s\n", shown(path))
 }

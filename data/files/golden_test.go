@@ -103,7 +103,7 @@ func TestGolden(t *testing.T) {
 			for _, rows := range []int{0, 7, 100} {
 				o.BatchRows = rows
 				s := mustOpen(t, o, filepath.Base(path))
-				if diff := cmp.Diff(csv.Schema(), s.Schema()); diff != "" {
+				if diff := cmp.Diff(csv.Schema(), s.Schema(), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Text" }, cmp.Ignore())); diff != "" {
 					t.Fatal(diff)
 				}
 				for range 2 { // re-readable

@@ -1,0 +1,43 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// DelimiterError is in the error of OpenCSV for a file that seems to have another
+// delimiter than the comma that is taken for it by default.
+type DelimiterError struct {
+	File      string // as given
+	Header    string // its only name, shortened
+	Delimiter rune   // what seems to stand between cells
+}
+
+// Error prints for example:
+//
+//	data: "a.csv": the header is the single name "x;y", and the rows look alike: the cells seem to be separated by ";", not by commas
+func (e *DelimiterError) Error() string {
+	return fmt.Sprintf("data: %q: the header is the single name %q, and the rows look alike: the cells seem to be separated by %q, not by commas",
+		e.File, e.Header, string(e.Delimiter))
+}
+
+// suspectDelimiter finds in the header of the first file, of one name, a mark that the
+// first row holds as often.
+func (c *CSV) suspectDelimiter(header string) error {
+	at := strings.IndexAny(header, ";\t|")
+	if at < 0 {
+		return nil
+	}
+	in, mark := c.inputs[0], header[at:at+1]
+	r, err := openRecords(context.Background(), in, c.comma, c.limits)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	row, err := r.csv.Read() // wider than the header if numbers have commas
+	if err != nil || strings.Count(strings.Join(row, ","), mark) != strings.Count(header, mark) {
+		return nil // what is wrong with the row is said when it is read
+	}
+	return &DelimiterError{File: in.name, Header: clip(header), Delimiter: rune(mark[0])}
+}
