@@ -25,9 +25,9 @@ func TestCancelAnywhere(t *testing.T) {
 	decompose := []string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--response", "y", "--zeta-cache", filepath.Join(temp, "zeta")}
 	done(t, append(decompose[:9:9], "--out", dir)...)
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
-	rounds := 6
+	rounds := 4
 	if long() {
-		rounds = 200
+		rounds = 100
 	}
 	for _, args := range [][]string{
 		append(decompose[:11:11], "--formula", `~ s(x0) + s(x1, bs="ps") + te(x2, x3) + g`, "--out", out),
@@ -60,7 +60,7 @@ func TestCancelAnywhere(t *testing.T) {
 			switch {
 			case status == exitInterrupted:
 				interrupts++
-				if late := ended.Sub(cancelled); late > 2*time.Second {
+				if late := ended.Sub(cancelled); late > 5*time.Second { // here without the end that main sees to, and on busy machines
 					t.Errorf("pho %s: cancelled after %v, it ended %v later", args[0], at, late)
 				}
 				if args[0] != "report" && !maps.Equal(now, before) { // which writes two files one by one
