@@ -34,7 +34,7 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 		}
 	}
 	p.rest = append([]byte(nil), text[end:]...)
-	if _, err := io.WriteString(p.w, plain(string(text[:end]))); err != nil {
+	if _, err := p.w.Write([]byte(plain(string(text[:end])))); err != nil {
 		return 0, err
 	}
 	return n, nil
