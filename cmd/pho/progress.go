@@ -167,6 +167,10 @@ func (p *progress) fail(err error, status int) error {
 	if !p.json {
 		return err
 	}
-	p.event("error", map[string]any{"message": message(err), "status": status})
+	text := message(err)
+	if status == exitInterrupted {
+		text = interrupted
+	}
+	p.event("error", map[string]any{"message": text, "status": status})
 	return loggedError{err}
 }

@@ -22,7 +22,7 @@ func TestSignalsWhileSolving(t *testing.T) {
 		t.Skip("no such signals, or a solution of seconds")
 	}
 	temp := t.TempDir()
-	const n, levels = 4000, 1200
+	const n, levels = 5000, 2200
 	var text strings.Builder
 	text.WriteString("x0,x1,x2,x3,x4,g\n")
 	for i := range n {
