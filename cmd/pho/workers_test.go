@@ -3,7 +3,6 @@ package main
 import (
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -26,8 +25,8 @@ func TestWorkers(t *testing.T) {
 			if err := cmd.Run(); err != nil {
 				t.Fatalf("%v\n%s", err, stderr)
 			}
-			if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && usage.Maxrss > 1<<20 { // KiB on Linux
-				t.Errorf("%s --workers %s took %d MiB", command, workers, usage.Maxrss>>10)
+			if kib := memoryOf(cmd.ProcessState); kib > 1<<20 {
+				t.Errorf("%s --workers %s took %d MiB", command, workers, kib>>10)
 			}
 			got := contents(t, dir)
 			delete(got, filepath.Join(dir, fileRun))
