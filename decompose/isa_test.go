@@ -319,7 +319,7 @@ func TestInstructionSets(t *testing.T) {
 			}
 			s, m := shard(t, newSemistructured(false), blocks, tab, 0)
 			must(t, s.Merge(shared))
-			_, err = decompose.Solve(context.Background(), m, s, nil)
+			_, err = decompose.Solve(t.Context(), m, s, nil)
 			must(t, err)
 		})
 	}

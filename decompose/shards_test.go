@@ -96,7 +96,7 @@ func TestShardsOfOtherTermsAreRefused(t *testing.T) {
 		if !bytes.Equal(bytesOf(t, a), before) {
 			t.Errorf("%s: a refused merge changed the statistics", c.formula)
 		}
-		if _, err := decompose.Solve(other, a, nil); err == nil || !strings.Contains(err.Error(), c.term) {
+		if _, err := decompose.Solve(t.Context(), other, a, nil); err == nil || !strings.Contains(err.Error(), c.term) {
 			t.Errorf("%s: solved for terms that the statistics are not of: %v", c.formula, err)
 		}
 		if _, err := decompose.PredictorCoordinates(other, a, 0); err == nil || !strings.Contains(err.Error(), c.term) {
@@ -115,7 +115,7 @@ func TestShardsOfOtherTermsAreRefused(t *testing.T) {
 		if err := a.Merge(b); err != nil {
 			t.Errorf("%s: %v", c.formula, err)
 		}
-		if _, err := decompose.Solve(same, a, nil); err != nil {
+		if _, err := decompose.Solve(t.Context(), same, a, nil); err != nil {
 			t.Errorf("%s: %v", c.formula, err)
 		}
 	}
