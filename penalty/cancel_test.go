@@ -3,20 +3,27 @@ package penalty
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 )
 
 // countdown is a context that is done when it has been asked so many times.
 type countdown struct {
 	context.Context
-	left int
+	left atomic.Int64 // several goroutines ask
 }
 
 func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
+	if c.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
+}
+
+func newCountdown(left int64) *countdown {
+	c := &countdown{Context: context.Background()}
+	c.left.Store(left)
+	return c
 }
 
 // Wherever the context ends, so does the selection, with its error.
@@ -41,19 +48,19 @@ func TestCancelAnywhere(t *testing.T) {
 		fits[m.String()] = func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, plain, &Options{Method: m}) }
 	}
 	for name, fit := range fits {
-		all := &countdown{context.Background(), 1 << 30}
+		all := newCountdown(1 << 30)
 		want, err := fit(all)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		checkFinite(t, want)
-		asked := 1<<30 - all.left
+		asked := 1<<30 - all.left.Load()
 		if asked < 20 {
 			t.Errorf("%s: the context was looked at %d times", name, asked)
 		}
 		for k := range asked {
-			if f, err := fit(&countdown{context.Background(), k}); !errors.Is(err, context.Canceled) || f != nil {
+			if f, err := fit(newCountdown(k)); !errors.Is(err, context.Canceled) || f != nil {
 				t.Errorf("%s: cancelled at look %d of %d: %v, %v", name, k, asked, f, err)
 			}
 		}
