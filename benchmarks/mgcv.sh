@@ -32,6 +32,6 @@ for core in $(blas_cores); do
 	for threads in 1 2; do
 		with_blas "$core" "$threads" "$rscript" benchmarks/mgcv/real.R "$shared/data" - "$@" | sed "s/^/$(blas_name "$core" "$threads")\t/"
 	done
-done | tee "$dir/seconds" >&2
+done | tee "$dir/seconds" | tr "\t" "," >&2 # five fields between tabs would be a row
 "$rscript" benchmarks/mgcv/real.R "$shared/data" "$dir" "$@" >&2
 "${GO:-go}" run ./benchmarks/mgcv -page "${PAGE:-}" "$dir"
