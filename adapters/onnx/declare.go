@@ -99,16 +99,14 @@ func (d *Declaration) Encode() (string, error) {
 // Declaration reads what the file declares; nil: nothing. An entry that does not
 // make sense is an error.
 func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
-	var text []string
-	for _, e := range g.metadata {
-		if e.key == MetadataStructure {
-			text = append(text, e.value)
-		}
-	}
-	if len(text) == 0 {
+	text, found, err := g.entry(MetadataStructure)
+	if !found {
 		return nil, nil
 	}
-	d, err := parseDeclaration(text, decode)
+	var d *Declaration
+	if err == nil {
+		d, err = parseDeclaration(text, decode)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("onnx: the metadata entry %q, which declares the structured terms, is damaged or of a later version: %w; "+
 			"write the network again, or remove the entry to open it by its graph alone", MetadataStructure, err)
@@ -116,22 +114,35 @@ func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
 	return d, nil
 }
 
-func parseDeclaration(text []string, decode Decoder) (*Declaration, error) {
-	switch {
-	case len(text) > 1:
-		return nil, fmt.Errorf("it is there %d times", len(text))
-	case len(text[0]) > maxDeclaration:
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", len(text[0]), maxDeclaration)
+// entry is the text of a metadata entry: one that is there several times, or is longer
+// than an entry of ours can be, is an error.
+func (g *Graph) entry(key string) (text string, found bool, err error) {
+	times := 0
+	for _, e := range g.metadata {
+		if e.key == key {
+			text = e.value
+			times++
+		}
 	}
+	switch {
+	case times > 1:
+		err = fmt.Errorf("it is there %d times", times)
+	case len(text) > maxDeclaration:
+		err = fmt.Errorf("it has %d bytes, at most %d are read", len(text), maxDeclaration)
+	}
+	return text, times > 0, err
+}
+
+func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
 	var version struct{ Format string }
-	if err := json.Unmarshal([]byte(text[0]), &version); err != nil {
+	if err := json.Unmarshal([]byte(text), &version); err != nil {
 		return nil, err
 	}
 	if version.Format != DeclarationFormat {
 		return nil, fmt.Errorf("its format is %q, this version reads %q", version.Format, DeclarationFormat)
 	}
 	var doc declarationJSON
-	from := json.NewDecoder(bytes.NewReader([]byte(text[0])))
+	from := json.NewDecoder(bytes.NewReader([]byte(text)))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&doc); err != nil {
 		return nil, err

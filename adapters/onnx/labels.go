@@ -48,16 +48,14 @@ func (l *Labels) Encode() (string, error) {
 // Labels reads what the file says of text; nil: nothing. An entry that does not make
 // sense is an error.
 func (g *Graph) Labels() (*Labels, error) {
-	var text []string
-	for _, e := range g.metadata {
-		if e.key == MetadataLabels {
-			text = append(text, e.value)
-		}
-	}
-	if len(text) == 0 {
+	text, found, err := g.entry(MetadataLabels)
+	if !found {
 		return nil, nil
 	}
-	l, err := parseLabels(text)
+	var l *Labels
+	if err == nil {
+		l, err = parseLabels(text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("onnx: the metadata entry %q, which says what numbers stand for text, is damaged or of a later version: %w; "+
 			"write the network again, or remove the entry and code the columns as numbers", MetadataLabels, err)
@@ -65,15 +63,9 @@ func (g *Graph) Labels() (*Labels, error) {
 	return l, nil
 }
 
-func parseLabels(text []string) (*Labels, error) {
-	switch {
-	case len(text) > 1:
-		return nil, fmt.Errorf("it is there %d times", len(text))
-	case len(text[0]) > maxDeclaration:
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", len(text[0]), maxDeclaration)
-	}
+func parseLabels(text string) (*Labels, error) {
 	var doc labelsJSON
-	from := json.NewDecoder(bytes.NewReader([]byte(text[0])))
+	from := json.NewDecoder(bytes.NewReader([]byte(text)))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&doc); err != nil {
 		return nil, err

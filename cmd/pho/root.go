@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/internal/revision"
 )
 
 // version is what artifacts name as their maker.
@@ -25,7 +27,7 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
   pho apply --decomposition result --data new.csv --out new-contributions.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version + revision(),
+		Version:       version + builtFrom(),
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -44,18 +46,14 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 	return root
 }
 
-// revision is the commit that the binary was built from, where that is known.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+// builtFrom is the commit that the binary was built from, where that is known.
+func builtFrom() string {
+	info, _ := debug.ReadBuildInfo() // nil where there is none
+	commit, _, err := revision.Of(info)
+	if err != nil {
 		return ""
 	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
-			return " (" + setting.Value[:12] + ")"
-		}
-	}
-	return ""
+	return " (" + commit + ")"
 }
 
 // exactArgs is cobra.ExactArgs as a usage error that names what is missing.
