@@ -1,6 +1,7 @@
 package native
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -37,12 +38,15 @@ type ExportOptions struct {
 // Columns of text are inputs of numbers, the places of their levels: Labels, which the
 // metadata hold too (onnx.MetadataLabels).
 //
-// Errors: what has no counterpart there, namely levels that are no float32 (unless
-// Double), isotropic smooths of several columns, interactions and
-// random effects.
+// Errors: what has no counterpart there, namely a model that reads no column (a graph
+// without inputs has no rows), levels that are no float32 (unless Double), isotropic
+// smooths of several columns, interactions and random effects.
 func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	if o == nil {
 		o = &ExportOptions{}
+	}
+	if len(m.columns) == 0 {
+		return errors.New("native: the model reads no column, only its intercepts are left: a network without inputs has no rows to predict")
 	}
 	e := &exporter{
 		b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, sums: make([][]string, len(m.names)), seen: map[string]string{},

@@ -133,6 +133,7 @@ func TestExportRefuses(t *testing.T) {
 		"y ~ s(x1, m=3)": `native: term "s(x1)": a thin plate spline of this order has no counterpart in ONNX here: use m=2, or bs="ps", "cr" or "bs"`,
 		"y ~ factor(x1)": `native: term "factor(x1)": column "x1" has the level `,
 		"y ~ x1:x2 + x1": `native: term "x1:x2": it has no counterpart in ONNX`,
+		"y ~ 1":          `native: the model reads no column, only its intercepts are left`,
 	} {
 		m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)
 		err := m.WriteONNX(new(bytes.Buffer), nil)
