@@ -1,0 +1,91 @@
+"""What quantisers and converters make of networks: ONNX Runtime's static (QDQ and
+operator form) and dynamic quantisation, and onnxconverter-common's float16."""
+import logging
+import os
+import tempfile
+import warnings
+
+import numpy as np
+import onnx
+import torch
+from onnxconverter_common import float16
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
+from torch import nn
+
+import torch_list
+import torch_networks as t
+from zoo import Zoo, rows
+
+warnings.simplefilter("ignore")
+logging.disable(logging.WARNING)
+zoo = Zoo("quantised", "onnxruntime", "onnxconverter-common", "torch")
+X = rows(np.random.default_rng(11), t.P, (0, 1, -1, 2, -2))
+LIST = {name: (make, inputs) for name, _, make, inputs in torch_list.networks()}
+
+
+class Reader(CalibrationDataReader):
+    def __init__(self, feeds):
+        self.rows = iter([feeds])
+
+    def get_next(self):
+        return next(self.rows, None)
+
+
+def source(folder, make, feeds, opset=17):
+    path = os.path.join(folder, "float.onnx")
+    torch.onnx.export(torch_list.prepare(make), tuple(torch.from_numpy(v) for v in feeds.values()), path, input_names=list(feeds), opset_version=opset,
+                      dynamo=False, dynamic_axes={n: {0: "N"} for n in feeds})
+    return path
+
+
+def network(name, why, make, convert, feeds=None, tolerance=None, opset=17):
+    def run():
+        given = feeds or {"x": X}
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = source(folder, make, given, opset), os.path.join(folder, "out.onnx")
+            convert(path, out, given)
+            proto = onnx.load(out)
+        fed = {i.name: given[i.name].astype(np.float16) if i.type.tensor_type.elem_type == onnx.TensorProto.FLOAT16 else given[i.name] for i in proto.graph.input}
+        zoo.add(name, proto, fed, why, tolerance, seed=7)
+    zoo.attempt(name, run)
+
+
+def static(form=QuantFormat.QDQ, **options):
+    def convert(path, out, feeds):
+        quantize_static(path, out, Reader(feeds), quant_format=form, **options)
+    return convert
+
+
+def dynamic(**options):
+    return lambda path, out, feeds: quantize_dynamic(path, out, **options)
+
+
+def half(**options):
+    return lambda path, out, feeds: onnx.save(float16.convert_float_to_float16(onnx.load(path), **options), out)
+
+
+# A number that falls on the other side of a quantisation step moves the result by a step.
+STEP = 0.05
+relu, heads = (lambda: t.mlp(nn.ReLU)), t.SSNHeads
+network("qdq", "static, QuantizeLinear and DequantizeLinear around each operator", relu, static(), tolerance=STEP)
+network("qdq_uint8", "activations of uint8, weights of int8", relu, static(activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8), tolerance=STEP)
+network("qdq_channel", "a scale for each unit", relu, static(per_channel=True), tolerance=STEP)
+network("qdq_int16", "activations of int16", relu, static(activation_type=QuantType.QInt16, weight_type=QuantType.QInt8), tolerance=STEP, opset=21)
+network("qdq_int4", "weights of int4", relu, static(weight_type=QuantType.QInt4), tolerance=STEP, opset=21)
+network("qdq_nam", "static, an additive network", t.NAM, static(), tolerance=STEP)
+network("qdq_ssn", "static, structured and deep", heads, static(), tolerance=STEP)
+network("qdq_conv", "static, convolutions", LIST["conv1d_causal"][0], static(), LIST["conv1d_causal"][1](np.random.default_rng(11)), tolerance=STEP)
+network("operators", "static, operators of integers (QLinearMatMul, QGemm)", relu, static(QuantFormat.QOperator), tolerance=STEP)
+network("dynamic", "dynamic, MatMulInteger", relu, dynamic(), tolerance=STEP)
+network("dynamic_int8", "dynamic, weights of int8", t.SSN, dynamic(weight_type=QuantType.QInt8), tolerance=STEP)
+network("dynamic_nam", "dynamic, an additive network", t.NAM, dynamic(), tolerance=STEP)
+network("dynamic_lstm", "dynamic, an LSTM", LIST["lstm"][0], dynamic(), LIST["lstm"][1](np.random.default_rng(11)), tolerance=STEP)
+network("half_all", "float16 throughout, inputs and outputs too", relu, half(), tolerance=5e-3)
+network("half_keep", "float16 inside, float at the ends", heads, half(keep_io_types=True), tolerance=5e-3)
+network("half_nam", "float16 inside an additive network", t.NAM, half(keep_io_types=True), tolerance=5e-3)
+network("half_norm", "float16 with layer norm and gelu", t.Residual, half(keep_io_types=True), tolerance=1e-2)
+network("half_blocked", "some operators stay float", relu, half(keep_io_types=True, op_block_list=["Relu"]), tolerance=5e-3)
+network("half_embedding", "float16 with embeddings", LIST["embeddings"][0], half(keep_io_types=True), LIST["embeddings"][1](np.random.default_rng(11)), tolerance=5e-3)
+network("preprocessed", "ONNX Runtime's shape inference and optimisation before quantising", relu, lambda path, out, feeds: quant_pre_process(path, out, skip_symbolic_shape=True), opset=17)
+zoo.close()
