@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint bench bench-gate bytes bench-compare paper-benchmark fuzz golden examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint bench bench-gate bytes bench-compare paper-benchmark fuzz golden zoo backend-tests examples data cover generate readme release check-modules check
 
 # bin/pho, and everything else compiled.
 build:
@@ -77,6 +77,19 @@ fuzz:
 # with torch and onnx; the tests need neither.
 golden:
 	@RSCRIPT='$(RSCRIPT)' PYTHON='$(PYTHON)' bash .ci/golden.sh
+
+# Writes the networks of testdata/zoo anew, in virtual environments in ENVS that it makes
+# from the package index; ONLY="keras_zoo jax_zoo" these scripts alone.
+zoo:
+	@test -n '$(ENVS)' || { echo 'make zoo ENVS=DIR: a directory for virtual environments'; exit 1; }
+	PYTHON='$(PYTHON)' bash testdata/zoo/make.sh '$(ENVS)' $(ONLY)
+
+# The backend tests of the onnx package, laid out in the directory ONNX by PYTHON with
+# onnx unless they are there; UPDATE=1 writes testdata/zoo/backend.txt anew.
+backend-tests:
+	@test -n '$(ONNX)' || { echo 'make backend-tests ONNX=DIR: a directory for the tests'; exit 1; }
+	@test -f '$(ONNX)/cases.json' || '$(PYTHON)' testdata/zoo/backend.py '$(ONNX)'
+	PHO_BACKEND_TESTS='$(abspath $(ONNX))' $(GO) test ./adapters/onnx -run '^TestBackend$$' -v -count=1 $(if $(UPDATE),-update-zoo)
 
 # The Example functions, then the programs under examples/: those of the paper
 # with their quick settings; data needs the web and is left to its tests.
