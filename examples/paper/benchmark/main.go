@@ -2,7 +2,7 @@
 // the authors' own folds, in two arms: with the published settings, and with
 // everything chosen by cross-validation within the training rows.
 //
-//	go run ./examples/paper/benchmark -quick
+//	go run -C examples/paper ./benchmark -quick
 //	make paper-benchmark FOR=2h
 //
 // The whole benchmark takes hours. It belongs to one clean commit, the program's own,

@@ -2,7 +2,7 @@
 // online orthogonalization (ONO) trains than one without constraint, to which PHO
 // is applied afterwards (paper, section 5.1 and its appendix figure).
 //
-//	go run ./examples/paper/convergence [-quick]
+//	go run -C examples/paper ./convergence [-quick]
 package main
 
 import (

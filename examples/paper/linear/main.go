@@ -2,7 +2,7 @@
 // without constraint, with online orthogonalization (ONO) and after PHO (paper,
 // section 5.2 and figure "linear_perf").
 //
-//	go run ./examples/paper/linear [-quick]
+//	go run -C examples/paper ./linear [-quick]
 package main
 
 import (

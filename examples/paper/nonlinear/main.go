@@ -3,7 +3,7 @@
 // PHO and after PHOGAM; trained as published, and in our way (paper, section 5.3
 // and figures "splines" and "nonlinear_perf").
 //
-//	go run ./examples/paper/nonlinear [-quick]
+//	go run -C examples/paper ./nonlinear [-quick]
 package main
 
 import (

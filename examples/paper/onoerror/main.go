@@ -2,7 +2,7 @@
 // (ONO) adds at test time, when batches of b rows are projected (paper, lemma
 // "Error rate ONO prediction", section 5.4 and figure "ozbias").
 //
-//	go run ./examples/paper/onoerror [-quick]
+//	go run -C examples/paper ./onoerror [-quick]
 package main
 
 import (

@@ -38,8 +38,8 @@ type Experiment struct {
 
 // Directories of full and quick results, from the module's root.
 const (
-	fullResults  = "examples/paper/results"
-	quickResults = "examples/paper/results/quick"
+	fullResults  = "results"
+	quickResults = "results/quick"
 )
 
 // Main parses the command line, runs the experiment and writes its provenance.
@@ -50,7 +50,7 @@ func Main(name, about string, run func(context.Context, *Experiment) error, more
 	e := &Experiment{Name: name, Log: os.Stderr, command: os.Args[1:], started: time.Now()}
 	flags := flag.NewFlagSet(name, flag.ExitOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: go run ./examples/paper/%s [flags]\n\n%s\n\n", name, about)
+		fmt.Fprintf(flags.Output(), "usage: go run -C examples/paper ./%s [flags]\n\n%s\n\n", name, about)
 		flags.PrintDefaults()
 	}
 	flags.BoolVar(&e.Quick, "quick", false, "a smaller setting, at most a minute")
