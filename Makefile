@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint bench bench-gate bytes bench-compare paper-benchmark fuzz golden examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz golden examples data cover generate readme release check-modules check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -41,6 +41,10 @@ lint:
 	$(each) $(GO) vet ./...
 	$(each) $(GO) tool -modfile='$(CURDIR)/tools/go.mod' staticcheck ./...
 	@GO='$(GO)' bash .ci/imports.sh
+
+# Known vulnerabilities in what is called; skipped where the database cannot be reached.
+vulncheck:
+	@GO='$(GO)' bash .ci/vulncheck.sh
 
 # BENCH and PKG narrow it: make bench PKG=./moments BENCH=Dense
 BENCH ?= .
@@ -123,7 +127,7 @@ readme:
 
 check:
 	@start=$$(date +%s); \
-	for t in lint test portable race fuzz readme; do \
+	for t in lint vulncheck test portable race fuzz readme; do \
 		echo "== $$t"; $(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) || { echo "check: $$t FAILED"; exit 1; }; \
 	done; \
-	echo "check: lint, test, portable, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
+	echo "check: lint, vulncheck, test, portable, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
