@@ -220,7 +220,7 @@ func TestArtifactFields(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, dir, fileRun)), &about); err != nil {
 		t.Fatal(err)
 	}
-	need(fileRun, about, "created_by", "started", "seconds", "workers", "go", "platform", "arguments")
+	need(fileRun, about, "created_by", "commit", "started", "seconds", "workers", "go", "platform", "arguments")
 	if args := about["arguments"].([]any); args[0] != "decompose" || about["workers"] != 1.0 {
 		t.Errorf("run.json: arguments %v, workers %v", args, about["workers"])
 	}

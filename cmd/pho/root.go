@@ -9,7 +9,8 @@ import (
 	"github.com/pho-go/pho/internal/revision"
 )
 
-// version is what artifacts name as their maker.
+// version is the release, which artifacts name as their maker: they must not differ by
+// commit, so that is in run.json only. CHANGELOG.md and the tag of a release have it too.
 const version = "0.1.0"
 
 func newRoot(s streams) *cobra.Command {
@@ -27,7 +28,7 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
   pho apply --decomposition result --data new.csv --out new-contributions.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version + builtFrom(),
+		Version:       aboutVersion(version, builtFrom()),
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -46,14 +47,18 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 	return root
 }
 
-// builtFrom is the commit that the binary was built from, where that is known.
+// aboutVersion is "0.1.0 (commit)", without a commit if there is none.
+func aboutVersion(version, commit string) string {
+	if commit == "" {
+		return version
+	}
+	return version + " (" + commit + ")"
+}
+
+// builtFrom is the commit that the binary was built from, "" where that is not known.
 func builtFrom() string {
 	info, _ := debug.ReadBuildInfo() // nil where there is none
-	commit, _, err := revision.Of(info)
-	if err != nil {
-		return ""
-	}
-	return " (" + commit + ")"
+	return revision.Name(info)
 }
 
 // exactArgs is cobra.ExactArgs as a usage error that names what is missing.

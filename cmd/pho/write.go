@@ -108,13 +108,14 @@ func writeReport(ctx context.Context, u *durable.Unfinished, path func(string) s
 	return u.WriteFile(path(fileReport), func(f *os.File) error { return report.Write(f, r, effects) })
 }
 
-// writeRun notes what must not be in the artifact: time and machine.
+// writeRun notes what must not be in the artifact: time, machine, and the commit of the
+// binary, "" where that is not known.
 func writeRun(dir *resultDir, started time.Time, workers int, arguments []string) error {
 	return durable.WriteFile(dir.path(fileRun), func(f *os.File) error {
 		e := json.NewEncoder(f)
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{
-			"created_by": createdBy(), "started": started.UTC().Format(time.RFC3339),
+			"created_by": createdBy(), "commit": builtFrom(), "started": started.UTC().Format(time.RFC3339),
 			"seconds": time.Since(started).Seconds(), "workers": workers,
 			"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "arguments": arguments,
 		})

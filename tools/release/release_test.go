@@ -118,3 +118,26 @@ func TestChangedCheckoutIsRefused(t *testing.T) {
 		t.Error("archives were written")
 	}
 }
+
+// TestTagNamesTheVersion: a tag of another version is refused, one of this or none is not.
+func TestTagNamesTheVersion(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	git := func(arguments ...string) {
+		if _, err := output(ctx, dir, nil, "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	if err := checkTag(ctx, dir, "1.2.3"); err != nil {
+		t.Error(err)
+	}
+	git("tag", "v1.2.3")
+	if err := checkTag(ctx, dir, "1.2.3"); err != nil {
+		t.Error(err)
+	}
+	if err := checkTag(ctx, dir, "1.2.4"); err == nil || !strings.Contains(err.Error(), "tagged v1.2.3, but pho --version says 1.2.4") {
+		t.Error(err)
+	}
+}
