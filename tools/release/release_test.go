@@ -94,6 +94,12 @@ func TestLicencesAreThoseLinked(t *testing.T) {
 	if count < 5 || !bytes.Contains(text, []byte("The Go Authors")) {
 		t.Errorf("%d modules are linked, Go's own licence among them: %v", count, bytes.Contains(text, []byte("The Go Authors")))
 	}
+	if bytes.Contains(text, []byte("pgregory.net/rapid")) {
+		t.Error("rapid, under the Mozilla Public License, is for tests and is linked into the command")
+	}
+	if !bytes.Contains(text, []byte(": zstd/internal/xxhash/LICENSE")) {
+		t.Error("no licence of a package that a module took from elsewhere")
+	}
 	if text, err = licencesOf(ctx, root, platform{"windows", "amd64"}); err != nil || !bytes.Contains(text, []byte("mousetrap")) {
 		t.Errorf("what Windows needs has no licence: %v", err)
 	}
