@@ -41,7 +41,7 @@ func TestCounts(t *testing.T) {
 	for a, c := range s.x {
 		_, d := c.Dims()
 		sums := make([]float64, d)
-		if err := design.AddSums(sums, c); err != nil {
+		if err := new(design.Work).AddSums(sums, c); err != nil {
 			t.Fatal(err)
 		}
 		for j := range sums {

@@ -106,7 +106,7 @@ func TestPredictor(t *testing.T) {
 	if err := design.AddCross(want, design.Dense{Dense: x}, design.Dense{Dense: x}, s.w); err != nil {
 		t.Fatal(err)
 	}
-	if err := design.AddTMul(wantR, design.Dense{Dense: x}, s.w, z); err != nil {
+	if err := new(design.Work).AddTMul(wantR, design.Dense{Dense: x}, s.w, z); err != nil {
 		t.Fatal(err)
 	}
 	wantRR := 0.0

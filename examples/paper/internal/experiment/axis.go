@@ -3,6 +3,7 @@ package experiment
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 )
@@ -72,6 +73,21 @@ func (p *Panel) spanX() span {
 		v = append(v, l.X)
 	}
 	return spanOf(p.LogX, v...).padded(p.LogX)
+}
+
+// linearTicks are about five round values: gonum's are about three.
+func linearTicks(lo, hi float64) (ticks []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/5)))
+	for _, m := range []float64{2, 2.5, 2} { // 1, 2, 5, 10 times
+		if (hi-lo)/step > 6 {
+			step *= m
+		}
+	}
+	for k := math.Ceil(lo / step); k*step <= hi; k++ {
+		v := k*step + 0 // no -0
+		ticks = append(ticks, plot.Tick{Value: v, Label: strings.ReplaceAll(strconv.FormatFloat(v, 'g', 6, 64), "-", "−")})
+	}
+	return ticks
 }
 
 // logTicks are round values on a logarithmic axis, four or more if there can be: gonum's

@@ -27,6 +27,7 @@ type Experiment struct {
 	Out     string    // directory of the results
 	Data    string    // directory of the data sets; see DataFile
 	Workers int       // repetitions at a time; 0: 1
+	Draw    bool      // only the figures, from the CSV files of an earlier run
 	Log     io.Writer // progress and summaries; nil: nothing is said
 
 	command  []string
@@ -58,6 +59,7 @@ func Main(name, about string, run func(context.Context, *Experiment) error, more
 	flags.StringVar(&e.Out, "out", "", "directory of the results (default "+fullResults+", with -quick "+quickResults+")")
 	flags.StringVar(&e.Data, "data", dataDirectory(), "directory of the data sets; PHO_DATA sets its default")
 	flags.IntVar(&e.Workers, "workers", runtime.GOMAXPROCS(0), "repetitions at a time; results do not depend on it")
+	flags.BoolVar(&e.Draw, "draw", false, "run nothing: draw figures again from the CSV files in the directory of the results")
 	for _, add := range more {
 		add(flags)
 	}
@@ -75,7 +77,7 @@ func Main(name, about string, run func(context.Context, *Experiment) error, more
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, e)
-	if err == nil {
+	if err == nil && !e.Draw {
 		err = e.writeProvenance()
 	}
 	switch {

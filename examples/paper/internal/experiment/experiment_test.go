@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gonum.org/v1/plot"
 )
 
 // TestRepeat: results are in order and the same for any number of workers, and
@@ -181,17 +183,22 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-func TestLogTicks(t *testing.T) {
+func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
+		ticks  func(lo, hi float64) []plot.Tick
 		want   []string
 	}{
-		{0.9, 11000, []string{"1", "10", "100", "1000", "10000"}},
-		{0.2, 6, []string{"0.2", "0.5", "1", "2", "5"}},
-		{3, 3.1, []string{}},
+		{0.9, 11000, logTicks, []string{"1", "10", "100", "1000", "10000"}},
+		{0.2, 6, logTicks, []string{"0.2", "0.5", "1", "2", "5"}},
+		{3, 3.1, logTicks, []string{}},
+		{0, 10, linearTicks, []string{"0", "2", "4", "6", "8", "10"}},
+		{-2.6, 2.6, linearTicks, []string{"−2", "−1", "0", "1", "2"}},
+		{-126, -66, linearTicks, []string{"−120", "−110", "−100", "−90", "−80", "−70"}},
+		{0.01, 0.0131, linearTicks, []string{"0.01", "0.011", "0.012", "0.013"}},
 	} {
 		got := []string{}
-		for _, tick := range logTicks(c.lo, c.hi) {
+		for _, tick := range c.ticks(c.lo, c.hi) {
 			got = append(got, tick.Label)
 		}
 		if !slices.Equal(got, c.want) {

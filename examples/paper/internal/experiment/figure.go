@@ -47,7 +47,7 @@ type Panel struct {
 	Heat       *Heat
 }
 
-// Boxes is a series of box plots: median, quartiles, whiskers to the last point
+// Boxes is a series of box plots: median, quartiles (medians of the halves), whiskers to the last point
 // within 1.5 times their distance, and the points beyond.
 type Boxes struct {
 	Name   string

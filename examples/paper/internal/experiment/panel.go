@@ -98,7 +98,7 @@ func dressAxis(a *plot.Axis, label string, log bool) {
 	dress(&a.Label.TextStyle, ink, 12.5, false)
 	dress(&a.Tick.Label, soft, 12, false)
 	a.Color, a.Tick.Color, a.Tick.Length = hex(soft), hex(soft), 4*pixel
-	a.Padding = 0
+	a.Padding, a.Tick.Marker = 0, plot.TickerFunc(linearTicks)
 	if log {
 		a.Scale, a.Tick.Marker = logScale{}, plot.TickerFunc(logTicks)
 	}
