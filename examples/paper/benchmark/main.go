@@ -53,6 +53,9 @@ type scope struct {
 }
 
 func run(ctx context.Context, e *experiment.Experiment, limit time.Duration) error {
+	if e.Draw {
+		return errors.New("-draw: this program's figure is drawn with its results")
+	}
 	if e.Quick {
 		s := scope{folds: 2, narrow: true, epochs: 200, ours: effort{inner: 3, members: 2, epochs: 50}}
 		for _, b := range benchmarkSets() {

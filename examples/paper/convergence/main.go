@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/examples/paper/internal/experiment"
@@ -27,6 +28,9 @@ func main() {
 var methods = []string{"PHO", "ONO", "PHO, warm start"}
 
 func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) error {
+	if e.Draw {
+		return errors.New("-draw: leave it out; runs that the directory of the results has (lineareffects.json) are not made again")
+	}
 	s.Describe(e)
 	runs, err := s.Run(ctx, e)
 	if err != nil {
