@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -14,70 +13,6 @@ import (
 	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/moments"
 )
-
-// Statistics is all that Solve needs to know of the rows: mergeable, the same
-// bytes for any batch size and worker count.
-type Statistics struct {
-	network  networkIdentity
-	sum      *moments.Sum
-	groups   *groupSums // nil without groups
-	features []featureRange
-}
-
-// featureRange is the range of a column that terms depend on.
-type featureRange struct {
-	name        string
-	categorical bool
-	min, max    float64
-	levels      []string // sorted
-}
-
-// Sum holds the moments.
-func (s *Statistics) Sum() *moments.Sum { return s.sum }
-
-// Merge appends the statistics of the rows that follow. Shards that meet at
-// multiples of the merge block merge to the bytes of a single pass. Statistics of
-// another network or of other terms, if only of other knots or of a basis that
-// differs in a last digit, are refused by name: s stays as it was.
-func (s *Statistics) Merge(next *Statistics) error {
-	if err := s.network.same(next.network, "the first", "the second"); err != nil {
-		return fmt.Errorf("decompose: statistics do not merge: %w", err)
-	}
-	if len(s.features) != len(next.features) {
-		return fmt.Errorf("decompose: statistics of %d and %d features do not merge", len(s.features), len(next.features))
-	}
-	for i := range s.features {
-		if s.features[i].name != next.features[i].name {
-			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
-		}
-	}
-	if err := sameBases(s.sum.Layout().Bases, next.sum.Layout().Bases, "the first", "the second"); err != nil {
-		return fmt.Errorf("decompose: statistics do not merge: %w", err)
-	}
-	if (s.groups == nil) != (next.groups == nil) {
-		return errors.New("decompose: statistics with and without groups do not merge")
-	}
-	if err := s.sum.Merge(next.sum); err != nil {
-		return err
-	}
-	if s.groups != nil {
-		if err := s.groups.merge(next.groups); err != nil {
-			return err
-		}
-	}
-	for i := range s.features {
-		s.features[i].merge(next.features[i])
-	}
-	return nil
-}
-
-func (f *featureRange) merge(o featureRange) {
-	f.categorical = f.categorical || o.categorical
-	f.min, f.max = math.Min(f.min, o.min), math.Max(f.max, o.max)
-	f.levels = append(f.levels, o.levels...)
-	slices.Sort(f.levels)
-	f.levels = slices.Compact(f.levels)
-}
 
 // features lists the data columns that structured terms depend on.
 func (p *plan) features() []string {
@@ -206,15 +141,6 @@ func (p *plan) statistics(features int) moments.Layout {
 	l := p.layout
 	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], further(features)...)
 	return l
-}
-
-// further lists the bases that statistics have besides those of the terms.
-func further(features int) []moments.Basis {
-	bases := []moments.Basis{{Name: "(deviance)", Dim: 1}}
-	for range features {
-		bases = append(bases, moments.Basis{Name: "(feature)", Dim: 1})
-	}
-	return bases
 }
 
 // blockStats is what one merge block of rows contributes.
@@ -387,46 +313,6 @@ func weight(w []float64, i int) float64 {
 		return 1
 	}
 	return w[i]
-}
-
-func newRange(name string) featureRange {
-	return featureRange{name: name, min: math.Inf(1), max: math.Inf(-1)}
-}
-
-// summarise finds the range or the levels of a column.
-func summarise(b *data.Batch, name string) (featureRange, error) {
-	f := newRange(name)
-	if b.Categorical(name) {
-		c, err := b.Codes(name)
-		if err != nil {
-			return f, err
-		}
-		f.categorical = true
-		used := make([]bool, len(c.Levels))
-		for _, i := range c.Index {
-			used[i] = true
-		}
-		for i, u := range used {
-			if u {
-				f.levels = append(f.levels, c.Levels[i])
-			}
-		}
-		slices.Sort(f.levels)
-		return f, nil
-	}
-	x, err := b.Numeric(name)
-	if err != nil {
-		return f, err
-	}
-	for _, v := range x {
-		if v < f.min {
-			f.min = v
-		}
-		if v > f.max {
-			f.max = v
-		}
-	}
-	return f, nil
 }
 
 func atRow(b *data.Batch, err error) error {

@@ -1,7 +1,6 @@
 package decompose
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/design"
 	"github.com/pho-go/pho/moments"
-	"github.com/pho-go/pho/penalty"
 )
 
 // mostGroups bounds the groups of cross validation: each has moments of its own.
@@ -165,28 +163,14 @@ func groupNames(b *data.Batch, column string) ([]string, error) {
 	return names, nil
 }
 
-// crossValidated is PHOGAM with smoothing parameters chosen by leaving out one
-// group of rows after the other.
-func (c *constrained) crossValidated(ctx context.Context, k int, groups *groupSums, intercept, total bool, beta []float64, o penalty.Options, all *penalty.Problem) (*projection, error) {
-	var problems []*penalty.Problem
-	for _, name := range slices.Sorted(maps.Keys(groups.sums)) {
-		m := groups.sums[name].Total()
-		if m.Positive == 0 {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		of := *c
-		of.view = m.Predictor(k)
-		problems = append(problems, of.problem(m, intercept, total, beta))
+// totals are the moments of each group, in the order of their names; nil without groups.
+func (g *groupSums) totals() []*moments.Moments {
+	if g == nil {
+		return nil
 	}
-	if len(problems) < 2 {
-		return nil, fmt.Errorf("cross validation needs two groups of rows at least, there are %d", len(problems))
+	all := []*moments.Moments{}
+	for _, name := range slices.Sorted(maps.Keys(g.sums)) {
+		all = append(all, g.sums[name].Total())
 	}
-	fit, err := penalty.SelectGroupedContext(ctx, problems, &o)
-	if err != nil {
-		return nil, err
-	}
-	return fromFit(fit, all)
+	return all
 }

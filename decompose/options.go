@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/penalty"
 )
@@ -119,13 +120,10 @@ type Visitor interface {
 	End(r *Result) error
 }
 
+// The smallest rank tolerances of the routes.
 const (
-	minGramTolerance   = 1e-6
+	minGramTolerance   = projection.MinProductTolerance
 	minFactorTolerance = 1e-13
-	// digitsLost: a fit that hangs on an eigenvalue of the standardised products
-	// this small, relative to the largest, is good to four or five digits: its error
-	// is about 1e-15 over the eigenvalue.
-	digitsLost = 1e-10
 )
 
 // factor tells whether the statistics are to hold the triangular factor.

@@ -138,6 +138,23 @@ type Moment struct {
 	Variance float64 `json:"variance"`
 }
 
+// Concurvity says how much of a term lies in the span of others: 0 none, 1 all
+// of it (Wood 2017, 5.5.6; the three measures of mgcv's concurvity). Worst is the
+// largest share over all functions of the term, Observed that of the fitted
+// (after) function, Estimate the average over the basis.
+type Concurvity struct {
+	Worst    float64 `json:"worst"`
+	Observed float64 `json:"observed"`
+	Estimate float64 `json:"estimate"`
+}
+
+// PairConcurvity is the concurvity of a term with one other.
+type PairConcurvity struct {
+	Term string `json:"term"`
+	With string `json:"with"`
+	Concurvity
+}
+
 // Variance splits Var(eta) (weighted, over training rows, link scale):
 // structured + unstructured + twice_covariance = total.
 type Variance struct {

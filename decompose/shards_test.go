@@ -99,7 +99,7 @@ func TestShardsOfOtherTermsAreRefused(t *testing.T) {
 		if _, err := decompose.Solve(t.Context(), other, a, nil); err == nil || !strings.Contains(err.Error(), c.term) {
 			t.Errorf("%s: solved for terms that the statistics are not of: %v", c.formula, err)
 		}
-		if _, err := decompose.PredictorCoordinates(other, a, 0); err == nil || !strings.Contains(err.Error(), c.term) {
+		if _, err := decompose.Constrain(other, a, 0); err == nil || !strings.Contains(err.Error(), c.term) {
 			t.Errorf("%s: coordinates of terms that the statistics are not of: %v", c.formula, err)
 		}
 

@@ -98,7 +98,7 @@ func (c *Config) newStructured(ctx context.Context, train *frame, blocks []decom
 	if err != nil {
 		return nil, err
 	}
-	at, err := decompose.PredictorCoordinates(m, stats, 0)
+	at, err := decompose.Constrain(m, stats, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (c *Config) ownSP(blocks []decompose.Block) map[string][]float64 {
 }
 
 // settle carries penalties and solution over to standardised columns.
-func (s *structured) settle(at *decompose.Coordinates, scale float64) error {
+func (s *structured) settle(at *decompose.Constrained, scale float64) error {
 	p := s.width()
 	s.penalty, s.coef = mat.NewSymDense(p, nil), make([]float64, p)
 	for j, t := range at.Terms {

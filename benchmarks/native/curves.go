@@ -85,7 +85,7 @@ func writeCurveData(train, valid *data.Table, names []string, s native.Structure
 	if err != nil {
 		return err
 	}
-	at, err := decompose.PredictorCoordinates(m, stats, 0)
+	at, err := decompose.Constrain(m, stats, 0)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func writeCurveData(train, valid *data.Table, names []string, s native.Structure
 	return os.WriteFile(filepath.Clean(path), text, 0o644)
 }
 
-func curveColumns(t *data.Table, names []string, at *decompose.Coordinates) (rows curveRows, err error) {
+func curveColumns(t *data.Table, names []string, at *decompose.Constrained) (rows curveRows, err error) {
 	for b, err := range t.Batches(context.Background(), append([]string{"y"}, names...)) {
 		if err != nil {
 			return rows, err

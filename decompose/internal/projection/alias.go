@@ -1,4 +1,4 @@
-package decompose
+package projection
 
 import (
 	"math"
@@ -8,45 +8,61 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// aliasing reads the directions that the rows do not determine: which columns
-// to call aliased, and which terms share a split that is not identified.
-type aliasing struct {
-	columns []int   // r columns that the others span, increasing
-	terms   [][]int // for each term the others it is entangled with; nil if identified
+// Aliases says what the rows do not determine: which columns to call aliased, and
+// which blocks share a split that is not identified.
+type Aliases struct {
+	Columns []Column // r columns that the others span, increasing
+	With    [][]int  // for each block the others it is entangled with; nil if identified
+}
+
+// Column is the constrained column At of a block.
+type Column struct{ Block, At int }
+
+// Aliases reads the directions that the fit left out. Columns of kept blocks are not
+// among them.
+func (f *Fit) Aliases() Aliases {
+	c := f.problem.columns
+	columns, with := findAliases(f.dropped, f.corr, c.start, c.reading())
+	a := Aliases{With: with}
+	for _, i := range columns {
+		if j := c.blockOf(i); !c.blocks[j].Kept {
+			a.Columns = append(a.Columns, Column{j, i - c.start[j]})
+		}
+	}
+	return a
 }
 
 // findAliases takes the dropped directions N (orthonormal, of standardised
 // columns, c x r; nil: none), the correlations of those columns, and the rank
-// tolerance. A term is entangled with another if one function of the rows can be
+// tolerance. A block is entangled with another if one function of the rows can be
 // added to it and taken from the other: a direction that changes both. Columns
-// of one term that are dependent among themselves change no function, so they
-// are aliased but leave the term identified.
-func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance float64) aliasing {
-	terms := len(start) - 1
-	a := aliasing{terms: make([][]int, terms)}
+// of one block that are dependent among themselves change no function, so they
+// are aliased but leave the block identified.
+func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance float64) (columns []int, with [][]int) {
+	blocks := len(start) - 1
+	with = make([][]int, blocks)
 	if null == nil {
-		return a
+		return nil, with
 	}
-	a.columns = dependentColumns(null)
-	// What the directions do to term i's values: G_i = N_i'C_ii N_i (r x r). The
+	// What the directions do to block i's values: G_i = N_i'C_ii N_i (r x r). The
 	// size of what they do to i and j together is the root of tr(G_i G_j), whatever
 	// basis of the dropped directions N is.
 	_, r := null.Dims()
-	change := make([]*mat.Dense, terms)
-	for i := range terms {
+	change := make([]*mat.Dense, blocks)
+	for i := range blocks {
 		n := null.Slice(start[i], start[i+1], 0, r)
 		c := mat.DenseCopyOf(corr.SliceSym(start[i], start[i+1]))
 		change[i] = new(mat.Dense)
 		change[i].Product(n.T(), c, n)
 	}
-	for i := range terms {
-		for j := range terms {
+	for i := range blocks {
+		for j := range blocks {
 			if i != j && together(change[i], change[j]) > tolerance {
-				a.terms[i] = append(a.terms[i], j)
+				with[i] = append(with[i], j)
 			}
 		}
 	}
-	return a
+	return dependentColumns(null), with
 }
 
 // together is the root of tr(GH) for symmetric G and H.
@@ -59,19 +75,19 @@ func together(g, h *mat.Dense) float64 {
 	return math.Sqrt(math.Max(sum, 0))
 }
 
-// groups joins entangled terms: each group shares a split of which only the sum
+// Groups joins entangled blocks: each group shares a split of which only the sum
 // is identified.
-func (a aliasing) groups() [][]int {
+func (a Aliases) Groups() [][]int {
 	var out [][]int
-	seen := make([]bool, len(a.terms))
-	for i := range a.terms {
-		if seen[i] || len(a.terms[i]) == 0 {
+	seen := make([]bool, len(a.With))
+	for i := range a.With {
+		if seen[i] || len(a.With[i]) == 0 {
 			continue
 		}
 		group := []int{i}
 		seen[i] = true
 		for at := 0; at < len(group); at++ {
-			for _, j := range a.terms[group[at]] {
+			for _, j := range a.With[group[at]] {
 				if !seen[j] {
 					seen[j] = true
 					group = append(group, j)

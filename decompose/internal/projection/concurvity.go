@@ -1,9 +1,10 @@
-package decompose
+package projection
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -15,16 +16,11 @@ import (
 // of it (Wood 2017, 5.5.6; the three measures of mgcv's concurvity). Worst is the
 // largest share over all functions of the term, Observed that of the fitted
 // (after) function, Estimate the average over the basis.
-type Concurvity struct {
-	Worst    float64 `json:"worst"`
-	Observed float64 `json:"observed"`
-	Estimate float64 `json:"estimate"`
-}
+type Concurvity struct{ Worst, Observed, Estimate float64 }
 
-// PairConcurvity is the concurvity of a term with one other.
-type PairConcurvity struct {
-	Term string `json:"term"`
-	With string `json:"with"`
+// Pair is the concurvity of a block with one other.
+type Pair struct {
+	Block, With int
 	Concurvity
 }
 
@@ -38,112 +34,144 @@ const (
 // long (half a minute for 1,600).
 const manyColumns = 200
 
-// concurvity measures every term against all others, and against each of them,
-// in the constrained columns, centred (the others include the intercept). sd and
-// theta are the columns' standard deviations and coefficients.
-func (c *constrained) concurvity(ctx context.Context, corr *mat.SymDense, sd, theta []float64, tolerance float64) ([]Concurvity, []PairConcurvity, error) {
-	terms, full := make([]spannable, len(c.blocks)), make([]Concurvity, len(c.blocks))
-	if len(terms) < 2 {
-		return full, nil, nil
-	}
-	for j := range terms {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		lo, hi := c.start[j], c.start[j+1]
-		standardised := make([]float64, hi-lo)
-		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
-		terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
-	}
-	// What a term keeps of itself once all others are taken out is the inverse of
-	// its block of C^-1: one inverse serves all terms. The ridge is what the rank
-	// tolerance calls zero.
-	inverse, err := ridgeInverse(corr, ridge(tolerance))
+// Concurvity measures every block against all others, and against each of them, in the
+// constrained columns, centred (the others include the intercept). fitted are the raw
+// coefficients of the functions that are observed. Kept blocks, whose columns here are
+// zeros, have none.
+func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, []Pair, error) {
+	c := f.problem.columns
+	s, err := newSpans(ctx, f.corr, f.sd, c.contract(fitted), c.start, c.reading())
 	if err != nil {
 		return nil, nil, err
 	}
-	for j := range terms {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		block := mat.NewSymDense(c.start[j+1]-c.start[j], nil)
-		block.CopySym(inverse.SliceSym(c.start[j], c.start[j+1]))
-		left, err := ridgeInverse(block, 0)
-		if err != nil {
-			return nil, nil, err
-		}
-		full[j] = terms[j].average(left)
-		if terms[j].many() {
-			// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
-			full[j].Worst = share(1 - 1/largest(block, terms[j].corr))
-		} else {
-			full[j].Worst = terms[j].worst(left)
+	full, err := s.againstAll(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, err := s.pairs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for j, b := range c.blocks {
+		if b.Kept {
+			full[j] = Concurvity{}
 		}
 	}
-	if len(terms) > concurvityTerms {
-		return full, nil, nil
-	}
-	pairs, err := c.pairs(ctx, terms, corr, tolerance)
-	return full, pairs, err
+	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return c.blocks[p.Block].Kept || c.blocks[p.With].Kept })
+	return full, pairs, nil
 }
 
-// pairs measures every term against each of the others.
-func (c *constrained) pairs(ctx context.Context, terms []spannable, corr *mat.SymDense, tolerance float64) ([]PairConcurvity, error) {
-	all := mat.DenseCopyOf(corr)
-	between := func(i, j int) mat.Matrix { return all.Slice(c.start[i], c.start[i+1], c.start[j], c.start[j+1]) }
-	apart := make([]bool, len(terms)*len(terms)) // pairs that would not be shown
-	inverse := make([]*mat.SymDense, len(terms))
-	for i, t := range terms {
+// spans are the standardised columns of all terms, and their correlations.
+type spans struct {
+	terms     []spannable
+	corr      *mat.SymDense
+	start     []int // first column of each term, and the end
+	tolerance float64
+}
+
+// newSpans takes the columns' standard deviations and coefficients theta.
+func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, start []int, tolerance float64) (*spans, error) {
+	s := &spans{terms: make([]spannable, len(start)-1), corr: corr, start: start, tolerance: tolerance}
+	if len(s.terms) < 2 {
+		return s, nil
+	}
+	for j := range s.terms {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if t.many() {
-			var err error
-			if inverse[i], err = ridgeInverse(t.corr, ridge(tolerance)); err != nil {
-				return nil, err
-			}
-			continue
+		lo, hi := start[j], start[j+1]
+		standardised := make([]float64, hi-lo)
+		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
+		s.terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
+	}
+	return s, nil
+}
+
+// againstAll measures every term against all others. What a term keeps of itself once
+// they are taken out is the inverse of its block of C^-1: one inverse serves all terms.
+// The ridge is what the rank tolerance calls zero.
+func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
+	full := make([]Concurvity, len(s.terms))
+	if len(s.terms) < 2 {
+		return full, nil
+	}
+	inverse, err := ridgeInverse(s.corr, ridge(s.tolerance))
+	if err != nil {
+		return nil, err
+	}
+	for j, t := range s.terms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		for j, other := range terms[:i] {
-			if !other.many() && t.apart(other, between(i, j)) {
-				apart[i*len(terms)+j], apart[j*len(terms)+i] = true, true
-			}
+		block := mat.NewSymDense(s.start[j+1]-s.start[j], nil)
+		block.CopySym(inverse.SliceSym(s.start[j], s.start[j+1]))
+		left, err := ridgeInverse(block, 0)
+		if err != nil {
+			return nil, err
+		}
+		full[j] = t.average(left)
+		if t.many() {
+			// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
+			full[j].Worst = share(1 - 1/largest(block, t.corr))
+		} else {
+			full[j].Worst = t.worst(left)
 		}
 	}
-	var pairs []PairConcurvity
-	for i, other := range terms {
-		for j, t := range terms {
+	return full, nil
+}
+
+// pairs measures every term against each of the others; none of too many terms.
+func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
+	n := len(s.terms)
+	if n < 2 || n > concurvityTerms {
+		return nil, nil
+	}
+	all := mat.DenseCopyOf(s.corr)
+	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
+	inverse, apart, err := s.prepared(ctx, between)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []Pair
+	for i, other := range s.terms {
+		for j, t := range s.terms {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if i == j || apart[i*len(terms)+j] {
+			if i == j || apart[i*n+j] {
 				continue
 			}
-			// What term i takes of A_jj is A_ji A_ii^+ A_ij.
-			var taken *mat.SymDense
-			if inverse[i] != nil {
-				taken = congruence(mat.DenseCopyOf(between(i, j)), inverse[i])
-			} else {
-				var p mat.Dense
-				p.Mul(other.whitening.above(tolerance).T(), between(i, j))
-				taken = mat.NewSymDense(len(t.sd), nil)
-				taken.SymOuterK(1, p.T())
-			}
-			left := mat.NewSymDense(len(t.sd), nil)
-			left.ScaleSym(-1, taken)
-			left.AddSym(left, t.corr)
-			m := t.average(left)
-			if t.many() {
-				m.Worst = share(largest(taken, inverse[j]))
-			} else {
-				m.Worst = t.worst(left)
-			}
-			if m.Worst >= concurvityShown {
-				pairs = append(pairs, PairConcurvity{Term: c.blocks[j].Term.Name(), With: c.blocks[i].Term.Name(), Concurvity: m})
+			taken := other.taken(between(i, j), inverse[i], s.tolerance)
+			if m := t.after(taken, inverse[j]); m.Worst >= concurvityShown {
+				pairs = append(pairs, Pair{Block: j, With: i, Concurvity: m})
 			}
 		}
 	}
 	return pairs, nil
+}
+
+// prepared gives the inverse correlations of terms of many columns, and which pairs of
+// the others (n x n) would not be shown.
+func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix) (inverse []*mat.SymDense, apart []bool, err error) {
+	n := len(s.terms)
+	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
+	for i, t := range s.terms {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if t.many() {
+			if inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance)); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		for j, other := range s.terms[:i] {
+			if !other.many() && t.apart(other, between(i, j)) {
+				apart[i*n+j], apart[j*n+i] = true, true
+			}
+		}
+	}
+	return inverse, apart, nil
 }
 
 // spannable is one term's standardised columns: their correlations A, standard
@@ -177,6 +205,34 @@ func (t spannable) apart(other spannable, between mat.Matrix) bool {
 	canonical.Mul(&left, other.whitening.above(ownTolerance))
 	norm := mat.Norm(&canonical, 2)
 	return norm*norm < 0.99*concurvityShown
+}
+
+// taken is what the term takes of another's correlations A_jj, A_ji A_ii^+ A_ij, between
+// being A_ij. inverse is that of its own correlations if it has many columns.
+func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance float64) *mat.SymDense {
+	if inverse != nil {
+		return congruence(mat.DenseCopyOf(between), inverse)
+	}
+	var p mat.Dense
+	p.Mul(t.whitening.above(tolerance).T(), between)
+	_, n := between.Dims()
+	taken := mat.NewSymDense(n, nil)
+	taken.SymOuterK(1, p.T())
+	return taken
+}
+
+// after measures the term when another has taken that of its correlations.
+func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
+	left := mat.NewSymDense(len(t.sd), nil)
+	left.ScaleSym(-1, taken)
+	left.AddSym(left, t.corr)
+	m := t.average(left)
+	if t.many() {
+		m.Worst = share(largest(taken, inverse))
+	} else {
+		m.Worst = t.worst(left)
+	}
+	return m
 }
 
 // average measures the term given what is left of A once others are taken out: of
@@ -235,60 +291,3 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 
 // share undoes rounding at the ends of [0, 1].
 func share(x float64) float64 { return math.Max(0, math.Min(1, x)) }
-
-// whitening holds the eigenvalues of A, increasing, and its eigenvectors divided by
-// their roots.
-type whitening struct {
-	values  []float64
-	columns *mat.Dense
-}
-
-func whiten(a *mat.SymDense) whitening {
-	n := a.SymmetricDim()
-	var e mat.EigenSym
-	if !e.Factorize(a, true) {
-		return whitening{values: make([]float64, n), columns: mat.NewDense(n, n, nil)}
-	}
-	w := whitening{values: e.Values(nil), columns: new(mat.Dense)}
-	e.VectorsTo(w.columns)
-	for i := range n {
-		row := w.columns.RawRowView(i)
-		for l, v := range w.values {
-			if v > 0 {
-				row[l] /= math.Sqrt(v)
-			}
-		}
-	}
-	return w
-}
-
-// above returns W with W W' = A^+, of the directions above a rank tolerance.
-func (w whitening) above(tolerance float64) mat.Matrix {
-	n := len(w.values)
-	first := 0
-	for first < n && !(w.values[first] > tolerance*tolerance*w.values[n-1]) {
-		first++
-	}
-	if first == n {
-		return mat.NewDense(n, 1, nil)
-	}
-	return w.columns.Slice(0, n, first, n)
-}
-
-// contract maps raw coefficients to constrained ones: the nearest, where the
-// network's own lie outside the constraint.
-func (c *constrained) contract(raw []float64) []float64 {
-	theta := make([]float64, c.width())
-	for j := range c.blocks {
-		from, to := raw[c.raw[j]:c.raw[j+1]], theta[c.start[j]:c.start[j+1]]
-		if c.z[j] == nil {
-			copy(to, from)
-			continue
-		}
-		var t mat.VecDense
-		if err := t.SolveVec(c.z[j], mat.NewVecDense(len(from), append([]float64(nil), from...))); err == nil {
-			copy(to, t.RawVector().Data)
-		}
-	}
-	return theta
-}

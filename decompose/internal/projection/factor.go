@@ -1,4 +1,4 @@
-package decompose
+package projection
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ type factored struct {
 }
 
 // factor is nil without a factor or without columns. total refits X beta + zeta.
-func (c *constrained) factor(intercept, total bool, beta []float64) *factored {
+func (c *Constrained) factor(intercept, total bool, beta []float64) *factored {
 	if c.view.R == nil || c.width() == 0 {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (c *constrained) factor(intercept, total bool, beta []float64) *factored {
 
 // into replaces the products of p by those of f. What varies by less than rounding
 // explains is constant: columns as c has it, a response by less than 1e-12 of its mean.
-func (f *factored) into(p *penalty.Problem, c *constrained) {
+func (f *factored) into(p *penalty.Problem, c *Constrained) {
 	m, n := f.g.Dims()
 	if p.XMean != nil {
 		for i, mean := range p.XMean {
@@ -103,8 +103,8 @@ func (f *factored) spectrum(sd []float64, sumW, tolerance float64) (*spectrum, e
 	svd.UTo(&u)
 	svd.VTo(&v)
 	m, _ := u.Dims()
-	s := &spectrum{root: values[:rank]}
-	floats.Scale(math.Sqrt(sumW), s.root) // of X D^-1, D the standard deviations
+	s := &spectrum{values: values[:rank]}
+	floats.Scale(math.Sqrt(sumW), s.values) // of X D^-1, D the standard deviations
 	if rank < n {
 		s.dropped = mat.DenseCopyOf(v.Slice(0, n, rank, n))
 	}
@@ -147,37 +147,4 @@ func (f *factored) left(alpha []float64) *mat.VecDense {
 	left := mat.VecDenseCopyOf(f.y)
 	left.SubVec(left, &fitted)
 	return left
-}
-
-// image is R_x b for the raw columns from lo on: its inner products are those of
-// X b over the rows, without squares being formed first.
-func (c *constrained) image(lo int, b []float64) *mat.VecDense {
-	m, _ := c.view.R.Dims()
-	out := mat.NewVecDense(m, nil)
-	r := c.view.R.RawTriangular()
-	for i := range m {
-		var sum float64
-		for j := max(lo, i); j < lo+len(b); j++ {
-			sum += r.Data[i*r.Stride+j] * b[j-lo]
-		}
-		out.SetVec(i, sum)
-	}
-	return out
-}
-
-// varianceByFactor is variance without cancellation between large coefficients.
-func (c *constrained) varianceByFactor(sumW float64, b, a []float64) Variance {
-	m, _ := c.view.R.Dims()
-	structured, left := c.image(0, b), mat.NewVecDense(m, nil)
-	for i := range m {
-		left.SetVec(i, c.view.R.At(i, m-1))
-	}
-	left.SubVec(left, c.image(0, a))
-	v := Variance{
-		Structured:      mat.Dot(structured, structured) / sumW,
-		Unstructured:    mat.Dot(left, left) / sumW,
-		TwiceCovariance: 2 * mat.Dot(structured, left) / sumW,
-	}
-	v.Total = v.Structured + v.Unstructured + v.TwiceCovariance
-	return v
 }

@@ -1,4 +1,4 @@
-package decompose
+package projection
 
 import (
 	"math"
@@ -78,11 +78,15 @@ func TestConcurvityOfManyColumns(t *testing.T) {
 		col.ScaleVec(1/mat.Norm(col, 2), col)
 	}
 	corr.SymOuterK(1, x.T())
-	c := &constrained{start: starts, blocks: make([]Block, 3)}
-	for j, name := range []string{"x", "coarse", "fine"} {
-		c.blocks[j].Term = named{name: name}
+	s, err := newSpans(t.Context(), corr, sd, theta, starts, 1e-6)
+	if err != nil {
+		t.Fatal(err)
 	}
-	full, pairs, err := c.concurvity(t.Context(), corr, sd, theta, 1e-6)
+	full, err := s.againstAll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := s.pairs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,19 +131,12 @@ func TestConcurvityOfManyColumns(t *testing.T) {
 			}
 		}
 	}
-	worst := map[string]float64{}
+	const coarseTerm, fineTerm = 1, 2
+	worst := map[[2]int]float64{}
 	for _, p := range pairs {
-		worst[p.Term+p.With] = p.Worst
+		worst[[2]int{p.Block, p.With}] = p.Worst
 	}
-	if a, b := worst["finecoarse"], worst["coarsefine"]; a < 0.3 || math.Abs(a-b) > 1e-6 {
+	if a, b := worst[[2]int{fineTerm, coarseTerm}], worst[[2]int{coarseTerm, fineTerm}]; a < 0.3 || math.Abs(a-b) > 1e-6 {
 		t.Errorf("the worst case of a pair is that of both: %v and %v", a, b)
 	}
 }
-
-// named is a term of which only the name matters.
-type named struct {
-	Term
-	name string
-}
-
-func (n named) Name() string { return n.name }

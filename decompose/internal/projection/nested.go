@@ -1,4 +1,4 @@
-package decompose
+package projection
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // factorisation, here a pivoted Cholesky factorisation of the centred cross
 // products. Random effects and learned terms neither lose columns nor cost others
 // any.
-func (c *constrained) side() error {
+func (c *Constrained) side() error {
 	smooths := c.sideOrder()
 	if !sharing(smooths) {
 		return nil
@@ -45,42 +45,30 @@ func (c *constrained) side() error {
 		}
 		drop[s.block] = dependentOn(gram, others, own, c.rounding(s.block))
 		if len(drop[s.block]) == len(own) {
-			return fmt.Errorf("decompose: term %q: all its columns are combinations of those of %s: leave it out", c.blocks[s.block].Term.Name(), c.termNames(names))
+			return fmt.Errorf("term %q: all its columns are combinations of those of %s: leave it out", c.names[s.block], c.termNames(names))
 		}
 		if n := len(drop[s.block]); n > 0 {
 			c.notes = append(c.notes, fmt.Sprintf("%d of %d columns of %s are combinations of others, of the constant, and of the columns of %s: they are left out, so that the split is identified",
-				n, len(own), c.blocks[s.block].Term.Name(), c.termNames(names)))
+				n, len(own), c.names[s.block], c.termNames(names)))
 		}
 	}
 	c.without(drop)
 	return nil
 }
 
-// sideSmooth is a smooth by its variables, which tell a by variable and its level.
+// sideSmooth is a smooth by its variables.
 type sideSmooth struct {
 	block     int
 	variables []string
 }
 
 // sideOrder lists the smooths by their number of variables, then in order.
-func (c *constrained) sideOrder() []sideSmooth {
+func (c *Constrained) sideOrder() []sideSmooth {
 	var all []sideSmooth
 	for j, b := range c.blocks {
-		if k := b.Term.Kind(); k != Smooth && k != Tensor {
-			continue
+		if b.Variables != nil {
+			all = append(all, sideSmooth{j, b.Variables})
 		}
-		names := slices.Clone(b.Term.Columns())
-		if t, ok := b.Term.(interface{ By() (column, level string) }); ok {
-			if by, level := t.By(); by != "" {
-				if len(names) > 1 {
-					names = slices.DeleteFunc(names, func(n string) bool { return n == by })
-				}
-				for i := range names {
-					names[i] += "\x00" + by + "\x00" + level
-				}
-			}
-		}
-		all = append(all, sideSmooth{j, names})
 	}
 	slices.SortStableFunc(all, func(a, b sideSmooth) int { return len(a.variables) - len(b.variables) })
 	return all
@@ -100,10 +88,10 @@ func sharing(smooths []sideSmooth) bool {
 	return false
 }
 
-func (c *constrained) termNames(blocks []int) string {
+func (c *Constrained) termNames(blocks []int) string {
 	names := make([]string, len(blocks))
 	for i, j := range blocks {
-		names[i] = c.blocks[j].Term.Name()
+		names[i] = c.names[j]
 	}
 	return strings.Join(names, ", ")
 }
@@ -168,7 +156,7 @@ func dependentOn(gram *mat.SymDense, others, own []int, rounding []float64) []in
 // rounding bounds what rounding leaves of the squares of block j's columns: they
 // are sums |z|'|G||z| over raw columns, and with a map those can be much larger than
 // what remains of them.
-func (c *constrained) rounding(j int) []float64 {
+func (c *Constrained) rounding(j int) []float64 {
 	const digits = 1000 * 0x1p-52
 	lo, hi := c.raw[j], c.raw[j+1]
 	out := make([]float64, c.start[j+1]-c.start[j])
@@ -193,7 +181,7 @@ func (c *constrained) rounding(j int) []float64 {
 
 // without leaves out the columns listed for each block: of its map, its penalties
 // and the positions. A penalty of which nothing is left goes, with its lambda.
-func (c *constrained) without(drop [][]int) {
+func (c *Constrained) without(drop [][]int) {
 	for j := range c.blocks {
 		t := &c.terms[j]
 		if len(drop[j]) > 0 {

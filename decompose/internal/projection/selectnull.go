@@ -1,4 +1,4 @@
-package decompose
+package projection
 
 import (
 	"errors"

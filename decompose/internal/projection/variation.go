@@ -1,12 +1,12 @@
-package decompose
+package projection
 
 import (
 	"fmt"
 	"math"
 )
 
-// least is the standard deviation, relative to the mean, from which on a column
-// varies: what is below it is rounding, and standardising it would take rounding for
+// leastVariation is the standard deviation, relative to the mean, from which on a
+// column varies: what is below it is rounding, and standardising it would take rounding for
 // a signal. Numbers of 64 bits, taken about a mean of their own before they are
 // multiplied, keep a few digits of a deviation of 1e-13, so that a time in seconds
 // since 1970 that runs for a minute is a column like any other.
@@ -20,37 +20,37 @@ const (
 	leastLearned = 1e-3
 )
 
-// leastVariation of b's columns: for statistics that hold a factor, or products.
-func (b Block) leastVariation(tolerance float64, factor bool) float64 {
+// leastVariation of the columns of block j.
+func (c *Constrained) leastVariation(j int) float64 {
 	switch {
-	case b.Term.Kind() == Learned:
-		return math.Max(leastVariation, leastLearned*tolerance)
-	case b.Term.Dim() > 1 && !factor:
+	case c.blocks[j].Learned:
+		return math.Max(leastVariation, leastLearned*c.tolerance)
+	case c.raw[j+1]-c.raw[j] > 1 && c.view.R == nil:
 		return leastThin
 	}
 	return leastVariation
 }
 
-// varies tells whether a column of that sum of squares about its mean is more than
-// rounding.
-func (c *constrained) varies(j int, squares, mean float64) bool {
-	least := c.blocks[j].leastVariation(c.tolerance, c.view.R != nil)
+// varies tells whether a column of block j with that sum of squares about its mean is
+// more than rounding.
+func (c *Constrained) varies(j int, squares, mean float64) bool {
+	least := c.leastVariation(j)
 	return squares > least*least*mean*mean*c.view.SumW
 }
 
 // tooCloseToConstant names the columns of data that do vary, but less than the digits
 // of their means can tell.
-func (c *constrained) tooCloseToConstant() []string {
+func (c *Constrained) tooCloseToConstant() []string {
 	var notes []string
 	for j, b := range c.blocks {
-		if b.Keep || b.Term.Kind() == Learned || b.Term.Dim() > 1 {
+		if b.Kept || b.Learned || c.raw[j+1]-c.raw[j] > 1 {
 			continue
 		}
 		at := c.raw[j]
 		squares, mean := c.view.XX.At(at, at), c.view.Mean[at]
 		if squares > 0 && !c.varies(j, squares, mean) {
 			notes = append(notes, fmt.Sprintf("%s varies by %.1g of its mean, which is rounding in numbers of 64 bits, and counts as constant: subtract a number near its mean from the data if it is not",
-				b.Term.Name(), math.Sqrt(squares/c.view.SumW)/math.Abs(mean)))
+				c.names[j], math.Sqrt(squares/c.view.SumW)/math.Abs(mean)))
 		}
 	}
 	return notes

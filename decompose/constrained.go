@@ -5,22 +5,23 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/penalty"
 )
 
-// Coordinates are those in which the coefficients of a predictor are free and
+// Constrained is the coordinates in which the coefficients of a predictor are free and
 // penalised: constraints absorbed, penalties scaled (Wood 2017, 5.4.1 and
 // smoothCon). Block j's raw coefficients are Z[j] times its own, Terms[j] has its
 // place and its penalties.
-type Coordinates struct {
+type Constrained struct {
 	Blocks []Block        // in the order of Result.Predictors[k].Terms
 	Z      []*mat.Dense   // Dim x Terms[j].Dim; nil: the identity
 	Terms  []penalty.Term // in column order, without an intercept
 }
 
-// PredictorCoordinates resolves the constraints and penalty scales of predictor k
-// from the statistics of the rows, as Solve does.
-func PredictorCoordinates(m Model, s *Statistics, k int) (*Coordinates, error) {
+// Constrain resolves the constraints and penalty scales of predictor k from the
+// statistics of the rows, as Solve does.
+func Constrain(m Model, s *Statistics, k int) (*Constrained, error) {
 	p, err := newPlan(m)
 	if err != nil {
 		return nil, err
@@ -31,10 +32,14 @@ func PredictorCoordinates(m Model, s *Statistics, k int) (*Coordinates, error) {
 	if err := p.belongs(m, s); err != nil {
 		return nil, err
 	}
-	total := s.sum.Total()
-	c, err := p.constrain(p.predictors[k], total, k, (&Options{}).tolerance(p.predictors[k]), nil)
+	o, total, d := &Options{}, s.sum.Total(), p.predictors[k]
+	c, err := projection.Constrain(total, k, p.resolved(d, total, o), o.tolerance(d))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("decompose: predictor %q: %w", d.name, err)
 	}
-	return &Coordinates{Blocks: c.blocks, Z: c.z, Terms: c.terms}, nil
+	out := &Constrained{Blocks: d.blocks, Terms: c.Terms()}
+	for j := range d.blocks {
+		out.Z = append(out.Z, c.Z(j))
+	}
+	return out, nil
 }
