@@ -141,8 +141,8 @@ func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decomp
 		return nil, fmt.Errorf("column %q is 0 in every row, so that by leaves nothing of the smooth: leave the term out", s.column)
 	case !s.factor:
 		common.Term, common.Base = term(by{column: s.column}), []decompose.Term{term(by{})}
-		if s.min != s.max && common.Constraint == decompose.SumToZero {
-			common.Constraint = decompose.Free // but a point stays one
+		if s.min != s.max && common.Constraint.Equal(decompose.SumToZero()) {
+			common.Constraint = decompose.Free() // but a point stays one
 		}
 		return []decompose.Block{common}, nil
 	}

@@ -262,7 +262,7 @@ func (s *cellScan) build() (decompose.Block, error) {
 		if o.By != "" { // penalties are scaled before by
 			plain := *t
 			plain.numbers = plain.numbers[:len(plain.numbers)-1]
-			b.Norm = []decompose.Term{&plain}
+			b.Coordinates = decompose.Raw(&plain)
 		}
 		if o.Link != "" {
 			b.Penalty.Link = []string{o.Link + ".1"}

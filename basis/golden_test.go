@@ -47,7 +47,7 @@ func TestUnivariateAgainstMgcv(t *testing.T) {
 				u = PS{K: c.K, M: c.M, Knots: c.Given}
 			}
 			blocks := mustBuild(t, Smooth("x", u, nil), numbers(t, "x", g.X))
-			if len(blocks) != 1 || blocks[0].Constraint != decompose.SumToZero || blocks[0].Base != nil {
+			if len(blocks) != 1 || !blocks[0].Constraint.Equal(decompose.SumToZero()) || blocks[0].Base != nil {
 				t.Fatalf("blocks: %+v", blocks)
 			}
 			term := blocks[0].Term
@@ -120,7 +120,7 @@ func TestByAgainstMgcv(t *testing.T) {
 		if got[i].Term.Name() != want.Label {
 			t.Errorf("block %d is %s, mgcv's %s", i, got[i].Term.Name(), want.Label)
 		}
-		if centred := got[i].Constraint == decompose.SumToZero; centred != want.Centred {
+		if centred := got[i].Constraint.Equal(decompose.SumToZero()); centred != want.Centred {
 			t.Errorf("%s: centred %v, mgcv %v", want.Label, centred, want.Centred)
 		}
 		compare(t, want.Label, rowsOf(evaluate(t, got[i].Term, b)), want.X)

@@ -128,7 +128,7 @@ func (o *SmoothOptions) checkFor(columns, penalties int) error {
 // block is what the blocks of a smooth with the penalties S have in common. At is
 // the term without by, of the columns; it is evaluated at the point that pc names.
 func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompose.Term) (decompose.Block, error) {
-	b := decompose.Block{Constraint: decompose.SumToZero}
+	b := decompose.Block{Constraint: decompose.SumToZero()}
 	if !o.Unpenalized {
 		b.Penalty, b.Select = penalty.Penalty{S: s, SP: o.SP}, o.Select
 		if o.Link != "" {
@@ -150,7 +150,7 @@ func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompo
 	if err := plain.Eval(row, at); err != nil {
 		return b, fmt.Errorf("pc: %w", err)
 	}
-	b.Constraint, b.Normal = decompose.Orthogonal, row.RawRowView(0)
+	b.Constraint = decompose.Orthogonal(row.RawRowView(0))
 	return b, nil
 }
 

@@ -293,14 +293,14 @@ func (s *tensorScan) build() ([]decompose.Block, error) {
 		return nil, err
 	}
 	if s.o.Interaction || random {
-		block.Constraint = decompose.Free
+		block.Constraint = decompose.Free()
 	}
-	if mapped {
-		block.Map = kronecker(maps, margins)
-	}
-	if mapped || s.o.By != "" {
-		plain := &TensorTerm{name: s.name, call: s.call, margins: margins}
-		block.Norm = []decompose.Term{&tensorNorm{plain, maps}}
+	norm := &tensorNorm{&TensorTerm{name: s.name, call: s.call, margins: margins}, maps}
+	switch {
+	case mapped:
+		block.Coordinates = decompose.Mapped(kronecker(maps, margins), norm)
+	case s.o.By != "":
+		block.Coordinates = decompose.Raw(norm)
 	}
 	return s.by.each(block, s.o.ByOrdered, term)
 }

@@ -29,11 +29,7 @@ func (p *plan) features() []string {
 func (p *plan) reading(m Model, o *Options) []string {
 	c := union(append([]string(nil), m.Columns()...), p.columns())
 	c = union(c, p.features())
-	for _, name := range []string{o.Weights, o.Response, o.Offset, o.Groups} {
-		if name != "" {
-			c = union(c, []string{name})
-		}
-	}
+	c = union(c, o.Columns.Names())
 	for _, v := range o.Visitors {
 		c = union(c, v.Columns())
 	}
@@ -64,7 +60,7 @@ func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Sta
 	return p.accumulate(ctx, m, src, o, nil)
 }
 
-func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, kept *kept) (*Statistics, error) {
+func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, cache *outputCache) (*Statistics, error) {
 	if err := p.identify(); err != nil {
 		return nil, err
 	}
@@ -87,7 +83,7 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 			if workers[w] == nil {
 				workers[w] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
 			}
-			return workers[w].run(ctx, index, b, kept, spare)
+			return workers[w].run(ctx, index, b, cache, spare)
 		},
 		func(s *blockStats, b *data.Batch) error {
 			if err := stats.sum.Append(s.moments); err != nil {
@@ -107,7 +103,7 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 			for i := range stats.features {
 				stats.features[i].merge(s.features[i])
 			}
-			if err := kept.add(s.outputs); err != nil {
+			if err := cache.add(s.outputs); err != nil {
 				return err
 			}
 			rows += int64(b.Rows())
@@ -122,8 +118,8 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	}
 	for stats.sum.Spare() != nil { // the solution needs the room
 	}
-	if kept != nil {
-		kept.rows = rows
+	if cache != nil {
+		cache.rows = rows
 	}
 	return stats, nil
 }
@@ -165,8 +161,8 @@ type accumulator struct {
 
 // run forms the statistics of merge block index from the network's outputs: those
 // of an earlier pass, or new ones, which are handed on if they are wanted.
-func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *kept, spare <-chan *moments.Moments) (*blockStats, error) {
-	stored, err := kept.load(index, b.Rows())
+func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *outputCache, spare <-chan *moments.Moments) (*blockStats, error) {
+	stored, err := cache.load(index, b.Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +171,7 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 		a.groups.reset()
 	}
 	s := &blockStats{}
-	if stored == nil && kept.wants() {
+	if stored == nil && cache.wants() {
 		s.outputs = a.forward.outputs(b.Rows())
 	}
 	for i := 0; i < b.Rows(); i += evalRows {

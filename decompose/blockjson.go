@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -56,17 +55,6 @@ type denseJSON struct {
 	Values string `json:"values"`
 }
 
-// constraintNames are the constraints in files; Free is left out.
-func constraintNames() []string { return []string{"", "sum-to-zero", "treatment", "orthogonal"} }
-
-// String names the constraint: free, sum-to-zero, treatment, orthogonal.
-func (c Constraint) String() string {
-	if names := constraintNames(); c > Free && int(c) < len(names) {
-		return names[c]
-	}
-	return "free"
-}
-
 // EncodeBlocks writes the blocks of each predictor as JSON for DecodeBlocks:
 // terms with their specs, penalties, constraints and what they are scaled by.
 // Coefficients are left out: they are the network's. Every term, those of Base and
@@ -102,15 +90,15 @@ func EncodeBlocks(predictors [][]Block) (json.RawMessage, error) {
 		own := []blockJSON{}
 		for _, b := range blocks {
 			j := blockJSON{
-				Term: of(b.Term), Normal: encodeFloats(b.Normal), Select: b.Select,
-				Standardised: b.Standardised, Keep: b.Keep, Base: each(b.Base), Norm: each(b.Norm),
+				Term: of(b.Term), Normal: encodeFloats(b.Constraint.normal), Select: b.Select,
+				Standardised: b.Coordinates.standardised, Keep: b.isKept(), Base: each(b.Base), Norm: each(b.Coordinates.norm),
 			}
-			if b.Constraint != Free {
+			if k := b.Constraint.kind; k != unconstrained && k != allZero {
 				j.Constraint = b.Constraint.String()
 			}
-			if b.Map != nil {
-				r, c := b.Map.Dims()
-				j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(b.Map).RawMatrix().Data)}
+			if m := b.Coordinates.toRaw; m != nil {
+				r, c := m.Dims()
+				j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(m).RawMatrix().Data)}
 			}
 			for i, s := range b.Penalty.S {
 				p := sumandJSON{Dim: s.SymmetricDim(), S: encodeFloats(upper(s))}
@@ -195,24 +183,31 @@ func (j *blockJSON) block(terms []Term) (b Block, err error) {
 	if len(term) == 0 {
 		return b, errors.Join(faults...)
 	}
-	b = Block{Term: term[0], Select: j.Select, Standardised: j.Standardised, Keep: j.Keep, Base: each(j.Base...), Norm: each(j.Norm...)}
-	c := slices.Index(constraintNames(), j.Constraint)
-	if c < 0 {
-		return b, fmt.Errorf("the constraint %q is not known to this version", j.Constraint)
-	}
-	b.Constraint = Constraint(c)
+	b = Block{Term: term[0], Select: j.Select, Base: each(j.Base...)}
 	dim := b.Term.Dim()
+	var normal []float64
 	if j.Normal != "" {
-		b.Normal = floats("constraint", j.Normal, dim)
+		normal = floats("constraint", j.Normal, dim)
 	}
-	if m := j.Map; m != nil {
+	if b.Constraint, err = j.constraint(normal); err != nil {
+		return b, err
+	}
+	norm := each(j.Norm...)
+	switch m := j.Map; {
+	case m != nil && j.Standardised:
+		return b, errors.New("it has a map and standardised coordinates, which are others")
+	case m != nil:
 		if m.Rows != dim || m.Cols < 1 || m.Cols > dim {
 			return b, fmt.Errorf("its map is %d x %d, the basis has %d columns", m.Rows, m.Cols, dim)
 		}
 		if v := floats("map", m.Values, dim*m.Cols); v != nil {
-			b.Map = mat.NewDense(m.Rows, m.Cols, v)
+			b.Coordinates = Mapped(mat.NewDense(m.Rows, m.Cols, v), norm...)
 		}
 		dim = m.Cols
+	case j.Standardised:
+		b.Coordinates = Standardised()
+	default:
+		b.Coordinates = Raw(norm...)
 	}
 	for i, p := range j.Penalties {
 		if p.Dim != dim {
@@ -227,6 +222,25 @@ func (j *blockJSON) block(terms []Term) (b Block, err error) {
 		return b, err
 	}
 	return b, semidefinite(b.Penalty)
+}
+
+// constraint is that of the names in files: a free one has none, a kept one a field of
+// its own.
+func (j *blockJSON) constraint(normal []float64) (Constraint, error) {
+	switch {
+	case j.Keep && j.Constraint != "":
+		return Free(), fmt.Errorf("it is kept as it is, and takes no constraint %q", j.Constraint)
+	case j.Keep:
+		return Kept(), nil
+	case j.Constraint == "":
+		return Free(), nil
+	}
+	for _, c := range []Constraint{SumToZero(), Treatment(), Orthogonal(normal)} {
+		if c.String() == j.Constraint {
+			return c, nil
+		}
+	}
+	return Free(), fmt.Errorf("the constraint %q is not known to this version", j.Constraint)
 }
 
 // fixedAndLinks are nil if no penalty has any.

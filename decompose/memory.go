@@ -61,9 +61,9 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 
 // keeps is how many bytes of outputs stay in memory.
 func (o *Options) keeps(m Model, rows int64) int64 {
-	limit := o.Keep
+	limit := o.OutputMemory
 	if limit == 0 {
-		limit = defaultKeep
+		limit = defaultOutputMemory
 	}
 	if limit = max(limit, 0); rows > 0 {
 		limit = min(limit, rows*rowBytes(m))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/family"
@@ -37,27 +38,31 @@ const (
 	QR Route = "qr"
 )
 
-// Options of a decomposition. The zero value, and nil, are sensible: PHO
+// Options of a decomposition, by what they are about; the groups are embedded, so that
+// o.Weights is o.Columns.Weights. The zero value, and nil, are sensible: PHO
 // without penalised terms, PHOGAM with REML with them, no weights.
 type Options struct {
-	Method    Method          // "": PHOGAM if any term is penalised, else PHO
-	Smoothing penalty.Options // zero: REML with estimated scale
+	Projection
+	Smoothing
+	Columns
+	Resources
+
+	Family family.Family // of Response; nil: no likelihood
+	// ReconstructionTolerance: parts that miss the network's own output by more,
+	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
+	ReconstructionTolerance float64
+
+	Progress func(Progress) // nil: silent; called from one goroutine
+	Visitors []Visitor      // see every row's parts in the last pass
+}
+
+// Projection says how the deep predictor is projected on the structured columns.
+type Projection struct {
+	Method Method // "": PHOGAM if any term is penalised, else PHO
 	// RefitTotal penalises the whole structured predictor beta + alpha instead of
 	// what moves: the additive model of eta. Another estimator than the paper's
 	// PHOGAM, though the same without penalties.
 	RefitTotal bool
-	// SP fixes smoothing parameters by term name, on the reported scale.
-	SP map[string][]float64
-
-	// DF asks for effective degrees of freedom of terms by name, in place of a
-	// choice by the criterion.
-	DF map[string]float64
-	// Groups names a column of groups of rows (text or numbers). Smoothing
-	// parameters are then chosen by leaving out one group after the other, not by
-	// Smoothing.Method: for a deep predictor that is no noise REML grows with the
-	// rows, and prediction to new groups may be what matters.
-	Groups string
-
 	// RankTolerance: directions of the standardised columns whose singular value
 	// is at most RankTolerance times the largest are left out. 0: 1e-4 if any
 	// basis is learned (float32 weights), else 1e-6. At least 1e-6 with products,
@@ -71,31 +76,49 @@ type Options struct {
 	// WithoutIntercept names predictors whose projection has no intercept column
 	// (`- 1`). The contribution named intercept remains.
 	WithoutIntercept []string
+}
 
-	Weights  string        // weights column; "": ones
-	Response string        // response column, needed for importance
-	Offset   string        // offset column, enters the likelihood only
-	Family   family.Family // nil: no likelihood
+// Smoothing says how strong penalties are, by term name on the reported scale.
+type Smoothing struct {
+	// Selection of what SP and DF do not give; zero: REML with estimated scale. Its rank
+	// tolerance is Projection's. With Columns.Groups no criterion is used.
+	Selection penalty.Options
+	SP        map[string][]float64 // fixed smoothing parameters
+	DF        map[string]float64   // effective degrees of freedom that are asked for
+}
 
+// Columns names the data columns that have a role of their own; "": there is none.
+type Columns struct {
+	Weights  string // ones without
+	Response string // needed for importance and for a Family
+	Offset   string // enters the likelihood only
+	// Groups holds groups of rows (text or numbers). Smoothing parameters are then chosen
+	// by leaving out one group after the other: for a deep predictor that is no noise
+	// REML grows with the rows, and prediction to new groups may be what matters.
+	Groups string
+}
+
+// Names are the columns that have a role.
+func (c Columns) Names() []string {
+	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Offset, c.Groups}, func(name string) bool { return name == "" })
+}
+
+// Resources are what the passes may take. No result depends on them, but for
+// FirstBlock, which is where the rows of a shard are among those of all.
+type Resources struct {
 	// Workers is how many goroutines take blocks of rows in the passes. 0: GOMAXPROCS.
 	// No more than there are blocks begin, and no more than four for each processor (or
 	// 16). The matrix products of Solve and of visitors are spread over GOMAXPROCS
-	// processors. No result depends on either.
+	// processors.
 	Workers    int
 	FirstBlock int // number of the merge block that the source's first row begins: for shards
-	// Keep is how many bytes of the network's outputs (2K + taps float64 a row) stay in
-	// memory between the passes; for the rows beyond them the network runs again. 0:
-	// 256 MiB; negative: none. The answer does not depend on it.
-	Keep int64
-	// ZetaCache names a file for the outputs beyond Keep, so that the network runs once
-	// for every row. It must not exist; it is removed in any case. "": none.
-	ZetaCache string
-	// ReconstructionTolerance: parts that miss the network's own output by more,
-	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
-	ReconstructionTolerance float64
-
-	Progress func(Progress) // nil: silent; called from one goroutine
-	Visitors []Visitor      // see every row's parts in the last pass
+	// OutputMemory is how many bytes of the network's outputs (2K + taps float64 a row)
+	// stay in memory between the passes; for the rows beyond them the network runs
+	// again. 0: 256 MiB; negative: none.
+	OutputMemory int64
+	// OutputFile names a file for the outputs beyond OutputMemory, so that the network
+	// runs once for every row. It must not exist; it is removed in any case. "": none.
+	OutputFile string
 }
 
 // Progress reports rows done in a pass.

@@ -91,7 +91,7 @@ func TestOneOutlier(t *testing.T) {
 					// get that far and stays where the score is flat.
 					continue
 				}
-				r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{SP: map[string][]float64{"s(x)": {at.SP}}})
+				r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{Smoothing: decompose.Smoothing{SP: map[string][]float64{"s(x)": {at.SP}}}})
 				if err != nil {
 					t.Fatal(err)
 				}

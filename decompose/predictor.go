@@ -75,7 +75,7 @@ func (s *solver) project(ctx context.Context) (err error) {
 	if s.method == PHO {
 		s.fit, err = problem.Orthogonal()
 	} else {
-		s.fit, err = problem.Penalised(ctx, s.groups, s.o.Smoothing)
+		s.fit, err = problem.Penalised(ctx, s.groups, s.o.Smoothing.Selection)
 	}
 	return err
 }
@@ -227,7 +227,7 @@ func (s *solver) check(context.Context) error {
 // dow[tue].
 func (b Block) columnName(at, width int) string {
 	if l, ok := b.Term.(interface{ Levels() []string }); ok {
-		if b.Constraint == Treatment {
+		if b.Constraint.kind == treatment {
 			at++
 		}
 		if levels := l.Levels(); at < len(levels) {

@@ -16,9 +16,9 @@ func (p *plan) resolved(d planned, m *moments.Moments, o *Options) []projection.
 	var out []projection.Block
 	for _, b := range d.blocks {
 		r := projection.Block{
-			Beta: b.Coef, Normal: p.normal(b, m), Map: b.Map, Norm: p.norm(b, m),
-			Penalty: b.Penalty, Standardised: b.Standardised, Select: b.Select, DF: o.DF[b.Term.Name()],
-			Kept: b.Keep, Learned: b.Term.Kind() == Learned, Variables: b.variables(),
+			Beta: b.Coef, Normal: p.normal(b, m), Map: b.Coordinates.toRaw, Norm: p.norm(b, m),
+			Penalty: b.Penalty, Standardised: b.Coordinates.standardised, Select: b.Select, DF: o.DF[b.Term.Name()],
+			Kept: b.isKept(), Learned: b.Term.Kind() == Learned, Variables: b.variables(),
 		}
 		if sp, ok := o.SP[b.Term.Name()]; ok {
 			r.Penalty.SP = sp
@@ -31,20 +31,20 @@ func (p *plan) resolved(d planned, m *moments.Moments, o *Options) []projection.
 // normal is the vector that the raw coefficients are orthogonal to; nil: none.
 func (p *plan) normal(b Block, m *moments.Moments) []float64 {
 	d := b.Term.Dim()
-	switch b.Constraint {
-	case SumToZero:
+	switch b.Constraint.kind {
+	case sumToZero:
 		sum := make([]float64, d)
 		for _, t := range b.base() {
 			at := p.offset[p.index[t]]
 			floats.Add(sum, m.Sum[at:at+d])
 		}
 		return sum
-	case Treatment:
+	case treatment:
 		first := make([]float64, d)
 		first[0] = 1
 		return first
-	case Orthogonal:
-		return b.Normal
+	case orthogonalTo:
+		return b.Constraint.normal
 	}
 	return nil
 }
@@ -52,8 +52,8 @@ func (p *plan) normal(b Block, m *moments.Moments) []float64 {
 // norm is the largest row 1-norm of the base basis, or of what stands for it.
 func (p *plan) norm(b Block, m *moments.Moments) float64 {
 	var norm float64
-	terms := b.Norm
-	if b.Keep || len(terms) == 0 {
+	terms := b.Coordinates.norm
+	if len(terms) == 0 {
 		terms = b.base()
 	}
 	for _, t := range terms {

@@ -69,7 +69,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 // describe fills in what the options and sums over all rows say.
 func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if r.Method == PHOGAM {
-		r.Smoothing = o.Smoothing.Method.String()
+		r.Smoothing = o.Smoothing.Selection.Method.String()
 		if s.groups != nil {
 			r.Smoothing = "cv"
 		}
@@ -148,7 +148,7 @@ func (o *Options) tolerance(d planned) float64 {
 		return o.RankTolerance
 	}
 	for _, b := range d.blocks {
-		if b.Term.Kind() == Learned && !b.Keep {
+		if b.Term.Kind() == Learned && !b.isKept() {
 			return toleranceLearned
 		}
 	}

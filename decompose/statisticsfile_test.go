@@ -14,7 +14,7 @@ import (
 func statistics(t testing.TB, tab *data.Table, groups string, first int) (*decompose.Statistics, decompose.Model) {
 	t.Helper()
 	m := newFake(1).withTap()
-	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Groups: groups, FirstBlock: first})
+	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Columns: decompose.Columns{Groups: groups}, Resources: decompose.Resources{FirstBlock: first}})
 	if err != nil {
 		t.Fatal(err)
 	}

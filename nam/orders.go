@@ -67,7 +67,7 @@ func Orders(ctx context.Context, m decompose.Model, src data.Source, o *decompos
 	if opts.Family != nil || len(opts.WithoutIntercept) > 0 || opts.Groups != "" || opts.RefitTotal {
 		return nil, nil, errors.New("nam: orders of interaction take no family, groups, refit, or projection without an intercept")
 	}
-	opts.Method, opts.SP, opts.DF, opts.Smoothing = decompose.PHO, nil, nil, penalty.Options{}
+	opts.Method, opts.Smoothing = decompose.PHO, decompose.Smoothing{}
 	nested, err := OrderModel(m)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +155,13 @@ func OrderModel(m decompose.Model) (decompose.Model, error) {
 
 // withoutPenalty is the space of block b alone.
 func withoutPenalty(b decompose.Block) decompose.Block {
-	b.Penalty, b.Standardised, b.Select, b.Keep, b.Coef = penalty.Penalty{}, false, false, false, nil
+	b.Penalty, b.Select, b.Coef = penalty.Penalty{}, false, nil
+	if b.Coordinates.Standardised() {
+		b.Coordinates = decompose.Raw()
+	}
+	if b.Constraint.Equal(decompose.Kept()) {
+		b.Constraint = decompose.Free()
+	}
 	return b
 }
 

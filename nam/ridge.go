@@ -16,9 +16,9 @@ func ridged(m decompose.Model) decompose.Model {
 		blocks := append([]decompose.Block(nil), m.Blocks(k)...)
 		for j := range blocks {
 			b := &blocks[j]
-			if learned(*b) && len(b.Penalty.S) == 0 && !b.Keep && b.Map == nil {
+			if learned(*b) && len(b.Penalty.S) == 0 && !b.Constraint.Equal(decompose.Kept()) && b.Coordinates.Map() == nil {
 				b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(b.Term.Dim())}}
-				b.Standardised = true
+				b.Coordinates = decompose.Standardised()
 			}
 		}
 		r.blocks = append(r.blocks, blocks)

@@ -35,7 +35,7 @@ func splined(ctx context.Context, m decompose.Model, src data.Source, o Options)
 		for j := range blocks {
 			b := &blocks[j]
 			if learned(*b) || !given && coveredBy(*b, blocks) {
-				*b = decompose.Block{Term: b.Term, Coef: b.Coef, Keep: true}
+				*b = decompose.Block{Term: b.Term, Coef: b.Coef, Constraint: decompose.Kept()}
 			}
 		}
 		r.blocks = append(r.blocks, blocks)
@@ -72,11 +72,7 @@ func splined(ctx context.Context, m decompose.Model, src data.Source, o Options)
 func prepare(ctx context.Context, m decompose.Model, src data.Source, order []string, specs map[string]decompose.Spec, o *decompose.Options) (map[string]decompose.Prepared, error) {
 	reads := slices.Clone(m.Columns())
 	if o != nil {
-		for _, name := range []string{o.Weights, o.Response, o.Offset, o.Groups} {
-			if name != "" {
-				reads = append(reads, name)
-			}
-		}
+		reads = append(reads, o.Columns.Names()...)
 	}
 	var all []decompose.Spec
 	for _, text := range order {

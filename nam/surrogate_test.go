@@ -121,7 +121,7 @@ func TestSurrogateIsTheBoxItself(t *testing.T) {
 	if got := seen.Predictors(); len(got) != 1 || got[0] != "box" {
 		t.Errorf("predictors %q", got)
 	}
-	r, err := decompose.Decompose(ctx, seen, rows, &decompose.Options{Method: decompose.PHO})
+	r, err := decompose.Decompose(ctx, seen, rows, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestSurrogateIsTheBoxItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := decompose.Decompose(ctx, bare, rows, &decompose.Options{Method: decompose.PHO})
+	want, err := decompose.Decompose(ctx, bare, rows, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func TestOnlineIsProjected(t *testing.T) {
 	if !(free.RMSE > 1.01*fit.Score.RMSE) {
 		t.Errorf("root mean square error %g without the projection, %g with it: this test tells nothing", free.RMSE, fit.Score.RMSE)
 	}
-	r, err := decompose.Decompose(context.Background(), reopen(t, m, tab, &ExportOptions{Double: true}), tab, &decompose.Options{Method: decompose.PHO})
+	r, err := decompose.Decompose(context.Background(), reopen(t, m, tab, &ExportOptions{Double: true}), tab, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func TestOnlineFaults(t *testing.T) {
 	if _, err := free.PredictOnline(b); err == nil {
 		t.Error("PredictOnline of a network trained without")
 	}
-	r, err := decompose.Decompose(context.Background(), free, tab, &decompose.Options{Method: decompose.PHO})
+	r, err := decompose.Decompose(context.Background(), free, tab, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,11 +86,11 @@ func (c *Config) newStructured(ctx context.Context, train *frame, blocks []decom
 		return nil, err
 	}
 	m := &response{column: workingResponse, blocks: blocks}
-	o := &decompose.Options{Weights: workingWeights, Smoothing: c.Structured.Smoothing, SP: c.ownSP(blocks), Workers: c.Training.Workers}
-	if o.Smoothing.Scale == 0 {
-		o.Smoothing.Scale = known
+	o := &decompose.Options{Columns: decompose.Columns{Weights: workingWeights}, Smoothing: decompose.Smoothing{Selection: c.Structured.Smoothing, SP: c.ownSP(blocks)}, Resources: decompose.Resources{Workers: c.Training.Workers}}
+	if o.Smoothing.Selection.Scale == 0 {
+		o.Smoothing.Selection.Scale = known
 	}
-	o.Smoothing.WithoutVc = true
+	o.Smoothing.Selection.WithoutVc = true
 	if !intercept {
 		o.WithoutIntercept = m.Predictors()
 	}

@@ -266,7 +266,7 @@ func call(b decompose.Block) string {
 		}
 		text += " of rank " + strings.Join(rank, ", ")
 	}
-	if b.Constraint != decompose.Free {
+	if !b.Constraint.Equal(decompose.Free()) {
 		text += "; " + b.Constraint.String()
 	}
 	return text

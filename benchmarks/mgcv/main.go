@@ -217,7 +217,7 @@ func prepare(ctx context.Context, formula string, tab *data.Table) (*ours, error
 }
 
 func (o *ours) solve(sp map[string][]float64) (*decompose.Result, error) {
-	return decompose.Solve(context.Background(), o.model, o.sums, &decompose.Options{Method: decompose.PHOGAM, SP: sp, Smoothing: penalty.Options{Method: penalty.REML}})
+	return decompose.Solve(context.Background(), o.model, o.sums, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}, Smoothing: decompose.Smoothing{SP: sp, Selection: penalty.Options{Method: penalty.REML}}})
 }
 
 // turns of ours, as many as of theirs: the fastest counts.
@@ -378,7 +378,7 @@ func (c *theirs) rows(ctx context.Context, tab *data.Table) (*data.Batch, error)
 func (o *ours) rescaled(name string, sp, scale []float64) ([]float64, error) {
 	sp = slices.Clone(sp)
 	for _, b := range o.blocks {
-		if b.Term.Name() != name || b.Term.Kind() != decompose.Smooth || b.Map != nil || len(b.Base) > 0 || len(b.Penalty.S) != 1 {
+		if b.Term.Name() != name || b.Term.Kind() != decompose.Smooth || b.Coordinates.Map() != nil || len(b.Base) > 0 || len(b.Penalty.S) != 1 {
 			continue
 		}
 		norm := 0.0

@@ -246,10 +246,10 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	reading, err := d.data.options(s)
 	faults = append(faults, err)
 	o := &decompose.Options{
-		Method: decompose.Method(d.method), RankTolerance: d.rankTolerance,
-		Weights: d.weights, Offset: d.offset, Workers: d.workers, ZetaCache: d.zetaCache,
-		SP: map[string][]float64{}, DF: map[string]float64{},
-		Groups: d.groups, Route: decompose.Route(d.route), RefitTotal: d.refit == "total",
+		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total"},
+		Columns:    decompose.Columns{Weights: d.weights, Offset: d.offset, Groups: d.groups},
+		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
+		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
 	}
 	switch nam.Variant(d.phonam) {
 	case "", nam.Learned, nam.Spline:
@@ -287,11 +287,11 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--rank-tolerance %g: it is at least 1e-13 (1e-6 with --route gram) and less than 1", t)
 	}
 	if d.smoothing != "cv" {
-		if o.Smoothing.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
+		if o.Smoothing.Selection.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
 			fault("--smoothing: %w", err)
 		}
 	}
-	o.Smoothing.Gamma = d.gamma
+	o.Smoothing.Selection.Gamma = d.gamma
 	for _, text := range d.sp {
 		name, values, err := termNumbers("--sp", text)
 		faults = append(faults, err)

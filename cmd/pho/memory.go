@@ -26,7 +26,7 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 			return usagef("--max-memory: %w", err)
 		}
 		none := *o
-		none.Keep = -1
+		none.OutputMemory = -1
 		need, err := d.memory(m, graph, src, paths, &none, limit, 0)
 		if err != nil {
 			return err
@@ -34,9 +34,9 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 		if err := need.Check(limit); err != nil {
 			return fmt.Errorf("--max-memory %s: %w", d.network.maxMemory, err)
 		}
-		o.Keep = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
-		if o.Keep == 0 {
-			o.Keep = -1
+		o.OutputMemory = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
+		if o.OutputMemory == 0 {
+			o.OutputMemory = -1
 		}
 		if need, err = d.memory(m, graph, src, paths, o, limit, 0); err != nil {
 			return err

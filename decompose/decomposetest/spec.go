@@ -118,8 +118,8 @@ func build(spec decompose.Spec, batches ...*data.Batch) ([]decompose.Block, erro
 
 func checkBlock(f *faults, b decompose.Block) {
 	name, d := b.Term.Name(), b.Term.Dim()
-	if b.Map != nil {
-		rows, c := b.Map.Dims()
+	if m := b.Coordinates.Map(); m != nil {
+		rows, c := m.Dims()
 		if rows != d {
 			f.add("%q: the map has %d rows, the term %d columns", name, rows, d)
 		}
@@ -189,7 +189,7 @@ func checkArtifact(f *faults, t decompose.Term, decode func(decompose.Kind, json
 
 func sameBlock(f *faults, when string, one, parts decompose.Block, b *data.Batch) {
 	name := one.Term.Name()
-	if parts.Term.Name() != name || parts.Term.Dim() != one.Term.Dim() || parts.Constraint != one.Constraint || len(parts.Penalty.S) != len(one.Penalty.S) {
+	if parts.Term.Name() != name || parts.Term.Dim() != one.Term.Dim() || !parts.Constraint.Equal(one.Constraint) || len(parts.Penalty.S) != len(one.Penalty.S) {
 		f.add("%s, %q is another block, %q", when, name, parts.Term.Name())
 		return
 	}

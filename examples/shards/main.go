@@ -123,7 +123,7 @@ func process(ctx context.Context, shared json.RawMessage, rows table, from, to, 
 }
 
 func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstBlock int) ([]byte, error) {
-	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{FirstBlock: firstBlock})
+	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Resources: decompose.Resources{FirstBlock: firstBlock}})
 	if err != nil {
 		return nil, err
 	}

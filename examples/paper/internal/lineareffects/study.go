@@ -172,7 +172,7 @@ func (s Study) train(ctx context.Context, sample *simulation.Sample, t Training,
 	if err != nil {
 		return Run{}, err
 	}
-	o := &decompose.Options{Workers: 1}
+	o := &decompose.Options{Resources: decompose.Resources{Workers: 1}}
 	if !t.Warm {
 		o.WithoutIntercept = m.Predictors()
 	}

@@ -64,9 +64,9 @@ func testKeptOutputsChangeNothing(t *testing.T, route decompose.Route) {
 			m := newFake(2).withTap()
 			m.forwards = func() { calls.Add(1) }
 			seen := &lines{}
-			o := decompose.Options{Route: route, Workers: workers, Weights: "w", Keep: c.keep, Visitors: []decompose.Visitor{seen}}
+			o := decompose.Options{Projection: decompose.Projection{Route: route}, Resources: decompose.Resources{Workers: workers, OutputMemory: c.keep}, Columns: decompose.Columns{Weights: "w"}, Visitors: []decompose.Visitor{seen}}
 			if c.file {
-				o.ZetaCache = filepath.Join(dir, "zeta")
+				o.OutputFile = filepath.Join(dir, "zeta")
 			}
 			r, err := decompose.Decompose(t.Context(), m, tab, &o)
 			if err != nil {
@@ -106,14 +106,14 @@ func TestZetaCacheFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := decompose.Decompose(t.Context(), newFake(1), tab, &decompose.Options{ZetaCache: path})
+	_, err := decompose.Decompose(t.Context(), newFake(1), tab, &decompose.Options{Resources: decompose.Resources{OutputFile: path}})
 	if err == nil || !strings.HasSuffix(err.Error(), `zeta" exists: it would be overwritten; name a new file`) {
 		t.Errorf("an existing file: %v", err)
 	}
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "mine" {
 		t.Errorf("the existing file holds %q, %v", raw, err)
 	}
-	_, err = decompose.Decompose(t.Context(), newFake(1), tab, &decompose.Options{ZetaCache: filepath.Join(path, "in", "a", "file")})
+	_, err = decompose.Decompose(t.Context(), newFake(1), tab, &decompose.Options{Resources: decompose.Resources{OutputFile: filepath.Join(path, "in", "a", "file")}})
 	if err == nil || !strings.HasPrefix(err.Error(), "decompose: the cache cannot be made: ") {
 		t.Errorf("an impossible place: %v", err)
 	}
@@ -121,7 +121,7 @@ func TestZetaCacheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = decompose.Decompose(ctx, newFake(1), tab, &decompose.Options{Keep: -1, ZetaCache: path, Progress: func(p decompose.Progress) {
+	_, err = decompose.Decompose(ctx, newFake(1), tab, &decompose.Options{Resources: decompose.Resources{OutputMemory: -1, OutputFile: path}, Progress: func(p decompose.Progress) {
 		if p.Pass == "contributions" {
 			cancel()
 		}
@@ -153,7 +153,7 @@ func TestOtherRowsInTheSecondPass(t *testing.T) {
 	for _, rows := range []int{4000, 6000, 9000} {
 		for _, keep := range []int64{-1, 0} {
 			src := &growing{Table: table(t, 5000, 3), then: table(t, rows, 3)}
-			_, err := decompose.Decompose(t.Context(), newFake(1), src, &decompose.Options{Keep: keep})
+			_, err := decompose.Decompose(t.Context(), newFake(1), src, &decompose.Options{Resources: decompose.Resources{OutputMemory: keep}})
 			if err == nil || !strings.Contains(err.Error(), "other rows in the second pass") {
 				t.Errorf("%d rows, then %d, keep %d: %v", 5000, rows, keep, err)
 			}

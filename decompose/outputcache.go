@@ -12,15 +12,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// defaultKeep is how many bytes of outputs are kept in memory unless Options say
+// defaultOutputMemory is how many bytes of outputs are kept in memory unless Options say
 // otherwise: those of 16 million rows of one predictor without taps.
-const defaultKeep = 256 << 20
+const defaultOutputMemory = 256 << 20
 
-// kept holds the network's outputs between the passes: of the first merge blocks
+// outputCache holds the network's outputs between the passes: of the first merge blocks
 // in memory, as many as fit, of the others in a file if there is one. For blocks
-// that are in neither the network runs again, with the same outcome. A nil *kept
+// that are in neither the network runs again, with the same outcome. A nil *outputCache
 // holds nothing.
-type kept struct {
+type outputCache struct {
 	limit  int64
 	blocks []*Outputs  // of merge blocks 0, 1, ...
 	bytes  int64       // that they take
@@ -35,20 +35,20 @@ type kept struct {
 	width  map[string]int
 }
 
-// newKept makes the file that o asks for.
-func newKept(m Model, p *plan, o *Options) (*kept, error) {
-	c := &kept{limit: o.Keep, k: len(m.Predictors()), width: m.Taps()}
+// newOutputCache makes the file that o asks for.
+func newOutputCache(m Model, p *plan, o *Options) (*outputCache, error) {
+	c := &outputCache{limit: o.OutputMemory, k: len(m.Predictors()), width: m.Taps()}
 	if c.limit == 0 {
-		c.limit = defaultKeep
+		c.limit = defaultOutputMemory
 	}
 	c.taps = sortedKeys(c.width)
 	c.stride = int64(p.blockRows()) * rowBytes(m)
-	if o.ZetaCache == "" {
+	if o.OutputFile == "" {
 		return c, nil
 	}
-	f, err := os.OpenFile(o.ZetaCache, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(o.OutputFile, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("decompose: the cache %q exists: it would be overwritten; name a new file", o.ZetaCache)
+		return nil, fmt.Errorf("decompose: the cache %q exists: it would be overwritten; name a new file", o.OutputFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decompose: the cache cannot be made: %w", err)
@@ -56,7 +56,7 @@ func newKept(m Model, p *plan, o *Options) (*kept, error) {
 	c.file = f
 	// An open file without a name vanishes with the process, however it ends. Where
 	// that cannot be, close removes it.
-	c.gone = os.Remove(o.ZetaCache) == nil
+	c.gone = os.Remove(o.OutputFile) == nil
 	return c, nil
 }
 
@@ -70,7 +70,7 @@ func rowBytes(m Model) int64 {
 }
 
 // close removes the file.
-func (c *kept) close() {
+func (c *outputCache) close() {
 	if c == nil || c.file == nil {
 		return
 	}
@@ -82,11 +82,13 @@ func (c *kept) close() {
 
 // wants tells workers whether to hand in the outputs of further blocks: only the
 // first pass keeps any, and only later ones load.
-func (c *kept) wants() bool { return c != nil && c.rows == 0 && (c.file != nil || !c.full.Load()) }
+func (c *outputCache) wants() bool {
+	return c != nil && c.rows == 0 && (c.file != nil || !c.full.Load())
+}
 
 // add keeps the outputs of the next merge block; they belong to c from then on.
 // A nil o, or a block that does not fit, ends what can be kept in memory.
-func (c *kept) add(o *Outputs) error {
+func (c *outputCache) add(o *Outputs) error {
 	if c == nil || o == nil {
 		return nil
 	}
@@ -116,7 +118,7 @@ func (c *kept) add(o *Outputs) error {
 
 // load returns the outputs of merge block index, of so many rows; nil if the
 // network has to run.
-func (c *kept) load(index, rows int) (*Outputs, error) {
+func (c *outputCache) load(index, rows int) (*Outputs, error) {
 	if c == nil || c.rows == 0 || index >= len(c.blocks)+c.filed {
 		return nil, nil
 	}
