@@ -18,8 +18,8 @@ type Applier struct {
 	model  Model
 	terms  *plan
 	at     [][]int
-	errors [][]*termError // nil: parts have no standard errors
-	idle   *sync.Pool     // of *splitter
+	errors [][]*uncertainty // nil: parts have no standard errors
+	idle   *sync.Pool       // of *splitter
 }
 
 // Applier prepares r for rows of new data seen through m, the network that r
@@ -57,7 +57,7 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 // term is not identified or the result has no covariance.
 func (a *Applier) WithErrors() *Applier {
 	with := *a
-	with.errors, with.idle = a.result.termErrors(), new(sync.Pool)
+	with.errors, with.idle = a.result.uncertainties(), new(sync.Pool)
 	return &with
 }
 

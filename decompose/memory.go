@@ -23,7 +23,7 @@ type MemoryPart struct {
 const solveMatrices = 14
 
 // EstimateMemory estimates what Decompose holds for rows rows (0: not known, taken
-// for as many as Options.Keep has place for): the moments of every worker and merged
+// for as many as Resources.OutputMemory has place for): the moments of every worker and merged
 // block, rows that wait, design columns, kept outputs, the matrices of Solve. What
 // the model's Forward, the source and the visitors hold comes on top: Add them. With
 // Groups, sums by group do too.
