@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -254,17 +253,11 @@ func (a *accumulator) fillDeviance(b *data.Batch, w []float64, eta *mat.Dense) e
 		return nil
 	}
 	y, offset, err := response(b, a.opts)
-	if err != nil {
+	if err != nil || !fam.HasDispersion() {
 		return err
 	}
 	at := make([]float64, fam.Predictors())
 	for i := range y {
-		if err := fam.Check(y[i]); err != nil {
-			return fmt.Errorf("response %q, data row %d: %w", a.opts.Response, b.Row(i)+1, err)
-		}
-		if !fam.HasDispersion() {
-			continue
-		}
 		copy(at, eta.RawRowView(i))
 		if offset != nil {
 			at[0] += offset[i]
@@ -272,43 +265,6 @@ func (a *accumulator) fillDeviance(b *data.Batch, w []float64, eta *mat.Dense) e
 		a.deviance.Set(i, 0, fam.Deviance(y[i], weight(w, i), at))
 	}
 	return nil
-}
-
-// response reads y and the offset (nil without one).
-func response(b *data.Batch, o *Options) (y, offset []float64, err error) {
-	if y, err = b.Numeric(o.Response); err != nil {
-		return nil, nil, fmt.Errorf("response: %w", err)
-	}
-	if o.Offset != "" {
-		if offset, err = b.Numeric(o.Offset); err != nil {
-			return nil, nil, fmt.Errorf("offset: %w", err)
-		}
-	}
-	return y, offset, nil
-}
-
-// weights reads the weights; nil means ones.
-func weights(b *data.Batch, column string) ([]float64, error) {
-	if column == "" {
-		return nil, nil
-	}
-	w, err := b.Numeric(column)
-	if err != nil {
-		return nil, fmt.Errorf("weights: %w", err)
-	}
-	for i, v := range w {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("weights %q, data row %d: %g is not a finite number >= 0", column, b.Row(i)+1, v)
-		}
-	}
-	return w, nil
-}
-
-func weight(w []float64, i int) float64 {
-	if w == nil {
-		return 1
-	}
-	return w[i]
 }
 
 func atRow(b *data.Batch, err error) error {

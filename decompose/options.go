@@ -225,13 +225,8 @@ func (o *Options) validate(m Model) error {
 			fault("no predictor %q: the model has %q", p, names)
 		}
 	}
-	if o.Family != nil {
-		if o.Response == "" {
-			fault("family %s needs a response column", o.Family.Name())
-		}
-		if k := o.Family.Predictors(); k != len(names) {
-			fault("family %s has %d predictors, the model has %d: %q", o.Family.Name(), k, len(names), names)
-		}
+	if err := o.checkFamily(m); err != nil {
+		faults = append(faults, err)
 	}
 	known, selected := map[string]int{}, map[string]bool{}
 	for k := range names {
@@ -262,6 +257,21 @@ func (o *Options) validate(m Model) error {
 				fault("smoothing parameter %g for term %q: it must be finite and not negative", v, name)
 			}
 		}
+	}
+	return errors.Join(faults...)
+}
+
+// checkFamily reports a family that is not one for the model or has no response.
+func (o *Options) checkFamily(m Model) error {
+	if o.Family == nil {
+		return nil
+	}
+	var faults []error
+	if o.Response == "" {
+		faults = append(faults, fmt.Errorf("decompose: family %s needs a response column", o.Family.Name()))
+	}
+	if names := m.Predictors(); o.Family.Predictors() != len(names) {
+		faults = append(faults, fmt.Errorf("decompose: family %s has %d predictors, the model has %d: %q", o.Family.Name(), o.Family.Predictors(), len(names), names))
 	}
 	return errors.Join(faults...)
 }

@@ -355,7 +355,7 @@ func mustParse(name string) family.Family {
 	return f
 }
 
-// TestEstimate: what importance.Estimate finds is what family.Estimate finds at all
+// TestEstimate: what decompose.EstimateFamily finds is what family.Estimate finds at all
 // rows; the numbers then go into the decomposition and its importance.
 func TestEstimate(t *testing.T) {
 	m := oneHead()
@@ -364,10 +364,10 @@ func TestEstimate(t *testing.T) {
 	})
 	o := options(mustParse("negative-binomial"))
 	if _, err := decompose.Decompose(context.Background(), m, src, &decompose.Options{Family: o.Family, Columns: decompose.Columns{Response: "y"}, Visitors: []decompose.Visitor{importance.New(o.Family)}}); err == nil ||
-		err.Error() != `importance: theta of family "negative-binomial" is not known: give a number, or have Estimate find it` {
+		err.Error() != `importance: theta of family "negative-binomial" is not known: give a number, or have decompose.EstimateFamily find it` {
 		t.Errorf("unknown theta: %v", err)
 	}
-	found, err := importance.Estimate(context.Background(), m, src, o)
+	found, err := decompose.EstimateFamily(context.Background(), m, src, o)
 	must(t, err)
 	o.Family = found
 	r, parts := measure(t, m, src, o)
@@ -392,13 +392,22 @@ func TestEstimate(t *testing.T) {
 	if direct.Name() != found.Name() {
 		t.Errorf("all rows say %s, the sample %s", direct.Name(), found.Name())
 	}
+	again := options(o.Family)
+	again.Family, again.Workers = mustParse("negative-binomial"), 1
+	if same, err := decompose.EstimateFamily(context.Background(), m, src, again); err != nil || same.Name() != found.Name() {
+		t.Errorf("one worker: %v, %v", same, err)
+	}
+	again.Weights = "a" // which has negative values
+	if _, err := decompose.EstimateFamily(context.Background(), m, src, again); err == nil || !strings.Contains(err.Error(), "is not a finite number >= 0") {
+		t.Errorf("weights below 0: %v", err)
+	}
 	// Another family is left alone; a bad row is named.
 	o.Family = family.Poisson{}
-	if same, err := importance.Estimate(context.Background(), m, src, o); err != nil || same != family.Family(family.Poisson{}) {
+	if same, err := decompose.EstimateFamily(context.Background(), m, src, o); err != nil || same != family.Family(family.Poisson{}) {
 		t.Errorf("%v, %v", same, err)
 	}
 	o.Family = mustParse("beta")
-	if _, err := importance.Estimate(context.Background(), m, src, o); err == nil || !strings.HasPrefix(err.Error(), `importance: response "y", data row 1: family beta: response `) {
+	if _, err := decompose.EstimateFamily(context.Background(), m, src, o); err == nil || !strings.HasPrefix(err.Error(), `response "y", data row 1: family beta: response `) {
 		t.Errorf("counts as proportions: %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 		case fam.Predictors() != len(r.Predictors):
 			return fmt.Errorf("importance: family %q has %d predictors, the decomposition %d", fam.Name(), fam.Predictors(), len(r.Predictors))
 		case unknown(fam) != nil:
-			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have Estimate find it", strings.Join(unknown(fam), " and "), fam.Name())
+			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have decompose.EstimateFamily find it", strings.Join(unknown(fam), " and "), fam.Name())
 		case fam.HasDispersion() && r.Dispersion == nil:
 			return fmt.Errorf("importance: family %q needs a dispersion, which the decomposition does not have", fam.Name())
 		case fam.HasDispersion():

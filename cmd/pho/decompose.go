@@ -17,7 +17,6 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/penalty"
 )
@@ -168,7 +167,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	if o.Family, err = importance.Estimate(ctx, m, src, o); err != nil {
+	if o.Family, err = decompose.EstimateFamily(ctx, m, src, o); err != nil {
 		return nil, err
 	}
 	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))

@@ -1,4 +1,4 @@
-package importance
+package decompose
 
 import (
 	"slices"
