@@ -39,7 +39,7 @@ lint:
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 	@GO='$(GO)' bash .ci/imports.sh
 
-# BENCH and PKG narrow it: make bench PKG=./moments BENCH=Dense
+# BENCH and PKG narrow it: make bench PKG=./decompose/internal/moments BENCH=Dense
 BENCH ?= .
 PKG   ?= ./...
 bench:

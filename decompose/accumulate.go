@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 // features lists the data columns that structured terms depend on.
@@ -35,14 +35,14 @@ func (p *plan) reading(m Model, o *Options) []string {
 	return c
 }
 
-// BlockRows is the number of rows of a merge block for model m: shards that are
+// ChunkRows is the number of rows of a chunk for model m: shards that are
 // to merge bit for bit begin at multiples of it.
-func BlockRows(m Model) (int, error) {
+func ChunkRows(m Model) (int, error) {
 	p, err := newPlan(m)
 	if err != nil {
 		return 0, err
 	}
-	return p.blockRows(), nil
+	return p.chunkRows(), nil
 }
 
 // Accumulate runs the network once over src and forms the moments of the
@@ -63,44 +63,20 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if err := p.identify(); err != nil {
 		return nil, err
 	}
-	names := p.features()
-	layout := p.statistics(len(names))
-	layout.Factor = o.factor()
-	stats := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, o.FirstBlock)}
-	if o.Groups != "" {
-		stats.groups = newGroupSums(layout, o.FirstBlock)
-	}
-	for _, name := range names {
-		stats.features = append(stats.features, newRange(name))
-	}
-
+	stats := p.newStatistics(m, o)
 	workers := make([]*accumulator, o.workers())
 	var rows int64
-	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the blocks to come
-	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
-		func(w, index int, b *data.Batch) (*blockStats, error) {
+	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the chunks to come
+	err := pass(ctx, p, m, src, o,
+		func(w, index int, b *data.Batch) (*chunkStats, error) {
 			if workers[w] == nil {
-				workers[w] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
+				workers[w] = newAccumulator(m, p, stats, o)
 			}
 			return workers[w].run(ctx, index, b, cache, spare)
 		},
-		func(s *blockStats, b *data.Batch) error {
-			if err := stats.sum.Append(s.moments); err != nil {
+		func(s *chunkStats, b *data.Batch) error {
+			if err := stats.append(s, spare); err != nil {
 				return err
-			}
-			if old := stats.sum.Spare(); old != nil {
-				select {
-				case spare <- old:
-				default:
-				}
-			}
-			if stats.groups != nil {
-				if err := stats.groups.append(s.groups); err != nil {
-					return err
-				}
-			}
-			for i := range stats.features {
-				stats.features[i].merge(s.features[i])
 			}
 			if err := cache.add(s.outputs); err != nil {
 				return err
@@ -123,6 +99,43 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	return stats, nil
 }
 
+// newStatistics are those of no rows.
+func (p *plan) newStatistics(m Model, o *Options) *Statistics {
+	names := p.features()
+	layout := p.statistics(len(names))
+	layout.Factor = o.factor()
+	s := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, o.FirstChunk)}
+	if o.Groups != "" {
+		s.groups = newGroupSums(layout, o.FirstChunk)
+	}
+	for _, name := range names {
+		s.features = append(s.features, newRange(name))
+	}
+	return s
+}
+
+// append adds the chunk that follows, and hands on memory that this makes free.
+func (s *Statistics) append(next *chunkStats, spare chan<- *moments.Moments) error {
+	if err := s.sum.Append(next.moments); err != nil {
+		return err
+	}
+	if old := s.sum.Spare(); old != nil {
+		select {
+		case spare <- old:
+		default:
+		}
+	}
+	if s.groups != nil {
+		if err := s.groups.append(next.groups); err != nil {
+			return err
+		}
+	}
+	for i := range s.features {
+		s.features[i].merge(next.features[i])
+	}
+	return nil
+}
+
 func (o *Options) report(pass string, rows int64) {
 	if o.Progress != nil {
 		o.Progress(Progress{Pass: pass, Rows: rows})
@@ -138,8 +151,8 @@ func (p *plan) statistics(features int) moments.Layout {
 	return l
 }
 
-// blockStats is what one merge block of rows contributes.
-type blockStats struct {
+// chunkStats is what one chunk of rows contributes.
+type chunkStats struct {
 	moments  *moments.Moments
 	groups   map[string]*moments.Moments // nil without groups
 	features []featureRange
@@ -149,8 +162,8 @@ type blockStats struct {
 // accumulator is one worker of pass 1.
 type accumulator struct {
 	forward  *forward
-	block    *moments.Block
-	groups   *groupBlocks // nil without groups
+	chunk    *moments.Chunk
+	groups   *groupChunks // nil without groups
 	opts     *Options
 	features []string
 	deviance *mat.Dense
@@ -158,23 +171,34 @@ type accumulator struct {
 	zeros    []float64   // or this, evalRows long, if they are not numeric
 }
 
-// run forms the statistics of merge block index from the network's outputs: those
+func newAccumulator(m Model, p *plan, s *Statistics, o *Options) *accumulator {
+	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(s.sum.Layout()), opts: o}
+	if o.Groups != "" {
+		a.groups = newGroupChunks(o.Groups, s.sum.Layout())
+	}
+	for _, f := range s.features {
+		a.features = append(a.features, f.name)
+	}
+	return a
+}
+
+// run forms the statistics of chunk index from the network's outputs: those
 // of an earlier pass, or new ones, which are handed on if they are wanted.
-func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *outputCache, spare <-chan *moments.Moments) (*blockStats, error) {
+func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *outputCache, spare <-chan *moments.Moments) (*chunkStats, error) {
 	stored, err := cache.load(index, b.Rows())
 	if err != nil {
 		return nil, err
 	}
-	a.block.Reset()
+	a.chunk.Reset()
 	if a.groups != nil {
 		a.groups.reset()
 	}
-	s := &blockStats{}
+	s := &chunkStats{}
 	if stored == nil && cache.wants() {
 		s.outputs = a.forward.outputs(b.Rows())
 	}
 	for i := 0; i < b.Rows(); i += evalRows {
-		if err := ctx.Err(); err != nil { // a block of many columns takes long
+		if err := ctx.Err(); err != nil { // a chunk of many columns takes long
 			return nil, err
 		}
 		rows := a.forward.cut(b, i, min(i+evalRows, b.Rows()))
@@ -193,7 +217,7 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 		if x, err = a.addFurther(x, rows, w, out.Eta); err != nil {
 			return nil, err
 		}
-		if err := a.block.Add(x, w, out.Zeta); err != nil {
+		if err := a.chunk.Add(x, w, out.Zeta); err != nil {
 			return nil, atRow(rows, err)
 		}
 		if a.groups != nil {
@@ -211,9 +235,9 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 	}
 	select {
 	case old := <-spare:
-		s.moments = a.block.MomentsInto(old)
+		s.moments = a.chunk.MomentsInto(old)
 	default:
-		s.moments = a.block.Moments()
+		s.moments = a.chunk.Moments()
 	}
 	if a.groups != nil {
 		s.groups = a.groups.moments()

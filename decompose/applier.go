@@ -84,7 +84,7 @@ func (a *Applier) Columns() []string {
 	return union(append([]string(nil), a.model.Columns()...), a.terms.columns())
 }
 
-// All yields the parts of every row of src in order, in blocks of at most 4096
+// All yields the parts of every row of src in order, in chunks of at most 4096
 // rows, with the columns of Columns and extra. An error ends the sequence.
 func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) iter.Seq2[*Parts, error] {
 	return func(yield func(*Parts, error) bool) {

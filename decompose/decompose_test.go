@@ -311,7 +311,7 @@ func TestSameBytesForAnyBatchesAndWorkers(t *testing.T) {
 }
 
 func testSameBytesForAnyBatchesAndWorkers(t *testing.T, route decompose.Route) {
-	const n = 10_000 // three merge blocks, the last one short
+	const n = 10_000 // three chunks, the last one short
 	tab := table(t, n, 5)
 	var doc, moments []byte
 	for _, batch := range []int{n, 1, 7, 4096} {
@@ -343,7 +343,7 @@ func testAlignedShardsMergeToTheSameBytes(t *testing.T, route decompose.Route) {
 	const n = 6*4096 + 100
 	tab := table(t, n, 6)
 	m := newFake(1).withTap()
-	rows, err := decompose.BlockRows(m)
+	rows, err := decompose.ChunkRows(m)
 	if err != nil || rows != 4096 {
 		t.Fatal(rows, err)
 	}
@@ -360,7 +360,7 @@ func testAlignedShardsMergeToTheSameBytes(t *testing.T, route decompose.Route) {
 			if i < len(cuts) {
 				hi = cuts[i] * rows
 			}
-			s, err := decompose.Accumulate(context.Background(), m, part(t, b, lo, hi), &decompose.Options{Projection: decompose.Projection{Route: route}, Resources: decompose.Resources{FirstBlock: lo / rows}})
+			s, err := decompose.Accumulate(context.Background(), m, part(t, b, lo, hi), &decompose.Options{Projection: decompose.Projection{Route: route}, Resources: decompose.Resources{FirstChunk: lo / rows}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (
 	}
 	sample := thinned{k: len(p.predictors), stride: 1}
 	workers := make([]*forward, o.workers())
-	err = eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
+	err = pass(ctx, p, m, src, o,
 		func(w, _ int, b *data.Batch) (*thinned, error) {
 			if workers[w] == nil {
 				workers[w] = newForward(m, p)

@@ -39,10 +39,10 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	}
 	terms, at := r.layout()
 	workers := make([]*splitter, o.workers())
-	parts := make([]Parts, len(workers)) // of the block that each is at
+	parts := make([]Parts, len(workers)) // of the chunk that each is at
 	total := newRowSums(r)
 	var rows int64
-	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
+	err := pass(ctx, p, m, src, o,
 		func(w, index int, b *data.Batch) (*rowSums, error) {
 			stored, err := cache.load(index, b.Rows())
 			if err != nil {

@@ -300,7 +300,7 @@ func TestRouteIsChosen(t *testing.T) {
 	if err == nil || err.Error() != "decompose: the statistics hold products, which do not decide ranks for a tolerance of 1e-09: accumulate them with route qr" {
 		t.Error(err)
 	}
-	next, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{Route: decompose.QR}, Resources: decompose.Resources{FirstBlock: 1}})
+	next, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{Route: decompose.QR}, Resources: decompose.Resources{FirstChunk: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func rescaled(t testing.TB, m decompose.Model, some, all *data.Table, sp float64
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Sum().Total().MaxRowNorm[0]
+		return s.MaxRowNorm()
 	}
 	a, b := norm(all), norm(some)
 	return sp * a * a / (b * b)

@@ -77,7 +77,7 @@ func (f *far) decomposed(t *testing.T, formula string, o decompose.Options) (*de
 // effect that it has about its own centre, by every route and for any distance that
 // its own digits survive; and the parts sum to the network's output all the same.
 func TestColumnsFarFromZero(t *testing.T) {
-	const n, sd = 9000, 1e4 // three merge blocks
+	const n, sd = 9000, 1e4 // three chunks
 	for _, ratio := range []float64{1e3, 1.7e5, 1e7, 1e8, 1e10, 1e12} {
 		f := farRows(t, n, sd*ratio, sd)
 		columns := mat.NewDense(n, 3, nil)

@@ -34,7 +34,7 @@ const (
 	// up sparse columns, n rows costing 2 n p^2 operations for the p columns of all
 	// predictors together: two to four times as long as the products of 200 dense or
 	// spline columns, far longer than those of factors with many levels. Each worker
-	// holds p^2 + 256 p numbers, and so does each of the merged blocks.
+	// holds p^2 + 256 p numbers, and so does each of the merged chunks.
 	QR Route = "qr"
 )
 
@@ -104,14 +104,14 @@ func (c Columns) Names() []string {
 }
 
 // Resources are what the passes may take. No result depends on them, but for
-// FirstBlock, which is where the rows of a shard are among those of all.
+// FirstChunk, which is where the rows of a shard are among those of all.
 type Resources struct {
-	// Workers is how many goroutines take blocks of rows in the passes. 0: GOMAXPROCS.
-	// No more than there are blocks begin, and no more than four for each processor (or
+	// Workers is how many goroutines take chunks of rows in the passes. 0: GOMAXPROCS.
+	// No more than there are chunks begin, and no more than four for each processor (or
 	// 16). The matrix products of Solve and of visitors are spread over GOMAXPROCS
 	// processors.
 	Workers    int
-	FirstBlock int // number of the merge block that the source's first row begins: for shards
+	FirstChunk int // number of the chunk that the source's first row begins: for shards
 	// OutputMemory is how many bytes of the network's outputs (2K + taps float64 a row)
 	// stay in memory between the passes; for the rows beyond them the network runs
 	// again. 0: 256 MiB; negative: none.
@@ -133,7 +133,7 @@ type Visitor interface {
 	Begin(r *Result) error
 	// Columns names further data columns that Map reads.
 	Columns() []string
-	// Map turns a block of rows into something to be added up; blocks run
+	// Map turns a chunk of rows into something to be added up; chunks run
 	// concurrently. The numbers of p are valid until Map returns, when their memory
 	// takes other rows: what is needed later must be copied (Parts.Clone). p.Batch may be kept.
 	Map(p *Parts) (any, error)
@@ -169,12 +169,12 @@ func (o *Options) workers() int {
 	return processors
 }
 
-// Goroutines is how many goroutines take blocks of rows in a pass over that many
-// blocks (0: not known).
-func (o *Options) Goroutines(blocks int64) int {
+// Goroutines is how many goroutines take chunks of rows in a pass over that many
+// chunks (0: not known).
+func (o *Options) Goroutines(chunks int64) int {
 	workers := o.orDefault().workers()
-	if blocks > 0 {
-		return int(min(int64(workers), blocks))
+	if chunks > 0 {
+		return int(min(int64(workers), chunks))
 	}
 	return workers
 }
@@ -213,8 +213,8 @@ func (o *Options) validate(m Model) error {
 	if o.Workers < 0 {
 		fault("%d workers", o.Workers)
 	}
-	if o.FirstBlock < 0 {
-		fault("first block %d is negative", o.FirstBlock)
+	if o.FirstChunk < 0 {
+		fault("first chunk %d is negative", o.FirstChunk)
 	}
 	if t := o.ReconstructionTolerance; t < 0 || math.IsNaN(t) {
 		fault("reconstruction tolerance %g", t)

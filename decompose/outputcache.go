@@ -16,19 +16,19 @@ import (
 // otherwise: those of 16 million rows of one predictor without taps.
 const defaultOutputMemory = 256 << 20
 
-// outputCache holds the network's outputs between the passes: of the first merge blocks
-// in memory, as many as fit, of the others in a file if there is one. For blocks
+// outputCache holds the network's outputs between the passes: of the first chunks
+// in memory, as many as fit, of the others in a file if there is one. For chunks
 // that are in neither the network runs again, with the same outcome. A nil *outputCache
 // holds nothing.
 type outputCache struct {
 	limit  int64
-	blocks []*Outputs  // of merge blocks 0, 1, ...
+	chunks []*Outputs  // of chunks 0, 1, ...
 	bytes  int64       // that they take
-	full   atomic.Bool // the next block does not fit: the file takes it, or none
+	full   atomic.Bool // the next chunk does not fit: the file takes it, or none
 	file   *os.File    // nil: none
 	gone   bool        // the file has no name any more
-	stride int64       // bytes of a whole merge block
-	filed  int         // blocks in the file: those after the ones in memory
+	stride int64       // bytes of a whole chunk
+	filed  int         // chunks in the file: those after the ones in memory
 	rows   int64       // of the pass that kept them; 0: not over yet
 	k      int
 	taps   []string
@@ -42,7 +42,7 @@ func newOutputCache(m Model, p *plan, o *Options) (*outputCache, error) {
 		c.limit = defaultOutputMemory
 	}
 	c.taps = sortedKeys(c.width)
-	c.stride = int64(p.blockRows()) * rowBytes(m)
+	c.stride = int64(p.chunkRows()) * rowBytes(m)
 	if o.OutputFile == "" {
 		return c, nil
 	}
@@ -80,14 +80,14 @@ func (c *outputCache) close() {
 	}
 }
 
-// wants tells workers whether to hand in the outputs of further blocks: only the
+// wants tells workers whether to hand in the outputs of further chunks: only the
 // first pass keeps any, and only later ones load.
 func (c *outputCache) wants() bool {
 	return c != nil && c.rows == 0 && (c.file != nil || !c.full.Load())
 }
 
-// add keeps the outputs of the next merge block; they belong to c from then on.
-// A nil o, or a block that does not fit, ends what can be kept in memory.
+// add keeps the outputs of the next chunk; they belong to c from then on.
+// A nil o, or a chunk that does not fit, ends what can be kept in memory.
 func (c *outputCache) add(o *Outputs) error {
 	if c == nil || o == nil {
 		return nil
@@ -95,7 +95,7 @@ func (c *outputCache) add(o *Outputs) error {
 	size := o.numbers() * 8
 	if !c.full.Load() {
 		if c.bytes+size <= c.limit {
-			c.blocks, c.bytes = append(c.blocks, o), c.bytes+size
+			c.chunks, c.bytes = append(c.chunks, o), c.bytes+size
 			return nil
 		}
 		c.full.Store(true)
@@ -116,21 +116,21 @@ func (c *outputCache) add(o *Outputs) error {
 	return nil
 }
 
-// load returns the outputs of merge block index, of so many rows; nil if the
+// load returns the outputs of chunk index, of so many rows; nil if the
 // network has to run.
 func (c *outputCache) load(index, rows int) (*Outputs, error) {
-	if c == nil || c.rows == 0 || index >= len(c.blocks)+c.filed {
+	if c == nil || c.rows == 0 || index >= len(c.chunks)+c.filed {
 		return nil, nil
 	}
-	if index < len(c.blocks) {
-		if r, _ := c.blocks[index].Eta.Dims(); r != rows {
+	if index < len(c.chunks) {
+		if r, _ := c.chunks[index].Eta.Dims(); r != rows {
 			return nil, errOtherRows
 		}
-		return c.blocks[index], nil
+		return c.chunks[index], nil
 	}
 	o := newOutputs(rows, c.k, c.taps, c.width)
 	raw := make([]byte, o.numbers()*8)
-	if _, err := c.file.ReadAt(raw, int64(index-len(c.blocks))*c.stride); err != nil {
+	if _, err := c.file.ReadAt(raw, int64(index-len(c.chunks))*c.stride); err != nil {
 		return nil, fmt.Errorf("decompose: the cache %q: %w", c.file.Name(), err)
 	}
 	o.each(c.taps, func(row []float64) {

@@ -37,7 +37,7 @@ func (l *lines) End(*decompose.Result) error { return nil }
 func TestKeptOutputsChangeNothing(t *testing.T) { byRoute(t, testKeptOutputsChangeNothing) }
 
 func testKeptOutputsChangeNothing(t *testing.T, route decompose.Route) {
-	const n = 10_000 // three merge blocks, 16 + 16 + 8 evaluations a pass
+	const n = 10_000 // three chunks, 16 + 16 + 8 evaluations a pass
 	const row = 8 * (2*2 + 4)
 	tab := table(t, n, 21)
 	tab.BatchRows = 777

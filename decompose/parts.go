@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// Parts are the contributions of a block of n rows, on the link scale. For every
+// Parts are the contributions of a chunk of n rows, on the link scale. For every
 // predictor and row, Intercept + sum of Terms + Unstructured = Eta up to
 // rounding of the network.
 type Parts struct {

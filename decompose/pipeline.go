@@ -9,7 +9,7 @@ import (
 )
 
 // evalRows is the number of rows that go through the network at once: small
-// enough that a block's activations stay in cache. It divides every merge block.
+// enough that a chunk's activations stay in cache. It divides every chunk.
 const evalRows = 256
 
 // ahead is seq, read by a goroutine of its own up to n batches ahead.
@@ -43,12 +43,20 @@ func ahead(seq iter.Seq2[*data.Batch, error], n int) iter.Seq2[*data.Batch, erro
 	}
 }
 
-// eachBlock cuts src into blocks of the given number of rows and calls work on
-// them concurrently, each call with a worker number < workers and the block's
+// pass makes one pass of a plan over the rows: see eachChunk.
+func pass[T any](ctx context.Context, p *plan, m Model, src data.Source, o *Options,
+	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
+
+	columns := p.reading(m, o)
+	return missing(eachChunk(ctx, src, columns, p.chunkRows(), o.workers(), work, reduce), src, columns, o.Columns)
+}
+
+// eachChunk cuts src into chunks of the given number of rows and calls work on
+// them concurrently, each call with a worker number < workers and the chunk's
 // number, and reduce on the outcomes one at a time in row order. The first error in
-// row order ends it. A worker begins when a block finds all others at work, so there
-// are no more than blocks. At most 2 x workers blocks are in memory.
-func eachBlock[T any](ctx context.Context, src data.Source, columns []string, rows, workers int,
+// row order ends it. A worker begins when a chunk finds all others at work, so there
+// are no more than chunks. At most 2 x workers chunks are in memory.
+func eachChunk[T any](ctx context.Context, src data.Source, columns []string, rows, workers int,
 	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
 
 	ctx, cancel := context.WithCancel(ctx)

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 // plan is a model's structured part with every distinct term once. Bases are in
@@ -87,8 +87,8 @@ func newPlan(m Model) (*plan, error) {
 	return p, nil
 }
 
-// blockRows is the number of rows of a merge block.
-func (p *plan) blockRows() int { return moments.BlockRows(p.p) }
+// chunkRows is the number of rows of a chunk.
+func (p *plan) chunkRows() int { return moments.ChunkRows(p.p) }
 
 func (p *plan) add(t Term) {
 	if _, ok := p.index[t]; ok {

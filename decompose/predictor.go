@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
-	"github.com/pho-go/pho/moments"
 )
 
 // solver decomposes one predictor by the moments.

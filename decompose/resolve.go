@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
-	"github.com/pho-go/pho/moments"
 )
 
 // resolved are a predictor's blocks as the projection takes them: constraints as

@@ -3,7 +3,7 @@ package decompose
 import (
 	"encoding/json"
 
-	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"gonum.org/v1/gonum/mat"
 )
 

@@ -55,7 +55,7 @@ func shard(t *testing.T, m decompose.Model, blocks []decompose.Block, tab *data.
 	t.Helper()
 	m, err := decompose.With(m, map[string][]decompose.Block{"": blocks})
 	must(t, err)
-	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Resources: decompose.Resources{FirstBlock: first}})
+	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Resources: decompose.Resources{FirstChunk: first}})
 	must(t, err)
 	return s, m
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/penalty"
 )
 

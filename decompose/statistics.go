@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // Statistics is all that Solve needs to know of the rows: mergeable, the same
@@ -27,11 +27,11 @@ type featureRange struct {
 	levels      []string // sorted
 }
 
-// Sum holds the moments.
-func (s *Statistics) Sum() *moments.Sum { return s.sum }
+// Rows is the number of rows, those of weight 0 included.
+func (s *Statistics) Rows() int64 { return s.sum.Total().Rows }
 
 // Merge appends the statistics of the rows that follow. Shards that meet at
-// multiples of the merge block merge to the bytes of a single pass. Statistics of
+// multiples of the chunk merge to the bytes of a single pass. Statistics of
 // another network or of other terms, if only of other knots or of a basis that
 // differs in a last digit, are refused by name: s stays as it was.
 func (s *Statistics) Merge(next *Statistics) error {

@@ -61,7 +61,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptR
 	if err != nil {
 		return nil, err
 	}
-	block, err := decompose.BlockRows(m)
+	block, err := decompose.ChunkRows(m)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptR
 	if d.contributions == "parquet" {
 		written += parquetMemory(columns, known) + freeBlocks*rows*columns*8
 	}
-	need = need.Add("network", workers*graph.Memory(), "fewer --workers").
+	need = inFlags(need).Add("network", workers*graph.Memory(), "fewer --workers").
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if known > 0 {

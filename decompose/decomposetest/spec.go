@@ -143,8 +143,8 @@ func checkBlock(f *faults, b decompose.Block) {
 			continue
 		}
 		values := eigen.Values(nil)
-		if least, most := values[0], values[d-1]; least < -1e-9*most || most <= 0 {
-			f.add("%q: penalty %d has eigenvalues from %g to %g: it must be positive semi-definite, and not 0", name, i+1, least, most)
+		if smallest, largest := values[0], values[d-1]; smallest < -1e-9*largest || largest <= 0 {
+			f.add("%q: penalty %d has eigenvalues from %g to %g: it must be positive semi-definite, and not 0", name, i+1, smallest, largest)
 		}
 	}
 	if n := len(b.Penalty.SP); n != 0 && n != len(b.Penalty.S) {

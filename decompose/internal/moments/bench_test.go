@@ -7,11 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
-// pass reports rows/s of one worker over n rows in merge blocks.
+// pass reports rows/s of one worker over n rows in chunks.
 func pass(b *testing.B, bases []moments.Basis, x []design.Columns, w []float64, n int) {
 	passBy(b, false, bases, x, w, n)
 }
@@ -22,15 +22,15 @@ func passBy(b *testing.B, factor bool, bases []moments.Basis, x []design.Columns
 		l.Predictors[0] = append(l.Predictors[0], i)
 	}
 	s := rowset{l, x, w, mat.NewDense(n, 1, nil)}
-	block := moments.NewBlock(l)
-	rows := moments.BlockRows(l.Columns())
+	chunk := moments.NewChunk(l)
+	rows := moments.ChunkRows(l.Columns())
 	b.ReportAllocs()
 	for b.Loop() {
 		sum := moments.NewSum(l, 0)
 		for i := 0; i < n; i += rows {
-			block.Reset()
-			s.add(b, block, i, min(i+rows, n), 512)
-			if err := sum.Append(block.Moments()); err != nil {
+			chunk.Reset()
+			s.add(b, chunk, i, min(i+rows, n), 512)
+			if err := sum.Append(chunk.Moments()); err != nil {
 				b.Fatal(err)
 			}
 		}

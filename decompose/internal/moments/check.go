@@ -11,7 +11,7 @@ import (
 
 // check validates the operands of Add, leaves the largest row norm of each basis in
 // b.norms and returns the rows.
-func (b *Block) check(x []design.Columns, w []float64, r *mat.Dense) (int, error) {
+func (b *Chunk) check(x []design.Columns, w []float64, r *mat.Dense) (int, error) {
 	bases := b.layout.Bases
 	if len(x) != len(bases) {
 		return 0, fmt.Errorf("moments: columns of %d bases for a layout of %d", len(x), len(bases))

@@ -5,11 +5,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
-// Two workers sum two blocks of rows of one linear column and one factor; the
+// Two workers sum two chunks of rows of one linear column and one factor; the
 // shards merge to the moments of all rows, from which a slope follows.
 func Example() {
 	layout := moments.Layout{
@@ -18,7 +18,7 @@ func Example() {
 		Responses:  1,
 	}
 	shard := func(number int, years []float64, days []int32, zeta []float64) *moments.Sum {
-		b := moments.NewBlock(layout)
+		b := moments.NewChunk(layout)
 		err := b.Add([]design.Columns{
 			design.Dense{Dense: mat.NewDense(len(years), 1, years)},
 			&design.Codes{D: 2, Code: days},

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 // products are the moments that m's factor stands for.
@@ -133,7 +133,7 @@ func TestFactorBatchSizeChangesNothing(t *testing.T) {
 	s := awkward(900, true, 5)
 	s.layout.Factor = true
 	want := marshal(t, s.moments(t, 0, 900, 900))
-	b := moments.NewBlock(s.layout)
+	b := moments.NewChunk(s.layout)
 	for _, batch := range []int{1, 7, 255, 256, 257, 600} {
 		s.add(t, b, 500, 900, 100) // an earlier use
 		b.Reset()
@@ -162,7 +162,7 @@ func TestFactorShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(marshal(t, left), want) || !bytes.Equal(marshal(t, left.Total()), wantTotal) {
-			t.Errorf("cut at block %d: other bytes", cut)
+			t.Errorf("cut at chunk %d: other bytes", cut)
 		}
 	}
 	var back moments.Moments
@@ -259,7 +259,7 @@ func TestFactorDegenerate(t *testing.T) {
 		t.Errorf("overflow: %v", err)
 	}
 	for _, l := range []moments.Layout{{Factor: true}, {Bases: []moments.Basis{{Name: "x", Dim: 1}}, Factor: true}} {
-		b := moments.NewBlock(l)
+		b := moments.NewChunk(l)
 		x := make([]design.Columns, len(l.Bases))
 		for i := range x {
 			x[i] = design.Dense{Dense: mat.NewDense(2, 1, []float64{1, 2})}
@@ -313,7 +313,7 @@ func TestFactorOfAnyLayout(t *testing.T) {
 func TestFactorAddAllocatesNothing(t *testing.T) {
 	s := awkward(1024, true, 4)
 	s.layout.Factor = true
-	b := moments.NewBlock(s.layout)
+	b := moments.NewChunk(s.layout)
 	s.add(t, b, 0, 1024, 1024)
 	if n := testing.AllocsPerRun(10, func() {
 		b.Reset()

@@ -33,10 +33,10 @@ type Basis struct {
 	ID string
 }
 
-// BlockRows is the number of rows B = max(4096, nextpow2(p^2/64)) of a merge
-// block for p raw columns. Blocks start at multiples of B whatever the batches,
+// ChunkRows is the number of rows B = max(4096, nextpow2(p^2/64)) of a merge
+// chunk for p raw columns. Chunks start at multiples of B whatever the batches,
 // so that sums do not depend on batch size or worker count.
-func BlockRows(p int) int {
+func ChunkRows(p int) int {
 	b := 4096
 	for b < p*p/64 {
 		b *= 2

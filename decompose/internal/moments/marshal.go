@@ -78,7 +78,7 @@ func (m *Moments) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// MarshalBinary encodes s; sums of equal blocks have equal bytes.
+// MarshalBinary encodes s; sums of equal chunks have equal bytes.
 func (s *Sum) MarshalBinary() ([]byte, error) {
 	if err := s.layout.Check(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 	}
 	first, next := r.uint64(), r.uint64()
 	if first > next || next > math.MaxInt {
-		return fmt.Errorf("moments: blocks [%d, %d) are no run: the file is damaged", first, next)
+		return fmt.Errorf("moments: chunks [%d, %d) are no run: the file is damaged", first, next)
 	}
 	t := &Sum{layout: l, first: int(first), next: int(next)}
 	dyadic(t.first, t.next, func(start, level int) {
@@ -137,7 +137,7 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 		}
 		for _, b := range body[:len(body)-len(r.data)] {
 			if b != 0 {
-				return fmt.Errorf("moments: sums of no block are not zero: the file is damaged")
+				return fmt.Errorf("moments: sums of no chunk are not zero: the file is damaged")
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 func sealed(data []byte) []byte {
@@ -27,7 +27,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(marshal(t, &b), data) {
-			t.Errorf("sum of %d blocks: other bytes", next)
+			t.Errorf("sum of %d chunks: other bytes", next)
 		}
 		// What was read goes on like what was written.
 		if next < 10 {
@@ -37,7 +37,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 			}
 			if !bytes.Equal(marshal(t, &b), marshal(t, a)) {
-				t.Errorf("sum of %d blocks goes on with other bytes", next)
+				t.Errorf("sum of %d chunks goes on with other bytes", next)
 			}
 		}
 		var m moments.Moments
@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A file of version 1, written before there were factors: two blocks of two rows.
+// A file of version 1, written before there were factors: two chunks of two rows.
 // It stays readable, and products are still written so.
 func TestVersion1(t *testing.T) {
 	const file = "50484f4d010002000100000001000000780200000001000000010000000000000001000000000000000000000002000000000000000400000000000000040000000000000000000000000020400a03ad7aea9301400000000000002040000000000000144000000000000010400000000000000440000000000000ec3f00000000000000000000000000000000000000000000fa3f0000000000000000000000000000184000000000000012c000000000008013400000000000002bc000000000004027400000000000e03f40d3b58225"
@@ -146,7 +146,7 @@ func TestDamage(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := new(moments.Moments).UnmarshalBinary(marshal(t, a)); err == nil || err.Error() != "moments: the data hold kind 2 where kind 1 is needed (1: moments, 2: a sum of blocks)" {
+	if err := new(moments.Moments).UnmarshalBinary(marshal(t, a)); err == nil || err.Error() != "moments: the data hold kind 2 where kind 1 is needed (1: moments, 2: a sum of chunks)" {
 		t.Error(err)
 	}
 }

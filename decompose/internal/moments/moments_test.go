@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 // rowset is some rows of a layout, to be cut at will.
@@ -56,8 +56,8 @@ func TestAgainstExact(t *testing.T) {
 
 // A first row far from all others, of next to no weight, spoils nothing: columns
 // are not summed about it.
-// Batches of any size, and any earlier use of the block, give the same bytes.
-// A term may come sparse or dense, even in one block: the sums agree.
+// Batches of any size, and any earlier use of the chunk, give the same bytes.
+// A term may come sparse or dense, even in one chunk: the sums agree.
 // difference is the largest difference of two moments relative to the columns'
 // standard deviations, or relative to the value for means and sums.
 func TestPredictor(t *testing.T) {
@@ -144,7 +144,7 @@ func TestMergeFaults(t *testing.T) {
 
 	l := moments.Layout{Bases: []moments.Basis{{Name: "x", Dim: 2}}, Predictors: [][]int{{0}}, Responses: 1}
 	at := func(v float64) *moments.Moments {
-		b := moments.NewBlock(l)
+		b := moments.NewChunk(l)
 		x := mat.NewDense(2, 2, []float64{1, v, 2, v})
 		if err := b.Add([]design.Columns{design.Dense{Dense: x}}, nil, mat.NewDense(2, 1, nil)); err != nil {
 			t.Fatal(err)

@@ -19,14 +19,14 @@ type panel struct {
 	n    int
 	w    []float64
 	unit bool             // all n weights are 1
-	x    []design.Columns // limit rows of each joined basis; nil before the block's first row
+	x    []design.Columns // limit rows of each joined basis; nil before the chunk's first row
 	r    *mat.Dense       // responses, then a column of ones
 	ones *mat.Dense       // that column
 
 	shifts []float64 // what is subtracted from several rows at once
 
-	// Stores that earlier blocks allocated, by joined basis. How a basis is
-	// stored is decided anew for each block: it may not depend on what a worker
+	// Stores that earlier chunks allocated, by joined basis. How a basis is
+	// stored is decided anew for each chunk: it may not depend on what a worker
 	// did before.
 	dense  []design.Dense
 	sparse []*design.Sparse

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 type rowset struct {
@@ -94,7 +94,7 @@ func awkward(n int, weighted bool, seed uint64) rowset {
 	return s
 }
 
-func (s rowset) add(t fataler, b *moments.Block, i, j, batch int) {
+func (s rowset) add(t fataler, b *moments.Chunk, i, j, batch int) {
 	for ; i < j; i += batch {
 		x, w, r := s.slice(i, min(i+batch, j))
 		if err := b.Add(x, w, r); err != nil {
@@ -106,7 +106,7 @@ func (s rowset) add(t fataler, b *moments.Block, i, j, batch int) {
 type fataler interface{ Fatal(...any) }
 
 func (s rowset) moments(t fataler, i, j, batch int) *moments.Moments {
-	b := moments.NewBlock(s.layout)
+	b := moments.NewChunk(s.layout)
 	s.add(t, b, i, j, batch)
 	return b.Moments()
 }

@@ -6,29 +6,29 @@ import (
 	"math/bits"
 )
 
-// Sum is a run of consecutive merge blocks [first, next), held as the fewest
+// Sum is a run of consecutive chunks [first, next), held as the fewest
 // aligned dyadic intervals [i 2^l, (i+1) 2^l): the nodes of a binary tree over
-// block numbers whose every node is merged from its two halves. What is merged
-// with what depends on block numbers alone, so adding the blocks in order, or
-// merging any shards that meet at block boundaries, gives the same bytes.
+// chunk numbers whose every node is merged from its two halves. What is merged
+// with what depends on chunk numbers alone, so adding the chunks in order, or
+// merging any shards that meet at chunk boundaries, gives the same bytes.
 type Sum struct {
 	layout      Layout
 	first, next int
-	nodes       []node     // in block order
+	nodes       []node     // in chunk order
 	spare       []*Moments // that were merged into others
 }
 
-// mostSpare is how many moments a sum keeps for reuse.
-const mostSpare = 2
+// maxSpare is how many moments a sum keeps for reuse.
+const maxSpare = 2
 
-// node covers the 2^level blocks from block start on.
+// node covers the 2^level chunks from chunk start on.
 type node struct {
 	start int
 	level int
 	m     *Moments
 }
 
-// NewSum returns the sum of no blocks, the next of which is block first (>= 0).
+// NewSum returns the sum of no chunks, the next of which is chunk first (>= 0).
 // A faulty layout is reported by Append.
 func NewSum(l Layout, first int) *Sum {
 	first = max(first, 0)
@@ -38,23 +38,23 @@ func NewSum(l Layout, first int) *Sum {
 // Layout returns the layout of the summed moments.
 func (s *Sum) Layout() Layout { return s.layout.clone() }
 
-// Blocks returns the run of blocks [first, next) that s holds.
-func (s *Sum) Blocks() (first, next int) { return s.first, s.next }
+// Chunks returns the run of chunks [first, next) that s holds.
+func (s *Sum) Chunks() (first, next int) { return s.first, s.next }
 
-// Append adds m as block number next. m belongs to s from then on. Sums beyond
+// Append adds m as chunk number next. m belongs to s from then on. Sums beyond
 // the range of float64 are an error that names the basis or response.
 func (s *Sum) Append(m *Moments) error {
 	if err := s.layout.Check(); err != nil {
 		return err
 	}
 	if m == nil || !m.Layout.Equal(s.layout) {
-		return fmt.Errorf("moments: block %d has another layout than the sum it is added to", s.next)
+		return fmt.Errorf("moments: chunk %d has another layout than the sum it is added to", s.next)
 	}
 	if err := m.Check(); err != nil {
-		return fmt.Errorf("%w (merge block %d)", err, s.next)
+		return fmt.Errorf("%w (chunk %d)", err, s.next)
 	}
 	if s.next == math.MaxInt {
-		return fmt.Errorf("moments: block numbers are used up")
+		return fmt.Errorf("moments: chunk numbers are used up")
 	}
 	if err := s.push(node{s.next, 0, m}); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Sum) Append(m *Moments) error {
 }
 
 // Spare returns moments that Append was given and s does not need any more, to be
-// overwritten (Block.MomentsInto); nil if there are none.
+// overwritten (Chunk.MomentsInto); nil if there are none.
 func (s *Sum) Spare() *Moments {
 	n := len(s.spare)
 	if n == 0 {
@@ -87,7 +87,7 @@ func (s *Sum) push(n node) error {
 			return err
 		}
 		s.nodes = s.nodes[:len(s.nodes)-1]
-		if len(s.spare) < mostSpare {
+		if len(s.spare) < maxSpare {
 			s.spare = append(s.spare, n.m)
 		}
 		n = node{last.start, last.level + 1, last.m}
@@ -96,7 +96,7 @@ func (s *Sum) push(n node) error {
 	return nil
 }
 
-// Merge adds the blocks of other, which must begin where s ends or end where s
+// Merge adds the chunks of other, which must begin where s ends or end where s
 // begins. other is not changed. After an error s is undefined, except that a
 // gap, an overlap or another layout leaves it as it was.
 func (s *Sum) Merge(other *Sum) error {
@@ -109,7 +109,7 @@ func (s *Sum) Merge(other *Sum) error {
 	case other.next == s.first:
 		left, right = other, s
 	default:
-		return fmt.Errorf("moments: merge of blocks [%d, %d) with blocks [%d, %d): the runs must adjoin; merge shards in the order of their rows", s.first, s.next, other.first, other.next)
+		return fmt.Errorf("moments: merge of chunks [%d, %d) with chunks [%d, %d): the runs must adjoin; merge shards in the order of their rows", s.first, s.next, other.first, other.next)
 	}
 	t := &Sum{layout: s.layout, first: left.first, next: right.next}
 	for _, side := range []*Sum{left, right} {
@@ -126,7 +126,7 @@ func (s *Sum) Merge(other *Sum) error {
 	return nil
 }
 
-// Total returns the moments of all blocks: nodes are merged from the last to
+// Total returns the moments of all chunks: nodes are merged from the last to
 // the first. s is not changed. Sums may have left the range of float64:
 // Moments.Check tells.
 func (s *Sum) Total() *Moments {

@@ -7,11 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
-// leaves cuts s into blocks of the given rows.
+// leaves cuts s into chunks of the given rows.
 func (s rowset) leaves(t fataler, rows int) []*moments.Moments {
 	var out []*moments.Moments
 	for i := 0; i < s.rows(); i += rows {
@@ -30,7 +30,7 @@ func sum(t fataler, l moments.Layout, leaves []*moments.Moments, first, next int
 	return s
 }
 
-// Shards that meet at block boundaries, merged in any order of neighbours, have
+// Shards that meet at chunk boundaries, merged in any order of neighbours, have
 // the bytes of one pass, and so has their total.
 func TestShards(t *testing.T) {
 	s := awkward(61*23+7, true, 21)
@@ -46,10 +46,10 @@ func TestShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(marshal(t, right), want) {
-			t.Errorf("cut at block %d: other bytes", cut)
+			t.Errorf("cut at chunk %d: other bytes", cut)
 		}
 		if !bytes.Equal(marshal(t, left), before) {
-			t.Errorf("cut at block %d: Merge changed its operand", cut)
+			t.Errorf("cut at chunk %d: Merge changed its operand", cut)
 		}
 	}
 
@@ -98,7 +98,7 @@ func TestShards(t *testing.T) {
 	// The check can fail: one bit of one row in one shard shows.
 	leaves[17].SumLogW += 1e-9
 	if bytes.Equal(marshal(t, sum(t, s.layout, leaves, 0, n)), want) {
-		t.Error("a changed block leaves the same bytes")
+		t.Error("a changed chunk leaves the same bytes")
 	}
 }
 
@@ -115,8 +115,8 @@ func TestSumFaults(t *testing.T) {
 	s := awkward(100, false, 23)
 	leaves := s.leaves(t, 10)
 	a := sum(t, s.layout, leaves, 2, 5)
-	if first, next := a.Blocks(); first != 2 || next != 5 {
-		t.Errorf("blocks [%d, %d)", first, next)
+	if first, next := a.Chunks(); first != 2 || next != 5 {
+		t.Errorf("chunks [%d, %d)", first, next)
 	}
 	before := marshal(t, a)
 	other := s.layout
@@ -125,18 +125,18 @@ func TestSumFaults(t *testing.T) {
 		other *moments.Sum
 		want  string
 	}{
-		{sum(t, s.layout, leaves, 6, 7), "moments: merge of blocks [2, 5) with blocks [6, 7): the runs must adjoin; merge shards in the order of their rows"},
-		{sum(t, s.layout, leaves, 4, 7), "moments: merge of blocks [2, 5) with blocks [4, 7): the runs must adjoin; merge shards in the order of their rows"},
-		{moments.NewSum(s.layout, 1), "moments: merge of blocks [2, 5) with blocks [1, 1): the runs must adjoin; merge shards in the order of their rows"},
+		{sum(t, s.layout, leaves, 6, 7), "moments: merge of chunks [2, 5) with chunks [6, 7): the runs must adjoin; merge shards in the order of their rows"},
+		{sum(t, s.layout, leaves, 4, 7), "moments: merge of chunks [2, 5) with chunks [4, 7): the runs must adjoin; merge shards in the order of their rows"},
+		{moments.NewSum(s.layout, 1), "moments: merge of chunks [2, 5) with chunks [1, 1): the runs must adjoin; merge shards in the order of their rows"},
 		{moments.NewSum(other, 5), "moments: merge of sums with different layouts; shards of one decomposition share their terms and responses"},
-		{a, "moments: merge of blocks [2, 5) with blocks [2, 5): the runs must adjoin; merge shards in the order of their rows"},
+		{a, "moments: merge of chunks [2, 5) with chunks [2, 5): the runs must adjoin; merge shards in the order of their rows"},
 		{nil, "moments: merge of sums with different layouts; shards of one decomposition share their terms and responses"},
 	} {
 		if err := a.Merge(c.other); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	if err := a.Append(moments.New(other)); err == nil || !strings.Contains(err.Error(), "block 5 has another layout") {
+	if err := a.Append(moments.New(other)); err == nil || !strings.Contains(err.Error(), "chunk 5 has another layout") {
 		t.Errorf("Append of another layout: %v", err)
 	}
 	if err := a.Append(nil); err == nil {
@@ -144,7 +144,7 @@ func TestSumFaults(t *testing.T) {
 	}
 	year := s.x[0].(design.Dense)
 	year.Set(0, 1, 1e200)
-	if err := a.Append(s.moments(t, 0, 10, 10)); err == nil || err.Error() != `moments: basis "year": the squares of column 1 overflow; rescale it (merge block 5)` {
+	if err := a.Append(s.moments(t, 0, 10, 10)); err == nil || err.Error() != `moments: basis "year": the squares of column 1 overflow; rescale it (chunk 5)` {
 		t.Errorf("Append of overflowing squares: %v", err)
 	}
 	if !bytes.Equal(marshal(t, a), before) {
@@ -155,6 +155,6 @@ func TestSumFaults(t *testing.T) {
 		t.Error(err)
 	}
 	if total := empty.Total(); total.Rows != 0 || total.Check() != nil {
-		t.Error("total of no blocks")
+		t.Error("total of no chunks")
 	}
 }

@@ -35,7 +35,7 @@ func open(data []byte, kind uint16) (*reader, error) {
 		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d to %d", v, version, versions)
 	}
 	if k := binary.LittleEndian.Uint16(data[6:]); k != kind {
-		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of blocks)", k, kind)
+		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of chunks)", k, kind)
 	}
 	body := data[:len(data)-crcSize]
 	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(data[len(body):]) {

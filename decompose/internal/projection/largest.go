@@ -13,7 +13,7 @@ import (
 // takes some ten products with each, where all eigenvalues take n^3 operations,
 // and is correct to 1e-10 of itself. Directions that A makes zero do not count.
 func largest(b, a mat.Symmetric) float64 {
-	const most, converged = 150, 1e-11
+	const maxSteps, converged = 150, 1e-11
 	n := a.SymmetricDim()
 	var basis, images [][]float64 // A-orthonormal q, and A q
 	var diagonal, beside []float64
@@ -22,7 +22,7 @@ func largest(b, a mat.Symmetric) float64 {
 		q[i] = 0.5 + math.Mod(float64(i+1)*math.Phi, 1)*(1-2*float64(i%2))
 	}
 	value := 0.0
-	for len(basis) < min(most, n) {
+	for len(basis) < min(maxSteps, n) {
 		// Twice: once leaves what rounding brings back.
 		for range 2 {
 			for k := range basis {

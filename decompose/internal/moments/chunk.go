@@ -11,7 +11,7 @@ import (
 )
 
 // panelRows to panelMost rows are gathered before their products are formed, see
-// panelLimit. Panels are filled from the block's first row on, so sums do not depend
+// panelLimit. Panels are filled from the chunk's first row on, so sums do not depend
 // on how the rows were cut into calls of Add, whatever the order of summation
 // inside a product.
 const (
@@ -19,10 +19,10 @@ const (
 	panelMost = 4096
 )
 
-// Block accumulates the moments of consecutive rows: one merge block, or any
+// Chunk accumulates the moments of consecutive rows: one chunk, or any
 // run of rows. It is meant for one goroutine. In steady state Add allocates
 // nothing.
-type Block struct {
+type Chunk struct {
 	layout Layout
 	err    error // the layout's fault
 	off    []int
@@ -45,7 +45,7 @@ type Block struct {
 	rr *mat.Dense // (R+1) x (R+1)
 
 	// Products are formed between joined bases; which bases are joined is
-	// decided by the block's first rows.
+	// decided by the chunk's first rows.
 	started bool
 	kinds   []kind // of the bases' first rows
 	joined  []pair
@@ -60,9 +60,9 @@ type Block struct {
 	stack *stack // with Layout.Factor, instead of all of the above but the counts
 }
 
-// NewBlock returns an empty block. A faulty layout is reported by Add.
-func NewBlock(l Layout) *Block {
-	b := &Block{layout: l.clone(), err: l.Check(), off: l.offsets(), pairs: l.meeting()}
+// NewChunk returns an empty chunk. A faulty layout is reported by Add.
+func NewChunk(l Layout) *Chunk {
+	b := &Chunk{layout: l.clone(), err: l.Check(), off: l.offsets(), pairs: l.meeting()}
 	if l.Factor && b.err == nil {
 		b.stack = newStack(b.layout)
 	}
@@ -70,7 +70,7 @@ func NewBlock(l Layout) *Block {
 }
 
 // allocate makes the accumulators.
-func (b *Block) allocate() {
+func (b *Chunk) allocate() {
 	p, r := b.layout.Columns(), b.layout.Responses
 	b.sum, b.norm = make([]float64, p), make([]float64, len(b.layout.Bases))
 	if b.stack != nil {
@@ -101,9 +101,9 @@ func kindOf(c design.Columns) kind {
 	return kind{dense: true}
 }
 
-// start decides by the block's first rows which bases are joined and how many rows
+// start decides by the chunk's first rows which bases are joined and how many rows
 // are gathered.
-func (b *Block) start(x []design.Columns) {
+func (b *Chunk) start(x []design.Columns) {
 	b.started = true
 	same := b.kinds != nil
 	if !same {
@@ -153,8 +153,8 @@ func (b *Block) start(x []design.Columns) {
 	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout))
 }
 
-// Reset empties the block for reuse; its memory is kept.
-func (b *Block) Reset() {
+// Reset empties the chunk for reuse; its memory is kept.
+func (b *Chunk) Reset() {
 	b.rows, b.positive, b.sumW, b.sumLogW = 0, 0, 0, 0
 	b.closed, b.shifted, b.started = false, false, false
 	if b.sum == nil {
@@ -178,13 +178,13 @@ func (b *Block) Reset() {
 // their weights, finite and >= 0 (nil: ones), r (n x R) the responses (nil only
 // if R is 0). The operands are read, not kept. Rows of weight 0 count in Rows,
 // Sum and MaxRowNorm only. Faulty input is an error that names the basis or
-// response and the row (counted from the block's first row), and adds nothing.
-func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
+// response and the row (counted from the chunk's first row), and adds nothing.
+func (b *Chunk) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 	if b.err != nil {
 		return b.err
 	}
 	if b.closed {
-		return fmt.Errorf("moments: Add to a block whose Moments were taken; Reset it first")
+		return fmt.Errorf("moments: Add to a chunk whose Moments were taken; Reset it first")
 	}
 	n, err := b.check(x, w, r)
 	if err != nil || n == 0 {
@@ -223,7 +223,7 @@ func (b *Block) Add(x []design.Columns, w []float64, r *mat.Dense) error {
 
 // run adds rows from i on, as many as have positive weight or all no weight and
 // find room, and returns the first that it did not add.
-func (b *Block) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (int, error) {
+func (b *Chunk) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (int, error) {
 	j := i + 1
 	if w != nil && w[i] == 0 {
 		b.unweighted(x, i)
@@ -264,11 +264,11 @@ func (b *Block) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (in
 	return j, nil
 }
 
-func (b *Block) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
+func (b *Chunk) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
 
 // later reports whether the sums of basis a are formed from the panel, like its
 // products: a product is the fast way to add up banded rows.
-func (b *Block) later(a int) bool {
+func (b *Chunk) later(a int) bool {
 	if b.stack != nil {
 		return false
 	}
@@ -277,7 +277,7 @@ func (b *Block) later(a int) bool {
 }
 
 // unweighted adds row i, which has no weight and misses the panel, to those sums.
-func (b *Block) unweighted(x []design.Columns, i int) {
+func (b *Chunk) unweighted(x []design.Columns, i int) {
 	for a, c := range x {
 		if !b.later(a) {
 			continue
@@ -292,7 +292,7 @@ func (b *Block) unweighted(x []design.Columns, i int) {
 }
 
 // flush adds the products of the panel's rows and empties it.
-func (b *Block) flush() error {
+func (b *Chunk) flush() error {
 	p := &b.panel
 	if p.n == 0 {
 		return nil
@@ -339,7 +339,7 @@ func (b *Block) flush() error {
 
 // addResponses adds the products of joined basis u with the responses. The last of
 // these is 1: of a band whose rows have no weights that product is the columns' sums too.
-func (b *Block) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
+func (b *Chunk) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
 	a := slices.Index(b.panel.of, u)
 	if !b.panel.unit || !b.later(a) {
 		return b.work.AddTMul(b.rViews[u], c, w, r.Dense)
@@ -357,13 +357,13 @@ func (b *Block) addResponses(u int, c design.Columns, w []float64, r design.Dens
 	return nil
 }
 
-// Moments closes the block and returns what it holds, centred; it shares nothing
-// with the block but the layout.
-func (b *Block) Moments() *Moments { return b.MomentsInto(nil) }
+// Moments closes the chunk and returns what it holds, centred; it shares nothing
+// with the chunk but the layout.
+func (b *Chunk) Moments() *Moments { return b.MomentsInto(nil) }
 
 // MomentsInto is Moments in the memory of old: nil, or moments that nobody reads any
 // more (Sum.Spare); those of another layout are left alone.
-func (b *Block) MomentsInto(old *Moments) *Moments {
+func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	b.closed = true
 	m := old
 	if m != nil && m.Layout.Equal(b.layout) {
@@ -394,7 +394,7 @@ func (b *Block) MomentsInto(old *Moments) *Moments {
 
 // centre turns sums about the shift into sums about the mean: with d the mean of
 // the shifted column, sum w (x - d)(y - e) = sum w x y - W d e.
-func (b *Block) centre(m *Moments) {
+func (b *Chunk) centre(m *Moments) {
 	resp := b.layout.Responses
 	xr, rr := b.xr.RawMatrix(), b.rr.RawMatrix()
 	d, e := make([]float64, len(m.Mean)), make([]float64, resp)

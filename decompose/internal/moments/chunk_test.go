@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 func TestOutlierFirst(t *testing.T) {
@@ -59,7 +59,7 @@ func TestCounts(t *testing.T) {
 func TestBatchSizeChangesNothing(t *testing.T) {
 	s := awkward(900, true, 5)
 	want := marshal(t, s.moments(t, 0, 900, 900))
-	b := moments.NewBlock(s.layout)
+	b := moments.NewChunk(s.layout)
 	dense := rowset{s.layout, nil, s.w, s.r}
 	for _, c := range s.x {
 		n, d := c.Dims()
@@ -76,7 +76,7 @@ func TestBatchSizeChangesNothing(t *testing.T) {
 		if got := marshal(t, b.Moments()); !bytes.Equal(got, want) {
 			t.Errorf("batches of %d rows give other bytes", batch)
 		}
-		// Another user of the block stores the same bases densely.
+		// Another user of the chunk stores the same bases densely.
 		b.Reset()
 		dense.add(t, b, 0, 300, 100)
 	}
@@ -96,7 +96,7 @@ func TestStorageChangesCostOnly(t *testing.T) {
 		dense.x = append(dense.x, design.Dense{Dense: m})
 	}
 	for _, order := range [][]rowset{{dense, dense}, {dense, s}, {s, dense}} {
-		b := moments.NewBlock(s.layout)
+		b := moments.NewChunk(s.layout)
 		order[0].add(t, b, 0, 333, 50)
 		order[1].add(t, b, 333, 700, 50)
 		s.add(t, b, 700, 900, 50)
@@ -120,7 +120,7 @@ func TestZeroWeights(t *testing.T) {
 		}
 	}
 	m := s.moments(t, 0, 300, 300)
-	without := moments.NewBlock(s.layout)
+	without := moments.NewChunk(s.layout)
 	for _, i := range kept {
 		s.add(t, without, i, i+1, 1)
 	}
@@ -145,7 +145,7 @@ func TestZeroWeights(t *testing.T) {
 	}
 }
 
-func TestBlockFaults(t *testing.T) {
+func TestChunkFaults(t *testing.T) {
 	l := moments.Layout{Bases: []moments.Basis{{Name: "s(x)", Dim: 3}, {Name: "z", Dim: 1}}, Predictors: [][]int{{0, 1}}, Responses: 1}
 	type operands struct {
 		x []design.Columns
@@ -177,7 +177,7 @@ func TestBlockFaults(t *testing.T) {
 		{"Inf entry", func(o *operands) { o.x[0].(*design.Sparse).Value[0] = math.Inf(1) }, `moments: basis "s(x)" has the value +Inf in row 2; remove the row or mend the basis`},
 		{"Inf response", func(o *operands) { o.r.Set(1, 0, math.Inf(-1)) }, "moments: response 0 has the value -Inf in row 3; the model's output must be finite"},
 	} {
-		b := moments.NewBlock(l)
+		b := moments.NewChunk(l)
 		o := good()
 		if err := b.Add(o.x, o.w, o.r); err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestBlockFaults(t *testing.T) {
 			t.Errorf("%s: the refused rows left traces", c.name)
 		}
 		if err := b.Add(o.x, o.w, o.r); err == nil || !strings.Contains(err.Error(), "Reset it first") {
-			t.Errorf("Add to a closed block: %v", err)
+			t.Errorf("Add to a closed chunk: %v", err)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestLayoutFaults(t *testing.T) {
 		if err := c.layout.Check(); err == nil || err.Error() != c.want {
 			t.Errorf("Check: %v, want %s", err, c.want)
 		}
-		b := moments.NewBlock(c.layout)
+		b := moments.NewChunk(c.layout)
 		if err := b.Add(nil, nil, nil); err == nil || err.Error() != c.want {
 			t.Errorf("Add: %v, want %s", err, c.want)
 		}
@@ -238,7 +238,7 @@ func TestLayoutFaults(t *testing.T) {
 
 func TestEmptySides(t *testing.T) {
 	for _, l := range []moments.Layout{{}, {Responses: 2, Predictors: [][]int{{}, {}}}, {Bases: []moments.Basis{{Name: "x", Dim: 1}}}} {
-		b := moments.NewBlock(l)
+		b := moments.NewChunk(l)
 		for range 2 {
 			var x []design.Columns
 			if len(l.Bases) > 0 {
@@ -272,7 +272,7 @@ func TestEmptySides(t *testing.T) {
 
 func TestAddAllocatesNothing(t *testing.T) {
 	s := awkward(1024, true, 4)
-	b := moments.NewBlock(s.layout)
+	b := moments.NewChunk(s.layout)
 	s.add(t, b, 0, 1024, 1024)
 	if n := testing.AllocsPerRun(10, func() {
 		b.Reset()
@@ -284,10 +284,10 @@ func TestAddAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestBlockRows(t *testing.T) {
+func TestChunkRows(t *testing.T) {
 	for p, want := range map[int]int{0: 4096, 200: 4096, 512: 4096, 513: 8192, 1000: 16384} {
-		if got := moments.BlockRows(p); got != want {
-			t.Errorf("BlockRows(%d) = %d, want %d", p, got, want)
+		if got := moments.ChunkRows(p); got != want {
+			t.Errorf("ChunkRows(%d) = %d, want %d", p, got, want)
 		}
 	}
 }
@@ -337,7 +337,7 @@ func TestAnyLayout(t *testing.T) {
 	})
 }
 
-// A worker's block that joined two bases forgets it when one comes coded.
+// A worker's chunk that joined two bases forgets it when one comes coded.
 func TestReuseWithOtherStorage(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -352,12 +352,12 @@ func TestReuseWithOtherStorage(t *testing.T) {
 	coded.x = []design.Columns{a, design.Dense{Dense: b}}
 	full := coded
 	full.x = []design.Columns{design.Dense{Dense: b.Slice(0, n, 0, 2).(*mat.Dense)}, design.Dense{Dense: b}}
-	block := moments.NewBlock(l)
+	chunk := moments.NewChunk(l)
 	for _, s := range []rowset{full, coded, full, coded} {
-		block.Reset()
-		s.add(t, block, 0, n, 50)
-		if !bytes.Equal(marshal(t, block.Moments()), marshal(t, s.moments(t, 0, n, n))) {
-			t.Error("a block's past changes its moments")
+		chunk.Reset()
+		s.add(t, chunk, 0, n, 50)
+		if !bytes.Equal(marshal(t, chunk.Moments()), marshal(t, s.moments(t, 0, n, n))) {
+			t.Error("a chunk's past changes its moments")
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pho-go/pho/internal/householder"
 )
 
-// stack gathers the rows [1, x, r] of a block, panelRows at a time, into their
+// stack gathers the rows [1, x, r] of a chunk, panelRows at a time, into their
 // triangular factor. Rows are taken about the first panel's means, so that what
 // remains to be centred is of the size of the deviations, not of the means.
 type stack struct {
