@@ -147,7 +147,7 @@ func (o *Options) report(pass string, rows int64) {
 // predictions (0 without a family), and the features (0 if they are not numeric).
 func (p *plan) statistics(features int) moments.Layout {
 	l := p.layout
-	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], further(features)...)
+	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], extraBases(features)...)
 	return l
 }
 
@@ -206,24 +206,8 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 		if err != nil {
 			return nil, err
 		}
-		x, err := a.forward.eval.eval(rows)
-		if err != nil {
+		if err := a.add(rows, out); err != nil {
 			return nil, err
-		}
-		w, err := weights(rows, a.opts.Weights)
-		if err != nil {
-			return nil, err
-		}
-		if x, err = a.addFurther(x, rows, w, out.Eta); err != nil {
-			return nil, err
-		}
-		if err := a.chunk.Add(x, w, out.Zeta); err != nil {
-			return nil, atRow(rows, err)
-		}
-		if a.groups != nil {
-			if err := a.groups.add(rows, x, w, out.Zeta); err != nil {
-				return nil, err
-			}
 		}
 	}
 	for _, name := range a.features {
@@ -245,8 +229,30 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *
 	return s, nil
 }
 
-// addFurther adds the columns of the bases in no predictor.
-func (a *accumulator) addFurther(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
+// add adds rows of at most evalRows, at which the network has these outputs.
+func (a *accumulator) add(rows *data.Batch, out *Outputs) error {
+	x, err := a.forward.eval.eval(rows)
+	if err != nil {
+		return err
+	}
+	w, err := weights(rows, a.opts.Weights)
+	if err != nil {
+		return err
+	}
+	if x, err = a.addExtra(x, rows, w, out.Eta); err != nil {
+		return err
+	}
+	if err := a.chunk.Add(x, w, out.Zeta); err != nil {
+		return atRow(rows, err)
+	}
+	if a.groups != nil {
+		return a.groups.add(rows, x, w, out.Zeta)
+	}
+	return nil
+}
+
+// addExtra adds the columns of the bases in no predictor.
+func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
 	a.deviance = resize(a.deviance, b.Rows(), 1)
 	a.deviance.Zero()
 	if err := a.fillDeviance(b, w, eta); err != nil {

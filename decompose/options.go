@@ -1,9 +1,6 @@
 package decompose
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"runtime"
 	"slices"
 
@@ -186,92 +183,4 @@ func (o *Options) withoutIntercept(predictor string) bool {
 		}
 	}
 	return false
-}
-
-// validate reports all faults of the options against the model at once.
-func (o *Options) validate(m Model) error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("decompose: "+format, args...)) }
-
-	switch o.Method {
-	case "", PHO, PHOGAM:
-	default:
-		fault("unknown method %q: it is pho or phogam", o.Method)
-	}
-	switch o.Route {
-	case "", Gram, QR:
-	default:
-		fault("unknown route %q: it is gram or qr", o.Route)
-	}
-	switch t := o.RankTolerance; {
-	case t == 0 || t >= minGramTolerance && t < 1:
-	case !(t >= minFactorTolerance && t < 1):
-		fault("rank tolerance %g: it is from %g up to 1, by route qr, or from %g by route gram", t, minFactorTolerance, minGramTolerance)
-	case o.Route == Gram:
-		fault("rank tolerance %g: products in float64 decide ranks for tolerances from %g; route qr does from %g", t, minGramTolerance, minFactorTolerance)
-	}
-	if o.Workers < 0 {
-		fault("%d workers", o.Workers)
-	}
-	if o.FirstChunk < 0 {
-		fault("first chunk %d is negative", o.FirstChunk)
-	}
-	if t := o.ReconstructionTolerance; t < 0 || math.IsNaN(t) {
-		fault("reconstruction tolerance %g", t)
-	}
-	names := m.Predictors()
-	for _, p := range o.WithoutIntercept {
-		if !contains(names, p) {
-			fault("no predictor %q: the model has %q", p, names)
-		}
-	}
-	if err := o.checkFamily(m); err != nil {
-		faults = append(faults, err)
-	}
-	known, selected := map[string]int{}, map[string]bool{}
-	for k := range names {
-		for _, b := range m.Blocks(k) {
-			known[b.Term.Name()], selected[b.Term.Name()] = len(b.Penalty.S), b.Select
-		}
-	}
-	for _, name := range sortedKeys(o.DF) {
-		if n, ok := known[name]; !ok {
-			fault("degrees of freedom for term %q, which the model does not have", name)
-		} else if n == 0 {
-			fault("degrees of freedom for term %q, which is not penalised", name)
-		}
-		if v := o.DF[name]; !(v > 0) || math.IsInf(v, 0) {
-			fault("%g degrees of freedom for term %q: they must be positive", v, name)
-		}
-	}
-	for _, name := range sortedKeys(o.SP) {
-		want, ok := known[name]
-		switch {
-		case !ok:
-			fault("smoothing parameter for term %q, which the model does not have", name)
-		case want != len(o.SP[name]) && !(selected[name] && len(o.SP[name]) == want+1):
-			fault("%d smoothing parameters for term %q, which has %d penalties", len(o.SP[name]), name, want)
-		}
-		for _, v := range o.SP[name] {
-			if !(v >= 0) || math.IsInf(v, 0) {
-				fault("smoothing parameter %g for term %q: it must be finite and not negative", v, name)
-			}
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// checkFamily reports a family that is not one for the model or has no response.
-func (o *Options) checkFamily(m Model) error {
-	if o.Family == nil {
-		return nil
-	}
-	var faults []error
-	if o.Response == "" {
-		faults = append(faults, fmt.Errorf("decompose: family %s needs a response column", o.Family.Name()))
-	}
-	if names := m.Predictors(); o.Family.Predictors() != len(names) {
-		faults = append(faults, fmt.Errorf("decompose: family %s has %d predictors, the model has %d: %q", o.Family.Name(), o.Family.Predictors(), len(names), names))
-	}
-	return errors.Join(faults...)
 }

@@ -74,8 +74,8 @@ func (f *featureRange) merge(o featureRange) {
 	f.levels = slices.Compact(f.levels)
 }
 
-// further lists the bases that statistics have besides those of the terms.
-func further(features int) []moments.Basis {
+// extraBases are the bases that statistics have besides those of the terms.
+func extraBases(features int) []moments.Basis {
 	bases := []moments.Basis{{Name: "(deviance)", Dim: 1}}
 	for range features {
 		bases = append(bases, moments.Basis{Name: "(feature)", Dim: 1})
@@ -85,15 +85,15 @@ func further(features int) []moments.Basis {
 
 // deviance is the sum over rows of the response's deviance at the network's own
 // predictions, 0 without a family.
-func (s *Statistics) deviance(total *moments.Moments) float64 { return s.further(total)[0] }
+func (s *Statistics) deviance(total *moments.Moments) float64 { return s.extraSums(total)[0] }
 
 // featureMean is the unweighted mean of feature i, 0 if it is not numeric.
 func (s *Statistics) featureMean(total *moments.Moments, i int) float64 {
-	return s.further(total)[1+i] / float64(total.Rows)
+	return s.extraSums(total)[1+i] / float64(total.Rows)
 }
 
-// further are the sums of the bases that further lists, which come last.
-func (s *Statistics) further(total *moments.Moments) []float64 {
+// extraSums are the unweighted sums of those bases, which come last.
+func (s *Statistics) extraSums(total *moments.Moments) []float64 {
 	return total.Sum[len(total.Sum)-1-len(s.features):]
 }
 

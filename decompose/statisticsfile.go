@@ -128,7 +128,7 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 	if t.sum, rest, err = cutSum(rest); err != nil {
 		return err
 	}
-	bases, own := t.sum.Layout().Bases, further(len(t.features))
+	bases, own := t.sum.Layout().Bases, extraBases(len(t.features))
 	if n := len(bases) - len(own); n < 0 || !slices.Equal(bases[n:], own) {
 		return fmt.Errorf("decompose: the statistics name %d features, their moments hold others", len(t.features))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
 )
 
 // side makes nested smooths identifiable as mgcv does (Wood 2017, 5.6.3; gam.side):
@@ -102,55 +104,77 @@ func (c *Constrained) termNames(blocks []int) string {
 // each own column's square) explains: the gram matrix holds squares and cannot tell
 // less. Of columns that are as long up to rounding the first stays.
 func dependentOn(gram *mat.SymDense, others, own []int, rounding []float64) []int {
-	const tolerance, tie = 3e-5 * 3e-5, 1e-9
-	at := append(slices.Clone(others), own...)
-	n := len(at)
-	a := mat.NewDense(n, n, nil)
-	least := make([]float64, n)
-	for i := range n {
-		for j := range n {
-			a.Set(i, j, gram.At(at[i], at[j]))
-		}
-		least[i] = tolerance * a.At(i, i)
-		if l := i - len(others); l >= 0 {
-			least[i] = max(least[i], rounding[l])
-		}
+	e := newElimination(gram, append(slices.Clone(others), own...))
+	for l, v := range rounding {
+		i := len(others) + l
+		e.least[i] = max(e.least[i], v)
 	}
-	done := make([]bool, n)
-	eliminate := func(lo, hi int) {
-		for range hi - lo {
-			pivot := -1
-			for i := lo; i < hi; i++ {
-				if !done[i] && a.At(i, i) > least[i] && (pivot < 0 || a.At(i, i) > (1+tie)*a.At(pivot, pivot)) {
-					pivot = i
-				}
-			}
-			if pivot < 0 {
-				return
-			}
-			done[pivot] = true
-			row, d := slices.Clone(a.RawRowView(pivot)), a.At(pivot, pivot)
-			for i := range n {
-				if done[i] || row[i] == 0 {
-					continue
-				}
-				f := row[i] / d
-				dst := a.RawRowView(i)
-				for j, v := range row {
-					dst[j] -= f * v
-				}
-			}
-		}
-	}
-	eliminate(0, len(others))
-	eliminate(len(others), n)
+	e.run(0, len(others))
+	e.run(len(others), len(others)+len(own))
 	var out []int
 	for l := range own {
-		if !done[len(others)+l] {
+		if !e.done[len(others)+l] {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// elimination is a pivoted Cholesky factorisation of cross products.
+type elimination struct {
+	a     *mat.Dense // what is left of the products
+	least []float64  // of a column's square that is more than nothing
+	done  []bool     // columns that were pivots
+}
+
+// newElimination takes these columns of the gram matrix.
+func newElimination(gram *mat.SymDense, at []int) *elimination {
+	const tolerance = 3e-5 * 3e-5
+	n := len(at)
+	e := &elimination{a: mat.NewDense(n, n, nil), least: make([]float64, n), done: make([]bool, n)}
+	for i := range n {
+		for j := range n {
+			e.a.Set(i, j, gram.At(at[i], at[j]))
+		}
+		e.least[i] = tolerance * e.a.At(i, i)
+	}
+	return e
+}
+
+// run makes pivots of columns lo to hi-1, the longest first, until nothing of the
+// others is left.
+func (e *elimination) run(lo, hi int) {
+	for range hi - lo {
+		pivot := e.longest(lo, hi)
+		if pivot < 0 {
+			return
+		}
+		e.done[pivot] = true
+		row, d := slices.Clone(e.a.RawRowView(pivot)), e.a.At(pivot, pivot)
+		for i := range e.done {
+			if e.done[i] || row[i] == 0 {
+				continue
+			}
+			f := row[i] / d
+			dst := e.a.RawRowView(i)
+			for j, v := range row {
+				dst[j] -= f * v
+			}
+		}
+	}
+}
+
+// longest is the column of which most is left, the first of those as long up to
+// rounding; -1 if nothing is left of any.
+func (e *elimination) longest(lo, hi int) int {
+	const tie = 1e-9
+	pivot := -1
+	for i := lo; i < hi; i++ {
+		if v := e.a.At(i, i); !e.done[i] && v > e.least[i] && (pivot < 0 || v > (1+tie)*e.a.At(pivot, pivot)) {
+			pivot = i
+		}
+	}
+	return pivot
 }
 
 // rounding bounds what rounding leaves of the squares of block j's columns: they
@@ -180,7 +204,7 @@ func (c *Constrained) rounding(j int) []float64 {
 }
 
 // without leaves out the columns listed for each block: of its map, its penalties
-// and the positions. A penalty of which nothing is left goes, with its lambda.
+// and the positions.
 func (c *Constrained) without(drop [][]int) {
 	for j := range c.blocks {
 		t := &c.terms[j]
@@ -191,42 +215,38 @@ func (c *Constrained) without(drop [][]int) {
 					keep = append(keep, i)
 				}
 			}
-			z := c.z[j]
-			if z == nil {
-				z = mat.NewDense(t.Dim, t.Dim, nil)
-				for i := range t.Dim {
-					z.Set(i, i, 1)
-				}
+			if c.z[j] == nil {
+				c.z[j] = identity(t.Dim)
 			}
-			rows, _ := z.Dims()
-			c.z[j] = mat.NewDense(rows, len(keep), nil)
-			for l, i := range keep {
-				c.z[j].SetCol(l, mat.Col(nil, i, z))
-			}
-			for l, s := range t.S {
-				kept := mat.NewSymDense(len(keep), nil)
-				for a, i := range keep {
-					for b := a; b < len(keep); b++ {
-						kept.SetSym(a, b, s.At(i, keep[b]))
-					}
-				}
-				t.S[l] = kept
-			}
-			t.Dim = len(keep)
-			for l := len(t.S) - 1; l >= 0; l-- {
-				if mat.Norm(t.S[l], 1) > 0 {
-					continue
-				}
-				t.S = slices.Delete(t.S, l, l+1)
-				if t.SP != nil {
-					t.SP = slices.Delete(slices.Clone(t.SP), l, l+1)
-				}
-				if t.Link != nil {
-					t.Link = slices.Delete(slices.Clone(t.Link), l, l+1)
-				}
-			}
+			c.z[j] = columns(c.z[j], keep)
+			restrict(t, keep)
 		}
 		t.Start = c.start[j]
 		c.start[j+1] = t.Start + t.Dim
+	}
+}
+
+// restrict leaves the columns keep of t. A penalty of which nothing is left goes, with
+// its lambda.
+func restrict(t *penalty.Term, keep []int) {
+	t.Dim = len(keep)
+	for l := len(t.S) - 1; l >= 0; l-- {
+		s := mat.NewSymDense(len(keep), nil)
+		for a, i := range keep {
+			for b := a; b < len(keep); b++ {
+				s.SetSym(a, b, t.S[l].At(i, keep[b]))
+			}
+		}
+		t.S[l] = s
+		if mat.Norm(s, 1) > 0 {
+			continue
+		}
+		t.S = slices.Delete(t.S, l, l+1)
+		if t.SP != nil {
+			t.SP = slices.Delete(slices.Clone(t.SP), l, l+1)
+		}
+		if t.Link != nil {
+			t.Link = slices.Delete(slices.Clone(t.Link), l, l+1)
+		}
 	}
 }

@@ -80,10 +80,7 @@ func (c *rotated) determined(g *mat.Dense, tolerance float64) (basis, dropped *m
 // term's penalties, in columns divided by unit, and sqrt(lambda_j) B_j for all of
 // them, one below the other; nil if none counts.
 func rangeAndRoot(t penalty.Term, lambda, unit []float64) (v *mat.Dense, rank int, root *mat.Dense, err error) {
-	v = mat.NewDense(t.Dim, t.Dim, nil)
-	for i := range t.Dim {
-		v.Set(i, i, 1)
-	}
+	v = identity(t.Dim)
 	total := mat.NewSymDense(t.Dim, nil)
 	for j, s := range t.S {
 		if !(lambda[j] > 0) {
@@ -160,6 +157,15 @@ func descending(s *mat.SymDense) ([]float64, *mat.Dense, error) {
 		out.SetCol(j, mat.Col(nil, n-1-j, &q))
 	}
 	return values, out, nil
+}
+
+// identity is that matrix.
+func identity(n int) *mat.Dense {
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		out.Set(i, i, 1)
+	}
+	return out
 }
 
 // columns picks columns; nil if there are none.
