@@ -118,3 +118,12 @@ func (c Coordinates) raw() bool { return c.toRaw == nil && len(c.norm) == 0 && !
 
 // isKept tells whether nothing is projected on the block.
 func (b Block) isKept() bool { return b.Constraint.kind == allZero }
+
+// freeDim is the number of coefficients that a penalty is about.
+func (b Block) freeDim() int {
+	if m := b.Coordinates.toRaw; m != nil {
+		_, c := m.Dims()
+		return c
+	}
+	return b.Term.Dim()
+}

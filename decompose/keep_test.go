@@ -189,6 +189,9 @@ func TestBlockThatExcludesItself(t *testing.T) {
 		`"keep": true, "constraint": "sum-to-zero"`:                                    `it is kept as it is, and takes no constraint "sum-to-zero"`,
 		`"keep": true, "penalties": [{"dim": 1, "s": "` + one + `"}]`:                  "it takes no map, penalty or constraint",
 		`"standardised": true, "map": {"rows": 1, "cols": 1, "values": "` + one + `"}`: "a map and standardised coordinates",
+		`"penalties": [{"dim": 1, "s": ""}]`:                                           "its penalty 1: 0 numbers, want 1",
+		`"map": {"rows": 1, "cols": 1, "values": ""}`:                                  "its map: 0 numbers, want 1",
+		`"base": [3]`:          "it refers to term 4 of 1",
 		`"constraint": "kept"`: `the constraint "kept" is not known to this version`,
 	} {
 		doc := `{"terms": [{"kind": "linear", "spec": {}}], "predictors": [[{"term": 0, ` + field + `}]]}`

@@ -57,7 +57,7 @@ func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance flo
 	}
 	for i := range blocks {
 		for j := range blocks {
-			if i != j && together(change[i], change[j]) > tolerance {
+			if i != j && jointChange(change[i], change[j]) > tolerance {
 				with[i] = append(with[i], j)
 			}
 		}
@@ -65,8 +65,8 @@ func findAliases(null *mat.Dense, corr *mat.SymDense, start []int, tolerance flo
 	return dependentColumns(null), with
 }
 
-// together is the root of tr(GH) for symmetric G and H.
-func together(g, h *mat.Dense) float64 {
+// jointChange is the root of tr(GH) for symmetric G and H.
+func jointChange(g, h *mat.Dense) float64 {
 	var sum float64
 	r, _ := g.Dims()
 	for i := range r {
