@@ -63,14 +63,15 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if err := p.identify(); err != nil {
 		return nil, err
 	}
-	stats := p.newStatistics(m, o)
+	stats, features := p.newStatistics(m, o), p.features()
+	layout := stats.sum.Layout()
 	workers := make([]*accumulator, o.workers())
 	var rows int64
 	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the chunks to come
 	err := pass(ctx, p, m, src, o,
 		func(w, index int, b *data.Batch) (*chunkStats, error) {
 			if workers[w] == nil {
-				workers[w] = newAccumulator(m, p, stats, o)
+				workers[w] = newAccumulator(m, p, layout, features, o)
 			}
 			return workers[w].run(ctx, index, b, cache, spare)
 		},
@@ -171,13 +172,10 @@ type accumulator struct {
 	zeros    []float64   // or this, evalRows long, if they are not numeric
 }
 
-func newAccumulator(m Model, p *plan, s *Statistics, o *Options) *accumulator {
-	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(s.sum.Layout()), opts: o}
+func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
+	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features}
 	if o.Groups != "" {
-		a.groups = newGroupChunks(o.Groups, s.sum.Layout())
-	}
-	for _, f := range s.features {
-		a.features = append(a.features, f.name)
+		a.groups = newGroupChunks(o.Groups, l)
 	}
 	return a
 }

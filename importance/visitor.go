@@ -91,7 +91,7 @@ func unknown(fam family.Family) []string {
 	return nil
 }
 
-// Map adds up a block of rows.
+// Map adds up a chunk of rows.
 func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 	s := v.newSums()
 	rows, err := v.read(p)
@@ -137,7 +137,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 	return nil
 }
 
-// Reduce adds a block's sums.
+// Reduce adds a chunk's sums.
 func (v *Visitor) Reduce(part any) error {
 	s, ok := part.(*sums)
 	if !ok {
