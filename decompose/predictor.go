@@ -30,7 +30,7 @@ type solver struct {
 	warnings []string
 }
 
-// solve is steps 3 and 4 of algorithm 2 (paper), with penalties where the method says
+// solve is algorithm 2 (paper) from the moments on, with penalties where the method says
 // so, and what there is to tell about the outcome.
 func (s *solver) solve(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
