@@ -120,7 +120,10 @@ func FuzzTrain(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if v := fit.AdditiveLoss; !cfg.Training.Single && v-v == 0 && !(fit.Score.Loss <= v+1e-6*(1+math.Abs(v))) {
+		// A response of 1e15 next to ones is scaled by its deviation, and back, in which a
+		// robust family's location keeps no digits: the score is then of another number.
+		holds := !cfg.Training.Single && fit.judge.scaling.scale < 1e12
+		if v := fit.AdditiveLoss; holds && v-v == 0 && !(fit.Score.Loss <= v+1e-6*(1+math.Abs(v))) {
 			t.Errorf("%+v: loss %v, it began with %v", cfg, fit.Score.Loss, v)
 		}
 		if err := decomposetest.Model(m, rows.batch, 1e-6); err != nil && !strings.Contains(err.Error(), "predictor") { // of values past all bounds
