@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/bspline"
+	"github.com/pho-go/pho/basis/internal/knot"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -34,8 +36,8 @@ func (s BS) settings() (k, degree int, orders []int, err error) {
 	if len(s.M) > 1 {
 		orders = s.M[1:]
 	}
-	if degree < 1 || degree > maxDegree {
-		return 0, 0, nil, fmt.Errorf("m[1] = %d: bs takes splines of degree 1 to %d", degree, maxDegree)
+	if degree < 1 || degree > bspline.MaxDegree {
+		return 0, 0, nil, fmt.Errorf("m[1] = %d: bs takes splines of degree 1 to %d", degree, bspline.MaxDegree)
 	}
 	for i, d := range orders {
 		if d < 0 || d > degree {
@@ -58,7 +60,7 @@ func (s BS) settings() (k, degree int, orders []int, err error) {
 	if n := len(s.Knots); n != 0 && n != 2 && n != k+degree+1 {
 		return 0, 0, nil, fmt.Errorf("%d knots: bs takes 2 (the range) or k + m[1] + 1 = %d", n, k+degree+1)
 	}
-	return k, degree, orders, increasing(s.Knots)
+	return k, degree, orders, knot.Check(s.Knots)
 }
 
 func (s BS) check() error {
@@ -66,12 +68,12 @@ func (s BS) check() error {
 	return err
 }
 
-func (s BS) values(column string) values {
+func (s BS) scan(column string) columnScan {
 	k, _, _, _ := s.settings()
-	return values{column: column, limit: max(k, 1), count: true}
+	return scanFew(column, k)
 }
 
-func (s BS) build(v *values) (spline, *mat.SymDense, error) {
+func (s BS) build(v *columnScan) (spline, *mat.SymDense, error) {
 	k, degree, orders, err := s.settings()
 	if err != nil {
 		return nil, nil, err
@@ -80,7 +82,7 @@ func (s BS) build(v *values) (spline, *mat.SymDense, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := penalty.BSplineDerivative(b.(*pspline).knots, degree, orders[0])
+	p, err := penalty.BSplineDerivative(b.(*bspline.Basis).Knots(), degree, orders[0])
 	return b, p, err
 }
 
@@ -92,7 +94,7 @@ func (s BS) further(b spline) ([]*mat.SymDense, error) {
 	}
 	var all []*mat.SymDense
 	for _, d := range orders[1:] {
-		p, err := penalty.BSplineDerivative(b.(*pspline).knots, degree, d)
+		p, err := penalty.BSplineDerivative(b.(*bspline.Basis).Knots(), degree, d)
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// Part is a column of a product: a factor or a number.
-type Part struct {
+// Variable is a column of a product: a factor or a number.
+type Variable struct {
 	Column string
 	Factor bool
 	// Contrast leaves out the rows of a factor's first level (treatment contrasts),
@@ -32,35 +32,35 @@ const (
 // numbers), unpenalised and not centred; what other terms span too is left to the
 // projection, which names it. Label is the term's name; empty: the columns joined
 // by colons.
-func Interaction(label string, parts ...Part) decompose.Spec {
-	return newCellSpec(label, ":", parts)
+func Interaction(label string, variables ...Variable) decompose.Spec {
+	return newCellSpec(label, ":", variables)
 }
 
 // RandomEffect is the spec of s(g, bs="re"), s(g, x, bs="re") or s(g, h, bs="re"):
 // a coefficient for each combination of levels that occurs, times the numbers,
 // under a ridge penalty and without a constraint (Wood 2017, 5.8). Of o, SP, Link,
 // Unpenalized and a numeric By (one more number) count.
-func RandomEffect(o *SmoothOptions, parts ...Part) decompose.Spec {
+func RandomEffect(o *SmoothOptions, variables ...Variable) decompose.Spec {
 	var columns []string
-	for _, p := range parts {
+	for _, p := range variables {
 		columns = append(columns, p.Column)
 	}
-	s := newCellSpec("s("+strings.Join(columns, ",")+")", ",", parts)
+	s := newCellSpec("s("+strings.Join(columns, ",")+")", ",", variables)
 	s.random = &SmoothOptions{}
 	if o != nil {
 		*s.random = *o
 	}
 	if s.random.By != "" {
 		s.name += ":" + s.random.By
-		s.parts = append(slices.Clip(s.parts), Part{Column: s.random.By})
+		s.variables = append(slices.Clip(s.variables), Variable{Column: s.random.By})
 	}
 	return s
 }
 
-func newCellSpec(label, join string, parts []Part) *cellSpec {
-	s := &cellSpec{name: label, parts: slices.Clone(parts)}
+func newCellSpec(label, join string, variables []Variable) *cellSpec {
+	s := &cellSpec{name: label, variables: slices.Clone(variables)}
 	var columns []string
-	for _, p := range parts {
+	for _, p := range variables {
 		columns = append(columns, p.Column)
 	}
 	if label == "" {
@@ -70,14 +70,14 @@ func newCellSpec(label, join string, parts []Part) *cellSpec {
 }
 
 type cellSpec struct {
-	name   string
-	parts  []Part
-	random *SmoothOptions // nil: an interaction
+	name      string
+	variables []Variable
+	random    *SmoothOptions // nil: an interaction
 }
 
 func (s *cellSpec) Scanner() decompose.Scanner {
 	scan := &cellScan{cellSpec: s, cells: map[string][]int32{}}
-	for _, p := range s.parts {
+	for _, p := range s.variables {
 		if p.Factor {
 			scan.seen = append(scan.seen, cellLevels{
 				levelScan: levelScan{column: p.Column, limit: maxLevels, advice: "is it a number rather than a category?"},
@@ -107,17 +107,17 @@ type cellLevels struct {
 func (s *cellSpec) label() string { return s.name }
 
 func (s *cellSpec) check() error {
-	if len(s.parts) == 0 {
+	if len(s.variables) == 0 {
 		return errors.New("it has no columns")
 	}
-	if len(s.parts) > maxFactors {
-		return fmt.Errorf("a product of %d columns: at most %d are possible", len(s.parts), maxFactors)
+	if len(s.variables) > maxFactors {
+		return fmt.Errorf("a product of %d columns: at most %d are possible", len(s.variables), maxFactors)
 	}
-	for i, p := range s.parts {
+	for i, p := range s.variables {
 		if err := checkColumn(p.Column); err != nil {
 			return err
 		}
-		for _, q := range s.parts[:i] {
+		for _, q := range s.variables[:i] {
 			if p.Column == q.Column && (p.Factor || q.Factor) {
 				return fmt.Errorf("column %q is there twice", p.Column)
 			}
@@ -136,7 +136,7 @@ func (s *cellSpec) check() error {
 
 func (s *cellSpec) Columns() []string {
 	var out, numbers []string
-	for _, p := range s.parts {
+	for _, p := range s.variables {
 		if p.Factor {
 			out = append(out, p.Column)
 		} else {
@@ -152,7 +152,7 @@ func (s *cellSpec) Columns() []string {
 }
 
 func (s *cellScan) NeedsScan() bool {
-	return slices.ContainsFunc(s.parts, func(p Part) bool { return p.Factor })
+	return slices.ContainsFunc(s.variables, func(p Variable) bool { return p.Factor })
 }
 
 func (s *cellScan) Scan(b *data.Batch) error {
@@ -276,7 +276,7 @@ func (s *cellScan) term() (*CellsTerm, error) {
 	var numbers []string
 	var factors []cellFactor
 	var place [][]int32 // of each factor: number of appearance -> level
-	for _, p := range s.parts {
+	for _, p := range s.variables {
 		if !p.Factor {
 			numbers, kind = append(numbers, p.Column), decompose.Linear
 			continue

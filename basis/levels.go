@@ -3,13 +3,13 @@ package basis
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/pho-go/pho/basis/internal/knot"
 	"github.com/pho-go/pho/data"
 )
 
@@ -216,7 +216,7 @@ func (s *levelScan) names() []string {
 	return names
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func finite(v float64) bool { return knot.Finite(v) }
 
 func notFinite(term, column string, v float64, row int64) error {
 	return fmt.Errorf("term %s: data row %d: column %q is %v: leave the row out or fill in a number", term, row+1, column, v)

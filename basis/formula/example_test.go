@@ -12,8 +12,8 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(f.Response, f.Intercept, len(f.Terms))
-	smooth := f.Terms[1].Parts[0]
+	fmt.Println(f.Response, f.Intercept, len(f.Summands))
+	smooth := f.Summands[1].Calls[0]
 	k, _ := smooth.Arg("k")
 	fmt.Println(smooth.Func, smooth.Vars[0].Text, k.Value)
 	fmt.Println(f)

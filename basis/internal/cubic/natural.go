@@ -1,106 +1,37 @@
-package basis
+// Package cubic evaluates cubic splines from their values at the knots: natural ones,
+// which go on as straight lines, and cyclic ones (Wood 2017, 5.3.1 and 5.3.2), with the
+// integral of the squared second derivative as their penalty.
+package cubic
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/basis/internal/knot"
 )
 
-// CR is the cubic regression spline basis (Wood 2017, 5.3.1): the coefficients
-// are the values of a natural cubic spline at K knots, the penalty its integrated
-// squared second derivative. Knots are the type 7 quantiles of the distinct
-// values. Outside the knots the function goes on as a straight line.
-type CR struct {
-	K     int       // basis dimension, at least 3; 0: 10, or the number of Knots
-	Knots []float64 // K increasing values; nil: from the data
-	// Shrink penalises straight lines and constants too (mgcv's bs = "cs"): the line
-	// by a tenth, the constant by a hundredth of what the smoothest curve has, so that
-	// the whole term can go to 0.
-	Shrink bool
-}
-
-func (s CR) label() string {
-	if s.Shrink {
-		return "cs"
-	}
-	return "cr"
-}
-
-// valued: the coefficients are the function's values.
-func (s CR) valued() bool { return true }
-
-func (s CR) settings() (k int, err error) {
-	k = s.K
-	if k == 0 {
-		k = 10
-		if len(s.Knots) > 0 {
-			k = len(s.Knots)
-		}
-	}
-	if k < 3 || k > maxK {
-		return 0, fmt.Errorf("k = %d: %s takes k from 3 to %d", k, s.label(), maxK)
-	}
-	if n := len(s.Knots); n != 0 && n != k {
-		return 0, fmt.Errorf("%d knots: %s takes as many as k, %d", n, s.label(), k)
-	}
-	return k, increasing(s.Knots)
-}
-
-func (s CR) check() error {
-	_, err := s.settings()
-	return err
-}
-
-func (s CR) values(column string) values { return values{column: column, limit: maxValues} }
-
-func (s CR) build(v *values) (spline, *mat.SymDense, error) {
-	k, err := s.settings()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := enough(v, k, 3); err != nil {
-		return nil, nil, err
-	}
-	knots := slices.Clone(s.Knots)
-	switch {
-	case len(knots) == 0:
-		knots = v.quantiles(k)
-	case knots[k-1] <= v.min || knots[0] >= v.max:
-		return nil, nil, fmt.Errorf("column %q goes from %g to %g, and all knots lie outside, from %g to %g: give knots among the data, or leave them out", v.column, v.min, v.max, knots[0], knots[k-1])
-	}
-	b, err := newCubic(knots)
-	if err != nil {
-		return nil, nil, fmt.Errorf("column %q: %w", v.column, err)
-	}
-	if s.Shrink {
-		p, err := b.shrunk()
-		return b, p, err
-	}
-	return b, b.penalty(), nil
-}
-
-// cubic evaluates a natural cubic spline from its values at the knots: with
+// Natural evaluates a natural cubic spline from its values at the knots: with
 // delta = F a its second derivatives there.
-type cubic struct {
+type Natural struct {
 	knots []float64
 	f     [][]float64 // F, k x k; rows 0 and k-1 are 0
 }
 
-func newCubic(knots []float64) (*cubic, error) {
-	if len(knots) < 3 || len(knots) > maxK {
-		return nil, fmt.Errorf("%d knots: a cr basis has 3 to %d", len(knots), maxK)
+// NewNatural makes the basis on k >= 3 increasing knots. It keeps the slice.
+func NewNatural(knots []float64) (*Natural, error) {
+	if len(knots) < 3 || len(knots) > knot.MaxDim {
+		return nil, fmt.Errorf("%d knots: a cr basis has 3 to %d", len(knots), knot.MaxDim)
 	}
-	if err := increasing(knots); err != nil {
+	if err := knot.Check(knots); err != nil {
 		return nil, err
 	}
-	c := &cubic{knots: knots, f: secondDerivatives(knots)}
+	c := &Natural{knots: knots, f: secondDerivatives(knots)}
 	for _, row := range c.f {
 		for _, v := range row {
-			if !finite(v) {
-				return nil, errors.New("the knots are too wide or too close for 64-bit numbers: rescale the column")
+			if !knot.Finite(v) {
+				return nil, knot.ErrScale
 			}
 		}
 	}
@@ -138,8 +69,8 @@ func secondDerivatives(t []float64) [][]float64 {
 	return f
 }
 
-// penalty is D'B^{-1}D = D'F, the integral of the squared second derivative.
-func (c *cubic) penalty() *mat.SymDense {
+// Penalty is D'B^{-1}D = D'F, the integral of the squared second derivative.
+func (c *Natural) Penalty() *mat.SymDense {
 	k, t := len(c.knots), c.knots
 	full := mat.NewDense(k, k, nil)
 	for i := 1; i < k-1; i++ {
@@ -150,21 +81,33 @@ func (c *cubic) penalty() *mat.SymDense {
 			full.Set(i+1, l, full.At(i+1, l)+v/next)
 		}
 	}
-	s := mat.NewSymDense(k, nil)
-	for i := range k {
-		for j := i; j < k; j++ {
-			s.SetSym(i, j, (full.At(i, j)+full.At(j, i))/2)
+	return symmetric(full)
+}
+
+// symmetric is the mean of a square matrix and its transpose.
+func symmetric(m *mat.Dense) *mat.SymDense {
+	n, _ := m.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (m.At(i, j)+m.At(j, i))/2)
 		}
 	}
 	return s
 }
 
-func (c *cubic) dim() int   { return len(c.knots) }
-func (c *cubic) width() int { return len(c.knots) }
+// Dim is the number k of knots.
+func (c *Natural) Dim() int { return len(c.knots) }
 
-// row writes all k values at x (Wood 2017, table 5.1; outside the knots the
+// Width is k: every function is other than 0 between the knots.
+func (c *Natural) Width() int { return len(c.knots) }
+
+// Knots are in the basis' own memory.
+func (c *Natural) Knots() []float64 { return c.knots }
+
+// Row writes all k values at x (Wood 2017, table 5.1; outside the knots the
 // tangent at the nearest one).
-func (c *cubic) row(out []float64, x float64) int {
+func (c *Natural) Row(out []float64, x float64) int {
 	t, last := c.knots, len(c.knots)-1
 	out = out[:last+1]
 	if x < t[0] {

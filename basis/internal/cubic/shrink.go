@@ -1,4 +1,4 @@
-package basis
+package cubic
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// shrunk is the penalty with the two eigenvalues that are 0 replaced (Marra and
+// ShrunkPenalty is the penalty with the two eigenvalues that are 0 replaced (Marra and
 // Wood 2011; mgcv's cs): by a tenth of the least other one for the line, by a tenth
 // of that for the constant. The null space has no basis of its own; here it is the
 // constant vector and the line orthogonal to it.
-func (c *cubic) shrunk() (*mat.SymDense, error) {
+func (c *Natural) ShrunkPenalty() (*mat.SymDense, error) {
 	const share = 0.1
-	s := c.penalty()
+	s := c.Penalty()
 	k := len(c.knots)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(s, false) {

@@ -1,4 +1,4 @@
-package basis
+package eigen
 
 import (
 	"math"
@@ -13,21 +13,21 @@ import (
 // between processors, would choose. The functions here choose by a rule that small
 // changes of the matrix do not change.
 
-// oneEigenvalue tells whether rounding alone sets two eigenvalues of a matrix apart,
-// size being its largest. Points on a square grid have many double ones.
-func oneEigenvalue(a, b, size float64) bool {
+// sameCluster tells whether rounding alone sets two eigenvalues of a matrix apart,
+// size being its largest. Points on a square grid have many double eigenvalues.
+func sameCluster(a, b, size float64) bool {
 	return math.Abs(a-b) <= 1e-8*math.Abs(a)+1e-14*size
 }
 
-// runs calls f for each run [from, to) of eigenvalues, sorted, that are one.
-func runs(values []float64, f func(from, to int)) {
+// clusters calls f for each cluster [from, to) of the sorted eigenvalues.
+func clusters(values []float64, f func(from, to int)) {
 	size := 0.0
 	for _, v := range values {
 		size = math.Max(size, math.Abs(v))
 	}
 	for from := 0; from < len(values); {
 		to := from + 1
-		for to < len(values) && oneEigenvalue(values[to-1], values[to], size) {
+		for to < len(values) && sameCluster(values[to-1], values[to], size) {
 			to++
 		}
 		f(from, to)
@@ -35,12 +35,12 @@ func runs(values []float64, f func(from, to int)) {
 	}
 }
 
-// canonical is the orthogonal matrix Q (c x c) that turns the columns of v (n x c) so
+// rotation is the orthogonal matrix Q (c x c) that turns the columns of v (n x c) so
 // that W'vQ is lower triangular with a positive diagonal, W being n x c fixed numbers
 // without any pattern. vQ is the same for every basis v of its span, and for one
 // column only the sign is chosen. Entries of the diagonal near zero would leave the
 // choice to rounding; then W are the next numbers.
-func canonical(v *mat.Dense) *mat.Dense {
+func rotation(v *mat.Dense) *mat.Dense {
 	n, c := v.Dims()
 	const draws = 10
 	const least = 1e-2 // of what numbers between -1 and 1 make of a unit vector
@@ -90,16 +90,17 @@ func rowsOrthonormal(a *mat.Dense) (q *mat.Dense, pivot float64) {
 	return q, pivot
 }
 
-// turned makes eigenvectors v canonical run by run of their eigenvalues, which are
-// sorted, and leaves out as many of the run that holds place edge as are more than k. It
+// canonicalPairs makes eigenvectors v canonical cluster by cluster of their eigenvalues,
+// which are sorted, and leaves out as many of the cluster that holds place edge as are
+// more than k. It
 // returns the diagonal matrix of the eigenvalues in the turned basis, and that (n x k).
-func turned(values []float64, v *mat.Dense, edge, k int) (*mat.SymDense, *mat.Dense) {
+func canonicalPairs(values []float64, v *mat.Dense, edge, k int) (*mat.SymDense, *mat.Dense) {
 	n, all := v.Dims()
 	d, u := mat.NewSymDense(k, nil), mat.NewDense(n, k, nil)
 	at := 0
-	runs(values, func(from, to int) {
+	clusters(values, func(from, to int) {
 		own := mat.DenseCopyOf(v.Slice(0, n, from, to))
-		q := canonical(own)
+		q := rotation(own)
 		keep := to - from
 		if from <= edge && edge < to {
 			keep -= all - k
@@ -121,13 +122,13 @@ func turned(values []float64, v *mat.Dense, edge, k int) (*mat.SymDense, *mat.De
 	return d, u
 }
 
-// turnRuns makes vectors v (n x c) canonical in place, run by run of their sorted
-// eigenvalues.
-func turnRuns(values []float64, v *mat.Dense) {
+// Canonicalize makes vectors v (n x c) canonical in place, cluster by cluster of
+// their sorted eigenvalues.
+func Canonicalize(values []float64, v *mat.Dense) {
 	n, _ := v.Dims()
-	runs(values, func(from, to int) {
+	clusters(values, func(from, to int) {
 		place := v.Slice(0, n, from, to).(*mat.Dense)
 		own := mat.DenseCopyOf(place)
-		place.Mul(own, canonical(own))
+		place.Mul(own, rotation(own))
 	})
 }

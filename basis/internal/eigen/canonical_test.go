@@ -1,4 +1,4 @@
-package basis
+package eigen
 
 import (
 	"math"
@@ -48,10 +48,14 @@ func TestLeadingIsCanonical(t *testing.T) {
 			}
 		}
 		for k := 9; k < 31; k++ {
-			d, u, err := leading(product(e), k)
-			must(t, err)
-			_, again, err := leading(product(noisy), k)
-			must(t, err)
+			d, u, err := Leading(Product(e), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, again, err := Leading(Product(noisy), k)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var eu, ueu, uu mat.Dense
 			eu.Mul(e, u)
 			ueu.Mul(u.T(), &eu)
@@ -96,8 +100,8 @@ func TestCanonicalDoesNotSeeTheBasis(t *testing.T) {
 		var q, other, one, two mat.Dense
 		qr.QTo(&q)
 		other.Mul(v, &q)
-		one.Mul(v, canonical(v))
-		two.Mul(&other, canonical(&other))
+		one.Mul(v, rotation(v))
+		two.Mul(&other, rotation(&other))
 		if !mat.EqualApprox(&one, &two, 1e-9) {
 			t.Errorf("%d columns: another basis is turned elsewhere", c)
 		}

@@ -1,8 +1,6 @@
-package basis
+package eigen
 
 import (
-	"cmp"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,118 +11,13 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// operator is a symmetric matrix of order n, known by its products.
-type operator struct {
-	n int
-	// times sets dst to the matrix times v, both n x width, row by row.
-	times func(dst, v []float64, width int)
-	whole func() *mat.SymDense
-}
-
-// product is the symmetric matrix e.
-func product(e *mat.SymDense) operator {
-	n := e.SymmetricDim()
-	full := mat.DenseCopyOf(e).RawMatrix().Data // both triangles
-	return operator{
-		n:     n,
-		times: func(dst, v []float64, width int) { kernel.Gemm(dst, full, v, n, width, n) },
-		whole: func() *mat.SymDense { return e },
-	}
-}
-
-// denseEigen is the order up to which all eigenvectors are computed; beyond,
-// only the leading ones, from a Krylov space.
-const denseEigen = 300
-
-// blockWidth is the number of vectors that krylov adds at once.
-const blockWidth = 6
-
-// leading gives an orthonormal basis u (n x k) of the eigenvectors of e (n x n) whose
-// eigenvalues are largest in absolute value, by decreasing value, and u'eu, which is
-// diagonal but for eigenvalues that rounding alone sets apart. Both are canonical:
-// small changes of e change them little, unless eigenvalues nearly meet.
-func leading(e operator, k int) (*mat.SymDense, *mat.Dense, error) {
-	// One more shows whether the k-th eigenvalue goes on beyond; then all of its
-	// vectors are needed to choose from.
-	for m := min(k+1, e.n); ; m = min(m+blockWidth, e.n) {
-		values, v, err := atLeast(e, m)
-		if err != nil {
-			return nil, nil, err
-		}
-		order, edge := withEdge(values, k)
-		if len(order) == len(values) && k < len(order) && len(order) < min(e.n, k+mostBeyond) {
-			continue // perhaps more of them
-		}
-		chosen, own := make([]float64, len(order)), mat.NewDense(e.n, len(order), nil)
-		for j, at := range order {
-			chosen[j] = values[at]
-			own.SetCol(j, mat.Col(nil, at, v))
-		}
-		d, u := turned(chosen, own, edge, k)
-		return d, u, nil
-	}
-}
-
-// mostBeyond bounds how many eigenvectors beyond the k-th are looked at: where
-// more eigenvalues are one, it is because all that follow are 0 but for rounding.
-const mostBeyond = 2 * blockWidth
-
-// withEdge lists the k eigenvalues of largest absolute value and all those that
-// rounding alone sets apart from the least of them, by decreasing value; edge is the
-// place of that least one.
-func withEdge(values []float64, k int) (order []int, edge int) {
-	order = largest(values, k)
-	size, least := 0.0, math.Inf(1)
-	at := 0 // of the least
-	for _, i := range order {
-		size = math.Max(size, math.Abs(values[i]))
-		if v := math.Abs(values[i]); v < least {
-			least, at = v, i
-		}
-	}
-	for i, v := range values {
-		if len(order) < k+mostBeyond && !slices.Contains(order, i) && oneEigenvalue(v, values[at], size) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	return order, slices.Index(order, at)
-}
-
-// atLeast gives m eigenvalues of largest absolute value, or more, and their vectors.
-func atLeast(e operator, m int) ([]float64, *mat.Dense, error) {
-	if e.n > denseEigen && 3*m <= e.n {
-		return krylov(e, m)
-	}
-	var d mat.EigenSym
-	if !d.Factorize(e.whole(), true) {
-		return nil, nil, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
-	}
-	var v mat.Dense
-	d.VectorsTo(&v)
-	return d.Values(nil), &v, nil
-}
-
-// largest lists the k entries of largest absolute value, in decreasing order of
-// the value.
-func largest(values []float64, k int) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
-	order = order[:k]
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	return order
-}
-
 // krylov is the block Lanczos method with full reorthogonalisation (Golub and
 // Van Loan 2013, 10.3.6). The block is as wide as the eigenvalues of points on
 // symmetric grids are multiple.
-func krylov(e operator, k int) ([]float64, *mat.Dense, error) {
+func krylov(e Operator, k int) ([]float64, *mat.Dense, error) {
 	const width = blockWidth
 	const accuracy = 1e-12 // residual norm of a pair, relative to its eigenvalue
-	n := e.n
+	n := e.N
 	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
 	var q, eq [][]float64 // an orthonormal basis, and e times it
 	next := make([][]float64, width)
@@ -154,18 +47,18 @@ func krylov(e operator, k int) ([]float64, *mat.Dense, error) {
 }
 
 // images multiplies e by the vectors, all at once.
-func images(e operator, vectors [][]float64) [][]float64 {
+func images(e Operator, vectors [][]float64) [][]float64 {
 	width := len(vectors)
-	v, w := make([]float64, e.n*width), make([]float64, e.n*width)
+	v, w := make([]float64, e.N*width), make([]float64, e.N*width)
 	for j, x := range vectors {
 		for i, a := range x {
 			v[i*width+j] = a
 		}
 	}
-	e.times(w, v, width)
+	e.Times(w, v, width)
 	out := make([][]float64, width)
 	for j := range out {
-		out[j] = make([]float64, e.n)
+		out[j] = make([]float64, e.N)
 		for i := range out[j] {
 			out[j][i] = w[i*width+j]
 		}
@@ -240,7 +133,7 @@ func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]fl
 	}
 	var d mat.EigenSym
 	if !d.Factorize(t, true) {
-		return nil, nil, false, errors.New("the eigenvalues of the radial functions at the points could not be found: rescale the columns")
+		return nil, nil, false, ErrConvergence
 	}
 	var y mat.Dense
 	d.VectorsTo(&y)

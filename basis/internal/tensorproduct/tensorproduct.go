@@ -1,96 +1,99 @@
-package basis
+// Package tensorproduct multiplies marginal bases out (Wood 2017, 5.6): row by row the
+// Kronecker product of the margins' values, the first margin slowest, and the penalties
+// and maps that belong to it.
+package tensorproduct
 
 import (
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// valuesAt is the map from function values at equispaced points over the range of
-// the data to the coefficients that to maps on; nil where the points do not
-// determine the function well.
-func valuesAt(scan *marginScan, to *mat.Dense) *mat.Dense {
-	n := scan.built.dim()
-	if to != nil {
-		_, n = to.Dims()
+// Rows are the values of one margin at n rows: Width of its Dim functions from number
+// First on, the first following the last.
+type Rows struct {
+	Width, Dim int
+	First      []int
+	Value      []float64 // n x Width
+}
+
+// NewRows has room for n rows.
+func NewRows(n, width, dim int) *Rows {
+	return &Rows{Width: width, Dim: dim, First: make([]int, n), Value: make([]float64, n*width)}
+}
+
+// Dense writes row i to dst (Dim).
+func (r *Rows) Dense(dst []float64, i int) {
+	clear(dst)
+	for l, v := range r.Value[i*r.Width : (i+1)*r.Width] {
+		dst[(r.First[i]+l)%r.Dim] = v
 	}
-	at := mat.NewDense(n, scan.built.dim(), nil)
-	lo, hi := scan.values.min, scan.values.max
-	value := make([]float64, scan.built.width())
+}
+
+// Kronecker multiplies the margins' rows out, the last margin fastest: k products in
+// each row, at the places index. factors multiply the rows; nil: ones.
+func Kronecker(margins []*Rows, factors []float64) (k int, index []int32, value []float64) {
+	n := len(margins[0].First)
+	k = 1
+	for _, r := range margins {
+		k *= r.Width
+	}
+	index, value = make([]int32, n*k), make([]float64, n*k)
 	for i := range n {
-		x := lo
-		if n > 1 {
-			x += float64(i) * ((hi - lo) / float64(n-1))
+		value, index := value[i*k:(i+1)*k], index[i*k:(i+1)*k]
+		value[0] = 1
+		if factors != nil {
+			value[0] = factors[i]
 		}
-		first := scan.built.spline.row(value, x)
-		for l, v := range value {
-			at.Set(i, (first+l)%scan.built.dim(), v)
-		}
-	}
-	if to != nil {
-		var product mat.Dense
-		product.Mul(at, to)
-		at = &product
-	}
-	var svd mat.SVD
-	if !svd.Factorize(at, mat.SVDFull) {
-		return nil
-	}
-	d := svd.Values(nil)
-	const unstable = 4.7e-11 // the double precision to the power 0.66, as in mgcv
-	if !(d[n-1] >= unstable*d[0]) {
-		return nil
-	}
-	var u, v mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
-	for j := range n {
-		for i := range n {
-			v.Set(i, j, v.At(i, j)/d[j])
-		}
-	}
-	var out mat.Dense
-	out.Mul(&v, u.T())
-	return &out
-}
-
-// congruent is t's t.
-func congruent(s *mat.SymDense, t *mat.Dense) *mat.SymDense {
-	var product mat.Dense
-	product.Product(t.T(), s, t)
-	return symmetric(&product)
-}
-
-// householder is an orthonormal basis (d x (d-1)) of what is orthogonal to v: the
-// last columns of the reflection that maps v to its first axis.
-func householder(v []float64) *mat.Dense {
-	d := len(v)
-	z := mat.NewDense(d, d-1, nil)
-	u := slices.Clone(v)
-	norm := floats.Norm(u, 2)
-	if u[0] < -1e-10*norm { // see nullOf
-		norm = -norm
-	}
-	u[0] += norm
-	uu := floats.Dot(u, u)
-	for i := range d {
-		for j := 1; j < d; j++ {
-			h := 0.0
-			if i == j {
-				h = 1
+		have := 1
+		for _, r := range margins {
+			// From the back, so that nothing is overwritten before it is read.
+			for a := have - 1; a >= 0; a-- {
+				v, at := value[a], int(index[a])*r.Dim
+				for l := r.Width - 1; l >= 0; l-- {
+					j := r.First[i] + l
+					if j >= r.Dim {
+						j -= r.Dim
+					}
+					value[a*r.Width+l] = v * r.Value[i*r.Width+l]
+					index[a*r.Width+l] = int32(at + j)
+				}
 			}
-			if uu > 0 {
-				h -= 2 * u[i] * u[j] / uu
-			}
-			z.Set(i, j-1, h)
+			have *= r.Width
 		}
 	}
-	return z
+	return k, index, value
 }
 
-// products are the penalties I x ... x S_i x ... x I.
-func products(each []*mat.SymDense) []*mat.SymDense {
+// Norms are the 1-norms of the product's rows after its margins are mapped (a map of
+// nil is the identity): the products of the margins' norms.
+func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
+	norm := make([]float64, len(margins[0].First))
+	for i := range norm {
+		norm[i] = 1
+	}
+	for l, r := range margins {
+		raw := mat.NewDense(1, r.Dim, nil)
+		mapped := raw
+		if maps[l] != nil {
+			_, c := maps[l].Dims()
+			mapped = mat.NewDense(1, c, nil)
+		}
+		for i := range norm {
+			r.Dense(raw.RawRowView(0), i)
+			if maps[l] != nil {
+				mapped.Mul(raw, maps[l])
+			}
+			sum := 0.0
+			for _, v := range mapped.RawRowView(0) {
+				sum += max(v, -v)
+			}
+			norm[i] *= sum
+		}
+	}
+	return norm
+}
+
+// Penalties are I x ... x S_l x ... x I, one for each margin's penalty S_l.
+func Penalties(each []*mat.SymDense) []*mat.SymDense {
 	n := 1
 	for _, s := range each {
 		n *= s.SymmetricDim()
@@ -115,12 +118,12 @@ func products(each []*mat.SymDense) []*mat.SymDense {
 	return out
 }
 
-// kronecker multiplies the margins' maps out; nil is the identity.
-func kronecker(maps []*mat.Dense, margins []margin) *mat.Dense {
+// Map multiplies the margins' maps out; nil is the identity of dims[i] functions.
+func Map(maps []*mat.Dense, dims []int) *mat.Dense {
 	var out *mat.Dense
 	for i, m := range maps {
 		if m == nil {
-			d := margins[i].dim()
+			d := dims[i]
 			m = mat.NewDense(d, d, nil)
 			for j := range d {
 				m.Set(j, j, 1)

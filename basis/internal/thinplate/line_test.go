@@ -1,6 +1,7 @@
-package basis
+package thinplate
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -10,6 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"github.com/pho-go/pho/basis/internal/distinct"
+	"github.com/pho-go/pho/basis/internal/eigen"
 )
 
 // lines has points of one variable, spread in several ways.
@@ -32,17 +36,15 @@ func lines(n int) map[string][]float64 {
 	return out
 }
 
-func linePlate(t *testing.T, x []float64, m, k int) *plate {
+func linePlate(t *testing.T, x []float64, m, k int) *Basis {
 	t.Helper()
-	p, err := TP{M: m, K: k}.settings(1)
-	must(t, err)
-	b := newPlate(p)
+	b := newBasis(Space{1, m, k})
 	b.shift, b.points = []float64{0}, x
 	return b
 }
 
 // exactEta is the thin plate function of one variable, with 160 bits.
-func exactEta(b *plate, x, y float64) *big.Float {
+func exactEta(b *Basis, x, y float64) *big.Float {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(160).SetFloat64(v) }
 	d := number(x)
 	d.Sub(d, number(y)).Abs(d)
@@ -54,7 +56,7 @@ func exactEta(b *plate, x, y float64) *big.Float {
 }
 
 // exactSum is the sum of w_i eta(|x - p_i|), and that of its terms' sizes.
-func exactSum(b *plate, x float64, w func(i int) float64) (sum *big.Float, size float64) {
+func exactSum(b *Basis, x float64, w func(i int) float64) (sum *big.Float, size float64) {
 	sum = new(big.Float).SetPrec(160)
 	for i, p := range b.points {
 		v := new(big.Float).SetPrec(160).SetFloat64(w(i))
@@ -86,7 +88,7 @@ func TestSweepRoundsLikeTheProduct(t *testing.T) {
 				v[i] = r.NormFloat64()
 			}
 			b.sweep(swept, v, width)
-			product(b.allDistances()).times(multiplied, v, width)
+			eigen.Product(b.allDistances()).Times(multiplied, v, width)
 			worst, before := 0.0, 0.0
 			for i := range n {
 				for j := range width {
@@ -108,21 +110,27 @@ func TestLeadingEigenpairsOfALine(t *testing.T) {
 		b := linePlate(t, x, 2, 10)
 		e := b.radial()
 		var d mat.EigenSym
-		d.Factorize(e.whole(), false)
+		d.Factorize(e.Whole(), false)
 		all := d.Values(nil)
 		const k = 12
-		values, u, err := krylov(e, k)
+		diagonal, u, err := eigen.Leading(e, k)
 		must(t, err)
+		values := make([]float64, k)
+		for j := range values {
+			values[j] = diagonal.At(j, j)
+		}
+		slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
+		slices.SortFunc(all[:k], func(a, b float64) int { return cmp.Compare(b, a) })
 		size := math.Abs(values[0])
-		for j, at := range largest(all, k) {
-			if !(math.Abs(values[j]-all[at]) < 1e-13*size) {
-				t.Errorf("%s: eigenvalue %d is %v, want %v", name, j, values[j], all[at])
+		for j, v := range values {
+			if !(math.Abs(v-all[j]) < 1e-13*size) {
+				t.Errorf("%s: eigenvalue %d is %v, want %v", name, j, v, all[j])
 			}
 		}
 		var eu mat.Dense
-		eu.Mul(e.whole(), u)
+		eu.Mul(e.Whole(), u)
 		for j := range k {
-			for i := range e.n {
+			for i := range e.N {
 				if r := eu.At(i, j) - values[j]*u.At(i, j); !(math.Abs(r) < 1e-13*size) {
 					t.Fatalf("%s: pair %d has residual %g of %g (%g)", name, j, r, size, values[j])
 				}
@@ -136,11 +144,12 @@ func TestLeadingEigenpairsOfALine(t *testing.T) {
 func TestTableIsTheSum(t *testing.T) {
 	for name, x := range lines(2000) {
 		r := rand.New(rand.NewPCG(23, 1))
-		data := newPoints(1, 2000)
+		data := distinct.NewPoints(1, 2000)
 		for _, v := range x {
-			data.add(v)
+			data.Add(v)
 		}
-		b, _, err := TP{K: 11}.construct([]string{"x"}, data)
+		data.Sort()
+		b, _, err := construct(Space{1, 2, 11}, data, nil)
 		must(t, err)
 		radial := b.line.width
 		row := make([]float64, b.k)
@@ -151,7 +160,7 @@ func TestTableIsTheSum(t *testing.T) {
 			at = append(at, lo+(hi-lo)*(1.2*r.Float64()-0.1), x[r.IntN(len(x))])
 		}
 		for _, v := range at {
-			b.row(row, v)
+			b.Row(row, v)
 			v -= b.shift[0]
 			for _, j := range []int{0, radial - 1} {
 				weight := func(i int) float64 { return b.weights[i*radial+j] }

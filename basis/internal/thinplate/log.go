@@ -1,4 +1,4 @@
-package basis
+package thinplate
 
 import "math"
 

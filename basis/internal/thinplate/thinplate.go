@@ -1,160 +1,115 @@
-package basis
+// Package thinplate holds thin plate regression splines (Wood 2003; Wood 2017, 5.5.1) of
+// 1 to 3 variables: the functions of the full thin plate spline on a set of points, its
+// radial part truncated to the leading eigenvectors, next to the polynomials that the
+// penalty does not see.
+package thinplate
 
 import (
-	"errors"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// plate evaluates a thin plate regression spline basis: k - M radial columns,
-// each a combination of the thin plate functions of the distances to the points,
-// then M polynomials. Immutable after prepare.
-type plate struct {
+// MaxPoints bounds the points that a basis is made from, as in mgcv. Time and memory of
+// the construction grow with its square.
+const MaxPoints = 2000
+
+// MaxOrder bounds the order of the derivatives in the penalty.
+const MaxOrder = 6
+
+// Space names the functions: K of them in D variables, the penalty on derivatives of
+// order M, 2M > D.
+type Space struct{ D, M, K int }
+
+// DefaultOrder is the least m with 2m > d + 1: 2, 2 and 3 in 1, 2 and 3 variables.
+func DefaultOrder(d int) int {
+	m := 1
+	for 2*m < d+2 {
+		m++
+	}
+	return m
+}
+
+// Polynomials is the number of polynomials that the penalty does not see: those in D
+// variables of degree less than M.
+func (s Space) Polynomials() int { return choose(s.M+s.D-1, s.D) }
+
+// choose is the binomial coefficient.
+func choose(n, k int) int {
+	c := 1
+	for i := range k {
+		c = c * (n - i) / (i + 1)
+	}
+	return c
+}
+
+// Parameters are the numbers of a basis, n points in all.
+type Parameters struct {
+	Shift   []float64 // D, subtracted from the variables
+	Points  []float64 // n x D, shifted; of one variable increasing
+	Weights []float64 // n x (K - Polynomials): of each radial function, row by row
+	Scale   []float64 // factors of the polynomials
+}
+
+// Basis evaluates a thin plate regression spline basis: first the radial functions,
+// each a combination of the thin plate functions of the distances to the points, then
+// the polynomials. It is immutable.
+type Basis struct {
 	d, m, k  int
-	shift    []float64 // d, subtracted from the columns
-	points   []float64 // n x d, shifted
-	weights  []float64 // n x (k - M): delta of each radial column, row by row
-	scale    []float64 // M factors of the polynomials
-	powers   [][]int   // M exponents of the d columns
-	constant float64   // of the thin plate function
+	shift    []float64
+	points   []float64
+	weights  []float64
+	scale    []float64
+	powers   [][]int // exponents of the variables in each polynomial
+	constant float64 // of the thin plate function
 
 	packed *kernel.Weights[float64] // weights, for d > 1
 	logs   *logTable                // for d = 2 and m = 2
-	line   *piecewise               // the radial columns, for d = 1
+	line   *piecewise               // the radial functions, for d = 1
 }
 
-// newPlate has what follows from the settings alone.
-func newPlate(p plateSettings) *plate {
-	b := &plate{d: p.d, m: p.m, k: p.k, powers: exponents(p.d, p.m), constant: radialConstant(p.d, p.m)}
-	if p.d == 2 && p.m == 2 {
+// New makes the basis of the space that has the parameters, whose lengths must fit. It
+// keeps the slices.
+func New(s Space, p Parameters) *Basis {
+	b := newBasis(s)
+	b.shift, b.points, b.weights, b.scale = p.Shift, p.Points, p.Weights, p.Scale
+	b.prepare()
+	return b
+}
+
+// newBasis has what follows from the space alone.
+func newBasis(s Space) *Basis {
+	b := &Basis{d: s.D, m: s.M, k: s.K, powers: exponents(s.D, s.M), constant: radialConstant(s.D, s.M)}
+	if s.D == 2 && s.M == 2 {
 		b.logs = newLogTable()
 	}
 	return b
 }
 
-func (b *plate) dim() int   { return b.k }
-func (b *plate) width() int { return b.k }
+// Space is what New was given.
+func (b *Basis) Space() Space { return Space{b.d, b.m, b.k} }
 
-// exponents lists the monomials in d variables of degree less than m: the first
-// variable's exponent changes fastest.
-func exponents(d, m int) [][]int {
-	var out [][]int
-	for e := make([]int, d); ; {
-		out = append(out, append([]int(nil), e...))
-		j := 0
-		for e[j]++; degree(e) >= m; e[j]++ {
-			if e[j] = 0; j == d-1 {
-				return out
-			}
-			j++
-		}
-	}
-}
+// Parameters are what New was given, in the basis' own memory.
+func (b *Basis) Parameters() Parameters { return Parameters{b.shift, b.points, b.weights, b.scale} }
 
-func degree(e []int) int {
-	sum := 0
-	for _, v := range e {
-		sum += v
-	}
-	return sum
-}
+// Dim is K.
+func (b *Basis) Dim() int { return b.k }
 
-// radialConstant is the factor of r^(2m-d), or of r^(2m-d) log r for even d, in
-// the thin plate function (Wood 2017, 5.5.1). Its sign matters: it makes the
-// penalty positive.
-func radialConstant(d, m int) float64 {
-	half := float64(d) / 2
-	if d%2 == 0 {
-		sign := 1 - 2*float64((m+1+d/2)%2)
-		return sign / (math.Pow(2, float64(2*m-1)) * math.Pow(math.Pi, half) * factorial(m-1) * factorial(m-d/2))
-	}
-	return math.Gamma(half-float64(m)) / (math.Pow(2, float64(2*m)) * math.Pow(math.Pi, half) * factorial(m-1))
-}
+// Width is K: no function is 0 anywhere but by chance.
+func (b *Basis) Width() int { return b.k }
 
-// eta is the thin plate function of the squared distance.
-func (b *plate) eta(square float64) float64 {
-	if square == 0 {
-		return 0
+// Breaks are the points of a basis of one variable: from one to the next the functions
+// are polynomials of degree 2M - 1, beyond them of degree M - 1.
+func (b *Basis) Breaks() []float64 {
+	breaks := slices.Clone(b.points)
+	for i := range breaks {
+		breaks[i] += b.shift[0]
 	}
-	if b.d%2 == 0 {
-		return b.constant * integerPower(square, b.m-b.d/2) * math.Log(square) / 2
-	}
-	return b.constant * integerPower(math.Sqrt(square), 2*b.m-b.d)
-}
-
-func integerPower(x float64, n int) float64 {
-	out := 1.0
-	for range n {
-		out *= x
-	}
-	return out
-}
-
-// radial is E: the thin plate function of all distances between the points.
-func (b *plate) radial() operator {
-	if b.d == 1 {
-		return operator{n: len(b.points), times: b.sweep, whole: b.allDistances}
-	}
-	return product(b.allDistances())
-}
-
-// allDistances is E itself.
-func (b *plate) allDistances() *mat.SymDense {
-	n := len(b.points) / b.d
-	e := mat.NewSymDense(n, nil)
-	for i := range n {
-		p := b.points[i*b.d : (i+1)*b.d]
-		for j := range i {
-			e.SetSym(i, j, b.eta(squaredDistance(p, b.points[j*b.d:(j+1)*b.d])))
-		}
-	}
-	return e
-}
-
-// extent is the square of the diagonal of the box that the points fill.
-func (b *plate) extent() float64 {
-	least, most := slices.Clone(b.points[:b.d]), slices.Clone(b.points[:b.d])
-	for i, v := range b.points {
-		j := i % b.d
-		least[j], most[j] = min(least[j], v), max(most[j], v)
-	}
-	return squaredDistance(least, most)
-}
-
-func squaredDistance(p, q []float64) float64 {
-	sum := 0.0
-	for j, v := range p {
-		sum += (v - q[j]) * (v - q[j])
-	}
-	return sum
-}
-
-// polynomials is T (n x M), the monomials at the points.
-func (b *plate) polynomials() *mat.Dense {
-	n := len(b.points) / b.d
-	t := mat.NewDense(n, len(b.powers), nil)
-	for i := range n {
-		b.monomials(t.RawRowView(i), b.points[i*b.d:(i+1)*b.d])
-	}
-	return t
-}
-
-func (b *plate) monomials(out, p []float64) {
-	for j, e := range b.powers {
-		v := 1.0
-		for l, n := range e {
-			v *= integerPower(p[l], n)
-		}
-		out[j] = v
-	}
+	return breaks
 }
 
 // prepare makes the tables that evaluation needs from weights and points.
-func (b *plate) prepare() {
+func (b *Basis) prepare() {
 	if b.d == 1 {
 		b.line = b.tabulate()
 		return
@@ -165,9 +120,9 @@ func (b *plate) prepare() {
 // block is how many rows have their distances to all points in memory at once.
 const block = 32
 
-// evaluate writes the basis at n points (n x d, not shifted, row by row) to dst,
+// Evaluate writes the basis at n points (n x d, not shifted, row by row) to dst,
 // whose rows are stride apart.
-func (b *plate) evaluate(dst []float64, stride int, x []float64) {
+func (b *Basis) Evaluate(dst []float64, stride int, x []float64) {
 	if b.d == 1 {
 		b.line.evaluate(dst, stride, x, b.shift[0])
 		for i, v := range x {
@@ -200,7 +155,7 @@ func (b *plate) evaluate(dst []float64, stride int, x []float64) {
 }
 
 // distances writes the thin plate functions of the distances from p.
-func (b *plate) distances(out, p []float64) {
+func (b *Basis) distances(out, p []float64) {
 	if b.logs != nil {
 		for j := range out {
 			u, v := p[0]-b.points[2*j], p[1]-b.points[2*j+1]
@@ -214,55 +169,8 @@ func (b *plate) distances(out, p []float64) {
 	}
 }
 
-// row is evaluate at one value of one variable.
-func (b *plate) row(out []float64, x float64) int {
-	b.evaluate(out, b.k, []float64{x})
+// Row writes the basis at one value of one variable, and returns 0: its first function.
+func (b *Basis) Row(out []float64, x float64) int {
+	b.Evaluate(out, b.k, []float64{x})
 	return 0
-}
-
-// meanSquares are the root mean squares of the columns over the rows of data.
-func (b *plate) meanSquares(data *points) ([]float64, error) {
-	x, size := make([]float64, block*b.k), make([]float64, b.k)
-	rows := 0.0
-	for first := 0; first < data.n(); first += block {
-		some := min(block, data.n()-first)
-		b.evaluate(x, b.k, data.x[first*b.d:(first+some)*b.d])
-		for i := range some {
-			c := float64(data.count[first+i])
-			rows += c
-			for j, v := range x[i*b.k : (i+1)*b.k] {
-				size[j] += c * v * v
-			}
-		}
-	}
-	for j := range size {
-		size[j] = math.Sqrt(size[j] / rows)
-		if !(size[j] > 0) || math.IsInf(size[j], 0) {
-			return nil, errors.New("the points are too close together or too far apart for 64-bit numbers: rescale")
-		}
-	}
-	return size, nil
-}
-
-// standardise divides the columns, which are the weighted sums and monomials
-// before, by their root mean squares over the rows of data, and returns those.
-func (b *plate) standardise(data *points) ([]float64, error) {
-	b.scale = make([]float64, len(b.powers))
-	for j := range b.scale {
-		b.scale[j] = 1
-	}
-	b.prepare()
-	size, err := b.meanSquares(data)
-	if err != nil {
-		return nil, err
-	}
-	radial := b.k - len(b.powers)
-	for i := range b.weights {
-		b.weights[i] /= size[i%radial]
-	}
-	for j := range b.scale {
-		b.scale[j] = 1 / size[radial+j]
-	}
-	b.prepare()
-	return size, nil
 }
