@@ -62,11 +62,11 @@ func newCells(name string, kind decompose.Kind, factors []cellFactor, numbers []
 			return nil, fmt.Errorf("combination %d has %d levels for %d factors", j+1, len(cell), len(factors))
 		}
 		for i, f := range factors {
-			least := int32(0)
+			first := int32(0)
 			if f.contrast {
-				least = 1
+				first = 1
 			}
-			if cell[i] < least || int(cell[i]) >= len(f.levels.names) {
+			if cell[i] < first || int(cell[i]) >= len(f.levels.names) {
 				return nil, fmt.Errorf("combination %d has level %d of column %q, which has %d", j+1, cell[i], f.levels.column, len(f.levels.names))
 			}
 		}

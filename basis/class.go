@@ -88,7 +88,10 @@ func (c Classes) check() error {
 // decodeEvaluator reads a basis of so many columns back.
 func (c Classes) decodeEvaluator(bs string, spec json.RawMessage, columns int) (Evaluator, error) {
 	d, ok := c.find(bs)
-	if !ok || d.decode == nil {
+	switch known := ok && d.decode != nil; {
+	case !known && columns == 1:
+		return nil, fmt.Errorf("basis %q is not known to this version: a smooth class of another package is known to the Decode of its basis.Classes", bs)
+	case !known:
 		return nil, fmt.Errorf("basis %q of several columns is not known to this version", bs)
 	}
 	e, err := d.decode(spec, columns)

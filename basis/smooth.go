@@ -19,7 +19,7 @@ type SmoothTerm struct {
 	name   string
 	column string
 	basis  spline
-	by     by
+	by     byVariable
 }
 
 // sparseSmooth is a SmoothTerm whose rows are mostly 0.

@@ -205,12 +205,12 @@ func (s *smoothScan) build() ([]decompose.Block, error) {
 		}
 		all = append(all, more...)
 	}
-	term := func(y by) decompose.Term { return newSmooth(SmoothTerm{column: s.column, basis: basis, by: y}) }
-	block, err := s.o.block(all, []string{s.column}, term(by{}))
+	term := func(y byVariable) decompose.Term { return newSmooth(SmoothTerm{column: s.column, basis: basis, by: y}) }
+	block, err := s.o.block(all, []string{s.column}, term(byVariable{}))
 	if err != nil {
 		return nil, err
 	}
-	return s.by.each(block, s.o.ByOrdered, term)
+	return s.by.blocks(block, s.o.ByOrdered, term)
 }
 
 // Notes tells when the knots come from a subsample.

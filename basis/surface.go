@@ -19,10 +19,10 @@ type SurfaceTerm struct {
 	columns []string
 	bs      string
 	basis   Evaluator
-	by      by
+	by      byVariable
 }
 
-func newSurface(columns []string, bs string, basis Evaluator, y by) *SurfaceTerm {
+func newSurface(columns []string, bs string, basis Evaluator, y byVariable) *SurfaceTerm {
 	return &SurfaceTerm{"s(" + strings.Join(columns, ",") + ")" + y.suffix(), columns, bs, basis, y}
 }
 

@@ -114,12 +114,12 @@ func (s *surfaceScan) build() ([]decompose.Block, error) {
 	if err := s.o.checkFor(len(s.columns), len(penalties)); err != nil {
 		return nil, err
 	}
-	term := func(y by) decompose.Term { return newSurface(s.columns, s.basis.Class(), basis, y) }
-	block, err := s.o.block(penalties, s.columns, term(by{}))
+	term := func(y byVariable) decompose.Term { return newSurface(s.columns, s.basis.Class(), basis, y) }
+	block, err := s.o.block(penalties, s.columns, term(byVariable{}))
 	if err != nil {
 		return nil, err
 	}
-	return s.by.each(block, s.o.ByOrdered, term)
+	return s.by.blocks(block, s.o.ByOrdered, term)
 }
 
 // Notes tells when only a subsample of the points was used.

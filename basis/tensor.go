@@ -21,14 +21,14 @@ type TensorTerm struct {
 	name    string
 	call    string // te or ti
 	margins []margin
-	by      by
+	by      byVariable
 }
 
 // sparseTensor is a TensorTerm whose rows are mostly 0.
 type sparseTensor struct{ *TensorTerm }
 
 // newTensor gives the term that suits the margins.
-func newTensor(call string, margins []margin, y by) decompose.Term {
+func newTensor(call string, margins []margin, y byVariable) decompose.Term {
 	t := &TensorTerm{call: call, margins: margins, by: y}
 	width := 1
 	for i := range margins {

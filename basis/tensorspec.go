@@ -293,8 +293,8 @@ func (s *tensorScan) build() ([]decompose.Block, error) {
 		mapped = mapped || maps[i] != nil
 		random = random || margins[i].levels != nil
 	}
-	term := func(y by) decompose.Term { return newTensor(s.call, margins, y) }
-	block, err := s.o.block(tensorproduct.Penalties(each), s.columns, term(by{}))
+	term := func(y byVariable) decompose.Term { return newTensor(s.call, margins, y) }
+	block, err := s.o.block(tensorproduct.Penalties(each), s.columns, term(byVariable{}))
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ func (s *tensorScan) build() ([]decompose.Block, error) {
 		plain := &TensorTerm{name: s.name, call: s.call, margins: margins}
 		block.Norm = []decompose.Term{&tensorNorm{plain, maps}}
 	}
-	return s.by.each(block, s.o.ByOrdered, term)
+	return s.by.blocks(block, s.o.ByOrdered, term)
 }
 
 // coordinates gives the map from the coordinates in which margin i enters the

@@ -25,14 +25,14 @@ type Points struct {
 
 	index   map[string]int // a kept point's bytes -> its number
 	hash    []uint64
-	bar     uint64 // points of a greater hash are out
+	maxHash uint64 // points of a greater hash are left out
 	sampled bool
 	key     []byte
 }
 
 // NewPoints collects points of d columns, at most limit of them.
 func NewPoints(d, limit int) *Points {
-	return &Points{D: d, Limit: limit, index: map[string]int{}, bar: math.MaxUint64, key: make([]byte, 8*d)}
+	return &Points{D: d, Limit: limit, index: map[string]int{}, maxHash: math.MaxUint64, key: make([]byte, 8*d)}
 }
 
 // Add counts one row of D finite coordinates.
@@ -42,7 +42,7 @@ func (p *Points) Add(x ...float64) {
 	for _, v := range x {
 		h = hashed(h, v)
 	}
-	if h > p.bar {
+	if h > p.maxHash {
 		return
 	}
 	before := len(p.Count)
@@ -57,10 +57,10 @@ func (p *Points) Add(x ...float64) {
 }
 
 // AddColumn is Add for each of the rows of one column. Of many rows, nearly all are
-// beyond the bar.
+// left out.
 func (p *Points) AddColumn(x []float64) {
 	for _, v := range x {
-		if hashed(1, v) > p.bar {
+		if hashed(1, v) > p.maxHash {
 			p.Rows++
 			continue
 		}
@@ -103,7 +103,7 @@ func (p *Points) compare(a, b int) int {
 }
 
 // prune leaves the limit points of the smallest hash. A point that is out cannot
-// come back, because the bar only falls: so the counts stay right.
+// come back, because maxHash only falls: so the counts stay right.
 func (p *Points) prune() {
 	if len(p.Count) <= p.Limit {
 		return
@@ -122,7 +122,7 @@ func (p *Points) prune() {
 		return p.compare(a, b)
 	})
 	p.keep(order[:p.Limit])
-	p.bar = p.hash[p.Limit-1]
+	p.maxHash = p.hash[p.Limit-1]
 	p.sampled = true
 }
 

@@ -90,8 +90,8 @@ func (v *Values) keep(a float64) {
 	}
 }
 
-// merge moves what is pending to the distinct values, and raises the bar until
-// they are within the limit.
+// merge moves what is pending to the distinct values, and asks for more zero
+// bits until they are within the limit.
 func (v *Values) merge() {
 	if len(v.pending) == 0 {
 		return

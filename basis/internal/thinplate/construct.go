@@ -66,7 +66,7 @@ func construct(s Space, data *distinct.Points, knots []float64) (*Basis, *mat.Sy
 	if err := unisolvent(t); err != nil {
 		return nil, nil, err
 	}
-	if !knot.Finite(b.eta(b.extent())) {
+	if !knot.Finite(b.semiKernel(b.extent())) {
 		return nil, nil, ErrRange
 	}
 	z, roughness, err := b.truncate(t)

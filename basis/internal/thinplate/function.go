@@ -45,8 +45,8 @@ func radialConstant(d, m int) float64 {
 	return math.Gamma(half-float64(m)) / (math.Pow(2, float64(2*m)) * math.Pow(math.Pi, half) * factorial(m-1))
 }
 
-// eta is the thin plate function of the squared distance.
-func (b *Basis) eta(square float64) float64 {
+// semiKernel is the thin plate function of the squared distance.
+func (b *Basis) semiKernel(square float64) float64 {
 	if square == 0 {
 		return 0
 	}
@@ -79,7 +79,7 @@ func (b *Basis) allDistances() *mat.SymDense {
 	for i := range n {
 		p := b.points[i*b.d : (i+1)*b.d]
 		for j := range i {
-			e.SetSym(i, j, b.eta(squaredDistance(p, b.points[j*b.d:(j+1)*b.d])))
+			e.SetSym(i, j, b.semiKernel(squaredDistance(p, b.points[j*b.d:(j+1)*b.d])))
 		}
 	}
 	return e
@@ -87,12 +87,12 @@ func (b *Basis) allDistances() *mat.SymDense {
 
 // extent is the square of the diagonal of the box that the points fill.
 func (b *Basis) extent() float64 {
-	least, most := slices.Clone(b.points[:b.d]), slices.Clone(b.points[:b.d])
+	lo, hi := slices.Clone(b.points[:b.d]), slices.Clone(b.points[:b.d])
 	for i, v := range b.points {
 		j := i % b.d
-		least[j], most[j] = min(least[j], v), max(most[j], v)
+		lo[j], hi[j] = min(lo[j], v), max(hi[j], v)
 	}
-	return squaredDistance(least, most)
+	return squaredDistance(lo, hi)
 }
 
 func squaredDistance(p, q []float64) float64 {

@@ -43,8 +43,8 @@ func linePlate(t *testing.T, x []float64, m, k int) *Basis {
 	return b
 }
 
-// exactEta is the thin plate function of one variable, with 160 bits.
-func exactEta(b *Basis, x, y float64) *big.Float {
+// exactSemiKernel is the thin plate function of one variable, with 160 bits.
+func exactSemiKernel(b *Basis, x, y float64) *big.Float {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(160).SetFloat64(v) }
 	d := number(x)
 	d.Sub(d, number(y)).Abs(d)
@@ -60,7 +60,7 @@ func exactSum(b *Basis, x float64, w func(i int) float64) (sum *big.Float, size 
 	sum = new(big.Float).SetPrec(160)
 	for i, p := range b.points {
 		v := new(big.Float).SetPrec(160).SetFloat64(w(i))
-		v.Mul(v, exactEta(b, x, p))
+		v.Mul(v, exactSemiKernel(b, x, p))
 		sum.Add(sum, v)
 		f, _ := v.Float64()
 		size += math.Abs(f)
@@ -167,7 +167,7 @@ func TestTableIsTheSum(t *testing.T) {
 				want, size := exactSum(b, v, weight)
 				sum := 0.0
 				for i, p := range b.points {
-					sum += weight(i) * b.eta((v-p)*(v-p))
+					sum += weight(i) * b.semiKernel((v-p)*(v-p))
 				}
 				worst, before = max(worst, off(row[j], want)/size), max(before, off(sum, want)/size)
 			}

@@ -17,9 +17,9 @@ func newLogTable() *logTable {
 	return t
 }
 
-// times writes c s log(s) in place of the squared distances s >= 0; 0 for 0. The
+// xLogX writes c s log(s) in place of the squared distances s >= 0; 0 for 0. The
 // logarithm's absolute error is that of rounding.
-func (t *logTable) times(c float64, s []float64) {
+func (t *logTable) xLogX(c float64, s []float64) {
 	const (
 		mantissa = 1<<52 - 1
 		one      = 1023 << 52

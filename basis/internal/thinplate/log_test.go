@@ -11,7 +11,7 @@ func TestLogTable(t *testing.T) {
 	logs := newLogTable()
 	check := func(t interface{ Fatalf(string, ...any) }, s float64) {
 		got := []float64{s}
-		logs.times(0.5, got)
+		logs.xLogX(0.5, got)
 		want, size := 0.0, 0.0
 		if s > 0 {
 			want = s * math.Log(s) / 2

@@ -11,16 +11,20 @@ import (
 // leftmost, at its right end.
 type piecewise struct {
 	breaks       []float64 // n, increasing
-	padded       []float64 // and infinities, so that counted of them follow each
+	padded       []float64 // and infinities, so that maxCounted of them follow each
 	terms, width int
 	c            []float64 // (n + 1) x terms x width
 	first        []uint16  // of each bucket: how many breaks are in those before
 	perBucket    float64   // buckets per unit, from breaks[0] on
 }
 
-// Most buckets hold none or one of evenly spread breaks, nearly all no more than
-// those that are counted without looking how many there are.
-const bucketsPerBreak, counted = 4, 4
+const (
+	// bucketsPerBreak: most buckets of evenly spread breaks hold none or one.
+	bucketsPerBreak = 4
+	// maxCounted is how many breaks of a bucket find compares a value with, however many
+	// the bucket holds; in a bucket of more it searches.
+	maxCounted = 4
+)
 
 // tabulate turns the radial columns, of degree P between the points and of degree
 // m - 1 beyond (because the weights are orthogonal to polynomials), into pieces.
@@ -75,7 +79,7 @@ func (p *piecewise) piece(i int) []float64 {
 func (p *piecewise) makeBuckets() {
 	n := len(p.breaks)
 	p.padded = slices.Clone(p.breaks)
-	for range counted {
+	for range maxCounted {
 		p.padded = append(p.padded, math.Inf(1))
 	}
 	buckets := bucketsPerBreak * n
@@ -107,10 +111,10 @@ func (p *piecewise) bucket(x float64) int {
 func (p *piecewise) find(x float64) int {
 	i := p.bucket(x)
 	lo, hi := int(p.first[i]), int(p.first[i+1])
-	if hi-lo > counted {
+	if hi-lo > maxCounted {
 		return lo + sort.Search(hi-lo, func(i int) bool { return p.padded[lo+i] > x })
 	}
-	at := p.padded[lo:][:counted] // those from hi on are greater than x
+	at := p.padded[lo:][:maxCounted] // those from hi on are greater than x
 	return lo + atMost(at[0], x) + atMost(at[1], x) + atMost(at[2], x) + atMost(at[3], x)
 }
 

@@ -135,7 +135,7 @@ func (b *Basis) Evaluate(dst []float64, stride int, x []float64) {
 		return
 	}
 	n, knots, radial := len(x)/b.d, len(b.points)/b.d, b.k-len(b.powers)
-	eta := make([]float64, min(n, block)*knots)
+	values := make([]float64, min(n, block)*knots)
 	at := make([]float64, b.d)
 	for first := 0; first < n; first += block {
 		rows := min(block, n-first)
@@ -144,28 +144,28 @@ func (b *Basis) Evaluate(dst []float64, stride int, x []float64) {
 			for j := range at {
 				at[j] = x[(first+i)*b.d+j] - b.shift[j]
 			}
-			b.distances(eta[i*knots:(i+1)*knots], at)
+			b.semiKernels(values[i*knots:(i+1)*knots], at)
 			b.monomials(row[radial:b.k], at)
 			for j, s := range b.scale {
 				row[radial+j] *= s
 			}
 		}
-		b.packed.Mul(dst[first*stride:], stride, eta, knots, rows, nil)
+		b.packed.Mul(dst[first*stride:], stride, values, knots, rows, nil)
 	}
 }
 
-// distances writes the thin plate functions of the distances from p.
-func (b *Basis) distances(out, p []float64) {
+// semiKernels writes the thin plate functions of the distances from p.
+func (b *Basis) semiKernels(out, p []float64) {
 	if b.logs != nil {
 		for j := range out {
 			u, v := p[0]-b.points[2*j], p[1]-b.points[2*j+1]
 			out[j] = u*u + v*v
 		}
-		b.logs.times(b.constant/2, out)
+		b.logs.xLogX(b.constant/2, out)
 		return
 	}
 	for j := range out {
-		out[j] = b.eta(squaredDistance(p, b.points[j*b.d:(j+1)*b.d]))
+		out[j] = b.semiKernel(squaredDistance(p, b.points[j*b.d:(j+1)*b.d]))
 	}
 }
 

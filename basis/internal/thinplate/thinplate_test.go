@@ -54,7 +54,7 @@ func TestThinPlateIsItsSum(t *testing.T) {
 			floats.Sub(at, b.shift)
 			want, size := make([]float64, b.k), make([]float64, b.k)
 			for j := range n {
-				eta := b.eta(squaredDistance(at, b.points[j*b.d:(j+1)*b.d]))
+				eta := b.semiKernel(squaredDistance(at, b.points[j*b.d:(j+1)*b.d]))
 				for l, w := range b.weights[j*radial : (j+1)*radial] {
 					want[l] += w * eta
 					size[l] += math.Abs(w * eta)
