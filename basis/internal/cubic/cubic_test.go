@@ -70,3 +70,28 @@ func TestCyclicInterval(t *testing.T) {
 		}
 	}
 }
+
+// TestShrunkPenalty: the constant costs a hundredth and the line a tenth of the smoothest
+// curve, whose cost stays as it was.
+func TestShrunkPenalty(t *testing.T) {
+	knots := []float64{0, 1, 1.5, 3, 4, 7}
+	c, err := NewNatural(knots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.ShrunkPenalty()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := func(m *mat.SymDense) []float64 {
+		var d mat.EigenSym
+		d.Factorize(m, false)
+		return d.Values(nil)
+	}
+	plain, shrunk := values(c.Penalty()), values(s)
+	for i, want := range []float64{plain[2] / 100, plain[2] / 10, plain[2], plain[3], plain[4], plain[5]} {
+		if math.Abs(shrunk[i]-want) > 1e-12*plain[5] {
+			t.Errorf("eigenvalue %d is %v, want %v", i, shrunk[i], want)
+		}
+	}
+}
