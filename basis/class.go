@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -27,8 +24,8 @@ type Multivariate interface {
 	// sample.
 	Limit() int
 	// Build makes the basis from the rows, and its penalties: none or more, k x k for k
-	// functions, positive semi-definite, unscaled. Directions that all of them leave at 0
-	// are the null space. It does not keep the sample.
+	// functions, positive semi-definite, unscaled. What they all leave unpenalised is the
+	// null space, which is found from them. It does not keep the sample.
 	Build(s *Sample) (Evaluator, []*mat.SymDense, error)
 }
 
@@ -66,44 +63,7 @@ type Arguments struct {
 	XT      *formula.Value // xt = ..., whatever else the class wants to know; nil: not given
 }
 
-// Classes are smooth classes of other packages by their names, next to this package's own,
-// whose names they may not have. nil: none. Nothing here changes them.
-type Classes map[string]Class
-
-// check refuses classes that formulas could not name or artifacts not hold.
-func (c Classes) check() error {
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		switch {
-		case name == "" || !utf8.ValidString(name):
-			return fmt.Errorf("basis: the name %q of a smooth class is empty or not UTF-8", name)
-		case slices.Contains(termClasses(), name):
-			return fmt.Errorf("basis: the smooth class %q is this package's own: give yours another name", name)
-		case c[name].New == nil || c[name].Decode == nil:
-			return fmt.Errorf("basis: the smooth class %q needs both New, for formulas, and Decode, for artifacts", name)
-		}
-	}
-	return nil
-}
-
-// decodeEvaluator reads a basis of so many columns back.
-func (c Classes) decodeEvaluator(bs string, spec json.RawMessage, columns int) (Evaluator, error) {
-	d, ok := c.find(bs)
-	switch known := ok && d.decode != nil; {
-	case !known && columns == 1:
-		return nil, fmt.Errorf("basis %q is not known to this version: a smooth class of another package is known to the Decode of its basis.Classes", bs)
-	case !known:
-		return nil, fmt.Errorf("basis %q of several columns is not known to this version", bs)
-	}
-	e, err := d.decode(spec, columns)
-	if err == nil {
-		err = checkEvaluator(e)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
-}
-
+// checkEvaluator refuses what no smooth can be made of.
 func checkEvaluator(e Evaluator) error {
 	if e == nil {
 		return errors.New("the smooth class gives no basis")
@@ -137,14 +97,16 @@ func buildOf(b Multivariate, s *Sample) (Evaluator, []*mat.SymDense, error) {
 	return e, penalties, nil
 }
 
-// penaltiesOf is the number of penalties that b is known to have before its data, or
-// unknown.
+// undetermined stands for a number of penalties that only Build shows.
+const undetermined = -1
+
+// penaltiesOf is the number of penalties that b is known to have before its data.
 func penaltiesOf(b Multivariate) int {
 	switch b.(type) {
 	case TP, RBF:
 		return 1
 	}
-	return unknown
+	return undetermined
 }
 
 // ownKnots: the knots are given, and the sample of the data only sets scales.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pho-go/pho/internal/spelling"
 )
@@ -62,6 +63,44 @@ func ownNames() []string {
 	return names
 }
 
+// Classes are smooth classes of other packages by their names, next to this package's own,
+// whose names they may not have. nil: none. Nothing here changes them.
+type Classes map[string]Class
+
+// check refuses classes that formulas could not name or artifacts not hold.
+func (c Classes) check() error {
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		switch {
+		case name == "" || !utf8.ValidString(name):
+			return fmt.Errorf("basis: the name %q of a smooth class is empty or not UTF-8", name)
+		case slices.Contains(termClasses(), name):
+			return fmt.Errorf("basis: the smooth class %q is this package's own: give yours another name", name)
+		case c[name].New == nil || c[name].Decode == nil:
+			return fmt.Errorf("basis: the smooth class %q needs both New, for formulas, and Decode, for artifacts", name)
+		}
+	}
+	return nil
+}
+
+// decodeEvaluator reads a basis of so many columns back.
+func (c Classes) decodeEvaluator(bs string, spec json.RawMessage, columns int) (Evaluator, error) {
+	d, ok := c.find(bs)
+	switch known := ok && d.decode != nil; {
+	case !known && columns == 1:
+		return nil, fmt.Errorf("basis %q is not known to this version: a smooth class of another package is known to the Decode of its basis.Classes", bs)
+	case !known:
+		return nil, fmt.Errorf("basis %q of several columns is not known to this version", bs)
+	}
+	e, err := d.decode(spec, columns)
+	if err == nil {
+		err = checkEvaluator(e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
 // find looks a class up, first among this package's own.
 func (c Classes) find(bs string) (class, bool) {
 	for _, d := range ownClasses() {
@@ -86,7 +125,7 @@ func (c Classes) make(bs string, a *Arguments) (Multivariate, error) {
 	case m == nil:
 		return nil, fmt.Errorf("the smooth class %q gives no smooth", bs)
 	}
-	if _, known := c.find(m.Class()); !known {
+	if _, ok := c.find(m.Class()); !ok {
 		return nil, fmt.Errorf("the smooth class %q gives a smooth that calls itself %q, by which artifacts could not be read", bs, m.Class())
 	}
 	return m, nil
@@ -108,8 +147,8 @@ func (c Classes) multivariates() []string {
 	return append(names, c.others()...)
 }
 
-// choose finds the class that bs = "..." names in s(), or one that a message may say.
-func (c Classes) choose(bs string) error {
+// known refuses a name that bs = "..." cannot have in s(), and suggests the nearest one.
+func (c Classes) known(bs string) error {
 	have := append(termClasses(), c.others()...)
 	later := []string{"ad", "gp", "sos"}
 	switch near := spelling.Nearest(bs, have); {

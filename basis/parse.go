@@ -41,7 +41,7 @@ type Options struct {
 // meaning on the columns of o.Schema: a bare categorical column (text, or listed
 // in o.Factors) is a factor term, a bare numeric column a linear one. Without an
 // intercept the first factor has a coefficient for every level, as in R. A fault
-// is a *formula.Error, which shows its place.
+// of the text is a *formula.Error, which shows its place.
 func Parse(text string, o *Options) (*Formula, error) {
 	tree, err := formula.Parse(text)
 	if err != nil {

@@ -132,7 +132,7 @@ func (m *interpreter) basisName(c formula.Call) (string, error) {
 		return "", m.Errorf(a.Value.Pos, `bs is the name of a basis in quotes, as in bs="ps"`)
 	}
 	bs := a.Value.Text
-	if err := m.classes.choose(bs); err != nil {
+	if err := m.classes.known(bs); err != nil {
 		return "", m.Errorf(a.Value.Pos, "%v", err)
 	}
 	return bs, nil

@@ -82,7 +82,7 @@ func (s *smoothSpec) penalties() int {
 }
 
 // checkFor refuses options that suit no smooth of so many columns and penalties, the
-// number of which may be unknown.
+// number of which may be undetermined.
 func (o *SmoothOptions) checkFor(columns, penalties int) error {
 	switch {
 	case o.By != "":
@@ -93,7 +93,7 @@ func (o *SmoothOptions) checkFor(columns, penalties int) error {
 		return fmt.Errorf("ByFactor without a By column")
 	}
 	switch n := len(o.SP); {
-	case penalties == unknown:
+	case penalties == undetermined:
 	case n > 1 && penalties == 1:
 		return fmt.Errorf("%d smoothing parameters, but s() has one penalty", n)
 	case n > 0 && n != penalties:

@@ -14,8 +14,8 @@ import (
 // maxK bounds the dimension of a smooth.
 const maxK = knot.MaxDim
 
-// Univariate is a spline basis of one variable before its data scan, such as TP,
-// PS or CR.
+// Univariate is a spline basis of one variable before its data scan: TP, PS, BS, CP, CR
+// or CC. Bases of other packages are Multivariate, of one variable too.
 type Univariate interface {
 	label() string                                      // as in bs=
 	check() error                                       // of the settings alone
