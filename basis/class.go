@@ -20,8 +20,8 @@ type Multivariate interface {
 	Class() string
 	// Check refuses settings that no data of so many columns can save.
 	Check(columns int) error
-	// Limit is how many distinct points Build takes at most, 1 or more; of more it gets a
-	// sample.
+	// Limit is how many distinct points Build takes at most; of more it gets a sample, which
+	// a note tells. 0: none, the range is all it asks for.
 	Limit() int
 	// Build makes the basis from the rows, and its penalties: none or more, k x k for k
 	// functions, positive semi-definite, unscaled. What they all leave unpenalised is the

@@ -95,7 +95,7 @@ func TestOtherClassesRefuse(t *testing.T) {
 // TestOtherClassesGetTheirArguments, xt among them, and what the scan has found.
 func TestOtherClassesGetTheirArguments(t *testing.T) {
 	var got basis.Arguments
-	probe := &probe{}
+	probe := &probe{limit: 5}
 	classes := basis.Classes{"probe": {Decode: decodeWaves, New: func(a *basis.Arguments) (basis.Multivariate, error) {
 		got = *a
 		return probe, nil
@@ -133,16 +133,35 @@ func TestOtherClassesGetTheirArguments(t *testing.T) {
 	}
 }
 
-// probe keeps the sample that it is given.
+// TestRangeAlone: a smooth that asks for no points gets none, and no note tells of a sample.
+func TestRangeAlone(t *testing.T) {
+	p := &probe{e: waves{Harmonics: 1, Period: 1}}
+	scan := basis.Surface([]string{"x"}, p, nil).Scanner()
+	if err := scan.Scan(classRows(t, 60)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scan.Build(); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.seen; s.Rows != 60 || len(s.Points) != 0 || len(s.Count) != 0 || !(s.Min[0] < s.Max[0]) {
+		t.Errorf("the sample: %+v", s)
+	}
+	if notes := scan.(decompose.Noter).Notes(); len(notes) != 0 {
+		t.Errorf("notes: %q", notes)
+	}
+}
+
+// probe keeps the sample that it is given, of limit points.
 type probe struct {
 	seen      *basis.Sample
+	limit     int
 	e         basis.Evaluator
 	penalties []*mat.SymDense
 }
 
 func (*probe) Class() string   { return "probe" }
 func (*probe) Check(int) error { return nil }
-func (*probe) Limit() int      { return 5 }
+func (p *probe) Limit() int    { return p.limit }
 func (p *probe) Build(s *basis.Sample) (basis.Evaluator, []*mat.SymDense, error) {
 	p.seen = s
 	return p.e, p.penalties, nil

@@ -34,7 +34,7 @@ func newFourier(a *basis.Arguments) (basis.Multivariate, error) {
 }
 
 func (f fourier) Class() string { return "fourier" }
-func (f fourier) Limit() int    { return 1 } // of the data the range is enough
+func (f fourier) Limit() int    { return 0 } // no points: the range is enough
 
 func (f fourier) Check(columns int) error {
 	if columns != 1 {

@@ -165,20 +165,7 @@ func (s *factorSmoothScan) build() (decompose.Block, error) {
 	if s.o.Unpenalized {
 		return b, nil
 	}
-	k, d := t.basis.Dim(), t.Dim()
-	for j := rank - 1; j < k; j++ { // the range as one, then each direction of the null space
-		p := mat.NewSymDense(d, nil)
-		for at := 0; at < d; at += k {
-			if j >= rank {
-				p.SetSym(at+j, at+j, 1)
-				continue
-			}
-			for i := range rank {
-				p.SetSym(at+i, at+i, size)
-			}
-		}
-		b.Penalty.S = append(b.Penalty.S, p)
-	}
+	b.Penalty.S = naturalPenalties(t, rank, size)
 	o := s.o
 	if err := o.checkFor(2, len(b.Penalty.S)); err != nil {
 		return none, err
@@ -189,6 +176,26 @@ func (s *factorSmoothScan) build() (decompose.Block, error) {
 	}
 	b.Penalty = shared.Penalty
 	return b, nil
+}
+
+// naturalPenalties has one penalty on the range of all levels, size on the first rank
+// coefficients of each, and one on each direction of the null space.
+func naturalPenalties(t *FactorSmoothTerm, rank int, size float64) (all []*mat.SymDense) {
+	k, d := t.basis.Dim(), t.Dim()
+	for j := rank - 1; j < k; j++ {
+		p := mat.NewSymDense(d, nil)
+		for at := 0; at < d; at += k {
+			if j >= rank {
+				p.SetSym(at+j, at+j, 1)
+				continue
+			}
+			for i := range rank {
+				p.SetSym(at+i, at+i, size)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // Notes tells when the knots come from a subsample.

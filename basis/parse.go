@@ -47,24 +47,9 @@ func Parse(text string, o *Options) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := interpreter{Formula: tree, factors: map[string]bool{}}
-	if o != nil {
-		if err := o.Classes.check(); err != nil {
-			return nil, err
-		}
-		m.classes = o.Classes
-		m.selected, m.response = o.Select, o.Response
-		m.schema = o.Schema
-		m.columns = make(map[string]data.Column, len(o.Schema))
-		for _, c := range o.Schema {
-			m.columns[c.Name] = c
-		}
-		for _, name := range o.Factors {
-			m.factors[name] = true
-			if _, ok := m.columns[name]; !ok && m.schema != nil {
-				return nil, fmt.Errorf("basis: there is no column %q to treat as a factor%s", name, m.nearest(name))
-			}
-		}
+	m, err := newInterpreter(tree, o)
+	if err != nil {
+		return nil, err
 	}
 	if tree.Response != "" {
 		if _, err := m.column(formula.Name{Pos: tree.ResponsePos, Text: tree.Response}); err != nil {
@@ -101,6 +86,28 @@ type interpreter struct {
 	response string          // besides that of the left side
 	selected bool            // smooths have a penalty on their null space
 	products map[string]bool // the sets of columns of terms without smooths, as keys
+}
+
+func newInterpreter(tree *formula.Formula, o *Options) (*interpreter, error) {
+	m := &interpreter{Formula: tree, factors: map[string]bool{}}
+	if o == nil {
+		return m, nil
+	}
+	if err := o.Classes.check(); err != nil {
+		return nil, err
+	}
+	m.classes, m.selected, m.response = o.Classes, o.Select, o.Response
+	m.schema, m.columns = o.Schema, make(map[string]data.Column, len(o.Schema))
+	for _, c := range o.Schema {
+		m.columns[c.Name] = c
+	}
+	for _, name := range o.Factors {
+		m.factors[name] = true
+		if _, ok := m.columns[name]; !ok && m.schema != nil {
+			return nil, fmt.Errorf("basis: there is no column %q to treat as a factor%s", name, m.nearest(name))
+		}
+	}
+	return m, nil
 }
 
 // term gives a term's spec, and a key that equal terms share.

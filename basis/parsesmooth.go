@@ -175,38 +175,15 @@ func (m *interpreter) random(c formula.Call) (decompose.Spec, string, error) {
 
 // factorSmooth is s(x, g, bs = "fs", xt = "cr").
 func (m *interpreter) factorSmooth(c formula.Call) (decompose.Spec, string, error) {
-	var number, factor string
-	for i, v := range c.Vars {
-		col, err := m.explaining(v)
-		switch {
-		case err != nil:
-			return nil, "", err
-		case m.schema == nil && i == 1: // any column may be a factor then
-			factor = col.Name
-		case m.categorical(col) && factor == "":
-			factor = col.Name
-		case !m.categorical(col) && number == "":
-			number = col.Name
-		}
+	number, factor, err := m.numberAndFactor(c)
+	if err != nil {
+		return nil, "", err
 	}
-	if len(c.Vars) != 2 || number == "" || factor == "" {
-		return nil, "", m.Errorf(c.Pos, `bs = "fs" takes a number and a factor, as in s(x, g, bs = "fs")`)
+	d, err := m.classOfLevels(c)
+	if err != nil {
+		return nil, "", err
 	}
-	base := TP{}.label()
 	s := smoothArgs{Arguments: Arguments{Columns: []string{number}}}
-	if a, ok := c.Arg("xt"); ok {
-		if _, other := m.classes[a.Value.Text]; other && a.Value.Kind == formula.String {
-			return nil, "", m.Errorf(a.Value.Pos, "fs takes smooth classes of package basis, which %q is not", a.Value.Text)
-		}
-		if a.Value.Kind != formula.String || !slices.Contains(ownNames(), a.Value.Text) {
-			return nil, "", m.Errorf(a.Value.Pos, "xt names the basis that fs takes for each level: %s", enumerate(ownNames()))
-		}
-		base = a.Value.Text
-	}
-	d, _ := m.classes.find(base)
-	if d.univariate == nil {
-		return nil, "", m.Errorf(c.Pos, "fs takes bases of one column, which %s is not", base)
-	}
 	for _, a := range c.Args {
 		if a.Name == "xt" {
 			continue
@@ -224,4 +201,44 @@ func (m *interpreter) factorSmooth(c formula.Call) (decompose.Spec, string, erro
 		return nil, "", m.Errorf(c.Pos, "%s: %v", spec.name, err)
 	}
 	return spec, "smooth " + spec.name, nil
+}
+
+// numberAndFactor tells the two columns of fs apart.
+func (m *interpreter) numberAndFactor(c formula.Call) (number, factor string, err error) {
+	for i, v := range c.Vars {
+		col, err := m.explaining(v)
+		switch {
+		case err != nil:
+			return "", "", err
+		case m.schema == nil && i == 1: // any column may be a factor then
+			factor = col.Name
+		case m.categorical(col) && factor == "":
+			factor = col.Name
+		case !m.categorical(col) && number == "":
+			number = col.Name
+		}
+	}
+	if len(c.Vars) != 2 || number == "" || factor == "" {
+		return "", "", m.Errorf(c.Pos, `bs = "fs" takes a number and a factor, as in s(x, g, bs = "fs")`)
+	}
+	return number, factor, nil
+}
+
+// classOfLevels is the class that xt names for the smooth of each level; by default tp.
+func (m *interpreter) classOfLevels(c formula.Call) (class, error) {
+	base := TP{}.label()
+	if a, ok := c.Arg("xt"); ok {
+		if _, other := m.classes[a.Value.Text]; other && a.Value.Kind == formula.String {
+			return class{}, m.Errorf(a.Value.Pos, "fs takes smooth classes of package basis, which %q is not", a.Value.Text)
+		}
+		if a.Value.Kind != formula.String || !slices.Contains(ownNames(), a.Value.Text) {
+			return class{}, m.Errorf(a.Value.Pos, "xt names the basis that fs takes for each level: %s", enumerate(ownNames()))
+		}
+		base = a.Value.Text
+	}
+	d, _ := m.classes.find(base)
+	if d.univariate == nil {
+		return class{}, m.Errorf(c.Pos, "fs takes bases of one column, which %s is not", base)
+	}
+	return d, nil
 }

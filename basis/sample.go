@@ -9,7 +9,8 @@ import (
 )
 
 // Sample is what a scan of the rows has found of the d columns of a smooth: their
-// distinct points, or of very many a sample chosen by hash, which stands for the rows.
+// distinct points, or of more than the smooth's Limit a sample chosen by hash, which
+// stands for the rows.
 type Sample struct {
 	Columns []string
 	Rows    int64     // all that were scanned
@@ -80,7 +81,7 @@ func columns(d int) string {
 	return fmt.Sprintf("%d columns", d)
 }
 
-// pointScan collects the points of columns, and their range.
+// pointScan collects the points of columns, unless their limit is 0, and their range.
 type pointScan struct {
 	*distinct.Points
 	columns  []string
@@ -88,7 +89,7 @@ type pointScan struct {
 }
 
 func newPointScan(columns []string, limit int) pointScan {
-	s := pointScan{Points: distinct.NewPoints(len(columns), limit), columns: columns}
+	s := pointScan{Points: distinct.NewPoints(len(columns), max(limit, 0)), columns: columns}
 	for range columns {
 		s.min, s.max = append(s.min, math.Inf(1)), append(s.max, math.Inf(-1))
 	}
@@ -100,11 +101,16 @@ func (s *pointScan) add(term string, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
+	if s.Limit == 0 {
+		s.Rows += int64(b.Rows())
+	}
 	for d := len(s.columns); len(x) > 0; x = x[d:] {
 		for j, v := range x[:d] {
 			s.min[j], s.max[j] = min(s.min[j], v), max(s.max[j], v)
 		}
-		s.Add(x[:d]...)
+		if s.Limit > 0 {
+			s.Add(x[:d]...)
+		}
 	}
 	return nil
 }

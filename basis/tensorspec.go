@@ -25,7 +25,7 @@ const maxTensor = 5_000
 type Margin struct {
 	Columns []string
 	Basis   Univariate   // of one column
-	Surface Multivariate // of several
+	Surface Multivariate // of one or several
 	// Uncentred leaves a margin of an interaction as it is (an entry of mgcv's mc that
 	// is FALSE).
 	Uncentred bool
