@@ -6,6 +6,7 @@ import (
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Sample is what a scan of the rows has found of the d columns of a smooth: their
@@ -101,15 +102,28 @@ func (s *pointScan) add(term string, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
+	if err := s.widen(b); err != nil {
+		return err
+	}
 	if s.Limit == 0 {
 		s.Rows += int64(b.Rows())
+		return nil
 	}
 	for d := len(s.columns); len(x) > 0; x = x[d:] {
-		for j, v := range x[:d] {
-			s.min[j], s.max[j] = min(s.min[j], v), max(s.max[j], v)
+		s.Add(x[:d]...)
+	}
+	return nil
+}
+
+// widen takes the finite columns of b into the range.
+func (s *pointScan) widen(b *data.Batch) error {
+	for j, name := range s.columns {
+		x, err := b.Numeric(name)
+		if err != nil {
+			return err
 		}
-		if s.Limit > 0 {
-			s.Add(x[:d]...)
+		if lo, hi, ok := kernel.Bounds(x); ok {
+			s.min[j], s.max[j] = min(s.min[j], lo), max(s.max[j], hi)
 		}
 	}
 	return nil
