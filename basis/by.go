@@ -3,6 +3,7 @@ package basis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -25,6 +26,23 @@ func (y *byVariable) suffix() string {
 		return ":" + y.column
 	}
 	return ""
+}
+
+// names are the column, and the level if it is a factor.
+func (y *byVariable) names() (column, level string) {
+	if y.levels != nil {
+		level = y.levels.names[y.level]
+	}
+	return y.column, level
+}
+
+// withBy adds a by column, if there is one, to the columns of a smooth.
+func withBy(columns []string, by string) []string {
+	out := slices.Clone(columns)
+	if by != "" && !slices.Contains(out, by) {
+		out = append(out, by)
+	}
+	return out
 }
 
 // factors are the multipliers of b's rows; nil without by.

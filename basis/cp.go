@@ -26,18 +26,8 @@ type CP struct {
 func (s CP) label() string { return "cp" }
 
 func (s CP) settings() (k, m1, m2 int, err error) {
-	m1, m2 = 2, 2
-	switch len(s.M) {
-	case 0:
-	case 1:
-		m1, m2 = s.M[0], s.M[0]
-	case 2:
-		m1, m2 = s.M[0], s.M[1]
-	default:
-		return 0, 0, 0, fmt.Errorf("m has %d values: cp takes m = c(m1, m2), the splines' degree less one and the order of the differences", len(s.M))
-	}
-	if m1 < 0 || m1+1 > bspline.MaxDegree {
-		return 0, 0, 0, fmt.Errorf("m1 = %d: cp takes 0 (broken lines), 1, 2 (cubic) to %d", m1, bspline.MaxDegree-1)
+	if m1, m2, err = orders(s.label(), s.M); err != nil {
+		return 0, 0, 0, err
 	}
 	k = s.K
 	if k == 0 {

@@ -29,18 +29,8 @@ func (s PS) label() string { return "ps" }
 
 // settings are K, m1 and m2 with defaults filled in.
 func (s PS) settings() (k, m1, m2 int, err error) {
-	m1, m2 = 2, 2
-	switch len(s.M) {
-	case 0:
-	case 1:
-		m1, m2 = s.M[0], s.M[0]
-	case 2:
-		m1, m2 = s.M[0], s.M[1]
-	default:
-		return 0, 0, 0, fmt.Errorf("m has %d values: ps takes m = c(m1, m2), the splines' degree less one and the order of the differences", len(s.M))
-	}
-	if m1 < 0 || m1+1 > bspline.MaxDegree {
-		return 0, 0, 0, fmt.Errorf("m1 = %d: ps takes 0 (broken lines), 1, 2 (cubic) to %d", m1, bspline.MaxDegree-1)
+	if m1, m2, err = orders(s.label(), s.M); err != nil {
+		return 0, 0, 0, err
 	}
 	k = s.K
 	if k == 0 {
@@ -62,6 +52,24 @@ func (s PS) settings() (k, m1, m2 int, err error) {
 		return 0, 0, 0, fmt.Errorf("%d knots: ps takes 2 (the range) or k + m1 + 2 = %d", n, k+m1+2)
 	}
 	return k, m1, m2, knot.Check(s.Knots)
+}
+
+// orders are the splines' degree less one and the order of the differences in m.
+func orders(label string, m []int) (m1, m2 int, err error) {
+	m1, m2 = 2, 2
+	switch len(m) {
+	case 0:
+	case 1:
+		m1, m2 = m[0], m[0]
+	case 2:
+		m1, m2 = m[0], m[1]
+	default:
+		return 0, 0, fmt.Errorf("m has %d values: %s takes m = c(m1, m2), the splines' degree less one and the order of the differences", len(m), label)
+	}
+	if m1 < 0 || m1+1 > bspline.MaxDegree {
+		return 0, 0, fmt.Errorf("m1 = %d: %s takes 0 (broken lines), 1, 2 (cubic) to %d", m1, label, bspline.MaxDegree-1)
+	}
+	return m1, m2, nil
 }
 
 func (s PS) check() error {

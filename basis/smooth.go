@@ -42,10 +42,7 @@ func (t *SmoothTerm) Kind() decompose.Kind { return decompose.Smooth }
 
 // Columns are the smooth's column and the by column, if any.
 func (t *SmoothTerm) Columns() []string {
-	if t.by.column != "" && t.by.column != t.column {
-		return []string{t.column, t.by.column}
-	}
-	return []string{t.column}
+	return withBy([]string{t.column}, t.by.column)
 }
 
 // Dim is k.
@@ -53,10 +50,7 @@ func (t *SmoothTerm) Dim() int { return t.basis.Dim() }
 
 // By names the by column, and the level if it is a factor.
 func (t *SmoothTerm) By() (column, level string) {
-	if t.by.levels != nil {
-		level = t.by.levels.names[t.by.level]
-	}
-	return t.by.column, level
+	return t.by.names()
 }
 
 // Range is the interval outside which the smooth goes on as a straight line; of a

@@ -147,12 +147,7 @@ func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompo
 	return b, nil
 }
 
-func (s *smoothSpec) Columns() []string {
-	if s.o.By != "" && s.o.By != s.column {
-		return []string{s.column, s.o.By}
-	}
-	return []string{s.column}
-}
+func (s *smoothSpec) Columns() []string { return withBy([]string{s.column}, s.o.By) }
 
 func (s *smoothSpec) Scanner() decompose.Scanner {
 	scan := &smoothScan{smoothSpec: s, by: s.o.byScan()}

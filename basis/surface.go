@@ -2,7 +2,6 @@ package basis
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -34,11 +33,7 @@ func (t *SurfaceTerm) Kind() decompose.Kind { return decompose.Smooth }
 
 // Columns are the smooth's columns and the by column, if any.
 func (t *SurfaceTerm) Columns() []string {
-	out := slices.Clone(t.columns)
-	if t.by.column != "" && !slices.Contains(out, t.by.column) {
-		out = append(out, t.by.column)
-	}
-	return out
+	return withBy(t.columns, t.by.column)
 }
 
 // Dim is k.
@@ -46,10 +41,7 @@ func (t *SurfaceTerm) Dim() int { return t.basis.Dim() }
 
 // By names the by column, and the level if it is a factor.
 func (t *SurfaceTerm) By() (column, level string) {
-	if t.by.levels != nil {
-		level = t.by.levels.names[t.by.level]
-	}
-	return t.by.column, level
+	return t.by.names()
 }
 
 // Eval overwrites dst (n x k) with the basis at the rows of b. Points that occur

@@ -60,13 +60,7 @@ func checkColumns(columns []string) error {
 	return nil
 }
 
-func (s *surfaceSpec) Columns() []string {
-	out := slices.Clone(s.columns)
-	if s.o.By != "" && !slices.Contains(out, s.o.By) {
-		out = append(out, s.o.By)
-	}
-	return out
-}
+func (s *surfaceSpec) Columns() []string { return withBy(s.columns, s.o.By) }
 
 func (s *surfaceSpec) Scanner() decompose.Scanner {
 	scan := &surfaceScan{surfaceSpec: s, by: s.o.byScan()}

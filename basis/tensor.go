@@ -2,7 +2,6 @@ package basis
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,11 +56,7 @@ func (t *TensorTerm) Kind() decompose.Kind { return decompose.Tensor }
 
 // Columns are those of the margins in order, and the by column, if any.
 func (t *TensorTerm) Columns() []string {
-	out := t.variables()
-	if t.by.column != "" && !slices.Contains(out, t.by.column) {
-		out = append(out, t.by.column)
-	}
-	return out
+	return withBy(t.variables(), t.by.column)
 }
 
 // Dim is the product of the margins' dimensions.
@@ -75,10 +70,7 @@ func (t *TensorTerm) Dim() int {
 
 // By names the by column, and the level if it is a factor.
 func (t *TensorTerm) By() (column, level string) {
-	if t.by.levels != nil {
-		level = t.by.levels.names[t.by.level]
-	}
-	return t.by.column, level
+	return t.by.names()
 }
 
 // rows evaluates the margins and the by multipliers (nil: ones).

@@ -144,13 +144,7 @@ func (s *tensorSpec) check() error {
 	return s.o.checkFor(len(s.columns), len(s.margins))
 }
 
-func (s *tensorSpec) Columns() []string {
-	out := slices.Clone(s.columns)
-	if s.o.By != "" && !slices.Contains(out, s.o.By) {
-		out = append(out, s.o.By)
-	}
-	return out
-}
+func (s *tensorSpec) Columns() []string { return withBy(s.columns, s.o.By) }
 
 func (s *tensorScan) NeedsScan() bool { return true }
 
