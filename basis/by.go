@@ -146,10 +146,10 @@ func (s *byScan) scan(term string, b *data.Batch) error {
 	return nil
 }
 
-// blocks gives the blocks of a smooth whose term with a given by is made by term and
-// which have all else in common: without by one, constrained; with a numeric by
-// one, centred only if by is constant; with a factor one for each level, each
-// centred over all rows; none for the first level if they are ordered.
+// blocks makes the blocks of a smooth: term makes the term for a by variable, common
+// holds what all blocks share. Without by there is one, constrained; with a numeric by
+// there is one, centred only if by is constant; with a factor there is one for each
+// level, centred over all rows, but none for the first level if the levels are ordered.
 func (s *byScan) blocks(common decompose.Block, ordered bool, term func(byVariable) decompose.Term) ([]decompose.Block, error) {
 	switch {
 	case s.column == "":

@@ -52,7 +52,7 @@ func (s *cellScan) Scan(b *data.Batch) error {
 			cell[l] = each[l][i]
 		}
 		if len(cell) == 1 && int(cell[0]) < len(s.cells) {
-			continue // of one factor cells are met in the order of their numbers
+			continue // cells of one factor are numbered as they appear: this one was met before
 		}
 		key = cellKey(key, cell)
 		if _, ok := s.cells[string(key)]; !ok {

@@ -38,8 +38,9 @@ type translation struct {
 
 const unknown = -1
 
-// translate finds the codes of a batch's levels. It may cost as much as a batch of
-// few rows: most batches have the levels of the one before.
+// translate finds the codes of a batch's levels. Looking them up may cost more than the
+// rows of a small batch, so the last result is kept: most batches have the levels of the
+// one before.
 func (l *levels) translate(batch []string) []int32 {
 	last := l.last.Load()
 	if last != nil && sameLevels(last.levels, batch) {
