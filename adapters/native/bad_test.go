@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -14,7 +15,7 @@ import (
 // TestBadInput: what can be known before training is told before training, in full.
 func TestBadInput(t *testing.T) {
 	tab := simulated(t, 60, 1)
-	f := &frame{schema: tab.Schema(), batch: whole(t, tab)}
+	f := &rows.Frame{Columns: tab.Schema(), Batch: whole(t, tab)}
 	// Columns that are 1 but at row 18 (0 from 1), where they are what they are called.
 	odd := map[string]float64{"ones": 1, "half": 0.5, "negative": -1, "nan": math.NaN(), "inf": math.Inf(1), "zero": 0, "two": 2}
 	names, values := []string{"zeros", "constant"}, [][]float64{make([]float64, 60), slices.Repeat([]float64{3.5}, 60)}
@@ -23,7 +24,7 @@ func TestBadInput(t *testing.T) {
 		v[17] = odd[name]
 		names, values = append(names, name), append(values, v)
 	}
-	src, err := f.with(names, values)
+	src, err := f.With(names, values)
 	if err != nil {
 		t.Fatal(err)
 	}

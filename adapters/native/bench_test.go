@@ -70,26 +70,22 @@ func benchEpoch(b *testing.B, c Config, tab *data.Table, workers int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	net := newNetwork[float32](j.names, j.parts, j.plans, 1)
-	coef := make([][]float64, len(j.parts))
-	for k, s := range j.parts {
-		coef[k] = s.coef
-	}
-	net.init(rand.New(rand.NewPCG(1, 1)), j.intercepts, coef)
+	net := atAdditive[float32](j, 1)
+	net.Init(rand.New(rand.NewPCG(1, 1)))
 	t, err := newTrainer(j, net)
 	if err != nil {
 		b.Fatal(err)
 	}
 	// Other work on the machine lengthens some steps: the fastest of each batch says what
 	// the code takes.
-	order := rand.New(rand.NewPCG(1, 1)).Perm(t.train.n)
+	order := rand.New(rand.NewPCG(1, 1)).Perm(t.train.N)
 	var batches [][]int
 	for i := 0; i < len(order); i += c.Training.BatchSize {
 		batches = append(batches, order[i:min(i+c.Training.BatchSize, len(order))])
 	}
 	fastest := make([]time.Duration, len(batches))
-	t.crew = nn.NewCrew(workers)
-	defer t.crew.Close()
+	t.pool = nn.NewPool(workers)
+	defer t.pool.Close()
 	for b.Loop() {
 		for i, rows := range batches {
 			began := time.Now()

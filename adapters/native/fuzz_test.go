@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/decomposetest"
 	"github.com/pho-go/pho/family"
@@ -40,7 +41,7 @@ func (t *tape) columns(names ...string) []string {
 }
 
 // table has columns of small numbers, of extreme ones, and of text.
-func (t *tape) table(tb testing.TB) *frame {
+func (t *tape) table(tb testing.TB) *rows.Frame {
 	n := t.next(24)
 	odd := []float64{0, 1, -1, 0.5, 2, 3, 1e-300, 1e300, -1e300, 1e15, math.Pi, 0.999999}
 	tab := data.NewTable(n)
@@ -66,7 +67,7 @@ func (t *tape) table(tb testing.TB) *frame {
 	if err := tab.AddText("g", g); err != nil {
 		tb.Fatal(err)
 	}
-	f, err := readFrame(context.Background(), tab, tab.Schema().Names())
+	f, err := rows.Read(context.Background(), tab, tab.Schema().Names())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func FuzzTrain(f *testing.F) {
 		if v := fit.AdditiveLoss; holds && v-v == 0 && !(fit.Score.Loss <= v+1e-6*(1+math.Abs(v))) {
 			t.Errorf("%+v: loss %v, it began with %v", cfg, fit.Score.Loss, v)
 		}
-		if err := decomposetest.Model(m, rows.batch, 1e-6); err != nil && !strings.Contains(err.Error(), "predictor") { // of values past all bounds
+		if err := decomposetest.Model(m, rows.Batch, 1e-6); err != nil && !strings.Contains(err.Error(), "predictor") { // of values past all bounds
 			t.Errorf("%+v: %v", cfg, err)
 		}
 		for _, n := range m.Family().Name() {

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // arm is a configuration whose gradients are checked.
@@ -134,6 +136,18 @@ func familyArms() []arm {
 // gradientTable has a response for each family.
 func gradientTable(t testing.TB) *data.Table { return withShares(t, simulated(t, 90, 4)) }
 
+// atAdditive is the network of a job at the additive model, its towers at 0; seed is for
+// dropout.
+func atAdditive[T kernel.Float](j *job, seed uint64) *network.Network[T] {
+	net := network.New[T](j.predictors(len(j.names)), j.plans, seed)
+	coef := make([][]float64, len(j.parts))
+	for k, s := range j.parts {
+		coef[k] = s.Coef
+	}
+	net.SetAdditive(j.intercepts, coef)
+	return net
+}
+
 // drive prepares a configuration as Train does and returns its trainer.
 func drive(t *testing.T, cfg Config, tab *data.Table) *trainer[float64] {
 	t.Helper()
@@ -143,12 +157,8 @@ func drive(t *testing.T, cfg Config, tab *data.Table) *trainer[float64] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := newNetwork[float64](j.names, j.parts, j.plans, cfg.Training.Seed)
-	coef := make([][]float64, len(j.parts))
-	for k, s := range j.parts {
-		coef[k] = s.coef
-	}
-	net.init(rand.New(rand.NewPCG(1, 2)), j.intercepts, coef)
+	net := atAdditive[float64](j, cfg.Training.Seed)
+	net.Init(rand.New(rand.NewPCG(1, 2)))
 	tr, err := newTrainer(j, net)
 	if err != nil {
 		t.Fatal(err)
@@ -161,11 +171,11 @@ func drive(t *testing.T, cfg Config, tab *data.Table) *trainer[float64] {
 // three steps has to do.
 func checkGradients(t *testing.T, tr *trainer[float64], rows []int, got func(p *nn.Param[float64], name string, i int) float64) {
 	t.Helper()
-	norm := tr.train.sumW / float64(tr.train.n) * float64(len(rows))
+	norm := tr.train.sumW / float64(tr.train.N) * float64(len(rows))
 	wrong := 0
 	for _, p := range tr.params {
 		for i := range p.Value {
-			if p.Grad == nil || p == tr.net.intercept && !tr.net.free[i] {
+			if p.Grad == nil || p == tr.net.Intercept && !tr.net.Free[i] {
 				continue
 			}
 			old, g := p.Value[i], got(p, p.Name, i)
@@ -206,8 +216,8 @@ func TestLossGradients(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			tr := drive(t, a.cfg, tab)
-			if tr.pass > 0 {
-				tr.pass = 12
+			if tr.blockRows > 0 {
+				tr.blockRows = 12
 			}
 			rng := rand.New(rand.NewPCG(3, 4))
 			for _, p := range tr.params {
@@ -218,15 +228,15 @@ func TestLossGradients(t *testing.T) {
 				}
 				p.Version++
 			}
-			rows := rng.Perm(tr.train.n)[:31]
-			norm := tr.train.sumW / float64(tr.train.n) * float64(len(rows))
+			rows := rng.Perm(tr.train.N)[:31]
+			norm := tr.train.sumW / float64(tr.train.N) * float64(len(rows))
 			tr.gradients(rows, norm)
 			analytic := map[*nn.Param[float64]][]float64{}
 			for _, p := range tr.params {
 				analytic[p] = slices.Clone(p.Grad)
 			}
-			for j, free := range tr.net.free {
-				if g := tr.net.intercept.Grad[j]; !free && g != 0 {
+			for j, free := range tr.net.Free {
+				if g := tr.net.Intercept.Grad[j]; !free && g != 0 {
 					t.Errorf("the intercept of predictor %d is held and has the gradient %v", j, g)
 				}
 			}
@@ -246,13 +256,13 @@ func TestWorkersShareBatches(t *testing.T) {
 			for _, workers := range []int{1, 2, 3, 7} {
 				tr := drive(t, a.cfg, tab)
 				tr.cfg.Training.Workers, tr.minWork = workers, 1
-				if tr.pass > 0 {
-					tr.pass = 12
+				if tr.blockRows > 0 {
+					tr.blockRows = 12
 				}
 				rng := rand.New(rand.NewPCG(6, 4))
 				var got []float64
 				for range 3 { // steps, so that what is kept between them counts
-					rows := rng.Perm(tr.train.n)[:70]
+					rows := rng.Perm(tr.train.N)[:70]
 					loss := tr.step(rows, float64(len(rows)), 0.01)
 					held, err := tr.evaluate(tr.train)
 					if err != nil {
@@ -263,8 +273,8 @@ func TestWorkersShareBatches(t *testing.T) {
 				for _, p := range tr.params {
 					got = append(append(got, p.Grad...), p.Value...)
 				}
-				if tr.pass > 0 && workers > 1 && len(tr.lanes) < 2 {
-					t.Errorf("%d workers have %d places", workers, len(tr.lanes))
+				if tr.blockRows > 0 && workers > 1 && len(tr.replicas) < 2 {
+					t.Errorf("%d workers have %d places", workers, len(tr.replicas))
 				}
 				if want == nil {
 					want = got
@@ -312,7 +322,7 @@ func TestTrainStepsAlongTheGradient(t *testing.T) {
 				copy(p.Value, before[p.Name])
 				p.Version++
 			}
-			order := rand.New(rand.NewPCG(cfg.Training.Seed, 1)).Perm(tr.train.n)
+			order := rand.New(rand.NewPCG(cfg.Training.Seed, 1)).Perm(tr.train.N)
 			checkGradients(t, tr, order, func(p *nn.Param[float64], name string, i int) float64 {
 				return (before[name][i] - after[name][i]) / rate
 			})
@@ -326,11 +336,11 @@ func TestSolvedModelHasNoGradient(t *testing.T) {
 	tab := gradientTable(t)
 	m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{splineFormula}}, Training: Training{WithoutResponseScaling: true}}, tab)
 	tr := drive(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{splineFormula}}, Training: Training{WithoutResponseScaling: true}}, tab)
-	rows := make([]int, tr.train.n)
+	rows := make([]int, tr.train.N)
 	for i := range rows {
 		rows[i] = i
 	}
-	for i, p := range m.net.params() {
+	for i, p := range m.net.Params() {
 		copy(tr.params[i].Value, p.Value)
 		tr.params[i].Version++
 	}

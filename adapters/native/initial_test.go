@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 )
 
 // drawn is a network with layers wide enough to tell variances.
-func drawn(t *testing.T, start Initialization, activation Activation, seed uint64) *network[float64] {
+func drawn(t *testing.T, start Initialization, activation Activation, seed uint64) *network.Network[float64] {
 	t.Helper()
 	names := []string{"x1", "x2", "x3"}
 	cfg := Config{
@@ -28,8 +29,8 @@ func drawn(t *testing.T, start Initialization, activation Activation, seed uint6
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := newNetwork[float64](j.names, j.parts, j.plans, seed)
-	net.init(rand.New(rand.NewPCG(seed, 1)), j.intercepts, make([][]float64, 1))
+	net := atAdditive[float64](j, seed)
+	net.Init(rand.New(rand.NewPCG(seed, 1)))
 	return net
 }
 
@@ -79,15 +80,15 @@ func TestInitialization(t *testing.T) {
 				uniform(t, fmt.Sprintf("%s, %s, biases of %s", c.start, c.activation, name), d.B.Value, h.bias)
 			}
 		}
-		for _, tower := range drawn(t, c.start, c.activation, 7).towers {
+		for _, tower := range drawn(t, c.start, c.activation, 7).Towers {
 			layer := 0
-			for _, l := range tower.chain.Layers {
+			for _, l := range tower.Chain.Layers {
 				if d, ok := l.(*nn.Dense[float64]); ok {
-					check(fmt.Sprintf("%s.%d", tower.plan.name, layer), d)
+					check(fmt.Sprintf("%s.%d", tower.Plan.Name, layer), d)
 					layer++
 				}
 			}
-			check(tower.plan.name+".head", tower.head)
+			check(tower.Plan.Name+".head", tower.Head)
 		}
 		if seen != len(c.want) {
 			t.Errorf("%s: %d layers, want %d", c.start, seen, len(c.want))
@@ -114,7 +115,7 @@ func uniform(t *testing.T, what string, v []float64, half float64) {
 // float64 draws.
 func TestInitializationSeed(t *testing.T) {
 	values := func(seed uint64) (v []float64) {
-		for _, p := range drawn(t, "", ReLU, seed).params() {
+		for _, p := range drawn(t, "", ReLU, seed).Params() {
 			v = append(v, p.Value...)
 		}
 		return v

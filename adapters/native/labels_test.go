@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
@@ -72,8 +73,8 @@ func TestText(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(labels, &onnx.Labels{Columns: map[string][]string{"g": {"a", "b", "c"}}, Response: "label", Classes: []string{"no", "yes"}}) {
 		t.Fatalf("labels %+v, %v", labels, err)
 	}
-	f := &frame{schema: tab.Schema(), batch: b}
-	if err := f.coded(labels.Columns); err != nil {
+	f := &rows.Frame{Columns: tab.Schema(), Batch: b}
+	if err := f.AddCodes(labels.Columns); err != nil {
 		t.Fatal(err)
 	}
 	bind, err := onnx.Bind(g, f.Schema(), nil)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/decomposetest"
@@ -93,7 +95,7 @@ func TestNeverWorse(t *testing.T) {
 					if !(fit.Score.Loss <= fit.AdditiveLoss+tolerance) {
 						t.Errorf("%s, rate %g: loss %v, epoch 0 had %v", name, rate, fit.Score.Loss, fit.AdditiveLoss)
 					}
-					if networks := len(m.plans) > 0; networks && fit.Best == 0 && !strings.Contains(strings.Join(fit.Warnings, "\n"), "better than epoch 0") {
+					if networks := len(m.net.Towers) > 0; networks && fit.Best == 0 && !strings.Contains(strings.Join(fit.Warnings, "\n"), "better than epoch 0") {
 						t.Errorf("%s, rate %g: epoch 0 is the best, and there is no word of it: %q", name, rate, fit.Warnings)
 					}
 					if fit.Best > 0 && held > 0 {
@@ -166,7 +168,7 @@ func TestOnlineIsProjected(t *testing.T) {
 		t.Fatal(err)
 	}
 	zeta := out.Zeta.RawMatrix().Data
-	size := norm(zeta)
+	size := mat.Norm(mat.NewVecDense(len(zeta), zeta), 2)
 	if size < 1 {
 		t.Fatalf("the deep part has norm %g", size)
 	}
@@ -183,8 +185,8 @@ func TestOnlineIsProjected(t *testing.T) {
 			for i, v := range x {
 				dot += v * zeta[i]
 			}
-			if !(math.Abs(dot) <= 1e-9*size*norm(x)) {
-				t.Errorf("term %q, column %d: correlation %g with the deep part", block.Term.Name(), j, dot/size/norm(x))
+			if !(math.Abs(dot) <= 1e-9*size*mat.Norm(mat.NewVecDense(len(x), x), 2)) {
+				t.Errorf("term %q, column %d: correlation %g with the deep part", block.Term.Name(), j, dot/size/mat.Norm(mat.NewVecDense(len(x), x), 2))
 			}
 		}
 	}

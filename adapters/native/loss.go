@@ -18,9 +18,9 @@ type loss[T kernel.Float] struct {
 // the derivative of that sum over norm.
 func (l *loss[T]) of(t *target, eta []T, gradients bool, norm float64) float64 {
 	n, k := len(t.y), l.family.Predictors()
-	l.rows = grow(l.rows, n)
+	l.rows = nn.Sized(l.rows, n)
 	if gradients {
-		l.grad = grow(l.grad, n*k)
+		l.grad = nn.Sized(l.grad, n*k)
 	}
 	nn.Share(n, 64, 200*n, l.workers, func(from, to int) {
 		var buf [8]float64

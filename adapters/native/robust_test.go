@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/decompose/decomposetest"
 	"github.com/pho-go/pho/family"
 )
@@ -12,7 +13,7 @@ import (
 // TestUnusual: data and settings at the edge train to finite, consistent models.
 func TestUnusual(t *testing.T) {
 	small := simulated(t, 40, 1)
-	f := &frame{schema: small.Schema(), batch: whole(t, small)}
+	f := &rows.Frame{Columns: small.Schema(), Batch: whole(t, small)}
 	constant, zero, huge := make([]float64, 40), make([]float64, 40), make([]float64, 40)
 	for i := range constant {
 		constant[i], huge[i] = 2, 1e9+float64(i%7)
@@ -20,7 +21,7 @@ func TestUnusual(t *testing.T) {
 			zero[i] = 1
 		}
 	}
-	src, err := f.with([]string{"constant", "zero", "huge"}, [][]float64{constant, zero, huge})
+	src, err := f.With([]string{"constant", "zero", "huge"}, [][]float64{constant, zero, huge})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestUnusual(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := decomposetest.Model(m, src.batch, 1e-6); err != nil {
+			if err := decomposetest.Model(m, src.Batch, 1e-6); err != nil {
 				t.Error(err)
 			}
 			for _, e := range fit.Epochs {

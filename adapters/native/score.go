@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -32,7 +33,7 @@ type Score struct {
 
 // judge holds the rows that decide, to score models at.
 type judge struct {
-	rows        *frame
+	rows        *rows.Frame
 	held        bool
 	raw, target *target // in the response's units and in training's
 	scaling     scaling
@@ -66,7 +67,7 @@ func (f *Fit) ScoreOf(ctx context.Context, m decompose.Model) (*Score, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Score{Rows: g.rows.rows(), Held: g.held, Loss: g.loss(eta)}
+	s := &Score{Rows: g.rows.Rows(), Held: g.held, Loss: g.loss(eta)}
 	s.RMSE, s.R2 = g.meanSquares(eta)
 	s.DevianceExplained = g.devianceExplained(eta)
 	return s, nil
@@ -75,7 +76,7 @@ func (f *Fit) ScoreOf(ctx context.Context, m decompose.Model) (*Score, error) {
 // predict is eta (n x K) without offset.
 func (g *judge) predict(ctx context.Context, m decompose.Model) (*mat.Dense, error) {
 	k := len(m.Predictors())
-	eta := mat.NewDense(g.rows.rows(), k, nil)
+	eta := mat.NewDense(g.rows.Rows(), k, nil)
 	at := 0
 	for b, err := range g.rows.Batches(ctx, nil) {
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/family"
 )
 
@@ -20,19 +21,31 @@ type target struct {
 // other links have shift 0 and scale 1.
 type scaling struct{ shift, scale float64 }
 
+// of is the way back of predictor k: shift + scale times what was trained.
+func (s scaling) of(k int) (scale, shift float64) {
+	switch {
+	case s == scaling{0, 1}:
+	case k == 0:
+		return s.scale, s.shift
+	case k == 1: // a log scale
+		return 1, math.Log(s.scale)
+	}
+	return 1, 0
+}
+
 // readTarget checks every response against the family's support.
-func (c *Config) readTarget(f *frame, what string) (*target, error) {
-	if f.rows() == 0 {
+func (c *Config) readTarget(f *rows.Frame, what string) (*target, error) {
+	if f.Rows() == 0 {
 		return nil, fmt.Errorf("native: there are no %s rows", what)
 	}
 	t := &target{}
 	var err error
-	if t.y, err = f.batch.Numeric(c.Response); err != nil {
+	if t.y, err = f.Batch.Numeric(c.Response); err != nil {
 		return nil, err
 	}
 	for i, y := range t.y {
 		if err := c.Family.Check(y); err != nil {
-			return nil, fmt.Errorf("native: response %q, data row %d: %w", c.Response, f.batch.Row(i)+1, err)
+			return nil, fmt.Errorf("native: response %q, data row %d: %w", c.Response, f.Batch.Row(i)+1, err)
 		}
 	}
 	if t.w, err = weights(f, c.Weights); err != nil {
@@ -45,33 +58,33 @@ func (c *Config) readTarget(f *frame, what string) (*target, error) {
 		return nil, fmt.Errorf("native: all weights %q of the %s rows are zero: give some rows a positive weight", c.Weights, what)
 	}
 	if c.Offset != "" {
-		if t.offset, err = f.batch.Numeric(c.Offset); err != nil {
+		if t.offset, err = f.Batch.Numeric(c.Offset); err != nil {
 			return nil, err
 		}
 		for i, v := range t.offset {
 			if v-v != 0 {
-				return nil, fmt.Errorf("native: offset %q, data row %d: %g is not a finite number", c.Offset, f.batch.Row(i)+1, v)
+				return nil, fmt.Errorf("native: offset %q, data row %d: %g is not a finite number", c.Offset, f.Batch.Row(i)+1, v)
 			}
 		}
 	}
 	return t, nil
 }
 
-func weights(f *frame, column string) ([]float64, error) {
+func weights(f *rows.Frame, column string) ([]float64, error) {
 	if column == "" {
-		w := make([]float64, f.rows())
+		w := make([]float64, f.Rows())
 		for i := range w {
 			w[i] = 1
 		}
 		return w, nil
 	}
-	w, err := f.batch.Numeric(column)
+	w, err := f.Batch.Numeric(column)
 	if err != nil {
 		return nil, err
 	}
 	for i, v := range w {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("native: weights %q, data row %d: %g is not a finite number >= 0", column, f.batch.Row(i)+1, v)
+			return nil, fmt.Errorf("native: weights %q, data row %d: %g is not a finite number >= 0", column, f.Batch.Row(i)+1, v)
 		}
 	}
 	return w, nil

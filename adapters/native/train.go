@@ -6,10 +6,11 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 
+	"github.com/pho-go/pho/adapters/native/internal/additive"
+	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
-	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -46,14 +47,14 @@ type job struct {
 	// family come last.
 	family       family.Differentiable
 	names        []string
-	train, valid *frame // valid nil: none
+	train, valid *rows.Frame // valid nil: none
 	// targets in the units of training, and the way back.
 	trainTarget, validTarget *target
 	raw                      *target // of the rows that decide, in the response's units
 	scaling                  scaling
 	intercepts               []float64
-	parts                    []*structured
-	plans                    []*towerPlan
+	parts                    []*additive.Part
+	plans                    []*network.Plan
 	fit                      *Fit
 }
 
@@ -67,7 +68,7 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 		cfg.Training.Workers = processors
 	}
 	cfg.Training.Workers = min(cfg.Training.Workers, max(16, 4*processors))
-	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.towerPlans(src.Schema()), fit: &Fit{Seed: cfg.Training.Seed}}
+	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.plans(src.Schema()), fit: &Fit{Seed: cfg.Training.Seed}}
 	if own := cfg.factorFeatures(src.Schema()); own != nil {
 		formulas = append(formulas, own)
 	}
@@ -91,41 +92,34 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err := j.readTargets(free); err != nil {
 		return nil, err
 	}
-	if err := cfg.describe(j.plans, j.train); err != nil {
-		return nil, err
+	for _, p := range j.plans {
+		if err := p.Describe(j.train.Batch); err != nil {
+			return nil, err
+		}
 	}
 	if err := cfg.knownTerms(blocks); err != nil {
 		return nil, err
 	}
-	for k := range j.names {
-		z, w := j.trainTarget.working(j.family, j.intercepts, k)
-		known := 0.0
-		if cfg.Family.Mass() {
-			known = 1
-		}
-		s, err := cfg.newStructured(ctx, j.train, blocks[k], free[k], z, w, j.trainTarget.sumW, known, !cfg.Family.HasDispersion() && !cfg.Family.Mass())
-		if err != nil {
-			return nil, err
-		}
-		j.parts = append(j.parts, s)
-		j.fit.Additive = append(j.fit.Additive, s.fit)
-	}
-	return j, nil
+	return j, j.fitAdditive(ctx, blocks, free)
 }
 
-// factorFeatures are the factors among the feature columns as terms of every
-// predictor; nil: none.
-func (c *Config) factorFeatures(schema data.Schema) *basis.Formula {
-	f := &basis.Formula{Intercept: true}
-	for _, name := range c.Features.Columns {
-		if c.Features.factor(schema, name) {
-			f.Specs = append(f.Specs, basis.Factor(name, nil))
+// fitAdditive fits the additive model of each predictor to its working response.
+func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free []bool) error {
+	f := j.cfg.Family
+	o := &additive.Options{Smoothing: j.cfg.Structured.Smoothing, SP: j.cfg.Structured.SP, Workers: j.cfg.Training.Workers, OwnScale: !f.HasDispersion() && !f.Mass()}
+	if f.Mass() {
+		o.KnownScale = 1
+	}
+	for k := range j.names {
+		z, w := j.trainTarget.working(j.family, j.intercepts, k)
+		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.sumW}, o)
+		if err != nil {
+			return err
 		}
+		j.parts = append(j.parts, s)
+		j.fit.Additive = append(j.fit.Additive, s.Result)
 	}
-	if f.Specs == nil {
-		return nil
-	}
-	return f
+	return nil
 }
 
 // columns are those the configuration names itself.
@@ -150,11 +144,11 @@ func unique(names []string) []string {
 
 // read fills the frames of training and validation rows.
 func (j *job) read(ctx context.Context, src data.Source, columns []string) error {
-	all, err := readFrame(ctx, src, columns)
+	all, err := rows.Read(ctx, src, columns)
 	if err != nil {
 		return err
 	}
-	if all.rows() == 0 {
+	if all.Rows() == 0 {
 		return fmt.Errorf("native: there are no rows to train on")
 	}
 	if j.fit.Classes, err = j.cfg.codeClasses(all, nil); err != nil {
@@ -165,24 +159,24 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 	switch {
 	case j.cfg.Kind == GAM || t.Validation == nil && t.ValidationShare < 0:
 	case t.Validation != nil:
-		if j.valid, err = readFrame(ctx, t.Validation, columns); err != nil {
+		if j.valid, err = rows.Read(ctx, t.Validation, columns); err != nil {
 			return fmt.Errorf("native: validation rows: %w", err)
 		}
 		if _, err := j.cfg.codeClasses(j.valid, j.fit.Classes); err != nil {
 			return fmt.Errorf("native: validation rows: %w", err)
 		}
 	default:
-		held := int(t.ValidationShare * float64(all.rows()))
-		if held == 0 || held == all.rows() {
-			return fmt.Errorf("native: a validation share of %g leaves %d of %d rows for validation: give more rows, another share, or a negative one for none", t.ValidationShare, held, all.rows())
+		held := int(t.ValidationShare * float64(all.Rows()))
+		if held == 0 || held == all.Rows() {
+			return fmt.Errorf("native: a validation share of %g leaves %d of %d rows for validation: give more rows, another share, or a negative one for none", t.ValidationShare, held, all.Rows())
 		}
-		order := rand.New(rand.NewPCG(t.Seed, 0x5011d)).Perm(all.rows())
+		order := rand.New(rand.NewPCG(t.Seed, 0x5011d)).Perm(all.Rows())
 		slices.Sort(order[:held])
 		slices.Sort(order[held:])
-		if j.valid, err = all.subset(order[:held]); err != nil {
+		if j.valid, err = all.Subset(order[:held]); err != nil {
 			return err
 		}
-		if j.train, err = all.subset(order[held:]); err != nil {
+		if j.train, err = all.Subset(order[held:]); err != nil {
 			return err
 		}
 	}
@@ -202,14 +196,14 @@ func (j *job) readTargets(free []bool) error {
 	}
 	j.scaling = raw.scalingOf(cfg, free[0])
 	j.raw, j.trainTarget = raw, raw.scaled(j.scaling)
-	j.fit.Rows = j.train.rows()
+	j.fit.Rows = j.train.Rows()
 	if j.valid != nil {
 		v, err := cfg.readTarget(j.valid, "validation")
 		if err != nil {
 			return err
 		}
 		j.raw, j.validTarget = v, v.scaled(j.scaling)
-		j.fit.Validation = j.valid.rows()
+		j.fit.Validation = j.valid.Rows()
 	}
 	j.intercepts = j.trainTarget.intercepts(j.family, free)
 	return nil
@@ -217,12 +211,10 @@ func (j *job) readTargets(free []bool) error {
 
 // run builds the network in the given precision and trains it.
 func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
-	net := newNetwork[T](j.names, j.parts, j.plans, j.cfg.Training.Seed)
-	start, _ := j.chosen()
-	net.init(rand.New(rand.NewPCG(j.cfg.Training.Seed, 0x171)), start.intercepts, start.coef)
+	net := newNetwork[T](j)
 	if j.cfg.Kind == GAM {
 		j.fit.Status = Solved
-		return j.done(ctx, newModel(j, net, nil), asFloat64(net.intercept.Value))
+		return j.done(ctx, newModel(j, net, nil), nn.Float64s(net.Intercept.Value))
 	}
 	t, err := newTrainer(j, net)
 	if err != nil {
@@ -231,14 +223,32 @@ func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 	if err := t.epochZero(j); err != nil {
 		return nil, nil, err
 	}
-	if err := t.run(ctx, j.warm()); err != nil {
+	if err := t.run(ctx, j.warmStart()); err != nil {
 		return nil, nil, err
 	}
-	away, err := net.projections(t.train, nn.Mode{Workers: j.cfg.Training.Workers})
+	projections, err := t.projections()
 	if err != nil {
 		return nil, nil, err
 	}
-	return j.done(ctx, newModel(j, net, away), asFloat64(net.intercept.Value))
+	return j.done(ctx, newModel(j, net, projections), nn.Float64s(net.Intercept.Value))
+}
+
+// newNetwork is the network where training begins.
+func newNetwork[T kernel.Float](j *job) *network.Network[T] {
+	net := network.New[T](j.predictors(len(j.names)), j.plans, j.cfg.Training.Seed)
+	b, _ := j.chosenStart()
+	net.SetAdditive(b.intercepts, b.coef)
+	net.Init(rand.New(rand.NewPCG(j.cfg.Training.Seed, 0x171)))
+	return net
+}
+
+// predictors are what the network is told of the first n.
+func (j *job) predictors(n int) []network.Predictor {
+	out := make([]network.Predictor, n)
+	for k, s := range j.parts[:n] {
+		out[k] = network.Predictor{Name: j.names[k], Columns: s.Width(), Intercept: s.Intercept, Penalty: s.Penalty}
+	}
+	return out
 }
 
 // done scores the model; intercepts are those of training.
@@ -248,7 +258,7 @@ func (j *job) done(ctx context.Context, m *Model, intercepts []float64) (*Model,
 		return nil, nil, err
 	}
 	j.fit.judge = j.judge(intercepts, m.family)
-	if err := j.fit.judge.rows.coded(m.levels); err != nil {
+	if err := j.fit.judge.rows.AddCodes(m.levels); err != nil {
 		return nil, nil, err
 	}
 	score, err := j.fit.ScoreOf(ctx, m)
@@ -260,27 +270,4 @@ func (j *job) done(ctx context.Context, m *Model, intercepts []float64) (*Model,
 		j.fit.AdditiveLoss = score.Loss
 	}
 	return m, j.fit, nil
-}
-
-// meanShift is what the standardised columns' means carry of the additive
-// model's solution: its intercept is for raw columns.
-func (s *structured) meanShift() float64 {
-	_, shift := s.raw(s.coef)
-	return -shift
-}
-
-// knownTerms refuses smoothing parameters of terms that are not there.
-func (c *Config) knownTerms(blocks [][]decompose.Block) error {
-	var f faults
-	for name := range c.Structured.SP {
-		found := false
-		for _, b := range blocks {
-			found = found || slices.ContainsFunc(b, func(b decompose.Block) bool { return b.Term.Name() == name })
-		}
-		if !found {
-			f.add("smoothing parameters for term %q, which no formula has", name)
-		}
-	}
-	slices.SortFunc(f, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return f.err()
 }

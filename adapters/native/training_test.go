@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -92,24 +93,24 @@ func TestPlan(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 16} {
 		for _, n := range []int{1, 5, 32, 100, 132, 133, 256, 1000, 1024, 8192} {
 			for _, weights := range []int{10, 300, 2800, 52000, 1e6} {
-				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, pass: passRows, weights: weights, minWork: stepWork}
-				block, w, lanes := tr.plan(n)
+				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, blockRows: blockRows, weights: weights, minWork: minStepWork}
+				block, w, lanes := tr.share(n)
 				what := fmt.Sprintf("%d rows, %d weights, %d workers: blocks of %d, %d workers, %d lanes", n, weights, workers, block, w, lanes)
-				if block < 1 || block > passRows || w < 1 || w > workers || lanes < 1 || lanes > (n+block-1)/block {
+				if block < 1 || block > blockRows || w < 1 || w > workers || lanes < 1 || lanes > (n+block-1)/block {
 					t.Error(what)
 				}
 				work := 3 * n * weights
-				if shared := lanes > 1; shared != (workers > 1 && work >= stepWork && n > 4) {
+				if shared := lanes > 1; shared != (workers > 1 && work >= minStepWork && n > 4) {
 					t.Errorf("%s, %d multiplications", what, work)
 				}
-				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < stepWork/2 {
+				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < minStepWork/2 {
 					t.Errorf("%s: workers meet too often", what)
 				}
 			}
 		}
 	}
-	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: stepWork}
-	if block, _, lanes := tr.plan(5000); block != 5000 || lanes != 1 {
+	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: minStepWork}
+	if block, _, lanes := tr.share(5000); block != 5000 || lanes != 1 {
 		t.Errorf("a network that looks at the whole batch gets blocks of %d in %d lanes", block, lanes)
 	}
 }
@@ -312,12 +313,12 @@ func TestWeights(t *testing.T) {
 			index = append(index, i)
 		}
 	}
-	f := &frame{schema: tab.Schema(), batch: b}
-	twice, err := f.subset(index)
+	f := &rows.Frame{Columns: tab.Schema(), Batch: b}
+	twice, err := f.Subset(index)
 	if err != nil {
 		t.Fatal(err)
 	}
-	weighted, err := f.with([]string{"twice"}, [][]float64{w})
+	weighted, err := f.With([]string{"twice"}, [][]float64{w})
 	if err != nil {
 		t.Fatal(err)
 	}

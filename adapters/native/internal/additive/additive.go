@@ -1,68 +1,64 @@
-package native
+// Package additive is the formula's part of one predictor, X beta: the penalised additive
+// model from which training begins, and the columns X in coordinates in which training is
+// well conditioned.
+package additive
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/penalty"
 )
 
-// structured is the formula part of one predictor, in coordinates in which
-// training is well conditioned: constraints absorbed, columns standardised over
-// the training rows and multiplied by R^-1 with R'R = X'WX/W + S/W, the Hessian
-// of the penalised loss. So a direction whose penalty has become infinite is a
-// column of nearly 0 and not a steep valley.
-type structured struct {
-	blocks    []decompose.Block
-	z         []*mat.Dense // raw coefficients of a block = z times its own; nil: the identity
-	start     []int        // first column of each block, and p
-	intercept bool
-	mean, sd  []float64     // of the p columns; mean is 0 without intercept
-	inverse   *mat.Dense    // R^-1, p x p, upper triangular; nil while it is the identity
-	penalty   *mat.SymDense // R^-T S R^-1, lambda-weighted, in units of the log-likelihood; nil if p = 0
-	// coef is the additive model's solution, the start of training.
-	coef []float64
-	fit  *decompose.Result // that it comes from
+// Part is the formula part of one predictor in the coordinates of training: constraints
+// absorbed, columns standardised over the training rows and multiplied by R^-1 with R'R =
+// X'WX/W + S/W, the Hessian of the penalised loss. So a direction whose penalty has become
+// infinite is a column of nearly 0 and not a steep valley.
+type Part struct {
+	Intercept bool // the predictor has one
+	// Penalty is R^-T S R^-1 (p x p), weighted with the smoothing parameters, in units of
+	// the log-likelihood; nil without columns.
+	Penalty *mat.SymDense
+	// Coef are the p coefficients of the additive model, and Result is the fit they come
+	// from; nil without columns.
+	Coef   []float64
+	Result *decompose.Result
+
+	blocks   []decompose.Block
+	z        []*mat.Dense // raw coefficients of a block = z times its own; nil: the identity
+	start    []int        // first column of each block, and p
+	mean, sd []float64    // of the p columns; mean is 0 without intercept
+	inverse  *mat.Dense   // R^-1, p x p, upper triangular; nil while it is the identity
 }
 
-func (s *structured) width() int { return s.start[len(s.start)-1] }
+// Width is p, the number of columns.
+func (s *Part) Width() int { return s.start[len(s.start)-1] }
 
-// buildTerms scans the training rows and returns the blocks of each predictor and
-// whether it has an intercept.
-func (c *Config) buildTerms(ctx context.Context, formulas []*basis.Formula, train *frame) ([][]decompose.Block, []bool, error) {
-	var specs []decompose.Spec
-	for _, f := range formulas {
-		specs = append(specs, f.Specs...)
-	}
-	prepared, err := decompose.PrepareEach(ctx, train, specs, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	names := c.predictorNames()
-	blocks, intercept := make([][]decompose.Block, len(names)), make([]bool, len(names))
-	for k := range names {
-		intercept[k] = true
-	}
-	for _, f := range formulas {
-		var b []decompose.Block
-		for range f.Specs {
-			b = append(b, prepared[0].Blocks...)
-			prepared = prepared[1:]
-		}
-		for k, name := range names {
-			if f.Predictor == "" || f.Predictor == name {
-				blocks[k] = append(blocks[k], b...)
-				intercept[k] = intercept[k] && f.Intercept
-			}
-		}
-	}
-	return blocks, intercept, nil
+// Options say how the additive model is fitted.
+type Options struct {
+	Smoothing penalty.Options
+	SP        map[string][]float64 // fixed smoothing parameters by term name; terms of other predictors may be among them
+	Workers   int
+	// KnownScale is the scale of the response if the family knows it, else 0.
+	KnownScale float64
+	// OwnScale: the log-likelihood estimates a scale of its own, so that penalties are
+	// relative to the scale found here.
+	OwnScale bool
+}
+
+// Working is a working response z with its weights (Wood 2017, 3.1.2), for the rows of
+// training. SumW is the sum of the prior weights, W.
+type Working struct {
+	Response, Weights []float64
+	SumW              float64
 }
 
 // Names of the columns that carry a working response and its weights; no column
@@ -72,23 +68,22 @@ const (
 	workingWeights  = "\x00working weights"
 )
 
-// newStructured fits the penalised additive model of the working response z with
-// weights w, which gives smoothing parameters and the start. known is the scale if
-// it is known, else 0; divide tells that the log-likelihood estimates a scale of
-// its own, so that penalties are relative to the one found here. sumW is W.
-func (c *Config) newStructured(ctx context.Context, train *frame, blocks []decompose.Block, intercept bool, z, w []float64, sumW, known float64, divide bool) (*structured, error) {
-	s := &structured{intercept: intercept, start: []int{0}}
+// Fit fits the penalised additive model of the blocks to the working response by
+// decomposing it, which gives smoothing parameters and the start of training. Without
+// blocks the part has no columns.
+func Fit(ctx context.Context, train *rows.Frame, blocks []decompose.Block, intercept bool, z Working, opts *Options) (*Part, error) {
+	s := &Part{Intercept: intercept, start: []int{0}}
 	if len(blocks) == 0 {
 		return s, nil
 	}
-	src, err := train.with([]string{workingResponse, workingWeights}, [][]float64{z, w})
+	src, err := train.With([]string{workingResponse, workingWeights}, [][]float64{z.Response, z.Weights})
 	if err != nil {
 		return nil, err
 	}
 	m := &response{column: workingResponse, blocks: blocks}
-	o := &decompose.Options{Weights: workingWeights, Smoothing: c.Structured.Smoothing, SP: c.ownSP(blocks), Workers: c.Training.Workers}
+	o := &decompose.Options{Weights: workingWeights, Smoothing: opts.Smoothing, SP: ofBlocks(opts.SP, blocks), Workers: opts.Workers}
 	if o.Smoothing.Scale == 0 {
-		o.Smoothing.Scale = known
+		o.Smoothing.Scale = opts.KnownScale
 	}
 	o.Smoothing.WithoutVc = true
 	if !intercept {
@@ -102,31 +97,31 @@ func (c *Config) newStructured(ctx context.Context, train *frame, blocks []decom
 	if err != nil {
 		return nil, err
 	}
-	if s.fit, err = decompose.Solve(ctx, m, stats, o); err != nil {
+	if s.Result, err = decompose.Solve(ctx, m, stats, o); err != nil {
 		return nil, err
 	}
 	s.blocks, s.z = at.Blocks, at.Z
 	for _, t := range at.Terms {
 		s.start = append(s.start, t.Start+t.Dim)
 	}
-	if err := s.standardise(train.batch); err != nil {
+	if err := s.standardise(train.Batch); err != nil {
 		return nil, err
 	}
 	scale := 1.0
-	if d := s.fit.Predictors[0]; divide && d.Scale > 0 {
+	if d := s.Result.Predictors[0]; opts.OwnScale && d.Scale > 0 {
 		scale = d.Scale
 	}
 	if err := s.settle(at, scale); err != nil {
 		return nil, err
 	}
-	return s, s.condition(train.batch, w, sumW)
+	return s, s.condition(train.Batch, z.Weights, z.SumW)
 }
 
-// ownSP are the given smoothing parameters of these blocks.
-func (c *Config) ownSP(blocks []decompose.Block) map[string][]float64 {
+// ofBlocks are the given smoothing parameters of these blocks.
+func ofBlocks(all map[string][]float64, blocks []decompose.Block) map[string][]float64 {
 	sp := map[string][]float64{}
 	for _, b := range blocks {
-		if v, ok := c.Structured.SP[b.Term.Name()]; ok {
+		if v, ok := all[b.Term.Name()]; ok {
 			sp[b.Term.Name()] = v
 		}
 	}
@@ -134,11 +129,11 @@ func (c *Config) ownSP(blocks []decompose.Block) map[string][]float64 {
 }
 
 // settle carries penalties and solution over to standardised columns.
-func (s *structured) settle(at *decompose.Coordinates, scale float64) error {
-	p := s.width()
-	s.penalty, s.coef = mat.NewSymDense(p, nil), make([]float64, p)
+func (s *Part) settle(at *decompose.Coordinates, scale float64) error {
+	p := s.Width()
+	s.Penalty, s.Coef = mat.NewSymDense(p, nil), make([]float64, p)
 	for j, t := range at.Terms {
-		r := s.fit.Predictors[0].Terms[j]
+		r := s.Result.Predictors[0].Terms[j]
 		lambda := r.SP
 		if len(lambda) != len(t.S) { // an unpenalised projection has none
 			lambda = make([]float64, len(t.S))
@@ -147,7 +142,7 @@ func (s *structured) settle(at *decompose.Coordinates, scale float64) error {
 			for a := range t.Dim {
 				for b := a; b < t.Dim; b++ {
 					u, v := t.Start+a, t.Start+b
-					s.penalty.SetSym(u, v, s.penalty.At(u, v)+lambda[i]/scale*S.At(a, b)/(s.sd[u]*s.sd[v]))
+					s.Penalty.SetSym(u, v, s.Penalty.At(u, v)+lambda[i]/scale*S.At(a, b)/(s.sd[u]*s.sd[v]))
 				}
 			}
 		}
@@ -160,21 +155,21 @@ func (s *structured) settle(at *decompose.Coordinates, scale float64) error {
 			own = free
 		}
 		for i := range t.Dim {
-			s.coef[t.Start+i] = own.AtVec(i) * s.sd[t.Start+i]
+			s.Coef[t.Start+i] = own.AtVec(i) * s.sd[t.Start+i]
 		}
 	}
 	return nil
 }
 
 // standardise finds mean and standard deviation of the columns.
-func (s *structured) standardise(b *data.Batch) error {
-	p := s.width()
+func (s *Part) standardise(b *data.Batch) error {
+	p := s.Width()
 	s.mean, s.sd = make([]float64, p), make([]float64, p)
 	for j := range s.sd {
 		s.sd[j] = 1
 	}
 	x := make([]float64, b.Rows()*p)
-	if err := s.eval(x, p, b); err != nil {
+	if err := s.Eval(x, p, b); err != nil {
 		return err
 	}
 	mean, sd := make([]float64, p), make([]float64, p)
@@ -191,7 +186,7 @@ func (s *structured) standardise(b *data.Batch) error {
 		if !(sd[j] > 1e-12*math.Abs(mean[j])) {
 			sd[j] = 1
 		}
-		if !s.intercept {
+		if !s.Intercept {
 			mean[j] = 0
 		}
 	}
@@ -199,9 +194,9 @@ func (s *structured) standardise(b *data.Batch) error {
 	return nil
 }
 
-// eval writes the columns of training at the rows of b to dst (n x p, stride
+// Eval writes the columns of training at the rows of b to dst (n x p, stride
 // apart).
-func (s *structured) eval(dst []float64, stride int, b *data.Batch) error {
+func (s *Part) Eval(dst []float64, stride int, b *data.Batch) error {
 	n := b.Rows()
 	if n == 0 {
 		return nil
@@ -226,23 +221,23 @@ func (s *structured) eval(dst []float64, stride int, b *data.Batch) error {
 	if s.inverse != nil {
 		x := mat.NewDense(n, stride, dst[:n*stride])
 		var y mat.Dense
-		y.Mul(x.Slice(0, n, 0, s.width()), s.inverse)
-		x.Slice(0, n, 0, s.width()).(*mat.Dense).Copy(&y)
+		y.Mul(x.Slice(0, n, 0, s.Width()), s.inverse)
+		x.Slice(0, n, 0, s.Width()).(*mat.Dense).Copy(&y)
 	}
 	return nil
 }
 
 // condition finds R and goes over to its coordinates; w are the working weights.
-func (s *structured) condition(b *data.Batch, w []float64, sumW float64) error {
-	p, n := s.width(), b.Rows()
+func (s *Part) condition(b *data.Batch, w []float64, sumW float64) error {
+	p, n := s.Width(), b.Rows()
 	x := make([]float64, n*p)
-	if err := s.eval(x, p, b); err != nil {
+	if err := s.Eval(x, p, b); err != nil {
 		return err
 	}
 	gram := make([]float64, p*p)
 	kernel.AddGram(gram, p, x, p, p, n, w)
 	h := mat.NewSymDense(p, gram)
-	h.AddSym(h, s.penalty)
+	h.AddSym(h, s.Penalty)
 	h.ScaleSym(1/sumW, h)
 	const ridge = 1e-8 // of the mean diagonal: aliased columns have no curvature
 	mean := mat.Trace(h) / float64(p)
@@ -259,23 +254,23 @@ func (s *structured) condition(b *data.Batch, w []float64, sumW float64) error {
 		return fmt.Errorf("native: the formula's columns are too close to linear dependence to train: leave terms out: %w", err)
 	}
 	var coef mat.VecDense
-	coef.MulVec(&r, mat.NewVecDense(p, s.coef))
-	copy(s.coef, coef.RawVector().Data)
+	coef.MulVec(&r, mat.NewVecDense(p, s.Coef))
+	copy(s.Coef, coef.RawVector().Data)
 	s.inverse = mat.DenseCopyOf(&inverse)
 	var half, full mat.Dense
-	half.Mul(s.penalty, s.inverse)
+	half.Mul(s.Penalty, s.inverse)
 	full.Mul(s.inverse.T(), &half)
 	for i := range p {
 		for j := i; j < p; j++ {
-			s.penalty.SetSym(i, j, (full.At(i, j)+full.At(j, i))/2)
+			s.Penalty.SetSym(i, j, (full.At(i, j)+full.At(j, i))/2)
 		}
 	}
 	return nil
 }
 
-// raw returns the blocks with the raw coefficients that coef (p, as trained)
+// Raw returns the blocks with the raw coefficients that coef (p, as trained)
 // stands for, and what the means add to the intercept.
-func (s *structured) raw(coef []float64) (blocks []decompose.Block, shift float64) {
+func (s *Part) Raw(coef []float64) (blocks []decompose.Block, shift float64) {
 	if s.inverse != nil {
 		var v mat.VecDense
 		v.MulVec(s.inverse, mat.NewVecDense(len(coef), coef))
@@ -298,3 +293,13 @@ func (s *structured) raw(coef []float64) (blocks []decompose.Block, shift float6
 	}
 	return blocks, shift
 }
+
+// StartIntercept is the intercept of the additive model in the coordinates of training:
+// that of the fit is for raw columns, whose means the standardised ones do not carry.
+func (s *Part) StartIntercept() float64 {
+	_, shift := s.Raw(s.Coef)
+	return s.Result.Predictors[0].InterceptMoved - shift
+}
+
+// Fingerprint writes what tells one part's coordinates and start from another's.
+func (s *Part) Fingerprint(w io.Writer) { fmt.Fprint(w, s.start, s.mean, s.sd, s.Coef) }

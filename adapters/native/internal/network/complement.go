@@ -1,4 +1,4 @@
-package native
+package network
 
 import (
 	"math"
@@ -6,9 +6,9 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// complement projects on the orthogonal complement of a batch's structured
-// columns, intercept included: online orthogonalization (ONO), paper section 3.1
-// and appendix.
+// complement projects on the orthogonal complement of a batch's structured columns,
+// intercept included: online orthogonalization (ONO; Rügamer 2023, section 3.1 and
+// appendix).
 type complement struct {
 	rows, rank int
 	q          []float64 // rank orthonormal columns, one after another
@@ -38,12 +38,12 @@ func (c *complement) of(x []float64, n int, intercept bool) {
 	}
 }
 
-// spanned: a column of which less is left, relative to itself, is a combination of
-// earlier ones.
+// spanned is the share of a column's norm that must be left by earlier columns: what has
+// less is a combination of them.
 const spanned = 1e-10
 
-// add extends the basis by v, which is overwritten, if more than least is left of it,
-// and reports whether it did.
+// add extends the basis by what earlier columns leave of v, if its norm is above least,
+// and reports whether it did. v is overwritten.
 func (c *complement) add(v []float64, least float64) bool {
 	for range 2 {
 		for k := range c.rank {

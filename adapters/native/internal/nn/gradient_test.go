@@ -277,7 +277,7 @@ func TestLater(t *testing.T) {
 				blocks = append(blocks, b)
 			}
 			left := Left(blocks)
-			crew := NewCrew(3)
+			crew := NewPool(3)
 			crew.Each(len(left), func(i int) { left[i]() })
 			crew.Close()
 			finish(l)

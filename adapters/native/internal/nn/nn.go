@@ -83,10 +83,34 @@ func Share(n, grain, work, workers int, f func(i, j int)) {
 	wait.Wait()
 }
 
-// sized returns n elements in v's memory if that is large enough.
-func sized[T kernel.Float](v []T, n int) []T {
+// Sized returns n elements in v's memory if that is large enough.
+func Sized[T kernel.Float](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n)
 	}
 	return v[:n]
+}
+
+// Float64s is v in float64: v itself if it is that already, else a copy.
+func Float64s[T kernel.Float](v []T) []float64 {
+	if w, ok := any(v).([]float64); ok {
+		return w
+	}
+	w := make([]float64, len(v))
+	for i, x := range v {
+		w[i] = float64(x)
+	}
+	return w
+}
+
+// Rounded is v in the precision of T: v itself if that is float64, else a copy.
+func Rounded[T kernel.Float](v []float64) []T {
+	if w, ok := any(v).([]T); ok {
+		return w
+	}
+	w := make([]T, len(v))
+	for i, x := range v {
+		w[i] = T(x)
+	}
+	return w
 }

@@ -1,39 +1,53 @@
-package native
+package onnxfile
 
 import (
 	"strconv"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
+
+// metadata writes what the graph cannot tell.
+func (w *writer) metadata(m *Model) error {
+	if err := w.declare(m); err != nil {
+		return err
+	}
+	if m.Labels == nil {
+		return nil
+	}
+	text, err := m.Labels.Encode()
+	if err == nil {
+		w.b.AddMetadata(onnx.MetadataLabels, text)
+	}
+	return err
+}
 
 // declare writes into the file's metadata which tensors are the bases of which
 // formula terms, with penalties and constraints, so that reading it back gives
 // these very terms (onnx.Declaration).
-func (e *exporter) declare(m *Model) error {
+func (w *writer) declare(m *Model) error {
 	d := &onnx.Declaration{Columns: map[string]onnx.Domain{}}
-	for k, name := range m.names {
-		if len(e.declared[k])+len(e.deepParts[k]) == 0 {
+	for k, p := range m.Predictors {
+		if len(w.declared[k])+len(w.deepParts[k]) == 0 {
 			continue
 		}
-		for _, t := range e.declared[k] {
+		for _, t := range w.declared[k] {
 			for _, c := range t.Block.Term.Columns() {
 				if _, ok := d.Columns[c]; !ok {
-					d.Columns[c] = m.ranges[c]
+					d.Columns[c] = m.Ranges[c]
 				}
 			}
 			for column, levels := range levelsOf(t.Block) {
 				d.Columns[column] = onnx.Domain{Values: levels}
 			}
 			for _, c := range t.Block.Term.Columns() {
-				if n := len(m.levels[c]); n > 0 {
+				if n := len(m.Levels[c]); n > 0 {
 					d.Columns[c] = onnx.Domain{Values: counting(n)}
 				}
 			}
 		}
-		d.Predictors = append(d.Predictors, onnx.DeclaredPredictor{Output: name, Terms: e.declared[k], Deep: e.deepParts[k]})
+		d.Predictors = append(d.Predictors, onnx.DeclaredPredictor{Output: p.Name, Terms: w.declared[k], Deep: w.deepParts[k]})
 	}
 	if len(d.Predictors) == 0 {
 		return nil
@@ -42,7 +56,7 @@ func (e *exporter) declare(m *Model) error {
 	if err != nil {
 		return err
 	}
-	e.b.AddMetadata(onnx.MetadataStructure, text)
+	w.b.AddMetadata(onnx.MetadataStructure, text)
 	return nil
 }
 
@@ -76,26 +90,4 @@ func counting(n int) []float64 {
 		v[i] = float64(i)
 	}
 	return v
-}
-
-// rangesOf are the least and the largest value of the columns that formula terms
-// read.
-func rangesOf(blocks [][]decompose.Block, b *data.Batch) map[string]onnx.Domain {
-	out := map[string]onnx.Domain{}
-	for _, own := range blocks {
-		for _, block := range own {
-			for _, c := range block.Term.Columns() {
-				x, err := b.Numeric(c)
-				if err != nil || len(x) == 0 { // text
-					continue
-				}
-				at := onnx.Domain{From: x[0], To: x[0]}
-				for _, v := range x {
-					at.From, at.To = min(at.From, v), max(at.To, v)
-				}
-				out[c] = at
-			}
-		}
-	}
-	return out
 }

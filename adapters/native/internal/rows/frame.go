@@ -1,4 +1,6 @@
-package native
+// Package rows holds the rows of a source in memory, for passes in any order, and codes
+// their texts: ONNX networks take numbers.
+package rows
 
 import (
 	"context"
@@ -9,15 +11,15 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// frame holds columns of a source in memory, and is one.
-type frame struct {
-	schema data.Schema
-	batch  *data.Batch
+// Frame holds columns of a source in memory, and is a source itself.
+type Frame struct {
+	Columns data.Schema
+	Batch   *data.Batch
 }
 
-// readFrame reads all rows of the named columns.
-func readFrame(ctx context.Context, src data.Source, columns []string) (*frame, error) {
-	f := &frame{}
+// Read reads all rows of the named columns of src. A tensor column is refused.
+func Read(ctx context.Context, src data.Source, columns []string) (*Frame, error) {
+	f := &Frame{}
 	numeric, codes := map[string][]float64{}, map[string]data.Codes{}
 	var rows []int64
 	for _, name := range columns {
@@ -28,7 +30,7 @@ func readFrame(ctx context.Context, src data.Source, columns []string) (*frame, 
 		case c.Width > 0:
 			return nil, fmt.Errorf("native: column %q is a tensor of width %d: networks trained here read ordinary columns", name, c.Width)
 		}
-		f.schema = append(f.schema, c)
+		f.Columns = append(f.Columns, c)
 	}
 	for b, err := range src.Batches(ctx, columns) {
 		if err != nil {
@@ -37,7 +39,7 @@ func readFrame(ctx context.Context, src data.Source, columns []string) (*frame, 
 		for i := range b.Rows() {
 			rows = append(rows, b.Row(i))
 		}
-		for _, c := range f.schema {
+		for _, c := range f.Columns {
 			if c.Numeric {
 				v, err := b.Numeric(c.Name)
 				if err != nil {
@@ -54,23 +56,23 @@ func readFrame(ctx context.Context, src data.Source, columns []string) (*frame, 
 			}
 		}
 	}
-	f.batch = data.NewBatch(len(rows), 0)
+	f.Batch = data.NewBatch(len(rows), 0)
 	return f, f.fill(rows, numeric, codes)
 }
 
 // fill sets the batch's columns in the order of the schema.
-func (f *frame) fill(rows []int64, numeric map[string][]float64, codes map[string]data.Codes) error {
-	if err := f.batch.SetRows(rows); err != nil {
+func (f *Frame) fill(rows []int64, numeric map[string][]float64, codes map[string]data.Codes) error {
+	if err := f.Batch.SetRows(rows); err != nil {
 		return err
 	}
-	for _, c := range f.schema {
+	for _, c := range f.Columns {
 		if c.Numeric {
-			if err := f.batch.SetNumeric(c.Name, numeric[c.Name]); err != nil {
+			if err := f.Batch.SetNumeric(c.Name, numeric[c.Name]); err != nil {
 				return err
 			}
 		}
 		if c.Categorical {
-			if err := f.batch.SetCodes(c.Name, codes[c.Name]); err != nil {
+			if err := f.Batch.SetCodes(c.Name, codes[c.Name]); err != nil {
 				return err
 			}
 		}
@@ -78,26 +80,27 @@ func (f *frame) fill(rows []int64, numeric map[string][]float64, codes map[strin
 	return nil
 }
 
-func (f *frame) rows() int { return f.batch.Rows() }
+// Rows is the number of rows.
+func (f *Frame) Rows() int { return f.Batch.Rows() }
 
-// subset copies the given rows.
-func (f *frame) subset(index []int) (*frame, error) {
-	s := &frame{schema: f.schema, batch: data.NewBatch(len(index), 0)}
+// Subset copies the rows at the given places, in that order.
+func (f *Frame) Subset(index []int) (*Frame, error) {
+	s := &Frame{Columns: f.Columns, Batch: data.NewBatch(len(index), 0)}
 	numeric, codes := map[string][]float64{}, map[string]data.Codes{}
 	rows := make([]int64, len(index))
 	for i, r := range index {
-		rows[i] = f.batch.Row(r)
+		rows[i] = f.Batch.Row(r)
 	}
-	for _, c := range f.schema {
+	for _, c := range f.Columns {
 		if c.Numeric {
-			v, err := f.batch.Numeric(c.Name)
+			v, err := f.Batch.Numeric(c.Name)
 			if err != nil {
 				return nil, err
 			}
 			numeric[c.Name] = pick(v, index)
 		}
 		if c.Categorical {
-			v, err := f.batch.Codes(c.Name)
+			v, err := f.Batch.Codes(c.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -115,12 +118,13 @@ func pick[T any](v []T, index []int) []T {
 	return out
 }
 
-// with returns the frame with further numeric columns; names and values in turn.
-func (f *frame) with(names []string, values [][]float64) (*frame, error) {
-	g := &frame{schema: slices.Clone(f.schema), batch: f.batch.Slice(0, f.rows())}
+// With is the frame with further numeric columns: values[i] are those of names[i], one
+// for each row. The columns that are there already are shared, not copied.
+func (f *Frame) With(names []string, values [][]float64) (*Frame, error) {
+	g := &Frame{Columns: slices.Clone(f.Columns), Batch: f.Batch.Slice(0, f.Rows())}
 	for i, name := range names {
-		g.schema = append(g.schema, data.Column{Name: name, Numeric: true})
-		if err := g.batch.SetNumeric(name, values[i]); err != nil {
+		g.Columns = append(g.Columns, data.Column{Name: name, Numeric: true})
+		if err := g.Batch.SetNumeric(name, values[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -128,30 +132,20 @@ func (f *frame) with(names []string, values [][]float64) (*frame, error) {
 }
 
 // Schema lists the columns.
-func (f *frame) Schema() data.Schema { return f.schema }
+func (f *Frame) Schema() data.Schema { return f.Columns }
 
-// Batches yields the rows in blocks.
-func (f *frame) Batches(ctx context.Context, _ []string) iter.Seq2[*data.Batch, error] {
+// Batches yields the rows in blocks, with all columns.
+func (f *Frame) Batches(ctx context.Context, _ []string) iter.Seq2[*data.Batch, error] {
 	const step = 4096
 	return func(yield func(*data.Batch, error) bool) {
-		for i := 0; i < f.rows(); i += step {
+		for i := 0; i < f.Rows(); i += step {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(f.batch.Slice(i, min(i+step, f.rows())), nil) {
+			if !yield(f.Batch.Slice(i, min(i+step, f.Rows())), nil) {
 				return
 			}
 		}
 	}
-}
-
-// levels returns the text of each row's level of a column, categorical or not.
-func levels(b *data.Batch, column string) (func(i int) string, error) {
-	if b.Categorical(column) {
-		c, err := b.Codes(column)
-		return func(i int) string { return c.Levels[c.Index[i]] }, err
-	}
-	v, err := b.Numeric(column)
-	return func(i int) string { return data.LevelText(v[i]) }, err
 }

@@ -1,7 +1,5 @@
 package native
 
-import "math"
-
 // Initialization is how the weights and biases of hidden layers and heads are drawn:
 // uniformly about 0. In what follows in and out are the inputs and outputs of a layer,
 // of feature networks those of one network. docs/initialisation.md has what they cost in
@@ -27,34 +25,3 @@ const (
 )
 
 func initializations() []Initialization { return []Initialization{Narrow, PyTorch, Glorot, He} }
-
-// hidden is the variance of a hidden layer's weights times in, and the largest bias.
-func (s Initialization) hidden(p *towerPlan, layer, in, out int) (gain, bias float64) {
-	switch s {
-	case Glorot:
-		return glorot(in, out), 0
-	case He:
-		if a := p.activation; a == ReLU || a == ReLUN || a == GELU {
-			return 2, 0.2
-		}
-		return 1, 0.2
-	}
-	gain = 1. / 3
-	if s != PyTorch && p.deep && layer == 0 && p.activation == ReLU {
-		gain /= 4
-	}
-	return gain, 1 / math.Sqrt(float64(max(in, 1)))
-}
-
-// head is the variance of a head's weights times in.
-func (s Initialization) head(p *towerPlan) float64 {
-	switch s {
-	case Glorot:
-		return glorot(p.q, len(p.predictors))
-	case He:
-		return 0.1 / float64(p.groups())
-	}
-	return 1. / 3
-}
-
-func glorot(in, out int) float64 { return 2 * float64(in) / float64(in+out) }

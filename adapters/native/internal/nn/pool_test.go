@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// TestCrew: every task is done once, before Each returns, in many short phases, some of
+// TestPool: every task is done once, before Each returns, in many short phases, some of
 // which begin when the helpers are asleep.
-func TestCrew(t *testing.T) {
+func TestPool(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 3, 9} {
-		c := NewCrew(workers)
+		c := NewPool(workers)
 		for phase := range 3000 {
 			n := phase % 7
 			done := make([]int, n) // not atomic: the race detector watches

@@ -1,0 +1,80 @@
+package native
+
+import (
+	"io"
+
+	"github.com/pho-go/pho/adapters/native/internal/onnxfile"
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// ExportOptions are the choices of WriteONNX; nil and the zero value are the
+// defaults.
+type ExportOptions struct {
+	// Double writes float64 tensors; else float32, as networks usually are. ONNX
+	// Runtime has no float64 kernels for what GELU and Softplus need.
+	Double bool
+}
+
+// WriteONNX writes the network as an ONNX file (opset 17). Its inputs are the
+// data columns by their names, [N, 1] each, its outputs the predictors on the
+// link scale, [N, 1] each: eta, or mu and sigma. The structure stays visible: a
+// linear term is a product of its column, a feature network ends in the tensor
+// "f(x).basis", a spline in the tensor "s(x).basis" of its basis columns (exact
+// piecewise polynomials in float64), both with their coefficients as a last linear
+// layer, so that discovery finds them as learned terms. Formula terms but linear
+// ones are also declared in the file's metadata (onnx.Declaration): read back with a
+// decoder they are the terms of the formula, with their penalties.
+//
+// A deep part that was orthogonalized online is written row by row, as Forward computes
+// it, the projection of the training rows folded into the coefficients: eta = X (beta -
+// alpha) + zeta. So the terms that the file shows are not beta; decomposing it moves
+// alpha back.
+//
+// Columns of text are inputs of numbers, the places of their levels: Labels, which the
+// metadata hold too (onnx.MetadataLabels).
+//
+// Errors: what has no counterpart there, namely a model that reads no column (a graph
+// without inputs has no rows), levels that are no float32 (unless Double), isotropic
+// smooths of several columns, interactions and random effects.
+func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
+	double := o != nil && o.Double
+	return onnxfile.Write(w, m.file(), double)
+}
+
+// file is the model as it is written. A graph holds one set of coefficients for each
+// basis, so X beta and -X alpha of a fixed projection are one there, X (beta - alpha).
+func (m *Model) file() *onnxfile.Model {
+	f := &onnxfile.Model{Columns: m.columns, Towers: m.net.Towers, Levels: m.levels, Ranges: m.ranges, Labels: m.Labels()}
+	for k, name := range m.names {
+		p := onnxfile.Predictor{Name: name, Intercept: m.intercept[k], Blocks: m.blocks[k]}
+		if a := m.projected[k]; a != nil {
+			p.Intercept, p.Blocks = p.Intercept-a.intercept, a.subtracted(p.Blocks)
+		}
+		f.Predictors = append(f.Predictors, p)
+	}
+	return f
+}
+
+// rangesOf are the least and the largest value of the columns that formula terms
+// read.
+func rangesOf(blocks [][]decompose.Block, b *data.Batch) map[string]onnx.Domain {
+	out := map[string]onnx.Domain{}
+	for _, own := range blocks {
+		for _, block := range own {
+			for _, c := range block.Term.Columns() {
+				x, err := b.Numeric(c)
+				if err != nil || len(x) == 0 { // text
+					continue
+				}
+				at := onnx.Domain{From: x[0], To: x[0]}
+				for _, v := range x {
+					at.From, at.To = min(at.From, v), max(at.To, v)
+				}
+				out[c] = at
+			}
+		}
+	}
+	return out
+}
