@@ -26,7 +26,7 @@ func newModel[T kernel.Float](j *job, trained *network.Network[T], projections [
 	}
 	m.parts = j.parts[:own]
 	for k := range m.names {
-		scale, shift := j.scaling.of(k)
+		scale, shift := j.units.Of(k)
 		var coef []float64
 		if l := m.net.Structured[k]; l != nil {
 			coef = scaleBy(l.W.Value, scale)
@@ -77,7 +77,7 @@ func (j *job) estimated(logs []float64) family.Differentiable {
 	}
 	logs = slices.Clone(logs)
 	if h.Unknown()[0] == "sigma" {
-		logs[0] += math.Log(j.scaling.scale)
+		logs[0] += math.Log(j.units.Scale)
 	}
 	return h.With(logs)
 }

@@ -47,10 +47,10 @@ func BenchmarkEpoch(b *testing.B) {
 		return Config{Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: batch}}
 	}
 	nam := func(batch int) Config {
-		return Config{Kind: NAM, Response: "y", Features: Features{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: batch}}
+		return Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: batch}}
 	}
 	mlp := func(batch int, hidden ...int) Config {
-		return Config{Kind: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: hidden}, Training: Training{BatchSize: batch}}
+		return Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: hidden}, Training: Training{BatchSize: batch}}
 	}
 	for name, c := range map[string]Config{
 		"ssn1024": ssn(1024), "ssn32": ssn(32), "nam1024": nam(1024), "small32": mlp(32, 16, 8),

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/durable"
 )
@@ -45,12 +46,12 @@ func fingerprint(j *job) string {
 	t.Validation, t.Progress, t.Checkpoint, t.CheckpointEvery, t.Resume, t.Workers, t.Patience = nil, nil, "", 0, false, 0, 0
 	h := sha256.New()
 	// All that is left are plain values; maps are printed in order of their keys.
-	fmt.Fprintf(h, "%s %s %s %s %T%+v %+v %+v %+v %+v", c.Kind, c.Response, c.Weights, c.Offset, c.Family, c.Family, c.Structured, c.Deep, c.Features, t)
-	for _, t := range []*target{j.trainTarget, j.validTarget} {
+	fmt.Fprintf(h, "%s %s %s %s %T%+v %+v %+v %+v %+v", c.Architecture, c.Response, c.Weights, c.Offset, c.Family, c.Family, c.Structured, c.Deep, c.FeatureNetworks, t)
+	for _, t := range []*likelihood.Target{j.trainTarget, j.validTarget} {
 		if t == nil {
 			continue
 		}
-		for _, v := range [][]float64{t.y, t.w, t.offset} {
+		for _, v := range [][]float64{t.Y, t.W, t.Offset} {
 			sum := make([]byte, 0, 8*len(v))
 			for _, x := range v {
 				sum = binary.LittleEndian.AppendUint64(sum, math.Float64bits(x))

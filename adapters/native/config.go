@@ -1,20 +1,19 @@
 package native
 
 import (
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/penalty"
 )
 
-// Kind says what model is meant, so that what does not belong to it is an error.
-type Kind string
+// Architecture says what model is meant, so that what does not belong to it is an error.
+type Architecture string
 
 // The kinds of models.
 const (
-	SSN Kind = "ssn" // formula terms, with or without a deep part and feature networks
-	NAM Kind = "nam" // feature networks, with or without a deep part
-	MLP Kind = "mlp" // a deep part alone
-	GAM Kind = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
+	SSN Architecture = "ssn" // formula terms, with or without a deep part and feature networks
+	NAM Architecture = "nam" // feature networks, with or without a deep part
+	MLP Architecture = "mlp" // a deep part alone
+	GAM Architecture = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
 )
 
 // Activation is a function between layers.
@@ -33,7 +32,7 @@ const (
 // Config describes a model and its training. Zero values are the defaults, so
 // a response with a formula or deep columns is enough.
 type Config struct {
-	Kind Kind // "": SSN
+	Architecture Architecture // "": SSN
 
 	// Response is the column y; "": from the left side of a formula. Text is for
 	// family.Binomial: two different values, the second in alphabetical order being 1.
@@ -44,10 +43,10 @@ type Config struct {
 	// a family.Held are estimated along with the network.
 	Family family.Differentiable
 
-	Structured Structured
-	Deep       Deep
-	Features   Features
-	Training   Training
+	Structured      Structured
+	Deep            Deep
+	FeatureNetworks FeatureNetworks
+	Training        Training
 }
 
 // Structured is the formula part X beta.
@@ -92,8 +91,8 @@ type Deep struct {
 	Orthogonalize bool
 }
 
-// Features are feature networks: a neural additive model.
-type Features struct {
+// FeatureNetworks are networks of one column or two: : a neural additive model.
+type FeatureNetworks struct {
 	// Columns with a network f_j(x_j) each. The network of a factor is a table with
 	// an effect for each level, which is a factor term of the formula and is named
 	// and decomposed as such; neither dropout nor penalty concerns it.
@@ -118,89 +117,9 @@ type Features struct {
 	OutputPenalty float64
 }
 
-// Schedule is how the learning rate changes.
-type Schedule string
-
-// The schedules; t is the share of all steps done.
-const (
-	Constant Schedule = "constant"
-	Cosine   Schedule = "cosine" // rate (1 + cos(pi t))/2
-	Step     Schedule = "step"   // rate times StepFactor every StepEpochs epochs
-)
-
-// Optimizer names the method of descent.
-type Optimizer string
-
-// The optimisers.
-const (
-	Adam  Optimizer = "adam"
-	AdamW Optimizer = "adamw"
-	SGD   Optimizer = "sgd"
-)
-
-// Training says how the parameters are found.
-type Training struct {
-	Epochs    int // most passes over the rows; 0: 500
-	BatchSize int // 0: 256
-	// Optimizer "": Adam.
-	Optimizer    Optimizer
-	LearningRate float64 // 0: 0.003 (SGD: 0.01)
-	Momentum     float64 // of SGD; 0: 0.9, negative: none
-	// WeightDecay of weight matrices and embeddings, not of beta, biases and
-	// intercepts.
-	WeightDecay float64
-	// ClipNorm bounds the Euclidean norm of the gradient of a step; 0: no bound.
-	ClipNorm   float64
-	Schedule   Schedule // "": Constant
-	StepEpochs int      // 0: 50
-	StepFactor float64  // 0: 0.5
-
-	// Validation rows decide when to stop; nil: a random ValidationShare of the
-	// rows of the source (0: 0.2, negative: none, and no early stopping).
-	Validation      data.Source
-	ValidationShare float64
-	// Patience is the number of epochs without a better validation loss after
-	// which training stops; 0: 25, negative: never. The parameters of the best
-	// epoch are kept in any case, epoch 0 among them, which has no say in patience.
-	// Without validation rows they are those of the last epoch, or of epoch 0 if that
-	// explains the training rows better.
-	Patience int
-
-	// Seed of everything drawn at random. The same seed and configuration give
-	// the same bytes, for any number of workers.
-	Seed uint64
-
-	WithoutResponseScaling bool // gaussian: y is not standardised for training
-	WithoutInterceptStart  bool // intercepts start at 0, not at the intercept-only model
-	WithoutWarmStart       bool // beta starts at 0, not at the additive model (and heads of networks not at 0)
-
-	Initialization Initialization // "": Narrow
-
-	Single bool // train in float32; else float64
-	// Workers is the number of goroutines, 0: GOMAXPROCS. They share out the rows of a
-	// batch and then the parameters. A step of fewer than 4 million multiplications (3 x
-	// rows x weights) has one worker, for more would cost more than they save: it takes
-	// 44,000 weights in batches of 32, 5,500 in batches of 256, 1,400 in batches of 1024.
-	// With BatchNorm or Orthogonalize they share out single products of 8 million instead.
-	Workers int
-
-	// Progress, if not nil, is called after each epoch from the goroutine of Train.
-	Progress func(Progress)
-
-	// Checkpoint is a file that is replaced every CheckpointEvery (0: 10) epochs
-	// and at the end; "": none. With Resume training goes on from it, if it exists,
-	// and ends with the bytes of a run that was not interrupted.
-	Checkpoint      string
-	CheckpointEvery int
-	Resume          bool
-}
-
-// relunTop is n of ReLU-n.
-const relunTop = 1
-
 // withDefaults fills in what was left at zero.
 func (c Config) withDefaults() Config {
-	set(&c.Kind, SSN)
+	set(&c.Architecture, SSN)
 	if c.Family == nil {
 		c.Family = family.Gaussian{}
 	}
@@ -208,10 +127,10 @@ func (c Config) withDefaults() Config {
 		c.Deep.Hidden = []int{64, 32}
 	}
 	set(&c.Deep.Activation, ReLU)
-	if c.Features.Hidden == nil {
-		c.Features.Hidden = []int{64, 64, 32}
+	if c.FeatureNetworks.Hidden == nil {
+		c.FeatureNetworks.Hidden = []int{64, 64, 32}
 	}
-	set(&c.Features.Activation, ReLU)
+	set(&c.FeatureNetworks.Activation, ReLU)
 	t := &c.Training
 	set(&t.Epochs, 500)
 	set(&t.BatchSize, 256)

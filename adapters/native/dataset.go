@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/pho-go/pho/adapters/native/internal/additive"
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/adapters/native/internal/rows"
@@ -14,11 +15,11 @@ import (
 // loss compares with.
 type dataset[T kernel.Float] struct {
 	network.Batch[T]
-	*target
+	*likelihood.Target
 }
 
-func newDataset[T kernel.Float](f *rows.Frame, t *target, plans []*network.Plan, parts []*additive.Part) (*dataset[T], error) {
-	d := &dataset[T]{target: t}
+func newDataset[T kernel.Float](f *rows.Frame, t *likelihood.Target, plans []*network.Plan, parts []*additive.Part) (*dataset[T], error) {
+	d := &dataset[T]{Target: t}
 	d.N = f.Rows()
 	for _, p := range plans {
 		x, codes, err := p.Read(f.Batch)
@@ -44,8 +45,8 @@ func newDataset[T kernel.Float](f *rows.Frame, t *target, plans []*network.Plan,
 func (d *dataset[T]) gather(dst *dataset[T], rows []int) {
 	n := len(rows)
 	dst.N = n
-	if dst.target == nil {
-		dst.target = &target{}
+	if dst.Target == nil {
+		dst.Target = &likelihood.Target{}
 		dst.X, dst.Structured, dst.Codes = make([][]T, len(d.X)), make([][]T, len(d.Structured)), make([][][]int32, len(d.Codes))
 		for i := range d.Codes {
 			dst.Codes[i] = make([][]int32, len(d.Codes[i]))
@@ -60,9 +61,9 @@ func (d *dataset[T]) gather(dst *dataset[T], rows []int) {
 	for k, x := range d.Structured {
 		dst.Structured[k] = gatherRows(dst.Structured[k], x, len(x)/d.N, rows)
 	}
-	dst.y, dst.w = gatherRows(dst.y, d.y, 1, rows), gatherRows(dst.w, d.w, 1, rows)
-	if d.offset != nil {
-		dst.offset = gatherRows(dst.offset, d.offset, 1, rows)
+	dst.Y, dst.W = gatherRows(dst.Y, d.Y, 1, rows), gatherRows(dst.W, d.W, 1, rows)
+	if d.Offset != nil {
+		dst.Offset = gatherRows(dst.Offset, d.Offset, 1, rows)
 	}
 }
 
@@ -86,7 +87,7 @@ func gatherRows[E any](dst, src []E, width int, rows []int) []E {
 
 // part is rows i to j-1 without copying.
 func (d *dataset[T]) part(i, j int) *dataset[T] {
-	p := &dataset[T]{target: &target{y: d.y[i:j], w: d.w[i:j]}}
+	p := &dataset[T]{Target: &likelihood.Target{Y: d.Y[i:j], W: d.W[i:j]}}
 	p.N = j - i
 	cut := func(x []T) []T {
 		w := len(x) / d.N
@@ -103,8 +104,8 @@ func (d *dataset[T]) part(i, j int) *dataset[T] {
 	for _, x := range d.Structured {
 		p.Structured = append(p.Structured, cut(x))
 	}
-	if d.offset != nil {
-		p.offset = d.offset[i:j]
+	if d.Offset != nil {
+		p.Offset = d.Offset[i:j]
 	}
 	return p
 }

@@ -17,7 +17,7 @@ func TrainEnsemble(ctx context.Context, cfg Config, src data.Source, size int) (
 		return nil, nil, fmt.Errorf("native: an ensemble of %d networks: at least 1 is needed", size)
 	case cfg.Training.Checkpoint != "":
 		return nil, nil, fmt.Errorf("native: the networks of an ensemble have one checkpoint file, %q, among them: train them one by one to keep checkpoints", cfg.Training.Checkpoint)
-	case cfg.Kind == GAM:
+	case cfg.Architecture == GAM:
 		return nil, nil, fmt.Errorf("native: a gam is solved and not trained: all members of an ensemble would be equal")
 	}
 	var models []*Model

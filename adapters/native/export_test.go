@@ -64,20 +64,20 @@ func TestRoundTrip(t *testing.T) {
 		cfg  Config
 		want []string // terms of the first predictor
 	}{
-		"mlp":    {Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}, Activation: GELU, BatchNorm: true}, Training: small}, nil},
+		"mlp":    {Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}, Activation: GELU, BatchNorm: true}, Training: small}, nil},
 		"linear": {Config{Structured: Structured{Formulas: []string{"y ~ x1 + x3"}}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1", "x3"}},
 		"splines": {Config{Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9) + s(x3, bs="cr", k=7)`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Softplus}, Training: small}, []string{"x1", "s(x2)", "s(x3)"}},
 		"thin plate, factors": {Config{Structured: Structured{Formulas: []string{`y ~ s(x2) + factor(d)`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"s(x2)", "factor(d)"}},
-		"nam": {Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
+		"nam": {Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
 			Products: [][2]string{{"x2", "x3"}}, Hidden: []int{8, 4}, ExU: true, Activation: ReLUN}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Tanh}, Training: small},
 			[]string{"f(x1)", "f(x2)", "f(x3)", "f(x1,x3)", "f(x2,x3)"}},
 		"two predictors": {Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{`mu = h ~ x1`, `sigma = ~ x2`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1"}},
 		"single precision": {Config{Structured: Structured{Formulas: []string{"b ~ x1"}}, Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}},
 			Training: Training{Epochs: 30, Seed: 2, Single: true}}, []string{"x1"}}, // long enough to be better than epoch 0, which has no deep part
-		"gam": {Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},
+		"gam": {Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := mustTrain(t, c.cfg, tab)
@@ -119,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 // not the larger space of all piecewise polynomials.
 func TestSplineBasisIsTheSpace(t *testing.T) {
 	tab := simulated(t, 300, 4)
-	m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9)`}}}, tab)
+	m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9)`}}}, tab)
 	back := reopen(t, m, tab, nil)
 	if blocks := back.Blocks(0); len(blocks) != 2 || blocks[1].Term.Dim() != 9 {
 		t.Errorf("blocks %+v, want x1 and one of 9 columns", blocks)
@@ -135,7 +135,7 @@ func TestExportRefuses(t *testing.T) {
 		"y ~ x1:x2 + x1": `native: term "x1:x2": it has no counterpart in ONNX`,
 		"y ~ 1":          `native: the model reads no column, only its intercepts are left`,
 	} {
-		m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)
+		m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)
 		err := m.WriteONNX(new(bytes.Buffer), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s...", formula, err, want)
@@ -147,7 +147,7 @@ func TestExportRefuses(t *testing.T) {
 // trained one.
 func TestDecomposeSaved(t *testing.T) {
 	tab := simulated(t, 500, 6)
-	m, _ := mustTrain(t, Config{Kind: NAM, Structured: Structured{Formulas: []string{"y ~ x1"}}, Features: Features{Columns: []string{"x2", "x3"}, Hidden: []int{8, 4}},
+	m, _ := mustTrain(t, Config{Architecture: NAM, Structured: Structured{Formulas: []string{"y ~ x1"}}, FeatureNetworks: FeatureNetworks{Columns: []string{"x2", "x3"}, Hidden: []int{8, 4}},
 		Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: Training{Epochs: 5}}, tab)
 	back := reopen(t, m, tab, &ExportOptions{Double: true})
 	var results []string

@@ -46,13 +46,13 @@ type Fit struct {
 	Validation int // rows held out
 	Epochs     []Epoch
 	Best       int // epoch whose parameters the model has; 0: the additive model that training began from, or a GAM
-	// AdditiveLoss is the loss, as Score.Loss and of the same rows, of the additive model: the
+	// AdditiveLoss is the loss, as Evaluation.Loss and of the same rows, of the additive model: the
 	// intercepts and formula terms as solved, without networks. Training begins there
 	// unless Training.WithoutWarmStart or WithoutInterceptStart say otherwise.
 	AdditiveLoss float64
-	// Score is how well the model predicts the validation rows or, without any, those it was
+	// Evaluation is how well the model predicts the validation rows or, without any, those it was
 	// trained on.
-	Score Score
+	Evaluation Evaluation
 	// Classes are the texts of the response that were trained as 0 and 1; nil: it held
 	// numbers.
 	Classes []string
@@ -63,5 +63,5 @@ type Fit struct {
 	// the start of beta. nil entries: no terms.
 	Additive []*decompose.Result
 
-	judge judge
+	evaluator evaluator
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/kernel"
@@ -10,7 +11,7 @@ import (
 // memory of its own for rows, layers and losses.
 type replica[T kernel.Float] struct {
 	net  *network.Network[T]
-	loss loss[T]
+	loss likelihood.Loss[T]
 	rows dataset[T]
 }
 
@@ -52,7 +53,7 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 			pool.Each(len(left), func(j int) { left[j]() })
 		}
 		for _, r := range t.replicas[:n] { // row by row: no bit depends on the blocks
-			for _, v := range r.loss.rows {
+			for _, v := range r.loss.Rows {
 				loss += v
 			}
 			r.net.AddSquares(squares)
@@ -63,7 +64,7 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	for i, tower := range t.net.Towers {
 		loss += tower.OutputPenalty(squares[i], len(rows))
 	}
-	return loss + t.net.AddPenalties(t.train.sumW)
+	return loss + t.net.AddPenalties(t.train.SumW)
 }
 
 // share says how n rows are cut into blocks, how many workers take them, and how many
@@ -100,7 +101,7 @@ func (t *trainer[T]) workers(n int) (pool *nn.Pool, done func()) {
 // addReplicas sees to it that there are n replicas.
 func (t *trainer[T]) addReplicas(n int) {
 	for len(t.replicas) < n {
-		t.replicas = append(t.replicas, &replica[T]{net: t.net.Replica(), loss: loss[T]{family: t.replicas[0].loss.family, workers: 1}})
+		t.replicas = append(t.replicas, &replica[T]{net: t.net.Replica(), loss: likelihood.Loss[T]{Family: t.replicas[0].loss.Family, Workers: 1}})
 	}
 }
 
@@ -110,8 +111,8 @@ func (r *replica[T]) gradients(d *dataset[T], rows []int, from, size int, norm f
 	b := &r.rows
 	d.gather(b, rows)
 	mode.Row = from
-	r.loss.of(b.target, r.net.Forward(&b.Batch, mode, true), true, norm)
-	r.net.Backward(&b.Batch, r.loss.grad, size, mode)
+	r.loss.Of(b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
+	r.net.Backward(&b.Batch, r.loss.Grad, size, mode)
 }
 
 func networks[T kernel.Float](replicas []*replica[T]) []*network.Network[T] {
@@ -150,14 +151,14 @@ func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
 			for _, a := range projections {
 				network.Subtract(a, eta, len(r.net.Free), p.Structured[a.Predictor], p.N)
 			}
-			sums[k] = r.loss.of(p.target, eta, false, 1)
+			sums[k] = r.loss.Of(p.Target, eta, false, 1)
 		}
 	})
 	sum := 0.0
 	for _, v := range sums {
 		sum += v
 	}
-	return sum / d.sumW, nil
+	return sum / d.SumW, nil
 }
 
 // projections are those of the towers that are orthogonalized online, over the rows of

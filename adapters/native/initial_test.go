@@ -22,8 +22,8 @@ func drawn(t *testing.T, start Initialization, activation Activation, seed uint6
 	names := []string{"x1", "x2", "x3"}
 	cfg := Config{
 		Response: "y", Deep: Deep{Columns: names, Hidden: []int{400, 300}, Activation: activation},
-		Features: Features{Columns: names, Hidden: []int{300, 200}, Activation: activation, Pairs: [][2]string{{"x1", "x2"}}},
-		Training: Training{ValidationShare: -1, Initialization: start},
+		FeatureNetworks: FeatureNetworks{Columns: names, Hidden: []int{300, 200}, Activation: activation, Pairs: [][2]string{{"x1", "x2"}}},
+		Training:        Training{ValidationShare: -1, Initialization: start},
 	}.withDefaults()
 	j, err := prepare(context.Background(), &cfg, simulated(t, 40, 2))
 	if err != nil {
@@ -140,7 +140,7 @@ func TestInitializationSeed(t *testing.T) {
 // TestInitializationNames: no name is the default, and an unknown one is refused.
 func TestInitializationNames(t *testing.T) {
 	tab := simulated(t, 100, 3)
-	cfg := Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Epochs: 2}}
+	cfg := Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Epochs: 2}}
 	of := func(start Initialization) []byte {
 		cfg.Training.Initialization = start
 		m, _ := mustTrain(t, cfg, tab)
@@ -188,7 +188,7 @@ func TestDefaultInitializationPays(t *testing.T) {
 	}
 	errorOf := func(start Initialization) (sum float64) {
 		for seed := range uint64(3) {
-			cfg := Config{Kind: MLP, Response: "y", Training: Training{Seed: seed, Single: true, Initialization: start, Epochs: 150}}
+			cfg := Config{Architecture: MLP, Response: "y", Training: Training{Seed: seed, Single: true, Initialization: start, Epochs: 150}}
 			for j := range 10 {
 				cfg.Deep.Columns = append(cfg.Deep.Columns, fmt.Sprintf("x%d", j+1))
 			}

@@ -4,7 +4,7 @@ package native
 // uniformly about 0. In what follows in and out are the inputs and outputs of a layer,
 // of feature networks those of one network. docs/initialisation.md has what they cost in
 // prediction error, next to PyTorch. None of them concerns embeddings, the first layer
-// of Features.ExU, and the coefficients of formula terms.
+// of FeatureNetworks.ExU, and the coefficients of formula terms.
 type Initialization string
 
 // The initialisations.

@@ -41,11 +41,11 @@ func withText(t *testing.T, n int, seed uint64) *data.Table {
 func TestText(t *testing.T) {
 	tab := withText(t, 400, 21)
 	cfg := Config{
-		Family:     family.Binomial{},
-		Structured: Structured{Formulas: []string{`label ~ g + s(x2, bs="ps", k=8) + s(x1, by=g, k=5)`}},
-		Features:   Features{Columns: []string{"x3"}, Pairs: [][2]string{{"x1", "g"}}, Hidden: []int{8, 4}},
-		Deep:       Deep{Columns: []string{"x1", "x2", "x3", "g"}, Hidden: []int{8}},
-		Training:   Training{Epochs: 4, Seed: 1},
+		Family:          family.Binomial{},
+		Structured:      Structured{Formulas: []string{`label ~ g + s(x2, bs="ps", k=8) + s(x1, by=g, k=5)`}},
+		FeatureNetworks: FeatureNetworks{Columns: []string{"x3"}, Pairs: [][2]string{{"x1", "g"}}, Hidden: []int{8, 4}},
+		Deep:            Deep{Columns: []string{"x1", "x2", "x3", "g"}, Hidden: []int{8}},
+		Training:        Training{Epochs: 4, Seed: 1},
 	}
 	m, fit := mustTrain(t, cfg, tab)
 	if !reflect.DeepEqual(fit.Classes, []string{"no", "yes"}) {
@@ -118,7 +118,7 @@ func TestTextRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	mlp := func(f family.Differentiable, y string, valid data.Source) Config {
-		return Config{Kind: MLP, Family: f, Response: y, Deep: Deep{Columns: []string{"x1"}}, Training: Training{Epochs: 1, Validation: valid}}
+		return Config{Architecture: MLP, Family: f, Response: y, Deep: Deep{Columns: []string{"x1"}}, Training: Training{Epochs: 1, Validation: valid}}
 	}
 	for _, c := range []struct {
 		cfg  Config

@@ -35,13 +35,13 @@ func kinds() map[string]Config {
 		"ssn, batch norm, dropout": {Structured: terms, Deep: with(deep, func(d *Deep) { d.BatchNorm, d.Dropout = true, 0.3 })},
 		"ssn, factors": {Structured: Structured{Formulas: []string{`~ d + s(x2, k=6) + te(x1, x3, k=c(4,4))`}, Factors: []string{"d"}},
 			Deep: with(deep, func(d *Deep) { d.Columns, d.Factors = []string{"x1", "x3", "d"}, []string{"d"} })},
-		"ssn, features": {Structured: terms, Features: Features{Columns: []string{"x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}, {"x1", "d"}}, Factors: []string{"d"},
+		"ssn, features": {Structured: terms, FeatureNetworks: FeatureNetworks{Columns: []string{"x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}, {"x1", "d"}}, Factors: []string{"d"},
 			Products: [][2]string{{"x2", "x3"}}, Hidden: []int{6, 4}, Dropout: 0.1, FeatureDropout: 0.1, OutputPenalty: 0.1}, Deep: deep},
 		"ssn, no networks": {Structured: terms},
 		"ssn, kinks":       {Structured: terms, Deep: with(deep, func(d *Deep) { d.WithoutFirstBias, d.Separate = true, true })},
-		"nam":              {Kind: NAM, Features: Features{Columns: []string{"x1", "x2"}, Hidden: []int{6, 4}, ExU: true, Activation: ReLUN}},
-		"nam, factor":      {Kind: NAM, Features: Features{Columns: []string{"x1", "x2", "d"}, Factors: []string{"d"}, Hidden: []int{6, 4}}, Deep: deep},
-		"mlp":              {Kind: MLP, Deep: with(deep, func(d *Deep) { d.Activation = Tanh })},
+		"nam":              {Architecture: NAM, FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2"}, Hidden: []int{6, 4}, ExU: true, Activation: ReLUN}},
+		"nam, factor":      {Architecture: NAM, FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "d"}, Factors: []string{"d"}, Hidden: []int{6, 4}}, Deep: deep},
+		"mlp":              {Architecture: MLP, Deep: with(deep, func(d *Deep) { d.Activation = Tanh })},
 	}
 }
 
@@ -92,15 +92,15 @@ func TestNeverWorse(t *testing.T) {
 						tolerance = 1e-4 // float32, coefficients of all sizes
 					}
 					tolerance *= 1 + math.Abs(fit.AdditiveLoss)
-					if !(fit.Score.Loss <= fit.AdditiveLoss+tolerance) {
-						t.Errorf("%s, rate %g: loss %v, epoch 0 had %v", name, rate, fit.Score.Loss, fit.AdditiveLoss)
+					if !(fit.Evaluation.Loss <= fit.AdditiveLoss+tolerance) {
+						t.Errorf("%s, rate %g: loss %v, epoch 0 had %v", name, rate, fit.Evaluation.Loss, fit.AdditiveLoss)
 					}
 					if networks := len(m.net.Towers) > 0; networks && fit.Best == 0 && !strings.Contains(strings.Join(fit.Warnings, "\n"), "better than epoch 0") {
 						t.Errorf("%s, rate %g: epoch 0 is the best, and there is no word of it: %q", name, rate, fit.Warnings)
 					}
 					if fit.Best > 0 && held > 0 {
-						if e := fit.Epochs[fit.Best-1].Validation; !(math.Abs(e-fit.Score.Loss) <= tolerance) {
-							t.Errorf("%s, rate %g: the best epoch was scored %v, the model %v", name, rate, e, fit.Score.Loss)
+						if e := fit.Epochs[fit.Best-1].Validation; !(math.Abs(e-fit.Evaluation.Loss) <= tolerance) {
+							t.Errorf("%s, rate %g: the best epoch was scored %v, the model %v", name, rate, e, fit.Evaluation.Loss)
 						}
 					}
 					if err := decomposetest.Model(m, b.Slice(0, 40), 1e-6); err != nil {
@@ -132,12 +132,12 @@ func TestSavedIsScored(t *testing.T) {
 					tolerance = 1e-9
 				}
 				back := reopen(t, m, tab, &ExportOptions{Double: double})
-				score, err := fit.ScoreOf(context.Background(), back)
+				score, err := fit.Evaluate(context.Background(), back)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !(math.Abs(score.Loss-fit.Score.Loss) <= tolerance*(1+math.Abs(fit.Score.Loss))) {
-					t.Errorf("%s, %s, double %v: the file has loss %v, the model %v", of, kind, double, score.Loss, fit.Score.Loss)
+				if !(math.Abs(score.Loss-fit.Evaluation.Loss) <= tolerance*(1+math.Abs(fit.Evaluation.Loss))) {
+					t.Errorf("%s, %s, double %v: the file has loss %v, the model %v", of, kind, double, score.Loss, fit.Evaluation.Loss)
 				}
 				got := etaOf(t, back, b)
 				for i := range got.RawMatrix().Data {
@@ -197,12 +197,12 @@ func TestOnlineIsProjected(t *testing.T) {
 	if !bytes.Equal(saved(t, one), saved(t, three)) {
 		t.Error("three workers write other bytes than one")
 	}
-	free, err := fit.ScoreOf(context.Background(), m.Unprojected())
+	free, err := fit.Evaluate(context.Background(), m.Unprojected())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !(free.RMSE > 1.01*fit.Score.RMSE) {
-		t.Errorf("root mean square error %g without the projection, %g with it: this test tells nothing", free.RMSE, fit.Score.RMSE)
+	if !(free.RMSE > 1.01*fit.Evaluation.RMSE) {
+		t.Errorf("root mean square error %g without the projection, %g with it: this test tells nothing", free.RMSE, fit.Evaluation.RMSE)
 	}
 	r, err := decompose.Decompose(context.Background(), reopen(t, m, tab, &ExportOptions{Double: true}), tab, &decompose.Options{Method: decompose.PHO})
 	if err != nil {
@@ -254,15 +254,15 @@ func TestEnsembleNeverWorse(t *testing.T) {
 	var parts []decompose.Model
 	for i, m := range models {
 		parts = append(parts, m)
-		if !(fits[i].Score.Loss <= fits[0].AdditiveLoss+1e-12) {
-			t.Errorf("member %d has loss %v, the additive model %v", i, fits[i].Score.Loss, fits[0].AdditiveLoss)
+		if !(fits[i].Evaluation.Loss <= fits[0].AdditiveLoss+1e-12) {
+			t.Errorf("member %d has loss %v, the additive model %v", i, fits[i].Evaluation.Loss, fits[0].AdditiveLoss)
 		}
 	}
 	blend, err := Blend(parts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	score, err := fits[0].ScoreOf(context.Background(), blend)
+	score, err := fits[0].Evaluate(context.Background(), blend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,8 +311,8 @@ func TestWarmStartSurvives(t *testing.T) {
 	cfg := Config{Structured: Structured{Formulas: []string{`compressive_strength ~ cement + s(water) + s(age, k=8)`}},
 		Deep: Deep{Columns: []string{"cement", "water", "age", "fly_ash"}}, Training: Training{Epochs: 5, LearningRate: 100}}
 	_, fit := mustTrain(t, cfg, src)
-	if !(fit.Score.Loss <= fit.AdditiveLoss) || fit.Best != 0 || len(fit.Warnings) != 1 {
-		t.Errorf("loss %v, of the additive model %v, best epoch %d, warnings %q", fit.Score.Loss, fit.AdditiveLoss, fit.Best, fit.Warnings)
+	if !(fit.Evaluation.Loss <= fit.AdditiveLoss) || fit.Best != 0 || len(fit.Warnings) != 1 {
+		t.Errorf("loss %v, of the additive model %v, best epoch %d, warnings %q", fit.Evaluation.Loss, fit.AdditiveLoss, fit.Best, fit.Warnings)
 	}
 	// Nor is a model better than its additive model for not having begun there.
 	cfg.Training.WithoutWarmStart, cfg.Training.LearningRate = true, 1e-6

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/kernel"
@@ -52,7 +53,7 @@ func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], e
 	}
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
 	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
-	t.replicas = []*replica[T]{{net: net, loss: loss[T]{family: j.family, workers: tr.Workers}}}
+	t.replicas = []*replica[T]{{net: net, loss: likelihood.Loss[T]{Family: j.family, Workers: tr.Workers}}}
 	t.weights, t.minWork = net.Weights(), minStepWork
 	return t, nil
 }
@@ -109,7 +110,7 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	number := len(t.fit.Epochs) + 1
 	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.N)
 	e := Epoch{Epoch: number, Validation: math.NaN()}
-	perRow := t.train.sumW / float64(t.train.N)
+	perRow := t.train.SumW / float64(t.train.N)
 	if _, workers, _ := t.share(min(tr.BatchSize, len(order))); workers > 1 {
 		t.pool = nn.NewPool(workers)
 		defer func() {

@@ -128,7 +128,7 @@ func everything(f family.Differentiable, response string) Config {
 		Family: f, Response: response, Weights: "w", Offset: "o",
 		Structured: Structured{Formulas: []string{`~ x1 + g + s(x2, bs="ps", k=8)`}},
 		Deep:       Deep{Columns: []string{"x1", "x3", "g"}, Hidden: []int{5, 4}, Activation: Tanh, BatchNorm: true, Dropout: 0.2},
-		Features: Features{
+		FeatureNetworks: FeatureNetworks{
 			Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x2"}}, Products: [][2]string{{"x3", "x2"}},
 			Hidden: []int{4, 3}, Activation: Sigmoid, ExU: true, FeatureDropout: 0.3, OutputPenalty: 0.7,
 		},
@@ -182,7 +182,7 @@ func TestWholeGradient(t *testing.T) {
 			}
 			lossAt := func() float64 { // a step of rate 0
 				tr.opt.Steps = 3
-				return tr.step(order(tr.train.N), tr.train.sumW, 0)
+				return tr.step(order(tr.train.N), tr.train.SumW, 0)
 			}
 			lossAt()
 			grads := map[string][]float64{}
@@ -224,9 +224,9 @@ func order(n int) []int {
 func TestPasses(t *testing.T) {
 	tab := simulated(t, 700, 2)
 	cfg := Config{
-		Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
-		Features:   Features{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}, Dropout: 0.2, FeatureDropout: 0.1, OutputPenalty: 0.1},
-		Deep:       Deep{Columns: []string{"x1", "x2", "x3"}, Dropout: 0.3}, Training: Training{ValidationShare: -1, Workers: 1},
+		Structured:      Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
+		FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}, Dropout: 0.2, FeatureDropout: 0.1, OutputPenalty: 0.1},
+		Deep:            Deep{Columns: []string{"x1", "x2", "x3"}, Dropout: 0.3}, Training: Training{ValidationShare: -1, Workers: 1},
 	}.withDefaults()
 	j, err := prepare(context.Background(), &cfg, tab)
 	if err != nil {
@@ -244,7 +244,7 @@ func TestPasses(t *testing.T) {
 			t.Fatalf("%d rows together", tr.blockRows)
 		}
 		tr.blockRows = pass
-		tr.step(order(tr.train.N), tr.train.sumW, 0)
+		tr.step(order(tr.train.N), tr.train.SumW, 0)
 		var got [][]float64
 		for _, p := range net.Params() {
 			got = append(got, slices.Clone(p.Grad))

@@ -18,11 +18,11 @@ func (c *Config) plans(schema data.Schema) []*network.Plan {
 			plans = append(plans, p)
 		}
 	}
-	numbers := c.Features.numbers(schema)
+	numbers := c.FeatureNetworks.numbers(schema)
 	add(c.sideBySide("features", single(numbers)))
 	add(c.products(numbers))
-	add(c.sideBySide("pairs", c.Features.numericPairs(schema)))
-	for _, pair := range c.Features.Pairs {
+	add(c.sideBySide("pairs", c.FeatureNetworks.numericPairs(schema)))
+	for _, pair := range c.FeatureNetworks.Pairs {
 		add(c.pairWithFactor(schema, pair))
 	}
 	return append(plans, c.deepPlans(schema)...)
@@ -30,7 +30,7 @@ func (c *Config) plans(schema data.Schema) []*network.Plan {
 
 // feature is a tower of feature networks, each of as many numeric columns.
 func (c *Config) feature(name string, columns [][]string) *network.Plan {
-	f := &c.Features
+	f := &c.FeatureNetworks
 	return &network.Plan{
 		Name: name, Columns: columns, Numeric: len(columns[0]), Predictors: counting(c.Family.Predictors()), Hidden: f.Hidden,
 		Activation: nn.Function(f.Activation), ExU: f.ExU, Dropout: f.Dropout, FeatureDropout: f.FeatureDropout, OutputPenalty: f.OutputPenalty,
@@ -49,12 +49,12 @@ func (c *Config) sideBySide(name string, columns [][]string) *network.Plan {
 // products is the tower of products of the first tower's networks, which are those of
 // numbers; nil without any.
 func (c *Config) products(numbers []string) *network.Plan {
-	if len(c.Features.Products) == 0 {
+	if len(c.FeatureNetworks.Products) == 0 {
 		return nil
 	}
 	var columns [][]string
 	var pairs [][2]int
-	for _, p := range c.Features.Products {
+	for _, p := range c.FeatureNetworks.Products {
 		columns = append(columns, p[:])
 		pairs = append(pairs, [2]int{slices.Index(numbers, p[0]), slices.Index(numbers, p[1])})
 	}
@@ -68,7 +68,7 @@ func (c *Config) pairWithFactor(schema data.Schema, pair [2]string) *network.Pla
 	var columns []string
 	var factors []network.Factor
 	for _, name := range pair {
-		if c.Features.factor(schema, name) {
+		if c.FeatureNetworks.factor(schema, name) {
 			factors = append(factors, network.Factor{Column: name})
 		} else {
 			columns = append(columns, name)
@@ -127,18 +127,18 @@ func (d *Deep) setColumns(p *network.Plan, schema data.Schema) {
 }
 
 // factor tells whether a column is a category to the feature networks.
-func (f *Features) factor(schema data.Schema, name string) bool {
+func (f *FeatureNetworks) factor(schema data.Schema, name string) bool {
 	col, ok := schema.Lookup(name)
 	return ok && (!col.Numeric || slices.Contains(f.Factors, name))
 }
 
 // numbers are the columns with a network of their own: factors are terms of the formula.
-func (f *Features) numbers(schema data.Schema) []string {
+func (f *FeatureNetworks) numbers(schema data.Schema) []string {
 	return slices.DeleteFunc(slices.Clone(f.Columns), func(name string) bool { return f.factor(schema, name) })
 }
 
 // numericPairs are the pairs without a factor.
-func (f *Features) numericPairs(schema data.Schema) [][]string {
+func (f *FeatureNetworks) numericPairs(schema data.Schema) [][]string {
 	var pairs [][]string
 	for _, p := range f.Pairs {
 		if !f.factor(schema, p[0]) && !f.factor(schema, p[1]) {

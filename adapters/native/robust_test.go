@@ -29,7 +29,7 @@ func TestUnusual(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"more columns than rows": {Structured: Structured{Formulas: []string{`y ~ s(x1, bs="ps", k=20) + s(x2, bs="ps", k=20) + s(x3, bs="ps", k=20)`}}, Deep: Deep{Columns: []string{"x1"}}, Training: brief},
 		"aliased terms":          {Structured: Structured{Formulas: []string{`y ~ x1 + s(x1, k=5) + constant + g`}}, Deep: Deep{Columns: []string{"x2"}}, Training: brief},
-		"constant inputs":        {Kind: NAM, Response: "y", Features: Features{Columns: []string{"constant", "huge"}}, Deep: Deep{Columns: []string{"constant"}}, Training: brief},
+		"constant inputs":        {Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"constant", "huge"}}, Deep: Deep{Columns: []string{"constant"}}, Training: brief},
 		"intercept only":         {Structured: Structured{Formulas: []string{"y ~ 1"}}, Training: brief},
 		"no intercept":           {Structured: Structured{Formulas: []string{"y ~ x1 + g - 1"}}, Deep: Deep{Columns: []string{"x2"}}, Training: brief},
 		"weights of zero":        {Response: "y", Weights: "zero", Structured: Structured{Formulas: []string{"~ x1"}}, Deep: Deep{Columns: []string{"x1"}, BatchNorm: true}, Training: brief},

@@ -26,7 +26,7 @@ func (j *job) additiveStart() start {
 func (j *job) chosenStart() (b start, additive bool) {
 	b = j.additiveStart()
 	t := &j.cfg.Training
-	if j.cfg.Kind == GAM { // it is solved: there is no other
+	if j.cfg.Architecture == GAM { // it is solved: there is no other
 		return b, true
 	}
 	if t.WithoutWarmStart {

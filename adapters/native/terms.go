@@ -47,8 +47,8 @@ func (c *Config) buildTerms(ctx context.Context, formulas []*basis.Formula, trai
 // predictor; nil: none.
 func (c *Config) factorFeatures(schema data.Schema) *basis.Formula {
 	f := &basis.Formula{Intercept: true}
-	for _, name := range c.Features.Columns {
-		if c.Features.factor(schema, name) {
+	for _, name := range c.FeatureNetworks.Columns {
+		if c.FeatureNetworks.factor(schema, name) {
 			f.Specs = append(f.Specs, basis.Factor(name, nil))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/native/internal/additive"
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/adapters/native/internal/rows"
@@ -49,9 +50,9 @@ type job struct {
 	names        []string
 	train, valid *rows.Frame // valid nil: none
 	// targets in the units of training, and the way back.
-	trainTarget, validTarget *target
-	raw                      *target // of the rows that decide, in the response's units
-	scaling                  scaling
+	trainTarget, validTarget *likelihood.Target
+	raw                      *likelihood.Target // of the rows that decide, in the response's units
+	units                    likelihood.Units
 	intercepts               []float64
 	parts                    []*additive.Part
 	plans                    []*network.Plan
@@ -111,8 +112,8 @@ func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free 
 		o.KnownScale = 1
 	}
 	for k := range j.names {
-		z, w := j.trainTarget.working(j.family, j.intercepts, k)
-		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.sumW}, o)
+		z, w := j.trainTarget.Working(j.family, j.intercepts, k)
+		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.SumW}, o)
 		if err != nil {
 			return err
 		}
@@ -125,8 +126,8 @@ func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free 
 // columns are those the configuration names itself.
 func (c *Config) columns() []string {
 	names := []string{c.Response, c.Weights, c.Offset}
-	names = append(append(names, c.Deep.Columns...), c.Features.Columns...)
-	for _, p := range c.Features.Pairs {
+	names = append(append(names, c.Deep.Columns...), c.FeatureNetworks.Columns...)
+	for _, p := range c.FeatureNetworks.Pairs {
 		names = append(names, p[:]...)
 	}
 	return names
@@ -157,7 +158,7 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 	t := &j.cfg.Training
 	j.train = all
 	switch {
-	case j.cfg.Kind == GAM || t.Validation == nil && t.ValidationShare < 0:
+	case j.cfg.Architecture == GAM || t.Validation == nil && t.ValidationShare < 0:
 	case t.Validation != nil:
 		if j.valid, err = rows.Read(ctx, t.Validation, columns); err != nil {
 			return fmt.Errorf("native: validation rows: %w", err)
@@ -187,32 +188,36 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 // model.
 func (j *job) readTargets(free []bool) error {
 	cfg := j.cfg
-	raw, err := cfg.readTarget(j.train, "training")
+	columns := likelihood.Columns{Response: cfg.Response, Weights: cfg.Weights, Offset: cfg.Offset}
+	raw, err := likelihood.Read(j.train, columns, cfg.Family, "training")
 	if err != nil {
 		return err
 	}
-	if err := raw.varies(cfg); err != nil {
+	if err := raw.Varies(cfg.Response, cfg.Family); err != nil {
 		return err
 	}
-	j.scaling = raw.scalingOf(cfg, free[0])
-	j.raw, j.trainTarget = raw, raw.scaled(j.scaling)
+	j.units = likelihood.Units{Scale: 1}
+	if !cfg.Training.WithoutResponseScaling {
+		j.units = raw.Standard(j.family, free[0])
+	}
+	j.raw, j.trainTarget = raw, raw.In(j.units)
 	j.fit.Rows = j.train.Rows()
 	if j.valid != nil {
-		v, err := cfg.readTarget(j.valid, "validation")
+		v, err := likelihood.Read(j.valid, columns, cfg.Family, "validation")
 		if err != nil {
 			return err
 		}
-		j.raw, j.validTarget = v, v.scaled(j.scaling)
+		j.raw, j.validTarget = v, v.In(j.units)
 		j.fit.Validation = j.valid.Rows()
 	}
-	j.intercepts = j.trainTarget.intercepts(j.family, free)
+	j.intercepts = j.trainTarget.Intercepts(j.family, free)
 	return nil
 }
 
 // run builds the network in the given precision and trains it.
 func run[T kernel.Float](ctx context.Context, j *job) (*Model, *Fit, error) {
 	net := newNetwork[T](j)
-	if j.cfg.Kind == GAM {
+	if j.cfg.Architecture == GAM {
 		j.fit.Status = Solved
 		return j.done(ctx, newModel(j, net, nil), nn.Float64s(net.Intercept.Value))
 	}
@@ -257,16 +262,16 @@ func (j *job) done(ctx context.Context, m *Model, intercepts []float64) (*Model,
 	if m.levels, err = textLevels(m.columns, j.train); err != nil {
 		return nil, nil, err
 	}
-	j.fit.judge = j.judge(intercepts, m.family)
-	if err := j.fit.judge.rows.AddCodes(m.levels); err != nil {
+	j.fit.evaluator = j.evaluator(intercepts, m.family)
+	if err := j.fit.evaluator.rows.AddCodes(m.levels); err != nil {
 		return nil, nil, err
 	}
-	score, err := j.fit.ScoreOf(ctx, m)
+	score, err := j.fit.Evaluate(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}
-	j.fit.Score = *score
-	if j.cfg.Kind == GAM {
+	j.fit.Evaluation = *score
+	if j.cfg.Architecture == GAM {
 		j.fit.AdditiveLoss = score.Loss
 	}
 	return m, j.fit, nil

@@ -14,7 +14,7 @@ func TestWithoutFirstBias(t *testing.T) {
 	train := whole(t, tab)
 	names := []string{"x1", "x2"}
 	bent := func(without bool) float64 {
-		m, _ := mustTrain(t, Config{Kind: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: []int{20}, WithoutFirstBias: without},
+		m, _ := mustTrain(t, Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: []int{20}, WithoutFirstBias: without},
 			Training: Training{Epochs: 20, ValidationShare: -1}}, tab)
 		b := data.NewBatch(3, 0)
 		for j, name := range names {

@@ -71,16 +71,16 @@ func (c *Config) validateKind(formulas []*basis.Formula, f *faults) {
 	for _, p := range formulas {
 		terms += len(p.Specs)
 	}
-	features := len(c.Features.Columns) + len(c.Features.Pairs)
+	features := len(c.FeatureNetworks.Columns) + len(c.FeatureNetworks.Pairs)
 	deep := len(c.Deep.Columns)
-	switch c.Kind {
+	switch c.Architecture {
 	case SSN:
 		if terms+features+deep == 0 && len(c.Structured.Formulas) == 0 {
 			f.add("nothing to fit: give a formula, deep columns or feature networks")
 		}
 	case NAM:
 		if features == 0 {
-			f.add("a nam needs Features.Columns: one network for each")
+			f.add("a nam needs FeatureNetworks.Columns: one network for each")
 		}
 	case MLP:
 		if deep == 0 {
@@ -100,7 +100,7 @@ func (c *Config) validateKind(formulas []*basis.Formula, f *faults) {
 			f.add("a gam here takes no offset: subtract column %q from the response", c.Offset)
 		}
 	default:
-		f.add("unknown kind %q: known are ssn, nam, mlp and gam", c.Kind)
+		f.add("unknown architecture %q: known are ssn, nam, mlp and gam", c.Architecture)
 	}
 	if c.Deep.Orthogonalize {
 		switch {
@@ -170,7 +170,7 @@ func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula,
 		}
 	}
 	named := map[string]bool{}
-	for _, name := range c.Features.Columns {
+	for _, name := range c.FeatureNetworks.Columns {
 		known(name, "feature network")
 		c.notOwn(f, name, "feature network")
 		if named[name] {
@@ -178,28 +178,28 @@ func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula,
 		}
 		named[name] = true
 	}
-	for _, name := range c.Features.Factors {
-		if !named[name] && !slices.ContainsFunc(c.Features.Pairs, func(p [2]string) bool { return p[0] == name || p[1] == name }) {
-			f.add("feature networks: factor %q is not among their columns %q", name, c.Features.Columns)
+	for _, name := range c.FeatureNetworks.Factors {
+		if !named[name] && !slices.ContainsFunc(c.FeatureNetworks.Pairs, func(p [2]string) bool { return p[0] == name || p[1] == name }) {
+			f.add("feature networks: factor %q is not among their columns %q", name, c.FeatureNetworks.Columns)
 		}
 	}
 	for _, p := range formulas {
 		for _, spec := range p.Specs {
-			if own := spec.Columns(); len(own) == 1 && named[own[0]] && c.Features.factor(schema, own[0]) {
+			if own := spec.Columns(); len(own) == 1 && named[own[0]] && c.FeatureNetworks.factor(schema, own[0]) {
 				f.add("feature networks: the factor %q is a term of the formula already: leave one of them out", own[0])
 			}
 		}
 	}
 	pairs := map[[2]string]bool{}
-	for i, p := range append(slices.Clone(c.Features.Pairs), c.Features.Products...) {
+	for i, p := range append(slices.Clone(c.FeatureNetworks.Pairs), c.FeatureNetworks.Products...) {
 		what := fmt.Sprintf("pair (%s, %s)", p[0], p[1])
-		if i >= len(c.Features.Pairs) {
+		if i >= len(c.FeatureNetworks.Pairs) {
 			what = fmt.Sprintf("product (%s, %s)", p[0], p[1])
 			for _, name := range p {
-				if c.Features.factor(schema, name) {
-					f.add("%s: column %q is a factor: make it one of Features.Pairs", what, name)
+				if c.FeatureNetworks.factor(schema, name) {
+					f.add("%s: column %q is a factor: make it one of FeatureNetworks.Pairs", what, name)
 				} else if !named[name] {
-					f.add("%s: column %q has no feature network of its own: add it to Features.Columns", what, name)
+					f.add("%s: column %q has no feature network of its own: add it to FeatureNetworks.Columns", what, name)
 				}
 			}
 		}
@@ -239,20 +239,20 @@ func (c *Config) validateNetworks(f *faults) {
 		}
 	}
 	widths("deep part", c.Deep.Hidden)
-	widths("feature networks", c.Features.Hidden)
+	widths("feature networks", c.FeatureNetworks.Hidden)
 	known("deep part", c.Deep.Activation)
-	known("feature networks", c.Features.Activation)
+	known("feature networks", c.FeatureNetworks.Activation)
 	share("Deep.Dropout", c.Deep.Dropout)
-	share("Features.Dropout", c.Features.Dropout)
-	share("Features.FeatureDropout", c.Features.FeatureDropout)
+	share("FeatureNetworks.Dropout", c.FeatureNetworks.Dropout)
+	share("FeatureNetworks.FeatureDropout", c.FeatureNetworks.FeatureDropout)
 	if c.Deep.EmbeddingWidth < 0 || c.Deep.EmbeddingWidth > 1024 {
 		f.add("Deep.EmbeddingWidth is %d: it must be from 0 (automatic) to 1024", c.Deep.EmbeddingWidth)
 	}
-	if !(c.Features.OutputPenalty >= 0) || math.IsInf(c.Features.OutputPenalty, 0) {
-		f.add("Features.OutputPenalty is %g: it must be finite and not negative", c.Features.OutputPenalty)
+	if !(c.FeatureNetworks.OutputPenalty >= 0) || math.IsInf(c.FeatureNetworks.OutputPenalty, 0) {
+		f.add("FeatureNetworks.OutputPenalty is %g: it must be finite and not negative", c.FeatureNetworks.OutputPenalty)
 	}
-	if len(c.Features.Products) > 0 {
-		if q := c.Features.Hidden; len(q) > 0 && q[len(q)-1] > 64 {
+	if len(c.FeatureNetworks.Products) > 0 {
+		if q := c.FeatureNetworks.Hidden; len(q) > 0 && q[len(q)-1] > 64 {
 			f.add("products of feature networks whose last layer has %d units have %d columns each: at most 64 units are sensible", q[len(q)-1], q[len(q)-1]*q[len(q)-1])
 		}
 	}

@@ -196,10 +196,10 @@ func (d *trainFlags) trial(ctx context.Context, cfg native.Config, src data.Sour
 // config turns flags into the configuration and reports wrong usage.
 func (d *trainFlags) config() (native.Config, error) {
 	c := native.Config{
-		Kind: native.Kind(d.kind), Response: d.response, Weights: d.weights, Offset: d.offset,
-		Structured: native.Structured{Formulas: d.formulas, Factors: d.data.factors},
-		Deep:       native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
-		Features:   native.Features{Columns: d.features},
+		Architecture: native.Architecture(d.kind), Response: d.response, Weights: d.weights, Offset: d.offset,
+		Structured:      native.Structured{Formulas: d.formulas, Factors: d.data.factors},
+		Deep:            native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
+		FeatureNetworks: native.FeatureNetworks{Columns: d.features},
 		Training: native.Training{
 			Epochs: d.epochs, BatchSize: d.batch, LearningRate: d.rate, ValidationShare: d.validation, Patience: d.patience,
 			Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
@@ -219,18 +219,18 @@ func (d *trainFlags) config() (native.Config, error) {
 	if c.Family, err = d.trainable(named); err != nil {
 		return c, err
 	}
-	if !slices.Contains([]native.Kind{native.SSN, native.NAM, native.GAM, native.MLP}, c.Kind) {
+	if !slices.Contains([]native.Architecture{native.SSN, native.NAM, native.GAM, native.MLP}, c.Architecture) {
 		return c, usagef("--kind %q: it is ssn, nam, gam or mlp", d.kind)
 	}
-	if c.Kind == native.NAM && len(c.Features.Columns) == 0 {
-		c.Features.Columns, c.Deep.Columns = c.Deep.Columns, nil // one network each is what a nam is
+	if c.Architecture == native.NAM && len(c.FeatureNetworks.Columns) == 0 {
+		c.FeatureNetworks.Columns, c.Deep.Columns = c.Deep.Columns, nil // one network each is what a nam is
 	}
 	for _, name := range d.data.factors {
 		if slices.Contains(c.Deep.Columns, name) {
 			c.Deep.Factors = append(c.Deep.Factors, name)
 		}
-		if slices.Contains(c.Features.Columns, name) {
-			c.Features.Factors = append(c.Features.Factors, name)
+		if slices.Contains(c.FeatureNetworks.Columns, name) {
+			c.FeatureNetworks.Factors = append(c.FeatureNetworks.Factors, name)
 		}
 	}
 	switch d.orthogonalize {

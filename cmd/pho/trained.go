@@ -26,7 +26,7 @@ type trained struct {
 	online bool   // it was orthogonalized online
 	offset string // column that was added to the first predictor; "": none
 	double bool   // the file holds float64
-	file   native.Score
+	file   native.Evaluation
 }
 
 // write writes the network and reads it back: what is told of a network is what its file
@@ -37,19 +37,19 @@ func (t *trained) write(ctx context.Context, path string, src files.Source) erro
 		if err := durable.WriteFile(path, func(f *os.File) error { return t.WriteONNX(f, &native.ExportOptions{Double: t.double}) }); err != nil {
 			return err
 		}
-		score, err := t.readBack(ctx, path, src)
+		read, err := t.readBack(ctx, path, src)
 		if err != nil {
 			return fmt.Errorf("the network that was written, read back: %w", err)
 		}
-		t.file = *score
-		if math.Abs(score.Loss-t.Score.Loss) <= tolerance*(1+math.Abs(t.Score.Loss)) {
+		t.file = *read
+		if math.Abs(read.Loss-t.Evaluation.Loss) <= tolerance*(1+math.Abs(t.Evaluation.Loss)) {
 			return nil
 		}
 	}
-	return fmt.Errorf("the network that was written has loss %.6g where the trained one has %.6g: nothing is saved; please report this", t.file.Loss, t.Score.Loss)
+	return fmt.Errorf("the network that was written has loss %.6g where the trained one has %.6g: nothing is saved; please report this", t.file.Loss, t.Evaluation.Loss)
 }
 
-func (t *trained) readBack(ctx context.Context, path string, src files.Source) (*native.Score, error) {
+func (t *trained) readBack(ctx context.Context, path string, src files.Source) (*native.Evaluation, error) {
 	g, _, err := loadNetwork(path, "")
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (t *trained) readBack(ctx context.Context, path string, src files.Source) (
 	if err != nil {
 		return nil, err
 	}
-	return t.ScoreOf(ctx, m)
+	return t.Evaluate(ctx, m)
 }
 
 // writeTraining writes how training went: no time or host, so that equal work

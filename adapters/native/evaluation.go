@@ -8,15 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 )
 
-// Score is how well predictors explain the responses of some rows. Means and sums over
+// Evaluation is how well predictors explain the responses of some rows. Means and sums over
 // rows are weighted; the offset is part of the predictors.
-type Score struct {
+type Evaluation struct {
 	Rows int
 	Held bool // the rows were not trained on
 	// Loss is the mean negative log-likelihood in training's units, as Epoch.Validation.
@@ -31,54 +32,56 @@ type Score struct {
 	DevianceExplained float64
 }
 
-// judge holds the rows that decide, to score models at.
-type judge struct {
+// evaluator holds the rows that decide, those of validation or else of training, to
+// evaluate models at.
+type evaluator struct {
 	rows        *rows.Frame
 	held        bool
-	raw, target *target // in the response's units and in training's
-	scaling     scaling
+	raw, target *likelihood.Target // in the response's units and in training's
+	units       likelihood.Units
 	trained     family.Differentiable // of training's predictors
 	family      family.Differentiable // of the response, with what was estimated
 	unknown     []float64             // training's last predictors, which no model has
 }
 
-// judge is to be had when training is over: intercepts are the trained ones.
-func (j *job) judge(intercepts []float64, reported family.Differentiable) judge {
-	g := judge{rows: j.train, raw: j.raw, target: j.trainTarget, scaling: j.scaling, trained: j.family, family: reported,
+// evaluator is to be had when training is over: intercepts are the trained ones, reported
+// is the family with what was estimated.
+func (j *job) evaluator(intercepts []float64, reported family.Differentiable) evaluator {
+	e := evaluator{rows: j.train, raw: j.raw, target: j.trainTarget, units: j.units, trained: j.family, family: reported,
 		unknown: intercepts[j.cfg.Family.Predictors():]}
 	if j.valid != nil {
-		g.rows, g.target, g.held = j.valid, j.validTarget, true
+		e.rows, e.target, e.held = j.valid, j.validTarget, true
 	}
-	return g
+	return e
 }
 
-// ScoreOf is Score of another model of the same predictors, at the same rows: such as
-// the saved network read back, bound to the columns by their names. The rows are kept in
+// Evaluate evaluates another model of the same predictors at the same rows: such as the
+// saved network read back, bound to the columns by their names. The rows are kept in
 // memory as long as the Fit is.
-func (f *Fit) ScoreOf(ctx context.Context, m decompose.Model) (*Score, error) {
-	g := &f.judge
-	if g.rows == nil {
+func (f *Fit) Evaluate(ctx context.Context, m decompose.Model) (*Evaluation, error) {
+	e := &f.evaluator
+	if e.rows == nil {
 		return nil, fmt.Errorf("native: this fit did not come from training: it has no rows to score a model at")
 	}
-	if want := g.family.Predictors(); len(m.Predictors()) != want {
+	if want := e.family.Predictors(); len(m.Predictors()) != want {
 		return nil, fmt.Errorf("native: a model of %d predictors cannot be scored where %d were trained", len(m.Predictors()), want)
 	}
-	eta, err := g.predict(ctx, m)
+	eta, err := e.predict(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	s := &Score{Rows: g.rows.Rows(), Held: g.held, Loss: g.loss(eta)}
-	s.RMSE, s.R2 = g.meanSquares(eta)
-	s.DevianceExplained = g.devianceExplained(eta)
+	s := &Evaluation{Rows: e.rows.Rows(), Held: e.held, Loss: e.loss(eta)}
+	s.RMSE, s.R2 = e.meanSquares(eta)
+	s.DevianceExplained = e.devianceExplained(eta)
 	return s, nil
 }
 
 // predict is eta (n x K) without offset.
-func (g *judge) predict(ctx context.Context, m decompose.Model) (*mat.Dense, error) {
+func (e *evaluator) predict(ctx context.Context, m decompose.Model) (*mat.Dense, error) {
 	k := len(m.Predictors())
-	eta := mat.NewDense(g.rows.Rows(), k, nil)
+	eta := mat.NewDense(e.rows.Rows(), k, nil)
 	at := 0
-	for b, err := range g.rows.Batches(ctx, nil) {
+	for b, err := range e.rows.Batches(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -104,50 +107,50 @@ func forward(ctx context.Context, m decompose.Model, b *data.Batch) (*decompose.
 
 // loss takes the predictors to training's units: location less the shift over the scale,
 // a log scale less its logarithm.
-func (g *judge) loss(eta *mat.Dense) float64 {
+func (e *evaluator) loss(eta *mat.Dense) float64 {
 	n, k := eta.Dims()
-	sum, row, at := 0.0, make([]float64, k, k+len(g.unknown)), make([]float64, k+len(g.unknown))
+	sum, row, at := 0.0, make([]float64, k, k+len(e.unknown)), make([]float64, k+len(e.unknown))
 	for i := range n {
 		copy(row, eta.RawRowView(i))
-		if g.scaling != (scaling{0, 1}) {
-			row[0] = (row[0] - g.scaling.shift) / g.scaling.scale
+		if e.units != (likelihood.Units{Scale: 1}) {
+			row[0] = (row[0] - e.units.Shift) / e.units.Scale
 			if k > 1 {
-				row[1] -= math.Log(g.scaling.scale)
+				row[1] -= math.Log(e.units.Scale)
 			}
 		}
-		g.target.at(at, append(row, g.unknown...), i)
-		sum -= g.trained.LogLik(g.target.y[i], g.target.w[i], at, 1)
+		e.target.At(at, append(row, e.unknown...), i)
+		sum -= e.trained.LogLik(e.target.Y[i], e.target.W[i], at, 1)
 	}
-	return sum / g.target.sumW
+	return sum / e.target.SumW
 }
 
-func (g *judge) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
+func (e *evaluator) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
 	n, k := eta.Dims()
 	sum, at := 0.0, make([]float64, k)
 	for i := range n {
-		g.raw.at(at, eta.RawRowView(i), i)
-		if w := g.raw.w[i]; w > 0 {
-			d := g.raw.y[i] - g.family.Mean(at)
-			sum += w * d * d / g.raw.sumW
+		e.raw.At(at, eta.RawRowView(i), i)
+		if w := e.raw.W[i]; w > 0 {
+			d := e.raw.Y[i] - e.family.Mean(at)
+			sum += w * d * d / e.raw.SumW
 		}
 	}
-	_, variance := g.raw.moments(false)
+	_, variance := e.raw.Moments(false)
 	return finite(math.Sqrt(sum)), finite(1 - sum/variance)
 }
 
-func (g *judge) devianceExplained(eta *mat.Dense) float64 {
+func (e *evaluator) devianceExplained(eta *mat.Dense) float64 {
 	n, k := eta.Dims()
 	if k > 1 {
 		return math.NaN()
 	}
 	free := []bool{true}
-	null := g.raw.intercepts(g.family, free)
+	null := e.raw.Intercepts(e.family, free)
 	sum, best, at := 0.0, 0.0, make([]float64, k)
 	for i := range n {
-		g.raw.at(at, eta.RawRowView(i), i)
-		sum += g.family.Deviance(g.raw.y[i], g.raw.w[i], at)
-		g.raw.at(at, slices.Clone(null), i)
-		best += g.family.Deviance(g.raw.y[i], g.raw.w[i], at)
+		e.raw.At(at, eta.RawRowView(i), i)
+		sum += e.family.Deviance(e.raw.Y[i], e.raw.W[i], at)
+		e.raw.At(at, slices.Clone(null), i)
+		best += e.family.Deviance(e.raw.Y[i], e.raw.W[i], at)
 	}
 	return finite(1 - sum/best)
 }

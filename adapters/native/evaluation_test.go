@@ -12,9 +12,9 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
-// TestScore: the figures are what their names say, computed here from the validation
+// TestEvaluation: the figures are what their names say, computed here from the validation
 // rows and the model's predictions.
-func TestScore(t *testing.T) {
+func TestEvaluation(t *testing.T) {
 	tab, held := simulated(t, 500, 31), simulated(t, 120, 32)
 	b := whole(t, held)
 	column := func(name string) []float64 {
@@ -52,15 +52,15 @@ func TestScore(t *testing.T) {
 			null += v * c.deviance(y[i], c.null(mean))
 		}
 		for name, v := range map[string][2]float64{
-			"RMSE": {fit.Score.RMSE, math.Sqrt(square)}, "R2": {fit.Score.R2, 1 - square/total}, "deviance explained": {fit.Score.DevianceExplained, 1 - deviance/null},
-			"rows": {float64(fit.Score.Rows), 120}, "loss": {fit.Score.Loss, fit.Epochs[max(fit.Best, 1)-1].Validation},
+			"RMSE": {fit.Evaluation.RMSE, math.Sqrt(square)}, "R2": {fit.Evaluation.R2, 1 - square/total}, "deviance explained": {fit.Evaluation.DevianceExplained, 1 - deviance/null},
+			"rows": {float64(fit.Evaluation.Rows), 120}, "loss": {fit.Evaluation.Loss, fit.Epochs[max(fit.Best, 1)-1].Validation},
 		} {
 			if !(math.Abs(v[0]-v[1]) < 1e-9) {
 				t.Errorf("%s: %s %v, want %v", c.f.Name(), name, v[0], v[1])
 			}
 		}
-		if !fit.Score.Held || !(fit.Score.R2 > 0.05 && fit.Score.R2 < 1) {
-			t.Errorf("%s: %+v", c.f.Name(), fit.Score)
+		if !fit.Evaluation.Held || !(fit.Evaluation.R2 > 0.05 && fit.Evaluation.R2 < 1) {
+			t.Errorf("%s: %+v", c.f.Name(), fit.Evaluation)
 		}
 	}
 	// An offset is part of the predictor.
@@ -71,26 +71,26 @@ func TestScore(t *testing.T) {
 		mu := math.Exp(eta.At(i, 0) + o[i])
 		square += (y[i] - mu) * (y[i] - mu) / float64(len(y))
 	}
-	if !(math.Abs(fit.Score.RMSE-math.Sqrt(square)) < 1e-9) {
-		t.Errorf("poisson with an offset: RMSE %v, want %v", fit.Score.RMSE, math.Sqrt(square))
+	if !(math.Abs(fit.Evaluation.RMSE-math.Sqrt(square)) < 1e-9) {
+		t.Errorf("poisson with an offset: RMSE %v, want %v", fit.Evaluation.RMSE, math.Sqrt(square))
 	}
 	// Families of several predictors have no deviance, a GAM no validation rows.
 	_, fit = mustTrain(t, Config{Family: family.GaussianLS{}, Response: "h", Structured: Structured{Formulas: []string{"~ x1"}}, Training: Training{Epochs: 5}}, tab)
-	if !math.IsNaN(fit.Score.DevianceExplained) || !(fit.Score.R2 > 0) {
-		t.Errorf("two predictors: %+v", fit.Score)
+	if !math.IsNaN(fit.Evaluation.DevianceExplained) || !(fit.Evaluation.R2 > 0) {
+		t.Errorf("two predictors: %+v", fit.Evaluation)
 	}
-	_, fit = mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{"y ~ x1 + s(x2)"}}}, tab)
-	if fit.Score.Held || fit.Score.Rows != 500 || fit.Score.Loss != fit.AdditiveLoss || math.Abs(fit.Score.R2-fit.Score.DevianceExplained) > 1e-12 {
-		t.Errorf("gam: %+v", fit.Score)
+	_, fit = mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{"y ~ x1 + s(x2)"}}}, tab)
+	if fit.Evaluation.Held || fit.Evaluation.Rows != 500 || fit.Evaluation.Loss != fit.AdditiveLoss || math.Abs(fit.Evaluation.R2-fit.Evaluation.DevianceExplained) > 1e-12 {
+		t.Errorf("gam: %+v", fit.Evaluation)
 	}
-	if _, err := fit.ScoreOf(context.Background(), m); err != nil { // of one predictor: it is scored
+	if _, err := fit.Evaluate(context.Background(), m); err != nil { // of one predictor: it is scored
 		t.Error(err)
 	}
 	two, _ := mustTrain(t, Config{Family: family.GaussianLS{}, Response: "h", Structured: Structured{Formulas: []string{"~ x1"}}, Training: Training{Epochs: 1}}, tab)
-	if _, err := fit.ScoreOf(context.Background(), two); err == nil || !strings.Contains(err.Error(), "a model of 2 predictors cannot be scored where 1 were trained") {
+	if _, err := fit.Evaluate(context.Background(), two); err == nil || !strings.Contains(err.Error(), "a model of 2 predictors cannot be scored where 1 were trained") {
 		t.Errorf("another number of predictors: %v", err)
 	}
-	if _, err := new(Fit).ScoreOf(context.Background(), two); err == nil {
+	if _, err := new(Fit).Evaluate(context.Background(), two); err == nil {
 		t.Error("a fit of no training scored a model")
 	}
 }
@@ -104,8 +104,8 @@ func TestDivergenceIsSurvived(t *testing.T) {
 	for _, share := range []float64{0.2, -1} {
 		cfg.Training.ValidationShare = share
 		_, fit := mustTrain(t, cfg, tab)
-		if fit.Status != Diverged || fit.Best != 0 || !(fit.Score.Loss <= fit.AdditiveLoss+1e-12) || len(fit.Warnings) != 2 || !strings.Contains(fit.Warnings[0], "training diverged in epoch 1") {
-			t.Errorf("share %g: %s, best epoch %d, loss %v (additive %v), warnings %q", share, fit.Status, fit.Best, fit.Score.Loss, fit.AdditiveLoss, fit.Warnings)
+		if fit.Status != Diverged || fit.Best != 0 || !(fit.Evaluation.Loss <= fit.AdditiveLoss+1e-12) || len(fit.Warnings) != 2 || !strings.Contains(fit.Warnings[0], "training diverged in epoch 1") {
+			t.Errorf("share %g: %s, best epoch %d, loss %v (additive %v), warnings %q", share, fit.Status, fit.Best, fit.Evaluation.Loss, fit.AdditiveLoss, fit.Warnings)
 		}
 		alone := cfg
 		alone.Structured = Structured{}
