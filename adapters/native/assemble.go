@@ -17,7 +17,7 @@ import (
 // orthogonalized online.
 func newModel[T kernel.Float](j *job, trained *network.Network[T], projections []*network.Projection) *Model {
 	own := j.cfg.Family.Predictors() // further ones were unknown parameters
-	m := j.emptyModel()
+	m := j.emptyModel(j.predictors(own))
 	m.family = j.estimated(nn.Float64s(trained.Intercept.Value[own:]))
 	from := trained.Params()
 	for i, p := range m.net.Params() {
@@ -51,11 +51,11 @@ func newModel[T kernel.Float](j *job, trained *network.Network[T], projections [
 }
 
 // emptyModel has the towers of the job, with parameters of 0, and no terms yet.
-func (j *job) emptyModel() *Model {
+func (j *job) emptyModel(predictors []network.Predictor) *Model {
 	own := j.cfg.Family.Predictors()
 	return &Model{
-		family: j.cfg.Family, response: j.cfg.Response, classes: j.fit.Classes, names: j.names[:own], replicas: new(sync.Pool),
-		net:       network.New[float64](j.predictors(own), j.plans, 0),
+		family: j.cfg.Family, asked: j.cfg.Family.Name(), response: j.cfg.Response, classes: j.fit.Classes, names: j.names[:own], replicas: new(sync.Pool),
+		net:       network.New[float64](predictors, j.plans, 0),
 		intercept: make([]float64, own), blocks: make([][]decompose.Block, own), projected: make([]*fixedProjection, own),
 	}
 }

@@ -47,6 +47,10 @@ type Config struct {
 	Deep            Deep
 	FeatureNetworks FeatureNetworks
 	Training        Training
+
+	// Export, if not nil, says how the model is to be written: what WriteONNX would refuse
+	// is then refused before anything is fitted. nil: everything is trained.
+	Export *ExportOptions
 }
 
 // Structured is the formula part X beta.

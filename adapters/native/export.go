@@ -33,7 +33,8 @@ type ExportOptions struct {
 // alpha back.
 //
 // Columns of text are inputs of numbers, the places of their levels: Labels, which the
-// metadata hold too (onnx.MetadataLabels).
+// metadata hold too (onnx.MetadataLabels). Of a family other than gaussian they hold its
+// name and the response (onnx.MetadataResponse).
 //
 // Errors: what has no counterpart there, namely a model that reads no column (a graph
 // without inputs has no rows), levels that are no float32 (unless Double), isotropic
@@ -46,7 +47,7 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 // file is the model as it is written. A graph holds one set of coefficients for each
 // basis, so X beta and -X alpha of a fixed projection are one there, X (beta - alpha).
 func (m *Model) file() *onnxfile.Model {
-	f := &onnxfile.Model{Columns: m.columns, Towers: m.net.Towers, Levels: m.levels, Ranges: m.ranges, Labels: m.Labels()}
+	f := &onnxfile.Model{Columns: m.columns, Towers: m.net.Towers, Levels: m.levels, Ranges: m.ranges, Labels: m.Labels(), Response: m.trainedFor()}
 	for k, name := range m.names {
 		p := onnxfile.Predictor{Name: name, Intercept: m.intercept[k], Blocks: m.blocks[k]}
 		if a := m.projected[k]; a != nil {

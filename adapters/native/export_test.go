@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,54 @@ func TestExportRefuses(t *testing.T) {
 		err := m.WriteONNX(new(bytes.Buffer), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s...", formula, err, want)
+		}
+		// Told in advance, it is refused in the same words before an epoch begins.
+		cfg := Config{Structured: Structured{Formulas: []string{formula}}, Export: &ExportOptions{}}
+		cfg.Training.Progress = func(Progress) { t.Errorf("%s: an epoch was trained", formula) }
+		if _, _, early := Train(context.Background(), cfg, tab); early == nil || early.Error() != err.Error() {
+			t.Errorf("%s: before training %v, after it %v", formula, early, err)
+		}
+	}
+}
+
+// TestExportAsked: what can be written is trained to the same bytes if it is asked for in
+// advance.
+func TestExportAsked(t *testing.T) {
+	tab := simulated(t, 200, 5)
+	cfg := Config{Structured: Structured{Formulas: []string{`y ~ g + s(x1, by=g, k=5)`}}, FeatureNetworks: FeatureNetworks{Columns: []string{"x2", "g"}, Pairs: [][2]string{{"x2", "g"}}, Hidden: []int{4}},
+		Deep: Deep{Columns: []string{"x3", "d"}, Factors: []string{"d"}}, Training: Training{Epochs: 2}}
+	cfg.FeatureNetworks.Columns = cfg.FeatureNetworks.Columns[:1] // g is a term of the formula
+	m, _ := mustTrain(t, cfg, tab)
+	cfg.Export = &ExportOptions{}
+	again, _ := mustTrain(t, cfg, tab)
+	if !bytes.Equal(saved(t, m), saved(t, again)) {
+		t.Error("asking for the export changes the model")
+	}
+}
+
+// TestFamilyIsSaved: the file names the family that was asked for and its response,
+// unless that is gaussian.
+func TestFamilyIsSaved(t *testing.T) {
+	tab := withShares(t, simulated(t, 200, 5))
+	for name, c := range map[string]struct {
+		cfg  Config
+		want *onnx.Response
+	}{
+		"gaussian":   {Config{Response: "y"}, nil},
+		"two":        {Config{Response: "h", Family: family.GaussianLS{}}, nil},
+		"poisson":    {Config{Response: "c", Family: family.Poisson{}}, &onnx.Response{Column: "c", Family: "poisson"}},
+		"unknown":    {Config{Response: "c", Family: parsed("negative-binomial", 1)}, &onnx.Response{Column: "c", Family: "negative-binomial"}},
+		"given":      {Config{Response: "c", Family: parsed("negative-binomial(theta=2)", 1)}, &onnx.Response{Column: "c", Family: "negative-binomial(theta=2)"}},
+		"two shapes": {Config{Response: "p", Family: parsed("beta", 2)}, &onnx.Response{Column: "p", Family: "beta"}},
+	} {
+		c.cfg.Structured.Formulas, c.cfg.Training.Epochs = []string{"~ x1"}, 1
+		m, _ := mustTrain(t, c.cfg, tab)
+		g, err := onnx.Load(bytes.NewReader(saved(t, m)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := g.Response(); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/family"
 )
 
 // ONNX networks take numbers. A column of text is fed as the place of its level among
@@ -77,4 +78,15 @@ func (m *Model) Labels() *onnx.Labels {
 		l.Response = m.response
 	}
 	return l
+}
+
+// trainedFor is what the file says of the response: the family that was asked for, not
+// the numbers that training found for it. nil for gaussian, which is what is assumed of a
+// network that says nothing, and for a family that family.Parse does not know.
+func (m *Model) trainedFor() *onnx.Response {
+	gaussian := family.Gaussian{}.Name()
+	if _, err := family.Parse(m.asked, make([]string, len(m.names))); err != nil || m.asked == gaussian {
+		return nil
+	}
+	return &onnx.Response{Column: m.response, Family: m.asked}
 }

@@ -23,7 +23,8 @@ import (
 // immutable and safe for concurrent use. The offset of training is not part of
 // its predictors.
 type Model struct {
-	family    family.Differentiable
+	family    family.Differentiable // with what training found
+	asked     string                // name of the family that was asked for
 	names     []string
 	columns   []string // that Forward reads
 	intercept []float64

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -101,7 +102,30 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err := cfg.knownTerms(blocks); err != nil {
 		return nil, err
 	}
+	if err := j.checkExport(blocks); err != nil {
+		return nil, err
+	}
 	return j, j.fitAdditive(ctx, blocks, free)
+}
+
+// checkExport is what WriteONNX would say of the model, which is written to nowhere with
+// parameters of 0; nil if it is not asked for.
+func (j *job) checkExport(blocks [][]decompose.Block) (err error) {
+	if j.cfg.Export == nil {
+		return nil
+	}
+	m := j.emptyModel(make([]network.Predictor, j.cfg.Family.Predictors()))
+	for k := range m.names {
+		for _, b := range blocks[k] {
+			b.Coef = make([]float64, b.Term.Dim())
+			m.blocks[k] = append(m.blocks[k], b)
+		}
+	}
+	m.finish(j)
+	if m.levels, err = textLevels(m.columns, j.train); err != nil {
+		return err
+	}
+	return m.WriteONNX(io.Discard, j.cfg.Export)
 }
 
 // fitAdditive fits the additive model of each predictor to its working response.

@@ -141,6 +141,13 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
+	if d.family == "" {
+		var note string
+		if d.family, note, err = trainedFamily(g, o.Response); err != nil {
+			return nil, err
+		}
+		log.note(note)
+	}
 	reading.Workers = o.Goroutines(0)
 	opened, err := openRows(paths, reading, tensors, g)
 	if err != nil {

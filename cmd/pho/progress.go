@@ -120,6 +120,17 @@ func (p *progress) report(at decompose.Progress) {
 	fmt.Fprint(p.w, line)
 }
 
+// note tells what was settled for the user; "" is nothing.
+func (p *progress) note(text string) {
+	switch {
+	case text == "":
+	case p.json:
+		p.event("note", map[string]any{"message": text})
+	default:
+		fmt.Fprintln(p.w, text)
+	}
+}
+
 // end clears the line.
 func (p *progress) end() {
 	if p.terminal {

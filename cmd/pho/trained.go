@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/adapters/onnx"
@@ -215,7 +214,7 @@ func (t *trained) notes() (said []string) {
 func (p *progress) trained(t *trained, path string) {
 	warnings := make([]string, len(t.Warnings))
 	for i, w := range t.Warnings {
-		warnings[i] = strings.ReplaceAll(w, "Training.LearningRate", "--learning-rate")
+		warnings[i] = inFlags(w)
 	}
 	if p.json {
 		for _, w := range warnings {

@@ -13,12 +13,21 @@ func (w *writer) metadata(m *Model) error {
 	if err := w.declare(m); err != nil {
 		return err
 	}
-	if m.Labels == nil {
-		return nil
+	if m.Labels != nil {
+		if err := w.entry(onnx.MetadataLabels, m.Labels); err != nil {
+			return err
+		}
 	}
-	text, err := m.Labels.Encode()
+	if m.Response != nil {
+		return w.entry(onnx.MetadataResponse, m.Response)
+	}
+	return nil
+}
+
+func (w *writer) entry(name string, value interface{ Encode() (string, error) }) error {
+	text, err := value.Encode()
 	if err == nil {
-		w.b.AddMetadata(onnx.MetadataLabels, text)
+		w.b.AddMetadata(name, text)
 	}
 	return err
 }
@@ -52,12 +61,7 @@ func (w *writer) declare(m *Model) error {
 	if len(d.Predictors) == 0 {
 		return nil
 	}
-	text, err := d.Encode()
-	if err != nil {
-		return err
-	}
-	w.b.AddMetadata(onnx.MetadataStructure, text)
-	return nil
+	return w.entry(onnx.MetadataStructure, d)
 }
 
 // levelsOf are the columns that a block takes as factors, with their levels.

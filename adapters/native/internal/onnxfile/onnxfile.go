@@ -22,6 +22,7 @@ type Model struct {
 	Levels     map[string][]string    // of the text columns, in the order of their numbers
 	Ranges     map[string]onnx.Domain // of the formula's columns
 	Labels     *onnx.Labels           // nil: no text
+	Response   *onnx.Response         // nil: the file does not say
 }
 
 // Predictor is one output of the graph: a constant and terms. The deep part and the bases
