@@ -9,9 +9,8 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// epochZero scores what training begins from, the towers' heads at 0, and keeps
-// its parameters as those of epoch 0. A model that no epoch improves is the one it
-// began from.
+// epochZero evaluates what training begins from, with the towers' heads at 0, and keeps
+// these parameters as those of epoch 0: the model, if no epoch is better.
 func (t *trainer[T]) epochZero(j *job) error {
 	drawn := values(t.net.Heads())
 	for _, p := range t.net.Heads() {
@@ -43,8 +42,8 @@ func (t *trainer[T]) epochZero(j *job) error {
 	return nil
 }
 
-// compare keeps the parameters if no epoch was better, epoch 0 among them. Patience
-// is with epochs from 1: a network may need more than one to make up for its first.
+// compare keeps the parameters of epoch e if no epoch before, epoch 0 included, was better.
+// Patience counts from epoch 1: a network may need some epochs to become better than none.
 func (t *trainer[T]) compare(e Epoch) {
 	t.since++
 	if t.valid == nil {
@@ -79,6 +78,7 @@ func (t *trainer[T]) keepBest() {
 	}
 }
 
+// values are copies of the parameters' values; restore puts such copies back.
 func values[T kernel.Float](params []*nn.Param[T]) [][]T {
 	v := make([][]T, len(params))
 	for i, p := range params {
@@ -94,10 +94,10 @@ func restore[T kernel.Float](params []*nn.Param[T], v [][]T) {
 	}
 }
 
-// finish leaves the best parameters in the network. Without validation rows the
-// last epoch's are, unless it explains the training rows worse than epoch 0. ended
-// is the divergence that ended training, if one did: it is an error if there is
-// nothing better to return than a constant.
+// finish leaves the best parameters in the network. Without validation rows these are the
+// last epoch's, unless it explains the training rows worse than epoch 0. ended is the
+// divergence that ended training, if one did; it is returned if there is nothing better to
+// return than a constant.
 func (t *trainer[T]) finish(ended error, warm bool) error {
 	t.fit.Status = EpochLimit
 	switch {
@@ -127,7 +127,7 @@ func (t *trainer[T]) finish(ended error, warm bool) error {
 	return nil
 }
 
-// warnings say in which way training failed.
+// warnings say in what respect training failed.
 func (t *trainer[T]) warnings(ended error, warm bool) (said []string) {
 	rows, from := "validation rows", "the intercepts alone"
 	if t.valid == nil {

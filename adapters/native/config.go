@@ -5,10 +5,11 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// Architecture says what model is meant, so that what does not belong to it is an error.
+// Architecture names the model that is meant. What a Config has beside its parts is an
+// error.
 type Architecture string
 
-// The kinds of models.
+// The architectures.
 const (
 	SSN Architecture = "ssn" // formula terms, with or without a deep part and feature networks
 	NAM Architecture = "nam" // feature networks, with or without a deep part
@@ -16,7 +17,7 @@ const (
 	GAM Architecture = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
 )
 
-// Activation is a function between layers.
+// Activation is the function that a hidden layer applies to each of its units.
 type Activation string
 
 // The activation functions.
@@ -78,44 +79,46 @@ type Deep struct {
 	Activation Activation
 	Dropout    float64 // after each hidden layer, in [0, 1)
 	BatchNorm  bool    // before each activation
-	// WithoutFirstBias leaves out the biases of the first hidden layer, as the
-	// networks of Rügamer (2023) do: all kinks of its ReLU units pass through the
-	// columns' means then.
+	// WithoutFirstBias leaves out the biases of the first hidden layer, as the networks of
+	// Rügamer (2023) do. The ReLU units of that layer then all bend at the columns' means.
 	WithoutFirstBias bool
 	// EmbeddingWidth of a factor; 0: (levels+1)/2, at most 8.
 	EmbeddingWidth int
 	// Separate gives each predictor a network of its own; else they share all but
 	// the last layer.
 	Separate bool
-	// Orthogonalize online (ONO, Rügamer et al. 2023): U is projected on the
-	// complement of the structured columns of each training batch. For comparison:
-	// see Model.PredictOnline for its faults. Needs one predictor or Separate. What is
-	// scored, predicted and saved is a row's own: the projection over the training rows,
-	// eta = X beta + zeta - X alpha with alpha = X^+ zeta.
+	// Orthogonalize online (ONO, Rügamer et al. 2023): in each training batch U is
+	// projected on the orthogonal complement of the batch's structured columns. It is here
+	// to be compared with; Model.PredictOnline tells its faults. It needs one predictor, or
+	// Separate. The trained model has one projection for all rows in place of the batches',
+	// that of the training rows: eta = X beta + zeta - X alpha, alpha = X^+ zeta.
 	Orthogonalize bool
 }
 
-// FeatureNetworks are networks of one column or two: : a neural additive model.
+// FeatureNetworks are small networks that read one column or two each: a neural additive
+// model. Their sum is part of the predictor.
 type FeatureNetworks struct {
-	// Columns with a network f_j(x_j) each. The network of a factor is a table with
-	// an effect for each level, which is a factor term of the formula and is named
-	// and decomposed as such; neither dropout nor penalty concerns it.
+	// Columns have a network f_j(x_j) each. A factor has a table of effects in place of a
+	// network, one for each level: it becomes a factor term of the formula, and is named
+	// and decomposed as one. Dropout and penalty below do not concern it.
 	Columns []string
-	// Factors are columns (of Columns or Pairs) that are categories though they hold
-	// numbers; text columns are in any case.
+	// Factors are columns of Columns or Pairs that are categories though they hold
+	// numbers. Text columns are categories in any case.
 	Factors []string
-	// Pairs have a network f(x_a, x_b) each. It reads a factor through an embedding
-	// of width (levels+1)/2, at most 8.
+	// Pairs have a network f(x_a, x_b) each, which reads factors through embeddings of
+	// width (levels+1)/2, at most 8.
 	Pairs [][2]string
-	// Products of numeric columns have the paper's bivariate term: the row-wise tensor product of the
-	// last hidden layers of both columns' networks, which must be in Columns.
+	// Products are pairs of numeric columns with the bivariate term of Rügamer (2023): its
+	// basis is the row-wise tensor product of the last hidden layers of the two columns'
+	// networks. Both must be in Columns.
 	Products   [][2]string
 	Hidden     []int      // nil: 64, 64, 32; the last is the width of the learned basis
 	Activation Activation // "": ReLU
 	// ExU makes the first layer one of exp-centred units (Agarwal et al. 2021).
 	ExU     bool
 	Dropout float64 // after each hidden layer but the last, in [0, 1)
-	// FeatureDropout leaves whole f_j out of a row's sum in training, in [0, 1).
+	// FeatureDropout is the probability that a training step leaves a whole f_j out of a
+	// row's sum, in [0, 1).
 	FeatureDropout float64
 	// OutputPenalty times the mean of all f_j^2 is added to the loss.
 	OutputPenalty float64

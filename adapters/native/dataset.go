@@ -11,8 +11,8 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// dataset is rows ready for training: everything the network reads, and what the
-// loss compares with.
+// dataset is rows ready for training: everything that the network reads, and the response
+// that the loss compares with.
 type dataset[T kernel.Float] struct {
 	network.Batch[T]
 	*likelihood.Target
@@ -110,7 +110,7 @@ func (d *dataset[T]) part(i, j int) *dataset[T] {
 	return p
 }
 
-// blocks are all rows in order, blockRows at a time.
+// blocks are all rows in order, size at a time.
 func (d *dataset[T]) blocks(size int) iter.Seq[*network.Batch[T]] {
 	return func(yield func(*network.Batch[T]) bool) {
 		for i := 0; i < d.N; i += size {

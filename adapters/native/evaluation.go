@@ -15,20 +15,19 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
-// Evaluation is how well predictors explain the responses of some rows. Means and sums over
-// rows are weighted; the offset is part of the predictors.
+// Evaluation is how well a model explains the responses of some rows. Means and sums over
+// rows are weighted; the offset is added to the first predictor.
 type Evaluation struct {
 	Rows int
 	Held bool // the rows were not trained on
 	// Loss is the mean negative log-likelihood in training's units, as Epoch.Validation.
 	Loss float64
-	// RMSE is the root of the mean of (y - mean(eta))^2, in the response's units; R2 is
-	// 1 - RMSE^2 over the variance of y, 0 for the mean of these rows and negative for
-	// what is worse. NaN: the family's mean is not finite, or y does not vary.
+	// RMSE is the root of the mean of (y - mu)^2, mu the family's mean at the predictors, in
+	// the response's units. R2 is 1 - RMSE^2/Var(y): 0 for predictions by the mean of these
+	// rows, negative for worse ones. NaN: mu is not finite, or y does not vary.
 	RMSE, R2 float64
-	// DevianceExplained is 1 - deviance/null deviance, the null model being the best
-	// intercept for these rows. NaN for families of several predictors, which have no
-	// deviance.
+	// DevianceExplained is 1 - deviance/null deviance; the null model is the best intercept
+	// for these rows. NaN for families of several predictors, which have no deviance.
 	DevianceExplained float64
 }
 
@@ -55,9 +54,9 @@ func (j *job) evaluator(intercepts []float64, reported family.Differentiable) ev
 	return e
 }
 
-// Evaluate evaluates another model of the same predictors at the same rows: such as the
-// saved network read back, bound to the columns by their names. The rows are kept in
-// memory as long as the Fit is.
+// Evaluate is Evaluation of another model of the same predictors at the same rows, such as
+// the saved network read back and bound to the columns by their names. It is why a Fit
+// holds the rows in memory. A model of another number of predictors is an error.
 func (f *Fit) Evaluate(ctx context.Context, m decompose.Model) (*Evaluation, error) {
 	e := &f.evaluator
 	if e.rows == nil {

@@ -12,33 +12,34 @@ import (
 // ExportOptions are the choices of WriteONNX; nil and the zero value are the
 // defaults.
 type ExportOptions struct {
-	// Double writes float64 tensors; else float32, as networks usually are. ONNX
-	// Runtime has no float64 kernels for what GELU and Softplus need.
+	// Double writes float64 tensors; else they are float32, as networks usually are. ONNX
+	// Runtime has no float64 kernels for the operators of GELU and Softplus.
 	Double bool
 }
 
-// WriteONNX writes the network as an ONNX file (opset 17). Its inputs are the
-// data columns by their names, [N, 1] each, its outputs the predictors on the
-// link scale, [N, 1] each: eta, or mu and sigma. The structure stays visible: a
-// linear term is a product of its column, a feature network ends in the tensor
-// "f(x).basis", a spline in the tensor "s(x).basis" of its basis columns (exact
-// piecewise polynomials in float64), both with their coefficients as a last linear
-// layer, so that discovery finds them as learned terms. Formula terms but linear
-// ones are also declared in the file's metadata (onnx.Declaration): read back with a
-// decoder they are the terms of the formula, with their penalties.
+// WriteONNX writes the network as an ONNX file (opset 17). Its inputs are the data columns
+// by their names, [N, 1] each; its outputs are the predictors by theirs, on the link scale,
+// [N, 1] each.
 //
-// A deep part that was orthogonalized online is written row by row, as Forward computes
-// it, the projection of the training rows folded into the coefficients: eta = X (beta -
-// alpha) + zeta. So the terms that the file shows are not beta; decomposing it moves
-// alpha back.
+// The graph shows the terms. A linear term is its column times a number. A feature network
+// ends in the tensor "f(x).basis", a spline in the tensor "s(x).basis" of its columns,
+// which are exact piecewise polynomials in float64; a last linear layer has the
+// coefficients of both, so that discovery finds them as learned terms. The file's metadata
+// also declare the formula's terms, linear ones apart (onnx.Declaration): read back with a
+// decoder, they are the terms of the formula again, with their penalties.
 //
-// Columns of text are inputs of numbers, the places of their levels: Labels, which the
+// A deep part that was orthogonalized online is written as Forward computes it, with the
+// projection of the training rows folded into the coefficients: eta = X (beta - alpha) +
+// zeta. So the coefficients in the file are not beta; decomposing it moves alpha back.
+//
+// A column of text is an input of numbers, the places of its levels: see Labels, which the
 // metadata hold too (onnx.MetadataLabels). Of a family other than gaussian they hold its
 // name and the response (onnx.MetadataResponse).
 //
-// Errors: what has no counterpart there, namely a model that reads no column (a graph
-// without inputs has no rows), levels that are no float32 (unless Double), isotropic
-// smooths of several columns, interactions and random effects.
+// What has no counterpart in ONNX is an error: isotropic smooths of several columns,
+// interactions and random effects; levels that are no float32, unless Double; and a model
+// that reads no column, for a graph without inputs has no rows. Config.Export asks before
+// training.
 func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 	double := o != nil && o.Double
 	return onnxfile.Write(w, m.file(), double)

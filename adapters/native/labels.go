@@ -64,8 +64,9 @@ func textLevels(columns []string, train *rows.Frame) (map[string][]string, error
 	return out, nil
 }
 
-// Labels are the texts that stand behind the numbers of the saved network; nil: it was
-// trained on numbers alone.
+// Labels are the texts that the numbers of the saved network stand for: of input columns
+// and of the classes of the response. nil: it was trained on numbers alone. The maps and
+// slices are copies.
 func (m *Model) Labels() *onnx.Labels {
 	if len(m.levels) == 0 && m.classes == nil {
 		return nil

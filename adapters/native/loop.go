@@ -58,10 +58,10 @@ func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], e
 	return t, nil
 }
 
-// run goes through the epochs and leaves the best parameters in the network.
+// run goes through the epochs and leaves the parameters of the best one in the network.
 func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 	tr := &t.cfg.Training
-	var diverged *divergence
+	var diverged *DivergenceError
 	if tr.Resume {
 		if err := t.resume(tr.Checkpoint); err != nil {
 			return err
@@ -99,12 +99,12 @@ func (t *trainer[T]) progress(elapsed time.Duration, epochs int) Progress {
 	return Progress{Epoch: t.fit.Epochs[done-1], Of: of, Best: t.fit.Best, Elapsed: elapsed, Left: each * time.Duration(of-done)}
 }
 
-// exhausted: validation has not improved for too long.
+// exhausted tells that patience is at its end: validation has not improved for too long.
 func (t *trainer[T]) exhausted() bool {
 	return t.valid != nil && t.cfg.Training.Patience >= 0 && t.since >= t.cfg.Training.Patience
 }
 
-// epoch is one pass in an order drawn for it.
+// epoch is one pass over the training rows, in an order drawn for it.
 func (t *trainer[T]) epoch(ctx context.Context) error {
 	tr := &t.cfg.Training
 	number := len(t.fit.Epochs) + 1
@@ -171,7 +171,8 @@ func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	return l
 }
 
-// rate is the learning rate in epoch number, done epochs being finished.
+// rate is the learning rate of a step in the given epoch, counted from 1; done is the
+// number of epochs that are finished, with a fraction for the current one.
 func (t *trainer[T]) rate(number int, done float64) float64 {
 	tr := &t.cfg.Training
 	switch tr.Schedule {
@@ -188,11 +189,15 @@ func (t *trainer[T]) diverged(epoch int, what string) error {
 	if err := t.net.Finite(); err != nil {
 		where = "; " + err.Error()
 	}
-	return fmt.Errorf("native: %w", &divergence{fmt.Sprintf("training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
+	return fmt.Errorf("native: %w", &DivergenceError{epoch, fmt.Sprintf("training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
 		epoch, what, where, t.cfg.Training.LearningRate)})
 }
 
-// divergence ends training: a loss that is not finite, or beyond all measure.
-type divergence struct{ text string }
+// DivergenceError is the end of a training whose loss was no longer finite, or beyond all
+// measure.
+type DivergenceError struct {
+	Epoch int // in which it happened, from 1
+	text  string
+}
 
-func (d *divergence) Error() string { return d.text }
+func (d *DivergenceError) Error() string { return d.text }

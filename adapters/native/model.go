@@ -17,11 +17,11 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
-// Model is a trained network as a decompose.Model, in the response's units and
-// in float64: formula terms with their coefficients, feature networks as learned
-// terms whose basis is the last hidden layer, and the deep part as zeta. It is
-// immutable and safe for concurrent use. The offset of training is not part of
-// its predictors.
+// Model is a trained network as a decompose.Model, in float64. Its predictors are on the
+// link scale and in the response's units, without the offset of training. Its terms are
+// those of the formula with their coefficients, and the feature networks as learned terms
+// whose basis is the last hidden layer; zeta is the deep part. A Model is immutable and
+// safe for concurrent use.
 type Model struct {
 	family    family.Differentiable // with what training found
 	asked     string                // name of the family that was asked for
@@ -45,23 +45,25 @@ type Model struct {
 
 var _ decompose.Model = (*Model)(nil)
 
-// Family is the family the model was trained for, with what it did not know.
+// Family is the family that the model was trained for. Parameters that were unknown have
+// the values that training found.
 func (m *Model) Family() family.Differentiable { return m.family }
 
-// Predictors names the predictors: eta, or mu and sigma.
+// Predictors names the K predictors: eta, or the family's parameters, as mu and sigma.
 func (m *Model) Predictors() []string { return slices.Clone(m.names) }
 
 // Columns names the data columns that Forward reads.
 func (m *Model) Columns() []string { return slices.Clone(m.columns) }
 
-// Intercept is the constant of predictor k.
+// Intercept is the constant of predictor k, on the link scale.
 func (m *Model) Intercept(k int) float64 { return m.intercept[k] }
 
 // Blocks are the formula terms of predictor k with their penalties and
 // coefficients, then the feature networks.
 func (m *Model) Blocks(k int) []decompose.Block { return slices.Clone(m.blocks[k]) }
 
-// Taps names the last hidden layers of the feature networks with their widths.
+// Taps names the last hidden layers of the feature networks with their widths: what
+// Forward writes to Outputs.Taps.
 func (m *Model) Taps() map[string]int {
 	taps := map[string]int{}
 	for _, t := range m.net.Towers {
@@ -75,11 +77,12 @@ func (m *Model) Taps() map[string]int {
 	return taps
 }
 
-// Forward evaluates the model on the rows of b: zeta is the deep part alone, eta
-// the whole predictor, taps are the feature networks' last hidden layers. If the deep
-// part was orthogonalized online, zeta is what is left of it after a projection that is
-// fixed: zeta - X alpha, alpha = X^+ zeta of the training rows. So a row's values do not
-// depend on other rows (see PredictOnline for those that do).
+// Forward evaluates the model on the n rows of b and overwrites dst: Zeta (n x K) with the
+// deep part, Eta (n x K) with the whole predictors, Taps (n x q each) with the last hidden
+// layers of the feature networks. If the deep part was orthogonalized online, Zeta is
+// zeta - X alpha, alpha = X^+ zeta of the training rows: a fixed map, so that a row's
+// values do not depend on other rows (PredictOnline's do). A level that training has not
+// seen and a value that is not finite are errors.
 func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -195,7 +198,8 @@ func combine(blocks []decompose.Block, b *data.Batch) ([]float64, error) {
 	return sum, nil
 }
 
-// Predict is eta (n x K, link scale, without offset) at the rows of b.
+// Predict is eta (n x K, link scale, without offset) at the rows of b, of which there must
+// be one at least; see Forward.
 func (m *Model) Predict(ctx context.Context, b *data.Batch) (*mat.Dense, error) {
 	if b.Rows() == 0 {
 		return nil, fmt.Errorf("native: there are no rows to predict")

@@ -39,23 +39,22 @@ func (a *fixedProjection) subtracted(blocks []decompose.Block) []decompose.Block
 	return blocks
 }
 
-// Unprojected is the model of a network that was trained with Deep.Orthogonalize with
-// the projection left off: eta = X beta + zeta, zeta as the network has it. Training
-// never sees what zeta has of X, so that part is arbitrary; the method exists to show
-// what becomes of predictions then. Other models are returned as they are.
+// Unprojected is a model that was trained with Deep.Orthogonalize, with the projection left
+// off: eta = X beta + zeta, zeta as the network computes it. The part of zeta in the span
+// of X never reached the loss, so it is arbitrary; the method exists to show what that does
+// to predictions. Models trained without are returned as they are.
 func (m *Model) Unprojected() *Model {
 	u := *m
 	u.projected = make([]*fixedProjection, len(m.projected))
 	return &u
 }
 
-// PredictOnline is eta (n x K) with U projected on the complement of the
-// structured columns of these rows, as online orthogonalization does (paper,
-// section 3.1, Limitations): a row's prediction depends on the rows that come
-// with it, and with fewer rows than structured columns the deep part vanishes.
-// It exists to show that, as Unprojected does for the projection left off; the rows'
-// own predictions, those that are scored and saved, are Predict's. The model must have
-// been trained with Deep.Orthogonalize.
+// PredictOnline is eta (n x K, link scale) with U projected on the orthogonal complement of
+// the structured columns of the rows of b, as training does with each batch. It exists to
+// show the faults of that (Rügamer 2023, section 3.1, Limitations): a row's prediction
+// depends on the rows that come with it, and with fewer rows than structured columns the
+// deep part vanishes. Predict has neither fault, and is what is evaluated and saved. The
+// model must have been trained with Deep.Orthogonalize.
 func (m *Model) PredictOnline(b *data.Batch) (*mat.Dense, error) {
 	if !slices.ContainsFunc(m.net.Towers, func(t *network.Tower[float64]) bool { return t.Plan.Orthogonalize }) {
 		return nil, fmt.Errorf("native: the model was not trained with Deep.Orthogonalize: use Predict")

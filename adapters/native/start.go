@@ -41,8 +41,8 @@ func (j *job) chosenStart() (b start, additive bool) {
 	return b, !t.WithoutWarmStart && !t.WithoutInterceptStart
 }
 
-// warmStart tells that training begins with terms that are solved: networks beside them
-// have to begin at 0, or what they say untrained is added to the solution.
+// warmStart tells that training begins at terms that are solved. Networks beside them have
+// to begin at 0: what they compute untrained would only spoil the solution.
 func (j *job) warmStart() bool {
 	for _, s := range j.parts {
 		if s.Result != nil && !j.cfg.Training.WithoutWarmStart {

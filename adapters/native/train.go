@@ -20,16 +20,17 @@ import (
 )
 
 // Train fits the configured model to the rows of src, which it reads once into
-// memory. Everything that can be wrong with configuration and data is told
-// before training starts. A model whose training ran into the limit of epochs is
-// returned with that status.
+// memory. Faults of configuration and data are told before training starts, all those of
+// the configuration at once.
 //
-// The model is that of the best epoch, and epoch 0 is one: the intercepts and terms
-// of the formula from which training begins, its networks at 0. So a network is never
-// worse on the rows that decide than the additive model it began from; Fit.Warnings
-// says so if it is no better. A loss that is not finite ends training: with status
-// Diverged if there are terms or an earlier epoch to return, else it is an error, as
-// is a cancelled ctx.
+// The model is that of the best epoch on the validation rows. Epoch 0 is one of them: the
+// intercepts and formula terms from which training begins, its networks at 0. So the model
+// explains those rows no worse than the additive model it began from; if it does so no
+// better, Fit.Warnings says it.
+//
+// Reaching the limit of epochs is a status in the Fit. So is a loss that is no longer
+// finite, if there are terms or an earlier epoch to return; else it is a
+// *DivergenceError. A cancelled ctx is an error.
 func Train(ctx context.Context, cfg Config, src data.Source) (*Model, *Fit, error) {
 	cfg = cfg.withDefaults()
 	job, err := prepare(ctx, &cfg, src)
@@ -42,7 +43,8 @@ func Train(ctx context.Context, cfg Config, src data.Source) (*Model, *Fit, erro
 	return run[float64](ctx, job)
 }
 
-// job is all that is known before the first step, whatever the precision.
+// job is a training prepared: all that is known before the first step, whatever the
+// precision.
 type job struct {
 	cfg *Config
 	// family and names are those of training: unknown parameters of the configured
@@ -50,7 +52,7 @@ type job struct {
 	family       family.Differentiable
 	names        []string
 	train, valid *rows.Frame // valid nil: none
-	// targets in the units of training, and the way back.
+	// The responses in the units of training, and these units.
 	trainTarget, validTarget *likelihood.Target
 	raw                      *likelihood.Target // of the rows that decide, in the response's units
 	units                    likelihood.Units
@@ -147,7 +149,7 @@ func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free 
 	return nil
 }
 
-// columns are those the configuration names itself.
+// columns are those that the configuration names outside of formulas.
 func (c *Config) columns() []string {
 	names := []string{c.Response, c.Weights, c.Offset}
 	names = append(append(names, c.Deep.Columns...), c.FeatureNetworks.Columns...)
@@ -280,7 +282,7 @@ func (j *job) predictors(n int) []network.Predictor {
 	return out
 }
 
-// done scores the model; intercepts are those of training.
+// done evaluates the model; intercepts are those of training.
 func (j *job) done(ctx context.Context, m *Model, intercepts []float64) (*Model, *Fit, error) {
 	var err error
 	if m.levels, err = textLevels(m.columns, j.train); err != nil {
