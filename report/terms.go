@@ -16,8 +16,8 @@ type termRow struct {
 	Member                                                         bool // of the sum above
 }
 
-// termRows is the table of what moved, largest after the projection first. Terms
-// that are identified as a sum only stand below that sum.
+// termRows is the table of what moved, ordered by the sd after the projection, largest
+// first. Terms that are identified only in a sum stand below that sum.
 func termRows(d *decompose.Predictor, candidates []*candidate) []termRow {
 	type block struct {
 		size float64
@@ -72,8 +72,7 @@ func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 	return row
 }
 
-// newSumRow is the line of a sum; its sds are read off the curve and the
-// feature's histogram.
+// newSumRow is the line of a sum; its sds are estimated (see newCandidate).
 func newSumRow(d *decompose.Predictor, c *candidate) termRow {
 	columns, edf := 0, 0.0
 	for _, t := range c.terms {
