@@ -26,28 +26,27 @@ func (w *writer) spline(name string, t *basis.SmoothTerm) (string, error) {
 	if x, ok := w.splines[string(spec)]; ok {
 		return x, nil
 	}
-	breaks, degree := pieces.Breaks, pieces.Degree
-	coef, err := pieceCoefficients(t, breaks, degree)
+	coef, err := pieceCoefficients(t, pieces.Breaks, pieces.Degree)
 	if err != nil {
 		return "", err
 	}
 	x := w.double(t.Columns()[0])
 	if pieces.Period != 0 {
-		x = w.folded(name, x, breaks[0], pieces.Period)
+		x = w.folded(name, x, pieces.Breaks[0], pieces.Period)
 	}
-	// Pieces: below the first break, between breaks, above the last one. The number of
-	// breaks that x has reached is the number of its piece.
-	m, d := len(breaks)+1, t.Dim()
-	origin, width := pieceFrames(breaks)
-	above := w.node("GreaterOrEqual", name+".above", []string{x, w.exact(name+".breaks", []int{m - 1}, breaks...)})
-	ones := w.node("Cast", name+".steps", []string{above}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
-	w.b.AddInts(name+".axis", 1)
-	count := w.node("ReduceSum", name+".reached", []string{ones, name + ".axis"}, onnxpb.Int("keepdims", 0))
-	piece := w.node("Cast", name+".piece", []string{count}, onnxpb.Int("to", int64(onnxpb.TensorProto_INT64)))
-	of := func(what string, values []float64, columns int) string {
+	w.splines[string(spec)] = w.polynomials(name, x, pieces.Breaks, pieces.Degree, t.Dim(), coef)
+	return w.splines[string(spec)], nil
+}
+
+// polynomials evaluates d piecewise polynomials of x: coef as of pieceCoefficients.
+func (w *writer) polynomials(name, x string, breaks []float64, degree, d int, coef []float64) string {
+	m := len(breaks) + 1
+	piece := w.piece(name, x, breaks)
+	of := func(what string, values []float64, columns int) string { // what belongs to each row's piece
 		table := w.exact(name+"."+what+"s", []int{m, columns}, values...)
 		return w.node("Gather", name+"."+what, []string{table, piece}, onnxpb.Int("axis", 0))
 	}
+	origin, width := pieceFrames(breaks)
 	u := w.node("Sub", name+".from", []string{x, of("origin", origin, 1)})
 	u = w.node("Div", name+".place", []string{u, of("width", width, 1)})
 	columns := of(fmt.Sprintf("coefficient%d", degree), coef[degree*m*d:], d)
@@ -56,8 +55,17 @@ func (w *writer) spline(name string, t *basis.SmoothTerm) (string, error) {
 		columns = w.node("Mul", fmt.Sprintf("%s.times%d", name, p), []string{columns, u})
 		columns = w.node("Add", fmt.Sprintf("%s.plus%d", name, p), []string{columns, own})
 	}
-	w.splines[string(spec)] = columns
-	return columns, nil
+	return columns
+}
+
+// piece is the number of the piece that x is in: 0 below the first break, then one more for
+// each break that x has reached.
+func (w *writer) piece(name, x string, breaks []float64) string {
+	above := w.node("GreaterOrEqual", name+".above", []string{x, w.exact(name+".breaks", []int{len(breaks)}, breaks...)})
+	ones := w.node("Cast", name+".steps", []string{above}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
+	w.b.AddInts(name+".axis", 1)
+	count := w.node("ReduceSum", name+".reached", []string{ones, name + ".axis"}, onnxpb.Int("keepdims", 0))
+	return w.node("Cast", name+".piece", []string{count}, onnxpb.Int("to", int64(onnxpb.TensorProto_INT64)))
 }
 
 // folded takes x into the period that begins at low: x - period floor((x - low)/period).
@@ -86,42 +94,56 @@ func pieceCoefficients(t decompose.Term, breaks []float64, degree int) ([]float6
 	origin, width := pieceFrames(breaks)
 	coef := make([]float64, m*(degree+1)*d)
 	for i := range m {
-		points := degree + 1
-		at := func(l int) float64 { return float64(l) / float64(points-1) }
-		switch {
-		case i == 0:
-			points, at = 2, func(l int) float64 { return float64(-l) }
-		case i == m-1:
-			points, at = 2, func(l int) float64 { return float64(l) }
-		case degree == 0:
-			at = func(int) float64 { return 0.5 }
-		}
-		x := make([]float64, points)
-		vandermonde := mat.NewDense(points, points, nil)
-		for l := range points {
-			x[l] = origin[i] + width[i]*at(l)
-			for p, v := 0, 1.0; p < points; p++ {
-				vandermonde.Set(l, p, v)
-				v *= at(l)
-			}
-		}
-		b := data.NewBatch(points, 0)
-		if err := b.SetNumeric(t.Columns()[0], x); err != nil {
+		c, err := interpolate(t, origin[i], width[i], piecePoints(i, m, degree))
+		if err != nil {
 			return nil, err
 		}
-		values := mat.NewDense(points, d, nil)
-		if err := t.Eval(values, b); err != nil {
-			return nil, err
-		}
-		var c mat.Dense
-		if err := c.Solve(vandermonde, values); err != nil {
-			return nil, err
-		}
-		for p := range points {
-			if p <= degree {
-				copy(coef[(p*m+i)*d:][:d], c.RawRowView(p))
-			}
+		rows, _ := c.Dims()
+		for p := range min(rows, degree+1) {
+			copy(coef[(p*m+i)*d:][:d], c.RawRowView(p))
 		}
 	}
 	return coef, nil
+}
+
+// piecePoints are the places u at which piece i of m is interpolated: degree + 1 from 0 to
+// 1, but two outwards from the break for the outer pieces, which are lines.
+func piecePoints(i, m, degree int) []float64 {
+	switch {
+	case i == 0:
+		return []float64{0, -1}
+	case i == m-1:
+		return []float64{0, 1}
+	case degree == 0:
+		return []float64{0.5}
+	}
+	u := make([]float64, degree+1)
+	for l := range u {
+		u[l] = float64(l) / float64(degree)
+	}
+	return u
+}
+
+// interpolate gives the coefficients of the powers of u (rows) for each column of t, of
+// the polynomials through its values at origin + width u.
+func interpolate(t decompose.Term, origin, width float64, u []float64) (*mat.Dense, error) {
+	n := len(u)
+	x, vandermonde := make([]float64, n), mat.NewDense(n, n, nil)
+	for l, at := range u {
+		x[l] = origin + width*at
+		for p, v := 0, 1.0; p < n; p++ {
+			vandermonde.Set(l, p, v)
+			v *= at
+		}
+	}
+	b := data.NewBatch(n, 0)
+	if err := b.SetNumeric(t.Columns()[0], x); err != nil {
+		return nil, err
+	}
+	values := mat.NewDense(n, t.Dim(), nil)
+	if err := t.Eval(values, b); err != nil {
+		return nil, err
+	}
+	c := new(mat.Dense)
+	return c, c.Solve(vandermonde, values)
 }
