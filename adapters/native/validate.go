@@ -11,7 +11,7 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// faults collects all that is wrong.
+// faults collects all that is wrong with a configuration.
 type faults []error
 
 func (f *faults) add(format string, args ...any) {
@@ -25,7 +25,7 @@ func (f faults) err() error { return errors.Join(f...) }
 func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
 	var f faults
 	formulas := c.parse(schema, &f)
-	c.validateKind(formulas, &f)
+	c.validateArchitecture(formulas, &f)
 	c.validateColumns(schema, &f)
 	c.validateFeatures(schema, formulas, &f)
 	c.validateNetworks(&f)
@@ -66,7 +66,7 @@ func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 	return formulas
 }
 
-func (c *Config) validateKind(formulas []*basis.Formula, f *faults) {
+func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	terms := 0
 	for _, p := range formulas {
 		terms += len(p.Specs)
@@ -141,9 +141,7 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		}
 	}
 	for i, name := range c.Deep.Columns {
-		if _, ok := schema.Lookup(name); !ok {
-			f.add("deep part: no column %q in the data, which has %q", name, schema.Names())
-		}
+		c.known(schema, f, name, "deep part")
 		c.notOwn(f, name, "deep part")
 		if slices.Contains(c.Deep.Columns[:i], name) {
 			f.add("deep part: column %q is listed twice", name)
@@ -156,6 +154,13 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 	}
 }
 
+// known refuses a column that the data do not have.
+func (c *Config) known(schema data.Schema, f *faults, name, what string) {
+	if _, ok := schema.Lookup(name); !ok {
+		f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
+	}
+}
+
 // notOwn refuses the response and the weights as inputs.
 func (c *Config) notOwn(f *faults, name, what string) {
 	if name != "" && (name == c.Response || name == c.Weights) {
@@ -164,14 +169,9 @@ func (c *Config) notOwn(f *faults, name, what string) {
 }
 
 func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula, f *faults) {
-	known := func(name, what string) {
-		if _, ok := schema.Lookup(name); !ok {
-			f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
-		}
-	}
 	named := map[string]bool{}
 	for _, name := range c.FeatureNetworks.Columns {
-		known(name, "feature network")
+		c.known(schema, f, name, "feature network")
 		c.notOwn(f, name, "feature network")
 		if named[name] {
 			f.add("feature networks: column %q is listed twice", name)
@@ -190,6 +190,12 @@ func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula,
 			}
 		}
 	}
+	c.validatePairs(schema, named, f)
+}
+
+// validatePairs checks pairs and products; named are the columns with a network of their
+// own.
+func (c *Config) validatePairs(schema data.Schema, named map[string]bool, f *faults) {
 	pairs := map[[2]string]bool{}
 	for i, p := range append(slices.Clone(c.FeatureNetworks.Pairs), c.FeatureNetworks.Products...) {
 		what := fmt.Sprintf("pair (%s, %s)", p[0], p[1])
@@ -204,7 +210,7 @@ func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula,
 			}
 		}
 		for _, name := range p {
-			known(name, what)
+			c.known(schema, f, name, what)
 			c.notOwn(f, name, what)
 		}
 		if p[0] == p[1] {
