@@ -35,7 +35,7 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	t.opt.ZeroGrad()
 	block, workers, blocks := t.share(len(rows))
 	t.addReplicas(blocks)
-	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: 1, Later: blocks > 1}
+	mode := nn.Mode{Train: true, Step: uint64(t.opt.Steps), Workers: 1, Defer: blocks > 1}
 	if blocks == 1 { // workers share single products
 		mode.Workers = t.cfg.Training.Workers
 	}
@@ -48,9 +48,9 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 			from := i + j*block
 			t.replicas[j].gradients(t.train, rows[from:min(from+block, len(rows))], from, len(rows), norm, mode)
 		})
-		if mode.Later {
-			left := network.Left(networks(t.replicas[:n]))
-			pool.Each(len(left), func(j int) { left[j]() })
+		if mode.Defer {
+			todo := network.Deferred(networks(t.replicas[:n]))
+			pool.Each(len(todo), func(j int) { todo[j]() })
 		}
 		for _, r := range t.replicas[:n] { // row by row: no bit depends on the blocks
 			for _, v := range r.loss.Rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// standardise finds mean and standard deviation of the columns.
+// standardise finds mean and standard deviation of the columns, constraints absorbed.
 func (s *Part) standardise(b *data.Batch) error {
 	p := s.Width()
 	s.mean, s.sd = make([]float64, p), make([]float64, p)
@@ -44,8 +44,8 @@ func (s *Part) standardise(b *data.Batch) error {
 	return nil
 }
 
-// Eval writes the columns of training at the rows of b to dst (n x p, stride
-// apart).
+// Eval writes the columns of training at the n rows of b to dst (n x p, row stride
+// stride).
 func (s *Part) Eval(dst []float64, stride int, b *data.Batch) error {
 	n := b.Rows()
 	if n == 0 {
@@ -174,8 +174,9 @@ func congruent(s *mat.SymDense, a *mat.Dense) *mat.SymDense {
 	return out
 }
 
-// Raw returns the blocks with the raw coefficients that coef (p, as trained)
-// stands for, and what the means add to the intercept.
+// Raw returns the blocks with coefficients of their raw columns, those that coef (p, in the
+// coordinates of training) stands for, and the shift of the intercept that takes the place
+// of the columns' means.
 func (s *Part) Raw(coef []float64) (blocks []decompose.Block, shift float64) {
 	if s.inverse != nil {
 		var v mat.VecDense

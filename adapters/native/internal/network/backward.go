@@ -9,12 +9,12 @@ import (
 
 // Backward adds to the gradients of the parameters, given the gradient deta of the mean
 // loss in the predictors (n x K) at the rows of b, which are part of a batch of the given
-// size. It follows a Forward pass in training mode. If that was in mode Later, the
-// gradients of the parameters wait for Left.
+// size. It follows a Forward pass in training mode. If that was in mode Defer, the
+// gradients of the parameters wait for Deferred.
 func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
 	k := len(m.Free)
 	m.deta = deta[:b.N*k]
-	if !mode.Later {
+	if !mode.Defer {
 		m.interceptGradients()
 	}
 	m.columns = append(m.columns, make([][]T, k-len(m.columns))...)
@@ -38,7 +38,7 @@ func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
 		t.du = append(t.du[:0], du...)
 	}
 	for i := len(m.Towers) - 1; i >= 0; i-- {
-		m.Towers[i].backward(m.Towers[i].du, m.Towers, b.N, mode.Later)
+		m.Towers[i].backward(m.Towers[i].du, m.Towers, b.N, mode.Defer)
 	}
 }
 
@@ -73,8 +73,8 @@ func (t *Tower[T]) outputGradient(deta []T, k, n, size int) []T {
 }
 
 // backward takes the gradient in U and passes it on; du is overwritten. Gradients of
-// the parameters wait for Left if later.
-func (t *Tower[T]) backward(du []T, towers []*Tower[T], n int, later bool) {
+// the parameters wait for Deferred if deferred.
+func (t *Tower[T]) backward(du []T, towers []*Tower[T], n int, deferred bool) {
 	p := t.Plan
 	t.dx = t.Chain.Backward(du, n)
 	switch {
@@ -85,7 +85,7 @@ func (t *Tower[T]) backward(du []T, towers []*Tower[T], n int, later bool) {
 			a, b := pair[0]*q, pair[1]*q
 			nn.RowTensorGrad(from.du[a:], from.du[b:], t.dx[g*p.Units:], p.Groups()*p.Units, from.U[a:], stride, q, from.U[b:], stride, q, n)
 		}
-	case !later:
+	case !deferred:
 		t.embeddingGradients()
 	}
 }
@@ -110,11 +110,10 @@ func (m *Network[T]) Finish() {
 	}
 }
 
-// Left lists what backward passes in mode Later left to do. nets are replicas of one
-// network that took a block of rows each, in the order of the rows. Each function adds to
-// gradients that no other touches, one block after the other, so they may run at once
-// and give the bits of one pass over all rows. See nn.Left.
-func Left[T kernel.Float](nets []*Network[T]) []func() {
+// Deferred lists what backward passes in mode Defer have still to do. nets are replicas of
+// one network that took a block of rows each, in the order of the rows. The functions may
+// run at once, see nn.Deferred.
+func Deferred[T kernel.Float](nets []*Network[T]) []func() {
 	each := func(f func(m *Network[T])) func() {
 		return func() {
 			for _, m := range nets {
@@ -127,22 +126,22 @@ func Left[T kernel.Float](nets []*Network[T]) []func() {
 		for i, m := range nets {
 			blocks[i] = f(m)
 		}
-		return nn.Left(blocks)
+		return nn.Deferred(blocks)
 	}
-	left := []func(){each((*Network[T]).interceptGradients)}
+	todo := []func(){each((*Network[T]).interceptGradients)}
 	for j, l := range nets[0].Structured {
 		if l != nil {
-			left = append(left, layers(func(m *Network[T]) nn.Layer[T] { return m.Structured[j] })...)
+			todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Structured[j] })...)
 		}
 	}
 	for i, t := range nets[0].Towers {
-		left = append(left, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Chain })...)
-		left = append(left, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Head })...)
+		todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Chain })...)
+		todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Head })...)
 		if len(t.Embeddings) > 0 {
-			left = append(left, each(func(m *Network[T]) { m.Towers[i].embeddingGradients() }))
+			todo = append(todo, each(func(m *Network[T]) { m.Towers[i].embeddingGradients() }))
 		}
 	}
-	return left
+	return todo
 }
 
 // OutputPenalty is the penalty on the outputs of a batch of the given size, a multiple of

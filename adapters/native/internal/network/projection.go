@@ -13,9 +13,9 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// Training with online orthogonalization projects the deep part zeta in each batch. A
-// row by itself has no batch. What takes its place is the projection over all training
-// rows, which is a fixed linear map (paper, appendix "Out-of-sample contributions"):
+// Training with online orthogonalization projects the deep part zeta in each batch. A row
+// to predict has no batch. The projection over all training rows takes its place, a fixed
+// linear map (Rügamer 2023, appendix "Out-of-sample contributions"):
 //
 //	eta = X beta + zeta - X alpha,   alpha = X^+ zeta over the training rows.
 
@@ -103,9 +103,9 @@ func addRows[T kernel.Float](s *regression, x, y []T, n int) {
 	householder.Stack(s.r, s.width, s.rows, s.width, n, n, &s.work)
 }
 
-// solve returns the coefficients of [1, x]. Columns are left out, with coefficient 0, if
-// next to nothing beside the largest is left of them by earlier ones: the columns of
-// training are conditioned, so that would be the rounding errors of aliased terms.
+// solve returns the coefficients of [1, x]. A column gets coefficient 0 if what earlier ones
+// leave of it is negligible beside the largest column: the columns of training are
+// conditioned, so that would be the rounding errors of aliased terms.
 func (s *regression) solve() ([]float64, error) {
 	const negligible = 1e-8
 	n := s.width - 1

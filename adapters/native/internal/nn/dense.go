@@ -131,7 +131,7 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 func (d *Dense[T]) Backward(dy []T, n int) []T {
 	in, out := d.G*d.In, d.Out()
 	d.dy, d.n = dy[:n*out], n
-	switch bias := d.B.trained() && !d.mode.Later; {
+	switch bias := d.B.trained() && !d.mode.Defer; {
 	case d.Relu && bias:
 		kernel.ReluGradRows(d.dy, dy, d.y, d.B.Grad)
 	case d.Relu:
@@ -139,7 +139,7 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 	case bias:
 		kernel.AddRows(d.B.Grad, d.dy)
 	}
-	if d.W.trained() && !d.mode.Later {
+	if d.W.trained() && !d.mode.Defer {
 		d.gradients()
 	}
 	if d.First {

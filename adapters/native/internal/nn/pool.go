@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Pool is goroutines that wait for work between short tasks. To wake a sleeping one can
-// take as long as the tasks themselves, so they look out for a while before they sleep.
-// One goroutine gives it work and closes it.
+// Pool is a pool of goroutines for short tasks. Waking a sleeping goroutine can take as long
+// as a task itself, so they look for work for a while before they sleep. Only one goroutine
+// may give a Pool work and close it.
 type Pool struct {
 	// state is the number of the phase, whether it is open, and how many helpers are at
 	// work in it.
@@ -16,7 +16,7 @@ type Pool struct {
 	next     atomic.Int64 // task of the phase that nobody has taken
 	sleeping atomic.Int64
 	wake     chan struct{}
-	// Of the phase: helpers read them between joining and leaving.
+	// Tasks of the phase; helpers read them between joining and leaving it.
 	n int
 	f func(i int)
 }
@@ -24,8 +24,8 @@ type Pool struct {
 const (
 	poolOpen  = 1 << 31
 	poolPhase = 1 << 32
-	// poolLooks is how often one looks for work, or for the end of others', before it
-	// sleeps: some tenths of a millisecond.
+	// poolLooks is how often a goroutine looks for work, or for the end of the others', before
+	// it sleeps: some tenths of a millisecond.
 	poolLooks = 1000
 )
 
@@ -66,7 +66,7 @@ func (p *Pool) Each(n int, f func(i int)) {
 	}
 }
 
-// rest gives way to others.
+// rest lets other goroutines run; after many looks it sleeps a little.
 func rest(looks int) {
 	if looks < poolLooks {
 		runtime.Gosched()
