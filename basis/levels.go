@@ -132,8 +132,8 @@ func (l *levels) unseen(term, level string, row int64) error {
 		}
 		known = append(known, strconv.Quote(name))
 	}
-	return fmt.Errorf("term %s: data row %d: level %q of column %q did not occur in the data the term was made from (%s): leave such rows out, or decompose again on data that have this level",
-		term, row+1, level, l.column, strings.Join(known, ", "))
+	return fmt.Errorf("term %s: %w", term, &data.UnseenLevelError{Column: l.column, Level: level, Row: row, Known: l.names, Reason: fmt.Sprintf(
+		"did not occur in the data the term was made from (%s): leave such rows out, or decompose again on data that have this level", strings.Join(known, ", "))})
 }
 
 // levelScan collects the levels that occur in a column.

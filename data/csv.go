@@ -220,7 +220,7 @@ func (c *CSV) setFactors(factors []string) error {
 	for _, name := range factors {
 		i, ok := field[name]
 		if !ok {
-			return unknownColumn(name, c.where(), c.schema)
+			return c.schema.Require(c.where(), []string{name})
 		}
 		c.schema[i].Categorical = true
 	}

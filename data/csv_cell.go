@@ -71,15 +71,5 @@ func missingReason(cell string) string {
 	if cell == "" {
 		what = "is empty"
 	}
-	return what + "; fill it in, or leave such rows out with --na drop"
-}
-
-// quoteArg writes a column's name as it can be typed after a flag.
-func quoteArg(name string) string {
-	for _, r := range name {
-		if r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
-			return strconv.Quote(clip(name))
-		}
-	}
-	return clip(name)
+	return what + "; fill it in, or leave such rows out"
 }

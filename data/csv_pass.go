@@ -176,7 +176,7 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			kept = false
 			continue
 		}
-		return false, r.cell(f.field, cell, f.reason(cell, k))
+		return false, r.cell(f.field, cell, f.reason(cell, k), f.cause(k))
 	}
 	if kept && unseenLevels {
 		return true, p.addLevels(r, record)
@@ -194,7 +194,7 @@ func (p *pass) addLevels(r *records, record []string) error {
 		cell := trim(record[f.field])
 		l, ok := f.levels.add(cell)
 		if !ok {
-			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows")
+			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows", nil)
 		}
 		f.set(p.n, l)
 	}
@@ -233,7 +233,18 @@ func (f *filling) reason(cell string, k kind) string {
 	case f.levels != nil:
 		return "is not UTF-8; convert the file first"
 	}
-	return "is text in a column of numbers; correct it, or hold the column as categories with --factor " + quoteArg(f.Name)
+	return "is text in a column of numbers; correct it, or hold the column as categories"
+}
+
+// cause is what errors.Is finds in the error for a cell of kind k.
+func (f *filling) cause(k kind) error {
+	switch {
+	case k == missing:
+		return ErrMissingValue
+	case k == text && f.levels == nil:
+		return ErrText
+	}
+	return nil
 }
 
 // flush yields the rows kept so far and starts a new batch.

@@ -135,12 +135,12 @@ func (r *records) advance(record []string) {
 }
 
 // cell is the error for a cell of the row just read.
-func (r *records) cell(field int, cell, reason string) error {
+func (r *records) cell(field int, cell, reason string, cause error) error {
 	line := r.line
 	if cell != "" {
 		line, _ = r.csv.FieldPos(field)
 	}
-	return &CellError{File: r.name, Line: line, Row: r.row, Column: clip(r.header[field]), Cell: clip(cell), Reason: reason}
+	return &CellError{File: r.name, Line: line, Row: r.row, Column: clip(r.header[field]), Cell: clip(cell), Reason: reason, Err: cause}
 }
 
 // explain turns an error of reading the record after the current one into one

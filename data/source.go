@@ -48,12 +48,13 @@ func (s Schema) Names() []string {
 	return names
 }
 
-// Require returns nil if every name is a column of s. Otherwise the error tells
-// the first that is not, where (a quoted file, say), and the nearest name.
+// Require returns nil if every name is a column of s. Otherwise it is a
+// *MissingColumnError for the first that is not; where is what lacks it, in its words
+// (a quoted file, say).
 func (s Schema) Require(where string, names []string) error {
 	for _, name := range names {
 		if _, ok := s.Lookup(name); !ok {
-			return unknownColumn(name, where, s)
+			return &MissingColumnError{Column: name, Where: where, Columns: s.Names()}
 		}
 	}
 	return nil

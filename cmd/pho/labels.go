@@ -91,8 +91,8 @@ func (l *labelledRows) code(b *data.Batch, columns []string) (*data.Batch, error
 		for i := range x {
 			code, known := place[text(i)]
 			if !known {
-				return nil, fmt.Errorf("column %q, data row %d: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them",
-					name, b.Row(i)+1, levels, text(i))
+				return nil, &data.UnseenLevelError{Column: name, Level: text(i), Row: b.Row(i), Known: levels, Reason: fmt.Sprintf(
+					"is unknown: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them", levels, text(i))}
 			}
 			x[i], codes[i] = float64(code), code
 		}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/pho-go/pho/data"
 )
 
 // plainWriter passes text on such that nothing in it acts on a terminal or turns the
@@ -79,16 +76,7 @@ const (
 // message is the text of err for people: with the flag that helps, and short enough
 // to be read.
 func message(err error) string {
-	text := err.Error()
-	var other *data.DelimiterError
-	if errors.As(err, &other) {
-		mark := strconv.Quote(string(other.Delimiter))
-		if other.Delimiter == '\t' {
-			mark = "tab"
-		}
-		text += ": try --delimiter " + mark
-	}
-	return bounded(text)
+	return bounded(err.Error() + advice(err))
 }
 
 // bounded cuts the middle out of long words, and then out of a long text.

@@ -44,7 +44,7 @@ const (
 )
 
 // Source is a data.Source over arrays. It is safe for concurrent use.
-type Source struct{ *columnar.Source }
+type Source struct{ rows *columnar.Source }
 
 // Open makes one table of the files in the order of paths. An array of a .npy
 // file with d columns is the columns x0 to x{d-1}, one of a single axis is x0, and
@@ -86,8 +86,26 @@ func openAll(paths []string, tensor string, o *Options) (*Source, error) {
 	return &Source{s}, nil
 }
 
-// Len is the number of rows of all files.
-func (s *Source) Len() int64 { return s.Source.Len() }
+// Schema lists the columns that can be read, in file order. The caller owns the list.
+func (s *Source) Schema() data.Schema { return s.rows.Schema() }
+
+// Batches reads the files from the start and yields batches of at most
+// Options.BatchRows rows with the named columns; others are not decoded. An unknown
+// name is a *data.MissingColumnError, a cell that cannot be a value a *data.CellError.
+// The context is checked before every batch.
+func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return s.rows.Batches(ctx, columns)
+}
+
+// Rows returns how many rows the last complete pass read, and how many of them it
+// left out because of missing cells (see data.NADrop). Both are 0 before.
+func (s *Source) Rows() (total, dropped int64) { return s.rows.Rows() }
+
+// Len is the number of rows of all files, as their headers have it.
+func (s *Source) Len() int64 { return s.rows.Len() }
+
+// Close does nothing and returns nil: files are open only while a pass reads them.
+func (s *Source) Close() error { return nil }
 
 // IsArray reports whether a file that begins with head is a NumPy array.
 func IsArray(head []byte) bool { return strings.HasPrefix(string(head), magic) }

@@ -57,6 +57,8 @@ type Fault struct {
 	Row    int // in the block
 	Cell   string
 	Reason string // what is wrong and what to do
+
+	missing bool // the cell holds no value
 }
 
 // Block is a run of consecutive rows.
@@ -217,12 +219,6 @@ func (s *Source) require(names []string) error {
 // Schema lists the columns that can be read, in file order.
 func (s *Source) Schema() data.Schema { return slices.Clone(s.schema) }
 
-// Refused lists the files' other columns: requesting them is an error, which
-// says why.
-func (s *Source) Refused() []Field {
-	return slices.DeleteFunc(slices.Clone(s.fields), func(f Field) bool { return f.Kind != Refused })
-}
-
 // Rows returns how many rows the last complete pass read, and how many of them
 // it left out because of missing cells, as data.CSV does.
 func (s *Source) Rows() (total, dropped int64) {
@@ -243,9 +239,6 @@ func (s *Source) Len() int64 {
 	}
 	return n
 }
-
-// Close does nothing: files are open while a pass reads them.
-func (s *Source) Close() error { return nil }
 
 // Clip shortens a name from a file for a message.
 func Clip(s string) string {
