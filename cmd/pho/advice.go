@@ -2,11 +2,28 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/wiring"
 )
+
+// flagged writes the option that an error is about as the flag that gives it.
+func flagged(err error) error {
+	var option *wiring.OptionError
+	var dir *durable.DirError
+	switch {
+	case errors.As(err, &option):
+		return fmt.Errorf("--%w", err)
+	case errors.As(err, &dir):
+		return fmt.Errorf("--out %w", err)
+	}
+	return err
+}
 
 // advice is what the command can add to an error of the libraries, which know of no
 // flags: the one that helps, in the words that follow the error's own.
@@ -14,6 +31,8 @@ func advice(err error) string {
 	var (
 		delimiter *data.DelimiterError
 		cell      *data.CellError
+		moved     *wiring.MovedError
+		text      string
 	)
 	switch {
 	case errors.As(err, &delimiter):
@@ -21,13 +40,20 @@ func advice(err error) string {
 		if delimiter.Delimiter == '\t' {
 			mark = "tab"
 		}
-		return ": try --delimiter " + mark
+		text = ": try --delimiter " + mark
 	case errors.Is(err, data.ErrMissingValue):
-		return " with --na drop"
+		text = " with --na drop"
 	case errors.Is(err, data.ErrText) && errors.As(err, &cell):
-		return " with --factor " + quoteArg(cell.Column)
+		text = " with --factor " + quoteArg(cell.Column)
+	case errors.Is(err, decompose.ErrDigest):
+		text = "; if it was edited on purpose, pho verify DIR --sign accepts it"
+	case strings.Contains(err.Error(), "(MaxMemory)"):
+		text = "; --max-memory sets the bound"
 	}
-	return ""
+	if errors.As(err, &moved) {
+		text += "; if the network has moved, give its place with --model"
+	}
+	return text
 }
 
 // quoteArg writes a column's name as it can be typed after a flag.

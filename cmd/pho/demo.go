@@ -21,6 +21,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // demoNetworks were trained without any identifiability constraint and exported
@@ -93,7 +94,7 @@ func (d *demoFlags) run(ctx context.Context, s streams) error {
 	}
 	fmt.Fprintf(s.out, "\nLook at %s and %s in a browser. The second by hand:\n"+
 		"  pho inspect %s\n  pho decompose --model %s --data %s --response y --out %s\n",
-		at("ssn", fileReport), at("nam", fileReport), at("nam.onnx"), at("nam.onnx"), at("data.csv"), at("nam"))
+		at("ssn", resultdir.Report), at("nam", resultdir.Report), at("nam.onnx"), at("nam.onnx"), at("data.csv"), at("nam"))
 	return nil
 }
 

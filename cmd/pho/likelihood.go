@@ -1,34 +1,13 @@
 package main
 
 import (
-	"fmt"
-
-	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // familyHelp lists the families for --family.
 const familyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta or student-t; numbers may be given, as negative-binomial(theta=2), beta(phi=9), student-t(df=4), else they are estimated"
-
-// likelihood finds the family of the response; nil without a response.
-func (d *decomposeFlags) likelihood(response string, structure *onnx.Structure) (family.Family, error) {
-	if response == "" {
-		return nil, nil
-	}
-	heads := make([]string, len(structure.Predictors))
-	for k, p := range structure.Predictors {
-		heads[k] = p.Head
-	}
-	name := d.family
-	if name == "" {
-		name = defaultFamily(heads)
-	}
-	f, err := family.Parse(name, heads)
-	if err != nil {
-		return nil, fmt.Errorf("--family %s: %w", name, err)
-	}
-	return f, nil
-}
 
 // checkFamily finds faults that need no network. One plain head fits the mean of
 // every family.
@@ -45,15 +24,13 @@ func (d *decomposeFlags) checkFamily(response string) error {
 	return nil
 }
 
-// defaultFamily is what the head of a single predictor suggests.
-func defaultFamily(heads []string) string {
-	if len(heads) == 1 {
-		switch heads[0] {
-		case "sigmoid":
-			return "binomial"
-		case "exp":
-			return "poisson"
-		}
+// syntax checks the formulas before any file is read, and finds the response.
+func (d *decomposeFlags) syntax(o *decompose.Options) error {
+	if d.response != "" {
+		o.Response = d.response
 	}
-	return "gaussian"
+	if err := wiring.CheckFormulas(d.formulas, o); err != nil {
+		return usageError{flagged(err)}
+	}
+	return nil
 }

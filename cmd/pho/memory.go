@@ -10,6 +10,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // program is what the command itself and its libraries hold.
@@ -18,8 +19,8 @@ const program = 40 << 20
 // fit says how much memory the run will take at its largest and refuses it if that
 // is more than --max-memory. What is left of that decides how many of the network's
 // outputs and, after these, of the rows are kept.
-func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model, src *keptRows, paths []string, o *decompose.Options) error {
-	limit, rows := int64(0), int64(mostKept)
+func (d *decomposeFlags) fit(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
+	limit, rows := int64(0), int64(wiring.MaxCached)
 	if d.network.maxMemory != "" {
 		var err error
 		if limit, err = parseSize(d.network.maxMemory); err != nil {
@@ -27,7 +28,7 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 		}
 		none := *o
 		none.Keep = -1
-		need, err := d.memory(m, graph, src, paths, &none, limit, 0)
+		need, err := d.memory(m, ready.Graph, ready.Rows, paths, &none, limit, 0)
 		if err != nil {
 			return err
 		}
@@ -38,14 +39,14 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 		if o.Keep == 0 {
 			o.Keep = -1
 		}
-		if need, err = d.memory(m, graph, src, paths, o, limit, 0); err != nil {
+		if need, err = d.memory(m, ready.Graph, ready.Rows, paths, o, limit, 0); err != nil {
 			return err
 		}
-		rows = min(mostKept, max(0, limit-need.Total())*4/5)
+		rows = min(wiring.MaxCached, max(0, limit-need.Total())*4/5)
 		debug.SetMemoryLimit(limit)
 	}
-	src.kept.Limit(rows)
-	need, err := d.memory(m, graph, src, paths, o, limit, rows)
+	ready.Rows.Limit(rows)
+	need, err := d.memory(m, ready.Graph, ready.Rows, paths, o, limit, rows)
 	if err != nil {
 		return err
 	}
@@ -53,9 +54,19 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 	return nil
 }
 
+// cachedBeforehand bounds the rows kept by what is read before it is known what else
+// the run holds.
+func (d *decomposeFlags) cachedBeforehand() int64 {
+	limit, err := parseSize(d.network.maxMemory)
+	if d.network.maxMemory == "" || err != nil { // fit says so
+		return wiring.MaxCached
+	}
+	return min(wiring.MaxCached, limit/8)
+}
+
 // memory estimates the largest need of the run. With a limit the garbage collector
 // keeps to it; without one it lets the heap double. rowsLimit bounds the rows kept.
-func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptRows, paths []string, o *decompose.Options, limit, rowsLimit int64) (decompose.Memory, error) {
+func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wiring.CachedRows, paths []string, o *decompose.Options, limit, rowsLimit int64) (decompose.Memory, error) {
 	known := rowsOf(src, paths)
 	need, err := decompose.EstimateMemory(m, known, o)
 	if err != nil {
@@ -81,7 +92,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptR
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if known > 0 {
-		rowsLimit = min(rowsLimit, known*rowSize(src.Schema(), rowColumns(m, o)))
+		rowsLimit = min(rowsLimit, known*wiring.RowSize(src.Schema(), wiring.RowColumns(m, o)))
 	}
 	need = need.Add("kept rows", rowsLimit, "")
 	garbage := need.Total()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // plainWriter passes text on such that nothing in it acts on a terminal or turns the
@@ -101,7 +103,7 @@ func shortWords(text string) string {
 		if end < 0 {
 			end = len(text)
 		}
-		out.WriteString(shorten(text[:end], wordLength))
+		out.WriteString(wiring.Shorten(text[:end], wordLength))
 		text = text[end:]
 		if len(text) > 0 {
 			out.WriteByte(text[0])

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // progress reports on stderr: a line that rewrites itself on a terminal, lines
@@ -158,8 +159,8 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 	if f := r.Prediction; f != nil {
 		p.event("prediction", map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "worse": f.Worse})
 	}
-	net := networkOf(r)
-	for _, name := range net.byPosition() {
+	net := wiring.ReferenceOf(r)
+	for _, name := range net.ByPosition() {
 		p.event("bound by position", map[string]any{"input": name, "columns": net.Inputs[name]})
 	}
 	for _, warning := range r.Warnings {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // source is a file that a command reads, by what it is to the command.
@@ -52,7 +53,7 @@ func (s *sources) addData(paths []string, tensors []tensorInput, stdin any) {
 
 // addResult lists the parts of the decomposition in dir.
 func (s *sources) addResult(dir string) {
-	for _, name := range resultFiles() {
+	for _, name := range resultdir.Files() {
 		s.add("part of the decomposition", filepath.Join(dir, name))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of
@@ -28,12 +29,12 @@ func summarise(w io.Writer, r *decompose.Result) {
 	if words := predictionWords(r); words != "" {
 		fmt.Fprintln(w, words)
 	}
-	writeBound(w, networkOf(r))
+	writeBound(w, wiring.ReferenceOf(r))
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
-			shown(p.Name), percent(after.Structured), percent(before.Structured), percent(after.Unstructured), percent(after.TwiceCovariance))
+			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 		writeTerms(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {
@@ -68,7 +69,7 @@ func writeTerms(w io.Writer, terms []decompose.TermResult) {
 			identified = "no"
 		}
 		rows = append(rows, []string{
-			shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
+			wiring.Shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
 			fixed(sd(t.Before.Variance), largest), fixed(sd(t.After.Variance), largest), identified,
 		})
 	}
@@ -110,25 +111,6 @@ func shown(name string) string {
 		}
 	}
 	return name
-}
-
-// shorten cuts the middle out of a long name.
-func shorten(name string, width int) string {
-	r := []rune(name)
-	if len(r) <= width {
-		return name
-	}
-	half := (width - 3) / 2
-	return string(r[:width-3-half]) + "..." + string(r[len(r)-half:])
-}
-
-// percent writes a share; a rounded zero has no sign.
-func percent(share float64) string {
-	text := fmt.Sprintf("%.1f %%", 100*share)
-	if text == "-0.0 %" {
-		return "0.0 %"
-	}
-	return text
 }
 
 // fixed writes v with as many decimals as show four digits of the largest value.

@@ -133,11 +133,11 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err := d.spare(paths); err != nil {
 		return err
 	}
-	dir, err := newResultDir(s.unfinished(), dirFiles{fileTraining, fileNetwork}, d.out)
+	dir, err := durable.NewDir(s.unfinished(), durable.Files{fileTraining, fileNetwork}, d.out)
 	if err != nil {
-		return err
+		return flagged(err)
 	}
-	defer dir.discard()
+	defer dir.Discard()
 	src, err := files.Open(paths, reading)
 	if err != nil {
 		return err
@@ -150,17 +150,17 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 		return inFiles(trainingError{err}, paths)
 	}
 	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize, offset: cfg.Offset}
-	if err := saved.write(ctx, dir.path(fileNetwork), src); err != nil {
+	if err := saved.write(ctx, dir.Path(fileNetwork), src); err != nil {
 		return err
 	}
-	if err := durable.WriteFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
+	if err := durable.WriteFile(dir.Path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := dir.commit(); err != nil {
-		return err
+	if err := dir.Commit(); err != nil {
+		return flagged(err)
 	}
 	log.trained(saved, filepath.Join(d.out, fileNetwork))
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // trained is a network, how it came about, and its file.
@@ -49,11 +50,11 @@ func (t *trained) write(ctx context.Context, path string, src files.Source) erro
 }
 
 func (t *trained) readBack(ctx context.Context, path string, src files.Source) (*native.Evaluation, error) {
-	g, _, err := loadNetwork(path, "")
+	n, err := loadNetwork(path, "")
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(g, labelRows(src, t.Labels()).Schema(), nil)
+	bind, err := onnx.Bind(n.Graph, wiring.Coded(src, t.Labels()).Schema(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (t *trained) readBack(ctx context.Context, path string, src files.Source) (
 	if t.double {
 		run.Precision = onnx.Double
 	}
-	m, err := onnx.NewModel(g, bind, &onnx.Options{NoStructure: true, Run: run})
+	m, err := onnx.NewModel(n.Graph, bind, &onnx.Options{NoStructure: true, Run: run})
 	if err != nil {
 		return nil, err
 	}

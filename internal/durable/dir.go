@@ -1,4 +1,4 @@
-package main
+package durable
 
 import (
 	"errors"
@@ -7,62 +7,67 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/pho-go/pho/internal/durable"
 )
 
-// Files of a result directory.
-const (
-	fileDecomposition = "decomposition.json"
-	fileMoments       = "moments.bin"
-	fileContributions = "contributions.csv"
-	fileParquet       = "contributions.parquet" // in its place, if asked for
-	fileEffects       = "effects.csv"
-	fileReport        = "report.html"
-	fileRun           = "run.json"
-)
+// Files are the names of the files of one kind of directory. The first is in every
+// directory of the kind.
+type Files []string
 
-func resultFiles() dirFiles {
-	return dirFiles{fileDecomposition, fileMoments, fileContributions, fileParquet, fileEffects, fileReport, fileRun}
-}
-
-// dirFiles are the files of one kind of result directory. The first is in every
-// one of them.
-type dirFiles []string
-
-// resultDir is a result directory under construction: a hidden sibling of the
-// target that takes its place in one rename when everything is written.
-type resultDir struct {
-	target, temp string
-	files        dirFiles
+// Dir is a directory under construction: a hidden sibling of its target that takes the
+// target's place in one rename when everything is written.
+type Dir struct {
+	target, temp string // absolute; temp is "" once it has taken its place, or is gone
+	files        Files
 	made         string   // the topmost parent that did not exist before; "" if all did
-	claim        *os.File // of temp, see durable.Claimed
-	unfinished   *durable.Unfinished
+	claim        *os.File // of temp, see Claimed
+	unfinished   *Unfinished
 }
 
-// newResultDir checks that target may be replaced and makes the sibling.
-func newResultDir(u *durable.Unfinished, files dirFiles, target string) (*resultDir, error) {
-	d := &resultDir{files: files, unfinished: u}
+// DirError is why a directory cannot be written.
+type DirError struct {
+	Path   string
+	Reason string // follows the quoted path in the message
+	Err    error  // the cause; nil if the directory itself is in the way
+}
+
+// Error is the quoted path and the reason.
+func (e *DirError) Error() string { return fmt.Sprintf("%q%s", e.Path, e.Reason) }
+
+// Unwrap is the cause.
+func (e *DirError) Unwrap() error { return e.Err }
+
+func dirErrorf(path string, cause error, format string, args ...any) error {
+	return &DirError{Path: path, Reason: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// NewDir checks that target may be replaced (it is absent, empty, or a directory of the
+// same kind without foreign files) and makes the sibling. u may be nil. Commit puts the
+// new directory in place; Discard, which is to be called in any case, removes it if
+// Commit did not.
+//
+// Errors: *DirError.
+func NewDir(u *Unfinished, files Files, target string) (*Dir, error) {
+	d := &Dir{files: files, unfinished: u}
 	var err error
-	if d.target, err = durable.Resolve(target); err != nil {
-		return nil, fmt.Errorf("--out %q: %w", target, err)
+	if d.target, err = Resolve(target); err != nil {
+		return nil, dirErrorf(target, err, ": %v", err)
 	}
 	if _, err := d.files.replaceable(d.target); err != nil {
 		return nil, err
 	}
 	if err := d.makeParent(); err != nil {
-		d.discard()
-		return nil, fmt.Errorf("--out %q cannot be written: %w", d.target, durable.Reason(err))
+		d.Discard()
+		return nil, dirErrorf(d.target, err, " cannot be written: %v", Reason(err))
 	}
-	durable.RemoveLeftovers(d.target, d.files.have)
+	RemoveLeftovers(d.target, d.files.have)
 	for d.claim == nil { // again if another run took it for one that was left behind
-		temp := durable.TempName(d.target)
+		temp := TempName(d.target)
 		if err := os.Mkdir(temp, 0o777); err != nil {
-			d.discard()
-			return nil, fmt.Errorf("--out %q cannot be written: no directory can be made beside it: %w", d.target, durable.Reason(err))
+			d.Discard()
+			return nil, dirErrorf(d.target, err, " cannot be written: no directory can be made beside it: %v", Reason(err))
 		}
 		u.Add(temp, func() { _ = os.RemoveAll(temp); d.removeParents() })
-		d.claim, _ = durable.Claimed(temp)
+		d.claim, _ = Claimed(temp)
 		d.temp = temp
 	}
 	return d, nil
@@ -70,45 +75,45 @@ func newResultDir(u *durable.Unfinished, files dirFiles, target string) (*result
 
 // replaceable reports whether target exists, and an error unless it is absent,
 // empty, or an earlier result without foreign files.
-func (files dirFiles) replaceable(target string) (exists bool, err error) {
+func (files Files) replaceable(target string) (exists bool, err error) {
 	entries, err := os.ReadDir(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("--out %q: %w: give a directory", target, durable.Reason(err))
+		return false, dirErrorf(target, err, ": %v: give a directory", Reason(err))
 	}
 	if here, err := os.Getwd(); err == nil && sameFile(here, target) {
-		return false, fmt.Errorf("--out %q is the working directory, and a result takes its directory's place: give a directory in it", target)
+		return false, dirErrorf(target, nil, " is the working directory, and a result takes its directory's place: give a directory in it")
 	}
 	earlier := false
 	for _, e := range entries {
 		earlier = earlier || e.Name() == files[0]
 		if !files.have(e) {
-			return false, fmt.Errorf("--out %q holds %q, which is not part of a result: give an empty or a new directory", target, e.Name())
+			return false, dirErrorf(target, nil, " holds %q, which is not part of a result: give an empty or a new directory", e.Name())
 		}
 	}
 	if len(entries) > 0 && !earlier {
-		return false, fmt.Errorf("--out %q is neither empty nor a result (it has no %s): give an empty or a new directory", target, files[0])
+		return false, dirErrorf(target, nil, " is neither empty nor a result (it has no %s): give an empty or a new directory", files[0])
 	}
 	return true, nil
 }
 
 // have reports whether an entry of a result directory is part of a result, or
 // what an interrupted report left of one.
-func (files dirFiles) have(e fs.DirEntry) bool {
+func (files Files) have(e fs.DirEntry) bool {
 	if e.IsDir() {
 		return false
 	}
 	name := e.Name()
-	if finished, ok := durable.Named(name); ok {
+	if finished, ok := Named(name); ok {
 		name = finished
 	}
 	return slices.Contains(files, name)
 }
 
 // makeParent makes the target's parents and remembers the topmost new one.
-func (d *resultDir) makeParent() error {
+func (d *Dir) makeParent() error {
 	parent := filepath.Dir(d.target)
 	for p := parent; ; p = filepath.Dir(p) {
 		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) || p == filepath.Dir(p) {
@@ -119,16 +124,20 @@ func (d *resultDir) makeParent() error {
 	return os.MkdirAll(parent, 0o777)
 }
 
-func (d *resultDir) path(name string) string { return filepath.Join(d.temp, name) }
+// Target is the absolute path that the directory will have, links followed.
+func (d *Dir) Target() string { return d.target }
 
-// commit brings the new directory, whose files are there already, to the disk and
+// Path is where the file of that name is to be written.
+func (d *Dir) Path(name string) string { return filepath.Join(d.temp, name) }
+
+// Commit brings the new directory, whose files are there already, to the disk and
 // puts it in the target's place.
-func (d *resultDir) commit() error {
+func (d *Dir) Commit() error {
 	exists, err := d.files.replaceable(d.target) // again: hours may have passed
 	if err != nil {
 		return err
 	}
-	if err := durable.SyncDir(d.temp); err != nil {
+	if err := SyncDir(d.temp); err != nil {
 		return err
 	}
 	err = d.unfinished.Place(d.temp, func() error {
@@ -138,7 +147,7 @@ func (d *resultDir) commit() error {
 		return os.Rename(d.temp, d.target)
 	})
 	if err != nil {
-		return fmt.Errorf("--out %q cannot be written: %w", d.target, durable.Reason(err))
+		return dirErrorf(d.target, err, " cannot be written: %v", Reason(err))
 	}
 	old := d.temp // now the earlier result; the new one is in place
 	d.temp = ""
@@ -155,16 +164,17 @@ func (d *resultDir) commit() error {
 
 // syncParents brings the name of the target to the disk, and those of its parents
 // that are new.
-func (d *resultDir) syncParents() error {
+func (d *Dir) syncParents() error {
 	for p := filepath.Dir(d.target); ; p = filepath.Dir(p) {
-		if err := durable.SyncDir(p); err != nil || d.made == "" || len(p) < len(d.made) {
+		if err := SyncDir(p); err != nil || d.made == "" || len(p) < len(d.made) {
 			return err
 		}
 	}
 }
 
-// discard removes what was written; the target is as it was.
-func (d *resultDir) discard() {
+// Discard removes what was written; the target is as it was. After Commit it does
+// nothing.
+func (d *Dir) Discard() {
 	if d.temp != "" {
 		_ = os.RemoveAll(d.temp)
 		d.unfinished.Drop(d.temp)
@@ -178,7 +188,7 @@ func (d *resultDir) discard() {
 }
 
 // removeParents removes the parents that did not exist before, while they are empty.
-func (d *resultDir) removeParents() {
+func (d *Dir) removeParents() {
 	if d.made == "" {
 		return
 	}

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package main
+package durable
 
 func exchange(a, b string) error { return exchangeByRename(a, b) }

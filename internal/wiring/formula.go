@@ -1,4 +1,4 @@
-package main
+package wiring
 
 import (
 	"context"
@@ -11,77 +11,80 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// syntax checks the formulas before any file is read, and finds the response.
-func (d *decomposeFlags) syntax(o *decompose.Options) error {
-	if d.response != "" {
-		o.Response = d.response
-	}
-	for _, text := range d.formulas {
+// CheckFormulas checks the formulas before any file is read, and sets o.Response to the
+// one that they name. Errors: *OptionError, or that the response has two names.
+func CheckFormulas(formulas []string, o *decompose.Options) error {
+	for _, text := range formulas {
 		f, err := basis.Parse(text, nil)
 		if err != nil {
-			return usageError{fmt.Errorf("--formula: %w", err)}
+			return optionError("formula", err)
 		}
 		if f.Response == "" || f.Response == o.Response {
 			continue
 		}
 		if o.Response != "" {
-			return usagef("the response is %q and, in the formula %q, %q: name one", o.Response, text, f.Response)
+			return fmt.Errorf("the response is %q and, in the formula %q, %q: name one", o.Response, text, f.Response)
 		}
 		o.Response = f.Response
 	}
 	if o.Response == "" {
 		return nil
 	}
-	for _, c := range []struct{ flag, column string }{{"--weights", o.Weights}, {"--offset", o.Offset}} {
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"offset", o.Offset}} {
 		if c.column == o.Response {
-			return usagef("%s: column %q is the response", c.flag, c.column)
+			return optionError(c.option, fmt.Errorf("column %q is the response", c.column))
 		}
 	}
-	for _, text := range d.formulas { // the response may be named by another one, or a flag
+	for _, text := range formulas { // the response may be named by another one, or an option
 		if _, err := basis.Parse(text, &basis.Options{Response: o.Response}); err != nil {
-			return usageError{fmt.Errorf("--formula: %w", err)}
+			return optionError("formula", err)
 		}
 	}
 	return nil
 }
 
-// readsResponse warns of a network with the response among its inputs: it predicts what
-// it was told.
-func readsResponse(m decompose.Model, response string) string {
-	if response == "" || !slices.Contains(m.Columns(), response) {
-		return ""
-	}
-	return fmt.Sprintf("the network reads column %q, which is the response: how well it fits says nothing, and neither do importances; bind its inputs to other columns", response)
-}
-
-// parse reads the formulas and checks all columns that flags name.
-func (d *decomposeFlags) parse(schema data.Schema, o *decompose.Options) ([]*basis.Formula, error) {
+// parse reads the formulas and checks all columns that options name.
+func (q *Request) parse() ([]*basis.Formula, error) {
+	o, schema := q.Options, q.Rows.Schema()
 	var formulas []*basis.Formula
-	for _, text := range d.formulas {
-		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: d.data.factors, Select: d.selectTerms, Response: o.Response})
+	for _, text := range q.Formulas {
+		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response})
 		if err != nil {
-			return nil, fmt.Errorf("--formula: %w", err)
+			return nil, optionError("formula", err)
 		}
 		formulas = append(formulas, f)
 	}
-	for _, c := range []struct{ flag, column string }{{"--weights", o.Weights}, {"--response", o.Response}, {"--offset", o.Offset}, {"--groups", o.Groups}} {
-		if c.column == "" {
-			continue
-		}
-		column, ok := schema.Lookup(c.column)
-		if !ok {
-			return nil, fmt.Errorf("%s: there is no column %q; the columns are %q", c.flag, c.column, schema.Names())
-		}
-		if !column.Numeric && c.flag != "--groups" {
-			return nil, fmt.Errorf("%s: column %q %s; it must be numbers", c.flag, c.column, column.HoldsText())
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"offset", o.Offset}, {"groups", o.Groups}} {
+		if err := checkColumn(schema, c.column, c.option != "groups"); err != nil {
+			return nil, optionError(c.option, err)
 		}
 	}
 	return formulas, nil
 }
 
+// checkColumn tells whether the column is there and, if need be, holds numbers. "" is no
+// column.
+func checkColumn(schema data.Schema, name string, numeric bool) error {
+	if name == "" {
+		return nil
+	}
+	column, ok := schema.Lookup(name)
+	if !ok {
+		return &saidError{
+			fmt.Sprintf("there is no column %q; the columns are %q", name, schema.Names()),
+			&data.MissingColumnError{Column: name, Where: "the data", Columns: schema.Names()},
+		}
+	}
+	if numeric && !column.Numeric {
+		return &saidError{fmt.Sprintf("column %q %s; it must be numbers", name, column.HoldsText()), data.ErrText}
+	}
+	return nil
+}
+
 // extend scans the formulas' terms and adds them to the network's own; notes are
 // what the terms have to say of it.
-func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src *keptRows, formulas []*basis.Formula, o *decompose.Options) (_ decompose.Model, notes []string, err error) {
+func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, notes []string, err error) {
+	o := q.Options
 	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset, o.Groups)...)
 	var specs []decompose.Spec
 	for _, f := range formulas {
@@ -90,7 +93,7 @@ func (d *decomposeFlags) extend(ctx context.Context, m decompose.Model, src *kep
 		}
 		specs = append(specs, f.Specs...)
 	}
-	if !d.data.drops() && !src.fits(reads) {
+	if !q.Drops && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
 	prepared, err := decompose.PrepareEach(ctx, src, specs, reads)

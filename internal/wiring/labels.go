@@ -1,14 +1,11 @@
-package main
+package wiring
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
@@ -23,9 +20,9 @@ type labelledRows struct {
 	levels map[string][]string
 }
 
-// labelRows is src, its texts coded as the network's file says; src itself if the file
-// says nothing of its columns.
-func labelRows(src files.Source, labels *onnx.Labels) files.Source {
+// Coded is src, its texts coded as the network's file says; src itself if the file says
+// nothing of its columns, or labels is nil.
+func Coded(src files.Source, labels *onnx.Labels) files.Source {
 	if labels == nil {
 		return src
 	}
@@ -45,7 +42,7 @@ func labelRows(src files.Source, labels *onnx.Labels) files.Source {
 }
 
 // Len is the number of rows, -1 if it is not known.
-func (l *labelledRows) Len() int64 { return lenOf(l.Source) }
+func (l *labelledRows) Len() int64 { return Len(l.Source) }
 
 // Schema has the coded columns as numbers, which are categories.
 func (l *labelledRows) Schema() data.Schema {
@@ -111,33 +108,4 @@ func texts(b *data.Batch, name string) (func(i int) string, error) {
 	}
 	v, err := b.Numeric(name)
 	return func(i int) string { return data.LevelText(v[i]) }, err
-}
-
-// writeLabels says which texts the numbers of a network stand for, if it was trained on
-// text.
-func writeLabels(w io.Writer, g *onnx.Graph) error {
-	l, err := g.Labels()
-	if err != nil || l == nil {
-		return err
-	}
-	var text strings.Builder
-	line := func(what, column string, levels []string) {
-		fmt.Fprintf(&text, "%s %q is text:", what, column)
-		for i, level := range levels {
-			if i == 20 {
-				fmt.Fprintf(&text, " ... %d in all", len(levels))
-				break
-			}
-			fmt.Fprintf(&text, " %d = %q", i, level)
-		}
-		text.WriteString("\n")
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
-		line("input", name, l.Columns[name])
-	}
-	if l.Response != "" {
-		line("response", l.Response, l.Classes)
-	}
-	_, err = io.WriteString(w, text.String())
-	return err
 }

@@ -65,7 +65,7 @@ func shown(src Source, columns ...string) string {
 func TestKeepReadsOnce(t *testing.T) {
 	src := tenRows(t)
 	want := shown(src.Table, "x", "y")
-	k := Keep(src, 160)
+	k := NewCache(src, 160)
 	for range 3 {
 		if got := shown(k, "y", "x", "x"); got != want {
 			t.Errorf("got %s\nwant %s", got, want)
@@ -90,13 +90,13 @@ func TestKeepReadsOnce(t *testing.T) {
 func TestKeepNeedsAWholePass(t *testing.T) {
 	src := tenRows(t)
 	for _, limit := range []int64{159, 0, -1} {
-		k := Keep(src, limit)
+		k := NewCache(src, limit)
 		src.passes = 0
 		if shown(k, "x", "y"); shown(k, "x", "y") != shown(src.Table, "x", "y") || src.passes != 2 || k.Bytes() != 0 {
 			t.Errorf("limit %d: %d passes, %d bytes", limit, src.passes, k.Bytes())
 		}
 	}
-	k := Keep(src, 1000)
+	k := NewCache(src, 1000)
 	for range k.Batches(context.Background(), []string{"x"}) {
 		break
 	}
