@@ -294,7 +294,6 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		}
 	}
 	faults = append(faults, checkPrecision(d.network.precision))
-	o.ReconstructionTolerance = tolerance(d.network.precision)
 	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, usageError{err}

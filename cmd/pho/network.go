@@ -50,15 +50,6 @@ func checkPrecision(name string) error {
 	return nil
 }
 
-// tolerance is the largest error of a reconstruction, relative to eta's largest
-// value, that is rounding.
-func tolerance(precision string) float64 {
-	if precision == wiring.Single {
-		return 1e-4
-	}
-	return 1e-8
-}
-
 // loadNetwork reads and checks a network, within the bound that --max-memory names; ""
 // is the adapter's own.
 func loadNetwork(path, maxMemory string) (*wiring.Network, error) {

@@ -21,8 +21,18 @@ type labelledRows struct {
 }
 
 // Coded is src, its texts coded as the network's file says; src itself if the file says
-// nothing of its columns, or labels is nil.
-func Coded(src files.Source, labels *onnx.Labels) files.Source {
+// nothing of its columns.
+func Coded(src files.Source, g *onnx.Graph) (files.Source, error) {
+	labels, err := g.Labels()
+	if err != nil {
+		return nil, err
+	}
+	return Labelled(src, labels), nil
+}
+
+// Labelled is src, its texts coded as labels say; src itself if they say nothing of its
+// columns, or are nil.
+func Labelled(src files.Source, labels *onnx.Labels) files.Source {
 	if labels == nil {
 		return src
 	}

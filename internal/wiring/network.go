@@ -113,7 +113,8 @@ func ReferenceOf(r *decompose.Result) Reference {
 	return ref
 }
 
-// In is the reference as a result in dir has it: with the path as seen from there.
+// In is the reference as a result in dir has it: with the path as seen from there, or,
+// if dir is "", the absolute one.
 func (ref Reference) In(dir string) (json.RawMessage, error) {
 	place, err := relativeTo(dir, ref.Path)
 	if err != nil {

@@ -29,7 +29,8 @@ type Request struct {
 	Drops    bool     // the rows leave out those with missing cells
 	Cache    int64    // bytes of rows that may stay in memory while the terms are made
 
-	// Options are those of the decomposition. Ready sets Family and WithoutIntercept.
+	// Options are those of the decomposition. Ready sets Family and WithoutIntercept,
+	// and ReconstructionTolerance if it is 0.
 	Options *decompose.Options
 }
 
@@ -65,6 +66,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	ref := q.reference(bind)
 	ref.Rounded = ownColumns(graph, formulas, o)
 	rows := Cached(Seen(graph, ref.Rounded, q.Rows), q.Cache)
+	if o.ReconstructionTolerance == 0 {
+		o.ReconstructionTolerance = tolerance(open.Run.Precision)
+	}
 	if o.Family, err = q.family(graph.Structure()); err != nil {
 		return nil, err
 	}
@@ -77,6 +81,15 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	}
 	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
 	return &Ready{graph, m, rows, notes, ref}, nil
+}
+
+// tolerance is the largest error of a reconstruction, relative to eta's largest value,
+// that is rounding.
+func tolerance(p onnx.Precision) float64 {
+	if p == onnx.Single {
+		return 1e-4
+	}
+	return 1e-8
 }
 
 // reference says how the network is opened and bound.
@@ -115,16 +128,17 @@ func (q *Request) family(structure *onnx.Structure) (family.Family, error) {
 	return f, nil
 }
 
-// Complete notes in r which network and rows it is of. dir is the directory that r will
-// lie in; dropped is what is to be said of rows left out (see Dropped); disordered
-// follows the warning of columns out of order.
-func (d *Ready) Complete(r *decompose.Result, dir, dropped, disordered string) (err error) {
+// Complete notes in r which network it is of, its path as seen from dir ("": the
+// absolute one), what is to be said of it, and where rows went. dropped is what is to be
+// said of rows left out (see Dropped); how follows a warning of columns that may be in
+// the wrong order, which asks to name them.
+func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err error) {
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
 	notes := slices.Clone(d.Notes)
 	for _, warning := range d.reference.disorder() {
-		notes = append(notes, warning+disordered)
+		notes = append(notes, warning+how)
 	}
 	notes = append(notes, dropped)
 	r.Warnings = slices.Concat(present(worseThanMean(r, &d.reference)), r.Warnings, present(notes...))
@@ -134,5 +148,5 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, disordered string) (
 	return err
 }
 
-// Reference is how the network was opened and bound.
-func (d *Ready) Reference() Reference { return d.reference }
+// Rounded are the columns that terms see as the network does (see Seen).
+func (d *Ready) Rounded() []string { return d.reference.Rounded }
