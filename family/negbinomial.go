@@ -125,7 +125,7 @@ func (NegativeBinomial) Score(grad, info []float64, y, w float64, eta []float64,
 // of a gamma shape times (mu/(mu + theta))^2, its limit for large mu and for large
 // theta.
 func sizeInformation(logMu, logTheta float64) float64 {
-	const most = 1000
+	const maxTerms = 1000 // of the sum
 	theta, r := math.Exp(logTheta), logistic(logMu-logTheta)
 	limit := r * r * trigammaGap(theta)
 	p := math.Exp(-times(theta, softplus(logMu-logTheta))) // of j = 0
@@ -133,7 +133,7 @@ func sizeInformation(logMu, logTheta float64) float64 {
 		return limit
 	}
 	sum, beyond := 0.0, 1.0
-	for j := range most {
+	for j := range maxTerms {
 		at := float64(j)
 		beyond -= p
 		if beyond < 1e-12 {

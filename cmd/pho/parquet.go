@@ -37,10 +37,10 @@ type parquetContributions struct {
 }
 
 // writerAhead bounds the bytes that wait to be written, though one block may, and
-// mostAhead the blocks.
+// maxAhead the blocks.
 const (
 	writerAhead = 64 << 20
-	mostAhead   = 1 << 10
+	maxAhead   = 1 << 10
 )
 
 // freeBlocks is about how many blocks there are besides those that waited at the
@@ -48,7 +48,7 @@ const (
 const freeBlocks = 4
 
 func newParquetContributions(w io.Writer, total func() int64) *parquetContributions {
-	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, mostAhead)}
+	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, maxAhead)}
 }
 
 // Columns is empty: the parts are all that is written.
@@ -84,7 +84,7 @@ func (c *parquetContributions) names(r *decompose.Result) []string {
 
 // start begins to write, with a queue for blocks of so many bytes.
 func (c *parquetContributions) start(size int) {
-	c.blocks, c.done = make(chan *contributionRows, min(max(1, writerAhead/max(size, 1)), mostAhead)), make(chan struct{})
+	c.blocks, c.done = make(chan *contributionRows, min(max(1, writerAhead/max(size, 1)), maxAhead)), make(chan struct{})
 	go func() {
 		defer close(c.done)
 		for b := range c.blocks {

@@ -43,7 +43,7 @@ type Options struct {
 
 const (
 	defaultMemory = 1 << 30
-	mostMetadata  = 64 << 20 // bytes of a message's or footer's metadata
+	maxMetadata  = 64 << 20 // bytes of a message's or footer's metadata
 )
 
 // Source is a data.Source over Arrow files. It is safe for concurrent use.
@@ -171,7 +171,7 @@ func (t *table) indexFile(r io.ReaderAt) error {
 		return fmt.Errorf("the file ends with %q, not with the mark of Arrow: it is cut off", tail[4:])
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(tail[:])))
-	if n <= 0 || n > mostMetadata || n > t.Size-18 {
+	if n <= 0 || n > maxMetadata || n > t.Size-18 {
 		return fmt.Errorf("the footer should take %d bytes: the file is damaged", n)
 	}
 	b := make([]byte, n)
@@ -261,7 +261,7 @@ func (t *table) metadata(r io.ReaderAt, at int64) (meta []byte, next int64, err 
 	switch {
 	case n == 0:
 		return nil, at, nil
-	case n < 0 || n > mostMetadata:
+	case n < 0 || n > maxMetadata:
 		return nil, 0, fmt.Errorf("a message's metadata should take %d bytes: this is no Arrow, or damaged", n)
 	case n > t.Size-at:
 		return nil, 0, io.ErrUnexpectedEOF

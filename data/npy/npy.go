@@ -38,9 +38,9 @@ type Options struct {
 
 const (
 	blockBytes = 8 << 20   // read at once, if a row is not longer
-	mostRow    = 256 << 20 // bytes of a decoded row
-	mostArrays = 100_000   // of a .npz
-	mostRatio  = 1032      // of bytes by deflation
+	maxRow    = 256 << 20 // bytes of a decoded row
+	maxArrays = 100_000   // of a .npz
+	maxRatio  = 1032      // of bytes by deflation
 )
 
 // Source is a data.Source over arrays. It is safe for concurrent use.
@@ -190,8 +190,8 @@ func (t *table) archive(f *os.File) error {
 	if len(z.File) == 0 {
 		return errors.New("the archive is empty")
 	}
-	if len(z.File) > mostArrays {
-		return fmt.Errorf("the archive has %d arrays; %d are allowed", len(z.File), mostArrays)
+	if len(z.File) > maxArrays {
+		return fmt.Errorf("the archive has %d arrays; %d are allowed", len(z.File), maxArrays)
 	}
 	for _, file := range z.File {
 		if err := t.addEntry(file); err != nil {
@@ -207,7 +207,7 @@ func (t *table) addEntry(file *zip.File) error {
 		return errors.New("an archive of arrays holds .npy files only")
 	}
 	packed, size := file.CompressedSize64, file.UncompressedSize64
-	if packed > uint64(t.Size) || size > math.MaxInt64 || file.Method == zip.Deflate && size/mostRatio > packed+1 {
+	if packed > uint64(t.Size) || size > math.MaxInt64 || file.Method == zip.Deflate && size/maxRatio > packed+1 {
 		return fmt.Errorf("%d bytes should decompress to %d: the archive is damaged", packed, size)
 	}
 	e := &entry{name: name, at: -1, size: int64(size)}
@@ -255,8 +255,8 @@ func (t *table) setFields(tensor string) error {
 		return fmt.Errorf("it holds %d arrays, where one is needed", len(t.entries))
 	}
 	for i, e := range t.entries {
-		if e.width > mostRow/8 {
-			return fmt.Errorf("its rows have %d items; %d are allowed", e.width, mostRow/8)
+		if e.width > maxRow/8 {
+			return fmt.Errorf("its rows have %d items; %d are allowed", e.width, maxRow/8)
 		}
 		name := e.name
 		if name == "" {

@@ -9,8 +9,8 @@ import (
 
 // Bounds on what a file's footer may say.
 const (
-	mostFooter = 64 << 20 // bytes
-	mostDepth  = 64       // of nested columns, and of the footer's own structures
+	maxFooter = 64 << 20 // bytes
+	maxDepth  = 64       // of nested columns, and of the footer's own structures
 )
 
 // meta is what a footer says, as far as it matters here.
@@ -70,8 +70,8 @@ func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	if n > size-12 {
 		return nil, fmt.Errorf("the footer should take %d bytes of a file of %d: it is cut off or damaged", n, size)
 	}
-	if n > mostFooter {
-		return nil, fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, mostFooter)
+	if n > maxFooter {
+		return nil, fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, maxFooter)
 	}
 	buf := make([]byte, n)
 	if _, err := r.ReadAt(buf, size-8-n); err != nil {
@@ -236,8 +236,8 @@ func checkTree(children []int64) error {
 		for len(open) > 0 && open[len(open)-1] == 0 {
 			open = open[:len(open)-1]
 		}
-		if len(open) > mostDepth {
-			return fmt.Errorf("columns are nested more than %d levels deep", mostDepth)
+		if len(open) > maxDepth {
+			return fmt.Errorf("columns are nested more than %d levels deep", maxDepth)
 		}
 	}
 	if len(open) > 0 {

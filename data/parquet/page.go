@@ -174,8 +174,8 @@ func (p *pages) check(h header) error {
 		return fmt.Errorf("a page should take %d bytes, of which %d are there: the file is damaged", h.packed, p.inBytes)
 	case h.size < 0 || p.codec == codecNone && h.size != h.packed:
 		return errPage
-	case h.size > mostPage:
-		return fmt.Errorf("a page holds %d bytes; %d are allowed: write the file with smaller pages", h.size, mostPage)
+	case h.size > maxPage:
+		return fmt.Errorf("a page holds %d bytes; %d are allowed: write the file with smaller pages", h.size, maxPage)
 	case h.kind == pageIndex:
 		return nil
 	case h.values < 0 || h.values > math.MaxInt32:

@@ -205,19 +205,19 @@ type lengths struct {
 	b []byte
 }
 
-func newLengths(b []byte, most int, budget *columnar.Budget) (*lengths, error) {
+func newLengths(b []byte, limit int, budget *columnar.Budget) (*lengths, error) {
 	d, err := newDelta(b)
 	if err != nil {
 		return nil, err
 	}
-	n, err := numbersOf(d, most, budget)
+	n, err := numbersOf(d, limit, budget)
 	return &lengths{n, d.b}, err
 }
 
-// numbersOf decodes the lengths of texts, most of them at most. They are memory
-// of one page, held against the limit on their own.
-func numbersOf(d *delta, most int, b *columnar.Budget) ([]uint64, error) {
-	if d.left > uint64(most) {
+// numbersOf decodes the lengths of texts, at most limit of them. They are held for one
+// page only, so they are checked against the limit of the budget and not taken from it.
+func numbersOf(d *delta, limit int, b *columnar.Budget) ([]uint64, error) {
+	if d.left > uint64(limit) {
 		return nil, errValue
 	}
 	if need := 8 * int64(d.left); need > b.Limit {
@@ -253,7 +253,7 @@ func (d *shared) next() ([]byte, error) {
 	}
 	n := d.prefixes[0]
 	d.prefixes = d.prefixes[1:]
-	if n > uint64(len(d.last)) || n+uint64(len(v)) > mostPage {
+	if n > uint64(len(d.last)) || n+uint64(len(v)) > maxPage {
 		return nil, errValue
 	}
 	d.last = append(d.last[:n], v...)

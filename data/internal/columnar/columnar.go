@@ -87,8 +87,8 @@ type Options struct {
 // Limits of one source.
 const (
 	defaultRows   = 4096
-	mostCells     = 8 << 20 // of a batch
-	mostColumns   = 100_000
+	maxCells     = 8 << 20 // of a batch
+	maxColumns   = 100_000
 	levelOverhead = 64
 )
 
@@ -147,8 +147,8 @@ func New(files []File, o Options) (*Source, error) {
 }
 
 func checkNames(file string, fields []Field) error {
-	if len(fields) > mostColumns {
-		return fmt.Errorf("data: %q has %d columns; %d are possible", file, len(fields), mostColumns)
+	if len(fields) > maxColumns {
+		return fmt.Errorf("data: %q has %d columns; %d are possible", file, len(fields), maxColumns)
 	}
 	seen := make(map[string]bool, len(fields))
 	for i, f := range fields {
@@ -242,9 +242,9 @@ func (s *Source) Len() int64 {
 
 // Clip shortens a name from a file for a message.
 func Clip(s string) string {
-	const most = 80
-	if len(s) <= most {
+	const maxLength = 80
+	if len(s) <= maxLength {
 		return strings.Clone(s)
 	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
+	return strings.ToValidUTF8(s[:maxLength], "") + "..."
 }

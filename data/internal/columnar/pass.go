@@ -83,7 +83,7 @@ func (s *Source) newPass(columns []string) (*pass, error) {
 		p.coders = append(p.coders, k)
 		cells += max(1, c.Width)
 	}
-	p.rows = max(1, min(s.rows, mostCells/max(1, cells)))
+	p.rows = max(1, min(s.rows, maxCells/max(1, cells)))
 	return p, nil
 }
 
