@@ -40,7 +40,7 @@ type parquetContributions struct {
 // maxAhead the blocks.
 const (
 	writerAhead = 64 << 20
-	maxAhead   = 1 << 10
+	maxAhead    = 1 << 10
 )
 
 // freeBlocks is about how many blocks there are besides those that waited at the

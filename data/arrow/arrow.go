@@ -43,7 +43,7 @@ type Options struct {
 
 const (
 	defaultMemory = 1 << 30
-	maxMetadata  = 64 << 20 // bytes of a message's or footer's metadata
+	maxMetadata   = 64 << 20 // bytes of a message's or footer's metadata
 )
 
 // Source is a data.Source over Arrow files. It is safe for concurrent use.

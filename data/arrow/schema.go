@@ -27,9 +27,9 @@ const (
 	typeUtf8View        = 24
 	typeListView        = 25
 	typeLargeListView   = 26
-	lastType           = 26
-	maxDepth           = 64      // of nested types
-	maxNodes           = 1 << 20 // of a schema, nested ones included
+	lastType            = 26
+	maxDepth            = 64      // of nested types
+	maxNodes            = 1 << 20 // of a schema, nested ones included
 	denseUnion          = 1
 	metadataV5          = 4
 	endianLittle        = 0

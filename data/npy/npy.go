@@ -38,9 +38,9 @@ type Options struct {
 
 const (
 	blockBytes = 8 << 20   // read at once, if a row is not longer
-	maxRow    = 256 << 20 // bytes of a decoded row
-	maxArrays = 100_000   // of a .npz
-	maxRatio  = 1032      // of bytes by deflation
+	maxRow     = 256 << 20 // bytes of a decoded row
+	maxArrays  = 100_000   // of a .npz
+	maxRatio   = 1032      // of bytes by deflation
 )
 
 // Source is a data.Source over arrays. It is safe for concurrent use.

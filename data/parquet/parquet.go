@@ -39,7 +39,7 @@ type Options struct {
 
 const (
 	defaultMemory = 1 << 30
-	maxPage      = 256 << 20 // bytes of a page
+	maxPage       = 256 << 20 // bytes of a page
 	bufferSize    = 16 << 10  // read at once, and of a page's header
 	strideCells   = 1 << 20   // that several goroutines decode at a time
 )

@@ -87,8 +87,8 @@ type Options struct {
 // Limits of one source.
 const (
 	defaultRows   = 4096
-	maxCells     = 8 << 20 // of a batch
-	maxColumns   = 100_000
+	maxCells      = 8 << 20 // of a batch
+	maxColumns    = 100_000
 	levelOverhead = 64
 )
 
