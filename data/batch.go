@@ -22,7 +22,7 @@ type Codes struct {
 type Batch struct {
 	rows    int
 	first   int64
-	numbers []int64 // data row of each row; nil: first, first+1, ...
+	numbers []int64 // the source's row of each row; nil: first, first+1, ...
 	numeric map[string][]float64
 	codes   map[string]Codes
 	tensors map[string]*mat.Dense
@@ -143,8 +143,8 @@ func (b *Batch) Slice(i, j int) *Batch {
 	return s
 }
 
-// SliceInto makes s what Slice returns; nothing that s held stays. A worker that
-// cuts batch after batch needs one s. s is not b.
+// SliceInto makes s what Slice returns, in place of what s held. So a worker that cuts
+// one batch after the other allocates once. s must not be b.
 func (b *Batch) SliceInto(s *Batch, i, j int) {
 	s.rows, s.first, s.numbers = j-i, b.first+int64(i), nil
 	clear(s.numeric)

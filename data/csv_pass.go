@@ -50,8 +50,9 @@ type filling struct {
 	codes  []int32     // nil unless categorical
 }
 
-// unseen is a code still to be given, once it is known that the row is kept.
-const unseen = -1
+// noCode stands for the code of a level that is new. It gets one once it is known that
+// its row is kept: rows that are left out show no levels.
+const noCode = -1
 
 func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 	c.mu.Lock()
@@ -155,7 +156,7 @@ func (p *pass) grow() {
 // so that errors do not depend on the order of the columns.
 func (p *pass) take(r *records, record []string) (kept bool, err error) {
 	kept = true
-	unseenLevels := false
+	newLevels := false
 	for j := range p.columns {
 		f := &p.columns[j]
 		cell := trim(record[f.field])
@@ -166,8 +167,8 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			f.set(p.n, l)
 		} else {
 			k = f.check(cell)
-			f.codes[p.n] = unseen
-			unseenLevels = true
+			f.codes[p.n] = noCode
+			newLevels = true
 		}
 		if k == number {
 			continue
@@ -178,7 +179,7 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 		}
 		return false, r.cell(f.field, cell, f.reason(cell, k), f.cause(k))
 	}
-	if kept && unseenLevels {
+	if kept && newLevels {
 		return true, p.addLevels(r, record)
 	}
 	return kept, nil
@@ -188,7 +189,7 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 func (p *pass) addLevels(r *records, record []string) error {
 	for j := range p.columns {
 		f := &p.columns[j]
-		if f.levels == nil || f.codes[p.n] != unseen {
+		if f.levels == nil || f.codes[p.n] != noCode {
 			continue
 		}
 		cell := trim(record[f.field])

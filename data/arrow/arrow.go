@@ -360,7 +360,7 @@ func (t *table) records(ctx context.Context, b *batch, fields []int, rows int, d
 	at := 0
 	for j, field := range fields {
 		for ; at < field; at++ {
-			b.pass(t.nodes[at])
+			b.skip(t.nodes[at])
 		}
 		err := columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
 			columns[j], err = b.column(t.nodes[at])

@@ -25,9 +25,9 @@ type batch struct {
 	codec   int64 // -1: none
 	budget  *columnar.Budget
 
-	nodes, buffers, views        int64 // where the vectors are
-	nNodes, nBuffers, nViews     int64 // how long they are
-	atNode, atBuffer, atViewsRun int64 // the next ones
+	nodes, buffers, views    int64 // where the vectors are
+	nNodes, nBuffers, nViews int64 // how long they are
+	atNode, atBuffer, atView int64 // the next ones
 }
 
 // Codecs of the format (Message.fbs).
@@ -57,8 +57,8 @@ func newBatch(r io.ReaderAt, m message, meta flat, version int64, budget *column
 	return b, meta.err()
 }
 
-// pass leaves out a column.
-func (b *batch) pass(v *node) {
+// skip passes over a column.
+func (b *batch) skip(v *node) {
 	nodes, buffers, views := v.layout(b.version)
 	b.atNode += int64(nodes)
 	b.atBuffer += int64(buffers)
@@ -69,12 +69,12 @@ func (b *batch) pass(v *node) {
 
 // variadic is the number of data buffers of the next view column.
 func (b *batch) variadic() int64 {
-	if b.atViewsRun >= b.nViews {
+	if b.atView >= b.nViews {
 		*b.meta.bad = true
 		return 0
 	}
-	n := b.meta.i64(b.views + 8*b.atViewsRun)
-	b.atViewsRun++
+	n := b.meta.i64(b.views + 8*b.atView)
+	b.atView++
 	if n < 0 || n > b.nBuffers {
 		*b.meta.bad = true
 		return 0
@@ -366,7 +366,7 @@ func (c *column) indices(row int64, n int, valid func(int) bool, v *columnar.Val
 			continue
 		}
 		k := signed(b, i, c.index)
-		if c.signless {
+		if c.unsignedIndex {
 			k = int64(unsigned(b, i, c.index))
 		}
 		if k < 0 || k >= int64(len(v.Levels)) {

@@ -49,14 +49,14 @@ var names = [lastType + 1]string{
 
 // node is a field of the schema: how its values lie in a record batch.
 type node struct {
-	kind     int
-	bits     int  // of an integer or floating point number
-	unsigned bool // of an integer
-	index    int  // of a dictionary: bits of its indices; 0: no dictionary
-	signless bool // of a dictionary: its indices are unsigned
-	id       int64
-	dense    bool // of a union
-	children []*node
+	kind          int
+	bits          int  // of an integer or floating point number
+	unsigned      bool // of an integer
+	index         int  // of a dictionary: bits of its indices; 0: no dictionary
+	unsignedIndex bool // of a dictionary: its indices are unsigned
+	id            int64
+	dense         bool // of a union
+	children      []*node
 }
 
 // schema reads a Schema table.
@@ -107,7 +107,7 @@ func readNode(f flat, depth int, left *int) *node {
 	if d := f.table(4); d.at != 0 {
 		v.id, v.index = d.int(0, 8, 0), indexInt32
 		if i := d.table(1); i.at != 0 {
-			v.index, v.signless = int(i.int(0, 4, indexInt32)), i.int(1, 1, 0) == 0
+			v.index, v.unsignedIndex = int(i.int(0, 4, indexInt32)), i.int(1, 1, 0) == 0
 		}
 	}
 	at, n := f.vector(5, 4)

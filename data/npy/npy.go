@@ -40,7 +40,7 @@ const (
 	blockBytes = 8 << 20   // read at once, if a row is not longer
 	maxRow     = 256 << 20 // bytes of a decoded row
 	maxArrays  = 100_000   // of a .npz
-	maxRatio   = 1032      // of bytes by deflation
+	maxRatio   = 1032      // of bytes inflated to deflated
 )
 
 // Source is a data.Source over arrays. It is safe for concurrent use.
@@ -133,7 +133,7 @@ type entry struct {
 	size int64
 }
 
-// part is where a field's values are.
+// part is which column of which array a field is.
 type part struct {
 	entry  int
 	column int // -1: all of them, as a tensor
@@ -420,7 +420,7 @@ func (r *reader) next(n int) error {
 	return err
 }
 
-// finish lets an archive compare checksums.
+// finish reads to the end of an entry of an archive, which compares checksums there.
 func (r *reader) finish() error {
 	if r == nil || r.stream == nil {
 		return nil

@@ -20,7 +20,8 @@ type meta struct {
 	groups []group
 }
 
-// element is a node of the schema. What is not given is -1, the logical type 0.
+// element is a node of the schema. A number that the file does not give is -1; for the
+// logical type it is 0.
 type element struct {
 	name       string
 	kind       physical
@@ -40,7 +41,7 @@ type group struct {
 
 // chunk is a column of a row group.
 type chunk struct {
-	elsewhere  string // another file
+	elsewhere  string // the other file that the values are in; "": in this one
 	kind       physical
 	codec      codec
 	values     int64
@@ -49,8 +50,8 @@ type chunk struct {
 	dictionary int64 // offset of the dictionary, 0: none
 }
 
-// readFooter reads the footer. What it takes is in proportion to the footer's
-// bytes, whatever these say.
+// readFooter reads the footer. The memory that it takes is in proportion to the bytes of
+// the footer, whatever numbers these hold.
 func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	var tail [8]byte
 	if size < 12 {

@@ -26,7 +26,7 @@ const (
 	Number  Kind = iota // float64, whatever the file's own type
 	Text                // levels
 	Tensor              // a row of several numbers
-	Refused             // a type that is neither; an error when requested
+	Refused             // of a type that cannot be read: an error when requested
 )
 
 // Field is a column of a file.
@@ -38,21 +38,21 @@ type Field struct {
 	Why   string // of Refused: what to do about it
 }
 
-// Null is the number that stands for a missing one. It is a NaN, which is
-// missing too; messages tell them apart.
+// Null stands for a null in a column of numbers. It is a NaN of its own, so that messages
+// can tell a null from a NaN; both are missing values.
 var Null = math.Float64frombits(0x7ff80000000007a2)
 
 // Values are the rows of a field in a block; what its Kind needs is set.
 type Values struct {
 	Numbers []float64  // Number; not used by the file afterwards
 	Text    [][]byte   // Text, nil: missing; valid until the next block
-	Codes   []int32    // or Text as positions in Levels, negative: missing
-	Levels  []string   // of Codes; the same slice, possibly longer, while codes keep their meaning
+	Codes   []int32    // Text in another way: positions in Levels, negative: missing
+	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
-	Fault   *Fault     // the first row that cannot be a value; later ones are not read
+	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
 }
 
-// Fault is a cell that is not a number or level.
+// Fault is a cell that cannot be a value of its column.
 type Fault struct {
 	Row    int // in the block
 	Cell   string

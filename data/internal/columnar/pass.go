@@ -27,7 +27,7 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 			p.row = 0
 			for block, err := range f.Blocks(ctx, p.fields, p.rows) {
 				if stopped := ctx.Err(); stopped != nil {
-					err = stopped // and not what a decoder made of it
+					err = stopped // a decoder may have made another error of it
 				}
 				var b *data.Batch
 				if err == nil {
@@ -248,7 +248,8 @@ const (
 	whyUTF8    = "is not UTF-8; convert the file first"
 )
 
-// fault returns the first cell at fault, having reported missing ones before it.
+// fault returns the first cell at fault. It calls missing for the missing cells before it;
+// one for which that is false is the cell at fault.
 func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 	end := math.MaxInt
 	if v.Fault != nil {

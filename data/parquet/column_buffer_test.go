@@ -210,9 +210,9 @@ func TestConstantBits(t *testing.T) {
 		slices.Repeat([]float64{math.Copysign(0, -1)}, 100),
 		slices.Repeat([]float64{2}, 3),
 	} {
-		var c writing
+		var c columnBuffer
 		c.double(v)
-		c.fold()
+		c.foldConstant()
 		one := len(v) >= 64 && math.Float64bits(v[0]) == math.Float64bits(v[1])
 		if (c.count == 1) != one || one && (len(c.codes) != len(v) || !bytes.Equal(c.entries, c.doubles[:8])) {
 			t.Errorf("%v, %v, ...: a dictionary of %d for %d rows", v[0], v[1], c.count, len(c.codes))

@@ -11,9 +11,9 @@ import (
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
-// writing is a column of the row group that a Writer fills. Values that are not
+// columnBuffer is a column of the row group that a Writer fills. Values that are not
 // Double are numbered in the order in which the group first shows them.
-type writing struct {
+type columnBuffer struct {
 	Column
 	doubles []byte           // the values, eight bytes each, if Double
 	codes   []uint32         // else their positions in the dictionary,
@@ -23,7 +23,7 @@ type writing struct {
 	levels  map[string]uint32
 }
 
-func (c *writing) physical() physical {
+func (c *columnBuffer) physical() physical {
 	switch c.Stored {
 	case Int32:
 		return kindInt32
@@ -33,14 +33,14 @@ func (c *writing) physical() physical {
 	return kindDouble
 }
 
-func (c *writing) reset() {
+func (c *columnBuffer) reset() {
 	c.doubles, c.codes, c.count, c.entries = c.doubles[:0], c.codes[:0], 0, c.entries[:0]
 	clear(c.ints)
 	clear(c.levels)
 }
 
 // double appends v to a column that is Double.
-func (c *writing) double(v []float64) {
+func (c *columnBuffer) double(v []float64) {
 	n := len(c.doubles) + 8*len(v)
 	if n > cap(c.doubles) { // a group's rows at most
 		c.doubles = slices.Grow(c.doubles, max(n, min(2*n, 8*groupRows))-len(c.doubles))
@@ -52,9 +52,9 @@ func (c *writing) double(v []float64) {
 	}
 }
 
-// fold makes a column that is Double and the same number throughout one of a
-// dictionary; few values are not worth one.
-func (c *writing) fold() {
+// foldConstant stores a Double column of one number throughout as a dictionary of one
+// entry, unless it has so few values that this would not be shorter.
+func (c *columnBuffer) foldConstant() {
 	const few = 64
 	n := len(c.doubles)
 	if c.Stored != Double || n < 8*few || !bytes.Equal(c.doubles[8:], c.doubles[:n-8]) {
@@ -66,7 +66,7 @@ func (c *writing) fold() {
 }
 
 // numbers appends rows i to j-1 of v, a column of b.
-func (c *writing) numbers(b *data.Batch, v []float64, i, j int) error {
+func (c *columnBuffer) numbers(b *data.Batch, v []float64, i, j int) error {
 	if c.Stored == Double {
 		c.double(v[i:j])
 		return nil
@@ -89,17 +89,17 @@ func (c *writing) numbers(b *data.Batch, v []float64, i, j int) error {
 	return nil
 }
 
-// texts appends rows i to j-1 of v. local holds 1 + the positions of v's levels,
-// 0 for those that the group has not shown yet.
-func (c *writing) texts(v data.Codes, local []int32, i, j int) error {
+// texts appends rows i to j-1 of v. known holds, by level of v, 1 + its position in the
+// dictionary, 0 if the group has not shown it yet.
+func (c *columnBuffer) texts(v data.Codes, known []int32, i, j int) error {
 	if c.levels == nil {
 		c.levels = map[string]uint32{}
 	}
 	if len(c.codes) == 0 {
-		clear(local) // a new group
+		clear(known) // a new group
 	}
 	for _, k := range v.Index[i:j] {
-		if local[k] == 0 {
+		if known[k] == 0 {
 			level := v.Levels[k]
 			code, ok := c.levels[level]
 			if !ok {
@@ -107,15 +107,15 @@ func (c *writing) texts(v data.Codes, local []int32, i, j int) error {
 				c.levels[level] = code
 				c.entries = append(binary.LittleEndian.AppendUint32(c.entries, uint32(len(level))), level...)
 			}
-			local[k] = int32(code) + 1
+			known[k] = int32(code) + 1
 		}
-		c.codes = append(c.codes, uint32(local[k]-1))
+		c.codes = append(c.codes, uint32(known[k]-1))
 	}
 	return nil
 }
 
 // entry is the position of one more entry of the dictionary.
-func (c *writing) entry() uint32 {
+func (c *columnBuffer) entry() uint32 {
 	c.count++
 	return uint32(c.count - 1)
 }
