@@ -71,9 +71,9 @@ func (NegativeBinomial) deviance(y float64, eta []float64) float64 {
 			ratio = math.Log(q + p*math.Exp(delta))
 		}
 		half = size*ratio - y*delta
-	case p <= 0.5: // Poisson's, less what the variance beyond mu forgives
+	case p <= 0.5: // Poisson's, less what the larger variance takes off
 		half = y*exp1m(delta) - size*exp1m(math.Log1p(p*math.Expm1(delta)))
-	default: // the same of the rarer kind
+	default: // the same with theta in the place of y: q is the smaller share
 		half = theta*exp1m(-delta) - size*exp1m(math.Log1p(q*math.Expm1(-delta)))
 	}
 	return 2 * max(0, half)
