@@ -167,8 +167,8 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		ready.Notes = append(ready.Notes, said...)
 	}
 
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fit
-	if err := d.fit(log, m, ready, paths, o); err != nil {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
+	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}
 	o.Progress = log.report

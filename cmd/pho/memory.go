@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
@@ -16,10 +18,10 @@ import (
 // program is what the command itself and its libraries hold.
 const program = 40 << 20
 
-// fit says how much memory the run will take at its largest and refuses it if that
+// fitMemory says how much memory the run will take at its largest and refuses it if that
 // is more than --max-memory. What is left of that decides how many of the network's
 // outputs and, after these, of the rows are kept.
-func (d *decomposeFlags) fit(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
+func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
 	limit, rows := int64(0), int64(wiring.MaxCached)
 	if d.network.maxMemory != "" {
 		var err error
@@ -58,7 +60,7 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, ready *wiring.Rea
 // the run holds.
 func (d *decomposeFlags) cachedBeforehand() int64 {
 	limit, err := parseSize(d.network.maxMemory)
-	if d.network.maxMemory == "" || err != nil { // fit says so
+	if d.network.maxMemory == "" || err != nil { // fitMemory says so
 		return wiring.MaxCached
 	}
 	return min(wiring.MaxCached, limit/8)
@@ -142,4 +144,36 @@ func linesOf(path string) int64 {
 		return 0
 	}
 	return int64(1.2*float64(lines)*float64(info.Size())/float64(n)) + 1
+}
+
+// memoryBound is the value of --max-memory, 0 if it is not given.
+func memoryBound(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	bound, err := parseSize(text)
+	if err != nil {
+		return 0, usagef("--max-memory: %w", err)
+	}
+	return bound, nil
+}
+
+// parseSize reads 512MiB, 4GiB, 1000000.
+func parseSize(text string) (int64, error) {
+	units := []struct {
+		suffix string
+		bytes  float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		number, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(v > 0) || v*u.bytes > 1<<60 {
+			break
+		}
+		return int64(v * u.bytes), nil
+	}
+	return 0, fmt.Errorf("%q is not a size; write 512MiB, 4GiB or a number of bytes", text)
 }

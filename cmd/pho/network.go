@@ -1,10 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -68,36 +64,4 @@ func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*onnx.
 		return nil, nil, err
 	}
 	return wiring.Reopen(r, dir, path, bound, precision)
-}
-
-// memoryBound is the value of --max-memory, 0 if it is not given.
-func memoryBound(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	bound, err := parseSize(text)
-	if err != nil {
-		return 0, usagef("--max-memory: %w", err)
-	}
-	return bound, nil
-}
-
-// parseSize reads 512MiB, 4GiB, 1000000.
-func parseSize(text string) (int64, error) {
-	units := []struct {
-		suffix string
-		bytes  float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
-	for _, u := range units {
-		number, ok := strings.CutSuffix(text, u.suffix)
-		if !ok {
-			continue
-		}
-		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || !(v > 0) || v*u.bytes > 1<<60 {
-			break
-		}
-		return int64(v * u.bytes), nil
-	}
-	return 0, fmt.Errorf("%q is not a size; write 512MiB, 4GiB or a number of bytes", text)
 }

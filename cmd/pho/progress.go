@@ -36,7 +36,7 @@ func newProgress(s streams, log string) (*progress, error) {
 	default:
 		return nil, usagef("--log %q: it is json or nothing", log)
 	}
-	s.end.words(func() {
+	s.end.onEnd(func() {
 		p.end()
 		if err := p.fail(errors.New(interrupted), exitInterrupted); !p.json {
 			fmt.Fprintf(p.w, "pho: %v\n", err)

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/pho-go/pho/internal/wiring"
 )
 
-// plainWriter passes text on such that nothing in it acts on a terminal or turns the
-// order of letters round, whichever file it came from: all but line breaks, tabs and
-// what prints becomes \u001b and the like, which in JSON means the same.
+// plainWriter passes text on that people read, perhaps on a terminal. Line breaks, tabs
+// and characters that print stay; all others become \u001b and the like, which means the
+// same in JSON. So nothing that comes from a file acts on the terminal or turns the order
+// of letters round.
 type plainWriter struct {
 	w    io.Writer
 	rest []byte // the beginning of a character whose end is to come
@@ -63,51 +62,6 @@ func plain(text string) string {
 			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
 		default:
 			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.String()
-}
-
-// A message holds so many characters at most, and a word in it (a name from a file,
-// perhaps of a million letters) so many.
-const (
-	messageLength = 4000
-	wordLength    = 240
-)
-
-// message is the text of err for people: with the flag that helps, and short enough
-// to be read.
-func message(err error) string {
-	return bounded(err.Error() + advice(err))
-}
-
-// bounded cuts the middle out of long words, and then out of a long text.
-func bounded(text string) string {
-	text = shortWords(text)
-	if utf8.RuneCountInString(text) <= messageLength {
-		return text
-	}
-	r := []rune(text)
-	const first, last = messageLength * 2 / 3, messageLength / 4
-	return fmt.Sprintf("%s ... (%d characters left out) ... %s", string(r[:first]), len(r)-first-last, string(r[len(r)-last:]))
-}
-
-// shortWords cuts the middle out of long words.
-func shortWords(text string) string {
-	if len(text) <= wordLength {
-		return text
-	}
-	var out strings.Builder
-	for len(text) > 0 {
-		end := strings.IndexAny(text, " \n\t")
-		if end < 0 {
-			end = len(text)
-		}
-		out.WriteString(wiring.Shorten(text[:end], wordLength))
-		text = text[end:]
-		if len(text) > 0 {
-			out.WriteByte(text[0])
-			text = text[1:]
 		}
 	}
 	return out.String()

@@ -147,7 +147,7 @@ func (p *progress) epoch(at native.Progress) {
 
 // figures are those of the file, null where the family has none.
 func (t *trained) figures() map[string]any {
-	f := map[string]any{"on": t.judges(), "rows": t.file.Rows}
+	f := map[string]any{"on": t.scoredRows(), "rows": t.file.Rows}
 	for name, v := range map[string]float64{
 		"loss": t.file.Loss, "loss_of_additive_model": t.AdditiveLoss, "rmse": t.file.RMSE, "r2": t.file.R2, "deviance_explained": t.file.DevianceExplained,
 	} {
@@ -158,8 +158,8 @@ func (t *trained) figures() map[string]any {
 	return f
 }
 
-// judges names the rows that the figures are of.
-func (t *trained) judges() string {
+// scoredRows names the rows that the figures are of.
+func (t *trained) scoredRows() string {
 	if t.file.Held {
 		return "validation rows"
 	}
@@ -232,7 +232,7 @@ func (p *progress) trained(t *trained, path string) {
 	if n := len(t.Epochs); n > 0 {
 		fmt.Fprintf(p.w, " after %d epochs, the best is %d", n, t.Best)
 	}
-	fmt.Fprintf(p.w, "\n%s: %s (loss %.4g", t.judges(), t.quality(), t.file.Loss)
+	fmt.Fprintf(p.w, "\n%s: %s (loss %.4g", t.scoredRows(), t.quality(), t.file.Loss)
 	if t.Status != native.Solved {
 		fmt.Fprintf(p.w, "; without networks %.4g", t.AdditiveLoss)
 	}
