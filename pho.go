@@ -79,8 +79,10 @@ type Decomposition struct {
 	// Result holds what was found: terms and their coefficients, variances, importance,
 	// warnings. It is not to be changed.
 	Result *decompose.Result
+	// Network is the network that Result is of, for what takes a model besides a result:
+	// Result.Applier, nam.Shapes.
+	Network *onnx.Model
 
-	network *onnx.Model
 	rounded []string // columns that terms see as the network does
 }
 
@@ -171,7 +173,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	if r.Model, err = ref.In(to.Target()); err != nil {
 		return err
 	}
-	if err := resultdir.Write(ctx, to, d.network, &r); err != nil {
+	if err := resultdir.Write(ctx, to, d.Network, &r); err != nil {
 		return err
 	}
 	return to.Commit()
@@ -204,17 +206,17 @@ func Read(dir string) (*Decomposition, error) {
 // ends the sequence; one for a level that was not there is a *data.UnseenLevelError.
 func (d *Decomposition) Parts(ctx context.Context, rows data.Source) iter.Seq2[*decompose.Parts, error] {
 	return func(yield func(*decompose.Parts, error) bool) {
-		applier, err := d.Result.Applier(d.network)
+		applier, err := d.Result.Applier(d.Network)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		coded, err := wiring.Coded(wiring.FilesOf(rows), d.network.Graph())
+		coded, err := wiring.Coded(wiring.FilesOf(rows), d.Network.Graph())
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for p, err := range applier.All(ctx, wiring.Seen(d.network, d.rounded, coded)) {
+		for p, err := range applier.All(ctx, wiring.Seen(d.Network, d.rounded, coded)) {
 			if !yield(p, err) || err != nil {
 				return
 			}

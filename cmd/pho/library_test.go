@@ -2,10 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,30 +17,48 @@ import (
 )
 
 // Package pho and the command write the same result, but for who wrote it, and read each
-// other's.
+// other's: of a network with numbers, and of one that was trained on text.
 func TestLibraryWritesWhatTheCommandWrites(t *testing.T) {
 	temp := t.TempDir()
-	rows, model := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "ssn.onnx")
+	rows, model := demoFiles(t, temp)
+	compareWithLibrary(t, model, rows, `y ~ s(x2, bs="ps", k=12) + s(x5, bs="cr", k=8)`)
+
+	var text strings.Builder
+	text.WriteString("x1,g,y\n")
+	for i := range 600 {
+		fmt.Fprintf(&text, "%g,%s,%g\n", float64(i%37)/10, []string{"north", "south", "east"}[i%3], float64(i%37)/20+float64(i%3))
+	}
+	rows = filepath.Join(temp, "text.csv")
+	write(t, rows, text.String())
+	trained := filepath.Join(temp, "trained")
+	done(t, "train", "--data", rows, "--formula", "y ~ x1 + g", "--deep", "x1,g", "--epochs", "3", "--out", trained)
+	compareWithLibrary(t, filepath.Join(trained, fileNetwork), rows, "y ~ s(x1, k=6)")
+}
+
+// demoFiles writes rows and a network of the demo.
+func demoFiles(t *testing.T, dir string) (rows, model string) {
+	t.Helper()
+	rows, model = filepath.Join(dir, "rows.csv"), filepath.Join(dir, "ssn.onnx")
 	table, err := simulate(1500, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Create(rows)
-	if err == nil {
-		err = writeRows(f, table)
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
+	var text strings.Builder
+	if err := writeRows(&text, table); err != nil {
 		t.Fatal(err)
 	}
 	network, err := demoNetworks.ReadFile("demo/ssn.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, rows, text.String())
 	write(t, model, string(network))
-	formula := `y ~ s(x2, bs="ps", k=12) + s(x5, bs="cr", k=8)`
+	return rows, model
+}
+
+func compareWithLibrary(t *testing.T, model, rows, formula string) {
+	t.Helper()
+	temp := t.TempDir()
 	own, other := filepath.Join(temp, "command"), filepath.Join(temp, "library")
 	done(t, "decompose", "--model", model, "--data", rows, "--formula", formula, "--out", own)
 
@@ -63,7 +82,6 @@ func TestLibraryWritesWhatTheCommandWrites(t *testing.T) {
 	if diff := cmp.Diff(artifact(t, own), artifact(t, other)); diff != "" {
 		t.Error(diff)
 	}
-	// Each reads the other's.
 	done(t, "verify", other)
 	done(t, "report", other)
 	if d, err = pho.Read(own); err != nil {

@@ -31,20 +31,20 @@ type parquetContributions struct {
 	se    bool  // a column TERM.se after each term's, NaN where there is none
 
 	blocks chan *contributionRows
-	free   chan *contributionRows // that are written: their memory takes others
+	free   chan *contributionRows // blocks that were written, whose memory is used again
 	done   chan struct{}          // closed when the last block is written
 	failed atomic.Pointer[error]
 }
 
-// writerAhead bounds the bytes that wait to be written, though one block may, and
-// maxAhead the blocks.
+// writerAhead bounds the bytes of the blocks that wait to be written (a single block may
+// have more), and maxAhead their number.
 const (
 	writerAhead = 64 << 20
 	maxAhead    = 1 << 10
 )
 
-// freeBlocks is about how many blocks there are besides those that waited at the
-// same time: being filled and being written.
+// freeBlocks is about how many blocks there are besides those that wait: some are being
+// filled, one is being written.
 const freeBlocks = 4
 
 func newParquetContributions(w io.Writer, total func() int64) *parquetContributions {
@@ -148,7 +148,8 @@ func (b *contributionRows) column(n int) []float64 {
 	return v
 }
 
-// block is one without columns, whose memory may have held others.
+// block is an empty block of n rows. Its memory is that of a block that was written, if
+// there is one.
 func (c *parquetContributions) block(n int) *contributionRows {
 	b := new(contributionRows)
 	select {

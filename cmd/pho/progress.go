@@ -55,7 +55,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// clear makes the line empty that text is about to be written to.
+// clear empties the line that the next text is written to.
 func (p *progress) clear() { fmt.Fprint(rawOf(p.w), "\r\x1b[K") }
 
 // memory says what the run will hold at its largest.

@@ -133,8 +133,8 @@ func within(path, dir string) bool {
 	return false
 }
 
-// apart refuses a file that a command keeps (of flag) in the directory that it
-// replaces.
+// apart refuses a path, which flag names, in the directory dir, which outFlag names: the
+// directory is replaced, and the file would be lost with it.
 func apart(flag, path, outFlag, dir string) error {
 	if path != "" && (within(path, dir) || sameDir(filepath.Dir(path), dir)) {
 		return fmt.Errorf("%s %q lies in %s %q, which is replaced: name a file elsewhere", flag, path, outFlag, dir)
