@@ -141,13 +141,6 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	if d.family == "" {
-		var note string
-		if d.family, note, err = trainedFamily(g, o.Response); err != nil {
-			return nil, err
-		}
-		log.note(note)
-	}
 	reading.Workers = o.Goroutines(0)
 	opened, err := openRows(paths, reading, tensors, network.Graph)
 	if err != nil {
@@ -157,6 +150,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	ready, err := d.request(network, opened, inputs, o).Ready(ctx)
 	if err != nil {
 		return nil, flagged(err)
+	}
+	if ready.TrainedFor != "" {
+		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
 	}
 	m := ready.Model
 	if d.phonam != "" {

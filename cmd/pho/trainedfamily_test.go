@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // TestTrainedFamily: the file of a network names the family of its response, which
@@ -30,7 +32,7 @@ func TestTrainedFamily(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := done(t, append([]string{"decompose", "--model", model, "--data", rows, "--out", result}, c.args...)...)
 			var doc struct{ Family string }
-			readInto(t, filepath.Join(result, fileDecomposition), &doc)
+			readInto(t, filepath.Join(result, resultdir.Decomposition), &doc)
 			if doc.Family != c.family {
 				t.Errorf("family %q, want %q", doc.Family, c.family)
 			}

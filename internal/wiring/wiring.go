@@ -4,6 +4,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ type Request struct {
 	Formulas []string
 	Factors  []string // numeric columns that the rows hold as categories
 	Select   bool     // smoothing may remove whole terms of the formulas
-	Family   string   // of the response, as family.Parse has it; "": what the head suggests
+	Family   string   // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
 	Drops    bool     // the rows leave out those with missing cells
 	Cache    int64    // bytes of rows that may stay in memory while the terms are made
 
@@ -40,6 +41,9 @@ type Ready struct {
 	Model decompose.Model // with the terms of the formulas
 	Rows  *CachedRows     // as the network sees them
 	Notes []string        // what the reader of the result should know; "" is nothing
+	// TrainedFor is the family that was taken because the network's file says that it was
+	// trained for it, on this response; "": it says nothing, or a family was asked for.
+	TrainedFor string
 
 	reference Reference
 }
@@ -69,7 +73,11 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(open.Run.Precision)
 	}
-	if o.Family, err = q.family(graph.Structure()); err != nil {
+	trainedFor, err := q.trainedFor()
+	if err != nil {
+		return nil, err
+	}
+	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
 		return nil, err
 	}
 	m, notes, err := q.extend(ctx, graph, rows, formulas)
@@ -80,7 +88,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
-	return &Ready{graph, m, rows, notes, ref}, nil
+	return &Ready{graph, m, rows, notes, trainedFor, ref}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
@@ -108,8 +116,21 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	return ref
 }
 
+// trainedFor is the family that the network's file names for the response, unless one is
+// asked for; "" if it names none or was trained on another column.
+func (q *Request) trainedFor() (string, error) {
+	if q.Options.Response == "" || q.Family != "" {
+		return "", nil
+	}
+	r, err := q.Network.Graph.Response()
+	if err != nil || r == nil || r.Column != q.Options.Response {
+		return "", err
+	}
+	return r.Family, nil
+}
+
 // family finds the family of the response; nil without a response.
-func (q *Request) family(structure *onnx.Structure) (family.Family, error) {
+func (q *Request) family(structure *onnx.Structure, trainedFor string) (family.Family, error) {
 	if q.Options.Response == "" {
 		return nil, nil
 	}
@@ -117,7 +138,7 @@ func (q *Request) family(structure *onnx.Structure) (family.Family, error) {
 	for k, p := range structure.Predictors {
 		heads[k] = p.Head
 	}
-	name := q.Family
+	name := cmp.Or(q.Family, trainedFor)
 	if name == "" {
 		name = family.Suggested(heads)
 	}
