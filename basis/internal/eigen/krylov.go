@@ -17,6 +17,10 @@ import (
 func krylov(e Operator, k int) ([]float64, *mat.Dense, error) {
 	const width = blockWidth
 	const accuracy = 1e-12 // residual norm of a pair, relative to its eigenvalue
+	// After many vectors it is relative to the largest eigenvalue: where one point is far
+	// from all others, the rounding of that one's products is more than the others' pairs
+	// can be accurate to, and no number of vectors would do.
+	const rounding, many = 1e-14, denseEigen
 	n := e.N
 	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
 	var q, eq [][]float64 // an orthonormal basis, and e times it
@@ -30,7 +34,11 @@ func krylov(e Operator, k int) ([]float64, *mat.Dense, error) {
 		var coupling *mat.Dense // components of each new vector along the ones before in its block
 		next, coupling = orthonormal(next, q, r)
 		if first >= check || first == n {
-			values, vectors, done, err := ritz(q, eq, coupling, k, accuracy)
+			floor := 0.0
+			if first >= many+4*k {
+				floor = rounding
+			}
+			values, vectors, done, err := ritz(q, eq, coupling, k, accuracy, floor)
 			if err != nil || done || first == n {
 				return values, vectors, err
 			}
@@ -122,8 +130,9 @@ func project(v []float64, q [][]float64) {
 }
 
 // ritz takes the k leading pairs from the space of q, and tells whether their
-// residuals, known from the coupling to the next block, are small.
-func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]float64, *mat.Dense, bool, error) {
+// residuals, known from the coupling to the next block, are small: relative to each
+// eigenvalue, or to floor times the largest.
+func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy, floor float64) ([]float64, *mat.Dense, bool, error) {
 	m, n := len(q), len(q[0])
 	t := mat.NewSymDense(m, nil)
 	for i := range m {
@@ -142,6 +151,7 @@ func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]fl
 	out := make([]float64, k)
 	u := mat.NewDense(n, k, nil)
 	done := true
+	floor *= math.Max(math.Abs(values[0]), math.Abs(values[m-1]))
 	width, _ := coupling.Dims()
 	column := make([]float64, n)
 	for j, at := range order {
@@ -154,7 +164,7 @@ func ritz(q, eq [][]float64, coupling *mat.Dense, k int, accuracy float64) ([]fl
 			}
 			residual = math.Hypot(residual, s)
 		}
-		done = done && residual <= accuracy*math.Abs(out[j])
+		done = done && residual <= math.Max(accuracy*math.Abs(out[j]), floor)
 		clear(column)
 		for i := range m {
 			kernel.Axpy(column, q[i], y.At(i, at))

@@ -139,6 +139,28 @@ func TestLeadingEigenpairsOfALine(t *testing.T) {
 	}
 }
 
+// TestLeadingEigenpairsNextToAnOutlier are found from few vectors: the rounding of the
+// products with the far point must not keep the others' pairs from being good enough.
+func TestLeadingEigenpairsNextToAnOutlier(t *testing.T) {
+	const n, k = 2000, 11
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = math.Sqrt(float64(i) / n)
+	}
+	x[n-1] = 1e4
+	e := linePlate(t, x, 2, 10).radial()
+	vectors, times := 0, e.times
+	e.times = func(dst, v []float64, width int) {
+		vectors += width
+		times(dst, v, width)
+	}
+	_, _, err := krylov(e, k)
+	must(t, err)
+	if vectors > n/3 {
+		t.Errorf("%d vectors of %d were needed", vectors, n)
+	}
+}
+
 // TestTableIsTheSum of 2000 weighted thin plate functions, as exactly as if they
 // were added up, inside, at the points and outside.
 func TestTableIsTheSum(t *testing.T) {
