@@ -191,7 +191,20 @@ func symmetrised(a *mat.Dense) *mat.SymDense {
 
 // penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
 // adjpho) with lambda as the options say.
-func penalised(ctx context.Context, p *penalty.Problem, o penalty.Options) (*projection, error) {
+//
+// Products choose lambda, also those of a factor f: they are quicker. Where they hold
+// too few digits to choose by, f's rows do.
+func penalised(ctx context.Context, p *penalty.Problem, f *factored, o penalty.Options) (*projection, error) {
+	out, err := selected(ctx, p, o)
+	if f != nil && (errors.Is(err, penalty.ErrLostDigits) || err == nil && (out.weakest < digitsLost || out.status == penalty.StepFailed.String())) {
+		p.Factor = new(mat.Dense)
+		p.Factor.Augment(f.g, f.y)
+		return selected(ctx, p, o)
+	}
+	return out, err
+}
+
+func selected(ctx context.Context, p *penalty.Problem, o penalty.Options) (*projection, error) {
 	fit, err := penalty.SelectContext(ctx, p, &o)
 	if err != nil {
 		if ctx.Err() == nil && int64(len(p.XZ)) >= p.Rows {
@@ -213,7 +226,9 @@ func fromFit(fit *penalty.Fit, p *penalty.Problem) (*projection, error) {
 		out.score = &fit.Score
 	}
 	out.corr = correlations(p.XX, p.SumW, out.sd)
-	out.weakest = out.weakestPenalised(p.SumW)
+	if out.weakest = out.weakestPenalised(p.SumW); fit.LostDigits {
+		out.weakest = 0
+	}
 	if out.dropped, err = standardise(fit.Dropped, out.sd); err != nil {
 		return nil, err
 	}

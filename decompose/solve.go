@@ -194,9 +194,9 @@ func (p *plan) solvePredictor(ctx context.Context, k int, m *moments.Moments, gr
 		if groups != nil {
 			proj, err = c.crossValidated(ctx, k, groups, intercept, o.RefitTotal, beta, smoothing, problem)
 		} else {
-			proj, err = penalised(ctx, problem, smoothing)
+			proj, err = penalised(ctx, problem, f, smoothing)
 		}
-		if err == nil && f != nil {
+		if err == nil && f != nil && (problem.Factor == nil || tolerance < minGramTolerance) {
 			err = proj.refine(ctx, problem, f, tolerance, smoothing.Scale)
 		}
 	}

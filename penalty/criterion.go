@@ -111,6 +111,9 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 			c.a.SetSym(b.lo+l, b.lo+l, c.a.At(b.lo+l, b.lo+l)+lambda*r*r)
 		}
 	}
+	if c.data != nil {
+		return c.solveRows(rho, logDet)
+	}
 	// With a unit diagonal, a large lambda does no harm to the factorisation.
 	for i := range c.e {
 		v := c.a.At(i, i)
@@ -171,6 +174,12 @@ func (c *criterion) solveInto(dst, b []float64) {
 	for i, e := range c.e {
 		c.inner[i] = c.work[i] * e
 	}
+	c.fromInner(dst)
+}
+
+// fromInner sets dst to the coefficients that are inner in the coordinates of the
+// overlaps.
+func (c *criterion) fromInner(dst []float64) {
 	copy(dst, c.inner)
 	for i, o := range c.overlap {
 		if o != nil {
@@ -213,11 +222,18 @@ func scaleBoth(s *mat.SymDense, e []float64) {
 	}
 }
 
-// residual returns z'Wz - 2 alpha'X'Wz + alpha'X'WX alpha, at least 0. In this
-// form an error in alpha enters squared.
-func (c *criterion) residual() float64 {
+// residual is |z - X alpha|^2, at least 0.
+func (c *criterion) residual() float64 { return math.Max(0, c.residualSum()) }
+
+// residualSum returns z'Wz - 2 alpha'X'Wz + alpha'X'WX alpha. In this form an error in
+// alpha enters squared. It is negative by more than rounding if X'WX has lost the digits
+// that make it positive definite.
+func (c *criterion) residualSum() float64 {
 	if c.q == 0 {
-		return math.Max(0, c.zz)
+		return c.zz
+	}
+	if c.data != nil {
+		return c.residualOfRows()
 	}
 	fitted := mat.NewVecDense(c.q, c.work)
 	fitted.MulVec(c.gram, mat.NewVecDense(c.q, c.alpha))
@@ -225,7 +241,7 @@ func (c *criterion) residual() float64 {
 	for i, a := range c.alpha {
 		sum += a * (c.work[i] - 2*c.cross[i])
 	}
-	return math.Max(0, sum)
+	return sum
 }
 
 // every expands one value per parameter to one per penalty.

@@ -122,12 +122,7 @@ func full(s *mat.SymDense) *mat.Dense {
 // factorize factors a; false if it is not positive definite in floating point.
 func (f *factor) factorize(a *mat.SymDense) bool {
 	n := a.SymmetricDim()
-	if f.n != n || f.u == nil {
-		f.n, f.u, f.minus = n, make([]float64, n*n), make([]float64, n)
-		for i := range f.minus {
-			f.minus[i] = -1
-		}
-	}
+	f.resize(n)
 	raw := a.RawSymmetric()
 	for i := range n {
 		copy(f.u[i*n+i:(i+1)*n], raw.Data[i*raw.Stride+i:])
@@ -155,6 +150,16 @@ func (f *factor) factorize(a *mat.SymDense) bool {
 		}
 	}
 	return true
+}
+
+func (f *factor) resize(n int) {
+	if f.n == n && f.u != nil {
+		return
+	}
+	f.n, f.u, f.minus = n, make([]float64, n*n), make([]float64, n)
+	for i := range f.minus {
+		f.minus[i] = -1
+	}
 }
 
 // subtract takes from rows lo:hi of A, from column lo on, what rows from:lo of U make

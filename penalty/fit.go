@@ -50,6 +50,10 @@ type Fit struct {
 	// estimated.
 	Hessian *mat.SymDense
 
+	// LostDigits tells that the search came to smoothing parameters where X'WX + S has too
+	// few digits, so that there may be a better fit beyond: see Problem.Factor.
+	LostDigits bool
+
 	Status Status
 	Log    []Step
 }

@@ -19,6 +19,9 @@ const (
 	// bare is the edf that a penalty takes away below which no penalty is tried,
 	// for the same reason.
 	bare = 0.01
+	// unnoticed is the second derivative in a log lambda below which the criterion does
+	// not depend on it.
+	unnoticed = 1e-4
 )
 
 // search minimises a criterion over the log lambdas that are free. The criterion
@@ -33,6 +36,9 @@ type search struct {
 	sunk     []bool    // the lower end was tried
 	released []bool    // coming back from infinity was tried
 	scanned  []bool    // other finite values were tried
+	lowered  []bool    // lo was lowered
+	pinned   []bool    // and is to stay
+	lost     bool      // X'WX + S had too few digits where the criterion was to be known
 	tol      float64
 	log      []Step
 }
@@ -40,7 +46,7 @@ type search struct {
 func newSearch(c *criterion, tol float64, fixed []bool) *search {
 	k := c.params
 	s := &search{criterion: c, tol: tol, lo: make([]float64, k), hi: make([]float64, k), start: make([]float64, k),
-		tried: make([]bool, k), slope: make([]float64, k), sunk: make([]bool, k), released: make([]bool, k), scanned: make([]bool, k)}
+		tried: make([]bool, k), slope: make([]float64, k), sunk: make([]bool, k), released: make([]bool, k), scanned: make([]bool, k), lowered: make([]bool, k), pinned: make([]bool, k)}
 	linked := make([]float64, k)
 	for j, i := range c.set {
 		start, lo, hi := s.bound(j)
@@ -135,6 +141,9 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 			return p, Converged, nil
 		}
 		if s.gradNorm(p) <= s.enough(p) {
+			if s.lower(p) {
+				continue
+			}
 			q := s.elsewhere(p)
 			if q == nil {
 				return p, s.ending(p), nil
@@ -159,11 +168,39 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 			if s.gradNorm(p) <= 1e4*s.enough(p) {
 				return p, s.ending(p), nil
 			}
+			if s.pin(p) {
+				continue
+			}
 			return p, StepFailed, nil
 		}
 		p = q
 		s.record(p, halvings)
 	}
+}
+
+// lower moves lower bounds at which the gradient still points down though the penalty
+// takes effective degrees of freedom there, and tells whether there was any. The bounds
+// are relative to where the sizes of the data and of the penalty balance, and one
+// value far from all others moves that balance by as much as it is far away.
+func (s *search) lower(p *point) (moved bool) {
+	for _, j := range s.free {
+		if p.rho[j] <= s.lo[j] && p.grad[j] > s.enough(p) && s.ranks[j]-s.left(p, j) >= bare && !s.pinned[j] && s.lo[j] > math.Log(1e-100) {
+			s.lo[j] += math.Log(1e-3)
+			s.lowered[j], moved = true, true
+		}
+	}
+	return moved
+}
+
+// pin makes bounds that were lowered those of p, where no digits are left to go further
+// down with, and tells whether there was any.
+func (s *search) pin(p *point) (moved bool) {
+	for _, j := range s.free {
+		if s.lowered[j] && !s.pinned[j] && p.rho[j] > s.lo[j] && p.grad[j] > 0 {
+			s.lo[j], s.pinned[j], s.lost, moved = p.rho[j], true, true, true
+		}
+	}
+	return moved
 }
 
 func (s *search) ending(p *point) Status {
@@ -236,7 +273,8 @@ func (s *search) left(p *point, i int) float64 {
 func (s *search) elsewhere(p *point) *point {
 	for _, j := range s.free {
 		var down []float64 // from the upper bound
-		switch infinite := p.rho[j] >= s.hi[j]; {
+		infinite := p.rho[j] >= s.hi[j]
+		switch {
 		case infinite && !s.released[j]:
 			s.released[j] = true
 			down = []float64{4, 8, 12, 16, 20}
@@ -256,14 +294,65 @@ func (s *search) elsewhere(p *point) *point {
 			}
 		}
 		rho := append([]float64(nil), p.rho...)
+		last := p.objective
 		for _, d := range down {
 			rho[j] = math.Max(s.lo[j], s.hi[j]-d)
-			if q := s.eval(rho, false); q.objective < p.objective-s.enough(p)-s.noise(p) {
-				return s.eval(rho, true)
+			q := s.eval(rho, false)
+			if last = q.objective; s.better(q, p) {
+				return s.withDerivatives(rho)
 			}
+		}
+		switch {
+		case infinite && len(down) > 0:
+		case !infinite && !s.released[j] && p.hess != nil && math.Abs(p.hess.At(j, j)) < unnoticed:
+			s.released[j], rho[j], last = true, p.rho[j], p.objective
+		default:
+			continue
+		}
+		if q := s.belowPlateau(p, j, rho[j], last); q != nil {
+			return q
 		}
 	}
 	return nil
+}
+
+// belowPlateau looks for a clearly better value of a log lambda that is so large that
+// the criterion does not depend on it. Nearly always the plateau ends not far below
+// from, where the criterion is last. It goes on if one value far from all others makes
+// X'WX large and what the others say of it small; then values beyond its end are looked
+// at until the criterion is clearly worse. A plateau that never ends is that of a term
+// of which the rows say nothing.
+func (s *search) belowPlateau(p *point, j int, from, last float64) *point {
+	const step, flat, clearly, worse = 4.0, 0.1, 1.0, 10.0
+	if math.Abs(last-p.objective) >= flat {
+		return nil
+	}
+	rho, ended := append([]float64(nil), p.rho...), false
+	for rho[j] = from; rho[j] > math.Log(1e-100) && last < p.objective+worse; {
+		ended = ended || math.Abs(last-p.objective) >= flat
+		rho[j] -= step
+		last = s.eval(rho, false).objective
+		if last < p.objective-clearly {
+			s.lo[j] = math.Min(s.lo[j], rho[j]-step)
+			return s.withDerivatives(rho)
+		}
+	}
+	s.lost = s.lost || ended && math.IsInf(last, 1)
+	return nil
+}
+
+// withDerivatives is eval where the criterion exists; nil: it was stopped meanwhile.
+func (s *search) withDerivatives(rho []float64) *point {
+	q := s.eval(rho, true)
+	if q.grad == nil {
+		return nil
+	}
+	return q
+}
+
+// better tells whether q's criterion is less than p's by more than rounding.
+func (s *search) better(q, p *point) bool {
+	return q.objective < p.objective-s.enough(p)-s.noise(p)
 }
 
 // direction is the Newton step in the components that can move, with the

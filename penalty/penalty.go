@@ -40,6 +40,12 @@ type Problem struct {
 	XMean []float64 // p
 	ZMean float64
 
+	// Factor, if not nil, is a matrix of m rows [G, y], m x (p+1), with G'G = XX, G'y = XZ
+	// and y'y = ZZ: the triangular factor of the rows, say. Then criteria and fit are
+	// computed from it by orthogonal transformations, which hold the digits that squares
+	// lose, at several times the cost. SelectGrouped does not use it.
+	Factor *mat.Dense
+
 	Terms []Term // in column order; together they cover the p columns
 }
 

@@ -24,6 +24,7 @@ type system struct {
 	q          int
 	gram       *mat.SymDense // q x q
 	cross      []float64     // q
+	data       *mat.Dense    // m x (q+1): Problem.Factor in these coordinates; nil: none
 	zz         float64
 	basis      *mat.Dense // p x q
 	dropped    *mat.Dense // p x (p-q), orthonormal, or nil
@@ -206,6 +207,9 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 	}
 	s.cross = make([]float64, s.q)
 	mat.NewVecDense(s.q, s.cross).MulVec(w.T(), cross)
+	if p.Factor != nil {
+		s.data = rotatedRows(p.Factor, w, varies, s.zz > 0)
+	}
 	return s, nil
 }
 

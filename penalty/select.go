@@ -12,6 +12,10 @@ import (
 // zeroResidual is the share of z'Wz below which a residual is rounding.
 const zeroResidual = 1e-13
 
+// negativeResidual is the share of z'Wz by which a residual is negative only if X'WX has
+// lost its digits.
+const negativeResidual = 1e-6
+
 // Select chooses the smoothing parameters that are not fixed and returns the
 // penalised fit alpha = (X'WX + sum_j lambda_j S_j)^-1 X'Wz. It sees moments
 // only and costs O(p^3) per iteration. A nil o is REML. p is not changed and
@@ -102,6 +106,9 @@ func chooseWhile(ctx context.Context, p *Problem, opts *Options, groups []*Probl
 	if s.stopped() {
 		return nil, ctx.Err()
 	}
+	if without && search.residualSum() < -negativeResidual*s.zz {
+		return nil, errSingular
+	}
 	if without {
 		if s.zz == 0 {
 			lowest = start
@@ -118,7 +125,7 @@ func chooseWhile(ctx context.Context, p *Problem, opts *Options, groups []*Probl
 	if s.stopped() {
 		return nil, ctx.Err()
 	}
-	fit.Status, fit.Log, fit.Score = status, search.log, best.score
+	fit.Status, fit.Log, fit.Score, fit.LostDigits = status, search.log, best.score, search.lost
 	fit.finish(p, search, best.rho, opts.Scale)
 	fit.Phi = best.phi
 	if n := len(search.free); n > 0 {
