@@ -20,7 +20,7 @@ type constrained struct {
 	raw    []int        // first raw column of each block in the view, and the end
 	start  []int        // first constrained column of each block, and the end
 	z      []*mat.Dense // d_j x c_j; nil: the identity
-	terms  []penalty.Term
+	terms  []penalty.Component
 	notes  []string // what was done that the reader should know
 
 	tolerance float64 // of ranks
@@ -51,7 +51,7 @@ func (p *plan) constrain(d planned, m *moments.Moments, k int, tolerance float64
 		if z != nil {
 			_, free = z.Dims()
 		}
-		t := penalty.Term{Name: b.Term.Name(), Start: c.start[j], Dim: free}
+		t := penalty.Component{Name: b.Term.Name(), Start: c.start[j], Dim: free}
 		norm := p.norm(b, m)
 		for i, s := range b.Penalty.S {
 			if b.Standardised {

@@ -125,12 +125,12 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	method, err := penalty.ParseMethod(c.Method)
+	method, err := penalty.ParseCriterion(c.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{
-		Method: decompose.PHOGAM, Weights: c.Weights, SP: sp, Smoothing: penalty.Options{Method: method}, Route: route,
+		Method: decompose.PHOGAM, Weights: c.Weights, SP: sp, Smoothing: penalty.Options{Criterion: method}, Route: route,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ type Options struct {
 	DF map[string]float64
 	// Groups names a column of groups of rows (text or numbers). Smoothing
 	// parameters are then chosen by leaving out one group after the other, not by
-	// Smoothing.Method: for a deep predictor that is no noise REML grows with the
+	// Smoothing.Criterion: for a deep predictor that is no noise REML grows with the
 	// rows, and prediction to new groups may be what matters.
 	Groups string
 

@@ -228,6 +228,9 @@ func fromFit(fit *penalty.Fit, p *penalty.Problem) (*projection, error) {
 	out.corr = correlations(p.XX, p.SumW, out.sd)
 	if out.weakest = out.weakestPenalised(p.SumW); fit.LostDigits {
 		out.weakest = 0
+		if p.Factor != nil { // there are no more digits to be had
+			out.status = penalty.StepFailed.String()
+		}
 	}
 	if out.dropped, err = standardise(fit.Dropped, out.sd); err != nil {
 		return nil, err

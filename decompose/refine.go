@@ -127,7 +127,7 @@ type coordinates struct {
 
 // penalisedCoordinates does so in columns divided by unit. roots are the terms'
 // sqrt(lambda_j) B_j there, one below the other; nil if none counts.
-func penalisedCoordinates(terms []penalty.Term, lambda [][]float64, unit []float64) (*coordinates, error) {
+func penalisedCoordinates(terms []penalty.Component, lambda [][]float64, unit []float64) (*coordinates, error) {
 	c := &coordinates{u: mat.NewDense(len(unit), len(unit), nil)}
 	for i, t := range terms {
 		lo, hi := t.Start, t.Start+t.Dim
@@ -186,7 +186,7 @@ func (c *coordinates) determined(g *mat.Dense, tolerance float64) (basis, droppe
 // augmented solves least squares on the rows [G basis, y] and [B basis, 0], one B
 // per term, for alpha in G's columns. With R the triangular factor, half is basis
 // R^-1, so that half half' is (X'WX + S)^-1.
-func augmented(g *mat.Dense, y *mat.VecDense, basis *mat.Dense, roots []*mat.Dense, terms []penalty.Term) (alpha []float64, half *mat.Dense, err error) {
+func augmented(g *mat.Dense, y *mat.VecDense, basis *mat.Dense, roots []*mat.Dense, terms []penalty.Component) (alpha []float64, half *mat.Dense, err error) {
 	m := y.Len()
 	n, rank := basis.Dims()
 	total := m
@@ -237,7 +237,7 @@ func augmented(g *mat.Dense, y *mat.VecDense, basis *mat.Dense, roots []*mat.Den
 // rangeAndRoot returns the orthogonal v whose first rank columns span the range of the
 // term's penalties, in columns divided by unit, and sqrt(lambda_j) B_j for all of
 // them, one below the other; nil if none counts.
-func rangeAndRoot(t penalty.Term, lambda, unit []float64) (v *mat.Dense, rank int, root *mat.Dense, err error) {
+func rangeAndRoot(t penalty.Component, lambda, unit []float64) (v *mat.Dense, rank int, root *mat.Dense, err error) {
 	v = mat.NewDense(t.Dim, t.Dim, nil)
 	for i := range t.Dim {
 		v.Set(i, i, 1)

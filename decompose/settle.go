@@ -17,7 +17,7 @@ import (
 // correlations, alpha <- alpha - N (N'BN)^+ N'(B alpha + own), own the products of
 // columns and own terms (see ownProducts); X alpha and the penalty stay as they are.
 // Directions that change no term's values keep minimum norm.
-func (p *projection) settle(terms []penalty.Term, own []float64, tolerance float64) error {
+func (p *projection) settle(terms []penalty.Component, own []float64, tolerance float64) error {
 	if p.dropped == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
 	}
 	if r.Method == PHOGAM {
-		r.Smoothing = o.Smoothing.Method.String()
+		r.Smoothing = o.Smoothing.Criterion.String()
 		if s.groups != nil {
 			r.Smoothing = "cv"
 		}

@@ -10,9 +10,9 @@ import (
 // workspaces; one goroutine.
 type criterion struct {
 	*system
-	method Method
-	gamma  float64
-	scale  float64 // known, or 0
+	kind  Criterion
+	gamma float64
+	scale float64 // known, or 0
 
 	set    []int // which smoothing parameter each of system.penalties has
 	params int
@@ -53,7 +53,7 @@ type point struct {
 // newCriterion takes the sets of linked penalties as Problem.links gives them;
 // nil: none.
 func newCriterion(s *system, o *Options, links []int) *criterion {
-	c := &criterion{system: s, method: o.Method, gamma: o.Gamma, scale: o.Scale}
+	c := &criterion{system: s, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale}
 	c.chol.stopped = s.stopped
 	number := make(map[int]int)
 	for j := range s.penalties {
@@ -244,8 +244,8 @@ func (c *criterion) residualSum() float64 {
 	return sum
 }
 
-// every expands one value per parameter to one per penalty.
-func (c *criterion) every(x []float64) []float64 {
+// perPenalty expands one value per parameter to one per penalty.
+func (c *criterion) perPenalty(x []float64) []float64 {
 	y := make([]float64, len(c.set))
 	for j, i := range c.set {
 		y[j] = x[i]
@@ -257,7 +257,7 @@ func (c *criterion) every(x []float64) []float64 {
 // rho if asked.
 func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	k := len(c.penalties)
-	p := &point{rho: append([]float64(nil), rho...), each: c.every(rho), objective: math.Inf(1), score: math.Inf(1)}
+	p := &point{rho: append([]float64(nil), rho...), each: c.perPenalty(rho), objective: math.Inf(1), score: math.Inf(1)}
 	if derivatives && c.stopped() { // what asks for them takes them for granted
 		p.grad, p.hess = make([]float64, c.params), mat.NewSymDense(max(c.params, 1), nil)
 		return p
@@ -277,13 +277,13 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 			p.rp += v * v
 		}
 	}
-	if derivatives || c.method == GCV {
+	if derivatives || c.kind == GCV {
 		c.traces(p)
 	}
 	if derivatives && k > 0 {
 		p.grad, p.hess = make([]float64, k), mat.NewSymDense(k, nil)
 	}
-	switch c.method {
+	switch c.kind {
 	case GCV:
 		c.gcv(p)
 	case ML:

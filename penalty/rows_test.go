@@ -31,20 +31,20 @@ func TestRowsGiveTheFitOfTheirProducts(t *testing.T) {
 		}
 		return s
 	}
-	problem.Terms = []Term{
+	problem.Terms = []Component{
 		{Name: "one", Start: 0, Dim: 6, S: []*mat.SymDense{second(6, 1)}},
 		{Name: "two", Start: 6, Dim: 6, S: []*mat.SymDense{second(6, 1), second(6, 3)}},
 		{Name: "free", Start: 12, Dim: 1},
 	}
-	for _, method := range []Method{REML, GCV, ML} {
-		byProducts, err := Select(problem, &Options{Method: method})
+	for _, method := range []Criterion{REML, GCV, ML} {
+		byProducts, err := Select(problem, &Options{Criterion: method})
 		if err != nil {
 			t.Fatal(err)
 		}
 		withRows := *problem
 		withRows.Factor = mat.NewDense(n, p+1, nil)
 		withRows.Factor.Augment(x, mat.NewVecDense(n, y))
-		byRows, err := Select(&withRows, &Options{Method: method})
+		byRows, err := Select(&withRows, &Options{Criterion: method})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,10 +74,10 @@ func TestRowsHoldWhatProductsLose(t *testing.T) {
 	for i := range p {
 		identity.SetSym(i, i, 1)
 	}
-	problem.Terms = []Term{{Name: "s(x)", Dim: p, S: []*mat.SymDense{identity}, SP: []float64{1e-25}}}
+	problem.Terms = []Component{{Name: "s(x)", Dim: p, S: []*mat.SymDense{identity}, SP: []float64{1e-25}}}
 	problem.Factor = mat.NewDense(n, p+1, nil)
 	problem.Factor.Augment(x, mat.NewVecDense(n, y))
-	fit, err := Select(problem, &Options{Method: Fixed, Scale: 1})
+	fit, err := Select(problem, &Options{Criterion: Fixed, Scale: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func prepare(ctx context.Context, formula string, tab *data.Table) (*ours, error
 }
 
 func (o *ours) solve(sp map[string][]float64) (*decompose.Result, error) {
-	return decompose.Solve(context.Background(), o.model, o.sums, &decompose.Options{Method: decompose.PHOGAM, SP: sp, Smoothing: penalty.Options{Method: penalty.REML}})
+	return decompose.Solve(context.Background(), o.model, o.sums, &decompose.Options{Method: decompose.PHOGAM, SP: sp, Smoothing: penalty.Options{Criterion: penalty.REML}})
 }
 
 // turns of ours, as many as of theirs: the fastest counts.

@@ -269,7 +269,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--rank-tolerance %g: it is at least 1e-13 (1e-6 with --route gram) and less than 1", t)
 	}
 	if d.smoothing != "cv" {
-		if o.Smoothing.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
+		if o.Smoothing.Criterion, err = penalty.ParseCriterion(d.smoothing); err != nil {
 			fault("--smoothing: %w", err)
 		}
 	}

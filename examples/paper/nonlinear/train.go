@@ -127,7 +127,7 @@ func (f *fitting) all(ctx context.Context, online, withSteps bool) (r repetition
 	}
 	add("GAM", gam, results[0], true)
 
-	gcv := decompose.Options{Smoothing: penalty.Options{Method: penalty.GCV, WithoutVc: true}}
+	gcv := decompose.Options{Smoothing: penalty.Options{Criterion: penalty.GCV, WithoutVc: true}}
 	reml := decompose.Options{Smoothing: penalty.Options{WithoutVc: true}}
 	pho := decompose.Options{Method: decompose.PHO}
 	for _, t := range []struct {

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// addTerm standardises the penalties of a term, adds them and their block to
+// addComponent standardises the penalties of a term, adds them and their block to
 // the system, and returns the orthogonal v (Dim x Dim) whose first rank columns
 // span the range of the term's total penalty.
-func (s *system) addTerm(number int, t *Term, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
+func (s *system) addComponent(number int, t *Component, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
 	var scaled []*mat.SymDense
 	var indices []int
 	total := mat.NewSymDense(t.Dim, nil)
@@ -60,12 +60,12 @@ func (s *system) addTerm(number int, t *Term, d []float64, live []bool, index in
 	if parts := separate(scaled, values, vectors, rank); parts != nil {
 		vectors = parts.vectors
 		for j, diag := range parts.diag {
-			s.addBlock(penalty{index: indices[j], term: number, diag: diag, rank: len(diag)})
+			s.addBlock(penalty{index: indices[j], component: number, diag: diag, rank: len(diag)})
 		}
 	} else {
 		var members []penalty
 		for j, x := range scaled {
-			pen := penalty{index: indices[j], term: number}
+			pen := penalty{index: indices[j], component: number}
 			if err := pen.project(x, vectors, rank); err != nil {
 				return nil, 0, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
 			}
@@ -133,10 +133,10 @@ func (s *system) addBlock(members ...penalty) {
 	s.penalised += b.dim
 }
 
-// apart are penalties of one term that touch different coordinates: the columns
+// disjoint are penalties of one term that touch different coordinates: the columns
 // of vectors in their order, then the null space. diag are the square roots of
 // their diagonals.
-type apart struct {
+type disjoint struct {
 	vectors *mat.Dense
 	diag    [][]float64
 }
@@ -145,7 +145,7 @@ type apart struct {
 // coordinates in the first rank columns of vectors: one penalty is, and so are
 // random slopes and smooths of many levels in their natural parametrisation. nil
 // if not.
-func separate(scaled []*mat.SymDense, values []float64, vectors *mat.Dense, rank int) *apart {
+func separate(scaled []*mat.SymDense, values []float64, vectors *mat.Dense, rank int) *disjoint {
 	if len(scaled) > 1 {
 		for _, x := range scaled {
 			if _, _, ok := diagonalEigen(x); !ok {
@@ -155,7 +155,7 @@ func separate(scaled []*mat.SymDense, values []float64, vectors *mat.Dense, rank
 	}
 	dim, _ := vectors.Dims()
 	var order []int
-	p := &apart{diag: make([][]float64, len(scaled))}
+	p := &disjoint{diag: make([][]float64, len(scaled))}
 	if len(scaled) == 1 {
 		for _, v := range values[:rank] {
 			p.diag[0] = append(p.diag[0], math.Sqrt(v))
