@@ -121,12 +121,16 @@ func (s *search) otherMinimum(p *point) *point {
 // until the criterion is clearly worse. It stays flat all the way if the rows hold no
 // information about the term.
 func (s *search) belowPlateau(p *point, j int, from, last float64) *point {
-	const step, flat, clearly, worse = 4.0, 0.1, 1.0, 10.0
+	const step, steps, flat, clearly, worse = 4.0, 25, 0.1, 1.0, 10.0
 	if math.Abs(last-p.objective) >= flat {
 		return nil
 	}
 	rho, ended := append([]float64(nil), p.rho...), false
-	for rho[j] = from; rho[j] > math.Log(1e-100) && last < p.objective+worse; {
+	rho[j] = from
+	for range steps {
+		if last >= p.objective+worse {
+			break
+		}
 		ended = ended || math.Abs(last-p.objective) >= flat
 		rho[j] -= step
 		last = s.eval(rho, false).objective
