@@ -132,6 +132,20 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	return logDet, finite(logDet)
 }
 
+// fewDigits tells whether what solve has factored last depends on less than four digits
+// of some pivot, next to a diagonal of ones.
+func (c *criterion) fewDigits() bool {
+	least := 1.0
+	for i := range c.q {
+		u := c.chol.u[i*c.chol.n+i]
+		if c.data == nil {
+			u *= u
+		}
+		least = math.Min(least, u)
+	}
+	return least < 1e-12
+}
+
 // intoOverlap changes the coordinates of a block of the matrix a, and adds its
 // total penalty, there the identity.
 func (c *criterion) intoOverlap(b *block, o *overlap) {

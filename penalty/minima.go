@@ -13,18 +13,24 @@ func (s *search) lowerBounds(p *point) (moved bool) {
 			s.loLowered[j], moved = true, true
 		}
 	}
+	if moved {
+		s.converged = p
+	}
 	return moved
 }
 
-// fixLowered raises bounds that were lowered to where p is, because there are no digits
-// to evaluate the criterion further down, and tells whether there was any.
-func (s *search) fixLowered(p *point) (moved bool) {
+// fixLowered gives up the bounds that were lowered last, because the search fails there
+// for lack of digits, and returns the point from which they were lowered, at which the
+// search had converged. nil: none were lowered.
+func (s *search) fixLowered() *point {
+	last := s.converged
+	s.converged = nil
 	for _, j := range s.free {
-		if s.loLowered[j] && !s.loFinal[j] && p.rho[j] > s.lo[j] && p.grad[j] > 0 {
-			s.lo[j], s.loFinal[j], s.lostDigits, moved = p.rho[j], true, true, true
+		if last != nil && s.loLowered[j] && !s.loFinal[j] {
+			s.lo[j], s.loFinal[j], s.lostDigits = last.rho[j], true, true
 		}
 	}
-	return moved
+	return last
 }
 
 // tryBound tries the upper bound for one lambda whose term is nearly in the null space
@@ -135,6 +141,10 @@ func (s *search) belowPlateau(p *point, j int, from, last float64) *point {
 		rho[j] -= step
 		last = s.eval(rho, false).objective
 		if last < p.objective-clearly {
+			if s.fewDigits() { // it may be rounding that is better
+				s.lostDigits = true
+				return nil
+			}
 			s.lo[j] = math.Min(s.lo[j], rho[j]-step)
 			return s.withDerivatives(rho)
 		}

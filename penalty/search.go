@@ -36,6 +36,7 @@ type search struct {
 	triedOthers   []bool    // other finite values were tried from a finite one
 	loLowered     []bool    // lo was lowered
 	loFinal       []bool    // lo was lowered and raised again: it stays
+	converged     *point    // where bounds were lowered last; nil: nowhere, or it was gone back to
 	lostDigits    bool      // X'WX + S had too few digits at some lambda that was tried
 	tol           float64
 	log           []Step
@@ -166,7 +167,9 @@ func (s *search) run(rho []float64, iterations int) (*point, Status, error) {
 			if s.gradNorm(p) <= 1e4*s.gradTolerance(p) {
 				return p, s.status(p), nil
 			}
-			if s.fixLowered(p) {
+			if last := s.fixLowered(); last != nil {
+				p = last
+				s.record(p, 0)
 				continue
 			}
 			return p, StepFailed, nil
