@@ -156,7 +156,7 @@ func TestLeadingEigenpairsNextToAnOutlier(t *testing.T) {
 	}
 	_, _, err := eigen.Leading(e, k)
 	must(t, err)
-	if vectors > n/3 {
+	if vectors > 3*n/4 { // in all calls for more pairs
 		t.Errorf("%d vectors of %d were needed", vectors, n)
 	}
 }
