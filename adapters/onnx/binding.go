@@ -43,10 +43,10 @@ const maxColumns = 100_000
 func checkWidth(g *Graph) error {
 	total := 0
 	for _, v := range g.Inputs {
-		if w := rowElements(v); w > maxColumns-total {
-			return fmt.Errorf("onnx: the inputs hold more than %d numbers a row (input %q: %s); they cannot be bound to columns", maxColumns, v.Name, shapeText(v))
+		if w := v.Width(); w > maxColumns-total {
+			return fmt.Errorf("onnx: the inputs hold more than %d numbers a row (input %q: %s); they cannot be bound to columns", maxColumns, v.Name, ShapeText(v.Shape))
 		}
-		total += rowElements(v)
+		total += v.Width()
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func Unbound(g *Graph) Binding {
 
 // elementNames are the names that the numbers of an input's row go by without data.
 func elementNames(v *Value) []string {
-	width := rowElements(v)
+	width := v.Width()
 	if width == 1 {
 		return []string{v.Name}
 	}
@@ -135,7 +135,7 @@ func Bind(g *Graph, schema data.Schema, flags []string, exclude ...string) (Bind
 		if columns[v.Name] != nil {
 			continue
 		}
-		if c, ok := schema.Lookup(v.Name); ok && c.Width == 0 && rowElements(v) == 1 {
+		if c, ok := schema.Lookup(v.Name); ok && c.Width == 0 && v.Width() == 1 {
 			columns[v.Name] = []string{v.Name}
 			taken[v.Name] = true
 			continue
@@ -158,9 +158,9 @@ func Bind(g *Graph, schema data.Schema, flags []string, exclude ...string) (Bind
 				free = append(free, c.Name)
 			}
 		}
-		if len(free) != rowElements(open[0]) {
+		if len(free) != open[0].Width() {
 			return nil, fmt.Errorf("onnx: input %q needs %d columns and %d numeric columns are free (%s); name them with --input %s=column,...\n%s",
-				open[0].Name, rowElements(open[0]), len(free), quotedList(free), open[0].Name, describeInputs(g, schema))
+				open[0].Name, open[0].Width(), len(free), quotedList(free), open[0].Name, describeInputs(g, schema))
 		}
 		columns[open[0].Name] = free
 	default:
@@ -173,8 +173,8 @@ func Bind(g *Graph, schema data.Schema, flags []string, exclude ...string) (Bind
 	b := make(Binding, len(g.Inputs))
 	for i, v := range g.Inputs {
 		b[i] = BoundInput{Input: v.Name, Columns: columns[v.Name]}
-		if got, want := len(b[i].Columns), rowElements(v); got != want {
-			faults = append(faults, fmt.Errorf("onnx: input %q %s holds %d numbers a row, but %d columns are bound to it (%s)", v.Name, shapeText(v), want, got, quotedList(b[i].Columns)))
+		if got, want := len(b[i].Columns), v.Width(); got != want {
+			faults = append(faults, fmt.Errorf("onnx: input %q %s holds %d numbers a row, but %d columns are bound to it (%s)", v.Name, ShapeText(v.Shape), want, got, quotedList(b[i].Columns)))
 		}
 		for _, name := range b[i].Columns {
 			c, _ := schema.Lookup(name)
@@ -299,23 +299,10 @@ func quotedList(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-// shapeText writes a shape with N for the rows: [N 10].
-func shapeText(v *Value) string {
-	var s []string
-	for _, d := range v.Shape {
-		if d == Batch {
-			s = append(s, "N")
-		} else {
-			s = append(s, strconv.Itoa(d))
-		}
-	}
-	return "[" + strings.Join(s, " ") + "]"
-}
-
 func describeInputs(g *Graph, schema data.Schema) string {
 	var s strings.Builder
 	for _, v := range g.Inputs {
-		fmt.Fprintf(&s, "  input %q: %s %s\n", v.Name, v.Type, shapeText(v))
+		fmt.Fprintf(&s, "  input %q: %s %s\n", v.Name, v.Type, ShapeText(v.Shape))
 	}
 	var numeric, text []string
 	for _, c := range schema {

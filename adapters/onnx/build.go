@@ -14,7 +14,7 @@ const (
 )
 
 // build turns the decoded messages into a checked graph.
-func build(m *onnxpb.ModelProto, o LoadOptions) (*Graph, error) {
+func build(m *onnxpb.ModelProto, o LoadOptions, ops Operators) (*Graph, error) {
 	switch {
 	case m.Graph == nil:
 		return nil, fmt.Errorf("onnx: not an ONNX model: the file has no graph")
@@ -43,7 +43,7 @@ func build(m *onnxpb.ModelProto, o LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newChecker(b)
+	c := newChecker(b, ops)
 	kept, err := c.check(nodes)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func build(m *onnxpb.ModelProto, o LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.settleEntries()
+	g.settleEntries(ops)
 	for _, e := range m.MetadataProps {
 		g.metadata = append(g.metadata, metadata{e.Key, e.Value})
 	}
@@ -169,15 +169,15 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 	if tt == nil {
 		return nil, fmt.Errorf("onnx: graph input %q is not a tensor", p.Name)
 	}
-	t, err := dtype(tt.ElemType)
+	t, err := TypeOf(tt.ElemType)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: graph input %q: %w", p.Name, err)
 	}
 	if tt.Shape == nil {
 		return nil, fmt.Errorf("onnx: graph input %q declares no shape; export the model with input shapes", p.Name)
 	}
-	if n := len(tt.Shape.Dim); n == 0 || n > maxRank {
-		return nil, fmt.Errorf("onnx: graph input %q has %d axes; 1 to %d are supported, one of them for the rows", p.Name, n, maxRank)
+	if n := len(tt.Shape.Dim); n == 0 || n > MaxRank {
+		return nil, fmt.Errorf("onnx: graph input %q has %d axes; 1 to %d are supported, one of them for the rows", p.Name, n, MaxRank)
 	}
 	v := &Value{Name: p.Name, Type: t}
 	for i, d := range tt.Shape.Dim {
@@ -192,7 +192,7 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 		}
 		v.Shape = append(v.Shape, int(size))
 	}
-	n, ok := elements(v.Shape)
+	n, ok := Elements(v.Shape)
 	if !ok {
 		return nil, fmt.Errorf("onnx: graph input %q: shape %v overflows", p.Name, v.Shape)
 	}
@@ -212,7 +212,7 @@ func (b *builder) connect() error {
 		}
 		version, ok := b.opsets[n.Domain]
 		if !ok {
-			return fmt.Errorf("onnx: %s is of domain %q, which the model does not import", describe(n), p.Domain)
+			return fmt.Errorf("onnx: %s is of domain %q, which the model does not import", n.String(), p.Domain)
 		}
 		n.Version = version
 		for _, name := range p.Output {
@@ -221,10 +221,10 @@ func (b *builder) connect() error {
 				continue
 			}
 			if old := producers[name]; old != nil {
-				return fmt.Errorf("onnx: %s and %s both produce %q", describe(old), describe(n), name)
+				return fmt.Errorf("onnx: %s and %s both produce %q", old.String(), n.String(), name)
 			}
 			if _, ok := b.values[name]; ok {
-				return fmt.Errorf("onnx: %s produces %q, which is already an input or initializer", describe(n), name)
+				return fmt.Errorf("onnx: %s produces %q, which is already an input or initializer", n.String(), name)
 			}
 			producers[name] = n
 			n.Outputs = append(n.Outputs, &Value{Name: name, Producer: n})
@@ -246,7 +246,7 @@ func (b *builder) connect() error {
 			}
 			v, ok := b.values[name]
 			if !ok {
-				return fmt.Errorf("onnx: %s reads %q, which nothing produces", describe(n), name)
+				return fmt.Errorf("onnx: %s reads %q, which nothing produces", n.String(), name)
 			}
 			n.Inputs = append(n.Inputs, v)
 		}
@@ -326,7 +326,7 @@ func (b *builder) order() ([]*Node, error) {
 				state[p] = grey
 				path = append(path, frame{n: p})
 			case grey:
-				return nil, fmt.Errorf("onnx: the graph has a cycle through %s and %s (tensor %q)", describe(p), describe(f.n), v.Name)
+				return nil, fmt.Errorf("onnx: the graph has a cycle through %s and %s (tensor %q)", p.String(), f.n.String(), v.Name)
 			}
 		}
 	}
@@ -359,7 +359,7 @@ func (b *builder) graph(nodes []*Node) (*Graph, error) {
 		}
 		add(v)
 		if want := b.pb.Output[i].GetType().GetTensorType(); want != nil && want.ElemType != 0 {
-			if t, err := dtype(want.ElemType); err == nil && t != v.Type {
+			if t, err := TypeOf(want.ElemType); err == nil && t != v.Type {
 				return nil, fmt.Errorf("onnx: graph output %q is declared as %s but computed as %s", v.Name, t, v.Type)
 			}
 		}
@@ -367,8 +367,8 @@ func (b *builder) graph(nodes []*Node) (*Graph, error) {
 	return g, nil
 }
 
-// describe names a node in messages: node "/fc/Gemm" (Gemm).
-func describe(n *Node) string {
+// String names a node in messages: node "/fc/Gemm" (Gemm).
+func (n *Node) String() string {
 	op := opName(n.Op)
 	if n.Domain != "" {
 		op = opName(n.Domain + "." + n.Op)

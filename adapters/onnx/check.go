@@ -4,24 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // checker infers every value's type and shape in topological order, following
 // the batch axis, and folds what does not depend on the inputs.
 type checker struct {
 	b      *builder
-	table  table[float64]
+	ops    Operators
 	budget *budget
-	dims   map[*Value]dims // integer tensors that depend on the number of rows
+	sizes  map[*Value]Sizes // integer tensors that depend on the number of rows
 }
 
-func newChecker(b *builder) *checker {
-	return &checker{b: b, table: operators[float64](), budget: b.budget, dims: map[*Value]dims{}}
+func newChecker(b *builder, ops Operators) *checker {
+	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}}
 }
 
-// nodeCheck is the checker's view of one node: what an operator's infer sees.
-type nodeCheck struct {
+// Check is what an operator's check sees: its node, and the checker of the graph.
+type Check struct {
 	*checker
 	*Node
 	work int64 // multiply-adds of one row
@@ -42,93 +43,109 @@ func (c *checker) check(nodes []*Node) ([]*Node, error) {
 	return kept, nil
 }
 
-func (c *checker) node(n *Node, attrs []*attrProto) (keep bool, err error) {
-	fail := func(err error) (bool, error) { return false, fmt.Errorf("onnx: %s: %w", describe(n), err) }
-	op, ok := c.table[opKey(n)]
-	if !ok {
-		return false, c.unsupported(n)
+// node checks n and reports whether it has to run: its outputs are not known.
+func (c *checker) node(n *Node, attrs []*onnxpb.AttributeProto) (keep bool, err error) {
+	op, err := find(c.ops, n)
+	if err != nil {
+		return false, err
 	}
+	if err := c.attributes(n, attrs); err != nil {
+		return false, err
+	}
+	if keep, err = c.operator(n, op); err != nil {
+		return false, fmt.Errorf("onnx: %s: %w", n, err)
+	}
+	return keep, nil
+}
+
+func (c *checker) attributes(n *Node, attrs []*onnxpb.AttributeProto) error {
 	n.Attrs = map[string]Attr{}
 	for _, p := range attrs {
 		if _, dup := n.Attrs[p.Name]; dup {
-			return fail(fmt.Errorf("attribute %q is given twice", p.Name))
+			return fmt.Errorf("onnx: %s: attribute %q is given twice", n, p.Name)
 		}
-		a, err := decodeAttr(p, describe(n), c.budget)
+		a, err := decodeAttr(p, n.String(), c.budget)
 		if err != nil {
-			return false, err
+			return err
 		}
 		n.Attrs[p.Name] = a
 	}
-	if err := arity(n, op.min, op.max, op.outputs); err != nil {
-		return fail(err)
+	return nil
+}
+
+func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
+	if err := arity(n, op.Min, op.Max, op.Outputs); err != nil {
+		return false, err
 	}
 	for i, v := range n.Inputs {
 		if v != nil && v.Type == 0 {
-			return fail(fmt.Errorf("input %d (%q) is not computed at inference", i, v.Name))
+			return false, fmt.Errorf("input %d (%q) is not computed at inference", i, v.Name)
 		}
 	}
-	nc := &nodeCheck{checker: c, Node: n}
-	if done, err := nc.symbolic(); err != nil {
-		return fail(err)
-	} else if done {
-		return false, nil
+	nc := &Check{checker: c, Node: n}
+	if done, err := nc.followSizes(op); err != nil || done {
+		return false, err
 	}
 	for i, v := range n.Inputs {
 		if v == nil {
 			continue
 		}
-		if _, ok := c.dims[v]; ok && !slices.Contains(op.shapes, i) {
-			return fail(fmt.Errorf("the number of rows (tensor %q) enters a computation: the result of a row would depend on how many rows there are", v.Name))
+		if _, ok := c.sizes[v]; ok && !slices.Contains(op.SizeInputs, i) {
+			return false, fmt.Errorf("the number of rows (tensor %q) enters a computation: the result of a row would depend on how many rows there are", v.Name)
 		}
 	}
-	if err := op.infer(nc); err != nil {
-		return fail(err)
+	if err := op.Check(nc); err != nil {
+		return false, err
 	}
-	constant := true
-	for _, v := range n.Inputs {
-		if v == nil {
+	constant := nc.readInputs(op)
+	if err := nc.checkOutputs(constant); err != nil {
+		return false, err
+	}
+	if err := c.budget.spend(nc.work, constant); err != nil {
+		return false, err
+	}
+	if constant {
+		return false, nc.fold(op)
+	}
+	return true, nil
+}
+
+// readInputs reports whether all inputs are constants. Reading counts as work, too.
+func (c *Check) readInputs(op *Operator) (constant bool) {
+	constant = true
+	for i, v := range c.Inputs {
+		if v == nil || slices.Contains(op.TypeInputs, i) {
 			continue
-		}
-		if n.Op == "CastLike" && v != n.Inputs[0] {
-			continue // only its type matters
 		}
 		constant = constant && v.Const != nil
-		size, _ := elements(v.Shape) // reading counts as work, too
-		nc.work += int64(size)
+		c.work += int64(v.Width())
 	}
-	for _, v := range n.Outputs {
+	return constant
+}
+
+// checkOutputs bounds the outputs and requires those that depend on the inputs to
+// have a batch axis.
+func (c *Check) checkOutputs(constant bool) error {
+	for _, v := range c.Outputs {
 		if v == nil {
 			continue
 		}
-		if len(v.Shape) > maxRank {
-			return fail(fmt.Errorf("output %q has %d axes; at most %d are supported", v.Name, len(v.Shape), maxRank))
+		if len(v.Shape) > MaxRank {
+			return fmt.Errorf("output %q has %d axes; at most %d are supported", v.Name, len(v.Shape), MaxRank)
 		}
 		if !constant && v.BatchAxis() < 0 {
-			return fail(fmt.Errorf("output %q depends on the inputs but has no batch axis", v.Name))
+			return fmt.Errorf("output %q depends on the inputs but has no batch axis", v.Name)
 		}
-		size, ok := elements(v.Shape)
+		size, ok := Elements(v.Shape)
 		if !ok {
-			return fail(fmt.Errorf("output %q: shape %v overflows", v.Name, v.Shape))
+			return fmt.Errorf("output %q: shape %v overflows", v.Name, v.Shape)
 		}
 		if err := c.budget.fits(size, fmt.Sprintf("output %q", v.Name), v.Shape); err != nil {
-			return fail(err)
+			return err
 		}
-		nc.work += int64(size)
+		c.work += int64(size)
 	}
-	left := &c.budget.rowWork
-	if constant {
-		left = &c.budget.foldWork
-	}
-	if *left -= nc.work; *left < 0 {
-		return fail(fmt.Errorf("the graph needs more than %d multiply-adds for one row (MaxWork)", c.budget.workMax))
-	}
-	if !constant {
-		return true, nil
-	}
-	if err := nc.fold(op); err != nil {
-		return fail(err)
-	}
-	return false, nil
+	return nil
 }
 
 func arity(n *Node, lo, hi, outs int) error {
@@ -161,86 +178,54 @@ func countText(lo, hi int) string {
 	return fmt.Sprintf("%d to %d", lo, hi)
 }
 
-func (c *checker) unsupported(n *Node) error {
-	switch n.Op {
-	case "If", "Loop", "Scan":
-		return fmt.Errorf("onnx: %s: control flow (operator %s) is not supported; export the model by tracing, without it", describe(n), opName(n.Op))
-	}
-	name := n.Domain
-	if name == "" {
-		name = "ai.onnx"
-	}
-	return fmt.Errorf("onnx: %s: operator %q of domain %s (version %d) is not supported; supported are %s",
-		describe(n), n.Op, opName(name), n.Version, strings.Join(c.table.names(), ", "))
-}
-
-// fold computes the node's outputs from constants.
-func (c *nodeCheck) fold(op operator[float64]) error {
-	if shared, ok, err := c.sharedConstant(op); err != nil || ok {
-		if ok {
-			v := c.Outputs[0]
-			v.Const, v.Producer = shared, nil
-		}
-		return err
-	}
-	run, err := op.compile(c.Node)
-	if err != nil {
-		return err
-	}
-	x := &exec[float64]{rows: 1, scratch: new([]float64)}
-	for _, v := range c.Inputs {
-		var t tensor[float64]
-		if v != nil && v.Const != nil {
-			t = tensor[float64]{shape: v.Shape, f: v.Const.F, i: v.Const.I}
-		}
-		x.in = append(x.in, t)
+// fold computes the node's outputs from constants. What only gives data another name
+// or shape shares them; constants are never written.
+func (c *Check) fold(op *Operator) error {
+	if shared := c.shared(op); shared != nil {
+		c.Outputs[0].Const, c.Outputs[0].Producer = shared, nil
+		return nil
 	}
 	for _, v := range c.Outputs {
 		if v == nil {
-			x.out = append(x.out, tensor[float64]{})
 			continue
 		}
 		if v.BatchAxis() >= 0 {
 			return fmt.Errorf("output %q has a batch axis but depends on no input", v.Name)
 		}
-		n, _ := elements(v.Shape)
+		n := v.Width()
 		if err := c.budget.take(n, fmt.Sprintf("folded constant %q", v.Name), v.Shape); err != nil {
 			return err
 		}
-		t := &Tensor{Type: v.Type, Shape: v.Shape}
+		v.Const, v.Producer = &Tensor{Type: v.Type, Shape: v.Shape}, nil
 		if v.Type.Floating() {
-			t.F = make([]float64, n)
+			v.Const.F = make([]float64, n)
 		} else {
-			t.I = make([]int64, n)
+			v.Const.I = make([]int64, n)
 		}
-		x.out = append(x.out, tensor[float64]{shape: v.Shape, f: t.F, i: t.I})
-		v.Const = t
-		v.Producer = nil
 	}
-	return run(x)
+	return c.ops.Evaluate(c.Node)
 }
 
-// sharedConstant folds without copying what only gives data another name or
-// shape; constants are never written.
-func (c *nodeCheck) sharedConstant(op operator[float64]) (*Tensor, bool, error) {
+// shared is an output that needs no memory of its own; nil if it does.
+func (c *Check) shared(op *Operator) *Tensor {
 	v := c.Outputs[0]
-	switch {
-	case v == nil:
-		return nil, false, nil
-	case c.Op == "Constant" && c.Domain == "":
-		t, err := constantOf(c.Node)
-		return t, err == nil, err
-	case op.view != nil && op.view(c.Node):
-		in := c.Inputs[0].Const
-		return &Tensor{Type: v.Type, Shape: v.Shape, F: in.F, I: in.I}, true, nil
+	if v == nil {
+		return nil
 	}
-	return nil, false, nil
+	if t, ok := c.Resolved.(*Tensor); ok {
+		return t
+	}
+	if op.View != nil && op.View(c.Node) {
+		in := c.Inputs[0].Const
+		return &Tensor{Type: v.Type, Shape: v.Shape, F: in.F, I: in.I}
+	}
+	return nil
 }
 
-// What an operator's infer uses.
+// What an operator's check uses.
 
-// set gives output i its type and shape.
-func (c *nodeCheck) set(i int, t DType, shape []int) error {
+// Set gives output i its type and shape.
+func (c *Check) Set(i int, t DType, shape []int) error {
 	if i >= len(c.Outputs) || c.Outputs[i] == nil {
 		return nil
 	}
@@ -259,10 +244,11 @@ func (c *nodeCheck) set(i int, t DType, shape []int) error {
 	return nil
 }
 
-func (c *nodeCheck) has(i int) bool { return i < len(c.Inputs) && c.Inputs[i] != nil }
+// Has reports whether input i is given.
+func (c *Check) Has(i int) bool { return i < len(c.Inputs) && c.Inputs[i] != nil }
 
-// ints reads input i, which must be a constant vector or scalar of integers.
-func (c *nodeCheck) ints(i int) ([]int64, error) {
+// Ints reads input i, which must be a constant vector or scalar of integers.
+func (c *Check) Ints(i int) ([]int64, error) {
 	v := c.Inputs[i]
 	if v.Const == nil {
 		return nil, fmt.Errorf("input %d (%q) must be a constant", i, v.Name)
@@ -273,16 +259,16 @@ func (c *nodeCheck) ints(i int) ([]int64, error) {
 	return v.Const.I, nil
 }
 
-// floating requires input i to be float or double.
-func (c *nodeCheck) floating(i int) error {
+// Floating requires input i to be float or double.
+func (c *Check) Floating(i int) error {
 	if v := c.Inputs[i]; !v.Type.Floating() {
 		return fmt.Errorf("input %d (%q) must be float or double, is %s", i, v.Name, v.Type)
 	}
 	return nil
 }
 
-// same requires all inputs given to have the same type.
-func (c *nodeCheck) same() error {
+// SameType requires all inputs given to have the same type.
+func (c *Check) SameType() error {
 	for i, v := range c.Inputs {
 		if v != nil && v.Type != c.Inputs[0].Type {
 			return fmt.Errorf("inputs 0 (%q) and %d (%q) have types %s and %s", c.Inputs[0].Name, i, v.Name, c.Inputs[0].Type, v.Type)
@@ -291,22 +277,38 @@ func (c *nodeCheck) same() error {
 	return nil
 }
 
-// axes reads a list of axes from an attribute, or from input i if the operator
+// Axes reads a list of axes from an attribute, or from input i if the operator
 // has it there since the given opset.
-func (c *nodeCheck) axes(i, since int) (axes []int64, given bool, err error) {
+func (c *Check) Axes(i, since int) (axes []int64, given bool, err error) {
 	if c.Version >= since {
-		if !c.has(i) {
+		if !c.Has(i) {
 			return nil, false, nil
 		}
-		axes, err = c.ints(i)
+		axes, err = c.Ints(i)
 		return axes, true, err
 	}
 	a, ok := c.Attrs["axes"]
 	return a.Ints, ok, nil
 }
 
-// axis makes an axis of a tensor of the given rank non-negative.
-func axis(a int64, rank int) (int, error) {
+// MultiplyAdds accounts for elements of out times k.
+func (c *Check) MultiplyAdds(out []int, k int) error {
+	size, ok := Elements(append([]int{k}, out...))
+	if !ok {
+		return fmt.Errorf("output shape %v with %d terms each overflows", out, k)
+	}
+	c.work += int64(size)
+	return nil
+}
+
+// Fits reports an error if n elements of that shape are more than memory may hold.
+func (c *Check) Fits(n int, what string, shape []int) error { return c.budget.fits(n, what, shape) }
+
+// TracedWithOneRow reports whether the batch axis of the inputs was declared with size 1.
+func (c *Check) TracedWithOneRow() bool { return c.b.fixedOne }
+
+// Axis makes an axis of a tensor of the given rank non-negative.
+func Axis(a int64, rank int) (int, error) {
 	if a < int64(-rank) || a >= int64(rank) {
 		return 0, fmt.Errorf("axis %d is outside a tensor of %d axes", a, rank)
 	}
@@ -316,11 +318,11 @@ func axis(a int64, rank int) (int, error) {
 	return int(a), nil
 }
 
-// axisSet marks the axes given; repeated ones are an error.
-func axisSet(axes []int64, rank int) ([]bool, error) {
+// AxisSet marks the axes given; repeated ones are an error.
+func AxisSet(axes []int64, rank int) ([]bool, error) {
 	set := make([]bool, rank)
 	for _, a := range axes {
-		i, err := axis(a, rank)
+		i, err := Axis(a, rank)
 		if err != nil {
 			return nil, err
 		}
@@ -332,9 +334,9 @@ func axisSet(axes []int64, rank int) ([]bool, error) {
 	return set, nil
 }
 
-// broadcast is the shape of two tensors under NumPy's rule; a batch axis meets
+// Broadcast is the shape of two tensors under NumPy's rule; a batch axis meets
 // a batch axis or a size of 1.
-func broadcast(a, b []int) ([]int, error) {
+func Broadcast(a, b []int) ([]int, error) {
 	n := max(len(a), len(b))
 	out := make([]int, n)
 	for i := range n {

@@ -66,8 +66,8 @@ func (d *discovery) bornOut(declared *Declaration) ([][]claim, error) {
 			switch {
 			case !ok || v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil:
 				return nil, fmt.Errorf("the graph computes no tensor %q, the basis of term %q", t.Tensor, name)
-			case rowElements(v) != t.Block.Term.Dim():
-				return nil, fmt.Errorf("tensor %q holds %d numbers a row, term %q has %d columns", t.Tensor, rowElements(v), name, t.Block.Term.Dim())
+			case v.Width() != t.Block.Term.Dim():
+				return nil, fmt.Errorf("tensor %q holds %d numbers a row, term %q has %d columns", t.Tensor, v.Width(), name, t.Block.Term.Dim())
 			case basis[v] != nil && basis[v] != t.Block.Term:
 				return nil, fmt.Errorf("tensor %q is the basis of two terms, %q and %q", t.Tensor, basis[v].Name(), name)
 			case slices.ContainsFunc(claims[k], func(c claim) bool { return c.value == v }):
@@ -92,7 +92,7 @@ func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basi
 	const tolerance = 1e-8
 	x := declared.probes(d.s.columns)
 	for name, t := range d.s.entry {
-		enter(x[name], 1, x[name], t)
+		Enter(x[name], 1, x[name], t)
 	}
 	batch := data.NewBatch(probeRows, 0)
 	labels, err := d.g.Labels()
@@ -136,7 +136,7 @@ func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basi
 		inputs = append(inputs, row)
 	}
 	for _, v := range values {
-		got = append(got, make([]float64, probeRows*rowElements(v)))
+		got = append(got, make([]float64, probeRows*v.Width()))
 	}
 	r, err := NewRunner(d.g, values, RunOptions{})
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *discovery) claimed(a element) (decompose.Term, bool) {
 func (d *discovery) dropForced() {
 	for k := range d.claims {
 		d.claims[k] = slices.DeleteFunc(d.claims[k], func(c claim) bool {
-			for e := range rowElements(c.value) {
+			for e := range c.value.Width() {
 				if _, ok := d.class[element{c.value, e}]; ok {
 					return true
 				}
@@ -198,7 +198,7 @@ func (d *discovery) addDeclared(k int) unrolled {
 	rest := unrolled{constant: u.constant, path: u.path}
 	coef := map[*Value][]float64{}
 	for _, c := range d.claims[k] {
-		coef[c.value] = make([]float64, rowElements(c.value))
+		coef[c.value] = make([]float64, c.value.Width())
 	}
 	for i, a := range u.atoms {
 		if own := coef[a.value]; own != nil {
@@ -219,7 +219,7 @@ func (d *discovery) listDeclared(k int) {
 	for _, c := range d.claims[k] {
 		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, TermInfo{
 			Name: c.block.Term.Name(), Kind: string(c.block.Term.Kind()), Columns: c.block.Term.Columns(), Width: c.block.Term.Dim(),
-			Tensors: []string{c.value.Name}, Nodes: []string{describe(c.value.Producer)}, Declared: call(c.block), Penalties: len(c.block.Penalty.S),
+			Tensors: []string{c.value.Name}, Nodes: []string{c.value.Producer.String()}, Declared: call(c.block), Penalties: len(c.block.Penalty.S),
 			Reason: fmt.Sprintf("declared by the file (%s); the graph computes the same values on %d rows", DeclarationFormat, probeRows),
 		})
 	}

@@ -8,11 +8,17 @@ import (
 )
 
 // constantOps make tensors out of attributes and sizes.
-func constantOps[T kernel.Float](t table[T]) {
-	t["Constant"] = operator[T]{min: 0, max: 0, outputs: 1, infer: inferConstant, compile: compileConstant[T]}
-	t["ConstantOfShape"] = operator[T]{min: 1, max: 1, outputs: 1, shapes: []int{0}, infer: inferConstantOfShape, compile: compileConstantOfShape[T]}
-	t["Range"] = operator[T]{min: 3, max: 3, outputs: 1, infer: inferRange, compile: compileRange[T]}
-	t["OneHot"] = operator[T]{min: 3, max: 3, outputs: 1, infer: inferOneHot, compile: compileOneHot[T]}
+func constantOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "Constant", Versions: []int{1, 9, 11, 12, 13, 19, 21}, Min: 0, Max: 0, Outputs: 1, Check: checkConstant},
+			Rule: opaque, Compile: compileConstant[T]},
+		{Operator: Operator{Name: "ConstantOfShape", Versions: []int{9, 20, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkConstantOfShape, SizeInputs: []int{0}},
+			Rule: opaque, Compile: compileConstantOfShape[T]},
+		{Operator: Operator{Name: "Range", Versions: []int{11}, Min: 3, Max: 3, Outputs: 1, Check: checkRange},
+			Rule: opaque, Compile: compileRange[T]},
+		{Operator: Operator{Name: "OneHot", Versions: []int{9, 11}, Min: 3, Max: 3, Outputs: 1, Check: checkOneHot},
+			Rule: oneHotRule, Compile: compileOneHot[T], Jumps: true},
+	}
 }
 
 // constantOf reads the value of a Constant node in any of its forms.
@@ -41,27 +47,28 @@ func constantOf(n *Node) (*Tensor, error) {
 	return nil, fmt.Errorf("has no value of a supported type")
 }
 
-func inferConstant(c *nodeCheck) error {
+func checkConstant(c *Check) error {
 	v, err := constantOf(c.Node)
 	if err != nil {
 		return err
 	}
-	return c.set(0, v.Type, v.Shape)
+	c.Resolved = v
+	return c.Set(0, v.Type, v.Shape)
 }
 
-func compileConstant[T kernel.Float](n *Node) (step[T], error) {
-	v, err := constantOf(n)
-	return func(x *exec[T]) error {
+func compileConstant[T kernel.Float](n *Node) Step[T] {
+	v := n.Resolved.(*Tensor)
+	return func(x *Exec[T]) error {
 		for i, f := range v.F {
-			x.out[0].f[i] = T(f)
+			x.Out[0].F[i] = T(f)
 		}
-		copy(x.out[0].i, v.I)
+		copy(x.Out[0].I, v.I)
 		return nil
-	}, err
+	}
 }
 
-func inferConstantOfShape(c *nodeCheck) error {
-	shape, err := c.targetShape(0)
+func checkConstantOfShape(c *Check) error {
+	shape, err := targetShape(c, 0)
 	if err != nil {
 		return err
 	}
@@ -72,10 +79,10 @@ func inferConstantOfShape(c *nodeCheck) error {
 		}
 		t = v.Type
 	}
-	return c.set(0, t, shape)
+	return c.Set(0, t, shape)
 }
 
-func compileConstantOfShape[T kernel.Float](n *Node) (step[T], error) {
+func compileConstantOfShape[T kernel.Float](n *Node) Step[T] {
 	var f T
 	var k int64
 	if v := n.Attrs["value"].Tensor; v != nil {
@@ -85,15 +92,15 @@ func compileConstantOfShape[T kernel.Float](n *Node) (step[T], error) {
 			k = v.I[0]
 		}
 	}
-	return func(x *exec[T]) error {
-		for i := range x.out[0].f {
-			x.out[0].f[i] = f
+	return func(x *Exec[T]) error {
+		for i := range x.Out[0].F {
+			x.Out[0].F[i] = f
 		}
-		for i := range x.out[0].i {
-			x.out[0].i[i] = k
+		for i := range x.Out[0].I {
+			x.Out[0].I[i] = k
 		}
 		return nil
-	}, nil
+	}
 }
 
 // rangeOf reads start, limit and step and counts the values.
@@ -119,28 +126,32 @@ func rangeOf(n *Node) (start, step float64, count int, err error) {
 	return v[0], v[2], int(max(c, 0)), nil
 }
 
-func inferRange(c *nodeCheck) error {
-	_, _, n, err := rangeOf(c.Node)
+// progression is start, start + step, ...
+type progression struct{ start, step float64 }
+
+func checkRange(c *Check) error {
+	start, step, n, err := rangeOf(c.Node)
 	if err != nil {
 		return err
 	}
-	return c.set(0, c.Inputs[0].Type, []int{n})
+	c.Resolved = progression{start, step}
+	return c.Set(0, c.Inputs[0].Type, []int{n})
 }
 
-func compileRange[T kernel.Float](n *Node) (step[T], error) {
-	start, by, _, err := rangeOf(n)
-	return func(x *exec[T]) error {
-		for i := range x.out[0].f {
-			x.out[0].f[i] = T(start + float64(i)*by)
+func compileRange[T kernel.Float](n *Node) Step[T] {
+	p := n.Resolved.(progression)
+	return func(x *Exec[T]) error {
+		for i := range x.Out[0].F {
+			x.Out[0].F[i] = T(p.start + float64(i)*p.step)
 		}
-		for i := range x.out[0].i {
-			x.out[0].i[i] = int64(start) + int64(i)*int64(by)
+		for i := range x.Out[0].I {
+			x.Out[0].I[i] = int64(p.start) + int64(i)*int64(p.step)
 		}
 		return nil
-	}, err
+	}
 }
 
-func inferOneHot(c *nodeCheck) error {
+func checkOneHot(c *Check) error {
 	depth := c.Inputs[1].Const
 	if depth == nil || len(depth.F)+len(depth.I) != 1 {
 		return fmt.Errorf("depth (%q) must be a constant scalar", c.Inputs[1].Name)
@@ -153,12 +164,13 @@ func inferOneHot(c *nodeCheck) error {
 		return fmt.Errorf("values (%q) must be two, have shape %v", v.Name, v.Shape)
 	}
 	in := c.Inputs[0].Shape
-	at, err := axis(c.attrInt("axis", -1), len(in)+1)
+	at, err := Axis(c.AttrInt("axis", -1), len(in)+1)
 	if err != nil {
 		return err
 	}
+	c.Resolved = at
 	out := append([]int{}, in[:at]...)
-	return c.set(0, c.Inputs[2].Type, append(append(out, int(d)), in[at:]...))
+	return c.Set(0, c.Inputs[2].Type, append(append(out, int(d)), in[at:]...))
 }
 
 func toFloats(v []int64) []float64 {
@@ -169,19 +181,19 @@ func toFloats(v []int64) []float64 {
 	return out
 }
 
-func compileOneHot[T kernel.Float](n *Node) (step[T], error) {
-	at, err := axis(n.attrInt("axis", -1), len(n.Inputs[0].Shape)+1)
+func compileOneHot[T kernel.Float](n *Node) Step[T] {
+	at := n.Resolved.(int)
 	typ := n.Inputs[0].Type
-	return func(x *exec[T]) error {
-		in, values, out := x.in[0], x.in[2], x.out[0]
-		depth := out.shape[at]
-		inner := product(out.shape[at+1:])
-		for i := range product(in.shape) {
+	return func(x *Exec[T]) error {
+		in, values, out := x.In[0], x.In[2], x.Out[0]
+		depth := out.Shape[at]
+		inner := Product(out.Shape[at+1:])
+		for i := range Product(in.Shape) {
 			var k int64
-			if in.f != nil {
-				k = castInt(typ.round(float64(in.f[i])), Int64)
+			if in.F != nil {
+				k = castInt(typ.Round(float64(in.F[i])), Int64)
 			} else {
-				k = in.i[i]
+				k = in.I[i]
 			}
 			if k < 0 {
 				k += int64(depth)
@@ -189,13 +201,26 @@ func compileOneHot[T kernel.Float](n *Node) (step[T], error) {
 			for d := range depth {
 				o := (i/inner*depth+d)*inner + i%inner
 				on := int(toInt(int64(d) == k))
-				if out.f != nil {
-					out.f[o] = values.f[on]
+				if out.F != nil {
+					out.F[o] = values.F[on]
 				} else {
-					out.i[o] = values.i[on]
+					out.I[o] = values.I[on]
 				}
 			}
 		}
 		return nil
-	}, err
+	}
+}
+
+// oneHotRule: the positions along the new axis depend on one index.
+func oneHotRule(n *Node) Rule {
+	out := n.Outputs[0].RowShape()
+	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(out))
+	if !ok || len(n.Inputs) != 3 || n.Inputs[0].Width()*out[axis] != Product(out) || n.Inputs[2] == nil || n.Inputs[2].Const == nil {
+		return opaque(n)
+	}
+	inner := Product(out[axis+1:])
+	return Rule{Cost: 1, Each: func(_, e int, yield Link) {
+		yield(0, e/(inner*out[axis])*inner+e%inner, 1)
+	}}
 }

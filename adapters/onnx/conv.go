@@ -8,10 +8,13 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// convOps are convolutions; networks of one feature per group are written as
-// grouped ones with a kernel of size 1.
-func convOps[T kernel.Float](t table[T]) {
-	t["Conv"] = operator[T]{min: 2, max: 3, outputs: 1, infer: inferConv, compile: compileConv[T]}
+// convOps: networks of one feature per group are written as grouped ones with a
+// kernel of size 1.
+func convOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "Conv", Versions: []int{1, 11}, Min: 2, Max: 3, Outputs: 1, Check: checkConv},
+			Rule: convRule, Compile: compileConv[T], Weighs: true},
+	}
 }
 
 // convPlan is a Conv with its attributes resolved.
@@ -23,38 +26,38 @@ type convPlan struct {
 	pointwise           bool  // kernel, strides 1, no padding
 }
 
-func inferConv(c *nodeCheck) error {
-	if err := errors.Join(c.floating(0), c.same()); err != nil {
+func checkConv(c *Check) error {
+	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
 	in, w := c.Inputs[0].Shape, c.Inputs[1].Shape
 	if len(in) < 3 || len(w) != len(in) {
-		return fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", showShape(in), showShape(w))
+		return fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", ShapeText(in), ShapeText(w))
 	}
 	if slices.Contains(in[1:], Batch) || slices.Contains(w, Batch) {
-		return fmt.Errorf("mixes rows: the batch axis of %s is not the first", showShape(in))
+		return fmt.Errorf("mixes rows: the batch axis of %s is not the first", ShapeText(in))
 	}
-	group := c.attrInt("group", 1)
+	group := c.AttrInt("group", 1)
 	if group < 1 || group > int64(in[1]) || int64(in[1])%group != 0 || int64(w[0])%group != 0 || int64(w[1]) != int64(in[1])/group {
-		return fmt.Errorf("weights %v and %d groups do not fit input %s", w, group, showShape(in))
+		return fmt.Errorf("weights %v and %d groups do not fit input %s", w, group, ShapeText(in))
 	}
-	if c.has(2) {
-		if err := c.channel(2, w[0]); err != nil {
+	if c.Has(2) {
+		if err := channel(c, 2, w[0]); err != nil {
 			return err
 		}
 	}
 	d := len(in) - 2
-	p := &convPlan{group: int(group), kernel: w[2:], points: product(w[2:])}
+	p := &convPlan{group: int(group), kernel: w[2:], points: Product(w[2:])}
 	var err error
-	if p.stride, err = c.spatial("strides", d, 1); err != nil {
+	if p.stride, err = spatial(c, "strides", d, 1); err != nil {
 		return err
 	}
-	if p.dilate, err = c.spatial("dilations", d, 1); err != nil {
+	if p.dilate, err = spatial(c, "dilations", d, 1); err != nil {
 		return err
 	}
 	out := []int{in[0], w[0]}
 	var after []int
-	if p.pad, after, err = c.padding(p, in[2:]); err != nil {
+	if p.pad, after, err = padding(c, p, in[2:]); err != nil {
 		return err
 	}
 	p.pointwise = p.points == 1
@@ -65,20 +68,20 @@ func inferConv(c *nodeCheck) error {
 		span := (p.kernel[i]-1)*p.dilate[i] + 1
 		room := in[2+i] + p.pad[i] + after[i] - span
 		if room < 0 {
-			return fmt.Errorf("kernel %v does not fit input %s", p.kernel, showShape(in))
+			return fmt.Errorf("kernel %v does not fit input %s", p.kernel, ShapeText(in))
 		}
 		out = append(out, room/p.stride[i]+1)
 		p.pointwise = p.pointwise && p.stride[i] == 1 && p.pad[i] == 0 && after[i] == 0
 	}
-	c.Node.conv = p
-	if err := c.set(0, c.Inputs[0].Type, out); err != nil {
+	c.Resolved = p
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
-	return c.multiplyAdds(out, w[1]*p.points)
+	return c.MultiplyAdds(out, w[1]*p.points)
 }
 
 // spatial reads a list with one positive entry per spatial axis.
-func (c *nodeCheck) spatial(name string, d int, def int) ([]int, error) {
+func spatial(c *Check, name string, d int, def int) ([]int, error) {
 	out := make([]int, d)
 	a, ok := c.Attrs[name]
 	if ok && len(a.Ints) != d {
@@ -96,7 +99,7 @@ func (c *nodeCheck) spatial(name string, d int, def int) ([]int, error) {
 }
 
 // padding is the zeros before and after each spatial axis.
-func (c *nodeCheck) padding(p *convPlan, size []int) (before, after []int, err error) {
+func padding(c *Check, p *convPlan, size []int) (before, after []int, err error) {
 	d := len(size)
 	before, after = make([]int, d), make([]int, d)
 	switch mode := c.Attrs["auto_pad"].String; mode {
@@ -132,64 +135,64 @@ func (c *nodeCheck) padding(p *convPlan, size []int) (before, after []int, err e
 	return before, after, nil
 }
 
-func compileConv[T kernel.Float](n *Node) (step[T], error) {
-	p := n.conv
+func compileConv[T kernel.Float](n *Node) Step[T] {
+	p := n.Resolved.(*convPlan)
 	in := n.Inputs[0].Shape
-	if n.Inputs[1].Const != nil && p.pointwise && product(in[2:]) == 1 {
+	if n.Inputs[1].Const != nil && p.pointwise && Product(in[2:]) == 1 {
 		return compilePointwise[T](n, p)
 	}
-	return func(x *exec[T]) error {
+	return func(x *Exec[T]) error {
 		var bias []T
-		if len(x.in) > 2 {
-			bias = x.in[2].f
+		if len(x.In) > 2 {
+			bias = x.In[2].F
 		}
-		convolve(p, x.out[0], x.in[0], x.in[1], bias)
+		convolve(p, x.Out[0], x.In[0], x.In[1], bias)
 		return nil
-	}, nil
+	}
 }
 
 // compilePointwise: one position and a kernel of size 1 is a product per group.
-func compilePointwise[T kernel.Float](n *Node, p *convPlan) (step[T], error) {
+func compilePointwise[T kernel.Float](n *Node, p *convPlan) Step[T] {
 	wv := n.Inputs[1]
-	w := constF[T](wv)
+	w := Floats[T](wv)
 	k, m := wv.Shape[1], wv.Shape[0]/p.group
 	var packed []*kernel.Weights[T]
 	for g := range p.group {
 		packed = append(packed, kernel.Pack(k, m, w[g*m*k:], true))
 	}
-	return func(x *exec[T]) error {
+	return func(x *Exec[T]) error {
 		lda, ldc := k*p.group, m*p.group
 		var bias []T
-		if len(x.in) > 2 {
-			bias = x.in[2].f
+		if len(x.In) > 2 {
+			bias = x.In[2].F
 		}
 		for g, w := range packed {
 			var b []T
 			if bias != nil {
 				b = bias[g*m : (g+1)*m]
 			}
-			w.Mul(x.out[0].f[g*m:], ldc, x.in[0].f[g*k:], lda, x.rows, b)
+			w.Mul(x.Out[0].F[g*m:], ldc, x.In[0].F[g*k:], lda, x.Rows, b)
 		}
 		return nil
-	}, nil
+	}
 }
 
 // convolve sums, for every output element, over kernel positions and then
 // channels, in order.
-func convolve[T kernel.Float](p *convPlan, out, in, w tensor[T], bias []T) {
+func convolve[T kernel.Float](p *convPlan, out, in, w Operand[T], bias []T) {
 	d := len(p.kernel)
-	cin, cout := w.shape[1], out.shape[1]
-	channels := in.shape[1]
-	size, outSize := product(in.shape[2:]), product(out.shape[2:])
+	cin, cout := w.Shape[1], out.Shape[1]
+	channels := in.Shape[1]
+	size, outSize := Product(in.Shape[2:]), Product(out.Shape[2:])
 	perGroup := cout / p.group
-	var at, kat [maxRank]int
-	for o := range out.f {
+	var at, kat [MaxRank]int
+	for o := range out.F {
 		m := o / outSize % cout
 		row := o / (outSize * cout)
 		rest := o % outSize
 		for i := d - 1; i >= 0; i-- {
-			at[i] = rest%out.shape[2+i]*p.stride[i] - p.pad[i]
-			rest /= out.shape[2+i]
+			at[i] = rest%out.Shape[2+i]*p.stride[i] - p.pad[i]
+			rest /= out.Shape[2+i]
 		}
 		var s T
 		if bias != nil {
@@ -204,16 +207,94 @@ func convolve[T kernel.Float](p *convPlan, out, in, w tensor[T], bias []T) {
 			}
 			for i := range d {
 				pos := at[i] + kat[i]*p.dilate[i]
-				inside = inside && pos >= 0 && pos < in.shape[2+i]
-				from = from*in.shape[2+i] + pos
+				inside = inside && pos >= 0 && pos < in.Shape[2+i]
+				from = from*in.Shape[2+i] + pos
 			}
 			if !inside {
 				continue
 			}
 			for c := range cin {
-				s += T(in.f[base+c*size+from] * w.f[(m*cin+c)*p.points+kp])
+				s += T(in.F[base+c*size+from] * w.F[(m*cin+c)*p.points+kp])
 			}
 		}
-		out.f[o] = s
+		out.F[o] = s
 	}
+}
+
+// convRule with constant weights is linear: input n x C x spatial, weights
+// M x C/group x kernel.
+func convRule(n *Node) Rule {
+	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || n.Inputs[1].Const == nil || !n.Outputs[0].Type.Floating() {
+		return opaque(n)
+	}
+	in, w, out := n.Inputs[0].RowShape(), n.Inputs[1].RowShape(), n.Outputs[0].RowShape()
+	spatial := len(in) - 2
+	group := int(n.AttrInt("group", 1))
+	if spatial < 0 || len(w) != len(in) || len(out) != len(in) || group < 1 || in[1] != group*w[1] || w[0]%group != 0 || out[1] != w[0] {
+		return opaque(n)
+	}
+	stride, dilation, pad, ok := convWindow(n, in[2:], w[2:], out[2:])
+	if !ok {
+		return opaque(n)
+	}
+	weights := n.Inputs[1].Const
+	kernel, c, k := Product(w[2:]), make([]int, len(out)), make([]int, spatial)
+	strides := rowMajor(in)
+	return Rule{Linear: true, Cost: w[1]*kernel + 1, Each: func(_, e int, yield Link) {
+		unravel(e, out, c)
+		m := c[1]
+		base := c[0]*strides[0] + m/(w[0]/group)*w[1]*strides[1]
+	taps:
+		for t := range kernel {
+			unravel(t, w[2:], k)
+			at := base
+			for i := range spatial {
+				x := c[2+i]*stride[i] - pad[i] + k[i]*dilation[i]
+				if x < 0 || x >= in[2+i] {
+					continue taps
+				}
+				at += x * strides[2+i]
+			}
+			for ch := range w[1] {
+				yield(0, at+ch*strides[1], weights.At((m*w[1]+ch)*kernel+t))
+			}
+		}
+		if len(n.Inputs) > 2 && n.Inputs[2] != nil {
+			yield(2, m, 1)
+		}
+	}}
+}
+
+// convWindow reads strides, dilations and the pads before each spatial axis.
+func convWindow(n *Node, in, kernel, out []int) (stride, dilation, pad []int, ok bool) {
+	read := func(name string, def int) []int {
+		v, given, _ := intsInput(n, name, len(n.Inputs))
+		for !given && len(v) < len(in) {
+			v = append(v, def)
+		}
+		return v
+	}
+	stride, dilation = read("strides", 1), read("dilations", 1)
+	if len(stride) != len(in) || len(dilation) != len(in) {
+		return nil, nil, nil, false
+	}
+	switch mode := n.Attrs["auto_pad"].String; mode {
+	case "", "NOTSET":
+		if p, given, _ := intsInput(n, "pads", len(n.Inputs)); given {
+			return stride, dilation, p, len(p) == 2*len(in)
+		}
+		return stride, dilation, make([]int, len(in)), true
+	case "VALID":
+		return stride, dilation, make([]int, len(in)), true
+	case "SAME_UPPER", "SAME_LOWER":
+		for i := range in {
+			total := max(0, (out[i]-1)*stride[i]+(kernel[i]-1)*dilation[i]+1-in[i])
+			if mode == "SAME_LOWER" {
+				total++
+			}
+			pad = append(pad, total/2)
+		}
+		return stride, dilation, pad, true
+	}
+	return nil, nil, nil, false
 }

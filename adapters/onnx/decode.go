@@ -28,8 +28,8 @@ func (t DType) String() string {
 // Floating reports whether values of the type are held as floating point.
 func (t DType) Floating() bool { return t == Float32 || t == Float64 }
 
-// dtype maps the format's element types to those the engine runs.
-func dtype(code int32) (DType, error) {
+// TypeOf maps the format's element types to those the engine runs.
+func TypeOf(code int32) (DType, error) {
 	switch onnxpb.TensorProto_DataType(code) {
 	case onnxpb.TensorProto_FLOAT:
 		return Float32, nil
@@ -48,9 +48,9 @@ func dtype(code int32) (DType, error) {
 	return 0, fmt.Errorf("unknown element type %d", code)
 }
 
-// elements is the product of the sizes; ok is false if it overflows or a size
+// Elements is the product of the sizes; ok is false if it overflows or a size
 // is negative. Batch counts as 1: the elements of one row.
-func elements(shape []int) (n int, ok bool) {
+func Elements(shape []int) (n int, ok bool) {
 	n = 1
 	for _, d := range shape {
 		if d == Batch {
@@ -72,12 +72,12 @@ func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, 
 	if len(p.ExternalData) > 0 || p.DataLocation != onnxpb.TensorProto_DEFAULT {
 		return nil, fmt.Errorf("onnx: %s stores its data in an external file, which is not supported; save the model with its data inside", what)
 	}
-	t, err := dtype(p.DataType)
+	t, err := TypeOf(p.DataType)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %s: %w", what, err)
 	}
-	if len(p.Dims) > maxRank {
-		return nil, fmt.Errorf("onnx: %s has %d axes; at most %d are supported", what, len(p.Dims), maxRank)
+	if len(p.Dims) > MaxRank {
+		return nil, fmt.Errorf("onnx: %s has %d axes; at most %d are supported", what, len(p.Dims), MaxRank)
 	}
 	shape := make([]int, len(p.Dims))
 	for i, d := range p.Dims {
@@ -86,7 +86,7 @@ func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, 
 		}
 		shape[i] = int(d)
 	}
-	n, ok := elements(shape)
+	n, ok := Elements(shape)
 	if !ok {
 		return nil, fmt.Errorf("onnx: %s: shape %v overflows", what, shape)
 	}
@@ -225,6 +225,18 @@ func (b *budget) take(n int, what string, shape []int) error {
 	b.memory -= 8 * int64(n)
 	if b.memory < 0 {
 		return fmt.Errorf("%s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
+	}
+	return nil
+}
+
+// spend takes the multiply-adds of a node: of one row, or of folding.
+func (b *budget) spend(work int64, folding bool) error {
+	left := &b.rowWork
+	if folding {
+		left = &b.foldWork
+	}
+	if *left -= work; *left < 0 {
+		return fmt.Errorf("the graph needs more than %d multiply-adds for one row (MaxWork)", b.workMax)
 	}
 	return nil
 }

@@ -17,8 +17,9 @@ func defaultLimits() limits { return limits{links: 1 << 27, setBytes: 1 << 27, e
 // data columns it depends on.
 type dependencies struct {
 	graph    *Graph
+	table    Table[float64]
 	sets     *columnSets
-	rules    []rule // by node
+	rules    []Rule // by node
 	of       map[*Value]dependence
 	limits   limits
 	links    int // looked at so far
@@ -46,9 +47,10 @@ func (d dependence) at(e int) int32 {
 func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependencies, error) {
 	d := &dependencies{
 		graph:  g,
+		table:  New[float64](),
 		limits: l,
 		sets:   newColumnSets(columns),
-		rules:  make([]rule, len(g.Nodes)),
+		rules:  make([]Rule, len(g.Nodes)),
 		of:     map[*Value]dependence{},
 	}
 	if columns*(8*d.sets.words+80) > l.setBytes {
@@ -78,19 +80,22 @@ func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependen
 }
 
 func (d *dependencies) node(i int, n *Node) error {
-	r := ruleOf(n)
+	r, err := d.table.RuleOf(n)
+	if err != nil {
+		return err
+	}
 	elements := 0
 	for _, v := range n.Outputs {
 		if v != nil {
-			elements += rowElements(v)
+			elements += v.Width()
 		}
 	}
-	if r.each != nil && (elements > d.limits.elements-d.elements || r.cost > (d.limits.links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.setBytes) {
-		d.coarse = append(d.coarse, describe(n))
-		r = opaque
+	if r.Each != nil && (elements > d.limits.elements-d.elements || r.Cost > (d.limits.links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.setBytes) {
+		d.coarse = append(d.coarse, n.String())
+		r = Rule{}
 	}
 	d.rules[i] = r
-	if r.each == nil {
+	if r.Each == nil {
 		all := int32(0)
 		for _, v := range n.Inputs {
 			if v == nil || v.Const != nil {
@@ -109,13 +114,13 @@ func (d *dependencies) node(i int, n *Node) error {
 		}
 		return nil
 	}
-	d.links += r.cost * elements
+	d.links += r.Cost * elements
 	d.elements += elements
 	in := make([]dependence, len(n.Inputs))
 	size := make([]int, len(n.Inputs))
 	for k, v := range n.Inputs {
 		if v != nil {
-			in[k], size[k] = d.of[v], rowElements(v)
+			in[k], size[k] = d.of[v], v.Width()
 		}
 	}
 	var wrong error
@@ -123,14 +128,14 @@ func (d *dependencies) node(i int, n *Node) error {
 		if v == nil {
 			continue
 		}
-		ids := make([]int32, rowElements(v))
+		ids := make([]int32, v.Width())
 		for e := range ids {
-			r.each(o, e, func(k, ie int, w float64) {
-				if k == itself {
+			r.Each(o, e, func(k, ie int, w float64) {
+				if k == Itself {
 					return
 				}
 				if ie < 0 || ie >= size[k] {
-					wrong = fmt.Errorf("onnx: %s reads element %d of input %q, which has %d: its shapes do not fit each other", describe(n), ie, n.Inputs[k].Name, size[k])
+					wrong = fmt.Errorf("onnx: %s reads element %d of input %q, which has %d: its shapes do not fit each other", n.String(), ie, n.Inputs[k].Name, size[k])
 					return
 				}
 				if w != 0 {

@@ -109,15 +109,15 @@ func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, err
 	columns := make([][]int, len(bind))
 	for i, in := range bind {
 		v := g.Inputs[i]
-		if in.Input != v.Name || len(in.Columns) != rowElements(v) {
-			return nil, fmt.Errorf("onnx: binding %d is for input %q with %d columns; the network's input is %q with %d numbers a row", i, in.Input, len(in.Columns), v.Name, rowElements(v))
+		if in.Input != v.Name || len(in.Columns) != v.Width() {
+			return nil, fmt.Errorf("onnx: binding %d is for input %q with %d columns; the network's input is %q with %d numbers a row", i, in.Input, len(in.Columns), v.Name, v.Width())
 		}
 		for e, c := range in.Columns {
 			columns[i] = append(columns[i], id[c])
 			d.column[element{v, e}] = id[c]
 		}
 		d.order[v] = len(d.order)
-		d.s.Inputs = append(d.s.Inputs, InputInfo{Name: v.Name, Type: v.Type.String(), Shape: shapeText(v), Columns: in.Columns})
+		d.s.Inputs = append(d.s.Inputs, InputInfo{Name: v.Name, Type: v.Type.String(), Shape: ShapeText(v.Shape), Columns: in.Columns})
 	}
 	for _, n := range g.Nodes {
 		for _, v := range n.Outputs {
@@ -174,8 +174,8 @@ func (d *discovery) chosenOrOutputs() error {
 			if !ok || v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil {
 				return fmt.Errorf("onnx: --predictor %q: the network computes no tensor of floating type of that name; its outputs are %s", name, quotedList(d.outputNames()))
 			}
-			if rowElements(v) > maxPredictors {
-				return fmt.Errorf("onnx: --predictor %q holds %d numbers a row, more than %d predictors", name, rowElements(v), maxPredictors)
+			if v.Width() > maxPredictors {
+				return fmt.Errorf("onnx: --predictor %q holds %d numbers a row, more than %d predictors", name, v.Width(), maxPredictors)
 			}
 			d.addPredictors(v, false)
 		}
@@ -189,8 +189,8 @@ func (d *discovery) chosenOrOutputs() error {
 			d.note("output %q is %s and not decomposed", v.Name, v.Type)
 		case v.Producer == nil:
 			d.note("output %q is an input and not decomposed", v.Name)
-		case rowElements(v) > maxPredictors:
-			return fmt.Errorf("onnx: output %q holds %d numbers a row, more than %d predictors; choose tensors with --predictor", v.Name, rowElements(v), maxPredictors)
+		case v.Width() > maxPredictors:
+			return fmt.Errorf("onnx: output %q holds %d numbers a row, more than %d predictors; choose tensors with --predictor", v.Name, v.Width(), maxPredictors)
 		default:
 			d.addPredictors(v, true)
 		}
@@ -220,7 +220,7 @@ func (d *discovery) outputNames() []string {
 }
 
 func (d *discovery) addPredictors(v *Value, peel bool) {
-	width := rowElements(v)
+	width := v.Width()
 	for e := range width {
 		p := foundPredictor{eta: element{v, e}, name: v.Name, output: v.Name}
 		if width > 1 {

@@ -8,9 +8,12 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// einsumOps: sums of products of one or two tensors by labelled axes.
-func einsumOps[T kernel.Float](t table[T]) {
-	t["Einsum"] = operator[T]{min: 1, max: 2, outputs: 1, infer: inferEinsum, compile: compileEinsum[T]}
+// einsumOps are sums of products of one or two tensors by labelled axes.
+func einsumOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "Einsum", Versions: []int{12}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
+			Rule: einsumRule, Compile: compileEinsum[T], Weighs: true},
+	}
 }
 
 // parseEinsum splits the equation into labels per operand and output.
@@ -43,11 +46,11 @@ func parseEinsum(eq string, operands int) (in []string, out string, err error) {
 	return in, out, nil
 }
 
-func inferEinsum(c *nodeCheck) error {
-	if err := c.floating(0); err != nil {
+func checkEinsum(c *Check) error {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
-	if err := c.same(); err != nil {
+	if err := c.SameType(); err != nil {
 		return err
 	}
 	for i, v := range c.Inputs {
@@ -63,11 +66,11 @@ func inferEinsum(c *nodeCheck) error {
 	for i, s := range in {
 		shape := c.Inputs[i].Shape
 		if len(s) != len(shape) {
-			return fmt.Errorf("labels %q for shape %s", s, showShape(shape))
+			return fmt.Errorf("labels %q for shape %s", s, ShapeText(shape))
 		}
 		for j, r := range s {
 			if have, ok := size[r]; ok && have != shape[j] {
-				return fmt.Errorf("label %q has sizes %s", r, showShape([]int{have, shape[j]}))
+				return fmt.Errorf("label %q has sizes %s", r, ShapeText([]int{have, shape[j]}))
 			}
 			size[r] = shape[j]
 		}
@@ -80,7 +83,7 @@ func inferEinsum(c *nodeCheck) error {
 		if size[r] == Batch {
 			return fmt.Errorf("mixes rows: it sums over the batch axis (label %q)", r)
 		}
-		if t, ok := elements([]int{terms, size[r]}); ok {
+		if t, ok := Elements([]int{terms, size[r]}); ok {
 			terms = t
 		} else {
 			return fmt.Errorf("the sum overflows")
@@ -96,7 +99,7 @@ func inferEinsum(c *nodeCheck) error {
 	if shape == nil {
 		shape = []int{}
 	}
-	if err := c.set(0, c.Inputs[0].Type, shape); err != nil {
+	if err := c.Set(0, c.Inputs[0].Type, shape); err != nil {
 		return err
 	}
 	if len(in) == 1 {
@@ -110,40 +113,34 @@ func inferEinsum(c *nodeCheck) error {
 		for _, r := range labels {
 			axes = append(axes, size[r])
 		}
-		n, ok := elements(axes)
+		n, ok := Elements(axes)
 		if !ok {
 			return fmt.Errorf("the sum overflows")
 		}
-		if err := c.budget.fits(n, "an intermediate result", axes); err != nil {
+		if err := c.Fits(n, "an intermediate result", axes); err != nil {
 			return err
 		}
 		temp += n
 	}
-	c.Node.temp = temp
-	return c.multiplyAdds(shape, terms)
+	e.work = temp
+	c.Resolved = e
+	return c.MultiplyAdds(shape, terms)
 }
 
 // compileEinsum brings both operands to [stack, m, k] and [stack, k, n],
 // multiplies, and orders the result. Labels of one operand that the output lacks
 // are part of k, repeated in the other.
-func compileEinsum[T kernel.Float](n *Node) (step[T], error) {
-	in, out, err := parseEinsum(n.Attrs["equation"].String, len(n.Inputs))
-	if err != nil {
-		return nil, err
-	}
-	if len(in) == 1 {
-		in = append(in, "")
-	}
-	e := newEinsum(in, out)
-	return func(x *exec[T]) error {
-		a := x.in[0]
-		b := tensor[T]{shape: nil, f: []T{1}}
-		if len(x.in) > 1 {
-			b = x.in[1]
+func compileEinsum[T kernel.Float](n *Node) Step[T] {
+	e := n.Resolved.(*einsum)
+	return func(x *Exec[T]) error {
+		a := x.In[0]
+		b := Operand[T]{F: []T{1}}
+		if len(x.In) > 1 {
+			b = x.In[1]
 		}
 		runEinsum(e, x, a, b)
 		return nil
-	}, nil
+	}
 }
 
 // einsum is the order of labels in the product.
@@ -151,7 +148,10 @@ type einsum struct {
 	in                   []string
 	out                  string
 	stack, rows, cols, k string
+	work                 int // elements per row
 }
+
+func (e *einsum) Scratch() int { return e.work }
 
 func newEinsum(in []string, out string) *einsum {
 	e := &einsum{in: in, out: out}
@@ -175,11 +175,11 @@ func newEinsum(in []string, out string) *einsum {
 	return e
 }
 
-func runEinsum[T kernel.Float](e *einsum, x *exec[T], a, b tensor[T]) {
+func runEinsum[T kernel.Float](e *einsum, x *Exec[T], a, b Operand[T]) {
 	size := func(labels string) int {
 		n := 1
 		for i := range len(labels) {
-			n *= e.size(labels[i], a.shape, b.shape)
+			n *= e.size(labels[i], a.Shape, b.Shape)
 		}
 		return n
 	}
@@ -187,12 +187,12 @@ func runEinsum[T kernel.Float](e *einsum, x *exec[T], a, b tensor[T]) {
 	buf := x.temp(stack * (rows*k + k*cols + rows*cols))
 	pa, rest := buf[:stack*rows*k], buf[stack*rows*k:]
 	pb, pc := rest[:stack*k*cols], rest[stack*k*cols:]
-	arrange(e, pa, a.f, e.in[0], e.stack+e.rows+e.k, a.shape, b.shape)
-	arrange(e, pb, b.f, e.in[1], e.stack+e.k+e.cols, a.shape, b.shape)
+	arrange(e, pa, a.F, e.in[0], e.stack+e.rows+e.k, a.Shape, b.Shape)
+	arrange(e, pb, b.F, e.in[1], e.stack+e.k+e.cols, a.Shape, b.Shape)
 	for s := range stack {
 		kernel.Gemm(pc[s*rows*cols:(s+1)*rows*cols], pa[s*rows*k:], pb[s*k*cols:], rows, cols, k)
 	}
-	arrange(e, x.out[0].f, pc, e.stack+e.rows+e.cols, e.out, a.shape, b.shape)
+	arrange(e, x.Out[0].F, pc, e.stack+e.rows+e.cols, e.out, a.Shape, b.Shape)
 }
 
 func (e *einsum) size(label byte, a, b []int) int {
@@ -224,4 +224,93 @@ func arrange[T kernel.Float](e *einsum, dst, src []T, from, to string, a, b []in
 	var size, stride [52]int
 	e.stridesFor(from, to, a, b, size[:], stride[:])
 	strided(dst, src, 0, size[:len(to)], stride[:len(to)])
+}
+
+// einsumRule sums products over the labels that the output lacks. Ellipses are
+// opaque.
+func einsumRule(n *Node) Rule {
+	eq, isSet := n.Attrs["equation"]
+	text := strings.ReplaceAll(eq.String, " ", "")
+	left, right, arrow := strings.Cut(text, "->")
+	terms := strings.Split(left, ",")
+	if !isSet || !arrow || strings.Contains(text, ".") || len(terms) != len(n.Inputs) {
+		return opaque(n)
+	}
+	size := map[byte]int{}
+	var summed []byte
+	free := -1 // the one operand that is not constant, -2 if several
+	for i, v := range n.Inputs {
+		if v == nil || len(terms[i]) != len(v.Shape) {
+			return opaque(n)
+		}
+		if v.Const == nil {
+			if free == -1 {
+				free = i
+			} else {
+				free = -2
+			}
+		}
+		for j, d := range v.RowShape() {
+			l := terms[i][j]
+			if old, ok := size[l]; ok && old != d {
+				return opaque(n)
+			}
+			if _, ok := size[l]; !ok && !strings.ContainsRune(right, rune(l)) {
+				summed = append(summed, l)
+			}
+			size[l] = d
+		}
+	}
+	out := n.Outputs[0].RowShape()
+	if len(right) != len(out) {
+		return opaque(n)
+	}
+	for i := range out {
+		if size[right[i]] != out[i] {
+			return opaque(n)
+		}
+	}
+	inner := make([]int, len(summed))
+	for i, l := range summed {
+		inner[i] = size[l]
+	}
+	strides := make([][]int, len(n.Inputs))
+	for i, v := range n.Inputs {
+		strides[i] = rowMajor(v.RowShape())
+	}
+	var at [256]int
+	co, ci := make([]int, len(out)), make([]int, len(inner))
+	index := func(i int) int {
+		k := 0
+		for j := range terms[i] {
+			k += at[terms[i][j]] * strides[i][j]
+		}
+		return k
+	}
+	total := Product(inner)
+	return Rule{Linear: free >= 0 && n.Outputs[0].Type.Floating(), Cost: total * len(n.Inputs), Each: func(_, e int, yield Link) {
+		unravel(e, out, co)
+		for i, c := range co {
+			at[right[i]] = c
+		}
+		for s := range total {
+			unravel(s, inner, ci)
+			for i, c := range ci {
+				at[summed[i]] = c
+			}
+			if free < 0 {
+				for i := range n.Inputs {
+					yield(i, index(i), 1)
+				}
+				continue
+			}
+			w := 1.0
+			for i, v := range n.Inputs {
+				if i != free {
+					w *= v.Const.At(index(i))
+				}
+			}
+			yield(free, index(free), w)
+		}
+	}}
 }

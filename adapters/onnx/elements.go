@@ -1,11 +1,16 @@
 package onnx
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Discovery works on one row: in every shape the batch axis counts as 1, so the
 // flat index of an element is the same wherever the batch axis stands, and an
 // operator that does not mix rows is an ordinary operator on these shapes.
 
-// rowDims is the shape of one row of v, the batch axis kept with size 1.
-func rowDims(v *Value) []int {
+// RowShape is the shape of one row of v, the batch axis kept with size 1.
+func (v *Value) RowShape() []int {
 	d := make([]int, len(v.Shape))
 	for i, n := range v.Shape {
 		d[i] = n
@@ -15,9 +20,6 @@ func rowDims(v *Value) []int {
 	}
 	return d
 }
-
-// rowElements is the number of elements of one row of v.
-func rowElements(v *Value) int { return product(rowDims(v)) }
 
 func rowMajor(d []int) []int {
 	s := make([]int, len(d))
@@ -57,8 +59,8 @@ func broadcastIndex(in, out []int) (func(e int) int, bool) {
 			return nil, false
 		}
 	}
-	switch product(in) {
-	case product(out):
+	switch Product(in) {
+	case Product(out):
 		return func(e int) int { return e }, true
 	case 1:
 		return func(int) int { return 0 }, true
@@ -80,10 +82,55 @@ func broadcastIndex(in, out []int) (func(e int) int, bool) {
 	}, true
 }
 
-// at is element i of a constant as a number.
-func (t *Tensor) at(i int) float64 {
+// At is element i of a constant as a number.
+func (t *Tensor) At(i int) float64 {
 	if t.F != nil {
 		return t.F[i]
 	}
 	return float64(t.I[i])
+}
+
+// AttrInt is an attribute, def if it is not given.
+func (n *Node) AttrInt(name string, def int64) int64 {
+	if a, ok := n.Attrs[name]; ok {
+		return a.Int
+	}
+	return def
+}
+
+// AttrFloat is an attribute, def if it is not given.
+func (n *Node) AttrFloat(name string, def float64) float64 {
+	if a, ok := n.Attrs[name]; ok {
+		return a.Float
+	}
+	return def
+}
+
+// Product of sizes that are known (at run time, or after the batch axis has
+// been excluded).
+func Product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// Width is the number of elements that each row of v has.
+func (v *Value) Width() int {
+	n, _ := Elements(v.Shape)
+	return n
+}
+
+// ShapeText writes a shape with N for the rows: [N 10].
+func ShapeText(shape []int) string {
+	var s []string
+	for _, d := range shape {
+		if d == Batch {
+			s = append(s, "N")
+		} else {
+			s = append(s, strconv.Itoa(d))
+		}
+	}
+	return "[" + strings.Join(s, " ") + "]"
 }

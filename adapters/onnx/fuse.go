@@ -14,29 +14,17 @@ func (p *runPlan) rectified(want []*Value) map[*Node]*Node {
 	}
 	found := map[*Node]*Node{}
 	for _, n := range p.nodes {
-		if opKey(n) != "Relu" {
+		if n.Key() != "Relu" {
 			continue
 		}
 		in := n.Inputs[0]
 		from := in.Producer
-		if from == nil || opKey(from) != "Gemm" || readers[in] != 1 || slices.Contains(want, in) {
+		if from == nil || p.table.Of(from).TakesRelu == nil || readers[in] != 1 || slices.Contains(want, in) {
 			continue
 		}
-		if p.slot[in] == p.slot[n.Outputs[0]] && oneProduct(from) {
+		if p.slot[in] == p.slot[n.Outputs[0]] && p.table.Of(from).TakesRelu(from) {
 			found[n] = from
 		}
 	}
 	return found
-}
-
-// oneProduct reports whether a Gemm is one product with prepared weights.
-func oneProduct(n *Node) bool {
-	if n.Inputs[1].Const == nil {
-		return false
-	}
-	if len(n.Inputs) < 3 || n.Inputs[2] == nil {
-		return true
-	}
-	_, ok := columnBias[float64](n.Inputs[2], n.Outputs[0].Shape[1], 1)
-	return ok
 }

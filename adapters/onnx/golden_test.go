@@ -37,7 +37,7 @@ func goldenCases(t testing.TB) []goldenCase {
 
 // rowsFirst moves the batch axis to the front, as Run wants it.
 func rowsFirst(values []float64, shape []int, axis int) []float64 {
-	outer, rows, inner := product(shape[:axis]), shape[axis], product(shape[axis+1:])
+	outer, rows, inner := Product(shape[:axis]), shape[axis], Product(shape[axis+1:])
 	out := make([]float64, len(values))
 	for o := range outer {
 		for r := range rows {

@@ -59,14 +59,9 @@ type Node struct {
 	Outputs []*Value
 	Attrs   map[string]Attr
 
-	// Resolved by the check, for the operators in question.
-	slice   *slicePlan
-	split   []int64
-	reduced []bool
-	conv    *convPlan
-	pads    []int64
-	temp    int  // elements per row to work in
-	rounds  bool // converts numbers as they entered: see settleEntries
+	// Resolved is what the operator's check has made of inputs and attributes for those
+	// who run the node.
+	Resolved any
 }
 
 // Attr is an attribute of a node.

@@ -28,7 +28,7 @@ func newHandGraph(inputs ...*Value) *handGraph {
 
 // floats is a constant.
 func floats(shape []int, v ...float64) *Value {
-	if product(shape) != len(v) {
+	if Product(shape) != len(v) {
 		panic(fmt.Sprint(shape, len(v)))
 	}
 	return &Value{Name: fmt.Sprintf("const%v%v", shape, v), Type: Float32, Shape: shape, Const: &Tensor{Type: Float32, Shape: shape, F: v}}
@@ -41,7 +41,7 @@ func ints(v ...int64) *Value {
 
 // ramp is a constant of distinct non-zero values.
 func ramp(shape ...int) *Value {
-	v := make([]float64, product(shape))
+	v := make([]float64, Product(shape))
 	for i := range v {
 		v[i] = float64(i%7) - 2.5 + float64(i)/16
 	}

@@ -89,7 +89,7 @@ func (d *discovery) addLinear(k int, coef map[int]float64) {
 // inputElement is the first input element that column c fills.
 func (d *discovery) inputElement(c int) element {
 	for _, v := range d.g.Inputs {
-		for e := range rowElements(v) {
+		for e := range v.Width() {
 			if el := (element{v, e}); d.column[el] == c {
 				return el
 			}
@@ -213,7 +213,7 @@ func sources(elements []element) (tensors, nodes []string) {
 		seen[el.value] = true
 		tensors = append(tensors, el.value.Name)
 		if el.value.Producer != nil {
-			nodes = append(nodes, describe(el.value.Producer))
+			nodes = append(nodes, el.value.Producer.String())
 		}
 	}
 	return tensors, nodes

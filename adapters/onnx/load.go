@@ -32,8 +32,8 @@ type LoadOptions struct {
 // maxDepth bounds how deep messages of a file may nest.
 const maxDepth = 64
 
-// maxRank bounds the number of axes of a tensor.
-const maxRank = 16
+// MaxRank bounds the number of axes of a tensor.
+const MaxRank = 16
 
 func (o *LoadOptions) withDefaults() (LoadOptions, error) {
 	var r LoadOptions
@@ -97,5 +97,5 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, m); err != nil {
 		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
 	}
-	return build(m, opts)
+	return build(m, opts, New[float64]())
 }

@@ -3,14 +3,19 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // matmulOps are the matrix products.
-func matmulOps[T kernel.Float](t table[T]) {
-	t["MatMul"] = operator[T]{min: 2, max: 2, outputs: 1, infer: inferMatMul, compile: compileMatMul[T]}
-	t["Gemm"] = operator[T]{min: 2, max: 3, outputs: 1, infer: inferGemm, compile: compileGemm[T]}
+func matmulOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkMatMul},
+			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true},
+		{Operator: Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, Check: checkGemm},
+			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct},
+	}
 }
 
 // matrixShapes gives vectors their second axis and reports what to drop.
@@ -24,8 +29,8 @@ func matrixShapes(a, b []int) (ma, mb []int, dropRow, dropCol bool) {
 	return a, b, dropRow, dropCol
 }
 
-func inferMatMul(c *nodeCheck) error {
-	if err := errors.Join(c.floating(0), c.same()); err != nil {
+func checkMatMul(c *Check) error {
+	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
 	if len(c.Inputs[0].Shape) == 0 || len(c.Inputs[1].Shape) == 0 {
@@ -36,7 +41,7 @@ func inferMatMul(c *nodeCheck) error {
 	if err := contraction(k, b[len(b)-2], a, b); err != nil {
 		return err
 	}
-	stack, err := broadcast(a[:len(a)-2], b[:len(b)-2])
+	stack, err := Broadcast(a[:len(a)-2], b[:len(b)-2])
 	if err != nil {
 		return err
 	}
@@ -47,10 +52,10 @@ func inferMatMul(c *nodeCheck) error {
 	if !dropCol {
 		out = append(out, n)
 	}
-	if err := c.set(0, c.Inputs[0].Type, out); err != nil {
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
-	return c.multiplyAdds(out, k)
+	return c.MultiplyAdds(out, k)
 }
 
 // contraction checks the axis a product sums over.
@@ -64,30 +69,20 @@ func contraction(k, kb int, a, b []int) error {
 	return nil
 }
 
-// multiplyAdds accounts for elements of out times k.
-func (c *nodeCheck) multiplyAdds(out []int, k int) error {
-	size, ok := elements(append([]int{k}, out...))
-	if !ok {
-		return fmt.Errorf("output shape %v with %d terms each overflows", out, k)
-	}
-	c.work += int64(size)
-	return nil
-}
-
-func compileMatMul[T kernel.Float](n *Node) (step[T], error) {
+func compileMatMul[T kernel.Float](n *Node) Step[T] {
 	_, b, _, _ := matrixShapes(n.Inputs[0].Shape, n.Inputs[1].Shape)
 	var packed []*kernel.Weights[T]
 	if n.Inputs[1].Const != nil {
-		w := constF[T](n.Inputs[1])
+		w := Floats[T](n.Inputs[1])
 		k, cols := b[len(b)-2], b[len(b)-1]
-		for i := range product(b[:len(b)-2]) {
+		for i := range Product(b[:len(b)-2]) {
 			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false))
 		}
 	}
-	return func(x *exec[T]) error {
+	return func(x *Exec[T]) error {
 		var buf [2]int
-		a, b := x.in[0], x.in[1]
-		as, bs := a.shape, b.shape
+		a, b := x.In[0], x.In[1]
+		as, bs := a.Shape, b.Shape
 		if len(as) == 1 {
 			buf[0], buf[1] = 1, as[0]
 			as = buf[:]
@@ -97,10 +92,10 @@ func compileMatMul[T kernel.Float](n *Node) (step[T], error) {
 			cols = bs[len(bs)-1]
 		}
 		rows, k := as[len(as)-2], as[len(as)-1]
-		out := x.out[0].f
+		out := x.Out[0].F
 		if len(packed) == 1 {
-			all := product(as[:len(as)-1])
-			packed[0].Mul(out, cols, a.f, k, all, nil)
+			all := Product(as[:len(as)-1])
+			packed[0].Mul(out, cols, a.F, k, all, nil)
 			return nil
 		}
 		// Stacks of matrices, broadcast over the leading axes.
@@ -108,28 +103,28 @@ func compileMatMul[T kernel.Float](n *Node) (step[T], error) {
 		if len(bs) > 2 {
 			bstack = bs[:len(bs)-2]
 		}
-		var stack [maxRank]int
+		var stack [MaxRank]int
 		lead := broadcastSizes(stack[:0], as[:len(as)-2], bstack)
 		var w walk
 		w.plan(lead, as[:len(as)-2], bstack)
 		w.each(func(o, i, j, _ int) {
 			sa, sb := w.stride[0][0], w.stride[1][0]
 			if rows == 1 && packed != nil && sb == 0 && sa == 1 {
-				packed[j].Mul(out[o*cols:], cols, a.f[i*k:], k, w.size[0], nil)
+				packed[j].Mul(out[o*cols:], cols, a.F[i*k:], k, w.size[0], nil)
 				return
 			}
 			for range w.size[0] {
 				c := out[o*rows*cols : (o+1)*rows*cols]
 				if packed != nil {
-					packed[j].Mul(c, cols, a.f[i*rows*k:], k, rows, nil)
+					packed[j].Mul(c, cols, a.F[i*rows*k:], k, rows, nil)
 				} else {
-					kernel.Gemm(c, a.f[i*rows*k:], b.f[j*k*cols:], rows, cols, k)
+					kernel.Gemm(c, a.F[i*rows*k:], b.F[j*k*cols:], rows, cols, k)
 				}
 				o, i, j = o+1, i+sa, j+sb
 			}
 		})
 		return nil
-	}, nil
+	}
 }
 
 // broadcastSizes appends the broadcast of two run-time shapes already checked.
@@ -151,8 +146,13 @@ func broadcastSizes(dst []int, a, b []int) []int {
 	return dst
 }
 
-func inferGemm(c *nodeCheck) error {
-	if err := errors.Join(c.floating(0), c.same()); err != nil {
+// transposed is the room, in elements per row, that a Gemm needs to turn its operands.
+type transposed int
+
+func (t transposed) Scratch() int { return int(t) }
+
+func checkGemm(c *Check) error {
+	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
 	a, b := c.Inputs[0].Shape, c.Inputs[1].Shape
@@ -160,19 +160,19 @@ func inferGemm(c *nodeCheck) error {
 		return fmt.Errorf("needs two matrices, has shapes %v and %v", a, b)
 	}
 	m, k := a[0], a[1]
-	if c.attrInt("transA", 0) != 0 {
+	if c.AttrInt("transA", 0) != 0 {
 		m, k = k, m
 	}
 	kb, n := b[0], b[1]
-	if c.attrInt("transB", 0) != 0 {
+	if c.AttrInt("transB", 0) != 0 {
 		kb, n = n, kb
 	}
 	if err := contraction(k, kb, a, b); err != nil {
 		return err
 	}
 	out := []int{m, n}
-	if c.has(2) {
-		s, err := broadcast(out, c.Inputs[2].Shape)
+	if c.Has(2) {
+		s, err := Broadcast(out, c.Inputs[2].Shape)
 		if err != nil {
 			return err
 		}
@@ -180,29 +180,29 @@ func inferGemm(c *nodeCheck) error {
 			return fmt.Errorf("addend C of shape %v does not broadcast to %v", c.Inputs[2].Shape, out)
 		}
 	}
-	if err := c.set(0, c.Inputs[0].Type, out); err != nil {
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
-	if c.attrInt("transA", 0) != 0 || c.attrInt("transB", 0) != 0 && c.Inputs[1].Const == nil { // transposed operands
-		sizeA, _ := elements(a)
-		sizeB, _ := elements(b)
-		c.Node.temp = sizeA + sizeB
+	if c.AttrInt("transA", 0) != 0 || c.AttrInt("transB", 0) != 0 && c.Inputs[1].Const == nil { // transposed operands
+		sizeA, _ := Elements(a)
+		sizeB, _ := Elements(b)
+		c.Resolved = transposed(sizeA + sizeB)
 	}
-	return c.multiplyAdds(out, k)
+	return c.MultiplyAdds(out, k)
 }
 
 // compileGemm is alpha A' B' + beta C. With a constant B and a bias per column,
 // which is what nn.Linear exports, it is one product with prepared weights.
-func compileGemm[T kernel.Float](n *Node) (step[T], error) {
-	alpha, beta := T(n.attrFloat("alpha", 1)), T(n.attrFloat("beta", 1))
-	transA, transB := n.attrInt("transA", 0) != 0, n.attrInt("transB", 0) != 0
+func compileGemm[T kernel.Float](n *Node) Step[T] {
+	alpha, beta := T(n.AttrFloat("alpha", 1)), T(n.AttrFloat("beta", 1))
+	transA, transB := n.AttrInt("transA", 0) != 0, n.AttrInt("transB", 0) != 0
 	var packed *kernel.Weights[T]
 	if bv := n.Inputs[1]; bv.Const != nil {
 		k, cols := bv.Shape[0], bv.Shape[1]
 		if transB {
 			k, cols = cols, k
 		}
-		packed = kernel.Pack(k, cols, constF[T](bv), transB)
+		packed = kernel.Pack(k, cols, Floats[T](bv), transB)
 		if alpha != 1 {
 			packed.Scale(alpha)
 		}
@@ -213,13 +213,13 @@ func compileGemm[T kernel.Float](n *Node) (step[T], error) {
 	}
 	bias, perColumn := columnBias[T](cv, n.Outputs[0].Shape[1], beta)
 	scale, addScaled := []T{alpha}, lift(func(s, v T) T { return s + T(beta*v) })
-	return func(x *exec[T]) error {
-		a, b, out := x.in[0], x.in[1], x.out[0]
-		rows, cols := out.shape[0], out.shape[1]
-		k := a.shape[1]
-		af := a.f
+	return func(x *Exec[T]) error {
+		a, b, out := x.In[0], x.In[1], x.Out[0]
+		rows, cols := out.Shape[0], out.Shape[1]
+		k := a.Shape[1]
+		af := a.F
 		if transA {
-			k = a.shape[0]
+			k = a.Shape[0]
 		}
 		var scratch []T
 		if transA || packed == nil && transB {
@@ -227,34 +227,47 @@ func compileGemm[T kernel.Float](n *Node) (step[T], error) {
 		}
 		if transA {
 			af = scratch[:rows*k]
-			transposeMatrix(af, a.f, k, rows)
+			transposeMatrix(af, a.F, k, rows)
 		}
 		switch {
-		case packed != nil && x.relu:
-			packed.MulRelu(out.f, cols, af, k, rows, bias)
+		case packed != nil && x.Relu:
+			packed.MulRelu(out.F, cols, af, k, rows, bias)
 		case packed != nil:
-			packed.Mul(out.f, cols, af, k, rows, bias)
+			packed.Mul(out.F, cols, af, k, rows, bias)
 		default:
-			bf := b.f
+			bf := b.F
 			if transB {
 				bf = scratch[rows*k:]
-				transposeMatrix(bf, b.f, cols, k)
+				transposeMatrix(bf, b.F, cols, k)
 			}
-			kernel.Gemm(out.f, af, bf, rows, cols, k)
+			kernel.Gemm(out.F, af, bf, rows, cols, k)
 			if alpha != 1 {
-				kernel.Mul(out.f, out.f, scale)
+				kernel.Mul(out.F, out.F, scale)
 			}
 			if bias != nil {
-				zip(out.f, out.shape, out.f, out.shape, bias, out.shape[1:], kernel.Add[T])
+				zip(out.F, out.Shape, out.F, out.Shape, bias, out.Shape[1:], kernel.Add[T])
 			}
 		}
 		if cv == nil || perColumn {
 			return nil
 		}
-		c := x.in[2]
-		zip(out.f, out.shape, out.f, out.shape, c.f, c.shape, addScaled)
+		c := x.In[2]
+		zip(out.F, out.Shape, out.F, out.Shape, c.F, c.Shape, addScaled)
 		return nil
-	}, nil
+	}
+}
+
+// oneProduct reports whether a Gemm is one product with prepared weights, which can
+// apply a Relu, too.
+func oneProduct(n *Node) bool {
+	if n.Inputs[1].Const == nil {
+		return false
+	}
+	if len(n.Inputs) < 3 || n.Inputs[2] == nil {
+		return true
+	}
+	_, ok := columnBias[float64](n.Inputs[2], n.Outputs[0].Shape[1], 1)
+	return ok
 }
 
 // columnBias is beta*C as one value per column, if C is constant and the same in
@@ -266,7 +279,7 @@ func columnBias[T kernel.Float](v *Value, cols int, beta T) (bias []T, ok bool) 
 	if len(v.Shape) == 2 && v.Shape[0] != 1 {
 		return nil, false
 	}
-	c := constF[T](v)
+	c := Floats[T](v)
 	if len(c) == 0 {
 		return nil, false
 	}
@@ -284,4 +297,105 @@ func transposeMatrix[T any](dst, src []T, rows, cols int) {
 			dst[j*rows+i] = src[i*cols+j]
 		}
 	}
+}
+
+// yieldProduct links one product of element ia of operand 0 and ib of operand 1.
+func yieldProduct(a, b *Value, alpha float64, ia, ib int, yield Link) {
+	switch {
+	case b.Const != nil:
+		yield(0, ia, alpha*b.Const.At(ib))
+	case a.Const != nil:
+		yield(1, ib, alpha*a.Const.At(ia))
+	default:
+		yield(0, ia, 1)
+		yield(1, ib, 1)
+	}
+}
+
+func linearProduct(n *Node) bool {
+	return n.Outputs[0].Type.Floating() && (n.Inputs[0].Const != nil || n.Inputs[1].Const != nil)
+}
+
+// gemmRule: alpha A'B' + beta C.
+func gemmRule(n *Node) Rule {
+	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || len(n.Inputs[0].Shape) != 2 || len(n.Inputs[1].Shape) != 2 || len(n.Outputs[0].Shape) != 2 {
+		return opaque(n)
+	}
+	a, b := n.Inputs[0], n.Inputs[1]
+	da, db, out := a.RowShape(), b.RowShape(), n.Outputs[0].RowShape()
+	sai, sak, sbk, sbj := da[1], 1, db[1], 1
+	inner, rows, cols := da[1], da[0], db[1]
+	if int(n.AttrInt("transA", 0)) != 0 {
+		sai, sak, inner, rows = 1, da[1], da[0], da[1]
+	}
+	if int(n.AttrInt("transB", 0)) != 0 {
+		sbk, sbj, cols = 1, db[1], db[0]
+	}
+	if rows != out[0] || cols != out[1] || Product(db) != inner*cols {
+		return opaque(n)
+	}
+	alpha, beta := n.AttrFloat("alpha", 1), n.AttrFloat("beta", 1)
+	var bias func(int) int
+	if len(n.Inputs) > 2 && n.Inputs[2] != nil {
+		var ok bool
+		if bias, ok = broadcastIndex(n.Inputs[2].RowShape(), out); !ok {
+			return opaque(n)
+		}
+	}
+	linear := linearProduct(n)
+	return Rule{Linear: linear, Cost: 2*inner + 1, Each: func(_, e int, yield Link) {
+		i, j := e/cols, e%cols
+		for k := range inner {
+			yieldProduct(a, b, alpha, i*sai+k*sak, k*sbk+j*sbj, yield)
+		}
+		if bias != nil {
+			yield(2, bias(e), beta)
+		}
+	}}
+}
+
+// matMulRule multiplies the last two axes and broadcasts the others.
+func matMulRule(n *Node) Rule {
+	if len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || len(n.Inputs[0].Shape) == 0 || len(n.Inputs[1].Shape) == 0 {
+		return opaque(n)
+	}
+	a, b := n.Inputs[0], n.Inputs[1]
+	da, db := a.RowShape(), b.RowShape()
+	if len(da) == 1 {
+		da = []int{1, da[0]}
+	}
+	if len(db) == 1 {
+		db = []int{db[0], 1}
+	}
+	ra, rb := len(da), len(db)
+	rows, inner, cols := da[ra-2], da[ra-1], db[rb-1]
+	if db[rb-2] != inner {
+		return opaque(n)
+	}
+	stack := broadcastDims(da[:ra-2], db[:rb-2])
+	atA, okA := broadcastIndex(da[:ra-2], stack)
+	atB, okB := broadcastIndex(db[:rb-2], stack)
+	if !okA || !okB || Product(stack)*rows*cols != n.Outputs[0].Width() {
+		return opaque(n)
+	}
+	return Rule{Linear: linearProduct(n), Cost: 2 * inner, Each: func(_, e int, yield Link) {
+		s, i, j := e/(rows*cols), e/cols%rows, e%cols
+		ia, ib := (atA(s)*rows+i)*inner, atB(s)*inner*cols+j
+		for k := range inner {
+			yieldProduct(a, b, 1, ia+k, ib+k*cols, yield)
+		}
+	}}
+}
+
+func broadcastDims(a, b []int) []int {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	d := slices.Clone(a)
+	for i, n := range b {
+		if j := len(a) - len(b) + i; d[j] == 1 {
+			d[j] = n
+		}
+	}
+	return d
 }

@@ -6,15 +6,19 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// mlOps are the few operators of ai.onnx.ml that regressions and scaled
-// networks from scikit-learn need.
-func mlOps[T kernel.Float](t table[T]) {
-	t["ai.onnx.ml.FeatureVectorizer"] = operator[T]{min: 1, max: -1, outputs: 1, infer: inferVectorizer, compile: compileVectorizer[T]}
-	t["ai.onnx.ml.Scaler"] = operator[T]{min: 1, max: 1, outputs: 1, infer: inferScaler, compile: compileScaler[T]}
+// mlOps are the few operators of ai.onnx.ml that regressions and scaled networks
+// from scikit-learn need.
+func mlOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Domain: "ai.onnx.ml", Name: "FeatureVectorizer", Versions: []int{1}, Min: 1, Max: -1, Outputs: 1, Check: checkVectorizer},
+			Rule: vectorizerRule, Compile: compileVectorizer[T]},
+		{Operator: Operator{Domain: "ai.onnx.ml", Name: "Scaler", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkScaler},
+			Rule: scalerRule, Compile: compileScaler[T], Weighs: true},
+	}
 }
 
-// inferVectorizer: columns side by side, as float.
-func inferVectorizer(c *nodeCheck) error {
+// checkVectorizer: columns side by side, as float.
+func checkVectorizer(c *Check) error {
 	sizes := c.Attrs["inputdimensions"].Ints
 	if sizes != nil && len(sizes) != len(c.Inputs) {
 		return fmt.Errorf("%d inputdimensions for %d inputs", len(sizes), len(c.Inputs))
@@ -25,7 +29,7 @@ func inferVectorizer(c *nodeCheck) error {
 			return fmt.Errorf("input %d is left out", i)
 		}
 		if len(v.Shape) != 2 || v.Shape[0] != Batch {
-			return fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, showShape(v.Shape))
+			return fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, ShapeText(v.Shape))
 		}
 		if sizes != nil && sizes[i] != int64(v.Shape[1]) {
 			return fmt.Errorf("input %d (%q) has %d features, inputdimensions says %d", i, v.Name, v.Shape[1], sizes[i])
@@ -34,42 +38,43 @@ func inferVectorizer(c *nodeCheck) error {
 			return fmt.Errorf("the output overflows")
 		}
 	}
-	return c.set(0, Float32, []int{Batch, total})
+	c.Resolved = &Conversion{}
+	return c.Set(0, Float32, []int{Batch, total})
 }
 
-func compileVectorizer[T kernel.Float](n *Node) (step[T], error) {
-	entry := DType(0) // of what is not computed: see settleEntries
-	if n.rounds {
+func compileVectorizer[T kernel.Float](n *Node) Step[T] {
+	entry := DType(0) // of what is not computed: see graph.Conversion
+	if n.Rounds() {
 		entry = Float32
 	}
-	return func(x *exec[T]) error {
-		out := x.out[0]
-		width, from := out.shape[1], 0
-		for _, in := range x.in {
-			w := in.shape[1]
-			for r := range x.rows {
-				to := out.f[r*width+from : r*width+from+w]
-				if in.f != nil {
+	return func(x *Exec[T]) error {
+		out := x.Out[0]
+		width, from := out.Shape[1], 0
+		for _, in := range x.In {
+			w := in.Shape[1]
+			for r := range x.Rows {
+				to := out.F[r*width+from : r*width+from+w]
+				if in.F != nil {
 					for i := range to {
-						to[i] = T(entry.round(float64(in.f[r*w+i])))
+						to[i] = T(entry.Round(float64(in.F[r*w+i])))
 					}
 					continue
 				}
 				for i := range to {
-					to[i] = T(Float32.round(float64(in.i[r*w+i])))
+					to[i] = T(Float32.Round(float64(in.I[r*w+i])))
 				}
 			}
 			from += w
 		}
 		return nil
-	}, nil
+	}
 }
 
-// inferScaler: (x - offset) scale per column.
-func inferScaler(c *nodeCheck) error {
+// checkScaler: (x - offset) scale per column.
+func checkScaler(c *Check) error {
 	in := c.Inputs[0].Shape
 	if len(in) == 0 || in[len(in)-1] == Batch {
-		return fmt.Errorf("needs columns, has shape %s", showShape(in))
+		return fmt.Errorf("needs columns, has shape %s", ShapeText(in))
 	}
 	n := in[len(in)-1]
 	for _, name := range []string{"offset", "scale"} {
@@ -77,28 +82,56 @@ func inferScaler(c *nodeCheck) error {
 			return fmt.Errorf("%s has %d values for %d columns", name, l, n)
 		}
 	}
-	return c.set(0, Float32, in)
+	c.Resolved = &Conversion{}
+	return c.Set(0, Float32, in)
 }
 
-func compileScaler[T kernel.Float](n *Node) (step[T], error) {
+func compileScaler[T kernel.Float](n *Node) Step[T] {
 	offset, scale := n.Attrs["offset"].Floats, n.Attrs["scale"].Floats
-	entry := DType(0) // of what is not computed: see settleEntries
-	if n.rounds {
+	entry := DType(0) // of what is not computed: see graph.Conversion
+	if n.Rounds() {
 		entry = Float32
 	}
-	return func(x *exec[T]) error {
-		in, out := x.in[0], x.out[0]
-		width := in.shape[len(in.shape)-1]
-		for i := range out.f {
+	return func(x *Exec[T]) error {
+		in, out := x.In[0], x.Out[0]
+		width := in.Shape[len(in.Shape)-1]
+		for i := range out.F {
 			var v float64
-			if in.f != nil {
-				v = entry.round(float64(in.f[i]))
+			if in.F != nil {
+				v = entry.Round(float64(in.F[i]))
 			} else {
-				v = Float32.round(float64(in.i[i]))
+				v = Float32.Round(float64(in.I[i]))
 			}
 			k := i % width
-			out.f[i] = T((v - offset[min(k, len(offset)-1)]) * scale[min(k, len(scale)-1)])
+			out.F[i] = T((v - offset[min(k, len(offset)-1)]) * scale[min(k, len(scale)-1)])
 		}
 		return nil
-	}, nil
+	}
+}
+
+// scalerRule: (x - offset) scale, by the last axis or one for all.
+func scalerRule(n *Node) Rule {
+	d := n.Outputs[0].RowShape()
+	offset, scale := n.Attrs["offset"].Floats, n.Attrs["scale"].Floats
+	if n.Rounds() || len(d) == 0 || n.Inputs[0].Width() != Product(d) || !n.Outputs[0].Type.Floating() {
+		return opaque(n)
+	}
+	width := d[len(d)-1]
+	if len(offset) == 0 || len(offset) != 1 && len(offset) != width || len(scale) == 0 || len(scale) != 1 && len(scale) != width {
+		return opaque(n)
+	}
+	return Rule{Linear: true, Cost: 2, Each: func(_, e int, yield Link) {
+		j := e % width
+		a := scale[min(j, len(scale)-1)]
+		yield(0, e, a)
+		yield(Itself, 0, -a*offset[min(j, len(offset)-1)])
+	}}
+}
+
+// vectorizerRule: FeatureVectorizer puts its inputs side by side.
+func vectorizerRule(n *Node) Rule {
+	if n.Rounds() {
+		return opaque(n)
+	}
+	return concatAxisRule(n, -1)
 }

@@ -114,7 +114,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 			j := m.column[c]
 			feed = append(feed, j)
 			if v := g.Inputs[i]; v.Type.Floating() {
-				m.largest[j] = v.entryType().largest()
+				m.largest[j] = v.EntryType().Largest()
 			}
 		}
 		m.feed = append(m.feed, feed)
@@ -382,7 +382,7 @@ func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
 
 // enters reports whether the network's inputs have a finite number for v of column j.
 func (m *Model) enters(v float64, j int) bool {
-	v = m.entry[j].round(v)
+	v = m.entry[j].Round(v)
 	return !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
@@ -421,7 +421,7 @@ func (m *Model) evaluate(buf *buffer, at, n int) error {
 	for i, v := range m.graph.Inputs {
 		x, feed := buf.rows(&buf.ownIn[i], v, n), m.feed[i]
 		for e, c := range feed {
-			enter(x[e:], len(feed), buf.columns[c][at:at+n], v.entryType())
+			Enter(x[e:], len(feed), buf.columns[c][at:at+n], v.EntryType())
 		}
 		buf.inputs[i] = x
 	}

@@ -8,74 +8,80 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// moveOps pick or surround single elements.
-func moveOps[T kernel.Float](t table[T]) {
-	t["GatherElements"] = operator[T]{min: 2, max: 2, outputs: 1, infer: inferGatherElements, compile: compileGatherElements[T]}
-	t["Pad"] = operator[T]{min: 1, max: 4, outputs: 1, infer: inferPad, compile: compilePad[T]}
-	t["CumSum"] = operator[T]{min: 2, max: 2, outputs: 1, infer: inferCumSum, compile: compileCumSum[T]}
+// moveOps operators pick, surround or add up single elements.
+func moveOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGatherElements, Moves: movesFirst},
+			Rule: gatherElementsRule, Compile: compileGatherElements[T]},
+		{Operator: Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
+			Rule: padRule, Compile: compilePad[T]},
+		{Operator: Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumSum},
+			Rule: cumSumRule, Compile: compileCumSum[T]},
+	}
 }
 
-func inferGatherElements(c *nodeCheck) error {
+func checkGatherElements(c *Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
 	if index.Type.Floating() || index.Type == Bool {
 		return fmt.Errorf("indices must be integers, are %s", index.Type)
 	}
-	at, err := axis(c.attrInt("axis", 0), len(in.Shape))
+	at, err := Axis(c.AttrInt("axis", 0), len(in.Shape))
 	if err != nil {
 		return err
 	}
 	if len(index.Shape) != len(in.Shape) {
-		return fmt.Errorf("indices of shape %s for %s", showShape(index.Shape), showShape(in.Shape))
+		return fmt.Errorf("indices of shape %s for %s", ShapeText(index.Shape), ShapeText(in.Shape))
 	}
 	for i, d := range in.Shape {
 		switch {
 		case i == at && (d == Batch || index.Shape[i] == Batch):
 			return fmt.Errorf("mixes rows: it picks from the batch axis %d", at)
 		case i != at && d != index.Shape[i]:
-			return fmt.Errorf("indices of shape %s for %s", showShape(index.Shape), showShape(in.Shape))
+			return fmt.Errorf("indices of shape %s for %s", ShapeText(index.Shape), ShapeText(in.Shape))
 		}
 	}
-	return c.set(0, in.Type, index.Shape)
+	c.Resolved = at
+	return c.Set(0, in.Type, index.Shape)
 }
 
-func compileGatherElements[T kernel.Float](n *Node) (step[T], error) {
-	at, err := axis(n.attrInt("axis", 0), len(n.Inputs[0].Shape))
-	return func(x *exec[T]) error {
-		in, index, out := x.in[0], x.in[1], x.out[0]
-		size, picks, inner := in.shape[at], index.shape[at], product(in.shape[at+1:])
-		for o, k := range index.i {
+func compileGatherElements[T kernel.Float](n *Node) Step[T] {
+	at := n.Resolved.(int)
+	return func(x *Exec[T]) error {
+		in, index, out := x.In[0], x.In[1], x.Out[0]
+		size, picks, inner := in.Shape[at], index.Shape[at], Product(in.Shape[at+1:])
+		for o, k := range index.I {
 			if k < 0 {
 				k += int64(size)
 			}
 			if k < 0 || k >= int64(size) {
-				return fmt.Errorf("index %d is outside axis %d of size %d", index.i[o], at, size)
+				return fmt.Errorf("index %d is outside axis %d of size %d", index.I[o], at, size)
 			}
 			from := (o/(picks*inner)*size+int(k))*inner + o%inner
-			if out.f != nil {
-				out.f[o] = in.f[from]
+			if out.F != nil {
+				out.F[o] = in.F[from]
 			} else {
-				out.i[o] = in.i[from]
+				out.I[o] = in.I[from]
 			}
 		}
 		return nil
-	}, err
+	}
 }
 
 // padSizes is the elements a Pad adds before each axis, then those after.
-func (c *nodeCheck) padSizes() ([]int64, error) {
+func padSizes(c *Check) ([]int64, error) {
 	rank := len(c.Inputs[0].Shape)
 	pads := c.Attrs["pads"].Ints
 	var axes []int64
 	if c.Version >= 11 {
-		if !c.has(1) {
+		if !c.Has(1) {
 			return nil, fmt.Errorf("has no pads")
 		}
 		var err error
-		if pads, err = c.ints(1); err != nil {
+		if pads, err = c.Ints(1); err != nil {
 			return nil, err
 		}
-		if c.has(3) {
-			if axes, err = c.ints(3); err != nil {
+		if c.Has(3) {
+			if axes, err = c.Ints(3); err != nil {
 				return nil, err
 			}
 		}
@@ -85,7 +91,7 @@ func (c *nodeCheck) padSizes() ([]int64, error) {
 			axes = append(axes, int64(i))
 		}
 	}
-	if _, err := axisSet(axes, rank); err != nil {
+	if _, err := AxisSet(axes, rank); err != nil {
 		return nil, err
 	}
 	if len(pads) != 2*len(axes) {
@@ -93,24 +99,24 @@ func (c *nodeCheck) padSizes() ([]int64, error) {
 	}
 	all := make([]int64, 2*rank)
 	for i, a := range axes {
-		k, _ := axis(a, rank)
+		k, _ := Axis(a, rank)
 		all[k], all[rank+k] = pads[i], pads[len(axes)+i]
 	}
 	return all, nil
 }
 
-func inferPad(c *nodeCheck) error {
-	if err := c.floating(0); err != nil {
+func checkPad(c *Check) error {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
 	if mode := c.Attrs["mode"].String; mode != "" && mode != "constant" {
 		return fmt.Errorf("mode %q is not supported", mode)
 	}
-	pads, err := c.padSizes()
+	pads, err := padSizes(c)
 	if err != nil {
 		return err
 	}
-	if c.Version >= 11 && c.has(2) {
+	if c.Version >= 11 && c.Has(2) {
 		if v := c.Inputs[2].Const; v == nil || len(v.F) != 1 {
 			return fmt.Errorf("the padding value (%q) must be a constant scalar", c.Inputs[2].Name)
 		}
@@ -130,58 +136,59 @@ func inferPad(c *nodeCheck) error {
 		}
 		out[i] += int(before + after)
 	}
-	c.Node.pads = pads
-	return c.set(0, c.Inputs[0].Type, out)
+	c.Resolved = pads
+	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compilePad[T kernel.Float](n *Node) (step[T], error) {
-	value := T(n.attrFloat("value", 0))
+func compilePad[T kernel.Float](n *Node) Step[T] {
+	pads := n.Resolved.([]int64)
+	value := T(n.AttrFloat("value", 0))
 	if n.Version >= 11 {
 		if value = 0; len(n.Inputs) > 2 && n.Inputs[2] != nil {
 			value = T(n.Inputs[2].Const.F[0])
 		}
 	}
-	return func(x *exec[T]) error {
-		in, out := x.in[0], x.out[0]
-		for i := range out.f {
-			out.f[i] = value
+	return func(x *Exec[T]) error {
+		in, out := x.In[0], x.Out[0]
+		for i := range out.F {
+			out.F[i] = value
 		}
-		rank := len(in.shape)
+		rank := len(in.Shape)
 		if rank == 0 {
-			copy(out.f, in.f)
+			copy(out.F, in.F)
 			return nil
 		}
-		if len(in.f) == 0 {
+		if len(in.F) == 0 {
 			return nil
 		}
-		var b1, at [maxRank]int
-		stride := denseStrides(b1[:0], out.shape)
+		var b1, at [MaxRank]int
+		stride := denseStrides(b1[:0], out.Shape)
 		to := 0
 		for i, s := range stride {
-			to += s * int(n.pads[i])
+			to += s * int(pads[i])
 		}
-		run := in.shape[rank-1]
-		for from := 0; from < len(in.f); from += run {
-			copy(out.f[to:to+run], in.f[from:])
+		run := in.Shape[rank-1]
+		for from := 0; from < len(in.F); from += run {
+			copy(out.F[to:to+run], in.F[from:])
 			for i := rank - 2; i >= 0; i-- {
 				at[i]++
 				to += stride[i]
-				if at[i] < in.shape[i] {
+				if at[i] < in.Shape[i] {
 					break
 				}
-				to -= stride[i] * in.shape[i]
+				to -= stride[i] * in.Shape[i]
 				at[i] = 0
 			}
 		}
 		return nil
-	}, nil
+	}
 }
 
-func inferCumSum(c *nodeCheck) error {
-	if err := c.floating(0); err != nil {
+func checkCumSum(c *Check) error {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
-	axes, err := c.ints(1)
+	axes, err := c.Ints(1)
 	if err != nil {
 		return err
 	}
@@ -189,30 +196,103 @@ func inferCumSum(c *nodeCheck) error {
 		return fmt.Errorf("needs one axis, has %d", len(axes))
 	}
 	in := c.Inputs[0].Shape
-	at, err := axis(axes[0], len(in))
+	at, err := Axis(axes[0], len(in))
 	if err != nil {
 		return err
 	}
 	if in[at] == Batch {
 		return fmt.Errorf("mixes rows: it accumulates along the batch axis %d", at)
 	}
-	if c.attrInt("reverse", 0) != 0 || c.attrInt("exclusive", 0) != 0 {
+	if c.AttrInt("reverse", 0) != 0 || c.AttrInt("exclusive", 0) != 0 {
 		return fmt.Errorf("reverse and exclusive sums are not supported")
 	}
-	return c.set(0, c.Inputs[0].Type, in)
+	c.Resolved = at
+	return c.Set(0, c.Inputs[0].Type, in)
 }
 
-func compileCumSum[T kernel.Float](n *Node) (step[T], error) {
-	at, err := axis(n.Inputs[1].Const.I[0], len(n.Inputs[0].Shape))
-	return func(x *exec[T]) error {
-		in, out := x.in[0], x.out[0]
-		size, inner := in.shape[at], product(in.shape[at+1:])
-		for i, v := range in.f {
+func compileCumSum[T kernel.Float](n *Node) Step[T] {
+	at := n.Resolved.(int)
+	return func(x *Exec[T]) error {
+		in, out := x.In[0], x.Out[0]
+		size, inner := in.Shape[at], Product(in.Shape[at+1:])
+		for i, v := range in.F {
 			if i/inner%size > 0 {
-				v += out.f[i-inner]
+				v += out.F[i-inner]
 			}
-			out.f[i] = v
+			out.F[i] = v
 		}
 		return nil
-	}, err
+	}
+}
+
+// cumSumRule adds up along an axis.
+func cumSumRule(n *Node) Rule {
+	d := n.Outputs[0].RowShape()
+	axes, found, known := intsInput(n, "axis", 1)
+	if !found || !known || len(axes) != 1 || n.AttrInt("reverse", 0) != 0 || n.AttrInt("exclusive", 0) != 0 {
+		return opaque(n)
+	}
+	axis, ok := normalAxis(axes[0], len(d))
+	if !ok {
+		return opaque(n)
+	}
+	inner := Product(d[axis+1:])
+	return Rule{Linear: n.Outputs[0].Type.Floating(), Cost: d[axis], Each: func(_, e int, yield Link) {
+		for k := range e/inner%d[axis] + 1 {
+			yield(0, e-k*inner, 1)
+		}
+	}}
+}
+
+// padRule copies the input into the middle of a constant.
+func padRule(n *Node) Rule {
+	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
+	pads, ok := n.Resolved.([]int64)
+	if !ok || len(pads) != 2*len(in) || len(out) != len(in) {
+		return opaque(n)
+	}
+	value := n.AttrFloat("value", 0)
+	if n.Version >= 11 {
+		value = 0
+		if len(n.Inputs) > 2 && n.Inputs[2] != nil {
+			if n.Inputs[2].Const == nil {
+				return opaque(n)
+			}
+			value = n.Inputs[2].Const.At(0)
+		}
+	}
+	stride, c := rowMajor(in), make([]int, len(out))
+	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+		unravel(e, out, c)
+		j := 0
+		for i, k := range c {
+			k -= int(pads[i])
+			if k < 0 || k >= in[i] {
+				yield(Itself, 0, value)
+				return
+			}
+			j += k * stride[i]
+		}
+		yield(0, j, 1)
+	}}
+}
+
+// gatherElementsRule: one position for each element.
+func gatherElementsRule(n *Node) Rule {
+	if len(n.Inputs) != 2 || n.Inputs[1] == nil {
+		return opaque(n)
+	}
+	in, idx := n.Inputs[0].RowShape(), n.Inputs[1].RowShape()
+	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
+	if !ok || len(idx) != len(in) || Product(idx) != n.Outputs[0].Width() {
+		return opaque(n)
+	}
+	inner := Product(in[axis+1:])
+	return Rule{Cost: 1 + in[axis], Each: func(_, e int, yield Link) {
+		outer, j := e/(idx[axis]*inner), e%inner
+		yield(1, e, 1)
+		for k := range in[axis] {
+			yield(0, (outer*in[axis]+k)*inner+j, 1)
+		}
+	}}
 }

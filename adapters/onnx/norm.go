@@ -4,68 +4,72 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // normOps normalise over axes other than the batch axis.
-func normOps[T kernel.Float](t table[T]) {
-	t["Softmax"] = softmaxOp[T](false)
-	t["LogSoftmax"] = softmaxOp[T](true)
-	t["BatchNormalization"] = operator[T]{min: 5, max: 5, outputs: 1, infer: inferBatchNorm, compile: compileBatchNorm[T]}
-	t["LayerNormalization"] = operator[T]{min: 2, max: 3, outputs: 1, infer: inferLayerNorm, compile: compileLayerNorm[T]}
-	t["InstanceNormalization"] = operator[T]{min: 3, max: 3, outputs: 1, infer: inferInstanceNorm, compile: compileInstanceNorm[T]}
+func normOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+			Rule: softmaxRule, Compile: compileSoftmax[T](false), InPlace: true, Head: "softmax"},
+		{Operator: Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+			Rule: softmaxRule, Compile: compileSoftmax[T](true), InPlace: true, Head: "logsoftmax"},
+		{Operator: Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, Check: checkBatchNorm},
+			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
+		{Operator: Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
+			Rule: layerNormRule, Compile: compileLayerNorm[T]},
+		{Operator: Operator{Name: "InstanceNormalization", Versions: []int{6}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
+			Rule: opaque, Compile: compileInstanceNorm[T]},
+	}
 }
 
-// softmaxBlock is (outer, n, inner): the sum runs over n. Before opset 13 the
+// softmaxAxes are the axes from:to that a softmax sums over. Before opset 13 the
 // tensor is taken as a matrix split at axis.
-func softmaxBlock(n *Node, shape []int) (outer, size, inner int, err error) {
-	def := int64(-1)
-	if n.Version < 13 {
+type softmaxAxes struct{ from, to int }
+
+func checkSoftmax(c *Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	shape, def := c.Inputs[0].Shape, int64(-1)
+	if c.Version < 13 {
 		def = 1
 	}
-	at, err := axis(n.attrInt("axis", def), len(shape))
+	at, err := Axis(c.AttrInt("axis", def), len(shape))
 	if err != nil {
-		return 0, 0, 0, err
+		return err
 	}
 	end := at + 1
-	if n.Version < 13 {
+	if c.Version < 13 {
 		end = len(shape)
 	}
-	for _, d := range shape[at:end] {
-		if d == Batch {
-			return 0, 0, 0, fmt.Errorf("mixes rows: it sums over the batch axis of %s", showShape(shape))
-		}
+	if slices.Contains(shape[at:end], Batch) {
+		return fmt.Errorf("mixes rows: it sums over the batch axis of %s", ShapeText(shape))
 	}
-	return product(shape[:at]), product(shape[at:end]), product(shape[end:]), nil
+	c.Resolved = softmaxAxes{at, end}
+	return c.Set(0, c.Inputs[0].Type, shape)
 }
 
-func softmaxOp[T kernel.Float](logarithm bool) operator[T] {
-	return operator[T]{min: 1, max: 1, outputs: 1, inPlace: true,
-		infer: func(c *nodeCheck) error {
-			if err := c.floating(0); err != nil {
-				return err
-			}
-			if _, _, _, err := softmaxBlock(c.Node, c.Inputs[0].Shape); err != nil {
-				return err
-			}
-			return c.set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
-		},
-		compile: func(n *Node) (step[T], error) {
-			return func(x *exec[T]) error {
-				outer, size, inner, err := softmaxBlock(n, x.in[0].shape)
-				if err != nil || size == 0 {
-					return err
-				}
-				in, out := x.in[0].f, x.out[0].f
-				for o := range outer {
-					for i := range inner {
-						softmaxRun(out[o*size*inner+i:], in[o*size*inner+i:], size, inner, logarithm)
-					}
-				}
+func compileSoftmax[T kernel.Float](logarithm bool) func(*Node) Step[T] {
+	return func(n *Node) Step[T] {
+		a := n.Resolved.(softmaxAxes)
+		return func(x *Exec[T]) error {
+			shape := x.In[0].Shape
+			outer, size, inner := Product(shape[:a.from]), Product(shape[a.from:a.to]), Product(shape[a.to:])
+			if size == 0 {
 				return nil
-			}, nil
-		}}
+			}
+			in, out := x.In[0].F, x.Out[0].F
+			for o := range outer {
+				for i := range inner {
+					softmaxRun(out[o*size*inner+i:], in[o*size*inner+i:], size, inner, logarithm)
+				}
+			}
+			return nil
+		}
+	}
 }
 
 // softmaxRun works on n elements a stride apart; dst may be src.
@@ -93,19 +97,19 @@ func softmaxRun[T kernel.Float](dst, src []T, n, stride int, logarithm bool) {
 }
 
 // channel requires input i to be a constant or value of shape [n].
-func (c *nodeCheck) channel(i, n int) error {
+func channel(c *Check, i, n int) error {
 	if v := c.Inputs[i]; len(v.Shape) != 1 || v.Shape[0] != n || !v.Type.Floating() {
-		return fmt.Errorf("input %d (%q) must have shape [%d], has %s", i, v.Name, n, showShape(v.Shape))
+		return fmt.Errorf("input %d (%q) must have shape [%d], has %s", i, v.Name, n, ShapeText(v.Shape))
 	}
 	return nil
 }
 
-func inferBatchNorm(c *nodeCheck) error {
-	if c.attrInt("training_mode", 0) != 0 {
+func checkBatchNorm(c *Check) error {
+	if c.AttrInt("training_mode", 0) != 0 {
 		return errors.New("is in training mode: it would normalise over the rows; export the model in evaluation mode")
 	}
 	in := c.Inputs[0].Shape
-	if err := c.floating(0); err != nil {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
 	if len(in) < 1 {
@@ -116,28 +120,28 @@ func inferBatchNorm(c *nodeCheck) error {
 		channels = in[1]
 	}
 	if channels == Batch {
-		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", showShape(in))
+		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", ShapeText(in))
 	}
 	for i := 1; i < 5; i++ {
-		if err := c.channel(i, channels); err != nil {
+		if err := channel(c, i, channels); err != nil {
 			return err
 		}
 	}
-	return c.set(0, c.Inputs[0].Type, in)
+	return c.Set(0, c.Inputs[0].Type, in)
 }
 
 // compileBatchNorm is y = scale (x - mean)/sqrt(var + eps) + bias per channel.
-func compileBatchNorm[T kernel.Float](n *Node) (step[T], error) {
-	eps := n.attrFloat("epsilon", 1e-5)
-	return func(x *exec[T]) error {
-		in, out := x.in[0], x.out[0]
-		scale, bias, mean, variance := x.in[1].f, x.in[2].f, x.in[3].f, x.in[4].f
+func compileBatchNorm[T kernel.Float](n *Node) Step[T] {
+	eps := n.AttrFloat("epsilon", 1e-5)
+	return func(x *Exec[T]) error {
+		in, out := x.In[0], x.Out[0]
+		scale, bias, mean, variance := x.In[1].F, x.In[2].F, x.In[3].F, x.In[4].F
 		channels := len(scale)
 		outer, inner := 1, 1
-		if len(in.shape) > 1 {
-			outer, inner = in.shape[0], product(in.shape[2:])
+		if len(in.Shape) > 1 {
+			outer, inner = in.Shape[0], Product(in.Shape[2:])
 		} else {
-			outer = in.shape[0]
+			outer = in.Shape[0]
 		}
 		ab := x.temp(2 * channels)
 		a, b := ab[:channels], ab[channels:]
@@ -149,54 +153,55 @@ func compileBatchNorm[T kernel.Float](n *Node) (step[T], error) {
 			for c := range channels {
 				from := (o*channels + c) * inner
 				for i := from; i < from+inner; i++ {
-					out.f[i] = T(a[c]*in.f[i]) + b[c]
+					out.F[i] = T(a[c]*in.F[i]) + b[c]
 				}
 			}
 		}
 		return nil
-	}, nil
+	}
 }
 
-func inferLayerNorm(c *nodeCheck) error {
-	if err := c.floating(0); err != nil {
+func checkLayerNorm(c *Check) error {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	at, err := axis(c.attrInt("axis", -1), len(in))
+	at, err := Axis(c.AttrInt("axis", -1), len(in))
 	if err != nil {
 		return err
 	}
 	for _, d := range in[at:] {
 		if d == Batch {
-			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", showShape(in))
+			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", ShapeText(in))
 		}
 	}
-	size, _ := elements(in[at:])
+	c.Resolved = at
+	size, _ := Elements(in[at:])
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
-			if n, _ := elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
-				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, showShape(v.Shape), size)
+			if n, _ := Elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
+				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, ShapeText(v.Shape), size)
 			}
 		}
 	}
-	return c.set(0, c.Inputs[0].Type, in)
+	return c.Set(0, c.Inputs[0].Type, in)
 }
 
-func compileLayerNorm[T kernel.Float](n *Node) (step[T], error) {
-	eps := n.attrFloat("epsilon", 1e-5)
-	at, err := axis(n.attrInt("axis", -1), len(n.Inputs[0].Shape))
-	return func(x *exec[T]) error {
-		in, out, scale := x.in[0], x.out[0], x.in[1].f
-		size := product(in.shape[at:])
+func compileLayerNorm[T kernel.Float](n *Node) Step[T] {
+	eps := n.AttrFloat("epsilon", 1e-5)
+	at := n.Resolved.(int)
+	return func(x *Exec[T]) error {
+		in, out, scale := x.In[0], x.Out[0], x.In[1].F
+		size := Product(in.Shape[at:])
 		if size == 0 {
 			return nil
 		}
 		var bias []T
-		if len(x.in) > 2 {
-			bias = x.in[2].f
+		if len(x.In) > 2 {
+			bias = x.In[2].F
 		}
-		for from := 0; from < len(in.f); from += size {
-			row, dst := in.f[from:from+size], out.f[from:from+size]
+		for from := 0; from < len(in.F); from += size {
+			row, dst := in.F[from:from+size], out.F[from:from+size]
 			mean, sd := meanSD(row, eps)
 			for i, v := range row {
 				y := (float64(v) - mean) / sd * float64(scale[i])
@@ -207,7 +212,7 @@ func compileLayerNorm[T kernel.Float](n *Node) (step[T], error) {
 			}
 		}
 		return nil
-	}, err
+	}
 }
 
 // meanSD is the mean and sqrt(variance + eps), dividing by n.
@@ -224,35 +229,35 @@ func meanSD[T kernel.Float](v []T, eps float64) (mean, sd float64) {
 	return mean, math.Sqrt(s/float64(len(v)) + eps)
 }
 
-func inferInstanceNorm(c *nodeCheck) error {
-	if err := c.floating(0); err != nil {
+func checkInstanceNorm(c *Check) error {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
 	in := c.Inputs[0].Shape
 	if len(in) < 3 {
-		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", showShape(in))
+		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", ShapeText(in))
 	}
 	for _, d := range in[1:] {
 		if d == Batch {
-			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", showShape(in))
+			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", ShapeText(in))
 		}
 	}
-	if err := errors.Join(c.channel(1, in[1]), c.channel(2, in[1])); err != nil {
+	if err := errors.Join(channel(c, 1, in[1]), channel(c, 2, in[1])); err != nil {
 		return err
 	}
-	return c.set(0, c.Inputs[0].Type, in)
+	return c.Set(0, c.Inputs[0].Type, in)
 }
 
-func compileInstanceNorm[T kernel.Float](n *Node) (step[T], error) {
-	eps := n.attrFloat("epsilon", 1e-5)
-	return func(x *exec[T]) error {
-		in, out, scale, bias := x.in[0], x.out[0], x.in[1].f, x.in[2].f
-		size := product(in.shape[2:])
+func compileInstanceNorm[T kernel.Float](n *Node) Step[T] {
+	eps := n.AttrFloat("epsilon", 1e-5)
+	return func(x *Exec[T]) error {
+		in, out, scale, bias := x.In[0], x.Out[0], x.In[1].F, x.In[2].F
+		size := Product(in.Shape[2:])
 		if size == 0 {
 			return nil
 		}
-		for k := range len(in.f) / size {
-			row, dst := in.f[k*size:(k+1)*size], out.f[k*size:(k+1)*size]
+		for k := range len(in.F) / size {
+			row, dst := in.F[k*size:(k+1)*size], out.F[k*size:(k+1)*size]
 			mean, sd := meanSD(row, eps)
 			c := k % len(scale)
 			for i, v := range row {
@@ -260,5 +265,71 @@ func compileInstanceNorm[T kernel.Float](n *Node) (step[T], error) {
 			}
 		}
 		return nil
-	}, nil
+	}
+}
+
+// softmaxRule: an element depends on those it is normalised with; before opset 13
+// all axes from axis on were taken together.
+func softmaxRule(n *Node) Rule {
+	d := n.Outputs[0].RowShape()
+	def := int64(-1)
+	if n.Version < 13 {
+		def = 1
+	}
+	axis, ok := normalAxis(int(n.AttrInt("axis", def)), len(d))
+	if !ok {
+		return opaque(n)
+	}
+	size, step := d[axis], Product(d[axis+1:])
+	if n.Version < 13 {
+		size, step = Product(d[axis:]), 1
+	}
+	return Rule{Cost: size, Each: func(_, e int, yield Link) {
+		first := e/(size*step)*(size*step) + e%step
+		for k := range size {
+			yield(0, first+k*step, 1)
+		}
+	}}
+}
+
+// layerNormRule: an element depends on all that it is normalised with. Scale and
+// bias, if they are not constants, are left to the opaque rule.
+func layerNormRule(n *Node) Rule {
+	d := n.Outputs[0].RowShape()
+	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(d))
+	if !ok || len(n.Outputs) != 1 {
+		return opaque(n)
+	}
+	for _, v := range n.Inputs[1:] {
+		if v != nil && v.Const == nil {
+			return opaque(n)
+		}
+	}
+	size := Product(d[axis:])
+	return Rule{Cost: size, Each: func(_, e int, yield Link) {
+		first := e / size * size
+		for k := range size {
+			yield(0, first+k, 1)
+		}
+	}}
+}
+
+// batchNormRule at inference: s (x - m)/sqrt(v + eps) + b by channel (axis 1).
+func batchNormRule(n *Node) Rule {
+	d := n.Outputs[0].RowShape()
+	if len(n.Inputs) < 5 || len(d) < 2 || len(n.Outputs) != 1 || int(n.AttrInt("training_mode", 0)) != 0 || n.Inputs[1] == nil || n.Inputs[4] == nil {
+		return opaque(n)
+	}
+	s, v := n.Inputs[1].Const, n.Inputs[4].Const
+	if s == nil || v == nil {
+		return opaque(n)
+	}
+	eps, channels, inner := n.AttrFloat("epsilon", 1e-5), d[1], Product(d[2:])
+	return Rule{Linear: true, Cost: 3, Each: func(_, e int, yield Link) {
+		c := e / inner % channels
+		a := s.At(c) / math.Sqrt(v.At(c)+eps)
+		yield(0, e, a)
+		yield(2, c, 1)
+		yield(3, c, -a)
+	}}
 }

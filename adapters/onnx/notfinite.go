@@ -16,7 +16,7 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 	}
 	where := ""
 	if n, x := m.firstNotFinite(b, i); n != nil {
-		where = fmt.Sprintf("; the first to be so is %s, with %g", describe(n), x)
+		where = fmt.Sprintf("; the first to be so is %s, with %g", n.String(), x)
 	}
 	return fmt.Errorf("onnx: predictor %q, data row %d, %s%s; compare the row's values with those it was trained on",
 		m.structure.Predictors[k].Name, b.Row(i)+1, what, where)

@@ -6,18 +6,9 @@ import "math"
 // around a head: softplus(s) + 1e-6, clip(sigmoid(x), 1e-7, 1 - 1e-7).
 const guard = 1e-3
 
-// heads are the response functions that are peeled off, by operator.
-var heads = map[string]string{
-	"Sigmoid":    "sigmoid",
-	"Softmax":    "softmax",
-	"LogSoftmax": "logsoftmax",
-	"Exp":        "exp",
-	"Softplus":   "softplus",
-}
-
 // peel follows an output element back through operators that only move it, a
 // guard, and one head. It returns the head's input element, the head's name,
-// and the nodes passed from the output on. Without a head it returns el itself.
+// and the nodes passed from the output on. Without a head it returns el Itself.
 func (d *dependencies) peel(el element) (element, string, []*Node) {
 	var passed []*Node
 	at := el
@@ -28,7 +19,7 @@ func (d *dependencies) peel(el element) (element, string, []*Node) {
 			return el, "", nil
 		}
 		passed = append(passed, n)
-		if head, ok := heads[n.Op]; ok && n.Domain == "" && len(n.Inputs) > 0 && n.Inputs[0] != nil && n.Inputs[0].Const == nil {
+		if head := d.table.Of(n).Head; head != "" && len(n.Inputs) > 0 && n.Inputs[0] != nil && n.Inputs[0].Const == nil {
 			if guarded && head == "logsoftmax" {
 				return el, "", nil
 			}
@@ -59,19 +50,19 @@ func (d *dependencies) step(n *Node, at element) (next element, isGuard, ok bool
 			out = o
 		}
 	}
-	if !r.linear || r.each == nil {
+	if !r.Linear || r.Each == nil {
 		return element{}, false, false
 	}
 	copies, constant := 0, 0.0
-	r.each(out, at.index, func(k, ie int, w float64) {
-		if k == itself {
+	r.Each(out, at.index, func(k, ie int, w float64) {
+		if k == Itself {
 			constant += w
 			return
 		}
 		v := n.Inputs[k]
 		switch {
 		case v.Const != nil:
-			constant += w * v.Const.at(ie)
+			constant += w * v.Const.At(ie)
 		case w == 1:
 			copies++
 			next = element{v, ie}
@@ -92,10 +83,10 @@ func clipGuards(n *Node) bool {
 			return def, true
 		}
 		c := n.Inputs[input].Const
-		if c == nil || product(c.Shape) != 1 {
+		if c == nil || Product(c.Shape) != 1 {
 			return 0, false
 		}
-		return c.at(0), true
+		return c.At(0), true
 	}
 	lo, okLo := bound("min", 1, math.Inf(-1))
 	hi, okHi := bound("max", 2, math.Inf(1))

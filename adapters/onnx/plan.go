@@ -6,6 +6,7 @@ import "slices"
 // are never alive together share memory, views share their source's, and
 // elementwise nodes write over an operand nobody reads again.
 type runPlan struct {
+	table  Table[float64]
 	nodes  []*Node
 	isView map[*Node]bool
 	slot   map[*Value]int
@@ -21,9 +22,9 @@ type slotSize struct {
 
 // planRun keeps the nodes that want needs and assigns memory by liveness.
 func planRun(g *Graph, want []*Value) *runPlan {
-	p := &runPlan{isView: map[*Node]bool{}, slot: map[*Value]int{}}
+	p := &runPlan{table: New[float64](), isView: map[*Node]bool{}, slot: map[*Value]int{}}
 	p.keepNeeded(g, want)
-	l := &liveness{runPlan: p, table: operators[float64](), root: map[*Value]*Value{}, last: map[*Value]int{}}
+	l := &liveness{runPlan: p, root: map[*Value]*Value{}, last: map[*Value]int{}}
 	l.find(want)
 	for _, v := range g.Inputs {
 		if _, used := l.last[v]; used {
@@ -78,10 +79,9 @@ func (p *runPlan) batchFirst(v *Value) bool {
 // liveness assigns slots while walking the nodes in order.
 type liveness struct {
 	*runPlan
-	table table[float64]
-	root  map[*Value]*Value // a view's, or an overwriting tensor's, storage
-	last  map[*Value]int    // root -> the last node that reads it
-	free  []int             // slots nobody lives in
+	root map[*Value]*Value // a view's, or an overwriting tensor's, storage
+	last map[*Value]int    // root -> the last node that reads it
+	free []int             // slots nobody lives in
 }
 
 // running reports values that have memory at run time.
@@ -97,7 +97,7 @@ func (l *liveness) rootOf(v *Value) *Value {
 // find marks views and records when each storage is read last.
 func (l *liveness) find(want []*Value) {
 	for i, n := range l.nodes {
-		view := l.table[opKey(n)].view
+		view := l.table.Of(n).View
 		if view != nil && running(n.Inputs[0]) && view(n) {
 			l.isView[n] = true
 			l.root[n.Outputs[0]] = l.rootOf(n.Inputs[0])
@@ -147,7 +147,7 @@ func (l *liveness) node(i int, n *Node) {
 // input's, if that is read here for the last time and by this input only.
 func (l *liveness) overwrites(i int, n *Node) *Value {
 	out := n.Outputs[0]
-	if !l.table[opKey(n)].inPlace || out == nil || len(n.Outputs) != 1 || !running(n.Inputs[0]) {
+	if !l.table.Of(n).InPlace || out == nil || len(n.Outputs) != 1 || !running(n.Inputs[0]) {
 		return nil
 	}
 	in := n.Inputs[0]

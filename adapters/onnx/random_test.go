@@ -39,8 +39,8 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 	}
 	// Values computed from rows; nodes prefer these as their first input.
 	live := []string{"x", "x", "k", "z"}
-	table := operators[float64]()
-	ops := table.names()
+	table := New[float64]()
+	ops := table.Keys()
 	small := func() int64 { return int64(rng.IntN(6)) - 2 }
 	attrs := []func() *onnxpb.AttributeProto{
 		func() *onnxpb.AttributeProto { return &onnxpb.AttributeProto{Name: "axis", I: small()} },
@@ -74,7 +74,7 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 			n.Domain, n.OpType = string(d)+"ml", string(rest)
 		}
 		o := table[op]
-		for i := range o.min + rng.IntN(max(o.max-o.min, 1)+1) {
+		for i := range o.Min + rng.IntN(max(o.Max-o.Min, 1)+1) {
 			pool := live
 			if i > 0 && rng.IntN(3) > 0 {
 				pool = names
@@ -183,7 +183,7 @@ func keepsRowsApart(t *testing.T, g *Graph, want []*Value, seed int) bool {
 		}
 		for k, v := range want {
 			if w := v.Width(); !same(one[k], all[k][i*w:(i+1)*w]) {
-				t.Fatalf("seed %d: %s: row %d is %v alone, %v among others", seed, describe(v.Producer), i, one[k], all[k][i*w:(i+1)*w])
+				t.Fatalf("seed %d: %s: row %d is %v alone, %v among others", seed, v.Producer.String(), i, one[k], all[k][i*w:(i+1)*w])
 			}
 		}
 	}

@@ -38,25 +38,17 @@ func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
 				carries[v] = true
 			}
 		}
-		if carries[n.Outputs[0]] && weighs(n) {
-			weigh = append(weigh, describe(n))
+		if carries[n.Outputs[0]] && d.dep.table.Of(n).Weighs {
+			weigh = append(weigh, n.String())
 		}
 		if slices.ContainsFunc(n.Inputs, func(v *Value) bool { return slices.Contains(inputs, v) }) {
-			read = append(read, describe(n))
+			read = append(read, n.String())
 		}
 	}
 	if len(weigh) > 0 {
 		return weigh, names
 	}
 	return append([]string{}, read...), names
-}
-
-func weighs(n *Node) bool {
-	switch n.Op {
-	case "Gemm", "MatMul", "Einsum", "Conv", "Mul", "Div", "Scaler", "BatchNormalization":
-		return true
-	}
-	return false
 }
 
 // tensorSet is the union of the columns that v's elements depend on.
@@ -150,7 +142,7 @@ func (d *discovery) hintInside(k int) {
 	}
 	for _, v := range n.Inputs {
 		if v != nil && v.Const == nil && v.Type.Floating() && v.Producer != nil {
-			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with --predictor %q", describe(n), v.Name))
+			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with --predictor %q", n.String(), v.Name))
 			return
 		}
 	}
@@ -166,7 +158,7 @@ func plural(n int, what string) string {
 func describeAll(nodes []*Node) []string {
 	names := []string{}
 	for _, n := range nodes {
-		names = append(names, describe(n))
+		names = append(names, n.String())
 	}
 	return names
 }

@@ -3,116 +3,148 @@ package onnx
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // reduceOps summarise a tensor over axes other than the batch axis.
-func reduceOps[T kernel.Float](t table[T]) {
+func reduceOps[T kernel.Float]() []Entry[T] {
 	id := func(s T, _ int) T { return s }
 	add := func(s, v T) T { return s + v }
-	reduce := func(name string, start float64, combine func(s, v T) T, end func(s T, n int) T) {
-		t[name] = operator[T]{min: 1, max: 2, outputs: 1, infer: inferReduce,
-			compile: func(n *Node) (step[T], error) {
-				set := n.reduced
-				return func(x *exec[T]) error {
-					foldAxes(x.out[0].f, x.in[0], set, T(start), combine, end)
-					return nil
-				}, nil
-			}}
+	average := func(s T, n int) T { return s / T(n) }
+	largest, least := func(s, v T) T { return max(s, v) }, func(s, v T) T { return min(s, v) }
+	global := func(e Entry[T]) Entry[T] {
+		e.Versions, e.Max, e.Check = []int{1}, 1, checkGlobal
+		return e
 	}
-	reduce("ReduceSum", 0, add, id)
-	reduce("ReduceMean", 0, add, func(s T, n int) T { return s / T(n) })
-	reduce("ReduceMax", math.Inf(-1), func(s, v T) T { return max(s, v) }, id)
-	reduce("ReduceMin", math.Inf(1), func(s, v T) T { return min(s, v) }, id)
-	reduce("ReduceProd", 1, func(s, v T) T { return s * v }, id)
-	reduce("ReduceL1", 0, func(s, v T) T { return s + T(math.Abs(float64(v))) }, id)
-	reduce("ReduceSumSquare", 0, func(s, v T) T { return s + T(v*v) }, id)
-	reduce("ReduceL2", 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) })
-	reduce("ReduceLogSum", 0, add, func(s T, _ int) T { return T(math.Log(float64(s))) })
-	t["ReduceLogSumExp"] = operator[T]{min: 1, max: 2, outputs: 1, infer: inferReduce, compile: compileLogSumExp[T]}
-	t["GlobalAveragePool"] = t["ReduceMean"]
-	t["GlobalMaxPool"] = t["ReduceMax"]
-	t["ArgMax"] = argOp(func(v, best T) bool { return v > best })
-	t["ArgMin"] = argOp(func(v, best T) bool { return v < best })
+	product := reduction("ReduceProd", []int{1, 11, 13, 18}, reduceRule, 1, func(s, v T) T { return s * v }, id)
+	product.Sizes = productSizes
+	return []Entry[T]{
+		reduction("ReduceSum", []int{1, 11, 13}, reduceSumRule, 0, add, id),
+		reduction("ReduceMean", []int{1, 11, 13, 18}, reduceMeanRule, 0, add, average),
+		reduction("ReduceMax", []int{1, 11, 12, 13, 18, 20}, reduceRule, math.Inf(-1), largest, id),
+		reduction("ReduceMin", []int{1, 11, 12, 13, 18, 20}, reduceRule, math.Inf(1), least, id),
+		product,
+		reduction("ReduceL1", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(math.Abs(float64(v))) }, id),
+		reduction("ReduceSumSquare", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, id),
+		reduction("ReduceL2", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) }),
+		reduction("ReduceLogSum", []int{1, 11, 13, 18}, reduceRule, 0, add, func(s T, _ int) T { return T(math.Log(float64(s))) }),
+		{Operator: Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18}, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
+			Rule: reduceRule, Compile: compileLogSumExp[T]},
+		global(reduction("GlobalAveragePool", nil, globalMeanRule, 0, add, average)),
+		global(reduction("GlobalMaxPool", nil, globalMaxRule, math.Inf(-1), largest, id)),
+		arg("ArgMax", func(v, best T) bool { return v > best }),
+		arg("ArgMin", func(v, best T) bool { return v < best }),
+	}
 }
 
-func inferReduce(c *nodeCheck) error {
-	if err := c.floating(0); err != nil {
+// reduction folds with combine, from start on, and turns the result and the number of
+// elements into the output with end.
+func reduction[T kernel.Float](name string, versions []int, rule func(*Node) Rule, start float64, combine func(s, v T) T, end func(s T, n int) T) Entry[T] {
+	return Entry[T]{
+		Operator: Operator{Name: name, Versions: versions, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
+		Rule:     rule,
+		Compile: func(n *Node) Step[T] {
+			set := n.Resolved.(*reduced).axes
+			return func(x *Exec[T]) error {
+				foldAxes(x.Out[0].F, x.In[0], set, T(start), combine, end)
+				return nil
+			}
+		},
+	}
+}
+
+// reduced are the axes that a reduction runs over.
+type reduced struct {
+	axes []bool
+	work int
+}
+
+func (r *reduced) Scratch() int { return r.work }
+
+func checkReduce(c *Check) error {
+	if err := c.Floating(0); err != nil {
 		return err
 	}
-	set, err := c.reducedAxes()
+	axes, err := reducedAxes(c)
 	if err != nil {
 		return err
 	}
-	c.Node.reduced = set
-	c.Node.temp = 2 * c.Inputs[0].Width()
-	return c.set(0, c.Inputs[0].Type, reducedShape(c.Inputs[0].Shape, set, c.attrInt("keepdims", 1) != 0))
+	in := c.Inputs[0].Shape
+	set, err := AxisSet(axes, len(in))
+	if err != nil {
+		return err
+	}
+	if len(axes) == 0 && c.AttrInt("noop_with_empty_axes", 0) == 0 {
+		for i := range set {
+			set[i] = true
+		}
+	}
+	return setReduced(c, set)
+}
+
+// checkGlobal reduces over the axes behind rows and channels.
+func checkGlobal(c *Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	set := make([]bool, len(c.Inputs[0].Shape))
+	for i := 2; i < len(set); i++ {
+		set[i] = true
+	}
+	return setReduced(c, set)
+}
+
+func setReduced(c *Check, set []bool) error {
+	in := c.Inputs[0].Shape
+	for i, s := range set {
+		if s && in[i] == Batch {
+			return fmt.Errorf("mixes rows: it reduces over the batch axis %d of %s", i, ShapeText(in))
+		}
+	}
+	c.Resolved = &reduced{set, 2 * c.Inputs[0].Width()}
+	return c.Set(0, c.Inputs[0].Type, reducedShape(in, set, c.AttrInt("keepdims", 1) != 0))
 }
 
 // compileLogSumExp is m + log sum exp(x - m), m the largest x.
-func compileLogSumExp[T kernel.Float](n *Node) (step[T], error) {
-	set := n.reduced
+func compileLogSumExp[T kernel.Float](n *Node) Step[T] {
+	set := n.Resolved.(*reduced).axes
 	keep := func(s T, _ int) T { return s }
-	return func(x *exec[T]) error {
-		in, out := x.in[0], x.out[0]
-		buf := x.temp(len(in.f) + len(out.f))
-		shifted, top := buf[:len(in.f)], buf[len(in.f):]
+	return func(x *Exec[T]) error {
+		in, out := x.In[0], x.Out[0]
+		buf := x.temp(len(in.F) + len(out.F))
+		shifted, top := buf[:len(in.F)], buf[len(in.F):]
 		foldAxes(top, in, set, T(math.Inf(-1)), func(s, v T) T { return max(s, v) }, keep)
 		for i, v := range top {
 			if math.IsInf(float64(v), 0) {
 				top[i] = 0
 			}
 		}
-		var shape [maxRank]int
-		copy(shape[:], in.shape)
+		var shape [MaxRank]int
+		copy(shape[:], in.Shape)
 		for i, s := range set {
 			if s {
 				shape[i] = 1
 			}
 		}
-		zip(shifted, in.shape, in.f, in.shape, top, shape[:len(set)], kernel.Sub[T])
+		zip(shifted, in.Shape, in.F, in.Shape, top, shape[:len(set)], kernel.Sub[T])
 		add := func(s, v T) T { return s + T(math.Exp(float64(v))) }
-		foldAxes(out.f, tensor[T]{shape: in.shape, f: shifted}, set, 0, add, keep)
+		foldAxes(out.F, Operand[T]{Shape: in.Shape, F: shifted}, set, 0, add, keep)
 		for i, v := range top {
-			out.f[i] = v + T(math.Log(float64(out.f[i])))
+			out.F[i] = v + T(math.Log(float64(out.F[i])))
 		}
 		return nil
-	}, nil
+	}
 }
 
-// reducedAxes marks the axes a reduction runs over: an attribute, or since opset 18
-// (ReduceSum: 13) an input.
-func (c *nodeCheck) reducedAxes() ([]bool, error) {
+// reducedAxes reads the axes: an attribute, or since opset 18 (ReduceSum: 13) an input.
+func reducedAxes(c *Check) ([]int64, error) {
 	since := 18
 	if c.Op == "ReduceSum" {
 		since = 13
 	}
-	axes, _, err := c.axes(1, since)
-	if err != nil {
-		return nil, err
-	}
-	in := c.Inputs[0].Shape
-	set, err := axisSet(axes, len(in))
-	if err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(c.Op, "Global") {
-		for i := 2; i < len(in); i++ {
-			set[i] = true
-		}
-	} else if len(axes) == 0 && c.attrInt("noop_with_empty_axes", 0) == 0 {
-		for i := range set {
-			set[i] = true
-		}
-	}
-	for i, s := range set {
-		if s && in[i] == Batch {
-			return nil, fmt.Errorf("mixes rows: it reduces over the batch axis %d of %s", i, showShape(in))
-		}
-	}
-	return set, nil
+	axes, _, err := c.Axes(1, since)
+	return axes, err
 }
 
 func reducedShape(in []int, set []bool, keep bool) []int {
@@ -130,27 +162,27 @@ func reducedShape(in []int, set []bool, keep bool) []int {
 
 // foldAxes folds every element of in, in row-major order, into the element of
 // dst that it belongs to.
-func foldAxes[T kernel.Float](dst []T, in tensor[T], set []bool, start T, combine func(s, v T) T, end func(s T, n int) T) {
+func foldAxes[T kernel.Float](dst []T, in Operand[T], set []bool, start T, combine func(s, v T) T, end func(s T, n int) T) {
 	for i := range dst {
 		dst[i] = start
 	}
 	// Strides into dst: 0 on reduced axes.
-	var stride, at [maxRank]int
+	var stride, at [MaxRank]int
 	s, count := 1, 1
 	for i := len(set) - 1; i >= 0; i-- {
 		if set[i] {
-			count *= in.shape[i]
+			count *= in.Shape[i]
 			continue
 		}
 		stride[i] = s
-		s *= in.shape[i]
+		s *= in.Shape[i]
 	}
 	rank := len(set)
-	if len(in.f) > 0 && rank > 0 {
+	if len(in.F) > 0 && rank > 0 {
 		last := rank - 1
-		n, o := in.shape[last], 0
-		for from := 0; from < len(in.f); from += n {
-			run := in.f[from : from+n]
+		n, o := in.Shape[last], 0
+		for from := 0; from < len(in.F); from += n {
+			run := in.F[from : from+n]
 			if stride[last] == 0 {
 				v := dst[o]
 				for _, x := range run {
@@ -166,65 +198,158 @@ func foldAxes[T kernel.Float](dst []T, in tensor[T], set []bool, start T, combin
 			for i := last - 1; i >= 0; i-- {
 				at[i]++
 				o += stride[i]
-				if at[i] < in.shape[i] {
+				if at[i] < in.Shape[i] {
 					break
 				}
-				o -= stride[i] * in.shape[i]
+				o -= stride[i] * in.Shape[i]
 				at[i] = 0
 			}
 		}
 	} else if rank == 0 {
-		dst[0] = combine(dst[0], in.f[0])
+		dst[0] = combine(dst[0], in.F[0])
 	}
 	for i, v := range dst {
 		dst[i] = end(v, count)
 	}
 }
 
-// argOp is ArgMax and ArgMin.
-func argOp[T kernel.Float](better func(v, best T) bool) operator[T] {
-	return operator[T]{min: 1, max: 1, outputs: 1,
-		infer: func(c *nodeCheck) error {
-			if err := c.floating(0); err != nil {
-				return err
-			}
-			in := c.Inputs[0].Shape
-			at, err := axis(c.attrInt("axis", 0), len(in))
-			if err != nil {
-				return err
-			}
-			if in[at] == Batch {
-				return fmt.Errorf("mixes rows: it compares along the batch axis %d", at)
-			}
-			if in[at] == 0 {
-				return fmt.Errorf("axis %d is empty", at)
-			}
-			set := make([]bool, len(in))
-			set[at] = true
-			return c.set(0, Int64, reducedShape(in, set, c.attrInt("keepdims", 1) != 0))
-		},
-		compile: func(n *Node) (step[T], error) {
-			at, err := axis(n.attrInt("axis", 0), len(n.Inputs[0].Shape))
-			last := n.attrInt("select_last_index", 0) != 0
-			read := operand[T](n.Inputs[0].Type)
+// arg is ArgMax and ArgMin.
+func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
+	return Entry[T]{
+		Operator: Operator{Name: name, Versions: []int{1, 11, 12, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkArg},
+		Rule:     argRule,
+		Compile: func(n *Node) Step[T] {
+			at := n.Resolved.(int)
+			last := n.AttrInt("select_last_index", 0) != 0
+			read := asDeclared[T](n.Inputs[0].Type)
 			if read == nil {
 				read = func(v T) T { return v }
 			}
-			return func(x *exec[T]) error {
-				in := x.in[0]
-				size, inner := in.shape[at], product(in.shape[at+1:])
-				for o := range x.out[0].i {
+			return func(x *Exec[T]) error {
+				in := x.In[0]
+				size, inner := in.Shape[at], Product(in.Shape[at+1:])
+				for o := range x.Out[0].I {
 					from := o/inner*size*inner + o%inner
 					best := 0
 					for k := 1; k < size; k++ {
-						v, b := read(in.f[from+k*inner]), read(in.f[from+best*inner])
+						v, b := read(in.F[from+k*inner]), read(in.F[from+best*inner])
 						if better(v, b) || last && v == b {
 							best = k
 						}
 					}
-					x.out[0].i[o] = int64(best)
+					x.Out[0].I[o] = int64(best)
 				}
 				return nil
-			}, err
-		}}
+			}
+		},
+		Jumps: true,
+	}
+}
+
+func checkArg(c *Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	in := c.Inputs[0].Shape
+	at, err := Axis(c.AttrInt("axis", 0), len(in))
+	if err != nil {
+		return err
+	}
+	if in[at] == Batch {
+		return fmt.Errorf("mixes rows: it compares along the batch axis %d", at)
+	}
+	if in[at] == 0 {
+		return fmt.Errorf("axis %d is empty", at)
+	}
+	set := make([]bool, len(in))
+	set[at] = true
+	c.Resolved = at
+	return c.Set(0, Int64, reducedShape(in, set, c.AttrInt("keepdims", 1) != 0))
+}
+
+func argRule(n *Node) Rule { return reduceAxesRule(n, []int{int(n.AttrInt("axis", 0))}, nil) }
+
+// reduceRule is that of reductions that are not linear.
+func reduceRule(n *Node) Rule { return reduceBy(n, nil) }
+
+func reduceSumRule(n *Node) Rule { return reduceBy(n, one) }
+
+func reduceMeanRule(n *Node) Rule { return reduceBy(n, fraction) }
+
+func globalMeanRule(n *Node) Rule { return reduceAxesRule(n, spatialAxes(n), fraction) }
+
+func globalMaxRule(n *Node) Rule { return reduceAxesRule(n, spatialAxes(n), nil) }
+
+// one and fraction are the weights of each of n elements in a sum and in a mean.
+func one(int) float64 { return 1 }
+
+func fraction(n int) float64 { return 1 / float64(n) }
+
+// reduceBy runs over the axes of the attribute or the second input.
+func reduceBy(n *Node, weight func(n int) float64) Rule {
+	axes, found, known := intsInput(n, "axes", 1)
+	if !known {
+		return opaque(n)
+	}
+	if (!found || len(axes) == 0) && n.AttrInt("noop_with_empty_axes", 0) == 0 {
+		for i := range n.Inputs[0].Shape {
+			axes = append(axes, i)
+		}
+	}
+	return reduceAxesRule(n, axes, weight)
+}
+
+func spatialAxes(n *Node) []int {
+	var axes []int
+	for i := 2; i < len(n.Inputs[0].Shape); i++ {
+		axes = append(axes, i)
+	}
+	return axes
+}
+
+// reduceAxesRule: an output element takes every input element that agrees with it
+// on the axes that are kept, with the weight that is given the number of those; without
+// a weight it is not linear.
+func reduceAxesRule(n *Node, axes []int, weight func(n int) float64) Rule {
+	in := n.Inputs[0].RowShape()
+	strides := rowMajor(in)
+	reduced := make([]bool, len(in))
+	for _, a := range axes {
+		a, ok := normalAxis(a, len(in))
+		if !ok {
+			return opaque(n)
+		}
+		reduced[a] = true
+	}
+	var keep, keepStride, sum, sumStride []int
+	for i, d := range in {
+		if reduced[i] {
+			sum, sumStride = append(sum, d), append(sumStride, strides[i])
+		} else {
+			keep, keepStride = append(keep, d), append(keepStride, strides[i])
+		}
+	}
+	if Product(keep) != n.Outputs[0].Width() {
+		return opaque(n)
+	}
+	offset := func(e int, d, stride, c []int) int {
+		unravel(e, d, c)
+		j := 0
+		for i, k := range c {
+			j += k * stride[i]
+		}
+		return j
+	}
+	ck, cs := make([]int, len(keep)), make([]int, len(sum))
+	total := Product(sum)
+	linear, w := weight != nil && n.Outputs[0].Type.Floating(), 1.0
+	if linear {
+		w = weight(total)
+	}
+	return Rule{Linear: linear, Cost: total, Each: func(_, e int, yield Link) {
+		base := offset(e, keep, keepStride, ck)
+		for s := range total {
+			yield(0, base+offset(s, sum, sumStride, cs), w)
+		}
+	}}
 }

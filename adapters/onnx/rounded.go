@@ -16,7 +16,7 @@ import (
 // Rounded lists the columns that the network's inputs round and that its own terms
 // read, learned ones aside, in alphabetical order.
 func (m *Model) Rounded() []string {
-	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !narrows(Float64, m.structure.entry[c]) })
+	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !Narrows(Float64, m.structure.entry[c]) })
 }
 
 // Rows is src with the columns, some of Rounded, as the network sees them: rounded to
@@ -52,14 +52,14 @@ func (r *roundedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*
 	}
 }
 
-// rounded is b with the columns rounded to their types, b itself if that changes
+// rounded is b with the columns rounded to their types, b Itself if that changes
 // nothing, and the columns that it changes. A number beyond its type stays, for Forward
 // to refuse by name.
 func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Batch, []string, error) {
 	out, changed := b, []string(nil)
 	for _, name := range columns {
 		t := types[name]
-		if !narrows(Float64, t) {
+		if !Narrows(Float64, t) {
 			continue
 		}
 		x, err := b.Numeric(name)
@@ -83,12 +83,12 @@ func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Bat
 
 // roundAll is a copy of x rounded to t; nil if that changes nothing.
 func (t DType) roundAll(x []float64) []float64 {
-	first := slices.IndexFunc(x, func(v float64) bool { return t.round(v) != v })
+	first := slices.IndexFunc(x, func(v float64) bool { return t.Round(v) != v })
 	if first < 0 {
 		return nil
 	}
 	own := make([]float64, len(x))
-	enter(own, 1, x, t)
+	Enter(own, 1, x, t)
 	for i, v := range own {
 		if math.IsInf(v, 0) {
 			own[i] = x[i]

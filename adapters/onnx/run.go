@@ -87,12 +87,6 @@ func NewRunner(g *Graph, want []*Value, o RunOptions) (*Runner, error) {
 	return r, nil
 }
 
-// Width is the number of elements that each row of v has.
-func (v *Value) Width() int {
-	n, _ := elements(v.Shape)
-	return n
-}
-
 // Run evaluates a block of rows. inputs follow Graph.Inputs, each rows x Width,
 // row-major (whatever the tensor's axes: the batch axis comes first here); dst
 // follows the tensors asked for, likewise, and is overwritten. inputs are only
@@ -137,9 +131,9 @@ type program[T kernel.Float] struct {
 	g       *Graph
 	plan    *runPlan
 	want    []*Value
-	steps   []step[T]
+	steps   []Step[T]
 	relus   map[*Node]bool // products that apply a Relu, too
-	consts  map[*Value]tensor[T]
+	consts  map[*Value]Operand[T]
 	max     int64
 	perRow  int64 // bytes of arena per row
 	element int64 // bytes of a T
@@ -147,11 +141,11 @@ type program[T kernel.Float] struct {
 
 // prepare compiles the plan's nodes.
 func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (fresh func() evaluator, perRow int64, err error) {
-	p := &program[T]{g: g, plan: plan, want: want, relus: map[*Node]bool{}, consts: map[*Value]tensor[T]{}, max: o.MaxMemory, element: 8}
+	p := &program[T]{g: g, plan: plan, want: want, relus: map[*Node]bool{}, consts: map[*Value]Operand[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4
 	}
-	ops := operators[T]()
+	ops := New[T]()
 	rectified := plan.rectified(want)
 	for _, n := range plan.nodes {
 		if from := rectified[n]; from != nil {
@@ -161,21 +155,13 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 			p.steps = append(p.steps, nil)
 			continue
 		}
-		run, err := ops[opKey(n)].compile(n)
-		if err != nil {
-			return nil, 0, fmt.Errorf("onnx: %s: %w", describe(n), err)
-		}
-		p.steps = append(p.steps, run)
+		p.steps = append(p.steps, ops.Of(n).Compile(n))
 		for _, v := range n.Inputs {
 			if v == nil || v.Const == nil {
 				continue
 			}
 			if _, ok := p.consts[v]; !ok {
-				t := tensor[T]{shape: v.Shape, i: v.Const.I}
-				if v.Type.Floating() {
-					t.f = constF[T](v)
-				}
-				p.consts[v] = t
+				p.consts[v] = Operand[T]{Shape: v.Shape, F: Floats[T](v), I: v.Const.I}
 			}
 		}
 	}
@@ -191,7 +177,7 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 	}
 	temp := 0
 	for _, n := range plan.nodes {
-		temp = max(temp, n.temp)
+		temp = max(temp, Scratch(n))
 	}
 	if int64(temp) > (math.MaxInt64/8-p.perRow)/8 {
 		return nil, 0, fmt.Errorf("onnx: one row needs more memory than can be counted")
@@ -206,7 +192,7 @@ type arena[T kernel.Float] struct {
 	rows    int // what the tensors are cut for; -1: nothing yet
 	f       [][]T
 	i       [][]int64
-	execs   []exec[T]
+	execs   []Exec[T]
 	scratch []T
 }
 
@@ -224,7 +210,7 @@ func (a *arena[T]) run(dst, inputs [][]float64) error {
 			continue
 		}
 		if err := a.steps[i](&a.execs[i]); err != nil {
-			return fmt.Errorf("onnx: %s: %w", describe(n), err)
+			return fmt.Errorf("onnx: %s: %w", n.String(), err)
 		}
 	}
 	for i, v := range a.want {
@@ -237,11 +223,11 @@ func (a *arena[T]) view(v *Value) []float64 {
 	if !a.plan.batchFirst(v) {
 		return nil
 	}
-	f, _ := any(a.tensor(v).f).([]float64)
+	f, _ := any(a.tensor(v).F).([]float64)
 	return f
 }
 
-// copyTo copies src, unless it is dst itself.
+// copyTo copies src, unless it is dst Itself.
 func copyTo(dst, src []float64) {
 	if len(src) > 0 && &dst[0] != &src[0] {
 		copy(dst, src)
@@ -259,7 +245,7 @@ func (a *arena[T]) cut(rows int) error {
 	a.rows = rows
 	if a.f == nil {
 		a.f, a.i = make([][]T, len(a.plan.slots)), make([][]int64, len(a.plan.slots))
-		a.execs = make([]exec[T], len(a.plan.nodes))
+		a.execs = make([]Exec[T], len(a.plan.nodes))
 	}
 	for i, s := range a.plan.slots {
 		n := s.width * rows
@@ -274,9 +260,9 @@ func (a *arena[T]) cut(rows int) error {
 			a.i[i] = a.i[i][:n]
 		}
 	}
-	operand := func(list []tensor[T], k int, v *Value) []tensor[T] {
+	operand := func(list []Operand[T], k int, v *Value) []Operand[T] {
 		if k == len(list) {
-			list = append(list, tensor[T]{})
+			list = append(list, Operand[T]{})
 		}
 		if v == nil {
 			return list
@@ -288,12 +274,12 @@ func (a *arena[T]) cut(rows int) error {
 		if _, ok := a.plan.slot[v]; !ok {
 			return list // a shape followed symbolically, or an output nobody reads
 		}
-		shape := list[k].shape
+		shape := list[k].Shape
 		list[k] = a.tensor(v)
-		list[k].shape = append(shape[:0], v.Shape...)
-		for j, d := range list[k].shape {
+		list[k].Shape = append(shape[:0], v.Shape...)
+		for j, d := range list[k].Shape {
 			if d == Batch {
-				list[k].shape[j] = rows
+				list[k].Shape[j] = rows
 			}
 		}
 		return list
@@ -303,25 +289,26 @@ func (a *arena[T]) cut(rows int) error {
 			continue
 		}
 		x := &a.execs[i]
-		x.rows, x.scratch, x.relu = rows, &a.scratch, a.relus[n]
+		x.Rows, x.Relu = rows, a.relus[n]
+		x.Share(&a.scratch)
 		for k, v := range n.Inputs {
-			x.in = operand(x.in, k, v)
+			x.In = operand(x.In, k, v)
 		}
 		for k, v := range n.Outputs {
-			x.out = operand(x.out, k, v)
+			x.Out = operand(x.Out, k, v)
 		}
 	}
 	return nil
 }
 
 // tensor is v's memory, without its shape.
-func (a *arena[T]) tensor(v *Value) tensor[T] {
+func (a *arena[T]) tensor(v *Value) Operand[T] {
 	s := a.plan.slot[v]
 	n := v.Width() * a.rows
 	if v.Type.Floating() {
-		return tensor[T]{f: a.f[s][:n]}
+		return Operand[T]{F: a.f[s][:n]}
 	}
-	return tensor[T]{i: a.i[s][:n]}
+	return Operand[T]{I: a.i[s][:n]}
 }
 
 // load moves an input, rows first, to its tensor.
@@ -333,17 +320,17 @@ func (a *arena[T]) load(v *Value, src []float64) error {
 	if own := a.view(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
 		return nil // written there, and rounded, by the caller
 	}
-	t, entry := a.tensor(v), v.entryType()
+	t, entry := a.tensor(v), v.EntryType()
 	outer, inner := aroundBatch(v)
-	if outer == 1 && t.f != nil {
-		enter(t.f, 1, src, entry)
+	if outer == 1 && t.F != nil {
+		Enter(t.F, 1, src, entry)
 		return nil
 	}
 	for r := range rows {
 		for o := range outer {
 			from, to := r*width+o*inner, (o*rows+r)*inner
-			if t.f != nil {
-				enter(t.f[to:], 1, src[from:from+inner], entry)
+			if t.F != nil {
+				Enter(t.F[to:], 1, src[from:from+inner], entry)
 				continue
 			}
 			for i, x := range src[from : from+inner] {
@@ -351,7 +338,7 @@ func (a *arena[T]) load(v *Value, src []float64) error {
 				if err != nil {
 					return fmt.Errorf("onnx: input %q, row %d of the block: %w", v.Name, r, err)
 				}
-				t.i[to+i] = int64(entry.round(float64(k)))
+				t.I[to+i] = int64(entry.Round(float64(k)))
 			}
 		}
 	}
@@ -383,12 +370,12 @@ func (a *arena[T]) toRows(dst []float64, v *Value) {
 		for o := range outer {
 			to, from := r*width+o*inner, (o*rows+r)*inner
 			d := dst[to : to+inner]
-			if t.f != nil {
-				for i, x := range t.f[from : from+inner] {
+			if t.F != nil {
+				for i, x := range t.F[from : from+inner] {
 					d[i] = float64(x)
 				}
 			} else {
-				for i, x := range t.i[from : from+inner] {
+				for i, x := range t.I[from : from+inner] {
 					d[i] = float64(x)
 				}
 			}
@@ -399,5 +386,5 @@ func (a *arena[T]) toRows(dst []float64, v *Value) {
 // aroundBatch is the number of elements before and after v's batch axis.
 func aroundBatch(v *Value) (outer, inner int) {
 	at := v.BatchAxis()
-	return product(v.Shape[:at]), product(v.Shape[at+1:])
+	return Product(v.Shape[:at]), Product(v.Shape[at+1:])
 }

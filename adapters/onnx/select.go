@@ -2,80 +2,20 @@ package onnx
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// selectOps move or repeat elements.
-func selectOps[T kernel.Float](t table[T]) {
-	t["Transpose"] = operator[T]{min: 1, max: 1, outputs: 1, infer: inferTranspose, compile: compileTranspose[T]}
-	t["Concat"] = operator[T]{min: 1, max: -1, outputs: 1, infer: inferConcat, compile: compileConcat[T]}
-	t["Slice"] = operator[T]{min: 1, max: 5, outputs: 1, shapes: []int{1, 2}, infer: inferSlice, compile: compileSlice[T]}
-	t["Gather"] = operator[T]{min: 2, max: 2, outputs: 1, infer: inferGather, compile: compileGather[T]}
-	t["Split"] = operator[T]{min: 1, max: 2, outputs: -1, infer: inferSplit, compile: compileSplit[T]}
-	t["Expand"] = operator[T]{min: 2, max: 2, outputs: 1, shapes: []int{1}, infer: inferExpand, compile: compileExpand[T]}
-	t["Tile"] = operator[T]{min: 2, max: 2, outputs: 1, infer: inferTile, compile: compileTile[T]}
-}
-
-// strided copies src into dst, a dense tensor of shape size, reading with the
-// given element strides from the given start.
-func strided[E any](dst, src []E, start int, size, stride []int) {
-	if product(size) == 0 {
-		return
-	}
-	if len(size) == 0 {
-		dst[0] = src[start]
-		return
-	}
-	var at [4 * maxRank]int // einsum has more labels than a tensor has axes
-	last := len(size) - 1
-	for last > 0 && size[last] == 1 { // a column of a matrix is one run
-		last--
-	}
-	n, step := size[last], stride[last]
-	for o := 0; ; o += n {
-		if step == 1 {
-			copy(dst[o:o+n], src[start:start+n])
-		} else {
-			for i, p := 0, start; i < n; i, p = i+1, p+step {
-				dst[o+i] = src[p]
-			}
-		}
-		i := last - 1
-		for ; i >= 0; i-- {
-			at[i]++
-			start += stride[i]
-			if at[i] < size[i] {
-				break
-			}
-			start -= stride[i] * size[i]
-			at[i] = 0
-		}
-		if i < 0 {
-			return
-		}
-	}
-}
-
-// denseStrides appends the element strides of a dense tensor.
-func denseStrides(dst []int, shape []int) []int {
-	n := len(shape)
-	dst = slices.Grow(dst, n)[:n]
-	s := 1
-	for i := n - 1; i >= 0; i-- {
-		dst[i] = s
-		s *= shape[i]
-	}
-	return dst
-}
-
-func stridedTensor[T kernel.Float](out, in tensor[T], start int, stride []int) {
-	if out.f != nil {
-		strided(out.f, in.f, start, out.shape, stride)
-	} else {
-		strided(out.i, in.i, start, out.shape, stride)
+// selectOps move elements or put tensors together.
+func selectOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "Transpose", Versions: []int{1, 13, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
+			Rule: transposeRule, Compile: compileTranspose[T]},
+		{Operator: Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
+			Rule: concatRule, Compile: compileConcat[T]},
+		{Operator: Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, Check: checkSplit, Moves: movesFirst},
+			Rule: splitRule, Compile: compileSplit[T]},
 	}
 }
 
@@ -89,47 +29,48 @@ func permutation(n *Node) ([]int, error) {
 		}
 		return perm, nil
 	}
-	set, err := axisSet(a.Ints, rank)
+	set, err := AxisSet(a.Ints, rank)
 	if err != nil || len(a.Ints) != rank || slices.Contains(set, false) {
 		return nil, fmt.Errorf("perm %v is not a permutation of %d axes", a.Ints, rank)
 	}
 	for i, p := range a.Ints {
-		perm[i], _ = axis(p, rank)
+		perm[i], _ = Axis(p, rank)
 	}
 	return perm, nil
 }
 
-func inferTranspose(c *nodeCheck) error {
+func checkTranspose(c *Check) error {
 	perm, err := permutation(c.Node)
 	if err != nil {
 		return err
 	}
+	c.Resolved = perm
 	out := make([]int, len(perm))
 	for i, p := range perm {
 		out[i] = c.Inputs[0].Shape[p]
 	}
-	return c.set(0, c.Inputs[0].Type, out)
+	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compileTranspose[T kernel.Float](n *Node) (step[T], error) {
-	perm, err := permutation(n)
-	return func(x *exec[T]) error {
-		var b1, b2 [maxRank]int
-		dense, stride := denseStrides(b1[:0], x.in[0].shape), b2[:len(perm)]
+func compileTranspose[T kernel.Float](n *Node) Step[T] {
+	perm := n.Resolved.([]int)
+	return func(x *Exec[T]) error {
+		var b1, b2 [MaxRank]int
+		dense, stride := denseStrides(b1[:0], x.In[0].Shape), b2[:len(perm)]
 		for i, p := range perm {
 			stride[i] = dense[p]
 		}
-		stridedTensor(x.out[0], x.in[0], 0, stride)
+		stridedTensor(x.Out[0], x.In[0], 0, stride)
 		return nil
-	}, err
+	}
 }
 
-func inferConcat(c *nodeCheck) error {
-	if err := c.same(); err != nil {
+func checkConcat(c *Check) error {
+	if err := c.SameType(); err != nil {
 		return err
 	}
 	first := c.Inputs[0].Shape
-	at, err := axis(c.attrInt("axis", 1), len(first))
+	at, err := Axis(c.AttrInt("axis", 1), len(first))
 	if err != nil {
 		return err
 	}
@@ -139,7 +80,7 @@ func inferConcat(c *nodeCheck) error {
 			return fmt.Errorf("input %d is left out", i)
 		}
 		if len(v.Shape) != len(first) {
-			return fmt.Errorf("inputs have shapes %s and %s", showShape(first), showShape(v.Shape))
+			return fmt.Errorf("inputs have shapes %s and %s", ShapeText(first), ShapeText(v.Shape))
 		}
 		for j, d := range v.Shape {
 			if j == at {
@@ -149,7 +90,7 @@ func inferConcat(c *nodeCheck) error {
 				if i > 0 {
 					out[j] += d
 				}
-				if _, ok := elements(out); !ok {
+				if _, ok := Elements(out); !ok {
 					return fmt.Errorf("the output overflows")
 				}
 				continue
@@ -157,35 +98,42 @@ func inferConcat(c *nodeCheck) error {
 			if d == first[j] {
 				continue
 			}
-			return fmt.Errorf("inputs have shapes %s and %s, which differ outside axis %d", showShape(first), showShape(v.Shape), at)
+			return fmt.Errorf("inputs have shapes %s and %s, which differ outside axis %d", ShapeText(first), ShapeText(v.Shape), at)
 		}
 	}
-	return c.set(0, c.Inputs[0].Type, out)
+	c.Resolved = at
+	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compileConcat[T kernel.Float](n *Node) (step[T], error) {
-	at, err := axis(n.attrInt("axis", 1), len(n.Inputs[0].Shape))
-	return func(x *exec[T]) error {
-		out := x.out[0]
-		outer, width, from := product(out.shape[:at]), product(out.shape[at:]), 0
-		for _, in := range x.in {
-			w := product(in.shape[at:])
+func compileConcat[T kernel.Float](n *Node) Step[T] {
+	at := n.Resolved.(int)
+	return func(x *Exec[T]) error {
+		out := x.Out[0]
+		outer, width, from := Product(out.Shape[:at]), Product(out.Shape[at:]), 0
+		for _, in := range x.In {
+			w := Product(in.Shape[at:])
 			for r := range outer {
-				if out.f != nil {
-					copy(out.f[r*width+from:], in.f[r*w:(r+1)*w])
+				if out.F != nil {
+					copy(out.F[r*width+from:], in.F[r*w:(r+1)*w])
 				} else {
-					copy(out.i[r*width+from:], in.i[r*w:(r+1)*w])
+					copy(out.I[r*width+from:], in.I[r*w:(r+1)*w])
 				}
 			}
 			from += w
 		}
 		return nil
-	}, err
+	}
 }
 
-func inferSplit(c *nodeCheck) error {
+// splitPlan is a Split's axis and the sizes of its parts.
+type splitPlan struct {
+	axis  int
+	sizes []int64
+}
+
+func checkSplit(c *Check) error {
 	in := c.Inputs[0]
-	at, err := axis(c.attrInt("axis", 0), len(in.Shape))
+	at, err := Axis(c.AttrInt("axis", 0), len(in.Shape))
 	if err != nil {
 		return err
 	}
@@ -193,8 +141,8 @@ func inferSplit(c *nodeCheck) error {
 		return fmt.Errorf("mixes rows: it splits the batch axis %d", at)
 	}
 	sizes := c.Attrs["split"].Ints
-	if c.has(1) {
-		if sizes, err = c.ints(1); err != nil {
+	if c.Has(1) {
+		if sizes, err = c.Ints(1); err != nil {
 			return err
 		}
 	}
@@ -216,142 +164,128 @@ func inferSplit(c *nodeCheck) error {
 		left -= s
 		out := slices.Clone(in.Shape)
 		out[at] = int(s)
-		if err := c.set(i, in.Type, out); err != nil {
+		if err := c.Set(i, in.Type, out); err != nil {
 			return err
 		}
 	}
 	if left != 0 {
 		return fmt.Errorf("parts %v do not fill axis %d of size %d", sizes, at, in.Shape[at])
 	}
-	c.Node.split = sizes
+	c.Resolved = &splitPlan{at, sizes}
 	return nil
 }
 
-func compileSplit[T kernel.Float](n *Node) (step[T], error) {
-	at, err := axis(n.attrInt("axis", 0), len(n.Inputs[0].Shape))
-	return func(x *exec[T]) error {
-		in := x.in[0]
-		outer, inner, width := product(in.shape[:at]), product(in.shape[at+1:]), product(in.shape[at:])
+func compileSplit[T kernel.Float](n *Node) Step[T] {
+	p := n.Resolved.(*splitPlan)
+	at := p.axis
+	return func(x *Exec[T]) error {
+		in := x.In[0]
+		outer, inner, width := Product(in.Shape[:at]), Product(in.Shape[at+1:]), Product(in.Shape[at:])
 		from := 0
-		for i, s := range n.split {
+		for i, s := range p.sizes {
 			w := int(s) * inner
 			if n.Outputs[i] != nil {
 				for r := range outer {
-					if in.f != nil {
-						copy(x.out[i].f[r*w:(r+1)*w], in.f[r*width+from:])
+					if in.F != nil {
+						copy(x.Out[i].F[r*w:(r+1)*w], in.F[r*width+from:])
 					} else {
-						copy(x.out[i].i[r*w:(r+1)*w], in.i[r*width+from:])
+						copy(x.Out[i].I[r*w:(r+1)*w], in.I[r*width+from:])
 					}
 				}
 			}
 			from += w
 		}
 		return nil
-	}, err
+	}
 }
 
-// targetShape reads input i as sizes in which N may stand for the batch axis.
-func (c *nodeCheck) targetShape(i int) ([]int, error) {
-	s, ok := c.dimsOf(c.Inputs[i])
-	if !ok || len(s.shape) > 1 {
-		return nil, fmt.Errorf("the shape (%q) must be known at load", c.Inputs[i].Name)
+// concatRule joins its inputs along axis.
+func concatRule(n *Node) Rule {
+	return concatAxisRule(n, int(n.AttrInt("axis", 1)))
+}
+
+func concatAxisRule(n *Node, axis int) Rule {
+	out := n.Outputs[0].RowShape()
+	axis, ok := normalAxis(axis, len(out))
+	if !ok {
+		return opaque(n)
 	}
-	if len(s.d) > maxRank {
-		return nil, fmt.Errorf("a shape of %d axes; at most %d are supported", len(s.d), maxRank)
-	}
-	out := []int{}
-	for _, d := range s.d {
-		switch {
-		case d.rows && d.k == 1:
-			out = append(out, Batch)
-		case d.rows:
-			return nil, fmt.Errorf("mixes rows: an axis of %d times the number of rows", d.k)
-		case d.k < 0 || d.k > 1<<40:
-			return nil, fmt.Errorf("impossible size %d", d.k)
-		default:
-			out = append(out, int(d.k))
+	inner := Product(out[axis+1:])
+	var owner, offset []int // of each position along axis
+	size := make([]int, len(n.Inputs))
+	for i, v := range n.Inputs {
+		if v == nil || len(v.Shape) != len(out) {
+			return opaque(n)
+		}
+		size[i] = v.RowShape()[axis]
+		for k := range size[i] {
+			owner, offset = append(owner, i), append(offset, k)
 		}
 	}
-	return out, nil
+	if len(owner) != out[axis] {
+		return opaque(n)
+	}
+	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+		outer, k, in := e/(inner*out[axis]), e/inner%out[axis], e%inner
+		i := owner[k]
+		yield(i, (outer*size[i]+offset[k])*inner+in, 1)
+	}}
 }
 
-func inferExpand(c *nodeCheck) error {
-	target, err := c.targetShape(1)
-	if err != nil {
-		return err
+// splitRule cuts the input along axis into its outputs.
+func splitRule(n *Node) Rule {
+	in := n.Inputs[0].RowShape()
+	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
+	if !ok {
+		return opaque(n)
 	}
-	out, err := broadcast(c.Inputs[0].Shape, target)
-	if err != nil {
-		return err
-	}
-	return c.set(0, c.Inputs[0].Type, out)
-}
-
-func compileExpand[T kernel.Float](*Node) (step[T], error) {
-	return func(x *exec[T]) error {
-		var b1, b2 [maxRank]int
-		in, out := x.in[0], x.out[0]
-		dense, stride := denseStrides(b1[:0], in.shape), b2[:len(out.shape)]
-		for i := range stride {
-			stride[i] = 0
-			if j := i - len(out.shape) + len(in.shape); j >= 0 && in.shape[j] != 1 {
-				stride[i] = dense[j]
-			}
+	inner := Product(in[axis+1:])
+	start, size := make([]int, len(n.Outputs)), make([]int, len(n.Outputs))
+	total := 0
+	for i, v := range n.Outputs {
+		if v == nil || len(v.Shape) != len(in) {
+			return opaque(n)
 		}
-		stridedTensor(out, in, 0, stride)
-		return nil
-	}, nil
+		start[i], size[i] = total, v.RowShape()[axis]
+		total += size[i]
+	}
+	if total != in[axis] {
+		return opaque(n)
+	}
+	return Rule{Linear: true, Cost: 1, Each: func(o, e int, yield Link) {
+		outer, k, j := e/(inner*size[o]), e/inner%size[o], e%inner
+		yield(0, (outer*in[axis]+start[o]+k)*inner+j, 1)
+	}}
 }
 
-func inferTile(c *nodeCheck) error {
-	repeats, err := c.ints(1)
-	if err != nil {
-		return err
+// transposeRule: output axis i is input axis perm[i].
+func transposeRule(n *Node) Rule {
+	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
+	if len(in) != len(out) {
+		return opaque(n)
 	}
-	in := c.Inputs[0].Shape
-	if len(repeats) != len(in) {
-		return fmt.Errorf("%d repeats for %d axes", len(repeats), len(in))
-	}
-	out := slices.Clone(in)
-	for i, r := range repeats {
-		switch {
-		case in[i] == Batch && r != 1:
-			return fmt.Errorf("mixes rows: it repeats the batch axis %d", i)
-		case r < 0 || r > 1<<40:
-			return fmt.Errorf("impossible repeat %d", r)
-		case in[i] != Batch:
-			if r != 0 && in[i] > math.MaxInt/int(r) {
-				return fmt.Errorf("the output overflows")
-			}
-			out[i] *= int(r)
+	perm, given, _ := intsInput(n, "perm", len(n.Inputs))
+	if !given {
+		for i := len(in) - 1; i >= 0; i-- {
+			perm = append(perm, i)
 		}
 	}
-	return c.set(0, c.Inputs[0].Type, out)
-}
-
-func compileTile[T kernel.Float](*Node) (step[T], error) {
-	return func(x *exec[T]) error {
-		in, out := x.in[0], x.out[0]
-		var at [maxRank]int
-		var buf [maxRank]int
-		dense := denseStrides(buf[:0], in.shape)
-		for o := range product(out.shape) {
-			from := 0
-			for i := range dense {
-				from += at[i] % in.shape[i] * dense[i]
-			}
-			if out.f != nil {
-				out.f[o] = in.f[from]
-			} else {
-				out.i[o] = in.i[from]
-			}
-			for i := len(dense) - 1; i >= 0; i-- {
-				if at[i]++; at[i] < out.shape[i] {
-					break
-				}
-				at[i] = 0
-			}
+	if len(perm) != len(in) {
+		return opaque(n)
+	}
+	strides, stride, c := rowMajor(in), make([]int, len(in)), make([]int, len(in))
+	for i, p := range perm {
+		if p < 0 || p >= len(in) || in[p] != out[i] {
+			return opaque(n)
 		}
-		return nil
-	}, nil
+		stride[i] = strides[p]
+	}
+	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+		unravel(e, out, c)
+		j := 0
+		for i, k := range c {
+			j += k * stride[i]
+		}
+		yield(0, j, 1)
+	}}
 }

@@ -8,6 +8,16 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
+// sliceOps picks stretches or positions along axes.
+func sliceOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: Operator{Name: "Slice", Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
+			Rule: sliceRule, Compile: compileSlice[T]},
+		{Operator: Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
+			Rule: gatherRule, Compile: compileGather[T]},
+	}
+}
+
 // slicePlan is a Slice with everything resolved: start and step per axis.
 type slicePlan struct{ start, step, size []int }
 
@@ -40,7 +50,7 @@ func planSlice(n *Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 	if len(ends) != len(starts) || len(axes) != len(starts) || steps != nil && len(steps) != len(starts) {
 		return nil, fmt.Errorf("starts, ends, axes and steps have %d, %d, %d and %d entries", len(starts), len(ends), len(axes), len(steps))
 	}
-	if _, err := axisSet(axes, len(in)); err != nil {
+	if _, err := AxisSet(axes, len(in)); err != nil {
 		return nil, err
 	}
 	p := &slicePlan{make([]int, len(in)), make([]int, len(in)), slices.Clone(in)}
@@ -48,7 +58,7 @@ func planSlice(n *Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 		p.step[i] = 1
 	}
 	for i, a := range axes {
-		k, _ := axis(a, len(in))
+		k, _ := Axis(a, len(in))
 		step := int64(1)
 		if steps != nil {
 			step = steps[i]
@@ -94,23 +104,23 @@ func sliceAxis(from, to, step int64, n int) (start, count int) {
 	return int(a), int((a-b-1)/(-step) + 1)
 }
 
-func inferSlice(c *nodeCheck) error {
+func checkSlice(c *Check) error {
 	var toLast []int // entries of ends that are the number of rows
 	p, err := planSlice(c.Node, func(i int) ([]int64, error) {
-		s, ok := c.dimsOf(c.Inputs[i])
-		if !ok || len(s.shape) != 1 {
+		s, ok := c.SizesOf(c.Inputs[i])
+		if !ok || len(s.Shape) != 1 {
 			return nil, fmt.Errorf("input %d (%q) must be a constant vector", i, c.Inputs[i].Name)
 		}
 		var out []int64
-		for _, d := range s.d {
-			if d.rows {
-				if i != 2 || d.k != 1 {
+		for _, d := range s.D {
+			if d.Rows {
+				if i != 2 || d.K != 1 {
 					return nil, fmt.Errorf("mixes rows: its %s depend on the number of rows", []string{"", "starts", "ends"}[i])
 				}
 				toLast = append(toLast, len(out))
-				d.k = math.MaxInt64
+				d.K = math.MaxInt64
 			}
-			out = append(out, d.k)
+			out = append(out, d.K)
 		}
 		return out, nil
 	})
@@ -119,38 +129,38 @@ func inferSlice(c *nodeCheck) error {
 	}
 	for _, i := range toLast {
 		k := int64(i)
-		if c.has(3) {
+		if c.Has(3) {
 			k = c.Inputs[3].Const.I[i]
 		}
-		if at, _ := axis(k, len(p.size)); p.size[at] != Batch {
+		if at, _ := Axis(k, len(p.size)); p.size[at] != Batch {
 			return fmt.Errorf("mixes rows: its end on axis %d is the number of rows", at)
 		}
 	}
-	c.Node.slice = p
-	return c.set(0, c.Inputs[0].Type, p.size)
+	c.Resolved = p
+	return c.Set(0, c.Inputs[0].Type, p.size)
 }
 
-func compileSlice[T kernel.Float](n *Node) (step[T], error) {
-	p := n.slice
-	return func(x *exec[T]) error {
-		var buf [maxRank]int
-		stride := denseStrides(buf[:0], x.in[0].shape)
+func compileSlice[T kernel.Float](n *Node) Step[T] {
+	p := n.Resolved.(*slicePlan)
+	return func(x *Exec[T]) error {
+		var buf [MaxRank]int
+		stride := denseStrides(buf[:0], x.In[0].Shape)
 		start := 0
 		for i := range stride {
 			start += p.start[i] * stride[i]
 			stride[i] *= p.step[i]
 		}
-		stridedTensor(x.out[0], x.in[0], start, stride)
+		stridedTensor(x.Out[0], x.In[0], start, stride)
 		return nil
-	}, nil
+	}
 }
 
-func inferGather(c *nodeCheck) error {
+func checkGather(c *Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
 	if index.Type.Floating() || index.Type == Bool {
 		return fmt.Errorf("indices must be integers, are %s", index.Type)
 	}
-	at, err := axis(c.attrInt("axis", 0), len(in.Shape))
+	at, err := Axis(c.AttrInt("axis", 0), len(in.Shape))
 	if err != nil {
 		return err
 	}
@@ -164,14 +174,15 @@ func inferGather(c *nodeCheck) error {
 			}
 		}
 	}
-	return c.set(0, in.Type, slices.Concat(in.Shape[:at], index.Shape, in.Shape[at+1:]))
+	c.Resolved = at
+	return c.Set(0, in.Type, slices.Concat(in.Shape[:at], index.Shape, in.Shape[at+1:]))
 }
 
-func compileGather[T kernel.Float](n *Node) (step[T], error) {
-	at, err := axis(n.attrInt("axis", 0), len(n.Inputs[0].Shape))
-	return func(x *exec[T]) error {
-		in, index, out := x.in[0], x.in[1].i, x.out[0]
-		outer, size, inner := product(in.shape[:at]), in.shape[at], product(in.shape[at+1:])
+func compileGather[T kernel.Float](n *Node) Step[T] {
+	at := n.Resolved.(int)
+	return func(x *Exec[T]) error {
+		in, index, out := x.In[0], x.In[1].I, x.Out[0]
+		outer, size, inner := Product(in.Shape[:at]), in.Shape[at], Product(in.Shape[at+1:])
 		for o := range outer {
 			for j, k := range index {
 				if k < 0 {
@@ -181,13 +192,106 @@ func compileGather[T kernel.Float](n *Node) (step[T], error) {
 					return fmt.Errorf("index %d is outside axis %d of size %d", index[j], at, size)
 				}
 				to, from := (o*len(index)+j)*inner, (o*size+int(k))*inner
-				if out.f != nil {
-					copy(out.f[to:to+inner], in.f[from:])
+				if out.F != nil {
+					copy(out.F[to:to+inner], in.F[from:])
 				} else {
-					copy(out.i[to:to+inner], in.i[from:])
+					copy(out.I[to:to+inner], in.I[from:])
 				}
 			}
 		}
 		return nil
-	}, err
+	}
+}
+
+// sliceRule: output coordinate c reads start + step*c on the sliced axes.
+func sliceRule(n *Node) Rule {
+	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
+	starts, found, known := intsInput(n, "starts", 1)
+	if !found || !known || len(in) != len(out) {
+		return opaque(n)
+	}
+	axes, given, known := intsInput(n, "axes", 3)
+	if !known {
+		return opaque(n)
+	}
+	if !given {
+		for i := range starts {
+			axes = append(axes, i)
+		}
+	}
+	steps, _, known := intsInput(n, "steps", 4)
+	if !known || len(axes) != len(starts) || len(steps) != 0 && len(steps) != len(starts) {
+		return opaque(n)
+	}
+	first, step := make([]int, len(in)), make([]int, len(in))
+	for i := range step {
+		step[i] = 1
+	}
+	for i, a := range axes {
+		a, ok := normalAxis(a, len(in))
+		if !ok {
+			return opaque(n)
+		}
+		if n.Inputs[0].Shape[a] == Batch {
+			continue // all rows
+		}
+		if len(steps) > 0 {
+			step[a] = steps[i]
+		}
+		s := starts[i]
+		if s < 0 {
+			s += in[a]
+		}
+		last := in[a]
+		if step[a] < 0 {
+			last--
+		}
+		first[a] = max(0, min(s, last))
+	}
+	stride, c := rowMajor(in), make([]int, len(out))
+	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+		unravel(e, out, c)
+		j := 0
+		for i, k := range c {
+			j += (first[i] + step[i]*k) * stride[i]
+		}
+		yield(0, j, 1)
+	}}
+}
+
+// gatherRule reads input 0 along axis at the positions of input 1. With positions
+// that depend on the data and a constant table (an embedding) an element
+// depends on its position; with both known at run time on everything along axis.
+func gatherRule(n *Node) Rule {
+	if len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
+		return opaque(n)
+	}
+	table, pos := n.Inputs[0], n.Inputs[1]
+	in, idx := table.RowShape(), pos.RowShape()
+	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
+	if !ok || len(in)-1+len(idx) != len(n.Outputs[0].Shape) || table.Const == nil && table.Shape[axis] == Batch {
+		return opaque(n)
+	}
+	inner, positions := Product(in[axis+1:]), Product(idx)
+	// e = (outer, position, inner)
+	switch {
+	case pos.Const != nil:
+		return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+			outer, p, j := e/(inner*positions), e/inner%positions, e%inner
+			k := int(pos.Const.I[p])
+			if k < 0 {
+				k += in[axis]
+			}
+			yield(0, (outer*in[axis]+k)*inner+j, 1)
+		}}
+	case table.Const != nil:
+		return Rule{Cost: 1, Each: func(_, e int, yield Link) { yield(1, e/inner%positions, 1) }}
+	}
+	return Rule{Cost: 1 + in[axis], Each: func(_, e int, yield Link) {
+		outer, p, j := e/(inner*positions), e/inner%positions, e%inner
+		yield(1, p, 1)
+		for k := range in[axis] {
+			yield(0, (outer*in[axis]+k)*inner+j, 1)
+		}
+	}}
 }

@@ -1,121 +1,111 @@
 package onnx
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/onnxpb"
 )
 
-type attrProto = onnxpb.AttributeProto
-
-// operator is what the engine knows about an ONNX operator.
-type operator[T kernel.Float] struct {
-	min, max int   // inputs; max < 0: any number
-	outputs  int   // outputs at most; < 0: any number
-	shapes   []int // inputs that may be shapes computed from the number of rows
-	// infer checks a node's inputs and attributes and sets its outputs' types
-	// and shapes. It refuses what mixes rows.
-	infer func(c *nodeCheck) error
-	// compile prepares a checked node.
-	compile func(n *Node) (step[T], error)
-	// view reports whether output 0 of this node is input 0's memory under
-	// another shape or type; nil: never.
-	view func(n *Node) bool
-	// inPlace: output 0 may be written over input 0 if they are of equal size.
-	inPlace bool
+// Entry is all that is known of an operator; adding an operator is adding an entry.
+// Check, Rule and Compile are never nil.
+type Entry[T kernel.Float] struct {
+	// Operator is what reading a graph has to know: name, opsets, inputs, checks.
+	Operator
+	// Rule says how the outputs' elements depend on the inputs'. What is not known
+	// exactly states opaque.
+	Rule func(n *Node) Rule
+	// Compile prepares a checked node, which cannot fail.
+	Compile func(n *Node) Step[T]
+	// InPlace: output 0 may be written over input 0 if they are of equal size.
+	InPlace bool
+	// Jumps: a small change of an operand may change the output by much, so operands
+	// are read rounded to the type that the graph declares (asDeclared).
+	Jumps bool
+	// Weighs: it multiplies by weights, so it is a node that a reader looks for where a
+	// linear term has its coefficient.
+	Weighs bool
+	// Head names the response function that it computes, element by element or over an
+	// axis; "": none.
+	Head string
+	// TakesRelu reports whether the step of n applies the Relu that follows it if
+	// Exec.Relu is set; nil: never.
+	TakesRelu func(n *Node) bool
 }
 
-// step runs a node on the tensors of x.
-type step[T kernel.Float] func(x *exec[T]) error
+// Table holds the entries by domain and name.
+type Table[T kernel.Float] map[string]*Entry[T]
 
-// tensor is a run-time value, row-major: f for floating types, i for others.
-type tensor[T kernel.Float] struct {
-	shape []int
-	f     []T
-	i     []int64
-}
-
-// exec is what a step sees: its operands, with the batch axis at its size.
-type exec[T kernel.Float] struct {
-	in, out []tensor[T]
-	rows    int
-	scratch *[]T // shared by the steps of a run
-	relu    bool // a product applies the Relu that follows it, too
-}
-
-// temp returns n elements to work in until the step ends; contents arbitrary.
-func (x *exec[T]) temp(n int) []T {
-	if cap(*x.scratch) < n {
-		*x.scratch = make([]T, n)
+// families lists every operator.
+func families[T kernel.Float]() [][]Entry[T] {
+	return [][]Entry[T]{
+		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), selectOps[T](), repeatOps[T](), sliceOps[T](),
+		moveOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](),
 	}
-	return (*x.scratch)[:n]
 }
 
-// table maps operators to what the engine knows about them; those outside
-// ai.onnx are keyed "domain.Op".
-type table[T kernel.Float] map[string]operator[T]
-
-func opKey(n *Node) string {
-	if n.Domain == "" {
-		return n.Op
+// New is the table of all operators.
+func New[T kernel.Float]() Table[T] {
+	t := Table[T]{}
+	for _, family := range families[T]() {
+		for i := range family {
+			t[family[i].Key()] = &family[i]
+		}
 	}
-	return n.Domain + "." + n.Op
-}
-
-// operators lists every operator the engine runs.
-func operators[T kernel.Float]() table[T] {
-	t := table[T]{}
-	elementwiseOps(t)
-	binaryOps(t)
-	matmulOps(t)
-	shapeOps(t)
-	selectOps(t)
-	moveOps(t)
-	constantOps(t)
-	reduceOps(t)
-	normOps(t)
-	convOps(t)
-	einsumOps(t)
-	mlOps(t)
 	return t
 }
 
-func (t table[T]) names() []string { return slices.Sorted(maps.Keys(t)) }
+// Of is the entry of a node that Load accepted.
+func (t Table[T]) Of(n *Node) *Entry[T] { return t[n.Key()] }
 
-// constF converts a floating constant to the engine's precision.
-func constF[T kernel.Float](v *Value) []T {
-	if f, ok := any(v.Const.F).([]T); ok {
-		return f
+// Find is the operator of that key (Node.Key), nil if there is none.
+func (t Table[T]) Find(key string) *Operator {
+	if e := t[key]; e != nil {
+		return &e.Operator
 	}
-	out := make([]T, len(v.Const.F))
-	for i, x := range v.Const.F {
-		out[i] = T(x)
-	}
-	return out
+	return nil
 }
 
-func (n *Node) attrInt(name string, def int64) int64 {
-	if a, ok := n.Attrs[name]; ok {
-		return a.Int
+// Keys lists the operators in alphabetical order.
+func (t Table[T]) Keys() []string { return slices.Sorted(maps.Keys(t)) }
+
+// RuleOf is the rule of n on its shapes. A node that lacks its first input or output
+// is opaque.
+func (t Table[T]) RuleOf(n *Node) (Rule, error) {
+	e := t.Of(n)
+	if e == nil {
+		return Rule{}, fmt.Errorf("onnx: %s is of no known operator", n)
 	}
-	return def
+	if len(n.Inputs) == 0 || len(n.Outputs) == 0 || n.Inputs[0] == nil || n.Outputs[0] == nil {
+		return Rule{}, nil
+	}
+	return e.Rule(n), nil
 }
 
-func (n *Node) attrFloat(name string, def float64) float64 {
-	if a, ok := n.Attrs[name]; ok {
-		return a.Float
+// Evaluate computes the constants of n's outputs, which have their room, from those of
+// its inputs.
+func (t Table[T]) Evaluate(n *Node) error {
+	x := &Exec[T]{Rows: 1, scratch: new([]T)}
+	operand := func(v *Value) Operand[T] {
+		if v == nil || v.Const == nil {
+			return Operand[T]{}
+		}
+		return Operand[T]{Shape: v.Shape, F: Floats[T](v), I: v.Const.I}
 	}
-	return def
+	for _, v := range n.Inputs {
+		x.In = append(x.In, operand(v))
+	}
+	for _, v := range n.Outputs {
+		x.Out = append(x.Out, operand(v))
+	}
+	return t.Of(n).Compile(n)(x)
 }
 
-// product of sizes that are known (at run time, or after the batch axis has
-// been excluded).
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
+// movesFirst: the outputs hold numbers of the first input alone.
+func movesFirst(n *Node, v *Value) bool {
+	return n.Inputs[0] == v && !slices.Contains(n.Inputs[1:], v)
 }
+
+// movesAll: the output holds numbers of every input.
+func movesAll(*Node, *Value) bool { return true }

@@ -32,12 +32,12 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 			return
 		}
 		if v.Const != nil {
-			u.constant += w * v.Const.at(e)
+			u.constant += w * v.Const.At(e)
 			return
 		}
 		a := adjoint[v]
 		if a == nil {
-			a = make([]float64, rowElements(v))
+			a = make([]float64, v.Width())
 			adjoint[v] = a
 		}
 		a[e] += w
@@ -53,13 +53,13 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 			if v == nil || adjoint[v] == nil {
 				continue
 			}
-			if !r.linear || r.each == nil || !d.affords(n, r, adjoint[v]) {
+			if !r.Linear || r.Each == nil || !d.affords(n, r, adjoint[v]) {
 				continue // its elements stay: they are atoms
 			}
 			for e, w := range adjoint[v] {
 				if w != 0 {
-					r.each(o, e, func(k, ie int, c float64) {
-						if k == itself {
+					r.Each(o, e, func(k, ie int, c float64) {
+						if k == Itself {
 							u.constant += w * c
 							return
 						}
@@ -98,20 +98,20 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 
 // affords counts the links of passing through n. Beyond the budget n is treated
 // as if it were not linear.
-func (d *dependencies) affords(n *Node, r rule, adjoint []float64) bool {
+func (d *dependencies) affords(n *Node, r Rule, adjoint []float64) bool {
 	used := 0
 	for _, w := range adjoint {
 		if w != 0 {
 			used++
 		}
 	}
-	if r.cost > (8*d.limits.links-d.unrolled)/max(1, used) {
-		if label := describe(n); !slices.Contains(d.coarse, label) {
+	if r.Cost > (8*d.limits.links-d.unrolled)/max(1, used) {
+		if label := n.String(); !slices.Contains(d.coarse, label) {
 			d.coarse = append(d.coarse, label)
 		}
 		return false
 	}
-	d.unrolled += used * r.cost
+	d.unrolled += used * r.Cost
 	return true
 }
 
@@ -124,13 +124,13 @@ func (d *dependencies) reach(from []*Value) []element {
 			return
 		}
 		if seen[v] == nil {
-			seen[v] = make([]bool, rowElements(v))
+			seen[v] = make([]bool, v.Width())
 		}
 		seen[v][e] = true
 	}
 	for _, v := range from {
 		if v != nil {
-			for e := range rowElements(v) {
+			for e := range v.Width() {
 				mark(v, e)
 			}
 		}
@@ -143,11 +143,11 @@ func (d *dependencies) reach(from []*Value) []element {
 			for e, on := range seen[v] {
 				switch {
 				case v == nil || !on:
-				case !r.linear || r.each == nil:
+				case !r.Linear || r.Each == nil:
 					atoms = append(atoms, element{v, e})
 				default:
-					r.each(o, e, func(k, ie int, w float64) {
-						if w != 0 && k != itself {
+					r.Each(o, e, func(k, ie int, w float64) {
+						if w != 0 && k != Itself {
 							mark(n.Inputs[k], ie)
 						}
 					})
