@@ -2,8 +2,6 @@ package onnx
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/pho-go/pho/internal/onnxpb"
 )
@@ -14,7 +12,7 @@ const (
 )
 
 // build turns the decoded messages into a checked graph.
-func build(m *onnxpb.ModelProto, o LoadOptions, ops Operators) (*Graph, error) {
+func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	switch {
 	case m.Graph == nil:
 		return nil, fmt.Errorf("onnx: not an ONNX model: the file has no graph")
@@ -29,7 +27,7 @@ func build(m *onnxpb.ModelProto, o LoadOptions, ops Operators) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{pb: m.Graph, opsets: opsets, budget: newBudget(o), values: map[string]*Value{}}
+	b := &builder{pb: m.Graph, opsets: opsets, budget: newBudget(l), values: map[string]*Value{}}
 	if err := b.initializers(); err != nil {
 		return nil, err
 	}
@@ -202,137 +200,6 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 	return v, nil
 }
 
-// connect creates the nodes and the values they produce.
-func (b *builder) connect() error {
-	producers := map[string]*Node{}
-	for i, p := range b.pb.Node {
-		n := &Node{Index: i, Name: p.Name, Op: p.OpType, Domain: domain(p.Domain)}
-		if n.Name == "" && len(p.Output) > 0 {
-			n.Name = p.Output[0]
-		}
-		version, ok := b.opsets[n.Domain]
-		if !ok {
-			return fmt.Errorf("onnx: %s is of domain %q, which the model does not import", n.String(), p.Domain)
-		}
-		n.Version = version
-		for _, name := range p.Output {
-			if name == "" {
-				n.Outputs = append(n.Outputs, nil)
-				continue
-			}
-			if old := producers[name]; old != nil {
-				return fmt.Errorf("onnx: %s and %s both produce %q", old.String(), n.String(), name)
-			}
-			if _, ok := b.values[name]; ok {
-				return fmt.Errorf("onnx: %s produces %q, which is already an input or initializer", n.String(), name)
-			}
-			producers[name] = n
-			n.Outputs = append(n.Outputs, &Value{Name: name, Producer: n})
-		}
-		b.nodes = append(b.nodes, n)
-	}
-	for _, n := range b.nodes {
-		for _, v := range n.Outputs {
-			if v != nil {
-				b.values[v.Name] = v
-			}
-		}
-	}
-	for i, n := range b.nodes {
-		for _, name := range b.pb.Node[i].Input {
-			if name == "" {
-				n.Inputs = append(n.Inputs, nil)
-				continue
-			}
-			v, ok := b.values[name]
-			if !ok {
-				return fmt.Errorf("onnx: %s reads %q, which nothing produces", n.String(), name)
-			}
-			n.Inputs = append(n.Inputs, v)
-		}
-	}
-	if len(b.pb.Output) == 0 {
-		return fmt.Errorf("onnx: the graph has no outputs")
-	}
-	seen := map[*Value]bool{}
-	for _, p := range b.pb.Output {
-		v, ok := b.values[p.Name]
-		if !ok {
-			return fmt.Errorf("onnx: graph output %q is produced by nothing", p.Name)
-		}
-		if seen[v] {
-			return fmt.Errorf("onnx: two graph outputs are named %q", p.Name)
-		}
-		seen[v] = true
-		b.outs = append(b.outs, v)
-	}
-	return nil
-}
-
-// order returns the nodes the outputs need in topological order: each node
-// after what it reads, otherwise in file order. The walk keeps its own stack, so
-// deep graphs cost no call depth.
-func (b *builder) order() ([]*Node, error) {
-	needed := map[*Node]bool{}
-	var stack []*Node
-	visit := func(v *Value) {
-		if v != nil && v.Producer != nil && !needed[v.Producer] {
-			needed[v.Producer] = true
-			stack = append(stack, v.Producer)
-		}
-	}
-	for _, v := range b.outs {
-		visit(v)
-	}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, v := range n.Inputs {
-			visit(v)
-		}
-	}
-	const (
-		white = iota
-		grey
-		black
-	)
-	type frame struct {
-		n    *Node
-		next int
-	}
-	state := make(map[*Node]int, len(needed))
-	ordered := make([]*Node, 0, len(needed))
-	for _, root := range b.nodes {
-		if !needed[root] || state[root] != white {
-			continue
-		}
-		path := []frame{{n: root}}
-		state[root] = grey
-		for len(path) > 0 {
-			f := &path[len(path)-1]
-			if f.next == len(f.n.Inputs) {
-				state[f.n] = black
-				ordered = append(ordered, f.n)
-				path = path[:len(path)-1]
-				continue
-			}
-			v := f.n.Inputs[f.next]
-			f.next++
-			if v == nil || v.Producer == nil {
-				continue
-			}
-			switch p := v.Producer; state[p] {
-			case white:
-				state[p] = grey
-				path = append(path, frame{n: p})
-			case grey:
-				return nil, fmt.Errorf("onnx: the graph has a cycle through %s and %s (tensor %q)", p.String(), f.n.String(), v.Name)
-			}
-		}
-	}
-	return ordered, nil
-}
-
 // graph collects what remains after checking and folding.
 func (b *builder) graph(nodes []*Node) (*Graph, error) {
 	g := &Graph{Inputs: b.ins, Outputs: b.outs, Nodes: nodes, values: map[string]*Value{}}
@@ -365,27 +232,4 @@ func (b *builder) graph(nodes []*Node) (*Graph, error) {
 		}
 	}
 	return g, nil
-}
-
-// String names a node in messages: node "/fc/Gemm" (Gemm).
-func (n *Node) String() string {
-	op := opName(n.Op)
-	if n.Domain != "" {
-		op = opName(n.Domain + "." + n.Op)
-	}
-	if strings.TrimSpace(n.Name) == "" {
-		return fmt.Sprintf("node %d (%s)", n.Index, op)
-	}
-	return fmt.Sprintf("node %q (%s)", n.Name, op)
-}
-
-// opName is the name of an operator, quoted unless it is a word of ASCII letters,
-// digits, dots and underscores: it comes from a file.
-func opName(name string) string {
-	for _, r := range name {
-		if r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
-			return strconv.Quote(name)
-		}
-	}
-	return name
 }

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +11,34 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
+
+// The names that messages call a declaration by.
+const (
+	metadataStructure = "pho.structure"
+	declarationFormat = "pho.structure/1"
+)
+
+// declared is what a file declares of terms: see Declaration of the public package.
+type declared struct {
+	Columns    map[string]columnDomain
+	Predictors []declaredPredictor
+}
+
+type columnDomain struct {
+	From, To float64
+	Values   []float64
+}
+
+type declaredPredictor struct {
+	Output string
+	Terms  []declaredTerm
+	Deep   []string
+}
+
+type declaredTerm struct {
+	Tensor string
+	Block  decompose.Block
+}
 
 // claim is a declared term of a predictor that the graph bears out: the atoms that
 // are elements of value are its basis columns.
@@ -25,16 +52,16 @@ type claim struct {
 // discovery finds without it is true of the graph in any case.
 func (d *discovery) readDeclaration() error {
 	d.claims = make([][]claim, len(d.found))
-	if d.o.Decode == nil || d.o.NoStructure {
+	if d.o.Declared == nil || d.o.NoStructure {
 		return nil
 	}
-	declared, err := d.g.Declaration(d.o.Decode)
+	declared, err := d.o.Declared()
 	if err != nil || declared == nil {
 		return err
 	}
 	claims, err := d.bornOut(declared)
 	if err != nil {
-		d.s.PassedOver = fmt.Sprintf("the terms that the file declares (%s) are passed over, and found in the graph instead: %v", MetadataStructure, err)
+		d.s.PassedOver = fmt.Sprintf("the terms that the file declares (%s) are passed over, and found in the graph instead: %v", metadataStructure, err)
 		d.note("%s", d.s.PassedOver)
 		return nil
 	}
@@ -51,12 +78,12 @@ func (d *discovery) readDeclaration() error {
 
 // bornOut compares the declaration with the graph: columns, tensors, and values on
 // probe rows.
-func (d *discovery) bornOut(declared *Declaration) ([][]claim, error) {
+func (d *discovery) bornOut(declared *declared) ([][]claim, error) {
 	claims := make([][]claim, len(d.found))
 	basis := map[*Value]decompose.Term{}
 	var values []*Value
 	for _, p := range declared.Predictors {
-		k := slices.IndexFunc(d.found, func(f foundPredictor) bool { return f.output == p.Output && f.head == "" })
+		k := slices.IndexFunc(d.found, func(f candidate) bool { return f.output == p.Output && f.head == "" })
 		if k < 0 {
 			continue // another tensor was chosen to be decomposed
 		}
@@ -88,14 +115,16 @@ func (d *discovery) bornOut(declared *Declaration) ([][]claim, error) {
 
 // compareOnProbes: the tensors' values are those of their terms. Both are computed
 // in float64 from float64 constants.
-func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basis map[*Value]decompose.Term) error {
+func (d *discovery) compareOnProbes(declared *declared, values []*Value, basis map[*Value]decompose.Term) error {
 	const tolerance = 1e-8
 	x := declared.probes(d.s.columns)
 	for name, t := range d.s.entry {
-		Enter(x[name], 1, x[name], t)
+		for i, v := range x[name] {
+			x[name][i] = t.Round(v)
+		}
 	}
 	batch := data.NewBatch(probeRows, 0)
-	labels, err := d.g.Labels()
+	levels, err := d.o.Levels()
 	if err != nil {
 		return err
 	}
@@ -103,10 +132,10 @@ func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basi
 		if err := batch.SetNumeric(name, x[name]); err != nil {
 			return err
 		}
-		if labels == nil || labels.Columns[name] == nil {
+		if levels[name] == nil {
 			continue
 		}
-		codes := data.Codes{Index: make([]int32, probeRows), Levels: labels.Columns[name]}
+		codes := data.Codes{Index: make([]int32, probeRows), Levels: levels[name]}
 		for i, v := range x[name] {
 			codes.Index[i] = int32(v)
 			if !(v >= 0 && int(v) < len(codes.Levels)) || v != math.Trunc(v) {
@@ -124,7 +153,7 @@ func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basi
 			}
 		}
 	}
-	var inputs, got [][]float64
+	var inputs [][]float64
 	for i := range d.g.Inputs {
 		columns := d.s.Inputs[i].Columns
 		row := make([]float64, probeRows*len(columns))
@@ -135,14 +164,8 @@ func (d *discovery) compareOnProbes(declared *Declaration, values []*Value, basi
 		}
 		inputs = append(inputs, row)
 	}
-	for _, v := range values {
-		got = append(got, make([]float64, probeRows*v.Width()))
-	}
-	r, err := NewRunner(d.g, values, RunOptions{})
+	got, err := d.o.Evaluate(values, inputs, probeRows)
 	if err != nil {
-		return err
-	}
-	if err := r.Run(got, inputs, probeRows); err != nil {
 		return err
 	}
 	for i, v := range values {
@@ -209,7 +232,7 @@ func (d *discovery) addDeclared(k int) unrolled {
 	}
 	for _, c := range d.claims[k] {
 		c.block.Coef = coef[c.value]
-		d.s.predictors[k].declared = append(d.s.predictors[k].declared, c.block)
+		d.s.parts[k].declared = append(d.s.parts[k].declared, c.block)
 	}
 	return rest
 }
@@ -217,79 +240,10 @@ func (d *discovery) addDeclared(k int) unrolled {
 // listDeclared describes them.
 func (d *discovery) listDeclared(k int) {
 	for _, c := range d.claims[k] {
-		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, TermInfo{
+		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, sTerm{
 			Name: c.block.Term.Name(), Kind: string(c.block.Term.Kind()), Columns: c.block.Term.Columns(), Width: c.block.Term.Dim(),
 			Tensors: []string{c.value.Name}, Nodes: []string{c.value.Producer.String()}, Declared: call(c.block), Penalties: len(c.block.Penalty.S),
-			Reason: fmt.Sprintf("declared by the file (%s); the graph computes the same values on %d rows", DeclarationFormat, probeRows),
+			Reason: fmt.Sprintf("declared by the file (%s); the graph computes the same values on %d rows", declarationFormat, probeRows),
 		})
 	}
-}
-
-// call writes a declared term as a formula would, as far as its spec tells:
-// s(x2, bs="ps", k=9), with what restricts its coefficients.
-func call(b decompose.Block) string {
-	type part struct {
-		BS      string
-		Columns []string
-	}
-	var spec struct {
-		BS      string
-		By      *struct{ Column string }
-		Margins []part
-	}
-	if enc, ok := b.Term.(json.Marshaler); ok {
-		if raw, err := enc.MarshalJSON(); err == nil {
-			_ = json.Unmarshal(raw, &spec) // specs of terms without these fields leave them empty
-		}
-	}
-	name, by := b.Term.Name(), ""
-	if spec.By != nil {
-		by = ", by=" + spec.By.Column
-	}
-	base, _, _ := strings.Cut(name, ")")
-	text := name
-	switch {
-	case spec.BS != "":
-		text = fmt.Sprintf("%s, bs=%q, k=%d%s)", base, spec.BS, b.Term.Dim(), by)
-	case len(spec.Margins) > 0:
-		var each []string
-		for _, m := range spec.Margins {
-			each = append(each, fmt.Sprintf("%q", m.BS))
-		}
-		text = fmt.Sprintf("%s, bs=c(%s)%s), %d columns", base, strings.Join(each, ","), by, b.Term.Dim())
-	}
-	if n := len(b.Penalty.S); n > 0 {
-		text += "; " + penalties(n)
-		var rank []string
-		for _, s := range b.Penalty.S {
-			rank = append(rank, fmt.Sprint(rankOf(s)))
-		}
-		text += " of rank " + strings.Join(rank, ", ")
-	}
-	if b.Constraint != decompose.Free {
-		text += "; " + b.Constraint.String()
-	}
-	return text
-}
-
-func penalties(n int) string {
-	if n == 1 {
-		return "a quadratic penalty"
-	}
-	return fmt.Sprintf("%d quadratic penalties", n)
-}
-
-// rankOf counts the eigenvalues above 1e-8 of the largest.
-func rankOf(s *mat.SymDense) int {
-	var e mat.EigenSym
-	if !e.Factorize(s, false) {
-		return 0
-	}
-	v, n := e.Values(nil), 0
-	for _, x := range v {
-		if x > 1e-8*v[len(v)-1] {
-			n++
-		}
-	}
-	return n
 }

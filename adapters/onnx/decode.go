@@ -8,65 +8,6 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
-// String is the type's name in ONNX.
-func (t DType) String() string {
-	switch t {
-	case Float32:
-		return "float"
-	case Float64:
-		return "double"
-	case Int32:
-		return "int32"
-	case Int64:
-		return "int64"
-	case Bool:
-		return "bool"
-	}
-	return fmt.Sprintf("type %d", uint8(t))
-}
-
-// Floating reports whether values of the type are held as floating point.
-func (t DType) Floating() bool { return t == Float32 || t == Float64 }
-
-// TypeOf maps the format's element types to those the engine runs.
-func TypeOf(code int32) (DType, error) {
-	switch onnxpb.TensorProto_DataType(code) {
-	case onnxpb.TensorProto_FLOAT:
-		return Float32, nil
-	case onnxpb.TensorProto_DOUBLE:
-		return Float64, nil
-	case onnxpb.TensorProto_INT32:
-		return Int32, nil
-	case onnxpb.TensorProto_INT64:
-		return Int64, nil
-	case onnxpb.TensorProto_BOOL:
-		return Bool, nil
-	}
-	if name, ok := onnxpb.TensorProto_DataType_name[code]; ok && code != 0 {
-		return 0, fmt.Errorf("element type %s is not supported; export with float, double, int32, int64 or bool", name)
-	}
-	return 0, fmt.Errorf("unknown element type %d", code)
-}
-
-// Elements is the product of the sizes; ok is false if it overflows or a size
-// is negative. Batch counts as 1: the elements of one row.
-func Elements(shape []int) (n int, ok bool) {
-	n = 1
-	for _, d := range shape {
-		if d == Batch {
-			continue
-		}
-		if d < 0 {
-			return 0, false
-		}
-		if d != 0 && n > math.MaxInt/64/d {
-			return 0, false
-		}
-		n *= d
-	}
-	return n, true
-}
-
 // decodeTensor reads a constant. what names it in errors ("initializer %q").
 func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, error) {
 	if len(p.ExternalData) > 0 || p.DataLocation != onnxpb.TensorProto_DEFAULT {
@@ -204,46 +145,4 @@ func decodeAttr(p *onnxpb.AttributeProto, node string, b *budget) (Attr, error) 
 		a.Tensor = t
 	}
 	return a, nil
-}
-
-// budget bounds the memory of all constants and the work of folding and of one
-// row before either is spent.
-type budget struct {
-	memory, memoryMax int64 // bytes, at 8 per element
-	foldWork, rowWork int64
-	workMax           int64
-}
-
-func newBudget(o LoadOptions) *budget {
-	return &budget{memory: o.MaxMemory, memoryMax: o.MaxMemory, foldWork: o.MaxWork, rowWork: o.MaxWork, workMax: o.MaxWork}
-}
-
-func (b *budget) take(n int, what string, shape []int) error {
-	if err := b.fits(n, what, shape); err != nil {
-		return err
-	}
-	b.memory -= 8 * int64(n)
-	if b.memory < 0 {
-		return fmt.Errorf("%s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
-	}
-	return nil
-}
-
-// spend takes the multiply-adds of a node: of one row, or of folding.
-func (b *budget) spend(work int64, folding bool) error {
-	left := &b.rowWork
-	if folding {
-		left = &b.foldWork
-	}
-	if *left -= work; *left < 0 {
-		return fmt.Errorf("the graph needs more than %d multiply-adds for one row (MaxWork)", b.workMax)
-	}
-	return nil
-}
-
-func (b *budget) fits(n int, what string, shape []int) error {
-	if int64(n) > b.memoryMax/8 {
-		return fmt.Errorf("%s of shape %v needs more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
-	}
-	return nil
 }

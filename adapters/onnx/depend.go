@@ -45,6 +45,9 @@ func (d dependence) at(e int) int32 {
 // newDependencies walks the graph once. column gives the data column of each
 // element of each input, by position in g.Inputs.
 func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependencies, error) {
+	if l == (limits{}) {
+		l = defaultLimits()
+	}
 	d := &dependencies{
 		graph:  g,
 		table:  New[float64](),

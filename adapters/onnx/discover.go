@@ -1,27 +1,39 @@
 package onnx
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 )
 
 // maxPredictors bounds K.
 const maxPredictors = 1024
 
-// Discover finds the additive structure of a network whose inputs are bound to
-// data columns: each predictor is unrolled through linear operators to input
-// columns (linear terms) and to elements of non-linear tensors; these are
-// grouped by the columns they depend on into learned terms and the deep part.
-// The graph is not changed. Errors: a binding that does not fit, an override
-// that names nothing, no usable output.
-func Discover(g *Graph, bind Binding, o *Options) (*Structure, error) {
-	return discover(g, bind, o, defaultLimits())
+// discoverOptions steer discovery.
+type discoverOptions struct {
+	MaxOrder                 int // 0: 3
+	Deep, Learned, Predictor []string
+	NoStructure              bool
+	// Declared reads what the file declares of terms, Levels the texts of its columns;
+	// nil results: nothing.
+	Declared func() (*declared, error)
+	Levels   func() (map[string][]string, error)
+	// Evaluate computes tensors of the graph in double precision.
+	Evaluate evaluation
+	Limits   limits // the zero value: the defaults
 }
 
-func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) {
-	d, err := newDiscovery(g, bind, o, l)
+// evaluation computes the tensors wanted on rows of the inputs; each is rows x its
+// width.
+type evaluation func(want []*Value, inputs [][]float64, rows int) ([][]float64, error)
+
+// find finds the additive structure of a network whose inputs are bound to the data
+// columns: each predictor is unrolled through linear operators to input
+// columns (linear terms) and to elements of non-linear tensors; these are
+// grouped by the columns they depend on into learned terms and the deep part.
+// The graph is not changed.
+func findStructure(g *Graph, columns [][]string, o discoverOptions) (*Found, error) {
+	d, err := newDiscovery(g, columns, o)
 	if err != nil {
 		return nil, err
 	}
@@ -43,106 +55,6 @@ func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) 
 		d.note("%s too large to follow element by element and treated as a whole, first %s", plural(len(d.dep.coarse), "part")+" of the network", d.dep.coarse[0])
 	}
 	return d.s, nil
-}
-
-// discovery is one run of Discover.
-type discovery struct {
-	g        *Graph
-	o        Options
-	maxOrder int
-	dep      *dependencies
-	column   map[element]int  // data column of each input element
-	order    map[*Value]int   // topological, inputs first
-	all      int32            // columns that any predictor depends on
-	whole    map[*Value]int32 // union over a tensor's elements, as needed
-	found    []foundPredictor
-	claims   [][]claim // declared terms of each predictor
-	// declaredDeep are the tensors that the file says are the deep part's features.
-	declaredDeep map[*Value]bool
-	class        map[element]forced // by override
-	deepCol      map[int]string     // linear columns forced into the deep part, and by what
-	s            *Structure
-}
-
-type foundPredictor struct {
-	eta    element
-	name   string
-	output string
-	head   string
-	passed []*Node
-	u      unrolled
-}
-
-// forced says what an override decided and which.
-type forced struct {
-	deep, learned string
-}
-
-func newDiscovery(g *Graph, bind Binding, o *Options, l limits) (*discovery, error) {
-	if o == nil {
-		o = &Options{}
-	}
-	if o.MaxOrder < 0 {
-		return nil, fmt.Errorf("onnx: MaxOrder %d is negative; 0 means the default, 3", o.MaxOrder)
-	}
-	if err := checkWidth(g); err != nil {
-		return nil, err
-	}
-	if len(bind) != len(g.Inputs) {
-		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(bind), len(g.Inputs))
-	}
-	entry, err := entries(g, bind)
-	if err != nil {
-		return nil, err
-	}
-	names := bind.Columns()
-	id := make(map[string]int, len(names))
-	for i, n := range names {
-		id[n] = i
-	}
-	d := &discovery{
-		g: g, o: *o, maxOrder: o.maxOrder(),
-		column: map[element]int{}, order: map[*Value]int{},
-		class: map[element]forced{}, deepCol: map[int]string{}, whole: map[*Value]int32{}, declaredDeep: map[*Value]bool{},
-		s: &Structure{columns: names, entry: entry, Unused: []string{}, Notes: []string{}},
-	}
-	columns := make([][]int, len(bind))
-	for i, in := range bind {
-		v := g.Inputs[i]
-		if in.Input != v.Name || len(in.Columns) != v.Width() {
-			return nil, fmt.Errorf("onnx: binding %d is for input %q with %d columns; the network's input is %q with %d numbers a row", i, in.Input, len(in.Columns), v.Name, v.Width())
-		}
-		for e, c := range in.Columns {
-			columns[i] = append(columns[i], id[c])
-			d.column[element{v, e}] = id[c]
-		}
-		d.order[v] = len(d.order)
-		d.s.Inputs = append(d.s.Inputs, InputInfo{Name: v.Name, Type: v.Type.String(), Shape: ShapeText(v.Shape), Columns: in.Columns})
-	}
-	for _, n := range g.Nodes {
-		for _, v := range n.Outputs {
-			if v != nil {
-				d.order[v] = len(d.order)
-			}
-		}
-	}
-	d.dep, err = newDependencies(g, len(names), columns, l)
-	return d, err
-}
-
-func (d *discovery) note(format string, args ...any) {
-	d.s.Notes = append(d.s.Notes, fmt.Sprintf(format, args...))
-}
-
-// set is the id of the columns that el depends on.
-func (d *discovery) set(el element) int32 { return d.dep.of[el.value].at(el.index) }
-
-func (d *discovery) columnNames(id int32) []string {
-	names := []string{}
-	for _, c := range d.dep.sets.members(id) {
-		names = append(names, d.s.columns[c])
-	}
-	return names
 }
 
 // findPredictors lists the predictors: the chosen tensors, or the outputs with
@@ -222,14 +134,14 @@ func (d *discovery) outputNames() []string {
 func (d *discovery) addPredictors(v *Value, peel bool) {
 	width := v.Width()
 	for e := range width {
-		p := foundPredictor{eta: element{v, e}, name: v.Name, output: v.Name}
+		p := candidate{eta: element{v, e}, name: v.Name, output: v.Name}
 		if width > 1 {
 			p.name = fmt.Sprintf("%s%d", v.Name, e+1)
 		}
 		if peel {
 			p.eta, p.head, p.passed = d.dep.peel(p.eta)
 		}
-		if i := slices.IndexFunc(d.found, func(q foundPredictor) bool { return q.eta == p.eta }); i >= 0 {
+		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == p.eta }); i >= 0 {
 			d.note("output %q leads to the predictor of %q again and is not repeated", p.name, d.found[i].name)
 			continue
 		}
@@ -258,7 +170,7 @@ func (d *discovery) settleConstants() {
 	if len(constant) == 0 {
 		return
 	}
-	value, err := evaluateOnes(d.g, constant)
+	value, err := d.evaluateOnes(constant)
 	if err != nil {
 		d.note("%s on which no column acts could not be evaluated (%v) and stay in the deep part", plural(len(constant), "unit"), err)
 		return
@@ -292,107 +204,38 @@ func (d *discovery) unused() []string {
 	return names
 }
 
-func (d *discovery) compare(a, b element) int {
-	return cmp.Or(cmp.Compare(d.order[a.value], d.order[b.value]), cmp.Compare(a.index, b.index))
+// evaluateOnes returns the elements' values on a row of ones, or, where the
+// network refuses it (an index beyond a table), of zeros.
+func (d *discovery) evaluateOnes(elements []element) (values []float64, err error) {
+	var want []*Value
+	for _, el := range elements {
+		if !slices.Contains(want, el.value) {
+			want = append(want, el.value)
+		}
+	}
+	for _, x := range []float64{1, 0} {
+		if values, err = d.evaluateAt(x, want, elements); err == nil {
+			return values, nil
+		}
+	}
+	return nil, err
 }
 
-// force resolves Options.Deep and Options.Learned.
-func (d *discovery) force() error {
-	for _, name := range d.o.Deep {
-		atoms, err := d.named("deep", name)
-		if err != nil {
-			return err
-		}
-		for _, a := range atoms {
-			if c, linear := d.column[a]; linear {
-				d.deepCol[c] = name
-				continue
-			}
-			d.class[a] = forced{deep: name}
+func (d *discovery) evaluateAt(x float64, want []*Value, elements []element) ([]float64, error) {
+	var inputs [][]float64
+	for _, v := range d.g.Inputs {
+		inputs = append(inputs, slices.Repeat([]float64{x}, v.Width()))
+	}
+	got, err := d.o.Evaluate(want, inputs, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(elements))
+	for i, el := range elements {
+		out[i] = got[slices.Index(want, el.value)][el.index]
+		if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
+			return nil, fmt.Errorf("tensor %q is %g", el.value.Name, out[i])
 		}
 	}
-	for _, name := range d.o.Learned {
-		atoms, err := d.named("learned", name)
-		if err != nil {
-			return err
-		}
-		learned := 0
-		for _, a := range atoms {
-			if _, linear := d.column[a]; linear {
-				continue
-			}
-			f := d.class[a]
-			if f.deep != "" {
-				return fmt.Errorf("onnx: --learned %q and --deep %q name the same part of the network", name, f.deep)
-			}
-			learned++
-			f.learned = name
-			d.class[a] = f
-		}
-		if learned == 0 {
-			return fmt.Errorf("onnx: --learned %q: it is linear in its columns and a linear term already", name)
-		}
-	}
-	return nil
+	return out, nil
 }
-
-// named lists the atoms, of any predictor, that an override means.
-func (d *discovery) named(flag, name string) ([]element, error) {
-	used := map[element]bool{}
-	var atoms, hit []element
-	for _, p := range d.found {
-		for _, a := range p.u.atoms {
-			if !used[a] {
-				used[a] = true
-				atoms = append(atoms, a)
-			}
-		}
-	}
-	var terms []string
-	for _, a := range atoms {
-		t := d.atomTerm(a)
-		if !slices.Contains(terms, t) {
-			terms = append(terms, t)
-		}
-		if t == name {
-			hit = append(hit, a)
-		}
-	}
-	if len(hit) > 0 {
-		return hit, nil
-	}
-	var from []*Value
-	if v, ok := d.g.Value(name); ok && v.Const == nil {
-		from = append(from, v)
-	}
-	for _, n := range d.g.Nodes {
-		if n.Name == name {
-			from = append(from, n.Outputs...)
-		}
-	}
-	if len(from) == 0 {
-		return nil, fmt.Errorf("onnx: --%s %q is no term, node or tensor of the network; the addends are %s", flag, name, quotedList(terms))
-	}
-	for _, a := range d.dep.reach(from) {
-		if used[a] {
-			hit = append(hit, a)
-		}
-	}
-	if len(hit) == 0 {
-		return nil, fmt.Errorf("onnx: --%s %q is not an addend of a predictor; the addends are %s", flag, name, quotedList(terms))
-	}
-	return hit, nil
-}
-
-// atomTerm is the name of the term an atom would belong to.
-func (d *discovery) atomTerm(a element) string {
-	if c, ok := d.column[a]; ok {
-		return d.s.columns[c]
-	}
-	if t, ok := d.claimed(a); ok {
-		return t.Name()
-	}
-	return learnedName(d.columnNames(d.set(a)))
-}
-
-func learnedName(columns []string) string { return "f(" + strings.Join(columns, ",") + ")" }

@@ -208,7 +208,7 @@ func TestGoldenNoticesCorruption(t *testing.T) {
 		"a deep unit":        func(m *Model) { m.zeta[0][0].n-- },
 		"the predictor":      func(m *Model) { m.eta[0] = m.zeta[0][0].source },
 		"a column's place":   func(m *Model) { m.feed[0][0], m.feed[0][1] = m.feed[0][1], m.feed[0][0] },
-		"the intercept":      func(m *Model) { m.structure.predictors[0].intercept += 1e-5 },
+		"the intercept":      func(m *Model) { m.structure.found.parts[0].intercept += 1e-5 },
 		"the order of terms": func(m *Model) { m.blocks[0][0], m.blocks[0][1] = m.blocks[0][1], m.blocks[0][0] },
 	} {
 		m, want, b := readGolden(t, name, nil)

@@ -417,9 +417,9 @@ func TestDiscoverSharedTerms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := func(k int) learnedPart { return s.predictors[k].learned[0] }
+	part := func(k int) learnedPart { return s.found.parts[k].learned[0] }
 	if part(0).tap != part(1).tap || part(0).tap == part(2).tap {
-		t.Errorf("taps %v", s.taps)
+		t.Errorf("taps %v", s.found.taps)
 	}
 	if d := cmp.Diff([][]float64{{1, 0, 2}, {0, 3, 4}, {1, 1}}, [][]float64{part(0).coef, part(1).coef, part(2).coef}); d != "" {
 		t.Error(d)

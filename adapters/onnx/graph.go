@@ -1,17 +1,5 @@
 package onnx
 
-// DType is a tensor element type the engine runs.
-type DType uint8
-
-// The element types. Float16/bfloat16 and strings are refused at load.
-const (
-	Float32 DType = iota + 1
-	Float64
-	Int32
-	Int64
-	Bool
-)
-
 // Batch marks the batch axis in a Shape: its size is known only at run time.
 const Batch = -1
 
@@ -87,8 +75,52 @@ type Graph struct {
 
 type metadata struct{ key, value string }
 
+// Metadata lists the texts of the file's metadata entries of that key, in order.
+func (g *Graph) Metadata(key string) []string {
+	var texts []string
+	for _, e := range g.metadata {
+		if e.key == key {
+			texts = append(texts, e.value)
+		}
+	}
+	return texts
+}
+
 // Value finds a tensor by name.
 func (g *Graph) Value(name string) (*Value, bool) {
 	v, ok := g.values[name]
 	return v, ok
+}
+
+// AttrInt is an attribute, def if it is not given.
+func (n *Node) AttrInt(name string, def int64) int64 {
+	if a, ok := n.Attrs[name]; ok {
+		return a.Int
+	}
+	return def
+}
+
+// AttrFloat is an attribute, def if it is not given.
+func (n *Node) AttrFloat(name string, def float64) float64 {
+	if a, ok := n.Attrs[name]; ok {
+		return a.Float
+	}
+	return def
+}
+
+// At is element i of a constant as a number.
+func (t *Tensor) At(i int) float64 {
+	if t.F != nil {
+		return t.F[i]
+	}
+	return float64(t.I[i])
+}
+
+// EntryType is the type that the numbers of a graph input are rounded to: the one it
+// declares, or that of the Cast which all its readers are.
+func (v *Value) EntryType() DType {
+	if v.entry != 0 {
+		return v.entry
+	}
+	return v.Type
 }

@@ -18,14 +18,14 @@ type atom struct {
 func (d *discovery) group() {
 	learned := make([][]atom, len(d.found))
 	deep := make([][]atom, len(d.found))
-	d.s.predictors = make([]predictor, len(d.found))
-	d.s.Predictors = make([]PredictorInfo, len(d.found))
+	d.s.parts = make([]predictor, len(d.found))
+	d.s.Predictors = make([]sPredictor, len(d.found))
 	for k, f := range d.found {
-		d.s.Predictors[k] = PredictorInfo{
+		d.s.Predictors[k] = sPredictor{
 			Name: f.name, Tensor: f.eta.value.Name, Element: f.eta.index, Output: f.output,
-			Head: f.head, HeadNodes: describeAll(f.passed), Intercept: f.u.constant, Terms: []TermInfo{}, Reasons: []string{},
+			Head: f.head, HeadNodes: describeAll(f.passed), Intercept: f.u.constant, Terms: []sTerm{}, Reasons: []string{},
 		}
-		d.s.predictors[k] = predictor{eta: f.eta, intercept: f.u.constant}
+		d.s.parts[k] = predictor{eta: f.eta, intercept: f.u.constant}
 		linear := map[int]float64{}
 		u := d.addDeclared(k)
 		for i, el := range u.atoms {
@@ -66,7 +66,7 @@ func (d *discovery) isLearned(a atom) bool {
 // addLinear adds the linear terms in column order; those forced into the deep
 // part become features of U.
 func (d *discovery) addLinear(k int, coef map[int]float64) {
-	p, info := &d.s.predictors[k], &d.s.Predictors[k]
+	p, info := &d.s.parts[k], &d.s.Predictors[k]
 	reads := d.inputsRead(k)
 	for c, name := range d.s.columns {
 		w := coef[c]
@@ -79,7 +79,7 @@ func (d *discovery) addLinear(k int, coef map[int]float64) {
 		}
 		p.linear = append(p.linear, linearPart{c, w})
 		nodes, inputs := d.readers(k, c, reads[c])
-		info.Terms = append(info.Terms, TermInfo{
+		info.Terms = append(info.Terms, sTerm{
 			Name: name, Kind: "linear", Columns: []string{name}, Width: 1, Coefficient: &w,
 			Tensors: inputs, Nodes: nodes, Reason: "reaches the predictor through linear nodes only",
 		})
@@ -186,7 +186,7 @@ func (d *discovery) addTerm(k int, t *tap, set int32, atoms []atom) {
 			by = d.class[a.element].learned
 		}
 	}
-	d.s.predictors[k].learned = append(d.s.predictors[k].learned, learnedPart{t, coef})
+	d.s.parts[k].learned = append(d.s.parts[k].learned, learnedPart{t, coef})
 	columns := d.columnNames(set)
 	tensors, nodes := sources(t.elements)
 	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most --max-order %d)", quotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
@@ -196,7 +196,7 @@ func (d *discovery) addTerm(k int, t *tap, set int32, atoms []atom) {
 	case len(columns) == 1:
 		reason = fmt.Sprintf("a subnetwork that depends on %q alone", columns[0])
 	}
-	d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, TermInfo{
+	d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, sTerm{
 		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.elements), Tensors: tensors, Nodes: nodes, Reason: reason,
 	})
 }
@@ -221,8 +221,8 @@ func sources(elements []element) (tensors, nodes []string) {
 
 // addDeep collects zeta = U gamma and says why, by group of columns.
 func (d *discovery) addDeep(k int, atoms []atom) {
-	p := &d.s.predictors[k]
-	info := &DeepInfo{Reasons: []string{}}
+	p := &d.s.parts[k]
+	info := &sDeep{Reasons: []string{}}
 	var columns []int
 	for i, el := range p.deep {
 		c := d.column[el]

@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"google.golang.org/protobuf/proto"
-
-	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // LoadOptions bounds what a file may ask for. The zero value (and nil) holds
@@ -29,12 +25,6 @@ type LoadOptions struct {
 	MaxWork int64
 }
 
-// maxDepth bounds how deep messages of a file may nest.
-const maxDepth = 64
-
-// MaxRank bounds the number of axes of a tensor.
-const MaxRank = 16
-
 func (o *LoadOptions) withDefaults() (LoadOptions, error) {
 	var r LoadOptions
 	if o != nil {
@@ -43,17 +33,8 @@ func (o *LoadOptions) withDefaults() (LoadOptions, error) {
 	if r.MaxMemory < 0 || r.MaxFileSize < 0 || r.MaxElements < 0 || r.MaxWork < 0 {
 		return r, errors.New("onnx: negative limit in LoadOptions")
 	}
-	if r.MaxMemory == 0 {
-		r.MaxMemory = 4 << 30
-	}
 	if r.MaxFileSize == 0 {
 		r.MaxFileSize = 1<<31 - 1
-	}
-	if r.MaxElements == 0 {
-		r.MaxElements = 1_000_000
-	}
-	if r.MaxWork == 0 {
-		r.MaxWork = 1e11
 	}
 	return r, nil
 }
@@ -87,15 +68,5 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if int64(len(b)) > opts.MaxFileSize {
 		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
 	}
-	if len(b) == 0 {
-		return nil, errors.New("onnx: the model is empty (0 bytes)")
-	}
-	if err := scanWire(b, opts.MaxElements); err != nil {
-		return nil, err
-	}
-	m := &onnxpb.ModelProto{}
-	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
-	}
-	return build(m, opts, New[float64]())
+	return Read(b, Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, New[float64]())
 }

@@ -101,12 +101,12 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{structure: s, bind: bind, graph: g, columns: s.columns, column: map[string]int{}, widths: map[string]int{}}
-	for i, c := range s.columns {
+	m := &Model{structure: s, bind: bind, graph: g, columns: s.found.columns, column: map[string]int{}, widths: map[string]int{}}
+	for i, c := range s.found.columns {
 		m.column[c] = i
 	}
 	for _, c := range m.columns {
-		m.entry, m.largest = append(m.entry, s.entry[c]), append(m.largest, math.MaxFloat64)
+		m.entry, m.largest = append(m.entry, s.found.entry[c]), append(m.largest, math.MaxFloat64)
 	}
 	for i, in := range bind {
 		var feed []int
@@ -130,7 +130,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		return source{p, el.index}
 	}
 	terms := map[*tap]*decompose.Tap{}
-	for _, t := range s.taps {
+	for _, t := range s.found.taps {
 		var sources []source
 		for _, el := range t.elements {
 			sources = append(sources, from(el))
@@ -139,12 +139,12 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		m.widths[t.name] = len(t.elements)
 		var features []string
 		for _, c := range t.columns {
-			features = append(features, s.columns[c])
+			features = append(features, s.found.columns[c])
 		}
 		terms[t] = &decompose.Tap{Tensor: t.name, Features: features, Width: len(t.elements)}
 	}
 	lines := map[int]*decompose.LinearTerm{}
-	for _, p := range s.predictors {
+	for _, p := range s.found.parts {
 		m.eta = append(m.eta, from(p.eta))
 		var deep []source
 		for _, el := range p.deep {
@@ -154,7 +154,7 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		blocks := []decompose.Block{}
 		for _, l := range p.linear {
 			if lines[l.column] == nil {
-				lines[l.column] = &decompose.LinearTerm{Column: s.columns[l.column]}
+				lines[l.column] = &decompose.LinearTerm{Column: s.found.columns[l.column]}
 			}
 			blocks = append(blocks, decompose.Block{Term: lines[l.column], Coef: []float64{l.coef}})
 		}
@@ -200,7 +200,7 @@ func (m *Model) Predictors() []string {
 func (m *Model) Columns() []string { return slices.Clone(m.columns) }
 
 // Intercept is the constant of predictor k's linear form.
-func (m *Model) Intercept(k int) float64 { return m.structure.predictors[k].intercept }
+func (m *Model) Intercept(k int) float64 { return m.structure.found.parts[k].intercept }
 
 // Blocks are the terms found in the graph: linear ones in column order, those that
 // the file declares (Options.Decode), then learned ones. A term that several
@@ -229,7 +229,7 @@ type DeepFeatures struct {
 
 // DeepFeatures describes the deep part of predictor k; Width 0: zeta = 0.
 func (m *Model) DeepFeatures(k int) DeepFeatures {
-	p := m.structure.predictors[k]
+	p := m.structure.found.parts[k]
 	tensors, _ := sources(p.deep)
 	return DeepFeatures{Tensors: tensors, Width: len(p.deep), Gamma: slices.Clone(p.gamma)}
 }
@@ -489,46 +489,4 @@ func (m *Model) deep(buf *buffer, k, n int) {
 			zeta[r] = sum
 		}
 	}
-}
-
-// evaluateOnes returns the elements' values on a row of ones, or, where the
-// network refuses it (an index beyond a table), of zeros.
-func evaluateOnes(g *Graph, elements []element) ([]float64, error) {
-	var want []*Value
-	for _, el := range elements {
-		if !slices.Contains(want, el.value) {
-			want = append(want, el.value)
-		}
-	}
-	r, err := NewRunner(g, want, RunOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range []float64{1, 0} {
-		var inputs, dst [][]float64
-		for _, v := range g.Inputs {
-			in := make([]float64, v.Width())
-			for i := range in {
-				in[i] = x
-			}
-			inputs = append(inputs, in)
-		}
-		for _, v := range want {
-			dst = append(dst, make([]float64, v.Width()))
-		}
-		if err = r.Run(dst, inputs, 1); err != nil {
-			continue
-		}
-		out := make([]float64, len(elements))
-		for i, el := range elements {
-			out[i] = dst[slices.Index(want, el.value)][el.index]
-			if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
-				err = fmt.Errorf("tensor %q is %g", el.value.Name, out[i])
-			}
-		}
-		if err == nil {
-			return out, nil
-		}
-	}
-	return nil, err
 }

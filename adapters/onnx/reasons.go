@@ -78,7 +78,7 @@ func (d *discovery) deepReason(id int32, elements []element, by string) string {
 	case by != "":
 		return fmt.Sprintf("%s: forced into the deep part by --deep %q", subject, by)
 	case d.declaredDeep[elements[0].value]:
-		return fmt.Sprintf("%s: declared by the file (%s) as the deep part", subject, DeclarationFormat)
+		return fmt.Sprintf("%s: declared by the file (%s) as the deep part", subject, declarationFormat)
 	case n == 0:
 		return subject + " " + depend + " on no column"
 	case id == d.all && all == 1:
@@ -136,7 +136,7 @@ func (d *discovery) sumUp(k int) {
 // response whose structure lies behind it.
 func (d *discovery) hintInside(k int) {
 	info := &d.s.Predictors[k]
-	n := d.s.predictors[k].deep[0].value.Producer
+	n := d.s.parts[k].deep[0].value.Producer
 	if n == nil {
 		return
 	}

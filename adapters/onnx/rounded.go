@@ -16,7 +16,7 @@ import (
 // Rounded lists the columns that the network's inputs round and that its own terms
 // read, learned ones aside, in alphabetical order.
 func (m *Model) Rounded() []string {
-	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !Narrows(Float64, m.structure.entry[c]) })
+	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !Narrows(Float64, m.structure.found.entry[c]) })
 }
 
 // Rows is src with the columns, some of Rounded, as the network sees them: rounded to
@@ -28,7 +28,7 @@ func (m *Model) Rounded() []string {
 func (m *Model) Rows(src data.Source, columns []string) data.Source {
 	types := map[string]DType{}
 	for _, c := range columns {
-		types[c] = m.structure.entry[c]
+		types[c] = m.structure.found.entry[c]
 	}
 	return &roundedRows{src, types}
 }
@@ -101,7 +101,7 @@ func (t DType) roundAll(x []float64) []float64 {
 // rounded numbers, eta = Phi(x') beta + U gamma, and so zeta = eta - Phi(x) beta is
 // U gamma + (Phi(x') - Phi(x)) beta.
 func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
-	near, changed, err := rounded(b, m.termColumns, m.structure.entry)
+	near, changed, err := rounded(b, m.termColumns, m.structure.found.entry)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

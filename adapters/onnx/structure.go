@@ -1,7 +1,5 @@
 package onnx
 
-import "github.com/pho-go/pho/decompose"
-
 // Options steer discovery. The zero value and nil are the defaults.
 type Options struct {
 	// MaxOrder is the largest number of columns of a learned term; a subnetwork
@@ -25,13 +23,6 @@ type Options struct {
 	Run RunOptions
 }
 
-func (o *Options) maxOrder() int {
-	if o == nil || o.MaxOrder == 0 {
-		return 3
-	}
-	return o.MaxOrder
-}
-
 // Structure is what discovery found. Its JSON field names are stable.
 type Structure struct {
 	Inputs     []InputInfo     `json:"inputs"`
@@ -44,10 +35,7 @@ type Structure struct {
 	// Notes are remarks on the whole model.
 	Notes []string `json:"notes"`
 
-	columns    []string
-	entry      map[string]DType // what columns are rounded to: see entries
-	predictors []predictor
-	taps       []*tap
+	found *Found
 }
 
 // InputInfo is a graph input and its columns in order.
@@ -96,33 +84,4 @@ type DeepInfo struct {
 	Tensors []string `json:"tensors"`
 	Nodes   []string `json:"nodes"`
 	Reasons []string `json:"reasons"`
-}
-
-// predictor is what Forward needs of one predictor.
-type predictor struct {
-	eta       element
-	intercept float64
-	linear    []linearPart
-	declared  []decompose.Block
-	learned   []learnedPart
-	deep      []element // input elements or tensor elements
-	gamma     []float64
-}
-
-type linearPart struct {
-	column int
-	coef   float64
-}
-
-type learnedPart struct {
-	tap  *tap
-	coef []float64 // by tap column
-}
-
-// tap is a learned basis: the elements that some predictors with common
-// elements and one set of columns use.
-type tap struct {
-	name     string
-	columns  []int
-	elements []element
 }

@@ -1,0 +1,119 @@
+package onnx
+
+import "fmt"
+
+// Discover finds the additive structure of a network whose inputs are bound to
+// data columns: each predictor is unrolled through linear operators to input
+// columns (linear terms) and to elements of non-linear tensors; these are
+// grouped by the columns they depend on into learned terms and the deep part.
+// The graph is not changed. Errors: a binding that does not fit, an override
+// that names nothing, no usable output.
+func Discover(g *Graph, bind Binding, o *Options) (*Structure, error) {
+	return discover(g, bind, o, limits{})
+}
+
+func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if o.MaxOrder < 0 {
+		return nil, fmt.Errorf("onnx: MaxOrder %d is negative; 0 means the default, 3", o.MaxOrder)
+	}
+	columns, err := bind.fits(g)
+	if err != nil {
+		return nil, err
+	}
+	s := discoverOptions{
+		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure,
+		Levels: func() (map[string][]string, error) {
+			labels, err := g.Labels()
+			if err != nil || labels == nil {
+				return nil, err
+			}
+			return labels.Columns, nil
+		},
+		Evaluate: evaluator1(g), Limits: l,
+	}
+	if o.Decode != nil {
+		s.Declared = func() (*declared, error) {
+			d, err := g.Declaration(o.Decode)
+			if err != nil || d == nil {
+				return nil, err
+			}
+			return d.asFound(), nil
+		}
+	}
+	found, err := findStructure(g, columns, s)
+	if err != nil {
+		return nil, err
+	}
+	return describe(found), nil
+}
+
+// evaluator1 computes tensors of g in double precision.
+func evaluator1(g *Graph) evaluation {
+	return func(want []*Value, inputs [][]float64, rows int) ([][]float64, error) {
+		r, err := NewRunner(g, want, RunOptions{})
+		if err != nil {
+			return nil, err
+		}
+		var dst [][]float64
+		for _, v := range want {
+			dst = append(dst, make([]float64, rows*v.Width()))
+		}
+		return dst, r.Run(dst, inputs, rows)
+	}
+}
+
+// fits lists the columns of each input if b is a binding of g.
+func (b Binding) fits(g *Graph) ([][]string, error) {
+	if err := checkWidth(g); err != nil {
+		return nil, err
+	}
+	if len(b) != len(g.Inputs) {
+		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(b), len(g.Inputs))
+	}
+	columns := make([][]string, len(b))
+	for i, in := range b {
+		v := g.Inputs[i]
+		if in.Input != v.Name || len(in.Columns) != v.Width() {
+			return nil, fmt.Errorf("onnx: binding %d is for input %q with %d columns; the network's input is %q with %d numbers a row", i, in.Input, len(in.Columns), v.Name, v.Width())
+		}
+		columns[i] = in.Columns
+	}
+	return columns, nil
+}
+
+func (d *Declaration) asFound() *declared {
+	out := &declared{Columns: map[string]columnDomain{}}
+	for name, c := range d.Columns {
+		out.Columns[name] = columnDomain(c)
+	}
+	for _, p := range d.Predictors {
+		own := declaredPredictor{Output: p.Output, Deep: p.Deep}
+		for _, t := range p.Terms {
+			own.Terms = append(own.Terms, declaredTerm(t))
+		}
+		out.Predictors = append(out.Predictors, own)
+	}
+	return out
+}
+
+// describe is the public description of what was found.
+func describe(f *Found) *Structure {
+	s := &Structure{Unused: f.Unused, PassedOver: f.PassedOver, Notes: f.Notes, found: f}
+	for _, in := range f.Inputs {
+		s.Inputs = append(s.Inputs, InputInfo(in))
+	}
+	for _, p := range f.Predictors {
+		info := PredictorInfo{
+			Name: p.Name, Tensor: p.Tensor, Element: p.Element, Output: p.Output, Head: p.Head, HeadNodes: p.HeadNodes,
+			Intercept: p.Intercept, Terms: []TermInfo{}, Deep: (*DeepInfo)(p.Deep), Reasons: p.Reasons,
+		}
+		for _, t := range p.Terms {
+			info.Terms = append(info.Terms, TermInfo(t))
+		}
+		s.Predictors = append(s.Predictors, info)
+	}
+	return s
+}
