@@ -16,34 +16,6 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
-const (
-	tFloat  = onnxpb.TensorProto_FLOAT
-	tDouble = onnxpb.TensorProto_DOUBLE
-	tInt64  = onnxpb.TensorProto_INT64
-	tBool   = onnxpb.TensorProto_BOOL
-)
-
-// model builds a graph around input x [N,3] and output y.
-func model(opset int64, nodes func(b *onnxpb.Builder)) *onnxpb.Builder {
-	b := onnxpb.NewBuilder(opset)
-	b.AddInput("x", tFloat, onnxpb.Rows, 3)
-	b.Output("y", tFloat)
-	b.Model().Graph.Output[0].Type = nil // as inferred
-	nodes(b)
-	return b
-}
-
-func bytesOf(t testing.TB, b *onnxpb.Builder) []byte {
-	t.Helper()
-	out, err := b.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func in(names ...string) []string { return names }
-
 // Every bad model is refused with a message that says what, where and why.
 func TestBadModels(t *testing.T) {
 	raw := func(b *onnxpb.Builder) []byte {
@@ -251,7 +223,7 @@ func TestBadModels(t *testing.T) {
 
 // A file cut anywhere is an error, or (cut between fields at the end) a model.
 func TestTruncated(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(goldenDir, "nam_slice_13.onnx"))
+	b, err := os.ReadFile(goldenFile("torch", "nam_slice_13.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -281,24 +281,6 @@ func numbered(name string) (prefix, digits string, ok bool) {
 	return prefix, name[len(prefix):], len(prefix) < len(name)
 }
 
-// maxListed bounds the names that a message lists.
-const maxListed = 40
-
-func quotedList(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	var q []string
-	for i, n := range names {
-		if i == maxListed {
-			q = append(q, fmt.Sprintf("and %d more", len(names)-i))
-			break
-		}
-		q = append(q, strconv.Quote(n))
-	}
-	return strings.Join(q, ", ")
-}
-
 func describeInputs(g *Graph, schema data.Schema) string {
 	var s strings.Builder
 	for _, v := range g.Inputs {

@@ -42,6 +42,11 @@ func (d dependence) at(e int) int32 {
 	return d.each[e]
 }
 
+// dependsOn reports whether element e of v depends on a column.
+func (d *dependencies) dependsOn(v *Value, e, column int) bool {
+	return d.sets.contains(d.of[v].at(e), column)
+}
+
 // newDependencies walks the graph once. column gives the data column of each
 // element of each input, by position in g.Inputs.
 func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependencies, error) {

@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"context"
-	"fmt"
 	"testing"
 )
 
@@ -21,16 +20,6 @@ func manySubnetworks(p int) *Graph {
 		eta = h.add(eta, out(hidden(hidden(h.slice(x, int64(j), int64(j)+1), 1, 64), 64, 64), 64))
 	}
 	return h.output("y", eta)
-}
-
-func rampNamed(h *handGraph, d ...int) *Value {
-	v := ramp(d...)
-	v.Name = fmt.Sprintf("w%d", len(h.g.values))
-	h.g.values[v.Name] = v
-	for i := range v.Const.F {
-		v.Const.F[i] /= 64
-	}
-	return v
 }
 
 func BenchmarkDiscover(b *testing.B) {

@@ -39,19 +39,6 @@ type goldenTerm struct {
 	Beta   []float64
 }
 
-func goldenNames(t testing.TB) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "golden", "models", "*.onnx"))
-	if err != nil || len(files) < 22 {
-		t.Fatalf("%d golden networks, %v", len(files), err)
-	}
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f, ".onnx"))
-	}
-	return names
-}
-
 func readGolden(t testing.TB, name string, o *Options) (*Model, golden, *data.Batch) {
 	t.Helper()
 	text, err := os.ReadFile(name + ".json")

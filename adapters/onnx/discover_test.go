@@ -34,21 +34,6 @@ func brief(s *Structure) []string {
 	return lines
 }
 
-// relu is a hidden layer with dense weights.
-func (h *handGraph) relu(x *Value, from, to int) *Value {
-	return h.node("Relu", nil, rows(to), h.node("Gemm", nil, rows(to), x, ramp(from, to), ramp(to)))
-}
-
-func (h *handGraph) slice(x *Value, from, to int64) *Value {
-	return h.node("Slice", nil, rows(int(to-from)), x, ints(from), ints(to), ints(1))
-}
-
-func (h *handGraph) linear(x *Value, v ...float64) *Value {
-	return h.node("MatMul", nil, rows(1), x, floats([]int{len(v), 1}, v...))
-}
-
-func (h *handGraph) add(a, b *Value) *Value { return h.node("Add", nil, a.Shape, a, b) }
-
 func TestDiscoverPatterns(t *testing.T) {
 	x4 := func() (*handGraph, *Value) {
 		x := handIn("x", Batch, 4)

@@ -17,7 +17,7 @@ type entryCase struct {
 
 func entryCases(t testing.TB) (dir string, cases []entryCase) {
 	t.Helper()
-	dir = filepath.Join("..", "..", "testdata", "golden", "ort")
+	dir = goldenFile("ort")
 	raw, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestInputsAsONNXRuntime(t *testing.T) {
 	dir, cases := entryCases(t)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			g, err := LoadFile(filepath.Join(dir, c.Name+".onnx"), nil)
+			g, err := loadFile(filepath.Join(dir, c.Name+".onnx"))
 			if err != nil {
 				t.Fatal(err)
 			}

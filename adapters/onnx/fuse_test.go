@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,7 +12,7 @@ import (
 // bits are those of two passes.
 func TestReluJoinsProduct(t *testing.T) {
 	for _, precision := range []Precision{Double, Single} {
-		g, err := Load(bytes.NewReader(mlpModel(t)), nil)
+		g, err := load(mlpModel(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +26,7 @@ func TestReluJoinsProduct(t *testing.T) {
 			var want []*Value
 			var dst [][]float64
 			for _, name := range names {
-				v := g.values[name]
+				v, _ := g.Value(name)
 				want = append(want, v)
 				dst = append(dst, make([]float64, rows*v.Width()))
 			}
@@ -69,7 +68,7 @@ func TestReluKeepsOtherReaders(t *testing.T) {
 	b.AddNode("Relu", in("p"), "h")
 	b.AddNode("Sub", in("a", "h"), "y")
 	b.Output("y", tFloat, onnxpb.Rows, 3)
-	g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+	g, err := load(bytesOf(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,8 @@
 package onnx
 
 import (
-	"bytes"
 	"math"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/pho-go/pho/internal/onnxpb"
@@ -70,14 +68,14 @@ func FuzzLoad(f *testing.F) {
 		f.Add(b)
 	}
 	for _, name := range []string{"nam_slice_13", "attention_15", "expand_11", "nam_einsum_17", "where_13", "cast_13", "conv2d_13", "onehot_13", "reduce_11"} {
-		b, err := os.ReadFile(filepath.Join(goldenDir, name+".onnx"))
+		b, err := os.ReadFile(goldenFile("torch", name+".onnx"))
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := Load(bytes.NewReader(b), &LoadOptions{MaxMemory: 1 << 20, MaxElements: 5000, MaxWork: 1e7})
+		g, err := Read(b, Limits{MaxMemory: 1 << 20, MaxElements: 5000, MaxWork: 1e7}, New[float64]())
 		if err != nil {
 			return
 		}

@@ -1,72 +1,10 @@
 package onnx
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
-
-// goldenCase is one network of testdata/golden/torch (torch_ops.py) with
-// float32 inputs and outputs of PyTorch.
-type goldenCase struct {
-	Name            string
-	Axis            int // the batch axis of the inputs
-	Inputs, Outputs []struct {
-		Shape  []int
-		Values []float64
-	}
-}
-
-var goldenDir = filepath.Join("..", "..", "testdata", "golden", "torch")
-
-func goldenCases(t testing.TB) []goldenCase {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(goldenDir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f struct{ Cases []goldenCase }
-	if err := json.Unmarshal(b, &f); err != nil {
-		t.Fatal(err)
-	}
-	return f.Cases
-}
-
-// rowsFirst moves the batch axis to the front, as Run wants it.
-func rowsFirst(values []float64, shape []int, axis int) []float64 {
-	outer, rows, inner := Product(shape[:axis]), shape[axis], Product(shape[axis+1:])
-	out := make([]float64, len(values))
-	for o := range outer {
-		for r := range rows {
-			copy(out[(r*outer+o)*inner:(r*outer+o+1)*inner], values[(o*rows+r)*inner:])
-		}
-	}
-	return out
-}
-
-// run evaluates the wanted tensors on rows from:to of the inputs.
-func run(t testing.TB, r *Runner, g *Graph, inputs [][]float64, from, to int) [][]float64 {
-	t.Helper()
-	var in, dst [][]float64
-	for i, v := range g.Inputs {
-		w := v.Width()
-		in = append(in, inputs[i][from*w:to*w])
-	}
-	for _, v := range r.want {
-		d := make([]float64, (to-from)*v.Width())
-		for i := range d {
-			d[i] = math.NaN() // must be overwritten
-		}
-		dst = append(dst, d)
-	}
-	if err := r.Run(dst, in, to-from); err != nil {
-		t.Fatal(err)
-	}
-	return dst
-}
 
 func TestTorch(t *testing.T) {
 	cases := goldenCases(t)
@@ -75,7 +13,7 @@ func TestTorch(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			g, err := LoadFile(filepath.Join(goldenDir, c.Name+".onnx"), nil)
+			g, err := loadFile(goldenFile("torch", c.Name+".onnx"))
 			if err != nil {
 				t.Fatal(err)
 			}

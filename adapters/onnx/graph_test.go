@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -88,7 +87,7 @@ func rows(d ...int) []int { return append([]int{Batch}, d...) }
 // exporter would have written.
 func loaded(t testing.TB, g *Graph, opset int64) *Graph {
 	t.Helper()
-	out, err := Load(bytes.NewReader(encoded(t, g, opset)), nil)
+	out, err := load(encoded(t, g, opset))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,4 +190,29 @@ func attrProtoOf(name string, a Attr) *onnxpb.AttributeProto {
 		p.Type = onnxpb.AttributeProto_INT
 	}
 	return p
+}
+
+// relu is a hidden layer with dense weights.
+func (h *handGraph) relu(x *Value, from, to int) *Value {
+	return h.node("Relu", nil, rows(to), h.node("Gemm", nil, rows(to), x, ramp(from, to), ramp(to)))
+}
+
+func (h *handGraph) slice(x *Value, from, to int64) *Value {
+	return h.node("Slice", nil, rows(int(to-from)), x, ints(from), ints(to), ints(1))
+}
+
+func (h *handGraph) linear(x *Value, v ...float64) *Value {
+	return h.node("MatMul", nil, rows(1), x, floats([]int{len(v), 1}, v...))
+}
+
+func (h *handGraph) add(a, b *Value) *Value { return h.node("Add", nil, a.Shape, a, b) }
+
+func rampNamed(h *handGraph, d ...int) *Value {
+	v := ramp(d...)
+	v.Name = fmt.Sprintf("w%d", len(h.g.values))
+	h.g.values[v.Name] = v
+	for i := range v.Const.F {
+		v.Const.F[i] /= 64
+	}
+	return v
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -113,11 +112,4 @@ func shortList(names []string) string {
 		s += fmt.Sprintf(" (%d)", len(names))
 	}
 	return s
-}
-
-func plainName(n string) string {
-	if q := strconv.Quote(n); n == "" || len(q) != len(n)+2 || strings.ContainsAny(n, " ,") {
-		return q
-	}
-	return n
 }

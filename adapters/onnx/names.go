@@ -28,3 +28,35 @@ func opName(name string) string {
 	}
 	return name
 }
+
+// maxListed bounds the names that a message lists.
+const maxListed = 40
+
+func quotedList(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	var q []string
+	for i, n := range names {
+		if i == maxListed {
+			q = append(q, fmt.Sprintf("and %d more", len(names)-i))
+			break
+		}
+		q = append(q, strconv.Quote(n))
+	}
+	return strings.Join(q, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func plainName(n string) string {
+	if q := strconv.Quote(n); n == "" || len(q) != len(n)+2 || strings.ContainsAny(n, " ,") {
+		return q
+	}
+	return n
+}

@@ -35,7 +35,7 @@ func (m *Model) firstNotFinite(b *data.Batch, i int) (*Node, float64) {
 			inputs[j] = append(inputs[j], x[i])
 		}
 	}
-	for _, n := range planRun(m.graph, m.want).nodes {
+	for _, n := range needed(m.graph, m.want) {
 		for _, out := range n.Outputs {
 			if out == nil || out.Const != nil || !out.Type.Floating() || out.BatchAxis() < 0 {
 				continue

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 // evaluate loads a graph around x [N,3] and runs it on rows of x.
 func evaluate(t *testing.T, b *onnxpb.Builder, x []float64) ([]float64, *Graph) {
 	t.Helper()
-	g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+	g, err := load(bytesOf(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +214,7 @@ func TestDoubleGraphInSingle(t *testing.T) {
 	b.AddDouble("c", []int{1}, 1e-12)
 	b.AddNode("Add", in("x", "c"), "y")
 	b.Output("y", tDouble, onnxpb.Rows, 1)
-	g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+	g, err := load(bytesOf(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}

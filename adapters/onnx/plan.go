@@ -20,6 +20,9 @@ type slotSize struct {
 	width    int
 }
 
+// needed lists the nodes that want needs, in the order of evaluation.
+func needed(g *Graph, want []*Value) []*Node { return planRun(g, want).nodes }
+
 // planRun keeps the nodes that want needs and assigns memory by liveness.
 func planRun(g *Graph, want []*Value) *runPlan {
 	p := &runPlan{table: New[float64](), isView: map[*Node]bool{}, slot: map[*Value]int{}}

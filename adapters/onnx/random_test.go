@@ -91,7 +91,7 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 		outputs := m.Graph.Output
 		m.Graph.Output = []*onnxpb.ValueInfoProto{{Name: n.Output[0]}}
 		file, _ := proto.Marshal(m)
-		g, err := Load(bytes.NewReader(file), &LoadOptions{MaxMemory: 1 << 16, MaxWork: 1e7})
+		g, err := Read(file, Limits{MaxMemory: 1 << 16, MaxWork: 1e7}, New[float64]())
 		if m.Graph.Output = outputs; err != nil {
 			m.Graph.Node = m.Graph.Node[:len(m.Graph.Node)-1]
 			continue
@@ -120,7 +120,7 @@ func TestRandomGraphs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := Load(bytes.NewReader(file), &LoadOptions{MaxMemory: 1 << 24, MaxWork: 1e9})
+		g, err := Read(file, Limits{MaxMemory: 1 << 24, MaxWork: 1e9}, New[float64]())
 		if err != nil {
 			continue // all outputs together may exceed a bound
 		}

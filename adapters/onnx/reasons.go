@@ -148,13 +148,6 @@ func (d *discovery) hintInside(k int) {
 	}
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func describeAll(nodes []*Node) []string {
 	names := []string{}
 	for _, n := range nodes {

@@ -66,7 +66,7 @@ func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Bat
 		if err != nil {
 			return nil, nil, err
 		}
-		own := t.roundAll(x)
+		own := roundAll(t, x)
 		if own == nil {
 			continue
 		}
@@ -82,7 +82,7 @@ func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Bat
 }
 
 // roundAll is a copy of x rounded to t; nil if that changes nothing.
-func (t DType) roundAll(x []float64) []float64 {
+func roundAll(t DType, x []float64) []float64 {
 	first := slices.IndexFunc(x, func(v float64) bool { return t.Round(v) != v })
 	if first < 0 {
 		return nil

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -31,7 +31,11 @@ func flat(t testing.TB, raw json.RawMessage) []float64 {
 		case float64:
 			out = append(out, v)
 		case bool:
-			out = append(out, float64(toInt(v)))
+			x := 0.0
+			if v {
+				x = 1
+			}
+			out = append(out, x)
 		default:
 			t.Fatalf("not a number: %v", v)
 		}
@@ -48,7 +52,7 @@ type ioFile struct {
 // runFile evaluates a graph's outputs on the inputs of a JSON file and compares.
 func runFile(t *testing.T, model, io string, precision Precision, tol float64) {
 	t.Helper()
-	g, err := LoadFile(model, nil)
+	g, err := loadFile(model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +114,7 @@ func TestRunConcurrently(t *testing.T) {
 		if c.Name != "attention_15" && c.Name != "nam_conv_13" && c.Name != "expand_17" {
 			continue
 		}
-		g, err := LoadFile(filepath.Join(goldenDir, c.Name+".onnx"), nil)
+		g, err := loadFile(goldenFile("torch", c.Name+".onnx"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +148,7 @@ func TestRunConcurrently(t *testing.T) {
 func TestRunFaults(t *testing.T) {
 	load := func(b *onnxpb.Builder) *Graph {
 		t.Helper()
-		g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+		g, err := load(bytesOf(t, b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +213,7 @@ func TestRunSharedMemory(t *testing.T) {
 		b.AddNode("Add", in("n", "r"), "zero")
 		b.AddNode("Add", in("s", "zero"), "y")
 	})
-	g, err := Load(bytes.NewReader(bytesOf(t, b)), nil)
+	g, err := load(bytesOf(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,4 +265,20 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
+}
+
+func benchRunner(b testing.TB, precision Precision, rows int) (r *Runner, dst, inputs [][]float64) {
+	g, err := Load(bytes.NewReader(mlpModel(b)), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if r, err = NewRunner(g, g.Outputs, RunOptions{Precision: precision}); err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := make([]float64, rows*10)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return r, [][]float64{make([]float64, rows)}, [][]float64{x}
 }

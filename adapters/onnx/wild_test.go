@@ -1,24 +1,8 @@
 package onnx
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 )
-
-// shared is the directory of files shared between checkouts; tests that need it
-// are skipped where it is absent.
-func shared(t testing.TB, elem ...string) string {
-	t.Helper()
-	dir := os.Getenv("PHO_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no shared files at %s (set PHO_SHARED)", dir)
-	}
-	return filepath.Join(append([]string{dir}, elem...)...)
-}
 
 // Networks that other people wrote, with inputs and outputs.
 func TestWild(t *testing.T) {
