@@ -108,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("terms %q, want %q", names, terms)
 				}
 				deep := len(c.cfg.Deep.Columns) > 0
-				if (back.DeepFeatures(0).Width > 0) != deep {
+				if (len(back.DeepFeatures(0).Elements) > 0) != deep {
 					t.Errorf("deep part %+v", back.DeepFeatures(0))
 				}
 			}

@@ -115,7 +115,7 @@ func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
 // entry is the text of a metadata entry: one that is there several times, or is longer
 // than an entry of ours can be, is an error.
 func (g *Graph) entry(key string) (text string, found bool, err error) {
-	texts := g.Metadata(key)
+	texts := g.g.Metadata(key)
 	if len(texts) > 0 {
 		text = texts[len(texts)-1]
 	}

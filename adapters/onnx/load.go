@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // LoadOptions bounds what a file may ask for. The zero value (and nil) holds
@@ -23,6 +26,9 @@ type LoadOptions struct {
 	// MaxWork bounds the multiply-adds of constant folding, and those of one
 	// row. 0: 1e11.
 	MaxWork int64
+	// KeepFile keeps the bytes of the file for Graph.File, which engines other than
+	// this package's need.
+	KeepFile bool
 }
 
 func (o *LoadOptions) withDefaults() (LoadOptions, error) {
@@ -55,7 +61,9 @@ func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 
 // Load reads a network, checks every shape and type along the batch axis, folds
 // what is constant and keeps the nodes its outputs need. Opsets 7 to 21 of
-// ai.onnx. Errors name the node, its operator and the reason.
+// ai.onnx. Errors name the node, its operator and the reason; an operator that is not
+// supported is an *UnsupportedOperatorError, a bound of memory that is exceeded wraps
+// ErrMemory.
 func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
@@ -68,5 +76,12 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if int64(len(b)) > opts.MaxFileSize {
 		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
 	}
-	return Read(b, Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, New[float64]())
+	g, err := graph.Read(b, graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, operator.New[float64]())
+	if err != nil {
+		return nil, typed(err)
+	}
+	if !opts.KeepFile {
+		b = nil
+	}
+	return &Graph{g, b}, nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -16,7 +18,7 @@ import (
 // Rounded lists the columns that the network's inputs round and that its own terms
 // read, learned ones aside, in alphabetical order.
 func (m *Model) Rounded() []string {
-	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !Narrows(Float64, m.structure.found.entry[c]) })
+	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !graph.Narrows(graph.Float64, m.structure.found.Entry[c]) })
 }
 
 // Rows is src with the columns, some of Rounded, as the network sees them: rounded to
@@ -26,16 +28,16 @@ func (m *Model) Rounded() []string {
 // evaluated on the data's own numbers: leave out the columns that they read. Order,
 // row numbers and levels are src's.
 func (m *Model) Rows(src data.Source, columns []string) data.Source {
-	types := map[string]DType{}
+	types := map[string]graph.DType{}
 	for _, c := range columns {
-		types[c] = m.structure.found.entry[c]
+		types[c] = m.structure.found.Entry[c]
 	}
 	return &roundedRows{src, types}
 }
 
 type roundedRows struct {
 	data.Source
-	types map[string]DType
+	types map[string]graph.DType
 }
 
 // Batches rounds the columns asked for.
@@ -55,11 +57,11 @@ func (r *roundedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*
 // rounded is b with the columns rounded to their types, b Itself if that changes
 // nothing, and the columns that it changes. A number beyond its type stays, for Forward
 // to refuse by name.
-func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Batch, []string, error) {
+func rounded(b *data.Batch, columns []string, types map[string]graph.DType) (*data.Batch, []string, error) {
 	out, changed := b, []string(nil)
 	for _, name := range columns {
 		t := types[name]
-		if !Narrows(Float64, t) {
+		if !graph.Narrows(graph.Float64, t) {
 			continue
 		}
 		x, err := b.Numeric(name)
@@ -82,13 +84,13 @@ func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Bat
 }
 
 // roundAll is a copy of x rounded to t; nil if that changes nothing.
-func roundAll(t DType, x []float64) []float64 {
+func roundAll(t graph.DType, x []float64) []float64 {
 	first := slices.IndexFunc(x, func(v float64) bool { return t.Round(v) != v })
 	if first < 0 {
 		return nil
 	}
 	own := make([]float64, len(x))
-	Enter(own, 1, x, t)
+	engine.Enter(own, 1, x, t)
 	for i, v := range own {
 		if math.IsInf(v, 0) {
 			own[i] = x[i]
@@ -101,7 +103,7 @@ func roundAll(t DType, x []float64) []float64 {
 // rounded numbers, eta = Phi(x') beta + U gamma, and so zeta = eta - Phi(x) beta is
 // U gamma + (Phi(x') - Phi(x)) beta.
 func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
-	near, changed, err := rounded(b, m.termColumns, m.structure.found.entry)
+	near, changed, err := rounded(b, m.termColumns, m.structure.found.Entry)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

@@ -1,5 +1,9 @@
 package onnx
 
+import (
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
+)
+
 // Options steer discovery. The zero value and nil are the defaults.
 type Options struct {
 	// MaxOrder is the largest number of columns of a learned term; a subnetwork
@@ -19,8 +23,8 @@ type Options struct {
 	// with their penalties; where it does not, a note says so. A declaration that
 	// cannot be read is an error. nil: the metadata is not read.
 	Decode Decoder
-	// Run says how Model.Forward computes.
-	Run RunOptions
+	// Engine computes Model.Forward. nil: GoEngine{}.
+	Engine Engine
 }
 
 // Structure is what discovery found. Its JSON field names are stable.
@@ -35,7 +39,7 @@ type Structure struct {
 	// Notes are remarks on the whole model.
 	Notes []string `json:"notes"`
 
-	found *Found
+	found *structure.Found
 }
 
 // InputInfo is a graph input and its columns in order.

@@ -32,19 +32,23 @@ additive structure found in the graph, with reasons.`,
 			}
 			structure, err := onnx.Discover(n.Graph, onnx.Unbound(n.Graph), network.options())
 			if err != nil {
-				return fmt.Errorf("model %q: %w", args[0], err)
-			}
-			if asJSON {
-				return structure.WriteJSON(s.out)
+				return fmt.Errorf("model %q: %w", args[0], withFlags(err))
 			}
 			var text strings.Builder
+			if asJSON {
+				if err := structure.WriteJSON(&text); err != nil {
+					return err
+				}
+				_, err = io.WriteString(s.out, flagWords(text.String()))
+				return err
+			}
 			if err := structure.WriteText(&text); err != nil {
 				return err
 			}
 			if err := writeLabels(&text, n.Graph); err != nil {
 				return err
 			}
-			_, err = io.WriteString(s.out, shortWords(text.String()))
+			_, err = io.WriteString(s.out, shortWords(flagWords(text.String())))
 			return err
 		},
 	}

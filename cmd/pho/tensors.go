@@ -70,10 +70,10 @@ func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx
 
 func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *onnx.Graph) (joined data.Source, err error) {
 	for _, t := range tensors {
-		at := slices.IndexFunc(g.Inputs, func(v *onnx.Value) bool { return v.Name == t.name })
+		at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
 		if at < 0 {
 			var names []string
-			for _, v := range g.Inputs {
+			for _, v := range g.Inputs() {
 				names = append(names, v.Name)
 			}
 			return nil, fmt.Errorf("--input %q: the network has no input %q; it has %q", t.name+"=@"+t.path, t.name, names)

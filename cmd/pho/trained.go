@@ -58,9 +58,9 @@ func (t *trained) readBack(ctx context.Context, path string, src files.Source) (
 	if err != nil {
 		return nil, err
 	}
-	run := onnx.RunOptions{Precision: onnx.Single} // as other runtimes compute float32
+	engine := onnx.GoEngine{Precision: onnx.Single} // as other runtimes compute float32
 	if t.double {
-		run.Precision = onnx.Double
+		engine.Precision = onnx.Double
 	}
 	m, err := onnx.NewModel(n.Graph, bind, &onnx.Options{NoStructure: true, Run: run})
 	if err != nil {

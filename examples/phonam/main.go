@@ -54,7 +54,8 @@ func runFile(ctx context.Context, w io.Writer, model, input, rows string) error 
 		return err
 	}
 	defer src.Close()
-	bind, err := onnx.Bind(g, src.Schema(), []string{input})
+	name, columns, _ := strings.Cut(input, "=")
+	bind, err := onnx.Bind(g, src.Schema(), map[string][]string{name: strings.Split(columns, ",")})
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
-package onnx
+package engine
 
 import (
 	"fmt"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -12,11 +14,11 @@ type arena[T kernel.Float] struct {
 	rows    int // what the tensors are cut for; -1: nothing yet
 	f       [][]T
 	i       [][]int64
-	execs   []Exec[T]
+	execs   []operator.Exec[T]
 	scratch []T
 }
 
-func (a *arena[T]) run(dst, inputs [][]float64) error {
+func (a *arena[T]) Run(dst, inputs [][]float64) error {
 	for i, v := range a.g.Inputs {
 		if _, used := a.plan.slot[v]; !used {
 			continue
@@ -39,7 +41,7 @@ func (a *arena[T]) run(dst, inputs [][]float64) error {
 	return nil
 }
 
-func (a *arena[T]) view(v *Value) []float64 {
+func (a *arena[T]) View(v *graph.Value) []float64 {
 	if !a.plan.batchFirst(v) {
 		return nil
 	}
@@ -47,18 +49,18 @@ func (a *arena[T]) view(v *Value) []float64 {
 	return f
 }
 
-// cut points every step's operands into the arena, too.
-func (a *arena[T]) cut(rows int) error {
+// Cut points every step's operands into the arena, too.
+func (a *arena[T]) Cut(rows int) error {
 	if a.rows == rows {
 		return nil
 	}
 	if a.perRow > a.max/int64(rows) {
-		return fmt.Errorf("onnx: %d rows need more than %d bytes (MaxMemory); use smaller blocks of rows", rows, a.max)
+		return graph.MemoryError(fmt.Sprintf("onnx: %d rows need more than %d bytes (MaxMemory); use smaller blocks of rows", rows, a.max))
 	}
 	a.rows = rows
 	if a.f == nil {
 		a.f, a.i = make([][]T, len(a.plan.slots)), make([][]int64, len(a.plan.slots))
-		a.execs = make([]Exec[T], len(a.plan.nodes))
+		a.execs = make([]operator.Exec[T], len(a.plan.nodes))
 	}
 	for i, s := range a.plan.slots {
 		n := s.width * rows
@@ -73,9 +75,9 @@ func (a *arena[T]) cut(rows int) error {
 			a.i[i] = a.i[i][:n]
 		}
 	}
-	operand := func(list []Operand[T], k int, v *Value) []Operand[T] {
+	operand := func(list []operator.Operand[T], k int, v *graph.Value) []operator.Operand[T] {
 		if k == len(list) {
-			list = append(list, Operand[T]{})
+			list = append(list, operator.Operand[T]{})
 		}
 		if v == nil {
 			return list
@@ -91,7 +93,7 @@ func (a *arena[T]) cut(rows int) error {
 		list[k] = a.tensor(v)
 		list[k].Shape = append(shape[:0], v.Shape...)
 		for j, d := range list[k].Shape {
-			if d == Batch {
+			if d == graph.Batch {
 				list[k].Shape[j] = rows
 			}
 		}
@@ -115,11 +117,11 @@ func (a *arena[T]) cut(rows int) error {
 }
 
 // tensor is v's memory, without its shape.
-func (a *arena[T]) tensor(v *Value) Operand[T] {
+func (a *arena[T]) tensor(v *graph.Value) operator.Operand[T] {
 	s := a.plan.slot[v]
 	n := v.Width() * a.rows
 	if v.Type.Floating() {
-		return Operand[T]{F: a.f[s][:n]}
+		return operator.Operand[T]{F: a.f[s][:n]}
 	}
-	return Operand[T]{I: a.i[s][:n]}
+	return operator.Operand[T]{I: a.i[s][:n]}
 }

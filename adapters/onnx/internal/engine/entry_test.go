@@ -1,4 +1,4 @@
-package onnx
+package engine_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 )
 
 // entryCase is a network of testdata/golden/ort (ort_inputs.py): rows of a data file,
@@ -17,7 +20,7 @@ type entryCase struct {
 
 func entryCases(t testing.TB) (dir string, cases []entryCase) {
 	t.Helper()
-	dir = goldenFile("ort")
+	dir = graphtest.GoldenFile("ort")
 	raw, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,17 +49,17 @@ func TestInputsAsONNXRuntime(t *testing.T) {
 	dir, cases := entryCases(t)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			g, err := loadFile(filepath.Join(dir, c.Name+".onnx"))
+			g, err := graphtest.LoadFile(filepath.Join(dir, c.Name+".onnx"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			x, want := flatten(c.Rows), flatten(c.Want)
-			for _, precision := range []Precision{Double, Single} {
-				r, err := NewRunner(g, g.Outputs, RunOptions{Precision: precision})
+			for _, precision := range []engine.Precision{engine.Double, engine.Single} {
+				r, err := engine.New(g, g.Outputs, engine.Options{Precision: precision})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := run(t, r, g, [][]float64{x}, 0, len(c.Rows))[0]
+				got := graphtest.Run(t, r, g, [][]float64{x}, 0, len(c.Rows))[0]
 				wrong, largest := 0, 0.0
 				for i, w := range want {
 					if d := math.Abs(got[i] - w); !(d <= 1e-6*math.Max(1, math.Abs(w))) {

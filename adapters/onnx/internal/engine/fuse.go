@@ -1,18 +1,22 @@
-package onnx
+package engine
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+)
 
 // rectified finds the products that a Relu follows, by the Relu, if nobody else
 // reads them: one pass over memory then does both. The Relu has to write over
 // its input, where the product is.
-func (p *runPlan) rectified(want []*Value) map[*Node]*Node {
-	readers := map[*Value]int{}
+func (p *runPlan) rectified(want []*graph.Value) map[*graph.Node]*graph.Node {
+	readers := map[*graph.Value]int{}
 	for _, n := range p.nodes {
 		for _, v := range n.Inputs {
 			readers[v]++
 		}
 	}
-	found := map[*Node]*Node{}
+	found := map[*graph.Node]*graph.Node{}
 	for _, n := range p.nodes {
 		if n.Key() != "Relu" {
 			continue

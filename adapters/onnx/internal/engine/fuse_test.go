@@ -1,18 +1,21 @@
-package onnx
+package engine_test
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // A Relu joins the product before it if nobody else sees the product, and the
 // bits are those of two passes.
 func TestReluJoinsProduct(t *testing.T) {
-	for _, precision := range []Precision{Double, Single} {
-		g, err := load(mlpModel(t))
+	for _, precision := range []engine.Precision{engine.Double, engine.Single} {
+		g, err := graphtest.Load(graphtest.MLP(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,17 +26,17 @@ func TestReluJoinsProduct(t *testing.T) {
 			x[i] = rng.NormFloat64()
 		}
 		run := func(joined int, names ...string) [][]float64 {
-			var want []*Value
+			var want []*graph.Value
 			var dst [][]float64
 			for _, name := range names {
 				v, _ := g.Value(name)
 				want = append(want, v)
 				dst = append(dst, make([]float64, rows*v.Width()))
 			}
-			if found := planRun(g, want).rectified(want); len(found) != joined {
-				t.Errorf("wanting %v: %d products joined, want %d", names, len(found), joined)
+			if found := engine.Joined(g, want); found != joined {
+				t.Errorf("wanting %v: %d products joined, want %d", names, found, joined)
 			}
-			r, err := NewRunner(g, want, RunOptions{Precision: precision})
+			r, err := engine.New(g, want, engine.Options{Precision: precision})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,18 +64,18 @@ func TestReluJoinsProduct(t *testing.T) {
 // A product that somebody else reads before the Relu stays as it is.
 func TestReluKeepsOtherReaders(t *testing.T) {
 	b := onnxpb.NewBuilder(13)
-	b.AddInput("x", tFloat, onnxpb.Rows, 2)
+	b.AddInput("x", graphtest.TFloat, onnxpb.Rows, 2)
 	b.AddInit("w", []int{2, 3}, 1, -1, 2, 0.5, 3, -4)
-	b.AddNode("Gemm", in("x", "w"), "p")
-	b.AddNode("Abs", in("p"), "a")
-	b.AddNode("Relu", in("p"), "h")
-	b.AddNode("Sub", in("a", "h"), "y")
-	b.Output("y", tFloat, onnxpb.Rows, 3)
-	g, err := load(bytesOf(t, b))
+	b.AddNode("Gemm", graphtest.In("x", "w"), "p")
+	b.AddNode("Abs", graphtest.In("p"), "a")
+	b.AddNode("Relu", graphtest.In("p"), "h")
+	b.AddNode("Sub", graphtest.In("a", "h"), "y")
+	b.Output("y", graphtest.TFloat, onnxpb.Rows, 3)
+	g, err := graphtest.Load(graphtest.Bytes(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewRunner(g, g.Outputs, RunOptions{})
+	r, err := engine.New(g, g.Outputs, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

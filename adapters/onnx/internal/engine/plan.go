@@ -1,15 +1,20 @@
-package onnx
+package engine
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
 
 // runPlan says which nodes to run and where every tensor lives: tensors that
 // are never alive together share memory, views share their source's, and
 // elementwise nodes write over an operand nobody reads again.
 type runPlan struct {
-	table  Table[float64]
-	nodes  []*Node
-	isView map[*Node]bool
-	slot   map[*Value]int
+	table  operator.Table[float64]
+	nodes  []*graph.Node
+	isView map[*graph.Node]bool
+	slot   map[*graph.Value]int
 	slots  []slotSize
 	double bool // some tensor is declared double
 }
@@ -20,14 +25,14 @@ type slotSize struct {
 	width    int
 }
 
-// needed lists the nodes that want needs, in the order of evaluation.
-func needed(g *Graph, want []*Value) []*Node { return planRun(g, want).nodes }
+// Needed lists the nodes that want needs, in the order of evaluation.
+func Needed(g *graph.Graph, want []*graph.Value) []*graph.Node { return planRun(g, want).nodes }
 
 // planRun keeps the nodes that want needs and assigns memory by liveness.
-func planRun(g *Graph, want []*Value) *runPlan {
-	p := &runPlan{table: New[float64](), isView: map[*Node]bool{}, slot: map[*Value]int{}}
+func planRun(g *graph.Graph, want []*graph.Value) *runPlan {
+	p := &runPlan{table: operator.New[float64](), isView: map[*graph.Node]bool{}, slot: map[*graph.Value]int{}}
 	p.keepNeeded(g, want)
-	l := &liveness{runPlan: p, root: map[*Value]*Value{}, last: map[*Value]int{}}
+	l := &liveness{runPlan: p, root: map[*graph.Value]*graph.Value{}, last: map[*graph.Value]int{}}
 	l.find(want)
 	for _, v := range g.Inputs {
 		if _, used := l.last[v]; used {
@@ -44,16 +49,16 @@ func planRun(g *Graph, want []*Value) *runPlan {
 	return p
 }
 
-func (p *runPlan) keepNeeded(g *Graph, want []*Value) {
-	needed := map[*Node]bool{}
-	visit := func(v *Value) {
+func (p *runPlan) keepNeeded(g *graph.Graph, want []*graph.Value) {
+	needed := map[*graph.Node]bool{}
+	visit := func(v *graph.Value) {
 		if v != nil && v.Producer != nil {
 			needed[v.Producer] = true
 		}
 	}
 	for _, v := range want {
 		visit(v)
-		p.double = p.double || v.Type == Float64
+		p.double = p.double || v.Type == graph.Float64
 	}
 	// Topological order: whoever needs a node comes after it.
 	for _, n := range slices.Backward(g.Nodes) {
@@ -63,7 +68,7 @@ func (p *runPlan) keepNeeded(g *Graph, want []*Value) {
 		p.nodes = append(p.nodes, n)
 		for _, v := range n.Inputs {
 			visit(v)
-			p.double = p.double || v != nil && v.Const == nil && v.Type == Float64
+			p.double = p.double || v != nil && v.Const == nil && v.Type == graph.Float64
 		}
 	}
 	slices.Reverse(p.nodes)
@@ -71,7 +76,7 @@ func (p *runPlan) keepNeeded(g *Graph, want []*Value) {
 
 // batchFirst reports whether v has memory of a floating type in which its rows follow
 // each other.
-func (p *runPlan) batchFirst(v *Value) bool {
+func (p *runPlan) batchFirst(v *graph.Value) bool {
 	if _, used := p.slot[v]; !used {
 		return false
 	}
@@ -82,15 +87,15 @@ func (p *runPlan) batchFirst(v *Value) bool {
 // liveness assigns slots while walking the nodes in order.
 type liveness struct {
 	*runPlan
-	root map[*Value]*Value // a view's, or an overwriting tensor's, storage
-	last map[*Value]int    // root -> the last node that reads it
-	free []int             // slots nobody lives in
+	root map[*graph.Value]*graph.Value // a view's, or an overwriting tensor's, storage
+	last map[*graph.Value]int          // root -> the last node that reads it
+	free []int                         // slots nobody lives in
 }
 
 // running reports values that have memory at run time.
-func running(v *Value) bool { return v != nil && v.Const == nil && v.BatchAxis() >= 0 }
+func running(v *graph.Value) bool { return v != nil && v.Const == nil && v.BatchAxis() >= 0 }
 
-func (l *liveness) rootOf(v *Value) *Value {
+func (l *liveness) rootOf(v *graph.Value) *graph.Value {
 	if r, ok := l.root[v]; ok {
 		return r
 	}
@@ -98,7 +103,7 @@ func (l *liveness) rootOf(v *Value) *Value {
 }
 
 // find marks views and records when each storage is read last.
-func (l *liveness) find(want []*Value) {
+func (l *liveness) find(want []*graph.Value) {
 	for i, n := range l.nodes {
 		view := l.table.Of(n).View
 		if view != nil && running(n.Inputs[0]) && view(n) {
@@ -121,7 +126,7 @@ func (l *liveness) find(want []*Value) {
 	}
 }
 
-func (l *liveness) node(i int, n *Node) {
+func (l *liveness) node(i int, n *graph.Node) {
 	if !l.isView[n] {
 		if over := l.overwrites(i, n); over != nil {
 			l.replace(n.Outputs[0], over)
@@ -133,7 +138,7 @@ func (l *liveness) node(i int, n *Node) {
 			}
 		}
 	}
-	for _, list := range [][]*Value{n.Inputs, n.Outputs} {
+	for _, list := range [][]*graph.Value{n.Inputs, n.Outputs} {
 		for _, v := range list {
 			if !running(v) {
 				continue
@@ -148,7 +153,7 @@ func (l *liveness) node(i int, n *Node) {
 
 // overwrites is the storage that node n may write its output over: its first
 // input's, if that is read here for the last time and by this input only.
-func (l *liveness) overwrites(i int, n *Node) *Value {
+func (l *liveness) overwrites(i int, n *graph.Node) *graph.Value {
 	out := n.Outputs[0]
 	if !l.table.Of(n).InPlace || out == nil || len(n.Outputs) != 1 || !running(n.Inputs[0]) {
 		return nil
@@ -168,14 +173,14 @@ func (l *liveness) overwrites(i int, n *Node) *Value {
 
 // replace lets out take over the storage of old. Views of out made so far (none
 // have run) follow through rootOf when they are placed: they point at out.
-func (l *liveness) replace(out, old *Value) {
+func (l *liveness) replace(out, old *graph.Value) {
 	l.slot[out] = l.slot[old]
 	l.last[old] = -1
 }
 
 // place gives v a slot: the smallest free one that is large enough, else the
 // largest free one, grown, else a new one.
-func (l *liveness) place(v *Value) {
+func (l *liveness) place(v *graph.Value) {
 	floating, width := v.Type.Floating(), v.Width()
 	best := -1
 	// Looking at a bounded number keeps planning linear.

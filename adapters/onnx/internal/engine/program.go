@@ -1,32 +1,34 @@
-package onnx
+package engine
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // program is a graph prepared for one precision.
 type program[T kernel.Float] struct {
-	g       *Graph
+	g       *graph.Graph
 	plan    *runPlan
-	want    []*Value
-	steps   []Step[T]
-	relus   map[*Node]bool // products that apply a Relu, too
-	consts  map[*Value]Operand[T]
+	want    []*graph.Value
+	steps   []operator.Step[T]
+	relus   map[*graph.Node]bool // products that apply a Relu, too
+	consts  map[*graph.Value]operator.Operand[T]
 	max     int64
 	perRow  int64 // bytes of arena per row
 	element int64 // bytes of a T
 }
 
 // prepare compiles the plan's nodes.
-func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOptions) (fresh func() evaluator, perRow int64, err error) {
-	p := &program[T]{g: g, plan: plan, want: want, relus: map[*Node]bool{}, consts: map[*Value]Operand[T]{}, max: o.MaxMemory, element: 8}
+func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value, o Options) (fresh func() Evaluator, perRow int64, err error) {
+	p := &program[T]{g: g, plan: plan, want: want, relus: map[*graph.Node]bool{}, consts: map[*graph.Value]operator.Operand[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4
 	}
-	ops := New[T]()
+	ops := operator.New[T]()
 	rectified := plan.rectified(want)
 	for _, n := range plan.nodes {
 		if from := rectified[n]; from != nil {
@@ -42,7 +44,7 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 				continue
 			}
 			if _, ok := p.consts[v]; !ok {
-				p.consts[v] = Operand[T]{Shape: v.Shape, F: Floats[T](v), I: v.Const.I}
+				p.consts[v] = operator.Operand[T]{Shape: v.Shape, F: operator.Floats[T](v), I: v.Const.I}
 			}
 		}
 	}
@@ -58,11 +60,11 @@ func prepare[T kernel.Float](g *Graph, plan *runPlan, want []*Value, o RunOption
 	}
 	temp := 0
 	for _, n := range plan.nodes {
-		temp = max(temp, Scratch(n))
+		temp = max(temp, operator.Scratch(n))
 	}
 	if int64(temp) > (math.MaxInt64/8-p.perRow)/8 {
 		return nil, 0, fmt.Errorf("onnx: one row needs more memory than can be counted")
 	}
 	p.perRow += p.element * int64(temp)
-	return func() evaluator { return &arena[T]{program: p, rows: -1} }, p.perRow, nil
+	return func() Evaluator { return &arena[T]{program: p, rows: -1} }, p.perRow, nil
 }

@@ -1,8 +1,10 @@
-package onnx
+package engine
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // copyTo copies src, unless it is dst Itself.
@@ -13,12 +15,12 @@ func copyTo(dst, src []float64) {
 }
 
 // load moves an input, rows first, to its tensor.
-func (a *arena[T]) load(v *Value, src []float64) error {
+func (a *arena[T]) load(v *graph.Value, src []float64) error {
 	width, rows := v.Width(), a.rows
 	if len(src) != rows*width {
 		return fmt.Errorf("onnx: input %q was given %d values, but %d rows of %d need %d", v.Name, len(src), rows, width, rows*width)
 	}
-	if own := a.view(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
+	if own := a.View(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
 		return nil // written there, and rounded, by the caller
 	}
 	t, entry := a.tensor(v), v.EntryType()
@@ -35,7 +37,7 @@ func (a *arena[T]) load(v *Value, src []float64) error {
 				continue
 			}
 			for i, x := range src[from : from+inner] {
-				k, err := integer(x, v.Type)
+				k, err := Integer(x, v.Type)
 				if err != nil {
 					return fmt.Errorf("onnx: input %q, row %d of the block: %w", v.Name, r, err)
 				}
@@ -46,21 +48,21 @@ func (a *arena[T]) load(v *Value, src []float64) error {
 	return nil
 }
 
-// integer converts exactly or not at all.
-func integer(x float64, t DType) (int64, error) {
+// Integer converts exactly or not at all.
+func Integer(x float64, t graph.DType) (int64, error) {
 	limit := float64(1 << 53)
-	if t == Int32 {
+	if t == graph.Int32 {
 		limit = math.MaxInt32
 	}
-	if x != math.Trunc(x) || math.Abs(x) > limit || math.IsNaN(x) || t == Bool && x != 0 && x != 1 {
+	if x != math.Trunc(x) || math.Abs(x) > limit || math.IsNaN(x) || t == graph.Bool && x != 0 && x != 1 {
 		return 0, fmt.Errorf("%g is not a value of type %s", x, t)
 	}
 	return int64(x), nil
 }
 
 // toRows moves a tensor to dst, rows first.
-func (a *arena[T]) toRows(dst []float64, v *Value) {
-	if own := a.view(v); own != nil {
+func (a *arena[T]) toRows(dst []float64, v *graph.Value) {
+	if own := a.View(v); own != nil {
 		copyTo(dst, own)
 		return
 	}
@@ -85,7 +87,7 @@ func (a *arena[T]) toRows(dst []float64, v *Value) {
 }
 
 // aroundBatch is the number of elements before and after v's batch axis.
-func aroundBatch(v *Value) (outer, inner int) {
+func aroundBatch(v *graph.Value) (outer, inner int) {
 	at := v.BatchAxis()
-	return Product(v.Shape[:at]), Product(v.Shape[at+1:])
+	return graph.Product(v.Shape[:at]), graph.Product(v.Shape[at+1:])
 }

@@ -1,8 +1,10 @@
-package onnx
+package engine
 
 import (
 	"fmt"
 	"sync"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // Precision is what floating point values are computed in.
@@ -18,8 +20,8 @@ const (
 	Single
 )
 
-// RunOptions are the settings of a Runner; the zero value holds the defaults.
-type RunOptions struct {
+// Options are the settings of a Runner; the zero value holds the defaults.
+type Options struct {
 	Precision Precision
 	// MaxMemory bounds the bytes that one Run works in. 0: 4 GiB.
 	MaxMemory int64
@@ -28,33 +30,33 @@ type RunOptions struct {
 // Runner evaluates chosen tensors of a graph on blocks of rows. It is immutable
 // and safe for concurrent use; each Run uses one goroutine and a pooled arena.
 type Runner struct {
-	inputs, want []*Value
+	inputs, want []*graph.Value
 	plan         *runPlan
 	double       bool // computes in float64
-	fresh        func() evaluator
+	Fresh        func() Evaluator
 	pool         sync.Pool // of evaluators
-	perRow       int64     // bytes of arena
+	PerRow       int64     // bytes of arena
 }
 
-// evaluator runs a prepared graph in memory of its own, one block of rows at a time.
-type evaluator interface {
-	// cut sizes the memory for blocks of that many rows, at least one.
-	cut(rows int) error
-	// view is the memory of an input or a wanted tensor if it holds rows as Run
+// Evaluator runs a prepared graph in memory of its own, one block of rows at a time.
+type Evaluator interface {
+	// Cut sizes the memory for blocks of that many rows, at least one.
+	Cut(rows int) error
+	// View is the memory of an input or a wanted tensor if it holds rows as Run
 	// takes them, else nil. An input may be written there before run, rounded to its
-	// type (enter), and what is wanted be read there until the next one; cut takes it
+	// type (Enter), and what is wanted be read there until the next one; Cut takes it
 	// away.
-	view(v *Value) []float64
-	// run is Runner.Run; dst and inputs that are views are where they belong.
-	run(dst, inputs [][]float64) error
+	View(v *graph.Value) []float64
+	// Run is Runner.Run; dst and inputs that are views are where they belong.
+	Run(dst, inputs [][]float64) error
 }
 
-// NewRunner prepares the evaluation of the given tensors of g (any of them:
+// New prepares the evaluation of the given tensors of g (any of them:
 // inputs, outputs or in between), and only of the nodes they need. Constants
 // cannot be asked for: they do not depend on rows.
-func NewRunner(g *Graph, want []*Value, o RunOptions) (*Runner, error) {
+func New(g *graph.Graph, want []*graph.Value, o Options) (*Runner, error) {
 	if o.MaxMemory < 0 {
-		return nil, fmt.Errorf("onnx: negative MaxMemory in RunOptions")
+		return nil, fmt.Errorf("onnx: negative MaxMemory in Options")
 	}
 	if o.MaxMemory == 0 {
 		o.MaxMemory = 4 << 30
@@ -63,7 +65,7 @@ func NewRunner(g *Graph, want []*Value, o RunOptions) (*Runner, error) {
 		if v == nil {
 			return nil, fmt.Errorf("onnx: tensor %d to evaluate is nil", i)
 		}
-		if known := g.values[v.Name]; known != v {
+		if known := g.Values[v.Name]; known != v {
 			return nil, fmt.Errorf("onnx: tensor %q does not belong to the graph", v.Name)
 		}
 		if v.BatchAxis() < 0 {
@@ -74,15 +76,18 @@ func NewRunner(g *Graph, want []*Value, o RunOptions) (*Runner, error) {
 	r := &Runner{inputs: g.Inputs, want: want, plan: p, double: o.Precision == Double || p.double}
 	var err error
 	if r.double {
-		r.fresh, r.perRow, err = prepare[float64](g, p, want, o)
+		r.Fresh, r.PerRow, err = prepare[float64](g, p, want, o)
 	} else {
-		r.fresh, r.perRow, err = prepare[float32](g, p, want, o)
+		r.Fresh, r.PerRow, err = prepare[float32](g, p, want, o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
+
+// Wanted lists the tensors asked for.
+func (r *Runner) Wanted() []*graph.Value { return r.want }
 
 // Run evaluates a block of rows. inputs follow Graph.Inputs, each rows x Width,
 // row-major (whatever the tensor's axes: the batch axis comes first here); dst
@@ -109,16 +114,16 @@ func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 	if rows == 0 {
 		return nil
 	}
-	e, ok := r.pool.Get().(evaluator)
+	e, ok := r.pool.Get().(Evaluator)
 	if !ok {
-		e = r.fresh()
+		e = r.Fresh()
 	}
 	defer r.pool.Put(e)
-	if err := e.cut(rows); err != nil {
+	if err := e.Cut(rows); err != nil {
 		return err
 	}
-	return e.run(dst, inputs)
+	return e.Run(dst, inputs)
 }
 
-// views reports whether evaluators have a view of v.
-func (r *Runner) views(v *Value) bool { return r.double && r.plan.batchFirst(v) }
+// Views reports whether evaluators have a view of v.
+func (r *Runner) Views(v *graph.Value) bool { return r.double && r.plan.batchFirst(v) }

@@ -1,7 +1,6 @@
-package onnx
+package engine_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -10,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -50,9 +52,9 @@ type ioFile struct {
 }
 
 // runFile evaluates a graph's outputs on the inputs of a JSON file and compares.
-func runFile(t *testing.T, model, io string, precision Precision, tol float64) {
+func runFile(t *testing.T, model, io string, precision engine.Precision, tol float64) {
 	t.Helper()
-	g, err := loadFile(model)
+	g, err := graphtest.LoadFile(model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,7 @@ func runFile(t *testing.T, model, io string, precision Precision, tol float64) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewRunner(g, g.Outputs, RunOptions{Precision: precision})
+	r, err := engine.New(g, g.Outputs, engine.Options{Precision: precision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +98,10 @@ func runFile(t *testing.T, model, io string, precision Precision, tol float64) {
 
 // A warm Run allocates nothing.
 func TestRunAllocates(t *testing.T) {
-	if raceDetector {
+	if graphtest.RaceDetector {
 		t.Skip("the pool of arenas is not kept under the race detector")
 	}
-	r, dst, inputs := benchRunner(t, Double, 256)
+	r, dst, inputs := benchRunner(t, engine.Double, 256)
 	if n := testing.AllocsPerRun(20, func() {
 		if err := r.Run(dst, inputs, 256); err != nil {
 			t.Fatal(err)
@@ -110,20 +112,20 @@ func TestRunAllocates(t *testing.T) {
 }
 
 func TestRunConcurrently(t *testing.T) {
-	for _, c := range goldenCases(t) {
+	for _, c := range graphtest.GoldenCases(t) {
 		if c.Name != "attention_15" && c.Name != "nam_conv_13" && c.Name != "expand_17" {
 			continue
 		}
-		g, err := loadFile(goldenFile("torch", c.Name+".onnx"))
+		g, err := graphtest.LoadFile(graphtest.GoldenFile("torch", c.Name+".onnx"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := NewRunner(g, g.Outputs, RunOptions{})
+		r, err := engine.New(g, g.Outputs, engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		inputs := [][]float64{c.Inputs[0].Values}
-		want := run(t, r, g, inputs, 0, 5)
+		want := graphtest.Run(t, r, g, inputs, 0, 5)
 		var wg sync.WaitGroup
 		for k := range 8 {
 			wg.Go(func() {
@@ -146,35 +148,35 @@ func TestRunConcurrently(t *testing.T) {
 }
 
 func TestRunFaults(t *testing.T) {
-	load := func(b *onnxpb.Builder) *Graph {
+	load := func(b *onnxpb.Builder) *graph.Graph {
 		t.Helper()
-		g, err := load(bytesOf(t, b))
+		g, err := graphtest.Load(graphtest.Bytes(t, b))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return g
 	}
-	g := load(model(13, func(b *onnxpb.Builder) {
+	g := load(graphtest.Model(13, func(b *onnxpb.Builder) {
 		b.AddInit("e", []int{4, 2}, 1, 2, 3, 4, 5, 6, 7, 8)
-		b.AddInput("k", tInt64, onnxpb.Rows)
-		b.AddNode("Gather", in("e", "k"), "em")
-		b.AddNode("Concat", in("x", "em"), "y", onnxpb.Int("axis", 1))
+		b.AddInput("k", graphtest.TInt64, onnxpb.Rows)
+		b.AddNode("Gather", graphtest.In("e", "k"), "em")
+		b.AddNode("Concat", graphtest.In("x", "em"), "y", onnxpb.Int("axis", 1))
 	}))
 	e, _ := g.Value("e")
-	other := load(model(13, func(b *onnxpb.Builder) { b.AddNode("Relu", in("x"), "y") }))
+	other := load(graphtest.Model(13, func(b *onnxpb.Builder) { b.AddNode("Relu", graphtest.In("x"), "y") }))
 	for _, c := range []struct {
-		want []*Value
+		want []*graph.Value
 		msg  string
 	}{
-		{[]*Value{nil}, `onnx: tensor 0 to evaluate is nil`},
-		{[]*Value{e}, `onnx: tensor "e" of shape [4 2] does not depend on rows`},
+		{[]*graph.Value{nil}, `onnx: tensor 0 to evaluate is nil`},
+		{[]*graph.Value{e}, `onnx: tensor "e" of shape [4 2] does not depend on rows`},
 		{other.Outputs, `onnx: tensor "y" does not belong to the graph`},
 	} {
-		if _, err := NewRunner(g, c.want, RunOptions{}); err == nil || err.Error() != c.msg {
+		if _, err := engine.New(g, c.want, engine.Options{}); err == nil || err.Error() != c.msg {
 			t.Errorf("error %v, want %s", err, c.msg)
 		}
 	}
-	r, err := NewRunner(g, g.Outputs, RunOptions{MaxMemory: 1000})
+	r, err := engine.New(g, g.Outputs, engine.Options{MaxMemory: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,30 +207,30 @@ func TestRunFaults(t *testing.T) {
 
 // Inputs that are asked for, used twice, or written over by no one.
 func TestRunSharedMemory(t *testing.T) {
-	b := model(13, func(b *onnxpb.Builder) {
-		b.AddNode("Relu", in("x"), "r")
-		b.AddNode("Sum", in("x", "r", "x"), "s")
-		b.AddNode("Identity", in("r"), "i")
-		b.AddNode("Neg", in("i"), "n")
-		b.AddNode("Add", in("n", "r"), "zero")
-		b.AddNode("Add", in("s", "zero"), "y")
+	b := graphtest.Model(13, func(b *onnxpb.Builder) {
+		b.AddNode("Relu", graphtest.In("x"), "r")
+		b.AddNode("Sum", graphtest.In("x", "r", "x"), "s")
+		b.AddNode("Identity", graphtest.In("r"), "i")
+		b.AddNode("Neg", graphtest.In("i"), "n")
+		b.AddNode("Add", graphtest.In("n", "r"), "zero")
+		b.AddNode("Add", graphtest.In("s", "zero"), "y")
 	})
-	g, err := load(bytesOf(t, b))
+	g, err := graphtest.Load(graphtest.Bytes(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := []float64{-1, 2, 3}
 	for _, names := range [][]string{{"y"}, {"x", "y"}, {"i", "y", "n"}, {"y", "s", "x", "r"}, {"n"}} {
-		var want []*Value
+		var want []*graph.Value
 		for _, n := range names {
 			v, _ := g.Value(n)
 			want = append(want, v)
 		}
-		r, err := NewRunner(g, want, RunOptions{})
+		r, err := engine.New(g, want, engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, got := range run(t, r, g, [][]float64{x}, 0, 1) {
+		for k, got := range graphtest.Run(t, r, g, [][]float64{x}, 0, 1) {
 			expect := map[string][]float64{"x": x, "r": {0, 2, 3}, "i": {0, 2, 3}, "n": {0, -2, -3}, "s": {-2, 6, 9}, "y": {-2, 6, 9}}[names[k]]
 			if !slices.Equal(got, expect) {
 				t.Errorf("asked for %v: %s is %v, want %v", names, names[k], got, expect)
@@ -239,40 +241,40 @@ func TestRunSharedMemory(t *testing.T) {
 
 // Memory is viewed where it holds float64 rows one after another, and there only.
 func TestViews(t *testing.T) {
-	x, id, idle := handIn("x", Batch, 2), handIn("id", Batch, 1), handIn("idle", Batch, 3)
-	id.Type = Int64
-	h := newHandGraph(x, id, idle)
-	first := h.node("Relu", nil, rows(2), x)
-	last := h.node("Transpose", attrs{"perm": Attr{Ints: []int64{1, 0}}}, []int{2, Batch}, first)
-	twice := h.node("Add", nil, rows(1), id, id)
-	twice.Type = Int64
-	h.output("first", first)
-	h.output("last", last)
-	g := loaded(t, h.output("twice", twice), 13)
-	for _, precision := range []Precision{Double, Single} {
-		r, err := NewRunner(g, g.Outputs, RunOptions{Precision: precision})
+	x, id, idle := graphtest.Input("x", graph.Batch, 2), graphtest.Input("id", graph.Batch, 1), graphtest.Input("idle", graph.Batch, 3)
+	id.Type = graph.Int64
+	h := graphtest.NewHand(x, id, idle)
+	first := h.Node("Relu", nil, graphtest.Rows(2), x)
+	last := h.Node("Transpose", graphtest.Attrs{"perm": graph.Attr{Ints: []int64{1, 0}}}, []int{2, graph.Batch}, first)
+	twice := h.Node("Add", nil, graphtest.Rows(1), id, id)
+	twice.Type = graph.Int64
+	h.Output("first", first)
+	h.Output("last", last)
+	g := graphtest.Loaded(t, h.Output("twice", twice), 13)
+	for _, precision := range []engine.Precision{engine.Double, engine.Single} {
+		r, err := engine.New(g, g.Outputs, engine.Options{Precision: precision})
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := r.fresh()
-		if err := e.cut(3); err != nil {
+		e := r.Fresh()
+		if err := e.Cut(3); err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range slices.Concat(g.Inputs, g.Outputs) {
-			want := precision == Double && (v.Name == "x" || v.Name == "first")
-			if view := e.view(v); (view != nil) != want || r.views(v) != want || want && len(view) != 3*v.Width() {
-				t.Errorf("precision %d: view of %q: %v, promised %v, want one: %v", precision, v.Name, view, r.views(v), want)
+			want := precision == engine.Double && (v.Name == "x" || v.Name == "first")
+			if view := e.View(v); (view != nil) != want || r.Views(v) != want || want && len(view) != 3*v.Width() {
+				t.Errorf("precision %d: view of %q: %v, promised %v, want one: %v", precision, v.Name, view, r.Views(v), want)
 			}
 		}
 	}
 }
 
-func benchRunner(b testing.TB, precision Precision, rows int) (r *Runner, dst, inputs [][]float64) {
-	g, err := Load(bytes.NewReader(mlpModel(b)), nil)
+func benchRunner(b testing.TB, precision engine.Precision, rows int) (r *engine.Runner, dst, inputs [][]float64) {
+	g, err := graphtest.Load(graphtest.MLP(b))
 	if err != nil {
 		b.Fatal(err)
 	}
-	if r, err = NewRunner(g, g.Outputs, RunOptions{Precision: precision}); err != nil {
+	if r, err = engine.New(g, g.Outputs, engine.Options{Precision: precision}); err != nil {
 		b.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))

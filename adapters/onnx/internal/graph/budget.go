@@ -1,6 +1,9 @@
-package onnx
+package graph
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // budget bounds the memory of all constants and the work of folding and of one
 // row before either is spent.
@@ -20,7 +23,7 @@ func (b *budget) take(n int, what string, shape []int) error {
 	}
 	b.memory -= 8 * int64(n)
 	if b.memory < 0 {
-		return fmt.Errorf("%s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
+		return MemoryError(fmt.Sprintf("%s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax))
 	}
 	return nil
 }
@@ -39,7 +42,18 @@ func (b *budget) spend(work int64, folding bool) error {
 
 func (b *budget) fits(n int, what string, shape []int) error {
 	if int64(n) > b.memoryMax/8 {
-		return fmt.Errorf("%s of shape %v needs more than %d bytes (MaxMemory)", what, shape, b.memoryMax)
+		return MemoryError(fmt.Sprintf("%s of shape %v needs more than %d bytes (MaxMemory)", what, shape, b.memoryMax))
 	}
 	return nil
 }
+
+// ErrMemory is what a MemoryError is.
+var ErrMemory = errors.New("onnx: the network needs more memory than is allowed")
+
+// MemoryError says what needs more memory than is allowed.
+type MemoryError string
+
+func (e MemoryError) Error() string { return string(e) }
+
+// Is makes it ErrMemory.
+func (e MemoryError) Is(target error) bool { return target == ErrMemory }

@@ -1,4 +1,4 @@
-package onnx
+package graph
 
 import (
 	"fmt"
@@ -202,10 +202,10 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 
 // graph collects what remains after checking and folding.
 func (b *builder) graph(nodes []*Node) (*Graph, error) {
-	g := &Graph{Inputs: b.ins, Outputs: b.outs, Nodes: nodes, values: map[string]*Value{}}
+	g := &Graph{Inputs: b.ins, Outputs: b.outs, Nodes: nodes, Values: map[string]*Value{}}
 	add := func(v *Value) {
 		if v != nil {
-			g.values[v.Name] = v
+			g.Values[v.Name] = v
 		}
 	}
 	for _, v := range b.ins {

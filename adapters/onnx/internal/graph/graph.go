@@ -1,4 +1,4 @@
-package onnx
+package graph
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.
 const Batch = -1
@@ -68,7 +68,7 @@ type Graph struct {
 	Inputs  []*Value // without initializers
 	Outputs []*Value
 	Nodes   []*Node // only those the outputs need
-	values  map[string]*Value
+	Values  map[string]*Value
 
 	metadata []metadata // of the file, in order
 }
@@ -88,7 +88,7 @@ func (g *Graph) Metadata(key string) []string {
 
 // Value finds a tensor by name.
 func (g *Graph) Value(name string) (*Value, bool) {
-	v, ok := g.values[name]
+	v, ok := g.Values[name]
 	return v, ok
 }
 

@@ -1,4 +1,4 @@
-package onnx
+package graph
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func opName(name string) string {
 // maxListed bounds the names that a message lists.
 const maxListed = 40
 
-func quotedList(names []string) string {
+func QuotedList(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -47,14 +47,14 @@ func quotedList(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-func plural(n int, what string) string {
+func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func plainName(n string) string {
+func PlainName(n string) string {
 	if q := strconv.Quote(n); n == "" || len(q) != len(n)+2 || strings.ContainsAny(n, " ,") {
 		return q
 	}

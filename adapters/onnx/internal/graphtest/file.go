@@ -1,4 +1,4 @@
-package onnx
+package graphtest
 
 import (
 	"math/rand/v2"
@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	tFloat  = onnxpb.TensorProto_FLOAT
-	tDouble = onnxpb.TensorProto_DOUBLE
-	tInt64  = onnxpb.TensorProto_INT64
+	TFloat  = onnxpb.TensorProto_FLOAT
+	TDouble = onnxpb.TensorProto_DOUBLE
+	TInt64  = onnxpb.TensorProto_INT64
 	tBool   = onnxpb.TensorProto_BOOL
 )
 
-// model builds a graph around input x [N,3] and output y.
-func model(opset int64, nodes func(b *onnxpb.Builder)) *onnxpb.Builder {
+// Model builds a graph around input x [N,3] and output y.
+func Model(opset int64, nodes func(b *onnxpb.Builder)) *onnxpb.Builder {
 	b := onnxpb.NewBuilder(opset)
-	b.AddInput("x", tFloat, onnxpb.Rows, 3)
-	b.Output("y", tFloat)
+	b.AddInput("x", TFloat, onnxpb.Rows, 3)
+	b.Output("y", TFloat)
 	b.Model().Graph.Output[0].Type = nil // as inferred
 	nodes(b)
 	return b
 }
 
-func bytesOf(t testing.TB, b *onnxpb.Builder) []byte {
+func Bytes(t testing.TB, b *onnxpb.Builder) []byte {
 	t.Helper()
 	out, err := b.Marshal()
 	if err != nil {
@@ -33,13 +33,13 @@ func bytesOf(t testing.TB, b *onnxpb.Builder) []byte {
 	return out
 }
 
-func in(names ...string) []string { return names }
+func In(names ...string) []string { return names }
 
-// mlpModel is 10-200-200-1 with ReLU, as nn.Linear is exported.
-func mlpModel(t testing.TB) []byte {
+// MLP is 10-200-200-1 with ReLU, as nn.Linear is exported.
+func MLP(t testing.TB) []byte {
 	rng := rand.New(rand.NewPCG(3, 4))
 	b := onnxpb.NewBuilder(13)
-	b.AddInput("x", tFloat, onnxpb.Rows, 10)
+	b.AddInput("x", TFloat, onnxpb.Rows, 10)
 	values := func(n int) []float64 {
 		v := make([]float64, n)
 		for i := range v {
@@ -53,12 +53,12 @@ func mlpModel(t testing.TB) []byte {
 		k, n := sizes[i], sizes[i+1]
 		b.AddInit(names[0], []int{n, k}, values(n*k)...)
 		b.AddInit(names[1], []int{n}, values(n)...)
-		b.AddNode("Gemm", in(at, names[0], names[1]), names[2], onnxpb.Int("transB", 1))
+		b.AddNode("Gemm", In(at, names[0], names[1]), names[2], onnxpb.Int("transB", 1))
 		if at = names[2]; names[3] != "" {
-			b.AddNode("Relu", in(at), names[3])
+			b.AddNode("Relu", In(at), names[3])
 			at = names[3]
 		}
 	}
-	b.Output(at, tFloat, onnxpb.Rows, 1)
-	return bytesOf(t, b)
+	b.Output(at, TFloat, onnxpb.Rows, 1)
+	return Bytes(t, b)
 }

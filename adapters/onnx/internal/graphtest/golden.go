@@ -1,4 +1,4 @@
-package onnx
+package graphtest
 
 import (
 	"encoding/json"
@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // goldenCase is one network of testdata/golden/torch (torch_ops.py) with
@@ -20,8 +24,8 @@ type goldenCase struct {
 	}
 }
 
-// goldenFile is a path under testdata/golden, seen from any package.
-func goldenFile(elem ...string) string {
+// GoldenFile is a path under testdata/golden, seen from any package.
+func GoldenFile(elem ...string) string {
 	return filepath.Join(append([]string{root(), "testdata", "golden"}, elem...)...)
 }
 
@@ -37,20 +41,22 @@ func root() string {
 	return dir
 }
 
-// load reads a graph from the bytes of a file.
-func load(file []byte) (*Graph, error) { return Read(file, Limits{}, New[float64]()) }
+// Load reads a graph from the bytes of a file.
+func Load(file []byte) (*graph.Graph, error) {
+	return graph.Read(file, graph.Limits{}, operator.New[float64]())
+}
 
-func loadFile(path string) (*Graph, error) {
+func LoadFile(path string) (*graph.Graph, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return load(b)
+	return Load(b)
 }
 
-func goldenCases(t testing.TB) []goldenCase {
+func GoldenCases(t testing.TB) []goldenCase {
 	t.Helper()
-	b, err := os.ReadFile(goldenFile("torch", "cases.json"))
+	b, err := os.ReadFile(GoldenFile("torch", "cases.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +67,9 @@ func goldenCases(t testing.TB) []goldenCase {
 	return f.Cases
 }
 
-// rowsFirst moves the batch axis to the front, as Run wants it.
-func rowsFirst(values []float64, shape []int, axis int) []float64 {
-	outer, rows, inner := Product(shape[:axis]), shape[axis], Product(shape[axis+1:])
+// RowsFirst moves the batch axis to the front, as Run wants it.
+func RowsFirst(values []float64, shape []int, axis int) []float64 {
+	outer, rows, inner := graph.Product(shape[:axis]), shape[axis], graph.Product(shape[axis+1:])
 	out := make([]float64, len(values))
 	for o := range outer {
 		for r := range rows {
@@ -73,15 +79,15 @@ func rowsFirst(values []float64, shape []int, axis int) []float64 {
 	return out
 }
 
-// run evaluates the wanted tensors on rows from:to of the inputs.
-func run(t testing.TB, r *Runner, g *Graph, inputs [][]float64, from, to int) [][]float64 {
+// Run evaluates the wanted tensors on rows from:to of the inputs.
+func Run(t testing.TB, r *engine.Runner, g *graph.Graph, inputs [][]float64, from, to int) [][]float64 {
 	t.Helper()
 	var in, dst [][]float64
 	for i, v := range g.Inputs {
 		w := v.Width()
 		in = append(in, inputs[i][from*w:to*w])
 	}
-	for _, v := range r.want {
+	for _, v := range r.Wanted() {
 		d := make([]float64, (to-from)*v.Width())
 		for i := range d {
 			d[i] = math.NaN() // must be overwritten
@@ -94,9 +100,9 @@ func run(t testing.TB, r *Runner, g *Graph, inputs [][]float64, from, to int) []
 	return dst
 }
 
-func goldenNames(t testing.TB) []string {
+func GoldenNames(t testing.TB) []string {
 	t.Helper()
-	files, err := filepath.Glob(goldenFile("models", "*.onnx"))
+	files, err := filepath.Glob(GoldenFile("models", "*.onnx"))
 	if err != nil || len(files) < 22 {
 		t.Fatalf("%d golden networks, %v", len(files), err)
 	}
@@ -107,9 +113,9 @@ func goldenNames(t testing.TB) []string {
 	return names
 }
 
-// shared is the directory of files shared between checkouts; tests that need it
+// Shared is the directory of files shared between checkouts; tests that need it
 // are skipped where it is absent.
-func shared(t testing.TB, elem ...string) string {
+func Shared(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir := os.Getenv("PHO_SHARED")
 	if dir == "" {

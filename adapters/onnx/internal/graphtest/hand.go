@@ -1,4 +1,4 @@
-package onnx
+package graphtest
 
 import (
 	"fmt"
@@ -7,95 +7,98 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // A hand-built graph: no file, no checks. Shapes are the test's business.
-type handGraph struct{ g *Graph }
+type Hand struct{ G *graph.Graph }
 
-func handIn(name string, shape ...int) *Value { return &Value{Name: name, Type: Float32, Shape: shape} }
+func Input(name string, shape ...int) *graph.Value {
+	return &graph.Value{Name: name, Type: graph.Float32, Shape: shape}
+}
 
-func graphOf(inputs ...*Value) *Graph { return newHandGraph(inputs...).g }
+func GraphOf(inputs ...*graph.Value) *graph.Graph { return NewHand(inputs...).G }
 
-func newHandGraph(inputs ...*Value) *handGraph {
-	h := &handGraph{g: &Graph{Inputs: inputs, values: map[string]*Value{}}}
+func NewHand(inputs ...*graph.Value) *Hand {
+	h := &Hand{G: &graph.Graph{Inputs: inputs, Values: map[string]*graph.Value{}}}
 	for _, v := range inputs {
-		h.g.values[v.Name] = v
+		h.G.Values[v.Name] = v
 	}
 	return h
 }
 
-// floats is a constant.
-func floats(shape []int, v ...float64) *Value {
-	if Product(shape) != len(v) {
+// Floats is a constant.
+func Floats(shape []int, v ...float64) *graph.Value {
+	if graph.Product(shape) != len(v) {
 		panic(fmt.Sprint(shape, len(v)))
 	}
-	return &Value{Name: fmt.Sprintf("const%v%v", shape, v), Type: Float32, Shape: shape, Const: &Tensor{Type: Float32, Shape: shape, F: v}}
+	return &graph.Value{Name: fmt.Sprintf("const%v%v", shape, v), Type: graph.Float32, Shape: shape, Const: &graph.Tensor{Type: graph.Float32, Shape: shape, F: v}}
 }
 
-func ints(v ...int64) *Value {
+func Ints(v ...int64) *graph.Value {
 	shape := []int{len(v)}
-	return &Value{Name: fmt.Sprintf("const%v", v), Type: Int64, Shape: shape, Const: &Tensor{Type: Int64, Shape: shape, I: v}}
+	return &graph.Value{Name: fmt.Sprintf("const%v", v), Type: graph.Int64, Shape: shape, Const: &graph.Tensor{Type: graph.Int64, Shape: shape, I: v}}
 }
 
-// ramp is a constant of distinct non-zero values.
-func ramp(shape ...int) *Value {
-	v := make([]float64, Product(shape))
+// Ramp is a constant of distinct non-zero values.
+func Ramp(shape ...int) *graph.Value {
+	v := make([]float64, graph.Product(shape))
 	for i := range v {
 		v[i] = float64(i%7) - 2.5 + float64(i)/16
 	}
-	return floats(shape, v...)
+	return Floats(shape, v...)
 }
 
-type attrs map[string]Attr
+type Attrs map[string]graph.Attr
 
-func (h *handGraph) node(op string, a attrs, shape []int, inputs ...*Value) *Value {
-	return h.nodes(op, a, [][]int{shape}, inputs...)[0]
+func (h *Hand) Node(op string, a Attrs, shape []int, inputs ...*graph.Value) *graph.Value {
+	return h.Nodes(op, a, [][]int{shape}, inputs...)[0]
 }
 
-func (h *handGraph) nodes(op string, a attrs, shapes [][]int, inputs ...*Value) []*Value {
+func (h *Hand) Nodes(op string, a Attrs, shapes [][]int, inputs ...*graph.Value) []*graph.Value {
 	if a == nil {
-		a = attrs{}
+		a = Attrs{}
 	}
-	i := len(h.g.Nodes)
-	n := &Node{Index: i, Name: fmt.Sprintf("%s%d", op, i), Op: op, Version: 13, Inputs: inputs, Attrs: a}
+	i := len(h.G.Nodes)
+	n := &graph.Node{Index: i, Name: fmt.Sprintf("%s%d", op, i), Op: op, Version: 13, Inputs: inputs, Attrs: a}
 	for _, v := range inputs {
 		if v != nil {
-			h.g.values[v.Name] = v
+			h.G.Values[v.Name] = v
 		}
 	}
 	for k, s := range shapes {
-		v := &Value{Name: fmt.Sprintf("t%d.%d", i, k), Type: Float32, Shape: slices.Clone(s), Producer: n}
+		v := &graph.Value{Name: fmt.Sprintf("t%d.%d", i, k), Type: graph.Float32, Shape: slices.Clone(s), Producer: n}
 		n.Outputs = append(n.Outputs, v)
-		h.g.values[v.Name] = v
+		h.G.Values[v.Name] = v
 	}
-	h.g.Nodes = append(h.g.Nodes, n)
+	h.G.Nodes = append(h.G.Nodes, n)
 	return n.Outputs
 }
 
-func (h *handGraph) output(name string, v *Value) *Graph {
-	delete(h.g.values, v.Name)
+func (h *Hand) Output(name string, v *graph.Value) *graph.Graph {
+	delete(h.G.Values, v.Name)
 	v.Name = name
-	h.g.values[name] = v
-	h.g.Outputs = append(h.g.Outputs, v)
-	return h.g
+	h.G.Values[name] = v
+	h.G.Outputs = append(h.G.Outputs, v)
+	return h.G
 }
 
-func rows(d ...int) []int { return append([]int{Batch}, d...) }
+func Rows(d ...int) []int { return append([]int{graph.Batch}, d...) }
 
-// loaded writes a hand-built graph to a file's bytes and loads it: what an
+// Loaded writes a hand-built graph to a file's bytes and loads it: what an
 // exporter would have written.
-func loaded(t testing.TB, g *Graph, opset int64) *Graph {
+func Loaded(t testing.TB, g *graph.Graph, opset int64) *graph.Graph {
 	t.Helper()
-	out, err := load(encoded(t, g, opset))
+	out, err := Load(Encoded(t, g, opset))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-// encoded is the file that holds a hand-built graph.
-func encoded(t testing.TB, g *Graph, opset int64) []byte {
+// Encoded is the file that holds a hand-built graph.
+func Encoded(t testing.TB, g *graph.Graph, opset int64) []byte {
 	t.Helper()
 	pb := &onnxpb.GraphProto{Name: "hand"}
 	done := map[string]bool{}
@@ -129,11 +132,11 @@ func encoded(t testing.TB, g *Graph, opset int64) []byte {
 	return raw
 }
 
-func valueInfo(v *Value) *onnxpb.ValueInfoProto {
+func valueInfo(v *graph.Value) *onnxpb.ValueInfoProto {
 	shape := &onnxpb.TensorShapeProto{}
 	for _, d := range v.Shape {
 		dim := &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}}
-		if d != Batch {
+		if d != graph.Batch {
 			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d)}
 		}
 		shape.Dim = append(shape.Dim, dim)
@@ -141,21 +144,21 @@ func valueInfo(v *Value) *onnxpb.ValueInfoProto {
 	return &onnxpb.ValueInfoProto{Name: v.Name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{TensorType: &onnxpb.TypeProto_Tensor{ElemType: elemType(v.Type), Shape: shape}}}}
 }
 
-func elemType(t DType) int32 {
+func elemType(t graph.DType) int32 {
 	switch t {
-	case Int64:
+	case graph.Int64:
 		return int32(onnxpb.TensorProto_INT64)
-	case Int32:
+	case graph.Int32:
 		return int32(onnxpb.TensorProto_INT32)
-	case Float64:
+	case graph.Float64:
 		return int32(onnxpb.TensorProto_DOUBLE)
-	case Bool:
+	case graph.Bool:
 		return int32(onnxpb.TensorProto_BOOL)
 	}
 	return int32(onnxpb.TensorProto_FLOAT)
 }
 
-func tensorProto(v *Value) *onnxpb.TensorProto {
+func tensorProto(v *graph.Value) *onnxpb.TensorProto {
 	p := &onnxpb.TensorProto{Name: v.Name, DataType: elemType(v.Type), Int64Data: v.Const.I}
 	for _, d := range v.Shape {
 		p.Dims = append(p.Dims, int64(d))
@@ -163,7 +166,7 @@ func tensorProto(v *Value) *onnxpb.TensorProto {
 	for _, x := range v.Const.F {
 		p.FloatData = append(p.FloatData, float32(x))
 	}
-	if v.Type == Bool {
+	if v.Type == graph.Bool {
 		p.Int64Data = nil
 		for _, x := range v.Const.I {
 			p.Int32Data = append(p.Int32Data, int32(x))
@@ -172,7 +175,7 @@ func tensorProto(v *Value) *onnxpb.TensorProto {
 	return p
 }
 
-func attrProtoOf(name string, a Attr) *onnxpb.AttributeProto {
+func attrProtoOf(name string, a graph.Attr) *onnxpb.AttributeProto {
 	p := &onnxpb.AttributeProto{Name: name, Ints: a.Ints, I: a.Int, F: float32(a.Float), S: []byte(a.String)}
 	for _, f := range a.Floats {
 		p.Floats = append(p.Floats, float32(f))
@@ -192,25 +195,25 @@ func attrProtoOf(name string, a Attr) *onnxpb.AttributeProto {
 	return p
 }
 
-// relu is a hidden layer with dense weights.
-func (h *handGraph) relu(x *Value, from, to int) *Value {
-	return h.node("Relu", nil, rows(to), h.node("Gemm", nil, rows(to), x, ramp(from, to), ramp(to)))
+// Relu is a hidden layer with dense weights.
+func (h *Hand) Relu(x *graph.Value, from, to int) *graph.Value {
+	return h.Node("Relu", nil, Rows(to), h.Node("Gemm", nil, Rows(to), x, Ramp(from, to), Ramp(to)))
 }
 
-func (h *handGraph) slice(x *Value, from, to int64) *Value {
-	return h.node("Slice", nil, rows(int(to-from)), x, ints(from), ints(to), ints(1))
+func (h *Hand) Slice(x *graph.Value, from, to int64) *graph.Value {
+	return h.Node("Slice", nil, Rows(int(to-from)), x, Ints(from), Ints(to), Ints(1))
 }
 
-func (h *handGraph) linear(x *Value, v ...float64) *Value {
-	return h.node("MatMul", nil, rows(1), x, floats([]int{len(v), 1}, v...))
+func (h *Hand) Linear(x *graph.Value, v ...float64) *graph.Value {
+	return h.Node("MatMul", nil, Rows(1), x, Floats([]int{len(v), 1}, v...))
 }
 
-func (h *handGraph) add(a, b *Value) *Value { return h.node("Add", nil, a.Shape, a, b) }
+func (h *Hand) Add(a, b *graph.Value) *graph.Value { return h.Node("Add", nil, a.Shape, a, b) }
 
-func rampNamed(h *handGraph, d ...int) *Value {
-	v := ramp(d...)
-	v.Name = fmt.Sprintf("w%d", len(h.g.values))
-	h.g.values[v.Name] = v
+func RampNamed(h *Hand, d ...int) *graph.Value {
+	v := Ramp(d...)
+	v.Name = fmt.Sprintf("w%d", len(h.G.Values))
+	h.G.Values[v.Name] = v
 	for i := range v.Const.F {
 		v.Const.F[i] /= 64
 	}

@@ -1,5 +1,5 @@
 //go:build !race
 
-package onnx
+package graphtest
 
-const raceDetector = false
+const RaceDetector = false

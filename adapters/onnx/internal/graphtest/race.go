@@ -1,6 +1,6 @@
 //go:build race
 
-package onnx
+package graphtest
 
 // The race detector makes sync.Pool forget at random.
-const raceDetector = true
+const RaceDetector = true

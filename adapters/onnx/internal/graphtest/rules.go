@@ -1,15 +1,20 @@
-package onnx
+package graphtest
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 )
 
-// checkRules compares every node's rule with what the engine computes: a linear
+// CheckRules compares every node's rule with what the engine computes: a linear
 // rule must give the node's output from its inputs, and an element must not move
 // when a column outside its set does. It returns how many nodes were linear.
-func checkRules(t testing.TB, g *Graph, seed uint64) int {
+func CheckRules(t testing.TB, g *graph.Graph, seed uint64) int {
 	t.Helper()
 	var column [][]int
 	columns := 0
@@ -21,12 +26,12 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 		}
 		column = append(column, ids)
 	}
-	d, err := newDependencies(g, columns, column, limits{})
+	d, err := structure.NewDependencies(g, columns, column, structure.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []*Value
-	position := map[*Value]int{}
+	var want []*graph.Value
+	position := map[*graph.Value]int{}
 	for _, n := range g.Nodes {
 		for _, v := range n.Outputs {
 			if v != nil && v.BatchAxis() >= 0 {
@@ -35,12 +40,12 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 			}
 		}
 	}
-	r, err := NewRunner(g, want, RunOptions{})
+	r, err := engine.New(g, want, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
-	draw := func(v *Value) float64 {
+	draw := func(v *graph.Value) float64 {
 		if v.Type.Floating() {
 			return v.Type.Round(random.NormFloat64())
 		}
@@ -63,7 +68,7 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 		return dst
 	}
 	base := run(x)
-	value := func(v *Value, e int) float64 {
+	value := func(v *graph.Value, e int) float64 {
 		if v.Const != nil {
 			return v.Const.At(e)
 		}
@@ -76,7 +81,7 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 	}
 	linear := 0
 	for i, n := range g.Nodes {
-		rule := d.rules[i]
+		rule := d.Rules[i]
 		if !rule.Linear || rule.Each == nil {
 			continue
 		}
@@ -89,7 +94,7 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 				sum, size := 0.0, 1.0
 				rule.Each(o, e, func(k, ie int, w float64) {
 					part := w
-					if k != Itself {
+					if k != operator.Itself {
 						part *= value(n.Inputs[k], ie)
 					}
 					sum += part
@@ -115,7 +120,7 @@ func checkRules(t testing.TB, g *Graph, seed uint64) int {
 			after := run(moved)
 			for j, w := range want {
 				for l := range after[j] {
-					inside := d.dependsOn(w, l, c)
+					inside := d.DependsOn(w, l, c)
 					if !inside && after[j][l] != base[j][l] {
 						t.Fatalf("%s: element %d of %q moves with column %d, which it is said not to depend on", w.Producer.String(), l, w.Name, c)
 					}

@@ -1,10 +1,11 @@
-package onnx
+package operator
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -29,12 +30,12 @@ func binaryOps[T kernel.Float]() []Entry[T] {
 			return x
 		}), nil),
 		remainder,
-		{Operator: Operator{Name: "Pow", Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, Check: checkPow},
+		{Operator: graph.Operator{Name: "Pow", Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, Check: checkPow},
 			Rule: elementwiseRule, Compile: compilePow[T]},
 	}
 }
 
-func sized[T kernel.Float](f func(*Check, []Sizes) (*Sizes, error), e Entry[T]) Entry[T] {
+func sized[T kernel.Float](f func(*graph.Check, []graph.Sizes) (*graph.Sizes, error), e Entry[T]) Entry[T] {
 	e.Sizes = f
 	return e
 }
@@ -46,21 +47,21 @@ func weighing[T kernel.Float](e Entry[T]) Entry[T] {
 }
 
 // sumRule: integers wrap around, so only floating sums are linear.
-func sumRule(n *Node) Rule { return weightedRule(n, 1) }
+func sumRule(n *graph.Node) Rule { return weightedRule(n, 1) }
 
-func subRule(n *Node) Rule { return weightedRule(n, 1, -1) }
+func subRule(n *graph.Node) Rule { return weightedRule(n, 1, -1) }
 
-func meanRule(n *Node) Rule { return weightedRule(n, 1/float64(len(n.Inputs))) }
+func meanRule(n *graph.Node) Rule { return weightedRule(n, 1/float64(len(n.Inputs))) }
 
 // arithmetic is an operator on lo to hi inputs (hi < 0: any number) whose output has
 // their type: f on floating types, g on integers; without g integers are Div's and
 // Mod's.
-func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule func(*Node) Rule, f func(dst, a, b []T), g func(dst, a, b []int64)) Entry[T] {
+func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule func(*graph.Node) Rule, f func(dst, a, b []T), g func(dst, a, b []int64)) Entry[T] {
 	integers := g != nil || name == "Div" || name == "Mod"
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: func(c *Check) error { return checkArithmetic(c, integers) }},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: func(c *graph.Check) error { return checkArithmetic(c, integers) }},
 		Rule:     rule,
-		Compile: func(n *Node) Step[T] {
+		Compile: func(n *graph.Node) Step[T] {
 			floating, f := n.Outputs[0].Type.Floating(), f
 			if read := asDeclared[T](n.Outputs[0].Type); read != nil && name == "Mod" {
 				f = lift(func(x, y T) T { return T(math.Mod(float64(read(x)), float64(read(y)))) })
@@ -97,12 +98,12 @@ func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule fu
 	}
 }
 
-func checkArithmetic(c *Check, integers bool) error {
+func checkArithmetic(c *graph.Check, integers bool) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
 	typ := c.Inputs[0].Type
-	if typ == Bool || !typ.Floating() && !integers {
+	if typ == graph.Bool || !typ.Floating() && !integers {
 		return fmt.Errorf("inputs of type %s are not supported", typ)
 	}
 	shape := c.Inputs[0].Shape
@@ -111,7 +112,7 @@ func checkArithmetic(c *Check, integers bool) error {
 			return errors.New("an input is left out")
 		}
 		var err error
-		if shape, err = Broadcast(shape, v.Shape); err != nil {
+		if shape, err = graph.Broadcast(shape, v.Shape); err != nil {
 			return err
 		}
 	}
@@ -143,14 +144,14 @@ func divide[T kernel.Float](name string, out, a, b Operand[T], fmod bool) error 
 }
 
 // checkPow: the exponent's type may differ.
-func checkPow(c *Check) error {
+func checkPow(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
-	if c.Inputs[1].Type == Bool {
+	if c.Inputs[1].Type == graph.Bool {
 		return errors.New("the exponent must be a number")
 	}
-	shape, err := Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
+	shape, err := graph.Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func checkPow(c *Check) error {
 }
 
 // compilePow: the usual constant exponents are products.
-func compilePow[T kernel.Float](*Node) Step[T] {
+func compilePow[T kernel.Float](*graph.Node) Step[T] {
 	pow := lift(func(x, y T) T {
 		switch y {
 		case 1:
@@ -185,7 +186,7 @@ func compilePow[T kernel.Float](*Node) Step[T] {
 }
 
 // scaleRule is Mul by a constant or Div by one.
-func scaleRule(n *Node) Rule {
+func scaleRule(n *graph.Node) Rule {
 	r := elementwiseRule(n)
 	if r.Each == nil || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || !n.Outputs[0].Type.Floating() {
 		return r

@@ -1,4 +1,6 @@
-package onnx
+package operator
+
+import "github.com/pho-go/pho/adapters/onnx/internal/graph"
 
 // number is what elementwise arithmetic runs on.
 type number interface{ float32 | float64 | int64 }
@@ -7,8 +9,8 @@ type number interface{ float32 | float64 | int64 }
 // have been merged: sizes and, per operand, element strides (0: repeated).
 type walk struct {
 	n      int
-	size   [MaxRank]int
-	stride [3][MaxRank]int
+	size   [graph.MaxRank]int
+	stride [3][graph.MaxRank]int
 }
 
 // plan merges adjacent axes on which every operand is either dense or repeated.
@@ -55,7 +57,7 @@ func (w *walk) plan(out []int, in ...[]int) {
 // each calls f with the operands' offsets for every run along axis 0 (the
 // innermost); the output is dense.
 func (w *walk) each(f func(out, a, b, c int)) {
-	var at [MaxRank]int
+	var at [graph.MaxRank]int
 	var off [3]int
 	total := 1
 	for i := 1; i < w.n; i++ {

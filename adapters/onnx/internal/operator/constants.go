@@ -1,28 +1,29 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // constantOps make tensors out of attributes and sizes.
 func constantOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Constant", Versions: []int{1, 9, 11, 12, 13, 19, 21}, Min: 0, Max: 0, Outputs: 1, Check: checkConstant},
+		{Operator: graph.Operator{Name: "Constant", Versions: []int{1, 9, 11, 12, 13, 19, 21}, Min: 0, Max: 0, Outputs: 1, Check: checkConstant},
 			Rule: opaque, Compile: compileConstant[T]},
-		{Operator: Operator{Name: "ConstantOfShape", Versions: []int{9, 20, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkConstantOfShape, SizeInputs: []int{0}},
+		{Operator: graph.Operator{Name: "ConstantOfShape", Versions: []int{9, 20, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkConstantOfShape, SizeInputs: []int{0}},
 			Rule: opaque, Compile: compileConstantOfShape[T]},
-		{Operator: Operator{Name: "Range", Versions: []int{11}, Min: 3, Max: 3, Outputs: 1, Check: checkRange},
+		{Operator: graph.Operator{Name: "Range", Versions: []int{11}, Min: 3, Max: 3, Outputs: 1, Check: checkRange},
 			Rule: opaque, Compile: compileRange[T]},
-		{Operator: Operator{Name: "OneHot", Versions: []int{9, 11}, Min: 3, Max: 3, Outputs: 1, Check: checkOneHot},
+		{Operator: graph.Operator{Name: "OneHot", Versions: []int{9, 11}, Min: 3, Max: 3, Outputs: 1, Check: checkOneHot},
 			Rule: oneHotRule, Compile: compileOneHot[T], Jumps: true},
 	}
 }
 
 // constantOf reads the value of a Constant node in any of its forms.
-func constantOf(n *Node) (*Tensor, error) {
+func constantOf(n *graph.Node) (*graph.Tensor, error) {
 	for _, name := range []string{"value", "value_float", "value_int", "value_floats", "value_ints"} {
 		a, ok := n.Attrs[name]
 		if !ok {
@@ -35,19 +36,19 @@ func constantOf(n *Node) (*Tensor, error) {
 			}
 			return a.Tensor, nil
 		case "value_float":
-			return &Tensor{Type: Float32, Shape: []int{}, F: []float64{a.Float}}, nil
+			return &graph.Tensor{Type: graph.Float32, Shape: []int{}, F: []float64{a.Float}}, nil
 		case "value_int":
-			return &Tensor{Type: Int64, Shape: []int{}, I: []int64{a.Int}}, nil
+			return &graph.Tensor{Type: graph.Int64, Shape: []int{}, I: []int64{a.Int}}, nil
 		case "value_floats":
-			return &Tensor{Type: Float32, Shape: []int{len(a.Floats)}, F: a.Floats}, nil
+			return &graph.Tensor{Type: graph.Float32, Shape: []int{len(a.Floats)}, F: a.Floats}, nil
 		case "value_ints":
-			return &Tensor{Type: Int64, Shape: []int{len(a.Ints)}, I: a.Ints}, nil
+			return &graph.Tensor{Type: graph.Int64, Shape: []int{len(a.Ints)}, I: a.Ints}, nil
 		}
 	}
 	return nil, fmt.Errorf("has no value of a supported type")
 }
 
-func checkConstant(c *Check) error {
+func checkConstant(c *graph.Check) error {
 	v, err := constantOf(c.Node)
 	if err != nil {
 		return err
@@ -56,8 +57,8 @@ func checkConstant(c *Check) error {
 	return c.Set(0, v.Type, v.Shape)
 }
 
-func compileConstant[T kernel.Float](n *Node) Step[T] {
-	v := n.Resolved.(*Tensor)
+func compileConstant[T kernel.Float](n *graph.Node) Step[T] {
+	v := n.Resolved.(*graph.Tensor)
 	return func(x *Exec[T]) error {
 		for i, f := range v.F {
 			x.Out[0].F[i] = T(f)
@@ -67,12 +68,12 @@ func compileConstant[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkConstantOfShape(c *Check) error {
+func checkConstantOfShape(c *graph.Check) error {
 	shape, err := targetShape(c, 0)
 	if err != nil {
 		return err
 	}
-	t := Float32
+	t := graph.Float32
 	if v := c.Attrs["value"].Tensor; v != nil {
 		if len(v.F)+len(v.I) != 1 {
 			return fmt.Errorf("attribute \"value\" must hold one element, has shape %v", v.Shape)
@@ -82,7 +83,7 @@ func checkConstantOfShape(c *Check) error {
 	return c.Set(0, t, shape)
 }
 
-func compileConstantOfShape[T kernel.Float](n *Node) Step[T] {
+func compileConstantOfShape[T kernel.Float](n *graph.Node) Step[T] {
 	var f T
 	var k int64
 	if v := n.Attrs["value"].Tensor; v != nil {
@@ -104,7 +105,7 @@ func compileConstantOfShape[T kernel.Float](n *Node) Step[T] {
 }
 
 // rangeOf reads start, limit and step and counts the values.
-func rangeOf(n *Node) (start, step float64, count int, err error) {
+func rangeOf(n *graph.Node) (start, step float64, count int, err error) {
 	var v [3]float64
 	for i, in := range n.Inputs {
 		t := in.Const
@@ -129,7 +130,7 @@ func rangeOf(n *Node) (start, step float64, count int, err error) {
 // progression is start, start + step, ...
 type progression struct{ start, step float64 }
 
-func checkRange(c *Check) error {
+func checkRange(c *graph.Check) error {
 	start, step, n, err := rangeOf(c.Node)
 	if err != nil {
 		return err
@@ -138,7 +139,7 @@ func checkRange(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, []int{n})
 }
 
-func compileRange[T kernel.Float](n *Node) Step[T] {
+func compileRange[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(progression)
 	return func(x *Exec[T]) error {
 		for i := range x.Out[0].F {
@@ -151,12 +152,12 @@ func compileRange[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkOneHot(c *Check) error {
+func checkOneHot(c *graph.Check) error {
 	depth := c.Inputs[1].Const
 	if depth == nil || len(depth.F)+len(depth.I) != 1 {
 		return fmt.Errorf("depth (%q) must be a constant scalar", c.Inputs[1].Name)
 	}
-	d := castInt(append(append([]float64{}, depth.F...), toFloats(depth.I)...)[0], Int64)
+	d := castInt(append(append([]float64{}, depth.F...), toFloats(depth.I)...)[0], graph.Int64)
 	if d < 1 || d > 1<<40 {
 		return fmt.Errorf("impossible depth %d", d)
 	}
@@ -164,7 +165,7 @@ func checkOneHot(c *Check) error {
 		return fmt.Errorf("values (%q) must be two, have shape %v", v.Name, v.Shape)
 	}
 	in := c.Inputs[0].Shape
-	at, err := Axis(c.AttrInt("axis", -1), len(in)+1)
+	at, err := graph.Axis(c.AttrInt("axis", -1), len(in)+1)
 	if err != nil {
 		return err
 	}
@@ -181,17 +182,17 @@ func toFloats(v []int64) []float64 {
 	return out
 }
 
-func compileOneHot[T kernel.Float](n *Node) Step[T] {
+func compileOneHot[T kernel.Float](n *graph.Node) Step[T] {
 	at := n.Resolved.(int)
 	typ := n.Inputs[0].Type
 	return func(x *Exec[T]) error {
 		in, values, out := x.In[0], x.In[2], x.Out[0]
 		depth := out.Shape[at]
-		inner := Product(out.Shape[at+1:])
-		for i := range Product(in.Shape) {
+		inner := graph.Product(out.Shape[at+1:])
+		for i := range graph.Product(in.Shape) {
 			var k int64
 			if in.F != nil {
-				k = castInt(typ.Round(float64(in.F[i])), Int64)
+				k = castInt(typ.Round(float64(in.F[i])), graph.Int64)
 			} else {
 				k = in.I[i]
 			}
@@ -213,13 +214,13 @@ func compileOneHot[T kernel.Float](n *Node) Step[T] {
 }
 
 // oneHotRule: the positions along the new axis depend on one index.
-func oneHotRule(n *Node) Rule {
+func oneHotRule(n *graph.Node) Rule {
 	out := n.Outputs[0].RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(out))
-	if !ok || len(n.Inputs) != 3 || n.Inputs[0].Width()*out[axis] != Product(out) || n.Inputs[2] == nil || n.Inputs[2].Const == nil {
+	if !ok || len(n.Inputs) != 3 || n.Inputs[0].Width()*out[axis] != graph.Product(out) || n.Inputs[2] == nil || n.Inputs[2].Const == nil {
 		return opaque(n)
 	}
-	inner := Product(out[axis+1:])
+	inner := graph.Product(out[axis+1:])
 	return Rule{Cost: 1, Each: func(_, e int, yield Link) {
 		yield(0, e/(inner*out[axis])*inner+e%inner, 1)
 	}}

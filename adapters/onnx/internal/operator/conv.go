@@ -1,10 +1,11 @@
-package onnx
+package operator
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -12,7 +13,7 @@ import (
 // kernel of size 1.
 func convOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Conv", Versions: []int{1, 11}, Min: 2, Max: 3, Outputs: 1, Check: checkConv},
+		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11}, Min: 2, Max: 3, Outputs: 1, Check: checkConv},
 			Rule: convRule, Compile: compileConv[T], Weighs: true},
 	}
 }
@@ -26,20 +27,20 @@ type convPlan struct {
 	pointwise           bool  // kernel, strides 1, no padding
 }
 
-func checkConv(c *Check) error {
+func checkConv(c *graph.Check) error {
 	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
 	in, w := c.Inputs[0].Shape, c.Inputs[1].Shape
 	if len(in) < 3 || len(w) != len(in) {
-		return fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", ShapeText(in), ShapeText(w))
+		return fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", graph.ShapeText(in), graph.ShapeText(w))
 	}
-	if slices.Contains(in[1:], Batch) || slices.Contains(w, Batch) {
-		return fmt.Errorf("mixes rows: the batch axis of %s is not the first", ShapeText(in))
+	if slices.Contains(in[1:], graph.Batch) || slices.Contains(w, graph.Batch) {
+		return fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
 	}
 	group := c.AttrInt("group", 1)
 	if group < 1 || group > int64(in[1]) || int64(in[1])%group != 0 || int64(w[0])%group != 0 || int64(w[1]) != int64(in[1])/group {
-		return fmt.Errorf("weights %v and %d groups do not fit input %s", w, group, ShapeText(in))
+		return fmt.Errorf("weights %v and %d groups do not fit input %s", w, group, graph.ShapeText(in))
 	}
 	if c.Has(2) {
 		if err := channel(c, 2, w[0]); err != nil {
@@ -47,7 +48,7 @@ func checkConv(c *Check) error {
 		}
 	}
 	d := len(in) - 2
-	p := &convPlan{group: int(group), kernel: w[2:], points: Product(w[2:])}
+	p := &convPlan{group: int(group), kernel: w[2:], points: graph.Product(w[2:])}
 	var err error
 	if p.stride, err = spatial(c, "strides", d, 1); err != nil {
 		return err
@@ -68,7 +69,7 @@ func checkConv(c *Check) error {
 		span := (p.kernel[i]-1)*p.dilate[i] + 1
 		room := in[2+i] + p.pad[i] + after[i] - span
 		if room < 0 {
-			return fmt.Errorf("kernel %v does not fit input %s", p.kernel, ShapeText(in))
+			return fmt.Errorf("kernel %v does not fit input %s", p.kernel, graph.ShapeText(in))
 		}
 		out = append(out, room/p.stride[i]+1)
 		p.pointwise = p.pointwise && p.stride[i] == 1 && p.pad[i] == 0 && after[i] == 0
@@ -81,7 +82,7 @@ func checkConv(c *Check) error {
 }
 
 // spatial reads a list with one positive entry per spatial axis.
-func spatial(c *Check, name string, d int, def int) ([]int, error) {
+func spatial(c *graph.Check, name string, d int, def int) ([]int, error) {
 	out := make([]int, d)
 	a, ok := c.Attrs[name]
 	if ok && len(a.Ints) != d {
@@ -99,7 +100,7 @@ func spatial(c *Check, name string, d int, def int) ([]int, error) {
 }
 
 // padding is the zeros before and after each spatial axis.
-func padding(c *Check, p *convPlan, size []int) (before, after []int, err error) {
+func padding(c *graph.Check, p *convPlan, size []int) (before, after []int, err error) {
 	d := len(size)
 	before, after = make([]int, d), make([]int, d)
 	switch mode := c.Attrs["auto_pad"].String; mode {
@@ -135,10 +136,10 @@ func padding(c *Check, p *convPlan, size []int) (before, after []int, err error)
 	return before, after, nil
 }
 
-func compileConv[T kernel.Float](n *Node) Step[T] {
+func compileConv[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*convPlan)
 	in := n.Inputs[0].Shape
-	if n.Inputs[1].Const != nil && p.pointwise && Product(in[2:]) == 1 {
+	if n.Inputs[1].Const != nil && p.pointwise && graph.Product(in[2:]) == 1 {
 		return compilePointwise[T](n, p)
 	}
 	return func(x *Exec[T]) error {
@@ -152,7 +153,7 @@ func compileConv[T kernel.Float](n *Node) Step[T] {
 }
 
 // compilePointwise: one position and a kernel of size 1 is a product per group.
-func compilePointwise[T kernel.Float](n *Node, p *convPlan) Step[T] {
+func compilePointwise[T kernel.Float](n *graph.Node, p *convPlan) Step[T] {
 	wv := n.Inputs[1]
 	w := Floats[T](wv)
 	k, m := wv.Shape[1], wv.Shape[0]/p.group
@@ -183,9 +184,9 @@ func convolve[T kernel.Float](p *convPlan, out, in, w Operand[T], bias []T) {
 	d := len(p.kernel)
 	cin, cout := w.Shape[1], out.Shape[1]
 	channels := in.Shape[1]
-	size, outSize := Product(in.Shape[2:]), Product(out.Shape[2:])
+	size, outSize := graph.Product(in.Shape[2:]), graph.Product(out.Shape[2:])
 	perGroup := cout / p.group
-	var at, kat [MaxRank]int
+	var at, kat [graph.MaxRank]int
 	for o := range out.F {
 		m := o / outSize % cout
 		row := o / (outSize * cout)
@@ -223,7 +224,7 @@ func convolve[T kernel.Float](p *convPlan, out, in, w Operand[T], bias []T) {
 
 // convRule with constant weights is linear: input n x C x spatial, weights
 // M x C/group x kernel.
-func convRule(n *Node) Rule {
+func convRule(n *graph.Node) Rule {
 	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || n.Inputs[1].Const == nil || !n.Outputs[0].Type.Floating() {
 		return opaque(n)
 	}
@@ -238,7 +239,7 @@ func convRule(n *Node) Rule {
 		return opaque(n)
 	}
 	weights := n.Inputs[1].Const
-	kernel, c, k := Product(w[2:]), make([]int, len(out)), make([]int, spatial)
+	kernel, c, k := graph.Product(w[2:]), make([]int, len(out)), make([]int, spatial)
 	strides := rowMajor(in)
 	return Rule{Linear: true, Cost: w[1]*kernel + 1, Each: func(_, e int, yield Link) {
 		unravel(e, out, c)
@@ -266,7 +267,7 @@ func convRule(n *Node) Rule {
 }
 
 // convWindow reads strides, dilations and the pads before each spatial axis.
-func convWindow(n *Node, in, kernel, out []int) (stride, dilation, pad []int, ok bool) {
+func convWindow(n *graph.Node, in, kernel, out []int) (stride, dilation, pad []int, ok bool) {
 	read := func(name string, def int) []int {
 		v, given, _ := intsInput(n, name, len(n.Inputs))
 		for !given && len(v) < len(in) {

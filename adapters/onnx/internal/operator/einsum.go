@@ -1,17 +1,18 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // einsumOps are sums of products of one or two tensors by labelled axes.
 func einsumOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Einsum", Versions: []int{12}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
+		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
 			Rule: einsumRule, Compile: compileEinsum[T], Weighs: true},
 	}
 }
@@ -46,7 +47,7 @@ func parseEinsum(eq string, operands int) (in []string, out string, err error) {
 	return in, out, nil
 }
 
-func checkEinsum(c *Check) error {
+func checkEinsum(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -66,11 +67,11 @@ func checkEinsum(c *Check) error {
 	for i, s := range in {
 		shape := c.Inputs[i].Shape
 		if len(s) != len(shape) {
-			return fmt.Errorf("labels %q for shape %s", s, ShapeText(shape))
+			return fmt.Errorf("labels %q for shape %s", s, graph.ShapeText(shape))
 		}
 		for j, r := range s {
 			if have, ok := size[r]; ok && have != shape[j] {
-				return fmt.Errorf("label %q has sizes %s", r, ShapeText([]int{have, shape[j]}))
+				return fmt.Errorf("label %q has sizes %s", r, graph.ShapeText([]int{have, shape[j]}))
 			}
 			size[r] = shape[j]
 		}
@@ -80,10 +81,10 @@ func checkEinsum(c *Check) error {
 		if strings.ContainsRune(out, r) {
 			continue
 		}
-		if size[r] == Batch {
+		if size[r] == graph.Batch {
 			return fmt.Errorf("mixes rows: it sums over the batch axis (label %q)", r)
 		}
-		if t, ok := Elements([]int{terms, size[r]}); ok {
+		if t, ok := graph.Elements([]int{terms, size[r]}); ok {
 			terms = t
 		} else {
 			return fmt.Errorf("the sum overflows")
@@ -113,7 +114,7 @@ func checkEinsum(c *Check) error {
 		for _, r := range labels {
 			axes = append(axes, size[r])
 		}
-		n, ok := Elements(axes)
+		n, ok := graph.Elements(axes)
 		if !ok {
 			return fmt.Errorf("the sum overflows")
 		}
@@ -130,7 +131,7 @@ func checkEinsum(c *Check) error {
 // compileEinsum brings both operands to [stack, m, k] and [stack, k, n],
 // multiplies, and orders the result. Labels of one operand that the output lacks
 // are part of k, repeated in the other.
-func compileEinsum[T kernel.Float](n *Node) Step[T] {
+func compileEinsum[T kernel.Float](n *graph.Node) Step[T] {
 	e := n.Resolved.(*einsum)
 	return func(x *Exec[T]) error {
 		a := x.In[0]
@@ -228,7 +229,7 @@ func arrange[T kernel.Float](e *einsum, dst, src []T, from, to string, a, b []in
 
 // einsumRule sums products over the labels that the output lacks. Ellipses are
 // opaque.
-func einsumRule(n *Node) Rule {
+func einsumRule(n *graph.Node) Rule {
 	eq, isSet := n.Attrs["equation"]
 	text := strings.ReplaceAll(eq.String, " ", "")
 	left, right, arrow := strings.Cut(text, "->")
@@ -287,7 +288,7 @@ func einsumRule(n *Node) Rule {
 		}
 		return k
 	}
-	total := Product(inner)
+	total := graph.Product(inner)
 	return Rule{Linear: free >= 0 && n.Outputs[0].Type.Floating(), Cost: total * len(n.Inputs), Each: func(_, e int, yield Link) {
 		unravel(e, out, co)
 		for i, c := range co {

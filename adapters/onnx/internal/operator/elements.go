@@ -1,4 +1,6 @@
-package onnx
+package operator
+
+import "github.com/pho-go/pho/adapters/onnx/internal/graph"
 
 // Discovery works on one row: in every shape the batch axis counts as 1, so the
 // flat index of an element is the same wherever the batch axis stands, and an
@@ -42,8 +44,8 @@ func broadcastIndex(in, out []int) (func(e int) int, bool) {
 			return nil, false
 		}
 	}
-	switch Product(in) {
-	case Product(out):
+	switch graph.Product(in) {
+	case graph.Product(out):
 		return func(e int) int { return e }, true
 	case 1:
 		return func(int) int { return 0 }, true

@@ -1,20 +1,21 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // elementwiseOps are functions of one tensor, element by element.
 func elementwiseOps[T kernel.Float]() []Entry[T] {
-	f := func(fn func(float64) float64) func(*Node) func(dst, src []T) {
-		return func(*Node) func(dst, src []T) { return each[T](fn) }
+	f := func(fn func(float64) float64) func(*graph.Node) func(dst, src []T) {
+		return func(*graph.Node) func(dst, src []T) { return each[T](fn) }
 	}
-	loop := func(run func(dst, src []T)) func(*Node) func(dst, src []T) {
-		return func(*Node) func(dst, src []T) { return run }
+	loop := func(run func(dst, src []T)) func(*graph.Node) func(dst, src []T) {
+		return func(*graph.Node) func(dst, src []T) { return run }
 	}
 	return slices.Concat(activationOps[T](), []Entry[T]{
 		unary("Sqrt", []int{6, 13}, f(math.Sqrt)),
@@ -44,21 +45,21 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 			}
 			return v // 0, or NaN
 		}, func(v int64) int64 { return int64(compare(v)) }),
-		{Operator: Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, Check: checkClip},
+		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, Check: checkClip},
 			Rule: elementwiseRule, Compile: compileClip[T], InPlace: true},
 	})
 }
 
 // activationOps are the non-linearities of networks.
 func activationOps[T kernel.Float]() []Entry[T] {
-	loop := func(run func(dst, src []T)) func(*Node) func(dst, src []T) {
-		return func(*Node) func(dst, src []T) { return run }
+	loop := func(run func(dst, src []T)) func(*graph.Node) func(dst, src []T) {
+		return func(*graph.Node) func(dst, src []T) { return run }
 	}
-	param := func(name string, versions []int, fn func(n *Node) func(float64) float64) Entry[T] {
-		return unary(name, versions, func(n *Node) func(dst, src []T) { return each[T](fn(n)) })
+	param := func(name string, versions []int, fn func(n *graph.Node) func(float64) float64) Entry[T] {
+		return unary(name, versions, func(n *graph.Node) func(dst, src []T) { return each[T](fn(n)) })
 	}
-	plain := func(fn func(float64) float64) func(*Node) func(float64) float64 {
-		return func(*Node) func(float64) float64 { return fn }
+	plain := func(fn func(float64) float64) func(*graph.Node) func(float64) float64 {
+		return func(*graph.Node) func(float64) float64 { return fn }
 	}
 	return []Entry[T]{
 		unary("Relu", []int{6, 13, 14}, loop(kernel.Relu[T])),
@@ -68,23 +69,23 @@ func activationOps[T kernel.Float]() []Entry[T] {
 		param("Softsign", []int{1}, plain(func(x float64) float64 { return x / (1 + math.Abs(x)) })),
 		param("HardSwish", []int{14}, plain(func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) })),
 		param("Mish", []int{18}, plain(func(x float64) float64 { return x * math.Tanh(softplus(x)) })),
-		unary("LeakyRelu", []int{6, 16}, func(n *Node) func(dst, src []T) {
+		unary("LeakyRelu", []int{6, 16}, func(n *graph.Node) func(dst, src []T) {
 			a := n.AttrFloat("alpha", 0.01)
 			return func(dst, src []T) { kernel.LeakyRelu(dst, src, T(a)) }
 		}),
-		param("Elu", []int{6}, func(n *Node) func(float64) float64 {
+		param("Elu", []int{6}, func(n *graph.Node) func(float64) float64 {
 			a := n.AttrFloat("alpha", 1)
 			return func(x float64) float64 { return elu(x, a) }
 		}),
-		param("Selu", []int{6}, func(n *Node) func(float64) float64 {
+		param("Selu", []int{6}, func(n *graph.Node) func(float64) float64 {
 			a, g := n.AttrFloat("alpha", 1.67326319217681884765625), n.AttrFloat("gamma", 1.05070102214813232421875)
 			return func(x float64) float64 { return g * elu(x, a) }
 		}),
-		param("Celu", []int{12}, func(n *Node) func(float64) float64 {
+		param("Celu", []int{12}, func(n *graph.Node) func(float64) float64 {
 			a := n.AttrFloat("alpha", 1)
 			return func(x float64) float64 { return max(x, 0) + min(0, a*math.Expm1(x/a)) }
 		}),
-		jumps(param("ThresholdedRelu", []int{10}, func(n *Node) func(float64) float64 {
+		jumps(param("ThresholdedRelu", []int{10}, func(n *graph.Node) func(float64) float64 {
 			a, typ := n.AttrFloat("alpha", 1), n.Inputs[0].Type
 			return func(x float64) float64 {
 				if typ.Round(x) > a || math.IsNaN(x) {
@@ -93,11 +94,11 @@ func activationOps[T kernel.Float]() []Entry[T] {
 				return 0
 			}
 		})),
-		param("HardSigmoid", []int{6}, func(n *Node) func(float64) float64 {
+		param("HardSigmoid", []int{6}, func(n *graph.Node) func(float64) float64 {
 			a, b := n.AttrFloat("alpha", 0.2), n.AttrFloat("beta", 0.5)
 			return func(x float64) float64 { return min(max(a*x+b, 0), 1) }
 		}),
-		param("Gelu", []int{20}, func(n *Node) func(float64) float64 {
+		param("Gelu", []int{20}, func(n *graph.Node) func(float64) float64 {
 			if n.Attrs["approximate"].String == "tanh" {
 				return func(x float64) float64 {
 					return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
@@ -110,11 +111,11 @@ func activationOps[T kernel.Float]() []Entry[T] {
 
 // unary is an operator on one tensor of floating type; loop prepares the run over
 // its elements.
-func unary[T kernel.Float](name string, versions []int, loop func(n *Node) func(dst, src []T)) Entry[T] {
+func unary[T kernel.Float](name string, versions []int, loop func(n *graph.Node) func(dst, src []T)) Entry[T] {
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
 		Rule:     elementwiseRule,
-		Compile: func(n *Node) Step[T] {
+		Compile: func(n *graph.Node) Step[T] {
 			run := loop(n)
 			return func(x *Exec[T]) error { run(x.Out[0].F, x.In[0].F); return nil }
 		},
@@ -133,7 +134,7 @@ func each[T kernel.Float](fn func(float64) float64) func(dst, src []T) {
 
 // step is a unary function that is constant between jumps.
 func step[T kernel.Float](name string, versions []int, fn func(float64) float64) Entry[T] {
-	return jumps(unary(name, versions, func(n *Node) func(dst, src []T) {
+	return jumps(unary(name, versions, func(n *graph.Node) func(dst, src []T) {
 		read := asDeclared[T](n.Inputs[0].Type)
 		if read == nil {
 			return each[T](fn)
@@ -154,7 +155,7 @@ func headed[T kernel.Float](head string, e Entry[T]) Entry[T] {
 }
 
 // checkFloating: one tensor of floating type in, one of its shape out.
-func checkFloating(c *Check) error {
+func checkFloating(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -172,11 +173,11 @@ func elu(x, a float64) float64 {
 }
 
 // signed operators also take integers.
-func signed[T kernel.Float](name string, versions []int, rule func(*Node) Rule, f func(T) T, g func(int64) int64) Entry[T] {
+func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, f func(T) T, g func(int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
 		Rule:     rule,
-		Compile: func(*Node) Step[T] {
+		Compile: func(*graph.Node) Step[T] {
 			return func(x *Exec[T]) error {
 				for i, v := range x.In[0].F {
 					x.Out[0].F[i] = f(v)
@@ -191,14 +192,14 @@ func signed[T kernel.Float](name string, versions []int, rule func(*Node) Rule, 
 	}
 }
 
-func checkNumber(c *Check) error {
-	if c.Inputs[0].Type == Bool {
+func checkNumber(c *graph.Check) error {
+	if c.Inputs[0].Type == graph.Bool {
 		return fmt.Errorf("input must be a number, is bool")
 	}
 	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
 }
 
-func negRule(n *Node) Rule { return weightedRule(n, -1) }
+func negRule(n *graph.Node) Rule { return weightedRule(n, -1) }
 
 func compare(v int64) int {
 	switch {
@@ -211,13 +212,13 @@ func compare(v int64) int {
 }
 
 // checkClip: the limits are attributes before opset 11, scalar inputs since.
-func checkClip(c *Check) error {
+func checkClip(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
-			if n, _ := Elements(v.Shape); n != 1 || v.BatchAxis() >= 0 {
+			if n, _ := graph.Elements(v.Shape); n != 1 || v.BatchAxis() >= 0 {
 				return fmt.Errorf("limit %q must be a scalar, has shape %v", v.Name, v.Shape)
 			}
 		}
@@ -225,7 +226,7 @@ func checkClip(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
 }
 
-func compileClip[T kernel.Float](n *Node) Step[T] {
+func compileClip[T kernel.Float](n *graph.Node) Step[T] {
 	// Attributes are read first; inputs given replace them.
 	lo, hi := T(n.AttrFloat("min", math.Inf(-1))), T(n.AttrFloat("max", math.Inf(1)))
 	return func(x *Exec[T]) error {

@@ -1,6 +1,9 @@
-package onnx
+package operator
 
-import "github.com/pho-go/pho/internal/kernel"
+import (
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
+)
 
 // Step runs a node on its operands.
 type Step[T kernel.Float] func(x *Exec[T]) error
@@ -33,7 +36,7 @@ func (x *Exec[T]) temp(n int) []T {
 
 // Scratch is the number of elements per row that the step of n works in beside its
 // operands.
-func Scratch(n *Node) int {
+func Scratch(n *graph.Node) int {
 	if r, ok := n.Resolved.(interface{ Scratch() int }); ok {
 		return r.Scratch()
 	}
@@ -41,7 +44,7 @@ func Scratch(n *Node) int {
 }
 
 // Floats converts a floating constant to the engine's precision; nil for others.
-func Floats[T kernel.Float](v *Value) []T {
+func Floats[T kernel.Float](v *graph.Value) []T {
 	if f, ok := any(v.Const.F).([]T); ok || v.Const.F == nil {
 		return f
 	}
@@ -55,8 +58,8 @@ func Floats[T kernel.Float](v *Value) []T {
 // asDeclared is how a node that jumps (a comparison, Floor, a Cast to integers) reads
 // numbers of type t: rounded to it, so that the engine's further digits do not decide
 // on which side of the jump a number falls. nil: the engine holds no further digits.
-func asDeclared[T kernel.Float](t DType) func(T) T {
-	if _, single := any(T(0)).(float32); single || t != Float32 {
+func asDeclared[T kernel.Float](t graph.DType) func(T) T {
+	if _, single := any(T(0)).(float32); single || t != graph.Float32 {
 		return nil
 	}
 	return func(x T) T { return T(float32(x)) }

@@ -1,13 +1,14 @@
-package onnx
+package operator
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-func checkGemm(c *Check) error {
+func checkGemm(c *graph.Check) error {
 	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func checkGemm(c *Check) error {
 	}
 	out := []int{m, n}
 	if c.Has(2) {
-		s, err := Broadcast(out, c.Inputs[2].Shape)
+		s, err := graph.Broadcast(out, c.Inputs[2].Shape)
 		if err != nil {
 			return err
 		}
@@ -40,8 +41,8 @@ func checkGemm(c *Check) error {
 		return err
 	}
 	if c.AttrInt("transA", 0) != 0 || c.AttrInt("transB", 0) != 0 && c.Inputs[1].Const == nil { // transposed operands
-		sizeA, _ := Elements(a)
-		sizeB, _ := Elements(b)
+		sizeA, _ := graph.Elements(a)
+		sizeB, _ := graph.Elements(b)
 		c.Resolved = transposed(sizeA + sizeB)
 	}
 	return c.MultiplyAdds(out, k)
@@ -49,7 +50,7 @@ func checkGemm(c *Check) error {
 
 // compileGemm is alpha A' B' + beta C. With a constant B and a bias per column,
 // which is what nn.Linear exports, it is one product with prepared weights.
-func compileGemm[T kernel.Float](n *Node) Step[T] {
+func compileGemm[T kernel.Float](n *graph.Node) Step[T] {
 	alpha, beta := T(n.AttrFloat("alpha", 1)), T(n.AttrFloat("beta", 1))
 	transA, transB := n.AttrInt("transA", 0) != 0, n.AttrInt("transB", 0) != 0
 	var packed *kernel.Weights[T]
@@ -63,7 +64,7 @@ func compileGemm[T kernel.Float](n *Node) Step[T] {
 			packed.Scale(alpha)
 		}
 	}
-	var cv *Value
+	var cv *graph.Value
 	if len(n.Inputs) > 2 {
 		cv = n.Inputs[2]
 	}
@@ -115,7 +116,7 @@ func compileGemm[T kernel.Float](n *Node) Step[T] {
 
 // columnBias is beta*C as one value per column, if C is constant and the same in
 // every row.
-func columnBias[T kernel.Float](v *Value, cols int, beta T) (bias []T, ok bool) {
+func columnBias[T kernel.Float](v *graph.Value, cols int, beta T) (bias []T, ok bool) {
 	if v == nil || v.Const == nil {
 		return nil, false
 	}
@@ -144,7 +145,7 @@ func transposeMatrix[T any](dst, src []T, rows, cols int) {
 
 // oneProduct reports whether a Gemm is one product with prepared weights, which can
 // apply a Relu, too.
-func oneProduct(n *Node) bool {
+func oneProduct(n *graph.Node) bool {
 	if n.Inputs[1].Const == nil {
 		return false
 	}
@@ -156,7 +157,7 @@ func oneProduct(n *Node) bool {
 }
 
 // gemmRule: alpha A'B' + beta C.
-func gemmRule(n *Node) Rule {
+func gemmRule(n *graph.Node) Rule {
 	if len(n.Inputs) < 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || len(n.Inputs[0].Shape) != 2 || len(n.Inputs[1].Shape) != 2 || len(n.Outputs[0].Shape) != 2 {
 		return opaque(n)
 	}
@@ -170,7 +171,7 @@ func gemmRule(n *Node) Rule {
 	if int(n.AttrInt("transB", 0)) != 0 {
 		sbk, sbj, cols = 1, db[1], db[0]
 	}
-	if rows != out[0] || cols != out[1] || Product(db) != inner*cols {
+	if rows != out[0] || cols != out[1] || graph.Product(db) != inner*cols {
 		return opaque(n)
 	}
 	alpha, beta := n.AttrFloat("alpha", 1), n.AttrFloat("beta", 1)

@@ -1,14 +1,15 @@
-package onnx
+package operator
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // whereRule chooses by a constant condition; otherwise all three inputs enter.
-func whereRule(n *Node) Rule {
+func whereRule(n *graph.Node) Rule {
 	r := elementwiseRule(n)
 	if r.Each == nil || len(n.Inputs) != 3 || n.Inputs[0] == nil || n.Inputs[0].Const == nil {
 		return r
@@ -44,18 +45,18 @@ func logicOps[T kernel.Float]() []Entry[T] {
 		logical[T]("And", func(x, y int64) int64 { return x & y }),
 		logical[T]("Or", func(x, y int64) int64 { return x | y }),
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
-		{Operator: Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNot},
+		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
-		{Operator: Operator{Name: "Where", Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, Check: checkWhere, Sizes: whereSizes},
+		{Operator: graph.Operator{Name: "Where", Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, Check: checkWhere, Sizes: whereSizes},
 			Rule: whereRule, Compile: compileWhere[T]},
 	}
 }
 
 func comparison[T kernel.Float](name string, versions []int, f func(x, y T) bool, g func(x, y int64) bool) Entry[T] {
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: versions, Min: 2, Max: 2, Outputs: 1, Check: checkComparison},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 2, Max: 2, Outputs: 1, Check: checkComparison},
 		Rule:     elementwiseRule,
-		Compile: func(n *Node) Step[T] {
+		Compile: func(n *graph.Node) Step[T] {
 			floating := n.Inputs[0].Type.Floating()
 			ff := lift(func(x, y T) int64 { return toInt(f(x, y)) })
 			if read := asDeclared[T](n.Inputs[0].Type); read != nil {
@@ -76,7 +77,7 @@ func comparison[T kernel.Float](name string, versions []int, f func(x, y T) bool
 	}
 }
 
-func checkComparison(c *Check) error {
+func checkComparison(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
@@ -84,19 +85,19 @@ func checkComparison(c *Check) error {
 }
 
 // setBool gives the output the broadcast shape of two inputs.
-func setBool(c *Check) error {
-	shape, err := Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
+func setBool(c *graph.Check) error {
+	shape, err := graph.Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	if err != nil {
 		return err
 	}
-	return c.Set(0, Bool, shape)
+	return c.Set(0, graph.Bool, shape)
 }
 
 func logical[T kernel.Float](name string, f func(x, y int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: []int{7}, Min: 2, Max: 2, Outputs: 1, Check: checkLogical},
+		Operator: graph.Operator{Name: name, Versions: []int{7}, Min: 2, Max: 2, Outputs: 1, Check: checkLogical},
 		Rule:     elementwiseRule,
-		Compile: func(*Node) Step[T] {
+		Compile: func(*graph.Node) Step[T] {
 			ff := lift(f)
 			return func(x *Exec[T]) error {
 				out, a, b := x.Out[0], x.In[0], x.In[1]
@@ -107,21 +108,21 @@ func logical[T kernel.Float](name string, f func(x, y int64) int64) Entry[T] {
 	}
 }
 
-func checkLogical(c *Check) error {
-	if c.Inputs[0].Type != Bool || c.Inputs[1].Type != Bool {
+func checkLogical(c *graph.Check) error {
+	if c.Inputs[0].Type != graph.Bool || c.Inputs[1].Type != graph.Bool {
 		return errors.New("inputs must be bool")
 	}
 	return setBool(c)
 }
 
-func checkNot(c *Check) error {
-	if c.Inputs[0].Type != Bool {
+func checkNot(c *graph.Check) error {
+	if c.Inputs[0].Type != graph.Bool {
 		return fmt.Errorf("input must be bool, is %s", c.Inputs[0].Type)
 	}
-	return c.Set(0, Bool, c.Inputs[0].Shape)
+	return c.Set(0, graph.Bool, c.Inputs[0].Shape)
 }
 
-func compileNot[T kernel.Float](*Node) Step[T] {
+func compileNot[T kernel.Float](*graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
 		for i, v := range x.In[0].I {
 			x.Out[0].I[i] = 1 - v
@@ -130,21 +131,21 @@ func compileNot[T kernel.Float](*Node) Step[T] {
 	}
 }
 
-func checkWhere(c *Check) error {
-	if c.Inputs[0].Type != Bool || c.Inputs[1].Type != c.Inputs[2].Type {
+func checkWhere(c *graph.Check) error {
+	if c.Inputs[0].Type != graph.Bool || c.Inputs[1].Type != c.Inputs[2].Type {
 		return fmt.Errorf("needs a bool and two tensors of one type, has %s, %s, %s", c.Inputs[0].Type, c.Inputs[1].Type, c.Inputs[2].Type)
 	}
-	shape, err := Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
+	shape, err := graph.Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	if err != nil {
 		return err
 	}
-	if shape, err = Broadcast(shape, c.Inputs[2].Shape); err != nil {
+	if shape, err = graph.Broadcast(shape, c.Inputs[2].Shape); err != nil {
 		return err
 	}
 	return c.Set(0, c.Inputs[1].Type, shape)
 }
 
-func compileWhere[T kernel.Float](n *Node) Step[T] {
+func compileWhere[T kernel.Float](n *graph.Node) Step[T] {
 	floating := n.Outputs[0].Type.Floating()
 	return func(x *Exec[T]) error {
 		var w walk

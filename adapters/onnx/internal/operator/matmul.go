@@ -1,19 +1,20 @@
-package onnx
+package operator
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // matmulOps are the matrix products.
 func matmulOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkMatMul},
+		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkMatMul},
 			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true},
-		{Operator: Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, Check: checkGemm},
+		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, Check: checkGemm},
 			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct},
 	}
 }
@@ -29,7 +30,7 @@ func matrixShapes(a, b []int) (ma, mb []int, dropRow, dropCol bool) {
 	return a, b, dropRow, dropCol
 }
 
-func checkMatMul(c *Check) error {
+func checkMatMul(c *graph.Check) error {
 	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func checkMatMul(c *Check) error {
 	if err := contraction(k, b[len(b)-2], a, b); err != nil {
 		return err
 	}
-	stack, err := Broadcast(a[:len(a)-2], b[:len(b)-2])
+	stack, err := graph.Broadcast(a[:len(a)-2], b[:len(b)-2])
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func checkMatMul(c *Check) error {
 
 // contraction checks the axis a product sums over.
 func contraction(k, kb int, a, b []int) error {
-	if k == Batch || kb == Batch {
+	if k == graph.Batch || kb == graph.Batch {
 		return fmt.Errorf("mixes rows: it sums over the batch axis (shapes %v and %v)", a, b)
 	}
 	if k != kb {
@@ -69,13 +70,13 @@ func contraction(k, kb int, a, b []int) error {
 	return nil
 }
 
-func compileMatMul[T kernel.Float](n *Node) Step[T] {
+func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
 	_, b, _, _ := matrixShapes(n.Inputs[0].Shape, n.Inputs[1].Shape)
 	var packed []*kernel.Weights[T]
 	if n.Inputs[1].Const != nil {
 		w := Floats[T](n.Inputs[1])
 		k, cols := b[len(b)-2], b[len(b)-1]
-		for i := range Product(b[:len(b)-2]) {
+		for i := range graph.Product(b[:len(b)-2]) {
 			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false))
 		}
 	}
@@ -94,7 +95,7 @@ func compileMatMul[T kernel.Float](n *Node) Step[T] {
 		rows, k := as[len(as)-2], as[len(as)-1]
 		out := x.Out[0].F
 		if len(packed) == 1 {
-			all := Product(as[:len(as)-1])
+			all := graph.Product(as[:len(as)-1])
 			packed[0].Mul(out, cols, a.F, k, all, nil)
 			return nil
 		}
@@ -103,7 +104,7 @@ func compileMatMul[T kernel.Float](n *Node) Step[T] {
 		if len(bs) > 2 {
 			bstack = bs[:len(bs)-2]
 		}
-		var stack [MaxRank]int
+		var stack [graph.MaxRank]int
 		lead := broadcastSizes(stack[:0], as[:len(as)-2], bstack)
 		var w walk
 		w.plan(lead, as[:len(as)-2], bstack)
@@ -147,7 +148,7 @@ func broadcastSizes(dst []int, a, b []int) []int {
 }
 
 // yieldProduct links one product of element ia of operand 0 and ib of operand 1.
-func yieldProduct(a, b *Value, alpha float64, ia, ib int, yield Link) {
+func yieldProduct(a, b *graph.Value, alpha float64, ia, ib int, yield Link) {
 	switch {
 	case b.Const != nil:
 		yield(0, ia, alpha*b.Const.At(ib))
@@ -159,12 +160,12 @@ func yieldProduct(a, b *Value, alpha float64, ia, ib int, yield Link) {
 	}
 }
 
-func linearProduct(n *Node) bool {
+func linearProduct(n *graph.Node) bool {
 	return n.Outputs[0].Type.Floating() && (n.Inputs[0].Const != nil || n.Inputs[1].Const != nil)
 }
 
 // matMulRule multiplies the last two axes and broadcasts the others.
-func matMulRule(n *Node) Rule {
+func matMulRule(n *graph.Node) Rule {
 	if len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || len(n.Inputs[0].Shape) == 0 || len(n.Inputs[1].Shape) == 0 {
 		return opaque(n)
 	}
@@ -184,7 +185,7 @@ func matMulRule(n *Node) Rule {
 	stack := broadcastDims(da[:ra-2], db[:rb-2])
 	atA, okA := broadcastIndex(da[:ra-2], stack)
 	atB, okB := broadcastIndex(db[:rb-2], stack)
-	if !okA || !okB || Product(stack)*rows*cols != n.Outputs[0].Width() {
+	if !okA || !okB || graph.Product(stack)*rows*cols != n.Outputs[0].Width() {
 		return opaque(n)
 	}
 	return Rule{Linear: linearProduct(n), Cost: 2 * inner, Each: func(_, e int, yield Link) {

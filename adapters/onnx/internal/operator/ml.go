@@ -1,8 +1,9 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -10,15 +11,15 @@ import (
 // from scikit-learn need.
 func mlOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Domain: "ai.onnx.ml", Name: "FeatureVectorizer", Versions: []int{1}, Min: 1, Max: -1, Outputs: 1, Check: checkVectorizer},
+		{Operator: graph.Operator{Domain: "ai.onnx.ml", Name: "FeatureVectorizer", Versions: []int{1}, Min: 1, Max: -1, Outputs: 1, Check: checkVectorizer},
 			Rule: vectorizerRule, Compile: compileVectorizer[T]},
-		{Operator: Operator{Domain: "ai.onnx.ml", Name: "Scaler", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkScaler},
+		{Operator: graph.Operator{Domain: "ai.onnx.ml", Name: "Scaler", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkScaler},
 			Rule: scalerRule, Compile: compileScaler[T], Weighs: true},
 	}
 }
 
 // checkVectorizer: columns side by side, as float.
-func checkVectorizer(c *Check) error {
+func checkVectorizer(c *graph.Check) error {
 	sizes := c.Attrs["inputdimensions"].Ints
 	if sizes != nil && len(sizes) != len(c.Inputs) {
 		return fmt.Errorf("%d inputdimensions for %d inputs", len(sizes), len(c.Inputs))
@@ -28,8 +29,8 @@ func checkVectorizer(c *Check) error {
 		if v == nil {
 			return fmt.Errorf("input %d is left out", i)
 		}
-		if len(v.Shape) != 2 || v.Shape[0] != Batch {
-			return fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, ShapeText(v.Shape))
+		if len(v.Shape) != 2 || v.Shape[0] != graph.Batch {
+			return fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, graph.ShapeText(v.Shape))
 		}
 		if sizes != nil && sizes[i] != int64(v.Shape[1]) {
 			return fmt.Errorf("input %d (%q) has %d features, inputdimensions says %d", i, v.Name, v.Shape[1], sizes[i])
@@ -38,14 +39,14 @@ func checkVectorizer(c *Check) error {
 			return fmt.Errorf("the output overflows")
 		}
 	}
-	c.Resolved = &Conversion{}
-	return c.Set(0, Float32, []int{Batch, total})
+	c.Resolved = &graph.Conversion{}
+	return c.Set(0, graph.Float32, []int{graph.Batch, total})
 }
 
-func compileVectorizer[T kernel.Float](n *Node) Step[T] {
-	entry := DType(0) // of what is not computed: see graph.Conversion
+func compileVectorizer[T kernel.Float](n *graph.Node) Step[T] {
+	entry := graph.DType(0) // of what is not computed: see graph.Conversion
 	if n.Rounds() {
-		entry = Float32
+		entry = graph.Float32
 	}
 	return func(x *Exec[T]) error {
 		out := x.Out[0]
@@ -61,7 +62,7 @@ func compileVectorizer[T kernel.Float](n *Node) Step[T] {
 					continue
 				}
 				for i := range to {
-					to[i] = T(Float32.Round(float64(in.I[r*w+i])))
+					to[i] = T(graph.Float32.Round(float64(in.I[r*w+i])))
 				}
 			}
 			from += w
@@ -71,10 +72,10 @@ func compileVectorizer[T kernel.Float](n *Node) Step[T] {
 }
 
 // checkScaler: (x - offset) scale per column.
-func checkScaler(c *Check) error {
+func checkScaler(c *graph.Check) error {
 	in := c.Inputs[0].Shape
-	if len(in) == 0 || in[len(in)-1] == Batch {
-		return fmt.Errorf("needs columns, has shape %s", ShapeText(in))
+	if len(in) == 0 || in[len(in)-1] == graph.Batch {
+		return fmt.Errorf("needs columns, has shape %s", graph.ShapeText(in))
 	}
 	n := in[len(in)-1]
 	for _, name := range []string{"offset", "scale"} {
@@ -82,15 +83,15 @@ func checkScaler(c *Check) error {
 			return fmt.Errorf("%s has %d values for %d columns", name, l, n)
 		}
 	}
-	c.Resolved = &Conversion{}
-	return c.Set(0, Float32, in)
+	c.Resolved = &graph.Conversion{}
+	return c.Set(0, graph.Float32, in)
 }
 
-func compileScaler[T kernel.Float](n *Node) Step[T] {
+func compileScaler[T kernel.Float](n *graph.Node) Step[T] {
 	offset, scale := n.Attrs["offset"].Floats, n.Attrs["scale"].Floats
-	entry := DType(0) // of what is not computed: see graph.Conversion
+	entry := graph.DType(0) // of what is not computed: see graph.Conversion
 	if n.Rounds() {
-		entry = Float32
+		entry = graph.Float32
 	}
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
@@ -100,7 +101,7 @@ func compileScaler[T kernel.Float](n *Node) Step[T] {
 			if in.F != nil {
 				v = entry.Round(float64(in.F[i]))
 			} else {
-				v = Float32.Round(float64(in.I[i]))
+				v = graph.Float32.Round(float64(in.I[i]))
 			}
 			k := i % width
 			out.F[i] = T((v - offset[min(k, len(offset)-1)]) * scale[min(k, len(scale)-1)])
@@ -110,10 +111,10 @@ func compileScaler[T kernel.Float](n *Node) Step[T] {
 }
 
 // scalerRule: (x - offset) scale, by the last axis or one for all.
-func scalerRule(n *Node) Rule {
+func scalerRule(n *graph.Node) Rule {
 	d := n.Outputs[0].RowShape()
 	offset, scale := n.Attrs["offset"].Floats, n.Attrs["scale"].Floats
-	if n.Rounds() || len(d) == 0 || n.Inputs[0].Width() != Product(d) || !n.Outputs[0].Type.Floating() {
+	if n.Rounds() || len(d) == 0 || n.Inputs[0].Width() != graph.Product(d) || !n.Outputs[0].Type.Floating() {
 		return opaque(n)
 	}
 	width := d[len(d)-1]
@@ -129,7 +130,7 @@ func scalerRule(n *Node) Rule {
 }
 
 // vectorizerRule: FeatureVectorizer puts its inputs side by side.
-func vectorizerRule(n *Node) Rule {
+func vectorizerRule(n *graph.Node) Rule {
 	if n.Rounds() {
 		return opaque(n)
 	}

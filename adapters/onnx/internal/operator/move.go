@@ -1,54 +1,55 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // moveOps operators pick, surround or add up single elements.
 func moveOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGatherElements, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGatherElements, Moves: movesFirst},
 			Rule: gatherElementsRule, Compile: compileGatherElements[T]},
-		{Operator: Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
+		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
 			Rule: padRule, Compile: compilePad[T]},
-		{Operator: Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumSum},
+		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumSum},
 			Rule: cumSumRule, Compile: compileCumSum[T]},
 	}
 }
 
-func checkGatherElements(c *Check) error {
+func checkGatherElements(c *graph.Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
-	if index.Type.Floating() || index.Type == Bool {
+	if index.Type.Floating() || index.Type == graph.Bool {
 		return fmt.Errorf("indices must be integers, are %s", index.Type)
 	}
-	at, err := Axis(c.AttrInt("axis", 0), len(in.Shape))
+	at, err := graph.Axis(c.AttrInt("axis", 0), len(in.Shape))
 	if err != nil {
 		return err
 	}
 	if len(index.Shape) != len(in.Shape) {
-		return fmt.Errorf("indices of shape %s for %s", ShapeText(index.Shape), ShapeText(in.Shape))
+		return fmt.Errorf("indices of shape %s for %s", graph.ShapeText(index.Shape), graph.ShapeText(in.Shape))
 	}
 	for i, d := range in.Shape {
 		switch {
-		case i == at && (d == Batch || index.Shape[i] == Batch):
+		case i == at && (d == graph.Batch || index.Shape[i] == graph.Batch):
 			return fmt.Errorf("mixes rows: it picks from the batch axis %d", at)
 		case i != at && d != index.Shape[i]:
-			return fmt.Errorf("indices of shape %s for %s", ShapeText(index.Shape), ShapeText(in.Shape))
+			return fmt.Errorf("indices of shape %s for %s", graph.ShapeText(index.Shape), graph.ShapeText(in.Shape))
 		}
 	}
 	c.Resolved = at
 	return c.Set(0, in.Type, index.Shape)
 }
 
-func compileGatherElements[T kernel.Float](n *Node) Step[T] {
+func compileGatherElements[T kernel.Float](n *graph.Node) Step[T] {
 	at := n.Resolved.(int)
 	return func(x *Exec[T]) error {
 		in, index, out := x.In[0], x.In[1], x.Out[0]
-		size, picks, inner := in.Shape[at], index.Shape[at], Product(in.Shape[at+1:])
+		size, picks, inner := in.Shape[at], index.Shape[at], graph.Product(in.Shape[at+1:])
 		for o, k := range index.I {
 			if k < 0 {
 				k += int64(size)
@@ -68,7 +69,7 @@ func compileGatherElements[T kernel.Float](n *Node) Step[T] {
 }
 
 // padSizes is the elements a Pad adds before each axis, then those after.
-func padSizes(c *Check) ([]int64, error) {
+func padSizes(c *graph.Check) ([]int64, error) {
 	rank := len(c.Inputs[0].Shape)
 	pads := c.Attrs["pads"].Ints
 	var axes []int64
@@ -91,7 +92,7 @@ func padSizes(c *Check) ([]int64, error) {
 			axes = append(axes, int64(i))
 		}
 	}
-	if _, err := AxisSet(axes, rank); err != nil {
+	if _, err := graph.AxisSet(axes, rank); err != nil {
 		return nil, err
 	}
 	if len(pads) != 2*len(axes) {
@@ -99,13 +100,13 @@ func padSizes(c *Check) ([]int64, error) {
 	}
 	all := make([]int64, 2*rank)
 	for i, a := range axes {
-		k, _ := Axis(a, rank)
+		k, _ := graph.Axis(a, rank)
 		all[k], all[rank+k] = pads[i], pads[len(axes)+i]
 	}
 	return all, nil
 }
 
-func checkPad(c *Check) error {
+func checkPad(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func checkPad(c *Check) error {
 	out := slices.Clone(in)
 	for i, d := range in {
 		before, after := pads[i], pads[len(in)+i]
-		if d == Batch {
+		if d == graph.Batch {
 			if before != 0 || after != 0 {
 				return fmt.Errorf("mixes rows: it pads the batch axis %d", i)
 			}
@@ -140,7 +141,7 @@ func checkPad(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compilePad[T kernel.Float](n *Node) Step[T] {
+func compilePad[T kernel.Float](n *graph.Node) Step[T] {
 	pads := n.Resolved.([]int64)
 	value := T(n.AttrFloat("value", 0))
 	if n.Version >= 11 {
@@ -161,7 +162,7 @@ func compilePad[T kernel.Float](n *Node) Step[T] {
 		if len(in.F) == 0 {
 			return nil
 		}
-		var b1, at [MaxRank]int
+		var b1, at [graph.MaxRank]int
 		stride := denseStrides(b1[:0], out.Shape)
 		to := 0
 		for i, s := range stride {
@@ -184,7 +185,7 @@ func compilePad[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkCumSum(c *Check) error {
+func checkCumSum(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -196,11 +197,11 @@ func checkCumSum(c *Check) error {
 		return fmt.Errorf("needs one axis, has %d", len(axes))
 	}
 	in := c.Inputs[0].Shape
-	at, err := Axis(axes[0], len(in))
+	at, err := graph.Axis(axes[0], len(in))
 	if err != nil {
 		return err
 	}
-	if in[at] == Batch {
+	if in[at] == graph.Batch {
 		return fmt.Errorf("mixes rows: it accumulates along the batch axis %d", at)
 	}
 	if c.AttrInt("reverse", 0) != 0 || c.AttrInt("exclusive", 0) != 0 {
@@ -210,11 +211,11 @@ func checkCumSum(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, in)
 }
 
-func compileCumSum[T kernel.Float](n *Node) Step[T] {
+func compileCumSum[T kernel.Float](n *graph.Node) Step[T] {
 	at := n.Resolved.(int)
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
-		size, inner := in.Shape[at], Product(in.Shape[at+1:])
+		size, inner := in.Shape[at], graph.Product(in.Shape[at+1:])
 		for i, v := range in.F {
 			if i/inner%size > 0 {
 				v += out.F[i-inner]
@@ -226,7 +227,7 @@ func compileCumSum[T kernel.Float](n *Node) Step[T] {
 }
 
 // cumSumRule adds up along an axis.
-func cumSumRule(n *Node) Rule {
+func cumSumRule(n *graph.Node) Rule {
 	d := n.Outputs[0].RowShape()
 	axes, found, known := intsInput(n, "axis", 1)
 	if !found || !known || len(axes) != 1 || n.AttrInt("reverse", 0) != 0 || n.AttrInt("exclusive", 0) != 0 {
@@ -236,7 +237,7 @@ func cumSumRule(n *Node) Rule {
 	if !ok {
 		return opaque(n)
 	}
-	inner := Product(d[axis+1:])
+	inner := graph.Product(d[axis+1:])
 	return Rule{Linear: n.Outputs[0].Type.Floating(), Cost: d[axis], Each: func(_, e int, yield Link) {
 		for k := range e/inner%d[axis] + 1 {
 			yield(0, e-k*inner, 1)
@@ -245,7 +246,7 @@ func cumSumRule(n *Node) Rule {
 }
 
 // padRule copies the input into the middle of a constant.
-func padRule(n *Node) Rule {
+func padRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
 	pads, ok := n.Resolved.([]int64)
 	if !ok || len(pads) != 2*len(in) || len(out) != len(in) {
@@ -278,16 +279,16 @@ func padRule(n *Node) Rule {
 }
 
 // gatherElementsRule: one position for each element.
-func gatherElementsRule(n *Node) Rule {
+func gatherElementsRule(n *graph.Node) Rule {
 	if len(n.Inputs) != 2 || n.Inputs[1] == nil {
 		return opaque(n)
 	}
 	in, idx := n.Inputs[0].RowShape(), n.Inputs[1].RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
-	if !ok || len(idx) != len(in) || Product(idx) != n.Outputs[0].Width() {
+	if !ok || len(idx) != len(in) || graph.Product(idx) != n.Outputs[0].Width() {
 		return opaque(n)
 	}
-	inner := Product(in[axis+1:])
+	inner := graph.Product(in[axis+1:])
 	return Rule{Cost: 1 + in[axis], Each: func(_, e int, yield Link) {
 		outer, j := e/(idx[axis]*inner), e%inner
 		yield(1, e, 1)

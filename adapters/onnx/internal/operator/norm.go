@@ -1,4 +1,4 @@
-package onnx
+package operator
 
 import (
 	"errors"
@@ -6,21 +6,22 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // normOps normalise over axes other than the batch axis.
 func normOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+		{Operator: graph.Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
 			Rule: softmaxRule, Compile: compileSoftmax[T](false), InPlace: true, Head: "softmax"},
-		{Operator: Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+		{Operator: graph.Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
 			Rule: softmaxRule, Compile: compileSoftmax[T](true), InPlace: true, Head: "logsoftmax"},
-		{Operator: Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, Check: checkBatchNorm},
+		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, Check: checkBatchNorm},
 			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
-		{Operator: Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
+		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
 			Rule: layerNormRule, Compile: compileLayerNorm[T]},
-		{Operator: Operator{Name: "InstanceNormalization", Versions: []int{6}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
+		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
 			Rule: opaque, Compile: compileInstanceNorm[T]},
 	}
 }
@@ -29,7 +30,7 @@ func normOps[T kernel.Float]() []Entry[T] {
 // tensor is taken as a matrix split at axis.
 type softmaxAxes struct{ from, to int }
 
-func checkSoftmax(c *Check) error {
+func checkSoftmax(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func checkSoftmax(c *Check) error {
 	if c.Version < 13 {
 		def = 1
 	}
-	at, err := Axis(c.AttrInt("axis", def), len(shape))
+	at, err := graph.Axis(c.AttrInt("axis", def), len(shape))
 	if err != nil {
 		return err
 	}
@@ -45,19 +46,19 @@ func checkSoftmax(c *Check) error {
 	if c.Version < 13 {
 		end = len(shape)
 	}
-	if slices.Contains(shape[at:end], Batch) {
-		return fmt.Errorf("mixes rows: it sums over the batch axis of %s", ShapeText(shape))
+	if slices.Contains(shape[at:end], graph.Batch) {
+		return fmt.Errorf("mixes rows: it sums over the batch axis of %s", graph.ShapeText(shape))
 	}
 	c.Resolved = softmaxAxes{at, end}
 	return c.Set(0, c.Inputs[0].Type, shape)
 }
 
-func compileSoftmax[T kernel.Float](logarithm bool) func(*Node) Step[T] {
-	return func(n *Node) Step[T] {
+func compileSoftmax[T kernel.Float](logarithm bool) func(*graph.Node) Step[T] {
+	return func(n *graph.Node) Step[T] {
 		a := n.Resolved.(softmaxAxes)
 		return func(x *Exec[T]) error {
 			shape := x.In[0].Shape
-			outer, size, inner := Product(shape[:a.from]), Product(shape[a.from:a.to]), Product(shape[a.to:])
+			outer, size, inner := graph.Product(shape[:a.from]), graph.Product(shape[a.from:a.to]), graph.Product(shape[a.to:])
 			if size == 0 {
 				return nil
 			}
@@ -97,14 +98,14 @@ func softmaxRun[T kernel.Float](dst, src []T, n, stride int, logarithm bool) {
 }
 
 // channel requires input i to be a constant or value of shape [n].
-func channel(c *Check, i, n int) error {
+func channel(c *graph.Check, i, n int) error {
 	if v := c.Inputs[i]; len(v.Shape) != 1 || v.Shape[0] != n || !v.Type.Floating() {
-		return fmt.Errorf("input %d (%q) must have shape [%d], has %s", i, v.Name, n, ShapeText(v.Shape))
+		return fmt.Errorf("input %d (%q) must have shape [%d], has %s", i, v.Name, n, graph.ShapeText(v.Shape))
 	}
 	return nil
 }
 
-func checkBatchNorm(c *Check) error {
+func checkBatchNorm(c *graph.Check) error {
 	if c.AttrInt("training_mode", 0) != 0 {
 		return errors.New("is in training mode: it would normalise over the rows; export the model in evaluation mode")
 	}
@@ -119,8 +120,8 @@ func checkBatchNorm(c *Check) error {
 	if len(in) > 1 {
 		channels = in[1]
 	}
-	if channels == Batch {
-		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", ShapeText(in))
+	if channels == graph.Batch {
+		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", graph.ShapeText(in))
 	}
 	for i := 1; i < 5; i++ {
 		if err := channel(c, i, channels); err != nil {
@@ -131,7 +132,7 @@ func checkBatchNorm(c *Check) error {
 }
 
 // compileBatchNorm is y = scale (x - mean)/sqrt(var + eps) + bias per channel.
-func compileBatchNorm[T kernel.Float](n *Node) Step[T] {
+func compileBatchNorm[T kernel.Float](n *graph.Node) Step[T] {
 	eps := n.AttrFloat("epsilon", 1e-5)
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
@@ -139,7 +140,7 @@ func compileBatchNorm[T kernel.Float](n *Node) Step[T] {
 		channels := len(scale)
 		outer, inner := 1, 1
 		if len(in.Shape) > 1 {
-			outer, inner = in.Shape[0], Product(in.Shape[2:])
+			outer, inner = in.Shape[0], graph.Product(in.Shape[2:])
 		} else {
 			outer = in.Shape[0]
 		}
@@ -161,38 +162,38 @@ func compileBatchNorm[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkLayerNorm(c *Check) error {
+func checkLayerNorm(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	at, err := Axis(c.AttrInt("axis", -1), len(in))
+	at, err := graph.Axis(c.AttrInt("axis", -1), len(in))
 	if err != nil {
 		return err
 	}
 	for _, d := range in[at:] {
-		if d == Batch {
-			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", ShapeText(in))
+		if d == graph.Batch {
+			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
 		}
 	}
 	c.Resolved = at
-	size, _ := Elements(in[at:])
+	size, _ := graph.Elements(in[at:])
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
-			if n, _ := Elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
-				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, ShapeText(v.Shape), size)
+			if n, _ := graph.Elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
+				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, graph.ShapeText(v.Shape), size)
 			}
 		}
 	}
 	return c.Set(0, c.Inputs[0].Type, in)
 }
 
-func compileLayerNorm[T kernel.Float](n *Node) Step[T] {
+func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
 	eps := n.AttrFloat("epsilon", 1e-5)
 	at := n.Resolved.(int)
 	return func(x *Exec[T]) error {
 		in, out, scale := x.In[0], x.Out[0], x.In[1].F
-		size := Product(in.Shape[at:])
+		size := graph.Product(in.Shape[at:])
 		if size == 0 {
 			return nil
 		}
@@ -229,17 +230,17 @@ func meanSD[T kernel.Float](v []T, eps float64) (mean, sd float64) {
 	return mean, math.Sqrt(s/float64(len(v)) + eps)
 }
 
-func checkInstanceNorm(c *Check) error {
+func checkInstanceNorm(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
 	in := c.Inputs[0].Shape
 	if len(in) < 3 {
-		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", ShapeText(in))
+		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
 	}
 	for _, d := range in[1:] {
-		if d == Batch {
-			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", ShapeText(in))
+		if d == graph.Batch {
+			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
 		}
 	}
 	if err := errors.Join(channel(c, 1, in[1]), channel(c, 2, in[1])); err != nil {
@@ -248,11 +249,11 @@ func checkInstanceNorm(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, in)
 }
 
-func compileInstanceNorm[T kernel.Float](n *Node) Step[T] {
+func compileInstanceNorm[T kernel.Float](n *graph.Node) Step[T] {
 	eps := n.AttrFloat("epsilon", 1e-5)
 	return func(x *Exec[T]) error {
 		in, out, scale, bias := x.In[0], x.Out[0], x.In[1].F, x.In[2].F
-		size := Product(in.Shape[2:])
+		size := graph.Product(in.Shape[2:])
 		if size == 0 {
 			return nil
 		}
@@ -270,7 +271,7 @@ func compileInstanceNorm[T kernel.Float](n *Node) Step[T] {
 
 // softmaxRule: an element depends on those it is normalised with; before opset 13
 // all axes from axis on were taken together.
-func softmaxRule(n *Node) Rule {
+func softmaxRule(n *graph.Node) Rule {
 	d := n.Outputs[0].RowShape()
 	def := int64(-1)
 	if n.Version < 13 {
@@ -280,9 +281,9 @@ func softmaxRule(n *Node) Rule {
 	if !ok {
 		return opaque(n)
 	}
-	size, step := d[axis], Product(d[axis+1:])
+	size, step := d[axis], graph.Product(d[axis+1:])
 	if n.Version < 13 {
-		size, step = Product(d[axis:]), 1
+		size, step = graph.Product(d[axis:]), 1
 	}
 	return Rule{Cost: size, Each: func(_, e int, yield Link) {
 		first := e/(size*step)*(size*step) + e%step
@@ -294,7 +295,7 @@ func softmaxRule(n *Node) Rule {
 
 // layerNormRule: an element depends on all that it is normalised with. Scale and
 // bias, if they are not constants, are left to the opaque rule.
-func layerNormRule(n *Node) Rule {
+func layerNormRule(n *graph.Node) Rule {
 	d := n.Outputs[0].RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(d))
 	if !ok || len(n.Outputs) != 1 {
@@ -305,7 +306,7 @@ func layerNormRule(n *Node) Rule {
 			return opaque(n)
 		}
 	}
-	size := Product(d[axis:])
+	size := graph.Product(d[axis:])
 	return Rule{Cost: size, Each: func(_, e int, yield Link) {
 		first := e / size * size
 		for k := range size {
@@ -315,7 +316,7 @@ func layerNormRule(n *Node) Rule {
 }
 
 // batchNormRule at inference: s (x - m)/sqrt(v + eps) + b by channel (axis 1).
-func batchNormRule(n *Node) Rule {
+func batchNormRule(n *graph.Node) Rule {
 	d := n.Outputs[0].RowShape()
 	if len(n.Inputs) < 5 || len(d) < 2 || len(n.Outputs) != 1 || int(n.AttrInt("training_mode", 0)) != 0 || n.Inputs[1] == nil || n.Inputs[4] == nil {
 		return opaque(n)
@@ -324,7 +325,7 @@ func batchNormRule(n *Node) Rule {
 	if s == nil || v == nil {
 		return opaque(n)
 	}
-	eps, channels, inner := n.AttrFloat("epsilon", 1e-5), d[1], Product(d[2:])
+	eps, channels, inner := n.AttrFloat("epsilon", 1e-5), d[1], graph.Product(d[2:])
 	return Rule{Linear: true, Cost: 3, Each: func(_, e int, yield Link) {
 		c := e / inner % channels
 		a := s.At(c) / math.Sqrt(v.At(c)+eps)

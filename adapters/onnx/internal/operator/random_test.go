@@ -1,4 +1,4 @@
-package onnx
+package operator_test
 
 import (
 	"bytes"
@@ -12,6 +12,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -21,9 +25,9 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 	opset := int64(7 + rng.IntN(15))
 	b := onnxpb.NewBuilder(opset)
 	b.Import("ai.onnx.ml", 1)
-	b.AddInput("x", tFloat, onnxpb.Rows, 3)
-	b.AddInput("k", tInt64, onnxpb.Rows)
-	b.AddInput("z", tFloat, 2, onnxpb.Rows, 3)
+	b.AddInput("x", graphtest.TFloat, onnxpb.Rows, 3)
+	b.AddInput("k", graphtest.TInt64, onnxpb.Rows)
+	b.AddInput("z", graphtest.TFloat, 2, onnxpb.Rows, 3)
 	b.AddInit("w", []int{3, 2}, 1, -2, 3, 0.5, -0.25, 2)
 	b.AddInit("v", []int{3}, 0.5, 2, -1)
 	b.AddInit("c", []int{2, 3, 1}, 1, 2, 3, -1, -2, -3)
@@ -39,7 +43,7 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 	}
 	// Values computed from rows; nodes prefer these as their first input.
 	live := []string{"x", "x", "k", "z"}
-	table := New[float64]()
+	table := operator.New[float64]()
 	ops := table.Keys()
 	small := func() int64 { return int64(rng.IntN(6)) - 2 }
 	attrs := []func() *onnxpb.AttributeProto{
@@ -91,7 +95,7 @@ func growGraph(rng *rand.Rand, tries int) *onnxpb.ModelProto {
 		outputs := m.Graph.Output
 		m.Graph.Output = []*onnxpb.ValueInfoProto{{Name: n.Output[0]}}
 		file, _ := proto.Marshal(m)
-		g, err := Read(file, Limits{MaxMemory: 1 << 16, MaxWork: 1e7}, New[float64]())
+		g, err := graph.Read(file, graph.Limits{MaxMemory: 1 << 16, MaxWork: 1e7}, operator.New[float64]())
 		if m.Graph.Output = outputs; err != nil {
 			m.Graph.Node = m.Graph.Node[:len(m.Graph.Node)-1]
 			continue
@@ -120,11 +124,11 @@ func TestRandomGraphs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := Read(file, Limits{MaxMemory: 1 << 24, MaxWork: 1e9}, New[float64]())
+		g, err := graph.Read(file, graph.Limits{MaxMemory: 1 << 24, MaxWork: 1e9}, operator.New[float64]())
 		if err != nil {
 			continue // all outputs together may exceed a bound
 		}
-		var want []*Value
+		var want []*graph.Value
 		for _, v := range g.Outputs {
 			if v.BatchAxis() >= 0 {
 				want = append(want, v)
@@ -142,7 +146,7 @@ func TestRandomGraphs(t *testing.T) {
 	}
 }
 
-func keepsRowsApart(t *testing.T, g *Graph, want []*Value, seed int) bool {
+func keepsRowsApart(t *testing.T, g *graph.Graph, want []*graph.Value, seed int) bool {
 	t.Helper()
 	const rows = 4
 	var inputs [][]float64
@@ -155,8 +159,8 @@ func keepsRowsApart(t *testing.T, g *Graph, want []*Value, seed int) bool {
 		}
 		inputs = append(inputs, x)
 	}
-	evaluate := func(want []*Value, from, to int) ([][]float64, bool) {
-		r, err := NewRunner(g, want, RunOptions{})
+	evaluate := func(want []*graph.Value, from, to int) ([][]float64, bool) {
+		r, err := engine.New(g, want, engine.Options{})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -189,7 +193,7 @@ func keepsRowsApart(t *testing.T, g *Graph, want []*Value, seed int) bool {
 	}
 	// Memory shared by liveness changes nothing: tensors alone and together.
 	for k, v := range want {
-		if alone, ok := evaluate([]*Value{v}, 0, rows); !ok || !same(alone[0], all[k]) {
+		if alone, ok := evaluate([]*graph.Value{v}, 0, rows); !ok || !same(alone[0], all[k]) {
 			t.Fatalf("seed %d: tensor %q alone is %v, among all %v", seed, v.Name, alone, all[k])
 		}
 	}

@@ -1,9 +1,10 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -29,7 +30,7 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 		reduction("ReduceSumSquare", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, id),
 		reduction("ReduceL2", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) }),
 		reduction("ReduceLogSum", []int{1, 11, 13, 18}, reduceRule, 0, add, func(s T, _ int) T { return T(math.Log(float64(s))) }),
-		{Operator: Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18}, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
+		{Operator: graph.Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18}, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
 			Rule: reduceRule, Compile: compileLogSumExp[T]},
 		global(reduction("GlobalAveragePool", nil, globalMeanRule, 0, add, average)),
 		global(reduction("GlobalMaxPool", nil, globalMaxRule, math.Inf(-1), largest, id)),
@@ -40,11 +41,11 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 
 // reduction folds with combine, from start on, and turns the result and the number of
 // elements into the output with end.
-func reduction[T kernel.Float](name string, versions []int, rule func(*Node) Rule, start float64, combine func(s, v T) T, end func(s T, n int) T) Entry[T] {
+func reduction[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, start float64, combine func(s, v T) T, end func(s T, n int) T) Entry[T] {
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: versions, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
 		Rule:     rule,
-		Compile: func(n *Node) Step[T] {
+		Compile: func(n *graph.Node) Step[T] {
 			set := n.Resolved.(*reduced).axes
 			return func(x *Exec[T]) error {
 				foldAxes(x.Out[0].F, x.In[0], set, T(start), combine, end)
@@ -62,7 +63,7 @@ type reduced struct {
 
 func (r *reduced) Scratch() int { return r.work }
 
-func checkReduce(c *Check) error {
+func checkReduce(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func checkReduce(c *Check) error {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	set, err := AxisSet(axes, len(in))
+	set, err := graph.AxisSet(axes, len(in))
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func checkReduce(c *Check) error {
 }
 
 // checkGlobal reduces over the axes behind rows and channels.
-func checkGlobal(c *Check) error {
+func checkGlobal(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
@@ -95,11 +96,11 @@ func checkGlobal(c *Check) error {
 	return setReduced(c, set)
 }
 
-func setReduced(c *Check, set []bool) error {
+func setReduced(c *graph.Check, set []bool) error {
 	in := c.Inputs[0].Shape
 	for i, s := range set {
-		if s && in[i] == Batch {
-			return fmt.Errorf("mixes rows: it reduces over the batch axis %d of %s", i, ShapeText(in))
+		if s && in[i] == graph.Batch {
+			return fmt.Errorf("mixes rows: it reduces over the batch axis %d of %s", i, graph.ShapeText(in))
 		}
 	}
 	c.Resolved = &reduced{set, 2 * c.Inputs[0].Width()}
@@ -107,7 +108,7 @@ func setReduced(c *Check, set []bool) error {
 }
 
 // compileLogSumExp is m + log sum exp(x - m), m the largest x.
-func compileLogSumExp[T kernel.Float](n *Node) Step[T] {
+func compileLogSumExp[T kernel.Float](n *graph.Node) Step[T] {
 	set := n.Resolved.(*reduced).axes
 	keep := func(s T, _ int) T { return s }
 	return func(x *Exec[T]) error {
@@ -120,7 +121,7 @@ func compileLogSumExp[T kernel.Float](n *Node) Step[T] {
 				top[i] = 0
 			}
 		}
-		var shape [MaxRank]int
+		var shape [graph.MaxRank]int
 		copy(shape[:], in.Shape)
 		for i, s := range set {
 			if s {
@@ -138,7 +139,7 @@ func compileLogSumExp[T kernel.Float](n *Node) Step[T] {
 }
 
 // reducedAxes reads the axes: an attribute, or since opset 18 (ReduceSum: 13) an input.
-func reducedAxes(c *Check) ([]int64, error) {
+func reducedAxes(c *graph.Check) ([]int64, error) {
 	since := 18
 	if c.Op == "ReduceSum" {
 		since = 13
@@ -167,7 +168,7 @@ func foldAxes[T kernel.Float](dst []T, in Operand[T], set []bool, start T, combi
 		dst[i] = start
 	}
 	// Strides into dst: 0 on reduced axes.
-	var stride, at [MaxRank]int
+	var stride, at [graph.MaxRank]int
 	s, count := 1, 1
 	for i := len(set) - 1; i >= 0; i-- {
 		if set[i] {
@@ -216,9 +217,9 @@ func foldAxes[T kernel.Float](dst []T, in Operand[T], set []bool, start T, combi
 // arg is ArgMax and ArgMin.
 func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 	return Entry[T]{
-		Operator: Operator{Name: name, Versions: []int{1, 11, 12, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkArg},
+		Operator: graph.Operator{Name: name, Versions: []int{1, 11, 12, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkArg},
 		Rule:     argRule,
-		Compile: func(n *Node) Step[T] {
+		Compile: func(n *graph.Node) Step[T] {
 			at := n.Resolved.(int)
 			last := n.AttrInt("select_last_index", 0) != 0
 			read := asDeclared[T](n.Inputs[0].Type)
@@ -227,7 +228,7 @@ func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 			}
 			return func(x *Exec[T]) error {
 				in := x.In[0]
-				size, inner := in.Shape[at], Product(in.Shape[at+1:])
+				size, inner := in.Shape[at], graph.Product(in.Shape[at+1:])
 				for o := range x.Out[0].I {
 					from := o/inner*size*inner + o%inner
 					best := 0
@@ -246,16 +247,16 @@ func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 	}
 }
 
-func checkArg(c *Check) error {
+func checkArg(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	at, err := Axis(c.AttrInt("axis", 0), len(in))
+	at, err := graph.Axis(c.AttrInt("axis", 0), len(in))
 	if err != nil {
 		return err
 	}
-	if in[at] == Batch {
+	if in[at] == graph.Batch {
 		return fmt.Errorf("mixes rows: it compares along the batch axis %d", at)
 	}
 	if in[at] == 0 {
@@ -264,21 +265,21 @@ func checkArg(c *Check) error {
 	set := make([]bool, len(in))
 	set[at] = true
 	c.Resolved = at
-	return c.Set(0, Int64, reducedShape(in, set, c.AttrInt("keepdims", 1) != 0))
+	return c.Set(0, graph.Int64, reducedShape(in, set, c.AttrInt("keepdims", 1) != 0))
 }
 
-func argRule(n *Node) Rule { return reduceAxesRule(n, []int{int(n.AttrInt("axis", 0))}, nil) }
+func argRule(n *graph.Node) Rule { return reduceAxesRule(n, []int{int(n.AttrInt("axis", 0))}, nil) }
 
 // reduceRule is that of reductions that are not linear.
-func reduceRule(n *Node) Rule { return reduceBy(n, nil) }
+func reduceRule(n *graph.Node) Rule { return reduceBy(n, nil) }
 
-func reduceSumRule(n *Node) Rule { return reduceBy(n, one) }
+func reduceSumRule(n *graph.Node) Rule { return reduceBy(n, one) }
 
-func reduceMeanRule(n *Node) Rule { return reduceBy(n, fraction) }
+func reduceMeanRule(n *graph.Node) Rule { return reduceBy(n, fraction) }
 
-func globalMeanRule(n *Node) Rule { return reduceAxesRule(n, spatialAxes(n), fraction) }
+func globalMeanRule(n *graph.Node) Rule { return reduceAxesRule(n, spatialAxes(n), fraction) }
 
-func globalMaxRule(n *Node) Rule { return reduceAxesRule(n, spatialAxes(n), nil) }
+func globalMaxRule(n *graph.Node) Rule { return reduceAxesRule(n, spatialAxes(n), nil) }
 
 // one and fraction are the weights of each of n elements in a sum and in a mean.
 func one(int) float64 { return 1 }
@@ -286,7 +287,7 @@ func one(int) float64 { return 1 }
 func fraction(n int) float64 { return 1 / float64(n) }
 
 // reduceBy runs over the axes of the attribute or the second input.
-func reduceBy(n *Node, weight func(n int) float64) Rule {
+func reduceBy(n *graph.Node, weight func(n int) float64) Rule {
 	axes, found, known := intsInput(n, "axes", 1)
 	if !known {
 		return opaque(n)
@@ -299,7 +300,7 @@ func reduceBy(n *Node, weight func(n int) float64) Rule {
 	return reduceAxesRule(n, axes, weight)
 }
 
-func spatialAxes(n *Node) []int {
+func spatialAxes(n *graph.Node) []int {
 	var axes []int
 	for i := 2; i < len(n.Inputs[0].Shape); i++ {
 		axes = append(axes, i)
@@ -310,7 +311,7 @@ func spatialAxes(n *Node) []int {
 // reduceAxesRule: an output element takes every input element that agrees with it
 // on the axes that are kept, with the weight that is given the number of those; without
 // a weight it is not linear.
-func reduceAxesRule(n *Node, axes []int, weight func(n int) float64) Rule {
+func reduceAxesRule(n *graph.Node, axes []int, weight func(n int) float64) Rule {
 	in := n.Inputs[0].RowShape()
 	strides := rowMajor(in)
 	reduced := make([]bool, len(in))
@@ -329,7 +330,7 @@ func reduceAxesRule(n *Node, axes []int, weight func(n int) float64) Rule {
 			keep, keepStride = append(keep, d), append(keepStride, strides[i])
 		}
 	}
-	if Product(keep) != n.Outputs[0].Width() {
+	if graph.Product(keep) != n.Outputs[0].Width() {
 		return opaque(n)
 	}
 	offset := func(e int, d, stride, c []int) int {
@@ -341,7 +342,7 @@ func reduceAxesRule(n *Node, axes []int, weight func(n int) float64) Rule {
 		return j
 	}
 	ck, cs := make([]int, len(keep)), make([]int, len(sum))
-	total := Product(sum)
+	total := graph.Product(sum)
 	linear, w := weight != nil && n.Outputs[0].Type.Floating(), 1.0
 	if linear {
 		w = weight(total)

@@ -1,25 +1,26 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // repeatOps copy elements along axes.
 func repeatOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Expand", Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Expand", Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
 			Rule: expandRule, Compile: compileExpand[T]},
-		{Operator: Operator{Name: "Tile", Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkTile, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Tile", Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkTile, Moves: movesFirst},
 			Rule: tileRule, Compile: compileTile[T]},
 	}
 }
 
 // expandRule: Expand.
-func expandRule(n *Node) Rule {
+func expandRule(n *graph.Node) Rule {
 	at, ok := broadcastIndex(n.Inputs[0].RowShape(), n.Outputs[0].RowShape())
 	if !ok {
 		return opaque(n)
@@ -28,9 +29,9 @@ func expandRule(n *Node) Rule {
 }
 
 // tileRule repeats the input along its axes.
-func tileRule(n *Node) Rule {
+func tileRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
-	if len(in) != len(out) || Product(in) == 0 {
+	if len(in) != len(out) || graph.Product(in) == 0 {
 		return opaque(n)
 	}
 	stride, c := rowMajor(in), make([]int, len(out))
@@ -45,19 +46,19 @@ func tileRule(n *Node) Rule {
 }
 
 // targetShape reads input i as sizes in which N may stand for the batch axis.
-func targetShape(c *Check, i int) ([]int, error) {
+func targetShape(c *graph.Check, i int) ([]int, error) {
 	s, ok := c.SizesOf(c.Inputs[i])
 	if !ok || len(s.Shape) > 1 {
 		return nil, fmt.Errorf("the shape (%q) must be known at load", c.Inputs[i].Name)
 	}
-	if len(s.D) > MaxRank {
-		return nil, fmt.Errorf("a shape of %d axes; at most %d are supported", len(s.D), MaxRank)
+	if len(s.D) > graph.MaxRank {
+		return nil, fmt.Errorf("a shape of %d axes; at most %d are supported", len(s.D), graph.MaxRank)
 	}
 	out := []int{}
 	for _, d := range s.D {
 		switch {
 		case d.Rows && d.K == 1:
-			out = append(out, Batch)
+			out = append(out, graph.Batch)
 		case d.Rows:
 			return nil, fmt.Errorf("mixes rows: an axis of %d times the number of rows", d.K)
 		case d.K < 0 || d.K > 1<<40:
@@ -69,21 +70,21 @@ func targetShape(c *Check, i int) ([]int, error) {
 	return out, nil
 }
 
-func checkExpand(c *Check) error {
+func checkExpand(c *graph.Check) error {
 	target, err := targetShape(c, 1)
 	if err != nil {
 		return err
 	}
-	out, err := Broadcast(c.Inputs[0].Shape, target)
+	out, err := graph.Broadcast(c.Inputs[0].Shape, target)
 	if err != nil {
 		return err
 	}
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compileExpand[T kernel.Float](*Node) Step[T] {
+func compileExpand[T kernel.Float](*graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
-		var b1, b2 [MaxRank]int
+		var b1, b2 [graph.MaxRank]int
 		in, out := x.In[0], x.Out[0]
 		dense, stride := denseStrides(b1[:0], in.Shape), b2[:len(out.Shape)]
 		for i := range stride {
@@ -97,7 +98,7 @@ func compileExpand[T kernel.Float](*Node) Step[T] {
 	}
 }
 
-func checkTile(c *Check) error {
+func checkTile(c *graph.Check) error {
 	repeats, err := c.Ints(1)
 	if err != nil {
 		return err
@@ -109,11 +110,11 @@ func checkTile(c *Check) error {
 	out := slices.Clone(in)
 	for i, r := range repeats {
 		switch {
-		case in[i] == Batch && r != 1:
+		case in[i] == graph.Batch && r != 1:
 			return fmt.Errorf("mixes rows: it repeats the batch axis %d", i)
 		case r < 0 || r > 1<<40:
 			return fmt.Errorf("impossible repeat %d", r)
-		case in[i] != Batch:
+		case in[i] != graph.Batch:
 			if r != 0 && in[i] > math.MaxInt/int(r) {
 				return fmt.Errorf("the output overflows")
 			}
@@ -123,13 +124,13 @@ func checkTile(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compileTile[T kernel.Float](*Node) Step[T] {
+func compileTile[T kernel.Float](*graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
-		var at [MaxRank]int
-		var buf [MaxRank]int
+		var at [graph.MaxRank]int
+		var buf [graph.MaxRank]int
 		dense := denseStrides(buf[:0], in.Shape)
-		for o := range Product(out.Shape) {
+		for o := range graph.Product(out.Shape) {
 			from := 0
 			for i := range dense {
 				from += at[i] % in.Shape[i] * dense[i]

@@ -1,4 +1,6 @@
-package onnx
+package operator
+
+import "github.com/pho-go/pho/adapters/onnx/internal/graph"
 
 // Link receives one dependency of an output element: element ie of input in
 // enters, in a linear rule with weight w, otherwise with w = 1. With in = Itself
@@ -23,11 +25,11 @@ type Rule struct {
 }
 
 // opaque is the rule of which nothing is known but that rows stay apart.
-func opaque(*Node) Rule { return Rule{} }
+func opaque(*graph.Node) Rule { return Rule{} }
 
 // sameOrderRule: a copy of the first input in the same row-major order, whatever
 // the shape (a reshape that keeps rows apart does not reorder a row).
-func sameOrderRule(n *Node) Rule {
+func sameOrderRule(n *graph.Node) Rule {
 	if n.Inputs[0] == nil || n.Inputs[0].Width() != n.Outputs[0].Width() {
 		return opaque(n)
 	}
@@ -35,7 +37,7 @@ func sameOrderRule(n *Node) Rule {
 }
 
 // indices broadcasts every input to the first output.
-func indices(n *Node) ([]func(int) int, bool) {
+func indices(n *graph.Node) ([]func(int) int, bool) {
 	out := n.Outputs[0].RowShape()
 	at := make([]func(int) int, len(n.Inputs))
 	for i, v := range n.Inputs {
@@ -51,7 +53,7 @@ func indices(n *Node) ([]func(int) int, bool) {
 }
 
 // elementwiseRule: non-linear, element by element with broadcasting.
-func elementwiseRule(n *Node) Rule {
+func elementwiseRule(n *graph.Node) Rule {
 	at, ok := indices(n)
 	if !ok || len(n.Outputs) != 1 {
 		return opaque(n)
@@ -67,7 +69,7 @@ func elementwiseRule(n *Node) Rule {
 
 // weightedRule is the sum of the broadcast inputs with the given weights, the last
 // of which counts for all further inputs.
-func weightedRule(n *Node, w ...float64) Rule {
+func weightedRule(n *graph.Node, w ...float64) Rule {
 	r := elementwiseRule(n)
 	if r.Each == nil || !n.Outputs[0].Type.Floating() {
 		return r
@@ -85,7 +87,7 @@ func weightedRule(n *Node, w ...float64) Rule {
 // intsInput reads integers that older opsets hold in an attribute and newer
 // ones in a constant input. found is false when both are absent; known is false
 // when the input is not a constant.
-func intsInput(n *Node, attr string, input int) (v []int, found, known bool) {
+func intsInput(n *graph.Node, attr string, input int) (v []int, found, known bool) {
 	if a, ok := n.Attrs[attr]; ok {
 		for _, x := range a.Ints {
 			v = append(v, int(x))

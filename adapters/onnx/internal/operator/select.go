@@ -1,25 +1,26 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // selectOps move elements or put tensors together.
 func selectOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Transpose", Versions: []int{1, 13, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
 			Rule: transposeRule, Compile: compileTranspose[T]},
-		{Operator: Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
+		{Operator: graph.Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
 			Rule: concatRule, Compile: compileConcat[T]},
-		{Operator: Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, Check: checkSplit, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, Check: checkSplit, Moves: movesFirst},
 			Rule: splitRule, Compile: compileSplit[T]},
 	}
 }
 
-func permutation(n *Node) ([]int, error) {
+func permutation(n *graph.Node) ([]int, error) {
 	rank := len(n.Inputs[0].Shape)
 	perm := make([]int, rank)
 	a, ok := n.Attrs["perm"]
@@ -29,17 +30,17 @@ func permutation(n *Node) ([]int, error) {
 		}
 		return perm, nil
 	}
-	set, err := AxisSet(a.Ints, rank)
+	set, err := graph.AxisSet(a.Ints, rank)
 	if err != nil || len(a.Ints) != rank || slices.Contains(set, false) {
 		return nil, fmt.Errorf("perm %v is not a permutation of %d axes", a.Ints, rank)
 	}
 	for i, p := range a.Ints {
-		perm[i], _ = Axis(p, rank)
+		perm[i], _ = graph.Axis(p, rank)
 	}
 	return perm, nil
 }
 
-func checkTranspose(c *Check) error {
+func checkTranspose(c *graph.Check) error {
 	perm, err := permutation(c.Node)
 	if err != nil {
 		return err
@@ -52,10 +53,10 @@ func checkTranspose(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compileTranspose[T kernel.Float](n *Node) Step[T] {
+func compileTranspose[T kernel.Float](n *graph.Node) Step[T] {
 	perm := n.Resolved.([]int)
 	return func(x *Exec[T]) error {
-		var b1, b2 [MaxRank]int
+		var b1, b2 [graph.MaxRank]int
 		dense, stride := denseStrides(b1[:0], x.In[0].Shape), b2[:len(perm)]
 		for i, p := range perm {
 			stride[i] = dense[p]
@@ -65,12 +66,12 @@ func compileTranspose[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkConcat(c *Check) error {
+func checkConcat(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
 	first := c.Inputs[0].Shape
-	at, err := Axis(c.AttrInt("axis", 1), len(first))
+	at, err := graph.Axis(c.AttrInt("axis", 1), len(first))
 	if err != nil {
 		return err
 	}
@@ -80,17 +81,17 @@ func checkConcat(c *Check) error {
 			return fmt.Errorf("input %d is left out", i)
 		}
 		if len(v.Shape) != len(first) {
-			return fmt.Errorf("inputs have shapes %s and %s", ShapeText(first), ShapeText(v.Shape))
+			return fmt.Errorf("inputs have shapes %s and %s", graph.ShapeText(first), graph.ShapeText(v.Shape))
 		}
 		for j, d := range v.Shape {
 			if j == at {
-				if d == Batch || first[j] == Batch {
+				if d == graph.Batch || first[j] == graph.Batch {
 					return fmt.Errorf("mixes rows: it concatenates along the batch axis %d", at)
 				}
 				if i > 0 {
 					out[j] += d
 				}
-				if _, ok := Elements(out); !ok {
+				if _, ok := graph.Elements(out); !ok {
 					return fmt.Errorf("the output overflows")
 				}
 				continue
@@ -98,20 +99,20 @@ func checkConcat(c *Check) error {
 			if d == first[j] {
 				continue
 			}
-			return fmt.Errorf("inputs have shapes %s and %s, which differ outside axis %d", ShapeText(first), ShapeText(v.Shape), at)
+			return fmt.Errorf("inputs have shapes %s and %s, which differ outside axis %d", graph.ShapeText(first), graph.ShapeText(v.Shape), at)
 		}
 	}
 	c.Resolved = at
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func compileConcat[T kernel.Float](n *Node) Step[T] {
+func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
 	at := n.Resolved.(int)
 	return func(x *Exec[T]) error {
 		out := x.Out[0]
-		outer, width, from := Product(out.Shape[:at]), Product(out.Shape[at:]), 0
+		outer, width, from := graph.Product(out.Shape[:at]), graph.Product(out.Shape[at:]), 0
 		for _, in := range x.In {
-			w := Product(in.Shape[at:])
+			w := graph.Product(in.Shape[at:])
 			for r := range outer {
 				if out.F != nil {
 					copy(out.F[r*width+from:], in.F[r*w:(r+1)*w])
@@ -131,13 +132,13 @@ type splitPlan struct {
 	sizes []int64
 }
 
-func checkSplit(c *Check) error {
+func checkSplit(c *graph.Check) error {
 	in := c.Inputs[0]
-	at, err := Axis(c.AttrInt("axis", 0), len(in.Shape))
+	at, err := graph.Axis(c.AttrInt("axis", 0), len(in.Shape))
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == Batch {
+	if in.Shape[at] == graph.Batch {
 		return fmt.Errorf("mixes rows: it splits the batch axis %d", at)
 	}
 	sizes := c.Attrs["split"].Ints
@@ -175,12 +176,12 @@ func checkSplit(c *Check) error {
 	return nil
 }
 
-func compileSplit[T kernel.Float](n *Node) Step[T] {
+func compileSplit[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*splitPlan)
 	at := p.axis
 	return func(x *Exec[T]) error {
 		in := x.In[0]
-		outer, inner, width := Product(in.Shape[:at]), Product(in.Shape[at+1:]), Product(in.Shape[at:])
+		outer, inner, width := graph.Product(in.Shape[:at]), graph.Product(in.Shape[at+1:]), graph.Product(in.Shape[at:])
 		from := 0
 		for i, s := range p.sizes {
 			w := int(s) * inner
@@ -200,17 +201,17 @@ func compileSplit[T kernel.Float](n *Node) Step[T] {
 }
 
 // concatRule joins its inputs along axis.
-func concatRule(n *Node) Rule {
+func concatRule(n *graph.Node) Rule {
 	return concatAxisRule(n, int(n.AttrInt("axis", 1)))
 }
 
-func concatAxisRule(n *Node, axis int) Rule {
+func concatAxisRule(n *graph.Node, axis int) Rule {
 	out := n.Outputs[0].RowShape()
 	axis, ok := normalAxis(axis, len(out))
 	if !ok {
 		return opaque(n)
 	}
-	inner := Product(out[axis+1:])
+	inner := graph.Product(out[axis+1:])
 	var owner, offset []int // of each position along axis
 	size := make([]int, len(n.Inputs))
 	for i, v := range n.Inputs {
@@ -233,13 +234,13 @@ func concatAxisRule(n *Node, axis int) Rule {
 }
 
 // splitRule cuts the input along axis into its outputs.
-func splitRule(n *Node) Rule {
+func splitRule(n *graph.Node) Rule {
 	in := n.Inputs[0].RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
 	if !ok {
 		return opaque(n)
 	}
-	inner := Product(in[axis+1:])
+	inner := graph.Product(in[axis+1:])
 	start, size := make([]int, len(n.Outputs)), make([]int, len(n.Outputs))
 	total := 0
 	for i, v := range n.Outputs {
@@ -259,7 +260,7 @@ func splitRule(n *Node) Rule {
 }
 
 // transposeRule: output axis i is input axis perm[i].
-func transposeRule(n *Node) Rule {
+func transposeRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
 	if len(in) != len(out) {
 		return opaque(n)

@@ -1,17 +1,18 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // always marks operators that only rename their input.
-func always(*Node) bool { return true }
+func always(*graph.Node) bool { return true }
 
 // copyInput is the step of such operators.
-func copyInput[T kernel.Float](*Node) Step[T] {
+func copyInput[T kernel.Float](*graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
 		copy(x.Out[0].F, x.In[0].F)
 		copy(x.Out[0].I, x.In[0].I)
@@ -21,9 +22,9 @@ func copyInput[T kernel.Float](*Node) Step[T] {
 
 // shapeOps operators change a tensor's shape, not its elements' order.
 func shapeOps[T kernel.Float]() []Entry[T] {
-	view := func(name string, versions []int, lo, hi int, check func(*Check) error, sizes func(*Check, []Sizes) (*Sizes, error)) Entry[T] {
+	view := func(name string, versions []int, lo, hi int, check func(*graph.Check) error, sizes func(*graph.Check, []graph.Sizes) (*graph.Sizes, error)) Entry[T] {
 		return Entry[T]{
-			Operator: Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check, View: always, Sizes: sizes, Moves: movesFirst},
+			Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check, View: always, Sizes: sizes, Moves: movesFirst},
 			Rule:     sameOrderRule, Compile: copyInput[T],
 		}
 	}
@@ -38,24 +39,24 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 		view("Flatten", []int{1, 9, 11, 13, 21}, 1, 1, checkFlatten, nil),
 		view("Squeeze", []int{1, 11, 13, 21}, 1, 2, checkSqueeze, squeezeSizes),
 		view("Unsqueeze", []int{1, 11, 13, 21}, 1, 2, checkUnsqueeze, unsqueezeSizes),
-		{Operator: Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
+		{Operator: graph.Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
 			Rule: opaque, Compile: compileShape[T]},
-		{Operator: Operator{Name: "Size", Versions: []int{1, 13, 19, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
+		{Operator: graph.Operator{Name: "Size", Versions: []int{1, 13, 19, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
 			Rule: opaque, Compile: compileSize[T]},
 	}
 }
 
-func checkSame(c *Check) error { return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape) }
+func checkSame(c *graph.Check) error { return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape) }
 
 // dropoutRule: with a mask it is not one of the rules known.
-func dropoutRule(n *Node) Rule {
+func dropoutRule(n *graph.Node) Rule {
 	if len(n.Outputs) != 1 {
 		return opaque(n)
 	}
 	return sameOrderRule(n)
 }
 
-func checkDropout(c *Check) error {
+func checkDropout(c *graph.Check) error {
 	if c.Has(2) {
 		v := c.Inputs[2]
 		if v.Const == nil || len(v.Const.I) != 1 || v.Const.I[0] != 0 {
@@ -67,13 +68,13 @@ func checkDropout(c *Check) error {
 
 // checkShape is that of a constant's shape; others are followed as sizes and never
 // run.
-func checkShape(c *Check) error {
+func checkShape(c *graph.Check) error {
 	n := len(c.Inputs[0].Shape)
 	from, to := clampRange(c.AttrInt("start", 0), c.AttrInt("end", int64(n)), n)
-	return c.Set(0, Int64, []int{max(to-from, 0)})
+	return c.Set(0, graph.Int64, []int{max(to-from, 0)})
 }
 
-func compileShape[T kernel.Float](n *Node) Step[T] {
+func compileShape[T kernel.Float](n *graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
 		s := x.In[0].Shape
 		from, _ := clampRange(n.AttrInt("start", 0), int64(len(s)), len(s))
@@ -84,25 +85,25 @@ func compileShape[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkSize(c *Check) error { return c.Set(0, Int64, []int{}) }
+func checkSize(c *graph.Check) error { return c.Set(0, graph.Int64, []int{}) }
 
-func compileSize[T kernel.Float](*Node) Step[T] {
+func compileSize[T kernel.Float](*graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
-		x.Out[0].I[0] = int64(Product(x.In[0].Shape))
+		x.Out[0].I[0] = int64(graph.Product(x.In[0].Shape))
 		return nil
 	}
 }
 
 // checkReshape resolves the target shape. Rows stay rows exactly if the batch
 // axis has as many elements before it (and so after it) as it had.
-func checkReshape(c *Check) error {
+func checkReshape(c *graph.Check) error {
 	in := c.Inputs[0]
 	target, ok := c.SizesOf(c.Inputs[1])
 	if !ok || len(target.Shape) > 1 {
 		return fmt.Errorf("the target shape (%q) must be known at load", c.Inputs[1].Name)
 	}
-	if len(target.D) > MaxRank {
-		return fmt.Errorf("a target shape of %d axes; at most %d are supported", len(target.D), MaxRank)
+	if len(target.D) > graph.MaxRank {
+		return fmt.Errorf("a target shape of %d axes; at most %d are supported", len(target.D), graph.MaxRank)
 	}
 	out, err := resolve(c, in.Shape, target.D, c.AttrInt("allowzero", 0) != 0)
 	if err != nil {
@@ -116,13 +117,13 @@ func checkReshape(c *Check) error {
 
 // resolve turns a target of constants, 0 (copy), -1 (the rest) and multiples of
 // N into a shape.
-func resolve(c *Check, in []int, target []Size, allowZero bool) ([]int, error) {
+func resolve(c *graph.Check, in []int, target []graph.Size, allowZero bool) ([]int, error) {
 	out := make([]int, len(target))
 	rest := -1
 	for i, d := range target {
 		switch {
 		case d.Rows && d.K == 1:
-			out[i] = Batch
+			out[i] = graph.Batch
 		case d.Rows:
 			return nil, fmt.Errorf("mixes rows: an axis of %d times the number of rows", d.K)
 		case d.K == 0 && !allowZero:
@@ -142,20 +143,20 @@ func resolve(c *Check, in []int, target []Size, allowZero bool) ([]int, error) {
 			out[i] = int(d.K)
 		}
 	}
-	total, _ := Elements(in)
-	known, ok := Elements(out)
+	total, _ := graph.Elements(in)
+	known, ok := graph.Elements(out)
 	if !ok {
 		return nil, fmt.Errorf("target shape %v overflows", out)
 	}
-	needBatch := slices.Contains(in, Batch) && !slices.Contains(out, Batch)
+	needBatch := slices.Contains(in, graph.Batch) && !slices.Contains(out, graph.Batch)
 	if needBatch && c.TracedWithOneRow() && len(out) > 0 && out[0] == 1 && rest != 0 {
 		// Traced with one row: the leading 1 is the batch axis.
-		out[0], needBatch = Batch, false
+		out[0], needBatch = graph.Batch, false
 	}
 	if rest >= 0 {
 		switch {
 		case needBatch && known == total:
-			out[rest], needBatch = Batch, false
+			out[rest], needBatch = graph.Batch, false
 		case needBatch && known != 0 && total%known == 0:
 			return nil, fmt.Errorf("mixes rows: reshaping %v to %v joins the batch axis with others", in, describeTarget(target))
 		case known == 0 || total%known != 0:
@@ -174,7 +175,7 @@ func resolve(c *Check, in []int, target []Size, allowZero bool) ([]int, error) {
 	return out, nil
 }
 
-func describeTarget(target []Size) []string {
+func describeTarget(target []graph.Size) []string {
 	var s []string
 	for _, d := range target {
 		switch {
@@ -191,17 +192,17 @@ func describeTarget(target []Size) []string {
 
 // keepsRows: both shapes have the batch axis behind equally many elements.
 func keepsRows(in, out []int) error {
-	i, j := slices.Index(in, Batch), slices.Index(out, Batch)
+	i, j := slices.Index(in, graph.Batch), slices.Index(out, graph.Batch)
 	if i < 0 && j < 0 {
 		return nil
 	}
-	if i < 0 || j < 0 || Product(in[:i]) != Product(out[:j]) {
-		return fmt.Errorf("mixes rows: reshaping %s to %s moves elements from row to row", ShapeText(in), ShapeText(out))
+	if i < 0 || j < 0 || graph.Product(in[:i]) != graph.Product(out[:j]) {
+		return fmt.Errorf("mixes rows: reshaping %s to %s moves elements from row to row", graph.ShapeText(in), graph.ShapeText(out))
 	}
 	return nil
 }
 
-func checkFlatten(c *Check) error {
+func checkFlatten(c *graph.Check) error {
 	in := c.Inputs[0].Shape
 	at := c.AttrInt("axis", 1)
 	if at < 0 {
@@ -211,14 +212,14 @@ func checkFlatten(c *Check) error {
 		return fmt.Errorf("axis %d is outside a tensor of %d axes", at, len(in))
 	}
 	join := func(s []int) (int, error) {
-		n, _ := Elements(s)
-		if !slices.Contains(s, Batch) {
+		n, _ := graph.Elements(s)
+		if !slices.Contains(s, graph.Batch) {
 			return n, nil
 		}
 		if n != 1 {
-			return 0, fmt.Errorf("mixes rows: flattening %s at axis %d joins the batch axis with others", ShapeText(in), at)
+			return 0, fmt.Errorf("mixes rows: flattening %s at axis %d joins the batch axis with others", graph.ShapeText(in), at)
 		}
-		return Batch, nil
+		return graph.Batch, nil
 	}
 	rows, err := join(in[:at])
 	if err != nil {
@@ -231,20 +232,20 @@ func checkFlatten(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, []int{rows, cols})
 }
 
-func checkSqueeze(c *Check) error {
+func checkSqueeze(c *graph.Check) error {
 	in := c.Inputs[0].Shape
 	axes, given, err := c.Axes(1, 13)
 	if err != nil {
 		return err
 	}
-	set, err := AxisSet(axes, len(in))
+	set, err := graph.AxisSet(axes, len(in))
 	if err != nil {
 		return err
 	}
 	out := []int{}
 	for i, d := range in {
 		switch {
-		case given && set[i] && d == Batch:
+		case given && set[i] && d == graph.Batch:
 			return fmt.Errorf("removes the batch axis %d", i)
 		case given && set[i] && d != 1:
 			return fmt.Errorf("axis %d has size %d, not 1", i, d)
@@ -255,7 +256,7 @@ func checkSqueeze(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
-func checkUnsqueeze(c *Check) error {
+func checkUnsqueeze(c *graph.Check) error {
 	in := c.Inputs[0].Shape
 	axes, given, err := c.Axes(1, 13)
 	if err != nil {
@@ -264,10 +265,10 @@ func checkUnsqueeze(c *Check) error {
 	if !given {
 		return fmt.Errorf("names no axes")
 	}
-	if len(axes) > MaxRank {
-		return fmt.Errorf("names %d axes; at most %d are supported", len(axes), MaxRank)
+	if len(axes) > graph.MaxRank {
+		return fmt.Errorf("names %d axes; at most %d are supported", len(axes), graph.MaxRank)
 	}
-	set, err := AxisSet(axes, len(in)+len(axes))
+	set, err := graph.AxisSet(axes, len(in)+len(axes))
 	if err != nil {
 		return err
 	}

@@ -1,19 +1,20 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // sliceOps picks stretches or positions along axes.
 func sliceOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: Operator{Name: "Slice", Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Slice", Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
 			Rule: sliceRule, Compile: compileSlice[T]},
-		{Operator: Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
 			Rule: gatherRule, Compile: compileGather[T]},
 	}
 }
@@ -22,7 +23,7 @@ func sliceOps[T kernel.Float]() []Entry[T] {
 type slicePlan struct{ start, step, size []int }
 
 // plan reads starts, ends, axes and steps, from attributes before opset 10.
-func planSlice(n *Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
+func planSlice(n *graph.Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 	in := n.Inputs[0].Shape
 	var lists [4][]int64 // starts, ends, axes, steps
 	if n.Version < 10 {
@@ -50,7 +51,7 @@ func planSlice(n *Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 	if len(ends) != len(starts) || len(axes) != len(starts) || steps != nil && len(steps) != len(starts) {
 		return nil, fmt.Errorf("starts, ends, axes and steps have %d, %d, %d and %d entries", len(starts), len(ends), len(axes), len(steps))
 	}
-	if _, err := AxisSet(axes, len(in)); err != nil {
+	if _, err := graph.AxisSet(axes, len(in)); err != nil {
 		return nil, err
 	}
 	p := &slicePlan{make([]int, len(in)), make([]int, len(in)), slices.Clone(in)}
@@ -58,7 +59,7 @@ func planSlice(n *Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 		p.step[i] = 1
 	}
 	for i, a := range axes {
-		k, _ := Axis(a, len(in))
+		k, _ := graph.Axis(a, len(in))
 		step := int64(1)
 		if steps != nil {
 			step = steps[i]
@@ -66,7 +67,7 @@ func planSlice(n *Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 		if step == 0 {
 			return nil, fmt.Errorf("step 0 on axis %d", k)
 		}
-		if in[k] == Batch {
+		if in[k] == graph.Batch {
 			if starts[i] != 0 || ends[i] < math.MaxInt32 || step != 1 {
 				return nil, fmt.Errorf("mixes rows: it slices the batch axis %d (%d to %d, step %d)", k, starts[i], ends[i], step)
 			}
@@ -104,7 +105,7 @@ func sliceAxis(from, to, step int64, n int) (start, count int) {
 	return int(a), int((a-b-1)/(-step) + 1)
 }
 
-func checkSlice(c *Check) error {
+func checkSlice(c *graph.Check) error {
 	var toLast []int // entries of ends that are the number of rows
 	p, err := planSlice(c.Node, func(i int) ([]int64, error) {
 		s, ok := c.SizesOf(c.Inputs[i])
@@ -132,7 +133,7 @@ func checkSlice(c *Check) error {
 		if c.Has(3) {
 			k = c.Inputs[3].Const.I[i]
 		}
-		if at, _ := Axis(k, len(p.size)); p.size[at] != Batch {
+		if at, _ := graph.Axis(k, len(p.size)); p.size[at] != graph.Batch {
 			return fmt.Errorf("mixes rows: its end on axis %d is the number of rows", at)
 		}
 	}
@@ -140,10 +141,10 @@ func checkSlice(c *Check) error {
 	return c.Set(0, c.Inputs[0].Type, p.size)
 }
 
-func compileSlice[T kernel.Float](n *Node) Step[T] {
+func compileSlice[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*slicePlan)
 	return func(x *Exec[T]) error {
-		var buf [MaxRank]int
+		var buf [graph.MaxRank]int
 		stride := denseStrides(buf[:0], x.In[0].Shape)
 		start := 0
 		for i := range stride {
@@ -155,16 +156,16 @@ func compileSlice[T kernel.Float](n *Node) Step[T] {
 	}
 }
 
-func checkGather(c *Check) error {
+func checkGather(c *graph.Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
-	if index.Type.Floating() || index.Type == Bool {
+	if index.Type.Floating() || index.Type == graph.Bool {
 		return fmt.Errorf("indices must be integers, are %s", index.Type)
 	}
-	at, err := Axis(c.AttrInt("axis", 0), len(in.Shape))
+	at, err := graph.Axis(c.AttrInt("axis", 0), len(in.Shape))
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == Batch {
+	if in.Shape[at] == graph.Batch {
 		return fmt.Errorf("mixes rows: it picks from the batch axis %d", at)
 	}
 	if index.Const != nil {
@@ -178,11 +179,11 @@ func checkGather(c *Check) error {
 	return c.Set(0, in.Type, slices.Concat(in.Shape[:at], index.Shape, in.Shape[at+1:]))
 }
 
-func compileGather[T kernel.Float](n *Node) Step[T] {
+func compileGather[T kernel.Float](n *graph.Node) Step[T] {
 	at := n.Resolved.(int)
 	return func(x *Exec[T]) error {
 		in, index, out := x.In[0], x.In[1].I, x.Out[0]
-		outer, size, inner := Product(in.Shape[:at]), in.Shape[at], Product(in.Shape[at+1:])
+		outer, size, inner := graph.Product(in.Shape[:at]), in.Shape[at], graph.Product(in.Shape[at+1:])
 		for o := range outer {
 			for j, k := range index {
 				if k < 0 {
@@ -204,7 +205,7 @@ func compileGather[T kernel.Float](n *Node) Step[T] {
 }
 
 // sliceRule: output coordinate c reads start + step*c on the sliced axes.
-func sliceRule(n *Node) Rule {
+func sliceRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
 	starts, found, known := intsInput(n, "starts", 1)
 	if !found || !known || len(in) != len(out) {
@@ -232,7 +233,7 @@ func sliceRule(n *Node) Rule {
 		if !ok {
 			return opaque(n)
 		}
-		if n.Inputs[0].Shape[a] == Batch {
+		if n.Inputs[0].Shape[a] == graph.Batch {
 			continue // all rows
 		}
 		if len(steps) > 0 {
@@ -262,17 +263,17 @@ func sliceRule(n *Node) Rule {
 // gatherRule reads input 0 along axis at the positions of input 1. With positions
 // that depend on the data and a constant table (an embedding) an element
 // depends on its position; with both known at run time on everything along axis.
-func gatherRule(n *Node) Rule {
+func gatherRule(n *graph.Node) Rule {
 	if len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
 		return opaque(n)
 	}
 	table, pos := n.Inputs[0], n.Inputs[1]
 	in, idx := table.RowShape(), pos.RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
-	if !ok || len(in)-1+len(idx) != len(n.Outputs[0].Shape) || table.Const == nil && table.Shape[axis] == Batch {
+	if !ok || len(in)-1+len(idx) != len(n.Outputs[0].Shape) || table.Const == nil && table.Shape[axis] == graph.Batch {
 		return opaque(n)
 	}
-	inner, positions := Product(in[axis+1:]), Product(idx)
+	inner, positions := graph.Product(in[axis+1:]), graph.Product(idx)
 	// e = (outer, position, inner)
 	switch {
 	case pos.Const != nil:

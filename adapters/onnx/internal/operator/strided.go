@@ -1,22 +1,23 @@
-package onnx
+package operator
 
 import (
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
 // strided copies src into dst, a dense tensor of shape size, reading with the
 // given element strides from the given start.
 func strided[E any](dst, src []E, start int, size, stride []int) {
-	if Product(size) == 0 {
+	if graph.Product(size) == 0 {
 		return
 	}
 	if len(size) == 0 {
 		dst[0] = src[start]
 		return
 	}
-	var at [4 * MaxRank]int // einsum has more labels than a tensor has axes
+	var at [4 * graph.MaxRank]int // einsum has more labels than a tensor has axes
 	last := len(size) - 1
 	for last > 0 && size[last] == 1 { // a column of a matrix is one run
 		last--

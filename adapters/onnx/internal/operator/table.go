@@ -1,10 +1,11 @@
-package onnx
+package operator
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -12,12 +13,12 @@ import (
 // Check, Rule and Compile are never nil.
 type Entry[T kernel.Float] struct {
 	// Operator is what reading a graph has to know: name, opsets, inputs, checks.
-	Operator
+	graph.Operator
 	// Rule says how the outputs' elements depend on the inputs'. What is not known
 	// exactly states opaque.
-	Rule func(n *Node) Rule
+	Rule func(n *graph.Node) Rule
 	// Compile prepares a checked node, which cannot fail.
-	Compile func(n *Node) Step[T]
+	Compile func(n *graph.Node) Step[T]
 	// InPlace: output 0 may be written over input 0 if they are of equal size.
 	InPlace bool
 	// Jumps: a small change of an operand may change the output by much, so operands
@@ -31,7 +32,7 @@ type Entry[T kernel.Float] struct {
 	Head string
 	// TakesRelu reports whether the step of n applies the Relu that follows it if
 	// Exec.Relu is set; nil: never.
-	TakesRelu func(n *Node) bool
+	TakesRelu func(n *graph.Node) bool
 }
 
 // Table holds the entries by domain and name.
@@ -57,10 +58,10 @@ func New[T kernel.Float]() Table[T] {
 }
 
 // Of is the entry of a node that Load accepted.
-func (t Table[T]) Of(n *Node) *Entry[T] { return t[n.Key()] }
+func (t Table[T]) Of(n *graph.Node) *Entry[T] { return t[n.Key()] }
 
 // Find is the operator of that key (Node.Key), nil if there is none.
-func (t Table[T]) Find(key string) *Operator {
+func (t Table[T]) Find(key string) *graph.Operator {
 	if e := t[key]; e != nil {
 		return &e.Operator
 	}
@@ -72,7 +73,7 @@ func (t Table[T]) Keys() []string { return slices.Sorted(maps.Keys(t)) }
 
 // RuleOf is the rule of n on its shapes. A node that lacks its first input or output
 // is opaque.
-func (t Table[T]) RuleOf(n *Node) (Rule, error) {
+func (t Table[T]) RuleOf(n *graph.Node) (Rule, error) {
 	e := t.Of(n)
 	if e == nil {
 		return Rule{}, fmt.Errorf("onnx: %s is of no known operator", n)
@@ -85,9 +86,9 @@ func (t Table[T]) RuleOf(n *Node) (Rule, error) {
 
 // Evaluate computes the constants of n's outputs, which have their room, from those of
 // its inputs.
-func (t Table[T]) Evaluate(n *Node) error {
+func (t Table[T]) Evaluate(n *graph.Node) error {
 	x := &Exec[T]{Rows: 1, scratch: new([]T)}
-	operand := func(v *Value) Operand[T] {
+	operand := func(v *graph.Value) Operand[T] {
 		if v == nil || v.Const == nil {
 			return Operand[T]{}
 		}
@@ -103,9 +104,9 @@ func (t Table[T]) Evaluate(n *Node) error {
 }
 
 // movesFirst: the outputs hold numbers of the first input alone.
-func movesFirst(n *Node, v *Value) bool {
+func movesFirst(n *graph.Node, v *graph.Value) bool {
 	return n.Inputs[0] == v && !slices.Contains(n.Inputs[1:], v)
 }
 
 // movesAll: the output holds numbers of every input.
-func movesAll(*Node, *Value) bool { return true }
+func movesAll(*graph.Node, *graph.Value) bool { return true }

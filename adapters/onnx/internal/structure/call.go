@@ -1,12 +1,13 @@
-package onnx
+package structure
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 
-	"github.com/pho-go/pho/decompose"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose"
 )
 
 // call writes a declared term as a formula would, as far as its spec tells:

@@ -1,4 +1,4 @@
-package onnx
+package structure
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -18,24 +19,24 @@ const (
 	declarationFormat = "pho.structure/1"
 )
 
-// declared is what a file declares of terms: see Declaration of the public package.
-type declared struct {
-	Columns    map[string]columnDomain
-	Predictors []declaredPredictor
+// Declared is what a file declares of terms: see Declaration of the public package.
+type Declared struct {
+	Columns    map[string]Domain
+	Predictors []DeclaredPredictor
 }
 
-type columnDomain struct {
+type Domain struct {
 	From, To float64
 	Values   []float64
 }
 
-type declaredPredictor struct {
+type DeclaredPredictor struct {
 	Output string
-	Terms  []declaredTerm
+	Terms  []DeclaredTerm
 	Deep   []string
 }
 
-type declaredTerm struct {
+type DeclaredTerm struct {
 	Tensor string
 	Block  decompose.Block
 }
@@ -43,7 +44,7 @@ type declaredTerm struct {
 // claim is a declared term of a predictor that the graph bears out: the atoms that
 // are elements of value are its basis columns.
 type claim struct {
-	value *Value
+	value *graph.Value
 	block decompose.Block
 }
 
@@ -78,10 +79,10 @@ func (d *discovery) readDeclaration() error {
 
 // bornOut compares the declaration with the graph: columns, tensors, and values on
 // probe rows.
-func (d *discovery) bornOut(declared *declared) ([][]claim, error) {
+func (d *discovery) bornOut(declared *Declared) ([][]claim, error) {
 	claims := make([][]claim, len(d.found))
-	basis := map[*Value]decompose.Term{}
-	var values []*Value
+	basis := map[*graph.Value]decompose.Term{}
+	var values []*graph.Value
 	for _, p := range declared.Predictors {
 		k := slices.IndexFunc(d.found, func(f candidate) bool { return f.output == p.Output && f.head == "" })
 		if k < 0 {
@@ -115,10 +116,10 @@ func (d *discovery) bornOut(declared *declared) ([][]claim, error) {
 
 // compareOnProbes: the tensors' values are those of their terms. Both are computed
 // in float64 from float64 constants.
-func (d *discovery) compareOnProbes(declared *declared, values []*Value, basis map[*Value]decompose.Term) error {
+func (d *discovery) compareOnProbes(declared *Declared, values []*graph.Value, basis map[*graph.Value]decompose.Term) error {
 	const tolerance = 1e-8
-	x := declared.probes(d.s.columns)
-	for name, t := range d.s.entry {
+	x := declared.probes(d.s.Columns)
+	for name, t := range d.s.Entry {
 		for i, v := range x[name] {
 			x[name][i] = t.Round(v)
 		}
@@ -128,7 +129,7 @@ func (d *discovery) compareOnProbes(declared *declared, values []*Value, basis m
 	if err != nil {
 		return err
 	}
-	for _, name := range d.s.columns {
+	for _, name := range d.s.Columns {
 		if err := batch.SetNumeric(name, x[name]); err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (d *discovery) compareOnProbes(declared *declared, values []*Value, basis m
 	}
 	for _, v := range values {
 		for _, c := range basis[v].Columns() {
-			if i := slices.IndexFunc(d.g.Inputs, func(in *Value) bool { return in.Name == c }); i < 0 || !slices.Equal(d.s.Inputs[i].Columns, []string{c}) {
+			if i := slices.IndexFunc(d.g.Inputs, func(in *graph.Value) bool { return in.Name == c }); i < 0 || !slices.Equal(d.s.Inputs[i].Columns, []string{c}) {
 				return fmt.Errorf("term %q is of column %q, and the input of that name is not bound to it alone", basis[v].Name(), c)
 			}
 		}
@@ -179,7 +180,7 @@ func (d *discovery) compareOnProbes(declared *declared, values []*Value, basis m
 			if miss := math.Abs(got[i][e] - w); !(miss <= tolerance*scale) {
 				var at []string
 				for _, c := range t.Columns() {
-					at = append(at, fmt.Sprintf("%s = %g", plainName(c), x[c][e/t.Dim()]))
+					at = append(at, fmt.Sprintf("%s = %g", graph.PlainName(c), x[c][e/t.Dim()]))
 				}
 				return fmt.Errorf("column %d of term %q is %g at %s, tensor %q of the graph is %g there", e%t.Dim()+1, t.Name(), w, strings.Join(at, ", "), v.Name, got[i][e])
 			}
@@ -189,10 +190,10 @@ func (d *discovery) compareOnProbes(declared *declared, values []*Value, basis m
 }
 
 // claimed is the declared term that an atom is a basis column of, in any predictor.
-func (d *discovery) claimed(a element) (decompose.Term, bool) {
+func (d *discovery) claimed(a Element) (decompose.Term, bool) {
 	for _, claims := range d.claims {
 		for _, c := range claims {
-			if c.value == a.value {
+			if c.value == a.Value {
 				return c.block.Term, true
 			}
 		}
@@ -205,7 +206,7 @@ func (d *discovery) dropForced() {
 	for k := range d.claims {
 		d.claims[k] = slices.DeleteFunc(d.claims[k], func(c claim) bool {
 			for e := range c.value.Width() {
-				if _, ok := d.class[element{c.value, e}]; ok {
+				if _, ok := d.class[Element{c.value, e}]; ok {
 					return true
 				}
 			}
@@ -219,20 +220,20 @@ func (d *discovery) dropForced() {
 func (d *discovery) addDeclared(k int) unrolled {
 	u := d.found[k].u
 	rest := unrolled{constant: u.constant, path: u.path}
-	coef := map[*Value][]float64{}
+	coef := map[*graph.Value][]float64{}
 	for _, c := range d.claims[k] {
 		coef[c.value] = make([]float64, c.value.Width())
 	}
 	for i, a := range u.atoms {
-		if own := coef[a.value]; own != nil {
-			own[a.index] = u.coef[i]
+		if own := coef[a.Value]; own != nil {
+			own[a.Index] = u.coef[i]
 			continue
 		}
 		rest.atoms, rest.coef = append(rest.atoms, a), append(rest.coef, u.coef[i])
 	}
 	for _, c := range d.claims[k] {
 		c.block.Coef = coef[c.value]
-		d.s.parts[k].declared = append(d.s.parts[k].declared, c.block)
+		d.s.Parts[k].Declared = append(d.s.Parts[k].Declared, c.block)
 	}
 	return rest
 }
@@ -240,7 +241,7 @@ func (d *discovery) addDeclared(k int) unrolled {
 // listDeclared describes them.
 func (d *discovery) listDeclared(k int) {
 	for _, c := range d.claims[k] {
-		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, sTerm{
+		d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, Term{
 			Name: c.block.Term.Name(), Kind: string(c.block.Term.Kind()), Columns: c.block.Term.Columns(), Width: c.block.Term.Dim(),
 			Tensors: []string{c.value.Name}, Nodes: []string{c.value.Producer.String()}, Declared: call(c.block), Penalties: len(c.block.Penalty.S),
 			Reason: fmt.Sprintf("declared by the file (%s); the graph computes the same values on %d rows", declarationFormat, probeRows),

@@ -1,4 +1,4 @@
-package onnx
+package structure
 
 import "math/bits"
 

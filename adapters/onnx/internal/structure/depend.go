@@ -1,27 +1,32 @@
-package onnx
+package structure
 
-import "fmt"
+import (
+	"fmt"
 
-// limits bound discovery. Beyond them whole nodes are treated as one: their
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
+
+// Limits bound discovery. Beyond them whole nodes are treated as one: their
 // outputs depend, non-linearly, on the union over their inputs, which is sound
 // but coarser.
-type limits struct {
-	links    int // element-to-element links looked at
-	setBytes int // memory of the column sets
-	elements int // of all tensors' rows together
+type Limits struct {
+	Links    int // element-to-element links looked at
+	SetBytes int // memory of the column sets
+	Elements int // of all tensors' rows together
 }
 
-func defaultLimits() limits { return limits{links: 1 << 27, setBytes: 1 << 27, elements: 1 << 25} }
+func defaultLimits() Limits { return Limits{Links: 1 << 27, SetBytes: 1 << 27, Elements: 1 << 25} }
 
 // dependencies holds, for every element of every tensor of one row, the set of
 // data columns it depends on.
 type dependencies struct {
-	graph    *Graph
-	table    Table[float64]
+	graph    *graph.Graph
+	table    operator.Table[float64]
 	sets     *columnSets
-	rules    []Rule // by node
-	of       map[*Value]dependence
-	limits   limits
+	Rules    []operator.Rule // by node
+	of       map[*graph.Value]dependence
+	limits   Limits
 	links    int // looked at so far
 	elements int // followed one by one so far
 	unrolled int // links of all unrollings so far
@@ -42,26 +47,26 @@ func (d dependence) at(e int) int32 {
 	return d.each[e]
 }
 
-// dependsOn reports whether element e of v depends on a column.
-func (d *dependencies) dependsOn(v *Value, e, column int) bool {
+// DependsOn reports whether element e of v depends on a column.
+func (d *dependencies) DependsOn(v *graph.Value, e, column int) bool {
 	return d.sets.contains(d.of[v].at(e), column)
 }
 
-// newDependencies walks the graph once. column gives the data column of each
+// NewDependencies walks the graph once. column gives the data column of each
 // element of each input, by position in g.Inputs.
-func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependencies, error) {
-	if l == (limits{}) {
+func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*dependencies, error) {
+	if l == (Limits{}) {
 		l = defaultLimits()
 	}
 	d := &dependencies{
 		graph:  g,
-		table:  New[float64](),
+		table:  operator.New[float64](),
 		limits: l,
 		sets:   newColumnSets(columns),
-		rules:  make([]Rule, len(g.Nodes)),
-		of:     map[*Value]dependence{},
+		Rules:  make([]operator.Rule, len(g.Nodes)),
+		of:     map[*graph.Value]dependence{},
 	}
-	if columns*(8*d.sets.words+80) > l.setBytes {
+	if columns*(8*d.sets.words+80) > l.SetBytes {
 		// Too many columns to tell apart: every element depends on all of them.
 		all := d.sets.every()
 		for _, v := range g.Inputs {
@@ -87,7 +92,7 @@ func newDependencies(g *Graph, columns int, column [][]int, l limits) (*dependen
 	return d, nil
 }
 
-func (d *dependencies) node(i int, n *Node) error {
+func (d *dependencies) node(i int, n *graph.Node) error {
 	r, err := d.table.RuleOf(n)
 	if err != nil {
 		return err
@@ -98,11 +103,11 @@ func (d *dependencies) node(i int, n *Node) error {
 			elements += v.Width()
 		}
 	}
-	if r.Each != nil && (elements > d.limits.elements-d.elements || r.Cost > (d.limits.links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.setBytes) {
+	if r.Each != nil && (elements > d.limits.Elements-d.elements || r.Cost > (d.limits.Links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.SetBytes) {
 		d.coarse = append(d.coarse, n.String())
-		r = Rule{}
+		r = operator.Rule{}
 	}
-	d.rules[i] = r
+	d.Rules[i] = r
 	if r.Each == nil {
 		all := int32(0)
 		for _, v := range n.Inputs {
@@ -139,7 +144,7 @@ func (d *dependencies) node(i int, n *Node) error {
 		ids := make([]int32, v.Width())
 		for e := range ids {
 			r.Each(o, e, func(k, ie int, w float64) {
-				if k == Itself {
+				if k == operator.Itself {
 					return
 				}
 				if ie < 0 || ie >= size[k] {

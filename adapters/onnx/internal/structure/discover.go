@@ -1,38 +1,40 @@
-package onnx
+package structure
 
 import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // maxPredictors bounds K.
 const maxPredictors = 1024
 
-// discoverOptions steer discovery.
-type discoverOptions struct {
+// Options steer discovery.
+type Options struct {
 	MaxOrder                 int // 0: 3
 	Deep, Learned, Predictor []string
 	NoStructure              bool
 	// Declared reads what the file declares of terms, Levels the texts of its columns;
 	// nil results: nothing.
-	Declared func() (*declared, error)
+	Declared func() (*Declared, error)
 	Levels   func() (map[string][]string, error)
 	// Evaluate computes tensors of the graph in double precision.
-	Evaluate evaluation
-	Limits   limits // the zero value: the defaults
+	Evaluate Evaluate
+	Limits   Limits // the zero value: the defaults
 }
 
-// evaluation computes the tensors wanted on rows of the inputs; each is rows x its
+// Evaluate computes the tensors wanted on rows of the inputs; each is rows x its
 // width.
-type evaluation func(want []*Value, inputs [][]float64, rows int) ([][]float64, error)
+type Evaluate func(want []*graph.Value, inputs [][]float64, rows int) ([][]float64, error)
 
 // find finds the additive structure of a network whose inputs are bound to the data
 // columns: each predictor is unrolled through linear operators to input
 // columns (linear terms) and to elements of non-linear tensors; these are
 // grouped by the columns they depend on into learned terms and the deep part.
 // The graph is not changed.
-func findStructure(g *Graph, columns [][]string, o discoverOptions) (*Found, error) {
+func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 	d, err := newDiscovery(g, columns, o)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func findStructure(g *Graph, columns [][]string, o discoverOptions) (*Found, err
 	d.group()
 	d.s.Unused = d.unused()
 	if len(d.dep.coarse) > 0 {
-		d.note("%s too large to follow element by element and treated as a whole, first %s", plural(len(d.dep.coarse), "part")+" of the network", d.dep.coarse[0])
+		d.note("%s too large to follow element by element and treated as a whole, first %s", graph.Plural(len(d.dep.coarse), "part")+" of the network", d.dep.coarse[0])
 	}
 	return d.s, nil
 }
@@ -64,10 +66,10 @@ func (d *discovery) findPredictors() error {
 		return err
 	}
 	if len(d.found) == 0 {
-		return fmt.Errorf("onnx: no output of the network is a tensor of floating type that depends on its inputs; choose tensors with --predictor")
+		return fmt.Errorf("onnx: no output of the network is a tensor of floating type that depends on its inputs; choose tensors with Options.Predictor")
 	}
 	if len(d.found) > maxPredictors {
-		return fmt.Errorf("onnx: the outputs hold %d numbers a row, more than %d predictors; choose tensors with --predictor", len(d.found), maxPredictors)
+		return fmt.Errorf("onnx: the outputs hold %d numbers a row, more than %d predictors; choose tensors with Options.Predictor", len(d.found), maxPredictors)
 	}
 	if len(d.found) == 1 {
 		d.found[0].name = "eta"
@@ -84,10 +86,10 @@ func (d *discovery) chosenOrOutputs() error {
 		for _, name := range d.o.Predictor {
 			v, ok := d.g.Value(name)
 			if !ok || v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil {
-				return fmt.Errorf("onnx: --predictor %q: the network computes no tensor of floating type of that name; its outputs are %s", name, quotedList(d.outputNames()))
+				return &OptionError{"Predictor", name, ": the network computes no tensor of floating type of that name; its outputs are " + graph.QuotedList(d.outputNames())}
 			}
 			if v.Width() > maxPredictors {
-				return fmt.Errorf("onnx: --predictor %q holds %d numbers a row, more than %d predictors", name, v.Width(), maxPredictors)
+				return &OptionError{"Predictor", name, fmt.Sprintf(" holds %d numbers a row, more than %d predictors", v.Width(), maxPredictors)}
 			}
 			d.addPredictors(v, false)
 		}
@@ -102,7 +104,7 @@ func (d *discovery) chosenOrOutputs() error {
 		case v.Producer == nil:
 			d.note("output %q is an input and not decomposed", v.Name)
 		case v.Width() > maxPredictors:
-			return fmt.Errorf("onnx: output %q holds %d numbers a row, more than %d predictors; choose tensors with --predictor", v.Name, v.Width(), maxPredictors)
+			return fmt.Errorf("onnx: output %q holds %d numbers a row, more than %d predictors; choose tensors with Options.Predictor", v.Name, v.Width(), maxPredictors)
 		default:
 			d.addPredictors(v, true)
 		}
@@ -131,10 +133,10 @@ func (d *discovery) outputNames() []string {
 	return names
 }
 
-func (d *discovery) addPredictors(v *Value, peel bool) {
+func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 	width := v.Width()
 	for e := range width {
-		p := candidate{eta: element{v, e}, name: v.Name, output: v.Name}
+		p := candidate{eta: Element{v, e}, name: v.Name, output: v.Name}
 		if width > 1 {
 			p.name = fmt.Sprintf("%s%d", v.Name, e+1)
 		}
@@ -159,7 +161,7 @@ func (d *discovery) unrollPredictors() {
 // zero) are constants; their value is what the network computes on a row of
 // ones. What is not finite there stays in the deep part.
 func (d *discovery) settleConstants() {
-	var constant []element
+	var constant []Element
 	for _, p := range d.found {
 		for _, a := range p.u.atoms {
 			if _, in := d.column[a]; !in && d.set(a) == 0 && !slices.Contains(constant, a) {
@@ -172,7 +174,7 @@ func (d *discovery) settleConstants() {
 	}
 	value, err := d.evaluateOnes(constant)
 	if err != nil {
-		d.note("%s on which no column acts could not be evaluated (%v) and stay in the deep part", plural(len(constant), "unit"), err)
+		d.note("%s on which no column acts could not be evaluated (%v) and stay in the deep part", graph.Plural(len(constant), "unit"), err)
 		return
 	}
 	if len(constant) == 1 {
@@ -196,7 +198,7 @@ func (d *discovery) settleConstants() {
 
 func (d *discovery) unused() []string {
 	names := []string{}
-	for c, name := range d.s.columns {
+	for c, name := range d.s.Columns {
 		if !d.dep.sets.contains(d.all, c) {
 			names = append(names, name)
 		}
@@ -206,11 +208,11 @@ func (d *discovery) unused() []string {
 
 // evaluateOnes returns the elements' values on a row of ones, or, where the
 // network refuses it (an index beyond a table), of zeros.
-func (d *discovery) evaluateOnes(elements []element) (values []float64, err error) {
-	var want []*Value
+func (d *discovery) evaluateOnes(elements []Element) (values []float64, err error) {
+	var want []*graph.Value
 	for _, el := range elements {
-		if !slices.Contains(want, el.value) {
-			want = append(want, el.value)
+		if !slices.Contains(want, el.Value) {
+			want = append(want, el.Value)
 		}
 	}
 	for _, x := range []float64{1, 0} {
@@ -221,7 +223,7 @@ func (d *discovery) evaluateOnes(elements []element) (values []float64, err erro
 	return nil, err
 }
 
-func (d *discovery) evaluateAt(x float64, want []*Value, elements []element) ([]float64, error) {
+func (d *discovery) evaluateAt(x float64, want []*graph.Value, elements []Element) ([]float64, error) {
 	var inputs [][]float64
 	for _, v := range d.g.Inputs {
 		inputs = append(inputs, slices.Repeat([]float64{x}, v.Width()))
@@ -232,9 +234,9 @@ func (d *discovery) evaluateAt(x float64, want []*Value, elements []element) ([]
 	}
 	out := make([]float64, len(elements))
 	for i, el := range elements {
-		out[i] = got[slices.Index(want, el.value)][el.index]
+		out[i] = got[slices.Index(want, el.Value)][el.Index]
 		if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
-			return nil, fmt.Errorf("tensor %q is %g", el.value.Name, out[i])
+			return nil, fmt.Errorf("tensor %q is %g", el.Value.Name, out[i])
 		}
 	}
 	return out, nil

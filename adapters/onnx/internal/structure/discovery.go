@@ -1,16 +1,18 @@
-package onnx
+package structure
 
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 type candidate struct {
-	eta    element
+	eta    Element
 	name   string
 	output string
 	head   string
-	passed []*Node
+	passed []*graph.Node
 	u      unrolled
 }
 
@@ -21,24 +23,24 @@ type forced struct {
 
 // discovery is one run of Discover.
 type discovery struct {
-	g        *Graph
-	o        discoverOptions
+	g        *graph.Graph
+	o        Options
 	maxOrder int
 	dep      *dependencies
-	column   map[element]int  // data column of each input element
-	order    map[*Value]int   // topological, inputs first
-	all      int32            // columns that any predictor depends on
-	whole    map[*Value]int32 // union over a tensor's elements, as needed
+	column   map[Element]int        // data column of each input element
+	order    map[*graph.Value]int   // topological, inputs first
+	all      int32                  // columns that any predictor depends on
+	whole    map[*graph.Value]int32 // union over a tensor's elements, as needed
 	found    []candidate
 	claims   [][]claim // declared terms of each predictor
 	// declaredDeep are the tensors that the file says are the deep part's features.
-	declaredDeep map[*Value]bool
-	class        map[element]forced // by override
+	declaredDeep map[*graph.Value]bool
+	class        map[Element]forced // by override
 	deepCol      map[int]string     // linear columns forced into the deep part, and by what
 	s            *Found
 }
 
-func newDiscovery(g *Graph, bound [][]string, o discoverOptions) (*discovery, error) {
+func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, error) {
 	entry, err := entries(g, bound)
 	if err != nil {
 		return nil, err
@@ -48,9 +50,9 @@ func newDiscovery(g *Graph, bound [][]string, o discoverOptions) (*discovery, er
 	}
 	d := &discovery{
 		g: g, o: o, maxOrder: o.MaxOrder,
-		column: map[element]int{}, order: map[*Value]int{},
-		class: map[element]forced{}, deepCol: map[int]string{}, whole: map[*Value]int32{}, declaredDeep: map[*Value]bool{},
-		s: &Found{entry: entry, Unused: []string{}, Notes: []string{}},
+		column: map[Element]int{}, order: map[*graph.Value]int{},
+		class: map[Element]forced{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
+		s: &Found{Entry: entry, Unused: []string{}, Notes: []string{}},
 	}
 	id := map[string]int{}
 	columns := make([][]int, len(bound))
@@ -58,13 +60,13 @@ func newDiscovery(g *Graph, bound [][]string, o discoverOptions) (*discovery, er
 		for e, c := range bound[i] {
 			if _, known := id[c]; !known {
 				id[c] = len(id)
-				d.s.columns = append(d.s.columns, c)
+				d.s.Columns = append(d.s.Columns, c)
 			}
 			columns[i] = append(columns[i], id[c])
-			d.column[element{v, e}] = id[c]
+			d.column[Element{v, e}] = id[c]
 		}
 		d.order[v] = len(d.order)
-		d.s.Inputs = append(d.s.Inputs, sInput{Name: v.Name, Type: v.Type.String(), Shape: ShapeText(v.Shape), Columns: bound[i]})
+		d.s.Inputs = append(d.s.Inputs, Input{Name: v.Name, Type: v.Type.String(), Shape: graph.ShapeText(v.Shape), Columns: bound[i]})
 	}
 	for _, n := range g.Nodes {
 		for _, v := range n.Outputs {
@@ -73,7 +75,7 @@ func newDiscovery(g *Graph, bound [][]string, o discoverOptions) (*discovery, er
 			}
 		}
 	}
-	d.dep, err = newDependencies(g, len(d.s.columns), columns, o.Limits)
+	d.dep, err = NewDependencies(g, len(d.s.Columns), columns, o.Limits)
 	return d, err
 }
 
@@ -82,16 +84,16 @@ func (d *discovery) note(format string, args ...any) {
 }
 
 // set is the id of the columns that el depends on.
-func (d *discovery) set(el element) int32 { return d.dep.of[el.value].at(el.index) }
+func (d *discovery) set(el Element) int32 { return d.dep.of[el.Value].at(el.Index) }
 
 func (d *discovery) columnNames(id int32) []string {
 	names := []string{}
 	for _, c := range d.dep.sets.members(id) {
-		names = append(names, d.s.columns[c])
+		names = append(names, d.s.Columns[c])
 	}
 	return names
 }
 
-func (d *discovery) compare(a, b element) int {
-	return cmp.Or(cmp.Compare(d.order[a.value], d.order[b.value]), cmp.Compare(a.index, b.index))
+func (d *discovery) compare(a, b Element) int {
+	return cmp.Or(cmp.Compare(d.order[a.Value], d.order[b.Value]), cmp.Compare(a.Index, b.Index))
 }

@@ -1,14 +1,16 @@
-package onnx
+package structure
 
 import (
 	"fmt"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // entries are the types that data columns are rounded to on their way into the
 // network, by column. A column that different inputs would round differently is an
 // error: the network would see two numbers where its terms have one.
-func entries(g *Graph, bound [][]string) (map[string]DType, error) {
-	types, from := map[string]DType{}, map[string]*Value{}
+func entries(g *graph.Graph, bound [][]string) (map[string]graph.DType, error) {
+	types, from := map[string]graph.DType{}, map[string]*graph.Value{}
 	for i, v := range g.Inputs {
 		t := v.EntryType()
 		if !t.Floating() {

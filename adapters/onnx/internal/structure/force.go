@@ -1,15 +1,27 @@
-package onnx
+package structure
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
+
+// OptionError says which value of which option cannot be followed.
+type OptionError struct {
+	Option, Value string
+	Reason        string // with the space or colon before it
+}
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("onnx: Options.%s %q%s", e.Option, e.Value, e.Reason)
+}
 
 // force resolves Options.Deep and Options.Learned.
 func (d *discovery) force() error {
 	for _, name := range d.o.Deep {
-		atoms, err := d.named("deep", name)
+		atoms, err := d.named("Deep", name)
 		if err != nil {
 			return err
 		}
@@ -22,7 +34,7 @@ func (d *discovery) force() error {
 		}
 	}
 	for _, name := range d.o.Learned {
-		atoms, err := d.named("learned", name)
+		atoms, err := d.named("Learned", name)
 		if err != nil {
 			return err
 		}
@@ -33,23 +45,23 @@ func (d *discovery) force() error {
 			}
 			f := d.class[a]
 			if f.deep != "" {
-				return fmt.Errorf("onnx: --learned %q and --deep %q name the same part of the network", name, f.deep)
+				return &OptionError{"Learned", name, fmt.Sprintf(" and Options.Deep %q name the same part of the network", f.deep)}
 			}
 			learned++
 			f.learned = name
 			d.class[a] = f
 		}
 		if learned == 0 {
-			return fmt.Errorf("onnx: --learned %q: it is linear in its columns and a linear term already", name)
+			return &OptionError{"Learned", name, ": it is linear in its columns and a linear term already"}
 		}
 	}
 	return nil
 }
 
 // named lists the atoms, of any predictor, that an override means.
-func (d *discovery) named(flag, name string) ([]element, error) {
-	used := map[element]bool{}
-	var atoms, hit []element
+func (d *discovery) named(option, name string) ([]Element, error) {
+	used := map[Element]bool{}
+	var atoms, hit []Element
 	for _, p := range d.found {
 		for _, a := range p.u.atoms {
 			if !used[a] {
@@ -71,7 +83,7 @@ func (d *discovery) named(flag, name string) ([]element, error) {
 	if len(hit) > 0 {
 		return hit, nil
 	}
-	var from []*Value
+	var from []*graph.Value
 	if v, ok := d.g.Value(name); ok && v.Const == nil {
 		from = append(from, v)
 	}
@@ -81,7 +93,7 @@ func (d *discovery) named(flag, name string) ([]element, error) {
 		}
 	}
 	if len(from) == 0 {
-		return nil, fmt.Errorf("onnx: --%s %q is no term, node or tensor of the network; the addends are %s", flag, name, quotedList(terms))
+		return nil, &OptionError{option, name, " is no term, node or tensor of the network; the addends are " + graph.QuotedList(terms)}
 	}
 	for _, a := range d.dep.reach(from) {
 		if used[a] {
@@ -89,15 +101,15 @@ func (d *discovery) named(flag, name string) ([]element, error) {
 		}
 	}
 	if len(hit) == 0 {
-		return nil, fmt.Errorf("onnx: --%s %q is not an addend of a predictor; the addends are %s", flag, name, quotedList(terms))
+		return nil, &OptionError{option, name, " is not an addend of a predictor; the addends are " + graph.QuotedList(terms)}
 	}
 	return hit, nil
 }
 
 // atomTerm is the name of the term an atom would belong to.
-func (d *discovery) atomTerm(a element) string {
+func (d *discovery) atomTerm(a Element) string {
 	if c, ok := d.column[a]; ok {
-		return d.s.columns[c]
+		return d.s.Columns[c]
 	}
 	if t, ok := d.claimed(a); ok {
 		return t.Name()

@@ -1,30 +1,33 @@
-package onnx
+package structure
 
-import "github.com/pho-go/pho/decompose"
+import (
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/decompose"
+)
 
 // Found is what discovery found: descriptions for people, whose fields are those of the
 // public package, and what computing needs.
 type Found struct {
-	Inputs     []sInput
-	Predictors []sPredictor
+	Inputs     []Input
+	Predictors []Predictor
 	Unused     []string
 	PassedOver string
 	Notes      []string
 
-	columns []string
-	entry   map[string]DType // what columns are rounded to: see entries
-	parts   []predictor      // by predictor
-	taps    []*tap
+	Columns []string
+	Entry   map[string]graph.DType // what columns are rounded to: see entries
+	Parts   []Parts                // by predictor
+	Taps    []*Tap
 }
 
-// sInput is a graph input and its columns in order.
-type sInput struct {
+// Input is a graph input and its columns in order.
+type Input struct {
 	Name, Type, Shape string
 	Columns           []string
 }
 
-// sPredictor describes an additive predictor: intercept + terms + deep part.
-type sPredictor struct {
+// Predictor describes an additive predictor: intercept + terms + deep part.
+type Predictor struct {
 	Name      string
 	Tensor    string
 	Element   int
@@ -32,13 +35,13 @@ type sPredictor struct {
 	Head      string
 	HeadNodes []string
 	Intercept float64
-	Terms     []sTerm
-	Deep      *sDeep
+	Terms     []Term
+	Deep      *Deep
 	Reasons   []string
 }
 
-// sTerm describes a structured term.
-type sTerm struct {
+// Term describes a structured term.
+type Term struct {
 	Name        string
 	Kind        string
 	Columns     []string
@@ -51,8 +54,8 @@ type sTerm struct {
 	Penalties   int
 }
 
-// sDeep describes the deep predictor.
-type sDeep struct {
+// Deep describes the deep predictor.
+type Deep struct {
 	Columns []string
 	Width   int
 	Tensors []string
@@ -60,31 +63,31 @@ type sDeep struct {
 	Reasons []string
 }
 
-// predictor is what Forward needs of one predictor.
-type predictor struct {
-	eta       element
-	intercept float64
-	linear    []linearPart
-	declared  []decompose.Block
-	learned   []learnedPart
-	deep      []element // input elements or tensor elements
-	gamma     []float64
+// Parts is what Forward needs of one predictor.
+type Parts struct {
+	Eta       Element
+	Intercept float64
+	Linear    []linearPart
+	Declared  []decompose.Block
+	Learned   []LearnedPart
+	Deep      []Element // input elements or tensor elements
+	Gamma     []float64
 }
 
 type linearPart struct {
-	column int
-	coef   float64
+	Column int
+	Coef   float64
 }
 
-type learnedPart struct {
-	tap  *tap
-	coef []float64 // by tap column
+type LearnedPart struct {
+	Tap  *Tap
+	Coef []float64 // by tap column
 }
 
-// tap is a learned basis: the elements that some predictors with common
+// Tap is a learned basis: the elements that some predictors with common
 // elements and one set of columns use.
-type tap struct {
-	name     string
-	columns  []int
-	elements []element
+type Tap struct {
+	Name     string
+	Columns  []int
+	Elements []Element
 }

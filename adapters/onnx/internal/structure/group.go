@@ -1,15 +1,17 @@
-package onnx
+package structure
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // atom is a non-linear atom of one predictor.
 type atom struct {
-	element
+	Element
 	set  int32
 	coef float64
 }
@@ -18,14 +20,14 @@ type atom struct {
 func (d *discovery) group() {
 	learned := make([][]atom, len(d.found))
 	deep := make([][]atom, len(d.found))
-	d.s.parts = make([]predictor, len(d.found))
-	d.s.Predictors = make([]sPredictor, len(d.found))
+	d.s.Parts = make([]Parts, len(d.found))
+	d.s.Predictors = make([]Predictor, len(d.found))
 	for k, f := range d.found {
-		d.s.Predictors[k] = sPredictor{
-			Name: f.name, Tensor: f.eta.value.Name, Element: f.eta.index, Output: f.output,
-			Head: f.head, HeadNodes: describeAll(f.passed), Intercept: f.u.constant, Terms: []sTerm{}, Reasons: []string{},
+		d.s.Predictors[k] = Predictor{
+			Name: f.name, Tensor: f.eta.Value.Name, Element: f.eta.Index, Output: f.output,
+			Head: f.head, HeadNodes: describeAll(f.passed), Intercept: f.u.constant, Terms: []Term{}, Reasons: []string{},
 		}
-		d.s.parts[k] = predictor{eta: f.eta, intercept: f.u.constant}
+		d.s.Parts[k] = Parts{Eta: f.eta, Intercept: f.u.constant}
 		linear := map[int]float64{}
 		u := d.addDeclared(k)
 		for i, el := range u.atoms {
@@ -51,13 +53,13 @@ func (d *discovery) group() {
 }
 
 func (d *discovery) isLearned(a atom) bool {
-	f := d.class[a.element]
+	f := d.class[a.Element]
 	switch {
 	case d.o.NoStructure || f.deep != "":
 		return false
 	case f.learned != "":
 		return true
-	case d.declaredDeep[a.value]:
+	case d.declaredDeep[a.Value]:
 		return false
 	}
 	return a.set != 0 && a.set != d.all && d.dep.sets.size(a.set) <= d.maxOrder
@@ -66,20 +68,20 @@ func (d *discovery) isLearned(a atom) bool {
 // addLinear adds the linear terms in column order; those forced into the deep
 // part become features of U.
 func (d *discovery) addLinear(k int, coef map[int]float64) {
-	p, info := &d.s.parts[k], &d.s.Predictors[k]
+	p, info := &d.s.Parts[k], &d.s.Predictors[k]
 	reads := d.inputsRead(k)
-	for c, name := range d.s.columns {
+	for c, name := range d.s.Columns {
 		w := coef[c]
 		if w == 0 {
 			continue
 		}
 		if _, forced := d.deepCol[c]; forced || d.o.NoStructure {
-			p.deep, p.gamma = append(p.deep, d.inputElement(c)), append(p.gamma, w)
+			p.Deep, p.Gamma = append(p.Deep, d.inputElement(c)), append(p.Gamma, w)
 			continue
 		}
-		p.linear = append(p.linear, linearPart{c, w})
+		p.Linear = append(p.Linear, linearPart{c, w})
 		nodes, inputs := d.readers(k, c, reads[c])
-		info.Terms = append(info.Terms, sTerm{
+		info.Terms = append(info.Terms, Term{
 			Name: name, Kind: "linear", Columns: []string{name}, Width: 1, Coefficient: &w,
 			Tensors: inputs, Nodes: nodes, Reason: "reaches the predictor through linear nodes only",
 		})
@@ -87,15 +89,15 @@ func (d *discovery) addLinear(k int, coef map[int]float64) {
 }
 
 // inputElement is the first input element that column c fills.
-func (d *discovery) inputElement(c int) element {
+func (d *discovery) inputElement(c int) Element {
 	for _, v := range d.g.Inputs {
 		for e := range v.Width() {
-			if el := (element{v, e}); d.column[el] == c {
+			if el := (Element{v, e}); d.column[el] == c {
 				return el
 			}
 		}
 	}
-	return element{}
+	return Element{}
 }
 
 // addLearned makes one tap of the atoms with one set of columns that some
@@ -104,15 +106,15 @@ func (d *discovery) inputElement(c int) element {
 func (d *discovery) addLearned(learned [][]atom) {
 	type family struct {
 		set   int32
-		atoms map[element]bool
+		atoms map[Element]bool
 		users []int
 	}
 	bySet := map[int32][]*family{}
 	for k, atoms := range learned {
 		for set, own := range groupBySet(atoms) {
-			mine := &family{set: set, atoms: map[element]bool{}, users: []int{k}}
+			mine := &family{set: set, atoms: map[Element]bool{}, users: []int{k}}
 			for _, a := range own {
-				mine.atoms[a.element] = true
+				mine.atoms[a.Element] = true
 			}
 			var rest []*family
 			for _, f := range bySet[set] {
@@ -142,17 +144,17 @@ func (d *discovery) addLearned(learned [][]atom) {
 	}
 	names := map[string]int{}
 	for _, f := range families {
-		t := &tap{columns: d.dep.sets.members(f.set)}
+		t := &Tap{Columns: d.dep.sets.members(f.set)}
 		for a := range f.atoms {
-			t.elements = append(t.elements, a)
+			t.Elements = append(t.Elements, a)
 		}
-		slices.SortFunc(t.elements, d.compare)
-		tensors, _ := sources(t.elements)
-		t.name = learnedName(d.columnNames(f.set)) + "@" + strings.Join(tensors, "+")
-		if names[t.name]++; names[t.name] > 1 {
-			t.name = fmt.Sprintf("%s#%d", t.name, names[t.name])
+		slices.SortFunc(t.Elements, d.compare)
+		tensors, _ := Sources(t.Elements)
+		t.Name = learnedName(d.columnNames(f.set)) + "@" + strings.Join(tensors, "+")
+		if names[t.Name]++; names[t.Name] > 1 {
+			t.Name = fmt.Sprintf("%s#%d", t.Name, names[t.Name])
 		}
-		d.s.taps = append(d.s.taps, t)
+		d.s.Taps = append(d.s.Taps, t)
 		slices.Sort(f.users)
 		for _, k := range f.users {
 			d.addTerm(k, t, f.set, ownBySet[k][f.set])
@@ -168,7 +170,7 @@ func groupBySet(atoms []atom) map[int32][]atom {
 	return by
 }
 
-func intersects(a, b map[element]bool) bool {
+func intersects(a, b map[Element]bool) bool {
 	for x := range a {
 		if b[x] {
 			return true
@@ -177,43 +179,43 @@ func intersects(a, b map[element]bool) bool {
 	return false
 }
 
-func (d *discovery) addTerm(k int, t *tap, set int32, atoms []atom) {
-	coef := make([]float64, len(t.elements))
+func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
+	coef := make([]float64, len(t.Elements))
 	by := ""
 	for _, a := range atoms {
-		if i, ok := slices.BinarySearchFunc(t.elements, a.element, d.compare); ok {
+		if i, ok := slices.BinarySearchFunc(t.Elements, a.Element, d.compare); ok {
 			coef[i] = a.coef
-			by = d.class[a.element].learned
+			by = d.class[a.Element].learned
 		}
 	}
-	d.s.parts[k].learned = append(d.s.parts[k].learned, learnedPart{t, coef})
+	d.s.Parts[k].Learned = append(d.s.Parts[k].Learned, LearnedPart{t, coef})
 	columns := d.columnNames(set)
-	tensors, nodes := sources(t.elements)
-	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most --max-order %d)", quotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
+	tensors, nodes := Sources(t.Elements)
+	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most Options.MaxOrder %d)", graph.QuotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
 	switch {
 	case by != "":
-		reason = fmt.Sprintf("a subnetwork on %s, made a term by --learned %q", quotedList(columns), by)
+		reason = fmt.Sprintf("a subnetwork on %s, made a term by Options.Learned %q", graph.QuotedList(columns), by)
 	case len(columns) == 1:
 		reason = fmt.Sprintf("a subnetwork that depends on %q alone", columns[0])
 	}
-	d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, sTerm{
-		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.elements), Tensors: tensors, Nodes: nodes, Reason: reason,
+	d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, Term{
+		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.Elements), Tensors: tensors, Nodes: nodes, Reason: reason,
 	})
 }
 
-// sources lists the tensors of the elements and the nodes that produce them,
+// Sources lists the tensors of the elements and the nodes that produce them,
 // each once.
-func sources(elements []element) (tensors, nodes []string) {
+func Sources(elements []Element) (tensors, nodes []string) {
 	tensors, nodes = []string{}, []string{}
-	seen := map[*Value]bool{}
+	seen := map[*graph.Value]bool{}
 	for _, el := range elements {
-		if seen[el.value] {
+		if seen[el.Value] {
 			continue
 		}
-		seen[el.value] = true
-		tensors = append(tensors, el.value.Name)
-		if el.value.Producer != nil {
-			nodes = append(nodes, el.value.Producer.String())
+		seen[el.Value] = true
+		tensors = append(tensors, el.Value.Name)
+		if el.Value.Producer != nil {
+			nodes = append(nodes, el.Value.Producer.String())
 		}
 	}
 	return tensors, nodes
@@ -221,41 +223,41 @@ func sources(elements []element) (tensors, nodes []string) {
 
 // addDeep collects zeta = U gamma and says why, by group of columns.
 func (d *discovery) addDeep(k int, atoms []atom) {
-	p := &d.s.parts[k]
-	info := &sDeep{Reasons: []string{}}
+	p := &d.s.Parts[k]
+	info := &Deep{Reasons: []string{}}
 	var columns []int
-	for i, el := range p.deep {
+	for i, el := range p.Deep {
 		c := d.column[el]
 		columns = append(columns, c)
 		if by := d.deepCol[c]; by != "" {
-			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g) is forced into it by --deep %q", d.s.columns[c], p.gamma[i], by))
+			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g) is forced into it by Options.Deep %q", d.s.Columns[c], p.Gamma[i], by))
 		} else {
-			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g): no structure was asked for", d.s.columns[c], p.gamma[i]))
+			info.Reasons = append(info.Reasons, fmt.Sprintf("the linear term %q (coefficient %g): no structure was asked for", d.s.Columns[c], p.Gamma[i]))
 		}
 	}
 	set := d.dep.sets.of(columns)
 	var sets []int32
-	bySet := map[int32][]element{}
+	bySet := map[int32][]Element{}
 	forcedBy := map[int32]string{}
 	for _, a := range atoms {
-		p.deep, p.gamma = append(p.deep, a.element), append(p.gamma, a.coef)
+		p.Deep, p.Gamma = append(p.Deep, a.Element), append(p.Gamma, a.coef)
 		set = d.dep.sets.union(set, a.set)
 		if bySet[a.set] == nil {
 			sets = append(sets, a.set)
 		}
-		bySet[a.set] = append(bySet[a.set], a.element)
-		if by := d.class[a.element].deep; by != "" {
+		bySet[a.set] = append(bySet[a.set], a.Element)
+		if by := d.class[a.Element].deep; by != "" {
 			forcedBy[a.set] = by
 		}
 	}
-	if len(p.deep) == 0 {
+	if len(p.Deep) == 0 {
 		return
 	}
 	for _, id := range sets {
 		info.Reasons = append(info.Reasons, d.deepReason(id, bySet[id], forcedBy[id]))
 	}
 	info.Columns = d.columnNames(set)
-	info.Width = len(p.deep)
-	info.Tensors, info.Nodes = sources(p.deep)
+	info.Width = len(p.Deep)
+	info.Tensors, info.Nodes = Sources(p.Deep)
 	d.s.Predictors[k].Deep = info
 }

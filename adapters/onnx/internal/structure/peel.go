@@ -1,6 +1,11 @@
-package onnx
+package structure
 
-import "math"
+import (
+	"math"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
 
 // guard is the largest constant that counts as protection against 0 or 1
 // around a head: softplus(s) + 1e-6, clip(sigmoid(x), 1e-7, 1 - 1e-7).
@@ -9,13 +14,13 @@ const guard = 1e-3
 // peel follows an output element back through operators that only move it, a
 // guard, and one head. It returns the head's input element, the head's name,
 // and the nodes passed from the output on. Without a head it returns el Itself.
-func (d *dependencies) peel(el element) (element, string, []*Node) {
-	var passed []*Node
+func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
+	var passed []*graph.Node
 	at := el
 	guarded := false
 	for {
-		n := at.value.Producer
-		if n == nil || at.value.Const != nil {
+		n := at.Value.Producer
+		if n == nil || at.Value.Const != nil {
 			return el, "", nil
 		}
 		passed = append(passed, n)
@@ -23,7 +28,7 @@ func (d *dependencies) peel(el element) (element, string, []*Node) {
 			if guarded && head == "logsoftmax" {
 				return el, "", nil
 			}
-			return element{n.Inputs[0], at.index}, head, passed
+			return Element{n.Inputs[0], at.Index}, head, passed
 		}
 		next, isGuard, ok := d.step(n, at)
 		if !ok {
@@ -36,26 +41,26 @@ func (d *dependencies) peel(el element) (element, string, []*Node) {
 
 // step goes from an element to the one element of the node's inputs it copies,
 // up to a guard.
-func (d *dependencies) step(n *Node, at element) (next element, isGuard, ok bool) {
+func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, ok bool) {
 	if n.Op == "Clip" {
 		if clipGuards(n) {
-			return element{n.Inputs[0], at.index}, true, true
+			return Element{n.Inputs[0], at.Index}, true, true
 		}
-		return element{}, false, false
+		return Element{}, false, false
 	}
-	r := d.rules[n.Index]
+	r := d.Rules[n.Index]
 	out := 0
 	for o, v := range n.Outputs {
-		if v == at.value {
+		if v == at.Value {
 			out = o
 		}
 	}
 	if !r.Linear || r.Each == nil {
-		return element{}, false, false
+		return Element{}, false, false
 	}
 	copies, constant := 0, 0.0
-	r.Each(out, at.index, func(k, ie int, w float64) {
-		if k == Itself {
+	r.Each(out, at.Index, func(k, ie int, w float64) {
+		if k == operator.Itself {
 			constant += w
 			return
 		}
@@ -65,7 +70,7 @@ func (d *dependencies) step(n *Node, at element) (next element, isGuard, ok bool
 			constant += w * v.Const.At(ie)
 		case w == 1:
 			copies++
-			next = element{v, ie}
+			next = Element{v, ie}
 		case w != 0:
 			copies = 2
 		}
@@ -74,7 +79,7 @@ func (d *dependencies) step(n *Node, at element) (next element, isGuard, ok bool
 }
 
 // clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).
-func clipGuards(n *Node) bool {
+func clipGuards(n *graph.Node) bool {
 	bound := func(attr string, input int, def float64) (float64, bool) {
 		if a, ok := n.Attrs[attr]; ok {
 			return a.Float, true
@@ -83,7 +88,7 @@ func clipGuards(n *Node) bool {
 			return def, true
 		}
 		c := n.Inputs[input].Const
-		if c == nil || Product(c.Shape) != 1 {
+		if c == nil || graph.Product(c.Shape) != 1 {
 			return 0, false
 		}
 		return c.At(0), true

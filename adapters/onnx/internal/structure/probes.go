@@ -1,4 +1,4 @@
-package onnx
+package structure
 
 import (
 	"math"
@@ -10,7 +10,7 @@ const probeRows = 512
 
 // probes draws values of the columns, the same at every call: some a little
 // outside the interval. An order of the columns fixes the draws.
-func (d *declared) probes(columns []string) map[string][]float64 {
+func (d *Declared) probes(columns []string) map[string][]float64 {
 	rng := rand.New(rand.NewPCG(0x9e3779b97f4a7c15, 1))
 	out := map[string][]float64{}
 	for _, name := range columns {

@@ -1,19 +1,21 @@
-package onnx
+package structure
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // What inspect says about a decision: which nodes, and why.
 
 // inputsRead lists, by column, the inputs that predictor k reads it from.
-func (d *discovery) inputsRead(k int) map[int][]*Value {
-	reads := map[int][]*Value{}
+func (d *discovery) inputsRead(k int) map[int][]*graph.Value {
+	reads := map[int][]*graph.Value{}
 	for _, a := range d.found[k].u.atoms {
-		if c, ok := d.column[a]; ok && !slices.Contains(reads[c], a.value) {
-			reads[c] = append(reads[c], a.value)
+		if c, ok := d.column[a]; ok && !slices.Contains(reads[c], a.Value) {
+			reads[c] = append(reads[c], a.Value)
 		}
 	}
 	return reads
@@ -22,15 +24,15 @@ func (d *discovery) inputsRead(k int) map[int][]*Value {
 // readers lists the nodes on predictor k's linear path that weigh column c on
 // its way from the inputs, or those that read it if none does, and the names of
 // the inputs.
-func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
-	carries := map[*Value]bool{}
+func (d *discovery) readers(k, c int, inputs []*graph.Value) (nodes, names []string) {
+	carries := map[*graph.Value]bool{}
 	for _, v := range inputs {
 		names = append(names, v.Name)
 		carries[v] = true
 	}
 	var weigh, read []string
 	for _, n := range d.found[k].u.path {
-		if !slices.ContainsFunc(n.Inputs, func(v *Value) bool { return carries[v] }) {
+		if !slices.ContainsFunc(n.Inputs, func(v *graph.Value) bool { return carries[v] }) {
 			continue
 		}
 		for _, v := range n.Outputs {
@@ -41,7 +43,7 @@ func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
 		if carries[n.Outputs[0]] && d.dep.table.Of(n).Weighs {
 			weigh = append(weigh, n.String())
 		}
-		if slices.ContainsFunc(n.Inputs, func(v *Value) bool { return slices.Contains(inputs, v) }) {
+		if slices.ContainsFunc(n.Inputs, func(v *graph.Value) bool { return slices.Contains(inputs, v) }) {
 			read = append(read, n.String())
 		}
 	}
@@ -52,7 +54,7 @@ func (d *discovery) readers(k, c int, inputs []*Value) (nodes, names []string) {
 }
 
 // tensorSet is the union of the columns that v's elements depend on.
-func (d *discovery) tensorSet(v *Value) int32 {
+func (d *discovery) tensorSet(v *graph.Value) int32 {
 	if id, ok := d.whole[v]; ok {
 		return id
 	}
@@ -65,9 +67,9 @@ func (d *discovery) tensorSet(v *Value) int32 {
 	return id
 }
 
-func (d *discovery) deepReason(id int32, elements []element, by string) string {
-	_, nodes := sources(elements)
-	subject, depend := fmt.Sprintf("%s of %s", plural(len(elements), "feature"), strings.Join(nodes, " and ")), "depend"
+func (d *discovery) deepReason(id int32, elements []Element, by string) string {
+	_, nodes := Sources(elements)
+	subject, depend := fmt.Sprintf("%s of %s", graph.Plural(len(elements), "feature"), strings.Join(nodes, " and ")), "depend"
 	if len(elements) == 1 {
 		depend = "depends"
 	}
@@ -76,8 +78,8 @@ func (d *discovery) deepReason(id int32, elements []element, by string) string {
 	case d.o.NoStructure:
 		return subject + ": no structure was asked for"
 	case by != "":
-		return fmt.Sprintf("%s: forced into the deep part by --deep %q", subject, by)
-	case d.declaredDeep[elements[0].value]:
+		return fmt.Sprintf("%s: forced into the deep part by Options.Deep %q", subject, by)
+	case d.declaredDeep[elements[0].Value]:
 		return fmt.Sprintf("%s: declared by the file (%s) as the deep part", subject, declarationFormat)
 	case n == 0:
 		return subject + " " + depend + " on no column"
@@ -86,7 +88,7 @@ func (d *discovery) deepReason(id int32, elements []element, by string) string {
 	case id == d.all:
 		return fmt.Sprintf("%s %s on all %d columns", subject, depend, all)
 	}
-	return fmt.Sprintf("%s %s on %d columns (%s), more than --max-order %d", subject, depend, n, quotedList(d.columnNames(id)), d.maxOrder)
+	return fmt.Sprintf("%s %s on %d columns (%s), more than Options.MaxOrder %d", subject, depend, n, graph.QuotedList(d.columnNames(id)), d.maxOrder)
 }
 
 // sumUp says in a sentence what kind of model the predictor is.
@@ -105,13 +107,13 @@ func (d *discovery) sumUp(k int) {
 	learned := len(info.Terms) - linear - declared
 	var terms []string
 	if linear > 0 {
-		terms = append(terms, plural(linear, "linear term"))
+		terms = append(terms, graph.Plural(linear, "linear term"))
 	}
 	if declared > 0 {
-		terms = append(terms, plural(declared, "declared term"))
+		terms = append(terms, graph.Plural(declared, "declared term"))
 	}
 	if learned > 0 {
-		terms = append(terms, plural(learned, "learned term"))
+		terms = append(terms, graph.Plural(learned, "learned term"))
 	}
 	switch {
 	case d.o.NoStructure:
@@ -124,7 +126,7 @@ func (d *discovery) sumUp(k int) {
 	case info.Deep == nil && len(terms) == 0:
 		say("constant: nothing to decompose")
 	case info.Deep == nil && learned+declared > 0:
-		say("additive (%s); nothing is left for the deep part, zeta = 0; --deep NAME or a smaller --max-order moves addends there", strings.Join(terms, ", "))
+		say("additive (%s); nothing is left for the deep part, zeta = 0; Options.Deep NAME or a smaller Options.MaxOrder moves addends there", strings.Join(terms, ", "))
 	case info.Deep == nil:
 		say("linear; nothing is left for the deep part, zeta = 0")
 	default:
@@ -136,19 +138,19 @@ func (d *discovery) sumUp(k int) {
 // response whose structure lies behind it.
 func (d *discovery) hintInside(k int) {
 	info := &d.s.Predictors[k]
-	n := d.s.parts[k].deep[0].value.Producer
+	n := d.s.Parts[k].Deep[0].Value.Producer
 	if n == nil {
 		return
 	}
 	for _, v := range n.Inputs {
 		if v != nil && v.Const == nil && v.Type.Floating() && v.Producer != nil {
-			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with --predictor %q", n.String(), v.Name))
+			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with Options.Predictor %q", n.String(), v.Name))
 			return
 		}
 	}
 }
 
-func describeAll(nodes []*Node) []string {
+func describeAll(nodes []*graph.Node) []string {
 	names := []string{}
 	for _, n := range nodes {
 		names = append(names, n.String())

@@ -1,11 +1,16 @@
-package onnx
+package structure
 
-import "slices"
+import (
+	"slices"
 
-// element is one number of a tensor's row.
-type element struct {
-	value *Value
-	index int
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
+
+// Element is one number of a tensor's row.
+type Element struct {
+	Value *graph.Value
+	Index int
 }
 
 // unrolled is an element as a linear form: constant + sum of coefficient times
@@ -13,21 +18,21 @@ type element struct {
 // is not linear. Atoms are in topological order and their coefficients not 0.
 type unrolled struct {
 	constant float64
-	atoms    []element
+	atoms    []Element
 	coef     []float64
-	path     []*Node // the linear nodes passed, in topological order
+	path     []*graph.Node // the linear nodes passed, in topological order
 }
 
 // unroll follows el back through linear operators, as reverse-mode
 // differentiation would: coefficients of an element used twice add up.
-func (d *dependencies) unroll(el element, weight float64) unrolled {
-	return d.unrollAll([]element{el}, []float64{weight})
+func (d *dependencies) unroll(el Element, weight float64) unrolled {
+	return d.unrollAll([]Element{el}, []float64{weight})
 }
 
-func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
-	adjoint := map[*Value][]float64{}
+func (d *dependencies) unrollAll(from []Element, weight []float64) unrolled {
+	adjoint := map[*graph.Value][]float64{}
 	var u unrolled
-	add := func(v *Value, e int, w float64) {
+	add := func(v *graph.Value, e int, w float64) {
 		if w == 0 {
 			return
 		}
@@ -43,10 +48,10 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 		a[e] += w
 	}
 	for i, el := range from {
-		add(el.value, el.index, weight[i])
+		add(el.Value, el.Index, weight[i])
 	}
 	for i := len(d.graph.Nodes) - 1; i >= 0; i-- {
-		n, r := d.graph.Nodes[i], d.rules[i]
+		n, r := d.graph.Nodes[i], d.Rules[i]
 		passed := false
 		for o := len(n.Outputs) - 1; o >= 0; o-- {
 			v := n.Outputs[o]
@@ -59,7 +64,7 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 			for e, w := range adjoint[v] {
 				if w != 0 {
 					r.Each(o, e, func(k, ie int, c float64) {
-						if k == Itself {
+						if k == operator.Itself {
 							u.constant += w * c
 							return
 						}
@@ -75,10 +80,10 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 		}
 	}
 	slices.Reverse(u.path)
-	collect := func(v *Value) {
+	collect := func(v *graph.Value) {
 		for e, w := range adjoint[v] {
 			if w != 0 {
-				u.atoms = append(u.atoms, element{v, e})
+				u.atoms = append(u.atoms, Element{v, e})
 				u.coef = append(u.coef, w)
 			}
 		}
@@ -98,14 +103,14 @@ func (d *dependencies) unrollAll(from []element, weight []float64) unrolled {
 
 // affords counts the links of passing through n. Beyond the budget n is treated
 // as if it were not linear.
-func (d *dependencies) affords(n *Node, r Rule, adjoint []float64) bool {
+func (d *dependencies) affords(n *graph.Node, r operator.Rule, adjoint []float64) bool {
 	used := 0
 	for _, w := range adjoint {
 		if w != 0 {
 			used++
 		}
 	}
-	if r.Cost > (8*d.limits.links-d.unrolled)/max(1, used) {
+	if r.Cost > (8*d.limits.Links-d.unrolled)/max(1, used) {
 		if label := n.String(); !slices.Contains(d.coarse, label) {
 			d.coarse = append(d.coarse, label)
 		}
@@ -117,9 +122,9 @@ func (d *dependencies) affords(n *Node, r Rule, adjoint []float64) bool {
 
 // reach lists the atoms that the tensors depend on through linear operators
 // alone, whatever the coefficients.
-func (d *dependencies) reach(from []*Value) []element {
-	seen := map[*Value][]bool{}
-	mark := func(v *Value, e int) {
+func (d *dependencies) reach(from []*graph.Value) []Element {
+	seen := map[*graph.Value][]bool{}
+	mark := func(v *graph.Value, e int) {
 		if v.Const != nil {
 			return
 		}
@@ -135,19 +140,19 @@ func (d *dependencies) reach(from []*Value) []element {
 			}
 		}
 	}
-	var atoms []element
+	var atoms []Element
 	for i := len(d.graph.Nodes) - 1; i >= 0; i-- {
-		n, r := d.graph.Nodes[i], d.rules[i]
+		n, r := d.graph.Nodes[i], d.Rules[i]
 		for o := len(n.Outputs) - 1; o >= 0; o-- {
 			v := n.Outputs[o]
 			for e, on := range seen[v] {
 				switch {
 				case v == nil || !on:
 				case !r.Linear || r.Each == nil:
-					atoms = append(atoms, element{v, e})
+					atoms = append(atoms, Element{v, e})
 				default:
 					r.Each(o, e, func(k, ie int, w float64) {
-						if w != 0 && k != Itself {
+						if w != 0 && k != operator.Itself {
 							mark(n.Inputs[k], ie)
 						}
 					})
@@ -158,7 +163,7 @@ func (d *dependencies) reach(from []*Value) []element {
 	for _, v := range d.graph.Inputs {
 		for e, on := range seen[v] {
 			if on {
-				atoms = append(atoms, element{v, e})
+				atoms = append(atoms, Element{v, e})
 			}
 		}
 	}

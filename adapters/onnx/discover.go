@@ -1,6 +1,12 @@
 package onnx
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
+)
 
 // Discover finds the additive structure of a network whose inputs are bound to
 // data columns: each predictor is unrolled through linear operators to input
@@ -9,10 +15,10 @@ import "fmt"
 // The graph is not changed. Errors: a binding that does not fit, an override
 // that names nothing, no usable output.
 func Discover(g *Graph, bind Binding, o *Options) (*Structure, error) {
-	return discover(g, bind, o, limits{})
+	return discover(g, bind, o, structure.Limits{})
 }
 
-func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) {
+func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structure, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -23,7 +29,7 @@ func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := discoverOptions{
+	s := structure.Options{
 		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure,
 		Levels: func() (map[string][]string, error) {
 			labels, err := g.Labels()
@@ -32,10 +38,10 @@ func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) 
 			}
 			return labels.Columns, nil
 		},
-		Evaluate: evaluator1(g), Limits: l,
+		Evaluate: evaluation(g.g), Limits: l,
 	}
 	if o.Decode != nil {
-		s.Declared = func() (*declared, error) {
+		s.Declared = func() (*structure.Declared, error) {
 			d, err := g.Declaration(o.Decode)
 			if err != nil || d == nil {
 				return nil, err
@@ -43,17 +49,18 @@ func discover(g *Graph, bind Binding, o *Options, l limits) (*Structure, error) 
 			return d.asFound(), nil
 		}
 	}
-	found, err := findStructure(g, columns, s)
+	found, err := structure.Discover(g.g, columns, s)
 	if err != nil {
-		return nil, err
+		return nil, typed(err)
 	}
 	return describe(found), nil
 }
 
-// evaluator1 computes tensors of g in double precision.
-func evaluator1(g *Graph) evaluation {
-	return func(want []*Value, inputs [][]float64, rows int) ([][]float64, error) {
-		r, err := NewRunner(g, want, RunOptions{})
+// evaluation computes tensors of g in double precision, whatever the engine of a model:
+// what is found belongs to the graph.
+func evaluation(g *graph.Graph) structure.Evaluate {
+	return func(want []*graph.Value, inputs [][]float64, rows int) ([][]float64, error) {
+		r, err := engine.New(g, want, engine.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -70,12 +77,12 @@ func (b Binding) fits(g *Graph) ([][]string, error) {
 	if err := checkWidth(g); err != nil {
 		return nil, err
 	}
-	if len(b) != len(g.Inputs) {
-		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(b), len(g.Inputs))
+	if len(b) != len(g.g.Inputs) {
+		return nil, fmt.Errorf("onnx: %d inputs are bound, the network has %d", len(b), len(g.g.Inputs))
 	}
 	columns := make([][]string, len(b))
 	for i, in := range b {
-		v := g.Inputs[i]
+		v := g.g.Inputs[i]
 		if in.Input != v.Name || len(in.Columns) != v.Width() {
 			return nil, fmt.Errorf("onnx: binding %d is for input %q with %d columns; the network's input is %q with %d numbers a row", i, in.Input, len(in.Columns), v.Name, v.Width())
 		}
@@ -84,15 +91,15 @@ func (b Binding) fits(g *Graph) ([][]string, error) {
 	return columns, nil
 }
 
-func (d *Declaration) asFound() *declared {
-	out := &declared{Columns: map[string]columnDomain{}}
+func (d *Declaration) asFound() *structure.Declared {
+	out := &structure.Declared{Columns: map[string]structure.Domain{}}
 	for name, c := range d.Columns {
-		out.Columns[name] = columnDomain(c)
+		out.Columns[name] = structure.Domain(c)
 	}
 	for _, p := range d.Predictors {
-		own := declaredPredictor{Output: p.Output, Deep: p.Deep}
+		own := structure.DeclaredPredictor{Output: p.Output, Deep: p.Deep}
 		for _, t := range p.Terms {
-			own.Terms = append(own.Terms, declaredTerm(t))
+			own.Terms = append(own.Terms, structure.DeclaredTerm(t))
 		}
 		out.Predictors = append(out.Predictors, own)
 	}
@@ -100,7 +107,7 @@ func (d *Declaration) asFound() *declared {
 }
 
 // describe is the public description of what was found.
-func describe(f *Found) *Structure {
+func describe(f *structure.Found) *Structure {
 	s := &Structure{Unused: f.Unused, PassedOver: f.PassedOver, Notes: f.Notes, found: f}
 	for _, in := range f.Inputs {
 		s.Inputs = append(s.Inputs, InputInfo(in))
