@@ -70,17 +70,17 @@ func (e GoEngine) options() engine.Options {
 	return engine.Options{Precision: engine.Precision(e.Precision), MaxMemory: e.MaxMemory}
 }
 
-// blocks runs another's Evaluator as Model runs ours, without memory to look into.
-type blocks struct {
+// foreign runs another's Evaluator as Model runs ours, without memory to look into.
+type foreign struct {
 	Evaluator
 	rows int
 }
 
-func (b *blocks) Cut(rows int) error {
-	b.rows = rows
+func (f *foreign) Cut(rows int) error {
+	f.rows = rows
 	return nil
 }
 
-func (b *blocks) View(*graph.Value) []float64 { return nil }
+func (f *foreign) View(*graph.Value) []float64 { return nil }
 
-func (b *blocks) Run(dst, inputs [][]float64) error { return b.Evaluator.Run(dst, inputs, b.rows) }
+func (f *foreign) Run(dst, inputs [][]float64) error { return f.Evaluator.Run(dst, inputs, f.rows) }

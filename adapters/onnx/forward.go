@@ -53,7 +53,7 @@ func (m *Model) fresh() engine.Evaluator {
 	if m.runner != nil {
 		return m.runner.Fresh()
 	}
-	return &blocks{Evaluator: m.evaluator}
+	return &foreign{Evaluator: m.evaluator}
 }
 
 // rows is the memory of v for n rows: the evaluator's, or else own, grown if need be.

@@ -14,7 +14,7 @@ type Graph struct {
 }
 
 // Batch marks the batch axis in a Tensor's Shape: its size is the number of rows.
-const Batch = graph.Batch
+const Batch = -1
 
 // Tensor describes a tensor of a network that depends on rows.
 type Tensor struct {
