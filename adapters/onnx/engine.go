@@ -63,7 +63,11 @@ func (e GoEngine) Prepare(g *Graph, tensors []string) (Evaluator, error) {
 		}
 		want = append(want, v)
 	}
-	return engine.New(g.g, want, e.options())
+	r, err := engine.New(g.g, want, e.options())
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 func (e GoEngine) options() engine.Options {
