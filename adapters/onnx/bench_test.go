@@ -24,13 +24,14 @@ func BenchmarkMLP(b *testing.B) {
 				b.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(5, 6))
-			x, dst := make([]float64, 256*10), [][]float64{make([]float64, 256)}
+			x := make([]float64, 256*10)
+			in, dst := [][]float64{x}, [][]float64{make([]float64, 256)}
 			for i := range x {
 				x[i] = rng.NormFloat64()
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := e.Run(dst, [][]float64{x}, 256); err != nil {
+				if err := e.Run(dst, in, 256); err != nil {
 					b.Fatal(err)
 				}
 			}

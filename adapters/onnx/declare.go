@@ -97,7 +97,7 @@ func (d *Declaration) Encode() (string, error) {
 // Declaration reads what the file declares; nil: nothing. An entry that does not
 // make sense is an error.
 func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
-	text, found, err := g.entry(MetadataStructure)
+	text, found, err := g.metadata(MetadataStructure)
 	if !found {
 		return nil, nil
 	}
@@ -112,9 +112,9 @@ func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
 	return d, nil
 }
 
-// entry is the text of a metadata entry: one that is there several times, or is longer
+// metadata is the text of a metadata entry: one that is there several times, or is longer
 // than an entry of ours can be, is an error.
-func (g *Graph) entry(key string) (text string, found bool, err error) {
+func (g *Graph) metadata(key string) (text string, found bool, err error) {
 	texts := g.g.Metadata(key)
 	if len(texts) > 0 {
 		text = texts[len(texts)-1]

@@ -22,8 +22,8 @@ const forwardRows = 256
 // buffer is the memory of one Forward.
 type buffer struct {
 	columns   [][]float64
-	evaluator engine.Evaluator
-	inputs    [][]float64 // the evaluator's views, where it has them
+	workspace engine.Workspace
+	inputs    [][]float64 // the workspace's views, where it has them
 	want      [][]float64
 	ownIn     [][]float64 // inputs and want elsewhere
 	ownOut    [][]float64
@@ -38,7 +38,7 @@ func (m *Model) buffer() *buffer {
 	in, out := len(m.graph.g.Inputs), len(m.want)
 	return &buffer{
 		columns:   make([][]float64, len(m.columns)),
-		evaluator: m.fresh(),
+		workspace: m.workspace(),
 		inputs:    make([][]float64, in),
 		want:      make([][]float64, out),
 		ownIn:     make([][]float64, in),
@@ -48,17 +48,17 @@ func (m *Model) buffer() *buffer {
 	}
 }
 
-// fresh is memory to evaluate one block of rows at a time in.
-func (m *Model) fresh() engine.Evaluator {
+// workspace is memory to evaluate one block of rows at a time in.
+func (m *Model) workspace() engine.Workspace {
 	if m.runner != nil {
-		return m.runner.Fresh()
+		return m.runner.NewWorkspace()
 	}
 	return &foreign{Evaluator: m.evaluator}
 }
 
-// rows is the memory of v for n rows: the evaluator's, or else own, grown if need be.
+// rows is the memory of v for n rows: the workspace's, or else own, grown if need be.
 func (b *buffer) rows(own *[]float64, v *graph.Value, n int) []float64 {
-	if x := b.evaluator.View(v); x != nil {
+	if x := b.workspace.View(v); x != nil {
 		return x
 	}
 	n *= v.Width()
@@ -174,7 +174,7 @@ func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
 
 // enters reports whether the network's inputs have a finite number for v of column j.
 func (m *Model) enters(v float64, j int) bool {
-	v = m.entry[j].Round(v)
+	v = m.roundedTo[j].Round(v)
 	return !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
@@ -182,7 +182,7 @@ func (m *Model) enters(v float64, j int) bool {
 func (m *Model) refuse(v float64, j int, row int64) error {
 	why := ""
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
-		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.entry[j], m.largest[j])
+		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.roundedTo[j], m.largest[j])
 	}
 	return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network%s; leave such rows out or replace the value", m.columns[j], row, v, why)
 }
@@ -207,20 +207,20 @@ func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
 
 // evaluate runs the network on rows at to at+n-1 of the columns.
 func (m *Model) evaluate(buf *buffer, at, n int) error {
-	if err := buf.evaluator.Cut(n); err != nil {
+	if err := buf.workspace.Cut(n); err != nil {
 		return err
 	}
 	for i, v := range m.graph.g.Inputs {
 		x, feed := buf.rows(&buf.ownIn[i], v, n), m.feed[i]
 		for e, c := range feed {
-			engine.Enter(x[e:], len(feed), buf.columns[c][at:at+n], v.EntryType())
+			engine.Enter(x[e:], len(feed), buf.columns[c][at:at+n], v.RoundedTo())
 		}
 		buf.inputs[i] = x
 	}
 	for i, v := range m.want {
 		buf.want[i] = buf.rows(&buf.ownOut[i], v, n)
 	}
-	return buf.evaluator.Run(buf.want, buf.inputs)
+	return buf.workspace.Run(buf.want, buf.inputs)
 }
 
 // at is where s lies in the block of rows that was evaluated: row r's number is

@@ -24,7 +24,7 @@ type Model struct {
 	want      []*graph.Value
 	stride    []int         // width of each wanted tensor
 	feed      [][]int       // data column of each element of each input
-	entry     []graph.DType // what each column is rounded to; 0: not at all
+	roundedTo []graph.DType // the type that each column enters as; 0: any
 	largest   []float64     // that each column's inputs hold, if they hold fractions
 	// termColumns are those of the graph's own terms but learned ones.
 	termColumns []string
@@ -74,7 +74,7 @@ func (m *Model) feedInputs() {
 	found := m.structure.found
 	for i, c := range m.columns {
 		m.column[c] = i
-		m.entry, m.largest = append(m.entry, found.Entry[c]), append(m.largest, math.MaxFloat64)
+		m.roundedTo, m.largest = append(m.roundedTo, found.RoundedTo[c]), append(m.largest, math.MaxFloat64)
 	}
 	for i, in := range m.bind {
 		var feed []int
@@ -82,7 +82,7 @@ func (m *Model) feedInputs() {
 			j := m.column[c]
 			feed = append(feed, j)
 			if v := m.graph.g.Inputs[i]; v.Type.Floating() {
-				m.largest[j] = v.EntryType().Largest()
+				m.largest[j] = v.RoundedTo().Largest()
 			}
 		}
 		m.feed = append(m.feed, feed)

@@ -266,7 +266,7 @@ func TestZeta(t *testing.T) {
 				if err := decomposetest.Model(m, b, tolerance); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
-				if b, _, err = rounded(b, m.Rounded(), m.structure.found.Entry); err != nil {
+				if b, _, err = rounded(b, m.Rounded(), m.structure.found.RoundedTo); err != nil {
 					t.Fatal(err)
 				}
 				whole := outputsFor(m, n)

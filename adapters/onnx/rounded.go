@@ -18,7 +18,7 @@ import (
 // Rounded lists the columns that the network's inputs round and that its own terms
 // read, learned ones aside, in alphabetical order.
 func (m *Model) Rounded() []string {
-	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !graph.Narrows(graph.Float64, m.structure.found.Entry[c]) })
+	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !graph.Narrows(graph.Float64, m.structure.found.RoundedTo[c]) })
 }
 
 // Rows is src with the columns, some of Rounded, as the network sees them: rounded to
@@ -30,7 +30,7 @@ func (m *Model) Rounded() []string {
 func (m *Model) Rows(src data.Source, columns []string) data.Source {
 	types := map[string]graph.DType{}
 	for _, c := range columns {
-		types[c] = m.structure.found.Entry[c]
+		types[c] = m.structure.found.RoundedTo[c]
 	}
 	return &roundedRows{src, types}
 }
@@ -103,7 +103,7 @@ func roundAll(t graph.DType, x []float64) []float64 {
 // rounded numbers, eta = Phi(x') beta + U gamma, and so zeta = eta - Phi(x) beta is
 // U gamma + (Phi(x') - Phi(x)) beta.
 func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
-	near, changed, err := rounded(b, m.termColumns, m.structure.found.Entry)
+	near, changed, err := rounded(b, m.termColumns, m.structure.found.RoundedTo)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// arena is the evaluator of a program, kept between runs.
+// arena is the workspace of a program, kept between runs.
 type arena[T kernel.Float] struct {
 	*program[T]
 	rows    int // what the tensors are cut for; -1: nothing yet

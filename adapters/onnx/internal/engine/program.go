@@ -23,7 +23,7 @@ type program[T kernel.Float] struct {
 }
 
 // prepare compiles the plan's nodes.
-func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value, o Options) (fresh func() Evaluator, perRow int64, err error) {
+func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value, o Options) (fresh func() Workspace, perRow int64, err error) {
 	p := &program[T]{g: g, plan: plan, want: want, relus: map[*graph.Node]bool{}, consts: map[*graph.Value]operator.Operand[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4
@@ -66,5 +66,5 @@ func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value,
 		return nil, 0, fmt.Errorf("onnx: one row needs more memory than can be counted")
 	}
 	p.perRow += p.element * int64(temp)
-	return func() Evaluator { return &arena[T]{program: p, rows: -1} }, p.perRow, nil
+	return func() Workspace { return &arena[T]{program: p, rows: -1} }, p.perRow, nil
 }

@@ -23,17 +23,17 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 	if own := a.View(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
 		return nil // written there, and rounded, by the caller
 	}
-	t, entry := a.tensor(v), v.EntryType()
+	t, typ := a.tensor(v), v.RoundedTo()
 	outer, inner := aroundBatch(v)
 	if outer == 1 && t.F != nil {
-		Enter(t.F, 1, src, entry)
+		Enter(t.F, 1, src, typ)
 		return nil
 	}
 	for r := range rows {
 		for o := range outer {
 			from, to := r*width+o*inner, (o*rows+r)*inner
 			if t.F != nil {
-				Enter(t.F[to:], 1, src[from:from+inner], entry)
+				Enter(t.F[to:], 1, src[from:from+inner], typ)
 				continue
 			}
 			for i, x := range src[from : from+inner] {
@@ -41,7 +41,7 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 				if err != nil {
 					return fmt.Errorf("onnx: input %q, row %d of the block: %w", v.Name, r, err)
 				}
-				t.I[to+i] = int64(entry.Round(float64(k)))
+				t.I[to+i] = int64(typ.Round(float64(k)))
 			}
 		}
 	}

@@ -33,13 +33,13 @@ type Runner struct {
 	inputs, want []*graph.Value
 	plan         *runPlan
 	double       bool // computes in float64
-	Fresh        func() Evaluator
-	pool         sync.Pool // of evaluators
+	NewWorkspace func() Workspace
+	pool         sync.Pool // of workspaces
 	PerRow       int64     // bytes of arena
 }
 
-// Evaluator runs a prepared graph in memory of its own, one block of rows at a time.
-type Evaluator interface {
+// Workspace runs a prepared graph in memory of its own, one block of rows at a time.
+type Workspace interface {
 	// Cut sizes the memory for blocks of that many rows, at least one.
 	Cut(rows int) error
 	// View is the memory of an input or a wanted tensor if it holds rows as Run
@@ -76,9 +76,9 @@ func New(g *graph.Graph, want []*graph.Value, o Options) (*Runner, error) {
 	r := &Runner{inputs: g.Inputs, want: want, plan: p, double: o.Precision == Double || p.double}
 	var err error
 	if r.double {
-		r.Fresh, r.PerRow, err = prepare[float64](g, p, want, o)
+		r.NewWorkspace, r.PerRow, err = prepare[float64](g, p, want, o)
 	} else {
-		r.Fresh, r.PerRow, err = prepare[float32](g, p, want, o)
+		r.NewWorkspace, r.PerRow, err = prepare[float32](g, p, want, o)
 	}
 	if err != nil {
 		return nil, err
@@ -114,9 +114,9 @@ func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 	if rows == 0 {
 		return nil
 	}
-	e, ok := r.pool.Get().(Evaluator)
+	e, ok := r.pool.Get().(Workspace)
 	if !ok {
-		e = r.Fresh()
+		e = r.NewWorkspace()
 	}
 	defer r.pool.Put(e)
 	if err := e.Cut(rows); err != nil {
@@ -125,5 +125,5 @@ func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 	return e.Run(dst, inputs)
 }
 
-// Views reports whether evaluators have a view of v.
+// Views reports whether workspaces have a view of v.
 func (r *Runner) Views(v *graph.Value) bool { return r.double && r.plan.batchFirst(v) }

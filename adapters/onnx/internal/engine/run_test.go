@@ -256,7 +256,7 @@ func TestViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := r.Fresh()
+		e := r.NewWorkspace()
 		if err := e.Cut(3); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.settleEntries(ops)
+	g.settleRounding(ops)
 	for _, e := range m.MetadataProps {
 		g.metadata = append(g.metadata, metadata{e.Key, e.Value})
 	}

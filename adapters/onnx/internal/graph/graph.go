@@ -22,7 +22,7 @@ type Value struct {
 	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
 	Producer *Node   // nil for inputs and constants
 
-	entry DType // of an input that only narrower Casts read: see settleEntries
+	roundedTo DType // of an input that only narrower Casts read: see settleRounding
 }
 
 // BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
@@ -116,11 +116,11 @@ func (t *Tensor) At(i int) float64 {
 	return float64(t.I[i])
 }
 
-// EntryType is the type that the numbers of a graph input are rounded to: the one it
+// RoundedTo is the type that the numbers of a graph input are rounded to: the one it
 // declares, or that of the Cast which all its readers are.
-func (v *Value) EntryType() DType {
-	if v.entry != 0 {
-		return v.entry
+func (v *Value) RoundedTo() DType {
+	if v.roundedTo != 0 {
+		return v.roundedTo
 	}
 	return v.Type
 }

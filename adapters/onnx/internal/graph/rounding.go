@@ -5,7 +5,7 @@ import "slices"
 // Conversion is what the check of an operator resolves that gives its first input
 // another type before it does anything else with it.
 type Conversion struct {
-	Rounds bool // the numbers, as they entered: see settleEntries
+	Rounds bool // the numbers, as they entered: see settleRounding
 }
 
 // Rounds reports whether n is a conversion that rounds numbers as they entered.
@@ -14,14 +14,14 @@ func (n *Node) Rounds() bool {
 	return ok && c.Rounds
 }
 
-// settleEntries decides where the numbers of each input are rounded by the Casts that
+// settleRounding decides where the numbers of each input are rounded by the Casts that
 // they meet before any arithmetic. If every way into the network leads through a Cast
 // to one narrower type, then at the door, so that the network stays linear in what
 // enters it. Else each such Cast rounds; discovery takes it for the function it is.
 //
 // A Cast of numbers that the network has computed rounds nothing: arithmetic is done
 // in the engine's precision throughout, and nodes that jump round for themselves.
-func (g *Graph) settleEntries(ops Operators) {
+func (g *Graph) settleRounding(ops Operators) {
 	readers := map[*Value][]*Node{}
 	for _, n := range g.Nodes {
 		for _, v := range n.Inputs {
@@ -36,7 +36,7 @@ func (g *Graph) settleEntries(ops Operators) {
 	for _, v := range g.Inputs {
 		to, casts := g.firstReaders(v, readers, ops)
 		if len(to) == 1 && to[0] != v.Type {
-			v.entry = to[0]
+			v.roundedTo = to[0]
 			continue
 		}
 		for _, n := range casts {

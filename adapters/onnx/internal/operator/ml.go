@@ -44,9 +44,9 @@ func checkVectorizer(c *graph.Check) error {
 }
 
 func compileVectorizer[T kernel.Float](n *graph.Node) Step[T] {
-	entry := graph.DType(0) // of what is not computed: see graph.Conversion
+	typ := graph.DType(0) // of numbers as they entered: see graph.Conversion
 	if n.Rounds() {
-		entry = graph.Float32
+		typ = graph.Float32
 	}
 	return func(x *Exec[T]) error {
 		out := x.Out[0]
@@ -57,7 +57,7 @@ func compileVectorizer[T kernel.Float](n *graph.Node) Step[T] {
 				to := out.F[r*width+from : r*width+from+w]
 				if in.F != nil {
 					for i := range to {
-						to[i] = T(entry.Round(float64(in.F[r*w+i])))
+						to[i] = T(typ.Round(float64(in.F[r*w+i])))
 					}
 					continue
 				}
@@ -89,9 +89,9 @@ func checkScaler(c *graph.Check) error {
 
 func compileScaler[T kernel.Float](n *graph.Node) Step[T] {
 	offset, scale := n.Attrs["offset"].Floats, n.Attrs["scale"].Floats
-	entry := graph.DType(0) // of what is not computed: see graph.Conversion
+	typ := graph.DType(0) // of numbers as they entered: see graph.Conversion
 	if n.Rounds() {
-		entry = graph.Float32
+		typ = graph.Float32
 	}
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
@@ -99,7 +99,7 @@ func compileScaler[T kernel.Float](n *graph.Node) Step[T] {
 		for i := range out.F {
 			var v float64
 			if in.F != nil {
-				v = entry.Round(float64(in.F[i]))
+				v = typ.Round(float64(in.F[i]))
 			} else {
 				v = graph.Float32.Round(float64(in.I[i]))
 			}

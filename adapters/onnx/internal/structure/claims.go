@@ -119,7 +119,7 @@ func (d *discovery) bornOut(declared *Declared) ([][]claim, error) {
 func (d *discovery) compareOnProbes(declared *Declared, values []*graph.Value, basis map[*graph.Value]decompose.Term) error {
 	const tolerance = 1e-8
 	x := declared.probes(d.s.Columns)
-	for name, t := range d.s.Entry {
+	for name, t := range d.s.RoundedTo {
 		for i, v := range x[name] {
 			x[name][i] = t.Round(v)
 		}

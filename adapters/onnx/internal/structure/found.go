@@ -14,10 +14,10 @@ type Found struct {
 	PassedOver string
 	Notes      []string
 
-	Columns []string
-	Entry   map[string]graph.DType // what columns are rounded to: see entries
-	Parts   []Parts                // by predictor
-	Taps    []*Tap
+	Columns   []string
+	RoundedTo map[string]graph.DType // types of columns on their way into the network
+	Parts     []Parts                // by predictor
+	Taps      []*Tap
 }
 
 // Input is a graph input and its columns in order.

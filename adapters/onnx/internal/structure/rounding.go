@@ -6,13 +6,13 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
-// entries are the types that data columns are rounded to on their way into the
+// rounding is the types that data columns are rounded to on their way into the
 // network, by column. A column that different inputs would round differently is an
 // error: the network would see two numbers where its terms have one.
-func entries(g *graph.Graph, bound [][]string) (map[string]graph.DType, error) {
+func rounding(g *graph.Graph, bound [][]string) (map[string]graph.DType, error) {
 	types, from := map[string]graph.DType{}, map[string]*graph.Value{}
 	for i, v := range g.Inputs {
-		t := v.EntryType()
+		t := v.RoundedTo()
 		if !t.Floating() {
 			continue
 		}
