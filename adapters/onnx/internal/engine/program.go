@@ -23,7 +23,7 @@ type program[T kernel.Float] struct {
 }
 
 // prepare compiles the plan's nodes.
-func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value, o Options) (fresh func() Workspace, perRow int64, err error) {
+func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value, o Options) (workspace func() Workspace, perRow int64, err error) {
 	p := &program[T]{g: g, plan: plan, want: want, relus: map[*graph.Node]bool{}, consts: map[*graph.Value]operator.Operand[T]{}, max: o.MaxMemory, element: 8}
 	if _, single := any(T(0)).(float32); single {
 		p.element = 4

@@ -1,3 +1,5 @@
+// Package engine runs a graph on blocks of rows: it keeps the nodes that the wanted
+// tensors need, lets tensors share memory, and compiles the nodes to steps.
 package engine
 
 import (

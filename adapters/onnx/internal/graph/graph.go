@@ -1,3 +1,5 @@
+// Package graph reads an ONNX file into values and nodes whose shapes, types and batch
+// axis are known, with what is constant folded. It knows no operator: Read is given them.
 package graph
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.

@@ -1,3 +1,5 @@
+// Package graphtest builds graphs by hand and finds golden files, for the tests of
+// adapters/onnx and its rooms.
 package graphtest
 
 import (

@@ -1,3 +1,6 @@
+// Package operator holds all that is known of ONNX operators, one Entry each, by family:
+// how a node is checked, how its outputs' elements depend on its inputs', and how it is
+// computed.
 package operator
 
 import (

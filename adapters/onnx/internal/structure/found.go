@@ -1,3 +1,6 @@
+// Package structure discovers what is additive in a graph: each predictor is unrolled
+// through linear operators to atoms, and these are grouped by the data columns that they
+// depend on.
 package structure
 
 import (
