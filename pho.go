@@ -22,9 +22,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
@@ -105,7 +103,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 		return nil, err
 	}
 	request := wiring.Request{
-		Network: n, Rows: coded, Inputs: o.inputs(), Open: &onnx.Options{}, Formulas: formulas, Family: o.Family,
+		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family,
 		Drops: true, // perhaps: a source does not say
 		Cache: wiring.MaxCached, Options: settings,
 	}
@@ -148,14 +146,6 @@ func (o *Options) formulas() []string {
 		return o.Formulas
 	}
 	return append([]string{o.Formula}, o.Formulas...)
-}
-
-// inputs are written as onnx.Bind takes them.
-func (o *Options) inputs() (bound []string) {
-	for _, name := range slices.Sorted(maps.Keys(o.Inputs)) {
-		bound = append(bound, name+"="+strings.Join(o.Inputs[name], ","))
-	}
-	return bound
 }
 
 // Write writes the decomposition to the directory dir, which is absent, empty or an

@@ -35,7 +35,7 @@ func (r *Response) Encode() (string, error) {
 // Response reads what the file says of its response; nil: nothing. An entry that does
 // not make sense is an error.
 func (g *Graph) Response() (*Response, error) {
-	text, found, err := g.entry(MetadataResponse)
+	text, found, err := g.metadata(MetadataResponse)
 	if !found {
 		return nil, nil
 	}

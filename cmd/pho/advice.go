@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
@@ -22,7 +23,7 @@ func flagged(err error) error {
 	case errors.As(err, &dir):
 		return fmt.Errorf("--out %w", err)
 	}
-	return err
+	return networkFlagged(err)
 }
 
 // advice is what the command can add to an error of the libraries, which know of no
@@ -47,7 +48,7 @@ func advice(err error) string {
 		text = " with --factor " + quoteArg(cell.Column)
 	case errors.Is(err, decompose.ErrDigest):
 		text = "; if it was edited on purpose, pho verify DIR --sign accepts it"
-	case strings.Contains(err.Error(), "(MaxMemory)"):
+	case errors.Is(err, onnx.ErrMemory):
 		text = "; --max-memory sets the bound"
 	}
 	if errors.As(err, &moved) {

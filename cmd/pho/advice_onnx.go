@@ -31,8 +31,8 @@ func flagWords(text string) string {
 	return text
 }
 
-// withFlags says of an error of package onnx which flag helps.
-func withFlags(err error) error {
+// networkFlagged says of an error of package onnx which flag helps.
+func networkFlagged(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -51,8 +51,6 @@ func withFlags(err error) error {
 	case errors.As(err, &option):
 		return said{strings.Replace(err.Error(), fmt.Sprintf("Options.%s %q%s", option.Option, option.Value, option.Reason),
 			fmt.Sprintf("%s %q%s", optionFlag(option.Option), option.Value, flagWords(option.Reason)), 1), err}
-	case errors.Is(err, onnx.ErrMemory):
-		return fmt.Errorf("%w; --max-memory sets the bound", err)
 	}
 	return said{flagWords(err.Error()), err}
 }

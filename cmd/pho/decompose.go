@@ -147,7 +147,11 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	defer opened.Close()
-	ready, err := d.request(network, opened, inputs, o).Ready(ctx)
+	columns, err := inputColumns(network.Graph, opened.Schema(), inputs)
+	if err != nil {
+		return nil, err
+	}
+	ready, err := d.request(network, opened, columns, o).Ready(ctx)
 	if err != nil {
 		return nil, flagged(err)
 	}
@@ -194,9 +198,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 }
 
 // request is what wiring makes ready.
-func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs []string, o *decompose.Options) *wiring.Request {
+func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs map[string][]string, o *decompose.Options) *wiring.Request {
+	precision, _ := wiring.Precision(d.network.precision) // checked before
 	return &wiring.Request{
-		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Formulas: d.formulas, Factors: d.data.factors,
+		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
 		Select: d.selectTerms, Family: d.family, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Options: o,
 	}
 }

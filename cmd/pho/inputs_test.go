@@ -75,7 +75,7 @@ func TestInputFlags(t *testing.T) {
 			var b onnx.Binding
 			if err == nil {
 				b, err = onnx.Bind(c.g, schema, columns)
-				err = withFlags(err)
+				err = networkFlagged(err)
 			}
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -108,7 +108,7 @@ func TestColumnRangeKeepsDigits(t *testing.T) {
 func TestWithFlags(t *testing.T) {
 	for option, flag := range map[string]string{"Deep": "--deep", "Learned": "--learned", "Predictor": "--predictor"} {
 		from := &onnx.OptionError{Option: option, Value: "u", Reason: " and Options.Deep \"v\" name the same part of the network"}
-		err := withFlags(from)
+		err := networkFlagged(from)
 		if want := "onnx: " + flag + ` "u" and --deep "v" name the same part of the network`; err.Error() != want || !errors.Is(err, error(from)) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -32,7 +32,7 @@ additive structure found in the graph, with reasons.`,
 			}
 			structure, err := onnx.Discover(n.Graph, onnx.Unbound(n.Graph), network.options())
 			if err != nil {
-				return fmt.Errorf("model %q: %w", args[0], withFlags(err))
+				return fmt.Errorf("model %q: %w", args[0], networkFlagged(err))
 			}
 			var text strings.Builder
 			if asJSON {

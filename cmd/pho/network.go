@@ -29,8 +29,7 @@ func (n *networkFlags) add(f *pflag.FlagSet) {
 }
 
 func (n *networkFlags) options() *onnx.Options {
-	precision, _ := wiring.Precision(n.precision) // checked before
-	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Run: onnx.RunOptions{Precision: precision}, Decode: basis.Decode}
+	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Decode: basis.Decode}
 }
 
 // addPrecision defines --precision.

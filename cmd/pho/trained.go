@@ -62,7 +62,7 @@ func (t *trained) readBack(ctx context.Context, path string, src files.Source) (
 	if t.double {
 		engine.Precision = onnx.Double
 	}
-	m, err := onnx.NewModel(n.Graph, bind, &onnx.Options{NoStructure: true, Run: run})
+	m, err := onnx.NewModel(n.Graph, bind, &onnx.Options{NoStructure: true, Engine: engine})
 	if err != nil {
 		return nil, err
 	}

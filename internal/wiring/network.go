@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
@@ -88,14 +87,14 @@ const (
 )
 
 // boundBy says it for each input whose columns have other names than its numbers;
-// named are the values that bind inputs, NAME=column,...
-func boundBy(g *onnx.Graph, bind onnx.Binding, named []string) map[string]string {
+// named are those whose columns somebody named.
+func boundBy(g *onnx.Graph, bind onnx.Binding, named map[string][]string) map[string]string {
 	how := map[string]string{}
 	for i, own := range onnx.Unbound(g) {
 		name := own.Input
 		switch {
 		case slices.Equal(bind[i].Columns, own.Columns) || slices.Equal(bind[i].Columns, []string{name}):
-		case slices.ContainsFunc(named, func(o string) bool { return strings.HasPrefix(o, name+"=") }):
+		case named[name] != nil:
 			how[name] = ByOption
 		default:
 			how[name] = ByPosition
@@ -187,13 +186,13 @@ func (ref *Reference) model(g *onnx.Graph, precision string) (*onnx.Model, error
 	if err != nil {
 		return nil, err
 	}
-	bind := make(onnx.Binding, len(g.Inputs))
-	for i, in := range g.Inputs {
+	bind := make(onnx.Binding, len(g.Inputs()))
+	for i, in := range g.Inputs() {
 		bind[i] = onnx.BoundInput{Input: in.Name, Columns: ref.Inputs[in.Name]}
 	}
 	return onnx.NewModel(g, bind, &onnx.Options{
 		MaxOrder: ref.MaxOrder, Deep: ref.Deep, Learned: ref.Learned, Predictor: ref.Predictor, NoStructure: ref.NoStructure,
-		Run: onnx.RunOptions{Precision: p}, Decode: basis.Decode,
+		Engine: onnx.GoEngine{Precision: p}, Decode: basis.Decode,
 	})
 }
 

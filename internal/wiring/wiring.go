@@ -19,16 +19,17 @@ import (
 
 // Request says what is to be decomposed.
 type Request struct {
-	Network  *Network
-	Rows     files.Source  // as Coded shows them
-	Inputs   []string      // what binds columns to inputs, as onnx.Bind has it
-	Open     *onnx.Options // how to read the structure of the network; Decode is set here
-	Formulas []string
-	Factors  []string // numeric columns that the rows hold as categories
-	Select   bool     // smoothing may remove whole terms of the formulas
-	Family   string   // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
-	Drops    bool     // the rows leave out those with missing cells
-	Cache    int64    // bytes of rows that may stay in memory while the terms are made
+	Network   *Network
+	Rows      files.Source        // as Coded shows them
+	Inputs    map[string][]string // columns of inputs, as onnx.Bind has it
+	Open      *onnx.Options       // how to read the structure of the network; Decode and Engine are set here
+	Precision onnx.Precision      // what the network is computed in
+	Formulas  []string
+	Factors   []string // numeric columns that the rows hold as categories
+	Select    bool     // smoothing may remove whole terms of the formulas
+	Family    string   // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
+	Drops     bool     // the rows leave out those with missing cells
+	Cache     int64    // bytes of rows that may stay in memory while the terms are made
 
 	// Options are those of the decomposition. Ready sets Family and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -62,7 +63,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	open := *q.Open
-	open.Decode = basis.Decode
+	open.Decode, open.Engine = basis.Decode, onnx.GoEngine{Precision: q.Precision}
 	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)
@@ -71,7 +72,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	ref.Rounded = ownColumns(graph, formulas, o)
 	rows := Cached(Seen(graph, ref.Rounded, q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
-		o.ReconstructionTolerance = tolerance(open.Run.Precision)
+		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
 	trainedFor, err := q.trainedFor()
 	if err != nil {
@@ -107,7 +108,7 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
 		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure,
 	}
-	if q.Open.Run.Precision == onnx.Single {
+	if q.Precision == onnx.Single {
 		ref.Precision = Single
 	}
 	for _, in := range bind {
