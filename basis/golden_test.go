@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/bspline"
+	"github.com/pho-go/pho/basis/internal/cubic"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/penalty"
@@ -53,10 +55,10 @@ func TestUnivariateAgainstMgcv(t *testing.T) {
 			term := blocks[0].Term
 			var knots []float64
 			switch b := smoothOf(term).basis.(type) {
-			case *pspline:
-				knots = b.knots
-			case *cubic:
-				knots = b.knots
+			case *bspline.Basis:
+				knots = b.Knots()
+			case *cubic.Natural:
+				knots = b.Knots()
 			}
 			compare(t, "knots", [][]float64{knots}, [][]float64{c.Knots})
 			x := evaluate(t, term, numbers(t, "x", g.X))

@@ -14,9 +14,9 @@ import (
 // smoothCon). Block j's raw coefficients are Z[j] times its own, Terms[j] has its
 // place and its penalties.
 type Constrained struct {
-	Blocks []Block        // in the order of Result.Predictors[k].Terms
-	Z      []*mat.Dense   // Dim x Terms[j].Dim; nil: the identity
-	Terms  []penalty.Term // in column order, without an intercept
+	Blocks []Block             // in the order of Result.Predictors[k].Terms
+	Z      []*mat.Dense        // Dim x Terms[j].Dim; nil: the identity
+	Terms  []penalty.Component // in column order, without an intercept
 }
 
 // Constrain resolves the constraints and penalty scales of predictor k from the

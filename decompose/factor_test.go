@@ -327,7 +327,7 @@ func TestRoutesAgree(t *testing.T) {
 		}
 		return m
 	}
-	gcv := penalty.Options{Method: penalty.GCV}
+	gcv := penalty.Options{Criterion: penalty.GCV}
 	for name, c := range map[string]struct {
 		m decompose.Model
 		n int

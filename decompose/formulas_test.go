@@ -142,14 +142,14 @@ func (f *formulaFit) prepare(t *testing.T, g *formulasGolden, rows int) {
 
 func (f *formulaFit) solve(t *testing.T, c *formulaCase, sp map[string][]float64) *decompose.Result {
 	t.Helper()
-	method, err := penalty.ParseMethod(c.Method)
+	method, err := penalty.ParseCriterion(c.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := decompose.Solve(t.Context(), f.model, f.sums, &decompose.Options{
 		Projection: decompose.Projection{Method: decompose.PHOGAM},
 		Columns:    decompose.Columns{Weights: f.Weights},
-		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Method: method, WithoutVc: true}},
+		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method, WithoutVc: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

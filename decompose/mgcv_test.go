@@ -125,14 +125,14 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	method, err := penalty.ParseMethod(c.Method)
+	method, err := penalty.ParseCriterion(c.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{
 		Projection: decompose.Projection{Method: decompose.PHOGAM, Route: route},
 		Columns:    decompose.Columns{Weights: c.Weights},
-		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Method: method}},
+		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method}},
 	})
 	if err != nil {
 		t.Fatal(err)

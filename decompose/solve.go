@@ -69,7 +69,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 // describe fills in what the options and sums over all rows say.
 func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if r.Method == PHOGAM {
-		r.Smoothing = o.Smoothing.Selection.Method.String()
+		r.Smoothing = o.Smoothing.Selection.Criterion.String()
 		if s.groups != nil {
 			r.Smoothing = "cv"
 		}

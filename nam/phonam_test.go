@@ -334,7 +334,7 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{m, tab, "both", nil, `nam: unknown variant "both" of PHONAM: it is learned or spline`},
-		{deepOnly{m}, tab, nam.Learned, nil, "nam: the model has no learned term, so it is no neural additive model: see what was found in the network (pho inspect), or use a formula without PHONAM"},
+		{deepOnly{m}, tab, nam.Learned, nil, "nam: the model has no learned term, so it is no neural additive model: look at the structure that was found in the network, or use a formula without PHONAM"},
 		{m, tab, nam.Learned, &nam.Options{Decompose: &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}}, "nam: PHONAM is a penalised projection, method phogam: for pho on the learned bases use decompose.Decompose"},
 		{m, tab, nam.Spline, &nam.Options{K: 2}, "nam: splines of dimension 2 and 5: 3 is the least"},
 		{m, nil, nam.Spline, nil, "nam: the splines of PHONAM need rows to place their knots by, and there is no source"},

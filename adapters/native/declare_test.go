@@ -178,7 +178,7 @@ func entry(p *onnxpb.ModelProto) *onnxpb.StringStringEntryProto { return p.Metad
 
 func splineNetwork(t *testing.T) *Model {
 	t.Helper()
-	m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Factors: []string{"d"}, Formulas: []string{`y ~ s(x2, bs="ps", k=6) + d`}}}, simulated(t, 200, 4))
+	m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Factors: []string{"d"}, Formulas: []string{`y ~ s(x2, bs="ps", k=6) + d`}}}, simulated(t, 200, 4))
 	return m
 }
 

@@ -54,7 +54,7 @@ func printCurves(rows, epochs int, path string) error {
 	all := map[string][][]float64{}
 	for name, cfg := range map[string]native.Config{
 		"ssn": {Structured: structured, Deep: native.Deep{Columns: names, Hidden: []int{200, 200}}},
-		"nam": {Kind: native.NAM, Response: "y", Features: native.Features{Columns: names, Hidden: []int{64, 64, 32}}},
+		"nam": {Architecture: native.NAM, Response: "y", FeatureNetworks: native.FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}}},
 	} {
 		for seed := range curveSeeds {
 			cfg.Training = native.Training{
@@ -77,7 +77,7 @@ func printCurves(rows, epochs int, path string) error {
 
 func writeCurveData(train, valid *data.Table, names []string, s native.Structured, path string) error {
 	ctx := context.Background()
-	m, _, err := native.Train(ctx, native.Config{Kind: native.GAM, Structured: s}, train)
+	m, _, err := native.Train(ctx, native.Config{Architecture: native.GAM, Structured: s}, train)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// inFlags says by flags what makes the parts of m smaller.
-func inFlags(m decompose.Memory) decompose.Memory {
+// memoryInFlags says by flags what makes the parts of m smaller.
+func memoryInFlags(m decompose.Memory) decompose.Memory {
 	flags := strings.NewReplacer(decompose.FewerWorkers, "fewer --workers", decompose.OutputsInFile, "--zeta-cache FILE")
 	m = slices.Clone(m)
 	for i := range m {

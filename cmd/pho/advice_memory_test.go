@@ -15,7 +15,7 @@ func TestAdviceInFlags(t *testing.T) {
 		{Name: "files", Bytes: 1, Advice: "a smaller --batch-size"},
 	}
 	want := []string{"fewer --workers, or " + decompose.FewerColumns, "--zeta-cache FILE", "a smaller --batch-size"}
-	for i, p := range inFlags(m) {
+	for i, p := range memoryInFlags(m) {
 		if p.Advice != want[i] {
 			t.Errorf("%s: %q, want %q", p.Name, p.Advice, want[i])
 		}

@@ -51,7 +51,7 @@ type Constrained struct {
 	raw    []int        // first raw column of each block in the view, and the end
 	start  []int        // first constrained column of each block, and the end
 	z      []*mat.Dense // d_j x c_j; nil: the identity
-	terms  []penalty.Term
+	terms  []penalty.Component
 	notes  []string
 
 	tolerance float64 // of ranks
@@ -98,7 +98,7 @@ func (c *Constrained) constrain(j int) error {
 	if z != nil {
 		_, free = z.Dims()
 	}
-	t := penalty.Term{Name: c.names[j], Start: c.start[j], Dim: free, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF}
+	t := penalty.Component{Name: c.names[j], Start: c.start[j], Dim: free, SP: b.Penalty.SP, Link: b.Penalty.Link, DF: b.DF}
 	if t.S, err = c.scaled(j, b, null); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func complement(v []float64) *mat.Dense {
 func (c *Constrained) Z(j int) *mat.Dense { return c.z[j] }
 
 // Terms are the blocks' columns and penalties, in constrained coordinates.
-func (c *Constrained) Terms() []penalty.Term { return c.terms }
+func (c *Constrained) Terms() []penalty.Component { return c.terms }
 
 // Notes are whole sentences on what was done that the reader should know.
 func (c *Constrained) Notes() []string { return c.notes }

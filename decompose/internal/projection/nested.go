@@ -228,7 +228,7 @@ func (c *Constrained) without(drop [][]int) {
 
 // restrict leaves the columns keep of t. A penalty of which nothing is left goes, with
 // its lambda.
-func restrict(t *penalty.Term, keep []int) {
+func restrict(t *penalty.Component, keep []int) {
 	t.Dim = len(keep)
 	for l := len(t.S) - 1; l >= 0; l-- {
 		s := mat.NewSymDense(len(keep), nil)

@@ -19,32 +19,49 @@ const maxVc = 500
 
 // Penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
 // adjpho) with lambda as the options say or, with groups, as leaving out one of these
-// sets of rows after the other does. Smoothing parameters are chosen by the moments
-// on either route; what is fitted at them is not.
+// sets of rows after the other does. Products choose lambda, also those of a factor: they
+// are quicker. Where they hold too few digits to choose by, the factor's rows do. What is
+// fitted at lambda comes from the factor if there is one.
 func (p *Problem) Penalised(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*Fit, error) {
 	o.RankTolerance = p.columns.reading()
 	o.WithoutVc = o.WithoutVc || p.columns.width() > maxVc
-	var chosen *penalty.Fit
-	var err error
-	if groups != nil {
-		chosen, err = p.crossValidated(ctx, groups, o)
-	} else {
-		chosen, err = p.selected(ctx, o)
+	f, err := p.smoothed(ctx, groups, o)
+	if groups == nil && p.factor != nil && (errors.Is(err, penalty.ErrLostDigits) || err == nil && f.choiceLacksDigits()) {
+		p.sums.Factor = new(mat.Dense)
+		p.sums.Factor.Augment(p.factor.g, p.factor.y)
+		f, err = p.smoothed(ctx, nil, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.fitOf(chosen)
-	if err != nil {
-		return nil, err
-	}
-	if p.factor != nil {
+	if p.factor != nil && (p.sums.Factor == nil || p.columns.tolerance < MinProductTolerance) {
 		if err := f.refine(ctx, o.Scale); err != nil {
 			return nil, err
 		}
 	}
 	f.withoutKept()
 	return f, nil
+}
+
+// smoothed is the fit of products at the smoothing parameters that are chosen.
+func (p *Problem) smoothed(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*Fit, error) {
+	choose := p.selected
+	if groups != nil {
+		choose = func(ctx context.Context, o penalty.Options) (*penalty.Fit, error) {
+			return p.crossValidated(ctx, groups, o)
+		}
+	}
+	chosen, err := choose(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.fitOf(chosen)
+}
+
+// choiceLacksDigits tells whether the choice by products rests on digits that they do
+// not hold.
+func (f *Fit) choiceLacksDigits() bool {
+	return f.weakest < fewDigits || f.Status == penalty.StepFailed.String()
 }
 
 // selected chooses smoothing parameters by a criterion.
@@ -85,7 +102,12 @@ func (p *Problem) fitOf(fit *penalty.Fit) (*Fit, error) {
 	if len(fit.Lambda) > 0 {
 		f.Score = &fit.Score
 	}
-	f.weakest = f.weakestPenalised()
+	if f.weakest = f.weakestPenalised(); fit.LostDigits {
+		f.weakest = 0
+		if p.sums.Factor != nil { // there are no more digits to be had
+			f.Status = penalty.StepFailed.String()
+		}
+	}
 	var err error
 	if f.dropped, err = standardise(fit.Dropped, f.sd); err != nil {
 		return nil, err

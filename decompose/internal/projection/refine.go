@@ -96,7 +96,7 @@ func (f *Fit) solveAugmented(g, basis *mat.Dense, roots []*mat.Dense, unit []flo
 
 // degreesOfFreedom of term t are the trace of its block of F, which is the projector on
 // the directions kept, less half half'S.
-func degreesOfFreedom(t *penalty.Term, basis, half, root *mat.Dense) (float64, error) {
+func degreesOfFreedom(t *penalty.Component, basis, half, root *mat.Dense) (float64, error) {
 	var edf float64
 	for i := t.Start; i < t.Start+t.Dim; i++ {
 		edf += floats.Dot(basis.RawRowView(i), basis.RawRowView(i))
@@ -159,7 +159,7 @@ func fromUnits(d *mat.Dense, unit, sd []float64) (*mat.Dense, error) {
 // augmented solves least squares on the rows [G basis, y] and [B basis, 0], one B
 // per term, for alpha in G's columns. With R the triangular factor, half is basis
 // R^-1, so that half half' is (X'WX + S)^-1.
-func augmented(g *mat.Dense, y *mat.VecDense, basis *mat.Dense, roots []*mat.Dense, terms []penalty.Term) (alpha []float64, half *mat.Dense, err error) {
+func augmented(g *mat.Dense, y *mat.VecDense, basis *mat.Dense, roots []*mat.Dense, terms []penalty.Component) (alpha []float64, half *mat.Dense, err error) {
 	m := y.Len()
 	n, rank := basis.Dims()
 	total := m

@@ -20,7 +20,7 @@ type rotated struct {
 
 // rotate finds them in columns divided by unit. roots are the terms'
 // sqrt(lambda_j) B_j there, one below the other; nil if none counts.
-func rotate(terms []penalty.Term, lambda [][]float64, unit []float64) (*rotated, error) {
+func rotate(terms []penalty.Component, lambda [][]float64, unit []float64) (*rotated, error) {
 	c := &rotated{u: mat.NewDense(len(unit), len(unit), nil)}
 	for i, t := range terms {
 		lo, hi := t.Start, t.Start+t.Dim
@@ -79,7 +79,7 @@ func (c *rotated) determined(g *mat.Dense, tolerance float64) (basis, dropped *m
 // rangeAndRoot returns the orthogonal v whose first rank columns span the range of the
 // term's penalties, in columns divided by unit, and sqrt(lambda_j) B_j for all of
 // them, one below the other; nil if none counts.
-func rangeAndRoot(t penalty.Term, lambda, unit []float64) (v *mat.Dense, rank int, root *mat.Dense, err error) {
+func rangeAndRoot(t penalty.Component, lambda, unit []float64) (v *mat.Dense, rank int, root *mat.Dense, err error) {
 	v = identity(t.Dim)
 	total := mat.NewSymDense(t.Dim, nil)
 	for j, s := range t.S {

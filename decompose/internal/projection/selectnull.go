@@ -13,7 +13,7 @@ import (
 // penalties leave unpenalised (Marra and Wood 2011; Wood 2017, 5.4.3), in the
 // constrained coordinates of t. Each penalty counts with unit norm, so that none
 // is taken for zero next to another.
-func selectNull(t *penalty.Term) error {
+func selectNull(t *penalty.Component) error {
 	if len(t.S) == 0 {
 		return nil
 	}

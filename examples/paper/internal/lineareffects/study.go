@@ -204,7 +204,7 @@ func coefficients(ctx context.Context, m *native.Model, s *simulation.Sample, o 
 
 // leastSquares is the error of the coefficients of the linear model.
 func leastSquares(ctx context.Context, s *simulation.Sample) (float64, error) {
-	c := native.Config{Kind: native.GAM, Structured: native.Structured{Formulas: []string{s.Formula("%s")}}, Training: native.Training{Workers: 1}}
+	c := native.Config{Architecture: native.GAM, Structured: native.Structured{Formulas: []string{s.Formula("%s")}}, Training: native.Training{Workers: 1}}
 	m, _, err := native.Train(ctx, c, s.Table)
 	if err != nil {
 		return 0, err
