@@ -46,7 +46,7 @@ lint:
 vulncheck:
 	@GO='$(GO)' bash .ci/vulncheck.sh
 
-# BENCH and PKG narrow it: make bench PKG=./moments BENCH=Dense
+# BENCH and PKG narrow it: make bench PKG=./decompose/internal/moments BENCH=Dense
 BENCH ?= .
 PKG   ?= ./...
 bench:

@@ -10,7 +10,7 @@ if [ "$("$go" env CGO_ENABLED)" != 1 ] || ! command -v "$("$go" env CC)" >/dev/n
 	exit 0
 fi
 # Safe for concurrent use by their comments, whether or not a file says `go`.
-promised="basis data decompose importance moments nam adapters/onnx adapters/native"
+promised="basis data decompose decompose/internal/moments importance nam adapters/onnx adapters/native"
 started=$(git ls-files '*.go' | xargs grep -lE '^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func|t\.Parallel\(\)' | xargs -n 1 dirname)
 # race MODULE: those of the packages on stdin, by the module's own go.mod.
 race() {

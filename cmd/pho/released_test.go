@@ -16,6 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/revision"
 )
 
 // What every release wrote lies under testdata/formats/VERSION, which says how it was
@@ -40,7 +43,7 @@ func TestWriteFormats(t *testing.T) {
 	if !*writeFormats {
 		t.Skip("only with -write-formats")
 	}
-	dir := filepath.Join(released, version)
+	dir := filepath.Join(released, revision.Release)
 	if _, err := os.Stat(dir); err == nil {
 		t.Fatalf("%s is there: what a release wrote does not change", dir)
 	}
@@ -49,10 +52,12 @@ func TestWriteFormats(t *testing.T) {
 	write(t, place("rows.csv"), rows(80))
 	done(t, "train", "--data", place("rows.csv"), "--formula", `y ~ g + s(x1, bs="ps", k=6) + x2`, "--deep", "x0,x1,x3,g", "--hidden", "4", "--epochs", "12",
 		"--seed", "1", "--checkpoint", place("checkpoint"), "--out", place("trained"))
+	done(t, "train", "--data", place("rows.csv"), "--formula", "n ~ x1", "--family", "poisson", "--deep", "x0,x1", "--hidden", "3", "--epochs", "3",
+		"--seed", "1", "--out", place("poisson"))
 	for _, route := range []string{"gram", "qr"} {
 		done(t, "decompose", "--model", place("trained/model.onnx"), "--data", place("rows.csv"), "--response", "y", "--weights", "w", "--route", route,
 			"--formula", `~ s(x3, k=5) + te(x0, x2, k=c(4,4)) + dow`, "--out", place(route))
-		for _, name := range []string{fileEffects, fileReport, fileRun} { // apply and report need none of them
+		for _, name := range []string{resultdir.Effects, resultdir.Report, resultdir.Run} { // apply and report need none of them
 			if err := os.Remove(place(route + "/" + name)); err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +79,7 @@ func TestReleasesAreRead(t *testing.T) {
 			done(t, "verify", place(route))
 			done(t, "report", place(route))
 			done(t, "apply", "--decomposition", place(route), "--data", place("rows.csv"), "--out", place("again.csv"))
-			sameNumbers(t, place(route+"/"+fileContributions), place("again.csv"))
+			sameNumbers(t, place(route+"/"+resultdir.Contributions), place("again.csv"))
 		}
 		told := done(t, "inspect", place("trained/model.onnx")).out
 		for _, want := range []string{"s(x1)", "x2", "g"} {
@@ -83,6 +88,9 @@ func TestReleasesAreRead(t *testing.T) {
 			}
 		}
 		done(t, "decompose", "--model", place("trained/model.onnx"), "--data", place("rows.csv"), "--out", place("new"))
+		if o := done(t, "decompose", "--model", place("poisson/model.onnx"), "--data", place("rows.csv"), "--response", "n", "--out", place("new")); !strings.Contains(o.err, "family poisson") {
+			t.Errorf("%s: the family in the network's file is not told:\n%s", from, o.err)
+		}
 		if !strings.Contains(read(t, dir, "trained/training.json"), `"pho.training/1"`) {
 			t.Errorf("%s: training.json is of another format", from)
 		}

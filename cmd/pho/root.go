@@ -1,17 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/internal/revision"
 )
-
-// version is the release, which artifacts name as their maker: they must not differ by
-// commit, so that is in run.json only. CHANGELOG.md and the tag of a release have it too.
-const version = "0.1.0"
 
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
@@ -28,7 +23,7 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
   pho apply --decomposition result --data new.csv --out new-contributions.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       aboutVersion(version, builtFrom()),
+		Version:       aboutVersion(revision.Release, builtFrom()),
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -48,11 +43,11 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 }
 
 // aboutVersion is "0.1.0 (commit)", without a commit if there is none.
-func aboutVersion(version, commit string) string {
+func aboutVersion(release, commit string) string {
 	if commit == "" {
-		return version
+		return release
 	}
-	return version + " (" + commit + ")"
+	return release + " (" + commit + ")"
 }
 
 // builtFrom is the commit that the binary was built from, "" where that is not known.
@@ -73,5 +68,3 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
-
-func createdBy() string { return fmt.Sprintf("pho %s", version) }

@@ -177,9 +177,9 @@ func (a *study) semiStructured(ctx context.Context, epochs int) error {
 // additive trains the neural additive model with a small deep part.
 func (a *study) additive(ctx context.Context, epochs int) error {
 	m, err := a.train(ctx, "NAM", native.Config{
-		Kind:     native.NAM,
-		Features: native.Features{Columns: features, Products: [][2]string{{space[0], space[1]}}, Hidden: []int{64, 64, 5}},
-		Deep:     native.Deep{Columns: features, Hidden: []int{20, 20}, Activation: native.Tanh, Dropout: 0.2},
+		Architecture:    native.NAM,
+		FeatureNetworks: native.FeatureNetworks{Columns: features, Products: [][2]string{{space[0], space[1]}}, Hidden: []int{64, 64, 5}},
+		Deep:            native.Deep{Columns: features, Hidden: []int{20, 20}, Activation: native.Tanh, Dropout: 0.2},
 	}, epochs, 15)
 	if err != nil {
 		return err
