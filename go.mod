@@ -3,12 +3,12 @@ module github.com/pho-go/pho
 go 1.26.0
 
 require (
-	github.com/andybalholm/brotli v1.2.3
+	github.com/andybalholm/brotli v1.2.8
 	github.com/google/go-cmp v0.7.0
-	github.com/klauspost/compress v1.19.2
-	github.com/pierrec/lz4/v4 v4.1.29
+	github.com/klauspost/compress v1.20.3
+	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/spf13/cobra v1.10.2
-	github.com/spf13/pflag v1.0.9
+	github.com/spf13/pflag v1.0.10
 	golang.org/x/sys v0.49.0
 	gonum.org/v1/gonum v0.17.0
 	google.golang.org/protobuf v1.36.12

@@ -19,7 +19,7 @@ if [ $# -eq 0 ]; then
 fi
 logs=$root/bin/bench
 mkdir -p "$logs"
-"$GO" build -buildvcs=true -o "$dir/table" ./benchmarks/table || exit 1
+"$GO" build -C benchmarks -buildvcs=true -o "$dir/table" ./table || exit 1
 without= wrong=
 for name in "$@"; do
 	echo "== $name"

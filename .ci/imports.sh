@@ -11,7 +11,7 @@ module=$("$go" list -m)
 		return best
 	}
 	NR == FNR {
-		if (!/^\| `[a-z\/0-9]+\/` \|/) next
+		if (!/^\| `[a-z\/0-9.]+\/` \|/) next
 		columns = split($0, column, "|")
 		split(column[2], part, "`"); from = part[2]; sub(/\/$/, "", from); known[from] = 1
 		n = split(column[columns - 1], part, "`")
@@ -20,6 +20,7 @@ module=$("$go" list -m)
 		next
 	}
 	{
+		if ($1 "/" == module) $1 = "." # the package at the root
 		sub("^" module, "", $1); from = room($1)
 		if ($1 ~ /^examples\//) next # programs: they may import anything
 		if (from == "") { print "lint: package " $1 " is in no room of DESIGN.md"; bad = 1; next }

@@ -21,6 +21,13 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 git clone -q "$root" "$dir/tree"
 git -C "$dir/tree" checkout -q --detach "$commit"
-(cd "$dir/tree" && "$go" build -buildvcs=true -o "$dir/benchmark" ./examples/paper/benchmark)
-"$dir/benchmark" -for "${1:-2h}"
-"$go" test ./examples/paper/benchmark -run '^TestPage$' -count=1 -update-docs
+# Commits before the programs had a module of their own are built, and find their
+# files, from the root.
+module=examples/paper
+[ -f "$dir/tree/$module/go.mod" ] || module=.
+(cd "$dir/tree" && "$go" build -C "$module" -buildvcs=true -o "$dir/benchmark" "$([ "$module" = . ] && echo ./examples/paper/benchmark || echo ./benchmark)")
+export PHO_DATA
+PHO_DATA=$(realpath -m "${PHO_DATA:-../shared/data}")
+(cd "$module" && "$dir/benchmark" -for "${1:-2h}")
+cd examples/paper
+"$go" test ./benchmark -run '^TestPage$' -count=1 -update-docs

@@ -4,13 +4,20 @@
 # use. Needs cgo and a C compiler, and says so where they are missing.
 set -euo pipefail
 go=${GO:-go}
+export GOWORK=off
 if [ "$("$go" env CGO_ENABLED)" != 1 ] || ! command -v "$("$go" env CC)" >/dev/null; then
 	echo "race: SKIPPED: the race detector needs cgo and a C compiler (CC)"
 	exit 0
 fi
 # Safe for concurrent use by their comments, whether or not a file says `go`.
-promised="basis data decompose importance moments nam adapters/onnx adapters/native"
+promised="basis data decompose decompose/internal/moments importance nam adapters/onnx adapters/native"
 started=$(git ls-files '*.go' | xargs grep -lE '^[[:space:]]*go (func|[A-Za-z_.]+\()|\.Go\(func|t\.Parallel\(\)' | xargs -n 1 dirname)
-packages=$(printf './%s\n' $promised $started | grep -vE '^\./(benchmarks|internal/kernel/gen)' | sort -u)
-echo "$go test -race -short" $packages
-"$go" test -race -short $packages
+# race MODULE: those of the packages on stdin, by the module's own go.mod.
+race() {
+	local packages
+	packages=$(sort -u | sed "s#^$1/##; s#^#./#")
+	echo "cd $1 && $go test -race -short" $packages
+	(cd "$1" && "$go" test -race -short $packages)
+}
+printf '%s\n' $promised $started | grep -vE '^(benchmarks|examples/paper|internal/kernel/gen)(/|$)' | race .
+printf '%s\n' $started | grep '^examples/paper/' | race examples/paper

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# readme.sh: runs the commands of README.md in a fresh clone of HEAD. A command
-# is a line of a fenced sh block that stands right below a line <!-- check -->.
+# readme.sh: runs the commands of README.md in a fresh clone of HEAD, and compiles its
+# Go. A command is a line of a fenced sh block that stands right below a line
+# <!-- check -->, and so do the go blocks: statements that know ctx, context, fmt and pho.
 set -euo pipefail
 root=$(git rev-parse --show-toplevel)
 if ! git -C "$root" cat-file -e HEAD:README.md 2>/dev/null; then
@@ -27,4 +28,13 @@ while IFS= read -r command <&3; do
 	bash -euo pipefail -c "$command" </dev/null || { echo "readme: FAILED: $command"; exit 1; }
 	count=$((count + 1))
 done 3<"$dir/commands"
-echo "readme: $count commands passed in a fresh clone"
+mkdir "$dir/clone/readme"
+{
+	printf 'package main\n\nimport (\n"context"\n"fmt"\n"github.com/pho-go/pho"\n)\n\nfunc main() {\nctx := context.Background()\n'
+	awk '/^```/ { if (inside) inside = 0; else if (marked && /^```go *$/) inside = 1; marked = 0; next }
+	     inside { print; next }
+	     { marked = /^<!-- check -->$/ }' README.md
+	printf '_ = err\n}\n'
+} >readme/main.go
+"${GO:-go}" vet ./readme || { echo "readme: FAILED: the Go of README.md does not compile"; exit 1; }
+echo "readme: $count commands passed in a fresh clone, and the Go compiles"

@@ -40,7 +40,7 @@ func TestBuildRefuses(t *testing.T) {
 		{Smooth("x", PS{K: 30}, nil), near(1e16, 40), ""},
 		{Smooth("x", CR{K: 5}, nil), []float64{0, 1e-310, 2e-310, 3e-310, 4e-310, 5e-310}, `term s(x): column "x": the knots are too wide or too close for 64-bit numbers: rescale the column`},
 		{Smooth("x", PS{K: 5}, nil), []float64{0, 1e-310, 2e-310, 3e-310, 4e-310, 5e-310}, `term s(x): column "x": the knots are too wide or too close for 64-bit numbers: rescale the column`},
-		{Smooth("x", nil, nil), step(9, 3), "term s(x): no basis is given; there are " + haveBases()},
+		{Smooth("x", nil, nil), step(9, 3), "term s(x): no basis is given; there are " + enumerate(ownNames())},
 		{Smooth("", PS{}, nil), nil, `term s(): the column's name is empty`},
 		{Smooth("a\xff", PS{}, nil), nil, "term s(a\xff): the column's name \"a\\xff\" is not UTF-8: rename it"},
 		{Smooth("x", PS{}, &SmoothOptions{ByFactor: true}), nil, `term s(x): ByFactor without a By column`},

@@ -3,21 +3,22 @@ package basis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
 
-// by is what a smooth is multiplied with in each row: nothing, a numeric column,
+// byVariable is what a smooth is multiplied with in each row: nothing, a numeric column,
 // or the indicator of one level of a factor.
-type by struct {
+type byVariable struct {
 	column string
 	levels *levels // nil: numeric
 	level  int32
 }
 
 // suffix is what by adds to mgcv's label of the smooth.
-func (y *by) suffix() string {
+func (y *byVariable) suffix() string {
 	switch {
 	case y.levels != nil:
 		return ":" + y.column + y.levels.names[y.level]
@@ -27,8 +28,25 @@ func (y *by) suffix() string {
 	return ""
 }
 
+// names are the column, and the level if it is a factor.
+func (y *byVariable) names() (column, level string) {
+	if y.levels != nil {
+		level = y.levels.names[y.level]
+	}
+	return y.column, level
+}
+
+// withBy adds a by column, if there is one, to the columns of a smooth.
+func withBy(columns []string, by string) []string {
+	out := slices.Clone(columns)
+	if by != "" && !slices.Contains(out, by) {
+		out = append(out, by)
+	}
+	return out
+}
+
 // factors are the multipliers of b's rows; nil without by.
-func (y *by) factors(term string, b *data.Batch) ([]float64, error) {
+func (y *byVariable) factors(term string, b *data.Batch) ([]float64, error) {
 	if y.column == "" {
 		return nil, nil
 	}
@@ -57,7 +75,7 @@ func (y *by) factors(term string, b *data.Batch) ([]float64, error) {
 	return z, nil
 }
 
-func (y *by) json() *byJSON {
+func (y *byVariable) json() *byJSON {
 	switch {
 	case y.levels != nil:
 		return &byJSON{Column: y.column, Level: &y.levels.names[y.level], Levels: y.levels.names}
@@ -67,28 +85,28 @@ func (y *by) json() *byJSON {
 	return nil
 }
 
-func decodeBy(j *byJSON) (by, error) {
+func decodeBy(j *byJSON) (byVariable, error) {
 	if j == nil {
-		return by{}, nil
+		return byVariable{}, nil
 	}
 	if err := checkColumn(j.Column); err != nil {
-		return by{}, err
+		return byVariable{}, err
 	}
 	if j.Level == nil {
 		if len(j.Levels) > 0 {
-			return by{}, fmt.Errorf("by has levels, but none is this term's")
+			return byVariable{}, fmt.Errorf("by has levels, but none is this term's")
 		}
-		return by{column: j.Column}, nil
+		return byVariable{column: j.Column}, nil
 	}
 	l, err := newLevels(j.Column, j.Levels)
 	if err != nil {
-		return by{}, err
+		return byVariable{}, err
 	}
 	level, ok := l.index[*j.Level]
 	if !ok {
-		return by{}, fmt.Errorf("level %q is not among the levels of column %q", *j.Level, j.Column)
+		return byVariable{}, fmt.Errorf("level %q is not among the levels of column %q", *j.Level, j.Column)
 	}
-	return by{j.Column, l, level}, nil
+	return byVariable{j.Column, l, level}, nil
 }
 
 // byScan looks at a by column: its levels, or whether its number varies.
@@ -114,7 +132,7 @@ func (s *byScan) scan(term string, b *data.Batch) error {
 		s.factor = true
 		return s.levels.scan(term, b)
 	}
-	z, err := (&by{column: s.column}).factors(term, b)
+	z, err := (&byVariable{column: s.column}).factors(term, b)
 	if err != nil {
 		return err
 	}
@@ -128,21 +146,21 @@ func (s *byScan) scan(term string, b *data.Batch) error {
 	return nil
 }
 
-// each gives the blocks of a smooth whose term with a given by is made by term and
-// which have all else in common: without by one, constrained; with a numeric by
-// one, centred only if by is constant; with a factor one for each level, each
-// centred over all rows; none for the first level if they are ordered.
-func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decompose.Term) ([]decompose.Block, error) {
+// blocks makes the blocks of a smooth: term makes the term for a by variable, common
+// holds what all blocks share. Without by there is one, constrained; with a numeric by
+// there is one, centred only if by is constant; with a factor there is one for each
+// level, centred over all rows, but none for the first level if the levels are ordered.
+func (s *byScan) blocks(common decompose.Block, ordered bool, term func(byVariable) decompose.Term) ([]decompose.Block, error) {
 	switch {
 	case s.column == "":
-		common.Term = term(by{})
+		common.Term = term(byVariable{})
 		return []decompose.Block{common}, nil
 	case !s.factor && s.rows > 0 && s.min == 0 && s.max == 0:
 		return nil, fmt.Errorf("column %q is 0 in every row, so that by leaves nothing of the smooth: leave the term out", s.column)
 	case !s.factor:
-		common.Term, common.Base = term(by{column: s.column}), []decompose.Term{term(by{})}
-		if s.min != s.max && common.Constraint == decompose.SumToZero {
-			common.Constraint = decompose.Free // but a point stays one
+		common.Term, common.Base = term(byVariable{column: s.column}), []decompose.Term{term(byVariable{})}
+		if s.min != s.max && common.Constraint.Equal(decompose.SumToZero()) {
+			common.Constraint = decompose.Free() // but a point stays one
 		}
 		return []decompose.Block{common}, nil
 	}
@@ -155,7 +173,7 @@ func (s *byScan) each(common decompose.Block, ordered bool, term func(by) decomp
 	}
 	siblings := make([]decompose.Term, len(l.names))
 	for i := range siblings {
-		siblings[i] = term(by{s.column, l, int32(i)})
+		siblings[i] = term(byVariable{s.column, l, int32(i)})
 	}
 	first := 0
 	if ordered {

@@ -62,11 +62,11 @@ func newCells(name string, kind decompose.Kind, factors []cellFactor, numbers []
 			return nil, fmt.Errorf("combination %d has %d levels for %d factors", j+1, len(cell), len(factors))
 		}
 		for i, f := range factors {
-			least := int32(0)
+			first := int32(0)
 			if f.contrast {
-				least = 1
+				first = 1
 			}
-			if cell[i] < least || int(cell[i]) >= len(f.levels.names) {
+			if cell[i] < first || int(cell[i]) >= len(f.levels.names) {
 				return nil, fmt.Errorf("combination %d has level %d of column %q, which has %d", j+1, cell[i], f.levels.column, len(f.levels.names))
 			}
 		}
@@ -194,14 +194,13 @@ func (t *CellsTerm) combine(codes []int32, each [][]int32) {
 
 // rows gives the column of each row (-1: none) and its product (nil: ones).
 func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err error) {
-	n := b.Rows()
 	each := make([][]int32, len(t.factors))
 	for i, f := range t.factors {
 		if each[i], err = f.levels.codes(t.name, b); err != nil {
 			return nil, nil, err
 		}
 	}
-	codes = make([]int32, n)
+	codes = make([]int32, b.Rows())
 	if t.only != nil {
 		for i, level := range each[0] {
 			codes[i] = t.only[level]
@@ -209,30 +208,34 @@ func (t *CellsTerm) rows(b *data.Batch) (codes []int32, values []float64, err er
 	} else {
 		t.combine(codes, each)
 	}
+	values, err = t.products(b)
+	return codes, values, err
+}
+
+// products multiplies the numbers of each row; nil without any.
+func (t *CellsTerm) products(b *data.Batch) ([]float64, error) {
+	if len(t.numbers) == 0 {
+		return nil, nil
+	}
+	values := slices.Repeat([]float64{1}, b.Rows())
 	for _, name := range t.numbers {
 		x, err := b.Numeric(name)
 		if err != nil {
-			return nil, nil, fmt.Errorf("term %s: %w", t.name, err)
-		}
-		if values == nil {
-			values = make([]float64, n)
-			for i := range values {
-				values[i] = 1
-			}
+			return nil, fmt.Errorf("term %s: %w", t.name, err)
 		}
 		for i, v := range x {
 			if !finite(v) {
-				return nil, nil, notFinite(t.name, name, v, b.Row(i))
+				return nil, notFinite(t.name, name, v, b.Row(i))
 			}
 			values[i] *= v
 		}
 	}
 	for i, v := range values {
 		if !finite(v) {
-			return nil, nil, fmt.Errorf("term %s: data row %d: the product of %s overflows: rescale the columns", t.name, b.Row(i)+1, quoted(t.numbers))
+			return nil, fmt.Errorf("term %s: data row %d: the product of %s overflows: rescale the columns", t.name, b.Row(i)+1, quoted(t.numbers))
 		}
 	}
-	return codes, values, nil
+	return values, nil
 }
 
 type cellsJSON struct {

@@ -12,36 +12,49 @@ import (
 
 // Decode rebuilds a term from its kind and its spec, which the term's
 // MarshalJSON wrote: the rebuilt term evaluates to the same bits. It knows the
-// terms of this package, decompose.LinearTerm and decompose.Tap. An unknown kind
-// or field and a spec that does not make sense are errors.
+// terms of this package, decompose.LinearTerm and decompose.Tap; smooth classes of other
+// packages are known to Classes.Decode. An unknown kind or field and a spec that does
+// not make sense are errors.
 func Decode(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
-	var t decompose.Term
-	var err error
-	product := kind == decompose.Linear || kind == decompose.Factor || kind == decompose.Random
+	return Classes(nil).Decode(kind, spec)
+}
+
+// Decode is Decode of this package that knows smooths of these classes too: what
+// decompose.Read and decompose.DecodeBlocks take where a formula was parsed with them.
+func (c Classes) Decode(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
+	t, err := c.decode(kind, spec)
 	switch {
-	case product && isCells(spec):
-		t, err = decodeCells(kind, spec)
-	case kind == decompose.Tensor && isNorm(spec):
-		t, err = decodeNorm(spec)
-	case kind == decompose.Tensor:
-		t, err = decodeTensor(spec)
-	case kind == decompose.Random:
-		t, err = decodeFactorSmooth(spec)
-	case kind == decompose.Linear:
-		t, err = decodeLinear(spec)
-	case kind == decompose.Learned:
-		t, err = decodeTap(spec)
-	case kind == decompose.Factor:
-		t, err = decodeFactor(spec)
-	case kind == decompose.Smooth:
-		t, err = decodeSmooth(spec)
-	default:
+	case errors.Is(err, errKind):
 		return nil, fmt.Errorf("basis: terms of kind %q are not known to this version: was the file written by a newer one?", kind)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("basis: the spec of a %s term: %w", kind, err)
 	}
 	return t, nil
+}
+
+var errKind = errors.New("the kind is not known")
+
+func (c Classes) decode(kind decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
+	product := kind == decompose.Linear || kind == decompose.Factor || kind == decompose.Random
+	switch {
+	case product && isCells(spec):
+		return decodeCells(kind, spec)
+	case kind == decompose.Tensor && isNorm(spec):
+		return c.decodeNorm(spec)
+	case kind == decompose.Tensor:
+		return c.decodeTensor(spec)
+	case kind == decompose.Random:
+		return decodeFactorSmooth(spec)
+	case kind == decompose.Linear:
+		return decodeLinear(spec)
+	case kind == decompose.Learned:
+		return decodeTap(spec)
+	case kind == decompose.Factor:
+		return decodeFactor(spec)
+	case kind == decompose.Smooth:
+		return c.decodeSmooth(spec)
+	}
+	return nil, errKind
 }
 
 // strict reads one JSON value and nothing else, with known fields only.

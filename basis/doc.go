@@ -26,6 +26,8 @@
 //	                           each, d= columns of each, np=, and mc= for ti; a margin
 //	                           bs = "re" is a factor
 //
+// A bs of another package's is known where Options.Classes names it; see Class.
+//
 // Where this package leaves mgcv: the null spaces that cs shrinks and fs penalises
 // have directions here (the line, then the constant) where mgcv takes what rounding
 // gives it; id= links smoothing parameters and does not pool the data for knots.

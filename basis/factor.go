@@ -71,15 +71,12 @@ func (s *factorScan) Build() ([]decompose.Block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("term %s: %w", s.name, err)
 	}
-	b := decompose.Block{Term: t, Constraint: decompose.Treatment}
+	b := decompose.Block{Term: t, Constraint: decompose.Treatment()}
 	switch {
 	case s.allLevels:
-		b.Constraint = decompose.Free
+		b.Constraint = decompose.Free()
 	case s.sumToZero:
-		b.Constraint, b.Normal = decompose.Orthogonal, make([]float64, t.Dim())
-		for i := range b.Normal {
-			b.Normal[i] = 1
-		}
+		b.Constraint = decompose.Orthogonal(slices.Repeat([]float64{1}, t.Dim()))
 	}
 	return []decompose.Block{b}, nil
 }

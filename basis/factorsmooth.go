@@ -24,7 +24,7 @@ type FactorSmoothTerm struct {
 }
 
 func newFactorSmooth(column string, basis spline, to *mat.Dense, l *levels) (*FactorSmoothTerm, error) {
-	k := basis.dim()
+	k := basis.Dim()
 	if r, c := to.Dims(); r != k || c != k {
 		return nil, fmt.Errorf("the parametrisation is %d x %d for %d basis functions", r, c, k)
 	}
@@ -47,7 +47,7 @@ func (t *FactorSmoothTerm) Kind() decompose.Kind { return decompose.Random }
 func (t *FactorSmoothTerm) Columns() []string { return []string{t.column, t.levels.column} }
 
 // Dim is k times the number of levels.
-func (t *FactorSmoothTerm) Dim() int { return t.basis.dim() * len(t.levels.names) }
+func (t *FactorSmoothTerm) Dim() int { return t.basis.Dim() * len(t.levels.names) }
 
 // Eval overwrites dst (n x d). A value that is not finite, or a level the term was
 // not made with, is an error.
@@ -55,7 +55,7 @@ func (t *FactorSmoothTerm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err := checkShape(t, dst, b); err != nil {
 		return err
 	}
-	k := t.basis.dim()
+	k := t.basis.Dim()
 	codes, values, err := t.rows(b)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (t *FactorSmoothTerm) EvalSparse(b *data.Batch) (design.Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := t.basis.dim()
+	k := t.basis.Dim()
 	s := &design.Sparse{D: t.Dim(), K: k, Index: make([]int32, len(values)), Value: values}
 	for i, code := range codes {
 		for l := range k {
@@ -95,11 +95,11 @@ func (t *FactorSmoothTerm) rows(b *data.Batch) ([]int32, []float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	k := rows.dim
+	k := rows.Dim
 	values := make([]float64, len(codes)*k)
 	raw := make([]float64, k)
 	for i := range codes {
-		rows.dense(raw, i)
+		rows.Dense(raw, i)
 		out := values[i*k : (i+1)*k]
 		for l, v := range raw {
 			if v == 0 {
@@ -142,7 +142,7 @@ func decodeFactorSmooth(spec []byte) (decompose.Term, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := basis.dim()
+	k := basis.Dim()
 	if len(j.Map) != k*k {
 		return nil, fmt.Errorf("the parametrisation has %d numbers for %d basis functions", len(j.Map), k)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/bspline"
+	"github.com/pho-go/pho/basis/internal/cubic"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/penalty"
@@ -47,16 +49,16 @@ func TestUnivariateAgainstMgcv(t *testing.T) {
 				u = PS{K: c.K, M: c.M, Knots: c.Given}
 			}
 			blocks := mustBuild(t, Smooth("x", u, nil), numbers(t, "x", g.X))
-			if len(blocks) != 1 || blocks[0].Constraint != decompose.SumToZero || blocks[0].Base != nil {
+			if len(blocks) != 1 || !blocks[0].Constraint.Equal(decompose.SumToZero()) || blocks[0].Base != nil {
 				t.Fatalf("blocks: %+v", blocks)
 			}
 			term := blocks[0].Term
 			var knots []float64
 			switch b := smoothOf(term).basis.(type) {
-			case *pspline:
-				knots = b.knots
-			case *cubic:
-				knots = b.knots
+			case *bspline.Basis:
+				knots = b.Knots()
+			case *cubic.Natural:
+				knots = b.Knots()
 			}
 			compare(t, "knots", [][]float64{knots}, [][]float64{c.Knots})
 			x := evaluate(t, term, numbers(t, "x", g.X))
@@ -120,7 +122,7 @@ func TestByAgainstMgcv(t *testing.T) {
 		if got[i].Term.Name() != want.Label {
 			t.Errorf("block %d is %s, mgcv's %s", i, got[i].Term.Name(), want.Label)
 		}
-		if centred := got[i].Constraint == decompose.SumToZero; centred != want.Centred {
+		if centred := got[i].Constraint.Equal(decompose.SumToZero()); centred != want.Centred {
 			t.Errorf("%s: centred %v, mgcv %v", want.Label, centred, want.Centred)
 		}
 		compare(t, want.Label, rowsOf(evaluate(t, got[i].Term, b)), want.X)

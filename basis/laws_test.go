@@ -6,13 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/basis/internal/bspline"
+	"github.com/pho-go/pho/basis/internal/cubic"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/decomposetest"
@@ -261,14 +262,14 @@ func TestPartitionOfUnity(t *testing.T) {
 			term := smoothOf(mustBuild(t, Smooth("x", u, nil), numbers(t, "x", x))[0].Term)
 			abscissae := make([]float64, k)
 			switch b := term.basis.(type) {
-			case *pspline:
+			case *bspline.Basis:
 				for j := range abscissae {
-					for _, v := range b.knots[j+1 : j+1+b.degree] {
-						abscissae[j] += v / float64(b.degree)
+					for _, v := range b.Knots()[j+1 : j+1+b.Degree()] {
+						abscissae[j] += v / float64(b.Degree())
 					}
 				}
-			case *cubic:
-				copy(abscissae, b.knots)
+			case *cubic.Natural:
+				copy(abscissae, b.Knots())
 			}
 			point := lo + at*width
 			row := evaluate(t, term, numbers(t, "x", []float64{point})).RawRowView(0)
@@ -287,60 +288,4 @@ func TestPartitionOfUnity(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestPenaltiesMeasureRoughness: the cr penalty is the integral of the squared
-// second derivative, found here by Simpson's rule on each interval (exact).
-func TestPenaltiesMeasureRoughness(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 1))
-	x := make([]float64, 100)
-	for i := range x {
-		x[i] = r.Float64() * r.Float64()
-	}
-	block := mustBuild(t, Smooth("x", CR{K: 9}, nil), numbers(t, "x", x))[0]
-	c := smoothOf(block.Term).basis.(*cubic)
-	a := mat.NewVecDense(9, nil)
-	for i := range 9 {
-		a.SetVec(i, r.NormFloat64())
-	}
-	delta := make([]float64, 9)
-	for i, f := range c.f {
-		delta[i] = mat.Dot(mat.NewVecDense(9, f), a)
-	}
-	want := 0.0
-	for i, h := range c.knots[1:] {
-		mid := (delta[i] + delta[i+1]) / 2
-		want += (h - c.knots[i]) / 6 * (delta[i]*delta[i] + 4*mid*mid + delta[i+1]*delta[i+1])
-	}
-	if got := mat.Inner(a, block.Penalty.S[0], a); math.Abs(got/want-1) > 1e-10 {
-		t.Errorf("a'Sa = %v, the integral is %v", got, want)
-	}
-}
-
-// The interval of a cyclic spline is that of a search, on knots of any distances.
-func TestCyclicInterval(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		knots := []float64{r.NormFloat64()}
-		for range 3 + r.IntN(20) {
-			step := r.ExpFloat64() + 0.01
-			if r.IntN(4) == 0 {
-				step *= 50
-			}
-			knots = append(knots, knots[len(knots)-1]+step)
-		}
-		c, err := newCyclic(knots)
-		must(t, err)
-		n := len(knots) - 1
-		for i := range 200 {
-			x := knots[0] + r.Float64()*(knots[n]-knots[0])
-			if i <= n {
-				x = knots[i]
-			}
-			want := sort.Search(n-1, func(i int) bool { return x < knots[i+1] })
-			if got := c.interval(x); got != want {
-				t.Fatalf("x %v is in interval %d of %v, got %d", x, want, knots, got)
-			}
-		}
-	}
 }

@@ -3,13 +3,13 @@ package basis
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/pho-go/pho/basis/internal/knot"
 	"github.com/pho-go/pho/data"
 )
 
@@ -38,8 +38,9 @@ type translation struct {
 
 const unknown = -1
 
-// translate finds the codes of a batch's levels. It may cost as much as a batch of
-// few rows: most batches have the levels of the one before.
+// translate finds the codes of a batch's levels. Looking them up may cost more than the
+// rows of a small batch, so the last result is kept: most batches have the levels of the
+// one before.
 func (l *levels) translate(batch []string) []int32 {
 	last := l.last.Load()
 	if last != nil && sameLevels(last.levels, batch) {
@@ -131,8 +132,8 @@ func (l *levels) unseen(term, level string, row int64) error {
 		}
 		known = append(known, strconv.Quote(name))
 	}
-	return fmt.Errorf("term %s: data row %d: level %q of column %q did not occur in the data the term was made from (%s): leave such rows out, or decompose again on data that have this level",
-		term, row+1, level, l.column, strings.Join(known, ", "))
+	return fmt.Errorf("term %s: %w", term, &data.UnseenLevelError{Column: l.column, Level: level, Row: row, Known: l.names, Reason: fmt.Sprintf(
+		"did not occur in the data the term was made from (%s): leave such rows out, or decompose again on data that have this level", strings.Join(known, ", "))})
 }
 
 // levelScan collects the levels that occur in a column.
@@ -216,7 +217,7 @@ func (s *levelScan) names() []string {
 	return names
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func finite(v float64) bool { return knot.Finite(v) }
 
 func notFinite(term, column string, v float64, row int64) error {
 	return fmt.Errorf("term %s: data row %d: column %q is %v: leave the row out or fill in a number", term, row+1, column, v)

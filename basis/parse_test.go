@@ -73,7 +73,7 @@ func TestParseGivesSpecs(t *testing.T) {
 			}
 		}
 	}
-	free, centred, treatment := fmt.Sprint(decompose.Free), fmt.Sprint(decompose.SumToZero), fmt.Sprint(decompose.Treatment)
+	free, centred, treatment := decompose.Free().String(), decompose.SumToZero().String(), decompose.Treatment().String()
 	want := []string{
 		"x linear 1 " + free + " penalties 0 [] base 0 reads [x]",
 		"g factor 3 " + treatment + " penalties 0 [] base 0 reads [g]",
@@ -100,7 +100,7 @@ func TestParseWithoutIntercept(t *testing.T) {
 	}
 	b := sample(t, 20, 1)
 	first, second := mustBuild(t, f.Specs[1], b), mustBuild(t, f.Specs[2], b)
-	if first[0].Constraint != decompose.Free || second[0].Constraint != decompose.Treatment {
+	if !first[0].Constraint.Equal(decompose.Free()) || !second[0].Constraint.Equal(decompose.Treatment()) {
 		t.Errorf("constraints %v, %v", first[0].Constraint, second[0].Constraint)
 	}
 }

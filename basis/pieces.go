@@ -1,6 +1,11 @@
 package basis
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pho-go/pho/basis/internal/bspline"
+	"github.com/pho-go/pho/basis/internal/cubic"
+)
 
 // Pieces are a basis of one column whose columns are piecewise polynomials: between
 // neighbours of Breaks (increasing, at least two) each is a polynomial of at most
@@ -17,28 +22,19 @@ type Pieces struct {
 // line.
 func (t *SmoothTerm) Pieces() (p Pieces, ok bool) {
 	switch b := t.basis.(type) {
-	case *pspline:
-		p.Breaks, p.Degree = append(p.Breaks, b.lo), b.degree
-		for _, k := range b.knots {
-			if k > b.lo && k < b.hi {
-				p.Breaks = append(p.Breaks, k)
-			}
-		}
-		p.Breaks = append(p.Breaks, b.hi)
-	case *cubic:
-		p.Breaks, p.Degree = slices.Clone(b.knots), 3
-	case *plate:
-		if b.d != 1 || b.m != 2 {
+	case *bspline.Basis:
+		p.Breaks, p.Degree = b.Breaks(), b.Degree()
+	case *cubic.Natural:
+		p.Breaks, p.Degree = slices.Clone(b.Knots()), 3
+	case thinPlate:
+		if s := b.Space(); s.D != 1 || s.M != 2 {
 			return p, false
 		}
-		for _, x := range b.points {
-			p.Breaks = append(p.Breaks, x+b.shift[0])
-		}
-		p.Degree = 3
-	case *cyclic:
-		p = around(b.knots, 3)
-	case *cyclicPSpline:
-		p = around(b.knots, b.around.degree)
+		p.Breaks, p.Degree = b.Breaks(), 3
+	case *cubic.Cyclic:
+		p = periodic(b.Knots(), 3)
+	case *bspline.Periodic:
+		p = periodic(b.Knots(), b.Degree())
 	default:
 		return p, false
 	}
@@ -46,7 +42,7 @@ func (t *SmoothTerm) Pieces() (p Pieces, ok bool) {
 	return p, true
 }
 
-func around(knots []float64, degree int) Pieces {
+func periodic(knots []float64, degree int) Pieces {
 	return Pieces{slices.Clone(knots), degree, knots[len(knots)-1] - knots[0]}
 }
 

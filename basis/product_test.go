@@ -22,8 +22,8 @@ func productSpecs() []decompose.Spec {
 		return Tensor(margins, o)
 	}
 	on := func(column string, u Univariate) Margin { return Margin{Columns: []string{column}, Basis: u} }
-	g, h, z := Part{Column: "g", Factor: true}, Part{Column: "h", Factor: true}, Part{Column: "z"}
-	coded := Part{Column: "g", Factor: true, Contrast: true}
+	g, h, z := Variable{Column: "g", Factor: true}, Variable{Column: "h", Factor: true}, Variable{Column: "z"}
+	coded := Variable{Column: "g", Factor: true, Contrast: true}
 	return []decompose.Spec{
 		Smooth("x", CC{K: 6}, nil), Smooth("x", CC{Period: []float64{-20, 20}}, &SmoothOptions{By: "g"}),
 		Smooth("x", CP{K: 7}, nil), Smooth("z", CP{K: 5, M: []int{0, 1}}, &SmoothOptions{By: "z"}),
@@ -32,7 +32,7 @@ func productSpecs() []decompose.Spec {
 		Smooth("x", CR{K: 5}, &SmoothOptions{By: "g", ByFactor: true, ByOrdered: true}),
 		Interaction("", g, h),
 		Interaction("", coded, z),
-		Interaction("", z, Part{Column: "x"}),
+		Interaction("", z, Variable{Column: "x"}),
 		RandomEffect(nil, g),
 		RandomEffect(&SmoothOptions{By: "x"}, g, h, z),
 		FactorSmooth("x", "g", CR{K: 5}, nil),
@@ -179,7 +179,7 @@ func TestCombinations(t *testing.T) {
 		}
 	}
 	must(t, unseen.SetCodes("a", encode([]string{"s"})))
-	term := mustBuild(t, Interaction("", Part{Column: "a", Factor: true}, Part{Column: "x"}), b)[0].Term
+	term := mustBuild(t, Interaction("", Variable{Column: "a", Factor: true}, Variable{Column: "x"}), b)[0].Term
 	if err := term.Eval(mat.NewDense(1, term.Dim(), nil), unseen); err == nil || !strings.Contains(err.Error(), `data row 8: level "s" of column "a" did not occur`) {
 		t.Errorf("unseen level: %v", err)
 	}

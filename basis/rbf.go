@@ -2,11 +2,12 @@ package basis
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/basis/internal/radial"
 )
 
 // RBF is a layer of Gaussian radial basis functions (Broomhead and Lowe 1988) of
@@ -32,10 +33,14 @@ const (
 	rbfColumns = 256
 )
 
-func (s RBF) label() string { return "rbf" }
-func (s RBF) limit() int    { return rbfPoints }
+// Class is "rbf".
+func (s RBF) Class() string { return "rbf" }
 
-func (s RBF) settle(d int) error {
+// Limit is 2000, the most points that knots are chosen from.
+func (s RBF) Limit() int { return rbfPoints }
+
+// Check refuses settings that do not suit d columns.
+func (s RBF) Check(d int) error {
 	if d > rbfColumns {
 		return fmt.Errorf("rbf takes at most %d columns, not %d", rbfColumns, d)
 	}
@@ -49,12 +54,7 @@ func (s RBF) settle(d int) error {
 	if k < 2 || k > maxK {
 		return fmt.Errorf("k = %d: rbf takes k from 2 to %d", k, maxK)
 	}
-	for i, v := range s.Knots {
-		if !finite(v) {
-			return fmt.Errorf("number %d of knots is %v", i+1, v)
-		}
-	}
-	return nil
+	return finiteKnots(s.Knots)
 }
 
 // size is k with its default.
@@ -68,120 +68,28 @@ func (s RBF) size(d int) int {
 	return 30
 }
 
-func (s RBF) surface(names []string, data *points) (surface, *mat.SymDense, error) {
-	d := len(names)
-	k := s.size(d)
-	data.sort()
-	if err := manyPoints(data, names, plateSettings{d: d, k: min(k, 2), null: 1}); err != nil {
+// Build makes the basis and its one penalty.
+func (s RBF) Build(data *Sample) (Evaluator, []*mat.SymDense, error) {
+	k, n := s.size(len(data.Columns)), len(data.Count)
+	if err := data.enough(min(k, 2), 2); err != nil {
 		return nil, nil, err
 	}
-	b := &radialLayer{d: d, inverse: deviations(data)}
-	for j, v := range b.inverse {
-		if b.inverse[j] = 1 / v; !finite(b.inverse[j]) || b.inverse[j] == 0 {
-			return nil, nil, fmt.Errorf("column %q is too wide or too narrow for 64-bit numbers: rescale it", names[j])
-		}
+	scales, bad := radial.Scales(data.collected())
+	if bad >= 0 {
+		return nil, nil, fmt.Errorf("column %q is too wide or too narrow for 64-bit numbers: rescale it", data.Columns[bad])
 	}
-	if b.knots = append(b.knots, s.Knots...); len(b.knots) == 0 {
-		if n := data.n(); n < k {
-			return nil, nil, fmt.Errorf("%s: %d distinct points, fewer than k = %d: set k = %d or less", quoted(names), n, k, n)
-		}
-		b.knots = b.spread(data, k)
+	if len(s.Knots) == 0 && n < k {
+		return nil, nil, fmt.Errorf("%s: %d distinct points, fewer than k = %d: set k = %d or less", quoted(data.Columns), n, k, n)
 	}
-	width := s.Width
-	if width == 0 {
-		widest := 0.0
-		for i := range k {
-			for j := range i {
-				widest = max(widest, b.distance(b.knot(i), b.knot(j)))
-			}
-		}
-		width = math.Sqrt(widest / float64(2*k))
+	b, penalty, err := radial.Construct(data.collected(), scales, s.Knots, k, s.Width)
+	if err != nil {
+		return nil, nil, err
 	}
-	for j := range b.inverse {
-		b.inverse[j] /= width
-	}
-	penalty := mat.NewSymDense(k, nil)
-	for i := range k {
-		for j := i; j < k; j++ {
-			r := b.distance(b.knot(i), b.knot(j))
-			if i != j && r == 0 {
-				return nil, nil, fmt.Errorf("knots %d and %d are the same", i+1, j+1)
-			}
-			penalty.SetSym(i, j, math.Exp(-r/2))
-		}
-	}
-	return b, penalty, b.check()
+	return radialLayer{b}, []*mat.SymDense{penalty}, nil
 }
 
-// deviations are the columns' standard deviations over the rows of the points.
-func deviations(p *points) []float64 {
-	at, _ := centred(p)
-	out := make([]float64, p.d)
-	rows := 0.0
-	for i, c := range p.count {
-		rows += float64(c)
-		for j := range out {
-			out[j] += float64(c) * at[i*p.d+j] * at[i*p.d+j]
-		}
-	}
-	for j := range out {
-		out[j] = math.Sqrt(out[j] / rows)
-	}
-	return out
-}
-
-// radialLayer evaluates Gaussian functions of the distances to knots.
-type radialLayer struct {
-	d       int
-	knots   []float64 // k x d
-	inverse []float64 // d factors that distances are taken in
-}
-
-func (b *radialLayer) dim() int             { return len(b.knots) / b.d }
-func (b *radialLayer) knot(i int) []float64 { return b.knots[i*b.d : (i+1)*b.d] }
-
-// distance is the square of the scaled distance.
-func (b *radialLayer) distance(p, q []float64) float64 {
-	sum := 0.0
-	for j, v := range p {
-		u := (v - q[j]) * b.inverse[j]
-		sum += u * u
-	}
-	return sum
-}
-
-// spread chooses k points, the first the least in order, each next one the
-// farthest from all before.
-func (b *radialLayer) spread(p *points, k int) []float64 {
-	var out []float64
-	nearest := make([]float64, p.n()) // squared distance to the knots so far
-	for i := range nearest {
-		nearest[i] = math.Inf(1)
-	}
-	for next := 0; ; {
-		knot := p.x[next*p.d : (next+1)*p.d]
-		if out = append(out, knot...); len(out) == k*p.d {
-			return out
-		}
-		next = 0
-		for i := range nearest {
-			nearest[i] = min(nearest[i], b.distance(p.x[i*p.d:(i+1)*p.d], knot))
-			if nearest[i] > nearest[next] {
-				next = i
-			}
-		}
-	}
-}
-
-func (b *radialLayer) evaluate(dst []float64, stride int, x []float64) {
-	k := b.dim()
-	for i := range len(x) / b.d {
-		row, p := dst[i*stride:i*stride+k], x[i*b.d:(i+1)*b.d]
-		for j := range row {
-			row[j] = math.Exp(-b.distance(p, b.knot(j)) / 2)
-		}
-	}
-}
+// radialLayer is a radial basis that can be written.
+type radialLayer struct{ *radial.Basis }
 
 type radialJSON struct {
 	Knots   floats64 `json:"knots"`   // k x d
@@ -189,11 +97,11 @@ type radialJSON struct {
 }
 
 // MarshalJSON writes the basis for Decode.
-func (b *radialLayer) MarshalJSON() ([]byte, error) {
-	return json.Marshal(radialJSON{b.knots, b.inverse})
+func (b radialLayer) MarshalJSON() ([]byte, error) {
+	return json.Marshal(radialJSON{b.Knots(), b.Inverse()})
 }
 
-func decodeRBF(raw json.RawMessage, d int) (surface, error) {
+func decodeRBF(raw json.RawMessage, d int) (Evaluator, error) {
 	var j radialJSON
 	if err := strict(raw, &j); err != nil {
 		return nil, err
@@ -201,15 +109,9 @@ func decodeRBF(raw json.RawMessage, d int) (surface, error) {
 	if n := len(j.Knots); len(j.Inverse) != d || n%d != 0 || n/d < 2 || n/d > maxK {
 		return nil, fmt.Errorf("vectors of %d and %d numbers do not make an rbf basis of %s", n, len(j.Inverse), columns(d))
 	}
-	b := &radialLayer{d, j.Knots, j.Inverse}
-	return b, b.check()
-}
-
-func (b *radialLayer) check() error {
-	for _, v := range b.inverse {
-		if !(v > 0) || math.IsInf(v, 0) {
-			return errors.New("the width of the radial functions is not a positive number: rescale the columns")
-		}
+	b, err := radial.New(j.Knots, j.Inverse)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return radialLayer{b}, nil
 }

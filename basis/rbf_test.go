@@ -54,30 +54,6 @@ func deviation(x []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// TestRBFKnotsSpread: no point of the data is farther from all knots than the
-// knots are from each other.
-func TestRBFKnotsSpread(t *testing.T) {
-	b := sample(t, 300, 2)
-	term := mustBuild(t, Surface([]string{"x", "z"}, RBF{K: 20}, nil), b)[0].Term.(*SurfaceTerm)
-	layer := term.basis.(*radialLayer)
-	between := math.Inf(1)
-	for i := range 20 {
-		for j := range i {
-			between = min(between, layer.distance(layer.knot(i), layer.knot(j)))
-		}
-	}
-	x, z := mustNumeric(t, b, "x"), mustNumeric(t, b, "z")
-	for i := range x {
-		nearest := math.Inf(1)
-		for j := range 20 {
-			nearest = min(nearest, layer.distance([]float64{x[i], z[i]}, layer.knot(j)))
-		}
-		if nearest > between*(1+1e-12) {
-			t.Fatalf("row %d is %v from its knot, knots are %v apart", i, nearest, between)
-		}
-	}
-}
-
 func TestRBFRefuses(t *testing.T) {
 	for _, c := range []struct {
 		spec decompose.Spec

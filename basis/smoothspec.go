@@ -10,15 +10,6 @@ import (
 	"github.com/pho-go/pho/penalty"
 )
 
-// Univariate is a spline basis of one variable before its data scan, such as TP,
-// PS or CR.
-type Univariate interface {
-	label() string                                  // as in bs=
-	check() error                                   // of the settings alone
-	values(column string) values                    // what to collect
-	build(v *values) (spline, *mat.SymDense, error) // the basis and its first penalty
-}
-
 // SmoothOptions are the choices common to all smooths; nil and the zero value
 // are the defaults.
 type SmoothOptions struct {
@@ -69,7 +60,7 @@ type smoothSpec struct {
 // check refuses settings that no data can save.
 func (s *smoothSpec) check() error {
 	if s.basis == nil {
-		return fmt.Errorf("no basis is given; there are %s", haveBases())
+		return fmt.Errorf("no basis is given; there are %s", enumerate(ownNames()))
 	}
 	if err := checkColumn(s.column); err != nil {
 		return err
@@ -90,7 +81,8 @@ func (s *smoothSpec) penalties() int {
 	return 1
 }
 
-// checkFor refuses options that suit no smooth of so many columns and penalties.
+// checkFor refuses options that suit no smooth of so many columns and penalties, the
+// number of which may be undetermined.
 func (o *SmoothOptions) checkFor(columns, penalties int) error {
 	switch {
 	case o.By != "":
@@ -101,6 +93,7 @@ func (o *SmoothOptions) checkFor(columns, penalties int) error {
 		return fmt.Errorf("ByFactor without a By column")
 	}
 	switch n := len(o.SP); {
+	case penalties == undetermined:
 	case n > 1 && penalties == 1:
 		return fmt.Errorf("%d smoothing parameters, but s() has one penalty", n)
 	case n > 0 && n != penalties:
@@ -128,7 +121,7 @@ func (o *SmoothOptions) checkFor(columns, penalties int) error {
 // block is what the blocks of a smooth with the penalties S have in common. At is
 // the term without by, of the columns; it is evaluated at the point that pc names.
 func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompose.Term) (decompose.Block, error) {
-	b := decompose.Block{Constraint: decompose.SumToZero}
+	b := decompose.Block{Constraint: decompose.SumToZero()}
 	if !o.Unpenalized {
 		b.Penalty, b.Select = penalty.Penalty{S: s, SP: o.SP}, o.Select
 		if o.Link != "" {
@@ -150,21 +143,16 @@ func (o *SmoothOptions) block(s []*mat.SymDense, columns []string, plain decompo
 	if err := plain.Eval(row, at); err != nil {
 		return b, fmt.Errorf("pc: %w", err)
 	}
-	b.Constraint, b.Normal = decompose.Orthogonal, row.RawRowView(0)
+	b.Constraint = decompose.Orthogonal(row.RawRowView(0))
 	return b, nil
 }
 
-func (s *smoothSpec) Columns() []string {
-	if s.o.By != "" && s.o.By != s.column {
-		return []string{s.column, s.o.By}
-	}
-	return []string{s.column}
-}
+func (s *smoothSpec) Columns() []string { return withBy([]string{s.column}, s.o.By) }
 
 func (s *smoothSpec) Scanner() decompose.Scanner {
 	scan := &smoothScan{smoothSpec: s, by: s.o.byScan()}
 	if s.basis != nil {
-		scan.x = s.basis.values(s.column)
+		scan.x = s.basis.scan(s.column)
 	}
 	return scan
 }
@@ -172,7 +160,7 @@ func (s *smoothSpec) Scanner() decompose.Scanner {
 // smoothScan is what one set of rows shows of a smooth's columns.
 type smoothScan struct {
 	*smoothSpec
-	x  values
+	x  columnScan
 	by byScan
 }
 
@@ -182,7 +170,7 @@ func (s *smoothScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
-	if err := s.x.scan(s.name, b); err != nil {
+	if err := s.x.add(s.name, b); err != nil {
 		return err
 	}
 	return s.by.scan(s.name, b)
@@ -212,28 +200,28 @@ func (s *smoothScan) build() ([]decompose.Block, error) {
 		}
 		all = append(all, more...)
 	}
-	term := func(y by) decompose.Term { return newSmooth(SmoothTerm{column: s.column, basis: basis, by: y}) }
-	block, err := s.o.block(all, []string{s.column}, term(by{}))
+	term := func(y byVariable) decompose.Term { return newSmooth(SmoothTerm{column: s.column, basis: basis, by: y}) }
+	block, err := s.o.block(all, []string{s.column}, term(byVariable{}))
 	if err != nil {
 		return nil, err
 	}
-	return s.by.each(block, s.o.ByOrdered, term)
+	return s.by.blocks(block, s.o.ByOrdered, term)
 }
 
 // Notes tells when the knots come from a subsample.
 func (s *smoothScan) Notes() []string {
-	if !s.x.sampled() {
+	if !s.x.Sampled() {
 		return nil
 	}
 	if ownKnots(s.basis) {
 		return nil
 	}
-	if s.x.tally != nil {
+	if s.x.Points != nil {
 		return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; the basis is made from %d of them, chosen by hash",
-			s.name, s.column, s.x.limit, s.x.tally.n())}
+			s.name, s.column, s.x.Limit, s.x.Points.N())}
 	}
 	return []string{fmt.Sprintf("term %s: column %q has more than %d distinct values; the knots are quantiles of %d of them, chosen by hash",
-		s.name, s.column, s.x.limit, len(s.x.kept))}
+		s.name, s.column, s.x.Limit, len(s.x.Distinct()))}
 }
 
 func (s *smoothSpec) label() string { return s.name }

@@ -2,11 +2,11 @@ package basis
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/tensorproduct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/design"
@@ -20,89 +20,14 @@ type TensorTerm struct {
 	name    string
 	call    string // te or ti
 	margins []margin
-	by      by
+	by      byVariable
 }
 
 // sparseTensor is a TensorTerm whose rows are mostly 0.
 type sparseTensor struct{ *TensorTerm }
 
-// margin is a basis of one numeric column (spline), of several (surface), or the
-// indicators of a factor's levels.
-type margin struct {
-	columns []string
-	spline  spline
-	surface surface
-	bs      string // of the surface
-	levels  *levels
-}
-
-func (m *margin) dim() int {
-	switch {
-	case m.spline != nil:
-		return m.spline.dim()
-	case m.surface != nil:
-		return m.surface.dim()
-	}
-	return len(m.levels.names)
-}
-
-// width is the number of values in a row that can be other than 0.
-func (m *margin) width() int {
-	switch {
-	case m.spline != nil:
-		return m.spline.width()
-	case m.surface != nil:
-		return m.surface.dim()
-	}
-	return 1
-}
-
-// marginRows are a margin's values at the rows of a batch: width of them from
-// column first on, around the circle.
-type marginRows struct {
-	width, dim int
-	first      []int
-	value      []float64 // n x width
-}
-
-func (m *margin) eval(term string, b *data.Batch) (*marginRows, error) {
-	n := b.Rows()
-	r := &marginRows{width: m.width(), dim: m.dim(), first: make([]int, n)}
-	r.value = make([]float64, n*r.width)
-	if m.levels != nil {
-		codes, err := m.levels.codes(term, b)
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range codes {
-			r.first[i], r.value[i] = int(c), 1
-		}
-		return r, nil
-	}
-	x, err := numeric(term, m.columns, b)
-	if err != nil {
-		return nil, err
-	}
-	if m.surface != nil {
-		m.surface.evaluate(r.value, r.dim, x)
-		return r, nil
-	}
-	for i, v := range x {
-		r.first[i] = m.spline.row(r.value[i*r.width:(i+1)*r.width], v)
-	}
-	return r, nil
-}
-
-// dense writes row i to dst (dim).
-func (r *marginRows) dense(dst []float64, i int) {
-	clear(dst)
-	for l, v := range r.value[i*r.width : (i+1)*r.width] {
-		dst[(r.first[i]+l)%r.dim] = v
-	}
-}
-
 // newTensor gives the term that suits the margins.
-func newTensor(call string, margins []margin, y by) decompose.Term {
+func newTensor(call string, margins []margin, y byVariable) decompose.Term {
 	t := &TensorTerm{call: call, margins: margins, by: y}
 	width := 1
 	for i := range margins {
@@ -131,11 +56,7 @@ func (t *TensorTerm) Kind() decompose.Kind { return decompose.Tensor }
 
 // Columns are those of the margins in order, and the by column, if any.
 func (t *TensorTerm) Columns() []string {
-	out := t.variables()
-	if t.by.column != "" && !slices.Contains(out, t.by.column) {
-		out = append(out, t.by.column)
-	}
-	return out
+	return withBy(t.variables(), t.by.column)
 }
 
 // Dim is the product of the margins' dimensions.
@@ -149,14 +70,11 @@ func (t *TensorTerm) Dim() int {
 
 // By names the by column, and the level if it is a factor.
 func (t *TensorTerm) By() (column, level string) {
-	if t.by.levels != nil {
-		level = t.by.levels.names[t.by.level]
-	}
-	return t.by.column, level
+	return t.by.names()
 }
 
 // rows evaluates the margins and the by multipliers (nil: ones).
-func (t *TensorTerm) rows(b *data.Batch) (rows []*marginRows, factors []float64, err error) {
+func (t *TensorTerm) rows(b *data.Batch) (rows []*tensorproduct.Rows, factors []float64, err error) {
 	for i := range t.margins {
 		r, err := t.margins[i].eval(t.name, b)
 		if err != nil {
@@ -204,34 +122,8 @@ func (t *TensorTerm) sparse(b *data.Batch) (*design.Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, k := b.Rows(), 1
-	for _, r := range rows {
-		k *= r.width
-	}
-	s := &design.Sparse{D: t.Dim(), K: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}
-	for i := range n {
-		value, index := s.Value[i*k:(i+1)*k], s.Index[i*k:(i+1)*k]
-		value[0] = 1
-		if factors != nil {
-			value[0] = factors[i]
-		}
-		have := 1
-		for _, r := range rows {
-			// From the back, so that nothing is overwritten before it is read.
-			for a := have - 1; a >= 0; a-- {
-				v, at := value[a], int(index[a])*r.dim
-				for l := r.width - 1; l >= 0; l-- {
-					j := r.first[i] + l
-					if j >= r.dim {
-						j -= r.dim
-					}
-					value[a*r.width+l] = v * r.value[i*r.width+l]
-					index[a*r.width+l] = int32(at + j)
-				}
-			}
-			have *= r.width
-		}
-	}
+	s := &design.Sparse{D: t.Dim()}
+	s.K, s.Index, s.Value = tensorproduct.Kronecker(rows, factors)
 	return s, nil
 }
 
@@ -256,30 +148,7 @@ func (t *tensorNorm) Eval(dst *mat.Dense, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
-	norm := make([]float64, b.Rows())
-	for i := range norm {
-		norm[i] = 1
-	}
-	for l, r := range rows {
-		raw := mat.NewDense(1, r.dim, nil)
-		mapped := raw
-		if t.maps[l] != nil {
-			_, c := t.maps[l].Dims()
-			mapped = mat.NewDense(1, c, nil)
-		}
-		for i := range norm {
-			r.dense(raw.RawRowView(0), i)
-			if t.maps[l] != nil {
-				mapped.Mul(raw, t.maps[l])
-			}
-			sum := 0.0
-			for _, v := range mapped.RawRowView(0) {
-				sum += max(v, -v)
-			}
-			norm[i] *= sum
-		}
-	}
-	for i, v := range norm {
+	for i, v := range tensorproduct.Norms(rows, t.maps) {
 		if !finite(v) {
 			return fmt.Errorf("term %s: data row %d: the basis overflows: rescale the columns", t.of.name, b.Row(i)+1)
 		}

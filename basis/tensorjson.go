@@ -50,7 +50,7 @@ func (t *TensorTerm) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-func decodeTensor(spec []byte) (decompose.Term, error) {
+func (c Classes) decodeTensor(spec []byte) (decompose.Term, error) {
 	var j tensorJSON
 	if err := strict(spec, &j); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func decodeTensor(spec []byte) (decompose.Term, error) {
 			return nil, errors.New("a margin has no columns")
 		}
 		columns = append(columns, w.Columns...)
-		m, err := w.margin()
+		m, err := w.margin(c)
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +88,10 @@ func decodeTensor(spec []byte) (decompose.Term, error) {
 	return newTensor(j.Call, margins, y), nil
 }
 
-func (w *marginJSON) margin() (margin, error) {
+func (w *marginJSON) margin(c Classes) (margin, error) {
 	m := margin{columns: w.Columns, bs: w.BS}
 	var err error
+	d, known := c.find(w.BS)
 	switch {
 	case w.BS == "re":
 		if len(w.Columns) != 1 || len(w.Levels) == 0 {
@@ -98,12 +99,8 @@ func (w *marginJSON) margin() (margin, error) {
 		}
 		m.bs = ""
 		m.levels, err = newLevels(w.Columns[0], w.Levels)
-	case len(w.Columns) > 1:
-		d, ok := definitionOf(w.BS)
-		if !ok || d.decode == nil {
-			return m, fmt.Errorf("basis %q of several columns is not known to this version", w.BS)
-		}
-		m.surface, err = d.decode(w.Basis, len(w.Columns))
+	case len(w.Columns) > 1, known && d.univariate == nil:
+		m.surface, err = c.decodeEvaluator(w.BS, w.Basis, len(w.Columns))
 	default:
 		m.bs = ""
 		m.spline, err = readSpline(&smoothJSON{BS: w.BS, Degree: w.Degree, Knots: w.Knots, Basis: w.Basis})

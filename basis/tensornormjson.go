@@ -47,12 +47,12 @@ func isNorm(spec []byte) bool {
 	return json.Unmarshal(spec, &j) == nil && j.Of != nil
 }
 
-func decodeNorm(spec []byte) (decompose.Term, error) {
+func (c Classes) decodeNorm(spec []byte) (decompose.Term, error) {
 	var j normJSON
 	if err := strict(spec, &j); err != nil {
 		return nil, err
 	}
-	of, err := decodeTensor(j.Of)
+	of, err := c.decodeTensor(j.Of)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/basis/internal/coordinates"
+	"github.com/pho-go/pho/basis/internal/tensorproduct"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/penalty"
@@ -23,7 +25,7 @@ const maxTensor = 5_000
 type Margin struct {
 	Columns []string
 	Basis   Univariate   // of one column
-	Surface Multivariate // of several
+	Surface Multivariate // of one or several
 	// Uncentred leaves a margin of an interaction as it is (an entry of mgcv's mc that
 	// is FALSE).
 	Uncentred bool
@@ -78,9 +80,9 @@ func (s *tensorSpec) Scanner() decompose.Scanner {
 		switch {
 		case len(m.Columns) == 0:
 		case m.Surface != nil:
-			scan.scans[i].points = newPoints(len(m.Columns), m.Surface.limit())
+			scan.scans[i].points = newPointScan(m.Columns, m.Surface.Limit())
 		case m.Basis != nil:
-			scan.scans[i].values = m.Basis.values(m.Columns[0])
+			scan.scans[i].values = m.Basis.scan(m.Columns[0])
 		default:
 			scan.scans[i].levels = levelScan{column: m.Columns[0], limit: maxByLevels, advice: "each would be a column of the margin"}
 		}
@@ -99,8 +101,8 @@ type tensorScan struct {
 
 // marginScan is what is known of a margin.
 type marginScan struct {
-	values values
-	points *points
+	values columnScan
+	points pointScan
 	levels levelScan
 
 	built   margin
@@ -123,9 +125,9 @@ func (s *tensorSpec) check() error {
 		case len(m.Columns) == 0:
 			err = errors.New("a margin has no columns")
 		case m.Surface != nil:
-			err = m.Surface.settle(len(m.Columns))
+			err = m.Surface.Check(len(m.Columns))
 		case len(m.Columns) > 1:
-			err = fmt.Errorf("a margin of %d columns needs a basis of several: %s", len(m.Columns), haveSurfaces())
+			err = fmt.Errorf("a margin of %d columns needs a basis of several: %s", len(m.Columns), enumerate(Classes(nil).multivariates()))
 		case m.Basis != nil:
 			err = m.Basis.check()
 			if b, ok := m.Basis.(BS); ok && err == nil && len(b.M) > 2 {
@@ -142,13 +144,7 @@ func (s *tensorSpec) check() error {
 	return s.o.checkFor(len(s.columns), len(s.margins))
 }
 
-func (s *tensorSpec) Columns() []string {
-	out := slices.Clone(s.columns)
-	if s.o.By != "" && !slices.Contains(out, s.o.By) {
-		out = append(out, s.o.By)
-	}
-	return out
-}
+func (s *tensorSpec) Columns() []string { return withBy(s.columns, s.o.By) }
 
 func (s *tensorScan) NeedsScan() bool { return true }
 
@@ -163,15 +159,11 @@ func (s *tensorScan) Scan(b *data.Batch) error {
 		m, scan := &s.margins[i], &s.scans[i]
 		switch {
 		case m.Surface != nil:
-			x, err := numeric(s.name, m.Columns, b)
-			if err != nil {
+			if err := scan.points.add(s.name, b); err != nil {
 				return err
 			}
-			for d := len(m.Columns); len(x) > 0; x = x[d:] {
-				scan.points.add(x[:d]...)
-			}
 		case m.Basis != nil:
-			if err := scan.values.scan(s.name, b); err != nil {
+			if err := scan.values.add(s.name, b); err != nil {
 				return err
 			}
 		default:
@@ -209,11 +201,11 @@ func (s *tensorScan) sums(b *data.Batch) error {
 			return err
 		}
 		if scan.sum == nil {
-			scan.sum = make([]float64, rows.dim)
+			scan.sum = make([]float64, rows.Dim)
 		}
-		row := make([]float64, rows.dim)
+		row := make([]float64, rows.Dim)
 		for r := range b.Rows() {
-			rows.dense(row, r)
+			rows.Dense(row, r)
 			floats.Add(scan.sum, row)
 		}
 	}
@@ -233,8 +225,15 @@ func (s *tensorScan) marginBases() error {
 		var err error
 		switch {
 		case m.Surface != nil:
-			scan.built.bs = m.Surface.label()
-			scan.built.surface, scan.penalty, err = m.Surface.surface(m.Columns, scan.points)
+			scan.built.bs = m.Surface.Class()
+			var penalties []*mat.SymDense
+			if scan.built.surface, penalties, err = buildOf(m.Surface, scan.points.sample()); err != nil {
+				return err
+			}
+			if len(penalties) != 1 {
+				return fmt.Errorf("%s has %d penalties here, and a margin takes a basis with one", scan.built.bs, len(penalties))
+			}
+			scan.penalty = penalties[0]
 		case m.Basis != nil:
 			scan.built.spline, scan.penalty, err = m.Basis.build(&scan.values)
 		default:
@@ -276,10 +275,11 @@ func (s *tensorScan) build() ([]decompose.Block, error) {
 	}
 	maps := make([]*mat.Dense, len(s.scans))
 	each := make([]*mat.SymDense, len(s.scans))
-	margins := make([]margin, len(s.scans))
+	margins, dims := make([]margin, len(s.scans)), make([]int, len(s.scans))
 	mapped, random := false, false
 	for i := range s.scans {
 		margins[i] = s.scans[i].built
+		dims[i] = margins[i].dim()
 		var err error
 		if maps[i], each[i], err = s.coordinates(i); err != nil {
 			return nil, fmt.Errorf("margin %s: %w", strings.Join(s.margins[i].Columns, ","), err)
@@ -287,22 +287,22 @@ func (s *tensorScan) build() ([]decompose.Block, error) {
 		mapped = mapped || maps[i] != nil
 		random = random || margins[i].levels != nil
 	}
-	term := func(y by) decompose.Term { return newTensor(s.call, margins, y) }
-	block, err := s.o.block(products(each), s.columns, term(by{}))
+	term := func(y byVariable) decompose.Term { return newTensor(s.call, margins, y) }
+	block, err := s.o.block(tensorproduct.Penalties(each), s.columns, term(byVariable{}))
 	if err != nil {
 		return nil, err
 	}
 	if s.o.Interaction || random {
-		block.Constraint = decompose.Free
+		block.Constraint = decompose.Free()
 	}
-	if mapped {
-		block.Map = kronecker(maps, margins)
+	norm := &tensorNorm{&TensorTerm{name: s.name, call: s.call, margins: margins}, maps}
+	switch {
+	case mapped:
+		block.Coordinates = decompose.Mapped(tensorproduct.Map(maps, dims), norm)
+	case s.o.By != "":
+		block.Coordinates = decompose.Raw(norm)
 	}
-	if mapped || s.o.By != "" {
-		plain := &TensorTerm{name: s.name, call: s.call, margins: margins}
-		block.Norm = []decompose.Term{&tensorNorm{plain, maps}}
-	}
-	return s.by.each(block, s.o.ByOrdered, term)
+	return s.by.blocks(block, s.o.ByOrdered, term)
 }
 
 // coordinates gives the map from the coordinates in which margin i enters the
@@ -316,34 +316,28 @@ func (s *tensorScan) coordinates(i int) (*mat.Dense, *mat.SymDense, error) {
 		if len(scan.sum) < 2 {
 			return nil, nil, errors.New("nothing is left of a basis of one function once it is centred")
 		}
-		to = householder(scan.sum)
-		p = congruent(p, to)
+		to = coordinates.Orthogonal(scan.sum)
+		p = coordinates.Congruent(p, to)
 	}
-	if m.Basis != nil && !s.o.Raw {
-		if v, ok := m.Basis.(interface{ valued() bool }); !ok || !v.valued() {
-			if values := valuesAt(scan, to); values != nil {
-				p = congruent(p, values)
-				if to != nil {
-					var product mat.Dense
-					product.Mul(to, values)
-					values = &product
-				}
-				to = values
+	if m.Basis != nil && !s.o.Raw && !valued(m.Basis) {
+		if values := coordinates.FunctionValues(scan.built.spline, scan.values.Min, scan.values.Max, to); values != nil {
+			p = coordinates.Congruent(p, values)
+			if to != nil {
+				var product mat.Dense
+				product.Mul(to, values)
+				values = &product
 			}
+			to = values
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(p, false) {
-		return nil, nil, errors.New("the eigendecomposition of the penalty did not converge")
-	}
-	all := eigen.Values(nil)
-	largest := all[len(all)-1]
-	if !(largest > 0) || !finite(largest) {
-		return nil, nil, errors.New("its penalty is zero: raise k")
-	}
-	var unit mat.SymDense
-	unit.ScaleSym(1/largest, p)
-	return to, &unit, nil
+	unit, err := coordinates.Unit(p)
+	return to, unit, err
+}
+
+// valued tells whether the coefficients of a basis are function values.
+func valued(b Univariate) bool {
+	v, ok := b.(interface{ valued() bool })
+	return ok && v.valued()
 }
 
 // Notes tells when a margin's knots come from a subsample.
@@ -352,12 +346,12 @@ func (s *tensorScan) Notes() []string {
 	for i, m := range s.margins {
 		scan := &s.scans[i]
 		switch {
-		case m.Surface != nil && scan.points.sampled:
+		case m.Surface != nil && scan.points.Sampled():
 			notes = append(notes, fmt.Sprintf("term %s: %s have more than %d distinct points; its knots are %d of them, chosen by hash",
-				s.name, quoted(m.Columns), scan.points.limit, scan.points.n()))
-		case m.Basis != nil && scan.values.sampled():
+				s.name, quoted(m.Columns), scan.points.Limit, scan.points.N()))
+		case m.Basis != nil && scan.values.Sampled():
 			notes = append(notes, fmt.Sprintf("term %s: column %q has more than %d distinct values; its knots are found from a part of them, chosen by hash",
-				s.name, m.Columns[0], scan.values.limit))
+				s.name, m.Columns[0], scan.values.Limit))
 		}
 	}
 	return notes

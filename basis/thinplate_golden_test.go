@@ -218,7 +218,7 @@ func TestThinPlateFits(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx := context.Background()
-			r, err := decompose.Decompose(ctx, model, tab, &decompose.Options{Method: decompose.PHOGAM, SP: sp, Smoothing: penalty.Options{Method: penalty.REML}})
+			r, err := decompose.Decompose(ctx, model, tab, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}, Smoothing: decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: penalty.REML}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestThinPlateFits(t *testing.T) {
 			if d := math.Abs(*p.Score - c.Score); !(d < tolerance*math.Abs(c.Score)) {
 				t.Errorf("score %.12g, mgcv %.12g", *p.Score, c.Score)
 			}
-			free, err := decompose.Decompose(ctx, model, tab, &decompose.Options{Method: decompose.PHOGAM, Smoothing: penalty.Options{Method: penalty.REML}})
+			free, err := decompose.Decompose(ctx, model, tab, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}, Smoothing: decompose.Smoothing{Selection: penalty.Options{Criterion: penalty.REML}}})
 			if err != nil {
 				t.Fatal(err)
 			}

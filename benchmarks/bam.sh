@@ -24,7 +24,7 @@ if ! "$rscript" -e 'library(mgcv)' >/dev/null 2>&1; then
 	exit 1
 fi
 "$rscript" -e 'cat("version\tmgcv ", format(packageVersion("mgcv")), " on R ", format(getRversion()), " with ", basename(La_library()), "\n", sep = "")'
-"$go" build -o "$dir/bam" ./benchmarks/bam
+"$go" build -C benchmarks -o "$dir/bam" ./bam
 compare() { # BASIS COLUMNS ROWS ROUNDS discrete|exact
 	local core threads seconds way
 	[ "$3" != 0 ] || return 0

@@ -28,5 +28,5 @@ elif grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
 	cores=Haswell,Zen
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("$go" version)"
-"$go" build -o "$dir/blas" ./benchmarks/blas
+"$go" build -C benchmarks -o "$dir/blas" ./blas
 "$dir/blas" -peer "$dir/openblas" -cores "$cores" -rounds "${1:-15}" -threads "${2:-2}"

@@ -13,6 +13,6 @@ go=${GO:-go}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 "$go" build -o "$dir/pho" ./cmd/pho
-"$go" build -o "$dir/decompose" ./benchmarks/decompose
+"$go" build -C benchmarks -o "$dir/decompose" ./decompose
 "$dir/decompose" -write "$dir" -rows "${1:-1000000}"
 "$dir/decompose" -pho "$dir/pho" -dir "$dir" -rounds "${ROUNDS:-9}" -workers "${WORKERS:-2}" -case "${CASE:-}"

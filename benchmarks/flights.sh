@@ -16,7 +16,7 @@ source benchmarks/blas/settings.bash
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 [ $# -gt 0 ] || set -- 1000000 10000000
-"$go" build -o "$dir/flights" ./benchmarks/flights
+"$go" build -C benchmarks -o "$dir/flights" ./flights
 
 # field NAME: the number behind a name in the first line of our own or mgcv's.
 field() { awk -v name="$1" 'NR == 1 { for (i = 1; i < NF; i++) if ($i == name) { print $(i + 1); exit } }' "$2"; }

@@ -26,5 +26,5 @@ else
 	echo "forward: $python lacks the package openvino: its rows are missing" >&2
 fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("$go" version)"
-"$go" build -o "$dir/forward" ./benchmarks/forward
+"$go" build -C benchmarks -o "$dir/forward" ./forward
 "$dir/forward" -dir "$dir" -seconds "${SECONDS_A_TURN:-0.5}" -rounds "$@"

@@ -19,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 dir=${1:-$work/runs}
 mkdir -p "$dir"
-"${GO:-go}" build -o "$work/initial" ./benchmarks/initial
+"${GO:-go}" build -C benchmarks -o "$work/initial" ./initial
 "$work/initial" -write -dir "$dir" -data "${PHO_DATA:-../shared/data}"
 "$work/initial" -train -dir "$dir" &
 ours=$!

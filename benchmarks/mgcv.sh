@@ -34,4 +34,5 @@ for core in $(blas_cores); do
 	done
 done | tee "$dir/seconds" | tr "\t" "," >&2 # five fields between tabs would be a row
 "$rscript" benchmarks/mgcv/real.R "$shared/data" "$dir" "$@" >&2
-"${GO:-go}" run ./benchmarks/mgcv -page "${PAGE:-}" "$dir"
+"${GO:-go}" build -C benchmarks -o "$dir/mgcv" ./mgcv
+"$dir/mgcv" -page "${PAGE:-}" "$dir"

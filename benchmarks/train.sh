@@ -14,7 +14,7 @@ fi
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(nproc) processors; $("${GO:-go}" version)"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-"${GO:-go}" build -o "$dir/native" ./benchmarks/native
+"${GO:-go}" build -C benchmarks -o "$dir/native" ./native
 export PHO_NATIVE=$dir/native
 "$python" benchmarks/native/compare_torch.py --epochs "${1:-12}"
 "$python" benchmarks/native/compare_curves.py

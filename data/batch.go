@@ -22,7 +22,7 @@ type Codes struct {
 type Batch struct {
 	rows    int
 	first   int64
-	numbers []int64 // data row of each row; nil: first, first+1, ...
+	numbers []int64 // the source's row of each row; nil: first, first+1, ...
 	numeric map[string][]float64
 	codes   map[string]Codes
 	tensors map[string]*mat.Dense
@@ -91,19 +91,21 @@ func (b *Batch) SetTensor(name string, m *mat.Dense) error {
 	return nil
 }
 
-// Numeric returns the column's values (length n, not to be changed).
+// Numeric returns the column's values (length n, not to be changed). Errors: ErrText for
+// a column held only as codes, *MissingColumnError.
 func (b *Batch) Numeric(name string) ([]float64, error) {
 	if v, ok := b.numeric[name]; ok {
 		return v, nil
 	}
 	if _, ok := b.codes[name]; ok {
-		return nil, fmt.Errorf("data: column %q holds text, where numbers are needed", name)
+		return nil, &textColumnError{name}
 	}
-	return nil, fmt.Errorf("data: no column %q in this batch", name)
+	return nil, b.missing(name)
 }
 
 // Codes returns the column's levels by row. A column held only as numbers is
-// an error: callers that accept both ask for Numeric then.
+// an error: callers that accept both ask for Numeric then; so is one that is not there
+// (*MissingColumnError).
 func (b *Batch) Codes(name string) (Codes, error) {
 	if c, ok := b.codes[name]; ok {
 		return c, nil
@@ -111,7 +113,13 @@ func (b *Batch) Codes(name string) (Codes, error) {
 	if _, ok := b.numeric[name]; ok {
 		return Codes{}, fmt.Errorf("data: column %q holds numbers, where categories are needed", name)
 	}
-	return Codes{}, fmt.Errorf("data: no column %q in this batch", name)
+	return Codes{}, b.missing(name)
+}
+
+// missing is the error for a column that the batch does not hold. It names no nearest
+// one: a batch holds what was asked for, not what there is.
+func (b *Batch) missing(name string) error {
+	return &MissingColumnError{Column: name, Where: "this batch"}
 }
 
 // Categorical reports whether the column is held as codes.
@@ -135,8 +143,8 @@ func (b *Batch) Slice(i, j int) *Batch {
 	return s
 }
 
-// SliceInto makes s what Slice returns; nothing that s held stays. A worker that
-// cuts batch after batch needs one s. s is not b.
+// SliceInto makes s what Slice returns, in place of what s held. So a worker that cuts
+// one batch after the other allocates once. s must not be b.
 func (b *Batch) SliceInto(s *Batch, i, j int) {
 	s.rows, s.first, s.numbers = j-i, b.first+int64(i), nil
 	clear(s.numeric)

@@ -24,15 +24,15 @@ const (
 
 // CSVOptions says how to read CSV files. nil means the zero value.
 type CSVOptions struct {
-	// Delimiter between cells: an ASCII punctuation mark, space or tab; 0 means ',',
-	// unless the file looks as if it were another (*DelimiterError).
+	// Delimiter between cells: an ASCII punctuation mark, space or tab. 0 means ',';
+	// a file that seems to have another one is then an error (*DelimiterError).
 	Delimiter rune
 	// BatchRows is the number of rows of a batch; 0 means 4096. A batch has
 	// fewer at the end, and where it would hold more than 8 Mi cells.
 	BatchRows int
-	// Factors names columns to hold as categories. Those that are numeric keep
-	// their numbers too; their levels are then LevelText of the numbers, and a
-	// later cell of text is a level whose number is NaN.
+	// Factors names columns to hold as categories. Numeric ones among them keep their
+	// numbers too, and their levels are LevelText of these. A cell of text that comes
+	// after the first 4,096 rows of such a column is a level, and its number is NaN.
 	Factors []string
 	// NA is the policy for missing cells: empty, NA, NaN or null, the last two
 	// in any case, in numbers and in text.
@@ -145,9 +145,9 @@ func delimiter(r rune) (byte, error) {
 	return 0, fmt.Errorf("data: %q cannot be the delimiter: use a comma, semicolon, tab or another ASCII mark", r)
 }
 
-// readKinds reads all headers, and rows until every column's kind is settled. taken
+// readKinds reads all headers, and the rows that decide what the columns hold. assumed
 // tells that nobody named the delimiter.
-func (c *CSV) readKinds(taken bool) error {
+func (c *CSV) readKinds(assumed bool) error {
 	left := kindRows
 	for i, in := range c.inputs {
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
@@ -158,7 +158,7 @@ func (c *CSV) readKinds(taken bool) error {
 			for _, name := range r.header {
 				c.schema = append(c.schema, Column{Name: name})
 			}
-			if taken && len(r.header) == 1 {
+			if assumed && len(r.header) == 1 {
 				err = c.suspectDelimiter(r.header[0])
 			}
 		} else {
@@ -220,7 +220,7 @@ func (c *CSV) setFactors(factors []string) error {
 	for _, name := range factors {
 		i, ok := field[name]
 		if !ok {
-			return unknownColumn(name, c.where(), c.schema)
+			return c.schema.Require(c.where(), []string{name})
 		}
 		c.schema[i].Categorical = true
 	}

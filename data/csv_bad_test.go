@@ -65,24 +65,24 @@ func TestCSVBadInput(t *testing.T) {
 		"cut gzip":           {files: map[string]string{"a.csv": zip(t, "x\n1\n2\n")[:25]}, want: `data: reading "a.csv" after row 2: the gzip data is cut off or damaged (unexpected EOF): fetch or compress the file again`},
 		"gzip and more":      {files: map[string]string{"a.csv": zip(t, "x\n1\n2\n") + "and more, and yet more"}, want: `data: reading "a.csv" after row 2: the gzip data is cut off or damaged (gzip: invalid header): fetch or compress the file again`},
 
-		"late text":        {files: map[string]string{"a.csv": numbersThen("oops,3\n")}, want: `data: "a.csv", line 4098 (row 4097), column "x": cell "oops" is text in a column of numbers; correct it, or hold the column as categories with --factor x`},
-		"late text, quote": {files: map[string]string{"a.csv": "x,my col\n" + strings.Repeat("1,2\n", kindRows) + "1,2 km\n"}, column: "my col", want: `data: "a.csv", line 4098 (row 4097), column "my col": cell "2 km" is text in a column of numbers; correct it, or hold the column as categories with --factor "my col"`},
-		"late hexadecimal": {files: map[string]string{"a.csv": numbersThen("0x10,3\n")}, want: `data: "a.csv", line 4098 (row 4097), column "x": cell "0x10" is text in a column of numbers; correct it, or hold the column as categories with --factor x`},
+		"late text":        {files: map[string]string{"a.csv": numbersThen("oops,3\n")}, want: `data: "a.csv", line 4098 (row 4097), column "x": cell "oops" is text in a column of numbers; correct it, or hold the column as categories`},
+		"late text, quote": {files: map[string]string{"a.csv": "x,my col\n" + strings.Repeat("1,2\n", kindRows) + "1,2 km\n"}, column: "my col", want: `data: "a.csv", line 4098 (row 4097), column "my col": cell "2 km" is text in a column of numbers; correct it, or hold the column as categories`},
+		"late hexadecimal": {files: map[string]string{"a.csv": numbersThen("0x10,3\n")}, want: `data: "a.csv", line 4098 (row 4097), column "x": cell "0x10" is text in a column of numbers; correct it, or hold the column as categories`},
 		"text, second file": {files: map[string]string{"a.csv": "x\n1\n", "b.csv": "x\n" + strings.Repeat("1\n", kindRows) + "?\n"}, paths: "a.csv b.csv",
-			want: `data: "b.csv", line 4098 (row 4097), column "x": cell "?" is text in a column of numbers; correct it, or hold the column as categories with --factor x`},
+			want: `data: "b.csv", line 4098 (row 4097), column "x": cell "?" is text in a column of numbers; correct it, or hold the column as categories`},
 
-		"empty cell":           {files: map[string]string{"a.csv": "x,y\n1,2\n ,3\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "" is empty; fill it in, or leave such rows out with --na drop`},
-		"empty line":           {files: map[string]string{"a.csv": "x\n1\n\n3\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "" is empty; fill it in, or leave such rows out with --na drop`},
-		"NaN":                  {files: map[string]string{"a.csv": "x,y\n1,2\nNaN,3\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "NaN" marks a missing value; fill it in, or leave such rows out with --na drop`},
-		"NA in text":           {files: map[string]string{"a.csv": "x\nDE\nNA\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "NA" marks a missing value; fill it in, or leave such rows out with --na drop`},
-		"null in a factor":     {files: map[string]string{"a.csv": "x\n1\nnull\n"}, o: CSVOptions{Factors: []string{"x"}}, want: `data: "a.csv", line 3 (row 2), column "x": cell "null" marks a missing value; fill it in, or leave such rows out with --na drop`},
+		"empty cell":           {files: map[string]string{"a.csv": "x,y\n1,2\n ,3\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "" is empty; fill it in, or leave such rows out`},
+		"empty line":           {files: map[string]string{"a.csv": "x\n1\n\n3\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "" is empty; fill it in, or leave such rows out`},
+		"NaN":                  {files: map[string]string{"a.csv": "x,y\n1,2\nNaN,3\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "NaN" marks a missing value; fill it in, or leave such rows out`},
+		"NA in text":           {files: map[string]string{"a.csv": "x\nDE\nNA\n"}, want: `data: "a.csv", line 3 (row 2), column "x": cell "NA" marks a missing value; fill it in, or leave such rows out`},
+		"null in a factor":     {files: map[string]string{"a.csv": "x\n1\nnull\n"}, o: CSVOptions{Factors: []string{"x"}}, want: `data: "a.csv", line 3 (row 2), column "x": cell "null" marks a missing value; fill it in, or leave such rows out`},
 		"Inf":                  {files: map[string]string{"a.csv": "x,y\n1,2\n-Inf,3\n"}, o: CSVOptions{NA: NADrop}, want: `data: "a.csv", line 3 (row 2), column "x": cell "-Inf" is not a finite number; correct it or remove the row`},
 		"overflow":             {files: map[string]string{"a.csv": "x,y\n1e999,2\n"}, want: `data: "a.csv", line 2 (row 1), column "x": cell "1e999" is not a finite number; correct it or remove the row`},
 		"Inf in a factor":      {files: map[string]string{"a.csv": "x\n1\nInf\n"}, o: CSVOptions{Factors: []string{"x"}}, want: `data: "a.csv", line 3 (row 2), column "x": cell "Inf" is not a finite number; correct it or remove the row`},
 		"error in a drop row":  {files: map[string]string{"a.csv": "x,y\n1,2\nNA,Inf\n"}, column: "y", o: CSVOptions{NA: NADrop}, want: `data: "a.csv", line 3 (row 2), column "y": cell "Inf" is not a finite number; correct it or remove the row`},
 		"latin-1 level":        {files: map[string]string{"a.csv": "x\nZ\xfcrich\n"}, want: `data: "a.csv", line 2 (row 1), column "x": cell "Z\xfcrich" is not UTF-8; convert the file first`},
 		"line inside a record": {files: map[string]string{"a.csv": "y,x\n\"a\nb\",Inf\nc,1\n"}, want: `data: "a.csv", line 3 (row 1), column "x": cell "Inf" is not a finite number; correct it or remove the row`},
-		"long cell":            {files: map[string]string{"a.csv": numbersThen(strings.Repeat("a", 100) + ",1\n")}, want: `data: "a.csv", line 4098 (row 4097), column "x": cell "` + strings.Repeat("a", 80) + `..." is text in a column of numbers; correct it, or hold the column as categories with --factor x`},
+		"long cell":            {files: map[string]string{"a.csv": numbersThen(strings.Repeat("a", 100) + ",1\n")}, want: `data: "a.csv", line 4098 (row 4097), column "x": cell "` + strings.Repeat("a", 80) + `..." is text in a column of numbers; correct it, or hold the column as categories`},
 
 		"unknown column":     {files: map[string]string{"a.csv": "x,income,age\n1,2,3\n"}, column: "Incom", want: `data: no column "Incom" in "a.csv"; the nearest name is "income"`},
 		"unknown factor":     {files: map[string]string{"a.csv": "x,income,age\n1,2,3\n"}, o: CSVOptions{Factors: []string{"agee"}}, want: `data: no column "agee" in "a.csv"; the nearest name is "age"`},
@@ -130,7 +130,7 @@ func TestCellErrorFields(t *testing.T) {
 			t.Fatalf("%T", err)
 		}
 	}
-	want := CellError{File: "a.csv", Line: 4, Row: 2, Column: "y", Reason: "is empty; fill it in, or leave such rows out with --na drop"}
+	want := CellError{File: "a.csv", Line: 4, Row: 2, Column: "y", Reason: "is empty; fill it in, or leave such rows out", Err: ErrMissingValue}
 	if got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -19,9 +19,9 @@ func defaultLimits() limits {
 	return limits{record: 16 << 20, columns: 100_000, cells: 8 << 20, dictionary: 1 << 30}
 }
 
-// bounded passes bytes on and fails before a record grows beyond the limits. It follows quotes as
-// RFC 4180 has them: a line break inside quotes does not end a record. Where
-// quotes are used otherwise, the CSV reader behind refuses the record.
+// bounded passes bytes on to the CSV reader and fails before a record grows beyond the
+// limits. It follows quotes as RFC 4180 has them: a line break inside quotes does not
+// end a record. The CSV reader refuses records that use quotes in another way.
 type bounded struct {
 	ctx   context.Context // of the pass that reads
 	r     io.Reader

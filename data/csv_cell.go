@@ -24,8 +24,8 @@ func trim(s string) string {
 	return strings.Trim(s, " \t\r\n")
 }
 
-// parse reads a trimmed cell. The value counts for numbers only. What only Go
-// takes for numbers, 0x1p3 and 1_000, is text.
+// parse reads a trimmed cell. The value is 0 unless the kind is number. 0x1p3 and 1_000,
+// which only Go takes for numbers, are text.
 func parse(cell string) (float64, kind) {
 	if isMissing(cell) {
 		return 0, missing
@@ -40,6 +40,7 @@ func parse(cell string) (float64, kind) {
 	return 0, text
 }
 
+// goOnly tells whether a number is written as Go alone has it.
 func goOnly(number string) bool {
 	for i := range len(number) {
 		switch number[i] {
@@ -71,15 +72,5 @@ func missingReason(cell string) string {
 	if cell == "" {
 		what = "is empty"
 	}
-	return what + "; fill it in, or leave such rows out with --na drop"
-}
-
-// quoteArg writes a column's name as it can be typed after a flag.
-func quoteArg(name string) string {
-	for _, r := range name {
-		if r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
-			return strconv.Quote(clip(name))
-		}
-	}
-	return clip(name)
+	return what + "; fill it in, or leave such rows out"
 }

@@ -22,8 +22,9 @@ func (e *DelimiterError) Error() string {
 		e.File, e.Header, string(e.Delimiter))
 }
 
-// suspectDelimiter finds in the header of the first file, of one name, a mark that the
-// first row holds as often.
+// suspectDelimiter is called if the header of the first file is a single name. If that
+// holds a semicolon, tab or bar, and the first row holds it as often, this is probably
+// what stands between cells, and the error says so.
 func (c *CSV) suspectDelimiter(header string) error {
 	at := strings.IndexAny(header, ";\t|")
 	if at < 0 {

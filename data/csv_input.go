@@ -18,7 +18,7 @@ type input struct {
 	mtime time.Time // of a regular file
 
 	spool *os.File // the copy of a stream; nil for a regular file
-	left  string   // path of the copy, where an open file cannot be unlinked
+	left  string   // path of the copy if it has to be removed at the end; "": it is unlinked
 }
 
 // newInput looks at the path and, unless it is a regular file, copies its
@@ -148,7 +148,7 @@ func decode(raw io.Reader) (*bufio.Reader, error) {
 	return r, nil
 }
 
-// gunzip says of every fault of the compressed data what it means.
+// gunzip says of any fault of the compressed data that the file is damaged.
 type gunzip struct{ z *gzip.Reader }
 
 func (g gunzip) Read(p []byte) (int, error) {

@@ -11,7 +11,7 @@ import (
 // CSV, in the order in which kept rows first show them.
 type dictionary struct {
 	numeric bool          // cells that are numbers are the level LevelText
-	room    *atomic.Int64 // bytes left for all dictionaries of the CSV
+	room    *atomic.Int64 // bytes that all dictionaries of the CSV may still take
 
 	mu     sync.Mutex
 	cells  map[string]level // by trimmed cell
@@ -19,7 +19,8 @@ type dictionary struct {
 	levels []string
 }
 
-// level is what a cell stands for: its code and its number, NaN if it is text.
+// level is what a cell of a categorical column is: the code of its level, and its
+// number, NaN for text.
 type level struct {
 	code  int32
 	value float64

@@ -50,8 +50,9 @@ type filling struct {
 	codes  []int32     // nil unless categorical
 }
 
-// unseen is a code still to be given, once it is known that the row is kept.
-const unseen = -1
+// noCode stands for the code of a level that is new. It gets one once it is known that
+// its row is kept: rows that are left out show no levels.
+const noCode = -1
 
 func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 	c.mu.Lock()
@@ -155,7 +156,7 @@ func (p *pass) grow() {
 // so that errors do not depend on the order of the columns.
 func (p *pass) take(r *records, record []string) (kept bool, err error) {
 	kept = true
-	unseenLevels := false
+	newLevels := false
 	for j := range p.columns {
 		f := &p.columns[j]
 		cell := trim(record[f.field])
@@ -166,8 +167,8 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			f.set(p.n, l)
 		} else {
 			k = f.check(cell)
-			f.codes[p.n] = unseen
-			unseenLevels = true
+			f.codes[p.n] = noCode
+			newLevels = true
 		}
 		if k == number {
 			continue
@@ -176,9 +177,9 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			kept = false
 			continue
 		}
-		return false, r.cell(f.field, cell, f.reason(cell, k))
+		return false, r.cell(f.field, cell, f.reason(cell, k), f.cause(k))
 	}
-	if kept && unseenLevels {
+	if kept && newLevels {
 		return true, p.addLevels(r, record)
 	}
 	return kept, nil
@@ -188,13 +189,13 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 func (p *pass) addLevels(r *records, record []string) error {
 	for j := range p.columns {
 		f := &p.columns[j]
-		if f.levels == nil || f.codes[p.n] != unseen {
+		if f.levels == nil || f.codes[p.n] != noCode {
 			continue
 		}
 		cell := trim(record[f.field])
 		l, ok := f.levels.add(cell)
 		if !ok {
-			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows")
+			return r.cell(f.field, cell, "is one level too many: the levels of all columns take more memory than allowed; leave out columns that name single rows", nil)
 		}
 		f.set(p.n, l)
 	}
@@ -233,7 +234,18 @@ func (f *filling) reason(cell string, k kind) string {
 	case f.levels != nil:
 		return "is not UTF-8; convert the file first"
 	}
-	return "is text in a column of numbers; correct it, or hold the column as categories with --factor " + quoteArg(f.Name)
+	return "is text in a column of numbers; correct it, or hold the column as categories"
+}
+
+// cause is what errors.Is finds in the error for a cell of kind k.
+func (f *filling) cause(k kind) error {
+	switch {
+	case k == missing:
+		return ErrMissingValue
+	case k == text && f.levels == nil:
+		return ErrText
+	}
+	return nil
 }
 
 // flush yields the rows kept so far and starts a new batch.

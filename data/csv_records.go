@@ -22,9 +22,9 @@ type records struct {
 	row    int64    // rows so far, the current one included
 	end    int      // last line of the record before
 	line   int      // first line of the current record
-	blank  int      // lines between end and held that are still to be told
-	held   []string // the record behind them
-	filler []string // the record that a blank line is
+	blank  int      // blank lines before held that next has still to return
+	held   []string // the record behind blank lines
+	filler []string // what next returns for a blank line
 }
 
 // openRecords opens the input and reads its header. The context ends reads.
@@ -79,8 +79,8 @@ func (r *records) readHeader() error {
 	return nil
 }
 
-// isControl finds what no name holds: a file that is not text, or has the line
-// ends of old Macs.
+// isControl finds characters that no name holds. They are a sign of a file that is not
+// text, or whose lines end in \r alone.
 func isControl(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 
 // next returns the next row, valid until the call after; io.EOF ends the file.
@@ -101,7 +101,7 @@ func (r *records) next() ([]string, error) {
 		if line, _ := r.csv.FieldPos(0); len(r.header) == 1 && line > r.end+1 {
 			r.held, r.blank = record, line-r.end-1
 		} else {
-			return r.tell(record)
+			return r.accept(record)
 		}
 	}
 	if r.blank > 0 {
@@ -113,10 +113,11 @@ func (r *records) next() ([]string, error) {
 	}
 	record := r.held
 	r.held = nil
-	return r.tell(record)
+	return r.accept(record)
 }
 
-func (r *records) tell(record []string) ([]string, error) {
+// accept counts the record and checks that it is as wide as the header.
+func (r *records) accept(record []string) ([]string, error) {
 	r.advance(record)
 	r.row++
 	if len(record) != len(r.header) {
@@ -135,12 +136,12 @@ func (r *records) advance(record []string) {
 }
 
 // cell is the error for a cell of the row just read.
-func (r *records) cell(field int, cell, reason string) error {
+func (r *records) cell(field int, cell, reason string, cause error) error {
 	line := r.line
 	if cell != "" {
 		line, _ = r.csv.FieldPos(field)
 	}
-	return &CellError{File: r.name, Line: line, Row: r.row, Column: clip(r.header[field]), Cell: clip(cell), Reason: reason}
+	return &CellError{File: r.name, Line: line, Row: r.row, Column: clip(r.header[field]), Cell: clip(cell), Reason: reason, Err: cause}
 }
 
 // explain turns an error of reading the record after the current one into one

@@ -24,8 +24,8 @@ func Rebatch(seq iter.Seq2[*Batch, error], rows int) iter.Seq2[*Batch, error] {
 			yield(nil, fmt.Errorf("data: batches of %d rows are not possible", rows))
 			return
 		}
-		var parts []*Batch // held back: together fewer than rows rows
-		held := 0
+		var parts []*Batch // of the batch to come, which lacks rows
+		held := 0          // rows of parts
 		flush := func() bool {
 			b, err := join(parts, held)
 			parts, held = nil, 0
@@ -101,8 +101,8 @@ func joinRows(parts []*Batch, n int) []int64 {
 	return gaps(rows)
 }
 
-// gaps returns rows, or nil if they are consecutive. Rows increase, so the ends
-// tell.
+// gaps returns rows, or nil if they are consecutive: they increase, so the first and the
+// last tell.
 func gaps(rows []int64) []int64 {
 	if n := len(rows); n == 0 || rows[n-1]-rows[0] == int64(n-1) {
 		return nil

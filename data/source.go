@@ -12,8 +12,8 @@ type Column struct {
 	Numeric     bool
 	Categorical bool
 	Width       int // 0 for an ordinary column; the flattened width of a tensor
-	// Text says where a column that is not Numeric has its first cell that is no number,
-	// for messages: file, line and cell. "": there is none, or nobody knows.
+	// Text says, for messages, which cell made the column one of text: file, line and
+	// cell. "" for numeric columns, and where nobody knows.
 	Text string
 }
 
@@ -48,21 +48,22 @@ func (s Schema) Names() []string {
 	return names
 }
 
-// Require returns nil if every name is a column of s. Otherwise the error tells
-// the first that is not, where (a quoted file, say), and the nearest name.
+// Require returns nil if every name is a column of s. Otherwise it is a
+// *MissingColumnError for the first that is not; where is what lacks it, in its words
+// (a quoted file, say).
 func (s Schema) Require(where string, names []string) error {
 	for _, name := range names {
 		if _, ok := s.Lookup(name); !ok {
-			return unknownColumn(name, where, s)
+			return &MissingColumnError{Column: name, Where: where, Columns: s.Names()}
 		}
 	}
 	return nil
 }
 
-// Source is re-readable: every call of Batches starts at the first row and
-// yields the same rows in the same order, with (at least) the named columns.
-// Batch boundaries are the source's own business and must not matter to
-// anyone. An error ends the sequence. Yielded batches are never written again.
+// Source is a table that can be read again and again: every call of Batches starts at
+// the first row and yields the same rows in the same order, with the named columns and
+// perhaps others. Where batches begin and end is up to the source; no result depends on
+// it. An error ends the sequence. A batch does not change once it has been yielded.
 type Source interface {
 	Schema() Schema
 	Batches(ctx context.Context, columns []string) iter.Seq2[*Batch, error]

@@ -25,8 +25,8 @@ type Part struct {
 // tell by a method Rows, as CSV does, how many rows they read are compared by
 // it, others by the last row that they yield.
 //
-// A pass reads the first part and those of which columns are requested, so it
-// tells whether those agree. Errors: no parts; a column that two parts have.
+// A pass reads the first part and those parts of which columns are requested; only these
+// are compared. Errors: no parts; a column that two parts have.
 func Zip(parts ...Part) (Source, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("data: no sources to join")
@@ -52,9 +52,9 @@ type zipped struct {
 
 func (z *zipped) Schema() Schema { return slices.Clone(z.schema) }
 
-// Rows is how many rows the last complete passes read and left out, as CSV.Rows;
-// 0 if no part tells. Of several parts that leave rows out, it is the largest
-// number.
+// Rows is how many rows the last complete passes read and left out, as CSV.Rows; 0 if no
+// part tells. If several parts left rows out, the number is that of the part that left
+// out most.
 func (z *zipped) Rows() (total, dropped int64) {
 	for _, p := range z.parts {
 		if c, ok := p.Source.(counter); ok {
@@ -134,8 +134,8 @@ func (z *zipped) Batches(ctx context.Context, columns []string) iter.Seq2[*Batch
 	}
 }
 
-// step makes a batch of the next rows that all parts have, up to the end of the
-// first batch to end; nil at the end of a part.
+// step makes a batch of the next rows that all parts have, up to where the first of the
+// parts' batches ends. It is nil at the end of a part.
 func step(cursors []*cursor) (*Batch, error) {
 	var row int64
 	for agreed := false; !agreed; {

@@ -4,80 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
-
-// Statistics is all that Solve needs to know of the rows: mergeable, the same
-// bytes for any batch size and worker count.
-type Statistics struct {
-	network  networkIdentity
-	sum      *moments.Sum
-	groups   *groupSums // nil without groups
-	features []featureRange
-}
-
-// featureRange is the range of a column that terms depend on.
-type featureRange struct {
-	name        string
-	categorical bool
-	min, max    float64
-	levels      []string // sorted
-}
-
-// Sum holds the moments.
-func (s *Statistics) Sum() *moments.Sum { return s.sum }
-
-// Merge appends the statistics of the rows that follow. Shards that meet at
-// multiples of the merge block merge to the bytes of a single pass. Statistics of
-// another network or of other terms, if only of other knots or of a basis that
-// differs in a last digit, are refused by name: s stays as it was.
-func (s *Statistics) Merge(next *Statistics) error {
-	if err := s.network.same(next.network, "the first", "the second"); err != nil {
-		return fmt.Errorf("decompose: statistics do not merge: %w", err)
-	}
-	if len(s.features) != len(next.features) {
-		return fmt.Errorf("decompose: statistics of %d and %d features do not merge", len(s.features), len(next.features))
-	}
-	for i := range s.features {
-		if s.features[i].name != next.features[i].name {
-			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
-		}
-	}
-	if err := sameBases(s.sum.Layout().Bases, next.sum.Layout().Bases, "the first", "the second"); err != nil {
-		return fmt.Errorf("decompose: statistics do not merge: %w", err)
-	}
-	if (s.groups == nil) != (next.groups == nil) {
-		return errors.New("decompose: statistics with and without groups do not merge")
-	}
-	if err := s.sum.Merge(next.sum); err != nil {
-		return err
-	}
-	if s.groups != nil {
-		if err := s.groups.merge(next.groups); err != nil {
-			return err
-		}
-	}
-	for i := range s.features {
-		s.features[i].merge(next.features[i])
-	}
-	return nil
-}
-
-func (f *featureRange) merge(o featureRange) {
-	f.categorical = f.categorical || o.categorical
-	f.min, f.max = math.Min(f.min, o.min), math.Max(f.max, o.max)
-	f.levels = append(f.levels, o.levels...)
-	slices.Sort(f.levels)
-	f.levels = slices.Compact(f.levels)
-}
 
 // features lists the data columns that structured terms depend on.
 func (p *plan) features() []string {
@@ -94,25 +28,21 @@ func (p *plan) features() []string {
 func (p *plan) reading(m Model, o *Options) []string {
 	c := union(append([]string(nil), m.Columns()...), p.columns())
 	c = union(c, p.features())
-	for _, name := range []string{o.Weights, o.Response, o.Offset, o.Groups} {
-		if name != "" {
-			c = union(c, []string{name})
-		}
-	}
+	c = union(c, o.Columns.Names())
 	for _, v := range o.Visitors {
 		c = union(c, v.Columns())
 	}
 	return c
 }
 
-// BlockRows is the number of rows of a merge block for model m: shards that are
+// ChunkRows is the number of rows of a chunk for model m: shards that are
 // to merge bit for bit begin at multiples of it.
-func BlockRows(m Model) (int, error) {
+func ChunkRows(m Model) (int, error) {
 	p, err := newPlan(m)
 	if err != nil {
 		return 0, err
 	}
-	return p.blockRows(), nil
+	return p.chunkRows(), nil
 }
 
 // Accumulate runs the network once over src and forms the moments of the
@@ -129,50 +59,27 @@ func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Sta
 	return p.accumulate(ctx, m, src, o, nil)
 }
 
-func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, kept *kept) (*Statistics, error) {
+func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Options, cache *outputCache) (*Statistics, error) {
 	if err := p.identify(); err != nil {
 		return nil, err
 	}
-	names := p.features()
-	layout := p.statistics(len(names))
-	layout.Factor = o.factor()
-	stats := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, o.FirstBlock)}
-	if o.Groups != "" {
-		stats.groups = newGroupSums(layout, o.FirstBlock)
-	}
-	for _, name := range names {
-		stats.features = append(stats.features, newRange(name))
-	}
-
+	stats, features := p.newStatistics(m, o), p.features()
+	layout := stats.sum.Layout()
 	workers := make([]*accumulator, o.workers())
 	var rows int64
-	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the blocks to come
-	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
-		func(w, index int, b *data.Batch) (*blockStats, error) {
+	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the chunks to come
+	err := pass(ctx, p, m, src, o,
+		func(w, index int, b *data.Batch) (*chunkStats, error) {
 			if workers[w] == nil {
-				workers[w] = &accumulator{forward: newForward(m, p), block: moments.NewBlock(layout), groups: newGroupBlocks(o.Groups, layout), opts: o, features: names}
+				workers[w] = newAccumulator(m, p, layout, features, o)
 			}
-			return workers[w].run(ctx, index, b, kept, spare)
+			return workers[w].run(ctx, index, b, cache, spare)
 		},
-		func(s *blockStats, b *data.Batch) error {
-			if err := stats.sum.Append(s.moments); err != nil {
+		func(s *chunkStats, b *data.Batch) error {
+			if err := stats.append(s, spare); err != nil {
 				return err
 			}
-			if old := stats.sum.Spare(); old != nil {
-				select {
-				case spare <- old:
-				default:
-				}
-			}
-			if stats.groups != nil {
-				if err := stats.groups.append(s.groups); err != nil {
-					return err
-				}
-			}
-			for i := range stats.features {
-				stats.features[i].merge(s.features[i])
-			}
-			if err := kept.add(s.outputs); err != nil {
+			if err := cache.add(s.outputs); err != nil {
 				return err
 			}
 			rows += int64(b.Rows())
@@ -187,10 +94,47 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	}
 	for stats.sum.Spare() != nil { // the solution needs the room
 	}
-	if kept != nil {
-		kept.rows = rows
+	if cache != nil {
+		cache.rows = rows
 	}
 	return stats, nil
+}
+
+// newStatistics are those of no rows.
+func (p *plan) newStatistics(m Model, o *Options) *Statistics {
+	names := p.features()
+	layout := p.statistics(len(names))
+	layout.Factor = o.factor()
+	s := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, o.FirstChunk)}
+	if o.Groups != "" {
+		s.groups = newGroupSums(layout, o.FirstChunk)
+	}
+	for _, name := range names {
+		s.features = append(s.features, newRange(name))
+	}
+	return s
+}
+
+// append adds the chunk that follows, and hands on memory that this makes free.
+func (s *Statistics) append(next *chunkStats, spare chan<- *moments.Moments) error {
+	if err := s.sum.Append(next.moments); err != nil {
+		return err
+	}
+	if old := s.sum.Spare(); old != nil {
+		select {
+		case spare <- old:
+		default:
+		}
+	}
+	if s.groups != nil {
+		if err := s.groups.append(next.groups); err != nil {
+			return err
+		}
+	}
+	for i := range s.features {
+		s.features[i].merge(next.features[i])
+	}
+	return nil
 }
 
 func (o *Options) report(pass string, rows int64) {
@@ -204,21 +148,12 @@ func (o *Options) report(pass string, rows int64) {
 // predictions (0 without a family), and the features (0 if they are not numeric).
 func (p *plan) statistics(features int) moments.Layout {
 	l := p.layout
-	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], further(features)...)
+	l.Bases = append(l.Bases[:len(l.Bases):len(l.Bases)], extraBases(features)...)
 	return l
 }
 
-// further lists the bases that statistics have besides those of the terms.
-func further(features int) []moments.Basis {
-	bases := []moments.Basis{{Name: "(deviance)", Dim: 1}}
-	for range features {
-		bases = append(bases, moments.Basis{Name: "(feature)", Dim: 1})
-	}
-	return bases
-}
-
-// blockStats is what one merge block of rows contributes.
-type blockStats struct {
+// chunkStats is what one chunk of rows contributes.
+type chunkStats struct {
 	moments  *moments.Moments
 	groups   map[string]*moments.Moments // nil without groups
 	features []featureRange
@@ -228,8 +163,8 @@ type blockStats struct {
 // accumulator is one worker of pass 1.
 type accumulator struct {
 	forward  *forward
-	block    *moments.Block
-	groups   *groupBlocks // nil without groups
+	chunk    *moments.Chunk
+	groups   *groupChunks // nil without groups
 	opts     *Options
 	features []string
 	deviance *mat.Dense
@@ -237,23 +172,31 @@ type accumulator struct {
 	zeros    []float64   // or this, evalRows long, if they are not numeric
 }
 
-// run forms the statistics of merge block index from the network's outputs: those
+func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
+	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features}
+	if o.Groups != "" {
+		a.groups = newGroupChunks(o.Groups, l)
+	}
+	return a
+}
+
+// run forms the statistics of chunk index from the network's outputs: those
 // of an earlier pass, or new ones, which are handed on if they are wanted.
-func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *kept, spare <-chan *moments.Moments) (*blockStats, error) {
-	stored, err := kept.load(index, b.Rows())
+func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, cache *outputCache, spare <-chan *moments.Moments) (*chunkStats, error) {
+	stored, err := cache.load(index, b.Rows())
 	if err != nil {
 		return nil, err
 	}
-	a.block.Reset()
+	a.chunk.Reset()
 	if a.groups != nil {
 		a.groups.reset()
 	}
-	s := &blockStats{}
-	if stored == nil && kept.wants() {
+	s := &chunkStats{}
+	if stored == nil && cache.wants() {
 		s.outputs = a.forward.outputs(b.Rows())
 	}
 	for i := 0; i < b.Rows(); i += evalRows {
-		if err := ctx.Err(); err != nil { // a block of many columns takes long
+		if err := ctx.Err(); err != nil { // a chunk of many columns takes long
 			return nil, err
 		}
 		rows := a.forward.cut(b, i, min(i+evalRows, b.Rows()))
@@ -261,24 +204,8 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 		if err != nil {
 			return nil, err
 		}
-		x, err := a.forward.eval.eval(rows)
-		if err != nil {
+		if err := a.add(rows, out); err != nil {
 			return nil, err
-		}
-		w, err := weights(rows, a.opts.Weights)
-		if err != nil {
-			return nil, err
-		}
-		if x, err = a.addFurther(x, rows, w, out.Eta); err != nil {
-			return nil, err
-		}
-		if err := a.block.Add(x, w, out.Zeta); err != nil {
-			return nil, atRow(rows, err)
-		}
-		if a.groups != nil {
-			if err := a.groups.add(rows, x, w, out.Zeta); err != nil {
-				return nil, err
-			}
 		}
 	}
 	for _, name := range a.features {
@@ -290,9 +217,9 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 	}
 	select {
 	case old := <-spare:
-		s.moments = a.block.MomentsInto(old)
+		s.moments = a.chunk.MomentsInto(old)
 	default:
-		s.moments = a.block.Moments()
+		s.moments = a.chunk.Moments()
 	}
 	if a.groups != nil {
 		s.groups = a.groups.moments()
@@ -300,8 +227,30 @@ func (a *accumulator) run(ctx context.Context, index int, b *data.Batch, kept *k
 	return s, nil
 }
 
-// addFurther adds the columns of the bases in no predictor.
-func (a *accumulator) addFurther(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
+// add adds rows of at most evalRows, at which the network has these outputs.
+func (a *accumulator) add(rows *data.Batch, out *Outputs) error {
+	x, err := a.forward.eval.eval(rows)
+	if err != nil {
+		return err
+	}
+	w, err := weights(rows, a.opts.Weights)
+	if err != nil {
+		return err
+	}
+	if x, err = a.addExtra(x, rows, w, out.Eta); err != nil {
+		return err
+	}
+	if err := a.chunk.Add(x, w, out.Zeta); err != nil {
+		return atRow(rows, err)
+	}
+	if a.groups != nil {
+		return a.groups.add(rows, x, w, out.Zeta)
+	}
+	return nil
+}
+
+// addExtra adds the columns of the bases in no predictor.
+func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, eta *mat.Dense) ([]design.Columns, error) {
 	a.deviance = resize(a.deviance, b.Rows(), 1)
 	a.deviance.Zero()
 	if err := a.fillDeviance(b, w, eta); err != nil {
@@ -332,17 +281,11 @@ func (a *accumulator) fillDeviance(b *data.Batch, w []float64, eta *mat.Dense) e
 		return nil
 	}
 	y, offset, err := response(b, a.opts)
-	if err != nil {
+	if err != nil || !fam.HasDispersion() {
 		return err
 	}
 	at := make([]float64, fam.Predictors())
 	for i := range y {
-		if err := fam.Check(y[i]); err != nil {
-			return fmt.Errorf("response %q, data row %d: %w", a.opts.Response, b.Row(i)+1, err)
-		}
-		if !fam.HasDispersion() {
-			continue
-		}
 		copy(at, eta.RawRowView(i))
 		if offset != nil {
 			at[0] += offset[i]
@@ -350,83 +293,6 @@ func (a *accumulator) fillDeviance(b *data.Batch, w []float64, eta *mat.Dense) e
 		a.deviance.Set(i, 0, fam.Deviance(y[i], weight(w, i), at))
 	}
 	return nil
-}
-
-// response reads y and the offset (nil without one).
-func response(b *data.Batch, o *Options) (y, offset []float64, err error) {
-	if y, err = b.Numeric(o.Response); err != nil {
-		return nil, nil, fmt.Errorf("response: %w", err)
-	}
-	if o.Offset != "" {
-		if offset, err = b.Numeric(o.Offset); err != nil {
-			return nil, nil, fmt.Errorf("offset: %w", err)
-		}
-	}
-	return y, offset, nil
-}
-
-// weights reads the weights; nil means ones.
-func weights(b *data.Batch, column string) ([]float64, error) {
-	if column == "" {
-		return nil, nil
-	}
-	w, err := b.Numeric(column)
-	if err != nil {
-		return nil, fmt.Errorf("weights: %w", err)
-	}
-	for i, v := range w {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("weights %q, data row %d: %g is not a finite number >= 0", column, b.Row(i)+1, v)
-		}
-	}
-	return w, nil
-}
-
-func weight(w []float64, i int) float64 {
-	if w == nil {
-		return 1
-	}
-	return w[i]
-}
-
-func newRange(name string) featureRange {
-	return featureRange{name: name, min: math.Inf(1), max: math.Inf(-1)}
-}
-
-// summarise finds the range or the levels of a column.
-func summarise(b *data.Batch, name string) (featureRange, error) {
-	f := newRange(name)
-	if b.Categorical(name) {
-		c, err := b.Codes(name)
-		if err != nil {
-			return f, err
-		}
-		f.categorical = true
-		used := make([]bool, len(c.Levels))
-		for _, i := range c.Index {
-			used[i] = true
-		}
-		for i, u := range used {
-			if u {
-				f.levels = append(f.levels, c.Levels[i])
-			}
-		}
-		slices.Sort(f.levels)
-		return f, nil
-	}
-	x, err := b.Numeric(name)
-	if err != nil {
-		return f, err
-	}
-	for _, v := range x {
-		if v < f.min {
-			f.min = v
-		}
-		if v > f.max {
-			f.max = v
-		}
-	}
-	return f, nil
 }
 
 func atRow(b *data.Batch, err error) error {

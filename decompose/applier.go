@@ -18,8 +18,8 @@ type Applier struct {
 	model  Model
 	terms  *plan
 	at     [][]int
-	errors [][]*termError // nil: parts have no standard errors
-	idle   *sync.Pool     // of *splitter
+	errors [][]*uncertainty // nil: parts have no standard errors
+	idle   *sync.Pool       // of *splitter
 }
 
 // Applier prepares r for rows of new data seen through m, the network that r
@@ -57,7 +57,7 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 // term is not identified or the result has no covariance.
 func (a *Applier) WithErrors() *Applier {
 	with := *a
-	with.errors, with.idle = a.result.termErrors(), new(sync.Pool)
+	with.errors, with.idle = a.result.uncertainties(), new(sync.Pool)
 	return &with
 }
 
@@ -84,7 +84,7 @@ func (a *Applier) Columns() []string {
 	return union(append([]string(nil), a.model.Columns()...), a.terms.columns())
 }
 
-// All yields the parts of every row of src in order, in blocks of at most 4096
+// All yields the parts of every row of src in order, in chunks of at most 4096
 // rows, with the columns of Columns and extra. An error ends the sequence.
 func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) iter.Seq2[*Parts, error] {
 	return func(yield func(*Parts, error) bool) {

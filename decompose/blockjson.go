@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -56,80 +55,80 @@ type denseJSON struct {
 	Values string `json:"values"`
 }
 
-// constraintNames are the constraints in files; Free is left out.
-func constraintNames() []string { return []string{"", "sum-to-zero", "treatment", "orthogonal"} }
-
-// String names the constraint: free, sum-to-zero, treatment, orthogonal.
-func (c Constraint) String() string {
-	if names := constraintNames(); c > Free && int(c) < len(names) {
-		return names[c]
-	}
-	return "free"
-}
-
 // EncodeBlocks writes the blocks of each predictor as JSON for DecodeBlocks:
 // terms with their specs, penalties, constraints and what they are scaled by.
 // Coefficients are left out: they are the network's. Every term, those of Base and
-// Norm too, must implement json.Marshaler.
+// Coordinates too, must implement json.Marshaler.
 func EncodeBlocks(predictors [][]Block) (json.RawMessage, error) {
-	doc := blocksJSON{Terms: []termJSON{}, Predictors: [][]blockJSON{}}
-	place := map[Term]int{}
-	var faults []error
-	of := func(t Term) int {
-		if i, ok := place[t]; ok {
-			return i
-		}
-		enc, ok := t.(json.Marshaler)
-		if !ok {
-			faults = append(faults, fmt.Errorf("decompose: term %q is a %T, which cannot be written", t.Name(), t))
-			return 0
-		}
-		spec, err := enc.MarshalJSON()
-		if err != nil {
-			faults = append(faults, fmt.Errorf("decompose: term %q: %w", t.Name(), err))
-		}
-		place[t] = len(doc.Terms)
-		doc.Terms = append(doc.Terms, termJSON{t.Kind(), spec})
-		return place[t]
-	}
-	each := func(terms []Term) (at []int) {
-		for _, t := range terms {
-			at = append(at, of(t))
-		}
-		return at
-	}
+	e := blockEncoder{doc: blocksJSON{Terms: []termJSON{}, Predictors: [][]blockJSON{}}, place: map[Term]int{}}
 	for _, blocks := range predictors {
 		own := []blockJSON{}
 		for _, b := range blocks {
-			j := blockJSON{
-				Term: of(b.Term), Normal: encodeFloats(b.Normal), Select: b.Select,
-				Standardised: b.Standardised, Keep: b.Keep, Base: each(b.Base), Norm: each(b.Norm),
-			}
-			if b.Constraint != Free {
-				j.Constraint = b.Constraint.String()
-			}
-			if b.Map != nil {
-				r, c := b.Map.Dims()
-				j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(b.Map).RawMatrix().Data)}
-			}
-			for i, s := range b.Penalty.S {
-				p := sumandJSON{Dim: s.SymmetricDim(), S: encodeFloats(upper(s))}
-				if i < len(b.Penalty.SP) && b.Penalty.SP[i] >= 0 {
-					p.SP = &b.Penalty.SP[i]
-				}
-				if i < len(b.Penalty.Link) {
-					p.Link = b.Penalty.Link[i]
-				}
-				j.Penalties = append(j.Penalties, p)
-			}
-			own = append(own, j)
+			own = append(own, e.block(b))
 		}
-		doc.Predictors = append(doc.Predictors, own)
+		e.doc.Predictors = append(e.doc.Predictors, own)
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(e.faults...); err != nil {
 		return nil, err
 	}
-	return json.Marshal(doc)
+	return json.Marshal(e.doc)
+}
+
+// blockEncoder lists terms as they occur.
+type blockEncoder struct {
+	doc    blocksJSON
+	place  map[Term]int
+	faults []error
+}
+
+func (e *blockEncoder) term(t Term) int {
+	if i, ok := e.place[t]; ok {
+		return i
+	}
+	enc, ok := t.(json.Marshaler)
+	if !ok {
+		e.faults = append(e.faults, fmt.Errorf("decompose: term %q is a %T, which cannot be written", t.Name(), t))
+		return 0
+	}
+	spec, err := enc.MarshalJSON()
+	if err != nil {
+		e.faults = append(e.faults, fmt.Errorf("decompose: term %q: %w", t.Name(), err))
+	}
+	e.place[t] = len(e.doc.Terms)
+	e.doc.Terms = append(e.doc.Terms, termJSON{t.Kind(), spec})
+	return e.place[t]
+}
+
+func (e *blockEncoder) terms(list []Term) (at []int) {
+	for _, t := range list {
+		at = append(at, e.term(t))
+	}
+	return at
+}
+
+func (e *blockEncoder) block(b Block) blockJSON {
+	j := blockJSON{
+		Term: e.term(b.Term), Normal: encodeFloats(b.Constraint.normal), Select: b.Select,
+		Standardised: b.Coordinates.standardised, Keep: b.isKept(), Base: e.terms(b.Base), Norm: e.terms(b.Coordinates.norm),
+	}
+	if k := b.Constraint.kind; k != unconstrained && k != allZero {
+		j.Constraint = b.Constraint.String()
+	}
+	if m := b.Coordinates.toRaw; m != nil {
+		r, c := m.Dims()
+		j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(m).RawMatrix().Data)}
+	}
+	for i, s := range b.Penalty.S {
+		p := sumandJSON{Dim: s.SymmetricDim(), S: encodeFloats(upper(s))}
+		if i < len(b.Penalty.SP) && b.Penalty.SP[i] >= 0 {
+			p.SP = &b.Penalty.SP[i]
+		}
+		if i < len(b.Penalty.Link) {
+			p.Link = b.Penalty.Link[i]
+		}
+		j.Penalties = append(j.Penalties, p)
+	}
+	return j
 }
 
 // DecodeBlocks reads what EncodeBlocks wrote. decode rebuilds a term from its kind
@@ -155,7 +154,7 @@ func DecodeBlocks(doc json.RawMessage, decode func(Kind, json.RawMessage) (Term,
 	out := make([][]Block, len(j.Predictors))
 	for k, blocks := range j.Predictors {
 		for i := range blocks {
-			b, err := blocks[i].block(terms)
+			b, err := blocks[i].decoded(terms)
 			if err == nil {
 				err = checkBlock(b)
 			}
@@ -168,65 +167,114 @@ func DecodeBlocks(doc json.RawMessage, decode func(Kind, json.RawMessage) (Term,
 	return out, nil
 }
 
-func (j *blockJSON) block(terms []Term) (b Block, err error) {
-	var faults []error
-	each := func(at ...int) (list []Term) {
-		for _, i := range at {
-			if i < 0 || i >= len(terms) {
-				faults = append(faults, fmt.Errorf("it refers to term %d of %d", i+1, len(terms)))
-				continue
-			}
-			list = append(list, terms[i])
-		}
-		return list
-	}
-	floats := func(what, text string, n int) []float64 {
-		v, err := decodeFloats(text)
-		if err == nil && len(v) != n {
-			err = fmt.Errorf("%d numbers, want %d", len(v), n)
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("its %s: %w", what, err))
-			return nil
-		}
-		return v
-	}
-	term := each(j.Term)
+// decoded is the block; terms are those of the document.
+func (j *blockJSON) decoded(terms []Term) (Block, error) {
+	d := blockDecoder{terms: terms}
+	term := d.list(j.Term)
 	if len(term) == 0 {
-		return b, errors.Join(faults...)
+		return Block{}, errors.Join(d.faults...)
 	}
-	b = Block{Term: term[0], Select: j.Select, Standardised: j.Standardised, Keep: j.Keep, Base: each(j.Base...), Norm: each(j.Norm...)}
-	c := slices.Index(constraintNames(), j.Constraint)
-	if c < 0 {
-		return b, fmt.Errorf("the constraint %q is not known to this version", j.Constraint)
-	}
-	b.Constraint = Constraint(c)
-	dim := b.Term.Dim()
+	b := Block{Term: term[0], Select: j.Select, Base: d.list(j.Base...)}
+	var normal []float64
 	if j.Normal != "" {
-		b.Normal = floats("constraint", j.Normal, dim)
+		normal = d.floats("constraint", j.Normal, b.Term.Dim())
 	}
-	if m := j.Map; m != nil {
-		if m.Rows != dim || m.Cols < 1 || m.Cols > dim {
-			return b, fmt.Errorf("its map is %d x %d, the basis has %d columns", m.Rows, m.Cols, dim)
-		}
-		if v := floats("map", m.Values, dim*m.Cols); v != nil {
-			b.Map = mat.NewDense(m.Rows, m.Cols, v)
-		}
-		dim = m.Cols
+	var err error
+	if b.Constraint, err = j.constraint(normal); err != nil {
+		return b, err
 	}
-	for i, p := range j.Penalties {
-		if p.Dim != dim {
-			return b, fmt.Errorf("its penalty %d is for %d columns, want %d", i+1, p.Dim, dim)
-		}
-		if v := floats(fmt.Sprintf("penalty %d", i+1), p.S, dim*(dim+1)/2); v != nil {
-			b.Penalty.S = append(b.Penalty.S, fromUpper(dim, v))
-		}
+	if b.Coordinates, err = d.coordinates(j, b.Term.Dim()); err != nil {
+		return b, err
 	}
-	b.Penalty.SP, b.Penalty.Link = fixedAndLinks(j.Penalties)
-	if err := errors.Join(faults...); err != nil {
+	if b.Penalty, err = d.penalty(j, b.freeDim()); err != nil {
+		return b, err
+	}
+	if err := errors.Join(d.faults...); err != nil {
 		return b, err
 	}
 	return b, semidefinite(b.Penalty)
+}
+
+// blockDecoder gathers the faults of a block.
+type blockDecoder struct {
+	terms  []Term
+	faults []error
+}
+
+func (d *blockDecoder) list(at ...int) (list []Term) {
+	for _, i := range at {
+		if i < 0 || i >= len(d.terms) {
+			d.faults = append(d.faults, fmt.Errorf("it refers to term %d of %d", i+1, len(d.terms)))
+			continue
+		}
+		list = append(list, d.terms[i])
+	}
+	return list
+}
+
+// floats are n numbers; nil after a fault.
+func (d *blockDecoder) floats(what, text string, n int) []float64 {
+	v, err := decodeFloats(text)
+	if err == nil && len(v) != n {
+		err = fmt.Errorf("%d numbers, want %d", len(v), n)
+	}
+	if err != nil {
+		d.faults = append(d.faults, fmt.Errorf("its %s: %w", what, err))
+		return nil
+	}
+	return v
+}
+
+func (d *blockDecoder) coordinates(j *blockJSON, dim int) (Coordinates, error) {
+	norm, m := d.list(j.Norm...), j.Map
+	switch {
+	case m != nil && j.Standardised:
+		return Raw(), errors.New("it has a map and standardised coordinates, which are others")
+	case m == nil && j.Standardised:
+		return Standardised(), nil
+	case m == nil:
+		return Raw(norm...), nil
+	case m.Rows != dim || m.Cols < 1 || m.Cols > dim:
+		return Raw(), fmt.Errorf("its map is %d x %d, the basis has %d columns", m.Rows, m.Cols, dim)
+	}
+	v := d.floats("map", m.Values, dim*m.Cols)
+	if v == nil {
+		return Raw(), errors.Join(d.faults...)
+	}
+	return Mapped(mat.NewDense(m.Rows, m.Cols, v), norm...), nil
+}
+
+// penalty is about dim coefficients.
+func (d *blockDecoder) penalty(j *blockJSON, dim int) (p penalty.Penalty, err error) {
+	for i, s := range j.Penalties {
+		if s.Dim != dim {
+			return p, fmt.Errorf("its penalty %d is for %d columns, want %d", i+1, s.Dim, dim)
+		}
+		if v := d.floats(fmt.Sprintf("penalty %d", i+1), s.S, dim*(dim+1)/2); v != nil {
+			p.S = append(p.S, fromUpper(dim, v))
+		}
+	}
+	p.SP, p.Link = fixedAndLinks(j.Penalties)
+	return p, nil
+}
+
+// constraint is that of the names in files: a free one has none, a kept one a field of
+// its own.
+func (j *blockJSON) constraint(normal []float64) (Constraint, error) {
+	switch {
+	case j.Keep && j.Constraint != "":
+		return Free(), fmt.Errorf("it is kept as it is, and takes no constraint %q", j.Constraint)
+	case j.Keep:
+		return Kept(), nil
+	case j.Constraint == "":
+		return Free(), nil
+	}
+	for _, c := range []Constraint{SumToZero(), Treatment(), Orthogonal(normal)} {
+		if c.String() == j.Constraint {
+			return c, nil
+		}
+	}
+	return Free(), fmt.Errorf("the constraint %q is not known to this version", j.Constraint)
 }
 
 // fixedAndLinks are nil if no penalty has any.

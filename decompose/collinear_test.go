@@ -33,7 +33,7 @@ func TestNearlyCollinearColumnsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = decompose.Decompose(context.Background(), m, tab, &decompose.Options{RankTolerance: 1e-13, ReconstructionTolerance: 1e-12})
+	_, err = decompose.Decompose(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-13}, ReconstructionTolerance: 1e-12})
 	if err == nil || !strings.Contains(err.Error(), "all but linearly dependent: leave one out, or raise the rank tolerance of 1e-13") || strings.Contains(err.Error(), "do not belong") {
 		t.Errorf("error %v", err)
 	}

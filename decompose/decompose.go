@@ -21,12 +21,12 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	kept, err := newKept(m, p, o)
+	cache, err := newOutputCache(m, p, o)
 	if err != nil {
 		return nil, err
 	}
-	defer kept.close()
-	stats, err := p.accumulate(ctx, m, src, o, kept)
+	defer cache.close()
+	stats, err := p.accumulate(ctx, m, src, o, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	if lost && o.Route == "" && !o.factor() {
 		again := *o
 		again.Route = QR
-		if stats, err = p.accumulate(ctx, m, src, &again, kept); err != nil {
+		if stats, err = p.accumulate(ctx, m, src, &again, cache); err != nil {
 			return nil, err
 		}
 		if r, err = p.solve(ctx, stats, &again); err != nil {
@@ -48,7 +48,7 @@ func Decompose(ctx context.Context, m Model, src data.Source, o *Options) (*Resu
 	} else if err != nil {
 		return nil, err
 	}
-	if err := p.explain(ctx, m, src, r, o, kept); err != nil {
+	if err := p.explain(ctx, m, src, r, o, cache); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -126,7 +126,7 @@ func testPHOIsTheWeightedProjection(t *testing.T, route decompose.Route) {
 	for _, weights := range []string{"", "w"} {
 		m := newFake(2).withTap()
 		tab := table(t, 3000, 1)
-		r, c := run(t, m, tab, decompose.Options{Route: route, Weights: weights})
+		r, c := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}, Columns: decompose.Columns{Weights: weights}})
 		b := all(t, tab, 3000)
 		var w []float64
 		if weights != "" {
@@ -195,8 +195,8 @@ func testZeroWeightsAreAbsentRows(t *testing.T, route decompose.Route) {
 			t.Fatal(err)
 		}
 	}
-	a, _ := run(t, newFake(1), tab, decompose.Options{Route: route, Weights: "w"})
-	c, _ := run(t, newFake(1), kept, decompose.Options{Route: route, Weights: "w"})
+	a, _ := run(t, newFake(1), tab, decompose.Options{Projection: decompose.Projection{Route: route}, Columns: decompose.Columns{Weights: "w"}})
+	c, _ := run(t, newFake(1), kept, decompose.Options{Projection: decompose.Projection{Route: route}, Columns: decompose.Columns{Weights: "w"}})
 	if a.Rows != c.Rows {
 		t.Errorf("rows %d and %d: rows of weight 0 do not count", a.Rows, c.Rows)
 	}
@@ -278,7 +278,7 @@ func (m *mapped) Eval(dst *mat.Dense, b *data.Batch) error {
 func TestUnstructuredDoesNotDependOnTheBasis(t *testing.T) {
 	m := newFake(1).withTap()
 	tab := table(t, 2000, 4)
-	_, want := run(t, m, tab, decompose.Options{RankTolerance: 1e-6})
+	_, want := run(t, m, tab, decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-6}})
 	by := mat.NewDense(4, 4, []float64{2, 1, 0, 0, 0, -1, 3, 0, 1, 0, 1, 0.5, 0, 0, 0, 4})
 	other, err := decompose.With(&blackBox{m}, map[string][]decompose.Block{"": {
 		{Term: &mapped{m.tap, by}}, {Term: &mapped{m.linear("x0"), mat.NewDense(1, 1, []float64{-3})}},
@@ -287,7 +287,7 @@ func TestUnstructuredDoesNotDependOnTheBasis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, got := run(t, other, tab, decompose.Options{RankTolerance: 1e-6})
+	_, got := run(t, other, tab, decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-6}})
 	for i := range want.unstructured[0] {
 		near(t, "unstructured", got.unstructured[0][i], want.unstructured[0][i], 1e-8)
 	}
@@ -311,7 +311,7 @@ func TestSameBytesForAnyBatchesAndWorkers(t *testing.T) {
 }
 
 func testSameBytesForAnyBatchesAndWorkers(t *testing.T, route decompose.Route) {
-	const n = 10_000 // three merge blocks, the last one short
+	const n = 10_000 // three chunks, the last one short
 	tab := table(t, n, 5)
 	var doc, moments []byte
 	for _, batch := range []int{n, 1, 7, 4096} {
@@ -320,7 +320,7 @@ func testSameBytesForAnyBatchesAndWorkers(t *testing.T, route decompose.Route) {
 				continue
 			}
 			tab.BatchRows = batch
-			r, _ := run(t, newFake(2).withTap(), tab, decompose.Options{Route: route, Workers: workers, Weights: "w", Keep: int64(workers) - 8})
+			r, _ := run(t, newFake(2).withTap(), tab, decompose.Options{Projection: decompose.Projection{Route: route}, Resources: decompose.Resources{Workers: workers, OutputMemory: int64(workers) - 8}, Columns: decompose.Columns{Weights: "w"}})
 			d, m := encode(t, r)
 			if doc == nil {
 				doc, moments = d, m
@@ -343,11 +343,11 @@ func testAlignedShardsMergeToTheSameBytes(t *testing.T, route decompose.Route) {
 	const n = 6*4096 + 100
 	tab := table(t, n, 6)
 	m := newFake(1).withTap()
-	rows, err := decompose.BlockRows(m)
+	rows, err := decompose.ChunkRows(m)
 	if err != nil || rows != 4096 {
 		t.Fatal(rows, err)
 	}
-	whole, _ := run(t, m, tab, decompose.Options{Route: route})
+	whole, _ := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}})
 	want, wantMoments := encode(t, whole)
 	b := all(t, tab, n)
 	for _, cuts := range [][]int{{1}, {3}, {1, 2, 5}, {1, 2, 3, 4, 5, 6}} {
@@ -360,7 +360,7 @@ func testAlignedShardsMergeToTheSameBytes(t *testing.T, route decompose.Route) {
 			if i < len(cuts) {
 				hi = cuts[i] * rows
 			}
-			s, err := decompose.Accumulate(context.Background(), m, part(t, b, lo, hi), &decompose.Options{Route: route, FirstBlock: lo / rows})
+			s, err := decompose.Accumulate(context.Background(), m, part(t, b, lo, hi), &decompose.Options{Projection: decompose.Projection{Route: route}, Resources: decompose.Resources{FirstChunk: lo / rows}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -402,7 +402,7 @@ func TestArtifactRoundTrip(t *testing.T) { byRoute(t, testArtifactRoundTrip) }
 func testArtifactRoundTrip(t *testing.T, route decompose.Route) {
 	m := newFake(2).withTap()
 	tab := table(t, 3000, 7)
-	r, c := run(t, m, tab, decompose.Options{Route: route})
+	r, c := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}})
 	doc, moments := encode(t, r)
 	read, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), decodeFake)
 	if err != nil {
@@ -574,7 +574,7 @@ func TestOneForwardPerRowAndPass(t *testing.T) {
 		var calls atomic.Int64
 		m := newFake(1)
 		m.forwards = func() { calls.Add(1) }
-		run(t, m, tab, decompose.Options{Keep: c.keep})
+		run(t, m, tab, decompose.Options{Resources: decompose.Resources{OutputMemory: c.keep}})
 		if calls.Load() != c.want {
 			t.Errorf("keep %d: %d calls of Forward, want %d", c.keep, calls.Load(), c.want)
 		}

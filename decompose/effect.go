@@ -3,13 +3,13 @@ package decompose
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
 )
 
 // Effect is a centred curve at the rows of a grid: Before with the network's own
@@ -42,7 +42,7 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			return nil, err
 		}
 	}
-	se := d.sumOf(terms)
+	var all *mat.Dense // columns of the terms, one after the other
 	for _, j := range terms {
 		t := &d.Terms[j]
 		x := mat.NewDense(n, t.term.Dim(), nil)
@@ -54,71 +54,8 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			e.Before[i] += before - t.Before.Mean
 			e.After[i] += before + moved - t.Center
 		}
-		se.add(x)
+		all = beside(all, x)
 	}
-	se.errors(e.SE)
-	return e, nil
-}
-
-// sumError gathers the columns of a sum of terms for its standard error.
-type sumError struct {
-	predictor  *Predictor
-	at         []int // of the gathered columns among the raw ones
-	x          [][]float64
-	identified bool
-}
-
-func (d *Predictor) sumOf(terms []int) *sumError {
-	s := &sumError{predictor: d, identified: d.cov != nil}
-	var names []string
-	for _, j := range terms {
-		lo := 0
-		for _, t := range d.Terms[:j] {
-			lo += len(t.Alpha)
-		}
-		for c := range d.Terms[j].Alpha {
-			s.at = append(s.at, lo+c)
-		}
-		names = append(names, d.Terms[j].Name)
-	}
-	for _, j := range terms {
-		for _, other := range d.Terms[j].AliasedWith {
-			s.identified = s.identified && contains(names, other)
-		}
-	}
-	return s
-}
-
-func (s *sumError) add(x *mat.Dense) {
-	if s.x == nil {
-		n, _ := x.Dims()
-		s.x = make([][]float64, n)
-	}
-	for i := range s.x {
-		s.x[i] = append(s.x[i], x.RawRowView(i)...)
-	}
-}
-
-// errors is the root of (x - m)'V(x - m), m the training means of the columns.
-func (s *sumError) errors(dst []float64) {
-	if !s.identified {
-		for i := range dst {
-			dst[i] = math.NaN()
-		}
-		return
-	}
-	p := len(s.at)
-	cov := mat.NewSymDense(p, nil)
-	for i, a := range s.at {
-		for j := i; j < p; j++ {
-			cov.SetSym(i, j, s.predictor.cov.At(a, s.at[j]))
-		}
-	}
-	for i, x := range s.x {
-		for c := range x {
-			x[c] -= s.predictor.mean[s.at[c]]
-		}
-		v := mat.NewVecDense(p, x)
-		dst[i] = math.Sqrt(math.Max(mat.Inner(v, cov, v), 0))
-	}
+	err := d.uncertainty(terms...).standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
+	return e, err
 }

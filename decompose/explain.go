@@ -31,7 +31,7 @@ func Explain(ctx context.Context, m Model, src data.Source, r *Result, o *Option
 	return p.explain(ctx, m, src, r, o, nil)
 }
 
-func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options, kept *kept) error {
+func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options, cache *outputCache) error {
 	for _, v := range o.Visitors {
 		if err := v.Begin(r); err != nil {
 			return err
@@ -39,12 +39,12 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	}
 	terms, at := r.layout()
 	workers := make([]*splitter, o.workers())
-	parts := make([]Parts, len(workers)) // of the block that each is at
+	parts := make([]Parts, len(workers)) // of the chunk that each is at
 	total := newRowSums(r)
 	var rows int64
-	err := eachBlock(ctx, src, p.reading(m, o), p.blockRows(), len(workers),
+	err := pass(ctx, p, m, src, o,
 		func(w, index int, b *data.Batch) (*rowSums, error) {
-			stored, err := kept.load(index, b.Rows())
+			stored, err := cache.load(index, b.Rows())
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +70,7 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	if err != nil {
 		return err
 	}
-	if kept != nil && rows != kept.rows {
+	if cache != nil && rows != cache.rows {
 		return errOtherRows
 	}
 	if err := total.finish(r, o, rows); err != nil {

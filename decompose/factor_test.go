@@ -156,7 +156,7 @@ func TestFactorOfSteepDesigns(t *testing.T) {
 				const n = 600
 				tab := steepData(t, n, c.add)
 				m := columnsModel(t, c.columns...)
-				r, col := run(t, m, tab, decompose.Options{RankTolerance: 1e-10, Weights: weights})
+				r, col := run(t, m, tab, decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-10}, Columns: decompose.Columns{Weights: weights}})
 				p := r.Predictors[0]
 				if r.Route != decompose.QR || p.Rank != 4 || len(p.Aliased) != 0 {
 					t.Fatalf("route %q, rank %d, aliased %q", r.Route, p.Rank, p.Aliased)
@@ -185,14 +185,14 @@ func TestFactorOfSteepDesigns(t *testing.T) {
 					t.Errorf("orthogonality %g", p.Orthogonality)
 				}
 
-				gram, gcol := run(t, m, tab, decompose.Options{Route: decompose.Gram, Weights: weights})
+				gram, gcol := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: decompose.Gram}, Columns: decompose.Columns{Weights: weights}})
 				if d := relative(gcol.unstructured[0], left); d < 1e-7 {
 					t.Errorf("the design is not steep: products are off by %g only", d)
 				}
 				if !strings.Contains(strings.Join(gram.Warnings, "\n"), c.warning) {
 					t.Errorf("products do not warn of %q: %q", c.warning, gram.Warnings)
 				}
-				_, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Route: decompose.Gram, RankTolerance: 1e-10})
+				_, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{Route: decompose.Gram, RankTolerance: 1e-10}})
 				if err == nil || !strings.Contains(err.Error(), "route qr does") {
 					t.Errorf("products at tolerance 1e-10: %v", err)
 				}
@@ -221,7 +221,7 @@ func TestFactorOfPenalisedSteepDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, col := run(t, m, tab, decompose.Options{RankTolerance: 1e-10, Weights: "w"})
+			r, col := run(t, m, tab, decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-10}, Columns: decompose.Columns{Weights: "w"}})
 			p := r.Predictors[0]
 			if r.Route != decompose.QR || r.Method != decompose.PHOGAM || p.Rank != 5 {
 				t.Fatalf("route %q, method %q, rank %d", r.Route, r.Method, p.Rank)
@@ -275,7 +275,7 @@ func TestRouteIsChosen(t *testing.T) {
 	if w := strings.Join(r.Warnings, "\n"); r.Route != decompose.QR || !strings.Contains(w, "read again for their triangular factor") {
 		t.Errorf("route %q, warnings %q", r.Route, w)
 	}
-	direct, _ := run(t, m, tab, decompose.Options{Route: decompose.QR})
+	direct, _ := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: decompose.QR}})
 	for j, term := range direct.Predictors[0].Terms {
 		if r.Predictors[0].Terms[j].Alpha[0] != term.Alpha[0] {
 			t.Error("the second reading gives another alpha than route qr")
@@ -296,11 +296,11 @@ func TestRouteIsChosen(t *testing.T) {
 	if w := strings.Join(solved.Warnings, "\n"); !strings.Contains(w, "use route qr") {
 		t.Errorf("warnings %q", w)
 	}
-	_, err = decompose.Solve(t.Context(), m, s, &decompose.Options{RankTolerance: 1e-9})
+	_, err = decompose.Solve(t.Context(), m, s, &decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-9}})
 	if err == nil || err.Error() != "decompose: the statistics hold products, which do not decide ranks for a tolerance of 1e-09: accumulate them with route qr" {
 		t.Error(err)
 	}
-	next, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Route: decompose.QR, FirstBlock: 1})
+	next, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{Route: decompose.QR}, Resources: decompose.Resources{FirstChunk: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,21 +327,21 @@ func TestRoutesAgree(t *testing.T) {
 		}
 		return m
 	}
-	gcv := penalty.Options{Method: penalty.GCV}
+	gcv := penalty.Options{Criterion: penalty.GCV}
 	for name, c := range map[string]struct {
 		m decompose.Model
 		n int
 		o decompose.Options
 	}{
-		"two predictors":      {newFake(2).withTap(), 5000, decompose.Options{Weights: "w"}},
+		"two predictors":      {newFake(2).withTap(), 5000, decompose.Options{Columns: decompose.Columns{Weights: "w"}}},
 		"few rows":            {newFake(1).withTap(), 6, decompose.Options{}},
-		"no intercept":        {newFake(1), 300, decompose.Options{WithoutIntercept: []string{"eta"}, Weights: "w"}},
-		"refit":               {newFake(1), 300, decompose.Options{RefitTotal: true}},
-		"refit, no intercept": {newFake(1), 300, decompose.Options{RefitTotal: true, WithoutIntercept: []string{"eta"}}},
-		"fixed":               {smooth("~ s(x0, bs=\"ps\", k=8, sp=0.3) + s(x1, bs=\"cr\", k=6, sp=10) + day"), 5000, decompose.Options{Weights: "w"}},
+		"no intercept":        {newFake(1), 300, decompose.Options{Projection: decompose.Projection{WithoutIntercept: []string{"eta"}}, Columns: decompose.Columns{Weights: "w"}}},
+		"refit":               {newFake(1), 300, decompose.Options{Projection: decompose.Projection{RefitTotal: true}}},
+		"refit, no intercept": {newFake(1), 300, decompose.Options{Projection: decompose.Projection{RefitTotal: true, WithoutIntercept: []string{"eta"}}}},
+		"fixed":               {smooth("~ s(x0, bs=\"ps\", k=8, sp=0.3) + s(x1, bs=\"cr\", k=6, sp=10) + day"), 5000, decompose.Options{Columns: decompose.Columns{Weights: "w"}}},
 		"fixed, strong":       {smooth("~ s(x0, bs=\"ps\", k=8, sp=1e9) + x0 + te(x1, x2, bs=\"ps\", k=c(5,5), sp=c(1e-3,1e5))"), 5000, decompose.Options{}},
-		"reml":                {smooth("~ s(x0, bs=\"ps\", k=8) + s(x1, bs=\"cr\", k=6) + day + x0"), 5000, decompose.Options{Weights: "w"}},
-		"gcv, known scale":    {smooth("~ s(x0, bs=\"ps\", k=8) + te(x1, x2, bs=\"cr\", k=c(4,4))"), 5000, decompose.Options{Smoothing: gcv}},
+		"reml":                {smooth("~ s(x0, bs=\"ps\", k=8) + s(x1, bs=\"cr\", k=6) + day + x0"), 5000, decompose.Options{Columns: decompose.Columns{Weights: "w"}}},
+		"gcv, known scale":    {smooth("~ s(x0, bs=\"ps\", k=8) + te(x1, x2, bs=\"cr\", k=c(4,4))"), 5000, decompose.Options{Smoothing: decompose.Smoothing{Selection: gcv}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab := table(t, c.n, 33)

@@ -135,19 +135,21 @@ func (f *formulaFit) prepare(t *testing.T, g *formulasGolden, rows int) {
 	if f.model, err = decompose.With(&responses{[]string{"eta"}, []string{"y"}}, map[string][]decompose.Block{"": blocks}); err != nil {
 		t.Fatal(err)
 	}
-	if f.sums, err = decompose.Accumulate(ctx, f.model, tab, &decompose.Options{Weights: f.Weights}); err != nil {
+	if f.sums, err = decompose.Accumulate(ctx, f.model, tab, &decompose.Options{Columns: decompose.Columns{Weights: f.Weights}}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (f *formulaFit) solve(t *testing.T, c *formulaCase, sp map[string][]float64) *decompose.Result {
 	t.Helper()
-	method, err := penalty.ParseMethod(c.Method)
+	method, err := penalty.ParseCriterion(c.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := decompose.Solve(t.Context(), f.model, f.sums, &decompose.Options{
-		Method: decompose.PHOGAM, Weights: f.Weights, SP: sp, Smoothing: penalty.Options{Method: method, WithoutVc: true},
+		Projection: decompose.Projection{Method: decompose.PHOGAM},
+		Columns:    decompose.Columns{Weights: f.Weights},
+		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method, WithoutVc: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

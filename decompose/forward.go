@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// forward runs the network on blocks of rows for one worker, in buffers of its
+// forward runs the network on chunks of rows for one worker, in buffers of its
 // own, and hands its taps to the terms.
 type forward struct {
 	model Model

@@ -1,7 +1,6 @@
 package decompose
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,21 +8,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
-	"github.com/pho-go/pho/penalty"
 )
 
-// mostGroups bounds the groups of cross validation: each has moments of its own.
-const mostGroups = 100
+// maxGroups bounds the groups of cross validation: each has moments of its own.
+const maxGroups = 100
 
 // groupSums holds the moments of each group of rows, for grouped cross
-// validation: a group not seen in a merge block has an empty one there, so that
+// validation: a group not seen in a chunk has an empty one there, so that
 // shards merge as they do in all.
 type groupSums struct {
 	layout moments.Layout
 	first  int
-	blocks int
+	chunks int
 	sums   map[string]*moments.Sum
 }
 
@@ -32,15 +30,15 @@ func newGroupSums(l moments.Layout, first int) *groupSums {
 	return &groupSums{layout: l, first: first, sums: map[string]*moments.Sum{}}
 }
 
-// append adds the groups of the next merge block.
-func (g *groupSums) append(block map[string]*moments.Moments) error {
-	for _, name := range slices.Sorted(maps.Keys(block)) {
+// append adds the groups of the next chunk.
+func (g *groupSums) append(chunk map[string]*moments.Moments) error {
+	for _, name := range slices.Sorted(maps.Keys(chunk)) {
 		if err := g.open(name); err != nil {
 			return err
 		}
 	}
 	for name, sum := range g.sums {
-		m := block[name]
+		m := chunk[name]
 		if m == nil {
 			m = moments.New(g.layout)
 		}
@@ -48,20 +46,20 @@ func (g *groupSums) append(block map[string]*moments.Moments) error {
 			return err
 		}
 	}
-	g.blocks++
+	g.chunks++
 	return nil
 }
 
-// open begins a group, with empty moments for the blocks so far.
+// open begins a group, with empty moments for the chunks so far.
 func (g *groupSums) open(name string) error {
 	if g.sums[name] != nil {
 		return nil
 	}
-	if len(g.sums) == mostGroups {
-		return fmt.Errorf("decompose: more than %d groups for cross validation: choose a coarser column", mostGroups)
+	if len(g.sums) == maxGroups {
+		return fmt.Errorf("decompose: more than %d groups for cross validation: choose a coarser column", maxGroups)
 	}
 	sum := moments.NewSum(g.layout, g.first)
-	for range g.blocks {
+	for range g.chunks {
 		if err := sum.Append(moments.New(g.layout)); err != nil {
 			return err
 		}
@@ -85,30 +83,27 @@ func (g *groupSums) merge(next *groupSums) error {
 			return err
 		}
 	}
-	g.blocks += next.blocks
+	g.chunks += next.chunks
 	return nil
 }
 
-// groupBlocks accumulates one merge block of rows by group, for one worker.
-type groupBlocks struct {
+// groupChunks accumulates one chunk of rows by group, for one worker.
+type groupChunks struct {
 	column string
 	layout moments.Layout
-	blocks map[string]*moments.Block
+	chunks map[string]*moments.Chunk
 	w      []float64
 }
 
-func newGroupBlocks(column string, l moments.Layout) *groupBlocks {
-	if column == "" {
-		return nil
-	}
+func newGroupChunks(column string, l moments.Layout) *groupChunks {
 	l.Factor = false
-	return &groupBlocks{column: column, layout: l, blocks: map[string]*moments.Block{}}
+	return &groupChunks{column: column, layout: l, chunks: map[string]*moments.Chunk{}}
 }
 
-func (g *groupBlocks) reset() { g.blocks = map[string]*moments.Block{} }
+func (g *groupChunks) reset() { g.chunks = map[string]*moments.Chunk{} }
 
 // add adds rows to their groups: to each with the weights of the others' rows 0.
-func (g *groupBlocks) add(b *data.Batch, x []design.Columns, w []float64, zeta *mat.Dense) error {
+func (g *groupChunks) add(b *data.Batch, x []design.Columns, w []float64, zeta *mat.Dense) error {
 	names, err := groupNames(b, g.column)
 	if err != nil {
 		return err
@@ -121,22 +116,22 @@ func (g *groupBlocks) add(b *data.Batch, x []design.Columns, w []float64, zeta *
 				g.w[i] = weight(w, i)
 			}
 		}
-		if g.blocks[name] == nil {
-			if len(g.blocks) == mostGroups {
-				return fmt.Errorf("groups %q: more than %d groups for cross validation: choose a coarser column", g.column, mostGroups)
+		if g.chunks[name] == nil {
+			if len(g.chunks) == maxGroups {
+				return fmt.Errorf("groups %q: more than %d groups for cross validation: choose a coarser column", g.column, maxGroups)
 			}
-			g.blocks[name] = moments.NewBlock(g.layout)
+			g.chunks[name] = moments.NewChunk(g.layout)
 		}
-		if err := g.blocks[name].Add(x, g.w, zeta); err != nil {
+		if err := g.chunks[name].Add(x, g.w, zeta); err != nil {
 			return atRow(b, err)
 		}
 	}
 	return nil
 }
 
-func (g *groupBlocks) moments() map[string]*moments.Moments {
+func (g *groupChunks) moments() map[string]*moments.Moments {
 	out := map[string]*moments.Moments{}
-	for name, b := range g.blocks {
+	for name, b := range g.chunks {
 		out[name] = b.Moments()
 	}
 	return out
@@ -165,28 +160,14 @@ func groupNames(b *data.Batch, column string) ([]string, error) {
 	return names, nil
 }
 
-// crossValidated is PHOGAM with smoothing parameters chosen by leaving out one
-// group of rows after the other.
-func (c *constrained) crossValidated(ctx context.Context, k int, groups *groupSums, intercept, total bool, beta []float64, o penalty.Options, all *penalty.Problem) (*projection, error) {
-	var problems []*penalty.Problem
-	for _, name := range slices.Sorted(maps.Keys(groups.sums)) {
-		m := groups.sums[name].Total()
-		if m.Positive == 0 {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		of := *c
-		of.view = m.Predictor(k)
-		problems = append(problems, of.problem(m, intercept, total, beta))
+// totals are the moments of each group, in the order of their names; nil without groups.
+func (g *groupSums) totals() []*moments.Moments {
+	if g == nil {
+		return nil
 	}
-	if len(problems) < 2 {
-		return nil, fmt.Errorf("cross validation needs two groups of rows at least, there are %d", len(problems))
+	all := []*moments.Moments{}
+	for _, name := range slices.Sorted(maps.Keys(g.sums)) {
+		all = append(all, g.sums[name].Total())
 	}
-	fit, err := penalty.SelectGroupedContext(ctx, problems, &o)
-	if err != nil {
-		return nil, err
-	}
-	return fromFit(fit, all)
+	return all
 }

@@ -62,7 +62,7 @@ func onlyGroup(t testing.TB, tab *data.Table, g string, is bool) *data.Table {
 func TestGroupedCrossValidationIsLeavingGroupsOut(t *testing.T) {
 	tab := table(t, 600, 30)
 	m := smooth(t, tab, `~ s(x0, bs="ps", k=15)`)
-	r, _ := run(t, m, tab, decompose.Options{Groups: "day", Weights: "w"})
+	r, _ := run(t, m, tab, decompose.Options{Columns: decompose.Columns{Groups: "day", Weights: "w"}})
 	if r.Smoothing != "cv" {
 		t.Errorf("smoothing %q", r.Smoothing)
 	}
@@ -70,7 +70,7 @@ func TestGroupedCrossValidationIsLeavingGroupsOut(t *testing.T) {
 	left := func(sp float64) (sum float64) {
 		for _, g := range []string{"mon", "tue", "wed"} {
 			rest, out := onlyGroup(t, tab, g, false), onlyGroup(t, tab, g, true)
-			fit, _ := run(t, m, rest, decompose.Options{SP: map[string][]float64{"s(x0)": {rescaled(t, m, rest, tab, sp)}}, Weights: "w"})
+			fit, _ := run(t, m, rest, decompose.Options{Smoothing: decompose.Smoothing{SP: map[string][]float64{"s(x0)": {rescaled(t, m, rest, tab, sp)}}}, Columns: decompose.Columns{Weights: "w"}})
 			for parts, err := range mustApplier(t, fit, m).All(context.Background(), out, "w") {
 				if err != nil {
 					t.Fatal(err)
@@ -100,7 +100,7 @@ func rescaled(t testing.TB, m decompose.Model, some, all *data.Table, sp float64
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Sum().Total().MaxRowNorm[0]
+		return s.MaxRowNorm()
 	}
 	a, b := norm(all), norm(some)
 	return sp * a * a / (b * b)
@@ -112,7 +112,7 @@ func TestGroupsMergeAndKeepBytes(t *testing.T) {
 	var want []byte
 	for _, batch := range []int{9000, 700} {
 		tab.BatchRows = batch
-		r, _ := run(t, m, tab, decompose.Options{Groups: "day", Workers: 1 + batch%3})
+		r, _ := run(t, m, tab, decompose.Options{Columns: decompose.Columns{Groups: "day"}, Resources: decompose.Resources{Workers: 1 + batch%3}})
 		doc, _ := encode(t, r)
 		if want == nil {
 			want = doc
@@ -124,7 +124,7 @@ func TestGroupsMergeAndKeepBytes(t *testing.T) {
 		"unknown": {"nobody", "nobody"},
 		"many":    {"y", "more than 100 groups"},
 	} {
-		_, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Groups: c.groups})
+		_, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Columns: decompose.Columns{Groups: c.groups}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -134,13 +134,13 @@ func TestGroupsMergeAndKeepBytes(t *testing.T) {
 func TestTargetDegreesOfFreedom(t *testing.T) {
 	tab := table(t, 1000, 32)
 	m := smooth(t, tab, `~ s(x0, bs="ps", k=15) + s(x2, bs="cr")`)
-	r, _ := run(t, m, tab, decompose.Options{DF: map[string]float64{"s(x0)": 4.5}})
+	r, _ := run(t, m, tab, decompose.Options{Smoothing: decompose.Smoothing{DF: map[string]float64{"s(x0)": 4.5}}})
 	near(t, "edf", r.Predictors[0].Terms[0].EDF, 4.5, 1e-6)
 	if e := r.Predictors[0].Terms[1]; e.EDF1 == nil || *e.EDF1 < e.EDF {
 		t.Errorf("edf1 %v of edf %g", e.EDF1, e.EDF)
 	}
 	for df, want := range map[float64]string{-1: "must be positive", 40: "s(x0)"} {
-		_, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{DF: map[string]float64{"s(x0)": df}})
+		_, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Smoothing: decompose.Smoothing{DF: map[string]float64{"s(x0)": df}}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("df %g: %v, want %q", df, err, want)
 		}

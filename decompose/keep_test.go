@@ -1,7 +1,9 @@
 package decompose_test
 
 import (
+	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,11 +38,12 @@ func testStandardisedRidge(t *testing.T, route decompose.Route) {
 	tab := table(t, n, 5)
 	m := &changed{newFake(1).withTap(), func(b decompose.Block) (decompose.Block, bool) {
 		if b.Term.Kind() == decompose.Learned {
-			b.Penalty, b.Standardised = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(4)}, SP: []float64{lambda}}, true
+			b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(4)}, SP: []float64{lambda}}
+			b.Coordinates = decompose.Standardised()
 		}
 		return b, true
 	}}
-	r, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{Weights: "w", Route: route})
+	r, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{Columns: decompose.Columns{Weights: "w"}, Projection: decompose.Projection{Route: route}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +107,14 @@ func testKeptTermStays(t *testing.T, route decompose.Route) {
 			m := &changed{newFake(1).withTap(), func(b decompose.Block) (decompose.Block, bool) {
 				switch {
 				case b.Term.Kind() == decompose.Learned:
-					b.Keep = true
+					b.Constraint = decompose.Kept()
 					return b, !drop
 				case ridge && b.Term.Name() == "x1":
 					b.Penalty.S = []*mat.SymDense{penalty.Ridge(1)}
 				}
 				return b, true
 			}}
-			o := &decompose.Options{Method: method, Weights: "w", Route: route}
+			o := &decompose.Options{Projection: decompose.Projection{Method: method, Route: route}, Columns: decompose.Columns{Weights: "w"}}
 			if drop { // the parts then miss the learned term, which is not the question here
 				o.ReconstructionTolerance = 1e9
 			}
@@ -151,23 +154,50 @@ func testKeptTermStays(t *testing.T, route decompose.Route) {
 	}
 }
 
-func TestKeepAndStandardisedRefuse(t *testing.T) {
-	for want, change := range map[string]func(b *decompose.Block){
-		`decompose: predictor "eta": term "f(x0)" is kept as it is: it takes no map, penalty or constraint`: func(b *decompose.Block) {
-			b.Keep, b.Constraint = true, decompose.SumToZero
-		},
-		`decompose: predictor "eta": term "f(x0)": a penalty in standardised columns and a map, which has other columns: leave one out`: func(b *decompose.Block) {
-			b.Standardised, b.Map = true, mat.NewDense(4, 2, nil)
-		},
+// A kept term with a penalty is an error, and so are documents that say two things of a
+// block which exclude each other.
+func TestKeptTermRefuses(t *testing.T) {
+	for _, change := range []func(b *decompose.Block){
+		func(b *decompose.Block) { b.Penalty.S = []*mat.SymDense{penalty.Ridge(4)} },
+		func(b *decompose.Block) { b.Coordinates = decompose.Standardised() },
+		func(b *decompose.Block) { b.Coordinates = decompose.Mapped(mat.NewDense(4, 2, nil)) },
+		func(b *decompose.Block) { b.Select = true },
 	} {
+		const want = `decompose: predictor "eta": term "f(x0)" is kept as it is: it takes no map, penalty or constraint`
 		m := &changed{newFake(1).withTap(), func(b decompose.Block) (decompose.Block, bool) {
 			if b.Term.Kind() == decompose.Learned {
+				b.Constraint = decompose.Kept()
 				change(&b)
 			}
 			return b, true
 		}}
 		if _, err := decompose.Decompose(t.Context(), m, table(t, 50, 1), nil); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func TestBlockThatExcludesItself(t *testing.T) {
+	decode := func(decompose.Kind, json.RawMessage) (decompose.Term, error) {
+		return &decompose.LinearTerm{Column: "x"}, nil
+	}
+	const zero, one = "AAAAAAAAAAA=", "AAAAAAAA8D8="
+	for field, want := range map[string]string{
+		`"keep": true`: "",
+		`"standardised": true, "penalties": [{"dim": 1, "s": "` + one + `"}]`:          "",
+		`"constraint": "orthogonal", "normal": "` + zero + `"`:                         "",
+		`"keep": true, "constraint": "sum-to-zero"`:                                    `it is kept as it is, and takes no constraint "sum-to-zero"`,
+		`"keep": true, "penalties": [{"dim": 1, "s": "` + one + `"}]`:                  "it takes no map, penalty or constraint",
+		`"standardised": true, "map": {"rows": 1, "cols": 1, "values": "` + one + `"}`: "a map and standardised coordinates",
+		`"penalties": [{"dim": 1, "s": ""}]`:                                           "its penalty 1: 0 numbers, want 1",
+		`"map": {"rows": 1, "cols": 1, "values": ""}`:                                  "its map: 0 numbers, want 1",
+		`"base": [3]`:          "it refers to term 4 of 1",
+		`"constraint": "kept"`: `the constraint "kept" is not known to this version`,
+	} {
+		doc := `{"terms": [{"kind": "linear", "spec": {}}], "predictors": [[{"term": 0, ` + field + `}]]}`
+		_, err := decompose.DecodeBlocks(json.RawMessage(doc), decode)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", field, err, want)
 		}
 	}
 }

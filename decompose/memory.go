@@ -18,13 +18,20 @@ type MemoryPart struct {
 	Advice string // what makes it smaller; "": nothing
 }
 
+// What makes parts smaller.
+const (
+	FewerWorkers  = "fewer workers" // Resources.Workers
+	FewerColumns  = "terms with fewer columns (a smaller k, levels put together)"
+	OutputsInFile = "a file for the network's outputs" // Resources.OutputFile
+)
+
 // solveMatrices is how many p x p matrices Solve holds at its largest for one
 // predictor without penalties, as measured; each penalty adds its own.
 const solveMatrices = 14
 
 // EstimateMemory estimates what Decompose holds for rows rows (0: not known, taken
-// for as many as Options.Keep has place for): the moments of every worker and merged
-// block, rows that wait, design columns, kept outputs, the matrices of Solve. What
+// for as many as Resources.OutputMemory has place for): the moments of every worker and merged
+// chunk, rows that wait, design columns, kept outputs, the matrices of Solve. What
 // the model's Forward, the source and the visitors hold comes on top: Add them. With
 // Groups, sums by group do too.
 func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
@@ -33,13 +40,13 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, columns := int64(p.blockRows()), int64(len(p.reading(m, o)))
-	workers := int64(o.Goroutines((rows + block - 1) / block))
+	chunk, columns := int64(p.chunkRows()), int64(len(p.reading(m, o)))
+	workers := int64(o.Goroutines((rows + chunk - 1) / chunk))
 	square := 8 * int64(p.p) * int64(p.p)
 	merged := int64(16)
 	if rows > 0 {
-		merged = int64(bits.Len64(uint64(rows/block))) + 1
-		block = min(block, rows)
+		merged = int64(bits.Len64(uint64(rows/chunk))) + 1
+		chunk = min(chunk, rows)
 	}
 	penalties := int64(0)
 	for _, d := range p.predictors {
@@ -47,23 +54,23 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 			penalties += int64(len(b.Penalty.S))
 		}
 	}
-	gathered := workers * 8 * min(4096, block) * int64(p.p+len(p.predictors))
+	gathered := workers * 8 * min(4096, chunk) * int64(p.p+len(p.predictors))
 	return Memory{
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
-			"fewer --workers, or terms with fewer columns (a smaller k, levels put together)"},
-		{"solution", square * (solveMatrices + penalties), "terms with fewer columns (a smaller k, levels put together)"},
-		{"rows", 8 * (3*workers + 2) * block * columns, "fewer --workers"},
-		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), "fewer --workers"},
-		{"outputs being formed", 3 * workers * block * rowBytes(m), "fewer --workers"},
-		{"kept outputs", o.keeps(m, rows), "--zeta-cache FILE"},
+			FewerWorkers + ", or " + FewerColumns},
+		{"solution", square * (solveMatrices + penalties), FewerColumns},
+		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
+		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
+		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
+		{"kept outputs", o.keeps(m, rows), OutputsInFile},
 	}, nil
 }
 
 // keeps is how many bytes of outputs stay in memory.
 func (o *Options) keeps(m Model, rows int64) int64 {
-	limit := o.Keep
+	limit := o.OutputMemory
 	if limit == 0 {
-		limit = defaultKeep
+		limit = defaultOutputMemory
 	}
 	if limit = max(limit, 0); rows > 0 {
 		limit = min(limit, rows*rowBytes(m))
@@ -85,23 +92,12 @@ func (m Memory) Total() int64 {
 	return sum
 }
 
-// Check returns nil if the total is at most limit; else an error that names the
-// largest part and what makes it smaller.
+// Check returns nil if the total is at most limit, else a *MemoryError.
 func (m Memory) Check(limit int64) error {
 	if m.Total() <= limit {
 		return nil
 	}
-	var largest MemoryPart
-	for _, p := range m {
-		if p.Bytes > largest.Bytes && p.Advice != "" {
-			largest = p
-		}
-	}
-	advice := ""
-	if largest.Name != "" {
-		advice = fmt.Sprintf("; the largest is %s: try %s", largest.Name, largest.Advice)
-	}
-	return fmt.Errorf("decompose: %s of memory would be needed, %s are allowed (%s)%s", Size(m.Total()), Size(limit), m, advice)
+	return &MemoryError{Need: m, Limit: limit}
 }
 
 // String lists the parts, largest first.

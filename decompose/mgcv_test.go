@@ -125,12 +125,14 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	method, err := penalty.ParseMethod(c.Method)
+	method, err := penalty.ParseCriterion(c.Method)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{
-		Method: decompose.PHOGAM, Weights: c.Weights, SP: sp, Smoothing: penalty.Options{Method: method}, Route: route,
+		Projection: decompose.Projection{Method: decompose.PHOGAM, Route: route},
+		Columns:    decompose.Columns{Weights: c.Weights},
+		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +276,7 @@ func testTwoPredictorsAreTwoFits(t *testing.T, route decompose.Route) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Route: route})
+	r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{Route: route}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +314,7 @@ func testRefitTotalIsTheModelOfEta(t *testing.T, route decompose.Route) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Route: route, RefitTotal: total})
+		r, err := decompose.Decompose(context.Background(), m, tab, &decompose.Options{Projection: decompose.Projection{Route: route, RefitTotal: total}})
 		if err != nil {
 			t.Fatal(err)
 		}

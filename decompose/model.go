@@ -10,7 +10,6 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/penalty"
 )
 
 // Term is a basis on data columns: row i of its n x Dim values depends on row i
@@ -87,61 +86,6 @@ type Noter interface {
 	Scanner
 	Notes() []string
 }
-
-// Block is a term in a predictor with everything that changes the answer.
-type Block struct {
-	Term       Term
-	Penalty    penalty.Penalty // in the block's coordinates: raw ones, or Map's
-	Constraint Constraint
-	// Map (Dim x c), if not nil, restricts and transforms the coefficients: raw ones
-	// are Map times those that Penalty and Constraint are about. So a tensor product
-	// of B-splines is evaluated sparse and penalised in terms of function values.
-	Map *mat.Dense
-	// Normal is the vector v (length Dim, raw coordinates) of the Orthogonal
-	// constraint.
-	Normal []float64
-	// Select adds the penalty on the null space of the others, so that the whole
-	// term can be taken out (Marra and Wood 2011; mgcv's select): the projector on
-	// what they leave unpenalised, in constrained coordinates, not scaled. Nothing
-	// for a block without penalties or without a null space.
-	Select bool
-	// Standardised: Penalty is in the coordinates of columns divided by their weighted
-	// standard deviations, not scaled further: lambda a'DSDa, D the diagonal of those.
-	// Ridge is then the penalty of a basis whose columns have no units, as a network
-	// learns it. Not together with Map.
-	Standardised bool
-	// Keep leaves the term as it is: it is part of the structured predictor, but
-	// nothing is projected on its columns, alpha = 0. Not together with Map, Penalty or
-	// Constraint.
-	Keep bool
-	// Norm lists terms whose largest row 1-norm scales the penalties in place of
-	// Base's: with a Map the raw rows have another norm than the mapped ones.
-	Norm []Term
-	// Base lists terms whose rows together are the base basis that means
-	// (sum-to-zero) and norms (penalty scaling) are taken from; nil: Term itself.
-	// The blocks of a factor by list all their siblings: the base is centred over
-	// all rows, then masked.
-	Base []Term
-	// Coef are the network's own coefficients beta (length Dim, raw
-	// coordinates); nil means zero.
-	Coef []float64
-}
-
-// Constraint restricts a block's raw coefficients to a linear subspace.
-type Constraint uint8
-
-const (
-	// Free leaves all coefficients.
-	Free Constraint = iota
-	// SumToZero: the base basis' unweighted column means m satisfy m'a = 0
-	// (Wood 2017, 5.4.1).
-	SumToZero
-	// Treatment: the first coefficient is 0 (treatment contrasts).
-	Treatment
-	// Orthogonal: v'a = 0 with v = Block.Normal. The basis at a point makes the
-	// function 0 there (mgcv's pc), a vector of ones is a factor's sum contrast.
-	Orthogonal
-)
 
 // Outputs receives one evaluation of a model. Fields are n x K, taps n x width;
 // all are allocated by the caller and overwritten.

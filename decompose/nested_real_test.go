@@ -49,7 +49,7 @@ func TestNestedOnBikes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := decompose.Decompose(ctx, m, src, &decompose.Options{Route: route})
+			r, err := decompose.Decompose(ctx, m, src, &decompose.Options{Projection: decompose.Projection{Route: route}})
 			if err != nil {
 				t.Fatal(err)
 			}

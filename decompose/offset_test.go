@@ -77,7 +77,7 @@ func (f *far) decomposed(t *testing.T, formula string, o decompose.Options) (*de
 // effect that it has about its own centre, by every route and for any distance that
 // its own digits survive; and the parts sum to the network's output all the same.
 func TestColumnsFarFromZero(t *testing.T) {
-	const n, sd = 9000, 1e4 // three merge blocks
+	const n, sd = 9000, 1e4 // three chunks
 	for _, ratio := range []float64{1e3, 1.7e5, 1e7, 1e8, 1e10, 1e12} {
 		f := farRows(t, n, sd*ratio, sd)
 		columns := mat.NewDense(n, 3, nil)
@@ -88,7 +88,7 @@ func TestColumnsFarFromZero(t *testing.T) {
 		coef := leastSquares(t, columns, f.z, f.w)
 		for _, route := range []decompose.Route{"", decompose.Gram, decompose.QR} {
 			t.Run(fmt.Sprintf("%g/%s", ratio, route), func(t *testing.T) {
-				r, all := f.decomposed(t, "~ x + u", decompose.Options{Route: route, Weights: "w"})
+				r, all := f.decomposed(t, "~ x + u", decompose.Options{Projection: decompose.Projection{Route: route}, Columns: decompose.Columns{Weights: "w"}})
 				d := r.Predictors[0]
 				if d.Rank != 3 || len(d.Aliased) > 0 || len(r.Warnings) > 0 {
 					t.Errorf("rank %d, aliased %q, warnings %q", d.Rank, d.Aliased, r.Warnings)
@@ -151,7 +151,7 @@ func TestConstantsAreTold(t *testing.T) {
 		}
 	}
 	for _, route := range []decompose.Route{"", decompose.QR} {
-		r, _ := f.decomposed(t, "~ constant + u + almost + huge", decompose.Options{Route: route})
+		r, _ := f.decomposed(t, "~ constant + u + almost + huge", decompose.Options{Projection: decompose.Projection{Route: route}})
 		if got := fmt.Sprint(r.Predictors[0].Aliased); got != "[constant almost huge]" {
 			t.Errorf("route %q: aliased %s", route, got)
 		}
@@ -175,7 +175,7 @@ func TestDeadUnitsFarFromZero(t *testing.T) {
 	f := farRows(t, n, 0, 1)
 	for _, route := range []decompose.Route{"", decompose.QR} {
 		m := &units{of: func(c float64) []float64 { return []float64{1e6, 1e6 + math.Tanh(c), 1e6 * (1 + 1e-9*math.Sin(c))} }}
-		r, err := decompose.Decompose(context.Background(), m, f.tab, &decompose.Options{Route: route})
+		r, err := decompose.Decompose(context.Background(), m, f.tab, &decompose.Options{Projection: decompose.Projection{Route: route}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,10 @@
 package decompose
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"runtime"
+	"slices"
 
+	"github.com/pho-go/pho/decompose/internal/projection"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/penalty"
 )
@@ -32,31 +31,35 @@ const (
 	// up sparse columns, n rows costing 2 n p^2 operations for the p columns of all
 	// predictors together: two to four times as long as the products of 200 dense or
 	// spline columns, far longer than those of factors with many levels. Each worker
-	// holds p^2 + 256 p numbers, and so does each of the merged blocks.
+	// holds p^2 + 256 p numbers, and so does each of the merged chunks.
 	QR Route = "qr"
 )
 
-// Options of a decomposition. The zero value, and nil, are sensible: PHO
+// Options of a decomposition, by what they are about; the groups are embedded, so that
+// o.Weights is o.Columns.Weights. The zero value, and nil, are sensible: PHO
 // without penalised terms, PHOGAM with REML with them, no weights.
 type Options struct {
-	Method    Method          // "": PHOGAM if any term is penalised, else PHO
-	Smoothing penalty.Options // zero: REML with estimated scale
+	Projection
+	Smoothing
+	Columns
+	Resources
+
+	Family family.Family // of Response; nil: no likelihood
+	// ReconstructionTolerance: parts that miss the network's own output by more,
+	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
+	ReconstructionTolerance float64
+
+	Progress func(Progress) // nil: silent; called from one goroutine
+	Visitors []Visitor      // see every row's parts in the last pass
+}
+
+// Projection says how the deep predictor is projected on the structured columns.
+type Projection struct {
+	Method Method // "": PHOGAM if any term is penalised, else PHO
 	// RefitTotal penalises the whole structured predictor beta + alpha instead of
 	// what moves: the additive model of eta. Another estimator than the paper's
 	// PHOGAM, though the same without penalties.
 	RefitTotal bool
-	// SP fixes smoothing parameters by term name, on the reported scale.
-	SP map[string][]float64
-
-	// DF asks for effective degrees of freedom of terms by name, in place of a
-	// choice by the criterion.
-	DF map[string]float64
-	// Groups names a column of groups of rows (text or numbers). Smoothing
-	// parameters are then chosen by leaving out one group after the other, not by
-	// Smoothing.Method: for a deep predictor that is no noise REML grows with the
-	// rows, and prediction to new groups may be what matters.
-	Groups string
-
 	// RankTolerance: directions of the standardised columns whose singular value
 	// is at most RankTolerance times the largest are left out. 0: 1e-4 if any
 	// basis is learned (float32 weights), else 1e-6. At least 1e-6 with products,
@@ -70,31 +73,49 @@ type Options struct {
 	// WithoutIntercept names predictors whose projection has no intercept column
 	// (`- 1`). The contribution named intercept remains.
 	WithoutIntercept []string
+}
 
-	Weights  string        // weights column; "": ones
-	Response string        // response column, needed for importance
-	Offset   string        // offset column, enters the likelihood only
-	Family   family.Family // nil: no likelihood
+// Smoothing says how strong penalties are, by term name on the reported scale.
+type Smoothing struct {
+	// Selection of what SP and DF do not give; zero: REML with estimated scale. Its rank
+	// tolerance is Projection's. With Columns.Groups no criterion is used.
+	Selection penalty.Options
+	SP        map[string][]float64 // fixed smoothing parameters
+	DF        map[string]float64   // effective degrees of freedom that are asked for
+}
 
-	// Workers is how many goroutines take blocks of rows in the passes. 0: GOMAXPROCS.
-	// No more than there are blocks begin, and no more than four for each processor (or
+// Columns names the data columns that have a role of their own; "": there is none.
+type Columns struct {
+	Weights  string // ones without
+	Response string // needed for importance and for a Family
+	Offset   string // enters the likelihood only
+	// Groups holds groups of rows (text or numbers). Smoothing parameters are then chosen
+	// by leaving out one group after the other: for a deep predictor that is no noise
+	// REML grows with the rows, and prediction to new groups may be what matters.
+	Groups string
+}
+
+// Names are the columns that have a role.
+func (c Columns) Names() []string {
+	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Offset, c.Groups}, func(name string) bool { return name == "" })
+}
+
+// Resources are what the passes may take. No result depends on them, but for
+// FirstChunk, which is where the rows of a shard are among those of all.
+type Resources struct {
+	// Workers is how many goroutines take chunks of rows in the passes. 0: GOMAXPROCS.
+	// No more than there are chunks begin, and no more than four for each processor (or
 	// 16). The matrix products of Solve and of visitors are spread over GOMAXPROCS
-	// processors. No result depends on either.
+	// processors.
 	Workers    int
-	FirstBlock int // number of the merge block that the source's first row begins: for shards
-	// Keep is how many bytes of the network's outputs (2K + taps float64 a row) stay in
-	// memory between the passes; for the rows beyond them the network runs again. 0:
-	// 256 MiB; negative: none. The answer does not depend on it.
-	Keep int64
-	// ZetaCache names a file for the outputs beyond Keep, so that the network runs once
-	// for every row. It must not exist; it is removed in any case. "": none.
-	ZetaCache string
-	// ReconstructionTolerance: parts that miss the network's own output by more,
-	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
-	ReconstructionTolerance float64
-
-	Progress func(Progress) // nil: silent; called from one goroutine
-	Visitors []Visitor      // see every row's parts in the last pass
+	FirstChunk int // number of the chunk that the source's first row begins: for shards
+	// OutputMemory is how many bytes of the network's outputs (2K + taps float64 a row)
+	// stay in memory between the passes; for the rows beyond them the network runs
+	// again. 0: 256 MiB; negative: none.
+	OutputMemory int64
+	// OutputFile names a file for the outputs beyond OutputMemory, so that the network
+	// runs once for every row. It must not exist; it is removed in any case. "": none.
+	OutputFile string
 }
 
 // Progress reports rows done in a pass.
@@ -109,7 +130,7 @@ type Visitor interface {
 	Begin(r *Result) error
 	// Columns names further data columns that Map reads.
 	Columns() []string
-	// Map turns a block of rows into something to be added up; blocks run
+	// Map turns a chunk of rows into something to be added up; chunks run
 	// concurrently. The numbers of p are valid until Map returns, when their memory
 	// takes other rows: what is needed later must be copied (Parts.Clone). p.Batch may be kept.
 	Map(p *Parts) (any, error)
@@ -119,13 +140,10 @@ type Visitor interface {
 	End(r *Result) error
 }
 
+// The smallest rank tolerances of the routes.
 const (
-	minGramTolerance   = 1e-6
+	minGramTolerance   = projection.MinProductTolerance
 	minFactorTolerance = 1e-13
-	// digitsLost: a fit that hangs on an eigenvalue of the standardised products
-	// this small, relative to the largest, is good to four or five digits: its error
-	// is about 1e-15 over the eigenvalue.
-	digitsLost = 1e-10
 )
 
 // factor tells whether the statistics are to hold the triangular factor.
@@ -148,12 +166,12 @@ func (o *Options) workers() int {
 	return processors
 }
 
-// Goroutines is how many goroutines take blocks of rows in a pass over that many
-// blocks (0: not known).
-func (o *Options) Goroutines(blocks int64) int {
+// Goroutines is how many goroutines take chunks of rows in a pass over that many
+// chunks (0: not known).
+func (o *Options) Goroutines(chunks int64) int {
 	workers := o.orDefault().workers()
-	if blocks > 0 {
-		return int(min(int64(workers), blocks))
+	if chunks > 0 {
+		return int(min(int64(workers), chunks))
 	}
 	return workers
 }
@@ -165,82 +183,4 @@ func (o *Options) withoutIntercept(predictor string) bool {
 		}
 	}
 	return false
-}
-
-// validate reports all faults of the options against the model at once.
-func (o *Options) validate(m Model) error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("decompose: "+format, args...)) }
-
-	switch o.Method {
-	case "", PHO, PHOGAM:
-	default:
-		fault("unknown method %q: it is pho or phogam", o.Method)
-	}
-	switch o.Route {
-	case "", Gram, QR:
-	default:
-		fault("unknown route %q: it is gram or qr", o.Route)
-	}
-	switch t := o.RankTolerance; {
-	case t == 0 || t >= minGramTolerance && t < 1:
-	case !(t >= minFactorTolerance && t < 1):
-		fault("rank tolerance %g: it is from %g up to 1, by route qr, or from %g by route gram", t, minFactorTolerance, minGramTolerance)
-	case o.Route == Gram:
-		fault("rank tolerance %g: products in float64 decide ranks for tolerances from %g; route qr does from %g", t, minGramTolerance, minFactorTolerance)
-	}
-	if o.Workers < 0 {
-		fault("%d workers", o.Workers)
-	}
-	if o.FirstBlock < 0 {
-		fault("first block %d is negative", o.FirstBlock)
-	}
-	if t := o.ReconstructionTolerance; t < 0 || math.IsNaN(t) {
-		fault("reconstruction tolerance %g", t)
-	}
-	names := m.Predictors()
-	for _, p := range o.WithoutIntercept {
-		if !contains(names, p) {
-			fault("no predictor %q: the model has %q", p, names)
-		}
-	}
-	if o.Family != nil {
-		if o.Response == "" {
-			fault("family %s needs a response column", o.Family.Name())
-		}
-		if k := o.Family.Predictors(); k != len(names) {
-			fault("family %s has %d predictors, the model has %d: %q", o.Family.Name(), k, len(names), names)
-		}
-	}
-	known, selected := map[string]int{}, map[string]bool{}
-	for k := range names {
-		for _, b := range m.Blocks(k) {
-			known[b.Term.Name()], selected[b.Term.Name()] = len(b.Penalty.S), b.Select
-		}
-	}
-	for _, name := range sortedKeys(o.DF) {
-		if n, ok := known[name]; !ok {
-			fault("degrees of freedom for term %q, which the model does not have", name)
-		} else if n == 0 {
-			fault("degrees of freedom for term %q, which is not penalised", name)
-		}
-		if v := o.DF[name]; !(v > 0) || math.IsInf(v, 0) {
-			fault("%g degrees of freedom for term %q: they must be positive", v, name)
-		}
-	}
-	for _, name := range sortedKeys(o.SP) {
-		want, ok := known[name]
-		switch {
-		case !ok:
-			fault("smoothing parameter for term %q, which the model does not have", name)
-		case want != len(o.SP[name]) && !(selected[name] && len(o.SP[name]) == want+1):
-			fault("%d smoothing parameters for term %q, which has %d penalties", len(o.SP[name]), name, want)
-		}
-		for _, v := range o.SP[name] {
-			if !(v >= 0) || math.IsInf(v, 0) {
-				fault("smoothing parameter %g for term %q: it must be finite and not negative", v, name)
-			}
-		}
-	}
-	return errors.Join(faults...)
 }

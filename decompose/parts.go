@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// Parts are the contributions of a block of n rows, on the link scale. For every
+// Parts are the contributions of a chunk of n rows, on the link scale. For every
 // predictor and row, Intercept + sum of Terms + Unstructured = Eta up to
 // rounding of the network.
 type Parts struct {
@@ -37,9 +37,9 @@ type splitter struct {
 	terms   *plan
 	at      [][]int // term index of each term of each predictor
 	forward *forward
-	values  []float64      // of a term at evalRows rows
-	columns []float64      // contributions at evalRows rows, one term after the other
-	errors  [][]*termError // by predictor and term; nil: none
+	values  []float64        // of a term at evalRows rows
+	columns []float64        // contributions at evalRows rows, one term after the other
+	errors  [][]*uncertainty // by predictor and term; nil: none
 }
 
 func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
@@ -129,7 +129,7 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 			if s.errors == nil {
 				continue
 			}
-			if err := s.errors[k][j].fill(part.SE, i, j, at); err != nil {
+			if err := s.errors[k][j].standardErrors(part.SE, i, j, at); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
 		}
@@ -237,52 +237,15 @@ func rowsOf(m *mat.Dense, i int) []float64 {
 	return raw.Data[i*raw.Stride:]
 }
 
-// termError is what the standard errors of one term need.
-type termError struct {
-	cov  *mat.SymDense // nil: not identified, or no covariance at hand
-	mean []float64
-}
-
-func (r *Result) termErrors() [][]*termError {
-	out := make([][]*termError, len(r.Predictors))
+// uncertainties are those of each term, by predictor.
+func (r *Result) uncertainties() [][]*uncertainty {
+	out := make([][]*uncertainty, len(r.Predictors))
 	for k := range r.Predictors {
-		d := &r.Predictors[k]
-		lo := 0
-		for j := range d.Terms {
-			hi := lo + len(d.Terms[j].Alpha)
-			e := &termError{}
-			if d.cov != nil && d.Terms[j].Identified {
-				e.cov, e.mean = mat.NewSymDense(hi-lo, nil), d.mean[lo:hi]
-				e.cov.CopySym(d.cov.SliceSym(lo, hi))
-			}
-			out[k] = append(out[k], e)
-			lo = hi
+		for j := range r.Predictors[k].Terms {
+			out[k] = append(out[k], r.Predictors[k].uncertainty(j))
 		}
 	}
 	return out
-}
-
-// fill writes the standard errors of rows x into column j of dst from row i on.
-func (e *termError) fill(dst *mat.Dense, i, j int, x design.Columns) error {
-	n, d := x.Dims()
-	if e.cov == nil {
-		for r := range n {
-			dst.Set(i+r, j, math.NaN())
-		}
-		return nil
-	}
-	dense, spread := mat.NewDense(n, d, nil), mat.NewDense(n, d, nil)
-	if err := design.ToDense(dense, x); err != nil {
-		return err
-	}
-	for r := range n {
-		floats.Sub(dense.RawRowView(r), e.mean)
-	}
-	spread.Mul(dense, e.cov)
-	for r := range n {
-		dst.Set(i+r, j, math.Sqrt(math.Max(floats.Dot(dense.RawRowView(r), spread.RawRowView(r)), 0)))
-	}
-	return nil
 }
 
 func anyNonZero(v []float64) bool {

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/design"
-	"github.com/pho-go/pho/moments"
 )
 
 // plan is a model's structured part with every distinct term once. Bases are in
@@ -73,7 +73,7 @@ func newPlan(m Model) (*plan, error) {
 			for _, base := range b.Base {
 				p.add(base)
 			}
-			for _, norm := range b.Norm {
+			for _, norm := range b.Coordinates.norm {
 				p.add(norm)
 			}
 		}
@@ -87,8 +87,8 @@ func newPlan(m Model) (*plan, error) {
 	return p, nil
 }
 
-// blockRows is the number of rows of a merge block.
-func (p *plan) blockRows() int { return moments.BlockRows(p.p) }
+// chunkRows is the number of rows of a chunk.
+func (p *plan) chunkRows() int { return moments.ChunkRows(p.p) }
 
 func (p *plan) add(t Term) {
 	if _, ok := p.index[t]; ok {
@@ -120,16 +120,13 @@ func checkBlock(b Block) error {
 		}
 	}
 	free := d
-	if b.Map != nil {
+	if m := b.Coordinates.toRaw; m != nil {
 		var rows int
-		if rows, free = b.Map.Dims(); rows != d {
+		if rows, free = m.Dims(); rows != d {
 			return fmt.Errorf("term %q: its map is for %d columns, the basis has %d", name, rows, d)
 		}
 	}
-	if b.Standardised && b.Map != nil {
-		return fmt.Errorf("term %q: a penalty in standardised columns and a map, which has other columns: leave one out", name)
-	}
-	if b.Keep && (b.Map != nil || len(b.Penalty.S) > 0 || b.Constraint != Free || b.Select) {
+	if b.isKept() && (!b.Coordinates.raw() || len(b.Penalty.S) > 0 || b.Select) {
 		return fmt.Errorf("term %q is kept as it is: it takes no map, penalty or constraint", name)
 	}
 	for i, s := range b.Penalty.S {
@@ -137,11 +134,8 @@ func checkBlock(b Block) error {
 			return fmt.Errorf("term %q: penalty %d is for %d columns, the basis has %d", name, i, s.SymmetricDim(), free)
 		}
 	}
-	if b.Constraint == Orthogonal && len(b.Normal) != d {
-		return fmt.Errorf("term %q: the vector of its constraint has %d entries, the basis %d columns", name, len(b.Normal), d)
-	}
-	if b.Map != nil && b.Constraint == Treatment {
-		return fmt.Errorf("term %q: treatment contrasts are about raw coefficients, which a map replaces", name)
+	if c := b.Constraint; c.kind == orthogonalTo && len(c.normal) != d {
+		return fmt.Errorf("term %q: the vector of its constraint has %d entries, the basis %d columns", name, len(c.normal), d)
 	}
 	if n := len(b.Penalty.Link); n != 0 && n != len(b.Penalty.S) {
 		return fmt.Errorf("term %q: %d links for %d penalties", name, n, len(b.Penalty.S))

@@ -67,7 +67,7 @@ func testAliasedColumnsAndTermsAreNamed(t *testing.T, route decompose.Route) {
 		"ago":    func(x []float64) float64 { return 1e6 * (x[3] - 2015) }, // year, moved and scaled
 	})
 	m := columnsModel(t, "x0", "x1", "x2", "year", "double", "sum", "one", "ago")
-	r, c := run(t, m, tab, decompose.Options{Route: route})
+	r, c := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}})
 	p := r.Predictors[0]
 	if p.Rank != 5 || p.Columns != 9 {
 		t.Errorf("rank %d of %d columns, want 5 of 9", p.Rank, p.Columns)
@@ -88,7 +88,7 @@ func testAliasedColumnsAndTermsAreNamed(t *testing.T, route decompose.Route) {
 		}
 	}
 	// The sum is that of the columns without the aliased ones.
-	_, plain := run(t, columnsModel(t, "x0", "x1", "x2", "year"), tab, decompose.Options{Route: route})
+	_, plain := run(t, columnsModel(t, "x0", "x1", "x2", "year"), tab, decompose.Options{Projection: decompose.Projection{Route: route}})
 	for i := range plain.unstructured[0] {
 		near(t, "unstructured", c.unstructured[0][i], plain.unstructured[0][i], 1e-9)
 	}
@@ -119,7 +119,7 @@ func testDegenerateData(t *testing.T, route decompose.Route) {
 		"no terms":                {&blackBox{newFake(1)}, table(t, 100, 14), "no structured term", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, col := run(t, c.m, c.tab, decompose.Options{Route: route})
+			r, col := run(t, c.m, c.tab, decompose.Options{Projection: decompose.Projection{Route: route}})
 			if !strings.Contains(strings.Join(r.Warnings, "\n"), c.warn) {
 				t.Errorf("warnings %q, want one with %q", r.Warnings, c.warn)
 			}
@@ -140,7 +140,7 @@ func TestWithoutIntercept(t *testing.T) { byRoute(t, testWithoutIntercept) }
 
 func testWithoutIntercept(t *testing.T, route decompose.Route) {
 	tab := table(t, 1000, 15)
-	r, c := run(t, newFake(1), tab, decompose.Options{Route: route, WithoutIntercept: []string{"eta"}})
+	r, c := run(t, newFake(1), tab, decompose.Options{Projection: decompose.Projection{Route: route, WithoutIntercept: []string{"eta"}}})
 	if r.Predictors[0].InterceptMoved != 0 {
 		t.Errorf("intercept moved %g", r.Predictors[0].InterceptMoved)
 	}
@@ -170,17 +170,17 @@ func TestBadInput(t *testing.T) {
 		src  data.Source
 		want string
 	}{
-		"unknown method":    {newFake(1), decompose.Options{Method: "magic"}, tab, `unknown method "magic"`},
-		"tolerance":         {newFake(1), decompose.Options{RankTolerance: 1e-9, Route: decompose.Gram}, tab, "rank tolerance 1e-09: products in float64 decide ranks for tolerances from 1e-06; route qr does from 1e-13"},
-		"tiny tolerance":    {newFake(1), decompose.Options{RankTolerance: 1e-14}, tab, "rank tolerance 1e-14: it is from 1e-13 up to 1, by route qr, or from 1e-06 by route gram"},
-		"route":             {newFake(1), decompose.Options{Route: "svd"}, tab, `unknown route "svd": it is gram or qr`},
-		"predictor":         {newFake(1), decompose.Options{WithoutIntercept: []string{"mu"}}, tab, `no predictor "mu"`},
-		"sp of no term":     {newFake(1), decompose.Options{SP: map[string][]float64{"s(q)": {1}}}, tab, `term "s(q)", which the model does not have`},
-		"unknown weights":   {newFake(1), decompose.Options{Weights: "ww"}, tab, `"ww"`},
-		"negative weights":  {newFake(1), decompose.Options{Weights: "y"}, tab, "not a finite number >= 0"},
-		"text weights":      {newFake(1), decompose.Options{Weights: "day"}, tab, "holds text"},
+		"unknown method":    {newFake(1), decompose.Options{Projection: decompose.Projection{Method: "magic"}}, tab, `unknown method "magic"`},
+		"tolerance":         {newFake(1), decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-9, Route: decompose.Gram}}, tab, "rank tolerance 1e-09: products in float64 decide ranks for tolerances from 1e-06; route qr does from 1e-13"},
+		"tiny tolerance":    {newFake(1), decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-14}}, tab, "rank tolerance 1e-14: it is from 1e-13 up to 1, by route qr, or from 1e-06 by route gram"},
+		"route":             {newFake(1), decompose.Options{Projection: decompose.Projection{Route: "svd"}}, tab, `unknown route "svd": it is gram or qr`},
+		"predictor":         {newFake(1), decompose.Options{Projection: decompose.Projection{WithoutIntercept: []string{"mu"}}}, tab, `no predictor "mu"`},
+		"sp of no term":     {newFake(1), decompose.Options{Smoothing: decompose.Smoothing{SP: map[string][]float64{"s(q)": {1}}}}, tab, `term "s(q)", which the model does not have`},
+		"unknown weights":   {newFake(1), decompose.Options{Columns: decompose.Columns{Weights: "ww"}}, tab, `"ww"`},
+		"negative weights":  {newFake(1), decompose.Options{Columns: decompose.Columns{Weights: "y"}}, tab, "not a finite number >= 0"},
+		"text weights":      {newFake(1), decompose.Options{Columns: decompose.Columns{Weights: "day"}}, tab, "holds text"},
 		"no rows":           {newFake(1), decompose.Options{}, data.NewTable(0), ""},
-		"zero weights":      {newFake(1), decompose.Options{Weights: "zero"}, withColumns(t, tab, map[string]func([]float64) float64{"zero": func([]float64) float64 { return 0 }}), "all weights are zero"},
+		"zero weights":      {newFake(1), decompose.Options{Columns: decompose.Columns{Weights: "zero"}}, withColumns(t, tab, map[string]func([]float64) float64{"zero": func([]float64) float64 { return 0 }}), "all weights are zero"},
 		"two terms, a name": {twice{newFake(1)}, decompose.Options{}, tab, `two terms named "x0"`},
 		"coefficients":      {wrongCoef{newFake(1)}, decompose.Options{}, tab, "2 coefficients for 1 columns"},
 	} {
@@ -288,7 +288,7 @@ func TestWhyTermsAreEntangled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := run(t, m, tab, decompose.Options{Method: decompose.PHO})
+		r, _ := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 		e := r.Predictors[0].Entangled
 		if len(e) != 1 || len(e[0].Terms) != 2 || !strings.Contains(e[0].Reason, want) {
 			t.Errorf("%s: entangled %v, want %q", formula, e, want)

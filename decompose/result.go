@@ -3,7 +3,7 @@ package decompose
 import (
 	"encoding/json"
 
-	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/decompose/internal/moments"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -136,6 +136,23 @@ type KCheck struct {
 type Moment struct {
 	Mean     float64 `json:"mean"`
 	Variance float64 `json:"variance"`
+}
+
+// Concurvity says how much of a term lies in the span of others: 0 none, 1 all
+// of it (Wood 2017, 5.5.6; the three measures of mgcv's concurvity). Worst is the
+// largest share over all functions of the term, Observed that of the fitted
+// (after) function, Estimate the average over the basis.
+type Concurvity struct {
+	Worst    float64 `json:"worst"`
+	Observed float64 `json:"observed"`
+	Estimate float64 `json:"estimate"`
+}
+
+// PairConcurvity is the concurvity of a term with one other.
+type PairConcurvity struct {
+	Term string `json:"term"`
+	With string `json:"with"`
+	Concurvity
 }
 
 // Variance splits Var(eta) (weighted, over training rows, link scale):

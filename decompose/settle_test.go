@@ -131,7 +131,7 @@ func testSplit(t *testing.T, route decompose.Route) {
 			}
 		}
 	}
-	pho, gam := decompose.Options{Method: decompose.PHO}, decompose.Options{Method: decompose.PHOGAM, SP: map[string][]float64{"s(x0)": {2}}}
+	pho, gam := decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}, decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}, Smoothing: decompose.Smoothing{SP: map[string][]float64{"s(x0)": {2}}}}
 	want := effects(none, pho)
 	for i, m := range append(same, other...) {
 		compare("pho", effects(m, pho), want)

@@ -55,7 +55,7 @@ func shard(t *testing.T, m decompose.Model, blocks []decompose.Block, tab *data.
 	t.Helper()
 	m, err := decompose.With(m, map[string][]decompose.Block{"": blocks})
 	must(t, err)
-	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{FirstBlock: first})
+	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Resources: decompose.Resources{FirstChunk: first}})
 	must(t, err)
 	return s, m
 }
@@ -99,7 +99,7 @@ func TestShardsOfOtherTermsAreRefused(t *testing.T) {
 		if _, err := decompose.Solve(t.Context(), other, a, nil); err == nil || !strings.Contains(err.Error(), c.term) {
 			t.Errorf("%s: solved for terms that the statistics are not of: %v", c.formula, err)
 		}
-		if _, err := decompose.PredictorCoordinates(other, a, 0); err == nil || !strings.Contains(err.Error(), c.term) {
+		if _, err := decompose.Constrain(other, a, 0); err == nil || !strings.Contains(err.Error(), c.term) {
 			t.Errorf("%s: coordinates of terms that the statistics are not of: %v", c.formula, err)
 		}
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/pho-go/pho/moments"
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // statisticsMagic begins encoded statistics; the number is the format's version.
@@ -128,7 +128,7 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 	if t.sum, rest, err = cutSum(rest); err != nil {
 		return err
 	}
-	bases, own := t.sum.Layout().Bases, further(len(t.features))
+	bases, own := t.sum.Layout().Bases, extraBases(len(t.features))
 	if n := len(bases) - len(own); n < 0 || !slices.Equal(bases[n:], own) {
 		return fmt.Errorf("decompose: the statistics name %d features, their moments hold others", len(t.features))
 	}
@@ -163,20 +163,20 @@ func cutSum(b []byte) (*moments.Sum, []byte, error) {
 	return s, rest, s.UnmarshalBinary(part)
 }
 
-// cutGroups reads the sums of the named groups over the blocks of all.
+// cutGroups reads the sums of the named groups over the chunks of all.
 func cutGroups(b []byte, all *moments.Sum, names []string) (*groupSums, []byte, error) {
-	if len(names) > mostGroups {
-		return nil, nil, fmt.Errorf("decompose: the header of the statistics names %d groups; %d are the most", len(names), mostGroups)
+	if len(names) > maxGroups {
+		return nil, nil, fmt.Errorf("decompose: the header of the statistics names %d groups; %d are the most", len(names), maxGroups)
 	}
-	first, next := all.Blocks()
+	first, next := all.Chunks()
 	g := newGroupSums(all.Layout(), first)
-	g.blocks = next - first
+	g.chunks = next - first
 	for _, name := range names {
 		sum, rest, err := cutSum(b)
 		if err != nil {
 			return nil, nil, err
 		}
-		f, n := sum.Blocks()
+		f, n := sum.Chunks()
 		if g.sums[name] != nil || f != first || n != next || !sum.Layout().Equal(g.layout) {
 			return nil, nil, fmt.Errorf("decompose: the statistics of group %q do not belong to those of all rows", name)
 		}

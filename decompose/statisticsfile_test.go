@@ -10,11 +10,11 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// statistics are those of two merge blocks and a half, by groups if asked for.
+// statistics are those of two chunks and a half, by groups if asked for.
 func statistics(t testing.TB, tab *data.Table, groups string, first int) (*decompose.Statistics, decompose.Model) {
 	t.Helper()
 	m := newFake(1).withTap()
-	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Groups: groups, FirstBlock: first})
+	s, err := decompose.Accumulate(context.Background(), m, tab, &decompose.Options{Columns: decompose.Columns{Groups: groups}, Resources: decompose.Resources{FirstChunk: first}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,9 +40,6 @@ func mulBand(dst []float64, a *Banded, beta []float64) error {
 }
 
 // AddSums adds the unweighted column sums of a (n x d) to dst (d), in row order.
-func AddSums(dst []float64, a Columns) error { return new(Work).AddSums(dst, a) }
-
-// AddSums is the function of that name, without allocations.
 func (k *Work) AddSums(dst []float64, a Columns) error {
 	if err := shape(a); err != nil {
 		return err

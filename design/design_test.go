@@ -157,7 +157,7 @@ func TestProductsAgreeWithDense(t *testing.T) {
 			r.Set(i, 1, 1)
 		}
 		tm := mat.NewDense(ca, 2, nil)
-		if err := design.AddTMul(tm, a, w, r); err != nil {
+		if err := new(design.Work).AddTMul(tm, a, w, r); err != nil {
 			t.Fatal(err)
 		}
 		if !mat.EqualApprox(tm, gram(da, r, w), 1e-11) {
@@ -170,7 +170,7 @@ func TestProductsAgreeWithDense(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums := make([]float64, ca)
-		if err := design.AddSums(sums, a); err != nil {
+		if err := new(design.Work).AddSums(sums, a); err != nil {
 			t.Fatal(err)
 		}
 		norm := 0.0
@@ -328,7 +328,7 @@ func TestFaults(t *testing.T) {
 		{"other bands", cross(mat.NewDense(3, 3, nil), two, two, nil), twoError},
 		{"band of two and four", cross(mat.NewDense(3, 5, nil), two, band, nil), twoError},
 		{"MulVec band", func() error { return design.MulVec(make([]float64, 2), late, make([]float64, 5)) }, lateError},
-		{"AddSums band", func() error { return design.AddSums(make([]float64, 5), late) }, lateError},
+		{"AddSums band", func() error { return new(design.Work).AddSums(make([]float64, 5), late) }, lateError},
 		{"code", check(code), "design: coded columns: row 1 has an entry in column 2 of 2; columns count from 0"},
 		{"no codes", check(&design.Codes{}), "design: coded columns: 0 columns; need at least 1"},
 		{"code values", check(&design.Codes{D: 1, Code: []int32{0}, Value: []float64{}}), "design: coded columns: 0 values for 1 codes"},
@@ -345,9 +345,9 @@ func TestFaults(t *testing.T) {
 		{"coded with sparse", cross(mat.NewDense(3, 2, nil), good, code, nil), "design: coded columns: row 1 has an entry in column 2 of 2; columns count from 0"},
 		{"MulVec", func() error { return design.MulVec(make([]float64, 2), x, make([]float64, 3)) }, "design: 2 x 2 columns times 3 coefficients into 2 rows"},
 		{"MulVec index", func() error { return design.MulVec(make([]float64, 2), beyond, make([]float64, 2)) }, "design: sparse columns: row 1 has an entry in column 2 of 2; columns count from 0"},
-		{"AddSums", func() error { return design.AddSums(make([]float64, 3), x) }, "design: 3 sums for 2 columns"},
+		{"AddSums", func() error { return new(design.Work).AddSums(make([]float64, 3), x) }, "design: 3 sums for 2 columns"},
 		{"ToDense", func() error { return design.ToDense(mat.NewDense(1, 2, nil), x) }, "design: destination is 1 x 2 for 2 x 2 columns"},
-		{"AddTMul", func() error { return design.AddTMul(mat.NewDense(2, 1, nil), x, nil, nil) }, "design: dense columns without a matrix"},
+		{"AddTMul", func() error { return new(design.Work).AddTMul(mat.NewDense(2, 1, nil), x, nil, nil) }, "design: dense columns without a matrix"},
 	} {
 		err := c.call()
 		if err == nil || err.Error() != c.want {

@@ -123,7 +123,7 @@ func wave(t *testing.T, n int) *data.Table {
 func TestTooFewBasisFunctionsAreNoticed(t *testing.T) {
 	for _, weights := range []string{"", "w"} {
 		tab := wave(t, 20_000)
-		few := check(t, tab, `y ~ s(a, bs="ps", k=6) + s(b, bs="ps", k=6)`, decompose.Options{Weights: weights})
+		few := check(t, tab, `y ~ s(a, bs="ps", k=6) + s(b, bs="ps", k=6)`, decompose.Options{Columns: decompose.Columns{Weights: weights}})
 		a, b := few.Predictors[0].Terms[0].KCheck, few.Predictors[0].Terms[1].KCheck
 		if a.P > 0.01 || a.Index > 0.7 {
 			t.Errorf("k=6 for sin(40 a): index %g, p %g", a.Index, a.P)
@@ -134,7 +134,7 @@ func TestTooFewBasisFunctionsAreNoticed(t *testing.T) {
 		if a.Rows != 5000 {
 			t.Errorf("%d rows of 20000 were looked at, want 5000", a.Rows)
 		}
-		enough := check(t, tab, `y ~ s(a, bs="ps", k=40)`, decompose.Options{Weights: weights}).Predictors[0].Terms[0].KCheck
+		enough := check(t, tab, `y ~ s(a, bs="ps", k=40)`, decompose.Options{Columns: decompose.Columns{Weights: weights}}).Predictors[0].Terms[0].KCheck
 		if enough.P < 0.01 {
 			t.Errorf("k=40 for sin(40 a): index %g, p %g", enough.Index, enough.P)
 		}
@@ -143,9 +143,9 @@ func TestTooFewBasisFunctionsAreNoticed(t *testing.T) {
 
 func TestSameForAnyBatchesAndWorkers(t *testing.T) {
 	tab := wave(t, 12_000)
-	want := check(t, tab, `y ~ s(a, bs="ps", k=6)`, decompose.Options{Workers: 1}).Predictors[0].Terms[0].KCheck
+	want := check(t, tab, `y ~ s(a, bs="ps", k=6)`, decompose.Options{Resources: decompose.Resources{Workers: 1}}).Predictors[0].Terms[0].KCheck
 	tab.BatchRows = 77
-	got := check(t, tab, `y ~ s(a, bs="ps", k=6)`, decompose.Options{Workers: 7}).Predictors[0].Terms[0].KCheck
+	got := check(t, tab, `y ~ s(a, bs="ps", k=6)`, decompose.Options{Resources: decompose.Resources{Workers: 7}}).Predictors[0].Terms[0].KCheck
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -87,3 +87,12 @@ func bernoulliKL(y, eta float64) float64 {
 	}
 	return max(0, crossEntropy(y, eta)+y*logY+(1-y)*log1Y)
 }
+
+// Score of the log odds: w (y - mu), information w mu (1 - mu).
+func (Binomial) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	mu, other := logistic(eta[0]), logistic(-eta[0])
+	grad[0] = w * (y - mu)
+	if info != nil {
+		info[0] = w * mu * other
+	}
+}

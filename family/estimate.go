@@ -97,8 +97,8 @@ func (l *shapeLikelihood) score(logs []float64) (grad, info [2]float64) {
 // maximise is Newton's method with differences of the score, and Fisher's steps
 // where the log-likelihood is not concave; no step is longer than 1.
 func (l *shapeLikelihood) maximise(logs []float64) error {
-	const h, most = 1e-5, 200
-	for range most {
+	const h, maxSteps = 1e-5, 200
+	for range maxSteps {
 		grad, info := l.score(logs)
 		var hess [2][2]float64
 		for j := range logs {
@@ -126,7 +126,7 @@ func (l *shapeLikelihood) maximise(logs []float64) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("family %s: the estimates of its parameters do not settle in %d steps (logarithms %.4g): give them, as in %s", l.f.Name(), most, logs, example(l.f))
+	return fmt.Errorf("family %s: the estimates of its parameters do not settle in %d steps (logarithms %.4g): give them, as in %s", l.f.Name(), maxSteps, logs, example(l.f))
 }
 
 // newton solves for the step to the stationary point; NaN if hess is not negative

@@ -19,7 +19,7 @@ package family
 // and for other w and phi. At w = 0 LogLik is 0, and so is Deviance if K = 1.
 // Deviance is never negative, is 0 where the mean equals y (but for beta), and
 // doubles with w.
-// Infinite predictors give the limits.
+// At infinite predictors the methods return their limits.
 type Family interface {
 	// Name is what Parse knows the family by.
 	Name() string
@@ -35,11 +35,11 @@ type Family interface {
 	// log-likelihood (at phi = 1; 1/phi of it at another) that mu falls short of the
 	// best, which is mu = y but for beta. NaN where the family has none (K > 1).
 	Deviance(y, w float64, eta []float64) float64
-	// HasDispersion: phi is a parameter, estimated as the sum of deviances over
-	// the sum of weights.
+	// HasDispersion reports whether phi is a parameter. It is estimated as the sum of
+	// deviances over the sum of weights.
 	HasDispersion() bool
-	// Mass: a probability mass function, whose log-likelihood is at most 0 and
-	// does not depend on the units of y.
+	// Mass reports whether responses have probabilities, so that log-likelihoods are at
+	// most 0 and do not depend on the units of y, and not densities.
 	Mass() bool
 	// Mean is E(y) given eta: response scale.
 	Mean(eta []float64) float64

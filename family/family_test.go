@@ -208,3 +208,14 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+func TestSuggested(t *testing.T) {
+	for _, c := range []struct {
+		heads []string
+		want  string
+	}{{[]string{"sigmoid"}, "binomial"}, {[]string{"exp"}, "poisson"}, {[]string{""}, "gaussian"}, {[]string{"exp", "exp"}, "gaussian"}, {nil, "gaussian"}} {
+		if got := Suggested(c.heads); got != c.want {
+			t.Errorf("heads %q suggest %q, want %q", c.heads, got, c.want)
+		}
+	}
+}

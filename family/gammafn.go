@@ -2,9 +2,10 @@ package family
 
 import "math"
 
-// Functions of the gamma function as small remainders of their asymptotic series
-// (Abramowitz and Stegun 1964, 6.1.41, 6.3.18, 6.4.12), so that what cancels in
-// densities of large shapes has already been left out.
+// The functions below are what remains of log Gamma, psi and psi' without the leading
+// terms of their asymptotic series (Abramowitz and Stegun 1964, 6.1.41, 6.3.18, 6.4.12).
+// In densities of large shapes the leading terms cancel, and with them the digits;
+// remainders that are computed as such keep theirs.
 
 // stirlingSeries is log x! - [x log x - x + log(2 pi x)/2] for x >= 16, where the
 // next term is below 1e-17.
@@ -13,9 +14,8 @@ func stirlingSeries(x float64) float64 {
 	return (1./12 - v*(1./360-v*(1./1260-v*(1./1680-v*(1./1188-v*691./360360))))) / x
 }
 
-// stirling is log(x)/2 - {log x! - [x log x - x + log(2 pi x)/2]}: what is left of
-// -log Gamma(x) once x log x - x and constants are gone. logX is log x, which may be
-// known where x has underflowed to 0.
+// stirling is -log Gamma(x) + x log x - x + log(2 pi)/2, that is log(x)/2 less
+// stirlingSeries(x). logX is log x, which may be known where x has underflowed to 0.
 func stirling(x, logX float64) float64 {
 	if x >= 16 {
 		return logX/2 - stirlingSeries(x)

@@ -153,3 +153,31 @@ func checkReal(name string, y float64) error {
 	}
 	return nil
 }
+
+// Score of the mean: w (y - eta)/phi, information w/phi.
+func (Gaussian) Score(grad, info []float64, y, w float64, eta []float64, phi float64) {
+	grad[0] = w * (y - eta[0]) / phi
+	if info != nil {
+		info[0] = w / phi
+	}
+}
+
+// Score of mean and scale: with z = (y - mu)/sigma, w z/sigma and w z^2 - 1 times
+// the derivative of log sigma; information w/sigma^2 and 2.
+func (f GaussianLS) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	if w == 0 {
+		clear(grad)
+		clear(info)
+		return
+	}
+	slope := 1.0
+	if f.Scale == SoftplusScale {
+		slope = logistic(eta[1]) / softplus(eta[1])
+	}
+	inv := math.Exp(-f.Scale.logSigma(eta[1]))
+	z := (y - eta[0]) * inv
+	grad[0], grad[1] = w*z*inv, (w*z*z-1)*slope
+	if info != nil {
+		info[0], info[1] = w*inv*inv, 2*slope*slope
+	}
+}

@@ -21,9 +21,9 @@ type Shaped interface {
 	deviance(y float64, eta []float64) float64
 }
 
-// Held is a family with its last parameters held: they are numbers and no predictors.
-// A number may be unknown until it is estimated (Estimate, or training); as long as
-// one is, the figures of a row are NaN. Unknown ones come before known ones.
+// Held is a family whose last parameters are numbers and not predictors. A number may be
+// unknown until it is estimated (Estimate, or training); until then LogLik, Deviance and
+// Score give NaN. Parameters with unknown numbers come before those with known ones.
 type Held struct {
 	of            Shaped
 	held, unknown int
@@ -106,7 +106,7 @@ func (h Held) With(logs []float64) Held {
 	return h
 }
 
-// all puts the numbers behind the predictors.
+// all is the predictors of the whole family: eta, and behind it the numbers.
 func (h Held) all(dst *[3]float64, eta []float64) []float64 {
 	n := copy(dst[:], eta)
 	for i := range h.unknown {

@@ -71,9 +71,9 @@ func (NegativeBinomial) deviance(y float64, eta []float64) float64 {
 			ratio = math.Log(q + p*math.Exp(delta))
 		}
 		half = size*ratio - y*delta
-	case p <= 0.5: // Poisson's, less what the variance beyond mu forgives
+	case p <= 0.5: // Poisson's, less what the larger variance takes off
 		half = y*exp1m(delta) - size*exp1m(math.Log1p(p*math.Expm1(delta)))
-	default: // the same of the rarer kind
+	default: // the same with theta in the place of y: q is the smaller share
 		half = theta*exp1m(-delta) - size*exp1m(math.Log1p(q*math.Expm1(-delta)))
 	}
 	return 2 * max(0, half)
@@ -125,7 +125,7 @@ func (NegativeBinomial) Score(grad, info []float64, y, w float64, eta []float64,
 // of a gamma shape times (mu/(mu + theta))^2, its limit for large mu and for large
 // theta.
 func sizeInformation(logMu, logTheta float64) float64 {
-	const most = 1000
+	const maxTerms = 1000 // of the sum
 	theta, r := math.Exp(logTheta), logistic(logMu-logTheta)
 	limit := r * r * trigammaGap(theta)
 	p := math.Exp(-times(theta, softplus(logMu-logTheta))) // of j = 0
@@ -133,7 +133,7 @@ func sizeInformation(logMu, logTheta float64) float64 {
 		return limit
 	}
 	sum, beyond := 0.0, 1.0
-	for j := range most {
+	for j := range maxTerms {
 		at := float64(j)
 		beyond -= p
 		if beyond < 1e-12 {

@@ -26,10 +26,19 @@ func exp1m(x float64) float64 {
 	return sum
 }
 
-// times is a b, and 0 where a is 0 whatever b: a limit, not 0 times infinity.
+// times is a b, and 0 if a is 0 even where b is infinite: the limit that is meant.
 func times(a, b float64) float64 {
 	if a == 0 {
 		return 0
 	}
 	return a * b
+}
+
+// logistic is 1/(1 + exp(-x)) without overflow.
+func logistic(x float64) float64 {
+	e := math.Exp(-math.Abs(x))
+	if x >= 0 {
+		return 1 / (1 + e)
+	}
+	return e / (1 + e)
 }

@@ -197,3 +197,17 @@ func unknown(name string) error {
 	}
 	return fmt.Errorf("unknown family %q (known: %s)", name, strings.Join(known, ", "))
 }
+
+// Suggested is the name of the family that the head of a single predictor suggests:
+// binomial for "sigmoid", poisson for "exp", else gaussian, as for several predictors.
+func Suggested(heads []string) string {
+	if len(heads) == 1 {
+		switch heads[0] {
+		case "sigmoid":
+			return "binomial"
+		case "exp":
+			return "poisson"
+		}
+	}
+	return "gaussian"
+}

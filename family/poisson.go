@@ -67,3 +67,12 @@ func logPoissonSaturated(y float64) float64 {
 	}
 	return -(log2Pi+math.Log(y))/2 - stirlingSeries(y)
 }
+
+// Score of the logarithm of the mean: w (y - mu), information w mu.
+func (Poisson) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	mu := math.Exp(eta[0])
+	grad[0] = w * (y - mu)
+	if info != nil {
+		info[0] = w * mu
+	}
+}

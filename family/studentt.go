@@ -68,7 +68,8 @@ func (StudentT) Mean(eta []float64) float64 {
 // w (df + 1)/((df + 3) sigma^2), 2w df/(df + 3), and that of log df (Lange, Little and
 // Taylor 1989, appendix B).
 func (StudentT) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
-	// Above, it is gaussian in float64; below, df would be 0 and 0 times infinity no number.
+	// With a df above exp(60) it is gaussian in float64; below exp(-700) df would be 0, and
+	// 0 times infinity is NaN.
 	df, inv := math.Exp(max(-700, min(eta[2], 60))), math.Exp(-eta[1])
 	x, r := df/2, y-eta[0]
 	if w == 0 {

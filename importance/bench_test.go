@@ -8,7 +8,7 @@ import (
 	"github.com/pho-go/pho/importance"
 )
 
-// BenchmarkMap is one block of 4096 rows with five sets of terms to leave out.
+// BenchmarkMap is one chunk of 4096 rows with five sets of terms to leave out.
 func BenchmarkMap(b *testing.B) {
 	for _, fam := range []family.Family{family.Gaussian{}, family.Poisson{}} {
 		b.Run(fam.Name(), func(b *testing.B) {

@@ -163,7 +163,7 @@ func (v *keep) Reduce(part any) error               { v.parts = append(v.parts, 
 func (v *keep) End(*decompose.Result) error         { return nil }
 
 func options(fam family.Family) *decompose.Options {
-	return &decompose.Options{Family: fam, Response: "y", Weights: "w", Offset: "off", Workers: 2}
+	return &decompose.Options{Family: fam, Columns: decompose.Columns{Response: "y", Weights: "w", Offset: "off"}, Resources: decompose.Resources{Workers: 2}}
 }
 
 // measure decomposes and returns the result and all parts.
@@ -355,7 +355,7 @@ func mustParse(name string) family.Family {
 	return f
 }
 
-// TestEstimate: what importance.Estimate finds is what family.Estimate finds at all
+// TestEstimate: what decompose.EstimateFamily finds is what family.Estimate finds at all
 // rows; the numbers then go into the decomposition and its importance.
 func TestEstimate(t *testing.T) {
 	m := oneHead()
@@ -363,11 +363,11 @@ func TestEstimate(t *testing.T) {
 		return poissonDraw(r, []float64{eta[0] - 0.5 + math.Log(r.ExpFloat64())}) // theta = 1
 	})
 	o := options(mustParse("negative-binomial"))
-	if _, err := decompose.Decompose(context.Background(), m, src, &decompose.Options{Family: o.Family, Response: "y", Visitors: []decompose.Visitor{importance.New(o.Family)}}); err == nil ||
-		err.Error() != `importance: theta of family "negative-binomial" is not known: give a number, or have Estimate find it` {
+	if _, err := decompose.Decompose(context.Background(), m, src, &decompose.Options{Family: o.Family, Columns: decompose.Columns{Response: "y"}, Visitors: []decompose.Visitor{importance.New(o.Family)}}); err == nil ||
+		err.Error() != `importance: theta of family "negative-binomial" is not known: give a number, or have decompose.EstimateFamily find it` {
 		t.Errorf("unknown theta: %v", err)
 	}
-	found, err := importance.Estimate(context.Background(), m, src, o)
+	found, err := decompose.EstimateFamily(context.Background(), m, src, o)
 	must(t, err)
 	o.Family = found
 	r, parts := measure(t, m, src, o)
@@ -392,13 +392,22 @@ func TestEstimate(t *testing.T) {
 	if direct.Name() != found.Name() {
 		t.Errorf("all rows say %s, the sample %s", direct.Name(), found.Name())
 	}
+	again := options(o.Family)
+	again.Family, again.Workers = mustParse("negative-binomial"), 1
+	if same, err := decompose.EstimateFamily(context.Background(), m, src, again); err != nil || same.Name() != found.Name() {
+		t.Errorf("one worker: %v, %v", same, err)
+	}
+	again.Weights = "a" // which has negative values
+	if _, err := decompose.EstimateFamily(context.Background(), m, src, again); err == nil || !strings.Contains(err.Error(), "is not a finite number >= 0") {
+		t.Errorf("weights below 0: %v", err)
+	}
 	// Another family is left alone; a bad row is named.
 	o.Family = family.Poisson{}
-	if same, err := importance.Estimate(context.Background(), m, src, o); err != nil || same != family.Family(family.Poisson{}) {
+	if same, err := decompose.EstimateFamily(context.Background(), m, src, o); err != nil || same != family.Family(family.Poisson{}) {
 		t.Errorf("%v, %v", same, err)
 	}
 	o.Family = mustParse("beta")
-	if _, err := importance.Estimate(context.Background(), m, src, o); err == nil || !strings.HasPrefix(err.Error(), `importance: response "y", data row 1: family beta: response `) {
+	if _, err := decompose.EstimateFamily(context.Background(), m, src, o); err == nil || !strings.HasPrefix(err.Error(), `response "y", data row 1: family beta: response `) {
 		t.Errorf("counts as proportions: %v", err)
 	}
 }
@@ -464,7 +473,7 @@ func TestTwoPredictors(t *testing.T) {
 func TestWithoutFamily(t *testing.T) {
 	m := oneHead()
 	src := rows(t, m, 5000, 11, gaussianNoise)
-	r, _ := measure(t, m, src, &decompose.Options{Weights: "w"})
+	r, _ := measure(t, m, src, &decompose.Options{Columns: decompose.Columns{Weights: "w"}})
 	var total float64
 	for _, e := range r.Predictors[0].Importance {
 		if e.McFadden != nil || e.DeltaLogLikPerRow != nil || e.DevianceR2 != nil || e.McFaddenValid {
@@ -480,7 +489,7 @@ func TestWithoutFamily(t *testing.T) {
 	}
 	// And against the definition, features of two terms included.
 	m.products = [][2]string{{"a", "b"}}
-	r, parts := measure(t, m, src, &decompose.Options{Weights: "w"})
+	r, parts := measure(t, m, src, &decompose.Options{Columns: decompose.Columns{Weights: "w"}})
 	if got := fmt.Sprint(labels(r.Predictors[0].Importance)); got != "[a{a,a:b} b{b,a:b} {a} {b} {a:b}]" {
 		t.Fatalf("entries %s", got)
 	}
@@ -570,11 +579,11 @@ func TestLaws(t *testing.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		m.coef[0]["b"] = beta
 		src := rows(t, m, 300, seed, gaussianNoise)
-		small, _ := measure(t, m, src, &decompose.Options{Weights: "w"})
+		small, _ := measure(t, m, src, &decompose.Options{Columns: decompose.Columns{Weights: "w"}})
 		big := oneHead()
 		big.coef[0] = map[string]float64{"a": 0.7 * scale, "b": beta * scale}
 		big.zeta = func(k int, x map[string]float64) float64 { return scale*curved(k, x) + (scale-1)*big.Intercept(0) }
-		large, _ := measure(t, big, src, &decompose.Options{Weights: "w"})
+		large, _ := measure(t, big, src, &decompose.Options{Columns: decompose.Columns{Weights: "w"}})
 		for i, e := range small.Predictors[0].Importance {
 			if got := large.Predictors[0].Importance[i].VarianceShare; math.Abs(got-e.VarianceShare) > 1e-7 {
 				rt.Fatalf("share of %v: %g, scaled by %g: %g", e.Terms, e.VarianceShare, scale, got)
@@ -592,7 +601,7 @@ func TestErrors(t *testing.T) {
 		fam  family.Family
 		want string
 	}{
-		{"another family", &decompose.Options{Family: gaussian, Response: "y"}, poisson,
+		{"another family", &decompose.Options{Family: gaussian, Columns: decompose.Columns{Response: "y"}}, poisson,
 			`importance: the family is "poisson" here and "gaussian" in the decomposition: set the same in decompose.Options`},
 		{"no family in the options", &decompose.Options{}, gaussian,
 			`importance: the family is "gaussian" here and "" in the decomposition: set the same in decompose.Options`},

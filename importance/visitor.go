@@ -70,7 +70,7 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 		case fam.Predictors() != len(r.Predictors):
 			return fmt.Errorf("importance: family %q has %d predictors, the decomposition %d", fam.Name(), fam.Predictors(), len(r.Predictors))
 		case unknown(fam) != nil:
-			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have Estimate find it", strings.Join(unknown(fam), " and "), fam.Name())
+			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have decompose.EstimateFamily find it", strings.Join(unknown(fam), " and "), fam.Name())
 		case fam.HasDispersion() && r.Dispersion == nil:
 			return fmt.Errorf("importance: family %q needs a dispersion, which the decomposition does not have", fam.Name())
 		case fam.HasDispersion():
@@ -91,7 +91,7 @@ func unknown(fam family.Family) []string {
 	return nil
 }
 
-// Map adds up a block of rows.
+// Map adds up a chunk of rows.
 func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 	s := v.newSums()
 	rows, err := v.read(p)
@@ -137,7 +137,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 	return nil
 }
 
-// Reduce adds a block's sums.
+// Reduce adds a chunk's sums.
 func (v *Visitor) Reduce(part any) error {
 	s, ok := part.(*sums)
 	if !ok {

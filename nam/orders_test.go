@@ -73,7 +73,7 @@ func TestOrdersAgainstLeastSquares(t *testing.T) {
 	const n = 400
 	tab := rows(t, n, 3, 0.5, 2)
 	with := withFormula(t, m, tab, "~ x0 + x1 + x2 + x0:x1 + x0:x2 + x1:x2")
-	got, r, err := nam.Orders(t.Context(), with, tab, &decompose.Options{Weights: "w"})
+	got, r, err := nam.Orders(t.Context(), with, tab, &decompose.Options{Columns: decompose.Columns{Weights: "w"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +209,8 @@ func TestOrdersRefuse(t *testing.T) {
 		o          *decompose.Options
 	}{
 		{"~ x0 + x0:x1", `nam: predictor "eta": term "x0:x1" needs a term of "x1" alone next to it, or its main effect would count as an interaction`, nil},
-		{"~ x0", `nam: orders of interaction are orthogonal projections: method "phogam" does not apply`, &decompose.Options{Method: decompose.PHOGAM}},
-		{"~ x0", `nam: orders of interaction take no family, groups, refit, or projection without an intercept`, &decompose.Options{RefitTotal: true}},
+		{"~ x0", `nam: orders of interaction are orthogonal projections: method "phogam" does not apply`, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}}},
+		{"~ x0", `nam: orders of interaction take no family, groups, refit, or projection without an intercept`, &decompose.Options{Projection: decompose.Projection{RefitTotal: true}}},
 	} {
 		if _, _, err := nam.Orders(t.Context(), withFormula(t, m, tab, c.text), tab, c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%s: error %v, want %s", c.text, err, c.want)

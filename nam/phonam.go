@@ -4,16 +4,19 @@
 // with learned terms is one, whoever trained it.
 //
 // PHO applied to such a model is PHONAM (Rügamer 2023, section on COVID-19). Two
-// different projections go by that name, and a result says which it is:
+// projections go by that name; Result.PHONAM says which one was made:
 //
-//   - Learned projects the deep part on the learned bases themselves. Their
-//     columns are correlated, strongly as a rule, and without a penalty the split
-//     between features is decided by what is next to nothing in the data (the
-//     paper's limitation). So each learned term has a ridge on its increment, in
-//     columns of standard deviation 1, chosen by REML like any smoothing parameter.
+//   - Learned projects the deep part on the learned bases themselves. Their columns are
+//     as a rule strongly correlated, so that without a penalty tiny variations in the data
+//     would decide the split between features (a limitation that the paper names). Each
+//     learned term therefore has a ridge on what moves to it, in columns of standard
+//     deviation 1, with a parameter that REML chooses.
 //   - Spline leaves the learned curves as they are and projects the deep part on a
-//     spline of each feature, which is what the authors' published code does. A
-//     feature's curve is the sum of the two, see Shapes.
+//     spline of each feature, as the authors' published code does. A feature's curve is
+//     then the sum of the two: see Shapes.
+//
+// Orders splits a predictor into main effects and interactions, and Surrogate shows a
+// black box through the terms of another model.
 package nam
 
 import (
@@ -40,7 +43,7 @@ const (
 
 // Options of PHONAM. The zero value and nil are sensible.
 type Options struct {
-	// Decompose are the options of the projection; nil: REML, no weights.
+	// Decompose are the options of the projection; nil: the defaults, REML and no weights.
 	Decompose *decompose.Options
 	// Basis of the splines: "tp" or any other bs of the formula language that
 	// takes numbers. "": tp.
@@ -68,10 +71,10 @@ func (o *Options) orDefault() Options {
 	return v
 }
 
-// PHONAM decomposes the neural additive model m over all rows of src. It is
-// Prepare, then decompose.Decompose; Result.PHONAM names the variant. Without a
-// learned term, or with the method pho, it fails: then there is nothing to apply it
-// to, or no penalty to apply.
+// PHONAM decomposes the neural additive model m over all rows of src: Prepare, then
+// decompose.Decompose. Result.PHONAM names the variant; Result.Warnings has the notes of
+// Prepare and NearCopies. A model without a learned term is an error, and so is the method
+// pho, which has no penalty.
 func PHONAM(ctx context.Context, m decompose.Model, src data.Source, v Variant, o *Options) (*decompose.Result, error) {
 	prepared, notes, err := Prepare(ctx, m, src, v, o)
 	if err != nil {
@@ -86,17 +89,18 @@ func PHONAM(ctx context.Context, m decompose.Model, src data.Source, v Variant, 
 	return r, nil
 }
 
-// Prepare returns m with the blocks of variant v, for those who call
-// decompose.Decompose themselves, and notes for the reader of the result.
+// Prepare returns m with the terms and penalties of variant v, for those who call
+// decompose.Decompose themselves, and notes for the reader of the result. The model
+// returned shares m.
 //
-// Learned gives learned terms that have no penalty a ridge; all other blocks stay.
+// Learned gives learned terms that have no penalty a ridge; all other terms stay.
 // It does not read src, which may be nil.
 //
-// Spline keeps the learned terms as they are. A predictor that m brings further
-// terms for (of a formula: blocks without coefficients) is projected on those; for
-// any other predictor a spline is made for each feature of a learned term, and a
-// tensor product for each pair, and src is read where they need it. A linear term of
-// a feature that gets a spline is kept too, for a spline contains the line.
+// Spline keeps the learned terms as they are. If a formula has added terms to a predictor
+// of m (decompose.With: blocks without coefficients), the deep part is projected on those.
+// Else a spline is made for each feature of a learned term, and a tensor product for each
+// pair; src is read to place their knots. A linear term of a feature that gets a spline is
+// kept too, for the spline contains the line.
 func Prepare(ctx context.Context, m decompose.Model, src data.Source, v Variant, o *Options) (_ decompose.Model, notes []string, err error) {
 	opts := o.orDefault()
 	var faults []error
@@ -111,21 +115,21 @@ func Prepare(ctx context.Context, m decompose.Model, src data.Source, v Variant,
 	}
 	if !hasLearned(m) {
 		faults = append(faults, errors.New("nam: the model has no learned term, so it is no neural additive model: "+
-			"see what was found in the network (pho inspect), or use a formula without PHONAM"))
+			"look at the structure that was found in the network, or use a formula without PHONAM"))
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, err
 	}
 	if v == Learned {
-		return ridged(m), nil, nil
+		return withRidges(m), nil, nil
 	}
-	return splined(ctx, m, src, opts)
+	return withSplines(ctx, m, src, opts)
 }
 
-// NearCopies says, for the reader, which learned terms of r are nearly functions of
-// one another on the rows: 99 % of what the one does, the other could. A ridge then
-// bounds their curves, but how much each has is the penalty's choice, and REML's may
-// be to leave one of them alone. Kept terms are not concerned.
+// NearCopies are warnings, one for each pair of learned terms of r that are nearly functions
+// of one another on the rows: at least 99 % of the one can be expressed by the other
+// (observed concurvity). Then only the sum of what moves to the two is well determined; the
+// ridges decide how it is shared.
 func NearCopies(r *decompose.Result) []string {
 	var out []string
 	for _, d := range r.Predictors {
@@ -158,10 +162,10 @@ func hasLearned(m decompose.Model) bool {
 
 func learned(b decompose.Block) bool { return b.Term.Kind() == decompose.Learned }
 
-// rewritten is a model with other blocks.
-type rewritten struct {
+// withBlocks is a model with other blocks.
+type withBlocks struct {
 	decompose.Model
 	blocks [][]decompose.Block
 }
 
-func (r *rewritten) Blocks(k int) []decompose.Block { return slices.Clone(r.blocks[k]) }
+func (r *withBlocks) Blocks(k int) []decompose.Block { return slices.Clone(r.blocks[k]) }

@@ -91,7 +91,7 @@ func TestRidgeSteadiesCorrelatedFeatures(t *testing.T) {
 	var pho, ridge [][]float64
 	for seed := range uint64(samples) {
 		tab := rows(t, n, 2, rho, seed)
-		plain, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{RankTolerance: 1e-6})
+		plain, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-6}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestLearnedDoesNotDependOnTheScaleOfUnits(t *testing.T) {
 		tab := rows(t, 300, 2, rho, seed)
 		m, scaled := newNAM(2, 4), newNAM(2, 4)
 		scaled.scale = scale
-		o := &nam.Options{Decompose: &decompose.Options{Weights: "w", SP: map[string][]float64{"f(x0)": {3}, "f(x1)": {40}}}}
+		o := &nam.Options{Decompose: &decompose.Options{Columns: decompose.Columns{Weights: "w"}, Smoothing: decompose.Smoothing{SP: map[string][]float64{"f(x0)": {3}, "f(x1)": {40}}}}}
 		a, b := phonam(t, m, tab, nam.Learned, o), phonam(t, scaled, tab, nam.Learned, o)
 		for j, want := range a.Predictors[0].Terms {
 			got := b.Predictors[0].Terms[j]
@@ -153,7 +153,7 @@ func TestLearnedBetweenPHOAndNothing(t *testing.T) {
 	m, tab := newNAM(2, 4), rows(t, 500, 2, 0.2, 3)
 	last := math.Inf(1)
 	fit := func(sp float64) decompose.Predictor {
-		o := &nam.Options{Decompose: &decompose.Options{SP: map[string][]float64{"f(x0)": {sp}, "f(x1)": {sp}}}}
+		o := &nam.Options{Decompose: &decompose.Options{Smoothing: decompose.Smoothing{SP: map[string][]float64{"f(x0)": {sp}, "f(x1)": {sp}}}}}
 		return phonam(t, m, tab, nam.Learned, o).Predictors[0]
 	}
 	for _, sp := range []float64{1e-9, 1, 100, 1e4, 1e12} {
@@ -163,7 +163,7 @@ func TestLearnedBetweenPHOAndNothing(t *testing.T) {
 		}
 		last = d.EDF
 	}
-	pho, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{RankTolerance: 1e-6})
+	pho, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-6}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,8 +260,8 @@ func TestSplinesOfPairs(t *testing.T) {
 		var got []string
 		for _, b := range p.Blocks(0) {
 			got = append(got, b.Term.Name())
-			if own := b.Coef != nil; own != b.Keep {
-				t.Errorf("%s: %s: the network's own %v, kept %v", c.name, b.Term.Name(), own, b.Keep)
+			if own := b.Coef != nil; own != b.Constraint.Equal(decompose.Kept()) {
+				t.Errorf("%s: %s: the network's own %v, kept %v", c.name, b.Term.Name(), own, b.Constraint)
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -334,8 +334,8 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{m, tab, "both", nil, `nam: unknown variant "both" of PHONAM: it is learned or spline`},
-		{deepOnly{m}, tab, nam.Learned, nil, "nam: the model has no learned term, so it is no neural additive model: see what was found in the network (pho inspect), or use a formula without PHONAM"},
-		{m, tab, nam.Learned, &nam.Options{Decompose: &decompose.Options{Method: decompose.PHO}}, "nam: PHONAM is a penalised projection, method phogam: for pho on the learned bases use decompose.Decompose"},
+		{deepOnly{m}, tab, nam.Learned, nil, "nam: the model has no learned term, so it is no neural additive model: look at the structure that was found in the network, or use a formula without PHONAM"},
+		{m, tab, nam.Learned, &nam.Options{Decompose: &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}}, "nam: PHONAM is a penalised projection, method phogam: for pho on the learned bases use decompose.Decompose"},
 		{m, tab, nam.Spline, &nam.Options{K: 2}, "nam: splines of dimension 2 and 5: 3 is the least"},
 		{m, nil, nam.Spline, nil, "nam: the splines of PHONAM need rows to place their knots by, and there is no source"},
 		{m, tab, nam.Spline, &nam.Options{Basis: "wiggly"}, `unknown basis`},
@@ -366,7 +366,7 @@ func TestLearnedKeepsGivenPenalties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := p.Blocks(0); b[0].Standardised || !b[1].Standardised {
-		t.Errorf("standardised: %v of the block with a penalty, %v of the other", b[0].Standardised, b[1].Standardised)
+	if b := p.Blocks(0); b[0].Coordinates.Standardised() || !b[1].Coordinates.Standardised() {
+		t.Errorf("standardised: %v of the block with a penalty, %v of the other", b[0].Coordinates.Standardised(), b[1].Coordinates.Standardised())
 	}
 }

@@ -11,22 +11,21 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Shape is what a predictor does with one feature, or with two together: the sum of
-// all its terms on exactly those features, centred to weighted mean 0 over the
-// training rows, on a grid. It marshals to JSON.
+// Shape is a shape function: the effect of one feature on a predictor, or of two together,
+// on a grid. It is the sum of all terms of exactly those features, centred to weighted mean
+// 0 over the rows of the decomposition. It marshals to JSON.
 type Shape struct {
 	Predictor string   `json:"predictor"`
 	Features  []string `json:"features"`
 	Terms     []string `json:"terms"` // that were added up
 	Axes      []Axis   `json:"axes"`  // one for each feature
-	// Before with the network's own coefficients, After with what moved from the deep
-	// part, on the link scale; values at all combinations of the axes' points, the
-	// last axis first.
+	// Before is the curve with the network's own coefficients, After that with what moved
+	// from the deep part added, on the link scale: values at all combinations of the axes'
+	// points, where the last axis varies fastest.
 	Before []float64 `json:"before"`
 	After  []float64 `json:"after"`
-	// SE is the standard error of After - Before (projection: the rest of zeta is
-	// taken as noise); nil where the sum is not identified or the result has no
-	// covariance.
+	// SE is the standard error of After - Before, with the rest of zeta taken as noise. nil:
+	// the sum of the terms is not identified, or the result has no covariance.
 	SE []float64 `json:"se,omitempty"`
 }
 
@@ -53,10 +52,10 @@ type ShapeOptions struct {
 	Values map[string][]float64
 }
 
-// Shapes evaluates the shape functions of every predictor of r, a decomposition of
-// m: features before pairs, in the order of the terms. Terms of three or more
-// features have no shape. The deep part, which r.Predictors[k].Variance weighs, is
-// in none.
+// Shapes evaluates the shape functions of every predictor of r, a decomposition of m: those
+// of one feature before those of two, in the order of the terms. Terms of three or more
+// features have none. No shape has the deep part in it: r.Predictors[k].Variance says how
+// much that is.
 func Shapes(ctx context.Context, r *decompose.Result, m decompose.Model, o *ShapeOptions) ([]Shape, error) {
 	var opts ShapeOptions
 	if o != nil {

@@ -22,7 +22,7 @@ func TestShapesAreTheContributions(t *testing.T) {
 		m.line = rapid.Bool().Draw(rt, "line")
 		v := rapid.SampledFrom([]nam.Variant{nam.Learned, nam.Spline}).Draw(rt, "variant")
 		tab := rows(t, 200, 2, 0.4, rapid.Uint64Range(1, 100).Draw(rt, "seed"))
-		o := &decompose.Options{Weights: "w"}
+		o := &decompose.Options{Columns: decompose.Columns{Weights: "w"}}
 		r := phonam(t, m, tab, v, &nam.Options{Decompose: o, Basis: "cr", K: 5, PairK: 3})
 		a, err := r.Applier(m)
 		if err != nil {

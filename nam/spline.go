@@ -12,92 +12,101 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// splined keeps the learned terms of m and adds splines of their features.
-func splined(ctx context.Context, m decompose.Model, src data.Source, o Options) (decompose.Model, []string, error) {
+// withSplines keeps the learned terms of m and adds splines of their features. The notes
+// say what has none.
+func withSplines(ctx context.Context, m decompose.Model, src data.Source, o Options) (_ decompose.Model, notes []string, err error) {
 	if src == nil {
 		return nil, nil, errors.New("nam: the splines of PHONAM need rows to place their knots by, and there is no source")
 	}
-	var notes []string
-	r := &rewritten{Model: m}
-	texts := make([][]string, len(m.Predictors())) // the terms to make, by predictor
-	specs := map[string]decompose.Spec{}
-	var order []string
+	kept := &withBlocks{Model: m}
+	formulas := make([][]string, len(m.Predictors())) // of the splines of each predictor
 	for k, name := range m.Predictors() {
 		blocks := slices.Clone(m.Blocks(k))
-		given := slices.ContainsFunc(blocks, func(b decompose.Block) bool { return !learned(b) && b.Coef == nil })
+		given := slices.ContainsFunc(blocks, ofFormula)
 		if !given {
-			var left []string
-			texts[k], left = splinesOf(blocks, o)
-			if len(left) > 0 {
-				notes = append(notes, fmt.Sprintf("%s: there is no spline for terms of three or more features: %s is as the network has it", name, strings.Join(left, ", ")))
+			var without []string
+			formulas[k], without = splinesOf(blocks, o)
+			if len(without) > 0 {
+				notes = append(notes, fmt.Sprintf("%s: there is no spline for terms of three or more features: %s is as the network has it", name, strings.Join(without, ", ")))
 			}
 		}
-		for j := range blocks {
-			b := &blocks[j]
-			if learned(*b) || !given && coveredBy(*b, blocks) {
-				*b = decompose.Block{Term: b.Term, Coef: b.Coef, Keep: true}
-			}
-		}
-		r.blocks = append(r.blocks, blocks)
-		for _, text := range texts[k] {
-			if specs[text] != nil {
-				continue
-			}
-			f, err := basis.Parse("~ "+text, &basis.Options{Schema: src.Schema()})
-			if err != nil {
-				return nil, nil, fmt.Errorf("nam: predictor %q: %w", name, err)
-			}
-			specs[text], order = f.Specs[0], append(order, text)
-		}
+		kept.blocks = append(kept.blocks, keepLearned(blocks, given))
 	}
-	made, err := prepare(ctx, m, src, order, specs, o.Decompose)
+	made, prepared, err := prepareSplines(ctx, m, src, formulas, o.Decompose)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, text := range order {
-		notes = append(notes, made[text].Notes...)
+	for _, p := range prepared {
+		notes = append(notes, p.Notes...)
 	}
 	extra := map[string][]decompose.Block{}
 	for k, name := range m.Predictors() {
-		for _, text := range texts[k] {
-			extra[name] = append(extra[name], made[text].Blocks...)
+		for _, formula := range formulas[k] {
+			extra[name] = append(extra[name], made[formula].Blocks...)
 		}
 	}
-	with, err := decompose.With(r, extra)
+	with, err := decompose.With(kept, extra)
 	return with, notes, err
 }
 
-// prepare makes the terms in one go, so that they see the same rows as the passes to
-// come, each once: predictors share terms.
-func prepare(ctx context.Context, m decompose.Model, src data.Source, order []string, specs map[string]decompose.Spec, o *decompose.Options) (map[string]decompose.Prepared, error) {
-	reads := slices.Clone(m.Columns())
-	if o != nil {
-		for _, name := range []string{o.Weights, o.Response, o.Offset, o.Groups} {
-			if name != "" {
-				reads = append(reads, name)
-			}
+// ofFormula tells whether a block was added to the network by a formula: the network's
+// own have coefficients.
+func ofFormula(b decompose.Block) bool { return !learned(b) && b.Coef == nil }
+
+// keepLearned keeps the learned terms as they are, and lines that splines contain unless
+// the splines are given by a formula.
+func keepLearned(blocks []decompose.Block, given bool) []decompose.Block {
+	out := slices.Clone(blocks)
+	for j := range out {
+		b := &out[j]
+		if learned(*b) || !given && coveredBySpline(*b, blocks) {
+			*b = decompose.Block{Term: b.Term, Coef: b.Coef, Constraint: decompose.Kept()}
 		}
 	}
-	var all []decompose.Spec
-	for _, text := range order {
-		all = append(all, specs[text])
-	}
-	prepared, err := decompose.PrepareEach(ctx, src, all, reads)
-	if err != nil {
-		return nil, fmt.Errorf("nam: the splines of PHONAM: %w", err)
-	}
-	made := map[string]decompose.Prepared{}
-	for i, text := range order {
-		made[text] = prepared[i]
-	}
-	return made, nil
+	return out
 }
 
-// splinesOf writes a term for each set of features of learned terms, features
-// before pairs; left are the terms of more features. A pair is a full tensor
-// product, te, unless its features have splines of their own: with both of them ti,
-// with one of them te, of which the engine takes out what the spline has.
-func splinesOf(blocks []decompose.Block, o Options) (texts, left []string) {
+// prepareSplines makes the splines of all predictors in one go, so that they see the same
+// rows as the passes to come, each once: predictors share them. made are the splines by
+// formula, prepared the same in the order in which formulas first have them.
+func prepareSplines(ctx context.Context, m decompose.Model, src data.Source, formulas [][]string, o *decompose.Options) (made map[string]decompose.Prepared, prepared []decompose.Prepared, err error) {
+	made = map[string]decompose.Prepared{}
+	var distinct []string
+	var specs []decompose.Spec
+	for k, name := range m.Predictors() {
+		for _, formula := range formulas[k] {
+			if slices.Contains(distinct, formula) {
+				continue
+			}
+			f, err := basis.Parse("~ "+formula, &basis.Options{Schema: src.Schema()})
+			if err != nil {
+				return nil, nil, fmt.Errorf("nam: predictor %q: %w", name, err)
+			}
+			distinct, specs = append(distinct, formula), append(specs, f.Specs[0])
+		}
+	}
+	if prepared, err = decompose.PrepareEach(ctx, src, specs, reads(m, o)); err != nil {
+		return nil, nil, fmt.Errorf("nam: the splines of PHONAM: %w", err)
+	}
+	for i, formula := range distinct {
+		made[formula] = prepared[i]
+	}
+	return made, prepared, nil
+}
+
+// reads are the columns that the decomposition of m will read beside those of terms.
+func reads(m decompose.Model, o *decompose.Options) []string {
+	if o == nil {
+		return m.Columns()
+	}
+	return slices.Concat(m.Columns(), o.Columns.Names())
+}
+
+// splinesOf writes the formula of a spline for each set of features of learned terms,
+// features before pairs; without are the terms of more features, which get none. A pair is
+// a tensor product te(a, b), or ti(a, b) if both features have splines of their own. If
+// one of them has, it is te, of which decompose leaves out what that spline spans.
+func splinesOf(blocks []decompose.Block, o Options) (formulas, without []string) {
 	single := map[string]bool{}
 	var pairs [][]string
 	for _, b := range blocks {
@@ -107,7 +116,7 @@ func splinesOf(blocks []decompose.Block, o Options) (texts, left []string) {
 		switch f := b.Term.Columns(); len(f) {
 		case 1:
 			if !single[f[0]] {
-				texts = append(texts, fmt.Sprintf("s(%s, bs=%q, k=%d)", quoted(f[0]), o.Basis, o.K))
+				formulas = append(formulas, fmt.Sprintf("s(%s, bs=%q, k=%d)", quoted(f[0]), o.Basis, o.K))
 			}
 			single[f[0]] = true
 		case 2:
@@ -115,7 +124,7 @@ func splinesOf(blocks []decompose.Block, o Options) (texts, left []string) {
 				pairs = append(pairs, f)
 			}
 		default:
-			left = append(left, b.Term.Name())
+			without = append(without, b.Term.Name())
 		}
 	}
 	for _, f := range pairs {
@@ -123,14 +132,14 @@ func splinesOf(blocks []decompose.Block, o Options) (texts, left []string) {
 		if single[f[0]] && single[f[1]] {
 			kind = "ti"
 		}
-		texts = append(texts, fmt.Sprintf("%s(%s, %s, bs=%q, k=%d)", kind, quoted(f[0]), quoted(f[1]), o.Basis, o.PairK))
+		formulas = append(formulas, fmt.Sprintf("%s(%s, %s, bs=%q, k=%d)", kind, quoted(f[0]), quoted(f[1]), o.Basis, o.PairK))
 	}
-	return texts, left
+	return formulas, without
 }
 
-// coveredBy tells whether b is the network's own line of a feature that gets a
-// spline.
-func coveredBy(b decompose.Block, blocks []decompose.Block) bool {
+// coveredBySpline tells whether b is the network's own line of a feature that gets a
+// spline: the spline contains it.
+func coveredBySpline(b decompose.Block, blocks []decompose.Block) bool {
 	return b.Term.Kind() == decompose.Linear && slices.ContainsFunc(blocks, func(l decompose.Block) bool {
 		return learned(l) && len(l.Term.Columns()) <= 2 && slices.Contains(l.Term.Columns(), b.Term.Columns()[0])
 	})

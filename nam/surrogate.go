@@ -11,19 +11,20 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Surrogate is box seen through the terms of another model of the same predictors,
-// as a rule an additive network trained on box's own eta (native.Distil): it has the
-// terms' blocks, coefficients and intercepts, and as deep part all of box that they
-// leave,
+// Surrogate shows the model box through the terms of another one, as a rule of an additive
+// network that was trained on box's own eta (native.Distil). The model that it returns has
+// the blocks, coefficients and intercepts of terms, and as deep part what these leave of
+// box,
 //
 //	zeta = eta of box - intercept - sum_j Phi_j beta_j.
 //
-// So what is decomposed is box itself, not the imitation, and its predictions stay
-// as they are. Orders then gives the functional decomposition of a black box on bases
-// that a neural surrogate found (Köhler, Rügamer and Schmid 2025), PHONAM the
-// penalised one. Terms that box may have itself are of no account here.
+// So what is decomposed is box itself, not its imitation, and its predictions stay as they
+// are. Orders then gives the functional decomposition of a black box on bases that a
+// neural surrogate found (Köhler, Rügamer and Schmid 2025), PHONAM a penalised one. Terms
+// of box's own are ignored.
 //
-// Both models must have equally many predictors; they go by box's names.
+// Both models must have equally many predictors, and terms one term at least for each;
+// the names are box's. Both are shared, not copied.
 func Surrogate(box, terms decompose.Model) (decompose.Model, error) {
 	if b, t := box.Predictors(), terms.Predictors(); len(b) != len(t) {
 		return nil, fmt.Errorf("nam: the surrogate has predictors %q, what it stands for has %q: one is needed for each", t, b)

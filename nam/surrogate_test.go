@@ -78,8 +78,8 @@ func ExampleSurrogate() {
 	box := opaque{3, func(x []float64) float64 { return x[0] + x[1]*x[1] + 2*x[0]*x[1] + x[0]*x[1]*x[2] }}
 
 	student, _, err := native.Distil(ctx, box, native.Config{
-		Kind: native.NAM,
-		Features: native.Features{
+		Architecture: native.NAM,
+		FeatureNetworks: native.FeatureNetworks{
 			Columns: []string{"x0", "x1", "x2"}, Pairs: [][2]string{{"x0", "x1"}, {"x0", "x2"}, {"x1", "x2"}},
 			Hidden: []int{16, 16}, Activation: native.Tanh,
 		},
@@ -121,7 +121,7 @@ func TestSurrogateIsTheBoxItself(t *testing.T) {
 	if got := seen.Predictors(); len(got) != 1 || got[0] != "box" {
 		t.Errorf("predictors %q", got)
 	}
-	r, err := decompose.Decompose(ctx, seen, rows, &decompose.Options{Method: decompose.PHO})
+	r, err := decompose.Decompose(ctx, seen, rows, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestSurrogateIsTheBoxItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := decompose.Decompose(ctx, bare, rows, &decompose.Options{Method: decompose.PHO})
+	want, err := decompose.Decompose(ctx, bare, rows, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestSurrogateAndDistilRefuse(t *testing.T) {
 	if err != nil || len(f.Specs) != 2 {
 		t.Fatal(err)
 	}
-	student, _, err := native.Distil(ctx, box, native.Config{Kind: native.GAM, Structured: native.Structured{Formulas: []string{"~ x0 + x1"}}}, rows)
+	student, _, err := native.Distil(ctx, box, native.Config{Architecture: native.GAM, Structured: native.Structured{Formulas: []string{"~ x0 + x1"}}}, rows)
 	if err != nil {
 		t.Fatal(err)
 	}

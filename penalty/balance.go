@@ -6,18 +6,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// thin is the size of a column, next to its term's largest, below which its own size is
-// no measure for its penalty: see Balance.
-const thin = 1e-4
+// minColumnShare is the share of its term's largest column below which a column is not
+// divided by its own size: see Balance.
+const minColumnShare = 1e-4
 
-// Balance raises entries of d, by which the columns of t are divided before anything
-// is decomposed (their standard deviations, say), for those that next to no row
-// reaches: of a spline on values with one outlier, the columns between it and the
-// others. Divided by next to nothing their penalties would leave nothing but rounding
-// of all others. Any d > 0 gives the same fit but for rounding. It is raised to a
-// share of the largest, but not beyond what makes the column's penalty as large as that
-// of columns that count; unpenalised terms stay as they are.
-func (t *Term) Balance(d []float64) {
+// Balance raises the smallest entries of d, the numbers (standard deviations, say) by
+// which the columns of t are divided before matrices are decomposed. Columns that are
+// nearly zero in all rows would have huge penalties if they were divided by their own
+// size, and the rounding of those would be larger than the penalties of all other
+// columns. A spline has such columns between an outlier and the other values. An entry is
+// raised to a share of the largest, but no further than to where the column's penalty is
+// as large as that of the columns that are not small. Any d > 0 gives the same fit but
+// for rounding. Unpenalised components stay as they are.
+func (t *Component) Balance(d []float64) {
 	size, penalised := make([]float64, t.Dim), false // of the penalty on each column
 	for _, s := range t.S {
 		if norm := mat.Norm(s, 2); norm > 0 {
@@ -35,12 +36,12 @@ func (t *Term) Balance(d []float64) {
 		widest = math.Max(widest, v)
 	}
 	for i, v := range d {
-		if v >= thin*widest {
+		if v >= minColumnShare*widest {
 			heaviest = math.Max(heaviest, math.Sqrt(size[i])/v)
 		}
 	}
 	for i, v := range d {
-		least := thin * widest
+		least := minColumnShare * widest
 		if heaviest > 0 {
 			least = math.Min(least, math.Sqrt(size[i])/heaviest)
 		}

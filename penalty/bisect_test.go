@@ -27,7 +27,7 @@ func ridges(seed uint64, terms, k int, eps float64, f func(v float64, j int) flo
 	}
 	p := momentsOf(x, z, w, true)
 	for t := range terms {
-		p.Terms = append(p.Terms, Term{Name: string(rune('a' + t)), Start: t * k, Dim: k, S: []*mat.SymDense{Ridge(k)}})
+		p.Terms = append(p.Terms, Component{Name: string(rune('a' + t)), Start: t * k, Dim: k, S: []*mat.SymDense{Ridge(k)}})
 	}
 	return p
 }
@@ -39,7 +39,7 @@ func TestTargetsOfConcurveTerms(t *testing.T) {
 	for seed := range uint64(6) {
 		p := ridges(seed, 2, 4, 1e-4, func(v float64, j int) float64 { return math.Cos(math.Pi * float64(j) * v) })
 		p.Terms[0].DF, p.Terms[1].DF = 3.9, 0.2
-		f, err := Select(p, &Options{Method: DF})
+		f, err := Select(p, &Options{Criterion: DF})
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			continue
@@ -49,7 +49,7 @@ func TestTargetsOfConcurveTerms(t *testing.T) {
 				t.Errorf("seed %d: %s has edf %.10g, asked for %.10g", seed, term.Name, f.EDF[i], term.DF)
 			}
 		}
-		g := mustSelect(t, p.at(f.Lambda), &Options{Method: Fixed})
+		g := mustSelect(t, p.at(f.Lambda), &Options{Criterion: Fixed})
 		if !close(g.EDF[0], 3.9, 1e-6) || !close(g.EDF[1], 0.2, 1e-6) {
 			t.Errorf("seed %d: with these lambdas given the edf are %g", seed, g.EDF)
 		}
@@ -61,7 +61,7 @@ func TestTargetsOfConcurveTerms(t *testing.T) {
 func TestTargetsOutOfReach(t *testing.T) {
 	p := ridges(1, 1, 9, 0, func(v float64, j int) float64 { return math.Pow(v, float64(j)) })
 	p.Terms[0].DF = 8.99
-	_, err := Select(p, &Options{Method: DF})
+	_, err := Select(p, &Options{Criterion: DF})
 	if err == nil || !strings.Contains(err.Error(), `term "a": 8.99 degrees of freedom cannot be had: it has at least`) {
 		t.Fatalf("error: %v", err)
 	}

@@ -32,7 +32,7 @@ func TestCancelAnywhere(t *testing.T) {
 	plain, _, _, _ := randomProblem(5, 200, true, true)
 	overlapped := overlapProblem("te2", overlapping()["te2"])
 	target := *plain
-	target.Terms = append([]Term(nil), plain.Terms...)
+	target.Terms = append([]Component(nil), plain.Terms...)
 	for i := range target.Terms {
 		if len(target.Terms[i].S) > 0 {
 			target.Terms[i].DF = 2.5
@@ -44,8 +44,8 @@ func TestCancelAnywhere(t *testing.T) {
 		"overlap": func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, overlapped, nil) },
 		"target":  func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, &target, nil) },
 	}
-	for _, m := range []Method{REML, ML, GCV} {
-		fits[m.String()] = func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, plain, &Options{Method: m}) }
+	for _, m := range []Criterion{REML, ML, GCV} {
+		fits[m.String()] = func(ctx context.Context) (*Fit, error) { return SelectContext(ctx, plain, &Options{Criterion: m}) }
 	}
 	for name, fit := range fits {
 		all := newCountdown(1 << 30)

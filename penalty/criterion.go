@@ -10,9 +10,9 @@ import (
 // workspaces; one goroutine.
 type criterion struct {
 	*system
-	method Method
-	gamma  float64
-	scale  float64 // known, or 0
+	kind  Criterion
+	gamma float64
+	scale float64 // known, or 0
 
 	set    []int // which smoothing parameter each of system.penalties has
 	params int
@@ -53,7 +53,7 @@ type point struct {
 // newCriterion takes the sets of linked penalties as Problem.links gives them;
 // nil: none.
 func newCriterion(s *system, o *Options, links []int) *criterion {
-	c := &criterion{system: s, method: o.Method, gamma: o.Gamma, scale: o.Scale}
+	c := &criterion{system: s, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale}
 	c.chol.stopped = s.stopped
 	number := make(map[int]int)
 	for j := range s.penalties {
@@ -111,6 +111,9 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 			c.a.SetSym(b.lo+l, b.lo+l, c.a.At(b.lo+l, b.lo+l)+lambda*r*r)
 		}
 	}
+	if c.data != nil {
+		return c.solveRows(rho, logDet)
+	}
 	// With a unit diagonal, a large lambda does no harm to the factorisation.
 	for i := range c.e {
 		v := c.a.At(i, i)
@@ -127,6 +130,20 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	logDet += c.chol.logDet()
 	c.solveInto(c.alpha, c.cross)
 	return logDet, finite(logDet)
+}
+
+// fewDigits tells whether what solve has factored last depends on less than four digits
+// of some pivot, next to a diagonal of ones.
+func (c *criterion) fewDigits() bool {
+	least := 1.0
+	for i := range c.q {
+		u := c.chol.u[i*c.chol.n+i]
+		if c.data == nil {
+			u *= u
+		}
+		least = math.Min(least, u)
+	}
+	return least < 1e-12
 }
 
 // intoOverlap changes the coordinates of a block of the matrix a, and adds its
@@ -171,6 +188,12 @@ func (c *criterion) solveInto(dst, b []float64) {
 	for i, e := range c.e {
 		c.inner[i] = c.work[i] * e
 	}
+	c.fromInner(dst)
+}
+
+// fromInner sets dst to the coefficients that are inner in the coordinates of the
+// overlaps.
+func (c *criterion) fromInner(dst []float64) {
 	copy(dst, c.inner)
 	for i, o := range c.overlap {
 		if o != nil {
@@ -213,11 +236,18 @@ func scaleBoth(s *mat.SymDense, e []float64) {
 	}
 }
 
-// residual returns z'Wz - 2 alpha'X'Wz + alpha'X'WX alpha, at least 0. In this
-// form an error in alpha enters squared.
-func (c *criterion) residual() float64 {
+// residual is |z - X alpha|^2, at least 0.
+func (c *criterion) residual() float64 { return math.Max(0, c.residualSum()) }
+
+// residualSum returns z'Wz - 2 alpha'X'Wz + alpha'X'WX alpha. In this form an error in
+// alpha enters squared. It is negative by more than rounding if X'WX has lost the digits
+// that make it positive definite.
+func (c *criterion) residualSum() float64 {
 	if c.q == 0 {
-		return math.Max(0, c.zz)
+		return c.zz
+	}
+	if c.data != nil {
+		return c.residualOfRows()
 	}
 	fitted := mat.NewVecDense(c.q, c.work)
 	fitted.MulVec(c.gram, mat.NewVecDense(c.q, c.alpha))
@@ -225,11 +255,11 @@ func (c *criterion) residual() float64 {
 	for i, a := range c.alpha {
 		sum += a * (c.work[i] - 2*c.cross[i])
 	}
-	return math.Max(0, sum)
+	return sum
 }
 
-// every expands one value per parameter to one per penalty.
-func (c *criterion) every(x []float64) []float64 {
+// perPenalty expands one value per parameter to one per penalty.
+func (c *criterion) perPenalty(x []float64) []float64 {
 	y := make([]float64, len(c.set))
 	for j, i := range c.set {
 		y[j] = x[i]
@@ -241,7 +271,7 @@ func (c *criterion) every(x []float64) []float64 {
 // rho if asked.
 func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	k := len(c.penalties)
-	p := &point{rho: append([]float64(nil), rho...), each: c.every(rho), objective: math.Inf(1), score: math.Inf(1)}
+	p := &point{rho: append([]float64(nil), rho...), each: c.perPenalty(rho), objective: math.Inf(1), score: math.Inf(1)}
 	if derivatives && c.stopped() { // what asks for them takes them for granted
 		p.grad, p.hess = make([]float64, c.params), mat.NewSymDense(max(c.params, 1), nil)
 		return p
@@ -261,13 +291,13 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 			p.rp += v * v
 		}
 	}
-	if derivatives || c.method == GCV {
+	if derivatives || c.kind == GCV {
 		c.traces(p)
 	}
 	if derivatives && k > 0 {
 		p.grad, p.hess = make([]float64, k), mat.NewSymDense(k, nil)
 	}
-	switch c.method {
+	switch c.kind {
 	case GCV:
 		c.gcv(p)
 	case ML:

@@ -38,11 +38,11 @@ func randomProblem(seed uint64, n int, weighted, intercept bool) (*Problem, *mat
 	return p, x, z, w
 }
 
-func randomTerms() []Term {
+func randomTerms() []Component {
 	d2, _ := Difference(8, 2)
 	d1, _ := Difference(3, 1)
 	d3, _ := Difference(4, 2)
-	return []Term{
+	return []Component{
 		{Name: "linear", Dim: 2},
 		{Name: "s(a)", Dim: 8, S: []*mat.SymDense{d2}},
 		{Name: "te(b,c)", Dim: 12, S: []*mat.SymDense{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
@@ -58,9 +58,9 @@ func kronecker(a, b *mat.SymDense) *mat.SymDense {
 
 // criteria are all the objectives a user can ask for.
 var criteria = []Options{
-	{Method: REML}, {Method: REML, Gamma: 1.4}, {Method: REML, Scale: 0.7}, {Method: REML, Scale: 0.7, Gamma: 1.3},
-	{Method: GCV}, {Method: GCV, Gamma: 1.4}, {Method: GCV, Scale: 0.7},
-	{Method: ML}, {Method: ML, Gamma: 1.4}, {Method: ML, Scale: 0.7, Gamma: 1.3},
+	{Criterion: REML}, {Criterion: REML, Gamma: 1.4}, {Criterion: REML, Scale: 0.7}, {Criterion: REML, Scale: 0.7, Gamma: 1.3},
+	{Criterion: GCV}, {Criterion: GCV, Gamma: 1.4}, {Criterion: GCV, Scale: 0.7},
+	{Criterion: ML}, {Criterion: ML, Gamma: 1.4}, {Criterion: ML, Scale: 0.7, Gamma: 1.3},
 }
 
 func mustReduce(t *testing.T, p *Problem) *system {
@@ -76,7 +76,7 @@ func mustReduce(t *testing.T, p *Problem) *system {
 func mustCriterion(t *testing.T, p *Problem, o *Options) *criterion {
 	t.Helper()
 	c := newCriterion(mustReduce(t, p), o, p.links())
-	if o.Method == ML {
+	if o.Criterion == ML {
 		_, _, live := p.given()
 		if err := c.withInside(p, live, o); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func mustCriterion(t *testing.T, p *Problem, o *Options) *criterion {
 func TestDerivativesAgainstFiniteDifferences(t *testing.T) {
 	for _, o := range criteria {
 		for seed := range uint64(4) {
-			t.Run(fmt.Sprintf("%v gamma %g scale %g seed %d", o.Method, o.Gamma, o.Scale, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v gamma %g scale %g seed %d", o.Criterion, o.Gamma, o.Scale, seed), func(t *testing.T) {
 				p, _, _, _ := randomProblem(seed, 150, seed%2 == 1, seed < 3)
 				opts, err := o.withDefaults()
 				if err != nil {
@@ -189,7 +189,7 @@ func denseREML(p *Problem, x *mat.Dense, z, w, lambda []float64, o *Options) (sc
 	if phi == 0 {
 		phi = rp / (nn - gamma*mp)
 	}
-	if o.Method == ML && o.Scale == 0 {
+	if o.Criterion == ML && o.Scale == 0 {
 		phi = rp / nn
 	}
 	sumLogW := 0.0
@@ -198,7 +198,7 @@ func denseREML(p *Problem, x *mat.Dense, z, w, lambda []float64, o *Options) (sc
 	}
 	score = (rp/phi+nn*math.Log(2*math.Pi*phi)-sumLogW)/(2*gamma) + (chol.LogDet()-logS)/2 -
 		mp/2*(math.Log(2*math.Pi*phi)-math.Log(gamma))
-	if o.Method == ML {
+	if o.Criterion == ML {
 		inside := sandwich(mat.DenseCopyOf(vectors.Slice(0, first+dim, 0, rank).T()), a)
 		var cholR mat.Cholesky
 		cholR.Factorize(inside)
@@ -225,12 +225,12 @@ func TestScoreByItsDefinition(t *testing.T) {
 			}
 			reml, edf, gcv := denseREML(p, x, z, w, lambda, &o)
 			want := reml
-			if o.Method == GCV {
+			if o.Criterion == GCV {
 				want = gcv
 			}
 			if math.Abs(f.Score-want) > 1e-10*(1+math.Abs(want)) || math.Abs(f.EDFTotal-edf) > 1e-9*edf {
 				t.Errorf("%v gamma %g scale %g seed %d: score %.12g, by definition %.12g; edf %.12g, by definition %.12g",
-					o.Method, o.Gamma, o.Scale, seed, f.Score, want, f.EDFTotal, edf)
+					o.Criterion, o.Gamma, o.Scale, seed, f.Score, want, f.EDFTotal, edf)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func TestCovariances(t *testing.T) {
 	for seed := range uint64(3) {
 		p, _, _, _ := randomProblem(seed, 90, seed == 1, seed != 2)
 		lambda := []float64{0.3, 40, 2, 7}
-		f := mustSelect(t, p.at(lambda), &Options{Method: Fixed})
+		f := mustSelect(t, p.at(lambda), &Options{Criterion: Fixed})
 		dim, k := len(p.XZ), 0
 		a := mat.NewSymDense(dim, nil)
 		a.CopySym(p.XX)
@@ -291,7 +291,7 @@ func TestLogDeterminantOfOverlappingPenalties(t *testing.T) {
 	// Their null spaces, one and two directions, are rounded to zero.
 	e1[4], e2[4], e2[5] = 0, 0, 0
 	p := &Problem{Rows: 100, SumW: 100, XX: Ridge(30), XZ: make([]float64, 30), ZZ: 1,
-		Terms: []Term{{Name: "te", Dim: 30, S: []*mat.SymDense{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
+		Terms: []Component{{Name: "te", Dim: 30, S: []*mat.SymDense{kronecker(d1, Ridge(6)), kronecker(Ridge(5), d2)}}}}
 	p.XX.ScaleSym(100, p.XX) // unit variance: coordinates stay as they are
 	s := mustReduce(t, p)
 	for _, gap := range []float64{0, 3, -6, 15, -15, 25, -25, 60, -60} {

@@ -16,15 +16,15 @@ const (
 // target is a term that is to have given degrees of freedom. Its free lambdas
 // move together: rho_i = start_i + tau.
 type target struct {
-	name        string
-	term        int
-	df          float64
-	params      []int
-	start       []float64
-	tau         float64
-	least, most float64 // degrees of freedom, whatever the lambdas
-	bottom, top float64 // of tau
-	pinned      bool    // at an end
+	name           string
+	component      int
+	df             float64
+	params         []int
+	start          []float64
+	tau            float64
+	minEDF, maxEDF float64 // degrees of freedom, whatever the lambdas
+	minTau, maxTau float64 // of tau
+	atEnd          bool    // at an end
 }
 
 // targets finds the terms with targets and takes their lambdas out of those
@@ -36,19 +36,19 @@ func (s *search) targets(p *Problem, fixed []bool) ([]*target, error) {
 		if t.DF == 0 {
 			continue
 		}
-		a := &target{name: t.Name, term: number, df: t.DF}
+		a := &target{name: t.Name, component: number, df: t.DF}
 		for i := t.Start; i < t.Start+t.Dim; i++ {
-			a.most += s.kept[i]
+			a.maxEDF += s.kept[i]
 		}
-		a.least = a.most
+		a.minEDF = a.maxEDF
 		last := -1
 		for j, i := range s.set {
 			pen := &s.penalties[j]
-			if pen.term != number {
+			if pen.component != number {
 				continue
 			}
 			if pen.block != last {
-				a.least -= float64(s.blocks[pen.block].dim)
+				a.minEDF -= float64(s.blocks[pen.block].dim)
 				last = pen.block
 			}
 			if fixed[pen.index] || contains(a.params, i) {
@@ -59,20 +59,20 @@ func (s *search) targets(p *Problem, fixed []bool) ([]*target, error) {
 			}
 			owner[i] = t.Name
 			a.params, a.start = append(a.params, i), append(a.start, s.start[i])
-			a.top = math.Max(a.top, s.hi[i]-s.start[i])
+			a.maxTau = math.Max(a.maxTau, s.hi[i]-s.start[i])
 		}
-		a.bottom = math.Log(1e-11)
+		a.minTau = math.Log(1e-11)
 		if len(a.params) == 0 {
 			return nil, fmt.Errorf("penalty: term %q: %g degrees of freedom are asked for, but it has no smoothing parameter to choose: leave the target or its sp out", t.Name, t.DF)
 		}
-		if edge := dfEdge * (1 + t.DF); t.DF < a.least-edge || t.DF > a.most+edge {
-			return nil, a.unreachable(a.least, a.most, "")
+		if edge := dfEdge * (1 + t.DF); t.DF < a.minEDF-edge || t.DF > a.maxEDF+edge {
+			return nil, a.unreachable(a.minEDF, a.maxEDF, "")
 		}
 		switch {
-		case t.DF-a.least < dfEdge:
-			a.tau, a.pinned = a.top, true
-		case a.most-t.DF < dfEdge:
-			a.tau, a.pinned = a.bottom, true
+		case t.DF-a.minEDF < dfEdge:
+			a.tau, a.atEnd = a.maxTau, true
+		case a.maxEDF-t.DF < dfEdge:
+			a.tau, a.atEnd = a.minTau, true
 		}
 		all = append(all, a)
 	}
@@ -112,7 +112,7 @@ func (s *search) reach(rho []float64, targets []*target) error {
 	var moving []*target
 	for _, a := range targets {
 		a.set(rho)
-		if !a.pinned {
+		if !a.atEnd {
 			moving = append(moving, a)
 		}
 	}
@@ -132,9 +132,9 @@ func (s *search) reach(rho []float64, targets []*target) error {
 		jacobian, right := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
 		for r, a := range moving {
 			tau[r] = a.tau
-			right.SetVec(r, -a.odds(at[r]))
+			right.SetVec(r, -a.logOdds(at[r]))
 			for c := range m {
-				jacobian.Set(r, c, slope.At(r, c)*(1/(at[r]-a.least)+1/(a.most-at[r])))
+				jacobian.Set(r, c, slope.At(r, c)*(1/(at[r]-a.minEDF)+1/(a.maxEDF-at[r])))
 			}
 		}
 		var step mat.VecDense
@@ -142,7 +142,7 @@ func (s *search) reach(rho []float64, targets []*target) error {
 		if err := step.SolveVec(jacobian, right); err == nil && finite(mat.Sum(&step)) {
 			for f := 1.0; f > 1e-3 && !improved; f /= 2 {
 				for r, a := range moving {
-					a.tau = math.Max(a.bottom, math.Min(a.top, tau[r]+f*math.Max(-maxStep, math.Min(maxStep, step.AtVec(r)))))
+					a.tau = math.Max(a.minTau, math.Min(a.maxTau, tau[r]+f*math.Max(-maxStep, math.Min(maxStep, step.AtVec(r)))))
 					a.set(rho)
 				}
 				next, nextSlope, ok := s.freedom(rho, moving)
@@ -193,7 +193,7 @@ func (s *search) bisect(rho []float64, moving []*target) error {
 			}
 			return at[r], nil
 		}
-		lo, hi := a.bottom, a.top // edf falls with tau
+		lo, hi := a.minTau, a.maxTau // edf falls with tau
 		most, err := value(lo)
 		if err != nil {
 			return err
@@ -221,9 +221,9 @@ func (s *search) bisect(rho []float64, moving []*target) error {
 	return nil
 }
 
-// odds is the log odds of edf in its range less those of the target.
-func (a *target) odds(edf float64) float64 {
-	return math.Log((edf-a.least)/(a.most-edf)) - math.Log((a.df-a.least)/(a.most-a.df))
+// logOdds is the log odds of edf in its range less those of the target.
+func (a *target) logOdds(edf float64) float64 {
+	return math.Log((edf-a.minEDF)/(a.maxEDF-edf)) - math.Log((a.df-a.minEDF)/(a.maxEDF-a.df))
 }
 
 // worst is the largest relative distance from a target.
@@ -239,7 +239,7 @@ func worst(moving []*target, at []float64) float64 {
 func distance(moving []*target, at []float64) float64 {
 	sum := 0.0
 	for r, a := range moving {
-		sum += a.odds(at[r]) * a.odds(at[r])
+		sum += a.logOdds(at[r]) * a.logOdds(at[r])
 	}
 	return sum
 }
@@ -251,14 +251,14 @@ func (s *search) freedom(rho []float64, moving []*target) (at []float64, slope *
 	if _, ok := s.solveAll(rho); !ok {
 		return nil, nil, false
 	}
-	s.invertAll(s.every(rho))
+	s.invertAll(s.perPenalty(rho))
 	m := len(moving)
 	at, slope = make([]float64, m), mat.NewDense(m, m, nil)
 	for r, a := range moving {
-		at[r] = a.most
+		at[r] = a.maxEDF
 		for j := range s.penalties {
 			pen := &s.penalties[j]
-			if pen.term != a.term {
+			if pen.component != a.component {
 				continue
 			}
 			spent := 0.0
@@ -279,8 +279,8 @@ func (s *search) freedom(rho []float64, moving []*target) (at []float64, slope *
 				}
 			}
 		}
-		gap := 1e-10 * (a.most - a.least)
-		at[r] = math.Max(a.least+gap, math.Min(a.most-gap, at[r]))
+		gap := 1e-10 * (a.maxEDF - a.minEDF)
+		at[r] = math.Max(a.minEDF+gap, math.Min(a.maxEDF-gap, at[r]))
 	}
 	return at, slope, true
 }
@@ -294,7 +294,7 @@ func (s *search) runWithTargets(start []float64, iterations int, targets []*targ
 			return best, status, err
 		}
 		for _, a := range targets {
-			if a.pinned && status == Converged {
+			if a.atEnd && status == Converged {
 				status = AtBound
 			}
 		}
@@ -319,8 +319,8 @@ func (s *search) runWithTargets(start []float64, iterations int, targets []*targ
 			return best, IterationLimit, nil
 		}
 		if round < 2 { // later, jumps between two minima would have no end
-			clear(s.tried)
-			clear(s.released)
+			clear(s.triedInfinity)
+			clear(s.triedFinite)
 		}
 		best, status, err = s.run(rho, iterations)
 	}

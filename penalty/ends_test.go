@@ -10,18 +10,18 @@ import (
 
 // Fewer rows than unpenalised columns, or none of positive weight.
 func TestTooFewRows(t *testing.T) {
-	for _, o := range append(criteria[:len(criteria):len(criteria)], Options{Method: DF}) {
+	for _, o := range append(criteria[:len(criteria):len(criteria)], Options{Criterion: DF}) {
 		p := smoothProblem(2, 8, 0.3, func(x float64) float64 { return x })
-		if o.Method == DF { // an intercept and a slope are all that two rows have
+		if o.Criterion == DF { // an intercept and a slope are all that two rows have
 			p.Terms[0].DF = 1
 		}
 		f := mustSelect(t, p, &o)
 		if o.Scale == 0 && f.Status != ZeroResidual {
-			t.Errorf("%v: two rows: %v", o.Method, f.Status)
+			t.Errorf("%v: two rows: %v", o.Criterion, f.Status)
 		}
 		p.Rows, p.SumW, p.SumLogW = 0, 0, 0
 		if _, err := Select(p, &o); err == nil {
-			t.Errorf("%v: no weights: no error", o.Method)
+			t.Errorf("%v: no weights: no error", o.Criterion)
 		}
 	}
 }
@@ -29,9 +29,9 @@ func TestTooFewRows(t *testing.T) {
 // A known scale far from the data's pushes lambda to an end of its range.
 func TestKnownScaleAtTheEnds(t *testing.T) {
 	p := smoothProblem(300, 10, 0.5, func(x float64) float64 { return math.Sin(4 * x) })
-	for _, m := range []Method{REML, ML, GCV} {
+	for _, m := range []Criterion{REML, ML, GCV} {
 		for _, scale := range []float64{1e-12, 1e-6, 1e6, 1e12} {
-			f := mustSelect(t, p, &Options{Method: m, Scale: scale})
+			f := mustSelect(t, p, &Options{Criterion: m, Scale: scale})
 			if f.Status != Converged && f.Status != AtBound || len(f.Log) > 31 {
 				t.Errorf("%v, scale %g: %v after %d steps", m, scale, f.Status, len(f.Log)-1)
 			}
@@ -60,7 +60,7 @@ func TestNearlyAliasedColumns(t *testing.T) {
 			z[i], w[i] = x.At(i, 0)+rng.NormFloat64(), 1
 		}
 		p := momentsOf(x, z, w, true)
-		p.Terms = []Term{{Name: "a", Dim: 3}}
+		p.Terms = []Component{{Name: "a", Dim: 3}}
 		if f := mustSelect(t, p, nil); f.Rank != c.rank {
 			t.Errorf("columns %g apart: rank %d, should be %d", c.apart, f.Rank, c.rank)
 		}
@@ -98,9 +98,9 @@ func TestManyTermsAtInfinity(t *testing.T) {
 		for j := 1; j < k; j++ {
 			s.SetSym(j, j, math.Pow(float64(j), 4))
 		}
-		p.Terms = append(p.Terms, Term{Name: "s", Start: term * k, Dim: k, S: []*mat.SymDense{s}})
+		p.Terms = append(p.Terms, Component{Name: "s", Start: term * k, Dim: k, S: []*mat.SymDense{s}})
 	}
-	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}, {Method: ML}} {
+	for _, o := range []Options{{}, {Criterion: GCV}, {Gamma: 1.5}, {Criterion: ML}} {
 		f := mustSelect(t, p, &o)
 		infinite := 0
 		for j, at := range f.AtInfinity {
@@ -111,9 +111,9 @@ func TestManyTermsAtInfinity(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%v: %d terms at infinity after %d steps, %v, edf %.4g", o.Method, infinite, len(f.Log)-1, f.Status, f.EDFTotal)
+		t.Logf("%v: %d terms at infinity after %d steps, %v, edf %.4g", o.Criterion, infinite, len(f.Log)-1, f.Status, f.EDFTotal)
 		if f.Status != AtBound || infinite < 2 || f.AtInfinity[0] || f.AtInfinity[1] || len(f.Log) > 20 {
-			t.Errorf("%v: status %v, %d at infinity, %d steps", o.Method, f.Status, infinite, len(f.Log)-1)
+			t.Errorf("%v: status %v, %d at infinity, %d steps", o.Criterion, f.Status, infinite, len(f.Log)-1)
 		}
 	}
 }
@@ -124,10 +124,10 @@ func TestBetterOfTwoMinima(t *testing.T) {
 	for _, k := range []int{9, 12, 20} {
 		for _, size := range []float64{0.1, 0.15, 0.2, 0.3, 0.4, 0.7} {
 			p := smoothProblem(150, k, 0.5, func(x float64) float64 { return x + size*math.Cos(float64(k)*math.Acos(x)) })
-			for _, m := range []Method{REML, ML, GCV} {
-				f := mustSelect(t, p, &Options{Method: m})
+			for _, m := range []Criterion{REML, ML, GCV} {
+				f := mustSelect(t, p, &Options{Criterion: m})
 				for rho := -25.0; rho < 25; rho += 0.5 {
-					g := mustSelect(t, p.at([]float64{math.Exp(rho)}), &Options{Method: m})
+					g := mustSelect(t, p.at([]float64{math.Exp(rho)}), &Options{Criterion: m})
 					if g.Score < f.Score-1e-6*math.Abs(f.Score) {
 						t.Errorf("%v, %d columns, signal %g: score %.10g at log lambda %g, but %.10g at %g",
 							m, k, size, f.Score, math.Log(f.Lambda[0]), g.Score, rho)
@@ -141,10 +141,10 @@ func TestBetterOfTwoMinima(t *testing.T) {
 
 // The deep predictor is a deterministic function: residuals may be tiny.
 func TestSmallResiduals(t *testing.T) {
-	for _, m := range []Method{REML, ML, GCV} {
+	for _, m := range []Criterion{REML, ML, GCV} {
 		for e := 0; e <= 8; e++ {
 			noise := math.Pow(10, -float64(e))
-			f := mustSelect(t, smoothProblem(2000, 15, noise, func(x float64) float64 { return math.Sin(2 * x) }), &Options{Method: m})
+			f := mustSelect(t, smoothProblem(2000, 15, noise, func(x float64) float64 { return math.Sin(2 * x) }), &Options{Criterion: m})
 			t.Logf("%v noise %g: %v after %d steps, edf %.6g, scale %.4g", m, noise, f.Status, len(f.Log)-1, f.EDFTotal, f.Scale)
 			if noise*noise < 0.3*zeroResidual {
 				if f.Status != ZeroResidual {

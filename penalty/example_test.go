@@ -45,7 +45,7 @@ func ExampleSelect() {
 	for j := 1; j < k; j++ {
 		s.SetSym(j, j, math.Pow(float64(j+1), 4))
 	}
-	p.Terms = []penalty.Term{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
+	p.Terms = []penalty.Component{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
 
 	fit, err := penalty.Select(p, nil) // REML
 	if err != nil {
@@ -54,4 +54,19 @@ func ExampleSelect() {
 	}
 	fmt.Printf("%v: edf %.2f of %d, coefficient of T2 %.2f\n", fit.Status, fit.EDF[0], k, fit.Alpha[1])
 	// Output: converged: edf 5.69 of 6, coefficient of T2 0.50
+}
+
+// The first-order differences of four coefficients, as for a P-spline.
+func ExampleDifference() {
+	s, err := penalty.Difference(4, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(mat.Formatted(s))
+	// Output:
+	// ⎡ 1  -1   0   0⎤
+	// ⎢-1   2  -1   0⎥
+	// ⎢ 0  -1   2  -1⎥
+	// ⎣ 0   0  -1   1⎦
 }

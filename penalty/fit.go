@@ -1,7 +1,7 @@
 package penalty
 
 import (
-	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -50,55 +50,103 @@ type Fit struct {
 	// estimated.
 	Hessian *mat.SymDense
 
+	// LostDigits tells that the search came to smoothing parameters where X'WX + S has too
+	// few digits, so that there may be a better fit beyond: see Problem.Factor.
+	LostDigits bool
+
 	Status Status
 	Log    []Step
 }
 
-// Status says how the choice of smoothing parameters ended.
-type Status uint8
-
-const (
-	// Converged: the gradient is zero up to the tolerance, or nothing was to be
-	// chosen.
-	Converged Status = iota
-	// AtBound: converged, with at least one lambda at the end of its range:
-	// infinity (see AtInfinity) or zero.
-	AtBound
-	// IterationLimit: MaxIterations were not enough; the fit is the last one.
-	IterationLimit
-	// StepFailed: no step along the search direction improves the criterion,
-	// though its gradient is not zero up to the tolerance.
-	StepFailed
-	// ZeroResidual: the response is constant or lies in the span of the columns,
-	// so the scale is zero and the criterion has no minimum. Alpha is the
-	// projection, lambda the lower end of its range (the starting value for a
-	// constant response); Score, Phi, Scale and the covariances are 0, Log and
-	// Hessian empty. "Zero" is RSS_w at most 1e-13 z'Wz.
-	ZeroResidual
-)
-
-// String names the status in words that fit a report.
-func (s Status) String() string {
-	switch s {
-	case Converged:
-		return "converged"
-	case AtBound:
-		return "converged at a bound"
-	case IterationLimit:
-		return "iteration limit"
-	case StepFailed:
-		return "step failed"
-	case ZeroResidual:
-		return "zero residual"
+// perfect fills the fit of a response without residual. Its coefficients are those of
+// the projection without penalty, by iterative refinement from the fit at floor.
+func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
+	f.Status = ZeroResidual
+	f.finish(p, s, rho, 0)
+	if _, ok := s.solveAll(floor); ok && s.q > 0 && s.zz > 0 && len(s.free) == s.params {
+		left, more := mat.NewVecDense(s.q, nil), make([]float64, s.q)
+		for range 5 {
+			left.MulVec(s.gram, mat.NewVecDense(s.q, s.alpha))
+			for i := range s.q {
+				left.SetVec(i, s.cross[i]-left.AtVec(i))
+			}
+			s.solveInto(more, left.RawVector().Data)
+			for i, v := range more {
+				s.alpha[i] += v
+			}
+		}
+		mat.NewVecDense(len(f.Alpha), f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
+		f.RSS = s.residual()
 	}
-	return fmt.Sprintf("Status(%d)", uint8(s))
+	f.Scale, f.Phi = 0, 0
+	if f.Vp != nil {
+		f.Vp.Zero()
+		f.Ve.Zero()
+	}
+	return f
 }
 
-// Step is one accepted iterate; the first is the start.
-type Step struct {
-	Iteration int
-	Rho       []float64 // log lambda of the estimated penalties
-	Score     float64   // as Fit.Score
-	GradNorm  float64   // largest gradient component that is free to move
-	Halvings  int       // how often the Newton step was halved
+// finish computes everything but the score at rho, in the coordinates of p.
+func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
+	for j, param := range s.set {
+		if i := s.penalties[j].index; !f.Fixed[i] {
+			f.Lambda[i] = math.Exp(rho[param])
+			f.AtInfinity[i] = rho[param] >= s.hi[param]
+		}
+	}
+	dim := len(p.XZ)
+	f.Alpha, f.EDF, f.EDF1 = make([]float64, dim), make([]float64, len(p.Terms)), make([]float64, len(p.Terms))
+	f.EDFTotal = s.one
+	s.solveAll(rho)
+	s.invertAll(s.perPenalty(rho))
+	f.RSS = s.residual()
+	var basis *mat.Dense
+	var unscaled *mat.SymDense
+	if s.q > 0 {
+		mat.NewVecDense(dim, f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
+		basis = s.innerBasis()
+		unscaled = sandwich(basis, s.inverse)
+	}
+	// F = I - (X'WX+S)^-1 S on what was kept, and S_j touches its own term only.
+	// Unlike the diagonal of (X'WX+S)^-1 X'WX this does not cancel when lambda is
+	// extreme.
+	for t, term := range p.Terms {
+		for i := term.Start; i < term.Start+term.Dim; i++ {
+			f.EDF[t] += s.kept[i]
+		}
+		f.EDF1[t] = f.EDF[t]
+	}
+	for j := range s.penalties {
+		pen := &s.penalties[j]
+		for i := range pen.rank {
+			f.EDF[pen.component] -= s.m.At(pen.lo+i, pen.lo+i)
+		}
+		// 2F - FF = I - (I - F)^2.
+		for l := range s.penalties {
+			f.EDF1[pen.component] -= s.traceProduct(j, l)
+		}
+	}
+	for t, e := range f.EDF {
+		f.EDF[t], f.EDF1[t] = math.Max(0, e), math.Max(0, f.EDF1[t]) // but for rounding
+		f.EDFTotal += f.EDF[t]
+	}
+	f.Scale = known
+	if known == 0 {
+		if free := s.n - f.EDFTotal; free > 1e-9*s.n {
+			f.Scale = f.RSS / free
+		}
+	}
+	if dim == 0 {
+		return
+	}
+	f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
+	if s.q > 0 {
+		f.Vp.ScaleSym(f.Scale, unscaled)
+		f.Ve.ScaleSym(f.Scale, sandwich(full(unscaled), p.XX))
+	}
+}
+
+// sandwich is b m b'.
+func sandwich(b *mat.Dense, m *mat.SymDense) *mat.SymDense {
+	return symmetric(productTrans(product(b, full(m)), b))
 }

@@ -117,10 +117,10 @@ func (g *goldenPieces) problem(t testing.TB) *Problem {
 		p = momentsOf(x, g.Y, g.W, true)
 	}
 	if g.Parametric > 0 {
-		p.Terms = append(p.Terms, Term{Name: "parametric", Dim: g.Parametric})
+		p.Terms = append(p.Terms, Component{Name: "parametric", Dim: g.Parametric})
 	}
 	for _, s := range g.Smooths {
-		term := Term{Name: s.Name, Start: s.Start, Dim: s.Dim, SP: s.SP, Link: s.Link}
+		term := Component{Name: s.Name, Start: s.Start, Dim: s.Dim, SP: s.SP, Link: s.Link}
 		for _, rows := range s.S {
 			m := mat.NewSymDense(s.Dim, nil)
 			for i, row := range rows {
@@ -136,14 +136,14 @@ func (g *goldenPieces) problem(t testing.TB) *Problem {
 }
 
 func (g *goldenPieces) options() *Options {
-	m, _ := ParseMethod(g.Case.Method)
-	return &Options{Method: m, Gamma: g.Case.Gamma, Scale: g.Case.KnownScale}
+	m, _ := ParseCriterion(g.Case.Method)
+	return &Options{Criterion: m, Gamma: g.Case.Gamma, Scale: g.Case.KnownScale}
 }
 
 // at is the problem with all smoothing parameters fixed at sp.
 func (p *Problem) at(sp []float64) *Problem {
 	q := *p
-	q.Terms = append([]Term(nil), p.Terms...)
+	q.Terms = append([]Component(nil), p.Terms...)
 	for i := range q.Terms {
 		k := len(q.Terms[i].S)
 		q.Terms[i].SP, sp = sp[:k], sp[k:]

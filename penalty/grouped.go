@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// groupedCV is not among the methods of Options: it needs groups.
-const groupedCV Method = 255
+// groupedCV is not among the criteria of Options: it needs groups.
+const groupedCV Criterion = 255
 
 // SelectGrouped chooses the smoothing parameters by leaving out one group of
 // rows after the other and returns the fit to all rows. It minimises
@@ -24,7 +24,7 @@ const groupedCV Method = 255
 // the first's. Directions that the rest of the rows do not determine are zero
 // in that fit.
 //
-// Of o the Method and Gamma are not used; SP and DF of a term hold. Fit.Score is
+// Of o the Criterion and Gamma are not used; SP and DF of a term hold. Fit.Score is
 // the mean squared error above; Phi is Scale; Vc and EDF2 are nil.
 func SelectGrouped(groups []*Problem, o *Options) (*Fit, error) {
 	return SelectGroupedContext(context.Background(), groups, o)
@@ -37,7 +37,7 @@ func SelectGroupedContext(ctx context.Context, groups []*Problem, o *Options) (*
 	if o != nil {
 		v = *o
 	}
-	v.Method, v.Gamma = GCV, 1
+	v.Criterion, v.Gamma = GCV, 1
 	opts, err := v.withDefaults()
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (c *criterion) withFolds(p *Problem, groups []*Problem, tol float64) error 
 	if c.q > 0 {
 		// One set of workspaces for all folds, with a system of its own.
 		own := *c.system
-		c.left = newCriterion(&own, &Options{Method: Fixed}, nil)
+		c.left = newCriterion(&own, &Options{Criterion: Fixed}, nil)
 	}
 	return nil
 }

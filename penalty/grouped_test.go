@@ -96,7 +96,7 @@ func TestGroupedAgainstRefits(t *testing.T) {
 		// The fit to all rows is the usual one.
 		whole := momentsOf(x, z, w, groups[0].Intercept)
 		whole.Terms = groups[0].Terms
-		g := mustSelect(t, whole.at(lambda), &Options{Method: Fixed})
+		g := mustSelect(t, whole.at(lambda), &Options{Criterion: Fixed})
 		for j := range g.Alpha {
 			if !close(f.Alpha[j], g.Alpha[j], 1e-9) {
 				t.Errorf("seed %d: coefficient %d is %g, from all rows %g", seed, j, f.Alpha[j], g.Alpha[j])
@@ -132,9 +132,9 @@ func TestGroupedDerivatives(t *testing.T) {
 	for seed := range uint64(3) {
 		groups, _, _, _, _ := grouped(seed, 160, 4, true, seed < 2)
 		p := merge(groups)
-		opts, _ := (&Options{Method: GCV}).withDefaults()
+		opts, _ := (&Options{Criterion: GCV}).withDefaults()
 		c := newCriterion(mustReduce(t, p), &opts, nil)
-		c.method = groupedCV
+		c.kind = groupedCV
 		if err := c.withFolds(p, groups, 1e-6); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestGroupedLevelOfOneGroup(t *testing.T) {
 			z[i], w[i] = x.At(i, 1)+5*x.At(i, 0)+0.1*rng.NormFloat64(), 1
 		}
 		p := momentsOf(x, z, w, true)
-		p.Terms = []Term{{Name: "level", Dim: 1}, {Name: "s", Start: 1, Dim: 6, S: []*mat.SymDense{s}}}
+		p.Terms = []Component{{Name: "level", Dim: 1}, {Name: "s", Start: 1, Dim: 6, S: []*mat.SymDense{s}}}
 		groups = append(groups, p)
 	}
 	f, err := SelectGrouped(groups, nil)

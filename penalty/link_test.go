@@ -45,10 +45,10 @@ func TestLinkedIsOneBlockDiagonalPenalty(t *testing.T) {
 	s, _ := Difference(k, 2)
 	p := momentsOf(x, z, w, true)
 	q := *p
-	p.Terms = []Term{{Name: "a", Dim: k, S: []*mat.SymDense{s}, Link: []string{"1"}}, {Name: "b", Start: k, Dim: k, S: []*mat.SymDense{s}, Link: []string{"1"}}}
-	q.Terms = []Term{{Name: "ab", Dim: 2 * k, S: []*mat.SymDense{kronecker(Ridge(2), s)}}}
-	for _, m := range []Method{REML, ML, GCV} {
-		f, g := mustSelect(t, p, &Options{Method: m}), mustSelect(t, &q, &Options{Method: m})
+	p.Terms = []Component{{Name: "a", Dim: k, S: []*mat.SymDense{s}, Link: []string{"1"}}, {Name: "b", Start: k, Dim: k, S: []*mat.SymDense{s}, Link: []string{"1"}}}
+	q.Terms = []Component{{Name: "ab", Dim: 2 * k, S: []*mat.SymDense{kronecker(Ridge(2), s)}}}
+	for _, m := range []Criterion{REML, ML, GCV} {
+		f, g := mustSelect(t, p, &Options{Criterion: m}), mustSelect(t, &q, &Options{Criterion: m})
 		if f.Lambda[0] != f.Lambda[1] || !close(f.Lambda[0], g.Lambda[0], 1e-5) || !close(f.Score, g.Score, 1e-11) ||
 			f.Hessian.SymmetricDim() != 1 || !close(f.EDF[0]+f.EDF[1], g.EDF[0], 1e-6) {
 			t.Errorf("%v: lambdas %v, one penalty %v; scores %.12g %.12g", m, f.Lambda, g.Lambda, f.Score, g.Score)
@@ -90,7 +90,7 @@ func TestTargetDegreesOfFreedom(t *testing.T) {
 		p.Terms[1].DF = 2.05 + 5.9*rng.Float64()
 		p.Terms[2].DF = 2.05 + 9.9*rng.Float64()
 		p.Terms[3].DF = 0.05 + 4.9*rng.Float64()
-		f := mustSelect(t, p, &Options{Method: DF})
+		f := mustSelect(t, p, &Options{Criterion: DF})
 		for i := 1; i < 4; i++ {
 			if !close(f.EDF[i], p.Terms[i].DF, 1e-7) {
 				t.Errorf("seed %d: %s has edf %.10g, asked for %.10g", seed, p.Terms[i].Name, f.EDF[i], p.Terms[i].DF)
@@ -100,21 +100,21 @@ func TestTargetDegreesOfFreedom(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, f.Status)
 		}
 		// The fit is the one with these lambdas.
-		g := mustSelect(t, p.at(f.Lambda), &Options{Method: Fixed})
+		g := mustSelect(t, p.at(f.Lambda), &Options{Criterion: Fixed})
 		if !close(g.EDFTotal, f.EDFTotal, 1e-9) || !close(g.Score, f.Score, 1e-9) {
 			t.Errorf("seed %d: edf %g and score %g, with these lambdas given %g and %g", seed, f.EDFTotal, f.Score, g.EDFTotal, g.Score)
 		}
 
 		// One by its degrees of freedom, one given, the others by the data.
 		p.Terms[2].DF, p.Terms[3].DF, p.Terms[3].SP = 0, 0, []float64{4}
-		for _, m := range []Method{REML, ML, GCV} {
-			f := mustSelect(t, p, &Options{Method: m})
+		for _, m := range []Criterion{REML, ML, GCV} {
+			f := mustSelect(t, p, &Options{Criterion: m})
 			if !close(f.EDF[1], p.Terms[1].DF, 1e-6) || f.Lambda[3] != 4 || f.Status != Converged && f.Status != AtBound {
 				t.Errorf("seed %d, %v: %v, edf %.10g, asked for %.10g; lambda %g", seed, m, f.Status, f.EDF[1], p.Terms[1].DF, f.Lambda[3])
 			}
 			sp := append([]float64(nil), f.Lambda...)
 			sp[1], sp[2] = -1, -1
-			g := mustSelect(t, p.at(sp), &Options{Method: m})
+			g := mustSelect(t, p.at(sp), &Options{Criterion: m})
 			if g.Score > f.Score+1e-7*math.Abs(f.Score) || f.Score > g.Score+1e-7*math.Abs(f.Score) {
 				t.Errorf("seed %d, %v: score %.12g, chosen next to the lambda found %.12g", seed, m, f.Score, g.Score)
 			}
@@ -133,7 +133,7 @@ func TestTargetsOfGoldenModels(t *testing.T) {
 				p.Terms[i].DF = f.EDF[i]
 			}
 		}
-		h := mustSelect(t, p, &Options{Method: DF})
+		h := mustSelect(t, p, &Options{Criterion: DF})
 		for j := range f.Lambda {
 			// Beyond this a term is linear and lambda of no account.
 			if !f.AtInfinity[j] && !close(math.Log(h.Lambda[j]), math.Log(f.Lambda[j]), 1e-4) {
@@ -153,7 +153,7 @@ func TestTargetsAtTheEnds(t *testing.T) {
 		infinite bool
 	}{{1, true}, {1.001, false}, {7.999, false}, {8, false}} {
 		p.Terms[0].DF = c.df
-		f := mustSelect(t, p, &Options{Method: DF})
+		f := mustSelect(t, p, &Options{Criterion: DF})
 		if !close(f.EDF[0], c.df, 1e-6) || f.AtInfinity[0] != c.infinite {
 			t.Errorf("asked for %g: edf %g, at infinity %v", c.df, f.EDF[0], f.AtInfinity[0])
 		}
@@ -174,12 +174,12 @@ func TestTargetsAtTheEnds(t *testing.T) {
 		{0, nil, `penalty: term "s(x)": degrees of freedom are to be given but it has none: give them (df=) or its smoothing parameter (sp=), or choose reml, ml or gcv`},
 	} {
 		q := *p
-		q.Terms = append([]Term(nil), p.Terms...)
+		q.Terms = append([]Component(nil), p.Terms...)
 		q.Terms[0].DF = c.df
 		if c.change != nil {
 			c.change(&q)
 		}
-		if _, err := Select(&q, &Options{Method: DF}); err == nil || err.Error() != c.message {
+		if _, err := Select(&q, &Options{Criterion: DF}); err == nil || err.Error() != c.message {
 			t.Errorf("error is\n\t%v\nand should be\n\t%s", err, c.message)
 		}
 	}

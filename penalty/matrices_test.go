@@ -1,7 +1,6 @@
 package penalty
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -93,18 +92,4 @@ func TestScale(t *testing.T) {
 	if _, factor := Scale(mat.NewSymDense(2, nil), 4); factor != 1 {
 		t.Errorf("a zero penalty has factor %g", factor)
 	}
-}
-
-func ExampleDifference() {
-	s, err := Difference(4, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(mat.Formatted(s))
-	// Output:
-	// ⎡ 1  -1   0   0⎤
-	// ⎢-1   2  -1   0⎥
-	// ⎢ 0  -1   2  -1⎥
-	// ⎣ 0   0  -1   1⎦
 }

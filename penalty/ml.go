@@ -93,14 +93,14 @@ func (c *criterion) withInside(p *Problem, live []bool, o *Options) error {
 // the terms' total penalties, with raw columns and without an intercept.
 func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error) {
 	dim := len(p.XZ)
-	var terms []Term
+	var terms []Component
 	var alive []bool
 	r := mat.NewDense(dim, s.penalised, nil)
 	at, next := 0, 0
 	for number, t := range p.Terms {
 		rank := 0
 		for i, b := range s.blocks {
-			if s.penalties[b.penalties[0]].term == number {
+			if s.penalties[b.penalties[0]].component == number {
 				rank += s.blocks[i].dim
 			}
 		}
@@ -109,7 +109,7 @@ func (p *Problem) penalisedOnly(s *system, live []bool) (*Problem, []bool, error
 			continue
 		}
 		total := mat.NewSymDense(t.Dim, nil)
-		part := Term{Name: t.Name, Start: at, Dim: rank}
+		part := Component{Name: t.Name, Start: at, Dim: rank}
 		for j, sj := range t.S {
 			if norm := mat.Norm(sj, 2); live[next+j] && norm > 0 {
 				total.AddSym(total, scaledBy(sj, 1/norm))

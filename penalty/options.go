@@ -2,13 +2,13 @@ package penalty
 
 import "fmt"
 
-// Method says how smoothing parameters are chosen.
-type Method uint8
+// Criterion says how smoothing parameters are chosen.
+type Criterion uint8
 
 const (
 	// REML minimises the negative Gaussian restricted log-likelihood, with the
 	// scale profiled out or known (Wood 2017, 6.2.6).
-	REML Method = iota
+	REML Criterion = iota
 	// GCV minimises n RSS_w/(n - gamma edf)^2, or UBRE if the scale is known
 	// (Wood 2017, 6.2.3).
 	GCV
@@ -24,8 +24,8 @@ const (
 	DF
 )
 
-// String returns the name that ParseMethod accepts.
-func (m Method) String() string {
+// String returns the name that ParseCriterion accepts.
+func (m Criterion) String() string {
 	switch m {
 	case REML:
 		return "reml"
@@ -38,12 +38,12 @@ func (m Method) String() string {
 	case DF:
 		return "df"
 	}
-	return fmt.Sprintf("Method(%d)", uint8(m))
+	return fmt.Sprintf("Criterion(%d)", uint8(m))
 }
 
-// ParseMethod reads "reml", "ml", "gcv", "df" or "fixed".
-func ParseMethod(s string) (Method, error) {
-	for _, m := range []Method{REML, ML, GCV, DF, Fixed} {
+// ParseCriterion reads "reml", "ml", "gcv", "df" or "fixed".
+func ParseCriterion(s string) (Criterion, error) {
+	for _, m := range []Criterion{REML, ML, GCV, DF, Fixed} {
 		if s == m.String() {
 			return m, nil
 		}
@@ -55,7 +55,7 @@ func ParseMethod(s string) (Method, error) {
 // estimated. A penalty whose term gives its SP stays fixed under every method,
 // and a term that gives its DF has it under every method but Fixed.
 type Options struct {
-	Method Method
+	Criterion Criterion
 	// Gamma > 1 asks for smoother fits: each effective degree of freedom counts
 	// gamma times. 0 means 1.
 	Gamma float64
@@ -84,8 +84,8 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		v = *o
 	}
-	if v.Method > DF {
-		return v, fmt.Errorf("penalty: unknown smoothing method %v", v.Method)
+	if v.Criterion > DF {
+		return v, fmt.Errorf("penalty: unknown smoothing method %v", v.Criterion)
 	}
 	if v.Gamma == 0 {
 		v.Gamma = 1

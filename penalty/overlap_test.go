@@ -65,7 +65,7 @@ func overlapProblem(name string, penalties []*mat.SymDense) *Problem {
 		z[i], w[i] = z[i]+rng.NormFloat64(), 0.5+rng.Float64()
 	}
 	p := momentsOf(x, z, w, true)
-	p.Terms = []Term{{Name: name, Dim: dim, S: penalties}, {Name: "other", Start: dim, Dim: 5, S: []*mat.SymDense{d1}}}
+	p.Terms = []Component{{Name: name, Dim: dim, S: penalties}, {Name: "other", Start: dim, Dim: 5, S: []*mat.SymDense{d1}}}
 	return p
 }
 
@@ -74,12 +74,12 @@ func overlapProblem(name string, penalties []*mat.SymDense) *Problem {
 func TestOverlapAtExtremes(t *testing.T) {
 	for name, penalties := range overlapping() {
 		p := overlapProblem(name, penalties)
-		for _, o := range []Options{{}, {Method: ML}, {Method: GCV}} {
+		for _, o := range []Options{{}, {Criterion: ML}, {Criterion: GCV}} {
 			opts, _ := o.withDefaults()
 			c := mustCriterion(t, p, &opts)
 			s := newSearch(c, 1e-9, make([]bool, len(penalties)+1))
 			for corner := range 1 << len(penalties) {
-				t.Run(fmt.Sprintf("%s %v corner %d", name, o.Method, corner), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s %v corner %d", name, o.Criterion, corner), func(t *testing.T) {
 					rho := append([]float64(nil), s.start...)
 					for j := range penalties {
 						rho[j] += 20
@@ -102,12 +102,12 @@ func TestOverlapAtExtremes(t *testing.T) {
 func TestOverlapSelection(t *testing.T) {
 	for name, penalties := range overlapping() {
 		p := overlapProblem(name, penalties)
-		for _, m := range []Method{REML, ML, GCV} {
-			f := mustSelect(t, p, &Options{Method: m})
+		for _, m := range []Criterion{REML, ML, GCV} {
+			f := mustSelect(t, p, &Options{Criterion: m})
 			if f.Status != Converged && f.Status != AtBound || len(f.Log) > 21 {
 				t.Errorf("%s, %v: %v after %d steps", name, m, f.Status, len(f.Log)-1)
 			}
-			opts, _ := (&Options{Method: m}).withDefaults()
+			opts, _ := (&Options{Criterion: m}).withDefaults()
 			for corner := range 1 << len(penalties) {
 				c := mustCriterion(t, p, &opts)
 				s := newSearch(c, 1e-9, make([]bool, len(penalties)+1))
@@ -149,13 +149,13 @@ func TestDisjointDiagonalPenalties(t *testing.T) {
 	for a, i := range order {
 		q.XZ[a], q.XMean[a] = p.XZ[i], p.XMean[i]
 	}
-	q.Terms = []Term{
+	q.Terms = []Component{
 		{Name: "a", Dim: 8, S: []*mat.SymDense{kronecker(Ridge(4), symmetric(pick(full(one), []int{0, 1}, []int{0, 1})))}},
 		{Name: "b", Start: 8, Dim: 4, S: []*mat.SymDense{Ridge(4)}},
 		{Name: "other", Start: 12, Dim: 5, S: p.Terms[1].S},
 	}
-	for _, m := range []Method{REML, ML, GCV} {
-		f, g := mustSelect(t, p, &Options{Method: m}), mustSelect(t, &q, &Options{Method: m})
+	for _, m := range []Criterion{REML, ML, GCV} {
+		f, g := mustSelect(t, p, &Options{Criterion: m}), mustSelect(t, &q, &Options{Criterion: m})
 		if !close(f.Score, g.Score, 1e-10) || !close(f.EDF[0], g.EDF[0]+g.EDF[1], 1e-6) {
 			t.Errorf("%v: score %.12g edf %g; as two terms %.12g, %g", m, f.Score, f.EDF[0], g.Score, g.EDF[0]+g.EDF[1])
 		}

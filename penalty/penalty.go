@@ -40,11 +40,18 @@ type Problem struct {
 	XMean []float64 // p
 	ZMean float64
 
-	Terms []Term // in column order; together they cover the p columns
+	// Factor, if not nil, is a matrix [G, y], m x (p+1) with m > p, with G'G = XX, G'y = XZ
+	// and y'y = ZZ: the triangular factor of the rows, say. Then criteria and fit are
+	// computed from it by orthogonal transformations, which hold the digits that squares
+	// lose, at several times the cost. SelectGrouped does not use it.
+	Factor *mat.Dense
+
+	Terms []Component // in column order, one a term; together they cover the p columns
 }
 
-// Term is a range of columns and its penalties there.
-type Term struct {
+// Component is a range of columns and its penalties there: what a term of a model is to
+// the selection of its smoothing parameters.
+type Component struct {
 	Name       string
 	Start, Dim int
 	S          []*mat.SymDense // each Dim x Dim; none: unpenalised

@@ -115,7 +115,7 @@ func (p *Problem) validate() error {
 		}
 	}
 	if len(faults) == 0 && dim > 0 {
-		if i, j, v, ok := oddEntry(p.XX); ok {
+		if i, j, v, ok := nonFiniteEntry(p.XX); ok {
 			fault("X'WX of columns %d and %d is %g", i, j, v)
 		}
 		for i := range dim {
@@ -124,6 +124,7 @@ func (p *Problem) validate() error {
 			}
 		}
 	}
+	p.factorFaults(fault)
 	at := 0
 	for _, t := range p.Terms {
 		if t.Start != at || t.Dim < 0 {
@@ -148,7 +149,7 @@ func (p *Problem) validate() error {
 			case t.SP != nil && (math.IsNaN(t.SP[j]) || math.IsInf(t.SP[j], 0)):
 				fault("term %q: smoothing parameter %d is %g: it must be finite; leave the curved part out for an infinite one", t.Name, j+1, t.SP[j])
 			default:
-				if i, k, v, ok := oddEntry(s); ok {
+				if i, k, v, ok := nonFiniteEntry(s); ok {
 					fault("term %q, penalty %d: entry (%d,%d) is %g", t.Name, j+1, i, k, v)
 				}
 			}
@@ -163,8 +164,27 @@ func (p *Problem) validate() error {
 	return errors.Join(faults...)
 }
 
-// oddEntry finds an entry that is not finite.
-func oddEntry(s *mat.SymDense) (int, int, float64, bool) {
+func (p *Problem) factorFaults(fault func(format string, args ...any)) {
+	if p.Factor == nil {
+		return
+	}
+	m, width := p.Factor.Dims()
+	if want := len(p.XZ) + 1; width != want || m < want {
+		fault("the factor is %d x %d: it must have %d columns, [G, y], and at least %[3]d rows", m, width, want)
+		return
+	}
+	for i := range m {
+		for j, v := range p.Factor.RawRowView(i) {
+			if !finite(v) {
+				fault("entry (%d,%d) of the factor is %g", i, j, v)
+				return
+			}
+		}
+	}
+}
+
+// nonFiniteEntry finds an entry that is not finite.
+func nonFiniteEntry(s *mat.SymDense) (int, int, float64, bool) {
 	n := s.SymmetricDim()
 	for i := range n {
 		for j := i; j < n; j++ {

@@ -24,6 +24,7 @@ type system struct {
 	q          int
 	gram       *mat.SymDense // q x q
 	cross      []float64     // q
+	data       *mat.Dense    // m x (q+1): Problem.Factor in these coordinates; nil: none
 	zz         float64
 	basis      *mat.Dense // p x q
 	dropped    *mat.Dense // p x (p-q), orthonormal, or nil
@@ -47,13 +48,13 @@ type block struct {
 // penalty is root'root on its block, root being rank x dim. A term with one
 // penalty has a diagonal root.
 type penalty struct {
-	index int // among all penalties of the problem
-	term  int
-	block int
-	root  *mat.Dense
-	diag  []float64 // the square root of the diagonal of S; nil if root is used
-	lo    int       // first row of this penalty in stacked roots
-	rank  int
+	index     int // among all penalties of the problem
+	component int
+	block     int
+	root      *mat.Dense
+	diag      []float64 // the square root of the diagonal of S; nil if root is used
+	lo        int       // first row of this penalty in stacked roots
+	rank      int
 }
 
 // mp is Mp: the dimension of what is not penalised, with the intercept.
@@ -118,7 +119,7 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 			next += len(t.S)
 			continue
 		}
-		v, rank, err := s.addTerm(i, &t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
+		v, rank, err := s.addComponent(i, &t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
 		if err != nil {
 			return nil, err
 		}
@@ -206,10 +207,13 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 	}
 	s.cross = make([]float64, s.q)
 	mat.NewVecDense(s.q, s.cross).MulVec(w.T(), cross)
+	if p.Factor != nil {
+		s.data = rotatedRows(p.Factor, w, varies, s.zz > 0)
+	}
 	return s, nil
 }
 
-// stopped tells that nobody waits for the outcome any more.
+// stopped tells whether the caller's context is done.
 func (s *system) stopped() bool { return s.ctx != nil && s.ctx.Err() != nil }
 
 // constant tells whether a standard deviation is rounding next to the mean: less than
@@ -233,7 +237,7 @@ func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []f
 }
 
 // rotateBlocks overwrites g with u'g u for the block diagonal u, unless stopped.
-func rotateBlocks(g, u *mat.Dense, terms []Term, stopped func() bool) {
+func rotateBlocks(g, u *mat.Dense, terms []Component, stopped func() bool) {
 	dim, _ := g.Dims()
 	for _, t := range terms {
 		if stopped() {

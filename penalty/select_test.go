@@ -49,7 +49,7 @@ func mustSelect(t *testing.T, p *Problem, o *Options) *Fit {
 func close(a, b, tol float64) bool { return math.Abs(a-b) <= tol*(1+math.Abs(b)) }
 
 func TestColumnScaleDoesNotMatter(t *testing.T) {
-	for _, o := range []Options{{}, {Method: GCV}} {
+	for _, o := range []Options{{}, {Criterion: GCV}} {
 		p, _, _, _ := randomProblem(3, 200, true, true)
 		f := mustSelect(t, p, &o)
 		rng := rand.New(rand.NewPCG(4, 4))
@@ -66,7 +66,7 @@ func TestColumnScaleDoesNotMatter(t *testing.T) {
 			}
 		}
 		for _, term := range p.Terms {
-			scaled := Term{Name: term.Name, Start: term.Start, Dim: term.Dim}
+			scaled := Component{Name: term.Name, Start: term.Start, Dim: term.Dim}
 			for _, s := range term.S {
 				x := mat.NewSymDense(term.Dim, nil)
 				for i := range term.Dim {
@@ -81,18 +81,18 @@ func TestColumnScaleDoesNotMatter(t *testing.T) {
 		g := mustSelect(t, &q, &o)
 		for j := range f.Lambda {
 			if !close(math.Log(g.Lambda[j]), math.Log(f.Lambda[j]), 1e-4) && f.Hessian.At(j, j) > 1e-3 {
-				t.Errorf("%v: lambda %d: %g, after scaling %g", o.Method, j, f.Lambda[j], g.Lambda[j])
+				t.Errorf("%v: lambda %d: %g, after scaling %g", o.Criterion, j, f.Lambda[j], g.Lambda[j])
 			}
 		}
 		for i := range d {
 			if !close(g.Alpha[i]*d[i], f.Alpha[i], 1e-5) {
-				t.Errorf("%v: coefficient %d: %g, after scaling %g", o.Method, i, f.Alpha[i], g.Alpha[i]*d[i])
+				t.Errorf("%v: coefficient %d: %g, after scaling %g", o.Criterion, i, f.Alpha[i], g.Alpha[i]*d[i])
 			}
 		}
 		if !close(g.EDFTotal, f.EDFTotal, 1e-5) || !close(g.Scale, f.Scale, 1e-6) {
-			t.Errorf("%v: edf %g and scale %g, after scaling %g and %g", o.Method, f.EDFTotal, f.Scale, g.EDFTotal, g.Scale)
+			t.Errorf("%v: edf %g and scale %g, after scaling %g and %g", o.Criterion, f.EDFTotal, f.Scale, g.EDFTotal, g.Scale)
 		}
-		if o.Method == GCV && !close(g.Score, f.Score, 1e-10) {
+		if o.Criterion == GCV && !close(g.Score, f.Score, 1e-10) {
 			t.Errorf("score %g, after scaling %g", f.Score, g.Score)
 		}
 	}
@@ -123,12 +123,12 @@ func TestAliasedColumnsAreDropped(t *testing.T) {
 	}
 	s, _ := Difference(8, 2)
 	p, q := momentsOf(small, z, w, true), momentsOf(big, z, w, true)
-	p.Terms = []Term{{Name: "g", Dim: 2}, {Name: "x", Start: 2, Dim: 1}, {Name: "s", Start: 3, Dim: 8, S: []*mat.SymDense{s}}}
-	q.Terms = []Term{{Name: "g", Dim: 3}, {Name: "x", Start: 3, Dim: 1}, {Name: "again", Start: 4, Dim: 1}, {Name: "s", Start: 5, Dim: 8, S: []*mat.SymDense{s}}}
-	for _, o := range []Options{{}, {Method: GCV}} {
+	p.Terms = []Component{{Name: "g", Dim: 2}, {Name: "x", Start: 2, Dim: 1}, {Name: "s", Start: 3, Dim: 8, S: []*mat.SymDense{s}}}
+	q.Terms = []Component{{Name: "g", Dim: 3}, {Name: "x", Start: 3, Dim: 1}, {Name: "again", Start: 4, Dim: 1}, {Name: "s", Start: 5, Dim: 8, S: []*mat.SymDense{s}}}
+	for _, o := range []Options{{}, {Criterion: GCV}} {
 		f, g := mustSelect(t, p, &o), mustSelect(t, q, &o)
 		if f.Rank != 11 || f.Dropped != nil || g.Rank != 11 || g.Dropped == nil {
-			t.Fatalf("%v: ranks %d and %d, both should be 11", o.Method, f.Rank, g.Rank)
+			t.Fatalf("%v: ranks %d and %d, both should be 11", o.Criterion, f.Rank, g.Rank)
 		}
 		if r, c := g.Dropped.Dims(); r != 13 || c != 2 {
 			t.Fatalf("Dropped is %d x %d, should be 13 x 2", r, c)
@@ -136,22 +136,22 @@ func TestAliasedColumnsAreDropped(t *testing.T) {
 		for i := range 13 {
 			size := math.Hypot(g.Dropped.At(i, 0), g.Dropped.At(i, 1))
 			if (size > 1e-8) != (i < 5) {
-				t.Errorf("%v: column %d has %g in the dropped directions", o.Method, i, size)
+				t.Errorf("%v: column %d has %g in the dropped directions", o.Criterion, i, size)
 			}
 		}
 		if !close(g.EDFTotal, f.EDFTotal, 1e-6) || !close(g.RSS, f.RSS, 1e-8) || !close(g.Lambda[0], f.Lambda[0], 1e-4) {
-			t.Errorf("%v: edf %g RSS %g lambda %g, without aliases %g %g %g", o.Method, g.EDFTotal, g.RSS, g.Lambda[0], f.EDFTotal, f.RSS, f.Lambda[0])
+			t.Errorf("%v: edf %g RSS %g lambda %g, without aliases %g %g %g", o.Criterion, g.EDFTotal, g.RSS, g.Lambda[0], f.EDFTotal, f.RSS, f.Lambda[0])
 		}
 		for j := range 8 {
 			if !close(g.Alpha[5+j], f.Alpha[3+j], 1e-6) {
-				t.Errorf("%v: coefficient %d of the smooth: %g, without aliases %g", o.Method, j, g.Alpha[5+j], f.Alpha[3+j])
+				t.Errorf("%v: coefficient %d of the smooth: %g, without aliases %g", o.Criterion, j, g.Alpha[5+j], f.Alpha[3+j])
 			}
 		}
 		// Contrasts are unique, and along Dropped alpha is zero in standardised columns.
 		if !close(g.Alpha[2]-g.Alpha[0], f.Alpha[1], 1e-6) || !close(g.Alpha[3]+100*g.Alpha[4], f.Alpha[2], 1e-6) {
-			t.Errorf("%v: contrasts %g and %g, without aliases %g and %g", o.Method, g.Alpha[2]-g.Alpha[0], g.Alpha[3]+100*g.Alpha[4], f.Alpha[1], f.Alpha[2])
+			t.Errorf("%v: contrasts %g and %g, without aliases %g and %g", o.Criterion, g.Alpha[2]-g.Alpha[0], g.Alpha[3]+100*g.Alpha[4], f.Alpha[1], f.Alpha[2])
 		}
-		if o.Method == REML {
+		if o.Criterion == REML {
 			// With aliases the score holds the pseudo-determinant of X'WX + S.
 			a := mat.NewSymDense(13, nil)
 			a.CopySym(q.XX)
@@ -191,7 +191,7 @@ func TestConstantsAreRecognised(t *testing.T) {
 	}
 	q.XX.SetSym(6, 6, 3e-27)
 	q.XZ, q.XMean = append(append([]float64(nil), p.XZ...), 1e-15), append(append([]float64(nil), p.XMean...), 5)
-	q.Terms = append(append([]Term(nil), p.Terms...), Term{Name: "constant", Start: 6, Dim: 1})
+	q.Terms = append(append([]Component(nil), p.Terms...), Component{Name: "constant", Start: 6, Dim: 1})
 	f, g := mustSelect(t, p, nil), mustSelect(t, &q, nil)
 	if g.Rank != 6 || g.Alpha[6] != 0 || g.EDF[1] != 0 || !close(g.EDFTotal, f.EDFTotal, 1e-9) || math.Abs(g.Dropped.At(6, 0)) != 1 {
 		t.Errorf("rank %d, coefficient %g, edf %g; without the constant edf %g", g.Rank, g.Alpha[6], g.EDFTotal, f.EDFTotal)
@@ -215,9 +215,9 @@ func TestNoColumnsAndNoPenalties(t *testing.T) {
 	full, x, z, w := randomProblem(1, 80, true, true)
 	_ = full
 	q := momentsOf(x.Slice(0, 80, 0, 4).(*mat.Dense), z, w, true)
-	q.Terms = []Term{{Name: "a", Dim: 1}, {Name: "b", Start: 1, Dim: 3}}
-	for _, m := range []Method{REML, GCV, Fixed, DF} {
-		f := mustSelect(t, q, &Options{Method: m})
+	q.Terms = []Component{{Name: "a", Dim: 1}, {Name: "b", Start: 1, Dim: 3}}
+	for _, m := range []Criterion{REML, GCV, Fixed, DF} {
+		f := mustSelect(t, q, &Options{Criterion: m})
 		var chol mat.Cholesky
 		chol.Factorize(q.XX)
 		var want mat.VecDense
@@ -253,7 +253,7 @@ func smoothProblem(n, k int, noise float64, f func(x float64) float64) *Problem 
 	for j := 1; j < k; j++ {
 		s.SetSym(j, j, math.Pow(float64(j), 4))
 	}
-	p.Terms = []Term{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
+	p.Terms = []Component{{Name: "s(x)", Dim: k, S: []*mat.SymDense{s}}}
 	return p
 }
 
@@ -263,11 +263,11 @@ func TestResponseWithoutResidual(t *testing.T) {
 		"in null space": func(x float64) float64 { return 1 + 2*x },
 		"in span":       func(x float64) float64 { return 4*x*x*x - 3*x },
 	} {
-		for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.5}, {Method: ML}} {
+		for _, o := range []Options{{}, {Criterion: GCV}, {Gamma: 1.5}, {Criterion: ML}} {
 			p := smoothProblem(200, 8, 0, f)
 			fit := mustSelect(t, p, &o)
 			if fit.Status != ZeroResidual || fit.Scale != 0 || fit.RSS > 1e-12*(1+p.ZZ) {
-				t.Errorf("%s, %v: status %v scale %g RSS %g", name, o.Method, fit.Status, fit.Scale, fit.RSS)
+				t.Errorf("%s, %v: status %v scale %g RSS %g", name, o.Criterion, fit.Status, fit.Scale, fit.RSS)
 			}
 			want := make([]float64, 8)
 			switch name {
@@ -278,7 +278,7 @@ func TestResponseWithoutResidual(t *testing.T) {
 			}
 			for j := range want {
 				if math.Abs(fit.Alpha[j]-want[j]) > 1e-9 {
-					t.Errorf("%s, %v: coefficient %d is %g, want %g", name, o.Method, j, fit.Alpha[j], want[j])
+					t.Errorf("%s, %v: coefficient %d is %g, want %g", name, o.Criterion, j, fit.Alpha[j], want[j])
 				}
 			}
 		}
@@ -304,14 +304,14 @@ func TestLambdaToInfinityAndToZero(t *testing.T) {
 		t.Errorf("%d of 20 straight lines were fitted as straight lines: about half should be", infinite)
 	}
 	// A function far richer than the basis, without noise: GCV uses it all.
-	f := mustSelect(t, smoothProblem(100000, 6, 0, func(x float64) float64 { return math.Exp(-3*x) * math.Sin(20*x) }), &Options{Method: GCV})
+	f := mustSelect(t, smoothProblem(100000, 6, 0, func(x float64) float64 { return math.Exp(-3*x) * math.Sin(20*x) }), &Options{Criterion: GCV})
 	if f.EDF[0] < 5.99 {
 		t.Errorf("edf %g of 6", f.EDF[0])
 	}
 	// Given extremes are taken as they are.
 	p := smoothProblem(100, 8, 0.5, line)
 	for _, c := range []struct{ sp, edf float64 }{{0, 8}, {1e-12, 8}, {1e14, 1}} {
-		f := mustSelect(t, p.at([]float64{c.sp}), &Options{Method: Fixed})
+		f := mustSelect(t, p.at([]float64{c.sp}), &Options{Criterion: Fixed})
 		if !close(f.EDF[0], c.edf, 1e-8) || f.Lambda[0] != c.sp || !f.Fixed[0] {
 			t.Errorf("sp = %g: edf %g, want %g", c.sp, f.EDF[0], c.edf)
 		}
@@ -320,10 +320,10 @@ func TestLambdaToInfinityAndToZero(t *testing.T) {
 
 func TestMoreColumnsThanRows(t *testing.T) {
 	p := smoothProblem(20, 30, 0.3, func(x float64) float64 { return math.Sin(3 * x) })
-	for _, o := range []Options{{}, {Method: GCV}, {Gamma: 1.2}, {Method: ML}} {
+	for _, o := range []Options{{}, {Criterion: GCV}, {Gamma: 1.2}, {Criterion: ML}} {
 		f := mustSelect(t, p, &o)
 		if f.Status != Converged && f.Status != AtBound || f.EDFTotal >= 20 || f.EDFTotal < 3 {
-			t.Errorf("%v: %v, edf %g of 20 rows", o.Method, f.Status, f.EDFTotal)
+			t.Errorf("%v: %v, edf %g of 20 rows", o.Criterion, f.Status, f.EDFTotal)
 		}
 	}
 	// Without a penalty the columns reach every row.
@@ -337,10 +337,10 @@ func TestMoreColumnsThanRows(t *testing.T) {
 func BenchmarkSelect191(b *testing.B) {
 	g := readPieces(b, "ten_ps_reml_weighted")
 	p := g.problem(b)
-	for _, m := range []Method{REML, GCV} {
+	for _, m := range []Criterion{REML, GCV} {
 		b.Run(m.String(), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Select(p, &Options{Method: m}); err != nil {
+				if _, err := Select(p, &Options{Criterion: m}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -52,17 +52,17 @@ func largeProblem(dim, smooths int) *Problem {
 		s.SetSym(j, j, math.Pow(float64(j), 4))
 	}
 	for i := range smooths {
-		p.Terms = append(p.Terms, Term{Name: fmt.Sprintf("s%d", i), Start: i * k, Dim: k, S: []*mat.SymDense{s}})
+		p.Terms = append(p.Terms, Component{Name: fmt.Sprintf("s%d", i), Start: i * k, Dim: k, S: []*mat.SymDense{s}})
 	}
-	p.Terms = append(p.Terms, Term{Name: "re", Start: smooths * k, Dim: levels, S: []*mat.SymDense{Ridge(levels)}})
+	p.Terms = append(p.Terms, Component{Name: "re", Start: smooths * k, Dim: levels, S: []*mat.SymDense{Ridge(levels)}})
 	return p
 }
 
 func BenchmarkSelectLarge(b *testing.B) {
 	for _, dim := range []int{500, 1000, 2000} {
 		p := largeProblem(dim, dim/80)
-		for _, o := range []Options{{WithoutVc: true}, {}, {Method: ML, WithoutVc: true}, {Method: GCV}} {
-			b.Run(fmt.Sprintf("p=%d/%v/vc=%v", dim, o.Method, !o.WithoutVc), func(b *testing.B) {
+		for _, o := range []Options{{WithoutVc: true}, {}, {Criterion: ML, WithoutVc: true}, {Criterion: GCV}} {
+			b.Run(fmt.Sprintf("p=%d/%v/vc=%v", dim, o.Criterion, !o.WithoutVc), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					start := time.Now()

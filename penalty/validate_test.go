@@ -10,7 +10,7 @@ import (
 func TestBadInput(t *testing.T) {
 	good := func() *Problem {
 		return &Problem{Rows: 10, SumW: 10, Intercept: true, XX: Ridge(2), XZ: []float64{1, 1}, ZZ: 20,
-			Terms: []Term{{Name: "s(x)", Dim: 2, S: []*mat.SymDense{Ridge(2)}}}}
+			Terms: []Component{{Name: "s(x)", Dim: 2, S: []*mat.SymDense{Ridge(2)}}}}
 	}
 	if _, err := Select(good(), nil); err != nil {
 		t.Fatal(err)
@@ -26,6 +26,9 @@ func TestBadInput(t *testing.T) {
 		{func(p *Problem) { p.XX = nil }, nil, "penalty: X'WX is missing for 2 columns"},
 		{func(p *Problem) { p.XX = Ridge(3) }, nil, "penalty: X'WX is 3 x 3 but X'Wz has 2 entries"},
 		{func(p *Problem) { p.XZ[1] = math.Inf(1) }, nil, "penalty: X'Wz of column 1 is +Inf"},
+		{func(p *Problem) { p.Factor = mat.NewDense(5, 2, nil) }, nil, "penalty: the factor is 5 x 2: it must have 3 columns, [G, y], and at least 3 rows"},
+		{func(p *Problem) { p.Factor = mat.NewDense(2, 3, nil) }, nil, "penalty: the factor is 2 x 3: it must have 3 columns, [G, y], and at least 3 rows"},
+		{func(p *Problem) { p.Factor = mat.NewDense(3, 3, nil); p.Factor.Set(1, 2, math.NaN()) }, nil, "penalty: entry (1,2) of the factor is NaN"},
 		{func(p *Problem) { p.XMean = []float64{1} }, nil, "penalty: there are 1 column means for 2 columns"},
 		{func(p *Problem) { p.ZMean = math.NaN() }, nil, "penalty: a mean is NaN"},
 		{func(p *Problem) { p.XX.SetSym(0, 1, math.NaN()) }, nil, "penalty: X'WX of columns 0 and 1 is NaN"},
@@ -42,9 +45,9 @@ func TestBadInput(t *testing.T) {
 		{func(p *Problem) { p.Terms[0].S[0].SetSym(0, 1, math.NaN()) }, nil, "penalty: term \"s(x)\", penalty 1: entry (0,1) is NaN"},
 		{func(p *Problem) { p.Terms[0].S[0].SetSym(1, 1, -1) }, nil,
 			"penalty: term \"s(x)\": a penalty matrix is not positive semi-definite (eigenvalue -10 next to 10)"},
-		{func(*Problem) {}, &Options{Method: Fixed},
+		{func(*Problem) {}, &Options{Criterion: Fixed},
 			"penalty: term \"s(x)\": smoothing parameters are fixed by the method but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv"},
-		{func(*Problem) {}, &Options{Method: 7}, "penalty: unknown smoothing method Method(7)"},
+		{func(*Problem) {}, &Options{Criterion: 7}, "penalty: unknown smoothing method Criterion(7)"},
 		{func(*Problem) {}, &Options{Gamma: -1}, "penalty: gamma is -1: it must be positive (1 is usual, 1.5 smoother)"},
 		{func(*Problem) {}, &Options{Scale: -1}, "penalty: the known scale is -1: it must be positive, or 0 to be estimated"},
 		{func(*Problem) {}, &Options{RankTolerance: 1e-9},
@@ -67,12 +70,12 @@ func TestBadInput(t *testing.T) {
 	if _, err := Select(nil, nil); err == nil {
 		t.Error("no problem should be an error")
 	}
-	for _, m := range []Method{REML, ML, GCV, DF, Fixed} {
-		if got, err := ParseMethod(m.String()); err != nil || got != m {
-			t.Errorf("ParseMethod(%q) is %v, %v", m, got, err)
+	for _, m := range []Criterion{REML, ML, GCV, DF, Fixed} {
+		if got, err := ParseCriterion(m.String()); err != nil || got != m {
+			t.Errorf("ParseCriterion(%q) is %v, %v", m, got, err)
 		}
 	}
-	if _, err := ParseMethod("aic"); err == nil || err.Error() != `penalty: unknown smoothing method "aic": known are reml, ml, gcv, df and fixed` {
+	if _, err := ParseCriterion("aic"); err == nil || err.Error() != `penalty: unknown smoothing method "aic": known are reml, ml, gcv, df and fixed` {
 		t.Errorf("unknown method: %v", err)
 	}
 	for s := Converged; s <= ZeroResidual; s++ {

@@ -14,12 +14,10 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Contributions writes contributions.csv in the last pass of a decomposition:
-// one line per data row, in order, with the columns intercept, one per term (its
-// name), unstructured and eta, prefixed with the predictor's name and a dot if
-// there are several predictors. Numbers have all their digits, so the parts add
-// up to eta as closely as Parts does. Rows that the source left out get empty
-// cells.
+// Contributions writes contributions.csv in the last pass of a decomposition, as one of its
+// visitors: one line for each data row, in order, with the columns of ContributionColumns.
+// Numbers have all their digits, so that the parts add up to eta as closely as those of
+// decompose.Parts do. Rows that the source left out get empty cells.
 type Contributions struct {
 	out   *bufio.Writer
 	total func() int64
@@ -28,9 +26,9 @@ type Contributions struct {
 	empty string // a line of empty cells
 }
 
-// NewContributions returns a visitor that writes to w. total is asked after the
-// last row how many rows the data have, those left out included (a CSV's Rows);
-// nil: rows left out at the end get no lines.
+// NewContributions returns a visitor that writes to w. total is asked after the last row
+// how many rows the data have, those left out included; nil: rows that were left out at the
+// end get no lines.
 func NewContributions(w io.Writer, total func() int64) *Contributions {
 	return &Contributions{out: bufio.NewWriterSize(w, 1<<16), total: total}
 }
@@ -40,21 +38,7 @@ func (c *Contributions) Columns() []string { return nil }
 
 // Begin writes the header.
 func (c *Contributions) Begin(r *decompose.Result) error {
-	var header []string
-	for _, d := range r.Predictors {
-		prefix := ""
-		if len(r.Predictors) > 1 {
-			prefix = d.Name + "."
-		}
-		header = append(header, prefix+"intercept")
-		for _, t := range d.Terms {
-			header = append(header, prefix+t.Name)
-			if c.se {
-				header = append(header, prefix+t.Name+".se")
-			}
-		}
-		header = append(header, prefix+"unstructured", prefix+"eta")
-	}
+	header := contributionColumns(r, c.se)
 	c.empty = strings.Repeat(",", max(len(header)-1, 0)) + "\n"
 	c.next = 0
 	h := csv.NewWriter(c.out)
@@ -63,9 +47,14 @@ func (c *Contributions) Begin(r *decompose.Result) error {
 	return c.wrap(h.Error())
 }
 
-// ContributionColumns names the columns of contributions in order: for each
-// predictor intercept, one per term, unstructured and eta.
-func ContributionColumns(r *decompose.Result) []string {
+// ContributionColumns names the columns of contributions in order: for each predictor
+// intercept, one for each term (its name), unstructured and eta; with the predictor's name
+// and a dot before them if there are several predictors.
+func ContributionColumns(r *decompose.Result) []string { return contributionColumns(r, false) }
+
+// contributionColumns are these names, with TERM.se behind each term's if there are
+// standard errors.
+func contributionColumns(r *decompose.Result, se bool) []string {
 	var header []string
 	for _, d := range r.Predictors {
 		prefix := ""
@@ -75,6 +64,9 @@ func ContributionColumns(r *decompose.Result) []string {
 		header = append(header, prefix+"intercept")
 		for _, t := range d.Terms {
 			header = append(header, prefix+t.Name)
+			if se {
+				header = append(header, prefix+t.Name+".se")
+			}
 		}
 		header = append(header, prefix+"unstructured", prefix+"eta")
 	}

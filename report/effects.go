@@ -19,9 +19,9 @@ import (
 type Effect struct {
 	Predictor string
 	Term      string
-	// Sum names the terms if this is the curve of several, of one feature, whose
-	// sum is identified though they are not; Term is then "x1 + s(x1)". nil for a
-	// single term.
+	// Sum names the terms if this is the sum of several, all of one feature, that are not
+	// identified themselves while their sum is; Term is then "x1 + s(x1)". nil for a single
+	// term.
 	Sum []string
 	// X is the grid of the first feature, X2 that of the second; X2 is nil for a
 	// term of one feature.
@@ -32,14 +32,14 @@ type Effect struct {
 	// Before is the network's own curve, After includes what was moved. Values
 	// are in order of X, and for two features X varies slowest.
 	Before, After []float64
-	// SE is the standard error of After given the network: the projection's, its
-	// residual taken as noise. NaN where there is none.
+	// SE is the standard error of After for the given network: that of the projection, whose
+	// residual is taken as noise. NaN where there is none.
 	SE []float64
-	// Note says why there is no grid; then all of the above but the names is nil.
+	// Note says why there is no grid; X, X2, Before, After and SE are nil then. "": there is one.
 	Note string
 }
 
-// Axis is the grid of one feature: numbers, or levels if Levels is not nil.
+// Axis is the grid of one feature: levels if Levels is not nil, else numbers.
 type Axis struct {
 	Feature string
 	Values  []float64
@@ -60,12 +60,12 @@ func (a *Axis) text(i int) string {
 // bandWidth is the half width of a 95 % band in standard errors.
 const bandWidth = 1.96
 
-// Effects evaluates every term of r on a grid through a, r's applier: 101 points
-// over the training range of a numeric feature, every level of a factor, 41 x 41
-// points for two features. A numeric by variable is held at 1, a factor by at
-// the term's level. Terms of three or more features, and terms that cannot be
-// evaluated on a grid, have a Note instead of values. After a predictor's terms
-// come the sums of those that are identified together only (see Effect.Sum).
+// Effects evaluates every term of r on a grid; a is r's applier. The grid is 101 points over
+// the training range of a numeric feature, every level of a factor, 41 x 41 points for two
+// features. A numeric by variable is held at 1, a factor by at the term's level. Terms of
+// three or more features, and terms that cannot be evaluated on a grid, have a Note and no
+// values. A predictor's terms are followed by the sums of those that are identified only
+// together (see Effect.Sum). The only error is that of ctx.
 func Effects(ctx context.Context, r *decompose.Result, a *decompose.Applier) ([]Effect, error) {
 	g := newGrids(r, a)
 	var out []Effect
@@ -137,13 +137,13 @@ func sums(d *decompose.Predictor) [][]int {
 // cannot be done.
 func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) {
 	d := &g.result.Predictors[k]
-	laidOut := &d.Terms[terms[0]]
+	gridOf := &d.Terms[terms[0]]
 	for _, j := range terms { // a factor's levels are the grid of a sum, too
 		if _, ok := levelsOf(&d.Terms[j]); ok {
-			laidOut = &d.Terms[j]
+			gridOf = &d.Terms[j]
 		}
 	}
-	e, b, err := g.grid(laidOut)
+	e, b, err := g.grid(gridOf)
 	if err != nil {
 		return Effect{}, err
 	}
@@ -152,7 +152,7 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 		return Effect{}, err
 	}
 	for i := range v.After {
-		if bad(v.Before[i]) || bad(v.After[i]) {
+		if notFinite(v.Before[i]) || notFinite(v.After[i]) {
 			return Effect{}, fmt.Errorf("the curve is not finite at point %d of its grid", i+1)
 		}
 	}
@@ -160,13 +160,14 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	return e, nil
 }
 
-func bad(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+// notFinite tells NaN and infinities.
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// WriteEffects writes effects.csv: for every term with a grid, the rows of
-// stage "before" and then those of stage "after". x is a level for factors, x2
-// is empty for one feature; se, lower and upper (value -+ 1.96 se) are the
-// projection's and empty before it, and where there is no standard error.
-// Numbers have all their digits.
+// WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
+// and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
+// for one feature. se, lower and upper (value -+ 1.96 se) are those of the projection:
+// empty in stage "before", and where there is no standard error. Numbers have all their
+// digits.
 func WriteEffects(w io.Writer, effects []Effect) error {
 	buffer := bufio.NewWriter(w)
 	c := csv.NewWriter(buffer)
@@ -186,7 +187,7 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 		}
 		for p, v := range e.After {
 			x, x2 := e.at(p)
-			if bad(e.SE[p]) {
+			if notFinite(e.SE[p]) {
 				write(e.Predictor, e.Term, "after", x, x2, number(v), "", "", "")
 				continue
 			}

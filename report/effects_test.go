@@ -278,7 +278,7 @@ func TestContributions(t *testing.T) {
 		src := rows(t, 9000)
 		m := structured(t, &network{heads: heads}, src, `~ s(x0, bs="cr") + dow`)
 		var out, again bytes.Buffer
-		r, a := decomposed(t, m, src, &decompose.Options{Workers: 3}, report.NewContributions(&out, nil))
+		r, a := decomposed(t, m, src, &decompose.Options{Resources: decompose.Resources{Workers: 3}}, report.NewContributions(&out, nil))
 		lines, err := csv.NewReader(bytes.NewReader(out.Bytes())).ReadAll()
 		must(t, err)
 		var want []string

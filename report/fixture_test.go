@@ -151,7 +151,7 @@ func everything(t testing.TB, heads ...string) (*decompose.Result, *decompose.Ap
 	}
 	src := rows(t, 3000)
 	m := structured(t, &network{heads: heads}, src, `~ s(x0, bs="cr") + dow + group + s(x3, by=group, bs="cr") + s(x2, by=x1, bs="ps", k=6)`)
-	o := &decompose.Options{Family: family.Gaussian{}, Response: "y"}
+	o := &decompose.Options{Family: family.Gaussian{}, Columns: decompose.Columns{Response: "y"}}
 	if len(heads) > 1 {
 		o.Family = family.GaussianLS{}
 	}

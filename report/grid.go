@@ -33,7 +33,8 @@ func newGrids(r *decompose.Result, a *decompose.Applier) *grids {
 	return g
 }
 
-// grid lays out term t's features; its error is a note for the reader.
+// grid lays out the features of term t: an effect with axes and no values yet, and the rows
+// to evaluate it at. Its error is a note for the reader.
 func (g *grids) grid(t *decompose.TermResult) (Effect, *data.Batch, error) {
 	var e Effect
 	var free []string
@@ -180,8 +181,8 @@ func numbers(levels []string) []float64 {
 	return out
 }
 
-// typical is a batch of n equal rows with every column that the model and the
-// terms read: a feature's mean or first level, 0 for columns no term knows.
+// typical is a batch of n equal rows with every column that the model and the terms read.
+// Each holds the feature's mean or first level, or 0 if no term knows the column.
 func (g *grids) typical(n int) (*data.Batch, error) {
 	b := data.NewBatch(n, 0)
 	names := slices.Clone(g.columns)

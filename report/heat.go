@@ -64,7 +64,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 	for _, v := range []float64{-limit, 0, limit} {
 		h.KeyTicks = append(h.KeyTicks, tick{At: px(keyFrom + (v/limit+1)/2*(keyTo-keyFrom)), Label: num(v)})
 	}
-	if se := median(e.SE); !bad(se) {
+	if se := median(e.SE); !notFinite(se) {
 		h.caption = append(h.caption, "Median standard error of the projection: "+num(se)+".")
 	}
 	h.caption = append(h.caption, "Corners may hold no data.")
@@ -80,7 +80,7 @@ func largest(v []float64) float64 {
 }
 
 func median(v []float64) float64 {
-	known := slices.DeleteFunc(slices.Clone(v), bad)
+	known := slices.DeleteFunc(slices.Clone(v), notFinite)
 	if len(known) == 0 {
 		return math.NaN()
 	}

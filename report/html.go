@@ -16,13 +16,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// drawn is how many effects of a predictor are pictures; the table has all.
-const drawn = 24
+// maxFigures is how many effects of a predictor are pictures; the table has all.
+const maxFigures = 24
 
-// Write writes r as one HTML page (report.html) that loads nothing, from
-// anywhere, and holds no script. effects are those of r (see Effects), from
-// which the pictures are made; nil: a page without them. Equal results are equal
-// bytes. Names from files are text everywhere: html/template escapes them.
+// Write writes r as one HTML page (report.html) that loads nothing and holds no script.
+// effects are those of r (see Effects), from which the pictures are made; nil: a page
+// without pictures. Equal results give equal bytes. html/template escapes names that come
+// from files. A failure writes no half page.
 func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	t := template.New("report")
 	for _, name := range []string{"page.html", "predictor.html", "figures.html", "style.css"} {
@@ -44,7 +44,7 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	return nil
 }
 
-// page is what the template shows: text, and numbers as text.
+// page is what the template page.html shows; numbers are texts already.
 type page struct {
 	Title       string
 	Facts       []fact
@@ -61,7 +61,7 @@ type page struct {
 	Likelihood  bool
 }
 
-// fact is a named figure, and how to read it.
+// fact is a named value, and how to read it.
 type fact struct{ Name, Value, Reading string }
 
 func newPage(r *decompose.Result, effects []Effect) *page {

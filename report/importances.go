@@ -11,7 +11,7 @@ import (
 
 // importances is the section on importance.
 type importances struct {
-	Features, Terms, More []importanceRow // More: beyond the first 24 or not identified, folded away
+	Features, Terms, More []importanceRow // More, folded away: beyond maxFigures, or not identified
 	Likelihood            bool            // else variance shares are all there is
 	Measure               string          // what the bars show
 	Validity              string          // of McFadden's figures, in words
@@ -67,12 +67,12 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
 			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Arbitrary: arbitrary(d, e.Terms),
 		}
-		if v := measure(e); !bad(v) && !row.Arbitrary {
+		if v := measure(e); !notFinite(v) && !row.Arbitrary {
 			row.X, row.W = px(x.at(math.Min(v, 0))), px(math.Max(math.Abs(x.at(v)-x.at(0)), 1))
 			row.Negative = v < 0
 		}
 		switch {
-		case row.Arbitrary || len(out.Features)+len(out.Terms) == drawn:
+		case row.Arbitrary || len(out.Features)+len(out.Terms) == maxFigures:
 			out.More = append(out.More, row)
 		case e.Feature != "":
 			out.Features = append(out.Features, row)
@@ -84,9 +84,8 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	return out
 }
 
-// arbitrary reports whether terms share something with others that stay: then
-// only the sum with those is identified, and leaving out these alone is not a
-// question the data answer.
+// arbitrary reports whether some of the terms are identified only in their sum with terms
+// that are not among them. Then the data do not say what leaving out these alone would do.
 func arbitrary(d *decompose.Predictor, terms []string) bool {
 	for _, t := range d.Terms {
 		if t.Identified || !slices.Contains(terms, t.Name) {

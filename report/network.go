@@ -10,18 +10,18 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// bound is an input of the network and the data columns that fill its numbers, where
-// names do not decide which is which.
+// bound is an input of the network whose numbers are not matched to data columns by name,
+// with the columns that fill them.
 type bound struct {
 	Input, How string
 	Cells      []fact // a number of the input, and its column
 	Long       bool   // folded away
 }
 
-// mostBound is how many columns of an input are listed in plain sight.
-const mostBound = 40
+// maxListed is how many columns of an input are listed without being folded away.
+const maxListed = 40
 
-// bounds reads what the command writes in Result.Model of how columns were bound.
+// bounds reads from Result.Model, where the command writes it, how columns were bound.
 func bounds(r *decompose.Result) []bound {
 	var m struct {
 		Inputs  map[string][]string
@@ -32,7 +32,7 @@ func bounds(r *decompose.Result) []bound {
 	}
 	var out []bound
 	for _, name := range slices.Sorted(maps.Keys(m.BoundBy)) {
-		b := bound{Input: clip(name, 60), How: "as they were listed when this was made", Long: len(m.Inputs[name]) > mostBound}
+		b := bound{Input: clip(name, 60), How: "as they were listed when this was made", Long: len(m.Inputs[name]) > maxListed}
 		if m.BoundBy[name] == "position" {
 			b.How = "by position, in the order of the data: the network does not name its columns, and this report is right only if that is the order it was trained on"
 		}

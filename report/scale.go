@@ -13,7 +13,7 @@ type span struct{ lo, hi float64 }
 func emptySpan() span { return span{math.Inf(1), math.Inf(-1)} }
 
 func (s *span) add(v float64) {
-	if !bad(v) {
+	if !notFinite(v) {
 		s.lo, s.hi = math.Min(s.lo, v), math.Max(s.hi, v)
 	}
 }

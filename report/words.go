@@ -15,7 +15,7 @@ const none = "–"
 func num(v float64) string { return digits(v, 3) }
 
 func digits(v float64, n int) string {
-	if bad(v) {
+	if notFinite(v) {
 		return none
 	}
 	if v == 0 {
@@ -45,7 +45,7 @@ func maybe(v *float64) string {
 // percent writes a share; the space does not break.
 func percent(v float64) string {
 	switch a := math.Abs(100 * v); {
-	case bad(v):
+	case notFinite(v):
 		return none
 	case a == 0:
 		return "0\u00a0%"

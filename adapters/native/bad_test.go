@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -14,7 +15,7 @@ import (
 // TestBadInput: what can be known before training is told before training, in full.
 func TestBadInput(t *testing.T) {
 	tab := simulated(t, 60, 1)
-	f := &frame{schema: tab.Schema(), batch: whole(t, tab)}
+	f := &rows.Frame{Columns: tab.Schema(), Batch: whole(t, tab)}
 	// Columns that are 1 but at row 18 (0 from 1), where they are what they are called.
 	odd := map[string]float64{"ones": 1, "half": 0.5, "negative": -1, "nan": math.NaN(), "inf": math.Inf(1), "zero": 0, "two": 2}
 	names, values := []string{"zeros", "constant"}, [][]float64{make([]float64, 60), slices.Repeat([]float64{3.5}, 60)}
@@ -23,7 +24,7 @@ func TestBadInput(t *testing.T) {
 		v[17] = odd[name]
 		names, values = append(names, name), append(values, v)
 	}
-	src, err := f.with(names, values)
+	src, err := f.With(names, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestBadInput(t *testing.T) {
 	}
 	all := Training{Epochs: 1, ValidationShare: -1}
 	mlp := func(y string) Config {
-		return Config{Kind: MLP, Response: y, Deep: Deep{Columns: []string{"x1"}}, Training: all}
+		return Config{Architecture: MLP, Response: y, Deep: Deep{Columns: []string{"x1"}}, Training: all}
 	}
 	of := func(f family.Differentiable, y string) Config { c := mlp(y); c.Family = f; return c }
 	change := func(c Config, f func(*Config)) Config { f(&c); return c }
@@ -85,7 +86,7 @@ func TestBadInput(t *testing.T) {
 			`native: there are no rows to train on`},
 		{"deep column missing", change(mlp("y"), func(c *Config) { c.Deep.Columns = []string{"x1", "nope"} }), src,
 			`native: deep part: no column "nope" in the data, which has COLUMNS`},
-		{"feature column missing", Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"nope"}}}, src,
+		{"feature column missing", Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"nope"}}}, src,
 			`native: feature network: no column "nope" in the data, which has COLUMNS`},
 		{"offset missing", change(mlp("y"), func(c *Config) { c.Offset = "nope" }), src,
 			`native: offset: no column "nope" in the data, which has COLUMNS`},
@@ -99,7 +100,7 @@ func TestBadInput(t *testing.T) {
 			`native: deep part: column "y" is the response or the weights`},
 		{"the response as offset", change(mlp("y"), func(c *Config) { c.Offset = "y" }), src,
 			`native: offset: column "y" is the response`},
-		{"the response in a formula", Config{Kind: SSN, Response: "y", Structured: Structured{Formulas: []string{"~ s(y)"}}}, src,
+		{"the response in a formula", Config{Architecture: SSN, Response: "y", Structured: Structured{Formulas: []string{"~ s(y)"}}}, src,
 			"formula, character 5: \"y\" is the response; it cannot explain itself\n  ~ s(y)\n      ^"},
 		{"negative weight", change(mlp("y"), func(c *Config) { c.Weights = "negative" }), src,
 			`native: weights "negative", data row 18: -1 is not a finite number >= 0`},
@@ -115,29 +116,29 @@ func TestBadInput(t *testing.T) {
 			`native: validation rows: native: column "g", data row 2: level "zz" was not among the training rows, which have 3: ["a" "b" "c"]; leave such rows out or merge the level with another`},
 		{"unseen level, formula", Config{Structured: Structured{Formulas: []string{"y ~ x1 + g"}}, Training: Training{Epochs: 1, Validation: validation}}, src,
 			`native: validation rows: term g: data row 2: level "zz" of column "g" did not occur in the data the term was made from ("a", "b", "c"): leave such rows out, or decompose again on data that have this level`},
-		{"unseen level, feature", Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "g"}}, Training: Training{Epochs: 1, Validation: validation}}, src,
+		{"unseen level, feature", Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "g"}}, Training: Training{Epochs: 1, Validation: validation}}, src,
 			`native: validation rows: term g: data row 2: level "zz" of column "g" did not occur in the data the term was made from ("a", "b", "c"): leave such rows out, or decompose again on data that have this level`},
-		{"unseen level, pair", Config{Kind: NAM, Response: "y", Features: Features{Pairs: [][2]string{{"x1", "g"}}}, Training: Training{Epochs: 1, Validation: validation}}, src,
+		{"unseen level, pair", Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Pairs: [][2]string{{"x1", "g"}}}, Training: Training{Epochs: 1, Validation: validation}}, src,
 			`native: validation rows: native: column "g", data row 2: level "zz" was not among the training rows, which have 3: ["a" "b" "c"]; leave such rows out or merge the level with another`},
 		{"validation without a column", change(mlp("y"), func(c *Config) { c.Deep.Columns, c.Training.Validation = []string{"x2"}, validation }), src,
 			`native: validation rows: native: no column "x2" in the data, which has ["x1" "y" "g"]`},
 		{"share too small", change(mlp("y"), func(c *Config) { c.Training.ValidationShare = 0.001 }), src,
 			`native: a validation share of 0.001 leaves 0 of 60 rows for validation: give more rows, another share, or a negative one for none`},
-		{"several faults", Config{Kind: MLP, Response: "y", Features: Features{Columns: []string{"y"}, Dropout: 1}, Training: Training{Optimizer: "lbfgs", LearningRate: -1}}, src,
+		{"several faults", Config{Architecture: MLP, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"y"}, Dropout: 1}, Training: Training{Optimizer: "lbfgs", LearningRate: -1}}, src,
 			"native: an mlp needs Deep.Columns\n" +
 				"native: an mlp has neither formula terms nor feature networks: that is an ssn\n" +
 				"native: feature network: column \"y\" is the response or the weights\n" +
-				"native: Features.Dropout is 1: it must be at least 0 and below 1\n" +
+				"native: FeatureNetworks.Dropout is 1: it must be at least 0 and below 1\n" +
 				"native: Training.LearningRate is -1: it must be positive and finite\n" +
 				"native: unknown optimizer \"lbfgs\": known are adam, adamw and sgd"},
-		{"products", Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "x2"}, Pairs: [][2]string{{"x1", "x2"}}, Products: [][2]string{{"x2", "x1"}, {"x1", "x3"}, {"g", "x1"}}}}, src,
+		{"products", Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2"}, Pairs: [][2]string{{"x1", "x2"}}, Products: [][2]string{{"x2", "x1"}, {"x1", "x3"}, {"g", "x1"}}}}, src,
 			"native: product (x2, x1) is listed twice\n" +
-				"native: product (x1, x3): column \"x3\" has no feature network of its own: add it to Features.Columns\n" +
-				"native: product (g, x1): column \"g\" is a factor: make it one of Features.Pairs"},
-		{"factors of features", Config{Structured: Structured{Formulas: []string{"y ~ g"}}, Features: Features{Columns: []string{"x1", "g"}, Factors: []string{"d"}}}, src,
+				"native: product (x1, x3): column \"x3\" has no feature network of its own: add it to FeatureNetworks.Columns\n" +
+				"native: product (g, x1): column \"g\" is a factor: make it one of FeatureNetworks.Pairs"},
+		{"factors of features", Config{Structured: Structured{Formulas: []string{"y ~ g"}}, FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "g"}, Factors: []string{"d"}}}, src,
 			"native: feature networks: factor \"d\" is not among their columns [\"x1\" \"g\"]\n" +
 				"native: feature networks: the factor \"g\" is a term of the formula already: leave one of them out"},
-		{"gam of counts", Config{Kind: GAM, Family: family.Poisson{}, Structured: Structured{Formulas: []string{"c ~ x1"}}}, src,
+		{"gam of counts", Config{Architecture: GAM, Family: family.Poisson{}, Structured: Structured{Formulas: []string{"c ~ x1"}}}, src,
 			`native: a gam of family poisson is not solved from moments: use an ssn without deep columns, which is trained`},
 		{"shared deep part, online", Config{Family: family.GaussianLS{}, Response: "y", Deep: Deep{Columns: []string{"x1"}, Orthogonalize: true}}, src,
 			`native: online orthogonalization of 2 predictors needs Deep.Separate: each has its own structured columns`},
@@ -167,7 +168,7 @@ func TestBadInput(t *testing.T) {
 // TestBadRows: rows that the model cannot take are named.
 func TestBadRows(t *testing.T) {
 	tab := simulated(t, 100, 1)
-	m, _ := mustTrain(t, Config{Response: "y", Kind: MLP, Deep: Deep{Columns: []string{"x1", "g"}}, Training: Training{Epochs: 1}}, tab)
+	m, _ := mustTrain(t, Config{Response: "y", Architecture: MLP, Deep: Deep{Columns: []string{"x1", "g"}}, Training: Training{Epochs: 1}}, tab)
 	b := data.NewBatch(2, 10)
 	if err := b.SetNumeric("x1", []float64{0, 1}); err != nil {
 		t.Fatal(err)

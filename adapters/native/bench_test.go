@@ -47,10 +47,10 @@ func BenchmarkEpoch(b *testing.B) {
 		return Config{Structured: Structured{Formulas: splines}, Deep: Deep{Columns: names, Hidden: []int{200, 200}}, Training: Training{BatchSize: batch}}
 	}
 	nam := func(batch int) Config {
-		return Config{Kind: NAM, Response: "y", Features: Features{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: batch}}
+		return Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}}, Training: Training{BatchSize: batch}}
 	}
 	mlp := func(batch int, hidden ...int) Config {
-		return Config{Kind: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: hidden}, Training: Training{BatchSize: batch}}
+		return Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: hidden}, Training: Training{BatchSize: batch}}
 	}
 	for name, c := range map[string]Config{
 		"ssn1024": ssn(1024), "ssn32": ssn(32), "nam1024": nam(1024), "small32": mlp(32, 16, 8),
@@ -70,26 +70,22 @@ func benchEpoch(b *testing.B, c Config, tab *data.Table, workers int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	net := newNetwork[float32](j.names, j.parts, j.plans, 1)
-	coef := make([][]float64, len(j.parts))
-	for k, s := range j.parts {
-		coef[k] = s.coef
-	}
-	net.init(rand.New(rand.NewPCG(1, 1)), j.intercepts, coef)
+	net := atAdditive[float32](j, 1)
+	net.Init(rand.New(rand.NewPCG(1, 1)))
 	t, err := newTrainer(j, net)
 	if err != nil {
 		b.Fatal(err)
 	}
 	// Other work on the machine lengthens some steps: the fastest of each batch says what
 	// the code takes.
-	order := rand.New(rand.NewPCG(1, 1)).Perm(t.train.n)
+	order := rand.New(rand.NewPCG(1, 1)).Perm(t.train.N)
 	var batches [][]int
 	for i := 0; i < len(order); i += c.Training.BatchSize {
 		batches = append(batches, order[i:min(i+c.Training.BatchSize, len(order))])
 	}
 	fastest := make([]time.Duration, len(batches))
-	t.crew = nn.NewCrew(workers)
-	defer t.crew.Close()
+	t.pool = nn.NewPool(workers)
+	defer t.pool.Close()
 	for b.Loop() {
 		for i, rows := range batches {
 			began := time.Now()
@@ -104,4 +100,20 @@ func benchEpoch(b *testing.B, c Config, tab *data.Table, workers int) {
 		sum += d
 	}
 	b.ReportMetric(float64(sum.Microseconds()), "fastest-us/epoch")
+}
+
+// BenchmarkSmallFit is a fit of the paper's size from beginning to end: 500 rows, a
+// net 20/20 beside two splines, 300 epochs of batches of 32 with early stopping off.
+func BenchmarkSmallFit(b *testing.B) {
+	tab := simulated(b, 500, 1)
+	for b.Loop() {
+		_, _, err := Train(context.Background(), Config{
+			Structured: Structured{Formulas: []string{`y ~ s(x1, bs="ps", k=9) + s(x2, bs="ps", k=9)`}},
+			Deep:       Deep{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{20, 20}},
+			Training:   Training{Epochs: 300, BatchSize: 32, Patience: -1, Workers: 1},
+		}, tab)
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Blend is sum_m weights[m] eta_m of models with the same predictors as one model:
-// the mean of an ensemble with equal weights, which nil stands for. All of it counts
-// as deep, the members' own terms and intercepts too, because members trained on
-// other rows have other knots: add terms with decompose.With, and PHO splits the
-// mean predictor exactly. The weights, one for each model, are finite; they need not
-// sum to 1. The models are shared, not copied.
+// Blend is sum_m weights[m] eta_m of models with the same predictors, as one model. nil
+// weights are equal ones: the mean of an ensemble. Else there is one for each model; they
+// are finite and need not sum to 1. The models are shared, not copied.
+//
+// All of the sum counts as deep, the members' own terms and intercepts too, because members
+// trained on other rows have other knots. Terms that are added with decompose.With are then
+// split off the mean predictor exactly.
 func Blend(models []decompose.Model, weights []float64) (decompose.Model, error) {
 	if len(models) == 0 {
 		return nil, fmt.Errorf("native: a blend of no models")

@@ -17,8 +17,8 @@ import (
 // the sum of their predictions, and is split exactly.
 func TestBlend(t *testing.T) {
 	tab := simulated(t, 400, 10)
-	gam, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ g + s(x2, k=8)`}}}, tab)
-	nam, _ := mustTrain(t, Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}}, Training: Training{Epochs: 3}}, tab)
+	gam, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ g + s(x2, k=8)`}}}, tab)
+	nam, _ := mustTrain(t, Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}}, Training: Training{Epochs: 3}}, tab)
 	m, err := Blend([]decompose.Model{gam, nam}, []float64{0.7, 0.2})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestBlend(t *testing.T) {
 
 func TestBlendRefuses(t *testing.T) {
 	tab := simulated(t, 200, 11)
-	one, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1`}}}, tab)
+	one, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1`}}}, tab)
 	two, _ := mustTrain(t, Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{`mu = h ~ x1`}}, Training: Training{Epochs: 1}}, tab)
 	for want, c := range map[string]struct {
 		models  []decompose.Model

@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
+	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/durable"
 )
 
@@ -44,12 +46,12 @@ func fingerprint(j *job) string {
 	t.Validation, t.Progress, t.Checkpoint, t.CheckpointEvery, t.Resume, t.Workers, t.Patience = nil, nil, "", 0, false, 0, 0
 	h := sha256.New()
 	// All that is left are plain values; maps are printed in order of their keys.
-	fmt.Fprintf(h, "%s %s %s %s %T%+v %+v %+v %+v %+v", c.Kind, c.Response, c.Weights, c.Offset, c.Family, c.Family, c.Structured, c.Deep, c.Features, t)
-	for _, t := range []*target{j.trainTarget, j.validTarget} {
+	fmt.Fprintf(h, "%s %s %s %s %T%+v %+v %+v %+v %+v", c.Architecture, c.Response, c.Weights, c.Offset, c.Family, c.Family, c.Structured, c.Deep, c.FeatureNetworks, t)
+	for _, t := range []*likelihood.Target{j.trainTarget, j.validTarget} {
 		if t == nil {
 			continue
 		}
-		for _, v := range [][]float64{t.y, t.w, t.offset} {
+		for _, v := range [][]float64{t.Y, t.W, t.Offset} {
 			sum := make([]byte, 0, 8*len(v))
 			for _, x := range v {
 				sum = binary.LittleEndian.AppendUint64(sum, math.Float64bits(x))
@@ -58,10 +60,10 @@ func fingerprint(j *job) string {
 		}
 	}
 	for _, p := range j.plans {
-		fmt.Fprint(h, p.columns, p.factors, p.mean, p.sd)
+		fmt.Fprint(h, p.Columns, p.Factors, p.Mean, p.SD)
 	}
 	for _, s := range j.parts {
-		fmt.Fprint(h, s.start, s.mean, s.sd, s.coef)
+		s.Fingerprint(h)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
@@ -69,11 +71,11 @@ func fingerprint(j *job) string {
 // save replaces the file whole.
 func (t *trainer[T]) save(path string) error {
 	c := checkpoint{
-		Fingerprint: t.print, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
+		Fingerprint: t.fingerprint, Steps: t.opt.Steps, Since: t.since, Best: t.fit.Best,
 		BestLoss: t.bestLoss, Lowest: t.lowest, Epochs: t.fit.Epochs, First: widen(t.opt.First), Second: widen(t.opt.Second), BestValues: widen(t.best),
 	}
 	for _, p := range t.params {
-		c.Values = append(c.Values, asFloat64(p.Value))
+		c.Values = append(c.Values, nn.Float64s(p.Value))
 	}
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(&c); err != nil {
@@ -93,7 +95,7 @@ func (t *trainer[T]) save(path string) error {
 func widen[T float32 | float64](v [][]T) [][]float64 {
 	var w [][]float64
 	for _, x := range v {
-		w = append(w, asFloat64(x))
+		w = append(w, nn.Float64s(x))
 	}
 	return w
 }
@@ -118,7 +120,7 @@ func (t *trainer[T]) resume(path string) error {
 	if err := gob.NewDecoder(bytes.NewReader(body[sha256.Size:])).Decode(&c); err != nil {
 		return fmt.Errorf("native: checkpoint %q cannot be read: %w", path, err)
 	}
-	if c.Fingerprint != t.print {
+	if c.Fingerprint != t.fingerprint {
 		return fmt.Errorf("native: checkpoint %q is of another configuration or other data: remove it, or train without Resume", path)
 	}
 	if len(c.Values) != len(t.params) || len(c.First) != len(t.opt.First) || len(c.Second) != len(t.opt.Second) {
@@ -137,7 +139,7 @@ func (t *trainer[T]) resume(path string) error {
 	}
 	t.best = nil
 	for _, v := range c.BestValues {
-		t.best = append(t.best, convert[T](v))
+		t.best = append(t.best, nn.Rounded[T](v))
 	}
 	t.opt.Steps, t.since, t.fit.Best, t.bestLoss, t.lowest, t.fit.Epochs = c.Steps, c.Since, c.Best, c.BestLoss, c.Lowest, c.Epochs
 	return nil

@@ -1,23 +1,23 @@
 package native
 
 import (
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/penalty"
 )
 
-// Kind says what model is meant, so that what does not belong to it is an error.
-type Kind string
+// Architecture names the model that is meant. What a Config has beside its parts is an
+// error.
+type Architecture string
 
-// The kinds of models.
+// The architectures.
 const (
-	SSN Kind = "ssn" // formula terms, with or without a deep part and feature networks
-	NAM Kind = "nam" // feature networks, with or without a deep part
-	MLP Kind = "mlp" // a deep part alone
-	GAM Kind = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
+	SSN Architecture = "ssn" // formula terms, with or without a deep part and feature networks
+	NAM Architecture = "nam" // feature networks, with or without a deep part
+	MLP Architecture = "mlp" // a deep part alone
+	GAM Architecture = "gam" // formula terms alone, gaussian: solved by REML from moments, not trained
 )
 
-// Activation is a function between layers.
+// Activation is the function that a hidden layer applies to each of its units.
 type Activation string
 
 // The activation functions.
@@ -33,7 +33,7 @@ const (
 // Config describes a model and its training. Zero values are the defaults, so
 // a response with a formula or deep columns is enough.
 type Config struct {
-	Kind Kind // "": SSN
+	Architecture Architecture // "": SSN
 
 	// Response is the column y; "": from the left side of a formula. Text is for
 	// family.Binomial: two different values, the second in alphabetical order being 1.
@@ -44,10 +44,14 @@ type Config struct {
 	// a family.Held are estimated along with the network.
 	Family family.Differentiable
 
-	Structured Structured
-	Deep       Deep
-	Features   Features
-	Training   Training
+	Structured      Structured
+	Deep            Deep
+	FeatureNetworks FeatureNetworks
+	Training        Training
+
+	// Export, if not nil, says how the model is to be written: what WriteONNX would refuse
+	// is then refused before anything is fitted. nil: everything is trained.
+	Export *ExportOptions
 }
 
 // Structured is the formula part X beta.
@@ -75,132 +79,54 @@ type Deep struct {
 	Activation Activation
 	Dropout    float64 // after each hidden layer, in [0, 1)
 	BatchNorm  bool    // before each activation
-	// WithoutFirstBias leaves out the biases of the first hidden layer, as the
-	// networks of Rügamer (2023) do: all kinks of its ReLU units pass through the
-	// columns' means then.
+	// WithoutFirstBias leaves out the biases of the first hidden layer, as the networks of
+	// Rügamer (2023) do. The ReLU units of that layer then all bend at the columns' means.
 	WithoutFirstBias bool
 	// EmbeddingWidth of a factor; 0: (levels+1)/2, at most 8.
 	EmbeddingWidth int
 	// Separate gives each predictor a network of its own; else they share all but
 	// the last layer.
 	Separate bool
-	// Orthogonalize online (ONO, Rügamer et al. 2023): U is projected on the
-	// complement of the structured columns of each training batch. For comparison:
-	// see Model.PredictOnline for its faults. Needs one predictor or Separate. What is
-	// scored, predicted and saved is a row's own: the projection over the training rows,
-	// eta = X beta + zeta - X alpha with alpha = X^+ zeta.
+	// Orthogonalize online (ONO, Rügamer et al. 2023): in each training batch U is
+	// projected on the orthogonal complement of the batch's structured columns. It is here
+	// to be compared with; Model.PredictOnline tells its faults. It needs one predictor, or
+	// Separate. The trained model has one projection for all rows in place of the batches',
+	// that of the training rows: eta = X beta + zeta - X alpha, alpha = X^+ zeta.
 	Orthogonalize bool
 }
 
-// Features are feature networks: a neural additive model.
-type Features struct {
-	// Columns with a network f_j(x_j) each. The network of a factor is a table with
-	// an effect for each level, which is a factor term of the formula and is named
-	// and decomposed as such; neither dropout nor penalty concerns it.
+// FeatureNetworks are small networks that read one column or two each: a neural additive
+// model. Their sum is part of the predictor.
+type FeatureNetworks struct {
+	// Columns have a network f_j(x_j) each. A factor has a table of effects in place of a
+	// network, one for each level: it becomes a factor term of the formula, and is named
+	// and decomposed as one. Dropout and penalty below do not concern it.
 	Columns []string
-	// Factors are columns (of Columns or Pairs) that are categories though they hold
-	// numbers; text columns are in any case.
+	// Factors are columns of Columns or Pairs that are categories though they hold
+	// numbers. Text columns are categories in any case.
 	Factors []string
-	// Pairs have a network f(x_a, x_b) each. It reads a factor through an embedding
-	// of width (levels+1)/2, at most 8.
+	// Pairs have a network f(x_a, x_b) each, which reads factors through embeddings of
+	// width (levels+1)/2, at most 8.
 	Pairs [][2]string
-	// Products of numeric columns have the paper's bivariate term: the row-wise tensor product of the
-	// last hidden layers of both columns' networks, which must be in Columns.
+	// Products are pairs of numeric columns with the bivariate term of Rügamer (2023): its
+	// basis is the row-wise tensor product of the last hidden layers of the two columns'
+	// networks. Both must be in Columns.
 	Products   [][2]string
 	Hidden     []int      // nil: 64, 64, 32; the last is the width of the learned basis
 	Activation Activation // "": ReLU
 	// ExU makes the first layer one of exp-centred units (Agarwal et al. 2021).
 	ExU     bool
 	Dropout float64 // after each hidden layer but the last, in [0, 1)
-	// FeatureDropout leaves whole f_j out of a row's sum in training, in [0, 1).
+	// FeatureDropout is the probability that a training step leaves a whole f_j out of a
+	// row's sum, in [0, 1).
 	FeatureDropout float64
 	// OutputPenalty times the mean of all f_j^2 is added to the loss.
 	OutputPenalty float64
 }
 
-// Schedule is how the learning rate changes.
-type Schedule string
-
-// The schedules; t is the share of all steps done.
-const (
-	Constant Schedule = "constant"
-	Cosine   Schedule = "cosine" // rate (1 + cos(pi t))/2
-	Step     Schedule = "step"   // rate times StepFactor every StepEpochs epochs
-)
-
-// Optimizer names the method of descent.
-type Optimizer string
-
-// The optimisers.
-const (
-	Adam  Optimizer = "adam"
-	AdamW Optimizer = "adamw"
-	SGD   Optimizer = "sgd"
-)
-
-// Training says how the parameters are found.
-type Training struct {
-	Epochs    int // most passes over the rows; 0: 500
-	BatchSize int // 0: 256
-	// Optimizer "": Adam.
-	Optimizer    Optimizer
-	LearningRate float64 // 0: 0.003 (SGD: 0.01)
-	Momentum     float64 // of SGD; 0: 0.9, negative: none
-	// WeightDecay of weight matrices and embeddings, not of beta, biases and
-	// intercepts.
-	WeightDecay float64
-	// ClipNorm bounds the Euclidean norm of the gradient of a step; 0: no bound.
-	ClipNorm   float64
-	Schedule   Schedule // "": Constant
-	StepEpochs int      // 0: 50
-	StepFactor float64  // 0: 0.5
-
-	// Validation rows decide when to stop; nil: a random ValidationShare of the
-	// rows of the source (0: 0.2, negative: none, and no early stopping).
-	Validation      data.Source
-	ValidationShare float64
-	// Patience is the number of epochs without a better validation loss after
-	// which training stops; 0: 25, negative: never. The parameters of the best
-	// epoch are kept in any case, epoch 0 among them, which has no say in patience.
-	// Without validation rows they are those of the last epoch, or of epoch 0 if that
-	// explains the training rows better.
-	Patience int
-
-	// Seed of everything drawn at random. The same seed and configuration give
-	// the same bytes, for any number of workers.
-	Seed uint64
-
-	WithoutResponseScaling bool // gaussian: y is not standardised for training
-	WithoutInterceptStart  bool // intercepts start at 0, not at the intercept-only model
-	WithoutWarmStart       bool // beta starts at 0, not at the additive model (and heads of networks not at 0)
-
-	Initialization Initialization // "": Narrow
-
-	Single bool // train in float32; else float64
-	// Workers is the number of goroutines, 0: GOMAXPROCS. They share out the rows of a
-	// batch and then the parameters. A step of fewer than 4 million multiplications (3 x
-	// rows x weights) has one worker, for more would cost more than they save: it takes
-	// 44,000 weights in batches of 32, 5,500 in batches of 256, 1,400 in batches of 1024.
-	// With BatchNorm or Orthogonalize they share out single products of 8 million instead.
-	Workers int
-
-	// Progress, if not nil, is called after each epoch from the goroutine of Train.
-	Progress func(Progress)
-
-	// Checkpoint is a file that is replaced every CheckpointEvery (0: 10) epochs
-	// and at the end; "": none. With Resume training goes on from it, if it exists,
-	// and ends with the bytes of a run that was not interrupted.
-	Checkpoint      string
-	CheckpointEvery int
-	Resume          bool
-}
-
-// relunTop is n of ReLU-n.
-const relunTop = 1
-
 // withDefaults fills in what was left at zero.
 func (c Config) withDefaults() Config {
-	set(&c.Kind, SSN)
+	set(&c.Architecture, SSN)
 	if c.Family == nil {
 		c.Family = family.Gaussian{}
 	}
@@ -208,10 +134,10 @@ func (c Config) withDefaults() Config {
 		c.Deep.Hidden = []int{64, 32}
 	}
 	set(&c.Deep.Activation, ReLU)
-	if c.Features.Hidden == nil {
-		c.Features.Hidden = []int{64, 64, 32}
+	if c.FeatureNetworks.Hidden == nil {
+		c.FeatureNetworks.Hidden = []int{64, 64, 32}
 	}
-	set(&c.Features.Activation, ReLU)
+	set(&c.FeatureNetworks.Activation, ReLU)
 	t := &c.Training
 	set(&t.Epochs, 500)
 	set(&t.BatchSize, 256)

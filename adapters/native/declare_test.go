@@ -55,7 +55,7 @@ func TestTermsComeBack(t *testing.T) {
 			if g.Term.Name() != name || g.Term.Kind() != w.Term.Kind() || spec(t, g.Term) != spec(t, w.Term) {
 				t.Errorf("term %q (%s): %s, want %s", name, g.Term.Name(), spec(t, g.Term), spec(t, w.Term))
 			}
-			if g.Constraint != w.Constraint || g.Select != w.Select || len(g.Base) != len(w.Base) || len(g.Norm) != len(w.Norm) || !slices.Equal(g.Penalty.SP, w.Penalty.SP) {
+			if !g.Constraint.Equal(w.Constraint) || g.Select != w.Select || len(g.Base) != len(w.Base) || len(g.Coordinates.Norm()) != len(w.Coordinates.Norm()) || !slices.Equal(g.Penalty.SP, w.Penalty.SP) {
 				t.Errorf("term %q: %+v, want %+v", name, g, w)
 			}
 			if len(g.Penalty.S) != len(w.Penalty.S) {
@@ -66,7 +66,7 @@ func TestTermsComeBack(t *testing.T) {
 					t.Errorf("term %q: penalty %d differs", name, j)
 				}
 			}
-			if (g.Map == nil) != (w.Map == nil) || g.Map != nil && !mat.Equal(g.Map, w.Map) {
+			if gm, wm := g.Coordinates.Map(), w.Coordinates.Map(); (gm == nil) != (wm == nil) || gm != nil && !mat.Equal(gm, wm) {
 				t.Errorf("term %q: the map differs", name)
 			}
 			tolerance := 1e-6
@@ -178,7 +178,7 @@ func entry(p *onnxpb.ModelProto) *onnxpb.StringStringEntryProto { return p.Metad
 
 func splineNetwork(t *testing.T) *Model {
 	t.Helper()
-	m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Factors: []string{"d"}, Formulas: []string{`y ~ s(x2, bs="ps", k=6) + d`}}}, simulated(t, 200, 4))
+	m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Factors: []string{"d"}, Formulas: []string{`y ~ s(x2, bs="ps", k=6) + d`}}}, simulated(t, 200, 4))
 	return m
 }
 

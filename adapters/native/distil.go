@@ -14,13 +14,12 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
-// Distil trains a network on eta of another model, on the link scale, at the rows of
-// src: a student that imitates its teacher. A neural additive model as student finds
+// Distil trains a network, the student, on eta of another model, the teacher, at the rows
+// of src: on the link scale, by least squares. A neural additive model as student finds
 // bases for a black box, through which nam.Surrogate shows it.
 //
-// cfg is as for Train, but that it names no response (formulas have no left side
-// either), no offset and no family: eta is fitted by least squares. The teacher must
-// have one predictor, named as a column that src does not have.
+// cfg is as for Train, without response (formulas have no left side either), offset and
+// family. The teacher must have one predictor, whose name no column of src has.
 func Distil(ctx context.Context, teacher decompose.Model, cfg Config, src data.Source) (*Model, *Fit, error) {
 	names := teacher.Predictors()
 	var f faults
@@ -37,46 +36,46 @@ func Distil(ctx context.Context, teacher decompose.Model, cfg Config, src data.S
 		return nil, nil, err
 	}
 	cfg.Response = names[0]
-	lesson, err := newLesson(teacher, names[0], src)
+	rows, err := newTaught(teacher, names[0], src)
 	if err != nil {
 		return nil, nil, err
 	}
 	if cfg.Training.Validation != nil {
-		if cfg.Training.Validation, err = newLesson(teacher, names[0], cfg.Training.Validation); err != nil {
+		if cfg.Training.Validation, err = newTaught(teacher, names[0], cfg.Training.Validation); err != nil {
 			return nil, nil, err
 		}
 	}
-	return Train(ctx, cfg, lesson)
+	return Train(ctx, cfg, rows)
 }
 
-// lesson is a source with the teacher's eta as a further column.
-type lesson struct {
+// taught is a source with the teacher's eta as a further column.
+type taught struct {
 	data.Source
 	teacher decompose.Model
 	name    string
 }
 
-func newLesson(teacher decompose.Model, name string, src data.Source) (*lesson, error) {
+func newTaught(teacher decompose.Model, name string, src data.Source) (*taught, error) {
 	if src == nil {
 		return nil, errors.New("native: there are no rows to train on")
 	}
 	if _, taken := src.Schema().Lookup(name); taken {
 		return nil, fmt.Errorf("native: the data have a column %q, which is the name of the teacher's predictor: rename the column", name)
 	}
-	return &lesson{src, teacher, name}, nil
+	return &taught{src, teacher, name}, nil
 }
 
-func (l *lesson) Schema() data.Schema {
-	return append(slices.Clone(l.Source.Schema()), data.Column{Name: l.name, Numeric: true})
+func (t *taught) Schema() data.Schema {
+	return append(slices.Clone(t.Source.Schema()), data.Column{Name: t.name, Numeric: true})
 }
 
-func (l *lesson) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+func (t *taught) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
 	return func(yield func(*data.Batch, error) bool) {
-		reads := unique(append(slices.Clone(columns), l.teacher.Columns()...))
-		reads = slices.DeleteFunc(reads, func(name string) bool { return name == l.name })
-		for b, err := range l.Source.Batches(ctx, reads) {
+		reads := unique(append(slices.Clone(columns), t.teacher.Columns()...))
+		reads = slices.DeleteFunc(reads, func(name string) bool { return name == t.name })
+		for b, err := range t.Source.Batches(ctx, reads) {
 			if err == nil {
-				b, err = l.teach(ctx, b)
+				b, err = t.teach(ctx, b)
 			}
 			if !yield(b, err) || err != nil {
 				return
@@ -85,16 +84,16 @@ func (l *lesson) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 	}
 }
 
-// teach adds eta to a batch.
-func (l *lesson) teach(ctx context.Context, b *data.Batch) (*data.Batch, error) {
+// teach is b with the teacher's eta.
+func (t *taught) teach(ctx context.Context, b *data.Batch) (*data.Batch, error) {
 	n := b.Rows()
 	if n == 0 {
 		return b, nil
 	}
-	out, err := forward(ctx, l.teacher, b)
+	out, err := forward(ctx, t.teacher, b)
 	if err != nil {
 		return nil, fmt.Errorf("native: the teacher: %w", err)
 	}
 	with := b.Slice(0, n)
-	return with, with.SetNumeric(l.name, mat.Col(nil, 0, out.Eta))
+	return with, with.SetNumeric(t.name, mat.Col(nil, 0, out.Eta))
 }

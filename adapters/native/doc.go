@@ -1,7 +1,7 @@
-// Package native trains additive networks in Go: semi-structured networks
-// (formula terms with their penalties plus a deep part), neural additive models,
-// multilayer perceptrons and, from moments alone, additive models. A trained
-// Model is a decompose.Model and can be saved as ONNX.
+// Package native trains additive networks in Go: semi-structured networks (formula terms
+// with their penalties plus a deep part), neural additive models, multilayer perceptrons
+// and, without networks, additive models. Train takes a Config and rows; the Model that it
+// returns is a decompose.Model, and WriteONNX saves it.
 //
 // The predictor k of row i is
 //

@@ -7,17 +7,17 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// TrainEnsemble trains size networks with seeds Seed, Seed+1, ...: different
-// starts, orders and (without a given validation set) splits. Between-model
-// differences of a term are a measure of its stability. Checkpoint must be empty:
-// the members would overwrite each other's. The first error ends it.
+// TrainEnsemble trains size networks with the seeds Seed, Seed+1, ...: they differ in their
+// start, in the order of rows and, unless Validation is given, in the rows held out. How
+// much a term differs between them tells how stable it is. Checkpoint must be empty: the
+// members would overwrite each other's file. The first error ends it.
 func TrainEnsemble(ctx context.Context, cfg Config, src data.Source, size int) ([]*Model, []*Fit, error) {
 	switch {
 	case size < 1:
 		return nil, nil, fmt.Errorf("native: an ensemble of %d networks: at least 1 is needed", size)
 	case cfg.Training.Checkpoint != "":
 		return nil, nil, fmt.Errorf("native: the networks of an ensemble have one checkpoint file, %q, among them: train them one by one to keep checkpoints", cfg.Training.Checkpoint)
-	case cfg.Kind == GAM:
+	case cfg.Architecture == GAM:
 		return nil, nil, fmt.Errorf("native: a gam is solved and not trained: all members of an ensemble would be equal")
 	}
 	var models []*Model

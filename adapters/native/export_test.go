@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -64,20 +65,20 @@ func TestRoundTrip(t *testing.T) {
 		cfg  Config
 		want []string // terms of the first predictor
 	}{
-		"mlp":    {Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}, Activation: GELU, BatchNorm: true}, Training: small}, nil},
+		"mlp":    {Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}, Activation: GELU, BatchNorm: true}, Training: small}, nil},
 		"linear": {Config{Structured: Structured{Formulas: []string{"y ~ x1 + x3"}}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1", "x3"}},
 		"splines": {Config{Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9) + s(x3, bs="cr", k=7)`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Softplus}, Training: small}, []string{"x1", "s(x2)", "s(x3)"}},
 		"thin plate, factors": {Config{Structured: Structured{Formulas: []string{`y ~ s(x2) + factor(d)`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"s(x2)", "factor(d)"}},
-		"nam": {Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
+		"nam": {Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
 			Products: [][2]string{{"x2", "x3"}}, Hidden: []int{8, 4}, ExU: true, Activation: ReLUN}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Tanh}, Training: small},
 			[]string{"f(x1)", "f(x2)", "f(x3)", "f(x1,x3)", "f(x2,x3)"}},
 		"two predictors": {Config{Family: family.GaussianLS{}, Structured: Structured{Formulas: []string{`mu = h ~ x1`, `sigma = ~ x2`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1"}},
 		"single precision": {Config{Structured: Structured{Formulas: []string{"b ~ x1"}}, Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}},
 			Training: Training{Epochs: 30, Seed: 2, Single: true}}, []string{"x1"}}, // long enough to be better than epoch 0, which has no deep part
-		"gam": {Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},
+		"gam": {Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps")`}}}, []string{"x1", "s(x2)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := mustTrain(t, c.cfg, tab)
@@ -107,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("terms %q, want %q", names, terms)
 				}
 				deep := len(c.cfg.Deep.Columns) > 0
-				if (back.DeepFeatures(0).Width > 0) != deep {
+				if (len(back.DeepFeatures(0).Elements) > 0) != deep {
 					t.Errorf("deep part %+v", back.DeepFeatures(0))
 				}
 			}
@@ -119,7 +120,7 @@ func TestRoundTrip(t *testing.T) {
 // not the larger space of all piecewise polynomials.
 func TestSplineBasisIsTheSpace(t *testing.T) {
 	tab := simulated(t, 300, 4)
-	m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9)`}}}, tab)
+	m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9)`}}}, tab)
 	back := reopen(t, m, tab, nil)
 	if blocks := back.Blocks(0); len(blocks) != 2 || blocks[1].Term.Dim() != 9 {
 		t.Errorf("blocks %+v, want x1 and one of 9 columns", blocks)
@@ -135,10 +136,58 @@ func TestExportRefuses(t *testing.T) {
 		"y ~ x1:x2 + x1": `native: term "x1:x2": it has no counterpart in ONNX`,
 		"y ~ 1":          `native: the model reads no column, only its intercepts are left`,
 	} {
-		m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)
+		m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{formula}}}, tab)
 		err := m.WriteONNX(new(bytes.Buffer), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s...", formula, err, want)
+		}
+		// Told in advance, it is refused in the same words before an epoch begins.
+		cfg := Config{Structured: Structured{Formulas: []string{formula}}, Export: &ExportOptions{}}
+		cfg.Training.Progress = func(Progress) { t.Errorf("%s: an epoch was trained", formula) }
+		if _, _, early := Train(context.Background(), cfg, tab); early == nil || early.Error() != err.Error() {
+			t.Errorf("%s: before training %v, after it %v", formula, early, err)
+		}
+	}
+}
+
+// TestExportAsked: what can be written is trained to the same bytes if it is asked for in
+// advance.
+func TestExportAsked(t *testing.T) {
+	tab := simulated(t, 200, 5)
+	cfg := Config{Structured: Structured{Formulas: []string{`y ~ g + s(x1, by=g, k=5)`}}, FeatureNetworks: FeatureNetworks{Columns: []string{"x2", "g"}, Pairs: [][2]string{{"x2", "g"}}, Hidden: []int{4}},
+		Deep: Deep{Columns: []string{"x3", "d"}, Factors: []string{"d"}}, Training: Training{Epochs: 2}}
+	cfg.FeatureNetworks.Columns = cfg.FeatureNetworks.Columns[:1] // g is a term of the formula
+	m, _ := mustTrain(t, cfg, tab)
+	cfg.Export = &ExportOptions{}
+	again, _ := mustTrain(t, cfg, tab)
+	if !bytes.Equal(saved(t, m), saved(t, again)) {
+		t.Error("asking for the export changes the model")
+	}
+}
+
+// TestFamilyIsSaved: the file names the family that was asked for and its response,
+// unless that is gaussian.
+func TestFamilyIsSaved(t *testing.T) {
+	tab := withShares(t, simulated(t, 200, 5))
+	for name, c := range map[string]struct {
+		cfg  Config
+		want *onnx.Response
+	}{
+		"gaussian":   {Config{Response: "y"}, nil},
+		"two":        {Config{Response: "h", Family: family.GaussianLS{}}, nil},
+		"poisson":    {Config{Response: "c", Family: family.Poisson{}}, &onnx.Response{Column: "c", Family: "poisson"}},
+		"unknown":    {Config{Response: "c", Family: parsed("negative-binomial", 1)}, &onnx.Response{Column: "c", Family: "negative-binomial"}},
+		"given":      {Config{Response: "c", Family: parsed("negative-binomial(theta=2)", 1)}, &onnx.Response{Column: "c", Family: "negative-binomial(theta=2)"}},
+		"two shapes": {Config{Response: "p", Family: parsed("beta", 2)}, &onnx.Response{Column: "p", Family: "beta"}},
+	} {
+		c.cfg.Structured.Formulas, c.cfg.Training.Epochs = []string{"~ x1"}, 1
+		m, _ := mustTrain(t, c.cfg, tab)
+		g, err := onnx.Load(bytes.NewReader(saved(t, m)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := g.Response(); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
 		}
 	}
 }
@@ -147,7 +196,7 @@ func TestExportRefuses(t *testing.T) {
 // trained one.
 func TestDecomposeSaved(t *testing.T) {
 	tab := simulated(t, 500, 6)
-	m, _ := mustTrain(t, Config{Kind: NAM, Structured: Structured{Formulas: []string{"y ~ x1"}}, Features: Features{Columns: []string{"x2", "x3"}, Hidden: []int{8, 4}},
+	m, _ := mustTrain(t, Config{Architecture: NAM, Structured: Structured{Formulas: []string{"y ~ x1"}}, FeatureNetworks: FeatureNetworks{Columns: []string{"x2", "x3"}, Hidden: []int{8, 4}},
 		Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: Training{Epochs: 5}}, tab)
 	back := reopen(t, m, tab, &ExportOptions{Double: true})
 	var results []string

@@ -23,10 +23,10 @@ func factorNAM(second string) Config {
 	if second == "g" { // text
 		factors = factors[:1]
 	}
-	return Config{Kind: NAM, Response: "y",
-		Features: Features{Columns: []string{"x1", "x2", "d"}, Factors: factors, Pairs: [][2]string{{"d", "x3"}, {"d", second}, {"x1", "x2"}}, Hidden: []int{8, 4}},
-		Deep:     Deep{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{8}},
-		Training: Training{Epochs: 4, Seed: 2}}
+	return Config{Architecture: NAM, Response: "y",
+		FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "d"}, Factors: factors, Pairs: [][2]string{{"d", "x3"}, {"d", second}, {"x1", "x2"}}, Hidden: []int{8, 4}},
+		Deep:            Deep{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{8}},
+		Training:        Training{Epochs: 4, Seed: 2}}
 }
 
 // TestFactorFeatures: the effect of a factor is a term of its own, and pairs read it
@@ -40,7 +40,7 @@ func TestFactorFeatures(t *testing.T) {
 func factorFeatures(t *testing.T, exu bool) {
 	tab := simulated(t, 500, 3)
 	cfg := factorNAM("b")
-	cfg.Features.ExU = exu
+	cfg.FeatureNetworks.ExU = exu
 	m, _ := mustTrain(t, cfg, tab)
 	b := whole(t, tab)
 	if err := decomposetest.Model(m, b, 1e-9); err != nil {
@@ -130,7 +130,7 @@ func factorFeatures(t *testing.T, exu bool) {
 // TestFactorEffect: a table of effects is the difference of the levels' means.
 func TestFactorEffect(t *testing.T) {
 	tab := simulated(t, 3000, 5)
-	m, _ := mustTrain(t, Config{Kind: NAM, Response: "h", Features: Features{Columns: []string{"g", "x1"}, Hidden: []int{8, 4}}, Training: Training{Epochs: 30, Seed: 2}}, tab)
+	m, _ := mustTrain(t, Config{Architecture: NAM, Response: "h", FeatureNetworks: FeatureNetworks{Columns: []string{"g", "x1"}, Hidden: []int{8, 4}}, Training: Training{Epochs: 30, Seed: 2}}, tab)
 	block := m.Blocks(0)[0]
 	if block.Term.Name() != "g" || block.Term.Kind() != decompose.Factor {
 		t.Fatalf("term %s, %s", block.Term.Name(), block.Term.Kind())

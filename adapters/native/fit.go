@@ -13,17 +13,17 @@ type Status string
 const (
 	Stopped    Status = "early stopping" // no better validation loss for Patience epochs
 	EpochLimit Status = "epoch limit"
-	Diverged   Status = "diverged" // the loss was no longer finite: the best epoch before is the model's
-	Solved     Status = "solved"   // a GAM: nothing is trained
+	Diverged   Status = "diverged" // the loss was no longer finite; the model is that of the best epoch before
+	Solved     Status = "solved"   // a GAM is solved, not trained
 )
 
 // Epoch is one pass over the training rows.
 type Epoch struct {
 	Epoch int     // from 1
 	Rate  float64 // learning rate of its last step
-	// Train is the mean over its batches of the loss with penalties and dropout, as
-	// it was when the batch came; Validation the mean negative log-likelihood of the
-	// validation rows after the epoch, NaN without any. Both are in training's units:
+	// Train is the loss with penalties and dropout, each batch at the parameters before its
+	// step, averaged over the batches. Validation is the mean negative log-likelihood of
+	// the validation rows after the epoch; NaN without any. Both are in training's units:
 	// of a standardised response, dispersion 1.
 	Train, Validation float64
 }
@@ -32,36 +32,36 @@ type Epoch struct {
 type Progress struct {
 	Epoch
 	Of      int // Training.Epochs
-	Best    int // the epoch with the lowest validation loss so far
+	Best    int // the epoch with the lowest validation loss so far; 0: none was better than the start
 	Elapsed time.Duration
 	// Left is how long the remaining epochs would take without early stopping.
 	Left time.Duration
 }
 
-// Fit is how a model came about.
+// Fit is the record of a training: how it went, and how good the model is.
 type Fit struct {
 	Status     Status
 	Seed       uint64
 	Rows       int // that were trained on
 	Validation int // rows held out
 	Epochs     []Epoch
-	Best       int // epoch whose parameters the model has; 0: the additive model that training began from, or a GAM
-	// AdditiveLoss is the loss, as Score.Loss and of the same rows, of the additive model: the
-	// intercepts and formula terms as solved, without networks. Training begins there
-	// unless Training.WithoutWarmStart or WithoutInterceptStart say otherwise.
+	Best       int // epoch whose parameters the model has; 0: the start of training, or a GAM
+	// AdditiveLoss is the loss of the additive model at the rows of Evaluation, in the same
+	// units: intercepts and formula terms as they were solved, without networks. Training
+	// begins there unless Training.WithoutWarmStart or WithoutInterceptStart is set.
 	AdditiveLoss float64
-	// Score is how well the model predicts the validation rows or, without any, those it was
-	// trained on.
-	Score Score
+	// Evaluation is how well the model predicts the validation rows or, without any, those
+	// it was trained on.
+	Evaluation Evaluation
 	// Classes are the texts of the response that were trained as 0 and 1; nil: it held
 	// numbers.
 	Classes []string
-	// Warnings say in sentences what a user of the model should know; nil: nothing.
+	// Warnings are sentences on what a user of the model should know; nil: nothing.
 	Warnings []string
-	// Additive is, for each predictor with formula terms, the penalised additive
-	// model of the working response: smoothing parameters, degrees of freedom, and
-	// the start of beta. nil entries: no terms.
+	// Additive has for each predictor the penalised additive model of its working response:
+	// smoothing parameters, degrees of freedom, and the start of beta; nil for predictors
+	// without formula terms.
 	Additive []*decompose.Result
 
-	judge judge
+	evaluator evaluator
 }

@@ -85,7 +85,7 @@ func TestGoldenPenalised(t *testing.T) {
 			}
 			check("trained", m, 1e-5)
 			if c.response == "y" {
-				cfg.Kind = GAM
+				cfg.Architecture = GAM
 				m, fit := mustTrain(t, cfg, tab)
 				check("solved", m, 1e-9)
 				if fit.Status != Solved {

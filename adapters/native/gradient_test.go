@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // arm is a configuration whose gradients are checked.
@@ -40,7 +42,7 @@ func networkArms() []arm {
 	for _, a := range []Activation{ReLU, ReLUN, Tanh, Sigmoid, Softplus, GELU} {
 		for _, without := range []bool{false, true} {
 			for _, norm := range []bool{false, true} {
-				add(fmt.Sprintf("mlp %s, first bias %v, batch norm %v", a, !without, norm), Config{Kind: MLP, Response: "y",
+				add(fmt.Sprintf("mlp %s, first bias %v, batch norm %v", a, !without, norm), Config{Architecture: MLP, Response: "y",
 					Deep: deep(func(d *Deep) { d.Activation, d.WithoutFirstBias, d.BatchNorm = a, without, norm })})
 			}
 		}
@@ -65,45 +67,45 @@ func networkArms() []arm {
 		add("ssn, ono, batch norm, dropout"+name, Config{Structured: formula, Deep: set(func(d *Deep) { d.Orthogonalize, d.BatchNorm, d.Dropout = true, true, 0.2 })})
 		add("two separate networks, ono"+name, Config{Family: family.GaussianLS{}, Structured: formula, Deep: set(func(d *Deep) { d.Separate, d.Orthogonalize = true, true })})
 	}
-	features := func(f func(f *Features)) Config {
-		c := Config{Kind: NAM, Response: "y", Features: Features{Columns: numbers, Hidden: []int{4, 3}}}
-		f(&c.Features)
+	features := func(f func(f *FeatureNetworks)) Config {
+		c := Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: numbers, Hidden: []int{4, 3}}}
+		f(&c.FeatureNetworks)
 		return c
 	}
 	for _, a := range []Activation{ReLU, ReLUN, Tanh, Sigmoid, Softplus, GELU} {
 		for _, exu := range []bool{false, true} {
-			add(fmt.Sprintf("nam %s, exu %v", a, exu), features(func(f *Features) { f.Activation, f.ExU = a, exu }))
+			add(fmt.Sprintf("nam %s, exu %v", a, exu), features(func(f *FeatureNetworks) { f.Activation, f.ExU = a, exu }))
 		}
 	}
 	for _, exu := range []bool{false, true} {
 		for _, dropout := range []float64{0, 0.3} {
 			name := fmt.Sprintf(", exu %v, dropout %g", exu, dropout)
-			with := func(f func(f *Features)) Config {
-				return features(func(g *Features) {
+			with := func(f func(f *FeatureNetworks)) Config {
+				return features(func(g *FeatureNetworks) {
 					g.ExU, g.Dropout, g.FeatureDropout = exu, dropout, dropout/2
 					f(g)
 				})
 			}
-			add("nam, output penalty"+name, with(func(f *Features) { f.OutputPenalty = 0.7 }))
-			add("nam, a factor"+name, with(func(f *Features) { f.Columns, f.Factors = []string{"x1", "d", "g"}, []string{"d"} }))
-			add("nam, pairs"+name, with(func(f *Features) { f.Pairs = [][2]string{{"x1", "x2"}, {"x3", "x1"}} }))
-			add("nam, products"+name, with(func(f *Features) { f.Products = [][2]string{{"x1", "x2"}, {"x1", "x3"}} }))
-			add("nam, a pair with a factor"+name, with(func(f *Features) { f.Pairs, f.Factors = [][2]string{{"x1", "g"}, {"d", "x2"}}, []string{"d"} }))
-			add("nam, a pair of factors"+name, with(func(f *Features) { f.Pairs, f.Factors = [][2]string{{"d", "g"}}, []string{"d"} }))
-			add("nam, one layer, all kinds of terms"+name, with(func(f *Features) {
+			add("nam, output penalty"+name, with(func(f *FeatureNetworks) { f.OutputPenalty = 0.7 }))
+			add("nam, a factor"+name, with(func(f *FeatureNetworks) { f.Columns, f.Factors = []string{"x1", "d", "g"}, []string{"d"} }))
+			add("nam, pairs"+name, with(func(f *FeatureNetworks) { f.Pairs = [][2]string{{"x1", "x2"}, {"x3", "x1"}} }))
+			add("nam, products"+name, with(func(f *FeatureNetworks) { f.Products = [][2]string{{"x1", "x2"}, {"x1", "x3"}} }))
+			add("nam, a pair with a factor"+name, with(func(f *FeatureNetworks) { f.Pairs, f.Factors = [][2]string{{"x1", "g"}, {"d", "x2"}}, []string{"d"} }))
+			add("nam, a pair of factors"+name, with(func(f *FeatureNetworks) { f.Pairs, f.Factors = [][2]string{{"d", "g"}}, []string{"d"} }))
+			add("nam, one layer, all kinds of terms"+name, with(func(f *FeatureNetworks) {
 				f.Hidden, f.OutputPenalty, f.Factors = []int{4}, 0.3, []string{"d"}
 				f.Pairs, f.Products = [][2]string{{"x1", "x2"}, {"g", "x2"}, {"d", "g"}}, [][2]string{{"x3", "x1"}}
 			}))
 		}
 	}
-	everything := features(func(f *Features) {
+	everything := features(func(f *FeatureNetworks) {
 		f.Pairs, f.Products, f.OutputPenalty = [][2]string{{"x1", "g"}}, [][2]string{{"x1", "x2"}}, 0.2
 	})
-	everything.Kind, everything.Structured = SSN, formula
+	everything.Architecture, everything.Structured = SSN, formula
 	everything.Deep = deep(func(d *Deep) { d.WithoutFirstBias, d.Separate = true, true })
 	everything.Family = family.GaussianLS{}
 	add("ssn with everything, two predictors", everything)
-	add("gam", Config{Kind: GAM, Structured: formula})
+	add("gam", Config{Architecture: GAM, Structured: formula})
 	return arms
 }
 
@@ -121,9 +123,9 @@ func familyArms() []arm {
 			for _, without := range []bool{false, true} {
 				arms = append(arms, arm{fmt.Sprintf("%s, %d predictors, first bias %v", f.Name(), k, !without), Config{
 					Family: f.(family.Differentiable), Response: responses[name], Weights: "w", Offset: "o",
-					Structured: Structured{Formulas: []string{strings.Replace(splineFormula, "y ~", "~", 1)}},
-					Deep:       Deep{Columns: []string{"x1", "x3", "g"}, Hidden: []int{5, 4}, WithoutFirstBias: without},
-					Features:   Features{Columns: []string{"x3"}, Hidden: []int{3}},
+					Structured:      Structured{Formulas: []string{strings.Replace(splineFormula, "y ~", "~", 1)}},
+					Deep:            Deep{Columns: []string{"x1", "x3", "g"}, Hidden: []int{5, 4}, WithoutFirstBias: without},
+					FeatureNetworks: FeatureNetworks{Columns: []string{"x3"}, Hidden: []int{3}},
 				}})
 			}
 		}
@@ -134,6 +136,18 @@ func familyArms() []arm {
 // gradientTable has a response for each family.
 func gradientTable(t testing.TB) *data.Table { return withShares(t, simulated(t, 90, 4)) }
 
+// atAdditive is the network of a job at the additive model, its towers at 0; seed is for
+// dropout.
+func atAdditive[T kernel.Float](j *job, seed uint64) *network.Network[T] {
+	net := network.New[T](j.predictors(len(j.names)), j.plans, seed)
+	coef := make([][]float64, len(j.parts))
+	for k, s := range j.parts {
+		coef[k] = s.Coef
+	}
+	net.SetAdditive(j.intercepts, coef)
+	return net
+}
+
 // drive prepares a configuration as Train does and returns its trainer.
 func drive(t *testing.T, cfg Config, tab *data.Table) *trainer[float64] {
 	t.Helper()
@@ -143,12 +157,8 @@ func drive(t *testing.T, cfg Config, tab *data.Table) *trainer[float64] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := newNetwork[float64](j.names, j.parts, j.plans, cfg.Training.Seed)
-	coef := make([][]float64, len(j.parts))
-	for k, s := range j.parts {
-		coef[k] = s.coef
-	}
-	net.init(rand.New(rand.NewPCG(1, 2)), j.intercepts, coef)
+	net := atAdditive[float64](j, cfg.Training.Seed)
+	net.Init(rand.New(rand.NewPCG(1, 2)))
 	tr, err := newTrainer(j, net)
 	if err != nil {
 		t.Fatal(err)
@@ -161,11 +171,11 @@ func drive(t *testing.T, cfg Config, tab *data.Table) *trainer[float64] {
 // three steps has to do.
 func checkGradients(t *testing.T, tr *trainer[float64], rows []int, got func(p *nn.Param[float64], name string, i int) float64) {
 	t.Helper()
-	norm := tr.train.sumW / float64(tr.train.n) * float64(len(rows))
+	norm := tr.train.SumW / float64(tr.train.N) * float64(len(rows))
 	wrong := 0
 	for _, p := range tr.params {
 		for i := range p.Value {
-			if p.Grad == nil || p == tr.net.intercept && !tr.net.free[i] {
+			if p.Grad == nil || p == tr.net.Intercept && !tr.net.Free[i] {
 				continue
 			}
 			old, g := p.Value[i], got(p, p.Name, i)
@@ -206,8 +216,8 @@ func TestLossGradients(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			tr := drive(t, a.cfg, tab)
-			if tr.pass > 0 {
-				tr.pass = 12
+			if tr.blockRows > 0 {
+				tr.blockRows = 12
 			}
 			rng := rand.New(rand.NewPCG(3, 4))
 			for _, p := range tr.params {
@@ -218,15 +228,15 @@ func TestLossGradients(t *testing.T) {
 				}
 				p.Version++
 			}
-			rows := rng.Perm(tr.train.n)[:31]
-			norm := tr.train.sumW / float64(tr.train.n) * float64(len(rows))
+			rows := rng.Perm(tr.train.N)[:31]
+			norm := tr.train.SumW / float64(tr.train.N) * float64(len(rows))
 			tr.gradients(rows, norm)
 			analytic := map[*nn.Param[float64]][]float64{}
 			for _, p := range tr.params {
 				analytic[p] = slices.Clone(p.Grad)
 			}
-			for j, free := range tr.net.free {
-				if g := tr.net.intercept.Grad[j]; !free && g != 0 {
+			for j, free := range tr.net.Free {
+				if g := tr.net.Intercept.Grad[j]; !free && g != 0 {
 					t.Errorf("the intercept of predictor %d is held and has the gradient %v", j, g)
 				}
 			}
@@ -246,13 +256,13 @@ func TestWorkersShareBatches(t *testing.T) {
 			for _, workers := range []int{1, 2, 3, 7} {
 				tr := drive(t, a.cfg, tab)
 				tr.cfg.Training.Workers, tr.minWork = workers, 1
-				if tr.pass > 0 {
-					tr.pass = 12
+				if tr.blockRows > 0 {
+					tr.blockRows = 12
 				}
 				rng := rand.New(rand.NewPCG(6, 4))
 				var got []float64
 				for range 3 { // steps, so that what is kept between them counts
-					rows := rng.Perm(tr.train.n)[:70]
+					rows := rng.Perm(tr.train.N)[:70]
 					loss := tr.step(rows, float64(len(rows)), 0.01)
 					held, err := tr.evaluate(tr.train)
 					if err != nil {
@@ -263,8 +273,8 @@ func TestWorkersShareBatches(t *testing.T) {
 				for _, p := range tr.params {
 					got = append(append(got, p.Grad...), p.Value...)
 				}
-				if tr.pass > 0 && workers > 1 && len(tr.lanes) < 2 {
-					t.Errorf("%d workers have %d places", workers, len(tr.lanes))
+				if tr.blockRows > 0 && workers > 1 && len(tr.replicas) < 2 {
+					t.Errorf("%d workers have %d places", workers, len(tr.replicas))
 				}
 				if want == nil {
 					want = got
@@ -285,7 +295,7 @@ func TestWorkersShareBatches(t *testing.T) {
 func TestTrainStepsAlongTheGradient(t *testing.T) {
 	tab := gradientTable(t)
 	for _, a := range networkArms() {
-		if a.cfg.Kind == GAM { // not trained
+		if a.cfg.Architecture == GAM { // not trained
 			continue
 		}
 		t.Run(a.name, func(t *testing.T) {
@@ -312,7 +322,7 @@ func TestTrainStepsAlongTheGradient(t *testing.T) {
 				copy(p.Value, before[p.Name])
 				p.Version++
 			}
-			order := rand.New(rand.NewPCG(cfg.Training.Seed, 1)).Perm(tr.train.n)
+			order := rand.New(rand.NewPCG(cfg.Training.Seed, 1)).Perm(tr.train.N)
 			checkGradients(t, tr, order, func(p *nn.Param[float64], name string, i int) float64 {
 				return (before[name][i] - after[name][i]) / rate
 			})
@@ -324,17 +334,17 @@ func TestTrainStepsAlongTheGradient(t *testing.T) {
 // from, is the minimum of the training loss.
 func TestSolvedModelHasNoGradient(t *testing.T) {
 	tab := gradientTable(t)
-	m, _ := mustTrain(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{splineFormula}}, Training: Training{WithoutResponseScaling: true}}, tab)
-	tr := drive(t, Config{Kind: GAM, Structured: Structured{Formulas: []string{splineFormula}}, Training: Training{WithoutResponseScaling: true}}, tab)
-	rows := make([]int, tr.train.n)
+	m, _ := mustTrain(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{splineFormula}}, Training: Training{WithoutResponseScaling: true}}, tab)
+	tr := drive(t, Config{Architecture: GAM, Structured: Structured{Formulas: []string{splineFormula}}, Training: Training{WithoutResponseScaling: true}}, tab)
+	rows := make([]int, tr.train.N)
 	for i := range rows {
 		rows[i] = i
 	}
-	for i, p := range m.net.params() {
+	for i, p := range m.net.Params() {
 		copy(tr.params[i].Value, p.Value)
 		tr.params[i].Version++
 	}
-	tr.gradients(rows, tr.train.sumW)
+	tr.gradients(rows, tr.train.SumW)
 	if g := tr.opt.Norm(); !(g < 1e-6) {
 		t.Errorf("the gradient at the solved model has norm %g", g)
 	}
@@ -353,12 +363,12 @@ func TestGradientsCoverOptions(t *testing.T) {
 			seen[name][fmt.Sprint(v.Field(i).Interface())] = true
 		}
 	}
-	kinds, names := map[Kind]bool{}, map[string]bool{}
+	kinds, names := map[Architecture]bool{}, map[string]bool{}
 	for _, a := range slices.Concat(networkArms(), familyArms()) {
 		c := a.cfg.withDefaults()
 		note(reflect.ValueOf(c.Deep))
-		note(reflect.ValueOf(c.Features))
-		kinds[c.Kind] = true
+		note(reflect.ValueOf(c.FeatureNetworks))
+		kinds[c.Architecture] = true
 		name, _, _ := strings.Cut(c.Family.Name(), "(")
 		names[name] = true
 	}

@@ -4,43 +4,27 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/family"
 )
 
 // ONNX networks take numbers. A column of text is fed as the place of its level among
 // the sorted levels of the training rows, from 0; a response of two texts is trained as
 // 0 and 1 in the same way. onnx.Labels in the file's metadata say so.
 
-// occurring are the distinct levels of a column among the rows of f, sorted.
-func occurring(f *frame, column string) ([]string, error) {
-	level, err := levels(f.batch, column)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	seen := map[string]bool{}
-	for i := range f.rows() {
-		if s := level(i); !seen[s] {
-			seen[s] = true
-			all = append(all, s)
-		}
-	}
-	slices.Sort(all)
-	return all, nil
-}
-
 // codeClasses turns a response of text into numbers: 0 and 1 for the classes, in their
 // order. classes nil: they are those of f, which are returned; nil for a response of
 // numbers.
-func (c *Config) codeClasses(f *frame, classes []string) ([]string, error) {
-	at := slices.IndexFunc(f.schema, func(col data.Column) bool { return col.Name == c.Response })
-	if at < 0 || f.schema[at].Numeric {
+func (c *Config) codeClasses(f *rows.Frame, classes []string) ([]string, error) {
+	at := slices.IndexFunc(f.Columns, func(col data.Column) bool { return col.Name == c.Response })
+	if at < 0 || f.Columns[at].Numeric {
 		return nil, nil
 	}
 	if classes == nil {
 		var err error
-		if classes, err = occurring(f, c.Response); err != nil {
+		if classes, err = rows.Levels(f.Batch, c.Response); err != nil {
 			return nil, err
 		}
 		if len(classes) != 2 {
@@ -48,40 +32,41 @@ func (c *Config) codeClasses(f *frame, classes []string) ([]string, error) {
 				c.Response, len(classes), classes, c.Family.Name())
 		}
 	}
-	level, err := levels(f.batch, c.Response)
+	level, err := rows.Text(f.Batch, c.Response)
 	if err != nil {
 		return nil, err
 	}
-	y := make([]float64, f.rows())
+	y := make([]float64, f.Rows())
 	for i := range y {
 		class := slices.Index(classes, level(i))
 		if class < 0 {
-			return nil, fmt.Errorf("native: response %q, data row %d: %q is neither of the classes %q of the training rows", c.Response, f.batch.Row(i)+1, level(i), classes)
+			return nil, fmt.Errorf("native: response %q, data row %d: %q is neither of the classes %q of the training rows", c.Response, f.Batch.Row(i)+1, level(i), classes)
 		}
 		y[i] = float64(class)
 	}
-	f.schema = slices.Clone(f.schema)
-	f.schema[at].Numeric, f.schema[at].Categorical = true, false
-	return classes, f.batch.SetNumeric(c.Response, y)
+	f.Columns = slices.Clone(f.Columns)
+	f.Columns[at].Numeric, f.Columns[at].Categorical = true, false
+	return classes, f.Batch.SetNumeric(c.Response, y)
 }
 
 // textLevels are the levels of the text columns among those that a model reads.
-func textLevels(columns []string, train *frame) (map[string][]string, error) {
+func textLevels(columns []string, train *rows.Frame) (map[string][]string, error) {
 	out := map[string][]string{}
-	for _, c := range train.schema {
+	for _, c := range train.Columns {
 		if c.Numeric || !slices.Contains(columns, c.Name) {
 			continue
 		}
 		var err error
-		if out[c.Name], err = occurring(train, c.Name); err != nil {
+		if out[c.Name], err = rows.Levels(train.Batch, c.Name); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// Labels are the texts that stand behind the numbers of the saved network; nil: it was
-// trained on numbers alone.
+// Labels are the texts that the numbers of the saved network stand for: of input columns
+// and of the classes of the response. nil: it was trained on numbers alone. The maps and
+// slices are copies.
 func (m *Model) Labels() *onnx.Labels {
 	if len(m.levels) == 0 && m.classes == nil {
 		return nil
@@ -96,26 +81,13 @@ func (m *Model) Labels() *onnx.Labels {
 	return l
 }
 
-// coded adds to f, for each column of text, the numbers that a saved network reads.
-func (f *frame) coded(levels map[string][]string) error {
-	f.schema = slices.Clone(f.schema)
-	for i, c := range f.schema {
-		known, ok := levels[c.Name]
-		if !ok {
-			continue
-		}
-		codes, err := (&factorPlan{column: c.Name, levels: known}).codes(f.batch)
-		if err != nil {
-			return err
-		}
-		x := make([]float64, len(codes))
-		for r, code := range codes {
-			x[r] = float64(code)
-		}
-		f.schema[i].Numeric = true
-		if err := f.batch.SetNumeric(c.Name, x); err != nil {
-			return err
-		}
+// trainedFor is what the file says of the response: the family that was asked for, not
+// the numbers that training found for it. nil for gaussian, which is what is assumed of a
+// network that says nothing, and for a family that family.Parse does not know.
+func (m *Model) trainedFor() *onnx.Response {
+	gaussian := family.Gaussian{}.Name()
+	if _, err := family.Parse(m.asked, make([]string, len(m.names))); err != nil || m.asked == gaussian {
+		return nil
 	}
-	return nil
+	return &onnx.Response{Column: m.response, Family: m.asked}
 }

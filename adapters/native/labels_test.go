@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
@@ -40,11 +41,11 @@ func withText(t *testing.T, n int, seed uint64) *data.Table {
 func TestText(t *testing.T) {
 	tab := withText(t, 400, 21)
 	cfg := Config{
-		Family:     family.Binomial{},
-		Structured: Structured{Formulas: []string{`label ~ g + s(x2, bs="ps", k=8) + s(x1, by=g, k=5)`}},
-		Features:   Features{Columns: []string{"x3"}, Pairs: [][2]string{{"x1", "g"}}, Hidden: []int{8, 4}},
-		Deep:       Deep{Columns: []string{"x1", "x2", "x3", "g"}, Hidden: []int{8}},
-		Training:   Training{Epochs: 4, Seed: 1},
+		Family:          family.Binomial{},
+		Structured:      Structured{Formulas: []string{`label ~ g + s(x2, bs="ps", k=8) + s(x1, by=g, k=5)`}},
+		FeatureNetworks: FeatureNetworks{Columns: []string{"x3"}, Pairs: [][2]string{{"x1", "g"}}, Hidden: []int{8, 4}},
+		Deep:            Deep{Columns: []string{"x1", "x2", "x3", "g"}, Hidden: []int{8}},
+		Training:        Training{Epochs: 4, Seed: 1},
 	}
 	m, fit := mustTrain(t, cfg, tab)
 	if !reflect.DeepEqual(fit.Classes, []string{"no", "yes"}) {
@@ -72,8 +73,8 @@ func TestText(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(labels, &onnx.Labels{Columns: map[string][]string{"g": {"a", "b", "c"}}, Response: "label", Classes: []string{"no", "yes"}}) {
 		t.Fatalf("labels %+v, %v", labels, err)
 	}
-	f := &frame{schema: tab.Schema(), batch: b}
-	if err := f.coded(labels.Columns); err != nil {
+	f := &rows.Frame{Columns: tab.Schema(), Batch: b}
+	if err := f.AddCodes(labels.Columns); err != nil {
 		t.Fatal(err)
 	}
 	bind, err := onnx.Bind(g, f.Schema(), nil)
@@ -117,7 +118,7 @@ func TestTextRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	mlp := func(f family.Differentiable, y string, valid data.Source) Config {
-		return Config{Kind: MLP, Family: f, Response: y, Deep: Deep{Columns: []string{"x1"}}, Training: Training{Epochs: 1, Validation: valid}}
+		return Config{Architecture: MLP, Family: f, Response: y, Deep: Deep{Columns: []string{"x1"}}, Training: Training{Epochs: 1, Validation: valid}}
 	}
 	for _, c := range []struct {
 		cfg  Config

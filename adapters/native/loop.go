@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
+	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/internal/kernel"
 )
@@ -15,27 +17,28 @@ import (
 // trainer is training under way.
 type trainer[T kernel.Float] struct {
 	cfg          *Config
-	net          *network[T]
+	net          *network.Network[T]
 	params       []*nn.Param[T]
 	opt          *nn.Optimizer[T]
 	train, valid *dataset[T] // valid nil: none
 	fit          *Fit
-	pass         int        // rows that go through the network at a time; 0: the whole batch
-	lanes        []*lane[T] // at least one; the first has the network itself
-	crew         *nn.Crew   // of an epoch; nil: each step has its own
-	weights      int        // multiplications for a row going forward, about
-	minWork      int        // stepWork; tests share out less
+	fingerprint  string // of configuration and data, for checkpoints
 
-	best     [][]T // values of all parameters at the best epoch, from 0
-	bestLoss float64
-	lowest   float64 // loss of an epoch from 1
-	since    int     // epochs since then
-	print    string
+	blockRows int           // rows that go through the network together; 0: the whole batch
+	replicas  []*replica[T] // at least one; the first has the network itself
+	pool      *nn.Pool      // of an epoch; nil: each step has its own
+	weights   int           // multiplications for a row going forward, about
+	minWork   int           // minStepWork; tests share out less
+
+	best     [][]T   // values of all parameters at the best epoch
+	bestLoss float64 // of the rows that decide, at the best epoch, which may be epoch 0
+	lowest   float64 // the lowest validation loss of an epoch from 1
+	since    int     // epochs since then: what patience counts
 }
 
-func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
+func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], error) {
 	tr := &j.cfg.Training
-	t := &trainer[T]{cfg: j.cfg, net: net, params: net.params(), fit: j.fit, lowest: math.Inf(1)}
+	t := &trainer[T]{cfg: j.cfg, net: net, params: net.Params(), fit: j.fit, lowest: math.Inf(1), fingerprint: fingerprint(j)}
 	var err error
 	if t.train, err = newDataset[T](j.train, j.trainTarget, j.plans, j.parts); err != nil {
 		return nil, err
@@ -46,20 +49,19 @@ func newTrainer[T kernel.Float](j *job, net *network[T]) (*trainer[T], error) {
 		}
 	}
 	if d := &j.cfg.Deep; !d.BatchNorm && !d.Orthogonalize { // they look at the whole batch
-		t.pass = passRows
+		t.blockRows = blockRows
 	}
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
 	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
-	t.lanes = []*lane[T]{{net: net, loss: loss[T]{family: j.family, workers: tr.Workers}}}
-	t.weights, t.minWork = net.weights(), stepWork
-	t.print = fingerprint(j)
+	t.replicas = []*replica[T]{{net: net, loss: likelihood.Loss[T]{Family: j.family, Workers: tr.Workers}}}
+	t.weights, t.minWork = net.Weights(), minStepWork
 	return t, nil
 }
 
-// run goes through the epochs and leaves the best parameters in the network.
+// run goes through the epochs and leaves the parameters of the best one in the network.
 func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 	tr := &t.cfg.Training
-	var diverged *divergence
+	var diverged *DivergenceError
 	if tr.Resume {
 		if err := t.resume(tr.Checkpoint); err != nil {
 			return err
@@ -79,9 +81,7 @@ func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 			}
 		}
 		if tr.Progress != nil {
-			elapsed := time.Since(began)
-			each := elapsed / time.Duration(done-from)
-			tr.Progress(Progress{Epoch: t.fit.Epochs[done-1], Of: tr.Epochs, Best: t.fit.Best, Elapsed: elapsed, Left: each * time.Duration(tr.Epochs-done)})
+			tr.Progress(t.progress(time.Since(began), done-from))
 		}
 	}
 	if tr.Checkpoint != "" {
@@ -92,23 +92,30 @@ func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 	return t.finish(nil, warm)
 }
 
-// exhausted: validation has not improved for too long.
+// progress is what there is to tell after some epochs that took the given time.
+func (t *trainer[T]) progress(elapsed time.Duration, epochs int) Progress {
+	done, of := len(t.fit.Epochs), t.cfg.Training.Epochs
+	each := elapsed / time.Duration(epochs)
+	return Progress{Epoch: t.fit.Epochs[done-1], Of: of, Best: t.fit.Best, Elapsed: elapsed, Left: each * time.Duration(of-done)}
+}
+
+// exhausted tells that patience is at its end: validation has not improved for too long.
 func (t *trainer[T]) exhausted() bool {
 	return t.valid != nil && t.cfg.Training.Patience >= 0 && t.since >= t.cfg.Training.Patience
 }
 
-// epoch is one pass in an order drawn for it.
+// epoch is one pass over the training rows, in an order drawn for it.
 func (t *trainer[T]) epoch(ctx context.Context) error {
 	tr := &t.cfg.Training
 	number := len(t.fit.Epochs) + 1
-	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.n)
+	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.N)
 	e := Epoch{Epoch: number, Validation: math.NaN()}
-	perRow := t.train.sumW / float64(t.train.n)
-	if _, workers, _ := t.plan(min(tr.BatchSize, len(order))); workers > 1 {
-		t.crew = nn.NewCrew(workers)
+	perRow := t.train.SumW / float64(t.train.N)
+	if _, workers, _ := t.share(min(tr.BatchSize, len(order))); workers > 1 {
+		t.pool = nn.NewPool(workers)
 		defer func() {
-			t.crew.Close()
-			t.crew = nil
+			t.pool.Close()
+			t.pool = nil
 		}()
 	}
 	for i := 0; i < len(order); i += tr.BatchSize {
@@ -150,23 +157,6 @@ func (t *trainer[T]) firstLoss(e Epoch) float64 {
 	return e.Train
 }
 
-// compare keeps the parameters if no epoch was better, epoch 0 among them. Patience
-// is with epochs from 1: a network may need more than one to make up for its first.
-func (t *trainer[T]) compare(e Epoch) {
-	t.since++
-	if t.valid == nil {
-		t.since, t.fit.Best = 0, e.Epoch
-		return
-	}
-	if e.Validation < t.lowest {
-		t.since, t.lowest = 0, e.Validation
-	}
-	if e.Validation < t.bestLoss {
-		t.bestLoss, t.fit.Best = e.Validation, e.Epoch
-		t.keep()
-	}
-}
-
 // step is one step on a batch of rows of weight norm; it returns the batch's loss.
 func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	l := t.gradients(rows, norm)
@@ -181,7 +171,8 @@ func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 	return l
 }
 
-// rate is the learning rate in epoch number, done epochs being finished.
+// rate is the learning rate of a step in the given epoch, counted from 1; done is the
+// number of epochs that are finished, with a fraction for the current one.
 func (t *trainer[T]) rate(number int, done float64) float64 {
 	tr := &t.cfg.Training
 	switch tr.Schedule {
@@ -195,14 +186,18 @@ func (t *trainer[T]) rate(number int, done float64) float64 {
 
 func (t *trainer[T]) diverged(epoch int, what string) error {
 	where := ""
-	if err := t.net.finite(); err != nil {
+	if err := t.net.Finite(); err != nil {
 		where = "; " + err.Error()
 	}
-	return fmt.Errorf("native: %w", &divergence{fmt.Sprintf("training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
+	return fmt.Errorf("native: %w", &DivergenceError{epoch, fmt.Sprintf("training diverged in epoch %d: %s%s. Lower Training.LearningRate (%g), set Training.ClipNorm, or look for extreme values in the response and the columns",
 		epoch, what, where, t.cfg.Training.LearningRate)})
 }
 
-// divergence ends training: a loss that is not finite, or beyond all measure.
-type divergence struct{ text string }
+// DivergenceError is the end of a training whose loss was no longer finite, or beyond all
+// measure.
+type DivergenceError struct {
+	Epoch int // in which it happened, from 1
+	text  string
+}
 
-func (d *divergence) Error() string { return d.text }
+func (d *DivergenceError) Error() string { return d.text }

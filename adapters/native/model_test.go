@@ -17,13 +17,13 @@ import (
 // many goroutines use it at once.
 func TestModels(t *testing.T) {
 	tab := simulated(t, 400, 1)
-	nam := Config{Kind: NAM, Response: "y", Features: Features{
+	nam := Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{
 		Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}}, Products: [][2]string{{"x2", "x3"}}, Hidden: []int{8, 4}, ExU: true, Activation: ReLUN},
 		Deep: Deep{Columns: []string{"x1", "x2", "g"}, Hidden: []int{6}}, Training: Training{Epochs: 2}}
 	two := nam
-	two.Kind, two.Family, two.Response = SSN, family.GaussianLS{}, ""
+	two.Architecture, two.Family, two.Response = SSN, family.GaussianLS{}, ""
 	two.Structured.Formulas = []string{`mu = h ~ x1 + g`, `sigma = ~ s(x2, bs="cr", k=5)`}
-	plain := Config{Kind: MLP, Response: "b", Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1"}, BatchNorm: true, Dropout: 0.5, Activation: Tanh}, Training: Training{Epochs: 2}}
+	plain := Config{Architecture: MLP, Response: "b", Family: family.Binomial{}, Deep: Deep{Columns: []string{"x1"}, BatchNorm: true, Dropout: 0.5, Activation: Tanh}, Training: Training{Epochs: 2}}
 	for name, cfg := range map[string]Config{"nam": nam, "two predictors": two, "mlp": plain} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := mustTrain(t, cfg, tab)
@@ -56,7 +56,7 @@ func TestModels(t *testing.T) {
 // another moves its structure where it belongs.
 func TestNAMTerms(t *testing.T) {
 	tab := simulated(t, 1500, 2)
-	m, _ := mustTrain(t, Config{Kind: NAM, Response: "y", Features: Features{Columns: []string{"x1", "x2", "d"}, Hidden: []int{16, 8}},
+	m, _ := mustTrain(t, Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "d"}, Hidden: []int{16, 8}},
 		Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: Training{Epochs: 40, Seed: 1}}, tab)
 	r, err := decompose.Decompose(context.Background(), m, tab, nil)
 	if err != nil {

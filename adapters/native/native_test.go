@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/decomposetest"
@@ -64,11 +65,11 @@ func simulated(t testing.TB, n int, seed uint64) *data.Table {
 
 func whole(t testing.TB, tab *data.Table) *data.Batch {
 	t.Helper()
-	f, err := readFrame(context.Background(), tab, tab.Schema().Names())
+	f, err := rows.Read(context.Background(), tab, tab.Schema().Names())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.batch
+	return f.Batch
 }
 
 func mustTrain(t testing.TB, cfg Config, src data.Source) (*Model, *Fit) {
@@ -127,7 +128,7 @@ func everything(f family.Differentiable, response string) Config {
 		Family: f, Response: response, Weights: "w", Offset: "o",
 		Structured: Structured{Formulas: []string{`~ x1 + g + s(x2, bs="ps", k=8)`}},
 		Deep:       Deep{Columns: []string{"x1", "x3", "g"}, Hidden: []int{5, 4}, Activation: Tanh, BatchNorm: true, Dropout: 0.2},
-		Features: Features{
+		FeatureNetworks: FeatureNetworks{
 			Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x2"}}, Products: [][2]string{{"x3", "x2"}},
 			Hidden: []int{4, 3}, Activation: Sigmoid, ExU: true, FeatureDropout: 0.3, OutputPenalty: 0.7,
 		},
@@ -164,14 +165,10 @@ func TestWholeGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			net := newNetwork[float64](j.names, j.parts, j.plans, 5)
-			coef := make([][]float64, len(j.parts))
-			for k, s := range j.parts {
-				coef[k] = s.coef
-			}
+			net := atAdditive[float64](j, 5)
 			rng := rand.New(rand.NewPCG(6, 7))
-			net.init(rng, j.intercepts, coef)
-			for _, p := range net.params() {
+			net.Init(rng)
+			for _, p := range net.Params() {
 				if p.Grad != nil {
 					for i := range p.Value {
 						p.Value[i] += 0.2 * rng.NormFloat64()
@@ -185,14 +182,14 @@ func TestWholeGradient(t *testing.T) {
 			}
 			lossAt := func() float64 { // a step of rate 0
 				tr.opt.Steps = 3
-				return tr.step(order(tr.train.n), tr.train.sumW, 0)
+				return tr.step(order(tr.train.N), tr.train.SumW, 0)
 			}
 			lossAt()
 			grads := map[string][]float64{}
-			for _, p := range net.params() {
+			for _, p := range net.Params() {
 				grads[p.Name] = append([]float64(nil), p.Grad...)
 			}
-			for _, p := range net.params() {
+			for _, p := range net.Params() {
 				for i := range p.Grad {
 					const h = 1e-5
 					old := p.Value[i]
@@ -227,35 +224,35 @@ func order(n int) []int {
 func TestPasses(t *testing.T) {
 	tab := simulated(t, 700, 2)
 	cfg := Config{
-		Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
-		Features:   Features{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}, Dropout: 0.2, FeatureDropout: 0.1, OutputPenalty: 0.1},
-		Deep:       Deep{Columns: []string{"x1", "x2", "x3"}, Dropout: 0.3}, Training: Training{ValidationShare: -1, Workers: 1},
+		Structured:      Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
+		FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x3"}, Hidden: []int{8, 4}, Dropout: 0.2, FeatureDropout: 0.1, OutputPenalty: 0.1},
+		Deep:            Deep{Columns: []string{"x1", "x2", "x3"}, Dropout: 0.3}, Training: Training{ValidationShare: -1, Workers: 1},
 	}.withDefaults()
 	j, err := prepare(context.Background(), &cfg, tab)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want [][]float64
-	for _, pass := range []int{0, 256, 64, 100, passRows} {
-		net := newNetwork[float64](j.names, j.parts, j.plans, 1)
-		net.init(rand.New(rand.NewPCG(1, 1)), j.intercepts, [][]float64{j.parts[0].coef})
+	for _, pass := range []int{0, 256, 64, 100, blockRows} {
+		net := atAdditive[float64](j, 1)
+		net.Init(rand.New(rand.NewPCG(1, 1)))
 		tr, err := newTrainer(j, net)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tr.pass != passRows {
-			t.Fatalf("%d rows together", tr.pass)
+		if tr.blockRows != blockRows {
+			t.Fatalf("%d rows together", tr.blockRows)
 		}
-		tr.pass = pass
-		tr.step(order(tr.train.n), tr.train.sumW, 0)
+		tr.blockRows = pass
+		tr.step(order(tr.train.N), tr.train.SumW, 0)
 		var got [][]float64
-		for _, p := range net.params() {
+		for _, p := range net.Params() {
 			got = append(got, slices.Clone(p.Grad))
 		}
 		if want == nil {
 			want = got
 		}
-		for i, p := range net.params() {
+		for i, p := range net.Params() {
 			if !slices.Equal(got[i], want[i]) {
 				t.Errorf("%d rows together: the gradient of %q differs", pass, p.Name)
 			}

@@ -1,101 +1,78 @@
 package native
 
 import (
-	"math"
+	"fmt"
+	"slices"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/native/internal/additive"
+	"github.com/pho-go/pho/adapters/native/internal/network"
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 )
 
-// complement projects on the orthogonal complement of a batch's structured
-// columns, intercept included: online orthogonalization (ONO), paper section 3.1
-// and appendix.
-type complement struct {
-	rows, rank int
-	q          []float64 // rank orthonormal columns, one after another
+// fixedProjection is X alpha of a predictor whose deep part was orthogonalized online, in
+// the response's units: the formula's terms with alpha as coefficients.
+type fixedProjection struct {
+	intercept float64
+	blocks    []decompose.Block
 }
 
-// of finds an orthonormal basis of the columns of x (n x p) by Gram-Schmidt,
-// twice, leaving out what is a combination of earlier columns.
-func (c *complement) of(x []float64, n int, intercept bool) {
-	c.rows, c.rank, c.q = n, 0, c.q[:0]
-	if intercept {
-		one := make([]float64, n)
-		for i := range one {
-			one[i] = 1
-		}
-		c.add(one, 0)
-	}
-	p := 0
-	if n > 0 {
-		p = len(x) / n
-	}
-	for j := range p {
-		v := make([]float64, n)
-		for i := range v {
-			v[i] = x[i*p+j]
-		}
-		c.add(v, spanned*norm(v))
-	}
+func newFixedProjection(a *network.Projection, s *additive.Part, scale float64) *fixedProjection {
+	blocks, means := s.Raw(scaleBy(slices.Clone(a.Alpha), scale))
+	return &fixedProjection{intercept: scale*a.Intercept + means, blocks: blocks}
 }
 
-// spanned: a column of which less is left, relative to itself, is a combination of
-// earlier ones.
-const spanned = 1e-10
-
-// add extends the basis by v, which is overwritten, if more than least is left of it,
-// and reports whether it did.
-func (c *complement) add(v []float64, least float64) bool {
-	for range 2 {
-		for k := range c.rank {
-			q := c.column(k)
-			d := 0.0
-			for i, x := range v {
-				d += x * q[i]
-			}
-			for i := range v {
-				v[i] -= d * q[i]
-			}
+// subtracted are the blocks with beta - alpha as coefficients of the formula's terms,
+// which come first.
+func (a *fixedProjection) subtracted(blocks []decompose.Block) []decompose.Block {
+	blocks = slices.Clone(blocks)
+	for i, own := range a.blocks {
+		coef := slices.Clone(blocks[i].Coef)
+		for j, v := range own.Coef {
+			coef[j] -= v
 		}
+		blocks[i].Coef = coef
 	}
-	after := norm(v)
-	if !(after > least) {
-		return false
-	}
-	for _, x := range v {
-		c.q = append(c.q, x/after)
-	}
-	c.rank++
-	return true
+	return blocks
 }
 
-func (c *complement) column(k int) []float64 { return c.q[k*c.rows : (k+1)*c.rows] }
-
-func norm(v []float64) float64 {
-	s := 0.0
-	for _, x := range v {
-		s += x * x
-	}
-	return math.Sqrt(s)
+// Unprojected is a model that was trained with Deep.Orthogonalize, with the projection left
+// off: eta = X beta + zeta, zeta as the network computes it. The part of zeta in the span
+// of X never reached the loss, so it is arbitrary; the method exists to show what that does
+// to predictions. Models trained without are returned as they are.
+func (m *Model) Unprojected() *Model {
+	u := *m
+	u.projected = make([]*fixedProjection, len(m.projected))
+	return &u
 }
 
-// project replaces each column of u (n rows) by u - Q Q'u. The projector is
-// symmetric, so the same call takes gradients back.
-func project[T kernel.Float](c *complement, u []T, n int) {
-	w := len(u) / n
-	dot := make([]float64, w)
-	for k := range c.rank {
-		q := c.column(k)
-		clear(dot)
-		for i, x := range q {
-			for j, v := range u[i*w:][:w] {
-				dot[j] += x * float64(v)
-			}
-		}
-		for i, x := range q {
-			row := u[i*w:][:w]
-			for j := range row {
-				row[j] -= T(x * dot[j])
-			}
-		}
+// PredictOnline is eta (n x K, link scale) with U projected on the orthogonal complement of
+// the structured columns of the rows of b, as training does with each batch. It exists to
+// show the faults of that (Rügamer 2023, section 3.1, Limitations): a row's prediction
+// depends on the rows that come with it, and with fewer rows than structured columns the
+// deep part vanishes. Predict has neither fault, and is what is evaluated and saved. The
+// model must have been trained with Deep.Orthogonalize.
+func (m *Model) PredictOnline(b *data.Batch) (*mat.Dense, error) {
+	if !slices.ContainsFunc(m.net.Towers, func(t *network.Tower[float64]) bool { return t.Plan.Orthogonalize }) {
+		return nil, fmt.Errorf("native: the model was not trained with Deep.Orthogonalize: use Predict")
 	}
+	if b.Rows() == 0 {
+		return nil, fmt.Errorf("native: there are no rows to predict")
+	}
+	in, err := m.inputs(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range m.parts {
+		x := make([]float64, in.N*s.Width())
+		if err := s.Eval(x, s.Width(), b); err != nil {
+			return nil, err
+		}
+		in.Structured = append(in.Structured, x)
+	}
+	eta := m.net.Replica().Forward(in, nn.Mode{Workers: 1}, true)
+	return mat.NewDense(in.N, len(m.names), slices.Clone(eta)), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -176,16 +177,16 @@ func TestRecovery(t *testing.T) {
 				t.Fatal(err)
 			}
 			full, null := 0.0, 0.0
-			tg := &target{y: y, w: ones(n), sumW: n}
+			tg := &likelihood.Target{Y: y, W: ones(n), SumW: n}
 			if c.offset != "" {
-				tg.offset = columns[c.offset]
+				tg.Offset = columns[c.offset]
 			}
-			start := tg.intercepts(m.Family(), []bool{true})
+			start := tg.Intercepts(m.Family(), []bool{true})
 			at := make([]float64, 1)
 			for i := range y {
-				tg.at(at, eta.RawRowView(i), i)
+				tg.At(at, eta.RawRowView(i), i)
 				full += m.Family().LogLik(y[i], 1, at, 1)
-				tg.at(at, start, i)
+				tg.At(at, start, i)
 				null += m.Family().LogLik(y[i], 1, at, 1)
 			}
 			if gain := (full - null) / n; !(gain > 0.2) {

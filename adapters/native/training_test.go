@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
+	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
@@ -29,10 +31,10 @@ func saved(t *testing.T, m *Model) []byte {
 // varied uses dropout, batch norm, embeddings, feature dropout and splines.
 func varied() Config {
 	return Config{
-		Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
-		Deep:       Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Hidden: []int{40, 20}, Dropout: 0.2, BatchNorm: true},
-		Features:   Features{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{16, 8}, FeatureDropout: 0.1},
-		Training:   Training{Seed: 7, Epochs: 6, BatchSize: 100, ClipNorm: 5},
+		Structured:      Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=8)`}},
+		Deep:            Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Hidden: []int{40, 20}, Dropout: 0.2, BatchNorm: true},
+		FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{16, 8}, FeatureDropout: 0.1},
+		Training:        Training{Seed: 7, Epochs: 6, BatchSize: 100, ClipNorm: 5},
 	}
 }
 
@@ -66,8 +68,8 @@ func TestWorkersShareTraining(t *testing.T) {
 	numbers := []string{"x1", "x2", "x3"}
 	for name, cfg := range map[string]Config{
 		"ssn":        {Structured: Structured{Formulas: []string{splineFormula}}, Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, Dropout: 0.2}},
-		"nam":        {Kind: NAM, Response: "y", Features: Features{Columns: numbers, Pairs: [][2]string{{"x1", "d"}}, Factors: []string{"d"}, Hidden: []int{70, 60, 30}, ExU: true}},
-		"batch norm": {Kind: MLP, Response: "y", Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, BatchNorm: true}},
+		"nam":        {Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: numbers, Pairs: [][2]string{{"x1", "d"}}, Factors: []string{"d"}, Hidden: []int{70, 60, 30}, ExU: true}},
+		"batch norm": {Architecture: MLP, Response: "y", Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, BatchNorm: true}},
 		"ono":        {Structured: Structured{Formulas: []string{splineFormula}}, Deep: Deep{Columns: numbers, Hidden: []int{130, 90}, Orthogonalize: true}},
 	} {
 		for _, single := range []bool{false, true} {
@@ -92,24 +94,24 @@ func TestPlan(t *testing.T) {
 	for _, workers := range []int{1, 2, 3, 16} {
 		for _, n := range []int{1, 5, 32, 100, 132, 133, 256, 1000, 1024, 8192} {
 			for _, weights := range []int{10, 300, 2800, 52000, 1e6} {
-				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, pass: passRows, weights: weights, minWork: stepWork}
-				block, w, lanes := tr.plan(n)
+				tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: workers}}, blockRows: blockRows, weights: weights, minWork: minStepWork}
+				block, w, lanes := tr.share(n)
 				what := fmt.Sprintf("%d rows, %d weights, %d workers: blocks of %d, %d workers, %d lanes", n, weights, workers, block, w, lanes)
-				if block < 1 || block > passRows || w < 1 || w > workers || lanes < 1 || lanes > (n+block-1)/block {
+				if block < 1 || block > blockRows || w < 1 || w > workers || lanes < 1 || lanes > (n+block-1)/block {
 					t.Error(what)
 				}
 				work := 3 * n * weights
-				if shared := lanes > 1; shared != (workers > 1 && work >= stepWork && n > 4) {
+				if shared := lanes > 1; shared != (workers > 1 && work >= minStepWork && n > 4) {
 					t.Errorf("%s, %d multiplications", what, work)
 				}
-				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < stepWork/2 {
+				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < minStepWork/2 {
 					t.Errorf("%s: workers meet too often", what)
 				}
 			}
 		}
 	}
-	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: stepWork}
-	if block, _, lanes := tr.plan(5000); block != 5000 || lanes != 1 {
+	tr := &trainer[float64]{cfg: &Config{Training: Training{Workers: 2}}, weights: 1e6, minWork: minStepWork}
+	if block, _, lanes := tr.share(5000); block != 5000 || lanes != 1 {
 		t.Errorf("a network that looks at the whole batch gets blocks of %d in %d lanes", block, lanes)
 	}
 }
@@ -161,7 +163,7 @@ func TestResume(t *testing.T) {
 
 func TestEarlyStopping(t *testing.T) {
 	tab := simulated(t, 400, 3)
-	cfg := Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{64, 64}},
+	cfg := Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Hidden: []int{64, 64}},
 		Training: Training{Epochs: 400, Patience: 5, LearningRate: 0.01, BatchSize: 32}}
 	m, fit := mustTrain(t, cfg, tab)
 	last := len(fit.Epochs)
@@ -198,7 +200,7 @@ func TestSchedules(t *testing.T) {
 		Step:     {0.01, 0.01, 0.001, 0.001},
 		Cosine:   {0.01, 0.01 * (1 + math.Sqrt2/2) / 2, 0.005, 0.01 * (1 - math.Sqrt2/2) / 2},
 	} {
-		_, fit := mustTrain(t, Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1"}}, Training: Training{
+		_, fit := mustTrain(t, Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1"}}, Training: Training{
 			Epochs: 4, BatchSize: 200, LearningRate: 0.01, Schedule: schedule, StepEpochs: 2, StepFactor: 0.1, Patience: -1}}, tab)
 		for i, e := range fit.Epochs {
 			if math.Abs(e.Rate-want[i]) > 1e-15 {
@@ -210,7 +212,7 @@ func TestSchedules(t *testing.T) {
 
 func TestDivergence(t *testing.T) {
 	tab := simulated(t, 300, 3)
-	cfg := Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Optimizer: SGD, LearningRate: 1e6, Epochs: 20}}
+	cfg := Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Optimizer: SGD, LearningRate: 1e6, Epochs: 20}}
 	_, _, err := Train(context.Background(), cfg, tab)
 	if err == nil || !strings.Contains(err.Error(), "training diverged in epoch ") || !strings.Contains(err.Error(), "Lower Training.LearningRate (1e+06)") {
 		t.Errorf("learning rate 1e6: %v", err)
@@ -223,7 +225,7 @@ func TestScalingAndStart(t *testing.T) {
 	tab := simulated(t, 500, 4)
 	y, _ := whole(t, tab).Numeric("y")
 	errorOf := func(change func(*Training)) float64 {
-		cfg := Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: Training{Epochs: 5}}
+		cfg := Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: Training{Epochs: 5}}
 		change(&cfg.Training)
 		m, _ := mustTrain(t, cfg, tab)
 		return rootMeanSquare(y, etaOf(t, m, whole(t, tab)), 0)
@@ -270,17 +272,17 @@ func TestFamilies(t *testing.T) {
 			y, _ := b.Numeric(c.response)
 			o, _ := b.Numeric("o")
 			eta := etaOf(t, m, b)
-			target := &target{y: y, w: slices.Repeat([]float64{1}, len(y)), sumW: float64(len(y))}
+			target := &likelihood.Target{Y: y, W: slices.Repeat([]float64{1}, len(y)), SumW: float64(len(y))}
 			if c.offset != "" {
-				target.offset = o
+				target.Offset = o
 			}
 			free := []bool{true, true}[:c.f.Predictors()]
-			null := target.intercepts(c.f, free)
+			null := target.Intercepts(c.f, free)
 			gain, row := 0.0, make([]float64, c.f.Predictors())
 			for i := range y {
-				target.at(row, eta.RawRowView(i), i)
+				target.At(row, eta.RawRowView(i), i)
 				gain += c.f.LogLik(y[i], 1, row, 1)
-				target.at(row, null, i)
+				target.At(row, null, i)
 				gain -= c.f.LogLik(y[i], 1, row, 1)
 			}
 			if gain /= float64(len(y)); !(gain > 0.05) {
@@ -312,16 +314,16 @@ func TestWeights(t *testing.T) {
 			index = append(index, i)
 		}
 	}
-	f := &frame{schema: tab.Schema(), batch: b}
-	twice, err := f.subset(index)
+	f := &rows.Frame{Columns: tab.Schema(), Batch: b}
+	twice, err := f.Subset(index)
 	if err != nil {
 		t.Fatal(err)
 	}
-	weighted, err := f.with([]string{"twice"}, [][]float64{w})
+	weighted, err := f.With([]string{"twice"}, [][]float64{w})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Response: "y", Kind: MLP, Deep: Deep{Columns: []string{"x1"}, Hidden: []int{4}}, Training: Training{ValidationShare: -1, Epochs: 30, BatchSize: 1000, Optimizer: SGD}}
+	cfg := Config{Response: "y", Architecture: MLP, Deep: Deep{Columns: []string{"x1"}, Hidden: []int{4}}, Training: Training{ValidationShare: -1, Epochs: 30, BatchSize: 1000, Optimizer: SGD}}
 	losses := map[string]float64{}
 	for name, src := range map[string]data.Source{"rows": twice, "weights": weighted} {
 		c := cfg
@@ -340,7 +342,7 @@ func TestWeights(t *testing.T) {
 
 func TestEnsemble(t *testing.T) {
 	tab := simulated(t, 200, 8)
-	cfg := Config{Kind: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Epochs: 2, Seed: 5}}
+	cfg := Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: []string{"x1", "x2"}}, Training: Training{Epochs: 2, Seed: 5}}
 	models, fits, err := TrainEnsemble(context.Background(), cfg, tab, 2)
 	if err != nil {
 		t.Fatal(err)

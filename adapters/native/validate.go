@@ -11,7 +11,7 @@ import (
 	"github.com/pho-go/pho/data"
 )
 
-// faults collects all that is wrong.
+// faults collects all that is wrong with a configuration.
 type faults []error
 
 func (f *faults) add(format string, args ...any) {
@@ -25,7 +25,7 @@ func (f faults) err() error { return errors.Join(f...) }
 func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
 	var f faults
 	formulas := c.parse(schema, &f)
-	c.validateKind(formulas, &f)
+	c.validateArchitecture(formulas, &f)
 	c.validateColumns(schema, &f)
 	c.validateFeatures(schema, formulas, &f)
 	c.validateNetworks(&f)
@@ -66,21 +66,21 @@ func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 	return formulas
 }
 
-func (c *Config) validateKind(formulas []*basis.Formula, f *faults) {
+func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	terms := 0
 	for _, p := range formulas {
 		terms += len(p.Specs)
 	}
-	features := len(c.Features.Columns) + len(c.Features.Pairs)
+	features := len(c.FeatureNetworks.Columns) + len(c.FeatureNetworks.Pairs)
 	deep := len(c.Deep.Columns)
-	switch c.Kind {
+	switch c.Architecture {
 	case SSN:
 		if terms+features+deep == 0 && len(c.Structured.Formulas) == 0 {
 			f.add("nothing to fit: give a formula, deep columns or feature networks")
 		}
 	case NAM:
 		if features == 0 {
-			f.add("a nam needs Features.Columns: one network for each")
+			f.add("a nam needs FeatureNetworks.Columns: one network for each")
 		}
 	case MLP:
 		if deep == 0 {
@@ -100,7 +100,7 @@ func (c *Config) validateKind(formulas []*basis.Formula, f *faults) {
 			f.add("a gam here takes no offset: subtract column %q from the response", c.Offset)
 		}
 	default:
-		f.add("unknown kind %q: known are ssn, nam, mlp and gam", c.Kind)
+		f.add("unknown architecture %q: known are ssn, nam, mlp and gam", c.Architecture)
 	}
 	if c.Deep.Orthogonalize {
 		switch {
@@ -141,9 +141,7 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		}
 	}
 	for i, name := range c.Deep.Columns {
-		if _, ok := schema.Lookup(name); !ok {
-			f.add("deep part: no column %q in the data, which has %q", name, schema.Names())
-		}
+		c.known(schema, f, name, "deep part")
 		c.notOwn(f, name, "deep part")
 		if slices.Contains(c.Deep.Columns[:i], name) {
 			f.add("deep part: column %q is listed twice", name)
@@ -156,6 +154,13 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 	}
 }
 
+// known refuses a column that the data do not have.
+func (c *Config) known(schema data.Schema, f *faults, name, what string) {
+	if _, ok := schema.Lookup(name); !ok {
+		f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
+	}
+}
+
 // notOwn refuses the response and the weights as inputs.
 func (c *Config) notOwn(f *faults, name, what string) {
 	if name != "" && (name == c.Response || name == c.Weights) {
@@ -164,47 +169,48 @@ func (c *Config) notOwn(f *faults, name, what string) {
 }
 
 func (c *Config) validateFeatures(schema data.Schema, formulas []*basis.Formula, f *faults) {
-	known := func(name, what string) {
-		if _, ok := schema.Lookup(name); !ok {
-			f.add("%s: no column %q in the data, which has %q", what, name, schema.Names())
-		}
-	}
 	named := map[string]bool{}
-	for _, name := range c.Features.Columns {
-		known(name, "feature network")
+	for _, name := range c.FeatureNetworks.Columns {
+		c.known(schema, f, name, "feature network")
 		c.notOwn(f, name, "feature network")
 		if named[name] {
 			f.add("feature networks: column %q is listed twice", name)
 		}
 		named[name] = true
 	}
-	for _, name := range c.Features.Factors {
-		if !named[name] && !slices.ContainsFunc(c.Features.Pairs, func(p [2]string) bool { return p[0] == name || p[1] == name }) {
-			f.add("feature networks: factor %q is not among their columns %q", name, c.Features.Columns)
+	for _, name := range c.FeatureNetworks.Factors {
+		if !named[name] && !slices.ContainsFunc(c.FeatureNetworks.Pairs, func(p [2]string) bool { return p[0] == name || p[1] == name }) {
+			f.add("feature networks: factor %q is not among their columns %q", name, c.FeatureNetworks.Columns)
 		}
 	}
 	for _, p := range formulas {
 		for _, spec := range p.Specs {
-			if own := spec.Columns(); len(own) == 1 && named[own[0]] && c.Features.factor(schema, own[0]) {
+			if own := spec.Columns(); len(own) == 1 && named[own[0]] && c.FeatureNetworks.factor(schema, own[0]) {
 				f.add("feature networks: the factor %q is a term of the formula already: leave one of them out", own[0])
 			}
 		}
 	}
+	c.validatePairs(schema, named, f)
+}
+
+// validatePairs checks pairs and products; named are the columns with a network of their
+// own.
+func (c *Config) validatePairs(schema data.Schema, named map[string]bool, f *faults) {
 	pairs := map[[2]string]bool{}
-	for i, p := range append(slices.Clone(c.Features.Pairs), c.Features.Products...) {
+	for i, p := range append(slices.Clone(c.FeatureNetworks.Pairs), c.FeatureNetworks.Products...) {
 		what := fmt.Sprintf("pair (%s, %s)", p[0], p[1])
-		if i >= len(c.Features.Pairs) {
+		if i >= len(c.FeatureNetworks.Pairs) {
 			what = fmt.Sprintf("product (%s, %s)", p[0], p[1])
 			for _, name := range p {
-				if c.Features.factor(schema, name) {
-					f.add("%s: column %q is a factor: make it one of Features.Pairs", what, name)
+				if c.FeatureNetworks.factor(schema, name) {
+					f.add("%s: column %q is a factor: make it one of FeatureNetworks.Pairs", what, name)
 				} else if !named[name] {
-					f.add("%s: column %q has no feature network of its own: add it to Features.Columns", what, name)
+					f.add("%s: column %q has no feature network of its own: add it to FeatureNetworks.Columns", what, name)
 				}
 			}
 		}
 		for _, name := range p {
-			known(name, what)
+			c.known(schema, f, name, what)
 			c.notOwn(f, name, what)
 		}
 		if p[0] == p[1] {
@@ -239,20 +245,20 @@ func (c *Config) validateNetworks(f *faults) {
 		}
 	}
 	widths("deep part", c.Deep.Hidden)
-	widths("feature networks", c.Features.Hidden)
+	widths("feature networks", c.FeatureNetworks.Hidden)
 	known("deep part", c.Deep.Activation)
-	known("feature networks", c.Features.Activation)
+	known("feature networks", c.FeatureNetworks.Activation)
 	share("Deep.Dropout", c.Deep.Dropout)
-	share("Features.Dropout", c.Features.Dropout)
-	share("Features.FeatureDropout", c.Features.FeatureDropout)
+	share("FeatureNetworks.Dropout", c.FeatureNetworks.Dropout)
+	share("FeatureNetworks.FeatureDropout", c.FeatureNetworks.FeatureDropout)
 	if c.Deep.EmbeddingWidth < 0 || c.Deep.EmbeddingWidth > 1024 {
 		f.add("Deep.EmbeddingWidth is %d: it must be from 0 (automatic) to 1024", c.Deep.EmbeddingWidth)
 	}
-	if !(c.Features.OutputPenalty >= 0) || math.IsInf(c.Features.OutputPenalty, 0) {
-		f.add("Features.OutputPenalty is %g: it must be finite and not negative", c.Features.OutputPenalty)
+	if !(c.FeatureNetworks.OutputPenalty >= 0) || math.IsInf(c.FeatureNetworks.OutputPenalty, 0) {
+		f.add("FeatureNetworks.OutputPenalty is %g: it must be finite and not negative", c.FeatureNetworks.OutputPenalty)
 	}
-	if len(c.Features.Products) > 0 {
-		if q := c.Features.Hidden; len(q) > 0 && q[len(q)-1] > 64 {
+	if len(c.FeatureNetworks.Products) > 0 {
+		if q := c.FeatureNetworks.Hidden; len(q) > 0 && q[len(q)-1] > 64 {
 			f.add("products of feature networks whose last layer has %d units have %d columns each: at most 64 units are sensible", q[len(q)-1], q[len(q)-1]*q[len(q)-1])
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -27,7 +25,7 @@ const maxDeclaration = 16 << 20
 type Decoder = func(decompose.Kind, json.RawMessage) (decompose.Term, error)
 
 // Declaration says which tensors of a graph are the bases of which terms, with
-// their penalties and constraints: what the graph itself cannot tell. Coefficients
+// their penalties and constraints: what the graph Itself cannot tell. Coefficients
 // are not part of it: they are the weights that the graph gives to the tensors'
 // elements.
 type Declaration struct {
@@ -99,7 +97,7 @@ func (d *Declaration) Encode() (string, error) {
 // Declaration reads what the file declares; nil: nothing. An entry that does not
 // make sense is an error.
 func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
-	text, found, err := g.entry(MetadataStructure)
+	text, found, err := g.metadata(MetadataStructure)
 	if !found {
 		return nil, nil
 	}
@@ -114,23 +112,20 @@ func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
 	return d, nil
 }
 
-// entry is the text of a metadata entry: one that is there several times, or is longer
+// metadata is the text of a metadata entry: one that is there several times, or is longer
 // than an entry of ours can be, is an error.
-func (g *Graph) entry(key string) (text string, found bool, err error) {
-	times := 0
-	for _, e := range g.metadata {
-		if e.key == key {
-			text = e.value
-			times++
-		}
+func (g *Graph) metadata(key string) (text string, found bool, err error) {
+	texts := g.g.Metadata(key)
+	if len(texts) > 0 {
+		text = texts[len(texts)-1]
 	}
 	switch {
-	case times > 1:
-		err = fmt.Errorf("it is there %d times", times)
+	case len(texts) > 1:
+		err = fmt.Errorf("it is there %d times", len(texts))
 	case len(text) > maxDeclaration:
 		err = fmt.Errorf("it has %d bytes, at most %d are read", len(text), maxDeclaration)
 	}
-	return text, times > 0, err
+	return text, len(texts) > 0, err
 }
 
 func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
@@ -174,31 +169,4 @@ func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
 		d.Predictors = append(d.Predictors, own)
 	}
 	return d, nil
-}
-
-// probeRows is how many rows a declaration is compared with the graph on.
-const probeRows = 512
-
-// probes draws values of the columns, the same at every call: some a little
-// outside the interval. An order of the columns fixes the draws.
-func (d *Declaration) probes(columns []string) map[string][]float64 {
-	rng := rand.New(rand.NewPCG(0x9e3779b97f4a7c15, 1))
-	out := map[string][]float64{}
-	for _, name := range columns {
-		at := d.Columns[name]
-		x := make([]float64, probeRows)
-		for i := range x {
-			switch {
-			case len(at.Values) > 0:
-				x[i] = at.Values[rng.IntN(len(at.Values))]
-			default:
-				x[i] = at.From + (1.2*rng.Float64()-0.1)*(at.To-at.From)
-			}
-			if math.IsInf(x[i], 0) || math.IsNaN(x[i]) {
-				x[i] = at.From
-			}
-		}
-		out[name] = x
-	}
-	return out
 }

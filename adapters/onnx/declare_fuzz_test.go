@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/internal/onnxpb"
-	"google.golang.org/protobuf/proto"
 )
 
 // FuzzDeclaration: any text in the metadata is read, passed over or refused, and

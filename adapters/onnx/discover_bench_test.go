@@ -2,35 +2,29 @@ package onnx
 
 import (
 	"context"
-	"fmt"
 	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 )
 
 // manySubnetworks is a NAM of p subnetworks 1-64-64, a deep net p-200-200 and
 // linear terms.
-func manySubnetworks(p int) *Graph {
-	x := handIn("x", Batch, p)
-	h := newHandGraph(x)
-	hidden := func(v *Value, from, to int) *Value {
-		v = h.node("Gemm", nil, rows(to), v, rampNamed(h, from, to), rampNamed(h, to))
-		return h.node("Relu", nil, rows(to), v)
+func manySubnetworks(p int) *graph.Graph {
+	x := graphtest.Input("x", graph.Batch, p)
+	h := graphtest.NewHand(x)
+	hidden := func(v *graph.Value, from, to int) *graph.Value {
+		v = h.Node("Gemm", nil, graphtest.Rows(to), v, graphtest.RampNamed(h, from, to), graphtest.RampNamed(h, to))
+		return h.Node("Relu", nil, graphtest.Rows(to), v)
 	}
-	out := func(v *Value, from int) *Value { return h.node("MatMul", nil, rows(1), v, rampNamed(h, from, 1)) }
-	eta := h.add(out(x, p), out(hidden(hidden(x, p, 200), 200, 200), 200))
+	out := func(v *graph.Value, from int) *graph.Value {
+		return h.Node("MatMul", nil, graphtest.Rows(1), v, graphtest.RampNamed(h, from, 1))
+	}
+	eta := h.Add(out(x, p), out(hidden(hidden(x, p, 200), 200, 200), 200))
 	for j := range p {
-		eta = h.add(eta, out(hidden(hidden(h.slice(x, int64(j), int64(j)+1), 1, 64), 64, 64), 64))
+		eta = h.Add(eta, out(hidden(hidden(h.Slice(x, int64(j), int64(j)+1), 1, 64), 64, 64), 64))
 	}
-	return h.output("y", eta)
-}
-
-func rampNamed(h *handGraph, d ...int) *Value {
-	v := ramp(d...)
-	v.Name = fmt.Sprintf("w%d", len(h.g.values))
-	h.g.values[v.Name] = v
-	for i := range v.Const.F {
-		v.Const.F[i] /= 64
-	}
-	return v
+	return h.Output("y", eta)
 }
 
 func BenchmarkDiscover(b *testing.B) {

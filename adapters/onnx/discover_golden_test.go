@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/decomposetest"
@@ -37,19 +38,6 @@ type goldenTerm struct {
 	Name   string
 	Values [][]float64
 	Beta   []float64
-}
-
-func goldenNames(t testing.TB) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "golden", "models", "*.onnx"))
-	if err != nil || len(files) < 22 {
-		t.Fatalf("%d golden networks, %v", len(files), err)
-	}
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f, ".onnx"))
-	}
-	return names
 }
 
 func readGolden(t testing.TB, name string, o *Options) (*Model, golden, *data.Batch) {
@@ -105,7 +93,7 @@ func outputsFor(m decompose.Model, n int) *decompose.Outputs {
 // Every network PyTorch exported: the structure that was built is found, with
 // its coefficients; eta, bases and zeta are PyTorch's.
 func TestDiscoverTorch(t *testing.T) {
-	for _, name := range goldenNames(t) {
+	for _, name := range graphtest.GoldenNames(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			m, want, b := readGolden(t, name, nil)
 			if err := compareGolden(m, want, b); err != nil {
@@ -208,7 +196,7 @@ func TestGoldenNoticesCorruption(t *testing.T) {
 		"a deep unit":        func(m *Model) { m.zeta[0][0].n-- },
 		"the predictor":      func(m *Model) { m.eta[0] = m.zeta[0][0].source },
 		"a column's place":   func(m *Model) { m.feed[0][0], m.feed[0][1] = m.feed[0][1], m.feed[0][0] },
-		"the intercept":      func(m *Model) { m.structure.predictors[0].intercept += 1e-5 },
+		"the intercept":      func(m *Model) { m.structure.found.Parts[0].Intercept += 1e-5 },
 		"the order of terms": func(m *Model) { m.blocks[0][0], m.blocks[0][1] = m.blocks[0][1], m.blocks[0][0] },
 	} {
 		m, want, b := readGolden(t, name, nil)
@@ -221,7 +209,7 @@ func TestGoldenNoticesCorruption(t *testing.T) {
 
 // The projection of these networks: numpy's, in float64.
 func TestDecomposeTorch(t *testing.T) {
-	for _, name := range goldenNames(t) {
+	for _, name := range graphtest.GoldenNames(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			m, want, b := readGolden(t, name, nil)
 			table := data.NewTable(b.Rows())

@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/decomposetest"
 )
@@ -34,195 +37,180 @@ func brief(s *Structure) []string {
 	return lines
 }
 
-// relu is a hidden layer with dense weights.
-func (h *handGraph) relu(x *Value, from, to int) *Value {
-	return h.node("Relu", nil, rows(to), h.node("Gemm", nil, rows(to), x, ramp(from, to), ramp(to)))
-}
-
-func (h *handGraph) slice(x *Value, from, to int64) *Value {
-	return h.node("Slice", nil, rows(int(to-from)), x, ints(from), ints(to), ints(1))
-}
-
-func (h *handGraph) linear(x *Value, v ...float64) *Value {
-	return h.node("MatMul", nil, rows(1), x, floats([]int{len(v), 1}, v...))
-}
-
-func (h *handGraph) add(a, b *Value) *Value { return h.node("Add", nil, a.Shape, a, b) }
-
 func TestDiscoverPatterns(t *testing.T) {
-	x4 := func() (*handGraph, *Value) {
-		x := handIn("x", Batch, 4)
-		return newHandGraph(x), x
+	x4 := func() (*graphtest.Hand, *graph.Value) {
+		x := graphtest.Input("x", graph.Batch, 4)
+		return graphtest.NewHand(x), x
 	}
-	transA := attrs{"transB": Attr{Int: 1}}
+	transA := graphtest.Attrs{"transB": graph.Attr{Int: 1}}
 	for _, c := range []struct {
 		reason string
-		build  func() *Graph
+		build  func() *graph.Graph
 		o      *Options
 		want   []string
 	}{
-		{reason: "semi-structured: linear part beside a deep net", build: func() *Graph {
+		{reason: "semi-structured: linear part beside a deep net", build: func() *graph.Graph {
 			h, x := x4()
-			lin := h.node("Gemm", transA, rows(1), x, floats([]int{1, 4}, 1, -2, 0.5, 3), floats([]int{1}, 7))
-			return h.output("y", h.add(lin, h.linear(h.relu(x, 4, 3), 1, 2, 3)))
+			lin := h.Node("Gemm", transA, graphtest.Rows(1), x, graphtest.Floats([]int{1, 4}, 1, -2, 0.5, 3), graphtest.Floats([]int{1}, 7))
+			return h.Output("y", h.Add(lin, h.Linear(h.Relu(x, 4, 3), 1, 2, 3)))
 		}, want: []string{"eta[] = 7 + 1 x[0] + -2 x[1] + 0.5 x[2] + 3 x[3] + deep(x[0],x[1],x[2],x[3]):3"}},
 
-		{reason: "Keras: Transpose of the kernel folded, MatMul then Add, Concat of branches before one dense layer", build: func() *Graph {
+		{reason: "Keras: Transpose of the kernel folded, MatMul then Add, Concat of branches before one dense layer", build: func() *graph.Graph {
 			h, x := x4()
-			a, b := h.relu(h.slice(x, 0, 1), 1, 2), h.relu(h.slice(x, 2, 4), 2, 3)
-			deep := h.relu(x, 4, 2)
-			cat := h.node("Concat", attrs{"axis": Attr{Int: -1}}, rows(9), a, b, deep, h.slice(x, 1, 3))
-			out := h.node("Add", nil, rows(1), h.linear(cat, 1, 1, 2, 2, 2, 1, 1, 5, 0.5), floats([]int{1}, -1))
-			return h.output("dense", out)
+			a, b := h.Relu(h.Slice(x, 0, 1), 1, 2), h.Relu(h.Slice(x, 2, 4), 2, 3)
+			deep := h.Relu(x, 4, 2)
+			cat := h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: -1}}, graphtest.Rows(9), a, b, deep, h.Slice(x, 1, 3))
+			out := h.Node("Add", nil, graphtest.Rows(1), h.Linear(cat, 1, 1, 2, 2, 2, 1, 1, 5, 0.5), graphtest.Floats([]int{1}, -1))
+			return h.Output("dense", out)
 		}, want: []string{"eta[] = -1 + 5 x[1] + 0.5 x[2] + f(x[0]):2 + f(x[2],x[3]):3 + deep(x[0],x[1],x[2],x[3]):2"}},
 
-		{reason: "scikit-learn: one input a feature, Concat, Cast, Sub, Div, MLP", build: func() *Graph {
-			a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
-			h := newHandGraph(a, b)
-			cat := h.node("Concat", attrs{"axis": Attr{Int: 1}}, rows(2), a, b)
-			z := h.node("Div", nil, rows(2), h.node("Sub", nil, rows(2), h.node("Cast", attrs{"to": Attr{Int: 1}}, rows(2), cat), floats([]int{2}, 1, 2)), floats([]int{2}, 2, 4))
-			return h.output("variable", h.node("Reshape", nil, rows(1), h.add(h.linear(h.relu(z, 2, 3), 1, 1, 1), h.linear(z, 4, 8)), ints(-1, 1)))
+		{reason: "scikit-learn: one input a feature, Concat, Cast, Sub, Div, MLP", build: func() *graph.Graph {
+			a, b := graphtest.Input("a", graph.Batch, 1), graphtest.Input("b", graph.Batch, 1)
+			h := graphtest.NewHand(a, b)
+			cat := h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(2), a, b)
+			z := h.Node("Div", nil, graphtest.Rows(2), h.Node("Sub", nil, graphtest.Rows(2), h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 1}}, graphtest.Rows(2), cat), graphtest.Floats([]int{2}, 1, 2)), graphtest.Floats([]int{2}, 2, 4))
+			return h.Output("variable", h.Node("Reshape", nil, graphtest.Rows(1), h.Add(h.Linear(h.Relu(z, 2, 3), 1, 1, 1), h.Linear(z, 4, 8)), graphtest.Ints(-1, 1)))
 		}, want: []string{"eta[] = -6 + 2 a + 2 b + deep(a,b):3"}},
 
-		{reason: "scikit-learn: FeatureVectorizer and Scaler", build: func() *Graph {
-			a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
-			h := newHandGraph(a, b)
-			v := h.node("FeatureVectorizer", nil, rows(2), a, b)
+		{reason: "scikit-learn: FeatureVectorizer and Scaler", build: func() *graph.Graph {
+			a, b := graphtest.Input("a", graph.Batch, 1), graphtest.Input("b", graph.Batch, 1)
+			h := graphtest.NewHand(a, b)
+			v := h.Node("FeatureVectorizer", nil, graphtest.Rows(2), a, b)
 			v.Producer.Domain = "ai.onnx.ml"
-			z := h.node("Scaler", attrs{"offset": Attr{Floats: []float64{1, 2}}, "scale": Attr{Floats: []float64{0.5}}}, rows(2), v)
+			z := h.Node("Scaler", graphtest.Attrs{"offset": graph.Attr{Floats: []float64{1, 2}}, "scale": graph.Attr{Floats: []float64{0.5}}}, graphtest.Rows(2), v)
 			z.Producer.Domain = "ai.onnx.ml"
-			return h.output("variable", h.linear(z, 4, 8))
+			return h.Output("variable", h.Linear(z, 4, 8))
 		}, want: []string{"eta[] = -10 + 2 a + 4 b"}},
 
-		{reason: "a column used twice is one term; a difference that cancels is none", build: func() *Graph {
+		{reason: "a column used twice is one term; a difference that cancels is none", build: func() *graph.Graph {
 			h, x := x4()
-			twice := h.add(h.linear(x, 1, 2, 3, 0), h.linear(h.slice(x, 1, 3), 10, -3))
-			return h.output("y", h.add(twice, h.linear(h.relu(x, 4, 2), 1, 1)))
+			twice := h.Add(h.Linear(x, 1, 2, 3, 0), h.Linear(h.Slice(x, 1, 3), 10, -3))
+			return h.Output("y", h.Add(twice, h.Linear(h.Relu(x, 4, 2), 1, 1)))
 		}, want: []string{"eta[] = 0 + 1 x[0] + 12 x[1] + deep(x[0],x[1],x[2],x[3]):2"}},
 
-		{reason: "block-diagonal weights: zeros separate the subnetworks", build: func() *Graph {
+		{reason: "block-diagonal weights: zeros separate the subnetworks", build: func() *graph.Graph {
 			h, x := x4()
 			w := make([]float64, 4*8)
 			for j := range 8 {
 				w[j/2*8+j] = 1
 			}
-			hid := h.node("Tanh", nil, rows(8), h.node("MatMul", nil, rows(8), x, floats([]int{4, 8}, w...)))
-			return h.output("y", h.linear(hid, 1, 2, 3, 4, 5, 6, 7, 8))
+			hid := h.Node("Tanh", nil, graphtest.Rows(8), h.Node("MatMul", nil, graphtest.Rows(8), x, graphtest.Floats([]int{4, 8}, w...)))
+			return h.Output("y", h.Linear(hid, 1, 2, 3, 4, 5, 6, 7, 8))
 		}, want: []string{"eta[] = 0 + f(x[0]):2 + f(x[1]):2 + f(x[2]):2 + f(x[3]):2"}},
 
-		{reason: "batched subnetworks, batch axis in the middle", build: func() *Graph {
+		{reason: "batched subnetworks, batch axis in the middle", build: func() *graph.Graph {
 			h, x := x4()
-			xt := h.node("Unsqueeze", nil, []int{4, Batch, 1}, h.node("Transpose", nil, []int{4, Batch}, x), ints(2))
-			hid := h.node("Relu", nil, []int{4, Batch, 3}, h.node("MatMul", nil, []int{4, Batch, 3}, xt, ramp(4, 1, 3)))
-			out := h.node("MatMul", nil, []int{4, Batch, 1}, hid, floats([]int{4, 3, 1}, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4))
-			sum := h.node("ReduceSum", attrs{"keepdims": Attr{Int: 0}}, rows(1), out, ints(0))
-			return h.output("y", sum)
+			xt := h.Node("Unsqueeze", nil, []int{4, graph.Batch, 1}, h.Node("Transpose", nil, []int{4, graph.Batch}, x), graphtest.Ints(2))
+			hid := h.Node("Relu", nil, []int{4, graph.Batch, 3}, h.Node("MatMul", nil, []int{4, graph.Batch, 3}, xt, graphtest.Ramp(4, 1, 3)))
+			out := h.Node("MatMul", nil, []int{4, graph.Batch, 1}, hid, graphtest.Floats([]int{4, 3, 1}, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4))
+			sum := h.Node("ReduceSum", graphtest.Attrs{"keepdims": graph.Attr{Int: 0}}, graphtest.Rows(1), out, graphtest.Ints(0))
+			return h.Output("y", sum)
 		}, want: []string{"eta[] = 0 + f(x[0]):3 + f(x[1]):3 + f(x[2]):3 + f(x[3]):3"}},
 
-		{reason: "an embedding of an integer input is a learned term", build: func() *Graph {
-			id, x := handIn("id", Batch, 1), handIn("x", Batch, 2)
-			id.Type = Int64
-			h := newHandGraph(id, x)
-			e := h.node("Squeeze", nil, rows(2), h.node("Gather", nil, rows(1, 2), ramp(5, 2), id), ints(1))
-			cat := h.node("Concat", attrs{"axis": Attr{Int: 1}}, rows(4), e, x)
-			return h.output("y", h.add(h.linear(e, 1, 2), h.linear(h.relu(cat, 4, 3), 1, 1, 1)))
+		{reason: "an embedding of an integer input is a learned term", build: func() *graph.Graph {
+			id, x := graphtest.Input("id", graph.Batch, 1), graphtest.Input("x", graph.Batch, 2)
+			id.Type = graph.Int64
+			h := graphtest.NewHand(id, x)
+			e := h.Node("Squeeze", nil, graphtest.Rows(2), h.Node("Gather", nil, graphtest.Rows(1, 2), graphtest.Ramp(5, 2), id), graphtest.Ints(1))
+			cat := h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(4), e, x)
+			return h.Output("y", h.Add(h.Linear(e, 1, 2), h.Linear(h.Relu(cat, 4, 3), 1, 1, 1)))
 		}, want: []string{"eta[] = 0 + f(id):2 + deep(id,x[0],x[1]):3"}},
 
-		{reason: "a residual block feeds U with both layers", build: func() *Graph {
+		{reason: "a residual block feeds U with both layers", build: func() *graph.Graph {
 			h, x := x4()
-			h1 := h.relu(x, 4, 3)
-			h2 := h.add(h1, h.relu(h1, 3, 3))
-			return h.output("y", h.linear(h2, 1, 1, 1))
+			h1 := h.Relu(x, 4, 3)
+			h2 := h.Add(h1, h.Relu(h1, 3, 3))
+			return h.Output("y", h.Linear(h2, 1, 1, 1))
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):6"}},
 
-		{reason: "a residual block in a subnetwork: one term from two tensors, and what it adds up linearly", build: func() *Graph {
+		{reason: "a residual block in a subnetwork: one term from two tensors, and what it adds up linearly", build: func() *graph.Graph {
 			h, x := x4()
-			h1 := h.relu(h.slice(x, 0, 1), 1, 2)
-			h2 := h.add(h1, h.relu(h1, 2, 2))
-			skip := h.add(h2, h.slice(x, 0, 1))
-			return h.output("y", h.add(h.linear(skip, 1, 2), h.linear(h.relu(x, 4, 3), 1, 1, 1)))
+			h1 := h.Relu(h.Slice(x, 0, 1), 1, 2)
+			h2 := h.Add(h1, h.Relu(h1, 2, 2))
+			skip := h.Add(h2, h.Slice(x, 0, 1))
+			return h.Output("y", h.Add(h.Linear(skip, 1, 2), h.Linear(h.Relu(x, 4, 3), 1, 1, 1)))
 		}, want: []string{"eta[] = 0 + 3 x[0] + f(x[0]):4 + deep(x[0],x[1],x[2],x[3]):3"}},
 
-		{reason: "batch normalisation in front and behind", build: func() *Graph {
+		{reason: "batch normalisation in front and behind", build: func() *graph.Graph {
 			h, x := x4()
-			one := floats([]int{4}, 1, 1, 1, 1)
-			z := h.node("BatchNormalization", attrs{"epsilon": Attr{Float: 0}}, rows(4), x, floats([]int{4}, 2, 2, 2, 2), one, floats([]int{4}, 1, 2, 3, 4), floats([]int{4}, 4, 4, 4, 4))
-			return h.output("y", h.linear(z, 1, 2, 0, 0))
+			one := graphtest.Floats([]int{4}, 1, 1, 1, 1)
+			z := h.Node("BatchNormalization", graphtest.Attrs{"epsilon": graph.Attr{Float: 0}}, graphtest.Rows(4), x, graphtest.Floats([]int{4}, 2, 2, 2, 2), one, graphtest.Floats([]int{4}, 1, 2, 3, 4), graphtest.Floats([]int{4}, 4, 4, 4, 4))
+			return h.Output("y", h.Linear(z, 1, 2, 0, 0))
 		}, want: []string{"eta[] = -2 + 1 x[0] + 2 x[1]"}},
 
-		{reason: "five columns are more than three: deep; --max-order 5 makes them a term", build: func() *Graph {
-			x := handIn("x", Batch, 6)
-			h := newHandGraph(x)
-			return h.output("y", h.add(h.linear(h.slice(x, 0, 2), 1, 1), h.linear(h.relu(h.slice(x, 1, 6), 5, 2), 1, 1)))
+		{reason: "five columns are more than three: deep; MaxOrder 5 makes them a term", build: func() *graph.Graph {
+			x := graphtest.Input("x", graph.Batch, 6)
+			h := graphtest.NewHand(x)
+			return h.Output("y", h.Add(h.Linear(h.Slice(x, 0, 2), 1, 1), h.Linear(h.Relu(h.Slice(x, 1, 6), 5, 2), 1, 1)))
 		}, want: []string{"eta[] = 0 + 1 x[0] + 1 x[1] + deep(x[1],x[2],x[3],x[4],x[5]):2"}},
 
-		{reason: "--max-order", o: &Options{MaxOrder: 5}, build: func() *Graph {
-			x := handIn("x", Batch, 6)
-			h := newHandGraph(x)
-			return h.output("y", h.add(h.linear(h.slice(x, 0, 2), 1, 1), h.linear(h.relu(h.slice(x, 1, 6), 5, 2), 1, 1)))
+		{reason: "MaxOrder", o: &Options{MaxOrder: 5}, build: func() *graph.Graph {
+			x := graphtest.Input("x", graph.Batch, 6)
+			h := graphtest.NewHand(x)
+			return h.Output("y", h.Add(h.Linear(h.Slice(x, 0, 2), 1, 1), h.Linear(h.Relu(h.Slice(x, 1, 6), 5, 2), 1, 1)))
 		}, want: []string{"eta[] = 0 + 1 x[0] + 1 x[1] + f(x[1],x[2],x[3],x[4],x[5]):2"}},
 
-		{reason: "one column: what is not linear is deep", build: func() *Graph {
-			x := handIn("x", Batch, 1)
-			h := newHandGraph(x)
-			return h.output("y", h.add(h.linear(x, 2), h.linear(h.relu(x, 1, 3), 1, 1, 1)))
+		{reason: "one column: what is not linear is deep", build: func() *graph.Graph {
+			x := graphtest.Input("x", graph.Batch, 1)
+			h := graphtest.NewHand(x)
+			return h.Output("y", h.Add(h.Linear(x, 2), h.Linear(h.Relu(x, 1, 3), 1, 1, 1)))
 		}, want: []string{"eta[] = 0 + 2 x + deep(x):3"}},
 
-		{reason: "softplus with a floor on the second column of one output, an image of the first kept", build: func() *Graph {
+		{reason: "softplus with a floor on the second column of one output, an image of the first kept", build: func() *graph.Graph {
 			h, x := x4()
-			out := h.node("Gemm", nil, rows(2), h.relu(x, 4, 3), ramp(3, 2), floats([]int{2}, 1, 2))
-			mu, s := h.slice(out, 0, 1), h.slice(out, 1, 2)
-			pos := h.node("Add", nil, rows(1), h.node("Softplus", nil, rows(1), s), floats([]int{1}, 1e-6))
-			return h.output("y", h.node("Concat", attrs{"axis": Attr{Int: 1}}, rows(2), mu, pos))
+			out := h.Node("Gemm", nil, graphtest.Rows(2), h.Relu(x, 4, 3), graphtest.Ramp(3, 2), graphtest.Floats([]int{2}, 1, 2))
+			mu, s := h.Slice(out, 0, 1), h.Slice(out, 1, 2)
+			pos := h.Node("Add", nil, graphtest.Rows(1), h.Node("Softplus", nil, graphtest.Rows(1), s), graphtest.Floats([]int{1}, 1e-6))
+			return h.Output("y", h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(2), mu, pos))
 		}, want: []string{"y1[] = 1 + deep(x[0],x[1],x[2],x[3]):3", "y2[softplus] = 2 + deep(x[0],x[1],x[2],x[3]):3"}},
 
-		{reason: "clipped sigmoid", build: func() *Graph {
+		{reason: "clipped sigmoid", build: func() *graph.Graph {
 			h, x := x4()
-			p := h.node("Sigmoid", nil, rows(1), h.linear(h.relu(x, 4, 3), 1, 1, 1))
-			return h.output("p", h.node("Clip", nil, rows(1), p, floats(nil, 1e-7), floats(nil, 1-1e-7)))
+			p := h.Node("Sigmoid", nil, graphtest.Rows(1), h.Linear(h.Relu(x, 4, 3), 1, 1, 1))
+			return h.Output("p", h.Node("Clip", nil, graphtest.Rows(1), p, graphtest.Floats(nil, 1e-7), graphtest.Floats(nil, 1-1e-7)))
 		}, want: []string{"eta[sigmoid] = 0 + deep(x[0],x[1],x[2],x[3]):3"}},
 
-		{reason: "a clip that cuts is not a guard", build: func() *Graph {
+		{reason: "a clip that cuts is not a guard", build: func() *graph.Graph {
 			h, x := x4()
-			p := h.node("Sigmoid", nil, rows(1), h.linear(h.relu(x, 4, 3), 1, 1, 1))
-			return h.output("p", h.node("Clip", nil, rows(1), p, floats(nil, 0.2), floats(nil, 0.8)))
+			p := h.Node("Sigmoid", nil, graphtest.Rows(1), h.Linear(h.Relu(x, 4, 3), 1, 1, 1))
+			return h.Output("p", h.Node("Clip", nil, graphtest.Rows(1), p, graphtest.Floats(nil, 0.2), graphtest.Floats(nil, 0.8)))
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):1"}},
 
-		{reason: "a constant that is no guard stays: softplus(s) + 1", build: func() *Graph {
+		{reason: "a constant that is no guard stays: softplus(s) + 1", build: func() *graph.Graph {
 			h, x := x4()
-			p := h.node("Softplus", nil, rows(1), h.linear(h.relu(x, 4, 3), 1, 1, 1))
-			return h.output("p", h.node("Add", nil, rows(1), p, floats([]int{1}, 1)))
+			p := h.Node("Softplus", nil, graphtest.Rows(1), h.Linear(h.Relu(x, 4, 3), 1, 1, 1))
+			return h.Output("p", h.Node("Add", nil, graphtest.Rows(1), p, graphtest.Floats([]int{1}, 1)))
 		}, want: []string{"eta[] = 1 + deep(x[0],x[1],x[2],x[3]):1"}},
 
-		{reason: "a scaled response is no head", build: func() *Graph {
+		{reason: "a scaled response is no head", build: func() *graph.Graph {
 			h, x := x4()
-			p := h.node("Sigmoid", nil, rows(1), h.linear(h.relu(x, 4, 3), 1, 1, 1))
-			return h.output("p", h.node("Mul", nil, rows(1), p, floats([]int{1}, 2)))
+			p := h.Node("Sigmoid", nil, graphtest.Rows(1), h.Linear(h.Relu(x, 4, 3), 1, 1, 1))
+			return h.Output("p", h.Node("Mul", nil, graphtest.Rows(1), p, graphtest.Floats([]int{1}, 2)))
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):1"}},
 
-		{reason: "logits and probabilities are one predictor", build: func() *Graph {
+		{reason: "logits and probabilities are one predictor", build: func() *graph.Graph {
 			h, x := x4()
-			z := h.linear(h.relu(x, 4, 3), 1, 1, 1)
-			g := h.output("logit", z)
-			h.output("p", h.node("Sigmoid", nil, rows(1), z))
+			z := h.Linear(h.Relu(x, 4, 3), 1, 1, 1)
+			g := h.Output("logit", z)
+			h.Output("p", h.Node("Sigmoid", nil, graphtest.Rows(1), z))
 			return g
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):3"}},
 
-		{reason: "--deep by term", o: &Options{Deep: []string{"f(x[2])", "x[1]"}}, build: smallNAM,
+		{reason: "Deep by term", o: &Options{Deep: []string{"f(x[2])", "x[1]"}}, build: smallNAM,
 			want: []string{"eta[] = 0 + f(x[0]):2 + f(x[1]):2 + f(x[3]):2 + deep(x[1],x[2]):3"}},
-		{reason: "--deep by the node behind the last hidden layer", o: &Options{Deep: []string{"MatMul5"}}, build: smallNAM,
+		{reason: "Deep by the node behind the last hidden layer", o: &Options{Deep: []string{"MatMul5"}}, build: smallNAM,
 			want: []string{"eta[] = 0 + 3 x[1] + f(x[0]):2 + f(x[2]):2 + f(x[3]):2 + deep(x[1]):2"}},
-		{reason: "--learned for the whole", o: &Options{Learned: []string{"f(x[0],x[1],x[2],x[3])"}}, build: func() *Graph {
+		{reason: "Learned for the whole", o: &Options{Learned: []string{"f(x[0],x[1],x[2],x[3])"}}, build: func() *graph.Graph {
 			h, x := x4()
-			return h.output("y", h.add(h.linear(x, 1, 1, 1, 1), h.linear(h.relu(x, 4, 2), 1, 1)))
+			return h.Output("y", h.Add(h.Linear(x, 1, 1, 1, 1), h.Linear(h.Relu(x, 4, 2), 1, 1)))
 		}, want: []string{"eta[] = 0 + 1 x[0] + 1 x[1] + 1 x[2] + 1 x[3] + f(x[0],x[1],x[2],x[3]):2"}},
-		{reason: "--predictor inside the network", o: &Options{Predictor: []string{"t1.0"}}, build: smallNAM,
+		{reason: "Predictor inside the network", o: &Options{Predictor: []string{"t1.0"}}, build: smallNAM,
 			want: []string{"t1.01[] = -2.5 + -2.5 x[0]", "t1.02[] = -1.438 + -1.438 x[0]"}},
 		{reason: "no structure", o: &Options{NoStructure: true}, build: smallNAM,
 			want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):9"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			g := c.build()
+			g := unchecked(c.build())
 			s, err := Discover(g, Unbound(g), c.o)
 			if err != nil {
 				t.Fatal(err)
@@ -234,8 +222,8 @@ func TestDiscoverPatterns(t *testing.T) {
 			}
 			// The same from a file, run: the parts are the network's own eta.
 			for _, opset := range []int64{13, 17} {
-				g := loaded(t, g, opset)
-				checkRules(t, g, 3)
+				g := loaded(t, g.g, opset)
+				graphtest.CheckRules(t, g.g, 3)
 				m, err := NewModel(g, Unbound(g), c.o)
 				if err != nil {
 					t.Fatal(err)
@@ -260,7 +248,7 @@ func someRows(t testing.TB, g *Graph, n int) *data.Batch {
 		for _, c := range in.Columns {
 			v := make([]float64, n)
 			for r := range v {
-				if v[r] = random.NormFloat64(); !g.Inputs[i].Type.Floating() {
+				if v[r] = random.NormFloat64(); !g.g.Inputs[i].Type.Floating() {
 					v[r] = float64(random.IntN(2))
 				}
 			}
@@ -273,12 +261,12 @@ func someRows(t testing.TB, g *Graph, n int) *data.Batch {
 }
 
 // smallNAM: four subnetworks of two units, 3 x[1] beside them.
-func smallNAM() *Graph {
-	x := handIn("x", Batch, 4)
-	h := newHandGraph(x)
-	eta := (*Value)(nil)
+func smallNAM() *graph.Graph {
+	x := graphtest.Input("x", graph.Batch, 4)
+	h := graphtest.NewHand(x)
+	eta := (*graph.Value)(nil)
 	for j := range 4 {
-		part := h.linear(h.relu(h.slice(x, int64(j), int64(j)+1), 1, 2), 1, 2)
+		part := h.Linear(h.Relu(h.Slice(x, int64(j), int64(j)+1), 1, 2), 1, 2)
 		if eta == nil {
 			eta = part
 			continue
@@ -287,9 +275,9 @@ func smallNAM() *Graph {
 			// the node of this product is MatMul7; keep a plain name for the test
 			part.Producer.Name = "MatMul5"
 		}
-		eta = h.add(eta, part)
+		eta = h.Add(eta, part)
 	}
-	return h.output("y", h.add(eta, h.linear(x, 0, 3, 0, 0)))
+	return h.Output("y", h.Add(eta, h.Linear(x, 0, 3, 0, 0)))
 }
 
 func TestDiscoverErrors(t *testing.T) {
@@ -298,15 +286,15 @@ func TestDiscoverErrors(t *testing.T) {
 		o      *Options
 		err    string
 	}{
-		{"unknown name", &Options{Deep: []string{"f(age)"}}, `onnx: --deep "f(age)" is no term, node or tensor of the network; the addends are "x[1]", "f(x[0])", "f(x[1])", "f(x[2])", "f(x[3])"`},
-		{"inside a subnetwork", &Options{Learned: []string{"t1.0"}}, `onnx: --learned "t1.0" is not an addend of a predictor; the addends are`},
-		{"both", &Options{Deep: []string{"f(x[0])"}, Learned: []string{"t2.0"}}, `onnx: --learned "t2.0" and --deep "f(x[0])" name the same part of the network`},
-		{"linear already", &Options{Learned: []string{"x[1]"}}, `onnx: --learned "x[1]": it is linear in its columns and a linear term already`},
-		{"no such tensor", &Options{Predictor: []string{"mu"}}, `onnx: --predictor "mu": the network computes no tensor of floating type of that name; its outputs are "y"`},
+		{"unknown name", &Options{Deep: []string{"f(age)"}}, `onnx: Options.Deep "f(age)" is no term, node or tensor of the network; the addends are "x[1]", "f(x[0])", "f(x[1])", "f(x[2])", "f(x[3])"`},
+		{"inside a subnetwork", &Options{Learned: []string{"t1.0"}}, `onnx: Options.Learned "t1.0" is not an addend of a predictor; the addends are`},
+		{"both", &Options{Deep: []string{"f(x[0])"}, Learned: []string{"t2.0"}}, `onnx: Options.Learned "t2.0" and Options.Deep "f(x[0])" name the same part of the network`},
+		{"linear already", &Options{Learned: []string{"x[1]"}}, `onnx: Options.Learned "x[1]": it is linear in its columns and a linear term already`},
+		{"no such tensor", &Options{Predictor: []string{"mu"}}, `onnx: Options.Predictor "mu": the network computes no tensor of floating type of that name; its outputs are "y"`},
 		{"order", &Options{MaxOrder: -1}, `onnx: MaxOrder -1 is negative; 0 means the default, 3`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			g := smallNAM()
+			g := unchecked(smallNAM())
 			_, err := Discover(g, Unbound(g), c.o)
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("got %v, want %s", err, c.err)
@@ -318,7 +306,7 @@ func TestDiscoverErrors(t *testing.T) {
 // Columns that feed two elements of the input are one column; binding decides
 // what a term is called.
 func TestDiscoverMergesBoundColumns(t *testing.T) {
-	g := smallNAM()
+	g := unchecked(smallNAM())
 	s, err := Discover(g, Binding{{Input: "x", Columns: []string{"a", "a", "b", "c"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -327,8 +315,8 @@ func TestDiscoverMergesBoundColumns(t *testing.T) {
 	if d := cmp.Diff(want, brief(s)); d != "" {
 		t.Error(d)
 	}
-	h := newHandGraph(handIn("x", Batch, 4))
-	g = h.output("y", h.linear(h.g.Inputs[0], 1, 2, 4, -4))
+	h := graphtest.NewHand(graphtest.Input("x", graph.Batch, 4))
+	g = unchecked(h.Output("y", h.Linear(h.G.Inputs[0], 1, 2, 4, -4)))
 	s, err = Discover(g, Binding{{Input: "x", Columns: []string{"a", "a", "b", "b"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -341,14 +329,14 @@ func TestDiscoverMergesBoundColumns(t *testing.T) {
 // Beyond the budget nodes are followed as a whole: coarser, still sound, said.
 func TestDiscoverBudget(t *testing.T) {
 	for _, c := range []struct {
-		l    limits
+		l    structure.Limits
 		deep int // columns of the deep part
 	}{
-		{limits{links: 40, setBytes: 1 << 20, elements: 1 << 20}, 4},
-		{limits{links: 1 << 20, setBytes: 400, elements: 1 << 20}, 4},
-		{limits{links: 1 << 20, setBytes: 1 << 20, elements: 1}, 4},
+		{structure.Limits{Links: 40, SetBytes: 1 << 20, Elements: 1 << 20}, 4},
+		{structure.Limits{Links: 1 << 20, SetBytes: 400, Elements: 1 << 20}, 4},
+		{structure.Limits{Links: 1 << 20, SetBytes: 1 << 20, Elements: 1}, 4},
 	} {
-		g := smallNAM()
+		g := unchecked(smallNAM())
 		s, err := discover(g, Unbound(g), nil, c.l)
 		if err != nil {
 			t.Fatal(err)
@@ -369,14 +357,14 @@ func TestDiscoverBudget(t *testing.T) {
 // Many predictors behind one large linear layer cannot make discovery run on:
 // what is not unrolled any more stays an atom.
 func TestDiscoverUnrollBudget(t *testing.T) {
-	x := handIn("x", Batch, 4)
-	h := newHandGraph(x)
+	x := graphtest.Input("x", graph.Batch, 4)
+	h := graphtest.NewHand(x)
 	v := x
 	for range 3 {
-		v = h.node("MatMul", nil, rows(4), v, ramp(4, 4))
+		v = h.Node("MatMul", nil, graphtest.Rows(4), v, graphtest.Ramp(4, 4))
 	}
-	g := h.output("y", h.node("MatMul", nil, rows(40), v, ramp(4, 40)))
-	s, err := discover(g, Unbound(g), nil, limits{links: 450, setBytes: 1 << 20, elements: 1 << 20})
+	g := unchecked(h.Output("y", h.Node("MatMul", nil, graphtest.Rows(40), v, graphtest.Ramp(4, 40))))
+	s, err := discover(g, Unbound(g), nil, structure.Limits{Links: 450, SetBytes: 1 << 20, Elements: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,15 +377,15 @@ func TestDiscoverUnrollBudget(t *testing.T) {
 // Too many columns to tell apart by set: linear terms are still exact, the rest
 // is deep.
 func TestDiscoverManyColumns(t *testing.T) {
-	g := smallNAM()
-	s, err := discover(g, Unbound(g), nil, limits{links: 1 << 20, setBytes: 300, elements: 1 << 20})
+	g := unchecked(smallNAM())
+	s, err := discover(g, Unbound(g), nil, structure.Limits{Links: 1 << 20, SetBytes: 300, Elements: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"eta[] = 0 + 3 x[1] + deep(x[0],x[1],x[2],x[3]):8"}, brief(s)); d != "" {
 		t.Error(d)
 	}
-	wide := graphOf(handIn("x", Batch, 1<<40))
+	wide := unchecked(graphtest.GraphOf(graphtest.Input("x", graph.Batch, 1<<40)))
 	_, err = Discover(wide, Unbound(wide), nil)
 	if want := `onnx: the inputs hold more than 100000 numbers a row (input "x": [N 1099511627776]); they cannot be bound to columns`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -406,25 +394,25 @@ func TestDiscoverManyColumns(t *testing.T) {
 
 // Predictors share a learned term when they use common units, and only then.
 func TestDiscoverSharedTerms(t *testing.T) {
-	x := handIn("x", Batch, 4)
-	h := newHandGraph(x)
-	shared, own := h.relu(h.slice(x, 0, 1), 1, 3), h.relu(h.slice(x, 0, 1), 1, 2)
-	deep := h.relu(x, 4, 2)
-	h.output("a", h.add(h.linear(deep, 1, 1), h.linear(shared, 1, 0, 2)))
-	h.output("b", h.add(h.linear(deep, 1, 1), h.linear(shared, 0, 3, 4)))
-	g := h.output("c", h.add(h.linear(deep, 1, 1), h.linear(own, 1, 1)))
+	x := graphtest.Input("x", graph.Batch, 4)
+	h := graphtest.NewHand(x)
+	shared, own := h.Relu(h.Slice(x, 0, 1), 1, 3), h.Relu(h.Slice(x, 0, 1), 1, 2)
+	deep := h.Relu(x, 4, 2)
+	h.Output("a", h.Add(h.Linear(deep, 1, 1), h.Linear(shared, 1, 0, 2)))
+	h.Output("b", h.Add(h.Linear(deep, 1, 1), h.Linear(shared, 0, 3, 4)))
+	g := unchecked(h.Output("c", h.Add(h.Linear(deep, 1, 1), h.Linear(own, 1, 1))))
 	s, err := Discover(g, Unbound(g), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := func(k int) learnedPart { return s.predictors[k].learned[0] }
-	if part(0).tap != part(1).tap || part(0).tap == part(2).tap {
-		t.Errorf("taps %v", s.taps)
+	part := func(k int) structure.LearnedPart { return s.found.Parts[k].Learned[0] }
+	if part(0).Tap != part(1).Tap || part(0).Tap == part(2).Tap {
+		t.Errorf("taps %v", s.found.Taps)
 	}
-	if d := cmp.Diff([][]float64{{1, 0, 2}, {0, 3, 4}, {1, 1}}, [][]float64{part(0).coef, part(1).coef, part(2).coef}); d != "" {
+	if d := cmp.Diff([][]float64{{1, 0, 2}, {0, 3, 4}, {1, 1}}, [][]float64{part(0).Coef, part(1).Coef, part(2).Coef}); d != "" {
 		t.Error(d)
 	}
-	if part(0).tap.name != "f(x[0])@t2.0" || part(2).tap.name != "f(x[0])@t5.0" {
-		t.Errorf("names %q, %q", part(0).tap.name, part(2).tap.name)
+	if part(0).Tap.Name != "f(x[0])@t2.0" || part(2).Tap.Name != "f(x[0])@t5.0" {
+		t.Errorf("names %q, %q", part(0).Tap.Name, part(2).Tap.Name)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A network is loaded, and any of its tensors evaluated on a block of rows.
-func ExampleNewRunner() {
+func ExampleGoEngine() {
 	b := onnxpb.NewBuilder(13)
 	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
 	b.AddInit("w", []int{2, 1}, 1, -1)
@@ -26,8 +26,7 @@ func ExampleNewRunner() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	h, _ := g.Value("h")
-	r, err := onnx.NewRunner(g, []*onnx.Value{h, g.Outputs[0]}, onnx.RunOptions{})
+	r, err := onnx.GoEngine{}.Prepare(g, []string{"h", "y"})
 	if err != nil {
 		log.Fatal(err)
 	}

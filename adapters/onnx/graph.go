@@ -1,99 +1,69 @@
 package onnx
 
-// DType is a tensor element type the engine runs.
-type DType uint8
+import (
+	"slices"
 
-// The element types. Float16/bfloat16 and strings are refused at load.
-const (
-	Float32 DType = iota + 1
-	Float64
-	Int32
-	Int64
-	Bool
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
-// Batch marks the batch axis in a Shape: its size is known only at run time.
+// Graph is a network that Load has read and checked. It is immutable and safe for
+// concurrent use.
+type Graph struct {
+	g    *graph.Graph
+	file []byte
+}
+
+// Batch marks the batch axis in a Tensor's Shape: its size is the number of rows.
 const Batch = -1
 
-// Tensor is a constant: row-major, F for floating types, I for the others.
-// Floats are kept as float64 whatever the type; they are exact.
+// Tensor describes a tensor of a network that depends on rows.
 type Tensor struct {
-	Type  DType
-	Shape []int
-	F     []float64
-	I     []int64
+	Name  string
+	Type  string // of its elements, as ONNX calls it: float, double, int32, int64, bool
+	Shape []int  // Batch on one axis
 }
 
-// Value is an edge of the graph: a graph input, a constant or a node's output.
-// A shape computed from the number of rows (the second input of a Reshape, say)
-// is none of these: it has neither Const nor Producer and is never run.
-type Value struct {
-	Name     string
-	Type     DType
-	Shape    []int   // Batch (-1) on at most one axis: the rows
-	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
-	Producer *Node   // nil for inputs and constants
-
-	entry DType // of an input that only narrower Casts read: see settleEntries
+// Width is the number of elements that each row of t has: the product of the sizes of
+// its other axes.
+func (t Tensor) Width() int {
+	n, _ := graph.Elements(t.Shape)
+	return n
 }
 
-// BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
-func (v *Value) BatchAxis() int {
-	for i, d := range v.Shape {
-		if d == Batch {
-			return i
+func tensorOf(v *graph.Value) Tensor {
+	return Tensor{Name: v.Name, Type: v.Type.String(), Shape: slices.Clone(v.Shape)}
+}
+
+// Inputs lists what the network reads, in the order of the file.
+func (g *Graph) Inputs() []Tensor {
+	var out []Tensor
+	for _, v := range g.g.Inputs {
+		out = append(out, tensorOf(v))
+	}
+	return out
+}
+
+// Outputs lists the network's outputs in the order of the file, but for constants.
+func (g *Graph) Outputs() []Tensor {
+	var out []Tensor
+	for _, v := range g.g.Outputs {
+		if v.BatchAxis() >= 0 {
+			out = append(out, tensorOf(v))
 		}
 	}
-	return -1
+	return out
 }
 
-// Node is one operator, already checked: shapes and types of its outputs are
-// known, and no axis but the batch axis mixes rows.
-type Node struct {
-	Index   int // position in topological order
-	Name    string
-	Op      string   // "Gemm"
-	Domain  string   // "" for ai.onnx
-	Version int      // opset of its domain
-	Inputs  []*Value // nil entries: optional inputs left out
-	Outputs []*Value
-	Attrs   map[string]Attr
-
-	// Resolved by the check, for the operators in question.
-	slice   *slicePlan
-	split   []int64
-	reduced []bool
-	conv    *convPlan
-	pads    []int64
-	temp    int  // elements per row to work in
-	rounds  bool // converts numbers as they entered: see settleEntries
+// Tensor is the input, output or tensor in between of that name; false if the network
+// computes none, or it does not depend on rows.
+func (g *Graph) Tensor(name string) (Tensor, bool) {
+	v, ok := g.g.Value(name)
+	if !ok || v.BatchAxis() < 0 {
+		return Tensor{}, false
+	}
+	return tensorOf(v), true
 }
 
-// Attr is an attribute of a node.
-type Attr struct {
-	Int     int64
-	Float   float64
-	String  string
-	Ints    []int64
-	Floats  []float64
-	Strings []string
-	Tensor  *Tensor
-}
-
-// Graph is a loaded, checked, constant-folded network in topological order.
-type Graph struct {
-	Inputs  []*Value // without initializers
-	Outputs []*Value
-	Nodes   []*Node // only those the outputs need
-	values  map[string]*Value
-
-	metadata []metadata // of the file, in order
-}
-
-type metadata struct{ key, value string }
-
-// Value finds a tensor by name.
-func (g *Graph) Value(name string) (*Value, bool) {
-	v, ok := g.values[name]
-	return v, ok
-}
+// File is the file that the network was loaded from, for an Engine that reads it
+// itself; nil without LoadOptions.KeepFile. It must not be changed.
+func (g *Graph) File() []byte { return g.file }

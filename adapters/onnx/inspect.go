@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // WriteJSON writes the structure as indented JSON with stable field names.
@@ -54,17 +55,17 @@ func (t *tree) predictor(p PredictorInfo) {
 	if p.Head != "" {
 		head = fmt.Sprintf("  (the input of the head %s: %s)", p.Head, strings.Join(p.HeadNodes, ", "))
 	}
-	t.line(0, "predictor %s = tensor %q element %d%s", plainName(p.Name), p.Tensor, p.Element, head)
+	t.line(0, "predictor %s = tensor %q element %d%s", graph.PlainName(p.Name), p.Tensor, p.Element, head)
 	for _, r := range p.Reasons {
 		t.line(1, "%s", r)
 	}
 	t.line(1, "intercept  %.6g", p.Intercept)
 	for _, term := range p.Terms {
 		if term.Coefficient != nil {
-			t.line(1, "%s  linear, coefficient %.6g, through %s", plainName(term.Name), *term.Coefficient, through(term.Nodes))
+			t.line(1, "%s  linear, coefficient %.6g, through %s", graph.PlainName(term.Name), *term.Coefficient, through(term.Nodes))
 			continue
 		}
-		t.line(1, "%s  %s, %s of %s", plainName(term.Name), term.Kind, plural(term.Width, "basis column"), through(term.Nodes))
+		t.line(1, "%s  %s, %s of %s", graph.PlainName(term.Name), term.Kind, graph.Plural(term.Width, "basis column"), through(term.Nodes))
 		if term.Declared != "" {
 			t.line(2, "is: %s", term.Declared)
 		}
@@ -74,7 +75,7 @@ func (t *tree) predictor(p PredictorInfo) {
 		t.line(1, "deep  none, zeta = 0")
 		return
 	}
-	t.line(1, "deep  %s (U) of %s on %s: %s", plural(p.Deep.Width, "feature"), through(p.Deep.Nodes), plural(len(p.Deep.Columns), "column"), shortList(p.Deep.Columns))
+	t.line(1, "deep  %s (U) of %s on %s: %s", graph.Plural(p.Deep.Width, "feature"), through(p.Deep.Nodes), graph.Plural(len(p.Deep.Columns), "column"), shortList(p.Deep.Columns))
 	for _, r := range p.Deep.Reasons {
 		t.line(2, "why: %s", r)
 	}
@@ -103,7 +104,7 @@ func shortList(names []string) string {
 			}
 			continue
 		}
-		out = append(out, plainName(n))
+		out = append(out, graph.PlainName(n))
 	}
 	if len(out) == 0 {
 		return "none"
@@ -113,11 +114,4 @@ func shortList(names []string) string {
 		s += fmt.Sprintf(" (%d)", len(names))
 	}
 	return s
-}
-
-func plainName(n string) string {
-	if q := strconv.Quote(n); n == "" || len(q) != len(n)+2 || strings.ContainsAny(n, " ,") {
-		return q
-	}
-	return n
 }

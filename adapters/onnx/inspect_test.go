@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/inspect")
@@ -87,9 +90,9 @@ func compareInspect(t *testing.T, ext string, want, got []byte) string {
 
 // Names from a file cannot write to the terminal what they like.
 func TestInspectQuotesNames(t *testing.T) {
-	x := handIn("x\x1b[2J", Batch, 1)
-	h := newHandGraph(x)
-	g := h.output("y\n", h.linear(x, 2))
+	x := graphtest.Input("x\x1b[2J", graph.Batch, 1)
+	h := graphtest.NewHand(x)
+	g := unchecked(h.Output("y\n", h.Linear(x, 2)))
 	s, err := Discover(g, Unbound(g), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -113,11 +116,11 @@ func TestDiscoverWild(t *testing.T) {
 		"addmo_cad8dfcc": {"eta[] =", "deep(Total_active_power,"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, err := LoadFile(shared(t, "onnx_wild", name+".onnx"), nil)
+			g, err := LoadFile(graphtest.Shared(t, "onnx_wild", name+".onnx"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRules(t, g, 1)
+			graphtest.CheckRules(t, g.g, 1)
 			m, err := NewModel(g, Unbound(g), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +131,7 @@ func TestDiscoverWild(t *testing.T) {
 					t.Errorf("%s, want %s", got, w)
 				}
 			}
-			if err := compareWild(m, shared(t, "onnx_wild", name+".io.json")); err != nil {
+			if err := compareWild(m, graphtest.Shared(t, "onnx_wild", name+".io.json")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -137,36 +140,36 @@ func TestDiscoverWild(t *testing.T) {
 
 // smallNetworks are seeds of a few hundred bytes: one for each way that
 // elements can move.
-func smallNetworks() []*Graph {
-	var all []*Graph
-	build := func(f func(h *handGraph, x *Value) *Value) {
-		x := handIn("x", Batch, 4)
-		h := newHandGraph(x)
-		all = append(all, h.output("y", f(h, x)))
+func smallNetworks() []*graph.Graph {
+	var all []*graph.Graph
+	build := func(f func(h *graphtest.Hand, x *graph.Value) *graph.Value) {
+		x := graphtest.Input("x", graph.Batch, 4)
+		h := graphtest.NewHand(x)
+		all = append(all, h.Output("y", f(h, x)))
 	}
-	build(func(h *handGraph, x *Value) *Value {
-		return h.add(h.linear(x, 1, 2, 3, 4), h.linear(h.relu(x, 4, 2), 1, 1))
+	build(func(h *graphtest.Hand, x *graph.Value) *graph.Value {
+		return h.Add(h.Linear(x, 1, 2, 3, 4), h.Linear(h.Relu(x, 4, 2), 1, 1))
 	})
-	build(func(h *handGraph, x *Value) *Value {
-		a, b := h.relu(h.slice(x, 0, 1), 1, 2), h.relu(h.slice(x, 2, 4), 2, 3)
-		return h.node("Softplus", nil, rows(1), h.linear(h.node("Concat", attrs{"axis": Attr{Int: -1}}, rows(5), a, b), 1, 1, 2, 2, 2))
+	build(func(h *graphtest.Hand, x *graph.Value) *graph.Value {
+		a, b := h.Relu(h.Slice(x, 0, 1), 1, 2), h.Relu(h.Slice(x, 2, 4), 2, 3)
+		return h.Node("Softplus", nil, graphtest.Rows(1), h.Linear(h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: -1}}, graphtest.Rows(5), a, b), 1, 1, 2, 2, 2))
 	})
-	build(func(h *handGraph, x *Value) *Value {
-		xt := h.node("Unsqueeze", nil, []int{4, Batch, 1}, h.node("Transpose", nil, []int{4, Batch}, x), ints(2))
-		hid := h.node("Relu", nil, []int{4, Batch, 3}, h.node("MatMul", nil, []int{4, Batch, 3}, xt, ramp(4, 1, 3)))
-		return h.node("ReduceSum", attrs{"keepdims": Attr{Int: 0}}, rows(3), hid, ints(0))
+	build(func(h *graphtest.Hand, x *graph.Value) *graph.Value {
+		xt := h.Node("Unsqueeze", nil, []int{4, graph.Batch, 1}, h.Node("Transpose", nil, []int{4, graph.Batch}, x), graphtest.Ints(2))
+		hid := h.Node("Relu", nil, []int{4, graph.Batch, 3}, h.Node("MatMul", nil, []int{4, graph.Batch, 3}, xt, graphtest.Ramp(4, 1, 3)))
+		return h.Node("ReduceSum", graphtest.Attrs{"keepdims": graph.Attr{Int: 0}}, graphtest.Rows(3), hid, graphtest.Ints(0))
 	})
-	build(func(h *handGraph, x *Value) *Value {
-		u := h.node("Unsqueeze", nil, rows(4, 1), x, ints(2))
-		c := h.node("Conv", attrs{"group": Attr{Int: 4}}, rows(8, 1), u, ramp(8, 1, 1))
-		return h.linear(h.node("Tanh", nil, rows(8), h.node("Flatten", nil, rows(8), c)), 1, 2, 3, 4, 5, 6, 7, 8)
+	build(func(h *graphtest.Hand, x *graph.Value) *graph.Value {
+		u := h.Node("Unsqueeze", nil, graphtest.Rows(4, 1), x, graphtest.Ints(2))
+		c := h.Node("Conv", graphtest.Attrs{"group": graph.Attr{Int: 4}}, graphtest.Rows(8, 1), u, graphtest.Ramp(8, 1, 1))
+		return h.Linear(h.Node("Tanh", nil, graphtest.Rows(8), h.Node("Flatten", nil, graphtest.Rows(8), c)), 1, 2, 3, 4, 5, 6, 7, 8)
 	})
-	build(func(h *handGraph, x *Value) *Value {
-		e := h.node("Einsum", attrs{"equation": Attr{String: "ng,go->ngo"}}, rows(4, 2), x, ramp(4, 2))
-		parts := h.nodes("Split", attrs{"axis": Attr{Int: 1}}, [][]int{{Batch, 1, 2}, {Batch, 3, 2}}, e, ints(1, 3))
-		m := h.node("ReduceMean", attrs{"axes": Attr{Ints: []int64{1}}, "keepdims": Attr{Int: 0}}, rows(2), parts[1])
-		g := h.node("Gather", attrs{"axis": Attr{Int: 1}}, rows(1, 2), parts[0], ints(-1))
-		return h.node("Softmax", nil, rows(2), h.add(m, h.node("Reshape", nil, rows(2), g, ints(-1, 2))))
+	build(func(h *graphtest.Hand, x *graph.Value) *graph.Value {
+		e := h.Node("Einsum", graphtest.Attrs{"equation": graph.Attr{String: "ng,go->ngo"}}, graphtest.Rows(4, 2), x, graphtest.Ramp(4, 2))
+		parts := h.Nodes("Split", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, [][]int{{graph.Batch, 1, 2}, {graph.Batch, 3, 2}}, e, graphtest.Ints(1, 3))
+		m := h.Node("ReduceMean", graphtest.Attrs{"axes": graph.Attr{Ints: []int64{1}}, "keepdims": graph.Attr{Int: 0}}, graphtest.Rows(2), parts[1])
+		g := h.Node("Gather", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(1, 2), parts[0], graphtest.Ints(-1))
+		return h.Node("Softmax", nil, graphtest.Rows(2), h.Add(m, h.Node("Reshape", nil, graphtest.Rows(2), g, graphtest.Ints(-1, 2))))
 	})
 	return all
 }
@@ -174,14 +177,14 @@ func smallNetworks() []*Graph {
 // FuzzModel: whatever loads can be discovered and run, or is refused.
 func FuzzModel(f *testing.F) {
 	for _, g := range smallNetworks() {
-		f.Add(encoded(f, g, 13))
+		f.Add(graphtest.Encoded(f, g, 13))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		g, err := Load(bytes.NewReader(raw), &LoadOptions{MaxMemory: 1 << 22, MaxElements: 10_000, MaxWork: 1 << 24})
 		if err != nil {
 			return
 		}
-		m, err := NewModel(g, Unbound(g), &Options{Run: RunOptions{MaxMemory: 1 << 26}})
+		m, err := NewModel(g, Unbound(g), &Options{Engine: GoEngine{MaxMemory: 1 << 26}})
 		if err != nil || len(m.Columns()) > 1000 {
 			return
 		}

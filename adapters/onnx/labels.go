@@ -48,7 +48,7 @@ func (l *Labels) Encode() (string, error) {
 // Labels reads what the file says of text; nil: nothing. An entry that does not make
 // sense is an error.
 func (g *Graph) Labels() (*Labels, error) {
-	text, found, err := g.entry(MetadataLabels)
+	text, found, err := g.metadata(MetadataLabels)
 	if !found {
 		return nil, nil
 	}

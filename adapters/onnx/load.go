@@ -6,9 +6,8 @@ import (
 	"io"
 	"os"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // LoadOptions bounds what a file may ask for. The zero value (and nil) holds
@@ -27,13 +26,10 @@ type LoadOptions struct {
 	// MaxWork bounds the multiply-adds of constant folding, and those of one
 	// row. 0: 1e11.
 	MaxWork int64
+	// KeepFile keeps the bytes of the file for Graph.File, which engines other than
+	// this package's need.
+	KeepFile bool
 }
-
-// maxDepth bounds how deep messages of a file may nest.
-const maxDepth = 64
-
-// maxRank bounds the number of axes of a tensor.
-const maxRank = 16
 
 func (o *LoadOptions) withDefaults() (LoadOptions, error) {
 	var r LoadOptions
@@ -43,17 +39,8 @@ func (o *LoadOptions) withDefaults() (LoadOptions, error) {
 	if r.MaxMemory < 0 || r.MaxFileSize < 0 || r.MaxElements < 0 || r.MaxWork < 0 {
 		return r, errors.New("onnx: negative limit in LoadOptions")
 	}
-	if r.MaxMemory == 0 {
-		r.MaxMemory = 4 << 30
-	}
 	if r.MaxFileSize == 0 {
 		r.MaxFileSize = 1<<31 - 1
-	}
-	if r.MaxElements == 0 {
-		r.MaxElements = 1_000_000
-	}
-	if r.MaxWork == 0 {
-		r.MaxWork = 1e11
 	}
 	return r, nil
 }
@@ -74,7 +61,9 @@ func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 
 // Load reads a network, checks every shape and type along the batch axis, folds
 // what is constant and keeps the nodes its outputs need. Opsets 7 to 21 of
-// ai.onnx. Errors name the node, its operator and the reason.
+// ai.onnx. Errors name the node, its operator and the reason; an operator that is not
+// supported is an *UnsupportedOperatorError, a bound of memory that is exceeded wraps
+// ErrMemory.
 func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
@@ -87,15 +76,12 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if int64(len(b)) > opts.MaxFileSize {
 		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
 	}
-	if len(b) == 0 {
-		return nil, errors.New("onnx: the model is empty (0 bytes)")
+	g, err := graph.Read(b, graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, operator.New[float64]())
+	if err != nil {
+		return nil, typed(err)
 	}
-	if err := scanWire(b, opts.MaxElements); err != nil {
-		return nil, err
+	if !opts.KeepFile {
+		b = nil
 	}
-	m := &onnxpb.ModelProto{}
-	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, m); err != nil {
-		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
-	}
-	return build(m, opts)
+	return &Graph{g, b}, nil
 }

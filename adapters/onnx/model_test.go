@@ -16,6 +16,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/decompose/decomposetest"
@@ -23,14 +25,14 @@ import (
 
 // randomNetwork draws a network of linear, moving and non-linear layers over a
 // few columns, with reuse, and one or two outputs.
-func randomNetwork(t *rapid.T) *Graph {
+func randomNetwork(t *rapid.T) *graph.Graph {
 	p := rapid.IntRange(1, 5).Draw(t, "columns")
-	x := handIn("x", Batch, p)
-	h := newHandGraph(x)
-	pool := []*Value{x}
+	x := graphtest.Input("x", graph.Batch, p)
+	h := graphtest.NewHand(x)
+	pool := []*graph.Value{x}
 	made := 0
-	weights := func(d ...int) *Value {
-		v := ramp(d...)
+	weights := func(d ...int) *graph.Value {
+		v := graphtest.Ramp(d...)
 		scale := rapid.SampledFrom([]float64{0.25, 0.5, -1}).Draw(t, "scale")
 		for i := range v.Const.F {
 			v.Const.F[i] *= scale
@@ -42,44 +44,44 @@ func randomNetwork(t *rapid.T) *Graph {
 		v.Name = fmt.Sprintf("w%d", made)
 		return v
 	}
-	pick := func() *Value { return rapid.SampledFrom(pool).Draw(t, "from") }
-	width := func(v *Value) int { return v.Shape[1] }
+	pick := func() *graph.Value { return rapid.SampledFrom(pool).Draw(t, "from") }
+	width := func(v *graph.Value) int { return v.Shape[1] }
 	for range rapid.IntRange(1, 12).Draw(t, "layers") {
 		a := pick()
 		w := width(a)
-		var v *Value
+		var v *graph.Value
 		switch rapid.IntRange(0, 8).Draw(t, "layer") {
 		case 0, 1:
 			to := rapid.IntRange(1, 4).Draw(t, "to")
-			v = h.node("Gemm", nil, rows(to), a, weights(w, to), weights(to))
+			v = h.Node("Gemm", nil, graphtest.Rows(to), a, weights(w, to), weights(to))
 		case 2, 3:
-			v = h.node(rapid.SampledFrom([]string{"Relu", "Tanh", "Sigmoid", "Softplus"}).Draw(t, "act"), nil, a.Shape, a)
+			v = h.Node(rapid.SampledFrom([]string{"Relu", "Tanh", "Sigmoid", "Softplus"}).Draw(t, "act"), nil, a.Shape, a)
 		case 4:
 			from := rapid.IntRange(0, w-1).Draw(t, "start")
-			v = h.slice(a, int64(from), int64(rapid.IntRange(from+1, w).Draw(t, "end")))
+			v = h.Slice(a, int64(from), int64(rapid.IntRange(from+1, w).Draw(t, "end")))
 		case 5:
 			b := pick()
-			v = h.node("Concat", attrs{"axis": Attr{Int: 1}}, rows(w+width(b)), a, b)
+			v = h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(w+width(b)), a, b)
 		case 6:
-			b := h.node("MatMul", nil, rows(w), pool[0], weights(p, w))
-			v = h.node(rapid.SampledFrom([]string{"Add", "Sub", "Mul"}).Draw(t, "op"), nil, rows(w), a, b)
+			b := h.Node("MatMul", nil, graphtest.Rows(w), pool[0], weights(p, w))
+			v = h.Node(rapid.SampledFrom([]string{"Add", "Sub", "Mul"}).Draw(t, "op"), nil, graphtest.Rows(w), a, b)
 		case 7:
-			v = h.node("Mul", nil, rows(w), weights(w), a)
+			v = h.Node("Mul", nil, graphtest.Rows(w), weights(w), a)
 		case 8:
-			v = h.node("ReduceMean", attrs{"axes": Attr{Ints: []int64{1}}}, rows(1), a)
+			v = h.Node("ReduceMean", graphtest.Attrs{"axes": graph.Attr{Ints: []int64{1}}}, graphtest.Rows(1), a)
 		}
 		pool = append(pool, v)
 	}
 	last := pool[len(pool)-1]
-	cat := h.node("Concat", attrs{"axis": Attr{Int: 1}}, rows(width(last)+p), last, x)
+	cat := h.Node("Concat", graphtest.Attrs{"axis": graph.Attr{Int: 1}}, graphtest.Rows(width(last)+p), last, x)
 	for k := range rapid.IntRange(1, 2).Draw(t, "outputs") {
-		y := h.node("Gemm", nil, rows(1), cat, weights(width(cat), 1), weights(1))
+		y := h.Node("Gemm", nil, graphtest.Rows(1), cat, weights(width(cat), 1), weights(1))
 		if rapid.Bool().Draw(t, "head") {
-			y = h.node("Softplus", nil, rows(1), y)
+			y = h.Node("Softplus", nil, graphtest.Rows(1), y)
 		}
-		h.output([]string{"mu", "sigma"}[k], y)
+		h.Output([]string{"mu", "sigma"}[k], y)
 	}
-	return h.g
+	return h.G
 }
 
 // Whatever the network: rules and dependencies are the engine's, and intercept +
@@ -87,10 +89,10 @@ func randomNetwork(t *rapid.T) *Graph {
 func TestRandomNetworks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := loaded(t, randomNetwork(rt), 13)
-		if len(g.Nodes) == 0 || g.Outputs[0].Const != nil {
+		if len(g.g.Nodes) == 0 || g.g.Outputs[0].Const != nil {
 			return
 		}
-		checkRules(t, g, 9)
+		graphtest.CheckRules(t, g.g, 9)
 		o := &Options{MaxOrder: rapid.IntRange(1, 4).Draw(rt, "order"), NoStructure: rapid.IntRange(0, 9).Draw(rt, "none") == 0}
 		m, err := NewModel(g, Unbound(g), o)
 		if err != nil {
@@ -105,12 +107,12 @@ func TestRandomNetworks(t *testing.T) {
 }
 
 func TestForwardErrors(t *testing.T) {
-	id, x := handIn("id", Batch, 1), handIn("x", Batch, 2)
-	id.Type = Int64
-	h := newHandGraph(id, x)
-	e := h.node("Squeeze", nil, rows(2), h.node("Gather", nil, rows(1, 2), ramp(5, 2), id), ints(1))
-	log := h.node("Log", nil, rows(1), h.linear(x, 1, 1))
-	g := loaded(t, h.output("y", h.add(h.linear(e, 1, 2), log)), 13)
+	id, x := graphtest.Input("id", graph.Batch, 1), graphtest.Input("x", graph.Batch, 2)
+	id.Type = graph.Int64
+	h := graphtest.NewHand(id, x)
+	e := h.Node("Squeeze", nil, graphtest.Rows(2), h.Node("Gather", nil, graphtest.Rows(1, 2), graphtest.Ramp(5, 2), id), graphtest.Ints(1))
+	log := h.Node("Log", nil, graphtest.Rows(1), h.Linear(x, 1, 1))
+	g := loaded(t, h.Output("y", h.Add(h.Linear(e, 1, 2), log)), 13)
 	m, err := NewModel(g, Binding{{Input: "id", Columns: []string{"city"}}, {Input: "x", Columns: []string{"a", "b"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -178,11 +180,11 @@ func TestForwardErrors(t *testing.T) {
 
 // Units that no column reaches are constants of the intercept.
 func TestConstantUnits(t *testing.T) {
-	x := handIn("x", Batch, 2)
-	h := newHandGraph(x)
-	w := floats([]int{2, 3}, 1, 0, 2, -1, 0, 1)
-	hid := h.node("Sigmoid", nil, rows(3), h.node("Gemm", nil, rows(3), x, w, floats([]int{3}, 0, 0, 1)))
-	g := loaded(t, h.output("y", h.linear(hid, 1, 8, 2)), 13)
+	x := graphtest.Input("x", graph.Batch, 2)
+	h := graphtest.NewHand(x)
+	w := graphtest.Floats([]int{2, 3}, 1, 0, 2, -1, 0, 1)
+	hid := h.Node("Sigmoid", nil, graphtest.Rows(3), h.Node("Gemm", nil, graphtest.Rows(3), x, w, graphtest.Floats([]int{3}, 0, 0, 1)))
+	g := loaded(t, h.Output("y", h.Linear(hid, 1, 8, 2)), 13)
 	m, err := NewModel(g, Unbound(g), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -218,8 +220,17 @@ func TestSharedTermIsOneValue(t *testing.T) {
 		t.Error(d)
 	}
 	u := m.DeepFeatures(1)
-	if d := cmp.Diff([]string{"/trunk/trunk.3/Relu_output_0"}, u.Tensors); d != "" || u.Width != 6 || len(u.Gamma) != 6 {
+	if len(u.Elements) != 6 || len(u.Gamma) != 6 {
 		t.Errorf("%+v", u)
+	}
+	for i, el := range u.Elements {
+		if want := (Element{"/trunk/trunk.3/Relu_output_0", i}); el != want {
+			t.Errorf("deep feature %d is %v, want %v", i, el, want)
+		}
+	}
+	tap := m.Tap("f(x0)@/sub/sub.1/Tanh_output_0")
+	if want := (Element{"/sub/sub.1/Tanh_output_0", 3}); len(tap) != 4 || tap[3] != want {
+		t.Errorf("the tap is %v", tap)
 	}
 }
 
@@ -230,20 +241,20 @@ func TestZeta(t *testing.T) {
 	for _, width := range []int{1, longStretch - 1, longStretch, longStretch + 1, 200} {
 		for _, batchLast := range []bool{false, true} {
 			for _, precision := range []Precision{Double, Single} {
-				x := handIn("x", Batch, 3)
-				h := newHandGraph(x)
-				u := h.node("MatMul", nil, rows(width), x, rampNamed(h, 3, width))
-				swap := attrs{"perm": Attr{Ints: []int64{1, 0}}}
+				x := graphtest.Input("x", graph.Batch, 3)
+				h := graphtest.NewHand(x)
+				u := h.Node("MatMul", nil, graphtest.Rows(width), x, graphtest.RampNamed(h, 3, width))
+				swap := graphtest.Attrs{"perm": graph.Attr{Ints: []int64{1, 0}}}
 				if batchLast {
-					u = h.node("Transpose", swap, []int{width, Batch}, u)
+					u = h.Node("Transpose", swap, []int{width, graph.Batch}, u)
 				}
-				if u = h.node("Tanh", nil, u.Shape, u); batchLast {
-					u = h.node("Transpose", swap, rows(width), u)
+				if u = h.Node("Tanh", nil, u.Shape, u); batchLast {
+					u = h.Node("Transpose", swap, graphtest.Rows(width), u)
 				}
-				deep := h.node("MatMul", nil, rows(1), u, rampNamed(h, width, 1))
-				g := loaded(t, h.output("y", h.add(deep, h.linear(x, 1, 2, 3))), 13)
+				deep := h.Node("MatMul", nil, graphtest.Rows(1), u, graphtest.RampNamed(h, width, 1))
+				g := loaded(t, h.Output("y", h.Add(deep, h.Linear(x, 1, 2, 3))), 13)
 				b := someRows(t, g, n)
-				m, err := NewModel(g, Unbound(g), &Options{Run: RunOptions{Precision: precision}})
+				m, err := NewModel(g, Unbound(g), &Options{Engine: GoEngine{Precision: precision}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -255,7 +266,7 @@ func TestZeta(t *testing.T) {
 				if err := decomposetest.Model(m, b, tolerance); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
-				if b, _, err = rounded(b, m.Rounded(), m.structure.entry); err != nil {
+				if b, _, err = rounded(b, m.Rounded(), m.structure.found.RoundedTo); err != nil {
 					t.Fatal(err)
 				}
 				whole := outputsFor(m, n)
@@ -263,15 +274,16 @@ func TestZeta(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := m.DeepFeatures(0)
-				if d.Width != width || len(d.Tensors) != 1 {
+				if len(d.Elements) != width || len(d.Gamma) != width {
 					t.Fatalf("%s: %+v", name, d)
 				}
-				units, _ := g.Value(d.Tensors[0])
-				runner, err := NewRunner(g, []*Value{units}, m.run)
-				if err != nil {
-					t.Fatal(err)
+				units, _ := g.Tensor(d.Elements[0].Tensor)
+				for i, el := range d.Elements {
+					if el != (Element{units.Name, i}) || units.Width() != width {
+						t.Fatalf("%s: feature %d is %v", name, i, el)
+					}
 				}
-				for i, row := range evaluated(t, runner, b, width) {
+				for i, row := range evaluated(t, g, units, precision, b) {
 					sum, size := 0.0, 0.0
 					for j, c := range d.Gamma {
 						sum += c * row[j]
@@ -298,12 +310,16 @@ func TestZeta(t *testing.T) {
 	}
 }
 
-// evaluated is the one tensor of r, by rows of b, which feeds the one input.
-func evaluated(t *testing.T, r *Runner, b *data.Batch, width int) [][]float64 {
+// evaluated is a tensor of g, by rows of b, which feeds its one input.
+func evaluated(t *testing.T, g *Graph, tensor Tensor, precision Precision, b *data.Batch) [][]float64 {
 	t.Helper()
+	e, err := GoEngine{Precision: precision}.Prepare(g, []string{tensor.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := b.Rows()
-	names := elementNames(r.inputs[0])
-	in, out := make([]float64, n*len(names)), make([]float64, n*width)
+	names := Unbound(g)[0].Columns
+	in, out := make([]float64, n*len(names)), make([]float64, n*tensor.Width())
 	for j, c := range names {
 		x, err := b.Numeric(c)
 		if err != nil {
@@ -313,16 +329,16 @@ func evaluated(t *testing.T, r *Runner, b *data.Batch, width int) [][]float64 {
 			in[i*len(names)+j] = v
 		}
 	}
-	if err := r.Run([][]float64{out}, [][]float64{in}, n); err != nil {
+	if err := e.Run([][]float64{out}, [][]float64{in}, n); err != nil {
 		t.Fatal(err)
 	}
-	return slices.Collect(slices.Chunk(out, width))
+	return slices.Collect(slices.Chunk(out, tensor.Width()))
 }
 
 // Float32 gives the same structure and nearly the same numbers.
 func TestSinglePrecision(t *testing.T) {
-	for _, name := range goldenNames(t) {
-		m, _, b := readGolden(t, name, &Options{Run: RunOptions{Precision: Single}})
+	for _, name := range graphtest.GoldenNames(t) {
+		m, _, b := readGolden(t, name, &Options{Engine: GoEngine{Precision: Single}})
 		double, _, _ := readGolden(t, name, nil)
 		got, want := outputsFor(m, b.Rows()), outputsFor(double, b.Rows())
 		for m, o := range map[*Model]*decompose.Outputs{m: got, double: want} {

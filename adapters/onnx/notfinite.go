@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/data"
 )
 
@@ -16,7 +18,7 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 	}
 	where := ""
 	if n, x := m.firstNotFinite(b, i); n != nil {
-		where = fmt.Sprintf("; the first to be so is %s, with %g", describe(n), x)
+		where = fmt.Sprintf("; the first to be so is %s, with %g", n.String(), x)
 	}
 	return fmt.Errorf("onnx: predictor %q, data row %d, %s%s; compare the row's values with those it was trained on",
 		m.structure.Predictors[k].Name, b.Row(i)+1, what, where)
@@ -24,8 +26,8 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 
 // firstNotFinite is the first node, in the order of evaluation, whose output holds
 // such a value at row i of b, and the value; nil if none can be told.
-func (m *Model) firstNotFinite(b *data.Batch, i int) (*Node, float64) {
-	inputs := make([][]float64, len(m.graph.Inputs))
+func (m *Model) firstNotFinite(b *data.Batch, i int) (*graph.Node, float64) {
+	inputs := make([][]float64, len(m.graph.g.Inputs))
 	for j, feed := range m.feed {
 		for _, c := range feed {
 			x, err := b.Numeric(m.columns[c])
@@ -35,12 +37,12 @@ func (m *Model) firstNotFinite(b *data.Batch, i int) (*Node, float64) {
 			inputs[j] = append(inputs[j], x[i])
 		}
 	}
-	for _, n := range planRun(m.graph, m.want).nodes {
+	for _, n := range engine.Needed(m.graph.g, m.want) {
 		for _, out := range n.Outputs {
 			if out == nil || out.Const != nil || !out.Type.Floating() || out.BatchAxis() < 0 {
 				continue
 			}
-			r, err := NewRunner(m.graph, []*Value{out}, m.run)
+			r, err := engine.New(m.graph.g, []*graph.Value{out}, m.run)
 			if err != nil {
 				return nil, 0
 			}

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -16,7 +18,7 @@ import (
 // Rounded lists the columns that the network's inputs round and that its own terms
 // read, learned ones aside, in alphabetical order.
 func (m *Model) Rounded() []string {
-	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !narrows(Float64, m.structure.entry[c]) })
+	return slices.DeleteFunc(slices.Clone(m.termColumns), func(c string) bool { return !graph.Narrows(graph.Float64, m.structure.found.RoundedTo[c]) })
 }
 
 // Rows is src with the columns, some of Rounded, as the network sees them: rounded to
@@ -26,16 +28,16 @@ func (m *Model) Rounded() []string {
 // evaluated on the data's own numbers: leave out the columns that they read. Order,
 // row numbers and levels are src's.
 func (m *Model) Rows(src data.Source, columns []string) data.Source {
-	types := map[string]DType{}
+	types := map[string]graph.DType{}
 	for _, c := range columns {
-		types[c] = m.structure.entry[c]
+		types[c] = m.structure.found.RoundedTo[c]
 	}
 	return &roundedRows{src, types}
 }
 
 type roundedRows struct {
 	data.Source
-	types map[string]DType
+	types map[string]graph.DType
 }
 
 // Batches rounds the columns asked for.
@@ -52,21 +54,21 @@ func (r *roundedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*
 	}
 }
 
-// rounded is b with the columns rounded to their types, b itself if that changes
+// rounded is b with the columns rounded to their types, b Itself if that changes
 // nothing, and the columns that it changes. A number beyond its type stays, for Forward
 // to refuse by name.
-func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Batch, []string, error) {
+func rounded(b *data.Batch, columns []string, types map[string]graph.DType) (*data.Batch, []string, error) {
 	out, changed := b, []string(nil)
 	for _, name := range columns {
 		t := types[name]
-		if !narrows(Float64, t) {
+		if !graph.Narrows(graph.Float64, t) {
 			continue
 		}
 		x, err := b.Numeric(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		own := t.roundAll(x)
+		own := roundAll(t, x)
 		if own == nil {
 			continue
 		}
@@ -82,13 +84,13 @@ func rounded(b *data.Batch, columns []string, types map[string]DType) (*data.Bat
 }
 
 // roundAll is a copy of x rounded to t; nil if that changes nothing.
-func (t DType) roundAll(x []float64) []float64 {
-	first := slices.IndexFunc(x, func(v float64) bool { return t.round(v) != v })
+func roundAll(t graph.DType, x []float64) []float64 {
+	first := slices.IndexFunc(x, func(v float64) bool { return t.Round(v) != v })
 	if first < 0 {
 		return nil
 	}
 	own := make([]float64, len(x))
-	enter(own, 1, x, t)
+	engine.Enter(own, 1, x, t)
 	for i, v := range own {
 		if math.IsInf(v, 0) {
 			own[i] = x[i]
@@ -101,7 +103,7 @@ func (t DType) roundAll(x []float64) []float64 {
 // rounded numbers, eta = Phi(x') beta + U gamma, and so zeta = eta - Phi(x) beta is
 // U gamma + (Phi(x') - Phi(x)) beta.
 func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
-	near, changed, err := rounded(b, m.termColumns, m.structure.entry)
+	near, changed, err := rounded(b, m.termColumns, m.structure.found.RoundedTo)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

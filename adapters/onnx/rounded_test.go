@@ -6,20 +6,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose/decomposetest"
 )
 
 // lineBeside is 2 a + 3 b, a of type float and b of another.
-func lineBeside(t *testing.T, other DType) *Graph {
-	a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
+func lineBeside(t *testing.T, other graph.DType) *Graph {
+	a, b := graphtest.Input("a", graph.Batch, 1), graphtest.Input("b", graph.Batch, 1)
 	b.Type = other
-	h := newHandGraph(a, b)
+	h := graphtest.NewHand(a, b)
 	z := b
-	if other != Float32 {
-		z = h.node("Cast", attrs{"to": Attr{Int: 1}}, rows(1), b)
+	if other != graph.Float32 {
+		z = h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 1}}, graphtest.Rows(1), b)
 	}
-	return loaded(t, h.output("y", h.add(h.linear(a, 2), h.linear(z, 3))), 13)
+	return loaded(t, h.Output("y", h.Add(h.Linear(a, 2), h.Linear(z, 3))), 13)
 }
 
 func tableOf(t *testing.T, columns map[string][]float64) *data.Table {
@@ -39,7 +41,7 @@ func tableOf(t *testing.T, columns map[string][]float64) *data.Table {
 // so that the network is linear behind it.
 func TestAdditiveNetworkHasNoDeepPart(t *testing.T) {
 	tab := tableOf(t, map[string][]float64{"a": {0.1, 0.2, 0.7, 1e-3}, "b": {1<<24 + 1, 3, 1.7e9 + 1, 5}})
-	for _, other := range []DType{Float32, Float64, Int64} {
+	for _, other := range []graph.DType{graph.Float32, graph.Float64, graph.Int64} {
 		g := lineBeside(t, other)
 		m, err := NewModel(g, Unbound(g), nil)
 		if err != nil {
@@ -76,20 +78,20 @@ func TestAdditiveNetworkHasNoDeepPart(t *testing.T) {
 // Numbers that an input cannot hold are refused by column and row.
 func TestNumbersThatCannotEnter(t *testing.T) {
 	for _, c := range []struct {
-		other DType
+		other graph.DType
 		b     float64
 		want  string
 	}{
-		{Float32, 1e300, `onnx: column "b", data row 2: 1e+300 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
-		{Float32, -3.4028236e38, `onnx: column "b", data row 2: -3.4028236e+38 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
-		{Float32, 3.4028235e38, ""},
-		{Float64, 1e300, `onnx: column "b", data row 2: 1e+300 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
-		{Float32, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
-		{Int64, 2.7, `onnx: column "b", data row 2: input "b" takes int64, and 2.7 is none`},
-		{Int64, 1e300, `onnx: column "b", data row 2: input "b" takes int64, and 1e+300 is none`},
-		{Int32, 1 << 31, `onnx: column "b", data row 2: input "b" takes int32, and 2.147483648e+09 is none`},
-		{Int64, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
-		{Bool, 2, `onnx: column "b", data row 2: input "b" takes bool, and 2 is none`},
+		{graph.Float32, 1e300, `onnx: column "b", data row 2: 1e+300 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
+		{graph.Float32, -3.4028236e38, `onnx: column "b", data row 2: -3.4028236e+38 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
+		{graph.Float32, 3.4028235e38, ""},
+		{graph.Float64, 1e300, `onnx: column "b", data row 2: 1e+300 cannot enter the network: its input is of type float, whose largest number is 3.40282e+38; leave such rows out or replace the value`},
+		{graph.Float32, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
+		{graph.Int64, 2.7, `onnx: column "b", data row 2: input "b" takes int64, and 2.7 is none`},
+		{graph.Int64, 1e300, `onnx: column "b", data row 2: input "b" takes int64, and 1e+300 is none`},
+		{graph.Int32, 1 << 31, `onnx: column "b", data row 2: input "b" takes int32, and 2.147483648e+09 is none`},
+		{graph.Int64, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
+		{graph.Bool, 2, `onnx: column "b", data row 2: input "b" takes bool, and 2 is none`},
 	} {
 		g := lineBeside(t, c.other)
 		m, err := NewModel(g, Unbound(g), nil)
@@ -114,14 +116,14 @@ func TestNumbersThatCannotEnter(t *testing.T) {
 
 // A column that two inputs round differently would be two numbers.
 func TestColumnOfTwoTypes(t *testing.T) {
-	a, b := handIn("a", Batch, 1), handIn("b", Batch, 1)
-	b.Type = Float64
-	h := newHandGraph(a, b)
-	wide := h.node("Cast", attrs{"to": Attr{Int: 11}}, rows(1), a)
-	wide.Type = Float64
-	y := h.node("Add", nil, rows(1), wide, b)
-	y.Type = Float64
-	g := loaded(t, h.output("y", y), 13)
+	a, b := graphtest.Input("a", graph.Batch, 1), graphtest.Input("b", graph.Batch, 1)
+	b.Type = graph.Float64
+	h := graphtest.NewHand(a, b)
+	wide := h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 11}}, graphtest.Rows(1), a)
+	wide.Type = graph.Float64
+	y := h.Node("Add", nil, graphtest.Rows(1), wide, b)
+	y.Type = graph.Float64
+	g := loaded(t, h.Output("y", y), 13)
 	_, err := NewModel(g, Binding{{Input: "a", Columns: []string{"x"}}, {Input: "b", Columns: []string{"x"}}}, nil)
 	want := `onnx: column "x" is bound to input "a", which takes float, and to input "b", which takes double: these round it differently; bind a copy of the column to one of them`
 	if err == nil || err.Error() != want {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -17,7 +18,7 @@ import (
 func namModel(t testing.TB) []byte {
 	rng := rand.New(rand.NewPCG(7, 8))
 	b := onnxpb.NewBuilder(13)
-	b.AddInput("x", tFloat, onnxpb.Rows, 8)
+	b.AddInput("x", graphtest.TFloat, onnxpb.Rows, 8)
 	var parts []string
 	for f := range 8 {
 		name := func(part string, i int) string { return fmt.Sprintf("%s%d_%d", part, f, i) }
@@ -25,7 +26,7 @@ func namModel(t testing.TB) []byte {
 		b.AddInts(name("end", 0), int64(f+1))
 		b.AddInts(name("axis", 0), 1)
 		at := name("x", 0)
-		b.AddNode("Slice", in("x", name("start", 0), name("end", 0), name("axis", 0)), at)
+		b.AddNode("Slice", graphtest.In("x", name("start", 0), name("end", 0), name("axis", 0)), at)
 		sizes := []int{1, 64, 64, 32, 1}
 		for i, k := range sizes[:4] {
 			n := sizes[i+1]
@@ -38,17 +39,17 @@ func namModel(t testing.TB) []byte {
 			}
 			b.AddInit(name("w", i), []int{n, k}, w...)
 			b.AddInit(name("b", i), []int{n}, c...)
-			b.AddNode("Gemm", in(at, name("w", i), name("b", i)), name("g", i), onnxpb.Int("transB", 1))
+			b.AddNode("Gemm", graphtest.In(at, name("w", i), name("b", i)), name("g", i), onnxpb.Int("transB", 1))
 			if at = name("g", i); i < 3 {
-				b.AddNode("Relu", in(at), name("h", i))
+				b.AddNode("Relu", graphtest.In(at), name("h", i))
 				at = name("h", i)
 			}
 		}
 		parts = append(parts, at)
 	}
 	b.AddNode("Sum", parts, "y")
-	b.Output("y", tFloat, onnxpb.Rows, 1)
-	return bytesOf(t, b)
+	b.Output("y", graphtest.TFloat, onnxpb.Rows, 1)
+	return graphtest.Bytes(t, b)
 }
 
 // rowApplier decomposes a network on generated rows, ten of its columns in
@@ -101,7 +102,7 @@ var rowCases = []struct {
 	model   func(testing.TB) []byte
 	columns int
 	splines bool
-}{{"mlp and ten ps terms", mlpModel, 10, true}, {"nam", namModel, 8, false}}
+}{{"mlp and ten ps terms", graphtest.MLP, 10, true}, {"nam", namModel, 8, false}}
 
 // BenchmarkApplierRow splits one row into contributions.
 func BenchmarkApplierRow(b *testing.B) {
@@ -122,7 +123,7 @@ func BenchmarkApplierRow(b *testing.B) {
 // A row's parts are all that is allocated for them: the struct, its predictors,
 // two vectors, a matrix and its numbers; into memory that is there, nothing is.
 func TestApplierRowAllocates(t *testing.T) {
-	if raceDetector {
+	if graphtest.RaceDetector {
 		t.Skip("pools are not kept under the race detector")
 	}
 	ctx := context.Background()

@@ -1,6 +1,8 @@
 package onnx
 
-import "github.com/pho-go/pho/decompose"
+import (
+	"github.com/pho-go/pho/adapters/onnx/internal/structure"
+)
 
 // Options steer discovery. The zero value and nil are the defaults.
 type Options struct {
@@ -21,15 +23,8 @@ type Options struct {
 	// with their penalties; where it does not, a note says so. A declaration that
 	// cannot be read is an error. nil: the metadata is not read.
 	Decode Decoder
-	// Run says how Model.Forward computes.
-	Run RunOptions
-}
-
-func (o *Options) maxOrder() int {
-	if o == nil || o.MaxOrder == 0 {
-		return 3
-	}
-	return o.MaxOrder
+	// Engine computes Model.Forward. nil: GoEngine{}.
+	Engine Engine
 }
 
 // Structure is what discovery found. Its JSON field names are stable.
@@ -44,10 +39,7 @@ type Structure struct {
 	// Notes are remarks on the whole model.
 	Notes []string `json:"notes"`
 
-	columns    []string
-	entry      map[string]DType // what columns are rounded to: see entries
-	predictors []predictor
-	taps       []*tap
+	found *structure.Found
 }
 
 // InputInfo is a graph input and its columns in order.
@@ -96,33 +88,4 @@ type DeepInfo struct {
 	Tensors []string `json:"tensors"`
 	Nodes   []string `json:"nodes"`
 	Reasons []string `json:"reasons"`
-}
-
-// predictor is what Forward needs of one predictor.
-type predictor struct {
-	eta       element
-	intercept float64
-	linear    []linearPart
-	declared  []decompose.Block
-	learned   []learnedPart
-	deep      []element // input elements or tensor elements
-	gamma     []float64
-}
-
-type linearPart struct {
-	column int
-	coef   float64
-}
-
-type learnedPart struct {
-	tap  *tap
-	coef []float64 // by tap column
-}
-
-// tap is a learned basis: the elements that some predictors with common
-// elements and one set of columns use.
-type tap struct {
-	name     string
-	columns  []int
-	elements []element
 }

@@ -12,8 +12,8 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(f.Response, f.Intercept, len(f.Terms))
-	smooth := f.Terms[1].Parts[0]
+	fmt.Println(f.Response, f.Intercept, len(f.Summands))
+	smooth := f.Summands[1].Calls[0]
 	k, _ := smooth.Arg("k")
 	fmt.Println(smooth.Func, smooth.Vars[0].Text, k.Value)
 	fmt.Println(f)
@@ -27,4 +27,36 @@ func ExampleParse() {
 	// formula, character 16: unknown argument "kk" of s(); did you mean k?
 	//   y ~ x1 + s(x2, kk=20)
 	//                  ^
+}
+
+// The tree says where in the text a name stands, so whoever gives it a meaning can show
+// the place of a fault.
+func ExampleFormula_Errorf() {
+	f, err := formula.Parse("log_wage ~ age + s(tenure, by = sector)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	known := map[string]bool{"log_wage": true, "age": true, "tenure": true}
+	for _, s := range f.Summands {
+		for _, call := range s.Calls {
+			if by, ok := call.Arg("by"); ok && !known[by.Value.Text] {
+				fmt.Println(f.Errorf(by.Value.Pos, "there is no column %q", by.Value.Text))
+			}
+		}
+	}
+	// Output:
+	// formula, character 33: there is no column "sector"
+	//   log_wage ~ age + s(tenure, by = sector)
+	//                                   ^
+}
+
+func ExampleFormula_Equal() {
+	a, _ := formula.Parse(`y~s(x,k=20)+0`)
+	b, _ := formula.Parse(`y ~ s(x, k = 2e1) - 1`)
+	fmt.Println(a.Equal(b))
+	fmt.Println(a)
+	// Output:
+	// true
+	// y ~ s(x, k = 20) - 1
 }

@@ -16,19 +16,20 @@ import (
 // Formula is the syntax tree of one formula. Positions in it are byte offsets
 // into Text.
 type Formula struct {
-	Text      string // what was parsed
-	Predictor string // from "sigma = ~ ..."; empty: every predictor
-	Response  string // left of the tilde; may be empty
-	Intercept bool   // false after "- 1" or "+ 0"
-	Terms     []Term // in order of writing; none for "~ 1"
+	Text      string    // what was parsed
+	Predictor string    // from "sigma = ~ ..."; empty: every predictor
+	Response  string    // left of the tilde; may be empty
+	Intercept bool      // false after "- 1" or "+ 0"
+	Summands  []Summand // in order of writing; none for "~ 1"
 
 	PredictorPos, ResponsePos int
 }
 
-// Term is one summand: one call, or several joined by ":" for an interaction.
-type Term struct {
+// Summand is one term of the right-hand side: one call, or several joined by ":" for an
+// interaction.
+type Summand struct {
 	Pos, End int
-	Parts    []Call
+	Calls    []Call
 }
 
 // Call is a bare variable (Func is empty, one entry in Vars and no Args) or a
@@ -53,22 +54,22 @@ type Arg struct {
 	Value Value
 }
 
-// Kind tells which field of a Value counts.
-type Kind uint8
+// ValueKind tells which field of a Value counts.
+type ValueKind uint8
 
 // The kinds of argument values.
 const (
-	Number     Kind = iota // Value.Number, finite
-	String                 // Value.Text, written "text" or 'text'
-	Bool                   // Value.Bool, written TRUE or FALSE
-	Identifier             // Value.Text, a column's name; Value.Func "", "factor" or "ordered" around it
-	Vector                 // Value.Items, written c(...): not empty, no vectors in it
+	Number     ValueKind = iota // Value.Number, finite
+	String                      // Value.Text, written "text" or 'text'
+	Bool                        // Value.Bool, written TRUE or FALSE
+	Identifier                  // Value.Text, a column's name; Value.Func "", "factor" or "ordered" around it
+	Vector                      // Value.Items, written c(...): not empty, no vectors in it
 )
 
 // Value is the value of a named argument.
 type Value struct {
 	Pos, End int
-	Kind     Kind
+	Kind     ValueKind
 	Number   float64
 	Text     string
 	Func     string
@@ -100,8 +101,8 @@ func (c *Call) Arg(name string) (Arg, bool) {
 // order; positions and spelling (spaces, quotes, digits of numbers) are ignored.
 func (f *Formula) Equal(g *Formula) bool {
 	return f.Predictor == g.Predictor && f.Response == g.Response && f.Intercept == g.Intercept &&
-		slices.EqualFunc(f.Terms, g.Terms, func(a, b Term) bool {
-			return slices.EqualFunc(a.Parts, b.Parts, equalCalls)
+		slices.EqualFunc(f.Summands, g.Summands, func(a, b Summand) bool {
+			return slices.EqualFunc(a.Calls, b.Calls, equalCalls)
 		})
 }
 
@@ -131,27 +132,27 @@ func (f *Formula) String() string {
 		w.WriteByte(' ')
 	}
 	w.WriteString("~ ")
-	for i, t := range f.Terms {
+	for i, t := range f.Summands {
 		if i > 0 {
 			w.WriteString(" + ")
 		}
 		w.WriteString(t.String())
 	}
 	switch {
-	case len(f.Terms) > 0 && !f.Intercept:
+	case len(f.Summands) > 0 && !f.Intercept:
 		w.WriteString(" - 1")
-	case len(f.Terms) == 0 && f.Intercept:
+	case len(f.Summands) == 0 && f.Intercept:
 		w.WriteString("1")
-	case len(f.Terms) == 0:
+	case len(f.Summands) == 0:
 		w.WriteString("0")
 	}
 	return w.String()
 }
 
-// String writes the term in canonical spelling.
-func (t Term) String() string {
-	parts := make([]string, len(t.Parts))
-	for i, c := range t.Parts {
+// String writes the summand in canonical spelling.
+func (t Summand) String() string {
+	parts := make([]string, len(t.Calls))
+	for i, c := range t.Calls {
 		parts[i] = c.String()
 	}
 	return strings.Join(parts, ":")

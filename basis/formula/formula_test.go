@@ -81,11 +81,11 @@ func TestPositions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	smooth := f.Terms[1].Parts[0]
+	smooth := f.Summands[1].Calls[0]
 	k := smooth.Args[0].Value
 	for want, at := range map[string][2]int{
-		"größe":                        {f.Terms[0].Pos, f.Terms[0].End},
-		"s(`a b`, k=c(5, -2), by=z):w": {f.Terms[1].Pos, f.Terms[1].End},
+		"größe":                        {f.Summands[0].Pos, f.Summands[0].End},
+		"s(`a b`, k=c(5, -2), by=z):w": {f.Summands[1].Pos, f.Summands[1].End},
 		"s(`a b`, k=c(5, -2), by=z)":   {smooth.Pos, smooth.End},
 		"`a b`":                        {smooth.Vars[0].Pos, smooth.Vars[0].End},
 		"c(5, -2)":                     {k.Pos, k.End},
@@ -132,7 +132,7 @@ func genValue(vectors bool) *rapid.Generator[Value] {
 		if vectors {
 			top = Vector
 		}
-		v := Value{Kind: Kind(rapid.IntRange(0, int(top)).Draw(t, "kind"))}
+		v := Value{Kind: ValueKind(rapid.IntRange(0, int(top)).Draw(t, "kind"))}
 		switch v.Kind {
 		case Number:
 			v.Number = rapid.Float64().Draw(t, "number") + 0
@@ -177,7 +177,7 @@ func TestRoundTrip(t *testing.T) {
 			f.Predictor = genName().Draw(t, "predictor")
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "terms") {
-			f.Terms = append(f.Terms, Term{Parts: rapid.SliceOfN(genCall(), 1, 3).Draw(t, "parts")})
+			f.Summands = append(f.Summands, Summand{Calls: rapid.SliceOfN(genCall(), 1, 3).Draw(t, "parts")})
 		}
 		g, err := Parse(f.String())
 		if err != nil {

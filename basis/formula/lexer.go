@@ -59,7 +59,7 @@ func clip(s string) string {
 // lex cuts the text into tokens; the last one is tokenEnd.
 func (f *Formula) lex() ([]token, error) {
 	if len(f.Text) > MaxLength {
-		return nil, f.Errorf(MaxLength, "a formula may be %d bytes long, this one has %d: split it, one --formula for each part", MaxLength, len(f.Text))
+		return nil, f.Errorf(MaxLength, "a formula may be %d bytes long, this one has %d: split it into several formulas", MaxLength, len(f.Text))
 	}
 	for i, r := range f.Text {
 		if r != utf8.RuneError {

@@ -116,11 +116,11 @@ func (p *parser) sum() error {
 		case minus && item.kind == tokenName:
 			return f.Errorf(item.pos, "only the intercept can be taken away, by - 1; leave the term out instead")
 		default:
-			term, err := p.term()
+			s, err := p.summand()
 			if err != nil {
 				return err
 			}
-			f.Terms = append(f.Terms, term)
+			f.Summands = append(f.Summands, s)
 		}
 	}
 }
@@ -142,14 +142,14 @@ func (p *parser) unexpected(t token) error {
 	return p.f.Errorf(t.pos, `expected "+" or the end, found %s`, t)
 }
 
-func (p *parser) term() (Term, error) {
-	t := Term{Pos: p.peek().pos}
+func (p *parser) summand() (Summand, error) {
+	t := Summand{Pos: p.peek().pos}
 	for {
 		c, err := p.part()
 		if err != nil {
-			return Term{}, err
+			return Summand{}, err
 		}
-		t.Parts, t.End = append(t.Parts, c), c.End
+		t.Calls, t.End = append(t.Calls, c), c.End
 		if !p.accept(":") {
 			return t, nil
 		}
@@ -194,7 +194,7 @@ func hint(function string) string {
 	case "poly":
 		return "use a smooth, s(x)"
 	case "offset":
-		return "offsets are given apart from the formula, by --offset"
+		return "offsets are given apart from the formula"
 	}
 	return ""
 }

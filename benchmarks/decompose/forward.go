@@ -26,7 +26,11 @@ func forward(network, file string, workers int, eta []float64) (int64, error) {
 		return 0, err
 	}
 	defer src.Close()
-	bind, err := onnx.Bind(g, src.Schema(), []string{binding})
+	var columns []string
+	for j := range inputs {
+		columns = append(columns, fmt.Sprintf("x%d", j))
+	}
+	bind, err := onnx.Bind(g, src.Schema(), map[string][]string{"x": columns})
 	if err != nil {
 		return 0, err
 	}

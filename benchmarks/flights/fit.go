@@ -69,7 +69,7 @@ func (f *fit) run(ctx context.Context, paths []string) error {
 		return err
 	}
 	scanned := time.Now()
-	stats, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Workers: f.workers})
+	stats, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Resources: decompose.Resources{Workers: f.workers}})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func compare(c network, dir string, p *peer, rounds int, seconds float64, thread
 		x[i] = float64(float32(math.Sin(float64(i/c.inputs)*0.37 + float64(i%c.inputs)*1.3)))
 	}
 	for _, precision := range []onnx.Precision{onnx.Single, onnx.Double} {
-		runner, err := onnx.NewRunner(g, g.Outputs, onnx.RunOptions{Precision: precision})
+		runner, err := onnx.GoEngine{Precision: precision}.Prepare(g, []string{g.Outputs()[0].Name})
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ const blockRows = 256
 
 // forward runs the rows of x again and again for so many seconds: each goroutine
 // takes the next block of rows, as decompose's workers do.
-func forward(r *onnx.Runner, x, y []float64, inputs, workers int, seconds float64) (rowsPerSecond float64, err error) {
+func forward(r onnx.Evaluator, x, y []float64, inputs, workers int, seconds float64) (rowsPerSecond float64, err error) {
 	rows := len(y)
 	deadline := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	started := time.Now()

@@ -30,10 +30,10 @@ type settings struct {
 var kinds = []string{"mlp", "ssn", "nam"}
 
 func (s *settings) config(kind string, columns []string, seed uint64, start native.Initialization) native.Config {
-	cfg := native.Config{Kind: native.Kind(kind), Response: "y"}
+	cfg := native.Config{Architecture: native.Architecture(kind), Response: "y"}
 	switch kind {
 	case "nam":
-		cfg.Features = native.Features{Columns: columns, Hidden: s.Feature}
+		cfg.FeatureNetworks = native.FeatureNetworks{Columns: columns, Hidden: s.Feature}
 	case "ssn":
 		cfg.Structured.Formulas = []string{"~ " + strings.Join(columns, " + ")}
 		fallthrough

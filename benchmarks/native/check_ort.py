@@ -1,6 +1,6 @@
 """Compares ONNX Runtime with the predictions of adapters/native.
 
-    go run ./benchmarks/native -rows 2000 -save DIR && python3 check_ort.py DIR
+    go run -C benchmarks ./native -rows 2000 -save DIR && python3 check_ort.py DIR
 
 Needs numpy and onnxruntime (PyPI). Prints max |difference| / max |predictor|.
 """

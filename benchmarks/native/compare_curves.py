@@ -28,7 +28,7 @@ torch.set_num_threads(1)
 with tempfile.TemporaryDirectory() as d:
     path = os.path.join(d, "rows.json")
     program = os.environ.get("PHO_NATIVE", "")
-    command = [program] if program else [os.environ.get("GO", "go"), "run", "./benchmarks/native"]
+    command = [program] if program else [os.environ.get("GO", "go"), "run", "-C", "benchmarks", "./native"]
     out = subprocess.run(command + ["-rows", str(ROWS), "-epochs", str(EPOCHS), "-curves", path], check=True, capture_output=True, text=True).stdout
     with open(path) as f:
         doc = json.load(f)

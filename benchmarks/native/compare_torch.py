@@ -125,7 +125,7 @@ def candidates(model, batch):
 tasks = {"ssn batch 1024": (SSN, 1024), "ssn batch 32": (SSN, 32), "nam batch 1024": (NAM, 1024), "small batch 32": (Small, 32)}
 titles = {"ssn": "SSN 200/200 with 60 spline columns", "nam": "NAM 10 x (1-64-64-32-1)", "small": "MLP 10-16-8-1"}
 program = os.environ.get("PHO_NATIVE", "")
-command = [program] if program else [os.environ.get("GO", "go"), "run", "./benchmarks/native"]
+command = [program] if program else [os.environ.get("GO", "go"), "run", "-C", "benchmarks", "./native"]
 TURNS = 3
 
 

@@ -54,7 +54,7 @@ func printCurves(rows, epochs int, path string) error {
 	all := map[string][][]float64{}
 	for name, cfg := range map[string]native.Config{
 		"ssn": {Structured: structured, Deep: native.Deep{Columns: names, Hidden: []int{200, 200}}},
-		"nam": {Kind: native.NAM, Response: "y", Features: native.Features{Columns: names, Hidden: []int{64, 64, 32}}},
+		"nam": {Architecture: native.NAM, Response: "y", FeatureNetworks: native.FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}}},
 	} {
 		for seed := range curveSeeds {
 			cfg.Training = native.Training{
@@ -77,7 +77,7 @@ func printCurves(rows, epochs int, path string) error {
 
 func writeCurveData(train, valid *data.Table, names []string, s native.Structured, path string) error {
 	ctx := context.Background()
-	m, _, err := native.Train(ctx, native.Config{Kind: native.GAM, Structured: s}, train)
+	m, _, err := native.Train(ctx, native.Config{Architecture: native.GAM, Structured: s}, train)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func writeCurveData(train, valid *data.Table, names []string, s native.Structure
 	if err != nil {
 		return err
 	}
-	at, err := decompose.PredictorCoordinates(m, stats, 0)
+	at, err := decompose.Constrain(m, stats, 0)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func writeCurveData(train, valid *data.Table, names []string, s native.Structure
 	return os.WriteFile(filepath.Clean(path), text, 0o644)
 }
 
-func curveColumns(t *data.Table, names []string, at *decompose.Coordinates) (rows curveRows, err error) {
+func curveColumns(t *data.Table, names []string, at *decompose.Constrained) (rows curveRows, err error) {
 	for b, err := range t.Batches(context.Background(), append([]string{"y"}, names...)) {
 		if err != nil {
 			return rows, err

@@ -95,11 +95,11 @@ func tasks(names []string) map[string]native.Config {
 		"ssn batch 1024": ssn(1024),
 		"ssn batch 32":   ssn(32),
 		"nam batch 1024": {
-			Kind: native.NAM, Response: "y", Features: native.Features{Columns: names, Hidden: []int{64, 64, 32}},
+			Architecture: native.NAM, Response: "y", FeatureNetworks: native.FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}},
 			Training: native.Training{BatchSize: 1024},
 		},
 		"small batch 32": {
-			Kind: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: []int{16, 8}},
+			Architecture: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: []int{16, 8}},
 			Training: native.Training{BatchSize: 32},
 		},
 	}
@@ -138,7 +138,7 @@ func saveModels(table *data.Table, names []string, dir string) error {
 	models := map[string]native.Config{
 		"ssn": {Structured: native.Structured{Formulas: []string{`y ~ x5 + s(x0, bs="ps", k=12) + s(x1, bs="cr") + s(x2, k=8)`}},
 			Deep: native.Deep{Columns: names, Activation: native.GELU, BatchNorm: true}, Training: brief},
-		"nam": {Kind: native.NAM, Response: "above", Family: family.Binomial{}, Features: native.Features{Columns: names, Hidden: []int{16, 8}, ExU: true,
+		"nam": {Architecture: native.NAM, Response: "above", Family: family.Binomial{}, FeatureNetworks: native.FeatureNetworks{Columns: names, Hidden: []int{16, 8}, ExU: true,
 			Activation: native.ReLUN, Pairs: [][2]string{{"x3", "x4"}}, Products: [][2]string{{"x0", "x1"}}}, Deep: native.Deep{Columns: names, Activation: native.Softplus}, Training: brief},
 		"scale": {Family: family.GaussianLS{}, Structured: native.Structured{Formulas: []string{"y ~ x0", "sigma = ~ x1"}},
 			Deep: native.Deep{Columns: names, Separate: true, Activation: native.Tanh}, Training: brief},

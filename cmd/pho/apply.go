@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/report"
 )
 
@@ -69,7 +71,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	r, err := readResult(a.dir)
+	r, err := resultdir.Read(a.dir)
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	if err := a.spare(s, paths, tensors, ref.file); err != nil {
+	if err := a.spare(s, paths, tensors, ref.File); err != nil {
 		return err
 	}
 	applier, err := r.Applier(m)
@@ -93,7 +95,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return err
 	}
 	defer src.Close()
-	src = seenBy(m, ref.Rounded, src)
+	src = wiring.Seen(m, ref.Rounded, src)
 	write := func(w io.Writer) error {
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
 			return writeParquet(ctx, w, r, applier, src, totalRows(src))

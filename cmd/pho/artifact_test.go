@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Results that are damaged or of another kind are refused by what is wrong with
@@ -39,16 +40,16 @@ func TestDamagedResults(t *testing.T) {
 		damage     func(string) string
 		want       string
 	}{
-		{"cut document", fileDecomposition, cut, "decomposition"},
-		{"empty document", fileDecomposition, func(string) string { return "" }, "decomposition"},
-		{"another format", fileDecomposition, replace("pho.decomposition/1", "pho.decomposition/99"), `pho.decomposition/99`},
-		{"no network", fileDecomposition, edit(`"sha256"`, `"sha"`), "does not say which network it is of"},
-		{"changed kind", fileDecomposition, edit(`"kind": "factor"`, `"kind": "magic"`), "magic"},
-		{"not signed", fileDecomposition, replace(`"kind": "factor"`, `"kind": "magic"`), "digest (sha256) of its content; if it was edited on purpose, pho verify DIR --sign accepts it"},
-		{"cut moments", fileMoments, cut, "moments"},
-		{"changed moments", fileMoments, func(s string) string { return s[:len(s)-9] + "\x00\x01" + s[len(s)-7:] }, "moments"},
-		{"no moments", fileMoments, nil, `is not a directory that decompose wrote: moments.bin: no such file or directory`},
-		{"no document", fileDecomposition, nil, `is not a directory that decompose wrote: decomposition.json: no such file or directory`},
+		{"cut document", resultdir.Decomposition, cut, "decomposition"},
+		{"empty document", resultdir.Decomposition, func(string) string { return "" }, "decomposition"},
+		{"another format", resultdir.Decomposition, replace("pho.decomposition/1", "pho.decomposition/99"), `pho.decomposition/99`},
+		{"no network", resultdir.Decomposition, edit(`"sha256"`, `"sha"`), "does not say which network it is of"},
+		{"changed kind", resultdir.Decomposition, edit(`"kind": "factor"`, `"kind": "magic"`), "magic"},
+		{"not signed", resultdir.Decomposition, replace(`"kind": "factor"`, `"kind": "magic"`), "digest (sha256) of its content; if it was edited on purpose, pho verify DIR --sign accepts it"},
+		{"cut moments", resultdir.Moments, cut, "moments"},
+		{"changed moments", resultdir.Moments, func(s string) string { return s[:len(s)-9] + "\x00\x01" + s[len(s)-7:] }, "moments"},
+		{"no moments", resultdir.Moments, nil, `is not a directory that decompose wrote: moments.bin: no such file or directory`},
+		{"no document", resultdir.Decomposition, nil, `is not a directory that decompose wrote: decomposition.json: no such file or directory`},
 	} {
 		dir := filepath.Join(temp, c.name)
 		if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
@@ -62,13 +63,13 @@ func TestDamagedResults(t *testing.T) {
 		} else {
 			write(t, path, c.damage(read(t, path)))
 		}
-		report := read(t, dir, fileReport)
+		report := read(t, dir, resultdir.Report)
 		for _, o := range []outcome{call(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"), call(t, "report", dir)} {
 			if o.status != exitFailed || !strings.Contains(o.err, c.want) || o.out != "" || strings.Count(o.err, "\n") != 1 {
 				t.Errorf("%s: status %d, %s%s", c.name, o.status, o.err, o.out)
 			}
 		}
-		if read(t, dir, fileReport) != report {
+		if read(t, dir, resultdir.Report) != report {
 			t.Errorf("%s: the report was written", c.name)
 		}
 	}
@@ -105,7 +106,7 @@ func TestApplyTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	done(t, "apply", "--decomposition", dir, "--data", data, "--out", link)
-	if read(t, out) != read(t, dir, fileContributions) {
+	if read(t, out) != read(t, dir, resultdir.Contributions) {
 		t.Error("the file that the link points to was not written")
 	}
 	done(t, "apply", "--decomposition", dir, "--data", data, "--out", os.DevNull)

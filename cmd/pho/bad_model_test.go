@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Networks that cannot be read or run are refused by inspect and by decompose.
@@ -93,7 +94,7 @@ func TestMovedModels(t *testing.T) {
 	if err := os.Rename(place("a"), place("b")); err != nil {
 		t.Fatal(err)
 	}
-	if o := apply(); o.status != exitDone || o.out != read(t, place("b", "result", fileContributions)) {
+	if o := apply(); o.status != exitDone || o.out != read(t, place("b", "result", resultdir.Contributions)) {
 		t.Errorf("moved together: status %d, %s", o.status, o.err)
 	}
 	if err := os.Rename(place("b", "net.onnx"), place("b", "elsewhere.onnx")); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // trainedPair writes a network, 2 x[0] - x[1], and rows of the columns it was trained on
@@ -98,7 +99,7 @@ func TestBoundByPosition(t *testing.T) {
 			if worse, _ := doc["prediction"].(map[string]any)["worse"].(bool); worse != c.warned {
 				t.Errorf("prediction: %v", doc["prediction"])
 			}
-			page := read(t, dir, fileReport)
+			page := read(t, dir, resultdir.Report)
 			for _, want := range []string{"How well the network predicts", "What the network reads", "<li>0 <b>"} {
 				if !strings.Contains(page, want) {
 					t.Errorf("the report does not say %q", want)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // A command that is killed at any moment leaves the earlier result or the new one,
@@ -99,6 +100,6 @@ func resultOf(t *testing.T, path string) map[string]string {
 		return nil
 	}
 	files := contents(t, path)
-	delete(files, filepath.Join(path, fileRun))
+	delete(files, filepath.Join(path, resultdir.Run))
 	return files
 }

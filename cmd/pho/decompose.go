@@ -7,17 +7,18 @@ import (
 	"math"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/penalty"
 )
@@ -96,7 +97,7 @@ of that name in the graph is the same term. Columns of text are factors.`,
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
-	addPrecision(f, &d.network.precision, double, "")
+	addPrecision(f, &d.network.precision, wiring.Double, "")
 	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: no bound; of a network's tensors 4GiB)")
 	d.network.add(f)
 	return cmd
@@ -112,7 +113,7 @@ func (d *decomposeFlags) run(ctx context.Context, s streams, further []string) (
 	if err != nil {
 		return nil, log.fail(err, status(ctx, err))
 	}
-	log.done(r, filepath.Join(d.out, fileReport))
+	log.done(r, filepath.Join(d.out, resultdir.Report))
 	return r, nil
 }
 
@@ -131,83 +132,61 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err := d.spare(paths, tensors); err != nil {
 		return nil, err
 	}
-	dir, err := newResultDir(s.unfinished(), resultFiles(), d.out)
+	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
 	if err != nil {
-		return nil, err
+		return nil, flagged(err)
 	}
-	defer dir.discard()
+	defer dir.Discard()
 
-	g, hash, err := loadNetwork(d.model, d.network.maxMemory)
+	network, err := loadNetwork(d.model, d.network.maxMemory)
 	if err != nil {
 		return nil, err
 	}
 	reading.Workers = o.Goroutines(0)
-	opened, err := openRows(paths, reading, tensors, g)
+	opened, err := openRows(paths, reading, tensors, network.Graph)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
-	formulas, err := d.parse(opened.Schema(), o)
+	columns, err := inputColumns(network.Graph, opened.Schema(), inputs)
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(g, opened.Schema(), inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
+	ready, err := d.request(network, opened, columns, o).Ready(ctx)
 	if err != nil {
-		return nil, err
+		return nil, flagged(err)
 	}
-	graph, err := onnx.NewModel(g, bind, d.network.options())
-	if err != nil {
-		return nil, fmt.Errorf("model %q: %w", d.model, err)
+	if ready.TrainedFor != "" {
+		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
 	}
-	rounded := ownColumns(graph, formulas, o)
-	src := keepRows(seenBy(graph, rounded, opened), d.keptBeforehand())
-	if o.Family, err = d.likelihood(o.Response, graph.Structure()); err != nil {
-		return nil, err
-	}
-	m, notes, err := d.extend(ctx, graph, src, formulas, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.Family, err = importance.Estimate(ctx, m, src, o); err != nil {
-		return nil, err
-	}
-	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
-
+	m := ready.Model
 	if d.phonam != "" {
 		var said []string
-		if m, said, err = nam.Prepare(ctx, m, src, nam.Variant(d.phonam), &nam.Options{Decompose: o}); err != nil {
+		if m, said, err = nam.Prepare(ctx, m, ready.Rows, nam.Variant(d.phonam), &nam.Options{Decompose: o}); err != nil {
 			return nil, err
 		}
-		notes = append(notes, said...)
+		ready.Notes = append(ready.Notes, said...)
 	}
 
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fit
-	if err := d.fit(log, m, graph, src, paths, o); err != nil {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
+	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}
 	o.Progress = log.report
-	r, err := decomposeInto(ctx, dir, m, src, o, d.seed, d.contributions == "parquet")
+	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions == "parquet")
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, paths)
 	}
 	if d.phonam != "" {
 		r.PHONAM = d.phonam
-		notes = append(notes, nam.NearCopies(r)...)
+		ready.Notes = append(ready.Notes, nam.NearCopies(r)...)
 	}
-	if r.Model, err = d.network.describe(dir.target, d.model, hash, bind, boundBy(g, bind, inputs), rounded, d.data.factors); err != nil {
+	if err := ready.Complete(r, dir.Target(), droppedNote(ready.Rows), " with --input"); err != nil {
 		return nil, err
 	}
-	net := networkOf(r)
-	notes = append(append(notes, net.disorder()...), droppedNote(src))
-	r.Warnings = slices.Concat(present(worseThanMean(r, net)), r.Warnings, present(notes...))
-	if r.Diagnostics == nil {
-		if r.Diagnostics, err = rowDiagnostics(src, r.Rows); err != nil {
-			return nil, err
-		}
-	}
-	r.CreatedBy = createdBy()
-	if err := writeResult(ctx, dir, m, r); err != nil {
+	r.CreatedBy = revision.Maker
+	if err := resultdir.Write(ctx, dir, m, r); err != nil {
 		return nil, err
 	}
 	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
@@ -216,7 +195,16 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return r, dir.commit()
+	return r, flagged(dir.Commit())
+}
+
+// request is what wiring makes ready.
+func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs map[string][]string, o *decompose.Options) *wiring.Request {
+	precision, _ := wiring.Precision(d.network.precision) // checked before
+	return &wiring.Request{
+		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
+		Select: d.selectTerms, Family: d.family, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Options: o,
+	}
 }
 
 // spare refuses to write over what the run reads, or to lose what it keeps.
@@ -246,10 +234,10 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	reading, err := d.data.options(s)
 	faults = append(faults, err)
 	o := &decompose.Options{
-		Method: decompose.Method(d.method), RankTolerance: d.rankTolerance,
-		Weights: d.weights, Offset: d.offset, Workers: d.workers, ZetaCache: d.zetaCache,
-		SP: map[string][]float64{}, DF: map[string]float64{},
-		Groups: d.groups, Route: decompose.Route(d.route), RefitTotal: d.refit == "total",
+		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total"},
+		Columns:    decompose.Columns{Weights: d.weights, Offset: d.offset, Groups: d.groups},
+		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
+		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
 	}
 	switch nam.Variant(d.phonam) {
 	case "", nam.Learned, nam.Spline:
@@ -287,11 +275,11 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--rank-tolerance %g: it is at least 1e-13 (1e-6 with --route gram) and less than 1", t)
 	}
 	if d.smoothing != "cv" {
-		if o.Smoothing.Method, err = penalty.ParseMethod(d.smoothing); err != nil {
+		if o.Smoothing.Selection.Criterion, err = penalty.ParseCriterion(d.smoothing); err != nil {
 			fault("--smoothing: %w", err)
 		}
 	}
-	o.Smoothing.Gamma = d.gamma
+	o.Smoothing.Selection.Gamma = d.gamma
 	for _, text := range d.sp {
 		name, values, err := termNumbers("--sp", text)
 		faults = append(faults, err)
@@ -308,7 +296,6 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		}
 	}
 	faults = append(faults, checkPrecision(d.network.precision))
-	o.ReconstructionTolerance = tolerance(d.network.precision)
 	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
 	if err := errors.Join(faults...); err != nil {
 		return nil, nil, usageError{err}

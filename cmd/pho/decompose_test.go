@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/revision"
 )
 
 // Every network that PyTorch exported is decomposed, the parts sum to the
@@ -44,7 +47,7 @@ func TestDecomposeGolden(t *testing.T) {
 			if o.out != "" {
 				t.Errorf("standard output: %q", o.out)
 			}
-			header, records := table(t, dir, fileContributions)
+			header, records := table(t, dir, resultdir.Contributions)
 			if got := strings.Join(header, " "); got != c.columns {
 				t.Errorf("columns\n%s, want\n%s", got, c.columns)
 			}
@@ -57,8 +60,8 @@ func TestDecomposeGolden(t *testing.T) {
 				checkSums(t, records, from, at, eta)
 			}
 			again := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-")
-			if again.out != read(t, dir, fileContributions) {
-				t.Errorf("apply on the training rows differs from %s", fileContributions)
+			if again.out != read(t, dir, resultdir.Contributions) {
+				t.Errorf("apply on the training rows differs from %s", resultdir.Contributions)
 			}
 			checkEffects(t, dir, header)
 			before := contents(t, dir)
@@ -128,7 +131,7 @@ func checkSums(t *testing.T, records [][]string, from, at int, eta []float64) {
 // contributions.csv is there.
 func checkEffects(t *testing.T, dir string, contributions []string) {
 	t.Helper()
-	header, records := table(t, dir, fileEffects)
+	header, records := table(t, dir, resultdir.Effects)
 	if got := strings.Join(header, ","); got != "predictor,term,stage,x,x2,value,se,lower,upper" {
 		t.Errorf("effects.csv has columns %s", got)
 	}
@@ -179,7 +182,7 @@ func TestArtifactFields(t *testing.T) {
 		return fields
 	}
 	need("document", doc, "format", "created_by", "model", "rows", "method", "smoothing", "predictors", "diagnostics", "warnings", "moments_sha256")
-	if doc["format"] != "pho.decomposition/1" || doc["created_by"] != "pho "+version || doc["method"] != "phogam" || doc["smoothing"] != "reml" || doc["rows"] != 300.0 {
+	if doc["format"] != "pho.decomposition/1" || doc["created_by"] != revision.Maker || doc["method"] != "phogam" || doc["smoothing"] != "reml" || doc["rows"] != 300.0 {
 		t.Errorf("format %v, created_by %v, method %v, smoothing %v, rows %v", doc["format"], doc["created_by"], doc["method"], doc["smoothing"], doc["rows"])
 	}
 	m := need("model", doc["model"], "path", "sha256", "inputs")
@@ -213,14 +216,14 @@ func TestArtifactFields(t *testing.T) {
 	for _, i := range p["importance"].([]any) {
 		need("importance", i, "feature", "terms", "mcfadden", "mcfadden_valid", "delta_loglik_per_row", "deviance_r2")
 	}
-	if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(read(t, dir, fileDecomposition), host) {
+	if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(read(t, dir, resultdir.Decomposition), host) {
 		t.Error("the artifact holds the host's name")
 	}
 	var about map[string]any
-	if err := json.Unmarshal([]byte(read(t, dir, fileRun)), &about); err != nil {
+	if err := json.Unmarshal([]byte(read(t, dir, resultdir.Run)), &about); err != nil {
 		t.Fatal(err)
 	}
-	need(fileRun, about, "created_by", "started", "seconds", "workers", "go", "platform", "arguments")
+	need(resultdir.Run, about, "created_by", "commit", "started", "seconds", "workers", "go", "platform", "arguments")
 	if args := about["arguments"].([]any); args[0] != "decompose" || about["workers"] != 1.0 {
 		t.Errorf("run.json: arguments %v, workers %v", args, about["workers"])
 	}
@@ -229,12 +232,12 @@ func TestArtifactFields(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	wantFiles := slices.DeleteFunc(resultFiles(), func(name string) bool { return name == fileParquet })
+	wantFiles := slices.DeleteFunc(resultdir.Files(), func(name string) bool { return name == resultdir.Parquet })
 	slices.Sort(wantFiles)
 	if !slices.Equal(names, wantFiles) {
 		t.Errorf("the result holds %v", names)
 	}
-	if html := read(t, dir, fileReport); !strings.Contains(html, "default-src 'none'") || strings.Contains(html, "http://") && !strings.Contains(html, "http://www.w3.org/") {
+	if html := read(t, dir, resultdir.Report); !strings.Contains(html, "default-src 'none'") || strings.Contains(html, "http://") && !strings.Contains(html, "http://www.w3.org/") {
 		t.Error("the report could reach for the network")
 	}
 }
@@ -254,8 +257,8 @@ func TestSameBytes(t *testing.T) {
 			first = dir
 			continue
 		}
-		for _, file := range resultFiles() {
-			if file != fileRun && file != fileParquet && read(t, first, file) != read(t, dir, file) {
+		for _, file := range resultdir.Files() {
+			if file != resultdir.Run && file != resultdir.Parquet && read(t, first, file) != read(t, dir, file) {
 				t.Errorf("batches and workers %v: %s differs", c, file)
 			}
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"embed"
 	"errors"
@@ -9,11 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +18,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // demoNetworks were trained without any identifiability constraint and exported
@@ -28,23 +26,6 @@ import (
 //
 //go:embed demo/ssn.onnx demo/nam.onnx
 var demoNetworks embed.FS
-
-// demoFunctions are the ten effects of the paper's simulation (appendix,
-// simulation details).
-func demoFunctions() []func(x float64) float64 {
-	return []func(float64) float64{
-		func(x float64) float64 { return math.Cos(5 * x) },
-		func(x float64) float64 { return math.Tanh(3 * x) },
-		func(x float64) float64 { return -x * x * x },
-		func(x float64) float64 { return -3 * x * math.Cos(3*x-2) },
-		func(x float64) float64 { return math.Exp(0.5*x) - 1 },
-		func(x float64) float64 { return x * x },
-		func(x float64) float64 { return math.Sin(x) * math.Cos(x) },
-		func(x float64) float64 { return math.Sqrt(math.Abs(x)) },
-		func(x float64) float64 { return math.Exp(-x*x/2)/math.Sqrt(2*math.Pi) - 1.0/8 },
-		func(x float64) float64 { return -x * math.Tanh(3*x) * math.Sin(4*x) },
-	}
-}
 
 // demoFlags are the flags of pho demo.
 type demoFlags struct {
@@ -93,7 +74,7 @@ func (d *demoFlags) run(ctx context.Context, s streams) error {
 	}
 	fmt.Fprintf(s.out, "\nLook at %s and %s in a browser. The second by hand:\n"+
 		"  pho inspect %s\n  pho decompose --model %s --data %s --response y --out %s\n",
-		at("ssn", fileReport), at("nam", fileReport), at("nam.onnx"), at("nam.onnx"), at("data.csv"), at("nam"))
+		at("ssn", resultdir.Report), at("nam", resultdir.Report), at("nam.onnx"), at("nam.onnx"), at("data.csv"), at("nam"))
 	return nil
 }
 
@@ -180,7 +161,7 @@ func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.
 	for j := range functions {
 		fmt.Fprintf(w, "%7s", fmt.Sprintf("x%d", j))
 	}
-	misses := [2][]float64{make([]float64, len(functions)), make([]float64, len(functions))}
+	distances := [2][]float64{make([]float64, len(functions)), make([]float64, len(functions))}
 	for b, err := range data.Rebatch(table.Batches(ctx, table.Schema().Names()), table.Rows()) {
 		if err != nil {
 			return err
@@ -195,12 +176,12 @@ func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.
 			if err != nil {
 				return err
 			}
-			misses[0][j], misses[1][j] = miss(before, x, f), miss(after, x, f)
+			distances[0][j], distances[1][j] = distance(before, x, f), distance(after, x, f)
 		}
 	}
 	for i, label := range []string{"before", "after"} {
 		fmt.Fprintf(w, "\n%-8s", label)
-		for _, v := range misses[i] {
+		for _, v := range distances[i] {
 			fmt.Fprintf(w, "%7.2f", v)
 		}
 	}
@@ -227,8 +208,8 @@ func curve(ctx context.Context, r *decompose.Result, a *decompose.Applier, b *da
 	return before, after, nil
 }
 
-// miss is the root mean square difference of two centred curves.
-func miss(curve, x []float64, f func(float64) float64) float64 {
+// distance is the root mean square difference of two centred curves.
+func distance(curve, x []float64, f func(float64) float64) float64 {
 	var mean float64
 	for _, v := range x {
 		mean += f(v) / float64(len(x))
@@ -239,63 +220,4 @@ func miss(curve, x []float64, f func(float64) float64) float64 {
 		sum += diff * diff
 	}
 	return math.Sqrt(sum / float64(len(x)))
-}
-
-// simulate draws rows of the ten-function simulation.
-func simulate(rows int, seed uint64) (*data.Table, error) {
-	random := rand.New(rand.NewPCG(seed, 0))
-	functions := demoFunctions()
-	x := make([][]float64, len(functions))
-	y := make([]float64, rows)
-	for j := range x {
-		x[j] = make([]float64, rows)
-	}
-	for i := range rows {
-		for j, f := range functions {
-			x[j][i] = random.NormFloat64()
-			y[i] += f(x[j][i])
-		}
-		y[i] += random.NormFloat64()
-	}
-	table := data.NewTable(rows)
-	for j := range x {
-		if err := table.AddNumeric(fmt.Sprintf("x%d", j), x[j]); err != nil {
-			return nil, err
-		}
-	}
-	return table, table.AddNumeric("y", y)
-}
-
-// writeRows writes numeric columns as CSV with all their digits.
-func writeRows(w io.Writer, t *data.Table) error {
-	names := t.Schema().Names()
-	out := bufio.NewWriter(w)
-	if _, err := out.WriteString(strings.Join(names, ",") + "\n"); err != nil {
-		return err
-	}
-	for b, err := range t.Batches(context.Background(), names) {
-		if err != nil {
-			return err
-		}
-		columns := make([][]float64, len(names))
-		for j, name := range names {
-			if columns[j], err = b.Numeric(name); err != nil {
-				return err
-			}
-		}
-		var line []byte
-		for i := range b.Rows() {
-			line = line[:0]
-			for j := range columns {
-				if j > 0 {
-					line = append(line, ',')
-				}
-				line = strconv.AppendFloat(line, columns[j][i], 'g', -1, 64)
-			}
-			if _, err := out.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-	}
-	return out.Flush()
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // The demo finds the functions behind its data, says where the reports lie, and
@@ -25,7 +27,7 @@ func TestDemo(t *testing.T) {
 	}
 	for _, name := range []string{"ssn", "nam"} {
 		checkResult(t, filepath.Join(dir, name), 5000)
-		if report := filepath.Join(dir, name, fileReport); !strings.Contains(o.out, report) {
+		if report := filepath.Join(dir, name, resultdir.Report); !strings.Contains(o.out, report) {
 			t.Errorf("the text does not name %s", report)
 		}
 		p := document(t, filepath.Join(dir, name))["predictors"].([]any)[0].(map[string]any)
@@ -59,7 +61,7 @@ func TestDemo(t *testing.T) {
 		t.Error("the second time it says something else")
 	}
 	for name, text := range contents(t, dir) {
-		if text != files[name] && !strings.HasSuffix(name, fileRun) {
+		if text != files[name] && !strings.HasSuffix(name, resultdir.Run) {
 			t.Errorf("the second time %s differs", name)
 		}
 	}

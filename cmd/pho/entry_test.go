@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // TestEtaIsONNXRuntimes: eta is what ONNX Runtime computes on the rows (golden cases of
@@ -39,11 +42,11 @@ func TestEtaIsONNXRuntimes(t *testing.T) {
 		}
 		write(t, csv, text.String())
 		writeArray(t, array, fmt.Sprintf("(%d, 1)", len(values)), values)
-		for _, precision := range []string{double, single} {
+		for _, precision := range []string{wiring.Double, wiring.Single} {
 			for i, input := range [][]string{{"--data", csv}, {"--input", "x=@" + array}} {
 				out := filepath.Join(temp, fmt.Sprint(precision, i))
 				done(t, append([]string{"decompose", "--model", filepath.Join(dir, c.Name+".onnx"), "--precision", precision, "--out", out}, input...)...)
-				header, records := table(t, out, fileContributions)
+				header, records := table(t, out, resultdir.Contributions)
 				eta := len(header) - 1
 				for r, want := range c.Want {
 					if got := number(t, records[r][eta]); !(math.Abs(got-want[0]) <= 1e-6*math.Max(1, math.Abs(want[0]))) {
@@ -51,7 +54,7 @@ func TestEtaIsONNXRuntimes(t *testing.T) {
 					}
 				}
 				again := done(t, append([]string{"apply", "--decomposition", out, "--out", "-"}, input...)...).out
-				if again != read(t, out, fileContributions) {
+				if again != read(t, out, resultdir.Contributions) {
 					t.Errorf("%s, %s, %s: apply gives other contributions", c.Name, precision, input)
 				}
 			}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // TestShapedFamilies: what train fits with a family, decompose judges with it, its
@@ -66,7 +68,7 @@ func TestShapedFamilies(t *testing.T) {
 				t.Errorf("trained with %q", training.Family)
 			}
 			done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--out", result, "--response", c.response, "--family", c.family, "--weights", "w", "--offset", "o")
-			readInto(t, filepath.Join(result, fileDecomposition), &doc)
+			readInto(t, filepath.Join(result, resultdir.Decomposition), &doc)
 			e := doc.Predictors[0].Importance[0]
 			if !strings.HasPrefix(doc.Family, c.judged) || e.McFadden == nil || e.Delta == nil || (e.DevianceR2 != nil) != c.deviance {
 				t.Errorf("family %q, importance %+v", doc.Family, e)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/parquet"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Contributions as Parquet have the numbers of those as CSV, and Parquet files are
@@ -20,15 +21,15 @@ func TestParquetOutAndIn(t *testing.T) {
 	model := []string{"decompose", "--model", golden("blackbox"), "--input", "x=x0..x3", "--formula", `~ s(x2, bs="ps") + x1`}
 	done(t, append(model, "--data", place("rows.csv"), "--out", place("csv"))...)
 	done(t, append(model, "--data", place("rows.csv"), "--contributions", "parquet", "--out", place("parquet"))...)
-	if _, err := os.Stat(place("parquet/" + fileContributions)); err == nil {
+	if _, err := os.Stat(place("parquet/" + resultdir.Contributions)); err == nil {
 		t.Error("both formats were written")
 	}
-	text, err := data.OpenCSV([]string{place("csv/" + fileContributions)}, nil)
+	text, err := data.OpenCSV([]string{place("csv/" + resultdir.Contributions)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer text.Close()
-	binary, err := parquet.Open([]string{place("parquet/" + fileParquet)}, nil)
+	binary, err := parquet.Open([]string{place("parquet/" + resultdir.Parquet)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestParquetOutAndIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	done(t, append(model, "--data", place("rows.parquet"), "--out", place("again"))...)
-	if read(t, place("again"), fileContributions) != read(t, place("csv"), fileContributions) {
+	if read(t, place("again"), resultdir.Contributions) != read(t, place("csv"), resultdir.Contributions) {
 		t.Error("contributions of the same rows from Parquet differ")
 	}
 }

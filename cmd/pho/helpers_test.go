@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // outcome is what a call of the command left behind.
@@ -139,7 +140,7 @@ func table(t testing.TB, path ...string) (header []string, records [][]string) {
 func document(t testing.TB, dir string) map[string]any {
 	t.Helper()
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(read(t, dir, fileDecomposition)), &doc); err != nil {
+	if err := json.Unmarshal([]byte(read(t, dir, resultdir.Decomposition)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc

@@ -43,11 +43,11 @@ func interruptible() context.Context {
 type ending struct {
 	durable.Unfinished
 	mu   sync.Mutex
-	tell func() // the last words; nil: interrupted
+	tell func() // says on the terminal or in the log that the process ends; nil: the usual words
 }
 
-// words sets the last words.
-func (e *ending) words(tell func()) {
+// onEnd sets what is said when the process ends.
+func (e *ending) onEnd(tell func()) {
 	if e == nil {
 		return
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // TestMain lets the test binary stand for the command in tests that need a
@@ -102,22 +103,22 @@ func TestInterrupt(t *testing.T) {
 func checkResult(t *testing.T, dir string, rows int) {
 	t.Helper()
 	doc := document(t, dir)
-	sum := sha256.Sum256([]byte(read(t, dir, fileMoments)))
+	sum := sha256.Sum256([]byte(read(t, dir, resultdir.Moments)))
 	if doc["moments_sha256"] != hex.EncodeToString(sum[:]) {
 		t.Error("moments.bin is not the one that decomposition.json names")
 	}
-	if _, err := readResult(dir); err != nil {
+	if _, err := resultdir.Read(dir); err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(read(t, dir, fileContributions), "\n"); n != rows+1 {
+	if n := strings.Count(read(t, dir, resultdir.Contributions), "\n"); n != rows+1 {
 		t.Errorf("%d lines of contributions, want %d", n, rows+1)
 	}
-	for _, name := range []string{fileEffects, fileReport, fileRun} {
+	for _, name := range []string{resultdir.Effects, resultdir.Report, resultdir.Run} {
 		if read(t, dir, name) == "" {
 			t.Errorf("%s is empty", name)
 		}
 	}
-	if !strings.HasSuffix(strings.TrimSpace(read(t, dir, fileReport)), "</html>") {
+	if !strings.HasSuffix(strings.TrimSpace(read(t, dir, resultdir.Report)), "</html>") {
 		t.Error("the report is cut off")
 	}
 }
@@ -142,7 +143,7 @@ func TestKill(t *testing.T) {
 	}
 	took := time.Since(started)
 	checkResult(t, dir, n)
-	earlier := read(t, dir, fileDecomposition)
+	earlier := read(t, dir, resultdir.Decomposition)
 	random := rand.New(rand.NewPCG(uint64(started.UnixNano()), 0))
 	formulas, replaced := []string{"~ x3 + x4", "~ x3"}, 0
 	const kills = 6
@@ -158,7 +159,7 @@ func TestKill(t *testing.T) {
 			time.Sleep(time.Duration(random.Float64() * float64(took)))
 		} else { // when the last file is there, and the result takes its place
 			for len(ended) == 0 {
-				found, _ := filepath.Glob(filepath.Join(temp, ".result"+durable.TempMark+"*", fileRun))
+				found, _ := filepath.Glob(filepath.Join(temp, ".result"+durable.TempMark+"*", resultdir.Run))
 				found = slices.DeleteFunc(found, func(path string) bool { return slices.Contains(before, filepath.Dir(path)) })
 				if found != nil {
 					break
@@ -183,7 +184,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		checkResult(t, dir, n)
-		if got := read(t, dir, fileDecomposition); got != earlier {
+		if got := read(t, dir, resultdir.Decomposition); got != earlier {
 			earlier = got
 			replaced++
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Leftovers of dead runs into the same name go with the next run; what a process has
@@ -21,7 +22,7 @@ func TestLeftovers(t *testing.T) {
 		".result.pho-AAAABBBBCCC2.old", ".result.pho-short", ".result.pho-aaaabbbbccc2", ".result2.pho-AAAABBBBCCC2", ".other.pho-AAAABBBBCCC2",
 	} {
 		mkdir(t, place(dir))
-		write(t, place(dir, fileMoments), "")
+		write(t, place(dir, resultdir.Moments), "")
 	}
 	write(t, place(".result.pho-FOREIGNFOREI", "thesis.tex"), "")
 	write(t, place(".result.pho-FILEFILEFILE"), "a file, not a directory")
@@ -34,11 +35,11 @@ func TestLeftovers(t *testing.T) {
 	}
 	defer held.Close()
 	before := leftovers(t, temp)
-	dir, err := newResultDir(nil, resultFiles(), place("result"))
+	dir, err := durable.NewDir(nil, resultdir.Files(), place("result"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir.discard()
+	dir.Discard()
 	after := leftovers(t, temp)
 	if len(after) != len(before)-1 {
 		t.Errorf("of %d there are %d left: %q", len(before), len(after), after)
@@ -47,19 +48,19 @@ func TestLeftovers(t *testing.T) {
 		t.Error("the leftover is there")
 	}
 	// The run's own directory is claimed: another run into the name spares it.
-	first, err := newResultDir(nil, resultFiles(), place("result"))
+	first, err := durable.NewDir(nil, resultdir.Files(), place("result"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newResultDir(nil, resultFiles(), place("result"))
+	second, err := durable.NewDir(nil, resultdir.Files(), place("result"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(first.temp); err != nil {
+	if _, err := os.Stat(filepath.Dir(first.Path("x"))); err != nil {
 		t.Errorf("a run at work lost its directory: %v", err)
 	}
-	first.discard()
-	second.discard()
+	first.Discard()
+	second.Discard()
 
 	write(t, place(".out.csv.pho-AAAABBBBCCC2"), "half of it")
 	if err := durable.WriteFile(place("out.csv"), func(f *os.File) error { _, err := f.WriteString("all"); return err }); err != nil {

@@ -6,46 +6,49 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // program is what the command itself and its libraries hold.
 const program = 40 << 20
 
-// fit says how much memory the run will take at its largest and refuses it if that
+// fitMemory says how much memory the run will take at its largest and refuses it if that
 // is more than --max-memory. What is left of that decides how many of the network's
 // outputs and, after these, of the rows are kept.
-func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model, src *keptRows, paths []string, o *decompose.Options) error {
-	limit, rows := int64(0), int64(mostKept)
+func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiring.Ready, paths []string, o *decompose.Options) error {
+	limit, rows := int64(0), int64(wiring.MaxCached)
 	if d.network.maxMemory != "" {
 		var err error
 		if limit, err = parseSize(d.network.maxMemory); err != nil {
 			return usagef("--max-memory: %w", err)
 		}
 		none := *o
-		none.Keep = -1
-		need, err := d.memory(m, graph, src, paths, &none, limit, 0)
+		none.OutputMemory = -1
+		need, err := d.memory(m, ready.Graph, ready.Rows, paths, &none, limit, 0)
 		if err != nil {
 			return err
 		}
 		if err := need.Check(limit); err != nil {
 			return fmt.Errorf("--max-memory %s: %w", d.network.maxMemory, err)
 		}
-		o.Keep = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
-		if o.Keep == 0 {
-			o.Keep = -1
+		o.OutputMemory = (limit - need.Total()) * 4 / 5 // a fifth of it to the garbage collector
+		if o.OutputMemory == 0 {
+			o.OutputMemory = -1
 		}
-		if need, err = d.memory(m, graph, src, paths, o, limit, 0); err != nil {
+		if need, err = d.memory(m, ready.Graph, ready.Rows, paths, o, limit, 0); err != nil {
 			return err
 		}
-		rows = min(mostKept, max(0, limit-need.Total())*4/5)
+		rows = min(wiring.MaxCached, max(0, limit-need.Total())*4/5)
 		debug.SetMemoryLimit(limit)
 	}
-	src.kept.Limit(rows)
-	need, err := d.memory(m, graph, src, paths, o, limit, rows)
+	ready.Rows.Limit(rows)
+	need, err := d.memory(m, ready.Graph, ready.Rows, paths, o, limit, rows)
 	if err != nil {
 		return err
 	}
@@ -53,19 +56,29 @@ func (d *decomposeFlags) fit(log *progress, m decompose.Model, graph *onnx.Model
 	return nil
 }
 
+// cachedBeforehand bounds the rows kept by what is read before it is known what else
+// the run holds.
+func (d *decomposeFlags) cachedBeforehand() int64 {
+	limit, err := parseSize(d.network.maxMemory)
+	if d.network.maxMemory == "" || err != nil { // fitMemory says so
+		return wiring.MaxCached
+	}
+	return min(wiring.MaxCached, limit/8)
+}
+
 // memory estimates the largest need of the run. With a limit the garbage collector
 // keeps to it; without one it lets the heap double. rowsLimit bounds the rows kept.
-func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptRows, paths []string, o *decompose.Options, limit, rowsLimit int64) (decompose.Memory, error) {
+func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wiring.CachedRows, paths []string, o *decompose.Options, limit, rowsLimit int64) (decompose.Memory, error) {
 	known := rowsOf(src, paths)
 	need, err := decompose.EstimateMemory(m, known, o)
 	if err != nil {
 		return nil, err
 	}
-	block, err := decompose.BlockRows(m)
+	chunk, err := decompose.ChunkRows(m)
 	if err != nil {
 		return nil, err
 	}
-	rows, workers := int64(block), int64(o.Goroutines((known+int64(block)-1)/int64(block)))
+	rows, workers := int64(chunk), int64(o.Goroutines((known+int64(chunk)-1)/int64(chunk)))
 	if known > 0 {
 		rows = min(rows, known)
 	}
@@ -77,11 +90,11 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *keptR
 	if d.contributions == "parquet" {
 		written += parquetMemory(columns, known) + freeBlocks*rows*columns*8
 	}
-	need = need.Add("network", workers*graph.Memory(), "fewer --workers").
+	need = memoryInFlags(need).Add("network", workers*graph.Memory(), "fewer --workers").
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if known > 0 {
-		rowsLimit = min(rowsLimit, known*rowSize(src.Schema(), rowColumns(m, o)))
+		rowsLimit = min(rowsLimit, known*wiring.RowSize(src.Schema(), wiring.RowColumns(m, o)))
 	}
 	need = need.Add("kept rows", rowsLimit, "")
 	garbage := need.Total()
@@ -131,4 +144,36 @@ func linesOf(path string) int64 {
 		return 0
 	}
 	return int64(1.2*float64(lines)*float64(info.Size())/float64(n)) + 1
+}
+
+// memoryBound is the value of --max-memory, 0 if it is not given.
+func memoryBound(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	bound, err := parseSize(text)
+	if err != nil {
+		return 0, usagef("--max-memory: %w", err)
+	}
+	return bound, nil
+}
+
+// parseSize reads 512MiB, 4GiB, 1000000.
+func parseSize(text string) (int64, error) {
+	units := []struct {
+		suffix string
+		bytes  float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		number, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(v > 0) || v*u.bytes > 1<<60 {
+			break
+		}
+		return int64(v * u.bytes), nil
+	}
+	return 0, fmt.Errorf("%q is not a size; write 512MiB, 4GiB or a number of bytes", text)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // estimateFactor bounds how far the estimate lies above what a run takes. It is a
@@ -97,7 +99,7 @@ func TestMaxMemory(t *testing.T) {
 	}
 	done(t, args("free")...)
 	done(t, args("bound", "--max-memory", "300MiB")...)
-	for _, name := range []string{fileDecomposition, fileMoments, fileContributions, fileEffects} {
+	for _, name := range []string{resultdir.Decomposition, resultdir.Moments, resultdir.Contributions, resultdir.Effects} {
 		if read(t, temp, "free", name) != read(t, temp, "bound", name) {
 			t.Errorf("%s differs with --max-memory", name)
 		}

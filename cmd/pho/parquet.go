@@ -31,24 +31,24 @@ type parquetContributions struct {
 	se    bool  // a column TERM.se after each term's, NaN where there is none
 
 	blocks chan *contributionRows
-	free   chan *contributionRows // that are written: their memory takes others
+	free   chan *contributionRows // blocks that were written, whose memory is used again
 	done   chan struct{}          // closed when the last block is written
 	failed atomic.Pointer[error]
 }
 
-// writerAhead bounds the bytes that wait to be written, though one block may, and
-// mostAhead the blocks.
+// writerAhead bounds the bytes of the blocks that wait to be written (a single block may
+// have more), and maxAhead their number.
 const (
 	writerAhead = 64 << 20
-	mostAhead   = 1 << 10
+	maxAhead    = 1 << 10
 )
 
-// freeBlocks is about how many blocks there are besides those that waited at the
-// same time: being filled and being written.
+// freeBlocks is about how many blocks there are besides those that wait: some are being
+// filled, one is being written.
 const freeBlocks = 4
 
 func newParquetContributions(w io.Writer, total func() int64) *parquetContributions {
-	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, mostAhead)}
+	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, maxAhead)}
 }
 
 // Columns is empty: the parts are all that is written.
@@ -84,7 +84,7 @@ func (c *parquetContributions) names(r *decompose.Result) []string {
 
 // start begins to write, with a queue for blocks of so many bytes.
 func (c *parquetContributions) start(size int) {
-	c.blocks, c.done = make(chan *contributionRows, min(max(1, writerAhead/max(size, 1)), mostAhead)), make(chan struct{})
+	c.blocks, c.done = make(chan *contributionRows, min(max(1, writerAhead/max(size, 1)), maxAhead)), make(chan struct{})
 	go func() {
 		defer close(c.done)
 		for b := range c.blocks {
@@ -148,7 +148,8 @@ func (b *contributionRows) column(n int) []float64 {
 	return v
 }
 
-// block is one without columns, whose memory may have held others.
+// block is an empty block of n rows. Its memory is that of a block that was written, if
+// there is one.
 func (c *parquetContributions) block(n int) *contributionRows {
 	b := new(contributionRows)
 	select {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Both variants of PHONAM on networks that PyTorch exported, labelled in the result,
@@ -22,21 +24,21 @@ func TestPHONAM(t *testing.T) {
 		data, dir := filepath.Join(temp, c.model+".csv"), filepath.Join(temp, "result"+string(rune('a'+i)))
 		goldenRows(t, c.model, data)
 		done(t, append([]string{"decompose", "--model", golden(c.model), "--data", data, "--out", dir}, strings.Fields(c.args)...)...)
-		header, _ := table(t, dir, fileContributions)
+		header, _ := table(t, dir, resultdir.Contributions)
 		if got := strings.Join(header, " "); got != c.columns {
 			t.Errorf("%s %s: columns\n%s, want\n%s", c.model, c.args, got, c.columns)
 		}
 		var doc struct{ PHONAM, Method string }
-		if err := json.Unmarshal([]byte(read(t, dir, fileDecomposition)), &doc); err != nil {
+		if err := json.Unmarshal([]byte(read(t, dir, resultdir.Decomposition)), &doc); err != nil {
 			t.Fatal(err)
 		}
 		if want := strings.Fields(c.args)[1]; doc.PHONAM != want || doc.Method != "phogam" {
 			t.Errorf("%s %s: phonam %q, method %q", c.model, c.args, doc.PHONAM, doc.Method)
 		}
-		if text := read(t, dir, fileReport); !strings.Contains(text, "PHONAM on "+doc.PHONAM+" bases") {
+		if text := read(t, dir, resultdir.Report); !strings.Contains(text, "PHONAM on "+doc.PHONAM+" bases") {
 			t.Errorf("%s %s: the report does not say which variant it is", c.model, c.args)
 		}
-		if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, fileContributions) {
+		if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, resultdir.Contributions) {
 			t.Errorf("%s %s: apply differs", c.model, c.args)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // In float32 the network is the same to 1e-4, the artifact says so, and apply follows
@@ -18,14 +20,14 @@ func TestPrecision(t *testing.T) {
 	}
 	done(t, args("float64")...)
 	done(t, args("float32")...)
-	if doc := read(t, temp, "float64", fileDecomposition); strings.Contains(doc, `"precision"`) {
+	if doc := read(t, temp, "float64", resultdir.Decomposition); strings.Contains(doc, `"precision"`) {
 		t.Error("the default precision is written down")
 	}
-	if doc := read(t, temp, "float32", fileDecomposition); !strings.Contains(doc, `"precision": "float32"`) {
+	if doc := read(t, temp, "float32", resultdir.Decomposition); !strings.Contains(doc, `"precision": "float32"`) {
 		t.Error("float32 is not written down")
 	}
-	_, wide := table(t, temp, "float64", fileContributions)
-	_, narrow := table(t, temp, "float32", fileContributions)
+	_, wide := table(t, temp, "float64", resultdir.Contributions)
+	_, narrow := table(t, temp, "float32", resultdir.Contributions)
 	largest := 0.0
 	for i := range wide {
 		for j := range wide[i] {
@@ -38,10 +40,10 @@ func TestPrecision(t *testing.T) {
 	apply := func(dir string, more ...string) string {
 		return done(t, append([]string{"apply", "--decomposition", filepath.Join(temp, dir), "--data", data, "--out", "-"}, more...)...).out
 	}
-	if apply("float32") != read(t, temp, "float32", fileContributions) {
+	if apply("float32") != read(t, temp, "float32", resultdir.Contributions) {
 		t.Error("apply does not follow the artifact's precision")
 	}
-	if got := apply("float32", "--precision", "float64"); got == read(t, temp, "float32", fileContributions) {
+	if got := apply("float32", "--precision", "float64"); got == read(t, temp, "float32", resultdir.Contributions) {
 		t.Error("apply --precision float64 is float32")
 	}
 	if o := call(t, "apply", "--decomposition", filepath.Join(temp, "float32"), "--data", data, "--out", "-", "--precision", "float16"); o.status != exitUsage {
@@ -60,8 +62,8 @@ func TestSameBytesInTwoPlaces(t *testing.T) {
 		write(t, filepath.Join(dir, "rows.csv"), rows(200))
 		done(t, "decompose", "--model", filepath.Join(dir, "net.onnx"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--out", filepath.Join(dir, "out", "result"))
 	}
-	for _, name := range resultFiles() {
-		if name != fileRun && name != fileParquet && read(t, temp, "a", "out", "result", name) != read(t, temp, "deep", "b", "out", "result", name) {
+	for _, name := range resultdir.Files() {
+		if name != resultdir.Run && name != resultdir.Parquet && read(t, temp, "a", "out", "result", name) != read(t, temp, "deep", "b", "out", "result", name) {
 			t.Errorf("%s differs", name)
 		}
 	}

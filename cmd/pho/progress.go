@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // progress reports on stderr: a line that rewrites itself on a terminal, lines
@@ -35,7 +36,7 @@ func newProgress(s streams, log string) (*progress, error) {
 	default:
 		return nil, usagef("--log %q: it is json or nothing", log)
 	}
-	s.end.words(func() {
+	s.end.onEnd(func() {
 		p.end()
 		if err := p.fail(errors.New(interrupted), exitInterrupted); !p.json {
 			fmt.Fprintf(p.w, "pho: %v\n", err)
@@ -54,7 +55,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// clear makes the line empty that text is about to be written to.
+// clear empties the line that the next text is written to.
 func (p *progress) clear() { fmt.Fprint(rawOf(p.w), "\r\x1b[K") }
 
 // memory says what the run will hold at its largest.
@@ -120,6 +121,17 @@ func (p *progress) report(at decompose.Progress) {
 	fmt.Fprint(p.w, line)
 }
 
+// note tells what was settled for the user; "" is nothing.
+func (p *progress) note(text string) {
+	switch {
+	case text == "":
+	case p.json:
+		p.event("note", map[string]any{"message": text})
+	default:
+		fmt.Fprintln(p.w, text)
+	}
+}
+
 // end clears the line.
 func (p *progress) end() {
 	if p.terminal {
@@ -147,8 +159,8 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 	if f := r.Prediction; f != nil {
 		p.event("prediction", map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "worse": f.Worse})
 	}
-	net := networkOf(r)
-	for _, name := range net.byPosition() {
+	net := wiring.ReferenceOf(r)
+	for _, name := range net.ByPosition() {
 		p.event("bound by position", map[string]any{"input": name, "columns": net.Inputs[name]})
 	}
 	for _, warning := range r.Warnings {

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 func newReport(s streams) *cobra.Command {
@@ -17,7 +19,7 @@ DIR/moments.bin and the network.`,
   pho report result --model moved/model.onnx`,
 		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := readResult(args[0])
+			r, err := resultdir.Read(args[0])
 			if err != nil {
 				return err
 			}
@@ -27,14 +29,14 @@ DIR/moments.bin and the network.`,
 			}
 			path := func(name string) string { return filepath.Join(args[0], name) }
 			var in sources
-			in.add("the model", ref.file)
-			in.add("part of the decomposition", path(fileDecomposition), path(fileMoments))
-			for _, name := range []string{fileEffects, fileReport} { // links, perhaps
+			in.add("the model", ref.File)
+			in.add("part of the decomposition", path(resultdir.Decomposition), path(resultdir.Moments))
+			for _, name := range []string{resultdir.Effects, resultdir.Report} { // links, perhaps
 				if err := in.spareFile("the report's file", path(name)); err != nil {
 					return err
 				}
 			}
-			return writeReport(cmd.Context(), s.unfinished(), path, m, r)
+			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, m, r)
 		},
 	}
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/internal/revision"
 )
-
-// version is what artifacts name as their maker.
-const version = "0.1.0"
 
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
@@ -27,7 +23,7 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
   pho apply --decomposition result --data new.csv --out new-contributions.csv`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version + builtFrom(),
+		Version:       aboutVersion(revision.Release, builtFrom()),
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -46,14 +42,18 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 	return root
 }
 
-// builtFrom is the commit that the binary was built from, where that is known.
+// aboutVersion is "0.1.0 (commit)", without a commit if there is none.
+func aboutVersion(release, commit string) string {
+	if commit == "" {
+		return release
+	}
+	return release + " (" + commit + ")"
+}
+
+// builtFrom is the commit that the binary was built from, "" where that is not known.
 func builtFrom() string {
 	info, _ := debug.ReadBuildInfo() // nil where there is none
-	commit, _, err := revision.Of(info)
-	if err != nil {
-		return ""
-	}
-	return " (" + commit + ")"
+	return revision.Name(info)
 }
 
 // exactArgs is cobra.ExactArgs as a usage error that names what is missing.
@@ -68,5 +68,3 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
-
-func createdBy() string { return fmt.Sprintf("pho %s", version) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,24 +55,6 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 		return nil, usagef("--data is missing: name a file, or - for standard input")
 	}
 	return o, nil
-}
-
-// inFiles adds to an error that names a data row, and no file, which files those rows
-// are of.
-func inFiles(err error, paths []string) error {
-	text := err.Error()
-	if !strings.Contains(text, "data row") || len(paths) == 0 {
-		return err
-	}
-	for _, path := range paths {
-		if strings.Contains(text, strconv.Quote(path)) {
-			return err
-		}
-	}
-	if len(paths) == 1 {
-		return fmt.Errorf("%w (rows of %q)", err, paths[0])
-	}
-	return fmt.Errorf("%w (rows counted through %d files, %q to %q)", err, len(paths), paths[0], paths[len(paths)-1])
 }
 
 // rowCount is the value of a flag that takes a number of rows, at least 1.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // The ways to name rows give the same result: one file, parts by a quoted glob or
@@ -46,7 +48,7 @@ func TestWaysToNameRows(t *testing.T) {
 			t.Errorf("%q: %s", args, o.err)
 			continue
 		}
-		got := read(t, dir, fileDecomposition) + read(t, dir, fileContributions)
+		got := read(t, dir, resultdir.Decomposition) + read(t, dir, resultdir.Contributions)
 		if want == "" {
 			want = got
 		}
@@ -55,7 +57,7 @@ func TestWaysToNameRows(t *testing.T) {
 		}
 	}
 	o := callWith(t, context.Background(), strings.NewReader(text), "apply", "--decomposition", place("resulta"), "--data", "-", "--out", place("applied.csv"))
-	if o.status != exitDone || read(t, place("applied.csv")) != read(t, place("resulta"), fileContributions) {
+	if o.status != exitDone || read(t, place("applied.csv")) != read(t, place("resulta"), resultdir.Contributions) {
 		t.Errorf("apply from standard input: status %d, %s", o.status, o.err)
 	}
 }
@@ -80,7 +82,7 @@ func TestInputs(t *testing.T) {
 		fields := strings.Fields(strings.ReplaceAll(args, "--data ", "--data "+temp+"/"))
 		dir := filepath.Join(temp, "result"+string(rune('a'+i)))
 		done(t, append([]string{"decompose", "--model", golden("ssn_op13"), "--out", dir}, fields...)...)
-		header, records := table(t, dir, fileContributions)
+		header, records := table(t, dir, resultdir.Contributions)
 		eta := ""
 		for _, r := range records {
 			eta += r[len(header)-1] + " "
@@ -129,8 +131,8 @@ func TestMissingCells(t *testing.T) {
 		t.Errorf("standard error:\n%s", o.err)
 	}
 	done(t, append(args, "--data", filepath.Join(temp, "whole.csv"), "--out", b)...)
-	header, got := table(t, a, fileContributions)
-	_, want := table(t, b, fileContributions)
+	header, got := table(t, a, resultdir.Contributions)
+	_, want := table(t, b, resultdir.Contributions)
 	if len(got) != 60 || len(want) != 57 {
 		t.Fatalf("%d and %d rows", len(got), len(want))
 	}
@@ -148,7 +150,7 @@ func TestMissingCells(t *testing.T) {
 		at++
 	}
 	doc := document(t, a)
-	if doc["rows"] != 57.0 || !strings.Contains(read(t, a, fileDecomposition), note) || !strings.Contains(read(t, a, fileReport), "3 of 60 rows") {
+	if doc["rows"] != 57.0 || !strings.Contains(read(t, a, resultdir.Decomposition), note) || !strings.Contains(read(t, a, resultdir.Report), "3 of 60 rows") {
 		t.Errorf("rows %v; the artifact and the report must have the warning", doc["rows"])
 	}
 	// New rows need no response: only the rows 3 and 20 have gaps for apply.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // source is a file that a command reads, by what it is to the command.
@@ -52,7 +53,7 @@ func (s *sources) addData(paths []string, tensors []tensorInput, stdin any) {
 
 // addResult lists the parts of the decomposition in dir.
 func (s *sources) addResult(dir string) {
-	for _, name := range resultFiles() {
+	for _, name := range resultdir.Files() {
 		s.add("part of the decomposition", filepath.Join(dir, name))
 	}
 }
@@ -132,8 +133,8 @@ func within(path, dir string) bool {
 	return false
 }
 
-// apart refuses a file that a command keeps (of flag) in the directory that it
-// replaces.
+// apart refuses a path, which flag names, in the directory dir, which outFlag names: the
+// directory is replaced, and the file would be lost with it.
 func apart(flag, path, outFlag, dir string) error {
 	if path != "" && (within(path, dir) || sameDir(filepath.Dir(path), dir)) {
 		return fmt.Errorf("%s %q lies in %s %q, which is replaced: name a file elsewhere", flag, path, outFlag, dir)

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // No output takes the place of what the command reads or needs, by whatever name:
@@ -43,7 +45,7 @@ func TestOutputsSpareInputs(t *testing.T) {
 	apply := []string{"apply", "--decomposition", result, "--data", rowsFile, "--input", "x=@" + array, "--out"}
 	var calls [][]string
 	for _, path := range []string{
-		net, rowsFile, array, place("result", fileDecomposition), place("result", fileMoments), place("result", fileContributions), place("result", fileRun),
+		net, rowsFile, array, place("result", resultdir.Decomposition), place("result", resultdir.Moments), place("result", resultdir.Contributions), place("result", resultdir.Run),
 	} {
 		for _, out := range aliases(path) {
 			calls = append(calls, append(apply[:7:7], "--out", out))
@@ -57,8 +59,8 @@ func TestOutputsSpareInputs(t *testing.T) {
 	}
 	for _, out := range []string{result, link, filepath.Join(temp, "result", "..", "result")} {
 		calls = append(calls,
-			append(decompose[:4:4], place("result", fileContributions), "--out", out),
-			append(decompose[:4:4], place("link", fileContributions), "--out", out),
+			append(decompose[:4:4], place("result", resultdir.Contributions), "--out", out),
+			append(decompose[:4:4], place("link", resultdir.Contributions), "--out", out),
 			append(decompose[:4:4], rowsFile, "--zeta-cache", filepath.Join(out, "zeta"), "--out", out))
 	}
 	calls = append(calls, append(decompose[:4:4], rowsFile, "--zeta-cache", place("fresh", "zeta"), "--out", place("fresh")))
@@ -78,8 +80,8 @@ func TestOutputsSpareInputs(t *testing.T) {
 	}
 
 	// The report's files may be links.
-	for _, name := range []string{fileEffects, fileReport} {
-		for _, to := range []string{net, place("result", fileMoments)} {
+	for _, name := range []string{resultdir.Effects, resultdir.Report} {
+		for _, to := range []string{net, place("result", resultdir.Moments)} {
 			own := read(t, result, name)
 			if err := os.Remove(place("result", name)); err != nil {
 				t.Fatal(err)

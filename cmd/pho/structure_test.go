@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Flags override what is found in the graph, and the artifact remembers them for
@@ -27,11 +28,11 @@ func TestStructureFlags(t *testing.T) {
 		data, dir := filepath.Join(temp, c.model+".csv"), filepath.Join(temp, "result"+string(rune('a'+i)))
 		goldenRows(t, c.model, data)
 		done(t, append([]string{"decompose", "--model", golden(c.model), "--data", data, "--out", dir}, strings.Fields(c.args)...)...)
-		header, _ := table(t, dir, fileContributions)
+		header, _ := table(t, dir, resultdir.Contributions)
 		if got := strings.Join(header, " "); got != c.columns {
 			t.Errorf("%s %s: columns\n%s, want\n%s", c.model, c.args, got, c.columns)
 		}
-		if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, fileContributions) {
+		if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, resultdir.Contributions) {
 			t.Errorf("%s %s: apply differs", c.model, c.args)
 		}
 	}
@@ -79,17 +80,17 @@ func TestHostileNames(t *testing.T) {
 	}
 	write(t, data, text)
 	o := done(t, "decompose", "--model", network, "--data", data, "--formula", "~ `gr\u202eoup`", "--out", dir)
-	header, _ := table(t, dir, fileContributions)
+	header, _ := table(t, dir, resultdir.Contributions)
 	if !slices.Equal(header, []string{"intercept", script, long, "gr\u202eoup", "unstructured", "eta"}) {
 		t.Errorf("columns %q", header)
 	}
 	if strings.Contains(o.err, "\u202e") || !strings.Contains(o.err, `"gr\u202eoup"`) || !strings.Contains(o.err, "...") || strings.Contains(o.err, long) {
 		t.Errorf("summary:\n%s", o.err)
 	}
-	if page := read(t, dir, fileReport); strings.Contains(page, "<script") || strings.Contains(page, "<b>\"") {
+	if page := read(t, dir, resultdir.Report); strings.Contains(page, "<script") || strings.Contains(page, "<b>\"") {
 		t.Error("a name reached the page as markup")
 	}
-	if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, fileContributions) {
+	if o := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); o.out != read(t, dir, resultdir.Contributions) {
 		t.Error("apply differs")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of
@@ -28,12 +29,12 @@ func summarise(w io.Writer, r *decompose.Result) {
 	if words := predictionWords(r); words != "" {
 		fmt.Fprintln(w, words)
 	}
-	writeBound(w, networkOf(r))
+	writeBound(w, wiring.ReferenceOf(r))
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
-			shown(p.Name), percent(after.Structured), percent(before.Structured), percent(after.Unstructured), percent(after.TwiceCovariance))
+			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 		writeTerms(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {
@@ -68,7 +69,7 @@ func writeTerms(w io.Writer, terms []decompose.TermResult) {
 			identified = "no"
 		}
 		rows = append(rows, []string{
-			shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
+			wiring.Shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
 			fixed(sd(t.Before.Variance), largest), fixed(sd(t.After.Variance), largest), identified,
 		})
 	}
@@ -112,25 +113,6 @@ func shown(name string) string {
 	return name
 }
 
-// shorten cuts the middle out of a long name.
-func shorten(name string, width int) string {
-	r := []rune(name)
-	if len(r) <= width {
-		return name
-	}
-	half := (width - 3) / 2
-	return string(r[:width-3-half]) + "..." + string(r[len(r)-half:])
-}
-
-// percent writes a share; a rounded zero has no sign.
-func percent(share float64) string {
-	text := fmt.Sprintf("%.1f %%", 100*share)
-	if text == "-0.0 %" {
-		return "0.0 %"
-	}
-	return text
-}
-
 // fixed writes v with as many decimals as show four digits of the largest value.
 func fixed(v, largest float64) string {
 	if !(largest > 1e-9 && largest < 1e9) {
@@ -140,3 +122,51 @@ func fixed(v, largest float64) string {
 }
 
 func sd(variance float64) float64 { return math.Sqrt(max(variance, 0)) }
+
+// For inputs bound by position a summary shows so many columns at most, in lines of such
+// a width.
+const (
+	boundColumns = 40
+	boundWidth   = 96
+)
+
+// writeBound prints which column fills which number of the inputs bound by position.
+func writeBound(w io.Writer, n wiring.Reference) {
+	for _, name := range n.ByPosition() {
+		fmt.Fprintf(w, "input %s: columns are bound by position; the network does not name them, so check the\n  order, or name them with --input:\n", wiring.Shorten(shown(name), summaryName))
+		columns := n.Inputs[name]
+		line := ""
+		for j, c := range columns[:min(len(columns), boundColumns)] {
+			cell := "  [" + strconv.Itoa(j) + "] " + wiring.Shorten(shown(c), summaryName)
+			if len([]rune(line+cell)) > boundWidth {
+				fmt.Fprintln(w, line)
+				line = ""
+			}
+			line += cell
+		}
+		fmt.Fprintln(w, line)
+		if rest := len(columns) - boundColumns; rest > 0 {
+			fmt.Fprintf(w, "  and %d more (all are in the report)\n", rest)
+		}
+	}
+}
+
+// predictionWords says in a line how well the network predicts the response.
+func predictionWords(r *decompose.Result) string {
+	p := r.Prediction
+	if p == nil {
+		return ""
+	}
+	r2 := "no finite R2"
+	if p.R2 != nil {
+		r2 = fmt.Sprintf("R2 %.4g", *p.R2)
+	}
+	if p.RMSE != nil {
+		r2 += fmt.Sprintf(", RMSE %.4g", *p.RMSE)
+	}
+	response := wiring.Shorten(shown(r.Response), summaryName)
+	if p.DevianceExplained == nil {
+		return fmt.Sprintf("the network's own prediction of %s (%s): %s", response, r.Family, r2)
+	}
+	return fmt.Sprintf("the network's own prediction of %s (%s): %s of the deviance explained; %s", response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
+}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // Every file is brought to the disk before it takes its place, and every directory
@@ -30,7 +32,7 @@ func TestSyncBeforeRename(t *testing.T) {
 		{append(decompose[:9:9], "--contributions", "parquet", "--out", place("parquet")), place("parquet"), 6},
 		{[]string{"apply", "--decomposition", place("new", "er", "result"), "--data", place("rows.csv"), "--out", place("applied.csv")}, place("applied.csv"), 1},
 		{[]string{"train", "--data", place("rows.csv"), "--formula", "y ~ x0", "--deep", "x1", "--epochs", "2", "--checkpoint", place("state"), "--out", place("trained")}, place("trained"), 4},
-		{[]string{"verify", place("new", "er", "result"), "--sign"}, place("new", "er", "result", fileDecomposition), 1},
+		{[]string{"verify", place("new", "er", "result"), "--sign"}, place("new", "er", "result", resultdir.Decomposition), 1},
 	} {
 		if c.args[0] == "verify" { // what has to be signed is written
 			write(t, c.out, read(t, c.out)+"\n")

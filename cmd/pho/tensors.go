@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/data/npy"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // tensorInput is an input of a network that a NumPy file fills: NAME=@FILE.
@@ -41,7 +42,7 @@ func openRows(paths []string, o *files.Options, tensors []tensorInput, g *onnx.G
 	if err != nil {
 		return nil, err
 	}
-	return labelRows(src, labels), nil
+	return wiring.Labelled(src, labels), nil
 }
 
 func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {
@@ -69,10 +70,10 @@ func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx
 
 func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *onnx.Graph) (joined data.Source, err error) {
 	for _, t := range tensors {
-		at := slices.IndexFunc(g.Inputs, func(v *onnx.Value) bool { return v.Name == t.name })
+		at := slices.IndexFunc(g.Inputs(), func(v onnx.Tensor) bool { return v.Name == t.name })
 		if at < 0 {
 			var names []string
-			for _, v := range g.Inputs {
+			for _, v := range g.Inputs() {
 				names = append(names, v.Name)
 			}
 			return nil, fmt.Errorf("--input %q: the network has no input %q; it has %q", t.name+"=@"+t.path, t.name, names)
@@ -89,20 +90,12 @@ func joinTensors(parts []data.Part, o *files.Options, tensors []tensorInput, g *
 		parts = append(parts, data.Part{Name: t.path, Source: &unrolled{from, t.name, names}})
 	}
 	for _, p := range parts[1:] { // where both are known beforehand
-		a, b := lenOf(parts[0].Source), lenOf(p.Source)
+		a, b := wiring.Len(parts[0].Source), wiring.Len(p.Source)
 		if a >= 0 && b >= 0 && a != b {
 			return nil, fmt.Errorf("%q has %d rows, %q has %d: they are joined row by row and need equally many", parts[0].Name, a, p.Name, b)
 		}
 	}
 	return data.Zip(parts...)
-}
-
-// lenOf is the number of rows of src, -1 if it is not known.
-func lenOf(src data.Source) int64 {
-	if s, ok := src.(interface{ Len() int64 }); ok {
-		return s.Len()
-	}
-	return -1
 }
 
 // joinedRows is what data files and tensors are together.

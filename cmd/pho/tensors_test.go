@@ -12,6 +12,7 @@ import (
 
 	"github.com/pho-go/pho/data/parquet"
 	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // writeArray writes an array of float64 in NumPy's format.
@@ -58,8 +59,8 @@ func TestTensorInput(t *testing.T) {
 	decompose := []string{"decompose", "--model", golden("ssn_op13")}
 	done(t, append(decompose, "--data", place("rows.csv"), "--input", "x=x0..x4", "--formula", "~ g", "--out", place("columns"))...)
 	done(t, append(decompose, "--data", place("rows.csv"), "--input", "x=@"+place("x.npy"), "--formula", "~ g", "--out", place("array"))...)
-	_, want := table(t, place("columns"), fileContributions)
-	header, got := table(t, place("array"), fileContributions)
+	_, want := table(t, place("columns"), resultdir.Contributions)
+	header, got := table(t, place("array"), resultdir.Contributions)
 	if len(got) != 300 || fmt.Sprint(header) != "[intercept x[0] x[1] x[2] g unstructured eta]" {
 		t.Errorf("%d rows of %q", len(got), header)
 	}
@@ -72,7 +73,7 @@ func TestTensorInput(t *testing.T) {
 
 	writeArray(t, place("new.npy"), "(7, 5)", x[:35])
 	o := done(t, "apply", "--decomposition", place("alone"), "--input", "x=@"+place("new.npy"), "--out", "-")
-	if lines := strings.SplitAfter(read(t, place("alone"), fileContributions), "\n"); o.out != strings.Join(lines[:8], "") {
+	if lines := strings.SplitAfter(read(t, place("alone"), resultdir.Contributions), "\n"); o.out != strings.Join(lines[:8], "") {
 		t.Errorf("apply on an array:\n%s", o.out)
 	}
 	writeArray(t, place("short.npy"), "(299, 5)", x[:299*5])
@@ -123,7 +124,7 @@ func TestImageInput(t *testing.T) {
 	write(t, filepath.Join(temp, "rows.csv"), ages.String())
 	done(t, "decompose", "--model", filepath.Join(temp, "net.onnx"), "--data", filepath.Join(temp, "rows.csv"),
 		"--input", "image=@"+filepath.Join(temp, "image.npy"), "--out", filepath.Join(temp, "result"))
-	header, _ := table(t, temp, "result", fileContributions)
+	header, _ := table(t, temp, "result", resultdir.Contributions)
 	if header[1] != "age" {
 		t.Errorf("contributions %q", header)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/durable"
@@ -38,6 +36,7 @@ type trainFlags struct {
 	epochs, batch          int
 	patience               int
 	rate, validation, drop float64
+	clip                   float64
 	checkpoint             string
 	resume, single         bool
 	workers                int
@@ -89,6 +88,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.IntVar(&d.epochs, "epochs", 500, "most passes over the rows")
 	f.IntVar(&d.batch, "batch-size", 256, "`ROWS` of a step")
 	f.Float64Var(&d.rate, "learning-rate", 0.003, "learning rate of Adam")
+	f.Float64Var(&d.clip, "clip-norm", 0, "bound on the Euclidean norm of a step's gradient, against divergence; 0 for none")
 	f.Float64Var(&d.validation, "validation", 0.2, "share of the rows that decide when to stop; 0 for none")
 	f.IntVar(&d.patience, "patience", 25, "`EPOCHS` without improvement after which training stops")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the start, the order of rows and the split")
@@ -133,37 +133,34 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err := d.spare(paths); err != nil {
 		return err
 	}
-	dir, err := newResultDir(s.unfinished(), dirFiles{fileTraining, fileNetwork}, d.out)
+	dir, err := durable.NewDir(s.unfinished(), durable.Files{fileTraining, fileNetwork}, d.out)
 	if err != nil {
-		return err
+		return flagged(err)
 	}
-	defer dir.discard()
+	defer dir.Discard()
 	src, err := files.Open(paths, reading)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if err := d.trial(ctx, cfg, src); err != nil {
-		return inFiles(err, paths)
-	}
 	cfg.Training.Progress = log.epoch
 	m, fit, err := native.Train(ctx, cfg, src)
 	log.end()
 	if err != nil {
-		return inFiles(err, paths)
+		return inFiles(trainingError{err}, paths)
 	}
 	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize, offset: cfg.Offset}
-	if err := saved.write(ctx, dir.path(fileNetwork), src); err != nil {
+	if err := saved.write(ctx, dir.Path(fileNetwork), src); err != nil {
 		return err
 	}
-	if err := durable.WriteFile(dir.path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
+	if err := durable.WriteFile(dir.Path(fileTraining), func(f *os.File) error { return writeTraining(f, saved) }); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := dir.commit(); err != nil {
-		return err
+	if err := dir.Commit(); err != nil {
+		return flagged(err)
 	}
 	log.trained(saved, filepath.Join(d.out, fileNetwork))
 	return nil
@@ -182,28 +179,18 @@ func (d *trainFlags) spare(paths []string) error {
 	return apart("--checkpoint", d.checkpoint, "--out", d.out)
 }
 
-// trial trains for one epoch and saves to nowhere, so that a network that cannot
-// be saved is told before hours of training.
-func (d *trainFlags) trial(ctx context.Context, cfg native.Config, src data.Source) error {
-	cfg.Training.Epochs, cfg.Training.Checkpoint, cfg.Training.Resume = 1, "", false
-	m, _, err := native.Train(ctx, cfg, src)
-	if err != nil {
-		return err
-	}
-	return m.WriteONNX(io.Discard, nil)
-}
-
 // config turns flags into the configuration and reports wrong usage.
 func (d *trainFlags) config() (native.Config, error) {
 	c := native.Config{
-		Kind: native.Kind(d.kind), Response: d.response, Weights: d.weights, Offset: d.offset,
-		Structured: native.Structured{Formulas: d.formulas, Factors: d.data.factors},
-		Deep:       native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
-		Features:   native.Features{Columns: d.features},
+		Architecture: native.Architecture(d.kind), Response: d.response, Weights: d.weights, Offset: d.offset,
+		Structured:      native.Structured{Formulas: d.formulas, Factors: d.data.factors},
+		Deep:            native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
+		FeatureNetworks: native.FeatureNetworks{Columns: d.features},
 		Training: native.Training{
 			Epochs: d.epochs, BatchSize: d.batch, LearningRate: d.rate, ValidationShare: d.validation, Patience: d.patience,
-			Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
+			ClipNorm: d.clip, Seed: d.seed, Single: d.single, Workers: d.workers, Checkpoint: d.checkpoint, Resume: d.resume,
 		},
+		Export: &native.ExportOptions{}, // what cannot be saved is not trained
 	}
 	var named []string
 	for _, text := range d.formulas {
@@ -219,18 +206,18 @@ func (d *trainFlags) config() (native.Config, error) {
 	if c.Family, err = d.trainable(named); err != nil {
 		return c, err
 	}
-	if !slices.Contains([]native.Kind{native.SSN, native.NAM, native.GAM, native.MLP}, c.Kind) {
+	if !slices.Contains([]native.Architecture{native.SSN, native.NAM, native.GAM, native.MLP}, c.Architecture) {
 		return c, usagef("--kind %q: it is ssn, nam, gam or mlp", d.kind)
 	}
-	if c.Kind == native.NAM && len(c.Features.Columns) == 0 {
-		c.Features.Columns, c.Deep.Columns = c.Deep.Columns, nil // one network each is what a nam is
+	if c.Architecture == native.NAM && len(c.FeatureNetworks.Columns) == 0 {
+		c.FeatureNetworks.Columns, c.Deep.Columns = c.Deep.Columns, nil // one network each is what a nam is
 	}
 	for _, name := range d.data.factors {
 		if slices.Contains(c.Deep.Columns, name) {
 			c.Deep.Factors = append(c.Deep.Factors, name)
 		}
-		if slices.Contains(c.Features.Columns, name) {
-			c.Features.Factors = append(c.Features.Factors, name)
+		if slices.Contains(c.FeatureNetworks.Columns, name) {
+			c.FeatureNetworks.Factors = append(c.FeatureNetworks.Factors, name)
 		}
 	}
 	switch d.orthogonalize {
@@ -253,6 +240,9 @@ func (d *trainFlags) config() (native.Config, error) {
 	}
 	if !(d.rate > 0) || math.IsInf(d.rate, 1) {
 		return c, usagef("--learning-rate %g: it is a number > 0", d.rate)
+	}
+	if !(d.clip >= 0) || math.IsInf(d.clip, 1) {
+		return c, usagef("--clip-norm %g: it is a number >= 0, 0 for no bound", d.clip)
 	}
 	switch {
 	case !(d.validation >= 0 && d.validation < 1):

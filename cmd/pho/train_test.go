@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // trainingRows writes four columns and a response that depends on them.
@@ -68,7 +70,7 @@ func TestTrain(t *testing.T) {
 			}
 			result := filepath.Join(t.TempDir(), "result")
 			done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--out", result)
-			doc, err := os.ReadFile(filepath.Join(result, fileDecomposition))
+			doc, err := os.ReadFile(filepath.Join(result, resultdir.Decomposition))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +140,7 @@ func TestTrainInspectDecompose(t *testing.T) {
 		}
 	}
 	done(t, "decompose", "--model", model, "--data", rows, "--factor", "d", "--out", result)
-	doc, err := os.ReadFile(filepath.Join(result, fileDecomposition))
+	doc, err := os.ReadFile(filepath.Join(result, resultdir.Decomposition))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestTrainInspectDecompose(t *testing.T) {
 		}
 	}
 	applied := done(t, "apply", "--decomposition", result, "--data", rows, "--out", "-")
-	contributions, err := os.ReadFile(filepath.Join(result, fileContributions))
+	contributions, err := os.ReadFile(filepath.Join(result, resultdir.Contributions))
 	if err != nil {
 		t.Fatal(err)
 	}

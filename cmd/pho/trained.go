@@ -10,13 +10,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // trained is a network, how it came about, and its file.
@@ -26,7 +27,7 @@ type trained struct {
 	online bool   // it was orthogonalized online
 	offset string // column that was added to the first predictor; "": none
 	double bool   // the file holds float64
-	file   native.Score
+	file   native.Evaluation
 }
 
 // write writes the network and reads it back: what is told of a network is what its file
@@ -37,36 +38,36 @@ func (t *trained) write(ctx context.Context, path string, src files.Source) erro
 		if err := durable.WriteFile(path, func(f *os.File) error { return t.WriteONNX(f, &native.ExportOptions{Double: t.double}) }); err != nil {
 			return err
 		}
-		score, err := t.readBack(ctx, path, src)
+		read, err := t.readBack(ctx, path, src)
 		if err != nil {
 			return fmt.Errorf("the network that was written, read back: %w", err)
 		}
-		t.file = *score
-		if math.Abs(score.Loss-t.Score.Loss) <= tolerance*(1+math.Abs(t.Score.Loss)) {
+		t.file = *read
+		if math.Abs(read.Loss-t.Evaluation.Loss) <= tolerance*(1+math.Abs(t.Evaluation.Loss)) {
 			return nil
 		}
 	}
-	return fmt.Errorf("the network that was written has loss %.6g where the trained one has %.6g: nothing is saved; please report this", t.file.Loss, t.Score.Loss)
+	return fmt.Errorf("the network that was written has loss %.6g where the trained one has %.6g: nothing is saved; please report this", t.file.Loss, t.Evaluation.Loss)
 }
 
-func (t *trained) readBack(ctx context.Context, path string, src files.Source) (*native.Score, error) {
-	g, _, err := loadNetwork(path, "")
+func (t *trained) readBack(ctx context.Context, path string, src files.Source) (*native.Evaluation, error) {
+	n, err := loadNetwork(path, "")
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(g, labelRows(src, t.Labels()).Schema(), nil)
+	bind, err := onnx.Bind(n.Graph, wiring.Labelled(src, t.Labels()).Schema(), nil)
 	if err != nil {
 		return nil, err
 	}
-	run := onnx.RunOptions{Precision: onnx.Single} // as other runtimes compute float32
+	engine := onnx.GoEngine{Precision: onnx.Single} // as other runtimes compute float32
 	if t.double {
-		run.Precision = onnx.Double
+		engine.Precision = onnx.Double
 	}
-	m, err := onnx.NewModel(g, bind, &onnx.Options{NoStructure: true, Run: run})
+	m, err := onnx.NewModel(n.Graph, bind, &onnx.Options{NoStructure: true, Engine: engine})
 	if err != nil {
 		return nil, err
 	}
-	return t.ScoreOf(ctx, m)
+	return t.Evaluate(ctx, m)
 }
 
 // writeTraining writes how training went: no time or host, so that equal work
@@ -102,7 +103,7 @@ func writeTraining(w io.Writer, t *trained) error {
 		Warnings   []string       `json:"warnings"`
 		Terms      []smooth       `json:"terms"`
 		Epochs     []epoch        `json:"epochs"`
-	}{Format: "pho.training/1", CreatedBy: createdBy(), Family: m.Family().Name(), Predictors: m.Predictors(), Status: string(fit.Status),
+	}{Format: "pho.training/1", CreatedBy: revision.Maker, Family: m.Family().Name(), Predictors: m.Predictors(), Status: string(fit.Status),
 		Seed: fit.Seed, Rows: fit.Rows, Held: fit.Validation, Best: fit.Best, Score: t.figures(), Classes: fit.Classes, Online: t.online, Double: t.double,
 		Warnings: append([]string{}, fit.Warnings...), Terms: []smooth{}, Epochs: []epoch{}}
 	for k, r := range fit.Additive {
@@ -147,7 +148,7 @@ func (p *progress) epoch(at native.Progress) {
 
 // figures are those of the file, null where the family has none.
 func (t *trained) figures() map[string]any {
-	f := map[string]any{"on": t.judges(), "rows": t.file.Rows}
+	f := map[string]any{"on": t.scoredRows(), "rows": t.file.Rows}
 	for name, v := range map[string]float64{
 		"loss": t.file.Loss, "loss_of_additive_model": t.AdditiveLoss, "rmse": t.file.RMSE, "r2": t.file.R2, "deviance_explained": t.file.DevianceExplained,
 	} {
@@ -158,8 +159,8 @@ func (t *trained) figures() map[string]any {
 	return f
 }
 
-// judges names the rows that the figures are of.
-func (t *trained) judges() string {
+// scoredRows names the rows that the figures are of.
+func (t *trained) scoredRows() string {
 	if t.file.Held {
 		return "validation rows"
 	}
@@ -215,7 +216,7 @@ func (t *trained) notes() (said []string) {
 func (p *progress) trained(t *trained, path string) {
 	warnings := make([]string, len(t.Warnings))
 	for i, w := range t.Warnings {
-		warnings[i] = strings.ReplaceAll(w, "Training.LearningRate", "--learning-rate")
+		warnings[i] = trainingInFlags(w)
 	}
 	if p.json {
 		for _, w := range warnings {
@@ -232,7 +233,7 @@ func (p *progress) trained(t *trained, path string) {
 	if n := len(t.Epochs); n > 0 {
 		fmt.Fprintf(p.w, " after %d epochs, the best is %d", n, t.Best)
 	}
-	fmt.Fprintf(p.w, "\n%s: %s (loss %.4g", t.judges(), t.quality(), t.file.Loss)
+	fmt.Fprintf(p.w, "\n%s: %s (loss %.4g", t.scoredRows(), t.quality(), t.file.Loss)
 	if t.Status != native.Solved {
 		fmt.Fprintf(p.w, "; without networks %.4g", t.AdditiveLoss)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // textRows writes trainingRows with the response b as no and yes.
@@ -46,17 +48,17 @@ func TestTrainText(t *testing.T) {
 		t.Errorf("inspect does not tell the texts:\n%s", o.out)
 	}
 	done(t, "decompose", "--model", model, "--data", rows, "--response", "b", "--out", result)
-	doc := read(t, result, fileDecomposition)
+	doc := read(t, result, resultdir.Decomposition)
 	for _, want := range []string{`"name": "g"`, `"name": "s(x3):gb"`, `"mcfadden"`} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("the decomposition has no %s", want)
 		}
 	}
-	if effects := read(t, result, fileEffects); !strings.Contains(effects, "eta,g,after,b,") {
+	if effects := read(t, result, resultdir.Effects); !strings.Contains(effects, "eta,g,after,b,") {
 		t.Errorf("no effect of level b of g:\n%.600s", effects)
 	}
 	applied := done(t, "apply", "--decomposition", result, "--data", rows, "--out", "-")
-	if applied.out != read(t, result, fileContributions) {
+	if applied.out != read(t, result, resultdir.Contributions) {
 		t.Error("apply on the same rows gives other contributions")
 	}
 	odd := filepath.Join(dir, "odd.csv")
@@ -77,7 +79,7 @@ func TestTextThatLooksLikeNumbers(t *testing.T) {
 	write(t, rows, text)
 	done(t, "train", "--data", rows, "--out", out, "--epochs", "3", "--formula", "y ~ g + x1", "--deep", "x1,x2,g")
 	done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--out", result)
-	contributions := strings.SplitAfter(read(t, result, fileContributions), "\n")
+	contributions := strings.SplitAfter(read(t, result, resultdir.Contributions), "\n")
 	var some, want strings.Builder
 	for i, line := range strings.SplitAfter(text, "\n") {
 		if !strings.Contains(line, ",c,") {

@@ -12,8 +12,8 @@ import (
 	"github.com/pho-go/pho/internal/spelling"
 )
 
-// later says of flags that people may expect what there is instead.
-func later(flag string) string {
+// insteadOf says what there is in place of a flag that people may expect; "" for others.
+func insteadOf(flag string) string {
 	switch flag {
 	case "cache":
 		return "outputs of the network are kept in memory as far as they fit; --zeta-cache FILE takes the others"
@@ -61,7 +61,7 @@ func flagError(cmd *cobra.Command, arguments []string, err error) error {
 	if missing.GetSpecifiedShortnames() != "" {
 		return usagef("unknown flag -%s; flags are written with two dashes, and data files as ./-name", name)
 	}
-	if reason := later(name); reason != "" {
+	if reason := insteadOf(name); reason != "" {
 		return usagef("unknown flag --%s: %s", name, reason)
 	}
 	var names []string

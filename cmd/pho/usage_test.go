@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/revision"
 )
 
 // Calls that are wrong whatever the files hold: status 2, what is wrong, what
@@ -96,7 +98,7 @@ func TestHelp(t *testing.T) {
 		{"report --help", []string{"Examples:", "--model"}},
 		{"verify --help", []string{"Examples:", "--sign"}},
 		{"demo --help", []string{"Examples:", "--out"}},
-		{"--version", []string{"pho " + version}},
+		{"--version", []string{revision.Maker}},
 	} {
 		o := call(t, strings.Fields(c.args)...)
 		if o.status != exitDone || o.err != "" {
@@ -147,14 +149,14 @@ func TestDirectoryRules(t *testing.T) {
 
 	good(place("new", "er", "result"))
 	good(mkdir(place("empty")))
-	first := read(t, place("empty", fileDecomposition))
+	first := read(t, place("empty", resultdir.Decomposition))
 	good(place("empty"), "--formula", "~ g") // an earlier result
-	if first == read(t, place("empty", fileDecomposition)) {
+	if first == read(t, place("empty", resultdir.Decomposition)) {
 		t.Error("the earlier result is still there")
 	}
-	write(t, place("empty", "."+fileReport+durable.TempMark+"ABC"), "") // as an interrupted report leaves it
+	write(t, place("empty", "."+resultdir.Report+durable.TempMark+"ABC"), "") // as an interrupted report leaves it
 	good(place("empty"))
-	if first != read(t, place("empty", fileDecomposition)) {
+	if first != read(t, place("empty", resultdir.Decomposition)) {
 		t.Error("equal work, other bytes")
 	}
 	if err := os.Symlink(place("empty"), place("link")); err != nil {
@@ -167,9 +169,9 @@ func TestDirectoryRules(t *testing.T) {
 
 	write(t, place("empty", "notes.txt"), "mine")
 	bad(place("empty"), `"`+place("empty")+`" holds "notes.txt", which is not part of a result: give an empty or a new directory`)
-	write(t, filepath.Join(mkdir(place("other")), fileRun), "{}")
+	write(t, filepath.Join(mkdir(place("other")), resultdir.Run), "{}")
 	bad(place("other"), `"`+place("other")+`" is neither empty nor a result (it has no decomposition.json): give an empty or a new directory`)
-	mkdir(place("nested", fileDecomposition))
+	mkdir(place("nested", resultdir.Decomposition))
 	bad(place("nested"), `"`+place("nested")+`" holds "decomposition.json", which is not part of a result`)
 	bad(place("rows.csv"), `"`+place("rows.csv")+`": not a directory: give a directory`)
 	bad(place("rows.csv", "result"), `"`+place("rows.csv", "result")+`": not a directory: give a directory`)
@@ -196,45 +198,20 @@ func TestDirectoryRules(t *testing.T) {
 // removed with the earlier result.
 func TestForeignFileAppears(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "result")
-	d, err := newResultDir(nil, resultFiles(), target)
+	d, err := durable.NewDir(nil, resultdir.Files(), target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.discard()
+	defer d.Discard()
 	if err := os.Mkdir(target, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(target, "notes.txt"), "mine")
-	if err := d.commit(); err == nil || !strings.Contains(err.Error(), `holds "notes.txt"`) {
+	if err := d.Commit(); err == nil || !strings.Contains(err.Error(), `holds "notes.txt"`) {
 		t.Errorf("commit: %v", err)
 	}
-	d.discard()
+	d.Discard()
 	if read(t, target, "notes.txt") != "mine" {
 		t.Error("the file has changed")
-	}
-}
-
-// Without an exchange in one step, directories are swapped by renames, and put
-// back if that fails.
-func TestExchangeByRename(t *testing.T) {
-	temp := t.TempDir()
-	a, b := filepath.Join(temp, "a"), filepath.Join(temp, "b")
-	for _, dir := range []string{a, b} {
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(dir, "name"), dir)
-	}
-	if err := exchangeByRename(a, b); err != nil {
-		t.Fatal(err)
-	}
-	if read(t, a, "name") != b || read(t, b, "name") != a {
-		t.Error("not swapped")
-	}
-	if err := exchangeByRename(filepath.Join(temp, "none"), b); err == nil {
-		t.Error("a missing directory was swapped")
-	}
-	if read(t, b, "name") != a {
-		t.Error("not put back")
 	}
 }

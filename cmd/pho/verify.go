@@ -2,17 +2,14 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 func newVerify(s streams) *cobra.Command {
@@ -30,8 +27,8 @@ it gets a new digest, if all the rest holds.`,
 		Args: exactArgs("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := args[0]
-			path := filepath.Join(dir, fileDecomposition)
-			doc, err := readResultFile(dir, fileDecomposition)
+			path := filepath.Join(dir, resultdir.Decomposition)
+			doc, err := resultdir.ReadFile(dir, resultdir.Decomposition)
 			if err != nil {
 				return err
 			}
@@ -41,7 +38,7 @@ it gets a new digest, if all the rest holds.`,
 					return fmt.Errorf("decomposition %q: %w", dir, err)
 				}
 			}
-			r, err := readDocument(dir, doc)
+			r, err := resultdir.Decode(dir, doc)
 			if err != nil {
 				return err
 			}
@@ -60,7 +57,7 @@ it gets a new digest, if all the rest holds.`,
 					return err
 				}
 			}
-			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network %s\n", shown(path), what, fileMoments, shown(ref.file))
+			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network %s\n", shown(path), what, resultdir.Moments, shown(ref.File))
 			return nil
 		},
 	}
@@ -68,52 +65,4 @@ it gets a new digest, if all the rest holds.`,
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")
 	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
-}
-
-// readResult reads a directory that decompose wrote.
-func readResult(dir string) (*decompose.Result, error) {
-	doc, err := readResultFile(dir, fileDecomposition)
-	if err != nil {
-		return nil, err
-	}
-	return readDocument(dir, doc)
-}
-
-// readDocument reads doc, for the decomposition in dir, with the moments there.
-func readDocument(dir string, doc []byte) (*decompose.Result, error) {
-	moments, err := openResultFile(dir, fileMoments)
-	if err != nil {
-		return nil, err
-	}
-	defer moments.Close()
-	r, err := decompose.Read(bytes.NewReader(doc), moments, basis.Decode)
-	if err != nil {
-		hint := ""
-		if errors.Is(err, decompose.ErrDigest) {
-			hint = "; if it was edited on purpose, pho verify DIR --sign accepts it"
-		}
-		return nil, fmt.Errorf("decomposition %q: %w%s", dir, err, hint)
-	}
-	return r, nil
-}
-
-func readResultFile(dir, name string) ([]byte, error) {
-	f, err := openResultFile(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(f)
-	if err != nil {
-		return nil, fmt.Errorf("decomposition %q: %s: %w", dir, name, durable.Reason(err))
-	}
-	return raw, nil
-}
-
-func openResultFile(dir, name string) (*os.File, error) {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a directory that decompose wrote: %s: %w", dir, name, durable.Reason(err))
-	}
-	return f, nil
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // An edit is refused by all that read a result, until it is signed; what cannot be
@@ -13,7 +15,7 @@ func TestVerify(t *testing.T) {
 	data, dir := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result")
 	write(t, data, rows(40))
 	done(t, "decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--formula", "~ g", "--out", dir)
-	doc := read(t, dir, fileDecomposition)
+	doc := read(t, dir, resultdir.Decomposition)
 	if o := done(t, "verify", dir); !strings.Contains(o.out, "as written") {
 		t.Error(o.out)
 	}
@@ -22,7 +24,7 @@ func TestVerify(t *testing.T) {
 		if !strings.Contains(doc, old) {
 			t.Fatalf("no %q", old)
 		}
-		write(t, filepath.Join(dir, fileDecomposition), strings.Replace(doc, old, new, 1))
+		write(t, filepath.Join(dir, resultdir.Decomposition), strings.Replace(doc, old, new, 1))
 	}
 	edit(`"name": "g"`, `"name": "group"`)
 	for _, args := range [][]string{{"verify", dir}, {"report", dir}, {"apply", "--decomposition", dir, "--data", data, "--out", "-"}} {
@@ -38,8 +40,8 @@ func TestVerify(t *testing.T) {
 	}
 	done(t, "report", dir)
 	edit(`"kind": "factor"`, `"kind": "magic"`)
-	before := read(t, dir, fileDecomposition)
-	if o := call(t, "verify", dir, "--sign"); o.status != exitFailed || read(t, dir, fileDecomposition) != before {
+	before := read(t, dir, resultdir.Decomposition)
+	if o := call(t, "verify", dir, "--sign"); o.status != exitFailed || read(t, dir, resultdir.Decomposition) != before {
 		t.Errorf("status %d, %s", o.status, o.err)
 	}
 	if o := call(t, "verify", filepath.Join(temp, "nothing")); o.status != exitFailed {

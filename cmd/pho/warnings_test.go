@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // What is no error but must be known reaches standard error, the artifact and the
@@ -80,7 +81,7 @@ func TestWarnings(t *testing.T) {
 					got = append(got, w)
 				}
 			}
-			page := html.UnescapeString(read(t, dir, fileReport))
+			page := html.UnescapeString(read(t, dir, resultdir.Report))
 			recorded, _ := document(t, dir)["warnings"].([]any)
 			if len(recorded) != len(got) {
 				t.Errorf("%d warnings on standard error, %d in the artifact", len(got), len(recorded))

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // The number of workers changes no byte of a result, and a million of them take no
@@ -29,7 +31,7 @@ func TestWorkers(t *testing.T) {
 				t.Errorf("%s --workers %s took %d MiB", command, workers, kib>>10)
 			}
 			got := contents(t, dir)
-			delete(got, filepath.Join(dir, fileRun))
+			delete(got, filepath.Join(dir, resultdir.Run))
 			if want == nil {
 				want = got
 			}

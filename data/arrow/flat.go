@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// errFlat is metadata that points outside itself.
+// errFlat is the error for metadata whose offsets point outside of it.
 var errFlat = errors.New("its metadata are damaged")
 
 // flat is a table of a FlatBuffer (flatbuffers.dev/internals): b is the whole

@@ -27,9 +27,9 @@ const (
 	typeUtf8View        = 24
 	typeListView        = 25
 	typeLargeListView   = 26
-	mostTypes           = 26
-	mostDepth           = 64      // of nested types
-	mostNodes           = 1 << 20 // of a schema, nested ones included
+	lastType            = 26
+	maxDepth            = 64      // of nested types
+	maxNodes            = 1 << 20 // of a schema, nested ones included
 	denseUnion          = 1
 	metadataV5          = 4
 	endianLittle        = 0
@@ -40,7 +40,7 @@ const (
 )
 
 // names are what messages call the types.
-var names = [mostTypes + 1]string{
+var names = [lastType + 1]string{
 	"of an unknown type", "null", "an integer", "a floating point number", "binary", "text", "a truth value",
 	"a decimal", "a date", "a time", "a timestamp", "an interval", "a list", "a struct", "a union",
 	"fixed-size binary", "a fixed-size list", "a map", "a duration", "binary", "text", "a list",
@@ -49,14 +49,14 @@ var names = [mostTypes + 1]string{
 
 // node is a field of the schema: how its values lie in a record batch.
 type node struct {
-	kind     int
-	bits     int  // of an integer or floating point number
-	unsigned bool // of an integer
-	index    int  // of a dictionary: bits of its indices; 0: no dictionary
-	signless bool // of a dictionary: its indices are unsigned
-	id       int64
-	dense    bool // of a union
-	children []*node
+	kind          int
+	bits          int  // of an integer or floating point number
+	unsigned      bool // of an integer
+	index         int  // of a dictionary: bits of its indices; 0: no dictionary
+	unsignedIndex bool // of a dictionary: its indices are unsigned
+	id            int64
+	dense         bool // of a union
+	children      []*node
 }
 
 // schema reads a Schema table.
@@ -67,7 +67,7 @@ func readSchema(s flat) ([]columnar.Field, []*node, error) {
 	if s.int(0, 2, endianLittle) != endianLittle {
 		return nil, nil, fmt.Errorf("its numbers are big-endian, which is not supported: write it on another machine")
 	}
-	left, names := mostNodes, 0
+	left, names := maxNodes, 0
 	at, n := s.vector(1, 4)
 	var fields []columnar.Field
 	var nodes []*node
@@ -78,7 +78,7 @@ func readSchema(s flat) ([]columnar.Field, []*node, error) {
 			return nil, nil, err
 		}
 		field := v.field()
-		if _, n := f.vector(0, 1); names+int(n) > mostMetadata { // fields can share a name's bytes
+		if _, n := f.vector(0, 1); names+int(n) > maxMetadata { // fields can share a name's bytes
 			return nil, nil, errFlat
 		}
 		field.Name = f.text(0)
@@ -91,7 +91,7 @@ func readSchema(s flat) ([]columnar.Field, []*node, error) {
 func readNode(f flat, depth int, left *int) *node {
 	*left--
 	v := &node{kind: int(f.int(2, 1, 0))}
-	if *left < 0 || depth > mostDepth {
+	if *left < 0 || depth > maxDepth {
 		*f.bad = true
 		return v
 	}
@@ -107,7 +107,7 @@ func readNode(f flat, depth int, left *int) *node {
 	if d := f.table(4); d.at != 0 {
 		v.id, v.index = d.int(0, 8, 0), indexInt32
 		if i := d.table(1); i.at != 0 {
-			v.index, v.signless = int(i.int(0, 4, indexInt32)), i.int(1, 1, 0) == 0
+			v.index, v.unsignedIndex = int(i.int(0, 4, indexInt32)), i.int(1, 1, 0) == 0
 		}
 	}
 	at, n := f.vector(5, 4)
@@ -132,7 +132,7 @@ func (v *node) text() bool {
 // field says what becomes of the values.
 func (v *node) field() columnar.Field {
 	f := columnar.Field{Kind: columnar.Refused, Type: names[0], Why: "store it as a number, cast to double, or as text"}
-	if v.kind >= 0 && v.kind <= mostTypes {
+	if v.kind >= 0 && v.kind <= lastType {
 		f.Type = names[v.kind]
 	}
 	power := v.bits == 8 || v.bits == 16 || v.bits == 32 || v.bits == 64

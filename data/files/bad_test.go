@@ -235,3 +235,30 @@ func TestWorkers(t *testing.T) {
 		t.Error("-1 workers")
 	}
 }
+
+// What a program reacts to has the same type in every format.
+func TestMissingValueOfAnyFormat(t *testing.T) {
+	for file, column := range map[string]string{"odd.parquet": "null", "odd.arrow": "name", "../../../npy/testdata/golden/nan.npy": "x0"} {
+		var cell *data.CellError
+		var missing *data.MissingColumnError
+		s := mustOpen(t, nil, file)
+		for _, err := range s.Batches(t.Context(), []string{column}) {
+			if err != nil && (!errors.Is(err, data.ErrMissingValue) || !errors.As(err, &cell) || cell.Row != 2 || cell.Column != column) {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+		if cell == nil {
+			t.Errorf("%s: no cell of %q is missing", file, column)
+		}
+		for _, err := range s.Batches(t.Context(), []string{"nobody"}) {
+			if !errors.As(err, &missing) || missing.Column != "nobody" {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	for _, err := range mustOpen(t, nil, "odd.parquet").Batches(t.Context(), []string{"inf"}) {
+		if errors.Is(err, data.ErrMissingValue) {
+			t.Errorf("an infinite cell is not missing: %v", err)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func TestColumns(t *testing.T) {
 		}
 		cast := "which is neither numbers nor text: store it as a number, cast to double, or as text"
 		nested := "which is neither numbers nor text: store its parts as columns of their own"
-		missing := "marks a missing value; fill it in, or leave such rows out with --na drop"
+		missing := "marks a missing value; fill it in, or leave such rows out"
 		inexact := "is a whole number beyond 2^53, which would be rounded; store it as text if it is a name, else as double"
 		want := map[string]string{
 			"x":      "[0 1]",

@@ -15,8 +15,8 @@ import (
 // magic begins every .npy file.
 const magic = "\x93NUMPY"
 
-// mostHeader bounds the header of an array; shapes and types are short.
-const mostHeader = 64 << 10
+// maxHeader bounds the header of an array; shapes and types are short.
+const maxHeader = 64 << 10
 
 // array is what the header of an array says.
 type array struct {
@@ -51,7 +51,7 @@ func readHeader(r io.Reader, total int64) (*array, error) {
 	default:
 		return nil, fmt.Errorf("it is in version %d of the format; 1 to 3 are known", major)
 	}
-	if n > mostHeader || n > total-start {
+	if n > maxHeader || n > total-start {
 		return nil, fmt.Errorf("its header should take %d bytes: it is cut off or damaged", n)
 	}
 	text := make([]byte, n)

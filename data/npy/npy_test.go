@@ -213,7 +213,7 @@ func TestBad(t *testing.T) {
 		{golden + "parts_fortran_deflated.npz", `data: "F": array "x.npy": it is compressed and in Fortran order: save numpy.ascontiguousarray of it, or do not compress`},
 		{golden + "unequal.npz", `data: "F": array "b.npy": it has 4 rows, "a" has 3: the arrays of a table need equally many`},
 		{golden + "big.npy", `data: "F", row 3, column "x0": cell "9007199254740993" is a whole number beyond 2^53, which would be rounded; store it as text if it is a name, else as double`},
-		{golden + "nan.npy", `data: "F", row 2, column "x0": cell "NaN" marks a missing value; fill it in, or leave such rows out with --na drop`},
+		{golden + "nan.npy", `data: "F", row 2, column "x0": cell "NaN" marks a missing value; fill it in, or leave such rows out`},
 		{golden + "inf.npy", `data: "F", row 2, column "x1": cell "+Inf" is not a finite number; correct it or remove the row`},
 	} {
 		path := c.file

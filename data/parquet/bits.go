@@ -28,8 +28,8 @@ func bitsAt(b []byte, at uint64, width uint) uint64 {
 	return binary.LittleEndian.Uint64(last[:]) >> (at & 7) & (1<<width - 1)
 }
 
-// hybrid decodes runs of equal values and of packed ones (RLE in the
-// specification), of at most 32 bits.
+// hybrid decodes numbers of at most 32 bits that are given as runs of equal ones and of
+// bit-packed ones (RLE in the specification).
 type hybrid struct {
 	b     []byte
 	width uint
@@ -112,7 +112,7 @@ func (h *hybrid) read(dst []uint32) error {
 	return nil
 }
 
-// unpack reads packed values: as long as eight bytes are there, without a stop.
+// unpack reads packed values, eight bytes at a time as long as there are so many.
 func (h *hybrid) unpack(dst []uint32) {
 	b, at, width, mask := h.run, h.at, uint64(h.width), uint32(1<<h.width-1)
 	i := 0

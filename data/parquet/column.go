@@ -42,8 +42,9 @@ type cells struct {
 	defs  []uint32
 }
 
-// take begins the next rows of a page, n at most: rows of them, of which present
-// are not null. defs are their levels, nil if no row is null.
+// take begins the next rows of a page, at most n. It returns how many rows these are and
+// how many of them are not null; defs are their definition levels (1: not null), nil if
+// none is null.
 func (c *cells) take(n int) (rows, present int, defs []uint32, err error) {
 	if c.left == 0 {
 		if c.pages.rows == 0 {
@@ -153,7 +154,7 @@ func rowOf(k int, defs []uint32) int {
 	return k // there are no nulls
 }
 
-// spread moves the values to the rows that are not null, from the end: in place.
+// spread moves the values, in place and from the end, to the rows that are not null.
 func spread(out []float64, present int, defs []uint32) {
 	k := present - 1
 	for i := len(out) - 1; i > k; i-- {
@@ -225,12 +226,12 @@ func (c *numbers) cell(raw uint64) string {
 	return strconv.FormatUint(raw, 10)
 }
 
-// text decodes a column of text into codes of its own, which hold for the row
-// group.
+// text decodes a column of text into codes, which count the levels of the row group in
+// the order in which it shows them.
 type text struct {
 	cells
 	entries [][]byte // the dictionary
-	codes   []int32  // of its entries; -1: not met
+	codes   []int32  // of its entries; -1: no row has shown the entry yet
 	indices *hybrid
 	texts   texts
 	scratch []uint32
@@ -316,8 +317,8 @@ func (c *text) begin() (err error) {
 	return err
 }
 
-// knownOf sets the codes of positions in the dictionary up to the first that is not
-// met yet, or is none, and returns how many these are.
+// knownOf sets the codes of positions in the dictionary, up to the first position whose
+// entry no row has shown yet, or that is outside of it. It returns how many it set.
 func (c *text) knownOf(out []int32, positions []uint32) int {
 	for i, k := range positions[:len(out)] {
 		if uint64(k) >= uint64(len(c.codes)) || c.codes[k] < 0 {

@@ -57,8 +57,8 @@ func (p *Writer) cut() {
 
 // column writes the pages of a column's values, those of rows that are not null.
 // Errors stay with p.
-func (p *Writer) column(v *writing) writtenChunk {
-	v.fold()
+func (p *Writer) column(v *columnBuffer) writtenChunk {
+	v.foldConstant()
 	c := writtenChunk{codec: p.codec(v), encoding: plain, offset: p.offset}
 	if v.count > 0 || v.Stored != Double {
 		c.encoding, c.dictionary = rleDictionary, p.offset
@@ -95,7 +95,7 @@ func (p *Writer) column(v *writing) writtenChunk {
 
 // codec is how a column of the group is compressed: not at all if its first numbers
 // hardly get smaller, as those of a continuous function do not.
-func (p *Writer) codec(v *writing) codec {
+func (p *Writer) codec(v *columnBuffer) codec {
 	const sample = 8 * 4096
 	if v.count > 0 || len(v.doubles) < sample {
 		return codecSnappy
@@ -214,7 +214,7 @@ func (p *Writer) footer() []byte {
 	return append(b, "PAR1"...)
 }
 
-func (e *encoder) group(columns []writing, g writtenGroup) {
+func (e *encoder) group(columns []columnBuffer, g writtenGroup) {
 	size, inflated := int64(0), int64(0)
 	e.list(1, typeStruct, len(g.chunks))
 	for j, c := range g.chunks {

@@ -9,8 +9,8 @@ import (
 
 // Bounds on what a file's footer may say.
 const (
-	mostFooter = 64 << 20 // bytes
-	mostDepth  = 64       // of nested columns, and of the footer's own structures
+	maxFooter = 64 << 20 // bytes
+	maxDepth  = 64       // of nested columns, and of the footer's own structures
 )
 
 // meta is what a footer says, as far as it matters here.
@@ -20,7 +20,8 @@ type meta struct {
 	groups []group
 }
 
-// element is a node of the schema. What is not given is -1, the logical type 0.
+// element is a node of the schema. A number that the file does not give is -1; for the
+// logical type it is 0.
 type element struct {
 	name       string
 	kind       physical
@@ -40,7 +41,7 @@ type group struct {
 
 // chunk is a column of a row group.
 type chunk struct {
-	elsewhere  string // another file
+	elsewhere  string // the other file that the values are in; "": in this one
 	kind       physical
 	codec      codec
 	values     int64
@@ -49,8 +50,8 @@ type chunk struct {
 	dictionary int64 // offset of the dictionary, 0: none
 }
 
-// readFooter reads the footer. What it takes is in proportion to the footer's
-// bytes, whatever these say.
+// readFooter reads the footer. The memory that it takes is in proportion to the bytes of
+// the footer, whatever numbers these hold.
 func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	var tail [8]byte
 	if size < 12 {
@@ -70,8 +71,8 @@ func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	if n > size-12 {
 		return nil, fmt.Errorf("the footer should take %d bytes of a file of %d: it is cut off or damaged", n, size)
 	}
-	if n > mostFooter {
-		return nil, fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, mostFooter)
+	if n > maxFooter {
+		return nil, fmt.Errorf("the footer takes %d bytes; %d are allowed: write fewer row groups or columns", n, maxFooter)
 	}
 	buf := make([]byte, n)
 	if _, err := r.ReadAt(buf, size-8-n); err != nil {
@@ -236,8 +237,8 @@ func checkTree(children []int64) error {
 		for len(open) > 0 && open[len(open)-1] == 0 {
 			open = open[:len(open)-1]
 		}
-		if len(open) > mostDepth {
-			return fmt.Errorf("columns are nested more than %d levels deep", mostDepth)
+		if len(open) > maxDepth {
+			return fmt.Errorf("columns are nested more than %d levels deep", maxDepth)
 		}
 	}
 	if len(open) > 0 {

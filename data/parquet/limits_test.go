@@ -96,7 +96,7 @@ func TestFooter(t *testing.T) {
 		{[]int64{1, 0, 0}, "the schema has more than one root"},
 		{[]int64{2, 0, -1}, "node 2 of the schema announces -1 children: the footer is damaged"},
 		{[]int64{2, 1, 0}, "the schema ends early: the footer is damaged"},
-		{append(ones(mostDepth+2), 0), "columns are nested more than 64 levels deep"},
+		{append(ones(maxDepth+2), 0), "columns are nested more than 64 levels deep"},
 	} {
 		got := ""
 		if err := checkTree(c.children); err != nil {

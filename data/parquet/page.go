@@ -36,17 +36,17 @@ const (
 
 // header is what a page's header says, as far as it matters here.
 type header struct {
-	kind      int64
-	size      int64 // of the page when it is decompressed
-	packed    int64 // of the page in the file
-	sum       int64 // CRC-32 of the page in the file
-	summed    bool
-	values    int64 // nulls included
-	encoding  encoding
-	levels    encoding // of the definition levels
-	defBytes  int64    // of a page of version 2
-	repBytes  int64
-	plainText bool // of a page of version 2: it is not compressed
+	kind         int64
+	size         int64 // of the page when it is decompressed
+	packed       int64 // of the page in the file
+	sum          int64 // CRC-32 of the page in the file
+	summed       bool
+	values       int64 // nulls included
+	encoding     encoding
+	levels       encoding // of the definition levels
+	defBytes     int64    // of a page of version 2
+	repBytes     int64
+	uncompressed bool // of a page of version 2, whatever the codec of its column
 }
 
 // header reads a PageHeader.
@@ -91,7 +91,7 @@ func (w *walker) header() header {
 				case 6:
 					h.repBytes = w.integer(kind)
 				case 7:
-					h.plainText = kind == typeFalse
+					h.uncompressed = kind == typeFalse
 				default:
 					return false
 				}
@@ -116,8 +116,8 @@ type page struct {
 // pages reads the pages of a column chunk, one at a time.
 type pages struct {
 	in       *bufio.Reader
-	inBytes  int64 // of the chunk, behind what is read
-	rows     int64 // behind the pages that are read
+	inBytes  int64 // of the chunk that are not read yet
+	rows     int64 // of the pages that are not read yet
 	codec    codec
 	optional bool
 	budget   *columnar.Budget
@@ -174,8 +174,8 @@ func (p *pages) check(h header) error {
 		return fmt.Errorf("a page should take %d bytes, of which %d are there: the file is damaged", h.packed, p.inBytes)
 	case h.size < 0 || p.codec == codecNone && h.size != h.packed:
 		return errPage
-	case h.size > mostPage:
-		return fmt.Errorf("a page holds %d bytes; %d are allowed: write the file with smaller pages", h.size, mostPage)
+	case h.size > maxPage:
+		return fmt.Errorf("a page holds %d bytes; %d are allowed: write the file with smaller pages", h.size, maxPage)
 	case h.kind == pageIndex:
 		return nil
 	case h.values < 0 || h.values > math.MaxInt32:
@@ -183,16 +183,16 @@ func (p *pages) check(h header) error {
 	case h.kind != pageDictionary && h.values > p.rows:
 		return fmt.Errorf("a page has %d values where %d rows are left: the file is damaged", h.values, p.rows)
 	}
-	// What cannot be true is no reason to take memory. Levels of version 2 are not
-	// compressed, which makes the ratio smaller.
+	// A size that no codec reaches cannot be true, and no memory is taken for it. Levels
+	// of version 2 are not compressed, which makes the ratio smaller.
 	if r := p.codec.ratio(); r > 0 && h.size > r*h.packed+64 {
 		return errLength
 	}
 	return nil
 }
 
-// room is a buffer of n bytes, the one of the page before if it is large enough.
-func (p *pages) room(which, n int) []byte {
+// buffer is n bytes of a buffer, that of the page before if it is large enough.
+func (p *pages) buffer(which, n int) []byte {
 	buf := &p.buffers[which]
 	if n > len(*buf) {
 		p.budget.Free(*buf)
@@ -202,9 +202,10 @@ func (p *pages) room(which, n int) []byte {
 	return (*buf)[:n]
 }
 
-// content reads a page and decompresses it, but for its first bytes.
+// content reads a page and decompresses it, without its first bytes, which are not
+// compressed.
 func (p *pages) content(h header, first int64) ([]byte, error) {
-	src := p.room(0, int(h.packed))
+	src := p.buffer(0, int(h.packed))
 	if _, err := io.ReadFull(p.in, src); err != nil {
 		return nil, err
 	}
@@ -212,10 +213,10 @@ func (p *pages) content(h header, first int64) ([]byte, error) {
 	if h.summed && crc32.ChecksumIEEE(src) != uint32(h.sum) {
 		return nil, errors.New("the checksum of a page does not fit: the file is damaged")
 	}
-	if p.codec == codecNone || h.plainText {
+	if p.codec == codecNone || h.uncompressed {
 		return src, nil
 	}
-	dst := p.room(1, int(h.size))
+	dst := p.buffer(1, int(h.size))
 	copy(dst, src[:first])
 	if first == h.size { // only levels
 		return dst, nil
@@ -223,8 +224,8 @@ func (p *pages) content(h header, first int64) ([]byte, error) {
 	return dst, p.inflater.inflate(p.codec, dst[first:], src[first:])
 }
 
-// dictionary reads the dictionary page, of which the caller keeps the bytes.
-// there is false if there is none: not all footers tell.
+// dictionary reads the dictionary page, whose bytes are the caller's from then on. there
+// is false if the column has none, which not all footers tell.
 func (p *pages) dictionary() (there bool, values int, body []byte, err error) {
 	h, err := p.header()
 	switch {
@@ -253,9 +254,9 @@ func (p *pages) next() (page, error) {
 		var v page
 		switch h.kind {
 		case pageData:
-			v, err = p.first(h)
+			v, err = p.dataV1(h)
 		case pageDataV2:
-			v, err = p.second(h)
+			v, err = p.dataV2(h)
 		case pageIndex:
 			if _, err := p.in.Discard(int(h.packed)); err != nil {
 				return page{}, err
@@ -277,8 +278,8 @@ func (p *pages) next() (page, error) {
 	}
 }
 
-// first reads a data page of version 1: levels and values are compressed together.
-func (p *pages) first(h header) (page, error) {
+// dataV1 reads a data page of version 1: levels and values are compressed together.
+func (p *pages) dataV1(h header) (page, error) {
 	v := page{values: int(h.values), encoding: h.encoding}
 	body, err := p.content(h, 0)
 	if err != nil {
@@ -298,11 +299,11 @@ func (p *pages) first(h header) (page, error) {
 	return v, err
 }
 
-// second reads a data page of version 2, whose levels are not compressed.
-func (p *pages) second(h header) (page, error) {
+// dataV2 reads a data page of version 2, whose levels are not compressed.
+func (p *pages) dataV2(h header) (page, error) {
 	v := page{values: int(h.values), encoding: h.encoding}
 	first := h.repBytes + h.defBytes
-	if h.repBytes != 0 || h.defBytes < 0 || first > min(h.size, h.packed) || h.plainText && h.size != h.packed {
+	if h.repBytes != 0 || h.defBytes < 0 || first > min(h.size, h.packed) || h.uncompressed && h.size != h.packed {
 		return v, errPage
 	}
 	body, err := p.content(h, first)

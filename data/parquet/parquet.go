@@ -39,13 +39,13 @@ type Options struct {
 
 const (
 	defaultMemory = 1 << 30
-	mostPage      = 256 << 20 // bytes of a page
+	maxPage       = 256 << 20 // bytes of a page
 	bufferSize    = 16 << 10  // read at once, and of a page's header
 	strideCells   = 1 << 20   // that several goroutines decode at a time
 )
 
 // Source is a data.Source over Parquet files. It is safe for concurrent use.
-type Source struct{ *columnar.Source }
+type Source struct{ rows *columnar.Source }
 
 // Open reads the footers of the files, which become one table in the order of
 // paths: their columns must have the same names in the same order and the same
@@ -82,6 +82,27 @@ func Open(paths []string, o *Options) (*Source, error) {
 	}
 	return &Source{s}, nil
 }
+
+// Schema lists the columns that can be read, in file order. The caller owns the list.
+func (s *Source) Schema() data.Schema { return s.rows.Schema() }
+
+// Batches reads the files from the start and yields batches of at most
+// Options.BatchRows rows with the named columns; others are not decoded. An unknown
+// name is a *data.MissingColumnError, a cell that cannot be a value a *data.CellError.
+// The context is checked before every batch.
+func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return s.rows.Batches(ctx, columns)
+}
+
+// Rows returns how many rows the last complete pass read, and how many of them it
+// left out because of missing cells (see data.NADrop). Both are 0 before.
+func (s *Source) Rows() (total, dropped int64) { return s.rows.Rows() }
+
+// Len is the number of rows of all files, as their footers have it.
+func (s *Source) Len() int64 { return s.rows.Len() }
+
+// Close does nothing and returns nil: files are open only while a pass reads them.
+func (s *Source) Close() error { return nil }
 
 // table is one file.
 type table struct {

@@ -49,7 +49,7 @@ func (w *walker) fields(depth int, special func(id int64, kind byte) bool) {
 
 // skip walks over a value; inside a list a truth value takes a byte.
 func (w *walker) skip(kind byte, depth int, inList bool) {
-	if depth > mostDepth {
+	if depth > maxDepth {
 		w.bad = true
 		return
 	}

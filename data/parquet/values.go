@@ -22,16 +22,16 @@ func newDecoder(v page, k physical, width int, dictionary []uint64) (decoder, er
 	switch v.encoding {
 	case plain:
 		if k == kindBool {
-			return &fixed{h: hybrid{run: v.body, width: 1, left: uint64(len(v.body)) * 8}}, nil
+			return &bitNumbers{h: hybrid{run: v.body, width: 1, left: uint64(len(v.body)) * 8}}, nil
 		}
 		return &plainNumbers{v.body, width}, nil
 	case plainDictionary, rleDictionary:
 		h, err := newIndices(v.body, dictionary != nil)
-		return &lookUp{h: h, table: dictionary}, err
+		return &dictionaryNumbers{h: h, table: dictionary}, err
 	case rle:
 		if k == kindBool {
 			b, _, err := prefixed(v.body)
-			return &fixed{h: hybrid{b: b, width: 1}}, err
+			return &bitNumbers{h: hybrid{b: b, width: 1}}, err
 		}
 	case deltaPacked:
 		if k == kindInt32 || k == kindInt64 {
@@ -39,7 +39,7 @@ func newDecoder(v page, k physical, width int, dictionary []uint64) (decoder, er
 		}
 	case byteStreamSplit:
 		if width > 0 {
-			return &split{b: v.body, width: width, n: len(v.body) / width}, nil
+			return &byteStreams{b: v.body, width: width, n: len(v.body) / width}, nil
 		}
 	}
 	return nil, errEncoding(v.encoding, k)
@@ -83,7 +83,7 @@ func (d *plainNumbers) read(dst []uint64) error {
 	return nil
 }
 
-// doubles is read without a stop on the way: most columns are of this kind.
+// doubles reads numbers of eight bytes straight into dst: most columns hold these.
 func (d *plainNumbers) doubles(dst []float64) error {
 	n := len(dst) * 8
 	if n > len(d.b) {
@@ -97,13 +97,13 @@ func (d *plainNumbers) doubles(dst []float64) error {
 	return nil
 }
 
-// fixed are bits.
-type fixed struct {
+// bitNumbers are single bits.
+type bitNumbers struct {
 	h       hybrid
 	scratch []uint32
 }
 
-func (d *fixed) read(dst []uint64) error {
+func (d *bitNumbers) read(dst []uint64) error {
 	d.scratch = grow(d.scratch, len(dst))
 	if err := d.h.read(d.scratch[:len(dst)]); err != nil {
 		return err
@@ -114,14 +114,14 @@ func (d *fixed) read(dst []uint64) error {
 	return nil
 }
 
-// lookUp are positions in a dictionary.
-type lookUp struct {
+// dictionaryNumbers are given as positions in a dictionary.
+type dictionaryNumbers struct {
 	h       *hybrid
 	table   []uint64
 	scratch []uint32
 }
 
-func (d *lookUp) read(dst []uint64) error {
+func (d *dictionaryNumbers) read(dst []uint64) error {
 	d.scratch = grow(d.scratch, len(dst))
 	if err := d.h.read(d.scratch[:len(dst)]); err != nil {
 		return err
@@ -139,13 +139,14 @@ func errIndex(k uint32, n int) error {
 	return fmt.Errorf("position %d is beyond the %d values of the dictionary: the file is damaged", k, n)
 }
 
-// split are numbers whose first bytes come first, then all second bytes and so on.
-type split struct {
+// byteStreams are numbers of which first all first bytes are given, then all second bytes
+// and so on (BYTE_STREAM_SPLIT in the specification).
+type byteStreams struct {
 	b              []byte
 	width, n, done int
 }
 
-func (d *split) read(dst []uint64) error {
+func (d *byteStreams) read(dst []uint64) error {
 	if len(dst) > d.n-d.done {
 		return errShort
 	}
@@ -182,7 +183,7 @@ func newTexts(v page, b *columnar.Budget) (texts, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &shared{}
+		t := &prefixTexts{}
 		if t.prefixes, err = numbersOf(d, v.values, b); err != nil {
 			return nil, err
 		}
@@ -199,25 +200,25 @@ func (d *plainTexts) next() (v []byte, err error) {
 	return v, err
 }
 
-// lengths are texts behind all of their lengths.
-type lengths struct {
+// lengthTexts are texts that follow the lengths of all of them.
+type lengthTexts struct {
 	n []uint64
 	b []byte
 }
 
-func newLengths(b []byte, most int, budget *columnar.Budget) (*lengths, error) {
+func newLengths(b []byte, limit int, budget *columnar.Budget) (*lengthTexts, error) {
 	d, err := newDelta(b)
 	if err != nil {
 		return nil, err
 	}
-	n, err := numbersOf(d, most, budget)
-	return &lengths{n, d.b}, err
+	n, err := numbersOf(d, limit, budget)
+	return &lengthTexts{n, d.b}, err
 }
 
-// numbersOf decodes the lengths of texts, most of them at most. They are memory
-// of one page, held against the limit on their own.
-func numbersOf(d *delta, most int, b *columnar.Budget) ([]uint64, error) {
-	if d.left > uint64(most) {
+// numbersOf decodes the lengths of texts, at most limit of them. They are held for one
+// page only, so they are checked against the limit of the budget and not taken from it.
+func numbersOf(d *delta, limit int, b *columnar.Budget) ([]uint64, error) {
+	if d.left > uint64(limit) {
 		return nil, errValue
 	}
 	if need := 8 * int64(d.left); need > b.Limit {
@@ -227,7 +228,7 @@ func numbersOf(d *delta, most int, b *columnar.Budget) ([]uint64, error) {
 	return n, d.read(n)
 }
 
-func (d *lengths) next() ([]byte, error) {
+func (d *lengthTexts) next() ([]byte, error) {
 	if len(d.n) == 0 || d.n[0] > uint64(len(d.b)) {
 		return nil, errValue
 	}
@@ -236,14 +237,15 @@ func (d *lengths) next() ([]byte, error) {
 	return v, nil
 }
 
-// shared are texts that begin like the one before.
-type shared struct {
+// prefixTexts are texts that are given without the bytes with which they begin like the
+// text before; prefixes are how many these are.
+type prefixTexts struct {
 	prefixes []uint64
-	rest     *lengths
+	rest     *lengthTexts
 	last     []byte
 }
 
-func (d *shared) next() ([]byte, error) {
+func (d *prefixTexts) next() ([]byte, error) {
 	v, err := d.rest.next()
 	if err != nil {
 		return nil, err
@@ -253,7 +255,7 @@ func (d *shared) next() ([]byte, error) {
 	}
 	n := d.prefixes[0]
 	d.prefixes = d.prefixes[1:]
-	if n > uint64(len(d.last)) || n+uint64(len(v)) > mostPage {
+	if n > uint64(len(d.last)) || n+uint64(len(v)) > maxPage {
 		return nil, errValue
 	}
 	d.last = append(d.last[:n], v...)

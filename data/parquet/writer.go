@@ -20,9 +20,9 @@ const (
 type Stored uint8
 
 const (
-	Double Stored = iota // numbers as they are, eight bytes each unless all of a row group are the same
-	Int32                // whole numbers as positions in the row group's dictionary
-	Text                 // levels, likewise
+	Double Stored = iota // numbers, eight bytes each unless all of a row group are the same
+	Int32                // whole numbers of 32 bits, as positions in a dictionary of the row group
+	Text                 // levels, as positions in a dictionary of the row group
 )
 
 // Column is a column that a Writer writes.
@@ -32,13 +32,13 @@ type Column struct {
 }
 
 // Writer writes columns, any of whose rows may be null, as one Parquet file. Columns
-// are compressed with Snappy, but for those of numbers that it would not make smaller
-// by an eighth: each row group's first 4,096 tell. The same values give the same bytes,
-// however they are cut into calls of Write or WriteBatch. It is not safe for concurrent use.
+// are compressed with Snappy; those of numbers only if this makes the first 4,096 of a
+// row group smaller by an eighth. The same values give the same bytes, however they are
+// cut into calls of Write or WriteBatch. It is not safe for concurrent use.
 type Writer struct {
 	w       io.Writer
 	rows    int // of a row group
-	columns []writing
+	columns []columnBuffer
 	valid   []bool // the row is not null
 	groups  []writtenGroup
 	offset  int64         // bytes written
@@ -76,7 +76,7 @@ func NewBatchWriter(w io.Writer, columns []Column) (*Writer, error) {
 			return nil, fmt.Errorf("data: column %q should be stored in a way, %d, that is not known", columnar.Clip(c.Name), c.Stored)
 		}
 	}
-	p := &Writer{w: w, columns: make([]writing, len(columns)), rows: max(1, min(groupRows, groupCells/len(columns)))}
+	p := &Writer{w: w, columns: make([]columnBuffer, len(columns)), rows: max(1, min(groupRows, groupCells/len(columns)))}
 	for j, c := range columns {
 		p.columns[j].Column = c
 	}
@@ -127,7 +127,8 @@ func (p *Writer) Write(columns [][]float64) error {
 
 // WriteBatch appends the rows of b, which holds the columns by name: those of
 // Double and Int32 as numbers, those of Text as codes. Values are copied. A number
-// for Int32 that is none is an error that names the row, and the file is lost.
+// of an Int32 column that is not a whole number of 32 bits is an error that names the
+// row, and the file is lost.
 func (p *Writer) WriteBatch(b *data.Batch) error {
 	in := make([]func(i, j int) error, len(p.columns))
 	for k := range p.columns {

@@ -118,8 +118,8 @@ func build(spec decompose.Spec, batches ...*data.Batch) ([]decompose.Block, erro
 
 func checkBlock(f *faults, b decompose.Block) {
 	name, d := b.Term.Name(), b.Term.Dim()
-	if b.Map != nil {
-		rows, c := b.Map.Dims()
+	if m := b.Coordinates.Map(); m != nil {
+		rows, c := m.Dims()
 		if rows != d {
 			f.add("%q: the map has %d rows, the term %d columns", name, rows, d)
 		}
@@ -143,8 +143,8 @@ func checkBlock(f *faults, b decompose.Block) {
 			continue
 		}
 		values := eigen.Values(nil)
-		if least, most := values[0], values[d-1]; least < -1e-9*most || most <= 0 {
-			f.add("%q: penalty %d has eigenvalues from %g to %g: it must be positive semi-definite, and not 0", name, i+1, least, most)
+		if smallest, largest := values[0], values[d-1]; smallest < -1e-9*largest || largest <= 0 {
+			f.add("%q: penalty %d has eigenvalues from %g to %g: it must be positive semi-definite, and not 0", name, i+1, smallest, largest)
 		}
 	}
 	if n := len(b.Penalty.SP); n != 0 && n != len(b.Penalty.S) {
@@ -189,7 +189,7 @@ func checkArtifact(f *faults, t decompose.Term, decode func(decompose.Kind, json
 
 func sameBlock(f *faults, when string, one, parts decompose.Block, b *data.Batch) {
 	name := one.Term.Name()
-	if parts.Term.Name() != name || parts.Term.Dim() != one.Term.Dim() || parts.Constraint != one.Constraint || len(parts.Penalty.S) != len(one.Penalty.S) {
+	if parts.Term.Name() != name || parts.Term.Dim() != one.Term.Dim() || !parts.Constraint.Equal(one.Constraint) || len(parts.Penalty.S) != len(one.Penalty.S) {
 		f.add("%s, %q is another block, %q", when, name, parts.Term.Name())
 		return
 	}

@@ -54,7 +54,8 @@ func runFile(ctx context.Context, w io.Writer, model, input, rows string) error 
 		return err
 	}
 	defer src.Close()
-	bind, err := onnx.Bind(g, src.Schema(), []string{input})
+	name, columns, _ := strings.Cut(input, "=")
+	bind, err := onnx.Bind(g, src.Schema(), map[string][]string{name: strings.Split(columns, ",")})
 	if err != nil {
 		return err
 	}
@@ -74,10 +75,10 @@ func runTrained(ctx context.Context, w io.Writer) error {
 	}
 	columns := []string{"x0", "x1", "x2"}
 	m, _, err := native.Train(ctx, native.Config{
-		Kind: native.NAM, Response: "y",
-		Features: native.Features{Columns: columns, Products: [][2]string{{"x0", "x1"}}, Hidden: []int{16, 6}, Activation: native.Tanh},
-		Deep:     native.Deep{Columns: columns, Hidden: []int{32, 16}},
-		Training: native.Training{Epochs: 60, Seed: 1},
+		Architecture: native.NAM, Response: "y",
+		FeatureNetworks: native.FeatureNetworks{Columns: columns, Products: [][2]string{{"x0", "x1"}}, Hidden: []int{16, 6}, Activation: native.Tanh},
+		Deep:            native.Deep{Columns: columns, Hidden: []int{32, 16}},
+		Training:        native.Training{Epochs: 60, Seed: 1},
 	}, src)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := runFile(t.Context(), &out, golden+".onnx", "x=x0..x3", rows); err != nil {
+	if err := runFile(t.Context(), &out, golden+".onnx", "x=x0,x1,x2,x3", rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"PHONAM learned: ", "PHONAM spline: ", "f(x1,x3) + ti(x1,x3)", "order 2"} {

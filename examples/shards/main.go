@@ -5,7 +5,7 @@
 //	go run ./examples/shards
 //
 // Here the processes are goroutines. The result has the bytes of a single pass over
-// all rows, because shards are cut at multiples of decompose.BlockRows.
+// all rows, because shards are cut at multiples of decompose.ChunkRows.
 package main
 
 import (
@@ -46,12 +46,12 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	if err != nil {
 		return err
 	}
-	block, err := decompose.BlockRows(m)
+	block, err := decompose.ChunkRows(m)
 	if err != nil {
 		return err
 	}
 
-	// Each process: the terms, its rows, the number of the merge block they begin with.
+	// Each process: the terms, its rows, the number of the chunk they begin with.
 	sent := make([][]byte, shards)
 	faults := make([]error, shards)
 	cut := func(i int) int { return min((n/block+1)*i/shards*block, n) }
@@ -123,7 +123,7 @@ func process(ctx context.Context, shared json.RawMessage, rows table, from, to, 
 }
 
 func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstBlock int) ([]byte, error) {
-	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{FirstBlock: firstBlock})
+	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Resources: decompose.Resources{FirstChunk: firstBlock}})
 	if err != nil {
 		return nil, err
 	}

@@ -7,5 +7,5 @@ import "os"
 // claim always succeeds: there are no locks that end with their process.
 func claim(*os.File) bool { return true }
 
-// Claims tells that nothing is known of what other processes left.
+// Claims reports whether this system ends the claims of a process with the process.
 const Claims = false

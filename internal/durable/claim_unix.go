@@ -12,5 +12,5 @@ import (
 // most until the process ends, however it ends. It reports whether nobody else has.
 func claim(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
 
-// Claims tells that locks of dead processes are gone.
+// Claims reports whether this system ends the claims of a process with the process.
 const Claims = true

@@ -11,7 +11,7 @@ import (
 type Unfinished struct {
 	mu    sync.Mutex
 	paths map[string]func() // what removes each
-	over  bool
+	over  bool              // Discard was called
 }
 
 // ErrDiscarded is what Place returns after Discard.

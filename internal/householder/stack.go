@@ -1,7 +1,6 @@
-// Package householder triangularises stacked rows by blocked Householder
-// reflections (Golub and Van Loan 2013, sections 5.1 and 5.2): the numerical core
-// of the R-factor route. An R so formed has the errors of the rows, column by
-// column, where a gram matrix has those of their squares.
+// Package householder finds the triangular factor R of stacked rows by blocked Householder
+// reflections (Golub and Van Loan 2013, sections 5.1 and 5.2). The relative errors of R
+// are, column by column, those of the rows; a gram matrix X'X has those of their squares.
 package householder
 
 import (
@@ -16,8 +15,8 @@ import (
 // is updated by matrix products.
 const panel = 24
 
-// tiny: a column whose sum of squares is below it is zero; its reflector would
-// leave the range of float64.
+// tiny is the sum of squares below which a column counts as zero, because its reflector
+// would leave the range of float64.
 const tiny = 0x1p-1000
 
 // Work is memory that calls of Stack reuse; the zero value is ready.
@@ -31,8 +30,8 @@ type Work struct{ columns, rows, top, t, minus []float64 }
 // In columns up to j only the first min(m, head+j+1) rows of a may differ from
 // zero: head is m for rows of any kind, and k for k rows on top of a triangle.
 //
-// The outcome depends on r and a alone, per instruction set. Signs of the rows of
-// r are whatever the reflections make them.
+// On one instruction set the result depends on r and a alone. The signs of the rows of r
+// are not normalised.
 func Stack(r []float64, n int, a []float64, lda, m, head int, w *Work) {
 	w.reserve(n, m)
 	for j := 0; j < n; j += panel {

@@ -113,11 +113,10 @@ func fill[T Number](dst []T, v T) {
 	}
 }
 
-// vectors computes whole vectors in assembly and returns what is left of the
-// slices; an operand of length 1 stays. The operations are for two slices, a
-// slice and a scalar, a scalar and a slice (0: that form does not come). A
-// single operation rounds alike everywhere, so no bit depends on where the rest
-// begins.
+// vectors computes whole vectors in assembly and returns what is left of the slices; an
+// operand of length 1 stays as it is. both, right and left are the operations for two
+// slices, a slice and a scalar, a scalar and a slice; 0 if that form does not occur. One
+// operation rounds alike in assembly and in Go, so no bit depends on where the rest begins.
 func vectors[T Number](s isa, both, right, left operation, dst, a, b []T) (restDst, restA, restB []T) {
 	// Rows of few columns come one by one: a loop is over before a call begins.
 	const short = 16
@@ -150,11 +149,11 @@ func vectorsOf[T Float](s isa, both, right, left operation, dst, a, b []T) int {
 	}
 	switch {
 	case len(a) >= n && len(b) >= n:
-		return whole(s, both, dst, a[:n], b, 0)
+		return wholeVectors(s, both, dst, a[:n], b, 0)
 	case len(a) >= n && len(b) == 1:
-		return whole(s, right, dst, a[:n], nil, b[0])
+		return wholeVectors(s, right, dst, a[:n], nil, b[0])
 	case len(b) >= n && len(a) == 1:
-		return whole(s, left, dst, b[:n], nil, a[0])
+		return wholeVectors(s, left, dst, b[:n], nil, a[0])
 	}
 	return 0
 }

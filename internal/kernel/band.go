@@ -166,8 +166,8 @@ func foldOuter(s isa, dst []float64, ldd, p, q int, c []float64, rows, cols int)
 	}
 }
 
-// foldRow adds the terms further terms of one row of the sum to the first, which is
-// at c[from]: each is in the cell before, one row on.
+// foldRow adds terms more addends of one row of the sum to the first one, which is at
+// c[from]. Each addend lies one cell before and one row below the last.
 func foldRow(s isa, c []float64, from, terms, cols int) {
 	const cell = Band * Band
 	step := Band - cols*cell

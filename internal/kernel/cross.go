@@ -58,9 +58,9 @@ func addGram(s isa, c []float64, ldc int, a []float64, lda, p, n int, w []float6
 	mirror(s, c, ldc, p)
 }
 
-// crossVectors chooses the memory for a panel: the stack, for a call must not
-// allocate; clearing much of it would cost more than a small product. How many
-// rows a panel has makes no difference to any bit.
+// crossVectors chooses the memory for a panel: on the stack, because a call must not
+// allocate, and no more than needed, because clearing it would cost more than a small
+// product. The number of rows in a panel changes no bit.
 func crossVectors(s isa, c []float64, ldc int, a []float64, lda, p int, b []float64, ldb, q, n int, w []float64, upper bool) {
 	if p*q <= 1024 {
 		crossSmall(s, c, ldc, a, lda, p, b, ldb, q, n, w, upper)
@@ -108,7 +108,7 @@ func crossTiles(s isa, c []float64, ldc int, a []float64, lda, p int, b []float6
 			if upper {
 				rows = min(p, j+cols)
 			}
-			down[float64](s, t, rows)
+			tileColumn[float64](s, t, rows)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func crossNarrow(s isa, c []float64, ldc int, a []float64, lda, p int, b []float
 				}
 			}
 			to := at(transpose[:], 0)
-			down[float64](s, tile{
+			tileColumn[float64](s, tile{
 				a: at(b, i*ldb), rs: size, ks: uintptr(ldb) * size,
 				b: at(panel, 0), bs: uintptr(width) * size, k: rows,
 				x: to, xs: uintptr(nr) * size, c: to, cs: uintptr(nr) * size,

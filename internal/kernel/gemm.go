@@ -17,8 +17,8 @@ type Weights[T Float] struct {
 	data []T
 }
 
-// Pack prepares w: row-major k x n, or n x k if trans. w is not kept if it is
-// transposed, and must not change if it is not.
+// Pack prepares w: row-major k x n, or n x k if trans. Without trans w may be used without
+// a copy, so it must not change afterwards.
 func Pack[T Float](k, n int, w []T, trans bool) *Weights[T] {
 	return packWeights(best(), k, n, w, trans)
 }
@@ -138,8 +138,8 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool)
 	}
 }
 
-// within panics unless n values hold rows x cols of them, ld apart: assembly
-// checks nothing.
+// within panics unless n values hold rows x cols of them with row stride ld: the assembly
+// does not check.
 func within(name string, n, rows, cols, ld int) {
 	if cols > 0 && (ld < 0 || n < cols || rows > 1 && ld > (n-cols)/(rows-1)) {
 		panic(fmt.Sprintf("kernel: %s has %d values for %d rows of %d, %d apart", name, n, rows, cols, ld))
@@ -182,7 +182,7 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 				default:
 					t.x, t.xs = nil, 0
 				}
-				down[T](w.isa, t, rows)
+				tileColumn[T](w.isa, t, rows)
 			}
 			if last {
 				break
@@ -191,9 +191,9 @@ func (w *Weights[T]) mulTiles(c []T, ldc int, a []T, lda, m int, bias []T, relu 
 	}
 }
 
-// Gemm sets c = a (m x k) times b (k x n), all row-major and dense; operands that
-// are not known before the run. c overlaps neither. Sums are in order of k for one
-// column as well: columns of b may be rows of data, any number of them.
+// Gemm sets c = a (m x k) times b (k x n), all row-major and dense: for operands that cannot
+// be prepared beforehand. c overlaps neither. Every sum is in order of k, that of a single
+// column too, because columns of b may be rows of data, of which there may be any number.
 func Gemm[T Float](c, a, b []T, m, n, k int) { gemm(best(), c, a, b, m, n, k) }
 
 func gemm[T Float](s isa, c, a, b []T, m, n, k int) {
@@ -258,7 +258,7 @@ func gemmTiles[T Float](s isa, c, a, b []T, m, n, k int, panel []T) {
 				} else {
 					t.x, t.xs = nil, 0
 				}
-				down[T](s, t, min(block, m-i))
+				tileColumn[T](s, t, min(block, m-i))
 			}
 		}
 	}

@@ -4,11 +4,11 @@ package kernel
 
 // isa is the instruction set that a call runs on.
 //
-// avx2 and avx512 give the same bits for every function of this package: the same
+// avx2 and avx512 give the same bits in every function of this package: the same
 // fused multiply-adds in the same order, whatever the length of their vectors. plain
-// rounds products before it adds them, calls package math for exp and its kin, and adds
-// a Dot up in order: its results are those of avx2 to rounding. Where a single operation
-// decides each element (Add, Relu, Splines, MulBand, AdamStep), they are the same bits.
+// rounds products before it adds them, uses package math for exp, tanh and the like, and
+// adds up a Dot in order: its results equal those of avx2 up to rounding. Functions without
+// such sums (Add, Relu, Splines, MulBand, AdamStep) give the same bits everywhere.
 type isa uint8
 
 const (

@@ -1,13 +1,13 @@
 // Package kernel holds the numeric loops that decide the speed of a forward pass
 // and of moments: matrix products with prepared weights, X'WX and elementwise
-// functions, in float32 and float64. Nothing statistical. They run in AVX-512 or
-// AVX2 assembly (written by gen) where the machine has it, in Go everywhere else.
+// functions, in float32 and float64. They know nothing of statistics. They run in AVX-512
+// or AVX2 assembly (written by gen) where the machine has it, in Go everywhere else.
 //
-// Every element of a product is summed over k in increasing order, with prepared
-// weights of one column in partial sums (see sumLanes), whatever the number of
-// rows: so a row's result does not depend on its neighbours. What is
-// the same on every machine, and what only to rounding, stands at type isa. No
-// function starts a goroutine; all are safe for concurrent use.
+// The order of every sum depends on the shape of a row alone: over k in increasing order,
+// or in partial sums if prepared weights have one column (see sumLanes). So a row's result
+// does not depend on the rows beside it. What is the same on every machine, and what is
+// only to rounding, is said at type isa. No function starts a goroutine; all are safe for
+// concurrent use.
 package kernel
 
 import "math"
@@ -20,7 +20,7 @@ func Relu[T Float](dst, src []T) { relu(best(), dst, src) }
 
 func relu[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
-	i := whole(s, opRelu, dst, src, nil, 0)
+	i := wholeVectors(s, opRelu, dst, src, nil, 0)
 	dst, src = dst[i:], src[i:]
 	for i, x := range src {
 		if x < 0 {
@@ -35,7 +35,7 @@ func LeakyRelu[T Float](dst, src []T, a T) { leakyRelu(best(), dst, src, a) }
 
 func leakyRelu[T Float](s isa, dst, src []T, a T) {
 	dst = dst[:len(src)]
-	i := whole(s, opLeakyRelu, dst, src, nil, a)
+	i := wholeVectors(s, opLeakyRelu, dst, src, nil, a)
 	dst, src = dst[i:], src[i:]
 	for i, x := range src {
 		if x < 0 {
@@ -51,7 +51,7 @@ func Exp[T Float](dst, src []T) { exp(best(), dst, src) }
 func exp[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
 	if s != plain {
-		padded(s, opExp, dst, src, 0)
+		paddedVectors(s, opExp, dst, src, 0)
 		return
 	}
 	for i, x := range src {
@@ -66,7 +66,7 @@ func Sigmoid[T Float](dst, src []T) { sigmoid(best(), dst, src) }
 func sigmoid[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
 	if s != plain {
-		padded(s, opSigmoid, dst, src, 0)
+		paddedVectors(s, opSigmoid, dst, src, 0)
 		return
 	}
 	for i, x := range src {
@@ -85,7 +85,7 @@ func Tanh[T Float](dst, src []T) { tanh(best(), dst, src) }
 func tanh[T Float](s isa, dst, src []T) {
 	dst = dst[:len(src)]
 	if s != plain {
-		padded(s, opTanh, dst, src, 0)
+		paddedVectors(s, opTanh, dst, src, 0)
 		return
 	}
 	for i, x := range src {
@@ -99,7 +99,7 @@ func Axpy[T Float](dst, src []T, a T) { axpy(best(), dst, src, a) }
 func axpy[T Float](s isa, dst, src []T, a T) {
 	dst = dst[:len(src)]
 	if s != plain {
-		padded(s, opAxpy, dst, src, a)
+		paddedVectors(s, opAxpy, dst, src, a)
 		return
 	}
 	for i, x := range src {

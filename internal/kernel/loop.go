@@ -33,9 +33,10 @@ const (
 	opTanh
 )
 
-// whole runs an operation on the whole vectors of n elements and returns how
-// many elements those were. b may be nil if the operation does not read it.
-func whole[T Float](s isa, op operation, dst, a, b []T, scalar T) int {
+// wholeVectors runs an operation on as many elements as fill whole vectors and returns how
+// many those were: the rest is up to the caller. b may be nil if the operation does not
+// read it.
+func wholeVectors[T Float](s isa, op operation, dst, a, b []T, scalar T) int {
 	n := len(a)
 	if s == plain {
 		return 0
@@ -48,16 +49,16 @@ func whole[T Float](s isa, op operation, dst, a, b []T, scalar T) int {
 	return n
 }
 
-// padded is whole, and the rest in a vector filled up with zeros: so that all
+// paddedVectors is wholeVectors, with the rest in a vector that is filled up with zeros: all
 // elements go through the same instructions, wherever they are.
-func padded[T Float](s isa, op operation, dst, a []T, scalar T) {
-	i := whole(s, op, dst, a, nil, scalar)
+func paddedVectors[T Float](s isa, op operation, dst, a []T, scalar T) {
+	i := wholeVectors(s, op, dst, a, nil, scalar)
 	if i == len(a) {
 		return
 	}
 	var x, y [64 / 4]T
 	copy(x[:], a[i:])
 	copy(y[:], dst[i:])
-	whole(s, op, y[:lanes[T](s)], x[:lanes[T](s)], nil, scalar)
+	wholeVectors(s, op, y[:lanes[T](s)], x[:lanes[T](s)], nil, scalar)
 	copy(dst[i:], y[:len(a)-i])
 }

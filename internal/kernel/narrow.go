@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Two shapes of products leave most of a tile empty: rows times one column, and
-// one column times one row. They have kernels of their own.
+// In two shapes of products most of a tile would be empty: rows times one column, and one
+// column times one row. They have kernels of their own.
 
 // column is the argument of the assembly that multiplies rows of A by a column,
 // four rows at a time. The assembly knows the offsets of the fields.
@@ -31,11 +31,11 @@ type rankOne[T Float] struct {
 	cs   uintptr // bytes between its rows
 	rows uintptr
 	cols uintptr // four vectors, or 1 to one
-	// Smaller results become the least.
+	// Results below it become least.
 	least T
 }
 
-// least is what results may not be below.
+// least is the smallest value that a result may have: 0 with Relu, else -Inf.
 func least[T Float](relu bool) T {
 	if relu {
 		return 0

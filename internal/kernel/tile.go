@@ -32,9 +32,9 @@ type pack struct {
 	w    unsafe.Pointer
 }
 
-// down computes m rows of a column of tiles. t is what the first tile needs, but
-// for rows.
-func down[T Float](s isa, t tile, m int) {
+// tileColumn computes m rows of a column of tiles. t is what the first tile needs, except
+// its number of rows.
+func tileColumn[T Float](s isa, t tile, m int) {
 	for {
 		h := s.height(m)
 		t.rows = uintptr(h)

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// What the backward pass and the optimisers need beyond a forward pass.
+// Products and loops of backward passes and optimisers.
 
 // Repack replaces the matrix by w, row-major K x N, or N x K if trans, in the
 // memory that p has: p must be the only user.
@@ -109,7 +109,7 @@ func addTransTiles[T Float](s isa, c []T, ldc int, a []T, lda, p int, b []T, ldb
 			runPack[T](s, &pack{dst: t.b, src: at(b, i*ldb+j), ss: uintptr(ldb) * size, rows: t.k, cols: t.cols})
 			t.c = at(c, j)
 			t.x = t.c
-			down[T](s, t, p)
+			tileColumn[T](s, t, p)
 		}
 	}
 }

@@ -31,6 +31,19 @@ func Of(info *debug.BuildInfo) (commit string, modified bool, err error) {
 	return commit, modified, nil
 }
 
+// Name is the commit for people to read: with "+changes" behind it if files of the
+// checkout differed, and "" where the program does not know its commit.
+func Name(info *debug.BuildInfo) string {
+	commit, modified, err := Of(info)
+	switch {
+	case err != nil:
+		return ""
+	case modified:
+		return commit + "+changes"
+	}
+	return commit
+}
+
 // Clean is the commit that holds all of the program: one of a modified checkout is
 // an error.
 func Clean(info *debug.BuildInfo) (commit string, err error) {

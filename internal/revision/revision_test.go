@@ -20,7 +20,13 @@ func TestClean(t *testing.T) {
 	if commit, err := Clean(stamped("true")); commit != "" || err == nil || !strings.Contains(err.Error(), "differs from its commit 0123456789ab") {
 		t.Error(commit, err)
 	}
+	if clean, changed := Name(stamped("false")), Name(stamped("true")); clean != hash[:12] || changed != hash[:12]+"+changes" {
+		t.Error(clean, changed)
+	}
 	for _, info := range []*debug.BuildInfo{nil, {}} {
+		if name := Name(info); name != "" {
+			t.Error(name)
+		}
 		if commit, err := Clean(info); commit != "" || err == nil || !strings.Contains(err.Error(), "-buildvcs=true") {
 			t.Error(commit, err)
 		}

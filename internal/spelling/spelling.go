@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// longest bounds the names that are compared, in bytes: the work is quadratic,
+// maxLength bounds the names that are compared, in bytes: the work is quadratic,
 // and names come from files.
-const longest = 256
+const maxLength = 256
 
 // Nearest returns the known name that name most probably means, the first of
 // equals: a third of its letters may be wrong. "" if there is none.
@@ -36,7 +36,7 @@ func within(name string, known []string, limit int) string {
 // neighbouring letters that turn a into b, whatever their case; math.MaxInt for
 // names of more than 256 bytes.
 func Distance(a, b string) int {
-	if len(a) > longest || len(b) > longest {
+	if len(a) > maxLength || len(b) > maxLength {
 		return math.MaxInt
 	}
 	s, t := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))

@@ -6,7 +6,7 @@
 # Writes testdata/golden/outlier.json (schema: README.md). Seeded. At 1e9 the knots of
 # ps, bs and cp leave next to no row for most basis functions, and those of cr, cs and
 # cc, at quantiles, nearly all rows on one side of the last. Thin plate splines are not
-# among the cases: mgcv itself refuses them on these rows ("S[[1]] matrix is not +ve
+# among the cases at 1e9: mgcv itself refuses them on these rows ("S[[1]] matrix is not +ve
 # definite") or stops with step failures.
 suppressPackageStartupMessages({library(mgcv); library(jsonlite)})
 seed <- 20311
@@ -31,6 +31,14 @@ cases <- lapply(c("cr", "cs", "cc", "ps", "bs", "cp"), function(bs) {
   list(formula = formula, bs = bs, chosen = list(sp = as.numeric(chosen$sp), score = as.numeric(chosen$gcv.ubre)),
        at = list(one(as.numeric(chosen$sp)), one(1)))
 })
+# Nearer values, of which mgcv finds the optimum by its usual control: the thin plates'
+# lambda is many orders of magnitude below where X'WX and the penalty balance, and the
+# products of the tensor product have lost their digits. Scores alone.
+nearer <- lapply(list(list(1e3, "s(x) + z"), list(1e4, "te(x, z)"), list(1e6, 's(x, bs = "ps") + z')), function(a) {
+  d$x[100] <- a[[1]]
+  b <- suppressWarnings(gam(as.formula(paste("y ~", a[[2]])), data = d, method = "REML"))
+  list(far = a[[1]], formula = paste("~", a[[2]]), score = as.numeric(b$gcv.ubre), edf = sum(b$edf))
+})
 provenance <- list(R = R.version.string, mgcv = as.character(packageVersion("mgcv")), seed = seed, script = "testdata/golden/outlier.R")
-write_json(list(provenance = provenance, data = as.list(d), rows = at - 1, cases = cases),
+write_json(list(provenance = provenance, data = as.list(d), rows = at - 1, cases = cases, nearer = nearer),
            "testdata/golden/outlier.json", auto_unbox = TRUE, digits = 15)

@@ -41,6 +41,9 @@ func release(ctx context.Context, root, out string) (sums string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if err := checkTag(ctx, root, version); err != nil {
+		return "", err
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err
 	}
@@ -69,6 +72,21 @@ func versionOf(ctx context.Context, root string) (string, error) {
 		return "", fmt.Errorf("pho --version prints %q, which names no version", text)
 	}
 	return words[1], nil
+}
+
+// checkTag refuses a commit whose tag, if it has one, names another version than the
+// command does.
+func checkTag(ctx context.Context, root, version string) error {
+	tags, err := output(ctx, root, nil, "git", "tag", "--points-at", "HEAD", "--list", "v*")
+	if err != nil {
+		return err
+	}
+	for tag := range strings.FieldsSeq(tags) {
+		if tag != "v"+version {
+			return fmt.Errorf("the commit is tagged %s, but pho --version says %s: change it in internal/revision/release.go, or the tag", tag, version)
+		}
+	}
+	return nil
 }
 
 // build makes the archive of one platform: the stripped command, what one reads

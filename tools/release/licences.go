@@ -18,6 +18,8 @@ import (
 type module struct {
 	Path, Version, Dir string
 	Main               bool
+
+	packages []string // directories of what is linked of it
 }
 
 // licencesOf is the text of all licences of what is linked into the command on a
@@ -43,6 +45,19 @@ func licencesOf(ctx context.Context, root string, p platform) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("licence of %s: %w", m.Path, err)
 		}
+		for _, dir := range m.below() {
+			inner, err := licenceFiles(dir)
+			if err != nil {
+				return nil, fmt.Errorf("licence of %s: %w", m.Path, err)
+			}
+			for _, t := range inner {
+				name, err := filepath.Rel(m.Dir, filepath.Join(dir, t.name))
+				if err != nil {
+					return nil, err
+				}
+				texts = append(texts, file{name: filepath.ToSlash(name), data: t.data})
+			}
+		}
 		if len(texts) == 0 {
 			return nil, fmt.Errorf("module %s in %s has no licence file", m.Path, m.Dir)
 		}
@@ -55,28 +70,48 @@ func licencesOf(ctx context.Context, root string, p platform) ([]byte, error) {
 
 // linkedModules are the modules of the command's packages, but for the command's own.
 func linkedModules(ctx context.Context, root string, p platform) ([]module, error) {
-	list, err := output(ctx, root, p.environment(), "go", "list", "-deps", "-json=Module", "./cmd/pho")
+	list, err := output(ctx, root, p.environment(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/pho")
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]module{}
+	known := map[string]*module{}
 	for d := json.NewDecoder(strings.NewReader(list)); ; {
-		var pkg struct{ Module *module }
+		var pkg struct {
+			Dir    string
+			Module *module
+		}
 		if err := d.Decode(&pkg); err == io.EOF {
 			break
 		} else if err != nil {
 			return nil, err
 		}
 		if pkg.Module != nil && !pkg.Module.Main {
-			known[pkg.Module.Path] = *pkg.Module
+			if known[pkg.Module.Path] == nil {
+				known[pkg.Module.Path] = pkg.Module
+			}
+			m := known[pkg.Module.Path]
+			m.packages = append(m.packages, pkg.Dir)
 		}
 	}
 	var all []module
 	for _, m := range known {
-		all = append(all, m)
+		all = append(all, *m)
 	}
 	slices.SortFunc(all, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
+}
+
+// below are the directories of the linked packages and those above them in the module,
+// sorted: parts taken from elsewhere have licences of their own there.
+func (m module) below() []string {
+	var dirs []string
+	for _, dir := range m.packages {
+		for ; strings.HasPrefix(dir, m.Dir+string(filepath.Separator)); dir = filepath.Dir(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // licenceFiles are those at the top of dir, and in a folder of third parties' ones.

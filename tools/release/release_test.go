@@ -94,6 +94,12 @@ func TestLicencesAreThoseLinked(t *testing.T) {
 	if count < 5 || !bytes.Contains(text, []byte("The Go Authors")) {
 		t.Errorf("%d modules are linked, Go's own licence among them: %v", count, bytes.Contains(text, []byte("The Go Authors")))
 	}
+	if bytes.Contains(text, []byte("pgregory.net/rapid")) {
+		t.Error("rapid, under the Mozilla Public License, is for tests and is linked into the command")
+	}
+	if !bytes.Contains(text, []byte(": zstd/internal/xxhash/LICENSE")) {
+		t.Error("no licence of a package that a module took from elsewhere")
+	}
 	if text, err = licencesOf(ctx, root, platform{"windows", "amd64"}); err != nil || !bytes.Contains(text, []byte("mousetrap")) {
 		t.Errorf("what Windows needs has no licence: %v", err)
 	}
@@ -116,5 +122,28 @@ func TestChangedCheckoutIsRefused(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("archives were written")
+	}
+}
+
+// TestTagNamesTheVersion: a tag of another version is refused, one of this or none is not.
+func TestTagNamesTheVersion(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	git := func(arguments ...string) {
+		if _, err := output(ctx, dir, nil, "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	if err := checkTag(ctx, dir, "1.2.3"); err != nil {
+		t.Error(err)
+	}
+	git("tag", "v1.2.3")
+	if err := checkTag(ctx, dir, "1.2.3"); err != nil {
+		t.Error(err)
+	}
+	if err := checkTag(ctx, dir, "1.2.4"); err == nil || !strings.Contains(err.Error(), "tagged v1.2.3, but pho --version says 1.2.4") {
+		t.Error(err)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	Number  Kind = iota // float64, whatever the file's own type
 	Text                // levels
 	Tensor              // a row of several numbers
-	Refused             // a type that is neither; an error when requested
+	Refused             // of a type that cannot be read: an error when requested
 )
 
 // Field is a column of a file.
@@ -38,25 +38,27 @@ type Field struct {
 	Why   string // of Refused: what to do about it
 }
 
-// Null is the number that stands for a missing one. It is a NaN, which is
-// missing too; messages tell them apart.
+// Null stands for a null in a column of numbers. It is a NaN of its own, so that messages
+// can tell a null from a NaN; both are missing values.
 var Null = math.Float64frombits(0x7ff80000000007a2)
 
 // Values are the rows of a field in a block; what its Kind needs is set.
 type Values struct {
 	Numbers []float64  // Number; not used by the file afterwards
 	Text    [][]byte   // Text, nil: missing; valid until the next block
-	Codes   []int32    // or Text as positions in Levels, negative: missing
-	Levels  []string   // of Codes; the same slice, possibly longer, while codes keep their meaning
+	Codes   []int32    // Text in another way: positions in Levels, negative: missing
+	Levels  []string   // of Codes; while it is the same slice, perhaps longer, codes keep their meaning
 	Tensor  *mat.Dense // Tensor; not used by the file afterwards
-	Fault   *Fault     // the first row that cannot be a value; later ones are not read
+	Fault   *Fault     // of the first row that holds no value of the kind; later rows are not looked at
 }
 
-// Fault is a cell that is not a number or level.
+// Fault is a cell that cannot be a value of its column.
 type Fault struct {
 	Row    int // in the block
 	Cell   string
 	Reason string // what is wrong and what to do
+
+	missing bool // the cell holds no value
 }
 
 // Block is a run of consecutive rows.
@@ -85,8 +87,8 @@ type Options struct {
 // Limits of one source.
 const (
 	defaultRows   = 4096
-	mostCells     = 8 << 20 // of a batch
-	mostColumns   = 100_000
+	maxCells      = 8 << 20 // of a batch
+	maxColumns    = 100_000
 	levelOverhead = 64
 )
 
@@ -145,8 +147,8 @@ func New(files []File, o Options) (*Source, error) {
 }
 
 func checkNames(file string, fields []Field) error {
-	if len(fields) > mostColumns {
-		return fmt.Errorf("data: %q has %d columns; %d are possible", file, len(fields), mostColumns)
+	if len(fields) > maxColumns {
+		return fmt.Errorf("data: %q has %d columns; %d are possible", file, len(fields), maxColumns)
 	}
 	seen := make(map[string]bool, len(fields))
 	for i, f := range fields {
@@ -217,12 +219,6 @@ func (s *Source) require(names []string) error {
 // Schema lists the columns that can be read, in file order.
 func (s *Source) Schema() data.Schema { return slices.Clone(s.schema) }
 
-// Refused lists the files' other columns: requesting them is an error, which
-// says why.
-func (s *Source) Refused() []Field {
-	return slices.DeleteFunc(slices.Clone(s.fields), func(f Field) bool { return f.Kind != Refused })
-}
-
 // Rows returns how many rows the last complete pass read, and how many of them
 // it left out because of missing cells, as data.CSV does.
 func (s *Source) Rows() (total, dropped int64) {
@@ -244,14 +240,11 @@ func (s *Source) Len() int64 {
 	return n
 }
 
-// Close does nothing: files are open while a pass reads them.
-func (s *Source) Close() error { return nil }
-
 // Clip shortens a name from a file for a message.
 func Clip(s string) string {
-	const most = 80
-	if len(s) <= most {
+	const maxLength = 80
+	if len(s) <= maxLength {
 		return strings.Clone(s)
 	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
+	return strings.ToValidUTF8(s[:maxLength], "") + "..."
 }

@@ -50,11 +50,11 @@ type Budget struct {
 	used  atomic.Int64
 }
 
-// padding lies behind what is allocated: decoders look at the bytes left, if only
-// a few, as if they were a whole number.
+// padding is how many bytes lie behind what is allocated: decoders read the last few
+// bytes as a number of eight.
 const padding = 8
 
-// Reset forgets what was allocated: decoders do not return all of it.
+// Reset makes the budget whole again: decoders do not give back all that they took.
 func (b *Budget) Reset() { b.used.Store(0) }
 
 // Allocate returns size bytes, all zero.
@@ -113,7 +113,7 @@ func Stat(path, format string) (*Input, error) {
 	return &Input{Name: path, Size: info.Size(), mtime: info.ModTime()}, nil
 }
 
-// Open opens the file and makes sure that it is the one that Stat saw.
+// Open opens the file. It is an error if size or time are not those that Stat saw.
 func (in *Input) Open() (*os.File, error) {
 	f, err := os.Open(in.Name)
 	if err != nil {

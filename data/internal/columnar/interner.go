@@ -7,14 +7,15 @@ type Interner struct {
 	Names []string
 
 	codes  map[string]int32
-	recent [4096]int32 // by a cheap hash: 1 + the code of a text that had it
+	recent [4096]int32 // by hash: 1 + the code of the last text with this hash, 0 for none
 }
 
 // NewInterner returns one that has met nothing.
 func NewInterner() *Interner { return &Interner{codes: map[string]int32{}} }
 
-// Code is the number of a text, a new one if need be. Texts come again and
-// again: comparing with the last of the same hash is faster than a map.
+// Code is the number of a text, a new one for a text that it has not met. The same texts
+// come again and again, so the last one with the same hash is compared first: that is
+// faster than the map.
 func (t *Interner) Code(text []byte) int32 {
 	slot := &t.recent[hash(text)]
 	if k := *slot - 1; k >= 0 && t.Names[k] == string(text) {

@@ -11,7 +11,7 @@ import (
 // dictionary numbers the levels of a column for the life of a source, in the
 // order in which kept rows first show them.
 type dictionary struct {
-	room *atomic.Int64 // bytes left for all dictionaries of the source
+	room *atomic.Int64 // bytes that all dictionaries of the source may still take
 
 	mu     sync.Mutex
 	codes  map[string]int32
@@ -43,19 +43,19 @@ func (d *dictionary) snapshot() []string {
 	return d.levels[:len(d.levels):len(d.levels)]
 }
 
-// coder finds codes for one column in one pass, without locks for levels that
-// the pass has met.
+// coder finds the codes of one column in one pass. It remembers the levels that the pass
+// has met, so that only new ones take the lock of the dictionary.
 type coder struct {
-	levels  *dictionary
-	text    *Interner
-	global  []int32 // by code of text
-	numbers map[float64]int32
-	local   []int32  // by code of the file's own levels; unseen: not met
-	of      []string // the levels that local is for
+	levels      *dictionary
+	text        *Interner         // the texts that were met,
+	codesOfText []int32           // and their codes
+	numbers     map[float64]int32 // codes of the numbers that were met
+	fileLevels  []string          // the levels that the file has itself,
+	codesOfFile []int32           // and their codes; noCode: not met
 }
 
-// unseen is a level that no kept row has shown.
-const unseen = -1
+// noCode stands for the code of a level that no kept row has shown yet.
+const noCode = -1
 
 func newCoder(d *dictionary) *coder {
 	return &coder{levels: d, text: NewInterner(), numbers: map[float64]int32{}}
@@ -63,12 +63,12 @@ func newCoder(d *dictionary) *coder {
 
 func (c *coder) ofText(text []byte) (int32, bool) {
 	k := c.text.Code(text)
-	if int(k) < len(c.global) {
-		return c.global[k], true
+	if int(k) < len(c.codesOfText) {
+		return c.codesOfText[k], true
 	}
 	code, ok := c.levels.add(c.text.Names[k])
 	if ok {
-		c.global = append(c.global, code)
+		c.codesOfText = append(c.codesOfText, code)
 	}
 	return code, ok
 }
@@ -89,12 +89,12 @@ func (c *coder) ofNumber(v float64) (int32, bool) {
 func (c *coder) translate(index []int32, v *Values) int {
 	c.follow(v.Levels)
 	for i, k := range v.Codes[:len(index)] {
-		if c.local[k] == unseen {
+		if c.codesOfFile[k] == noCode {
 			if _, ok := c.ofLevel(k, v.Levels); !ok {
 				return i
 			}
 		}
-		index[i] = c.local[k]
+		index[i] = c.codesOfFile[k]
 	}
 	return len(index)
 }
@@ -102,27 +102,27 @@ func (c *coder) translate(index []int32, v *Values) int {
 // follow makes room for the levels of the file, which may have grown, or be those
 // of another part of it.
 func (c *coder) follow(levels []string) {
-	if len(levels) == len(c.of) && (len(levels) == 0 || &levels[0] == &c.of[0]) {
+	if len(levels) == len(c.fileLevels) && (len(levels) == 0 || &levels[0] == &c.fileLevels[0]) {
 		return
 	}
-	if len(levels) < len(c.of) || len(c.of) == 0 || &levels[0] != &c.of[0] {
-		c.local = c.local[:0]
+	if len(levels) < len(c.fileLevels) || len(c.fileLevels) == 0 || &levels[0] != &c.fileLevels[0] {
+		c.codesOfFile = c.codesOfFile[:0]
 	}
-	for len(c.local) < len(levels) {
-		c.local = append(c.local, unseen)
+	for len(c.codesOfFile) < len(levels) {
+		c.codesOfFile = append(c.codesOfFile, noCode)
 	}
-	c.of = levels
+	c.fileLevels = levels
 }
 
 // ofLevel finds the code of a level of the file, levels[k].
 func (c *coder) ofLevel(k int32, levels []string) (int32, bool) {
 	c.follow(levels)
-	if code := c.local[k]; code != unseen {
+	if code := c.codesOfFile[k]; code != noCode {
 		return code, true
 	}
 	code, ok := c.levels.add(levels[k])
 	if ok {
-		c.local[k] = code
+		c.codesOfFile[k] = code
 	}
 	return code, ok
 }

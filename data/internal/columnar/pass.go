@@ -27,7 +27,7 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 			p.row = 0
 			for block, err := range f.Blocks(ctx, p.fields, p.rows) {
 				if stopped := ctx.Err(); stopped != nil {
-					err = stopped // and not what a decoder made of it
+					err = stopped // a decoder may have made another error of it
 				}
 				var b *data.Batch
 				if err == nil {
@@ -83,7 +83,7 @@ func (s *Source) newPass(columns []string) (*pass, error) {
 		p.coders = append(p.coders, k)
 		cells += max(1, c.Width)
 	}
-	p.rows = max(1, min(s.rows, mostCells/max(1, cells)))
+	p.rows = max(1, min(s.rows, maxCells/max(1, cells)))
 	return p, nil
 }
 
@@ -216,7 +216,11 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 }
 
 func (p *pass) cellError(file string, field int, f *Fault) error {
-	return &data.CellError{File: file, Row: p.row + int64(f.Row) + 1, Column: Clip(p.Source.fields[field].Name), Cell: Clip(f.Cell), Reason: f.Reason}
+	err := &data.CellError{File: file, Row: p.row + int64(f.Row) + 1, Column: Clip(p.Source.fields[field].Name), Cell: Clip(f.Cell), Reason: f.Reason}
+	if f.missing {
+		err.Err = data.ErrMissingValue
+	}
+	return err
 }
 
 // check makes sure that the file delivered what the field needs.
@@ -239,12 +243,13 @@ func (v *Values) check(f Field, rows int) error {
 }
 
 const (
-	whyMissing = "marks a missing value; fill it in, or leave such rows out with --na drop"
+	whyMissing = "marks a missing value; fill it in, or leave such rows out"
 	whyInf     = "is not a finite number; correct it or remove the row"
 	whyUTF8    = "is not UTF-8; convert the file first"
 )
 
-// fault returns the first cell at fault, having reported missing ones before it.
+// fault returns the first cell at fault. It calls missing for the missing cells before it;
+// one for which that is false is the cell at fault.
 func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 	end := math.MaxInt
 	if v.Fault != nil {
@@ -274,7 +279,7 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 		for i, x := range v.Text[:min(end, len(v.Text))] {
 			switch {
 			case x == nil && !missing(i):
-				return &Fault{Row: i, Cell: "null", Reason: whyMissing}
+				return missingFault(i, "null")
 			case !utf8.Valid(x):
 				return &Fault{Row: i, Cell: string(x), Reason: whyUTF8}
 			}
@@ -285,7 +290,7 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 			switch {
 			case k < 0 && missing(i):
 			case k < 0:
-				return &Fault{Row: i, Cell: "null", Reason: whyMissing}
+				return missingFault(i, "null")
 			case int(k) >= len(v.Levels):
 				return &Fault{Row: i, Cell: strconv.Itoa(int(k)), Reason: fmt.Sprintf("is a position beyond the %d levels of the column: the file is damaged", len(v.Levels))}
 			case valid[k]:
@@ -299,12 +304,16 @@ func (v *Values) fault(f Field, missing func(int) bool) *Fault {
 	return v.Fault
 }
 
+func missingFault(row int, cell string) *Fault {
+	return &Fault{Row: row, Cell: cell, Reason: whyMissing, missing: true}
+}
+
 func numberFault(row int, x float64) *Fault {
 	switch {
 	case math.Float64bits(x) == math.Float64bits(Null):
-		return &Fault{Row: row, Cell: "null", Reason: whyMissing}
+		return missingFault(row, "null")
 	case math.IsNaN(x):
-		return &Fault{Row: row, Cell: "NaN", Reason: whyMissing}
+		return missingFault(row, "NaN")
 	}
 	return &Fault{Row: row, Cell: strconv.FormatFloat(x, 'g', -1, 64), Reason: whyInf}
 }

@@ -22,7 +22,7 @@ import (
 // TestRun: a tiny run of both arms writes its results, and a second one that finds
 // the journal of some tasks writes the same.
 func TestRun(t *testing.T) {
-	dir := experiment.NeedData(t, 3)
+	dir := experiment.NeedData(t, 1)
 	s := scope{folds: 2, narrow: true, epochs: 3, ours: effort{inner: 2, members: 2, epochs: 2}}
 	for _, b := range benchmarkSets() {
 		if b.name == "yacht" {
@@ -323,7 +323,7 @@ func TestPage(t *testing.T) {
 		return
 	}
 	if !*updateDocs {
-		t.Fatal("docs/paper.md has other figures than examples/paper/results: go test ./examples/paper/benchmark -run Page -update-docs")
+		t.Fatal("docs/paper.md has other figures than examples/paper/results: go test -C examples/paper ./benchmark -run Page -update-docs")
 	}
 	if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@
 // the authors' own folds, in two arms: with the published settings, and with
 // everything chosen by cross-validation within the training rows.
 //
-//	go run ./examples/paper/benchmark -quick
+//	go run -C examples/paper ./benchmark -quick
 //	make paper-benchmark FOR=2h
 //
 // The whole benchmark takes hours. It belongs to one clean commit, the program's own,
@@ -53,6 +53,9 @@ type scope struct {
 }
 
 func run(ctx context.Context, e *experiment.Experiment, limit time.Duration) error {
+	if e.Draw {
+		return errors.New("-draw: this program's figure is drawn with its results")
+	}
 	if e.Quick {
 		s := scope{folds: 2, narrow: true, epochs: 200, ours: effort{inner: 3, members: 2, epochs: 50}}
 		for _, b := range benchmarkSets() {

@@ -66,16 +66,16 @@ func richFormula(train rows) string {
 // config of one network. The number of steps is the same for all sizes of data: 40
 // an epoch, but for batches below 8.
 func (c candidate) config(train rows, columns []string, epochs int, seed uint64) native.Config {
-	cfg := native.Config{Kind: native.GAM, Response: "y"}
+	cfg := native.Config{Architecture: native.GAM, Response: "y"}
 	if c.additive != nil {
 		cfg.Structured.Formulas = []string{c.additive(train)}
 	}
 	if c.bins == 0 {
 		return cfg
 	}
-	cfg.Kind = native.MLP
+	cfg.Architecture = native.MLP
 	if c.additive != nil {
-		cfg.Kind = native.SSN
+		cfg.Architecture = native.SSN
 	}
 	cfg.Deep = native.Deep{Columns: columns, Hidden: []int{200, 200}}
 	cfg.Training = native.Training{

@@ -25,7 +25,7 @@ const onlineBatch = 32
 // coefficients from 0, Adam at 1e-3, batches of 32, patience 50.
 func asPublished(method string, hidden []int, names []string, distinct []int, epochs int, seed uint64) native.Config {
 	cfg := native.Config{
-		Kind: native.SSN, Response: "y",
+		Architecture: native.SSN, Response: "y",
 		Deep: native.Deep{Hidden: hidden, Dropout: 0.1, WithoutFirstBias: true, Orthogonalize: method == "ONO"},
 		Training: native.Training{
 			Epochs: epochs, BatchSize: 32, LearningRate: 1e-3, ValidationShare: 0.1, Patience: 50, Seed: seed, Single: true, Workers: 1,
@@ -37,7 +37,7 @@ func asPublished(method string, hidden []int, names []string, distinct []int, ep
 		cfg.Deep.Columns = names
 	}
 	if method == "MLP" {
-		cfg.Kind = native.MLP
+		cfg.Architecture = native.MLP
 	} else {
 		cfg.Structured.Formulas = []string{"y ~ " + mains(names, distinct, 9)}
 	}

@@ -17,7 +17,7 @@ import (
 // explained decomposes m, whose splines are part of it, by PHO and measures how
 // much of its predictor is interpretable.
 func explained(ctx context.Context, m decompose.Model, train, test data.Source) ([]measure, error) {
-	out, _, err := split(ctx, m, train, test, "", &decompose.Options{Method: decompose.PHO})
+	out, _, err := split(ctx, m, train, test, "", &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	return out, err
 }
 

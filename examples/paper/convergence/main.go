@@ -2,11 +2,12 @@
 // online orthogonalization (ONO) trains than one without constraint, to which PHO
 // is applied afterwards (paper, section 5.1 and its appendix figure).
 //
-//	go run ./examples/paper/convergence [-quick]
+//	go run -C examples/paper ./convergence [-quick]
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/examples/paper/internal/experiment"
@@ -27,6 +28,9 @@ func main() {
 var methods = []string{"PHO", "ONO", "PHO, warm start"}
 
 func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) error {
+	if e.Draw {
+		return errors.New("-draw: leave it out; runs that the directory of the results has (lineareffects.json) are not made again")
+	}
 	s.Describe(e)
 	runs, err := s.Run(ctx, e)
 	if err != nil {

@@ -2,11 +2,12 @@
 // (section "Covid-19 Analysis" and its appendix): semi-structured networks with
 // online orthogonalization, PHO and PHOGAM, and a neural additive model with PHONAM.
 //
-//	go run ./examples/paper/covid [--quick]
+//	go run -C examples/paper ./covid [--quick]
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +50,9 @@ func run(ctx context.Context, e *experiment.Experiment) error {
 }
 
 func runWith(ctx context.Context, e *experiment.Experiment, s setting) error {
+	if e.Draw {
+		return errors.Join(drawCurves(e), drawMaps(e))
+	}
 	e.Set("setting", s)
 	path, err := e.DataFile("covid_us_county.csv.gz")
 	if err != nil {
@@ -173,9 +177,9 @@ func (a *study) semiStructured(ctx context.Context, epochs int) error {
 // additive trains the neural additive model with a small deep part.
 func (a *study) additive(ctx context.Context, epochs int) error {
 	m, err := a.train(ctx, "NAM", native.Config{
-		Kind:     native.NAM,
-		Features: native.Features{Columns: features, Products: [][2]string{{space[0], space[1]}}, Hidden: []int{64, 64, 5}},
-		Deep:     native.Deep{Columns: features, Hidden: []int{20, 20}, Activation: native.Tanh, Dropout: 0.2},
+		Architecture:    native.NAM,
+		FeatureNetworks: native.FeatureNetworks{Columns: features, Products: [][2]string{{space[0], space[1]}}, Hidden: []int{64, 64, 5}},
+		Deep:            native.Deep{Columns: features, Hidden: []int{20, 20}, Activation: native.Tanh, Dropout: 0.2},
 	}, epochs, 15)
 	if err != nil {
 		return err
@@ -234,38 +238,28 @@ func (a *study) write(ctx context.Context) error {
 func (a *study) curves(ctx context.Context) error {
 	const points = 60
 	table := experiment.NewTable(append([]string{"feature", "x"}, a.names()...)...)
-	fig := &experiment.Figure{
-		Title: "COVID-19 in US counties: effects on log prevalence", Columns: 2,
-		Note: []string{
-			"Mean-centred effects on the log of confirmed cases per 1,000 people; weather is a climate proxy.",
-			"Dashed: as trained (unadjusted is the network that PHO and PHOGAM project). Solid: after projection.",
-		},
-	}
-	for j, name := range univariate {
+	for _, name := range univariate {
 		lo, hi, err := analysis.Range(a.shown[0].result, name)
 		if err != nil {
 			return err
 		}
 		x := floats.Span(make([]float64, points), lo, hi)
-		panel := experiment.Panel{Title: name, X: units[j], Y: "effect"}
 		var effects [][]float64
 		for _, m := range a.shown {
 			y, err := m.effect(ctx, []string{name}, map[string][]float64{name: x})
 			if err != nil {
 				return err
 			}
-			panel.Lines = append(panel.Lines, experiment.Line{Name: m.name, X: x, Y: y, Dashed: m.before})
 			effects = append(effects, y)
 		}
 		for i := range x {
 			table.Add(append([]any{name, x[i]}, at(effects, i)...)...)
 		}
-		fig.Panels = append(fig.Panels, panel)
 	}
 	if err := a.WriteCSV("covid_effects.csv", table); err != nil {
 		return err
 	}
-	return a.WriteFigure("covid_effects.svg", fig)
+	return drawCurves(a.Experiment)
 }
 
 // maps are the spatial effects where there are counties.
@@ -275,34 +269,21 @@ func (a *study) maps(ctx context.Context) error {
 		return err
 	}
 	table := experiment.NewTable(append(slices.Clone(space), a.names()...)...)
-	fig := &experiment.Figure{Title: "COVID-19 in US counties: spatial effect on log prevalence", Columns: 3, Width: 400, Height: 260,
-		Note: []string{"All terms of longitude and latitude together, centred; cells of a degree near a county's centre (Alaska and Hawaii are not drawn). One scale of colours."}}
-	limit := 0.0
 	var effects [][]float64
 	for _, m := range a.shown {
 		y, err := m.effect(ctx, space, map[string][]float64{space[0]: grid.lon, space[1]: grid.lat})
 		if err != nil {
 			return err
 		}
-		limit = max(limit, experiment.Quantile(0.98, absolute(y)))
-		heat := &experiment.Heat{X: grid.x, Y: grid.y, Z: grid.spread(y)}
-		fig.Panels = append(fig.Panels, experiment.Panel{Title: m.name, X: "longitude", Y: "latitude", Heat: heat})
 		effects = append(effects, y)
 	}
 	for i := range grid.lon {
 		table.Add(append([]any{grid.lon[i], grid.lat[i]}, at(effects, i)...)...)
 	}
-	for i := range fig.Panels {
-		h := fig.Panels[i].Heat
-		h.Limit = limit
-		for j := range h.Z {
-			h.Z[j] = max(min(h.Z[j], limit), -limit)
-		}
-	}
 	if err := a.WriteCSV("covid_space.csv", table); err != nil {
 		return err
 	}
-	return a.WriteFigure("covid_space.svg", fig)
+	return drawMaps(a.Experiment)
 }
 
 // names of the methods, as columns of tables.
@@ -321,20 +302,8 @@ func at(effects [][]float64, i int) (cells []any) {
 	return cells
 }
 
-func absolute(v []float64) []float64 {
-	w := make([]float64, len(v))
-	for i := range v {
-		w[i] = math.Abs(v[i])
-	}
-	return w
-}
-
 // grid is the cells of a map that are near a county.
-type grid struct {
-	x, y     []float64 // centres of columns and rows
-	lon, lat []float64 // of the kept cells
-	kept     []int     // their places, x slowest
-}
+type grid struct{ lon, lat []float64 }
 
 func (a *study) newGrid(ctx context.Context) (*grid, error) {
 	near := map[[2]int]bool{}
@@ -361,30 +330,24 @@ func (a *study) newGrid(ctx context.Context) (*grid, error) {
 		}
 	}
 	g := &grid{}
-	for lon := -125.5; lon <= -66; lon++ {
-		g.x = append(g.x, lon)
-	}
-	for lat := 24.5; lat <= 50; lat++ {
-		g.y = append(g.y, lat)
-	}
-	for i, lon := range g.x {
-		for j, lat := range g.y {
+	xs, ys := centres()
+	for _, lon := range xs {
+		for _, lat := range ys {
 			if near[cell(lon, lat)] {
-				g.lon, g.lat, g.kept = append(g.lon, lon), append(g.lat, lat), append(g.kept, i*len(g.y)+j)
+				g.lon, g.lat = append(g.lon, lon), append(g.lat, lat)
 			}
 		}
 	}
 	return g, nil
 }
 
-// spread puts values of the kept cells in their places, NaN elsewhere.
-func (g *grid) spread(v []float64) []float64 {
-	z := make([]float64, len(g.x)*len(g.y))
-	for i := range z {
-		z[i] = math.NaN()
+// centres of the map's columns and rows.
+func centres() (x, y []float64) {
+	for lon := -125.5; lon <= -66; lon++ {
+		x = append(x, lon)
 	}
-	for i, at := range g.kept {
-		z[at] = v[i]
+	for lat := 24.5; lat <= 50; lat++ {
+		y = append(y, lat)
 	}
-	return z
+	return x, y
 }

@@ -11,7 +11,7 @@ import (
 
 // TestRun fits everything to every 300th row, for a few epochs.
 func TestRun(t *testing.T) {
-	e := &experiment.Experiment{Name: "covid", Seed: 1, Out: t.TempDir(), Data: experiment.NeedData(t, 3)}
+	e := &experiment.Experiment{Name: "covid", Seed: 1, Out: t.TempDir(), Data: experiment.NeedData(t, 1)}
 	if err := runWith(t.Context(), e, setting{Step: 300, Epochs: 2, EpochsNAM: 2}); err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func served(t *testing.T, dir string) []source {
 // TestDownload: what the servers have becomes the files that the results were made
 // with, to the digits that both have, and the same folds to the row.
 func TestDownload(t *testing.T) {
-	from := experiment.NeedData(t, 3)
+	from := experiment.NeedData(t, 1)
 	list, to := served(t, from), t.TempDir()
 	if err := download(context.Background(), http.DefaultClient, list, to); err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestDownload(t *testing.T) {
 
 // TestRefuses: other data are not taken for the right ones.
 func TestRefuses(t *testing.T) {
-	list := served(t, experiment.NeedData(t, 3))
+	list := served(t, experiment.NeedData(t, 1))
 	yacht := list[5]
 	for want, change := range map[string]func(s *source){
 		"the mean of column 7 is":         func(s *source) { s.means = append(s.means[:6:6], 11) },

@@ -2,7 +2,7 @@
 // Machine Learning Repository (diabetes from the page of its authors' article), and
 // writes them as the programs of examples/paper read them:
 //
-//	go run ./examples/paper/data [-out DIR]
+//	go run -C examples/paper ./data [-out DIR]
 //
 // DIR/NAME.csv holds named columns, DIR/paper_folds/NAME.csv the columns as the
 // authors have them with the test fold of each row, which is drawn again. What the
@@ -40,7 +40,7 @@ func directory() string {
 	if d := os.Getenv("PHO_DATA"); d != "" {
 		return d
 	}
-	return filepath.Join("..", "shared", "data")
+	return filepath.Join("..", "..", "..", "shared", "data")
 }
 
 // download fetches every source that is not there yet; what fails is told at the

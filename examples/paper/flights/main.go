@@ -2,7 +2,7 @@
 // Data"): a semi-structured network with splines, cyclic splines and factors, its
 // effects before and after PHO, and what each step costs.
 //
-//	go run ./examples/paper/flights [--quick]
+//	go run -C examples/paper ./flights [--quick]
 //
 // The files are all flights from New York in 2013 and 2017, and the sample of the ASA
 // Data Expo: the first flights of each year from 1987 to 2008.
@@ -86,6 +86,14 @@ func run(ctx context.Context, e *experiment.Experiment) error {
 }
 
 func runWith(ctx context.Context, e *experiment.Experiment, s setting) error {
+	if e.Draw {
+		for _, set := range sets[:s.Sets] {
+			if err := set.drawAgain(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	e.Set("setting", s)
 	costs := map[string]analysis.Cost{}
 	variances, importances := analysis.Variances(), analysis.Importances()
@@ -171,17 +179,10 @@ func (s set) network(epochs int, seed uint64) native.Config {
 	}
 }
 
-// draw writes the curves: as trained, after PHO and after PHOGAM.
+// draw writes the curves and their figure: as trained, after PHO and after PHOGAM.
 func (s set) draw(ctx context.Context, e *experiment.Experiment, m decompose.Model, results [2]*decompose.Result) error {
 	const points = 100
 	table := experiment.NewTable("feature", "x", "as trained", "PHO", "PHO standard error", "PHOGAM", "PHOGAM standard error")
-	fig := &experiment.Figure{
-		Title: s.title + ": effects on arrival delay", Columns: 3,
-		Note: []string{
-			"Centred effects of a semi-structured network, before and after projection; bands: two standard errors of the projection (PHOGAM).",
-			"Without a penalty (PHO) the curve of distance is hardly identified next to destinations and routes; cut where it leaves the axis.",
-		},
-	}
 	for _, name := range s.numbers {
 		lo, hi, err := analysis.Range(results[0], name)
 		if err != nil {
@@ -195,21 +196,43 @@ func (s set) draw(ctx context.Context, e *experiment.Experiment, m decompose.Mod
 			}
 		}
 		pho, gam := effects[0], effects[1]
-		below, above := make([]float64, points), make([]float64, points)
 		for i := range x {
-			below[i], above[i] = gam.After[i]-2*gam.SE[i], gam.After[i]+2*gam.SE[i]
 			table.Add(name, x[i], pho.Before[i], pho.After[i], pho.SE[i], gam.After[i], gam.SE[i])
 		}
-		// PHO may leave the axis.
-		largest := 1.1 * max(absolute(pho.Before), absolute(gam.After))
-		fig.Panels = append(fig.Panels, experiment.Panel{Title: name, X: units[name], Y: "minutes", MinY: -largest, MaxY: largest, Lines: []experiment.Line{
-			{Name: "as trained", X: x, Y: pho.Before, Dashed: true},
-			{Name: "PHO", X: x, Y: pho.After},
-			{Name: "PHOGAM", X: x, Y: gam.After, Lo: below, Hi: above},
-		}})
 	}
 	if err := e.WriteCSV("flights_"+s.name+"_effects.csv", table); err != nil {
 		return err
+	}
+	return s.drawAgain(e)
+}
+
+// drawAgain writes the figure, from the CSV file of the effects.
+func (s set) drawAgain(e *experiment.Experiment) error {
+	all, err := e.ReadCSV("flights_" + s.name + "_effects.csv")
+	if err != nil {
+		return err
+	}
+	fig := &experiment.Figure{
+		Title: s.title + ": effects on arrival delay", Columns: 3,
+		Note: []string{
+			"Centred effects of a semi-structured network, before and after projection; bands: two standard errors of the projection (PHOGAM).",
+			"Without a penalty (PHO) the curve of distance is hardly identified next to destinations and routes; cut where it leaves the axis.",
+		},
+	}
+	for _, name := range s.numbers {
+		of := all.With("feature", name)
+		x, trained, gam := of.Numbers("x"), of.Numbers("as trained"), of.Numbers("PHOGAM")
+		below, above := make([]float64, len(x)), make([]float64, len(x))
+		for i, se := range of.Numbers("PHOGAM standard error") {
+			below[i], above[i] = gam[i]-2*se, gam[i]+2*se
+		}
+		// PHO may leave the axis.
+		largest := 1.1 * max(absolute(trained), absolute(gam))
+		fig.Panels = append(fig.Panels, experiment.Panel{Title: name, X: units[name], Y: "minutes", MinY: -largest, MaxY: largest, Lines: []experiment.Line{
+			{Name: "as trained", X: x, Y: trained, Dashed: true},
+			{Name: "PHO", X: x, Y: of.Numbers("PHO")},
+			{Name: "PHOGAM", X: x, Y: gam, Lo: below, Hi: above},
+		}})
 	}
 	return e.WriteFigure("flights_"+s.name+"_effects.svg", fig)
 }

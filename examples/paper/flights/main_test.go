@@ -11,7 +11,7 @@ import (
 
 // TestRun fits both sets to few rows, for two epochs.
 func TestRun(t *testing.T) {
-	e := &experiment.Experiment{Name: "flights", Seed: 1, Out: t.TempDir(), Data: experiment.NeedData(t, 3)}
+	e := &experiment.Experiment{Name: "flights", Seed: 1, Out: t.TempDir(), Data: experiment.NeedData(t, 1)}
 	if err := runWith(t.Context(), e, setting{Step: 60, Least: 8, Epochs: 1, Sets: 2}); err != nil {
 		t.Fatal(err)
 	}

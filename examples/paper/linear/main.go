@@ -2,11 +2,12 @@
 // without constraint, with online orthogonalization (ONO) and after PHO (paper,
 // section 5.2 and figure "linear_perf").
 //
-//	go run ./examples/paper/linear [-quick]
+//	go run -C examples/paper ./linear [-quick]
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/examples/paper/internal/experiment"
@@ -37,6 +38,9 @@ var estimators = []struct {
 }
 
 func run(ctx context.Context, e *experiment.Experiment, s lineareffects.Study) error {
+	if e.Draw {
+		return errors.New("-draw: leave it out; runs that the directory of the results has (lineareffects.json) are not made again")
+	}
 	s.Describe(e)
 	runs, err := s.Run(ctx, e)
 	if err != nil {

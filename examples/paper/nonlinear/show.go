@@ -62,16 +62,29 @@ func (s study) compare(t *experiment.Table, c cell, reps []repetition) map[strin
 	return worst
 }
 
-func (s study) panel(c cell, reps []repetition) experiment.Panel {
-	p := experiment.Panel{Title: fmt.Sprintf("%s; %d basis functions each; %d repetitions (ONO %d)", c.name(), c.k, c.repetitions, c.onlineReps), Y: "RIMSE (log scale)", LogY: true, Categories: simulation.Names()[:s.functions]}
-	for _, m := range methods {
-		b := experiment.Boxes{Name: m.name, Color: m.color}
-		for j := range s.functions {
-			b.Values = append(b.Values, errors(reps, m.name, j))
-		}
-		p.Boxes = append(p.Boxes, b)
+// draw writes the figure of errors, from nonlinear.csv.
+func (s study) draw(e *experiment.Experiment) error {
+	all, err := e.ReadCSV("nonlinear.csv")
+	if err != nil {
+		return err
 	}
-	return p
+	f := &experiment.Figure{
+		Title: "Error of ten smooth effects", Columns: 1, Width: 1250, Height: 300,
+		Note: []string{"Truth and estimate centred over the rows; error at the rows."},
+	}
+	for _, c := range s.cells {
+		p := experiment.Panel{Title: fmt.Sprintf("%s; %d basis functions each; %d repetitions (ONO %d)", c.name(), c.k, c.repetitions, c.onlineReps), Y: "RIMSE (log scale)", LogY: true, Categories: simulation.Names()[:s.functions]}
+		for _, m := range methods {
+			b := experiment.Boxes{Name: m.name, Color: m.color}
+			of := all.With("n", fmt.Sprint(c.n)).With("noise_features", fmt.Sprint(c.noise)).With("method", m.name)
+			for j := range p.Categories {
+				b.Values = append(b.Values, of.With("function", fmt.Sprintf("f%d", j)).Numbers("rimse"))
+			}
+			p.Boxes = append(p.Boxes, b)
+		}
+		f.Panels = append(f.Panels, p)
+	}
+	return e.WriteFigure("nonlinear.svg", f)
 }
 
 // curves are the averages over the repetitions, as in the paper's figure.

@@ -121,15 +121,15 @@ func (f *fitting) all(ctx context.Context, online, withSteps bool) (r repetition
 	if err != nil {
 		return r, err
 	}
-	results, err := f.project(ctx, gam, training{scaled: true}, decompose.Options{Method: decompose.PHO})
+	results, err := f.project(ctx, gam, training{scaled: true}, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}})
 	if err != nil {
 		return r, err
 	}
 	add("GAM", gam, results[0], true)
 
-	gcv := decompose.Options{Smoothing: penalty.Options{Method: penalty.GCV, WithoutVc: true}}
-	reml := decompose.Options{Smoothing: penalty.Options{WithoutVc: true}}
-	pho := decompose.Options{Method: decompose.PHO}
+	gcv := decompose.Options{Smoothing: decompose.Smoothing{Selection: penalty.Options{Criterion: penalty.GCV, WithoutVc: true}}}
+	reml := decompose.Options{Smoothing: decompose.Smoothing{Selection: penalty.Options{WithoutVc: true}}}
+	pho := decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}}
 	for _, t := range []struct {
 		training
 		smooth decompose.Options
@@ -186,7 +186,7 @@ func (f *fitting) all(ctx context.Context, online, withSteps bool) (r repetition
 func (f *fitting) train(ctx context.Context, t training) (*native.Model, error) {
 	formula := f.sample.Formula(fmt.Sprintf(`s(%%s, bs="ps", k=%d)`, f.k))
 	if t.name == "GAM" {
-		m, _, err := native.Train(ctx, native.Config{Kind: native.GAM, Structured: native.Structured{Formulas: []string{formula}}, Training: native.Training{Workers: 1}}, f.sample.Table)
+		m, _, err := native.Train(ctx, native.Config{Architecture: native.GAM, Structured: native.Structured{Formulas: []string{formula}}, Training: native.Training{Workers: 1}}, f.sample.Table)
 		return m, err
 	}
 	if !t.scaled {

@@ -2,7 +2,7 @@
 // (ONO) adds at test time, when batches of b rows are projected (paper, lemma
 // "Error rate ONO prediction", section 5.4 and figure "ozbias").
 //
-//	go run ./examples/paper/onoerror [-quick]
+//	go run -C examples/paper ./onoerror [-quick]
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/pho-go/pho/examples/paper/internal/experiment"
 )
@@ -79,14 +81,15 @@ type repetition struct {
 }
 
 func run(ctx context.Context, e *experiment.Experiment, s study) error {
+	if e.Draw {
+		return s.draw(e)
+	}
 	e.Set("repetitions", s.repetitions)
 	e.Set("test rows", fmt.Sprintf("as many as training and validation rows, at most %d", s.test))
 	e.Set("network", "one hidden layer of 10 ReLU units with biases")
 	e.Set("training", fmt.Sprintf("Adam, rate 0.003, validation share 0.2, patience %d", patience))
 	all := experiment.NewTable("design", "n", "repetition", "batch", "mse_projected", "mse_not_projected", "mse_training_alpha", "mean_square_of_deep_part", "excess", "expected_excess")
 	summary := experiment.NewTable("design", "n", "RMSE, b = 1", "b = 10", "b = 100", "b = 1000", "b = 10000", "projection off", "training α", "slope of log excess in log b, 50 ≤ b ≤ 500")
-	errors := &experiment.Figure{Title: "Prediction error with online orthogonalization, by the size of test batches", Width: 380}
-	rates := experiment.Panel{Title: "excess error and its expectation", X: "batch size b", Y: "excess MSE / mean of ζ²", LogX: true, LogY: true, MinY: 1e-4, MaxY: 1.6}
 	for i, c := range s.cells {
 		e.Set(fmt.Sprintf("%s, n = %d", c.design.name, c.n), fmt.Sprintf("%s; at most %d epochs, batches of %d", c.design.about, c.epochs, c.batch))
 		reps, err := experiment.Repeat(ctx, e, uint64(i), s.repetitions, func(ctx context.Context, _ int, rng *rand.Rand) (*repetition, error) {
@@ -101,41 +104,59 @@ func run(ctx context.Context, e *experiment.Experiment, s study) error {
 			}
 		}
 		m := mean(reps)
-		x := make([]float64, len(s.batches))
-		rmse, excess := make([]float64, len(x)), make([]float64, len(x))
+		excess := make([]float64, len(s.batches))
 		at := map[int]float64{}
 		for k, b := range s.batches {
-			x[k], rmse[k], excess[k] = float64(b), math.Sqrt(m.on[k]), (m.on[k]-m.alpha)/m.deep
-			at[b] = rmse[k]
-		}
-		flat := func(v float64) []float64 { return constant(math.Sqrt(v), len(x)) }
-		errors.Panels = append(errors.Panels, experiment.Panel{
-			Title: fmt.Sprintf("%s, n = %d", c.design.name, c.n), X: "batch size b at test time", Y: "RMSE on test rows", LogX: true,
-			Lines: []experiment.Line{
-				{Name: "projected in test batches (ONO)", X: x, Y: rmse, Dots: true},
-				{Name: "projection off", X: x, Y: flat(m.off)},
-				{Name: "projected with the training rows' α (as PHO)", X: x, Y: flat(m.alpha), Dashed: true},
-			},
-			Levels: []experiment.Level{{Name: "noise (Bayes error)", Y: 1}},
-		})
-		if !c.design.overlap {
-			rates.Lines = append(rates.Lines, experiment.Line{Name: fmt.Sprintf("n = %d", c.n), X: x, Y: excess, Dots: true})
+			excess[k], at[b] = (m.on[k]-m.alpha)/m.deep, math.Sqrt(m.on[k])
 		}
 		summary.Add(c.design.name, c.n, at[1], at[10], at[100], at[1000], at[10000], math.Sqrt(m.off), math.Sqrt(m.alpha), slope(s.batches, excess))
-		e.Printf("%s, n %d: RMSE %.4f projected in batches of %d, %.4f not projected, %.4f with the training alpha", c.design.name, c.n, rmse[0], s.batches[0], math.Sqrt(m.off), math.Sqrt(m.alpha))
+		e.Printf("%s, n %d: RMSE %.4f projected in batches of %d, %.4f not projected, %.4f with the training alpha", c.design.name, c.n, at[s.batches[0]], s.batches[0], math.Sqrt(m.off), math.Sqrt(m.alpha))
 	}
-	var x, y []float64
-	for b := 1.0; b <= 10000; b *= 1.1 {
-		x, y = append(x, b), append(y, math.Min(1, structured/b))
-	}
-	rates.Lines = append(rates.Lines, experiment.Line{Name: "min(1, p/b)", Color: "#1b1f24", X: x, Y: y, Dashed: true})
 	if err := e.WriteCSV("onoerror.csv", all); err != nil {
 		return err
 	}
 	if err := e.WriteMarkdown("onoerror.md", summary); err != nil {
 		return err
 	}
-	errors.Columns = 2
+	return s.draw(e)
+}
+
+// draw writes the figures, from onoerror.csv.
+func (s study) draw(e *experiment.Experiment) error {
+	all, err := e.ReadCSV("onoerror.csv")
+	if err != nil {
+		return err
+	}
+	errors := &experiment.Figure{Title: "Prediction error with online orthogonalization, by the size of test batches", Columns: 2, Width: 380}
+	rates := experiment.Panel{Title: "excess error and its expectation", X: "batch size b", Y: "excess MSE / mean of ζ²", LogX: true, LogY: true, MinY: 1e-4, MaxY: 1.6}
+	for _, c := range s.cells {
+		of := all.With("design", c.design.name).With("n", fmt.Sprint(c.n))
+		mean := func(column string) float64 { return stat.Mean(of.Numbers(column), nil) }
+		off, alpha, deep := mean("mse_not_projected"), mean("mse_training_alpha"), mean("mean_square_of_deep_part")
+		var x, rmse, excess []float64
+		for _, b := range s.batches {
+			on := stat.Mean(of.With("batch", fmt.Sprint(b)).Numbers("mse_projected"), nil)
+			x, rmse, excess = append(x, float64(b)), append(rmse, math.Sqrt(on)), append(excess, (on-alpha)/deep)
+		}
+		flat := func(v float64) []float64 { return constant(math.Sqrt(v), len(x)) }
+		errors.Panels = append(errors.Panels, experiment.Panel{
+			Title: fmt.Sprintf("%s, n = %d", c.design.name, c.n), X: "batch size b at test time", Y: "RMSE on test rows", LogX: true,
+			Lines: []experiment.Line{
+				{Name: "projected in test batches (ONO)", X: x, Y: rmse, Dots: true},
+				{Name: "projection off", X: x, Y: flat(off)},
+				{Name: "projected with the training rows' α (as PHO)", X: x, Y: flat(alpha), Dashed: true},
+			},
+			Levels: []experiment.Level{{Name: "noise (Bayes error)", Y: 1}},
+		})
+		if !c.design.overlap {
+			rates.Lines = append(rates.Lines, experiment.Line{Name: fmt.Sprintf("n = %d", c.n), X: x, Y: excess, Dots: true})
+		}
+	}
+	var x, y []float64
+	for b := 1.0; b <= 10000; b *= 1.1 {
+		x, y = append(x, b), append(y, math.Min(1, structured/b))
+	}
+	rates.Lines = append(rates.Lines, experiment.Line{Name: "min(1, p/b)", Color: "#1b1f24", X: x, Y: y, Dashed: true})
 	if err := e.WriteFigure("onoerror.svg", errors); err != nil {
 		return err
 	}

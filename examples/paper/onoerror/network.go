@@ -46,7 +46,7 @@ func (s study) once(ctx context.Context, c cell, rng *rand.Rand) (*repetition, e
 	if err != nil {
 		return nil, err
 	}
-	o := &decompose.Options{Method: decompose.PHO, Workers: 1}
+	o := &decompose.Options{Projection: decompose.Projection{Method: decompose.PHO}, Resources: decompose.Resources{Workers: 1}}
 	if !c.design.overlap {
 		o.WithoutIntercept = m.Predictors()
 	}

@@ -41,7 +41,7 @@ func (a *Activation[T]) Replica() Layer[T] {
 
 func (a *Activation[T]) Forward(x []T, n int, m Mode) []T {
 	size := n * a.Width
-	a.x, a.y, a.workers = x[:size], sized(a.y, size), m.Workers
+	a.x, a.y, a.workers = x[:size], Sized(a.y, size), m.Workers
 	Share(size, 64, 16*size, m.Workers, func(i, j int) { a.apply(a.y[i:j], a.x[i:j]) })
 	return a.y
 }

@@ -47,7 +47,7 @@ func (b *BatchNorm[T]) Replica() Layer[T] {
 func (b *BatchNorm[T]) Forward(x []T, n int, m Mode) []T {
 	w := b.Width
 	b.mode = m
-	b.y, b.xhat, b.inv = sized(b.y, n*w), sized(b.xhat, n*w), sized(b.inv, w)
+	b.y, b.xhat, b.inv = Sized(b.y, n*w), Sized(b.xhat, n*w), Sized(b.inv, w)
 	mean, variance := b.Mean.Value, b.Variance.Value
 	if m.Train {
 		mean, variance = b.moments(x, n)
@@ -71,7 +71,7 @@ func (b *BatchNorm[T]) Forward(x []T, n int, m Mode) []T {
 func (b *BatchNorm[T]) moments(x []T, n int) (mean, variance []T) {
 	w := b.Width
 	for k := range b.sums {
-		b.sums[k] = sized(b.sums[k], w)
+		b.sums[k] = Sized(b.sums[k], w)
 		clear(b.sums[k])
 	}
 	mean, variance = b.sums[0], b.sums[1]

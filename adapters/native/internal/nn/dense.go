@@ -108,7 +108,7 @@ func (p *packed[T]) transposed(w *Param[T], groups, in, out int) []*kernel.Weigh
 
 func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 	d.x, d.mode = x[:n*d.G*d.In], m
-	d.y = sized(d.y, n*d.Out())
+	d.y = Sized(d.y, n*d.Out())
 	w := d.packed.weights(d.W, d.G, d.In, d.OutEach)
 	in, out := d.G*d.In, d.Out()
 	Share(n, 12, n*in*d.OutEach, m.Workers, func(i, j int) {
@@ -131,7 +131,7 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 func (d *Dense[T]) Backward(dy []T, n int) []T {
 	in, out := d.G*d.In, d.Out()
 	d.dy, d.n = dy[:n*out], n
-	switch bias := d.B.trained() && !d.mode.Later; {
+	switch bias := d.B.trained() && !d.mode.Defer; {
 	case d.Relu && bias:
 		kernel.ReluGradRows(d.dy, dy, d.y, d.B.Grad)
 	case d.Relu:
@@ -139,13 +139,13 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 	case bias:
 		kernel.AddRows(d.B.Grad, d.dy)
 	}
-	if d.W.trained() && !d.mode.Later {
+	if d.W.trained() && !d.mode.Defer {
 		d.gradients()
 	}
 	if d.First {
 		return nil
 	}
-	d.dx = sized(d.dx, n*in)
+	d.dx = Sized(d.dx, n*in)
 	w := d.packed.transposed(d.W, d.G, d.In, d.OutEach)
 	Share(n, 12, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
 		for g, wg := range w {

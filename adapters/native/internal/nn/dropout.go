@@ -25,7 +25,7 @@ func (d *Dropout[T]) Forward(x []T, n int, m Mode) []T {
 	if !m.Train || d.P == 0 {
 		return x[:n*d.Width]
 	}
-	d.y = sized(d.y, n*d.Width)
+	d.y = Sized(d.y, n*d.Width)
 	d.mask(d.y, x, n)
 	return d.y
 }

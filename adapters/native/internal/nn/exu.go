@@ -46,7 +46,8 @@ func (e *ExU[T]) Init(rng *rand.Rand, mean float64) {
 	e.W.Version++
 }
 
-// Effective are the weights and biases of the equivalent linear layer.
+// Effective is the equivalent linear layer, whose weights are exp(w) and whose biases are
+// -sum exp(w) c.
 func (e *ExU[T]) Effective() *Dense[T] {
 	e.refresh()
 	return e.dense
@@ -86,8 +87,8 @@ func (e *ExU[T]) Forward(x []T, n int, m Mode) []T {
 	return e.dense.Forward(x, n, m)
 }
 
-// Backward gathers the gradients of weights and biases; Finish makes those of w and c
-// of them.
+// Backward adds up the gradients of weights and biases; Finish turns them into those of w
+// and c.
 func (e *ExU[T]) Backward(dy []T, n int) []T {
 	e.dense.First = e.First
 	return e.dense.Backward(dy, n)

@@ -271,13 +271,13 @@ func TestLater(t *testing.T) {
 			var y, dx []float64
 			for i := 0; i < c.n; i += 3 {
 				b, n, m := l.Replica(), min(3, c.n-i), c.mode
-				m.Later, m.Row = true, m.Row+i
+				m.Defer, m.Row = true, m.Row+i
 				y = append(y, b.Forward(x[i*c.in:][:n*c.in], n, m)...)
 				dx = append(dx, b.Backward(slices.Clone(weights[i*l.Out():][:n*l.Out()]), n)...)
 				blocks = append(blocks, b)
 			}
-			left := Left(blocks)
-			crew := NewCrew(3)
+			left := Deferred(blocks)
+			crew := NewPool(3)
 			crew.Each(len(left), func(i int) { left[i]() })
 			crew.Close()
 			finish(l)

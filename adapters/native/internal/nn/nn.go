@@ -30,26 +30,27 @@ type Layer[T kernel.Float] interface {
 	Replica() Layer[T]
 }
 
-// Mode says what a forward pass is for.
+// Mode says what a forward pass is for. The zero value is a prediction.
 type Mode struct {
 	Train   bool
 	Step    uint64 // number of the training step: what is drawn at random depends on it
-	Row     int    // place of the first row in the step's batch: as above
-	Workers int    // at least 1
-	// Later leaves the gradients of the parameters of Dense and ExU to Left: several
-	// replicas can go backward at once then. Batch norm looks at the whole batch and has
+	Row     int    // place of the first row in the step's batch: what is drawn depends on it too
+	Workers int    // that share out single products; 1 or less: none but the caller
+	// Defer leaves the gradients of the parameters of Dense and ExU to Deferred, so that
+	// several replicas can go backward at once. Batch norm looks at the whole batch and has
 	// no such mode.
-	Later bool
+	Defer bool
 }
 
 // Param is a block of numbers that training changes.
 type Param[T kernel.Float] struct {
 	Name  string
 	Value []T
-	Grad  []T // nil: held, not trained (running means, biases that stay 0)
+	Grad  []T // nil: Value is not trained (running means, biases that stay 0)
 	// Decay tells that weight decay applies: not to biases.
 	Decay bool
-	// Version counts changes of Value, so that prepared copies know their age.
+	// Version counts changes of Value: who changes Value adds one, so that copies prepared for
+	// products are made anew.
 	Version int
 }
 
@@ -66,8 +67,9 @@ func (p *Param[T]) trained() bool { return p != nil && p.Grad != nil }
 // to meet after each product.
 const minWork = 1 << 23
 
-// Share cuts 0..n-1 into runs, one for each worker; grain divides all but the
-// last. work is what all of it costs.
+// Share calls f on runs i to j-1 of 0..n-1, one for each worker at once; the lengths of all
+// runs but the last are multiples of grain. work is the cost of all of it in
+// multiplications: if it is small, the caller does it alone.
 func Share(n, grain, work, workers int, f func(i, j int)) {
 	if work < minWork || workers < 2 || n <= grain {
 		f(0, n)
@@ -83,10 +85,34 @@ func Share(n, grain, work, workers int, f func(i, j int)) {
 	wait.Wait()
 }
 
-// sized returns n elements in v's memory if that is large enough.
-func sized[T kernel.Float](v []T, n int) []T {
+// Sized returns n elements in v's memory if that is large enough.
+func Sized[T kernel.Float](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n)
 	}
 	return v[:n]
+}
+
+// Float64s is v in float64: v itself if it is that already, else a copy.
+func Float64s[T kernel.Float](v []T) []float64 {
+	if w, ok := any(v).([]float64); ok {
+		return w
+	}
+	w := make([]float64, len(v))
+	for i, x := range v {
+		w[i] = float64(x)
+	}
+	return w
+}
+
+// Rounded is v in the precision of T: v itself if that is float64, else a copy.
+func Rounded[T kernel.Float](v []float64) []T {
+	if w, ok := any(v).([]T); ok {
+		return w
+	}
+	w := make([]T, len(v))
+	for i, x := range v {
+		w[i] = T(x)
+	}
+	return w
 }

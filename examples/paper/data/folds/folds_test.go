@@ -22,7 +22,7 @@ func TestRNG(t *testing.T) {
 
 // TestAuthorsFolds: all seven sets, every row.
 func TestAuthorsFolds(t *testing.T) {
-	dir := filepath.Join(experiment.NeedData(t, 4), "paper_folds")
+	dir := filepath.Join(experiment.NeedData(t, 2), "paper_folds")
 	for _, name := range []string{"airfoil", "concrete", "diabetes", "energy", "forest_fire", "yacht", "naval_compressor"} {
 		f, err := os.Open(filepath.Join(dir, name+".csv"))
 		if err != nil {

@@ -93,7 +93,7 @@ func keep(columns [][]float64, rows []bool) {
 // Options of a decomposition of a gaussian response, with importance.
 func Options(response string, method decompose.Method) *decompose.Options {
 	fam := family.Gaussian{}
-	return &decompose.Options{Method: method, Response: response, Family: fam, Visitors: []decompose.Visitor{importance.New(fam)}}
+	return &decompose.Options{Projection: decompose.Projection{Method: method}, Columns: decompose.Columns{Response: response}, Family: fam, Visitors: []decompose.Visitor{importance.New(fam)}}
 }
 
 // Seconds says how long f took, to a hundredth.

@@ -4,114 +4,119 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot"
 )
 
 // span is an interval of values.
 type span struct{ lo, hi float64 }
 
-func newSpan() span { return span{math.Inf(1), math.Inf(-1)} }
-
-func (s *span) add(v ...float64) {
-	for _, x := range v {
-		if x-x == 0 {
-			s.lo, s.hi = math.Min(s.lo, x), math.Max(s.hi, x)
+// spanOf holds all numbers of v, but those without a place on a logarithmic axis.
+func spanOf(log bool, v ...[]float64) span {
+	s := span{math.Inf(1), math.Inf(-1)}
+	for _, values := range v {
+		for _, x := range values {
+			if x-x == 0 && (!log || x > 0) {
+				s.lo, s.hi = math.Min(s.lo, x), math.Max(s.hi, x)
+			}
 		}
 	}
+	return s
 }
 
-func (s *span) join(t span) { s.add(t.lo, t.hi) }
-
-// axis maps values to places: from lo at a to hi at b.
-type axis struct {
-	span
-	log  bool
-	a, b float64
-}
-
-// newAxis pads the span; on a logarithmic axis values that are not positive have
-// no place.
-func newAxis(s span, log bool, a, b float64) axis {
-	if log {
-		s.lo = math.Max(s.lo, 1e-300)
-	}
-	x := axis{s, log, a, b}
+// padded is the span with a margin at both ends; from 1 to 2 if nothing is in it.
+func (s span) padded(log bool) span {
 	if !(s.lo <= s.hi) {
-		x.span = span{1, 2}
+		return span{1, 2}
 	}
-	lo, hi := x.scale(x.lo), x.scale(x.hi)
-	if hi == lo {
-		lo, hi = lo-0.5, hi+0.5
+	if log {
+		w := span{math.Log10(s.lo), math.Log10(s.hi)}.padded(false)
+		return span{math.Pow(10, w.lo), math.Pow(10, w.hi)}
 	}
-	pad := 0.04 * (hi - lo)
-	x.lo, x.hi = lo-pad, hi+pad // in the axis' own scale from here on
-	return x
+	pad := 0.04 * (s.hi - s.lo)
+	if pad == 0 {
+		pad = 0.5
+	}
+	return span{s.lo - pad, s.hi + pad}
 }
 
-func (x *axis) scale(v float64) float64 {
-	if x.log {
-		return math.Log10(v)
+// spanY is the range of what the panel shows.
+func (p *Panel) spanY() span {
+	if p.MinY != p.MaxY {
+		return span{p.MinY, p.MaxY}
 	}
-	return v
+	if p.Heat != nil {
+		return cells(p.Heat.Y)
+	}
+	var v [][]float64
+	for _, b := range p.Boxes {
+		v = append(v, b.Values...)
+	}
+	for _, l := range p.Lines {
+		v = append(v, l.Y, l.Lo, l.Hi)
+	}
+	for _, l := range p.Levels {
+		v = append(v, []float64{l.Y})
+	}
+	return spanOf(p.LogY, v...).padded(p.LogY)
 }
 
-// at is the place of v, NaN outside the axis's domain.
-func (x *axis) at(v float64) float64 {
-	return x.a + (x.scale(v)-x.lo)/(x.hi-x.lo)*(x.b-x.a)
+func (p *Panel) spanX() span {
+	if n := len(p.Categories); n > 0 {
+		return span{-0.5, float64(n) - 0.5}
+	}
+	if p.Heat != nil {
+		return cells(p.Heat.X)
+	}
+	var v [][]float64
+	for _, l := range p.Lines {
+		v = append(v, l.X)
+	}
+	return spanOf(p.LogX, v...).padded(p.LogX)
 }
 
-// ticks are round values, about count of them.
-func (x *axis) ticks(count int) []float64 {
-	var out []float64
-	if x.log {
-		for _, steps := range [][]float64{{1}, {1, 3}, {1, 2, 5}} {
-			out = out[:0]
-			for e := math.Floor(x.lo); e <= math.Ceil(x.hi); e++ {
-				for _, m := range steps {
-					v := m * math.Pow(10, e)
-					if l := math.Log10(v); l >= x.lo && l <= x.hi {
-						out = append(out, v)
-					}
+// linearTicks are about five round values: gonum's are about three.
+func linearTicks(lo, hi float64) (ticks []plot.Tick) {
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/5)))
+	for _, m := range []float64{2, 2.5, 2} { // 1, 2, 5, 10 times
+		if (hi-lo)/step > 6 {
+			step *= m
+		}
+	}
+	for k := math.Ceil(lo / step); k*step <= hi; k++ {
+		v := k*step + 0 // no -0
+		ticks = append(ticks, plot.Tick{Value: v, Label: strings.ReplaceAll(strconv.FormatFloat(v, 'g', 6, 64), "-", "−")})
+	}
+	return ticks
+}
+
+// logTicks are round values on a logarithmic axis, four or more if there can be: gonum's
+// are powers of ten, of which an axis may have none.
+func logTicks(lo, hi float64) (ticks []plot.Tick) {
+	for _, steps := range [][]float64{{1}, {1, 3}, {1, 2, 5}} {
+		ticks = nil
+		for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
+			for _, m := range steps {
+				if v := m * math.Pow(10, e); v >= lo && v <= hi {
+					ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
 				}
 			}
-			if len(out) >= 4 {
-				break
-			}
 		}
-		for len(out) > 2*count {
-			for i := 0; 2*i < len(out); i++ {
-				out[i] = out[2*i]
-			}
-			out = out[:(len(out)+1)/2]
-		}
-		return out
-	}
-	raw := (x.hi - x.lo) / float64(count)
-	step := math.Pow(10, math.Floor(math.Log10(raw)))
-	for _, m := range []float64{1, 2, 5, 10} {
-		if (x.hi-x.lo)/(step*m) <= float64(count)+1 {
-			step *= m
+		if len(ticks) >= 4 {
 			break
 		}
 	}
-	for k := math.Ceil(x.lo / step); k*step <= x.hi; k++ {
-		out = append(out, k*step+0) // + 0: no -0
-	}
-	return out
+	return ticks
 }
 
-// label writes a tick without noise digits.
-func label(v float64) string {
-	if v != 0 && (math.Abs(v) >= 1e5 || math.Abs(v) < 1e-3) {
-		s := strconv.FormatFloat(v, 'e', 6, 64)
-		mantissa, exponent, _ := strings.Cut(s, "e")
-		mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
-		n, _ := strconv.Atoi(exponent)
-		return mantissa + "e" + strconv.Itoa(n)
+// logScale is gonum's, but the middle of the interval is in the middle of the axis: plot
+// looks there for the label's place, and leaves an empty stripe above a label that is
+// elsewhere.
+type logScale struct{ plot.LogScale }
+
+func (s logScale) Normalize(lo, hi, v float64) float64 {
+	if v == 0.5*(lo+hi) {
+		return 0.5
 	}
-	s := strconv.FormatFloat(v, 'f', 6, 64)
-	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	if s == "-0" {
-		return "0"
-	}
-	return strings.ReplaceAll(s, "-", "−")
+	return s.LogScale.Normalize(lo, hi, v)
 }

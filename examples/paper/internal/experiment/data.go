@@ -10,12 +10,12 @@ import (
 // ErrNoData says that a data set is not there.
 var ErrNoData = errors.New("no data")
 
-// dataDirectory is PHO_DATA, or where the project keeps its data.
+// dataDirectory is PHO_DATA, or where the project keeps its data, from the module's root.
 func dataDirectory() string {
 	if d := os.Getenv("PHO_DATA"); d != "" {
 		return d
 	}
-	return filepath.Join("..", "shared", "data")
+	return filepath.Join("..", "..", "..", "shared", "data")
 }
 
 // DataFile is the path of a file below the data directory. An error that wraps

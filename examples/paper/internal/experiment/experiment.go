@@ -27,6 +27,7 @@ type Experiment struct {
 	Out     string    // directory of the results
 	Data    string    // directory of the data sets; see DataFile
 	Workers int       // repetitions at a time; 0: 1
+	Draw    bool      // only the figures, from the CSV files of an earlier run
 	Log     io.Writer // progress and summaries; nil: nothing is said
 
 	command  []string
@@ -38,8 +39,8 @@ type Experiment struct {
 
 // Directories of full and quick results, from the module's root.
 const (
-	fullResults  = "examples/paper/results"
-	quickResults = "examples/paper/results/quick"
+	fullResults  = "results"
+	quickResults = "results/quick"
 )
 
 // Main parses the command line, runs the experiment and writes its provenance.
@@ -50,7 +51,7 @@ func Main(name, about string, run func(context.Context, *Experiment) error, more
 	e := &Experiment{Name: name, Log: os.Stderr, command: os.Args[1:], started: time.Now()}
 	flags := flag.NewFlagSet(name, flag.ExitOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: go run ./examples/paper/%s [flags]\n\n%s\n\n", name, about)
+		fmt.Fprintf(flags.Output(), "usage: go run -C examples/paper ./%s [flags]\n\n%s\n\n", name, about)
 		flags.PrintDefaults()
 	}
 	flags.BoolVar(&e.Quick, "quick", false, "a smaller setting, at most a minute")
@@ -58,6 +59,7 @@ func Main(name, about string, run func(context.Context, *Experiment) error, more
 	flags.StringVar(&e.Out, "out", "", "directory of the results (default "+fullResults+", with -quick "+quickResults+")")
 	flags.StringVar(&e.Data, "data", dataDirectory(), "directory of the data sets; PHO_DATA sets its default")
 	flags.IntVar(&e.Workers, "workers", runtime.GOMAXPROCS(0), "repetitions at a time; results do not depend on it")
+	flags.BoolVar(&e.Draw, "draw", false, "run nothing: draw figures again from the CSV files in the directory of the results")
 	for _, add := range more {
 		add(flags)
 	}
@@ -75,7 +77,7 @@ func Main(name, about string, run func(context.Context, *Experiment) error, more
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, e)
-	if err == nil {
+	if err == nil && !e.Draw {
 		err = e.writeProvenance()
 	}
 	switch {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gonum.org/v1/plot"
 )
 
 // TestRepeat: results are in order and the same for any number of workers, and
@@ -151,7 +153,11 @@ func TestFigure(t *testing.T) {
 		{Title: "cut", Y: "RMSE", MinY: 0, MaxY: 2, Categories: []string{"a"}, Boxes: []Boxes{{Name: "PHO", Values: [][]float64{{1, 1.1, 1.2, 50}}}}},
 		{Title: "nothing"},
 	}}
-	svg := f.SVG()
+	drawn, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(drawn)
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		if _, err := d.Token(); err == io.EOF {
 			break
@@ -164,7 +170,7 @@ func TestFigure(t *testing.T) {
 			t.Errorf("%s in the picture", bad)
 		}
 	}
-	for _, want := range []string{"Error &lt;by&gt; method &amp; size", ">PHO<", ">ONO<", ">truth<", ">n = 100<", ">3/3<", ">1 points beyond the axis<", ">a note<"} {
+	for _, want := range []string{">Error &lt;by&gt; method &amp; size<", ">PHO<", ">ONO<", ">truth<", ">n = 100<", ">3/3<", ">1 points beyond the axis<", ">a note<"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
 		}
@@ -172,32 +178,50 @@ func TestFigure(t *testing.T) {
 	if strings.Count(svg, ">PHO<") != 1 {
 		t.Error("a series of two panels is named twice")
 	}
-	if f.SVG() != svg {
+	if again, err := f.SVG(); err != nil || string(again) != svg {
 		t.Error("two pictures of one figure differ")
 	}
 }
 
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
-		s    span
-		log  bool
-		want []float64
+		lo, hi float64
+		ticks  func(lo, hi float64) []plot.Tick
+		want   []string
 	}{
-		{span{0, 10}, false, []float64{0, 2, 4, 6, 8, 10}},
-		{span{-2.5, 2.5}, false, []float64{-2, -1, 0, 1, 2}},
-		{span{1, 10000}, true, []float64{1, 10, 100, 1000, 10000}},
-		{span{0.2, 6}, true, []float64{0.2, 0.5, 1, 2, 5}},
-		{span{3, 3}, false, []float64{2.6, 2.8, 3, 3.2, 3.4}},
+		{0.9, 11000, logTicks, []string{"1", "10", "100", "1000", "10000"}},
+		{0.2, 6, logTicks, []string{"0.2", "0.5", "1", "2", "5"}},
+		{3, 3.1, logTicks, []string{}},
+		{0, 10, linearTicks, []string{"0", "2", "4", "6", "8", "10"}},
+		{-2.6, 2.6, linearTicks, []string{"−2", "−1", "0", "1", "2"}},
+		{-126, -66, linearTicks, []string{"−120", "−110", "−100", "−90", "−80", "−70"}},
+		{0.01, 0.0131, linearTicks, []string{"0.01", "0.011", "0.012", "0.013"}},
 	} {
-		a := newAxis(c.s, c.log, 0, 100)
-		got := a.ticks(5)
-		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
-			t.Errorf("%v log %v: ticks %v, want %v", c.s, c.log, got, c.want)
+		got := []string{}
+		for _, tick := range c.ticks(c.lo, c.hi) {
+			got = append(got, tick.Label)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%g to %g: ticks %v, want %v", c.lo, c.hi, got, c.want)
 		}
 	}
-	for v, want := range map[float64]string{0: "0", -2: "−2", 0.05: "0.05", 1e6: "1e6", 100: "100", 2e-5: "2e-5"} {
-		if got := label(v); got != want {
-			t.Errorf("%g is written %q, want %q", v, got, want)
+}
+
+func TestSpan(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		v    []float64
+		log  bool
+		want span
+	}{
+		{[]float64{0, nan, 10}, false, span{-0.4, 10.4}},
+		{[]float64{-1, 0, 1, 1e50}, true, span{1e-2, 1e52}},
+		{[]float64{3}, false, span{2.5, 3.5}},
+		{[]float64{-3}, true, span{1, 2}},
+	} {
+		got := spanOf(c.log, c.v).padded(c.log)
+		if math.Abs(got.lo-c.want.lo) > 1e-9 || math.Abs(got.hi/c.want.hi-1) > 1e-9 {
+			t.Errorf("%v, logarithmic %v: %v, want %v", c.v, c.log, got, c.want)
 		}
 	}
 }

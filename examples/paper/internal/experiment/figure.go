@@ -1,12 +1,23 @@
 package experiment
 
 import (
-	"encoding/xml"
+	"bytes"
+	"cmp"
 	"fmt"
+	"html"
+	"image/color"
 	"io"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Figure is panels in rows of Columns, with one legend for all of them.
@@ -15,7 +26,7 @@ type Figure struct {
 	Note    []string // lines below the panels
 	Columns int      // panels side by side; 0: all
 	Panels  []Panel
-	// Width and Height of a panel with its labels; 0: 420 and 300.
+	// Width and Height of a panel with its labels, in pixels; 0: 420 and 300.
 	Width, Height float64
 	// SharedY gives all panels the same vertical axis.
 	SharedY bool
@@ -36,7 +47,7 @@ type Panel struct {
 	Heat       *Heat
 }
 
-// Boxes is a series of box plots: median, quartiles, whiskers to the last point
+// Boxes is a series of box plots: median, quartiles (medians of the halves), whiskers to the last point
 // within 1.5 times their distance, and the points beyond.
 type Boxes struct {
 	Name   string
@@ -69,99 +80,158 @@ type Heat struct {
 	Limit float64 // 0: the largest |Z|
 }
 
-// Palette of Okabe and Ito, which people with colour blindness can tell apart.
-var palette = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#6e7781", "#f0e442"}
-
 const (
-	ink     = "#1b1f24"
-	soft    = "#57606a"
-	grid    = "#e7ebef"
-	fonts   = `system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif`
-	margin  = 14.0
-	titleAt = 26.0
+	ink  = "#1b1f24"
+	soft = "#57606a"
+	rule = "#e7ebef"
 )
+
+// pixel is a 96th of an inch, the unit of widths and heights here.
+const pixel = vg.Inch / 96
+
+// palette of Okabe and Ito, which people with colour blindness can tell apart.
+func palette(i int) color.Color {
+	all := []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#6e7781", "#f0e442"}
+	return hex(all[i%len(all)])
+}
+
+// hex is a colour written as "#1b1f24"; black if it is not.
+func hex(s string) color.NRGBA {
+	c := color.NRGBA{A: 255}
+	_, _ = fmt.Sscanf(s, "#%02x%02x%02x", &c.R, &c.G, &c.B)
+	return c
+}
+
+func faint(c color.Color, alpha float64) color.Color {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	n.A = uint8(math.Round(255 * alpha))
+	return n
+}
+
+// style is a sans serif text of so many pixels.
+func style(c color.Color, size float64, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size) * pixel}
+	if bold {
+		f.Weight = xfont.WeightBold
+	}
+	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler}
+}
 
 // WriteFigure draws f as a file of the results.
 func (e *Experiment) WriteFigure(name string, f *Figure) error {
+	svg, err := f.SVG()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	return e.WriteFile(name, func(w io.Writer) error {
-		_, err := io.WriteString(w, f.SVG())
+		_, err := w.Write(svg)
 		return err
 	})
 }
 
 // SVG draws the figure: equal figures are equal bytes.
-func (f *Figure) SVG() string {
-	g := *f
-	if g.Columns == 0 {
-		g.Columns = len(g.Panels)
-	}
-	if g.Width == 0 {
-		g.Width = 420
-	}
-	if g.Height == 0 {
-		g.Height = 300
-	}
-	entries := g.legend()
-	d := &drawing{color: map[string]string{}}
-	for _, e := range entries {
-		d.color[e.name] = e.color
-	}
-	top := titleAt + 12
-	width := math.Max(2*margin+float64(g.Columns)*g.Width, 2*margin+1.08*textWidth(g.Title, 16))
-	g.Note = wrapped(g.Note, width-2*margin)
-	rows, legendHeight := d.legend(entries, margin, top+6, width-2*margin)
-	top += legendHeight
-	lines := (len(g.Panels) + g.Columns - 1) / max(1, g.Columns)
-	height := top + float64(lines)*g.Height + float64(len(g.Note))*16 + margin
-	shared := newSpan()
-	if g.SharedY {
-		for i := range g.Panels {
-			shared.join(g.Panels[i].spanY())
+func (f *Figure) SVG() ([]byte, error) {
+	const margin = 14 * pixel
+	columns := cmp.Or(f.Columns, max(1, len(f.Panels)))
+	rows := (len(f.Panels) + columns - 1) / columns
+	panelWidth, panelHeight := vg.Length(cmp.Or(f.Width, 420))*pixel, vg.Length(cmp.Or(f.Height, 300))*pixel
+	title, note := style(hex(ink), 16, true), style(hex(soft), 12, false)
+	entries, colors := f.legend()
+	width := max(2*margin+vg.Length(columns)*panelWidth, 2*margin+title.Width(f.Title))
+	lines := wrapped(note, f.Note, width-2*margin)
+	keys := rowsOf(entries, width-2*margin)
+	top := margin + 24*pixel + vg.Length(len(keys))*20*pixel
+	bottom := margin + vg.Length(len(lines))*16*pixel
+	height := top + vg.Length(rows)*panelHeight + bottom
+
+	svg := vgsvg.NewWith(vgsvg.UseWH(width, height))
+	c := draw.New(svg)
+	c.FillPolygon(color.White, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
+	c.FillText(title, vg.Point{X: margin, Y: height - margin - 12*pixel}, f.Title)
+	for i, row := range keys {
+		at := vg.Point{X: margin, Y: height - margin - 34*pixel - vg.Length(i)*20*pixel}
+		for _, e := range row {
+			e.draw(c, at)
+			at.X += e.width()
 		}
 	}
-	var body strings.Builder
-	for i := range g.Panels {
-		p := g.Panels[i]
-		y := p.spanY()
-		if g.SharedY {
-			y = shared
-		}
-		x0, y0 := margin+float64(i%g.Columns)*g.Width, top+float64(i/g.Columns)*g.Height
-		d.panel(&body, &p, x0, y0, g.Width, g.Height, y)
+	for i, l := range lines {
+		c.FillText(note, vg.Point{X: margin, Y: bottom - 12*pixel - vg.Length(i)*16*pixel}, l)
 	}
-	for i, n := range g.Note {
-		body.WriteString(text(margin, top+float64(lines)*g.Height+float64(i)*16+10, n, soft, 12, "start", ""))
+	if err := f.drawPanels(draw.Crop(c, margin, -margin, bottom, -top), rows, columns, panelWidth, colors); err != nil {
+		return nil, err
 	}
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="%s">`+"\n",
-		num(width), num(height), num(width), num(height), escape(g.Title), fonts)
-	fmt.Fprintf(&out, `<rect width="100%%" height="100%%" fill="#fff"/>`+"\n")
-	out.WriteString(text(margin, titleAt, g.Title, ink, 16, "start", ` font-weight="600"`))
-	out.WriteString(rows)
-	out.WriteString(body.String())
-	out.WriteString("</svg>\n")
-	return out.String()
+	rendering := "auto"
+	if slices.ContainsFunc(f.Panels, func(p Panel) bool { return p.Heat != nil }) {
+		rendering = "crispEdges"
+	}
+	var out bytes.Buffer
+	if _, err := svg.WriteTo(&out); err != nil {
+		return nil, err
+	}
+	// Few machines have the font; these are as wide. Crisp edges leave no seams between
+	// the cells of a map.
+	drawn := bytes.Replace(out.Bytes(), []byte("<svg "), fmt.Appendf(nil, `<svg role="img" aria-label="%s" shape-rendering="%s" `, html.EscapeString(f.Title), rendering), 1)
+	return bytes.ReplaceAll(drawn, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
 }
 
-// entry is a line of the legend.
+// drawPanels draws rows of panels with their data areas below and beside one another.
+func (f *Figure) drawPanels(c draw.Canvas, rows, columns int, width vg.Length, colors map[string]color.Color) error {
+	if len(f.Panels) == 0 {
+		return nil
+	}
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: 12 * pixel, PadY: 10 * pixel}
+	if slices.ContainsFunc(f.Panels, func(p Panel) bool { return p.Heat != nil }) {
+		tiles.PadX, tiles.PadRight = 70*pixel, 70*pixel // for the scales of colours
+	}
+	plots := make([][]*plot.Plot, rows)
+	for i := range plots {
+		plots[i] = make([]*plot.Plot, columns)
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i := range f.Panels {
+		p, err := f.Panels[i].plot(width, colors)
+		if err != nil {
+			return fmt.Errorf("panel %q: %w", f.Panels[i].Title, err)
+		}
+		plots[i/columns][i%columns] = p
+		lo, hi = min(lo, p.Y.Min), max(hi, p.Y.Max)
+	}
+	if f.SharedY {
+		for i := range f.Panels {
+			y := &plots[i/columns][i%columns].Y
+			y.Min, y.Max = lo, hi
+		}
+	}
+	places := plot.Align(plots, tiles, c)
+	for i := range f.Panels {
+		f.Panels[i].draw(places[i/columns][i%columns], plots[i/columns][i%columns])
+	}
+	return nil
+}
+
+// entry is a series in the legend.
 type entry struct {
-	name, color string
+	name        string
+	color       color.Color
 	dashed, box bool
 }
 
-// legend lists the series of all panels once, in the order of their appearance.
-func (f *Figure) legend() []entry {
+// legend lists the series of all panels once, in the order of their appearance, and
+// their colours by name.
+func (f *Figure) legend() ([]entry, map[string]color.Color) {
 	var out []entry
-	seen := map[string]bool{}
-	add := func(name, color string, dashed, box bool) {
-		if name == "" || seen[name] {
+	colors := map[string]color.Color{}
+	add := func(name, given string, dashed, box bool) {
+		if _, seen := colors[name]; name == "" || seen {
 			return
 		}
-		seen[name] = true
-		if color == "" {
-			color = palette[len(out)%len(palette)]
+		c := palette(len(out))
+		if given != "" {
+			c = hex(given)
 		}
-		out = append(out, entry{name, color, dashed, box})
+		colors[name] = c
+		out = append(out, entry{name, c, dashed, box})
 	}
 	for _, p := range f.Panels {
 		for _, b := range p.Boxes {
@@ -174,71 +244,43 @@ func (f *Figure) legend() []entry {
 			add(l.Name, ink, true, false)
 		}
 	}
-	return out
+	return out, colors
 }
 
-// drawing knows the colours of the series.
-type drawing struct{ color map[string]string }
+// width of an entry with its sign and the gap to the next one.
+func (e entry) width() vg.Length { return 42*pixel + 1.1*style(nil, 13, false).Width(e.name) } // fonts differ
 
-func (d *drawing) of(name, color string) string {
-	if color != "" {
-		return color
+func (e entry) draw(c draw.Canvas, at vg.Point) {
+	if e.box {
+		sign := []vg.Point{{X: at.X, Y: at.Y - 1*pixel}, {X: at.X + 18*pixel, Y: at.Y - 1*pixel}, {X: at.X + 18*pixel, Y: at.Y + 10*pixel}, {X: at.X, Y: at.Y + 10*pixel}}
+		c.FillPolygon(faint(e.color, 0.35), sign)
+		c.StrokeLines(draw.LineStyle{Color: e.color, Width: pixel}, append(sign, sign[0]))
+	} else {
+		c.StrokeLine2(stroke(e.color, 2.2, e.dashed), at.X, at.Y+4*pixel, at.X+18*pixel, at.Y+4*pixel)
 	}
-	if c, ok := d.color[name]; ok {
-		return c
-	}
-	return palette[0]
+	c.FillText(style(hex(ink), 13, false), vg.Point{X: at.X + 24*pixel, Y: at.Y}, e.name)
 }
 
-// legend draws the entries from (x, y), wrapped to the width, and tells its
-// height.
-func (d *drawing) legend(entries []entry, x, y, width float64) (string, float64) {
-	if len(entries) == 0 {
-		return "", 0
-	}
-	var b strings.Builder
-	at, line := x, 0.0
+// rowsOf breaks the legend's entries into rows that fit the width.
+func rowsOf(entries []entry, width vg.Length) (rows [][]entry) {
+	used := width
 	for _, e := range entries {
-		w := 42 + textWidth(e.name, 13)
-		if at+w > x+width && at > x {
-			at, line = x, line+20
+		if used+e.width() > width {
+			rows, used = append(rows, nil), 0
 		}
-		switch {
-		case e.box:
-			fmt.Fprintf(&b, `<rect x="%s" y="%s" width="18" height="11" fill="%s" fill-opacity=".35" stroke="%s"/>`+"\n", num(at), num(y+line-5), e.color, e.color)
-		default:
-			dash := ""
-			if e.dashed {
-				dash = ` stroke-dasharray="5 3"`
-			}
-			fmt.Fprintf(&b, `<path d="M%s %sh18" stroke="%s" stroke-width="2.2"%s/>`+"\n", num(at), num(y+line), e.color, dash)
-		}
-		b.WriteString(text(at+24, y+line+4.5, e.name, ink, 13, "start", ""))
-		at += w
+		last := len(rows) - 1
+		rows[last], used = append(rows[last], e), used+e.width()
 	}
-	return b.String(), line + 22
+	return rows
 }
-
-func text(x, y float64, s, color string, size float64, anchor, more string) string {
-	return fmt.Sprintf(`<text x="%s" y="%s" fill="%s" font-size="%s" text-anchor="%s"%s>%s</text>`+"\n", num(x), num(y), color, num(size), anchor, more, escape(s))
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
-	return b.String()
-}
-
-// textWidth is about that of s: fonts differ.
-func textWidth(s string, size float64) float64 { return 0.58 * size * float64(len([]rune(s))) }
 
 // wrapped breaks lines of notes at spaces so that they fit the width.
-func wrapped(lines []string, width float64) []string {
+func wrapped(s text.Style, lines []string, width vg.Length) []string {
 	var out []string
 	for _, l := range lines {
 		line := ""
 		for _, word := range strings.Fields(l) {
-			if line != "" && textWidth(line+" "+word, 12) > width {
+			if line != "" && s.Width(line+" "+word) > width {
 				out, line = append(out, line), ""
 			}
 			line = strings.TrimPrefix(line+" "+word, " ")
@@ -248,5 +290,10 @@ func wrapped(lines []string, width float64) []string {
 	return out
 }
 
-// num writes a coordinate with a tenth of a unit.
-func num(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
+func stroke(c color.Color, width float64, dashed bool) draw.LineStyle {
+	s := draw.LineStyle{Color: c, Width: vg.Length(width) * pixel}
+	if dashed {
+		s.Dashes = []vg.Length{5 * pixel, 3 * pixel}
+	}
+	return s
+}

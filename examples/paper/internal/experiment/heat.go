@@ -1,83 +1,85 @@
 package experiment
 
 import (
-	"fmt"
+	"image/color"
 	"math"
-	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 )
 
 // limit is the value of the darkest colours.
 func (h *Heat) limit() float64 {
 	limit := h.Limit
 	if limit == 0 {
-		for _, z := range h.Z {
-			if z-z == 0 {
-				limit = math.Max(limit, math.Abs(z))
-			}
-		}
+		s := spanOf(false, h.Z)
+		limit = math.Max(-s.lo, s.hi)
 	}
-	if limit == 0 {
+	if !(limit > 0) {
 		return 1
 	}
 	return limit
 }
 
-// bar draws the scale of colours.
-func (h *Heat) bar(b *strings.Builder, x, top, bottom float64) {
-	a := newAxis(span{-h.limit(), h.limit()}, false, bottom, top)
-	a.lo, a.hi = -h.limit(), h.limit()
-	const steps = 40
-	for i := range steps {
-		t := -1 + (2*float64(i)+1)/steps
-		y := top + (bottom-top)*(1-float64(i+1)/steps)
-		fmt.Fprintf(b, `<rect x="%s" y="%s" width="12" height="%s" fill="%s"/>`+"\n", num(x), num(y), num((bottom-top)/steps+0.3), Diverging(t))
-	}
-	for _, t := range a.ticks(5) {
-		b.WriteString(text(x+16, a.at(t)+4, label(t), soft, 11, "start", ""))
-	}
-}
-
-// draw fills the cells between the midpoints of the grid.
-func (h *Heat) draw(b *strings.Builder, ax, ay *axis) {
-	limit := h.limit()
-	xs, ys := edges(h.X), edges(h.Y)
-	for i := range h.X {
-		for j := range h.Y {
-			z := h.Z[i*len(h.Y)+j]
-			if z-z != 0 {
-				continue
-			}
-			l, r := ax.at(xs[i]), ax.at(xs[i+1])
-			t, u := ay.at(ys[j+1]), ay.at(ys[j])
-			fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", num(l), num(t), num(r-l+0.2), num(u-t+0.2), Diverging(z/limit))
-		}
-	}
-}
-
-// edges are the borders of cells with these centres.
-func edges(centre []float64) []float64 {
+// cells is the span of cells with these centres.
+func cells(centre []float64) span {
 	n := len(centre)
 	if n == 1 {
-		return []float64{centre[0] - 0.5, centre[0] + 0.5}
+		return span{centre[0] - 0.5, centre[0] + 0.5}
 	}
-	out := make([]float64, n+1)
-	for i := 1; i < n; i++ {
-		out[i] = (centre[i-1] + centre[i]) / 2
+	return span{centre[0] - (centre[1]-centre[0])/2, centre[n-1] + (centre[n-1]-centre[n-2])/2}
+}
+
+// plotter draws the map.
+func (h *Heat) plotter() *plotter.HeatMap { return mapOf(grid{h.X, h.Y, h.Z}, h.limit()) }
+
+// bar is the scale of colours with its axis.
+func (h *Heat) bar() *plot.Plot {
+	const steps = 40
+	limit := h.limit()
+	g := grid{x: []float64{0}}
+	for i := range steps {
+		z := limit * (-1 + (2*float64(i)+1)/steps)
+		g.y, g.z = append(g.y, z), append(g.z, z)
 	}
-	out[0], out[n] = centre[0]-(out[1]-centre[0]), centre[n-1]+(centre[n-1]-out[n-1])
+	out := plot.New()
+	dressAxis(&out.Y, "", false)
+	out.HideX()
+	scale := mapOf(g, limit)
+	scale.Rasterized = true // no seams
+	out.Add(scale)
+	out.X.Min, out.X.Max, out.Y.Min, out.Y.Max = -0.5, 0.5, -limit, limit
 	return out
 }
 
-// Diverging is the colour of t in [-1, 1]: blue, white, orange.
-func Diverging(t float64) string {
-	t = math.Max(-1, math.Min(1, t))
-	end := [3]float64{0xc2, 0x57, 0x00}
-	if t < 0 {
-		end = [3]float64{0x00, 0x5a, 0x96}
+func mapOf(g grid, limit float64) *plotter.HeatMap {
+	m := plotter.NewHeatMap(g, diverging{})
+	m.Min, m.Max = -limit, limit
+	return m
+}
+
+// grid is a plotter.GridXYZ; Z varies with Y first.
+type grid struct{ x, y, z []float64 }
+
+func (g grid) Dims() (columns, rows int) { return len(g.x), len(g.y) }
+func (g grid) X(column int) float64      { return g.x[column] }
+func (g grid) Y(row int) float64         { return g.y[row] }
+func (g grid) Z(column, row int) float64 { return g.z[column*len(g.y)+row] }
+
+// diverging is a palette: blue, white, orange.
+type diverging struct{}
+
+func (diverging) Colors() []color.Color {
+	const half = 50
+	ends := [2]color.NRGBA{hex("#005a96"), hex("#c25700")}
+	var out []color.Color
+	for i := -half; i <= half; i++ {
+		end, t := ends[0], float64(-i)/half
+		if i > 0 {
+			end, t = ends[1], float64(i)/half
+		}
+		fade := func(v uint8) uint8 { return uint8(math.Round(255 + t*(float64(v)-255))) }
+		out = append(out, color.NRGBA{fade(end.R), fade(end.G), fade(end.B), 255})
 	}
-	var c [3]int
-	for i := range c {
-		c[i] = int(math.Round(255 + math.Abs(t)*(end[i]-255)))
-	}
-	return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
+	return out
 }

@@ -2,197 +2,192 @@ package experiment
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
-	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
-// spanY is the range of what the panel shows.
-func (p *Panel) spanY() span {
-	if p.MinY != p.MaxY {
-		return span{p.MinY, p.MaxY}
-	}
-	s := newSpan()
-	add := func(v []float64) {
-		for _, y := range v {
-			if !p.LogY || y > 0 {
-				s.add(y)
-			}
-		}
-	}
-	for _, b := range p.Boxes {
-		for _, v := range b.Values {
-			add(v)
-		}
-	}
-	for _, l := range p.Lines {
-		add(l.Y)
-		add(l.Lo)
-		add(l.Hi)
-	}
-	for _, l := range p.Levels {
-		add([]float64{l.Y})
-	}
-	if h := p.Heat; h != nil {
-		s.add(h.Y...)
-	}
-	return s
-}
-
-func (p *Panel) spanX() span {
-	if len(p.Categories) > 0 {
-		return span{0.4, float64(len(p.Categories)) + 0.6}
-	}
-	s := newSpan()
-	for _, l := range p.Lines {
-		s.add(l.X...)
-	}
+// plot is the panel as gonum/plot draws it; it will be about so wide.
+func (p *Panel) plot(width vg.Length, colors map[string]color.Color) (*plot.Plot, error) {
+	out := plot.New()
+	out.Title.Text, out.Title.Padding = p.Title, 6*pixel
+	dress(&out.Title.TextStyle, ink, 13, true)
+	x, y := p.spanX(), p.spanY()
+	dressAxis(&out.X, p.X, p.LogX)
+	dressAxis(&out.Y, p.Y, p.LogY)
 	if p.Heat != nil {
-		s.add(p.Heat.X...)
-	}
-	return s
-}
-
-// panel draws p into the box at (x0, y0).
-func (d *drawing) panel(b *strings.Builder, p *Panel, x0, y0, width, height float64, y span) {
-	left, right, top, bottom := x0+58, x0+width-14, y0+26, y0+height-46
-	if p.Heat != nil {
-		right -= 56 // for the scale of colours
-		p.Heat.bar(b, right+10, top, bottom)
-	}
-	ax := newAxis(p.spanX(), p.LogX, left, right)
-	ay := newAxis(y, p.LogY, bottom, top)
-	if p.MinY != p.MaxY {
-		ay.lo, ay.hi = ay.scale(p.MinY), ay.scale(p.MaxY)
-	}
-	b.WriteString(text(left, y0+17, p.Title, ink, 13, "start", ` font-weight="600"`))
-	for _, t := range ay.ticks(5) {
-		v := ay.at(t)
-		fmt.Fprintf(b, `<path d="M%s %sH%s" stroke="%s"/>`+"\n", num(left), num(v), num(right), grid)
-		b.WriteString(text(left-6, v+4, label(t), soft, 12, "end", ""))
-	}
-	if n := len(p.Categories); n > 0 {
-		ax.lo, ax.hi = 0.5, float64(n)+0.5
-		for i, c := range p.Categories {
-			b.WriteString(text(ax.at(float64(i+1)), bottom+17, c, soft, 12, "middle", ""))
-			if i > 0 {
-				fmt.Fprintf(b, `<path d="M%s %sV%s" stroke="%s"/>`+"\n", num(ax.at(float64(i)+0.5)), num(top), num(bottom), grid)
-			}
-		}
+		out.Add(p.Heat.plotter())
 	} else {
-		for _, t := range ax.ticks(6) {
-			v := ax.at(t)
-			fmt.Fprintf(b, `<path d="M%s %sV%s" stroke="%s"/>`+"\n", num(v), num(top), num(bottom), grid)
-			b.WriteString(text(v, bottom+17, label(t), soft, 12, "middle", ""))
-		}
-	}
-	b.WriteString(text((left+right)/2, bottom+37, p.X, ink, 12.5, "middle", ""))
-	b.WriteString(text(x0+13, (top+bottom)/2, p.Y, ink, 12.5, "middle", fmt.Sprintf(` transform="rotate(-90 %s %s)"`, num(x0+13), num((top+bottom)/2))))
-	clip := fmt.Sprintf("c%s-%s", num(x0), num(y0))
-	fmt.Fprintf(b, `<clipPath id="%s"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath><g clip-path="url(#%s)">`+"\n",
-		clip, num(left), num(top), num(right-left), num(bottom-top), clip)
-	if p.Heat != nil {
-		p.Heat.draw(b, &ax, &ay)
+		lines := plotter.NewGrid()
+		lines.Vertical.Color, lines.Horizontal.Color = hex(rule), hex(rule)
+		out.Add(lines)
 	}
 	for _, l := range p.Levels {
-		fmt.Fprintf(b, `<path d="M%s %sH%s" stroke="%s" stroke-dasharray="5 3"/>`+"\n", num(left), num(ay.at(l.Y)), num(right), ink)
+		if err := addLine(out, plotter.XYs{{X: x.lo, Y: l.Y}, {X: x.hi, Y: l.Y}}, stroke(hex(ink), 1, true)); err != nil {
+			return nil, err
+		}
+	}
+	of := func(name, given string) color.Color {
+		if given != "" {
+			return hex(given)
+		}
+		if c := colors[name]; c != nil {
+			return c
+		}
+		return palette(0)
 	}
 	for i := range p.Lines {
-		p.Lines[i].draw(b, &ax, &ay, d.of(p.Lines[i].Name, p.Lines[i].Color))
+		if err := p.Lines[i].add(out, p, of(p.Lines[i].Name, p.Lines[i].Color)); err != nil {
+			return nil, err
+		}
+	}
+	if n := len(p.Categories); n > 0 {
+		out.NominalX(p.Categories...)
+		slot := vg.Length(0.84) * (width - 80*pixel) / vg.Length(n*max(1, len(p.Boxes)))
+		for i := range p.Boxes {
+			b := &p.Boxes[i]
+			if err := b.add(out, y, of(b.Name, b.Color), slot, vg.Length(i)-vg.Length(len(p.Boxes)-1)/2); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out.X.Min, out.X.Max, out.Y.Min, out.Y.Max = x.lo, x.hi, y.lo, y.hi
+	return out, nil
+}
+
+// draw puts the panel on its place, with its scale of colours and the count of points
+// that lie beyond the axis.
+func (p *Panel) draw(c draw.Canvas, as *plot.Plot) {
+	as.Draw(c)
+	inner := as.DataCanvas(c)
+	if p.Heat != nil {
+		bar := p.Heat.bar()
+		bar.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: inner.Max.X + 10*pixel, Y: inner.Min.Y - 5*pixel}, Max: vg.Point{X: inner.Max.X + 68*pixel, Y: inner.Max.Y + 5*pixel}}})
 	}
 	beyond := 0
-	for i, s := range p.Boxes {
-		beyond += s.draw(b, &ax, &ay, d.of(s.Name, s.Color), i, len(p.Boxes))
+	for _, b := range p.Boxes {
+		for _, v := range b.Values {
+			for _, x := range v {
+				if x-x == 0 && (x < as.Y.Min || x > as.Y.Max) {
+					beyond++
+				}
+			}
+		}
 	}
-	b.WriteString("</g>\n")
-	fmt.Fprintf(b, `<path d="M%s %sV%sH%s" stroke="%s" fill="none"/>`+"\n", num(left), num(top), num(bottom), num(right), soft)
 	if beyond > 0 {
-		b.WriteString(text(right, y0+17, fmt.Sprintf("%d points beyond the axis", beyond), soft, 11, "end", ""))
+		s := style(hex(soft), 11, false)
+		s.XAlign, s.YAlign = text.XRight, text.YTop
+		c.FillText(s, vg.Point{X: inner.Max.X, Y: inner.Max.Y}, fmt.Sprintf("%d points beyond the axis", beyond))
 	}
 }
 
-func (l *Line) draw(b *strings.Builder, ax, ay *axis, color string) {
-	if l.Lo != nil {
-		var path strings.Builder
-		for i := range l.X {
-			step(&path, i == 0, ax.at(l.X[i]), ay.at(l.Hi[i]))
-		}
-		for i := len(l.X) - 1; i >= 0; i-- {
-			step(&path, false, ax.at(l.X[i]), ay.at(l.Lo[i]))
-		}
-		fmt.Fprintf(b, `<path d="%sZ" fill="%s" fill-opacity=".18"/>`+"\n", path.String(), color)
+// dress gives a text a colour, and a size in pixels.
+func dress(s *text.Style, c string, size float64, bold bool) {
+	s.Color, s.Font = hex(c), style(hex(c), size, bold).Font
+}
+
+func dressAxis(a *plot.Axis, label string, log bool) {
+	a.Label.Text, a.Label.Padding = label, 4*pixel
+	dress(&a.Label.TextStyle, ink, 12.5, false)
+	dress(&a.Tick.Label, soft, 12, false)
+	a.Color, a.Tick.Color, a.Tick.Length = hex(soft), hex(soft), 4*pixel
+	a.Padding, a.Tick.Marker = 0, plot.TickerFunc(linearTicks)
+	if log {
+		a.Scale, a.Tick.Marker = logScale{}, plot.TickerFunc(logTicks)
 	}
-	var path, dots strings.Builder
-	broken := true
+}
+
+// add draws the line, which is broken where it has no value, and its band below it.
+func (l *Line) add(to *plot.Plot, p *Panel, c color.Color) error {
+	placed := func(i int, y float64) bool {
+		return l.X[i]-l.X[i] == 0 && y-y == 0 && (!p.LogX || l.X[i] > 0) && (!p.LogY || y > 0)
+	}
+	if l.Lo != nil {
+		var upper, lower plotter.XYs
+		for i := range l.X {
+			if placed(i, l.Lo[i]) && placed(i, l.Hi[i]) {
+				upper, lower = append(upper, plotter.XY{X: l.X[i], Y: l.Hi[i]}), append(lower, plotter.XY{X: l.X[i], Y: l.Lo[i]})
+			}
+		}
+		slices.Reverse(lower)
+		if len(upper) > 0 {
+			band, err := plotter.NewPolygon(append(upper, lower...))
+			if err != nil {
+				return err
+			}
+			band.Color, band.LineStyle.Width = faint(c, 0.18), 0
+			to.Add(band)
+		}
+	}
+	pen := stroke(c, 2.2, l.Dashed)
+	if l.Translucid {
+		pen = stroke(faint(c, 0.35), 1, l.Dashed)
+	}
+	var run, points plotter.XYs
 	for i := range l.X {
-		x, y := ax.at(l.X[i]), ay.at(l.Y[i])
-		if y-y != 0 || x-x != 0 {
-			broken = true
+		if placed(i, l.Y[i]) {
+			run = append(run, plotter.XY{X: l.X[i], Y: l.Y[i]})
+			points = append(points, run[len(run)-1])
 			continue
 		}
-		step(&path, broken, x, y)
-		broken = false
-		if l.Dots {
-			fmt.Fprintf(&dots, `<circle cx="%s" cy="%s" r="3.2" fill="%s"/>`+"\n", num(x), num(y), color)
+		if err := addLine(to, run, pen); err != nil {
+			return err
 		}
+		run = nil
 	}
-	style := ` stroke-width="2.2"`
-	if l.Translucid {
-		style = ` stroke-width="1" stroke-opacity=".35"`
+	if err := addLine(to, run, pen); err != nil || !l.Dots || len(points) == 0 {
+		return err
 	}
-	if l.Dashed {
-		style += ` stroke-dasharray="5 3"`
+	dots, err := plotter.NewScatter(points)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-linejoin="round"%s/>`+"\n%s", path.String(), color, style, dots.String())
+	dots.GlyphStyle = draw.GlyphStyle{Color: c, Radius: 3.2 * pixel, Shape: draw.CircleGlyph{}}
+	to.Add(dots)
+	return nil
 }
 
-func step(path *strings.Builder, first bool, x, y float64) {
-	command := "L"
-	if first {
-		command = "M"
+func addLine(to *plot.Plot, points plotter.XYs, pen draw.LineStyle) error {
+	if len(points) == 0 {
+		return nil
 	}
-	fmt.Fprintf(path, "%s%s %s", command, num(x), num(y))
+	line, err := plotter.NewLine(points)
+	if err != nil {
+		return err
+	}
+	line.LineStyle = pen
+	to.Add(line)
+	return nil
 }
 
-// draw puts series i of n at its place within each category and counts the values
-// that lie outside the axis.
-func (s *Boxes) draw(b *strings.Builder, ax, ay *axis, color string, i, n int) (beyond int) {
-	slot := (ax.at(2) - ax.at(1)) * 0.84 / float64(n)
-	half := math.Min(0.42*slot, 14)
-	for c, all := range s.Values {
-		v := slices.DeleteFunc(slices.Clone(all), func(x float64) bool { return x-x != 0 })
+// add draws the boxes of a series beside those of others: place slots to the right of
+// each category's centre. Values beyond the axis are drawn at its end.
+func (s *Boxes) add(to *plot.Plot, axis span, c color.Color, slot, place vg.Length) error {
+	for category, all := range s.Values {
+		var v plotter.Values
+		for _, x := range all {
+			if x-x == 0 {
+				v = append(v, math.Max(axis.lo, math.Min(axis.hi, x)))
+			}
+		}
 		if len(v) == 0 {
 			continue
 		}
-		x := ax.at(float64(c+1)) + slot*(float64(i)-float64(n-1)/2)
-		q1, median, q3 := Quantile(0.25, v), Median(v), Quantile(0.75, v)
-		inner := newSpan()
-		var outliers []float64
-		for _, y := range v {
-			if y < q1-1.5*(q3-q1) || y > q3+1.5*(q3-q1) {
-				outliers = append(outliers, y)
-			} else {
-				inner.add(y)
-			}
-			if place := ay.scale(y); place > ay.hi+1e-9 || place < ay.lo-1e-9 {
-				beyond++
-			}
+		b, err := plotter.NewBoxPlot(min(0.84*slot, 28*pixel), float64(category), v)
+		if err != nil {
+			return err
 		}
-		inner.add(q1, q3) // between which there may be no point
-		at := func(y float64) string { return num(clamp(ay.at(y), ay.b-9, ay.a+9)) }
-		fmt.Fprintf(b, `<path d="M%s %sV%sM%s %sV%s" stroke="%s"/>`+"\n", num(x), at(inner.lo), at(q1), num(x), at(q3), at(inner.hi), color)
-		fmt.Fprintf(b, `<path d="M%s %sH%sV%sH%sZ" fill="%s" fill-opacity=".35" stroke="%s"/>`+"\n", num(x-half), at(q1), num(x+half), at(q3), num(x-half), color, color)
-		fmt.Fprintf(b, `<path d="M%s %sH%s" stroke="%s" stroke-width="2.4"/>`+"\n", num(x-half), at(median), num(x+half), color)
-		for _, y := range outliers {
-			fmt.Fprintf(b, `<circle cx="%s" cy="%s" r="1.8" fill="none" stroke="%s"/>`+"\n", num(x), at(y), color)
-		}
+		b.Offset, b.CapWidth, b.FillColor = place*slot, 0, faint(c, 0.35)
+		b.BoxStyle, b.WhiskerStyle, b.MedianStyle = stroke(c, 1, false), stroke(c, 1, false), stroke(c, 2.4, false)
+		b.GlyphStyle = draw.GlyphStyle{Color: c, Radius: 1.8 * pixel, Shape: draw.RingGlyph{}}
+		to.Add(b)
 	}
-	return beyond
-}
-
-func clamp(x, lo, hi float64) float64 {
-	if x-x != 0 { // not positive on a logarithmic axis: below it
-		return hi
-	}
-	return math.Max(lo, math.Min(hi, x))
+	return nil
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"math"
@@ -59,14 +60,7 @@ func (e *Experiment) writeProvenance() error {
 // checkout differed; "unknown" where the program was not told, as by go run.
 func commit() string {
 	info, _ := debug.ReadBuildInfo()
-	name, modified, err := revision.Of(info)
-	switch {
-	case err != nil:
-		return "unknown"
-	case modified:
-		return name + "+changes"
-	}
-	return name
+	return cmp.Or(revision.Name(info), "unknown")
 }
 
 // Took says when a run began and how long it took, where it was made in several

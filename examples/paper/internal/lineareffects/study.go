@@ -172,7 +172,7 @@ func (s Study) train(ctx context.Context, sample *simulation.Sample, t Training,
 	if err != nil {
 		return Run{}, err
 	}
-	o := &decompose.Options{Workers: 1}
+	o := &decompose.Options{Resources: decompose.Resources{Workers: 1}}
 	if !t.Warm {
 		o.WithoutIntercept = m.Predictors()
 	}
@@ -204,7 +204,7 @@ func coefficients(ctx context.Context, m *native.Model, s *simulation.Sample, o 
 
 // leastSquares is the error of the coefficients of the linear model.
 func leastSquares(ctx context.Context, s *simulation.Sample) (float64, error) {
-	c := native.Config{Kind: native.GAM, Structured: native.Structured{Formulas: []string{s.Formula("%s")}}, Training: native.Training{Workers: 1}}
+	c := native.Config{Architecture: native.GAM, Structured: native.Structured{Formulas: []string{s.Formula("%s")}}, Training: native.Training{Workers: 1}}
 	m, _, err := native.Train(ctx, c, s.Table)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,75 @@
+package likelihood
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/family"
+)
+
+// Intercepts fits the intercept-only model by Fisher scoring, from its moments if
+// the family has shapes: the predictors for which free is false stay 0.
+func (t *Target) Intercepts(f family.Differentiable, free []bool) []float64 {
+	k := f.Predictors()
+	b, eta, grad, info := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	low, high := slices.Repeat([]float64{math.Inf(-1)}, k), slices.Repeat([]float64{math.Inf(1)}, k)
+	if s, ok := f.(family.Shaped); ok {
+		start := s.Start(t.Moments(location(f)))
+		for j, name := range s.Parameters() {
+			if free[j] {
+				b[j] = start[j]
+			}
+			if j > 0 && name != "sigma" { // beyond it a shape changes nothing, and could not be left
+				low[j], high[j] = -15, 15
+			}
+		}
+	}
+	for range 200 {
+		sum, total := make([]float64, k), make([]float64, k)
+		for i := range t.Y {
+			t.At(eta, b, i)
+			f.Score(grad, info, t.Y[i], t.W[i], eta, 1)
+			for j := range b {
+				sum[j] += grad[j]
+				total[j] += info[j]
+			}
+		}
+		largest := 0.0
+		for j := range b {
+			if !free[j] || !(total[j] > 0) {
+				continue
+			}
+			step := math.Max(-1, math.Min(1, sum[j]/total[j])) // far off, Fisher's step is wild
+			if j == 0 && location(f) {
+				step = sum[j] / total[j]
+			}
+			step = math.Max(low[j], math.Min(high[j], b[j]+step)) - b[j]
+			b[j] += step
+			largest = math.Max(largest, math.Abs(step)/(1+math.Abs(b[j])))
+		}
+		if largest < 1e-10 {
+			break
+		}
+	}
+	return b
+}
+
+// Working is the response z = b_k + score/information of predictor k at the
+// intercept-only model, with the information as weights: one step of Fisher
+// scoring is a weighted least squares fit to it (Wood 2017, 3.1.2). The offset is
+// not part of z.
+func (t *Target) Working(f family.Differentiable, b []float64, k int) (z, w []float64) {
+	n, kk := len(t.Y), len(b)
+	z, w = make([]float64, n), make([]float64, n)
+	eta, grad, info := make([]float64, kk), make([]float64, kk), make([]float64, kk)
+	for i := range n {
+		t.At(eta, b, i)
+		f.Score(grad, info, t.Y[i], t.W[i], eta, 1)
+		z[i] = b[k]
+		if info[k] > 0 {
+			z[i] += grad[k] / info[k]
+			w[i] = info[k]
+		}
+	}
+	return z, w
+}

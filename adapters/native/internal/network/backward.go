@@ -1,0 +1,192 @@
+package network
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Backward adds to the gradients of the parameters, given the gradient deta of the mean
+// loss in the predictors (n x K) at the rows of b, which are part of a batch of the given
+// size. It follows a Forward pass in training mode. If that was in mode Defer, the
+// gradients of the parameters wait for Deferred.
+func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
+	k := len(m.Free)
+	m.deta = deta[:b.N*k]
+	if !mode.Defer {
+		m.interceptGradients()
+	}
+	m.columns = append(m.columns, make([][]T, k-len(m.columns))...)
+	for j, l := range m.Structured {
+		if l == nil {
+			continue
+		}
+		column := nn.Sized(m.columns[j], b.N)
+		for i := range column {
+			column[i] = deta[i*k+j]
+		}
+		l.Backward(column, b.N)
+		m.columns[j] = column
+	}
+	for i, t := range m.Towers {
+		df := t.outputGradient(deta, k, b.N, size)
+		du := t.Head.Backward(t.dropout.Backward(df, b.N), b.N)
+		if c := m.complements[i]; c != nil {
+			project(c, du, b.N)
+		}
+		t.du = append(t.du[:0], du...)
+	}
+	for i := len(m.Towers) - 1; i >= 0; i-- {
+		m.Towers[i].backward(m.Towers[i].du, m.Towers, b.N, mode.Defer)
+	}
+}
+
+// interceptGradients adds those of the last backward pass.
+func (m *Network[T]) interceptGradients() {
+	k := len(m.Free)
+	for i, v := range m.deta {
+		if m.Free[i%k] {
+			m.Intercept.Grad[i%k] += v
+		}
+	}
+}
+
+// outputGradient is the gradient in the groups' outputs (after dropout), the penalty's
+// included.
+func (t *Tower[T]) outputGradient(deta []T, k, n, size int) []T {
+	p, w := len(t.Plan.Predictors), t.dropout.Width
+	t.df = nn.Sized(t.df, n*w)
+	df := t.df
+	for i := range n {
+		for j := range w {
+			df[i*w+j] = deta[i*k+t.Plan.Predictors[j%p]]
+		}
+	}
+	if t.Plan.OutputPenalty != 0 {
+		each := t.OutputPenalty(1, size)
+		for i, f := range t.f[:n*w] {
+			df[i] += T(2 * each * float64(f))
+		}
+	}
+	return df
+}
+
+// backward takes the gradient in U and passes it on; du is overwritten. Gradients of
+// the parameters wait for Deferred if deferred.
+func (t *Tower[T]) backward(du []T, towers []*Tower[T], n int, deferred bool) {
+	p := t.Plan
+	t.dx = t.Chain.Backward(du, n)
+	switch {
+	case p.ProductOf >= 0:
+		from := towers[p.ProductOf]
+		stride, q := from.Plan.Groups()*from.Plan.Units, from.Plan.Units
+		for g, pair := range p.Pairs {
+			a, b := pair[0]*q, pair[1]*q
+			nn.RowTensorGrad(from.du[a:], from.du[b:], t.dx[g*p.Units:], p.Groups()*p.Units, from.U[a:], stride, q, from.U[b:], stride, q, n)
+		}
+	case !deferred:
+		t.embeddingGradients()
+	}
+}
+
+// embeddingGradients adds those of the last backward pass.
+func (t *Tower[T]) embeddingGradients() {
+	at, width := t.Plan.Numeric, t.embeddedWidth()
+	for _, e := range t.Embeddings {
+		e.Backward(t.dx[at:], width)
+		at += e.Width
+	}
+}
+
+// Finish ends the backward passes of a step.
+func (m *Network[T]) Finish() {
+	for _, t := range m.Towers {
+		for _, l := range t.Chain.Layers {
+			if e, ok := l.(*nn.ExU[T]); ok {
+				e.Finish()
+			}
+		}
+	}
+}
+
+// Deferred lists what backward passes in mode Defer have still to do. nets are replicas of
+// one network that took a block of rows each, in the order of the rows. The functions may
+// run at once, see nn.Deferred.
+func Deferred[T kernel.Float](nets []*Network[T]) []func() {
+	each := func(f func(m *Network[T])) func() {
+		return func() {
+			for _, m := range nets {
+				f(m)
+			}
+		}
+	}
+	layers := func(f func(m *Network[T]) nn.Layer[T]) []func() {
+		blocks := make([]nn.Layer[T], len(nets))
+		for i, m := range nets {
+			blocks[i] = f(m)
+		}
+		return nn.Deferred(blocks)
+	}
+	todo := []func(){each((*Network[T]).interceptGradients)}
+	for j, l := range nets[0].Structured {
+		if l != nil {
+			todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Structured[j] })...)
+		}
+	}
+	for i, t := range nets[0].Towers {
+		todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Chain })...)
+		todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Head })...)
+		if len(t.Embeddings) > 0 {
+			todo = append(todo, each(func(m *Network[T]) { m.Towers[i].embeddingGradients() }))
+		}
+	}
+	return todo
+}
+
+// OutputPenalty is the penalty on the outputs of a batch of the given size, a multiple of
+// their mean square, from the sum of their squares.
+func (t *Tower[T]) OutputPenalty(squares float64, size int) float64 {
+	return t.Plan.OutputPenalty / float64(size*t.dropout.Width) * squares
+}
+
+// AddSquares adds the squared outputs of the last forward pass to sums, one for each
+// tower, where there is a penalty on them.
+func (m *Network[T]) AddSquares(sums []float64) {
+	for i, t := range m.Towers {
+		if t.Plan.OutputPenalty == 0 {
+			continue
+		}
+		for _, f := range t.f[:len(m.deta)/len(m.Free)*t.dropout.Width] {
+			sums[i] += float64(f) * float64(f)
+		}
+	}
+}
+
+// AddPenalties adds the gradients of the penalties of the structured part, S beta/W, and
+// returns their part of the loss, beta'S beta/(2W); sumW is W.
+func (m *Network[T]) AddPenalties(sumW float64) float64 {
+	loss := 0.0
+	for j, l := range m.Structured {
+		if l != nil {
+			loss += addPenalty(l.W, m.penalties[j], sumW)
+		}
+	}
+	return loss
+}
+
+func addPenalty[T kernel.Float](beta *nn.Param[T], s *mat.SymDense, sumW float64) float64 {
+	if s == nil {
+		return 0
+	}
+	raw, loss := s.RawSymmetric(), 0.0
+	for i := range beta.Value {
+		sum := 0.0
+		for j, v := range beta.Value {
+			sum += raw.Data[min(i, j)*raw.Stride+max(i, j)] * float64(v)
+		}
+		beta.Grad[i] += T(sum / sumW)
+		loss += float64(beta.Value[i]) * sum / (2 * sumW)
+	}
+	return loss
+}

@@ -1,0 +1,161 @@
+// Package onnxfile writes a trained predictor as an ONNX file whose graph still shows its
+// terms: what native.Model.WriteONNX promises.
+package onnxfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/native/internal/network"
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// Model is what is written.
+type Model struct {
+	Columns    []string // inputs of the graph
+	Predictors []Predictor
+	Towers     []*network.Tower[float64]
+	Levels     map[string][]string    // of the text columns, in the order of their numbers
+	Ranges     map[string]onnx.Domain // of the formula's columns
+	Labels     *onnx.Labels           // nil: no text
+	Response   *onnx.Response         // nil: the file does not say
+}
+
+// Predictor is one output of the graph: a constant and terms. The deep part and the bases
+// of learned terms come from the towers.
+type Predictor struct {
+	Name      string
+	Intercept float64
+	Blocks    []decompose.Block // formula terms, then learned ones
+}
+
+// Write writes the file (opset 17), in float64 if double, else in float32. Formula terms
+// are computed in float64 in either case.
+func Write(out io.Writer, m *Model, double bool) error {
+	if len(m.Columns) == 0 {
+		return errors.New("native: the model reads no column, only its intercepts are left: a network without inputs has no rows to predict")
+	}
+	w := newWriter(m, double)
+	if err := w.terms(m); err != nil {
+		return err
+	}
+	for k := range m.Predictors {
+		if err := w.output(m, k); err != nil {
+			return err
+		}
+	}
+	if err := w.metadata(m); err != nil {
+		return fmt.Errorf("native: %w", err)
+	}
+	file, err := w.b.Marshal()
+	if err != nil {
+		return fmt.Errorf("native: %w", err)
+	}
+	_, err = out.Write(file)
+	return err
+}
+
+// terms writes all terms and deep parts, and reports all that cannot be written at once.
+func (w *writer) terms(m *Model) error {
+	if err := w.features(m.Towers); err != nil {
+		return fmt.Errorf("native: %w", err)
+	}
+	var faults []error
+	add := func(err error) {
+		if err != nil {
+			faults = append(faults, fmt.Errorf("native: %w", err))
+		}
+	}
+	for k, p := range m.Predictors {
+		for _, block := range p.Blocks {
+			add(w.term(k, block))
+		}
+	}
+	for _, t := range m.Towers {
+		if t.Plan.Deep { // the terms of others are in the blocks
+			add(w.deep(t))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// output writes predictor k: the sum of its intercept and its terms.
+func (w *writer) output(m *Model, k int) error {
+	p := &m.Predictors[k]
+	terms := append([]string{w.constant("intercept."+p.Name, []int{1}, p.Intercept)}, w.sums[k]...)
+	if slices.Contains(m.Columns, p.Name) {
+		return fmt.Errorf("native: a column is called %q like a predictor: rename it to export the network", p.Name)
+	}
+	if len(terms) == 1 { // a predictor without terms is constant, but has rows
+		terms = append(terms, w.node("Mul", p.Name+".rows", []string{m.Columns[0], w.constant(p.Name+".zero", []int{1}, 0)}))
+	}
+	w.b.AddNode("Sum", terms, p.Name)
+	w.b.Output(p.Name, w.kind, onnxpb.Rows, 1)
+	return nil
+}
+
+// writer writes nodes and remembers the tensors that it has written.
+type writer struct {
+	b     *onnxpb.Builder
+	kind  onnxpb.TensorProto_DataType
+	sums  [][]string        // effects that make up each predictor
+	bases map[string]string // by term name: predictors share them
+	// declared are the formula terms that the graph cannot tell, by predictor.
+	declared  [][]onnx.DeclaredTerm
+	deepParts [][]string          // tensors of U, by predictor
+	levels    map[string][]string // of the text columns
+	doubles   map[string]string   // float64 copies of columns
+	splines   map[string]string   // bases of splines, by their specs
+}
+
+func newWriter(m *Model, double bool) *writer {
+	k := len(m.Predictors)
+	w := &writer{
+		b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, levels: m.Levels,
+		sums: make([][]string, k), declared: make([][]onnx.DeclaredTerm, k), deepParts: make([][]string, k),
+		bases: map[string]string{}, doubles: map[string]string{}, splines: map[string]string{},
+	}
+	if double {
+		w.kind = onnxpb.TensorProto_DOUBLE
+	}
+	for _, name := range m.Columns {
+		w.b.AddInput(name, w.kind, onnxpb.Rows, 1)
+	}
+	return w
+}
+
+// constant adds an initializer and returns its name.
+func (w *writer) constant(name string, shape []int, values ...float64) string {
+	if w.kind == onnxpb.TensorProto_DOUBLE {
+		w.b.AddDouble(name, shape, values...)
+	} else {
+		w.b.AddInit(name, shape, values...)
+	}
+	return name
+}
+
+func (w *writer) node(op, output string, inputs []string, attrs ...onnxpb.Attr) string {
+	w.b.AddNode(op, inputs, output, attrs...)
+	return output
+}
+
+// effect adds basis (N x q) times coef to predictor k.
+func (w *writer) effect(k int, name, basis string, coef []float64) {
+	c := w.constant(name+".coef", []int{len(coef), 1}, coef...)
+	w.sums[k] = append(w.sums[k], w.node("MatMul", name+".effect", []string{basis, c}))
+}
+
+// standardised is (columns - mean)/sd, N x len(columns).
+func (w *writer) standardised(name string, columns []string, mean, sd []float64) string {
+	x := columns[0]
+	if len(columns) > 1 {
+		x = w.node("Concat", name+".columns", columns, onnxpb.Int("axis", 1))
+	}
+	d := []int{len(columns)}
+	x = w.node("Sub", name+".centred", []string{x, w.constant(name+".mean", d, mean...)})
+	return w.node("Div", name+".scaled", []string{x, w.constant(name+".sd", d, sd...)})
+}

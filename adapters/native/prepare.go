@@ -1,0 +1,229 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/native/internal/additive"
+	"github.com/pho-go/pho/adapters/native/internal/likelihood"
+	"github.com/pho-go/pho/adapters/native/internal/network"
+	"github.com/pho-go/pho/adapters/native/internal/rows"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+)
+
+// job is a training prepared: all that is known before the first step, whatever the
+// precision.
+type job struct {
+	cfg *Config
+	// family and names are those of training: unknown parameters of the configured
+	// family come last.
+	family       family.Differentiable
+	names        []string
+	train, valid *rows.Frame // valid nil: none
+	// The responses in the units of training, and these units.
+	trainTarget, validTarget *likelihood.Target
+	raw                      *likelihood.Target // of the rows that decide, in the response's units
+	units                    likelihood.Units
+	intercepts               []float64
+	parts                    []*additive.Part
+	plans                    []*network.Plan
+	fit                      *Fit
+}
+
+// prepare validates the configuration, reads the rows and makes the terms, and fits the
+// models that training begins from: intercepts alone, and the additive one.
+func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
+	schema := src.Schema()
+	formulas, err := cfg.validate(schema)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Training.Workers = goroutines(cfg.Training.Workers)
+	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.plans(schema), fit: &Fit{Seed: cfg.Training.Seed}}
+	if own := cfg.factorFeatures(schema); own != nil {
+		formulas = append(formulas, own)
+	}
+	if err := j.read(ctx, src, unique(append(cfg.columns(), termColumns(formulas)...))); err != nil {
+		return nil, err
+	}
+	blocks, free, err := cfg.buildTerms(ctx, formulas, j.train)
+	if err != nil {
+		return nil, err
+	}
+	for range cfg.unknown() { // predictors with an intercept and nothing else
+		blocks, free = append(blocks, nil), append(free, true)
+	}
+	if err := j.readTargets(free); err != nil {
+		return nil, err
+	}
+	for _, p := range j.plans {
+		if err := p.Describe(j.train.Batch); err != nil {
+			return nil, err
+		}
+	}
+	if err := cfg.knownTerms(blocks); err != nil {
+		return nil, err
+	}
+	if err := j.checkExport(blocks); err != nil {
+		return nil, err
+	}
+	return j, j.fitAdditive(ctx, blocks, free)
+}
+
+// goroutines is the number of workers that was asked for, 0 being one for each processor,
+// within reason.
+func goroutines(asked int) int {
+	processors := runtime.GOMAXPROCS(0)
+	if asked == 0 {
+		asked = processors
+	}
+	return min(asked, max(16, 4*processors))
+}
+
+// termColumns are the columns that formulas read.
+func termColumns(formulas []*basis.Formula) []string {
+	var columns []string
+	for _, f := range formulas {
+		for _, s := range f.Specs {
+			columns = append(columns, s.Columns()...)
+		}
+	}
+	return columns
+}
+
+// checkExport is what WriteONNX would say of the model, which is written to nowhere with
+// parameters of 0; nil if it is not asked for.
+func (j *job) checkExport(blocks [][]decompose.Block) (err error) {
+	if j.cfg.Export == nil {
+		return nil
+	}
+	m := j.emptyModel(make([]network.Predictor, j.cfg.Family.Predictors()))
+	for k := range m.names {
+		for _, b := range blocks[k] {
+			b.Coef = make([]float64, b.Term.Dim())
+			m.blocks[k] = append(m.blocks[k], b)
+		}
+	}
+	m.finish(j)
+	if m.levels, err = textLevels(m.columns, j.train); err != nil {
+		return err
+	}
+	return m.WriteONNX(io.Discard, j.cfg.Export)
+}
+
+// fitAdditive fits the additive model of each predictor to its working response.
+func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free []bool) error {
+	f := j.cfg.Family
+	o := &additive.Options{Smoothing: j.cfg.Structured.Smoothing, SP: j.cfg.Structured.SP, Workers: j.cfg.Training.Workers, OwnScale: !f.HasDispersion() && !f.Mass()}
+	if f.Mass() {
+		o.KnownScale = 1
+	}
+	for k := range j.names {
+		z, w := j.trainTarget.Working(j.family, j.intercepts, k)
+		s, err := additive.Fit(ctx, j.train, blocks[k], free[k], additive.Working{Response: z, Weights: w, SumW: j.trainTarget.SumW}, o)
+		if err != nil {
+			return err
+		}
+		j.parts = append(j.parts, s)
+		j.fit.Additive = append(j.fit.Additive, s.Result)
+	}
+	return nil
+}
+
+// columns are those that the configuration names outside of formulas.
+func (c *Config) columns() []string {
+	names := []string{c.Response, c.Weights, c.Offset}
+	names = append(append(names, c.Deep.Columns...), c.FeatureNetworks.Columns...)
+	for _, p := range c.FeatureNetworks.Pairs {
+		names = append(names, p[:]...)
+	}
+	return names
+}
+
+func unique(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// read fills the frames of training and validation rows.
+func (j *job) read(ctx context.Context, src data.Source, columns []string) error {
+	all, err := rows.Read(ctx, src, columns)
+	if err != nil {
+		return err
+	}
+	if all.Rows() == 0 {
+		return fmt.Errorf("native: there are no rows to train on")
+	}
+	if j.fit.Classes, err = j.cfg.codeClasses(all, nil); err != nil {
+		return err
+	}
+	t := &j.cfg.Training
+	j.train = all
+	switch {
+	case j.cfg.Architecture == GAM || t.Validation == nil && t.ValidationShare < 0:
+	case t.Validation != nil:
+		if j.valid, err = rows.Read(ctx, t.Validation, columns); err != nil {
+			return fmt.Errorf("native: validation rows: %w", err)
+		}
+		if _, err := j.cfg.codeClasses(j.valid, j.fit.Classes); err != nil {
+			return fmt.Errorf("native: validation rows: %w", err)
+		}
+	default:
+		held := int(t.ValidationShare * float64(all.Rows()))
+		if held == 0 || held == all.Rows() {
+			return fmt.Errorf("native: a validation share of %g leaves %d of %d rows for validation: give more rows, another share, or a negative one for none", t.ValidationShare, held, all.Rows())
+		}
+		order := rand.New(rand.NewPCG(t.Seed, 0x5011d)).Perm(all.Rows())
+		slices.Sort(order[:held])
+		slices.Sort(order[held:])
+		if j.valid, err = all.Subset(order[:held]); err != nil {
+			return err
+		}
+		if j.train, err = all.Subset(order[held:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTargets checks the responses, scales them and fits the intercept-only
+// model.
+func (j *job) readTargets(free []bool) error {
+	cfg := j.cfg
+	columns := likelihood.Columns{Response: cfg.Response, Weights: cfg.Weights, Offset: cfg.Offset}
+	raw, err := likelihood.Read(j.train, columns, cfg.Family, "training")
+	if err != nil {
+		return err
+	}
+	if err := raw.Varies(cfg.Response, cfg.Family); err != nil {
+		return err
+	}
+	j.units = likelihood.Units{Scale: 1}
+	if !cfg.Training.WithoutResponseScaling {
+		j.units = raw.Standard(j.family, free[0])
+	}
+	j.raw, j.trainTarget = raw, raw.In(j.units)
+	j.fit.Rows = j.train.Rows()
+	if j.valid != nil {
+		v, err := likelihood.Read(j.valid, columns, cfg.Family, "validation")
+		if err != nil {
+			return err
+		}
+		j.raw, j.validTarget = v, v.In(j.units)
+		j.fit.Validation = j.valid.Rows()
+	}
+	j.intercepts = j.trainTarget.Intercepts(j.family, free)
+	return nil
+}

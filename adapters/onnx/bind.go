@@ -1,0 +1,160 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/data"
+)
+
+// Bind matches inputs and columns. columns lists, by input, those that the caller
+// decides on, in order; a column may be there several times. Other inputs are bound if
+// they are named like a column and hold one number a row, or if there are columns for
+// all their elements, x[0], x[1], ... (as Unbound calls them); one input may then remain,
+// and takes the numeric columns that are neither bound nor in exclude (response, weights,
+// offset) if they are exactly as many as it holds. Else the error is an
+// *AmbiguousBindingError. A column that the data lack is a *MissingColumnError. All faults
+// of columns are told at once (errors.Join).
+func Bind(g *Graph, schema data.Schema, columns map[string][]string, exclude ...string) (Binding, error) {
+	if err := checkWidth(g); err != nil {
+		return nil, err
+	}
+	if err := known(g, schema, columns); err != nil {
+		return nil, err
+	}
+	b := binder{g: g, schema: schema, columns: maps.Clone(columns), taken: map[string]bool{}}
+	if b.columns == nil {
+		b.columns = map[string][]string{}
+	}
+	for _, names := range columns {
+		b.take(names)
+	}
+	if err := b.byPosition(b.byName(), exclude); err != nil {
+		return nil, err
+	}
+	return b.binding()
+}
+
+// known requires the inputs and columns that the caller names to exist.
+func known(g *Graph, schema data.Schema, columns map[string][]string) error {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		if !slices.ContainsFunc(g.g.Inputs, func(v *graph.Value) bool { return v.Name == name }) {
+			var have []string
+			for _, v := range g.g.Inputs {
+				have = append(have, v.Name)
+			}
+			faults = append(faults, fmt.Errorf("onnx: the network has no input %q; it has %s", name, graph.QuotedList(have)))
+			continue
+		}
+		for _, c := range columns[name] {
+			if _, ok := schema.Lookup(c); !ok {
+				faults = append(faults, &MissingColumnError{Input: name, Column: c, Columns: schema.Names()})
+				break
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// binder is one run of Bind.
+type binder struct {
+	g       *Graph
+	schema  data.Schema
+	columns map[string][]string // by input
+	taken   map[string]bool
+}
+
+func (b *binder) take(columns []string) {
+	for _, c := range columns {
+		b.taken[c] = true
+	}
+}
+
+// byName binds inputs to columns of their names and returns the inputs left.
+func (b *binder) byName() []*graph.Value {
+	var open []*graph.Value
+	for _, v := range b.g.g.Inputs {
+		if b.columns[v.Name] != nil {
+			continue
+		}
+		own := elementNames(v)
+		if c, ok := b.schema.Lookup(v.Name); ok && c.Width == 0 && v.Width() == 1 {
+			own = []string{v.Name}
+		} else if !hasAll(b.schema, own) {
+			open = append(open, v)
+			continue
+		}
+		b.columns[v.Name] = own
+		b.take(own)
+	}
+	return open
+}
+
+// byPosition binds the last open input to the columns that are left.
+func (b *binder) byPosition(open []*graph.Value, exclude []string) error {
+	if len(open) == 0 {
+		return nil
+	}
+	var free []string
+	for _, c := range b.schema {
+		if c.Numeric && c.Width == 0 && !b.taken[c.Name] && !slices.Contains(exclude, c.Name) {
+			free = append(free, c.Name)
+		}
+	}
+	if len(open) == 1 && len(free) == open[0].Width() {
+		b.columns[open[0].Name] = free
+		return nil
+	}
+	err := &AmbiguousBindingError{Free: free, all: describeInputs(b.g, b.schema)}
+	for _, v := range open {
+		err.Open = append(err.Open, tensorOf(v))
+	}
+	return err
+}
+
+// binding checks widths and types.
+func (b *binder) binding() (Binding, error) {
+	var faults []error
+	out := make(Binding, len(b.g.g.Inputs))
+	for i, v := range b.g.g.Inputs {
+		out[i] = BoundInput{Input: v.Name, Columns: b.columns[v.Name]}
+		if got, want := len(out[i].Columns), v.Width(); got != want {
+			faults = append(faults, fmt.Errorf("onnx: input %q %s holds %d numbers a row, but %d columns are bound to it (%s)", v.Name, graph.ShapeText(v.Shape), want, got, graph.QuotedList(out[i].Columns)))
+		}
+		for _, name := range out[i].Columns {
+			c, _ := b.schema.Lookup(name)
+			switch {
+			case c.Width > 0:
+				faults = append(faults, fmt.Errorf("onnx: column %q is a tensor of width %d; an input takes columns of numbers", name, c.Width))
+			case !c.Numeric:
+				faults = append(faults, fmt.Errorf("onnx: column %q %s and cannot feed input %q, which takes numbers", name, c.HoldsText(), v.Name))
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return out, nil
+}
+
+func describeInputs(g *Graph, schema data.Schema) string {
+	var s strings.Builder
+	for _, v := range g.g.Inputs {
+		fmt.Fprintf(&s, "  input %q: %s %s\n", v.Name, v.Type, graph.ShapeText(v.Shape))
+	}
+	var numeric, text []string
+	for _, c := range schema {
+		if c.Numeric {
+			numeric = append(numeric, c.Name)
+		} else {
+			text = append(text, c.Name)
+		}
+	}
+	fmt.Fprintf(&s, "  numeric columns: %s\n  text columns: %s", graph.QuotedList(numeric), graph.QuotedList(text))
+	return s.String()
+}

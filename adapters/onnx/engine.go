@@ -1,0 +1,90 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+)
+
+// Engine computes tensors of networks. GoEngine is the one of this package; another
+// runtime, which reads Graph.File, is an adapter that implements this interface.
+// Package onnxtest checks one.
+type Engine interface {
+	// Prepare makes ready to compute the tensors of that names (Graph.Tensor: inputs,
+	// outputs or in between), once for all blocks of rows. A name that g does not have
+	// is an error.
+	Prepare(g *Graph, tensors []string) (Evaluator, error)
+}
+
+// Evaluator computes the tensors that it was prepared for. It is safe for concurrent
+// use; each Run uses the goroutine of its caller alone.
+type Evaluator interface {
+	// Run computes a block of rows. inputs follow Graph.Inputs, each rows x Width,
+	// row-major, the batch axis first whatever the tensor's axes; dst follows the
+	// tensors prepared for, likewise, and is overwritten. inputs are only read. Their
+	// numbers are rounded to the type of the input, infinite beyond its range; integers
+	// and truth values (0 and 1) are exact. Row i of dst depends on row i of inputs
+	// alone: neither on the other rows nor on how many there are.
+	// Slices of another length, and numbers that an input cannot hold, are errors. An
+	// input that no tensor needs may be nil. Slices are not kept.
+	Run(dst, inputs [][]float64, rows int) error
+}
+
+// Precision is what GoEngine computes floating point values in.
+type Precision uint8
+
+const (
+	// Double computes in float64: statistics need values without noise, and a
+	// float network's weights are exact in it. Inputs, and operands of nodes that
+	// jump, have the types that the graph declares all the same.
+	Double = Precision(engine.Double)
+	// Single computes in float32, as most runtimes do, for speed. A graph with
+	// tensors of type double is computed in float64 all the same.
+	Single = Precision(engine.Single)
+)
+
+// GoEngine is the engine of this package, in pure Go; the zero value holds the
+// defaults. A row gives the same bits in every block. Blocks of some 256 rows stay in
+// cache.
+type GoEngine struct {
+	Precision Precision
+	// MaxMemory bounds the bytes that one Run works in. 0: 4 GiB.
+	MaxMemory int64
+}
+
+// Prepare is Engine's; only the nodes that the tensors need are run.
+func (e GoEngine) Prepare(g *Graph, tensors []string) (Evaluator, error) {
+	var want []*graph.Value
+	for _, name := range tensors {
+		v, ok := g.g.Value(name)
+		if !ok {
+			return nil, fmt.Errorf("onnx: the network computes no tensor %q", name)
+		}
+		want = append(want, v)
+	}
+	r, err := engine.New(g.g, want, e.options())
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (e GoEngine) options() engine.Options {
+	return engine.Options{Precision: engine.Precision(e.Precision), MaxMemory: e.MaxMemory}
+}
+
+// foreign runs another's Evaluator as Model runs ours, without memory to look into.
+type foreign struct {
+	Evaluator
+	rows int
+}
+
+func (f *foreign) Cut(rows int) error {
+	f.rows = rows
+	return nil
+}
+
+func (f *foreign) View(*graph.Value) []float64 { return nil }
+
+func (f *foreign) Run(dst, inputs [][]float64) error { return f.Evaluator.Run(dst, inputs, f.rows) }

@@ -1,0 +1,284 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// forwardRows is the number of rows that go through all layers together; their
+// activations stay in cache.
+const forwardRows = 256
+
+// buffer is the memory of one Forward.
+type buffer struct {
+	columns   [][]float64
+	workspace engine.Workspace
+	inputs    [][]float64 // the workspace's views, where it has them
+	want      [][]float64
+	ownIn     [][]float64 // inputs and want elsewhere
+	ownOut    [][]float64
+	zeta      []float64
+	product   []float64 // of one share
+}
+
+func (m *Model) buffer() *buffer {
+	if b, ok := m.buffers.Get().(*buffer); ok {
+		return b
+	}
+	in, out := len(m.graph.g.Inputs), len(m.want)
+	return &buffer{
+		columns:   make([][]float64, len(m.columns)),
+		workspace: m.workspace(),
+		inputs:    make([][]float64, in),
+		want:      make([][]float64, out),
+		ownIn:     make([][]float64, in),
+		ownOut:    make([][]float64, out),
+		zeta:      make([]float64, forwardRows),
+		product:   make([]float64, forwardRows),
+	}
+}
+
+// workspace is memory to evaluate one block of rows at a time in.
+func (m *Model) workspace() engine.Workspace {
+	if m.runner != nil {
+		return m.runner.NewWorkspace()
+	}
+	return &foreign{Evaluator: m.evaluator}
+}
+
+// rows is the memory of v for n rows: the workspace's, or else own, grown if need be.
+func (b *buffer) rows(own *[]float64, v *graph.Value, n int) []float64 {
+	if x := b.workspace.View(v); x != nil {
+		return x
+	}
+	n *= v.Width()
+	*own = slices.Grow((*own)[:0], n)[:n]
+	return *own
+}
+
+// Memory is how many bytes one Forward works in, at most; each goroutine that
+// calls it has as many. What an engine other than GoEngine works in is not counted.
+func (m *Model) Memory() int64 {
+	perRow := int64(2 * 8) // zeta and a product
+	if m.runner != nil {
+		perRow += m.runner.PerRow
+	}
+	for _, v := range slices.Concat(m.graph.g.Inputs, m.want) {
+		if m.runner == nil || !m.runner.Views(v) {
+			perRow += 8 * int64(v.Width())
+		}
+	}
+	return forwardRows * perRow
+}
+
+// Forward evaluates the network on the rows of b: eta is the network's own
+// tensor, zeta = U gamma summed in float64, taps are its hidden units. Numbers
+// enter the network rounded to the types of its inputs; what that does to its own
+// terms, which are of b's numbers, is in zeta too, and is 0 for batches of Rows.
+// Errors: a missing or textual column, a value that is not
+// finite or beyond the input's type (column and data row named), a number that an
+// integer input cannot hold, a predictor that is not finite, ctx.
+func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
+	if err := m.checkOutputs(dst, b.Rows()); err != nil {
+		return err
+	}
+	buf := m.buffer()
+	defer m.release(buf)
+	for j, name := range m.columns {
+		x, err := b.Numeric(name)
+		if err != nil {
+			return fmt.Errorf("onnx: input of the network: %w", err)
+		}
+		largest := m.largest[j]
+		for i, v := range x {
+			if !(math.Abs(v) <= largest) && !m.enters(v, j) {
+				return m.refuse(v, j, b.Row(i)+1)
+			}
+		}
+		buf.columns[j] = x
+	}
+	if err := m.checkTypes(buf, b); err != nil {
+		return err
+	}
+	for at := 0; at < b.Rows(); at += forwardRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(forwardRows, b.Rows()-at)
+		if err := m.evaluate(buf, at, n); err != nil {
+			return m.atRow(err, buf, b, at, n)
+		}
+		if err := m.collect(dst, buf, b, at, n); err != nil {
+			return err
+		}
+	}
+	if err := m.addRounding(dst.Zeta, b); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// release drops what points into the caller's batch.
+func (m *Model) release(b *buffer) {
+	clear(b.columns)
+	m.buffers.Put(b)
+}
+
+func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
+	fits := func(d *mat.Dense, width int) bool {
+		if d == nil {
+			return false
+		}
+		r, c := d.Dims()
+		return r == rows && c == width
+	}
+	fault := func(d *mat.Dense, width int, what, tap string) error {
+		if tap != "" {
+			tap = fmt.Sprintf(" %q", tap)
+		}
+		if d == nil {
+			return fmt.Errorf("onnx: Forward into nil %s%s", what, tap)
+		}
+		r, c := d.Dims()
+		return fmt.Errorf("onnx: Forward of %d rows into a %d x %d %s%s, want %d x %d", rows, r, c, what, tap, rows, width)
+	}
+	if dst == nil {
+		return fmt.Errorf("onnx: Forward into nil outputs")
+	}
+	if rows == 0 {
+		return nil
+	}
+	if !fits(dst.Zeta, len(m.eta)) {
+		return fault(dst.Zeta, len(m.eta), "Zeta", "")
+	}
+	if !fits(dst.Eta, len(m.eta)) {
+		return fault(dst.Eta, len(m.eta), "Eta", "")
+	}
+	for i := range m.taps {
+		if t := &m.taps[i]; !fits(dst.Taps[t.name], t.width) {
+			return fault(dst.Taps[t.name], t.width, "tap", t.name)
+		}
+	}
+	return nil
+}
+
+// enters reports whether the network's inputs have a finite number for v of column j.
+func (m *Model) enters(v float64, j int) bool {
+	v = m.roundedTo[j].Round(v)
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// refuse says why it has none.
+func (m *Model) refuse(v float64, j int, row int64) error {
+	why := ""
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		why = fmt.Sprintf(": its input is of type %s, whose largest number is %.6g", m.roundedTo[j], m.largest[j])
+	}
+	return fmt.Errorf("onnx: column %q, data row %d: %g cannot enter the network%s; leave such rows out or replace the value", m.columns[j], row, v, why)
+}
+
+// checkTypes refuses numbers that an input of integer or boolean type cannot
+// hold.
+func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
+	for i, v := range m.graph.g.Inputs {
+		if v.Type.Floating() {
+			continue
+		}
+		for _, c := range m.feed[i] {
+			for r, x := range buf.columns[c] {
+				if _, err := engine.Integer(x, v.Type); err != nil {
+					return fmt.Errorf("onnx: column %q, data row %d: input %q takes %s, and %g is none", m.columns[c], b.Row(r)+1, v.Name, v.Type, x)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// evaluate runs the network on rows at to at+n-1 of the columns.
+func (m *Model) evaluate(buf *buffer, at, n int) error {
+	if err := buf.workspace.Cut(n); err != nil {
+		return err
+	}
+	for i, v := range m.graph.g.Inputs {
+		x, feed := buf.rows(&buf.ownIn[i], v, n), m.feed[i]
+		for e, c := range feed {
+			engine.Enter(x[e:], len(feed), buf.columns[c][at:at+n], v.RoundedTo())
+		}
+		buf.inputs[i] = x
+	}
+	for i, v := range m.want {
+		buf.want[i] = buf.rows(&buf.ownOut[i], v, n)
+	}
+	return buf.workspace.Run(buf.want, buf.inputs)
+}
+
+// at is where s lies in the block of rows that was evaluated: row r's number is
+// x[r*stride], with its neighbours after it.
+func (m *Model) at(s source, buf *buffer) (x []float64, stride int) {
+	return buf.want[s.tensor][s.index:], m.stride[s.tensor]
+}
+
+// collect moves what was evaluated to rows at to at+n-1 of the outputs.
+func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, n int) error {
+	for k, s := range m.eta {
+		x, stride := m.at(s, buf)
+		for r := range n {
+			dst.Eta.Set(at+r, k, x[r*stride])
+		}
+	}
+	for r := range n {
+		for k, eta := range dst.Eta.RawRowView(at + r) {
+			if math.IsNaN(eta) || math.IsInf(eta, 0) {
+				return m.notFinite(k, eta, b, at+r)
+			}
+		}
+	}
+	for k := range m.zeta {
+		m.deep(buf, k, n)
+		for r, z := range buf.zeta[:n] {
+			dst.Zeta.Set(at+r, k, z)
+		}
+	}
+	for _, t := range m.taps {
+		tap, to := dst.Taps[t.name], 0
+		for _, s := range t.from {
+			x, stride := m.at(s.source, buf)
+			for r := range n {
+				copy(tap.RawRowView(at + r)[to:], x[r*stride:][:s.n])
+			}
+			to += s.n
+		}
+	}
+	return nil
+}
+
+// deep sums zeta of predictor k on the n rows evaluated, in the same order whatever n.
+func (m *Model) deep(buf *buffer, k, n int) {
+	zeta, product := buf.zeta[:n], buf.product[:n]
+	clear(zeta)
+	for _, s := range m.zeta[k] {
+		x, stride := m.at(s.source, buf)
+		if s.product != nil {
+			s.product.Mul(product, 1, x, stride, n, nil)
+			kernel.Add(zeta, zeta, product)
+			continue
+		}
+		for r, sum := range zeta {
+			for j, u := range x[r*stride:][:s.n] {
+				sum += s.gamma[j] * u
+			}
+			zeta[r] = sum
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package graph
+
+import (
+	"fmt"
+
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+const (
+	minOpset = 7
+	maxOpset = 21
+)
+
+// build turns the decoded messages into a checked graph.
+func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
+	switch {
+	case m.Graph == nil:
+		return nil, fmt.Errorf("onnx: not an ONNX model: the file has no graph")
+	case len(m.Functions) > 0:
+		return nil, fmt.Errorf("onnx: the model defines functions, which are not supported; export it with functions inlined")
+	case len(m.TrainingInfo) > 0:
+		return nil, fmt.Errorf("onnx: the model holds training information, which is not supported; export it for inference")
+	case len(m.Graph.SparseInitializer) > 0:
+		return nil, fmt.Errorf("onnx: the model holds sparse initializers, which are not supported; export it with dense ones")
+	}
+	opsets, err := readOpsets(m)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{pb: m.Graph, opsets: opsets, budget: newBudget(l), values: map[string]*Value{}}
+	if err := b.initializers(); err != nil {
+		return nil, err
+	}
+	if err := b.inputs(); err != nil {
+		return nil, err
+	}
+	if err := b.connect(); err != nil {
+		return nil, err
+	}
+	nodes, err := b.order()
+	if err != nil {
+		return nil, err
+	}
+	c := newChecker(b, ops)
+	kept, err := c.check(nodes)
+	if err != nil {
+		return nil, err
+	}
+	g, err := b.graph(kept)
+	if err != nil {
+		return nil, err
+	}
+	g.settleRounding(ops)
+	for _, e := range m.MetadataProps {
+		g.metadata = append(g.metadata, metadata{e.Key, e.Value})
+	}
+	return g, nil
+}
+
+func readOpsets(m *onnxpb.ModelProto) (map[string]int, error) {
+	opsets := map[string]int{}
+	for _, s := range m.OpsetImport {
+		d := domain(s.Domain)
+		if d == "" && (s.Version < minOpset || s.Version > maxOpset) {
+			return nil, fmt.Errorf("onnx: opset %d of ai.onnx is not supported; export with opset %d to %d", s.Version, minOpset, maxOpset)
+		}
+		if have, ok := opsets[d]; ok && have != int(s.Version) {
+			return nil, fmt.Errorf("onnx: the model imports opsets %d and %d of domain %q", have, s.Version, s.Domain)
+		}
+		opsets[d] = int(s.Version)
+	}
+	if len(opsets) == 0 {
+		return nil, fmt.Errorf("onnx: not an ONNX model: the file imports no opset")
+	}
+	return opsets, nil
+}
+
+// domain is "" for both names of the main domain.
+func domain(d string) string {
+	if d == "ai.onnx" {
+		return ""
+	}
+	return d
+}
+
+// builder assembles the graph: values by name, nodes by what they read.
+type builder struct {
+	pb       *onnxpb.GraphProto
+	opsets   map[string]int
+	budget   *budget
+	values   map[string]*Value
+	ins      []*Value
+	nodes    []*Node // in file order
+	outs     []*Value
+	fixedOne bool // the batch axis was declared with size 1
+}
+
+func (b *builder) initializers() error {
+	for _, p := range b.pb.Initializer {
+		if p.Name == "" {
+			return fmt.Errorf("onnx: an initializer has no name")
+		}
+		if _, ok := b.values[p.Name]; ok {
+			return fmt.Errorf("onnx: two initializers are named %q", p.Name)
+		}
+		t, err := decodeTensor(p, fmt.Sprintf("initializer %q", p.Name), b.budget)
+		if err != nil {
+			return err
+		}
+		b.values[p.Name] = constant(p.Name, t)
+	}
+	return nil
+}
+
+func constant(name string, t *Tensor) *Value {
+	return &Value{Name: name, Type: t.Type, Shape: t.Shape, Const: t}
+}
+
+// inputs reads the graph inputs and decides which axis of each holds the rows.
+// Initializers listed as inputs (IR version 3) are constants.
+func (b *builder) inputs() error {
+	seen := map[string]bool{}
+	dynamic, ones := 0, 0
+	for _, p := range b.pb.Input {
+		if p.Name == "" || seen[p.Name] {
+			return fmt.Errorf("onnx: two graph inputs are named %q", p.Name)
+		}
+		seen[p.Name] = true
+		if _, ok := b.values[p.Name]; ok {
+			continue
+		}
+		v, err := b.input(p)
+		if err != nil {
+			return err
+		}
+		b.values[p.Name] = v
+		b.ins = append(b.ins, v)
+		if v.BatchAxis() >= 0 {
+			dynamic++
+		} else if v.Shape[0] == 1 {
+			ones++
+		} else {
+			return fmt.Errorf("onnx: graph input %q has the fixed shape %v: no axis is left for the rows; export the model again with a dynamic batch axis (PyTorch: dynamic_axes, Keras: batch size None)", v.Name, v.Shape)
+		}
+	}
+	if len(b.ins) == 0 {
+		return fmt.Errorf("onnx: the graph has no inputs")
+	}
+	if ones > 0 && dynamic > 0 {
+		for _, v := range b.ins {
+			if v.BatchAxis() < 0 {
+				return fmt.Errorf("onnx: graph input %q has the fixed shape %v while other inputs have a dynamic batch axis; export the model again with a dynamic batch axis on every input", v.Name, v.Shape)
+			}
+		}
+	}
+	if ones > 0 {
+		b.fixedOne = true
+		for _, v := range b.ins {
+			v.Shape[0] = Batch
+		}
+	}
+	return nil
+}
+
+func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
+	tt := p.GetType().GetTensorType()
+	if tt == nil {
+		return nil, fmt.Errorf("onnx: graph input %q is not a tensor", p.Name)
+	}
+	t, err := TypeOf(tt.ElemType)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: graph input %q: %w", p.Name, err)
+	}
+	if tt.Shape == nil {
+		return nil, fmt.Errorf("onnx: graph input %q declares no shape; export the model with input shapes", p.Name)
+	}
+	if n := len(tt.Shape.Dim); n == 0 || n > MaxRank {
+		return nil, fmt.Errorf("onnx: graph input %q has %d axes; 1 to %d are supported, one of them for the rows", p.Name, n, MaxRank)
+	}
+	v := &Value{Name: p.Name, Type: t}
+	for i, d := range tt.Shape.Dim {
+		size := d.GetDimValue()
+		if size <= 0 {
+			if v.BatchAxis() >= 0 {
+				return nil, fmt.Errorf("onnx: graph input %q has two axes of unknown size (%d and %d); only the batch axis may be dynamic: export the model with fixed feature sizes", p.Name, v.BatchAxis(), i)
+			}
+			size = Batch
+		} else if size > 1<<40 {
+			return nil, fmt.Errorf("onnx: graph input %q: axis %d has impossible size %d", p.Name, i, size)
+		}
+		v.Shape = append(v.Shape, int(size))
+	}
+	n, ok := Elements(v.Shape)
+	if !ok {
+		return nil, fmt.Errorf("onnx: graph input %q: shape %v overflows", p.Name, v.Shape)
+	}
+	if err := b.budget.fits(n, fmt.Sprintf("graph input %q", p.Name), v.Shape); err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	return v, nil
+}
+
+// graph collects what remains after checking and folding.
+func (b *builder) graph(nodes []*Node) (*Graph, error) {
+	g := &Graph{Inputs: b.ins, Outputs: b.outs, Nodes: nodes, Values: map[string]*Value{}}
+	add := func(v *Value) {
+		if v != nil {
+			g.Values[v.Name] = v
+		}
+	}
+	for _, v := range b.ins {
+		add(v)
+	}
+	for i, n := range nodes {
+		n.Index = i
+		for _, v := range n.Inputs {
+			add(v)
+		}
+		for _, v := range n.Outputs {
+			add(v)
+		}
+	}
+	for i, v := range b.outs {
+		if v.Type == 0 {
+			return nil, fmt.Errorf("onnx: graph output %q is not computed at inference", v.Name)
+		}
+		add(v)
+		if want := b.pb.Output[i].GetType().GetTensorType(); want != nil && want.ElemType != 0 {
+			if t, err := TypeOf(want.ElemType); err == nil && t != v.Type {
+				return nil, fmt.Errorf("onnx: graph output %q is declared as %s but computed as %s", v.Name, t, v.Type)
+			}
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,128 @@
+// Package graph reads an ONNX file into values and nodes whose shapes, types and batch
+// axis are known, with what is constant folded. It knows no operator: Read is given them.
+package graph
+
+// Batch marks the batch axis in a Shape: its size is known only at run time.
+const Batch = -1
+
+// Tensor is a constant: row-major, F for floating types, I for the others.
+// Floats are kept as float64 whatever the type; they are exact.
+type Tensor struct {
+	Type  DType
+	Shape []int
+	F     []float64
+	I     []int64
+}
+
+// Value is an edge of the graph: a graph input, a constant or a node's output.
+// A shape computed from the number of rows (the second input of a Reshape, say)
+// is none of these: it has neither Const nor Producer and is never run.
+type Value struct {
+	Name     string
+	Type     DType
+	Shape    []int   // Batch (-1) on at most one axis: the rows
+	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
+	Producer *Node   // nil for inputs and constants
+
+	roundedTo DType // of an input that only narrower Casts read: see settleRounding
+}
+
+// BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
+func (v *Value) BatchAxis() int {
+	for i, d := range v.Shape {
+		if d == Batch {
+			return i
+		}
+	}
+	return -1
+}
+
+// Node is one operator, already checked: shapes and types of its outputs are
+// known, and no axis but the batch axis mixes rows.
+type Node struct {
+	Index   int // position in topological order
+	Name    string
+	Op      string   // "Gemm"
+	Domain  string   // "" for ai.onnx
+	Version int      // opset of its domain
+	Inputs  []*Value // nil entries: optional inputs left out
+	Outputs []*Value
+	Attrs   map[string]Attr
+
+	// Resolved is what the operator's check has made of inputs and attributes for those
+	// who run the node.
+	Resolved any
+}
+
+// Attr is an attribute of a node.
+type Attr struct {
+	Int     int64
+	Float   float64
+	String  string
+	Ints    []int64
+	Floats  []float64
+	Strings []string
+	Tensor  *Tensor
+}
+
+// Graph is a loaded, checked, constant-folded network in topological order.
+type Graph struct {
+	Inputs  []*Value // without initializers
+	Outputs []*Value
+	Nodes   []*Node // only those the outputs need
+	Values  map[string]*Value
+
+	metadata []metadata // of the file, in order
+}
+
+type metadata struct{ key, value string }
+
+// Metadata lists the texts of the file's metadata entries of that key, in order.
+func (g *Graph) Metadata(key string) []string {
+	var texts []string
+	for _, e := range g.metadata {
+		if e.key == key {
+			texts = append(texts, e.value)
+		}
+	}
+	return texts
+}
+
+// Value finds a tensor by name.
+func (g *Graph) Value(name string) (*Value, bool) {
+	v, ok := g.Values[name]
+	return v, ok
+}
+
+// AttrInt is an attribute, def if it is not given.
+func (n *Node) AttrInt(name string, def int64) int64 {
+	if a, ok := n.Attrs[name]; ok {
+		return a.Int
+	}
+	return def
+}
+
+// AttrFloat is an attribute, def if it is not given.
+func (n *Node) AttrFloat(name string, def float64) float64 {
+	if a, ok := n.Attrs[name]; ok {
+		return a.Float
+	}
+	return def
+}
+
+// At is element i of a constant as a number.
+func (t *Tensor) At(i int) float64 {
+	if t.F != nil {
+		return t.F[i]
+	}
+	return float64(t.I[i])
+}
+
+// RoundedTo is the type that the numbers of a graph input are rounded to: the one it
+// declares, or that of the Cast which all its readers are.
+func (v *Value) RoundedTo() DType {
+	if v.roundedTo != 0 {
+		return v.roundedTo
+	}
+	return v.Type
+}

@@ -1,0 +1,92 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Operator is what reading a graph has to know about an operator.
+type Operator struct {
+	Domain string // "" for ai.onnx
+	Name   string
+	// Versions are the opsets of its domain at which its definition begins or changes,
+	// ascending; Check follows them all. A file of an opset before the first is refused.
+	Versions []int
+	Min, Max int // inputs; Max < 0: any number
+	Outputs  int // at most; < 0: any number
+	// SizeInputs may be shapes computed from the number of rows; of TypeInputs only the
+	// type matters.
+	SizeInputs, TypeInputs []int
+	// Check checks a node's inputs and attributes, sets its outputs' types and shapes
+	// and, in Node.Resolved, what running it needs. It refuses what mixes rows. A
+	// *Tensor in Resolved is the output itself.
+	Check func(c *Check) error
+	// View reports whether output 0 of a node is input 0's memory under another shape or
+	// type; nil: never.
+	View func(n *Node) bool
+	// Sizes applies the operator to numbers that may depend on the number of rows; a
+	// nil result: it cannot. nil: never. With ReadsShape these are the sizes of its
+	// input's shape.
+	Sizes      func(c *Check, in []Sizes) (*Sizes, error)
+	ReadsShape bool
+	// Moves reports whether the outputs of n hold numbers of its input v as they are;
+	// nil: never.
+	Moves func(n *Node, v *Value) bool
+}
+
+// Key names an operator; outside ai.onnx "domain.Name".
+func (o *Operator) Key() string { return operatorKey(o.Domain, o.Name) }
+
+// Key names the node's operator.
+func (n *Node) Key() string { return operatorKey(n.Domain, n.Op) }
+
+func operatorKey(domain, name string) string {
+	if domain == "" {
+		return name
+	}
+	return domain + "." + name
+}
+
+// Operators are what graphs are checked by, and constants folded with.
+type Operators interface {
+	// Find is the operator of that key, nil if there is none.
+	Find(key string) *Operator
+	// Keys lists the operators for messages.
+	Keys() []string
+	// Evaluate computes the constants of n's outputs, whose memory is there, from those
+	// of its inputs.
+	Evaluate(n *Node) error
+}
+
+// Unsupported says that a node's operator is unknown, or not of the version that its
+// opset asks for.
+type Unsupported struct {
+	Node    string // as messages name it
+	Op      string
+	Domain  string // "" for ai.onnx
+	Version int    // the opset of its domain
+	Reason  string
+}
+
+func (e *Unsupported) Error() string { return fmt.Sprintf("onnx: %s: %s", e.Node, e.Reason) }
+
+// find is the operator of n in its version.
+func find(ops Operators, n *Node) (*Operator, error) {
+	domain := n.Domain
+	if domain == "" {
+		domain = "ai.onnx"
+	}
+	fail := func(format string, args ...any) error {
+		return &Unsupported{n.String(), n.Op, n.Domain, n.Version, fmt.Sprintf(format, args...)}
+	}
+	op := ops.Find(n.Key())
+	switch {
+	case op == nil && (n.Op == "If" || n.Op == "Loop" || n.Op == "Scan"):
+		return nil, fail("control flow (operator %s) is not supported; export the model by tracing, without it", n.Op)
+	case op == nil:
+		return nil, fail("operator %q of domain %s (version %d) is not supported; supported are %s", n.Op, opName(domain), n.Version, strings.Join(ops.Keys(), ", "))
+	case n.Version < op.Versions[0]:
+		return nil, fail("domain %s has operator %q since version %d, and the model imports version %d; export it again with a later opset", domain, n.Op, op.Versions[0], n.Version)
+	}
+	return op, nil
+}

@@ -1,0 +1,52 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// Limits bound what a file may ask for; 0: the default.
+type Limits struct {
+	MaxMemory   int64 // bytes of the constants together, and of a tensor for one row: 4 GiB
+	MaxElements int   // parts of the file: 1,000,000
+	MaxWork     int64 // multiply-adds of folding, and of one row: 1e11
+}
+
+func (l *Limits) setDefaults() {
+	if l.MaxMemory == 0 {
+		l.MaxMemory = 4 << 30
+	}
+	if l.MaxElements == 0 {
+		l.MaxElements = 1_000_000
+	}
+	if l.MaxWork == 0 {
+		l.MaxWork = 1e11
+	}
+}
+
+// maxDepth bounds how deep messages of a file may nest.
+const maxDepth = 64
+
+// MaxRank bounds the number of axes of a tensor.
+const MaxRank = 16
+
+// Read decodes the bytes of a file, checks every shape and type along the batch axis
+// with ops, folds what is constant and keeps the nodes its outputs need.
+func Read(file []byte, l Limits, ops Operators) (*Graph, error) {
+	l.setDefaults()
+	if len(file) == 0 {
+		return nil, errors.New("onnx: the model is empty (0 bytes)")
+	}
+	if err := scanWire(file, l.MaxElements); err != nil {
+		return nil, err
+	}
+	m := &onnxpb.ModelProto{}
+	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(file, m); err != nil {
+		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
+	}
+	return build(m, l, ops)
+}

@@ -1,0 +1,210 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// binaryOps are functions of two broadcast tensors, some of any number.
+func binaryOps[T kernel.Float]() []Entry[T] {
+	least, most := func(x, y T) T { return min(x, y) }, func(x, y T) T { return max(x, y) }
+	remainder := arithmetic("Mod", []int{10, 13}, 2, 2, elementwiseRule, lift(func(x, y T) T { return T(math.Mod(float64(x), float64(y))) }), nil)
+	remainder.Jumps = true
+	return []Entry[T]{
+		sized(addSizes, arithmetic("Add", []int{7, 13, 14}, 2, 2, sumRule, kernel.Add[T], kernel.Add[int64])),
+		sized(subSizes, arithmetic("Sub", []int{7, 13, 14}, 2, 2, subRule, kernel.Sub[T], kernel.Sub[int64])),
+		weighing(sized(mulSizes, arithmetic("Mul", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Mul[T], kernel.Mul[int64]))),
+		weighing(sized(divSizes, arithmetic("Div", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Div[T], nil))),
+		arithmetic("Min", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(least), lift(func(x, y int64) int64 { return min(x, y) })),
+		arithmetic("Max", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(most), lift(func(x, y int64) int64 { return max(x, y) })),
+		arithmetic("Sum", []int{6, 8, 13}, 1, -1, sumRule, kernel.Add[T], kernel.Add[int64]),
+		arithmetic("Mean", []int{6, 8, 13}, 1, -1, meanRule, kernel.Add[T], nil),
+		arithmetic("PRelu", []int{7, 9, 16}, 2, 2, elementwiseRule, lift(func(x, a T) T {
+			if x < 0 {
+				return x * a
+			}
+			return x
+		}), nil),
+		remainder,
+		{Operator: graph.Operator{Name: "Pow", Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, Check: checkPow},
+			Rule: elementwiseRule, Compile: compilePow[T]},
+	}
+}
+
+func sized[T kernel.Float](f func(*graph.Check, []graph.Sizes) (*graph.Sizes, error), e Entry[T]) Entry[T] {
+	e.Sizes = f
+	return e
+}
+
+// weighing marks an operator that multiplies by weights: see Entry.Weighs.
+func weighing[T kernel.Float](e Entry[T]) Entry[T] {
+	e.Weighs = true
+	return e
+}
+
+// sumRule: integers wrap around, so only floating sums are linear.
+func sumRule(n *graph.Node) Rule { return weightedRule(n, 1) }
+
+func subRule(n *graph.Node) Rule { return weightedRule(n, 1, -1) }
+
+func meanRule(n *graph.Node) Rule { return weightedRule(n, 1/float64(len(n.Inputs))) }
+
+// arithmetic is an operator on lo to hi inputs (hi < 0: any number) whose output has
+// their type: f on floating types, g on integers; without g integers are Div's and
+// Mod's.
+func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule func(*graph.Node) Rule, f func(dst, a, b []T), g func(dst, a, b []int64)) Entry[T] {
+	integers := g != nil || name == "Div" || name == "Mod"
+	return Entry[T]{
+		Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: func(c *graph.Check) error { return checkArithmetic(c, integers) }},
+		Rule:     rule,
+		Compile: func(n *graph.Node) Step[T] {
+			floating, f := n.Outputs[0].Type.Floating(), f
+			if read := asDeclared[T](n.Outputs[0].Type); read != nil && name == "Mod" {
+				f = lift(func(x, y T) T { return T(math.Mod(float64(read(x)), float64(read(y)))) })
+			}
+			return func(x *Exec[T]) error {
+				out, a := x.Out[0], x.In[0]
+				if len(x.In) == 1 {
+					copy(out.F, a.F)
+					copy(out.I, a.I)
+					return nil
+				}
+				for _, b := range x.In[1:] {
+					switch {
+					case floating:
+						zip(out.F, out.Shape, a.F, a.Shape, b.F, b.Shape, f)
+					case g != nil:
+						zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, g)
+					default:
+						if err := divide(name, out, a, b, n.AttrInt("fmod", 0) != 0); err != nil {
+							return err
+						}
+					}
+					a = out
+				}
+				if name == "Mean" {
+					for i := range out.F {
+						out.F[i] /= T(len(x.In))
+					}
+				}
+				return nil
+			}
+		},
+		InPlace: true,
+	}
+}
+
+func checkArithmetic(c *graph.Check, integers bool) error {
+	if err := c.SameType(); err != nil {
+		return err
+	}
+	typ := c.Inputs[0].Type
+	if typ == graph.Bool || !typ.Floating() && !integers {
+		return fmt.Errorf("inputs of type %s are not supported", typ)
+	}
+	shape := c.Inputs[0].Shape
+	for _, v := range c.Inputs[1:] {
+		if v == nil {
+			return errors.New("an input is left out")
+		}
+		var err error
+		if shape, err = graph.Broadcast(shape, v.Shape); err != nil {
+			return err
+		}
+	}
+	if c.Op == "PRelu" && len(shape) != len(c.Inputs[0].Shape) {
+		return fmt.Errorf("slope of shape %v does not fit input %v", c.Inputs[1].Shape, c.Inputs[0].Shape)
+	}
+	return c.Set(0, typ, shape)
+}
+
+// divide is integer Div and Mod.
+func divide[T kernel.Float](name string, out, a, b Operand[T], fmod bool) error {
+	for _, y := range b.I {
+		if y == 0 {
+			return errors.New("integer division by zero")
+		}
+	}
+	f := func(x, y int64) int64 { return x / y }
+	if name == "Mod" {
+		f = func(x, y int64) int64 {
+			r := x % y
+			if !fmod && r != 0 && (r < 0) != (y < 0) {
+				r += y
+			}
+			return r
+		}
+	}
+	zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, lift(f))
+	return nil
+}
+
+// checkPow: the exponent's type may differ.
+func checkPow(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	if c.Inputs[1].Type == graph.Bool {
+		return errors.New("the exponent must be a number")
+	}
+	shape, err := graph.Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
+	if err != nil {
+		return err
+	}
+	return c.Set(0, c.Inputs[0].Type, shape)
+}
+
+// compilePow: the usual constant exponents are products.
+func compilePow[T kernel.Float](*graph.Node) Step[T] {
+	pow := lift(func(x, y T) T {
+		switch y {
+		case 1:
+			return x
+		case 2:
+			return x * x
+		case 3:
+			return x * x * x
+		}
+		return T(math.Pow(float64(x), float64(y)))
+	})
+	return func(x *Exec[T]) error {
+		out, a, b := x.Out[0], x.In[0], x.In[1]
+		e := b.F
+		if b.I != nil {
+			e = x.temp(len(b.I))
+			for i, v := range b.I {
+				e[i] = T(v)
+			}
+		}
+		zip(out.F, out.Shape, a.F, a.Shape, e, b.Shape, pow)
+		return nil
+	}
+}
+
+// scaleRule is Mul by a constant or Div by one.
+func scaleRule(n *graph.Node) Rule {
+	r := elementwiseRule(n)
+	if r.Each == nil || len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || !n.Outputs[0].Type.Floating() {
+		return r
+	}
+	by := 1
+	if n.Op == "Mul" && n.Inputs[0].Const != nil {
+		by = 0
+	}
+	c := n.Inputs[by].Const
+	if c == nil {
+		return r
+	}
+	at, _ := indices(n)
+	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
+		w := c.At(at[by](e))
+		if n.Op == "Div" {
+			w = 1 / w
+		}
+		yield(1-by, at[1-by](e), w)
+	}}
+}

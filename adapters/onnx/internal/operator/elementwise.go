@@ -1,0 +1,264 @@
+package operator
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// elementwiseOps are functions of one tensor, element by element.
+func elementwiseOps[T kernel.Float]() []Entry[T] {
+	f := func(fn func(float64) float64) func(*graph.Node) func(dst, src []T) {
+		return func(*graph.Node) func(dst, src []T) { return each[T](fn) }
+	}
+	loop := func(run func(dst, src []T)) func(*graph.Node) func(dst, src []T) {
+		return func(*graph.Node) func(dst, src []T) { return run }
+	}
+	return slices.Concat(activationOps[T](), []Entry[T]{
+		unary("Sqrt", []int{6, 13}, f(math.Sqrt)),
+		headed("exp", unary("Exp", []int{6, 13}, loop(kernel.Exp[T]))),
+		unary("Log", []int{6, 13}, f(math.Log)),
+		unary("Reciprocal", []int{6, 13}, f(func(x float64) float64 { return 1 / x })),
+		unary("Erf", []int{9, 13}, f(math.Erf)),
+		unary("Sin", []int{7}, f(math.Sin)),
+		unary("Cos", []int{7}, f(math.Cos)),
+		unary("Tan", []int{7}, f(math.Tan)),
+		unary("Asin", []int{7}, f(math.Asin)),
+		unary("Acos", []int{7}, f(math.Acos)),
+		unary("Atan", []int{7}, f(math.Atan)),
+		unary("Sinh", []int{9}, f(math.Sinh)),
+		unary("Cosh", []int{9}, f(math.Cosh)),
+		step[T]("Floor", []int{6, 13}, math.Floor),
+		step[T]("Ceil", []int{6, 13}, math.Ceil),
+		step[T]("Round", []int{11}, math.RoundToEven),
+		signed("Abs", []int{6, 13}, elementwiseRule, func(v T) T { return T(math.Abs(float64(v))) }, func(v int64) int64 { return max(v, -v) }),
+		signed("Neg", []int{6, 13}, negRule, func(v T) T { return -v }, func(v int64) int64 { return -v }),
+		signed("Sign", []int{9, 13}, elementwiseRule, func(v T) T {
+			switch {
+			case v > 0:
+				return 1
+			case v < 0:
+				return -1
+			}
+			return v // 0, or NaN
+		}, func(v int64) int64 { return int64(compare(v)) }),
+		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, Check: checkClip},
+			Rule: elementwiseRule, Compile: compileClip[T], InPlace: true},
+	})
+}
+
+// activationOps are the non-linearities of networks.
+func activationOps[T kernel.Float]() []Entry[T] {
+	loop := func(run func(dst, src []T)) func(*graph.Node) func(dst, src []T) {
+		return func(*graph.Node) func(dst, src []T) { return run }
+	}
+	param := func(name string, versions []int, fn func(n *graph.Node) func(float64) float64) Entry[T] {
+		return unary(name, versions, func(n *graph.Node) func(dst, src []T) { return each[T](fn(n)) })
+	}
+	plain := func(fn func(float64) float64) func(*graph.Node) func(float64) float64 {
+		return func(*graph.Node) func(float64) float64 { return fn }
+	}
+	return []Entry[T]{
+		unary("Relu", []int{6, 13, 14}, loop(kernel.Relu[T])),
+		headed("sigmoid", unary("Sigmoid", []int{6, 13}, loop(kernel.Sigmoid[T]))),
+		unary("Tanh", []int{6, 13}, loop(kernel.Tanh[T])),
+		headed("softplus", param("Softplus", []int{1}, plain(softplus))),
+		param("Softsign", []int{1}, plain(func(x float64) float64 { return x / (1 + math.Abs(x)) })),
+		param("HardSwish", []int{14}, plain(func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) })),
+		param("Mish", []int{18}, plain(func(x float64) float64 { return x * math.Tanh(softplus(x)) })),
+		unary("LeakyRelu", []int{6, 16}, func(n *graph.Node) func(dst, src []T) {
+			a := n.AttrFloat("alpha", 0.01)
+			return func(dst, src []T) { kernel.LeakyRelu(dst, src, T(a)) }
+		}),
+		param("Elu", []int{6}, func(n *graph.Node) func(float64) float64 {
+			a := n.AttrFloat("alpha", 1)
+			return func(x float64) float64 { return elu(x, a) }
+		}),
+		param("Selu", []int{6}, func(n *graph.Node) func(float64) float64 {
+			a, g := n.AttrFloat("alpha", 1.67326319217681884765625), n.AttrFloat("gamma", 1.05070102214813232421875)
+			return func(x float64) float64 { return g * elu(x, a) }
+		}),
+		param("Celu", []int{12}, func(n *graph.Node) func(float64) float64 {
+			a := n.AttrFloat("alpha", 1)
+			return func(x float64) float64 { return max(x, 0) + min(0, a*math.Expm1(x/a)) }
+		}),
+		jumps(param("ThresholdedRelu", []int{10}, func(n *graph.Node) func(float64) float64 {
+			a, typ := n.AttrFloat("alpha", 1), n.Inputs[0].Type
+			return func(x float64) float64 {
+				if typ.Round(x) > a || math.IsNaN(x) {
+					return x
+				}
+				return 0
+			}
+		})),
+		param("HardSigmoid", []int{6}, func(n *graph.Node) func(float64) float64 {
+			a, b := n.AttrFloat("alpha", 0.2), n.AttrFloat("beta", 0.5)
+			return func(x float64) float64 { return min(max(a*x+b, 0), 1) }
+		}),
+		param("Gelu", []int{20}, func(n *graph.Node) func(float64) float64 {
+			if n.Attrs["approximate"].String == "tanh" {
+				return func(x float64) float64 {
+					return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+				}
+			}
+			return func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
+		}),
+	}
+}
+
+// unary is an operator on one tensor of floating type; loop prepares the run over
+// its elements.
+func unary[T kernel.Float](name string, versions []int, loop func(n *graph.Node) func(dst, src []T)) Entry[T] {
+	return Entry[T]{
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
+		Rule:     elementwiseRule,
+		Compile: func(n *graph.Node) Step[T] {
+			run := loop(n)
+			return func(x *Exec[T]) error { run(x.Out[0].F, x.In[0].F); return nil }
+		},
+		InPlace: true,
+	}
+}
+
+// each applies fn to every element.
+func each[T kernel.Float](fn func(float64) float64) func(dst, src []T) {
+	return func(dst, src []T) {
+		for i, x := range src {
+			dst[i] = T(fn(float64(x)))
+		}
+	}
+}
+
+// step is a unary function that is constant between jumps.
+func step[T kernel.Float](name string, versions []int, fn func(float64) float64) Entry[T] {
+	return jumps(unary(name, versions, func(n *graph.Node) func(dst, src []T) {
+		read := asDeclared[T](n.Inputs[0].Type)
+		if read == nil {
+			return each[T](fn)
+		}
+		return each[T](func(x float64) float64 { return fn(float64(read(T(x)))) })
+	}))
+}
+
+func jumps[T kernel.Float](e Entry[T]) Entry[T] {
+	e.Jumps = true
+	return e
+}
+
+// headed marks a response function: see Entry.Head.
+func headed[T kernel.Float](head string, e Entry[T]) Entry[T] {
+	e.Head = head
+	return e
+}
+
+// checkFloating: one tensor of floating type in, one of its shape out.
+func checkFloating(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
+}
+
+// softplus is log(1 + e^x) without overflow.
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+func elu(x, a float64) float64 {
+	if x < 0 {
+		return a * math.Expm1(x)
+	}
+	return x
+}
+
+// signed operators also take integers.
+func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, f func(T) T, g func(int64) int64) Entry[T] {
+	return Entry[T]{
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
+		Rule:     rule,
+		Compile: func(*graph.Node) Step[T] {
+			return func(x *Exec[T]) error {
+				for i, v := range x.In[0].F {
+					x.Out[0].F[i] = f(v)
+				}
+				for i, v := range x.In[0].I {
+					x.Out[0].I[i] = g(v)
+				}
+				return nil
+			}
+		},
+		InPlace: true,
+	}
+}
+
+func checkNumber(c *graph.Check) error {
+	if c.Inputs[0].Type == graph.Bool {
+		return fmt.Errorf("input must be a number, is bool")
+	}
+	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
+}
+
+func negRule(n *graph.Node) Rule { return weightedRule(n, -1) }
+
+func compare(v int64) int {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}
+
+// checkClip: the limits are attributes before opset 11, scalar inputs since.
+func checkClip(c *graph.Check) error {
+	if err := c.SameType(); err != nil {
+		return err
+	}
+	for i := 1; i < len(c.Inputs); i++ {
+		if v := c.Inputs[i]; v != nil {
+			if n, _ := graph.Elements(v.Shape); n != 1 || v.BatchAxis() >= 0 {
+				return fmt.Errorf("limit %q must be a scalar, has shape %v", v.Name, v.Shape)
+			}
+		}
+	}
+	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
+}
+
+func compileClip[T kernel.Float](n *graph.Node) Step[T] {
+	// Attributes are read first; inputs given replace them.
+	lo, hi := T(n.AttrFloat("min", math.Inf(-1))), T(n.AttrFloat("max", math.Inf(1)))
+	return func(x *Exec[T]) error {
+		lo, hi := lo, hi
+		ilo, ihi := int64(math.MinInt64), int64(math.MaxInt64)
+		if len(x.In) > 1 {
+			readScalar(x.In[1], &lo, &ilo)
+		}
+		if len(x.In) > 2 {
+			readScalar(x.In[2], &hi, &ihi)
+		}
+		for i, v := range x.In[0].F {
+			if v < lo {
+				v = lo
+			}
+			if v > hi {
+				v = hi
+			}
+			x.Out[0].F[i] = v
+		}
+		for i, v := range x.In[0].I {
+			x.Out[0].I[i] = min(max(v, ilo), ihi)
+		}
+		return nil
+	}
+}
+
+func readScalar[T kernel.Float](t Operand[T], f *T, i *int64) {
+	if len(t.F) > 0 {
+		*f = t.F[0]
+	}
+	if len(t.I) > 0 {
+		*i = t.I[0]
+	}
+}

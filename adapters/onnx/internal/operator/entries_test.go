@@ -1,0 +1,122 @@
+package operator_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// An operator is refused before the opset that it begins with, for that reason, and not
+// in it.
+func TestVersions(t *testing.T) {
+	refused := 0
+	for key, e := range operator.New[float64]() {
+		for _, opset := range []int{e.Versions[0] - 1, e.Versions[0]} {
+			if e.Domain != "" || opset < 7 {
+				continue
+			}
+			b := graphtest.Model(int64(opset), func(b *onnxpb.Builder) {
+				var inputs []string
+				for range e.Min {
+					inputs = append(inputs, "x")
+				}
+				b.AddNode(e.Name, inputs, "y")
+			})
+			_, err := graphtest.Load(graphtest.Bytes(t, b))
+			var u *graph.Unsupported
+			early := opset < e.Versions[0]
+			if errors.As(err, &u) != early {
+				t.Errorf("%s at opset %d: %v", key, opset, err)
+			}
+			if !early {
+				continue
+			}
+			refused++
+			want := fmt.Sprintf("onnx: node %q (%s): domain ai.onnx has operator %q since version %d, and the model imports version %d; export it again with a later opset", "y", key, key, e.Versions[0], opset)
+			if err.Error() != want || u.Op != e.Name || u.Version != opset {
+				t.Errorf("%v, want\n%s", err, want)
+			}
+		}
+	}
+	if refused < 15 {
+		t.Errorf("only %d operators begin after opset 7", refused)
+	}
+}
+
+// What jumps reads its operands as the graph declares them: h is x + d, where d is too
+// small for a float beside x, and the operator takes it for x.
+func TestJumps(t *testing.T) {
+	const d = 1e-9
+	compare := func(b *onnxpb.Builder, op string) {
+		b.AddNode(op, []string{"h", "x"}, "c")
+		b.AddNode("Cast", []string{"c"}, "y", onnxpb.Int("to", 1))
+	}
+	pick := func(b *onnxpb.Builder, op string) {
+		b.AddNode("Concat", []string{"x", "h"}, "both", onnxpb.Int("axis", 1))
+		b.AddNode(op, []string{"both"}, "c", onnxpb.Int("axis", 1))
+		b.AddNode("Cast", []string{"c"}, "y", onnxpb.Int("to", 1))
+	}
+	type sample struct {
+		x, d, want float64
+		nodes      func(b *onnxpb.Builder, op string)
+	}
+	one := func(b *onnxpb.Builder, op string) { b.AddNode(op, []string{"h"}, "y") }
+	samples := map[string]sample{
+		"Floor": {1, -d, 1, one}, "Ceil": {1, d, 1, one}, "Round": {0.5, d, 0, one},
+		"ThresholdedRelu": {1, d, 0, one},
+		"Equal":           {1, d, 1, compare}, "Greater": {1, d, 0, compare}, "Less": {1, -d, 0, compare},
+		"GreaterOrEqual": {1, -d, 1, compare}, "LessOrEqual": {1, d, 1, compare},
+		"ArgMax": {1, d, 0, pick}, "ArgMin": {1, -d, 0, pick},
+		"Mod": {1, -d, 0, func(b *onnxpb.Builder, op string) {
+			b.AddNode(op, []string{"h", "x"}, "y", onnxpb.Int("fmod", 1))
+		}},
+		"Cast": {1, -d, 1, func(b *onnxpb.Builder, op string) {
+			b.AddNode(op, []string{"h"}, "k", onnxpb.Int("to", 7))
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}},
+		"CastLike": {1, -d, 1, func(b *onnxpb.Builder, op string) {
+			b.AddInts("like", 0)
+			b.AddNode(op, []string{"h", "like"}, "k")
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}},
+		"OneHot": {1, -d, 5, func(b *onnxpb.Builder, op string) {
+			b.AddInts("depth", 2)
+			b.AddInit("values", []int{2}, 0, 5)
+			b.AddInts("last", 1)
+			b.AddNode(op, []string{"h", "depth", "values"}, "hot")
+			b.AddNode("Gather", []string{"hot", "last"}, "y", onnxpb.Int("axis", 2))
+		}},
+	}
+	table := operator.New[float64]()
+	for key, e := range table {
+		if _, known := samples[key]; known != e.Jumps {
+			t.Errorf("%s: Jumps is %v, and a sample here: %v", key, e.Jumps, known)
+		}
+	}
+	for key, s := range samples {
+		b := onnxpb.NewBuilder(21)
+		b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+		b.AddInit("d", []int{1}, s.d)
+		b.AddNode("Add", []string{"x", "d"}, "h")
+		s.nodes(b, key)
+		b.Output("y", onnxpb.TensorProto_FLOAT)
+		b.Model().Graph.Output[0].Type = nil
+		g, err := graphtest.Load(graphtest.Bytes(t, b))
+		if err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		r, err := engine.New(g, g.Outputs, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := graphtest.Run(t, r, g, [][]float64{{s.x}}, 0, 1)[0][0]; got != s.want {
+			t.Errorf("%s of %g and %g is %g, want %g: its operands are not rounded", key, s.x, s.d, got, s.want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// matmulOps are the matrix products.
+func matmulOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkMatMul},
+			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true},
+		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, Check: checkGemm},
+			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct},
+	}
+}
+
+// matrixShapes gives vectors their second axis and reports what to drop.
+func matrixShapes(a, b []int) (ma, mb []int, dropRow, dropCol bool) {
+	if len(a) == 1 {
+		a, dropRow = []int{1, a[0]}, true
+	}
+	if len(b) == 1 {
+		b, dropCol = []int{b[0], 1}, true
+	}
+	return a, b, dropRow, dropCol
+}
+
+func checkMatMul(c *graph.Check) error {
+	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
+		return err
+	}
+	if len(c.Inputs[0].Shape) == 0 || len(c.Inputs[1].Shape) == 0 {
+		return errors.New("a scalar is not a matrix")
+	}
+	a, b, dropRow, dropCol := matrixShapes(c.Inputs[0].Shape, c.Inputs[1].Shape)
+	m, k, n := a[len(a)-2], a[len(a)-1], b[len(b)-1]
+	if err := contraction(k, b[len(b)-2], a, b); err != nil {
+		return err
+	}
+	stack, err := graph.Broadcast(a[:len(a)-2], b[:len(b)-2])
+	if err != nil {
+		return err
+	}
+	out := append([]int{}, stack...)
+	if !dropRow {
+		out = append(out, m)
+	}
+	if !dropCol {
+		out = append(out, n)
+	}
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
+		return err
+	}
+	return c.MultiplyAdds(out, k)
+}
+
+// contraction checks the axis a product sums over.
+func contraction(k, kb int, a, b []int) error {
+	if k == graph.Batch || kb == graph.Batch {
+		return fmt.Errorf("mixes rows: it sums over the batch axis (shapes %v and %v)", a, b)
+	}
+	if k != kb {
+		return fmt.Errorf("inner sizes differ: shapes %v and %v", a, b)
+	}
+	return nil
+}
+
+func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
+	_, b, _, _ := matrixShapes(n.Inputs[0].Shape, n.Inputs[1].Shape)
+	var packed []*kernel.Weights[T]
+	if n.Inputs[1].Const != nil {
+		w := Floats[T](n.Inputs[1])
+		k, cols := b[len(b)-2], b[len(b)-1]
+		for i := range graph.Product(b[:len(b)-2]) {
+			packed = append(packed, kernel.Pack(k, cols, w[i*k*cols:], false))
+		}
+	}
+	return func(x *Exec[T]) error {
+		var buf [2]int
+		a, b := x.In[0], x.In[1]
+		as, bs := a.Shape, b.Shape
+		if len(as) == 1 {
+			buf[0], buf[1] = 1, as[0]
+			as = buf[:]
+		}
+		cols := 1
+		if len(bs) > 1 {
+			cols = bs[len(bs)-1]
+		}
+		rows, k := as[len(as)-2], as[len(as)-1]
+		out := x.Out[0].F
+		if len(packed) == 1 {
+			all := graph.Product(as[:len(as)-1])
+			packed[0].Mul(out, cols, a.F, k, all, nil)
+			return nil
+		}
+		// Stacks of matrices, broadcast over the leading axes.
+		var bstack []int
+		if len(bs) > 2 {
+			bstack = bs[:len(bs)-2]
+		}
+		var stack [graph.MaxRank]int
+		lead := broadcastSizes(stack[:0], as[:len(as)-2], bstack)
+		var w walk
+		w.plan(lead, as[:len(as)-2], bstack)
+		w.each(func(o, i, j, _ int) {
+			sa, sb := w.stride[0][0], w.stride[1][0]
+			if rows == 1 && packed != nil && sb == 0 && sa == 1 {
+				packed[j].Mul(out[o*cols:], cols, a.F[i*k:], k, w.size[0], nil)
+				return
+			}
+			for range w.size[0] {
+				c := out[o*rows*cols : (o+1)*rows*cols]
+				if packed != nil {
+					packed[j].Mul(c, cols, a.F[i*rows*k:], k, rows, nil)
+				} else {
+					kernel.Gemm(c, a.F[i*rows*k:], b.F[j*k*cols:], rows, cols, k)
+				}
+				o, i, j = o+1, i+sa, j+sb
+			}
+		})
+		return nil
+	}
+}
+
+// broadcastSizes appends the broadcast of two run-time shapes already checked.
+func broadcastSizes(dst []int, a, b []int) []int {
+	n := max(len(a), len(b))
+	for i := range n {
+		x, y := 1, 1
+		if j := i - n + len(a); j >= 0 {
+			x = a[j]
+		}
+		if j := i - n + len(b); j >= 0 {
+			y = b[j]
+		}
+		if x == 1 {
+			x = y
+		}
+		dst = append(dst, x)
+	}
+	return dst
+}
+
+// yieldProduct links one product of element ia of operand 0 and ib of operand 1.
+func yieldProduct(a, b *graph.Value, alpha float64, ia, ib int, yield Link) {
+	switch {
+	case b.Const != nil:
+		yield(0, ia, alpha*b.Const.At(ib))
+	case a.Const != nil:
+		yield(1, ib, alpha*a.Const.At(ia))
+	default:
+		yield(0, ia, 1)
+		yield(1, ib, 1)
+	}
+}
+
+func linearProduct(n *graph.Node) bool {
+	return n.Outputs[0].Type.Floating() && (n.Inputs[0].Const != nil || n.Inputs[1].Const != nil)
+}
+
+// matMulRule multiplies the last two axes and broadcasts the others.
+func matMulRule(n *graph.Node) Rule {
+	if len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil || len(n.Inputs[0].Shape) == 0 || len(n.Inputs[1].Shape) == 0 {
+		return opaque(n)
+	}
+	a, b := n.Inputs[0], n.Inputs[1]
+	da, db := a.RowShape(), b.RowShape()
+	if len(da) == 1 {
+		da = []int{1, da[0]}
+	}
+	if len(db) == 1 {
+		db = []int{db[0], 1}
+	}
+	ra, rb := len(da), len(db)
+	rows, inner, cols := da[ra-2], da[ra-1], db[rb-1]
+	if db[rb-2] != inner {
+		return opaque(n)
+	}
+	stack := broadcastDims(da[:ra-2], db[:rb-2])
+	atA, okA := broadcastIndex(da[:ra-2], stack)
+	atB, okB := broadcastIndex(db[:rb-2], stack)
+	if !okA || !okB || graph.Product(stack)*rows*cols != n.Outputs[0].Width() {
+		return opaque(n)
+	}
+	return Rule{Linear: linearProduct(n), Cost: 2 * inner, Each: func(_, e int, yield Link) {
+		s, i, j := e/(rows*cols), e/cols%rows, e%cols
+		ia, ib := (atA(s)*rows+i)*inner, atB(s)*inner*cols+j
+		for k := range inner {
+			yieldProduct(a, b, 1, ia+k, ib+k*cols, yield)
+		}
+	}}
+}
+
+func broadcastDims(a, b []int) []int {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	d := slices.Clone(a)
+	for i, n := range b {
+		if j := len(a) - len(b) + i; d[j] == 1 {
+			d[j] = n
+		}
+	}
+	return d
+}

@@ -1,0 +1,336 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// normOps normalise over axes other than the batch axis.
+func normOps[T kernel.Float]() []Entry[T] {
+	return []Entry[T]{
+		{Operator: graph.Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+			Rule: softmaxRule, Compile: compileSoftmax[T](false), InPlace: true, Head: "softmax"},
+		{Operator: graph.Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+			Rule: softmaxRule, Compile: compileSoftmax[T](true), InPlace: true, Head: "logsoftmax"},
+		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, Check: checkBatchNorm},
+			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
+		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
+			Rule: layerNormRule, Compile: compileLayerNorm[T]},
+		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
+			Rule: opaque, Compile: compileInstanceNorm[T]},
+	}
+}
+
+// softmaxAxes are the axes from:to that a softmax sums over. Before opset 13 the
+// tensor is taken as a matrix split at axis.
+type softmaxAxes struct{ from, to int }
+
+func checkSoftmax(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	shape, def := c.Inputs[0].Shape, int64(-1)
+	if c.Version < 13 {
+		def = 1
+	}
+	at, err := graph.Axis(c.AttrInt("axis", def), len(shape))
+	if err != nil {
+		return err
+	}
+	end := at + 1
+	if c.Version < 13 {
+		end = len(shape)
+	}
+	if slices.Contains(shape[at:end], graph.Batch) {
+		return fmt.Errorf("mixes rows: it sums over the batch axis of %s", graph.ShapeText(shape))
+	}
+	c.Resolved = softmaxAxes{at, end}
+	return c.Set(0, c.Inputs[0].Type, shape)
+}
+
+func compileSoftmax[T kernel.Float](logarithm bool) func(*graph.Node) Step[T] {
+	return func(n *graph.Node) Step[T] {
+		a := n.Resolved.(softmaxAxes)
+		return func(x *Exec[T]) error {
+			shape := x.In[0].Shape
+			outer, size, inner := graph.Product(shape[:a.from]), graph.Product(shape[a.from:a.to]), graph.Product(shape[a.to:])
+			if size == 0 {
+				return nil
+			}
+			in, out := x.In[0].F, x.Out[0].F
+			for o := range outer {
+				for i := range inner {
+					softmaxRun(out[o*size*inner+i:], in[o*size*inner+i:], size, inner, logarithm)
+				}
+			}
+			return nil
+		}
+	}
+}
+
+// softmaxRun works on n elements a stride apart; dst may be src.
+func softmaxRun[T kernel.Float](dst, src []T, n, stride int, logarithm bool) {
+	top := src[0]
+	for i := range n {
+		top = max(top, src[i*stride])
+	}
+	sum := 0.0
+	for i := range n {
+		e := math.Exp(float64(src[i*stride] - top))
+		sum += e
+		if !logarithm {
+			dst[i*stride] = T(e)
+		}
+	}
+	log := T(math.Log(sum))
+	for i := range n {
+		if logarithm {
+			dst[i*stride] = src[i*stride] - top - log
+		} else {
+			dst[i*stride] = T(float64(dst[i*stride]) / sum)
+		}
+	}
+}
+
+// channel requires input i to be a constant or value of shape [n].
+func channel(c *graph.Check, i, n int) error {
+	if v := c.Inputs[i]; len(v.Shape) != 1 || v.Shape[0] != n || !v.Type.Floating() {
+		return fmt.Errorf("input %d (%q) must have shape [%d], has %s", i, v.Name, n, graph.ShapeText(v.Shape))
+	}
+	return nil
+}
+
+func checkBatchNorm(c *graph.Check) error {
+	if c.AttrInt("training_mode", 0) != 0 {
+		return errors.New("is in training mode: it would normalise over the rows; export the model in evaluation mode")
+	}
+	in := c.Inputs[0].Shape
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	if len(in) < 1 {
+		return errors.New("needs a tensor with channels")
+	}
+	channels := 1
+	if len(in) > 1 {
+		channels = in[1]
+	}
+	if channels == graph.Batch {
+		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", graph.ShapeText(in))
+	}
+	for i := 1; i < 5; i++ {
+		if err := channel(c, i, channels); err != nil {
+			return err
+		}
+	}
+	return c.Set(0, c.Inputs[0].Type, in)
+}
+
+// compileBatchNorm is y = scale (x - mean)/sqrt(var + eps) + bias per channel.
+func compileBatchNorm[T kernel.Float](n *graph.Node) Step[T] {
+	eps := n.AttrFloat("epsilon", 1e-5)
+	return func(x *Exec[T]) error {
+		in, out := x.In[0], x.Out[0]
+		scale, bias, mean, variance := x.In[1].F, x.In[2].F, x.In[3].F, x.In[4].F
+		channels := len(scale)
+		outer, inner := 1, 1
+		if len(in.Shape) > 1 {
+			outer, inner = in.Shape[0], graph.Product(in.Shape[2:])
+		} else {
+			outer = in.Shape[0]
+		}
+		ab := x.temp(2 * channels)
+		a, b := ab[:channels], ab[channels:]
+		for c := range channels {
+			s := float64(scale[c]) / math.Sqrt(float64(variance[c])+eps)
+			a[c], b[c] = T(s), T(float64(bias[c])-s*float64(mean[c]))
+		}
+		for o := range outer {
+			for c := range channels {
+				from := (o*channels + c) * inner
+				for i := from; i < from+inner; i++ {
+					out.F[i] = T(a[c]*in.F[i]) + b[c]
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func checkLayerNorm(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	in := c.Inputs[0].Shape
+	at, err := graph.Axis(c.AttrInt("axis", -1), len(in))
+	if err != nil {
+		return err
+	}
+	for _, d := range in[at:] {
+		if d == graph.Batch {
+			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
+		}
+	}
+	c.Resolved = at
+	size, _ := graph.Elements(in[at:])
+	for i := 1; i < len(c.Inputs); i++ {
+		if v := c.Inputs[i]; v != nil {
+			if n, _ := graph.Elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
+				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, graph.ShapeText(v.Shape), size)
+			}
+		}
+	}
+	return c.Set(0, c.Inputs[0].Type, in)
+}
+
+func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
+	eps := n.AttrFloat("epsilon", 1e-5)
+	at := n.Resolved.(int)
+	return func(x *Exec[T]) error {
+		in, out, scale := x.In[0], x.Out[0], x.In[1].F
+		size := graph.Product(in.Shape[at:])
+		if size == 0 {
+			return nil
+		}
+		var bias []T
+		if len(x.In) > 2 {
+			bias = x.In[2].F
+		}
+		for from := 0; from < len(in.F); from += size {
+			row, dst := in.F[from:from+size], out.F[from:from+size]
+			mean, sd := meanSD(row, eps)
+			for i, v := range row {
+				y := (float64(v) - mean) / sd * float64(scale[i])
+				if bias != nil {
+					y += float64(bias[i])
+				}
+				dst[i] = T(y)
+			}
+		}
+		return nil
+	}
+}
+
+// meanSD is the mean and sqrt(variance + eps), dividing by n.
+func meanSD[T kernel.Float](v []T, eps float64) (mean, sd float64) {
+	for _, x := range v {
+		mean += float64(x)
+	}
+	mean /= float64(len(v))
+	s := 0.0
+	for _, x := range v {
+		d := float64(x) - mean
+		s += float64(d * d)
+	}
+	return mean, math.Sqrt(s/float64(len(v)) + eps)
+}
+
+func checkInstanceNorm(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	in := c.Inputs[0].Shape
+	if len(in) < 3 {
+		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
+	}
+	for _, d := range in[1:] {
+		if d == graph.Batch {
+			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
+		}
+	}
+	if err := errors.Join(channel(c, 1, in[1]), channel(c, 2, in[1])); err != nil {
+		return err
+	}
+	return c.Set(0, c.Inputs[0].Type, in)
+}
+
+func compileInstanceNorm[T kernel.Float](n *graph.Node) Step[T] {
+	eps := n.AttrFloat("epsilon", 1e-5)
+	return func(x *Exec[T]) error {
+		in, out, scale, bias := x.In[0], x.Out[0], x.In[1].F, x.In[2].F
+		size := graph.Product(in.Shape[2:])
+		if size == 0 {
+			return nil
+		}
+		for k := range len(in.F) / size {
+			row, dst := in.F[k*size:(k+1)*size], out.F[k*size:(k+1)*size]
+			mean, sd := meanSD(row, eps)
+			c := k % len(scale)
+			for i, v := range row {
+				dst[i] = T((float64(v)-mean)/sd*float64(scale[c]) + float64(bias[c]))
+			}
+		}
+		return nil
+	}
+}
+
+// softmaxRule: an element depends on those it is normalised with; before opset 13
+// all axes from axis on were taken together.
+func softmaxRule(n *graph.Node) Rule {
+	d := n.Outputs[0].RowShape()
+	def := int64(-1)
+	if n.Version < 13 {
+		def = 1
+	}
+	axis, ok := normalAxis(int(n.AttrInt("axis", def)), len(d))
+	if !ok {
+		return opaque(n)
+	}
+	size, step := d[axis], graph.Product(d[axis+1:])
+	if n.Version < 13 {
+		size, step = graph.Product(d[axis:]), 1
+	}
+	return Rule{Cost: size, Each: func(_, e int, yield Link) {
+		first := e/(size*step)*(size*step) + e%step
+		for k := range size {
+			yield(0, first+k*step, 1)
+		}
+	}}
+}
+
+// layerNormRule: an element depends on all that it is normalised with. Scale and
+// bias, if they are not constants, are left to the opaque rule.
+func layerNormRule(n *graph.Node) Rule {
+	d := n.Outputs[0].RowShape()
+	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(d))
+	if !ok || len(n.Outputs) != 1 {
+		return opaque(n)
+	}
+	for _, v := range n.Inputs[1:] {
+		if v != nil && v.Const == nil {
+			return opaque(n)
+		}
+	}
+	size := graph.Product(d[axis:])
+	return Rule{Cost: size, Each: func(_, e int, yield Link) {
+		first := e / size * size
+		for k := range size {
+			yield(0, first+k, 1)
+		}
+	}}
+}
+
+// batchNormRule at inference: s (x - m)/sqrt(v + eps) + b by channel (axis 1).
+func batchNormRule(n *graph.Node) Rule {
+	d := n.Outputs[0].RowShape()
+	if len(n.Inputs) < 5 || len(d) < 2 || len(n.Outputs) != 1 || int(n.AttrInt("training_mode", 0)) != 0 || n.Inputs[1] == nil || n.Inputs[4] == nil {
+		return opaque(n)
+	}
+	s, v := n.Inputs[1].Const, n.Inputs[4].Const
+	if s == nil || v == nil {
+		return opaque(n)
+	}
+	eps, channels, inner := n.AttrFloat("epsilon", 1e-5), d[1], graph.Product(d[2:])
+	return Rule{Linear: true, Cost: 3, Each: func(_, e int, yield Link) {
+		c := e / inner % channels
+		a := s.At(c) / math.Sqrt(v.At(c)+eps)
+		yield(0, e, a)
+		yield(2, c, 1)
+		yield(3, c, -a)
+	}}
+}

@@ -1,0 +1,162 @@
+package structure
+
+import (
+	"fmt"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
+
+// Limits bound discovery. Beyond them whole nodes are treated as one: their
+// outputs depend, non-linearly, on the union over their inputs, which is sound
+// but coarser.
+type Limits struct {
+	Links    int // element-to-element links looked at
+	SetBytes int // memory of the column sets
+	Elements int // of all tensors' rows together
+}
+
+func defaultLimits() Limits { return Limits{Links: 1 << 27, SetBytes: 1 << 27, Elements: 1 << 25} }
+
+// dependencies holds, for every element of every tensor of one row, the set of
+// data columns it depends on.
+type dependencies struct {
+	graph    *graph.Graph
+	table    operator.Table[float64]
+	sets     *columnSets
+	Rules    []operator.Rule // by node
+	of       map[*graph.Value]dependence
+	limits   Limits
+	links    int // looked at so far
+	elements int // followed one by one so far
+	unrolled int // links of all unrollings so far
+	// coarse lists nodes treated as one, in order.
+	coarse []string
+}
+
+// dependence is one tensor's sets: a set for each element, or one for all.
+type dependence struct {
+	each []int32
+	all  int32
+}
+
+func (d dependence) at(e int) int32 {
+	if d.each == nil {
+		return d.all
+	}
+	return d.each[e]
+}
+
+// DependsOn reports whether element e of v depends on a column.
+func (d *dependencies) DependsOn(v *graph.Value, e, column int) bool {
+	return d.sets.contains(d.of[v].at(e), column)
+}
+
+// NewDependencies walks the graph once. column gives the data column of each
+// element of each input, by position in g.Inputs.
+func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*dependencies, error) {
+	if l == (Limits{}) {
+		l = defaultLimits()
+	}
+	d := &dependencies{
+		graph:  g,
+		table:  operator.New[float64](),
+		limits: l,
+		sets:   newColumnSets(columns),
+		Rules:  make([]operator.Rule, len(g.Nodes)),
+		of:     map[*graph.Value]dependence{},
+	}
+	if columns*(8*d.sets.words+80) > l.SetBytes {
+		// Too many columns to tell apart: every element depends on all of them.
+		all := d.sets.every()
+		for _, v := range g.Inputs {
+			d.of[v] = dependence{all: all}
+		}
+		d.coarse = append(d.coarse, fmt.Sprintf("the inputs (%d columns)", columns))
+	}
+	for i, v := range g.Inputs {
+		if _, done := d.of[v]; done {
+			continue
+		}
+		ids := make([]int32, len(column[i]))
+		for e, c := range column[i] {
+			ids[e] = d.sets.single(c)
+		}
+		d.of[v] = dependence{each: ids}
+	}
+	for i, n := range g.Nodes {
+		if err := d.node(i, n); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *dependencies) node(i int, n *graph.Node) error {
+	r, err := d.table.RuleOf(n)
+	if err != nil {
+		return err
+	}
+	elements := 0
+	for _, v := range n.Outputs {
+		if v != nil {
+			elements += v.Width()
+		}
+	}
+	if r.Each != nil && (elements > d.limits.Elements-d.elements || r.Cost > (d.limits.Links-d.links)/max(1, elements) || d.sets.bytes() > d.limits.SetBytes) {
+		d.coarse = append(d.coarse, n.String())
+		r = operator.Rule{}
+	}
+	d.Rules[i] = r
+	if r.Each == nil {
+		all := int32(0)
+		for _, v := range n.Inputs {
+			if v == nil || v.Const != nil {
+				continue
+			}
+			dep := d.of[v]
+			all = d.sets.union(all, dep.all)
+			for _, id := range dep.each {
+				all = d.sets.union(all, id)
+			}
+		}
+		for _, v := range n.Outputs {
+			if v != nil {
+				d.of[v] = dependence{all: all}
+			}
+		}
+		return nil
+	}
+	d.links += r.Cost * elements
+	d.elements += elements
+	in := make([]dependence, len(n.Inputs))
+	size := make([]int, len(n.Inputs))
+	for k, v := range n.Inputs {
+		if v != nil {
+			in[k], size[k] = d.of[v], v.Width()
+		}
+	}
+	var wrong error
+	for o, v := range n.Outputs {
+		if v == nil {
+			continue
+		}
+		ids := make([]int32, v.Width())
+		for e := range ids {
+			r.Each(o, e, func(k, ie int, w float64) {
+				if k == operator.Itself {
+					return
+				}
+				if ie < 0 || ie >= size[k] {
+					wrong = fmt.Errorf("onnx: %s reads element %d of input %q, which has %d: its shapes do not fit each other", n.String(), ie, n.Inputs[k].Name, size[k])
+					return
+				}
+				if w != 0 {
+					ids[e] = d.sets.union(ids[e], in[k].at(ie))
+				}
+			})
+		}
+		d.of[v] = dependence{each: ids}
+	}
+	return wrong
+}

@@ -1,0 +1,99 @@
+package structure
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+)
+
+type candidate struct {
+	eta    Element
+	name   string
+	output string
+	head   string
+	passed []*graph.Node
+	u      unrolled
+}
+
+// forced says what an override decided and which.
+type forced struct {
+	deep, learned string
+}
+
+// discovery is one run of Discover.
+type discovery struct {
+	g        *graph.Graph
+	o        Options
+	maxOrder int
+	dep      *dependencies
+	column   map[Element]int        // data column of each input element
+	order    map[*graph.Value]int   // topological, inputs first
+	all      int32                  // columns that any predictor depends on
+	whole    map[*graph.Value]int32 // union over a tensor's elements, as needed
+	found    []candidate
+	claims   [][]claim // declared terms of each predictor
+	// declaredDeep are the tensors that the file says are the deep part's features.
+	declaredDeep map[*graph.Value]bool
+	class        map[Element]forced // by override
+	deepCol      map[int]string     // linear columns forced into the deep part, and by what
+	s            *Found
+}
+
+func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, error) {
+	roundedTo, err := rounding(g, bound)
+	if err != nil {
+		return nil, err
+	}
+	if o.MaxOrder == 0 {
+		o.MaxOrder = 3
+	}
+	d := &discovery{
+		g: g, o: o, maxOrder: o.MaxOrder,
+		column: map[Element]int{}, order: map[*graph.Value]int{},
+		class: map[Element]forced{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
+		s: &Found{RoundedTo: roundedTo, Unused: []string{}, Notes: []string{}},
+	}
+	id := map[string]int{}
+	columns := make([][]int, len(bound))
+	for i, v := range g.Inputs {
+		for e, c := range bound[i] {
+			if _, known := id[c]; !known {
+				id[c] = len(id)
+				d.s.Columns = append(d.s.Columns, c)
+			}
+			columns[i] = append(columns[i], id[c])
+			d.column[Element{v, e}] = id[c]
+		}
+		d.order[v] = len(d.order)
+		d.s.Inputs = append(d.s.Inputs, Input{Name: v.Name, Type: v.Type.String(), Shape: graph.ShapeText(v.Shape), Columns: bound[i]})
+	}
+	for _, n := range g.Nodes {
+		for _, v := range n.Outputs {
+			if v != nil {
+				d.order[v] = len(d.order)
+			}
+		}
+	}
+	d.dep, err = NewDependencies(g, len(d.s.Columns), columns, o.Limits)
+	return d, err
+}
+
+func (d *discovery) note(format string, args ...any) {
+	d.s.Notes = append(d.s.Notes, fmt.Sprintf(format, args...))
+}
+
+// set is the id of the columns that el depends on.
+func (d *discovery) set(el Element) int32 { return d.dep.of[el.Value].at(el.Index) }
+
+func (d *discovery) columnNames(id int32) []string {
+	names := []string{}
+	for _, c := range d.dep.sets.members(id) {
+		names = append(names, d.s.Columns[c])
+	}
+	return names
+}
+
+func (d *discovery) compare(a, b Element) int {
+	return cmp.Or(cmp.Compare(d.order[a.Value], d.order[b.Value]), cmp.Compare(a.Index, b.Index))
+}

@@ -1,0 +1,105 @@
+package structure
+
+import (
+	"math"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
+
+// guard is the largest constant that counts as protection against 0 or 1
+// around a head: softplus(s) + 1e-6, clip(sigmoid(x), 1e-7, 1 - 1e-7).
+const guard = 1e-3
+
+// peel follows an output element back through operators that only move it, a
+// guard, and one head. It returns the head's input element, the head's name,
+// and the nodes passed from the output on. Without a head it returns el Itself.
+func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
+	var passed []*graph.Node
+	at := el
+	guarded := false
+	for {
+		n := at.Value.Producer
+		if n == nil || at.Value.Const != nil {
+			return el, "", nil
+		}
+		passed = append(passed, n)
+		if head := d.table.Of(n).Head; head != "" && len(n.Inputs) > 0 && n.Inputs[0] != nil && n.Inputs[0].Const == nil {
+			if guarded && head == "logsoftmax" {
+				return el, "", nil
+			}
+			return Element{n.Inputs[0], at.Index}, head, passed
+		}
+		next, isGuard, ok := d.step(n, at)
+		if !ok {
+			return el, "", nil
+		}
+		guarded = guarded || isGuard
+		at = next
+	}
+}
+
+// step goes from an element to the one element of the node's inputs it copies,
+// up to a guard.
+func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, ok bool) {
+	if n.Op == "Clip" {
+		if clipGuards(n) {
+			return Element{n.Inputs[0], at.Index}, true, true
+		}
+		return Element{}, false, false
+	}
+	r := d.Rules[n.Index]
+	out := 0
+	for o, v := range n.Outputs {
+		if v == at.Value {
+			out = o
+		}
+	}
+	if !r.Linear || r.Each == nil {
+		return Element{}, false, false
+	}
+	copies, constant := 0, 0.0
+	r.Each(out, at.Index, func(k, ie int, w float64) {
+		if k == operator.Itself {
+			constant += w
+			return
+		}
+		v := n.Inputs[k]
+		switch {
+		case v.Const != nil:
+			constant += w * v.Const.At(ie)
+		case w == 1:
+			copies++
+			next = Element{v, ie}
+		case w != 0:
+			copies = 2
+		}
+	})
+	return next, constant != 0, copies == 1 && math.Abs(constant) <= guard
+}
+
+// clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).
+func clipGuards(n *graph.Node) bool {
+	bound := func(attr string, input int, def float64) (float64, bool) {
+		if a, ok := n.Attrs[attr]; ok {
+			return a.Float, true
+		}
+		if input >= len(n.Inputs) || n.Inputs[input] == nil {
+			return def, true
+		}
+		c := n.Inputs[input].Const
+		if c == nil || graph.Product(c.Shape) != 1 {
+			return 0, false
+		}
+		return c.At(0), true
+	}
+	lo, okLo := bound("min", 1, math.Inf(-1))
+	hi, okHi := bound("max", 2, math.Inf(1))
+	if !okLo || !okHi || n.Inputs[0] == nil || n.Inputs[0].Const != nil {
+		return false
+	}
+	inner := n.Inputs[0].Producer
+	unit := inner != nil && (inner.Op == "Sigmoid" || inner.Op == "Softmax")
+	positive := inner != nil && (inner.Op == "Exp" || inner.Op == "Softplus")
+	return unit && lo <= guard && hi >= 1-guard || positive && lo <= guard && hi >= 1e6
+}

@@ -1,0 +1,58 @@
+package onnx
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// MetadataResponse is the entry of a file's metadata_props in which its writer says what
+// the network was trained to predict: the JSON of Response, whose format is
+// ResponseFormat. Other runtimes pass it over.
+const (
+	MetadataResponse = "pho.response"
+	ResponseFormat   = "pho.response/1"
+)
+
+// Response is what a network was trained to predict.
+type Response struct {
+	Column string
+	Family string // its distribution, as family.Parse has it
+}
+
+type responseJSON struct {
+	Format string `json:"format"`
+	Column string `json:"column"`
+	Family string `json:"family"`
+}
+
+// Encode is the text of the metadata entry; the same for equal responses.
+func (r *Response) Encode() (string, error) {
+	text, err := json.Marshal(responseJSON{ResponseFormat, r.Column, r.Family})
+	return string(text), err
+}
+
+// Response reads what the file says of its response; nil: nothing. An entry that does
+// not make sense is an error.
+func (g *Graph) Response() (*Response, error) {
+	text, found, err := g.metadata(MetadataResponse)
+	if !found {
+		return nil, nil
+	}
+	var doc responseJSON
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &doc)
+	}
+	switch {
+	case err != nil:
+	case doc.Format != ResponseFormat:
+		err = fmt.Errorf("its format is %q, this version reads %q", doc.Format, ResponseFormat)
+	case doc.Column == "" || doc.Family == "":
+		err = errors.New("it lacks the column or the family")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("onnx: the metadata entry %q, which says what the network was trained to predict, is damaged or of a later version: %w; "+
+			"write the network again, or remove the entry and name the family", MetadataResponse, err)
+	}
+	return &Response{doc.Column, doc.Family}, nil
+}

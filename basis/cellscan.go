@@ -1,0 +1,211 @@
+package basis
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/penalty"
+)
+
+// cellScan is what one set of rows shows of the columns.
+type cellScan struct {
+	*cellSpec
+	rows  int64
+	seen  []cellLevels       // of each factor
+	cells map[string][]int32 // combinations, by the levels' order of appearance
+}
+
+// cellLevels numbers the levels of a factor in order of appearance.
+type cellLevels struct {
+	levelScan
+	number map[string]int32
+	of     []string // the levels of the batch before, and their numbers
+	own    []int32
+}
+
+func (s *cellScan) NeedsScan() bool {
+	return slices.ContainsFunc(s.variables, func(p Variable) bool { return p.Factor })
+}
+
+func (s *cellScan) Scan(b *data.Batch) error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("term %s: %w", s.name, err)
+	}
+	s.rows += int64(b.Rows())
+	each := make([][]int32, len(s.seen))
+	for i := range s.seen {
+		var err error
+		if err = s.seen[i].scan(s.name, b); err != nil {
+			return err
+		}
+		if each[i], err = s.seen[i].codes(b); err != nil {
+			return fmt.Errorf("term %s: %w", s.name, err)
+		}
+	}
+	cell, key := make([]int32, len(each)), []byte(nil)
+	for i := range b.Rows() {
+		for l := range each {
+			cell[l] = each[l][i]
+		}
+		if len(cell) == 1 && int(cell[0]) < len(s.cells) {
+			continue // cells of one factor are numbered as they appear: this one was met before
+		}
+		key = cellKey(key, cell)
+		if _, ok := s.cells[string(key)]; !ok {
+			if limit := s.limit(); len(s.cells) == limit {
+				return fmt.Errorf("term %s: data row %d: more than %d combinations of levels: is one of the columns a number rather than a category?", s.name, b.Row(i)+1, limit)
+			}
+			s.cells[string(key)] = slices.Clone(cell)
+		}
+	}
+	return nil
+}
+
+// codes numbers the levels of b's rows in order of appearance.
+func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
+	out := make([]int32, b.Rows())
+	numbered := func(name string) int32 {
+		at, ok := s.number[name]
+		if !ok {
+			at = int32(len(s.number))
+			s.number[name] = at
+		}
+		return at
+	}
+	if !b.Categorical(s.column) {
+		x, err := b.Numeric(s.column)
+		if err != nil {
+			return nil, err
+		}
+		known := map[float64]int32{}
+		for i, v := range x {
+			at, ok := known[v]
+			if !ok {
+				at = numbered(data.LevelText(v + 0)) // -0 is 0
+				known[v] = at
+			}
+			out[i] = at
+		}
+		return out, nil
+	}
+	c, err := b.Codes(s.column)
+	if err != nil {
+		return nil, err
+	}
+	if !sameLevels(s.of, c.Levels) {
+		s.of, s.own = c.Levels, slices.Repeat([]int32{-1}, len(c.Levels))
+	}
+	for i, code := range c.Index { // scan has checked the codes
+		if s.own[code] < 0 {
+			s.own[code] = numbered(c.Levels[code])
+		}
+		out[i] = s.own[code]
+	}
+	return out, nil
+}
+
+func (s *cellScan) Build() ([]decompose.Block, error) {
+	b, err := s.build()
+	if err != nil {
+		return nil, fmt.Errorf("term %s: %w", s.name, err)
+	}
+	return []decompose.Block{b}, nil
+}
+
+func (s *cellScan) build() (decompose.Block, error) {
+	if err := s.check(); err != nil {
+		return decompose.Block{}, err
+	}
+	t, err := s.term()
+	if err != nil {
+		return decompose.Block{}, err
+	}
+	b := decompose.Block{Term: t}
+	if o := s.random; o != nil && !o.Unpenalized {
+		b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(t.Dim())}, SP: o.SP}
+		if o.By != "" { // penalties are scaled before by
+			plain := *t
+			plain.numbers = plain.numbers[:len(plain.numbers)-1]
+			b.Coordinates = decompose.Raw(&plain)
+		}
+		if o.Link != "" {
+			b.Penalty.Link = []string{o.Link + ".1"}
+		}
+	}
+	return b, nil
+}
+
+func (s *cellScan) term() (*CellsTerm, error) {
+	kind := decompose.Factor
+	var numbers []string
+	for _, p := range s.variables {
+		if !p.Factor {
+			numbers, kind = append(numbers, p.Column), decompose.Linear
+		}
+	}
+	if s.random != nil {
+		kind = decompose.Random
+	}
+	factors, level, err := s.factors()
+	if err != nil {
+		return nil, err
+	}
+	if len(factors) == 0 {
+		return newCells(s.name, kind, nil, numbers, [][]int32{{}})
+	}
+	return newCells(s.name, kind, factors, numbers, s.sorted(factors, level))
+}
+
+// factors gives the factors, and of each the level that has a number of appearance.
+func (s *cellScan) factors() (factors []cellFactor, level [][]int32, err error) {
+	for _, p := range s.variables {
+		if !p.Factor {
+			continue
+		}
+		if s.rows == 0 {
+			return nil, nil, fmt.Errorf("no rows were scanned for the levels of column %q", p.Column)
+		}
+		seen := &s.seen[len(factors)]
+		l, err := newLevels(p.Column, seen.names())
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(l.names) == 1 && s.random == nil {
+			return nil, nil, fmt.Errorf("column %q has one level only, %q: leave it out", p.Column, l.names[0])
+		}
+		to := make([]int32, len(l.names))
+		for name, at := range seen.number {
+			to[at] = l.index[name]
+		}
+		factors, level = append(factors, cellFactor{l, p.Contrast}), append(level, to)
+	}
+	return factors, level, nil
+}
+
+// sorted are the combinations by their levels, the first factor changing fastest, as in
+// R, without those of a factor's reference level.
+func (s *cellScan) sorted(factors []cellFactor, level [][]int32) (cells [][]int32) {
+	for _, seen := range s.cells {
+		cell, reference := make([]int32, len(seen)), false
+		for i, at := range seen {
+			cell[i] = level[i][at]
+			reference = reference || factors[i].contrast && cell[i] == 0
+		}
+		if !reference {
+			cells = append(cells, cell)
+		}
+	}
+	slices.SortFunc(cells, func(a, b []int32) int {
+		for i := len(a) - 1; i >= 0; i-- {
+			if a[i] != b[i] {
+				return int(a[i]) - int(b[i])
+			}
+		}
+		return 0
+	})
+	return cells
+}

@@ -1,0 +1,39 @@
+package basis
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/pho-go/pho/basis/internal/knot"
+)
+
+// floats64 is a vector that is base64 in JSON.
+type floats64 []float64
+
+func (f floats64) MarshalJSON() ([]byte, error) {
+	raw := make([]byte, 8*len(f))
+	for i, v := range f {
+		binary.LittleEndian.PutUint64(raw[8*i:], math.Float64bits(v))
+	}
+	return json.Marshal(raw)
+}
+
+func (f *floats64) UnmarshalJSON(text []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	if len(raw)%8 != 0 {
+		return fmt.Errorf("%d bytes are not a vector of 64-bit numbers", len(raw))
+	}
+	*f = make([]float64, len(raw)/8)
+	for i := range *f {
+		(*f)[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		if !knot.Finite((*f)[i]) {
+			return fmt.Errorf("number %d of a vector is %v", i+1, (*f)[i])
+		}
+	}
+	return nil
+}

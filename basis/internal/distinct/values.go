@@ -1,0 +1,165 @@
+package distinct
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// MaxValues bounds the distinct values kept for quantiles (8 bytes each, twice
+// that while they are merged).
+const MaxValues = 1_000_000
+
+// Values collects the range and the distinct values of a column. It keeps at
+// most Limit of them: all if there are no more, else those whose hash begins with
+// the fewest zero bits that make them fit. So what is kept depends on the set of
+// values alone, not on their order or on batches.
+type Values struct {
+	Limit int
+	// Few: the first Limit distinct values are kept and no more, enough to know whether
+	// there are that many.
+	Few bool
+	// Points, if not nil, keeps the values in place of the above, with their counts.
+	Points *Points
+
+	Min, Max float64 // of all rows; undefined without rows
+	Rows     int64
+
+	kept    []float64 // increasing
+	pending []float64 // not yet among kept, in order of arrival
+	recent  []float64 // values among kept or pending, or not to be kept, by a hash: none twice
+	zeros   uint      // leading zero bits that a kept value's hash has
+}
+
+const recentBits = 11
+
+// Add takes in the rows x. It returns the place of the first value that is not finite,
+// or -1; after such a value the collection is of no use.
+func (v *Values) Add(x []float64) (bad int) {
+	if v.Rows == 0 {
+		v.Min, v.Max = math.Inf(1), math.Inf(-1)
+	}
+	if v.onlyRange() {
+		if lo, hi, ok := kernel.Bounds(x); ok {
+			v.Min, v.Max = min(v.Min, lo), max(v.Max, hi)
+			v.Rows += int64(len(x))
+			return -1
+		}
+	}
+	if v.recent == nil {
+		v.recent = slices.Repeat([]float64{math.NaN()}, 1<<recentBits)
+	}
+	for i, a := range x {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return i
+		}
+		v.Min, v.Max = min(v.Min, a), max(v.Max, a)
+		if v.Points != nil {
+			continue
+		}
+		if last := &v.recent[math.Float64bits(a)*0x9e3779b97f4a7c15>>(64-recentBits)]; *last != a {
+			*last = a // whole numbers, say, come again and again
+			v.keep(a)
+		}
+	}
+	if v.Points != nil {
+		v.Points.AddColumn(x)
+	}
+	v.Rows += int64(len(x))
+	return -1
+}
+
+// onlyRange tells whether the range is all that is left to find out.
+func (v *Values) onlyRange() bool { return v.Few && v.Points == nil && len(v.kept) >= v.Limit }
+
+// keep takes in one value.
+func (v *Values) keep(a float64) {
+	switch {
+	case v.Few:
+		if len(v.kept) < v.Limit {
+			if at, found := slices.BinarySearch(v.kept, a); !found {
+				v.kept = slices.Insert(v.kept, at, a)
+			}
+		}
+	case v.zeros == 0 || v.chosen(a):
+		v.pending = append(v.pending, a+0) // -0 is 0
+		if len(v.pending) >= max(4096, len(v.kept)/2) {
+			v.merge()
+		}
+	}
+}
+
+// merge moves what is pending to the distinct values, and asks for more zero
+// bits until they are within the limit.
+func (v *Values) merge() {
+	if len(v.pending) == 0 {
+		return
+	}
+	slices.Sort(v.pending)
+	v.pending = slices.Compact(v.pending)
+	all := make([]float64, 0, len(v.kept)+len(v.pending))
+	old, added := v.kept, v.pending
+	for len(old) > 0 && len(added) > 0 {
+		switch {
+		case old[0] < added[0]:
+			all, old = append(all, old[0]), old[1:]
+		case old[0] > added[0]:
+			all, added = append(all, added[0]), added[1:]
+		default:
+			all, old, added = append(all, old[0]), old[1:], added[1:]
+		}
+	}
+	v.kept = append(append(all, old...), added...)
+	v.pending = v.pending[:0]
+	for len(v.kept) > v.Limit {
+		v.zeros++
+		v.kept = slices.DeleteFunc(v.kept, func(a float64) bool { return !v.chosen(a) })
+	}
+}
+
+// chosen reports whether a's hash (SplitMix64 of its bits) has the zero bits.
+func (v *Values) chosen(a float64) bool {
+	return mix(math.Float64bits(a+0))>>(64-v.zeros) == 0
+}
+
+// Distinct are the distinct values kept, increasing, in the collection's memory.
+func (v *Values) Distinct() []float64 {
+	if v.Points != nil {
+		v.Points.Sort()
+		return v.Points.X
+	}
+	v.merge()
+	return v.kept
+}
+
+// Sampled reports whether only a sample of the distinct values was kept.
+func (v *Values) Sampled() bool {
+	if v.Points != nil {
+		return v.Points.Sampled()
+	}
+	v.merge()
+	return v.zeros > 0
+}
+
+// Quantiles are the type 7 quantiles (Hyndman and Fan 1996) of the distinct values at
+// probabilities 0, 1/(k-1), ..., 1. The least and the greatest are lo and hi, which no
+// value may lie beyond: the range, which a sample need not hold, or a wider one.
+func (v *Values) Quantiles(k int, lo, hi float64) []float64 {
+	x := slices.Clone(v.Distinct())
+	if x[0] != lo {
+		x = append([]float64{lo}, x...)
+	}
+	if x[len(x)-1] != hi {
+		x = append(x, hi)
+	}
+	q := make([]float64, k)
+	for i := range q {
+		h := float64(len(x)-1) * (float64(i) / float64(k-1))
+		below := int(math.Floor(h))
+		above := min(below+1, len(x)-1)
+		w := h - float64(below)
+		q[i] = (1-w)*x[below] + w*x[above]
+	}
+	return q
+}

@@ -1,0 +1,141 @@
+// Package tensorproduct multiplies marginal bases out (Wood 2017, 5.6): row by row the
+// Kronecker product of the margins' values, the first margin slowest, and the penalties
+// and maps that belong to it.
+package tensorproduct
+
+import (
+	"gonum.org/v1/gonum/mat"
+)
+
+// Rows are the values of one margin at n rows: Width of its Dim functions from number
+// First on, the first following the last.
+type Rows struct {
+	Width, Dim int
+	First      []int
+	Value      []float64 // n x Width
+}
+
+// NewRows has room for n rows.
+func NewRows(n, width, dim int) *Rows {
+	return &Rows{Width: width, Dim: dim, First: make([]int, n), Value: make([]float64, n*width)}
+}
+
+// Dense writes row i to dst (Dim).
+func (r *Rows) Dense(dst []float64, i int) {
+	clear(dst)
+	for l, v := range r.Value[i*r.Width : (i+1)*r.Width] {
+		dst[(r.First[i]+l)%r.Dim] = v
+	}
+}
+
+// Kronecker multiplies the margins' rows out, the last margin fastest: k products in
+// each row, at the places index. factors multiply the rows; nil: ones.
+func Kronecker(margins []*Rows, factors []float64) (k int, index []int32, value []float64) {
+	n := len(margins[0].First)
+	k = 1
+	for _, r := range margins {
+		k *= r.Width
+	}
+	index, value = make([]int32, n*k), make([]float64, n*k)
+	for i := range n {
+		value, index := value[i*k:(i+1)*k], index[i*k:(i+1)*k]
+		value[0] = 1
+		if factors != nil {
+			value[0] = factors[i]
+		}
+		have := 1
+		for _, r := range margins {
+			// From the back, so that nothing is overwritten before it is read.
+			for a := have - 1; a >= 0; a-- {
+				v, at := value[a], int(index[a])*r.Dim
+				for l := r.Width - 1; l >= 0; l-- {
+					j := r.First[i] + l
+					if j >= r.Dim {
+						j -= r.Dim
+					}
+					value[a*r.Width+l] = v * r.Value[i*r.Width+l]
+					index[a*r.Width+l] = int32(at + j)
+				}
+			}
+			have *= r.Width
+		}
+	}
+	return k, index, value
+}
+
+// Norms are the 1-norms of the product's rows after its margins are mapped (a map of
+// nil is the identity): the products of the margins' norms.
+func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
+	norm := make([]float64, len(margins[0].First))
+	for i := range norm {
+		norm[i] = 1
+	}
+	for l, r := range margins {
+		raw := mat.NewDense(1, r.Dim, nil)
+		mapped := raw
+		if maps[l] != nil {
+			_, c := maps[l].Dims()
+			mapped = mat.NewDense(1, c, nil)
+		}
+		for i := range norm {
+			r.Dense(raw.RawRowView(0), i)
+			if maps[l] != nil {
+				mapped.Mul(raw, maps[l])
+			}
+			sum := 0.0
+			for _, v := range mapped.RawRowView(0) {
+				sum += max(v, -v)
+			}
+			norm[i] *= sum
+		}
+	}
+	return norm
+}
+
+// Penalties are I x ... x S_l x ... x I, one for each margin's penalty S_l.
+func Penalties(each []*mat.SymDense) []*mat.SymDense {
+	n := 1
+	for _, s := range each {
+		n *= s.SymmetricDim()
+	}
+	out := make([]*mat.SymDense, len(each))
+	before, after := 1, n
+	for l, s := range each {
+		d := s.SymmetricDim()
+		after /= d
+		out[l] = mat.NewSymDense(n, nil)
+		for a := range before {
+			for c := range after {
+				for i := range d {
+					for j := i; j < d; j++ {
+						out[l].SetSym((a*d+i)*after+c, (a*d+j)*after+c, s.At(i, j))
+					}
+				}
+			}
+		}
+		before *= d
+	}
+	return out
+}
+
+// Map multiplies the margins' maps out; nil is the identity of dims[i] functions.
+func Map(maps []*mat.Dense, dims []int) *mat.Dense {
+	var out *mat.Dense
+	for i, m := range maps {
+		if m == nil {
+			d := dims[i]
+			m = mat.NewDense(d, d, nil)
+			for j := range d {
+				m.Set(j, j, 1)
+			}
+		}
+		if out == nil {
+			out = m
+			continue
+		}
+		var product mat.Dense
+		product.Kronecker(out, m)
+		out = &product
+	}
+	return out
+}

@@ -1,0 +1,298 @@
+package arrow
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/pho-go/pho/data/internal/columnar"
+)
+
+// table is one file.
+type table struct {
+	*columnar.Input
+	memory   int64
+	fields   []columnar.Field
+	nodes    []*node
+	messages []message // in the order in which they apply
+}
+
+// message is a dictionary or record batch.
+type message struct {
+	meta       []byte
+	body, size int64 // where the body is
+}
+
+func open(path string, memory int64) (*table, error) {
+	in, err := columnar.Stat(path, "Arrow")
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t := &table{Input: in, memory: memory}
+	if err := columnar.Guard(path, "", func() error { return t.index(f) }); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// index finds the schema and the messages.
+func (t *table) index(r io.ReaderAt) error {
+	head := make([]byte, min(8, t.Size))
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("FEA1")):
+		return errors.New("the file is in version 1 of Feather: write it again in version 2")
+	case bytes.HasPrefix(head, magic):
+		return t.indexFile(r)
+	}
+	return t.indexStream(r)
+}
+
+// indexFile reads the footer.
+func (t *table) indexFile(r io.ReaderAt) error {
+	var tail [10]byte
+	if t.Size < 8+int64(len(tail)) {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := r.ReadAt(tail[:], t.Size-int64(len(tail))); err != nil {
+		return err
+	}
+	if !bytes.Equal(tail[4:], magic) {
+		return fmt.Errorf("the file ends with %q, not with the mark of Arrow: it is cut off", tail[4:])
+	}
+	n := int64(int32(binary.LittleEndian.Uint32(tail[:])))
+	if n <= 0 || n > maxMetadata || n > t.Size-18 {
+		return fmt.Errorf("the footer should take %d bytes: the file is damaged", n)
+	}
+	b := make([]byte, n)
+	if _, err := r.ReadAt(b, t.Size-10-n); err != nil {
+		return err
+	}
+	footer := root(b)
+	var err error
+	if t.fields, t.nodes, err = readSchema(footer.table(1)); err != nil {
+		return err
+	}
+	for _, blocks := range []int64{2, 3} { // dictionaries, then record batches
+		at, n := footer.vector(blocks, 24)
+		for i := range n {
+			p := at + 24*i
+			offset, body := footer.i64(p), footer.i64(p+16)
+			if err := footer.err(); err != nil {
+				return err
+			}
+			meta, next, err := t.metadata(r, offset)
+			if err != nil {
+				return err
+			}
+			if err := t.add(meta, next, body); err != nil {
+				return err
+			}
+		}
+	}
+	return footer.err()
+}
+
+// indexStream walks over the messages.
+func (t *table) indexStream(r io.ReaderAt) error {
+	for at := int64(0); at < t.Size; {
+		meta, next, err := t.metadata(r, at)
+		if err != nil {
+			return err
+		}
+		if meta == nil {
+			break // the end mark
+		}
+		m := root(meta)
+		size := m.int(3, 8, 0)
+		if err := m.err(); err != nil {
+			return err
+		}
+		if t.fields == nil {
+			if m.int(1, 1, 0) != headSchema {
+				return errors.New("it does not begin with a schema")
+			}
+			if t.fields, t.nodes, err = readSchema(m.table(2)); err != nil {
+				return err
+			}
+			if t.fields == nil {
+				return errors.New("it has no columns")
+			}
+		} else if err := t.add(meta, next, size); err != nil {
+			return err
+		}
+		if size < 0 || size > t.Size-next {
+			return io.ErrUnexpectedEOF
+		}
+		at = next + size
+	}
+	if t.fields == nil {
+		return errors.New("it has no schema")
+	}
+	return nil
+}
+
+// metadata reads the metadata of the message at the given place; nil is the end
+// mark. next is where its body begins.
+func (t *table) metadata(r io.ReaderAt, at int64) (meta []byte, next int64, err error) {
+	var head [8]byte
+	if at < 0 || at > t.Size-4 {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	if n, err := r.ReadAt(head[:], at); n < 4 {
+		return nil, 0, err
+	}
+	at += 4
+	n := int64(int32(binary.LittleEndian.Uint32(head[:])))
+	if n == -1 { // before version 0.15 of the format there was no such mark
+		n = int64(int32(binary.LittleEndian.Uint32(head[4:])))
+		at += 4
+	}
+	switch {
+	case n == 0:
+		return nil, at, nil
+	case n < 0 || n > maxMetadata:
+		return nil, 0, fmt.Errorf("a message's metadata should take %d bytes: this is no Arrow, or damaged", n)
+	case n > t.Size-at:
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	meta = make([]byte, n)
+	if _, err := r.ReadAt(meta, at); err != nil {
+		return nil, 0, err
+	}
+	return meta, at + n, nil
+}
+
+// add appends a message, having checked where its body lies.
+func (t *table) add(meta []byte, at, size int64) error {
+	if meta == nil {
+		return errFlat
+	}
+	m := root(meta)
+	head := m.int(1, 1, 0)
+	switch {
+	case m.err() != nil:
+		return m.err()
+	case head != headDictionaryBatch && head != headRecordBatch:
+		return fmt.Errorf("it has a message of kind %d, which is neither a record batch nor a dictionary", head)
+	case size < 0 || at > t.Size-size:
+		return io.ErrUnexpectedEOF
+	}
+	t.messages = append(t.messages, message{meta, at, size})
+	return nil
+}
+
+// Name is the path as given.
+func (t *table) Name() string { return t.Input.Name }
+
+// Fields lists the columns in file order.
+func (t *table) Fields() []columnar.Field { return t.fields }
+
+// Blocks decodes the messages in order.
+func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*columnar.Block, error] {
+	return func(yield func(*columnar.Block, error) bool) {
+		f, err := t.Input.Open()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		dictionaries := map[int64]*dictionary{}
+		for _, i := range fields {
+			if v := t.nodes[i]; v.index > 0 {
+				dictionaries[v.id] = &dictionary{node: v}
+			}
+		}
+		budget := &columnar.Budget{Limit: t.memory}
+		for _, m := range t.messages {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			var records *batch
+			err := columnar.Guard(t.Name(), "", func() (err error) {
+				records, err = t.message(f, m, budget, dictionaries)
+				return err
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if records != nil && !t.records(ctx, records, fields, rows, dictionaries, yield) {
+				return
+			}
+		}
+	}
+}
+
+// message reads a dictionary, or finds the parts of a record batch.
+func (t *table) message(r io.ReaderAt, m message, budget *columnar.Budget, dictionaries map[int64]*dictionary) (*batch, error) {
+	meta := root(m.meta)
+	version, head := meta.int(0, 2, 0), meta.table(2)
+	if meta.int(1, 1, 0) == headRecordBatch {
+		budget.Reset()
+		return newBatch(r, m, head, version, budget)
+	}
+	d := dictionaries[head.int(0, 8, 0)]
+	if d == nil {
+		return nil, meta.err() // of a column that is not requested
+	}
+	b, err := newBatch(r, m, head.table(1), version, budget)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.read(b, head.int(2, 1, 0) != 0)
+}
+
+// records yields the blocks of a record batch and reports whether to go on.
+func (t *table) records(ctx context.Context, b *batch, fields []int, rows int, dictionaries map[int64]*dictionary, yield func(*columnar.Block, error) bool) bool {
+	columns := make([]*column, len(fields))
+	at := 0
+	for j, field := range fields {
+		for ; at < field; at++ {
+			b.skip(t.nodes[at])
+		}
+		err := columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
+			columns[j], err = b.column(t.nodes[at])
+			return err
+		})
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+		at++
+	}
+	for row := int64(0); row < b.rows; {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return false
+		}
+		n := min(b.rows-row, int64(rows))
+		block := &columnar.Block{Rows: int(n), Values: make([]columnar.Values, len(fields))}
+		for j, c := range columns {
+			err := columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
+				return c.read(row, int(n), dictionaries, &block.Values[j])
+			})
+			if err != nil {
+				yield(nil, err)
+				return false
+			}
+		}
+		if !yield(block, nil) {
+			return false
+		}
+		row += n
+	}
+	return true
+}

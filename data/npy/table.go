@@ -1,0 +1,288 @@
+package npy
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/data/internal/columnar"
+)
+
+// table is one file.
+type table struct {
+	*columnar.Input
+	rows    int64
+	entries []*entry
+	fields  []columnar.Field
+	parts   []part // by field
+}
+
+// entry is an array of the file.
+type entry struct {
+	*array
+	name string // in the archive; "" for a .npy
+	at   int64  // where the array begins in the file; -1: compressed
+	size int64
+}
+
+// part is which column of which array a field is.
+type part struct {
+	entry  int
+	column int // -1: all of them, as a tensor
+}
+
+func open(path, tensor string) (*table, error) {
+	in, err := columnar.Stat(path, "NumPy")
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t := &table{Input: in}
+	err = columnar.Guard(path, "", func() error {
+		var head [6]byte
+		if _, err := f.ReadAt(head[:], 0); err != nil {
+			return err
+		}
+		if IsArchive(head[:]) {
+			err = t.archive(f)
+		} else {
+			err = t.single(f)
+		}
+		if err != nil {
+			return err
+		}
+		return t.setFields(tensor)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *table) single(f *os.File) error {
+	a, err := readHeader(io.NewSectionReader(f, 0, t.Size), t.Size)
+	if err != nil {
+		return err
+	}
+	t.rows = a.rows
+	t.entries = []*entry{{array: a, size: t.Size}}
+	return nil
+}
+
+// archive reads the headers of a .npz file.
+func (t *table) archive(f *os.File) error {
+	z, err := zip.NewReader(f, t.Size)
+	if err != nil {
+		return err
+	}
+	if len(z.File) == 0 {
+		return errors.New("the archive is empty")
+	}
+	if len(z.File) > maxArrays {
+		return fmt.Errorf("the archive has %d arrays; %d are allowed", len(z.File), maxArrays)
+	}
+	for _, file := range z.File {
+		if err := t.addEntry(file); err != nil {
+			return fmt.Errorf("array %q: %w", columnar.Clip(file.Name), err)
+		}
+	}
+	return nil
+}
+
+func (t *table) addEntry(file *zip.File) error {
+	name, ok := strings.CutSuffix(file.Name, ".npy")
+	if !ok {
+		return errors.New("an archive of arrays holds .npy files only")
+	}
+	packed, size := file.CompressedSize64, file.UncompressedSize64
+	if packed > uint64(t.Size) || size > math.MaxInt64 || file.Method == zip.Deflate && size/maxRatio > packed+1 {
+		return fmt.Errorf("%d bytes should decompress to %d: the archive is damaged", packed, size)
+	}
+	e := &entry{name: name, at: -1, size: int64(size)}
+	if file.Method == zip.Store {
+		if packed != size {
+			return fmt.Errorf("%d bytes are stored in %d: the archive is damaged", size, packed)
+		}
+		at, err := file.DataOffset()
+		if err != nil {
+			return err
+		}
+		if at > t.Size-int64(size) {
+			return io.ErrUnexpectedEOF
+		}
+		e.at = at
+	}
+	r, err := file.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if e.array, err = readHeader(r, e.size); err != nil {
+		return err
+	}
+	if e.fortran && e.at < 0 {
+		return errors.New("it is compressed and in Fortran order: save numpy.ascontiguousarray of it, or do not compress")
+	}
+	if len(t.entries) == 0 {
+		t.rows = e.rows
+	} else if first := t.entries[0]; e.rows != t.rows {
+		return fmt.Errorf("it has %d rows, %q has %d: the arrays of a table need equally many", e.rows, columnar.Clip(first.name), t.rows)
+	}
+	t.entries = append(t.entries, e)
+	return nil
+}
+
+// setFields names the columns.
+func (t *table) setFields(tensor string) error {
+	add := func(name string, entry, column int, f columnar.Field) {
+		f.Name = name
+		t.fields = append(t.fields, f)
+		t.parts = append(t.parts, part{entry, column})
+	}
+	if tensor != "" && len(t.entries) > 1 {
+		return fmt.Errorf("it holds %d arrays, where one is needed", len(t.entries))
+	}
+	for i, e := range t.entries {
+		if e.width > maxRow/8 {
+			return fmt.Errorf("its rows have %d items; %d are allowed", e.width, maxRow/8)
+		}
+		name := e.name
+		if name == "" {
+			name = "x"
+		}
+		kind := fmt.Sprintf("an array of shape %v", e.shape)
+		switch {
+		case tensor != "":
+			add(tensor, i, -1, columnar.Field{Kind: columnar.Tensor, Width: int(e.width), Type: kind})
+		case len(e.shape) > 2:
+			add(name, i, -1, columnar.Field{Kind: columnar.Tensor, Width: int(e.width), Type: kind})
+		case len(e.shape) == 1 && e.name != "":
+			add(name, i, 0, columnar.Field{Type: kind})
+		default:
+			if e.width > 100_000 {
+				return fmt.Errorf("it has %d columns; 100000 are allowed: bind it as a tensor", e.width)
+			}
+			for j := range int(e.width) {
+				add(name+strconv.Itoa(j), i, j, columnar.Field{Type: kind})
+			}
+		}
+	}
+	return nil
+}
+
+// Name is the path as given.
+func (t *table) Name() string { return t.Input.Name }
+
+// Fields lists the columns in file order.
+func (t *table) Fields() []columnar.Field { return t.fields }
+
+// Len is the number of rows.
+func (t *table) Len() int64 { return t.rows }
+
+// Blocks reads the arrays side by side.
+func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*columnar.Block, error] {
+	return func(yield func(*columnar.Block, error) bool) {
+		f, err := t.Input.Open()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		readers, step, err := t.readers(f, fields, rows)
+		for _, r := range readers {
+			defer r.close()
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for row := int64(0); row < t.rows; {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			n := int(min(t.rows-row, int64(step)))
+			block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
+			err := columnar.Guard(t.Name(), "", func() error {
+				for _, r := range readers {
+					if err := r.next(n); err != nil {
+						return err
+					}
+				}
+				for j, field := range fields {
+					p := t.parts[field]
+					if err := readers[p.entry].read(row, n, p.column, &block.Values[j]); err != nil {
+						return err
+					}
+				}
+				if row += int64(n); row < t.rows {
+					return nil
+				}
+				for _, r := range readers {
+					if err := r.finish(); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(block, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readers opens the arrays that fields need, nil for others; step is how many rows to read at a
+// time.
+func (t *table) readers(f *os.File, fields []int, rows int) (readers []*reader, step int, err error) {
+	readers, step = make([]*reader, len(t.entries)), rows
+	err = columnar.Guard(t.Name(), "", func() error {
+		for _, field := range fields {
+			i := t.parts[field].entry
+			if readers[i] != nil {
+				continue
+			}
+			e := t.entries[i]
+			r := &reader{entry: e}
+			readers[i] = r
+			step = max(1, min(step, int(blockBytes/max(1, e.width*int64(e.array.size)))))
+			switch {
+			case e.name == "" || e.fortran:
+				r.items = io.NewSectionReader(f, e.at+e.start, e.size-e.start)
+			default:
+				z, err := zip.NewReader(f, t.Size)
+				if err != nil {
+					return err
+				}
+				if i >= len(z.File) {
+					return io.ErrUnexpectedEOF
+				}
+				stream, err := z.File[i].Open()
+				if err != nil {
+					return err
+				}
+				r.stream = stream
+				if _, err := io.CopyN(io.Discard, stream, e.start); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return readers, step, err
+}

@@ -1,0 +1,358 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/design"
+)
+
+// panelRows to panelMost rows are gathered before their products are formed, see
+// panelLimit. Panels are filled from the chunk's first row on, so sums do not depend
+// on how the rows were cut into calls of Add, whatever the order of summation
+// inside a product.
+const (
+	panelRows = 256
+	panelMost = 4096
+)
+
+// Chunk accumulates the moments of consecutive rows: one chunk, or any
+// run of rows. It is meant for one goroutine. In steady state Add allocates
+// nothing.
+type Chunk struct {
+	layout Layout
+	err    error // the layout's fault
+	off    []int
+	pairs  []pair
+	closed bool // Moments were taken
+
+	rows, positive int64
+	sumW, sumLogW  float64
+	sum, norm      []float64
+	norms          []float64 // of the rows of one Add
+
+	// Dense columns and responses are summed about the first panel's means.
+	shifted       bool
+	shift, shiftR []float64
+
+	// Accumulators, nil before the first Add. The last response is 1, so that
+	// the sums of the columns are products like any others.
+	xx *mat.Dense // p x p, on and above the diagonal blocks; a pair that is swapped, below
+	xr *mat.Dense // p x (R+1)
+	rr *mat.Dense // (R+1) x (R+1)
+
+	// Products are formed between joined bases; which bases are joined is
+	// decided by the chunk's first rows.
+	started bool
+	kinds   []kind // of the bases' first rows
+	joined  []pair
+	views   []*mat.Dense // xx by joined pairs
+	rViews  []*mat.Dense // xr by joined bases
+	sViews  []*mat.Dense // sum by bases
+	below   []bool       // the products of b.pairs[i] stand below the diagonal
+	panel   panel
+	work    design.Work
+	part    mat.Dense // products of a panel that are needed twice
+
+	stack *stack // with Layout.Factor, instead of all of the above but the counts
+}
+
+// NewChunk returns an empty chunk. A faulty layout is reported by Add.
+func NewChunk(l Layout) *Chunk {
+	b := &Chunk{layout: l.clone(), err: l.Check(), off: l.offsets(), pairs: l.meeting()}
+	if l.Factor && b.err == nil {
+		b.stack = newStack(b.layout)
+	}
+	return b
+}
+
+// allocate makes the accumulators.
+func (b *Chunk) allocate() {
+	p, r := b.layout.Columns(), b.layout.Responses
+	b.sum, b.norm = make([]float64, p), make([]float64, len(b.layout.Bases))
+	if b.stack != nil {
+		b.stack.allocate()
+		return
+	}
+	b.shift, b.shiftR = make([]float64, p), make([]float64, r+1)
+	b.xx, b.xr, b.rr = rectangle(p, p), rectangle(p, r+1), rectangle(r+1, r+1)
+}
+
+// kind is what decides how the rows of a basis are stored and multiplied.
+type kind struct {
+	dense  bool
+	form   string
+	k      int
+	cyclic bool
+}
+
+func kindOf(c design.Columns) kind {
+	switch s := c.(type) {
+	case *design.Sparse:
+		return kind{!thin(c), "sparse", s.K, false}
+	case *design.Banded:
+		return kind{!thin(c), "banded", s.K, s.Cyclic}
+	case *design.Codes:
+		return kind{!thin(c), "codes", 1, false}
+	}
+	return kind{dense: true}
+}
+
+// start decides by the chunk's first rows which bases are joined and how many rows
+// are gathered.
+func (b *Chunk) start(x []design.Columns) {
+	b.started = true
+	same := b.kinds != nil
+	if !same {
+		b.kinds = make([]kind, len(x))
+	}
+	for a, c := range x {
+		k := kindOf(c)
+		same = same && k == b.kinds[a]
+		b.kinds[a] = k
+	}
+	if same {
+		return
+	}
+	dense := make([]bool, len(x))
+	for a, k := range b.kinds {
+		dense[a] = k.dense
+	}
+	fused, of := b.layout.fuse(dense)
+	off := fused.offsets()
+	forms := make([]design.Columns, len(fused.Bases)) // one of each joined basis
+	for a, u := range of {
+		forms[u] = x[a]
+		if dense[a] {
+			forms[u] = design.Dense{}
+		}
+	}
+	b.joined, b.views, b.rViews, b.sViews = fused.meeting(), nil, nil, nil
+	below := map[[2]int]bool{}
+	for i, q := range b.joined {
+		if design.Swapped(forms[q.a], forms[q.b]) {
+			below[[2]int{q.a, q.b}] = true
+			q = pair{q.b, q.a, q.offB, q.offA, q.dimB, q.dimA}
+			b.joined[i] = q
+		}
+		b.views = append(b.views, b.xx.Slice(q.offA, q.offA+q.dimA, q.offB, q.offB+q.dimB).(*mat.Dense))
+	}
+	for u := range fused.Bases {
+		b.rViews = append(b.rViews, b.xr.Slice(off[u], off[u+1], 0, b.layout.Responses+1).(*mat.Dense))
+	}
+	for a, basis := range b.layout.Bases {
+		b.sViews = append(b.sViews, mat.NewDense(basis.Dim, 1, b.sums(a)))
+	}
+	b.below = make([]bool, len(b.pairs))
+	for i, q := range b.pairs {
+		b.below[i] = below[[2]int{of[q.a], of[q.b]}]
+	}
+	b.panel = newPanel(fused, of, b.off, panelLimit(x, b.layout))
+}
+
+// Reset empties the chunk for reuse; its memory is kept.
+func (b *Chunk) Reset() {
+	b.rows, b.positive, b.sumW, b.sumLogW = 0, 0, 0, 0
+	b.closed, b.shifted, b.started = false, false, false
+	if b.sum == nil {
+		return
+	}
+	clear(b.sum)
+	clear(b.norm)
+	if b.stack != nil {
+		b.stack.reset()
+		return
+	}
+	clear(b.shift)
+	clear(b.shiftR)
+	b.xx.Zero() // all of it at once: its parts may be small
+	b.xr.Zero()
+	b.rr.Zero()
+	b.panel.reset()
+}
+
+// Add adds n rows: x holds one n x d Columns for each basis of the layout, w (n)
+// their weights, finite and >= 0 (nil: ones), r (n x R) the responses (nil only
+// if R is 0). The operands are read, not kept. Rows of weight 0 count in Rows,
+// Sum and MaxRowNorm only. Faulty input is an error that names the basis or
+// response and the row (counted from the chunk's first row), and adds nothing.
+func (b *Chunk) Add(x []design.Columns, w []float64, r *mat.Dense) error {
+	if b.err != nil {
+		return b.err
+	}
+	if b.closed {
+		return fmt.Errorf("moments: Add to a chunk whose Moments were taken; Reset it first")
+	}
+	n, err := b.check(x, w, r)
+	if err != nil || n == 0 {
+		return err
+	}
+	if b.sum == nil {
+		b.allocate()
+	}
+	if !b.started && b.stack == nil {
+		b.start(x)
+	}
+	for a, c := range x {
+		if b.stack == nil && !b.panel.accepts(a, c) {
+			if err := b.flush(); err != nil {
+				return err
+			}
+			b.panel.store(a, c)
+		}
+		if !b.later(a) {
+			if err := b.work.AddSums(b.sums(a), c); err != nil {
+				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
+			}
+		}
+		b.norm[a] = max(b.norm[a], b.norms[a])
+	}
+	for i := 0; i < n; {
+		j, err := b.run(x, w, r, i, n)
+		if err != nil {
+			return err
+		}
+		i = j
+	}
+	b.rows += int64(n)
+	return nil
+}
+
+// run adds rows from i on, as many as have positive weight or all no weight and
+// find room, and returns the first that it did not add.
+func (b *Chunk) run(x []design.Columns, w []float64, r *mat.Dense, i, n int) (int, error) {
+	j := i + 1
+	if w != nil && w[i] == 0 {
+		b.unweighted(x, i)
+		return j, nil
+	}
+	if b.stack != nil {
+		j = n
+	} else {
+		j = min(n, i+b.panel.limit-b.panel.n)
+	}
+	if w != nil {
+		for l, wi := range w[i:j] {
+			if wi == 0 {
+				j = i + l
+				break
+			}
+			if wi != 1 {
+				b.sumLogW += math.Log(wi)
+			}
+		}
+	}
+	b.positive += int64(j - i)
+	if b.stack != nil {
+		for ; i < j; i++ {
+			wi := 1.0
+			if w != nil {
+				wi = w[i]
+			}
+			b.sumW += wi
+			b.stack.add(x, wi, r, i)
+		}
+		return j, nil
+	}
+	b.panel.add(x, w, r, i, j)
+	if b.panel.n == b.panel.limit {
+		return j, b.flush()
+	}
+	return j, nil
+}
+
+func (b *Chunk) sums(a int) []float64 { return b.sum[b.off[a]:b.off[a+1]] }
+
+// later reports whether the sums of basis a are formed from the panel, like its
+// products: a product is the fast way to add up banded rows.
+func (b *Chunk) later(a int) bool {
+	if b.stack != nil {
+		return false
+	}
+	_, banded := b.panel.x[b.panel.of[a]].(*design.Banded)
+	return banded
+}
+
+// unweighted adds row i, which has no weight and misses the panel, to those sums.
+func (b *Chunk) unweighted(x []design.Columns, i int) {
+	for a, c := range x {
+		if !b.later(a) {
+			continue
+		}
+		s := c.(*design.Banded)
+		sum, j := b.sums(a), int(s.First[i])
+		for _, v := range s.Value[i*s.K:][:s.K] {
+			sum[j%s.D] += v
+			j++
+		}
+	}
+}
+
+// flush adds the products of the panel's rows and empties it.
+func (b *Chunk) flush() error {
+	p := &b.panel
+	if p.n == 0 {
+		return nil
+	}
+	if !b.shifted {
+		p.means(b.shift, b.shiftR)
+		b.shifted = true
+	}
+	w, x, r, ones := p.rows()
+	for a, u := range p.of {
+		if !p.unit && b.later(a) {
+			if err := b.work.AddTMul(b.sViews[a], x[u], nil, ones); err != nil {
+				return fmt.Errorf("moments: basis %q: %w", b.layout.Bases[a].Name, err)
+			}
+		}
+	}
+	p.subtract(b.shift, b.shiftR)
+	for i, q := range b.joined {
+		if err := b.work.AddCross(b.views[i], x[q.a], x[q.b], w); err != nil {
+			return fmt.Errorf("moments: columns from %d and from %d: %w", q.offA, q.offB, err)
+		}
+	}
+	for u, c := range x {
+		if p.idle[u] {
+			continue
+		}
+		if err := b.addResponses(u, c, w, r); err != nil {
+			return fmt.Errorf("moments: columns from %d: %w", p.off[u], err)
+		}
+	}
+	if err := b.work.AddCross(b.rr, r, r, w); err != nil {
+		return fmt.Errorf("moments: responses: %w", err)
+	}
+	if p.unit {
+		b.sumW += float64(p.n)
+	} else {
+		for _, v := range w {
+			b.sumW += v
+		}
+	}
+	p.n, p.unit = 0, true
+	return nil
+}
+
+// addResponses adds the products of joined basis u with the responses. The last of
+// these is 1: of a band whose rows have no weights that product is the columns' sums too.
+func (b *Chunk) addResponses(u int, c design.Columns, w []float64, r design.Dense) error {
+	a := slices.Index(b.panel.of, u)
+	if !b.panel.unit || !b.later(a) {
+		return b.work.AddTMul(b.rViews[u], c, w, r.Dense)
+	}
+	b.part.Reset()
+	b.part.ReuseAs(b.rViews[u].Dims())
+	if err := b.work.AddTMul(&b.part, c, nil, r.Dense); err != nil {
+		return err
+	}
+	b.rViews[u].Add(b.rViews[u], &b.part)
+	sums := b.sums(a)
+	for j := range sums {
+		sums[j] += b.part.At(j, b.layout.Responses)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package moments
+
+// Moments closes the chunk and returns what it holds, centred; it shares nothing
+// with the chunk but the layout.
+func (b *Chunk) Moments() *Moments { return b.MomentsInto(nil) }
+
+// MomentsInto is Moments in the memory of old: nil, or moments that nobody reads any
+// more (Sum.Spare); those of another layout are left alone.
+func (b *Chunk) MomentsInto(old *Moments) *Moments {
+	b.closed = true
+	m := old
+	if m != nil && m.Layout.Equal(b.layout) {
+		m.reset()
+	} else {
+		m = empty(b.layout, b.pairs)
+	}
+	if b.err != nil || b.sum == nil {
+		return m
+	}
+	if b.stack == nil {
+		// The panel's columns and rows were checked by Add.
+		_ = b.flush()
+	}
+	m.Rows, m.Positive, m.SumW, m.SumLogW = b.rows, b.positive, b.sumW, b.sumLogW
+	copy(m.Sum, b.sum)
+	copy(m.MaxRowNorm, b.norm)
+	if b.sumW == 0 {
+		return m
+	}
+	if b.stack != nil {
+		b.stack.centre(m)
+		return m
+	}
+	b.centre(m)
+	return m
+}
+
+// centre turns sums about the shift into sums about the mean: with d the mean of
+// the shifted column, sum w (x - d)(y - e) = sum w x y - W d e.
+func (b *Chunk) centre(m *Moments) {
+	resp := b.layout.Responses
+	xr, rr := b.xr.RawMatrix(), b.rr.RawMatrix()
+	d, e := make([]float64, len(m.Mean)), make([]float64, resp)
+	for j := range d {
+		d[j] = xr.Data[j*xr.Stride+resp] / b.sumW
+		m.Mean[j], m.low[j] = twoSum(b.shift[j], d[j])
+	}
+	for k := range e {
+		e[k] = rr.Data[k*rr.Stride+resp] / b.sumW
+		m.MeanR[k], m.lowR[k] = twoSum(b.shiftR[k], e[k])
+	}
+	xx, c := b.xx.RawMatrix(), m.XX.RawSymmetric()
+	for n, q := range b.pairs {
+		for i := q.offA; i < q.offA+q.dimA; i++ {
+			s := xr.Data[i*xr.Stride+resp]
+			from, to := q.offB, q.offB+q.dimB
+			if q.a == q.b {
+				c.Data[i*c.Stride+i] = max(xx.Data[i*xx.Stride+i]-s*d[i], 0)
+				from = i + 1
+			}
+			dst, mean := c.Data[i*c.Stride:][from:to], d[from:to]
+			if b.below[n] {
+				for l := range dst {
+					dst[l] = xx.Data[(from+l)*xx.Stride+i] - s*mean[l]
+				}
+				continue
+			}
+			for l, v := range xx.Data[i*xx.Stride:][from:to] {
+				dst[l] = v - s*mean[l]
+			}
+		}
+	}
+	for k := range e {
+		for j := range d {
+			m.XR.Set(j, k, xr.Data[j*xr.Stride+k]-xr.Data[j*xr.Stride+resp]*e[k])
+		}
+		s := rr.Data[k*rr.Stride+resp]
+		m.RR.SetSym(k, k, max(rr.Data[k*rr.Stride+k]-s*e[k], 0))
+		for l := k + 1; l < resp; l++ {
+			m.RR.SetSym(k, l, rr.Data[k*rr.Stride+l]-s*e[l])
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package moments
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// panel holds rows of positive weight, up to a number of them: copies, because
+// dense columns are shifted before their products are formed.
+type panel struct {
+	of    []int  // the joined basis of each basis
+	at    []int  // the first column of each basis in its joined basis
+	off   []int  // the first column of each joined basis, then p
+	idle  []bool // joined bases in no predictor: they have sums, but no products
+	limit int    // rows
+
+	n    int
+	w    []float64
+	unit bool             // all n weights are 1
+	x    []design.Columns // limit rows of each joined basis; nil before the chunk's first row
+	r    *mat.Dense       // responses, then a column of ones
+	ones *mat.Dense       // that column
+
+	shifts []float64 // what is subtracted from several rows at once
+
+	// Stores that earlier chunks allocated, by joined basis. How a basis is
+	// stored is decided anew for each chunk: it may not depend on what a worker
+	// did before.
+	dense  []design.Dense
+	sparse []*design.Sparse
+	banded []*design.Banded
+	codes  []*design.Codes
+	values [][]float64 // of codes, which have none while all are 1
+}
+
+// newPanel makes a panel for the joined bases of a layout; off are the first
+// columns of the bases that of joins.
+func newPanel(fused Layout, of, off []int, limit int) panel {
+	n := len(fused.Bases)
+	p := panel{
+		of: of, at: make([]int, len(of)), off: fused.offsets(), limit: limit,
+		idle:   make([]bool, n),
+		unit:   true,
+		w:      make([]float64, limit),
+		x:      make([]design.Columns, n),
+		r:      mat.NewDense(limit, fused.Responses+1, nil),
+		dense:  make([]design.Dense, n),
+		sparse: make([]*design.Sparse, n),
+		banded: make([]*design.Banded, n),
+		codes:  make([]*design.Codes, n),
+		values: make([][]float64, n),
+	}
+	for a, u := range of {
+		p.at[a] = off[a] - p.off[u]
+	}
+	for u, uses := range fused.uses() {
+		p.idle[u] = len(uses) == 0
+	}
+	p.ones = p.r.Slice(0, limit, fused.Responses, fused.Responses+1).(*mat.Dense)
+	m := p.r.RawMatrix()
+	for i := range limit {
+		m.Data[(i+1)*m.Stride-1] = 1
+	}
+	return p
+}
+
+// panelLimit is the number of rows to gather for the columns x of a layout: as many as
+// stay in the second cache, for a table of products should be visited often once it
+// is in the first. Bases in no predictor are not gathered.
+func panelLimit(x []design.Columns, l Layout) int {
+	const cache = 2 << 20
+	row, uses := 8*(l.Responses+2), l.uses()
+	for a, c := range x {
+		if len(uses[a]) == 0 {
+			continue
+		}
+		_, d := c.Dims()
+		switch c := c.(type) {
+		case *design.Sparse:
+			d = 2 * c.K
+		case *design.Banded:
+			d = c.K + 1
+		case *design.Codes:
+			d = 2
+		}
+		row += 8 * d
+	}
+	limit := panelMost
+	for limit > panelRows && limit*row > cache {
+		limit /= 2
+	}
+	return limit
+}
+
+func (p *panel) reset() {
+	p.n, p.unit = 0, true
+	clear(p.x)
+}
+
+// thin reports whether c is worth keeping sparse. Columns with an entry in
+// every place are dense, whatever their type: they need a shift.
+func thin(c design.Columns) bool {
+	switch c := c.(type) {
+	case *design.Sparse:
+		return c.K < c.D
+	case *design.Banded:
+		return c.K < c.D
+	case *design.Codes:
+		return c.D > 1
+	}
+	return false
+}
+
+// accepts reports whether basis a can take rows of c as it is stored now. A
+// dense store takes everything; idle bases are not stored.
+func (p *panel) accepts(a int, c design.Columns) bool {
+	if p.idle[p.of[a]] {
+		return true
+	}
+	switch s := p.x[p.of[a]].(type) {
+	case design.Dense:
+		return true
+	case *design.Sparse:
+		c, ok := c.(*design.Sparse)
+		return ok && c.K == s.K
+	case *design.Banded:
+		c, ok := c.(*design.Banded)
+		return ok && c.K == s.K && c.Cyclic == s.Cyclic
+	case *design.Codes:
+		_, ok := c.(*design.Codes)
+		return ok
+	}
+	return false
+}
+
+// store makes room for basis a: sparse if its first rows are, dense if later
+// rows come in another form. The panel is empty.
+func (p *panel) store(a int, c design.Columns) {
+	u := p.of[a]
+	d := p.off[u+1] - p.off[u]
+	if p.x[u] == nil && thin(c) {
+		switch c := c.(type) {
+		case *design.Sparse:
+			if s := p.sparse[u]; s == nil || s.K != c.K {
+				p.sparse[u] = &design.Sparse{D: d, K: c.K, Index: make([]int32, p.limit*c.K), Value: make([]float64, p.limit*c.K)}
+			}
+			p.x[u] = p.sparse[u]
+		case *design.Banded:
+			if s := p.banded[u]; s == nil || s.K != c.K || s.Cyclic != c.Cyclic {
+				p.banded[u] = &design.Banded{D: d, K: c.K, Cyclic: c.Cyclic, First: make([]int32, p.limit), Value: make([]float64, p.limit*c.K)}
+			}
+			p.x[u] = p.banded[u]
+		case *design.Codes:
+			if p.codes[u] == nil {
+				p.codes[u] = &design.Codes{D: d, Code: make([]int32, p.limit)}
+			}
+			p.codes[u].Value = nil
+			p.x[u] = p.codes[u]
+		}
+		return
+	}
+	if p.dense[u].Dense == nil {
+		p.dense[u] = design.Dense{Dense: mat.NewDense(p.limit, d, nil)}
+	}
+	p.x[u] = p.dense[u]
+}
+
+// add copies rows i to j-1 of the operands, which have positive weights w (nil:
+// ones). There is room for them.
+func (p *panel) add(x []design.Columns, w []float64, r *mat.Dense, i, j int) {
+	n, rows := p.n, j-i
+	if w == nil {
+		fill(p.w[n:n+rows], 1)
+	} else {
+		for l, wi := range w[i:j] {
+			p.unit = p.unit && wi == 1
+			p.w[n+l] = wi
+		}
+	}
+	for a, c := range x {
+		u := p.of[a]
+		switch s := p.x[u].(type) {
+		case design.Dense:
+			m := s.RawMatrix()
+			copyRows(m.Data[n*m.Stride+p.at[a]:], m.Stride, c, i, j)
+		case *design.Sparse:
+			c := c.(*design.Sparse)
+			copy(s.Index[n*s.K:], c.Index[i*s.K:j*s.K])
+			copy(s.Value[n*s.K:], c.Value[i*s.K:j*s.K])
+		case *design.Banded:
+			c := c.(*design.Banded)
+			copy(s.First[n:], c.First[i:j])
+			copy(s.Value[n*s.K:], c.Value[i*s.K:j*s.K])
+		case *design.Codes:
+			c := c.(*design.Codes)
+			copy(s.Code[n:], c.Code[i:j])
+			if n == 0 {
+				s.Value = nil
+			}
+			if c.Value != nil && s.Value == nil {
+				if p.values[u] == nil {
+					p.values[u] = make([]float64, p.limit)
+				}
+				s.Value = p.values[u]
+				fill(s.Value[:n], 1)
+			}
+			switch {
+			case c.Value != nil:
+				copy(s.Value[n:], c.Value[i:j])
+			case s.Value != nil:
+				fill(s.Value[n:n+rows], 1)
+			}
+		}
+	}
+	if r != nil {
+		to, from := p.r.RawMatrix(), r.RawMatrix()
+		for l := range rows {
+			copy(to.Data[(n+l)*to.Stride:], from.Data[(i+l)*from.Stride:][:from.Cols])
+		}
+	}
+	p.n += rows
+}
+
+func fill(v []float64, x float64) {
+	for i := range v {
+		v[i] = x
+	}
+}
+
+// copyRows writes rows i to j-1 of c densely to dst.
+func copyRows(dst []float64, stride int, c design.Columns, i, j int) {
+	_, d := c.Dims()
+	if c, ok := c.(design.Dense); ok {
+		m := c.RawMatrix()
+		if d == 1 { // a call of copy for each number would take longer
+			for l := range j - i {
+				dst[l*stride] = m.Data[(i+l)*m.Stride]
+			}
+			return
+		}
+		for l := range j - i {
+			copy(dst[l*stride:], m.Data[(i+l)*m.Stride:][:d])
+		}
+		return
+	}
+	for l := range j - i {
+		copyRow(dst[l*stride:][:d], c, i+l)
+	}
+}
+
+// copyRow writes row i of c densely to dst.
+func copyRow(dst []float64, c design.Columns, i int) {
+	switch c := c.(type) {
+	case design.Dense:
+		m := c.RawMatrix()
+		copy(dst, m.Data[i*m.Stride:][:m.Cols])
+	case *design.Sparse:
+		clear(dst)
+		for l := i * c.K; l < (i+1)*c.K; l++ {
+			dst[c.Index[l]] = c.Value[l]
+		}
+	case *design.Banded:
+		clear(dst)
+		at := int(c.First[i])
+		for _, v := range c.Value[i*c.K:][:c.K] {
+			if at == len(dst) {
+				at = 0
+			}
+			dst[at] = v
+			at++
+		}
+	case *design.Codes:
+		clear(dst)
+		if j := c.Code[i]; j >= 0 {
+			dst[j] = 1
+			if c.Value != nil {
+				dst[j] = c.Value[i]
+			}
+		}
+	}
+}
+
+// means writes the weighted means of the dense columns and the responses over the
+// first panelRows rows, taken about the first row so that a constant column has
+// exactly its value. Sparse columns keep 0: a shift would fill them.
+func (p *panel) means(shift, shiftR []float64) {
+	sum := 0.0
+	for _, w := range p.w[:min(p.n, panelRows)] {
+		sum += w
+	}
+	for u, c := range p.x {
+		if c, ok := c.(design.Dense); ok {
+			p.mean(shift[p.off[u]:p.off[u+1]], c.Dense, sum)
+		}
+	}
+	ones := len(shiftR) - 1
+	p.mean(shiftR[:ones], p.r, sum)
+}
+
+func (p *panel) mean(dst []float64, x *mat.Dense, sum float64) {
+	m := x.RawMatrix()
+	first, step := m.Data[:len(dst)], make([]float64, len(dst))
+	for i := 1; i < min(p.n, panelRows); i++ {
+		kernel.Sub(step, m.Data[i*m.Stride:][:len(dst)], first)
+		kernel.Axpy(dst, step, p.w[i]/sum)
+	}
+	kernel.Add(dst, dst, first)
+}
+
+// subtract shifts the dense columns and the responses.
+func (p *panel) subtract(shift, shiftR []float64) {
+	for u, c := range p.x {
+		if c, ok := c.(design.Dense); ok {
+			p.minus(c.Dense, shift[p.off[u]:p.off[u+1]])
+		}
+	}
+	p.minus(p.r, shiftR[:len(shiftR)-1])
+}
+
+func (p *panel) minus(x *mat.Dense, shift []float64) {
+	m := x.RawMatrix()
+	if m.Stride > len(shift) { // the responses: their last column is 1
+		for i := range p.n {
+			row := m.Data[i*m.Stride:][:len(shift)]
+			for j, s := range shift {
+				row[j] -= s
+			}
+		}
+		return
+	}
+	// Several rows at a time, for rows may be short.
+	step := len(shift) * max(1, 256/len(shift))
+	for len(p.shifts) < step {
+		p.shifts = append(p.shifts, 0)
+	}
+	for i := range step {
+		p.shifts[i] = shift[i%len(shift)]
+	}
+	for data := m.Data[:p.n*m.Stride]; len(data) > 0; {
+		k := min(step, len(data))
+		kernel.Sub(data[:k], data[:k], p.shifts[:k])
+		data = data[k:]
+	}
+}
+
+// rows returns the n rows the panel holds; the weights are nil if all are 1,
+// ones is the last column of r.
+func (p *panel) rows() (w []float64, x []design.Columns, r design.Dense, ones *mat.Dense) {
+	if !p.unit {
+		w = p.w[:p.n]
+	}
+	if p.n == p.limit {
+		return w, p.x, design.Dense{Dense: p.r}, p.ones
+	}
+	x = make([]design.Columns, len(p.x))
+	for a, c := range p.x {
+		switch c := c.(type) {
+		case design.Dense:
+			_, d := c.Dims()
+			x[a] = design.Dense{Dense: c.Slice(0, p.n, 0, d).(*mat.Dense)}
+		case *design.Sparse:
+			x[a] = &design.Sparse{D: c.D, K: c.K, Index: c.Index[:p.n*c.K], Value: c.Value[:p.n*c.K]}
+		case *design.Banded:
+			x[a] = &design.Banded{D: c.D, K: c.K, Cyclic: c.Cyclic, First: c.First[:p.n], Value: c.Value[:p.n*c.K]}
+		case *design.Codes:
+			s := &design.Codes{D: c.D, Code: c.Code[:p.n]}
+			if c.Value != nil {
+				s.Value = c.Value[:p.n]
+			}
+			x[a] = s
+		}
+	}
+	_, d := p.r.Dims()
+	return w, x, design.Dense{Dense: p.r.Slice(0, p.n, 0, d).(*mat.Dense)}, p.ones.Slice(0, p.n, 0, 1).(*mat.Dense)
+}

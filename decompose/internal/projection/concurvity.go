@@ -1,0 +1,293 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
+)
+
+// Concurvity says how much of a term lies in the span of others: 0 none, 1 all
+// of it (Wood 2017, 5.5.6; the three measures of mgcv's concurvity). Worst is the
+// largest share over all functions of the term, Observed that of the fitted
+// (after) function, Estimate the average over the basis.
+type Concurvity struct{ Worst, Observed, Estimate float64 }
+
+// Pair is the concurvity of a block with one other.
+type Pair struct {
+	Block, With int
+	Concurvity
+}
+
+// Pairs are computed for at most so many terms, and listed from this Worst on.
+const (
+	concurvityTerms = 40
+	concurvityShown = 0.3
+)
+
+// manyColumns of a term: what takes all eigenvalues of its correlations takes too
+// long (half a minute for 1,600).
+const manyColumns = 200
+
+// Concurvity measures every block against all others, and against each of them, in the
+// constrained columns, centred (the others include the intercept). fitted are the raw
+// coefficients of the functions that are observed. Kept blocks, whose columns here are
+// zeros, have none.
+func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, []Pair, error) {
+	c := f.problem.columns
+	s, err := newSpans(ctx, f.corr, f.sd, c.contract(fitted), c.start, c.reading())
+	if err != nil {
+		return nil, nil, err
+	}
+	full, err := s.againstAll(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, err := s.pairs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for j, b := range c.blocks {
+		if b.Kept {
+			full[j] = Concurvity{}
+		}
+	}
+	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return c.blocks[p.Block].Kept || c.blocks[p.With].Kept })
+	return full, pairs, nil
+}
+
+// spans are the standardised columns of all terms, and their correlations.
+type spans struct {
+	terms     []spannable
+	corr      *mat.SymDense
+	start     []int // first column of each term, and the end
+	tolerance float64
+}
+
+// newSpans takes the columns' standard deviations and coefficients theta.
+func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, start []int, tolerance float64) (*spans, error) {
+	s := &spans{terms: make([]spannable, len(start)-1), corr: corr, start: start, tolerance: tolerance}
+	if len(s.terms) < 2 {
+		return s, nil
+	}
+	for j := range s.terms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		lo, hi := start[j], start[j+1]
+		standardised := make([]float64, hi-lo)
+		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
+		s.terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
+	}
+	return s, nil
+}
+
+// againstAll measures every term against all others. What a term keeps of itself once
+// they are taken out is the inverse of its block of C^-1: one inverse serves all terms.
+// The ridge is what the rank tolerance calls zero.
+func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
+	full := make([]Concurvity, len(s.terms))
+	if len(s.terms) < 2 {
+		return full, nil
+	}
+	inverse, err := ridgeInverse(s.corr, ridge(s.tolerance))
+	if err != nil {
+		return nil, err
+	}
+	for j, t := range s.terms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		block := mat.NewSymDense(s.start[j+1]-s.start[j], nil)
+		block.CopySym(inverse.SliceSym(s.start[j], s.start[j+1]))
+		left, err := ridgeInverse(block, 0)
+		if err != nil {
+			return nil, err
+		}
+		full[j] = t.average(left)
+		if t.many() {
+			// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
+			full[j].Worst = share(1 - 1/largest(block, t.corr))
+		} else {
+			full[j].Worst = t.worst(left)
+		}
+	}
+	return full, nil
+}
+
+// pairs measures every term against each of the others; none of too many terms.
+func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
+	n := len(s.terms)
+	if n < 2 || n > concurvityTerms {
+		return nil, nil
+	}
+	all := mat.DenseCopyOf(s.corr)
+	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
+	inverse, apart, err := s.prepared(ctx, between)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []Pair
+	for i, other := range s.terms {
+		for j, t := range s.terms {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if i == j || apart[i*n+j] {
+				continue
+			}
+			taken := other.taken(between(i, j), inverse[i], s.tolerance)
+			if m := t.after(taken, inverse[j]); m.Worst >= concurvityShown {
+				pairs = append(pairs, Pair{Block: j, With: i, Concurvity: m})
+			}
+		}
+	}
+	return pairs, nil
+}
+
+// prepared gives the inverse correlations of terms of many columns, and which pairs of
+// the others (n x n) would not be shown.
+func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix) (inverse []*mat.SymDense, apart []bool, err error) {
+	n := len(s.terms)
+	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
+	for i, t := range s.terms {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if t.many() {
+			if inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance)); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		for j, other := range s.terms[:i] {
+			if !other.many() && t.apart(other, between(i, j)) {
+				apart[i*n+j], apart[j*n+i] = true, true
+			}
+		}
+	}
+	return inverse, apart, nil
+}
+
+// spannable is one term's standardised columns: their correlations A, standard
+// deviations, and fitted coefficients.
+type spannable struct {
+	corr      *mat.SymDense
+	sd, theta []float64
+	whitening whitening // none of many columns
+}
+
+// ownTolerance is the rank tolerance of a term itself: all but rounding counts.
+const ownTolerance = 1e-8
+
+func newSpannable(corr *mat.SymDense, sd, theta []float64) spannable {
+	t := spannable{corr: corr, sd: sd, theta: theta}
+	if !t.many() {
+		t.whitening = whiten(corr)
+	}
+	return t
+}
+
+func (t spannable) many() bool { return len(t.sd) > manyColumns }
+
+// apart tells, without eigenvalues, that neither term takes a share of the other
+// that is shown: between are the correlations of its columns with the other's. The
+// largest share is the largest squared singular value of W'A_12 W, whose sum is a
+// squared norm.
+func (t spannable) apart(other spannable, between mat.Matrix) bool {
+	var left, canonical mat.Dense
+	left.Mul(t.whitening.above(ownTolerance).T(), between)
+	canonical.Mul(&left, other.whitening.above(ownTolerance))
+	norm := mat.Norm(&canonical, 2)
+	return norm*norm < 0.99*concurvityShown
+}
+
+// taken is what the term takes of another's correlations A_jj, A_ji A_ii^+ A_ij, between
+// being A_ij. inverse is that of its own correlations if it has many columns.
+func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance float64) *mat.SymDense {
+	if inverse != nil {
+		return congruence(mat.DenseCopyOf(between), inverse)
+	}
+	var p mat.Dense
+	p.Mul(t.whitening.above(tolerance).T(), between)
+	_, n := between.Dims()
+	taken := mat.NewSymDense(n, nil)
+	taken.SymOuterK(1, p.T())
+	return taken
+}
+
+// after measures the term when another has taken that of its correlations.
+func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
+	left := mat.NewSymDense(len(t.sd), nil)
+	left.ScaleSym(-1, taken)
+	left.AddSym(left, t.corr)
+	m := t.average(left)
+	if t.many() {
+		m.Worst = share(largest(taken, inverse))
+	} else {
+		m.Worst = t.worst(left)
+	}
+	return m
+}
+
+// average measures the term given what is left of A once others are taken out: of
+// a function with coefficients v the share 1 - v'left v / v'A v is spanned.
+func (t spannable) average(left *mat.SymDense) Concurvity {
+	var m Concurvity
+	v := mat.NewVecDense(len(t.theta), t.theta)
+	if size := mat.Inner(v, t.corr, v); size > 0 {
+		m.Observed = share(1 - mat.Inner(v, left, v)/size)
+	}
+	// The average is over the columns as they are, not standardised.
+	var kept, total float64
+	for i, sd := range t.sd {
+		kept += sd * sd * left.At(i, i)
+		total += sd * sd * t.corr.At(i, i)
+	}
+	if total > 0 {
+		m.Estimate = share(1 - kept/total)
+	}
+	return m
+}
+
+// worst is the largest share over all functions of the term.
+func (t spannable) worst(left *mat.SymDense) float64 {
+	white := t.whitening.above(ownTolerance)
+	var q mat.Dense
+	q.Product(white.T(), left, white)
+	var e mat.EigenSym
+	if !e.Factorize(symmetrised(&q), false) {
+		return 0
+	}
+	return share(1 - e.Values(nil)[0])
+}
+
+// ridge is what a rank tolerance calls zero.
+func ridge(tolerance float64) float64 { return math.Max(tolerance*tolerance, 1e-10) }
+
+// ridgeInverse is (A + ridge I)^-1; a constant column (diagonal 0) is left out by
+// a 1 in its place.
+func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
+	n := a.SymmetricDim()
+	r := mat.NewSymDense(n, nil)
+	r.CopySym(a)
+	for i := range n {
+		d := r.At(i, i) + ridge
+		if r.At(i, i) == 0 {
+			d = 1
+		}
+		r.SetSym(i, i, d)
+	}
+	if !penalty.Invert(r, r) {
+		return nil, fmt.Errorf("concurvity: the correlations of the columns are not positive definite: %w", penalty.ErrLostDigits)
+	}
+	return r, nil
+}
+
+// share undoes rounding at the ends of [0, 1].
+func share(x float64) float64 { return math.Max(0, math.Min(1, x)) }

@@ -1,0 +1,134 @@
+package projection
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
+)
+
+// MinProductTolerance is the smallest rank tolerance that products decide: they hold
+// the squares of singular values, in sixteen digits.
+const MinProductTolerance = 1e-6
+
+// fewDigits: a fit that hangs on an eigenvalue of the standardised products this
+// small, relative to the largest, is good to four or five digits: its error is about
+// 1e-15 over the eigenvalue.
+const fewDigits = 1e-10
+
+// Fit is alpha and what goes with it. Slices by block are in the blocks' order.
+type Fit struct {
+	EDF        []float64   // by block
+	EDF1, EDF2 []float64   // by block, for tests and with the uncertainty of smoothing; nil: not known
+	EDFTotal   float64     // with the intercept
+	Rank       int         // without the intercept and kept blocks
+	Scale      float64     // residual variance
+	Lambda     [][]float64 // smoothing parameters by block; nil of kept blocks
+	AtInfinity [][]bool    // which of them left only their penalty's null space
+	Score      *float64    // of the smoothing criterion; nil: nothing was chosen or given
+	Status     string      // of the selection; "": none
+	Iterations int
+
+	problem *Problem
+	alpha   []float64     // constrained
+	cov     *mat.SymDense // of alpha; nil: no column
+	dropped *mat.Dense    // orthonormal directions of standardised columns left out (c x r); nil if none
+	sd      []float64     // scale of each column, 0 for a constant one
+	corr    *mat.SymDense // of the columns; nil if there are none
+	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
+	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
+	// of it. It is 1 if nothing is projected on.
+	weakest float64
+}
+
+// newFit is a fit of p with the scales and correlations of its columns.
+func newFit(p *Problem) *Fit {
+	sd := standardDeviations(p.sums)
+	return &Fit{problem: p, sd: sd, corr: correlations(p.sums.XX, p.sums.SumW, sd), weakest: 1}
+}
+
+// Alpha are the raw coefficients that move from the deep part to the terms.
+func (f *Fit) Alpha() []float64 {
+	alpha := f.problem.columns.expand(f.alpha)
+	if f.problem.total {
+		floats.Sub(alpha, f.problem.beta)
+	}
+	return alpha
+}
+
+// Covariance is that of the raw coefficients; nil if there are none.
+func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
+
+// LostDigits tells whether the solution hangs on digits that products do not hold.
+func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }
+
+// Orthogonality is the largest |correlation| of a column with what is left of what was
+// projected; directions below the rank tolerance are not projected on.
+func (f *Fit) Orthogonality() float64 {
+	p := f.problem.sums
+	if f.problem.factor != nil {
+		return f.problem.factor.orthogonality(f.alpha, f.sd, p.SumW)
+	}
+	n := len(f.alpha)
+	if n == 0 {
+		return 0
+	}
+	var fitted mat.VecDense
+	fitted.MulVec(p.XX, mat.NewVecDense(n, f.alpha))
+	left := p.ZZ - 2*floats.Dot(p.XZ, f.alpha) + mat.Dot(&fitted, mat.NewVecDense(n, f.alpha))
+	if !(left > 1e-20*p.ZZ) {
+		return 0
+	}
+	var worst float64
+	for i, sd := range f.sd {
+		if sd > 0 {
+			r := (p.XZ[i] - fitted.AtVec(i)) / (sd * math.Sqrt(p.SumW*left))
+			worst = math.Max(worst, math.Abs(r))
+		}
+	}
+	return worst
+}
+
+// reading is the rank tolerance for what is read from correlations.
+func (c *Constrained) reading() float64 { return math.Max(c.tolerance, MinProductTolerance) }
+
+// standardDeviations is the root mean square of each column (centred where the
+// problem is): 0 where rounding is all there is.
+func standardDeviations(p *penalty.Problem) []float64 {
+	sd := make([]float64, len(p.XZ))
+	for i := range sd {
+		sd[i] = math.Sqrt(math.Max(p.XX.At(i, i), 0) / p.SumW)
+	}
+	return sd
+}
+
+// correlations is D^-1 XX D^-1 / SumW; rows and columns with sd 0 are zero.
+func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
+	n := len(sd)
+	if n == 0 {
+		return nil
+	}
+	c := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			if sd[i] > 0 && sd[j] > 0 {
+				c.SetSym(i, j, xx.At(i, j)/sd[i]/sd[j]/sumW)
+			}
+		}
+	}
+	return c
+}
+
+// symmetrised is (A + A')/2.
+func symmetrised(a *mat.Dense) *mat.SymDense {
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	return s
+}

@@ -1,0 +1,128 @@
+package projection
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
+)
+
+// Orthogonal is PHO: alpha = X^+ zeta (paper, algorithm 2) of minimum norm in
+// standardised columns, from their correlations or, if there is one, their factor.
+func (p *Problem) Orthogonal() (*Fit, error) {
+	f := newFit(p)
+	n, terms := len(f.sd), len(p.sums.Terms)
+	f.alpha, f.EDF = make([]float64, n), make([]float64, terms)
+	f.Lambda, f.AtInfinity = make([][]float64, terms), make([][]bool, terms)
+	s := &spectrum{rss: p.sums.ZZ}
+	if n > 0 {
+		var err error
+		if s, err = p.spectrum(f); err != nil {
+			return nil, err
+		}
+	}
+	f.dropped, f.Rank = s.dropped, len(s.values)
+	if f.Rank > 0 {
+		f.weakest = s.weakest
+		f.project(s)
+	}
+	f.EDFTotal = float64(f.Rank)
+	if p.sums.Intercept {
+		f.EDFTotal++
+	}
+	if df := float64(p.sums.Rows) - f.EDFTotal; df > 0.5 {
+		f.Scale = math.Max(s.rss, 0) / df
+	}
+	if f.cov != nil {
+		f.cov.ScaleSym(f.Scale, f.cov)
+	}
+	return f, nil
+}
+
+// project sets alpha = D^-1 V L^-1 U'zeta, its covariance D^-1 V L^-2 V'D^-1 but for
+// the scale, and each term's share of the rank, the diagonal of V V'.
+func (f *Fit) project(s *spectrum) {
+	half := mat.DenseCopyOf(s.kept) // D^-1 V L^-1
+	for i, sd := range f.sd {
+		row := half.RawRowView(i)
+		if sd == 0 {
+			clear(row)
+			continue
+		}
+		for l, singular := range s.values {
+			row[l] /= singular * sd
+		}
+		f.alpha[i] = floats.Dot(row, s.coordinates)
+	}
+	f.cov = mat.NewSymDense(len(f.sd), nil)
+	f.cov.SymOuterK(1, half)
+	for j, t := range f.problem.sums.Terms {
+		for i := t.Start; i < t.Start+t.Dim; i++ {
+			row := s.kept.RawRowView(i)
+			f.EDF[j] += floats.Dot(row, row)
+		}
+	}
+}
+
+// spectrum is a singular value decomposition of the standardised columns X D^-1,
+// cut at the rank tolerance, as far as the projection needs it.
+type spectrum struct {
+	kept, dropped *mat.Dense // right singular vectors (c x rank and c x (c - rank)); nil if none
+	values        []float64  // singular values of those kept
+	coordinates   []float64  // left singular vectors' products with zeta
+	rss           float64    // what of zeta they leave
+	weakest       float64    // smallest squared singular value kept, relative to the largest
+}
+
+// spectrum is that of f's columns, by their factor if there is one.
+func (p *Problem) spectrum(f *Fit) (*spectrum, error) {
+	if p.factor != nil {
+		return p.factor.spectrum(f.sd, p.sums.SumW, p.columns.tolerance)
+	}
+	return gramSpectrum(p.sums, f.corr, f.sd, p.columns.tolerance)
+}
+
+// gramSpectrum takes it from the eigendecomposition of the correlations: a singular
+// value is the root of an eigenvalue.
+func gramSpectrum(p *penalty.Problem, corr *mat.SymDense, sd []float64, tolerance float64) (*spectrum, error) {
+	n := len(sd)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(corr, true) {
+		return nil, errors.New("the eigendecomposition of X'WX did not converge: are the columns finite?")
+	}
+	values := eigen.Values(nil) // increasing
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	limit := tolerance * tolerance * math.Max(values[n-1], 0)
+	first := 0 // of the directions kept; values increase
+	for first < n && !(values[first] > limit) {
+		first++
+	}
+	s := &spectrum{rss: p.ZZ}
+	if first > 0 {
+		s.dropped = mat.DenseCopyOf(vectors.Slice(0, n, 0, first))
+	}
+	if first == n {
+		return s, nil
+	}
+	s.kept = mat.DenseCopyOf(vectors.Slice(0, n, first, n))
+	s.weakest = values[first] / values[n-1]
+	g := mat.NewVecDense(n, nil)
+	for i := range n {
+		if sd[i] > 0 {
+			g.SetVec(i, p.XZ[i]/sd[i])
+		}
+	}
+	var q mat.VecDense
+	q.MulVec(s.kept.T(), g)
+	for i, v := range values[first:] {
+		singular := math.Sqrt(v * p.SumW)
+		s.values = append(s.values, singular)
+		s.coordinates = append(s.coordinates, q.AtVec(i)/singular)
+		s.rss -= s.coordinates[i] * s.coordinates[i]
+	}
+	return s, nil
+}

@@ -1,0 +1,180 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/penalty"
+)
+
+// maxVc is the number of columns up to which the uncertainty of smoothing
+// parameters is worked out: it costs as much as choosing them, or more.
+const maxVc = 500
+
+// Penalised is PHOGAM: alpha = (X'WX + S_lambda)^-1 X'W zeta (paper, equation
+// adjpho) with lambda as the options say or, with groups, as leaving out one of these
+// sets of rows after the other does. Products choose lambda, also those of a factor: they
+// are quicker. Where they hold too few digits to choose by, the factor's rows do. What is
+// fitted at lambda comes from the factor if there is one.
+func (p *Problem) Penalised(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*Fit, error) {
+	o.RankTolerance = p.columns.reading()
+	o.WithoutVc = o.WithoutVc || p.columns.width() > maxVc
+	f, err := p.smoothed(ctx, groups, o)
+	if groups == nil && p.factor != nil && (errors.Is(err, penalty.ErrLostDigits) || err == nil && f.choiceLacksDigits()) {
+		p.sums.Factor = new(mat.Dense)
+		p.sums.Factor.Augment(p.factor.g, p.factor.y)
+		f, err = p.smoothed(ctx, nil, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.factor != nil && (p.sums.Factor == nil || p.columns.tolerance < MinProductTolerance) {
+		if err := f.refine(ctx, o.Scale); err != nil {
+			return nil, err
+		}
+	}
+	f.withoutKept()
+	return f, nil
+}
+
+// smoothed is the fit of products at the smoothing parameters that are chosen.
+func (p *Problem) smoothed(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*Fit, error) {
+	choose := p.selected
+	if groups != nil {
+		choose = func(ctx context.Context, o penalty.Options) (*penalty.Fit, error) {
+			return p.crossValidated(ctx, groups, o)
+		}
+	}
+	chosen, err := choose(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.fitOf(chosen)
+}
+
+// choiceLacksDigits tells whether the choice by products rests on digits that they do
+// not hold.
+func (f *Fit) choiceLacksDigits() bool {
+	return f.weakest < fewDigits || f.Status == penalty.StepFailed.String()
+}
+
+// selected chooses smoothing parameters by a criterion.
+func (p *Problem) selected(ctx context.Context, o penalty.Options) (*penalty.Fit, error) {
+	fit, err := penalty.SelectContext(ctx, p.sums, &o)
+	if err != nil && ctx.Err() == nil && int64(len(p.sums.XZ)) >= p.sums.Rows {
+		err = fmt.Errorf("%d columns on %d rows leave smoothing nothing to go by: use fewer basis functions (k), or fix smoothing parameters (%w)", len(p.sums.XZ), p.sums.Rows, err)
+	}
+	return fit, err
+}
+
+// crossValidated chooses them by leaving out one group of rows after the other.
+func (p *Problem) crossValidated(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*penalty.Fit, error) {
+	var problems []*penalty.Problem
+	for _, m := range groups {
+		if m.Positive == 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		of := *p.columns
+		of.view = m.Predictor(of.k)
+		problems = append(problems, of.products(p.sums.Intercept, p.total, p.beta))
+	}
+	if len(problems) < 2 {
+		return nil, fmt.Errorf("cross validation needs two groups of rows at least, there are %d", len(problems))
+	}
+	return penalty.SelectGroupedContext(ctx, problems, &o)
+}
+
+// fitOf takes over what penalty.Select found.
+func (p *Problem) fitOf(fit *penalty.Fit) (*Fit, error) {
+	f := newFit(p)
+	f.alpha, f.EDF, f.EDF1, f.EDF2, f.EDFTotal = fit.Alpha, fit.EDF, fit.EDF1, fit.EDF2, fit.EDFTotal
+	f.Rank, f.cov, f.Scale = fit.Rank, fit.Vp, fit.Scale
+	f.Status, f.Iterations = fit.Status.String(), len(fit.Log)
+	if len(fit.Lambda) > 0 {
+		f.Score = &fit.Score
+	}
+	if f.weakest = f.weakestPenalised(); fit.LostDigits {
+		f.weakest = 0
+		if p.sums.Factor != nil { // there are no more digits to be had
+			f.Status = penalty.StepFailed.String()
+		}
+	}
+	var err error
+	if f.dropped, err = standardise(fit.Dropped, f.sd); err != nil {
+		return nil, err
+	}
+	at := 0
+	for _, t := range p.sums.Terms {
+		f.Lambda = append(f.Lambda, fit.Lambda[at:at+len(t.S)])
+		f.AtInfinity = append(f.AtInfinity, fit.AtInfinity[at:at+len(t.S)])
+		at += len(t.S)
+	}
+	return f, nil
+}
+
+// withoutKept takes out what stands for kept blocks: a column each, with a penalty.
+func (f *Fit) withoutKept() {
+	for j, b := range f.problem.columns.blocks {
+		if b.Kept {
+			f.Rank--
+			f.Lambda[j] = nil
+		}
+	}
+}
+
+// weakestPenalised bounds weakest from below, from the covariance: a matrix's
+// largest row sum is no less than its largest eigenvalue.
+func (f *Fit) weakestPenalised() float64 {
+	if f.cov == nil || !(f.Scale > 0) {
+		return 1
+	}
+	var inverse float64
+	for i, a := range f.sd {
+		var row float64
+		for j, b := range f.sd {
+			row += math.Abs(f.cov.At(i, j)) * a * b
+		}
+		inverse = math.Max(inverse, row*f.problem.sums.SumW/f.Scale)
+	}
+	if largest := mat.Norm(f.corr, 2); inverse > 0 && largest > 0 {
+		return 1 / (inverse * largest)
+	}
+	return 1
+}
+
+// standardise maps directions of coefficients to orthonormal directions of
+// standardised columns.
+func standardise(d *mat.Dense, sd []float64) (*mat.Dense, error) {
+	if d == nil {
+		return nil, nil
+	}
+	scaled := mat.DenseCopyOf(d)
+	for i, s := range sd {
+		if s > 0 { // a constant column is its own direction
+			floats.Scale(s, scaled.RawRowView(i))
+		}
+	}
+	_, r := d.Dims()
+	for j := range r { // columns may differ by orders of magnitude
+		v := scaled.ColView(j).(*mat.VecDense)
+		if norm := mat.Norm(v, 2); norm > 0 {
+			v.ScaleVec(1/norm, v)
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(scaled, mat.SVDThin) {
+		return nil, errors.New("the singular value decomposition of the aliased directions did not converge")
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	return &u, nil
+}

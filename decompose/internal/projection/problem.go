@@ -1,0 +1,73 @@
+package projection
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/penalty"
+)
+
+// Problem is the projection on a predictor's columns as (penalised) least squares.
+type Problem struct {
+	columns *Constrained
+	total   bool             // X beta + zeta is projected, not zeta
+	beta    []float64        // raw
+	sums    *penalty.Problem // constrained; products of the factor's rows if there is one
+	factor  *factored        // nil: there is none, or no column
+}
+
+// Problem is that of zeta or, to refit the total, of X beta + zeta.
+func (c *Constrained) Problem(intercept, total bool) *Problem {
+	p := &Problem{columns: c, total: total, beta: c.Beta()}
+	p.sums = c.products(intercept, total, p.beta)
+	if p.factor = c.factor(intercept, total, p.beta); p.factor != nil {
+		p.factor.into(p.sums, c)
+	}
+	return p
+}
+
+// products is the problem by sums of products. Nearly constant columns are set to
+// exactly zero so that rounding is not taken for signal.
+func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.Problem {
+	p := &penalty.Problem{
+		Rows: c.view.Positive, SumW: c.view.SumW, SumLogW: c.view.SumLogW, Intercept: intercept,
+		ZZ: c.view.RR, Terms: c.terms,
+	}
+	xx, xz := mat.Symmetric(c.view.XX), c.view.XR
+	if !intercept {
+		xx, xz, p.ZZ = c.view.Raw()
+	}
+	if c.width() == 0 {
+		return p
+	}
+	if total {
+		var fitted mat.VecDense
+		b := mat.NewVecDense(len(beta), beta)
+		fitted.MulVec(xx, b)
+		p.ZZ += 2*floats.Dot(xz, beta) + mat.Dot(&fitted, b)
+		xz = append([]float64(nil), xz...)
+		floats.Add(xz, fitted.RawVector().Data)
+	}
+	p.XX, p.XZ = c.reduce(xx), c.reduceVector(xz)
+	if intercept {
+		p.XMean, p.ZMean = c.reduceVector(c.view.Mean), c.view.MeanR
+		if total {
+			p.ZMean += floats.Dot(c.view.Mean, beta)
+		}
+		c.clearConstant(p)
+	}
+	return p
+}
+
+// clearConstant sets the products of columns that do not vary to 0.
+func (c *Constrained) clearConstant(p *penalty.Problem) {
+	for i, mean := range p.XMean {
+		if c.varies(c.blockOf(i), p.XX.At(i, i), mean) {
+			continue
+		}
+		p.XZ[i] = 0
+		for j := range p.XMean {
+			p.XX.SetSym(i, j, 0)
+		}
+	}
+}

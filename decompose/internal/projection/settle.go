@@ -1,0 +1,144 @@
+package projection
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Settle chooses among the solutions that aliasing leaves: the one whose terms, with
+// what the network's own hold of them, vary least, sum_j Var(Phi_j (beta_j + alpha_j)).
+// Minimum norm depends on how a basis is written and may set two large effects against
+// each other; and with alpha alone the split would depend on how much of an effect the
+// network's terms held before, and which of them. With B the block diagonal of the
+// correlations, alpha <- alpha - N (N'BN)^+ N'(B alpha + own), own the products of
+// columns and own terms (see ownProducts); X alpha and the penalty stay as they are.
+// Directions that change no term's values keep minimum norm.
+func (f *Fit) Settle() error {
+	if f.dropped == nil {
+		return nil
+	}
+	null, err := f.exactlyNull()
+	if null == nil || err != nil {
+		return err
+	}
+	back, to, err := f.spread(null)
+	if err != nil {
+		return err
+	}
+	move := f.inOwnScale(back, to)
+	n := len(f.sd)
+	alpha := mat.NewVecDense(n, nil)
+	alpha.MulVec(move, mat.NewVecDense(n, f.alpha))
+	var along, shift mat.VecDense
+	along.MulVec(back.T(), mat.NewVecDense(n, f.ownProducts()))
+	shift.MulVec(back, &along)
+	f.alpha = alpha.RawVector().Data
+	for i, sd := range f.sd {
+		if sd > 0 {
+			f.alpha[i] -= shift.AtVec(i) / sd
+		}
+	}
+	if f.cov != nil {
+		f.cov = congruence(mat.DenseCopyOf(move.T()), f.cov)
+	}
+	return nil
+}
+
+// spread gives N H and B N H with H H' = (N'BN)^+: in standardised columns the map of
+// Settle is I - back to'.
+func (f *Fit) spread(null *mat.Dense) (back, to *mat.Dense, err error) {
+	n, r := null.Dims()
+	bn := mat.NewDense(n, r, nil)
+	for _, t := range f.problem.columns.terms {
+		part := null.Slice(t.Start, t.Start+t.Dim, 0, r)
+		bn.Slice(t.Start, t.Start+t.Dim, 0, r).(*mat.Dense).Mul(f.corr.SliceSym(t.Start, t.Start+t.Dim), part)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetrised(times(null.T(), bn)), true) {
+		return nil, nil, errors.New("the eigendecomposition of the aliased directions did not converge")
+	}
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	half := mat.NewDense(r, r, nil)
+	for l, v := range eigen.Values(nil) {
+		if v > f.problem.columns.reading() {
+			for i := range r {
+				half.Set(i, l, q.At(i, l)/math.Sqrt(v))
+			}
+		}
+	}
+	return times(null, half), times(bn, half), nil
+}
+
+// inOwnScale is D^-1 (I - back to') D, the map for columns that are not standardised.
+func (f *Fit) inOwnScale(back, to *mat.Dense) *mat.Dense {
+	move := times(back, to.T())
+	for i := range f.sd {
+		for j := range f.sd {
+			v := 0.0
+			if f.sd[i] > 0 {
+				v = -move.At(i, j) * f.sd[j] / f.sd[i]
+			}
+			if i == j {
+				v++
+			}
+			move.Set(i, j, v)
+		}
+	}
+	return move
+}
+
+// exactlyNull are the dropped directions that change no row at all, up to
+// rounding; the rank tolerance drops others too, along which X alpha would move.
+func (f *Fit) exactlyNull() (*mat.Dense, error) {
+	const rounding = 1e-13 // of the mean square of a standardised column
+	var cn, k mat.Dense
+	cn.Mul(f.corr, f.dropped)
+	k.Mul(f.dropped.T(), &cn)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetrised(&k), true) {
+		return nil, errors.New("the eigendecomposition of the dropped directions did not converge")
+	}
+	r := 0
+	for _, v := range eigen.Values(nil) { // increasing
+		if v <= rounding {
+			r++
+		}
+	}
+	if r == 0 {
+		return nil, nil
+	}
+	var q, null mat.Dense
+	eigen.VectorsTo(&q)
+	null.Mul(f.dropped, q.Slice(0, q.RawMatrix().Rows, 0, r))
+	return &null, nil
+}
+
+// ownProducts are, for each standardised column, the weighted mean of its product with
+// what the network's own coefficients make of its term: D_j^-1 Z_j'XX_jj beta_j / SumW.
+// A refit of the total has them in alpha already.
+func (f *Fit) ownProducts() []float64 {
+	c, beta := f.problem.columns, f.problem.beta
+	own := make([]float64, c.width())
+	if f.problem.total || floats.Norm(beta, math.Inf(1)) == 0 {
+		return own
+	}
+	xx := c.view.XX
+	if !f.problem.sums.Intercept {
+		xx, _, _ = c.view.Raw()
+	}
+	products := make([]float64, len(beta))
+	for j := range c.blocks {
+		lo, hi := c.raw[j], c.raw[j+1]
+		mat.NewVecDense(hi-lo, products[lo:hi]).MulVec(xx.SliceSym(lo, hi), mat.NewVecDense(hi-lo, beta[lo:hi]))
+	}
+	for i, v := range c.reduceVector(products) {
+		if f.sd[i] > 0 {
+			own[i] = v / (f.sd[i] * c.view.SumW)
+		}
+	}
+	return own
+}

@@ -1,0 +1,241 @@
+package decompose
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/decompose/internal/projection"
+)
+
+// solver decomposes one predictor by the moments.
+type solver struct {
+	plan    *plan
+	k       int
+	d       planned
+	moments *moments.Moments
+	groups  []*moments.Moments // for cross validation; nil: none
+	method  Method
+	o       *Options
+
+	columns *projection.Constrained
+	fit     *projection.Fit
+	// Raw coefficients: the network's own, what moves, and their sum.
+	beta, alpha, after []float64
+
+	out      Predictor
+	warnings []string
+}
+
+// solve is algorithm 2 (paper) from the moments on, with penalties where the method says
+// so, and what there is to tell about the outcome.
+func (s *solver) solve(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		s.constrain,
+		s.project,
+		s.settle,
+		s.coefficients,
+		s.terms,
+		s.concurvity,
+		s.aliases,
+		s.variances,
+		s.check,
+	} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// constrain finds the coordinates in which the coefficients are free.
+func (s *solver) constrain(context.Context) (err error) {
+	tolerance := s.o.tolerance(s.d)
+	s.columns, err = projection.Constrain(s.moments, s.k, s.plan.resolved(s.d, s.moments, s.o), tolerance)
+	if err != nil {
+		return err
+	}
+	s.warnings = append(s.warnings, s.columns.Notes()...)
+	s.out.Name, s.out.RankTolerance = s.d.name, tolerance
+	return nil
+}
+
+// project fits the deep part by the columns: least squares, penalised or not.
+func (s *solver) project(ctx context.Context) (err error) {
+	problem := s.columns.Problem(s.intercept(), s.o.RefitTotal)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.method == PHO {
+		s.fit, err = problem.Orthogonal()
+	} else {
+		s.fit, err = problem.Penalised(ctx, s.groups, s.o.Smoothing.Selection)
+	}
+	return err
+}
+
+// settle chooses the split where aliasing leaves it open.
+func (s *solver) settle(context.Context) error { return s.fit.Settle() }
+
+// intercept tells whether the projection has an intercept column.
+func (s *solver) intercept() bool { return !s.o.withoutIntercept(s.d.name) }
+
+// coefficients maps alpha back to raw coordinates, and says what moves to the intercept.
+func (s *solver) coefficients(context.Context) error {
+	s.beta, s.alpha = s.columns.Beta(), s.fit.Alpha()
+	s.after = make([]float64, len(s.alpha))
+	floats.AddTo(s.after, s.beta, s.alpha)
+	out, fit, mean := &s.out, s.fit, s.columns.Mean()
+	out.Rank, out.Columns = fit.Rank, s.columns.Width()
+	out.EDF, out.Scale, out.Score = fit.EDFTotal, fit.Scale, fit.Score
+	out.Status, out.Iterations = fit.Status, fit.Iterations
+	out.Importance = []Importance{}
+	out.cov, out.mean = fit.Covariance(), mean
+	out.InterceptBefore = s.d.intercept + floats.Dot(mean, s.beta)
+	moved := floats.Dot(mean, s.alpha)
+	if !s.intercept() {
+		out.Intercept = out.InterceptBefore + moved
+		return nil
+	}
+	out.Rank++
+	out.Columns++
+	out.InterceptMoved = s.columns.MeanZeta() - moved
+	out.Intercept = out.InterceptBefore + s.columns.MeanZeta() // InterceptMoved + moved, without rounding
+	return nil
+}
+
+// terms describes what the terms were and become.
+func (s *solver) terms(ctx context.Context) error {
+	s.out.Terms = []TermResult{}
+	for j, b := range s.d.blocks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t, err := s.term(j, b)
+		if err != nil {
+			return err
+		}
+		s.out.Terms = append(s.out.Terms, t)
+	}
+	return nil
+}
+
+// term is what the fit and the moments say of block j.
+func (s *solver) term(j int, b Block) (TermResult, error) {
+	lo, hi := s.columns.Raw(j)
+	t := TermResult{
+		Name: b.Term.Name(), Kind: b.Term.Kind(), Features: b.Term.Columns(),
+		Columns: s.columns.Columns(j), EDF: s.fit.EDF[j], SP: append([]float64{}, s.fit.Lambda[j]...),
+		Beta: s.beta[lo:hi:hi], Alpha: s.alpha[lo:hi:hi], AliasedWith: []string{}, term: b.Term,
+	}
+	if s.fit.EDF1 != nil {
+		t.EDF1 = &s.fit.EDF1[j]
+	}
+	if s.fit.EDF2 != nil {
+		t.EDF2 = &s.fit.EDF2[j]
+	}
+	for _, inf := range s.fit.AtInfinity[j] {
+		t.AtInfinity = t.AtInfinity || inf
+	}
+	t.Before = s.moment(j, t.Beta)
+	t.After = s.moment(j, s.after[lo:hi])
+	t.Moved = s.moment(j, t.Alpha)
+	t.Center = t.After.Mean
+	if enc, ok := b.Term.(json.Marshaler); ok {
+		spec, err := enc.MarshalJSON()
+		if err != nil {
+			return t, fmt.Errorf("term %q: %w", t.Name, err)
+		}
+		t.Spec = spec
+	}
+	return t, nil
+}
+
+func (s *solver) moment(j int, b []float64) Moment {
+	mean, variance := s.columns.Moment(j, b)
+	return Moment{Mean: mean, Variance: variance}
+}
+
+// concurvity says how much of each term the others could stand for.
+func (s *solver) concurvity(ctx context.Context) error {
+	full, pairs, err := s.fit.Concurvity(ctx, s.after)
+	if err != nil {
+		return err
+	}
+	for j := range s.out.Terms {
+		s.out.Terms[j].Concurvity = Concurvity(full[j])
+	}
+	s.out.Concurvity = []PairConcurvity{}
+	for _, p := range pairs {
+		s.out.Concurvity = append(s.out.Concurvity, PairConcurvity{
+			Term: s.out.Terms[p.Block].Name, With: s.out.Terms[p.With].Name, Concurvity: Concurvity(p.Concurvity),
+		})
+	}
+	return nil
+}
+
+// aliases names the columns and terms that the rows do not determine.
+func (s *solver) aliases(context.Context) error {
+	found := s.fit.Aliases()
+	s.out.Aliased, s.out.Entangled = []string{}, []Entanglement{}
+	for _, c := range found.Columns {
+		s.out.Aliased = append(s.out.Aliased, s.d.blocks[c.Block].columnName(c.At, s.columns.Columns(c.Block)))
+	}
+	for j := range s.out.Terms {
+		t := &s.out.Terms[j]
+		t.Identified = len(found.With[j]) == 0
+		for _, i := range found.With[j] {
+			t.AliasedWith = append(t.AliasedWith, s.out.Terms[i].Name)
+		}
+	}
+	for _, group := range found.Groups() {
+		var terms []TermResult
+		for _, j := range group {
+			terms = append(terms, s.out.Terms[j])
+		}
+		s.out.Entangled = append(s.out.Entangled, entanglement(terms))
+	}
+	return nil
+}
+
+// variances splits the variance of the predictor before and after.
+func (s *solver) variances(context.Context) error {
+	s.out.Variance = Variance(s.columns.Variance(s.after, s.alpha))
+	s.out.VarianceBefore = Variance(s.columns.Variance(s.beta, make([]float64, len(s.alpha))))
+	return nil
+}
+
+// check measures what the projection promises, and says what to take with care.
+func (s *solver) check(context.Context) error {
+	s.out.Orthogonality, s.out.lost = s.fit.Orthogonality(), s.fit.LostDigits()
+	s.warnRows()
+	s.warnTerms()
+	s.warnSmoothing()
+	if v := s.out.Variance; !s.intercept() {
+		s.warn("projection without an intercept: the parts may covary (twice covariance %.3g of total variance %.3g)", v.TwiceCovariance, v.Total)
+	}
+	return nil
+}
+
+// columnName names column at of width constrained ones by the term: x1, s(x2).3,
+// dow[tue].
+func (b Block) columnName(at, width int) string {
+	if l, ok := b.Term.(interface{ Levels() []string }); ok {
+		if b.Constraint.kind == treatment {
+			at++
+		}
+		if levels := l.Levels(); at < len(levels) {
+			return fmt.Sprintf("%s[%s]", b.Term.Name(), levels[at])
+		}
+	}
+	if width == 1 {
+		return b.Term.Name()
+	}
+	return fmt.Sprintf("%s.%d", b.Term.Name(), at+1)
+}

@@ -1,0 +1,145 @@
+package decompose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
+)
+
+// Statistics is all that Solve needs to know of the rows: mergeable, the same
+// bytes for any batch size and worker count.
+type Statistics struct {
+	network  networkIdentity
+	sum      *moments.Sum
+	groups   *groupSums // nil without groups
+	features []featureRange
+}
+
+// featureRange is the range of a column that terms depend on.
+type featureRange struct {
+	name        string
+	categorical bool
+	min, max    float64
+	levels      []string // sorted
+}
+
+// Rows is the number of rows, those of weight 0 included.
+func (s *Statistics) Rows() int64 { return s.sum.Total().Rows }
+
+// Merge appends the statistics of the rows that follow. Shards that meet at
+// multiples of the chunk merge to the bytes of a single pass. Statistics of
+// another network or of other terms, if only of other knots or of a basis that
+// differs in a last digit, are refused by name: s stays as it was.
+func (s *Statistics) Merge(next *Statistics) error {
+	if err := s.network.same(next.network, "the first", "the second"); err != nil {
+		return fmt.Errorf("decompose: statistics do not merge: %w", err)
+	}
+	if len(s.features) != len(next.features) {
+		return fmt.Errorf("decompose: statistics of %d and %d features do not merge", len(s.features), len(next.features))
+	}
+	for i := range s.features {
+		if s.features[i].name != next.features[i].name {
+			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
+		}
+	}
+	if err := sameBases(s.sum.Layout().Bases, next.sum.Layout().Bases, "the first", "the second"); err != nil {
+		return fmt.Errorf("decompose: statistics do not merge: %w", err)
+	}
+	if (s.groups == nil) != (next.groups == nil) {
+		return errors.New("decompose: statistics with and without groups do not merge")
+	}
+	if err := s.sum.Merge(next.sum); err != nil {
+		return err
+	}
+	if s.groups != nil {
+		if err := s.groups.merge(next.groups); err != nil {
+			return err
+		}
+	}
+	for i := range s.features {
+		s.features[i].merge(next.features[i])
+	}
+	return nil
+}
+
+func (f *featureRange) merge(o featureRange) {
+	f.categorical = f.categorical || o.categorical
+	f.min, f.max = math.Min(f.min, o.min), math.Max(f.max, o.max)
+	f.levels = append(f.levels, o.levels...)
+	slices.Sort(f.levels)
+	f.levels = slices.Compact(f.levels)
+}
+
+// extraBases are the bases that statistics have besides those of the terms.
+func extraBases(features int) []moments.Basis {
+	bases := []moments.Basis{{Name: "(deviance)", Dim: 1}}
+	for range features {
+		bases = append(bases, moments.Basis{Name: "(feature)", Dim: 1})
+	}
+	return bases
+}
+
+// deviance is the sum over rows of the response's deviance at the network's own
+// predictions, 0 without a family.
+func (s *Statistics) deviance(total *moments.Moments) float64 { return s.extraSums(total)[0] }
+
+// featureMean is the unweighted mean of feature i, 0 if it is not numeric.
+func (s *Statistics) featureMean(total *moments.Moments, i int) float64 {
+	return s.extraSums(total)[1+i] / float64(total.Rows)
+}
+
+// extraSums are the unweighted sums of those bases, which come last.
+func (s *Statistics) extraSums(total *moments.Moments) []float64 {
+	return total.Sum[len(total.Sum)-1-len(s.features):]
+}
+
+func (f featureRange) feature(mean float64) Feature {
+	if f.categorical {
+		return Feature{Name: f.name, Levels: f.levels}
+	}
+	return Feature{Name: f.name, Min: f.min, Max: f.max, Mean: mean}
+}
+
+func newRange(name string) featureRange {
+	return featureRange{name: name, min: math.Inf(1), max: math.Inf(-1)}
+}
+
+// summarise finds the range or the levels of a column.
+func summarise(b *data.Batch, name string) (featureRange, error) {
+	f := newRange(name)
+	if b.Categorical(name) {
+		c, err := b.Codes(name)
+		if err != nil {
+			return f, err
+		}
+		f.categorical = true
+		used := make([]bool, len(c.Levels))
+		for _, i := range c.Index {
+			used[i] = true
+		}
+		for i, u := range used {
+			if u {
+				f.levels = append(f.levels, c.Levels[i])
+			}
+		}
+		slices.Sort(f.levels)
+		return f, nil
+	}
+	x, err := b.Numeric(name)
+	if err != nil {
+		return f, err
+	}
+	for _, v := range x {
+		if v < f.min {
+			f.min = v
+		}
+		if v > f.max {
+			f.max = v
+		}
+	}
+	return f, nil
+}

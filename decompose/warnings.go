@@ -1,0 +1,93 @@
+package decompose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pho-go/pho/penalty"
+)
+
+func (s *solver) warn(format string, args ...any) {
+	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
+}
+
+// warnRows is about what rows and columns leave to be explained.
+func (s *solver) warnRows() {
+	p, rows := &s.out, s.moments.Positive
+	if len(p.Terms) == 0 {
+		s.warn("there is no structured term to project on: everything stays in the deep part; give a formula")
+	}
+	switch {
+	case s.columns.ConstantZeta() && p.VarianceBefore.Structured > 0:
+		s.warn("the deep part is constant: the network is additive already, and nothing but a constant moves")
+	case s.columns.ConstantZeta():
+		s.warn("the predictor is constant on these rows")
+	}
+	switch {
+	case len(p.Terms) == 0:
+	case p.Status != "" && int64(p.Columns) >= rows:
+		s.warn("%d structured columns on %d rows: without penalties they explain anything, so what is structured rests on the penalties alone; use fewer columns", p.Columns, rows)
+	case int64(p.Rank) >= rows && p.Status == "":
+		s.warn("the structured columns have rank %d on %d rows: they explain anything, and the unstructured part is zero by construction (paper, limitation 1); use fewer columns or a penalty", p.Rank, rows)
+	}
+}
+
+// warnTerms is about terms that others nearly or wholly stand for.
+func (s *solver) warnTerms() {
+	p := &s.out
+	if spanned := nearlySpanned(p); len(spanned) > 0 {
+		s.warn("%s nearly in the span of other terms (concurvity above %g): how effects are split between them rests on little, or on penalties alone", isOrAre(spanned), concurvityWarned)
+	}
+	if len(p.Aliased) > 0 {
+		s.warn("%d of %d columns are spanned by others, to the rank tolerance of %g, and carry no information of their own: %s", len(p.Aliased), p.Columns, p.RankTolerance, listed(p.Aliased))
+	}
+	if len(p.Entangled) > 0 {
+		var texts []string
+		for _, e := range p.Entangled {
+			texts = append(texts, fmt.Sprintf("%s (%s)", strings.Join(e.Terms, " + "), e.Reason))
+		}
+		s.warn("only the sum of these terms is identified, not how it is split between them: %s", strings.Join(texts, "; "))
+	}
+}
+
+// warnSmoothing is about a choice of smoothing parameters that did not end well.
+func (s *solver) warnSmoothing() {
+	switch p := &s.out; p.Status {
+	case penalty.IterationLimit.String(), penalty.StepFailed.String():
+		s.warn("smoothing selection did not converge: %s after %d iterations", p.Status, p.Iterations)
+	case penalty.ZeroResidual.String():
+		if !s.columns.ConstantZeta() {
+			s.warn("the bases reproduce the deep part exactly: there is no residual to choose the smoothing by, so it is as weak as allowed")
+		}
+	}
+}
+
+// concurvityWarned is the concurvity in the worst case from which on a term that
+// is identified to the rank tolerance gets a warning all the same.
+const concurvityWarned = 0.995
+
+// nearlySpanned names identified terms that others reproduce almost.
+func nearlySpanned(p *Predictor) []string {
+	var names []string
+	for _, t := range p.Terms {
+		if t.Identified && t.EDF > 0 && t.Concurvity.Worst > concurvityWarned {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func isOrAre(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	return listed(names) + " are"
+}
+
+// listed names at most eight.
+func listed(names []string) string {
+	if len(names) > 8 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:8], ", "), len(names)-8)
+	}
+	return strings.Join(names, ", ")
+}

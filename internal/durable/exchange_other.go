@@ -1,0 +1,5 @@
+//go:build !linux
+
+package durable
+
+func exchange(a, b string) error { return exchangeByRename(a, b) }

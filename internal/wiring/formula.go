@@ -1,0 +1,137 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// CheckFormulas checks the formulas before any file is read, and sets o.Response to the
+// one that they name. Errors: *OptionError, or that the response has two names.
+func CheckFormulas(formulas []string, o *decompose.Options) error {
+	for _, text := range formulas {
+		f, err := basis.Parse(text, nil)
+		if err != nil {
+			return optionError("formula", err)
+		}
+		if f.Response == "" || f.Response == o.Response {
+			continue
+		}
+		if o.Response != "" {
+			return fmt.Errorf("the response is %q and, in the formula %q, %q: name one", o.Response, text, f.Response)
+		}
+		o.Response = f.Response
+	}
+	if o.Response == "" {
+		return nil
+	}
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"offset", o.Offset}} {
+		if c.column == o.Response {
+			return optionError(c.option, fmt.Errorf("column %q is the response", c.column))
+		}
+	}
+	for _, text := range formulas { // the response may be named by another one, or an option
+		if _, err := basis.Parse(text, &basis.Options{Response: o.Response}); err != nil {
+			return optionError("formula", err)
+		}
+	}
+	return nil
+}
+
+// parse reads the formulas and checks all columns that options name.
+func (q *Request) parse() ([]*basis.Formula, error) {
+	o, schema := q.Options, q.Rows.Schema()
+	var formulas []*basis.Formula
+	for _, text := range q.Formulas {
+		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response})
+		if err != nil {
+			return nil, optionError("formula", err)
+		}
+		formulas = append(formulas, f)
+	}
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"offset", o.Offset}, {"groups", o.Groups}} {
+		if err := checkColumn(schema, c.column, c.option != "groups"); err != nil {
+			return nil, optionError(c.option, err)
+		}
+	}
+	return formulas, nil
+}
+
+// checkColumn tells whether the column is there and, if need be, holds numbers. "" is no
+// column.
+func checkColumn(schema data.Schema, name string, numeric bool) error {
+	if name == "" {
+		return nil
+	}
+	column, ok := schema.Lookup(name)
+	if !ok {
+		return &saidError{
+			fmt.Sprintf("there is no column %q; the columns are %q", name, schema.Names()),
+			&data.MissingColumnError{Column: name, Where: "the data", Columns: schema.Names()},
+		}
+	}
+	if numeric && !column.Numeric {
+		return &saidError{fmt.Sprintf("column %q %s; it must be numbers", name, column.HoldsText()), data.ErrText}
+	}
+	return nil
+}
+
+// extend scans the formulas' terms and adds them to the network's own; notes are
+// what the terms have to say of it.
+func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, notes []string, err error) {
+	o := q.Options
+	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset, o.Groups)...)
+	var specs []decompose.Spec
+	for _, f := range formulas {
+		for _, spec := range f.Specs {
+			reads = append(reads, spec.Columns()...)
+		}
+		specs = append(specs, f.Specs...)
+	}
+	if !q.Drops && !src.fits(reads) {
+		reads = nil // rows with missing cells are errors, which the other passes find
+	}
+	prepared, err := decompose.PrepareEach(ctx, src, specs, reads)
+	if err != nil {
+		return nil, nil, err
+	}
+	extra := map[string][]decompose.Block{}
+	for _, f := range formulas {
+		for range f.Specs {
+			extra[f.Predictor] = append(extra[f.Predictor], prepared[0].Blocks...)
+			notes = append(notes, prepared[0].Notes...)
+			prepared = prepared[1:]
+		}
+		if !f.Intercept {
+			for _, name := range m.Predictors() {
+				if f.Predictor == "" || f.Predictor == name {
+					o.WithoutIntercept = append(o.WithoutIntercept, name)
+				}
+			}
+		}
+	}
+	m, err = decompose.With(m, extra)
+	return m, notes, err
+}
+
+// ownColumns are the columns that the network rounds and of which nothing but its own
+// terms reads the numbers: terms of a formula, and the likelihood, are of the data's.
+func ownColumns(m *onnx.Model, formulas []*basis.Formula, o *decompose.Options) []string {
+	read := []string{o.Weights, o.Response, o.Offset, o.Groups}
+	for _, f := range formulas {
+		for _, spec := range f.Specs {
+			read = append(read, spec.Columns()...)
+		}
+	}
+	return slices.DeleteFunc(m.Rounded(), func(c string) bool { return slices.Contains(read, c) })
+}
+
+// present leaves out empty names.
+func present(names ...string) []string {
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}

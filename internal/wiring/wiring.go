@@ -1,0 +1,173 @@
+// Package wiring brings a network, rows, formulas and a response together to what
+// decompose.Decompose takes, and afterwards notes in the result what it was made of. The
+// command and package pho share it. It knows neither flags nor the files of a result.
+package wiring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+)
+
+// Request says what is to be decomposed.
+type Request struct {
+	Network   *Network
+	Rows      files.Source        // as Coded shows them
+	Inputs    map[string][]string // columns of inputs, as onnx.Bind has it
+	Open      *onnx.Options       // how to read the structure of the network; Decode and Engine are set here
+	Precision onnx.Precision      // what the network is computed in
+	Formulas  []string
+	Factors   []string // numeric columns that the rows hold as categories
+	Select    bool     // smoothing may remove whole terms of the formulas
+	Family    string   // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
+	Drops     bool     // the rows leave out those with missing cells
+	Cache     int64    // bytes of rows that may stay in memory while the terms are made
+
+	// Options are those of the decomposition. Ready sets Family and WithoutIntercept,
+	// and ReconstructionTolerance if it is 0.
+	Options *decompose.Options
+}
+
+// Ready is all that decompose.Decompose needs.
+type Ready struct {
+	Graph *onnx.Model     // the network and the structure found in it
+	Model decompose.Model // with the terms of the formulas
+	Rows  *CachedRows     // as the network sees them
+	Notes []string        // what the reader of the result should know; "" is nothing
+	// TrainedFor is the family that was taken because the network's file says that it was
+	// trained for it, on this response; "": it says nothing, or a family was asked for.
+	TrainedFor string
+
+	reference Reference
+}
+
+// Ready binds the network to the rows, adds the terms of the formulas and finds the
+// family. It reads the rows if terms or the family need to see them. Errors of what was
+// asked for are *OptionError.
+func (q *Request) Ready(ctx context.Context) (*Ready, error) {
+	o := q.Options
+	formulas, err := q.parse()
+	if err != nil {
+		return nil, err
+	}
+	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
+	if err != nil {
+		return nil, err
+	}
+	open := *q.Open
+	open.Decode, open.Engine = basis.Decode, onnx.GoEngine{Precision: q.Precision}
+	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
+	if err != nil {
+		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)
+	}
+	ref := q.reference(bind)
+	ref.Rounded = ownColumns(graph, formulas, o)
+	rows := Cached(Seen(graph, ref.Rounded, q.Rows), q.Cache)
+	if o.ReconstructionTolerance == 0 {
+		o.ReconstructionTolerance = tolerance(q.Precision)
+	}
+	trainedFor, err := q.trainedFor()
+	if err != nil {
+		return nil, err
+	}
+	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
+		return nil, err
+	}
+	m, notes, err := q.extend(ctx, graph, rows, formulas)
+	if err != nil {
+		return nil, err
+	}
+	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
+		return nil, err
+	}
+	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
+	return &Ready{graph, m, rows, notes, trainedFor, ref}, nil
+}
+
+// tolerance is the largest error of a reconstruction, relative to eta's largest value,
+// that is rounding.
+func tolerance(p onnx.Precision) float64 {
+	if p == onnx.Single {
+		return 1e-4
+	}
+	return 1e-8
+}
+
+// reference says how the network is opened and bound.
+func (q *Request) reference(bind onnx.Binding) Reference {
+	ref := Reference{
+		Path: q.Network.Path, SHA256: q.Network.SHA256, Inputs: map[string][]string{},
+		BoundBy: boundBy(q.Network.Graph, bind, q.Inputs), Factors: q.Factors,
+		MaxOrder: q.Open.MaxOrder, Deep: q.Open.Deep, Learned: q.Open.Learned, Predictor: q.Open.Predictor, NoStructure: q.Open.NoStructure,
+	}
+	if q.Precision == onnx.Single {
+		ref.Precision = Single
+	}
+	for _, in := range bind {
+		ref.Inputs[in.Input] = in.Columns
+	}
+	return ref
+}
+
+// trainedFor is the family that the network's file names for the response, unless one is
+// asked for; "" if it names none or was trained on another column.
+func (q *Request) trainedFor() (string, error) {
+	if q.Options.Response == "" || q.Family != "" {
+		return "", nil
+	}
+	r, err := q.Network.Graph.Response()
+	if err != nil || r == nil || r.Column != q.Options.Response {
+		return "", err
+	}
+	return r.Family, nil
+}
+
+// family finds the family of the response; nil without a response.
+func (q *Request) family(structure *onnx.Structure, trainedFor string) (family.Family, error) {
+	if q.Options.Response == "" {
+		return nil, nil
+	}
+	heads := make([]string, len(structure.Predictors))
+	for k, p := range structure.Predictors {
+		heads[k] = p.Head
+	}
+	name := cmp.Or(q.Family, trainedFor)
+	if name == "" {
+		name = family.Suggested(heads)
+	}
+	f, err := family.Parse(name, heads)
+	if err != nil {
+		return nil, optionError("family "+name, err)
+	}
+	return f, nil
+}
+
+// Complete notes in r which network it is of, its path as seen from dir ("": the
+// absolute one), what is to be said of it, and where rows went. dropped is what is to be
+// said of rows left out (see Dropped); how follows a warning of columns that may be in
+// the wrong order, which asks to name them.
+func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err error) {
+	if r.Model, err = d.reference.In(dir); err != nil {
+		return err
+	}
+	notes := slices.Clone(d.Notes)
+	for _, warning := range d.reference.disorder() {
+		notes = append(notes, warning+how)
+	}
+	notes = append(notes, dropped)
+	r.Warnings = slices.Concat(present(worseThanMean(r, &d.reference)), r.Warnings, present(notes...))
+	if r.Diagnostics == nil {
+		r.Diagnostics, err = rowDiagnostics(d.Rows, r.Rows)
+	}
+	return err
+}
+
+// Rounded are the columns that terms see as the network does (see Seen).
+func (d *Ready) Rounded() []string { return d.reference.Rounded }

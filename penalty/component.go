@@ -1,0 +1,199 @@
+package penalty
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// addComponent standardises the penalties of a term, adds them and their block to
+// the system, and returns the orthogonal v (Dim x Dim) whose first rank columns
+// span the range of the term's total penalty.
+func (s *system) addComponent(number int, t *Component, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
+	var scaled []*mat.SymDense
+	var indices []int
+	total := mat.NewSymDense(t.Dim, nil)
+	for j, sj := range t.S {
+		norm := 0.0
+		if !live[j] {
+			continue
+		}
+		x := mat.NewSymDense(t.Dim, nil)
+		for a := range t.Dim {
+			for b := a; b < t.Dim; b++ {
+				x.SetSym(a, b, sj.At(a, b)/(d[a]*d[b]))
+			}
+		}
+		if norm = mat.Norm(x, 2); norm == 0 {
+			continue // penalises nothing
+		}
+		scaled = append(scaled, x)
+		indices = append(indices, index+j)
+		for a := range t.Dim {
+			for b := a; b < t.Dim; b++ {
+				total.SetSym(a, b, total.At(a, b)+x.At(a, b)/norm)
+			}
+		}
+	}
+	v = mat.NewDense(t.Dim, t.Dim, nil)
+	if len(scaled) == 0 {
+		for i := range t.Dim {
+			v.Set(i, i, 1)
+		}
+		return v, 0, nil
+	}
+	source := total
+	if len(scaled) == 1 {
+		source = scaled[0]
+	}
+	values, vectors, err := eigenDescending(source)
+	if err != nil {
+		return nil, 0, fmt.Errorf("penalty: term %q: the penalty has no eigendecomposition: %w", t.Name, err)
+	}
+	for rank < len(values) && values[rank] > spectrumTolerance*values[0] {
+		rank++
+	}
+	if last := values[len(values)-1]; last < -1e-8*values[0] {
+		return nil, 0, fmt.Errorf("penalty: term %q: a penalty matrix is not positive semi-definite (eigenvalue %.3g next to %.3g)", t.Name, last, values[0])
+	}
+	if parts := separate(scaled, values, vectors, rank); parts != nil {
+		vectors = parts.vectors
+		for j, diag := range parts.diag {
+			s.addBlock(penalty{index: indices[j], component: number, diag: diag, rank: len(diag)})
+		}
+	} else {
+		var members []penalty
+		for j, x := range scaled {
+			pen := penalty{index: indices[j], component: number}
+			if err := pen.project(x, vectors, rank); err != nil {
+				return nil, 0, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
+			}
+			members = append(members, pen)
+		}
+		s.addBlock(members...)
+	}
+
+	// log|S|_+ in original coordinates is log|S|_+ here + 2 log|D| - log|N'D^2N|,
+	// and with N = D^-1 N_s R^-1 the last is -2 log|R|.
+	for _, di := range d {
+		s.logDetS += 2 * math.Log(di)
+	}
+	if rank < t.Dim {
+		null := mat.DenseCopyOf(vectors.Slice(0, t.Dim, rank, t.Dim))
+		_, logR := orthonormalise(null, d)
+		s.logDetS += 2 * logR
+	}
+	return vectors, rank, nil
+}
+
+// project expresses x in the first rank columns of v and takes its root.
+func (p *penalty) project(x *mat.SymDense, v *mat.Dense, rank int) error {
+	dim, _ := v.Dims()
+	var xv, y mat.Dense
+	vr := v.Slice(0, dim, 0, rank)
+	xv.Mul(x, vr)
+	y.Mul(vr.T(), &xv)
+	values, vectors, err := eigenDescending(symmetric(&y))
+	if err != nil {
+		return err
+	}
+	if values[rank-1] < -1e-8*values[0] {
+		return fmt.Errorf("the matrix is not positive semi-definite (eigenvalue %.3g next to %.3g)", values[rank-1], values[0])
+	}
+	for p.rank < rank && values[p.rank] > spectrumTolerance*values[0] {
+		p.rank++
+	}
+	p.root = mat.NewDense(p.rank, rank, nil)
+	for i := range p.rank {
+		r := math.Sqrt(values[i])
+		for j := range rank {
+			p.root.Set(i, j, r*vectors.At(j, i))
+		}
+	}
+	return nil
+}
+
+// addBlock adds penalties on the same coordinates, those that come next: as many
+// as the one penalty's diagonal has, or the columns of several roots.
+func (s *system) addBlock(members ...penalty) {
+	b := block{lo: s.penalised, dim: len(members[0].diag)}
+	if members[0].diag == nil {
+		_, b.dim = members[0].root.Dims()
+	}
+	for _, pen := range members {
+		pen.block = len(s.blocks)
+		if k := len(s.penalties); k > 0 {
+			pen.lo = s.penalties[k-1].lo + s.penalties[k-1].rank
+		}
+		b.penalties = append(b.penalties, len(s.penalties))
+		s.penalties = append(s.penalties, pen)
+	}
+	s.blocks = append(s.blocks, b)
+	s.penalised += b.dim
+}
+
+// disjoint are penalties of one term that touch different coordinates: the columns
+// of vectors in their order, then the null space. diag are the square roots of
+// their diagonals.
+type disjoint struct {
+	vectors *mat.Dense
+	diag    [][]float64
+}
+
+// separate finds out whether the penalties are diagonal and of different
+// coordinates in the first rank columns of vectors: one penalty is, and so are
+// random slopes and smooths of many levels in their natural parametrisation. nil
+// if not.
+func separate(scaled []*mat.SymDense, values []float64, vectors *mat.Dense, rank int) *disjoint {
+	if len(scaled) > 1 {
+		for _, x := range scaled {
+			if _, _, ok := diagonalEigen(x); !ok {
+				return nil
+			}
+		}
+	}
+	dim, _ := vectors.Dims()
+	var order []int
+	p := &disjoint{diag: make([][]float64, len(scaled))}
+	if len(scaled) == 1 {
+		for _, v := range values[:rank] {
+			p.diag[0] = append(p.diag[0], math.Sqrt(v))
+		}
+		p.vectors = vectors
+		return p
+	}
+	owner := make([]int, rank)
+	for c := range rank {
+		owner[c] = -1
+		for i := range dim {
+			if vectors.At(i, c) == 0 {
+				continue
+			}
+			for j, x := range scaled {
+				if x.At(i, i) != 0 {
+					if owner[c] >= 0 {
+						return nil // two penalties on one coordinate
+					}
+					owner[c] = j
+					p.diag[j] = append(p.diag[j], math.Sqrt(x.At(i, i)))
+				}
+			}
+		}
+	}
+	for j := range scaled {
+		if len(p.diag[j]) == 0 {
+			return nil
+		}
+		for c := range rank {
+			if owner[c] == j {
+				order = append(order, c)
+			}
+		}
+	}
+	for c := rank; c < dim; c++ {
+		order = append(order, c)
+	}
+	p.vectors = pick(vectors, nil, order)
+	return p
+}

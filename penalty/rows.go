@@ -1,0 +1,153 @@
+package penalty
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// rotatedRows is [G w, y] of the rows [G, y]. Columns that do not vary are zero, and
+// y is zero unless it counts.
+func rotatedRows(rows, w *mat.Dense, varies []float64, counts bool) *mat.Dense {
+	m, width := rows.Dims()
+	x := mat.DenseCopyOf(rows.Slice(0, m, 0, width-1))
+	for i := range m {
+		floats.Mul(x.RawRowView(i), varies)
+	}
+	_, q := w.Dims()
+	out := mat.NewDense(m, q+1, nil)
+	out.Slice(0, m, 0, q).(*mat.Dense).Mul(x, w)
+	if counts {
+		out.SetCol(q, mat.Col(nil, width-1, rows))
+	}
+	return out
+}
+
+// solveRows is the end of solve from the rows themselves: the triangular factor of the
+// rows and the roots of the penalties below them has the condition number of which
+// that of A is the square (Wood 2017, 6.1). logDet is what the overlaps have added.
+func (c *criterion) solveRows(rho []float64, logDet float64) (float64, bool) {
+	stack := c.stacked(rho)
+	norms := make([]float64, c.q)
+	for j := range norms {
+		norms[j] = mat.Norm(stack.ColView(j), 2)
+		if !(norms[j] > 0) || math.IsInf(norms[j], 0) {
+			return 0, false
+		}
+		c.e[j] = 1 / norms[j]
+		logDet += 2 * math.Log(norms[j])
+	}
+	n, _ := stack.Dims()
+	for i := range n {
+		floats.Mul(stack.RawRowView(i)[:c.q], c.e)
+	}
+	if !c.triangular(bySize(stack)) {
+		return 0, false
+	}
+	logDet += c.chol.logDet()
+	return logDet, finite(logDet)
+}
+
+// stacked is the rows [X, z] in the coordinates of the overlaps, with the roots of the
+// total penalties below them.
+func (c *criterion) stacked(rho []float64) *mat.Dense {
+	m, _ := c.data.Dims()
+	stack := mat.NewDense(m+c.penalised, c.q+1, nil)
+	stack.Slice(0, m, 0, c.q+1).(*mat.Dense).Copy(c.data)
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		root := make([]float64, b.dim)
+		if o := c.overlap[i]; o != nil {
+			columns := stack.Slice(0, m, b.lo, b.lo+b.dim).(*mat.Dense)
+			columns.Copy(product(mat.DenseCopyOf(columns), o.to))
+			for l := range root {
+				root[l] = 1
+			}
+		} else {
+			root, _ = c.scaledRoot(b.penalties[0], rho)
+		}
+		for l, r := range root {
+			stack.Set(m+b.lo+l, b.lo+l, r)
+		}
+	}
+	return stack
+}
+
+// bySize puts large rows first: reflections then leave the digits of small ones alone
+// (Cox and Higham 1998).
+func bySize(x *mat.Dense) *mat.Dense {
+	n, width := x.Dims()
+	size := make([]float64, n)
+	for i := range n {
+		for _, v := range x.RawRowView(i)[:width-1] {
+			size[i] = max(size[i], math.Abs(v))
+		}
+	}
+	order := sequence(n)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	return pick(x, order, nil)
+}
+
+// triangular takes the Cholesky factor of X'X and alpha from the QR decomposition of
+// [X, z]; false if the columns of X, which have norm 1, depend on each other.
+func (c *criterion) triangular(rows *mat.Dense) bool {
+	const dependent = 1e-14
+	n, q := c.q, c.q
+	if m, _ := rows.Dims(); m <= n {
+		return false
+	}
+	raw := rows.RawMatrix()
+	tau, work := make([]float64, n+1), make([]float64, 1)
+	lapack64.Geqrf(raw, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	lapack64.Geqrf(raw, tau, work, len(work))
+	c.chol.resize(n)
+	for i := range n {
+		row := raw.Data[i*raw.Stride:]
+		sign := 1.0
+		if row[i] < 0 {
+			sign = -1
+		}
+		if !(sign*row[i] > dependent) {
+			return false
+		}
+		for j := i; j < n; j++ {
+			c.chol.u[i*n+j] = sign * row[j]
+		}
+		c.work[i] = sign * row[q]
+	}
+	c.solveTriangular()
+	return true
+}
+
+// solveTriangular sets alpha and inner to U^-1 work, in their coordinates.
+func (c *criterion) solveTriangular() {
+	n := c.q
+	for i := n - 1; i >= 0; i-- {
+		row := c.chol.u[i*n:]
+		for j := i + 1; j < n; j++ {
+			c.work[i] -= row[j] * c.work[j]
+		}
+		c.work[i] /= row[i]
+	}
+	for i, e := range c.e {
+		c.inner[i] = e * c.work[i]
+	}
+	c.fromInner(c.alpha)
+}
+
+// residualOfRows is |z - X alpha|^2.
+func (c *criterion) residualOfRows() float64 {
+	m, _ := c.data.Dims()
+	sum := 0.0
+	for i := range m {
+		row := c.data.RawRowView(i)
+		left := row[c.q] - floats.Dot(row[:c.q], c.alpha)
+		sum += left * left
+	}
+	return sum
+}

@@ -1,0 +1,133 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// candidate is an effect that may become a figure, with its terms.
+type candidate struct {
+	effect        *Effect
+	terms         []*decompose.TermResult
+	before, after float64 // sd over the rows
+}
+
+// newCandidate measures an effect. The sd of a single term is known; that of a sum is
+// estimated from its curve and the histogram of its feature.
+func (d *drawing) newCandidate(e *Effect, terms []*decompose.TermResult) *candidate {
+	c := &candidate{effect: e, terms: terms}
+	if e.Sum == nil {
+		c.before, c.after = math.Sqrt(terms[0].Before.Variance), math.Sqrt(terms[0].After.Variance)
+	} else if e.Note == "" {
+		c.before, c.after = d.sd(e, e.Before), d.sd(e, e.After)
+	}
+	return c
+}
+
+// candidates are what could be drawn of a predictor, largest first.
+func (draw *drawing) candidates(d *decompose.Predictor, effects []Effect) []*candidate {
+	term := map[string]*decompose.TermResult{}
+	for j := range d.Terms {
+		term[d.Terms[j].Name] = &d.Terms[j]
+	}
+	summed := map[string]bool{}
+	for i := range effects {
+		if e := &effects[i]; e.Predictor == d.Name && e.Note == "" {
+			for _, name := range e.Sum {
+				summed[name] = true
+			}
+		}
+	}
+	var out []*candidate
+	for i := range effects {
+		e := &effects[i]
+		names := e.Sum
+		if names == nil {
+			names = []string{e.Term}
+		}
+		var terms []*decompose.TermResult
+		for _, name := range names {
+			if t := term[name]; t != nil && (e.Sum != nil || !summed[name]) {
+				terms = append(terms, t)
+			}
+		}
+		if e.Predictor == d.Name && len(terms) == len(names) {
+			out = append(out, draw.newCandidate(e, terms))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(b.after, a.after) })
+	return out
+}
+
+func (c *candidate) identified() bool { return c.effect.Sum != nil || c.terms[0].Identified }
+
+// details are the numbers under the title: sd, degrees of freedom, what is held.
+func (c *candidate) details() string {
+	about := ""
+	if c.effect.Sum != nil {
+		about = "about "
+	}
+	s := fmt.Sprintf("sd %s%s → %s", about, num(c.before), num(c.after))
+	var edf float64
+	columns := 0
+	for _, t := range c.terms {
+		edf += t.EDF
+		columns += t.Columns
+	}
+	if columns > 1 {
+		s += ", edf " + num(edf)
+	}
+	if c.effect.Held != "" {
+		s += ", at " + clip(c.effect.Held, 40)
+	}
+	return s
+}
+
+// sd is the standard deviation of a curve over the rows, as far as the histogram
+// tells.
+func (d *drawing) sd(e *Effect, v []float64) float64 {
+	weights := make([]float64, len(v))
+	if e.X.Levels != nil {
+		weights = d.levelRows(e.X.Feature, e.X.Levels)
+	} else {
+		counts := d.feature[e.X.Feature].Counts
+		for i, c := range counts {
+			weights[int(math.Round((float64(i)+0.5)/float64(len(counts))*float64(len(v)-1)))] += float64(c)
+		}
+	}
+	var n, sum, squares float64
+	for at, w := range weights {
+		n, sum, squares = n+w, sum+w*v[at], squares+w*v[at]*v[at]
+	}
+	if n == 0 {
+		return 0
+	}
+	return math.Sqrt(math.Max(squares/n-sum/n*sum/n, 0))
+}
+
+// levelRows estimates the number of rows of each level. Of a numeric column only a
+// histogram is known: levels within a bin share its rows equally.
+func (d *drawing) levelRows(name string, levels []string) []float64 {
+	rows, f := d.byLevel(name), d.feature[name]
+	out, bin, sharing := make([]float64, len(levels)), make([]int, len(levels)), map[int]float64{}
+	for i, l := range levels {
+		bin[i] = -1
+		if v, err := strconv.ParseFloat(l, 64); err == nil && len(f.Levels) == 0 && len(f.Counts) > 0 && f.Min <= v && v <= f.Max && f.Min < f.Max {
+			bin[i] = min(int((v-f.Min)/(f.Max-f.Min)*float64(len(f.Counts))), len(f.Counts)-1)
+			sharing[bin[i]]++
+		}
+	}
+	for i, l := range levels {
+		if bin[i] >= 0 {
+			out[i] = float64(f.Counts[bin[i]]) / sharing[bin[i]]
+		} else {
+			out[i] = float64(rows[l])
+		}
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// dots are the effects of levels, one line each.
+type dots struct {
+	Height  int
+	Lines   []dot
+	XTicks  []tick
+	Axis    string // height of the axis
+	Names   string // height of the axis' labels
+	Zero    string
+	caption []string
+}
+
+type dot struct {
+	Y, TextY      string
+	Name, Full    string
+	Before, After string
+	Lower, Upper  string // "" without a standard error
+	Rows          string
+	Summary       string
+}
+
+func (d *drawing) dots(e *Effect) *dots {
+	const line, nameWidth, countWidth = 17, 96, 46
+	s, why := d.scale(e, "horizontal")
+	x := axis{s, nameWidth + 6, width - countWidth - 6}
+	shown := furthest(e.After, maxLevels)
+	out := &dots{XTicks: x.spaced(6), caption: why}
+	if s.lo < 0 && s.hi > 0 {
+		out.Zero = px(x.at(0))
+	}
+	clamp := func(v float64) float64 { return math.Min(math.Max(v, s.lo), s.hi) }
+	rows := d.byLevel(e.X.Feature)
+	for at, i := range shown {
+		y := float64(top + line*at + line/2)
+		l := dot{
+			Y: px(y), TextY: px(y + 4), Name: clip(e.X.Levels[i], 15), Full: clip(e.X.Levels[i], 200),
+			Before: px(x.at(e.Before[i])), After: px(x.at(e.After[i])), Summary: num(e.After[i]),
+		}
+		if !notFinite(e.SE[i]) {
+			half := bandWidth * e.SE[i]
+			l.Lower, l.Upper = px(x.at(clamp(e.After[i]-half))), px(x.at(clamp(e.After[i]+half)))
+			l.Summary += " ± " + num(half)
+		}
+		if n, ok := rows[e.X.Levels[i]]; ok {
+			l.Rows = count(n)
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	end := top + line*len(shown) + 4
+	out.Axis, out.Names, out.Height = px(float64(end)), px(float64(end+14)), end+20
+	if n := len(e.X.Levels); n > len(shown) {
+		out.caption = append(out.caption, fmt.Sprintf("%d of %d levels are drawn, those furthest from 0; effects.csv has all.", len(shown), n))
+	}
+	return out
+}
+
+// furthest are the positions of the n values furthest from 0, ascending.
+func furthest(v []float64, n int) []int {
+	at := make([]int, len(v))
+	for i := range at {
+		at[i] = i
+	}
+	if len(v) > n {
+		slices.SortStableFunc(at, func(i, j int) int {
+			switch a, b := math.Abs(v[i]), math.Abs(v[j]); {
+			case a > b:
+				return -1
+			case a < b:
+				return 1
+			}
+			return 0
+		})
+		at = at[:n]
+		slices.Sort(at)
+	}
+	return at
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// figure is one term's picture: exactly one of Curve, Dots and Heat is set.
+type figure struct {
+	Title   string
+	Details string // under the title
+	Label   string // for readers who do not see it
+	Caption []string
+	Curve   *curve
+	Dots    *dots
+	Heat    *heat
+}
+
+// Sizes of the pictures in their own units.
+const (
+	width     = 360
+	left      = 46 // of the plot area
+	right     = 350
+	top       = 8
+	bottom    = 186
+	strip     = 22 // height of the histogram below
+	maxLevels = 30 // drawn of a factor
+)
+
+// draw makes the picture of an effect; nil if there is nothing to draw, and why.
+func (d *drawing) draw(c *candidate) (*figure, string) {
+	e := c.effect
+	if e.Note != "" {
+		return nil, e.Note
+	}
+	f := &figure{Title: clip(e.Term, 60), Details: c.details()}
+	switch {
+	case e.X2 != nil:
+		h, err := d.heat(e)
+		if err != nil {
+			return nil, err.Error()
+		}
+		f.Heat = h
+		f.Caption = h.caption
+	case e.X.Levels != nil:
+		f.Dots = d.dots(e)
+		f.Caption = f.Dots.caption
+	case len(e.X.Values) < 2:
+		return nil, fmt.Sprintf("%s is constant in these data", clip(e.X.Feature, 60))
+	default:
+		f.Curve = d.curve(e)
+		f.Caption = f.Curve.caption
+	}
+	if !c.identified() {
+		f.Caption = append(f.Caption, "Not identified: only its sum with "+list(c.terms[0].AliasedWith, 4)+" is. No band.")
+	}
+	f.Label = describe(e, d.eta)
+	return f, ""
+}
+
+// describe is the picture in a sentence.
+func describe(e *Effect, eta string) string {
+	text := func(v []float64) string {
+		lo, hi := slices.Min(v), slices.Max(v)
+		if hi-lo < 1e-12*math.Max(1, math.Abs(hi)) {
+			return "constant at " + num(hi)
+		}
+		at := func(p int) string {
+			x, x2 := e.at(p)
+			s := e.X.Feature + " = " + shortNumber(x, e.X)
+			if e.X2 != nil {
+				s += ", " + e.X2.Feature + " = " + shortNumber(x2, e.X2)
+			}
+			return clip(s, 80)
+		}
+		return fmt.Sprintf("lowest %s at %s, highest %s at %s", num(lo), at(slices.Index(v, lo)), num(hi), at(slices.Index(v, hi)))
+	}
+	return fmt.Sprintf("Effect of %s on %s. After the projection: %s. Before: %s.", clip(e.Term, 60), clip(eta, 40), text(e.After), text(e.Before))
+}
+
+func shortNumber(s string, a *Axis) string {
+	if a.Levels != nil {
+		return s
+	}
+	var v float64
+	fmt.Sscan(s, &v)
+	return num(v)
+}
