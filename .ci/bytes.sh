@@ -12,10 +12,11 @@ root=$(git rev-parse --show-toplevel)
 tables=${PHO_DATA:-$root/../shared/data}
 export PHO_DATA=$tables
 dir=$(mktemp -d)
-trap 'for t in base head; do git -C "$root" worktree remove --force "$dir/$t" 2>/dev/null || true; done; rm -rf "$dir"' EXIT
-git -C "$root" worktree add -q --detach "$dir/base" "$base"
+made=() # worktrees of ours: the caller's own tree may be a linked worktree, too
+trap 'for t in "${made[@]}"; do git -C "$root" worktree remove --force "$t" 2>/dev/null || true; done; rm -rf "$dir"' EXIT
+git -C "$root" worktree add -q --detach "$dir/base" "$base" && made+=("$dir/base")
 if [ -n "$head" ]; then
-	git -C "$root" worktree add -q --detach "$dir/head" "$head"
+	git -C "$root" worktree add -q --detach "$dir/head" "$head" && made+=("$dir/head")
 else
 	ln -s "$root" "$dir/head"
 fi
