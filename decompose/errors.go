@@ -1,52 +1,6 @@
 package decompose
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/pho-go/pho/data"
-)
-
-// MissingColumnError says that the rows lack a column that a pass reads.
-type MissingColumnError struct {
-	Column string
-	Role   string // weights, response, offset or groups; "": the network or a term reads it
-	Err    error  // of the source
-}
-
-// Error is the source's.
-func (e *MissingColumnError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the source's error.
-func (e *MissingColumnError) Unwrap() error { return e.Err }
-
-// missing makes err, of a pass over src that reads columns, a MissingColumnError if a
-// column is missing.
-func missing(err error, src data.Source, columns []string, roles Columns) error {
-	var told *MissingColumnError
-	if err == nil || errors.As(err, &told) {
-		return err
-	}
-	names := src.Schema().Names()
-	for _, name := range columns {
-		if contains(names, name) {
-			continue
-		}
-		e := &MissingColumnError{Column: name, Err: err}
-		switch name {
-		case roles.Weights:
-			e.Role = "weights"
-		case roles.Response:
-			e.Role = "response"
-		case roles.Offset:
-			e.Role = "offset"
-		case roles.Groups:
-			e.Role = "groups"
-		}
-		return e
-	}
-	return err
-}
+import "fmt"
 
 // MemoryError says that a run would hold more memory than it may.
 type MemoryError struct {

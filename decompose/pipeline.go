@@ -48,7 +48,7 @@ func pass[T any](ctx context.Context, p *plan, m Model, src data.Source, o *Opti
 	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
 
 	columns := p.reading(m, o)
-	return missing(eachChunk(ctx, src, columns, p.chunkRows(), o.workers(), work, reduce), src, columns, o.Columns)
+	return eachChunk(ctx, src, columns, p.chunkRows(), o.workers(), work, reduce)
 }
 
 // eachChunk cuts src into chunks of the given number of rows and calls work on

@@ -84,7 +84,7 @@ func scan(ctx context.Context, src data.Source, scanners []Scanner, reads []stri
 func scanOnce(ctx context.Context, src data.Source, scanners []Scanner, reads []string) error {
 	for b, err := range ahead(src.Batches(ctx, reads), 4) {
 		if err != nil {
-			return missing(err, src, reads, Columns{})
+			return err
 		}
 		for _, s := range scanners {
 			if err := s.Scan(b); err != nil {

@@ -17,7 +17,7 @@ import (
 // all their elements, x[0], x[1], ... (as Unbound calls them); one input may then remain,
 // and takes the numeric columns that are neither bound nor in exclude (response, weights,
 // offset) if they are exactly as many as it holds. Else the error is an
-// *AmbiguousBindingError. A column that the data lack is a *MissingColumnError. All faults
+// *AmbiguousBindingError. A column that the data lack is a *data.MissingColumnError. All faults
 // of columns are told at once (errors.Join).
 func Bind(g *Graph, schema data.Schema, columns map[string][]string, exclude ...string) (Binding, error) {
 	if err := checkWidth(g); err != nil {
@@ -53,7 +53,7 @@ func known(g *Graph, schema data.Schema, columns map[string][]string) error {
 		}
 		for _, c := range columns[name] {
 			if _, ok := schema.Lookup(c); !ok {
-				faults = append(faults, &MissingColumnError{Input: name, Column: c, Columns: schema.Names()})
+				faults = append(faults, fmt.Errorf("onnx: input %q: %w", name, &data.MissingColumnError{Column: c, Where: "the data", Columns: schema.Names()}))
 				break
 			}
 		}

@@ -44,10 +44,10 @@ func TestBind(t *testing.T) {
 				"  input \"x\": float [N 4]\n  numeric columns: \"y\", \"x0\", \"x1\", \"x2\", \"x3\", \"w\"\n  text columns: \"city\""},
 		{reason: "several open inputs", g: two, err: `onnx: no columns are bound to the inputs "x", "z"; name the columns of each`},
 		{reason: "unknown input", g: one, columns: map[string][]string{"X": {"x0"}}, err: `onnx: the network has no input "X"; it has "x"`},
-		{reason: "unknown column", g: one, columns: map[string][]string{"x": {"x0", "x1", "x2", "x9"}}, err: `onnx: input "x": the data have no column "x9"; they have "y", "x0", "x1", "x2", "x3", "w", "city"`},
+		{reason: "unknown column", g: one, columns: map[string][]string{"x": {"x0", "x1", "x2", "x9"}}, err: `onnx: input "x": data: no column "x9" in the data; the nearest name is "x0"`},
 		{reason: "wrong width", g: one, columns: map[string][]string{"x": {"x0", "x1"}}, err: `onnx: input "x" [N 4] holds 4 numbers a row, but 2 columns are bound to it ("x0", "x1")`},
 		{reason: "text", g: one, columns: map[string][]string{"x": {"x0", "x1", "x2", "city"}}, err: `onnx: column "city" holds text and cannot feed input "x", which takes numbers`},
-		{reason: "all faults at once", g: two, columns: map[string][]string{"q": {"x0"}, "x": {"nope"}}, err: "the network has no input \"q\"; it has \"x\", \"z\"\nonnx: input \"x\": the data have no column \"nope\""},
+		{reason: "all faults at once", g: two, columns: map[string][]string{"q": {"x0"}, "x": {"nope"}}, err: "the network has no input \"q\"; it has \"x\", \"z\"\nonnx: input \"x\": data: no column \"nope\" in the data"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			b, err := Bind(unchecked(c.g), schema, c.columns, c.exclude...)

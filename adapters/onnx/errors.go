@@ -49,16 +49,6 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("onnx: Options.%s %q%s", e.Option, e.Value, e.Reason)
 }
 
-// MissingColumnError says that an input was given a column that the data lack.
-type MissingColumnError struct {
-	Input, Column string
-	Columns       []string // that the data have
-}
-
-func (e *MissingColumnError) Error() string {
-	return fmt.Sprintf("onnx: input %q: the data have no column %q; they have %s", e.Input, e.Column, graph.QuotedList(e.Columns))
-}
-
 // AmbiguousBindingError says that nothing decides which columns fill some inputs.
 type AmbiguousBindingError struct {
 	Open []Tensor // the inputs

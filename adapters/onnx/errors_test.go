@@ -9,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -28,8 +29,8 @@ func TestTypedErrors(t *testing.T) {
 	g := unchecked(graphtest.GraphOf(graphtest.Input("x", graph.Batch, 2), graphtest.Input("z", graph.Batch, 1, 2)))
 	schema := numericSchema("a", "b", "c", "d")
 	_, err = Bind(g, schema, map[string][]string{"x": {"a", "q"}})
-	var m *MissingColumnError
-	if !errors.As(err, &m) || m.Input != "x" || m.Column != "q" || len(m.Columns) != 4 {
+	var m *data.MissingColumnError
+	if !errors.As(err, &m) || m.Column != "q" || len(m.Columns) != 4 {
 		t.Errorf("%#v of %v", m, err)
 	}
 	_, err = Bind(g, schema, nil, "d")
