@@ -69,9 +69,9 @@ func TestBadModels(t *testing.T) {
 			}
 		}), `onnx: the model has more than 1000000 nodes, tensors, attributes and names (MaxElements)`},
 		{"opset", func() []byte {
-			return raw(graphtest.Model(22, func(b *onnxpb.Builder) { b.AddNode("Relu", graphtest.In("x"), "y") }))
+			return raw(graphtest.Model(29, func(b *onnxpb.Builder) { b.AddNode("Relu", graphtest.In("x"), "y") }))
 		},
-			`onnx: opset 22 of ai.onnx is not supported; export with opset 7 to 21`},
+			`onnx: opset 29 of ai.onnx is not supported; export with opset 7 to 28`},
 		{"unknown domain", build(func(b *onnxpb.Builder) { b.AddNodes("com.acme", "Magic", graphtest.In("x"), graphtest.In("y")) }),
 			`onnx: node "y" (com.acme.Magic) is of domain "com.acme", which the model does not import`},
 		{"unknown op", node(13, "LSTM", graphtest.In("x")), `onnx: node "y" (LSTM): operator "LSTM" of domain ai.onnx (version 13) is not supported; supported are Abs, `},

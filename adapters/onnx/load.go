@@ -60,7 +60,7 @@ func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 }
 
 // Load reads a network, checks every shape and type along the batch axis, folds
-// what is constant and keeps the nodes its outputs need. Opsets 7 to 21 of
+// what is constant and keeps the nodes its outputs need. Opsets 7 to 28 of
 // ai.onnx. Errors name the node, its operator and the reason; an operator that is not
 // supported is an *UnsupportedOperatorError, a bound of memory that is exceeded wraps
 // ErrMemory.

@@ -8,7 +8,7 @@ import (
 
 const (
 	minOpset = 7
-	maxOpset = 21
+	maxOpset = 28
 )
 
 // build turns the decoded messages into a checked graph.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -12,8 +13,6 @@ import (
 // binaryOps are functions of two broadcast tensors, some of any number.
 func binaryOps[T kernel.Float]() []Entry[T] {
 	least, most := func(x, y T) T { return min(x, y) }, func(x, y T) T { return max(x, y) }
-	remainder := arithmetic("Mod", []int{10, 13}, 2, 2, elementwiseRule, lift(func(x, y T) T { return T(math.Mod(float64(x), float64(y))) }), nil)
-	remainder.Jumps = true
 	return []Entry[T]{
 		sized(addSizes, arithmetic("Add", []int{7, 13, 14}, 2, 2, sumRule, kernel.Add[T], kernel.Add[int64])),
 		sized(subSizes, arithmetic("Sub", []int{7, 13, 14}, 2, 2, subRule, kernel.Sub[T], kernel.Sub[int64])),
@@ -29,7 +28,7 @@ func binaryOps[T kernel.Float]() []Entry[T] {
 			}
 			return x
 		}), nil),
-		remainder,
+		modOp[T](),
 		{Operator: graph.Operator{Name: "Pow", Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, Check: checkPow},
 			Rule: elementwiseRule, Compile: compilePow[T]},
 	}
@@ -54,18 +53,14 @@ func subRule(n *graph.Node) Rule { return weightedRule(n, 1, -1) }
 func meanRule(n *graph.Node) Rule { return weightedRule(n, 1/float64(len(n.Inputs))) }
 
 // arithmetic is an operator on lo to hi inputs (hi < 0: any number) whose output has
-// their type: f on floating types, g on integers; without g integers are Div's and
-// Mod's.
+// their type: f on floating types, g on integers; without g integers are Div's.
 func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule func(*graph.Node) Rule, f func(dst, a, b []T), g func(dst, a, b []int64)) Entry[T] {
-	integers := g != nil || name == "Div" || name == "Mod"
+	integers := g != nil || name == "Div"
 	return Entry[T]{
 		Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: func(c *graph.Check) error { return checkArithmetic(c, integers) }},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
-			floating, f := n.Outputs[0].Type.Floating(), f
-			if read := asDeclared[T](n.Outputs[0].Type); read != nil && name == "Mod" {
-				f = lift(func(x, y T) T { return T(math.Mod(float64(read(x)), float64(read(y)))) })
-			}
+			floating := n.Outputs[0].Type.Floating()
 			return func(x *Exec[T]) error {
 				out, a := x.Out[0], x.In[0]
 				if len(x.In) == 1 {
@@ -80,7 +75,7 @@ func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule fu
 					case g != nil:
 						zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, g)
 					default:
-						if err := divide(name, out, a, b, n.AttrInt("fmod", 0) != 0); err != nil {
+						if err := divide(out, a, b, func(x, y int64) int64 { return x / y }); err != nil {
 							return err
 						}
 					}
@@ -122,22 +117,10 @@ func checkArithmetic(c *graph.Check, integers bool) error {
 	return c.Set(0, typ, shape)
 }
 
-// divide is integer Div and Mod.
-func divide[T kernel.Float](name string, out, a, b Operand[T], fmod bool) error {
-	for _, y := range b.I {
-		if y == 0 {
-			return errors.New("integer division by zero")
-		}
-	}
-	f := func(x, y int64) int64 { return x / y }
-	if name == "Mod" {
-		f = func(x, y int64) int64 {
-			r := x % y
-			if !fmod && r != 0 && (r < 0) != (y < 0) {
-				r += y
-			}
-			return r
-		}
+// divide is f on integers, of which no divisor may be 0.
+func divide[T kernel.Float](out, a, b Operand[T], f func(x, y int64) int64) error {
+	if slices.Contains(b.I, 0) {
+		return errors.New("integer division by zero")
 	}
 	zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, lift(f))
 	return nil

@@ -13,7 +13,7 @@ import (
 // kernel of size 1.
 func convOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11}, Min: 2, Max: 3, Outputs: 1, Check: checkConv},
+		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11, 22}, Min: 2, Max: 3, Outputs: 1, Check: checkConv},
 			Rule: convRule, Compile: compileConv[T], Weighs: true},
 	}
 }

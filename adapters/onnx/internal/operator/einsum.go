@@ -12,7 +12,7 @@ import (
 // einsumOps are sums of products of one or two tensors by labelled axes.
 func einsumOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
+		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
 			Rule: einsumRule, Compile: compileEinsum[T], Weighs: true},
 	}
 }

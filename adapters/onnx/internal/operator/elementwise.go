@@ -23,17 +23,17 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 		unary("Log", []int{6, 13}, f(math.Log)),
 		unary("Reciprocal", []int{6, 13}, f(func(x float64) float64 { return 1 / x })),
 		unary("Erf", []int{9, 13}, f(math.Erf)),
-		unary("Sin", []int{7}, f(math.Sin)),
-		unary("Cos", []int{7}, f(math.Cos)),
-		unary("Tan", []int{7}, f(math.Tan)),
-		unary("Asin", []int{7}, f(math.Asin)),
-		unary("Acos", []int{7}, f(math.Acos)),
-		unary("Atan", []int{7}, f(math.Atan)),
-		unary("Sinh", []int{9}, f(math.Sinh)),
-		unary("Cosh", []int{9}, f(math.Cosh)),
+		unary("Sin", []int{7, 22}, f(math.Sin)),
+		unary("Cos", []int{7, 22}, f(math.Cos)),
+		unary("Tan", []int{7, 22}, f(math.Tan)),
+		unary("Asin", []int{7, 22}, f(math.Asin)),
+		unary("Acos", []int{7, 22}, f(math.Acos)),
+		unary("Atan", []int{7, 22}, f(math.Atan)),
+		unary("Sinh", []int{9, 22}, f(math.Sinh)),
+		unary("Cosh", []int{9, 22}, f(math.Cosh)),
 		step[T]("Floor", []int{6, 13}, math.Floor),
 		step[T]("Ceil", []int{6, 13}, math.Ceil),
-		step[T]("Round", []int{11}, math.RoundToEven),
+		step[T]("Round", []int{11, 22}, math.RoundToEven),
 		signed("Abs", []int{6, 13}, elementwiseRule, func(v T) T { return T(math.Abs(float64(v))) }, func(v int64) int64 { return max(v, -v) }),
 		signed("Neg", []int{6, 13}, negRule, func(v T) T { return -v }, func(v int64) int64 { return -v }),
 		signed("Sign", []int{9, 13}, elementwiseRule, func(v T) T {
@@ -65,27 +65,27 @@ func activationOps[T kernel.Float]() []Entry[T] {
 		unary("Relu", []int{6, 13, 14}, loop(kernel.Relu[T])),
 		headed("sigmoid", unary("Sigmoid", []int{6, 13}, loop(kernel.Sigmoid[T]))),
 		unary("Tanh", []int{6, 13}, loop(kernel.Tanh[T])),
-		headed("softplus", param("Softplus", []int{1}, plain(softplus))),
-		param("Softsign", []int{1}, plain(func(x float64) float64 { return x / (1 + math.Abs(x)) })),
-		param("HardSwish", []int{14}, plain(func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) })),
-		param("Mish", []int{18}, plain(func(x float64) float64 { return x * math.Tanh(softplus(x)) })),
+		headed("softplus", param("Softplus", []int{1, 22}, plain(softplus))),
+		param("Softsign", []int{1, 22}, plain(func(x float64) float64 { return x / (1 + math.Abs(x)) })),
+		param("HardSwish", []int{14, 22}, plain(func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) })),
+		param("Mish", []int{18, 22}, plain(func(x float64) float64 { return x * math.Tanh(softplus(x)) })),
 		unary("LeakyRelu", []int{6, 16}, func(n *graph.Node) func(dst, src []T) {
 			a := n.AttrFloat("alpha", 0.01)
 			return func(dst, src []T) { kernel.LeakyRelu(dst, src, T(a)) }
 		}),
-		param("Elu", []int{6}, func(n *graph.Node) func(float64) float64 {
+		param("Elu", []int{6, 22}, func(n *graph.Node) func(float64) float64 {
 			a := n.AttrFloat("alpha", 1)
 			return func(x float64) float64 { return elu(x, a) }
 		}),
-		param("Selu", []int{6}, func(n *graph.Node) func(float64) float64 {
+		param("Selu", []int{6, 22}, func(n *graph.Node) func(float64) float64 {
 			a, g := n.AttrFloat("alpha", 1.67326319217681884765625), n.AttrFloat("gamma", 1.05070102214813232421875)
 			return func(x float64) float64 { return g * elu(x, a) }
 		}),
-		param("Celu", []int{12}, func(n *graph.Node) func(float64) float64 {
+		param("Celu", []int{12, 28}, func(n *graph.Node) func(float64) float64 {
 			a := n.AttrFloat("alpha", 1)
 			return func(x float64) float64 { return max(x, 0) + min(0, a*math.Expm1(x/a)) }
 		}),
-		jumps(param("ThresholdedRelu", []int{10}, func(n *graph.Node) func(float64) float64 {
+		jumps(param("ThresholdedRelu", []int{10, 22}, func(n *graph.Node) func(float64) float64 {
 			a, typ := n.AttrFloat("alpha", 1), n.Inputs[0].Type
 			return func(x float64) float64 {
 				if typ.Round(x) > a || math.IsNaN(x) {
@@ -94,7 +94,7 @@ func activationOps[T kernel.Float]() []Entry[T] {
 				return 0
 			}
 		})),
-		param("HardSigmoid", []int{6}, func(n *graph.Node) func(float64) float64 {
+		param("HardSigmoid", []int{6, 22}, func(n *graph.Node) func(float64) float64 {
 			a, b := n.AttrFloat("alpha", 0.2), n.AttrFloat("beta", 0.5)
 			return func(x float64) float64 { return min(max(a*x+b, 0), 1) }
 		}),

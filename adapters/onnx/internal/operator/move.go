@@ -14,7 +14,7 @@ func moveOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGatherElements, Moves: movesFirst},
 			Rule: gatherElementsRule, Compile: compileGatherElements[T]},
-		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
+		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
 			Rule: padRule, Compile: compilePad[T]},
 		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumSum},
 			Rule: cumSumRule, Compile: compileCumSum[T]},

@@ -21,7 +21,7 @@ func normOps[T kernel.Float]() []Entry[T] {
 			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
 		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
 			Rule: layerNormRule, Compile: compileLayerNorm[T]},
-		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
+		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6, 22}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
 			Rule: opaque, Compile: compileInstanceNorm[T]},
 	}
 }

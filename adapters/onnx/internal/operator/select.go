@@ -11,7 +11,7 @@ import (
 // selectOps move elements or put tensors together.
 func selectOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
 			Rule: transposeRule, Compile: compileTranspose[T]},
 		{Operator: graph.Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
 			Rule: concatRule, Compile: compileConcat[T]},

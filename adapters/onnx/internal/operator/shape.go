@@ -28,20 +28,20 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 			Rule:     sameOrderRule, Compile: copyInput[T],
 		}
 	}
-	reshape := view("Reshape", []int{5, 13, 14, 19, 21}, 2, 2, checkReshape, reshapeSizes)
+	reshape := view("Reshape", []int{5, 13, 14, 19, 21, 23, 24, 25}, 2, 2, checkReshape, reshapeSizes)
 	reshape.SizeInputs = []int{1}
-	dropout := view("Dropout", []int{7, 10, 12, 13}, 1, 3, checkDropout, nil)
+	dropout := view("Dropout", []int{7, 10, 12, 13, 22}, 1, 3, checkDropout, nil)
 	dropout.Rule = dropoutRule
 	return []Entry[T]{
-		view("Identity", []int{1, 13, 14, 16, 19, 21}, 1, 1, checkSame, identitySizes),
+		view("Identity", []int{1, 13, 14, 16, 19, 21, 23, 24, 25}, 1, 1, checkSame, identitySizes),
 		dropout,
 		reshape,
-		view("Flatten", []int{1, 9, 11, 13, 21}, 1, 1, checkFlatten, nil),
-		view("Squeeze", []int{1, 11, 13, 21}, 1, 2, checkSqueeze, squeezeSizes),
-		view("Unsqueeze", []int{1, 11, 13, 21}, 1, 2, checkUnsqueeze, unsqueezeSizes),
-		{Operator: graph.Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
+		view("Flatten", []int{1, 9, 11, 13, 21, 23, 24, 25}, 1, 1, checkFlatten, nil),
+		view("Squeeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkSqueeze, squeezeSizes),
+		view("Unsqueeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkUnsqueeze, unsqueezeSizes),
+		{Operator: graph.Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
 			Rule: opaque, Compile: compileShape[T]},
-		{Operator: graph.Operator{Name: "Size", Versions: []int{1, 13, 19, 21}, Min: 1, Max: 1, Outputs: 1, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
+		{Operator: graph.Operator{Name: "Size", Versions: []int{1, 13, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
 			Rule: opaque, Compile: compileSize[T]},
 	}
 }
