@@ -44,7 +44,7 @@ type Table[T kernel.Float] map[string]*Entry[T]
 // families lists every operator.
 func families[T kernel.Float]() [][]Entry[T] {
 	return [][]Entry[T]{
-		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), selectOps[T](), repeatOps[T](), sliceOps[T](),
+		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), rearrangeOps[T](), repeatOps[T](), sliceOps[T](),
 		moveOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](),
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// selectOps move elements or put tensors together.
-func selectOps[T kernel.Float]() []Entry[T] {
+// rearrangeOps move elements, put tensors together or take them apart.
+func rearrangeOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
 			Rule: transposeRule, Compile: compileTranspose[T]},
