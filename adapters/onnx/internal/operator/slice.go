@@ -9,13 +9,11 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// sliceOps picks stretches or positions along axes.
+// sliceOps pick stretches along axes.
 func sliceOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Slice", Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
 			Rule: sliceRule, Compile: compileSlice[T]},
-		{Operator: graph.Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
-			Rule: gatherRule, Compile: compileGather[T]},
 	}
 }
 
@@ -156,54 +154,6 @@ func compileSlice[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
-func checkGather(c *graph.Check) error {
-	in, index := c.Inputs[0], c.Inputs[1]
-	if index.Type.Floating() || index.Type == graph.Bool {
-		return fmt.Errorf("indices must be integers, are %s", index.Type)
-	}
-	at, err := graph.Axis(c.AttrInt("axis", 0), len(in.Shape))
-	if err != nil {
-		return err
-	}
-	if in.Shape[at] == graph.Batch {
-		return fmt.Errorf("mixes rows: it picks from the batch axis %d", at)
-	}
-	if index.Const != nil {
-		for _, i := range index.Const.I {
-			if i < int64(-in.Shape[at]) || i >= int64(in.Shape[at]) {
-				return fmt.Errorf("index %d is outside axis %d of size %d", i, at, in.Shape[at])
-			}
-		}
-	}
-	c.Resolved = at
-	return c.Set(0, in.Type, slices.Concat(in.Shape[:at], index.Shape, in.Shape[at+1:]))
-}
-
-func compileGather[T kernel.Float](n *graph.Node) Step[T] {
-	at := n.Resolved.(int)
-	return func(x *Exec[T]) error {
-		in, index, out := x.In[0], x.In[1].I, x.Out[0]
-		outer, size, inner := graph.Product(in.Shape[:at]), in.Shape[at], graph.Product(in.Shape[at+1:])
-		for o := range outer {
-			for j, k := range index {
-				if k < 0 {
-					k += int64(size)
-				}
-				if k < 0 || k >= int64(size) {
-					return fmt.Errorf("index %d is outside axis %d of size %d", index[j], at, size)
-				}
-				to, from := (o*len(index)+j)*inner, (o*size+int(k))*inner
-				if out.F != nil {
-					copy(out.F[to:to+inner], in.F[from:])
-				} else {
-					copy(out.I[to:to+inner], in.I[from:])
-				}
-			}
-		}
-		return nil
-	}
-}
-
 // sliceRule: output coordinate c reads start + step*c on the sliced axes.
 func sliceRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
@@ -257,42 +207,5 @@ func sliceRule(n *graph.Node) Rule {
 			j += (first[i] + step[i]*k) * stride[i]
 		}
 		yield(0, j, 1)
-	}}
-}
-
-// gatherRule reads input 0 along axis at the positions of input 1. With positions
-// that depend on the data and a constant table (an embedding) an element
-// depends on its position; with both known at run time on everything along axis.
-func gatherRule(n *graph.Node) Rule {
-	if len(n.Inputs) != 2 || n.Inputs[0] == nil || n.Inputs[1] == nil {
-		return opaque(n)
-	}
-	table, pos := n.Inputs[0], n.Inputs[1]
-	in, idx := table.RowShape(), pos.RowShape()
-	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
-	if !ok || len(in)-1+len(idx) != len(n.Outputs[0].Shape) || table.Const == nil && table.Shape[axis] == graph.Batch {
-		return opaque(n)
-	}
-	inner, positions := graph.Product(in[axis+1:]), graph.Product(idx)
-	// e = (outer, position, inner)
-	switch {
-	case pos.Const != nil:
-		return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
-			outer, p, j := e/(inner*positions), e/inner%positions, e%inner
-			k := int(pos.Const.I[p])
-			if k < 0 {
-				k += in[axis]
-			}
-			yield(0, (outer*in[axis]+k)*inner+j, 1)
-		}}
-	case table.Const != nil:
-		return Rule{Cost: 1, Each: func(_, e int, yield Link) { yield(1, e/inner%positions, 1) }}
-	}
-	return Rule{Cost: 1 + in[axis], Each: func(_, e int, yield Link) {
-		outer, p, j := e/(inner*positions), e/inner%positions, e%inner
-		yield(1, p, 1)
-		for k := range in[axis] {
-			yield(0, (outer*in[axis]+k)*inner+j, 1)
-		}
 	}}
 }
