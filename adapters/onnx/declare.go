@@ -25,7 +25,7 @@ const maxDeclaration = 16 << 20
 type Decoder = func(decompose.Kind, json.RawMessage) (decompose.Term, error)
 
 // Declaration says which tensors of a graph are the bases of which terms, with
-// their penalties and constraints: what the graph Itself cannot tell. Coefficients
+// their penalties and constraints: what the graph itself cannot tell. Coefficients
 // are not part of it: they are the weights that the graph gives to the tensors'
 // elements.
 type Declaration struct {

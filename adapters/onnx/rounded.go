@@ -54,7 +54,7 @@ func (r *roundedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*
 	}
 }
 
-// rounded is b with the columns rounded to their types, b Itself if that changes
+// rounded is b with the columns rounded to their types, b itself if that changes
 // nothing, and the columns that it changes. A number beyond its type stays, for Forward
 // to refuse by name.
 func rounded(b *data.Batch, columns []string, types map[string]graph.DType) (*data.Batch, []string, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
-// copyTo copies src, unless it is dst Itself.
+// copyTo copies src, unless it is dst itself.
 func copyTo(dst, src []float64) {
 	if len(src) > 0 && &dst[0] != &src[0] {
 		copy(dst, src)

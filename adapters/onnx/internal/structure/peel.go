@@ -13,7 +13,7 @@ const guard = 1e-3
 
 // peel follows an output element back through operators that only move it, a
 // guard, and one head. It returns the head's input element, the head's name,
-// and the nodes passed from the output on. Without a head it returns el Itself.
+// and the nodes passed from the output on. Without a head it returns el itself.
 func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
 	var passed []*graph.Node
 	at := el
