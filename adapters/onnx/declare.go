@@ -112,22 +112,6 @@ func (g *Graph) Declaration(decode Decoder) (*Declaration, error) {
 	return d, nil
 }
 
-// metadata is the text of a metadata entry: one that is there several times, or is longer
-// than an entry of ours can be, is an error.
-func (g *Graph) metadata(key string) (text string, found bool, err error) {
-	texts := g.g.Metadata(key)
-	if len(texts) > 0 {
-		text = texts[len(texts)-1]
-	}
-	switch {
-	case len(texts) > 1:
-		err = fmt.Errorf("it is there %d times", len(texts))
-	case len(text) > maxDeclaration:
-		err = fmt.Errorf("it has %d bytes, at most %d are read", len(text), maxDeclaration)
-	}
-	return text, len(texts) > 0, err
-}
-
 func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
 	var version struct{ Format string }
 	if err := json.Unmarshal([]byte(text), &version); err != nil {

@@ -56,3 +56,19 @@ func (g *Graph) Response() (*Response, error) {
 	}
 	return &Response{doc.Column, doc.Family}, nil
 }
+
+// metadata is the text of a metadata entry: one that is there several times, or is longer
+// than an entry of ours can be, is an error.
+func (g *Graph) metadata(key string) (text string, found bool, err error) {
+	texts := g.g.Metadata(key)
+	if len(texts) > 0 {
+		text = texts[len(texts)-1]
+	}
+	switch {
+	case len(texts) > 1:
+		err = fmt.Errorf("it is there %d times", len(texts))
+	case len(text) > maxDeclaration:
+		err = fmt.Errorf("it has %d bytes, at most %d are read", len(text), maxDeclaration)
+	}
+	return text, len(texts) > 0, err
+}
