@@ -96,26 +96,3 @@ func buildOf(b Multivariate, s *Sample) (Evaluator, []*mat.SymDense, error) {
 	}
 	return e, penalties, nil
 }
-
-// undetermined stands for a number of penalties that only Build shows.
-const undetermined = -1
-
-// penaltiesOf is the number of penalties that b is known to have before its data.
-func penaltiesOf(b Multivariate) int {
-	switch b.(type) {
-	case TP, RBF:
-		return 1
-	}
-	return undetermined
-}
-
-// ownKnots: the knots are given, and the sample of the data only sets scales.
-func ownKnots(b any) bool {
-	switch b := b.(type) {
-	case TP:
-		return len(b.Knots) > 0
-	case RBF:
-		return len(b.Knots) > 0
-	}
-	return false
-}
