@@ -15,7 +15,8 @@
 // opens networks, basis reads formulas, decompose splits any model and writes the
 // artifact, report makes tables and pages of it, nam and adapters/native train and
 // analyse networks. Errors are those of these packages and say which file, column, row
-// or term they are about; package data has types for those that a program reacts to.
+// or term they are about; those that a program may react to have types, such as
+// data.MissingColumnError and onnx.UnsupportedOperatorError.
 package pho
 
 import (

@@ -100,7 +100,7 @@ func testKeptOutputsChangeNothing(t *testing.T, route decompose.Route) {
 
 // The file is nobody's but the run's: one that exists is left alone, and nothing is
 // left behind by a run that ends early.
-func TestZetaCacheFile(t *testing.T) {
+func TestOutputFile(t *testing.T) {
 	tab := table(t, 9000, 22)
 	path := filepath.Join(t.TempDir(), "zeta")
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {

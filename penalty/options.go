@@ -48,12 +48,12 @@ func ParseCriterion(s string) (Criterion, error) {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf("penalty: unknown smoothing method %q: known are reml, ml, gcv, df and fixed", s)
+	return 0, fmt.Errorf("penalty: unknown smoothing criterion %q: known are reml, ml, gcv, df and fixed", s)
 }
 
 // Options of Select. The zero value, or nil, is REML with the scale
-// estimated. A penalty whose term gives its SP stays fixed under every method,
-// and a term that gives its DF has it under every method but Fixed.
+// estimated. A penalty whose component gives its SP stays fixed by every criterion,
+// and a component that gives its DF has it by every criterion but Fixed.
 type Options struct {
 	Criterion Criterion
 	// Gamma > 1 asks for smoother fits: each effective degree of freedom counts
@@ -85,7 +85,7 @@ func (o *Options) withDefaults() (Options, error) {
 		v = *o
 	}
 	if v.Criterion > DF {
-		return v, fmt.Errorf("penalty: unknown smoothing method %v", v.Criterion)
+		return v, fmt.Errorf("penalty: unknown smoothing criterion %v", v.Criterion)
 	}
 	if v.Gamma == 0 {
 		v.Gamma = 1

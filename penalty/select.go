@@ -164,7 +164,7 @@ func (p *Problem) unchosen(m Criterion, fixed []bool) error {
 		case m == DF:
 			return fmt.Errorf("penalty: term %q: degrees of freedom are to be given but it has none: give them (df=) or its smoothing parameter (sp=), or choose reml, ml or gcv", p.termOf(j))
 		default:
-			return fmt.Errorf("penalty: term %q: smoothing parameters are fixed by the method but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv", p.termOf(j))
+			return fmt.Errorf("penalty: term %q: smoothing parameters are fixed by the criterion but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv", p.termOf(j))
 		}
 	}
 	return nil

@@ -46,8 +46,8 @@ func TestBadInput(t *testing.T) {
 		{func(p *Problem) { p.Terms[0].S[0].SetSym(1, 1, -1) }, nil,
 			"penalty: term \"s(x)\": a penalty matrix is not positive semi-definite (eigenvalue -10 next to 10)"},
 		{func(*Problem) {}, &Options{Criterion: Fixed},
-			"penalty: term \"s(x)\": smoothing parameters are fixed by the method but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv"},
-		{func(*Problem) {}, &Options{Criterion: 7}, "penalty: unknown smoothing method Criterion(7)"},
+			"penalty: term \"s(x)\": smoothing parameters are fixed by the criterion but it has none for a penalty: give it one (sp=), or choose reml, ml or gcv"},
+		{func(*Problem) {}, &Options{Criterion: 7}, "penalty: unknown smoothing criterion Criterion(7)"},
 		{func(*Problem) {}, &Options{Gamma: -1}, "penalty: gamma is -1: it must be positive (1 is usual, 1.5 smoother)"},
 		{func(*Problem) {}, &Options{Scale: -1}, "penalty: the known scale is -1: it must be positive, or 0 to be estimated"},
 		{func(*Problem) {}, &Options{RankTolerance: 1e-9},
@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("ParseCriterion(%q) is %v, %v", m, got, err)
 		}
 	}
-	if _, err := ParseCriterion("aic"); err == nil || err.Error() != `penalty: unknown smoothing method "aic": known are reml, ml, gcv, df and fixed` {
+	if _, err := ParseCriterion("aic"); err == nil || err.Error() != `penalty: unknown smoothing criterion "aic": known are reml, ml, gcv, df and fixed` {
 		t.Errorf("unknown method: %v", err)
 	}
 	for s := Converged; s <= ZeroResidual; s++ {

@@ -1,4 +1,4 @@
-"""Writes the networks of benchmarks/forward.sh: forward.py DIR.
+"""Writes the networks of benchmarks/forward.sh: networks.py DIR.
 
 mlp.onnx: 10-200-200-1. nam.onnx: eight feature networks 1-64-64-32-1, summed.
 Made with the onnx package alone, as PyTorch exports them.

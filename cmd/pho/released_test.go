@@ -38,7 +38,8 @@ func releases(t *testing.T) []string {
 }
 
 // TestWriteFormats writes what this version writes, once: go test ./cmd/pho
-// -run TestWriteFormats -write-formats; then the same of ./decompose and ./moments.
+// -run TestWriteFormats -write-formats; then the same of ./decompose and
+// ./decompose/internal/moments.
 func TestWriteFormats(t *testing.T) {
 	if !*writeFormats {
 		t.Skip("only with -write-formats")

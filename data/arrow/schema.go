@@ -59,7 +59,7 @@ type node struct {
 	children      []*node
 }
 
-// schema reads a Schema table.
+// readSchema reads a Schema table.
 func readSchema(s flat) ([]columnar.Field, []*node, error) {
 	if s.at == 0 {
 		return nil, nil, errFlat

@@ -1,5 +1,6 @@
-// Package revision tells which commit a program was built from, out of what the
-// linker wrote into it: a checkout may have moved on since then.
+// Package revision holds the version that this tree is released as, and tells which
+// commit a program was built from, out of what the linker wrote into it: a checkout may
+// have moved on since then.
 package revision
 
 import (

@@ -2,7 +2,7 @@
 // (section "Covid-19 Analysis" and its appendix): semi-structured networks with
 // online orthogonalization, PHO and PHOGAM, and a neural additive model with PHONAM.
 //
-//	go run -C examples/paper ./covid [--quick]
+//	go run -C examples/paper ./covid [-quick]
 package main
 
 import (

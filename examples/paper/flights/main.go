@@ -2,7 +2,7 @@
 // Data"): a semi-structured network with splines, cyclic splines and factors, its
 // effects before and after PHO, and what each step costs.
 //
-//	go run -C examples/paper ./flights [--quick]
+//	go run -C examples/paper ./flights [-quick]
 //
 // The files are all flights from New York in 2013 and 2017, and the sample of the ASA
 // Data Expo: the first flights of each year from 1987 to 2008.

@@ -277,9 +277,9 @@ func TestLater(t *testing.T) {
 				blocks = append(blocks, b)
 			}
 			left := Deferred(blocks)
-			crew := NewPool(3)
-			crew.Each(len(left), func(i int) { left[i]() })
-			crew.Close()
+			pool := NewPool(3)
+			pool.Each(len(left), func(i int) { left[i]() })
+			pool.Close()
 			finish(l)
 			if !slices.Equal(y, want.y) || !slices.Equal(dx, want.dx) {
 				t.Error("output or gradient of the input differ")

@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
-// A hand-built graph: no file, no checks. Shapes are the test's business.
+// Hand is a graph built by hand: no file, no checks. Shapes are the test's business.
 type Hand struct{ G *graph.Graph }
 
 func Input(name string, shape ...int) *graph.Value {

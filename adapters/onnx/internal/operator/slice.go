@@ -20,7 +20,7 @@ func sliceOps[T kernel.Float]() []Entry[T] {
 // slicePlan is a Slice with everything resolved: start and step per axis.
 type slicePlan struct{ start, step, size []int }
 
-// plan reads starts, ends, axes and steps, from attributes before opset 10.
+// planSlice reads starts, ends, axes and steps, from attributes before opset 10.
 func planSlice(n *graph.Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
 	in := n.Inputs[0].Shape
 	var lists [4][]int64 // starts, ends, axes, steps

@@ -29,7 +29,7 @@ type Options struct {
 // width.
 type Evaluate func(want []*graph.Value, inputs [][]float64, rows int) ([][]float64, error)
 
-// find finds the additive structure of a network whose inputs are bound to the data
+// Discover finds the additive structure of a network whose inputs are bound to the data
 // columns: each predictor is unrolled through linear operators to input
 // columns (linear terms) and to elements of non-linear tensors; these are
 // grouped by the columns they depend on into learned terms and the deep part.
