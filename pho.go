@@ -191,7 +191,7 @@ func Read(dir string) (*Decomposition, error) {
 	return &Decomposition{r, network, ref.Rounded}, nil
 }
 
-// Parts yields the parts of every row of rows in order, in blocks of at most 4096 rows:
+// Parts yields the parts of every row of rows in order, in chunks of at most 4096 rows:
 // intercept, terms, unstructured part and the network's own output, which they sum to.
 // The rows may be those that were decomposed or others; coefficients and centring are
 // those of the decomposition. Columns that were categories then must be so now. An error

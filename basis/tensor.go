@@ -15,7 +15,7 @@ import (
 // TensorTerm is a tensor product of marginal bases: row i holds the Kronecker
 // product of the margins' rows, the first margin slowest (Wood 2017, 5.6), as it
 // is, times a numeric column, or on the rows of one level of a factor. Margins are
-// as they come; how te and ti change their coordinates is in the block's Map.
+// as they come; how te and ti change their coordinates is in the block's Coordinates.
 type TensorTerm struct {
 	name    string
 	call    string // te or ti

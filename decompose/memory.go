@@ -29,11 +29,11 @@ const (
 // predictor without penalties, as measured; each penalty adds its own.
 const solveMatrices = 14
 
-// EstimateMemory estimates what Decompose holds for rows rows (0: not known, taken
-// for as many as Resources.OutputMemory has place for): the moments of every worker and merged
-// chunk, rows that wait, design columns, kept outputs, the matrices of Solve. What
-// the model's Forward, the source and the visitors hold comes on top: Add them. With
-// Groups, sums by group do too.
+// EstimateMemory estimates what Decompose holds for rows rows (0: not known, taken for as
+// many as Resources.OutputMemory has place for): the moments of every worker and merged
+// chunk, rows that wait, design columns, kept outputs, the matrices of Solve. What the
+// model's Forward, the source and the visitors hold comes on top: Add them. With Groups,
+// sums by group do too.
 func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	o = o.orDefault()
 	p, err := newPlan(m)

@@ -73,13 +73,13 @@ func contributionColumns(r *decompose.Result, se bool) []string {
 	return header
 }
 
-// lines are the lines of a block, gaps inside it filled.
+// lines are the lines of a chunk, gaps inside it filled.
 type lines struct {
 	first, next int64
 	text        []byte
 }
 
-// Map formats a block's lines.
+// Map formats a chunk's lines.
 func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 	n := p.Batch.Rows()
 	if n == 0 {
@@ -119,7 +119,7 @@ func appendRow(text []byte, p *decompose.Parts, i int) []byte {
 	return text
 }
 
-// Reduce writes a block's lines.
+// Reduce writes a chunk's lines.
 func (c *Contributions) Reduce(part any) error {
 	l, ok := part.(*lines)
 	if !ok {

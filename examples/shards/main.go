@@ -46,7 +46,7 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	if err != nil {
 		return err
 	}
-	block, err := decompose.ChunkRows(m)
+	chunk, err := decompose.ChunkRows(m)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	// Each process: the terms, its rows, the number of the chunk they begin with.
 	sent := make([][]byte, shards)
 	faults := make([]error, shards)
-	cut := func(i int) int { return min((n/block+1)*i/shards*block, n) }
+	cut := func(i int) int { return min((n/chunk+1)*i/shards*chunk, n) }
 	var wait sync.WaitGroup
 	for i := range shards {
 		wait.Go(func() {
-			sent[i], faults[i] = process(ctx, shared, rows, cut(i), cut(i+1), block)
+			sent[i], faults[i] = process(ctx, shared, rows, cut(i), cut(i+1), chunk)
 		})
 	}
 	wait.Wait()
@@ -110,7 +110,7 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	return nil
 }
 
-func process(ctx context.Context, shared json.RawMessage, rows table, from, to, block int) ([]byte, error) {
+func process(ctx context.Context, shared json.RawMessage, rows table, from, to, chunk int) ([]byte, error) {
 	m, err := model(shared)
 	if err != nil {
 		return nil, err
@@ -119,11 +119,11 @@ func process(ctx context.Context, shared json.RawMessage, rows table, from, to, 
 	if err != nil {
 		return nil, err
 	}
-	return accumulate(ctx, m, mine, from/block)
+	return accumulate(ctx, m, mine, from/chunk)
 }
 
-func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstBlock int) ([]byte, error) {
-	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Resources: decompose.Resources{FirstChunk: firstBlock}})
+func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstChunk int) ([]byte, error) {
+	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Resources: decompose.Resources{FirstChunk: firstChunk}})
 	if err != nil {
 		return nil, err
 	}
