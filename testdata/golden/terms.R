@@ -3,7 +3,7 @@
 #
 #   Rscript testdata/golden/terms.R        (from the module root; needs mgcv, jsonlite)
 #
-# Writes testdata/golden/basis/terms.json: for each case the term values (as
+# Writes testdata/golden/basis/terms.json.gz: for each case the term values (as
 # predict(type = "terms") gives them), the edf by term, S.scale of each penalty and
 # the sp of the fit. What can agree with anybody's computation is in agree: all, "no score",
 # "columns" (edf and values depend on ties that rounding decides), or "rescaled" (sp
