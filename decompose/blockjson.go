@@ -32,7 +32,7 @@ type blockJSON struct {
 	Constraint   string       `json:"constraint,omitempty"`
 	Normal       string       `json:"normal,omitempty"`
 	Map          *denseJSON   `json:"map,omitempty"`
-	Penalties    []sumandJSON `json:"penalties,omitempty"`
+	Penalties    []summandJSON `json:"penalties,omitempty"`
 	Select       bool         `json:"select,omitempty"`
 	Standardised bool         `json:"standardised,omitempty"`
 	Keep         bool         `json:"keep,omitempty"`
@@ -40,9 +40,9 @@ type blockJSON struct {
 	Norm         []int        `json:"norm,omitempty"`
 }
 
-// sumandJSON is one penalty: the upper triangle of S, row by row. Vectors are
+// summandJSON is one penalty: the upper triangle of S, row by row. Vectors are
 // little-endian float64 in base64, as in the specs of thin plate splines.
-type sumandJSON struct {
+type summandJSON struct {
 	Dim  int      `json:"dim"`
 	S    string   `json:"s"`
 	SP   *float64 `json:"sp,omitempty"` // fixed
@@ -119,7 +119,7 @@ func (e *blockEncoder) block(b Block) blockJSON {
 		j.Map = &denseJSON{r, c, encodeFloats(mat.DenseCopyOf(m).RawMatrix().Data)}
 	}
 	for i, s := range b.Penalty.S {
-		p := sumandJSON{Dim: s.SymmetricDim(), S: encodeFloats(upper(s))}
+		p := summandJSON{Dim: s.SymmetricDim(), S: encodeFloats(upper(s))}
 		if i < len(b.Penalty.SP) && b.Penalty.SP[i] >= 0 {
 			p.SP = &b.Penalty.SP[i]
 		}
@@ -278,7 +278,7 @@ func (j *blockJSON) constraint(normal []float64) (Constraint, error) {
 }
 
 // fixedAndLinks are nil if no penalty has any.
-func fixedAndLinks(penalties []sumandJSON) (sp []float64, links []string) {
+func fixedAndLinks(penalties []summandJSON) (sp []float64, links []string) {
 	var anySP, anyLink bool
 	for _, p := range penalties {
 		v := -1.0

@@ -10,13 +10,13 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// panelRows to panelMost rows are gathered before their products are formed, see
+// panelRows to maxPanel rows are gathered before their products are formed, see
 // panelLimit. Panels are filled from the chunk's first row on, so sums do not depend
 // on how the rows were cut into calls of Add, whatever the order of summation
 // inside a product.
 const (
 	panelRows = 256
-	panelMost = 4096
+	maxPanel = 4096
 )
 
 // Chunk accumulates the moments of consecutive rows: one chunk, or any

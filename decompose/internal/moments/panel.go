@@ -87,7 +87,7 @@ func panelLimit(x []design.Columns, l Layout) int {
 		}
 		row += 8 * d
 	}
-	limit := panelMost
+	limit := maxPanel
 	for limit > panelRows && limit*row > cache {
 		limit /= 2
 	}
