@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,27 +14,104 @@ import (
 	"github.com/pho-go/pho/internal/wiring"
 )
 
-// flagged writes the option that an error is about as the flag that gives it.
-func flagged(err error) error {
-	var option *wiring.OptionError
-	var dir *durable.DirError
-	switch {
-	case errors.As(err, &option):
-		return fmt.Errorf("--%w", err)
-	case errors.As(err, &dir):
-		return fmt.Errorf("--out %w", err)
+// inFlags is the text of an error with the options of libraries, which know of no flags,
+// called by the flags that set them, and with the flag that helps. Every message of the
+// command comes through here (see message), so nothing else has to.
+func inFlags(err error) string {
+	text := err.Error()
+	for _, e := range tree(err) {
+		if own, said := e.Error(), flagText(e); said != own {
+			text = strings.Replace(text, own, said, 1)
+		}
 	}
-	return networkFlagged(err)
+	return networkInFlags(text) + advice(err)
 }
 
-// advice is what the command can add to an error of the libraries, which know of no
-// flags: the one that helps, in the words that follow the error's own.
+// tree is err and all that it wraps or joins, what wraps before what is wrapped.
+func tree(err error) []error {
+	all := []error{err}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if next := e.Unwrap(); next != nil {
+			all = append(all, tree(next)...)
+		}
+	case interface{ Unwrap() []error }:
+		for _, next := range e.Unwrap() {
+			all = append(all, tree(next)...)
+		}
+	}
+	return all
+}
+
+// flagText is what the command says for err itself, whatever wraps it.
+func flagText(err error) string {
+	text := err.Error()
+	switch e := err.(type) {
+	case *wiring.OptionError:
+		return "--" + text
+	case *durable.DirError:
+		return "--out " + text
+	case *onnx.AmbiguousBindingError:
+		if len(e.Open) == 1 {
+			return strings.Replace(text, "name its columns", fmt.Sprintf("name them with --input %s=column,...", e.Open[0].Name), 1)
+		}
+		return strings.Replace(text, "name the columns of each", "use --input NAME=column,... for each", 1)
+	}
+	return text
+}
+
+// networkInFlags calls the fields of onnx.Options by the flags that set them.
+func networkInFlags(text string) string {
+	return strings.NewReplacer(
+		"Options.MaxOrder", "--max-order",
+		"Options.Deep", "--deep",
+		"Options.Learned", "--learned",
+		"Options.Predictor", "--predictor",
+	).Replace(text)
+}
+
+// trainingInFlags calls the fields of native.Config by the flags of pho train that set
+// them.
+func trainingInFlags(text string) string {
+	return strings.NewReplacer(
+		"set Response or write", "give --response COLUMN or write",
+		"train without Resume", "train without --resume",
+		"smoothing parameters (SP)", "smoothing parameters (sp= in the formula)",
+		"Deep.Columns", "--deep",
+		"Deep.Dropout", "--dropout",
+		"Deep.Orthogonalize", "--orthogonalize online",
+		"FeatureNetworks.Columns", "--features",
+		"Training.LearningRate", "--learning-rate",
+		"Training.ClipNorm", "--clip-norm",
+		"Training.ValidationShare", "--validation",
+		"Training.BatchSize", "--batch-size",
+		"Training.Epochs", "--epochs",
+	).Replace(text)
+}
+
+// trainingError is an error of package native in the words of the command. Errors of
+// other packages do not go through these words, which a column could be named by.
+type trainingError struct{ error }
+
+func (e trainingError) Error() string { return trainingInFlags(e.error.Error()) }
+func (e trainingError) Unwrap() error { return e.error }
+
+// memoryInFlags says by flags what makes the parts of m smaller.
+func memoryInFlags(m decompose.Memory) decompose.Memory {
+	flags := strings.NewReplacer(decompose.FewerWorkers, "fewer --workers", decompose.OutputsInFile, "--zeta-cache FILE")
+	m = slices.Clone(m)
+	for i := range m {
+		m[i].Advice = flags.Replace(m[i].Advice)
+	}
+	return m
+}
+
+// advice is the flag that helps, in the words that follow the error's own.
 func advice(err error) string {
 	var (
 		delimiter *data.DelimiterError
 		cell      *data.CellError
 		moved     *wiring.MovedError
-		text      string
 	)
 	switch {
 	case errors.As(err, &delimiter):
@@ -41,20 +119,19 @@ func advice(err error) string {
 		if delimiter.Delimiter == '\t' {
 			mark = "tab"
 		}
-		text = ": try --delimiter " + mark
+		return ": try --delimiter " + mark
 	case errors.Is(err, data.ErrMissingValue):
-		text = " with --na drop"
+		return " with --na drop"
 	case errors.Is(err, data.ErrText) && errors.As(err, &cell):
-		text = " with --factor " + quoteArg(cell.Column)
+		return " with --factor " + quoteArg(cell.Column)
 	case errors.Is(err, decompose.ErrDigest):
-		text = "; if it was edited on purpose, pho verify DIR --sign accepts it"
+		return "; if it was edited on purpose, pho verify DIR --sign accepts it"
 	case errors.Is(err, onnx.ErrMemory):
-		text = "; --max-memory sets the bound"
+		return "; --max-memory sets the bound"
+	case errors.As(err, &moved):
+		return "; if the network has moved, give its place with --model"
 	}
-	if errors.As(err, &moved) {
-		text += "; if the network has moved, give its place with --model"
-	}
-	return text
+	return ""
 }
 
 // quoteArg writes a column's name as it can be typed after a flag.

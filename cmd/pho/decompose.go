@@ -134,7 +134,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
 	if err != nil {
-		return nil, flagged(err)
+		return nil, err
 	}
 	defer dir.Discard()
 
@@ -154,7 +154,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	ready, err := d.request(network, opened, columns, o).Ready(ctx)
 	if err != nil {
-		return nil, flagged(err)
+		return nil, err
 	}
 	if ready.TrainedFor != "" {
 		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
@@ -195,7 +195,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return r, flagged(dir.Commit())
+	return r, dir.Commit()
 }
 
 // request is what wiring makes ready.

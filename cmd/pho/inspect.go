@@ -32,14 +32,14 @@ additive structure found in the graph, with reasons.`,
 			}
 			structure, err := onnx.Discover(n.Graph, onnx.Unbound(n.Graph), network.options())
 			if err != nil {
-				return fmt.Errorf("model %q: %w", args[0], networkFlagged(err))
+				return fmt.Errorf("model %q: %w", args[0], err)
 			}
 			var text strings.Builder
 			if asJSON {
 				if err := structure.WriteJSON(&text); err != nil {
 					return err
 				}
-				_, err = io.WriteString(s.out, flagWords(text.String()))
+				_, err = io.WriteString(s.out, networkInFlags(text.String()))
 				return err
 			}
 			if err := structure.WriteText(&text); err != nil {
@@ -48,7 +48,7 @@ additive structure found in the graph, with reasons.`,
 			if err := writeLabels(&text, n.Graph); err != nil {
 				return err
 			}
-			_, err = io.WriteString(s.out, shortWords(flagWords(text.String())))
+			_, err = io.WriteString(s.out, shortWords(networkInFlags(text.String())))
 			return err
 		},
 	}

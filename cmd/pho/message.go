@@ -19,7 +19,7 @@ const (
 // message is the text of err for people: with the flag that helps, and short enough
 // to be read.
 func message(err error) string {
-	return bounded(err.Error() + advice(err))
+	return bounded(inFlags(err))
 }
 
 // bounded cuts the middle out of long words, and then out of a long text.

@@ -30,7 +30,7 @@ func (d *decomposeFlags) syntax(o *decompose.Options) error {
 		o.Response = d.response
 	}
 	if err := wiring.CheckFormulas(d.formulas, o); err != nil {
-		return usageError{flagged(err)}
+		return usageError{err}
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	}
 	dir, err := durable.NewDir(s.unfinished(), durable.Files{fileTraining, fileNetwork}, d.out)
 	if err != nil {
-		return flagged(err)
+		return err
 	}
 	defer dir.Discard()
 	src, err := files.Open(paths, reading)
@@ -160,7 +160,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 		return err
 	}
 	if err := dir.Commit(); err != nil {
-		return flagged(err)
+		return err
 	}
 	log.trained(saved, filepath.Join(d.out, fileNetwork))
 	return nil
