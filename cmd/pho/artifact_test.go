@@ -43,7 +43,7 @@ func TestDamagedResults(t *testing.T) {
 		{"cut document", resultdir.Decomposition, cut, "decomposition"},
 		{"empty document", resultdir.Decomposition, func(string) string { return "" }, "decomposition"},
 		{"another format", resultdir.Decomposition, replace("pho.decomposition/1", "pho.decomposition/99"), `pho.decomposition/99`},
-		{"no network", resultdir.Decomposition, edit(`"sha256"`, `"sha"`), "does not say which network it is of"},
+		{"no network", resultdir.Decomposition, edit(`"sha256"`, `"sha"`), "does not say which network it is of: it has no sha256\n"},
 		{"changed kind", resultdir.Decomposition, edit(`"kind": "factor"`, `"kind": "magic"`), "magic"},
 		{"not signed", resultdir.Decomposition, replace(`"kind": "factor"`, `"kind": "magic"`), "digest (sha256) of its content; if it was edited on purpose, pho verify DIR --sign accepts it"},
 		{"cut moments", resultdir.Moments, cut, "moments"},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -155,8 +156,11 @@ func (ref *Reference) ByPosition() []string {
 // that cannot be read.
 func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision string) (*onnx.Model, *Reference, error) {
 	var ref Reference
-	if err := json.Unmarshal(r.Model, &ref); err != nil || ref.SHA256 == "" {
+	if err := json.Unmarshal(r.Model, &ref); err != nil {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
+	}
+	if ref.SHA256 == "" {
+		return nil, nil, errors.New("the decomposition does not say which network it is of: it has no sha256")
 	}
 	moved := func(err error) error { return err }
 	if path == "" {

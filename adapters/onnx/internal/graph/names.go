@@ -32,6 +32,7 @@ func opName(name string) string {
 // maxListed bounds the names that a message lists.
 const maxListed = 40
 
+// QuotedList writes names in a message, maxListed at most; "none" without any.
 func QuotedList(names []string) string {
 	if len(names) == 0 {
 		return "none"
@@ -47,6 +48,7 @@ func QuotedList(names []string) string {
 	return strings.Join(q, ", ")
 }
 
+// Plural is n and what it counts: "1 row", "2 rows".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -54,6 +56,8 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// PlainName is n as it stands in the name of a term: in quotes if it is empty or holds a
+// space, a comma or what needs an escape.
 func PlainName(n string) string {
 	if q := strconv.Quote(n); n == "" || len(q) != len(n)+2 || strings.ContainsAny(n, " ,") {
 		return q

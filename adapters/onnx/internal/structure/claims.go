@@ -25,17 +25,21 @@ type Declared struct {
 	Predictors []DeclaredPredictor
 }
 
+// Domain is where a column has its values: Values if there are any, else the interval.
 type Domain struct {
 	From, To float64
 	Values   []float64
 }
 
+// DeclaredPredictor is what is declared of the output of that name: its terms, and the
+// tensors of the deep part.
 type DeclaredPredictor struct {
 	Output string
 	Terms  []DeclaredTerm
 	Deep   []string
 }
 
+// DeclaredTerm is a term and the tensor that is its basis.
 type DeclaredTerm struct {
 	Tensor string
 	Block  decompose.Block

@@ -82,6 +82,7 @@ type linearPart struct {
 	Coef   float64
 }
 
+// LearnedPart is what a predictor adds of a learned basis.
 type LearnedPart struct {
 	Tap  *Tap
 	Coef []float64 // by tap column
