@@ -85,7 +85,7 @@ func checkColumn(schema data.Schema, name string, numeric bool) error {
 // what the terms have to say of it.
 func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, notes []string, err error) {
 	o := q.Options
-	reads := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset, o.Groups)...)
+	reads := append(slices.Clone(m.Columns()), o.Columns.Names()...)
 	var specs []decompose.Spec
 	for _, f := range formulas {
 		for _, spec := range f.Specs {
@@ -122,7 +122,7 @@ func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows
 // ownColumns are the columns that the network rounds and of which nothing but its own
 // terms reads the numbers: terms of a formula, and the likelihood, are of the data's.
 func ownColumns(m *onnx.Model, formulas []*basis.Formula, o *decompose.Options) []string {
-	read := []string{o.Weights, o.Response, o.Offset, o.Groups}
+	read := o.Columns.Names()
 	for _, f := range formulas {
 		for _, spec := range f.Specs {
 			read = append(read, spec.Columns()...)

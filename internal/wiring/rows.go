@@ -106,7 +106,7 @@ func (c *CachedRows) fits(columns []string) bool {
 
 // RowColumns are the data columns that the passes over the rows read.
 func RowColumns(m decompose.Model, o *decompose.Options) []string {
-	names := append(slices.Clone(m.Columns()), present(o.Weights, o.Response, o.Offset, o.Groups)...)
+	names := append(slices.Clone(m.Columns()), o.Columns.Names()...)
 	for k := range m.Predictors() {
 		for _, b := range m.Blocks(k) {
 			names = append(names, b.Term.Columns()...)

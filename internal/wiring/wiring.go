@@ -57,7 +57,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, present(o.Response, o.Weights, o.Offset, o.Groups)...)
+	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, o.Columns.Names()...)
 	if err != nil {
 		return nil, err
 	}
