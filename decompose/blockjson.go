@@ -28,16 +28,16 @@ type termJSON struct {
 }
 
 type blockJSON struct {
-	Term         int          `json:"term"`
-	Constraint   string       `json:"constraint,omitempty"`
-	Normal       string       `json:"normal,omitempty"`
-	Map          *denseJSON   `json:"map,omitempty"`
+	Term         int           `json:"term"`
+	Constraint   string        `json:"constraint,omitempty"`
+	Normal       string        `json:"normal,omitempty"`
+	Map          *denseJSON    `json:"map,omitempty"`
 	Penalties    []summandJSON `json:"penalties,omitempty"`
-	Select       bool         `json:"select,omitempty"`
-	Standardised bool         `json:"standardised,omitempty"`
-	Keep         bool         `json:"keep,omitempty"`
-	Base         []int        `json:"base,omitempty"`
-	Norm         []int        `json:"norm,omitempty"`
+	Select       bool          `json:"select,omitempty"`
+	Standardised bool          `json:"standardised,omitempty"`
+	Keep         bool          `json:"keep,omitempty"`
+	Base         []int         `json:"base,omitempty"`
+	Norm         []int         `json:"norm,omitempty"`
 }
 
 // summandJSON is one penalty: the upper triangle of S, row by row. Vectors are

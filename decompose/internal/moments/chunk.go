@@ -16,7 +16,7 @@ import (
 // inside a product.
 const (
 	panelRows = 256
-	maxPanel = 4096
+	maxPanel  = 4096
 )
 
 // Chunk accumulates the moments of consecutive rows: one chunk, or any
