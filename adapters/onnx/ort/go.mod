@@ -1,0 +1,16 @@
+module github.com/pho-go/pho/adapters/onnx/ort
+
+go 1.26.0
+
+require (
+	github.com/pho-go/pho v0.0.0
+	github.com/yalue/onnxruntime_go v1.27.0
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	golang.org/x/sys v0.49.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
+)
+
+replace github.com/pho-go/pho => ../../..
