@@ -49,6 +49,8 @@ func (c Classes) decode(kind decompose.Kind, spec json.RawMessage) (decompose.Te
 		return decodeLinear(spec)
 	case kind == decompose.Learned:
 		return decodeTap(spec)
+	case kind == decompose.Factor && isOneHot(spec):
+		return decodeOneHot(spec)
 	case kind == decompose.Factor:
 		return decodeFactor(spec)
 	case kind == decompose.Smooth:

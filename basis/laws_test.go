@@ -40,6 +40,15 @@ func sample(t testing.TB, n int, seed uint64) *data.Batch {
 	must(t, b.SetNumeric("z", z))
 	must(t, b.SetNumeric("h", h))
 	must(t, b.SetCodes("g", encode(g)))
+	for _, level := range text {
+		is := make([]float64, n)
+		for i := range is {
+			if g[i] == level {
+				is[i] = 1
+			}
+		}
+		must(t, b.SetNumeric("g_"+level, is))
+	}
 	must(t, b.SetTensor("u", u))
 	return b
 }

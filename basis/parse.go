@@ -2,6 +2,7 @@ package basis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/basis/formula"
@@ -55,6 +56,9 @@ func Parse(text string, o *Options) (*Formula, error) {
 		if _, err := m.column(formula.Name{Pos: tree.ResponsePos, Text: tree.Response}); err != nil {
 			return nil, err
 		}
+	}
+	if tree.Others != nil && m.schema != nil {
+		return nil, m.Errorf(tree.Others.Pos, `"." stands for terms that are chosen by the rows: expand it first (package basis/propose)`)
 	}
 	f := &Formula{Response: tree.Response, Predictor: tree.Predictor, Intercept: tree.Intercept}
 	m.full = !tree.Intercept
@@ -128,6 +132,8 @@ func (m *interpreter) term(t formula.Summand) (spec decompose.Spec, key string, 
 		return Linear(col.Name), "linear " + col.Name, nil
 	case "factor":
 		return m.factor(c.Vars[0], "factor("+c.Vars[0].Text+")", c.Args...)
+	case "onehot":
+		return m.oneHot(c)
 	case "s":
 		return m.smooth(c)
 	case "te", "ti":
@@ -141,18 +147,48 @@ func (m *interpreter) factor(n formula.Name, label string, args ...formula.Arg) 
 	if err != nil {
 		return nil, "", err
 	}
-	o := FactorOptions{Label: label, AllLevels: m.full}
+	o, err := m.contrasts(args)
+	if err != nil {
+		return nil, "", err
+	}
+	o.Label = label
+	return Factor(col.Name, o), "factor " + col.Name, nil
+}
+
+// contrasts reads the argument contr of a factor, and settles which factor has all levels.
+func (m *interpreter) contrasts(args []formula.Arg) (*FactorOptions, error) {
+	o := &FactorOptions{AllLevels: m.full}
 	for _, a := range args { // contr alone
 		switch a.Value.Text {
 		case "sum":
 			o.SumToZero = !m.full
 		case "treatment":
 		default:
-			return nil, "", m.Errorf(a.Value.Pos, `contr is "treatment" (the default: the first level's coefficient is 0) or "sum" (the coefficients sum to 0)`)
+			return nil, m.Errorf(a.Value.Pos, `contr is "treatment" (the default: the first level's coefficient is 0) or "sum" (the coefficients sum to 0)`)
 		}
 	}
 	m.full = false
-	return Factor(col.Name, &o), "factor " + col.Name, nil
+	return o, nil
+}
+
+// oneHot is a factor of several columns.
+func (m *interpreter) oneHot(c formula.Call) (decompose.Spec, string, error) {
+	var columns []string
+	for _, n := range c.Vars {
+		col, err := m.number(n)
+		if err != nil {
+			return nil, "", err
+		}
+		if slices.Contains(columns, col.Name) {
+			return nil, "", m.Errorf(n.Pos, "column %q is there twice", n.Text)
+		}
+		columns = append(columns, col.Name)
+	}
+	o, err := m.contrasts(c.Args)
+	if err != nil {
+		return nil, "", err
+	}
+	return OneHot(columns, o), "onehot " + setKey(columns), nil
 }
 
 // column finds a column in the schema.

@@ -30,6 +30,8 @@ func productSpecs() []decompose.Spec {
 		Smooth("x", CR{K: 6, Shrink: true}, nil), Smooth("x", BS{K: 9, M: []int{3, 2, 0}}, &SmoothOptions{SP: []float64{1, -1}}),
 		Smooth("x", BS{K: 6, M: []int{1}}, &SmoothOptions{Point: []float64{0.5}, Link: "a"}),
 		Smooth("x", CR{K: 5}, &SmoothOptions{By: "g", ByFactor: true, ByOrdered: true}),
+		OneHot([]string{"g_low", "g_mid", "g_high"}, nil),
+		OneHot([]string{"g_mid", "g_high"}, &FactorOptions{SumToZero: true}),
 		Interaction("", g, h),
 		Interaction("", coded, z),
 		Interaction("", z, Variable{Column: "x"}),

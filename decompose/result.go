@@ -20,6 +20,7 @@ type Result struct {
 	Rows        int64           `json:"rows"`            // rows with positive weight
 	Method      Method          `json:"method"`
 	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
+	Formulas    []string        `json:"formulas,omitempty"`  // that terms were taken from, "." expanded: the caller's business
 	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram

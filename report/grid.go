@@ -36,6 +36,9 @@ func newGrids(r *decompose.Result, a *decompose.Applier) *grids {
 // grid lays out the features of term t: an effect with axes and no values yet, and the rows
 // to evaluate it at. Its error is a note for the reader.
 func (g *grids) grid(t *decompose.TermResult) (Effect, *data.Batch, error) {
+	if l, ok := t.Term().(leveled); ok {
+		return g.levels(l, t.Name)
+	}
 	var e Effect
 	var free []string
 	for _, f := range t.Features {
@@ -96,6 +99,26 @@ func (g *grids) grid(t *decompose.TermResult) (Effect, *data.Batch, error) {
 		err = g.constant(b, by, 1, level)
 	}
 	return e, b, err
+}
+
+// leveled is a factor that several columns hold together.
+type leveled interface {
+	Levels() []string
+	SetLevels(b *data.Batch, level []int) error
+}
+
+// levels is the grid of such a factor: a row for each level.
+func (g *grids) levels(t leveled, name string) (Effect, *data.Batch, error) {
+	e := Effect{X: &Axis{Feature: name, Levels: t.Levels()}}
+	b, err := g.typical(e.X.Len())
+	if err != nil {
+		return e, nil, err
+	}
+	level := make([]int, e.X.Len())
+	for i := range level {
+		level[i] = i
+	}
+	return e, b, t.SetLevels(b, level)
 }
 
 // byOf names the by variable of t and, for a factor, its level.

@@ -21,8 +21,16 @@ type Formula struct {
 	Response  string    // left of the tilde; may be empty
 	Intercept bool      // false after "- 1" or "+ 0"
 	Summands  []Summand // in order of writing; none for "~ 1"
+	Others    *Others   // "." on the right-hand side; nil without
 
 	PredictorPos, ResponsePos int
+}
+
+// Others is the term ".", which stands for terms of the columns that no other part of the
+// formula names. Which terms they are is for the reader of the data to choose (Expand).
+type Others struct {
+	Pos     int
+	Without []Name // columns taken away by "- name"
 }
 
 // Summand is one term of the right-hand side: one call, or several joined by ":" for an
@@ -79,10 +87,10 @@ type Value struct {
 
 // Functions lists the functions of the language. The last, mgcv's t2, is parsed so that
 // it can be refused with a reason; messages do not recommend it.
-func Functions() []string { return []string{"factor", "s", "te", "ti", "t2"} }
+func Functions() []string { return []string{"factor", "onehot", "s", "te", "ti", "t2"} }
 
-// Arguments lists the named arguments of the smooth functions; factor has contr
-// alone.
+// Arguments lists the named arguments of the smooth functions; factor and onehot have
+// contr alone.
 func Arguments() []string {
 	return []string{"bs", "k", "m", "by", "id", "sp", "fx", "pc", "knots", "period", "d", "np", "mc", "xt"}
 }
@@ -100,10 +108,47 @@ func (c *Call) Arg(name string) (Arg, bool) {
 // Equal reports whether two formulas say the same, term by term in the same
 // order; positions and spelling (spaces, quotes, digits of numbers) are ignored.
 func (f *Formula) Equal(g *Formula) bool {
-	return f.Predictor == g.Predictor && f.Response == g.Response && f.Intercept == g.Intercept &&
+	return f.Predictor == g.Predictor && f.Response == g.Response && f.Intercept == g.Intercept && equalOthers(f.Others, g.Others) &&
 		slices.EqualFunc(f.Summands, g.Summands, func(a, b Summand) bool {
 			return slices.EqualFunc(a.Calls, b.Calls, equalCalls)
 		})
+}
+
+func equalOthers(a, b *Others) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Without, b.Without, func(x, y Name) bool { return x.Text == y.Text })
+}
+
+// Expand is the formula with terms in place of ".", after its own. Positions are those of
+// its own text, written anew.
+func (f *Formula) Expand(terms []Summand) (*Formula, error) {
+	g := *f
+	g.Others, g.Summands = nil, slices.Concat(f.Summands, terms)
+	return Parse(g.String())
+}
+
+// Names lists the columns that terms of the right-hand side name, by included, and those
+// taken away.
+func (f *Formula) Names() []string {
+	var names []string
+	for _, t := range f.Summands {
+		for _, c := range t.Calls {
+			for _, v := range c.Vars {
+				names = append(names, v.Text)
+			}
+			if by, ok := c.Arg("by"); ok && by.Value.Kind == Identifier {
+				names = append(names, by.Value.Text)
+			}
+		}
+	}
+	if f.Others != nil {
+		for _, n := range f.Others.Without {
+			names = append(names, n.Text)
+		}
+	}
+	return names
 }
 
 func equalCalls(a, b Call) bool {
@@ -132,18 +177,25 @@ func (f *Formula) String() string {
 		w.WriteByte(' ')
 	}
 	w.WriteString("~ ")
-	for i, t := range f.Summands {
-		if i > 0 {
-			w.WriteString(" + ")
+	var items []string
+	if f.Others != nil {
+		items = append(items, ".")
+	}
+	for _, t := range f.Summands {
+		items = append(items, t.String())
+	}
+	w.WriteString(strings.Join(items, " + "))
+	if f.Others != nil {
+		for _, n := range f.Others.Without {
+			w.WriteString(" - " + quoteName(n.Text))
 		}
-		w.WriteString(t.String())
 	}
 	switch {
-	case len(f.Summands) > 0 && !f.Intercept:
+	case len(items) > 0 && !f.Intercept:
 		w.WriteString(" - 1")
-	case len(f.Summands) == 0 && f.Intercept:
+	case len(items) == 0 && f.Intercept:
 		w.WriteString("1")
-	case len(f.Summands) == 0:
+	case len(items) == 0:
 		w.WriteString("0")
 	}
 	return w.String()

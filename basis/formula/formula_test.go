@@ -153,7 +153,9 @@ func genCall() *rapid.Generator[Call] {
 	return rapid.Custom(func(t *rapid.T) Call {
 		c := Call{Func: rapid.SampledFrom(append(Functions(), "")).Draw(t, "function")}
 		n := 1
-		if c.Func != "" && c.Func != "factor" {
+		if c.Func == "onehot" {
+			n = 2
+		} else if c.Func != "" && c.Func != "factor" {
 			n = rapid.IntRange(1, 3).Draw(t, "variables")
 			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(Arguments()), 0, 4, rapid.ID).Draw(t, "arguments") {
 				c.Args = append(c.Args, Arg{Name: name, Value: genValue(true).Draw(t, name)})
@@ -178,6 +180,12 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "terms") {
 			f.Summands = append(f.Summands, Summand{Calls: rapid.SliceOfN(genCall(), 1, 3).Draw(t, "parts")})
+		}
+		if rapid.Bool().Draw(t, "others") {
+			f.Others = &Others{}
+			for range rapid.IntRange(0, 2).Draw(t, "without") {
+				f.Others.Without = append(f.Others.Without, Name{Text: genName().Draw(t, "without")})
+			}
 		}
 		g, err := Parse(f.String())
 		if err != nil {

@@ -32,6 +32,9 @@ type token struct {
 // is reports whether the token is the sign s.
 func (t token) is(s string) bool { return t.kind == tokenSign && t.text == s }
 
+// isDot reports whether the token is the term that stands for all other columns.
+func (t token) isDot() bool { return t.kind == tokenName && !t.quoted && t.text == "." }
+
 // String says what the token is, for messages.
 func (t token) String() string {
 	switch t.kind {

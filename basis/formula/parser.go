@@ -10,8 +10,8 @@ import (
 // Parse reads one formula:
 //
 //	formula = [name "="] [name] "~" sum
-//	sum     = ["+" | "-"] item {("+" | "-") item}       "-" only before 0 and 1
-//	item    = "0" | "1" | part {":" part}
+//	sum     = ["+" | "-"] item {("+" | "-") item}       "-" before 0 and 1 and, with ".", a name
+//	item    = "0" | "1" | "." | part {":" part}
 //	part    = name | function "(" name {"," name} {"," argument "=" value} ")"
 //	value   = [sign] number | string | TRUE | FALSE | name | "c(" value {"," value} ")"
 //
@@ -94,6 +94,7 @@ func (p *parser) sum() error {
 	if p.peek().kind == tokenEnd {
 		return f.Errorf(p.peek().pos, `nothing follows the tilde; "~ 1" is an intercept alone`)
 	}
+	var without []token
 	for first := true; ; first = false {
 		t := p.peek()
 		minus := t.is("-")
@@ -102,7 +103,7 @@ func (p *parser) sum() error {
 			p.next()
 		case first:
 		case t.kind == tokenEnd:
-			return nil
+			return p.takeAway(without)
 		default:
 			return p.unexpected(t)
 		}
@@ -113,8 +114,13 @@ func (p *parser) sum() error {
 			f.Intercept = (item.number == 1) != minus
 		case item.kind == tokenNumber:
 			return f.Errorf(item.pos, "%s is not a term; of numbers only 1 and 0 have a meaning, with and without intercept", clip(item.text))
+		case item.isDot() && (minus || f.Others != nil):
+			return f.Errorf(item.pos, `"." stands once, with a plus before it`)
+		case item.isDot():
+			p.next()
+			f.Others = &Others{Pos: item.pos}
 		case minus && item.kind == tokenName:
-			return f.Errorf(item.pos, "only the intercept can be taken away, by - 1; leave the term out instead")
+			without = append(without, p.next())
 		default:
 			s, err := p.summand()
 			if err != nil {
@@ -123,6 +129,21 @@ func (p *parser) sum() error {
 			f.Summands = append(f.Summands, s)
 		}
 	}
+}
+
+// takeAway notes the columns that "." leaves out.
+func (p *parser) takeAway(without []token) error {
+	if len(without) > 0 && p.f.Others == nil {
+		return p.f.Errorf(without[0].pos, `only the intercept can be taken away, by - 1, and columns from "."; leave the term out instead`)
+	}
+	for _, t := range without {
+		n, err := p.name(t)
+		if err != nil {
+			return err
+		}
+		p.f.Others.Without = append(p.f.Others.Without, n)
+	}
+	return nil
 }
 
 // unexpected explains what cannot follow a term.
@@ -180,7 +201,7 @@ func (p *parser) name(t token) (Name, error) {
 		case "TRUE", "FALSE":
 			return Name{}, p.f.Errorf(t.pos, "%s is a truth value, not a column; a column of that name goes into backquotes", t.text)
 		case ".":
-			return Name{}, p.f.Errorf(t.pos, `"." does not stand for the other columns here; name them`)
+			return Name{}, p.f.Errorf(t.pos, `"." stands for the other columns as a term of its own only, as in "~ . + te(a, b)"; name them here`)
 		}
 	}
 	return Name{Pos: t.pos, End: t.end, Text: t.text}, nil
@@ -228,8 +249,11 @@ func (p *parser) call(fn token) (Call, error) {
 	if len(c.Vars) == 0 {
 		return Call{}, f.Errorf(c.Pos, "%s() needs a column before its named arguments", c.Func)
 	}
-	if c.Func == "factor" && len(c.Vars) > 1 {
+	switch {
+	case c.Func == "factor" && len(c.Vars) > 1:
 		return Call{}, f.Errorf(c.Vars[1].Pos, "factor() takes one column")
+	case c.Func == "onehot" && len(c.Vars) < 2:
+		return Call{}, f.Errorf(c.End, "onehot() takes the columns of a factor, two or more of them")
 	}
 	return c, nil
 }
@@ -259,9 +283,9 @@ func (p *parser) argument(c *Call) error {
 	}
 	p.next() // "="
 	switch _, twice := c.Arg(t.text); {
-	case c.Func == "factor" && t.text != "contr":
-		return f.Errorf(t.pos, `factor() has no arguments but its column and contr, as in contr = "sum"`)
-	case c.Func != "factor" && !slices.Contains(Arguments(), t.text):
+	case (c.Func == "factor" || c.Func == "onehot") && t.text != "contr":
+		return f.Errorf(t.pos, `%s() has no arguments but its columns and contr, as in contr = "sum"`, c.Func)
+	case c.Func != "factor" && c.Func != "onehot" && !slices.Contains(Arguments(), t.text):
 		return f.Errorf(t.pos, "unknown argument %q of %s()%s", clip(t.text), c.Func, suggest(t.text, Arguments(), "the arguments are"))
 	case twice:
 		return f.Errorf(t.pos, "the argument %s is given twice", t.text)

@@ -144,3 +144,6 @@ func quoteArg(name string) string {
 	}
 	return name
 }
+
+// quoteFormula writes a formula as it can be typed in a shell.
+func quoteFormula(f string) string { return "'" + strings.ReplaceAll(f, "'", `'\''`) + "'" }

@@ -57,7 +57,9 @@ that 'pho apply' needs for new rows.
 
 Terms come from the graph (see 'pho inspect') and from --formula, in the syntax of
 mgcv: a column, factor(column), s(column, bs="ps", k=20), s(column, by=group); a term
-of that name in the graph is the same term. Columns of text are factors.`,
+of that name in the graph is the same term. Columns of text are factors. A dot, as in
+'~ . + te(lon, lat)', stands for terms of all other columns that the network reads, chosen
+by what the columns hold; a network without structure has them without a formula, too.`,
 		Example: `  pho decompose --model ssn.onnx --data rows.csv --out result
   pho decompose --model nam.onnx --data 'part-*.csv.gz' --response y --out result
   pho decompose --model net.onnx --data rows.csv --input x=x0..x9 \
@@ -158,6 +160,12 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	if ready.TrainedFor != "" {
 		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
+	}
+	for _, f := range ready.Chosen {
+		log.note(fmt.Sprintf("terms chosen by the columns; to change them, copy the formula: --formula %s", quoteFormula(f)))
+	}
+	for _, c := range ready.LeftOut {
+		log.note("without a term: " + c)
 	}
 	m := ready.Model
 	if d.phonam != "" {

@@ -30,7 +30,7 @@ func TestDecomposeGolden(t *testing.T) {
 		"nam_pair":         {columns: "intercept f(x0) f(x1) f(x2) f(x3) f(x1,x3) unstructured eta"},
 		"nam_conv":         {columns: "intercept f(x0) f(x1) f(x2) f(x3) unstructured eta"},
 		"nam_bmm":          {columns: "intercept f(x0) f(x1) f(x2) f(x3) unstructured eta"},
-		"blackbox":         {columns: "intercept unstructured eta"},
+		"blackbox":         {columns: "intercept x0 x1 x2 x3 unstructured eta"},
 		"residual":         {[]string{"--formula", `~ x0 + s(x1, bs="ps", k=6)`}, "intercept x0 s(x1) unstructured eta"},
 		"sigmoid":          {[]string{"--formula", `~ s(x1, bs="cr", k=5)`}, "intercept s(x1) unstructured eta"},
 		"softmax":          {[]string{"--formula", "~ x0", "--formula", "y3 = ~ x1"}, "y1.intercept y1.x0 y1.unstructured y1.eta y2.intercept y2.x0 y2.unstructured y2.eta y3.intercept y3.x0 y3.x1 y3.unstructured y3.eta"},

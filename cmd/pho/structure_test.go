@@ -18,7 +18,8 @@ func TestStructureFlags(t *testing.T) {
 	temp := t.TempDir()
 	for i, c := range []struct{ model, args, columns string }{
 		{"nam_deep_op13", "", "intercept f(x0) f(x1) f(x2) f(x3) unstructured eta"},
-		{"nam_deep_op13", "--no-structure", "intercept unstructured eta"},
+		{"nam_deep_op13", "--no-structure", "intercept x0 x1 x2 x3 unstructured eta"},
+		{"nam_deep_op13", "--no-structure --formula ~1", "intercept unstructured eta"},
 		{"nam_deep_op13", "--deep f(x2) --deep f(x3)", "intercept f(x0) f(x1) unstructured eta"},
 		{"nam_pair", "--max-order 1", "intercept f(x0) f(x1) f(x2) f(x3) unstructured eta"},
 		{"sigmoid", "--predictor y --formula ~x0", "intercept x0 unstructured eta"},

@@ -72,7 +72,7 @@ func TestWarnings(t *testing.T) {
 			if c.formula != "" {
 				args = append(args, "--formula", c.formula)
 			} else {
-				args = append(args, "--no-structure")
+				args = append(args, "--no-structure", "--formula", "~ 1")
 			}
 			o := done(t, args...)
 			var got []string

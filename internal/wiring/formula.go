@@ -48,7 +48,11 @@ func (q *Request) parse() ([]*basis.Formula, error) {
 	o, schema := q.Options, q.Rows.Schema()
 	var formulas []*basis.Formula
 	for _, text := range q.Formulas {
-		f, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response})
+		own, err := withoutDot(text)
+		if err != nil {
+			return nil, err
+		}
+		f, err := basis.Parse(own, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response})
 		if err != nil {
 			return nil, optionError("formula", err)
 		}

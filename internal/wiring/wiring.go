@@ -23,12 +23,12 @@ type Request struct {
 	Inputs    map[string][]string // columns of inputs, as onnx.Bind has it
 	Open      *onnx.Options       // how to read the structure of the network; Decode and Engine are set here
 	Precision onnx.Precision      // what the network is computed in
-	Formulas  []string
-	Factors   []string // numeric columns that the rows hold as categories
-	Select    bool     // smoothing may remove whole terms of the formulas
-	Family    string   // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
-	Drops     bool     // the rows leave out those with missing cells
-	Cache     int64    // bytes of rows that may stay in memory while the terms are made
+	Formulas  []string            // none, of a network without structure: "~ ."; "." is expanded here
+	Factors   []string            // numeric columns that the rows hold as categories
+	Select    bool                // smoothing may remove whole terms of the formulas
+	Family    string              // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
+	Drops     bool                // the rows leave out those with missing cells
+	Cache     int64               // bytes of rows that may stay in memory while the terms are made
 
 	// Options are those of the decomposition. Ready sets Family and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -41,11 +41,15 @@ type Ready struct {
 	Model decompose.Model // with the terms of the formulas
 	Rows  *CachedRows     // as the network sees them
 	Notes []string        // what the reader of the result should know; "" is nothing
+	// Chosen are the formulas whose "." was expanded, as they can be copied; LeftOut says
+	// which columns have no term there, and why.
+	Chosen, LeftOut []string
 	// TrainedFor is the family that was taken because the network's file says that it was
 	// trained for it, on this response; "": it says nothing, or a family was asked for.
 	TrainedFor string
 
 	reference Reference
+	formulas  []string // of the request, "." expanded
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -66,6 +70,15 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	graph, err := onnx.NewModel(q.Network.Graph, bind, &open)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)
+	}
+	chosen, leftOut, err := q.expand(ctx, graph)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen) > 0 {
+		if formulas, err = q.parse(); err != nil {
+			return nil, err
+		}
 	}
 	ref := q.reference(bind)
 	ref.Rounded = ownColumns(graph, formulas, o)
@@ -88,7 +101,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
-	return &Ready{graph, m, rows, notes, trainedFor, ref}, nil
+	return &Ready{graph, m, rows, notes, chosen, leftOut, trainedFor, ref, q.Formulas}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
@@ -157,6 +170,7 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
+	r.Formulas = d.formulas
 	notes := slices.Clone(d.Notes)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)

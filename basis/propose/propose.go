@@ -1,0 +1,193 @@
+// Package propose chooses the terms of a formula for columns as they are: what "." stands
+// for. It reads the rows once, in bounded memory, and says what it left out and why.
+package propose
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pho-go/pho/basis/formula"
+	"github.com/pho-go/pho/data"
+)
+
+// Proposal is a choice of terms.
+type Proposal struct {
+	Terms   []formula.Summand // in the order of the columns
+	LeftOut []LeftOut
+}
+
+// LeftOut is a column that no term is for.
+type LeftOut struct{ Column, Why string }
+
+// String lists what was left out: "id (a number for each row), c (constant)".
+func (p *Proposal) String() string {
+	text := ""
+	for i, l := range p.LeftOut {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s (%s)", l.Column, l.Why)
+	}
+	return text
+}
+
+// The rules. A smooth has at most maxBasis columns, and all terms together at most a tenth
+// of the rows.
+const (
+	maxBasis    = 20
+	minBasis    = 5
+	fewValues   = 9  // distinct values of a number that is a factor, at most
+	levelRows   = 10 // rows of a level, on average, at least
+	maxLevels   = 50 // of a factor; of more a random effect
+	rowsPerTerm = 10 // rows of a column of the basis
+)
+
+// Terms chooses terms for the columns, whatever their order:
+//
+//   - text, and columns in factors, are factors, with more than 50 levels random effects;
+//   - runs of columns of 0 and 1 of which each row has exactly one 1 are one factor,
+//     onehot(...), and so are those of a common prefix of which it has at most one;
+//   - other numbers are smooths, s(x): P-splines, or cubic splines with knots at
+//     quantiles where most rows lie in a small part of the range. k is 20, or two thirds
+//     of the number of distinct values; with nine or fewer they are factors, with two linear;
+//   - constants, identifiers (a text of its own on most rows, a count of the rows, a whole
+//     number of its own on each row in a column named id, or key, or index) and tensors are
+//     left out.
+//
+// If that is more than a tenth of the rows, smooths get fewer columns, down to 5, and are
+// linear where even that is too much.
+func Terms(ctx context.Context, src data.Source, columns, factors []string) (*Proposal, error) {
+	s, err := scanned(ctx, src, columns, factors)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proposal{}
+	groups := s.groups()
+	var terms []term
+	for _, c := range s.columns {
+		if g := groups[c.name]; g != nil {
+			if g[0] == c.name {
+				terms = append(terms, term{columns: g, kind: oneHot, width: len(g)})
+			}
+			continue
+		}
+		t, why := s.choose(c)
+		if why != "" {
+			p.LeftOut = append(p.LeftOut, LeftOut{c.name, why})
+			continue
+		}
+		terms = append(terms, t)
+	}
+	fit(terms, s.rows/rowsPerTerm)
+	for _, t := range terms {
+		p.Terms = append(p.Terms, t.summand())
+	}
+	return p, nil
+}
+
+// kind is what a term is.
+type kind uint8
+
+const (
+	linear kind = iota
+	factor
+	codedFactor // factor(x) of a number
+	oneHot
+	random
+	spline   // s(x, bs = "ps"), knots equally spaced
+	quantile // s(x, bs = "cr"), knots at quantiles
+)
+
+// term is a term that is chosen: its columns and, roughly, the columns of its basis.
+type term struct {
+	columns []string
+	kind    kind
+	width   int
+}
+
+// choose is the term of a column, or why there is none.
+func (s *scan) choose(c *column) (t term, why string) {
+	t.columns = []string{c.name}
+	levels := int64(c.distinct())
+	switch {
+	case c.tensor:
+		return t, "a tensor"
+	case levels < 2:
+		return t, "constant"
+	case c.text && levels > s.rows/2:
+		return t, "a text of its own on most rows"
+	case c.text && levels > maxLevels:
+		t.kind, t.width = random, int(levels)
+	case c.text:
+		t.kind, t.width = factor, int(levels)-1
+	case c.counts():
+		return t, "it counts the rows"
+	case c.identifies():
+		return t, "a whole number of its own on each row"
+	case levels == 2:
+		t.kind, t.width = linear, 1
+	case levels <= fewValues && levels*levelRows <= s.rows:
+		t.kind, t.width = codedFactor, int(levels)-1
+	case levels <= minBasis:
+		t.kind, t.width = linear, 1
+	default:
+		t.kind, t.width = spline, int(min(maxBasis, max(minBasis, levels*2/3)))
+		if c.crowded() {
+			t.kind = quantile
+		}
+	}
+	return t, ""
+}
+
+// fit makes terms of at most so many columns in all, if linear terms can.
+func fit(terms []term, most int64) {
+	total := func() (n int64) {
+		for _, t := range terms {
+			n += int64(t.width)
+		}
+		return n
+	}
+	for _, k := range []int{15, 10, 7, minBasis, 1} {
+		if total() <= most {
+			return
+		}
+		for i, t := range terms {
+			if t.kind == spline || t.kind == quantile {
+				terms[i].width = min(t.width, k)
+			}
+		}
+	}
+	for i, t := range terms {
+		if t.width == 1 {
+			terms[i].kind = linear
+		}
+	}
+}
+
+// summand is the term in the language.
+func (t term) summand() formula.Summand {
+	c := formula.Call{}
+	for _, name := range t.columns {
+		c.Vars = append(c.Vars, formula.Name{Text: name})
+	}
+	argument := func(name string, v formula.Value) { c.Args = append(c.Args, formula.Arg{Name: name, Value: v}) }
+	basis := func(bs string) { argument("bs", formula.Value{Kind: formula.String, Text: bs}) }
+	switch t.kind {
+	case codedFactor:
+		c.Func = "factor"
+	case oneHot:
+		c.Func = "onehot"
+	case random:
+		c.Func = "s"
+		basis("re")
+	case spline, quantile:
+		c.Func = "s"
+		if t.kind == spline {
+			basis("ps")
+		} else {
+			basis("cr")
+		}
+		argument("k", formula.Value{Kind: formula.Number, Number: float64(t.width)})
+	}
+	return formula.Summand{Calls: []formula.Call{c}}
+}

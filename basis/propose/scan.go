@@ -1,0 +1,224 @@
+package propose
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pho-go/pho/basis/internal/distinct"
+	"github.com/pho-go/pho/data"
+)
+
+// sampled is how many distinct values of a column are kept, at most: beyond that a sample
+// of them, chosen by their hash.
+const sampled = 4096
+
+// scan is what one pass shows of the columns.
+type scan struct {
+	rows    int64
+	columns []*column
+	ones    []*column // those that hold 0 and 1 alone so far
+	both    [][]int64 // [i][j], j < i: rows on which ones[i] and ones[j] are both 1
+}
+
+// column is what a pass shows of one of them.
+type column struct {
+	name         string
+	text, tensor bool
+	values       *distinct.Points // of numbers
+	levels       map[string]bool  // of text
+	binary       int              // its place in scan.ones; -1: it holds other numbers
+	one          int64            // rows on which it is 1
+	last         float64          // of the row before
+	steps        int64            // rows that are one more than the row before
+}
+
+func scanned(ctx context.Context, src data.Source, columns, factors []string) (*scan, error) {
+	s := &scan{}
+	schema := src.Schema()
+	for _, name := range columns {
+		info, ok := schema.Lookup(name)
+		if !ok {
+			return nil, fmt.Errorf("propose: %w", &data.MissingColumnError{Column: name, Where: "the data", Columns: schema.Names()})
+		}
+		c := &column{name: name, tensor: info.Width > 0, text: !info.Numeric || info.Categorical || slices.Contains(factors, name), binary: -1}
+		s.columns = append(s.columns, c)
+		switch {
+		case c.tensor:
+		case c.text:
+			c.levels = map[string]bool{}
+		default:
+			c.values, c.binary = distinct.NewPoints(1, sampled), len(s.ones)
+			s.ones, s.both = append(s.ones, c), append(s.both, make([]int64, len(s.ones)))
+		}
+	}
+	for b, err := range src.Batches(ctx, columns) {
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(b); err != nil {
+			return nil, err
+		}
+	}
+	return s, ctx.Err()
+}
+
+func (s *scan) add(b *data.Batch) error {
+	for _, c := range s.columns {
+		switch {
+		case c.tensor:
+		case c.text:
+			if err := c.addText(b); err != nil {
+				return err
+			}
+		default:
+			if err := c.addNumbers(b, s.rows == 0); err != nil {
+				return err
+			}
+		}
+	}
+	s.rows += int64(b.Rows())
+	return s.addPairs(b)
+}
+
+// maxText bounds the levels that are told apart: more are an identifier's, or belong to
+// no factor.
+const maxText = 1 << 16
+
+func (c *column) addText(b *data.Batch) error {
+	if !b.Categorical(c.name) {
+		x, err := b.Numeric(c.name)
+		if err != nil {
+			return err
+		}
+		for _, v := range x {
+			if len(c.levels) < maxText {
+				c.levels[data.LevelText(v)] = true
+			}
+		}
+		return nil
+	}
+	codes, err := b.Codes(c.name)
+	if err != nil {
+		return err
+	}
+	seen := make([]bool, len(codes.Levels))
+	for _, i := range codes.Index {
+		if i >= 0 && !seen[i] && len(c.levels) < maxText {
+			seen[i] = true
+			c.levels[codes.Levels[i]] = true
+		}
+	}
+	return nil
+}
+
+func (c *column) addNumbers(b *data.Batch, first bool) error {
+	x, err := b.Numeric(c.name)
+	if err != nil {
+		return err
+	}
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("propose: data row %d: column %q is %v: leave the row out or fill in a number", b.Row(i)+1, c.name, v)
+		}
+		if v != 0 && v != 1 {
+			c.binary = -1
+		} else {
+			c.one += int64(v)
+		}
+		if !(first && i == 0) && v == c.last+1 {
+			c.steps++
+		}
+		c.last = v
+	}
+	c.values.AddColumn(x)
+	return nil
+}
+
+// addPairs counts rows on which two columns of 0 and 1 are both 1.
+func (s *scan) addPairs(b *data.Batch) error {
+	var cells [][]float64
+	for _, c := range s.ones {
+		var x []float64
+		if c.binary >= 0 {
+			var err error
+			if x, err = b.Numeric(c.name); err != nil {
+				return err
+			}
+		}
+		cells = append(cells, x)
+	}
+	var on []int
+	for r := range b.Rows() {
+		on = on[:0]
+		for i, x := range cells {
+			if x != nil && x[r] == 1 {
+				on = append(on, i)
+			}
+		}
+		for k, i := range on {
+			for _, j := range on[:k] {
+				s.both[i][j]++
+			}
+		}
+	}
+	return nil
+}
+
+// distinct is the number of distinct values, or at least sampled of them.
+func (c *column) distinct() int {
+	if c.text {
+		return len(c.levels)
+	}
+	if c.values == nil {
+		return 0
+	}
+	return c.values.N()
+}
+
+// counts reports whether the column counts the rows: each is one more than the row before.
+func (c *column) counts() bool {
+	return c.values.Rows > 2 && c.steps == c.values.Rows-1
+}
+
+// identifies reports whether the column is named as an identifier and holds whole numbers
+// that occur once each.
+func (c *column) identifies() bool {
+	words := strings.FieldsFunc(c.name, func(r rune) bool { return !unicode.IsLetter(r) })
+	named := slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"id", "key", "index", "uuid", "nr"}, strings.ToLower(w)) || strings.HasSuffix(w, "Id") || strings.HasSuffix(w, "ID")
+	})
+	if !named {
+		return false
+	}
+	c.values.Sort()
+	for i, x := range c.values.X {
+		if x != math.Trunc(x) || c.values.Count[i] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// crowded reports whether 98 % of the rows lie in less than a quarter of the range.
+func (c *column) crowded() bool {
+	c.values.Sort()
+	x, count := c.values.X, c.values.Count
+	total := int64(0)
+	for _, n := range count {
+		total += n
+	}
+	at := func(share float64) float64 {
+		sum := int64(0)
+		for i, n := range count {
+			if sum += n; float64(sum) >= share*float64(total) {
+				return x[i]
+			}
+		}
+		return x[len(x)-1]
+	}
+	return at(0.99)-at(0.01) < (x[len(x)-1]-x[0])/4
+}

@@ -1,0 +1,76 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis/formula"
+	"github.com/pho-go/pho/basis/propose"
+)
+
+// expand puts terms in place of "." in the formulas, and asks for "~ ." where a network
+// without structure comes without a formula. The columns are those that the network reads,
+// less those that the formula names and those with a role.
+func (q *Request) expand(ctx context.Context, m *onnx.Model) (chosen, leftOut []string, err error) {
+	if len(q.Formulas) == 0 && blackBox(m) {
+		q.Formulas = []string{"~ ."}
+	}
+	q.Formulas = slices.Clone(q.Formulas)
+	for i, text := range q.Formulas {
+		f, err := formula.Parse(text)
+		if err != nil {
+			return nil, nil, optionError("formula", err)
+		}
+		if f.Others == nil {
+			continue
+		}
+		for _, n := range f.Others.Without {
+			if err := checkColumn(q.Rows.Schema(), n.Text, false); err != nil {
+				return nil, nil, optionError("formula", err)
+			}
+		}
+		taken := slices.Concat(f.Names(), q.Options.Columns.Names(), []string{f.Response})
+		columns := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(taken, c) })
+		p, err := propose.Terms(ctx, q.Rows, columns, q.Factors)
+		if err != nil {
+			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
+		}
+		if f, err = f.Expand(p.Terms); err != nil {
+			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
+		}
+		q.Formulas[i] = f.String()
+		chosen = append(chosen, f.String())
+		if left := p.String(); left != "" {
+			leftOut = append(leftOut, left)
+		}
+	}
+	return chosen, leftOut, nil
+}
+
+// withoutDot is the text of a formula without ".", if it has one.
+func withoutDot(text string) (string, error) {
+	f, err := formula.Parse(text)
+	if err != nil {
+		return "", optionError("formula", err)
+	}
+	if f.Others == nil {
+		return text, nil
+	}
+	own, err := f.Expand(nil)
+	if err != nil {
+		return "", optionError("formula", err)
+	}
+	return own.String(), nil
+}
+
+// blackBox reports whether the network has no terms of its own.
+func blackBox(m *onnx.Model) bool {
+	for k := range m.Predictors() {
+		if len(m.Blocks(k)) > 0 {
+			return false
+		}
+	}
+	return true
+}
