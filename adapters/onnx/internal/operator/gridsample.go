@@ -152,7 +152,7 @@ func (s *sampler) axis(p float64, size int, at *[4]int, w *[4]float64) int {
 
 // pixel turns a coordinate between -1 and 1 into one counted in pixels.
 func (s *sampler) pixel(p float64, size int) float64 {
-	if s.single && s.mode == "nearest" { // which pixel is nearest, the last digits decide
+	if s.single && s.mode == "nearest" { // the last digits decide which pixel it is
 		return float64(unnormalised(float32(p), size, s.align))
 	}
 	return unnormalised(p, size, s.align)
@@ -195,10 +195,6 @@ func reflectedAt(x, lo, hi float64) float64 {
 func compileGridSample[T kernel.Float](n *graph.Node) Step[T] {
 	s := n.Resolved.(*sampler)
 	d, size := len(s.size), graph.Product(s.size)
-	read := asDeclared[T](n.Inputs[1].Type)
-	if s.mode != "nearest" {
-		read = nil
-	}
 	return func(x *Exec[T]) error {
 		in, grid, out := x.In[0].F, x.In[1].F, x.Out[0].F
 		channels, points := x.In[0].Shape[1], graph.Product(x.Out[0].Shape[2:])
@@ -206,11 +202,7 @@ func compileGridSample[T kernel.Float](n *graph.Node) Step[T] {
 		var point [3]float64
 		for p := range len(grid) / d {
 			for i := range d {
-				v := grid[p*d+i]
-				if read != nil {
-					v = read(v)
-				}
-				point[i] = float64(v)
+				point[i] = float64(grid[p*d+i])
 			}
 			s.locate(&c, point[:d])
 			row, o := p/points, p%points
