@@ -118,7 +118,11 @@ func (s *sampler) axis(p float64, size int, at *[4]int, w *[4]float64) int {
 	if x < lo || x > hi {
 		switch s.padding {
 		case "border":
-			x = min(max(x, 0), float64(size-1))
+			room := 0.0
+			if s.mode == "cubic" { // sees the border and what is behind it until it is far away
+				room = 4
+			}
+			x = min(max(x, -room), float64(size-1)+room)
 		case "reflection":
 			x = reflectedAt(x, lo, hi)
 		}

@@ -27,15 +27,15 @@ type axisResize struct {
 // source is the coordinate, counted in elements of the axis as it was, from which place o
 // is taken, in the precision of F.
 func source[F kernel.Float](m *interpolation, a *axisResize, o int) F {
-	x, n, length, scale := F(o), F(a.in), F(a.length), F(a.scale)
+	x, n, out, scale := F(o), F(a.in), F(a.out), F(a.scale)
 	switch m.coordinate {
 	case "asymmetric":
 		return x / scale
 	case "align_corners":
-		if length == 1 {
+		if a.out == 1 {
 			return 0
 		}
-		return F(x*(n-1)) / (length - 1)
+		return F(x*(n-1)) / (out - 1)
 	case "pytorch_half_pixel":
 		if a.out == 1 {
 			return 0
@@ -44,15 +44,30 @@ func source[F kernel.Float](m *interpolation, a *axisResize, o int) F {
 		return (x + 0.5) / scale
 	case "tf_crop_and_resize":
 		start, end := F(a.start), F(a.end)
-		if length == 1 {
+		if a.out == 1 {
 			return F(0.5*(start+end)) * (n - 1)
 		}
-		return F(start*(n-1)) + F(F(x*(end-start))*(n-1))/(length-1)
+		return F(start*(n-1)) + F(F(x*(end-start))*(n-1))/(out-1)
 	case "half_pixel_symmetric":
 		// The centres of both lie on each other, even if out is less than length.
-		return F(n/2*(1-F(a.out)/length)) + ((x+0.5)/scale - 0.5)
+		return F(n/2*(1-out/F(a.length))) + ((x+0.5)/scale - 0.5)
 	}
 	return (x+0.5)/scale - 0.5
+}
+
+// settled refuses what the definition and runtimes understand differently: where corners
+// are aligned, the definition's tests divide by the length with its fraction, ONNX Runtime
+// and PyTorch by the whole number of elements.
+func (m *interpolation) settled(axes []*axisResize) error {
+	if m.coordinate != "align_corners" && m.coordinate != "tf_crop_and_resize" {
+		return nil
+	}
+	for _, a := range axes {
+		if a.in != graph.Batch && math.Abs(a.length-float64(a.out)) > 1e-5*a.length {
+			return fmt.Errorf("coordinate_transformation_mode %q with a scale that makes %g elements of %d: runtimes differ on what a fraction of an element means; export the model with sizes in place of scales", m.coordinate, a.length, a.in)
+		}
+	}
+	return nil
 }
 
 // outside reports whether place o is beyond the tensor, which only crops can be.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -167,6 +168,9 @@ func checkMaxUnpool(c *graph.Check) error {
 		}
 		p := pool.Resolved.(*pooling)
 		u.image, u.columnMajor = p.image, p.columnMajor
+		if !slices.Equal(u.image, u.out) {
+			return fmt.Errorf("mixes rows: its indices count through images of %v, and its output has %v; give it the output_shape of what was pooled", u.image, u.out)
+		}
 	}
 	for i, s := range u.image {
 		if s > u.out[i] {

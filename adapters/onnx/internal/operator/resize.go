@@ -160,6 +160,9 @@ func resizedAxes(c *graph.Check, m *interpolation) ([]axisResize, error) {
 	default:
 		err = errors.New("has neither scales nor sizes")
 	}
+	if err == nil {
+		err = m.settled(chosen)
+	}
 	if err != nil || m.coordinate != "tf_crop_and_resize" {
 		return out, err
 	}
@@ -263,8 +266,10 @@ func sizeAxes(c *graph.Check, axes []*axisResize) error {
 		}
 		a.out, a.length = int(d.K), float64(d.K)
 		a.scale = float64(d.K) / float64(a.in)
-		if common = min(common, a.scale); policy == "not_smaller" {
+		if policy == "not_smaller" {
 			common = max(common, a.scale)
+		} else {
+			common = min(common, a.scale)
 		}
 	}
 	switch policy {
