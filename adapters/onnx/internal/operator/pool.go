@@ -76,7 +76,7 @@ func poolWindow(c *graph.Check, padded, canBeEmpty bool) (*pooling, error) {
 		inside := p.inside(i, 0, in[2+i])
 		for o, n := range inside {
 			if n == 0 && !canBeEmpty {
-				return nil, fmt.Errorf("the window at place %d of axis %d holds padding alone, which has no %s; export the model with smaller pads", o, 2+i, c.Op)
+				return nil, fmt.Errorf("under the window at place %d of axis %d lies nothing but padding; export the model with smaller pads", o, 2+i)
 			}
 		}
 		if padded {
