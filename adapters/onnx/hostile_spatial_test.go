@@ -39,6 +39,9 @@ func TestHostileSpatial(t *testing.T) {
 		{"pads that nobody can hold", []int{1, 4}, 22, func(b *onnxpb.Builder) {
 			b.AddNode("MaxPool", in("x"), "y", ints("kernel_shape", 2), ints("pads", huge, huge))
 		}, `pads [9223372036854775807 9223372036854775807] must be between 0 and 1048576`},
+		{"what runtimes do not agree on", []int{1, 4}, 22, func(b *onnxpb.Builder) {
+			b.AddNode("MaxPool", in("x"), "y", ints("kernel_shape", 2), ints("dilations", 2), text("auto_pad", "SAME_UPPER"))
+		}, `auto_pad SAME_UPPER with dilations [2] and ceil_mode false: runtimes differ from the definition and from each other; export the model with pads`},
 		{"power of no norm", []int{1, 4}, 22, func(b *onnxpb.Builder) { b.AddNode("GlobalLpPool", in("x"), "y", number("p", 0)) }, `p 0 is not the power of a norm: it must be at least 1`},
 		{"indices for others", []int{1, 4}, 22, func(b *onnxpb.Builder) {
 			b.AddNodes("", "MaxPool", in("x"), in("m", "at"), ints("kernel_shape", 2))

@@ -53,6 +53,8 @@ def pools():
             dict(kernel_shape=[3, 3], strides=[2, 3], auto_pad="SAME_UPPER"),
             dict(kernel_shape=[4, 2], strides=[3, 2], auto_pad="SAME_LOWER"),
             dict(kernel_shape=[2, 3], strides=[2, 2], auto_pad="VALID"),
+            dict(kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_LOWER", ceil_mode=1),
+            # Refused: auto_pad with dilations, and VALID rounded up, are not as they are defined.
         ]):
             d = len(options["kernel_shape"])
             if op == "LpPool" and ("ceil_mode" in options or "dilations" in options or d != 2):

@@ -57,7 +57,17 @@ func poolWindow(c *graph.Check, padded, canBeEmpty bool) (*pooling, error) {
 	if err != nil {
 		return nil, err
 	}
-	up := c.AttrInt("ceil_mode", 0) != 0 && (c.Attrs["auto_pad"].String == "" || c.Attrs["auto_pad"].String == "NOTSET")
+	up := c.AttrInt("ceil_mode", 0) != 0
+	switch mode := c.Attrs["auto_pad"].String; mode {
+	case "", "NOTSET":
+	default:
+		for i := range d {
+			if mode != "VALID" && kernel[i] > 1 && dilate[i] > 1 || mode == "VALID" && up && (in[2+i]-(kernel[i]-1)*dilate[i]-1)%stride[i] != 0 {
+				return nil, fmt.Errorf("auto_pad %s with dilations %v and ceil_mode %t: runtimes differ from the definition and from each other; export the model with pads", mode, dilate, up)
+			}
+		}
+		up = false
+	}
 	places := make([]int, d)
 	for i := range d {
 		if places[i], err = poolPlaces(in[2+i]+before[i]+after[i], in[2+i]+before[i], (kernel[i]-1)*dilate[i]+1, stride[i], up); err != nil {
