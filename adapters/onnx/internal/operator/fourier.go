@@ -29,6 +29,7 @@ type fourier struct {
 	inverse         bool
 	half            bool // what is left out of the input mirrors it
 	cos, sin        []float64
+	short           bool // enough to be multiplied as a matrix
 }
 
 // oneInteger reads input i, a constant integer.
@@ -98,6 +99,26 @@ func checkDFT(c *graph.Check) error {
 	return c.MultiplyAdds(out, f.in*f.inPart)
 }
 
+// maxMatrix bounds the weights of a transform that is computed as a product of matrices.
+const maxMatrix = 1 << 20
+
+// matrix is the weights of the parts of a line, times a window if there is one, in those
+// of its transform.
+func matrix[T kernel.Float](f *fourier, window []float64) *kernel.Weights[T] {
+	k, n := f.in*f.inPart, f.out*f.outPart
+	w := make([]T, 0, k*n)
+	for i := range k {
+		scale := 1.0
+		if window != nil {
+			scale = window[i/f.inPart]
+		}
+		for o := range n {
+			w = append(w, T(scale*f.weight(o/f.outPart, o%f.outPart, i/f.inPart, i%f.inPart)))
+		}
+	}
+	return kernel.Pack(k, n, w, false)
+}
+
 // resolve settles the lengths and tabulates the angles.
 func (f *fourier) resolve(c *graph.Check, length int64, oneSided bool) error {
 	if length < 1 || length > 1<<24 {
@@ -118,6 +139,9 @@ func (f *fourier) resolve(c *graph.Check, length int64, oneSided bool) error {
 	case oneSided:
 		f.out = f.n/2 + 1
 	}
+	weights := []int{f.out, f.outPart, f.in, f.inPart}
+	n, _ := graph.Elements(weights)
+	f.short = n <= maxMatrix && c.Fits(n, "the weights", weights) == nil
 	for k := range f.n {
 		sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(f.n))
 		f.cos, f.sin = append(f.cos, cos), append(f.sin, sin)
@@ -145,8 +169,16 @@ func (f *fourier) weight(k, p, j, q int) float64 {
 
 func compileDFT[T kernel.Float](n *graph.Node) Step[T] {
 	f := n.Resolved.(*fourier)
+	var weights *kernel.Weights[T]
+	if f.short && f.axis == len(n.Inputs[0].Shape)-2 {
+		weights = matrix[T](f, nil)
+	}
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
+		if weights != nil {
+			weights.Mul(out.F, f.out*f.outPart, in.F, f.size*f.inPart, graph.Product(in.Shape[:f.axis]), nil)
+			return nil
+		}
 		outer, inner := graph.Product(in.Shape[:f.axis]), graph.Product(in.Shape[f.axis+1:len(in.Shape)-1])
 		for o := range outer {
 			for i := range inner {
@@ -267,6 +299,9 @@ func checkSTFT(c *graph.Check) error {
 
 func compileSTFT[T kernel.Float](n *graph.Node) Step[T] {
 	s := n.Resolved.(*shortTime)
+	if s.short {
+		return compileFrames[T](s)
+	}
 	return func(x *Exec[T]) error {
 		frame := x.temp(s.in * s.inPart)
 		length := x.In[0].Shape[1]
@@ -279,6 +314,18 @@ func compileSTFT[T kernel.Float](n *graph.Node) Step[T] {
 				frame[i] = v
 			}
 			transform(s.fourier, x.Out[0].F[k*s.out*2:], frame, 1)
+		}
+		return nil
+	}
+}
+
+// compileFrames multiplies the frames of each row, which overlap in memory, by the matrix.
+func compileFrames[T kernel.Float](s *shortTime) Step[T] {
+	weights := matrix[T](s.fourier, s.window)
+	return func(x *Exec[T]) error {
+		length, width := x.In[0].Shape[1]*s.inPart, s.frames*s.out*2
+		for r := range x.In[0].Shape[0] {
+			weights.Mul(x.Out[0].F[r*width:], s.out*2, x.In[0].F[r*length:], s.step*s.inPart, s.frames, nil)
 		}
 		return nil
 	}
