@@ -130,9 +130,14 @@ func (c *backendCase) run(o *openedNetwork, inputs, outputs []*backendTensor, ro
 	return nil
 }
 
+// noise is how far expected numbers are from the exact ones, of tests that do not allow
+// for it. numpy computed these in float: 1.9e-7 stands where the transform of numbers up
+// to 99 is 0. (ONNX Runtime differs from them by 2e-5.)
+var noise = map[string]float64{"test_dft_inverse": 2e-7, "test_dft_inverse_opset19": 2e-7}
+
 // same compares as the backend tests do: |got - want| <= atol + rtol |want|.
 func (c *backendCase) same(way, output string, element int, got, want float64) error {
-	if got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= c.ATol+c.RTol*math.Abs(want) {
+	if got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= max(c.ATol, noise[c.Name])+c.RTol*math.Abs(want) {
 		return nil
 	}
 	return deviates("%s: output %q, element %d: %g, not %g", way, output, element, got, want)

@@ -291,6 +291,22 @@ func (c *Check) Axes(i, since int) (axes []int64, given bool, err error) {
 	return a.Ints, ok, nil
 }
 
+// ReadOnlyBy reports whether all nodes that read v are of that operator of ai.onnx, and
+// the graph does not give v out.
+func (c *Check) ReadOnlyBy(v *Value, op string) bool {
+	for _, out := range c.b.pb.Output {
+		if out.Name == v.Name {
+			return false
+		}
+	}
+	for _, n := range c.b.pb.Node {
+		if slices.Contains(n.Input, v.Name) && (n.OpType != op || n.Domain != "" && n.Domain != "ai.onnx") {
+			return false
+		}
+	}
+	return true
+}
+
 // MultiplyAdds accounts for elements of out times k.
 func (c *Check) MultiplyAdds(out []int, k int) error {
 	size, ok := Elements(append([]int{k}, out...))

@@ -93,6 +93,9 @@ func TestJumps(t *testing.T) {
 			b.AddNode("Gather", []string{"hot", "last"}, "y", onnxpb.Int("axis", 2))
 		}},
 	}
+	for key, s := range spatialJumps {
+		samples[key] = sample{s.x, s.d, s.want, s.nodes}
+	}
 	table := operator.New[float64]()
 	for key, e := range table {
 		if _, known := samples[key]; known != e.Jumps {

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,8 @@ import (
 func padOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
+			Rule: padRule, Compile: compilePad[T]},
+		{Operator: graph.Operator{Name: "CenterCropPad", Versions: []int{18}, Min: 2, Max: 2, Outputs: 1, Check: checkCenterCropPad, SizeInputs: []int{1}},
 			Rule: padRule, Compile: compilePad[T]},
 	}
 }
@@ -55,21 +58,25 @@ func padSizes(c *graph.Check) ([]int64, error) {
 	return all, nil
 }
 
+// padPlan is a Pad with its attributes resolved: where its elements come from, and what surrounds them.
+type padPlan struct {
+	*picks
+	fill  float64
+	whole int64
+}
+
 func checkPad(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	if mode := c.Attrs["mode"].String; mode != "" && mode != "constant" {
-		return fmt.Errorf("mode %q is not supported", mode)
+	mode := c.Attrs["mode"].String
+	if mode == "" {
+		mode = "constant"
 	}
 	pads, err := padSizes(c)
 	if err != nil {
 		return err
 	}
-	if c.Version >= 11 && c.Has(2) {
-		if v := c.Inputs[2].Const; v == nil || len(v.F) != 1 {
-			return fmt.Errorf("the padding value (%q) must be a constant scalar", c.Inputs[2].Name)
-		}
+	p := &padPlan{}
+	if err := errors.Join(movable(c), p.value(c)); err != nil {
+		return err
 	}
 	in := c.Inputs[0].Shape
 	out := slices.Clone(in)
@@ -81,88 +88,152 @@ func checkPad(c *graph.Check) error {
 			}
 			continue
 		}
-		if before < 0 || after < 0 || before > math.MaxInt32 || after > math.MaxInt32 {
-			return fmt.Errorf("pads %v must not be negative or huge", pads)
+		if max(before, after) > math.MaxInt32 || min(before, after) < -int64(d) || int64(d)+before+after < 0 {
+			return fmt.Errorf("pads %v are huge, or take away more than axis %d has (%d)", pads, i, d)
 		}
 		out[i] += int(before + after)
 	}
-	c.Resolved = pads
-	return c.Set(0, c.Inputs[0].Type, out)
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
+		return err
+	}
+	if n, ok := graph.Elements(out); !ok || c.Fits(n, "the output", out) != nil {
+		return fmt.Errorf("the output %s is too large", graph.ShapeText(out))
+	}
+	at := make([][]int, len(in))
+	for i, d := range in {
+		before, after := int(pads[i]), int(pads[len(in)+i])
+		if before == 0 && after == 0 {
+			continue
+		}
+		if at[i], err = padAxis(mode, d, before, after); err != nil {
+			return fmt.Errorf("axis %d: %w", i, err)
+		}
+	}
+	p.picks = newPicks(at)
+	c.Resolved = p
+	return nil
+}
+
+// value reads the number that surrounds the tensor.
+func (p *padPlan) value(c *graph.Check) error {
+	p.fill = c.AttrFloat("value", 0)
+	if c.Version < 11 {
+		return nil
+	}
+	p.fill = 0
+	if !c.Has(2) {
+		return nil
+	}
+	v := c.Inputs[2].Const
+	if v == nil || len(v.F)+len(v.I) != 1 {
+		return fmt.Errorf("the padding value (%q) must be a constant scalar", c.Inputs[2].Name)
+	}
+	if v.F != nil {
+		p.fill = v.F[0]
+	} else {
+		p.whole, p.fill = v.I[0], float64(v.I[0])
+	}
+	return nil
+}
+
+// padAxis is where the elements of a padded axis of n come from. Negative pads take
+// elements away, before the others are added.
+func padAxis(mode string, n, before, after int) ([]int, error) {
+	first, left := max(-before, 0), n+min(before, 0)+min(after, 0)
+	at := make([]int, n+before+after)
+	for o := range at {
+		k := o - max(before, 0) // counted from first
+		switch {
+		case k >= 0 && k < left:
+		case mode == "constant":
+			at[o] = -1
+			continue
+		case left < 1:
+			return nil, fmt.Errorf("mode %q has no element to repeat", mode)
+		case mode == "edge":
+			k = min(max(k, 0), left-1)
+		case mode == "reflect":
+			k = reflected(k, left)
+		case mode == "wrap":
+			k = (k%left + left) % left
+		default:
+			return nil, fmt.Errorf("mode %q is none of constant, edge, reflect and wrap", mode)
+		}
+		at[o] = first + k
+	}
+	return at, nil
+}
+
+// reflected is the place of k in 0, ..., n-1, n-2, ..., 0, 1, ...
+func reflected(k, n int) int {
+	if n == 1 {
+		return 0
+	}
+	period := 2 * (n - 1)
+	k = (k%period + period) % period
+	return min(k, period-k)
 }
 
 func compilePad[T kernel.Float](n *graph.Node) Step[T] {
-	pads := n.Resolved.([]int64)
-	value := T(n.AttrFloat("value", 0))
-	if n.Version >= 11 {
-		if value = 0; len(n.Inputs) > 2 && n.Inputs[2] != nil {
-			value = T(n.Inputs[2].Const.F[0])
-		}
-	}
+	p := n.Resolved.(*padPlan)
 	return func(x *Exec[T]) error {
-		in, out := x.In[0], x.Out[0]
-		for i := range out.F {
-			out.F[i] = value
-		}
-		rank := len(in.Shape)
-		if rank == 0 {
-			copy(out.F, in.F)
-			return nil
-		}
-		if len(in.F) == 0 {
-			return nil
-		}
-		var b1, at [graph.MaxRank]int
-		stride := denseStrides(b1[:0], out.Shape)
-		to := 0
-		for i, s := range stride {
-			to += s * int(pads[i])
-		}
-		run := in.Shape[rank-1]
-		for from := 0; from < len(in.F); from += run {
-			copy(out.F[to:to+run], in.F[from:])
-			for i := rank - 2; i >= 0; i-- {
-				at[i]++
-				to += stride[i]
-				if at[i] < in.Shape[i] {
-					break
-				}
-				to -= stride[i] * in.Shape[i]
-				at[i] = 0
-			}
-		}
+		pickTensor(x, p.picks, p.fill, p.whole)
 		return nil
 	}
 }
 
 // padRule copies the input into the middle of a constant.
 func padRule(n *graph.Node) Rule {
-	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
-	pads, ok := n.Resolved.([]int64)
-	if !ok || len(pads) != 2*len(in) || len(out) != len(in) {
+	p, ok := n.Resolved.(*padPlan)
+	if !ok {
 		return opaque(n)
 	}
-	value := n.AttrFloat("value", 0)
-	if n.Version >= 11 {
-		value = 0
-		if len(n.Inputs) > 2 && n.Inputs[2] != nil {
-			if n.Inputs[2].Const == nil {
-				return opaque(n)
-			}
-			value = n.Inputs[2].Const.At(0)
+	return pickRule(n, p.picks, p.fill)
+}
+
+// checkCenterCropPad cuts off, or adds, as much before as behind; one more behind.
+func checkCenterCropPad(c *graph.Check) error {
+	in := c.Inputs[0].Shape
+	to, err := targetShape(c, 1)
+	if err = errors.Join(err, movable(c)); err != nil {
+		return err
+	}
+	axes := c.Attrs["axes"].Ints
+	if axes == nil {
+		for i := range in {
+			axes = append(axes, int64(i))
 		}
 	}
-	stride, c := rowMajor(in), make([]int, len(out))
-	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
-		unravel(e, out, c)
-		j := 0
-		for i, k := range c {
-			k -= int(pads[i])
-			if k < 0 || k >= in[i] {
-				yield(Itself, 0, value)
-				return
-			}
-			j += k * stride[i]
+	if _, err := graph.AxisSet(axes, len(in)); err != nil {
+		return err
+	}
+	if len(to) != len(axes) {
+		return fmt.Errorf("%d sizes for %d axes", len(to), len(axes))
+	}
+	out := slices.Clone(in)
+	for k, a := range axes {
+		i, _ := graph.Axis(a, len(in))
+		if in[i] == graph.Batch && to[k] != graph.Batch {
+			return fmt.Errorf("mixes rows: it gives the batch axis %d the fixed size %d; name the other axes in the attribute axes", i, to[k])
 		}
-		yield(0, j, 1)
-	}}
+		out[i] = to[k]
+	}
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
+		return err
+	}
+	if n, ok := graph.Elements(out); !ok || c.Fits(n, "the output", out) != nil {
+		return fmt.Errorf("the output %s is too large", graph.ShapeText(out))
+	}
+	at := make([][]int, len(in))
+	for i, d := range out {
+		if d == in[i] {
+			continue
+		}
+		before := (d - in[i]) / 2 // towards 0, both for more and for less
+		if at[i], err = padAxis("constant", in[i], before, d-in[i]-before); err != nil {
+			return err
+		}
+	}
+	c.Resolved = &padPlan{picks: newPicks(at)}
+	return nil
 }

@@ -10,6 +10,8 @@ import (
 var opaqueOperators = map[string]string{
 	"Constant": "folded", "ConstantOfShape": "folded", "Range": "folded", "Shape": "followed as sizes", "Size": "followed as sizes",
 	"InstanceNormalization": "mixes a whole channel",
+	"HannWindow":            "folded", "HammingWindow": "folded", "BlackmanWindow": "folded", "MelWeightMatrix": "folded",
+	"DeformConv": "its taps may lie anywhere in the image",
 }
 
 // Every operator has all of its parts, in both precisions: who adds one finds here what
