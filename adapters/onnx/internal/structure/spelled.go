@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
@@ -71,6 +72,29 @@ func named(f form) (head string, arg form) {
 		return "softplus(beta=" + numberText(1/f.scale) + ")" + offset, arg.times(f.scale)
 	}
 	return "", arg
+}
+
+// Response is the response as a formula of the predictor eta, where the head's name has
+// numbers in it; "" where its name says all.
+func Response(head string) string {
+	fn, offset, shifted := strings.Cut(head, "+")
+	formula := ""
+	beta, sharp := strings.CutPrefix(fn, "softplus(beta=")
+	switch {
+	case sharp:
+		beta = strings.TrimSuffix(beta, ")")
+		formula = "log(1 + exp(" + beta + " eta))/" + beta
+	case !shifted:
+		return ""
+	case fn == "softplus":
+		formula = "log(1 + exp(eta))"
+	default:
+		formula = fn + "(eta)"
+	}
+	if shifted {
+		formula += " + " + offset
+	}
+	return formula
 }
 
 // numberText writes a constant of the graph; one of float with the digits of float.
