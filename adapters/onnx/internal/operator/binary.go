@@ -128,10 +128,11 @@ func divide[T kernel.Float](out, a, b Operand[T], f func(x, y int64) int64) erro
 
 // checkPow: the exponent's type may differ.
 func checkPow(c *graph.Check) error {
-	for i, v := range c.Inputs {
-		if _, whole := integerOf(v.Type); !whole && !v.Type.Floating() {
-			return fmt.Errorf("input %d (%q) must be a number, is %s", i, v.Name, v.Type)
-		}
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	if c.Inputs[1].Type == graph.Bool {
+		return errors.New("the exponent must be a number")
 	}
 	shape, err := graph.Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	if err != nil {
@@ -141,10 +142,7 @@ func checkPow(c *graph.Check) error {
 }
 
 // compilePow: the usual constant exponents are products.
-func compilePow[T kernel.Float](n *graph.Node) Step[T] {
-	if !n.Inputs[0].Type.Floating() {
-		return powIntegers[T](n)
-	}
+func compilePow[T kernel.Float](*graph.Node) Step[T] {
 	pow := lift(func(x, y T) T {
 		switch y {
 		case 1:
@@ -161,9 +159,8 @@ func compilePow[T kernel.Float](n *graph.Node) Step[T] {
 		e := b.F
 		if b.I != nil {
 			e = x.temp(len(b.I))
-			k, _ := integerOf(n.Inputs[1].Type)
 			for i, v := range b.I {
-				e[i] = T(k.real(v))
+				e[i] = T(v)
 			}
 		}
 		zip(out.F, out.Shape, a.F, a.Shape, e, b.Shape, pow)
