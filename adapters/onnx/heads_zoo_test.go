@@ -3,7 +3,6 @@ package onnx_test
 import (
 	"context"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,16 +47,11 @@ var zooHeads = map[string][]string{
 func TestZooHeads(t *testing.T) {
 	compared, named := 0, 0
 	for _, n := range zooNetworks(t) {
-		f, err := os.Open(n.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := openNetwork(f)
-		f.Close()
+		g, err := onnx.LoadFile(n.file, nil)
 		if err != nil {
 			continue
 		}
-		m, err := onnx.NewModel(o.graph, onnx.Unbound(o.graph), nil)
+		m, err := onnx.NewModel(g, onnx.Unbound(g), nil)
 		if err != nil {
 			continue
 		}
