@@ -63,7 +63,7 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddInts("two", 2)
 		b.AddNode("Pow", graphtest.In("s", "f"), "y")
 	})
-	return out
+	return append(out, indexSeeds(t)...)
 }
 
 // FuzzLoad: whatever the bytes, loading and running ends soon, in an error or in
