@@ -48,13 +48,13 @@ func softmaxNode(n *graph.Node) (x *graph.Value, head string) {
 			}
 		}
 	case "Exp":
-		if p := moved(n.Inputs[0]).Producer; p != nil && p.Domain == "" && p.Op != "Exp" {
+		if p := moved(n.Inputs[0]).Producer; p != nil && p.Domain == "" && (p.Op == "LogSoftmax" || p.Op == "Sub") {
 			if x, inner := softmaxNode(p); inner == "logsoftmax" {
 				return x, "softmax"
 			}
 		}
 	case "Log":
-		if p := moved(n.Inputs[0]).Producer; p != nil && p.Domain == "" && p.Op != "Log" {
+		if p := moved(n.Inputs[0]).Producer; p != nil && p.Domain == "" && (p.Op == "Softmax" || p.Op == "Div") {
 			if x, inner := softmaxNode(p); inner == "softmax" {
 				return x, "logsoftmax"
 			}

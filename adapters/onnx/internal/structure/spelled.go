@@ -1,7 +1,6 @@
 package structure
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -107,6 +106,19 @@ func numberText(c float64) string {
 
 // between lists the nodes on the ways from eta to el, from the output on.
 func (d *dependencies) between(el, eta Element) []*graph.Node {
+	ends := [2]*graph.Value{eta.Value, el.Value}
+	if passed, ok := d.ways[ends]; ok {
+		return slices.Clone(passed)
+	}
+	passed := d.follow(el, eta)
+	if d.ways == nil {
+		d.ways = map[[2]*graph.Value][]*graph.Node{}
+	}
+	d.ways[ends] = passed
+	return slices.Clone(passed)
+}
+
+func (d *dependencies) follow(el, eta Element) (passed []*graph.Node) {
 	leads := map[*graph.Node]bool{}
 	first := position(eta)
 	for _, n := range d.graph.Nodes[first+1 : position(el)+1] {
@@ -115,7 +127,6 @@ func (d *dependencies) between(el, eta Element) []*graph.Node {
 		})
 	}
 	needed := map[*graph.Node]bool{el.Value.Producer: true}
-	var passed []*graph.Node
 	for i := position(el); i > first; i-- {
 		n := d.graph.Nodes[i]
 		if !needed[n] || !leads[n] {
@@ -128,6 +139,5 @@ func (d *dependencies) between(el, eta Element) []*graph.Node {
 			}
 		}
 	}
-	slices.SortStableFunc(passed, func(a, b *graph.Node) int { return cmp.Compare(b.Index, a.Index) })
 	return passed
 }
