@@ -219,6 +219,9 @@ func joinIntegers(reduction string, t graph.DType) func(old, update int64) int64
 	return nil
 }
 
+// maxFollowed bounds the updates that a rule knows one by one.
+const maxFollowed = 1 << 16
+
 // scatterRule: with known positions an element is the data's, the last update's, or the
 // sum of both; otherwise the data's and whatever update may come there.
 func scatterRule(n *graph.Node) Rule {
@@ -227,7 +230,7 @@ func scatterRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	in, index, pos := n.Inputs[0].RowShape(), n.Inputs[1].RowShape(), n.Inputs[1]
-	if pos.Const == nil {
+	if pos.Const == nil || n.Inputs[2].Width() > maxFollowed {
 		return s.unknown(in, index)
 	}
 	updates := map[int][]int{} // of an element, in order

@@ -80,48 +80,68 @@ func compileTopK[T kernel.Float](n *graph.Node) Step[T] {
 	read := asDeclared[T](n.Inputs[0].Type)
 	whole, _ := integerOf(n.Inputs[0].Type)
 	return func(x *Exec[T]) error {
-		in := x.In[0]
-		size, inner := in.Shape[u.axis], graph.Product(in.Shape[u.axis+1:])
-		if graph.Product(in.Shape) == 0 {
-			return nil
+		var at []int64
+		if len(x.Out) > 1 {
+			at = x.Out[1].I
 		}
-		order := make([]int, size)
-		for o := range graph.Product(in.Shape[:u.axis]) {
-			for i := range inner {
-				if in.F != nil {
-					top(x, u, order, in.F, x.Out[0].F, o*size*inner+i, o*u.k*inner+i, inner, read)
-				} else {
-					top(x, u, order, in.I, x.Out[0].I, o*size*inner+i, o*u.k*inner+i, inner, whole.key)
-				}
-			}
+		if in := x.In[0]; in.F != nil {
+			top(u, x.Out[0].F, at, in.F, in.Shape, read)
+		} else {
+			top(u, x.Out[0].I, at, in.I, in.Shape, whole.key)
 		}
 		return nil
 	}
 }
 
-// top orders the elements of src from from on, stride apart, as read sees them; equal
-// ones stay as they are, and NaN counts as the largest number. It writes the first k,
-// and their places, from to on.
-func top[T kernel.Float, A number](x *Exec[T], u topk, order []int, src, dst []A, from, to, stride int, read func(A) A) {
-	at := func(i int) A { return src[from+i*stride] }
-	if read != nil {
-		at = func(i int) A { return read(src[from+i*stride]) }
-	}
-	for i := range order {
-		order[i] = i
-	}
-	if u.largest {
-		slices.SortFunc(order, func(i, j int) int { return cmp.Or(compareNumbers(at(j), at(i)), i-j) })
-	} else {
-		slices.SortFunc(order, func(i, j int) int { return cmp.Or(compareNumbers(at(i), at(j)), i-j) })
-	}
-	for j, i := range order[:u.k] {
-		if dst != nil {
-			dst[to+j*stride] = src[from+i*stride]
+// top writes the first k elements of each line of src, and their places; either may be
+// nil. They are ordered as read sees them: equal ones stay as they are, and NaN counts as
+// the largest number.
+func top[A number](u topk, dst []A, at []int64, src []A, shape []int, read func(A) A) {
+	size, inner := shape[u.axis], graph.Product(shape[u.axis+1:])
+	keys, order := make([]A, size), make([]int, size)
+	for o := range graph.Product(shape[:u.axis]) {
+		for i := range inner {
+			from, to := o*size*inner+i, o*u.k*inner+i
+			for k := range keys {
+				order[k] = k
+				if keys[k] = src[from+k*inner]; read != nil {
+					keys[k] = read(keys[k])
+				}
+			}
+			first(u, keys, order)
+			for j, k := range order[:u.k] {
+				if dst != nil {
+					dst[to+j*inner] = src[from+k*inner]
+				}
+				if at != nil {
+					at[to+j*inner] = int64(k)
+				}
+			}
 		}
-		if len(x.Out) > 1 && x.Out[1].I != nil {
-			x.Out[1].I[to+j*stride] = int64(i)
+	}
+}
+
+// first brings the first k of the keys' order to its beginning: few by looking for each
+// of them, many by sorting.
+func first[A number](u topk, keys []A, order []int) {
+	before := func(i, j int) int {
+		if u.largest {
+			return cmp.Or(compareNumbers(keys[j], keys[i]), i-j)
 		}
+		return cmp.Or(compareNumbers(keys[i], keys[j]), i-j)
+	}
+	if u.k > 8 {
+		slices.SortFunc(order, before)
+		return
+	}
+	for j := range u.k {
+		best := j
+		for i := j + 1; i < len(order); i++ {
+			if before(order[i], order[best]) < 0 {
+				best = i
+			}
+		}
+		order[j], order[best] = order[best], order[j]
 	}
 }
 
