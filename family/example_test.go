@@ -31,7 +31,7 @@ func ExampleParse() {
 	_, err = family.Parse("binomal", []string{"sigmoid"})
 	fmt.Println(err)
 	// Output:
-	// family.GaussianLS{Scale:0x1} <nil>
+	// family.GaussianLS{Scale:0x1, Floor:0} <nil>
 	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)
 }
 

@@ -44,6 +44,9 @@ func TestExtremes(t *testing.T) {
 		{"gaussian at -Inf", Gaussian{}.LogLik(2, 1, []float64{-inf}, 1), -inf},
 		{"gaussian deviance of no weight at Inf", Gaussian{}.Deviance(2, 0, []float64{inf}), 0},
 		{"gaussian, residual and deviation of 1e-150", Gaussian{}.LogLik(0, 1, []float64{1e-150}, 1e-300), half + 150*math.Ln10 - 0.5},
+		{"floor 0.5, log scale -800", GaussianLS{Floor: 0.5}.LogLik(1, 1, []float64{0, -800}, 1), half - math.Log(0.5) - 2},
+		{"floor 0.5, log scale 800", GaussianLS{Floor: 0.5}.LogLik(1, 1, []float64{0, 800}, 1), half - 800},
+		{"floor 0.5, softplus scale", GaussianLS{SoftplusScale, 0.5}.LogLik(1, 1, []float64{1, 0}, 1), half - math.Log(0.5+math.Ln2)},
 		{"log scale 800", GaussianLS{}.LogLik(1, 1, []float64{0, 800}, 1), half - 800},
 		{"log scale -800, met", GaussianLS{}.LogLik(1, 1, []float64{1, -800}, 1), half + 800},
 		{"log scale -800, missed", GaussianLS{}.LogLik(1, 1, []float64{0, -800}, 1), -inf},
@@ -84,6 +87,9 @@ func TestMisuseIsNaN(t *testing.T) {
 	}
 	if v := (Gaussian{}).LogLik(1, 1, one, -1); !math.IsNaN(v) {
 		t.Errorf("negative dispersion: %v, want NaN", v)
+	}
+	if v := (GaussianLS{Floor: -1}).LogLik(1, 1, two, 1); !math.IsNaN(v) {
+		t.Errorf("a negative floor gives %v", v)
 	}
 	if v := (GaussianLS{Scale: 7}).LogLik(1, 1, two, 1); !math.IsNaN(v) {
 		t.Errorf("unknown scale link: %v, want NaN", v)
@@ -155,6 +161,11 @@ func TestParse(t *testing.T) {
 		{name: "gaussian", heads: []string{"", ""}, want: GaussianLS{Scale: LogScale}},
 		{name: "gaussian", heads: []string{"", "exp"}, want: GaussianLS{Scale: LogScale}},
 		{name: "gaussian", heads: []string{"", "softplus"}, want: GaussianLS{Scale: SoftplusScale}},
+		{name: "gaussian", heads: []string{"", "softplus+0.1"}, want: GaussianLS{SoftplusScale, 0.1}},
+		{name: "gaussian", heads: []string{"", "exp+1e-02"}, want: GaussianLS{LogScale, 0.01}},
+		{name: "gaussian", heads: []string{"", "sigmoid+1"}, err: `family gaussian: predictor 2 of the network ends in "sigmoid+1", which is not the inverse of the family's link: want no head or exp or softplus`},
+		{name: "gaussian", heads: []string{"", "softplus+NaN"}, err: `family gaussian: predictor 2 of the network ends in "softplus+NaN", which is not the inverse of the family's link: want no head or exp or softplus`},
+		{name: "poisson", heads: []string{"exp+0.1"}, err: `family poisson: predictor 1 of the network ends in "exp+0.1", which is not the inverse of the family's link: want no head or exp`},
 		{name: "binomial", heads: []string{""}, want: Binomial{}},
 		{name: "binomial", heads: []string{"sigmoid"}, want: Binomial{}},
 		{name: "poisson", heads: []string{""}, want: Poisson{}},

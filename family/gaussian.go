@@ -82,10 +82,37 @@ func (l ScaleLink) logSigma(eta float64) float64 {
 }
 
 // GaussianLS is the normal distribution of networks with two heads (K = 2):
-// eta[0] is the mean, eta[1] is the standard deviation sigma on the link Scale,
-// and the variance of a row is sigma^2/w.
+// eta[0] is the mean, eta[1] is the standard deviation sigma, less Floor, on the link
+// Scale, and the variance of a row is sigma^2/w.
 type GaussianLS struct {
 	Scale ScaleLink // the zero value is the logarithm
+	// Floor is what sigma is never below: sigma = Floor + exp(eta), or Floor +
+	// log(1 + exp(eta)). Not negative; of another one likelihoods are NaN.
+	Floor float64
+}
+
+// logSigma is log(sigma) at predictor eta.
+func (f GaussianLS) logSigma(eta float64) float64 {
+	l := f.Scale.logSigma(eta)
+	switch {
+	case f.Floor == 0 || l > 700: // beyond, the floor has no digit, and exp overflows
+		return l
+	case !(f.Floor > 0):
+		return math.NaN()
+	}
+	return math.Log(f.Floor + math.Exp(l))
+}
+
+// slope is the derivative of log(sigma).
+func (f GaussianLS) slope(eta float64) float64 {
+	slope := 1.0
+	if f.Scale == SoftplusScale {
+		slope = logistic(eta) / softplus(eta)
+	}
+	if f.Floor == 0 {
+		return slope
+	}
+	return slope / (1 + f.Floor*math.Exp(-f.Scale.logSigma(eta)))
 }
 
 // Name is "gaussian": Parse tells the two by the number of predictors.
@@ -108,7 +135,7 @@ func (f GaussianLS) LogLik(y, w float64, eta []float64, _ float64) float64 {
 	if w == 0 {
 		return 0
 	}
-	return logNormal(y-eta[0], w, f.Scale.logSigma(eta[1]))
+	return logNormal(y-eta[0], w, f.logSigma(eta[1]))
 }
 
 // Deviance is NaN: a saturated row would have sigma = 0.
@@ -170,11 +197,7 @@ func (f GaussianLS) Score(grad, info []float64, y, w float64, eta []float64, _ f
 		clear(info)
 		return
 	}
-	slope := 1.0
-	if f.Scale == SoftplusScale {
-		slope = logistic(eta[1]) / softplus(eta[1])
-	}
-	inv := math.Exp(-f.Scale.logSigma(eta[1]))
+	slope, inv := f.slope(eta[1]), math.Exp(-f.logSigma(eta[1]))
 	z := (y - eta[0]) * inv
 	grad[0], grad[1] = w*z*inv, (w*z*z-1)*slope
 	if info != nil {

@@ -12,12 +12,13 @@ import (
 
 // Parse returns the family called name for a network with K = len(heads)
 // predictors. heads[k] is the function that was taken off predictor k: "" for
-// none, "sigmoid", "softmax", "exp" or "softplus". A predictor without a head is
-// taken to be on the family's link scale: the mean of a gaussian, the logarithm
-// of its scale, log odds, the logarithm of a rate.
+// none, "sigmoid", "softmax", "exp" or "softplus", or the last two with a number added,
+// "softplus+0.1". A predictor without a head is taken to be on the family's link scale:
+// the mean of a gaussian, the logarithm of its scale, log odds, the logarithm of a rate.
 //
 //	gaussian           K = 1 Gaussian, no head
-//	                   K = 2 GaussianLS; the second head is none or exp, or softplus for SoftplusScale
+//	                   K = 2 GaussianLS; the second head is none or exp, or softplus for SoftplusScale,
+//	                   and a number added is its Floor
 //	binomial           K = 1 Binomial; none or sigmoid
 //	poisson            K = 1 Poisson; none or exp
 //	gamma              K = 1 Gamma; none or exp
@@ -49,9 +50,11 @@ func Parse(name string, heads []string) (Family, error) {
 	case "gaussian":
 		f, fits, takes = Gaussian{}, [][]string{{""}}, "1 (the mean) or 2 (the mean and the scale)"
 		if k == 2 {
-			f, fits = GaussianLS{}, [][]string{{""}, {"", "exp", "softplus"}}
-			if heads[1] == "softplus" {
-				f = GaussianLS{Scale: SoftplusScale}
+			link, floor := floored(heads[1])
+			heads = []string{heads[0], link}
+			f, fits = GaussianLS{Floor: floor}, [][]string{{""}, {"", "exp", "softplus"}}
+			if link == "softplus" {
+				f = GaussianLS{SoftplusScale, floor}
 			}
 		}
 	case "binomial":
@@ -87,6 +90,16 @@ func Parse(name string, heads []string) (Family, error) {
 		}
 	}
 	return f, nil
+}
+
+// floored takes the number off a head that adds one, as softplus+0.1.
+func floored(head string) (link string, floor float64) {
+	link, number, ok := strings.Cut(head, "+")
+	c, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(c > 0) || math.IsInf(c, 1) || link != "exp" && link != "softplus" {
+		return head, 0
+	}
+	return link, c
 }
 
 // argument is a parameter with its number, as in df=4.

@@ -21,19 +21,21 @@ func differentiable() map[string]struct {
 	}
 	count := rapid.Map(rapid.IntRange(0, 30), func(i int) float64 { return float64(i) })
 	return map[string]entry{
-		"gaussian":                {Gaussian{}, rapid.Float64Range(-5, 5)},
-		"gaussian log scale":      {GaussianLS{}, rapid.Float64Range(-5, 5)},
-		"gaussian softplus scale": {GaussianLS{Scale: SoftplusScale}, rapid.Float64Range(-5, 5)},
-		"binomial":                {Binomial{}, rapid.Float64Range(0, 1)},
-		"poisson":                 {Poisson{}, count},
-		"gamma":                   {Gamma{}, rapid.Float64Range(0.01, 20)},
-		"negative binomial":       {NegativeBinomial{}, count},
-		"negative binomial, held": {held(NegativeBinomial{}, 2.5), count},
-		"beta":                    {Beta{}, rapid.Float64Range(0.001, 0.999)},
-		"beta, held":              {held(Beta{}, 7), rapid.Float64Range(0.001, 0.999)},
-		"student t":               {StudentT{}, rapid.Float64Range(-20, 20)},
-		"student t, df held":      {held(StudentT{}, 4), rapid.Float64Range(-20, 20)},
-		"student t, both held":    {held(StudentT{}, 0.7, 4), rapid.Float64Range(-20, 20)},
+		"gaussian":                       {Gaussian{}, rapid.Float64Range(-5, 5)},
+		"gaussian log scale":             {GaussianLS{}, rapid.Float64Range(-5, 5)},
+		"gaussian softplus scale":        {GaussianLS{Scale: SoftplusScale}, rapid.Float64Range(-5, 5)},
+		"gaussian log scale, floor":      {GaussianLS{Floor: 0.3}, rapid.Float64Range(-5, 5)},
+		"gaussian softplus scale, floor": {GaussianLS{SoftplusScale, 0.3}, rapid.Float64Range(-5, 5)},
+		"binomial":                       {Binomial{}, rapid.Float64Range(0, 1)},
+		"poisson":                        {Poisson{}, count},
+		"gamma":                          {Gamma{}, rapid.Float64Range(0.01, 20)},
+		"negative binomial":              {NegativeBinomial{}, count},
+		"negative binomial, held":        {held(NegativeBinomial{}, 2.5), count},
+		"beta":                           {Beta{}, rapid.Float64Range(0.001, 0.999)},
+		"beta, held":                     {held(Beta{}, 7), rapid.Float64Range(0.001, 0.999)},
+		"student t":                      {StudentT{}, rapid.Float64Range(-20, 20)},
+		"student t, df held":             {held(StudentT{}, 4), rapid.Float64Range(-20, 20)},
+		"student t, both held":           {held(StudentT{}, 0.7, 4), rapid.Float64Range(-20, 20)},
 	}
 }
 
@@ -134,7 +136,7 @@ func TestInformation(t *testing.T) {
 			}
 		})
 	}
-	for name, f := range map[string]Differentiable{"gaussian log scale": GaussianLS{}, "gaussian softplus scale": GaussianLS{Scale: SoftplusScale}} {
+	for name, f := range map[string]Differentiable{"gaussian log scale": GaussianLS{}, "gaussian softplus scale": GaussianLS{Scale: SoftplusScale}, "floor": GaussianLS{SoftplusScale, 0.4}} {
 		eta := []float64{0.3, -0.2}
 		check(name, f, eta, func(yield func(y, p float64)) {
 			const h = 0.002

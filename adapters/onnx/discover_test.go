@@ -176,11 +176,11 @@ func TestDiscoverPatterns(t *testing.T) {
 			return h.Output("p", h.Node("Clip", nil, graphtest.Rows(1), p, graphtest.Floats(nil, 0.2), graphtest.Floats(nil, 0.8)))
 		}, want: []string{"eta[] = 0 + deep(x[0],x[1],x[2],x[3]):1"}},
 
-		{reason: "a constant that is no guard stays: softplus(s) + 1", build: func() *graph.Graph {
+		{reason: "a constant that is no guard is part of the head: softplus(s) + 1", build: func() *graph.Graph {
 			h, x := x4()
 			p := h.Node("Softplus", nil, graphtest.Rows(1), h.Linear(h.Relu(x, 4, 3), 1, 1, 1))
 			return h.Output("p", h.Node("Add", nil, graphtest.Rows(1), p, graphtest.Floats([]int{1}, 1)))
-		}, want: []string{"eta[] = 1 + deep(x[0],x[1],x[2],x[3]):1"}},
+		}, want: []string{"eta[softplus+1] = 0 + deep(x[0],x[1],x[2],x[3]):3"}},
 
 		{reason: "a scaled response is no head", build: func() *graph.Graph {
 			h, x := x4()

@@ -189,8 +189,9 @@ func (m *Model) Taps() map[string]int {
 	return w
 }
 
-// Head is the response function that was peeled off predictor k: "sigmoid",
-// "softmax", "logsoftmax", "exp", "softplus", or "" for none.
+// Head is the response function that was peeled off predictor k: "sigmoid", "softmax",
+// "logsoftmax", "exp", "softplus", with a number added as in "softplus+0.1", or sharper as
+// in "softplus(beta=2)", which is log(1 + exp(2 eta))/2; "" for none.
 func (m *Model) Head(k int) string { return m.structure.Predictors[k].Head }
 
 // Element is a number of each row of a tensor: the one at Index in row-major order of

@@ -64,6 +64,10 @@ type PredictorInfo struct {
 	Reasons   []string   `json:"reasons"`
 }
 
+// Response is the network's output as a formula of the predictor eta, where Head has
+// numbers in its name, as softplus+0.1; "" where the name says all.
+func (p PredictorInfo) Response() string { return structure.Response(p.Head) }
+
 // TermInfo is a structured term found in the graph.
 type TermInfo struct {
 	Name        string   `json:"name"`

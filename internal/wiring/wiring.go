@@ -101,6 +101,11 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
+	for _, p := range graph.Structure().Predictors {
+		if r := p.Response(); r != "" {
+			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
+		}
+	}
 	return &Ready{graph, m, rows, notes, chosen, leftOut, trainedFor, ref, q.Formulas}, nil
 }
 

@@ -27,7 +27,7 @@ def export(name, make, feeds, why, opset=None, dynamic=True, tolerance=None, ext
 
 
 for name, why, make, inputs in torch_list.networks():
-    zoo.attempt(name, lambda: export(name, make, inputs(np.random.default_rng(11)), why))
+    zoo.attempt(name, lambda: export(name, make, inputs(np.random.default_rng(11)), why, tolerance=torch_list.TOLERANCE.get(name)))
 
 x = {"x": rows(np.random.default_rng(11), t.P)}
 for opset in (18, 20, 21, 22, 23, 24):

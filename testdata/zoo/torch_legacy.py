@@ -26,17 +26,17 @@ CHOSEN = {
 }
 
 
-def export(name, module, feeds, why, opset, dynamic=True, **options):
+def export(name, module, feeds, why, opset, dynamic=True, tolerance=None, **options):
     args = tuple(torch.from_numpy(v) for v in feeds.values())
     axes = {n: {0: "N"} for n in feeds} if dynamic else None
     torch.onnx.export(module, args, zoo.path(name), input_names=list(feeds), opset_version=opset, dynamo=False,
                       dynamic_axes=axes, **options)
-    zoo.add(name, None, feeds, why, seed=7)
+    zoo.add(name, None, feeds, why, tolerance, seed=7)
 
 
 for name, why, make, inputs in torch_list.networks():
     if name in CHOSEN:
-        zoo.attempt(name, lambda: export(name, torch_list.prepare(make), inputs(np.random.default_rng(11)), why, CHOSEN[name]))
+        zoo.attempt(name, lambda: export(name, torch_list.prepare(make), inputs(np.random.default_rng(11)), why, CHOSEN[name], tolerance=torch_list.TOLERANCE.get(name)))
 
 
 class Loop(nn.Module):

@@ -12,6 +12,11 @@ from zoo import rows
 
 P = t.P
 
+# Where float32 itself is further from the network's value than TestZoo allows: sparsemax
+# takes differences of cumulative sums, and on rows far out ONNX Runtime is 1.02e-5 off
+# the same network with all weights as double.
+TOLERANCE = {"tabnet": 2e-5}
+
 
 def x(rng):
     return {"x": rows(rng, P)}

@@ -46,7 +46,7 @@ func scales(f family.Family) bool {
 	case family.Gaussian, family.StudentT:
 		return true
 	case family.GaussianLS:
-		return f.Scale == family.LogScale // a softplus scale has no units to give back
+		return f.Scale == family.LogScale && f.Floor == 0 // others have no units to give back
 	case family.Held: // a given scale is in the response's units
 		_, ok := f.Of().(family.StudentT)
 		return ok && f.Predictors() > 1

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
@@ -63,7 +64,7 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddInts("two", 2)
 		b.AddNode("Pow", graphtest.In("s", "f"), "y")
 	})
-	return append(out, spatialSeeds(t)...)
+	return slices.Concat(out, spatialSeeds(t), indexSeeds(t))
 }
 
 // FuzzLoad: whatever the bytes, loading and running ends soon, in an error or in

@@ -317,6 +317,10 @@ func (c *Check) MultiplyAdds(out []int, k int) error {
 	return nil
 }
 
+// Spend accounts for work that the check of a node whose inputs are constants is about to
+// do itself; it is an error if none is left.
+func (c *Check) Spend(work int64) error { return c.budget.spend(work, true) }
+
 // Fits reports an error if n elements of that shape are more than memory may hold.
 func (c *Check) Fits(n int, what string, shape []int) error { return c.budget.fits(n, what, shape) }
 

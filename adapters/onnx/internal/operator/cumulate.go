@@ -7,17 +7,27 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// cumulateOps add up along an axis, element after element.
+// cumulateOps add up or multiply along an axis, element after element.
 func cumulateOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumSum},
-			Rule: cumSumRule, Compile: compileCumSum[T]},
+		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumulate},
+			Rule: cumSumRule, Compile: compileCumulate(0, func(s, v T) T { return s + v }, func(s, v int64) int64 { return s + v })},
+		{Operator: graph.Operator{Name: "CumProd", Versions: []int{26}, Min: 2, Max: 2, Outputs: 1, Check: checkCumulate},
+			Rule: cumulateRule, Compile: compileCumulate(1, func(s, v T) T { return s * v }, func(s, v int64) int64 { return s * v })},
 	}
 }
 
-func checkCumSum(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
+// cumulated is the axis and the way along it: from its end if reverse, and without the
+// element itself if exclusive.
+type cumulated struct {
+	axis               int
+	reverse, exclusive bool
+}
+
+func checkCumulate(c *graph.Check) error {
+	in := c.Inputs[0]
+	if _, whole := integerOf(in.Type); !whole && !in.Type.Floating() {
+		return fmt.Errorf("input must be a number, is %s", in.Type)
 	}
 	axes, err := c.Ints(1)
 	if err != nil {
@@ -26,51 +36,89 @@ func checkCumSum(c *graph.Check) error {
 	if len(axes) != 1 {
 		return fmt.Errorf("needs one axis, has %d", len(axes))
 	}
-	in := c.Inputs[0].Shape
-	at, err := graph.Axis(axes[0], len(in))
+	at, err := graph.Axis(axes[0], len(in.Shape))
 	if err != nil {
 		return err
 	}
-	if in[at] == graph.Batch {
+	if in.Shape[at] == graph.Batch {
 		return fmt.Errorf("mixes rows: it accumulates along the batch axis %d", at)
 	}
-	if c.AttrInt("reverse", 0) != 0 || c.AttrInt("exclusive", 0) != 0 {
-		return fmt.Errorf("reverse and exclusive sums are not supported")
-	}
-	c.Resolved = at
-	return c.Set(0, c.Inputs[0].Type, in)
+	c.Resolved = cumulated{at, c.AttrInt("reverse", 0) != 0, c.AttrInt("exclusive", 0) != 0}
+	return c.Set(0, in.Type, in.Shape)
 }
 
-func compileCumSum[T kernel.Float](n *graph.Node) Step[T] {
-	at := n.Resolved.(int)
-	return func(x *Exec[T]) error {
-		in, out := x.In[0], x.Out[0]
-		size, inner := in.Shape[at], graph.Product(in.Shape[at+1:])
-		for i, v := range in.F {
-			if i/inner%size > 0 {
-				v += out.F[i-inner]
+// compileCumulate joins elements from start on; integers wrap around in their type.
+func compileCumulate[T kernel.Float](start int64, f func(s, v T) T, g func(s, v int64) int64) func(n *graph.Node) Step[T] {
+	return func(n *graph.Node) Step[T] {
+		u := n.Resolved.(cumulated)
+		k, _ := integerOf(n.Inputs[0].Type)
+		wrapped := func(s, v int64) int64 { return k.wrap(g(s, v)) }
+		return func(x *Exec[T]) error {
+			if x.In[0].F != nil {
+				cumulate(u, x.Out[0].F, x.In[0].F, x.In[0].Shape, T(start), f)
+			} else {
+				cumulate(u, x.Out[0].I, x.In[0].I, x.In[0].Shape, start, wrapped)
 			}
-			out.F[i] = v
+			return nil
 		}
-		return nil
 	}
 }
 
-// cumSumRule adds up along an axis.
-func cumSumRule(n *graph.Node) Rule {
-	d := n.Outputs[0].RowShape()
-	axes, found, known := intsInput(n, "axis", 1)
-	if !found || !known || len(axes) != 1 || n.AttrInt("reverse", 0) != 0 || n.AttrInt("exclusive", 0) != 0 {
-		return opaque(n)
+func cumulate[A number](u cumulated, dst, src []A, shape []int, start A, f func(s, v A) A) {
+	size, inner := shape[u.axis], graph.Product(shape[u.axis+1:])
+	step := inner
+	if u.reverse {
+		step = -inner
 	}
-	axis, ok := normalAxis(axes[0], len(d))
+	for o := range graph.Product(shape[:u.axis]) {
+		for i := range inner {
+			at := o*size*inner + i
+			if u.reverse {
+				at += (size - 1) * inner
+			}
+			sum := start
+			for k := range size {
+				next := src[at]
+				if k > 0 {
+					next = f(sum, next)
+				}
+				if u.exclusive {
+					dst[at] = sum
+				} else {
+					dst[at] = next
+				}
+				sum = next
+				at += step
+			}
+		}
+	}
+}
+
+// cumSumRule adds up along an axis; sums of integers wrap around.
+func cumSumRule(n *graph.Node) Rule {
+	r := cumulateRule(n)
+	r.Linear = r.Each != nil && n.Outputs[0].Type.Floating()
+	return r
+}
+
+// cumulateRule: an element depends on those before it along the axis, or behind it.
+func cumulateRule(n *graph.Node) Rule {
+	u, ok := n.Resolved.(cumulated)
 	if !ok {
 		return opaque(n)
 	}
-	inner := graph.Product(d[axis+1:])
-	return Rule{Linear: n.Outputs[0].Type.Floating(), Cost: d[axis], Each: func(_, e int, yield Link) {
-		for k := range e/inner%d[axis] + 1 {
-			yield(0, e-k*inner, 1)
+	d := n.Outputs[0].RowShape()
+	size, inner := d[u.axis], graph.Product(d[u.axis+1:])
+	return Rule{Cost: size, Each: func(_, e int, yield Link) {
+		at := e / inner % size
+		from, to := 0, at+1
+		if u.reverse {
+			from, to = at, size
+		}
+		for k := from; k < to; k++ {
+			if k != at || !u.exclusive {
+				yield(0, e+(k-at)*inner, 1)
+			}
 		}
 	}}
 }

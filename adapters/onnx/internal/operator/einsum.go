@@ -9,43 +9,24 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// einsumOps are sums of products of one or two tensors by labelled axes.
+// einsumOps are sums of products of tensors by labelled axes.
 func einsumOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
+		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: -1, Outputs: 1, Check: checkEinsum},
 			Rule: einsumRule, Compile: compileEinsum[T], Weighs: true},
 	}
 }
 
-// parseEinsum splits the equation into labels per operand and output.
-func parseEinsum(eq string, operands int) (in []string, out string, err error) {
-	eq = strings.ReplaceAll(eq, " ", "")
-	left, out, explicit := strings.Cut(eq, "->")
-	in = strings.Split(left, ",")
-	if len(in) != operands {
-		return nil, "", fmt.Errorf("equation %q has %d operands, the node %d", eq, len(in), operands)
-	}
-	if !explicit {
-		labels := strings.Split(strings.Join(in, ""), "")
-		slices.Sort(labels)
-		for _, l := range labels {
-			if strings.Count(left, l) == 1 {
-				out += l
-			}
-		}
-	}
-	for _, s := range append(slices.Clone(in), out) {
-		for i, r := range s {
-			if r < 'A' || r > 'z' || r > 'Z' && r < 'a' {
-				return nil, "", fmt.Errorf("equation %q: only letters are supported as labels", eq)
-			}
-			if strings.ContainsRune(s[:i], r) {
-				return nil, "", fmt.Errorf("equation %q repeats label %q in one operand, which is not supported", eq, r)
-			}
-		}
-	}
-	return in, out, nil
+// einsum is an equation and how it is computed: the operands one after another are
+// multiplied with the product so far, summed over what nobody needs any more.
+type einsum struct {
+	equation
+	plain []string       // labels of each operand's axes once diagonals are taken and axes of size 1 that others have longer dropped
+	pairs []*pairProduct // pairs[i] takes operand i+1
+	work  int            // elements per row
 }
+
+func (e *einsum) Scratch() int { return e.work }
 
 func checkEinsum(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
@@ -54,196 +35,210 @@ func checkEinsum(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
+	e := &einsum{}
+	var shapes [][]int
+	var ranks []int
 	for i, v := range c.Inputs {
 		if v == nil {
 			return fmt.Errorf("input %d is left out", i)
 		}
+		shapes, ranks = append(shapes, v.Shape), append(ranks, len(v.Shape))
 	}
-	in, out, err := parseEinsum(c.Attrs["equation"].String, len(c.Inputs))
+	var err error
+	if e.equation, err = parseEquation(c.Attrs["equation"].String, ranks); err != nil {
+		return err
+	}
+	size, err := e.sizes(shapes)
 	if err != nil {
 		return err
 	}
-	size := map[rune]int{}
-	for i, s := range in {
-		shape := c.Inputs[i].Shape
-		if len(s) != len(shape) {
-			return fmt.Errorf("labels %q for shape %s", s, graph.ShapeText(shape))
-		}
-		for j, r := range s {
-			if have, ok := size[r]; ok && have != shape[j] {
-				return fmt.Errorf("label %q has sizes %s", r, graph.ShapeText([]int{have, shape[j]}))
-			}
-			size[r] = shape[j]
+	for l, d := range size {
+		if d == graph.Batch && strings.IndexByte(e.out, l) < 0 {
+			return fmt.Errorf("mixes rows: it sums over the batch axis (label %s)", labelText(l))
 		}
 	}
-	terms := 1
-	for _, r := range slices.Sorted(slices.Values([]rune(strings.Join(in, "")))) {
-		if strings.ContainsRune(out, r) {
-			continue
-		}
-		if size[r] == graph.Batch {
-			return fmt.Errorf("mixes rows: it sums over the batch axis (label %q)", r)
-		}
-		if t, ok := graph.Elements([]int{terms, size[r]}); ok {
-			terms = t
-		} else {
-			return fmt.Errorf("the sum overflows")
-		}
-	}
-	var shape []int
-	for _, r := range out {
-		if _, ok := size[r]; !ok {
-			return fmt.Errorf("output label %q is in no operand", r)
-		}
-		shape = append(shape, size[r])
-	}
-	if shape == nil {
-		shape = []int{}
-	}
-	if err := c.Set(0, c.Inputs[0].Type, shape); err != nil {
+	if err := c.Set(0, c.Inputs[0].Type, shapeOf(e.out, size)); err != nil {
 		return err
 	}
-	if len(in) == 1 {
-		in = append(in, "")
-	}
-	e := newEinsum(in, out)
-	var axes []int
-	temp := 0
-	for _, labels := range []string{e.stack + e.rows + e.k, e.stack + e.k + e.cols, e.stack + e.rows + e.cols} {
-		axes = axes[:0]
-		for _, r := range labels {
-			axes = append(axes, size[r])
-		}
-		n, ok := graph.Elements(axes)
-		if !ok {
-			return fmt.Errorf("the sum overflows")
-		}
-		if err := c.Fits(n, "an intermediate result", axes); err != nil {
-			return err
-		}
-		temp += n
-	}
-	e.work = temp
+	e.plan(shapes, size)
 	c.Resolved = e
-	return c.MultiplyAdds(shape, terms)
+	return e.account(c, size)
 }
 
-// compileEinsum brings both operands to [stack, m, k] and [stack, k, n],
-// multiplies, and orders the result. Labels of one operand that the output lacks
-// are part of k, repeated in the other.
+func shapeOf(labels string, size map[byte]int) []int {
+	shape := make([]int, len(labels))
+	for i := range shape {
+		shape[i] = size[labels[i]]
+	}
+	return shape
+}
+
+// plan finds the labels that are left of each operand, and of each product.
+func (e *einsum) plan(shapes [][]int, size map[byte]int) {
+	for i, s := range e.in {
+		var own []byte
+		for j := range len(s) {
+			if !slices.Contains(own, s[j]) && shapes[i][j] == size[s[j]] {
+				own = append(own, s[j])
+			}
+		}
+		e.plain = append(e.plain, string(own))
+	}
+	if len(e.plain) == 1 {
+		e.pairs = []*pairProduct{newPair([]string{e.plain[0], ""}, e.out)}
+		return
+	}
+	product := e.plain[0]
+	for i, s := range e.plain[1:] {
+		out := e.out
+		if later := strings.Join(e.plain[i+2:], ""); later != "" {
+			out = needed(product+s, e.out+later)
+		}
+		e.pairs = append(e.pairs, newPair([]string{product, s}, out))
+		product = out
+	}
+}
+
+// needed are the labels of s that by has, once each.
+func needed(s, by string) string {
+	var out []byte
+	for i := range len(s) {
+		if strings.IndexByte(by, s[i]) >= 0 && !slices.Contains(out, s[i]) {
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+// account bounds what is multiplied, and the memory for that: reordered operands, their
+// products, and the operands that are not used as they are.
+func (e *einsum) account(c *graph.Check, size map[byte]int) error {
+	take := func(labels string) (int, error) {
+		shape := shapeOf(labels, size)
+		if len(shape) > maxLabels {
+			return 0, fmt.Errorf("a product has %d labels; at most %d are supported", len(shape), maxLabels)
+		}
+		n, ok := graph.Elements(shape)
+		if !ok {
+			return 0, fmt.Errorf("the sum overflows")
+		}
+		return n, c.Fits(n, "an intermediate result", shape)
+	}
+	most := 0
+	for i, p := range e.pairs {
+		temp := 0
+		for _, labels := range []string{p.stack + p.rows + p.k, p.stack + p.k + p.cols, p.stack + p.rows + p.cols} {
+			n, err := take(labels)
+			if err != nil {
+				return err
+			}
+			temp += n
+		}
+		most = max(most, temp)
+		terms, err := take(p.k)
+		if err != nil {
+			return err
+		}
+		if err := c.MultiplyAdds(shapeOf(p.out, size), terms); err != nil {
+			return err
+		}
+		if i < len(e.pairs)-1 {
+			n, err := take(p.out)
+			if err != nil {
+				return err
+			}
+			e.work += n
+		}
+	}
+	for i, s := range e.plain {
+		if s != e.in[i] {
+			n, err := take(s)
+			if err != nil {
+				return err
+			}
+			e.work += n
+		}
+	}
+	e.work += most
+	return nil
+}
+
 func compileEinsum[T kernel.Float](n *graph.Node) Step[T] {
 	e := n.Resolved.(*einsum)
-	return func(x *Exec[T]) error {
-		a := x.In[0]
-		b := Operand[T]{F: []T{1}}
-		if len(x.In) > 1 {
-			b = x.In[1]
+	if e.simple() {
+		return func(x *Exec[T]) error {
+			next := Operand[T]{F: []T{1}}
+			if len(x.In) > 1 {
+				next = x.In[1]
+			}
+			p := e.pairs[0]
+			runPair(p, x.Out[0].F, x.temp(p.memory(x.In[0].Shape, next.Shape)), x.In[0], next)
+			return nil
 		}
-		runEinsum(e, x, a, b)
+	}
+	return func(x *Exec[T]) error {
+		buf := x.temp(e.work * x.Rows)
+		take := func(n int) []T {
+			part := buf[:n]
+			buf = buf[n:]
+			return part
+		}
+		product := plainOperand(e, 0, x.In[0], take)
+		for i, p := range e.pairs {
+			next := Operand[T]{F: []T{1}}
+			if len(e.plain) > 1 {
+				next = plainOperand(e, i+1, x.In[i+1], take)
+			}
+			out := x.Out[0]
+			if i < len(e.pairs)-1 {
+				out.Shape = make([]int, len(p.out))
+				for j := range out.Shape {
+					out.Shape[j] = p.size(p.out[j], product.Shape, next.Shape)
+				}
+				out.F = take(graph.Product(out.Shape))
+			}
+			runPair(p, out.F, buf, product, next)
+			product = out
+		}
 		return nil
 	}
 }
 
-// einsum is the order of labels in the product.
-type einsum struct {
-	in                   []string
-	out                  string
-	stack, rows, cols, k string
-	work                 int // elements per row
-}
+// simple: one or two operands, used as they are.
+func (e *einsum) simple() bool { return len(e.pairs) == 1 && slices.Equal(e.plain, e.in) }
 
-func (e *einsum) Scratch() int { return e.work }
-
-func newEinsum(in []string, out string) *einsum {
-	e := &einsum{in: in, out: out}
-	for _, r := range out {
-		switch a, b := strings.ContainsRune(in[0], r), strings.ContainsRune(in[1], r); {
-		case a && b:
-			e.stack += string(r)
-		case a:
-			e.rows += string(r)
-		default:
-			e.cols += string(r)
+// plainOperand is operand i with one axis for each of its labels.
+func plainOperand[T kernel.Float](e *einsum, i int, a Operand[T], take func(n int) []T) Operand[T] {
+	own := e.plain[i]
+	if own == e.in[i] {
+		return a
+	}
+	strides := rowMajor(a.Shape)
+	out := Operand[T]{Shape: make([]int, len(own))}
+	step := make([]int, len(own))
+	for j, d := range a.Shape {
+		if k := strings.IndexByte(own, e.in[i][j]); k >= 0 {
+			out.Shape[k] = max(d, out.Shape[k])
+			step[k] += strides[j]
 		}
 	}
-	for _, s := range in {
-		for _, r := range s {
-			if !strings.ContainsRune(out, r) && !strings.ContainsRune(e.k, r) {
-				e.k += string(r)
-			}
-		}
-	}
-	return e
+	out.F = take(graph.Product(out.Shape))
+	strided(out.F, a.F, 0, out.Shape, step)
+	return out
 }
 
-func runEinsum[T kernel.Float](e *einsum, x *Exec[T], a, b Operand[T]) {
-	size := func(labels string) int {
-		n := 1
-		for i := range len(labels) {
-			n *= e.size(labels[i], a.Shape, b.Shape)
-		}
-		return n
-	}
-	stack, rows, cols, k := size(e.stack), size(e.rows), size(e.cols), size(e.k)
-	buf := x.temp(stack * (rows*k + k*cols + rows*cols))
-	pa, rest := buf[:stack*rows*k], buf[stack*rows*k:]
-	pb, pc := rest[:stack*k*cols], rest[stack*k*cols:]
-	arrange(e, pa, a.F, e.in[0], e.stack+e.rows+e.k, a.Shape, b.Shape)
-	arrange(e, pb, b.F, e.in[1], e.stack+e.k+e.cols, a.Shape, b.Shape)
-	for s := range stack {
-		kernel.Gemm(pc[s*rows*cols:(s+1)*rows*cols], pa[s*rows*k:], pb[s*k*cols:], rows, cols, k)
-	}
-	arrange(e, x.Out[0].F, pc, e.stack+e.rows+e.cols, e.out, a.Shape, b.Shape)
-}
-
-func (e *einsum) size(label byte, a, b []int) int {
-	if i := strings.IndexByte(e.in[0], label); i >= 0 {
-		return a[i]
-	}
-	return b[strings.IndexByte(e.in[1], label)]
-}
-
-// stridesFor gives the sizes of axes to, and their strides in a dense tensor
-// with axes from; labels that from lacks have stride 0.
-func (e *einsum) stridesFor(from, to string, a, b []int, size, stride []int) {
-	for i := range len(to) {
-		size[i] = e.size(to[i], a, b)
-		stride[i] = 0
-		s := 1
-		for j := len(from) - 1; j >= 0; j-- {
-			if from[j] == to[i] {
-				stride[i] = s
-				break
-			}
-			s *= e.size(from[j], a, b)
-		}
-	}
-}
-
-// arrange copies src, with axes from, to dst with axes to.
-func arrange[T kernel.Float](e *einsum, dst, src []T, from, to string, a, b []int) {
-	var size, stride [52]int
-	e.stridesFor(from, to, a, b, size[:], stride[:])
-	strided(dst, src, 0, size[:len(to)], stride[:len(to)])
-}
-
-// einsumRule sums products over the labels that the output lacks. Ellipses are
-// opaque.
+// einsumRule sums products over the labels that the output lacks; it is linear if one
+// operand depends on the data.
 func einsumRule(n *graph.Node) Rule {
-	eq, isSet := n.Attrs["equation"]
-	text := strings.ReplaceAll(eq.String, " ", "")
-	left, right, arrow := strings.Cut(text, "->")
-	terms := strings.Split(left, ",")
-	if !isSet || !arrow || strings.Contains(text, ".") || len(terms) != len(n.Inputs) {
+	q, ok := n.Resolved.(*einsum)
+	if !ok {
 		return opaque(n)
 	}
+	terms, right := q.in, q.out
 	size := map[byte]int{}
-	var summed []byte
+	strides := make([][]int, len(n.Inputs))
 	free := -1 // the one operand that is not constant, -2 if several
 	for i, v := range n.Inputs {
-		if v == nil || len(terms[i]) != len(v.Shape) {
-			return opaque(n)
-		}
 		if v.Const == nil {
 			if free == -1 {
 				free = i
@@ -251,39 +246,28 @@ func einsumRule(n *graph.Node) Rule {
 				free = -2
 			}
 		}
-		for j, d := range v.RowShape() {
-			l := terms[i][j]
-			if old, ok := size[l]; ok && old != d {
-				return opaque(n)
-			}
-			if _, ok := size[l]; !ok && !strings.ContainsRune(right, rune(l)) {
-				summed = append(summed, l)
-			}
-			size[l] = d
-		}
-	}
-	out := n.Outputs[0].RowShape()
-	if len(right) != len(out) {
-		return opaque(n)
-	}
-	for i := range out {
-		if size[right[i]] != out[i] {
-			return opaque(n)
-		}
-	}
-	inner := make([]int, len(summed))
-	for i, l := range summed {
-		inner[i] = size[l]
-	}
-	strides := make([][]int, len(n.Inputs))
-	for i, v := range n.Inputs {
 		strides[i] = rowMajor(v.RowShape())
+		for j, d := range v.RowShape() {
+			size[terms[i][j]] = max(size[terms[i][j]], d)
+			if d == 1 {
+				strides[i][j] = 0 // it may be repeated
+			}
+		}
 	}
+	var summed []byte
+	for _, s := range terms {
+		for i := range len(s) {
+			if strings.IndexByte(right, s[i]) < 0 && !slices.Contains(summed, s[i]) {
+				summed = append(summed, s[i])
+			}
+		}
+	}
+	out, inner := shapeOf(right, size), shapeOf(string(summed), size)
 	var at [256]int
 	co, ci := make([]int, len(out)), make([]int, len(inner))
 	index := func(i int) int {
 		k := 0
-		for j := range terms[i] {
+		for j := range len(terms[i]) {
 			k += at[terms[i][j]] * strides[i][j]
 		}
 		return k

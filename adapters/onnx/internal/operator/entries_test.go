@@ -3,6 +3,7 @@ package operator_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
@@ -85,6 +86,27 @@ func TestJumps(t *testing.T) {
 			b.AddNode(op, []string{"h", "like"}, "k")
 			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
 		}},
+		"Shrink": {0.5, d, 0, one},
+		"Hardmax": {1, d, 1, func(b *onnxpb.Builder, op string) {
+			b.AddNode("Concat", []string{"x", "h"}, "both", onnxpb.Int("axis", 1))
+			b.AddNode(op, []string{"both"}, "hot")
+			b.AddInts("first", 0)
+			b.AddNode("Gather", []string{"hot", "first"}, "y", onnxpb.Int("axis", 1))
+		}},
+		"TopK": {1, d, 0, func(b *onnxpb.Builder, op string) {
+			b.AddNode("Concat", []string{"x", "h"}, "both", onnxpb.Int("axis", 1))
+			b.AddInts("one", 1)
+			b.AddNodes("", op, []string{"both", "one"}, []string{"", "k"})
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}},
+		"BitCast": {1, d, 0x3f800000, func(b *onnxpb.Builder, op string) {
+			b.AddNode(op, []string{"h"}, "k", onnxpb.Int("to", 6))
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}},
+		"IsInf": {math.MaxFloat32, 1.5e31, 1, func(b *onnxpb.Builder, op string) {
+			b.AddNode(op, []string{"h"}, "k")
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}},
 		"OneHot": {1, -d, 5, func(b *onnxpb.Builder, op string) {
 			b.AddInts("depth", 2)
 			b.AddInit("values", []int{2}, 0, 5)
@@ -103,7 +125,7 @@ func TestJumps(t *testing.T) {
 		}
 	}
 	for key, s := range samples {
-		b := onnxpb.NewBuilder(21)
+		b := onnxpb.NewBuilder(26)
 		b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
 		b.AddInit("d", []int{1}, s.d)
 		b.AddNode("Add", []string{"x", "d"}, "h")

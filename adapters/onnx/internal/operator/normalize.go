@@ -207,9 +207,9 @@ func compileMVN[T kernel.Float](n *graph.Node) Step[T] {
 			}
 		}
 		mean := x.temp(graph.Product(shape))
-		foldAxes(mean, in, m.set, 0, func(s, v T) T { return s + v }, func(s T, n int) T { return s / T(n) })
+		foldAxes(mean, in.F, in.Shape, m.set, 0, func(s, v T) T { return s + v }, func(s T, n int) T { return s / T(n) })
 		zip(out, in.Shape, in.F, in.Shape, mean, shape, kernel.Sub[T])
-		foldAxes(mean, Operand[T]{Shape: in.Shape, F: out}, m.set, 0, func(s, v T) T { return s + T(v*v) },
+		foldAxes(mean, out, in.Shape, m.set, 0, func(s, v T) T { return s + T(v*v) },
 			func(s T, n int) T { return T(math.Sqrt(float64(s)/float64(n)) + eps) })
 		zip(out, in.Shape, out, in.Shape, mean, shape, kernel.Div[T])
 		return nil

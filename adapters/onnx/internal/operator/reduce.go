@@ -47,8 +47,11 @@ func reduction[T kernel.Float](name string, versions []int, rule func(*graph.Nod
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
 			set := n.Resolved.(*reduced).axes
+			if !n.Inputs[0].Type.Floating() {
+				return reduceIntegers[T](n, set)
+			}
 			return func(x *Exec[T]) error {
-				foldAxes(x.Out[0].F, x.In[0], set, T(start), combine, end)
+				foldAxes(x.Out[0].F, x.In[0].F, x.In[0].Shape, set, T(start), combine, end)
 				return nil
 			}
 		},
@@ -64,8 +67,10 @@ type reduced struct {
 func (r *reduced) Scratch() int { return r.work }
 
 func checkReduce(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
+	if _, whole := wholeReductionOf(c.Node); !whole {
+		if err := c.Floating(0); err != nil {
+			return err
+		}
 	}
 	axes, err := reducedAxes(c)
 	if err != nil {
@@ -115,7 +120,7 @@ func compileLogSumExp[T kernel.Float](n *graph.Node) Step[T] {
 		in, out := x.In[0], x.Out[0]
 		buf := x.temp(len(in.F) + len(out.F))
 		shifted, top := buf[:len(in.F)], buf[len(in.F):]
-		foldAxes(top, in, set, T(math.Inf(-1)), func(s, v T) T { return max(s, v) }, keep)
+		foldAxes(top, in.F, in.Shape, set, T(math.Inf(-1)), func(s, v T) T { return max(s, v) }, keep)
 		for i, v := range top {
 			if math.IsInf(float64(v), 0) {
 				top[i] = 0
@@ -130,7 +135,7 @@ func compileLogSumExp[T kernel.Float](n *graph.Node) Step[T] {
 		}
 		zip(shifted, in.Shape, in.F, in.Shape, top, shape[:len(set)], kernel.Sub[T])
 		add := func(s, v T) T { return s + T(math.Exp(float64(v))) }
-		foldAxes(out.F, Operand[T]{Shape: in.Shape, F: shifted}, set, 0, add, keep)
+		foldAxes(out.F, shifted, in.Shape, set, 0, add, keep)
 		for i, v := range top {
 			out.F[i] = v + T(math.Log(float64(out.F[i])))
 		}
@@ -163,7 +168,7 @@ func reducedShape(in []int, set []bool, keep bool) []int {
 
 // foldAxes folds every element of in, in row-major order, into the element of
 // dst that it belongs to.
-func foldAxes[T kernel.Float](dst []T, in Operand[T], set []bool, start T, combine func(s, v T) T, end func(s T, n int) T) {
+func foldAxes[A number](dst, in []A, shape []int, set []bool, start A, combine func(s, v A) A, end func(s A, n int) A) {
 	for i := range dst {
 		dst[i] = start
 	}
@@ -172,18 +177,18 @@ func foldAxes[T kernel.Float](dst []T, in Operand[T], set []bool, start T, combi
 	s, count := 1, 1
 	for i := len(set) - 1; i >= 0; i-- {
 		if set[i] {
-			count *= in.Shape[i]
+			count *= shape[i]
 			continue
 		}
 		stride[i] = s
-		s *= in.Shape[i]
+		s *= shape[i]
 	}
 	rank := len(set)
-	if len(in.F) > 0 && rank > 0 {
+	if len(in) > 0 && rank > 0 {
 		last := rank - 1
-		n, o := in.Shape[last], 0
-		for from := 0; from < len(in.F); from += n {
-			run := in.F[from : from+n]
+		n, o := shape[last], 0
+		for from := 0; from < len(in); from += n {
+			run := in[from : from+n]
 			if stride[last] == 0 {
 				v := dst[o]
 				for _, x := range run {
@@ -199,15 +204,15 @@ func foldAxes[T kernel.Float](dst []T, in Operand[T], set []bool, start T, combi
 			for i := last - 1; i >= 0; i-- {
 				at[i]++
 				o += stride[i]
-				if at[i] < in.Shape[i] {
+				if at[i] < shape[i] {
 					break
 				}
-				o -= stride[i] * in.Shape[i]
+				o -= stride[i] * shape[i]
 				at[i] = 0
 			}
 		}
 	} else if rank == 0 {
-		dst[0] = combine(dst[0], in.F[0])
+		dst[0] = combine(dst[0], in[0])
 	}
 	for i, v := range dst {
 		dst[i] = end(v, count)
@@ -225,6 +230,9 @@ func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 			read := asDeclared[T](n.Inputs[0].Type)
 			if read == nil {
 				read = func(v T) T { return v }
+			}
+			if !n.Inputs[0].Type.Floating() {
+				return argIntegers[T](n, at, last)
 			}
 			return func(x *Exec[T]) error {
 				in := x.In[0]
@@ -248,8 +256,10 @@ func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 }
 
 func checkArg(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
+	if _, whole := integerOf(c.Inputs[0].Type); !whole {
+		if err := c.Floating(0); err != nil {
+			return err
+		}
 	}
 	in := c.Inputs[0].Shape
 	at, err := graph.Axis(c.AttrInt("axis", 0), len(in))

@@ -9,6 +9,7 @@ import (
 // opaqueOperators are those whose entries state opaque, and why.
 var opaqueOperators = map[string]string{
 	"Constant": "folded", "ConstantOfShape": "folded", "Range": "folded", "Shape": "followed as sizes", "Size": "followed as sizes",
+	"EyeLike": "folded", "NonZero": "folded", "NonMaxSuppression": "folded", "Unique": "folded",
 	"InstanceNormalization": "mixes a whole channel",
 	"HannWindow":            "folded", "HammingWindow": "folded", "BlackmanWindow": "folded", "MelWeightMatrix": "folded",
 	"DeformConv": "its taps may lie anywhere in the image",

@@ -27,9 +27,10 @@ type dependencies struct {
 	Rules    []operator.Rule // by node
 	of       map[*graph.Value]dependence
 	limits   Limits
-	links    int // looked at so far
-	elements int // followed one by one so far
-	unrolled int // links of all unrollings so far
+	links    int                               // looked at so far
+	elements int                               // followed one by one so far
+	unrolled int                               // links of all unrollings so far
+	ways     map[[2]*graph.Value][]*graph.Node // between tensors: see between
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }

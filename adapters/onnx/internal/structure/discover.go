@@ -65,6 +65,7 @@ func (d *discovery) findPredictors() error {
 	if err := d.chosenOrOutputs(); err != nil {
 		return err
 	}
+	d.dropComplements()
 	if len(d.found) == 0 {
 		return fmt.Errorf("onnx: no output of the network is a tensor of floating type that depends on its inputs; choose tensors with Options.Predictor")
 	}
@@ -136,7 +137,7 @@ func (d *discovery) outputNames() []string {
 func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 	width := v.Width()
 	for e := range width {
-		p := candidate{eta: Element{v, e}, name: v.Name, output: v.Name}
+		p := candidate{eta: Element{v, e}, whole: Element{v, e}, name: v.Name, output: v.Name}
 		if width > 1 {
 			p.name = fmt.Sprintf("%s%d", v.Name, e+1)
 		}
@@ -144,10 +145,24 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 			p.eta, p.head, p.passed = d.dep.peel(p.eta)
 		}
 		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == p.eta }); i >= 0 {
+			if d.found[i].head == complement {
+				d.found[i], p = p, d.found[i]
+			}
 			d.note("output %q leads to the predictor of %q again and is not repeated", p.name, d.found[i].name)
 			continue
 		}
 		d.found = append(d.found, p)
+	}
+}
+
+// dropComplements: 1 - sigmoid(eta) is the probability of the class that the network has
+// no predictor for. Where sigmoid(eta) is an output too, eta has that head; where it is
+// not, the output is decomposed as it is.
+func (d *discovery) dropComplements() {
+	for i, p := range d.found {
+		if p.head == complement {
+			d.found[i] = candidate{eta: p.whole, whole: p.whole, name: p.name, output: p.output}
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 type candidate struct {
 	eta    Element
+	whole  Element // of the output, head and all
 	name   string
 	output string
 	head   string

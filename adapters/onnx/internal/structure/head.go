@@ -11,10 +11,25 @@ import (
 // around a head: softplus(s) + 1e-6, clip(sigmoid(x), 1e-7, 1 - 1e-7).
 const guard = 1e-3
 
-// peel follows an output element back through operators that only move it, a
-// guard, and one head. It returns the head's input element, the head's name,
-// and the nodes passed from the output on. Without a head it returns el itself.
+// peel follows an output element back to the predictor behind it: through operators that
+// only move it, guards, and one head, which is a node, or several that spell one. It
+// returns the element that enters the head, the head's name, and the nodes passed from
+// the output on. Without a head it returns el itself.
 func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
+	eta, head, passed := d.single(el)
+	if head == "" || head == "exp" { // exp(log p), say
+		if at, h := d.spelled(el); h != "" {
+			eta, head, passed = at, h, d.between(el, at)
+		}
+	}
+	if inner, ok := unclipped(head, eta); ok {
+		return inner, head, append(passed, eta.Value.Producer)
+	}
+	return eta, head, passed
+}
+
+// single is peel where the head is one node.
+func (d *dependencies) single(el Element) (Element, string, []*graph.Node) {
 	var passed []*graph.Node
 	at := el
 	guarded := false
@@ -80,6 +95,46 @@ func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, o
 
 // clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).
 func clipGuards(n *graph.Node) bool {
+	lo, hi, ok := clipBounds(n)
+	if !ok || n.Inputs[0] == nil || n.Inputs[0].Const != nil || n.Inputs[0].Producer == nil {
+		return false
+	}
+	switch n.Inputs[0].Producer.Op {
+	case "Sigmoid", "Softmax":
+		return guards("sigmoid", lo, hi)
+	case "Exp", "Softplus":
+		return guards("exp", lo, hi)
+	}
+	return false
+}
+
+// guards reports whether bounds around a response cut off no more than guard of its
+// range: (0, 1) of a sigmoid or softmax, (0, inf) of the others.
+func guards(head string, lo, hi float64) bool {
+	if head == "sigmoid" || head == "softmax" {
+		return lo <= guard && hi >= 1-guard
+	}
+	return lo <= guard && hi >= 1e6
+}
+
+// unclipped: bounds around what enters a head are the same as bounds around the
+// response, if those are guards.
+func unclipped(head string, eta Element) (Element, bool) {
+	n := eta.Value.Producer
+	switch head {
+	case "sigmoid", "exp", "softplus":
+	default:
+		return Element{}, false
+	}
+	if n == nil || n.Op != "Clip" || n.Domain != "" || n.Inputs[0].Const != nil {
+		return Element{}, false
+	}
+	lo, hi, ok := clipBounds(n)
+	return Element{n.Inputs[0], eta.Index}, ok && guards(head, evaluate(head, lo), evaluate(head, hi))
+}
+
+// clipBounds are a Clip's limits if they are known.
+func clipBounds(n *graph.Node) (lo, hi float64, ok bool) {
 	bound := func(attr string, input int, def float64) (float64, bool) {
 		if a, ok := n.Attrs[attr]; ok {
 			return a.Float, true
@@ -95,11 +150,5 @@ func clipGuards(n *graph.Node) bool {
 	}
 	lo, okLo := bound("min", 1, math.Inf(-1))
 	hi, okHi := bound("max", 2, math.Inf(1))
-	if !okLo || !okHi || n.Inputs[0] == nil || n.Inputs[0].Const != nil {
-		return false
-	}
-	inner := n.Inputs[0].Producer
-	unit := inner != nil && (inner.Op == "Sigmoid" || inner.Op == "Softmax")
-	positive := inner != nil && (inner.Op == "Exp" || inner.Op == "Softplus")
-	return unit && lo <= guard && hi >= 1-guard || positive && lo <= guard && hi >= 1e6
+	return lo, hi, okLo && okHi
 }

@@ -97,6 +97,9 @@ func (d *discovery) sumUp(k int) {
 	say := func(format string, args ...any) { info.Reasons = append(info.Reasons, fmt.Sprintf(format, args...)) }
 	if info.Head != "" {
 		say("the final %s is peeled off: the predictor is its input", info.Head)
+		if r := Response(info.Head); r != "" {
+			say("the network's output is %s, eta being the predictor", r)
+		}
 	}
 	linear, declared := 0, len(d.claims[k])
 	for _, t := range info.Terms {

@@ -1,0 +1,392 @@
+package onnx_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// headModel is x [N,2] -> u [N,1] -> y, by lines "y = Add(u, 0.5)". Numbers are
+// constants; a name with an index, as axes=[1], is an attribute.
+func headModel(t *testing.T, width int, outputs []string, lines string) *onnx.Graph {
+	t.Helper()
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+	w := make([]float64, 2*width)
+	for i := range w {
+		w[i] = []float64{1, 0.25, -0.5, 0.125, 2, -1}[i%6]
+	}
+	b.AddInit("w", []int{2, width}, w...)
+	b.AddNode("MatMul", []string{"x", "w"}, "u")
+	constants := map[string]bool{}
+	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+		to, call, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		op, args, _ := strings.Cut(strings.TrimSuffix(call, ")"), "(")
+		var in []string
+		var attrs []onnxpb.Attr
+		for _, a := range strings.Split(args, ", ") {
+			var v float64
+			var k int64
+			switch {
+			case strings.HasPrefix(a, "axes="):
+				attrs = append(attrs, onnxpb.Ints("axes", 1))
+			case strings.Contains(a, "="):
+				name, _, _ := strings.Cut(a, "=")
+				_, _ = fmt.Sscan(a[len(name)+1:], &k)
+				attrs = append(attrs, onnxpb.Int(name, k))
+			case strings.HasPrefix(a, "i"):
+				if _, err := fmt.Sscan(a[1:], &k); err != nil {
+					t.Fatal(err)
+				}
+				if !constants[a] {
+					b.AddInts(a, k)
+				}
+				constants[a] = true
+				in = append(in, a)
+			default:
+				if _, err := fmt.Sscan(a, &v); err == nil && !constants[a] {
+					b.AddInit(a, []int{1}, v)
+					constants[a] = true
+				}
+				in = append(in, a)
+			}
+		}
+		b.AddNode(op, in, to, attrs...)
+	}
+	for _, o := range outputs {
+		b.Output(o, onnxpb.TensorProto_FLOAT)
+	}
+	for _, o := range b.Model().Graph.Output {
+		o.Type = nil
+	}
+	raw, err := b.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := onnx.Load(bytes.NewReader(raw), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// onProbes are a model's predictors on rows of x from -40 to 40.
+func onProbes(t *testing.T, g *onnx.Graph, o *onnx.Options) (*onnx.Model, *mat.Dense) {
+	t.Helper()
+	m, err := onnx.NewModel(g, onnx.Unbound(g), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 641
+	b := data.NewBatch(rows, 0)
+	for e, name := range m.Binding()[0].Columns {
+		x := make([]float64, rows)
+		for r := range x {
+			if x[r] = float64(r-320) / 8; e == 1 {
+				x[r] = math.Mod(x[r], 3)
+			}
+		}
+		if err := b.SetNumeric(name, x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := len(m.Predictors())
+	out := &decompose.Outputs{Zeta: mat.NewDense(rows, k, nil), Eta: mat.NewDense(rows, k, nil), Taps: map[string]*mat.Dense{}}
+	for name, width := range m.Taps() {
+		out.Taps[name] = mat.NewDense(rows, width, nil)
+	}
+	if err := m.Forward(context.Background(), out, b); err != nil {
+		t.Fatal(err)
+	}
+	return m, out.Eta
+}
+
+// Heads as exporters and people spell them. The predictor is a tensor before the head,
+// and the head of it is the output, at numbers on both sides of every threshold.
+func TestSpelledHeads(t *testing.T) {
+	for _, c := range []struct{ name, head, tensor, lines string }{
+		{"softplus of PyTorch's tracing", "softplus", "u", `g = Greater(u, 20)
+			e = Exp(u)
+			a = Add(1, e)
+			l = Log(a)
+			y = Where(g, u, l)`},
+		{"the same by LessOrEqual", "softplus", "u", `g = LessOrEqual(u, 20)
+			l = Softplus(u)
+			y = Where(g, l, u)`},
+		{"the same by Not and Less", "softplus", "u", `g = Less(u, 20)
+			n = Not(g)
+			l = Softplus(u)
+			y = Where(n, u, l)`},
+		{"log(1 + exp)", "softplus", "u", `e = Exp(u)
+			a = Add(e, 1)
+			y = Log(a)`},
+		{"stable", "softplus", "u", `m = Max(u, 0)
+			b = Abs(u)
+			n = Neg(b)
+			e = Exp(n)
+			a = Add(e, 1)
+			l = Log(a)
+			y = Add(m, l)`},
+		{"stable, by Relu and the sigmoid", "softplus", "u", `m = Relu(u)
+			b = Abs(u)
+			s = Sigmoid(b)
+			l = Log(s)
+			y = Sub(m, l)`},
+		{"x + softplus(-x)", "softplus", "u", `n = Neg(u)
+			s = Softplus(n)
+			y = Add(u, s)`},
+		{"JAX's logaddexp(x, 0)", "softplus", "u", `m = Max(u, 0)
+			d = Sub(u, 0)
+			q = Equal(d, d)
+			n = Not(q)
+			a = Add(u, 0)
+			b = Abs(d)
+			c = Neg(b)
+			e = Exp(c)
+			f = Add(e, 1)
+			l = Log(f)
+			s = Add(m, l)
+			y = Where(n, a, s)`},
+		{"beta", "softplus(beta=3)", "u", `s = Mul(u, 3)
+			p = Softplus(s)
+			y = Div(p, 3)`},
+		{"beta and threshold, and a floor", "softplus(beta=0.5)+0.25", "u", `s = Mul(u, 0.5)
+			p = Softplus(s)
+			d = Div(p, 0.5)
+			g = Greater(s, 20)
+			z = Where(g, u, d)
+			y = Add(z, 0.25)`},
+		{"c + softplus", "softplus+0.1", "u", `p = Softplus(u)
+			y = Add(0.1, p)`},
+		{"c + softplus + c", "softplus+2", "u", `p = Softplus(u)
+			q = Add(1.5, p)
+			y = Add(q, 0.5)`},
+		{"exp + c", "exp+0.01", "u", `p = Exp(u)
+			y = Add(p, 0.01)`},
+		{"a guard", "softplus", "u", `p = Softplus(u)
+			y = Add(p, 0.000001)`},
+		{"a shifted predictor", "softplus+0.1", "v", `v = Sub(u, 0.55)
+			p = Softplus(v)
+			y = Add(p, 0.1)`},
+		{"sigmoid by hand", "sigmoid", "u", `n = Neg(u)
+			e = Exp(n)
+			a = Add(1, e)
+			y = Reciprocal(a)`},
+		{"sigmoid by Div", "sigmoid", "u", `n = Mul(u, -1)
+			e = Exp(n)
+			a = Add(1, e)
+			y = Div(1, a)`},
+		{"sigmoid by Pow", "sigmoid", "u", `n = Neg(u)
+			e = Exp(n)
+			a = Add(1, e)
+			y = Pow(a, -1)`},
+		{"exp / (1 + exp)", "sigmoid", "u", `e = Exp(u)
+			a = Add(1, e)
+			y = Div(e, a)`},
+		{"exp reciprocal", "sigmoid", "u", `e = Exp(u)
+			a = Add(1, e)
+			r = Reciprocal(a)
+			y = Mul(e, r)`},
+		{"tanh", "sigmoid", "u", `h = Mul(u, 0.5)
+			s = Tanh(h)
+			a = Add(s, 1)
+			y = Mul(a, 0.5)`},
+		{"sigmoid stable on both sides", "sigmoid", "u", `g = GreaterOrEqual(u, 0)
+			b = Abs(u)
+			n = Neg(b)
+			e = Exp(n)
+			a = Add(1, e)
+			r = Reciprocal(a)
+			q = Div(e, a)
+			y = Where(g, r, q)`},
+		{"1 - (1 - sigmoid)", "sigmoid", "u", `s = Sigmoid(u)
+			q = Sub(1, s)
+			y = Sub(1, q)`},
+		{"exp of log sigmoid", "sigmoid", "u", `n = Neg(u)
+			s = Softplus(n)
+			l = Neg(s)
+			y = Exp(l)`},
+		{"clipped by hand", "sigmoid", "u", `n = Neg(u)
+			e = Exp(n)
+			a = Add(1, e)
+			r = Reciprocal(a)
+			y = Clip(r, 0.0000001, 0.9999999)`},
+		{"a wide clip inside", "sigmoid", "u", `c = Clip(u, -50, 50)
+			y = Sigmoid(c)`},
+		{"a wide clip inside, by hand", "sigmoid", "u", `c = Clip(u, -500, 500)
+			n = Neg(c)
+			e = Exp(n)
+			a = Add(1, e)
+			y = Reciprocal(a)`},
+		{"exp of a wide clip", "exp", "u", `c = Clip(u, -45, 45)
+			y = Exp(c)`},
+		{"exp of a narrow clip", "exp", "c", `c = Clip(u, -5, 5)
+			y = Exp(c)`},
+		// What is no head, or none of a known family.
+		{"softplus cut off early", "", "y", `g = Greater(u, 5)
+			l = Softplus(u)
+			y = Where(g, u, l)`},
+		{"the wrong branch", "", "y", `g = Greater(u, 20)
+			l = Softplus(u)
+			y = Where(g, l, u)`},
+		{"another asymptote", "", "y", `g = Greater(u, 20)
+			l = Softplus(u)
+			v = Mul(u, 2)
+			y = Where(g, v, l)`},
+		{"log(2 + exp)", "", "y", `e = Exp(u)
+			a = Add(e, 2)
+			y = Log(a)`},
+		{"1 + tanh", "", "y", `h = Mul(u, 0.5)
+			s = Tanh(h)
+			y = Add(s, 1)`},
+		{"softplus - c", "", "y", `p = Softplus(u)
+			y = Sub(p, 0.1)`},
+		{"2 softplus", "", "y", `p = Softplus(u)
+			y = Mul(p, 2)`},
+		{"sigmoid of another sign", "", "y", `e = Exp(u)
+			a = Add(1, e)
+			y = Reciprocal(a)`},
+		{"the other class alone", "", "y", `s = Sigmoid(u)
+			y = Sub(1, s)`},
+		{"max(x, 1) + softplus(-|x|)", "", "y", `m = Max(u, 1)
+			b = Abs(u)
+			n = Neg(b)
+			s = Softplus(n)
+			y = Add(m, s)`},
+		{"a narrow clip outside", "", "y", `s = Sigmoid(u)
+			y = Clip(s, 0.1, 0.9)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := headModel(t, 1, []string{"y"}, c.lines)
+			m, eta := onProbes(t, g, nil)
+			p := m.Structure().Predictors
+			if len(p) != 1 || p[0].Head != c.head || p[0].Tensor != c.tensor {
+				t.Fatalf("%q of %s, want %q of %s", p[0].Head, p[0].Tensor, c.head, c.tensor)
+			}
+			if c.head == "" {
+				return
+			}
+			if len(p[0].HeadNodes) == 0 || !strings.Contains(p[0].HeadNodes[0], `"y"`) || len(p[0].Terms) == 0 && c.tensor != "c" {
+				t.Errorf("head nodes %q, %d terms", p[0].HeadNodes, len(p[0].Terms))
+			}
+			if (p[0].Response() != "") != strings.ContainsAny(c.head, "+=") {
+				t.Errorf("response %q of %q", p[0].Response(), c.head)
+			}
+			_, want := onProbes(t, g, &onnx.Options{Predictor: []string{"y"}})
+			for r, got := range responseOf(p, eta, 0) {
+				if y := want.At(r, 0); math.Abs(got-y) > 2e-6*(1+math.Abs(y)) {
+					t.Fatalf("row %d: %g of the predictor %g, the network has %g", r, got, eta.At(r, 0), y)
+				}
+			}
+		})
+	}
+}
+
+// Softmax and its logarithm in the parts that they are made of.
+func TestSpelledSoftmax(t *testing.T) {
+	for _, c := range []struct{ name, head, tensor, lines string }{
+		{"exp / sum", "softmax", "u", `e = Exp(u)
+			s = ReduceSum(e, i1)
+			y = Div(e, s)`},
+		{"less the maximum", "softmax", "u", `m = ReduceMax(u, axes=1)
+			d = Sub(u, m)
+			e = Exp(d)
+			s = ReduceSum(e, i1)
+			y = Div(e, s)`},
+		{"guarded", "softmax", "u", `e = Exp(u)
+			s = ReduceSum(e, i1)
+			q = Div(e, s)
+			y = Clip(q, 0.0000001, 0.9999999)`},
+		{"exp of LogSoftmax", "softmax", "u", `l = LogSoftmax(u, axis=1)
+			y = Exp(l)`},
+		{"log of Softmax", "logsoftmax", "u", `l = Softmax(u, axis=1)
+			y = Log(l)`},
+		{"x - log sum exp", "logsoftmax", "u", `l = ReduceLogSumExp(u, axes=1)
+			y = Sub(u, l)`},
+		{"x - log of sum of exp", "logsoftmax", "u", `e = Exp(u)
+			s = ReduceSum(e, i1)
+			l = Log(s)
+			y = Sub(u, l)`},
+		{"shifted - log of sum of exp of shifted", "logsoftmax", "u", `m = ReduceMax(u, axes=1)
+			d = Sub(u, m)
+			e = Exp(d)
+			s = ReduceSum(e, i1)
+			l = Log(s)
+			y = Sub(d, l)`},
+		{"x - (max + log sum exp)", "logsoftmax", "u", `m = ReduceMax(u, axes=1)
+			d = Sub(u, m)
+			e = Exp(d)
+			s = ReduceSum(e, i1)
+			l = Log(s)
+			a = Add(l, m)
+			y = Sub(u, a)`},
+		{"squeezed and unsqueezed", "softmax", "u", `e = Exp(u)
+			s = ReduceSum(e, i1, keepdims=0)
+			q = Unsqueeze(s, i1)
+			y = Div(e, q)`},
+		{"the sum of another tensor", "", "y", `e = Exp(u)
+			d = Mul(u, 2)
+			f = Exp(d)
+			s = ReduceSum(f, i1)
+			y = Div(e, s)`},
+		{"the maximum of another tensor", "softmax", "d", `v = Mul(u, 2)
+			m = ReduceMax(v, axes=1)
+			d = Sub(u, m)
+			e = Exp(d)
+			s = ReduceSum(e, i1)
+			y = Div(e, s)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := headModel(t, 3, []string{"y"}, c.lines)
+			m, eta := onProbes(t, g, nil)
+			p := m.Structure().Predictors
+			if len(p) != 3 || p[1].Head != c.head || p[1].Tensor != c.tensor || p[1].Element != 1 {
+				t.Fatalf("%d predictors, %q of %s", len(p), p[1].Head, p[1].Tensor)
+			}
+			if c.head == "" {
+				return
+			}
+			_, want := onProbes(t, g, &onnx.Options{Predictor: []string{"y"}})
+			for k := range p {
+				for r, got := range responseOf(p, eta, k) {
+					if y := want.At(r, k); math.Abs(got-y) > 1e-6*(1+math.Abs(y)) {
+						t.Fatalf("row %d: %g, the network has %g", r, got, y)
+					}
+				}
+			}
+		})
+	}
+}
+
+// [1 - p, p] of a binary classifier is one predictor, whose response is p.
+func TestBinaryClassifier(t *testing.T) {
+	for _, lines := range []string{
+		`p = Sigmoid(u)
+		q = Sub(1, p)
+		y = Concat(q, p, axis=1)`,
+		`p = Sigmoid(u)
+		q = Sub(1, p)
+		y = Concat(p, q, axis=1)`,
+	} {
+		m, _ := onProbes(t, headModel(t, 1, []string{"y"}, lines), nil)
+		p := m.Structure().Predictors
+		if len(p) != 1 || p[0].Head != "sigmoid" || p[0].Tensor != "u" || len(m.Structure().Notes) != 1 {
+			t.Errorf("%d predictors, head %q of %s, notes %q", len(p), p[0].Head, p[0].Tensor, m.Structure().Notes)
+		}
+	}
+	m, _ := onProbes(t, headModel(t, 1, []string{"q", "p"}, `p = Sigmoid(u)
+		q = Sub(1, p)`), nil)
+	if p := m.Structure().Predictors; len(p) != 1 || p[0].Head != "sigmoid" || p[0].Output != "p" {
+		t.Errorf("%d predictors, head %q of output %s", len(p), p[0].Head, p[0].Output)
+	}
+}
