@@ -95,7 +95,7 @@ func (c *backendCase) load(inputs []*backendTensor, isRows func(i int) bool) (*o
 	if err != nil {
 		return nil, err
 	}
-	return openNetwork(bytes.NewReader(raw))
+	return openNetwork(bytes.NewReader(raw), nil)
 }
 
 // run runs the engine on the rows of the inputs that the graph has left.

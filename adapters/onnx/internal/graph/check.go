@@ -197,11 +197,7 @@ func (c *Check) fold(op *Operator) error {
 			return err
 		}
 		v.Const, v.Producer = &Tensor{Type: v.Type, Shape: v.Shape}, nil
-		if v.Type.Floating() {
-			v.Const.F = make([]float64, n)
-		} else {
-			v.Const.I = make([]int64, n)
-		}
+		v.Const.allocate(n)
 	}
 	return c.ops.Evaluate(c.Node)
 }
@@ -259,10 +255,10 @@ func (c *Check) Ints(i int) ([]int64, error) {
 	return v.Const.I, nil
 }
 
-// Floating requires input i to be float or double.
+// Floating requires input i to be of a floating type.
 func (c *Check) Floating(i int) error {
 	if v := c.Inputs[i]; !v.Type.Floating() {
-		return fmt.Errorf("input %d (%q) must be float or double, is %s", i, v.Name, v.Type)
+		return fmt.Errorf("input %d (%q) must be floating point, is %s", i, v.Name, v.Type)
 	}
 	return nil
 }
