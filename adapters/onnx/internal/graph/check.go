@@ -243,6 +243,11 @@ func (c *Check) Set(i int, t DType, shape []int) error {
 // Has reports whether input i is given.
 func (c *Check) Has(i int) bool { return i < len(c.Inputs) && c.Inputs[i] != nil }
 
+// IsOutput reports whether output i is one of the graph.
+func (c *Check) IsOutput(i int) bool {
+	return i < len(c.Outputs) && c.Outputs[i] != nil && slices.Contains(c.b.outs, c.Outputs[i])
+}
+
 // Ints reads input i, which must be a constant vector or scalar of integers.
 func (c *Check) Ints(i int) ([]int64, error) {
 	v := c.Inputs[i]

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,6 +24,9 @@ func checkDynamicQuantize(c *graph.Check) error {
 	in := c.Inputs[0]
 	if in.Type != graph.Float32 {
 		return fmt.Errorf("input 0 (%q) must be float, is %s", in.Name, in.Type)
+	}
+	if in.BatchAxis() >= 0 && (c.IsOutput(1) || c.IsOutput(2)) {
+		return errors.New("mixes rows: scale and zero point are outputs of the network, and are those of all rows together; take them from the outputs, or quantise statically")
 	}
 	each := make([]int, len(in.Shape)) // one number for each row, which broadcasts to the input
 	for i, d := range in.Shape {

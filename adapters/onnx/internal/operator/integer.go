@@ -9,21 +9,28 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// integerOps are products of matrices of bytes about zero points. Their sums are computed
-// in the engine's precision, in float64 exactly; as numbers of 32 bits, they wrap.
+// integerOps are products of matrices, and convolutions, of bytes about zero points. Their
+// sums are computed in the engine's precision, in float64 exactly; as numbers of 32 bits,
+// they wrap.
 func integerOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		integerProductOp[T]("", "MatMulInteger", []int{10}, 2, 4, false, func(*graph.Check) (*integerProduct, error) {
+		integerProductOp[T]("", "MatMulInteger", []int{10}, 2, 4, func(*graph.Check) (*integerProduct, error) {
 			return &integerProduct{b: 1, zeroA: 2, zeroB: 3, to: graph.Int32}, nil
 		}),
-		integerProductOp[T]("", "QLinearMatMul", []int{10, 21}, 8, 8, true, func(c *graph.Check) (*integerProduct, error) {
+		integerProductOp[T]("", "QLinearMatMul", []int{10, 21}, 8, 8, func(c *graph.Check) (*integerProduct, error) {
 			return &integerProduct{scaleA: 1, zeroA: 2, b: 3, scaleB: 4, zeroB: 5, scaleY: 6, zeroY: 7, alpha: 1, to: c.Inputs[7].Type}, nil
 		}),
-		integerProductOp[T]("com.microsoft", "QGemm", []int{1}, 6, 9, true, planQGemm),
+		integerProductOp[T]("com.microsoft", "QGemm", []int{1}, 6, 9, planQGemm),
+		integerProductOp[T]("", "ConvInteger", []int{10}, 2, 4, func(*graph.Check) (*integerProduct, error) {
+			return &integerProduct{b: 1, zeroA: 2, zeroB: 3, to: graph.Int32, conv: &convPlan{}}, nil
+		}),
+		integerProductOp[T]("", "QLinearConv", []int{10}, 8, 9, func(c *graph.Check) (*integerProduct, error) {
+			return &integerProduct{scaleA: 1, zeroA: 2, b: 3, scaleB: 4, zeroB: 5, scaleY: 6, zeroY: 7, bias: 8, alpha: 1, to: c.Inputs[7].Type, conv: &convPlan{}}, nil
+		}),
 	}
 }
 
-func integerProductOp[T kernel.Float](domain, name string, versions []int, lo, hi int, jumps bool, plan func(*graph.Check) (*integerProduct, error)) Entry[T] {
+func integerProductOp[T kernel.Float](domain, name string, versions []int, lo, hi int, plan func(*graph.Check) (*integerProduct, error)) Entry[T] {
 	check := func(c *graph.Check) error {
 		p, err := plan(c)
 		if err != nil {
@@ -33,7 +40,7 @@ func integerProductOp[T kernel.Float](domain, name string, versions []int, lo, h
 	}
 	return Entry[T]{
 		Operator: graph.Operator{Domain: domain, Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check},
-		Rule:     integerProductRule, Compile: compileIntegerProduct[T], Jumps: jumps,
+		Rule:     integerProductRule, Compile: compileIntegerProduct[T],
 	}
 }
 
@@ -47,9 +54,12 @@ type integerProduct struct {
 	zeroY, scaleY         int
 	alpha                 float32
 	transB                bool
+	conv                  *convPlan // nil: a product of matrices
 	to                    graph.DType
 	shapeZeroA            []int // in which the zero points broadcast to a and b
 	shapeZeroB            []int
+	shapeBias             []int
+	columns, inner        int // scales of b, at most, and how many numbers in a row have each
 	widthA, widthB, width int
 }
 
@@ -81,25 +91,8 @@ func (p *integerProduct) check(c *graph.Check) error {
 	if !isByte(a.Type) || !isByte(b.Type) {
 		return fmt.Errorf("the factors must be int8 or uint8, are %s and %s", a.Type, b.Type)
 	}
-	bs := b.Shape
-	if p.transB {
-		if b.Const == nil {
-			return fmt.Errorf("the second factor (%q) must be a constant where it is transposed", b.Name)
-		}
-		bs = []int{bs[1], bs[0]}
-	}
-	shape, k, err := productShape(a.Shape, bs)
+	shape, work, err := p.shapes(c)
 	if err != nil {
-		return err
-	}
-	if p.shapeZeroA, err = zeroPoints(c, p.zeroA, a, len(a.Shape)-2); err != nil {
-		return err
-	}
-	column := len(bs) - 1
-	if p.transB {
-		column--
-	}
-	if p.shapeZeroB, err = zeroPoints(c, p.zeroB, b, column); err != nil {
 		return err
 	}
 	if err := p.checkScales(c, shape); err != nil {
@@ -111,7 +104,48 @@ func (p *integerProduct) check(c *graph.Check) error {
 	if err := c.Set(0, p.to, shape); err != nil {
 		return err
 	}
-	return c.MultiplyAdds(shape, k)
+	return c.MultiplyAdds(shape, work)
+}
+
+// shapes finds the shape of the output, how its columns lie, those of the zero points, and
+// how many products an element sums.
+func (p *integerProduct) shapes(c *graph.Check) (shape []int, work int, err error) {
+	a, b := c.Inputs[0], c.Inputs[p.b]
+	if p.conv != nil {
+		return p.convShapes(c)
+	}
+	bs, column := b.Shape, len(b.Shape)-1
+	if p.transB {
+		if b.Const == nil {
+			return nil, 0, fmt.Errorf("the second factor (%q) must be a constant where it is transposed", b.Name)
+		}
+		bs, column = []int{bs[1], bs[0]}, 0
+	}
+	if shape, work, err = productShape(a.Shape, bs); err != nil {
+		return nil, 0, err
+	}
+	if p.shapeZeroA, err = zeroPoints(c, p.zeroA, a, len(a.Shape)-2); err != nil {
+		return nil, 0, err
+	}
+	p.columns, p.inner = 1, 1
+	if len(bs) > 1 && bs[len(bs)-1] != graph.Batch {
+		p.columns = bs[len(bs)-1]
+	}
+	p.shapeZeroB, err = zeroPoints(c, p.zeroB, b, column)
+	return shape, work, err
+}
+
+func (p *integerProduct) convShapes(c *graph.Check) (shape []int, work int, err error) {
+	x, w := c.Inputs[0], c.Inputs[p.b]
+	if p.conv, shape, err = planConv(c, x.Shape, w.Shape); err != nil {
+		return nil, 0, err
+	}
+	if p.shapeZeroA, err = zeroPoints(c, p.zeroA, x, -1); err != nil {
+		return nil, 0, err
+	}
+	p.columns, p.inner = w.Shape[0], graph.Product(shape[2:])
+	p.shapeZeroB, err = zeroPoints(c, p.zeroB, w, 0)
+	return shape, w.Shape[1] * p.conv.points, err
 }
 
 func isByte(t graph.DType) bool { return t == graph.Int8 || t == graph.Uint8 }
@@ -150,16 +184,12 @@ func (p *integerProduct) checkScales(c *graph.Check, shape []int) error {
 	if p.scaleA == 0 {
 		return nil
 	}
-	cols := 1
-	if n := len(shape); n > 0 && shape[n-1] != graph.Batch {
-		cols = shape[n-1]
-	}
 	for _, i := range []int{p.scaleA, p.scaleB, p.scaleY, p.zeroY} {
 		if i == 0 {
 			continue
 		}
 		v := c.Inputs[i]
-		perColumn := i == p.scaleB && len(v.Shape) == 1 && v.Shape[0] == cols
+		perColumn := i == p.scaleB && len(v.Shape) == 1 && v.Shape[0] == p.columns
 		if v.Const == nil || v.Width() != 1 && !perColumn || v.Type.Floating() != (i != p.zeroY) {
 			return fmt.Errorf("input %d (%q) must be one constant number; of the weights' scales one for each column", i, v.Name)
 		}
@@ -170,8 +200,14 @@ func (p *integerProduct) checkScales(c *graph.Check, shape []int) error {
 	if p.bias == 0 {
 		return nil
 	}
-	if v := c.Inputs[p.bias]; v.Type != graph.Int32 || !broadcastsTo(v.Shape, shape) {
-		return fmt.Errorf("the addend (%q) must be int32 of a shape that broadcasts to %s, is %s %s", v.Name, graph.ShapeText(shape), v.Type, graph.ShapeText(v.Shape))
+	v := c.Inputs[p.bias]
+	p.shapeBias = v.Shape
+	if p.conv != nil && len(v.Shape) == 1 {
+		p.shapeBias = slices.Repeat([]int{1}, len(shape)-1)
+		p.shapeBias[0] = v.Shape[0]
+	}
+	if v.Type != graph.Int32 || v.BatchAxis() >= 0 || !broadcastsTo(p.shapeBias, shape) {
+		return fmt.Errorf("the addend (%q) must be constant int32 of a shape that broadcasts to %s, is %s %s", v.Name, graph.ShapeText(shape), v.Type, graph.ShapeText(v.Shape))
 	}
 	return nil
 }
@@ -215,7 +251,11 @@ func compileIntegerProduct[T kernel.Float](n *graph.Node) Step[T] {
 		if packed == nil {
 			zip(right, b.Shape, b.I, b.Shape, zeros(x, p.zeroB), zeroShape(x, p.zeroB, p.shapeZeroB), difference)
 		}
-		multiply(sums, Operand[T]{Shape: a.Shape, F: left}, Operand[T]{Shape: shapeB, F: right}, packed)
+		if p.conv != nil {
+			convolve(p.conv, Operand[T]{Shape: x.Out[0].Shape, F: sums}, Operand[T]{Shape: a.Shape, F: left}, Operand[T]{Shape: b.Shape, F: right}, nil)
+		} else {
+			multiply(sums, Operand[T]{Shape: a.Shape, F: left}, Operand[T]{Shape: shapeB, F: right}, packed)
+		}
 		finish(x, sums)
 		return nil
 	}
@@ -231,11 +271,11 @@ func zeroShape[T kernel.Float](x *Exec[T], i int, shape []int) []int {
 	return shape
 }
 
-// packIntegers prepares constant weights, and is their shape as a factor; nil if b or its
-// zero points depend on rows.
+// packIntegers prepares constant weights, and is their shape as a factor; nil for a
+// convolution, and if b or its zero points depend on rows.
 func packIntegers[T kernel.Float](n *graph.Node, p *integerProduct) ([]*kernel.Weights[T], []int) {
 	b, zero := n.Inputs[p.b], []int64{0}
-	if b.Const == nil || p.zeroB != 0 && n.Inputs[p.zeroB].Const == nil {
+	if p.conv != nil || b.Const == nil || p.zeroB != 0 && n.Inputs[p.zeroB].Const == nil {
 		return nil, nil
 	}
 	if p.zeroB != 0 {
@@ -277,10 +317,10 @@ func finishProduct[T kernel.Float](n *graph.Node, p *integerProduct) func(x *Exe
 		out := x.Out[0]
 		if p.bias != 0 {
 			c := x.In[p.bias]
-			addIntegers(sums, out.Shape, c.I, c.Shape)
+			addIntegers(sums, out.Shape, c.I, p.shapeBias)
 		}
 		for i, s := range sums {
-			y := float32(int32(int64(s))) * scale[i%len(scale)]
+			y := float32(int32(int64(s))) * scale[i/p.inner%len(scale)]
 			if p.zeroY != 0 {
 				out.I[i] = r.integer(y, zero)
 			} else {
@@ -302,30 +342,36 @@ func addIntegers[T kernel.Float](sums []T, shape []int, c []int64, cShape []int)
 	})
 }
 
-// integerProductRule is that of a product of matrices; whatever else is no constant enters
-// every element.
+// integerProductRule is that of the product or convolution, which is not linear: sums wrap,
+// or are rounded. Whatever else is no constant enters every element.
 func integerProductRule(n *graph.Node) Rule {
 	p, ok := n.Resolved.(*integerProduct)
-	if !ok || p.transB && n.Inputs[p.b].Const == nil {
+	if !ok {
 		return opaque(n)
 	}
 	b := n.Inputs[p.b]
 	if p.transB {
 		b = &graph.Value{Name: b.Name, Type: b.Type, Shape: []int{b.Shape[1], b.Shape[0]}, Const: b.Const}
 	}
-	r := matMulRule(&graph.Node{Op: n.Op, Inputs: []*graph.Value{n.Inputs[0], b}, Outputs: n.Outputs})
-	if r.Each == nil {
-		return r
+	out := *n.Outputs[0]
+	out.Type = graph.Float32
+	as := &graph.Node{Op: n.Op, Attrs: n.Attrs, Inputs: []*graph.Value{n.Inputs[0], b}, Outputs: []*graph.Value{&out}}
+	r := matMulRule
+	if p.conv != nil {
+		r = convRule
 	}
-	factors, number := r.Each, [2]int{0, p.b}
+	factors, number := r(as), [2]int{0, p.b}
+	if factors.Each == nil {
+		return factors
+	}
 	var others []int
 	for i, v := range n.Inputs {
 		if v != nil && v.Const == nil && i != 0 && i != p.b {
 			others = append(others, i)
 		}
 	}
-	return Rule{Cost: r.Cost, Each: func(out, e int, yield Link) {
-		factors(out, e, func(in, ie int, _ float64) { yield(number[in], ie, 1) })
+	return Rule{Cost: factors.Cost, Each: func(k, e int, yield Link) {
+		factors.Each(k, e, func(in, ie int, _ float64) { yield(number[in], ie, 1) })
 		for _, i := range others {
 			for ie := range n.Inputs[i].Width() {
 				yield(i, ie, 1)

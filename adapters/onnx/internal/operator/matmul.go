@@ -31,8 +31,13 @@ func matrixShapes(a, b []int) (ma, mb []int, dropRow, dropCol bool) {
 }
 
 func checkMatMul(c *graph.Check) error {
-	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
+	if err := c.SameType(); err != nil {
 		return err
+	}
+	if t := c.Inputs[0].Type; t != graph.Int32 && t != graph.Int64 && t != graph.Uint32 && t != graph.Uint64 {
+		if err := c.Floating(0); err != nil {
+			return err
+		}
 	}
 	out, k, err := productShape(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	if err != nil {
@@ -81,6 +86,9 @@ func contraction(k, kb int, a, b []int) error {
 }
 
 func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
+	if n.Outputs[0].Type.Integer() {
+		return compileWholeMatMul[T](n)
+	}
 	_, b, _, _ := matrixShapes(n.Inputs[0].Shape, n.Inputs[1].Shape)
 	var packed []*kernel.Weights[T]
 	if n.Inputs[1].Const != nil {
@@ -139,6 +147,32 @@ func multiply[T kernel.Float](out []T, a, b Operand[T], packed []*kernel.Weights
 			o, i, j = o+1, i+sa, j+sb
 		}
 	})
+}
+
+// compileWholeMatMul multiplies integers of 32 and 64 bits, which wrap.
+func compileWholeMatMul[T kernel.Float](n *graph.Node) Step[T] {
+	typ := n.Outputs[0].Type
+	return func(x *Exec[T]) error {
+		a, b, out := x.In[0], x.In[1], x.Out[0].I
+		as, bs, _, _ := matrixShapes(a.Shape, b.Shape)
+		rows, k, cols := as[len(as)-2], as[len(as)-1], bs[len(bs)-1]
+		var stack [graph.MaxRank]int
+		var w walk
+		w.plan(broadcastSizes(stack[:0], as[:len(as)-2], bs[:len(bs)-2]), as[:len(as)-2], bs[:len(bs)-2])
+		w.each(func(o, i, j, _ int) {
+			for range w.size[0] {
+				for e := range rows * cols {
+					left, sum := a.I[(i*rows+e/cols)*k:][:k], int64(0)
+					for l, v := range left {
+						sum += v * b.I[(j*k+l)*cols+e%cols]
+					}
+					out[o*rows*cols+e] = typ.Wrap(sum)
+				}
+				o, i, j = o+1, i+w.stride[0][0], j+w.stride[1][0]
+			}
+		})
+		return nil
+	}
 }
 
 // broadcastSizes appends the broadcast of two run-time shapes already checked.
