@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -71,8 +72,9 @@ func (g *Graph) Tensor(name string) (Tensor, bool) {
 func (g *Graph) File() []byte { return g.file }
 
 // External are the files that the network keeps data of its tensors in, by the location
-// that File has for each; nil without LoadOptions.KeepFile. They must not be changed.
-func (g *Graph) External() map[string][]byte { return g.external }
+// that the file has for each: a path of slashes that leads down from its folder. Their
+// content is nil without LoadOptions.KeepFile. It must not be changed.
+func (g *Graph) External() map[string][]byte { return maps.Clone(g.external) }
 
 // SHA256 is the SHA-256 of the file in hexadecimal digits. Of a network that keeps data in
 // other files it is that of the file with the SHA-256 (32 bytes) of each of those behind

@@ -94,9 +94,13 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, typed(err)
 	}
-	loaded := &Graph{g: g, sha256: beside.digest(b)}
+	loaded := &Graph{g: g, sha256: beside.digest(b), external: beside.content}
 	if opts.KeepFile {
-		loaded.file, loaded.external = b, beside.content
+		loaded.file = b
+		return loaded, nil
+	}
+	for location := range beside.content {
+		beside.content[location] = nil
 	}
 	return loaded, nil
 }
