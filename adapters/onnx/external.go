@@ -42,7 +42,8 @@ func (b beside) Stat(name string) (fs.FileInfo, error) {
 // externalFiles are the files that a model has data in, each read once and whole.
 type externalFiles struct {
 	folder  fs.FS
-	max     int64 // bytes of each
+	left    int64 // bytes that may be read
+	max     int64
 	content map[string][]byte
 }
 
@@ -51,7 +52,7 @@ func newExternalFiles(folder fs.FS, max int64) *externalFiles {
 	if max == 0 {
 		max = graph.DefaultMemory
 	}
-	return &externalFiles{folder, max, map[string][]byte{}}
+	return &externalFiles{folder, max, max, map[string][]byte{}}
 }
 
 func (e *externalFiles) reader() graph.External {
@@ -71,9 +72,10 @@ func (e *externalFiles) read(location string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it must lie in the folder of the model, which alone is read", err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%q is not a regular file", location)
-	case info.Size() > e.max:
-		return nil, graph.MemoryError(fmt.Sprintf("%q has %d bytes, more than %d (MaxMemory)", location, info.Size(), e.max))
+	case info.Size() > e.left:
+		return nil, graph.MemoryError(fmt.Sprintf("%q has %d bytes: such files together need more than %d bytes (MaxMemory)", location, info.Size(), e.max))
 	}
+	e.left -= info.Size()
 	f, err := e.folder.Open(location)
 	if err != nil {
 		return nil, err

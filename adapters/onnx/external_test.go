@@ -214,7 +214,7 @@ func TestExternalDataIsBounded(t *testing.T) {
 	}
 	folder := fstest.MapFS{"w.bin": {Data: make([]byte, 1000)}}
 	_, err = onnx.Load(bytes.NewReader(raw), &onnx.LoadOptions{External: folder, MaxMemory: 999})
-	want = `onnx: initializer "w" stores its data in an external file: "w.bin" has 1000 bytes, more than 999 (MaxMemory)`
+	want = `onnx: initializer "w" stores its data in an external file: "w.bin" has 1000 bytes: such files together need more than 999 bytes (MaxMemory)`
 	if !errors.Is(err, onnx.ErrMemory) || err.Error() != want {
 		t.Errorf("%v, want\n%s", err, want)
 	}

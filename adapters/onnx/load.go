@@ -31,8 +31,8 @@ type LoadOptions struct {
 	// Graph.External, which engines other than this package's need.
 	KeepFile bool
 	// External is the folder of the model, in which a model may keep the data of its
-	// tensors in files of their own, each of at most MaxMemory bytes. Only regular files
-	// are read. nil: LoadFile takes Beside(path), Load refuses such models.
+	// tensors in files of their own, together of at most MaxMemory bytes. Only regular
+	// files are read. nil: LoadFile takes Beside(path), Load refuses such models.
 	External fs.FS
 }
 

@@ -116,6 +116,15 @@ func quantisedSeeds(add func(opset int64, nodes func(b *onnxpb.Builder))) {
 		b.AddNode("QLinearConv", graphtest.In("u", "s", "z", "w", "s", "zw", "s", "z"), "v", onnxpb.Ints("pads", 1, 0))
 		b.AddNode("ConvInteger", graphtest.In("v", "w", "z", "zw"), "y")
 	})
+	add(17, func(b *onnxpb.Builder) {
+		b.Import("com.microsoft", 1)
+		b.AddInit("s", nil, 0.5)
+		b.AddIntegers("z", uint8s, nil, 5)
+		b.AddNode("QuantizeLinear", graphtest.In("x", "s", "z"), "q")
+		b.AddNodes("com.microsoft", "QLinearSigmoid", graphtest.In("q", "s", "z", "s", "z"), graphtest.In("g"))
+		b.AddNodes("com.microsoft", "QLinearMul", graphtest.In("q", "s", "z", "g", "s", "z", "s", "z"), graphtest.In("m"))
+		b.AddNodes("com.microsoft", "QLinearConcat", graphtest.In("s", "z", "m", "s", "z", "q", "s", "z"), graphtest.In("y"), onnxpb.Int("axis", 1))
+	})
 	add(15, func(b *onnxpb.Builder) {
 		b.AddNode("Cast", graphtest.In("x"), "k", onnxpb.Int("to", 13))
 		b.AddIntegers("c", onnxpb.TensorProto_UINT64, []int{3}, 7, -1, 1)

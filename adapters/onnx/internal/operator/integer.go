@@ -70,7 +70,7 @@ func planQGemm(c *graph.Check) (*integerProduct, error) {
 		alpha: float32(c.AttrFloat("alpha", 1)), transB: c.AttrInt("transB", 0) != 0, to: graph.Float32}
 	switch {
 	case c.AttrInt("transA", 0) != 0:
-		return nil, errors.New("mixes rows, or has them in the columns: transA is not supported; quantise the model with the rows first")
+		return nil, errors.New("mixes rows: it sums over them (transA); quantise a model that has the rows first")
 	case len(c.Inputs[0].Shape) != 2 || len(c.Inputs[3].Shape) != 2:
 		return nil, errors.New("needs two matrices")
 	case c.Has(7) != c.Has(8):
@@ -261,14 +261,16 @@ func compileIntegerProduct[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
-// zeroShape is the shape of zero points at run time: their own if they depend on rows.
+// zeroShape is the shape of zero points at run time.
 func zeroShape[T kernel.Float](x *Exec[T], i int, shape []int) []int {
-	if i != 0 && slices.Contains(shape, graph.Batch) {
-		if own := x.In[i].Shape; len(own) == len(shape) {
-			return own
-		}
+	if i == 0 || !slices.Contains(shape, graph.Batch) {
+		return shape
 	}
-	return shape
+	own := x.In[i].Shape
+	if len(own) != len(shape) { // one for each row of a matrix
+		own = slices.Concat(own, shape[1:])
+	}
+	return own
 }
 
 // packIntegers prepares constant weights, and is their shape as a factor; nil for a

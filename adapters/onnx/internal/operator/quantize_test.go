@@ -62,6 +62,14 @@ var quantised = []struct {
 		b.AddNode("Cast", graphtest.In("k"), "f", onnxpb.Int("to", 1))
 		b.AddNode("Mul", graphtest.In("f", "scale"), "y")
 	}, []float64{255, 10, 1, -1, 254, 0.5}, []float64{255 + 20 - 3, -1 + 508}},
+	{"by the range of the row, zero points as a vector", func(b *onnxpb.Builder) {
+		b.AddNodes("", "DynamicQuantizeLinear", graphtest.In("x"), graphtest.In("q", "scale", "point"))
+		b.AddInts("one", 1)
+		b.AddNode("Squeeze", graphtest.In("point", "one"), "points")
+		b.AddIntegers("w", tInt8, []int{3, 1}, 1, 2, -3)
+		b.AddNode("MatMulInteger", graphtest.In("q", "w", "points"), "k")
+		b.AddNode("Cast", graphtest.In("k"), "y", onnxpb.Int("to", 1))
+	}, []float64{255, 10, 1, -1, 254, 0.5}, []float64{255 + 20 - 3, -1 + 508}},
 	{"products of int8, requantised by column", func(b *onnxpb.Builder) {
 		b.AddInit("s", nil, 1)
 		b.AddIntegers("z", tInt8, nil, 1)
