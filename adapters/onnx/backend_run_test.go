@@ -95,7 +95,7 @@ func (c *backendCase) load(inputs []*backendTensor, isRows func(i int) bool) (*o
 	if err != nil {
 		return nil, err
 	}
-	return openNetwork(bytes.NewReader(raw))
+	return openNetwork(bytes.NewReader(raw), nil)
 }
 
 // run runs the engine on the rows of the inputs that the graph has left.
@@ -184,6 +184,10 @@ func rawNumber(kind onnxpb.TensorProto_DataType) (size int, number func(b []byte
 		return 4, func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
 	case onnxpb.TensorProto_DOUBLE:
 		return 8, func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }
+	case onnxpb.TensorProto_BFLOAT16:
+		return 2, func(b []byte) float64 { return float64(math.Float32frombits(uint32(le.Uint16(b)) << 16)) }
+	case onnxpb.TensorProto_FLOAT16:
+		return 2, func(b []byte) float64 { return half(le.Uint16(b)) }
 	case onnxpb.TensorProto_INT64:
 		return 8, func(b []byte) float64 { return float64(int64(le.Uint64(b))) }
 	case onnxpb.TensorProto_UINT64:
@@ -204,14 +208,47 @@ func rawNumber(kind onnxpb.TensorProto_DataType) (size int, number func(b []byte
 	return 0, nil
 }
 
+// halfDigits is two units in the last place of the floating types of 16 bits, relative: the
+// engine has further digits than they hold. 0 for other types.
+func halfDigits(kind onnxpb.TensorProto_DataType) float64 {
+	switch kind {
+	case onnxpb.TensorProto_FLOAT16:
+		return 1.0 / (1 << 9)
+	case onnxpb.TensorProto_BFLOAT16:
+		return 1.0 / (1 << 6)
+	}
+	return 0
+}
+
+// half is the number that the bits of a float16 mean.
+func half(b uint16) float64 {
+	e, m := int(b>>10&31), float64(b&1023)
+	x := math.Ldexp(1024+m, e-25)
+	switch {
+	case e == 0:
+		x = math.Ldexp(m, -24)
+	case e == 31 && m == 0:
+		x = math.Inf(1)
+	case e == 31:
+		return math.NaN()
+	}
+	return math.Copysign(x, float64(int16(b)|1))
+}
+
 // typedNumbers are the numbers of a tensor that holds no raw bytes.
 func typedNumbers(p *onnxpb.TensorProto) []float64 {
 	var out []float64
 	for _, v := range p.FloatData {
 		out = append(out, float64(v))
 	}
+	kind := onnxpb.TensorProto_DataType(p.DataType)
+	_, number := rawNumber(kind)
 	for _, v := range p.Int32Data {
-		out = append(out, float64(v))
+		if halfDigits(kind) > 0 {
+			out = append(out, number([]byte{byte(v), byte(v >> 8)}))
+		} else {
+			out = append(out, float64(v))
+		}
 	}
 	for _, v := range p.Int64Data {
 		out = append(out, float64(v))

@@ -143,6 +143,9 @@ func (c *backendCase) judge(t *testing.T) (state string, why error) {
 		if err != nil {
 			return "refused", err
 		}
+		for _, o := range outputs {
+			c.RTol = max(c.RTol, halfDigits(onnxpb.TensorProto_DataType(o.message.DataType)))
+		}
 		ok := false
 		for _, way := range []func(in, out []*backendTensor) error{c.byRows, c.folded} {
 			err := way(inputs, outputs)

@@ -86,10 +86,6 @@ func TestBadModels(t *testing.T) {
 		}), `onnx: node "y" (Relu): attribute "body" holds a subgraph, which is not supported`},
 		{"functions", change(func(m *onnxpb.ModelProto) { m.Functions = [][]byte{{}} }), `onnx: the model defines functions, which are not supported; export it with functions inlined`},
 		{"training", change(func(m *onnxpb.ModelProto) { m.TrainingInfo = [][]byte{{}} }), `onnx: the model holds training information, which is not supported; export it for inference`},
-		{"sparse", change(func(m *onnxpb.ModelProto) { m.Graph.SparseInitializer = [][]byte{{}} }), `onnx: the model holds sparse initializers, which are not supported; export it with dense ones`},
-		{"external", change(func(m *onnxpb.ModelProto) {
-			m.Graph.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
-		}), `onnx: initializer "w" stores its data in an external file, which is not supported; save the model with its data inside`},
 		{"raw length", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].RawData = make([]byte, 11) }),
 			`onnx: initializer "w": 11 bytes of raw data, but shape [3] of float needs 12`},
 		{"typed length", change(func(m *onnxpb.ModelProto) {
@@ -99,8 +95,14 @@ func TestBadModels(t *testing.T) {
 			`onnx: initializer "w": shape [1099511627776 1099511627776] overflows`},
 		{"negative dim", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].Dims = []int64{-3} }),
 			`onnx: initializer "w": axis 0 has impossible size -3`},
-		{"float16", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].DataType = 10 }),
-			`onnx: initializer "w": element type FLOAT16 is not supported; export with float, double, int32, int64 or bool`},
+		{"complex", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].DataType = 14 }),
+			`onnx: initializer "w": element type COMPLEX64 is not supported; export real and imaginary parts as tensors of their own`},
+		{"float8", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].DataType = 17 }),
+			`onnx: initializer "w": element type 17, floating point of 8 bits or fewer, is not supported; quantise to int8, or save the weights as float16`},
+		{"two bits", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].DataType = 26 }),
+			`onnx: initializer "w": element type 26, integers of 2 bits, is not supported; quantise to int4 or int8`},
+		{"unknown type", change(func(m *onnxpb.ModelProto) { m.Graph.Initializer[0].DataType = 99 }),
+			`onnx: initializer "w": unknown element type 99`},
 		{"two initializers", change(func(m *onnxpb.ModelProto) {
 			m.Graph.Initializer = append(m.Graph.Initializer, m.Graph.Initializer[0])
 		}), `onnx: two initializers are named "w"`},

@@ -196,8 +196,8 @@ func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
 		}
 		for _, c := range m.feed[i] {
 			for r, x := range buf.columns[c] {
-				if _, err := engine.Integer(x, v.Type); err != nil {
-					return fmt.Errorf("onnx: column %q, data row %d: input %q takes %s, and %g is none", m.columns[c], b.Row(r)+1, v.Name, v.Type, x)
+				if _, err := engine.Integer(x, v); err != nil {
+					return fmt.Errorf("onnx: column %q, data row %d: %w", m.columns[c], b.Row(r)+1, err)
 				}
 			}
 		}

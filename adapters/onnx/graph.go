@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -9,8 +10,10 @@ import (
 // Graph is a network that Load has read and checked. It is immutable and safe for
 // concurrent use.
 type Graph struct {
-	g    *graph.Graph
-	file []byte
+	g        *graph.Graph
+	file     []byte
+	external map[string][]byte
+	sha256   string
 }
 
 // Batch marks the batch axis in a Tensor's Shape: its size is the number of rows.
@@ -19,7 +22,7 @@ const Batch = -1
 // Tensor describes a tensor of a network that depends on rows.
 type Tensor struct {
 	Name  string
-	Type  string // of its elements, as ONNX calls it: float, double, int32, int64, bool
+	Type  string // of its elements, as ONNX calls it: float, double, int64, uint8, bool and so on
 	Shape []int  // Batch on one axis
 }
 
@@ -67,3 +70,13 @@ func (g *Graph) Tensor(name string) (Tensor, bool) {
 // File is the file that the network was loaded from, for an Engine that reads it
 // itself; nil without LoadOptions.KeepFile. It must not be changed.
 func (g *Graph) File() []byte { return g.file }
+
+// External are the files that the network keeps data of its tensors in, by the location
+// that the file has for each: a path of slashes that leads down from its folder. Their
+// content is nil without LoadOptions.KeepFile. It must not be changed.
+func (g *Graph) External() map[string][]byte { return maps.Clone(g.external) }
+
+// SHA256 is the SHA-256 of the file in hexadecimal digits. Of a network that keeps data in
+// other files it is that of the file with the SHA-256 (32 bytes) of each of those behind
+// it, in the order of their locations: it changes with every byte of them.
+func (g *Graph) SHA256() string { return g.sha256 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -26,9 +27,13 @@ type LoadOptions struct {
 	// MaxWork bounds the multiply-adds of constant folding, and those of one
 	// row. 0: 1e11.
 	MaxWork int64
-	// KeepFile keeps the bytes of the file for Graph.File, which engines other than
-	// this package's need.
+	// KeepFile keeps the bytes of the file for Graph.File, and of the files beside it for
+	// Graph.External, which engines other than this package's need.
 	KeepFile bool
+	// External is the folder of the model, in which a model may keep the data of its
+	// tensors in files of their own, together of at most MaxMemory bytes. Only regular
+	// files are read. nil: LoadFile takes Beside(path), Load refuses such models.
+	External fs.FS
 }
 
 func (o *LoadOptions) withDefaults() (LoadOptions, error) {
@@ -45,14 +50,22 @@ func (o *LoadOptions) withDefaults() (LoadOptions, error) {
 	return r, nil
 }
 
-// LoadFile reads, checks and folds the network in the file.
+// LoadFile reads, checks and folds the network in the file. Data of its tensors in other
+// files is read from the file's own folder: see Beside.
 func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
 	}
 	defer f.Close()
-	g, err := Load(f, o)
+	var opts LoadOptions
+	if o != nil {
+		opts = *o
+	}
+	if opts.External == nil {
+		opts.External = Beside(path)
+	}
+	g, err := Load(f, &opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -76,12 +89,18 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if int64(len(b)) > opts.MaxFileSize {
 		return nil, fmt.Errorf("onnx: the model is larger than %d bytes (MaxFileSize)", opts.MaxFileSize)
 	}
-	g, err := graph.Read(b, graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, operator.New[float64]())
+	beside := newExternalFiles(opts.External, opts.MaxMemory)
+	g, err := graph.ReadExternal(b, beside.reader(), graph.Limits{MaxMemory: opts.MaxMemory, MaxElements: opts.MaxElements, MaxWork: opts.MaxWork}, operator.New[float64]())
 	if err != nil {
 		return nil, typed(err)
 	}
-	if !opts.KeepFile {
-		b = nil
+	loaded := &Graph{g: g, sha256: beside.digest(b), external: beside.content}
+	if opts.KeepFile {
+		loaded.file = b
+		return loaded, nil
 	}
-	return &Graph{g, b}, nil
+	for location := range beside.content {
+		beside.content[location] = nil
+	}
+	return loaded, nil
 }

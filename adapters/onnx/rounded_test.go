@@ -41,7 +41,7 @@ func tableOf(t *testing.T, columns map[string][]float64) *data.Table {
 // so that the network is linear behind it.
 func TestAdditiveNetworkHasNoDeepPart(t *testing.T) {
 	tab := tableOf(t, map[string][]float64{"a": {0.1, 0.2, 0.7, 1e-3}, "b": {1<<24 + 1, 3, 1.7e9 + 1, 5}})
-	for _, other := range []graph.DType{graph.Float32, graph.Float64, graph.Int64} {
+	for _, other := range []graph.DType{graph.Float32, graph.Float64, graph.Int64, graph.Uint64, graph.BFloat16} {
 		g := lineBeside(t, other)
 		m, err := NewModel(g, Unbound(g), nil)
 		if err != nil {
@@ -91,6 +91,17 @@ func TestNumbersThatCannotEnter(t *testing.T) {
 		{graph.Int64, 1e300, `onnx: column "b", data row 2: input "b" takes int64, and 1e+300 is none`},
 		{graph.Int32, 1 << 31, `onnx: column "b", data row 2: input "b" takes int32, and 2.147483648e+09 is none`},
 		{graph.Int64, math.NaN(), `onnx: column "b", data row 2: NaN cannot enter the network; leave such rows out or replace the value`},
+		{graph.Float16, 65504, ""},
+		{graph.Float16, 65519, ""}, // is nearest to 65504
+		{graph.Float16, 65520, `onnx: column "b", data row 2: 65520 cannot enter the network: its input is of type float16, whose largest number is 65504; leave such rows out or replace the value`},
+		{graph.BFloat16, 3.4e38, `onnx: column "b", data row 2: 3.4e+38 cannot enter the network: its input is of type bfloat16, whose largest number is 3.38953e+38; leave such rows out or replace the value`},
+		{graph.Uint8, 255, ""},
+		{graph.Uint8, 256, `onnx: column "b", data row 2: input "b" takes uint8, and 256 is none`},
+		{graph.Uint8, -1, `onnx: column "b", data row 2: input "b" takes uint8, and -1 is none`},
+		{graph.Int16, -32768, ""},
+		{graph.Int16, -32769, `onnx: column "b", data row 2: input "b" takes int16, and -32769 is none`},
+		{graph.Uint64, 1 << 53, ""},
+		{graph.Uint64, 1 << 54, `onnx: column "b", data row 2: input "b" takes uint64, and 1.8014398509481984e+16 is none`},
 		{graph.Bool, 2, `onnx: column "b", data row 2: input "b" takes bool, and 2 is none`},
 	} {
 		g := lineBeside(t, c.other)
@@ -128,5 +139,34 @@ func TestColumnOfTwoTypes(t *testing.T) {
 	want := `onnx: column "x" is bound to input "a", which takes float, and to input "b", which takes double: these round it differently; bind a copy of the column to one of them`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want\n%s", err, want)
+	}
+}
+
+// Integers that the network casts to float16 are rounded to it at the door, and refused
+// beyond it.
+func TestIntegersAsHalves(t *testing.T) {
+	a := graphtest.Input("a", graph.Batch, 1)
+	a.Type = graph.Int64
+	h := graphtest.NewHand(a)
+	half := h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 10}}, graphtest.Rows(1), a)
+	half.Type = graph.Float16
+	wide := h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 1}}, graphtest.Rows(1), half)
+	g := loaded(t, h.Output("y", h.Linear(wide, 2)), 21)
+	m, err := NewModel(g, Unbound(g), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := data.NewBatch(2, 0)
+	for x, want := range map[float64]string{2049: "", 65536: `onnx: column "a", data row 2: input "a" is cast to float16, whose largest number is 65504, and 65536 is beyond`} {
+		if err := b.SetNumeric("a", []float64{1, x}); err != nil {
+			t.Fatal(err)
+		}
+		out, got := outputsFor(m, 2), ""
+		if err := m.Forward(context.Background(), out, b); err != nil {
+			got = err.Error()
+		}
+		if got != want || want == "" && out.Eta.At(1, 0) != 4096 {
+			t.Errorf("%g: %q, eta %g", x, got, out.Eta.At(1, 0))
+		}
 	}
 }

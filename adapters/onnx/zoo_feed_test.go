@@ -130,7 +130,7 @@ func (n *zooNetwork) answers(o *openedNetwork, v *zooValues) (answers []answer, 
 
 // tolerance is what |got - want| / (1 + |want|) may be: our engine computes in float64
 // what ONNX Runtime computes in the type of the output. Integers and truth values are
-// equal. Networks of half precision and quantised ones have a tolerance of their own.
+// equal. Networks of half precision have a tolerance of their own.
 func (n *zooNetwork) tolerance(told zooTensor) float64 {
 	switch {
 	case strings.HasPrefix(told.Type, "int") || told.Type == "bool":

@@ -3,6 +3,7 @@ package onnx_test
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -41,16 +42,17 @@ func (t openedTensor) width() int {
 
 // openNetwork loads a file: as users do, and as the package itself, since folded outputs
 // are nothing that users see.
-func openNetwork(file io.Reader) (*openedNetwork, error) {
+// folder holds data beside the file; nil: there is none.
+func openNetwork(file io.Reader, folder fs.FS) (*openedNetwork, error) {
 	b, err := io.ReadAll(file)
 	if err != nil {
 		return nil, err
 	}
-	g, err := onnx.Load(bytes.NewReader(b), nil)
+	g, err := onnx.Load(bytes.NewReader(b), &onnx.LoadOptions{External: folder})
 	if err != nil {
 		return nil, err
 	}
-	inside, err := graph.Read(b, graph.Limits{}, operator.New[float64]())
+	inside, err := graph.ReadExternal(b, func(location string) ([]byte, error) { return fs.ReadFile(folder, location) }, graph.Limits{}, operator.New[float64]())
 	if err != nil {
 		return nil, err
 	}

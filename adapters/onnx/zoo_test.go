@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx"
 )
 
 var updateZoo = flag.Bool("update-zoo", false, "rewrite testdata/zoo/state.txt and, if the backend tests run, testdata/zoo/backend.txt")
@@ -136,7 +138,7 @@ func (n *zooNetwork) judge() (refusal, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	o, refusal := openNetwork(f)
+	o, refusal := openNetwork(f, onnx.Beside(n.file))
 	if refusal != nil {
 		return refusal, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/report"
@@ -79,7 +80,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	if err := a.spare(s, paths, tensors, ref.File); err != nil {
+	if err := a.spare(s, paths, tensors, ref.File, m.Graph()); err != nil {
 		return err
 	}
 	applier, err := r.Applier(m)
@@ -117,9 +118,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 }
 
 // spare refuses to write over the data or the network, or into the decomposition.
-func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, model string) error {
+func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, model string, g *onnx.Graph) error {
 	var in sources
-	in.add("the model", model)
+	in.addModel(model, g)
 	in.addData(paths, tensors, s.in)
 	in.addResult(a.dir)
 	if a.out == "-" {

@@ -29,7 +29,7 @@ DIR/moments.bin and the network.`,
 			}
 			path := func(name string) string { return filepath.Join(args[0], name) }
 			var in sources
-			in.add("the model", ref.File)
+			in.addModel(ref.File, m.Graph())
 			in.add("part of the decomposition", path(resultdir.Decomposition), path(resultdir.Moments))
 			for _, name := range []string{resultdir.Effects, resultdir.Report} { // links, perhaps
 				if err := in.spareFile("the report's file", path(name)); err != nil {

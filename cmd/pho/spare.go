@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/resultdir"
 )
@@ -35,6 +36,14 @@ func (s *sources) addOpen(what string, stream any) {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			*s = append(*s, source{what: what, info: info})
 		}
+	}
+}
+
+// addModel lists the network's file and those in which it keeps data of its tensors.
+func (s *sources) addModel(path string, g *onnx.Graph) {
+	s.add("the model", path)
+	for location := range g.External() {
+		s.add("data of the model", filepath.Join(filepath.Dir(path), filepath.FromSlash(location)))
 	}
 }
 

@@ -90,7 +90,13 @@ func NewTensor[V float64 | int64](name string, t TensorProto_DataType, shape []i
 			p.RawData = binary.LittleEndian.AppendUint32(p.RawData, uint32(int32(v)))
 		case TensorProto_INT64:
 			p.RawData = binary.LittleEndian.AppendUint64(p.RawData, uint64(int64(v)))
-		case TensorProto_BOOL:
+		case TensorProto_UINT32:
+			p.RawData = binary.LittleEndian.AppendUint32(p.RawData, uint32(int64(v)))
+		case TensorProto_UINT64:
+			p.RawData = binary.LittleEndian.AppendUint64(p.RawData, uint64(int64(v)))
+		case TensorProto_INT16, TensorProto_UINT16:
+			p.RawData = binary.LittleEndian.AppendUint16(p.RawData, uint16(int64(v)))
+		case TensorProto_BOOL, TensorProto_INT8, TensorProto_UINT8:
 			p.RawData = append(p.RawData, byte(int64(v)))
 		default:
 			return nil, fmt.Errorf("onnxpb: tensor %q: type %s is not written", name, t)
@@ -112,6 +118,11 @@ func (b *Builder) AddDouble(name string, shape []int, values ...float64) {
 // AddInts adds an int64 initializer: a vector.
 func (b *Builder) AddInts(name string, values ...int64) {
 	addInit(b, name, TensorProto_INT64, []int{len(values)}, values)
+}
+
+// AddIntegers adds an initializer of a type of integers.
+func (b *Builder) AddIntegers(name string, t TensorProto_DataType, shape []int, values ...int64) {
+	addInit(b, name, t, shape, values)
 }
 
 func addInit[V float64 | int64](b *Builder, name string, t TensorProto_DataType, shape []int, values []V) {

@@ -1,12 +1,9 @@
 package wiring
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,7 +19,7 @@ import (
 type Network struct {
 	Graph  *onnx.Graph
 	Path   string // as given
-	SHA256 string // of the file
+	SHA256 string // of the very bytes that were loaded (onnx.Graph.SHA256)
 }
 
 // Load reads and checks a network. maxMemory bounds its tensors in bytes; 0 is the
@@ -36,12 +33,11 @@ func Load(path string, maxMemory int64) (*Network, error) {
 		return nil, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
 	defer f.Close()
-	sum := sha256.New() // of the very bytes that are loaded
-	g, err := onnx.Load(io.TeeReader(f, sum), &onnx.LoadOptions{MaxMemory: maxMemory})
+	g, err := onnx.Load(f, &onnx.LoadOptions{MaxMemory: maxMemory, External: onnx.Beside(path)})
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", path, err)
 	}
-	return &Network{g, path, hex.EncodeToString(sum.Sum(nil))}, nil
+	return &Network{g, path, g.SHA256()}, nil
 }
 
 // The names of the precisions that a network is computed in.

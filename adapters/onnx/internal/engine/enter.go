@@ -7,9 +7,15 @@ import (
 
 // Enter rounds numbers to type t on their way into a tensor: dst[i*stride] is src[i].
 func Enter[T kernel.Float](dst []T, stride int, src []float64, t graph.DType) {
-	if t == graph.Float32 {
+	switch t {
+	case graph.Float32:
 		for i, x := range src {
 			dst[i*stride] = T(float32(x))
+		}
+		return
+	case graph.Float16, graph.BFloat16:
+		for i, x := range src {
+			dst[i*stride] = T(t.Round(x))
 		}
 		return
 	}

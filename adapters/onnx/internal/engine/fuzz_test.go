@@ -64,7 +64,77 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddInts("two", 2)
 		b.AddNode("Pow", graphtest.In("s", "f"), "y")
 	})
+	quantisedSeeds(add)
 	return slices.Concat(out, spatialSeeds(t), indexSeeds(t))
+}
+
+// quantisedSeeds are networks of short types.
+func quantisedSeeds(add func(opset int64, nodes func(b *onnxpb.Builder))) {
+	uint8s, int8s := onnxpb.TensorProto_UINT8, onnxpb.TensorProto_INT8
+	add(21, func(b *onnxpb.Builder) {
+		b.AddInit("s", []int{3}, 0.5, 1, 2)
+		b.AddIntegers("z", int8s, []int{3}, 1, 0, -1)
+		b.AddNode("QuantizeLinear", graphtest.In("x", "s", "z"), "q")
+		b.AddNode("DequantizeLinear", graphtest.In("q", "s", "z"), "d")
+		b.AddNode("Cast", graphtest.In("d"), "h", onnxpb.Int("to", 10))
+		b.AddNode("Floor", graphtest.In("h"), "y")
+	})
+	add(21, func(b *onnxpb.Builder) {
+		b.AddInit("s", []int{1, 2}, 0.5, 1)
+		b.AddInit("c", []int{1, 3}, 1, 2, 3)
+		b.AddNode("QuantizeLinear", graphtest.In("c", "s"), "q", onnxpb.Int("block_size", 2), onnxpb.Int("output_dtype", 22))
+		b.AddNode("DequantizeLinear", graphtest.In("q", "s"), "d", onnxpb.Int("block_size", 2))
+		b.AddNode("Add", graphtest.In("x", "d"), "y")
+	})
+	add(17, func(b *onnxpb.Builder) {
+		b.AddNodes("", "DynamicQuantizeLinear", graphtest.In("x"), graphtest.In("q", "scale", "point"))
+		b.AddIntegers("w", int8s, []int{3, 2}, 1, 2, -3, 4, 5, 6)
+		b.AddIntegers("zw", int8s, []int{2}, 1, 0)
+		b.AddNode("MatMulInteger", graphtest.In("q", "w", "point", "zw"), "k")
+		b.AddNode("Cast", graphtest.In("k"), "f", onnxpb.Int("to", 1))
+		b.AddNode("Mul", graphtest.In("f", "scale"), "y")
+	})
+	add(17, func(b *onnxpb.Builder) {
+		b.Import("com.microsoft", 1)
+		b.AddInit("s", nil, 0.5)
+		b.AddIntegers("z", uint8s, nil, 5)
+		b.AddNode("QuantizeLinear", graphtest.In("x", "s", "z"), "q")
+		b.AddIntegers("w", int8s, []int{2, 3}, 1, 2, 3, 4, 5, 6)
+		b.AddIntegers("zw", int8s, nil, 0)
+		b.AddIntegers("c", onnxpb.TensorProto_INT32, []int{2}, 100, -8)
+		b.AddNodes("com.microsoft", "QGemm", graphtest.In("q", "s", "z", "w", "s", "zw", "c", "s", "z"), graphtest.In("g"), onnxpb.Int("transB", 1))
+		b.AddIntegers("v", int8s, []int{2, 1}, 1, 2)
+		b.AddNode("QLinearMatMul", graphtest.In("g", "s", "z", "v", "s", "zw", "s", "z"), "y")
+	})
+	add(17, func(b *onnxpb.Builder) {
+		b.AddInit("s", nil, 0.5)
+		b.AddIntegers("z", uint8s, nil, 5)
+		b.AddNode("QuantizeLinear", graphtest.In("x", "s", "z"), "q")
+		b.AddInts("one", 1)
+		b.AddNode("Unsqueeze", graphtest.In("q", "one"), "u")
+		b.AddIntegers("w", int8s, []int{1, 1, 2}, 1, 2)
+		b.AddIntegers("zw", int8s, nil, 0)
+		b.AddNode("QLinearConv", graphtest.In("u", "s", "z", "w", "s", "zw", "s", "z"), "v", onnxpb.Ints("pads", 1, 0))
+		b.AddNode("ConvInteger", graphtest.In("v", "w", "z", "zw"), "y")
+	})
+	add(17, func(b *onnxpb.Builder) {
+		b.Import("com.microsoft", 1)
+		b.AddInit("s", nil, 0.5)
+		b.AddIntegers("z", uint8s, nil, 5)
+		b.AddNode("QuantizeLinear", graphtest.In("x", "s", "z"), "q")
+		b.AddNodes("com.microsoft", "QLinearSigmoid", graphtest.In("q", "s", "z", "s", "z"), graphtest.In("g"))
+		b.AddNodes("com.microsoft", "QLinearMul", graphtest.In("q", "s", "z", "g", "s", "z", "s", "z"), graphtest.In("m"))
+		b.AddNodes("com.microsoft", "QLinearConcat", graphtest.In("s", "z", "m", "s", "z", "q", "s", "z"), graphtest.In("y"), onnxpb.Int("axis", 1))
+	})
+	add(15, func(b *onnxpb.Builder) {
+		b.AddNode("Cast", graphtest.In("x"), "k", onnxpb.Int("to", 13))
+		b.AddIntegers("c", onnxpb.TensorProto_UINT64, []int{3}, 7, -1, 1)
+		b.AddNode("Div", graphtest.In("k", "c"), "d")
+		b.AddNode("Pow", graphtest.In("d", "c"), "p")
+		b.AddNode("Clip", graphtest.In("p"), "l")
+		b.AddNode("Less", graphtest.In("l", "c"), "b")
+		b.AddNode("Cast", graphtest.In("b"), "y", onnxpb.Int("to", 16))
+	})
 }
 
 // FuzzLoad: whatever the bytes, loading and running ends soon, in an error or in

@@ -37,27 +37,37 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 				continue
 			}
 			for i, x := range src[from : from+inner] {
-				k, err := Integer(x, v.Type)
+				k, err := Integer(x, v)
 				if err != nil {
-					return fmt.Errorf("onnx: input %q, row %d of the block: %w", v.Name, r, err)
+					return fmt.Errorf("onnx: row %d of the block: %w", r, err)
 				}
-				t.I[to+i] = int64(typ.Round(float64(k)))
+				t.I[to+i] = k
 			}
 		}
 	}
 	return nil
 }
 
-// Integer converts exactly or not at all.
-func Integer(x float64, t graph.DType) (int64, error) {
-	limit := float64(1 << 53)
-	if t == graph.Int32 {
-		limit = math.MaxInt32
+// Integer is the number that x enters an input of integers or truth values as, rounded
+// where the input rounds: exactly, or not at all. Beyond 2^53 x is not known exactly.
+func Integer(x float64, v *graph.Value) (int64, error) {
+	lo, hi := -float64(1<<53), float64(1<<53)
+	switch {
+	case v.Type == graph.Bool:
+		lo, hi = 0, 1
+	case v.Type.Integer():
+		least, most := v.Type.Limits()
+		lo, hi = max(lo, float64(least)), min(hi, float64(most))
 	}
-	if x != math.Trunc(x) || math.Abs(x) > limit || math.IsNaN(x) || t == graph.Bool && x != 0 && x != 1 {
-		return 0, fmt.Errorf("%g is not a value of type %s", x, t)
+	if x != math.Trunc(x) || !(x >= lo && x <= hi) {
+		return 0, fmt.Errorf("input %q takes %s, and %g is none", v.Name, v.Type, x)
 	}
-	return int64(x), nil
+	to := v.RoundedTo()
+	rounded := to.Round(x)
+	if math.IsInf(rounded, 0) {
+		return 0, fmt.Errorf("input %q is cast to %s, whose largest number is %.6g, and %g is beyond", v.Name, to, to.Largest(), x)
+	}
+	return int64(rounded), nil
 }
 
 // toRows moves a tensor to dst, rows first.
@@ -79,7 +89,7 @@ func (a *arena[T]) toRows(dst []float64, v *graph.Value) {
 				}
 			} else {
 				for i, x := range t.I[from : from+inner] {
-					d[i] = float64(x)
+					d[i] = v.Type.Number(x)
 				}
 			}
 		}

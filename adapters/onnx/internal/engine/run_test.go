@@ -187,8 +187,8 @@ func TestRunFaults(t *testing.T) {
 		msg     string
 	}{
 		{[][]float64{y}, [][]float64{x, {1, 9}}, 2, `onnx: node "em" (Gather): index 9 is outside axis 0 of size 4`},
-		{[][]float64{y}, [][]float64{x, {1, 2.5}}, 2, `onnx: input "k", row 1 of the block: 2.5 is not a value of type int64`},
-		{[][]float64{y}, [][]float64{x, {1, math.NaN()}}, 2, `onnx: input "k", row 1 of the block: NaN is not a value of type int64`},
+		{[][]float64{y}, [][]float64{x, {1, 2.5}}, 2, `onnx: row 1 of the block: input "k" takes int64, and 2.5 is none`},
+		{[][]float64{y}, [][]float64{x, {1, math.NaN()}}, 2, `onnx: row 1 of the block: input "k" takes int64, and NaN is none`},
 		{[][]float64{y}, [][]float64{x[1:], k}, 2, `onnx: input "x" was given 5 values, but 2 rows of 3 need 6`},
 		{[][]float64{y}, [][]float64{x}, 2, `onnx: 1 inputs given, the graph has 2`},
 		{nil, [][]float64{x, k}, 2, `onnx: 0 destinations for 1 tensors`},

@@ -20,8 +20,6 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 		return nil, fmt.Errorf("onnx: the model defines functions, which are not supported; export it with functions inlined")
 	case len(m.TrainingInfo) > 0:
 		return nil, fmt.Errorf("onnx: the model holds training information, which is not supported; export it for inference")
-	case len(m.Graph.SparseInitializer) > 0:
-		return nil, fmt.Errorf("onnx: the model holds sparse initializers, which are not supported; export it with dense ones")
 	}
 	opsets, err := readOpsets(m)
 	if err != nil {
@@ -108,6 +106,16 @@ func (b *builder) initializers() error {
 			return err
 		}
 		b.values[p.Name] = constant(p.Name, t)
+	}
+	for i, raw := range b.pb.SparseInitializer {
+		name, t, err := decodeSparse(raw, fmt.Sprintf("sparse initializer %d", i), b.budget)
+		if err != nil {
+			return err
+		}
+		if _, ok := b.values[name]; ok || name == "" {
+			return fmt.Errorf("onnx: sparse initializer %d has no name of its own (%q)", i, name)
+		}
+		b.values[name] = constant(name, t)
 	}
 	return nil
 }

@@ -197,11 +197,7 @@ func (c *Check) fold(op *Operator) error {
 			return err
 		}
 		v.Const, v.Producer = &Tensor{Type: v.Type, Shape: v.Shape}, nil
-		if v.Type.Floating() {
-			v.Const.F = make([]float64, n)
-		} else {
-			v.Const.I = make([]int64, n)
-		}
+		v.Const.allocate(n)
 	}
 	return c.ops.Evaluate(c.Node)
 }
@@ -247,6 +243,11 @@ func (c *Check) Set(i int, t DType, shape []int) error {
 // Has reports whether input i is given.
 func (c *Check) Has(i int) bool { return i < len(c.Inputs) && c.Inputs[i] != nil }
 
+// IsOutput reports whether output i is one of the graph.
+func (c *Check) IsOutput(i int) bool {
+	return i < len(c.Outputs) && c.Outputs[i] != nil && slices.Contains(c.b.outs, c.Outputs[i])
+}
+
 // Ints reads input i, which must be a constant vector or scalar of integers.
 func (c *Check) Ints(i int) ([]int64, error) {
 	v := c.Inputs[i]
@@ -259,10 +260,10 @@ func (c *Check) Ints(i int) ([]int64, error) {
 	return v.Const.I, nil
 }
 
-// Floating requires input i to be float or double.
+// Floating requires input i to be of a floating type.
 func (c *Check) Floating(i int) error {
 	if v := c.Inputs[i]; !v.Type.Floating() {
-		return fmt.Errorf("input %d (%q) must be float or double, is %s", i, v.Name, v.Type)
+		return fmt.Errorf("input %d (%q) must be floating point, is %s", i, v.Name, v.Type)
 	}
 	return nil
 }

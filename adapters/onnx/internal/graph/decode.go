@@ -11,70 +11,77 @@ import (
 // decodeTensor reads a constant. what names it in errors ("initializer %q").
 func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, error) {
 	if len(p.ExternalData) > 0 || p.DataLocation != onnxpb.TensorProto_DEFAULT {
-		return nil, fmt.Errorf("onnx: %s stores its data in an external file, which is not supported; save the model with its data inside", what)
+		return nil, fmt.Errorf("onnx: %s stores its data in an external file, which this part of a model cannot; save the model with its data inside", what)
 	}
 	t, err := TypeOf(p.DataType)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %s: %w", what, err)
 	}
-	if len(p.Dims) > MaxRank {
-		return nil, fmt.Errorf("onnx: %s has %d axes; at most %d are supported", what, len(p.Dims), MaxRank)
+	shape, n, err := shapeOf(p.Dims)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %s: %w", what, err)
 	}
-	shape := make([]int, len(p.Dims))
-	for i, d := range p.Dims {
-		if d < 0 || d > math.MaxInt32*int64(1024) {
-			return nil, fmt.Errorf("onnx: %s: axis %d has impossible size %d", what, i, d)
+	out := &Tensor{Type: t, Shape: shape}
+	if len(p.RawData) > 0 {
+		if size := bytesOf(t, n); len(p.RawData) != size {
+			return nil, fmt.Errorf("onnx: %s: %d bytes of raw data, but shape %v of %s needs %d", what, len(p.RawData), shape, t, size)
+		}
+	} else if have, need := typedLength(p, t), typedNeeded(t, n); have != need {
+		return nil, fmt.Errorf("onnx: %s: %d values, but shape %v of %s needs %d", what, have, shape, t, need)
+	}
+	if err := budget.take(n, what, shape); err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	out.allocate(n)
+	if len(p.RawData) > 0 {
+		decodeRaw(out, p.RawData)
+	} else {
+		decodeTyped(out, p)
+	}
+	return out, nil
+}
+
+// maxAxis bounds the size of an axis in a file.
+const maxAxis = math.MaxInt32 * int64(1024)
+
+// shapeOf is the shape and the number of elements that a file gives a constant.
+func shapeOf(dims []int64) (shape []int, n int, err error) {
+	if len(dims) > MaxRank {
+		return nil, 0, fmt.Errorf("has %d axes; at most %d are supported", len(dims), MaxRank)
+	}
+	shape = make([]int, len(dims))
+	for i, d := range dims {
+		if d < 0 || d > maxAxis {
+			return nil, 0, fmt.Errorf("axis %d has impossible size %d", i, d)
 		}
 		shape[i] = int(d)
 	}
 	n, ok := Elements(shape)
 	if !ok {
-		return nil, fmt.Errorf("onnx: %s: shape %v overflows", what, shape)
+		return nil, 0, fmt.Errorf("shape %v overflows", shape)
 	}
-	out := &Tensor{Type: t, Shape: shape}
-	if len(p.RawData) > 0 {
-		size := map[DType]int{Float32: 4, Float64: 8, Int32: 4, Int64: 8, Bool: 1}[t]
-		if len(p.RawData) != n*size {
-			return nil, fmt.Errorf("onnx: %s: %d bytes of raw data, but shape %v of %s needs %d", what, len(p.RawData), shape, t, n*size)
-		}
-	} else if have := typedLength(p, t); have != n {
-		return nil, fmt.Errorf("onnx: %s: %d values, but shape %v of %s needs %d", what, have, shape, t, n)
-	}
-	if err := budget.take(n, what, shape); err != nil {
-		return nil, fmt.Errorf("onnx: %w", err)
-	}
-	if t.Floating() {
-		out.F = make([]float64, n)
-	} else {
-		out.I = make([]int64, n)
-	}
-	if len(p.RawData) > 0 {
-		decodeRaw(out, p.RawData)
-		return out, nil
-	}
-	switch t {
-	case Float32:
-		for i, v := range p.FloatData {
-			out.F[i] = float64(v)
-		}
-	case Float64:
-		copy(out.F, p.DoubleData)
-	case Int64:
-		copy(out.I, p.Int64Data)
-	case Int32:
-		for i, v := range p.Int32Data {
-			out.I[i] = int64(v)
-		}
-	case Bool:
-		for i, v := range p.Int32Data {
-			if v != 0 {
-				out.I[i] = 1
-			}
-		}
-	}
-	return out, nil
+	return shape, n, nil
 }
 
+// allocate gives t its room for n numbers.
+func (t *Tensor) allocate(n int) {
+	if t.Type.Floating() {
+		t.F = make([]float64, n)
+	} else {
+		t.I = make([]int64, n)
+	}
+}
+
+// bytesOf is how many bytes n numbers of type t take: two of 4 bits share one.
+func bytesOf(t DType, n int) int {
+	if t.bits() == 4 {
+		return n/2 + n%2
+	}
+	return n * (t.bits() / 8)
+}
+
+// typedLength is how many entries the field has that holds numbers of type t, and
+// typedNeeded how many n numbers need: two of 4 bits share one.
 func typedLength(p *onnxpb.TensorProto, t DType) int {
 	switch t {
 	case Float32:
@@ -83,8 +90,50 @@ func typedLength(p *onnxpb.TensorProto, t DType) int {
 		return len(p.DoubleData)
 	case Int64:
 		return len(p.Int64Data)
+	case Uint32, Uint64:
+		return len(p.Uint64Data)
 	}
 	return len(p.Int32Data)
+}
+
+func typedNeeded(t DType, n int) int {
+	if t.bits() == 4 {
+		return bytesOf(t, n)
+	}
+	return n
+}
+
+func decodeTyped(out *Tensor, p *onnxpb.TensorProto) {
+	switch out.Type {
+	case Float32:
+		for i, v := range p.FloatData {
+			out.F[i] = float64(v)
+		}
+	case Float64:
+		copy(out.F, p.DoubleData)
+	case Float16:
+		for i, v := range p.Int32Data {
+			out.F[i] = ofHalf(uint16(v))
+		}
+	case BFloat16:
+		for i, v := range p.Int32Data {
+			out.F[i] = ofBrain(uint16(v))
+		}
+	case Int64:
+		copy(out.I, p.Int64Data)
+	case Uint32, Uint64:
+		for i, v := range p.Uint64Data {
+			out.I[i] = out.Type.Wrap(int64(v))
+		}
+	case Int4, Uint4:
+		for i := range out.I {
+			out.I[i] = out.Type.Wrap(int64(p.Int32Data[i/2] >> (4 * (i % 2))))
+		}
+	default:
+		for i, v := range p.Int32Data {
+			out.I[i] = out.Type.Wrap(int64(v))
+		}
+	}
 }
 
 func decodeRaw(out *Tensor, raw []byte) {
@@ -98,19 +147,33 @@ func decodeRaw(out *Tensor, raw []byte) {
 		for i := range out.F {
 			out.F[i] = math.Float64frombits(le.Uint64(raw[8*i:]))
 		}
-	case Int32:
-		for i := range out.I {
-			out.I[i] = int64(int32(le.Uint32(raw[4*i:])))
+	case Float16:
+		for i := range out.F {
+			out.F[i] = ofHalf(le.Uint16(raw[2*i:]))
 		}
-	case Int64:
+	case BFloat16:
+		for i := range out.F {
+			out.F[i] = ofBrain(le.Uint16(raw[2*i:]))
+		}
+	case Int4, Uint4:
+		for i := range out.I {
+			out.I[i] = out.Type.Wrap(int64(raw[i/2] >> (4 * (i % 2))))
+		}
+	case Int8, Uint8, Bool:
+		for i := range out.I {
+			out.I[i] = out.Type.Wrap(int64(raw[i]))
+		}
+	case Int16, Uint16:
+		for i := range out.I {
+			out.I[i] = out.Type.Wrap(int64(le.Uint16(raw[2*i:])))
+		}
+	case Int32, Uint32:
+		for i := range out.I {
+			out.I[i] = out.Type.Wrap(int64(le.Uint32(raw[4*i:])))
+		}
+	case Int64, Uint64:
 		for i := range out.I {
 			out.I[i] = int64(le.Uint64(raw[8*i:]))
-		}
-	case Bool:
-		for i := range out.I {
-			if raw[i] != 0 {
-				out.I[i] = 1
-			}
 		}
 	}
 }
@@ -123,8 +186,8 @@ func decodeAttr(p *onnxpb.AttributeProto, node string, b *budget) (Attr, error) 
 	switch {
 	case p.G != nil || len(p.Graphs) > 0:
 		return refuse("a subgraph")
-	case p.SparseTensor != nil || len(p.SparseTensors) > 0:
-		return refuse("a sparse tensor")
+	case len(p.SparseTensors) > 0:
+		return refuse("a list of sparse tensors")
 	case p.RefAttrName != "":
 		return refuse("a reference to an attribute of a function")
 	case len(p.Tensors) > 0:
@@ -139,6 +202,13 @@ func decodeAttr(p *onnxpb.AttributeProto, node string, b *budget) (Attr, error) 
 	}
 	if p.T != nil {
 		t, err := decodeTensor(p.T, fmt.Sprintf("%s: attribute %q", node, p.Name), b)
+		if err != nil {
+			return Attr{}, err
+		}
+		a.Tensor = t
+	}
+	if p.SparseTensor != nil {
+		_, t, err := decodeSparse(p.SparseTensor, fmt.Sprintf("%s: attribute %q", node, p.Name), b)
 		if err != nil {
 			return Attr{}, err
 		}

@@ -20,12 +20,34 @@ func (t DType) String() string {
 		return "int64"
 	case Bool:
 		return "bool"
+	case Float16:
+		return "float16"
+	case BFloat16:
+		return "bfloat16"
+	case Int8:
+		return "int8"
+	case Uint8:
+		return "uint8"
+	case Int16:
+		return "int16"
+	case Uint16:
+		return "uint16"
+	case Uint32:
+		return "uint32"
+	case Uint64:
+		return "uint64"
+	case Int4:
+		return "int4"
+	case Uint4:
+		return "uint4"
 	}
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
 // Floating reports whether values of the type are held as floating point.
-func (t DType) Floating() bool { return t == Float32 || t == Float64 }
+func (t DType) Floating() bool {
+	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
+}
 
 // TypeOf maps the format's element types to those the engine runs.
 func TypeOf(code int32) (DType, error) {
@@ -40,45 +62,116 @@ func TypeOf(code int32) (DType, error) {
 		return Int64, nil
 	case onnxpb.TensorProto_BOOL:
 		return Bool, nil
+	case onnxpb.TensorProto_FLOAT16:
+		return Float16, nil
+	case onnxpb.TensorProto_BFLOAT16:
+		return BFloat16, nil
+	case onnxpb.TensorProto_INT8:
+		return Int8, nil
+	case onnxpb.TensorProto_UINT8:
+		return Uint8, nil
+	case onnxpb.TensorProto_INT16:
+		return Int16, nil
+	case onnxpb.TensorProto_UINT16:
+		return Uint16, nil
+	case onnxpb.TensorProto_UINT32:
+		return Uint32, nil
+	case onnxpb.TensorProto_UINT64:
+		return Uint64, nil
+	case codeUint4:
+		return Uint4, nil
+	case codeInt4:
+		return Int4, nil
 	}
-	if name, ok := onnxpb.TensorProto_DataType_name[code]; ok && code != 0 {
-		return 0, fmt.Errorf("element type %s is not supported; export with float, double, int32, int64 or bool", name)
-	}
-	return 0, fmt.Errorf("unknown element type %d", code)
+	return 0, unsupportedType(code)
 }
 
-// Round is the value of type t that is nearest to x, ties to even: for float infinite
-// beyond its range. Types other than float leave x as it is: double holds it, and what
-// integers hold is checked (integer).
+// Element types that package onnxpb has no names for.
+const (
+	codeFloat8First onnxpb.TensorProto_DataType = 17 // four of 8 bits
+	codeFloat8Last  onnxpb.TensorProto_DataType = 20
+	codeUint4       onnxpb.TensorProto_DataType = 21
+	codeInt4        onnxpb.TensorProto_DataType = 22
+	codeFloat4      onnxpb.TensorProto_DataType = 23
+	codeFloat8Scale onnxpb.TensorProto_DataType = 24
+	codeUint2       onnxpb.TensorProto_DataType = 25
+	codeInt2        onnxpb.TensorProto_DataType = 26
+)
+
+// unsupportedType says why there are no tensors of that type, and what to do.
+func unsupportedType(code int32) error {
+	switch c := onnxpb.TensorProto_DataType(code); {
+	case c >= codeFloat8First && c <= codeFloat8Last, c == codeFloat4, c == codeFloat8Scale:
+		return fmt.Errorf("element type %d, floating point of 8 bits or fewer, is not supported; quantise to int8, or save the weights as float16", code)
+	case c == codeUint2, c == codeInt2:
+		return fmt.Errorf("element type %d, integers of 2 bits, is not supported; quantise to int4 or int8", code)
+	case c == onnxpb.TensorProto_COMPLEX64, c == onnxpb.TensorProto_COMPLEX128:
+		return fmt.Errorf("element type %s is not supported; export real and imaginary parts as tensors of their own", c)
+	}
+	if name, ok := onnxpb.TensorProto_DataType_name[code]; ok && code != 0 {
+		return fmt.Errorf("element type %s is not supported; export with numbers or bool", name)
+	}
+	return fmt.Errorf("unknown element type %d", code)
+}
+
+// Round is the value of type t that is nearest to x, ties to even: infinite beyond its
+// range. The types of 16 bits take it by way of float, as runtimes do. Other types leave
+// x as it is: double holds it, and what integers hold is checked (integer).
 func (t DType) Round(x float64) float64 {
-	if t == Float32 {
+	switch t {
+	case Float32:
 		return float64(float32(x))
+	case Float16:
+		return nearest(float64(float32(x)), 10, -14, largestHalf)
+	case BFloat16:
+		return nearest(float64(float32(x)), 7, -126, largestBrain)
 	}
 	return x
 }
 
 // Largest is the largest finite value of a floating type; of others that of double.
 func (t DType) Largest() float64 {
-	if t == Float32 {
+	switch t {
+	case Float32:
 		return math.MaxFloat32
+	case Float16:
+		return largestHalf
+	case BFloat16:
+		return largestBrain
 	}
 	return math.MaxFloat64
 }
 
-// Narrows reports whether a conversion may change a number: float holds the integers
-// up to 2^24 alone.
+// Narrows reports whether a conversion to a floating type may change a number. float has
+// 24 binary digits, float16 11 and bfloat16 8; double is taken to hold everything.
 func Narrows(from, to DType) bool {
-	return to == Float32 && (from == Float64 || from == Int64 || from == Int32)
+	switch to {
+	case Float32:
+		return from == Float64 || from.Integer() && from.bits() >= 32
+	case Float16, BFloat16:
+		return from.Floating() && from != to || from.Integer() && from.bits() >= 16
+	}
+	return false
 }
 
 // DType is a tensor element type the engine runs.
 type DType uint8
 
-// The element types. Float16/bfloat16 and strings are refused at load.
+// The element types. Strings are refused at load.
 const (
 	Float32 DType = iota + 1
 	Float64
 	Int32
 	Int64
 	Bool
+	Float16
+	BFloat16
+	Int8
+	Uint8
+	Int16
+	Uint16
+	Uint32
+	Uint64 // held as the int64 of the same bits: see Order and Number
+	Int4
+	Uint4
 )

@@ -6,7 +6,8 @@ package graph
 const Batch = -1
 
 // Tensor is a constant: row-major, F for floating types, I for the others.
-// Floats are kept as float64 whatever the type; they are exact.
+// Floats are kept as float64 whatever the type; they are exact. So are integers as int64,
+// those of Uint64 by their bits.
 type Tensor struct {
 	Type  DType
 	Shape []int
@@ -115,7 +116,7 @@ func (t *Tensor) At(i int) float64 {
 	if t.F != nil {
 		return t.F[i]
 	}
-	return float64(t.I[i])
+	return t.Type.Number(t.I[i])
 }
 
 // RoundedTo is the type that the numbers of a graph input are rounded to: the one it

@@ -16,9 +16,12 @@ type Limits struct {
 	MaxWork     int64 // multiply-adds of folding, and of one row: 1e11
 }
 
+// DefaultMemory is Limits.MaxMemory where none is given.
+const DefaultMemory = 4 << 30
+
 func (l *Limits) setDefaults() {
 	if l.MaxMemory == 0 {
-		l.MaxMemory = 4 << 30
+		l.MaxMemory = DefaultMemory
 	}
 	if l.MaxElements == 0 {
 		l.MaxElements = 1_000_000
@@ -35,8 +38,14 @@ const maxDepth = 64
 const MaxRank = 16
 
 // Read decodes the bytes of a file, checks every shape and type along the batch axis
-// with ops, folds what is constant and keeps the nodes its outputs need.
+// with ops, folds what is constant and keeps the nodes its outputs need. Tensors that
+// keep their data in other files are refused.
 func Read(file []byte, l Limits, ops Operators) (*Graph, error) {
+	return ReadExternal(file, nil, l, ops)
+}
+
+// ReadExternal is Read with what reads the files beside this one; nil: nothing does.
+func ReadExternal(file []byte, external External, l Limits, ops Operators) (*Graph, error) {
 	l.setDefaults()
 	if len(file) == 0 {
 		return nil, errors.New("onnx: the model is empty (0 bytes)")
@@ -47,6 +56,9 @@ func Read(file []byte, l Limits, ops Operators) (*Graph, error) {
 	m := &onnxpb.ModelProto{}
 	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(file, m); err != nil {
 		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
+	}
+	if err := takeIn(m.GetGraph(), external); err != nil {
+		return nil, err
 	}
 	return build(m, l, ops)
 }

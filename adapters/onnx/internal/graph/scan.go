@@ -17,13 +17,14 @@ type message struct {
 func wireSchema() *message {
 	leaf := func(name string) *message { return &message{name: name} }
 	tensor := &message{"tensor", map[protowire.Number]*message{13: leaf("external_data")}}
+	sparse := &message{"sparse tensor", map[protowire.Number]*message{1: tensor, 2: tensor}}
 	attribute := &message{name: "attribute"}
 	node := &message{"node", map[protowire.Number]*message{5: attribute}}
 	shape := &message{"shape", map[protowire.Number]*message{1: leaf("dimension")}}
 	value := &message{"value", map[protowire.Number]*message{2: {"type", map[protowire.Number]*message{
 		1: {"tensor type", map[protowire.Number]*message{2: shape}}}}}}
-	graph := &message{"graph", map[protowire.Number]*message{1: node, 5: tensor, 11: value, 12: value, 13: value}}
-	attribute.fields = map[protowire.Number]*message{5: tensor, 6: graph, 10: tensor, 11: graph}
+	graph := &message{"graph", map[protowire.Number]*message{1: node, 5: tensor, 11: value, 12: value, 13: value, 15: sparse}}
+	attribute.fields = map[protowire.Number]*message{5: tensor, 6: graph, 10: tensor, 11: graph, 22: sparse}
 	return &message{"model", map[protowire.Number]*message{7: graph, 8: leaf("opset_import")}}
 }
 

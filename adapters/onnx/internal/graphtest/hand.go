@@ -156,6 +156,16 @@ func elemType(t graph.DType) int32 {
 		return int32(onnxpb.TensorProto_DOUBLE)
 	case graph.Bool:
 		return int32(onnxpb.TensorProto_BOOL)
+	case graph.Float16:
+		return int32(onnxpb.TensorProto_FLOAT16)
+	case graph.BFloat16:
+		return int32(onnxpb.TensorProto_BFLOAT16)
+	case graph.Uint8:
+		return int32(onnxpb.TensorProto_UINT8)
+	case graph.Int16:
+		return int32(onnxpb.TensorProto_INT16)
+	case graph.Uint64:
+		return int32(onnxpb.TensorProto_UINT64)
 	}
 	return int32(onnxpb.TensorProto_FLOAT)
 }

@@ -3,7 +3,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -27,10 +26,14 @@ func binaryOps[T kernel.Float]() []Entry[T] {
 				return x * a
 			}
 			return x
-		}), nil),
+		}), lift(func(x, a int64) int64 {
+			if x < 0 {
+				return x * a
+			}
+			return x
+		})),
 		modOp[T](),
-		{Operator: graph.Operator{Name: "Pow", Versions: []int{7, 12, 13, 15}, Min: 2, Max: 2, Outputs: 1, Check: checkPow},
-			Rule: elementwiseRule, Compile: compilePow[T]},
+		powOp[T](),
 	}
 }
 
@@ -60,7 +63,11 @@ func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule fu
 		Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: func(c *graph.Check) error { return checkArithmetic(c, integers) }},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
-			floating := n.Outputs[0].Type.Floating()
+			typ, floating, g := n.Outputs[0].Type, n.Outputs[0].Type.Floating(), g
+			if typ == graph.Uint64 && g != nil {
+				g = unsignedPairs(name, g)
+			}
+			quotient := quotientOf(typ)
 			return func(x *Exec[T]) error {
 				out, a := x.Out[0], x.In[0]
 				if len(x.In) == 1 {
@@ -75,12 +82,13 @@ func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule fu
 					case g != nil:
 						zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, g)
 					default:
-						if err := divide(out, a, b, func(x, y int64) int64 { return x / y }); err != nil {
+						if err := divide(out, a, b, quotient); err != nil {
 							return err
 						}
 					}
 					a = out
 				}
+				typ.WrapAll(out.I)
 				if name == "Mean" {
 					for i := range out.F {
 						out.F[i] /= T(len(x.In))
@@ -91,6 +99,28 @@ func arithmetic[T kernel.Float](name string, versions []int, lo, hi int, rule fu
 		},
 		InPlace: true,
 	}
+}
+
+// unsignedPairs is g, of the operator of that name, for numbers without a sign that may not
+// be ones of int64. Sums, differences and products have the same bits.
+func unsignedPairs(name string, g func(dst, a, b []int64)) func(dst, a, b []int64) {
+	switch name {
+	case "Min":
+		return lift(func(x, y int64) int64 { return int64(min(uint64(x), uint64(y))) })
+	case "Max":
+		return lift(func(x, y int64) int64 { return int64(max(uint64(x), uint64(y))) })
+	case "PRelu":
+		return lift(func(x, _ int64) int64 { return x })
+	}
+	return g
+}
+
+// quotientOf divides integers of type t, cut off towards 0.
+func quotientOf(t graph.DType) func(x, y int64) int64 {
+	if t == graph.Uint64 {
+		return func(x, y int64) int64 { return int64(uint64(x) / uint64(y)) }
+	}
+	return func(x, y int64) int64 { return x / y }
 }
 
 func checkArithmetic(c *graph.Check, integers bool) error {
@@ -124,48 +154,6 @@ func divide[T kernel.Float](out, a, b Operand[T], f func(x, y int64) int64) erro
 	}
 	zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, lift(f))
 	return nil
-}
-
-// checkPow: the exponent's type may differ.
-func checkPow(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	if c.Inputs[1].Type == graph.Bool {
-		return errors.New("the exponent must be a number")
-	}
-	shape, err := graph.Broadcast(c.Inputs[0].Shape, c.Inputs[1].Shape)
-	if err != nil {
-		return err
-	}
-	return c.Set(0, c.Inputs[0].Type, shape)
-}
-
-// compilePow: the usual constant exponents are products.
-func compilePow[T kernel.Float](*graph.Node) Step[T] {
-	pow := lift(func(x, y T) T {
-		switch y {
-		case 1:
-			return x
-		case 2:
-			return x * x
-		case 3:
-			return x * x * x
-		}
-		return T(math.Pow(float64(x), float64(y)))
-	})
-	return func(x *Exec[T]) error {
-		out, a, b := x.Out[0], x.In[0], x.In[1]
-		e := b.F
-		if b.I != nil {
-			e = x.temp(len(b.I))
-			for i, v := range b.I {
-				e[i] = T(v)
-			}
-		}
-		zip(out.F, out.Shape, a.F, a.Shape, e, b.Shape, pow)
-		return nil
-	}
 }
 
 // scaleRule is Mul by a constant or Div by one.

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"math"
-
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
@@ -36,7 +34,7 @@ func checkCastLike(c *graph.Check) error {
 // castSizes: numbers of rows stay what they are among integers.
 func castSizes(c *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
 	t, err := graph.TypeOf(int32(c.AttrInt("to", 0)))
-	if err != nil || t != graph.Int32 && t != graph.Int64 {
+	if err != nil || t != graph.Int32 && t != graph.Int64 { // shorter ones could wrap
 		return nil, err
 	}
 	out := in[0]
@@ -72,7 +70,7 @@ func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 			}
 		case to.Floating():
 			for i, v := range in.I {
-				out.F[i] = T(to.Round(float64(v)))
+				out.F[i] = T(to.Round(from.Number(v)))
 			}
 		case from.Floating():
 			for i, v := range in.F {
@@ -80,40 +78,12 @@ func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 			}
 		default:
 			for i, v := range in.I {
-				out.I[i] = wrapInt(v, to)
+				out.I[i] = to.Wrap(v)
 			}
 		}
 		return nil
 	}
 }
 
-// castInt truncates towards zero; values outside the type become its limits,
-// NaN becomes 0 (the format leaves both open).
-func castInt(v float64, to graph.DType) int64 {
-	switch {
-	case to == graph.Bool:
-		if v != 0 {
-			return 1
-		}
-		return 0
-	case math.IsNaN(v):
-		return 0
-	case to == graph.Int32:
-		return int64(min(max(v, math.MinInt32), math.MaxInt32))
-	case v >= math.MaxInt64:
-		return math.MaxInt64
-	case v <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(v)
-}
-
-func wrapInt(v int64, to graph.DType) int64 {
-	switch {
-	case to == graph.Bool && v != 0:
-		return 1
-	case to == graph.Int32:
-		return int64(int32(v))
-	}
-	return v
-}
+// castInt truncates towards zero.
+func castInt(v float64, to graph.DType) int64 { return to.Truncated(v) }

@@ -32,53 +32,62 @@ func checkConv(c *graph.Check) error {
 		return err
 	}
 	in, w := c.Inputs[0].Shape, c.Inputs[1].Shape
-	if len(in) < 3 || len(w) != len(in) {
-		return fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", graph.ShapeText(in), graph.ShapeText(w))
-	}
-	if slices.Contains(in[1:], graph.Batch) || slices.Contains(w, graph.Batch) {
-		return fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
-	}
-	group := c.AttrInt("group", 1)
-	if group < 1 || group > int64(in[1]) || int64(in[1])%group != 0 || int64(w[0])%group != 0 || int64(w[1]) != int64(in[1])/group {
-		return fmt.Errorf("weights %v and %d groups do not fit input %s", w, group, graph.ShapeText(in))
+	p, out, err := planConv(c, in, w)
+	if err != nil {
+		return err
 	}
 	if c.Has(2) {
 		if err := channel(c, 2, w[0]); err != nil {
 			return err
 		}
 	}
-	d := len(in) - 2
-	p := &convPlan{group: int(group), kernel: w[2:], points: graph.Product(w[2:])}
-	var err error
-	if p.stride, err = spatial(c, "strides", d, 1); err != nil {
-		return err
-	}
-	if p.dilate, err = spatial(c, "dilations", d, 1); err != nil {
-		return err
-	}
-	out := []int{in[0], w[0]}
-	var after []int
-	if p.pad, after, err = padding(c, p, in[2:]); err != nil {
-		return err
-	}
-	p.pointwise = p.points == 1
-	for i := range d {
-		if p.kernel[i] < 1 {
-			return fmt.Errorf("empty kernel %v", p.kernel)
-		}
-		span := (p.kernel[i]-1)*p.dilate[i] + 1
-		room := in[2+i] + p.pad[i] + after[i] - span
-		if room < 0 {
-			return fmt.Errorf("kernel %v does not fit input %s", p.kernel, graph.ShapeText(in))
-		}
-		out = append(out, room/p.stride[i]+1)
-		p.pointwise = p.pointwise && p.stride[i] == 1 && p.pad[i] == 0 && after[i] == 0
-	}
 	c.Resolved = p
 	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
 	return c.MultiplyAdds(out, w[1]*p.points)
+}
+
+// planConv reads the attributes of a convolution of in with weights w, and the shape of
+// its result.
+func planConv(c *graph.Check, in, w []int) (p *convPlan, out []int, err error) {
+	if len(in) < 3 || len(w) != len(in) {
+		return nil, nil, fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", graph.ShapeText(in), graph.ShapeText(w))
+	}
+	if slices.Contains(in[1:], graph.Batch) || slices.Contains(w, graph.Batch) {
+		return nil, nil, fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
+	}
+	group := c.AttrInt("group", 1)
+	if group < 1 || group > int64(in[1]) || int64(in[1])%group != 0 || int64(w[0])%group != 0 || int64(w[1]) != int64(in[1])/group {
+		return nil, nil, fmt.Errorf("weights %v and %d groups do not fit input %s", w, group, graph.ShapeText(in))
+	}
+	d := len(in) - 2
+	p = &convPlan{group: int(group), kernel: w[2:], points: graph.Product(w[2:])}
+	if p.stride, err = spatial(c, "strides", d, 1); err != nil {
+		return nil, nil, err
+	}
+	if p.dilate, err = spatial(c, "dilations", d, 1); err != nil {
+		return nil, nil, err
+	}
+	out = []int{in[0], w[0]}
+	var after []int
+	if p.pad, after, err = padding(c, p, in[2:]); err != nil {
+		return nil, nil, err
+	}
+	p.pointwise = p.points == 1
+	for i := range d {
+		if p.kernel[i] < 1 {
+			return nil, nil, fmt.Errorf("empty kernel %v", p.kernel)
+		}
+		span := (p.kernel[i]-1)*p.dilate[i] + 1
+		room := in[2+i] + p.pad[i] + after[i] - span
+		if room < 0 {
+			return nil, nil, fmt.Errorf("kernel %v does not fit input %s", p.kernel, graph.ShapeText(in))
+		}
+		out = append(out, room/p.stride[i]+1)
+		p.pointwise = p.pointwise && p.stride[i] == 1 && p.pad[i] == 0 && after[i] == 0
+	}
+	return p, out, nil
 }
 
 // spatial reads a list with one positive entry per spatial axis.

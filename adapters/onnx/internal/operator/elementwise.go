@@ -65,7 +65,7 @@ func activationOps[T kernel.Float]() []Entry[T] {
 		return func(*graph.Node) func(float64) float64 { return fn }
 	}
 	return []Entry[T]{
-		unary("Relu", []int{6, 13, 14}, loop(kernel.Relu[T])),
+		rectifier[T](),
 		headed("sigmoid", unary("Sigmoid", []int{6, 13}, loop(kernel.Sigmoid[T]))),
 		unary("Tanh", []int{6, 13}, loop(kernel.Tanh[T])),
 		headed("softplus", param("Softplus", []int{1, 22}, plain(softplus))),
@@ -126,6 +126,19 @@ func unary[T kernel.Float](name string, versions []int, loop func(n *graph.Node)
 	}
 }
 
+// rectifier is Relu, since opset 14 of integers, too.
+func rectifier[T kernel.Float]() Entry[T] {
+	e := signed("Relu", []int{6, 13, 14}, elementwiseRule, func(v T) T { return max(v, 0) }, func(v int64) int64 { return max(v, 0) })
+	integers := e.Compile
+	e.Compile = func(n *graph.Node) Step[T] {
+		if !n.Outputs[0].Type.Floating() {
+			return integers(n)
+		}
+		return func(x *Exec[T]) error { kernel.Relu(x.Out[0].F, x.In[0].F); return nil }
+	}
+	return e
+}
+
 // each applies fn to every element.
 func each[T kernel.Float](fn func(float64) float64) func(dst, src []T) {
 	return func(dst, src []T) {
@@ -180,7 +193,11 @@ func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) 
 	return Entry[T]{
 		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
 		Rule:     rule,
-		Compile: func(*graph.Node) Step[T] {
+		Compile: func(n *graph.Node) Step[T] {
+			typ, g := n.Outputs[0].Type, g
+			if typ == graph.Uint64 {
+				g = unsigned(name, g)
+			}
 			return func(x *Exec[T]) error {
 				for i, v := range x.In[0].F {
 					x.Out[0].F[i] = f(v)
@@ -188,11 +205,24 @@ func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) 
 				for i, v := range x.In[0].I {
 					x.Out[0].I[i] = g(v)
 				}
+				typ.WrapAll(x.Out[0].I)
 				return nil
 			}
 		},
 		InPlace: true,
 	}
+}
+
+// unsigned is g, of the operator of that name, for numbers without a sign that may not be
+// ones of int64.
+func unsigned(name string, g func(int64) int64) func(int64) int64 {
+	switch name {
+	case "Abs", "Relu":
+		return func(v int64) int64 { return v }
+	case "Sign":
+		return func(v int64) int64 { return toInt(v != 0) }
+	}
+	return g
 }
 
 func checkNumber(c *graph.Check) error {
@@ -232,9 +262,10 @@ func checkClip(c *graph.Check) error {
 func compileClip[T kernel.Float](n *graph.Node) Step[T] {
 	// Attributes are read first; inputs given replace them.
 	lo, hi := T(n.AttrFloat("min", math.Inf(-1))), T(n.AttrFloat("max", math.Inf(1)))
+	typ := n.Outputs[0].Type
 	return func(x *Exec[T]) error {
 		lo, hi := lo, hi
-		ilo, ihi := int64(math.MinInt64), int64(math.MaxInt64)
+		ilo, ihi := typ.Order(math.MinInt64), typ.Order(math.MaxInt64)
 		if len(x.In) > 1 {
 			readScalar(x.In[1], &lo, &ilo)
 		}
@@ -250,10 +281,20 @@ func compileClip[T kernel.Float](n *graph.Node) Step[T] {
 			}
 			x.Out[0].F[i] = v
 		}
+		if typ == graph.Uint64 {
+			clipUnsigned(x.Out[0].I, x.In[0].I, ilo, ihi)
+			return nil
+		}
 		for i, v := range x.In[0].I {
 			x.Out[0].I[i] = min(max(v, ilo), ihi)
 		}
 		return nil
+	}
+}
+
+func clipUnsigned(dst, src []int64, lo, hi int64) {
+	for i, v := range src {
+		dst[i] = int64(min(max(uint64(v), uint64(lo)), uint64(hi)))
 	}
 }
 

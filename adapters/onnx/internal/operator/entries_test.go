@@ -118,6 +118,29 @@ func TestJumps(t *testing.T) {
 	for key, s := range spatialJumps {
 		samples[key] = sample{s.x, s.d, s.want, s.nodes}
 	}
+	// A quotient of 0.5 is rounded down, to 0 of 2.
+	quantise := func(domain string) func(b *onnxpb.Builder, op string) {
+		return func(b *onnxpb.Builder, _ string) {
+			b.Model().OpsetImport = append(b.Model().OpsetImport, &onnxpb.OperatorSetIdProto{Domain: "com.microsoft", Version: 1})
+			b.AddInit("two", nil, 2)
+			b.AddNodes(domain, "QuantizeLinear", []string{"h", "two"}, []string{"k"})
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}
+	}
+	samples["QuantizeLinear"] = sample{1, d, 0, quantise("")}
+	samples["com.microsoft.QuantizeLinear"] = sample{1, d, 0, quantise("com.microsoft")}
+	// A row of 2.5 and 255 has the scale 1.
+	samples["DynamicQuantizeLinear"] = sample{2.5, d, 2, func(b *onnxpb.Builder, op string) {
+		b.AddInit("most", []int{1}, 255)
+		b.AddInit("none", []int{1}, 0)
+		b.AddNode("Mul", []string{"x", "none"}, "zero")
+		b.AddNode("Add", []string{"zero", "most"}, "top")
+		b.AddNode("Concat", []string{"h", "top"}, "both", onnxpb.Int("axis", 1))
+		b.AddNodes("", op, []string{"both"}, []string{"k", "scale", "point"})
+		b.AddNode("Cast", []string{"k"}, "f", onnxpb.Int("to", 1))
+		b.AddInts("first", 0)
+		b.AddNode("Gather", []string{"f", "first"}, "y", onnxpb.Int("axis", 1))
+	}}
 	table := operator.New[float64]()
 	for key, e := range table {
 		if _, known := samples[key]; known != e.Jumps {

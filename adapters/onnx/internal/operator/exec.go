@@ -59,7 +59,11 @@ func Floats[T kernel.Float](v *graph.Value) []T {
 // numbers of type t: rounded to it, so that the engine's further digits do not decide
 // on which side of the jump a number falls. nil: the engine holds no further digits.
 func asDeclared[T kernel.Float](t graph.DType) func(T) T {
-	if _, single := any(T(0)).(float32); single || t != graph.Float32 {
+	_, single := any(T(0)).(float32)
+	switch {
+	case t == graph.Float16 || t == graph.BFloat16:
+		return func(x T) T { return T(t.Round(float64(x))) }
+	case single || t != graph.Float32:
 		return nil
 	}
 	return func(x T) T { return T(float32(x)) }

@@ -63,6 +63,9 @@ func comparison[T kernel.Float](name string, versions []int, f func(x, y T) bool
 				ff = lift(func(x, y T) int64 { return toInt(f(read(x), read(y))) })
 			}
 			gg := lift(func(x, y int64) int64 { return toInt(g(x, y)) })
+			if typ := n.Inputs[0].Type; typ == graph.Uint64 {
+				gg = lift(func(x, y int64) int64 { return toInt(g(typ.Order(x), typ.Order(y))) })
+			}
 			return func(x *Exec[T]) error {
 				out, a, b := x.Out[0], x.In[0], x.In[1]
 				if floating {

@@ -31,32 +31,47 @@ func matrixShapes(a, b []int) (ma, mb []int, dropRow, dropCol bool) {
 }
 
 func checkMatMul(c *graph.Check) error {
-	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
+	if err := c.SameType(); err != nil {
 		return err
 	}
-	if len(c.Inputs[0].Shape) == 0 || len(c.Inputs[1].Shape) == 0 {
-		return errors.New("a scalar is not a matrix")
+	if t := c.Inputs[0].Type; t != graph.Int32 && t != graph.Int64 && t != graph.Uint32 && t != graph.Uint64 {
+		if err := c.Floating(0); err != nil {
+			return err
+		}
 	}
-	a, b, dropRow, dropCol := matrixShapes(c.Inputs[0].Shape, c.Inputs[1].Shape)
-	m, k, n := a[len(a)-2], a[len(a)-1], b[len(b)-1]
-	if err := contraction(k, b[len(b)-2], a, b); err != nil {
-		return err
-	}
-	stack, err := graph.Broadcast(a[:len(a)-2], b[:len(b)-2])
+	out, k, err := productShape(c.Inputs[0].Shape, c.Inputs[1].Shape)
 	if err != nil {
 		return err
 	}
-	out := append([]int{}, stack...)
+	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
+		return err
+	}
+	return c.MultiplyAdds(out, k)
+}
+
+// productShape is the shape of the product of stacks of matrices, and how many products
+// each element sums.
+func productShape(as, bs []int) (out []int, k int, err error) {
+	if len(as) == 0 || len(bs) == 0 {
+		return nil, 0, errors.New("a scalar is not a matrix")
+	}
+	a, b, dropRow, dropCol := matrixShapes(as, bs)
+	m, k, n := a[len(a)-2], a[len(a)-1], b[len(b)-1]
+	if err := contraction(k, b[len(b)-2], a, b); err != nil {
+		return nil, 0, err
+	}
+	stack, err := graph.Broadcast(a[:len(a)-2], b[:len(b)-2])
+	if err != nil {
+		return nil, 0, err
+	}
+	out = append([]int{}, stack...)
 	if !dropRow {
 		out = append(out, m)
 	}
 	if !dropCol {
 		out = append(out, n)
 	}
-	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
-		return err
-	}
-	return c.MultiplyAdds(out, k)
+	return out, k, nil
 }
 
 // contraction checks the axis a product sums over.
@@ -71,6 +86,9 @@ func contraction(k, kb int, a, b []int) error {
 }
 
 func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
+	if n.Outputs[0].Type.Integer() {
+		return compileWholeMatMul[T](n)
+	}
 	_, b, _, _ := matrixShapes(n.Inputs[0].Shape, n.Inputs[1].Shape)
 	var packed []*kernel.Weights[T]
 	if n.Inputs[1].Const != nil {
@@ -81,47 +99,76 @@ func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
 		}
 	}
 	return func(x *Exec[T]) error {
-		var buf [2]int
-		a, b := x.In[0], x.In[1]
-		as, bs := a.Shape, b.Shape
-		if len(as) == 1 {
-			buf[0], buf[1] = 1, as[0]
-			as = buf[:]
+		multiply(x.Out[0].F, x.In[0], x.In[1], packed)
+		return nil
+	}
+}
+
+// multiply is out = a b for stacks of matrices; packed are those of b if they are constant.
+func multiply[T kernel.Float](out []T, a, b Operand[T], packed []*kernel.Weights[T]) {
+	var buf [2]int
+	as, bs := a.Shape, b.Shape
+	if len(as) == 1 {
+		buf[0], buf[1] = 1, as[0]
+		as = buf[:]
+	}
+	cols := 1
+	if len(bs) > 1 {
+		cols = bs[len(bs)-1]
+	}
+	rows, k := as[len(as)-2], as[len(as)-1]
+	if len(packed) == 1 {
+		all := graph.Product(as[:len(as)-1])
+		packed[0].Mul(out, cols, a.F, k, all, nil)
+		return
+	}
+	// Stacks of matrices, broadcast over the leading axes.
+	var bstack []int
+	if len(bs) > 2 {
+		bstack = bs[:len(bs)-2]
+	}
+	var stack [graph.MaxRank]int
+	lead := broadcastSizes(stack[:0], as[:len(as)-2], bstack)
+	var w walk
+	w.plan(lead, as[:len(as)-2], bstack)
+	w.each(func(o, i, j, _ int) {
+		sa, sb := w.stride[0][0], w.stride[1][0]
+		if rows == 1 && packed != nil && sb == 0 && sa == 1 {
+			packed[j].Mul(out[o*cols:], cols, a.F[i*k:], k, w.size[0], nil)
+			return
 		}
-		cols := 1
-		if len(bs) > 1 {
-			cols = bs[len(bs)-1]
-		}
-		rows, k := as[len(as)-2], as[len(as)-1]
-		out := x.Out[0].F
-		if len(packed) == 1 {
-			all := graph.Product(as[:len(as)-1])
-			packed[0].Mul(out, cols, a.F, k, all, nil)
-			return nil
-		}
-		// Stacks of matrices, broadcast over the leading axes.
-		var bstack []int
-		if len(bs) > 2 {
-			bstack = bs[:len(bs)-2]
-		}
-		var stack [graph.MaxRank]int
-		lead := broadcastSizes(stack[:0], as[:len(as)-2], bstack)
-		var w walk
-		w.plan(lead, as[:len(as)-2], bstack)
-		w.each(func(o, i, j, _ int) {
-			sa, sb := w.stride[0][0], w.stride[1][0]
-			if rows == 1 && packed != nil && sb == 0 && sa == 1 {
-				packed[j].Mul(out[o*cols:], cols, a.F[i*k:], k, w.size[0], nil)
-				return
+		for range w.size[0] {
+			c := out[o*rows*cols : (o+1)*rows*cols]
+			if packed != nil {
+				packed[j].Mul(c, cols, a.F[i*rows*k:], k, rows, nil)
+			} else {
+				kernel.Gemm(c, a.F[i*rows*k:], b.F[j*k*cols:], rows, cols, k)
 			}
+			o, i, j = o+1, i+sa, j+sb
+		}
+	})
+}
+
+// compileWholeMatMul multiplies integers of 32 and 64 bits, which wrap.
+func compileWholeMatMul[T kernel.Float](n *graph.Node) Step[T] {
+	typ := n.Outputs[0].Type
+	return func(x *Exec[T]) error {
+		a, b, out := x.In[0], x.In[1], x.Out[0].I
+		as, bs, _, _ := matrixShapes(a.Shape, b.Shape)
+		rows, k, cols := as[len(as)-2], as[len(as)-1], bs[len(bs)-1]
+		var stack [graph.MaxRank]int
+		var w walk
+		w.plan(broadcastSizes(stack[:0], as[:len(as)-2], bs[:len(bs)-2]), as[:len(as)-2], bs[:len(bs)-2])
+		w.each(func(o, i, j, _ int) {
 			for range w.size[0] {
-				c := out[o*rows*cols : (o+1)*rows*cols]
-				if packed != nil {
-					packed[j].Mul(c, cols, a.F[i*rows*k:], k, rows, nil)
-				} else {
-					kernel.Gemm(c, a.F[i*rows*k:], b.F[j*k*cols:], rows, cols, k)
+				for e := range rows * cols {
+					left, sum := a.I[(i*rows+e/cols)*k:][:k], int64(0)
+					for l, v := range left {
+						sum += v * b.I[(j*k+l)*cols+e%cols]
+					}
+					out[o*rows*cols+e] = typ.Wrap(sum)
 				}
-				o, i, j = o+1, i+sa, j+sb
+				o, i, j = o+1, i+w.stride[0][0], j+w.stride[1][0]
 			}
 		})
 		return nil

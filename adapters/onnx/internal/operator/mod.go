@@ -39,6 +39,9 @@ func compileMod[T kernel.Float](n *graph.Node) Step[T] {
 		remainder, whole = math.Mod, func(x, y int64) int64 { return x % y }
 	}
 	typ := n.Outputs[0].Type
+	if typ == graph.Uint64 {
+		whole = func(x, y int64) int64 { return int64(uint64(x) % uint64(y)) }
+	}
 	read := asDeclared[T](typ)
 	if read == nil {
 		read = func(x T) T { return x }

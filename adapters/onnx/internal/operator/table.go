@@ -33,6 +33,9 @@ type Entry[T kernel.Float] struct {
 	// Head names the response function that it computes, element by element or over an
 	// axis; "": none.
 	Head string
+	// ByRow says what it does row by row, where the standard takes the whole batch and the
+	// result of a row would hang on the others; "": what the standard says.
+	ByRow string
 	// TakesRelu reports whether the step of n applies the Relu that follows it if
 	// Exec.Relu is set; nil: never.
 	TakesRelu func(n *graph.Node) bool
@@ -84,6 +87,10 @@ func families[T kernel.Float]() [][]Entry[T] {
 		shrinkOps[T](),
 		lossOps[T](),
 		nmsOps[T](),
+		quantizeOps[T](),
+		dynamicOps[T](),
+		integerOps[T](),
+		qlinearOps[T](),
 	}
 }
 

@@ -8,11 +8,22 @@ import (
 
 // opaqueOperators are those whose entries state opaque, and why.
 var opaqueOperators = map[string]string{
-	"Constant": "folded", "ConstantOfShape": "folded", "Range": "folded", "Shape": "followed as sizes", "Size": "followed as sizes",
-	"EyeLike": "folded", "NonZero": "folded", "NonMaxSuppression": "folded", "Unique": "folded",
+	"Constant":              "folded",
+	"ConstantOfShape":       "folded",
+	"Range":                 "folded",
+	"Shape":                 "followed as sizes",
+	"Size":                  "followed as sizes",
+	"EyeLike":               "folded",
+	"NonZero":               "folded",
+	"NonMaxSuppression":     "folded",
+	"Unique":                "folded",
+	"DynamicQuantizeLinear": "the range is that of all elements of a row",
 	"InstanceNormalization": "mixes a whole channel",
-	"HannWindow":            "folded", "HammingWindow": "folded", "BlackmanWindow": "folded", "MelWeightMatrix": "folded",
-	"DeformConv": "its taps may lie anywhere in the image",
+	"HannWindow":            "folded",
+	"HammingWindow":         "folded",
+	"BlackmanWindow":        "folded",
+	"MelWeightMatrix":       "folded",
+	"DeformConv":            "its taps may lie anywhere in the image",
 }
 
 // Every operator has all of its parts, in both precisions: who adds one finds here what

@@ -56,7 +56,31 @@ func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 	if len(d.dep.coarse) > 0 {
 		d.note("%s too large to follow element by element and treated as a whole, first %s", graph.Plural(len(d.dep.coarse), "part")+" of the network", d.dep.coarse[0])
 	}
+	d.noteByRow()
 	return d.s, nil
+}
+
+// noteByRow says of nodes that work row by row what others would do.
+func (d *discovery) noteByRow() {
+	nodes := map[string][]*graph.Node{}
+	var what []string
+	for _, n := range d.g.Nodes {
+		w := d.dep.table.Of(n).ByRow
+		if w == "" {
+			continue
+		}
+		if nodes[w] == nil {
+			what = append(what, w)
+		}
+		nodes[w] = append(nodes[w], n)
+	}
+	for _, w := range what {
+		more := ""
+		if k := len(nodes[w]) - 1; k > 0 {
+			more = fmt.Sprintf(" and %s like it", graph.Plural(k, "node"))
+		}
+		d.note("%s%s: %s, as other runtimes do that are fed one row at a time; fed a batch, they take that of all its rows", nodes[w][0], more, w)
+	}
 }
 
 // findPredictors lists the predictors: the chosen tensors, or the outputs with
