@@ -1,8 +1,6 @@
 package onnx
 
 import (
-	"slices"
-
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
@@ -13,25 +11,34 @@ type Graph struct {
 	file []byte
 }
 
-// Batch marks the batch axis in a Tensor's Shape: its size is the number of rows.
+// Batch marks the batch axis in a Tensor's Shape: its size is the number of rows. A
+// multiple of Batch, as -8, is an axis of that many times the number of rows, which holds
+// each row several times (heads of an attention that the network has joined with it).
 const Batch = -1
 
 // Tensor describes a tensor of a network that depends on rows.
 type Tensor struct {
 	Name  string
 	Type  string // of its elements, as ONNX calls it: float, double, int32, int64, bool
-	Shape []int  // Batch on one axis
+	Shape []int  // Batch, or a multiple of it, on one axis
 }
 
 // Width is the number of elements that each row of t has: the product of the sizes of
-// its other axes.
+// its axes, of which the batch axis counts as often as it holds each row.
 func (t Tensor) Width() int {
-	n, _ := graph.Elements(t.Shape)
+	n := 1
+	for _, d := range t.Shape {
+		n *= max(d, -d)
+	}
 	return n
 }
 
 func tensorOf(v *graph.Value) Tensor {
-	return Tensor{Name: v.Name, Type: v.Type.String(), Shape: slices.Clone(v.Shape)}
+	t := Tensor{Name: v.Name, Type: v.Type.String(), Shape: v.RowShape()}
+	if at := v.BatchAxis(); at >= 0 {
+		t.Shape[at] *= Batch
+	}
+	return t
 }
 
 // Inputs lists what the network reads, in the order of the file.

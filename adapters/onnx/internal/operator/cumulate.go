@@ -10,7 +10,7 @@ import (
 // cumulateOps add up along an axis, element after element.
 func cumulateOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumSum},
+		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkCumSum},
 			Rule: cumSumRule, Compile: compileCumSum[T]},
 	}
 }
@@ -31,7 +31,7 @@ func checkCumSum(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in[at] == graph.Batch {
+	if graph.IsRows(in[at]) {
 		return fmt.Errorf("mixes rows: it accumulates along the batch axis %d", at)
 	}
 	if c.AttrInt("reverse", 0) != 0 || c.AttrInt("exclusive", 0) != 0 {

@@ -12,7 +12,7 @@ import (
 // einsumOps are sums of products of one or two tensors by labelled axes.
 func einsumOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: 2, Outputs: 1, Check: checkEinsum},
+		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkEinsum},
 			Rule: einsumRule, Compile: compileEinsum[T], Weighs: true},
 	}
 }
@@ -81,7 +81,7 @@ func checkEinsum(c *graph.Check) error {
 		if strings.ContainsRune(out, r) {
 			continue
 		}
-		if size[r] == graph.Batch {
+		if graph.IsRows(size[r]) {
 			return fmt.Errorf("mixes rows: it sums over the batch axis (label %q)", r)
 		}
 		if t, ok := graph.Elements([]int{terms, size[r]}); ok {

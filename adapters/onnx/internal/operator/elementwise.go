@@ -45,7 +45,7 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 			}
 			return v // 0, or NaN
 		}, func(v int64) int64 { return int64(compare(v)) }),
-		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, Check: checkClip},
+		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, AnyLayout: true, Check: checkClip},
 			Rule: elementwiseRule, Compile: compileClip[T], InPlace: true},
 	})
 }
@@ -113,7 +113,7 @@ func activationOps[T kernel.Float]() []Entry[T] {
 // its elements.
 func unary[T kernel.Float](name string, versions []int, loop func(n *graph.Node) func(dst, src []T)) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkFloating},
 		Rule:     elementwiseRule,
 		Compile: func(n *graph.Node) Step[T] {
 			run := loop(n)
@@ -175,7 +175,7 @@ func elu(x, a float64) float64 {
 // signed operators also take integers.
 func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, f func(T) T, g func(int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNumber},
 		Rule:     rule,
 		Compile: func(*graph.Node) Step[T] {
 			return func(x *Exec[T]) error {
@@ -219,7 +219,7 @@ func checkClip(c *graph.Check) error {
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
 			if n, _ := graph.Elements(v.Shape); n != 1 || v.BatchAxis() >= 0 {
-				return fmt.Errorf("limit %q must be a scalar, has shape %v", v.Name, v.Shape)
+				return fmt.Errorf("limit %q must be a scalar, has shape %s", v.Name, graph.ShapeText(v.Shape))
 			}
 		}
 	}

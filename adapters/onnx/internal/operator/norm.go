@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -13,15 +12,15 @@ import (
 // normOps normalise over axes other than the batch axis.
 func normOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+		{Operator: graph.Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSoftmax},
 			Rule: softmaxRule, Compile: compileSoftmax[T](false), InPlace: true, Head: "softmax"},
-		{Operator: graph.Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+		{Operator: graph.Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSoftmax},
 			Rule: softmaxRule, Compile: compileSoftmax[T](true), InPlace: true, Head: "logsoftmax"},
-		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, Check: checkBatchNorm},
+		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, AnyLayout: true, Check: checkBatchNorm},
 			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
-		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
+		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkLayerNorm},
 			Rule: layerNormRule, Compile: compileLayerNorm[T]},
-		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6, 22}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
+		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6, 22}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkInstanceNorm},
 			Rule: opaque, Compile: compileInstanceNorm[T]},
 	}
 }
@@ -46,7 +45,7 @@ func checkSoftmax(c *graph.Check) error {
 	if c.Version < 13 {
 		end = len(shape)
 	}
-	if slices.Contains(shape[at:end], graph.Batch) {
+	if graph.HasRows(shape[at:end]) {
 		return fmt.Errorf("mixes rows: it sums over the batch axis of %s", graph.ShapeText(shape))
 	}
 	c.Resolved = softmaxAxes{at, end}
@@ -120,7 +119,7 @@ func checkBatchNorm(c *graph.Check) error {
 	if len(in) > 1 {
 		channels = in[1]
 	}
-	if channels == graph.Batch {
+	if graph.IsRows(channels) {
 		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", graph.ShapeText(in))
 	}
 	for i := 1; i < 5; i++ {
@@ -172,7 +171,7 @@ func checkLayerNorm(c *graph.Check) error {
 		return err
 	}
 	for _, d := range in[at:] {
-		if d == graph.Batch {
+		if graph.IsRows(d) {
 			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
 		}
 	}
@@ -239,7 +238,7 @@ func checkInstanceNorm(c *graph.Check) error {
 		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
 	}
 	for _, d := range in[1:] {
-		if d == graph.Batch {
+		if graph.IsRows(d) {
 			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
 		}
 	}

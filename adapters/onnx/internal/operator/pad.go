@@ -12,7 +12,7 @@ import (
 // padOps surround a tensor.
 func padOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
+		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Min: 1, Max: 4, Outputs: 1, AnyLayout: true, Check: checkPad},
 			Rule: padRule, Compile: compilePad[T]},
 	}
 }
@@ -75,7 +75,7 @@ func checkPad(c *graph.Check) error {
 	out := slices.Clone(in)
 	for i, d := range in {
 		before, after := pads[i], pads[len(in)+i]
-		if d == graph.Batch {
+		if graph.IsRows(d) {
 			if before != 0 || after != 0 {
 				return fmt.Errorf("mixes rows: it pads the batch axis %d", i)
 			}

@@ -11,11 +11,11 @@ import (
 // rearrangeOps move elements, put tensors together or take them apart.
 func rearrangeOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkTranspose, Moves: movesFirst},
 			Rule: transposeRule, Compile: compileTranspose[T]},
-		{Operator: graph.Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
+		{Operator: graph.Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, AnyLayout: true, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
 			Rule: concatRule, Compile: compileConcat[T]},
-		{Operator: graph.Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, Check: checkSplit, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, AnyLayout: true, SizeInputs: []int{1}, Check: checkSplit, Moves: movesFirst},
 			Rule: splitRule, Compile: compileSplit[T]},
 	}
 }
@@ -85,11 +85,11 @@ func checkConcat(c *graph.Check) error {
 		}
 		for j, d := range v.Shape {
 			if j == at {
-				if d == graph.Batch || first[j] == graph.Batch {
-					return fmt.Errorf("mixes rows: it concatenates along the batch axis %d", at)
-				}
 				if i > 0 {
-					out[j] += d
+					var err error
+					if out[j], err = joinAxes(out[j], d); err != nil {
+						return err
+					}
 				}
 				if _, ok := graph.Elements(out); !ok {
 					return fmt.Errorf("the output overflows")
@@ -104,6 +104,20 @@ func checkConcat(c *graph.Check) error {
 	}
 	c.Resolved = at
 	return c.Set(0, c.Inputs[0].Type, out)
+}
+
+// joinAxes is the size of two axes one after the other. Rows that all stand there, and
+// then all again, are a batch axis that holds each twice.
+func joinAxes(a, b int) (int, error) {
+	if !graph.IsRows(a) && !graph.IsRows(b) {
+		return a + b, nil
+	}
+	outerA, inner := graph.AroundRows(a)
+	outerB, innerB := graph.AroundRows(b)
+	if inner != innerB {
+		return 0, fmt.Errorf("mixes rows: it concatenates sizes %s along the batch axis", graph.ShapeText([]int{a, b}))
+	}
+	return repeatedRows(1, outerA+outerB, inner)
 }
 
 func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
@@ -126,7 +140,7 @@ func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
-// splitPlan is a Split's axis and the sizes of its parts.
+// splitPlan is a Split's axis and the sizes of its parts, on a batch axis for each row.
 type splitPlan struct {
 	axis  int
 	sizes []int64
@@ -138,50 +152,99 @@ func checkSplit(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
-		return fmt.Errorf("mixes rows: it splits the batch axis %d", at)
-	}
-	sizes := c.Attrs["split"].Ints
-	if c.Has(1) {
-		if sizes, err = c.Ints(1); err != nil {
-			return err
-		}
-	}
-	if sizes == nil {
-		n := len(c.Outputs)
-		chunk := (in.Shape[at] + n - 1) / n
-		for left := in.Shape[at]; len(sizes) < n; left -= chunk {
-			sizes = append(sizes, int64(max(min(chunk, left), 0)))
-		}
+	sizes, err := splitSizes(c, in.Shape[at])
+	if err != nil {
+		return err
 	}
 	if len(sizes) != len(c.Outputs) {
 		return fmt.Errorf("splits into %d parts but has %d outputs", len(sizes), len(c.Outputs))
 	}
-	left := int64(in.Shape[at])
+	size := int64(graph.PerRow(in.Shape[at]))
+	left := size
 	for i, s := range sizes {
 		if s < 0 || s > left {
-			return fmt.Errorf("parts %v do not fit axis %d of size %d", sizes, at, in.Shape[at])
+			return fmt.Errorf("parts %v do not fit axis %d of size %d", sizes, at, size)
 		}
 		left -= s
 		out := slices.Clone(in.Shape)
-		out[at] = int(s)
+		if out[at], err = stretch(in.Shape[at], size-left-s, s); err != nil {
+			return err
+		}
 		if err := c.Set(i, in.Type, out); err != nil {
 			return err
 		}
 	}
 	if left != 0 {
-		return fmt.Errorf("parts %v do not fill axis %d of size %d", sizes, at, in.Shape[at])
+		return fmt.Errorf("parts %v do not fill axis %d of size %d", sizes, at, size)
 	}
 	c.Resolved = &splitPlan{at, sizes}
 	return nil
 }
 
+// splitSizes are the sizes of a Split's parts of an axis of size d: given, or equal. Those
+// of a batch axis are multiples of the number of rows.
+func splitSizes(c *graph.Check, d int) ([]int64, error) {
+	var sizes []graph.Size
+	for _, k := range c.Attrs["split"].Ints {
+		sizes = append(sizes, graph.Size{K: k})
+	}
+	if c.Has(1) {
+		s, ok := c.SizesOf(c.Inputs[1])
+		if !ok || len(s.Shape) != 1 {
+			return nil, fmt.Errorf("input 1 (%q) must be a constant vector of integers", c.Inputs[1].Name)
+		}
+		sizes = s.D
+	}
+	if sizes == nil {
+		return equalParts(d, len(c.Outputs))
+	}
+	out := []int64{}
+	for _, s := range sizes {
+		if s.Rows != graph.IsRows(d) {
+			return nil, fmt.Errorf("mixes rows: it cuts an axis of size %s into parts of which one has size %s", graph.ShapeText([]int{d}), s)
+		}
+		out = append(out, s.K)
+	}
+	return out, nil
+}
+
+// equalParts cuts an axis of size d into n. The last part may be smaller, but for a batch
+// axis: its size would depend on the number of rows.
+func equalParts(d, n int) (sizes []int64, err error) {
+	size := graph.PerRow(d)
+	if graph.IsRows(d) && size%n != 0 {
+		return nil, fmt.Errorf("mixes rows: it cuts through them on an axis of size %s", graph.ShapeText([]int{d}))
+	}
+	chunk := (size + n - 1) / n
+	for left := size; len(sizes) < n; left -= chunk {
+		sizes = append(sizes, int64(max(min(chunk, left), 0)))
+	}
+	return sizes, nil
+}
+
+// stretch is the size of part of an axis: n entries behind the first from, on a batch
+// axis in multiples of the number of rows. All rows are there equally often.
+func stretch(d int, from, n int64) (int, error) {
+	if !graph.IsRows(d) {
+		return int(n), nil
+	}
+	_, inner := graph.AroundRows(d)
+	if n == 0 || from%int64(inner) != 0 || n%int64(inner) != 0 {
+		return 0, fmt.Errorf("mixes rows: it cuts through them on an axis of size %s", graph.ShapeText([]int{d}))
+	}
+	part, _ := graph.RowsAxis(int(n)/inner, inner)
+	return part, nil
+}
+
 func compileSplit[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*splitPlan)
-	at := p.axis
+	at, rows := p.axis, graph.IsRows(n.Inputs[0].Shape[p.axis])
 	return func(x *Exec[T]) error {
 		in := x.In[0]
 		outer, inner, width := graph.Product(in.Shape[:at]), graph.Product(in.Shape[at+1:]), graph.Product(in.Shape[at:])
+		if rows {
+			inner *= x.Rows
+		}
 		from := 0
 		for i, s := range p.sizes {
 			w := int(s) * inner
