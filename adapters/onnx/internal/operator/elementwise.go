@@ -98,6 +98,10 @@ func activationOps[T kernel.Float]() []Entry[T] {
 			a, b := n.AttrFloat("alpha", 0.2), n.AttrFloat("beta", 0.5)
 			return func(x float64) float64 { return min(max(a*x+b, 0), 1) }
 		}),
+		unary("Swish", []int{24}, func(n *graph.Node) func(dst, src []T) {
+			a := T(n.AttrFloat("alpha", 1))
+			return func(dst, src []T) { swish(dst, src, a) }
+		}),
 		param("Gelu", []int{20}, func(n *graph.Node) func(float64) float64 {
 			if n.Attrs["approximate"].String == "tanh" {
 				return func(x float64) float64 {

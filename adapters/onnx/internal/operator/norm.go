@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // normOps normalise over axes other than the batch axis.
@@ -18,7 +20,7 @@ func normOps[T kernel.Float]() []Entry[T] {
 			Rule: softmaxRule, Compile: compileSoftmax[T](true), InPlace: true, Head: "logsoftmax"},
 		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, AnyLayout: true, Check: checkBatchNorm},
 			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
-		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkLayerNorm},
+		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 3, AnyLayout: true, Check: checkLayerNorm},
 			Rule: layerNormRule, Compile: compileLayerNorm[T]},
 		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6, 22}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkInstanceNorm},
 			Rule: opaque, Compile: compileInstanceNorm[T]},
@@ -161,30 +163,49 @@ func compileBatchNorm[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
+// checkLayerNorm: outputs 1 and 2 are the mean and 1/sqrt(variance + eps), in the type of
+// stash_type.
 func checkLayerNorm(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	in := c.Inputs[0].Shape
-	at, err := graph.Axis(c.AttrInt("axis", -1), len(in))
+	at, err := normalizedAxes(c)
 	if err != nil {
 		return err
 	}
-	for _, d := range in[at:] {
-		if graph.IsRows(d) {
-			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
+	stash, err := graph.TypeOf(int32(c.AttrInt("stash_type", int64(onnxpb.TensorProto_FLOAT))))
+	if err != nil || !stash.Floating() {
+		return fmt.Errorf("stash_type %d is not supported; export it with 1, float", c.AttrInt("stash_type", 1))
+	}
+	in := c.Inputs[0].Shape
+	for i := 1; i < 3; i++ {
+		if err := c.Set(i, stash, append(slices.Clone(in[:at]), slices.Repeat([]int{1}, len(in)-at)...)); err != nil {
+			return err
 		}
+	}
+	return c.Set(0, c.Inputs[0].Type, in)
+}
+
+// normalizedAxes leaves in Resolved the first of the axes that are normalised together,
+// and checks that the other inputs hold a number for each of their elements.
+func normalizedAxes(c *graph.Check) (at int, err error) {
+	if err := c.Floating(0); err != nil {
+		return 0, err
+	}
+	in := c.Inputs[0].Shape
+	if at, err = graph.Axis(c.AttrInt("axis", -1), len(in)); err != nil {
+		return 0, err
+	}
+	if graph.HasRows(in[at:]) {
+		return 0, fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
 	}
 	c.Resolved = at
 	size, _ := graph.Elements(in[at:])
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
 			if n, _ := graph.Elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
-				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, graph.ShapeText(v.Shape), size)
+				return 0, fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, graph.ShapeText(v.Shape), size)
 			}
 		}
 	}
-	return c.Set(0, c.Inputs[0].Type, in)
+	return at, nil
 }
 
 func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
@@ -196,12 +217,18 @@ func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
 		if size == 0 {
 			return nil
 		}
-		var bias []T
+		var bias, means, inverses []T
 		if len(x.In) > 2 {
 			bias = x.In[2].F
 		}
-		for from := 0; from < len(in.F); from += size {
-			row, dst := in.F[from:from+size], out.F[from:from+size]
+		if len(x.Out) > 1 {
+			means = x.Out[1].F
+		}
+		if len(x.Out) > 2 {
+			inverses = x.Out[2].F
+		}
+		for k := range len(in.F) / size {
+			row, dst := in.F[k*size:(k+1)*size], out.F[k*size:(k+1)*size]
 			mean, sd := meanSD(row, eps)
 			for i, v := range row {
 				y := (float64(v) - mean) / sd * float64(scale[i])
@@ -209,6 +236,12 @@ func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
 					y += float64(bias[i])
 				}
 				dst[i] = T(y)
+			}
+			if means != nil {
+				means[k] = T(mean)
+			}
+			if inverses != nil {
+				inverses[k] = T(1 / sd)
 			}
 		}
 		return nil
@@ -292,22 +325,21 @@ func softmaxRule(n *graph.Node) Rule {
 	}}
 }
 
-// layerNormRule: an element depends on all that it is normalised with. Scale and
-// bias, if they are not constants, are left to the opaque rule.
+// layerNormRule: an element depends on all that it is normalised with; further outputs
+// have one element for all of them. Scale and bias, if they are not constants, are left to
+// the opaque rule.
 func layerNormRule(n *graph.Node) Rule {
-	d := n.Outputs[0].RowShape()
+	d := n.Inputs[0].RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(d))
-	if !ok || len(n.Outputs) != 1 {
+	if !ok || slices.ContainsFunc(n.Inputs[1:], func(v *graph.Value) bool { return v != nil && v.Const == nil }) {
 		return opaque(n)
 	}
-	for _, v := range n.Inputs[1:] {
-		if v != nil && v.Const == nil {
-			return opaque(n)
-		}
-	}
 	size := graph.Product(d[axis:])
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		first := e / size * size
+	return Rule{Cost: size, Each: func(o, e int, yield Link) {
+		first := e * size
+		if o == 0 {
+			first = e / size * size
+		}
 		for k := range size {
 			yield(0, first+k, 1)
 		}
