@@ -261,7 +261,7 @@ func attentionRule(n *graph.Node) Rule {
 	if !ok {
 		return opaque(n)
 	}
-	cost := a.q.size + a.keys*(a.k.size+2) + 1
+	cost := a.q.size + a.keys*(a.k.size+3)
 	return Rule{Cost: cost, Each: func(o, e int, yield Link) {
 		switch o {
 		case 0:
@@ -278,6 +278,7 @@ func attentionRule(n *graph.Node) Rule {
 				a.links(b, h, i, yield)
 				return
 			}
+			a.queryLinks(b, h, i, yield)
 			a.scoreLinks(b, h, i, j, yield)
 		default:
 			of, past := a.k, attentionPastKey
@@ -306,6 +307,7 @@ func (a *attention) mayEver(i, j int) bool {
 
 // links are those of the scores of query i.
 func (a *attention) links(b, h, i int, yield Link) {
+	a.queryLinks(b, h, i, yield)
 	for j := range a.keys {
 		if a.mayEver(i, j) {
 			a.scoreLinks(b, h, i, j, yield)
@@ -313,10 +315,13 @@ func (a *attention) links(b, h, i int, yield Link) {
 	}
 }
 
-func (a *attention) scoreLinks(b, h, i, j int, yield Link) {
+func (a *attention) queryLinks(b, h, i int, yield Link) {
 	for d := range a.q.size {
 		yield(0, a.q.row(b, h, i)+d, 1)
 	}
+}
+
+func (a *attention) scoreLinks(b, h, i, j int, yield Link) {
 	a.link(b, h/(a.q.count/a.k.count), j, 1, attentionPastKey, a.k, yield, 0, a.k.size)
 	if a.mask != nil && j < a.maskKeys {
 		at := 0
