@@ -11,15 +11,17 @@ import "slices"
 // In a Shape the axis is one number below -1<<62, far from sizes that were miscalculated.
 
 const (
-	rowsMark  = -1 << 62
-	rowsBits  = 31
-	maxAround = 1<<30 - 1 // of outer, and of inner
+	rowsMark = -1 << 62
+	rowsBits = 31
 )
+
+// MaxAround is the largest number of entries before, and behind, the rows of an axis.
+const MaxAround = 1<<30 - 1
 
 // RowsAxis marks an axis of outer*N*inner entries; false if it has none, or too many.
 func RowsAxis(outer, inner int) (d int, ok bool) {
 	switch {
-	case outer < 1 || inner < 1 || outer > maxAround || inner > maxAround:
+	case outer < 1 || inner < 1 || outer > MaxAround || inner > MaxAround:
 		return 0, false
 	case outer == 1 && inner == 1:
 		return Batch, true

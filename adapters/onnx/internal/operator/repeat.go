@@ -141,7 +141,7 @@ func repeatedRows(outer, times, inner int) (int, error) {
 			return d, nil
 		}
 	}
-	return 0, fmt.Errorf("it repeats the batch axis %d times", times)
+	return 0, fmt.Errorf("the batch axis would hold each row %d times as often, at most %d times are supported", times, graph.MaxAround)
 }
 
 func compileTile[T kernel.Float](*graph.Node) Step[T] {
