@@ -111,9 +111,7 @@ func (w *attending[T]) head(b, h int) {
 		kernel.Add(w.scores, w.scores, w.bias)
 	}
 	w.show(b, h, 2)
-	for i := range w.q.length {
-		w.softmax(w.scores[i*w.keys:(i+1)*w.keys], w.bias[i*w.keys:(i+1)*w.keys])
-	}
+	w.softmax()
 	w.show(b, h, 3)
 	kernel.Gemm(w.result, w.scores, w.values, w.q.length, w.v.size, w.keys)
 	out := w.x.Out[0].F
@@ -130,29 +128,44 @@ func (w *attending[T]) show(b, h int, stage int64) {
 	}
 }
 
-// softmax overwrites a query's scores with its weights: 0 if nothing may be seen.
-func (w *attending[T]) softmax(row, bias []T) {
-	if len(row) == 0 {
+// softmax overwrites the scores with weights, which sum to 1 for each query: all are 0 if
+// it may see nothing. The exponentials of all queries are one call: rows are short.
+func (w *attending[T]) softmax() {
+	n := w.keys
+	if n == 0 {
 		return
 	}
-	top := row[0]
-	for _, s := range row {
-		top = max(top, s)
+	hidden := T(math.Inf(-1))
+	for i := range w.q.length {
+		row := w.scores[i*n : (i+1)*n]
+		top := row[0]
+		for _, s := range row {
+			top = max(top, s)
+		}
+		if top == hidden || w.biased && nothingSeen(w.bias[i*n:(i+1)*n]) {
+			for j := range row {
+				row[j] = hidden
+			}
+			continue
+		}
+		for j, s := range row {
+			row[j] = s - top
+		}
 	}
-	if math.IsInf(float64(top), -1) || w.biased && nothingSeen(bias) {
-		clear(row)
-		return
-	}
-	for i, s := range row {
-		row[i] = s - top
-	}
-	kernel.Exp(row, row)
-	sum := 0.0
-	for _, e := range row {
-		sum += float64(e)
-	}
-	for i, e := range row {
-		row[i] = T(float64(e) / sum)
+	kernel.Exp(w.scores, w.scores)
+	for i := range w.q.length {
+		row := w.scores[i*n : (i+1)*n]
+		sum := 0.0
+		for _, e := range row {
+			sum += float64(e)
+		}
+		if sum == 0 {
+			continue
+		}
+		factor := T(1 / sum)
+		for j := range row {
+			row[j] *= factor
+		}
 	}
 }
 
