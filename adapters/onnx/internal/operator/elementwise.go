@@ -104,13 +104,18 @@ func activationOps[T kernel.Float]() []Entry[T] {
 		}),
 		param("Gelu", []int{20}, func(n *graph.Node) func(float64) float64 {
 			if n.Attrs["approximate"].String == "tanh" {
-				return func(x float64) float64 {
-					return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-				}
+				return geluTanh
 			}
-			return func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
+			return gelu
 		}),
 	}
+}
+
+// gelu is x P(Z < x) of a standard normal Z, geluTanh its usual approximation.
+func gelu(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
+
+func geluTanh(x float64) float64 {
+	return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 }
 
 // unary is an operator on one tensor of floating type; loop prepares the run over

@@ -15,7 +15,7 @@ func repeatOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Expand", Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
 			Rule: expandRule, Compile: compileExpand[T]},
-		{Operator: graph.Operator{Name: "Tile", Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkTile, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Tile", Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, SizeInputs: []int{1}, Check: checkTile, Moves: movesFirst},
 			Rule: tileRule, Compile: compileTile[T]},
 	}
 }
@@ -106,17 +106,23 @@ func compileExpand[T kernel.Float](*graph.Node) Step[T] {
 }
 
 func checkTile(c *graph.Check) error {
-	repeats, err := c.Ints(1)
-	if err != nil {
-		return err
+	repeats, ok := c.SizesOf(c.Inputs[1])
+	if !ok || len(repeats.Shape) != 1 {
+		return fmt.Errorf("the repeats (%q) must be known at load", c.Inputs[1].Name)
 	}
 	in := c.Inputs[0].Shape
-	if len(repeats) != len(in) {
-		return fmt.Errorf("%d repeats for %d axes", len(repeats), len(in))
+	if len(repeats.D) != len(in) {
+		return fmt.Errorf("%d repeats for %d axes", len(repeats.D), len(in))
 	}
 	out := slices.Clone(in)
-	for i, r := range repeats {
+	for i, times := range repeats.D {
+		r := times.K
+		var err error
 		switch {
+		case times.Rows:
+			if out[i], err = repeatedByRows(in[i], r); err != nil {
+				return err
+			}
 		case r < 0 || r > 1<<40:
 			return fmt.Errorf("impossible repeat %d", r)
 		case graph.IsRows(in[i]): // all rows, and all again
@@ -142,6 +148,20 @@ func repeatedRows(outer, times, inner int) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("the batch axis would hold each row %d times as often, at most %d times are supported", times, graph.MaxAround)
+}
+
+// repeatedByRows is an axis that is repeated k times for each row: row after row, if it
+// holds none itself.
+func repeatedByRows(d int, k int64) (int, error) {
+	if graph.IsRows(d) {
+		return 0, fmt.Errorf("mixes rows: it pairs every row with every row")
+	}
+	if n, ok := graph.Elements([]int{d, int(min(max(k, 0), graph.MaxAround))}); ok {
+		if axis, ok := graph.RowsAxis(1, n); ok {
+			return axis, nil
+		}
+	}
+	return 0, fmt.Errorf("an axis of %d is repeated %d times the number of rows", d, k)
 }
 
 func compileTile[T kernel.Float](*graph.Node) Step[T] {
