@@ -71,11 +71,17 @@ func checkConcat(c *graph.Check) error {
 		return err
 	}
 	first := c.Inputs[0].Shape
+	for _, v := range c.Inputs {
+		if v != nil && v.BatchAxis() >= 0 {
+			first = v.Shape
+			break
+		}
+	}
 	at, err := graph.Axis(c.AttrInt("axis", 1), len(first))
 	if err != nil {
 		return err
 	}
-	out := slices.Clone(first)
+	out, total := slices.Clone(first), 0
 	for i, v := range c.Inputs {
 		if v == nil {
 			return fmt.Errorf("input %d is left out", i)
@@ -85,19 +91,20 @@ func checkConcat(c *graph.Check) error {
 		}
 		for j, d := range v.Shape {
 			if j == at {
-				if i > 0 {
+				if out[j] = d; i > 0 {
 					var err error
-					if out[j], err = joinAxes(out[j], d); err != nil {
+					if out[j], err = joinAxes(total, d); err != nil {
 						return err
 					}
 				}
+				total = out[j]
 				if _, ok := graph.Elements(out); !ok {
 					return fmt.Errorf("the output overflows")
 				}
 				continue
 			}
-			if d == first[j] {
-				continue
+			if d == first[j] || graph.IsRows(first[j]) && d == graph.PerRow(first[j]) && v.Const != nil && c.TracedWithOneRow() {
+				continue // in a network traced with one row a constant is that of each row
 			}
 			return fmt.Errorf("inputs have shapes %s and %s, which differ outside axis %d", graph.ShapeText(first), graph.ShapeText(v.Shape), at)
 		}
@@ -121,12 +128,19 @@ func joinAxes(a, b int) (int, error) {
 }
 
 func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
-	at := n.Resolved.(int)
+	at, rows, behind := n.Resolved.(int), n.Outputs[0].BatchAxis(), 0
+	if rows >= 0 {
+		_, behind = graph.AroundRows(n.Outputs[0].Shape[rows])
+	}
 	return func(x *Exec[T]) error {
 		out := x.Out[0]
 		outer, width, from := graph.Product(out.Shape[:at]), graph.Product(out.Shape[at:]), 0
 		for _, in := range x.In {
 			w := graph.Product(in.Shape[at:])
+			if rows >= 0 && rows != at && in.Shape[rows] != out.Shape[rows] {
+				from += placeForEachRow(out, in, at, rows, behind, from)
+				continue
+			}
 			for r := range outer {
 				if out.F != nil {
 					copy(out.F[r*width+from:], in.F[r*w:(r+1)*w])
@@ -138,6 +152,35 @@ func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
 		}
 		return nil
 	}
+}
+
+// placeForEachRow writes a tensor of one row into out for each row, which has behind
+// entries behind the rows on their axis. It begins from elements into every stretch along
+// axis at, and returns the elements of a stretch.
+func placeForEachRow[T kernel.Float](out, in Operand[T], at, rows, behind, from int) int {
+	var b1, b2 [graph.MaxRank]int
+	inner := graph.Product(out.Shape[at+1:])
+	to, stride := denseStrides(b1[:0], out.Shape), denseStrides(b2[:0], in.Shape)
+	each := out.Shape[rows] / in.Shape[rows] * behind // entries of all rows, one time around
+	size := slices.Clone(out.Shape)
+	size[at] = in.Shape[at]
+	c := make([]int, len(size))
+	for e := range graph.Product(size) {
+		unravel(e, size, c)
+		o, i := from, 0
+		for k, p := range c {
+			if o += p * to[k]; k == rows {
+				p = p/each*behind + p%behind
+			}
+			i += p * stride[k]
+		}
+		if out.F != nil {
+			out.F[o] = in.F[i]
+		} else {
+			out.I[o] = in.I[i]
+		}
+	}
+	return in.Shape[at] * inner
 }
 
 // splitPlan is a Split's axis and the sizes of its parts, on a batch axis for each row.
@@ -200,7 +243,8 @@ func splitSizes(c *graph.Check, d int) ([]int64, error) {
 	}
 	out := []int64{}
 	for _, s := range sizes {
-		if s.Rows != graph.IsRows(d) {
+		ofOneRow := c.TracedWithOneRow() && graph.IsRows(d)
+		if s.Rows != graph.IsRows(d) && !ofOneRow {
 			return nil, fmt.Errorf("mixes rows: it cuts an axis of size %s into parts of which one has size %s", graph.ShapeText([]int{d}), s)
 		}
 		out = append(out, s.K)

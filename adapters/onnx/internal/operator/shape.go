@@ -176,8 +176,10 @@ func (t *target) fill(in []int) error {
 	return nil
 }
 
-// placeRows makes one axis the batch axis: the first of the candidates that keeps rows
-// apart.
+// placeRows makes one axis the batch axis: of the candidates that keep rows apart one that
+// holds the rows alone, else one that holds them joined with the axes that the Reshape
+// takes away, else with the axes that it adds. Networks that were traced with one row say
+// no more about where the rows are.
 func (t *target) placeRows(in []int, candidates []int) error {
 	if !graph.HasRows(in) {
 		if t.rows >= 0 {
@@ -185,11 +187,29 @@ func (t *target) placeRows(in []int, candidates []int) error {
 		}
 		return nil
 	}
+	best, axis, found := 4, 0, -1
 	for _, at := range candidates {
-		if d, ok := splitRows(in, t.size, at); ok {
-			t.size[at] = d
-			return nil
+		d, ok := splitRows(in, t.size, at)
+		if !ok {
+			continue
 		}
+		outer, inner := graph.AroundRows(d)
+		rank := 3
+		switch fewer := len(t.size) < len(in); {
+		case d == graph.Batch:
+			rank = 0
+		case fewer && inner == 1 || !fewer && outer == 1:
+			rank = 1
+		case inner == 1 || outer == 1:
+			rank = 2
+		}
+		if rank < best {
+			best, axis, found = rank, d, at
+		}
+	}
+	if found >= 0 {
+		t.size[found] = axis
+		return nil
 	}
 	return fmt.Errorf("mixes rows: reshaping %s to %v moves elements from row to row", graph.ShapeText(in), t.describe())
 }

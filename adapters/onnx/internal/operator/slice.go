@@ -47,8 +47,9 @@ func sliceLists(n *graph.Node, sizesOf func(*graph.Value) (graph.Sizes, bool)) (
 	return lists, nil
 }
 
-// planSlice resolves starts, ends, axes and steps.
-func planSlice(n *graph.Node, sizesOf func(*graph.Value) (graph.Sizes, bool)) (*slicePlan, error) {
+// planSlice resolves starts, ends, axes and steps. In a network traced with one row they
+// count, on a batch axis, in entries of one row.
+func planSlice(n *graph.Node, sizesOf func(*graph.Value) (graph.Sizes, bool), tracedWithOneRow bool) (*slicePlan, error) {
 	in := n.Inputs[0].Shape
 	lists, err := sliceLists(n, sizesOf)
 	if err != nil {
@@ -84,7 +85,11 @@ func planSlice(n *graph.Node, sizesOf func(*graph.Value) (graph.Sizes, bool)) (*
 			return nil, fmt.Errorf("step 0 on axis %d", k)
 		}
 		if graph.IsRows(in[k]) {
-			if p.start[k], p.size[k], err = sliceRows(in[k], starts[i], ends[i], step); err != nil {
+			from, to := starts[i], ends[i]
+			if tracedWithOneRow { // numbers are those of one row
+				from.Rows, to.Rows = true, true
+			}
+			if p.start[k], p.size[k], err = sliceRows(in[k], from, to, step); err != nil {
 				return nil, err
 			}
 			continue
@@ -143,7 +148,7 @@ func sliceAxis(from, to, step int64, n int) (start, count int) {
 }
 
 func checkSlice(c *graph.Check) error {
-	p, err := planSlice(c.Node, c.SizesOf)
+	p, err := planSlice(c.Node, c.SizesOf, c.TracedWithOneRow())
 	if err != nil {
 		return err
 	}
@@ -175,7 +180,7 @@ func sliceRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
 	p, ok := n.Resolved.(*slicePlan)
 	if !ok { // a node that nobody has checked
-		p, _ = planSlice(n, graph.SizesOfConstant)
+		p, _ = planSlice(n, graph.SizesOfConstant, false)
 	}
 	if p == nil || len(in) != len(out) {
 		return opaque(n)
