@@ -28,7 +28,7 @@ func optimizedOps[T kernel.Float]() []Entry[T] {
 		{Operator: op("FusedGemm", 2, 3, 1, checkFusedGemm[T]), Rule: fusedGemmRule, Compile: compileFusedGemm[T]},
 		curve("Gelu", func(*graph.Node) func(dst, src []T) { return each[T](gelu) }),
 		curve("QuickGelu", func(n *graph.Node) func(dst, src []T) {
-			a := T(n.AttrFloat("alpha", 1.702))
+			a := T(n.AttrFloat("alpha", float64(float32(1.702))))
 			return func(dst, src []T) { swish(dst, src, a) }
 		}),
 		{Operator: op("BiasGelu", 2, 2, 1, checkBiasGelu), Rule: elementwiseRule, Compile: compileBiasGelu[T](gelu), InPlace: true},

@@ -42,9 +42,6 @@ func compileSkipNorm[T kernel.Float](addend int) func(*graph.Node) Step[T] {
 	return func(n *graph.Node) Step[T] {
 		centred := addend == 4 // a LayerNorm; else by the root mean square
 		eps := n.AttrFloat("epsilon", 1e-12)
-		if !centred {
-			eps = n.AttrFloat("epsilon", 1e-5)
-		}
 		return func(x *Exec[T]) error {
 			in, out := x.In[0], x.Out[0]
 			input := func(i int) []T {
