@@ -13,7 +13,8 @@ type Graph struct {
 
 // Batch marks the batch axis in a Tensor's Shape: its size is the number of rows. A
 // multiple of Batch, as -8, is an axis of that many times the number of rows, which holds
-// each row several times (heads of an attention that the network has joined with it).
+// each row several times (heads of an attention that the network has joined with it); see
+// Graph.RowLayout.
 const Batch = -1
 
 // Tensor describes a tensor of a network that depends on rows.
@@ -69,6 +70,18 @@ func (g *Graph) Tensor(name string) (Tensor, bool) {
 		return Tensor{}, false
 	}
 	return tensorOf(v), true
+}
+
+// RowLayout is how the batch axis of the tensor of that name holds the rows: outer times
+// all rows, one after the other, each as inner entries side by side; 1 and 1 where its size
+// is Batch. A row has the elements of all its entries, in the tensor's order. Both are 0 if
+// Tensor knows no such tensor.
+func (g *Graph) RowLayout(name string) (outer, inner int) {
+	v, ok := g.g.Value(name)
+	if !ok || v.BatchAxis() < 0 {
+		return 0, 0
+	}
+	return graph.AroundRows(v.Shape[v.BatchAxis()])
 }
 
 // File is the file that the network was loaded from, for an Engine that reads it

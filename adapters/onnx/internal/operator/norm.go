@@ -8,7 +8,6 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // normOps normalise over axes other than the batch axis.
@@ -170,7 +169,7 @@ func checkLayerNorm(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	stash, err := graph.TypeOf(int32(c.AttrInt("stash_type", int64(onnxpb.TensorProto_FLOAT))))
+	stash, err := graph.TypeOf(int32(c.AttrInt("stash_type", 1)))
 	if err != nil || !stash.Floating() {
 		return fmt.Errorf("stash_type %d is not supported; export it with 1, float", c.AttrInt("stash_type", 1))
 	}
