@@ -43,6 +43,7 @@ func optimizedOps[T kernel.Float]() []Entry[T] {
 type fusedProduct struct {
 	a, b           []int // shapes, with transposed matrices already turned
 	transA, transB bool
+	lastA, lastB   bool // the first axis moves behind the stack's: transBatchA, transBatchB
 	work           int
 }
 
@@ -52,14 +53,16 @@ func checkFusedMatMul(c *graph.Check) error {
 	if err := errors.Join(c.Floating(0), c.SameType()); err != nil {
 		return err
 	}
-	if c.AttrInt("transBatchA", 0) != 0 || c.AttrInt("transBatchB", 0) != 0 {
-		return errors.New("transBatchA and transBatchB are not supported; optimise the network with a lower level, or use it as it was exported")
-	}
-	p := &fusedProduct{transA: c.AttrInt("transA", 0) != 0, transB: c.AttrInt("transB", 0) != 0}
+	p := &fusedProduct{transA: c.AttrInt("transA", 0) != 0, transB: c.AttrInt("transB", 0) != 0,
+		lastA: c.AttrInt("transBatchA", 0) != 0, lastB: c.AttrInt("transBatchB", 0) != 0}
 	for i, v := range c.Inputs {
 		shape, turned := slices.Clone(v.Shape), i == 0 && p.transA || i == 1 && p.transB
 		if len(shape) < 2 {
 			return fmt.Errorf("input %d (%q) of shape %s is no matrix", i, v.Name, graph.ShapeText(shape))
+		}
+		if i == 0 && p.lastA || i == 1 && p.lastB {
+			shape = firstBehindStack(shape)
+			p.work += v.Width()
 		}
 		if n := len(shape); turned {
 			shape[n-2], shape[n-1] = shape[n-1], shape[n-2]
@@ -93,7 +96,7 @@ func checkFusedMatMul(c *graph.Check) error {
 func compileFusedMatMul[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*fusedProduct)
 	alpha := T(n.AttrFloat("alpha", 1))
-	if n.Inputs[1].Const != nil && len(p.b) == 2 && !p.transA {
+	if n.Inputs[1].Const != nil && len(p.b) == 2 && !p.transA && !p.lastA {
 		k, cols := p.b[0], p.b[1]
 		packed := kernel.Pack(k, cols, Floats[T](n.Inputs[1]), p.transB)
 		if alpha != 1 {
@@ -108,11 +111,25 @@ func compileFusedMatMul[T kernel.Float](n *graph.Node) Step[T] {
 	scale := []T{alpha}
 	return func(x *Exec[T]) error {
 		a, b, out := x.In[0], x.In[1], x.Out[0]
+		temp := x.temp(p.work * x.Rows)
+		if p.lastA {
+			a, temp = moveFirst(a, temp)
+		}
+		if p.lastB {
+			b, temp = moveFirst(b, temp)
+		}
 		ra, rb := len(a.Shape), len(b.Shape)
-		rows, cols := out.Shape[len(out.Shape)-2], out.Shape[len(out.Shape)-1]
-		k := graph.Product(a.Shape[ra-2:]) / max(rows, 1)
-		temp := x.temp((rows + cols) * k)
-		turnedA, turnedB := temp[:rows*k], temp[rows*k:]
+		rows, cols, k := out.Shape[len(out.Shape)-2], out.Shape[len(out.Shape)-1], a.Shape[ra-1]
+		if p.transA {
+			k = a.Shape[ra-2]
+		}
+		var turnedA, turnedB []T
+		if p.transA {
+			turnedA, temp = temp[:rows*k], temp[rows*k:]
+		}
+		if p.transB {
+			turnedB = temp[:k*cols]
+		}
 		var stack [graph.MaxRank]int
 		lead := broadcastSizes(stack[:0], a.Shape[:ra-2], b.Shape[:rb-2])
 		var w walk
@@ -140,6 +157,21 @@ func compileFusedMatMul[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
+// firstBehindStack is [b.. m k] of [m b.. k].
+func firstBehindStack(shape []int) []int {
+	last := len(shape) - 1
+	return append(append(slices.Clone(shape[1:last]), shape[0]), shape[last])
+}
+
+// moveFirst copies a tensor to temp in the order of firstBehindStack, and returns what is
+// left of temp.
+func moveFirst[T kernel.Float](in Operand[T], temp []T) (Operand[T], []T) {
+	var buf [graph.MaxRank]int
+	moved := Operand[T]{Shape: firstBehindStack(in.Shape), F: temp[:len(in.F)]}
+	stridedTensor(moved, in, 0, firstBehindStack(denseStrides(buf[:0], in.Shape)))
+	return moved, temp[len(in.F):]
+}
+
 // fusedMatMulRule is matMulRule on turned matrices.
 func fusedMatMulRule(n *graph.Node) Rule {
 	p, ok := n.Resolved.(*fusedProduct)
@@ -157,6 +189,7 @@ func fusedMatMulRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	alpha := n.AttrFloat("alpha", 1)
+	fromA, fromB := place(a, p.lastA), place(b, p.lastB)
 	return Rule{Linear: linearProduct(n), Cost: 2 * inner, Each: func(_, e int, yield Link) {
 		s, i, j := e/(rows*cols), e/cols%rows, e%cols
 		for k := range inner {
@@ -167,9 +200,27 @@ func fusedMatMulRule(n *graph.Node) Rule {
 			if p.transB {
 				ib = j*inner + k
 			}
-			yieldProduct(a, b, alpha, atA(s)*rows*inner+ia, atB(s)*inner*cols+ib, yield)
+			yieldProduct(a, b, alpha, fromA(atA(s)*rows*inner+ia), fromB(atB(s)*inner*cols+ib), yield)
 		}
 	}}
+}
+
+// place maps an element in the order of firstBehindStack, if moved, to the tensor's own.
+func place(v *graph.Value, moved bool) func(int) int {
+	if !moved {
+		return func(e int) int { return e }
+	}
+	shape := v.RowShape()
+	size, stride := firstBehindStack(shape), firstBehindStack(rowMajor(shape))
+	c := make([]int, len(size))
+	return func(e int) int {
+		unravel(e, size, c)
+		at := 0
+		for i, k := range c {
+			at += k * stride[i]
+		}
+		return at
+	}
 }
 
 // checkFusedGemm: a Gemm and the activation behind it.

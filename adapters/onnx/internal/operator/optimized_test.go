@@ -51,6 +51,18 @@ func TestOptimizedNodes(t *testing.T) {
 			b.AddNode("MatMul", graphtest.In("t", "s"), "plain")
 			turned(b, "s", "z")
 		}},
+		{"FusedMatMul of steps first, and turned", func(b *onnxpb.Builder) {
+			b.AddNode("Transpose", graphtest.In("x"), "steps", onnxpb.Ints("perm", 1, 0, 2))
+			one(b, "FusedMatMul", graphtest.In("steps", "steps"), onnxpb.Int("transBatchA", 1), onnxpb.Int("transBatchB", 1), onnxpb.Int("transB", 1), onnxpb.Float("alpha", 0.5))
+			turned(b, "x", "t")
+			b.AddNode("MatMul", graphtest.In("x", "t"), "p")
+			b.AddNode("Mul", graphtest.In("p", "half"), "plain")
+		}},
+		{"FusedMatMul of steps first by weights", func(b *onnxpb.Builder) {
+			b.AddNode("Transpose", graphtest.In("x"), "steps", onnxpb.Ints("perm", 1, 0, 2))
+			one(b, "FusedMatMul", graphtest.In("steps", "w"), onnxpb.Int("transBatchA", 1))
+			b.AddNode("MatMul", graphtest.In("x", "w"), "plain")
+		}},
 		{"FusedGemm", func(b *onnxpb.Builder) {
 			b.AddInts("flat", -1, 4)
 			b.AddInit("bias", []int{3}, 1, -1, 0.5)
