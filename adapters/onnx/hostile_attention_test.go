@@ -66,6 +66,21 @@ func TestHostileAttention(t *testing.T) {
 		{"rotary beyond the head", func(b *onnxpb.Builder) {
 			b.AddNode("RotaryEmbedding", graphtest.In("x", "rowmask", "rowmask"), "y", onnxpb.Int("num_heads", 1), onnxpb.Int("rotary_embedding_dim", math.MaxInt64-1))
 		}, "cannot be turned in pairs"},
+		{"rotary by an empty table", func(b *onnxpb.Builder) {
+			b.AddInit("none", []int{0, 3})
+			b.AddInts("zero", 0, 0, 0, 0)
+			b.AddInts("s", 1, 4)
+			b.AddNode("Reshape", graphtest.In("zero", "s"), "p")
+			b.AddNode("RotaryEmbedding", graphtest.In("x", "none", "none", "p"), "y", onnxpb.Int("num_heads", 1))
+		}, "needs int64 and [positions 3]"},
+		{"no heads at all", func(b *onnxpb.Builder) {
+			b.AddNode("Expand", graphtest.In("past", "s4"), "e")
+			b.AddInts("s4", 1, 1, 1, 1)
+			b.AddInts("from", 0)
+			b.AddInts("axis", 1)
+			b.AddNode("Slice", graphtest.In("e", "from", "from", "axis"), "q")
+			b.AddNode("Attention", graphtest.In("q", "past", "past"), "y")
+		}, "0 heads of Q do not share 1 heads of K and V evenly"},
 		{"a rule unknown", func(b *onnxpb.Builder) {
 			b.AddNode("LinearAttention", qkv, "y", append(heads(1, 1), onnxpb.Text("update_rule", "delta_gated"))...)
 		}, `update_rule "delta_gated" is none of`},

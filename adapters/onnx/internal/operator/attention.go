@@ -41,9 +41,6 @@ func (h heads) row(batch, head, i int) int {
 	return ((batch*h.count+head)*h.length + i) * h.size
 }
 
-// width is the number of elements of one index of the batch axis.
-func (h heads) width() int { return h.count * h.length * h.size }
-
 // attention is an Attention with everything resolved. Keys are those of the past and then
 // those of K.
 type attention struct {
@@ -85,10 +82,10 @@ func checkAttention(c *graph.Check) error {
 func (a *attention) checkHeads(c *graph.Check) error {
 	q, k, v := c.Inputs[0], c.Inputs[1], c.Inputs[2]
 	if k.Type != q.Type {
-		return fmt.Errorf("Q and K have types %s and %s", q.Type, k.Type)
+		return fmt.Errorf("inputs Q and K have types %s and %s", q.Type, k.Type)
 	}
 	if len(q.Shape) != len(k.Shape) || len(q.Shape) != len(v.Shape) || len(q.Shape) != 3 && len(q.Shape) != 4 {
-		return fmt.Errorf("Q, K and V must be of 3 or of 4 axes, have shapes %s, %s and %s", graph.ShapeText(q.Shape), graph.ShapeText(k.Shape), graph.ShapeText(v.Shape))
+		return fmt.Errorf("inputs Q, K and V must be of 3 or of 4 axes, have shapes %s, %s and %s", graph.ShapeText(q.Shape), graph.ShapeText(k.Shape), graph.ShapeText(v.Shape))
 	}
 	var err error
 	for i, h := range []*heads{&a.q, &a.k, &a.v} {
@@ -105,7 +102,7 @@ func (a *attention) checkHeads(c *graph.Check) error {
 		return fmt.Errorf("the first axes of Q, K and V, of shapes %s, %s and %s, are not the same rows", graph.ShapeText(q.Shape), graph.ShapeText(k.Shape), graph.ShapeText(v.Shape))
 	case a.k.count != a.v.count || a.k.length != a.v.length || a.q.size != a.k.size:
 		return fmt.Errorf("the heads of Q, K and V, of shapes %s, %s and %s, do not fit each other", graph.ShapeText(q.Shape), graph.ShapeText(k.Shape), graph.ShapeText(v.Shape))
-	case a.k.count == 0 || a.q.count%a.k.count != 0:
+	case a.q.count == 0 || a.k.count == 0 || a.q.count%a.k.count != 0:
 		return fmt.Errorf("%d heads of Q do not share %d heads of K and V evenly", a.q.count, a.k.count)
 	case a.q.size == 0:
 		return fmt.Errorf("heads of Q, of shape %s, are empty", graph.ShapeText(q.Shape))

@@ -33,7 +33,7 @@ func checkRotary(c *graph.Check) error {
 	}
 	x, cos, sin := c.Inputs[0], c.Inputs[1], c.Inputs[2]
 	if len(x.Shape) != 3 && len(x.Shape) != 4 {
-		return fmt.Errorf("X must be of 3 or 4 axes, has shape %s", graph.ShapeText(x.Shape))
+		return fmt.Errorf("input X must be of 3 or 4 axes, has shape %s", graph.ShapeText(x.Shape))
 	}
 	h, err := headsOf(c, x, "num_heads")
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *rotary) checkAngles(c *graph.Check) error {
 	given, rest := angles, []int{r.length, r.half}
 	if r.positions {
 		p := c.Inputs[3]
-		if len(angles) != 2 || graph.HasRows(angles) || angles[1] != r.half || p.Type != graph.Int64 {
+		if len(angles) != 2 || graph.HasRows(angles) || angles[0] == 0 || angles[1] != r.half || p.Type != graph.Int64 {
 			return fmt.Errorf("positions of type %s in a table of shape %s: needs int64 and [positions %d]", p.Type, graph.ShapeText(angles), r.half)
 		}
 		r.table, given, rest = angles[0], p.Shape, []int{r.length}
