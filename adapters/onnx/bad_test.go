@@ -141,7 +141,7 @@ func TestBadModels(t *testing.T) {
 		{"inner size", build(func(b *onnxpb.Builder) {
 			b.AddInit("w", []int{2, 2}, 1, 2, 3, 4)
 			b.AddNode("MatMul", graphtest.In("x", "w"), "y")
-		}), `onnx: node "y" (MatMul): inner sizes differ: shapes [-1 3] and [2 2]`},
+		}), `onnx: node "y" (MatMul): inner sizes differ: shapes [N 3] and [2 2]`},
 		{"huge folded", build(func(b *onnxpb.Builder) {
 			b.AddInts("s", 1<<20, 1<<20)
 			b.AddNode("ConstantOfShape", graphtest.In("s"), "c")
@@ -158,31 +158,46 @@ func TestBadModels(t *testing.T) {
 		{"mixing: sum", node(11, "ReduceSum", graphtest.In("x")), `onnx: node "y" (ReduceSum): mixes rows: it reduces over the batch axis 0 of [N 3]`},
 		{"mixing: mean", node(13, "ReduceMean", graphtest.In("x"), onnxpb.Ints("axes", 0)), `onnx: node "y" (ReduceMean): mixes rows: it reduces over the batch axis 0 of [N 3]`},
 		{"mixing: softmax", node(13, "Softmax", graphtest.In("x"), onnxpb.Int("axis", 0)), `onnx: node "y" (Softmax): mixes rows: it sums over the batch axis of [N 3]`},
-		{"mixing: concat", node(13, "Concat", graphtest.In("x", "x"), onnxpb.Int("axis", 0)), `onnx: node "y" (Concat): mixes rows: it concatenates along the batch axis 0`},
+		{"mixing: concat", build(func(b *onnxpb.Builder) {
+			b.AddInts("s", -1, 1)
+			b.AddNode("Transpose", graphtest.In("x"), "t")
+			b.AddNode("Reshape", graphtest.In("x", "s"), "p")
+			b.AddNode("Reshape", graphtest.In("t", "s"), "q")
+			b.AddNode("Concat", graphtest.In("p", "q"), "y", onnxpb.Int("axis", 0))
+		}), `onnx: node "y" (Concat): mixes rows: it concatenates sizes [N*3 3*N] along the batch axis`},
+		{"mixing: add", build(func(b *onnxpb.Builder) {
+			b.AddInts("s", -1, 1)
+			b.AddNode("Transpose", graphtest.In("x"), "t")
+			b.AddNode("Reshape", graphtest.In("x", "s"), "p")
+			b.AddNode("Reshape", graphtest.In("t", "s"), "q")
+			b.AddNode("Add", graphtest.In("p", "q"), "y")
+		}), `onnx: node "y" (Add): mixes rows: its operands, of shapes [N*3 1] and [3*N 1], hold them in another order`},
 		{"mixing: gather", build(func(b *onnxpb.Builder) {
 			b.AddInts("i", 0)
 			b.AddNode("Gather", graphtest.In("x", "i"), "y")
 		}), `onnx: node "y" (Gather): mixes rows: it picks from the batch axis 0`},
 		{"mixing: slice", node(9, "Slice", graphtest.In("x"), onnxpb.Ints("starts", 1), onnxpb.Ints("ends", math.MaxInt32)),
-			`onnx: node "y" (Slice): mixes rows: it slices the batch axis 0 (1 to 2147483647, step 1)`},
-		{"mixing: split", node(11, "Split", graphtest.In("x")), `onnx: node "y" (Split): mixes rows: it splits the batch axis 0`},
+			`onnx: node "y" (Slice): mixes rows: it slices the batch axis (1 to 2147483647, step 1)`},
+		{"mixing: split", build(func(b *onnxpb.Builder) {
+			b.AddNodes("", "Split", graphtest.In("x"), graphtest.In("y", "z"))
+		}), `onnx: node "y" (Split): mixes rows: it cuts through them on an axis of size [N]`},
 		{"mixing: gram", build(func(b *onnxpb.Builder) {
 			b.AddNode("Transpose", graphtest.In("x"), "t")
 			b.AddNode("MatMul", graphtest.In("t", "x"), "y")
-		}), `onnx: node "y" (MatMul): mixes rows: it sums over the batch axis (shapes [3 -1] and [-1 3])`},
+		}), `onnx: node "y" (MatMul): mixes rows: it sums over the batch axis (shapes [3 N] and [N 3])`},
 		{"mixing: outer", build(func(b *onnxpb.Builder) {
 			b.AddNode("Transpose", graphtest.In("x"), "t")
 			b.AddNode("MatMul", graphtest.In("x", "t"), "y")
 		}), `onnx: node "y" (MatMul): mixes rows: its output would have two batch axes (every row paired with every row)`},
 		{"mixing: reshape", build(func(b *onnxpb.Builder) {
-			b.AddInts("s", -1, 1)
+			b.AddInts("s", 3, -1)
 			b.AddNode("Reshape", graphtest.In("x", "s"), "y")
-		}), `onnx: node "y" (Reshape): mixes rows: reshaping [-1 3] to [-1 1] joins the batch axis with others`},
+		}), `onnx: node "y" (Reshape): mixes rows: reshaping [N 3] to [3 -1] moves elements from row to row`},
 		{"mixing: reshaped transpose", build(func(b *onnxpb.Builder) {
 			b.AddNode("Transpose", graphtest.In("x"), "t")
 			b.AddInts("s", -1, 3)
 			b.AddNode("Reshape", graphtest.In("t", "s"), "y")
-		}), `onnx: node "y" (Reshape): mixes rows: reshaping [3 N] to [N 3] moves elements from row to row`},
+		}), `onnx: node "y" (Reshape): mixes rows: reshaping [3 N] to [-1 3] moves elements from row to row`},
 		{"fixed rows in reshape", build(func(b *onnxpb.Builder) {
 			b.AddInts("s", 4, 3)
 			b.AddNode("Reshape", graphtest.In("x", "s"), "y")

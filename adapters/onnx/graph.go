@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
@@ -16,25 +15,35 @@ type Graph struct {
 	sha256   string
 }
 
-// Batch marks the batch axis in a Tensor's Shape: its size is the number of rows.
+// Batch marks the batch axis in a Tensor's Shape: its size is the number of rows. A
+// multiple of Batch, as -8, is an axis of that many times the number of rows, which holds
+// each row several times (heads of an attention that the network has joined with it); see
+// Graph.RowLayout.
 const Batch = -1
 
 // Tensor describes a tensor of a network that depends on rows.
 type Tensor struct {
 	Name  string
 	Type  string // of its elements, as ONNX calls it: float, double, int64, uint8, bool and so on
-	Shape []int  // Batch on one axis
+	Shape []int  // Batch, or a multiple of it, on one axis
 }
 
 // Width is the number of elements that each row of t has: the product of the sizes of
-// its other axes.
+// its axes, of which the batch axis counts as often as it holds each row.
 func (t Tensor) Width() int {
-	n, _ := graph.Elements(t.Shape)
+	n := 1
+	for _, d := range t.Shape {
+		n *= max(d, -d)
+	}
 	return n
 }
 
 func tensorOf(v *graph.Value) Tensor {
-	return Tensor{Name: v.Name, Type: v.Type.String(), Shape: slices.Clone(v.Shape)}
+	t := Tensor{Name: v.Name, Type: v.Type.String(), Shape: v.RowShape()}
+	if at := v.BatchAxis(); at >= 0 {
+		t.Shape[at] *= Batch
+	}
+	return t
 }
 
 // Inputs lists what the network reads, in the order of the file.
@@ -65,6 +74,18 @@ func (g *Graph) Tensor(name string) (Tensor, bool) {
 		return Tensor{}, false
 	}
 	return tensorOf(v), true
+}
+
+// RowLayout is how the batch axis of the tensor of that name holds the rows: outer times
+// all rows, one after the other, each as inner entries side by side; 1 and 1 where its size
+// is Batch. A row has the elements of all its entries, in the tensor's order. Both are 0 if
+// Tensor knows no such tensor.
+func (g *Graph) RowLayout(name string) (outer, inner int) {
+	v, ok := g.g.Value(name)
+	if !ok || v.BatchAxis() < 0 {
+		return 0, 0
+	}
+	return graph.AroundRows(v.Shape[v.BatchAxis()])
 }
 
 // File is the file that the network was loaded from, for an Engine that reads it

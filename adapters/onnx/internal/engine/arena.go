@@ -91,12 +91,7 @@ func (a *arena[T]) Cut(rows int) error {
 		}
 		shape := list[k].Shape
 		list[k] = a.tensor(v)
-		list[k].Shape = append(shape[:0], v.Shape...)
-		for j, d := range list[k].Shape {
-			if d == graph.Batch {
-				list[k].Shape[j] = rows
-			}
-		}
+		list[k].Shape = graph.AtRows(shape[:0], v.Shape, rows)
 		return list
 	}
 	for i, n := range a.plan.nodes {

@@ -96,8 +96,5 @@ func (a *arena[T]) toRows(dst []float64, v *graph.Value) {
 	}
 }
 
-// aroundBatch is the number of elements before and after v's batch axis.
-func aroundBatch(v *graph.Value) (outer, inner int) {
-	at := v.BatchAxis()
-	return graph.Product(v.Shape[:at]), graph.Product(v.Shape[at+1:])
-}
+// aroundBatch is the number of elements of a row before and after v's rows.
+func aroundBatch(v *graph.Value) (outer, inner int) { return graph.Around(v.Shape) }

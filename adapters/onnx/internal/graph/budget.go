@@ -23,7 +23,7 @@ func (b *budget) take(n int, what string, shape []int) error {
 	}
 	b.memory -= 8 * int64(n)
 	if b.memory < 0 {
-		return MemoryError(fmt.Sprintf("%s of shape %v: the constants together need more than %d bytes (MaxMemory)", what, shape, b.memoryMax))
+		return MemoryError(fmt.Sprintf("%s of shape %s: the constants together need more than %d bytes (MaxMemory)", what, ShapeText(shape), b.memoryMax))
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (b *budget) spend(work int64, folding bool) error {
 
 func (b *budget) fits(n int, what string, shape []int) error {
 	if int64(n) > b.memoryMax/8 {
-		return MemoryError(fmt.Sprintf("%s of shape %v needs more than %d bytes (MaxMemory)", what, shape, b.memoryMax))
+		return MemoryError(fmt.Sprintf("%s of shape %s needs more than %d bytes (MaxMemory)", what, ShapeText(shape), b.memoryMax))
 	}
 	return nil
 }

@@ -94,6 +94,9 @@ func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
 			return false, fmt.Errorf("the number of rows (tensor %q) enters a computation: the result of a row would depend on how many rows there are", v.Name)
 		}
 	}
+	if err := nc.layouts(op); err != nil {
+		return false, err
+	}
 	if err := op.Check(nc); err != nil {
 		return false, err
 	}
@@ -108,6 +111,23 @@ func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
 		return false, nc.fold(op)
 	}
 	return true, nil
+}
+
+// layouts refuses a batch axis that holds each row several times where the operator
+// counts on a plain one.
+func (c *Check) layouts(op *Operator) error {
+	if op.AnyLayout {
+		return nil
+	}
+	for i, v := range c.Inputs {
+		if v == nil {
+			continue
+		}
+		if at := v.BatchAxis(); at >= 0 && v.Shape[at] != Batch {
+			return fmt.Errorf("input %d (%q) of shape %s holds each row several times on its batch axis, which is not followed through this operator; put it before the Reshape that joins the axes, or after one that takes them apart", i, v.Name, ShapeText(v.Shape))
+		}
+	}
+	return nil
 }
 
 // readInputs reports whether all inputs are constants. Reading counts as work, too.
@@ -138,7 +158,7 @@ func (c *Check) checkOutputs(constant bool) error {
 		}
 		size, ok := Elements(v.Shape)
 		if !ok {
-			return fmt.Errorf("output %q: shape %v overflows", v.Name, v.Shape)
+			return fmt.Errorf("output %q: shape %s overflows", v.Name, ShapeText(v.Shape))
 		}
 		if err := c.budget.fits(size, fmt.Sprintf("output %q", v.Name), v.Shape); err != nil {
 			return err
@@ -227,10 +247,10 @@ func (c *Check) Set(i int, t DType, shape []int) error {
 	}
 	batch := 0
 	for _, d := range shape {
-		if d == Batch {
+		if IsRows(d) {
 			batch++
 		} else if d < 0 {
-			return fmt.Errorf("negative size in output shape %v", shape)
+			return fmt.Errorf("negative size in output shape %s", ShapeText(shape))
 		}
 	}
 	if batch > 1 {
@@ -255,7 +275,7 @@ func (c *Check) Ints(i int) ([]int64, error) {
 		return nil, fmt.Errorf("input %d (%q) must be a constant", i, v.Name)
 	}
 	if v.Type.Floating() || len(v.Shape) > 1 {
-		return nil, fmt.Errorf("input %d (%q) must be a vector of integers, is %s %v", i, v.Name, v.Type, v.Shape)
+		return nil, fmt.Errorf("input %d (%q) must be a vector of integers, is %s %s", i, v.Name, v.Type, ShapeText(v.Shape))
 	}
 	return v.Const.I, nil
 }
@@ -312,7 +332,7 @@ func (c *Check) ReadOnlyBy(v *Value, op string) bool {
 func (c *Check) MultiplyAdds(out []int, k int) error {
 	size, ok := Elements(append([]int{k}, out...))
 	if !ok {
-		return fmt.Errorf("output shape %v with %d terms each overflows", out, k)
+		return fmt.Errorf("output shape %s with %d terms each overflows", ShapeText(out), k)
 	}
 	c.work += int64(size)
 	return nil

@@ -21,7 +21,7 @@ type Tensor struct {
 type Value struct {
 	Name     string
 	Type     DType
-	Shape    []int   // Batch (-1) on at most one axis: the rows
+	Shape    []int   // Batch (-1), or a RowsAxis, on at most one axis: the rows
 	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
 	Producer *Node   // nil for inputs and constants
 
@@ -29,14 +29,7 @@ type Value struct {
 }
 
 // BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
-func (v *Value) BatchAxis() int {
-	for i, d := range v.Shape {
-		if d == Batch {
-			return i
-		}
-	}
-	return -1
-}
+func (v *Value) BatchAxis() int { return RowsIn(v.Shape) }
 
 // Node is one operator, already checked: shapes and types of its outputs are
 // known, and no axis but the batch axis mixes rows.

@@ -17,6 +17,9 @@ type Operator struct {
 	// SizeInputs may be shapes computed from the number of rows; of TypeInputs only the
 	// type matters.
 	SizeInputs, TypeInputs []int
+	// AnyLayout: Check follows batch axes that hold each row several times (RowsAxis).
+	// Without it they are refused before Check.
+	AnyLayout bool
 	// Check checks a node's inputs and attributes, sets its outputs' types and shapes
 	// and, in Node.Resolved, what running it needs. It refuses what mixes rows. A
 	// *Tensor in Resolved is the output itself.

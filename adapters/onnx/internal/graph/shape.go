@@ -7,17 +7,9 @@ import (
 	"strings"
 )
 
-// RowShape is the shape of one row of v, the batch axis kept with size 1.
-func (v *Value) RowShape() []int {
-	d := make([]int, len(v.Shape))
-	for i, n := range v.Shape {
-		d[i] = n
-		if n == Batch {
-			d[i] = 1
-		}
-	}
-	return d
-}
+// RowShape is the shape of one row of v, the batch axis kept with as many entries as a
+// row has on it: 1 if it is Batch.
+func (v *Value) RowShape() []int { return AtRows(make([]int, 0, len(v.Shape)), v.Shape, 1) }
 
 // Width is the number of elements that each row of v has.
 func (v *Value) Width() int {
@@ -35,28 +27,37 @@ func Product(shape []int) int {
 	return n
 }
 
-// ShapeText writes a shape with N for the rows: [N 10].
+// ShapeText writes a shape with N for the rows: [N 10], or [4*N*2 10] if the batch axis
+// holds each row several times.
 func ShapeText(shape []int) string {
 	var s []string
 	for _, d := range shape {
-		if d == Batch {
-			s = append(s, "N")
-		} else {
-			s = append(s, strconv.Itoa(d))
-		}
+		s = append(s, axisText(d))
 	}
 	return "[" + strings.Join(s, " ") + "]"
 }
 
+func axisText(d int) string {
+	if !IsRows(d) {
+		return strconv.Itoa(d)
+	}
+	outer, inner := AroundRows(d)
+	s := "N"
+	if outer > 1 {
+		s = fmt.Sprintf("%d*N", outer)
+	}
+	if inner > 1 {
+		s += fmt.Sprintf("*%d", inner)
+	}
+	return s
+}
+
 // Elements is the product of the sizes; ok is false if it overflows or a size
-// is negative. Batch counts as 1: the elements of one row.
+// is negative. The batch axis counts as what one row has on it, Batch as 1.
 func Elements(shape []int) (n int, ok bool) {
 	n = 1
 	for _, d := range shape {
-		if d == Batch {
-			continue
-		}
-		if d < 0 {
+		if d = PerRow(d); d < 0 {
 			return 0, false
 		}
 		if d != 0 && n > math.MaxInt/64/d {
@@ -95,7 +96,7 @@ func AxisSet(axes []int64, rank int) ([]bool, error) {
 }
 
 // Broadcast is the shape of two tensors under NumPy's rule; a batch axis meets
-// a batch axis or a size of 1.
+// a batch axis of the same layout or a size of 1.
 func Broadcast(a, b []int) ([]int, error) {
 	n := max(len(a), len(b))
 	out := make([]int, n)
@@ -112,10 +113,12 @@ func Broadcast(a, b []int) ([]int, error) {
 			out[i] = x
 		case x == 1:
 			out[i] = y
-		case x == Batch || y == Batch:
-			return nil, fmt.Errorf("the batch axis meets a fixed size of %d (shapes %v and %v); export the model with a dynamic batch axis", max(x, y), a, b)
+		case IsRows(x) && IsRows(y):
+			return nil, fmt.Errorf("mixes rows: its operands, of shapes %s and %s, hold them in another order", ShapeText(a), ShapeText(b))
+		case IsRows(x) || IsRows(y):
+			return nil, fmt.Errorf("the batch axis meets a fixed size of %d (shapes %s and %s); export the model with a dynamic batch axis", max(x, y), ShapeText(a), ShapeText(b))
 		default:
-			return nil, fmt.Errorf("shapes %v and %v do not broadcast", a, b)
+			return nil, fmt.Errorf("shapes %s and %s do not broadcast", ShapeText(a), ShapeText(b))
 		}
 	}
 	return out, nil

@@ -11,6 +11,13 @@ type Size struct {
 	Rows bool
 }
 
+func (s Size) String() string {
+	if s.Rows {
+		return fmt.Sprintf("%dN", s.K)
+	}
+	return fmt.Sprint(s.K)
+}
+
 // MaxSizes bounds the integer tensors that are followed: shapes are short.
 const MaxSizes = 4096
 
@@ -29,6 +36,12 @@ func (c *checker) SizesOf(v *Value) (Sizes, bool) {
 	if s, ok := c.sizes[v]; ok {
 		return s, true
 	}
+	return SizesOfConstant(v)
+}
+
+// SizesOfConstant reads a constant as numbers that do not depend on N; false if it is
+// none, or too long.
+func SizesOfConstant(v *Value) (Sizes, bool) {
 	if v.Const == nil || v.Type.Floating() || len(v.Const.I) > MaxSizes {
 		return Sizes{}, false
 	}

@@ -10,9 +10,9 @@ import (
 // whatever the declared type: no noise is added on purpose.
 func castOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Cast", Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
+		{Operator: graph.Operator{Name: "Cast", Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
-		{Operator: graph.Operator{Name: "CastLike", Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, Check: checkCastLike, View: castView, Moves: castMoves},
+		{Operator: graph.Operator{Name: "CastLike", Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
 	}
 }

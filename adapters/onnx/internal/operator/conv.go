@@ -3,7 +3,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -13,7 +12,7 @@ import (
 // kernel of size 1.
 func convOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11, 22}, Min: 2, Max: 3, Outputs: 1, Check: checkConv},
+		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11, 22}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkConv},
 			Rule: convRule, Compile: compileConv[T], Weighs: true},
 	}
 }
@@ -54,7 +53,7 @@ func planConv(c *graph.Check, in, w []int) (p *convPlan, out []int, err error) {
 	if len(in) < 3 || len(w) != len(in) {
 		return nil, nil, fmt.Errorf("needs [rows, channels, ...] and weights of as many axes, has %s and %s", graph.ShapeText(in), graph.ShapeText(w))
 	}
-	if slices.Contains(in[1:], graph.Batch) || slices.Contains(w, graph.Batch) {
+	if graph.HasRows(in[1:]) || graph.HasRows(w) {
 		return nil, nil, fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
 	}
 	group := c.AttrInt("group", 1)
@@ -181,7 +180,7 @@ func compilePointwise[T kernel.Float](n *graph.Node, p *convPlan) Step[T] {
 			if bias != nil {
 				b = bias[g*m : (g+1)*m]
 			}
-			w.Mul(x.Out[0].F[g*m:], ldc, x.In[0].F[g*k:], lda, x.Rows, b)
+			w.Mul(x.Out[0].F[g*m:], ldc, x.In[0].F[g*k:], lda, x.In[0].Shape[0], b)
 		}
 		return nil
 	}

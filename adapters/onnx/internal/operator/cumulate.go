@@ -10,9 +10,9 @@ import (
 // cumulateOps add up or multiply along an axis, element after element.
 func cumulateOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, Check: checkCumulate},
+		{Operator: graph.Operator{Name: "CumSum", Versions: []int{11, 14}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkCumulate},
 			Rule: cumSumRule, Compile: compileCumulate(0, func(s, v T) T { return s + v }, func(s, v int64) int64 { return s + v })},
-		{Operator: graph.Operator{Name: "CumProd", Versions: []int{26}, Min: 2, Max: 2, Outputs: 1, Check: checkCumulate},
+		{Operator: graph.Operator{Name: "CumProd", Versions: []int{26}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkCumulate},
 			Rule: cumulateRule, Compile: compileCumulate(1, func(s, v T) T { return s * v }, func(s, v int64) int64 { return s * v })},
 	}
 }
@@ -40,7 +40,7 @@ func checkCumulate(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if graph.IsRows(in.Shape[at]) {
 		return fmt.Errorf("mixes rows: it accumulates along the batch axis %d", at)
 	}
 	c.Resolved = cumulated{at, c.AttrInt("reverse", 0) != 0, c.AttrInt("exclusive", 0) != 0}

@@ -12,7 +12,7 @@ import (
 // einsumOps are sums of products of tensors by labelled axes.
 func einsumOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: -1, Outputs: 1, Check: checkEinsum},
+		{Operator: graph.Operator{Name: "Einsum", Versions: []int{12, 28}, Min: 1, Max: -1, Outputs: 1, AnyLayout: true, Check: checkEinsum},
 			Rule: einsumRule, Compile: compileEinsum[T], Weighs: true},
 	}
 }
@@ -53,7 +53,7 @@ func checkEinsum(c *graph.Check) error {
 		return err
 	}
 	for l, d := range size {
-		if d == graph.Batch && strings.IndexByte(e.out, l) < 0 {
+		if graph.IsRows(d) && strings.IndexByte(e.out, l) < 0 {
 			return fmt.Errorf("mixes rows: it sums over the batch axis (label %s)", labelText(l))
 		}
 	}

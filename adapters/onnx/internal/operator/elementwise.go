@@ -48,7 +48,7 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 			}
 			return v // 0, or NaN
 		}, func(v int64) int64 { return int64(compare(v)) }),
-		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, Check: checkClip},
+		{Operator: graph.Operator{Name: "Clip", Versions: []int{6, 11, 12, 13}, Min: 1, Max: 3, Outputs: 1, AnyLayout: true, Check: checkClip},
 			Rule: elementwiseRule, Compile: compileClip[T], InPlace: true},
 	})
 }
@@ -101,22 +101,31 @@ func activationOps[T kernel.Float]() []Entry[T] {
 			a, b := n.AttrFloat("alpha", 0.2), n.AttrFloat("beta", 0.5)
 			return func(x float64) float64 { return min(max(a*x+b, 0), 1) }
 		}),
+		unary("Swish", []int{24}, func(n *graph.Node) func(dst, src []T) {
+			a := T(n.AttrFloat("alpha", 1))
+			return func(dst, src []T) { swish(dst, src, a) }
+		}),
 		param("Gelu", []int{20}, func(n *graph.Node) func(float64) float64 {
 			if n.Attrs["approximate"].String == "tanh" {
-				return func(x float64) float64 {
-					return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-				}
+				return geluTanh
 			}
-			return func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
+			return gelu
 		}),
 	}
+}
+
+// gelu is x P(Z < x) of a standard normal Z, geluTanh its usual approximation.
+func gelu(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
+
+func geluTanh(x float64) float64 {
+	return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 }
 
 // unary is an operator on one tensor of floating type; loop prepares the run over
 // its elements.
 func unary[T kernel.Float](name string, versions []int, loop func(n *graph.Node) func(dst, src []T)) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkFloating},
 		Rule:     elementwiseRule,
 		Compile: func(n *graph.Node) Step[T] {
 			run := loop(n)
@@ -191,7 +200,7 @@ func elu(x, a float64) float64 {
 // signed operators also take integers.
 func signed[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, f func(T) T, g func(int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNumber},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNumber},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
 			typ, g := n.Outputs[0].Type, g
@@ -252,7 +261,7 @@ func checkClip(c *graph.Check) error {
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
 			if n, _ := graph.Elements(v.Shape); n != 1 || v.BatchAxis() >= 0 {
-				return fmt.Errorf("limit %q must be a scalar, has shape %v", v.Name, v.Shape)
+				return fmt.Errorf("limit %q must be a scalar, has shape %s", v.Name, graph.ShapeText(v.Shape))
 			}
 		}
 	}

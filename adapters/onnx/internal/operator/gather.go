@@ -11,9 +11,9 @@ import (
 // gatherOps pick elements at positions that a tensor holds.
 func gatherOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
 			Rule: gatherRule, Compile: compileGather[T]},
-		{Operator: graph.Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkGatherElements, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGatherElements, Moves: movesFirst},
 			Rule: gatherElementsRule, Compile: compileGatherElements[T]},
 	}
 }
@@ -27,7 +27,7 @@ func checkGather(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if graph.IsRows(in.Shape[at]) {
 		return fmt.Errorf("mixes rows: it picks from the batch axis %d", at)
 	}
 	if index.Const != nil {
@@ -80,7 +80,7 @@ func checkGatherElements(c *graph.Check) error {
 	}
 	for i, d := range in.Shape {
 		switch {
-		case i == at && (d == graph.Batch || index.Shape[i] == graph.Batch):
+		case i == at && (graph.IsRows(d) || graph.IsRows(index.Shape[i])):
 			return fmt.Errorf("mixes rows: it picks from the batch axis %d", at)
 		case i != at && d != index.Shape[i]:
 			return fmt.Errorf("indices of shape %s for %s", graph.ShapeText(index.Shape), graph.ShapeText(in.Shape))
@@ -123,7 +123,7 @@ func gatherRule(n *graph.Node) Rule {
 	table, pos := n.Inputs[0], n.Inputs[1]
 	in, idx := table.RowShape(), pos.RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", 0)), len(in))
-	if !ok || len(in)-1+len(idx) != len(n.Outputs[0].Shape) || table.Const == nil && table.Shape[axis] == graph.Batch {
+	if !ok || len(in)-1+len(idx) != len(n.Outputs[0].Shape) || table.Const == nil && graph.IsRows(table.Shape[axis]) {
 		return opaque(n)
 	}
 	inner, positions := graph.Product(in[axis+1:]), graph.Product(idx)

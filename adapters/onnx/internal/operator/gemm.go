@@ -14,7 +14,7 @@ func checkGemm(c *graph.Check) error {
 	}
 	a, b := c.Inputs[0].Shape, c.Inputs[1].Shape
 	if len(a) != 2 || len(b) != 2 {
-		return fmt.Errorf("needs two matrices, has shapes %v and %v", a, b)
+		return fmt.Errorf("needs two matrices, has shapes %s and %s", graph.ShapeText(a), graph.ShapeText(b))
 	}
 	m, k := a[0], a[1]
 	if c.AttrInt("transA", 0) != 0 {
@@ -34,7 +34,7 @@ func checkGemm(c *graph.Check) error {
 			return err
 		}
 		if len(s) != 2 || s[0] != m || s[1] != n {
-			return fmt.Errorf("addend C of shape %v does not broadcast to %v", c.Inputs[2].Shape, out)
+			return fmt.Errorf("addend C of shape %s does not broadcast to %s", graph.ShapeText(c.Inputs[2].Shape), graph.ShapeText(out))
 		}
 	}
 	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
@@ -117,7 +117,7 @@ func compileGemm[T kernel.Float](n *graph.Node) Step[T] {
 // columnBias is beta*C as one value per column, if C is constant and the same in
 // every row.
 func columnBias[T kernel.Float](v *graph.Value, cols int, beta T) (bias []T, ok bool) {
-	if v == nil || v.Const == nil {
+	if v == nil || v.Const == nil || graph.IsRows(cols) {
 		return nil, false
 	}
 	if len(v.Shape) == 2 && v.Shape[0] != 1 {

@@ -251,7 +251,7 @@ func checkAffineGrid(c *graph.Check) error {
 		return err
 	}
 	theta := c.Inputs[0].Shape
-	size, err := targetShape(c, 1)
+	size, err := targetShape(c, 1, nil)
 	if err != nil {
 		return err
 	}

@@ -45,16 +45,16 @@ func logicOps[T kernel.Float]() []Entry[T] {
 		logical[T]("And", func(x, y int64) int64 { return x & y }),
 		logical[T]("Or", func(x, y int64) int64 { return x | y }),
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
-		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNot},
+		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
-		{Operator: graph.Operator{Name: "Where", Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, Check: checkWhere, Sizes: whereSizes},
+		{Operator: graph.Operator{Name: "Where", Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkWhere, Sizes: whereSizes},
 			Rule: whereRule, Compile: compileWhere[T]},
 	}
 }
 
 func comparison[T kernel.Float](name string, versions []int, f func(x, y T) bool, g func(x, y int64) bool) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 2, Max: 2, Outputs: 1, Check: checkComparison},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkComparison},
 		Rule:     elementwiseRule,
 		Compile: func(n *graph.Node) Step[T] {
 			floating := n.Inputs[0].Type.Floating()
@@ -98,7 +98,7 @@ func setBool(c *graph.Check) error {
 
 func logical[T kernel.Float](name string, f func(x, y int64) int64) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: []int{7}, Min: 2, Max: 2, Outputs: 1, Check: checkLogical},
+		Operator: graph.Operator{Name: name, Versions: []int{7}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkLogical},
 		Rule:     elementwiseRule,
 		Compile: func(*graph.Node) Step[T] {
 			ff := lift(f)

@@ -12,9 +12,9 @@ import (
 // matmulOps are the matrix products.
 func matmulOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkMatMul},
+		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMatMul},
 			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true},
-		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, Check: checkGemm},
+		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkGemm},
 			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct},
 	}
 }
@@ -76,11 +76,11 @@ func productShape(as, bs []int) (out []int, k int, err error) {
 
 // contraction checks the axis a product sums over.
 func contraction(k, kb int, a, b []int) error {
-	if k == graph.Batch || kb == graph.Batch {
-		return fmt.Errorf("mixes rows: it sums over the batch axis (shapes %v and %v)", a, b)
+	if graph.IsRows(k) || graph.IsRows(kb) {
+		return fmt.Errorf("mixes rows: it sums over the batch axis (shapes %s and %s)", graph.ShapeText(a), graph.ShapeText(b))
 	}
 	if k != kb {
-		return fmt.Errorf("inner sizes differ: shapes %v and %v", a, b)
+		return fmt.Errorf("inner sizes differ: shapes %s and %s", graph.ShapeText(a), graph.ShapeText(b))
 	}
 	return nil
 }

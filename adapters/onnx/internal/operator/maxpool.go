@@ -153,7 +153,7 @@ func checkMaxUnpool(c *graph.Check) error {
 	u.out = u.image
 	shape := append(append([]int{}, in[:2]...), u.image...)
 	if c.Has(2) {
-		if shape, err = targetShape(c, 2); err != nil {
+		if shape, err = targetShape(c, 2, nil); err != nil {
 			return err
 		}
 		if len(shape) != len(in) || shape[0] != in[0] || shape[1] != in[1] {

@@ -29,7 +29,7 @@ func checkVectorizer(c *graph.Check) error {
 		if v == nil {
 			return fmt.Errorf("input %d is left out", i)
 		}
-		if len(v.Shape) != 2 || v.Shape[0] != graph.Batch {
+		if len(v.Shape) != 2 || !graph.IsRows(v.Shape[0]) {
 			return fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, graph.ShapeText(v.Shape))
 		}
 		if sizes != nil && sizes[i] != int64(v.Shape[1]) {
@@ -74,7 +74,7 @@ func compileVectorizer[T kernel.Float](n *graph.Node) Step[T] {
 // checkScaler: (x - offset) scale per column.
 func checkScaler(c *graph.Check) error {
 	in := c.Inputs[0].Shape
-	if len(in) == 0 || in[len(in)-1] == graph.Batch {
+	if len(in) == 0 || graph.IsRows(in[len(in)-1]) {
 		return fmt.Errorf("needs columns, has shape %s", graph.ShapeText(in))
 	}
 	n := in[len(in)-1]

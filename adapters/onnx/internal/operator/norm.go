@@ -13,15 +13,15 @@ import (
 // normOps normalise over axes other than the batch axis.
 func normOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+		{Operator: graph.Operator{Name: "Softmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSoftmax},
 			Rule: softmaxRule, Compile: compileSoftmax[T](false), InPlace: true, Head: "softmax"},
-		{Operator: graph.Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkSoftmax},
+		{Operator: graph.Operator{Name: "LogSoftmax", Versions: []int{1, 11, 13}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSoftmax},
 			Rule: softmaxRule, Compile: compileSoftmax[T](true), InPlace: true, Head: "logsoftmax"},
-		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, Check: checkBatchNorm},
+		{Operator: graph.Operator{Name: "BatchNormalization", Versions: []int{7, 9, 14, 15}, Min: 5, Max: 5, Outputs: 1, AnyLayout: true, Check: checkBatchNorm},
 			Rule: batchNormRule, Compile: compileBatchNorm[T], Weighs: true},
-		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 1, Check: checkLayerNorm},
+		{Operator: graph.Operator{Name: "LayerNormalization", Versions: []int{17}, Min: 2, Max: 3, Outputs: 3, AnyLayout: true, Check: checkLayerNorm},
 			Rule: layerNormRule, Compile: compileLayerNorm[T]},
-		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6, 22}, Min: 3, Max: 3, Outputs: 1, Check: checkInstanceNorm},
+		{Operator: graph.Operator{Name: "InstanceNormalization", Versions: []int{6, 22}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkInstanceNorm},
 			Rule: opaque, Compile: compileInstanceNorm[T]},
 	}
 }
@@ -46,7 +46,7 @@ func checkSoftmax(c *graph.Check) error {
 	if c.Version < 13 {
 		end = len(shape)
 	}
-	if slices.Contains(shape[at:end], graph.Batch) {
+	if graph.HasRows(shape[at:end]) {
 		return fmt.Errorf("mixes rows: it sums over the batch axis of %s", graph.ShapeText(shape))
 	}
 	c.Resolved = softmaxAxes{at, end}
@@ -120,7 +120,7 @@ func checkBatchNorm(c *graph.Check) error {
 	if len(in) > 1 {
 		channels = in[1]
 	}
-	if channels == graph.Batch {
+	if graph.IsRows(channels) {
 		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", graph.ShapeText(in))
 	}
 	for i := 1; i < 5; i++ {
@@ -162,30 +162,49 @@ func compileBatchNorm[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
+// checkLayerNorm: outputs 1 and 2 are the mean and 1/sqrt(variance + eps), in the type of
+// stash_type.
 func checkLayerNorm(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	in := c.Inputs[0].Shape
-	at, err := graph.Axis(c.AttrInt("axis", -1), len(in))
+	at, err := normalizedAxes(c)
 	if err != nil {
 		return err
 	}
-	for _, d := range in[at:] {
-		if d == graph.Batch {
-			return fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
+	stash, err := graph.TypeOf(int32(c.AttrInt("stash_type", 1)))
+	if err != nil || !stash.Floating() {
+		return fmt.Errorf("stash_type %d is not supported; export it with 1, float", c.AttrInt("stash_type", 1))
+	}
+	in := c.Inputs[0].Shape
+	for i := 1; i < 3; i++ {
+		if err := c.Set(i, stash, append(slices.Clone(in[:at]), slices.Repeat([]int{1}, len(in)-at)...)); err != nil {
+			return err
 		}
+	}
+	return c.Set(0, c.Inputs[0].Type, in)
+}
+
+// normalizedAxes leaves in Resolved the first of the axes that are normalised together,
+// and checks that the other inputs hold a number for each of their elements.
+func normalizedAxes(c *graph.Check) (at int, err error) {
+	if err := c.Floating(0); err != nil {
+		return 0, err
+	}
+	in := c.Inputs[0].Shape
+	if at, err = graph.Axis(c.AttrInt("axis", -1), len(in)); err != nil {
+		return 0, err
+	}
+	if graph.HasRows(in[at:]) {
+		return 0, fmt.Errorf("mixes rows: it normalises over the batch axis of %s", graph.ShapeText(in))
 	}
 	c.Resolved = at
 	size, _ := graph.Elements(in[at:])
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {
 			if n, _ := graph.Elements(v.Shape); n != size || v.BatchAxis() >= 0 || !v.Type.Floating() {
-				return fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, graph.ShapeText(v.Shape), size)
+				return 0, fmt.Errorf("input %d (%q) has shape %s; only the %d normalised elements are supported", i, v.Name, graph.ShapeText(v.Shape), size)
 			}
 		}
 	}
-	return c.Set(0, c.Inputs[0].Type, in)
+	return at, nil
 }
 
 func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
@@ -197,12 +216,18 @@ func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
 		if size == 0 {
 			return nil
 		}
-		var bias []T
+		var bias, means, inverses []T
 		if len(x.In) > 2 {
 			bias = x.In[2].F
 		}
-		for from := 0; from < len(in.F); from += size {
-			row, dst := in.F[from:from+size], out.F[from:from+size]
+		if len(x.Out) > 1 {
+			means = x.Out[1].F
+		}
+		if len(x.Out) > 2 {
+			inverses = x.Out[2].F
+		}
+		for k := range len(in.F) / size {
+			row, dst := in.F[k*size:(k+1)*size], out.F[k*size:(k+1)*size]
 			mean, sd := meanSD(row, eps)
 			for i, v := range row {
 				y := (float64(v) - mean) / sd * float64(scale[i])
@@ -210,6 +235,12 @@ func compileLayerNorm[T kernel.Float](n *graph.Node) Step[T] {
 					y += float64(bias[i])
 				}
 				dst[i] = T(y)
+			}
+			if means != nil {
+				means[k] = T(mean)
+			}
+			if inverses != nil {
+				inverses[k] = T(1 / sd)
 			}
 		}
 		return nil
@@ -239,7 +270,7 @@ func checkInstanceNorm(c *graph.Check) error {
 		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
 	}
 	for _, d := range in[1:] {
-		if d == graph.Batch {
+		if graph.IsRows(d) {
 			return fmt.Errorf("mixes rows: the batch axis of %s is not the first", graph.ShapeText(in))
 		}
 	}
@@ -293,22 +324,21 @@ func softmaxRule(n *graph.Node) Rule {
 	}}
 }
 
-// layerNormRule: an element depends on all that it is normalised with. Scale and
-// bias, if they are not constants, are left to the opaque rule.
+// layerNormRule: an element depends on all that it is normalised with; further outputs
+// have one element for all of them. Scale and bias, if they are not constants, are left to
+// the opaque rule.
 func layerNormRule(n *graph.Node) Rule {
-	d := n.Outputs[0].RowShape()
+	d := n.Inputs[0].RowShape()
 	axis, ok := normalAxis(int(n.AttrInt("axis", -1)), len(d))
-	if !ok || len(n.Outputs) != 1 {
+	if !ok || slices.ContainsFunc(n.Inputs[1:], func(v *graph.Value) bool { return v != nil && v.Const == nil }) {
 		return opaque(n)
 	}
-	for _, v := range n.Inputs[1:] {
-		if v != nil && v.Const == nil {
-			return opaque(n)
-		}
-	}
 	size := graph.Product(d[axis:])
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		first := e / size * size
+	return Rule{Cost: size, Each: func(o, e int, yield Link) {
+		first := e * size
+		if o == 0 {
+			first = e / size * size
+		}
 		for k := range size {
 			yield(0, first+k, 1)
 		}

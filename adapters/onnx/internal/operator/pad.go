@@ -13,7 +13,7 @@ import (
 // padOps surround a tensor.
 func padOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Min: 1, Max: 4, Outputs: 1, Check: checkPad},
+		{Operator: graph.Operator{Name: "Pad", Versions: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, Min: 1, Max: 4, Outputs: 1, AnyLayout: true, Check: checkPad},
 			Rule: padRule, Compile: compilePad[T]},
 		{Operator: graph.Operator{Name: "CenterCropPad", Versions: []int{18}, Min: 2, Max: 2, Outputs: 1, Check: checkCenterCropPad, SizeInputs: []int{1}},
 			Rule: padRule, Compile: compilePad[T]},
@@ -82,7 +82,7 @@ func checkPad(c *graph.Check) error {
 	out := slices.Clone(in)
 	for i, d := range in {
 		before, after := pads[i], pads[len(in)+i]
-		if d == graph.Batch {
+		if graph.IsRows(d) {
 			if before != 0 || after != 0 {
 				return fmt.Errorf("mixes rows: it pads the batch axis %d", i)
 			}
@@ -194,7 +194,7 @@ func padRule(n *graph.Node) Rule {
 // checkCenterCropPad cuts off, or adds, as much before as behind; one more behind.
 func checkCenterCropPad(c *graph.Check) error {
 	in := c.Inputs[0].Shape
-	to, err := targetShape(c, 1)
+	to, err := targetShape(c, 1, nil)
 	if err = errors.Join(err, movable(c)); err != nil {
 		return err
 	}

@@ -11,11 +11,11 @@ import (
 // rearrangeOps move elements, put tensors together or take them apart.
 func rearrangeOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkTranspose, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Transpose", Versions: []int{1, 13, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkTranspose, Moves: movesFirst},
 			Rule: transposeRule, Compile: compileTranspose[T]},
-		{Operator: graph.Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
+		{Operator: graph.Operator{Name: "Concat", Versions: []int{4, 11, 13}, Min: 1, Max: -1, Outputs: 1, AnyLayout: true, Check: checkConcat, Sizes: concatSizes, Moves: movesAll},
 			Rule: concatRule, Compile: compileConcat[T]},
-		{Operator: graph.Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, Check: checkSplit, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Split", Versions: []int{2, 11, 13, 18}, Min: 1, Max: 2, Outputs: -1, AnyLayout: true, SizeInputs: []int{1}, Check: checkSplit, Moves: movesFirst},
 			Rule: splitRule, Compile: compileSplit[T]},
 	}
 }
@@ -71,11 +71,17 @@ func checkConcat(c *graph.Check) error {
 		return err
 	}
 	first := c.Inputs[0].Shape
+	for _, v := range c.Inputs {
+		if v != nil && v.BatchAxis() >= 0 {
+			first = v.Shape
+			break
+		}
+	}
 	at, err := graph.Axis(c.AttrInt("axis", 1), len(first))
 	if err != nil {
 		return err
 	}
-	out := slices.Clone(first)
+	out, total := slices.Clone(first), 0
 	for i, v := range c.Inputs {
 		if v == nil {
 			return fmt.Errorf("input %d is left out", i)
@@ -85,19 +91,20 @@ func checkConcat(c *graph.Check) error {
 		}
 		for j, d := range v.Shape {
 			if j == at {
-				if d == graph.Batch || first[j] == graph.Batch {
-					return fmt.Errorf("mixes rows: it concatenates along the batch axis %d", at)
+				if out[j] = d; i > 0 {
+					var err error
+					if out[j], err = joinAxes(total, d); err != nil {
+						return err
+					}
 				}
-				if i > 0 {
-					out[j] += d
-				}
+				total = out[j]
 				if _, ok := graph.Elements(out); !ok {
 					return fmt.Errorf("the output overflows")
 				}
 				continue
 			}
-			if d == first[j] {
-				continue
+			if d == first[j] || graph.IsRows(first[j]) && d == graph.PerRow(first[j]) && v.Const != nil && c.TracedWithOneRow() {
+				continue // in a network traced with one row a constant is that of each row
 			}
 			return fmt.Errorf("inputs have shapes %s and %s, which differ outside axis %d", graph.ShapeText(first), graph.ShapeText(v.Shape), at)
 		}
@@ -106,13 +113,34 @@ func checkConcat(c *graph.Check) error {
 	return c.Set(0, c.Inputs[0].Type, out)
 }
 
+// joinAxes is the size of two axes one after the other. Rows that all stand there, and
+// then all again, are a batch axis that holds each twice.
+func joinAxes(a, b int) (int, error) {
+	if !graph.IsRows(a) && !graph.IsRows(b) {
+		return a + b, nil
+	}
+	outerA, inner := graph.AroundRows(a)
+	outerB, innerB := graph.AroundRows(b)
+	if inner != innerB {
+		return 0, fmt.Errorf("mixes rows: it concatenates sizes %s along the batch axis", graph.ShapeText([]int{a, b}))
+	}
+	return repeatedRows(1, outerA+outerB, inner)
+}
+
 func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
-	at := n.Resolved.(int)
+	at, rows, behind := n.Resolved.(int), n.Outputs[0].BatchAxis(), 0
+	if rows >= 0 {
+		_, behind = graph.AroundRows(n.Outputs[0].Shape[rows])
+	}
 	return func(x *Exec[T]) error {
 		out := x.Out[0]
 		outer, width, from := graph.Product(out.Shape[:at]), graph.Product(out.Shape[at:]), 0
 		for _, in := range x.In {
 			w := graph.Product(in.Shape[at:])
+			if rows >= 0 && rows != at && in.Shape[rows] != out.Shape[rows] {
+				from += placeForEachRow(out, in, at, rows, behind, from)
+				continue
+			}
 			for r := range outer {
 				if out.F != nil {
 					copy(out.F[r*width+from:], in.F[r*w:(r+1)*w])
@@ -126,7 +154,36 @@ func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
-// splitPlan is a Split's axis and the sizes of its parts.
+// placeForEachRow writes a tensor of one row into out for each row, which has behind
+// entries behind the rows on their axis. It begins from elements into every stretch along
+// axis at, and returns the elements of a stretch.
+func placeForEachRow[T kernel.Float](out, in Operand[T], at, rows, behind, from int) int {
+	var b1, b2 [graph.MaxRank]int
+	inner := graph.Product(out.Shape[at+1:])
+	to, stride := denseStrides(b1[:0], out.Shape), denseStrides(b2[:0], in.Shape)
+	each := out.Shape[rows] / in.Shape[rows] * behind // entries of all rows, one time around
+	size := slices.Clone(out.Shape)
+	size[at] = in.Shape[at]
+	c := make([]int, len(size))
+	for e := range graph.Product(size) {
+		unravel(e, size, c)
+		o, i := from, 0
+		for k, p := range c {
+			if o += p * to[k]; k == rows {
+				p = p/each*behind + p%behind
+			}
+			i += p * stride[k]
+		}
+		if out.F != nil {
+			out.F[o] = in.F[i]
+		} else {
+			out.I[o] = in.I[i]
+		}
+	}
+	return in.Shape[at] * inner
+}
+
+// splitPlan is a Split's axis and the sizes of its parts, on a batch axis for each row.
 type splitPlan struct {
 	axis  int
 	sizes []int64
@@ -138,50 +195,100 @@ func checkSplit(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
-		return fmt.Errorf("mixes rows: it splits the batch axis %d", at)
-	}
-	sizes := c.Attrs["split"].Ints
-	if c.Has(1) {
-		if sizes, err = c.Ints(1); err != nil {
-			return err
-		}
-	}
-	if sizes == nil {
-		n := len(c.Outputs)
-		chunk := (in.Shape[at] + n - 1) / n
-		for left := in.Shape[at]; len(sizes) < n; left -= chunk {
-			sizes = append(sizes, int64(max(min(chunk, left), 0)))
-		}
+	sizes, err := splitSizes(c, in.Shape[at])
+	if err != nil {
+		return err
 	}
 	if len(sizes) != len(c.Outputs) {
 		return fmt.Errorf("splits into %d parts but has %d outputs", len(sizes), len(c.Outputs))
 	}
-	left := int64(in.Shape[at])
+	size := int64(graph.PerRow(in.Shape[at]))
+	left := size
 	for i, s := range sizes {
 		if s < 0 || s > left {
-			return fmt.Errorf("parts %v do not fit axis %d of size %d", sizes, at, in.Shape[at])
+			return fmt.Errorf("parts %v do not fit axis %d of size %d", sizes, at, size)
 		}
 		left -= s
 		out := slices.Clone(in.Shape)
-		out[at] = int(s)
+		if out[at], err = stretch(in.Shape[at], size-left-s, s); err != nil {
+			return err
+		}
 		if err := c.Set(i, in.Type, out); err != nil {
 			return err
 		}
 	}
 	if left != 0 {
-		return fmt.Errorf("parts %v do not fill axis %d of size %d", sizes, at, in.Shape[at])
+		return fmt.Errorf("parts %v do not fill axis %d of size %d", sizes, at, size)
 	}
 	c.Resolved = &splitPlan{at, sizes}
 	return nil
 }
 
+// splitSizes are the sizes of a Split's parts of an axis of size d: given, or equal. Those
+// of a batch axis are multiples of the number of rows.
+func splitSizes(c *graph.Check, d int) ([]int64, error) {
+	var sizes []graph.Size
+	for _, k := range c.Attrs["split"].Ints {
+		sizes = append(sizes, graph.Size{K: k})
+	}
+	if c.Has(1) {
+		s, ok := c.SizesOf(c.Inputs[1])
+		if !ok || len(s.Shape) != 1 {
+			return nil, fmt.Errorf("input 1 (%q) must be a constant vector of integers", c.Inputs[1].Name)
+		}
+		sizes = s.D
+	}
+	if sizes == nil {
+		return equalParts(d, len(c.Outputs))
+	}
+	out := []int64{}
+	for _, s := range sizes {
+		ofOneRow := c.TracedWithOneRow() && graph.IsRows(d)
+		if s.Rows != graph.IsRows(d) && !ofOneRow {
+			return nil, fmt.Errorf("mixes rows: it cuts an axis of size %s into parts of which one has size %s", graph.ShapeText([]int{d}), s)
+		}
+		out = append(out, s.K)
+	}
+	return out, nil
+}
+
+// equalParts cuts an axis of size d into n. The last part may be smaller, but for a batch
+// axis: its size would depend on the number of rows.
+func equalParts(d, n int) (sizes []int64, err error) {
+	size := graph.PerRow(d)
+	if graph.IsRows(d) && size%n != 0 {
+		return nil, fmt.Errorf("mixes rows: it cuts through them on an axis of size %s", graph.ShapeText([]int{d}))
+	}
+	chunk := (size + n - 1) / n
+	for left := size; len(sizes) < n; left -= chunk {
+		sizes = append(sizes, int64(max(min(chunk, left), 0)))
+	}
+	return sizes, nil
+}
+
+// stretch is the size of part of an axis: n entries behind the first from, on a batch
+// axis in multiples of the number of rows. All rows are there equally often.
+func stretch(d int, from, n int64) (int, error) {
+	if !graph.IsRows(d) {
+		return int(n), nil
+	}
+	_, inner := graph.AroundRows(d)
+	if n == 0 || from%int64(inner) != 0 || n%int64(inner) != 0 {
+		return 0, fmt.Errorf("mixes rows: it cuts through them on an axis of size %s", graph.ShapeText([]int{d}))
+	}
+	part, _ := graph.RowsAxis(int(n)/inner, inner)
+	return part, nil
+}
+
 func compileSplit[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*splitPlan)
-	at := p.axis
+	at, rows := p.axis, graph.IsRows(n.Inputs[0].Shape[p.axis])
 	return func(x *Exec[T]) error {
 		in := x.In[0]
 		outer, inner, width := graph.Product(in.Shape[:at]), graph.Product(in.Shape[at+1:]), graph.Product(in.Shape[at:])
+		if rows {
+			inner *= x.Rows
+		}
 		from := 0
 		for i, s := range p.sizes {
 			w := int(s) * inner

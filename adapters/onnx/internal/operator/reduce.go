@@ -30,7 +30,7 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 		reduction("ReduceSumSquare", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, id),
 		reduction("ReduceL2", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) }),
 		reduction("ReduceLogSum", []int{1, 11, 13, 18, 28}, reduceRule, 0, add, func(s T, _ int) T { return T(math.Log(float64(s))) }),
-		{Operator: graph.Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18, 28}, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
+		{Operator: graph.Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18, 28}, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
 			Rule: reduceRule, Compile: compileLogSumExp[T]},
 		global(reduction("GlobalAveragePool", nil, globalMeanRule, 0, add, average)),
 		global(reduction("GlobalMaxPool", nil, globalMaxRule, math.Inf(-1), largest, id)),
@@ -43,7 +43,7 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 // elements into the output with end.
 func reduction[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, start float64, combine func(s, v T) T, end func(s T, n int) T) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 2, Outputs: 1, Check: checkReduce},
+		Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
 		Rule:     rule,
 		Compile: func(n *graph.Node) Step[T] {
 			set := n.Resolved.(*reduced).axes
@@ -104,7 +104,7 @@ func checkGlobal(c *graph.Check) error {
 func setReduced(c *graph.Check, set []bool) error {
 	in := c.Inputs[0].Shape
 	for i, s := range set {
-		if s && in[i] == graph.Batch {
+		if s && graph.IsRows(in[i]) {
 			return fmt.Errorf("mixes rows: it reduces over the batch axis %d of %s", i, graph.ShapeText(in))
 		}
 	}
@@ -222,7 +222,7 @@ func foldAxes[A number](dst, in []A, shape []int, set []bool, start A, combine f
 // arg is ArgMax and ArgMin.
 func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 	return Entry[T]{
-		Operator: graph.Operator{Name: name, Versions: []int{1, 11, 12, 13}, Min: 1, Max: 1, Outputs: 1, Check: checkArg},
+		Operator: graph.Operator{Name: name, Versions: []int{1, 11, 12, 13}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkArg},
 		Rule:     argRule,
 		Compile: func(n *graph.Node) Step[T] {
 			at := n.Resolved.(int)
@@ -266,7 +266,7 @@ func checkArg(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in[at] == graph.Batch {
+	if graph.IsRows(in[at]) {
 		return fmt.Errorf("mixes rows: it compares along the batch axis %d", at)
 	}
 	if in[at] == 0 {

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -12,9 +13,9 @@ import (
 // repeatOps copy elements along axes.
 func repeatOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Expand", Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Expand", Versions: []int{8, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkExpand, SizeInputs: []int{1}, Moves: movesFirst},
 			Rule: expandRule, Compile: compileExpand[T]},
-		{Operator: graph.Operator{Name: "Tile", Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, Check: checkTile, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Tile", Versions: []int{6, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, SizeInputs: []int{1}, Check: checkTile, Moves: movesFirst},
 			Rule: tileRule, Compile: compileTile[T]},
 	}
 }
@@ -45,8 +46,10 @@ func tileRule(n *graph.Node) Rule {
 	}}
 }
 
-// targetShape reads input i as sizes in which N may stand for the batch axis.
-func targetShape(c *graph.Check, i int) ([]int, error) {
+// targetShape reads input i as sizes in which N may stand for the batch axis. A multiple
+// of N is laid out as the axis of like, a shape it is broadcast with, or else row after
+// row.
+func targetShape(c *graph.Check, i int, like []int) ([]int, error) {
 	s, ok := c.SizesOf(c.Inputs[i])
 	if !ok || len(s.Shape) > 1 {
 		return nil, fmt.Errorf("the shape (%q) must be known at load", c.Inputs[i].Name)
@@ -55,12 +58,16 @@ func targetShape(c *graph.Check, i int) ([]int, error) {
 		return nil, fmt.Errorf("a shape of %d axes; at most %d are supported", len(s.D), graph.MaxRank)
 	}
 	out := []int{}
-	for _, d := range s.D {
-		switch {
-		case d.Rows && d.K == 1:
-			out = append(out, graph.Batch)
+	for k, d := range s.D {
+		switch at := k - len(s.D) + len(like); {
+		case d.Rows && at >= 0 && graph.IsRows(like[at]) && int64(graph.PerRow(like[at])) == d.K:
+			out = append(out, like[at])
 		case d.Rows:
-			return nil, fmt.Errorf("mixes rows: an axis of %d times the number of rows", d.K)
+			axis, ok := graph.RowsAxis(1, int(min(max(d.K, 0), math.MaxInt32)))
+			if !ok {
+				return nil, fmt.Errorf("impossible size of %d times the number of rows", d.K)
+			}
+			out = append(out, axis)
 		case d.K < 0 || d.K > 1<<40:
 			return nil, fmt.Errorf("impossible size %d", d.K)
 		default:
@@ -71,7 +78,7 @@ func targetShape(c *graph.Check, i int) ([]int, error) {
 }
 
 func checkExpand(c *graph.Check) error {
-	target, err := targetShape(c, 1)
+	target, err := targetShape(c, 1, c.Inputs[0].Shape)
 	if err != nil {
 		return err
 	}
@@ -99,22 +106,31 @@ func compileExpand[T kernel.Float](*graph.Node) Step[T] {
 }
 
 func checkTile(c *graph.Check) error {
-	repeats, err := c.Ints(1)
-	if err != nil {
-		return err
+	repeats, ok := c.SizesOf(c.Inputs[1])
+	if !ok || len(repeats.Shape) != 1 {
+		return fmt.Errorf("the repeats (%q) must be known at load", c.Inputs[1].Name)
 	}
 	in := c.Inputs[0].Shape
-	if len(repeats) != len(in) {
-		return fmt.Errorf("%d repeats for %d axes", len(repeats), len(in))
+	if len(repeats.D) != len(in) {
+		return fmt.Errorf("%d repeats for %d axes", len(repeats.D), len(in))
 	}
 	out := slices.Clone(in)
-	for i, r := range repeats {
+	for i, times := range repeats.D {
+		r := times.K
+		var err error
 		switch {
-		case in[i] == graph.Batch && r != 1:
-			return fmt.Errorf("mixes rows: it repeats the batch axis %d", i)
+		case times.Rows:
+			if out[i], err = repeatedByRows(in[i], r); err != nil {
+				return err
+			}
 		case r < 0 || r > 1<<40:
 			return fmt.Errorf("impossible repeat %d", r)
-		case in[i] != graph.Batch:
+		case graph.IsRows(in[i]): // all rows, and all again
+			outer, inner := graph.AroundRows(in[i])
+			if out[i], err = repeatedRows(outer, int(r), inner); err != nil {
+				return err
+			}
+		default:
 			if r != 0 && in[i] > math.MaxInt/int(r) {
 				return fmt.Errorf("the output overflows")
 			}
@@ -122,6 +138,30 @@ func checkTile(c *graph.Check) error {
 		}
 	}
 	return c.Set(0, c.Inputs[0].Type, out)
+}
+
+// repeatedRows is a batch axis of outer*N*inner entries the given number of times.
+func repeatedRows(outer, times, inner int) (int, error) {
+	if hi, _ := bits.Mul64(uint64(outer), uint64(times)); hi == 0 {
+		if d, ok := graph.RowsAxis(outer*times, inner); ok {
+			return d, nil
+		}
+	}
+	return 0, fmt.Errorf("the batch axis would hold each row %d times as often, at most %d times are supported", times, graph.MaxAround)
+}
+
+// repeatedByRows is an axis that is repeated k times for each row: row after row, if it
+// holds none itself.
+func repeatedByRows(d int, k int64) (int, error) {
+	if graph.IsRows(d) {
+		return 0, fmt.Errorf("mixes rows: it pairs every row with every row")
+	}
+	if n, ok := graph.Elements([]int{d, int(min(max(k, 0), graph.MaxAround))}); ok {
+		if axis, ok := graph.RowsAxis(1, n); ok {
+			return axis, nil
+		}
+	}
+	return 0, fmt.Errorf("an axis of %d is repeated %d times the number of rows", d, k)
 }
 
 func compileTile[T kernel.Float](*graph.Node) Step[T] {

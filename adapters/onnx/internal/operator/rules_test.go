@@ -27,13 +27,45 @@ func TestRulesOnTorch(t *testing.T) {
 
 func named(v *graph.Value, name string) *graph.Value { v.Name = name; return v }
 
+// fixed is a constant of integers.
+func fixed(shape []int, v ...int64) *graph.Value {
+	return &graph.Value{Name: "fixed", Type: graph.Int64, Shape: shape, Const: &graph.Tensor{Type: graph.Int64, Shape: shape, I: v}}
+}
+
 func bools(shape []int, v ...int64) *graph.Value {
 	return &graph.Value{Name: "bools", Type: graph.Bool, Shape: shape, Const: &graph.Tensor{Type: graph.Bool, Shape: shape, I: v}}
 }
 
-// One operator at a time, in its awkward forms. linear: the rule must be exact
-// and linear, not merely sound.
-func TestRulesOperatorByOperator(t *testing.T) {
+// operatorCase is a node with inputs of its own. linear: the rule must be exact and
+// linear, not merely sound.
+type operatorCase struct {
+	name   string
+	op     string
+	a      graphtest.Attrs
+	shapes [][]int // of the outputs, the first of which is the graph's output
+	in     []*graph.Value
+	opset  int64
+	linear bool
+}
+
+// encoded is the file of a network of that node.
+func (c *operatorCase) encoded(t *testing.T) []byte {
+	t.Helper()
+	var inputs []*graph.Value
+	for _, v := range c.in {
+		if v.Const == nil {
+			inputs = append(inputs, v)
+		}
+	}
+	h := graphtest.NewHand(inputs...)
+	for i, v := range h.Nodes(c.op, c.a, c.shapes, c.in...) {
+		h.Output([]string{"y", "rest", "third", "fourth"}[i], v)
+	}
+	return graphtest.Encoded(t, h.G, c.opset)
+}
+
+// operatorCases are operators one at a time, in their awkward forms.
+func operatorCases() []operatorCase {
 	x := func(d ...int) *graph.Value { return graphtest.Input("x", append([]int{graph.Batch}, d...)...) }
 	attr := func(kv ...any) graphtest.Attrs {
 		a := graphtest.Attrs{}
@@ -53,15 +85,7 @@ func TestRulesOperatorByOperator(t *testing.T) {
 	}
 	i64 := func(v *graph.Value) *graph.Value { v.Type = graph.Int64; return v }
 	middle := func() *graph.Value { return graphtest.Input("x", 2, graph.Batch, 3) }
-	for _, c := range []struct {
-		name   string
-		op     string
-		a      graphtest.Attrs
-		shapes [][]int // of the outputs, the first of which is the graph's output
-		in     []*graph.Value
-		opset  int64
-		linear bool
-	}{
+	return []operatorCase{
 		{"slice backwards", "Slice", nil, [][]int{{graph.Batch, 2, 4}}, []*graph.Value{x(5, 4), graphtest.Ints(-1), named(graphtest.Ints(-4), "e"), named(graphtest.Ints(1), "a"), named(graphtest.Ints(-2), "s")}, 13, true},
 		{"slice clamps", "Slice", nil, [][]int{{graph.Batch, 2, 4}}, []*graph.Value{x(5, 4), named(graphtest.Ints(3), "s"), graphtest.Ints(1 << 40), named(graphtest.Ints(-2), "a")}, 13, true},
 		{"slice backwards from beyond the end", "Slice", nil, [][]int{{graph.Batch, 5}}, []*graph.Value{x(5), graphtest.Ints(1 << 40), named(graphtest.Ints(-1<<40), "e"), named(graphtest.Ints(1), "a"), named(graphtest.Ints(-1), "s")}, 13, true},
@@ -120,20 +144,39 @@ func TestRulesOperatorByOperator(t *testing.T) {
 		{"integers to floats", "Cast", attr("to", 1), [][]int{{graph.Batch, 3}}, []*graph.Value{i64(x(3))}, 13, true},
 		{"squeeze", "Squeeze", nil, [][]int{{graph.Batch, 3}}, []*graph.Value{x(1, 3), graphtest.Ints(1)}, 13, true},
 		{"flatten", "Flatten", nil, [][]int{{graph.Batch, 6}}, []*graph.Value{x(2, 3)}, 13, true},
+		{"layer norm with mean and deviation", "LayerNormalization", attr("axis", 1), [][]int{{graph.Batch, 3, 4}, {graph.Batch, 1, 1}, {graph.Batch, 1, 1}}, []*graph.Value{x(3, 4), graphtest.Ramp(3, 4)}, 17, false},
+		{"root mean square norm", "RMSNormalization", nil, [][]int{{graph.Batch, 3, 4}}, []*graph.Value{x(3, 4), graphtest.Ramp(4)}, 23, false},
+		{"group norm", "GroupNormalization", attr("num_groups", 2), [][]int{{graph.Batch, 4, 3}}, []*graph.Value{x(4, 3), graphtest.Ramp(4), named(graphtest.Ramp(4), "b")}, 21, false},
+		{"group norm of old", "GroupNormalization", attr("num_groups", 2), [][]int{{graph.Batch, 4, 3}}, []*graph.Value{x(4, 3), graphtest.Ramp(2), named(graphtest.Ramp(2), "b")}, 18, false},
+		{"gated", "SwiGLU", attr("alpha", 2.0), [][]int{{graph.Batch, 3}}, []*graph.Value{x(3), graphtest.Input("z", graph.Batch, 3)}, 28, false},
+		{"attention, packed, causal, two heads for one", "Attention", attr("q_num_heads", 2, "kv_num_heads", 1, "is_causal", 1), [][]int{{graph.Batch, 3, 6}},
+			[]*graph.Value{x(3, 4), graphtest.Input("k", graph.Batch, 3, 2), graphtest.Input("v", graph.Batch, 3, 3)}, 23, false},
+		{"attention, mask and past", "Attention", attr("qk_matmul_output_mode", 2, "is_causal", 1), [][]int{{graph.Batch, 2, 2, 3}, {graph.Batch, 1, 5, 2}, {graph.Batch, 1, 5, 3}, {graph.Batch, 2, 2, 5}},
+			[]*graph.Value{x(2, 2, 2), graphtest.Input("k", graph.Batch, 1, 2, 2), graphtest.Input("v", graph.Batch, 1, 2, 3), graphtest.Input("m", graph.Batch, 1, 2, 5), graphtest.Input("pk", graph.Batch, 1, 3, 2), graphtest.Input("pv", graph.Batch, 1, 3, 3)}, 24, false},
+		{"attention, window", "Attention", attr("left_window_size", 1, "right_window_size", 0, "qk_matmul_output_mode", 3), [][]int{{graph.Batch, 1, 4, 2}, {graph.Batch, 1, 4, 2}, {graph.Batch, 1, 4, 2}, {graph.Batch, 1, 4, 4}},
+			[]*graph.Value{x(1, 4, 2), graphtest.Input("k", graph.Batch, 1, 4, 2), graphtest.Input("v", graph.Batch, 1, 4, 2), bools([]int{3}, 1, 0, 1)}, 25, false},
+		{"linear attention", "LinearAttention", attr("q_num_heads", 4, "kv_num_heads", 2), [][]int{{graph.Batch, 3, 12}, {graph.Batch, 2, 2, 3}},
+			[]*graph.Value{x(3, 8), graphtest.Input("k", graph.Batch, 3, 4), graphtest.Input("v", graph.Batch, 3, 6), graphtest.Input("s", graph.Batch, 2, 2, 3), graphtest.Input("d", graph.Batch, 3, 2), graphtest.Input("b", graph.Batch, 3, 1)}, 27, false},
+		{"linear attention with a decay by number", "LinearAttention", attr("q_num_heads", 2, "kv_num_heads", 2, "update_rule", "gated"), [][]int{{graph.Batch, 3, 6}, {graph.Batch, 2, 2, 3}},
+			[]*graph.Value{x(3, 4), graphtest.Input("k", graph.Batch, 3, 4), graphtest.Input("v", graph.Batch, 3, 6), graphtest.Input("s", graph.Batch, 2, 2, 3), graphtest.Input("d", graph.Batch, 3, 4)}, 27, false},
+		{"rotary embedding", "RotaryEmbedding", attr("rotary_embedding_dim", 4), [][]int{{graph.Batch, 2, 3, 5}}, []*graph.Value{x(2, 3, 5), graphtest.Ramp(1, 3, 2), named(graphtest.Ramp(1, 3, 2), "s")}, 23, true},
+		{"rotary embedding of neighbours, at constant positions", "RotaryEmbedding", attr("interleaved", 1, "num_heads", 2), [][]int{{graph.Batch, 3, 8}}, []*graph.Value{x(3, 8), graphtest.Ramp(5, 2), named(graphtest.Ramp(5, 2), "s"), fixed([]int{1, 3}, 4, 0, 2)}, 23, true},
+		{"rotary embedding at positions of the data", "RotaryEmbedding", nil, [][]int{{graph.Batch, 1, 3, 4}}, []*graph.Value{x(1, 3, 4), graphtest.Ramp(5, 2), named(graphtest.Ramp(5, 2), "s"), i64(graphtest.Input("p", graph.Batch, 3))}, 23, false},
+		{"causal convolution", "CausalConvWithState", nil, [][]int{{graph.Batch, 2, 4}, {graph.Batch, 2, 2}}, []*graph.Value{x(2, 4), graphtest.Ramp(2, 1, 3), graphtest.Ramp(2), graphtest.Input("s", graph.Batch, 2, 2)}, 27, true},
+		{"causal convolution, short and gated", "CausalConvWithState", attr("activation", "silu"), [][]int{{graph.Batch, 2, 1}, {graph.Batch, 2, 2}}, []*graph.Value{x(2, 1), graphtest.Ramp(2, 1, 3)}, 27, false},
+		{"cache", "TensorScatter", nil, [][]int{{graph.Batch, 2, 4, 3}}, []*graph.Value{x(2, 4, 3), graphtest.Input("u", graph.Batch, 2, 2, 3)}, 24, true},
+		{"cache, written around its end", "TensorScatter", attr("mode", "circular", "axis", 1), [][]int{{graph.Batch, 4, 3}}, []*graph.Value{x(4, 3), graphtest.Input("u", graph.Batch, 2, 3), i64(graphtest.Input("i", graph.Batch))}, 24, false},
 		{"expand", "Expand", nil, [][]int{{graph.Batch, 2, 3}}, []*graph.Value{x(1, 3), graphtest.Ints(1, 2, 1)}, 13, true},
-	} {
+	}
+}
+
+func TestRulesOperatorByOperator(t *testing.T) {
+	for _, c := range operatorCases() {
 		t.Run(c.name, func(t *testing.T) {
-			var inputs []*graph.Value
-			for _, v := range c.in {
-				if v.Const == nil {
-					inputs = append(inputs, v)
-				}
+			g, err := graphtest.Load(c.encoded(t))
+			if err != nil {
+				t.Fatal(err)
 			}
-			h := graphtest.NewHand(inputs...)
-			for i, v := range h.Nodes(c.op, c.a, c.shapes, c.in...) {
-				h.Output([]string{"y", "rest"}[i], v)
-			}
-			g := graphtest.Loaded(t, h.G, c.opset)
 			got := graphtest.CheckRules(t, g, 5)
 			if c.linear && got != 1 {
 				t.Error("the rule is not linear")

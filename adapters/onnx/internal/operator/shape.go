@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -24,7 +23,7 @@ func copyInput[T kernel.Float](*graph.Node) Step[T] {
 func shapeOps[T kernel.Float]() []Entry[T] {
 	view := func(name string, versions []int, lo, hi int, check func(*graph.Check) error, sizes func(*graph.Check, []graph.Sizes) (*graph.Sizes, error)) Entry[T] {
 		return Entry[T]{
-			Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check, View: always, Sizes: sizes, Moves: movesFirst},
+			Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check, AnyLayout: true, View: always, Sizes: sizes, Moves: movesFirst},
 			Rule:     sameOrderRule, Compile: copyInput[T],
 		}
 	}
@@ -39,9 +38,9 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 		view("Flatten", []int{1, 9, 11, 13, 21, 23, 24, 25}, 1, 1, checkFlatten, nil),
 		view("Squeeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkSqueeze, squeezeSizes),
 		view("Unsqueeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkUnsqueeze, unsqueezeSizes),
-		{Operator: graph.Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
+		{Operator: graph.Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
 			Rule: opaque, Compile: compileShape[T]},
-		{Operator: graph.Operator{Name: "Size", Versions: []int{1, 13, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
+		{Operator: graph.Operator{Name: "Size", Versions: []int{1, 13, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
 			Rule: opaque, Compile: compileSize[T]},
 	}
 }
@@ -94,8 +93,8 @@ func compileSize[T kernel.Float](*graph.Node) Step[T] {
 	}
 }
 
-// checkReshape resolves the target shape. Rows stay rows exactly if the batch
-// axis has as many elements before it (and so after it) as it had.
+// checkReshape resolves the target shape. Rows stay rows: the batch axis has as many
+// elements of each row before it (and so after it) as it had.
 func checkReshape(c *graph.Check) error {
 	in := c.Inputs[0]
 	target, ok := c.SizesOf(c.Inputs[1])
@@ -105,79 +104,155 @@ func checkReshape(c *graph.Check) error {
 	if len(target.D) > graph.MaxRank {
 		return fmt.Errorf("a target shape of %d axes; at most %d are supported", len(target.D), graph.MaxRank)
 	}
-	out, err := resolve(c, in.Shape, target.D, c.AttrInt("allowzero", 0) != 0)
+	t, err := readTarget(in.Shape, target.D, c.AttrInt("allowzero", 0) != 0)
 	if err != nil {
 		return err
 	}
-	if err := keepsRows(in.Shape, out); err != nil {
+	rows := t.mayHoldRows(c.TracedWithOneRow())
+	if graph.HasRows(in.Shape) && len(rows) == 0 {
+		return fmt.Errorf("the target shape %v has no batch axis: the number of rows was fixed when the model was exported; export it with a dynamic batch axis", t.describe())
+	}
+	if err := t.fill(in.Shape); err != nil {
 		return err
 	}
-	return c.Set(0, in.Type, out)
+	if err := t.placeRows(in.Shape, rows); err != nil {
+		return err
+	}
+	return c.Set(0, in.Type, t.size)
 }
 
-// resolve turns a target of constants, 0 (copy), -1 (the rest) and multiples of
-// N into a shape.
-func resolve(c *graph.Check, in []int, target []graph.Size, allowZero bool) ([]int, error) {
-	out := make([]int, len(target))
-	rest := -1
-	for i, d := range target {
+// target is the shape that a Reshape asks for, in elements of one row.
+type target struct {
+	asked []graph.Size
+	size  []int
+	rest  int // the axis of size -1, or -1
+	rows  int // the axis that is a multiple of the number of rows, or -1
+}
+
+// readTarget reads constants, 0 (copy), -1 (the rest) and multiples of N.
+func readTarget(in []int, asked []graph.Size, allowZero bool) (*target, error) {
+	t := &target{asked, make([]int, len(asked)), -1, -1}
+	for i, d := range asked {
+		rows := d.Rows
 		switch {
-		case d.Rows && d.K == 1:
-			out[i] = graph.Batch
-		case d.Rows:
-			return nil, fmt.Errorf("mixes rows: an axis of %d times the number of rows", d.K)
-		case d.K == 0 && !allowZero:
+		case !d.Rows && d.K == 0 && !allowZero:
 			if i >= len(in) {
-				return nil, fmt.Errorf("axis %d copies a size that input shape %v does not have", i, in)
+				return nil, fmt.Errorf("axis %d copies a size that input shape %s does not have", i, graph.ShapeText(in))
 			}
-			out[i] = in[i]
-		case d.K == -1:
-			if rest >= 0 {
+			t.size[i], rows = graph.PerRow(in[i]), graph.IsRows(in[i])
+		case !d.Rows && d.K == -1:
+			if t.rest >= 0 {
 				return nil, fmt.Errorf("two sizes of the target shape are -1")
 			}
-			rest = i
-			out[i] = 1
+			t.rest, t.size[i] = i, 1
 		case d.K < 0 || d.K > 1<<40:
 			return nil, fmt.Errorf("impossible size %d in the target shape", d.K)
 		default:
-			out[i] = int(d.K)
+			t.size[i] = int(d.K)
 		}
-	}
-	total, _ := graph.Elements(in)
-	known, ok := graph.Elements(out)
-	if !ok {
-		return nil, fmt.Errorf("target shape %v overflows", out)
-	}
-	needBatch := slices.Contains(in, graph.Batch) && !slices.Contains(out, graph.Batch)
-	if needBatch && c.TracedWithOneRow() && len(out) > 0 && out[0] == 1 && rest != 0 {
-		// Traced with one row: the leading 1 is the batch axis.
-		out[0], needBatch = graph.Batch, false
-	}
-	if rest >= 0 {
-		switch {
-		case needBatch && known == total:
-			out[rest], needBatch = graph.Batch, false
-		case needBatch && known != 0 && total%known == 0:
-			return nil, fmt.Errorf("mixes rows: reshaping %v to %v joins the batch axis with others", in, describeTarget(target))
-		case known == 0 || total%known != 0:
-			return nil, fmt.Errorf("shape %v does not reshape to %v", in, describeTarget(target))
-		default:
-			out[rest] = total / known
-			known = total
+		if !rows {
+			continue
 		}
+		if t.rows >= 0 {
+			return nil, fmt.Errorf("mixes rows: its output would have two batch axes (every row paired with every row)")
+		}
+		t.rows = i
 	}
-	if needBatch {
-		return nil, fmt.Errorf("the target shape %v has no batch axis: the number of rows was fixed when the model was exported; export it with a dynamic batch axis", describeTarget(target))
-	}
-	if known != total {
-		return nil, fmt.Errorf("shape %v does not reshape to %v", in, describeTarget(target))
-	}
-	return out, nil
+	return t, nil
 }
 
-func describeTarget(target []graph.Size) []string {
+// fill gives the axis of size -1 what is left of a row.
+func (t *target) fill(in []int) error {
+	total, _ := graph.Elements(in)
+	known, ok := graph.Elements(t.size)
+	switch {
+	case !ok:
+		return fmt.Errorf("target shape %v overflows", t.describe())
+	case t.rest >= 0 && known != 0 && total%known == 0:
+		t.size[t.rest] = total / known
+	case t.rest >= 0 || known != total:
+		return fmt.Errorf("shape %s does not reshape to %v", graph.ShapeText(in), t.describe())
+	}
+	return nil
+}
+
+// placeRows makes one axis the batch axis: of the candidates that keep rows apart one that
+// holds the rows alone, else one that holds them joined with the axes that the Reshape
+// takes away, else with the axes that it adds. Networks that were traced with one row say
+// no more about where the rows are.
+func (t *target) placeRows(in []int, candidates []int) error {
+	if !graph.HasRows(in) {
+		if t.rows >= 0 {
+			return fmt.Errorf("mixes rows: reshaping %s to %v moves elements from row to row", graph.ShapeText(in), t.describe())
+		}
+		return nil
+	}
+	best, axis, found := 4, 0, -1
+	for _, at := range candidates {
+		d, ok := splitRows(in, t.size, at)
+		if !ok {
+			continue
+		}
+		outer, inner := graph.AroundRows(d)
+		rank := 3
+		switch fewer := len(t.size) < len(in); {
+		case d == graph.Batch:
+			rank = 0
+		case fewer && inner == 1 || !fewer && outer == 1:
+			rank = 1
+		case inner == 1 || outer == 1:
+			rank = 2
+		}
+		if rank < best {
+			best, axis, found = rank, d, at
+		}
+	}
+	if found >= 0 {
+		t.size[found] = axis
+		return nil
+	}
+	return fmt.Errorf("mixes rows: reshaping %s to %v moves elements from row to row", graph.ShapeText(in), t.describe())
+}
+
+// mayHoldRows lists the axes that may be the batch axis: the one that is a multiple of the
+// number of rows, or, all others being constants, the rest. In a network traced with one
+// row any may, a leading 1 first.
+func (t *target) mayHoldRows(tracedWithOneRow bool) []int {
+	if t.rows >= 0 {
+		return []int{t.rows}
+	}
+	var axes []int
+	if tracedWithOneRow && len(t.size) > 0 && t.size[0] == 1 && t.rest != 0 {
+		axes = append(axes, 0)
+	}
+	if t.rest >= 0 {
+		axes = append(axes, t.rest)
+	}
+	if tracedWithOneRow {
+		for i := range t.size {
+			axes = append(axes, i)
+		}
+	}
+	return axes
+}
+
+// splitRows is axis at of a shape, given in elements of one row, as batch axis of a
+// tensor whose elements stand in the order of shape in; false if rows would mix.
+func splitRows(in, out []int, at int) (d int, ok bool) {
+	before, _ := graph.Around(in)
+	outside, size := graph.Product(out[:at]), out[at]
+	if n := graph.Product(out); n == 0 { // no elements, which have no order
+		return graph.RowsAxis(1, size)
+	}
+	if before%outside != 0 || size%(before/outside) != 0 {
+		return 0, false
+	}
+	return graph.RowsAxis(before/outside, size/(before/outside))
+}
+
+func (t *target) describe() []string {
 	var s []string
-	for _, d := range target {
+	for _, d := range t.asked {
 		switch {
 		case d.Rows && d.K == 1:
 			s = append(s, "N")
@@ -190,18 +265,6 @@ func describeTarget(target []graph.Size) []string {
 	return s
 }
 
-// keepsRows: both shapes have the batch axis behind equally many elements.
-func keepsRows(in, out []int) error {
-	i, j := slices.Index(in, graph.Batch), slices.Index(out, graph.Batch)
-	if i < 0 && j < 0 {
-		return nil
-	}
-	if i < 0 || j < 0 || graph.Product(in[:i]) != graph.Product(out[:j]) {
-		return fmt.Errorf("mixes rows: reshaping %s to %s moves elements from row to row", graph.ShapeText(in), graph.ShapeText(out))
-	}
-	return nil
-}
-
 func checkFlatten(c *graph.Check) error {
 	in := c.Inputs[0].Shape
 	at := c.AttrInt("axis", 1)
@@ -211,25 +274,20 @@ func checkFlatten(c *graph.Check) error {
 	if at < 0 || at > int64(len(in)) {
 		return fmt.Errorf("axis %d is outside a tensor of %d axes", at, len(in))
 	}
-	join := func(s []int) (int, error) {
-		n, _ := graph.Elements(s)
-		if !slices.Contains(s, graph.Batch) {
-			return n, nil
+	rows, _ := graph.Elements(in[:at])
+	cols, _ := graph.Elements(in[at:])
+	out := []int{rows, cols}
+	if batch := graph.RowsIn(in); batch >= 0 {
+		side := 0
+		if batch >= int(at) {
+			side = 1
 		}
-		if n != 1 {
-			return 0, fmt.Errorf("mixes rows: flattening %s at axis %d joins the batch axis with others", graph.ShapeText(in), at)
+		var ok bool
+		if out[side], ok = splitRows(in, out, side); !ok {
+			return fmt.Errorf("flattening %s at axis %d gives an axis that is too large", graph.ShapeText(in), at)
 		}
-		return graph.Batch, nil
 	}
-	rows, err := join(in[:at])
-	if err != nil {
-		return err
-	}
-	cols, err := join(in[at:])
-	if err != nil {
-		return err
-	}
-	return c.Set(0, c.Inputs[0].Type, []int{rows, cols})
+	return c.Set(0, c.Inputs[0].Type, out)
 }
 
 func checkSqueeze(c *graph.Check) error {
@@ -245,7 +303,7 @@ func checkSqueeze(c *graph.Check) error {
 	out := []int{}
 	for i, d := range in {
 		switch {
-		case given && set[i] && d == graph.Batch:
+		case given && set[i] && graph.IsRows(d):
 			return fmt.Errorf("removes the batch axis %d", i)
 		case given && set[i] && d != 1:
 			return fmt.Errorf("axis %d has size %d, not 1", i, d)

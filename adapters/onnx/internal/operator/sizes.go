@@ -23,10 +23,7 @@ func shapeSizes(c *graph.Check, _ []graph.Sizes) (*graph.Sizes, error) {
 }
 
 func sizeOf(n int) graph.Size {
-	if n == graph.Batch {
-		return graph.Size{K: 1, Rows: true}
-	}
-	return graph.Size{K: int64(n)}
+	return graph.Size{K: int64(graph.PerRow(n)), Rows: graph.IsRows(n)}
 }
 
 func vector(d []graph.Size) *graph.Sizes { return &graph.Sizes{Shape: []int{len(d)}, D: d} }
@@ -90,6 +87,45 @@ func mulSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
 }
 
 func divSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) { return zipSizes(in, divSize) }
+
+// maxSizes and minSizes: what exporters write to broadcast shapes.
+func maxSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
+	return foldSizes(in, func(x, y graph.Size) (graph.Size, bool, error) {
+		_, larger, ok := orderSizes(x, y)
+		return larger, ok, nil
+	})
+}
+
+func minSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
+	return foldSizes(in, func(x, y graph.Size) (graph.Size, bool, error) {
+		smaller, _, ok := orderSizes(x, y)
+		return smaller, ok, nil
+	})
+}
+
+// orderSizes orders two sizes if their order does not depend on N, which is at least 1:
+// k*N is at least k.
+func orderSizes(x, y graph.Size) (smaller, larger graph.Size, ok bool) {
+	switch {
+	case x.Rows == y.Rows && x.K <= y.K, y.Rows && !x.Rows && y.K >= 0 && x.K <= y.K:
+		return x, y, true
+	case x.Rows == y.Rows, x.Rows && x.K >= 0 && y.K <= x.K:
+		return y, x, true
+	}
+	return x, y, false
+}
+
+func foldSizes(in []graph.Sizes, f func(x, y graph.Size) (graph.Size, bool, error)) (*graph.Sizes, error) {
+	all := in[0]
+	for _, s := range in[1:] {
+		z, err := zipSizes([]graph.Sizes{all, s}, f)
+		if z == nil {
+			return nil, err
+		}
+		all = *z
+	}
+	return &all, nil
+}
 
 func equalSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
 	out, err := zipSizes(in, equalSize)

@@ -12,36 +12,55 @@ import (
 // sliceOps pick stretches along axes.
 func sliceOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Slice", Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Slice", Versions: []int{1, 10, 11, 13}, Min: 1, Max: 5, Outputs: 1, AnyLayout: true, Check: checkSlice, SizeInputs: []int{1, 2}, Sizes: sliceSizes, Moves: movesFirst},
 			Rule: sliceRule, Compile: compileSlice[T]},
 	}
 }
 
-// slicePlan is a Slice with everything resolved: start and step per axis.
+// slicePlan is a Slice with everything resolved: start and step per axis, on a batch axis
+// in elements of one row.
 type slicePlan struct{ start, step, size []int }
 
-// planSlice reads starts, ends, axes and steps, from attributes before opset 10.
-func planSlice(n *graph.Node, ints func(i int) ([]int64, error)) (*slicePlan, error) {
-	in := n.Inputs[0].Shape
-	var lists [4][]int64 // starts, ends, axes, steps
+// sliceLists reads starts, ends, axes and steps, from attributes before opset 10.
+func sliceLists(n *graph.Node, sizesOf func(*graph.Value) (graph.Sizes, bool)) (lists [4][]graph.Size, err error) {
 	if n.Version < 10 {
-		lists[0], lists[1], lists[2] = n.Attrs["starts"].Ints, n.Attrs["ends"].Ints, n.Attrs["axes"].Ints
-	} else {
-		if len(n.Inputs) < 3 || n.Inputs[1] == nil || n.Inputs[2] == nil {
-			return nil, fmt.Errorf("has no starts or ends")
-		}
-		for i := range lists {
-			if i+1 < len(n.Inputs) && n.Inputs[i+1] != nil {
-				l, err := ints(i + 1)
-				if err != nil {
-					return nil, err
-				}
-				lists[i] = l
+		for i, name := range []string{"starts", "ends", "axes"} {
+			for _, k := range n.Attrs[name].Ints {
+				lists[i] = append(lists[i], graph.Size{K: k})
 			}
 		}
+		return lists, nil
 	}
-	starts, ends, axes, steps := lists[0], lists[1], lists[2], lists[3]
-	if axes == nil {
+	if len(n.Inputs) < 3 || n.Inputs[1] == nil || n.Inputs[2] == nil {
+		return lists, fmt.Errorf("has no starts or ends")
+	}
+	for i, v := range n.Inputs[1:] {
+		if v == nil {
+			continue
+		}
+		s, ok := sizesOf(v)
+		if !ok || len(s.Shape) != 1 {
+			return lists, fmt.Errorf("input %d (%q) must be a constant vector", i+1, v.Name)
+		}
+		lists[i] = s.D
+	}
+	return lists, nil
+}
+
+// planSlice resolves starts, ends, axes and steps. In a network traced with one row they
+// count, on a batch axis, in entries of one row.
+func planSlice(n *graph.Node, sizesOf func(*graph.Value) (graph.Sizes, bool), tracedWithOneRow bool) (*slicePlan, error) {
+	in := n.Inputs[0].Shape
+	lists, err := sliceLists(n, sizesOf)
+	if err != nil {
+		return nil, err
+	}
+	starts, ends, steps := lists[0], lists[1], lists[3]
+	var axes []int64
+	for _, a := range lists[2] {
+		axes = append(axes, a.K)
+	}
+	if lists[2] == nil {
 		for i := range starts {
 			axes = append(axes, int64(i))
 		}
@@ -60,21 +79,46 @@ func planSlice(n *graph.Node, ints func(i int) ([]int64, error)) (*slicePlan, er
 		k, _ := graph.Axis(a, len(in))
 		step := int64(1)
 		if steps != nil {
-			step = steps[i]
+			step = steps[i].K
 		}
 		if step == 0 {
 			return nil, fmt.Errorf("step 0 on axis %d", k)
 		}
-		if in[k] == graph.Batch {
-			if starts[i] != 0 || ends[i] < math.MaxInt32 || step != 1 {
-				return nil, fmt.Errorf("mixes rows: it slices the batch axis %d (%d to %d, step %d)", k, starts[i], ends[i], step)
+		if graph.IsRows(in[k]) {
+			from, to := starts[i], ends[i]
+			if tracedWithOneRow { // numbers are those of one row
+				from.Rows, to.Rows = true, true
+			}
+			if p.start[k], p.size[k], err = sliceRows(in[k], from, to, step); err != nil {
+				return nil, err
 			}
 			continue
 		}
-		p.start[k], p.size[k] = sliceAxis(starts[i], ends[i], step, in[k])
+		if starts[i].Rows || ends[i].Rows {
+			return nil, fmt.Errorf("mixes rows: where it cuts axis %d depends on the number of rows", k)
+		}
+		p.start[k], p.size[k] = sliceAxis(starts[i].K, ends[i].K, step, in[k])
 		p.step[k] = int(max(min(step, math.MaxInt32), math.MinInt32))
 	}
 	return p, nil
+}
+
+// sliceRows cuts a batch axis, which holds each row several times, between the times: at
+// multiples of the number of rows, or where it begins and ends.
+func sliceRows(d int, from, to graph.Size, step int64) (start, size int, err error) {
+	if to.Rows || to.K >= math.MaxInt32 {
+		if from.K == 0 || from.Rows {
+			all := int64(graph.PerRow(d))
+			if !to.Rows {
+				to.K = all
+			}
+			start, n := sliceAxis(from.K, to.K, 1, int(all))
+			if size, err = stretch(d, int64(start), int64(n)); err == nil && step == 1 {
+				return start, size, nil
+			}
+		}
+	}
+	return 0, 0, fmt.Errorf("mixes rows: it slices the batch axis (%s to %s, step %d)", from, to, step)
 }
 
 // sliceAxis follows NumPy: start and count of from:to:step on a length of n.
@@ -104,49 +148,26 @@ func sliceAxis(from, to, step int64, n int) (start, count int) {
 }
 
 func checkSlice(c *graph.Check) error {
-	var toLast []int // entries of ends that are the number of rows
-	p, err := planSlice(c.Node, func(i int) ([]int64, error) {
-		s, ok := c.SizesOf(c.Inputs[i])
-		if !ok || len(s.Shape) != 1 {
-			return nil, fmt.Errorf("input %d (%q) must be a constant vector", i, c.Inputs[i].Name)
-		}
-		var out []int64
-		for _, d := range s.D {
-			if d.Rows {
-				if i != 2 || d.K != 1 {
-					return nil, fmt.Errorf("mixes rows: its %s depend on the number of rows", []string{"", "starts", "ends"}[i])
-				}
-				toLast = append(toLast, len(out))
-				d.K = math.MaxInt64
-			}
-			out = append(out, d.K)
-		}
-		return out, nil
-	})
+	p, err := planSlice(c.Node, c.SizesOf, c.TracedWithOneRow())
 	if err != nil {
 		return err
-	}
-	for _, i := range toLast {
-		k := int64(i)
-		if c.Has(3) {
-			k = c.Inputs[3].Const.I[i]
-		}
-		if at, _ := graph.Axis(k, len(p.size)); p.size[at] != graph.Batch {
-			return fmt.Errorf("mixes rows: its end on axis %d is the number of rows", at)
-		}
 	}
 	c.Resolved = p
 	return c.Set(0, c.Inputs[0].Type, p.size)
 }
 
 func compileSlice[T kernel.Float](n *graph.Node) Step[T] {
-	p := n.Resolved.(*slicePlan)
+	p, rows := n.Resolved.(*slicePlan), n.Inputs[0].BatchAxis()
 	return func(x *Exec[T]) error {
 		var buf [graph.MaxRank]int
 		stride := denseStrides(buf[:0], x.In[0].Shape)
 		start := 0
 		for i := range stride {
-			start += p.start[i] * stride[i]
+			from := p.start[i]
+			if i == rows {
+				from *= x.Rows
+			}
+			start += from * stride[i]
 			stride[i] *= p.step[i]
 		}
 		stridedTensor(x.Out[0], x.In[0], start, stride)
@@ -154,57 +175,22 @@ func compileSlice[T kernel.Float](n *graph.Node) Step[T] {
 	}
 }
 
-// sliceRule: output coordinate c reads start + step*c on the sliced axes.
+// sliceRule: output coordinate c reads start + step*c on every axis.
 func sliceRule(n *graph.Node) Rule {
 	in, out := n.Inputs[0].RowShape(), n.Outputs[0].RowShape()
-	starts, found, known := intsInput(n, "starts", 1)
-	if !found || !known || len(in) != len(out) {
+	p, ok := n.Resolved.(*slicePlan)
+	if !ok { // a node that nobody has checked
+		p, _ = planSlice(n, graph.SizesOfConstant, false)
+	}
+	if p == nil || len(in) != len(out) {
 		return opaque(n)
-	}
-	axes, given, known := intsInput(n, "axes", 3)
-	if !known {
-		return opaque(n)
-	}
-	if !given {
-		for i := range starts {
-			axes = append(axes, i)
-		}
-	}
-	steps, _, known := intsInput(n, "steps", 4)
-	if !known || len(axes) != len(starts) || len(steps) != 0 && len(steps) != len(starts) {
-		return opaque(n)
-	}
-	first, step := make([]int, len(in)), make([]int, len(in))
-	for i := range step {
-		step[i] = 1
-	}
-	for i, a := range axes {
-		a, ok := normalAxis(a, len(in))
-		if !ok {
-			return opaque(n)
-		}
-		if n.Inputs[0].Shape[a] == graph.Batch {
-			continue // all rows
-		}
-		if len(steps) > 0 {
-			step[a] = steps[i]
-		}
-		s := starts[i]
-		if s < 0 {
-			s += in[a]
-		}
-		last := in[a]
-		if step[a] < 0 {
-			last--
-		}
-		first[a] = max(0, min(s, last))
 	}
 	stride, c := rowMajor(in), make([]int, len(out))
 	return Rule{Linear: true, Cost: 1, Each: func(_, e int, yield Link) {
 		unravel(e, out, c)
 		j := 0
 		for i, k := range c {
-			j += (first[i] + step[i]*k) * stride[i]
+			j += (p.start[i] + p.step[i]*k) * stride[i]
 		}
 		yield(0, j, 1)
 	}}

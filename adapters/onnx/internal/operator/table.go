@@ -73,7 +73,6 @@ func families[T kernel.Float]() [][]Entry[T] {
 		windowOps[T](),
 		normalizeOps[T](),
 		roiOps[T](),
-		causalConvOps[T](),
 		einsumOps[T](),
 		mlOps[T](),
 		gatherNDOps[T](),
@@ -91,6 +90,13 @@ func families[T kernel.Float]() [][]Entry[T] {
 		dynamicOps[T](),
 		integerOps[T](),
 		qlinearOps[T](),
+		attentionOps[T](),
+		linearAttentionOps[T](),
+		rotaryOps[T](),
+		stateOps[T](),
+		groupNormOps[T](),
+		gatedOps[T](),
+		optimizedOps[T](),
 	}
 }
 
