@@ -45,7 +45,7 @@ type Table[T kernel.Float] map[string]*Entry[T]
 func families[T kernel.Float]() [][]Entry[T] {
 	return [][]Entry[T]{
 		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), rearrangeOps[T](), repeatOps[T](), sliceOps[T](),
-		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](),
+		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](), recurrentOps[T](),
 	}
 }
 
