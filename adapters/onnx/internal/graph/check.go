@@ -54,6 +54,9 @@ func (c *checker) node(n *Node) error {
 		return err
 	}
 	n.file = nil
+	if len(c.lifted) > 0 && c.anyLifted(n.Inputs) {
+		return c.lift(n, op)
+	}
 	return c.plain(n, op)
 }
 

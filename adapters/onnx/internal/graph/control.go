@@ -65,11 +65,8 @@ func (c *checker) loop(n *Node) error {
 		return fmt.Errorf("carries %d values, and its subgraph has %d inputs and %d outputs", len(l.state), len(g.Input), len(g.Output))
 	}
 	l.scans = make([][]*Value, scans)
-	if overRows, err := c.countsRows(n); err != nil || overRows {
-		if err != nil {
-			return err
-		}
-		return c.loopOverRows(n, g, scans)
+	if c.countsRows(n) {
+		return c.loopOverRows(n, g, l)
 	}
 	trips, err := c.trips(n)
 	if err != nil {

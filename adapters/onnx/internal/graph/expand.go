@@ -12,17 +12,19 @@ import (
 // none of these.
 type expander struct {
 	*shared
-	functions map[functionKey]*function
-	calls     []*function                           // those being expanded
-	alias     map[*Value]*Value                     // an output of an expanded node: what it is
-	sequences map[*Value]*sequence                  // values that are no tensors
-	attrs     map[*onnxpb.NodeProto]map[string]Attr // of nodes that stand in subgraphs
-	constants map[*onnxpb.GraphProto][]*Value       // initializers of subgraphs
+	functions           map[functionKey]*function
+	calls               []*function                           // those being expanded
+	alias               map[*Value]*Value                     // an output of an expanded node: what it is
+	sequences           map[*Value]*sequence                  // values that are no tensors
+	lifted              map[*Value]bool                       // see lift
+	rowNumbers, allRows map[*Value]bool                       // see rowNumber and rangeOfRows
+	attrs               map[*onnxpb.NodeProto]map[string]Attr // of nodes that stand in subgraphs
+	constants           map[*onnxpb.GraphProto][]*Value       // initializers of subgraphs
 }
 
 func newExpander(s *shared, functions map[functionKey]*function) expander {
 	return expander{
-		shared: s, functions: functions, alias: map[*Value]*Value{}, sequences: map[*Value]*sequence{},
+		shared: s, functions: functions, alias: map[*Value]*Value{}, lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, allRows: map[*Value]bool{}, sequences: map[*Value]*sequence{},
 		attrs: map[*onnxpb.NodeProto]map[string]Attr{}, constants: map[*onnxpb.GraphProto][]*Value{},
 	}
 }
@@ -72,6 +74,10 @@ func expansionOf(n *Node) (e expansion, ok bool) {
 		return expansion{15, 0, 1, (*checker).optionalHasElement}, true
 	case "OptionalGetElement":
 		return expansion{15, 1, 1, (*checker).optionalGetElement}, true
+	case "Dropout":
+		return expansion{7, 1, 3, (*checker).dropout}, true
+	case "Range":
+		return expansion{11, 3, 3, (*checker).rangeOfRows}, true
 	case "Identity":
 		return expansion{1, 1, 1, (*checker).sequenceIdentity}, true
 	}
@@ -86,8 +92,11 @@ func (c *checker) expand(n *Node) (done bool, err error) {
 		}
 		return true, nil
 	}
+	if done, err := c.pickRow(n); done || err != nil {
+		return done, err
+	}
 	e, ok := expansionOf(n)
-	if !ok || n.Op == "Identity" && !c.isSequence(n.Inputs) {
+	if !ok || n.Op == "Identity" && !c.isSequence(n.Inputs) || n.Op == "Range" && !c.numbersRows(n) || n.Op == "Dropout" && !n.masks() {
 		return false, nil
 	}
 	if n.Version < e.since {
@@ -260,13 +269,22 @@ const ownVersion = 13
 
 // apply adds a node of operator op on behalf of n and returns its output.
 func (c *checker) apply(n *Node, op string, attrs map[string]Attr, inputs ...*Value) (*Value, error) {
+	return c.add(n, op, attrs, inputs, c.node)
+}
+
+// applyPlain is apply with all axes of lifted inputs in sight.
+func (c *checker) applyPlain(n *Node, op string, attrs map[string]Attr, inputs ...*Value) (*Value, error) {
+	return c.add(n, op, attrs, inputs, func(own *Node) error { return c.plain(own, c.ops.Find(op)) })
+}
+
+func (c *checker) add(n *Node, op string, attrs map[string]Attr, inputs []*Value, check func(*Node) error) (*Value, error) {
 	if err := c.budget.expand(2 + len(inputs)); err != nil {
 		return nil, err
 	}
 	name := c.unique(n.Name + "/" + op)
 	own := &Node{Name: name, Op: op, Version: ownVersion, Inputs: inputs, Attrs: attrs}
 	own.Outputs = []*Value{{Name: name, Producer: own, inner: true}}
-	if err := c.node(own); err != nil {
+	if err := check(own); err != nil {
 		return nil, err
 	}
 	return c.resolve(own.Outputs[0]), nil

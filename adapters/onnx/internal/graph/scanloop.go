@@ -92,8 +92,8 @@ func (s *scanNode) read(n *Node, outputs int) error {
 func (c *checker) scanLength(s *scanNode) (length int, err error) {
 	axes := make([]int64, len(s.axes))
 	for k, v := range s.sequences {
-		if v == nil || v.Type == 0 {
-			return 0, fmt.Errorf("sequence %d is no tensor", k)
+		if v == nil || v.Type == 0 || c.lifted[v] {
+			return 0, fmt.Errorf("sequence %d is no tensor that it can run along", k)
 		}
 		at, err := Axis(s.axes[k], len(v.Shape))
 		if err != nil {

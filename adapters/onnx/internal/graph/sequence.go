@@ -11,6 +11,7 @@ import (
 type sequence struct {
 	items    []*Value
 	optional bool
+	ofRows   bool // the one item is lifted, and stands for one of each row
 }
 
 func (c *checker) isSequence(inputs []*Value) bool {
@@ -19,6 +20,9 @@ func (c *checker) isSequence(inputs []*Value) bool {
 
 // noTensor says why input i is nothing to compute with.
 func (c *checker) noTensor(i int, v *Value) error {
+	if c.rowNumbers[v] {
+		return fmt.Errorf("input %d (%q) is the number of the row: what a row gives would depend on its position", i, v.Name)
+	}
 	if c.sequences[v] != nil {
 		return fmt.Errorf("input %d (%q) is a sequence or optional, not a tensor", i, v.Name)
 	}
@@ -45,7 +49,7 @@ func (c *checker) setSequence(n *Node, items []*Value, optional bool) error {
 		return err
 	}
 	if len(n.Outputs) > 0 && n.Outputs[0] != nil {
-		c.sequences[n.Outputs[0]] = &sequence{items, optional}
+		c.sequences[n.Outputs[0]] = &sequence{items: items, optional: optional}
 		n.Outputs[0].Producer = nil
 	}
 	return nil
@@ -53,6 +57,14 @@ func (c *checker) setSequence(n *Node, items []*Value, optional bool) error {
 
 // sequenceOf is input i as a sequence.
 func (c *checker) sequenceOf(n *Node, i int) (*sequence, error) {
+	s, err := c.anySequence(n, i)
+	if err == nil && s.ofRows {
+		err = fmt.Errorf("input %d is a sequence with an element for each row: what a row gives would depend on the others", i)
+	}
+	return s, err
+}
+
+func (c *checker) anySequence(n *Node, i int) (*sequence, error) {
 	if i < len(n.Inputs) && n.Inputs[i] != nil {
 		if s := c.sequences[n.Inputs[i]]; s != nil {
 			if !s.optional {
@@ -196,7 +208,7 @@ func (c *checker) sequenceMap(n *Node) error {
 }
 
 func (c *checker) concatFromSequence(n *Node) error {
-	s, err := c.sequenceOf(n, 0)
+	s, err := c.anySequence(n, 0)
 	if err != nil {
 		return err
 	}
@@ -207,7 +219,11 @@ func (c *checker) concatFromSequence(n *Node) error {
 	if len(s.items) == 0 {
 		return errors.New("joins an empty sequence")
 	}
-	v, err := c.join(n, s.items, axis.Int, n.AttrInt("new_axis", 0) != 0)
+	join := c.join
+	if s.ofRows {
+		join = c.joinRows
+	}
+	v, err := join(n, s.items, axis.Int, n.AttrInt("new_axis", 0) != 0)
 	if err != nil {
 		return err
 	}
@@ -219,8 +235,8 @@ func (c *checker) concatFromSequence(n *Node) error {
 // that are listed, or (without sizes) in elements.
 func (c *checker) splitToSequence(n *Node) error {
 	v := n.Inputs[0]
-	if v == nil || v.Type == 0 {
-		return errors.New("input 0 is no tensor")
+	if v == nil || v.Type == 0 || c.lifted[v] {
+		return errors.New("input 0 is no tensor that it can split")
 	}
 	axis, err := Axis(n.AttrInt("axis", 0), len(v.Shape))
 	if err != nil {

@@ -15,22 +15,22 @@ type activation struct {
 	alpha, beta float64
 }
 
-// activationNumbers are what an activation takes: how many of alpha and beta, and what
-// they are by default.
+// activationNumbers is how many of alpha and beta an activation takes (one or none each),
+// and what they are by default; NaN: that is not agreed on.
 func activationNumbers(name string) (alphas, betas int, alpha, beta float64, ok bool) {
 	switch name {
 	case "relu", "tanh", "sigmoid", "softsign", "softplus":
 		return 0, 0, 0, 0, true
 	case "leakyrelu":
 		return 1, 0, 0.01, 0, true
-	case "thresholdedrelu", "elu":
+	case "elu":
 		return 1, 0, 1, 0, true
+	case "thresholdedrelu":
+		return 1, 0, math.NaN(), 0, true // 1 in the standard, 0 in ONNX Runtime
 	case "hardsigmoid":
 		return 1, 1, 0.2, 0.5, true
-	case "scaledtanh":
-		return 1, 1, 1, 1, true
-	case "affine":
-		return 1, 1, 1, 0, true
+	case "scaledtanh", "affine":
+		return 1, 1, math.NaN(), math.NaN(), true // none in the standard
 	}
 	return 0, 0, 0, 0, false
 }
@@ -65,6 +65,9 @@ func readActivations(c *graph.Check, kind recurrentKind, dirs int) ([]activation
 			return nil, fmt.Errorf("unknown activation %q", names[i])
 		}
 		out[i] = activation{name, next(&alphas, na, a), next(&betas, nb, b)}
+		if math.IsNaN(out[i].alpha) || math.IsNaN(out[i].beta) {
+			return nil, fmt.Errorf("activation %q is given no alpha or beta, and there is no default that all engines share; export the model with attributes activation_alpha and activation_beta", names[i])
+		}
 	}
 	return out, nil
 }

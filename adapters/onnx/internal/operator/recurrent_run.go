@@ -121,6 +121,12 @@ func (c *cell[T]) run(x *Exec[T], d int) error {
 			c.emit(s, x, d, first+at)
 		}
 	}
+	for row := range rows { // of a sequence without steps ONNX Runtime gives 0
+		if s.over(row, 0) {
+			clear(s.state[row*c.hidden : (row+1)*c.hidden])
+			clear(s.memory[row*c.hidden : (row+1)*c.hidden])
+		}
+	}
 	c.end(s.state, x, 1, d, rows)
 	c.end(s.memory, x, 2, d, rows)
 	return nil
