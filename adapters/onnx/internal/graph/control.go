@@ -40,6 +40,8 @@ func (c *checker) branch(n *Node) error {
 // truth is the value of a condition.
 func (c *checker) truth(v *Value) (bool, error) {
 	switch {
+	case v == nil:
+		return false, errors.New("is left out")
 	case v.Const != nil && v.Type == Bool && len(v.Const.I) == 1:
 		return v.Const.I[0] != 0, nil
 	case v.Const != nil:

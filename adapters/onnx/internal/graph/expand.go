@@ -127,10 +127,10 @@ func (c *checker) resolve(v *Value) *Value {
 	return v
 }
 
-// bind makes output i of an expanded node the value v. A value of a subgraph takes the
+// bind makes output i of an expanded node the value v (nil: it is left out). A value of a subgraph takes the
 // name of the output, which the file knows.
 func (c *checker) bind(n *Node, i int, v *Value) {
-	if i >= len(n.Outputs) || n.Outputs[i] == nil {
+	if v == nil || i >= len(n.Outputs) || n.Outputs[i] == nil {
 		return
 	}
 	out := n.Outputs[i]

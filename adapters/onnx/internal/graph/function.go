@@ -56,8 +56,8 @@ func (c *checker) call(n *Node, f *function) error {
 	}
 	s := &scope{path: n.Name + "/", depth: n.file.scope.depth + 1, opsets: f.opsets, values: map[string]*Value{}, shared: c.shared}
 	for i, name := range f.Input {
-		s.values[name] = &Value{Name: s.path + name} // left out, unless given
-		if i < len(n.Inputs) && n.Inputs[i] != nil {
+		s.values[name] = nil // left out
+		if i < len(n.Inputs) {
 			s.values[name] = n.Inputs[i]
 		}
 	}

@@ -51,7 +51,16 @@ func sameValue(v, of *Value) bool {
 	for v != of && v != nil && v.Producer != nil && v.Producer.Op == "Identity" && v.Producer.Domain == "" {
 		v = v.Producer.Inputs[0]
 	}
-	return v == of
+	return v == of || v != nil && of != nil && v.Const.sharesWith(of.Const)
+}
+
+// sharesWith reports whether two constants are the same memory, as the copy is that
+// folding an Identity makes.
+func (t *Tensor) sharesWith(o *Tensor) bool {
+	if t == nil || o == nil || t.Type != o.Type || !slices.Equal(t.Shape, o.Shape) || len(t.F) != len(o.F) || len(t.I) != len(o.I) {
+		return false
+	}
+	return (len(t.F) == 0 || &t.F[0] == &o.F[0]) && (len(t.I) == 0 || &t.I[0] == &o.I[0])
 }
 
 // rowOf is v, whose batch axis is at, as each row sees it: lifted.
