@@ -23,7 +23,7 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	}
 	opsets, err := readOpsets(m.OpsetImport)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("onnx: %w", err)
 	}
 	if len(opsets) == 0 {
 		return nil, fmt.Errorf("onnx: not an ONNX model: the file imports no opset")
@@ -73,10 +73,10 @@ func readOpsets(imports []*onnxpb.OperatorSetIdProto) (map[string]int, error) {
 	for _, s := range imports {
 		d := domain(s.Domain)
 		if d == "" && (s.Version < minOpset || s.Version > maxOpset) {
-			return nil, fmt.Errorf("onnx: opset %d of ai.onnx is not supported; export with opset %d to %d", s.Version, minOpset, maxOpset)
+			return nil, fmt.Errorf("opset %d of ai.onnx is not supported; export with opset %d to %d", s.Version, minOpset, maxOpset)
 		}
 		if have, ok := opsets[d]; ok && have != int(s.Version) {
-			return nil, fmt.Errorf("onnx: the model imports opsets %d and %d of domain %q", have, s.Version, s.Domain)
+			return nil, fmt.Errorf("the model imports opsets %d and %d of domain %q", have, s.Version, s.Domain)
 		}
 		opsets[d] = int(s.Version)
 	}
