@@ -122,6 +122,28 @@ func TestHostileControl(t *testing.T) {
 			graphtest.Number(b, "three", 3)
 			b.AddNodes("", "If", in("single"), in("y"), graphtest.Subgraph("then_branch", nil, in("x"), none), graphtest.Subgraph("else_branch", nil, in("x"), none))
 		}, `onnx: node "single" (Equal): the number of rows (tensor "s") enters a computation: the result of a row would depend on how many rows there are`},
+		{"the larger of the number of rows and 4", func(b *onnxpb.Builder) {
+			b.AddInts("four", 4, 3)
+			b.AddNode("Shape", in("x"), "s")
+			b.AddNode("Max", in("s", "four"), "m")
+			b.AddNode("Expand", in("x", "m"), "y")
+		}, `onnx: node "m" (Max): the number of rows (tensor "s") enters a computation: the result of a row would depend on how many rows there are`},
+		{"the rows from the second on", func(b *onnxpb.Builder) {
+			graphtest.Number(b, "zero", 0)
+			graphtest.Number(b, "one", 1)
+			b.AddNode("Shape", in("x"), "s")
+			b.AddNode("Gather", in("s", "zero"), "n")
+			b.AddNode("Range", in("one", "n", "one"), "r")
+			b.AddNode("Gather", in("x", "r"), "y")
+		}, `onnx: node "r" (Range): the number of rows (tensor "n") enters a computation: the result of a row would depend on how many rows there are`},
+		{"the number of each row", func(b *onnxpb.Builder) {
+			graphtest.Number(b, "zero", 0)
+			graphtest.Number(b, "one", 1)
+			b.AddNode("Shape", in("x"), "s")
+			b.AddNode("Gather", in("s", "zero"), "n")
+			b.AddNode("Range", in("zero", "n", "one"), "r")
+			b.AddNode("Cast", in("r"), "y", onnxpb.Int("to", 1))
+		}, `onnx: node "y" (Cast): input 0 ("r/row") is the number of the row: what a row gives would depend on its position`},
 		{"passes of the rows", func(b *onnxpb.Builder) {
 			graphtest.Truth(b, "yes", 1)
 			b.AddNode("Cast", in("x"), "k", onnxpb.Int("to", 7))

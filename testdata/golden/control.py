@@ -139,6 +139,28 @@ g (float[N,3] x) => (float[N,4] y) <float[4,3] points = {0.1,0.2,0.3,0.4,0.5,0.6
     next_out = Identity (next_in)
   }> (points, x)
 }"""),
+    ("sizes", 17, "comparisons and extremes of sizes that hold for every number of rows; the rows in their order", """
+g (float[N,3] x) => (float[N,3] y) <int64 zero = {0}, int64[1] first = {0}, int64[1] one = {1}, int64[1] less = {-2}, int64[1] three = {3}, int32 like = {7}> {
+  s = Shape (x)
+  n = Gather (s, first)
+  most = Max (n, one, less)
+  least = Min (most, n)
+  k = CastLike (least, like)
+  k64 = Cast <to = 7> (k)
+  shape = Concat <axis = 0> (k64, three)
+  ones = ConstantOfShape <value = float[1] {2}> (shape)
+  never = Less (n, one)
+  other = GreaterOrEqual (less, n)
+  neither = Or (never, other)
+  w = Where (neither, zero, three)
+  f = Cast <to = 1> (w)
+  m = Gather (s, zero)
+  unit = Squeeze (one)
+  in_order = Range (zero, m, unit)
+  h = Gather (x, in_order)
+  p = Mul (h, ones)
+  y = Add (p, f)
+}"""),
     ("split_sequence", 17, "pieces of a tensor, by place", """
 g (float[N,7] x) => (float[N,3] a, float[N,1] b, float[N] c, float[N,7] d, int64 k) <int64 three = {3}, int64 last = {-1}, int64[2] two = {2,5}, int64 zero = {0}> {
   s = SplitToSequence <axis = 1> (x, three)

@@ -63,6 +63,18 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddInts("two", 2)
 		b.AddNode("Pow", graphtest.In("s", "f"), "y")
 	})
+	return append(out, controlSeeds(t)...)
+}
+
+// controlSeeds reach control flow, functions, sequences and recurrent operators.
+func controlSeeds(t testing.TB) [][]byte {
+	var out [][]byte
+	for _, name := range []string{"loop_nested", "loop_list", "loop_rows", "loop_rows_list", "scan_axes", "scan_rows", "if_shape", "split_sequence", "optional", "function_loop", "dropout_mask"} {
+		out = append(out, graphtest.GoldenBytes(t, "control", name+".onnx"))
+	}
+	for _, name := range []string{"lstm_bidirectional_bias_state_memory_peepholes_lengths", "gru_reverse_after_bias_clip_lengths", "rnn_forward_bias"} {
+		out = append(out, graphtest.GoldenBytes(t, "recurrent", name+".onnx"))
+	}
 	return out
 }
 
