@@ -228,9 +228,60 @@ swish (p) => (r) {
 ]
 
 
+# What a body that runs once for each row may do with its row, p [2,3], and outside
+# values: name, opset, axes of the result, nodes.
+ROW_BODIES = [
+    ("align", 17, 2, "q = ReduceMax <axes = [1], keepdims = 0> (p) t = ReduceMin <axes = [0, 1], keepdims = 0> (p) u = Unsqueeze (t, zero) v = Concat <axis = 0> (q, u) r = Add (w, v) s = Mul (r, p) o = Sub (s, k)"),
+    ("scalar", 17, 1, "t = ReduceSum <keepdims = 0> (p) o = Mul (w, t)"),
+    ("compare", 17, 2, "g = Greater (p, w) o = Where (g, p, w)"),
+    ("reduce_all", 17, 2, "o = ReduceMean (p)"),
+    ("reduce_last", 13, 1, "o = ReduceSum <keepdims = 0> (p, last)"),
+    ("reduce_18", 18, 1, "o = ReduceL2 <keepdims = 0> (p, zero)"),
+    ("reduce_none", 18, 2, "o = ReduceSum <noop_with_empty_axes = 1> (p)"),
+    ("softmax", 17, 2, "o = Softmax <axis = 0> (p)"),
+    ("softmax_last", 17, 2, "o = LogSoftmax (p)"),
+    ("softmax_old", 11, 2, "o = Softmax (p)"),
+    ("softmax_old_all", 11, 2, "o = Softmax <axis = 0> (p)"),
+    ("concat", 17, 2, "e = Exp (p) o = Concat <axis = 1> (p, e)"),
+    ("concat_back", 17, 2, "e = Exp (p) o = Concat <axis = -2> (p, e)"),
+    ("gather", 17, 1, "o = Gather (p, one)"),
+    ("gather_many", 17, 3, "o = Gather <axis = 1> (p, places)"),
+    ("split", 17, 2, "a, b = Split (p) c = Mul (a, b) o = Add (c, b)"),
+    ("argmax", 17, 1, "a = ArgMax <keepdims = 0> (p) o = Cast <to = 1> (a)"),
+    ("argmin", 17, 2, "a = ArgMin <axis = -1> (p) o = Cast <to = 1> (a)"),
+    ("unsqueeze", 17, 4, "o = Unsqueeze (p, ends)"),
+    ("squeeze", 17, 2, "a = Unsqueeze (p, ends) b = Squeeze (a, zero) o = Squeeze (b, last)"),
+    ("squeeze_old", 11, 2, "a = Unsqueeze <axes = [0, 3]> (p) b = Squeeze <axes = [0]> (a) o = Squeeze <axes = [-1]> (b)"),
+    ("transpose", 17, 2, "o = Transpose (p)"),
+    ("transpose_named", 17, 3, "a = Unsqueeze (p, zero) o = Transpose <perm = [2, 0, 1]> (a)"),
+    ("slice", 17, 2, "o = Slice (p, one1, three, one1)"),
+    ("slice_all", 17, 2, "o = Slice (p, zero, one1)"),
+    ("slice_back", 17, 2, "o = Slice (p, last, far, last, last)"),
+    ("matmul", 17, 2, "o = MatMul (p, m)"),
+    ("matmul_vector", 17, 1, "a = Gather (p, one) o = MatMul (a, m)"),
+    ("matmul_both", 17, 2, "a = Transpose (p) o = MatMul (p, a)"),
+    ("matmul_column", 17, 1, "o = MatMul (p, w)"),
+    ("inner_loop", 17, 2, "last_p = Loop (n, yes, p) <body = b (int64 i, bool c, float[2,3] z) => (bool c2, float[2,3] z2) { c2 = Identity (c) z2 = Tanh (z) }> o = Add (last_p, w)"),
+    ("inner_stack", 17, 3, "q, o = Loop (n, yes, p) <body = b (int64 i, bool c, float[2,3] z) => (bool c2, float[2,3] z2, float[2,3] e) { c2 = Identity (c) z2 = Tanh (z) e = Sub (z, w) }>"),
+    ("constant", 17, 1, "o = Identity (w)"),
+]
+ROW_VALUES = ("float[3] w = {0.5,-1,2}, float k = {0.25}, float[3,2] m = {1,2,3,-4,5,6}, int64 one = {1}, int64[1] zero = {0}, int64[1] one1 = {1}, int64[1] three = {3}, "
+              "int64[1] last = {-1}, int64[1] far = {-9223372036854775808}, int64[2] ends = {0,-1}, int64[2,2] places = {2,0,1,1}, int64 n = {2}, bool yes = {1}")
+
+
+def row_body(rank, nodes, axis):
+    """A network whose Scan runs the nodes for each row."""
+    shape = ["N" if i == axis else "D%d" % i for i in range(rank + 1)]
+    used = ", ".join(v for v in ROW_VALUES.split(", ") if v.split()[1] in nodes.replace("(", " ").replace(",", " ").replace(")", " ").split())
+    return "g (float[N,2,3] x) => (float[%s] y) <%s> { y = Scan <num_scan_inputs = 1, scan_output_axes = [%d], body = f (float[2,3] p) => (float[%s] o) { %s }> (x) }" % (
+        ",".join(shape), used, axis, ",".join("E%d" % i for i in range(rank)), nodes)
+
+
 def texts():
     for name, opset, _, text in GRAPHS:
         yield name, HEAD % (opset, "") + text
+    for i, (name, opset, rank, nodes) in enumerate(ROW_BODIES):
+        yield "row_" + name, HEAD % (opset, "") + row_body(rank, nodes, i % 2)
     yield from FUNCTIONS
 
 
