@@ -82,7 +82,9 @@ func checkRecurrent(c *graph.Check, kind recurrentKind) error {
 	if x[steps] == graph.Batch || x[2] == graph.Batch {
 		return fmt.Errorf("mixes rows: it takes axis %d of %s for the rows, and the batch axis is %d; exchange them with Transpose, or set layout", batch, graph.ShapeText(x), c.Inputs[0].BatchAxis())
 	}
-	r.steps, r.in = x[steps], x[2]
+	if r.steps, r.in = x[steps], x[2]; r.in == 0 {
+		return fmt.Errorf("its sequences %s hold no numbers", graph.ShapeText(x))
+	}
 	switch d := c.Attrs["direction"].String; d {
 	case "", "forward":
 		r.backwards = []bool{false}

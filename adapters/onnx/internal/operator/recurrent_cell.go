@@ -2,41 +2,40 @@ package operator
 
 import "github.com/pho-go/pho/internal/kernel"
 
-// step moves state and memory of all rows one step on. gates holds the inputs' part of
-// the step.
-func (c *cell[T]) step(s *sequences[T], gates []T, t int) {
+// step moves state and memory of all rows over step t, which is step at of the chunk.
+func (c *cell[T]) step(s *sequences[T], at, t int) {
 	switch c.kind {
 	case simpleCell:
-		c.simple(s, gates, t)
+		c.simple(s, at, t)
 	case gatedCell:
-		c.gated(s, gates, t)
+		c.gated(s, at, t)
 	default:
-		c.memorise(s, gates, t)
-	}
-}
-
-// bound clips what enters an activation.
-func (c *cell[T]) bound(v []T) {
-	if c.clip <= 0 {
-		return
-	}
-	limit := T(c.clip)
-	for i, x := range v {
-		v[i] = min(max(x, -limit), limit)
+		c.memorise(s, at, t)
 	}
 }
 
 // through applies the clip and activation number k.
 func (c *cell[T]) through(k int, v []T) {
-	c.bound(v)
+	if c.clip > 0 {
+		limit := T(c.clip)
+		for i, x := range v {
+			v[i] = min(max(x, -limit), limit)
+		}
+	}
 	c.act[k](v, v)
 }
 
+// addState adds from R' to the gates of part k.
+func (c *cell[T]) addState(s *sequences[T], k int, gates, from []T) {
+	p := c.parts[k]
+	p.state.Mul(s.recurrent[k], p.width, from, c.hidden, s.rows, nil)
+	kernel.Add(gates, gates, s.recurrent[k])
+}
+
 // simple is H = f(X W' + H R' + b).
-func (c *cell[T]) simple(s *sequences[T], gates []T, t int) {
-	h := c.hidden
-	c.state.Mul(s.recurrent, h, s.state, h, s.rows, nil)
-	kernel.Add(gates, gates, s.recurrent)
+func (c *cell[T]) simple(s *sequences[T], at, t int) {
+	h, gates := c.hidden, c.gatesAt(s, 0, at)
+	c.addState(s, 0, gates, s.state)
 	c.through(0, gates)
 	for row := range s.rows {
 		if !s.over(row, t) {
@@ -49,31 +48,31 @@ func (c *cell[T]) simple(s *sequences[T], gates []T, t int) {
 //
 //	~H = g(X Wh' + (r H) Rh' + b), or g(X Wh' + bw + r (H Rh' + br)) with resetAfter
 //	H  = (1 - z) ~H + z H
-func (c *cell[T]) gated(s *sequences[T], gates []T, t int) {
-	h, wide := c.hidden, 3*c.hidden
-	c.state.Mul(s.recurrent, wide, s.state, h, s.rows, c.stateBias)
-	for row := range s.rows {
-		g, own := gates[row*wide:(row+1)*wide], s.recurrent[row*wide:(row+1)*wide]
-		kernel.Add(g[:2*h], g[:2*h], own[:2*h])
-		c.through(0, g[:2*h])
-		if c.resetAfter {
-			kernel.Mul(own[2*h:], own[2*h:], g[h:2*h])
-		} else {
-			kernel.Mul(s.spare[row*h:(row+1)*h], s.state[row*h:(row+1)*h], g[h:2*h])
+func (c *cell[T]) gated(s *sequences[T], at, t int) {
+	h, gates, candidate := c.hidden, c.gatesAt(s, 0, at), c.gatesAt(s, 1, at)
+	c.addState(s, 0, gates, s.state)
+	c.through(0, gates)
+	reset := func(v, by []T) {
+		for row := range s.rows {
+			kernel.Mul(v[row*h:(row+1)*h], by[row*h:(row+1)*h], gates[(2*row+1)*h:(2*row+2)*h])
 		}
 	}
-	if !c.resetAfter {
-		c.candidate.Mul(s.recurrent[2*h:], wide, s.spare, h, s.rows, nil)
+	if c.resetAfter {
+		own := s.recurrent[1]
+		c.parts[1].state.Mul(own, h, s.state, h, s.rows, c.parts[1].stateBias)
+		reset(own, own)
+		kernel.Add(candidate, candidate, own)
+	} else {
+		reset(s.spare, s.state)
+		c.addState(s, 1, candidate, s.spare)
 	}
+	c.through(1, candidate)
 	for row := range s.rows {
 		if s.over(row, t) {
 			continue
 		}
-		g, own, state := gates[row*wide:(row+1)*wide], s.recurrent[row*wide:(row+1)*wide], s.state[row*h:(row+1)*h]
-		z, candidate := g[:h], g[2*h:]
-		kernel.Add(candidate, candidate, own[2*h:])
-		c.through(1, candidate)
-		for i, v := range candidate {
+		z, state := gates[2*row*h:(2*row+1)*h], s.state[row*h:(row+1)*h]
+		for i, v := range candidate[row*h : (row+1)*h] {
 			state[i] = T((1-z[i])*v) + T(z[i]*state[i])
 		}
 	}
@@ -82,44 +81,56 @@ func (c *cell[T]) gated(s *sequences[T], gates []T, t int) {
 // memorise is the LSTM: with i, f = f(X W' + H R' + P C + b) and ~C = g(X W' + H R' + b),
 //
 //	C = f C + i ~C;  o = f(X W' + H R' + P C + b);  H = o h(C)
-func (c *cell[T]) memorise(s *sequences[T], gates []T, t int) {
-	h, wide := c.hidden, 4*c.hidden
-	c.state.Mul(s.recurrent, wide, s.state, h, s.rows, nil)
-	kernel.Add(gates, gates, s.recurrent)
+func (c *cell[T]) memorise(s *sequences[T], at, t int) {
+	h, gates, candidate := c.hidden, c.gatesAt(s, 0, at), c.gatesAt(s, 1, at)
+	c.addState(s, 0, gates, s.state)
+	c.addState(s, 1, candidate, s.state)
+	c.through(1, candidate)
+	apart := c.peepholes != nil || c.coupled // i, f and o are then no matter of one pass
+	if !apart {
+		c.through(0, gates)
+	}
 	for row := range s.rows {
 		if s.over(row, t) {
 			continue
 		}
-		g, memory := gates[row*wide:(row+1)*wide], s.memory[row*h:(row+1)*h]
-		in, out, forget, candidate := g[:h], g[h:2*h], g[2*h:3*h], g[3*h:]
-		if c.peepholes != nil {
-			addProduct(in, c.peepholes[:h], memory)
-			addProduct(forget, c.peepholes[2*h:], memory)
+		g, memory := gates[3*row*h:(3*row+3)*h], s.memory[row*h:(row+1)*h]
+		in, out, forget := g[:h], g[h:2*h], g[2*h:]
+		if apart {
+			c.openGates(in, forget, memory)
 		}
-		switch {
-		case c.peepholes == nil && !c.coupled:
-			c.through(0, g[:3*h])
-		case c.coupled:
-			c.through(0, in)
-			for i, v := range in {
-				forget[i] = 1 - v
-			}
-		default:
-			c.through(0, in)
-			c.through(0, forget)
-		}
-		c.through(1, candidate)
-		for i, v := range candidate {
+		for i, v := range candidate[row*h : (row+1)*h] {
 			memory[i] = T(forget[i]*memory[i]) + T(in[i]*v)
 		}
 		if c.peepholes != nil {
 			addProduct(out, c.peepholes[h:2*h], memory)
 		}
-		if c.peepholes != nil || c.coupled {
+		if apart {
 			c.through(0, out)
 		}
-		c.act[2](candidate, memory)
-		kernel.Mul(s.state[row*h:(row+1)*h], out, candidate)
+	}
+	c.act[2](s.spare, s.memory)
+	for row := range s.rows {
+		if !s.over(row, t) {
+			kernel.Mul(s.state[row*h:(row+1)*h], gates[(3*row+1)*h:(3*row+2)*h], s.spare[row*h:(row+1)*h])
+		}
+	}
+}
+
+// openGates applies the peepholes and activations of i and f, where f may be 1 - i.
+func (c *cell[T]) openGates(in, forget, memory []T) {
+	h := c.hidden
+	if c.peepholes != nil {
+		addProduct(in, c.peepholes[:h], memory)
+		addProduct(forget, c.peepholes[2*h:], memory)
+	}
+	c.through(0, in)
+	if !c.coupled {
+		c.through(0, forget)
+		return
+	}
+	for i, v := range in {
+		forget[i] = 1 - v
 	}
 }
 

@@ -7,16 +7,22 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// cell is one direction of a recurrent operator, with its weights prepared.
+// cell is one direction of a recurrent operator, with its weights prepared. Its gates are
+// in two parts, which have an activation each: all but the candidate, and the candidate.
 type cell[T kernel.Float] struct {
 	*recurrence
-	input, state *kernel.Weights[T] // W and R
-	candidate    *kernel.Weights[T] // of a GRU that resets before the product: R of its last gate
-	bias         []T                // what is added once to the inputs' part
+	parts     []part[T]
+	peepholes []T // of the gates i, o and f; nil: none
+	act       []func(dst, src []T)
+	backwards bool
+}
+
+// part is what some of the gates are computed with.
+type part[T kernel.Float] struct {
+	width        int
+	input, state *kernel.Weights[T] // of W and R
+	bias         []T                // what is added to the inputs' part
 	stateBias    []T                // and to the state's, nil: nothing
-	peepholes    []T                // of the gates i, o and f; nil: none
-	act          []func(dst, src []T)
-	backwards    bool
 }
 
 func compileRecurrent[T kernel.Float](n *graph.Node) Step[T] {
@@ -46,21 +52,28 @@ func newCell[T kernel.Float](n *graph.Node, r *recurrence, d int) *cell[T] {
 	}
 	h, wide := r.hidden, r.kind.gates()*r.hidden
 	c := &cell[T]{recurrence: r, backwards: r.backwards[d], peepholes: weights(recurrentPeepholes)}
-	c.input = kernel.Pack(r.in, wide, weights(1), true)
-	state := weights(2)
-	if r.kind == gatedCell && !r.resetAfter {
-		c.state, c.candidate = kernel.Pack(h, 2*h, state, true), kernel.Pack(h, h, state[2*h*h:], true)
-	} else {
-		c.state = kernel.Pack(h, wide, state, true)
-	}
-	if b := weights(recurrentBias); b != nil {
-		c.bias = make([]T, wide)
-		kernel.Add(c.bias, b[:wide], b[wide:])
-		if r.kind == gatedCell && r.resetAfter {
-			copy(c.bias[2*h:], b[2*h:wide])
-			c.stateBias = make([]T, wide)
-			copy(c.stateBias[2*h:], b[wide+2*h:])
+	input, state, bias := weights(1), weights(2), weights(recurrentBias)
+	for from := 0; from < wide; {
+		width := wide
+		if r.kind != simpleCell {
+			width = wide - h
+			if from > 0 {
+				width = h
+			}
 		}
+		p := part[T]{width: width}
+		p.input = kernel.Pack(r.in, width, input[from*r.in:(from+width)*r.in], true)
+		p.state = kernel.Pack(h, width, state[from*h:(from+width)*h], true)
+		if bias != nil {
+			p.bias, p.stateBias = bias[from:from+width], bias[wide+from:wide+from+width]
+			if from == 0 || !r.resetAfter || r.kind != gatedCell {
+				sum := make([]T, width)
+				kernel.Add(sum, p.bias, p.stateBias)
+				p.bias, p.stateBias = sum, nil
+			}
+		}
+		c.parts = append(c.parts, p)
+		from += width
 	}
 	functions := r.activations[d*len(r.activations)/len(r.backwards):]
 	for _, f := range functions[:len(r.activations)/len(r.backwards)] {
@@ -72,29 +85,22 @@ func newCell[T kernel.Float](n *graph.Node, r *recurrence, d int) *cell[T] {
 // sequences is one direction at work on a block of rows.
 type sequences[T kernel.Float] struct {
 	rows          int
-	gates         []T // of the steps of a chunk: the inputs' part, rows x gates each
-	recurrent     []T // the state's part of a step
-	state, memory []T // rows x hidden
-	spare         []T // rows x hidden
+	gates         [2][]T // by part, of the steps of a chunk: the inputs' share, rows x gates each
+	recurrent     [2][]T // by part, the state's share of a step
+	state, memory []T    // rows x hidden
+	spare         []T    // rows x hidden
 	lengths       []int64
 }
 
 // run makes all steps of direction d.
 func (c *cell[T]) run(x *Exec[T], d int) error {
 	in := x.In[0]
-	rows, wide := in.Shape[1], c.kind.gates()*c.hidden
+	rows := in.Shape[1]
 	if c.rowsFirst {
 		rows = in.Shape[0]
 	}
-	s := &sequences[T]{rows: rows}
 	some := min(c.steps, chunk)
-	free := x.temp(rows * c.Scratch())
-	take := func(n int) []T {
-		t := free[: rows*n : rows*n]
-		free = free[rows*n:]
-		return t
-	}
-	s.gates, s.recurrent, s.state, s.memory, s.spare = take(some*wide), take(wide), take(c.hidden), take(c.hidden), take(c.hidden)
+	s := c.room(x, rows, some)
 	c.begin(s.state, x, recurrentState, d, rows)
 	c.begin(s.memory, x, recurrentMemory, d, rows)
 	if len(x.In) > recurrentLengths {
@@ -117,7 +123,7 @@ func (c *cell[T]) run(x *Exec[T], d int) error {
 			if c.backwards {
 				at = some - 1 - i
 			}
-			c.step(s, s.gates[at*rows*wide:(at+1)*rows*wide], first+at)
+			c.step(s, at, first+at)
 			c.emit(s, x, d, first+at)
 		}
 	}
@@ -132,16 +138,39 @@ func (c *cell[T]) run(x *Exec[T], d int) error {
 	return nil
 }
 
+// room cuts the scratch memory.
+func (c *cell[T]) room(x *Exec[T], rows, some int) *sequences[T] {
+	s := &sequences[T]{rows: rows}
+	free := x.temp(rows * c.Scratch())
+	take := func(n int) []T {
+		t := free[: rows*n : rows*n]
+		free = free[rows*n:]
+		return t
+	}
+	for k, p := range c.parts {
+		s.gates[k], s.recurrent[k] = take(some*p.width), take(p.width)
+	}
+	s.state, s.memory, s.spare = take(c.hidden), take(c.hidden), take(c.hidden)
+	return s
+}
+
 // project multiplies the inputs of some steps by their weights.
 func (c *cell[T]) project(s *sequences[T], in []T, first, some int) {
-	wide := c.kind.gates() * c.hidden
-	if !c.rowsFirst {
-		c.input.Mul(s.gates, wide, in[first*s.rows*c.in:], c.in, some*s.rows, c.bias)
-		return
+	for k, p := range c.parts {
+		if !c.rowsFirst {
+			p.input.Mul(s.gates[k], p.width, in[first*s.rows*c.in:], c.in, some*s.rows, p.bias)
+			continue
+		}
+		for i := range some {
+			p.input.Mul(s.gates[k][i*s.rows*p.width:], p.width, in[(first+i)*c.in:], c.steps*c.in, s.rows, p.bias)
+		}
 	}
-	for i := range some {
-		c.input.Mul(s.gates[i*s.rows*wide:], wide, in[(first+i)*c.in:], c.steps*c.in, s.rows, c.bias)
-	}
+}
+
+// gatesAt is the inputs' share of part k at step at of the chunk.
+func (c *cell[T]) gatesAt(s *sequences[T], k, at int) []T {
+	size := s.rows * c.parts[k].width
+	return s.gates[k][at*size : (at+1)*size]
 }
 
 // at is where direction d of a row begins in a tensor of states.
