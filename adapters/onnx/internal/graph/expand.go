@@ -24,7 +24,8 @@ type expander struct {
 
 func newExpander(s *shared, functions map[functionKey]*function) expander {
 	return expander{
-		shared: s, functions: functions, alias: map[*Value]*Value{}, lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, allRows: map[*Value]bool{}, sequences: map[*Value]*sequence{},
+		shared: s, functions: functions, alias: map[*Value]*Value{}, sequences: map[*Value]*sequence{},
+		lifted: map[*Value]bool{}, rowNumbers: map[*Value]bool{}, allRows: map[*Value]bool{},
 		attrs: map[*onnxpb.NodeProto]map[string]Attr{}, constants: map[*onnxpb.GraphProto][]*Value{},
 	}
 }
@@ -127,8 +128,8 @@ func (c *checker) resolve(v *Value) *Value {
 	return v
 }
 
-// bind makes output i of an expanded node the value v (nil: it is left out). A value of a subgraph takes the
-// name of the output, which the file knows.
+// bind makes output i of an expanded node the value v (nil: it is left out). A value of a
+// subgraph takes the name of the output, which the file knows.
 func (c *checker) bind(n *Node, i int, v *Value) {
 	if v == nil || i >= len(n.Outputs) || n.Outputs[i] == nil {
 		return

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -14,6 +12,7 @@ import (
 type function struct {
 	*onnxpb.FunctionProto
 	opsets map[string]int
+	copied int // nodes, those of subgraphs included, to copy for a call; 0: none has references
 }
 
 type functionKey struct{ domain, name, overload string }
@@ -29,7 +28,11 @@ func readFunctions(m *onnxpb.ModelProto) (map[functionKey]*function, error) {
 		if err != nil {
 			return nil, fmt.Errorf("onnx: function %q of domain %q: %w", p.Name, p.Domain, err)
 		}
-		functions[key] = &function{p, opsets}
+		f := &function{FunctionProto: p, opsets: opsets}
+		if slices.ContainsFunc(p.Node, hasReference) {
+			f.copied = nodesIn(p.Node)
+		}
+		functions[key] = f
 	}
 	return functions, nil
 }
@@ -50,6 +53,9 @@ func (c *checker) call(n *Node, f *function) error {
 	if len(n.Inputs) > len(f.Input) || len(n.Outputs) > len(f.Output) {
 		return within(n, fmt.Errorf("has %d inputs and %d outputs, function %q takes %d and has %d", len(n.Inputs), len(n.Outputs), f.Name, len(f.Input), len(f.Output)))
 	}
+	if err := c.budget.expand(f.copied + len(f.Input)); err != nil {
+		return within(n, err)
+	}
 	nodes, err := f.bodyFor(n.file.Attribute)
 	if err != nil {
 		return within(n, err)
@@ -60,9 +66,6 @@ func (c *checker) call(n *Node, f *function) error {
 		if i < len(n.Inputs) {
 			s.values[name] = n.Inputs[i]
 		}
-	}
-	if err := c.budget.expand(len(f.Input)); err != nil {
-		return within(n, err)
 	}
 	c.calls = append(c.calls, f)
 	outs, err := c.run(s, nodes, f.Output[:len(n.Outputs)])
@@ -88,6 +91,9 @@ func callChain(calls []*function) string {
 // bodyFor is the function's nodes for a call with these attributes: references to
 // attributes of the function are replaced.
 func (f *function) bodyFor(given []*onnxpb.AttributeProto) ([]*onnxpb.NodeProto, error) {
+	if f.copied == 0 {
+		return f.Node, nil
+	}
 	values := map[string]*onnxpb.AttributeProto{}
 	for _, name := range f.Attribute {
 		values[name] = nil
@@ -108,7 +114,7 @@ func (f *function) bodyFor(given []*onnxpb.AttributeProto) ([]*onnxpb.NodeProto,
 func replaceReferences(nodes []*onnxpb.NodeProto, values map[string]*onnxpb.AttributeProto) ([]*onnxpb.NodeProto, error) {
 	out := slices.Clone(nodes)
 	for i, n := range nodes {
-		if !slices.ContainsFunc(n.Attribute, refers) {
+		if !hasReference(n) {
 			continue
 		}
 		c := &onnxpb.NodeProto{Name: n.Name, OpType: n.OpType, Domain: n.Domain, Overload: n.Overload, Input: n.Input, Output: n.Output}
@@ -136,9 +142,10 @@ func replaceReference(a *onnxpb.AttributeProto, values map[string]*onnxpb.Attrib
 		if v == nil {
 			return nil, nil
 		}
-		named := proto.Clone(v).(*onnxpb.AttributeProto)
-		named.Name = a.Name
-		return named, nil
+		return &onnxpb.AttributeProto{
+			Name: a.Name, Type: v.Type, F: v.F, I: v.I, S: v.S, T: v.T, G: v.G, Floats: v.Floats, Ints: v.Ints, Strings: v.Strings,
+			Tensors: v.Tensors, Graphs: v.Graphs, SparseTensor: v.SparseTensor, SparseTensors: v.SparseTensors,
+		}, nil
 	case a.G != nil && refers(a):
 		nodes, err := replaceReferences(a.G.Node, values)
 		if err != nil {
@@ -153,7 +160,18 @@ func replaceReference(a *onnxpb.AttributeProto, values map[string]*onnxpb.Attrib
 // refers reports whether an attribute, or one of its subgraph, refers to one of the
 // function.
 func refers(a *onnxpb.AttributeProto) bool {
-	return a.RefAttrName != "" || slices.ContainsFunc(a.G.GetNode(), func(n *onnxpb.NodeProto) bool {
-		return slices.ContainsFunc(n.Attribute, refers)
-	})
+	return a.RefAttrName != "" || slices.ContainsFunc(a.G.GetNode(), hasReference)
+}
+
+func hasReference(n *onnxpb.NodeProto) bool { return slices.ContainsFunc(n.Attribute, refers) }
+
+// nodesIn counts nodes, those of subgraphs included.
+func nodesIn(nodes []*onnxpb.NodeProto) int {
+	count := len(nodes)
+	for _, n := range nodes {
+		for _, a := range n.Attribute {
+			count += nodesIn(a.G.GetNode())
+		}
+	}
+	return count
 }
