@@ -42,6 +42,9 @@ func (v *Value) BatchAxis() int {
 	return -1
 }
 
+// InFile reports whether the file has a tensor of v's name.
+func (v *Value) InFile() bool { return !v.inner }
+
 // Node is one operator, already checked: shapes and types of its outputs are
 // known, and no axis but the batch axis mixes rows.
 type Node struct {
