@@ -253,11 +253,12 @@ func (c *checker) splitToSequence(n *Node) error {
 	if err := c.budget.expand(len(sizes)); err != nil {
 		return err
 	}
+	elements := (len(n.Inputs) < 2 || n.Inputs[1] == nil) && n.AttrInt("keepdims", 1) == 0
 	var items []*Value
 	from := 0
 	for _, k := range sizes {
 		var piece *Value
-		if len(n.Inputs) < 2 && n.AttrInt("keepdims", 1) == 0 {
+		if elements {
 			piece, err = c.pick(n, v, axis, from)
 		} else {
 			piece, err = c.apply(n, "Slice", nil, v, c.integers(n, int64(from)), c.integers(n, int64(from)+k), c.integers(n, int64(axis)))
