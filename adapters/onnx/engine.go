@@ -13,7 +13,7 @@ import (
 type Engine interface {
 	// Prepare makes ready to compute the tensors of that names (Graph.Tensor: inputs,
 	// outputs or in between), once for all blocks of rows. A name that g does not have
-	// is an error.
+	// is an error; so may be one that the file does not have (Graph.InFile).
 	Prepare(g *Graph, tensors []string) (Evaluator, error)
 }
 

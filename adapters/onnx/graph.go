@@ -88,6 +88,13 @@ func (g *Graph) RowLayout(name string) (outer, inner int) {
 	return graph.AroundRows(v.Shape[v.BatchAxis()])
 }
 
+// InFile reports whether the file itself has the tensor of that name. Those that a loop,
+// branch or function computes inside have names of their own, since Load expands these.
+func (g *Graph) InFile(name string) bool {
+	v, ok := g.g.Value(name)
+	return ok && v.InFile()
+}
+
 // File is the file that the network was loaded from, for an Engine that reads it
 // itself; nil without LoadOptions.KeepFile. It must not be changed.
 func (g *Graph) File() []byte { return g.file }

@@ -78,7 +78,7 @@ func TestZooHeads(t *testing.T) {
 			}
 			compared++
 			got := responseOf(m.Structure().Predictors, eta, k)
-			if miss := n.miss(v, p.Output, got); miss > 1e-5 {
+			if miss := n.miss(v, p.Output, got); miss > max(1e-5, n.Tolerance) {
 				t.Errorf("%s/%s: the %s of predictor %q is %g off output %q", n.exporter, n.Name, p.Head, p.Name, miss, p.Output)
 			}
 		}

@@ -203,7 +203,7 @@ func TestHostileSpatial(t *testing.T) {
 		{"a state of another length", []int{1, 3}, 27, func(b *onnxpb.Builder) {
 			b.AddInit("w", []int{1, 1, 2}, 1, 2)
 			b.AddNode("CausalConvWithState", in("x", "w", "", "x"), "y")
-		}, `past_state ("x") must have shape [N 1 1], has [N 1 3]`},
+		}, `past_state ("x") has shape [N 1 3], needs [N 1 1]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := onnxpb.NewBuilder(c.opset)

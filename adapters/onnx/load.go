@@ -22,7 +22,8 @@ type LoadOptions struct {
 	// of the format.
 	MaxFileSize int64
 	// MaxElements bounds nodes, tensors, attributes and the other parts of the
-	// file together. 0: 1,000,000.
+	// file together, and likewise what loops, branches and functions expand to.
+	// 0: 1,000,000.
 	MaxElements int
 	// MaxWork bounds the multiply-adds of constant folding, and those of one
 	// row. 0: 1e11.
@@ -72,8 +73,9 @@ func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 	return g, nil
 }
 
-// Load reads a network, checks every shape and type along the batch axis, folds
-// what is constant and keeps the nodes its outputs need. Opsets 7 to 28 of
+// Load reads a network, expands control flow, functions and sequences, checks every
+// shape and type along the batch axis, folds what is constant and keeps the nodes its
+// outputs need. Opsets 7 to 28 of
 // ai.onnx. Errors name the node, its operator and the reason; an operator that is not
 // supported is an *UnsupportedOperatorError, a bound of memory that is exceeded wraps
 // ErrMemory.

@@ -1,6 +1,6 @@
 // The part of the ONNX file format that pho reads and writes. Field numbers and
 // types are those of the public format (https://onnx.ai/onnx/repo-docs/IR.html);
-// what pho refuses anyway (subgraphs, functions, sparse tensors, training
+// what pho refuses anyway (lists of subgraphs, sparse tensors, training
 // information) is declared as bytes, so that it is noticed but never decoded.
 //
 // The package is pho.onnx, not onnx: a program that also links another library
@@ -111,7 +111,7 @@ func (x AttributeProto_AttributeType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AttributeProto_AttributeType.Descriptor instead.
 func (AttributeProto_AttributeType) EnumDescriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{4, 0}
+	return file_onnx_proto_rawDescGZIP(), []int{5, 0}
 }
 
 type TensorProto_DataType int32
@@ -202,7 +202,7 @@ func (x TensorProto_DataType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TensorProto_DataType.Descriptor instead.
 func (TensorProto_DataType) EnumDescriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{5, 0}
+	return file_onnx_proto_rawDescGZIP(), []int{6, 0}
 }
 
 type TensorProto_DataLocation int32
@@ -248,7 +248,7 @@ func (x TensorProto_DataLocation) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TensorProto_DataLocation.Descriptor instead.
 func (TensorProto_DataLocation) EnumDescriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{5, 1}
+	return file_onnx_proto_rawDescGZIP(), []int{6, 1}
 }
 
 type ModelProto struct {
@@ -260,7 +260,7 @@ type ModelProto struct {
 	OpsetImport     []*OperatorSetIdProto     `protobuf:"bytes,8,rep,name=opset_import,json=opsetImport,proto3" json:"opset_import,omitempty"`
 	MetadataProps   []*StringStringEntryProto `protobuf:"bytes,14,rep,name=metadata_props,json=metadataProps,proto3" json:"metadata_props,omitempty"`
 	TrainingInfo    [][]byte                  `protobuf:"bytes,20,rep,name=training_info,json=trainingInfo,proto3" json:"training_info,omitempty"`
-	Functions       [][]byte                  `protobuf:"bytes,25,rep,name=functions,proto3" json:"functions,omitempty"`
+	Functions       []*FunctionProto          `protobuf:"bytes,25,rep,name=functions,proto3" json:"functions,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -344,11 +344,119 @@ func (x *ModelProto) GetTrainingInfo() [][]byte {
 	return nil
 }
 
-func (x *ModelProto) GetFunctions() [][]byte {
+func (x *ModelProto) GetFunctions() []*FunctionProto {
 	if x != nil {
 		return x.Functions
 	}
 	return nil
+}
+
+type FunctionProto struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Input          []string               `protobuf:"bytes,4,rep,name=input,proto3" json:"input,omitempty"`
+	Output         []string               `protobuf:"bytes,5,rep,name=output,proto3" json:"output,omitempty"`
+	Attribute      []string               `protobuf:"bytes,6,rep,name=attribute,proto3" json:"attribute,omitempty"`
+	Node           []*NodeProto           `protobuf:"bytes,7,rep,name=node,proto3" json:"node,omitempty"`
+	OpsetImport    []*OperatorSetIdProto  `protobuf:"bytes,9,rep,name=opset_import,json=opsetImport,proto3" json:"opset_import,omitempty"`
+	Domain         string                 `protobuf:"bytes,10,opt,name=domain,proto3" json:"domain,omitempty"`
+	AttributeProto []*AttributeProto      `protobuf:"bytes,11,rep,name=attribute_proto,json=attributeProto,proto3" json:"attribute_proto,omitempty"`
+	Overload       string                 `protobuf:"bytes,13,opt,name=overload,proto3" json:"overload,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *FunctionProto) Reset() {
+	*x = FunctionProto{}
+	mi := &file_onnx_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FunctionProto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FunctionProto) ProtoMessage() {}
+
+func (x *FunctionProto) ProtoReflect() protoreflect.Message {
+	mi := &file_onnx_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FunctionProto.ProtoReflect.Descriptor instead.
+func (*FunctionProto) Descriptor() ([]byte, []int) {
+	return file_onnx_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *FunctionProto) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FunctionProto) GetInput() []string {
+	if x != nil {
+		return x.Input
+	}
+	return nil
+}
+
+func (x *FunctionProto) GetOutput() []string {
+	if x != nil {
+		return x.Output
+	}
+	return nil
+}
+
+func (x *FunctionProto) GetAttribute() []string {
+	if x != nil {
+		return x.Attribute
+	}
+	return nil
+}
+
+func (x *FunctionProto) GetNode() []*NodeProto {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *FunctionProto) GetOpsetImport() []*OperatorSetIdProto {
+	if x != nil {
+		return x.OpsetImport
+	}
+	return nil
+}
+
+func (x *FunctionProto) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *FunctionProto) GetAttributeProto() []*AttributeProto {
+	if x != nil {
+		return x.AttributeProto
+	}
+	return nil
+}
+
+func (x *FunctionProto) GetOverload() string {
+	if x != nil {
+		return x.Overload
+	}
+	return ""
 }
 
 type OperatorSetIdProto struct {
@@ -361,7 +469,7 @@ type OperatorSetIdProto struct {
 
 func (x *OperatorSetIdProto) Reset() {
 	*x = OperatorSetIdProto{}
-	mi := &file_onnx_proto_msgTypes[1]
+	mi := &file_onnx_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -373,7 +481,7 @@ func (x *OperatorSetIdProto) String() string {
 func (*OperatorSetIdProto) ProtoMessage() {}
 
 func (x *OperatorSetIdProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[1]
+	mi := &file_onnx_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -386,7 +494,7 @@ func (x *OperatorSetIdProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperatorSetIdProto.ProtoReflect.Descriptor instead.
 func (*OperatorSetIdProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{1}
+	return file_onnx_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *OperatorSetIdProto) GetDomain() string {
@@ -418,7 +526,7 @@ type GraphProto struct {
 
 func (x *GraphProto) Reset() {
 	*x = GraphProto{}
-	mi := &file_onnx_proto_msgTypes[2]
+	mi := &file_onnx_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -430,7 +538,7 @@ func (x *GraphProto) String() string {
 func (*GraphProto) ProtoMessage() {}
 
 func (x *GraphProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[2]
+	mi := &file_onnx_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -443,7 +551,7 @@ func (x *GraphProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphProto.ProtoReflect.Descriptor instead.
 func (*GraphProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{2}
+	return file_onnx_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GraphProto) GetNode() []*NodeProto {
@@ -503,13 +611,14 @@ type NodeProto struct {
 	OpType        string                 `protobuf:"bytes,4,opt,name=op_type,json=opType,proto3" json:"op_type,omitempty"`
 	Attribute     []*AttributeProto      `protobuf:"bytes,5,rep,name=attribute,proto3" json:"attribute,omitempty"`
 	Domain        string                 `protobuf:"bytes,7,opt,name=domain,proto3" json:"domain,omitempty"`
+	Overload      string                 `protobuf:"bytes,8,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *NodeProto) Reset() {
 	*x = NodeProto{}
-	mi := &file_onnx_proto_msgTypes[3]
+	mi := &file_onnx_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -521,7 +630,7 @@ func (x *NodeProto) String() string {
 func (*NodeProto) ProtoMessage() {}
 
 func (x *NodeProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[3]
+	mi := &file_onnx_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -534,7 +643,7 @@ func (x *NodeProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeProto.ProtoReflect.Descriptor instead.
 func (*NodeProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{3}
+	return file_onnx_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *NodeProto) GetInput() []string {
@@ -579,6 +688,13 @@ func (x *NodeProto) GetDomain() string {
 	return ""
 }
 
+func (x *NodeProto) GetOverload() string {
+	if x != nil {
+		return x.Overload
+	}
+	return ""
+}
+
 type AttributeProto struct {
 	state         protoimpl.MessageState       `protogen:"open.v1"`
 	Name          string                       `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -586,7 +702,7 @@ type AttributeProto struct {
 	I             int64                        `protobuf:"varint,3,opt,name=i,proto3" json:"i,omitempty"`
 	S             []byte                       `protobuf:"bytes,4,opt,name=s,proto3" json:"s,omitempty"`
 	T             *TensorProto                 `protobuf:"bytes,5,opt,name=t,proto3" json:"t,omitempty"`
-	G             []byte                       `protobuf:"bytes,6,opt,name=g,proto3,oneof" json:"g,omitempty"`
+	G             *GraphProto                  `protobuf:"bytes,6,opt,name=g,proto3" json:"g,omitempty"`
 	Floats        []float32                    `protobuf:"fixed32,7,rep,packed,name=floats,proto3" json:"floats,omitempty"`
 	Ints          []int64                      `protobuf:"varint,8,rep,packed,name=ints,proto3" json:"ints,omitempty"`
 	Strings       [][]byte                     `protobuf:"bytes,9,rep,name=strings,proto3" json:"strings,omitempty"`
@@ -602,7 +718,7 @@ type AttributeProto struct {
 
 func (x *AttributeProto) Reset() {
 	*x = AttributeProto{}
-	mi := &file_onnx_proto_msgTypes[4]
+	mi := &file_onnx_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +730,7 @@ func (x *AttributeProto) String() string {
 func (*AttributeProto) ProtoMessage() {}
 
 func (x *AttributeProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[4]
+	mi := &file_onnx_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -627,7 +743,7 @@ func (x *AttributeProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeProto.ProtoReflect.Descriptor instead.
 func (*AttributeProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{4}
+	return file_onnx_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AttributeProto) GetName() string {
@@ -665,7 +781,7 @@ func (x *AttributeProto) GetT() *TensorProto {
 	return nil
 }
 
-func (x *AttributeProto) GetG() []byte {
+func (x *AttributeProto) GetG() *GraphProto {
 	if x != nil {
 		return x.G
 	}
@@ -755,7 +871,7 @@ type TensorProto struct {
 
 func (x *TensorProto) Reset() {
 	*x = TensorProto{}
-	mi := &file_onnx_proto_msgTypes[5]
+	mi := &file_onnx_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +883,7 @@ func (x *TensorProto) String() string {
 func (*TensorProto) ProtoMessage() {}
 
 func (x *TensorProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[5]
+	mi := &file_onnx_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +896,7 @@ func (x *TensorProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorProto.ProtoReflect.Descriptor instead.
 func (*TensorProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{5}
+	return file_onnx_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TensorProto) GetDims() []int64 {
@@ -877,7 +993,7 @@ type StringStringEntryProto struct {
 
 func (x *StringStringEntryProto) Reset() {
 	*x = StringStringEntryProto{}
-	mi := &file_onnx_proto_msgTypes[6]
+	mi := &file_onnx_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +1005,7 @@ func (x *StringStringEntryProto) String() string {
 func (*StringStringEntryProto) ProtoMessage() {}
 
 func (x *StringStringEntryProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[6]
+	mi := &file_onnx_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +1018,7 @@ func (x *StringStringEntryProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StringStringEntryProto.ProtoReflect.Descriptor instead.
 func (*StringStringEntryProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{6}
+	return file_onnx_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StringStringEntryProto) GetKey() string {
@@ -929,7 +1045,7 @@ type ValueInfoProto struct {
 
 func (x *ValueInfoProto) Reset() {
 	*x = ValueInfoProto{}
-	mi := &file_onnx_proto_msgTypes[7]
+	mi := &file_onnx_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1057,7 @@ func (x *ValueInfoProto) String() string {
 func (*ValueInfoProto) ProtoMessage() {}
 
 func (x *ValueInfoProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[7]
+	mi := &file_onnx_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -954,7 +1070,7 @@ func (x *ValueInfoProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueInfoProto.ProtoReflect.Descriptor instead.
 func (*ValueInfoProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{7}
+	return file_onnx_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ValueInfoProto) GetName() string {
@@ -987,7 +1103,7 @@ type TypeProto struct {
 
 func (x *TypeProto) Reset() {
 	*x = TypeProto{}
-	mi := &file_onnx_proto_msgTypes[8]
+	mi := &file_onnx_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1115,7 @@ func (x *TypeProto) String() string {
 func (*TypeProto) ProtoMessage() {}
 
 func (x *TypeProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[8]
+	mi := &file_onnx_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1128,7 @@ func (x *TypeProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TypeProto.ProtoReflect.Descriptor instead.
 func (*TypeProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{8}
+	return file_onnx_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TypeProto) GetValue() isTypeProto_Value {
@@ -1110,7 +1226,7 @@ type TensorShapeProto struct {
 
 func (x *TensorShapeProto) Reset() {
 	*x = TensorShapeProto{}
-	mi := &file_onnx_proto_msgTypes[9]
+	mi := &file_onnx_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1238,7 @@ func (x *TensorShapeProto) String() string {
 func (*TensorShapeProto) ProtoMessage() {}
 
 func (x *TensorShapeProto) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[9]
+	mi := &file_onnx_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1251,7 @@ func (x *TensorShapeProto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorShapeProto.ProtoReflect.Descriptor instead.
 func (*TensorShapeProto) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{9}
+	return file_onnx_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TensorShapeProto) GetDim() []*TensorShapeProto_Dimension {
@@ -1155,7 +1271,7 @@ type TypeProto_Tensor struct {
 
 func (x *TypeProto_Tensor) Reset() {
 	*x = TypeProto_Tensor{}
-	mi := &file_onnx_proto_msgTypes[10]
+	mi := &file_onnx_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1283,7 @@ func (x *TypeProto_Tensor) String() string {
 func (*TypeProto_Tensor) ProtoMessage() {}
 
 func (x *TypeProto_Tensor) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[10]
+	mi := &file_onnx_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1296,7 @@ func (x *TypeProto_Tensor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TypeProto_Tensor.ProtoReflect.Descriptor instead.
 func (*TypeProto_Tensor) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{8, 0}
+	return file_onnx_proto_rawDescGZIP(), []int{9, 0}
 }
 
 func (x *TypeProto_Tensor) GetElemType() int32 {
@@ -1210,7 +1326,7 @@ type TensorShapeProto_Dimension struct {
 
 func (x *TensorShapeProto_Dimension) Reset() {
 	*x = TensorShapeProto_Dimension{}
-	mi := &file_onnx_proto_msgTypes[11]
+	mi := &file_onnx_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1338,7 @@ func (x *TensorShapeProto_Dimension) String() string {
 func (*TensorShapeProto_Dimension) ProtoMessage() {}
 
 func (x *TensorShapeProto_Dimension) ProtoReflect() protoreflect.Message {
-	mi := &file_onnx_proto_msgTypes[11]
+	mi := &file_onnx_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1351,7 @@ func (x *TensorShapeProto_Dimension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TensorShapeProto_Dimension.ProtoReflect.Descriptor instead.
 func (*TensorShapeProto_Dimension) Descriptor() ([]byte, []int) {
-	return file_onnx_proto_rawDescGZIP(), []int{9, 0}
+	return file_onnx_proto_rawDescGZIP(), []int{10, 0}
 }
 
 func (x *TensorShapeProto_Dimension) GetValue() isTensorShapeProto_Dimension_Value {
@@ -1284,7 +1400,7 @@ var File_onnx_proto protoreflect.FileDescriptor
 const file_onnx_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"onnx.proto\x12\bpho.onnx\"\xf4\x02\n" +
+	"onnx.proto\x12\bpho.onnx\"\x8d\x03\n" +
 	"\n" +
 	"ModelProto\x12\x1d\n" +
 	"\n" +
@@ -1294,8 +1410,19 @@ const file_onnx_proto_rawDesc = "" +
 	"\x05graph\x18\a \x01(\v2\x14.pho.onnx.GraphProtoR\x05graph\x12?\n" +
 	"\fopset_import\x18\b \x03(\v2\x1c.pho.onnx.OperatorSetIdProtoR\vopsetImport\x12G\n" +
 	"\x0emetadata_props\x18\x0e \x03(\v2 .pho.onnx.StringStringEntryProtoR\rmetadataProps\x12#\n" +
-	"\rtraining_info\x18\x14 \x03(\fR\ftrainingInfo\x12\x1c\n" +
-	"\tfunctions\x18\x19 \x03(\fR\tfunctions\"F\n" +
+	"\rtraining_info\x18\x14 \x03(\fR\ftrainingInfo\x125\n" +
+	"\tfunctions\x18\x19 \x03(\v2\x17.pho.onnx.FunctionProtoR\tfunctions\"\xd0\x02\n" +
+	"\rFunctionProto\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05input\x18\x04 \x03(\tR\x05input\x12\x16\n" +
+	"\x06output\x18\x05 \x03(\tR\x06output\x12\x1c\n" +
+	"\tattribute\x18\x06 \x03(\tR\tattribute\x12'\n" +
+	"\x04node\x18\a \x03(\v2\x13.pho.onnx.NodeProtoR\x04node\x12?\n" +
+	"\fopset_import\x18\t \x03(\v2\x1c.pho.onnx.OperatorSetIdProtoR\vopsetImport\x12\x16\n" +
+	"\x06domain\x18\n" +
+	" \x01(\tR\x06domain\x12A\n" +
+	"\x0fattribute_proto\x18\v \x03(\v2\x18.pho.onnx.AttributeProtoR\x0eattributeProto\x12\x1a\n" +
+	"\boverload\x18\r \x01(\tR\boverload\"F\n" +
 	"\x12OperatorSetIdProto\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\"\xcc\x02\n" +
@@ -1308,21 +1435,22 @@ const file_onnx_proto_rawDesc = "" +
 	"\x06output\x18\f \x03(\v2\x18.pho.onnx.ValueInfoProtoR\x06output\x127\n" +
 	"\n" +
 	"value_info\x18\r \x03(\v2\x18.pho.onnx.ValueInfoProtoR\tvalueInfo\x12-\n" +
-	"\x12sparse_initializer\x18\x0f \x03(\fR\x11sparseInitializer\"\xb6\x01\n" +
+	"\x12sparse_initializer\x18\x0f \x03(\fR\x11sparseInitializer\"\xd2\x01\n" +
 	"\tNodeProto\x12\x14\n" +
 	"\x05input\x18\x01 \x03(\tR\x05input\x12\x16\n" +
 	"\x06output\x18\x02 \x03(\tR\x06output\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x17\n" +
 	"\aop_type\x18\x04 \x01(\tR\x06opType\x126\n" +
 	"\tattribute\x18\x05 \x03(\v2\x18.pho.onnx.AttributeProtoR\tattribute\x12\x16\n" +
-	"\x06domain\x18\a \x01(\tR\x06domain\"\xba\x05\n" +
+	"\x06domain\x18\a \x01(\tR\x06domain\x12\x1a\n" +
+	"\boverload\x18\b \x01(\tR\boverload\"\xc5\x05\n" +
 	"\x0eAttributeProto\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\f\n" +
 	"\x01f\x18\x02 \x01(\x02R\x01f\x12\f\n" +
 	"\x01i\x18\x03 \x01(\x03R\x01i\x12\f\n" +
 	"\x01s\x18\x04 \x01(\fR\x01s\x12#\n" +
-	"\x01t\x18\x05 \x01(\v2\x15.pho.onnx.TensorProtoR\x01t\x12\x11\n" +
-	"\x01g\x18\x06 \x01(\fH\x00R\x01g\x88\x01\x01\x12\x16\n" +
+	"\x01t\x18\x05 \x01(\v2\x15.pho.onnx.TensorProtoR\x01t\x12\"\n" +
+	"\x01g\x18\x06 \x01(\v2\x14.pho.onnx.GraphProtoR\x01g\x12\x16\n" +
 	"\x06floats\x18\a \x03(\x02R\x06floats\x12\x12\n" +
 	"\x04ints\x18\b \x03(\x03R\x04ints\x12\x18\n" +
 	"\astrings\x18\t \x03(\fR\astrings\x12/\n" +
@@ -1331,7 +1459,7 @@ const file_onnx_proto_rawDesc = "" +
 	"\x06graphs\x18\v \x03(\fR\x06graphs\x12:\n" +
 	"\x04type\x18\x14 \x01(\x0e2&.pho.onnx.AttributeProto.AttributeTypeR\x04type\x12\"\n" +
 	"\rref_attr_name\x18\x15 \x01(\tR\vrefAttrName\x12(\n" +
-	"\rsparse_tensor\x18\x16 \x01(\fH\x01R\fsparseTensor\x88\x01\x01\x12%\n" +
+	"\rsparse_tensor\x18\x16 \x01(\fH\x00R\fsparseTensor\x88\x01\x01\x12%\n" +
 	"\x0esparse_tensors\x18\x17 \x03(\fR\rsparseTensors\"\xd9\x01\n" +
 	"\rAttributeType\x12\r\n" +
 	"\tUNDEFINED\x10\x00\x12\t\n" +
@@ -1354,8 +1482,7 @@ const file_onnx_proto_rawDesc = "" +
 	"\x0eSPARSE_TENSORS\x10\f\x12\x0e\n" +
 	"\n" +
 	"TYPE_PROTO\x10\r\x12\x0f\n" +
-	"\vTYPE_PROTOS\x10\x0eB\x04\n" +
-	"\x02_gB\x10\n" +
+	"\vTYPE_PROTOS\x10\x0eB\x10\n" +
 	"\x0e_sparse_tensor\"\xc5\x05\n" +
 	"\vTensorProto\x12\x12\n" +
 	"\x04dims\x18\x01 \x03(\x03R\x04dims\x12\x1b\n" +
@@ -1442,48 +1569,54 @@ func file_onnx_proto_rawDescGZIP() []byte {
 }
 
 var file_onnx_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_onnx_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_onnx_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_onnx_proto_goTypes = []any{
 	(AttributeProto_AttributeType)(0),  // 0: pho.onnx.AttributeProto.AttributeType
 	(TensorProto_DataType)(0),          // 1: pho.onnx.TensorProto.DataType
 	(TensorProto_DataLocation)(0),      // 2: pho.onnx.TensorProto.DataLocation
 	(*ModelProto)(nil),                 // 3: pho.onnx.ModelProto
-	(*OperatorSetIdProto)(nil),         // 4: pho.onnx.OperatorSetIdProto
-	(*GraphProto)(nil),                 // 5: pho.onnx.GraphProto
-	(*NodeProto)(nil),                  // 6: pho.onnx.NodeProto
-	(*AttributeProto)(nil),             // 7: pho.onnx.AttributeProto
-	(*TensorProto)(nil),                // 8: pho.onnx.TensorProto
-	(*StringStringEntryProto)(nil),     // 9: pho.onnx.StringStringEntryProto
-	(*ValueInfoProto)(nil),             // 10: pho.onnx.ValueInfoProto
-	(*TypeProto)(nil),                  // 11: pho.onnx.TypeProto
-	(*TensorShapeProto)(nil),           // 12: pho.onnx.TensorShapeProto
-	(*TypeProto_Tensor)(nil),           // 13: pho.onnx.TypeProto.Tensor
-	(*TensorShapeProto_Dimension)(nil), // 14: pho.onnx.TensorShapeProto.Dimension
+	(*FunctionProto)(nil),              // 4: pho.onnx.FunctionProto
+	(*OperatorSetIdProto)(nil),         // 5: pho.onnx.OperatorSetIdProto
+	(*GraphProto)(nil),                 // 6: pho.onnx.GraphProto
+	(*NodeProto)(nil),                  // 7: pho.onnx.NodeProto
+	(*AttributeProto)(nil),             // 8: pho.onnx.AttributeProto
+	(*TensorProto)(nil),                // 9: pho.onnx.TensorProto
+	(*StringStringEntryProto)(nil),     // 10: pho.onnx.StringStringEntryProto
+	(*ValueInfoProto)(nil),             // 11: pho.onnx.ValueInfoProto
+	(*TypeProto)(nil),                  // 12: pho.onnx.TypeProto
+	(*TensorShapeProto)(nil),           // 13: pho.onnx.TensorShapeProto
+	(*TypeProto_Tensor)(nil),           // 14: pho.onnx.TypeProto.Tensor
+	(*TensorShapeProto_Dimension)(nil), // 15: pho.onnx.TensorShapeProto.Dimension
 }
 var file_onnx_proto_depIdxs = []int32{
-	5,  // 0: pho.onnx.ModelProto.graph:type_name -> pho.onnx.GraphProto
-	4,  // 1: pho.onnx.ModelProto.opset_import:type_name -> pho.onnx.OperatorSetIdProto
-	9,  // 2: pho.onnx.ModelProto.metadata_props:type_name -> pho.onnx.StringStringEntryProto
-	6,  // 3: pho.onnx.GraphProto.node:type_name -> pho.onnx.NodeProto
-	8,  // 4: pho.onnx.GraphProto.initializer:type_name -> pho.onnx.TensorProto
-	10, // 5: pho.onnx.GraphProto.input:type_name -> pho.onnx.ValueInfoProto
-	10, // 6: pho.onnx.GraphProto.output:type_name -> pho.onnx.ValueInfoProto
-	10, // 7: pho.onnx.GraphProto.value_info:type_name -> pho.onnx.ValueInfoProto
-	7,  // 8: pho.onnx.NodeProto.attribute:type_name -> pho.onnx.AttributeProto
-	8,  // 9: pho.onnx.AttributeProto.t:type_name -> pho.onnx.TensorProto
-	8,  // 10: pho.onnx.AttributeProto.tensors:type_name -> pho.onnx.TensorProto
-	0,  // 11: pho.onnx.AttributeProto.type:type_name -> pho.onnx.AttributeProto.AttributeType
-	9,  // 12: pho.onnx.TensorProto.external_data:type_name -> pho.onnx.StringStringEntryProto
-	2,  // 13: pho.onnx.TensorProto.data_location:type_name -> pho.onnx.TensorProto.DataLocation
-	11, // 14: pho.onnx.ValueInfoProto.type:type_name -> pho.onnx.TypeProto
-	13, // 15: pho.onnx.TypeProto.tensor_type:type_name -> pho.onnx.TypeProto.Tensor
-	14, // 16: pho.onnx.TensorShapeProto.dim:type_name -> pho.onnx.TensorShapeProto.Dimension
-	12, // 17: pho.onnx.TypeProto.Tensor.shape:type_name -> pho.onnx.TensorShapeProto
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	6,  // 0: pho.onnx.ModelProto.graph:type_name -> pho.onnx.GraphProto
+	5,  // 1: pho.onnx.ModelProto.opset_import:type_name -> pho.onnx.OperatorSetIdProto
+	10, // 2: pho.onnx.ModelProto.metadata_props:type_name -> pho.onnx.StringStringEntryProto
+	4,  // 3: pho.onnx.ModelProto.functions:type_name -> pho.onnx.FunctionProto
+	7,  // 4: pho.onnx.FunctionProto.node:type_name -> pho.onnx.NodeProto
+	5,  // 5: pho.onnx.FunctionProto.opset_import:type_name -> pho.onnx.OperatorSetIdProto
+	8,  // 6: pho.onnx.FunctionProto.attribute_proto:type_name -> pho.onnx.AttributeProto
+	7,  // 7: pho.onnx.GraphProto.node:type_name -> pho.onnx.NodeProto
+	9,  // 8: pho.onnx.GraphProto.initializer:type_name -> pho.onnx.TensorProto
+	11, // 9: pho.onnx.GraphProto.input:type_name -> pho.onnx.ValueInfoProto
+	11, // 10: pho.onnx.GraphProto.output:type_name -> pho.onnx.ValueInfoProto
+	11, // 11: pho.onnx.GraphProto.value_info:type_name -> pho.onnx.ValueInfoProto
+	8,  // 12: pho.onnx.NodeProto.attribute:type_name -> pho.onnx.AttributeProto
+	9,  // 13: pho.onnx.AttributeProto.t:type_name -> pho.onnx.TensorProto
+	6,  // 14: pho.onnx.AttributeProto.g:type_name -> pho.onnx.GraphProto
+	9,  // 15: pho.onnx.AttributeProto.tensors:type_name -> pho.onnx.TensorProto
+	0,  // 16: pho.onnx.AttributeProto.type:type_name -> pho.onnx.AttributeProto.AttributeType
+	10, // 17: pho.onnx.TensorProto.external_data:type_name -> pho.onnx.StringStringEntryProto
+	2,  // 18: pho.onnx.TensorProto.data_location:type_name -> pho.onnx.TensorProto.DataLocation
+	12, // 19: pho.onnx.ValueInfoProto.type:type_name -> pho.onnx.TypeProto
+	14, // 20: pho.onnx.TypeProto.tensor_type:type_name -> pho.onnx.TypeProto.Tensor
+	15, // 21: pho.onnx.TensorShapeProto.dim:type_name -> pho.onnx.TensorShapeProto.Dimension
+	13, // 22: pho.onnx.TypeProto.Tensor.shape:type_name -> pho.onnx.TensorShapeProto
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_onnx_proto_init() }
@@ -1491,15 +1624,15 @@ func file_onnx_proto_init() {
 	if File_onnx_proto != nil {
 		return
 	}
-	file_onnx_proto_msgTypes[4].OneofWrappers = []any{}
-	file_onnx_proto_msgTypes[8].OneofWrappers = []any{
+	file_onnx_proto_msgTypes[5].OneofWrappers = []any{}
+	file_onnx_proto_msgTypes[9].OneofWrappers = []any{
 		(*TypeProto_TensorType)(nil),
 		(*TypeProto_SequenceType)(nil),
 		(*TypeProto_MapType)(nil),
 		(*TypeProto_SparseTensorType)(nil),
 		(*TypeProto_OptionalType)(nil),
 	}
-	file_onnx_proto_msgTypes[11].OneofWrappers = []any{
+	file_onnx_proto_msgTypes[12].OneofWrappers = []any{
 		(*TensorShapeProto_Dimension_DimValue)(nil),
 		(*TensorShapeProto_Dimension_DimParam)(nil),
 	}
@@ -1509,7 +1642,7 @@ func file_onnx_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_onnx_proto_rawDesc), len(file_onnx_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

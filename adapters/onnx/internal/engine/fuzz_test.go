@@ -102,7 +102,7 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddNode("Add", graphtest.In("e", "f"), "h")
 	})
 	quantisedSeeds(add)
-	return slices.Concat(out, spatialSeeds(t), indexSeeds(t))
+	return slices.Concat(out, spatialSeeds(t), indexSeeds(t), controlSeeds(t))
 }
 
 // quantisedSeeds are networks of short types.
@@ -172,6 +172,18 @@ func quantisedSeeds(add func(opset int64, nodes func(b *onnxpb.Builder))) {
 		b.AddNode("Less", graphtest.In("l", "c"), "b")
 		b.AddNode("Cast", graphtest.In("b"), "y", onnxpb.Int("to", 16))
 	})
+}
+
+// controlSeeds reach control flow, functions, sequences and recurrent operators.
+func controlSeeds(t testing.TB) [][]byte {
+	var out [][]byte
+	for _, name := range []string{"loop_nested", "loop_list", "loop_rows", "loop_rows_list", "scan_axes", "scan_rows", "if_shape", "split_sequence", "optional", "function_loop", "dropout_mask"} {
+		out = append(out, graphtest.GoldenBytes(t, "control", name+".onnx"))
+	}
+	for _, name := range []string{"lstm_bidirectional_bias_state_memory_peepholes_lengths", "gru_reverse_after_bias_clip_lengths", "rnn_forward_bias"} {
+		out = append(out, graphtest.GoldenBytes(t, "recurrent", name+".onnx"))
+	}
+	return out
 }
 
 // FuzzLoad: whatever the bytes, loading and running ends soon, in an error or in

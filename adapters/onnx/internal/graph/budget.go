@@ -11,10 +11,11 @@ type budget struct {
 	memory, memoryMax int64 // bytes, at 8 per element
 	foldWork, rowWork int64
 	workMax           int64
+	parts, partsMax   int // of what control flow and functions are expanded to
 }
 
 func newBudget(l Limits) *budget {
-	return &budget{memory: l.MaxMemory, memoryMax: l.MaxMemory, foldWork: l.MaxWork, rowWork: l.MaxWork, workMax: l.MaxWork}
+	return &budget{memory: l.MaxMemory, memoryMax: l.MaxMemory, foldWork: l.MaxWork, rowWork: l.MaxWork, workMax: l.MaxWork, parts: l.MaxElements, partsMax: l.MaxElements}
 }
 
 func (b *budget) take(n int, what string, shape []int) error {
@@ -36,6 +37,14 @@ func (b *budget) spend(work int64, folding bool) error {
 	}
 	if *left -= work; *left < 0 {
 		return fmt.Errorf("the graph needs more than %d multiply-adds for one row (MaxWork)", b.workMax)
+	}
+	return nil
+}
+
+// expand takes parts: nodes, their inputs and outputs, passes of loops.
+func (b *budget) expand(parts int) error {
+	if b.parts -= parts; b.parts < 0 {
+		return fmt.Errorf("loops, branches and functions expand to more than %d nodes, inputs and outputs (MaxElements)", b.partsMax)
 	}
 	return nil
 }

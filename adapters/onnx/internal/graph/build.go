@@ -16,12 +16,17 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	switch {
 	case m.Graph == nil:
 		return nil, fmt.Errorf("onnx: not an ONNX model: the file has no graph")
-	case len(m.Functions) > 0:
-		return nil, fmt.Errorf("onnx: the model defines functions, which are not supported; export it with functions inlined")
 	case len(m.TrainingInfo) > 0:
 		return nil, fmt.Errorf("onnx: the model holds training information, which is not supported; export it for inference")
 	}
-	opsets, err := readOpsets(m)
+	opsets, err := readOpsets(m.OpsetImport)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	if len(opsets) == 0 {
+		return nil, fmt.Errorf("onnx: not an ONNX model: the file imports no opset")
+	}
+	functions, err := readFunctions(m)
 	if err != nil {
 		return nil, err
 	}
@@ -32,19 +37,25 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	if err := b.inputs(); err != nil {
 		return nil, err
 	}
-	if err := b.connect(); err != nil {
-		return nil, err
-	}
-	nodes, err := b.order()
+	s := b.scope()
+	nodes, err := s.connect(m.Graph.Node)
 	if err != nil {
 		return nil, err
 	}
-	c := newChecker(b, ops)
-	kept, err := c.check(nodes)
-	if err != nil {
+	if err := b.findOutputs(); err != nil {
 		return nil, err
 	}
-	g, err := b.graph(kept)
+	if nodes, err = order(nodes, b.outs); err != nil {
+		return nil, err
+	}
+	c := newChecker(b, ops, s.shared, functions)
+	if err := c.check(nodes); err != nil {
+		return nil, err
+	}
+	if err := c.outputs(b.outs); err != nil {
+		return nil, err
+	}
+	g, err := b.graph(c.needed(b.outs))
 	if err != nil {
 		return nil, err
 	}
@@ -55,20 +66,17 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 	return g, nil
 }
 
-func readOpsets(m *onnxpb.ModelProto) (map[string]int, error) {
+func readOpsets(imports []*onnxpb.OperatorSetIdProto) (map[string]int, error) {
 	opsets := map[string]int{}
-	for _, s := range m.OpsetImport {
+	for _, s := range imports {
 		d := domain(s.Domain)
 		if d == "" && (s.Version < minOpset || s.Version > maxOpset) {
-			return nil, fmt.Errorf("onnx: opset %d of ai.onnx is not supported; export with opset %d to %d", s.Version, minOpset, maxOpset)
+			return nil, fmt.Errorf("opset %d of ai.onnx is not supported; export with opset %d to %d", s.Version, minOpset, maxOpset)
 		}
 		if have, ok := opsets[d]; ok && have != int(s.Version) {
-			return nil, fmt.Errorf("onnx: the model imports opsets %d and %d of domain %q", have, s.Version, s.Domain)
+			return nil, fmt.Errorf("the model imports opsets %d and %d of domain %q", have, s.Version, s.Domain)
 		}
 		opsets[d] = int(s.Version)
-	}
-	if len(opsets) == 0 {
-		return nil, fmt.Errorf("onnx: not an ONNX model: the file imports no opset")
 	}
 	return opsets, nil
 }
@@ -88,9 +96,37 @@ type builder struct {
 	budget   *budget
 	values   map[string]*Value
 	ins      []*Value
-	nodes    []*Node // in file order
 	outs     []*Value
 	fixedOne bool // the batch axis was declared with size 1
+}
+
+// scope is that of the main graph.
+func (b *builder) scope() *scope {
+	s := &shared{budget: b.budget, names: map[string]int{}, free: map[*onnxpb.GraphProto][]string{}}
+	for name := range b.values {
+		s.names[name] = 1
+	}
+	return &scope{opsets: b.opsets, values: b.values, shared: s}
+}
+
+// findOutputs finds the outputs of the main graph.
+func (b *builder) findOutputs() error {
+	if len(b.pb.Output) == 0 {
+		return fmt.Errorf("onnx: the graph has no outputs")
+	}
+	seen := map[*Value]bool{}
+	for _, p := range b.pb.Output {
+		v, ok := b.values[p.Name]
+		if !ok {
+			return fmt.Errorf("onnx: graph output %q is produced by nothing", p.Name)
+		}
+		if seen[v] {
+			return fmt.Errorf("onnx: two graph outputs are named %q", p.Name)
+		}
+		seen[v] = true
+		b.outs = append(b.outs, v)
+	}
+	return nil
 }
 
 func (b *builder) initializers() error {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // checker infers every value's type and shape in topological order, following
@@ -15,10 +13,12 @@ type checker struct {
 	ops    Operators
 	budget *budget
 	sizes  map[*Value]Sizes // integer tensors that depend on the number of rows
+	kept   []*Node          // that have to run: their outputs are not known
+	expander
 }
 
-func newChecker(b *builder, ops Operators) *checker {
-	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}}
+func newChecker(b *builder, ops Operators, s *shared, functions map[functionKey]*function) *checker {
+	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}, expander: newExpander(s, functions)}
 }
 
 // Check is what an operator's check sees: its node, and the checker of the graph.
@@ -28,47 +28,59 @@ type Check struct {
 	work int64 // multiply-adds of one row
 }
 
-func (c *checker) check(nodes []*Node) ([]*Node, error) {
-	var kept []*Node
+func (c *checker) check(nodes []*Node) error {
 	for i, n := range nodes {
-		keep, err := c.node(n, c.b.pb.Node[n.Index].Attribute)
-		if err != nil {
-			return nil, err
-		}
-		nodes[i] = nil
-		if keep {
-			kept = append(kept, n)
-		}
-	}
-	return kept, nil
-}
-
-// node checks n and reports whether it has to run: its outputs are not known.
-func (c *checker) node(n *Node, attrs []*onnxpb.AttributeProto) (keep bool, err error) {
-	op, err := find(c.ops, n)
-	if err != nil {
-		return false, err
-	}
-	if err := c.attributes(n, attrs); err != nil {
-		return false, err
-	}
-	if keep, err = c.operator(n, op); err != nil {
-		return false, fmt.Errorf("onnx: %s: %w", n, err)
-	}
-	return keep, nil
-}
-
-func (c *checker) attributes(n *Node, attrs []*onnxpb.AttributeProto) error {
-	n.Attrs = map[string]Attr{}
-	for _, p := range attrs {
-		if _, dup := n.Attrs[p.Name]; dup {
-			return fmt.Errorf("onnx: %s: attribute %q is given twice", n, p.Name)
-		}
-		a, err := decodeAttr(p, n.String(), c.budget)
-		if err != nil {
+		if err := c.node(n); err != nil {
 			return err
 		}
-		n.Attrs[p.Name] = a
+		nodes[i] = nil
+	}
+	return nil
+}
+
+// node checks n, or expands it to the nodes that it comes to.
+func (c *checker) node(n *Node) error {
+	for i, v := range n.Inputs {
+		n.Inputs[i] = c.resolve(v)
+	}
+	if done, err := c.expand(n); done || err != nil {
+		return err
+	}
+	op, err := find(c.ops, n)
+	if err != nil {
+		return err
+	}
+	if err := c.attributes(n); err != nil {
+		return err
+	}
+	n.file = nil
+	if len(c.lifted) > 0 && c.anyLifted(n.Inputs) {
+		return c.lift(n, op)
+	}
+	return c.plain(n, op)
+}
+
+// plain checks a node that is run as it is.
+func (c *checker) plain(n *Node, op *Operator) error {
+	keep, err := c.operator(n, op)
+	if err != nil {
+		return fmt.Errorf("onnx: %s: %w", n, err)
+	}
+	if keep {
+		c.kept = append(c.kept, n)
+	}
+	return nil
+}
+
+// attributes decodes those of a plain node.
+func (c *checker) attributes(n *Node) error {
+	if err := c.decodeAttributes(n); err != nil {
+		return err
+	}
+	for name, a := range n.Attrs {
+		if a.graph != nil {
+			return fmt.Errorf("onnx: %s: attribute %q holds a subgraph, which is not supported", n, name)
+		}
 	}
 	return nil
 }
@@ -79,7 +91,7 @@ func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
 	}
 	for i, v := range n.Inputs {
 		if v != nil && v.Type == 0 {
-			return false, fmt.Errorf("input %d (%q) is not computed at inference", i, v.Name)
+			return false, c.noTensor(i, v)
 		}
 	}
 	nc := &Check{checker: c, Node: n}

@@ -184,16 +184,16 @@ func decodeAttr(p *onnxpb.AttributeProto, node string, b *budget) (Attr, error) 
 		return Attr{}, fmt.Errorf("onnx: %s: attribute %q holds %s, which is not supported", node, p.Name, what)
 	}
 	switch {
-	case p.G != nil || len(p.Graphs) > 0:
-		return refuse("a subgraph")
+	case len(p.Graphs) > 0:
+		return refuse("a list of subgraphs")
 	case len(p.SparseTensors) > 0:
 		return refuse("a list of sparse tensors")
 	case p.RefAttrName != "":
-		return refuse("a reference to an attribute of a function")
+		return refuse("a reference to an attribute of a function outside of one")
 	case len(p.Tensors) > 0:
 		return refuse("a list of tensors")
 	}
-	a := Attr{Int: p.I, Float: float64(p.F), String: string(p.S), Ints: p.Ints}
+	a := Attr{graph: p.G, Int: p.I, Float: float64(p.F), String: string(p.S), Ints: p.Ints}
 	for _, f := range p.Floats {
 		a.Floats = append(a.Floats, float64(f))
 	}

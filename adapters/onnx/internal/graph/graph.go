@@ -1,6 +1,10 @@
 // Package graph reads an ONNX file into values and nodes whose shapes, types and batch
-// axis are known, with what is constant folded. It knows no operator: Read is given them.
+// axis are known, with what is constant folded. It knows no operator, Read is given them,
+// but those that say what a graph is made of: control flow, functions and sequences, which
+// it expands to the nodes that they come to.
 package graph
+
+import "github.com/pho-go/pho/internal/onnxpb"
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.
 const Batch = -1
@@ -25,11 +29,15 @@ type Value struct {
 	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
 	Producer *Node   // nil for inputs and constants
 
+	inner     bool  // of an expanded subgraph or function: nothing in the file has its name
 	roundedTo DType // of an input that only narrower Casts read: see settleRounding
 }
 
 // BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
 func (v *Value) BatchAxis() int { return RowsIn(v.Shape) }
+
+// InFile reports whether the file has a tensor of v's name.
+func (v *Value) InFile() bool { return !v.inner }
 
 // Node is one operator, already checked: shapes and types of its outputs are
 // known, and no axis but the batch axis mixes rows.
@@ -46,6 +54,8 @@ type Node struct {
 	// Resolved is what the operator's check has made of inputs and attributes for those
 	// who run the node.
 	Resolved any
+
+	file *fileNode // until it is checked
 }
 
 // Attr is an attribute of a node.
@@ -57,6 +67,8 @@ type Attr struct {
 	Floats  []float64
 	Strings []string
 	Tensor  *Tensor
+
+	graph *onnxpb.GraphProto // the subgraph of control flow
 }
 
 // Graph is a loaded, checked, constant-folded network in topological order.

@@ -54,8 +54,6 @@ func operatorKey(domain, name string) string {
 type Operators interface {
 	// Find is the operator of that key, nil if there is none.
 	Find(key string) *Operator
-	// Keys lists the operators for messages.
-	Keys() []string
 	// Evaluate computes the constants of n's outputs, whose memory is there, from those
 	// of its inputs.
 	Evaluate(n *Node) error
@@ -75,21 +73,45 @@ func (e *Unsupported) Error() string { return fmt.Sprintf("onnx: %s: %s", e.Node
 
 // find is the operator of n in its version.
 func find(ops Operators, n *Node) (*Operator, error) {
-	domain := n.Domain
-	if domain == "" {
-		domain = "ai.onnx"
-	}
-	fail := func(format string, args ...any) error {
-		return &Unsupported{n.String(), n.Op, n.Domain, n.Version, fmt.Sprintf(format, args...)}
-	}
 	op := ops.Find(n.Key())
 	switch {
-	case op == nil && (n.Op == "If" || n.Op == "Loop" || n.Op == "Scan"):
-		return nil, fail("control flow (operator %s) is not supported; export the model by tracing, without it", n.Op)
+	case op == nil && n.drawsNumbers():
+		return nil, n.unsupported("operator %s draws random numbers: no answer would repeat; export the model for inference, without it", n.Op)
+	case op == nil && knownDomain(n.Domain):
+		return nil, n.unsupported("operator %q of domain %s (version %d) is not supported; export the model with another opset or exporter, replace the operator by others before the export, or run the model in another engine", n.Op, opName(domainName(n.Domain)), n.Version)
 	case op == nil:
-		return nil, fail("operator %q of domain %s (version %d) is not supported; supported are %s", n.Op, opName(domain), n.Version, strings.Join(ops.Keys(), ", "))
+		return nil, n.unsupported("operator %q of domain %s (version %d) is a custom one, whose computation is not in the file; export the model without it, or with it as a function of the model, or run it in another engine", n.Op, opName(n.Domain), n.Version)
 	case n.Version < op.Versions[0]:
-		return nil, fail("domain %s has operator %q since version %d, and the model imports version %d; export it again with a later opset", domain, n.Op, op.Versions[0], n.Version)
+		return nil, tooEarly(n, op.Versions[0])
 	}
 	return op, nil
+}
+
+func (n *Node) drawsNumbers() bool {
+	switch n.Op {
+	case "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial":
+		return n.Domain == ""
+	}
+	return false
+}
+
+// knownDomain reports whether the ONNX standard defines the domain.
+func knownDomain(d string) bool {
+	return d == "" || d == "ai.onnx.ml" || strings.HasPrefix(d, "ai.onnx.preview")
+}
+
+func domainName(d string) string {
+	if d == "" {
+		return "ai.onnx"
+	}
+	return d
+}
+
+func (n *Node) unsupported(format string, args ...any) error {
+	return &Unsupported{n.String(), n.Op, n.Domain, n.Version, fmt.Sprintf(format, args...)}
+}
+
+// tooEarly refuses an operator that begins with a later opset than the model's.
+func tooEarly(n *Node, since int) error {
+	return n.unsupported("domain %s has operator %q since version %d, and the model imports version %d; export it again with a later opset", domainName(n.Domain), n.Op, since, n.Version)
 }

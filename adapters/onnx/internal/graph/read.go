@@ -12,7 +12,7 @@ import (
 // Limits bound what a file may ask for; 0: the default.
 type Limits struct {
 	MaxMemory   int64 // bytes of the constants together, and of a tensor for one row: 4 GiB
-	MaxElements int   // parts of the file: 1,000,000
+	MaxElements int   // parts of the file, and what loops and functions expand to: 1,000,000
 	MaxWork     int64 // multiply-adds of folding, and of one row: 1e11
 }
 

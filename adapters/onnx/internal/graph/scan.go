@@ -12,8 +12,7 @@ type message struct {
 	fields map[protowire.Number]*message
 }
 
-// wireSchema is the nesting of an ONNX file. Subgraphs are followed although
-// they are refused later, so that a deep file is refused for its depth.
+// wireSchema is the nesting of an ONNX file, subgraphs and functions included.
 func wireSchema() *message {
 	leaf := func(name string) *message { return &message{name: name} }
 	tensor := &message{"tensor", map[protowire.Number]*message{13: leaf("external_data")}}
@@ -25,7 +24,8 @@ func wireSchema() *message {
 		1: {"tensor type", map[protowire.Number]*message{2: shape}}}}}}
 	graph := &message{"graph", map[protowire.Number]*message{1: node, 5: tensor, 11: value, 12: value, 13: value, 15: sparse}}
 	attribute.fields = map[protowire.Number]*message{5: tensor, 6: graph, 10: tensor, 11: graph, 22: sparse}
-	return &message{"model", map[protowire.Number]*message{7: graph, 8: leaf("opset_import")}}
+	function := &message{"function", map[protowire.Number]*message{7: node, 9: leaf("opset_import"), 11: attribute}}
+	return &message{"model", map[protowire.Number]*message{7: graph, 8: leaf("opset_import"), 25: function}}
 }
 
 // scanWire walks the wire format without allocating: lengths must fit, groups

@@ -62,7 +62,7 @@ func (c *Check) followSizes(op *Operator) (done bool, err error) {
 	in := make([]Sizes, len(c.Inputs))
 	if !op.ReadsShape {
 		var ok bool
-		if in, ok = c.sizedInputs(); !ok {
+		if in, ok = c.sizedInputs(op); !ok {
 			return false, nil
 		}
 	}
@@ -70,16 +70,24 @@ func (c *Check) followSizes(op *Operator) (done bool, err error) {
 	if err != nil || out == nil {
 		return false, err
 	}
+	if out.Type == 0 && !op.ReadsShape {
+		if out.Type = c.Inputs[0].Type; out.Type == Bool { // Where's condition
+			out.Type = c.Inputs[1].Type
+		}
+	}
 	return true, c.setSizes(*out)
 }
 
 // sizedInputs reads all inputs as sizes; ok is false if none depends on N or one is not
 // known.
-func (c *Check) sizedInputs() (in []Sizes, ok bool) {
+func (c *Check) sizedInputs(op *Operator) (in []Sizes, ok bool) {
 	in = make([]Sizes, len(c.Inputs))
 	known := true
 	for i, v := range c.Inputs {
 		if v == nil {
+			continue
+		}
+		if slices.Contains(op.TypeInputs, i) {
 			continue
 		}
 		_, depends := c.sizes[v]

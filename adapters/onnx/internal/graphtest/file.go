@@ -62,3 +62,45 @@ func MLP(t testing.TB) []byte {
 	b.Output(at, TFloat, onnxpb.Rows, 1)
 	return Bytes(t, b)
 }
+
+// Subgraph is a graph attribute: its inputs and outputs by name, and the nodes between.
+func Subgraph(name string, inputs, outputs []string, nodes func(b *onnxpb.Builder)) onnxpb.Attr {
+	return func() (*onnxpb.AttributeProto, error) {
+		b := onnxpb.NewBuilder(13)
+		nodes(b)
+		g := b.Model().Graph
+		for _, n := range inputs {
+			g.Input = append(g.Input, &onnxpb.ValueInfoProto{Name: n})
+		}
+		for _, n := range outputs {
+			g.Output = append(g.Output, &onnxpb.ValueInfoProto{Name: n})
+		}
+		return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_GRAPH, G: g}, nil
+	}
+}
+
+// Truth adds a constant truth value.
+func Truth(b *onnxpb.Builder, name string, v int64) {
+	b.AddNode("Constant", nil, name, onnxpb.TensorAttr("value", tBool, []int{}, v))
+}
+
+// Number adds a constant integer.
+func Number(b *onnxpb.Builder, name string, v int64) {
+	b.AddNode("Constant", nil, name, onnxpb.TensorAttr("value", TInt64, []int{}, v))
+}
+
+// Function adds a function of the domain "local" to a model, and imports it.
+func Function(b *onnxpb.Builder, name string, inputs, outputs []string, nodes func(b *onnxpb.Builder)) *onnxpb.FunctionProto {
+	body := onnxpb.NewBuilder(13)
+	nodes(body)
+	f := &onnxpb.FunctionProto{
+		Name: name, Domain: "local", Input: inputs, Output: outputs, Node: body.Model().Graph.Node,
+		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: 13}, {Domain: "local", Version: 1}},
+	}
+	m := b.Model()
+	if len(m.Functions) == 0 {
+		b.Import("local", 1)
+	}
+	m.Functions = append(m.Functions, f)
+	return f
+}

@@ -29,6 +29,16 @@ func GoldenFile(elem ...string) string {
 	return filepath.Join(append([]string{root(), "testdata", "golden"}, elem...)...)
 }
 
+// GoldenBytes is a file under testdata/golden.
+func GoldenBytes(t testing.TB, elem ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(GoldenFile(elem...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // root is the directory of go.mod above the test's.
 func root() string {
 	dir := "."

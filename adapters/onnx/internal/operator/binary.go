@@ -17,8 +17,8 @@ func binaryOps[T kernel.Float]() []Entry[T] {
 		sized(subSizes, arithmetic("Sub", []int{7, 13, 14}, 2, 2, subRule, kernel.Sub[T], kernel.Sub[int64])),
 		weighing(sized(mulSizes, arithmetic("Mul", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Mul[T], kernel.Mul[int64]))),
 		weighing(sized(divSizes, arithmetic("Div", []int{7, 13, 14}, 2, 2, scaleRule, kernel.Div[T], nil))),
-		sized(minSizes, arithmetic("Min", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(least), lift(func(x, y int64) int64 { return min(x, y) }))),
-		sized(maxSizes, arithmetic("Max", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(most), lift(func(x, y int64) int64 { return max(x, y) }))),
+		sized(extremeSizes(-1), arithmetic("Min", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(least), lift(func(x, y int64) int64 { return min(x, y) }))),
+		sized(extremeSizes(1), arithmetic("Max", []int{6, 8, 12, 13}, 1, -1, elementwiseRule, lift(most), lift(func(x, y int64) int64 { return max(x, y) }))),
 		arithmetic("Sum", []int{6, 8, 13}, 1, -1, sumRule, kernel.Add[T], kernel.Add[int64]),
 		arithmetic("Mean", []int{6, 8, 13}, 1, -1, meanRule, kernel.Add[T], nil),
 		arithmetic("PRelu", []int{7, 9, 16}, 2, 2, elementwiseRule, lift(func(x, a T) T {

@@ -12,7 +12,7 @@ func castOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Cast", Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
-		{Operator: graph.Operator{Name: "CastLike", Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Moves: castMoves},
+		{Operator: graph.Operator{Name: "CastLike", Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Sizes: castLikeSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
 	}
 }
@@ -34,12 +34,23 @@ func checkCastLike(c *graph.Check) error {
 // castSizes: numbers of rows stay what they are among integers.
 func castSizes(c *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
 	t, err := graph.TypeOf(int32(c.AttrInt("to", 0)))
-	if err != nil || t != graph.Int32 && t != graph.Int64 { // shorter ones could wrap
+	if err != nil {
 		return nil, err
 	}
-	out := in[0]
-	out.Type = t
-	return &out, nil
+	return sizesAs(t, in[0]), nil
+}
+
+func castLikeSizes(c *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
+	return sizesAs(c.Inputs[1].Type, in[0]), nil
+}
+
+// sizesAs gives sizes another type, but none that they could wrap in.
+func sizesAs(t graph.DType, s graph.Sizes) *graph.Sizes {
+	if t != graph.Int32 && t != graph.Int64 {
+		return nil
+	}
+	s.Type = t
+	return &s
 }
 
 func castMoves(n *graph.Node, v *graph.Value) bool {

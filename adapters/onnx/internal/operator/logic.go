@@ -34,14 +34,12 @@ func toInt(b bool) int64 {
 
 // logicOps compares, joins truth values and chooses by them.
 func logicOps[T kernel.Float]() []Entry[T] {
-	equal := comparison("Equal", []int{7, 11, 13, 19}, func(x, y T) bool { return x == y }, func(x, y int64) bool { return x == y })
-	equal.Sizes = equalSizes
 	return []Entry[T]{
-		equal,
-		comparison("Greater", []int{7, 9, 13}, func(x, y T) bool { return x > y }, func(x, y int64) bool { return x > y }),
-		comparison("Less", []int{7, 9, 13}, func(x, y T) bool { return x < y }, func(x, y int64) bool { return x < y }),
-		comparison("GreaterOrEqual", []int{12, 16}, func(x, y T) bool { return x >= y }, func(x, y int64) bool { return x >= y }),
-		comparison("LessOrEqual", []int{12, 16}, func(x, y T) bool { return x <= y }, func(x, y int64) bool { return x <= y }),
+		sized(comparedSizes(0, 0), comparison("Equal", []int{7, 11, 13, 19}, func(x, y T) bool { return x == y }, func(x, y int64) bool { return x == y })),
+		sized(comparedSizes(1, 1), comparison("Greater", []int{7, 9, 13}, func(x, y T) bool { return x > y }, func(x, y int64) bool { return x > y })),
+		sized(comparedSizes(-1, -1), comparison("Less", []int{7, 9, 13}, func(x, y T) bool { return x < y }, func(x, y int64) bool { return x < y })),
+		sized(comparedSizes(0, 1), comparison("GreaterOrEqual", []int{12, 16}, func(x, y T) bool { return x >= y }, func(x, y int64) bool { return x >= y })),
+		sized(comparedSizes(-1, 0), comparison("LessOrEqual", []int{12, 16}, func(x, y T) bool { return x <= y }, func(x, y int64) bool { return x <= y })),
 		logical[T]("And", func(x, y int64) int64 { return x & y }),
 		logical[T]("Or", func(x, y int64) int64 { return x | y }),
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),

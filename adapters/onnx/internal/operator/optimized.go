@@ -225,14 +225,14 @@ func place(v *graph.Value, moved bool) func(int) int {
 
 // checkFusedGemm: a Gemm and the activation behind it.
 func checkFusedGemm[T kernel.Float](c *graph.Check) error {
-	if activation[T](c.Node) == nil {
+	if fusedActivation[T](c.Node) == nil {
 		return fmt.Errorf("activation %q is not supported; use the network as it was exported, before ONNX Runtime optimised it", c.Attrs["activation"].String)
 	}
 	return checkGemm(c)
 }
 
-// activation is the operator of that name, on the output of n, with its parameters.
-func activation[T kernel.Float](n *graph.Node) Step[T] {
+// fusedActivation is the operator of that name, on the output of n, with its parameters.
+func fusedActivation[T kernel.Float](n *graph.Node) Step[T] {
 	name := n.Attrs["activation"].String
 	entries := activationOps[T]()
 	i := slices.IndexFunc(entries, func(e Entry[T]) bool { return e.Name == name && !e.Jumps && e.Versions[0] < 20 })
@@ -251,7 +251,7 @@ func activation[T kernel.Float](n *graph.Node) Step[T] {
 func compileFusedGemm[T kernel.Float](n *graph.Node) Step[T] {
 	plain := *n
 	plain.Attrs = maps.Clone(n.Attrs)
-	product, act := compileGemm[T](&plain), activation[T](n)
+	product, act := compileGemm[T](&plain), fusedActivation[T](n)
 	return func(x *Exec[T]) error {
 		if err := product(x); err != nil {
 			return err

@@ -29,11 +29,9 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 	}
 	reshape := view("Reshape", []int{5, 13, 14, 19, 21, 23, 24, 25}, 2, 2, checkReshape, reshapeSizes)
 	reshape.SizeInputs = []int{1}
-	dropout := view("Dropout", []int{7, 10, 12, 13, 22}, 1, 3, checkDropout, nil)
-	dropout.Rule = dropoutRule
 	return []Entry[T]{
 		view("Identity", []int{1, 13, 14, 16, 19, 21, 23, 24, 25}, 1, 1, checkSame, identitySizes),
-		dropout,
+		view("Dropout", []int{7, 10, 12, 13, 22}, 1, 3, checkDropout, nil),
 		reshape,
 		view("Flatten", []int{1, 9, 11, 13, 21, 23, 24, 25}, 1, 1, checkFlatten, nil),
 		view("Squeeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkSqueeze, squeezeSizes),
@@ -47,22 +45,25 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 
 func checkSame(c *graph.Check) error { return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape) }
 
-// dropoutRule: with a mask it is not one of the rules known.
-func dropoutRule(n *graph.Node) Rule {
-	if len(n.Outputs) != 1 {
-		return opaque(n)
-	}
-	return sameOrderRule(n)
-}
-
+// checkDropout: at inference, and if nothing is dropped, it is the identity.
 func checkDropout(c *graph.Check) error {
-	if c.Has(2) {
-		v := c.Inputs[2]
-		if v.Const == nil || len(v.Const.I) != 1 || v.Const.I[0] != 0 {
-			return fmt.Errorf("is in training mode; export the model in evaluation mode")
+	if !c.Has(2) {
+		return checkSame(c)
+	}
+	training := c.Inputs[2].Const
+	if training == nil || len(training.I) != 1 {
+		return fmt.Errorf("whether it is in training mode (%q) is not known at load; export the model in evaluation mode", c.Inputs[2].Name)
+	}
+	if training.I[0] != 0 {
+		drops := true
+		if c.Has(1) && c.Inputs[1].Const != nil && len(c.Inputs[1].Const.F) == 1 {
+			drops = c.Inputs[1].Const.F[0] != 0
+		}
+		if drops {
+			return fmt.Errorf("is in training mode: it drops at random, and no answer would repeat; export the model in evaluation mode")
 		}
 	}
-	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
+	return checkSame(c)
 }
 
 // checkShape is that of a constant's shape; others are followed as sizes and never

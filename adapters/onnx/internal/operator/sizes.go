@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -88,51 +89,41 @@ func mulSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
 
 func divSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) { return zipSizes(in, divSize) }
 
-// maxSizes and minSizes: what exporters write to broadcast shapes.
-func maxSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
-	return foldSizes(in, func(x, y graph.Size) (graph.Size, bool, error) {
-		_, larger, ok := orderSizes(x, y)
-		return larger, ok, nil
-	})
-}
-
-func minSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
-	return foldSizes(in, func(x, y graph.Size) (graph.Size, bool, error) {
-		smaller, _, ok := orderSizes(x, y)
-		return smaller, ok, nil
-	})
-}
-
-// orderSizes orders two sizes if their order does not depend on N, which is at least 1:
-// k*N is at least k.
-func orderSizes(x, y graph.Size) (smaller, larger graph.Size, ok bool) {
-	switch {
-	case x.Rows == y.Rows && x.K <= y.K, y.Rows && !x.Rows && y.K >= 0 && x.K <= y.K:
-		return x, y, true
-	case x.Rows == y.Rows, x.Rows && x.K >= 0 && y.K <= x.K:
-		return y, x, true
-	}
-	return x, y, false
-}
-
-func foldSizes(in []graph.Sizes, f func(x, y graph.Size) (graph.Size, bool, error)) (*graph.Sizes, error) {
-	all := in[0]
-	for _, s := range in[1:] {
-		z, err := zipSizes([]graph.Sizes{all, s}, f)
-		if z == nil {
-			return nil, err
+// comparedSizes is a comparison that holds for signs of x - y from least to most, where
+// that is decided for every number of rows.
+func comparedSizes(least, most int) func(*graph.Check, []graph.Sizes) (*graph.Sizes, error) {
+	return func(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
+		out, err := zipSizes(in, func(x, y graph.Size) (graph.Size, bool, error) {
+			lo, hi := signs(x, y)
+			always := least <= lo && hi <= most
+			return graph.Size{K: toInt(always)}, always || hi < least || most < lo, nil
+		})
+		if out != nil {
+			out.Type = graph.Bool
 		}
-		all = *z
+		return out, err
 	}
-	return &all, nil
 }
 
-func equalSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
-	out, err := zipSizes(in, equalSize)
-	if out != nil {
-		out.Type = graph.Bool
+// extremeSizes is Max (sign 1) or Min (sign -1).
+func extremeSizes(sign int) func(*graph.Check, []graph.Sizes) (*graph.Sizes, error) {
+	pick := func(x, y graph.Size) (graph.Size, bool, error) {
+		least, most := signs(x, y)
+		if sign*least >= 0 && sign*most >= 0 {
+			return x, true, nil
+		}
+		return y, sign*least <= 0 && sign*most <= 0, nil
 	}
-	return out, err
+	return func(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
+		out := &in[0]
+		for _, s := range in[1:] {
+			var err error
+			if out, err = zipSizes([]graph.Sizes{*out, s}, pick); out == nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
 }
 
 func gatherSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
@@ -246,22 +237,25 @@ func addSize(x, y graph.Size) (graph.Size, bool, error) {
 	if x.Rows != y.Rows && x.K != 0 && y.K != 0 {
 		return graph.Size{}, false, nil
 	}
+	if sum := x.K + y.K; (sum > x.K) != (y.K > 0) && y.K != 0 {
+		return graph.Size{}, false, nil // it overflows
+	}
 	z := graph.Size{K: x.K + y.K, Rows: x.Rows && x.K != 0 || y.Rows && y.K != 0}
 	return graph.Size{K: z.K, Rows: z.Rows && z.K != 0}, true, nil
 }
 
-// equalSize: N is at least 1, so k*N differs from any number of another sign.
-func equalSize(x, y graph.Size) (graph.Size, bool, error) {
-	switch {
-	case x.Rows == y.Rows:
-		return truth(x.K == y.K), true, nil
-	case x.Rows && (x.K > 0 && y.K <= 0 || x.K < 0 && y.K >= 0), y.Rows && (y.K > 0 && x.K <= 0 || y.K < 0 && x.K >= 0):
-		return truth(false), true, nil
+// signs bounds the sign of x - y, of which N, at least 1, may be a part.
+func signs(x, y graph.Size) (least, most int) {
+	sign := cmp.Compare(x.K, y.K)
+	if x.Rows == y.Rows || x.K == 0 && y.K == 0 {
+		return sign, sign
 	}
-	return graph.Size{}, false, nil
+	// With k > 0 kN is at least k, with k < 0 at most.
+	if x.Rows && x.K > 0 || y.Rows && y.K < 0 {
+		return sign, 1
+	}
+	return -1, sign
 }
-
-func truth(b bool) graph.Size { return graph.Size{K: toInt(b)} }
 
 func whereSizes(_ *graph.Check, in []graph.Sizes) (*graph.Sizes, error) {
 	cond, x, y := in[0], in[1], in[2]

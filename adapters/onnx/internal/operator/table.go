@@ -97,6 +97,7 @@ func families[T kernel.Float]() [][]Entry[T] {
 		groupNormOps[T](),
 		gatedOps[T](),
 		optimizedOps[T](),
+		recurrentOps[T](),
 	}
 }
 
