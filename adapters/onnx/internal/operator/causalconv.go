@@ -75,12 +75,8 @@ func compileCausalConv[T kernel.Float](n *graph.Node) Step[T] {
 				copy(line, x.In[3].F[r*(p.k-1):(r+1)*(p.k-1)])
 			}
 			copy(line[p.k-1:], x.In[0].F[r*p.length:])
-			bias := T(0)
-			if len(x.In) > 2 && x.In[2].F != nil {
-				bias = x.In[2].F[ch]
-			}
 			out := x.Out[0].F[r*p.length : (r+1)*p.length]
-			fillWith(out, bias)
+			fillWith(out, biasOf(x, 2, ch))
 			for k, w := range x.In[1].F[ch*p.k : (ch+1)*p.k] {
 				kernel.Axpy(out, line[k:k+p.length], w)
 			}

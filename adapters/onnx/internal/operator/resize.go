@@ -69,11 +69,11 @@ func checkResize(c *graph.Check) error {
 		out[i] = a.out
 		work += a.in + a.out
 	}
-	if err := c.Set(0, in.Type, out); err != nil {
+	if err := setFitting(c, out); err != nil {
 		return err
 	}
-	if n, ok := graph.Elements(out); !ok || c.Fits(n, "the output", out) != nil || c.Fits(4*work, "the weights", out) != nil {
-		return fmt.Errorf("the output %s is too large", graph.ShapeText(out))
+	if err := c.Fits(4*work, "the weights", out); err != nil {
+		return err
 	}
 	if m.kind == "nearest" {
 		c.Resolved = m.nearestPicks(axes)

@@ -45,8 +45,8 @@ type Table[T kernel.Float] map[string]*Entry[T]
 func families[T kernel.Float]() [][]Entry[T] {
 	return [][]Entry[T]{
 		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), rearrangeOps[T](), repeatOps[T](), sliceOps[T](),
-		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), poolOps[T](), convTransposeOps[T](), depthOps[T](), resizeOps[T](),
-		gridOps[T](), deformOps[T](), fourierOps[T](), windowOps[T](), normalizeOps[T](), roiOps[T](), causalConvOps[T](), einsumOps[T](), mlOps[T](),
+		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), poolOps[T](), convTransposeOps[T](), col2ImOps[T](), depthOps[T](), resizeOps[T](),
+		gridSampleOps[T](), affineGridOps[T](), deformOps[T](), fourierOps[T](), windowOps[T](), normalizeOps[T](), detOps[T](), roiOps[T](), causalConvOps[T](), einsumOps[T](), mlOps[T](),
 	}
 }
 
