@@ -106,41 +106,14 @@ func (s *sampler) axis(p float64, size int, at *[4]int, w *[4]float64) int {
 		at[0], w[0] = 0, x
 		return 1
 	}
-	if s.mode == "nearest" {
-		x = math.RoundToEven(x)
-	}
 	lo, hi := -0.5, float64(size)-0.5
 	if s.align {
 		lo, hi = 0, float64(size-1)
 	}
-	if x < lo || x > hi {
-		switch s.padding {
-		case "border":
-			room := 0.0
-			if s.mode == "cubic" { // sees the border and what is behind it until it is far away
-				room = 4
-			}
-			x = min(max(x, -room), float64(size-1)+room)
-		case "reflection":
-			x = reflectedAt(x, lo, hi)
-		}
-	}
-	if !(math.Abs(x) < 1<<40) { // far from every pixel
+	if x = s.padded(x, size, lo, hi); !(math.Abs(x) < 1<<40) { // far from every pixel
 		return 0
 	}
-	first := math.Floor(x)
-	coefficients, k := [4]float64{1}, int(first)
-	switch t := x - first; s.mode {
-	case "nearest":
-		k = int(x)
-		coefficients = [4]float64{1}
-	case "linear":
-		coefficients = [4]float64{1 - t, t}
-	default:
-		m := interpolation{kind: "cubic", cubic: -0.75}
-		coefficients = [4]float64{m.kernel(t + 1), m.kernel(t), m.kernel(1 - t), m.kernel(2 - t)}
-		k--
-	}
+	k, coefficients := s.around(x)
 	n := 0
 	for i, v := range coefficients {
 		pixel, inside := s.inside(k+i, size, lo, hi)
@@ -152,12 +125,48 @@ func (s *sampler) axis(p float64, size int, at *[4]int, w *[4]float64) int {
 	return n
 }
 
-// pixel turns a coordinate between -1 and 1 into one counted in pixels.
-func (s *sampler) pixel(p float64, size int) float64 {
-	if s.single && s.mode == "nearest" { // the last digits decide which pixel it is
-		return float64(unnormalised(float32(p), size, s.align))
+// padded moves a pixel that is not between lo and hi to where the padding takes it from.
+func (s *sampler) padded(x float64, size int, lo, hi float64) float64 {
+	switch {
+	case x >= lo && x <= hi:
+	case s.padding == "border":
+		room := 0.0
+		if s.mode == "cubic" { // sees the border and what is behind it until it is far away
+			room = 4
+		}
+		return min(max(x, -room), float64(size-1)+room)
+	case s.padding == "reflection":
+		return reflectedAt(x, lo, hi)
 	}
-	return unnormalised(p, size, s.align)
+	return x
+}
+
+// around is the first of the pixels around x, and the weights of up to four.
+func (s *sampler) around(x float64) (first int, w [4]float64) {
+	first = int(math.Floor(x))
+	t := x - math.Floor(x)
+	switch s.mode {
+	case "nearest":
+		return int(x), [4]float64{1}
+	case "linear":
+		return first, [4]float64{1 - t, t}
+	}
+	m := interpolation{kind: "cubic", cubic: -0.75}
+	return first - 1, [4]float64{m.kernel(t + 1), m.kernel(t), m.kernel(1 - t), m.kernel(2 - t)}
+}
+
+// pixel turns a coordinate between -1 and 1 into one counted in pixels, a whole one if the
+// nearest is asked for.
+func (s *sampler) pixel(p float64, size int) float64 {
+	if s.mode != "nearest" {
+		return unnormalised(p, size, s.align)
+	}
+	if s.single { // the last digits decide which pixel it is
+		p = float64(unnormalised(float32(p), size, s.align))
+	} else {
+		p = unnormalised(p, size, s.align)
+	}
+	return math.RoundToEven(p)
 }
 
 func unnormalised[F kernel.Float](p F, size int, align bool) F {
