@@ -105,15 +105,15 @@ func TestHostileSpatial(t *testing.T) {
 		{"cropped beyond memory", []int{3}, 18, func(b *onnxpb.Builder) {
 			b.AddInts("to", 1<<39)
 			b.AddNode("CenterCropPad", in("x", "to"), "y", ints("axes", 1))
-		}, `the output [N 549755813888] is too large`},
+		}, `the output [N 549755813888] needs more memory than is allowed (MaxMemory)`},
 		{"rows resized", []int{1, 4}, 19, func(b *onnxpb.Builder) {
 			b.AddInit("s", []int{3}, 2, 1, 1)
 			b.AddNode("Resize", in("x", "", "s"), "y")
-		}, `mixes rows: it scales the batch axis 0 by 2`},
+		}, `mixes rows: it scales the batch axis by 2`},
 		{"a fixed number of rows", []int{1, 4}, 19, func(b *onnxpb.Builder) {
 			b.AddInts("s", 8, 1, 2)
 			b.AddNode("Resize", in("x", "", "", "s"), "y")
-		}, `mixes rows: it gives the batch axis 0 a size of 8; export the model with a dynamic batch axis`},
+		}, `mixes rows: it gives the batch axis a size of 8; export the model with a dynamic batch axis`},
 		{"scales of nothing", []int{1, 4}, 19, func(b *onnxpb.Builder) {
 			b.AddInit("s", []int{3}, 1, 1, 0)
 			b.AddNode("Resize", in("x", "", "s"), "y")
@@ -125,7 +125,7 @@ func TestHostileSpatial(t *testing.T) {
 		{"larger than memory", []int{1, 4}, 19, func(b *onnxpb.Builder) {
 			b.AddInit("s", []int{3}, 1, 1, 5e8)
 			b.AddNode("Resize", in("x", "", "s"), "y", text("mode", "linear"))
-		}, `the output [N 1 2000000000] is too large`},
+		}, `the output [N 1 2000000000] needs more memory than is allowed (MaxMemory)`},
 		{"scales and sizes", []int{1, 4}, 19, func(b *onnxpb.Builder) {
 			b.AddInit("s", []int{3}, 1, 1, 2)
 			b.AddInts("z", 1, 1, 2)

@@ -84,6 +84,19 @@ def transposed():
         yield case(f"ConvTranspose {k}", "ConvTranspose", "x,w,b" if bias else "x,w", [shape], constants, **options)
 
 
+def convolutions():
+    for k, (shape, w, bias, options) in enumerate([
+        ((2, 6), (3, 2, 3), True, dict(strides=[2], pads=[2, 1])),
+        ((4, 5, 6), (6, 2, 2, 3), True, dict(group=2, strides=[2, 1], dilations=[2, 2], pads=[1, 0, 2, 1])),
+        ((2, 5, 7), (1, 2, 4, 2), False, dict(strides=[3, 2], auto_pad="SAME_LOWER")),
+        ((2, 5, 7), (1, 2, 3, 3), False, dict(strides=[2, 2], auto_pad="SAME_UPPER")),
+        ((2, 5, 7), (1, 2, 3, 3), False, dict(strides=[2, 3], auto_pad="VALID")),
+        ((2, 4, 3, 5), (2, 1, 2, 2, 3), True, dict(group=2, strides=[1, 1, 2], pads=[1, 0, 1, 0, 1, 0])),
+    ]):
+        constants = [f32("w", numbers(f"cw{k}", w))] + ([f32("b", numbers(f"cb{k}", w[:1]))] if bias else [])
+        yield case(f"Conv {k}", "Conv", "x,w,b" if bias else "x,w", [shape], constants, **options)
+
+
 COORDINATES = ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"]
 
 
@@ -186,7 +199,7 @@ def run(name, op, inputs, shapes, constants, opset, attributes):
 
 def main():
     found = []
-    for group in (pools, transposed, resizes, grids, others):
+    for group in (pools, convolutions, transposed, resizes, grids, others):
         for c in group():
             try:
                 found.append(run(*c))

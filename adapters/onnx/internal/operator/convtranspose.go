@@ -10,13 +10,12 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// convTransposeOps spread what each place holds over the pixels under its window.
+// convTransposeOps multiply what each place holds with a kernel and spread it over the
+// pixels under its window.
 func convTransposeOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "ConvTranspose", Versions: []int{1, 11, 22}, Min: 2, Max: 3, Outputs: 1, Check: checkConvTranspose},
 			Rule: convTransposeRule, Compile: compileConvTranspose[T], Weighs: true},
-		{Operator: graph.Operator{Name: "Col2Im", Versions: []int{18}, Min: 3, Max: 3, Outputs: 1, Check: checkCol2Im},
-			Rule: col2ImRule, Compile: compileCol2Im[T]},
 	}
 }
 
@@ -184,6 +183,14 @@ func transposeInto[T kernel.Float](dst, w []T, rows, cols int) []T {
 	return dst
 }
 
+// biasOf is element k of input i, 0 if that is left out.
+func biasOf[T kernel.Float](x *Exec[T], i, k int) T {
+	if i < len(x.In) && x.In[i].F != nil {
+		return x.In[i].F[k]
+	}
+	return 0
+}
+
 func compileConvTranspose[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*convTranspose)
 	places, image := graph.Product(p.places), graph.Product(p.image)
@@ -195,13 +202,8 @@ func compileConvTranspose[T kernel.Float](n *graph.Node) Step[T] {
 			fixed = append(fixed, transposeInto(nil, w[g*size:], p.channels, p.outputs*p.taps))
 		}
 	}
-	step := p.stride[len(p.stride)-1]
 	return func(x *Exec[T]) error {
 		in, out := x.In[0].F, x.Out[0].F
-		var bias []T
-		if len(x.In) > 2 {
-			bias = x.In[2].F
-		}
 		buf := x.temp(p.Scratch())
 		columns := buf[:p.taps*p.outputs*places]
 		for g := range len(in) / (p.channels * places) { // groups of all rows
@@ -214,36 +216,12 @@ func compileConvTranspose[T kernel.Float](n *graph.Node) Step[T] {
 			kernel.Gemm(columns, w, in[g*p.channels*places:(g+1)*p.channels*places], p.outputs*p.taps, places, p.channels)
 			for m := range p.outputs {
 				dst := out[(g*p.outputs+m)*image:][:image]
-				var b T
-				if bias != nil {
-					b = bias[g%p.group*p.outputs+m]
-				}
-				for i := range dst {
-					dst[i] = b
-				}
-				spread(p.sliding, dst, columns[m*p.taps*places:], step)
+				fillWith(dst, biasOf(x, 2, g%p.group*p.outputs+m))
+				spread(p.sliding, dst, columns[m*p.taps*places:])
 			}
 		}
 		return nil
 	}
-}
-
-// spread adds the columns of one channel, taps x places, to the pixels under them.
-func spread[T kernel.Float](s *sliding, dst, columns []T, step int) {
-	places := graph.Product(s.places)
-	s.each(func(tap, o, x, n int) {
-		src := columns[tap*places+o:][:n]
-		if step == 1 {
-			for i, v := range src {
-				dst[x+i] += v
-			}
-			return
-		}
-		for _, v := range src {
-			dst[x] += v
-			x += step
-		}
-	})
 }
 
 // convTransposeRule with constant weights is linear.
@@ -267,101 +245,5 @@ func convTransposeRule(n *graph.Node) Rule {
 		if len(n.Inputs) > 2 && n.Inputs[2] != nil {
 			yield(2, m, 1)
 		}
-	}}
-}
-
-// checkCol2Im: rows x (channels x taps) x places become rows x channels x image.
-func checkCol2Im(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	in := c.Inputs[0].Shape
-	if len(in) != 3 || slices.Contains(in[1:], graph.Batch) {
-		return fmt.Errorf("needs [rows, channels x window, places], has %s", graph.ShapeText(in))
-	}
-	image, err := positive(c, 1)
-	if err != nil {
-		return err
-	}
-	kernel, err := positive(c, 2)
-	if err != nil {
-		return err
-	}
-	d := len(image)
-	if len(kernel) != d || d == 0 || d > graph.MaxRank-2 {
-		return fmt.Errorf("image_shape %v and block_shape %v do not fit each other", image, kernel)
-	}
-	if err := countable(c, kernel); err != nil {
-		return err
-	}
-	stride, err := spatial(c, "strides", d, 1)
-	if err != nil {
-		return err
-	}
-	dilate, err := spatial(c, "dilations", d, 1)
-	if err != nil {
-		return err
-	}
-	before, after, err := padding(c, &convPlan{kernel: kernel, stride: stride, dilate: dilate}, image)
-	if err != nil {
-		return err
-	}
-	places := make([]int, d)
-	for i := range places {
-		room := image[i] + before[i] + after[i] - (kernel[i]-1)*dilate[i] - 1
-		if room < 0 {
-			return fmt.Errorf("block %v does not fit image %v", kernel, image)
-		}
-		places[i] = room/stride[i] + 1
-	}
-	taps := graph.Product(kernel)
-	if n, ok := graph.Elements(places); !ok || n != in[2] || in[1]%taps != 0 {
-		return fmt.Errorf("input %s does not hold blocks of %d at %v places", graph.ShapeText(in), taps, places)
-	}
-	c.Resolved = newSliding(image, places, kernel, stride, dilate, before)
-	return c.Set(0, c.Inputs[0].Type, append([]int{in[0], in[1] / taps}, image...))
-}
-
-// positive reads input i, a constant vector of sizes from 1 on.
-func positive(c *graph.Check, i int) ([]int, error) {
-	v, err := c.Ints(i)
-	if err != nil {
-		return nil, err
-	}
-	var out []int
-	for _, n := range v {
-		if n < 1 || n > 1<<20 {
-			return nil, fmt.Errorf("input %d (%q) %v: sizes must be between 1 and %d", i, c.Inputs[i].Name, v, 1<<20)
-		}
-		out = append(out, int(n))
-	}
-	return out, nil
-}
-
-func compileCol2Im[T kernel.Float](n *graph.Node) Step[T] {
-	s := n.Resolved.(*sliding)
-	image, columns := graph.Product(s.image), graph.Product(s.kernel)*graph.Product(s.places)
-	step := s.stride[len(s.stride)-1]
-	return func(x *Exec[T]) error {
-		out := x.Out[0].F
-		clear(out)
-		for c := range len(out) / image {
-			spread(s, out[c*image:(c+1)*image], x.In[0].F[c*columns:], step)
-		}
-		return nil
-	}
-}
-
-// col2ImRule: a pixel is the sum of what covers it.
-func col2ImRule(n *graph.Node) Rule {
-	s, ok := n.Resolved.(*sliding)
-	if !ok {
-		return opaque(n)
-	}
-	image, places, taps := graph.Product(s.image), graph.Product(s.places), graph.Product(s.kernel)
-	at := make([]int, len(s.image))
-	return Rule{Linear: true, Cost: taps, Each: func(_, e int, yield Link) {
-		unravel(e%image, s.image, at)
-		s.covers(at, func(tap, o int) { yield(0, (e/image*taps+tap)*places+o, 1) })
 	}}
 }

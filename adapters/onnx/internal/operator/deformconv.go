@@ -50,26 +50,13 @@ func checkDeformConv(c *graph.Check) error {
 		return fmt.Errorf("weights %v, %d groups and %d groups of offsets do not fit input %s", w, group, offsets, graph.ShapeText(in))
 	}
 	p := &deformConv{height: in[2], width: in[3], kernel: w[2:], channels: in[1], groups: int(group), offsets: int(offsets)}
-	err := countable(c, p.kernel)
+	g, after, err := windowOf(c, p.kernel, in[2:])
 	if err != nil {
 		return err
 	}
-	if p.stride, err = spatial(c, "strides", 2, 1); err != nil {
+	p.stride, p.dilate, p.before = g.stride, g.dilate, g.pad
+	if p.places, err = g.places(in[2:], after); err != nil {
 		return err
-	}
-	if p.dilate, err = spatial(c, "dilations", 2, 1); err != nil {
-		return err
-	}
-	var after []int
-	if p.before, after, err = padding(c, &convPlan{kernel: p.kernel, stride: p.stride, dilate: p.dilate}, in[2:]); err != nil {
-		return err
-	}
-	for i, n := range in[2:] {
-		room := n + p.before[i] + after[i] - (p.kernel[i]-1)*p.dilate[i] - 1
-		if n < 1 || room < 0 {
-			return fmt.Errorf("kernel %v does not fit input %s", p.kernel, graph.ShapeText(in))
-		}
-		p.places = append(p.places, room/p.stride[i]+1)
 	}
 	if err := p.fits(c, w); err != nil {
 		return err
@@ -114,13 +101,10 @@ func compileDeformConv[T kernel.Float](n *graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
 		in, w, out := x.In[0].F, x.In[1].F, x.Out[0].F
 		outputs := x.Out[0].Shape[1]
-		optional := func(i int) []T {
-			if i < len(x.In) {
-				return x.In[i].F
-			}
-			return nil
+		var mask []T
+		if len(x.In) > 4 {
+			mask = x.In[4].F
 		}
-		bias, mask := optional(3), optional(4)
 		columns := x.temp(p.Scratch())
 		perGroup := p.channels / p.groups * taps
 		for row := range x.In[0].Shape[0] {
@@ -132,11 +116,7 @@ func compileDeformConv[T kernel.Float](n *graph.Node) Step[T] {
 			deform(p, columns, in[row*p.channels*size:], offset, m)
 			for o := range outputs {
 				dst := out[(row*outputs+o)*places:][:places]
-				b := T(0)
-				if bias != nil {
-					b = bias[o]
-				}
-				fillWith(dst, b)
+				fillWith(dst, biasOf(x, 3, o))
 				group := columns[o/(outputs/p.groups)*perGroup*places:]
 				for k, v := range w[o*perGroup : (o+1)*perGroup] {
 					kernel.Axpy(dst, group[k*places:(k+1)*places], v)

@@ -49,33 +49,15 @@ func checkDFT(c *graph.Check) error {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	if len(in) < 2 || in[len(in)-1] != 1 && in[len(in)-1] != 2 {
+	last := len(in) - 1
+	if last < 1 || in[last] != 1 && in[last] != 2 {
 		return fmt.Errorf("needs numbers of one part (real) or two along the last axis, has %s", graph.ShapeText(in))
 	}
-	axis := c.AttrInt("axis", 1)
-	if c.Version >= 20 {
-		axis = -2
-		if c.Has(2) {
-			var err error
-			if axis, err = oneInteger(c, 2); err != nil {
-				return err
-			}
-		}
-	}
-	at, err := graph.Axis(axis, len(in))
+	at, err := transformedAxis(c, in)
 	if err != nil {
 		return err
 	}
-	if at == len(in)-1 {
-		return fmt.Errorf("axis %d holds the parts of the numbers", at)
-	}
-	if in[at] == graph.Batch {
-		return fmt.Errorf("mixes rows: it transforms along the batch axis %d", at)
-	}
-	if last := in[at+1:]; last[len(last)-1] == graph.Batch {
-		return errors.New("mixes rows: the last axis is the batch axis")
-	}
-	f := &fourier{axis: at, size: in[at], inPart: in[len(in)-1], outPart: 2, inverse: c.AttrInt("inverse", 0) != 0}
+	f := &fourier{axis: at, size: in[at], inPart: in[last], outPart: 2, inverse: c.AttrInt("inverse", 0) != 0}
 	oneSided := c.AttrInt("onesided", 0) != 0
 	f.half = f.inverse && oneSided
 	length := int64(in[at])
@@ -91,12 +73,36 @@ func checkDFT(c *graph.Check) error {
 		return err
 	}
 	out := append([]int{}, in...)
-	out[at], out[len(out)-1] = f.out, f.outPart
+	out[at], out[last] = f.out, f.outPart
 	c.Resolved = f
 	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
 		return err
 	}
 	return c.MultiplyAdds(out, f.in*f.inPart)
+}
+
+// transformedAxis is the axis of a DFT: an attribute, or since opset 20 an input.
+func transformedAxis(c *graph.Check, in []int) (int, error) {
+	axis := c.AttrInt("axis", 1)
+	if c.Version >= 20 {
+		axis = -2
+		if c.Has(2) {
+			var err error
+			if axis, err = oneInteger(c, 2); err != nil {
+				return 0, err
+			}
+		}
+	}
+	at, err := graph.Axis(axis, len(in))
+	switch {
+	case err != nil:
+		return 0, err
+	case at == len(in)-1:
+		return 0, fmt.Errorf("axis %d holds the parts of the numbers", at)
+	case in[at] == graph.Batch:
+		return 0, fmt.Errorf("mixes rows: it transforms along the batch axis %d", at)
+	}
+	return at, nil
 }
 
 // maxMatrix bounds the weights of a transform that is computed as a product of matrices.
@@ -263,23 +269,9 @@ func checkSTFT(c *graph.Check) error {
 		return err
 	}
 	s := &shortTime{fourier: &fourier{axis: 1, inPart: in[2], outPart: 2}, step: int(min(step, math.MaxInt32))}
-	length := int64(-1)
-	if c.Has(2) {
-		v := c.Inputs[2]
-		if v.Const == nil || !v.Type.Floating() || len(v.Shape) != 1 {
-			return fmt.Errorf("the window (%q) must be a constant vector of floating numbers", v.Name)
-		}
-		s.window, length = v.Const.F, int64(len(v.Const.F))
-	}
-	if c.Has(3) {
-		n, err := oneInteger(c, 3)
-		if err != nil {
-			return err
-		}
-		if s.window != nil && n != length {
-			return fmt.Errorf("a window of %d for frames of %d", length, n)
-		}
-		length = n
+	length, err := s.frameLength(c)
+	if err != nil {
+		return err
 	}
 	if step < 1 || length < 1 || length > int64(in[1]) {
 		return fmt.Errorf("frames of %d, %d apart, do not fit a signal of %d", length, step, in[1])
@@ -295,6 +287,26 @@ func checkSTFT(c *graph.Check) error {
 		return err
 	}
 	return c.MultiplyAdds(out, s.in*s.inPart)
+}
+
+// frameLength reads the window and the length of the frames, which must be the same.
+func (s *shortTime) frameLength(c *graph.Check) (int64, error) {
+	length := int64(-1)
+	if c.Has(2) {
+		v := c.Inputs[2]
+		if v.Const == nil || !v.Type.Floating() || len(v.Shape) != 1 {
+			return 0, fmt.Errorf("the window (%q) must be a constant vector of floating numbers", v.Name)
+		}
+		s.window, length = v.Const.F, int64(len(v.Const.F))
+	}
+	if !c.Has(3) {
+		return length, nil
+	}
+	n, err := oneInteger(c, 3)
+	if err == nil && s.window != nil && n != length {
+		err = fmt.Errorf("a window of %d for frames of %d", length, n)
+	}
+	return n, err
 }
 
 func compileSTFT[T kernel.Float](n *graph.Node) Step[T] {

@@ -9,13 +9,11 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// gridOps sample images where a grid of each row says.
-func gridOps[T kernel.Float]() []Entry[T] {
+// gridSampleOps sample images where a grid of each row says.
+func gridSampleOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "GridSample", Versions: []int{16, 20, 22}, Min: 2, Max: 2, Outputs: 1, Check: checkGridSample},
 			Rule: gridSampleRule, Compile: compileGridSample[T], Jumps: true},
-		{Operator: graph.Operator{Name: "AffineGrid", Versions: []int{20}, Min: 2, Max: 2, Outputs: 1, Check: checkAffineGrid, SizeInputs: []int{1}},
-			Rule: affineGridRule, Compile: compileAffineGrid[T]},
 	}
 }
 
@@ -108,41 +106,14 @@ func (s *sampler) axis(p float64, size int, at *[4]int, w *[4]float64) int {
 		at[0], w[0] = 0, x
 		return 1
 	}
-	if s.mode == "nearest" {
-		x = math.RoundToEven(x)
-	}
 	lo, hi := -0.5, float64(size)-0.5
 	if s.align {
 		lo, hi = 0, float64(size-1)
 	}
-	if x < lo || x > hi {
-		switch s.padding {
-		case "border":
-			room := 0.0
-			if s.mode == "cubic" { // sees the border and what is behind it until it is far away
-				room = 4
-			}
-			x = min(max(x, -room), float64(size-1)+room)
-		case "reflection":
-			x = reflectedAt(x, lo, hi)
-		}
-	}
-	if !(math.Abs(x) < 1<<40) { // far from every pixel
+	if x = s.padded(x, size, lo, hi); !(math.Abs(x) < 1<<40) { // far from every pixel
 		return 0
 	}
-	first := math.Floor(x)
-	coefficients, k := [4]float64{1}, int(first)
-	switch t := x - first; s.mode {
-	case "nearest":
-		k = int(x)
-		coefficients = [4]float64{1}
-	case "linear":
-		coefficients = [4]float64{1 - t, t}
-	default:
-		m := interpolation{kind: "cubic", cubic: -0.75}
-		coefficients = [4]float64{m.kernel(t + 1), m.kernel(t), m.kernel(1 - t), m.kernel(2 - t)}
-		k--
-	}
+	k, coefficients := s.around(x)
 	n := 0
 	for i, v := range coefficients {
 		pixel, inside := s.inside(k+i, size, lo, hi)
@@ -154,12 +125,48 @@ func (s *sampler) axis(p float64, size int, at *[4]int, w *[4]float64) int {
 	return n
 }
 
-// pixel turns a coordinate between -1 and 1 into one counted in pixels.
-func (s *sampler) pixel(p float64, size int) float64 {
-	if s.single && s.mode == "nearest" { // the last digits decide which pixel it is
-		return float64(unnormalised(float32(p), size, s.align))
+// padded moves a pixel that is not between lo and hi to where the padding takes it from.
+func (s *sampler) padded(x float64, size int, lo, hi float64) float64 {
+	switch {
+	case x >= lo && x <= hi:
+	case s.padding == "border":
+		room := 0.0
+		if s.mode == "cubic" { // sees the border and what is behind it until it is far away
+			room = 4
+		}
+		return min(max(x, -room), float64(size-1)+room)
+	case s.padding == "reflection":
+		return reflectedAt(x, lo, hi)
 	}
-	return unnormalised(p, size, s.align)
+	return x
+}
+
+// around is the first of the pixels around x, and the weights of up to four.
+func (s *sampler) around(x float64) (first int, w [4]float64) {
+	first = int(math.Floor(x))
+	t := x - math.Floor(x)
+	switch s.mode {
+	case "nearest":
+		return int(x), [4]float64{1}
+	case "linear":
+		return first, [4]float64{1 - t, t}
+	}
+	m := interpolation{kind: "cubic", cubic: -0.75}
+	return first - 1, [4]float64{m.kernel(t + 1), m.kernel(t), m.kernel(1 - t), m.kernel(2 - t)}
+}
+
+// pixel turns a coordinate between -1 and 1 into one counted in pixels, a whole one if the
+// nearest is asked for.
+func (s *sampler) pixel(p float64, size int) float64 {
+	if s.mode != "nearest" {
+		return unnormalised(p, size, s.align)
+	}
+	if s.single { // the last digits decide which pixel it is
+		p = float64(unnormalised(float32(p), size, s.align))
+	} else {
+		p = unnormalised(p, size, s.align)
+	}
+	return math.RoundToEven(p)
 }
 
 func unnormalised[F kernel.Float](p F, size int, align bool) F {
@@ -236,101 +243,6 @@ func gridSampleRule(n *graph.Node) Rule {
 		}
 		for i := range d {
 			yield(1, e%points*d+i, 1)
-		}
-	}}
-}
-
-// affineGrid is the points that a matrix of each row maps.
-type affineGrid struct {
-	points []float64 // of d+1 coordinates, the last of which is 1
-	d      int
-}
-
-func checkAffineGrid(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	theta := c.Inputs[0].Shape
-	size, err := targetShape(c, 1, nil)
-	if err != nil {
-		return err
-	}
-	d := len(size) - 2
-	if d != 2 && d != 3 || len(theta) != 3 || theta[1] != d || theta[2] != d+1 {
-		return fmt.Errorf("size %s does not fit theta %s", graph.ShapeText(size), graph.ShapeText(theta))
-	}
-	if theta[0] == graph.Batch && size[0] == 1 && c.TracedWithOneRow() {
-		size[0] = graph.Batch
-	}
-	if size[0] != theta[0] {
-		return fmt.Errorf("has matrices for %s and a size for %s rows; export the model with a dynamic batch axis", graph.ShapeText(theta[:1]), graph.ShapeText(size[:1]))
-	}
-	out := append(append([]int{size[0]}, size[2:]...), d)
-	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
-		return err
-	}
-	points := append([]int{d + 1}, size[2:]...)
-	n, ok := graph.Elements(points)
-	if !ok || c.Fits(n, "the grid", points) != nil {
-		return fmt.Errorf("the grid %s is too large", graph.ShapeText(out))
-	}
-	c.Resolved = newAffineGrid(size[2:], c.AttrInt("align_corners", 0) != 0)
-	return c.MultiplyAdds(out, d+1)
-}
-
-// newAffineGrid lays points from -1 to 1 along each axis, on pixels' centres or, aligned,
-// on the corners.
-func newAffineGrid(size []int, align bool) *affineGrid {
-	d := len(size)
-	g := &affineGrid{d: d}
-	at := make([]int, d)
-	for p := range graph.Product(size) {
-		unravel(p, size, at)
-		for i := d - 1; i >= 0; i-- { // the last axis's coordinate first
-			n, k := float64(size[i]), float64(at[i])
-			switch {
-			case !align:
-				g.points = append(g.points, (2*k+1)/n-1)
-			case size[i] == 1:
-				g.points = append(g.points, -1)
-			default:
-				g.points = append(g.points, 2*k/(n-1)-1)
-			}
-		}
-		g.points = append(g.points, 1)
-	}
-	return g
-}
-
-func compileAffineGrid[T kernel.Float](n *graph.Node) Step[T] {
-	g := n.Resolved.(*affineGrid)
-	return func(x *Exec[T]) error {
-		out := x.Out[0].F
-		points := len(g.points) / (g.d + 1)
-		for o := range out {
-			row, p, i := o/(points*g.d), o/g.d%points, o%g.d
-			theta := x.In[0].F[(row*g.d+i)*(g.d+1):][:g.d+1]
-			s := T(0)
-			for k, v := range g.points[p*(g.d+1):][:g.d+1] {
-				s += T(theta[k] * T(v))
-			}
-			out[o] = s
-		}
-		return nil
-	}
-}
-
-// affineGridRule: a coordinate is a row of the matrix times the point.
-func affineGridRule(n *graph.Node) Rule {
-	g, ok := n.Resolved.(*affineGrid)
-	if !ok {
-		return opaque(n)
-	}
-	return Rule{Linear: true, Cost: g.d + 1, Each: func(_, e int, yield Link) {
-		points := len(g.points) / (g.d + 1)
-		row, p, i := e/(points*g.d), e/g.d%points, e%g.d
-		for k, v := range g.points[p*(g.d+1):][:g.d+1] {
-			yield(0, (row*g.d+i)*(g.d+1)+k, v)
 		}
 	}}
 }

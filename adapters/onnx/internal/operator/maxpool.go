@@ -162,14 +162,8 @@ func checkMaxUnpool(c *graph.Check) error {
 		u.out = shape[2:]
 	}
 	if in[0] == graph.Batch {
-		pool := c.Inputs[1].Producer
-		if pool == nil || pool.Op != "MaxPool" || pool.Inputs[0].Shape[1] != in[1] {
-			return errors.New("mixes rows: indices that are not those of a MaxPool in the same network may lead from one row to another; export pool and unpool together")
-		}
-		p := pool.Resolved.(*pooling)
-		u.image, u.columnMajor = p.image, p.columnMajor
-		if !slices.Equal(u.image, u.out) {
-			return fmt.Errorf("mixes rows: its indices count through images of %v, and its output has %v; give it the output_shape of what was pooled", u.image, u.out)
+		if err := u.ofPool(c); err != nil {
+			return err
 		}
 	}
 	for i, s := range u.image {
@@ -181,18 +175,28 @@ func checkMaxUnpool(c *graph.Check) error {
 	return c.Set(0, c.Inputs[0].Type, shape)
 }
 
+// ofPool requires the indices to be those that a MaxPool of this graph counts within rows,
+// through images as large as the output.
+func (u *unpooling) ofPool(c *graph.Check) error {
+	pool := c.Inputs[1].Producer
+	if pool == nil || pool.Op != "MaxPool" || pool.Inputs[0].Shape[1] != c.Inputs[0].Shape[1] {
+		return errors.New("mixes rows: indices that are not those of a MaxPool in the same network may lead from one row to another; export pool and unpool together")
+	}
+	p := pool.Resolved.(*pooling)
+	if u.image, u.columnMajor = p.image, p.columnMajor; !slices.Equal(u.image, u.out) {
+		return fmt.Errorf("mixes rows: its indices count through images of %v, and its output has %v; give it the output_shape of what was pooled", u.image, u.out)
+	}
+	return nil
+}
+
 // unpooledImage is the least image that the window of the attributes pools to the input.
 func unpooledImage(c *graph.Check, d int) ([]int, error) {
 	kernel, err := kernelShape(c, d)
 	if err != nil {
 		return nil, err
 	}
-	stride, err := spatial(c, "strides", d, 1)
-	if err != nil {
-		return nil, err
-	}
 	in := c.Inputs[0].Shape[2:]
-	before, after, err := padding(c, &convPlan{kernel: kernel, stride: stride, dilate: stride}, in)
+	g, after, err := windowOf(c, kernel, in)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +205,7 @@ func unpooledImage(c *graph.Check, d int) ([]int, error) {
 		if in[i] < 1 || in[i] > math.MaxInt32 {
 			return nil, fmt.Errorf("cannot unpool %s", graph.ShapeText(c.Inputs[0].Shape))
 		}
-		if image[i] = (in[i]-1)*stride[i] - before[i] - after[i] + kernel[i]; image[i] < 1 {
+		if image[i] = (in[i]-1)*g.stride[i] - g.pad[i] - after[i] + kernel[i]; image[i] < 1 {
 			return nil, fmt.Errorf("the pads leave nothing of axis %d", 2+i)
 		}
 	}

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -40,61 +41,55 @@ func poolWindow(c *graph.Check, padded, canBeEmpty bool) (*pooling, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := c.Inputs[0].Shape
 	kernel, err := kernelShape(c, d)
 	if err != nil {
 		return nil, err
 	}
-	stride, err := spatial(c, "strides", d, 1)
+	in := c.Inputs[0].Shape
+	g, after, err := windowOf(c, kernel, in[2:])
 	if err != nil {
 		return nil, err
 	}
-	dilate, err := spatial(c, "dilations", d, 1)
+	up, err := roundsUp(c, g, in[2:])
 	if err != nil {
 		return nil, err
-	}
-	before, after, err := padding(c, &convPlan{kernel: kernel, stride: stride, dilate: dilate}, in[2:])
-	if err != nil {
-		return nil, err
-	}
-	up := c.AttrInt("ceil_mode", 0) != 0
-	switch mode := c.Attrs["auto_pad"].String; mode {
-	case "", "NOTSET":
-	default:
-		for i := range d {
-			if mode != "VALID" && kernel[i] > 1 && dilate[i] > 1 || mode == "VALID" && up && (in[2+i]-(kernel[i]-1)*dilate[i]-1)%stride[i] != 0 {
-				return nil, fmt.Errorf("auto_pad %s with dilations %v and ceil_mode %t: runtimes differ from the definition and from each other; export the model with pads", mode, dilate, up)
-			}
-		}
-		up = false
 	}
 	places := make([]int, d)
-	for i := range d {
-		if places[i], err = poolPlaces(in[2+i]+before[i]+after[i], in[2+i]+before[i], (kernel[i]-1)*dilate[i]+1, stride[i], up); err != nil {
+	for i, n := range in[2:] {
+		if places[i], err = poolPlaces(n+g.pad[i]+after[i], n+g.pad[i], g.span(i), g.stride[i], up); err != nil {
 			return nil, fmt.Errorf("kernel %v does not fit input %s: %w", kernel, graph.ShapeText(in), err)
 		}
 	}
 	out := append(append([]int{}, in[:2]...), places...)
-	if err := c.Set(0, c.Inputs[0].Type, out); err != nil {
+	if err := setFitting(c, out); err != nil {
 		return nil, err
 	}
-	if n, ok := graph.Elements(out); !ok || c.Fits(n, "the output", out) != nil {
-		return nil, fmt.Errorf("the output %s is too large", graph.ShapeText(out))
-	}
-	p := &pooling{sliding: newSliding(in[2:], places, kernel, stride, dilate, before)}
-	for i := range d {
-		inside := p.inside(i, 0, in[2+i])
-		for o, n := range inside {
-			if n == 0 && !canBeEmpty {
-				return nil, fmt.Errorf("under the window at place %d of axis %d lies nothing but padding; export the model with smaller pads", o, 2+i)
-			}
+	p := &pooling{sliding: newSliding(in[2:], places, kernel, g.stride, g.dilate, g.pad)}
+	for i, n := range in[2:] {
+		inside := p.inside(i, 0, n)
+		if o := slices.Index(inside, 0); o >= 0 && !canBeEmpty {
+			return nil, fmt.Errorf("under the window at place %d of axis %d lies nothing but padding; export the model with smaller pads", o, 2+i)
 		}
 		if padded {
-			inside = p.inside(i, -before[i], in[2+i]+after[i])
+			inside = p.inside(i, -g.pad[i], n+after[i])
 		}
 		p.count = append(p.count, inside)
 	}
 	return p, c.MultiplyAdds(out, graph.Product(kernel))
+}
+
+// roundsUp reads ceil_mode, which means nothing where auto_pad decides.
+func roundsUp(c *graph.Check, g *convPlan, image []int) (bool, error) {
+	up, mode := c.AttrInt("ceil_mode", 0) != 0, c.Attrs["auto_pad"].String
+	if mode == "" || mode == "NOTSET" {
+		return up, nil
+	}
+	for i, n := range image {
+		if mode != "VALID" && g.kernel[i] > 1 && g.dilate[i] > 1 || mode == "VALID" && up && (n-g.span(i))%g.stride[i] != 0 {
+			return false, fmt.Errorf("auto_pad %s with dilations %v and ceil_mode %t: runtimes differ from the definition and from each other; export the model with pads", mode, g.dilate, up)
+		}
+	}
+	return false, nil
 }
 
 // poolPlaces is the number of places of a window along an axis. A last window that up

@@ -69,11 +69,11 @@ func checkResize(c *graph.Check) error {
 		out[i] = a.out
 		work += a.in + a.out
 	}
-	if err := c.Set(0, in.Type, out); err != nil {
+	if err := setFitting(c, out); err != nil {
 		return err
 	}
-	if n, ok := graph.Elements(out); !ok || c.Fits(n, "the output", out) != nil || c.Fits(4*work, "the weights", out) != nil {
-		return fmt.Errorf("the output %s is too large", graph.ShapeText(out))
+	if err := c.Fits(4*work, "the weights", out); err != nil {
+		return err
 	}
 	if m.kind == "nearest" {
 		c.Resolved = m.nearestPicks(axes)
@@ -126,24 +126,9 @@ func movable(c *graph.Check) error {
 
 // resizedAxes reads scales or sizes, and the region of interest, for all axes.
 func resizedAxes(c *graph.Check, m *interpolation) ([]axisResize, error) {
-	in := c.Inputs[0].Shape
-	out := make([]axisResize, len(in))
-	for i, d := range in {
-		out[i] = axisResize{in: d, out: d, length: float64(d), scale: 1, end: 1}
-	}
-	axes := c.Attrs["axes"].Ints
-	if axes == nil {
-		for i := range in {
-			axes = append(axes, int64(i))
-		}
-	}
-	if _, err := graph.AxisSet(axes, len(in)); err != nil {
+	all, chosen, err := chosenAxes(c)
+	if err != nil {
 		return nil, err
-	}
-	var chosen []*axisResize
-	for _, a := range axes {
-		i, _ := graph.Axis(a, len(in))
-		chosen = append(chosen, &out[i])
 	}
 	scales, err := resizeNumbers(c, "scales")
 	if err != nil {
@@ -152,7 +137,7 @@ func resizedAxes(c *graph.Check, m *interpolation) ([]axisResize, error) {
 	sized := c.Op == "Resize" && c.Version >= 11 && c.Has(3) && c.Inputs[3].Width() > 0
 	switch {
 	case scales != nil && sized:
-		return nil, errors.New("has both scales and sizes")
+		err = errors.New("has both scales and sizes")
 	case scales != nil:
 		err = scaleAxes(chosen, scales)
 	case sized:
@@ -160,25 +145,53 @@ func resizedAxes(c *graph.Check, m *interpolation) ([]axisResize, error) {
 	default:
 		err = errors.New("has neither scales nor sizes")
 	}
-	if err == nil {
-		err = m.settled(chosen)
-	}
-	if err != nil || m.coordinate != "tf_crop_and_resize" {
-		return out, err
-	}
-	roi, err := resizeNumbers(c, "roi")
 	if err != nil {
 		return nil, err
 	}
+	if m.coordinate == "tf_crop_and_resize" {
+		if err := cropAxes(c, chosen); err != nil {
+			return nil, err
+		}
+	}
+	return all, m.settled(chosen)
+}
+
+// chosenAxes are all axes as they are, and those that the attribute axes names, in its order.
+func chosenAxes(c *graph.Check) (all []axisResize, chosen []*axisResize, err error) {
+	in := c.Inputs[0].Shape
+	axes, given := c.Attrs["axes"].Ints, c.Attrs["axes"].Ints != nil
+	for i, d := range in {
+		all = append(all, axisResize{in: d, out: d, length: float64(d), scale: 1, end: 1})
+		if !given {
+			axes = append(axes, int64(i))
+		}
+	}
+	if _, err := graph.AxisSet(axes, len(in)); err != nil {
+		return nil, nil, err
+	}
+	for _, a := range axes {
+		i, _ := graph.Axis(a, len(in))
+		chosen = append(chosen, &all[i])
+	}
+	return all, chosen, nil
+}
+
+// cropAxes reads the region of interest: where it begins along each axis, then where it
+// ends.
+func cropAxes(c *graph.Check, chosen []*axisResize) error {
+	roi, err := resizeNumbers(c, "roi")
+	if err != nil {
+		return err
+	}
 	if len(roi) != 2*len(chosen) {
-		return nil, fmt.Errorf("a region of interest of %d numbers for %d axes", len(roi), len(chosen))
+		return fmt.Errorf("a region of interest of %d numbers for %d axes", len(roi), len(chosen))
 	}
 	for i, a := range chosen {
 		if a.start, a.end = roi[i], roi[len(chosen)+i]; a.in == graph.Batch && (a.start != 0 || a.end != 1) {
-			return nil, fmt.Errorf("mixes rows: it crops the batch axis %d", i)
+			return errors.New("mixes rows: it crops the batch axis")
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // resizeNumbers reads the constant input scales or roi, nil if there is none.
@@ -226,7 +239,7 @@ func scaleAxes(axes []*axisResize, scales []float64) error {
 		}
 		if a.in == graph.Batch {
 			if s != 1 {
-				return fmt.Errorf("mixes rows: it scales the batch axis %d by %g", i, s)
+				return fmt.Errorf("mixes rows: it scales the batch axis by %g", s)
 			}
 			continue
 		}
@@ -245,39 +258,42 @@ func sizeAxes(c *graph.Check, axes []*axisResize) error {
 	if len(s.D) != len(axes) {
 		return fmt.Errorf("%d sizes for %d axes", len(s.D), len(axes))
 	}
-	common := math.Inf(1)
 	policy := c.Attrs["keep_aspect_ratio_policy"].String
-	if policy == "not_smaller" {
-		common = 0
-	}
 	for i, a := range axes {
 		d := s.D[i]
 		if a.in == graph.Batch {
 			if policy != "" && policy != "stretch" {
 				return errors.New("mixes rows: keep_aspect_ratio_policy compares the number of rows with sizes; name the other axes in the attribute axes")
 			}
-			if !(d.Rows && d.K == 1) && !(d.K == 1 && !d.Rows && c.TracedWithOneRow()) {
-				return fmt.Errorf("mixes rows: it gives the batch axis %d a size of %d; export the model with a dynamic batch axis", i, d.K)
+			if d.K != 1 || !d.Rows && !c.TracedWithOneRow() {
+				return fmt.Errorf("mixes rows: it gives the batch axis a size of %d; export the model with a dynamic batch axis", d.K)
 			}
 			continue
 		}
 		if d.Rows || d.K < 1 || d.K > math.MaxInt32 || a.in < 1 {
-			return fmt.Errorf("impossible size %d of axis %d, which has %d", d.K, i, a.in)
+			return fmt.Errorf("impossible size %d of an axis of %d", d.K, a.in)
 		}
 		a.out, a.length = int(d.K), float64(d.K)
 		a.scale = float64(d.K) / float64(a.in)
-		if policy == "not_smaller" {
-			common = max(common, a.scale)
-		} else {
-			common = min(common, a.scale)
-		}
 	}
-	switch policy {
-	case "", "stretch":
+	return keepRatio(axes, policy)
+}
+
+// keepRatio gives all axes one scale, if the policy asks for it.
+func keepRatio(axes []*axisResize, policy string) error {
+	if policy == "" || policy == "stretch" {
 		return nil
-	case "not_larger", "not_smaller":
-	default:
+	}
+	if policy != "not_larger" && policy != "not_smaller" {
 		return fmt.Errorf("keep_aspect_ratio_policy %q is none of stretch, not_larger and not_smaller", policy)
+	}
+	common := axes[0].scale
+	for _, a := range axes {
+		if policy == "not_larger" {
+			common = min(common, a.scale)
+		} else {
+			common = max(common, a.scale)
+		}
 	}
 	for _, a := range axes {
 		a.scale, a.length = common, float64(a.in)*common

@@ -21,10 +21,10 @@ func roiOps[T kernel.Float]() []Entry[T] {
 type roiAlign struct {
 	height, width int // of the output
 	samples       int // along a side of an element of it; 0: one for each pixel
-	scale, offset float64
+	scale         float64
 	halfPixel     bool
 	largest       bool // of the samples, not their mean
-	single        bool
+	single        bool // coordinates are computed in float
 }
 
 // maxSamples bounds the samples along a side of an element: a region of any size can

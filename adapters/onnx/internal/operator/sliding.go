@@ -164,9 +164,50 @@ func kernelShape(c *graph.Check, d int) ([]int, error) {
 	if _, ok := c.Attrs["kernel_shape"]; !ok {
 		return nil, errors.New("has no kernel_shape")
 	}
-	kernel, err := spatial(c, "kernel_shape", d, 1)
-	if err != nil {
-		return nil, err
+	return spatial(c, "kernel_shape", d, 1)
+}
+
+// windowOf reads strides, dilations and pads of a window on an image; after is the padding
+// behind each axis.
+func windowOf(c *graph.Check, kernel, image []int) (g *convPlan, after []int, err error) {
+	if err := countable(c, kernel); err != nil {
+		return nil, nil, err
 	}
-	return kernel, countable(c, kernel)
+	g = &convPlan{kernel: kernel}
+	if g.stride, err = spatial(c, "strides", len(kernel), 1); err != nil {
+		return nil, nil, err
+	}
+	if g.dilate, err = spatial(c, "dilations", len(kernel), 1); err != nil {
+		return nil, nil, err
+	}
+	g.pad, after, err = padding(c, g, image)
+	return g, after, err
+}
+
+// span is how many pixels the window covers along axis i.
+func (p *convPlan) span(i int) int { return (p.kernel[i]-1)*p.dilate[i] + 1 }
+
+// places counts the places of the window.
+func (p *convPlan) places(image, after []int) ([]int, error) {
+	places := make([]int, len(image))
+	for i, n := range image {
+		room := n + p.pad[i] + after[i] - p.span(i)
+		if room < 0 {
+			return nil, fmt.Errorf("kernel %v does not fit an image of %v", p.kernel, image)
+		}
+		places[i] = room/p.stride[i] + 1
+	}
+	return places, nil
+}
+
+// setFitting sets output 0, in the type of input 0, before memory is taken for each of its
+// axes.
+func setFitting(c *graph.Check, shape []int) error {
+	if err := c.Set(0, c.Inputs[0].Type, shape); err != nil {
+		return err
+	}
+	if n, ok := graph.Elements(shape); !ok || c.Fits(n, "the output", shape) != nil {
+		return graph.MemoryError(fmt.Sprintf("the output %s needs more memory than is allowed (MaxMemory)", graph.ShapeText(shape)))
+	}
+	return nil
 }

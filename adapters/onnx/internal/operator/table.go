@@ -67,7 +67,6 @@ func families[T kernel.Float]() [][]Entry[T] {
 		convTransposeOps[T](),
 		depthOps[T](),
 		resizeOps[T](),
-		gridOps[T](),
 		deformOps[T](),
 		fourierOps[T](),
 		windowOps[T](),
@@ -98,6 +97,10 @@ func families[T kernel.Float]() [][]Entry[T] {
 		gatedOps[T](),
 		optimizedOps[T](),
 		recurrentOps[T](),
+		col2ImOps[T](),
+		gridSampleOps[T](),
+		affineGridOps[T](),
+		detOps[T](),
 	}
 }
 
