@@ -40,7 +40,7 @@ func checkCumulate(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if in.Shape[at] < 0 { // an axis of rows
 		return fmt.Errorf("mixes rows: it accumulates along the batch axis %d", at)
 	}
 	c.Resolved = cumulated{at, c.AttrInt("reverse", 0) != 0, c.AttrInt("exclusive", 0) != 0}

@@ -53,7 +53,7 @@ func checkEinsum(c *graph.Check) error {
 		return err
 	}
 	for l, d := range size {
-		if d == graph.Batch && strings.IndexByte(e.out, l) < 0 {
+		if d < 0 && strings.IndexByte(e.out, l) < 0 { // an axis of rows
 			return fmt.Errorf("mixes rows: it sums over the batch axis (label %s)", labelText(l))
 		}
 	}
