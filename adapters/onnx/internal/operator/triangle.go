@@ -60,13 +60,13 @@ func compileTrilu[T kernel.Float](n *graph.Node) Step[T] {
 	t := n.Resolved.(triangle)
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
-		cutTriangle(t, out.F, in.F, in.Shape)
-		cutTriangle(t, out.I, in.I, in.Shape)
+		leave(t, out.F, in.F, in.Shape)
+		leave(t, out.I, in.I, in.Shape)
 		return nil
 	}
 }
 
-func cutTriangle[A number](t triangle, dst, src []A, shape []int) {
+func leave[A number](t triangle, dst, src []A, shape []int) {
 	rows, columns := shape[len(shape)-2], shape[len(shape)-1]
 	for i, v := range src {
 		if dst[i] = 0; t.keeps(i/columns%rows, i%columns) {

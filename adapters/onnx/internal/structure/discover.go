@@ -172,6 +172,10 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 			if d.found[i].head == complement {
 				d.found[i], p = p, d.found[i]
 			}
+			if p.head == complement {
+				d.note("output %q is 1 - output %q and not repeated", p.name, d.found[i].name)
+				continue
+			}
 			d.note("output %q leads to the predictor of %q again and is not repeated", p.name, d.found[i].name)
 			continue
 		}

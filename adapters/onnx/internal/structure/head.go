@@ -16,7 +16,7 @@ const guard = 1e-3
 // returns the element that enters the head, the head's name, and the nodes passed from
 // the output on. Without a head it returns el itself.
 func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
-	eta, head, passed := d.single(el)
+	eta, head, passed := d.oneNode(el)
 	if head == "" || head == "exp" { // exp(log p), say
 		if at, h := d.spelled(el); h != "" {
 			eta, head, passed = at, h, d.between(el, at)
@@ -28,8 +28,8 @@ func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
 	return eta, head, passed
 }
 
-// single is peel where the head is one node.
-func (d *dependencies) single(el Element) (Element, string, []*graph.Node) {
+// oneNode is peel where the head is one node.
+func (d *dependencies) oneNode(el Element) (Element, string, []*graph.Node) {
 	var passed []*graph.Node
 	at := el
 	guarded := false
@@ -101,16 +101,16 @@ func clipGuards(n *graph.Node) bool {
 	}
 	switch n.Inputs[0].Producer.Op {
 	case "Sigmoid", "Softmax":
-		return guards("sigmoid", lo, hi)
+		return harmless("sigmoid", lo, hi)
 	case "Exp", "Softplus":
-		return guards("exp", lo, hi)
+		return harmless("exp", lo, hi)
 	}
 	return false
 }
 
-// guards reports whether bounds around a response cut off no more than guard of its
+// harmless reports whether bounds around a response cut off no more than guard of its
 // range: (0, 1) of a sigmoid or softmax, (0, inf) of the others.
-func guards(head string, lo, hi float64) bool {
+func harmless(head string, lo, hi float64) bool {
 	if head == "sigmoid" || head == "softmax" {
 		return lo <= guard && hi >= 1-guard
 	}
@@ -130,7 +130,7 @@ func unclipped(head string, eta Element) (Element, bool) {
 		return Element{}, false
 	}
 	lo, hi, ok := clipBounds(n)
-	return Element{n.Inputs[0], eta.Index}, ok && guards(head, evaluate(head, lo), evaluate(head, hi))
+	return Element{n.Inputs[0], eta.Index}, ok && harmless(head, evaluate(head, lo), evaluate(head, hi))
 }
 
 // clipBounds are a Clip's limits if they are known.

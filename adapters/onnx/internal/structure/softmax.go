@@ -21,7 +21,7 @@ func (d *dependencies) softmax(el Element) (Element, string) {
 			}
 			return Element{x, at.Index}, head
 		}
-		if lo, hi, ok := clipBounds(n); n.Op == "Clip" && ok && guards("softmax", lo, hi) {
+		if lo, hi, ok := clipBounds(n); n.Op == "Clip" && ok && harmless("softmax", lo, hi) {
 			at, guarded = Element{n.Inputs[0], at.Index}, true
 			continue
 		}

@@ -35,10 +35,10 @@ func (d *dependencies) spelled(el Element) (eta Element, head string) {
 		return Element{}, ""
 	}
 	head, arg := named(f)
-	if head == "" || clipped && !guards(f.core.fn, lo, hi) {
+	if head == "" || clipped && !harmless(f.core.fn, lo, hi) {
 		return Element{}, ""
 	}
-	if c := arg.core; arg.is("clip", 1, 0) && guards(f.core.fn, evaluate(f.core.fn, c.lo), evaluate(f.core.fn, c.hi)) {
+	if c := arg.core; arg.is("clip", 1, 0) && harmless(f.core.fn, evaluate(f.core.fn, c.lo), evaluate(f.core.fn, c.hi)) {
 		arg = c.arg
 	}
 	eta, ok := r.find(arg)
