@@ -8,8 +8,9 @@ import (
 
 // opaqueOperators are those whose entries state opaque, and why.
 var opaqueOperators = map[string]string{
-	"DynamicQuantizeLinear": "the range is that of all elements of a row",
-	"Constant":              "folded", "ConstantOfShape": "folded", "Range": "folded", "Shape": "followed as sizes", "Size": "followed as sizes",
+	"DynamicQuantizeLinear":               "the range is that of all elements of a row",
+	"com.microsoft.DynamicQuantizeMatMul": "the range is that of all elements of a row",
+	"Constant":                            "folded", "ConstantOfShape": "folded", "Range": "folded", "Shape": "followed as sizes", "Size": "followed as sizes",
 	"InstanceNormalization": "mixes a whole channel",
 }
 
