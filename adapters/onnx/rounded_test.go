@@ -170,3 +170,31 @@ func TestIntegersAsHalves(t *testing.T) {
 		}
 	}
 }
+
+// Read in two ways, an integer is not rounded at the door: its Cast to float16 is a step
+// function, and the parts still sum to the output.
+func TestIntegersAsHalvesAndFloats(t *testing.T) {
+	a := graphtest.Input("a", graph.Batch, 1)
+	a.Type = graph.Int64
+	h := graphtest.NewHand(a)
+	half := h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 10}}, graphtest.Rows(1), a)
+	half.Type = graph.Float16
+	wide := h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 1}}, graphtest.Rows(1), half)
+	whole := h.Node("Cast", graphtest.Attrs{"to": graph.Attr{Int: 1}}, graphtest.Rows(1), a)
+	g := loaded(t, h.Output("y", h.Add(h.Linear(wide, 2), h.Linear(whole, 3))), 21)
+	m, err := NewModel(g, Unbound(g), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := data.NewBatch(3, 0)
+	if err := b.SetNumeric("a", []float64{1, 2049, 5001}); err != nil {
+		t.Fatal(err)
+	}
+	if err := decomposetest.Model(m, b, 1e-12); err != nil {
+		t.Error(err)
+	}
+	out := outputsFor(m, 3)
+	if err := m.Forward(context.Background(), out, b); err != nil || out.Eta.At(1, 0) != 2*2048+3*2049 {
+		t.Errorf("%v, eta %g", err, out.Eta.At(1, 0))
+	}
+}

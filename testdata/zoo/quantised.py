@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import onnx
+import onnxruntime
 import torch
 from onnxconverter_common import float16
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
@@ -61,6 +62,18 @@ def dynamic(**options):
     return lambda path, out, feeds: quantize_dynamic(path, out, **options)
 
 
+def optimised(convert):
+    """What ONNX Runtime saves when it has joined nodes for running."""
+    def run(path, out, feeds):
+        plain = out + ".plain"
+        convert(path, plain, feeds)
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.optimized_model_filepath = out
+        onnxruntime.InferenceSession(plain, options, providers=["CPUExecutionProvider"])
+    return run
+
+
 def half(**options):
     return lambda path, out, feeds: onnx.save(float16.convert_float_to_float16(onnx.load(path), **options), out)
 
@@ -88,6 +101,7 @@ network("dynamic", "dynamic, MatMulInteger", relu, dynamic(), alone=True)
 network("dynamic_int8", "dynamic, weights of int8", t.SSN, dynamic(weight_type=QuantType.QInt8), alone=True)
 network("dynamic_nam", "dynamic, an additive network", t.NAM, dynamic(), alone=True)
 network("dynamic_lstm", "dynamic, an LSTM", LIST["lstm"][0], dynamic(), LIST["lstm"][1](np.random.default_rng(11)), alone=True)
+network("dynamic_optimised", "dynamic, as ONNX Runtime optimises it (DynamicQuantizeMatMul)", t.SSN, optimised(dynamic()), alone=True)
 network("half_all", "float16 throughout, inputs and outputs too", relu, half(), tolerance=5e-3)
 network("half_keep", "float16 inside, float at the ends", heads, half(keep_io_types=True), tolerance=5e-3)
 network("half_nam", "float16 inside an additive network", t.NAM, half(keep_io_types=True), tolerance=5e-3)

@@ -163,6 +163,14 @@ func quantisedSeeds(add func(opset int64, nodes func(b *onnxpb.Builder))) {
 		b.AddNodes("com.microsoft", "QLinearMul", graphtest.In("q", "s", "z", "g", "s", "z", "s", "z"), graphtest.In("m"))
 		b.AddNodes("com.microsoft", "QLinearConcat", graphtest.In("s", "z", "m", "s", "z", "q", "s", "z"), graphtest.In("y"), onnxpb.Int("axis", 1))
 	})
+	add(17, func(b *onnxpb.Builder) {
+		b.Import("com.microsoft", 1)
+		b.AddIntegers("w", int8s, []int{3, 2}, 1, 2, -3, 4, 5, 6)
+		b.AddIntegers("zw", int8s, []int{2}, 1, 0)
+		b.AddInit("sw", []int{2}, 0.5, 0.25)
+		b.AddInit("bias", []int{2}, 1, -1)
+		b.AddNodes("com.microsoft", "DynamicQuantizeMatMul", graphtest.In("x", "w", "sw", "zw", "bias"), graphtest.In("y"))
+	})
 	add(15, func(b *onnxpb.Builder) {
 		b.AddNode("Cast", graphtest.In("x"), "k", onnxpb.Int("to", 13))
 		b.AddIntegers("c", onnxpb.TensorProto_UINT64, []int{3}, 7, -1, 1)

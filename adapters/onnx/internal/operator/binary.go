@@ -128,7 +128,7 @@ func checkArithmetic(c *graph.Check, integers bool) error {
 		return err
 	}
 	typ := c.Inputs[0].Type
-	if typ == graph.Bool || !typ.Floating() && !integers {
+	if !typ.Floating() && !(integers && typ.Integer()) {
 		return fmt.Errorf("inputs of type %s are not supported", typ)
 	}
 	shape := c.Inputs[0].Shape

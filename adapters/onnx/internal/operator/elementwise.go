@@ -235,8 +235,8 @@ func unsigned(name string, g func(int64) int64) func(int64) int64 {
 }
 
 func checkNumber(c *graph.Check) error {
-	if c.Inputs[0].Type == graph.Bool {
-		return fmt.Errorf("input must be a number, is bool")
+	if t := c.Inputs[0].Type; !t.Floating() && !t.Integer() {
+		return fmt.Errorf("input must be a number, is %s", t)
 	}
 	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
 }
@@ -257,6 +257,9 @@ func compare(v int64) int {
 func checkClip(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
+	}
+	if t := c.Inputs[0].Type; !t.Floating() && !t.Integer() {
+		return fmt.Errorf("input must be a number, is %s", t)
 	}
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {

@@ -141,6 +141,17 @@ func TestJumps(t *testing.T) {
 		b.AddInts("first", 0)
 		b.AddNode("Gather", []string{"f", "first"}, "y", onnxpb.Int("axis", 1))
 	}}
+	samples["com.microsoft.DynamicQuantizeMatMul"] = sample{2.5, d, 2, func(b *onnxpb.Builder, _ string) {
+		b.Import("com.microsoft", 1)
+		b.AddInit("most", []int{1}, 255)
+		b.AddInit("none", []int{1}, 0)
+		b.AddNode("Mul", []string{"x", "none"}, "zero")
+		b.AddNode("Add", []string{"zero", "most"}, "top")
+		b.AddNode("Concat", []string{"h", "top"}, "both", onnxpb.Int("axis", 1))
+		b.AddIntegers("w", onnxpb.TensorProto_INT8, []int{2, 1}, 1, 0)
+		b.AddInit("one", nil, 1)
+		b.AddNodes("com.microsoft", "DynamicQuantizeMatMul", []string{"both", "w", "one"}, []string{"y"})
+	}}
 	table := operator.New[float64]()
 	for key, e := range table {
 		if _, known := samples[key]; known != e.Jumps {
