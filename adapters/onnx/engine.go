@@ -22,7 +22,8 @@ type Engine interface {
 type Evaluator interface {
 	// Run computes a block of rows. inputs follow Graph.Inputs, each rows x Width,
 	// row-major, the batch axis first whatever the tensor's axes; dst follows the
-	// tensors prepared for, likewise, and is overwritten. inputs are only read. Their
+	// tensors prepared for, likewise, and is overwritten (Graph.RowLayout says where a
+	// tensor holds the entries of a row, if not side by side). inputs are only read. Their
 	// numbers are rounded to the type of the input, infinite beyond its range; integers
 	// and truth values (0 and 1) are exact. Row i of dst depends on row i of inputs
 	// alone: neither on the other rows nor on how many there are.

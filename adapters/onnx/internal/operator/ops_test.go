@@ -113,6 +113,30 @@ func TestOperators(t *testing.T) {
 			b.AddNodes("ai.onnx.ml", "Scaler", graphtest.In("x"), graphtest.In("s"), onnxpb.Floats("offset", 1, 0, 0), onnxpb.Floats("scale", 2))
 			b.AddNodes("ai.onnx.ml", "FeatureVectorizer", graphtest.In("s", "x"), graphtest.In("y"), onnxpb.Ints("inputdimensions", 3, 3))
 		}, []float64{0, -4, 6, 1, -2, 3, -1, 0, -8, 0.5, 0, -4}},
+		{"Expand to the larger of two shapes, and the smaller size", 13, func(b *onnxpb.Builder) {
+			b.AddInit("c", []int{1, 3}, 1, 2, 3)
+			b.AddInts("ones", 1, 1)
+			b.AddInts("large", 1, 7)
+			b.AddNode("Shape", graphtest.In("x"), "s")
+			b.AddNode("Max", graphtest.In("s", "ones"), "m")
+			b.AddNode("Expand", graphtest.In("c", "m"), "e")
+			b.AddNode("Min", graphtest.In("s", "large"), "l") // 1, and 3
+			b.AddNode("Expand", graphtest.In("c", "l"), "f")
+			b.AddNode("Add", graphtest.In("e", "f"), "g")
+			b.AddNode("Add", graphtest.In("x", "g"), "y")
+		}, []float64{3, 2, 9, 2.5, 4, 2}},
+		{"Tile by the number of rows", 15, func(b *onnxpb.Builder) {
+			b.AddInit("c", []int{2, 3}, 1, 2, 3, 10, 20, 30)
+			b.AddInts("one", 1)
+			b.AddInts("apart", -1, 1, 3)
+			b.AddInts("two", -1, 2, 3)
+			b.AddNode("Shape", graphtest.In("x"), "s", onnxpb.Int("end", 1))
+			b.AddNode("Concat", graphtest.In("s", "one"), "r", onnxpb.Int("axis", 0))
+			b.AddNode("Tile", graphtest.In("c", "r"), "t")
+			b.AddNode("Reshape", graphtest.In("t", "two"), "u")
+			b.AddNode("Reshape", graphtest.In("x", "apart"), "v")
+			b.AddNode("Add", graphtest.In("u", "v"), "y")
+		}, []float64{2, 0, 6, 11, 18, 33, 1.5, 2, -1, 10.5, 20, 26}},
 		{"Pad with a value", 13, func(b *onnxpb.Builder) {
 			b.AddInts("p", 0, 1, 0, 2)
 			b.AddInit("v", []int{}, 9)

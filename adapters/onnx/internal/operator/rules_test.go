@@ -114,6 +114,7 @@ func operatorCases() []operatorCase {
 		{"einsum, summed and transposed", "Einsum", attr("equation", "a b c, c d -> d a"), [][]int{{4, graph.Batch}}, []*graph.Value{x(2, 3), graphtest.Ramp(3, 4)}, 13, true},
 		{"einsum of two data tensors", "Einsum", attr("equation", "ni,nj->nij"), [][]int{{graph.Batch, 2, 3}}, []*graph.Value{x(2), graphtest.Input("z", graph.Batch, 3)}, 13, false},
 		{"grouped convolution", "Conv", attr("group", 2, "kernel_shape", []int64{1}), [][]int{{graph.Batch, 4, 3}}, []*graph.Value{x(4, 3), graphtest.Ramp(4, 2, 1), graphtest.Ramp(4)}, 13, true},
+		{"convolution of one position", "Conv", attr("group", 2, "kernel_shape", []int64{1}), [][]int{{graph.Batch, 4, 1}}, []*graph.Value{x(4, 1), graphtest.Ramp(4, 2, 1), graphtest.Ramp(4)}, 13, true},
 		{"convolution, 2-D, strides, pads, dilation", "Conv", attr("kernel_shape", []int64{2, 3}, "strides", []int64{1, 2}, "pads", []int64{1, 2, 0, 1}, "dilations", []int64{2, 1}), [][]int{{graph.Batch, 2, 3, 3}}, []*graph.Value{x(3, 4, 5), graphtest.Ramp(2, 3, 2, 3)}, 13, true},
 		{"convolution, same", "Conv", attr("auto_pad", "SAME_UPPER", "kernel_shape", []int64{2}, "strides", []int64{2}), [][]int{{graph.Batch, 2, 3}}, []*graph.Value{x(3, 5), graphtest.Ramp(2, 3, 2)}, 13, true},
 		{"convolution, same, low", "Conv", attr("auto_pad", "SAME_LOWER", "kernel_shape", []int64{4}), [][]int{{graph.Batch, 2, 5}}, []*graph.Value{x(3, 5), graphtest.Ramp(2, 3, 4)}, 13, true},
