@@ -45,7 +45,7 @@ type Table[T kernel.Float] map[string]*Entry[T]
 func families[T kernel.Float]() [][]Entry[T] {
 	return [][]Entry[T]{
 		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), rearrangeOps[T](), repeatOps[T](), sliceOps[T](),
-		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](),
+		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](), treeOps[T](),
 	}
 }
 
@@ -81,7 +81,8 @@ func (t Table[T]) RuleOf(n *graph.Node) (Rule, error) {
 	if e == nil {
 		return Rule{}, fmt.Errorf("onnx: %s is of no known operator", n)
 	}
-	if len(n.Inputs) == 0 || len(n.Outputs) == 0 || n.Inputs[0] == nil || n.Outputs[0] == nil {
+	_, trees := n.Resolved.(*Trees) // whose scores stand second
+	if len(n.Inputs) == 0 || len(n.Outputs) == 0 || n.Inputs[0] == nil || n.Outputs[0] == nil && !trees {
 		return Rule{}, nil
 	}
 	return e.Rule(n), nil

@@ -1,0 +1,234 @@
+package tree
+
+import (
+	"math"
+	"slices"
+)
+
+// Ensemble is a forest laid out to be walked. It is immutable and safe for concurrent
+// use.
+type Ensemble struct {
+	Targets int
+	Trees   int // of the forest, constant ones included
+	trees   []walked
+	columns []column
+	sets    [][]float64
+}
+
+// column is a feature as nodes read it.
+type column struct {
+	feature int
+	missing missing
+}
+
+// missing says what stands for NaN in a column.
+type missing uint8
+
+const (
+	lowest  missing = iota // -Inf: x > t is false
+	highest                // +Inf: x > t is true
+	itself                 // NaN
+)
+
+// walked is one tree. The nodes of each level follow those of the level above, and
+// children lie side by side: a row at node i goes to left + 1 if its number is above the
+// threshold, else to left. A leaf leads to itself, so that all rows take the same number
+// of steps.
+type walked struct {
+	nodes    []node
+	depth    int
+	features []int32
+	other    []rule // of trees with other splits than x > t: one for each node; else nil
+	// target is the only one that the leaves add to, and value what they add, by node; or
+	// target is -1 and weights[span[i]:span[i+1]] are those of node i.
+	target  int32
+	value   []float64
+	span    []int32
+	weights []Weight
+}
+
+type node struct {
+	threshold float64
+	column    uint32
+	left      uint32
+}
+
+// rule is a split that is not just x > t.
+type rule struct {
+	split   split
+	missing bool
+	set     int32
+}
+
+// New lays out a forest, which Check has accepted.
+func New(f *Forest) *Ensemble {
+	e := &Ensemble{Targets: f.Targets, Trees: len(f.Roots), sets: f.Sets}
+	index := map[column]uint32{}
+	for _, root := range f.Roots {
+		r := &reducer{forest: f, known: map[int32]bounds{}}
+		top := r.reduce(root)
+		e.trees = append(e.trees, e.layOut(r, top, index))
+	}
+	return e
+}
+
+// layOut numbers the nodes level by level.
+func (e *Ensemble) layOut(r *reducer, top int32, index map[column]uint32) walked {
+	var t walked
+	level := []int32{top}
+	general := slices.ContainsFunc(r.nodes, func(n reduced) bool { return n.split != leaf && n.split != above })
+	var order []int32
+	for ; len(level) > 0; t.depth++ {
+		var below []int32
+		at := uint32(len(order) + len(level))
+		for _, i := range level {
+			n := &r.nodes[i]
+			w := node{threshold: math.Inf(1), left: uint32(len(order))}
+			if n.split != leaf {
+				w = node{n.value, e.column(n, general, index), at + uint32(len(below))}
+				below = append(below, n.left, n.right)
+				t.features = append(t.features, n.feature)
+			}
+			order = append(order, i)
+			t.nodes = append(t.nodes, w)
+			if general {
+				t.other = append(t.other, rule{n.split, n.missing, n.set})
+			}
+		}
+		level = below
+	}
+	t.depth--
+	slices.Sort(t.features)
+	t.features = slices.Clip(slices.Compact(t.features))
+	t.addLeaves(r, order)
+	return t
+}
+
+func (e *Ensemble) column(n *reduced, general bool, index map[column]uint32) uint32 {
+	c := column{int(n.feature), lowest}
+	switch {
+	case general:
+		c.missing = itself
+	case n.missing:
+		c.missing = highest
+	}
+	k, ok := index[c]
+	if !ok {
+		k = uint32(len(e.columns))
+		index[c] = k
+		e.columns = append(e.columns, c)
+	}
+	return k
+}
+
+// addLeaves keeps what the leaves add.
+func (t *walked) addLeaves(r *reducer, order []int32) {
+	t.target = -1
+	single := true
+	for _, i := range order {
+		n := &r.nodes[i]
+		if n.split != leaf {
+			continue
+		}
+		w := r.forest.Weights[n.from:n.to]
+		if single = single && len(w) == 1 && (t.target < 0 || t.target == w[0].Target); !single {
+			break
+		}
+		t.target = w[0].Target
+	}
+	if single {
+		t.value = make([]float64, len(order))
+		for k, i := range order {
+			if n := &r.nodes[i]; n.split == leaf {
+				t.value[k] = r.forest.Weights[n.from].Value
+			}
+		}
+		return
+	}
+	t.target = -1
+	for _, i := range order {
+		t.span = append(t.span, int32(len(t.weights)))
+		if n := &r.nodes[i]; n.split == leaf {
+			t.weights = append(t.weights, r.forest.Weights[n.from:n.to]...)
+		}
+	}
+	t.span = append(t.span, int32(len(t.weights)))
+}
+
+// Features lists the features that tree i depends on, ascending: those of splits that
+// some row reaches, and at which the tree takes different values.
+func (e *Ensemble) Features(i int) []int32 { return e.trees[i].features }
+
+// TargetFeatures lists the features that target k depends on, ascending.
+func (e *Ensemble) TargetFeatures() [][]int32 {
+	out := make([][]int32, e.Targets)
+	for i := range e.trees {
+		t := &e.trees[i]
+		for _, k := range t.targets() {
+			out[k] = append(out[k], t.features...)
+		}
+	}
+	for k := range out {
+		slices.Sort(out[k])
+		out[k] = slices.Compact(out[k])
+	}
+	return out
+}
+
+// targets lists the targets that t adds to, ascending.
+func (t *walked) targets() []int32 {
+	if t.target >= 0 {
+		return []int32{t.target}
+	}
+	var out []int32
+	for _, w := range t.weights {
+		out = append(out, w.Target)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Presence says in how many rows some tree adds to a target.
+type Presence uint8
+
+// Never: no leaf adds to it. Sometimes: it hangs on the leaves that a row comes to.
+const (
+	Never Presence = iota
+	Sometimes
+	Always
+)
+
+// Presence is that of each target.
+func (e *Ensemble) Presence() []Presence {
+	out := make([]Presence, e.Targets)
+	for i := range e.trees {
+		t := &e.trees[i]
+		if t.target >= 0 {
+			out[t.target] = Always
+			continue
+		}
+		leaves, last := 0, map[int32]int{}
+		count := map[int32]int{}
+		for k := range t.nodes {
+			if t.nodes[k].left != uint32(k) {
+				continue
+			}
+			leaves++
+			for _, w := range t.weights[t.span[k]:t.span[k+1]] {
+				if last[w.Target] != leaves {
+					last[w.Target] = leaves
+					count[w.Target]++
+				}
+			}
+		}
+		for target, n := range count {
+			switch {
+			case n == leaves:
+				out[target] = Always
+			case out[target] == Never:
+				out[target] = Sometimes
+			}
+		}
+	}
+	return out
+}
