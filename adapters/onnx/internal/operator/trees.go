@@ -35,6 +35,7 @@ type Trees struct {
 	Base      []float64 // by target; nil: zeros
 	Transform string    // NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT
 	Scores    int       // output
+	Counts    []int     // of one that was split: the trees behind each output
 
 	classes  *treeClasses // of a classifier
 	used     [][]int32    // features, by target

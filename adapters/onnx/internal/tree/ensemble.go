@@ -155,6 +155,9 @@ func (t *walked) addLeaves(r *reducer, order []int32) {
 	t.span = append(t.span, int32(len(t.weights)))
 }
 
+// Len is the number of trees that are walked.
+func (e *Ensemble) Len() int { return len(e.trees) }
+
 // Features lists the features that tree i depends on, ascending: those of splits that
 // some row reaches, and at which the tree takes different values.
 func (e *Ensemble) Features(i int) []int32 { return e.trees[i].features }
