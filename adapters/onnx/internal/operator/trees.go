@@ -35,7 +35,8 @@ type Trees struct {
 	Base      []float64 // by target; nil: zeros
 	Transform string    // NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT
 	Scores    int       // output
-	Counts    []int     // of one that was split: the trees behind each output
+	Counts    []int     // of one that was split: the trees behind each output,
+	Groups    int       // and the number of groups of trees
 
 	classes  *treeClasses // of a classifier
 	used     [][]int32    // features, by target

@@ -135,13 +135,23 @@ func (d *discovery) outputNames() []string {
 
 func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 	width := v.Width()
-	for e := range width {
-		p := candidate{eta: Element{v, e}, name: v.Name, output: v.Name}
+	of := make([]peeled, width)
+	for e := range of {
+		if of[e] = (peeled{eta: Element{v, e}}); peel {
+			of[e] = d.dep.peel(of[e].eta)
+		}
+	}
+	for e, own := range of {
+		p := candidate{eta: own.eta, name: v.Name, output: v.Name, head: own.head, passed: own.passed}
 		if width > 1 {
 			p.name = fmt.Sprintf("%s%d", v.Name, e+1)
 		}
-		if peel {
-			p.eta, p.head, p.passed = d.dep.peel(p.eta)
+		if own.complement {
+			if i := slices.IndexFunc(of, func(q peeled) bool { return q.eta == own.eta && !q.complement }); i >= 0 {
+				d.note("output %q is 1 minus %q and is not repeated", p.name, fmt.Sprintf("%s%d", v.Name, i+1))
+				continue
+			}
+			p.eta, p.head, p.passed = Element{v, e}, "", nil
 		}
 		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == p.eta }); i >= 0 {
 			d.note("output %q leads to the predictor of %q again and is not repeated", p.name, d.found[i].name)

@@ -11,42 +11,59 @@ import (
 // around a head: softplus(s) + 1e-6, clip(sigmoid(x), 1e-7, 1 - 1e-7).
 const guard = 1e-3
 
-// peel follows an output element back through operators that only move it, a
-// guard, and one head. It returns the head's input element, the head's name,
-// and the nodes passed from the output on. Without a head it returns el itself.
-func (d *dependencies) peel(el Element) (Element, string, []*graph.Node) {
-	var passed []*graph.Node
-	at := el
+// peeled is an output element without its head.
+type peeled struct {
+	eta        Element // the head's input; the output itself without a head
+	head       string
+	passed     []*graph.Node // from the output on
+	complement bool          // the output is 1 minus the head's value
+}
+
+// peel follows an output element back through operators that only move it, or take it
+// from 1, a guard, and one head.
+func (d *dependencies) peel(el Element) peeled {
+	p := peeled{eta: el}
 	guarded := false
 	for {
-		n := at.Value.Producer
-		if n == nil || at.Value.Const != nil {
-			return el, "", nil
+		n := p.eta.Value.Producer
+		if n == nil || p.eta.Value.Const != nil {
+			return peeled{eta: el}
 		}
-		passed = append(passed, n)
+		p.passed = append(p.passed, n)
 		if head := d.table.Of(n).Head; head != "" && len(n.Inputs) > 0 && n.Inputs[0] != nil && n.Inputs[0].Const == nil {
-			if guarded && head == "logsoftmax" {
-				return el, "", nil
+			if guarded && head == "logsoftmax" || p.complement && head != "sigmoid" {
+				return peeled{eta: el}
 			}
-			return Element{n.Inputs[0], at.Index}, head, passed
+			p.eta, p.head = Element{n.Inputs[0], p.eta.Index}, head
+			return p
 		}
-		next, isGuard, ok := d.step(n, at)
-		if !ok {
-			return el, "", nil
+		next, how := d.step(n, p.eta)
+		if how == changed {
+			return peeled{eta: el}
 		}
-		guarded = guarded || isGuard
-		at = next
+		guarded = guarded || how == guards
+		p.complement = p.complement != (how == complements)
+		p.eta = next
 	}
 }
 
-// step goes from an element to the one element of the node's inputs it copies,
-// up to a guard.
-func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, ok bool) {
+// passage is what a node does to an element on its way to the output.
+type passage uint8
+
+const (
+	changed passage = iota
+	copies
+	guards      // copies it, up to a guard
+	complements // takes it from 1
+)
+
+// step goes from an element to the one element of the node's inputs it is made of.
+func (d *dependencies) step(n *graph.Node, at Element) (next Element, how passage) {
 	if n.Op == "Clip" {
 		if clipGuards(n) {
-			return Element{n.Inputs[0], at.Index}, true, true
+			return Element{n.Inputs[0], at.Index}, guards
 		}
-		return Element{}, false, false
+		return Element{}, changed
 	}
 	r := d.Rules[n.Index]
 	out := 0
@@ -56,9 +73,9 @@ func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, o
 		}
 	}
 	if !r.Linear || r.Each == nil {
-		return Element{}, false, false
+		return Element{}, changed
 	}
-	copies, constant := 0, 0.0
+	used, weight, constant := 0, 0.0, 0.0
 	r.Each(out, at.Index, func(k, ie int, w float64) {
 		if k == operator.Itself {
 			constant += w
@@ -68,14 +85,20 @@ func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, o
 		switch {
 		case v.Const != nil:
 			constant += w * v.Const.At(ie)
-		case w == 1:
-			copies++
-			next = Element{v, ie}
 		case w != 0:
-			copies = 2
+			used, weight = used+1, w
+			next = Element{v, ie}
 		}
 	})
-	return next, constant != 0, copies == 1 && math.Abs(constant) <= guard
+	switch {
+	case used == 1 && weight == 1 && constant == 0:
+		return next, copies
+	case used == 1 && weight == 1 && math.Abs(constant) <= guard:
+		return next, guards
+	case used == 1 && weight == -1 && constant == 1:
+		return next, complements
+	}
+	return Element{}, changed
 }
 
 // clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).

@@ -84,6 +84,7 @@ func (s *treeSplitter) split(n *graph.Node, t *operator.Trees) (bool, error) {
 	for _, p := range parts {
 		part.Counts = append(part.Counts, p.Trees)
 	}
+	part.Groups = groups
 	y := s.Value(n.Outputs[t.Scores])
 	columns := s.value(y, "trees", y.Type, len(parts))
 	s.Append(&graph.Node{Name: n.Name, Op: n.Op, Domain: n.Domain, Version: n.Version, Inputs: s.Values(n.Inputs), Outputs: []*graph.Value{columns}, Resolved: part})
@@ -211,4 +212,42 @@ func (s *treeSplitter) value(of *graph.Value, what string, t graph.DType, width 
 
 func (s *treeSplitter) constant(of *graph.Value, what string, v []float64, shape ...int) *graph.Value {
 	return &graph.Value{Name: s.name(of, what), Type: of.Type, Shape: shape, Const: &graph.Tensor{Type: of.Type, Shape: shape, F: v}}
+}
+
+// isPart reports whether the elements of v are parts of an ensemble of trees that was
+// split: one that depends on all columns is a term as well, since others do not.
+func isPart(v *graph.Value) bool {
+	if v.Producer == nil {
+		return false
+	}
+	t, ok := v.Producer.Resolved.(*operator.Trees)
+	return ok && t.Groups > 1
+}
+
+// treesOf counts the trees behind elements; 0: some are not of parts of ensembles.
+func treesOf(elements []Element) int {
+	count := 0
+	for _, el := range elements {
+		if el.Value.Producer == nil {
+			return 0
+		}
+		t, ok := el.Value.Producer.Resolved.(*operator.Trees)
+		if !ok || t.Counts == nil {
+			return 0
+		}
+		count += t.Counts[el.Index]
+	}
+	return count
+}
+
+func treesReason(trees int, columns []string) string {
+	which := "the trees that depend"
+	if trees == 1 {
+		which = "the tree that depends"
+	}
+	alone := " alone"
+	if len(columns) > 1 {
+		alone = " together"
+	}
+	return fmt.Sprintf("the sum over %s on %s%s: %s", which, graph.QuotedList(columns), alone, graph.Plural(trees, "tree"))
 }

@@ -35,16 +35,22 @@ const (
 // threshold, else to left. A leaf leads to itself, so that all rows take the same number
 // of steps.
 type walked struct {
-	nodes    []node
-	depth    int
-	features []int32
-	other    []rule // of trees with other splits than x > t: one for each node; else nil
+	nodes []node
 	// target is the only one that the leaves add to, and value what they add, by node; or
-	// target is -1 and weights[span[i]:span[i+1]] are those of node i.
-	target  int32
+	// target is -1 and leaves holds it.
 	value   []float64
-	span    []int32
-	weights []Weight
+	target  int32
+	depth   int32
+	general bool // has other splits than x > t
+	*rare
+}
+
+// rare is what a walk down a usual tree does not look at.
+type rare struct {
+	features []int32
+	other    []rule // of a general tree: one for each node
+	span     []int32
+	weights  []Weight // of node i: weights[span[i]:span[i+1]]
 }
 
 type node struct {
@@ -69,14 +75,31 @@ func New(f *Forest) *Ensemble {
 		top := r.reduce(root)
 		e.trees = append(e.trees, e.layOut(r, top, index))
 	}
+	e.join()
 	return e
+}
+
+// join moves the nodes, and the values, of all trees into one stretch of memory each.
+func (e *Ensemble) join() {
+	nodes, values := 0, 0
+	for i := range e.trees {
+		nodes += len(e.trees[i].nodes)
+		values += len(e.trees[i].value)
+	}
+	allNodes, allValues := make([]node, 0, nodes), make([]float64, 0, values)
+	for i := range e.trees {
+		t := &e.trees[i]
+		allNodes, allValues = append(allNodes, t.nodes...), append(allValues, t.value...)
+		t.nodes = allNodes[len(allNodes)-len(t.nodes) : len(allNodes) : len(allNodes)]
+		t.value = allValues[len(allValues)-len(t.value) : len(allValues) : len(allValues)]
+	}
 }
 
 // layOut numbers the nodes level by level.
 func (e *Ensemble) layOut(r *reducer, top int32, index map[column]uint32) walked {
-	var t walked
+	t := walked{rare: &rare{}}
 	level := []int32{top}
-	general := slices.ContainsFunc(r.nodes, func(n reduced) bool { return n.split != leaf && n.split != above })
+	t.general = slices.ContainsFunc(r.nodes, func(n reduced) bool { return n.split != leaf && n.split != above })
 	var order []int32
 	for ; len(level) > 0; t.depth++ {
 		var below []int32
@@ -85,13 +108,13 @@ func (e *Ensemble) layOut(r *reducer, top int32, index map[column]uint32) walked
 			n := &r.nodes[i]
 			w := node{threshold: math.Inf(1), left: uint32(len(order))}
 			if n.split != leaf {
-				w = node{n.value, e.column(n, general, index), at + uint32(len(below))}
+				w = node{n.value, e.column(n, t.general, index), at + uint32(len(below))}
 				below = append(below, n.left, n.right)
 				t.features = append(t.features, n.feature)
 			}
 			order = append(order, i)
 			t.nodes = append(t.nodes, w)
-			if general {
+			if t.general {
 				t.other = append(t.other, rule{n.split, n.missing, n.set})
 			}
 		}

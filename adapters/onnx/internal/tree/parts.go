@@ -49,7 +49,9 @@ func (e *Ensemble) Split(group func(i int) int) (*Ensemble, []Part) {
 		if t.target >= 0 {
 			t.target = index[key{g, int(t.target)}]
 		} else {
-			t.weights = slices.Clone(t.weights)
+			own := *t.rare
+			own.weights = slices.Clone(t.weights)
+			t.rare = &own
 			for k := range t.weights {
 				t.weights[k].Target = index[key{g, int(t.weights[k].Target)}]
 			}

@@ -44,6 +44,12 @@ func (e *Ensemble) Sum(dst, x []float64, rows int) {
 }
 
 func (e *Ensemble) sumBlock(dst, x []float64, ends []uint32) {
+	if len(ends) < 4 {
+		for r := range ends {
+			e.sumRow(dst[r*e.Targets:(r+1)*e.Targets], x[r*e.Columns():(r+1)*e.Columns()])
+		}
+		return
+	}
 	for i := range e.trees {
 		t := &e.trees[i]
 		e.descend(t, x, ends)
@@ -61,6 +67,46 @@ func (e *Ensemble) sumBlock(dst, x []float64, ends []uint32) {
 				row[w.Target] += w.Value
 			}
 		}
+	}
+}
+
+// sumRow takes one row down four trees side by side.
+func (e *Ensemble) sumRow(dst, x []float64) {
+	trees := e.trees
+	for len(trees) >= 4 {
+		a, b, c, d := &trees[0], &trees[1], &trees[2], &trees[3]
+		if a.general || b.general || c.general || d.general {
+			break
+		}
+		var i, j, k, l uint32
+		for range max(a.depth, b.depth, c.depth, d.depth) {
+			na, nb, nc, nd := &a.nodes[i], &b.nodes[j], &c.nodes[k], &d.nodes[l]
+			i = na.left + right(x[na.column], na.threshold)
+			j = nb.left + right(x[nb.column], nb.threshold)
+			k = nc.left + right(x[nc.column], nc.threshold)
+			l = nd.left + right(x[nd.column], nd.threshold)
+		}
+		a.add(dst, i)
+		b.add(dst, j)
+		c.add(dst, k)
+		d.add(dst, l)
+		trees = trees[4:]
+	}
+	var end [1]uint32
+	for i := range trees {
+		e.descend(&trees[i], x, end[:])
+		trees[i].add(dst, end[0])
+	}
+}
+
+// add adds what the leaf at node i adds.
+func (t *walked) add(dst []float64, i uint32) {
+	if t.target >= 0 {
+		dst[t.target] += t.value[i]
+		return
+	}
+	for _, w := range t.weights[t.span[i]:t.span[i+1]] {
+		dst[w.Target] += w.Value
 	}
 }
 
@@ -116,7 +162,7 @@ func (e *Ensemble) each(x []float64, rows int, yield func(row int, w Weight)) {
 // descend finds the leaf of t that each row of x comes to.
 func (e *Ensemble) descend(t *walked, x []float64, ends []uint32) {
 	width := e.Columns()
-	if t.other != nil {
+	if t.general {
 		for r := range ends {
 			ends[r] = e.general(t, x[r*width:(r+1)*width])
 		}
@@ -124,10 +170,10 @@ func (e *Ensemble) descend(t *walked, x []float64, ends []uint32) {
 	}
 	r := 0
 	for ; r+4 <= len(ends); r += 4 {
-		four((*[4]uint32)(ends[r:]), t.nodes, t.depth, x[r*width:(r+4)*width], width)
+		four((*[4]uint32)(ends[r:]), t.nodes, int(t.depth), x[r*width:(r+4)*width], width)
 	}
 	for ; r < len(ends); r++ {
-		ends[r] = one(t.nodes, t.depth, x[r*width:(r+1)*width])
+		ends[r] = one(t.nodes, int(t.depth), x[r*width:(r+1)*width])
 	}
 }
 
