@@ -54,6 +54,9 @@ func checkTreeClassifier(c *graph.Check) error {
 		return err
 	}
 	t.Ensemble = tree.New(f)
+	if p := t.Ensemble.Presence(); k.count == 2 && p[1] == tree.Sometimes && len(k.base) == 1 {
+		return fmt.Errorf("one base value for two classes, of which only some leaves have a weight for the second: what the scores are is not defined; export two base values")
+	}
 	if len(k.labels) > 0 {
 		if err := c.Set(0, graph.Int64, []int{c.Inputs[0].Shape[0]}); err != nil {
 			return err
@@ -180,9 +183,9 @@ func (k *treeClasses) labelOf(score float64) int64 {
 	return k.labels[0]
 }
 
-// complement: a sum of weights that are never negative is a probability.
+// complement: the sum of one class whose weights are never negative is a probability.
 func (k *treeClasses) complement() float64 {
-	if k.positive {
+	if k.only && k.positive {
 		return 1
 	}
 	return 0
