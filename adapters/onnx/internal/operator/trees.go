@@ -3,7 +3,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -152,38 +151,49 @@ func (t *Trees) checkPost(aggregate, transform string, targets int) error {
 	return nil
 }
 
+// maxTargets bounds what is kept for each target.
+const maxTargets = 1 << 20
+
+func treeTargets(c *graph.Check) (int, error) {
+	n := c.AttrInt("n_targets", 1)
+	switch {
+	case n > maxTargets:
+		return 0, fmt.Errorf("n_targets is %d; at most %d are supported", n, maxTargets)
+	case n < 1:
+		return 0, fmt.Errorf("n_targets is %d", n)
+	}
+	return int(n), nil
+}
+
 func checkTreeRegressor(c *graph.Check) error {
 	if err := checkTreeInput(c); err != nil {
 		return err
 	}
-	targets := c.AttrInt("n_targets", 1)
-	if targets < 1 || targets > math.MaxInt32 {
-		return fmt.Errorf("n_targets is %d", targets)
+	targets, err := treeTargets(c)
+	if err != nil {
+		return err
 	}
 	base, err := treeNumbers(c, "base_values")
 	if err != nil {
 		return err
 	}
-	if n := len(base); n != 0 && int64(n) != targets {
+	if n := len(base); n != 0 && n != targets {
 		return fmt.Errorf("%d base_values for %d targets", n, targets)
 	}
-	if err := c.Fits(int(targets), "its targets", []int{int(targets)}); err != nil {
-		return err
-	}
-	f, err := readForest(c, "target", int(targets))
+	f, err := readForest(c, "target", targets)
 	if err != nil {
 		return err
 	}
 	t := &Trees{Base: base}
-	if err := t.checkPost(c.Attrs["aggregate_function"].String, c.Attrs["post_transform"].String, int(targets)); err != nil {
+	if err := t.checkPost(c.Attrs["aggregate_function"].String, c.Attrs["post_transform"].String, targets); err != nil {
 		return err
 	}
-	t.oneTarget(int(targets))
+	t.oneTarget(targets)
 	if err := treeWork(c, f); err != nil {
 		return err
 	}
 	t.Ensemble = tree.New(f)
-	return t.finish(c, graph.Float32, int(targets))
+	return t.finish(c, graph.Float32, targets)
 }
 
 // oneTarget: of transforms, one target takes PROBIT alone, as ONNX Runtime has it.

@@ -17,14 +17,11 @@ func checkTreeEnsemble(c *graph.Check) error {
 	if err := c.Floating(0); err != nil {
 		return err
 	}
-	targets := c.AttrInt("n_targets", 1)
-	if targets < 1 || targets > math.MaxInt32 {
-		return fmt.Errorf("n_targets is %d", targets)
-	}
-	if err := c.Fits(int(targets), "its targets", []int{int(targets)}); err != nil {
+	targets, err := treeTargets(c)
+	if err != nil {
 		return err
 	}
-	f, err := readTreeEnsemble(c, int(targets))
+	f, err := readTreeEnsemble(c, targets)
 	if err != nil {
 		return err
 	}
@@ -36,16 +33,16 @@ func checkTreeEnsemble(c *graph.Check) error {
 		return fmt.Sprint(c.AttrInt(attr, def))
 	}
 	err = t.checkPost(name("aggregate_function", 1, []string{"AVERAGE", "SUM", "MIN", "MAX"}),
-		name("post_transform", 0, []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}), int(targets))
+		name("post_transform", 0, []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}), targets)
 	if err != nil {
 		return err
 	}
-	t.oneTarget(int(targets))
+	t.oneTarget(targets)
 	if err := treeWork(c, f); err != nil {
 		return err
 	}
 	t.Ensemble = tree.New(f)
-	return t.finish(c, c.Inputs[0].Type, int(targets))
+	return t.finish(c, c.Inputs[0].Type, targets)
 }
 
 // readTreeEnsemble makes of each reference to a leaf a leaf of its own: files share them.
