@@ -72,7 +72,7 @@ func (s *treeSplitter) split(n *graph.Node, t *operator.Trees) (bool, error) {
 	if groups < 2 && form == operator.Apart && t.Transform == "NONE" {
 		return false, nil
 	}
-	e, parts := t.Ensemble.Split(func(i int) int { return group[i] })
+	e, parts := t.Ensemble.Split(func(i int) []int { return group[i] })
 	targets := t.Ensemble.Targets
 	if form == operator.Paired {
 		targets = 1
@@ -98,40 +98,84 @@ func (s *treeSplitter) split(n *graph.Node, t *operator.Trees) (bool, error) {
 	return true, nil
 }
 
-// groups numbers the sets of at most maxOrder columns that trees depend on, in the order
-// of their first trees, the group of all other trees coming last. Trees without a split
-// are in none: -1.
-func (s *treeSplitter) groups(x *graph.Value, e *tree.Ensemble) (of []int, count int) {
-	in := s.dep.of[x]
+// groups numbers sets of at most maxOrder columns that trees depend on, in the order in
+// which they are met, and gives each tree's: see tree.Ensemble.Split. The group of all
+// other trees comes last; trees without a split are in none.
+func (s *treeSplitter) groups(x *graph.Value, e *tree.Ensemble) (of [][]int, count int) {
 	number := map[int32]int{}
+	numbered := func(set int32) int {
+		if _, ok := number[set]; !ok {
+			number[set] = len(number)
+		}
+		return number[set]
+	}
 	var rest []int
-	of = make([]int, e.Len())
+	of = make([][]int, e.Len())
 	for i := range of {
 		features := e.Features(i)
-		set := int32(0)
-		for _, f := range features {
-			set = s.dep.sets.union(set, in.at(int(f)))
+		set := s.columns(x, features)
+		if len(features) == 0 {
+			continue
+		}
+		for _, branch := range s.branches(x, e, i, set) {
+			of[i] = append(of[i], numbered(branch))
 		}
 		switch {
-		case len(features) == 0:
-			of[i] = -1
+		case of[i] != nil:
 		case s.dep.sets.size(set) > s.maxOrder:
 			rest = append(rest, i)
 		default:
-			if _, ok := number[set]; !ok {
-				number[set] = len(number)
-			}
-			of[i] = number[set]
+			of[i] = []int{numbered(set)}
 		}
 	}
 	count = len(number)
 	for _, i := range rest {
-		of[i] = count
+		of[i] = []int{count}
 	}
 	if len(rest) > 0 {
 		count++
 	}
 	return of, count
+}
+
+func (s *treeSplitter) columns(x *graph.Value, features []int32) (set int32) {
+	in := s.dep.of[x]
+	for _, f := range features {
+		set = s.dep.sets.union(set, in.at(int(f)))
+	}
+	return set
+}
+
+// branches gives each leaf of tree i the columns of the branch that it belongs to, if
+// branches have at most two although the tree has more: then it is a sum over pairs, as
+// 1[x0 <= t] g(x1) + 1[x0 > t] h(x2). nil: the tree stays whole.
+func (s *treeSplitter) branches(x *graph.Value, e *tree.Ensemble, i int, all int32) []int32 {
+	const pair = 2
+	sets := s.dep.sets
+	if sets.size(all) <= pair || s.maxOrder < pair {
+		return nil
+	}
+	_, paths := e.Leaves(i)
+	own := make([]int32, len(paths))
+	var branches []int32
+	for k, p := range paths {
+		own[k] = s.columns(x, p)
+		switch sets.size(own[k]) {
+		case pair:
+			if !slices.Contains(branches, own[k]) {
+				branches = append(branches, own[k])
+			}
+		case 0, 1:
+		default:
+			return nil
+		}
+	}
+	for k, set := range own {
+		if j := slices.IndexFunc(branches, func(b int32) bool { return sets.union(b, set) == b }); j >= 0 {
+			own[k] = branches[j]
+		}
+	}
+	return own
 }
 
 // sumWeights is the product that makes scores of parts: weights, parts x targets, and

@@ -51,6 +51,7 @@ type rare struct {
 	other    []rule // of a general tree: one for each node
 	span     []int32
 	weights  []Weight // of node i: weights[span[i]:span[i+1]]
+	cut      bool     // leaves add to different targets
 }
 
 type node struct {
@@ -185,13 +186,42 @@ func (e *Ensemble) Len() int { return len(e.trees) }
 // some row reaches, and at which the tree takes different values.
 func (e *Ensemble) Features(i int) []int32 { return e.trees[i].features }
 
+// Leaves lists the leaves of tree i by their nodes, and for each the features on the way
+// to it: whether a row comes to it depends on no others.
+func (e *Ensemble) Leaves(i int) (leaves []int32, paths [][]int32) {
+	t := &e.trees[i]
+	above := make([][]int32, len(t.nodes))
+	for k := range t.nodes {
+		n := &t.nodes[k]
+		if n.left == uint32(k) {
+			leaves, paths = append(leaves, int32(k)), append(paths, above[k])
+			continue
+		}
+		path, f := above[k], int32(e.columns[n.column].feature)
+		if !slices.Contains(path, f) {
+			path = append(slices.Clip(path), f)
+		}
+		above[n.left], above[n.left+1] = path, path
+	}
+	return leaves, paths
+}
+
 // TargetFeatures lists the features that target k depends on, ascending.
 func (e *Ensemble) TargetFeatures() [][]int32 {
 	out := make([][]int32, e.Targets)
 	for i := range e.trees {
 		t := &e.trees[i]
-		for _, k := range t.targets() {
-			out[k] = append(out[k], t.features...)
+		if !t.cut {
+			for _, k := range t.targets() {
+				out[k] = append(out[k], t.features...)
+			}
+			continue
+		}
+		leaves, paths := e.Leaves(i)
+		for j, leaf := range leaves {
+			for _, w := range t.weights[t.span[leaf]:t.span[leaf+1]] {
+				out[w.Target] = append(out[w.Target], paths[j]...)
+			}
 		}
 	}
 	for k := range out {

@@ -189,17 +189,27 @@ func TestSplitAddsUp(t *testing.T) {
 		f := random(r, 12, 1+int(seed%3), features, targets, seed%2 == 0)
 		e := New(f)
 		group := map[string]int{}
-		of := make([]int, e.Len())
-		for i := range of {
-			key := encode(e.Features(i))
+		of := make([][]int, e.Len())
+		number := func(features []int32) int {
+			key := encode(slices.Sorted(slices.Values(features)))
 			if _, ok := group[key]; !ok {
 				group[key] = len(group)
 			}
-			if of[i] = group[key]; len(e.Features(i)) == 0 {
-				of[i] = -1
+			return group[key]
+		}
+		for i := range of {
+			_, paths := e.Leaves(i)
+			switch {
+			case len(e.Features(i)) == 0:
+			case i%2 == 0:
+				of[i] = []int{number(e.Features(i))}
+			default:
+				for _, p := range paths {
+					of[i] = append(of[i], number(p))
+				}
 			}
 		}
-		s, parts := e.Split(func(i int) int { return of[i] })
+		s, parts := e.Split(func(i int) []int { return of[i] })
 		base := make([]float64, targets)
 		e.AddConstant(base)
 		x := rows(r, n, features)
