@@ -240,12 +240,17 @@ type treeMemory struct {
 	x, scores []float64
 }
 
-// treeRows is the number of rows that a step holds the numbers and scores of.
-const treeRows = 4 * tree.Block
+// treeRows is the number of rows whose numbers and scores a step holds at a time: few
+// enough for the second cache.
+func treeRows(e *tree.Ensemble) int {
+	const cache = 1 << 15 // numbers
+	return tree.Block * max(1, min(4, cache/(tree.Block*(e.Columns()+e.Targets))))
+}
 
 func compileTrees[T kernel.Float](n *graph.Node) Step[T] {
 	t := n.Resolved.(*Trees)
 	read := readTreeRows[T](t.Ensemble, n.Inputs[0].Type)
+	block := treeRows(t.Ensemble)
 	var pool sync.Pool
 	return func(x *Exec[T]) error {
 		in := x.In[0]
@@ -254,8 +259,8 @@ func compileTrees[T kernel.Float](n *graph.Node) Step[T] {
 			m = &treeMemory{}
 		}
 		defer pool.Put(m)
-		for from := 0; from < in.Shape[0]; from += treeRows {
-			rows := min(treeRows, in.Shape[0]-from)
+		for from := 0; from < in.Shape[0]; from += block {
+			rows := min(block, in.Shape[0]-from)
 			m.x = slices.Grow(m.x[:0], rows*t.Ensemble.Columns())[:rows*t.Ensemble.Columns()]
 			m.scores = slices.Grow(m.scores[:0], rows*t.Ensemble.Targets)[:rows*t.Ensemble.Targets]
 			read(m.x, in, from, rows)

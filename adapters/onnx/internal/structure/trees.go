@@ -155,7 +155,7 @@ func (s *treeSplitter) branches(x *graph.Value, e *tree.Ensemble, i int, all int
 	if sets.size(all) <= pair || s.maxOrder < pair {
 		return nil
 	}
-	_, paths := e.Leaves(i)
+	paths := e.Leaves(i)
 	own := make([]int32, len(paths))
 	var branches []int32
 	for k, p := range paths {

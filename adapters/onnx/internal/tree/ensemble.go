@@ -35,11 +35,9 @@ const (
 // threshold, else to left. A leaf leads to itself, so that all rows take the same number
 // of steps.
 type walked struct {
-	nodes []node
-	// target is the only one that the leaves add to, and value what they add, by node; or
-	// target is -1 and leaves holds it.
-	value   []float64
-	target  int32
+	nodes   []node
+	value   []float64 // what a leaf adds, by node; nil if leaves may add to several targets
+	target  int32     // that all leaves add to; -1: see rare
 	depth   int32
 	general bool // has other splits than x > t
 	*rare
@@ -48,10 +46,12 @@ type walked struct {
 // rare is what a walk down a usual tree does not look at.
 type rare struct {
 	features []int32
-	other    []rule // of a general tree: one for each node
-	span     []int32
-	weights  []Weight // of node i: weights[span[i]:span[i+1]]
-	cut      bool     // leaves add to different targets
+	other    []rule  // of a general tree: one for each node
+	to       []int32 // the target of each leaf, by node, if values have different ones
+	// Without values: what node i adds is weights[span[i]:span[i+1]].
+	span    []int32
+	weights []Weight
+	cut     bool // a target has some of the leaves only
 }
 
 type node struct {
@@ -92,6 +92,9 @@ func (e *Ensemble) join() {
 		t := &e.trees[i]
 		allNodes, allValues = append(allNodes, t.nodes...), append(allValues, t.value...)
 		t.nodes = allNodes[len(allNodes)-len(t.nodes) : len(allNodes) : len(allNodes)]
+		if t.value == nil {
+			continue
+		}
 		t.value = allValues[len(allValues)-len(t.value) : len(allValues) : len(allValues)]
 	}
 }
@@ -147,36 +150,75 @@ func (e *Ensemble) column(n *reduced, general bool, index map[column]uint32) uin
 
 // addLeaves keeps what the leaves add.
 func (t *walked) addLeaves(r *reducer, order []int32) {
-	t.target = -1
-	single := true
-	for _, i := range order {
-		n := &r.nodes[i]
-		if n.split != leaf {
-			continue
-		}
-		w := r.forest.Weights[n.from:n.to]
-		if single = single && len(w) == 1 && (t.target < 0 || t.target == w[0].Target); !single {
-			break
-		}
-		t.target = w[0].Target
-	}
-	if single {
-		t.value = make([]float64, len(order))
+	t.keep(func(yield func(node int, w Weight)) {
 		for k, i := range order {
 			if n := &r.nodes[i]; n.split == leaf {
-				t.value[k] = r.forest.Weights[n.from].Value
+				for _, w := range r.forest.Weights[n.from:n.to] {
+					yield(k, w)
+				}
 			}
 		}
+	})
+}
+
+// keep holds the weights that each lists, by node, in the form that is added fastest.
+func (t *walked) keep(each func(yield func(node int, w Weight))) {
+	count := make([]int32, len(t.nodes)+1)
+	target, several, total := int32(-1), false, 0
+	each(func(node int, w Weight) {
+		count[node]++
+		total++
+		several = several || target >= 0 && target != w.Target
+		target = w.Target
+	})
+	one := true
+	for k := range t.nodes {
+		one = one && (t.nodes[k].left != uint32(k) || count[k] == 1)
+	}
+	if t.target = -1; !one {
+		t.span, t.weights = make([]int32, 1, len(t.nodes)+1), make([]Weight, 0, total)
+		for k := range t.nodes {
+			t.span = append(t.span, t.span[k]+count[k])
+		}
+		each(func(_ int, w Weight) { t.weights = append(t.weights, w) })
 		return
 	}
-	t.target = -1
-	for _, i := range order {
-		t.span = append(t.span, int32(len(t.weights)))
-		if n := &r.nodes[i]; n.split == leaf {
-			t.weights = append(t.weights, r.forest.Weights[n.from:n.to]...)
+	t.value = make([]float64, len(t.nodes))
+	if several {
+		t.to = make([]int32, len(t.nodes))
+	} else {
+		t.target = target
+	}
+	each(func(node int, w Weight) {
+		if t.value[node] = w.Value; several {
+			t.to[node] = w.Target
+		}
+	})
+}
+
+// at lists what the leaf at node k adds, in buf if there is one weight.
+func (t *walked) at(k int, buf *[1]Weight) []Weight {
+	switch {
+	case t.value == nil:
+		return t.weights[t.span[k]:t.span[k+1]]
+	case t.to != nil:
+		buf[0] = Weight{t.to[k], t.value[k]}
+	default:
+		buf[0] = Weight{t.target, t.value[k]}
+	}
+	return buf[:]
+}
+
+// eachLeaf calls yield with the leaves in order of nodes and what they add.
+func (t *walked) eachLeaf(yield func(leaf, node int, weights []Weight)) {
+	var buf [1]Weight
+	leaf := 0
+	for k := range t.nodes {
+		if t.nodes[k].left == uint32(k) {
+			yield(leaf, k, t.at(k, &buf))
+			leaf++
 		}
 	}
-	t.span = append(t.span, int32(len(t.weights)))
 }
 
 // Len is the number of trees that are walked.
@@ -186,15 +228,15 @@ func (e *Ensemble) Len() int { return len(e.trees) }
 // some row reaches, and at which the tree takes different values.
 func (e *Ensemble) Features(i int) []int32 { return e.trees[i].features }
 
-// Leaves lists the leaves of tree i by their nodes, and for each the features on the way
+// Leaves lists, for each leaf of tree i in the order of nodes, the features on the way
 // to it: whether a row comes to it depends on no others.
-func (e *Ensemble) Leaves(i int) (leaves []int32, paths [][]int32) {
+func (e *Ensemble) Leaves(i int) (paths [][]int32) {
 	t := &e.trees[i]
 	above := make([][]int32, len(t.nodes))
 	for k := range t.nodes {
 		n := &t.nodes[k]
 		if n.left == uint32(k) {
-			leaves, paths = append(leaves, int32(k)), append(paths, above[k])
+			paths = append(paths, above[k])
 			continue
 		}
 		path, f := above[k], int32(e.columns[n.column].feature)
@@ -203,10 +245,10 @@ func (e *Ensemble) Leaves(i int) (leaves []int32, paths [][]int32) {
 		}
 		above[n.left], above[n.left+1] = path, path
 	}
-	return leaves, paths
+	return paths
 }
 
-// TargetFeatures lists the features that target k depends on, ascending.
+// TargetFeatures lists the features that each target depends on, ascending.
 func (e *Ensemble) TargetFeatures() [][]int32 {
 	out := make([][]int32, e.Targets)
 	for i := range e.trees {
@@ -217,12 +259,12 @@ func (e *Ensemble) TargetFeatures() [][]int32 {
 			}
 			continue
 		}
-		leaves, paths := e.Leaves(i)
-		for j, leaf := range leaves {
-			for _, w := range t.weights[t.span[leaf]:t.span[leaf+1]] {
-				out[w.Target] = append(out[w.Target], paths[j]...)
+		paths := e.Leaves(i)
+		t.eachLeaf(func(leaf, _ int, weights []Weight) {
+			for _, w := range weights {
+				out[w.Target] = append(out[w.Target], paths[leaf]...)
 			}
-		}
+		})
 	}
 	for k := range out {
 		slices.Sort(out[k])
@@ -237,9 +279,11 @@ func (t *walked) targets() []int32 {
 		return []int32{t.target}
 	}
 	var out []int32
-	for _, w := range t.weights {
-		out = append(out, w.Target)
-	}
+	t.eachLeaf(func(_, _ int, weights []Weight) {
+		for _, w := range weights {
+			out = append(out, w.Target)
+		}
+	})
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -263,20 +307,16 @@ func (e *Ensemble) Presence() []Presence {
 			out[t.target] = Always
 			continue
 		}
-		leaves, last := 0, map[int32]int{}
-		count := map[int32]int{}
-		for k := range t.nodes {
-			if t.nodes[k].left != uint32(k) {
-				continue
-			}
-			leaves++
-			for _, w := range t.weights[t.span[k]:t.span[k+1]] {
+		leaves, last, count := 0, map[int32]int{}, map[int32]int{}
+		t.eachLeaf(func(leaf, _ int, weights []Weight) {
+			leaves = leaf + 1
+			for _, w := range weights {
 				if last[w.Target] != leaves {
 					last[w.Target] = leaves
 					count[w.Target]++
 				}
 			}
-		}
+		})
 		for target, n := range count {
 			switch {
 			case n == leaves:

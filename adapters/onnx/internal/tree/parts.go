@@ -51,10 +51,12 @@ func (e *Ensemble) parts(groups func(i int) []int) (map[key]int32, []Part) {
 		if len(of) == 0 {
 			continue
 		}
-		e.eachWeight(i, of, func(_, group int, w Weight) {
-			if k := (key{group, w.Target}); last[k] != i+1 {
-				last[k] = i + 1
-				trees[k]++
+		e.trees[i].eachLeaf(func(leaf, _ int, weights []Weight) {
+			for _, w := range weights {
+				if k := (key{groupOf(of, leaf), w.Target}); last[k] != i+1 {
+					last[k] = i + 1
+					trees[k]++
+				}
 			}
 		})
 	}
@@ -70,47 +72,27 @@ func (e *Ensemble) parts(groups func(i int) []int) (map[key]int32, []Part) {
 	return index, parts
 }
 
-// eachWeight calls yield with the weights of the leaves of tree i, their nodes and groups.
-func (e *Ensemble) eachWeight(i int, groups []int, yield func(node, group int, w Weight)) {
-	t, leaf := &e.trees[i], 0
-	for k := range t.nodes {
-		if t.nodes[k].left != uint32(k) {
-			continue
-		}
-		group := groups[min(leaf, len(groups)-1)]
-		leaf++
-		if t.target >= 0 {
-			yield(k, group, Weight{t.target, t.value[k]})
-			continue
-		}
-		for _, w := range t.weights[t.span[k]:t.span[k+1]] {
-			yield(k, group, w)
-		}
-	}
-}
-
 // redirect is tree i with weights that add to parts.
 func (e *Ensemble) redirect(i int, groups []int, index map[key]int32) walked {
-	t := e.trees[i]
-	own := &rare{features: t.features, other: t.other, cut: len(groups) > 1, span: make([]int32, 0, len(t.nodes)+1)}
-	e.eachWeight(i, groups, func(node, group int, w Weight) {
-		for len(own.span) <= node {
-			own.span = append(own.span, int32(len(own.weights)))
-		}
-		own.weights = append(own.weights, Weight{index[key{group, w.Target}], w.Value})
+	old := e.trees[i]
+	t := walked{nodes: old.nodes, depth: old.depth, general: old.general, rare: &rare{features: old.features, other: old.other, cut: len(groups) > 1}}
+	t.keep(func(yield func(node int, w Weight)) {
+		old.eachLeaf(func(leaf, node int, weights []Weight) {
+			for _, w := range weights {
+				yield(node, Weight{index[key{groupOf(groups, leaf), w.Target}], w.Value})
+			}
+		})
 	})
-	for len(own.span) <= len(t.nodes) {
-		own.span = append(own.span, int32(len(own.weights)))
-	}
-	t.rare, t.value, t.target = own, nil, -1
 	return t
 }
+
+func groupOf(groups []int, leaf int) int { return groups[min(leaf, len(groups)-1)] }
 
 // AddConstant adds to dst, by target, what the trees without a split add.
 func (e *Ensemble) AddConstant(dst []float64) {
 	for i := range e.trees {
-		if e.trees[i].depth == 0 {
-			e.eachWeight(i, []int{0}, func(_, _ int, w Weight) { dst[w.Target] += w.Value })
+		if t := &e.trees[i]; t.depth == 0 {
+			t.add(dst, 0)
 		}
 	}
 }

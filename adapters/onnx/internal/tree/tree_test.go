@@ -198,7 +198,7 @@ func TestSplitAddsUp(t *testing.T) {
 			return group[key]
 		}
 		for i := range of {
-			_, paths := e.Leaves(i)
+			paths := e.Leaves(i)
 			switch {
 			case len(e.Features(i)) == 0:
 			case i%2 == 0:

@@ -50,22 +50,29 @@ func (e *Ensemble) sumBlock(dst, x []float64, ends []uint32) {
 		}
 		return
 	}
-	for i := range e.trees {
+	var sums [Block]float64
+	for i := 0; i < len(e.trees); {
 		t := &e.trees[i]
-		e.descend(t, x, ends)
-		if t.target >= 0 {
-			value, at := t.value, int(t.target)
-			for _, end := range ends {
-				dst[at] += value[end]
-				at += e.Targets
-			}
+		if t.target < 0 {
+			e.descend(t, x, ends)
+			t.addAll(dst, ends, e.Targets)
+			i++
 			continue
 		}
-		for r, end := range ends {
-			row := dst[r*e.Targets : (r+1)*e.Targets]
-			for _, w := range t.weights[t.span[end]:t.span[end+1]] {
-				row[w.Target] += w.Value
+		// Trees of one target, which stand together if the ensemble was split.
+		column, sums := dst[t.target:], sums[:len(ends)]
+		for r := range sums {
+			sums[r] = column[r*e.Targets]
+		}
+		for target := t.target; i < len(e.trees) && e.trees[i].target == target; i++ {
+			t := &e.trees[i]
+			e.descend(t, x, ends)
+			for r, end := range ends {
+				sums[r] += t.value[end]
 			}
+		}
+		for r, v := range sums {
+			column[r*e.Targets] = v
 		}
 	}
 }
@@ -99,10 +106,30 @@ func (e *Ensemble) sumRow(dst, x []float64) {
 	}
 }
 
+// addAll adds to rows of dst what the leaves that they come to add.
+func (t *walked) addAll(dst []float64, ends []uint32, targets int) {
+	if t.to != nil {
+		value, to := t.value, t.to[:len(t.value)]
+		row := 0
+		for _, end := range ends {
+			dst[row+int(to[end])] += value[end]
+			row += targets
+		}
+		return
+	}
+	for r, end := range ends {
+		t.add(dst[r*targets:(r+1)*targets], end)
+	}
+}
+
 // add adds what the leaf at node i adds.
 func (t *walked) add(dst []float64, i uint32) {
 	if t.target >= 0 {
 		dst[t.target] += t.value[i]
+		return
+	}
+	if t.to != nil {
+		dst[t.to[i]] += t.value[i]
 		return
 	}
 	for _, w := range t.weights[t.span[i]:t.span[i+1]] {
@@ -140,6 +167,7 @@ func (e *Ensemble) Scored(x []float64, rows int) []bool {
 // each calls yield with every weight of every leaf that a row comes to.
 func (e *Ensemble) each(x []float64, rows int, yield func(row int, w Weight)) {
 	var ends [Block]uint32
+	var buf [1]Weight
 	width := e.Columns()
 	for from := 0; from < rows; from += Block {
 		n := min(Block, rows-from)
@@ -147,11 +175,7 @@ func (e *Ensemble) each(x []float64, rows int, yield func(row int, w Weight)) {
 			t := &e.trees[i]
 			e.descend(t, x[from*width:(from+n)*width], ends[:n])
 			for r, end := range ends[:n] {
-				if t.target >= 0 {
-					yield(from+r, Weight{t.target, t.value[end]})
-					continue
-				}
-				for _, w := range t.weights[t.span[end]:t.span[end+1]] {
+				for _, w := range t.at(int(end), &buf) {
 					yield(from+r, w)
 				}
 			}
