@@ -57,11 +57,12 @@ func (f *Forest) name(i int32) string {
 // maxDepth bounds the levels of a tree, so that walks over trees may recurse.
 const maxDepth = 4096
 
-// Check reports an error unless every root is the top of a tree that shares no node
+// Check prepares a forest for New: chains of nodes that ask for one category after another
+// become one node. It reports an error unless every root is the top of a tree that shares no node
 // with itself or another, is at most 4096 levels deep, and together they reach every
 // node. Indexes must be within bounds.
 func (f *Forest) Check() error {
-	reached := make([]bool, len(f.Nodes))
+	reached := f.joinEquals()
 	type visit struct {
 		node  int32
 		depth int
@@ -85,7 +86,7 @@ func (f *Forest) Check() error {
 			}
 			for _, child := range [...]int32{n.False, n.True} {
 				if reached[child] {
-					return fmt.Errorf("%s is reached twice, from %s again: the nodes form a cycle or share a child and are no tree", f.name(child), f.name(at.node))
+					return fmt.Errorf("%s is reached twice, from %s again: the nodes form a cycle or share a child, and are no tree", f.name(child), f.name(at.node))
 				}
 				reached[child] = true
 				stack = append(stack, visit{child, at.depth + 1})

@@ -340,3 +340,29 @@ func TestCheckForest(t *testing.T) {
 	}
 	New(&ok)
 }
+
+// Categories that are asked for one after another are a set, as one node would have it.
+func TestEqualsAreJoined(t *testing.T) {
+	leaf := func(i int32) Node { return Node{Mode: Leaf, From: i, To: i + 1} }
+	chain := Forest{Targets: 1, Roots: []int32{0}, Weights: []Weight{{0, 1}, {0, 2}, {0, 3}}, Nodes: []Node{
+		{Mode: EQ, Value: 4, True: 1, False: 2}, {Mode: LEQ, Feature: 1, Value: 0, True: 4, False: 5},
+		{Mode: EQ, Value: 1, True: 1, False: 3}, {Mode: EQ, Value: 7, True: 1, False: 6, MissingTrue: true}, leaf(0), leaf(1), leaf(2)}}
+	if err := chain.Check(); err != nil {
+		t.Fatal(err)
+	}
+	e := New(&chain)
+	if got := e.Features(0); !slices.Equal(got, []int32{0, 1}) {
+		t.Errorf("depends on %v", got)
+	}
+	x := []float64{4, -1, 1, 1, 7, -1, 5, 1, math.NaN(), 1}
+	got := make([]float64, 5)
+	e.Sum(got, e.read(x, 5, 2), 5)
+	if want := []float64{1, 2, 1, 3, 2}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// A ring of such nodes stays one.
+	ring := Forest{Targets: 1, Roots: []int32{0}, Nodes: []Node{{Mode: EQ, True: 2, False: 1}, {Mode: EQ, Value: 1, True: 2, False: 0}, {Mode: Leaf}}}
+	if err := ring.Check(); err == nil || !strings.Contains(err.Error(), "is reached twice") {
+		t.Errorf("%v", err)
+	}
+}
