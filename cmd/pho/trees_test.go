@@ -18,10 +18,9 @@ import (
 
 // forest is a TreeEnsembleRegressor as its file has it.
 type forest struct {
-	ints    map[string][]int64
-	floats  map[string][]float32
-	modes   []string
-	feature map[string]bool
+	ints   map[string][]int64
+	floats map[string][]float32
+	modes  []string
 }
 
 func readForest(t *testing.T, path string) *forest {

@@ -77,6 +77,9 @@ func (t *Trees) Complement() float64 { return t.classes.complement() }
 // PairedBase is the base value of the sum of Paired.
 func (t *Trees) PairedBase() float64 { return t.classes.pairedBase() }
 
+// Scratch: what a step holds of a row.
+func (t *Trees) Scratch() int { return t.Ensemble.Columns() + t.Ensemble.Targets }
+
 // finish is called when all but what follows from it is set.
 func (t *Trees) finish(c *graph.Check, typ graph.DType, width int) error {
 	t.settle()

@@ -113,19 +113,21 @@ func (s *treeSplitter) groups(x *graph.Value, e *tree.Ensemble) (of [][]int, cou
 	of = make([][]int, e.Len())
 	for i := range of {
 		features := e.Features(i)
-		set := s.columns(x, features)
 		if len(features) == 0 {
 			continue
 		}
-		for _, branch := range s.branches(x, e, i, set) {
-			of[i] = append(of[i], numbered(branch))
+		set, few := s.columns(x, features, s.maxOrder)
+		if !few || s.dep.sets.size(set) > pair {
+			for _, branch := range s.branches(x, e, i) {
+				of[i] = append(of[i], numbered(branch))
+			}
 		}
 		switch {
 		case of[i] != nil:
-		case s.dep.sets.size(set) > s.maxOrder:
-			rest = append(rest, i)
-		default:
+		case few:
 			of[i] = []int{numbered(set)}
+		default:
+			rest = append(rest, i)
 		}
 	}
 	count = len(number)
@@ -138,36 +140,37 @@ func (s *treeSplitter) groups(x *graph.Value, e *tree.Ensemble) (of [][]int, cou
 	return of, count
 }
 
-func (s *treeSplitter) columns(x *graph.Value, features []int32) (set int32) {
+// columns is the set of columns that features of x depend on, if they are at most limit.
+func (s *treeSplitter) columns(x *graph.Value, features []int32, limit int) (set int32, ok bool) {
 	in := s.dep.of[x]
 	for _, f := range features {
-		set = s.dep.sets.union(set, in.at(int(f)))
+		if set = s.dep.sets.union(set, in.at(int(f))); s.dep.sets.size(set) > limit {
+			return set, false
+		}
 	}
-	return set
+	return set, true
 }
 
-// branches gives each leaf of tree i the columns of the branch that it belongs to, if
-// branches have at most two although the tree has more: then it is a sum over pairs, as
-// 1[x0 <= t] g(x1) + 1[x0 > t] h(x2). nil: the tree stays whole.
-func (s *treeSplitter) branches(x *graph.Value, e *tree.Ensemble, i int, all int32) []int32 {
-	const pair = 2
-	sets := s.dep.sets
-	if sets.size(all) <= pair || s.maxOrder < pair {
+const pair = 2
+
+// branches gives each leaf of tree i, which depends on more columns than a pair, those of
+// the branch that it belongs to, if branches have at most two: then the tree is a sum over
+// pairs, as 1[x0 <= t] g(x1) + 1[x0 > t] h(x2). nil: it stays whole.
+func (s *treeSplitter) branches(x *graph.Value, e *tree.Ensemble, i int) []int32 {
+	if s.maxOrder < pair {
 		return nil
 	}
+	sets := s.dep.sets
 	paths := e.Leaves(i)
 	own := make([]int32, len(paths))
 	var branches []int32
 	for k, p := range paths {
-		own[k] = s.columns(x, p)
-		switch sets.size(own[k]) {
-		case pair:
-			if !slices.Contains(branches, own[k]) {
-				branches = append(branches, own[k])
-			}
-		case 0, 1:
-		default:
+		var ok bool
+		if own[k], ok = s.columns(x, p, pair); !ok {
 			return nil
+		}
+		if sets.size(own[k]) == pair && !slices.Contains(branches, own[k]) {
+			branches = append(branches, own[k])
 		}
 	}
 	for k, set := range own {
