@@ -29,6 +29,12 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 	if err != nil {
 		return nil, err
 	}
+	split := g.g
+	if !o.NoStructure {
+		if split, err = structure.SplitTrees(g.g, columns, o.MaxOrder, l); err != nil {
+			return nil, typed(err)
+		}
+	}
 	s := structure.Options{
 		MaxOrder: o.MaxOrder, Deep: o.Deep, Learned: o.Learned, Predictor: o.Predictor, NoStructure: o.NoStructure,
 		Levels: func() (map[string][]string, error) {
@@ -38,7 +44,7 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 			}
 			return labels.Columns, nil
 		},
-		Evaluate: evaluation(g.g), Limits: l,
+		Evaluate: evaluation(split), Limits: l,
 	}
 	if o.Decode != nil {
 		s.Declared = func() (*structure.Declared, error) {
@@ -49,7 +55,7 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 			return d.asFound(), nil
 		}
 	}
-	found, err := structure.Discover(g.g, columns, s)
+	found, err := structure.Discover(split, columns, s)
 	if err != nil {
 		return nil, typed(err)
 	}

@@ -254,8 +254,15 @@ func (m *Model) collect(dst *decompose.Outputs, buf *buffer, b *data.Batch, at, 
 		tap, to := dst.Taps[t.name], 0
 		for _, s := range t.from {
 			x, stride := m.at(s.source, buf)
-			for r := range n {
-				copy(tap.RawRowView(at + r)[to:], x[r*stride:][:s.n])
+			if s.n == 1 {
+				raw := tap.RawMatrix()
+				for r, k := 0, at*raw.Stride+to; r < n; r, k = r+1, k+raw.Stride {
+					raw.Data[k] = x[r*stride]
+				}
+			} else {
+				for r := range n {
+					copy(tap.RawRowView(at + r)[to:], x[r*stride:][:s.n])
+				}
 			}
 			to += s.n
 		}

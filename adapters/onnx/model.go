@@ -47,6 +47,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.found.Graph != g.g {
+		g = &Graph{s.found.Graph, g.file}
+	}
 	m := &Model{structure: s, bind: bind, graph: g, columns: s.found.Columns, column: map[string]int{}, widths: map[string]int{}}
 	m.feedInputs()
 	m.findSources()
@@ -154,7 +157,8 @@ func (m *Model) makeBlocks() {
 // Structure is what discovery found, with its reasons.
 func (m *Model) Structure() *Structure { return m.structure }
 
-// Graph is the network that m runs.
+// Graph is the network that m runs: the one that it was made of, or, if that has ensembles
+// of trees, the same with their parts as tensors of their own.
 func (m *Model) Graph() *Graph { return m.graph }
 
 // Binding is the assignment of columns to inputs that the model was made with.

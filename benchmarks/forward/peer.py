@@ -15,7 +15,7 @@ core = ov.Core()
 
 def values(rows, inputs):
     i, j = np.meshgrid(np.arange(rows), np.arange(inputs), indexing="ij")
-    return np.sin(i * 0.37 + j * 1.3).astype(np.float32)
+    return np.sin(i * i * 0.37 + (i + 1) * j * 1.3).astype(np.float32)
 
 
 def compiled(path, rows, inputs, hint, threads, streams):

@@ -233,7 +233,8 @@ func latency(model string, inputs, calls int) (float64, []float32, error) {
 func values(rows, inputs int) []float32 {
 	x := make([]float32, rows*inputs)
 	for i := range x {
-		x[i] = float32(math.Sin(float64(i/inputs)*0.37 + float64(i%inputs)*1.3))
+		r, j := i/inputs, i%inputs
+		x[i] = float32(math.Sin(float64(r*r)*0.37 + float64((r+1)*j)*1.3))
 	}
 	return x
 }

@@ -126,6 +126,16 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddNode("Add", graphtest.In("e", "f"), "h")
 	})
 	quantisedSeeds(add)
+	add(17, func(b *onnxpb.Builder) {
+		trees := new(graphtest.Trees).Stump(0, 0, 0.5, 1, 2).Stump(4, 2, -1, 3, -1)
+		trees.Branch(7, 3, 1, "BRANCH_EQ", 0, 5, 6).Leaf(7, 6, 1).Branch(7, 5, 0, "BRANCH_GT", 0.25, 1, 2).Leaf(7, 1, 4).Leaf(7, 2, 5)
+		trees.Missing = make([]int64, len(trees.Tree))
+		trees.Missing[0] = 1
+		trees.Regressor(b, "x", "t", onnxpb.Floats("base_values", 0.5), onnxpb.Text("aggregate_function", "AVERAGE"))
+		b.AddNodes("ai.onnx.ml", "TreeEnsembleClassifier", graphtest.In("x"), graphtest.In("label", "p"), trees.Attrs("class", onnxpb.Ints("classlabels_int64s", 3, 5), onnxpb.Text("post_transform", "LOGISTIC"))...)
+		b.AddNode("Concat", graphtest.In("t", "p"), "y", onnxpb.Int("axis", 1))
+	})
+	add(17, func(b *onnxpb.Builder) { graphtest.Five(b, "x", "y", onnxpb.Int("aggregate_function", 2)) })
 	return slices.Concat(out, spatialSeeds(t), indexSeeds(t), controlSeeds(t))
 }
 

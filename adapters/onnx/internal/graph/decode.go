@@ -201,7 +201,7 @@ func decodeAttr(p *onnxpb.AttributeProto, node string, b *budget) (Attr, error) 
 		a.Strings = append(a.Strings, string(s))
 	}
 	if p.T != nil {
-		t, err := decodeTensor(p.T, fmt.Sprintf("%s: attribute %q", node, p.Name), b)
+		t, err := decodeTensor(widened(p.T), fmt.Sprintf("%s: attribute %q", node, p.Name), b)
 		if err != nil {
 			return Attr{}, err
 		}
@@ -215,4 +215,16 @@ func decodeAttr(p *onnxpb.AttributeProto, node string, b *budget) (Attr, error) 
 		a.Tensor = t
 	}
 	return a, nil
+}
+
+// widened is p, or a vector of bytes (the modes of a TreeEnsemble's nodes) as one of int32.
+func widened(p *onnxpb.TensorProto) *onnxpb.TensorProto {
+	if p.DataType != int32(onnxpb.TensorProto_UINT8) {
+		return p
+	}
+	w := &onnxpb.TensorProto{Dims: p.Dims, DataType: int32(onnxpb.TensorProto_INT32), Int32Data: p.Int32Data}
+	for _, b := range p.RawData {
+		w.Int32Data = append(w.Int32Data, int32(b))
+	}
+	return w
 }

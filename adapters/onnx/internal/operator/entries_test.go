@@ -152,6 +152,18 @@ func TestJumps(t *testing.T) {
 		b.AddInit("one", nil, 1)
 		b.AddNodes("com.microsoft", "DynamicQuantizeMatMul", []string{"both", "w", "one"}, []string{"y"})
 	}}
+	stump := new(graphtest.Trees).Stump(0, 0, 1, 5, 7)
+	samples["ai.onnx.ml.TreeEnsembleRegressor"] = sample{1, d, 5, func(b *onnxpb.Builder, _ string) { stump.Regressor(b, "h", "y") }}
+	samples["ai.onnx.ml.TreeEnsembleClassifier"] = sample{1, d, 5, func(b *onnxpb.Builder, _ string) {
+		b.Import("ai.onnx.ml", 3)
+		b.AddNodes("ai.onnx.ml", "TreeEnsembleClassifier", []string{"h"}, []string{"", "both"}, stump.Attrs("class", onnxpb.Ints("classlabels_int64s", 0, 1))...)
+		b.AddInts("first", 1)
+		b.AddNode("Gather", []string{"both", "first"}, "y", onnxpb.Int("axis", 1))
+	}}
+	samples["ai.onnx.ml.TreeEnsemble"] = sample{1, d, 3, func(b *onnxpb.Builder, _ string) {
+		b.AddNode("Concat", []string{"h", "x"}, "both", onnxpb.Int("axis", 1))
+		graphtest.Five(b, "both", "y")
+	}}
 	table := operator.New[float64]()
 	for key, e := range table {
 		if _, known := samples[key]; known != e.Jumps {

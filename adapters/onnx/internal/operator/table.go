@@ -101,6 +101,7 @@ func families[T kernel.Float]() [][]Entry[T] {
 		gridSampleOps[T](),
 		affineGridOps[T](),
 		detOps[T](),
+		treeOps[T](),
 	}
 }
 
@@ -136,7 +137,8 @@ func (t Table[T]) RuleOf(n *graph.Node) (Rule, error) {
 	if e == nil {
 		return Rule{}, fmt.Errorf("onnx: %s is of no known operator", n)
 	}
-	if len(n.Inputs) == 0 || len(n.Outputs) == 0 || n.Inputs[0] == nil || n.Outputs[0] == nil {
+	_, trees := n.Resolved.(*Trees) // whose scores stand second
+	if len(n.Inputs) == 0 || len(n.Outputs) == 0 || n.Inputs[0] == nil || n.Outputs[0] == nil && !trees {
 		return Rule{}, nil
 	}
 	return e.Rule(n), nil

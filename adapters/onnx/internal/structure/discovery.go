@@ -53,7 +53,7 @@ func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, erro
 		g: g, o: o, maxOrder: o.MaxOrder,
 		column: map[Element]int{}, order: map[*graph.Value]int{},
 		class: map[Element]forced{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
-		s: &Found{RoundedTo: roundedTo, Unused: []string{}, Notes: []string{}},
+		s: &Found{Graph: g, RoundedTo: roundedTo, Unused: []string{}, Notes: []string{}},
 	}
 	id := map[string]int{}
 	columns := make([][]int, len(bound))

@@ -17,6 +17,7 @@ type Found struct {
 	PassedOver string
 	Notes      []string
 
+	Graph     *graph.Graph // what was looked at: see SplitTrees
 	Columns   []string
 	RoundedTo map[string]graph.DType // types of columns on their way into the network
 	Parts     []Parts                // by predictor

@@ -62,7 +62,7 @@ func (d *discovery) isLearned(a atom) bool {
 	case d.declaredDeep[a.Value]:
 		return false
 	}
-	return a.set != 0 && a.set != d.all && d.dep.sets.size(a.set) <= d.maxOrder
+	return a.set != 0 && (a.set != d.all || isPart(a.Value)) && d.dep.sets.size(a.set) <= d.maxOrder
 }
 
 // addLinear adds the linear terms in column order; those forced into the deep
@@ -193,6 +193,8 @@ func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
 	tensors, nodes := Sources(t.Elements)
 	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most Options.MaxOrder %d)", graph.QuotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
 	switch {
+	case treesOf(t.Elements) > 0:
+		reason = treesReason(treesOf(t.Elements), columns)
 	case by != "":
 		reason = fmt.Sprintf("a subnetwork on %s, made a term by Options.Learned %q", graph.QuotedList(columns), by)
 	case len(columns) == 1:

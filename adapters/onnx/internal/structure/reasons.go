@@ -73,6 +73,10 @@ func (d *discovery) deepReason(id int32, elements []Element, by string) string {
 	if len(elements) == 1 {
 		depend = "depends"
 	}
+	if trees := treesOf(elements); trees > 0 {
+		subject = fmt.Sprintf("%s of %s: the sum over %s", graph.Plural(len(elements), "feature"), strings.Join(nodes, " and "), graph.Plural(trees, "tree"))
+		depend = "depends"
+	}
 	n, all := d.dep.sets.size(id), d.dep.sets.size(d.all)
 	switch {
 	case d.o.NoStructure:

@@ -1,0 +1,284 @@
+package tree
+
+import (
+	"math"
+	"slices"
+)
+
+// Block is the number of rows that go down one tree after another together: their
+// numbers, and a tree, stay in the first cache.
+const Block = 64
+
+// Columns is the number of columns that Sum, Best and Scored read for each row.
+func (e *Ensemble) Columns() int { return max(1, len(e.columns)) }
+
+// Feature is the feature of column c.
+func (e *Ensemble) Feature(c int) int {
+	if c >= len(e.columns) {
+		return -1
+	}
+	return e.columns[c].feature
+}
+
+// Missing is what column c holds in place of NaN.
+func (e *Ensemble) Missing(c int) float64 {
+	if c >= len(e.columns) {
+		return 0
+	}
+	return [...]float64{lowest: math.Inf(-1), highest: math.Inf(1), itself: math.NaN()}[e.columns[c].missing]
+}
+
+// Sum adds to dst, rows x Targets, what the leaves add up to that rows of x, rows x
+// Columns, come to. x holds in each column the row's number of that feature, and
+// Missing in place of NaN. The sum of a row is over the trees in order, whatever the
+// other rows.
+func (e *Ensemble) Sum(dst, x []float64, rows int) {
+	if rows == 0 {
+		return
+	}
+	var ends [Block]uint32
+	for from := 0; from < rows; from += Block {
+		n := min(Block, rows-from)
+		e.sumBlock(dst[from*e.Targets:(from+n)*e.Targets], x[from*e.Columns():(from+n)*e.Columns()], ends[:n])
+	}
+}
+
+func (e *Ensemble) sumBlock(dst, x []float64, ends []uint32) {
+	if len(ends) < 4 {
+		for r := range ends {
+			e.sumRow(dst[r*e.Targets:(r+1)*e.Targets], x[r*e.Columns():(r+1)*e.Columns()])
+		}
+		return
+	}
+	var sums [Block]float64
+	for i := 0; i < len(e.trees); {
+		t := &e.trees[i]
+		if t.target < 0 {
+			e.descend(t, x, ends)
+			t.addAll(dst, ends, e.Targets)
+			i++
+			continue
+		}
+		// Trees of one target, which stand together if the ensemble was split.
+		column, sums := dst[t.target:], sums[:len(ends)]
+		for r := range sums {
+			sums[r] = column[r*e.Targets]
+		}
+		for target := t.target; i < len(e.trees) && e.trees[i].target == target; i++ {
+			t := &e.trees[i]
+			e.descend(t, x, ends)
+			for r, end := range ends {
+				sums[r] += t.value[end]
+			}
+		}
+		for r, v := range sums {
+			column[r*e.Targets] = v
+		}
+	}
+}
+
+// sumRow takes one row down four trees side by side.
+func (e *Ensemble) sumRow(dst, x []float64) {
+	trees := e.trees
+	for len(trees) >= 4 {
+		a, b, c, d := &trees[0], &trees[1], &trees[2], &trees[3]
+		if a.general || b.general || c.general || d.general {
+			break
+		}
+		var i, j, k, l uint32
+		for range max(a.depth, b.depth, c.depth, d.depth) {
+			na, nb, nc, nd := &a.nodes[i], &b.nodes[j], &c.nodes[k], &d.nodes[l]
+			i = na.left + right(x[na.column], na.threshold)
+			j = nb.left + right(x[nb.column], nb.threshold)
+			k = nc.left + right(x[nc.column], nc.threshold)
+			l = nd.left + right(x[nd.column], nd.threshold)
+		}
+		a.add(dst, i)
+		b.add(dst, j)
+		c.add(dst, k)
+		d.add(dst, l)
+		trees = trees[4:]
+	}
+	var end [1]uint32
+	for i := range trees {
+		e.descend(&trees[i], x, end[:])
+		trees[i].add(dst, end[0])
+	}
+}
+
+// addAll adds to rows of dst what the leaves that they come to add.
+func (t *walked) addAll(dst []float64, ends []uint32, targets int) {
+	if t.to != nil {
+		value, to := t.value, t.to[:len(t.value)]
+		row := 0
+		for _, end := range ends {
+			dst[row+int(to[end])] += value[end]
+			row += targets
+		}
+		return
+	}
+	for r, end := range ends {
+		t.add(dst[r*targets:(r+1)*targets], end)
+	}
+}
+
+// add adds what the leaf at node i adds.
+func (t *walked) add(dst []float64, i uint32) {
+	if t.target >= 0 {
+		dst[t.target] += t.value[i]
+		return
+	}
+	if t.to != nil {
+		dst[t.to[i]] += t.value[i]
+		return
+	}
+	for _, w := range t.weights[t.span[i]:t.span[i+1]] {
+		dst[w.Target] += w.Value
+	}
+}
+
+// Best is as Sum, with the least or, if greatest is set, the greatest value that a leaf
+// adds to a target instead of their sum; 0 where none adds to it.
+func (e *Ensemble) Best(dst, x []float64, rows int, greatest bool) {
+	scored := e.Scored(x, rows)
+	none := math.Inf(1)
+	if greatest {
+		none = math.Inf(-1)
+	}
+	for i, ok := range scored {
+		if dst[i] = 0; ok {
+			dst[i] = none
+		}
+	}
+	e.each(x, rows, func(row int, w Weight) {
+		if at := &dst[row*e.Targets+int(w.Target)]; greatest && w.Value > *at || !greatest && w.Value < *at {
+			*at = w.Value
+		}
+	})
+}
+
+// Scored reports, by row and target, whether some leaf that the row comes to adds to it.
+func (e *Ensemble) Scored(x []float64, rows int) []bool {
+	out := make([]bool, rows*e.Targets)
+	e.each(x, rows, func(row int, w Weight) { out[row*e.Targets+int(w.Target)] = true })
+	return out
+}
+
+// each calls yield with every weight of every leaf that a row comes to.
+func (e *Ensemble) each(x []float64, rows int, yield func(row int, w Weight)) {
+	var ends [Block]uint32
+	var buf [1]Weight
+	width := e.Columns()
+	for from := 0; from < rows; from += Block {
+		n := min(Block, rows-from)
+		for i := range e.trees {
+			t := &e.trees[i]
+			e.descend(t, x[from*width:(from+n)*width], ends[:n])
+			for r, end := range ends[:n] {
+				for _, w := range t.at(int(end), &buf) {
+					yield(from+r, w)
+				}
+			}
+		}
+	}
+}
+
+// descend finds the leaf of t that each row of x comes to.
+func (e *Ensemble) descend(t *walked, x []float64, ends []uint32) {
+	width := e.Columns()
+	if t.general {
+		for r := range ends {
+			ends[r] = e.general(t, x[r*width:(r+1)*width])
+		}
+		return
+	}
+	r := 0
+	for ; r+4 <= len(ends); r += 4 {
+		four((*[4]uint32)(ends[r:]), t.nodes, int(t.depth), x[r*width:(r+4)*width], width)
+	}
+	for ; r < len(ends); r++ {
+		ends[r] = one(t.nodes, int(t.depth), x[r*width:(r+1)*width])
+	}
+}
+
+// right is 1 if x is above t, without a branch.
+func right(x, t float64) uint32 {
+	var one uint32
+	if x > t {
+		one = 1
+	}
+	return one
+}
+
+// stride is how many levels rows go down before it is asked whether all are at leaves.
+const stride = 6
+
+// four takes four rows down a tree side by side: each waits for its own numbers, and the
+// processor works on the others meanwhile.
+func four(ends *[4]uint32, nodes []node, depth int, x []float64, width int) {
+	x0, x1, x2, x3 := x[:width], x[width:2*width], x[2*width:3*width], x[3*width:4*width]
+	var i0, i1, i2, i3 uint32
+	for {
+		for range min(depth, stride) {
+			n0, n1, n2, n3 := &nodes[i0], &nodes[i1], &nodes[i2], &nodes[i3]
+			i0 = n0.left + right(x0[n0.column], n0.threshold)
+			i1 = n1.left + right(x1[n1.column], n1.threshold)
+			i2 = n2.left + right(x2[n2.column], n2.threshold)
+			i3 = n3.left + right(x3[n3.column], n3.threshold)
+		}
+		if depth -= stride; depth <= 0 || nodes[i0].left == i0 && nodes[i1].left == i1 && nodes[i2].left == i2 && nodes[i3].left == i3 {
+			break
+		}
+	}
+	*ends = [4]uint32{i0, i1, i2, i3}
+}
+
+func one(nodes []node, depth int, x []float64) uint32 {
+	i := uint32(0)
+	for range depth {
+		n := &nodes[i]
+		next := n.left + right(x[n.column], n.threshold)
+		if next == i {
+			break
+		}
+		i = next
+	}
+	return i
+}
+
+// general takes a row down a tree with any splits.
+func (e *Ensemble) general(t *walked, x []float64) uint32 {
+	i := uint32(0)
+	for range t.depth {
+		n, r := &t.nodes[i], &t.other[i]
+		if r.split == leaf {
+			break
+		}
+		v := x[n.column]
+		goes := r.missing
+		if !math.IsNaN(v) {
+			goes = e.goesRight(r, v, n.threshold)
+		}
+		if i = n.left; goes {
+			i++
+		}
+	}
+	return i
+}
+
+func (e *Ensemble) goesRight(r *rule, x, t float64) bool {
+	switch r.split {
+	case equal:
+		return x == t
+	case member:
+		_, in := slices.BinarySearch(e.sets[r.set], x)
+		return in
+	case less:
+		return x < t
+	case atLeast:
+		return x >= t
+	case atMost:
+		return x <= t
+	}
+	return x > t
+}
