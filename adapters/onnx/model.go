@@ -48,7 +48,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 		return nil, err
 	}
 	if s.found.Graph != g.g {
-		g = &Graph{s.found.Graph, g.file}
+		split := *g
+		split.g = s.found.Graph
+		g = &split
 	}
 	m := &Model{structure: s, bind: bind, graph: g, columns: s.found.Columns, column: map[string]int{}, widths: map[string]int{}}
 	m.feedInputs()
