@@ -53,7 +53,7 @@ func (m *Model) workspace() engine.Workspace {
 	if m.runner != nil {
 		return m.runner.NewWorkspace()
 	}
-	return &foreign{Evaluator: m.evaluator}
+	return &foreign{Evaluator: m.evaluator, inputs: m.graph.g.Inputs, texts: m.graph.g.Texts.Extend()}
 }
 
 // rows is the memory of v for n rows: the workspace's, or else own, grown if need be.
@@ -94,7 +94,17 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	}
 	buf := m.buffer()
 	defer m.release(buf)
+	if m.readsText {
+		buf.workspace.Texts().Forget()
+	}
 	for j, name := range m.columns {
+		if m.text[j] {
+			var err error
+			if buf.columns[j], err = textNumbers(buf.workspace.Texts(), b, name); err != nil {
+				return err
+			}
+			continue
+		}
 		x, err := b.Numeric(name)
 		if err != nil {
 			return fmt.Errorf("onnx: input of the network: %w", err)
@@ -191,7 +201,7 @@ func (m *Model) refuse(v float64, j int, row int64) error {
 // hold.
 func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
 	for i, v := range m.graph.g.Inputs {
-		if v.Type.Floating() {
+		if v.Type.Floating() || v.Type == graph.String {
 			continue
 		}
 		for _, c := range m.feed[i] {

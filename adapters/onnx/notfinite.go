@@ -28,8 +28,17 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 // such a value at row i of b, and the value; nil if none can be told.
 func (m *Model) firstNotFinite(b *data.Batch, i int) (*graph.Node, float64) {
 	inputs := make([][]float64, len(m.graph.g.Inputs))
+	texts := make([][]string, len(inputs))
 	for j, feed := range m.feed {
 		for _, c := range feed {
+			if m.text[c] {
+				codes, err := b.Codes(m.columns[c])
+				if err != nil {
+					return nil, 0
+				}
+				texts[j] = append(texts[j], codes.Levels[codes.Index[i]])
+				continue
+			}
 			x, err := b.Numeric(m.columns[c])
 			if err != nil {
 				return nil, 0
@@ -47,7 +56,7 @@ func (m *Model) firstNotFinite(b *data.Batch, i int) (*graph.Node, float64) {
 				return nil, 0
 			}
 			y := make([]float64, out.Width())
-			if err := r.Run([][]float64{y}, inputs, 1); err != nil {
+			if err := r.RunTexts([][]float64{y}, inputs, texts, 1); err != nil {
 				return nil, 0
 			}
 			for _, v := range y {

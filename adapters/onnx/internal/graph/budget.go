@@ -11,10 +11,11 @@ type budget struct {
 	memory, memoryMax int64 // bytes, at 8 per element
 	foldWork, rowWork int64
 	workMax           int64
+	texts             *Texts // of the constants
 }
 
 func newBudget(l Limits) *budget {
-	return &budget{memory: l.MaxMemory, memoryMax: l.MaxMemory, foldWork: l.MaxWork, rowWork: l.MaxWork, workMax: l.MaxWork}
+	return &budget{memory: l.MaxMemory, memoryMax: l.MaxMemory, foldWork: l.MaxWork, rowWork: l.MaxWork, workMax: l.MaxWork, texts: newTexts()}
 }
 
 func (b *budget) take(n int, what string, shape []int) error {

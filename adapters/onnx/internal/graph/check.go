@@ -15,10 +15,15 @@ type checker struct {
 	ops    Operators
 	budget *budget
 	sizes  map[*Value]Sizes // integer tensors that depend on the number of rows
+
+	first    error // of a node that cannot be computed
+	refused  map[*Value]error
+	declared []*onnxpb.ValueInfoProto // what the file says of the outputs that remain
+	notes    []string
 }
 
 func newChecker(b *builder, ops Operators) *checker {
-	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}}
+	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}, refused: map[*Value]error{}}
 }
 
 // Check is what an operator's check sees: its node, and the checker of the graph.
@@ -31,31 +36,72 @@ type Check struct {
 func (c *checker) check(nodes []*Node) ([]*Node, error) {
 	var kept []*Node
 	for i, n := range nodes {
-		keep, err := c.node(n, c.b.pb.Node[n.Index].Attribute)
+		own, err := c.node(n)
+		if err != nil {
+			c.refuse(n, err)
+		}
+		nodes[i] = nil
+		kept = append(kept, own...)
+	}
+	return c.prune(kept)
+}
+
+// node checks n and lists what has to run for it: nothing if its outputs are known.
+func (c *checker) node(n *Node) ([]*Node, error) {
+	if err := c.refusedInput(n); err != nil {
+		return nil, err
+	}
+	op, err := find(c.ops, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.attributes(n, c.b.pb.Node[n.Index].Attribute); err != nil {
+		return nil, err
+	}
+	if op.Expand == nil {
+		return c.named(n, op)
+	}
+	nc := &Check{checker: c, Node: n}
+	err = nc.takes(op)
+	var nodes, kept []*Node
+	if err == nil {
+		nodes, err = op.Expand(nc)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %s: %w", n, err)
+	}
+	if nodes == nil {
+		return c.named(n, op)
+	}
+	for _, part := range nodes {
+		own, err := c.part(part)
 		if err != nil {
 			return nil, err
 		}
-		nodes[i] = nil
-		if keep {
-			kept = append(kept, n)
-		}
+		kept = append(kept, own...)
 	}
 	return kept, nil
 }
 
-// node checks n and reports whether it has to run: its outputs are not known.
-func (c *checker) node(n *Node, attrs []*onnxpb.AttributeProto) (keep bool, err error) {
+// part checks a node that stands for a part of another.
+func (c *checker) part(n *Node) ([]*Node, error) {
 	op, err := find(c.ops, n)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if err := c.attributes(n, attrs); err != nil {
-		return false, err
+	return c.named(n, op)
+}
+
+// named checks n and says its name in errors.
+func (c *checker) named(n *Node, op *Operator) ([]*Node, error) {
+	keep, err := c.operator(n, op)
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %s: %w", n, err)
 	}
-	if keep, err = c.operator(n, op); err != nil {
-		return false, fmt.Errorf("onnx: %s: %w", n, err)
+	if !keep {
+		return nil, nil
 	}
-	return keep, nil
+	return []*Node{n}, nil
 }
 
 func (c *checker) attributes(n *Node, attrs []*onnxpb.AttributeProto) error {
@@ -74,15 +120,10 @@ func (c *checker) attributes(n *Node, attrs []*onnxpb.AttributeProto) error {
 }
 
 func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
-	if err := arity(n, op.Min, op.Max, op.Outputs); err != nil {
+	nc := &Check{checker: c, Node: n}
+	if err := nc.takes(op); err != nil {
 		return false, err
 	}
-	for i, v := range n.Inputs {
-		if v != nil && v.Type == 0 {
-			return false, fmt.Errorf("input %d (%q) is not computed at inference", i, v.Name)
-		}
-	}
-	nc := &Check{checker: c, Node: n}
 	if done, err := nc.followSizes(op); err != nil || done {
 		return false, err
 	}
@@ -97,6 +138,11 @@ func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
 	if err := op.Check(nc); err != nil {
 		return false, err
 	}
+	for i, v := range n.Outputs {
+		if v != nil && v.Type == String && !op.Texts {
+			return false, fmt.Errorf("output %d (%q) would be text, which the operator is not computed of; encode the text before (LabelEncoder, OneHotEncoder)", i, v.Name)
+		}
+	}
 	constant := nc.readInputs(op)
 	if err := nc.checkOutputs(constant); err != nil {
 		return false, err
@@ -108,6 +154,24 @@ func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
 		return false, nc.fold(op)
 	}
 	return true, nil
+}
+
+// takes checks the number of inputs and outputs, and that inputs are there and no text
+// where numbers are needed.
+func (c *Check) takes(op *Operator) error {
+	if err := arity(c.Node, op.Min, op.Max, op.Outputs); err != nil {
+		return err
+	}
+	for i, v := range c.Inputs {
+		switch {
+		case v == nil:
+		case v.Type == 0:
+			return fmt.Errorf("input %d (%q) is not computed at inference", i, v.Name)
+		case v.Type == String && !op.Texts:
+			return fmt.Errorf("input %d (%q) is text, and the operator is computed of numbers alone; encode the text before (LabelEncoder, OneHotEncoder)", i, v.Name)
+		}
+	}
+	return nil
 }
 
 // readInputs reports whether all inputs are constants. Reading counts as work, too.
@@ -253,7 +317,7 @@ func (c *Check) Ints(i int) ([]int64, error) {
 	if v.Const == nil {
 		return nil, fmt.Errorf("input %d (%q) must be a constant", i, v.Name)
 	}
-	if v.Type.Floating() || len(v.Shape) > 1 {
+	if v.Type.Floating() || v.Type == String || len(v.Shape) > 1 {
 		return nil, fmt.Errorf("input %d (%q) must be a vector of integers, is %s %v", i, v.Name, v.Type, v.Shape)
 	}
 	return v.Const.I, nil
@@ -303,6 +367,11 @@ func (c *Check) MultiplyAdds(out []int, k int) error {
 
 // Fits reports an error if n elements of that shape are more than memory may hold.
 func (c *Check) Fits(n int, what string, shape []int) error { return c.budget.fits(n, what, shape) }
+
+// Note is a remark on the graph for its users.
+func (c *Check) Note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
 
 // TracedWithOneRow reports whether the batch axis of the inputs was declared with size 1.
 func (c *Check) TracedWithOneRow() bool { return c.b.fixedOne }

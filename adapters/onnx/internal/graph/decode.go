@@ -32,6 +32,9 @@ func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, 
 		return nil, fmt.Errorf("onnx: %s: shape %v overflows", what, shape)
 	}
 	out := &Tensor{Type: t, Shape: shape}
+	if t == String {
+		return out, decodeTexts(out, p, n, what, budget)
+	}
 	if len(p.RawData) > 0 {
 		size := map[DType]int{Float32: 4, Float64: 8, Int32: 4, Int64: 8, Bool: 1}[t]
 		if len(p.RawData) != n*size {
@@ -73,6 +76,22 @@ func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, 
 		}
 	}
 	return out, nil
+}
+
+// decodeTexts numbers the texts of a constant.
+func decodeTexts(out *Tensor, p *onnxpb.TensorProto, n int, what string, budget *budget) error {
+	if len(p.StringData) != n || len(p.RawData) > 0 {
+		return fmt.Errorf("onnx: %s: %d texts, but shape %v needs %d", what, len(p.StringData), out.Shape, n)
+	}
+	texts, size := make([]string, n), n
+	for i, s := range p.StringData {
+		texts[i] = string(s)
+		size += len(s) / 8
+	}
+	if err := budget.take(size, what, out.Shape); err != nil {
+		return fmt.Errorf("onnx: %w", err)
+	}
+	return budget.texts.numberAll(out, texts)
 }
 
 func typedLength(p *onnxpb.TensorProto, t DType) int {

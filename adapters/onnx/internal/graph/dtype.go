@@ -20,6 +20,8 @@ func (t DType) String() string {
 		return "int64"
 	case Bool:
 		return "bool"
+	case String:
+		return "string"
 	}
 	return fmt.Sprintf("type %d", uint8(t))
 }
@@ -40,6 +42,8 @@ func TypeOf(code int32) (DType, error) {
 		return Int64, nil
 	case onnxpb.TensorProto_BOOL:
 		return Bool, nil
+	case onnxpb.TensorProto_STRING:
+		return String, nil
 	}
 	if name, ok := onnxpb.TensorProto_DataType_name[code]; ok && code != 0 {
 		return 0, fmt.Errorf("element type %s is not supported; export with float, double, int32, int64 or bool", name)
@@ -74,11 +78,13 @@ func Narrows(from, to DType) bool {
 // DType is a tensor element type the engine runs.
 type DType uint8
 
-// The element types. Float16/bfloat16 and strings are refused at load.
+// The element types. Float16/bfloat16 are refused at load. A String is held as its
+// number in a table of Texts.
 const (
 	Float32 DType = iota + 1
 	Float64
 	Int32
 	Int64
 	Bool
+	String
 )

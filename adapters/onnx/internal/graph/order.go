@@ -6,7 +6,7 @@ import "fmt"
 func (b *builder) connect() error {
 	producers := map[string]*Node{}
 	for i, p := range b.pb.Node {
-		n := &Node{Index: i, Name: p.Name, Op: p.OpType, Domain: domain(p.Domain)}
+		n := &Node{Index: i, Name: p.Name, Op: p.OpType, Domain: domain(p.Domain), Texts: b.budget.texts}
 		if n.Name == "" && len(p.Output) > 0 {
 			n.Name = p.Output[0]
 		}

@@ -29,7 +29,7 @@ func (c *checker) SizesOf(v *Value) (Sizes, bool) {
 	if s, ok := c.sizes[v]; ok {
 		return s, true
 	}
-	if v.Const == nil || v.Type.Floating() || len(v.Const.I) > MaxSizes {
+	if v.Const == nil || v.Type.Floating() || v.Type == String || len(v.Const.I) > MaxSizes {
 		return Sizes{}, false
 	}
 	s := Sizes{Shape: v.Shape, D: make([]Size, len(v.Const.I))}

@@ -35,7 +35,7 @@ func toInt(b bool) int64 {
 // logicOps compares, joins truth values and chooses by them.
 func logicOps[T kernel.Float]() []Entry[T] {
 	equal := comparison("Equal", []int{7, 11, 13, 19}, func(x, y T) bool { return x == y }, func(x, y int64) bool { return x == y })
-	equal.Sizes = equalSizes
+	equal.Sizes, equal.Texts = equalSizes, true
 	return []Entry[T]{
 		equal,
 		comparison("Greater", []int{7, 9, 13}, func(x, y T) bool { return x > y }, func(x, y int64) bool { return x > y }),
@@ -47,7 +47,7 @@ func logicOps[T kernel.Float]() []Entry[T] {
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
 		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
-		{Operator: graph.Operator{Name: "Where", Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, Check: checkWhere, Sizes: whereSizes},
+		{Operator: graph.Operator{Name: "Where", Texts: true, Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, Check: checkWhere, Sizes: whereSizes},
 			Rule: whereRule, Compile: compileWhere[T]},
 	}
 }
