@@ -17,8 +17,13 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 		what = fmt.Sprintf("is %g: the network overflows there", v)
 	}
 	where := ""
+	for j, name := range m.columns {
+		if x, err := b.Numeric(name); err == nil && !m.text[j] && math.IsNaN(x[i]) {
+			where = fmt.Sprintf("; column %q is missing there", name)
+		}
+	}
 	if n, x := m.firstNotFinite(b, i); n != nil {
-		where = fmt.Sprintf("; the first to be so is %s, with %g", n.String(), x)
+		where += fmt.Sprintf("; the first to be so is %s, with %g", n.String(), x)
 	}
 	return fmt.Errorf("onnx: predictor %q, data row %d, %s%s; compare the row's values with those it was trained on",
 		m.structure.Predictors[k].Name, b.Row(i)+1, what, where)

@@ -47,8 +47,10 @@ func logicOps[T kernel.Float]() []Entry[T] {
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
 		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
+		{Operator: graph.Operator{Name: "IsNaN", Versions: []int{9, 13, 20}, Min: 1, Max: 1, Outputs: 1, Check: checkIsNaN},
+			Rule: elementwiseRule, Compile: compileIsNaN[T], Missing: func(*graph.Node, *graph.Value) bool { return true }},
 		{Operator: graph.Operator{Name: "Where", Texts: true, Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, Check: checkWhere, Sizes: whereSizes},
-			Rule: whereRule, Compile: compileWhere[T]},
+			Rule: whereRule, Compile: compileWhere[T], Missing: choosesByNaN},
 	}
 }
 
@@ -129,6 +131,34 @@ func compileNot[T kernel.Float](*graph.Node) Step[T] {
 		}
 		return nil
 	}
+}
+
+func checkIsNaN(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	return c.Set(0, graph.Bool, c.Inputs[0].Shape)
+}
+
+func compileIsNaN[T kernel.Float](*graph.Node) Step[T] {
+	return func(x *Exec[T]) error {
+		for i, v := range x.In[0].F {
+			x.Out[0].I[i] = toInt(v != v)
+		}
+		return nil
+	}
+}
+
+// choosesByNaN: v is chosen where it is not NaN, by IsNaN of v itself.
+func choosesByNaN(n *graph.Node, v *graph.Value) bool {
+	if len(n.Inputs) != 3 || n.Inputs[0] == nil || n.Inputs[1] == n.Inputs[2] || n.Inputs[0].Producer == nil {
+		return false
+	}
+	test, chosen := n.Inputs[0].Producer, n.Inputs[2]
+	if test.Op == "Not" && test.Inputs[0].Producer != nil {
+		test, chosen = test.Inputs[0].Producer, n.Inputs[1]
+	}
+	return v == chosen && test.Key() == "IsNaN" && test.Inputs[0] == v
 }
 
 func checkWhere(c *graph.Check) error {

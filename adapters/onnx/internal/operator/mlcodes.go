@@ -12,7 +12,7 @@ import (
 func codeOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Domain: mlDomain, Name: "LabelEncoder", Texts: true, Versions: []int{1, 2, 4}, Min: 1, Max: 1, Outputs: 1, Check: checkLabelEncoder},
-			Rule: elementwiseRule, Compile: compileEncoding[T], Jumps: true},
+			Rule: elementwiseRule, Compile: compileEncoding[T], Jumps: true, Missing: hasNaN},
 		{Operator: graph.Operator{Domain: mlDomain, Name: "CategoryMapper", Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkCategoryMapper},
 			Rule: elementwiseRule, Compile: compileEncoding[T]},
 		{Operator: graph.Operator{Domain: mlDomain, Name: "OneHotEncoder", Texts: true, Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkOneHotEncoder},
@@ -27,6 +27,12 @@ type encoding struct {
 	nan       int             // position of the key NaN, -1: none
 	values    *graph.Tensor
 	fallback  *graph.Tensor
+}
+
+// hasNaN: one of the keys is NaN.
+func hasNaN(n *graph.Node, _ *graph.Value) bool {
+	e, ok := n.Resolved.(*encoding)
+	return ok && e.nan >= 0
 }
 
 func (e *encoding) ofFloat(v float64) int {

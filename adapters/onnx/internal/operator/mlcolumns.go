@@ -139,7 +139,8 @@ func checkImputer(c *graph.Check) error {
 
 // replacesNaN: what enters as NaN leaves as a number.
 func replacesNaN(n *graph.Node, _ *graph.Value) bool {
-	return math.IsNaN(n.Resolved.(imputation).replaced)
+	m := n.Resolved.(imputation)
+	return math.IsNaN(m.replaced) && !slices.ContainsFunc(m.floats, math.IsNaN)
 }
 
 func compileImputer[T kernel.Float](n *graph.Node) Step[T] {

@@ -30,6 +30,8 @@ type dependencies struct {
 	links    int // looked at so far
 	elements int // followed one by one so far
 	unrolled int // links of all unrollings so far
+	// passesOver leaves out what a node reads; nil: nothing. See missing.
+	passesOver func(n *graph.Node, v *graph.Value) bool
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }
@@ -84,12 +86,25 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 		}
 		d.of[v] = dependence{each: ids}
 	}
-	for i, n := range g.Nodes {
+	return d, d.walk()
+}
+
+// walk follows the nodes in order.
+func (d *dependencies) walk() error {
+	for i, n := range d.graph.Nodes {
 		if err := d.node(i, n); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return d, nil
+	return nil
+}
+
+// reads is what a node's input brings to it.
+func (d *dependencies) reads(n *graph.Node, v *graph.Value) dependence {
+	if d.passesOver != nil && d.passesOver(n, v) {
+		return dependence{}
+	}
+	return d.of[v]
 }
 
 func (d *dependencies) node(i int, n *graph.Node) error {
@@ -114,7 +129,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 			if v == nil || v.Const != nil {
 				continue
 			}
-			dep := d.of[v]
+			dep := d.reads(n, v)
 			all = d.sets.union(all, dep.all)
 			for _, id := range dep.each {
 				all = d.sets.union(all, id)
@@ -133,7 +148,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 	size := make([]int, len(n.Inputs))
 	for k, v := range n.Inputs {
 		if v != nil {
-			in[k], size[k] = d.of[v], v.Width()
+			in[k], size[k] = d.reads(n, v), v.Width()
 		}
 	}
 	var wrong error

@@ -32,6 +32,11 @@ type discovery struct {
 	all      int32                  // columns that any predictor depends on
 	whole    map[*graph.Value]int32 // union over a tensor's elements, as needed
 	found    []candidate
+	// complements are outputs that are 1 - sigmoid(of).
+	complements []struct {
+		candidate
+		of Element
+	}
 	claims   [][]claim // declared terms of each predictor
 	// declaredDeep are the tensors that the file says are the deep part's features.
 	declaredDeep map[*graph.Value]bool

@@ -18,6 +18,7 @@ type Found struct {
 	Notes      []string
 
 	Columns   []string
+	Missing   []bool                 // by column: may be NaN
 	RoundedTo map[string]graph.DType // types of columns on their way into the network
 	Parts     []Parts                // by predictor
 	Taps      []*Tap
@@ -55,6 +56,7 @@ type Term struct {
 	Reason      string
 	Declared    string
 	Penalties   int
+	Levels      []string
 }
 
 // Deep describes the deep predictor.

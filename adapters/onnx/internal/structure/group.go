@@ -192,14 +192,17 @@ func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
 	columns := d.columnNames(set)
 	tensors, nodes := Sources(t.Elements)
 	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most Options.MaxOrder %d)", graph.QuotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
+	code, levels := coding(t.Elements)
 	switch {
 	case by != "":
 		reason = fmt.Sprintf("a subnetwork on %s, made a term by Options.Learned %q", graph.QuotedList(columns), by)
+	case len(columns) == 1 && code != "":
+		reason = code
 	case len(columns) == 1:
 		reason = fmt.Sprintf("a subnetwork that depends on %q alone", columns[0])
 	}
 	d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, Term{
-		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.Elements), Tensors: tensors, Nodes: nodes, Reason: reason,
+		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.Elements), Tensors: tensors, Nodes: nodes, Reason: reason, Levels: levels,
 	})
 }
 
