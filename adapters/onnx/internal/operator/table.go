@@ -49,7 +49,7 @@ func families[T kernel.Float]() [][]Entry[T] {
 	return [][]Entry[T]{
 		elementwiseOps[T](), castOps[T](), binaryOps[T](), logicOps[T](), matmulOps[T](), shapeOps[T](), rearrangeOps[T](), repeatOps[T](), sliceOps[T](),
 		gatherOps[T](), padOps[T](), cumulateOps[T](), constantOps[T](), reduceOps[T](), normOps[T](), convOps[T](), einsumOps[T](), mlOps[T](),
-		linearOps[T](), codeOps[T](), columnOps[T](),
+		linearOps[T](), codeOps[T](), columnOps[T](), svmOps[T](), stringOps[T](), wordOps[T](),
 	}
 }
 
