@@ -21,7 +21,7 @@ func linearOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		expanded[T]("LinearRegressor", []int{1}, 1, 1, expandLinearRegressor),
 		expanded[T]("LinearClassifier", []int{1}, 1, 2, expandLinearClassifier),
-		{Operator: graph.Operator{Domain: partDomain, Name: "Probit", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkSame},
+		{Operator: graph.Operator{Domain: partDomain, Name: "Probit", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
 			Rule: elementwiseRule, Compile: elementByElement[T](probit)},
 		{Operator: graph.Operator{Domain: partDomain, Name: "SoftmaxZero", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkFeatures},
 			Rule: rowRule, Compile: compileSoftmaxZero[T], Jumps: true},

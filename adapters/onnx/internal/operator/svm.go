@@ -18,7 +18,7 @@ func svmOps[T kernel.Float]() []Entry[T] {
 		{Operator: graph.Operator{Domain: partDomain, Name: "Kernel", Versions: []int{1}, Min: 2, Max: 2, Outputs: 1, Check: checkKernel},
 			Rule: rowRule, Compile: compileKernel[T]},
 		{Operator: graph.Operator{Domain: partDomain, Name: "Votes", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkVotes},
-			Rule: rowRule, Compile: compileVotes[T], Jumps: true},
+			Rule: rowRule, Compile: compileVotes[T]},
 		{Operator: graph.Operator{Domain: partDomain, Name: "Coupling", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkCoupling},
 			Rule: rowRule, Compile: compileCoupling[T]},
 	}
@@ -289,17 +289,13 @@ func checkVotes(c *graph.Check) error {
 // compileVotes: the class that most pairs decide for, the first of several.
 func compileVotes[T kernel.Float](n *graph.Node) Step[T] {
 	k := int(n.AttrInt("classes", 2))
-	read := asDeclared[T](n.Inputs[0].Type)
 	return func(x *Exec[T]) error {
 		votes, pair := make([]int, k), 0
 		for r := range x.Out[0].I {
 			clear(votes)
 			for i := range k {
 				for j := i + 1; j < k; j++ {
-					d := x.In[0].F[pair]
-					if read != nil {
-						d = read(d)
-					}
+					d := x.In[0].F[pair] // rounding does not change its sign
 					if pair++; d > 0 {
 						votes[i]++
 					} else {
