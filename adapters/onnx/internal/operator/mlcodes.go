@@ -284,10 +284,22 @@ func compileOneHotEncoder[T kernel.Float](n *graph.Node) Step[T] {
 			case known:
 				out[i*codes.count+at] = 1
 			case !codes.unknown:
-				return fmt.Errorf("a value is none of its %d categories (zeros = 0)", codes.count)
+				return fmt.Errorf("%s is none of its %d categories, and it takes no others (zeros = 0); leave such rows out", valueText(x, i, typ), codes.count)
 			}
 		}
 		return nil
+	}
+}
+
+// valueText is element i of the first input for a message.
+func valueText[T kernel.Float](x *Exec[T], i int, typ graph.DType) string {
+	switch in := x.In[0]; {
+	case in.F != nil:
+		return fmt.Sprint(in.F[i])
+	case typ == graph.String:
+		return fmt.Sprintf("%q", x.Texts.Text(in.I[i]))
+	default:
+		return fmt.Sprint(in.I[i])
 	}
 }
 

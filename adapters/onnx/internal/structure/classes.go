@@ -143,8 +143,8 @@ func (d *discovery) oneVersusRest(n *graph.Node, el Element) string {
 	return fmt.Sprintf("one-versus-rest: it is a sigmoid divided by the sum over the classes (%s), which is not a softmax and has no additive predictor; the logits of the classes have: decompose them with Options.Predictor %q", n, s.Value.Name)
 }
 
-// coding says how a node codes the column that it reads, and the levels if it knows
-// them; "" if it is no coding.
+// coding says how a node codes the column that it reads, and the levels of the elements
+// if it knows them; "" if it is no coding.
 func coding(elements []Element) (what string, levels []string) {
 	var n *graph.Node
 	for _, el := range elements {
@@ -156,9 +156,12 @@ func coding(elements []Element) (what string, levels []string) {
 	}
 	switch {
 	case n.Key() == "ai.onnx.ml.OneHotEncoder":
-		levels = slices.Clone(n.Attrs["cats_strings"].Strings)
+		names := slices.Clone(n.Attrs["cats_strings"].Strings)
 		for _, k := range n.Attrs["cats_int64s"].Ints {
-			levels = append(levels, fmt.Sprint(k))
+			names = append(names, fmt.Sprint(k))
+		}
+		for _, el := range elements {
+			levels = append(levels, names[el.Index%len(names)])
 		}
 		return fmt.Sprintf("a factor: the dummies of its levels %s", graph.QuotedList(levels)), levels
 	case n.Op == "OneHot":

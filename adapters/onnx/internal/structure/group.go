@@ -62,6 +62,9 @@ func (d *discovery) isLearned(a atom) bool {
 	case d.declaredDeep[a.Value]:
 		return false
 	}
+	if n := a.Value.Producer; n != nil && d.dep.sets.size(a.set) == 1 && (n.Op == "OneHotEncoder" || n.Op == "OneHot") {
+		return true // dummies are a factor, also of a model's only column
+	}
 	return a.set != 0 && a.set != d.all && d.dep.sets.size(a.set) <= d.maxOrder
 }
 
