@@ -108,11 +108,11 @@ func checkRegexFullMatch(c *graph.Check) error {
 	if err := ofText(c); err != nil {
 		return err
 	}
-	pattern, err := regexp.Compile(`\A(?:` + c.Attrs["pattern"].String + `)\z`)
-	if err != nil {
+	text := c.Attrs["pattern"].String
+	if _, err := regexp.Compile(text); err != nil { // by itself: it must not end the group below
 		return fmt.Errorf("its pattern is not one of RE2: %w", err)
 	}
-	c.Resolved = pattern
+	c.Resolved = regexp.MustCompile(`\A(?:` + text + `)\z`)
 	return c.Set(0, graph.Bool, c.Inputs[0].Shape)
 }
 
