@@ -181,6 +181,18 @@ func (m *Model) Predictors() []string {
 // Columns names the bound data columns.
 func (m *Model) Columns() []string { return slices.Clone(m.columns) }
 
+// Missing lists the columns that may hold NaN for a missing value: the network has a value
+// for it wherever a predictor depends on them (an imputer, a choice by IsNaN).
+func (m *Model) Missing() []string {
+	var names []string
+	for j, may := range m.structure.found.Missing {
+		if may {
+			names = append(names, m.columns[j])
+		}
+	}
+	return names
+}
+
 // Intercept is the constant of predictor k's linear form.
 func (m *Model) Intercept(k int) float64 { return m.structure.found.Parts[k].Intercept }
 
