@@ -132,8 +132,8 @@ func (b *binder) binding() (Binding, error) {
 			switch {
 			case c.Width > 0:
 				faults = append(faults, fmt.Errorf("onnx: column %q is a tensor of width %d; an input takes columns of numbers", name, c.Width))
-			case v.Type == graph.String && c.Numeric:
-				faults = append(faults, fmt.Errorf("onnx: column %q holds numbers and cannot feed input %q, which takes text; read the column as text", name, v.Name))
+			case v.Type == graph.String && !c.Categorical:
+				faults = append(faults, fmt.Errorf("onnx: column %q holds numbers and cannot feed input %q, which takes text; hold the column as categories (Factors)", name, v.Name))
 			case v.Type == graph.String:
 			case !c.Numeric:
 				faults = append(faults, fmt.Errorf("onnx: column %q %s and cannot feed input %q, which takes numbers", name, c.HoldsText(), v.Name))

@@ -241,7 +241,8 @@ func TestBindText(t *testing.T) {
 	}{
 		{"by name", append(numericSchema("k"), text("s")), nil, ""},
 		{"the text column left", append(numericSchema("k", "more"), text("city")), nil, ""},
-		{"numbers", append(numericSchema("k", "s"), text("city")), []string{"s"}, `onnx: column "s" holds numbers and cannot feed input "s", which takes text; read the column as text`},
+		{"numbers held as categories", append(numericSchema("k"), data.Column{Name: "s", Numeric: true, Categorical: true}), nil, ""},
+		{"numbers", append(numericSchema("k", "s"), text("city")), []string{"s"}, `onnx: column "s" holds numbers and cannot feed input "s", which takes text; hold the column as categories (Factors)`},
 		{"text for numbers", append(numericSchema("k"), text("s"), text("t")), nil, ``},
 	} {
 		columns := map[string][]string{"x": numbers["x"], "k": numbers["k"]}

@@ -29,7 +29,7 @@ func (e *Expansion) fresh(what string) *Value {
 	for e.c.b.values[name] != nil {
 		name += "'"
 	}
-	v := &Value{Name: name}
+	v := &Value{Name: name, Part: true}
 	e.c.b.values[name] = v
 	return v
 }

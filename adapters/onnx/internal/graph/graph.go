@@ -25,6 +25,10 @@ type Value struct {
 	Const    *Tensor // not nil: known at load (initializer, Constant, or folded)
 	Producer *Node   // nil for inputs and constants
 
+	// Part marks a tensor that stands for a step within a node of the file (an Expansion):
+	// the file has none of its name.
+	Part bool
+
 	roundedTo DType // of an input that only narrower Casts read: see settleRounding
 }
 

@@ -37,7 +37,7 @@ type discovery struct {
 		candidate
 		of Element
 	}
-	claims   [][]claim // declared terms of each predictor
+	claims [][]claim // declared terms of each predictor
 	// declaredDeep are the tensors that the file says are the deep part's features.
 	declaredDeep map[*graph.Value]bool
 	class        map[Element]forced // by override
