@@ -32,6 +32,9 @@ type dependencies struct {
 	unrolled int // links of all unrollings so far
 	// passesOver leaves out what a node reads; nil: nothing. See missing.
 	passesOver func(n *graph.Node, v *graph.Value) bool
+	// undefined are the tensors that may be NaN where their inputs are numbers, in graphs
+	// that tell NaN from numbers.
+	undefined map[*graph.Value]bool
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }
@@ -86,6 +89,7 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 		}
 		d.of[v] = dependence{each: ids}
 	}
+	d.undefined = d.mayBeUndefined()
 	return d, d.walk()
 }
 
@@ -166,7 +170,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 					wrong = fmt.Errorf("onnx: %s reads element %d of input %q, which has %d: its shapes do not fit each other", n.String(), ie, n.Inputs[k].Name, size[k])
 					return
 				}
-				if w != 0 {
+				if w != 0 || d.undefined[n.Inputs[k]] {
 					ids[e] = d.sets.union(ids[e], in[k].at(ie))
 				}
 			})

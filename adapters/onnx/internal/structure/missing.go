@@ -41,10 +41,43 @@ func (d *discovery) missing() ([]bool, error) {
 func (d *dependencies) again(passesOver func(n *graph.Node, v *graph.Value) bool) (*dependencies, error) {
 	own := &dependencies{
 		graph: d.graph, table: d.table, limits: d.limits, sets: d.sets, Rules: make([]operator.Rule, len(d.Rules)),
-		of: map[*graph.Value]dependence{}, passesOver: passesOver,
+		of: map[*graph.Value]dependence{}, passesOver: passesOver, undefined: d.undefined,
 	}
 	for _, v := range d.graph.Inputs {
 		own.of[v] = d.of[v]
 	}
 	return own, own.walk()
+}
+
+// mayBeUndefined lists the tensors that may be NaN where the columns hold numbers (the
+// logarithm of a negative one): times 0 they are NaN still, and a node that tells NaN from
+// numbers sees that. nil if the graph has no such node.
+func (d *dependencies) mayBeUndefined() map[*graph.Value]bool {
+	tells := false
+	undefined := map[*graph.Value]bool{}
+	for _, n := range d.graph.Nodes {
+		e := d.table.Of(n)
+		if e == nil {
+			continue
+		}
+		from := false
+		for _, v := range n.Inputs {
+			heals := e.Missing != nil && v != nil && e.Missing(n, v)
+			tells = tells || heals
+			from = from || undefined[v] && !heals
+		}
+		switch n.Op {
+		case "Log", "Sqrt", "Pow", "Div", "Reciprocal", "Mod", "Asin", "Acos", "Acosh", "Atanh", "ReduceLogSum":
+			from = true
+		}
+		for _, v := range n.Outputs {
+			if v != nil && from {
+				undefined[v] = true
+			}
+		}
+	}
+	if !tells {
+		return nil
+	}
+	return undefined
 }
