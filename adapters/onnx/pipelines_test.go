@@ -213,6 +213,40 @@ func TestClassifiers(t *testing.T) {
 	}
 }
 
+// stranger is GoEngine as somebody else's: nothing but its methods is known.
+type stranger struct{}
+
+func (stranger) Prepare(g *onnx.Graph, tensors []string) (onnx.Evaluator, error) {
+	e, err := onnx.GoEngine{}.Prepare(g, tensors)
+	if err != nil {
+		return nil, err
+	}
+	return struct{ onnx.TextEvaluator }{e.(onnx.TextEvaluator)}, nil
+}
+
+// A model that reads text gives the same on another engine.
+func TestTextOnAnotherEngine(t *testing.T) {
+	own, n, v := zooModel(t, "sklearn/columns_linear", nil)
+	other, _, _ := zooModel(t, "sklearn/columns_linear", &onnx.Options{Engine: stranger{}})
+	b, err := n.batch(own, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := forward(t, own, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // its table of texts begins anew
+		got, err := forward(t, other, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mat.Equal(got.Eta, want.Eta) || mat.Norm(want.Eta, 2) == 0 {
+			t.Errorf("%v, want %v", got.Eta, want.Eta)
+		}
+	}
+}
+
 // NaN enters where an imputer, or a choice by IsNaN, has a number for it, and nowhere else.
 func TestMissingValues(t *testing.T) {
 	missing := func(name, column string) (*decompose.Outputs, *decompose.Outputs, error) {

@@ -90,6 +90,9 @@ func (d *discovery) findPredictors() error {
 }
 
 func (d *discovery) chosenOrOutputs() error {
+	for _, text := range d.g.Notes {
+		d.note("%s", text)
+	}
 	if len(d.o.Predictor) > 0 {
 		for _, name := range d.o.Predictor {
 			v, ok := d.g.Value(name)
@@ -105,9 +108,6 @@ func (d *discovery) chosenOrOutputs() error {
 			d.addPredictors(v, false)
 		}
 		return nil
-	}
-	for _, text := range d.g.Notes {
-		d.note("%s", text)
 	}
 	for _, v := range d.g.Outputs {
 		switch {
