@@ -208,7 +208,7 @@ func (d *Decomposition) Parts(ctx context.Context, rows data.Source) iter.Seq2[*
 			yield(nil, err)
 			return
 		}
-		for p, err := range applier.All(ctx, wiring.Seen(d.Network, d.rounded, coded)) {
+		for p, err := range applier.All(ctx, wiring.Seen(d.Network, d.rounded, wiring.TermColumns(d.Result), coded)) {
 			if !yield(p, err) || err != nil {
 				return
 			}

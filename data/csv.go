@@ -20,6 +20,10 @@ const (
 	// that request different columns may thus yield different rows: whoever needs
 	// the same rows in several passes requests the same columns in each.
 	NADrop
+	// NAKeep keeps rows whose missing cells are numbers: these are NaN, for readers that
+	// have a use for them (a network that fills them in). A missing cell of a tensor or
+	// of categories is an error.
+	NAKeep
 )
 
 // CSVOptions says how to read CSV files. nil means the zero value.
@@ -100,7 +104,7 @@ func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
 		return nil, errors.New("data: no data files")
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
-	case o.NA > NADrop:
+	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	}
 	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"unicode/utf8"
 )
 
@@ -171,6 +172,10 @@ func (p *pass) take(r *records, record []string) (kept bool, err error) {
 			newLevels = true
 		}
 		if k == number {
+			continue
+		}
+		if k == missing && p.csv.na == NAKeep && f.levels == nil {
+			f.values[p.n] = math.NaN()
 			continue
 		}
 		if k == missing && p.csv.na == NADrop {

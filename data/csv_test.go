@@ -62,6 +62,7 @@ func TestCSVKinds(t *testing.T) {
 		"tab":       {"x\tg\n1\t b \n", CSVOptions{Delimiter: '\t'}, "[0]\nx [1]\ng [\"b\"] [0]\n"},
 		"missing cells do not make text": {"x\nNA\n1\n\"\"\nnan\n\nNULL\n2\n", CSVOptions{NA: NADrop},
 			"[1 6]\nx [1 2]\n"},
+		"missing numbers are kept":  {"x,y\nNA,1\n2,\n", CSVOptions{NA: NAKeep}, "[0 1]\nx [NaN 2]\ny [1 NaN]\n"},
 		"only missing is numeric":   {"x,y\n,1\nNA,2\n", CSVOptions{NA: NADrop}, "[]\n"},
 		"blank lines at the end":    {"x\n1\n\n\n", CSVOptions{}, "[0]\nx [1]\n"},
 		"hexadecimal is text":       {"x\n0x10\n0X1p-2\n-0x1p3\n", CSVOptions{}, "[0 1 2]\nx [\"0x10\" \"0X1p-2\" \"-0x1p3\"] [0 1 2]\n"},

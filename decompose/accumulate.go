@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -267,11 +268,28 @@ func (a *accumulator) addExtra(x []design.Columns, b *data.Batch, w []float64, e
 			if v, err = b.Numeric(name); err != nil {
 				return nil, err
 			}
+			v = present(v)
 		}
 		a.columns[j].SetRawMatrix(blas64.General{Rows: len(v), Cols: 1, Stride: 1, Data: v})
 		x = append(x, design.Dense{Dense: &a.columns[j]})
 	}
 	return x, nil
+}
+
+// present is x with 0 for missing values, which a feature of a network's own term may
+// have: its mean, at which other features' effects are shown, needs a number.
+func present(x []float64) []float64 {
+	own := x
+	for i, v := range x {
+		if v == v {
+			continue
+		}
+		if &own[0] == &x[0] {
+			own = slices.Clone(x)
+		}
+		own[i] = 0
+	}
+	return own
 }
 
 // fillDeviance evaluates the deviance at the network's own predictions.

@@ -176,7 +176,9 @@ func countNumbers(counts []int64, x []float64, lo, hi float64) {
 		scale = min(float64(len(counts))/(hi-lo), math.MaxFloat64)
 	}
 	for _, v := range x {
-		counts[max(0, min(int(scale*(v-lo)), last))]++
+		if v == v { // not missing
+			counts[max(0, min(int(scale*(v-lo)), last))]++
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -219,7 +220,8 @@ func (g *grids) typical(n int) (*data.Batch, error) {
 		var err error
 		switch {
 		case f == nil:
-			err = b.SetNumeric(name, make([]float64, n))
+			// Nobody has said whether it holds numbers or text: either is there.
+			err = errors.Join(b.SetNumeric(name, make([]float64, n)), b.SetCodes(name, data.Codes{Index: make([]int32, n), Levels: []string{""}}))
 		case len(f.Levels) > 0:
 			err = (&Axis{Feature: name, Levels: f.Levels[:1]}).set(b, n)
 		default:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -95,7 +96,11 @@ func (c *backendCase) load(inputs []*backendTensor, isRows func(i int) bool) (*o
 	if err != nil {
 		return nil, err
 	}
-	return openNetwork(bytes.NewReader(raw), nil)
+	o, err := openNetwork(bytes.NewReader(raw), nil)
+	if err == nil && len(o.outputs) < len(m.Graph.Output) {
+		return nil, errors.New("onnx: " + strings.Join(o.notes, "; "))
+	}
+	return o, err
 }
 
 // run runs the engine on the rows of the inputs that the graph has left.

@@ -85,7 +85,7 @@ func (b *binder) byName() []*graph.Value {
 		own := elementNames(v)
 		if c, ok := b.schema.Lookup(v.Name); ok && c.Width == 0 && v.Width() == 1 {
 			own = []string{v.Name}
-		} else if !hasAll(b.schema, own) {
+		} else if !hasAll(b.schema, own, v.Type != graph.String) {
 			open = append(open, v)
 			continue
 		}
@@ -101,8 +101,9 @@ func (b *binder) byPosition(open []*graph.Value, exclude []string) error {
 		return nil
 	}
 	var free []string
+	numbers := open[len(open)-1].Type != graph.String
 	for _, c := range b.schema {
-		if c.Numeric && c.Width == 0 && !b.taken[c.Name] && !slices.Contains(exclude, c.Name) {
+		if c.Numeric == numbers && c.Width == 0 && !b.taken[c.Name] && !slices.Contains(exclude, c.Name) {
 			free = append(free, c.Name)
 		}
 	}
@@ -131,6 +132,9 @@ func (b *binder) binding() (Binding, error) {
 			switch {
 			case c.Width > 0:
 				faults = append(faults, fmt.Errorf("onnx: column %q is a tensor of width %d; an input takes columns of numbers", name, c.Width))
+			case v.Type == graph.String && !c.Categorical:
+				faults = append(faults, fmt.Errorf("onnx: column %q holds numbers and cannot feed input %q, which takes text; hold the column as categories (Factors)", name, v.Name))
+			case v.Type == graph.String:
 			case !c.Numeric:
 				faults = append(faults, fmt.Errorf("onnx: column %q %s and cannot feed input %q, which takes numbers", name, c.HoldsText(), v.Name))
 			}

@@ -76,11 +76,12 @@ func elementNames(v *graph.Value) []string {
 	return names
 }
 
-// hasAll reports whether the schema has columns of all the names.
-func hasAll(schema data.Schema, names []string) bool {
+// hasAll reports whether the schema has columns of all the names, of numbers, or else of
+// categories.
+func hasAll(schema data.Schema, names []string, numbers bool) bool {
 	known := make(map[string]bool, len(schema))
 	for _, c := range schema {
-		known[c.Name] = c.Numeric && c.Width == 0
+		known[c.Name] = (numbers && c.Numeric || !numbers && c.Categorical) && c.Width == 0
 	}
 	for _, name := range names {
 		if !known[name] {

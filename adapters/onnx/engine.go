@@ -32,6 +32,15 @@ type Evaluator interface {
 	Run(dst, inputs [][]float64, rows int) error
 }
 
+// TextEvaluator is an Evaluator that takes inputs of text, too. A network that reads text
+// needs one.
+type TextEvaluator interface {
+	Evaluator
+	// RunTexts is Run with texts: texts[i] holds input i if that is of type string, rows
+	// x Width as inputs do, and inputs[i] is not read; of other inputs it is nil.
+	RunTexts(dst, inputs [][]float64, texts [][]string, rows int) error
+}
+
 // Precision is what GoEngine computes floating point values in.
 type Precision uint8
 
@@ -78,8 +87,12 @@ func (e GoEngine) options() engine.Options {
 // foreign runs another's Evaluator as Model runs ours, without memory to look into.
 type foreign struct {
 	Evaluator
-	rows int
+	inputs []*graph.Value
+	texts  *graph.Texts
+	rows   int
 }
+
+func (f *foreign) Texts() *graph.Texts { return f.texts }
 
 func (f *foreign) Cut(rows int) error {
 	f.rows = rows
@@ -88,4 +101,20 @@ func (f *foreign) Cut(rows int) error {
 
 func (f *foreign) View(*graph.Value) []float64 { return nil }
 
-func (f *foreign) Run(dst, inputs [][]float64) error { return f.Evaluator.Run(dst, inputs, f.rows) }
+func (f *foreign) Run(dst, inputs [][]float64) error {
+	e, takesText := f.Evaluator.(TextEvaluator)
+	if !takesText {
+		return f.Evaluator.Run(dst, inputs, f.rows)
+	}
+	texts := make([][]string, len(inputs))
+	for i, v := range f.inputs {
+		if v.Type != graph.String {
+			continue
+		}
+		texts[i] = make([]string, len(inputs[i]))
+		for j, n := range inputs[i] {
+			texts[i][j] = f.texts.Text(int64(n))
+		}
+	}
+	return e.RunTexts(dst, inputs, texts, f.rows)
+}

@@ -53,7 +53,7 @@ func (m *Model) workspace() engine.Workspace {
 	if m.runner != nil {
 		return m.runner.NewWorkspace()
 	}
-	return &foreign{Evaluator: m.evaluator}
+	return &foreign{Evaluator: m.evaluator, inputs: m.graph.g.Inputs, texts: m.graph.g.Texts.Extend()}
 }
 
 // rows is the memory of v for n rows: the workspace's, or else own, grown if need be.
@@ -85,7 +85,9 @@ func (m *Model) Memory() int64 {
 // tensor, zeta = U gamma summed in float64, taps are its hidden units. Numbers
 // enter the network rounded to the types of its inputs; what that does to its own
 // terms, which are of b's numbers, is in zeta too, and is 0 for batches of Rows.
-// Errors: a missing or textual column, a value that is not
+// NaN, a missing value, enters where every way from its column to a predictor leads
+// through a node that has a value for it (an imputer, a choice by IsNaN).
+// Errors: a missing or textual column, another value that is not
 // finite or beyond the input's type (column and data row named), a number that an
 // integer input cannot hold, a predictor that is not finite, ctx.
 func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Batch) error {
@@ -94,7 +96,17 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	}
 	buf := m.buffer()
 	defer m.release(buf)
+	if m.readsText {
+		buf.workspace.Texts().Forget()
+	}
 	for j, name := range m.columns {
+		if m.text[j] {
+			var err error
+			if buf.columns[j], err = textNumbers(buf.workspace.Texts(), b, name); err != nil {
+				return err
+			}
+			continue
+		}
 		x, err := b.Numeric(name)
 		if err != nil {
 			return fmt.Errorf("onnx: input of the network: %w", err)
@@ -174,6 +186,9 @@ func (m *Model) checkOutputs(dst *decompose.Outputs, rows int) error {
 
 // enters reports whether the network's inputs have a finite number for v of column j.
 func (m *Model) enters(v float64, j int) bool {
+	if math.IsNaN(v) {
+		return m.structure.found.Missing[j]
+	}
 	v = m.roundedTo[j].Round(v)
 	return !math.IsNaN(v) && !math.IsInf(v, 0)
 }
@@ -191,7 +206,7 @@ func (m *Model) refuse(v float64, j int, row int64) error {
 // hold.
 func (m *Model) checkTypes(buf *buffer, b *data.Batch) error {
 	for i, v := range m.graph.g.Inputs {
-		if v.Type.Floating() {
+		if v.Type.Floating() || v.Type == graph.String {
 			continue
 		}
 		for _, c := range m.feed[i] {

@@ -66,16 +66,6 @@ func TestHostileRecurrent(t *testing.T) {
 	}
 }
 
-func texts(name string, values ...string) onnxpb.Attr {
-	return func() (*onnxpb.AttributeProto, error) {
-		a := &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_STRINGS}
-		for _, v := range values {
-			a.Strings = append(a.Strings, []byte(v))
-		}
-		return a, nil
-	}
-}
-
 // A length beyond the end of the sequences is found when the network runs, and names the
 // row.
 func TestRecurrentLength(t *testing.T) {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -28,6 +29,8 @@ type Model struct {
 	largest   []float64     // that each column's inputs hold, if they hold fractions
 	// termColumns are those of the graph's own terms but learned ones.
 	termColumns []string
+	text        []bool // columns of text
+	readsText   bool
 	columns     []string
 	column      map[string]int
 	blocks      [][]decompose.Block
@@ -54,6 +57,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	}
 	m := &Model{structure: s, bind: bind, graph: g, columns: s.found.Columns, column: map[string]int{}, widths: map[string]int{}}
 	m.feedInputs()
+	if err := m.textColumns(); err != nil {
+		return nil, err
+	}
 	m.findSources()
 	m.makeBlocks()
 	var e Engine = GoEngine{}
@@ -69,6 +75,9 @@ func NewModel(g *Graph, bind Binding, o *Options) (*Model, error) {
 	}
 	if m.evaluator, err = e.Prepare(g, tensors); err != nil {
 		return nil, err
+	}
+	if _, ok := m.evaluator.(TextEvaluator); m.readsText && !ok {
+		return nil, fmt.Errorf("onnx: the network reads text, which this engine does not take (onnx.TextEvaluator); run it with onnx.GoEngine")
 	}
 	m.runner, _ = m.evaluator.(*engine.Runner)
 	return m, nil
@@ -177,6 +186,18 @@ func (m *Model) Predictors() []string {
 
 // Columns names the bound data columns.
 func (m *Model) Columns() []string { return slices.Clone(m.columns) }
+
+// Missing lists the columns that may hold NaN for a missing value: the network has a value
+// for it wherever a predictor depends on them (an imputer, a choice by IsNaN).
+func (m *Model) Missing() []string {
+	var names []string
+	for j, may := range m.structure.found.Missing {
+		if may {
+			names = append(names, m.columns[j])
+		}
+	}
+	return names
+}
 
 // Intercept is the constant of predictor k's linear form.
 func (m *Model) Intercept(k int) float64 { return m.structure.found.Parts[k].Intercept }

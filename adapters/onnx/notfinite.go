@@ -17,8 +17,13 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 		what = fmt.Sprintf("is %g: the network overflows there", v)
 	}
 	where := ""
+	for j, name := range m.columns {
+		if x, err := b.Numeric(name); err == nil && !m.text[j] && math.IsNaN(x[i]) {
+			where = fmt.Sprintf("; column %q is missing there", name)
+		}
+	}
 	if n, x := m.firstNotFinite(b, i); n != nil {
-		where = fmt.Sprintf("; the first to be so is %s, with %g", n.String(), x)
+		where += fmt.Sprintf("; the first to be so is %s, with %g", n.String(), x)
 	}
 	return fmt.Errorf("onnx: predictor %q, data row %d, %s%s; compare the row's values with those it was trained on",
 		m.structure.Predictors[k].Name, b.Row(i)+1, what, where)
@@ -28,8 +33,17 @@ func (m *Model) notFinite(k int, v float64, b *data.Batch, i int) error {
 // such a value at row i of b, and the value; nil if none can be told.
 func (m *Model) firstNotFinite(b *data.Batch, i int) (*graph.Node, float64) {
 	inputs := make([][]float64, len(m.graph.g.Inputs))
+	texts := make([][]string, len(inputs))
 	for j, feed := range m.feed {
 		for _, c := range feed {
+			if m.text[c] {
+				codes, err := b.Codes(m.columns[c])
+				if err != nil {
+					return nil, 0
+				}
+				texts[j] = append(texts[j], codes.Levels[codes.Index[i]])
+				continue
+			}
 			x, err := b.Numeric(m.columns[c])
 			if err != nil {
 				return nil, 0
@@ -47,7 +61,7 @@ func (m *Model) firstNotFinite(b *data.Batch, i int) (*graph.Node, float64) {
 				return nil, 0
 			}
 			y := make([]float64, out.Width())
-			if err := r.Run([][]float64{y}, inputs, 1); err != nil {
+			if err := r.RunTexts([][]float64{y}, inputs, texts, 1); err != nil {
 				return nil, 0
 			}
 			for _, v := range y {

@@ -82,6 +82,9 @@ type TermInfo struct {
 	// and Penalties the number of its quadratic penalties.
 	Declared  string `json:"declared,omitempty"`
 	Penalties int    `json:"penalties,omitempty"`
+	// Levels are those of a column whose dummies the term is, where the graph names them,
+	// in the order of the basis.
+	Levels []string `json:"levels,omitempty"`
 }
 
 // DeepInfo is the deep predictor zeta = U gamma. Columns, Width and Nodes

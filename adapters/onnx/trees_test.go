@@ -272,7 +272,7 @@ func TestPairedClassesAreOnePredictor(t *testing.T) {
 	if len(s.Predictors) != 1 || shape(s.Predictors[0]) != "sigmoid f(x[0]) f(x[1])" || s.Predictors[0].Intercept != 0.125 {
 		t.Fatalf("%+v", s.Predictors)
 	}
-	if !slices.Contains(s.Notes, `output "p1" is 1 minus "p2" and is not repeated`) {
+	if !slices.Contains(s.Notes, `output "p1" is 1 - output "p2" and not repeated`) {
 		t.Errorf("notes %q", s.Notes)
 	}
 	out := forward(t, m, [][]float64{{-1, 1}, {1, -1}})

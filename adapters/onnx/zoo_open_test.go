@@ -16,6 +16,7 @@ import (
 type openedNetwork struct {
 	graph           *onnx.Graph
 	inputs, outputs []openedTensor
+	notes           []string // on outputs that were left out
 }
 
 // openedTensor is an input or output of it.
@@ -56,7 +57,7 @@ func openNetwork(file io.Reader, folder fs.FS) (*openedNetwork, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &openedNetwork{graph: g}
+	o := &openedNetwork{graph: g, notes: inside.Notes}
 	for _, v := range inside.Inputs {
 		o.inputs = append(o.inputs, describeValue(v))
 	}

@@ -96,7 +96,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return err
 	}
 	defer src.Close()
-	src = wiring.Seen(m, ref.Rounded, src)
+	src = wiring.Seen(m, ref.Rounded, wiring.TermColumns(r), src)
 	write := func(w io.Writer) error {
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
 			return writeParquet(ctx, w, r, applier, src, totalRows(src))

@@ -24,7 +24,7 @@ type dataFlags struct {
 func (d *dataFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
-	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, or drop to leave those rows out")
+	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
 	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
 }
 
@@ -48,8 +48,10 @@ func (d *dataFlags) options(s streams) (*files.Options, error) {
 	case "error":
 	case "drop":
 		o.NA = data.NADrop
+	case "keep":
+		o.NA = data.NAKeep
 	default:
-		return nil, usagef("--na %q: it is error or drop", d.na)
+		return nil, usagef("--na %q: it is error, drop or keep", d.na)
 	}
 	if len(d.paths) == 0 && !d.tensors {
 		return nil, usagef("--data is missing: name a file, or - for standard input")

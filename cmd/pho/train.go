@@ -117,6 +117,9 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if d.out == "" {
 		return usagef("--out is missing: name the directory to write")
 	}
+	if d.data.na == "keep" {
+		return usagef("--na keep: networks are trained on rows without missing cells; use --na drop")
+	}
 	cfg, err := d.config()
 	if err != nil {
 		return err

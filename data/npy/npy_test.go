@@ -162,6 +162,10 @@ func TestMissing(t *testing.T) {
 	if total, dropped := s.Rows(); total != 3 || dropped != 1 {
 		t.Fatal(total, dropped)
 	}
+	kept, rows := columns(t, mustOpen(t, &Options{NA: data.NAKeep}, "nan.npy"), "x0", "x1")
+	if fmt.Sprint(kept, rows) != "map[x0:[1 NaN 4] x1:[2 3 5]] [0 1 2]" {
+		t.Fatal(kept, rows)
+	}
 	tensor, err := OpenTensor("t", []string{golden + "nan.npy"}, &Options{NA: data.NADrop})
 	if err != nil {
 		t.Fatal(err)

@@ -126,13 +126,19 @@ func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows
 // ownColumns are the columns that the network rounds and of which nothing but its own
 // terms reads the numbers: terms of a formula, and the likelihood, are of the data's.
 func ownColumns(m *onnx.Model, formulas []*basis.Formula, o *decompose.Options) []string {
+	read := readColumns(formulas, o)
+	return slices.DeleteFunc(m.Rounded(), func(c string) bool { return slices.Contains(read, c) })
+}
+
+// readColumns are those that terms of the formulas and the likelihood read.
+func readColumns(formulas []*basis.Formula, o *decompose.Options) []string {
 	read := o.Columns.Names()
 	for _, f := range formulas {
 		for _, spec := range f.Specs {
 			read = append(read, spec.Columns()...)
 		}
 	}
-	return slices.DeleteFunc(m.Rounded(), func(c string) bool { return slices.Contains(read, c) })
+	return read
 }
 
 // present leaves out empty names.

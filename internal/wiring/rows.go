@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -58,16 +59,64 @@ func Len(src data.Source) int64 {
 type seenRows struct {
 	files.Source
 	rounded data.Source
+	network []string // columns whose missing values are the network's affair: it refuses those that it has no value for
 }
 
-// Seen is src with the columns as the network sees them (onnx.Model.Rows).
-func Seen(m *onnx.Model, columns []string, src files.Source) files.Source {
-	return &seenRows{src, m.Rows(src, columns)}
+// Seen is src with the columns as the network sees them (onnx.Model.Rows). Of columns that
+// others than the network read, missing values are errors.
+func Seen(m *onnx.Model, columns, others []string, src files.Source) files.Source {
+	network := slices.DeleteFunc(m.Columns(), func(c string) bool { return slices.Contains(others, c) })
+	return &seenRows{src, m.Rows(src, columns), network}
 }
 
 // Batches reads the files and rounds.
 func (s *seenRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
-	return s.rounded.Batches(ctx, columns)
+	guarded := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(s.network, c) })
+	return func(yield func(*data.Batch, error) bool) {
+		for b, err := range s.rounded.Batches(ctx, columns) {
+			if err == nil {
+				err = whole(b, guarded)
+			}
+			if err != nil {
+				b = nil
+			}
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// whole refuses missing numbers of the columns.
+func whole(b *data.Batch, columns []string) error {
+	for _, name := range columns {
+		if b.Categorical(name) {
+			continue // a factor's text may have no number
+		}
+		x, err := b.Numeric(name)
+		if err != nil {
+			continue // its reader says so
+		}
+		for i, v := range x {
+			if v != v {
+				return fmt.Errorf("column %q, data row %d: %w, and others than the network read the column; fill it in, or leave such rows out", name, b.Row(i)+1, data.ErrMissingValue)
+			}
+		}
+	}
+	return nil
+}
+
+// TermColumns are those that terms other than the network's learned ones read.
+func TermColumns(r *decompose.Result) []string {
+	var names []string
+	for _, p := range r.Predictors {
+		for _, t := range p.Terms {
+			if t.Kind != decompose.Learned {
+				names = append(names, t.Features...)
+			}
+		}
+	}
+	return names
 }
 
 // Len is the number of rows, -1 if it is not known.

@@ -82,7 +82,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	}
 	ref := q.reference(bind)
 	ref.Rounded = ownColumns(graph, formulas, o)
-	rows := Cached(Seen(graph, ref.Rounded, q.Rows), q.Cache)
+	rows := Cached(Seen(graph, ref.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}

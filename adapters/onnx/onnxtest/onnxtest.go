@@ -27,11 +27,16 @@ import (
 //
 // g is loaded with LoadOptions.KeepFile if e needs that.
 func Engine(e onnx.Engine, g *onnx.Graph, tensors []string, inputs [][]float64, rows int, tolerance float64) error {
+	return compare(e, onnx.GoEngine{}, g, tensors, inputs, rows, tolerance)
+}
+
+// compare checks e next to another engine.
+func compare(e, with onnx.Engine, g *onnx.Graph, tensors []string, inputs [][]float64, rows int, tolerance float64) error {
 	if rows < 2 || len(tensors) == 0 {
 		return errors.New("onnxtest: need at least two rows and a tensor to test with")
 	}
 	c := &check{e: e, g: g, tensors: tensors, inputs: inputs, rows: rows, tolerance: tolerance}
-	own, err := onnx.GoEngine{}.Prepare(g, tensors)
+	own, err := with.Prepare(g, tensors)
 	if err != nil {
 		return err
 	}

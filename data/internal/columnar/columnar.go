@@ -122,7 +122,7 @@ func New(files []File, o Options) (*Source, error) {
 		return nil, errors.New("data: no data files")
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
-	case o.NA > data.NADrop:
+	case o.NA > data.NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	}
 	s := &Source{files: files, fields: files[0].Fields(), rows: o.BatchRows, na: o.NA}

@@ -179,9 +179,10 @@ func (c *coder) codes(f Field, v *Values, n int) (data.Codes, *Fault) {
 // is that of the first row at fault, whatever the order of the columns.
 func (p *pass) keep(file string, block *Block) ([]int, error) {
 	drop := make([]bool, 0)
+	number := false // of a column held as numbers alone
 	missing := func(i int) bool {
 		if p.na != data.NADrop {
-			return false
+			return p.na == data.NAKeep && number
 		}
 		if len(drop) == 0 {
 			drop = make([]bool, block.Rows)
@@ -193,6 +194,7 @@ func (p *pass) keep(file string, block *Block) ([]int, error) {
 	at := 0
 	for j, field := range p.fields {
 		f := p.Source.fields[field]
+		number = f.Kind == Number && p.Source.levels[field] == nil
 		if err := block.Values[j].check(f, block.Rows); err != nil {
 			return nil, fmt.Errorf("data: %q, column %q: %w", file, Clip(f.Name), err)
 		}

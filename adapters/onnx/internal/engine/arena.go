@@ -16,6 +16,15 @@ type arena[T kernel.Float] struct {
 	i       [][]int64
 	execs   []operator.Exec[T]
 	scratch []T
+	texts   *graph.Texts // of the rows, made when there are some
+}
+
+// Texts numbers the texts of inputs, until Forget is called on it.
+func (a *arena[T]) Texts() *graph.Texts {
+	if a.texts == nil && a.g.Texts != nil {
+		a.texts = a.g.Texts.Extend()
+	}
+	return a.texts
 }
 
 func (a *arena[T]) Run(dst, inputs [][]float64) error {
@@ -99,7 +108,7 @@ func (a *arena[T]) Cut(rows int) error {
 			continue
 		}
 		x := &a.execs[i]
-		x.Rows, x.Relu = rows, a.relus[n]
+		x.Rows, x.Relu, x.Texts = rows, a.relus[n], a.Texts()
 		x.Share(&a.scratch)
 		for k, v := range n.Inputs {
 			x.In = operand(x.In, k, v)

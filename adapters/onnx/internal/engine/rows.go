@@ -23,6 +23,13 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 	if own := a.View(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
 		return nil // written there, and rounded, by the caller
 	}
+	if v.Type == graph.String {
+		for i, x := range src {
+			if !(x >= 0 && x < float64(a.Texts().Len())) {
+				return fmt.Errorf("onnx: input %q, row %d of the block: %g is not the number of a text", v.Name, i/width, x)
+			}
+		}
+	}
 	t, typ := a.tensor(v), v.RoundedTo()
 	outer, inner := aroundBatch(v)
 	if outer == 1 && t.F != nil {

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -49,8 +50,11 @@ type Workspace interface {
 	// type (Enter), and what is wanted be read there until the next one; Cut takes it
 	// away.
 	View(v *graph.Value) []float64
-	// Run is Runner.Run; dst and inputs that are views are where they belong.
+	// Run is Runner.Run; dst and inputs that are views are where they belong. Inputs of
+	// text are the numbers that Texts has for them.
 	Run(dst, inputs [][]float64) error
+	// Texts numbers the texts of inputs; who calls its Forget numbers them again.
+	Texts() *graph.Texts
 }
 
 // New prepares the evaluation of the given tensors of g (any of them:
@@ -69,6 +73,9 @@ func New(g *graph.Graph, want []*graph.Value, o Options) (*Runner, error) {
 		}
 		if known := g.Values[v.Name]; known != v {
 			return nil, fmt.Errorf("onnx: tensor %q does not belong to the graph", v.Name)
+		}
+		if v.Type == graph.String {
+			return nil, fmt.Errorf("onnx: tensor %q is text; only numbers can be asked for", v.Name)
 		}
 		if v.BatchAxis() < 0 {
 			return nil, fmt.Errorf("onnx: tensor %q of shape %v does not depend on rows", v.Name, v.Shape)
@@ -97,8 +104,15 @@ func (r *Runner) Wanted() []*graph.Value { return r.want }
 // read. Their numbers enter the network rounded to the type that the input
 // declares, infinite beyond its range; integers must be exact. Row i of dst depends on row i of inputs alone, bit for bit: neither on
 // the other rows nor on how many there are. Blocks of some 256 rows stay in
-// cache. An input that no wanted tensor needs may be nil.
+// cache. An input that no wanted tensor needs may be nil. Inputs of text are the numbers
+// of Graph.Texts; other texts need RunTexts.
 func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
+	return r.RunTexts(dst, inputs, nil, rows)
+}
+
+// RunTexts is Run with inputs of text: texts[i], where it is not nil, holds input i, rows
+// x Width, and inputs[i] is not read.
+func (r *Runner) RunTexts(dst, inputs [][]float64, texts [][]string, rows int) error {
 	if rows < 0 {
 		return fmt.Errorf("onnx: %d rows to run", rows)
 	}
@@ -124,7 +138,39 @@ func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 	if err := e.Cut(rows); err != nil {
 		return err
 	}
+	if texts != nil {
+		var err error
+		if inputs, err = r.numbered(e.Texts(), inputs, texts); err != nil {
+			return err
+		}
+	}
 	return e.Run(dst, inputs)
+}
+
+// numbered is inputs with the numbers of the texts.
+func (r *Runner) numbered(table *graph.Texts, inputs [][]float64, texts [][]string) ([][]float64, error) {
+	if len(texts) != len(inputs) {
+		return nil, fmt.Errorf("onnx: %d inputs of text or nil given, the graph has %d", len(texts), len(inputs))
+	}
+	table.Forget()
+	out := slices.Clone(inputs)
+	for i, list := range texts {
+		if list == nil {
+			continue
+		}
+		if r.inputs[i].Type != graph.String {
+			return nil, fmt.Errorf("onnx: input %q takes %s and was given text", r.inputs[i].Name, r.inputs[i].Type)
+		}
+		out[i] = make([]float64, len(list))
+		for j, s := range list {
+			n, err := table.Number(s)
+			if err != nil {
+				return nil, err
+			}
+			out[i][j] = float64(n)
+		}
+	}
+	return out, nil
 }
 
 // Views reports whether workspaces have a view of v.

@@ -11,11 +11,12 @@ type budget struct {
 	memory, memoryMax int64 // bytes, at 8 per element
 	foldWork, rowWork int64
 	workMax           int64
-	parts, partsMax   int // of what control flow and functions are expanded to
+	parts, partsMax   int    // of what control flow and functions are expanded to
+	texts             *Texts // of the constants
 }
 
 func newBudget(l Limits) *budget {
-	return &budget{memory: l.MaxMemory, memoryMax: l.MaxMemory, foldWork: l.MaxWork, rowWork: l.MaxWork, workMax: l.MaxWork, parts: l.MaxElements, partsMax: l.MaxElements}
+	return &budget{memory: l.MaxMemory, memoryMax: l.MaxMemory, foldWork: l.MaxWork, rowWork: l.MaxWork, workMax: l.MaxWork, parts: l.MaxElements, partsMax: l.MaxElements, texts: newTexts()}
 }
 
 func (b *budget) take(n int, what string, shape []int) error {

@@ -49,15 +49,19 @@ func build(m *onnxpb.ModelProto, l Limits, ops Operators) (*Graph, error) {
 		return nil, err
 	}
 	c := newChecker(b, ops, s.shared, functions)
-	if err := c.check(nodes); err != nil {
+	if err := c.checkAll(nodes); err != nil {
 		return nil, err
 	}
 	if err := c.outputs(b.outs); err != nil {
 		return nil, err
 	}
-	g, err := b.graph(c.needed(b.outs))
+	g, err := b.graph(c.needed(b.outs), c.declared)
 	if err != nil {
 		return nil, err
+	}
+	g.Texts, g.Notes, g.Refused = b.budget.texts, c.notes, map[string]error{}
+	for v, err := range c.refused {
+		g.Refused[v.Name] = err
 	}
 	g.settleRounding(ops)
 	for _, e := range m.MetadataProps {
@@ -245,7 +249,7 @@ func (b *builder) input(p *onnxpb.ValueInfoProto) (*Value, error) {
 }
 
 // graph collects what remains after checking and folding.
-func (b *builder) graph(nodes []*Node) (*Graph, error) {
+func (b *builder) graph(nodes []*Node, declared []*onnxpb.ValueInfoProto) (*Graph, error) {
 	g := &Graph{Inputs: b.ins, Outputs: b.outs, Nodes: nodes, Values: map[string]*Value{}}
 	add := func(v *Value) {
 		if v != nil {
@@ -269,7 +273,7 @@ func (b *builder) graph(nodes []*Node) (*Graph, error) {
 			return nil, fmt.Errorf("onnx: graph output %q is not computed at inference", v.Name)
 		}
 		add(v)
-		if want := b.pb.Output[i].GetType().GetTensorType(); want != nil && want.ElemType != 0 {
+		if want := declared[i].GetType().GetTensorType(); want != nil && want.ElemType != 0 {
 			if t, err := TypeOf(want.ElemType); err == nil && t != v.Type {
 				return nil, fmt.Errorf("onnx: graph output %q is declared as %s but computed as %s", v.Name, t, v.Type)
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // checker infers every value's type and shape in topological order, following
@@ -15,10 +17,15 @@ type checker struct {
 	sizes  map[*Value]Sizes // integer tensors that depend on the number of rows
 	kept   []*Node          // that have to run: their outputs are not known
 	expander
+
+	first    error // of a node that cannot be computed
+	refused  map[*Value]error
+	declared []*onnxpb.ValueInfoProto // what the file says of the outputs that remain
+	notes    []string
 }
 
 func newChecker(b *builder, ops Operators, s *shared, functions map[functionKey]*function) *checker {
-	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}, expander: newExpander(s, functions)}
+	return &checker{b: b, ops: ops, budget: b.budget, sizes: map[*Value]Sizes{}, refused: map[*Value]error{}, expander: newExpander(s, functions)}
 }
 
 // Check is what an operator's check sees: its node, and the checker of the graph.
@@ -60,8 +67,18 @@ func (c *checker) node(n *Node) error {
 	return c.plain(n, op)
 }
 
-// plain checks a node that is run as it is.
+// plain checks a node that is run as it is, or as the nodes that its operator comes to.
 func (c *checker) plain(n *Node, op *Operator) error {
+	if op.Expand != nil {
+		if done, err := c.parts(n, op); done || err != nil {
+			return err
+		}
+	}
+	return c.single(n, op)
+}
+
+// single checks a node that is run as it is.
+func (c *checker) single(n *Node, op *Operator) error {
 	keep, err := c.operator(n, op)
 	if err != nil {
 		return fmt.Errorf("onnx: %s: %w", n, err)
@@ -70,6 +87,28 @@ func (c *checker) plain(n *Node, op *Operator) error {
 		c.kept = append(c.kept, n)
 	}
 	return nil
+}
+
+// parts checks the nodes that stand for n; done is false if there are none.
+func (c *checker) parts(n *Node, op *Operator) (done bool, err error) {
+	nc := &Check{checker: c, Node: n}
+	var nodes []*Node
+	if err = nc.takes(op); err == nil {
+		nodes, err = op.Expand(nc)
+	}
+	if err != nil {
+		return false, fmt.Errorf("onnx: %s: %w", n, err)
+	}
+	for _, part := range nodes {
+		own, err := find(c.ops, part)
+		if err != nil {
+			return false, err
+		}
+		if err := c.single(part, own); err != nil {
+			return false, err
+		}
+	}
+	return nodes != nil, nil
 }
 
 // attributes decodes those of a plain node.
@@ -86,15 +125,10 @@ func (c *checker) attributes(n *Node) error {
 }
 
 func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
-	if err := arity(n, op.Min, op.Max, op.Outputs); err != nil {
+	nc := &Check{checker: c, Node: n}
+	if err := nc.takes(op); err != nil {
 		return false, err
 	}
-	for i, v := range n.Inputs {
-		if v != nil && v.Type == 0 {
-			return false, c.noTensor(i, v)
-		}
-	}
-	nc := &Check{checker: c, Node: n}
 	if done, err := nc.followSizes(op); err != nil || done {
 		return false, err
 	}
@@ -111,6 +145,11 @@ func (c *checker) operator(n *Node, op *Operator) (keep bool, err error) {
 	}
 	if err := op.Check(nc); err != nil {
 		return false, err
+	}
+	for i, v := range n.Outputs {
+		if v != nil && v.Type == String && !op.Texts {
+			return false, fmt.Errorf("output %d (%q) would be text, which the operator is not computed of; encode the text before (LabelEncoder, OneHotEncoder)", i, v.Name)
+		}
 	}
 	constant := nc.readInputs(op)
 	if err := nc.checkOutputs(constant); err != nil {
@@ -137,6 +176,24 @@ func (c *Check) layouts(op *Operator) error {
 		}
 		if at := v.BatchAxis(); at >= 0 && v.Shape[at] != Batch {
 			return fmt.Errorf("input %d (%q) of shape %s holds each row several times on its batch axis, which is not followed through this operator; put it before the Reshape that joins the axes, or after one that takes them apart", i, v.Name, ShapeText(v.Shape))
+		}
+	}
+	return nil
+}
+
+// takes checks the number of inputs and outputs, and that inputs are there and no text
+// where numbers are needed.
+func (c *Check) takes(op *Operator) error {
+	if err := arity(c.Node, op.Min, op.Max, op.Outputs); err != nil {
+		return err
+	}
+	for i, v := range c.Inputs {
+		switch {
+		case v == nil:
+		case v.Type == 0:
+			return c.noTensor(i, v)
+		case v.Type == String && !op.Texts:
+			return fmt.Errorf("input %d (%q) is text, and the operator is computed of numbers alone; encode the text before (LabelEncoder, OneHotEncoder)", i, v.Name)
 		}
 	}
 	return nil
@@ -286,7 +343,7 @@ func (c *Check) Ints(i int) ([]int64, error) {
 	if v.Const == nil {
 		return nil, fmt.Errorf("input %d (%q) must be a constant", i, v.Name)
 	}
-	if v.Type.Floating() || len(v.Shape) > 1 {
+	if v.Type.Floating() || v.Type == String || len(v.Shape) > 1 {
 		return nil, fmt.Errorf("input %d (%q) must be a vector of integers, is %s %s", i, v.Name, v.Type, ShapeText(v.Shape))
 	}
 	return v.Const.I, nil
@@ -356,6 +413,11 @@ func (c *Check) Spend(work int64) error { return c.budget.spend(work, true) }
 
 // Fits reports an error if n elements of that shape are more than memory may hold.
 func (c *Check) Fits(n int, what string, shape []int) error { return c.budget.fits(n, what, shape) }
+
+// Note is a remark on the graph for its users.
+func (c *Check) Note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
 
 // TracedWithOneRow reports whether the batch axis of the inputs was declared with size 1.
 func (c *Check) TracedWithOneRow() bool { return c.b.fixedOne }

@@ -22,6 +22,9 @@ func decodeTensor(p *onnxpb.TensorProto, what string, budget *budget) (*Tensor, 
 		return nil, fmt.Errorf("onnx: %s: %w", what, err)
 	}
 	out := &Tensor{Type: t, Shape: shape}
+	if t == String {
+		return out, decodeTexts(out, p, n, what, budget)
+	}
 	if len(p.RawData) > 0 {
 		if size := bytesOf(t, n); len(p.RawData) != size {
 			return nil, fmt.Errorf("onnx: %s: %d bytes of raw data, but shape %v of %s needs %d", what, len(p.RawData), shape, t, size)
@@ -61,6 +64,22 @@ func shapeOf(dims []int64) (shape []int, n int, err error) {
 		return nil, 0, fmt.Errorf("shape %v overflows", shape)
 	}
 	return shape, n, nil
+}
+
+// decodeTexts numbers the texts of a constant.
+func decodeTexts(out *Tensor, p *onnxpb.TensorProto, n int, what string, budget *budget) error {
+	if len(p.StringData) != n || len(p.RawData) > 0 {
+		return fmt.Errorf("onnx: %s: %d texts, but shape %v needs %d", what, len(p.StringData), out.Shape, n)
+	}
+	texts, size := make([]string, n), n
+	for i, s := range p.StringData {
+		texts[i] = string(s)
+		size += len(s) / 8
+	}
+	if err := budget.take(size, what, out.Shape); err != nil {
+		return fmt.Errorf("onnx: %w", err)
+	}
+	return budget.texts.numberAll(out, texts)
 }
 
 // allocate gives t its room for n numbers.

@@ -40,6 +40,8 @@ func (t DType) String() string {
 		return "int4"
 	case Uint4:
 		return "uint4"
+	case String:
+		return "string"
 	}
 	return fmt.Sprintf("type %d", uint8(t))
 }
@@ -82,6 +84,8 @@ func TypeOf(code int32) (DType, error) {
 		return Uint4, nil
 	case codeInt4:
 		return Int4, nil
+	case onnxpb.TensorProto_STRING:
+		return String, nil
 	}
 	return 0, unsupportedType(code)
 }
@@ -157,7 +161,7 @@ func Narrows(from, to DType) bool {
 // DType is a tensor element type the engine runs.
 type DType uint8
 
-// The element types. Strings are refused at load.
+// The element types. A String is held as its number in a table of Texts.
 const (
 	Float32 DType = iota + 1
 	Float64
@@ -174,4 +178,5 @@ const (
 	Uint64 // held as the int64 of the same bits: see Order and Number
 	Int4
 	Uint4
+	String
 )

@@ -33,56 +33,56 @@ func newExpander(s *shared, functions map[functionKey]*function) expander {
 // maxScopes bounds how deep subgraphs and functions nest.
 const maxScopes = 64
 
-// expansion is an operator that is expanded: the opset of ai.onnx since which it is
+// expandable is an operator that is expanded: the opset of ai.onnx since which it is
 // there, how many inputs it has (most < 0: any number), and what it does.
-type expansion struct {
+type expandable struct {
 	since, least, most int
 	do                 func(c *checker, n *Node) error
 }
 
-func expansionOf(n *Node) (e expansion, ok bool) {
+func expansionOf(n *Node) (e expandable, ok bool) {
 	if n.Domain != "" {
-		return expansion{}, false
+		return expandable{}, false
 	}
 	switch n.Op {
 	case "If":
-		return expansion{1, 1, 1, (*checker).branch}, true
+		return expandable{1, 1, 1, (*checker).branch}, true
 	case "Loop":
-		return expansion{1, 2, -1, (*checker).loop}, true
+		return expandable{1, 2, -1, (*checker).loop}, true
 	case "Scan":
-		return expansion{8, 1, -1, (*checker).scan}, true
+		return expandable{8, 1, -1, (*checker).scan}, true
 	case "SequenceEmpty":
-		return expansion{11, 0, 0, (*checker).sequenceEmpty}, true
+		return expandable{11, 0, 0, (*checker).sequenceEmpty}, true
 	case "SequenceConstruct":
-		return expansion{11, 1, -1, (*checker).sequenceConstruct}, true
+		return expandable{11, 1, -1, (*checker).sequenceConstruct}, true
 	case "SequenceInsert":
-		return expansion{11, 2, 3, (*checker).sequenceInsert}, true
+		return expandable{11, 2, 3, (*checker).sequenceInsert}, true
 	case "SequenceErase":
-		return expansion{11, 1, 2, (*checker).sequenceErase}, true
+		return expandable{11, 1, 2, (*checker).sequenceErase}, true
 	case "SequenceAt":
-		return expansion{11, 2, 2, (*checker).sequenceAt}, true
+		return expandable{11, 2, 2, (*checker).sequenceAt}, true
 	case "SequenceLength":
-		return expansion{11, 1, 1, (*checker).sequenceLength}, true
+		return expandable{11, 1, 1, (*checker).sequenceLength}, true
 	case "SequenceMap":
-		return expansion{17, 1, -1, (*checker).sequenceMap}, true
+		return expandable{17, 1, -1, (*checker).sequenceMap}, true
 	case "ConcatFromSequence":
-		return expansion{11, 1, 1, (*checker).concatFromSequence}, true
+		return expandable{11, 1, 1, (*checker).concatFromSequence}, true
 	case "SplitToSequence":
-		return expansion{11, 1, 2, (*checker).splitToSequence}, true
+		return expandable{11, 1, 2, (*checker).splitToSequence}, true
 	case "Optional":
-		return expansion{15, 0, 1, (*checker).optional}, true
+		return expandable{15, 0, 1, (*checker).optional}, true
 	case "OptionalHasElement":
-		return expansion{15, 0, 1, (*checker).optionalHasElement}, true
+		return expandable{15, 0, 1, (*checker).optionalHasElement}, true
 	case "OptionalGetElement":
-		return expansion{15, 1, 1, (*checker).optionalGetElement}, true
+		return expandable{15, 1, 1, (*checker).optionalGetElement}, true
 	case "Dropout":
-		return expansion{7, 1, 3, (*checker).dropout}, true
+		return expandable{7, 1, 3, (*checker).dropout}, true
 	case "Range":
-		return expansion{11, 3, 3, (*checker).rangeOfRows}, true
+		return expandable{11, 3, 3, (*checker).rangeOfRows}, true
 	case "Identity":
-		return expansion{1, 1, 1, (*checker).sequenceIdentity}, true
+		return expandable{1, 1, 1, (*checker).sequenceIdentity}, true
 	}
-	return expansion{}, false
+	return expandable{}, false
 }
 
 // expand expands n; done is false if it is a plain node.
@@ -283,7 +283,7 @@ func (c *checker) add(n *Node, op string, attrs map[string]Attr, inputs []*Value
 		return nil, err
 	}
 	name := c.unique(n.Name + "/" + op)
-	own := &Node{Name: name, Op: op, Version: ownVersion, Inputs: inputs, Attrs: attrs}
+	own := &Node{Name: name, Op: op, Version: ownVersion, Inputs: inputs, Attrs: attrs, Texts: c.budget.texts}
 	own.Outputs = []*Value{{Name: name, Producer: own, inner: true}}
 	if err := check(own); err != nil {
 		return nil, err
@@ -337,9 +337,6 @@ func (c *checker) pick(n *Node, v *Value, axis int, i int) (*Value, error) {
 func (c *checker) outputs(outs []*Value) error {
 	for i, out := range outs {
 		v := c.resolve(out)
-		if c.isSequence([]*Value{v}) {
-			return fmt.Errorf("onnx: graph output %q is a sequence or optional, not a tensor; export the tensors in it as outputs of their own", out.Name)
-		}
 		switch {
 		case v == out:
 			continue
@@ -347,7 +344,7 @@ func (c *checker) outputs(outs []*Value) error {
 		case v.Const != nil:
 			v = &Value{Name: out.Name, Type: v.Type, Shape: v.Shape, Const: v.Const}
 		default:
-			n := &Node{Name: out.Name, Op: "Identity", Version: ownVersion, Inputs: []*Value{v}}
+			n := &Node{Name: out.Name, Op: "Identity", Version: ownVersion, Inputs: []*Value{v}, Texts: c.budget.texts}
 			n.Outputs = []*Value{{Name: out.Name, Producer: n}}
 			if err := c.node(n); err != nil {
 				return err
@@ -361,7 +358,7 @@ func (c *checker) outputs(outs []*Value) error {
 
 // needed lists the nodes kept that the outputs need: those of a subgraph may not be.
 func (c *checker) needed(outs []*Value) []*Node {
-	if len(c.alias) == 0 {
+	if len(c.alias) == 0 && len(c.refused) == 0 {
 		return c.kept
 	}
 	need := needed(c.kept, outs)

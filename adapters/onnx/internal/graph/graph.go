@@ -9,7 +9,8 @@ import "github.com/pho-go/pho/internal/onnxpb"
 // Batch marks the batch axis in a Shape: its size is known only at run time.
 const Batch = -1
 
-// Tensor is a constant: row-major, F for floating types, I for the others.
+// Tensor is a constant: row-major, F for floating types, I for the others, of String the
+// numbers of its texts (Graph.Texts).
 // Floats are kept as float64 whatever the type; they are exact. So are integers as int64,
 // those of Uint64 by their bits.
 type Tensor struct {
@@ -51,6 +52,8 @@ type Node struct {
 	Outputs []*Value
 	Attrs   map[string]Attr
 
+	// Texts are those of its graph.
+	Texts *Texts
 	// Resolved is what the operator's check has made of inputs and attributes for those
 	// who run the node.
 	Resolved any
@@ -77,6 +80,11 @@ type Graph struct {
 	Outputs []*Value
 	Nodes   []*Node // only those the outputs need
 	Values  map[string]*Value
+	Texts   *Texts // of its constants
+	// Refused are the tensors of the file that cannot be computed, with the reasons, and
+	// Notes say which outputs were left out for that.
+	Refused map[string]error
+	Notes   []string
 
 	metadata []metadata // of the file, in order
 }

@@ -32,6 +32,12 @@ type Operator struct {
 	// input's shape.
 	Sizes      func(c *Check, in []Sizes) (*Sizes, error)
 	ReadsShape bool
+	// Texts: it takes and gives tensors of text, as others do of numbers. Without it they
+	// are refused before Check.
+	Texts bool
+	// Expand replaces a node whose inputs are known by several, in order, which compute
+	// its outputs; nil, or nil nodes: it stays.
+	Expand func(c *Check) ([]*Node, error)
 	// Moves reports whether the outputs of n hold numbers of its input v as they are;
 	// nil: never.
 	Moves func(n *Node, v *Value) bool

@@ -14,7 +14,7 @@ type Rewrite struct {
 
 // NewRewrite begins one of g, without its nodes. g is not changed.
 func NewRewrite(g *Graph, ops Operators) *Rewrite {
-	r := &Rewrite{&Graph{Values: map[string]*Value{}, metadata: g.metadata}, ops, map[*Value]*Value{}}
+	r := &Rewrite{&Graph{Values: map[string]*Value{}, Texts: g.Texts, Refused: g.Refused, Notes: g.Notes, metadata: g.metadata}, ops, map[*Value]*Value{}}
 	r.g.Inputs = r.Values(g.Inputs)
 	return r
 }
@@ -50,7 +50,7 @@ func (r *Rewrite) Keep(n *Node, outputs []*Value) {
 
 // Append adds a node that is checked.
 func (r *Rewrite) Append(n *Node) {
-	n.Index = len(r.g.Nodes)
+	n.Index, n.Texts = len(r.g.Nodes), r.g.Texts
 	r.g.Nodes = append(r.g.Nodes, n)
 	for _, v := range n.Outputs {
 		if v != nil {

@@ -57,7 +57,7 @@ func (s *scope) connect(file []*onnxpb.NodeProto) ([]*Node, error) {
 	nodes := make([]*Node, len(file))
 	producers := map[string]*Node{}
 	for i, p := range file {
-		n := &Node{Index: i, Name: p.Name, Op: p.OpType, Domain: domain(p.Domain), file: &fileNode{NodeProto: p, scope: s}}
+		n := &Node{Index: i, Name: p.Name, Op: p.OpType, Domain: domain(p.Domain), file: &fileNode{NodeProto: p, scope: s}, Texts: s.shared.budget.texts}
 		if n.Name == "" && len(p.Output) > 0 {
 			n.Name = p.Output[0]
 		}

@@ -42,7 +42,7 @@ func (c *checker) SizesOf(v *Value) (Sizes, bool) {
 // SizesOfConstant reads a constant as numbers that do not depend on N; false if it is
 // none, or too long.
 func SizesOfConstant(v *Value) (Sizes, bool) {
-	if v.Const == nil || v.Type.Floating() || len(v.Const.I) > MaxSizes {
+	if v.Const == nil || v.Type.Floating() || v.Type == String || len(v.Const.I) > MaxSizes {
 		return Sizes{}, false
 	}
 	s := Sizes{Shape: v.Shape, D: make([]Size, len(v.Const.I))}

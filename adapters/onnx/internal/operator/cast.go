@@ -10,9 +10,9 @@ import (
 // whatever the declared type: no noise is added on purpose.
 func castOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Cast", Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
+		{Operator: graph.Operator{Name: "Cast", Texts: true, Versions: []int{6, 9, 13, 19, 21, 23, 24, 25, 28}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkCast, View: castView, Sizes: castSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
-		{Operator: graph.Operator{Name: "CastLike", Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Sizes: castLikeSizes, Moves: castMoves},
+		{Operator: graph.Operator{Name: "CastLike", Texts: true, Versions: []int{15, 19, 21, 23, 24, 25}, Min: 2, Max: 2, Outputs: 1, TypeInputs: []int{1}, AnyLayout: true, Check: checkCastLike, View: castView, Sizes: castLikeSizes, Moves: castMoves},
 			Rule: castRule, Compile: compileCast[T], Jumps: true},
 	}
 }
@@ -54,7 +54,7 @@ func sizesAs(t graph.DType, s graph.Sizes) *graph.Sizes {
 }
 
 func castMoves(n *graph.Node, v *graph.Value) bool {
-	return n.Inputs[0] == v && n.Outputs[0] != nil && n.Outputs[0].Type.Floating()
+	return v.Type != graph.String && n.Inputs[0] == v && n.Outputs[0] != nil && n.Outputs[0].Type.Floating()
 }
 
 func castView(n *graph.Node) bool {
@@ -64,7 +64,7 @@ func castView(n *graph.Node) bool {
 }
 
 func castRule(n *graph.Node) Rule {
-	if n.Outputs[0].Type.Floating() && !n.Rounds() {
+	if n.Outputs[0].Type.Floating() && n.Inputs[0].Type != graph.String && !n.Rounds() {
 		return sameOrderRule(n)
 	}
 	return elementwiseRule(n)
@@ -72,6 +72,12 @@ func castRule(n *graph.Node) Rule {
 
 func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 	from, to := n.Inputs[0].Type, n.Outputs[0].Type
+	switch {
+	case to == graph.String && from != graph.String:
+		return writeNumbers[T](from)
+	case from == graph.String && to != graph.String:
+		return readNumbers[T](to)
+	}
 	return func(x *Exec[T]) error {
 		in, out := x.In[0], x.Out[0]
 		switch {

@@ -11,7 +11,7 @@ import (
 // constantOps make tensors out of attributes and sizes.
 func constantOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Constant", Versions: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25}, Min: 0, Max: 0, Outputs: 1, Check: checkConstant},
+		{Operator: graph.Operator{Name: "Constant", Texts: true, Versions: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25}, Min: 0, Max: 0, Outputs: 1, Check: checkConstant},
 			Rule: opaque, Compile: compileConstant[T]},
 		{Operator: graph.Operator{Name: "ConstantOfShape", Versions: []int{9, 20, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkConstantOfShape, SizeInputs: []int{0}},
 			Rule: opaque, Compile: compileConstantOfShape[T]},
@@ -24,7 +24,7 @@ func constantOps[T kernel.Float]() []Entry[T] {
 
 // constantOf reads the value of a Constant node in any of its forms.
 func constantOf(n *graph.Node) (*graph.Tensor, error) {
-	for _, name := range []string{"value", "value_float", "value_int", "value_floats", "value_ints"} {
+	for _, name := range []string{"value", "value_float", "value_int", "value_floats", "value_ints", "value_string", "value_strings"} {
 		a, ok := n.Attrs[name]
 		if !ok {
 			continue
@@ -43,9 +43,25 @@ func constantOf(n *graph.Node) (*graph.Tensor, error) {
 			return &graph.Tensor{Type: graph.Float32, Shape: []int{len(a.Floats)}, F: a.Floats}, nil
 		case "value_ints":
 			return &graph.Tensor{Type: graph.Int64, Shape: []int{len(a.Ints)}, I: a.Ints}, nil
+		case "value_string":
+			return textTensor(n, []int{}, a.String)
+		case "value_strings":
+			return textTensor(n, []int{len(a.Strings)}, a.Strings...)
 		}
 	}
 	return nil, fmt.Errorf("has no value of a supported type")
+}
+
+// textTensor is a constant of text.
+func textTensor(n *graph.Node, shape []int, texts ...string) (*graph.Tensor, error) {
+	t := &graph.Tensor{Type: graph.String, Shape: shape, I: make([]int64, len(texts))}
+	for i, s := range texts {
+		var err error
+		if t.I[i], err = n.Texts.Number(s); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 func checkConstant(c *graph.Check) error {

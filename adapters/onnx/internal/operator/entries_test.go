@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
@@ -164,6 +165,23 @@ func TestJumps(t *testing.T) {
 		b.AddNode("Concat", []string{"h", "x"}, "both", onnxpb.Int("axis", 1))
 		graphtest.Five(b, "both", "y")
 	}}
+	ml := func(attrs ...onnxpb.Attr) func(b *onnxpb.Builder, op string) {
+		return func(b *onnxpb.Builder, op string) {
+			b.Import("ai.onnx.ml", 2)
+			b.Import("pho", 1)
+			at := strings.LastIndex(op, ".")
+			b.AddNodes(op[:at], op[at+1:], []string{"h"}, []string{"k"}, attrs...)
+			b.AddNode("Cast", []string{"k"}, "y", onnxpb.Int("to", 1))
+		}
+	}
+	samples["ai.onnx.ml.Binarizer"] = sample{1, d, 0, ml(onnxpb.Float("threshold", 1))}
+	samples["ai.onnx.ml.Imputer"] = sample{1, d, 7, ml(onnxpb.Floats("imputed_value_floats", 7), onnxpb.Float("replaced_value_float", 1))}
+	samples["ai.onnx.ml.LabelEncoder"] = sample{1, d, 7, ml(onnxpb.Floats("keys_floats", 1), onnxpb.Floats("values_floats", 7))}
+	samples["pho.SoftmaxZero"] = sample{float64(float32(1e-7)), 1e-16, math.Inf(1), func(b *onnxpb.Builder, op string) { // the largest number that counts as zero
+		b.Import("pho", 1)
+		b.AddNodes("pho", "SoftmaxZero", []string{"h"}, []string{"y"})
+	}}
+	samples["ai.onnx.ml.OneHotEncoder"] = sample{1, -d, 1, ml(onnxpb.Ints("cats_int64s", 1))}
 	table := operator.New[float64]()
 	for key, e := range table {
 		if _, known := samples[key]; known != e.Jumps {

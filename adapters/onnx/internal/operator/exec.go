@@ -20,6 +20,8 @@ type Exec[T kernel.Float] struct {
 	In, Out []Operand[T]
 	Rows    int
 	Relu    bool // a product applies the Relu that follows it, too
+	// Texts has the texts that numbers in operands of type String stand for.
+	Texts   *graph.Texts
 	scratch *[]T
 }
 

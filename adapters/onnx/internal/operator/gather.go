@@ -11,16 +11,16 @@ import (
 // gatherOps pick elements at positions that a tensor holds.
 func gatherOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		{Operator: graph.Operator{Name: "Gather", Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "Gather", Texts: true, Versions: []int{1, 11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGather, Sizes: gatherSizes, Moves: movesFirst},
 			Rule: gatherRule, Compile: compileGather[T]},
-		{Operator: graph.Operator{Name: "GatherElements", Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGatherElements, Moves: movesFirst},
+		{Operator: graph.Operator{Name: "GatherElements", Texts: true, Versions: []int{11, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkGatherElements, Moves: movesFirst},
 			Rule: gatherElementsRule, Compile: compileGatherElements[T]},
 	}
 }
 
 func checkGather(c *graph.Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
-	if index.Type.Floating() || index.Type == graph.Bool {
+	if index.Type.Floating() || index.Type == graph.Bool || index.Type == graph.String {
 		return fmt.Errorf("indices must be integers, are %s", index.Type)
 	}
 	at, err := graph.Axis(c.AttrInt("axis", 0), len(in.Shape))
@@ -68,7 +68,7 @@ func compileGather[T kernel.Float](n *graph.Node) Step[T] {
 
 func checkGatherElements(c *graph.Check) error {
 	in, index := c.Inputs[0], c.Inputs[1]
-	if index.Type.Floating() || index.Type == graph.Bool {
+	if index.Type.Floating() || index.Type == graph.Bool || index.Type == graph.String {
 		return fmt.Errorf("indices must be integers, are %s", index.Type)
 	}
 	at, err := graph.Axis(c.AttrInt("axis", 0), len(in.Shape))

@@ -34,8 +34,10 @@ func toInt(b bool) int64 {
 
 // logicOps compares, joins truth values and chooses by them.
 func logicOps[T kernel.Float]() []Entry[T] {
+	equal := comparison("Equal", []int{7, 11, 13, 19}, func(x, y T) bool { return x == y }, func(x, y int64) bool { return x == y })
+	equal.Texts = true
 	return []Entry[T]{
-		sized(comparedSizes(0, 0), comparison("Equal", []int{7, 11, 13, 19}, func(x, y T) bool { return x == y }, func(x, y int64) bool { return x == y })),
+		sized(comparedSizes(0, 0), equal),
 		sized(comparedSizes(1, 1), comparison("Greater", []int{7, 9, 13}, func(x, y T) bool { return x > y }, func(x, y int64) bool { return x > y })),
 		sized(comparedSizes(-1, -1), comparison("Less", []int{7, 9, 13}, func(x, y T) bool { return x < y }, func(x, y int64) bool { return x < y })),
 		sized(comparedSizes(0, 1), comparison("GreaterOrEqual", []int{12, 16}, func(x, y T) bool { return x >= y }, func(x, y int64) bool { return x >= y })),
@@ -45,8 +47,10 @@ func logicOps[T kernel.Float]() []Entry[T] {
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
 		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
-		{Operator: graph.Operator{Name: "Where", Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkWhere, Sizes: whereSizes},
-			Rule: whereRule, Compile: compileWhere[T]},
+		{Operator: graph.Operator{Name: "IsNaN", Versions: []int{9, 13, 20}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkIsNaN},
+			Rule: elementwiseRule, Compile: compileIsNaN[T], Missing: func(*graph.Node, *graph.Value) bool { return true }},
+		{Operator: graph.Operator{Name: "Where", Texts: true, Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkWhere, Sizes: whereSizes},
+			Rule: whereRule, Compile: compileWhere[T], Missing: choosesByNaN},
 	}
 }
 
@@ -130,6 +134,34 @@ func compileNot[T kernel.Float](*graph.Node) Step[T] {
 		}
 		return nil
 	}
+}
+
+func checkIsNaN(c *graph.Check) error {
+	if err := c.Floating(0); err != nil {
+		return err
+	}
+	return c.Set(0, graph.Bool, c.Inputs[0].Shape)
+}
+
+func compileIsNaN[T kernel.Float](*graph.Node) Step[T] {
+	return func(x *Exec[T]) error {
+		for i, v := range x.In[0].F {
+			x.Out[0].I[i] = toInt(v != v)
+		}
+		return nil
+	}
+}
+
+// choosesByNaN: v is chosen where it is not NaN, by IsNaN of v itself.
+func choosesByNaN(n *graph.Node, v *graph.Value) bool {
+	if len(n.Inputs) != 3 || n.Inputs[0] == nil || n.Inputs[1] == n.Inputs[2] || n.Inputs[0].Producer == nil {
+		return false
+	}
+	test, chosen := n.Inputs[0].Producer, n.Inputs[2]
+	if test.Op == "Not" && test.Inputs[0].Producer != nil {
+		test, chosen = test.Inputs[0].Producer, n.Inputs[1]
+	}
+	return v == chosen && test.Key() == "IsNaN" && test.Inputs[0] == v
 }
 
 func checkWhere(c *graph.Check) error {

@@ -25,7 +25,6 @@ func nonFiniteOps[T kernel.Float]() []Entry[T] {
 		}
 	}
 	return []Entry[T]{
-		find("IsNaN", []int{9, 13, 20}, func(*graph.Node) func(T) bool { return func(v T) bool { return v != v } }),
 		jumps(find("IsInf", []int{10, 20}, isInf[T])),
 	}
 }

@@ -18,7 +18,7 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 		e.Versions, e.Max, e.Check = []int{1}, 1, checkGlobal
 		return e
 	}
-	product := reduction("ReduceProd", []int{1, 11, 13, 18}, reduceRule, 1, func(s, v T) T { return s * v }, id)
+	product := reduction("ReduceProd", []int{1, 11, 13, 18}, aloneRule, 1, func(s, v T) T { return s * v }, id)
 	product.Sizes = productSizes
 	return []Entry[T]{
 		reduction("ReduceSum", []int{1, 11, 13}, reduceSumRule, 0, add, id),
@@ -65,6 +65,14 @@ type reduced struct {
 }
 
 func (r *reduced) Scratch() int { return r.work }
+
+// aloneRule: a product of one number each is that number.
+func aloneRule(n *graph.Node) Rule {
+	if n.Inputs[0].Width() == n.Outputs[0].Width() {
+		return sameOrderRule(n)
+	}
+	return reduceRule(n)
+}
 
 func checkReduce(c *graph.Check) error {
 	if _, whole := wholeReductionOf(c.Node); !whole {

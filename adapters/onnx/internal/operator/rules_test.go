@@ -25,6 +25,26 @@ func TestRulesOnTorch(t *testing.T) {
 	}
 }
 
+// The rules of ai.onnx.ml and of text, on what skl2onnx writes.
+func TestRulesOnPipelines(t *testing.T) {
+	linear := 0
+	for i, name := range []string{
+		"columns_unknown", "columns_target", "columns_count", "pre_bins", "pre_bins_ordinal", "pre_binarizer", "pre_power", "pre_normalizer", "pre_robust", "pre_interactions", "impute",
+		"logistic", "logistic_text", "lda", "one_vs_rest", "mlp_classifier", "sgd", "calibrated", "linear_two", "svc", "svc_poly", "svr", "linear_svc", "bayes",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := graphtest.LoadFile(filepath.Join("..", "..", "..", "..", "testdata", "zoo", "networks", "sklearn", name+".onnx"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			linear += graphtest.CheckRules(t, g, uint64(i))
+		})
+	}
+	if linear < 80 {
+		t.Errorf("only %d linear nodes", linear)
+	}
+}
+
 func named(v *graph.Value, name string) *graph.Value { v.Name = name; return v }
 
 // fixed is a constant of integers.

@@ -23,7 +23,7 @@ func copyInput[T kernel.Float](*graph.Node) Step[T] {
 func shapeOps[T kernel.Float]() []Entry[T] {
 	view := func(name string, versions []int, lo, hi int, check func(*graph.Check) error, sizes func(*graph.Check, []graph.Sizes) (*graph.Sizes, error)) Entry[T] {
 		return Entry[T]{
-			Operator: graph.Operator{Name: name, Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check, AnyLayout: true, View: always, Sizes: sizes, Moves: movesFirst},
+			Operator: graph.Operator{Name: name, Texts: name != "Dropout", Versions: versions, Min: lo, Max: hi, Outputs: 1, Check: check, AnyLayout: true, View: always, Sizes: sizes, Moves: movesFirst},
 			Rule:     sameOrderRule, Compile: copyInput[T],
 		}
 	}
@@ -36,9 +36,9 @@ func shapeOps[T kernel.Float]() []Entry[T] {
 		view("Flatten", []int{1, 9, 11, 13, 21, 23, 24, 25}, 1, 1, checkFlatten, nil),
 		view("Squeeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkSqueeze, squeezeSizes),
 		view("Unsqueeze", []int{1, 11, 13, 21, 23, 24, 25}, 1, 2, checkUnsqueeze, unsqueezeSizes),
-		{Operator: graph.Operator{Name: "Shape", Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
+		{Operator: graph.Operator{Name: "Shape", Texts: true, Versions: []int{1, 13, 15, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkShape, ReadsShape: true, Sizes: shapeSizes},
 			Rule: opaque, Compile: compileShape[T]},
-		{Operator: graph.Operator{Name: "Size", Versions: []int{1, 13, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
+		{Operator: graph.Operator{Name: "Size", Texts: true, Versions: []int{1, 13, 19, 21, 23, 24, 25}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkSize, ReadsShape: true, Sizes: sizeSizes},
 			Rule: opaque, Compile: compileSize[T]},
 	}
 }

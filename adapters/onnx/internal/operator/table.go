@@ -30,6 +30,9 @@ type Entry[T kernel.Float] struct {
 	// Weighs: it multiplies by weights, so it is a node that a reader looks for where a
 	// linear term has its coefficient.
 	Weighs bool
+	// Missing reports whether the outputs of n have a value where its input v is NaN,
+	// which stands for a missing one; nil: never.
+	Missing func(n *graph.Node, v *graph.Value) bool
 	// Head names the response function that it computes, element by element or over an
 	// axis; "": none.
 	Head string
@@ -102,6 +105,12 @@ func families[T kernel.Float]() [][]Entry[T] {
 		affineGridOps[T](),
 		detOps[T](),
 		treeOps[T](),
+		linearOps[T](),
+		codeOps[T](),
+		columnOps[T](),
+		svmOps[T](),
+		stringOps[T](),
+		wordOps[T](),
 	}
 }
 
@@ -147,7 +156,7 @@ func (t Table[T]) RuleOf(n *graph.Node) (Rule, error) {
 // Evaluate computes the constants of n's outputs, which have their room, from those of
 // its inputs.
 func (t Table[T]) Evaluate(n *graph.Node) error {
-	x := &Exec[T]{Rows: 1, scratch: new([]T)}
+	x := &Exec[T]{Rows: 1, Texts: n.Texts, scratch: new([]T)}
 	operand := func(v *graph.Value) Operand[T] {
 		if v == nil || v.Const == nil {
 			return Operand[T]{}

@@ -17,6 +17,7 @@ func treeOps[T kernel.Float]() []Entry[T] {
 		return Entry[T]{
 			Operator: graph.Operator{Domain: "ai.onnx.ml", Name: name, Versions: versions, Min: 1, Max: 1, Outputs: outputs, Check: check},
 			Rule:     treesRule, Compile: compileTrees[T], Jumps: true,
+			Missing: func(*graph.Node, *graph.Value) bool { return true }, // a split sends NaN one way
 		}
 	}
 	return []Entry[T]{

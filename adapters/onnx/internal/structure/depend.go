@@ -31,6 +31,11 @@ type dependencies struct {
 	elements int                               // followed one by one so far
 	unrolled int                               // links of all unrollings so far
 	ways     map[[2]*graph.Value][]*graph.Node // between tensors: see between
+	// passesOver leaves out what a node reads; nil: nothing. See missing.
+	passesOver func(n *graph.Node, v *graph.Value) bool
+	// undefined are the tensors that may be NaN where their inputs are numbers, in graphs
+	// that tell NaN from numbers.
+	undefined map[*graph.Value]bool
 	// coarse lists nodes treated as one, in order.
 	coarse []string
 }
@@ -85,12 +90,26 @@ func NewDependencies(g *graph.Graph, columns int, column [][]int, l Limits) (*de
 		}
 		d.of[v] = dependence{each: ids}
 	}
-	for i, n := range g.Nodes {
+	d.undefined = d.mayBeUndefined()
+	return d, d.walk()
+}
+
+// walk follows the nodes in order.
+func (d *dependencies) walk() error {
+	for i, n := range d.graph.Nodes {
 		if err := d.node(i, n); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return d, nil
+	return nil
+}
+
+// reads is what a node's input brings to it.
+func (d *dependencies) reads(n *graph.Node, v *graph.Value) dependence {
+	if d.passesOver != nil && d.passesOver(n, v) {
+		return dependence{}
+	}
+	return d.of[v]
 }
 
 func (d *dependencies) node(i int, n *graph.Node) error {
@@ -115,7 +134,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 			if v == nil || v.Const != nil {
 				continue
 			}
-			dep := d.of[v]
+			dep := d.reads(n, v)
 			all = d.sets.union(all, dep.all)
 			for _, id := range dep.each {
 				all = d.sets.union(all, id)
@@ -134,7 +153,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 	size := make([]int, len(n.Inputs))
 	for k, v := range n.Inputs {
 		if v != nil {
-			in[k], size[k] = d.of[v], v.Width()
+			in[k], size[k] = d.reads(n, v), v.Width()
 		}
 	}
 	var wrong error
@@ -152,7 +171,7 @@ func (d *dependencies) node(i int, n *graph.Node) error {
 					wrong = fmt.Errorf("onnx: %s reads element %d of input %q, which has %d: its shapes do not fit each other", n.String(), ie, n.Inputs[k].Name, size[k])
 					return
 				}
-				if w != 0 {
+				if w != 0 || d.undefined[n.Inputs[k]] {
 					ids[e] = d.sets.union(ids[e], in[k].at(ie))
 				}
 			})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
@@ -42,7 +43,6 @@ func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 	if err := d.findPredictors(); err != nil {
 		return nil, err
 	}
-	d.unrollPredictors()
 	if err := d.readDeclaration(); err != nil {
 		return nil, err
 	}
@@ -53,6 +53,9 @@ func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 	d.settleConstants()
 	d.group()
 	d.s.Unused = d.unused()
+	if d.s.Missing, err = d.missing(); err != nil {
+		return nil, err
+	}
 	if len(d.dep.coarse) > 0 {
 		d.note("%s too large to follow element by element and treated as a whole, first %s", graph.Plural(len(d.dep.coarse), "part")+" of the network", d.dep.coarse[0])
 	}
@@ -90,6 +93,10 @@ func (d *discovery) findPredictors() error {
 		return err
 	}
 	d.dropComplements()
+	d.unrollPredictors()
+	if len(d.o.Predictor) == 0 {
+		d.dropOpposites()
+	}
 	if len(d.found) == 0 {
 		return fmt.Errorf("onnx: no output of the network is a tensor of floating type that depends on its inputs; choose tensors with Options.Predictor")
 	}
@@ -107,9 +114,15 @@ func (d *discovery) findPredictors() error {
 }
 
 func (d *discovery) chosenOrOutputs() error {
+	for _, text := range d.g.Notes {
+		d.note("%s", text)
+	}
 	if len(d.o.Predictor) > 0 {
 		for _, name := range d.o.Predictor {
 			v, ok := d.g.Value(name)
+			if err := d.g.Refused[name]; err != nil {
+				return &OptionError{"Predictor", name, " cannot be computed: " + strings.TrimPrefix(err.Error(), "onnx: ")}
+			}
 			if !ok || v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil {
 				return &OptionError{"Predictor", name, ": the network computes no tensor of floating type of that name; its outputs are " + graph.QuotedList(d.outputNames())}
 			}

@@ -19,6 +19,7 @@ type Found struct {
 
 	Graph     *graph.Graph // what was looked at: see SplitTrees
 	Columns   []string
+	Missing   []bool                 // by column: may be NaN
 	RoundedTo map[string]graph.DType // types of columns on their way into the network
 	Parts     []Parts                // by predictor
 	Taps      []*Tap
@@ -56,6 +57,7 @@ type Term struct {
 	Reason      string
 	Declared    string
 	Penalties   int
+	Levels      []string
 }
 
 // Deep describes the deep predictor.

@@ -62,6 +62,9 @@ func (d *discovery) isLearned(a atom) bool {
 	case d.declaredDeep[a.Value]:
 		return false
 	}
+	if n := a.Value.Producer; n != nil && d.dep.sets.size(a.set) == 1 && (n.Op == "OneHotEncoder" || n.Op == "OneHot") {
+		return true // dummies are a factor, also of a model's only column
+	}
 	return a.set != 0 && (a.set != d.all || isPart(a.Value)) && d.dep.sets.size(a.set) <= d.maxOrder
 }
 
@@ -192,16 +195,19 @@ func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
 	columns := d.columnNames(set)
 	tensors, nodes := Sources(t.Elements)
 	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most Options.MaxOrder %d)", graph.QuotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
+	code, levels := coding(t.Elements)
 	switch {
 	case treesOf(t.Elements) > 0:
 		reason = treesReason(treesOf(t.Elements), columns)
 	case by != "":
 		reason = fmt.Sprintf("a subnetwork on %s, made a term by Options.Learned %q", graph.QuotedList(columns), by)
+	case len(columns) == 1 && code != "":
+		reason = code
 	case len(columns) == 1:
 		reason = fmt.Sprintf("a subnetwork that depends on %q alone", columns[0])
 	}
 	d.s.Predictors[k].Terms = append(d.s.Predictors[k].Terms, Term{
-		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.Elements), Tensors: tensors, Nodes: nodes, Reason: reason,
+		Name: learnedName(columns), Kind: "learned", Columns: columns, Width: len(t.Elements), Tensors: tensors, Nodes: nodes, Reason: reason, Levels: levels,
 	})
 }
 

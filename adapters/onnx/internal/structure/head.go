@@ -64,6 +64,9 @@ func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, o
 		return Element{}, false, false
 	}
 	r := d.Rules[n.Index]
+	if next, ok := d.renormalised(n, at); ok {
+		return next, false, true
+	}
 	out := 0
 	for o, v := range n.Outputs {
 		if v == at.Value {

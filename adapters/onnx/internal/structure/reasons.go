@@ -149,6 +149,10 @@ func (d *discovery) hintInside(k int) {
 	if n == nil {
 		return
 	}
+	if said := d.oneVersusRest(n, d.s.Parts[k].Deep[0]); said != "" {
+		info.Reasons = append(info.Reasons, said)
+		return
+	}
 	for _, v := range n.Inputs {
 		if v != nil && v.Const == nil && v.Type.Floating() && v.Producer != nil {
 			info.Reasons = append(info.Reasons, fmt.Sprintf("it is one unit of %s; if that is a response function, decompose what enters it with Options.Predictor %q", n.String(), v.Name))

@@ -1,0 +1,83 @@
+package structure
+
+import (
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+)
+
+// missing marks the columns that may have no value, NaN: each way from them to a
+// predictor leads through a node that has a value for it (an imputer, a choice by IsNaN,
+// a tree), so that every predictor has one, too, whatever other nodes make of NaN.
+func (d *discovery) missing() ([]bool, error) {
+	may := make([]bool, len(d.s.Columns))
+	takes := func(n *graph.Node, v *graph.Value) bool {
+		e := d.dep.table.Of(n)
+		return e != nil && e.Missing != nil && v.Const == nil && e.Missing(n, v)
+	}
+	some := false
+	for _, n := range d.g.Nodes {
+		for _, v := range n.Inputs {
+			some = some || v != nil && takes(n, v)
+		}
+	}
+	if !some {
+		return may, nil
+	}
+	stops, err := d.dep.again(takes)
+	if err != nil {
+		return nil, err
+	}
+	reach := int32(0)
+	for _, p := range d.found {
+		reach = stops.sets.union(reach, stops.of[p.eta.Value].at(p.eta.Index))
+	}
+	for c := range may {
+		may[c] = !stops.sets.contains(reach, c) && d.dep.sets.contains(d.all, c)
+	}
+	return may, nil
+}
+
+// again walks the graph once more, passing over what passesOver says.
+func (d *dependencies) again(passesOver func(n *graph.Node, v *graph.Value) bool) (*dependencies, error) {
+	own := &dependencies{
+		graph: d.graph, table: d.table, limits: d.limits, sets: d.sets, Rules: make([]operator.Rule, len(d.Rules)),
+		of: map[*graph.Value]dependence{}, passesOver: passesOver, undefined: d.undefined,
+	}
+	for _, v := range d.graph.Inputs {
+		own.of[v] = d.of[v]
+	}
+	return own, own.walk()
+}
+
+// mayBeUndefined lists the tensors that may be NaN where the columns hold numbers (the
+// logarithm of a negative one): times 0 they are NaN still, and a node that tells NaN from
+// numbers sees that. nil if the graph has no such node.
+func (d *dependencies) mayBeUndefined() map[*graph.Value]bool {
+	tells := false
+	undefined := map[*graph.Value]bool{}
+	for _, n := range d.graph.Nodes {
+		e := d.table.Of(n)
+		if e == nil {
+			continue
+		}
+		from := false
+		for _, v := range n.Inputs {
+			heals := e.Missing != nil && v != nil && e.Missing(n, v)
+			tells = tells || heals
+			from = from || undefined[v] && !heals
+		}
+		switch n.Op {
+		case "Log", "Sqrt", "Pow", "Div", "Reciprocal", "Mod", "Asin", "Acos", "Acosh", "Atanh", "ReduceLogSum":
+			from = true
+		}
+		for _, v := range n.Outputs {
+			if v != nil && from {
+				undefined[v] = true
+			}
+		}
+	}
+	if !tells {
+		return nil
+	}
+	return undefined
+}
