@@ -65,5 +65,6 @@ func (g *Graph) Tensor(name string) (Tensor, bool) {
 }
 
 // File is the file that the network was loaded from, for an Engine that reads it
-// itself; nil without LoadOptions.KeepFile. It must not be changed.
+// itself, less the parts of a decomposition that were written into it (package export);
+// nil without LoadOptions.KeepFile. It must not be changed.
 func (g *Graph) File() []byte { return g.file }

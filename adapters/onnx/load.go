@@ -8,6 +8,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 )
 
 // LoadOptions bounds what a file may ask for. The zero value (and nil) holds
@@ -80,8 +81,13 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	if err != nil {
 		return nil, typed(err)
 	}
-	if !opts.KeepFile {
+	switch {
+	case !opts.KeepFile:
 		b = nil
+	case g.Parts != nil: // an engine asks for all inputs
+		if b, err = parts.Without(b); err != nil {
+			return nil, err
+		}
 	}
 	return &Graph{g, b}, nil
 }

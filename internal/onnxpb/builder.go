@@ -148,6 +148,17 @@ func Text(name, v string) Attr {
 	}
 }
 
+// Texts is an attribute of several strings.
+func Texts(name string, v ...string) Attr {
+	return func() (*AttributeProto, error) {
+		a := &AttributeProto{Name: name, Type: AttributeProto_STRINGS}
+		for _, s := range v {
+			a.Strings = append(a.Strings, []byte(s))
+		}
+		return a, nil
+	}
+}
+
 // Ints is an attribute of several integers.
 func Ints(name string, v ...int64) Attr {
 	return func() (*AttributeProto, error) {

@@ -2,6 +2,8 @@
 // axis are known, with what is constant folded. It knows no operator: Read is given them.
 package graph
 
+import "github.com/pho-go/pho/adapters/onnx/internal/parts"
+
 // Batch marks the batch axis in a Shape: its size is known only at run time.
 const Batch = -1
 
@@ -71,6 +73,8 @@ type Graph struct {
 	Outputs []*Value
 	Nodes   []*Node // only those the outputs need
 	Values  map[string]*Value
+
+	Parts *parts.Parts // what of the file is not in the graph; nil: nothing
 
 	metadata []metadata // of the file, in order
 }

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -35,7 +36,8 @@ const maxDepth = 64
 const MaxRank = 16
 
 // Read decodes the bytes of a file, checks every shape and type along the batch axis
-// with ops, folds what is constant and keeps the nodes its outputs need.
+// with ops, folds what is constant and keeps the nodes its outputs need. Outputs that are
+// parts of a decomposition (Graph.Parts) are passed over.
 func Read(file []byte, l Limits, ops Operators) (*Graph, error) {
 	l.setDefaults()
 	if len(file) == 0 {
@@ -48,5 +50,14 @@ func Read(file []byte, l Limits, ops Operators) (*Graph, error) {
 	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(file, m); err != nil {
 		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
 	}
-	return build(m, l, ops)
+	own, err := parts.Take(m)
+	if err != nil {
+		return nil, err
+	}
+	g, err := build(m, l, ops)
+	if err != nil {
+		return nil, err
+	}
+	g.Parts = own
+	return g, nil
 }
