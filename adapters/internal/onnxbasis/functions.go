@@ -59,38 +59,37 @@ func (w *Writer) folded(name, x string, low, period float64) string {
 	return w.graph.Node("Sub", name+".folded", []string{x, w.graph.Node("Mul", name+".whole", []string{turns, p})})
 }
 
-// radial is the functions of the distances to all centres, N x n.
-func (w *Writer) radial(name string, e *basis.Radial) (string, error) {
+// radial evaluates functions of the distances to all centres times c.
+func (w *Writer) radial(name string, e *basis.Radial, c mat.Matrix) (string, error) {
 	square, err := w.squares(name, e)
 	if err != nil {
 		return "", err
 	}
 	if e.Order == 0 {
 		half := w.graph.Node("Mul", name+".half", []string{square, w.scalar(name+".minus", -0.5)})
-		return w.graph.Node("Exp", name+".gauss", []string{half}), nil
+		return w.mapped(name, w.graph.Node("Exp", name+".gauss", []string{half}), c), nil
 	}
-	power, d := square, len(e.Columns)
-	n := e.Order - d/2 // r^(2m-d) is s^(m-d/2), for odd d s^(m-(d+1)/2) sqrt(s)
-	if d%2 != 0 {
-		n--
+	last, factor := w.logOrRoot(name, square, e)
+	for range e.Order - (len(e.Columns)+1)/2 {
+		last = w.graph.Node("Mul", name+".radial", []string{last, square})
 	}
-	if n == 0 {
-		power = ""
+	// The factor belongs to the coefficients: ONNX Runtime fuses one of a MatMul's input
+	// with it, in float32.
+	var scaled mat.Dense
+	scaled.Scale(factor, orIdentity(c, e.Width()))
+	return w.mapped(name, last, &scaled), nil
+}
+
+// logOrRoot is what a thin plate function, r^(2m-d) or r^(2m-d) log r, has besides powers of
+// the squared distance s: log s or sqrt s, and the factor of the function with it.
+func (w *Writer) logOrRoot(name, square string, e *basis.Radial) (last string, factor float64) {
+	if len(e.Columns)%2 != 0 {
+		return w.graph.Node("Sqrt", name+".distance", []string{square}), e.Factor
 	}
-	for range n - 1 {
-		power = w.graph.Node("Mul", name+".power", []string{power, square})
-	}
-	last, factor := "", e.Factor
-	if d%2 != 0 {
-		last = w.graph.Node("Sqrt", name+".distance", []string{square})
-	} else { // log r is log(s)/2; where s is 0, the function is 0
-		positive := w.graph.Node("Add", name+".positive", []string{square, w.scalar("tiny", 1e-300)})
-		last, factor = w.graph.Node("Log", name+".log", []string{positive}), factor/2
-	}
-	if power != "" {
-		last = w.graph.Node("Mul", name+".radial", []string{power, last})
-	}
-	return w.graph.Node("Mul", name+".thinplate", []string{last, w.scalar(name+".factor", factor)}), nil
+	// Where s is 0 the function is 0, and log 1 is as good as any.
+	none := w.graph.Node("Less", name+".none", []string{square, w.scalar("tiny", 1e-300)})
+	positive := w.graph.Node("Add", name+".positive", []string{square, w.cast(name+".ones", none, onnxpb.TensorProto_DOUBLE)})
+	return w.graph.Node("Log", name+".log", []string{positive}), e.Factor / 2
 }
 
 // squares are the squared distances of the rows from the centres, N x n.

@@ -58,8 +58,7 @@ func (w *Writer) Times(name string, e basis.Expression, c mat.Matrix) (string, e
 	case *basis.Piecewise:
 		return w.piecewise(name, e, c)
 	case *basis.Radial:
-		x, err := w.radial(name, e)
-		return w.mapped(name, x, c), err
+		return w.radial(name, e, c)
 	case *basis.Monomials:
 		return w.monomials(name, e, c)
 	case basis.Mapped:

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pho-go/pho/adapters/internal/onnxbasis"
@@ -17,7 +16,6 @@ import (
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // Write writes to w the file of the network m, with the parts of r as further outputs, each
@@ -26,8 +24,8 @@ import (
 // predictors. A name that the file uses otherwise becomes pho/NAME. The metadata entry
 // onnx.MetadataStructure says which outputs are parts; package onnx passes them over.
 //
-// Terms are computed in float64, and rounded at the end, from the network's own inputs, in
-// their types. A column that it does not read becomes an input of its own, N x 1 and
+// Terms are computed from the network's own inputs, in their types; in float64, and rounded
+// at the end, but for sums of a network's float32 units and lines in its float32 inputs. A column that it does not read becomes an input of its own, N x 1 and
 // float64, or string if a level is no number. A level that a term does not know makes its
 // value NaN. The file keeps its opset.
 //
@@ -61,6 +59,7 @@ func Check(file []byte, m *onnx.Model, with decompose.Model) error {
 type predictor struct {
 	name      string
 	intercept float64
+	sd        float64 // of eta
 	terms     []term
 }
 
@@ -75,7 +74,7 @@ type term struct {
 func result(r *decompose.Result) []predictor {
 	var out []predictor
 	for _, p := range r.Predictors {
-		own := predictor{name: p.Name, intercept: p.Intercept}
+		own := predictor{name: p.Name, intercept: p.Intercept, sd: math.Sqrt(max(p.Variance.Total, 0))}
 		for i := range p.Terms {
 			t := &p.Terms[i]
 			coef := make([]float64, len(t.Alpha))
@@ -103,13 +102,6 @@ func planned(m decompose.Model) []predictor {
 		out = append(out, own)
 	}
 	return out
-}
-
-// writer adds the parts to a file.
-type writer struct {
-	*columns
-	net *onnx.Model
-	own []parts.Output
 }
 
 func build(raw []byte, m *onnx.Model, all []predictor) (*file, error) {
@@ -155,127 +147,4 @@ func fallback(ir int64) int64 {
 		return 9
 	}
 	return 13
-}
-
-// predictor writes the parts of predictor k.
-func (w *writer) predictor(k int, p predictor) error {
-	el := w.net.Predictor(k)
-	t, ok := w.graph.Tensor(el.Tensor)
-	if !ok {
-		return fmt.Errorf("predictor %q: %w", p.name, notInFile(el.Tensor))
-	}
-	eta, err := w.elements(p.name, el.Tensor, el.Index)
-	if err != nil {
-		return fmt.Errorf("predictor %q: %w", p.name, err)
-	}
-	var faults []error
-	at := func(name string) string { return name }
-	if len(w.net.Predictors()) > 1 {
-		at = func(name string) string { return p.name + "/" + name }
-	}
-	kind := onnxpb.TensorProto_FLOAT
-	if t.Type == "double" {
-		kind = onnxpb.TensorProto_DOUBLE
-	}
-	exact := w.double(at("eta"), eta, t.Type)
-	structured := w.constant(at("intercept"), exact, p.intercept)
-	first := structured
-	var outputs []parts.Output
-	values := []string{}
-	for _, t := range p.terms {
-		name := t.of.Name()
-		x, err := w.term(at(name), t)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("term %q of predictor %q: %w", name, p.name, err))
-			continue
-		}
-		outputs, values = append(outputs, parts.Output{Name: at(name), Predictor: p.name, Part: "term", Term: name}), append(values, x)
-		structured = w.Node("Add", at("structured"), []string{structured, x})
-	}
-	if len(faults) > 0 {
-		return errors.Join(faults...)
-	}
-	rest := w.Node("Sub", at("remainder"), []string{exact, structured})
-	for i, part := range []string{"intercept", "unstructured", "eta"} {
-		outputs, values = append(outputs, parts.Output{Name: at(part), Predictor: p.name, Part: part}), append(values, []string{first, rest, exact}[i])
-	}
-	for i := range outputs {
-		w.output(&outputs[i], values[i], kind)
-	}
-	return nil
-}
-
-// output makes x (float64, N x 1) an output of the file.
-func (w *writer) output(o *parts.Output, x string, kind onnxpb.TensorProto_DataType) {
-	node := w.newName(parts.Prefix + o.Name + ".output")
-	o.Name = w.outputName(o.Name)
-	w.add("Cast", node, []string{x}, []string{o.Name}, onnxpb.Int("to", int64(kind)))
-	w.model.Graph.Output = append(w.model.Graph.Output, &onnxpb.ValueInfoProto{Name: o.Name, Type: tensorType(kind, w.batch, one())})
-	w.own = append(w.own, *o)
-}
-
-// double is x, of that type, as float64.
-func (w *writer) double(name, x, kind string) string {
-	if kind == "double" {
-		return x
-	}
-	return w.once("double "+x, func() string {
-		return w.Node("Cast", name+".double", []string{x}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
-	})
-}
-
-// constant is v in as many rows as x has: comparing with infinity gives 0 for any number.
-func (w *writer) constant(name, x string, v float64) string {
-	never := w.Node("Greater", name+".never", []string{x, w.Doubles(name+".infinity", nil, math.Inf(1))})
-	zeros := w.Node("Cast", name+".zeros", []string{never}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
-	return w.Node("Add", name+".rows", []string{zeros, w.Doubles(name+".value", nil, v)})
-}
-
-// term is the contribution of a term, float64 and N x 1.
-func (w *writer) term(name string, t term) (string, error) {
-	x, err := w.effect(name, t)
-	if err != nil {
-		return "", err
-	}
-	return w.Node("Sub", name+".centred", []string{x, w.Doubles(name+".center", nil, t.center)}), nil
-}
-
-// effect is a row of the term's basis times its coefficients.
-func (w *writer) effect(name string, t term) (string, error) {
-	coef := mat.NewDense(len(t.coef), 1, t.coef)
-	if tap, ok := t.of.(*decompose.Tap); ok {
-		return w.learned(name, tap, t.coef)
-	}
-	e, err := basis.Express(t.of)
-	if err != nil {
-		return "", err
-	}
-	return w.basis.Times(name, e, coef)
-}
-
-// learned is a learned basis times its coefficients: its columns are elements of tensors.
-func (w *writer) learned(name string, tap *decompose.Tap, coef []float64) (string, error) {
-	elements := w.net.Tap(tap.Tensor)
-	if len(elements) != len(coef) {
-		return "", fmt.Errorf("its basis %q is not in the network", tap.Tensor)
-	}
-	sum := ""
-	for len(elements) > 0 {
-		tensor, n := elements[0].Tensor, 0
-		var at []int
-		for n < len(elements) && elements[n].Tensor == tensor {
-			at, n = append(at, elements[n].Index), n+1
-		}
-		x, err := w.elements(name, tensor, at...)
-		if err != nil {
-			return "", err
-		}
-		of, _ := w.graph.Tensor(tensor)
-		x = w.Node("MatMul", name+".effect", []string{w.double(name, x, of.Type), w.Doubles(name+".coefficients", []int{n, 1}, coef[:n]...)})
-		if sum != "" {
-			x = w.Node("Add", name+".sum", []string{sum, x})
-		}
-		sum, elements, coef = x, elements[n:], coef[n:]
-	}
-	return sum, nil
 }

@@ -177,6 +177,13 @@ func (f *file) Doubles(name string, shape []int, values ...float64) string {
 
 // Ints adds a constant, int64: a vector.
 func (f *file) Ints(name string, values ...int64) string {
+	if f.opset("") < 9 { // in which constants are fractions
+		exact := make([]float64, len(values))
+		for i, v := range values {
+			exact[i] = float64(v)
+		}
+		return f.Node("Cast", name, []string{f.Doubles(name+".double", []int{len(exact)}, exact...)}, onnxpb.Int("to", int64(onnxpb.TensorProto_INT64)))
+	}
 	return f.Node("Constant", name, nil, onnxpb.TensorAttr("value", onnxpb.TensorProto_INT64, []int{len(values)}, values...))
 }
 
