@@ -23,12 +23,13 @@ type columns struct {
 	batch  *onnxpb.TensorShapeProto_Dimension
 	basis  *onnxbasis.Writer
 	done   map[string]string // tensors by what they hold
-	inputs []string          // added
+	added  map[string]string // inputs of the columns of their own
+	inputs []string          // their names, in order
 }
 
 // newColumns finds the columns of the network's inputs.
 func newColumns(f *file, m *onnx.Model) (*columns, error) {
-	c := &columns{file: f, graph: m.Graph(), bound: map[string]onnx.Element{}, text: map[string]bool{}, done: map[string]string{}}
+	c := &columns{file: f, graph: m.Graph(), bound: map[string]onnx.Element{}, text: map[string]bool{}, added: map[string]string{}, done: map[string]string{}}
 	for _, in := range m.Binding() {
 		for e, name := range in.Columns {
 			if _, ok := c.bound[name]; !ok {
@@ -62,32 +63,72 @@ func (c *columns) findBatch() {
 	}
 }
 
-// findText finds the columns of their own that hold text: those with a level that is no
-// number.
-func (c *columns) findText(e basis.Expression) {
-	indicators := func(e basis.Indicators) {
-		if _, ok := c.bound[e.Column]; !ok && slices.ContainsFunc(e.Levels, func(s string) bool { return !isNumber(s) }) {
-			c.text[e.Column] = true
+// addInputs adds inputs for the columns that terms read and the network does not: of text if
+// a term has a level that is no number, else float64.
+func (c *columns) addInputs(all []predictor) {
+	var own []string
+	add := func(column string, levels []string) {
+		if _, ok := c.bound[column]; ok {
+			return
+		}
+		if !slices.Contains(own, column) {
+			own = append(own, column)
+		}
+		if slices.ContainsFunc(levels, func(s string) bool { return !isNumber(s) }) {
+			c.text[column] = true
+		}
+	}
+	for _, p := range all {
+		for _, t := range p.terms {
+			if e, err := basis.Express(t.of); err == nil { // else it is refused later
+				reads(e, add)
+			}
+		}
+	}
+	for _, column := range own {
+		kind := onnxpb.TensorProto_DOUBLE
+		if c.text[column] {
+			kind = onnxpb.TensorProto_STRING
+		}
+		input := c.outputName(column)
+		c.inputs, c.added[column] = append(c.inputs, input), input
+		c.model.Graph.Input = append(c.model.Graph.Input, &onnxpb.ValueInfoProto{Name: input, Type: tensorType(kind, c.batch, one())})
+	}
+}
+
+// reads calls f for the columns of e, with their levels if they are factors.
+func reads(e basis.Expression, f func(column string, levels []string)) {
+	numbers := func(columns ...string) {
+		for _, column := range columns {
+			f(column, nil)
 		}
 	}
 	switch e := e.(type) {
+	case basis.Number:
+		numbers(e.Column)
+	case *basis.Piecewise:
+		numbers(e.Column)
+	case *basis.Radial:
+		numbers(e.Columns...)
+	case *basis.Monomials:
+		numbers(e.Columns...)
 	case basis.Indicators:
-		indicators(e)
+		f(e.Column, e.Levels)
 	case basis.Indicator:
-		indicators(e.Indicators)
+		f(e.Column, e.Levels)
 	case basis.Combinations:
-		for _, f := range e.Factors {
-			indicators(f)
+		for _, factor := range e.Factors {
+			f(factor.Column, factor.Levels)
 		}
 	case basis.Mapped:
-		c.findText(e.Of)
+		reads(e.Of, f)
 	case basis.Joined:
 		for _, part := range e {
-			c.findText(part)
+			reads(part, f)
 		}
 	case basis.Product:
 		for _, factor := range e {
-			c.findText(factor)
+			reads(factor, f)
 		}
 	}
 }
@@ -103,7 +144,7 @@ func (c *columns) Number(column string) (string, error) {
 	if c.text[column] {
 		return "", fmt.Errorf("column %q is a number in one term and has levels that are none in another", column)
 	}
-	x, kind, err := c.column(column, onnxpb.TensorProto_DOUBLE)
+	x, kind, err := c.column(column)
 	if err != nil || kind == "double" {
 		return x, err
 	}
@@ -119,7 +160,7 @@ func (c *columns) Number(column string) (string, error) {
 func (c *columns) Code(of basis.Indicators) (string, error) {
 	_, own := c.bound[of.Column]
 	if c.text[of.Column] || own && c.kindOf(of.Column) == "string" {
-		x, _, err := c.column(of.Column, onnxpb.TensorProto_STRING)
+		x, _, err := c.column(of.Column)
 		if err != nil {
 			return "", err
 		}
@@ -172,19 +213,17 @@ func (c *columns) kindOf(column string) string {
 }
 
 // column is a column as it is, N x 1, and its type: an element of the network's input, or
-// an input of its own of that type.
-func (c *columns) column(name string, own onnxpb.TensorProto_DataType) (x, kind string, err error) {
+// an input of its own.
+func (c *columns) column(name string) (x, kind string, err error) {
 	if el, ok := c.bound[name]; ok {
 		x, err := c.elements(name, el.Tensor, el.Index)
 		return x, c.kindOf(name), err
 	}
-	kind = map[onnxpb.TensorProto_DataType]string{onnxpb.TensorProto_DOUBLE: "double", onnxpb.TensorProto_STRING: "string"}[own]
-	return c.once("input "+name, func() string {
-		input := c.outputName(name)
-		c.inputs = append(c.inputs, input)
-		c.model.Graph.Input = append(c.model.Graph.Input, &onnxpb.ValueInfoProto{Name: input, Type: tensorType(own, c.batch, one())})
-		return input
-	}), kind, nil
+	kind = "double"
+	if c.text[name] {
+		kind = "string"
+	}
+	return c.added[name], kind, nil
 }
 
 // elements are the columns at the places of a tensor's rows, N x len(at).

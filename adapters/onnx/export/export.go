@@ -14,7 +14,6 @@ import (
 	"github.com/pho-go/pho/adapters/internal/onnxbasis"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -25,7 +24,8 @@ import (
 // onnx.MetadataStructure says which outputs are parts; package onnx passes them over.
 //
 // Terms are computed from the network's own inputs, in their types; in float64, and rounded
-// at the end, but for sums of a network's float32 units and lines in its float32 inputs. A column that it does not read becomes an input of its own, N x 1 and
+// at the end, but for sums of a network's float32 units and lines in its float32 inputs that
+// vary less than the predictor. A column that it does not read becomes an input of its own, N x 1 and
 // float64, or string if a level is no number. A level that a term does not know makes its
 // value NaN. The file keeps its opset.
 //
@@ -63,11 +63,12 @@ type predictor struct {
 	terms     []term
 }
 
-// term is a basis, its coefficients and what is subtracted from their product.
+// term is a basis, its coefficients, what is subtracted from their product, and the standard
+// deviation of that.
 type term struct {
-	of     decompose.Term
-	coef   []float64
-	center float64
+	of         decompose.Term
+	coef       []float64
+	center, sd float64
 }
 
 // result lists what r says.
@@ -84,7 +85,7 @@ func result(r *decompose.Result) []predictor {
 					coef[j] += t.Beta[j]
 				}
 			}
-			own.terms = append(own.terms, term{t.Term(), coef, t.Center})
+			own.terms = append(own.terms, term{t.Term(), coef, t.Center, math.Sqrt(max(t.After.Variance, 0))})
 		}
 		out = append(out, own)
 	}
@@ -97,7 +98,7 @@ func planned(m decompose.Model) []predictor {
 	for k, name := range m.Predictors() {
 		own := predictor{name: name}
 		for _, b := range m.Blocks(k) {
-			own.terms = append(own.terms, term{b.Term, make([]float64, b.Term.Dim()), 0})
+			own.terms = append(own.terms, term{of: b.Term, coef: make([]float64, b.Term.Dim())})
 		}
 		out = append(out, own)
 	}
@@ -119,14 +120,8 @@ func build(raw []byte, m *onnx.Model, all []predictor) (*file, error) {
 	if len(all) != len(m.Predictors()) {
 		return nil, fmt.Errorf("onnx: the decomposition has %d predictors and the network %d", len(all), len(m.Predictors()))
 	}
+	c.addInputs(all)
 	var faults []error
-	for _, p := range all {
-		for _, t := range p.terms {
-			if e, err := basis.Express(t.of); err == nil {
-				c.findText(e)
-			}
-		}
-	}
 	for k, p := range all {
 		if err := w.predictor(k, p); err != nil {
 			faults = append(faults, err)

@@ -91,10 +91,9 @@ func (w *writer) constant(output, x string, v float64, kind onnxpb.TensorProto_D
 		w.add("ConstantOfShape", w.newName(parts.Prefix+output+".output"), []string{shape}, []string{output}, onnxpb.TensorAttr("value", kind, []int{1}, v))
 		return
 	}
-	never := w.Node("Greater", output+".never", []string{x, w.Doubles(output+".infinity", nil, math.Inf(1))})
-	zeros := w.Node("Cast", output+".zeros", []string{never}, onnxpb.Int("to", int64(onnxpb.TensorProto_DOUBLE)))
-	rows := w.Node("Add", output+".rows", []string{zeros, w.Doubles(output+".value", nil, v)})
-	w.add("Cast", w.newName(parts.Prefix+output+".output"), []string{rows}, []string{output}, onnxpb.Int("to", int64(kind)))
+	never := w.Node("Greater", output+".never", []string{x, w.floats(kind, output+".infinity", nil, math.Inf(1))})
+	zeros := w.Node("Cast", output+".zeros", []string{never}, onnxpb.Int("to", int64(kind)))
+	w.add("Add", w.newName(parts.Prefix+output+".output"), []string{zeros, w.floats(kind, output+".value", nil, v)}, []string{output})
 }
 
 // as is x, of that type, in the type kind.

@@ -16,9 +16,9 @@ import (
 
 // terms computes the terms of p as the outputs, in type kind. Terms with a basis of their own
 // are computed in float64: thin plate and tensor bases cancel. Sums of a network's float32
-// units, and lines in its float32 inputs, lose nothing in float32 that the units have not
-// lost before, and take as long as in the network. Operations on a matrix cost less than on
-// its columns one by one, so terms go together.
+// units, and lines in its float32 inputs, take as long as in the network, in float32, as long
+// as they vary less than the predictor: they lose no more than the units have lost before.
+// Operations on a matrix cost less than on its columns one by one, so terms go together.
 func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_DataType) error {
 	var faults []error
 	lines := map[string]*columnsOf{} // by input
@@ -28,7 +28,7 @@ func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_Da
 		var err error
 		switch of := t.of.(type) {
 		case *decompose.Tap:
-			err = w.learned(of, t, outputs[i], kind)
+			err = w.learned(of, t, t.sd > p.sd, outputs[i], kind)
 		case *decompose.LinearTerm:
 			el, ok := w.bound[of.Column]
 			if !ok || w.kindOf(of.Column) == "string" {
@@ -41,6 +41,7 @@ func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_Da
 			g := lines[el.Tensor]
 			g.places, g.coef = append(g.places, el.Index), append(g.coef, t.coef[0])
 			g.center, g.outputs = append(g.center, t.center), append(g.outputs, outputs[i])
+			g.large = g.large || t.sd > p.sd
 		default:
 			err = own.add(w, t, outputs[i])
 		}
@@ -65,6 +66,7 @@ type columnsOf struct {
 	coef    []float64
 	center  []float64
 	outputs []string
+	large   bool // one varies more than the predictor: they cancel, as entangled terms do
 }
 
 // add computes a row of t's basis times its coefficients.
@@ -111,7 +113,7 @@ func (w *writer) linear(input string, g *columnsOf, sd float64, kind onnxpb.Tens
 		return err
 	}
 	own, from := onnxpb.TensorProto_FLOAT, "float"
-	if t.Type != "float" { // whole numbers may be larger than float32 holds
+	if t.Type != "float" || g.large { // whole numbers may be larger than float32 holds
 		own, from = onnxpb.TensorProto_DOUBLE, "double"
 		x = w.as(own, input, x, t.Type)
 	}
@@ -169,8 +171,8 @@ func (w *writer) floats(kind onnxpb.TensorProto_DataType, name string, shape []i
 }
 
 // learned computes a learned basis times its coefficients less the centre; its columns are
-// elements of tensors.
-func (w *writer) learned(tap *decompose.Tap, t term, output string, kind onnxpb.TensorProto_DataType) error {
+// elements of tensors. large tells that it varies more than the predictor.
+func (w *writer) learned(tap *decompose.Tap, t term, large bool, output string, kind onnxpb.TensorProto_DataType) error {
 	elements, coef := w.net.Tap(tap.Tensor), t.coef
 	if len(elements) != len(coef) {
 		return fmt.Errorf("its basis %q is not in the network", tap.Tensor)
@@ -189,7 +191,7 @@ func (w *writer) learned(tap *decompose.Tap, t term, output string, kind onnxpb.
 		}
 		of, _ := w.graph.Tensor(tensor)
 		own := onnxpb.TensorProto_FLOAT
-		if of.Type == "double" {
+		if of.Type == "double" || large {
 			own = onnxpb.TensorProto_DOUBLE
 		}
 		inputs := []string{
