@@ -150,7 +150,10 @@ func (q *Request) family(structure *onnx.Structure, trainedFor string) (family.F
 		name = family.Suggested(heads)
 	}
 	f, err := family.Parse(name, heads)
-	if err != nil {
+	switch {
+	case err != nil && trainedFor != "":
+		return nil, &OptionError{"family", fmt.Errorf("the metadata entry %q of the network's file says that it was trained for %q: %w; name another family, or write the network again", onnx.MetadataResponse, trainedFor, err)}
+	case err != nil:
 		return nil, optionError("family "+name, err)
 	}
 	return f, nil

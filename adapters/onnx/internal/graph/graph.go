@@ -74,7 +74,8 @@ type Graph struct {
 	Nodes   []*Node // only those the outputs need
 	Values  map[string]*Value
 
-	Parts *parts.Parts // what of the file is not in the graph; nil: nothing
+	Origin Origin
+	Parts  *parts.Parts // what of the file is not in the graph; nil: nothing
 
 	metadata []metadata // of the file, in order
 }
