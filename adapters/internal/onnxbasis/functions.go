@@ -87,7 +87,7 @@ func (w *Writer) logOrRoot(name, square string, e *basis.Radial) (last string, f
 		return w.graph.Node("Sqrt", name+".distance", []string{square}), e.Factor
 	}
 	// Where s is 0 the function is 0, and log 1 is as good as any.
-	none := w.graph.Node("Less", name+".none", []string{square, w.scalar("tiny", 1e-300)})
+	none := w.graph.Node("Less", name+".none", []string{square, w.scalar("tiny", tiny)})
 	positive := w.graph.Node("Add", name+".positive", []string{square, w.cast(name+".ones", none, onnxpb.TensorProto_DOUBLE)})
 	return w.graph.Node("Log", name+".log", []string{positive}), e.Factor / 2
 }

@@ -8,6 +8,10 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
+// tiny is less than any difference of two levels, and more than 0 in float32 too, in which
+// some runtimes compute.
+const tiny = 1e-37
+
 // longest is how many values a number is compared with at once.
 const longest = 256
 
@@ -67,7 +71,7 @@ func (w *Writer) Find(name, x string, values []float64) string {
 	nearest := w.gather(name+".nearest", w.graph.Doubles(name+".nearests", []int{n + 1, 1}, near...), at)
 	// Equal takes numbers in fraction only from opset 11 on.
 	distance := w.graph.Node("Abs", name+".distance", []string{w.graph.Node("Sub", name+".difference", []string{x, nearest})})
-	same := w.graph.Node("Less", name+".same", []string{distance, w.scalar("tiny", 1e-300)})
+	same := w.graph.Node("Less", name+".same", []string{distance, w.scalar("tiny", tiny)})
 	known := w.reshaped(name+".known", w.cast(name+".is", same, onnxpb.TensorProto_INT64), -1)
 	places := w.gather(name+".place", w.graph.Ints(name+".places", place...), at)
 	return w.graph.Node("Mul", name+".found", []string{places, known})
