@@ -62,6 +62,9 @@ func valueInfo(name string, t TensorProto_DataType, shape []int) *ValueInfoProto
 		TensorType: &TypeProto_Tensor{ElemType: int32(t), Shape: s}}}}
 }
 
+// Has tells whether a value of that name is defined.
+func (b *Builder) Has(name string) bool { return b.names[name] }
+
 // AddInput declares a graph input; Rows marks its batch axis.
 func (b *Builder) AddInput(name string, t TensorProto_DataType, shape ...int) {
 	b.define(name)

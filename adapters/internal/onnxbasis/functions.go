@@ -9,12 +9,25 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
-// piecewise evaluates polynomials times c, by Horner's scheme in the place within the piece.
+// piecewise evaluates polynomials times c. The functions themselves are written once, for
+// all terms that multiply them with something else.
 func (w *Writer) piecewise(name string, e *basis.Piecewise, c mat.Matrix) (string, error) {
 	at, err := w.locate(name, e)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case c != nil:
+		return w.polynomials(name, e, c, at), nil
 	}
+	key := fmt.Sprintf("functions %s %s", at.piece, at.u)
+	for _, of := range e.Coef {
+		key += fmt.Sprintf(" %x", of.RawMatrix().Data)
+	}
+	return w.once(key, func() string { return w.polynomials(name, e, nil, at) }), nil
+}
+
+// polynomials are evaluated by Horner's scheme in the place within the piece.
+func (w *Writer) polynomials(name string, e *basis.Piecewise, c mat.Matrix, at place) string {
 	sum := ""
 	for q := len(e.Coef) - 1; q >= 0; q-- {
 		own := w.gather(fmt.Sprintf("%s.power%d", name, q), w.matrix(fmt.Sprintf("%s.powers%d", name, q), product(e.Coef[q], c)), at.piece)
@@ -24,7 +37,7 @@ func (w *Writer) piecewise(name string, e *basis.Piecewise, c mat.Matrix) (strin
 		}
 		sum = own
 	}
-	return sum, nil
+	return sum
 }
 
 // place is a piece (int64, N) and the place within it (N x 1).

@@ -274,9 +274,10 @@ func TestUnchanged(t *testing.T) {
 }
 
 func decode(t testing.TB, file []byte) *onnxpb.ModelProto {
-	t.Helper()
 	m := &onnxpb.ModelProto{}
-	must(t, proto.Unmarshal(file, m))
+	if err := proto.Unmarshal(file, m); err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -385,4 +386,32 @@ func feeds(t testing.TB, g *onnx.Graph, src *data.Table) [][]float64 {
 		inputs = append(inputs, x)
 	}
 	return inputs
+}
+
+// hidden is a term that does not say what it computes.
+type hidden struct{ decompose.Term }
+
+func (hidden) Name() string { return "hidden" }
+
+// All that cannot be written is refused by name, before rows are read.
+func TestRefused(t *testing.T) {
+	src := rows(t, 100)
+	file := network(t, 13, float, "mu", "sigma")
+	m := open(t, file, src)
+	own := &decompose.LinearTerm{Column: "x5"}
+	with, err := decompose.With(m, map[string][]decompose.Block{"": {{Term: hidden{own}}, {Term: &decompose.Tap{Tensor: "nowhere", Features: []string{"x1", "x5"}, Width: 2}}}})
+	must(t, err)
+	err = export.Check(file, m, with)
+	for _, want := range []string{`term "hidden" of predictor "mu"`, "does not say what it computes", `term "f(x1,x5)" of predictor "sigma"`, `its basis "nowhere" is not in the network`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+	if err := export.Check([]byte("no file"), m, m); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
+		t.Errorf("of no file: %v", err)
+	}
+	other := network(t, 13, float, "y")
+	if err := export.Check(other, m, m); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
+		t.Errorf("of another file: %v", err)
+	}
 }

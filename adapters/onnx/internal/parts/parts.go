@@ -21,6 +21,9 @@ const Metadata = "pho.structure"
 // Prefix begins the names of all nodes that compute parts.
 const Prefix = "pho/"
 
+// maxBytes bounds the entry.
+const maxBytes = 16 << 20
+
 // Parts are the outputs that are parts, and the inputs that nothing else reads.
 type Parts struct {
 	Inputs  []string `json:"inputs,omitempty"`
@@ -44,7 +47,11 @@ func Of(m *onnxpb.ModelProto) (*Parts, error) {
 	}
 	var doc struct{ Parts *Parts }
 	err := errors.New("it is there several times")
-	if len(texts) == 1 {
+	switch {
+	case len(texts) > 1:
+	case len(texts[0]) > maxBytes:
+		err = fmt.Errorf("it has %d bytes, at most %d are read", len(texts[0]), maxBytes)
+	default:
 		err = json.Unmarshal([]byte(texts[0]), &doc)
 	}
 	if err != nil {
@@ -91,10 +98,15 @@ func (p *Parts) Remove(m *onnxpb.ModelProto) {
 	if g == nil {
 		return
 	}
-	g.Output = slices.DeleteFunc(g.Output, func(o *onnxpb.ValueInfoProto) bool {
-		return slices.ContainsFunc(p.Outputs, func(part Output) bool { return part.Name == o.GetName() })
-	})
-	g.Input = slices.DeleteFunc(g.Input, func(in *onnxpb.ValueInfoProto) bool { return slices.Contains(p.Inputs, in.GetName()) })
+	outputs, inputs := map[string]bool{}, map[string]bool{}
+	for _, o := range p.Outputs {
+		outputs[o.Name] = true
+	}
+	for _, name := range p.Inputs {
+		inputs[name] = true
+	}
+	g.Output = slices.DeleteFunc(g.Output, func(o *onnxpb.ValueInfoProto) bool { return outputs[o.GetName()] })
+	g.Input = slices.DeleteFunc(g.Input, func(in *onnxpb.ValueInfoProto) bool { return inputs[in.GetName()] })
 	read := map[string]bool{}
 	for _, o := range g.Output {
 		read[o.GetName()] = true
