@@ -149,15 +149,18 @@ type Expresser interface {
 	Expression(columns []string) Expression
 }
 
-// Express is the expression of a term's columns: of the terms of this package and of
-// decompose.LinearTerm. A learned basis and a term of another package have none, nor has a
-// smooth of another package's class that is no Expresser: the error says so.
+// Express is the expression of a term's columns: of the terms of this package, of
+// decompose.LinearTerm, and of terms of other packages that have a method Expression. A
+// learned basis has none, nor has a smooth of another package's class that is no Expresser:
+// the error says so.
 func Express(t decompose.Term) (Expression, error) {
 	switch t := t.(type) {
 	case *decompose.LinearTerm:
 		return Number{t.Column}, nil
 	case interface{ express() (Expression, error) }:
 		return t.express()
+	case interface{ Expression() (Expression, error) }:
+		return t.Expression()
 	}
 	return nil, fmt.Errorf("term %q: a term of type %T does not say what it computes of a row", t.Name(), t)
 }

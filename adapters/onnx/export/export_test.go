@@ -410,6 +410,13 @@ func TestRefused(t *testing.T) {
 	if err := export.Check([]byte("no file"), m, m); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
 		t.Errorf("of no file: %v", err)
 	}
+	outside := decode(t, file)
+	outside.Graph.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
+	raw, err := proto.Marshal(outside)
+	must(t, err)
+	if err := export.Check(raw, m, m); err == nil || !strings.Contains(err.Error(), "has its numbers in a file beside the network") {
+		t.Errorf("with numbers elsewhere: %v", err)
+	}
 	other := network(t, 13, float, "y")
 	if err := export.Check(other, m, m); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
 		t.Errorf("of another file: %v", err)

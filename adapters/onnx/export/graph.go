@@ -31,6 +31,9 @@ func read(raw []byte) (*file, error) {
 	if _, err := parts.Take(m); err != nil {
 		return nil, err
 	}
+	if name := external(m.Graph); name != "" {
+		return nil, fmt.Errorf("tensor %q has its numbers in a file beside the network, where the new file would not find them: save the network with its numbers inside (in Python: onnx.save(onnx.load(PATH), NEW_PATH)) and decompose that", name)
+	}
 	f := &file{model: m, names: map[string]bool{}}
 	graph, err := proto.Marshal(m.Graph)
 	if err != nil {
@@ -38,6 +41,26 @@ func read(raw []byte) (*file, error) {
 	}
 	collect(graph, f.names, 0)
 	return f, nil
+}
+
+// external is the first constant of the graph whose numbers are in another file; "": none.
+func external(g *onnxpb.GraphProto) string {
+	outside := func(t *onnxpb.TensorProto) bool {
+		return len(t.GetExternalData()) > 0 || t.GetDataLocation() != onnxpb.TensorProto_DEFAULT
+	}
+	for _, t := range g.Initializer {
+		if outside(t) {
+			return t.GetName()
+		}
+	}
+	for _, n := range g.Node {
+		for _, a := range n.GetAttribute() {
+			if outside(a.GetT()) {
+				return n.GetName()
+			}
+		}
+	}
+	return ""
 }
 
 // maxDepth bounds how deep subgraphs nest that names are looked for in; files that are
