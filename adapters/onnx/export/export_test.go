@@ -364,7 +364,12 @@ func partOf(r *decompose.Result, k int, p decompose.PredictorParts, o part, row 
 func feeds(t testing.TB, g *onnx.Graph, src *data.Table) [][]float64 {
 	t.Helper()
 	var batch *data.Batch
-	numbers := []string{"x1", "x2", "x3", "x4", "x5", "k", "m"}
+	var numbers []string
+	for _, c := range src.Schema() {
+		if c.Numeric {
+			numbers = append(numbers, c.Name)
+		}
+	}
 	for b, err := range src.Batches(context.Background(), numbers) {
 		must(t, err)
 		batch = b
@@ -374,6 +379,9 @@ func feeds(t testing.TB, g *onnx.Graph, src *data.Table) [][]float64 {
 		columns := []string{strings.TrimPrefix(in.Name, "pho/")}
 		if in.Name == "x" {
 			columns = []string{"x1", "x2", "x3"}
+			if wide := src.Schema().Names(); wide[0] == "w0" {
+				columns = wide
+			}
 		}
 		x := make([]float64, batch.Rows()*len(columns))
 		for j, c := range columns {
@@ -388,37 +396,36 @@ func feeds(t testing.TB, g *onnx.Graph, src *data.Table) [][]float64 {
 	return inputs
 }
 
-// hidden is a term that does not say what it computes.
-type hidden struct{ decompose.Term }
-
-func (hidden) Name() string { return "hidden" }
-
-// All that cannot be written is refused by name, before rows are read.
-func TestRefused(t *testing.T) {
-	src := rows(t, 100)
-	file := network(t, 13, float, "mu", "sigma")
-	m := open(t, file, src)
-	own := &decompose.LinearTerm{Column: "x5"}
-	with, err := decompose.With(m, map[string][]decompose.Block{"": {{Term: hidden{own}}, {Term: &decompose.Tap{Tensor: "nowhere", Features: []string{"x1", "x5"}, Width: 2}}}})
-	must(t, err)
-	err = export.Check(file, m, with)
-	for _, want := range []string{`term "hidden" of predictor "mu"`, "does not say what it computes", `term "f(x1,x5)" of predictor "sigma"`, `its basis "nowhere" is not in the network`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in %v", want, err)
+// A wide network, all linear, far from 0: its float32 lines keep their digits.
+func TestWide(t *testing.T) {
+	for _, width := range []int{5, 70} {
+		b := onnxpb.NewBuilder(15)
+		b.AddInput("x", float, onnxpb.Rows, width)
+		coef, center := make([]float64, width), make([]float64, width)
+		random, src := rand.New(rand.NewPCG(5, uint64(width))), data.NewTable(200)
+		for j := range coef {
+			coef[j], center[j] = random.NormFloat64(), 1000*float64(j)
+			x := make([]float64, src.Rows())
+			for i := range x {
+				x[i] = float64(float32(center[j] + random.NormFloat64()))
+			}
+			must(t, src.AddNumeric(fmt.Sprintf("w%d", j), x))
 		}
-	}
-	if err := export.Check([]byte("no file"), m, m); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
-		t.Errorf("of no file: %v", err)
-	}
-	outside := decode(t, file)
-	outside.Graph.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
-	raw, err := proto.Marshal(outside)
-	must(t, err)
-	if err := export.Check(raw, m, m); err == nil || !strings.Contains(err.Error(), "has its numbers in a file beside the network") {
-		t.Errorf("with numbers elsewhere: %v", err)
-	}
-	other := network(t, 13, float, "y")
-	if err := export.Check(other, m, m); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
-		t.Errorf("of another file: %v", err)
+		b.AddInit("center", []int{width}, center...)
+		b.AddInit("coef", []int{width, 1}, coef...)
+		b.AddNode("Sub", []string{"x", "center"}, "centred")
+		b.AddNode("MatMul", []string{"centred", "coef"}, "y")
+		b.Output("y", float, onnxpb.Rows, 1)
+		file, err := b.Marshal()
+		must(t, err)
+		g, err := onnx.Load(bytes.NewReader(file), nil)
+		must(t, err)
+		bind, err := onnx.Bind(g, src.Schema(), nil)
+		must(t, err)
+		m, err := onnx.NewModel(g, bind, nil)
+		must(t, err)
+		r, err := decompose.Decompose(context.Background(), m, src, nil)
+		must(t, err)
+		compare(t, fmt.Sprintf("%d lines", width), written(t, file, m, m, r), m, r, src, float)
 	}
 }

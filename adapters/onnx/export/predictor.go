@@ -98,9 +98,17 @@ func (w *writer) constant(output, x string, v float64, kind onnxpb.TensorProto_D
 
 // as is x, of that type, in the type kind.
 func (w *writer) as(kind onnxpb.TensorProto_DataType, name, x, from string) string {
-	to := map[onnxpb.TensorProto_DataType]string{onnxpb.TensorProto_FLOAT: "float", onnxpb.TensorProto_DOUBLE: "double"}[kind]
+	to := typeName(kind)
 	if from == to {
 		return x
 	}
 	return w.once(to+" "+x, func() string { return w.Node("Cast", name+"."+to, []string{x}, onnxpb.Int("to", int64(kind))) })
+}
+
+// typeName is a floating type as onnx.Tensor has it.
+func typeName(kind onnxpb.TensorProto_DataType) string {
+	if kind == onnxpb.TensorProto_DOUBLE {
+		return "double"
+	}
+	return "float"
 }

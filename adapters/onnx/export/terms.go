@@ -3,8 +3,6 @@ package export
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,7 +19,7 @@ import (
 // Operations on a matrix cost less than on its columns one by one, so terms go together.
 func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_DataType) error {
 	var faults []error
-	lines := map[string]*columnsOf{} // by input
+	lines := map[string]*linesOf{} // by input
 	own := &columnsOf{}
 	var inputs []string
 	for i, t := range p.terms {
@@ -36,12 +34,9 @@ func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_Da
 				break
 			}
 			if lines[el.Tensor] == nil {
-				lines[el.Tensor], inputs = &columnsOf{}, append(inputs, el.Tensor)
+				lines[el.Tensor], inputs = &linesOf{}, append(inputs, el.Tensor)
 			}
-			g := lines[el.Tensor]
-			g.places, g.coef = append(g.places, el.Index), append(g.coef, t.coef[0])
-			g.center, g.outputs = append(g.center, t.center), append(g.outputs, outputs[i])
-			g.large = g.large || t.sd > p.sd
+			lines[el.Tensor].add(t, el.Index, t.sd > p.sd, outputs[i])
 		default:
 			err = own.add(w, t, outputs[i])
 		}
@@ -59,14 +54,11 @@ func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_Da
 	return nil
 }
 
-// columnsOf are terms that are columns of one matrix.
+// columnsOf are terms that become columns of one matrix.
 type columnsOf struct {
 	effects []string // N x 1 each
-	places  []int    // or elements of an input, to be multiplied with coef
-	coef    []float64
 	center  []float64
 	outputs []string
-	large   bool // one varies more than the predictor: they cancel, as entangled terms do
 }
 
 // add computes a row of t's basis times its coefficients.
@@ -92,77 +84,6 @@ func (w *writer) centred(g *columnsOf, kind onnxpb.TensorProto_DataType) {
 	}
 	x = w.Node("Sub", name+".centred", []string{x, w.Doubles(name+".centers", []int{len(g.center)}, g.center...)})
 	w.split(name, w.as(kind, name, x, "double"), g.outputs)
-}
-
-// widest is how wide an input is at most for a product with a matrix, which is mostly 0, to
-// cost less than three operations element by element.
-const widest = 64
-
-// linear computes lines in elements of an input: x coef - center.
-func (w *writer) linear(input string, g *columnsOf, sd float64, kind onnxpb.TensorProto_DataType) error {
-	t, _ := w.graph.Tensor(input)
-	places, width := g.places, t.Width()
-	if width <= widest {
-		places = make([]int, width) // all of them
-		for i := range places {
-			places[i] = i
-		}
-	}
-	x, err := w.elements(input, input, places...)
-	if err != nil {
-		return err
-	}
-	own, from := onnxpb.TensorProto_FLOAT, "float"
-	if t.Type != "float" || g.large { // whole numbers may be larger than float32 holds
-		own, from = onnxpb.TensorProto_DOUBLE, "double"
-		x = w.as(own, input, x, t.Type)
-	}
-	name, n := g.outputs[0]+".line", len(g.coef)
-	middle, rest := g.middle(own, sd)
-	if middle != nil {
-		at := middle
-		if width <= widest {
-			at = make([]float64, width)
-			for i, m := range middle {
-				at[g.places[i]] = m
-			}
-		}
-		x = w.Node("Sub", name+".from", []string{x, w.floats(own, name+".middle", []int{len(at)}, at...)})
-	}
-	if width <= widest {
-		slopes := make([]float64, width*n)
-		for i, c := range g.coef {
-			slopes[g.places[i]*n+i] = c
-		}
-		for i := range rest {
-			rest[i] = -rest[i]
-		}
-		x = w.Node("Gemm", name, []string{x, w.floats(own, name+".slopes", []int{width, n}, slopes...), w.floats(own, name+".rest", []int{n}, rest...)})
-	} else {
-		x = w.Node("Mul", name+".slope", []string{x, w.floats(own, name+".slopes", []int{n}, g.coef...)})
-		x = w.Node("Sub", name, []string{x, w.floats(own, name+".rest", []int{n}, rest...)})
-	}
-	w.split(name, w.as(kind, name, x, from), g.outputs)
-	return nil
-}
-
-// middle is what to subtract from the elements before they are multiplied, and what then is
-// left to subtract from the products. In float32 a line far from 0 would lose digits: the
-// elements' middle is subtracted first. nil: nothing, since no centre is large for a
-// predictor of that standard deviation.
-func (g *columnsOf) middle(kind onnxpb.TensorProto_DataType, sd float64) (middle, rest []float64) {
-	rest = slices.Clone(g.center)
-	if kind == onnxpb.TensorProto_DOUBLE || !slices.ContainsFunc(g.center, func(c float64) bool { return math.Abs(c) > sd }) {
-		return nil, rest
-	}
-	middle = make([]float64, len(g.coef))
-	for i, c := range g.coef {
-		if c != 0 {
-			middle[i] = float64(float32(g.center[i] / c))
-			rest[i] -= middle[i] * c
-		}
-	}
-	return middle, rest
 }
 
 // floats adds a constant of that type.
@@ -202,8 +123,7 @@ func (w *writer) learned(tap *decompose.Tap, t term, large bool, output string, 
 			return nil
 		}
 		x = w.Node("Gemm", output+".effect", inputs)
-		from := map[bool]string{true: "double", false: "float"}[own == onnxpb.TensorProto_DOUBLE]
-		sums = append(sums, w.as(kind, output+".effect", x, from))
+		sums = append(sums, w.as(kind, output+".effect", x, typeName(own)))
 		elements, coef, center = elements[n:], coef[n:], 0
 	}
 	w.add("Sum", w.newName(parts.Prefix+output+".output"), sums, []string{output})
