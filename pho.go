@@ -22,7 +22,9 @@ package pho
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"os"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -57,6 +59,10 @@ type Options struct {
 	// to the numeric columns that are left, if they are exactly as many as it takes.
 	Inputs map[string][]string
 
+	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
+	// before it reads the rows, what cannot be written there.
+	ExportONNX bool
+
 	// Decompose is everything else: smoothing, workers, progress, visitors. What is set
 	// above goes before what is set there. nil: the defaults.
 	Decompose *decompose.Options
@@ -84,6 +90,7 @@ type Decomposition struct {
 	Network *onnx.Model
 
 	rounded []string // columns that terms see as the network does
+	export  bool     // Options.ExportONNX
 }
 
 // Decompose splits the predictor of the network in an ONNX file over rows, which are
@@ -107,7 +114,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	request := wiring.Request{
 		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family,
 		Drops: true, // perhaps: a source does not say
-		Cache: wiring.MaxCached, Options: settings,
+		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings,
 	}
 	ready, err := request.Ready(ctx)
 	if err != nil {
@@ -122,7 +129,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	if err := ready.Complete(r, "", wiring.Dropped(ready.Rows, ""), ""); err != nil {
 		return nil, err
 	}
-	return &Decomposition{r, ready.Graph, ready.Rounded()}, nil
+	return &Decomposition{r, ready.Graph, ready.Rounded(), o.ExportONNX}, nil
 }
 
 // settings are the options of package decompose.
@@ -152,8 +159,9 @@ func (o *Options) formulas() []string {
 
 // Write writes the decomposition to the directory dir, which is absent, empty or an
 // earlier result and is replaced whole: decomposition.json and moments.bin, which Read
-// and the commands `pho apply` and `pho verify` take, effects.csv and report.html. The
-// contributions of the rows are not among them: see Parts.
+// and the commands `pho apply` and `pho verify` take, effects.csv and report.html, and
+// adapted.onnx if Options.ExportONNX asked for it. The contributions of the rows are not
+// among them: see Parts.
 func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	to, err := durable.NewDir(nil, resultdir.Files(), dir)
 	if err != nil {
@@ -168,7 +176,21 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	if err := resultdir.Write(ctx, to, d.Network, &r); err != nil {
 		return err
 	}
+	if d.export {
+		if err := durable.WriteFile(to.Path(resultdir.Adapted), func(f *os.File) error { return d.WriteONNX(f) }); err != nil {
+			return err
+		}
+	}
 	return to.Commit()
+}
+
+// WriteONNX writes the network's file with an output for every term, the intercept, the
+// unstructured part and eta of every predictor: any ONNX runtime computes predictions and
+// contributions in one run. The network's graph and outputs stay as they are; see
+// adapters/onnx/export. The file that was decomposed must still be where it was.
+func (d *Decomposition) WriteONNX(w io.Writer) error {
+	ref := wiring.ReferenceOf(d.Result)
+	return wiring.Export(w, ref.Path, ref.SHA256, d.Network, d.Result)
 }
 
 // Read reads a decomposition that Write or `pho decompose` wrote to dir, and opens its
@@ -188,7 +210,7 @@ func Read(dir string) (*Decomposition, error) {
 	if r.Model, err = ref.In(""); err != nil {
 		return nil, err
 	}
-	return &Decomposition{r, network, ref.Rounded}, nil
+	return &Decomposition{r, network, ref.Rounded, false}, nil
 }
 
 // Parts yields the parts of every row of rows in order, in chunks of at most 4096 rows:

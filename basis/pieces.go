@@ -9,28 +9,30 @@ import (
 
 // Pieces are a basis of one column whose columns are piecewise polynomials: between
 // neighbours of Breaks (increasing, at least two) each is a polynomial of at most
-// the given degree. Outside them it goes on as a straight line; if Period is not 0,
-// x is taken into the interval from the first to the last break before.
+// the given degree, outside them of degree Beyond; if Period is not 0, x is taken into the
+// interval from the first to the last break before.
 type Pieces struct {
-	Breaks []float64
-	Degree int
-	Period float64
+	Breaks         []float64
+	Degree, Beyond int
+	Period         float64
 }
 
 // Pieces describes the smooth's basis, before it is multiplied with the by column,
-// if any. ok is false for a thin plate spline that does not go on as a straight
-// line.
-func (t *SmoothTerm) Pieces() (p Pieces, ok bool) {
-	switch b := t.basis.(type) {
+// if any. ok is false for one that is no spline of this package.
+func (t *SmoothTerm) Pieces() (p Pieces, ok bool) { return piecesOf(t.basis) }
+
+func piecesOf(basis spline) (p Pieces, ok bool) {
+	switch b := basis.(type) {
 	case *bspline.Basis:
-		p.Breaks, p.Degree = b.Breaks(), b.Degree()
+		p = Pieces{Breaks: b.Breaks(), Degree: b.Degree(), Beyond: 1}
 	case *cubic.Natural:
-		p.Breaks, p.Degree = slices.Clone(b.Knots()), 3
+		p = Pieces{Breaks: slices.Clone(b.Knots()), Degree: 3, Beyond: 1}
 	case thinPlate:
-		if s := b.Space(); s.D != 1 || s.M != 2 {
+		s := b.Space()
+		if s.D != 1 {
 			return p, false
 		}
-		p.Breaks, p.Degree = b.Breaks(), 3
+		p = Pieces{Breaks: b.Breaks(), Degree: 2*s.M - 1, Beyond: s.M - 1}
 	case *cubic.Cyclic:
 		p = periodic(b.Knots(), 3)
 	case *bspline.Periodic:
@@ -43,7 +45,7 @@ func (t *SmoothTerm) Pieces() (p Pieces, ok bool) {
 }
 
 func periodic(knots []float64, degree int) Pieces {
-	return Pieces{slices.Clone(knots), degree, knots[len(knots)-1] - knots[0]}
+	return Pieces{Breaks: slices.Clone(knots), Degree: degree, Beyond: 1, Period: knots[len(knots)-1] - knots[0]}
 }
 
 // Plain is the smooth without its by column; t itself if it has none.

@@ -221,7 +221,7 @@ func TestEditedFile(t *testing.T) {
 	}{
 		"weights of the basis": {func(p *onnxpb.ModelProto) {
 			for _, init := range p.Graph.Initializer {
-				if init.Name == "s(x2).coefficient1s" {
+				if init.Name == "s(x2).powers1" {
 					init.RawData[8*8+6] ^= 0x08
 				}
 			}

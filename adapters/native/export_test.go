@@ -69,8 +69,8 @@ func TestRoundTrip(t *testing.T) {
 		"linear": {Config{Structured: Structured{Formulas: []string{"y ~ x1 + x3"}}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}}, Training: small}, []string{"x1", "x3"}},
 		"splines": {Config{Structured: Structured{Formulas: []string{`y ~ x1 + s(x2, bs="ps", k=9) + s(x3, bs="cr", k=7)`}},
 			Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Softplus}, Training: small}, []string{"x1", "s(x2)", "s(x3)"}},
-		"thin plate, factors": {Config{Structured: Structured{Formulas: []string{`y ~ s(x2) + factor(d)`}},
-			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"s(x2)", "factor(d)"}},
+		"thin plate, factors": {Config{Structured: Structured{Formulas: []string{`y ~ s(x2) + s(x1, m=3, k=7) + factor(d)`}},
+			Deep: Deep{Columns: []string{"x1", "x2", "x3", "d"}, Factors: []string{"d"}, Activation: Sigmoid}, Training: small}, []string{"s(x2)", "s(x1)", "factor(d)"}},
 		"nam": {Config{Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: []string{"x1", "x2", "x3"}, Pairs: [][2]string{{"x1", "x3"}},
 			Products: [][2]string{{"x2", "x3"}}, Hidden: []int{8, 4}, ExU: true, Activation: ReLUN}, Deep: Deep{Columns: []string{"x1", "x2", "x3"}, Activation: Tanh}, Training: small},
 			[]string{"f(x1)", "f(x2)", "f(x3)", "f(x1,x3)", "f(x2,x3)"}},
@@ -131,7 +131,6 @@ func TestExportRefuses(t *testing.T) {
 	tab := simulated(t, 200, 5)
 	for formula, want := range map[string]string{
 		"y ~ s(x1, x2)":  `native: term "s(x1,x2)": it has no counterpart in ONNX here: linear terms, factors, smooths of one column and their tensor products (te, ti) have`,
-		"y ~ s(x1, m=3)": `native: term "s(x1)": a thin plate spline of this order has no counterpart in ONNX here: use m=2, or bs="ps", "cr" or "bs"`,
 		"y ~ factor(x1)": `native: term "factor(x1)": column "x1" has the level `,
 		"y ~ x1:x2 + x1": `native: term "x1:x2": it has no counterpart in ONNX`,
 		"y ~ 1":          `native: the model reads no column, only its intercepts are left`,

@@ -65,6 +65,12 @@ type declarationJSON struct {
 	Blocks     json.RawMessage         `json:"blocks"`
 }
 
+// partsJSON is what a declaration may hold besides: see package export.
+type partsJSON struct {
+	declarationJSON
+	Parts json.RawMessage `json:"parts"`
+}
+
 type declaredPredictorJSON struct {
 	Output  string   `json:"output"`
 	Tensors []string `json:"tensors"` // of its blocks, in order
@@ -120,7 +126,7 @@ func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
 	if version.Format != DeclarationFormat {
 		return nil, fmt.Errorf("its format is %q, this version reads %q", version.Format, DeclarationFormat)
 	}
-	var doc declarationJSON
+	var doc partsJSON
 	from := json.NewDecoder(bytes.NewReader([]byte(text)))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&doc); err != nil {
@@ -128,6 +134,9 @@ func parseDeclaration(text string, decode Decoder) (*Declaration, error) {
 	}
 	if _, err := from.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON value")
+	}
+	if doc.Parts != nil && len(doc.Predictors) == 0 {
+		return &Declaration{}, nil // it says nothing of terms
 	}
 	blocks, err := decompose.DecodeBlocks(doc.Blocks, decode)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/engine"
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/adapters/onnx/internal/structure"
 )
 
@@ -59,7 +60,19 @@ func discover(g *Graph, bind Binding, o *Options, l structure.Limits) (*Structur
 	if err != nil {
 		return nil, typed(err)
 	}
+	if p := g.g.Parts; p != nil {
+		found.Notes = append(found.Notes, passedOver(p))
+	}
 	return describe(found), nil
+}
+
+// passedOver says which outputs of the file are not the network's own.
+func passedOver(p *parts.Parts) string {
+	var names []string
+	for _, o := range p.Outputs {
+		names = append(names, o.Name)
+	}
+	return fmt.Sprintf("the outputs %s are parts of a decomposition that was written into the file (%s) and are passed over", graph.QuotedList(names), MetadataStructure)
 }
 
 // evaluation computes tensors of g in double precision, whatever the engine of a model:

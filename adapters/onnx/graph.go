@@ -96,7 +96,8 @@ func (g *Graph) InFile(name string) bool {
 }
 
 // File is the file that the network was loaded from, for an Engine that reads it
-// itself; nil without LoadOptions.KeepFile. It must not be changed.
+// itself, less the parts of a decomposition that were written into it (package export);
+// nil without LoadOptions.KeepFile. It must not be changed.
 func (g *Graph) File() []byte { return g.file }
 
 // External are the files that the network keeps data of its tensors in, by the location

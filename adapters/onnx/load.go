@@ -9,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
+	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 )
 
 // LoadOptions bounds what a file may ask for. The zero value (and nil) holds
@@ -97,12 +98,17 @@ func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 		return nil, typed(err)
 	}
 	loaded := &Graph{g: g, sha256: beside.digest(b), external: beside.content}
-	if opts.KeepFile {
+	switch {
+	case opts.KeepFile && g.Parts != nil: // an engine asks for all inputs
+		if loaded.file, err = parts.Without(b); err != nil {
+			return nil, err
+		}
+	case opts.KeepFile:
 		loaded.file = b
-		return loaded, nil
-	}
-	for location := range beside.content {
-		beside.content[location] = nil
+	default:
+		for location := range beside.content {
+			beside.content[location] = nil
+		}
 	}
 	return loaded, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -41,6 +42,7 @@ type decomposeFlags struct {
 	contributions     string
 	seed              uint64
 	zetaCache         string
+	export            bool
 	data              dataFlags
 	network           networkFlags
 }
@@ -95,6 +97,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
 	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
+	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
@@ -174,6 +177,11 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 			return nil, err
 		}
 		ready.Notes = append(ready.Notes, said...)
+		if d.export {
+			if err := wiring.CheckExport(network.Path, network.SHA256, ready.Graph, m); err != nil {
+				return nil, err
+			}
+		}
 	}
 
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
@@ -197,6 +205,14 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err := resultdir.Write(ctx, dir, m, r); err != nil {
 		return nil, err
 	}
+	if d.export {
+		err := durable.WriteFile(dir.Path(resultdir.Adapted), func(f *os.File) error {
+			return wiring.Export(f, network.Path, network.SHA256, ready.Graph, r)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
 		return nil, err
 	}
@@ -211,7 +227,7 @@ func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs ma
 	precision, _ := wiring.Precision(d.network.precision) // checked before
 	return &wiring.Request{
 		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
-		Select: d.selectTerms, Family: d.family, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Options: o,
+		Select: d.selectTerms, Family: d.family, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o,
 	}
 }
 

@@ -232,7 +232,7 @@ func TestArtifactFields(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	wantFiles := slices.DeleteFunc(resultdir.Files(), func(name string) bool { return name == resultdir.Parquet })
+	wantFiles := slices.DeleteFunc(resultdir.Files(), func(name string) bool { return name == resultdir.Parquet || name == resultdir.Adapted })
 	slices.Sort(wantFiles)
 	if !slices.Equal(names, wantFiles) {
 		t.Errorf("the result holds %v", names)
@@ -252,7 +252,7 @@ func TestSameBytes(t *testing.T) {
 		dir := filepath.Join(temp, "result"+c[0]+c[1])
 		done(t, append([]string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--weights", "w",
 			"--formula", `y ~ s(x3, bs="ps") + s(x4, bs="cr", by=g) + dow`, "--factor", "dow", "--out", dir,
-			"--batch-size", c[0], "--workers", c[1]}, c[2:]...)...)
+			"--batch-size", c[0], "--workers", c[1], "--export-onnx"}, c[2:]...)...)
 		if first == "" {
 			first = dir
 			continue

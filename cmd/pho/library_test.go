@@ -60,21 +60,21 @@ func compareWithLibrary(t *testing.T, model, rows, formula string) {
 	t.Helper()
 	temp := t.TempDir()
 	own, other := filepath.Join(temp, "command"), filepath.Join(temp, "library")
-	done(t, "decompose", "--model", model, "--data", rows, "--formula", formula, "--out", own)
+	done(t, "decompose", "--model", model, "--data", rows, "--formula", formula, "--export-onnx", "--out", own)
 
 	src, err := pho.OpenRows(rows)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	d, err := pho.Decompose(t.Context(), model, src, &pho.Options{Formula: formula})
+	d, err := pho.Decompose(t.Context(), model, src, &pho.Options{Formula: formula, ExportONNX: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Write(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{resultdir.Moments, resultdir.Effects} {
+	for _, name := range []string{resultdir.Moments, resultdir.Effects, resultdir.Adapted} {
 		if read(t, own, name) != read(t, other, name) {
 			t.Errorf("%s differs", name)
 		}
@@ -88,6 +88,10 @@ func compareWithLibrary(t *testing.T, model, rows, formula string) {
 		t.Fatal(err)
 	}
 	sameContributions(t, d, src, own)
+	var again strings.Builder
+	if err := d.WriteONNX(&again); err != nil || again.String() != read(t, own, resultdir.Adapted) {
+		t.Errorf("%s of the result that was read differs: %v", resultdir.Adapted, err)
+	}
 }
 
 // artifact is decomposition.json without its maker and digest.

@@ -60,7 +60,7 @@ func TestSameBytesInTwoPlaces(t *testing.T) {
 		mkdir(t, dir)
 		write(t, filepath.Join(dir, "net.onnx"), read(t, golden("ssn_op13")))
 		write(t, filepath.Join(dir, "rows.csv"), rows(200))
-		done(t, "decompose", "--model", filepath.Join(dir, "net.onnx"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--out", filepath.Join(dir, "out", "result"))
+		done(t, "decompose", "--model", filepath.Join(dir, "net.onnx"), "--data", filepath.Join(dir, "rows.csv"), "--input", "x=x0..x4", "--export-onnx", "--out", filepath.Join(dir, "out", "result"))
 	}
 	for _, name := range resultdir.Files() {
 		if name != resultdir.Run && name != resultdir.Parquet && read(t, temp, "a", "out", "result", name) != read(t, temp, "deep", "b", "out", "result", name) {

@@ -14,11 +14,8 @@ import (
 
 // insteadOf says what there is in place of a flag that people may expect; "" for others.
 func insteadOf(flag string) string {
-	switch flag {
-	case "cache":
+	if flag == "cache" {
 		return "outputs of the network are kept in memory as far as they fit; --zeta-cache FILE takes the others"
-	case "export-onnx":
-		return "the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report"
 	}
 	return ""
 }

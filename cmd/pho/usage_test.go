@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, decompose, demo, inspect, report, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
+		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -44,7 +44,6 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--groups g", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
 		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
-		{args: decomp + "--export-onnx", want: `unknown flag --export-onnx: the adapted network cannot be written as ONNX in this version; decompose writes the decomposition, contributions, effects and a report`},
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
 		{args: decomp + "--na skip", want: `--na "skip": it is error, drop or keep`},

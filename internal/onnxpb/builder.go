@@ -62,6 +62,9 @@ func valueInfo(name string, t TensorProto_DataType, shape []int) *ValueInfoProto
 		TensorType: &TypeProto_Tensor{ElemType: int32(t), Shape: s}}}}
 }
 
+// Has tells whether a value of that name is defined.
+func (b *Builder) Has(name string) bool { return b.names[name] }
+
 // AddInput declares a graph input; Rows marks its batch axis.
 func (b *Builder) AddInput(name string, t TensorProto_DataType, shape ...int) {
 	b.define(name)
@@ -156,6 +159,17 @@ func Float(name string, v float64) Attr {
 func Text(name, v string) Attr {
 	return func() (*AttributeProto, error) {
 		return &AttributeProto{Name: name, Type: AttributeProto_STRING, S: []byte(v)}, nil
+	}
+}
+
+// Texts is an attribute of several strings.
+func Texts(name string, v ...string) Attr {
+	return func() (*AttributeProto, error) {
+		a := &AttributeProto{Name: name, Type: AttributeProto_STRINGS}
+		for _, s := range v {
+			a.Strings = append(a.Strings, []byte(s))
+		}
+		return a, nil
 	}
 }
 

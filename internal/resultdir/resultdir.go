@@ -26,11 +26,12 @@ const (
 	Effects       = "effects.csv"
 	Report        = "report.html"
 	Run           = "run.json"
+	Adapted       = "adapted.onnx" // on request: the network with the parts as outputs
 )
 
 // Files are the names of all of them: a directory that holds others is no result.
 func Files() durable.Files {
-	return durable.Files{Decomposition, Moments, Contributions, Parquet, Effects, Report, Run}
+	return durable.Files{Decomposition, Moments, Contributions, Parquet, Effects, Report, Run, Adapted}
 }
 
 // Write writes the decomposition, its moments, the effects and the report of r, which

@@ -29,6 +29,7 @@ type Request struct {
 	Family    string              // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
 	Drops     bool                // the rows leave out those with missing cells
 	Cache     int64               // bytes of rows that may stay in memory while the terms are made
+	Export    bool                // the result will be written into the network's file: refuse what cannot be
 
 	// Options are those of the decomposition. Ready sets Family and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -93,8 +94,14 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
 		return nil, err
 	}
+	if err := q.exports(graph, graph); err != nil { // before the rows are read
+		return nil, err
+	}
 	m, notes, err := q.extend(ctx, graph, rows, formulas)
 	if err != nil {
+		return nil, err
+	}
+	if err := q.exports(graph, m); err != nil {
 		return nil, err
 	}
 	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
@@ -161,7 +168,10 @@ func (q *Request) family(structure *onnx.Structure, trainedFor string) (family.F
 		name = family.Suggested(heads)
 	}
 	f, err := family.Parse(name, heads)
-	if err != nil {
+	switch {
+	case err != nil && trainedFor != "":
+		return nil, &OptionError{"family", fmt.Errorf("the metadata entry %q of the network's file says that it was trained for %q: %w; name another family, or write the network again", onnx.MetadataResponse, trainedFor, err)}
+	case err != nil:
 		return nil, optionError("family "+name, err)
 	}
 	return f, nil

@@ -92,6 +92,12 @@ func (b *Basis) Space() Space { return Space{b.d, b.m, b.k} }
 // Parameters are what New was given, in the basis' own memory.
 func (b *Basis) Parameters() Parameters { return Parameters{b.shift, b.points, b.weights, b.scale} }
 
+// Factor is that of the thin plate function: r^(2M-D), for even D times log r.
+func (b *Basis) Factor() float64 { return b.constant }
+
+// Powers are the exponents of the variables in each polynomial, in the basis' own memory.
+func (b *Basis) Powers() [][]int { return b.powers }
+
 // Dim is K.
 func (b *Basis) Dim() int { return b.k }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/pho-go/pho/adapters/internal/onnxbasis"
 	"github.com/pho-go/pho/adapters/native/internal/network"
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/decompose"
@@ -109,7 +110,7 @@ type writer struct {
 	deepParts [][]string          // tensors of U, by predictor
 	levels    map[string][]string // of the text columns
 	doubles   map[string]string   // float64 copies of columns
-	splines   map[string]string   // bases of splines, by their specs
+	splines   *onnxbasis.Writer   // bases of splines
 }
 
 func newWriter(m *Model, double bool) *writer {
@@ -117,11 +118,12 @@ func newWriter(m *Model, double bool) *writer {
 	w := &writer{
 		b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, levels: m.Levels,
 		sums: make([][]string, k), declared: make([][]onnx.DeclaredTerm, k), deepParts: make([][]string, k),
-		bases: map[string]string{}, doubles: map[string]string{}, splines: map[string]string{},
+		bases: map[string]string{}, doubles: map[string]string{},
 	}
 	if double {
 		w.kind = onnxpb.TensorProto_DOUBLE
 	}
+	w.splines = newSplines(w)
 	for _, name := range m.Columns {
 		w.b.AddInput(name, w.kind, onnxpb.Rows, 1)
 	}

@@ -66,12 +66,6 @@ func (w *writer) single(name, x string) string {
 	return w.node("Cast", name, []string{x}, onnxpb.Int("to", int64(w.kind)))
 }
 
-// exact adds a float64 initializer.
-func (w *writer) exact(name string, shape []int, values ...float64) string {
-	w.b.AddDouble(name, shape, values...)
-	return name
-}
-
 // What package basis makes of formulas, as far as it can be written.
 type (
 	smooth interface {

@@ -125,6 +125,14 @@ func seedModels(t testing.TB) [][]byte {
 		b.AddInit("w", []int{3}, 1, 2, 3)
 		b.AddNode("Add", graphtest.In("e", "f"), "h")
 	})
+	add(13, func(b *onnxpb.Builder) { // parts of a decomposition, which are passed over
+		b.AddInit("w", []int{3}, 1, 2, 3)
+		b.AddNode("Mul", graphtest.In("x", "w"), "y")
+		b.AddInput("x5", onnxpb.TensorProto_DOUBLE, onnxpb.Rows, 1)
+		b.AddNode("Exp", graphtest.In("x5"), "pho/part")
+		b.Output("pho/part", onnxpb.TensorProto_DOUBLE, onnxpb.Rows, 1)
+		b.AddMetadata("pho.structure", `{"format":"pho.structure/1","columns":{},"predictors":[],"parts":{"inputs":["x5"],"outputs":[{"name":"pho/part","predictor":"eta","part":"term","term":"x5"}]}}`)
+	})
 	quantisedSeeds(add)
 	add(17, func(b *onnxpb.Builder) {
 		trees := new(graphtest.Trees).Stump(0, 0, 0.5, 1, 2).Stump(4, 2, -1, 3, -1)

@@ -4,7 +4,10 @@
 // it expands to the nodes that they come to.
 package graph
 
-import "github.com/pho-go/pho/internal/onnxpb"
+import (
+	"github.com/pho-go/pho/adapters/onnx/internal/parts"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
 
 // Batch marks the batch axis in a Shape: its size is known only at run time.
 const Batch = -1
@@ -85,6 +88,9 @@ type Graph struct {
 	// Notes say which outputs were left out for that.
 	Refused map[string]error
 	Notes   []string
+
+	Origin Origin
+	Parts  *parts.Parts // what of the file is not in the graph; nil: nothing
 
 	metadata []metadata // of the file, in order
 }

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -39,7 +40,8 @@ const MaxRank = 16
 
 // Read decodes the bytes of a file, checks every shape and type along the batch axis
 // with ops, folds what is constant and keeps the nodes its outputs need. Tensors that
-// keep their data in other files are refused.
+// keep their data in other files are refused. Outputs that are parts of a decomposition
+// (Graph.Parts) are passed over.
 func Read(file []byte, l Limits, ops Operators) (*Graph, error) {
 	return ReadExternal(file, nil, l, ops)
 }
@@ -60,5 +62,14 @@ func ReadExternal(file []byte, external External, l Limits, ops Operators) (*Gra
 	if err := takeIn(m.GetGraph(), external); err != nil {
 		return nil, err
 	}
-	return build(m, l, ops)
+	own, err := parts.Take(m)
+	if err != nil {
+		return nil, err
+	}
+	g, err := build(m, l, ops)
+	if err != nil {
+		return nil, err
+	}
+	g.Parts = own
+	return g, nil
 }
