@@ -10,6 +10,28 @@ func (l *levels) expression() Indicators { return Indicators{l.column, l.names} 
 
 func (t *FactorTerm) express() (Expression, error) { return t.levels.expression(), nil }
 
+// express: the columns are the indicators; that of none of them is what is left of 1.
+func (t *OneHotTerm) express() (Expression, error) {
+	if !t.none {
+		var numbers Joined
+		for _, c := range t.columns {
+			numbers = append(numbers, Number{c})
+		}
+		return numbers, nil
+	}
+	k := len(t.columns)
+	powers, to := [][]int{make([]int, k)}, mat.NewDense(k+1, k+1, nil)
+	to.Set(0, 0, 1)
+	for j := range k {
+		one := make([]int, k)
+		one[j] = 1
+		powers = append(powers, one)
+		to.Set(j+1, 0, -1)
+		to.Set(j+1, j+1, 1)
+	}
+	return Mapped{&Monomials{t.columns, make([]float64, k), powers}, to}, nil
+}
+
 func (t *CellsTerm) express() (Expression, error) {
 	var product Product
 	if len(t.factors) > 0 {
