@@ -72,9 +72,6 @@ type network struct {
 	lacks      string // the peer that cannot run it
 }
 
-// reads reports whether a peer can run the network.
-func (c network) reads(p *peer) bool { return !c.trees || strings.HasPrefix(p.name, "ONNX Runtime") }
-
 var cases = []network{
 	{name: "MLP 10-200-200-1", file: "mlp.onnx", inputs: 10, row: true, splines: true},
 	{name: "NAM 8 x (1-64-64-32-1)", file: "nam.onnx", inputs: 8, row: true},

@@ -14,6 +14,7 @@ import (
 // evaluator is an onnx.Evaluator: a session, and workspaces for as many callers as there
 // are at a time.
 type evaluator struct {
+	graph   *onnx.Graph
 	session *runtime.DynamicAdvancedSession
 	inputs  []onnx.Tensor
 	want    []onnx.Tensor
@@ -23,10 +24,10 @@ type evaluator struct {
 }
 
 func (e *Engine) newEvaluator(g *onnx.Graph, tensors []string) (*evaluator, error) {
-	ev := &evaluator{inputs: g.Inputs(), rows: e.options.Rows}
+	ev := &evaluator{graph: g, inputs: g.Inputs(), rows: e.options.Rows}
 	ins, outs, err := runtime.GetInputOutputInfoWithONNXData(g.File())
 	if err != nil {
-		return nil, fmt.Errorf("ort: ONNX Runtime refuses the network: %w", err)
+		return nil, fmt.Errorf("ort: ONNX Runtime refuses the network (which must hold its weights itself): %w", err)
 	}
 	var names, added []string
 	for _, name := range tensors {
@@ -34,18 +35,24 @@ func (e *Engine) newEvaluator(g *onnx.Graph, tensors []string) (*evaluator, erro
 		if !ok {
 			return nil, fmt.Errorf("ort: the network computes no tensor %q", name)
 		}
+		if !g.InFile(name) {
+			return nil, fmt.Errorf("ort: tensor %q is inside a loop, branch or function of the file, which gives it no name outside; use onnx.GoEngine", name)
+		}
 		input := slices.IndexFunc(ev.inputs, func(in onnx.Tensor) bool { return in.Name == name })
 		ev.want, ev.from = append(ev.want, t), append(ev.from, input)
 		if input >= 0 || slices.Contains(names, name) {
 			continue
 		}
 		names = append(names, name)
-		if !slices.ContainsFunc(outs, func(o runtime.InputOutputInfo) bool { return o.Name == name }) {
+		switch i := slices.IndexFunc(outs, func(o runtime.InputOutputInfo) bool { return o.Name == name }); {
+		case i < 0:
 			added = append(added, name)
+		case outs[i].OrtValueType != runtime.ONNXTypeTensor:
+			return nil, fmt.Errorf("ort: output %q is no tensor in the file (a ZipMap's maps); ask for the tensor that enters it, or use onnx.GoEngine", name)
 		}
 	}
 	for _, t := range slices.Concat(ev.inputs, ev.want) {
-		if newPort(t, 0) == nil {
+		if newPort(g, t, 0) == nil {
 			return nil, fmt.Errorf("ort: tensor %q has elements of type %s, which this engine does not pass on; use onnx.GoEngine", t.Name, t.Type)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	goruntime "runtime"
+	"slices"
 
 	runtime "github.com/yalue/onnxruntime_go"
 
@@ -20,31 +21,31 @@ type port interface {
 	leave(dst []float64, n int)
 }
 
-// newPort is a tensor t of so many rows; nil for a type that is none of these.
-func newPort(t onnx.Tensor, rows int) port {
+// newPort is the tensor t of g with so many rows; nil for a type that is none of these.
+func newPort(g *onnx.Graph, t onnx.Tensor, rows int) port {
 	switch t.Type {
 	case "float":
-		return newNumbers[float32](t, rows, fromFloat)
+		return newNumbers[float32](g, t, rows, fromFloat)
 	case "double":
-		return newNumbers[float64](t, rows, fromFloat)
+		return newNumbers[float64](g, t, rows, fromFloat)
 	case "int8":
-		return newNumbers[int8](t, rows, fromInteger)
+		return newNumbers[int8](g, t, rows, fromInteger)
 	case "uint8":
-		return newNumbers[uint8](t, rows, fromInteger)
+		return newNumbers[uint8](g, t, rows, fromInteger)
 	case "int16":
-		return newNumbers[int16](t, rows, fromInteger)
+		return newNumbers[int16](g, t, rows, fromInteger)
 	case "uint16":
-		return newNumbers[uint16](t, rows, fromInteger)
+		return newNumbers[uint16](g, t, rows, fromInteger)
 	case "int32":
-		return newNumbers[int32](t, rows, fromInteger)
+		return newNumbers[int32](g, t, rows, fromInteger)
 	case "uint32":
-		return newNumbers[uint32](t, rows, fromInteger)
+		return newNumbers[uint32](g, t, rows, fromInteger)
 	case "int64":
-		return newNumbers[int64](t, rows, fromInteger)
+		return newNumbers[int64](g, t, rows, fromInteger)
 	case "uint64":
-		return newNumbers[uint64](t, rows, fromInteger)
+		return newNumbers[uint64](g, t, rows, fromInteger)
 	case "bool":
-		return &truths{numbers: *newNumbers[uint8](t, rows, fromTruth)}
+		return &truths{numbers: *newNumbers[uint8](g, t, rows, fromTruth)}
 	}
 	return nil
 }
@@ -62,17 +63,15 @@ type numbers[T number] struct {
 	from         func(dst []T, src []float64) error
 }
 
+// batchAxis is the axis that holds the rows, some of them several times: its size is
+// negative.
 func batchAxis(t onnx.Tensor) int {
-	for i, d := range t.Shape {
-		if d == onnx.Batch {
-			return i
-		}
-	}
-	return 0
+	return slices.IndexFunc(t.Shape, func(d int) bool { return d < 0 })
 }
 
-func newNumbers[T number](t onnx.Tensor, rows int, from func(dst []T, src []float64) error) *numbers[T] {
-	p := &numbers[T]{outer: 1, inner: 1, rows: rows, from: from, data: make([]T, rows*t.Width())}
+func newNumbers[T number](g *onnx.Graph, t onnx.Tensor, rows int, from func(dst []T, src []float64) error) *numbers[T] {
+	p := &numbers[T]{rows: rows, from: from, data: make([]T, rows*t.Width())}
+	p.outer, p.inner = g.RowLayout(t.Name)
 	at := batchAxis(t)
 	for i, d := range t.Shape {
 		switch {
@@ -81,7 +80,7 @@ func newNumbers[T number](t onnx.Tensor, rows int, from func(dst []T, src []floa
 		case i > at:
 			p.inner *= d
 		default:
-			d = rows
+			d *= onnx.Batch * rows
 		}
 		p.shape = append(p.shape, int64(d))
 	}

@@ -26,7 +26,7 @@ func (ev *evaluator) newWorkspace() (*workspace, error) {
 		return nil
 	}
 	for _, t := range ev.inputs {
-		p := newPort(t, ev.rows)
+		p := newPort(ev.graph, t, ev.rows)
 		if err := bind(p, &w.in); err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (ev *evaluator) newWorkspace() (*workspace, error) {
 	for i, t := range ev.want {
 		p := bound[t.Name]
 		if ev.from[i] < 0 && p == nil {
-			p = newPort(t, ev.rows)
+			p = newPort(ev.graph, t, ev.rows)
 			if err := bind(p, &w.out); err != nil {
 				return nil, err
 			}
