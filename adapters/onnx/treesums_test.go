@@ -146,3 +146,31 @@ func TestDeepNamesOneEnsembleOfSeveral(t *testing.T) {
 		t.Errorf("deep part %+v", d)
 	}
 }
+
+// More sums than a row has room for stay several columns, and a note says so.
+func TestTooManySumsOfEnsembles(t *testing.T) {
+	const columns, targets = 200, 128
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, columns)
+	for _, name := range []string{"one", "two", "three"} {
+		tr := new(graphtest.Trees)
+		for c := range int64(columns) {
+			yes, no := make([]float64, targets), make([]float64, targets)
+			for k := range yes {
+				yes[k], no[k] = float64(k), 1
+			}
+			tr.Branch(c, 0, c, "BRANCH_LEQ", 0, 1, 2).Leaf(c, 1, yes...).Leaf(c, 2, no...)
+		}
+		tr.Regressor(b, "x", name, onnxpb.Int("n_targets", targets))
+	}
+	b.AddNode("Sum", []string{"one", "two", "three"}, "y")
+	b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, targets)
+	m := modelOf(t, b, nil)
+	s := m.Structure()
+	if !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "stay several basis columns") }) {
+		t.Errorf("notes %q", s.Notes)
+	}
+	if w := s.Predictors[5].Terms[0].Width; w != 3 {
+		t.Errorf("a term of %d columns", w)
+	}
+}

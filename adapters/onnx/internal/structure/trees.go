@@ -261,19 +261,11 @@ func newName(g *graph.Graph, of *graph.Value, what string) string {
 }
 
 func (s *treeSplitter) value(of *graph.Value, what string, t graph.DType, width int) *graph.Value {
-	return newValue(s.g, of, what, t, width)
-}
-
-func newValue(g *graph.Graph, of *graph.Value, what string, t graph.DType, width int) *graph.Value {
-	return &graph.Value{Name: newName(g, of, what), Type: t, Shape: []int{graph.Batch, width}}
+	return &graph.Value{Name: newName(s.g, of, what), Type: t, Shape: []int{graph.Batch, width}}
 }
 
 func (s *treeSplitter) constant(of *graph.Value, what string, v []float64, shape ...int) *graph.Value {
-	return newConstant(s.g, of, what, v, shape...)
-}
-
-func newConstant(g *graph.Graph, of *graph.Value, what string, v []float64, shape ...int) *graph.Value {
-	return &graph.Value{Name: newName(g, of, what), Type: of.Type, Shape: shape, Const: &graph.Tensor{Type: of.Type, Shape: shape, F: v}}
+	return &graph.Value{Name: newName(s.g, of, what), Type: of.Type, Shape: shape, Const: &graph.Tensor{Type: of.Type, Shape: shape, F: v}}
 }
 
 // isPart reports whether the elements of v are parts of an ensemble of trees that was
