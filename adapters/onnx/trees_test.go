@@ -199,7 +199,7 @@ func TestPairsOfTrees(t *testing.T) {
 func TestRulesOfSplitTrees(t *testing.T) {
 	columns := [][]string{{"a", "b", "c", "d"}}
 	graphs := 0
-	for _, name := range []string{"xgboost/classes", "xgboost/classifier", "sklearn/forest_array", "lightgbm/classifier_array", "sklearn/forest", "handmade/trees_5"} {
+	for _, name := range []string{"xgboost/classes", "xgboost/classifier", "sklearn/forest_array", "lightgbm/classifier_array", "sklearn/forest", "handmade/trees_5", "lightgbm/split", "sklearn/bagging"} {
 		g, err := graphtest.LoadFile(filepath.Join(zooDir, "networks", name+".onnx"))
 		if err != nil {
 			t.Fatal(err)
