@@ -34,6 +34,9 @@ func shape(p onnx.PredictorInfo) string {
 		parts = append(parts, t.Name)
 	}
 	if p.Deep != nil {
+		if p.Deep.Width != 1 {
+			return "a deep part of several features"
+		}
 		parts = append(parts, "deep")
 	}
 	return strings.ReplaceAll(strings.Join(parts, " "), "X", "")
@@ -48,6 +51,8 @@ func TestStructureOfTrees(t *testing.T) {
 		"lightgbm/pairs":              {"f([0]) f([0],[1])"},
 		"lightgbm/classifier_stumps":  {"sigmoid f([0]) f([1])"},
 		"lightgbm/regressor":          {"deep"},
+		"lightgbm/split":              {"deep"},
+		"sklearn/bagging":             {"deep"},
 		"lightgbm/poisson":            {"exp f([0],[1]) f([1],[3]) f([0],[1],[2]) f([0],[1],[3]) deep"},
 		"xgboost/stumps":              {"f([0]) f([1])"},
 		"xgboost/classifier_stumps":   {"sigmoid f([0]) f([1])"},
@@ -194,7 +199,7 @@ func TestPairsOfTrees(t *testing.T) {
 func TestRulesOfSplitTrees(t *testing.T) {
 	columns := [][]string{{"a", "b", "c", "d"}}
 	graphs := 0
-	for _, name := range []string{"xgboost/classes", "xgboost/classifier", "sklearn/forest_array", "lightgbm/classifier_array", "sklearn/forest", "handmade/trees_5"} {
+	for _, name := range []string{"xgboost/classes", "xgboost/classifier", "sklearn/forest_array", "lightgbm/classifier_array", "sklearn/forest", "handmade/trees_5", "lightgbm/split", "sklearn/bagging"} {
 		g, err := graphtest.LoadFile(filepath.Join(zooDir, "networks", name+".onnx"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,6 @@
-"""Explainable boosting machines of interpret through ebm2onnx."""
+"""Explainable boosting machines of interpret through ebm2onnx, and what interpret says
+that each term adds on the rows of their values: testdata/golden/ebm.json."""
+import os
 import warnings
 
 import ebm2onnx
@@ -6,10 +8,11 @@ import numpy as np
 import pandas as pd
 from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
-from zoo import ROWS, Zoo, rows
+from zoo import HERE, ROWS, Zoo, dump, numbers, rows
 
 warnings.simplefilter("ignore")
 zoo = Zoo("interpret", "interpret-core", "ebm2onnx")
+machines = {}
 N = 300
 rng = np.random.default_rng(5)
 frame = pd.DataFrame({"age": rng.standard_normal(N), "income": rng.standard_normal(N), "hours": rng.standard_normal(N), "city": np.array(["Bonn", "Köln", "Ulm"])[rng.integers(0, 3, N)]})
@@ -23,6 +26,10 @@ def network(name, why, model, y, columns, **options):
     def make():
         model.fit(frame[columns], y)
         proto = ebm2onnx.to_onnx(model, {c: "str" if c == "city" else "float" for c in columns}, **options)
+        scores = model.eval_terms(pd.DataFrame({c: test[c] for c in columns}).astype({c: float for c in columns if c != "city"}))
+        machines[name] = {
+            "terms": [{"columns": [columns[i] for i in of], "scores": numbers(scores[:, t].reshape(ROWS, -1).T.astype(np.float32))} for t, of in enumerate(model.term_features_)],
+            "intercept": numbers(np.float32(model.intercept_))}
         zoo.add(name, getattr(proto, "model", proto), {i.name: test[i.name].reshape([-1] + [1] * (len(i.type.tensor_type.shape.dim) - 1)) for i in proto.graph.input}, why, seed=5)
     zoo.attempt(name, make)
 
@@ -38,3 +45,5 @@ network("pairs", "two pairs next to the main effects", C(**few, interactions=2),
 network("text", "a column of text and a pair", C(**few, interactions=1), (ETA > 0).astype(int), all_columns, predict_proba=True)
 network("classes", "three classes", C(**few, interactions=0), np.digitize(ETA, [-0.7, 0.7]), number, predict_proba=True)
 zoo.close()
+with open(os.path.join(HERE, "..", "golden", "ebm.json"), "w") as f:
+    dump({"versions": zoo.versions, "machines": machines}, f)

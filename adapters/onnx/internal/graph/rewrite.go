@@ -19,6 +19,9 @@ func NewRewrite(g *Graph, ops Operators) *Rewrite {
 	return r
 }
 
+// Extend adds nodes to the end of g, which is changed.
+func Extend(g *Graph, ops Operators) *Rewrite { return &Rewrite{g: g, ops: ops} }
+
 // Value is the copy of a value of the graph that is rewritten; a constant is its own.
 func (r *Rewrite) Value(v *Value) *Value {
 	if v == nil || v.Const != nil {

@@ -34,7 +34,7 @@ type Evaluate func(want []*graph.Value, inputs [][]float64, rows int) ([][]float
 // columns: each predictor is unrolled through linear operators to input
 // columns (linear terms) and to elements of non-linear tensors; these are
 // grouped by the columns they depend on into learned terms and the deep part.
-// The graph is not changed.
+// The graph is not changed, but for nodes that are added to one of SplitTrees.
 func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 	d, err := newDiscovery(g, columns, o)
 	if err != nil {
@@ -50,6 +50,9 @@ func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 		return nil, err
 	}
 	d.dropForced()
+	if err := d.mergeTrees(); err != nil {
+		return nil, err
+	}
 	d.settleConstants()
 	d.group()
 	d.s.Unused = d.unused()

@@ -37,6 +37,8 @@ type discovery struct {
 	// declaredDeep are the tensors that the file says are the deep part's features.
 	declaredDeep map[*graph.Value]bool
 	class        map[Element]forced // by override
+	treeCount    map[Element]int    // trees behind sums over ensembles
+	parts        map[Element]bool   // a predictor has trees on other columns, too
 	deepCol      map[int]string     // linear columns forced into the deep part, and by what
 	s            *Found
 }
@@ -52,7 +54,7 @@ func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, erro
 	d := &discovery{
 		g: g, o: o, maxOrder: o.MaxOrder,
 		column: map[Element]int{}, order: map[*graph.Value]int{},
-		class: map[Element]forced{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
+		class: map[Element]forced{}, treeCount: map[Element]int{}, parts: map[Element]bool{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
 		s: &Found{Graph: g, RoundedTo: roundedTo, Unused: []string{}, Notes: []string{}},
 	}
 	id := map[string]int{}

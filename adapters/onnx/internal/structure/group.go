@@ -65,7 +65,7 @@ func (d *discovery) isLearned(a atom) bool {
 	if n := a.Value.Producer; n != nil && d.dep.sets.size(a.set) == 1 && (n.Op == "OneHotEncoder" || n.Op == "OneHot") {
 		return true // dummies are a factor, also of a model's only column
 	}
-	return a.set != 0 && (a.set != d.all || isPart(a.Value)) && d.dep.sets.size(a.set) <= d.maxOrder
+	return a.set != 0 && (a.set != d.all || isPart(a.Value) || d.parts[a.Element]) && d.dep.sets.size(a.set) <= d.maxOrder
 }
 
 // addLinear adds the linear terms in column order; those forced into the deep
@@ -197,8 +197,8 @@ func (d *discovery) addTerm(k int, t *Tap, set int32, atoms []atom) {
 	reason := fmt.Sprintf("a subnetwork that depends on %s, %d of the model's %d columns (at most Options.MaxOrder %d)", graph.QuotedList(columns), len(columns), d.dep.sets.size(d.all), d.maxOrder)
 	code, levels := coding(t.Elements)
 	switch {
-	case treesOf(t.Elements) > 0:
-		reason = treesReason(treesOf(t.Elements), columns)
+	case d.treesOf(t.Elements) > 0:
+		reason = treesReason(d.treesOf(t.Elements), columns)
 	case by != "":
 		reason = fmt.Sprintf("a subnetwork on %s, made a term by Options.Learned %q", graph.QuotedList(columns), by)
 	case len(columns) == 1 && code != "":

@@ -73,7 +73,7 @@ func (d *discovery) deepReason(id int32, elements []Element, by string) string {
 	if len(elements) == 1 {
 		depend = "depends"
 	}
-	if trees := treesOf(elements); trees > 0 {
+	if trees := d.treesOf(elements); trees > 0 {
 		subject = fmt.Sprintf("%s of %s: the sum over %s", graph.Plural(len(elements), "feature"), strings.Join(nodes, " and "), graph.Plural(trees, "tree"))
 		depend = "depends"
 	}
@@ -146,8 +146,8 @@ func (d *discovery) sumUp(k int) {
 func (d *discovery) hintInside(k int) {
 	info := &d.s.Predictors[k]
 	n := d.s.Parts[k].Deep[0].Value.Producer
-	if n == nil {
-		return
+	if n == nil || d.treesOf(d.s.Parts[k].Deep) > 0 {
+		return // trees read no response
 	}
 	if said := d.oneVersusRest(n, d.s.Parts[k].Deep[0]); said != "" {
 		info.Reasons = append(info.Reasons, said)

@@ -19,7 +19,13 @@ const maxPartWeights = 1 << 22
 // head in nodes of its own. The graph computes the same, up to the order of the sums.
 // Without ensembles it is g.
 func SplitTrees(g *graph.Graph, bound [][]string, maxOrder int, l Limits) (*graph.Graph, error) {
-	if !slices.ContainsFunc(g.Nodes, func(n *graph.Node) bool { _, ok := n.Resolved.(*operator.Trees); return ok }) {
+	ensembles := 0
+	for _, n := range g.Nodes {
+		if _, ok := n.Resolved.(*operator.Trees); ok {
+			ensembles++
+		}
+	}
+	if ensembles == 0 {
 		return g, nil
 	}
 	if maxOrder == 0 {
@@ -39,7 +45,7 @@ func SplitTrees(g *graph.Graph, bound [][]string, maxOrder int, l Limits) (*grap
 	if err != nil {
 		return nil, err
 	}
-	s := &treeSplitter{graph.NewRewrite(g, dep.table), g, dep, maxOrder}
+	s := &treeSplitter{graph.NewRewrite(g, dep.table), g, dep, maxOrder, ensembles > 1}
 	for _, n := range g.Nodes {
 		t, ok := n.Resolved.(*operator.Trees)
 		if ok {
@@ -60,6 +66,7 @@ type treeSplitter struct {
 	g        *graph.Graph
 	dep      *dependencies
 	maxOrder int
+	several  bool // ensembles, whose parts may add up: see mergeTrees
 }
 
 // split writes the nodes that n becomes; false: it stays as it is.
@@ -69,7 +76,7 @@ func (s *treeSplitter) split(n *graph.Node, t *operator.Trees) (bool, error) {
 		return false, nil
 	}
 	group, groups := s.groups(n.Inputs[0], t.Ensemble)
-	if groups < 2 && form == operator.Apart && t.Transform == "NONE" {
+	if groups < 2 && !s.several && form == operator.Apart && t.Transform == "NONE" {
 		return false, nil
 	}
 	e, parts := t.Ensemble.Split(func(i int) []int { return group[i] })
@@ -242,11 +249,11 @@ func (s *treeSplitter) finish(n *graph.Node, t *operator.Trees, form operator.Fo
 	return nil
 }
 
-// name is a name that the graph does not use yet, after that of a tensor.
-func (s *treeSplitter) name(of *graph.Value, what string) string {
+// newName is a name that g does not use yet, after that of a tensor.
+func newName(g *graph.Graph, of *graph.Value, what string) string {
 	name := of.Name + "/" + what
 	for {
-		if _, taken := s.g.Value(name); !taken {
+		if _, taken := g.Value(name); !taken {
 			return name
 		}
 		name += "_"
@@ -254,11 +261,11 @@ func (s *treeSplitter) name(of *graph.Value, what string) string {
 }
 
 func (s *treeSplitter) value(of *graph.Value, what string, t graph.DType, width int) *graph.Value {
-	return &graph.Value{Name: s.name(of, what), Type: t, Shape: []int{graph.Batch, width}}
+	return &graph.Value{Name: newName(s.g, of, what), Type: t, Shape: []int{graph.Batch, width}}
 }
 
 func (s *treeSplitter) constant(of *graph.Value, what string, v []float64, shape ...int) *graph.Value {
-	return &graph.Value{Name: s.name(of, what), Type: of.Type, Shape: shape, Const: &graph.Tensor{Type: of.Type, Shape: shape, F: v}}
+	return &graph.Value{Name: newName(s.g, of, what), Type: of.Type, Shape: shape, Const: &graph.Tensor{Type: of.Type, Shape: shape, F: v}}
 }
 
 // isPart reports whether the elements of v are parts of an ensemble of trees that was
@@ -272,9 +279,13 @@ func isPart(v *graph.Value) bool {
 }
 
 // treesOf counts the trees behind elements; 0: some are not of parts of ensembles.
-func treesOf(elements []Element) int {
+func (d *discovery) treesOf(elements []Element) int {
 	count := 0
 	for _, el := range elements {
+		if merged := d.treeCount[el]; merged > 0 {
+			count += merged
+			continue
+		}
 		if el.Value.Producer == nil {
 			return 0
 		}
