@@ -297,3 +297,75 @@ func TestMissingValues(t *testing.T) {
 		t.Errorf("%v, want\n%s", err, want)
 	}
 }
+
+// A text that no encoder knows, and an empty one, are what the network makes of them: no
+// dummy (handle_unknown="ignore"), the code or mean of all others, what the imputer fills
+// in. The predictors of data row 2 are ONNX Runtime's, and the terms follow them. Where the
+// encoder takes no others, the message says where and what.
+func TestUnknownText(t *testing.T) {
+	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
+	refused := func(text string) string {
+		return fmt.Sprintf(`onnx: node "OneHotEncoder" (ai.onnx.ml.OneHotEncoder): %q is none of its 3 categories, and it takes no others (zeros = 0); leave such rows out (data row 2)`, text)
+	}
+	for _, c := range []struct {
+		name, text string
+		want       float64
+		err        string
+	}{
+		{"sklearn/columns_unknown", "Ulm", 1.8368198, ""},
+		{"sklearn/columns_unknown", "", 1.8368198, ""},
+		{"sklearn/columns_logistic", "Ulm", logit(0.9826021194458008), ""},
+		{"sklearn/columns_logistic", "", logit(0.9697146415710449), ""},
+		{"sklearn/columns_ordinal", "Ulm", 2.231813, ""},
+		{"sklearn/columns_ordinal", "", 2.231813, ""},
+		{"sklearn/columns_target", "Ulm", 1.6202142, ""},
+		{"sklearn/columns_target", "", 1.6202142, ""},
+		{"sklearn/columns_linear", "Ulm", 0, refused("Ulm")},
+		{"sklearn/columns_linear", "", 0, refused("")},
+	} {
+		m, n, v := zooModel(t, c.name, nil)
+		city := slices.IndexFunc(n.Inputs, func(in zooTensor) bool { return in.Name == "city" })
+		v.inputs[city].Text[1] = c.text
+		b, err := n.batch(m, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := forwardOf(t, m, b)
+		if c.err != "" {
+			if err == nil || err.Error() != c.err {
+				t.Errorf("%s, %q: %v, want\n%s", c.name, c.text, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s, %q: %v", c.name, c.text, err)
+			continue
+		}
+		if eta := got.Eta.At(1, 0); math.Abs(eta-c.want) > 1e-5*(1+math.Abs(c.want)) {
+			t.Errorf("%s, %q: %v, ONNX Runtime has %v", c.name, c.text, eta, c.want)
+		}
+		slopes(t, m, n, v)
+	}
+}
+
+// A cell without text is no text of the network's, and said to be missing.
+func TestMissingText(t *testing.T) {
+	m, n, v := zooModel(t, "sklearn/columns_logistic", nil)
+	b, err := n.batch(m, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := b.Codes("city")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes.Index = slices.Clone(codes.Index)
+	codes.Index[2] = -1
+	if err := b.SetCodes("city", codes); err != nil {
+		t.Fatal(err)
+	}
+	_, err = forwardOf(t, m, b)
+	if want := `onnx: column "city", data row 3 has no text, and the network needs one; leave such rows out or name them`; err == nil || err.Error() != want {
+		t.Errorf("%v, want\n%s", err, want)
+	}
+}
