@@ -36,6 +36,8 @@ func checkByteLSTM(c *graph.Check) error {
 	}
 	if x := c.Inputs[0]; x.Type != graph.Float32 {
 		return fmt.Errorf("input 0 (%q) must be float, is %s", x.Name, x.Type)
+	} else if len(x.Shape) == 3 && x.BatchAxis() < 0 && x.Shape[1] > 1 {
+		return fmt.Errorf("quantises %d constant sequences by one range, and here each has its own; take the node out of the network, with its outputs as constants", x.Shape[1])
 	}
 	return checkRecurrent(c, byteCell)
 }
@@ -52,14 +54,15 @@ func (r *recurrence) readBytes(c *graph.Check) error {
 		return err
 	}
 	wide := 4 * r.hidden
-	for i, want := range map[int][]int{1: {dirs, r.in, wide}, 2: {dirs, r.hidden, wide}} {
-		if v := c.Inputs[i]; !isByte(v.Type) || !sameShape(v.Shape, want) {
-			return fmt.Errorf("input %d (%q) is %s %s, needs int8 or uint8 %v", i, v.Name, v.Type, graph.ShapeText(v.Shape), want)
+	for i, want := range [][]int{{dirs, r.in, wide}, {dirs, r.hidden, wide}} {
+		if v := c.Inputs[1+i]; !isByte(v.Type) || !sameShape(v.Shape, want) {
+			return fmt.Errorf("input %d (%q) is %s %s, needs int8 or uint8 %v", 1+i, v.Name, v.Type, graph.ShapeText(v.Shape), want)
 		}
 	}
-	for i, of := range map[int]graph.DType{inputScale: graph.Float32, stateScale: graph.Float32, inputZero: c.Inputs[1].Type, stateZero: c.Inputs[2].Type} {
-		if v := c.Inputs[i]; v.Type != of || !sameShape(v.Shape, []int{dirs}) && !sameShape(v.Shape, []int{dirs, wide}) {
-			return fmt.Errorf("input %d (%q) is %s %s, needs %s, one for each of %d directions or %d columns of each", i, v.Name, v.Type, graph.ShapeText(v.Shape), of, dirs, wide)
+	types := []graph.DType{graph.Float32, c.Inputs[1].Type, graph.Float32, c.Inputs[2].Type}
+	for i, of := range types {
+		if v := c.Inputs[inputScale+i]; v.Type != of || !sameShape(v.Shape, []int{dirs}) && !sameShape(v.Shape, []int{dirs, wide}) {
+			return fmt.Errorf("input %d (%q) is %s %s, needs %s %v or %v", inputScale+i, v.Name, v.Type, graph.ShapeText(v.Shape), of, []int{dirs}, []int{dirs, wide})
 		}
 	}
 	return nil
