@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
@@ -116,6 +117,87 @@ func TestExternalData(t *testing.T) {
 	}
 	if g, err = onnx.Load(bytes.NewReader(plain), nil); err != nil || g.SHA256() != hex.EncodeToString(sum(plain)) || len(g.External()) != 0 {
 		t.Errorf("%v, sha256 %s", err, g.SHA256())
+	}
+}
+
+// Data of tensors in subgraphs and functions, at any depth, is taken in and checked alike.
+func TestExternalDataWithin(t *testing.T) {
+	weights := &onnxpb.TensorProto{
+		Dims: []int64{3, 1}, DataType: int32(onnxpb.TensorProto_FLOAT), DataLocation: onnxpb.TensorProto_EXTERNAL,
+		ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: "w.bin"}, {Key: "offset", Value: "4"}},
+	}
+	constant := func() (*onnxpb.AttributeProto, error) {
+		return &onnxpb.AttributeProto{Name: "value", Type: onnxpb.AttributeProto_TENSOR, T: weights}, nil
+	}
+	multiply := func(x, y string) func(b *onnxpb.Builder) {
+		return func(b *onnxpb.Builder) {
+			b.AddNode("Constant", nil, "w", constant)
+			b.AddNode("MatMul", []string{x, "w"}, y)
+		}
+	}
+	held := func(x, y string) func(b *onnxpb.Builder) { // w is an initializer of the graph
+		return func(b *onnxpb.Builder) {
+			w := proto.Clone(weights).(*onnxpb.TensorProto)
+			w.Name = "w"
+			b.Model().Graph.Initializer = append(b.Model().Graph.Initializer, w)
+			b.AddNode("MatMul", []string{x, "w"}, y)
+		}
+	}
+	choice := func(x, y string, body func(x, y string) func(b *onnxpb.Builder)) func(b *onnxpb.Builder) {
+		return func(b *onnxpb.Builder) {
+			graphtest.Truth(b, "yes", 1)
+			b.AddNode("If", []string{"yes"}, y, graphtest.Subgraph("then_branch", nil, []string{"a"}, body(x, "a")), graphtest.Subgraph("else_branch", nil, []string{"a"}, body(x, "a")))
+		}
+	}
+	for name, c := range map[string]struct {
+		build func(b *onnxpb.Builder)
+		where string
+	}{
+		"If": {choice("x", "y", held), `node "y" (If): attribute "then_branch": initializer "w"`},
+		"Loop": {func(b *onnxpb.Builder) {
+			graphtest.Number(b, "one", 1)
+			graphtest.Truth(b, "yes", 1)
+			b.AddNodes("", "Loop", []string{"one", "yes", "x"}, []string{"last", "s"}, graphtest.Subgraph("body", []string{"i", "c", "h"}, []string{"go", "h2", "out"}, func(b *onnxpb.Builder) {
+				b.AddNode("Identity", []string{"c"}, "go")
+				b.AddNode("Identity", []string{"h"}, "h2")
+				multiply("h", "out")(b)
+			}))
+			b.AddInts("axis", 0)
+			b.AddNode("Squeeze", []string{"s", "axis"}, "y")
+		}, `node "last" (Loop): attribute "body": node "w" (Constant): attribute "value"`},
+		"function": {func(b *onnxpb.Builder) {
+			graphtest.Function(b, "F", []string{"x"}, []string{"y"}, multiply("x", "y"))
+			b.AddNodes("local", "F", []string{"x"}, []string{"y"})
+		}, `function "F": node "w" (Constant): attribute "value"`},
+		"If in a function": {func(b *onnxpb.Builder) {
+			graphtest.Function(b, "F", []string{"x"}, []string{"y"}, choice("x", "y", multiply))
+			b.AddNodes("local", "F", []string{"x"}, []string{"y"})
+		}, `function "F": node "y" (If): attribute "then_branch": node "w" (Constant): attribute "value"`},
+		"default of a function": {func(b *onnxpb.Builder) {
+			f := graphtest.Function(b, "F", []string{"x"}, []string{"y"}, multiply("x", "y"))
+			f.AttributeProto = []*onnxpb.AttributeProto{{Name: "of", Type: onnxpb.AttributeProto_TENSOR, T: weights}}
+			f.Node[0].Attribute[0] = &onnxpb.AttributeProto{Name: "value", Type: onnxpb.AttributeProto_TENSOR, RefAttrName: "of"}
+			b.AddNodes("local", "F", []string{"x"}, []string{"y"})
+		}, `function "F": attribute "of"`},
+	} {
+		b := onnxpb.NewBuilder(13)
+		b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 3)
+		c.build(b)
+		b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+		raw := graphtest.Bytes(t, b)
+		g, err := onnx.Load(bytes.NewReader(raw), &onnx.LoadOptions{External: fstest.MapFS{"w.bin": {Data: weightFile}}})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if y := product(t, g); y != 654 {
+			t.Errorf("%s: y is %g", name, y)
+		}
+		_, err = onnx.Load(bytes.NewReader(raw), &onnx.LoadOptions{External: fstest.MapFS{"w.bin": {Data: weightFile[:15]}}})
+		want := "onnx: " + c.where + ` stores its data in an external file: bytes 4 to 16 of "w.bin", which has 15: the file is truncated, or belongs to another model`
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want\n%s", name, err, want)
+		}
 	}
 }
 

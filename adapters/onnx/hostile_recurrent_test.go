@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,62 @@ func TestHostileRecurrent(t *testing.T) {
 			_, err := Load(bytes.NewReader(graphtest.Bytes(t, graphtest.Model(13, c.nodes))), nil)
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("error\n  %v\nwant\n  %s", err, c.want)
+			}
+		})
+	}
+}
+
+// DynamicQuantizeLSTM whose bytes, scales and zero points do not fit.
+func TestHostileByteLSTM(t *testing.T) {
+	in := graphtest.In
+	all := in("s", "w", "r", "", "", "", "", "", "one", "zw", "one", "zw")
+	with := func(at int, name string) []string {
+		names := slices.Clone(all)
+		names[at] = name
+		return names
+	}
+	node := `onnx: node "y" (com.microsoft.DynamicQuantizeLSTM): `
+	for _, c := range []struct {
+		name   string
+		inputs []string
+		want   string
+		attrs  []onnxpb.Attr
+	}{
+		{"floats", with(1, "floats"), `input 1 ("floats") is float [1 3 8], needs int8 or uint8 [1 3 8]`, nil},
+		{"as LSTM has them", with(1, "turned"), `input 1 ("turned") is int8 [1 8 3], needs int8 or uint8 [1 3 8]`, nil},
+		{"of rows", with(1, "x"), `input 1 ("x") holds weights, which must be constants`, nil},
+		{"no matrix", with(2, "zw"), `input 1 ("w") is int8 [1 3 8], needs int8 or uint8 [1 3 4]`, nil},
+		{"state of nothing", with(2, "empty"), `input 1 ("w") is int8 [1 3 8], needs int8 or uint8 [1 3 4]`, nil},
+		{"no scale", with(8, ""), `lacks input 8: weights of bytes with scale and zero point are needed`, nil},
+		{"fewer inputs", all[:9], `lacks input 9: weights of bytes with scale and zero point are needed`, nil},
+		{"scales of others", with(10, "floats"), `input 10 ("floats") is float [1 3 8], needs float [1] or [1 8]`, nil},
+		{"zero point of another type", with(9, "zero"), `input 9 ("zero") is int64 [1], needs int8 [1] or [1 8]`, nil},
+		{"hidden size", all, `attribute "hidden_size" is 3, and the weights are for 2`, []onnxpb.Attr{onnxpb.Int("hidden_size", 3)}},
+		{"two directions", all, `input 1 ("w") is int8 [1 3 8], needs int8 or uint8 [2 3 8]`, []onnxpb.Attr{onnxpb.Text("direction", "bidirectional")}},
+		{"bias of bytes", with(3, "w"), `input 3 ("w") must be of the floating type of input 0, is int8`, nil},
+		{"two axes", with(0, "x"), `needs a tensor of three axes, has [N 3]`, nil},
+		{"constants", with(0, "two"), `quantises 2 constant sequences by one range, and here each has its own; take the node out of the network, with its outputs as constants`, nil},
+		{"integers", with(0, "zero"), `input 0 ("zero") must be float, is int64`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Load(bytes.NewReader(graphtest.Bytes(t, graphtest.Model(13, func(b *onnxpb.Builder) {
+				b.Import("com.microsoft", 1)
+				b.AddInts("zero", 0)
+				b.AddNode("Unsqueeze", in("x", "zero"), "u")
+				b.AddNode("Concat", in("u", "u"), "s", onnxpb.Int("axis", 0))
+				int8s := onnxpb.TensorProto_INT8
+				b.AddIntegers("w", int8s, []int{1, 3, 8}, make([]int64, 24)...)
+				b.AddIntegers("turned", int8s, []int{1, 8, 3}, make([]int64, 24)...)
+				b.AddIntegers("r", int8s, []int{1, 2, 8}, make([]int64, 16)...)
+				b.AddIntegers("empty", int8s, []int{1, 0, 8})
+				b.AddIntegers("zw", int8s, []int{1}, 0)
+				b.AddInit("one", []int{1}, 1)
+				b.AddInit("floats", []int{1, 3, 8}, make([]float64, 24)...)
+				b.AddInit("two", []int{2, 2, 3}, make([]float64, 12)...)
+				b.AddNodes("com.microsoft", "DynamicQuantizeLSTM", c.inputs, in("y"), c.attrs...)
+			}))), nil)
+			if err == nil || !strings.HasPrefix(err.Error(), node+c.want) {
+				t.Errorf("error\n  %v\nwant\n  %s", err, node+c.want)
 			}
 		})
 	}

@@ -62,6 +62,15 @@ func TestPipelines(t *testing.T) {
 		"sklearn/columns_target":   "age L, income L, city F1",
 		"sklearn/columns_bins":     "age F3, income F1, kind F3 {a b c}",
 		"sklearn/columns_logistic": "age F1, income F1, city F3 {Bonn Köln München}, kind F3 {a b c}",
+		"sklearn/columns_boosting": "age F1, income F1",
+		"sklearn/columns_ordinal":  "age,income F1, age,income,city F1",
+		"sklearn/ridge_scaled":     "X[0] L, X[1] L, X[2] L, X[3] L",
+		"sklearn/pre_quantile":     "X[0] F1, X[1] F1, X[2] F1, X[3] F1",
+		"sklearn/hist_stumps":      "X[0] F1, X[1] F1",
+		"sklearn/voting":           "X[0] L, X[1] L, X[2] L, X[3] L, X[0],X[1] F1",
+		"sklearn/stacking":         "X[0] L, X[1] L, X[2] L, X[3] L, X[0],X[1] F1",
+		"sklearn/opset_11":         "X[0] L, X[1] L, X[2] L, X[3] L",
+		"sklearn/gamma":            "X[0] L, X[1] L, X[2] L, X[3] L",
 		"sklearn/pre_robust":       "X[0] L, X[1] L, X[2] L, X[3] L",
 		"sklearn/pre_minmax":       "X[0] L, X[1] L, X[2] L, X[3] L",
 		"sklearn/pre_maxabs":       "X[0] L, X[1] L, X[2] L, X[3] L",
@@ -285,6 +294,78 @@ func TestMissingValues(t *testing.T) {
 	}
 	_, _, err := missing("sklearn/columns_linear", "age")
 	if want := `onnx: column "age", data row 4: NaN cannot enter the network; leave such rows out or replace the value`; err == nil || err.Error() != want {
+		t.Errorf("%v, want\n%s", err, want)
+	}
+}
+
+// A text that no encoder knows, and an empty one, are what the network makes of them: no
+// dummy (handle_unknown="ignore"), the code or mean of all others, what the imputer fills
+// in. The predictors of data row 2 are ONNX Runtime's, and the terms follow them. Where the
+// encoder takes no others, the message says where and what.
+func TestUnknownText(t *testing.T) {
+	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
+	refused := func(text string) string {
+		return fmt.Sprintf(`onnx: node "OneHotEncoder" (ai.onnx.ml.OneHotEncoder): %q is none of its 3 categories, and it takes no others (zeros = 0); leave such rows out (data row 2)`, text)
+	}
+	for _, c := range []struct {
+		name, text string
+		want       float64
+		err        string
+	}{
+		{"sklearn/columns_unknown", "Ulm", 1.8368198, ""},
+		{"sklearn/columns_unknown", "", 1.8368198, ""},
+		{"sklearn/columns_logistic", "Ulm", logit(0.9826021194458008), ""},
+		{"sklearn/columns_logistic", "", logit(0.9697146415710449), ""},
+		{"sklearn/columns_ordinal", "Ulm", 2.231813, ""},
+		{"sklearn/columns_ordinal", "", 2.231813, ""},
+		{"sklearn/columns_target", "Ulm", 1.6202142, ""},
+		{"sklearn/columns_target", "", 1.6202142, ""},
+		{"sklearn/columns_linear", "Ulm", 0, refused("Ulm")},
+		{"sklearn/columns_linear", "", 0, refused("")},
+	} {
+		m, n, v := zooModel(t, c.name, nil)
+		city := slices.IndexFunc(n.Inputs, func(in zooTensor) bool { return in.Name == "city" })
+		v.inputs[city].Text[1] = c.text
+		b, err := n.batch(m, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := forwardOf(t, m, b)
+		if c.err != "" {
+			if err == nil || err.Error() != c.err {
+				t.Errorf("%s, %q: %v, want\n%s", c.name, c.text, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s, %q: %v", c.name, c.text, err)
+			continue
+		}
+		if eta := got.Eta.At(1, 0); math.Abs(eta-c.want) > 1e-5*(1+math.Abs(c.want)) {
+			t.Errorf("%s, %q: %v, ONNX Runtime has %v", c.name, c.text, eta, c.want)
+		}
+		slopes(t, m, n, v)
+	}
+}
+
+// A cell without text is no text of the network's, and said to be missing.
+func TestMissingText(t *testing.T) {
+	m, n, v := zooModel(t, "sklearn/columns_logistic", nil)
+	b, err := n.batch(m, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := b.Codes("city")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes.Index = slices.Clone(codes.Index)
+	codes.Index[2] = -1
+	if err := b.SetCodes("city", codes); err != nil {
+		t.Fatal(err)
+	}
+	_, err = forwardOf(t, m, b)
+	if want := `onnx: column "city", data row 3 has no text, and the network needs one; leave such rows out or name them`; err == nil || err.Error() != want {
 		t.Errorf("%v, want\n%s", err, want)
 	}
 }

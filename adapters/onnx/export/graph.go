@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func read(raw []byte) (*file, error) {
 	if _, err := parts.Take(m); err != nil {
 		return nil, err
 	}
-	if name := external(m.Graph); name != "" {
+	if name := external(m); name != "" {
 		return nil, fmt.Errorf("tensor %q has its numbers in a file beside the network, where the new file would not find them: save the network with its numbers inside (in Python: onnx.save(onnx.load(PATH), NEW_PATH)) and decompose that", name)
 	}
 	f := &file{model: m, names: map[string]bool{}}
@@ -43,24 +44,49 @@ func read(raw []byte) (*file, error) {
 	return f, nil
 }
 
-// external is the first constant of the graph whose numbers are in another file; "": none.
-func external(g *onnxpb.GraphProto) string {
-	outside := func(t *onnxpb.TensorProto) bool {
-		return len(t.GetExternalData()) > 0 || t.GetDataLocation() != onnxpb.TensorProto_DEFAULT
+// external is the first constant of a model whose numbers are in another file, in its
+// graph, its functions or their subgraphs; "": none.
+func external(m *onnxpb.ModelProto) string {
+	name := externalIn(m.Graph)
+	for _, f := range m.Functions {
+		name = cmp.Or(name, externalOf(f.AttributeProto, f.Name), externalNode(f.Node))
 	}
-	for _, t := range g.Initializer {
+	return name
+}
+
+func externalIn(g *onnxpb.GraphProto) string {
+	for _, t := range g.GetInitializer() {
 		if outside(t) {
 			return t.GetName()
 		}
 	}
-	for _, n := range g.Node {
-		for _, a := range n.GetAttribute() {
-			if outside(a.GetT()) {
-				return n.GetName()
-			}
+	return externalNode(g.GetNode())
+}
+
+func externalNode(nodes []*onnxpb.NodeProto) string {
+	for _, n := range nodes {
+		if name := externalOf(n.GetAttribute(), n.GetName()); name != "" {
+			return name
 		}
 	}
 	return ""
+}
+
+// externalOf looks in the attributes of what has that name.
+func externalOf(attributes []*onnxpb.AttributeProto, of string) string {
+	for _, a := range attributes {
+		if outside(a.GetT()) {
+			return cmp.Or(of, a.GetName())
+		}
+		if name := externalIn(a.GetG()); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func outside(t *onnxpb.TensorProto) bool {
+	return len(t.GetExternalData()) > 0 || t.GetDataLocation() != onnxpb.TensorProto_DEFAULT
 }
 
 // maxDepth bounds how deep subgraphs nest that names are looked for in; files that are

@@ -213,6 +213,16 @@ func quantisedSeeds(add func(opset int64, nodes func(b *onnxpb.Builder))) {
 		b.AddInit("bias", []int{2}, 1, -1)
 		b.AddNodes("com.microsoft", "DynamicQuantizeMatMul", graphtest.In("x", "w", "sw", "zw", "bias"), graphtest.In("y"))
 	})
+	add(17, func(b *onnxpb.Builder) {
+		b.Import("com.microsoft", 1)
+		b.AddInts("first", 0)
+		b.AddNode("Unsqueeze", graphtest.In("x", "first"), "s")
+		b.AddIntegers("w", int8s, []int{1, 3, 4}, 1, 2, -3, 4, 5, 6, -7, 8, 9, 10, 11, -12)
+		b.AddIntegers("r", int8s, []int{1, 1, 4}, 1, -2, 3, 4)
+		b.AddIntegers("zw", int8s, []int{1}, 1)
+		b.AddInit("sw", []int{1, 4}, 0.5, 0.25, 1, 0.125)
+		b.AddNodes("com.microsoft", "DynamicQuantizeLSTM", graphtest.In("s", "w", "r", "", "", "", "", "", "sw", "zw", "sw", "zw"), graphtest.In("y"), onnxpb.Int("hidden_size", 1))
+	})
 	add(15, func(b *onnxpb.Builder) {
 		b.AddNode("Cast", graphtest.In("x"), "k", onnxpb.Int("to", 13))
 		b.AddIntegers("c", onnxpb.TensorProto_UINT64, []int{3}, 7, -1, 1)

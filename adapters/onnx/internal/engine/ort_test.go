@@ -15,6 +15,10 @@ import (
 // (testdata/golden/recurrent.py).
 func TestRecurrent(t *testing.T) { asOnnxRuntime(t, "recurrent", 90) }
 
+// TestRecurrentBytes compares LSTMs with weights of bytes with it, on one row at a time
+// (testdata/golden/recurrent_bytes.py).
+func TestRecurrentBytes(t *testing.T) { asOnnxRuntime(t, "recurrent_bytes", 18) }
+
 // TestControl compares control flow, functions and sequences with it
 // (testdata/golden/control.py).
 func TestControl(t *testing.T) { asOnnxRuntime(t, "control", 50) }

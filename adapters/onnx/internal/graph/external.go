@@ -22,33 +22,71 @@ type External func(location string) ([]byte, error)
 var errNoExternal = errors.New("files beside the model cannot be read from here: open the model as a file, give the folder (LoadOptions.External), or save the model with its data inside")
 
 // takeIn gives the tensors of a file that keep their data in others that data, as if it
-// had been inside. It shares the memory of what external returns.
-func takeIn(g *onnxpb.GraphProto, external External) error {
-	checked := map[string]bool{}
-	for _, p := range g.GetInitializer() {
-		if err := takeInTensor(p, fmt.Sprintf("initializer %q", p.Name), external, checked); err != nil {
-			return err
-		}
+// had been inside: those of subgraphs and functions, too. It shares the memory of what
+// external returns.
+func takeIn(m *onnxpb.ModelProto, external External) error {
+	t := &takerIn{external, map[string]bool{}}
+	if err := t.graph(m.GetGraph()); err != nil {
+		return fmt.Errorf("onnx: %w", err)
 	}
-	for _, n := range g.GetNode() {
-		for _, a := range n.Attribute {
-			if a.T == nil {
-				continue
-			}
-			if err := takeInTensor(a.T, fmt.Sprintf("node %q (%s): attribute %q", n.Name, n.OpType, a.Name), external, checked); err != nil {
-				return err
-			}
+	for _, f := range m.GetFunctions() {
+		if err := t.function(f); err != nil {
+			return fmt.Errorf("onnx: function %q: %w", f.Name, err)
 		}
 	}
 	return nil
 }
 
-func takeInTensor(p *onnxpb.TensorProto, what string, external External, checked map[string]bool) error {
-	if p.DataLocation == onnxpb.TensorProto_DEFAULT && len(p.ExternalData) == 0 {
+// takerIn walks a file. Each of its errors begins with where something is.
+type takerIn struct {
+	external External
+	checked  map[string]bool // the checksums that were found right
+}
+
+func (t *takerIn) function(f *onnxpb.FunctionProto) error {
+	if err := t.attributes(f.AttributeProto); err != nil {
+		return err
+	}
+	return t.nodes(f.Node)
+}
+
+func (t *takerIn) graph(g *onnxpb.GraphProto) error {
+	for _, p := range g.GetInitializer() {
+		if err := t.tensor(p); err != nil {
+			return fmt.Errorf("initializer %q %w", p.Name, err)
+		}
+	}
+	return t.nodes(g.GetNode())
+}
+
+func (t *takerIn) nodes(nodes []*onnxpb.NodeProto) error {
+	for _, n := range nodes {
+		if err := t.attributes(n.Attribute); err != nil {
+			return fmt.Errorf("node %q (%s): %w", n.Name, n.OpType, err)
+		}
+	}
+	return nil
+}
+
+// attributes goes into the graphs that attributes hold: scanWire bounds how deep.
+func (t *takerIn) attributes(attributes []*onnxpb.AttributeProto) error {
+	for _, a := range attributes {
+		if err := t.tensor(a.T); err != nil {
+			return fmt.Errorf("attribute %q %w", a.Name, err)
+		}
+		if err := t.graph(a.G); err != nil {
+			return fmt.Errorf("attribute %q: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+func (t *takerIn) tensor(p *onnxpb.TensorProto) error {
+	if p == nil || p.DataLocation == onnxpb.TensorProto_DEFAULT && len(p.ExternalData) == 0 {
 		return nil
 	}
-	if err := externalBytes(p, external, checked); err != nil {
-		return fmt.Errorf("onnx: %s stores its data in an external file: %w", what, err)
+	if err := externalBytes(p, t.external, t.checked); err != nil {
+		return fmt.Errorf("stores its data in an external file: %w", err)
 	}
 	p.DataLocation, p.ExternalData = onnxpb.TensorProto_DEFAULT, nil
 	return nil

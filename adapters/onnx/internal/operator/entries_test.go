@@ -153,6 +153,26 @@ func TestJumps(t *testing.T) {
 		b.AddInit("one", nil, 1)
 		b.AddNodes("com.microsoft", "DynamicQuantizeMatMul", []string{"both", "w", "one"}, []string{"y"})
 	}}
+	affine := func() (*onnxpb.AttributeProto, error) {
+		return &onnxpb.AttributeProto{Name: "activations", Type: onnxpb.AttributeProto_STRINGS, Strings: [][]byte{[]byte("Affine"), []byte("Affine"), []byte("Affine")}}, nil
+	}
+	samples["com.microsoft.DynamicQuantizeLSTM"] = sample{2.5, d, 2, func(b *onnxpb.Builder, _ string) { // all gates open
+		b.Import("com.microsoft", 1)
+		b.AddInit("most", []int{1}, 255)
+		b.AddInit("none", []int{1}, 0)
+		b.AddNode("Mul", []string{"x", "none"}, "zero")
+		b.AddNode("Add", []string{"zero", "most"}, "top")
+		b.AddNode("Concat", []string{"h", "top"}, "both", onnxpb.Int("axis", 1))
+		b.AddInts("first", 0)
+		b.AddNode("Unsqueeze", []string{"both", "first"}, "step")
+		b.AddIntegers("w", onnxpb.TensorProto_INT8, []int{1, 2, 4}, 0, 0, 0, 1, 0, 0, 0, 0)
+		b.AddIntegers("r", onnxpb.TensorProto_INT8, []int{1, 1, 4}, 0, 0, 0, 0)
+		b.AddInit("one", []int{1}, 1)
+		b.AddIntegers("point", onnxpb.TensorProto_INT8, []int{1}, 0)
+		b.AddNodes("com.microsoft", "DynamicQuantizeLSTM", []string{"step", "w", "r", "", "", "", "", "", "one", "point", "one", "point"}, []string{"", "last"},
+			onnxpb.Int("hidden_size", 1), affine, onnxpb.Floats("activation_alpha", 0, 1, 1), onnxpb.Floats("activation_beta", 1, 0, 0))
+		b.AddNode("Squeeze", []string{"last", "first"}, "y")
+	}}
 	stump := new(graphtest.Trees).Stump(0, 0, 1, 5, 7)
 	samples["ai.onnx.ml.TreeEnsembleRegressor"] = sample{1, d, 5, func(b *onnxpb.Builder, _ string) { stump.Regressor(b, "h", "y") }}
 	samples["ai.onnx.ml.TreeEnsembleClassifier"] = sample{1, d, 5, func(b *onnxpb.Builder, _ string) {

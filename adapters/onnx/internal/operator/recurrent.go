@@ -17,7 +17,7 @@ func recurrentOps[T kernel.Float]() []Entry[T] {
 			Rule: recurrentRule, Compile: compileRecurrent[T], Weighs: true,
 		}
 	}
-	return []Entry[T]{entry("RNN", 6, 2, simpleCell), entry("GRU", 6, 2, gatedCell), entry("LSTM", 8, 3, memoryCell)}
+	return []Entry[T]{entry("RNN", 6, 2, simpleCell), entry("GRU", 6, 2, gatedCell), entry("LSTM", 8, 3, memoryCell), byteLSTM[T]()}
 }
 
 // recurrentKind is the cell that is repeated.
@@ -27,6 +27,7 @@ const (
 	simpleCell recurrentKind = iota // RNN
 	gatedCell                       // GRU
 	memoryCell                      // LSTM
+	byteCell                        // DynamicQuantizeLSTM: a memoryCell, its weights of bytes
 )
 
 // gates is how many vectors of the state's size a step computes.
@@ -50,6 +51,7 @@ type recurrence struct {
 	clip                float64
 	coupled, resetAfter bool // attributes input_forget and linear_before_reset
 	activations         []activation
+	bytes               bool // weights of bytes: see byteLSTM
 }
 
 // chunk bounds the steps whose inputs are multiplied by their weights at once: enough for
@@ -60,17 +62,23 @@ const chunk = 16
 // and memory.
 func (r *recurrence) Scratch() int {
 	wide := r.kind.gates() * r.hidden
-	return min(r.steps, chunk)*wide + wide + 3*r.hidden
+	return min(r.steps, chunk)*wide + wide + 3*r.hidden + r.byteScratch()
 }
 
 func checkRecurrent(c *graph.Check, kind recurrentKind) error {
 	for i, v := range c.Inputs {
+		if bytes := kind == byteCell && (i == 1 || i == 2 || i >= inputScale); bytes {
+			continue
+		}
 		if i != recurrentLengths && v != nil && (!v.Type.Floating() || v.Type != c.Inputs[0].Type) {
 			return fmt.Errorf("input %d (%q) must be of the floating type of input 0, is %s", i, v.Name, v.Type)
 		}
 	}
 	r := &recurrence{kind: kind, clip: c.AttrFloat("clip", 0), rowsFirst: c.AttrInt("layout", 0) != 0,
 		coupled: c.AttrInt("input_forget", 0) != 0, resetAfter: c.AttrInt("linear_before_reset", 0) != 0}
+	if kind == byteCell {
+		r.kind, kind, r.bytes, r.rowsFirst = memoryCell, memoryCell, true, false
+	}
 	x := c.Inputs[0].Shape
 	if len(x) != 3 {
 		return fmt.Errorf("needs a tensor of three axes, has %s", graph.ShapeText(x))
@@ -111,20 +119,39 @@ func checkRecurrent(c *graph.Check, kind recurrentKind) error {
 
 // readWeights checks W [directions, gates*hidden, in], R, B and P.
 func (r *recurrence) readWeights(c *graph.Check) error {
+	if r.bytes {
+		if err := r.readBytes(c); err != nil {
+			return err
+		}
+		return r.readFloats(c, recurrentBias, recurrentPeepholes)
+	}
 	dirs, gates := len(r.backwards), r.kind.gates()
 	if s := c.Inputs[2].Shape; len(s) != 3 || s[2] < 1 {
 		return fmt.Errorf("input 2 (%q) has shape %s, needs [%d, %d*hidden, hidden]", c.Inputs[2].Name, graph.ShapeText(s), dirs, gates)
 	} else {
 		r.hidden = s[2]
 	}
+	if err := r.checkHidden(c); err != nil {
+		return err
+	}
+	return r.readFloats(c, 1, 2, recurrentBias, recurrentPeepholes)
+}
+
+func (r *recurrence) checkHidden(c *graph.Check) error {
 	if h := c.AttrInt("hidden_size", int64(r.hidden)); h != int64(r.hidden) {
 		return fmt.Errorf("attribute \"hidden_size\" is %d, and the weights are for %d", h, r.hidden)
 	}
 	if r.hidden > 1<<28 {
 		return fmt.Errorf("a state of %d numbers is too large", r.hidden)
 	}
+	return nil
+}
+
+// readFloats checks those of the weights that are floats.
+func (r *recurrence) readFloats(c *graph.Check, inputs ...int) error {
+	dirs, gates := len(r.backwards), r.kind.gates()
 	want := map[int][]int{1: {dirs, gates * r.hidden, r.in}, 2: {dirs, gates * r.hidden, r.hidden}, recurrentBias: {dirs, 2 * gates * r.hidden}, recurrentPeepholes: {dirs, 3 * r.hidden}}
-	for _, i := range []int{1, 2, recurrentBias, recurrentPeepholes} {
+	for _, i := range inputs {
 		if !c.Has(i) {
 			continue
 		}

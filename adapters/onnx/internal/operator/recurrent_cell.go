@@ -28,7 +28,13 @@ func (c *cell[T]) through(k int, v []T) {
 // addState adds from R' to the gates of part k.
 func (c *cell[T]) addState(s *sequences[T], k int, gates, from []T) {
 	p := c.parts[k]
+	if c.bytes {
+		from = c.quantiseState(s, from)
+	}
 	p.state.Mul(s.recurrent[k], p.width, from, c.hidden, s.rows, nil)
+	if c.bytes {
+		rescale(s.recurrent[k], s.bytes.stateScales, p.stateScale, nil)
+	}
 	kernel.Add(gates, gates, s.recurrent[k])
 }
 

@@ -23,6 +23,8 @@ type part[T kernel.Float] struct {
 	input, state *kernel.Weights[T] // of W and R
 	bias         []T                // what is added to the inputs' part
 	stateBias    []T                // and to the state's, nil: nothing
+
+	inputScale, stateScale []T // of columns of bytes; nil: the weights are floats
 }
 
 func compileRecurrent[T kernel.Float](n *graph.Node) Step[T] {
@@ -52,7 +54,14 @@ func newCell[T kernel.Float](n *graph.Node, r *recurrence, d int) *cell[T] {
 	}
 	h, wide := r.hidden, r.kind.gates()*r.hidden
 	c := &cell[T]{recurrence: r, backwards: r.backwards[d], peepholes: weights(recurrentPeepholes)}
-	input, state, bias := weights(1), weights(2), weights(recurrentBias)
+	bias := weights(recurrentBias)
+	var input, state, inputScales, stateScales []T
+	if r.bytes {
+		input, inputScales = unpackBytes[T](n, r, 1, inputScale, inputZero, d)
+		state, stateScales = unpackBytes[T](n, r, 2, stateScale, stateZero, d)
+	} else {
+		input, state = weights(1), weights(2)
+	}
 	for from := 0; from < wide; {
 		width := wide
 		if r.kind != simpleCell {
@@ -64,6 +73,9 @@ func newCell[T kernel.Float](n *graph.Node, r *recurrence, d int) *cell[T] {
 		p := part[T]{width: width}
 		p.input = kernel.Pack(r.in, width, input[from*r.in:(from+width)*r.in], true)
 		p.state = kernel.Pack(h, width, state[from*h:(from+width)*h], true)
+		if r.bytes {
+			p.inputScale, p.stateScale = inputScales[from:from+width], stateScales[from:from+width]
+		}
 		if bias != nil {
 			p.bias, p.stateBias = bias[from:from+width], bias[wide+from:wide+from+width]
 			if from == 0 || !r.resetAfter || r.kind != gatedCell {
@@ -90,6 +102,7 @@ type sequences[T kernel.Float] struct {
 	state, memory []T    // rows x hidden
 	spare         []T    // rows x hidden
 	lengths       []int64
+	bytes         quantised[T] // of weights of bytes
 }
 
 // run makes all steps of direction d.
@@ -111,13 +124,18 @@ func (c *cell[T]) run(x *Exec[T], d int) error {
 			return fmt.Errorf("row %d of the block: a length of %d in sequences of %d steps", r, k, c.steps)
 		}
 	}
+	from := in.F
+	if c.bytes {
+		c.quantiseInputs(s, in.F)
+		from = s.bytes.inputs
+	}
 	for done := 0; done < c.steps; done += some {
 		some = min(some, c.steps-done)
 		first := done
 		if c.backwards {
 			first = c.steps - done - some
 		}
-		c.project(s, in.F, first, some)
+		c.project(s, from, first, some)
 		for i := range some {
 			at := i
 			if c.backwards {
@@ -151,12 +169,22 @@ func (c *cell[T]) room(x *Exec[T], rows, some int) *sequences[T] {
 		s.gates[k], s.recurrent[k] = take(some*p.width), take(p.width)
 	}
 	s.state, s.memory, s.spare = take(c.hidden), take(c.hidden), take(c.hidden)
+	if c.bytes {
+		s.bytes = quantised[T]{take(c.steps * c.in), take(1), take(c.hidden), take(1)}
+	}
 	return s
 }
 
 // project multiplies the inputs of some steps by their weights.
 func (c *cell[T]) project(s *sequences[T], in []T, first, some int) {
 	for k, p := range c.parts {
+		if c.bytes {
+			p.input.Mul(s.gates[k], p.width, in[first*s.rows*c.in:], c.in, some*s.rows, nil)
+			for i := range some {
+				rescale(c.gatesAt(s, k, i), s.bytes.inputScales, p.inputScale, p.bias)
+			}
+			continue
+		}
 		if !c.rowsFirst {
 			p.input.Mul(s.gates[k], p.width, in[first*s.rows*c.in:], c.in, some*s.rows, p.bias)
 			continue

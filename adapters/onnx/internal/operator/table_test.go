@@ -19,6 +19,7 @@ var opaqueOperators = map[string]string{
 	"Unique":                              "folded",
 	"DynamicQuantizeLinear":               "the range is that of all elements of a row",
 	"com.microsoft.DynamicQuantizeMatMul": "the range is that of all elements of a row",
+	"com.microsoft.DynamicQuantizeLSTM":   "the range is that of all steps of a row",
 	"InstanceNormalization":               "mixes a whole channel",
 	"HannWindow":                          "folded",
 	"HammingWindow":                       "folded",
