@@ -151,9 +151,9 @@ func (t DType) Largest() float64 {
 func Narrows(from, to DType) bool {
 	switch to {
 	case Float32:
-		return from == Float64 || from.Integer() && from.bits() >= 32
+		return from == Float64 || from.Integer() && from.Bits() >= 32
 	case Float16, BFloat16:
-		return from.Floating() && from != to || from.Integer() && from.bits() >= 16
+		return from.Floating() && from != to || from.Integer() && from.Bits() >= 16
 	}
 	return false
 }

@@ -191,26 +191,21 @@ func joinReals[T kernel.Float](reduction string) func(old, update T) T {
 
 // joinIntegers wraps around in the type; sums and products of bool are or and and.
 func joinIntegers(reduction string, t graph.DType) func(old, update int64) int64 {
-	k, ok := integerOf(t)
-	wrap, key := k.wrap, k.key
-	if !ok {
-		wrap, key = func(v int64) int64 { return min(v, 1) }, func(v int64) int64 { return v }
-	}
 	switch reduction {
 	case "add":
-		return func(x, y int64) int64 { return wrap(x + y) }
+		return func(x, y int64) int64 { return t.Wrap(x + y) }
 	case "mul":
-		return func(x, y int64) int64 { return wrap(x * y) }
+		return func(x, y int64) int64 { return t.Wrap(x * y) }
 	case "max":
 		return func(x, y int64) int64 {
-			if key(y) > key(x) {
+			if t.Order(y) > t.Order(x) {
 				return y
 			}
 			return x
 		}
 	case "min":
 		return func(x, y int64) int64 {
-			if key(y) < key(x) {
+			if t.Order(y) < t.Order(x) {
 				return y
 			}
 			return x

@@ -76,9 +76,8 @@ func howMany(c *graph.Check) (int64, error) {
 }
 
 func compileTopK[T kernel.Float](n *graph.Node) Step[T] {
-	u := n.Resolved.(topk)
-	read := asDeclared[T](n.Inputs[0].Type)
-	whole, _ := integerOf(n.Inputs[0].Type)
+	u, typ := n.Resolved.(topk), n.Inputs[0].Type
+	read := asDeclared[T](typ)
 	return func(x *Exec[T]) error {
 		var at []int64
 		if len(x.Out) > 1 {
@@ -87,7 +86,7 @@ func compileTopK[T kernel.Float](n *graph.Node) Step[T] {
 		if in := x.In[0]; in.F != nil {
 			top(u, x.Out[0].F, at, in.F, in.Shape, read)
 		} else {
-			top(u, x.Out[0].I, at, in.I, in.Shape, whole.key)
+			top(u, x.Out[0].I, at, in.I, in.Shape, typ.Order)
 		}
 		return nil
 	}
