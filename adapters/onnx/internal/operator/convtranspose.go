@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -46,7 +45,7 @@ func checkConvTranspose(c *graph.Check) error {
 		return err
 	}
 	in, w := c.Inputs[0].Shape, c.Inputs[1].Shape
-	if len(w) != len(in) || slices.Contains(w, graph.Batch) {
+	if len(w) != len(in) || graph.HasRows(w) {
 		return fmt.Errorf("needs weights of %d axes that are the same for all rows, has %s", len(in), graph.ShapeText(w))
 	}
 	group := c.AttrInt("group", 1)

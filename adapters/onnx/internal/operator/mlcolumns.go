@@ -37,7 +37,7 @@ func checkExtractor(c *graph.Check) error {
 	last := len(in.Shape) - 1
 	size := in.Shape[last]
 	switch {
-	case size == graph.Batch:
+	case graph.IsRows(size):
 		return fmt.Errorf("mixes rows: it picks from the batch axis of %s", graph.ShapeText(in.Shape))
 	case pos.Const != nil:
 		for _, k := range pos.Const.I {
@@ -166,7 +166,7 @@ func compileImputer[T kernel.Float](n *graph.Node) Step[T] {
 
 func checkNormalizer(c *graph.Check) error {
 	in := c.Inputs[0]
-	if in.Type == graph.Bool || len(in.Shape) == 0 || len(in.Shape) > 2 || in.Shape[len(in.Shape)-1] == graph.Batch {
+	if in.Type == graph.Bool || len(in.Shape) == 0 || len(in.Shape) > 2 || graph.IsRows(in.Shape[len(in.Shape)-1]) {
 		return fmt.Errorf("needs columns of numbers, has %s %s", in.Type, graph.ShapeText(in.Shape))
 	}
 	switch norm := normOf(c.Node); norm {

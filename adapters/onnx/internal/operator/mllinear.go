@@ -55,7 +55,7 @@ func checkFeatures(c *graph.Check) error {
 // features is the number of columns of input i, which must be rows of them.
 func features(c *graph.Check, i int) (int, error) {
 	v := c.Inputs[i]
-	if len(v.Shape) != 2 || v.Shape[0] != graph.Batch && v.Const == nil || v.Shape[1] == graph.Batch {
+	if len(v.Shape) != 2 || !graph.IsRows(v.Shape[0]) && v.Const == nil || graph.IsRows(v.Shape[1]) {
 		return 0, fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, graph.ShapeText(v.Shape))
 	}
 	return v.Shape[1], nil

@@ -34,7 +34,7 @@ func checkLRN(c *graph.Check) error {
 	if len(in) < 2 {
 		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
 	}
-	if in[1] == graph.Batch {
+	if graph.IsRows(in[1]) {
 		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", graph.ShapeText(in))
 	}
 	size := c.AttrInt("size", 0)
@@ -100,7 +100,7 @@ func checkLpNormalization(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in[at] == graph.Batch {
+	if graph.IsRows(in[at]) {
 		return fmt.Errorf("mixes rows: it normalises along the batch axis %d", at)
 	}
 	p := c.AttrInt("p", 2)
@@ -184,7 +184,7 @@ func checkMVN(c *graph.Check) error {
 		return err
 	}
 	for i, s := range set {
-		if s && in[i] == graph.Batch {
+		if s && graph.IsRows(in[i]) {
 			return fmt.Errorf("mixes rows: it normalises over the batch axis %d; give it axes without that one", i)
 		}
 	}

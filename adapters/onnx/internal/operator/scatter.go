@@ -65,7 +65,7 @@ func checkScatterElements(c *graph.Check) error {
 		return err
 	}
 	for i, d := range in {
-		switch batch := d == graph.Batch || index[i] == graph.Batch; {
+		switch batch := graph.IsRows(d) || graph.IsRows(index[i]); {
 		case batch && i == at:
 			return fmt.Errorf("mixes rows: its indices name rows, the batch axis %d of %s", at, graph.ShapeText(in))
 		case batch && d != index[i]:
@@ -99,7 +99,7 @@ func checkScatterND(c *graph.Check) error {
 	if want := slices.Concat(index[:len(index)-1], in[u.named:]); !slices.Equal(updates, want) {
 		return fmt.Errorf("updates of shape %s where indices %s and the tensor %s need %s", graph.ShapeText(updates), graph.ShapeText(index), graph.ShapeText(in), graph.ShapeText(want))
 	}
-	if slices.Contains(index, graph.Batch) {
+	if graph.HasRows(index) {
 		return fmt.Errorf("mixes rows: the updates of all rows go into one tensor %s", graph.ShapeText(in))
 	}
 	c.Resolved = &scattered{reduction: reduction, named: u.named}

@@ -64,7 +64,7 @@ func checkCompress(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if graph.IsRows(in.Shape[at]) {
 		return fmt.Errorf("mixes rows: it keeps some of the rows, axis %d of %s", at, graph.ShapeText(in.Shape))
 	}
 	z.axis = at

@@ -151,7 +151,7 @@ func checkTfIdf(c *graph.Check) error {
 	if in.Type.Floating() || in.Type == graph.Bool {
 		return fmt.Errorf("items must be texts or integers, are %s", in.Type)
 	}
-	if len(in.Shape) == 0 || len(in.Shape) > 2 || in.Shape[len(in.Shape)-1] == graph.Batch {
+	if len(in.Shape) == 0 || len(in.Shape) > 2 || graph.IsRows(in.Shape[len(in.Shape)-1]) {
 		return fmt.Errorf("mixes rows: it counts the items of a row, and the shape is %s; give it items as columns", graph.ShapeText(in.Shape))
 	}
 	g := &grams{mode: c.Attrs["mode"].String, items: in.Shape[len(in.Shape)-1]}

@@ -35,7 +35,7 @@ func checkTopK(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if graph.IsRows(in.Shape[at]) {
 		return fmt.Errorf("mixes rows: it orders the rows, axis %d of %s", at, graph.ShapeText(in.Shape))
 	}
 	k, err := howMany(c)
