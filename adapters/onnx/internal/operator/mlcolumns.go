@@ -20,7 +20,7 @@ func columnOps[T kernel.Float]() []Entry[T] {
 			Rule: elementwiseRule, Compile: compileImputer[T], Jumps: true, Missing: replacesNaN},
 		{Operator: graph.Operator{Domain: mlDomain, Name: "Normalizer", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNormalizer},
 			Rule: normalizerRule, Compile: compileNormalizer[T]},
-		expanded[T]("ZipMap", []int{1}, 1, 1, expandZipMap),
+		replaced[T]("ZipMap", []int{1}, 1, 1, replaceZipMap),
 	}
 }
 
@@ -242,8 +242,8 @@ func length[T kernel.Float](norm string, row []T) T {
 	return most
 }
 
-// expandZipMap: its maps are no tensors, but what they hold is its input.
-func expandZipMap(c *graph.Check) ([]*graph.Node, error) {
+// replaceZipMap: its maps are no tensors, but what they hold is its input.
+func replaceZipMap(c *graph.Check) ([]*graph.Node, error) {
 	labels, err := classLabels(c)
 	if err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func expandZipMap(c *graph.Check) ([]*graph.Node, error) {
 		return nil, fmt.Errorf("has %d class labels for %d columns", labels.count(), width)
 	}
 	c.Note("output %q is the tensor that its ZipMap makes maps of: a column for each of %s", c.Outputs[0].Name, labels)
-	e := c.Expand()
+	e := c.Replacement()
 	e.Into(0, "", "Identity", nil, c.Inputs[0])
 	return e.Nodes()
 }

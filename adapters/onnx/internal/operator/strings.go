@@ -30,7 +30,7 @@ func dynamic[T kernel.Float](domain, name string, since, outputs int) Entry[T] {
 	why := fmt.Errorf("mixes rows: how many pieces it cuts a text in depends on the texts of the other rows; cut the text before the network, or encode it as categories")
 	return Entry[T]{
 		Operator: graph.Operator{Domain: domain, Name: name, Texts: true, Versions: []int{since}, Min: 1, Max: 1, Outputs: outputs, Check: func(*graph.Check) error { return why }},
-		Rule:     expandedRule,
+		Rule:     replacedRule,
 		Compile:  func(*graph.Node) Step[T] { return func(*Exec[T]) error { return why } },
 	}
 }
