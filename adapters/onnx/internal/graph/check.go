@@ -249,8 +249,8 @@ func arity(n *Node, lo, hi, outs int) error {
 	if len(n.Outputs) == 0 {
 		return errors.New("has no output")
 	}
-	// What only training needs (Dropout's mask) stays without a type; whoever
-	// reads it is refused.
+	// What only training needs (BatchNormalization's running means) stays without a
+	// type; whoever reads it is refused.
 	if outs >= 0 && len(n.Outputs) > outs {
 		n.Outputs = n.Outputs[:outs]
 	}
