@@ -26,8 +26,8 @@ type cumulated struct {
 
 func checkCumulate(c *graph.Check) error {
 	in := c.Inputs[0]
-	if !in.Type.Integer() && !in.Type.Floating() {
-		return fmt.Errorf("input must be a number, is %s", in.Type)
+	if err := isNumber(c); err != nil {
+		return err
 	}
 	axes, err := c.Ints(1)
 	if err != nil {

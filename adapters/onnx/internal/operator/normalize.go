@@ -152,13 +152,7 @@ func lpNormalizationRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	d := n.Outputs[0].RowShape()
-	size, inner := d[l.axis], graph.Product(d[l.axis+1:])
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		first := e/(size*inner)*(size*inner) + e%inner
-		for k := range size {
-			yield(0, first+k*inner, 1)
-		}
-	}}
+	return lineRule(d[l.axis], d[l.axis], graph.Product(d[l.axis+1:]))
 }
 
 // mvn takes the mean away over axes and divides by the standard deviation.

@@ -195,11 +195,5 @@ func topRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	in := n.Inputs[0].RowShape()
-	size, inner := in[u.axis], graph.Product(in[u.axis+1:])
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		from := e/(u.k*inner)*size*inner + e%inner
-		for k := range size {
-			yield(0, from+k*inner, 1)
-		}
-	}}
+	return lineRule(in[u.axis], u.k, graph.Product(in[u.axis+1:]))
 }
