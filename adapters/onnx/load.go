@@ -76,10 +76,10 @@ func LoadFile(path string, o *LoadOptions) (*Graph, error) {
 
 // Load reads a network, expands control flow, functions and sequences, checks every
 // shape and type along the batch axis, folds what is constant and keeps the nodes its
-// outputs need. Opsets 7 to 28 of
-// ai.onnx. Errors name the node, its operator and the reason; an operator that is not
-// supported is an *UnsupportedOperatorError, a bound of memory that is exceeded wraps
-// ErrMemory.
+// outputs need. Opsets 7 to 28 of ai.onnx. Outputs that cannot be computed are left out as
+// long as one remains that may be decomposed. Errors name the node, its operator and the
+// reason; an operator that is not supported is an *UnsupportedOperatorError, a bound of
+// memory that is exceeded wraps ErrMemory.
 func Load(r io.Reader, o *LoadOptions) (*Graph, error) {
 	opts, err := o.withDefaults()
 	if err != nil {

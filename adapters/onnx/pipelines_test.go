@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/onnxpb"
 )
 
 // zooModel opens a network of the zoo as a model of its own column names.
@@ -367,5 +369,41 @@ func TestMissingText(t *testing.T) {
 	_, err = forwardOf(t, m, b)
 	if want := `onnx: column "city", data row 3 has no text, and the network needs one; leave such rows out or name them`; err == nil || err.Error() != want {
 		t.Errorf("%v, want\n%s", err, want)
+	}
+}
+
+// The second of the probabilities 1-p and p that are divided by their sum is p still, whatever
+// moves the logit on its way into the sigmoid.
+func TestComplementThatIsNormalised(t *testing.T) {
+	for _, move := range []string{"Identity", "Reshape"} {
+		b := onnxpb.NewBuilder(17)
+		b.Import("ai.onnx.ml", 3)
+		b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+		b.AddInit("w", []int{2, 1}, 1, -2)
+		b.AddInit("one", []int{1}, 1)
+		b.AddInts("size", -1, 1)
+		b.AddNode("MatMul", []string{"x", "w"}, "u")
+		b.AddNode(move, map[string][]string{"Identity": {"u"}, "Reshape": {"u", "size"}}[move], "v")
+		b.AddNode("Sigmoid", []string{"v"}, "p")
+		b.AddNode("Sub", []string{"one", "p"}, "q")
+		b.AddNode("Concat", []string{"q", "p"}, "c", onnxpb.Int("axis", 1))
+		b.AddNodes("ai.onnx.ml", "Normalizer", []string{"c"}, []string{"y"}, onnxpb.Text("norm", "L1"))
+		b.Output("y", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+		raw, err := b.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := onnx.Load(bytes.NewReader(raw), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := onnx.NewModel(g, onnx.Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := m.Structure().Predictors
+		if last := p[len(p)-1]; last.Head != "sigmoid" || len(last.Terms) != 2 {
+			t.Errorf("%s: p has head %q and %d terms", move, last.Head, len(last.Terms))
+		}
 	}
 }

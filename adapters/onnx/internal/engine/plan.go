@@ -80,7 +80,7 @@ func (p *runPlan) batchFirst(v *graph.Value) bool {
 	if _, used := p.slot[v]; !used {
 		return false
 	}
-	outer, _ := aroundBatch(v)
+	outer, _ := graph.Around(v.Shape)
 	return outer == 1 && v.Type.Floating()
 }
 

@@ -31,7 +31,7 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 		}
 	}
 	t, typ := a.tensor(v), v.RoundedTo()
-	outer, inner := aroundBatch(v)
+	outer, inner := graph.Around(v.Shape)
 	if outer == 1 && t.F != nil {
 		Enter(t.F, 1, src, typ)
 		return nil
@@ -84,7 +84,7 @@ func (a *arena[T]) toRows(dst []float64, v *graph.Value) {
 		return
 	}
 	t, rows := a.tensor(v), a.rows
-	outer, inner := aroundBatch(v)
+	outer, inner := graph.Around(v.Shape)
 	width := outer * inner
 	for r := range rows {
 		for o := range outer {
@@ -102,6 +102,3 @@ func (a *arena[T]) toRows(dst []float64, v *graph.Value) {
 		}
 	}
 }
-
-// aroundBatch is the number of elements of a row before and after v's rows.
-func aroundBatch(v *graph.Value) (outer, inner int) { return graph.Around(v.Shape) }

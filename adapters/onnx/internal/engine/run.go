@@ -65,7 +65,7 @@ func New(g *graph.Graph, want []*graph.Value, o Options) (*Runner, error) {
 		return nil, fmt.Errorf("onnx: negative MaxMemory in Options")
 	}
 	if o.MaxMemory == 0 {
-		o.MaxMemory = 4 << 30
+		o.MaxMemory = graph.DefaultMemory
 	}
 	for i, v := range want {
 		if v == nil {
@@ -101,11 +101,11 @@ func (r *Runner) Wanted() []*graph.Value { return r.want }
 // Run evaluates a block of rows. inputs follow Graph.Inputs, each rows x Width,
 // row-major (whatever the tensor's axes: the batch axis comes first here); dst
 // follows the tensors asked for, likewise, and is overwritten. inputs are only
-// read. Their numbers enter the network rounded to the type that the input
-// declares, infinite beyond its range; integers must be exact. Row i of dst depends on row i of inputs alone, bit for bit: neither on
-// the other rows nor on how many there are. Blocks of some 256 rows stay in
-// cache. An input that no wanted tensor needs may be nil. Inputs of text are the numbers
-// of Graph.Texts; other texts need RunTexts.
+// read. Their numbers enter the network rounded to the type that the input declares,
+// infinite beyond its range; integers must be exact. Row i of dst depends on row i of
+// inputs alone, bit for bit: neither on the other rows nor on how many there are. Blocks
+// of some 256 rows stay in cache. An input that no wanted tensor needs may be nil. Inputs
+// of text are the numbers of Graph.Texts; other texts need RunTexts.
 func (r *Runner) Run(dst, inputs [][]float64, rows int) error {
 	return r.RunTexts(dst, inputs, nil, rows)
 }

@@ -45,7 +45,7 @@ func (c *checker) check(nodes []*Node) error {
 	return nil
 }
 
-// node checks n, or expands it to the nodes that it comes to.
+// node checks n; control flow, a function or a sequence is expanded.
 func (c *checker) node(n *Node) error {
 	for i, v := range n.Inputs {
 		n.Inputs[i] = c.resolve(v)
@@ -67,10 +67,10 @@ func (c *checker) node(n *Node) error {
 	return c.plain(n, op)
 }
 
-// plain checks a node that is run as it is, or as the nodes that its operator comes to.
+// plain checks a node that is run as it is, or as those that its operator puts in its place.
 func (c *checker) plain(n *Node, op *Operator) error {
-	if op.Expand != nil {
-		if done, err := c.parts(n, op); done || err != nil {
+	if op.Replace != nil {
+		if done, err := c.replace(n, op); done || err != nil {
 			return err
 		}
 	}
@@ -89,12 +89,12 @@ func (c *checker) single(n *Node, op *Operator) error {
 	return nil
 }
 
-// parts checks the nodes that stand for n; done is false if there are none.
-func (c *checker) parts(n *Node, op *Operator) (done bool, err error) {
+// replace checks the nodes that stand for n; done is false if there are none.
+func (c *checker) replace(n *Node, op *Operator) (done bool, err error) {
 	nc := &Check{checker: c, Node: n}
 	var nodes []*Node
 	if err = nc.takes(op); err == nil {
-		nodes, err = op.Expand(nc)
+		nodes, err = op.Replace(nc)
 	}
 	if err != nil {
 		return false, fmt.Errorf("onnx: %s: %w", n, err)
@@ -249,8 +249,8 @@ func arity(n *Node, lo, hi, outs int) error {
 	if len(n.Outputs) == 0 {
 		return errors.New("has no output")
 	}
-	// What only training needs (Dropout's mask) stays without a type; whoever
-	// reads it is refused.
+	// What only training needs (BatchNormalization's running means) stays without a
+	// type; whoever reads it is refused.
 	if outs >= 0 && len(n.Outputs) > outs {
 		n.Outputs = n.Outputs[:outs]
 	}

@@ -93,10 +93,10 @@ func (t *Tensor) allocate(n int) {
 
 // bytesOf is how many bytes n numbers of type t take: two of 4 bits share one.
 func bytesOf(t DType, n int) int {
-	if t.bits() == 4 {
+	if t.Bits() == 4 {
 		return n/2 + n%2
 	}
-	return n * (t.bits() / 8)
+	return n * (t.Bits() / 8)
 }
 
 // typedLength is how many entries the field has that holds numbers of type t, and
@@ -116,7 +116,7 @@ func typedLength(p *onnxpb.TensorProto, t DType) int {
 }
 
 func typedNeeded(t DType, n int) int {
-	if t.bits() == 4 {
+	if t.Bits() == 4 {
 		return bytesOf(t, n)
 	}
 	return n

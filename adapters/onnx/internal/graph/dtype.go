@@ -7,6 +7,30 @@ import (
 	"github.com/pho-go/pho/internal/onnxpb"
 )
 
+// DType is the type of a tensor's elements, one that operators compute with.
+type DType uint8
+
+// The element types: floating ones are held as numbers of the engine's precision, the others
+// as int64, a String as its number in a table of Texts.
+const (
+	Float32 DType = iota + 1
+	Float64
+	Int32
+	Int64
+	Bool
+	Float16
+	BFloat16
+	Int8
+	Uint8
+	Int16
+	Uint16
+	Uint32
+	Uint64 // held as the int64 of the same bits: see Order and Number
+	Int4
+	Uint4
+	String
+)
+
 // String is the type's name in ONNX.
 func (t DType) String() string {
 	switch t {
@@ -46,12 +70,12 @@ func (t DType) String() string {
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
-// Floating reports whether values of the type are held as floating point.
+// Floating reports whether t is a type of floating point numbers.
 func (t DType) Floating() bool {
 	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
 }
 
-// TypeOf maps the format's element types to those the engine runs.
+// TypeOf is the type of that number in the format.
 func TypeOf(code int32) (DType, error) {
 	switch onnxpb.TensorProto_DataType(code) {
 	case onnxpb.TensorProto_FLOAT:
@@ -120,7 +144,7 @@ func unsupportedType(code int32) error {
 
 // Round is the value of type t that is nearest to x, ties to even: infinite beyond its
 // range. The types of 16 bits take it by way of float, as runtimes do. Other types leave
-// x as it is: double holds it, and what integers hold is checked (integer).
+// x as it is: double holds it, and integers are checked where they enter a network.
 func (t DType) Round(x float64) float64 {
 	switch t {
 	case Float32:
@@ -151,32 +175,9 @@ func (t DType) Largest() float64 {
 func Narrows(from, to DType) bool {
 	switch to {
 	case Float32:
-		return from == Float64 || from.Integer() && from.bits() >= 32
+		return from == Float64 || from.Integer() && from.Bits() >= 32
 	case Float16, BFloat16:
-		return from.Floating() && from != to || from.Integer() && from.bits() >= 16
+		return from.Floating() && from != to || from.Integer() && from.Bits() >= 16
 	}
 	return false
 }
-
-// DType is a tensor element type the engine runs.
-type DType uint8
-
-// The element types. A String is held as its number in a table of Texts.
-const (
-	Float32 DType = iota + 1
-	Float64
-	Int32
-	Int64
-	Bool
-	Float16
-	BFloat16
-	Int8
-	Uint8
-	Int16
-	Uint16
-	Uint32
-	Uint64 // held as the int64 of the same bits: see Order and Number
-	Int4
-	Uint4
-	String
-)

@@ -9,7 +9,7 @@ import (
 
 // expander replaces nodes that hold subgraphs, call functions or handle sequences by the
 // nodes that they come to, so that those who run a graph or look for its structure know
-// none of these.
+// none of these. (What an operator puts in its own place is a Replacement.)
 type expander struct {
 	*shared
 	functions           map[functionKey]*function

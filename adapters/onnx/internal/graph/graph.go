@@ -1,7 +1,7 @@
 // Package graph reads an ONNX file into values and nodes whose shapes, types and batch
-// axis are known, with what is constant folded. It knows no operator, Read is given them,
-// but those that say what a graph is made of: control flow, functions and sequences, which
-// it expands to the nodes that they come to.
+// axis are known, with what is constant folded. Read is given the operators. Known here are
+// those alone that say what a graph is made of, control flow, functions and sequences, which
+// are expanded to the nodes that they come to.
 package graph
 
 import (
@@ -13,9 +13,8 @@ import (
 const Batch = -1
 
 // Tensor is a constant: row-major, F for floating types, I for the others, of String the
-// numbers of its texts (Graph.Texts).
-// Floats are kept as float64 whatever the type; they are exact. So are integers as int64,
-// those of Uint64 by their bits.
+// numbers of its texts (Graph.Texts). Floats are kept as float64 whatever the type, and
+// integers as int64, those of Uint64 by their bits: all exact.
 type Tensor struct {
 	Type  DType
 	Shape []int
@@ -44,7 +43,7 @@ func (v *Value) BatchAxis() int { return RowsIn(v.Shape) }
 func (v *Value) InFile() bool { return !v.inner }
 
 // Node is one operator, already checked: shapes and types of its outputs are
-// known, and no axis but the batch axis mixes rows.
+// known, and it keeps rows apart.
 type Node struct {
 	Index   int // position in topological order
 	Name    string

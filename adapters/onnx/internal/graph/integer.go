@@ -2,8 +2,8 @@ package graph
 
 import "math"
 
-// bits is how many bits a number of the type has in a file.
-func (t DType) bits() int {
+// Bits is how many bits a number of the type has in a file.
+func (t DType) Bits() int {
 	switch t {
 	case Int4, Uint4:
 		return 4
@@ -26,16 +26,25 @@ func (t DType) Integer() bool {
 	return false
 }
 
+// Unsigned reports whether t is a type of integers without sign.
+func (t DType) Unsigned() bool {
+	switch t {
+	case Uint4, Uint8, Uint16, Uint32, Uint64:
+		return true
+	}
+	return false
+}
+
 // Limits are the least and the largest integer of t; of Uint64 the largest is that of
 // Int64. Only for types of integers.
 func (t DType) Limits() (lo, hi int64) {
 	switch t {
 	case Int4, Int8, Int16, Int32, Int64:
-		return -1 << (t.bits() - 1), 1<<(t.bits()-1) - 1
+		return -1 << (t.Bits() - 1), 1<<(t.Bits()-1) - 1
 	case Uint64:
 		return 0, math.MaxInt64
 	}
-	return 0, 1<<t.bits() - 1
+	return 0, 1<<t.Bits() - 1
 }
 
 // Wrap is the number of t that has the low bits of v, as integer arithmetic of t leaves
@@ -50,10 +59,10 @@ func (t DType) Wrap(v int64) int64 {
 	case Int64, Uint64:
 		return v
 	case Int4, Int8, Int16, Int32:
-		unused := 64 - t.bits()
+		unused := 64 - t.Bits()
 		return v << unused >> unused
 	}
-	return v & (1<<t.bits() - 1)
+	return v & (1<<t.Bits() - 1)
 }
 
 // WrapAll wraps every number of x.

@@ -35,9 +35,9 @@ type Operator struct {
 	// Texts: it takes and gives tensors of text, as others do of numbers. Without it they
 	// are refused before Check.
 	Texts bool
-	// Expand replaces a node whose inputs are known by several, in order, which compute
-	// its outputs; nil, or nil nodes: it stays.
-	Expand func(c *Check) ([]*Node, error)
+	// Replace gives the nodes that compute the outputs in the place of a node whose inputs
+	// are known, in order (Check.Replacement); nil, or nil nodes: it stays.
+	Replace func(c *Check) ([]*Node, error)
 	// Moves reports whether the outputs of n hold numbers of its input v as they are;
 	// nil: never.
 	Moves func(n *Node, v *Value) bool

@@ -42,7 +42,7 @@ func (g *Graph) settleRounding(ops Operators) {
 		for _, n := range casts {
 			// Integers that float does not hold are taken to be rare, those that the
 			// types of 16 bits do not hold are not.
-			n.Resolved.(*Conversion).Rounds = n.Inputs[0].Type.Floating() || n.Outputs[0].Type.bits() == 16
+			n.Resolved.(*Conversion).Rounds = n.Inputs[0].Type.Floating() || n.Outputs[0].Type.Bits() == 16
 		}
 	}
 }

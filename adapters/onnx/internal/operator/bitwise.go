@@ -10,13 +10,12 @@ import (
 
 // bitwiseOps work on the bits of whole numbers, of any type that has them.
 func bitwiseOps[T kernel.Float]() []Entry[T] {
-	two := func(name string, versions []int, f func(n *graph.Node, k integer) func(x, y int64) int64) Entry[T] {
+	two := func(name string, versions []int, f func(n *graph.Node) func(x, y int64) int64) Entry[T] {
 		return Entry[T]{
 			Operator: graph.Operator{Name: name, Versions: versions, Min: 2, Max: 2, Outputs: 1, Check: checkBits},
 			Rule:     elementwiseRule,
 			Compile: func(n *graph.Node) Step[T] {
-				k, _ := integerOf(n.Inputs[0].Type)
-				g := lift(f(n, k))
+				g := lift(f(n))
 				return func(x *Exec[T]) error {
 					out, a, b := x.Out[0], x.In[0], x.In[1]
 					zip(out.I, out.Shape, a.I, a.Shape, b.I, b.Shape, g)
@@ -26,8 +25,8 @@ func bitwiseOps[T kernel.Float]() []Entry[T] {
 			InPlace: true,
 		}
 	}
-	plain := func(f func(x, y int64) int64) func(*graph.Node, integer) func(x, y int64) int64 {
-		return func(*graph.Node, integer) func(x, y int64) int64 { return f }
+	plain := func(f func(x, y int64) int64) func(*graph.Node) func(x, y int64) int64 {
+		return func(*graph.Node) func(x, y int64) int64 { return f }
 	}
 	return []Entry[T]{
 		two("BitwiseAnd", []int{18}, plain(func(x, y int64) int64 { return x & y })),
@@ -46,7 +45,7 @@ func checkBits(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
-	if _, ok := integerOf(c.Inputs[0].Type); !ok {
+	if !c.Inputs[0].Type.Integer() {
 		return fmt.Errorf("inputs must be integers, are %s", c.Inputs[0].Type)
 	}
 	if c.Op == "BitShift" {
@@ -66,17 +65,17 @@ func checkBits(c *graph.Check) error {
 
 // shift moves bits; by the type's width or more, or by a negative number, all of them
 // out. Signed numbers keep their sign on the way to the right.
-func shift(n *graph.Node, k integer) func(x, y int64) int64 {
-	left := n.Attrs["direction"].String == "LEFT"
+func shift(n *graph.Node) func(x, y int64) int64 {
+	left, typ := n.Attrs["direction"].String == "LEFT", n.Inputs[0].Type
 	return func(x, y int64) int64 {
 		by := min(uint64(y), 64) // a negative number is far out
-		if by >= uint64(k.bits) {
+		if by >= uint64(typ.Bits()) {
 			by = 64
 		}
 		switch {
 		case left:
-			return k.wrap(x << by)
-		case k.unsigned:
+			return typ.Wrap(x << by)
+		case typ.Unsigned():
 			return int64(uint64(x) >> by)
 		}
 		return x >> by
@@ -84,10 +83,10 @@ func shift(n *graph.Node, k integer) func(x, y int64) int64 {
 }
 
 func compileBitwiseNot[T kernel.Float](n *graph.Node) Step[T] {
-	k, _ := integerOf(n.Inputs[0].Type)
+	typ := n.Inputs[0].Type
 	return func(x *Exec[T]) error {
 		for i, v := range x.In[0].I {
-			x.Out[0].I[i] = k.wrap(^v)
+			x.Out[0].I[i] = typ.Wrap(^v)
 		}
 		return nil
 	}
@@ -96,16 +95,8 @@ func compileBitwiseNot[T kernel.Float](n *graph.Node) Step[T] {
 // width is the bits that a number of the type has in memory, 0 if this is not known:
 // of what is neither an integer, float, double nor bool.
 func width(t graph.DType) int {
-	if k, ok := integerOf(t); ok {
-		return k.bits
-	}
-	switch t {
-	case graph.Float32:
-		return 32
-	case graph.Float64:
-		return 64
-	case graph.Bool:
-		return 8
+	if t.Integer() || t == graph.Float32 || t == graph.Float64 || t == graph.Bool {
+		return t.Bits()
 	}
 	return 0
 }
@@ -162,8 +153,8 @@ func numberOf[T kernel.Float](t graph.DType) func(int64) T {
 
 // wholeOf is the number of an integer type, or bool, with those lowest bits.
 func wholeOf(b int64, t graph.DType) int64 {
-	if k, ok := integerOf(t); ok {
-		return k.wrap(b)
+	if t == graph.Bool {
+		return toInt(b&0xff != 0)
 	}
-	return toInt(b&0xff != 0)
+	return t.Wrap(b)
 }

@@ -91,7 +91,7 @@ func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 			}
 		case from.Floating():
 			for i, v := range in.F {
-				out.I[i] = castInt(from.Round(float64(v)), to)
+				out.I[i] = to.Truncated(from.Round(float64(v)))
 			}
 		default:
 			for i, v := range in.I {
@@ -101,6 +101,3 @@ func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 		return nil
 	}
 }
-
-// castInt truncates towards zero.
-func castInt(v float64, to graph.DType) int64 { return to.Truncated(v) }

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -22,7 +21,7 @@ func checkCol2Im(c *graph.Check) error {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	if len(in) != 3 || slices.Contains(in[1:], graph.Batch) {
+	if len(in) != 3 || graph.HasRows(in[1:]) {
 		return fmt.Errorf("needs [rows, channels x window, places], has %s", graph.ShapeText(in))
 	}
 	image, err := positive(c, 1)

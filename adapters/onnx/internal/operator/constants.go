@@ -173,7 +173,7 @@ func checkOneHot(c *graph.Check) error {
 	if depth == nil || len(depth.F)+len(depth.I) != 1 {
 		return fmt.Errorf("depth (%q) must be a constant scalar", c.Inputs[1].Name)
 	}
-	d := castInt(append(append([]float64{}, depth.F...), toFloats(depth.I)...)[0], graph.Int64)
+	d := graph.Int64.Truncated(append(append([]float64{}, depth.F...), toFloats(depth.I)...)[0])
 	if d < 1 || d > 1<<40 {
 		return fmt.Errorf("impossible depth %d", d)
 	}
@@ -208,7 +208,7 @@ func compileOneHot[T kernel.Float](n *graph.Node) Step[T] {
 		for i := range graph.Product(in.Shape) {
 			var k int64
 			if in.F != nil {
-				k = castInt(typ.Round(float64(in.F[i])), graph.Int64)
+				k = graph.Int64.Truncated(typ.Round(float64(in.F[i])))
 			} else {
 				k = in.I[i]
 			}

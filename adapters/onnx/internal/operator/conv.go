@@ -3,6 +3,7 @@ package operator
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -89,20 +90,19 @@ func planConv(c *graph.Check, in, w []int) (p *convPlan, out []int, err error) {
 	return p, out, nil
 }
 
-// spatial reads a list with one positive entry per spatial axis.
-func spatial(c *graph.Check, name string, d int, def int) ([]int, error) {
-	out := make([]int, d)
+// spatial reads a list with one entry per spatial axis, each at least least, which it is
+// without the list.
+func spatial(c *graph.Check, name string, d, least int) ([]int, error) {
+	out := slices.Repeat([]int{least}, d)
 	a, ok := c.Attrs[name]
 	if ok && len(a.Ints) != d {
 		return nil, fmt.Errorf("%s %v for %d spatial axes", name, a.Ints, d)
 	}
-	for i := range out {
-		if out[i] = def; ok {
-			if a.Ints[i] < 1 || a.Ints[i] > 1<<20 {
-				return nil, fmt.Errorf("%s %v must be between 1 and %d", name, a.Ints, 1<<20)
-			}
-			out[i] = int(a.Ints[i])
+	for i, v := range a.Ints {
+		if v < int64(least) || v > 1<<20 {
+			return nil, fmt.Errorf("%s %v must be between %d and %d", name, a.Ints, least, 1<<20)
 		}
+		out[i] = int(v)
 	}
 	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -46,7 +45,7 @@ func checkConvTranspose(c *graph.Check) error {
 		return err
 	}
 	in, w := c.Inputs[0].Shape, c.Inputs[1].Shape
-	if len(w) != len(in) || slices.Contains(w, graph.Batch) {
+	if len(w) != len(in) || graph.HasRows(w) {
 		return fmt.Errorf("needs weights of %d axes that are the same for all rows, has %s", len(in), graph.ShapeText(w))
 	}
 	group := c.AttrInt("group", 1)
@@ -90,7 +89,7 @@ func transposedWindow(c *graph.Check, d int, places, kernel []int) (*sliding, er
 	if err != nil {
 		return nil, err
 	}
-	extra, err := naturals(c, "output_padding", d)
+	extra, err := spatial(c, "output_padding", d, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -152,22 +151,6 @@ func transposedPads(c *graph.Check, total, places, stride []int) (image, before 
 		}
 	}
 	return image, before, nil
-}
-
-// naturals reads a list with one number from 0 on per spatial axis.
-func naturals(c *graph.Check, name string, d int) ([]int, error) {
-	out := make([]int, d)
-	a, ok := c.Attrs[name]
-	if ok && len(a.Ints) != d {
-		return nil, fmt.Errorf("%s %v for %d spatial axes", name, a.Ints, d)
-	}
-	for i, v := range a.Ints {
-		if v < 0 || v > 1<<20 {
-			return nil, fmt.Errorf("%s %v must be between 0 and %d", name, a.Ints, 1<<20)
-		}
-		out[i] = int(v)
-	}
-	return out, nil
 }
 
 // transposeInto writes a matrix of rows x cols to dst as cols x rows; nil: to new memory.

@@ -26,8 +26,8 @@ type cumulated struct {
 
 func checkCumulate(c *graph.Check) error {
 	in := c.Inputs[0]
-	if _, whole := integerOf(in.Type); !whole && !in.Type.Floating() {
-		return fmt.Errorf("input must be a number, is %s", in.Type)
+	if err := isNumber(c); err != nil {
+		return err
 	}
 	axes, err := c.Ints(1)
 	if err != nil {
@@ -50,9 +50,8 @@ func checkCumulate(c *graph.Check) error {
 // compileCumulate joins elements from start on; integers wrap around in their type.
 func compileCumulate[T kernel.Float](start int64, f func(s, v T) T, g func(s, v int64) int64) func(n *graph.Node) Step[T] {
 	return func(n *graph.Node) Step[T] {
-		u := n.Resolved.(cumulated)
-		k, _ := integerOf(n.Inputs[0].Type)
-		wrapped := func(s, v int64) int64 { return k.wrap(g(s, v)) }
+		u, typ := n.Resolved.(cumulated), n.Inputs[0].Type
+		wrapped := func(s, v int64) int64 { return typ.Wrap(g(s, v)) }
 		return func(x *Exec[T]) error {
 			if x.In[0].F != nil {
 				cumulate(u, x.Out[0].F, x.In[0].F, x.In[0].Shape, T(start), f)

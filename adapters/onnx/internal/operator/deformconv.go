@@ -42,7 +42,7 @@ func checkDeformConv(c *graph.Check) error {
 		return err
 	}
 	in, w, offset := c.Inputs[0].Shape, c.Inputs[1].Shape, c.Inputs[2].Shape
-	if len(in) != 4 || len(w) != 4 || len(offset) != 4 || slices.Contains(w, graph.Batch) {
+	if len(in) != 4 || len(w) != 4 || len(offset) != 4 || graph.HasRows(w) {
 		return fmt.Errorf("needs images [rows, channels, height, width], weights and offsets of four axes, has %s, %s and %s", graph.ShapeText(in), graph.ShapeText(w), graph.ShapeText(offset))
 	}
 	group, offsets := c.AttrInt("group", 1), c.AttrInt("offset_group", 1)

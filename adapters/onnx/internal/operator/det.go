@@ -25,7 +25,7 @@ func checkDet(c *graph.Check) error {
 	if k < 0 || in[k] != in[k+1] {
 		return fmt.Errorf("needs square matrices, has %s", graph.ShapeText(in))
 	}
-	if in[k] == graph.Batch {
+	if graph.IsRows(in[k]) {
 		return fmt.Errorf("mixes rows: the batch axis of %s is part of the matrices", graph.ShapeText(in))
 	}
 	m := matrices{in[k]}

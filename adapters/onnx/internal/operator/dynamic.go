@@ -34,7 +34,7 @@ func checkDynamicQuantize(c *graph.Check) error {
 	}
 	each := make([]int, len(in.Shape)) // one number for each row, which broadcasts to the input
 	for i, d := range in.Shape {
-		if each[i] = 1; d == graph.Batch {
+		if each[i] = 1; graph.IsRows(d) {
 			each[i] = d
 		}
 	}

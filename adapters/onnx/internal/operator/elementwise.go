@@ -235,10 +235,18 @@ func unsigned(name string, g func(int64) int64) func(int64) int64 {
 }
 
 func checkNumber(c *graph.Check) error {
+	if err := isNumber(c); err != nil {
+		return err
+	}
+	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
+}
+
+// isNumber requires numbers of input 0, of whatever type.
+func isNumber(c *graph.Check) error {
 	if t := c.Inputs[0].Type; !t.Floating() && !t.Integer() {
 		return fmt.Errorf("input must be a number, is %s", t)
 	}
-	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
+	return nil
 }
 
 func negRule(n *graph.Node) Rule { return weightedRule(n, -1) }
@@ -258,8 +266,8 @@ func checkClip(c *graph.Check) error {
 	if err := c.SameType(); err != nil {
 		return err
 	}
-	if t := c.Inputs[0].Type; !t.Floating() && !t.Integer() {
-		return fmt.Errorf("input must be a number, is %s", t)
+	if err := isNumber(c); err != nil {
+		return err
 	}
 	for i := 1; i < len(c.Inputs); i++ {
 		if v := c.Inputs[i]; v != nil {

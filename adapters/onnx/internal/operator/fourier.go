@@ -99,7 +99,7 @@ func transformedAxis(c *graph.Check, in []int) (int, error) {
 		return 0, err
 	case at == len(in)-1:
 		return 0, fmt.Errorf("axis %d holds the parts of the numbers", at)
-	case in[at] == graph.Batch:
+	case graph.IsRows(in[at]):
 		return 0, fmt.Errorf("mixes rows: it transforms along the batch axis %d", at)
 	}
 	return at, nil
@@ -261,7 +261,7 @@ func checkSTFT(c *graph.Check) error {
 		return err
 	}
 	in := c.Inputs[0].Shape
-	if len(in) != 3 || in[1] == graph.Batch || in[2] != 1 && in[2] != 2 {
+	if len(in) != 3 || graph.IsRows(in[1]) || in[2] != 1 && in[2] != 2 {
 		return fmt.Errorf("needs a signal [rows, length, 1 or 2 parts], has %s", graph.ShapeText(in))
 	}
 	step, err := oneInteger(c, 1)

@@ -47,7 +47,7 @@ func readTuples(c *graph.Check, shared int64) (tuples, error) {
 		return tuples{}, fmt.Errorf("the first %d axes of %s and %s differ", u.shared, graph.ShapeText(in), graph.ShapeText(index))
 	}
 	axes := in[u.shared : u.shared+named]
-	if at := slices.Index(axes, graph.Batch); at >= 0 {
+	if at := graph.RowsIn(axes); at >= 0 {
 		return tuples{}, fmt.Errorf("mixes rows: its indices name rows, the batch axis %d of %s", u.shared+at, graph.ShapeText(in))
 	}
 	if k := c.Inputs[1].Const; k != nil {

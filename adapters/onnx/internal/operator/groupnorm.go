@@ -110,10 +110,5 @@ func groupNormRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	size := graph.Product(n.Inputs[0].RowShape()[1:]) / groups
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		first := e / size * size
-		for k := range size {
-			yield(0, first+k, 1)
-		}
-	}}
+	return lineRule(size, size, 1)
 }

@@ -128,7 +128,7 @@ func (p *integerProduct) shapes(c *graph.Check) (shape []int, work int, err erro
 		return nil, 0, err
 	}
 	p.columns, p.inner = 1, 1
-	if len(bs) > 1 && bs[len(bs)-1] != graph.Batch {
+	if len(bs) > 1 && !graph.IsRows(bs[len(bs)-1]) {
 		p.columns = bs[len(bs)-1]
 	}
 	p.shapeZeroB, err = zeroPoints(c, p.zeroB, b, column)
@@ -263,7 +263,7 @@ func compileIntegerProduct[T kernel.Float](n *graph.Node) Step[T] {
 
 // zeroShape is the shape of zero points at run time.
 func zeroShape[T kernel.Float](x *Exec[T], i int, shape []int) []int {
-	if i == 0 || !slices.Contains(shape, graph.Batch) {
+	if i == 0 || !graph.HasRows(shape) {
 		return shape
 	}
 	own := x.In[i].Shape

@@ -63,7 +63,7 @@ func (m *interpolation) settled(axes []*axisResize) error {
 		return nil
 	}
 	for _, a := range axes {
-		if a.in != graph.Batch && math.Abs(a.length-float64(a.out)) > 1e-5*a.length {
+		if !graph.IsRows(a.in) && math.Abs(a.length-float64(a.out)) > 1e-5*a.length {
 			return fmt.Errorf("coordinate_transformation_mode %q with a scale that makes %g elements of %d: runtimes differ on what a fraction of an element means; export the model with sizes in place of scales", m.coordinate, a.length, a.in)
 		}
 	}
@@ -77,7 +77,7 @@ func (m *interpolation) outside(a *axisResize, x float64) bool {
 
 // unchanged reports whether every place takes its own element.
 func (m *interpolation) unchanged(a *axisResize) bool {
-	return a.in == graph.Batch || a.in == a.out && a.scale == 1 && a.start == 0 && a.end == 1
+	return graph.IsRows(a.in) || a.in == a.out && a.scale == 1 && a.start == 0 && a.end == 1
 }
 
 // nearestPicks chooses one element for every place. Which one a small change of the

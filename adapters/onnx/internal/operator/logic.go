@@ -47,8 +47,6 @@ func logicOps[T kernel.Float]() []Entry[T] {
 		logical[T]("Xor", func(x, y int64) int64 { return x ^ y }),
 		{Operator: graph.Operator{Name: "Not", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNot},
 			Rule: elementwiseRule, Compile: compileNot[T]},
-		{Operator: graph.Operator{Name: "IsNaN", Versions: []int{9, 13, 20}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkIsNaN},
-			Rule: elementwiseRule, Compile: compileIsNaN[T], Missing: func(*graph.Node, *graph.Value) bool { return true }},
 		{Operator: graph.Operator{Name: "Where", Texts: true, Versions: []int{9, 16}, Min: 3, Max: 3, Outputs: 1, AnyLayout: true, Check: checkWhere, Sizes: whereSizes},
 			Rule: whereRule, Compile: compileWhere[T], Missing: choosesByNaN},
 	}
@@ -131,22 +129,6 @@ func compileNot[T kernel.Float](*graph.Node) Step[T] {
 	return func(x *Exec[T]) error {
 		for i, v := range x.In[0].I {
 			x.Out[0].I[i] = 1 - v
-		}
-		return nil
-	}
-}
-
-func checkIsNaN(c *graph.Check) error {
-	if err := c.Floating(0); err != nil {
-		return err
-	}
-	return c.Set(0, graph.Bool, c.Inputs[0].Shape)
-}
-
-func compileIsNaN[T kernel.Float](*graph.Node) Step[T] {
-	return func(x *Exec[T]) error {
-		for i, v := range x.In[0].F {
-			x.Out[0].I[i] = toInt(v != v)
 		}
 		return nil
 	}

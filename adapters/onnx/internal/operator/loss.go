@@ -43,7 +43,7 @@ func checkLoss(c *graph.Check) error {
 	if len(d) < 2 || !slices.Equal(target.Shape, slices.Concat(d[:1], d[2:])) {
 		return fmt.Errorf("classes of shape %s for scores of shape %s", graph.ShapeText(target.Shape), graph.ShapeText(d))
 	}
-	if d[1] == graph.Batch {
+	if graph.IsRows(d[1]) {
 		return fmt.Errorf("mixes rows: the batch axis 1 of %s is that of the classes", graph.ShapeText(d))
 	}
 	if c.Has(2) {

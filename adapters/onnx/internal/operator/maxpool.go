@@ -161,7 +161,7 @@ func checkMaxUnpool(c *graph.Check) error {
 		}
 		u.out = shape[2:]
 	}
-	if in[0] == graph.Batch {
+	if graph.IsRows(in[0]) {
 		if err := u.ofPool(c); err != nil {
 			return err
 		}

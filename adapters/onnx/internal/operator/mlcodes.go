@@ -274,7 +274,7 @@ func compileOneHotEncoder[T kernel.Float](n *graph.Node) Step[T] {
 			var known bool
 			if in.F != nil {
 				v := typ.Round(float64(in.F[i]))
-				if at, known = codes.at[castInt(v, graph.Int64)]; math.IsNaN(v) {
+				if at, known = codes.at[graph.Int64.Truncated(v)]; math.IsNaN(v) {
 					known = false
 				}
 			} else {

@@ -20,7 +20,7 @@ func columnOps[T kernel.Float]() []Entry[T] {
 			Rule: elementwiseRule, Compile: compileImputer[T], Jumps: true, Missing: replacesNaN},
 		{Operator: graph.Operator{Domain: mlDomain, Name: "Normalizer", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkNormalizer},
 			Rule: normalizerRule, Compile: compileNormalizer[T]},
-		expanded[T]("ZipMap", []int{1}, 1, 1, expandZipMap),
+		replaced[T]("ZipMap", []int{1}, 1, 1, replaceZipMap),
 	}
 }
 
@@ -37,7 +37,7 @@ func checkExtractor(c *graph.Check) error {
 	last := len(in.Shape) - 1
 	size := in.Shape[last]
 	switch {
-	case size == graph.Batch:
+	case graph.IsRows(size):
 		return fmt.Errorf("mixes rows: it picks from the batch axis of %s", graph.ShapeText(in.Shape))
 	case pos.Const != nil:
 		for _, k := range pos.Const.I {
@@ -166,7 +166,7 @@ func compileImputer[T kernel.Float](n *graph.Node) Step[T] {
 
 func checkNormalizer(c *graph.Check) error {
 	in := c.Inputs[0]
-	if in.Type == graph.Bool || len(in.Shape) == 0 || len(in.Shape) > 2 || in.Shape[len(in.Shape)-1] == graph.Batch {
+	if in.Type == graph.Bool || len(in.Shape) == 0 || len(in.Shape) > 2 || graph.IsRows(in.Shape[len(in.Shape)-1]) {
 		return fmt.Errorf("needs columns of numbers, has %s %s", in.Type, graph.ShapeText(in.Shape))
 	}
 	switch norm := normOf(c.Node); norm {
@@ -242,8 +242,8 @@ func length[T kernel.Float](norm string, row []T) T {
 	return most
 }
 
-// expandZipMap: its maps are no tensors, but what they hold is its input.
-func expandZipMap(c *graph.Check) ([]*graph.Node, error) {
+// replaceZipMap: its maps are no tensors, but what they hold is its input.
+func replaceZipMap(c *graph.Check) ([]*graph.Node, error) {
 	labels, err := classLabels(c)
 	if err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func expandZipMap(c *graph.Check) ([]*graph.Node, error) {
 		return nil, fmt.Errorf("has %d class labels for %d columns", labels.count(), width)
 	}
 	c.Note("output %q is the tensor that its ZipMap makes maps of: a column for each of %s", c.Outputs[0].Name, labels)
-	e := c.Expand()
+	e := c.Replacement()
 	e.Into(0, "", "Identity", nil, c.Inputs[0])
 	return e.Nodes()
 }

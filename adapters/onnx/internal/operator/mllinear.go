@@ -19,8 +19,8 @@ const (
 // are nodes of their own, so that a head is seen.
 func linearOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		expanded[T]("LinearRegressor", []int{1}, 1, 1, expandLinearRegressor),
-		expanded[T]("LinearClassifier", []int{1}, 1, 2, expandLinearClassifier),
+		replaced[T]("LinearRegressor", []int{1}, 1, 1, replaceLinearRegressor),
+		replaced[T]("LinearClassifier", []int{1}, 1, 2, replaceLinearClassifier),
 		{Operator: graph.Operator{Domain: partDomain, Name: "Probit", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkFloating},
 			Rule: elementwiseRule, Compile: elementByElement[T](probit)},
 		{Operator: graph.Operator{Domain: partDomain, Name: "SoftmaxZero", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkFeatures},
@@ -28,18 +28,18 @@ func linearOps[T kernel.Float]() []Entry[T] {
 	}
 }
 
-// expanded is an operator of ai.onnx.ml that is always expanded.
-func expanded[T kernel.Float](name string, versions []int, inputs, outputs int, expand func(c *graph.Check) ([]*graph.Node, error)) Entry[T] {
+// replaced is an operator of ai.onnx.ml that is always replaced by others.
+func replaced[T kernel.Float](name string, versions []int, inputs, outputs int, replace func(c *graph.Check) ([]*graph.Node, error)) Entry[T] {
 	never := fmt.Errorf("stands for other nodes")
 	return Entry[T]{
-		Operator: graph.Operator{Domain: mlDomain, Name: name, Versions: versions, Min: inputs, Max: inputs, Outputs: outputs, Expand: expand, Check: func(*graph.Check) error { return never }},
-		Rule:     expandedRule,
+		Operator: graph.Operator{Domain: mlDomain, Name: name, Versions: versions, Min: inputs, Max: inputs, Outputs: outputs, Replace: replace, Check: func(*graph.Check) error { return never }},
+		Rule:     replacedRule,
 		Compile:  func(*graph.Node) Step[T] { return func(*Exec[T]) error { return never } },
 	}
 }
 
-// expandedRule is never asked for.
-func expandedRule(n *graph.Node) Rule { return elementwiseRule(n) }
+// replacedRule is never asked for.
+func replacedRule(n *graph.Node) Rule { return elementwiseRule(n) }
 
 // checkFeatures requires rows of features, [N, F] floating, and sets an output like them.
 func checkFeatures(c *graph.Check) error {
@@ -55,14 +55,14 @@ func checkFeatures(c *graph.Check) error {
 // features is the number of columns of input i, which must be rows of them.
 func features(c *graph.Check, i int) (int, error) {
 	v := c.Inputs[i]
-	if len(v.Shape) != 2 || v.Shape[0] != graph.Batch && v.Const == nil || v.Shape[1] == graph.Batch {
+	if len(v.Shape) != 2 || !graph.IsRows(v.Shape[0]) && v.Const == nil || graph.IsRows(v.Shape[1]) {
 		return 0, fmt.Errorf("input %d (%q) must have shape [N, features], has %s", i, v.Name, graph.ShapeText(v.Shape))
 	}
 	return v.Shape[1], nil
 }
 
 // asFloat is input i as float, as the operators of ai.onnx.ml read it.
-func asFloat(c *graph.Check, e *graph.Expansion, i int) *graph.Value {
+func asFloat(c *graph.Check, e *graph.Replacement, i int) *graph.Value {
 	if v := c.Inputs[i]; v.Type == graph.Float32 {
 		return v
 	}
@@ -70,7 +70,7 @@ func asFloat(c *graph.Check, e *graph.Expansion, i int) *graph.Value {
 }
 
 // scores adds X B' + b for the rows of coefficients B, and returns it.
-func scores(c *graph.Check, e *graph.Expansion, rows int, coefficients, intercepts []float64) (attrs map[string]graph.Attr, inputs []*graph.Value, err error) {
+func scores(c *graph.Check, e *graph.Replacement, rows int, coefficients, intercepts []float64) (attrs map[string]graph.Attr, inputs []*graph.Value, err error) {
 	width, err := features(c, 0)
 	if err != nil {
 		return nil, nil, err
@@ -88,8 +88,8 @@ func scores(c *graph.Check, e *graph.Expansion, rows int, coefficients, intercep
 	return map[string]graph.Attr{"transB": {Int: 1}}, inputs, nil
 }
 
-func expandLinearRegressor(c *graph.Check) ([]*graph.Node, error) {
-	e, targets := c.Expand(), c.AttrInt("targets", 1)
+func replaceLinearRegressor(c *graph.Check) ([]*graph.Node, error) {
+	e, targets := c.Replacement(), c.AttrInt("targets", 1)
 	if targets < 1 || targets > 1<<20 {
 		return nil, fmt.Errorf("impossible number of targets %d", targets)
 	}
@@ -119,7 +119,7 @@ func postTransform(c *graph.Check) string {
 }
 
 // respond computes output i from the scores of several classes or targets.
-func respond(e *graph.Expansion, post string, i int, scores *graph.Value) error {
+func respond(e *graph.Replacement, post string, i int, scores *graph.Value) error {
 	switch post {
 	case "NONE":
 		e.Into(i, "", "Identity", nil, scores)
@@ -137,14 +137,14 @@ func respond(e *graph.Expansion, post string, i int, scores *graph.Value) error 
 	return nil
 }
 
-// expandLinearClassifier: output 0 are the labels, output 1 the scores. One row of
+// replaceLinearClassifier: output 0 are the labels, output 1 the scores. One row of
 // coefficients for two classes is the score of the second.
-func expandLinearClassifier(c *graph.Check) ([]*graph.Node, error) {
+func replaceLinearClassifier(c *graph.Check) ([]*graph.Node, error) {
 	labels, err := classLabels(c)
 	if err != nil {
 		return nil, err
 	}
-	e, intercepts := c.Expand(), c.Attrs["intercepts"].Floats
+	e, intercepts := c.Replacement(), c.Attrs["intercepts"].Floats
 	rows := len(intercepts)
 	switch {
 	case rows == 0:
@@ -176,7 +176,7 @@ func expandLinearClassifier(c *graph.Check) ([]*graph.Node, error) {
 
 // twoClasses gives the second class the score s [N, 1], transformed, and the first one
 // less it.
-func twoClasses(e *graph.Expansion, post string, s *graph.Value) error {
+func twoClasses(e *graph.Replacement, post string, s *graph.Value) error {
 	switch post {
 	case "LOGISTIC":
 		s = e.Then("", "Sigmoid", "second", nil, s)
@@ -200,7 +200,7 @@ type labelList struct {
 func (l labelList) count() int { return max(len(l.ints), len(l.texts)) }
 
 // gather makes output 0 the labels at the positions.
-func (l labelList) gather(e *graph.Expansion, pick *graph.Value) {
+func (l labelList) gather(e *graph.Replacement, pick *graph.Value) {
 	var table *graph.Value
 	if l.ints != nil {
 		table = e.Integers("labels", []int{len(l.ints)}, l.ints)

@@ -9,23 +9,11 @@ import (
 
 // nonFiniteOps find what is no finite number.
 func nonFiniteOps[T kernel.Float]() []Entry[T] {
-	find := func(name string, versions []int, is func(n *graph.Node) func(T) bool) Entry[T] {
-		return Entry[T]{
-			Operator: graph.Operator{Name: name, Versions: versions, Min: 1, Max: 1, Outputs: 1, Check: checkNonFinite},
-			Rule:     elementwiseRule,
-			Compile: func(n *graph.Node) Step[T] {
-				f := is(n)
-				return func(x *Exec[T]) error {
-					for i, v := range x.In[0].F {
-						x.Out[0].I[i] = toInt(f(v))
-					}
-					return nil
-				}
-			},
-		}
-	}
 	return []Entry[T]{
-		jumps(find("IsInf", []int{10, 20}, isInf[T])),
+		{Operator: graph.Operator{Name: "IsNaN", Versions: []int{9, 13, 20}, Min: 1, Max: 1, Outputs: 1, AnyLayout: true, Check: checkNonFinite},
+			Rule: elementwiseRule, Compile: compileIsNaN[T], Missing: func(*graph.Node, *graph.Value) bool { return true }},
+		{Operator: graph.Operator{Name: "IsInf", Versions: []int{10, 20}, Min: 1, Max: 1, Outputs: 1, Check: checkNonFinite},
+			Rule: elementwiseRule, Compile: compileIsInf[T], Jumps: true},
 	}
 }
 
@@ -36,12 +24,25 @@ func checkNonFinite(c *graph.Check) error {
 	return c.Set(0, graph.Bool, c.Inputs[0].Shape)
 }
 
-// isInf reads a number as the graph declares it: one beyond its range is infinite there.
-func isInf[T kernel.Float](n *graph.Node) func(T) bool {
+func compileIsNaN[T kernel.Float](*graph.Node) Step[T] {
+	return func(x *Exec[T]) error {
+		for i, v := range x.In[0].F {
+			x.Out[0].I[i] = toInt(v != v)
+		}
+		return nil
+	}
+}
+
+// compileIsInf reads a number as the graph declares it: one beyond its range is infinite
+// there.
+func compileIsInf[T kernel.Float](n *graph.Node) Step[T] {
 	typ := n.Inputs[0].Type
 	below, above := n.AttrInt("detect_negative", 1) != 0, n.AttrInt("detect_positive", 1) != 0
-	return func(v T) bool {
-		x := typ.Round(float64(v))
-		return below && math.IsInf(x, -1) || above && math.IsInf(x, 1)
+	return func(x *Exec[T]) error {
+		for i, v := range x.In[0].F {
+			r := typ.Round(float64(v))
+			x.Out[0].I[i] = toInt(below && math.IsInf(r, -1) || above && math.IsInf(r, 1))
+		}
+		return nil
 	}
 }

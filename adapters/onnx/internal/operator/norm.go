@@ -316,12 +316,7 @@ func softmaxRule(n *graph.Node) Rule {
 	if n.Version < 13 {
 		size, step = graph.Product(d[axis:]), 1
 	}
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		first := e/(size*step)*(size*step) + e%step
-		for k := range size {
-			yield(0, first+k*step, 1)
-		}
-	}}
+	return lineRule(size, size, step)
 }
 
 // layerNormRule: an element depends on all that it is normalised with; further outputs

@@ -34,7 +34,7 @@ func checkLRN(c *graph.Check) error {
 	if len(in) < 2 {
 		return fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
 	}
-	if in[1] == graph.Batch {
+	if graph.IsRows(in[1]) {
 		return fmt.Errorf("mixes rows: its channels are the batch axis of %s", graph.ShapeText(in))
 	}
 	size := c.AttrInt("size", 0)
@@ -100,7 +100,7 @@ func checkLpNormalization(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in[at] == graph.Batch {
+	if graph.IsRows(in[at]) {
 		return fmt.Errorf("mixes rows: it normalises along the batch axis %d", at)
 	}
 	p := c.AttrInt("p", 2)
@@ -152,13 +152,7 @@ func lpNormalizationRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	d := n.Outputs[0].RowShape()
-	size, inner := d[l.axis], graph.Product(d[l.axis+1:])
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		first := e/(size*inner)*(size*inner) + e%inner
-		for k := range size {
-			yield(0, first+k*inner, 1)
-		}
-	}}
+	return lineRule(d[l.axis], d[l.axis], graph.Product(d[l.axis+1:]))
 }
 
 // mvn takes the mean away over axes and divides by the standard deviation.
@@ -184,7 +178,7 @@ func checkMVN(c *graph.Check) error {
 		return err
 	}
 	for i, s := range set {
-		if s && in[i] == graph.Batch {
+		if s && graph.IsRows(in[i]) {
 			return fmt.Errorf("mixes rows: it normalises over the batch axis %d; give it axes without that one", i)
 		}
 	}

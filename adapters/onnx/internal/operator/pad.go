@@ -210,7 +210,7 @@ func checkCenterCropPad(c *graph.Check) error {
 	out := slices.Clone(in)
 	for k, a := range axes {
 		i, _ := graph.Axis(a, len(in))
-		if in[i] == graph.Batch && to[k] != graph.Batch {
+		if graph.IsRows(in[i]) && to[k] != in[i] {
 			return fmt.Errorf("mixes rows: it gives the batch axis %d the fixed size %d; name the other axes in the attribute axes", i, to[k])
 		}
 		out[i] = to[k]

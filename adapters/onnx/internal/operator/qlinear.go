@@ -216,7 +216,7 @@ func checkQLinearConcat(c *graph.Check) error {
 		return err
 	}
 	out := append([]int{}, first.Shape...)
-	if out[axis] == graph.Batch {
+	if graph.IsRows(out[axis]) {
 		return fmt.Errorf("mixes rows: it concatenates along the batch axis %d", axis)
 	}
 	out[axis] = 0
@@ -227,7 +227,7 @@ func checkQLinearConcat(c *graph.Check) error {
 			return fmt.Errorf("input %d does not fit input 2, %s %s", i, first.Type, graph.ShapeText(first.Shape))
 		}
 		for a, d := range v.Shape {
-			if a != axis && d != out[a] || d < 0 && a == axis {
+			if a != axis && d != out[a] || graph.IsRows(d) && a == axis {
 				return fmt.Errorf("input %d of shape %s does not fit one of shape %s but along axis %d", i, graph.ShapeText(v.Shape), graph.ShapeText(first.Shape), axis)
 			}
 		}

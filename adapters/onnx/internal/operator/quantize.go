@@ -66,7 +66,7 @@ func granularityOf(c *graph.Check) (g granularity, err error) {
 	switch {
 	case err != nil:
 		return g, err
-	case x.Shape[axis] == graph.Batch && rows < 0:
+	case graph.IsRows(x.Shape[axis]) && rows < 0:
 		return g, fmt.Errorf("mixes rows: it has scales for %d rows along the batch axis %d; quantise along another axis", n, axis)
 	case x.Shape[axis] != scale.Shape[0]:
 		return g, fmt.Errorf("%d scales for axis %d of shape %s", n, axis, graph.ShapeText(x.Shape))
@@ -81,7 +81,7 @@ func blocked(c *graph.Check) (g granularity, err error) {
 		return g, err
 	}
 	block := c.AttrInt("block_size", 0)
-	if x[axis] == graph.Batch {
+	if graph.IsRows(x[axis]) {
 		return g, fmt.Errorf("mixes rows: blocks along the batch axis %d share a scale; quantise along another axis", axis)
 	}
 	want := slices.Clone(x)

@@ -87,7 +87,7 @@ func checkRecurrent(c *graph.Check, kind recurrentKind) error {
 	if r.rowsFirst {
 		batch, steps = 0, 1
 	}
-	if x[steps] == graph.Batch || x[2] == graph.Batch {
+	if graph.IsRows(x[steps]) || graph.IsRows(x[2]) {
 		return fmt.Errorf("mixes rows: it takes axis %d of %s for the rows, and the batch axis is %d; exchange them with Transpose, or set layout", batch, graph.ShapeText(x), c.Inputs[0].BatchAxis())
 	}
 	if r.steps, r.in = x[steps], x[2]; r.in == 0 {
@@ -212,7 +212,7 @@ func (r *recurrence) setOutputs(c *graph.Check, rows int) error {
 	if err := errors.Join(c.Set(0, t, all), c.Set(1, t, last), c.Set(2, t, append([]int(nil), last...))); err != nil {
 		return err
 	}
-	if rows != graph.Batch {
+	if !graph.IsRows(rows) {
 		work := []int{rows, r.Scratch()}
 		n, ok := graph.Elements(work)
 		if !ok {

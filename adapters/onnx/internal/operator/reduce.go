@@ -264,7 +264,7 @@ func arg[T kernel.Float](name string, better func(v, best T) bool) Entry[T] {
 }
 
 func checkArg(c *graph.Check) error {
-	if _, whole := integerOf(c.Inputs[0].Type); !whole {
+	if !c.Inputs[0].Type.Integer() {
 		if err := c.Floating(0); err != nil {
 			return err
 		}

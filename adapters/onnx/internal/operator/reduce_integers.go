@@ -19,10 +19,10 @@ type wholeReduction struct {
 // one that the operator does not take: of bool ReduceMax and ReduceMin take the logical
 // sum and product, the others take none.
 func wholeReductionOf(n *graph.Node) (r wholeReduction, ok bool) {
-	k, ok := integerOf(n.Inputs[0].Type)
-	if !ok {
+	t := n.Inputs[0].Type
+	if !t.Integer() {
 		switch {
-		case n.Inputs[0].Type != graph.Bool:
+		case t != graph.Bool:
 		case n.Op == "ReduceMax":
 			return wholeReduction{0, func(s, v int64) int64 { return s | v }, nil}, true
 		case n.Op == "ReduceMin":
@@ -30,41 +30,42 @@ func wholeReductionOf(n *graph.Node) (r wholeReduction, ok bool) {
 		}
 		return wholeReduction{}, false
 	}
-	add := func(s, v int64) int64 { return k.wrap(s + v) }
+	least, _ := t.Limits()
+	add := func(s, v int64) int64 { return t.Wrap(s + v) }
 	switch n.Op {
 	case "ReduceSum":
 		return wholeReduction{0, add, nil}, true
 	case "ReduceMean":
-		return wholeReduction{0, add, k.divide}, true
+		return wholeReduction{0, add, func(s int64, n int) int64 { return meanOf(t, s, n) }}, true
 	case "ReduceProd":
-		return wholeReduction{1, func(s, v int64) int64 { return k.wrap(s * v) }, nil}, true
+		return wholeReduction{1, func(s, v int64) int64 { return t.Wrap(s * v) }, nil}, true
 	case "ReduceMax":
-		return wholeReduction{k.least(), joinIntegers("max", n.Inputs[0].Type), nil}, true
+		return wholeReduction{least, joinIntegers("max", t), nil}, true
 	case "ReduceMin":
-		return wholeReduction{k.most(), joinIntegers("min", n.Inputs[0].Type), nil}, true
+		return wholeReduction{t.Wrap(^least), joinIntegers("min", t), nil}, true
 	case "ReduceL1":
 		return wholeReduction{0, func(s, v int64) int64 {
-			if !k.unsigned && v < 0 {
+			if !t.Unsigned() && v < 0 {
 				v = -v
 			}
-			return k.wrap(s + v)
+			return t.Wrap(s + v)
 		}, nil}, true
 	case "ReduceSumSquare":
-		return wholeReduction{0, func(s, v int64) int64 { return k.wrap(s + v*v) }, nil}, true
+		return wholeReduction{0, func(s, v int64) int64 { return t.Wrap(s + v*v) }, nil}, true
 	case "ReduceL2":
-		return wholeReduction{0, func(s, v int64) int64 { return k.wrap(s + v*v) }, func(s int64, _ int) int64 {
-			return castInt(math.Sqrt(k.real(s)), graph.Int64)
+		return wholeReduction{0, func(s, v int64) int64 { return t.Wrap(s + v*v) }, func(s int64, _ int) int64 {
+			return graph.Int64.Truncated(math.Sqrt(t.Number(s)))
 		}}, true
 	}
 	return wholeReduction{}, false
 }
 
-// divide cuts the quotient off; of nothing the mean is 0.
-func (i integer) divide(s int64, n int) int64 {
+// meanOf cuts the quotient of a sum and n off; of nothing the mean is 0.
+func meanOf(t graph.DType, s int64, n int) int64 {
 	switch {
 	case n == 0:
 		return 0
-	case i.unsigned:
+	case t.Unsigned():
 		return int64(uint64(s) / uint64(n))
 	}
 	return s / int64(n)
@@ -85,15 +86,14 @@ func reduceIntegers[T kernel.Float](n *graph.Node, set []bool) Step[T] {
 
 // argIntegers is ArgMax or ArgMin, of the first or the last of equals, of whole numbers.
 func argIntegers[T kernel.Float](n *graph.Node, at int, last bool) Step[T] {
-	k, _ := integerOf(n.Inputs[0].Type)
-	least := n.Op == "ArgMin"
+	t, least := n.Inputs[0].Type, n.Op == "ArgMin"
 	return func(x *Exec[T]) error {
 		in := x.In[0]
 		size, inner := in.Shape[at], graph.Product(in.Shape[at+1:])
 		for o := range x.Out[0].I {
 			from, best := o/inner*size*inner+o%inner, 0
 			for j := 1; j < size; j++ {
-				v, b := k.key(in.I[from+j*inner]), k.key(in.I[from+best*inner])
+				v, b := t.Order(in.I[from+j*inner]), t.Order(in.I[from+best*inner])
 				if least {
 					v, b = b, v
 				}

@@ -60,7 +60,7 @@ func checkResize(c *graph.Check) error {
 	in := c.Inputs[0]
 	out, work := slices.Clone(in.Shape), 0
 	for i, a := range axes {
-		if in.Shape[i] == graph.Batch {
+		if graph.IsRows(in.Shape[i]) {
 			continue
 		}
 		if a.out < 1 || a.out > math.MaxInt32 || a.in < 1 || a.in > math.MaxInt32 {
@@ -187,7 +187,7 @@ func cropAxes(c *graph.Check, chosen []*axisResize) error {
 		return fmt.Errorf("a region of interest of %d numbers for %d axes", len(roi), len(chosen))
 	}
 	for i, a := range chosen {
-		if a.start, a.end = roi[i], roi[len(chosen)+i]; a.in == graph.Batch && (a.start != 0 || a.end != 1) {
+		if a.start, a.end = roi[i], roi[len(chosen)+i]; graph.IsRows(a.in) && (a.start != 0 || a.end != 1) {
 			return errors.New("mixes rows: it crops the batch axis")
 		}
 	}
@@ -237,7 +237,7 @@ func scaleAxes(axes []*axisResize, scales []float64) error {
 		if !(s > 0) || s > math.MaxInt32 {
 			return fmt.Errorf("impossible scale %g", s)
 		}
-		if a.in == graph.Batch {
+		if graph.IsRows(a.in) {
 			if s != 1 {
 				return fmt.Errorf("mixes rows: it scales the batch axis by %g", s)
 			}
@@ -261,7 +261,7 @@ func sizeAxes(c *graph.Check, axes []*axisResize) error {
 	policy := c.Attrs["keep_aspect_ratio_policy"].String
 	for i, a := range axes {
 		d := s.D[i]
-		if a.in == graph.Batch {
+		if graph.IsRows(a.in) {
 			if policy != "" && policy != "stretch" {
 				return errors.New("mixes rows: keep_aspect_ratio_policy compares the number of rows with sizes; name the other axes in the attribute axes")
 			}

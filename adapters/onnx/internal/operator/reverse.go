@@ -25,7 +25,7 @@ func checkReverse(c *graph.Check) error {
 	if len(in.Shape) < 2 || !(r.sequence == 0 && r.time == 1 || r.sequence == 1 && r.time == 0) {
 		return fmt.Errorf("batch_axis %d and time_axis %d of %s must be 0 and 1 in some order", r.sequence, r.time, graph.ShapeText(in.Shape))
 	}
-	if in.Shape[r.time] == graph.Batch {
+	if graph.IsRows(in.Shape[r.time]) {
 		return fmt.Errorf("mixes rows: it reverses the rows, axis %d of %s", r.time, graph.ShapeText(in.Shape))
 	}
 	if err := positions(c, 1); err != nil {

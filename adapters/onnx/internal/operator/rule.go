@@ -106,3 +106,14 @@ func intsInput(n *graph.Node, attr string, input int) (v []int, found, known boo
 	}
 	return v, true, true
 }
+
+// lineRule: each line of size elements of input 0, inner apart, leads to a line of kept
+// elements of the output, of which each depends on all of them.
+func lineRule(size, kept, inner int) Rule {
+	return Rule{Cost: size, Each: func(_, e int, yield Link) {
+		first := e/(kept*inner)*(size*inner) + e%inner
+		for k := range size {
+			yield(0, first+k*inner, 1)
+		}
+	}}
+}

@@ -65,7 +65,7 @@ func checkScatterElements(c *graph.Check) error {
 		return err
 	}
 	for i, d := range in {
-		switch batch := d == graph.Batch || index[i] == graph.Batch; {
+		switch batch := graph.IsRows(d) || graph.IsRows(index[i]); {
 		case batch && i == at:
 			return fmt.Errorf("mixes rows: its indices name rows, the batch axis %d of %s", at, graph.ShapeText(in))
 		case batch && d != index[i]:
@@ -99,7 +99,7 @@ func checkScatterND(c *graph.Check) error {
 	if want := slices.Concat(index[:len(index)-1], in[u.named:]); !slices.Equal(updates, want) {
 		return fmt.Errorf("updates of shape %s where indices %s and the tensor %s need %s", graph.ShapeText(updates), graph.ShapeText(index), graph.ShapeText(in), graph.ShapeText(want))
 	}
-	if slices.Contains(index, graph.Batch) {
+	if graph.HasRows(index) {
 		return fmt.Errorf("mixes rows: the updates of all rows go into one tensor %s", graph.ShapeText(in))
 	}
 	c.Resolved = &scattered{reduction: reduction, named: u.named}
@@ -191,26 +191,21 @@ func joinReals[T kernel.Float](reduction string) func(old, update T) T {
 
 // joinIntegers wraps around in the type; sums and products of bool are or and and.
 func joinIntegers(reduction string, t graph.DType) func(old, update int64) int64 {
-	k, ok := integerOf(t)
-	wrap, key := k.wrap, k.key
-	if !ok {
-		wrap, key = func(v int64) int64 { return min(v, 1) }, func(v int64) int64 { return v }
-	}
 	switch reduction {
 	case "add":
-		return func(x, y int64) int64 { return wrap(x + y) }
+		return func(x, y int64) int64 { return t.Wrap(x + y) }
 	case "mul":
-		return func(x, y int64) int64 { return wrap(x * y) }
+		return func(x, y int64) int64 { return t.Wrap(x * y) }
 	case "max":
 		return func(x, y int64) int64 {
-			if key(y) > key(x) {
+			if t.Order(y) > t.Order(x) {
 				return y
 			}
 			return x
 		}
 	case "min":
 		return func(x, y int64) int64 {
-			if key(y) < key(x) {
+			if t.Order(y) < t.Order(x) {
 				return y
 			}
 			return x

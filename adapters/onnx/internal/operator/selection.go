@@ -64,7 +64,7 @@ func checkCompress(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if graph.IsRows(in.Shape[at]) {
 		return fmt.Errorf("mixes rows: it keeps some of the rows, axis %d of %s", at, graph.ShapeText(in.Shape))
 	}
 	z.axis = at
@@ -206,7 +206,6 @@ func (u *distinct) comparison(t *graph.Tensor, n, inner int) func(i, j int) int 
 	if u.axis >= 0 {
 		outer = graph.Product(t.Shape[:u.axis])
 	}
-	whole, _ := integerOf(t.Type)
 	return func(i, j int) int {
 		for o := range outer {
 			for k := range inner {
@@ -215,7 +214,7 @@ func (u *distinct) comparison(t *graph.Tensor, n, inner int) func(i, j int) int 
 				if t.F != nil {
 					order = compareNumbers(t.F[a], t.F[b])
 				} else {
-					order = cmp.Compare(whole.key(t.I[a]), whole.key(t.I[b]))
+					order = cmp.Compare(t.Type.Order(t.I[a]), t.Type.Order(t.I[b]))
 				}
 				if order != 0 {
 					return order

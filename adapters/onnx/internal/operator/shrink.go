@@ -17,7 +17,6 @@ func shrinkOps[T kernel.Float]() []Entry[T] {
 // computed as real numbers and cut off.
 func compileShrink[T kernel.Float](n *graph.Node) Step[T] {
 	bias, lambda, typ := n.AttrFloat("bias", 0), n.AttrFloat("lambd", 0.5), n.Inputs[0].Type
-	k, _ := integerOf(typ)
 	shrink := func(x, declared float64) float64 {
 		switch {
 		case declared < -lambda:
@@ -32,8 +31,8 @@ func compileShrink[T kernel.Float](n *graph.Node) Step[T] {
 			x.Out[0].F[i] = T(shrink(float64(v), typ.Round(float64(v))))
 		}
 		for i, v := range x.In[0].I {
-			r := k.real(v)
-			x.Out[0].I[i] = k.wrap(castInt(shrink(r, r), graph.Int64))
+			r := typ.Number(v)
+			x.Out[0].I[i] = typ.Wrap(graph.Int64.Truncated(shrink(r, r)))
 		}
 		return nil
 	}

@@ -152,7 +152,7 @@ func imageAxes(c *graph.Check, leading int) (int, error) {
 		return 0, fmt.Errorf("needs a tensor [rows, channels, ...], has %s", graph.ShapeText(in))
 	}
 	for _, d := range in[leading:] {
-		if d == graph.Batch {
+		if graph.IsRows(d) {
 			return 0, fmt.Errorf("mixes rows: the batch axis of %s is not the first; transpose it there", graph.ShapeText(in))
 		}
 	}

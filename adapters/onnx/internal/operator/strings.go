@@ -30,7 +30,7 @@ func dynamic[T kernel.Float](domain, name string, since, outputs int) Entry[T] {
 	why := fmt.Errorf("mixes rows: how many pieces it cuts a text in depends on the texts of the other rows; cut the text before the network, or encode it as categories")
 	return Entry[T]{
 		Operator: graph.Operator{Domain: domain, Name: name, Texts: true, Versions: []int{since}, Min: 1, Max: 1, Outputs: outputs, Check: func(*graph.Check) error { return why }},
-		Rule:     expandedRule,
+		Rule:     replacedRule,
 		Compile:  func(*graph.Node) Step[T] { return func(*Exec[T]) error { return why } },
 	}
 }
@@ -151,7 +151,7 @@ func checkTfIdf(c *graph.Check) error {
 	if in.Type.Floating() || in.Type == graph.Bool {
 		return fmt.Errorf("items must be texts or integers, are %s", in.Type)
 	}
-	if len(in.Shape) == 0 || len(in.Shape) > 2 || in.Shape[len(in.Shape)-1] == graph.Batch {
+	if len(in.Shape) == 0 || len(in.Shape) > 2 || graph.IsRows(in.Shape[len(in.Shape)-1]) {
 		return fmt.Errorf("mixes rows: it counts the items of a row, and the shape is %s; give it items as columns", graph.ShapeText(in.Shape))
 	}
 	g := &grams{mode: c.Attrs["mode"].String, items: in.Shape[len(in.Shape)-1]}

@@ -13,8 +13,8 @@ import (
 // linear forms of these, which are Gemms.
 func svmOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
-		expanded[T]("SVMRegressor", []int{1}, 1, 1, expandSVMRegressor),
-		expanded[T]("SVMClassifier", []int{1}, 1, 2, expandSVMClassifier),
+		replaced[T]("SVMRegressor", []int{1}, 1, 1, replaceSVMRegressor),
+		replaced[T]("SVMClassifier", []int{1}, 1, 2, replaceSVMClassifier),
 		{Operator: graph.Operator{Domain: partDomain, Name: "Kernel", Versions: []int{1}, Min: 2, Max: 2, Outputs: 1, Check: checkKernel},
 			Rule: rowRule, Compile: compileKernel[T]},
 		{Operator: graph.Operator{Domain: partDomain, Name: "Votes", Versions: []int{1}, Min: 1, Max: 1, Outputs: 1, Check: checkVotes},
@@ -58,7 +58,7 @@ func readMachine(c *graph.Check, count int64) (*machine, error) {
 // forms adds the linear forms of the kernels, a row of weights each, and gives the
 // attributes and inputs of their Gemm. With a linear kernel they are linear in the
 // features.
-func (m *machine) forms(c *graph.Check, e *graph.Expansion, weights []float64, rho []float64) (attrs map[string]graph.Attr, inputs []*graph.Value, err error) {
+func (m *machine) forms(c *graph.Check, e *graph.Replacement, weights []float64, rho []float64) (attrs map[string]graph.Attr, inputs []*graph.Value, err error) {
 	rows := len(rho)
 	attrs = map[string]graph.Attr{"transB": {Int: 1}}
 	if err := c.Fits(rows*max(m.width, m.count), "its weights", []int{rows, m.count}); err != nil {
@@ -86,7 +86,7 @@ func (m *machine) forms(c *graph.Check, e *graph.Expansion, weights []float64, r
 	return attrs, []*graph.Value{x, e.Floats("weights", []int{rows, m.width}, linear), bias}, nil
 }
 
-func expandSVMRegressor(c *graph.Check) ([]*graph.Node, error) {
+func replaceSVMRegressor(c *graph.Check) ([]*graph.Node, error) {
 	coef, rho := c.Attrs["coefficients"].Floats, c.Attrs["rho"].Floats
 	switch {
 	case len(rho) != 1:
@@ -96,7 +96,7 @@ func expandSVMRegressor(c *graph.Check) ([]*graph.Node, error) {
 	case c.AttrInt("one_class", 0) != 0:
 		return nil, fmt.Errorf("one_class: its output is on which side of a boundary a row lies, which has no additive predictor; export the decision function")
 	}
-	e := c.Expand()
+	e := c.Replacement()
 	if c.AttrInt("n_supports", 0) == 0 {
 		gemm, inputs, err := scores(c, e, 1, coef, rho)
 		if err != nil {
@@ -120,9 +120,9 @@ func expandSVMRegressor(c *graph.Check) ([]*graph.Node, error) {
 	return e.Nodes()
 }
 
-// expandSVMClassifier: one decision for each pair of classes, positive for the first of
+// replaceSVMClassifier: one decision for each pair of classes, positive for the first of
 // them; votes give the label, and coupled probabilities the scores, if it has prob_a.
-func expandSVMClassifier(c *graph.Check) ([]*graph.Node, error) {
+func replaceSVMClassifier(c *graph.Check) ([]*graph.Node, error) {
 	labels, err := classLabels(c)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func expandSVMClassifier(c *graph.Check) ([]*graph.Node, error) {
 	if err := c.Fits(pairs*m.count, "its decisions", []int{pairs, m.count}); err != nil {
 		return nil, err
 	}
-	e := c.Expand()
+	e := c.Replacement()
 	gemm, inputs, err := m.forms(c, e, pairWeights(coef, per, m.count), rho)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func pairWeights(coef []float64, per []int64, count int) []float64 {
 
 // svmScores gives output 1: with Platt's A and B the probabilities, without them the
 // decisions, of two classes minus the decision and the decision.
-func svmScores(c *graph.Check, e *graph.Expansion, decisions *graph.Value, classes int) ([]*graph.Node, error) {
+func svmScores(c *graph.Check, e *graph.Replacement, decisions *graph.Value, classes int) ([]*graph.Node, error) {
 	a, b := c.Attrs["prob_a"].Floats, c.Attrs["prob_b"].Floats
 	pairs := classes * (classes - 1) / 2
 	switch {

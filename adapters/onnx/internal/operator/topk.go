@@ -35,7 +35,7 @@ func checkTopK(c *graph.Check) error {
 	if err != nil {
 		return err
 	}
-	if in.Shape[at] == graph.Batch {
+	if graph.IsRows(in.Shape[at]) {
 		return fmt.Errorf("mixes rows: it orders the rows, axis %d of %s", at, graph.ShapeText(in.Shape))
 	}
 	k, err := howMany(c)
@@ -76,9 +76,8 @@ func howMany(c *graph.Check) (int64, error) {
 }
 
 func compileTopK[T kernel.Float](n *graph.Node) Step[T] {
-	u := n.Resolved.(topk)
-	read := asDeclared[T](n.Inputs[0].Type)
-	whole, _ := integerOf(n.Inputs[0].Type)
+	u, typ := n.Resolved.(topk), n.Inputs[0].Type
+	read := asDeclared[T](typ)
 	return func(x *Exec[T]) error {
 		var at []int64
 		if len(x.Out) > 1 {
@@ -87,7 +86,7 @@ func compileTopK[T kernel.Float](n *graph.Node) Step[T] {
 		if in := x.In[0]; in.F != nil {
 			top(u, x.Out[0].F, at, in.F, in.Shape, read)
 		} else {
-			top(u, x.Out[0].I, at, in.I, in.Shape, whole.key)
+			top(u, x.Out[0].I, at, in.I, in.Shape, typ.Order)
 		}
 		return nil
 	}
@@ -196,11 +195,5 @@ func topRule(n *graph.Node) Rule {
 		return opaque(n)
 	}
 	in := n.Inputs[0].RowShape()
-	size, inner := in[u.axis], graph.Product(in[u.axis+1:])
-	return Rule{Cost: size, Each: func(_, e int, yield Link) {
-		from := e/(u.k*inner)*size*inner + e%inner
-		for k := range size {
-			yield(0, from+k*inner, 1)
-		}
-	}}
+	return lineRule(in[u.axis], u.k, graph.Product(in[u.axis+1:]))
 }

@@ -131,7 +131,7 @@ func checkTreeInput(c *graph.Check) error {
 	if v.Type == graph.Bool {
 		return fmt.Errorf("input 0 (%q) must be numbers, is bool", v.Name)
 	}
-	if len(v.Shape) != 2 || v.Shape[1] == graph.Batch {
+	if len(v.Shape) != 2 || graph.IsRows(v.Shape[1]) {
 		return fmt.Errorf("input 0 (%q) must have shape [N, features], has %s", v.Name, graph.ShapeText(v.Shape))
 	}
 	return nil

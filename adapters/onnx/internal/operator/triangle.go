@@ -37,7 +37,7 @@ func checkTrilu(c *graph.Check) error {
 		return fmt.Errorf("needs a matrix, has shape %s", graph.ShapeText(in))
 	}
 	for i := len(in) - 2; i < len(in); i++ {
-		if in[i] == graph.Batch {
+		if graph.IsRows(in[i]) {
 			return fmt.Errorf("mixes rows: what it keeps of a row would depend on the row's number, axis %d of %s", i, graph.ShapeText(in))
 		}
 	}

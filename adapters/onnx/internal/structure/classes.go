@@ -5,56 +5,10 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
-	"github.com/pho-go/pho/adapters/onnx/internal/operator"
 )
 
 // Probabilities of classes come in spellings that say the same thing twice: of two
 // classes one is the complement of the other, and what sums to one is divided by its sum.
-
-// complement is the logit s of an element that is 1 - sigmoid(s).
-func (d *dependencies) complement(el Element) (s Element, ok bool) {
-	for n := el.Value.Producer; n != nil && el.Value.Const == nil; n = el.Value.Producer {
-		next, w, constant, one := d.single(n, el)
-		if !one {
-			if inner, is := d.renormalised(n, el); is {
-				el = inner
-				continue
-			}
-			return Element{}, false
-		}
-		if w == -1 && constant == 1 {
-			s, head, _ := d.peel(next)
-			return s, head == "sigmoid"
-		}
-		if w != 1 || constant != 0 {
-			return Element{}, false
-		}
-		el = next
-	}
-	return Element{}, false
-}
-
-// single is the one element that el is a linear function of, if there is one: el is
-// constant + w times it.
-func (d *dependencies) single(n *graph.Node, el Element) (next Element, w, constant float64, ok bool) {
-	r := d.Rules[n.Index]
-	if !r.Linear || r.Each == nil {
-		return Element{}, 0, 0, false
-	}
-	count := 0
-	r.Each(max(0, slices.Index(n.Outputs, el.Value)), el.Index, func(k, ie int, c float64) {
-		switch {
-		case k == operator.Itself:
-			constant += c
-		case n.Inputs[k].Const != nil:
-			constant += c * n.Inputs[k].Const.At(ie)
-		case c != 0:
-			count++
-			next, w = Element{n.Inputs[k], ie}, c
-		}
-	})
-	return next, w, constant, count == 1
-}
 
 // renormalised is the element that el is, after a division by the sum of all that
 // changes nothing: they sum to one already.
@@ -84,11 +38,14 @@ func (d *dependencies) sumsToOne(v *graph.Value) bool {
 	case head != "sigmoid" || v.Width() != 2:
 		return false
 	}
-	if c, ok := d.complement(Element{v, 0}); ok {
-		return c == s
-	}
 	other, head, _ := d.peel(Element{v, 0})
-	return head == "sigmoid" && opposite(d.unroll(other, 1), d.unroll(s, 1))
+	switch head {
+	case complement:
+		return other == s || opposite(d.unroll(other, -1), d.unroll(s, 1))
+	case "sigmoid":
+		return opposite(d.unroll(other, 1), d.unroll(s, 1))
+	}
+	return false
 }
 
 // opposite: one is minus the other.
@@ -110,7 +67,7 @@ func (d *discovery) dropOpposites() {
 	for i := 0; i+1 < len(d.found); i++ {
 		a, b := d.found[i], d.found[i+1]
 		if a.head == "sigmoid" && b.head == "sigmoid" && a.output == b.output && opposite(a.u, b.u) {
-			d.note("output %q is 1 - output %q and not repeated", a.name, b.name)
+			d.noteComplement(a.name, b.name)
 			d.found = slices.Delete(d.found, i, i+1)
 		}
 	}

@@ -189,7 +189,7 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 				d.found[i], p = p, d.found[i]
 			}
 			if p.head == complement {
-				d.note("output %q is 1 - output %q and not repeated", p.name, d.found[i].name)
+				d.noteComplement(p.name, d.found[i].name)
 				continue
 			}
 			d.note("output %q leads to the predictor of %q again and is not repeated", p.name, d.found[i].name)
@@ -208,6 +208,10 @@ func (d *discovery) dropComplements() {
 			d.found[i] = candidate{eta: p.whole, whole: p.whole, name: p.name, output: p.output}
 		}
 	}
+}
+
+func (d *discovery) noteComplement(output, of string) {
+	d.note("output %q is 1 - output %q and not repeated", output, of)
 }
 
 func (d *discovery) unrollPredictors() {

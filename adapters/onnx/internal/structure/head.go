@@ -2,6 +2,7 @@ package structure
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/operator"
@@ -63,37 +64,34 @@ func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, o
 		}
 		return Element{}, false, false
 	}
-	r := d.Rules[n.Index]
 	if next, ok := d.renormalised(n, at); ok {
 		return next, false, true
 	}
-	out := 0
-	for o, v := range n.Outputs {
-		if v == at.Value {
-			out = o
-		}
-	}
+	next, constant, ok := d.copied(n, at)
+	return next, constant != 0, ok && math.Abs(constant) <= guard
+}
+
+// copied is the one element that at copies: at is that element plus a constant.
+func (d *dependencies) copied(n *graph.Node, at Element) (el Element, constant float64, ok bool) {
+	r := d.Rules[n.Index]
 	if !r.Linear || r.Each == nil {
-		return Element{}, false, false
+		return Element{}, 0, false
 	}
-	copies, constant := 0, 0.0
-	r.Each(out, at.Index, func(k, ie int, w float64) {
-		if k == operator.Itself {
-			constant += w
-			return
-		}
-		v := n.Inputs[k]
+	copies := 0
+	r.Each(max(0, slices.Index(n.Outputs, at.Value)), at.Index, func(k, ie int, w float64) {
 		switch {
-		case v.Const != nil:
-			constant += w * v.Const.At(ie)
+		case k == operator.Itself:
+			constant += w
+		case n.Inputs[k].Const != nil:
+			constant += w * n.Inputs[k].Const.At(ie)
 		case w == 1:
 			copies++
-			next = Element{v, ie}
+			el = Element{n.Inputs[k], ie}
 		case w != 0:
 			copies = 2
 		}
 	})
-	return next, constant != 0, copies == 1 && math.Abs(constant) <= guard
+	return el, constant, copies == 1
 }
 
 // clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).
