@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
@@ -19,10 +20,11 @@ type file struct {
 	faults []error
 }
 
-// read decodes a file and takes the parts of an earlier decomposition out of it.
-func read(raw []byte) (*file, error) {
+// read decodes a file, takes the parts of an earlier decomposition out of it and the data of
+// other files in.
+func read(raw File) (*file, error) {
 	m := &onnxpb.ModelProto{}
-	if err := proto.Unmarshal(raw, m); err != nil {
+	if err := proto.Unmarshal(raw.Model, m); err != nil {
 		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
 	}
 	if m.Graph == nil {
@@ -31,36 +33,22 @@ func read(raw []byte) (*file, error) {
 	if _, err := parts.Take(m); err != nil {
 		return nil, err
 	}
-	if name := external(m.Graph); name != "" {
-		return nil, fmt.Errorf("tensor %q has its numbers in a file beside the network, where the new file would not find them: save the network with its numbers inside (in Python: onnx.save(onnx.load(PATH), NEW_PATH)) and decompose that", name)
-	}
 	f := &file{model: m, names: map[string]bool{}}
-	graph, err := proto.Marshal(m.Graph)
+	own, err := proto.Marshal(m.Graph)
 	if err != nil {
 		return nil, err
 	}
-	collect(graph, f.names, 0)
-	return f, nil
+	collect(own, f.names, 0)
+	return f, graph.TakeIn(m.Graph, raw.open)
 }
 
-// external is the first constant of the graph whose numbers are in another file; "": none.
-func external(g *onnxpb.GraphProto) string {
-	outside := func(t *onnxpb.TensorProto) bool {
-		return len(t.GetExternalData()) > 0 || t.GetDataLocation() != onnxpb.TensorProto_DEFAULT
+// open is the content of a file beside the network's.
+func (r File) open(location string) ([]byte, error) {
+	content := r.External[location]
+	if content == nil {
+		return nil, fmt.Errorf("what %q holds was not given: load the network with LoadOptions.KeepFile, and give Graph.External", location)
 	}
-	for _, t := range g.Initializer {
-		if outside(t) {
-			return t.GetName()
-		}
-	}
-	for _, n := range g.Node {
-		for _, a := range n.GetAttribute() {
-			if outside(a.GetT()) {
-				return n.GetName()
-			}
-		}
-	}
-	return ""
+	return content, nil
 }
 
 // maxDepth bounds how deep subgraphs nest that names are looked for in; files that are

@@ -21,9 +21,9 @@ type External func(location string) ([]byte, error)
 // errNoExternal says what a reader of bytes alone can do.
 var errNoExternal = errors.New("files beside the model cannot be read from here: open the model as a file, give the folder (LoadOptions.External), or save the model with its data inside")
 
-// takeIn gives the tensors of a file that keep their data in others that data, as if it
+// TakeIn gives the tensors of a file that keep their data in others that data, as if it
 // had been inside. It shares the memory of what external returns.
-func takeIn(g *onnxpb.GraphProto, external External) error {
+func TakeIn(g *onnxpb.GraphProto, external External) error {
 	checked := map[string]bool{}
 	for _, p := range g.GetInitializer() {
 		if err := takeInTensor(p, fmt.Sprintf("initializer %q", p.Name), external, checked); err != nil {
