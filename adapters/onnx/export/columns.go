@@ -229,8 +229,12 @@ func (c *columns) column(name string) (x, kind string, err error) {
 // elements are the columns at the places of a tensor's rows, N x len(at).
 func (c *columns) elements(name, tensor string, at ...int) (string, error) {
 	t, ok := c.graph.Tensor(tensor)
-	if !ok || !c.computes(tensor) {
-		return "", notInFile(tensor)
+	if !ok {
+		return "", fmt.Errorf("the network computes no tensor %q", tensor)
+	}
+	var err error
+	if t.Name, err = c.tensor(tensor); err != nil {
+		return "", err
 	}
 	rows := c.rows(t)
 	if width := t.Width(); len(at) == width && slices.IsSorted(at) && at[0] == 0 && at[width-1] == width-1 {
@@ -243,10 +247,6 @@ func (c *columns) elements(name, tensor string, at ...int) (string, error) {
 		}
 		return c.Node("Gather", name+".elements", []string{rows, c.Ints(name+".places", places...)}, onnxpb.Int("axis", 1))
 	}), nil
-}
-
-func notInFile(tensor string) error {
-	return fmt.Errorf("tensor %q is computed inside of a function or subgraph, where the file cannot be added to: export the network with functions inlined", tensor)
 }
 
 // rows is a tensor as N x width: the batch axis first, the others in one.
