@@ -205,6 +205,22 @@ func (f *file) computes(name string) bool {
 		slices.ContainsFunc(g.Node, func(n *onnxpb.NodeProto) bool { return slices.Contains(n.GetOutput(), name) })
 }
 
+// isMaps tells whether that is what a ZipMap writes: no tensor.
+func (f *file) isMaps(name string) bool {
+	return slices.ContainsFunc(f.model.Graph.Node, func(n *onnxpb.NodeProto) bool {
+		return n.GetOpType() == "ZipMap" && slices.Contains(n.GetOutput(), name)
+	})
+}
+
+// declares tells whether the file says that the tensor has that many axes, or does not say.
+func (f *file) declares(name string, axes int) bool {
+	g := f.model.Graph
+	return !slices.ContainsFunc(slices.Concat(g.Output, g.ValueInfo), func(v *onnxpb.ValueInfoProto) bool {
+		shape := v.GetType().GetTensorType().GetShape()
+		return v.GetName() == name && shape != nil && len(shape.GetDim()) != axes
+	})
+}
+
 func tensorType(kind onnxpb.TensorProto_DataType, dims ...*onnxpb.TensorShapeProto_Dimension) *onnxpb.TypeProto {
 	return &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{TensorType: &onnxpb.TypeProto_Tensor{
 		ElemType: int32(kind), Shape: &onnxpb.TensorShapeProto{Dim: dims},

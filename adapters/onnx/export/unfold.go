@@ -28,6 +28,8 @@ func (c *columns) value(v *graph.Value, of string, depth int) (string, error) {
 	switch {
 	case v.Const != nil:
 		return c.constantOf(v, of)
+	case v.InFile() && c.isMaps(v.Name) && v.Producer != nil: // the network has the tensor that maps are made of
+		return c.value(v.Producer.Inputs[0], of, depth+1)
 	case v.InFile() && c.computes(v.Name):
 		return v.Name, nil
 	case v.InFile():
