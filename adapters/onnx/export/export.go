@@ -27,7 +27,8 @@ import (
 // at the end, but for sums of a network's float32 units and lines in its float32 inputs that
 // vary less than the predictor. A column that it does not read becomes an input of its own, N x 1 and
 // float64, or string if a level is no number. A level that a term does not know makes its
-// value NaN. The file keeps its opset.
+// value NaN. The file keeps its opset. A predictor, or a learned basis, inside of an operator
+// of the file is computed beside it, as a function of tensors that the file has.
 //
 // file is what m was loaded from; parts that it holds already are replaced, and data that it
 // keeps in other files come into this one. All that cannot be written is told at once.
