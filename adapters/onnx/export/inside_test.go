@@ -209,3 +209,31 @@ func TestInside(t *testing.T) {
 		t.Errorf("inside of a function: %v", err)
 	}
 }
+
+// What ZipMap writes is no tensor, and a tensor that the file declares with another number of
+// axes is no matrix to a checker: parts do not read either as it stands.
+func TestNotAsDeclared(t *testing.T) {
+	src := rows(t, 200)
+	b := onnxpb.NewBuilder(15)
+	b.Import("ai.onnx.ml", 3)
+	b.AddInput("x", float, onnxpb.Rows, 3)
+	b.AddInit("w", []int{3, 2}, 1, 2, -1, 0.5, 1, 1)
+	b.AddNode("MatMul", []string{"x", "w"}, "m")
+	b.AddNode("Tanh", []string{"m"}, "p")
+	b.AddNodes("ai.onnx.ml", "ZipMap", []string{"p"}, []string{"maps"}, onnxpb.Ints("classlabels_int64s", 0, 1))
+	b.Output("maps", float, onnxpb.Rows, 2)
+	b.AddInit("v", []int{3, 1}, 1, 2, -1)
+	b.AddNode("MatMul", []string{"x", "v"}, "d")
+	b.AddNode("Sin", []string{"d"}, "y")
+	b.Output("y", float, onnxpb.Rows)
+	for _, n := range decode(t, checkParts(t, "maps", b, src, float, 0)).Graph.Node {
+		if !strings.HasPrefix(n.Name, "pho/") {
+			continue
+		}
+		for _, in := range n.Input {
+			if in == "maps" || in == "y" && n.OpType != "Reshape" {
+				t.Errorf("node %q (%s) reads %q", n.Name, n.OpType, in)
+			}
+		}
+	}
+}
