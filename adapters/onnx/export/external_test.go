@@ -60,3 +60,19 @@ func TestExternal(t *testing.T) {
 		}
 	}
 }
+
+// Data of a subgraph that the network does not need would be lost with its file.
+func TestExternalInside(t *testing.T) {
+	src := rows(t, 50)
+	file := network(t, 13, float, "y")
+	m := open(t, file, src)
+	p := decode(t, file)
+	p.Graph.Node = append(p.Graph.Node, &onnxpb.NodeProto{OpType: "If", Name: "unneeded", Attribute: []*onnxpb.AttributeProto{{
+		Name: "then_branch", G: &onnxpb.GraphProto{Initializer: []*onnxpb.TensorProto{{Name: "far", DataLocation: onnxpb.TensorProto_EXTERNAL}}},
+	}}})
+	raw, err := proto.Marshal(p)
+	must(t, err)
+	if err := export.Check(export.File{Model: raw}, m, m); err == nil || !strings.Contains(err.Error(), "a subgraph or function keeps data") {
+		t.Errorf("%v", err)
+	}
+}

@@ -39,7 +39,27 @@ func read(raw File) (*file, error) {
 		return nil, err
 	}
 	collect(own, f.names, 0)
-	return f, graph.TakeIn(m.Graph, raw.open)
+	if err := graph.TakeIn(m.Graph, raw.open); err != nil {
+		return nil, err
+	}
+	all := m.Graph.Node
+	for _, function := range m.Functions {
+		all = slices.Concat(all, function.Node)
+	}
+	if apart(all) {
+		return nil, fmt.Errorf("onnx: a subgraph or function keeps data of its tensors in another file, where the new file would not find it: save the network with its data inside (in Python: onnx.save(onnx.load(PATH), NEW_PATH))")
+	}
+	return f, nil
+}
+
+// apart tells whether tensors of the nodes, or of their subgraphs, have data elsewhere.
+func apart(nodes []*onnxpb.NodeProto) bool {
+	elsewhere := func(t *onnxpb.TensorProto) bool { return t.GetDataLocation() != onnxpb.TensorProto_DEFAULT }
+	return slices.ContainsFunc(nodes, func(n *onnxpb.NodeProto) bool {
+		return slices.ContainsFunc(n.GetAttribute(), func(a *onnxpb.AttributeProto) bool {
+			return elsewhere(a.GetT()) || slices.ContainsFunc(a.GetTensors(), elsewhere) || slices.ContainsFunc(a.GetG().GetInitializer(), elsewhere) || apart(a.GetG().GetNode())
+		})
+	})
 }
 
 // open is the content of a file beside the network's.
