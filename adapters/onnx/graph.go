@@ -89,11 +89,16 @@ func (g *Graph) RowLayout(name string) (outer, inner int) {
 }
 
 // InFile reports whether the file itself has the tensor of that name. Those that a loop,
-// branch or function computes inside have names of their own, since Load expands these.
+// branch or function computes inside have names of their own, since Load expands these, as
+// have the parts of an ensemble of trees (Model.Graph).
 func (g *Graph) InFile(name string) bool {
 	v, ok := g.g.Value(name)
 	return ok && v.InFile()
 }
+
+// Checked is the graph as package export writes parts of it; no other module can name its
+// type. It must not be changed.
+func (g *Graph) Checked() *graph.Graph { return g.g }
 
 // File is the file that the network was loaded from, for an Engine that reads it
 // itself, less the parts of a decomposition that were written into it (package export);

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,5 +75,47 @@ func TestExportRefused(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a result is left")
+	}
+}
+
+// Networks that keep weights beside them, whose terms are parts of an ensemble of trees or
+// whose predictor is inside of a classifier come out whole: alone in another folder, the
+// file opens as the network that it was made of.
+func TestExportKinds(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	place := func(name string) string { return filepath.Join(temp, name) }
+	write(t, place("rows.csv"), rows(200))
+	for _, c := range []struct{ model, input string }{
+		{"torch_dynamo/external_nam", "x"}, {"torch_dynamo/float16", "x"}, {"lightgbm/pairs", "X"}, {"handmade/trees_5", "x"}, {"catboost/stumps", "features"}, {"sklearn/logistic", "X"}, {"handmade/loop", "x"},
+	} {
+		model := filepath.Join("..", "..", "testdata", "zoo", "networks", filepath.FromSlash(c.model)+".onnx")
+		args := []string{"--data", place("rows.csv"), "--input", c.input + "=x0..x3", "--formula", "~ . + x4", "--export-onnx"}
+		done(t, append([]string{"decompose", "--model", model, "--out", place("one")}, args...)...)
+		write(t, place("adapted.onnx"), read(t, place("one"), resultdir.Adapted))
+		done(t, append([]string{"decompose", "--model", place("adapted.onnx"), "--out", place("two")}, args...)...)
+		for _, name := range []string{resultdir.Contributions, resultdir.Effects, resultdir.Adapted} {
+			if read(t, place("one"), name) != read(t, place("two"), name) {
+				t.Errorf("%s: %s differs", c.model, name)
+			}
+		}
+	}
+}
+
+// A term inside of a loop is refused before rows are read, and nothing is written.
+func TestExportInside(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	data, out := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result")
+	var columns []string
+	for i := range 15 {
+		columns = append(columns, "c"+strconv.Itoa(i))
+	}
+	write(t, data, strings.Join(columns, ",")+"\n"+strings.Repeat("1,2,3,4,5,6,7,8,9,1,2,3,4,5,6\n", 20))
+	model := filepath.Join("..", "..", "testdata", "zoo", "networks", "keras", "gru.onnx")
+	o := call(t, "decompose", "--model", model, "--data", data, "--export-onnx", "--out", out)
+	_, err := os.Stat(out)
+	if o.status != exitFailed || !strings.Contains(o.err, "is not in the file: it is computed inside of a function, a loop") || err == nil {
+		t.Errorf("status %d, %v\n%s", o.status, err, o.err)
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/export"
@@ -24,7 +27,7 @@ func (q *Request) exports(network *onnx.Model, with decompose.Model) error {
 // CheckExport refuses what Export could not write of a network and the terms of with. path
 // and sum are of the network's file.
 func CheckExport(path, sum string, network *onnx.Model, with decompose.Model) error {
-	file, err := fileOf(path, sum)
+	file, err := fileOf(path, sum, network.Graph())
 	if err != nil {
 		return err
 	}
@@ -37,7 +40,7 @@ func CheckExport(path, sum string, network *onnx.Model, with decompose.Model) er
 // Export writes the network's file with the parts of r to w (package export). path and sum
 // are of the file that network was loaded from.
 func Export(w io.Writer, path, sum string, network *onnx.Model, r *decompose.Result) error {
-	file, err := fileOf(path, sum)
+	file, err := fileOf(path, sum, network.Graph())
 	if err != nil {
 		return err
 	}
@@ -47,14 +50,26 @@ func Export(w io.Writer, path, sum string, network *onnx.Model, r *decompose.Res
 	return nil
 }
 
-// fileOf is what the file holds, as long as that has the digest.
-func fileOf(path, sum string) ([]byte, error) {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("model %q: %w", path, durable.Reason(err))
+// fileOf is what the network g was loaded from, as long as that has the digest: see
+// onnx.Graph.SHA256.
+func fileOf(path, sum string, g *onnx.Graph) (f export.File, err error) {
+	if f.Model, err = os.ReadFile(path); err != nil {
+		return f, fmt.Errorf("model %q: %w", path, durable.Reason(err))
 	}
-	if now := sha256.Sum256(file); hex.EncodeToString(now[:]) != sum {
-		return nil, fmt.Errorf("model %q is another file than when it was loaded: its sha256 is %x, want %q", path, now, sum)
+	digest := sha256.New()
+	digest.Write(f.Model)
+	f.External = g.External()
+	for _, location := range slices.Sorted(maps.Keys(f.External)) {
+		content, err := fs.ReadFile(onnx.Beside(path), location)
+		if err != nil {
+			return f, fmt.Errorf("model %q: data of its tensors: %w", path, err)
+		}
+		f.External[location] = content
+		own := sha256.Sum256(content)
+		digest.Write(own[:])
 	}
-	return file, nil
+	if now := hex.EncodeToString(digest.Sum(nil)); now != sum {
+		return f, fmt.Errorf("model %q, or a file beside it with data of its tensors, is another one than when it was loaded: the sha256 is %s, want %q", path, now, sum)
+	}
+	return f, nil
 }

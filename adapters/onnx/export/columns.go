@@ -196,8 +196,10 @@ func (c *columns) levelNumber(column, level string) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("column %q: level %q cannot be told from the number that the network reads: %w", column, level, err)
 	}
-	if c.kindOf(column) == "float" {
-		v = float64(float32(v))
+	if el, ok := c.bound[column]; ok {
+		if in, ok := c.graph.Checked().Value(el.Tensor); ok && in.Type.Floating() {
+			v = in.Type.Round(v)
+		}
 	}
 	return v, nil
 }
@@ -229,10 +231,14 @@ func (c *columns) column(name string) (x, kind string, err error) {
 // elements are the columns at the places of a tensor's rows, N x len(at).
 func (c *columns) elements(name, tensor string, at ...int) (string, error) {
 	t, ok := c.graph.Tensor(tensor)
-	if !ok || !c.computes(tensor) {
-		return "", notInFile(tensor)
+	if !ok {
+		return "", fmt.Errorf("the network computes no tensor %q", tensor)
 	}
-	rows := c.rows(t)
+	file, err := c.tensor(tensor)
+	if err != nil {
+		return "", err
+	}
+	rows := c.rows(t, file)
 	if width := t.Width(); len(at) == width && slices.IsSorted(at) && at[0] == 0 && at[width-1] == width-1 {
 		return rows, nil
 	}
@@ -245,29 +251,39 @@ func (c *columns) elements(name, tensor string, at ...int) (string, error) {
 	}), nil
 }
 
-func notInFile(tensor string) error {
-	return fmt.Errorf("tensor %q is computed inside of a function or subgraph, where the file cannot be added to: export the network with functions inlined", tensor)
-}
-
-// rows is a tensor as N x width: the batch axis first, the others in one.
-func (c *columns) rows(t onnx.Tensor) string {
-	axis := slices.Index(t.Shape, onnx.Batch)
-	if axis == 0 && len(t.Shape) == 2 {
-		return t.Name
+// rows is a tensor, which the file calls x, as N x width: the rows first, the other axes in one.
+func (c *columns) rows(t onnx.Tensor, x string) string {
+	axis := slices.IndexFunc(t.Shape, func(d int) bool { return d < 0 })
+	outer, inner := c.graph.RowLayout(t.Name)
+	if axis == 0 && len(t.Shape) == 2 && outer*inner == 1 && c.declares(x, 2) { // else a checker would take the file at its word
+		return x
 	}
-	return c.once("rows "+t.Name, func() string {
-		x := t.Name
-		if axis > 0 {
-			order := []int64{int64(axis)}
-			for i := range t.Shape {
-				if i != axis {
+	return c.once("rows "+x, func() string {
+		at, shape := axis, slices.Clone(t.Shape)
+		if outer*inner > 1 { // the axis has outer x N x inner
+			at, shape = axis+1, slices.Replace(shape, axis, axis+1, outer, onnx.Batch, inner)
+			x = c.Node("Reshape", t.Name+".entries", []string{x, c.sizes(t.Name+".layout", shape)})
+		}
+		if at > 0 {
+			order := []int64{int64(at)}
+			for i := range shape {
+				if i != at {
 					order = append(order, int64(i))
 				}
 			}
 			x = c.Node("Transpose", t.Name+".transposed", []string{x}, onnxpb.Ints("perm", order...))
 		}
-		return c.Node("Reshape", t.Name+".rows", []string{x, c.Ints(t.Name+".shape", -1, int64(t.Width()))})
+		return c.Node("Reshape", t.Name+".rows", []string{x, c.sizes(t.Name+".shape", []int{-1, t.Width()})})
 	})
+}
+
+// sizes is a constant for Reshape, in which onnx.Batch is what is left.
+func (c *columns) sizes(name string, shape []int) string {
+	all := make([]int64, len(shape))
+	for i, d := range shape {
+		all[i] = int64(d)
+	}
+	return c.Ints(name, all...)
 }
 
 // once is the tensor of that key, which write writes if there is none.

@@ -27,18 +27,15 @@ import (
 // at the end, but for sums of a network's float32 units and lines in its float32 inputs that
 // vary less than the predictor. A column that it does not read becomes an input of its own, N x 1 and
 // float64, or string if a level is no number. A level that a term does not know makes its
-// value NaN. The file keeps its opset.
+// value NaN. The file keeps its opset. A predictor, or a learned basis, inside of an operator
+// of the file is computed beside it, as a function of tensors that the file has.
 //
-// file is what m was loaded from; parts that it holds already are replaced. All that cannot
-// be written is told at once.
-func Write(w io.Writer, file []byte, m *onnx.Model, r *decompose.Result) error {
+// file is what m was loaded from; parts that it holds already are replaced, and data that it
+// keeps in other files come into this one. All that cannot be written is told at once.
+func Write(w io.Writer, file File, m *onnx.Model, r *decompose.Result) error {
 	f, err := build(file, m, result(r))
 	if err != nil {
 		return err
-	}
-	size := proto.Size(f.model)
-	if size > math.MaxInt32 {
-		return fmt.Errorf("onnx: the network with its parts would take %d bytes, and an ONNX file has 2 GiB at most", size)
 	}
 	out, err := proto.MarshalOptions{Deterministic: true}.Marshal(f.model)
 	if err != nil {
@@ -50,9 +47,28 @@ func Write(w io.Writer, file []byte, m *onnx.Model, r *decompose.Result) error {
 
 // Check refuses what Write could not write of the network m, whose file that is, and of the
 // terms of with: m itself, or m with the terms of formulas. It reads no rows.
-func Check(file []byte, m *onnx.Model, with decompose.Model) error {
+func Check(file File, m *onnx.Model, with decompose.Model) error {
 	_, err := build(file, m, planned(with))
 	return err
+}
+
+// maxFile bounds an ONNX file: what reads it counts its bytes in int32.
+const maxFile = math.MaxInt32
+
+// fits refuses a file of more than limit bytes, before memory is asked for.
+func (f *file) fits(limit int) error {
+	if size := proto.Size(f.model); size > limit {
+		return fmt.Errorf("onnx: the network with its parts in one file would take %d bytes, and an ONNX file holds %d: decompose it without writing that file", size, limit)
+	}
+	return nil
+}
+
+// File is what a network was loaded from.
+type File struct {
+	Model []byte // the ONNX file
+	// External are the files that Model keeps data of its tensors in, by location, as
+	// onnx.Graph.External has them; nil: none. Nothing is written to them.
+	External map[string][]byte
 }
 
 // predictor is what is written of one.
@@ -105,7 +121,7 @@ func planned(m decompose.Model) []predictor {
 	return out
 }
 
-func build(raw []byte, m *onnx.Model, all []predictor) (*file, error) {
+func build(raw File, m *onnx.Model, all []predictor) (*file, error) {
 	f, err := read(raw)
 	if err != nil {
 		return nil, err
@@ -130,7 +146,10 @@ func build(raw []byte, m *onnx.Model, all []predictor) (*file, error) {
 	if err := errors.Join(append(faults, f.faults...)...); err != nil {
 		return nil, fmt.Errorf("onnx: the decomposition cannot be written into the network's file: %w", err)
 	}
-	return f, (&parts.Parts{Inputs: c.inputs, Outputs: w.own}).Add(f.model, onnx.DeclarationFormat)
+	if err := (&parts.Parts{Inputs: c.inputs, Outputs: w.own}).Add(f.model, onnx.DeclarationFormat); err != nil {
+		return nil, err
+	}
+	return f, f.fits(maxFile)
 }
 
 // fallback is an opset of ai.onnx for a file that imports none of it, of that IR version.

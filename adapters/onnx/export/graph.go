@@ -1,7 +1,6 @@
 package export
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
 	"github.com/pho-go/pho/internal/onnxpb"
 )
@@ -20,10 +20,11 @@ type file struct {
 	faults []error
 }
 
-// read decodes a file and takes the parts of an earlier decomposition out of it.
-func read(raw []byte) (*file, error) {
+// read decodes a file, takes the parts of an earlier decomposition out of it and the data of
+// other files in.
+func read(raw File) (*file, error) {
 	m := &onnxpb.ModelProto{}
-	if err := proto.Unmarshal(raw, m); err != nil {
+	if err := proto.Unmarshal(raw.Model, m); err != nil {
 		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
 	}
 	if m.Graph == nil {
@@ -32,61 +33,25 @@ func read(raw []byte) (*file, error) {
 	if _, err := parts.Take(m); err != nil {
 		return nil, err
 	}
-	if name := external(m); name != "" {
-		return nil, fmt.Errorf("tensor %q has its numbers in a file beside the network, where the new file would not find them: save the network with its numbers inside (in Python: onnx.save(onnx.load(PATH), NEW_PATH)) and decompose that", name)
-	}
 	f := &file{model: m, names: map[string]bool{}}
-	graph, err := proto.Marshal(m.Graph)
+	own, err := proto.Marshal(m.Graph)
 	if err != nil {
 		return nil, err
 	}
-	collect(graph, f.names, 0)
+	collect(own, f.names, 0)
+	if err := graph.TakeIn(m, raw.open); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 
-// external is the first constant of a model whose numbers are in another file, in its
-// graph, its functions or their subgraphs; "": none.
-func external(m *onnxpb.ModelProto) string {
-	name := externalIn(m.Graph)
-	for _, f := range m.Functions {
-		name = cmp.Or(name, externalOf(f.AttributeProto, f.Name), externalNode(f.Node))
+// open is the content of a file beside the network's.
+func (r File) open(location string) ([]byte, error) {
+	content := r.External[location]
+	if content == nil {
+		return nil, fmt.Errorf("what %q holds was not given: load the network with LoadOptions.KeepFile, and give Graph.External", location)
 	}
-	return name
-}
-
-func externalIn(g *onnxpb.GraphProto) string {
-	for _, t := range g.GetInitializer() {
-		if outside(t) {
-			return t.GetName()
-		}
-	}
-	return externalNode(g.GetNode())
-}
-
-func externalNode(nodes []*onnxpb.NodeProto) string {
-	for _, n := range nodes {
-		if name := externalOf(n.GetAttribute(), n.GetName()); name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-// externalOf looks in the attributes of what has that name.
-func externalOf(attributes []*onnxpb.AttributeProto, of string) string {
-	for _, a := range attributes {
-		if outside(a.GetT()) {
-			return cmp.Or(of, a.GetName())
-		}
-		if name := externalIn(a.GetG()); name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-func outside(t *onnxpb.TensorProto) bool {
-	return len(t.GetExternalData()) > 0 || t.GetDataLocation() != onnxpb.TensorProto_DEFAULT
+	return content, nil
 }
 
 // maxDepth bounds how deep subgraphs nest that names are looked for in; files that are
@@ -241,6 +206,22 @@ func (f *file) computes(name string) bool {
 	g := f.model.Graph
 	return slices.ContainsFunc(g.Input, func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == name }) ||
 		slices.ContainsFunc(g.Node, func(n *onnxpb.NodeProto) bool { return slices.Contains(n.GetOutput(), name) })
+}
+
+// isMaps tells whether that is what a ZipMap writes: no tensor.
+func (f *file) isMaps(name string) bool {
+	return slices.ContainsFunc(f.model.Graph.Node, func(n *onnxpb.NodeProto) bool {
+		return n.GetOpType() == "ZipMap" && slices.Contains(n.GetOutput(), name)
+	})
+}
+
+// declares tells whether the file says that the tensor has that many axes, or does not say.
+func (f *file) declares(name string, axes int) bool {
+	g := f.model.Graph
+	return !slices.ContainsFunc(slices.Concat(g.Output, g.ValueInfo), func(v *onnxpb.ValueInfoProto) bool {
+		shape := v.GetType().GetTensorType().GetShape()
+		return v.GetName() == name && shape != nil && len(shape.GetDim()) != axes
+	})
 }
 
 func tensorType(kind onnxpb.TensorProto_DataType, dims ...*onnxpb.TensorShapeProto_Dimension) *onnxpb.TypeProto {

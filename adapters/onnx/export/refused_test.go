@@ -24,41 +24,24 @@ func TestRefused(t *testing.T) {
 	own := &decompose.LinearTerm{Column: "x5"}
 	with, err := decompose.With(m, map[string][]decompose.Block{"": {{Term: hidden{own}}, {Term: &decompose.Tap{Tensor: "nowhere", Features: []string{"x1", "x5"}, Width: 2}}}})
 	must(t, err)
-	err = export.Check(file, m, with)
+	err = export.Check(export.File{Model: file}, m, with)
 	for _, want := range []string{`term "hidden" of predictor "mu"`, "does not say what it computes", `term "f(x1,x5)" of predictor "sigma"`, `its basis "nowhere" is not in the network`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}
 	}
-	if err := export.Check([]byte("no file"), m, m); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
+	if err := export.Check(export.File{Model: []byte("no file")}, m, m); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
 		t.Errorf("of no file: %v", err)
 	}
-	weights := &onnxpb.TensorProto{Name: "w", DataLocation: onnxpb.TensorProto_EXTERNAL}
-	constant := &onnxpb.NodeProto{Name: "w", Attribute: []*onnxpb.AttributeProto{{Name: "value", T: weights}}}
-	branch := &onnxpb.AttributeProto{Name: "then_branch", G: &onnxpb.GraphProto{Initializer: []*onnxpb.TensorProto{weights}}}
-	for where, put := range map[string]func(f *onnxpb.ModelProto){
-		"an initializer": func(f *onnxpb.ModelProto) { f.Graph.Initializer = append(f.Graph.Initializer, weights) },
-		"a node":         func(f *onnxpb.ModelProto) { f.Graph.Node = append(f.Graph.Node, constant) },
-		"a subgraph": func(f *onnxpb.ModelProto) {
-			f.Graph.Node = append(f.Graph.Node, &onnxpb.NodeProto{OpType: "If", Attribute: []*onnxpb.AttributeProto{branch}})
-		},
-		"a function": func(f *onnxpb.ModelProto) {
-			f.Functions = append(f.Functions, &onnxpb.FunctionProto{Name: "F", Node: []*onnxpb.NodeProto{constant}})
-		},
-		"a default of a function": func(f *onnxpb.ModelProto) {
-			f.Functions = append(f.Functions, &onnxpb.FunctionProto{Name: "w", AttributeProto: constant.Attribute})
-		},
-	} {
-		outside := decode(t, file)
-		put(outside)
-		raw, err := proto.Marshal(outside)
-		must(t, err)
-		if err := export.Check(raw, m, m); err == nil || !strings.Contains(err.Error(), `tensor "w" has its numbers in a file beside the network`) {
-			t.Errorf("with numbers elsewhere, in %s: %v", where, err)
-		}
+	outside := decode(t, file)
+	outside.Graph.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
+	raw, err := proto.Marshal(outside)
+	must(t, err)
+	if err := export.Check(export.File{Model: raw}, m, m); err == nil || !strings.Contains(err.Error(), "stores its data in an external file") {
+		t.Errorf("with numbers elsewhere: %v", err)
 	}
 	other := network(t, 13, float, "y")
-	if err := export.Check(other, m, m); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
+	if err := export.Check(export.File{Model: other}, m, m); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
 		t.Errorf("of another file: %v", err)
 	}
 }

@@ -21,10 +21,10 @@ type External func(location string) ([]byte, error)
 // errNoExternal says what a reader of bytes alone can do.
 var errNoExternal = errors.New("files beside the model cannot be read from here: open the model as a file, give the folder (LoadOptions.External), or save the model with its data inside")
 
-// takeIn gives the tensors of a file that keep their data in others that data, as if it
+// TakeIn gives the tensors of a file that keep their data in others that data, as if it
 // had been inside: those of subgraphs and functions, too. It shares the memory of what
 // external returns.
-func takeIn(m *onnxpb.ModelProto, external External) error {
+func TakeIn(m *onnxpb.ModelProto, external External) error {
 	t := &takerIn{external, map[string]bool{}}
 	if err := t.graph(m.GetGraph()); err != nil {
 		return fmt.Errorf("onnx: %w", err)

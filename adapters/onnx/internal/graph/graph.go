@@ -39,6 +39,11 @@ type Value struct {
 // BatchAxis is the axis that holds rows, -1 if the value does not depend on rows.
 func (v *Value) BatchAxis() int { return RowsIn(v.Shape) }
 
+// NewInner is a value of a node that the file does not have.
+func NewInner(name string, t DType, shape ...int) *Value {
+	return &Value{Name: name, Type: t, Shape: shape, inner: true}
+}
+
 // InFile reports whether the file has a tensor of v's name.
 func (v *Value) InFile() bool { return !v.inner }
 

@@ -59,7 +59,7 @@ func ReadExternal(file []byte, external External, l Limits, ops Operators) (*Gra
 	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(file, m); err != nil {
 		return nil, fmt.Errorf("onnx: not an ONNX model: %w", err)
 	}
-	if err := takeIn(m, external); err != nil {
+	if err := TakeIn(m, external); err != nil {
 		return nil, err
 	}
 	own, err := parts.Take(m)

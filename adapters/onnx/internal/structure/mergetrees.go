@@ -189,7 +189,7 @@ func (w *treeSumWriter) add(op string, row []int, axis int64, in ...*graph.Value
 	if axis > 0 {
 		n.Attrs = map[string]graph.Attr{"axis": {Int: axis}}
 	}
-	y := &graph.Value{Name: newName(w.d.g, w.of, op), Type: w.of.Type, Shape: append([]int{graph.Batch}, row...)}
+	y := graph.NewInner(newName(w.d.g, w.of, op), w.of.Type, append([]int{graph.Batch}, row...)...)
 	n.Outputs = []*graph.Value{y}
 	if w.err == nil {
 		w.err = w.d.append(graph.Extend(w.d.g, w.d.dep.table), n)
@@ -198,7 +198,9 @@ func (w *treeSumWriter) add(op string, row []int, axis int64, in ...*graph.Value
 }
 
 func (w *treeSumWriter) constant(what string, t graph.Tensor) *graph.Value {
-	return &graph.Value{Name: newName(w.d.g, w.of, what), Type: t.Type, Shape: t.Shape, Const: &t}
+	c := graph.NewInner(newName(w.d.g, w.of, what), t.Type, t.Shape...)
+	c.Const = &t
+	return c
 }
 
 // append adds a node to the graph and to what is known of it.

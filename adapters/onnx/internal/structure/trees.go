@@ -261,11 +261,13 @@ func newName(g *graph.Graph, of *graph.Value, what string) string {
 }
 
 func (s *treeSplitter) value(of *graph.Value, what string, t graph.DType, width int) *graph.Value {
-	return &graph.Value{Name: newName(s.g, of, what), Type: t, Shape: []int{graph.Batch, width}}
+	return graph.NewInner(newName(s.g, of, what), t, graph.Batch, width)
 }
 
 func (s *treeSplitter) constant(of *graph.Value, what string, v []float64, shape ...int) *graph.Value {
-	return &graph.Value{Name: newName(s.g, of, what), Type: of.Type, Shape: shape, Const: &graph.Tensor{Type: of.Type, Shape: shape, F: v}}
+	c := graph.NewInner(newName(s.g, of, what), of.Type, shape...)
+	c.Const = &graph.Tensor{Type: of.Type, Shape: shape, F: v}
+	return c
 }
 
 // isPart reports whether the elements of v are parts of an ensemble of trees that was
