@@ -19,6 +19,9 @@ import (
 
 // Every bad model is refused with a message that says what, where and why.
 func TestBadModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it takes long, and starts nothing that the race detector, which runs -short, could see")
+	}
 	raw := func(b *onnxpb.Builder) []byte {
 		out, err := proto.Marshal(b.Model())
 		if err != nil {
@@ -244,6 +247,9 @@ func TestBadModels(t *testing.T) {
 
 // A file cut anywhere is an error, or (cut between fields at the end) a model.
 func TestTruncated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it takes long, and starts nothing that the race detector, which runs -short, could see")
+	}
 	b, err := os.ReadFile(graphtest.GoldenFile("torch", "nam_slice_13.onnx"))
 	if err != nil {
 		t.Fatal(err)

@@ -149,6 +149,9 @@ func TestDeepNamesOneEnsembleOfSeveral(t *testing.T) {
 
 // More sums than a row has room for stay several columns, and a note says so.
 func TestTooManySumsOfEnsembles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it takes long, and starts nothing that the race detector, which runs -short, could see")
+	}
 	const columns, targets = 200, 128
 	b := onnxpb.NewBuilder(17)
 	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, columns)

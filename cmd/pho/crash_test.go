@@ -15,6 +15,9 @@ import (
 // A command that is killed at any moment leaves the earlier result or the new one,
 // each whole; the next run takes away what is left of it.
 func TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it takes long, and starts nothing that the race detector, which runs -short, could see")
+	}
 	if !durable.Claims {
 		t.Skip("nothing is known here of what other processes left")
 	}

@@ -14,6 +14,9 @@ import (
 // Every file is brought to the disk before it takes its place, and every directory
 // after a name in it has changed: as the system's calls are, where strace can see them.
 func TestSyncBeforeRename(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it takes long, and starts nothing that the race detector, which runs -short, could see")
+	}
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("no strace to see the system's calls with")

@@ -73,6 +73,9 @@ func TestBoundedMessages(t *testing.T) {
 // No name from a file reaches a terminal as it is, and none fills it, wherever it
 // stands in the file and whatever the command says of it.
 func TestNamesThatActOnTerminals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it takes long, and starts nothing that the race detector, which runs -short, could see")
+	}
 	temp := t.TempDir()
 	place := func(name string) string { return filepath.Join(temp, name) }
 	for kind, name := range map[string]string{"escapes": strings.TrimSuffix(hostile, "\xff"), "length": strings.Repeat("né", 1<<19)} {
