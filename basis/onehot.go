@@ -14,7 +14,7 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// NoLevel is the level of a OneHotTerm on rows that have 0 in all of its columns.
+// NoLevel is the level that a OneHotTerm has on rows that have 0 in all of its columns.
 const NoLevel = "(none)"
 
 // OneHot is the spec of one factor that data hold as a column of 0 and 1 for each level,

@@ -158,8 +158,8 @@ func fit(terms []term, most int64) {
 		}
 	}
 	for i, t := range terms {
-		if t.width == 1 {
-			terms[i].kind = linear
+		if t.kind == spline || t.kind == quantile {
+			terms[i].kind = linear // of one column now
 		}
 	}
 }

@@ -88,10 +88,15 @@ func newNumbers[T number](g *onnx.Graph, t onnx.Tensor, rows int, from func(dst 
 }
 
 func (p *numbers[T]) bind(pin *goruntime.Pinner) (runtime.Value, error) {
+	p.pin(pin)
+	return runtime.NewTensor(p.shape, p.data)
+}
+
+// pin keeps the memory where it is, as C needs it.
+func (p *numbers[T]) pin(pin *goruntime.Pinner) {
 	if len(p.data) > 0 {
 		pin.Pin(&p.data[0])
 	}
-	return runtime.NewTensor(p.shape, p.data)
 }
 
 func (p *numbers[T]) enter(src []float64, n int) error {
@@ -122,9 +127,7 @@ func (p *numbers[T]) leave(dst []float64, n int) {
 type truths struct{ numbers[uint8] }
 
 func (p *truths) bind(pin *goruntime.Pinner) (runtime.Value, error) {
-	if len(p.data) > 0 {
-		pin.Pin(&p.data[0])
-	}
+	p.pin(pin)
 	return runtime.NewCustomDataTensor(p.shape, p.data, runtime.TensorElementDataTypeBool)
 }
 
