@@ -79,9 +79,12 @@ type Predictor struct {
 	ReconstructionError *float64 `json:"reconstruction_error"`
 	// Orthogonality is max_j |cor(x_j, unstructured)| over the columns; under
 	// PHOGAM it is not zero.
-	Orthogonality float64      `json:"orthogonality"`
-	Aliased       []string     `json:"aliased"` // columns that others span
-	Terms         []TermResult `json:"terms"`
+	Orthogonality float64 `json:"orthogonality"`
+	// Convention is what makes the predictor itself unique, a clause: "centred over the
+	// classes of every row". "": it is unique.
+	Convention string       `json:"convention,omitempty"`
+	Aliased    []string     `json:"aliased"` // columns that others span
+	Terms      []TermResult `json:"terms"`
 	// Entangled lists the groups of terms of which only the sum is identified.
 	Entangled []Entanglement `json:"entangled"`
 	// Concurvity lists pairs of terms of which one lies to a large part in the
@@ -99,22 +102,28 @@ type Predictor struct {
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
 // constraints applied, so evaluating needs none.
 type TermResult struct {
-	Name        string          `json:"name"`
-	Kind        Kind            `json:"kind"`
-	Features    []string        `json:"features"`
-	Columns     int             `json:"columns"` // after the constraint
-	EDF         float64         `json:"edf"`
-	EDF1        *float64        `json:"edf1,omitempty"` // of 2F - FF, for tests (Wood 2017, 6.12); nil for PHO
-	EDF2        *float64        `json:"edf2,omitempty"` // with the uncertainty of the smoothing parameters; nil above 500 columns
-	SP          []float64       `json:"sp"`
-	AtInfinity  bool            `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
-	Identified  bool            `json:"identified"`
-	AliasedWith []string        `json:"aliased_with"`
-	Spec        json.RawMessage `json:"spec"`
-	Center      float64         `json:"center"`            // weighted mean of Phi (beta+alpha) over training rows
-	Beta        []float64       `json:"beta"`              // the network's own
-	Alpha       []float64       `json:"alpha"`             // moved from the deep predictor
-	KCheck      *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
+	Name        string    `json:"name"`
+	Kind        Kind      `json:"kind"`
+	Features    []string  `json:"features"`
+	Columns     int       `json:"columns"` // after the constraint
+	EDF         float64   `json:"edf"`
+	EDF1        *float64  `json:"edf1,omitempty"` // of 2F - FF, for tests (Wood 2017, 6.12); nil for PHO
+	EDF2        *float64  `json:"edf2,omitempty"` // with the uncertainty of the smoothing parameters; nil above 500 columns
+	SP          []float64 `json:"sp"`
+	AtInfinity  bool      `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
+	Identified  bool      `json:"identified"`
+	AliasedWith []string  `json:"aliased_with"`
+	Verdict     Verdict   `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
+	Why         string    `json:"why,omitempty"`     // of a verdict other than Identified, a clause
+	// Margins is what was moved from this term to others of some of its features, so that
+	// it is orthogonal to them over the training rows: its values are those of
+	// Phi (beta + alpha) less these, theirs those and these besides.
+	Margins []Margin        `json:"margins,omitempty"`
+	Spec    json.RawMessage `json:"spec"`
+	Center  float64         `json:"center"`            // weighted mean of Phi (beta+alpha) over training rows
+	Beta    []float64       `json:"beta"`              // the network's own
+	Alpha   []float64       `json:"alpha"`             // moved from the deep predictor
+	KCheck  *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
 	// Concurvity is the term's with all others of the predictor.
 	Concurvity Concurvity `json:"concurvity"`
 	Before     Moment     `json:"before"`
@@ -122,6 +131,23 @@ type TermResult struct {
 	Moved      Moment     `json:"moved"` // of Phi alpha: how far the term moved
 
 	term Term
+}
+
+// Verdict says how far the rows determine a term.
+type Verdict string
+
+// The verdicts, the first that applies in this order: Sum, Weak, Convention, Identified.
+const (
+	Identified Verdict = "identified" // the rows determine it
+	Sum        Verdict = "sum"        // they determine only its sum with other terms
+	Convention Verdict = "convention" // they determine it given a convention, which Why names
+	Weak       Verdict = "weak"       // they determine it in principle, but hardly tell
+)
+
+// Margin is a part of a term that belongs to another one of the same predictor.
+type Margin struct {
+	Term string    `json:"term"`
+	Coef []float64 `json:"coef"` // in the raw coordinates of that term
 }
 
 // KCheck says whether a smooth had enough basis functions: Index is the mean
