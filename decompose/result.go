@@ -26,6 +26,7 @@ type Result struct {
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
+	Event       string          `json:"event,omitempty"` // Options.Event
 	Offset      string          `json:"offset,omitempty"`
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions

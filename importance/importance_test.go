@@ -387,7 +387,7 @@ func TestEstimate(t *testing.T) {
 			eta = append(eta, v+off[i])
 		}
 	}
-	direct, err := family.Estimate(mustParse("negative-binomial").(family.Held), y, w, eta)
+	direct, err := family.Estimate(mustParse("negative-binomial"), family.Sample{Y: y, W: w, Eta: eta})
 	must(t, err)
 	if direct.Name() != found.Name() {
 		t.Errorf("all rows say %s, the sample %s", direct.Name(), found.Name())

@@ -58,6 +58,10 @@ type Ready struct {
 // asked for are *OptionError.
 func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	o := q.Options
+	trainedFor, err := q.trainedFor()
+	if err != nil {
+		return nil, err
+	}
 	formulas, err := q.parse()
 	if err != nil {
 		return nil, err
@@ -86,10 +90,6 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	rows := Cached(Seen(graph, ref.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
-	}
-	trainedFor, err := q.trainedFor()
-	if err != nil {
-		return nil, err
 	}
 	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
 		return nil, err
@@ -142,7 +142,8 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 }
 
 // trainedFor is the family that the network's file names for the response, unless one is
-// asked for; "" if it names none or was trained on another column.
+// asked for; "" if it names none or was trained on another column. The column of events is
+// taken from there too.
 func (q *Request) trainedFor() (string, error) {
 	if q.Options.Response == "" || q.Family != "" {
 		return "", nil
@@ -151,6 +152,7 @@ func (q *Request) trainedFor() (string, error) {
 	if err != nil || r == nil || r.Column != q.Options.Response {
 		return "", err
 	}
+	q.Options.Event = cmp.Or(q.Options.Event, r.Event)
 	return r.Family, nil
 }
 

@@ -27,7 +27,7 @@ func (s Units) Of(k int) (scale, shift float64) {
 // centre, mean 0: weighted, and only for families that allow other units.
 func (t *Target) Standard(of family.Family, centre bool) Units {
 	s := Units{0, 1}
-	if !scales(of) {
+	if !family.TraitsOf(of).Units {
 		return s
 	}
 	mean, variance := t.Moments(true)
@@ -38,32 +38,6 @@ func (t *Target) Standard(of family.Family, centre bool) Units {
 		s.Shift = mean
 	}
 	return s
-}
-
-// scales: the family stays the same in other units of the response.
-func scales(f family.Family) bool {
-	switch f := f.(type) {
-	case family.Gaussian, family.StudentT:
-		return true
-	case family.GaussianLS:
-		return f.Scale == family.LogScale && f.Floor == 0 // others have no units to give back
-	case family.Held: // a given scale is in the response's units
-		_, ok := f.Of().(family.StudentT)
-		return ok && f.Predictors() > 1
-	}
-	return false
-}
-
-// location: the first predictor is on the scale of the response.
-func location(f family.Family) bool {
-	if h, ok := f.(family.Held); ok {
-		f = h.Of()
-	}
-	switch f.(type) {
-	case family.Gaussian, family.GaussianLS, family.StudentT:
-		return true
-	}
-	return false
 }
 
 // In is the target in other units; itself if they are its own.
