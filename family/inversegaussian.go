@@ -57,8 +57,8 @@ func (InverseGaussian) HasDispersion() bool { return true }
 // Mass is false: a density.
 func (InverseGaussian) Mass() bool { return false }
 
-// Traits: the deviance is that of an exponential family.
-func (InverseGaussian) Traits() Traits { return Traits{Affine: true} }
+// Traits: an exponential family that keeps its form in other units.
+func (InverseGaussian) Traits() Traits { return Traits{Affine: true, Ratio: true} }
 
 // Mean is exp(eta).
 func (InverseGaussian) Mean(eta []float64) float64 {

@@ -11,6 +11,9 @@ type Traits struct {
 	// Units: the family stays the same if the response is shifted, and scaled by c > 0,
 	// whereby the first predictor is too and the second, if there is one, grows by log c.
 	Units bool
+	// Ratio: it stays the same, but for the dispersion, if the response is scaled by c > 0,
+	// whereby the first predictor grows by log c.
+	Ratio bool
 }
 
 // TraitsOf are those that f states by a method Traits, else none.

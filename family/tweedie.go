@@ -108,8 +108,8 @@ func (Tweedie) HasDispersion() bool { return true }
 // Mass is false: positive responses have a density.
 func (Tweedie) Mass() bool { return false }
 
-// Traits: the deviance is that of an exponential family.
-func (Tweedie) Traits() Traits { return Traits{Affine: true} }
+// Traits: an exponential family that keeps its form in other units.
+func (Tweedie) Traits() Traits { return Traits{Affine: true, Ratio: true} }
 
 // Mean is exp(eta).
 func (Tweedie) Mean(eta []float64) float64 {

@@ -104,17 +104,16 @@ func forward(ctx context.Context, m decompose.Model, b *data.Batch) (*decompose.
 	return out, m.Forward(ctx, out, b)
 }
 
-// loss takes the predictors to training's units: location less the shift over the scale,
-// a log scale less its logarithm.
+// loss takes the predictors to training's units, the way back of Units.Of.
 func (e *evaluator) loss(eta *mat.Dense) float64 {
 	_, k := eta.Dims()
 	row, at := make([]float64, k, k+len(e.unknown)), make([]float64, k+len(e.unknown))
 	return -e.target.LogLik(e.trained, func(i int) []float64 {
 		copy(row, eta.RawRowView(i))
 		if e.units != (likelihood.Units{Scale: 1}) {
-			row[0] = (row[0] - e.units.Shift) / e.units.Scale
-			if k > 1 {
-				row[1] -= math.Log(e.units.Scale)
+			for j := range row {
+				scale, shift := e.units.Of(j)
+				row[j] = (row[j] - shift) / scale
 			}
 		}
 		e.target.At(at, append(row, e.unknown...), i)

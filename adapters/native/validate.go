@@ -192,8 +192,12 @@ func (c *Config) known(schema data.Schema, f *faults, name, what string) {
 
 // notOwn refuses the response and the weights as inputs.
 func (c *Config) notOwn(f *faults, name, what string) {
-	if name != "" && (name == c.Response || name == c.Weights || name == c.Event) {
-		f.add("%s: column %q is the response, its events or the weights", what, name)
+	switch {
+	case name == "":
+	case name == c.Response || name == c.Weights:
+		f.add("%s: column %q is the response or the weights", what, name)
+	case name == c.Event:
+		f.add("%s: column %q says which times are censored: it is part of the response", what, name)
 	}
 }
 
