@@ -66,7 +66,8 @@ func (v *Visitor) prediction() *decompose.Prediction {
 		if v.total.refit == nil {
 			return nil
 		}
-		return &decompose.Prediction{Worse: !(v.total.full.loglik > v.total.refit[null].LogLik())}
+		gain := v.total.full.loglik - v.total.refit[null].LogLik()
+		return &decompose.Prediction{LogLikGain: finite(gain / v.total.w), Worse: !(gain >= 0)}
 	}
 	out := &decompose.Prediction{R2: finite(1 - p.miss/p.ss), RMSE: finite(math.Sqrt(p.miss / p.w))}
 	switch {

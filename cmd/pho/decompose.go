@@ -166,6 +166,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if ready.TrainedFor != "" {
 		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
 	}
+	if ready.Event != "" {
+		log.note(fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", ready.Event))
+	}
 	for _, f := range ready.Chosen {
 		log.note(fmt.Sprintf("terms chosen by the columns; to change them, copy the formula: --formula %s", quoteFormula(f)))
 	}

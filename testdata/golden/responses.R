@@ -97,7 +97,7 @@ for (set in c("rotterdam.csv", "veteran")) {
   poisson_at <- function(f) glm(e ~ 0 + factor(piece) + offset(f * eta[id] + log(t - tstart)), family = poisson, data = split, control = tight)
   g <- poisson_at(1); h <- poisson_at(0.5)
   fit(paste(set, "cox"), "cox", set, if (set == "veteran") "time" else "dtime", if (set == "veteran") "status" else "death", "false", colnames(x), c(0, coef(m)), NULL,
-      sprintf('"partial": %s, "partial_half": %s, "partial_null": %s, "cuts": %s, "log_rates": %s, "poisson_gain": %s', num(at(coef(m))), num(at(coef(m) / 2)), num(at(0 * coef(m))),
+      sprintf('"partial": %s, "partial_half": %s, "partial_null": %s, "partial_first": %s, "cuts": %s, "log_rates": %s, "poisson_gain": %s', num(at(coef(m))), num(at(coef(m) / 2)), num(at(0 * coef(m))), num(at(c(0, coef(m)[-1]))),
               arr(cuts), arr(coef(g)), num(logLik(g) - logLik(h))))
 }
 
