@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/family"
 )
 
 // prediction adds up how well the network itself predicts the response, and how well
@@ -18,19 +17,19 @@ type prediction struct {
 // add adds a row; offset is part of eta[0]. z is the response, less the offset where
 // that is a part of the mean: then the mean of z and the offset are what the null
 // model predicts.
-func (p *prediction) add(f family.Family, y, w, offset float64, eta []float64) {
+func (p *prediction) add(v *Visitor, y, w, offset float64, eta []float64) {
 	z := y
-	if family.TraitsOf(f).Location {
+	if v.traits.Location {
 		z -= offset
 	}
 	p.w += w
 	d := z - p.mean
 	p.mean += d * w / p.w
 	p.ss += w * d * (z - p.mean)
-	d = y - f.Mean(eta)
+	d = y - v.family.Mean(eta)
 	p.miss += w * d * d
-	if affine(f) {
-		p.base += f.Deviance(y, w, []float64{0})
+	if v.traits.Affine {
+		p.base += v.family.Deviance(y, w, []float64{0})
 	}
 }
 
@@ -46,10 +45,6 @@ func (p *prediction) merge(o prediction) {
 	p.miss += o.miss
 	p.base += o.base
 }
-
-// affine: deviances of one predictor and of another differ by an affine function of the
-// response.
-func affine(f family.Family) bool { return f.Predictors() == 1 && family.TraitsOf(f).Affine }
 
 // prediction is what the sums say; figures that are not finite are nil. With d0 the
 // deviance of a row at predictor 0, that of the null model, whose mean is that of the
@@ -73,7 +68,7 @@ func (v *Visitor) prediction() *decompose.Prediction {
 	switch {
 	case p.ss == 0: // a constant response: there is nothing to explain
 		return out
-	case affine(v.family) && v.result.Offset == "":
+	case v.traits.Affine && v.result.Offset == "":
 		most := p.base - v.family.Deviance(p.mean, p.w, []float64{0})
 		out.DevianceExplained = finite(1 - v.total.full.deviance/most)
 		out.Worse = !(v.total.full.deviance <= most)

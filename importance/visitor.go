@@ -43,6 +43,7 @@ import (
 type Visitor struct {
 	family family.Family
 	of     [2]family.Family // for censored rows, and for others
+	traits family.Traits    // Affine only with one predictor
 
 	result *decompose.Result
 	drops  []drop
@@ -82,6 +83,8 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 			v.phi = *r.Dispersion
 		}
 		_, held := fam.(family.Held)
+		v.traits = family.TraitsOf(fam)
+		v.traits.Affine = v.traits.Affine && fam.Predictors() == 1
 		v.byDeviance = fam.Predictors() == 1 && !held
 	}
 	v.total = v.newSums()
@@ -129,7 +132,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 			eta[k], parts[k] = p.Predictors[k].Eta[i], p.Predictors[k].Row(i)
 		}
 		eta[0] += rows.offsetAt(i)
-		s.prediction.add(v.family, y, weight, rows.offsetAt(i), eta)
+		s.prediction.add(v, y, weight, rows.offsetAt(i), eta)
 		if s.refit == nil {
 			s.full.add(v, of, y, weight, eta)
 		} else {
