@@ -51,6 +51,7 @@ type Options struct {
 
 	Response string // column of the response, for importance; "": the one that a formula names, or none
 	Family   string // distribution of the response as in family.Parse; "": what the network suggests
+	Event    string // column that says of a response that is a time: 1 the event was seen then, 0 not until then; "": always
 	Weights  string // column of row weights; "": ones
 	Offset   string // column added to the first predictor in the likelihood; "": none
 
@@ -141,7 +142,7 @@ func (o *Options) settings() *decompose.Options {
 	for _, s := range []struct {
 		to   *string
 		from string
-	}{{&settings.Response, o.Response}, {&settings.Weights, o.Weights}, {&settings.Offset, o.Offset}} {
+	}{{&settings.Response, o.Response}, {&settings.Event, o.Event}, {&settings.Weights, o.Weights}, {&settings.Offset, o.Offset}} {
 		if s.from != "" {
 			*s.to = s.from
 		}

@@ -15,6 +15,7 @@ import (
 // rows or many.
 type Formula struct {
 	Response  string // column left of the tilde; may be empty
+	Event     string // of Surv(response, event) there; may be empty
 	Predictor string // from "sigma = ~ ..."; empty: every predictor
 	Intercept bool   // false after "- 1" or "+ 0"
 	// Specs are the terms in order of writing.
@@ -29,6 +30,7 @@ type Options struct {
 	// Response is the column to be explained if it is known from elsewhere than the left
 	// side: no term may have it. "": the left side alone counts.
 	Response string
+	Event    string // the column of its events, likewise
 	// Select gives every penalised smooth a penalty on its null space, so that it can
 	// be taken out altogether (mgcv's select = TRUE).
 	Select bool
@@ -57,10 +59,15 @@ func Parse(text string, o *Options) (*Formula, error) {
 			return nil, err
 		}
 	}
+	if tree.Event != "" {
+		if _, err := m.column(formula.Name{Pos: tree.EventPos, Text: tree.Event}); err != nil {
+			return nil, err
+		}
+	}
 	if tree.Others != nil && m.schema != nil {
 		return nil, m.Errorf(tree.Others.Pos, `"." stands for terms that are chosen by the rows: expand it first (package basis/propose)`)
 	}
-	f := &Formula{Response: tree.Response, Predictor: tree.Predictor, Intercept: tree.Intercept}
+	f := &Formula{Response: tree.Response, Event: tree.Event, Predictor: tree.Predictor, Intercept: tree.Intercept}
 	m.full = !tree.Intercept
 	m.parametric(tree.Summands)
 	seen := map[string]bool{}
@@ -86,8 +93,9 @@ type interpreter struct {
 	factors map[string]bool
 	full    bool // the next factor has all levels
 
-	classes  Classes         // of other packages
-	response string          // besides that of the left side
+	classes  Classes // of other packages
+	response string  // besides that of the left side
+	event    string
 	selected bool            // smooths have a penalty on their null space
 	products map[string]bool // the sets of columns of terms without smooths, as keys
 }
@@ -100,7 +108,7 @@ func newInterpreter(tree *formula.Formula, o *Options) (*interpreter, error) {
 	if err := o.Classes.check(); err != nil {
 		return nil, err
 	}
-	m.classes, m.selected, m.response = o.Classes, o.Select, o.Response
+	m.classes, m.selected, m.response, m.event = o.Classes, o.Select, o.Response, o.Event
 	m.schema, m.columns = o.Schema, make(map[string]data.Column, len(o.Schema))
 	for _, c := range o.Schema {
 		m.columns[c.Name] = c
@@ -211,6 +219,8 @@ func (m *interpreter) explaining(n formula.Name) (data.Column, error) {
 	c, err := m.column(n)
 	if err == nil && (c.Name == m.Response || c.Name == m.response) {
 		err = m.Errorf(n.Pos, "%q is the response; it cannot explain itself", n.Text)
+	} else if err == nil && (c.Name == m.Event && m.Event != "" || c.Name == m.event && m.event != "") {
+		err = m.Errorf(n.Pos, "%q says which times are censored; it is part of the response and cannot explain it", n.Text)
 	}
 	return c, err
 }

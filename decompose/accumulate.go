@@ -298,17 +298,17 @@ func (a *accumulator) fillDeviance(b *data.Batch, w []float64, eta *mat.Dense) e
 	if fam == nil {
 		return nil
 	}
-	y, offset, err := response(b, a.opts)
+	r, err := readResponses(b, a.opts)
 	if err != nil || !fam.HasDispersion() {
 		return err
 	}
 	at := make([]float64, fam.Predictors())
-	for i := range y {
+	for i, y := range r.y {
 		copy(at, eta.RawRowView(i))
-		if offset != nil {
-			at[0] += offset[i]
+		if r.offset != nil {
+			at[0] += r.offset[i]
 		}
-		a.deviance.Set(i, 0, fam.Deviance(y[i], weight(w, i), at))
+		a.deviance.Set(i, 0, fam.Deviance(y, weight(w, i), at))
 	}
 	return nil
 }

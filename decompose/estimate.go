@@ -12,7 +12,7 @@ import (
 // about half a percent.
 const maxSample = 1 << 17
 
-// EstimateFamily is o.Family with the unknown parameters of a family.Held estimated by
+// EstimateFamily is o.Family with the unknown parameters of a family.Incomplete estimated by
 // maximum likelihood at the model's own predictors plus offset; any other family is
 // returned as it is. It is a pass of its own, before Accumulate: it runs the network once
 // over src and keeps every row, or, of more than 131072, every 2nd, 4th, ... so that
@@ -22,8 +22,7 @@ const maxSample = 1 << 17
 // none (with their row), no row of positive weight, what family.Estimate refuses.
 func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (family.Family, error) {
 	o = o.orDefault()
-	held, ok := o.Family.(family.Held)
-	if !ok || held.Unknown() == nil {
+	if family.Unknown(o.Family) == nil {
 		return o.Family, nil
 	}
 	if err := o.checkFamily(m); err != nil {
@@ -49,7 +48,7 @@ func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	found, err := family.Estimate(held, sample.y, sample.w, sample.eta)
+	found, err := family.Estimate(o.Family, sample.Sample)
 	if err != nil {
 		return nil, fmt.Errorf("decompose: response %q: %w", o.Response, err)
 	}
@@ -68,7 +67,7 @@ func readPredictors(ctx context.Context, f *forward, b *data.Batch, o *Options) 
 		if err != nil {
 			return nil, err
 		}
-		y, offset, err := response(rows, o)
+		r, err := readResponses(rows, o)
 		if err != nil {
 			return nil, err
 		}
@@ -76,11 +75,14 @@ func readPredictors(ctx context.Context, f *forward, b *data.Batch, o *Options) 
 		if err != nil {
 			return nil, err
 		}
-		for i := range y {
-			s.y, s.w = append(s.y, y[i]), append(s.w, weight(w, i))
-			s.eta = append(s.eta, out.Eta.RawRowView(i)...)
-			if offset != nil {
-				s.eta[len(s.eta)-s.k] += offset[i]
+		for i, y := range r.y {
+			s.Y, s.W = append(s.Y, y), append(s.W, weight(w, i))
+			if r.event != nil {
+				s.Event = append(s.Event, r.event[i])
+			}
+			s.Eta = append(s.Eta, out.Eta.RawRowView(i)...)
+			if r.offset != nil {
+				s.Eta[len(s.Eta)-s.k] += r.offset[i]
 			}
 		}
 	}
@@ -89,21 +91,24 @@ func readPredictors(ctx context.Context, f *forward, b *data.Batch, o *Options) 
 
 // thinned holds every stride-th row: responses, weights, and the predictors with offset.
 type thinned struct {
+	family.Sample
 	k            int
-	y, w, eta    []float64
 	seen, stride int
 }
 
 // add takes the rows that follow.
 func (s *thinned) add(rows *thinned) {
-	for i := range rows.y {
+	for i := range rows.Y {
 		s.seen++
 		if (s.seen-1)%s.stride != 0 {
 			continue
 		}
-		s.y, s.w = append(s.y, rows.y[i]), append(s.w, rows.w[i])
-		s.eta = append(s.eta, rows.eta[i*s.k:(i+1)*s.k]...)
-		if len(s.y) > maxSample {
+		s.Y, s.W = append(s.Y, rows.Y[i]), append(s.W, rows.W[i])
+		if rows.Event != nil {
+			s.Event = append(s.Event, rows.Event[i])
+		}
+		s.Eta = append(s.Eta, rows.Eta[i*s.k:(i+1)*s.k]...)
+		if len(s.Y) > maxSample {
 			s.halve()
 		}
 	}
@@ -113,10 +118,16 @@ func (s *thinned) add(rows *thinned) {
 func (s *thinned) halve() {
 	s.stride *= 2
 	kept := 0
-	for i := 0; i < len(s.y); i += 2 {
-		s.y[kept], s.w[kept] = s.y[i], s.w[i]
-		copy(s.eta[kept*s.k:], s.eta[i*s.k:(i+1)*s.k])
+	for i := 0; i < len(s.Y); i += 2 {
+		s.Y[kept], s.W[kept] = s.Y[i], s.W[i]
+		if s.Event != nil {
+			s.Event[kept] = s.Event[i]
+		}
+		copy(s.Eta[kept*s.k:], s.Eta[i*s.k:(i+1)*s.k])
 		kept++
 	}
-	s.y, s.w, s.eta = s.y[:kept], s.w[:kept], s.eta[:kept*s.k]
+	s.Y, s.W, s.Eta = s.Y[:kept], s.W[:kept], s.Eta[:kept*s.k]
+	if s.Event != nil {
+		s.Event = s.Event[:kept]
+	}
 }

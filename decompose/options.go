@@ -88,7 +88,10 @@ type Smoothing struct {
 type Columns struct {
 	Weights  string // ones without
 	Response string // needed for importance and for a Family
-	Offset   string // enters the likelihood only
+	// Event says of a Response that is a time whether the event was seen then, 1, or not
+	// until then, 0 (right censored); "": it was in every row. It needs a Family of times.
+	Event  string
+	Offset string // enters the likelihood only
 	// Groups holds groups of rows (text or numbers). Smoothing parameters are then chosen
 	// by leaving out one group after the other: for a deep predictor that is no noise
 	// REML grows with the rows, and prediction to new groups may be what matters.
@@ -97,7 +100,7 @@ type Columns struct {
 
 // Names are the columns that have a role.
 func (c Columns) Names() []string {
-	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Offset, c.Groups}, func(name string) bool { return name == "" })
+	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Event, c.Offset, c.Groups}, func(name string) bool { return name == "" })
 }
 
 // Resources are what the passes may take. No result depends on them, but for

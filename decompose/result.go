@@ -26,6 +26,7 @@ type Result struct {
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
+	Event       string          `json:"event,omitempty"` // Options.Event
 	Offset      string          `json:"offset,omitempty"`
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
@@ -53,8 +54,12 @@ type Prediction struct {
 	// in which that is no figure of one predictor, for gaussian, whose R2 it is, and
 	// with an offset.
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`
-	// Worse: the mean of the response predicts better than the network, by deviance if
-	// it is there, else by R2.
+	// LogLikGain is how much larger a row's log-likelihood is on average than that of
+	// predictors that are 0, each with a baseline of its own (family.Cox, if events are
+	// named; there are no other figures then). nil: another family.
+	LogLikGain *float64 `json:"loglik_gain,omitempty"`
+	// Worse: the mean of the response, or no predictor, predicts better than the network, by
+	// deviance or LogLikGain if they are there, else by R2.
 	Worse bool `json:"worse,omitempty"`
 }
 

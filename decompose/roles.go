@@ -5,24 +5,51 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/family"
 )
 
-// response reads y, which the family has to allow, and the offset (nil without one).
-func response(b *data.Batch, o *Options) (y, offset []float64, err error) {
-	if y, err = b.Numeric(o.Response); err != nil {
-		return nil, nil, fmt.Errorf("response: %w", err)
+// responses are what the rows of a batch hold for the family.
+type responses struct {
+	y             []float64
+	event, offset []float64        // nil: none
+	of            [2]family.Family // censored rows, others
+}
+
+// family is that of row i.
+func (r *responses) family(i int) family.Family {
+	if r.event == nil {
+		return r.of[1]
+	}
+	return r.of[int(r.event[i])]
+}
+
+// readResponses reads y, which the family has to allow, events and offset.
+func readResponses(b *data.Batch, o *Options) (r *responses, err error) {
+	r = &responses{of: family.ByEvent(o.Family)}
+	if r.y, err = b.Numeric(o.Response); err != nil {
+		return nil, fmt.Errorf("response: %w", err)
+	}
+	if o.Event != "" {
+		if r.event, err = b.Numeric(o.Event); err != nil {
+			return nil, fmt.Errorf("events: %w", err)
+		}
 	}
 	if o.Offset != "" {
-		if offset, err = b.Numeric(o.Offset); err != nil {
-			return nil, nil, fmt.Errorf("offset: %w", err)
+		if r.offset, err = b.Numeric(o.Offset); err != nil {
+			return nil, fmt.Errorf("offset: %w", err)
 		}
 	}
-	for i, v := range y {
+	for i, v := range r.y {
 		if err := o.Family.Check(v); err != nil {
-			return nil, nil, fmt.Errorf("response %q, data row %d: %w", o.Response, b.Row(i)+1, err)
+			return nil, fmt.Errorf("response %q, data row %d: %w", o.Response, b.Row(i)+1, err)
+		}
+		if r.event != nil {
+			if err := family.CheckEvent(r.event[i]); err != nil {
+				return nil, fmt.Errorf("events %q, data row %d: %w", o.Event, b.Row(i)+1, err)
+			}
 		}
 	}
-	return y, offset, nil
+	return r, nil
 }
 
 // weights reads the weights; nil means ones.

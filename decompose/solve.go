@@ -46,7 +46,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	}
 	r := &Result{
 		Format: Format, Rows: total.Positive, Method: o.method(p),
-		Weights: o.Weights, Response: o.Response, Offset: o.Offset,
+		Weights: o.Weights, Response: o.Response, Event: o.Event, Offset: o.Offset,
 		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
 	}
 	r.describe(o, s, total)

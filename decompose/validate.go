@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/pho-go/pho/family"
 )
 
 // faults are what is wrong with the options, to be told at once.
@@ -104,9 +106,18 @@ func (f *faults) smoothingParameters(name string, sp []float64, terms map[string
 // checkFamily reports a family that is not one for the model or has no response.
 func (o *Options) checkFamily(m Model) error {
 	if o.Family == nil {
+		if o.Event != "" {
+			return fmt.Errorf("decompose: events %q need a family of times, as family.AFT or family.Cox", o.Event)
+		}
 		return nil
 	}
 	var faults []error
+	if o.Event != "" && family.Censored(o.Family) == nil {
+		faults = append(faults, fmt.Errorf("decompose: events %q: %w", o.Event, family.NoTimes(o.Family)))
+	}
+	if o.Event != "" && o.Event == o.Response {
+		faults = append(faults, fmt.Errorf("decompose: column %q holds the events and is the response too", o.Event))
+	}
 	if o.Response == "" {
 		faults = append(faults, fmt.Errorf("decompose: family %s needs a response column", o.Family.Name()))
 	}

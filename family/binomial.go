@@ -51,6 +51,9 @@ func (Binomial) HasDispersion() bool { return false }
 // Mass is true.
 func (Binomial) Mass() bool { return true }
 
+// Traits: the deviance is that of an exponential family.
+func (Binomial) Traits() Traits { return Traits{Affine: true} }
+
 // Mean is the probability p.
 func (Binomial) Mean(eta []float64) float64 {
 	if len(eta) != 1 {

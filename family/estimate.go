@@ -5,53 +5,110 @@ import (
 	"math"
 )
 
-// Estimate gives the unknown parameters of h their maximum likelihood numbers at
-// given predictors: y and w have n entries (w nil: ones), eta (n x K, row by row) is
-// the predictors with their offset. The search (Newton in the logarithms) ends
-// within 1e-10, or at exp(+-15), beyond which no shape changes a figure that
-// matters: a count that varies less than Poisson ends at the largest theta.
+// Sample is rows to estimate from: Y and W have n entries (W nil: ones), Eta (n x K, row by
+// row) is the predictors with their offset, Event (nil: ones) is 0 for a response that is
+// right censored and 1 for others.
+type Sample struct{ Y, W, Event, Eta []float64 }
+
+func (s *Sample) weight(i int) float64 {
+	if s.W == nil {
+		return 1
+	}
+	return s.W[i]
+}
+
+func (s *Sample) event(i int) bool { return s.Event == nil || s.Event[i] != 0 }
+
+// Incomplete is a family with parameters that may have no number yet: Held, Tweedie and
+// Cox. While one has none, LogLik and Deviance give NaN.
+type Incomplete interface {
+	Family
+	// Unknown names them; nil: none.
+	Unknown() []string
+	estimate(s Sample) (Family, error)
+}
+
+// Unknown names the parameters of f that have no number yet; nil: none.
+func Unknown(f Family) []string {
+	if f, ok := f.(Incomplete); ok {
+		return f.Unknown()
+	}
+	return nil
+}
+
+// Estimate gives the unknown parameters of f their maximum likelihood numbers at the
+// predictors of s; a family without unknown ones is returned as it is. Numbers of a
+// Held are found by Newton's method on their predictors' scale, which ends within 1e-10,
+// or at +-15, beyond which no shape changes a figure that matters: a count that varies
+// less than Poisson ends at the largest theta.
 //
-// Errors: a response outside the support, weights that are negative or all 0,
-// predictors that are not finite; a search that does not end.
-func Estimate(h Held, y, w, eta []float64) (Held, error) {
-	unknown := h.Unknown()
-	if unknown == nil {
-		return h, nil
+// Errors: a response outside the support, weights that are negative or all 0, predictors
+// that are not finite, censored rows where f is no family of times, or all rows censored;
+// a search that does not end.
+func Estimate(f Family, s Sample) (Family, error) {
+	g, ok := f.(Incomplete)
+	if !ok || g.Unknown() == nil {
+		return f, nil
 	}
-	k := h.Predictors()
-	if len(eta) != k*len(y) || w != nil && len(w) != len(y) {
-		return h, fmt.Errorf("family %s: %d responses, %d weights and %d predictors do not belong together", h.Name(), len(y), len(w), len(eta))
+	if err := s.check(f); err != nil {
+		return f, err
 	}
-	weight := func(i int) float64 {
-		if w == nil {
-			return 1
+	return g.estimate(s)
+}
+
+// check finds the faults of a sample.
+func (s *Sample) check(f Family) error {
+	n, k := len(s.Y), f.Predictors()
+	if len(s.Eta) != k*n || s.W != nil && len(s.W) != n || s.Event != nil && len(s.Event) != n {
+		return fmt.Errorf("family %s: %d responses, %d weights, %d events and %d predictors do not belong together", f.Name(), n, len(s.W), len(s.Event), len(s.Eta))
+	}
+	if s.Event != nil && Censored(f) == nil {
+		return NoTimes(f)
+	}
+	sumW, events := 0.0, 0.0
+	for i, v := range s.Y {
+		w := s.weight(i)
+		if err := f.Check(v); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
 		}
-		return w[i]
-	}
-	var mean, variance, sumW float64
-	for i, v := range y {
-		if err := h.Check(v); err != nil {
-			return h, fmt.Errorf("row %d: %w", i, err)
-		}
-		for _, e := range eta[i*k : (i+1)*k] {
+		for _, e := range s.Eta[i*k : (i+1)*k] {
 			if e-e != 0 {
-				return h, fmt.Errorf("family %s: the predictor of row %d is %g", h.Name(), i, e)
+				return fmt.Errorf("family %s: the predictor of row %d is %g", f.Name(), i, e)
 			}
 		}
-		if !(weight(i) >= 0) || math.IsInf(weight(i), 1) {
-			return h, fmt.Errorf("family %s: the weight of row %d is %g", h.Name(), i, weight(i))
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("family %s: the weight of row %d is %g", f.Name(), i, w)
 		}
-		m := h.of.Mean(append(append([]float64{}, eta[i*k:(i+1)*k]...), make([]float64, h.held)...))
-		sumW += weight(i)
-		mean += weight(i) * m
-		variance += weight(i) * (v - m) * (v - m)
+		sumW += w
+		if s.event(i) {
+			events += w
+		}
 	}
-	if sumW == 0 {
-		return h, fmt.Errorf("family %s: no row has a positive weight, so nothing tells %v", h.Name(), unknown)
+	switch {
+	case sumW == 0:
+		return fmt.Errorf("family %s: no row has a positive weight, so nothing tells %v", f.Name(), Unknown(f))
+	case events == 0:
+		return fmt.Errorf("family %s: every row of positive weight is censored, so nothing tells %v", f.Name(), Unknown(f))
+	}
+	return nil
+}
+
+func (h Held) estimate(s Sample) (Family, error) {
+	k := h.Predictors()
+	var mean, variance, sumW float64
+	for i, v := range s.Y {
+		m := h.of.Mean(append(append([]float64{}, s.Eta[i*k:(i+1)*k]...), make([]float64, h.held)...))
+		w := s.weight(i)
+		sumW += w
+		mean += w * m
+		variance += w * (v - m) * (v - m)
 	}
 	f := h.Free()
 	logs := append([]float64{}, f.Start(mean/sumW, max(variance/sumW, 1e-300))[k:]...)
-	ml := &shapeLikelihood{f: f, y: y, w: w, eta: eta, k: k}
+	ml := &shapeLikelihood{f: f, of: [2]Differentiable{nil, f}, Sample: s, k: k}
+	if c, ok := Censored(f).(Differentiable); ok {
+		ml.of[0] = c
+	}
 	if err := ml.maximise(logs); err != nil {
 		return h, err
 	}
@@ -60,9 +117,10 @@ func Estimate(h Held, y, w, eta []float64) (Held, error) {
 
 // shapeLikelihood is the log-likelihood as a function of at most two shapes.
 type shapeLikelihood struct {
-	f         Shaped
-	y, w, eta []float64
-	k         int // predictors that are given
+	f  Shaped
+	of [2]Differentiable // censored rows, others
+	Sample
+	k int // predictors that are given
 }
 
 // score is its gradient and expected information per unit of weight.
@@ -71,16 +129,16 @@ func (l *shapeLikelihood) score(logs []float64) (grad, info [2]float64) {
 	var at, g, i [3]float64
 	copy(at[l.k:], logs)
 	sumW := 0.0
-	for r, y := range l.y {
-		w := 1.0
-		if l.w != nil {
-			w = l.w[r]
-		}
+	for r, y := range l.Y {
+		w, of := l.weight(r), l.of[1]
 		if w == 0 {
 			continue
 		}
-		copy(at[:], l.eta[r*l.k:(r+1)*l.k])
-		l.f.Score(g[:n], i[:n], y, w, at[:n], 1)
+		if !l.event(r) {
+			of = l.of[0]
+		}
+		copy(at[:], l.Eta[r*l.k:(r+1)*l.k])
+		of.Score(g[:n], i[:n], y, w, at[:n], 1)
 		sumW += w
 		for j := range logs {
 			grad[j] += g[l.k+j]

@@ -117,6 +117,14 @@ func TestCheckMessages(t *testing.T) {
 		{Poisson{}, -1, "family poisson: response -1 is outside the support, the non-negative integers"},
 		{Poisson{}, math.Inf(1), "family poisson: response +Inf is outside the support, the non-negative integers"},
 		{Poisson{}, math.NaN(), "family poisson: response NaN is outside the support, the non-negative integers"},
+		{Tweedie{1.5}, -0.5, "family tweedie: response -0.5 is outside the support, 0 and the finite positive numbers"},
+		{Tweedie{1.5}, 0, ""},
+		{InverseGaussian{}, 0, "family inverse-gaussian: response 0 is outside the support, the finite positive numbers"},
+		{AFT{}, 0, "family lognormal: response 0 is outside the support, the finite positive numbers"},
+		{AFT{Distribution: Weibull}, -1, "family weibull: response -1 is outside the support, the finite positive numbers"},
+		{held(AFT{Distribution: LogLogistic}, 2), math.NaN(), "family log-logistic: response NaN is outside the support, the finite positive numbers"},
+		{ZIP{}, 0.5, "family zip: response 0.5 is outside the support, the non-negative integers"},
+		{Cox{}, 0, "family cox: response 0 is outside the support, the finite positive numbers"},
 		{Gamma{}, 0, "family gamma: response 0 is outside the support, the finite positive numbers"},
 		{Gamma{}, 2.5, ""},
 		{NegativeBinomial{}, 2.5, "family negative-binomial: response 2.5 is outside the support, the non-negative integers"},
@@ -150,7 +158,7 @@ func held(f Shaped, values ...float64) Held {
 }
 
 func TestParse(t *testing.T) {
-	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)"
+	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)"
 	for _, c := range []struct {
 		name  string
 		heads []string
@@ -185,7 +193,7 @@ func TestParse(t *testing.T) {
 		{name: "student-t(df=4)", heads: make([]string, 3), err: "family student-t: df is a predictor of the network, so no number can be given for it"},
 		{name: "student-t(sigma=1)", heads: []string{""}, err: "family student-t: df is unknown while parameters before it are given: give df too"},
 		{name: "beta(theta=1)", heads: []string{""}, err: `family beta has no parameter "theta": it has phi, as in beta(phi=4)`},
-		{name: "poisson(theta=1)", heads: []string{""}, err: `family poisson has no parameter "theta": only negative-binomial, beta and student-t have some`},
+		{name: "poisson(theta=1)", heads: []string{""}, err: `family poisson has no parameter "theta": it has none`},
 		{name: "beta(phi=-1)", heads: []string{""}, err: `family "beta(phi=-1)": "phi=-1" is not a parameter with a positive number, as in negative-binomial(theta=2)`},
 		{name: "beta(phi=1", heads: []string{""}, err: `family "beta(phi=1": the parenthesis is not closed`},
 		{name: "beta", heads: []string{"exp"}, err: `family beta: predictor 1 of the network ends in "exp", which is not the inverse of the family's link: want no head or sigmoid`},
@@ -203,7 +211,29 @@ func TestParse(t *testing.T) {
 		{name: "binom", heads: []string{""}, err: `unknown family "binom": did you mean binomial? ` + known},
 		{name: "normal", heads: []string{""}, err: `unknown family "normal": did you mean gaussian? ` + known},
 		{name: "bernoulli", heads: []string{""}, err: `unknown family "bernoulli": did you mean binomial? ` + known},
-		{name: "tweedie", heads: []string{""}, err: `unknown family "tweedie" ` + known},
+		{name: "weib", heads: []string{""}, err: `unknown family "weib": did you mean weibull? ` + known},
+		{name: "survreg", heads: []string{""}, err: `unknown family "survreg": did you mean weibull? ` + known},
+		{name: "coxph", heads: []string{""}, err: `unknown family "coxph": did you mean cox? ` + known},
+		{name: "Tweedy", heads: []string{""}, err: `unknown family "Tweedy": did you mean tweedie? ` + known},
+		{name: "tweedie", heads: []string{"exp"}, want: Tweedie{}},
+		{name: "tweedie(p=1.5)", heads: []string{""}, want: Tweedie{1.5}},
+		{name: "tweedie(p=2)", heads: []string{""}, err: "family tweedie: p is 2: it is a number between 1 and 2, both excluded; 1 is poisson, 2 gamma, 3 inverse-gaussian"},
+		{name: "tweedie(phi=2)", heads: []string{""}, err: `family tweedie has no parameter "phi": it has p, as in tweedie(p=1.5)`},
+		{name: "tweedie(p=1.5)", heads: []string{"", ""}, err: "family tweedie takes 1 (the logarithm of the mean), but the network has 2 predictors"},
+		{name: "inverse-gaussian", heads: []string{"exp"}, want: InverseGaussian{}},
+		{name: "zip", heads: []string{"exp", "sigmoid"}, want: ZIP{}},
+		{name: "zip", heads: []string{""}, want: held(ZIP{}, math.NaN())},
+		{name: "zip(pi=0.3)", heads: []string{"exp"}, want: held(ZIP{}, 0.3)},
+		{name: "zip(pi=3)", heads: []string{"exp"}, err: "family zip: pi is 3: it is a number between 0 and 1"},
+		{name: "zip(p=3)", heads: []string{"exp"}, err: `family zip has no parameter "p": it has pi, as in zip(pi=0.3)`},
+		{name: "lognormal", heads: []string{"", "exp"}, want: AFT{}},
+		{name: "lognormal(sigma=2)", heads: []string{""}, want: held(AFT{}, 2)},
+		{name: "weibull", heads: []string{"exp", ""}, want: AFT{Distribution: Weibull}},
+		{name: "weibull(scale=0.5)", heads: []string{"exp"}, want: held(AFT{Distribution: Weibull}, 0.5)},
+		{name: "log-logistic", heads: []string{""}, want: held(AFT{Distribution: LogLogistic}, math.NaN())},
+		{name: "cox", heads: []string{""}, want: Cox{}},
+		{name: "cox(intervals=7)", heads: []string{"exp"}, want: Cox{Intervals: 7}},
+		{name: "cox(intervals=1.5)", heads: []string{"exp"}, err: "family cox: intervals is 1.5: it is a whole number from 1 to 1000"},
 		{name: "", heads: []string{""}, err: `unknown family "" ` + known},
 		{name: "a\nb", heads: []string{""}, err: `unknown family "a\nb" ` + known},
 	} {

@@ -1,9 +1,6 @@
 package family
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Gamma has mean mu = exp(eta) (log link, K = 1) and variance phi mu^2/w, so shape
 // w/phi; responses are positive. The dispersion phi is the sum of deviances over
@@ -17,12 +14,7 @@ func (Gamma) Name() string { return "gamma" }
 func (Gamma) Predictors() int { return 1 }
 
 // Check accepts the finite positive numbers.
-func (Gamma) Check(y float64) error {
-	if y > 0 && !math.IsInf(y, 1) {
-		return nil
-	}
-	return fmt.Errorf("family gamma: response %v is outside the support, the finite positive numbers", y)
-}
+func (f Gamma) Check(y float64) error { return checkPositive(f.Name(), y) }
 
 // LogLik is s log s - log Gamma(s) - log y - s [exp(d) - d] with the shape s =
 // w/phi and d = log y - eta. With phi = 0 it is +Inf for a row that is met exactly
@@ -58,6 +50,9 @@ func (Gamma) HasDispersion() bool { return true }
 
 // Mass is false: a density.
 func (Gamma) Mass() bool { return false }
+
+// Traits: the deviance is that of an exponential family.
+func (Gamma) Traits() Traits { return Traits{Affine: true} }
 
 // Mean is exp(eta).
 func (Gamma) Mean(eta []float64) float64 {

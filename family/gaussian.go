@@ -50,6 +50,9 @@ func (Gaussian) HasDispersion() bool { return true }
 // Mass is false: a density.
 func (Gaussian) Mass() bool { return false }
 
+// Traits: a location family.
+func (Gaussian) Traits() Traits { return Traits{Location: true, Units: true} }
+
 // Mean is eta itself.
 func (Gaussian) Mean(eta []float64) float64 {
 	if len(eta) != 1 {
@@ -146,6 +149,11 @@ func (GaussianLS) HasDispersion() bool { return false }
 
 // Mass is false: a density.
 func (GaussianLS) Mass() bool { return false }
+
+// Traits: a location family; softplus and floors have no units to give back.
+func (f GaussianLS) Traits() Traits {
+	return Traits{Location: true, Units: f.Scale == LogScale && f.Floor == 0}
+}
 
 // Mean is eta[0].
 func (GaussianLS) Mean(eta []float64) float64 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Shaped is a family whose predictors after the first are positive shape parameters
-// on the logarithmic scale, which may as well be numbers: NegativeBinomial, Beta,
-// StudentT.
+// Shaped is a family whose predictors after the first are shape parameters, which may as
+// well be numbers: NegativeBinomial, Beta, StudentT, ZIP, AFT. They are positive and on the
+// logarithmic scale, but for a probability (pi of ZIP), which is on that of its log odds.
 type Shaped interface {
 	Differentiable
 	// Parameters names the predictors.
@@ -27,14 +27,15 @@ type Shaped interface {
 type Held struct {
 	of            Shaped
 	held, unknown int
-	values        [2]float64 // logarithms of the held ones, in order; 0 for the unknown
+	values        [2]float64 // the held ones on their predictors' scale, in order; 0 for the unknown
 }
 
 // Hold makes the last len(values) parameters of f numbers (response scale: theta of a
-// NegativeBinomial, phi of a Beta, df or sigma and df of a StudentT). NaN: unknown.
+// NegativeBinomial, phi of a Beta, df or sigma and df of a StudentT, pi of a ZIP, sigma of
+// an AFT). NaN: unknown.
 //
-// Errors: no values or as many as there are predictors; one that is not positive; an
-// unknown one after a known one.
+// Errors: no values or as many as there are predictors; one that is not positive, or a
+// probability that is not below 1; an unknown one after a known one.
 func Hold(f Shaped, values ...float64) (Held, error) {
 	h := Held{of: f, held: len(values)}
 	if h.held < 1 || h.held > len(h.values) || h.held >= f.Predictors() {
@@ -51,8 +52,13 @@ func Hold(f Shaped, values ...float64) (Held, error) {
 			continue
 		case !(v > 0) || math.IsInf(v, 1):
 			return Held{}, fmt.Errorf("family %s: %s is %g: it is a positive number", f.Name(), name, v)
+		case name == proportion && !(v < 1):
+			return Held{}, fmt.Errorf("family %s: %s is %g: it is a number between 0 and 1", f.Name(), name, v)
 		}
 		h.values[i] = math.Log(v)
+		if name == proportion {
+			h.values[i] = logit(v)
+		}
 	}
 	return h, nil
 }
@@ -62,13 +68,20 @@ func Hold(f Shaped, values ...float64) (Held, error) {
 func (h Held) Name() string {
 	var known []string
 	for i := h.unknown; i < h.held; i++ {
-		known = append(known, fmt.Sprintf("%s=%.6g", h.of.Parameters()[h.Predictors()+i], math.Exp(h.values[i])))
+		name, v := h.of.Parameters()[h.Predictors()+i], math.Exp(h.values[i])
+		if name == proportion {
+			v = logistic(h.values[i])
+		}
+		known = append(known, fmt.Sprintf("%s=%.6g", name, v))
 	}
 	if known == nil {
 		return h.of.Name()
 	}
 	return h.of.Name() + "(" + strings.Join(known, ",") + ")"
 }
+
+// proportion is the name of a parameter that is a probability.
+const proportion = "pi"
 
 // Of is the family whose parameters are all predictors.
 func (h Held) Of() Shaped { return h.of }
@@ -98,8 +111,8 @@ func (h Held) Free() Shaped {
 	return f
 }
 
-// With gives the unknown parameters their numbers: logs are their logarithms, the
-// last predictors of Free.
+// With gives the unknown parameters their numbers: logs are their logarithms (the log odds
+// of a probability), the last predictors of Free.
 func (h Held) With(logs []float64) Held {
 	copy(h.values[:h.unknown], logs)
 	h.unknown = 0
@@ -129,7 +142,7 @@ func (h Held) LogLik(y, w float64, eta []float64, phi float64) float64 {
 
 // Deviance is 2w times the log-likelihood that the row falls short of the largest
 // that its predictor can give it while the numbers stay. Beta has that largest one at
-// a mean near y, the other families at y. NaN with more than one predictor.
+// a mean near y, an AFT at the predictor log y, the other families at the mean y. NaN with more than one predictor.
 func (h Held) Deviance(y, w float64, eta []float64) float64 {
 	if len(eta) != 1 || h.Predictors() != 1 || !(w >= 0) || h.Unknown() != nil {
 		return math.NaN()
@@ -148,6 +161,14 @@ func (h Held) HasDispersion() bool { return false }
 
 // Mass is that of the family.
 func (h Held) Mass() bool { return h.of.Mass() }
+
+// Traits are those of the family, but for units: a given scale is in the response's own.
+func (h Held) Traits() Traits {
+	t := TraitsOf(h.of)
+	t.Affine = t.Affine && h.Predictors() == 1
+	t.Units = t.Units && h.Predictors() > 1
+	return t
+}
 
 // Mean is that of the family.
 func (h Held) Mean(eta []float64) float64 {

@@ -85,6 +85,9 @@ func (NegativeBinomial) HasDispersion() bool { return false }
 // Mass is true.
 func (NegativeBinomial) Mass() bool { return true }
 
+// Traits: the deviance is that of an exponential family while theta is held.
+func (NegativeBinomial) Traits() Traits { return Traits{Affine: true} }
+
 // Mean is exp(eta[0]).
 func (NegativeBinomial) Mean(eta []float64) float64 {
 	if len(eta) != 2 {

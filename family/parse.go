@@ -28,10 +28,19 @@ import (
 //	                   K = 1 the same with phi held
 //	student-t          K = 3 StudentT; no head, and none or exp twice
 //	                   K = 2, 1 the same with df, or sigma and df, held
+//	tweedie            K = 1 Tweedie; none or exp
+//	inverse-gaussian   K = 1 InverseGaussian; none or exp
+//	zip                K = 2 ZIP; none or exp, and none or sigmoid
+//	                   K = 1 the same with pi held
+//	lognormal, weibull, log-logistic
+//	                   K = 2 AFT; none or exp, twice
+//	                   K = 1 the same with sigma, or scale, held
+//	cox                K = 1 Cox; none or exp
 //
 // What is held may be given: negative-binomial(theta=2), beta(phi=30),
-// student-t(df=4), student-t(sigma=0.5,df=4). Without a number it is unknown (see
-// Held).
+// student-t(df=4), student-t(sigma=0.5,df=4), tweedie(p=1.5), zip(pi=0.3),
+// lognormal(sigma=1), weibull(scale=0.7), and how many intervals the baseline has,
+// cox(intervals=10). Without a number it is unknown (see Incomplete).
 //
 // Errors: an unknown name (with the nearest known one), another K, a head that
 // is not the inverse of the family's link, a parameter that is unknown, not
@@ -69,6 +78,23 @@ func Parse(name string, heads []string) (Family, error) {
 		f, fits, takes = Beta{}, [][]string{{"", "sigmoid"}, logarithm}, "1 (the log odds of the mean) or 2 (and the logarithm of phi)"
 	case "student-t":
 		f, fits, takes = StudentT{}, [][]string{{""}, logarithm, logarithm}, "1 (the location), 2 (and the logarithm of the scale) or 3 (and that of df)"
+	case "tweedie":
+		if f, err = powered(given); err != nil {
+			return nil, err
+		}
+		given, fits, takes = nil, [][]string{logarithm}, "1 (the logarithm of the mean)"
+	case "inverse-gaussian":
+		f, fits, takes = InverseGaussian{}, [][]string{logarithm}, "1 (the logarithm of the mean)"
+	case "zip":
+		f, fits, takes = ZIP{}, [][]string{logarithm, {"", "sigmoid"}}, "1 (the logarithm of Poisson's mean) or 2 (and the log odds of a zero beside it)"
+	case "lognormal", "weibull", "log-logistic":
+		d := []TimeDistribution{LogNormal, Weibull, LogLogistic}[slices.Index([]string{"lognormal", "weibull", "log-logistic"}, name)]
+		f, fits, takes = AFT{Distribution: d}, [][]string{logarithm, logarithm}, "1 (the location of log y) or 2 (and the logarithm of its scale)"
+	case "cox":
+		if f, err = divided(given); err != nil {
+			return nil, err
+		}
+		given, fits, takes = nil, [][]string{logarithm}, "1 (the logarithm of the hazard ratio)"
 	default:
 		return nil, unknown(name)
 	}
@@ -129,6 +155,37 @@ func arguments(text string) (name string, given []argument, err error) {
 	return name, given, nil
 }
 
+// powered is Tweedie with the power that is given.
+func powered(given []argument) (Family, error) {
+	var f Tweedie
+	for _, a := range given {
+		switch {
+		case a.name != "p":
+			return nil, fmt.Errorf("family tweedie has no parameter %q: it has p, as in tweedie(p=1.5)", a.name)
+		case !(a.value > 1 && a.value < 2):
+			return nil, fmt.Errorf("family tweedie: p is %g: it is a number between 1 and 2, both excluded; 1 is poisson, 2 gamma, 3 inverse-gaussian", a.value)
+		}
+		f.P = a.value
+	}
+	return f, nil
+}
+
+// divided is Cox with the number of intervals that is given.
+func divided(given []argument) (Family, error) {
+	const most = 1000
+	var f Cox
+	for _, a := range given {
+		switch {
+		case a.name != "intervals":
+			return nil, fmt.Errorf("family cox has no parameter %q: it has intervals, as in cox(intervals=10)", a.name)
+		case a.value != math.Trunc(a.value) || a.value > most:
+			return nil, fmt.Errorf("family cox: intervals is %g: it is a whole number from 1 to %d", a.value, most)
+		}
+		f.Intervals = int(a.value)
+	}
+	return f, nil
+}
+
 // hold holds what is not among the k predictors.
 func hold(f Shaped, k int, given []argument) (Family, error) {
 	names := f.Parameters()[k:]
@@ -150,7 +207,7 @@ func hold(f Shaped, k int, given []argument) (Family, error) {
 func notHeld(name string, f Shaped, given []argument) error {
 	switch {
 	case f == nil:
-		return fmt.Errorf("family %s has no parameter %q: only negative-binomial, beta and student-t have some", name, given[0].name)
+		return fmt.Errorf("family %s has no parameter %q: it has none", name, given[0].name)
 	case slices.Contains(f.Parameters(), given[0].name):
 		return fmt.Errorf("family %s: %s is a predictor of the network, so no number can be given for it", name, given[0].name)
 	}
@@ -160,7 +217,11 @@ func notHeld(name string, f Shaped, given []argument) error {
 // example is the family's name with a number.
 func example(f Shaped) string {
 	names := f.Parameters()
-	return f.Name() + "(" + names[len(names)-1] + "=4)"
+	number := "=4)"
+	if names[len(names)-1] == proportion {
+		number = "=0.3)"
+	}
+	return f.Name() + "(" + names[len(names)-1] + number
 }
 
 // describe lists heads as words.
@@ -177,7 +238,7 @@ func describe(heads []string) string {
 
 // Names are the families that Parse knows.
 func Names() []string {
-	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t"}
+	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t", "tweedie", "inverse-gaussian", "zip", "lognormal", "weibull", "log-logistic", "cox"}
 }
 
 // unknown is the error for a name that Parse does not know.
@@ -204,6 +265,20 @@ func unknown(name string) error {
 		best = "student-t"
 	case "betar":
 		best = "beta"
+	case "tw", "compound-poisson":
+		best = "tweedie"
+	case "ig", "invgauss", "wald", "inverse.gaussian":
+		best = "inverse-gaussian"
+	case "zero-inflated-poisson", "zeroinfl":
+		best = "zip"
+	case "log-normal", "lnorm":
+		best = "lognormal"
+	case "aft", "survreg", "exponential":
+		best = "weibull"
+	case "loglogistic":
+		best = "log-logistic"
+	case "coxph", "proportional-hazards", "survival":
+		best = "cox"
 	}
 	if best != "" {
 		return fmt.Errorf("unknown family %q: did you mean %s? (known: %s)", name, best, strings.Join(known, ", "))

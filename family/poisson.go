@@ -39,6 +39,9 @@ func (Poisson) HasDispersion() bool { return false }
 // Mass is true.
 func (Poisson) Mass() bool { return true }
 
+// Traits: the deviance is that of an exponential family.
+func (Poisson) Traits() Traits { return Traits{Affine: true} }
+
 // Mean is exp(eta).
 func (Poisson) Mean(eta []float64) float64 {
 	if len(eta) != 1 {
@@ -61,11 +64,7 @@ func logPoissonSaturated(y float64) float64 {
 	if y == 0 {
 		return 0
 	}
-	if y < 16 {
-		lg, _ := math.Lgamma(y + 1)
-		return y*math.Log(y) - y - lg
-	}
-	return -(log2Pi+math.Log(y))/2 - stirlingSeries(y)
+	return logPoissonAt(y)
 }
 
 // Score of the logarithm of the mean: w (y - mu), information w mu.

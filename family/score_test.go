@@ -20,6 +20,7 @@ func differentiable() map[string]struct {
 		y *rapid.Generator[float64]
 	}
 	count := rapid.Map(rapid.IntRange(0, 30), func(i int) float64 { return float64(i) })
+	positive := rapid.Float64Range(0.01, 20)
 	return map[string]entry{
 		"gaussian":                       {Gaussian{}, rapid.Float64Range(-5, 5)},
 		"gaussian log scale":             {GaussianLS{}, rapid.Float64Range(-5, 5)},
@@ -36,7 +37,42 @@ func differentiable() map[string]struct {
 		"student t":                      {StudentT{}, rapid.Float64Range(-20, 20)},
 		"student t, df held":             {held(StudentT{}, 4), rapid.Float64Range(-20, 20)},
 		"student t, both held":           {held(StudentT{}, 0.7, 4), rapid.Float64Range(-20, 20)},
+		"tweedie":                        {Tweedie{1.5}, positive},
+		"tweedie next to poisson":        {Tweedie{1.02}, rapid.SampledFrom([]float64{0, 0.3, 2, 5})},
+		"tweedie next to gamma":          {Tweedie{1.98}, positive},
+		"inverse gaussian":               {InverseGaussian{}, positive},
+		"zip":                            {ZIP{}, count},
+		"zip, held":                      {held(ZIP{}, 0.3), count},
+		"lognormal":                      {AFT{}, positive},
+		"weibull":                        {AFT{Distribution: Weibull}, positive},
+		"log-logistic":                   {AFT{Distribution: LogLogistic}, positive},
+		"lognormal, held":                {held(AFT{}, 0.8), positive},
+		"lognormal, censored":            {of(AFT{}), positive},
+		"weibull, censored":              {of(AFT{Distribution: Weibull}), positive},
+		"log-logistic, censored":         {of(AFT{Distribution: LogLogistic}), positive},
+		"weibull, held and censored":     {of(held(AFT{Distribution: Weibull}, 0.8)), positive},
+		"cox":                            {twoRates(), positive},
+		"cox, censored":                  {of(twoRates()), positive},
 	}
+}
+
+// of is Censored for families of times that can be fitted by gradients.
+func of(f Family) Differentiable { return Censored(f).(Differentiable) }
+
+// twoRates is proportional hazards with three intervals.
+func twoRates() Cox {
+	e, err := NewExposure([]float64{0.4, 2})
+	if err != nil {
+		panic(err)
+	}
+	for i, y := range []float64{0.2, 0.3, 0.4, 1, 1.5, 2, 3, 8} {
+		e.Add(y, 1, 0, i%3 != 1)
+	}
+	h, err := e.Hazard()
+	if err != nil {
+		panic(err)
+	}
+	return Cox{Baseline: h}
 }
 
 // TestScore compares with central differences of LogLik.
@@ -136,6 +172,32 @@ func TestInformation(t *testing.T) {
 			}
 		})
 	}
+	for _, eta := range [][]float64{{0.5, 0.3}, {1.5, -2}, {-1, 2}} {
+		check(fmt.Sprint("zip ", eta), ZIP{}, eta, func(yield func(y, p float64)) {
+			for y := range 80 {
+				yield(float64(y), math.Exp(ZIP{}.LogLik(float64(y), 1, eta, 1)))
+			}
+		})
+	}
+	// log y = x; the first of the two predictors alone of families of one.
+	line := func(name string, f Differentiable, eta []float64, zero bool) {
+		check(name, f, eta, func(yield func(y, p float64)) {
+			const h = 1e-3
+			if zero {
+				yield(0, math.Exp(f.LogLik(0, 1, eta, 1)))
+			}
+			for x := -45.0; x < 25; x += h {
+				yield(math.Exp(x), h*math.Exp(x+f.LogLik(math.Exp(x), 1, eta, 1)))
+			}
+		})
+	}
+	for _, d := range []TimeDistribution{LogNormal, Weibull, LogLogistic} {
+		line(fmt.Sprint("times ", d), AFT{Distribution: d}, []float64{0.5, 0.1}, false)
+	}
+	line("tweedie", Tweedie{1.4}, []float64{0.5}, true)
+	line("tweedie next to gamma", Tweedie{1.9}, []float64{0.5}, true)
+	line("inverse gaussian", InverseGaussian{}, []float64{0.5}, false)
+	line("cox", twoRates(), []float64{0.5}, false)
 	for name, f := range map[string]Differentiable{"gaussian log scale": GaussianLS{}, "gaussian softplus scale": GaussianLS{Scale: SoftplusScale}, "floor": GaussianLS{SoftplusScale, 0.4}} {
 		eta := []float64{0.3, -0.2}
 		check(name, f, eta, func(yield func(y, p float64)) {

@@ -161,10 +161,11 @@ func TestEstimate(t *testing.T) {
 			if v := h.LogLik(y[0], 1, eta[:1], 1); !math.IsNaN(v) {
 				t.Errorf("log-likelihood %v of unknown parameters", v)
 			}
-			got, err := Estimate(h, y, w, eta)
+			found, err := Estimate(h, Sample{Y: y, W: w, Eta: eta})
 			if err != nil {
 				t.Fatal(err)
 			}
+			got := found.(Held)
 			for i, want := range c.want {
 				if v := math.Exp(got.values[i]); math.Abs(v/want-1) > 0.1 {
 					t.Errorf("estimate %d is %v, simulated %v", i, v, want)
@@ -191,8 +192,8 @@ func TestEstimate(t *testing.T) {
 	}
 	// Counts that vary less than Poisson have no finite theta.
 	h := held(NegativeBinomial{}, math.NaN())
-	got, err := Estimate(h, []float64{2, 2, 3, 3}, nil, []float64{1, 1, 1, 1})
-	if err != nil || got.values[0] < 10 {
+	got, err := Estimate(h, Sample{Y: []float64{2, 2, 3, 3}, Eta: []float64{1, 1, 1, 1}})
+	if err != nil || got.(Held).values[0] < 10 {
 		t.Errorf("even counts: %s, %v", got.Name(), err)
 	}
 	for want, c := range map[string]struct{ y, w, eta []float64 }{
@@ -200,9 +201,9 @@ func TestEstimate(t *testing.T) {
 		"family negative-binomial: the weight of row 0 is -1":        {[]float64{1}, []float64{-1}, []float64{0}},
 		"family negative-binomial: no row has a positive weight":     {[]float64{1}, []float64{0}, []float64{0}},
 		"family negative-binomial: the predictor of row 0 is NaN":    {[]float64{1}, nil, []float64{math.NaN()}},
-		"family negative-binomial: 1 responses, 0 weights and 2 pre": {[]float64{1}, nil, []float64{0, 0}},
+		"family negative-binomial: 1 responses, 0 weights, 0 events": {[]float64{1}, nil, []float64{0, 0}},
 	} {
-		if _, err := Estimate(h, c.y, c.w, c.eta); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Estimate(h, Sample{Y: c.y, W: c.w, Eta: c.eta}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -246,7 +247,10 @@ func FuzzFamilies(f *testing.F) {
 		}
 		moderate := math.Abs(a) < 300 && math.Abs(b) < 300 && math.Abs(c) < 300 && math.Abs(y) < 1e100 && w < 1e6
 		for _, fam := range []Differentiable{Gaussian{}, GaussianLS{}, Binomial{}, Poisson{}, Gamma{}, NegativeBinomial{}, Beta{}, StudentT{},
-			held(NegativeBinomial{}, 2), held(Beta{}, 2), held(StudentT{}, 2), held(StudentT{}, 2, 2)} {
+			held(NegativeBinomial{}, 2), held(Beta{}, 2), held(StudentT{}, 2), held(StudentT{}, 2, 2),
+			Tweedie{1.01}, Tweedie{1.5}, Tweedie{1.99}, InverseGaussian{}, ZIP{}, held(ZIP{}, 0.3), twoRates(),
+			AFT{}, AFT{Distribution: Weibull}, AFT{Distribution: LogLogistic}, held(AFT{}, 2), held(AFT{Distribution: Weibull}, 2), held(AFT{Distribution: LogLogistic}, 2),
+			of(AFT{}), of(AFT{Distribution: Weibull}), of(AFT{Distribution: LogLogistic}), of(held(AFT{}, 2)), of(held(AFT{Distribution: Weibull}, 2)), of(twoRates())} {
 			if fam.Check(y) != nil {
 				continue
 			}

@@ -55,6 +55,9 @@ func (StudentT) HasDispersion() bool { return false }
 // Mass is false: a density.
 func (StudentT) Mass() bool { return false }
 
+// Traits: a location family.
+func (StudentT) Traits() Traits { return Traits{Location: true, Units: true} }
+
 // Mean is eta[0]: the mean for df > 1, and the median always.
 func (StudentT) Mean(eta []float64) float64 {
 	if len(eta) != 3 {

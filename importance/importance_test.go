@@ -144,6 +144,8 @@ func must(t testing.TB, err error) {
 
 func gaussianNoise(r *rand.Rand, eta []float64) float64 { return eta[0] + r.NormFloat64() }
 
+func positiveNoise(r *rand.Rand, eta []float64) float64 { return math.Exp(eta[0] + r.NormFloat64()) }
+
 func poissonDraw(r *rand.Rand, eta []float64) float64 {
 	limit, n, p := math.Exp(-math.Exp(eta[0])), 0.0, r.Float64()
 	for p > limit {
@@ -249,6 +251,16 @@ func TestAgainstDirectComputation(t *testing.T) {
 		"negative binomial": {mustParse("negative-binomial(theta=2)"), poissonDraw, true},
 		"beta":              {mustParse("beta(phi=9)"), func(r *rand.Rand, eta []float64) float64 { return 1 / (1 + math.Exp(-eta[0]-r.NormFloat64())) }, false},
 		"student t":         {mustParse("student-t(sigma=0.8,df=4)"), gaussianNoise, false},
+		"tweedie": {mustParse("tweedie(p=1.4)"), func(r *rand.Rand, eta []float64) (y float64) {
+			for range int(poissonDraw(r, eta)) {
+				y += r.ExpFloat64()
+			}
+			return y
+		}, false},
+		"inverse gaussian": {family.InverseGaussian{}, positiveNoise, false},
+		"zip":              {mustParse("zip(pi=0.2)"), poissonDraw, true},
+		"lognormal":        {mustParse("lognormal(sigma=0.9)"), positiveNoise, false},
+		"weibull":          {mustParse("weibull(scale=0.8)"), positiveNoise, false},
 		"binomial": {family.Binomial{}, func(r *rand.Rand, eta []float64) float64 {
 			if r.Float64() < 1/(1+math.Exp(-eta[0])) {
 				return 1
@@ -387,7 +399,7 @@ func TestEstimate(t *testing.T) {
 			eta = append(eta, v+off[i])
 		}
 	}
-	direct, err := family.Estimate(mustParse("negative-binomial").(family.Held), y, w, eta)
+	direct, err := family.Estimate(mustParse("negative-binomial"), family.Sample{Y: y, W: w, Eta: eta})
 	must(t, err)
 	if direct.Name() != found.Name() {
 		t.Errorf("all rows say %s, the sample %s", direct.Name(), found.Name())

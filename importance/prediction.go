@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/family"
 )
 
 // prediction adds up how well the network itself predicts the response, and how well
@@ -18,19 +17,19 @@ type prediction struct {
 // add adds a row; offset is part of eta[0]. z is the response, less the offset where
 // that is a part of the mean: then the mean of z and the offset are what the null
 // model predicts.
-func (p *prediction) add(f family.Family, y, w, offset float64, eta []float64) {
+func (p *prediction) add(v *Visitor, y, w, offset float64, eta []float64) {
 	z := y
-	if identity(f) {
+	if v.traits.Location {
 		z -= offset
 	}
 	p.w += w
 	d := z - p.mean
 	p.mean += d * w / p.w
 	p.ss += w * d * (z - p.mean)
-	d = y - f.Mean(eta)
+	d = y - v.family.Mean(eta)
 	p.miss += w * d * d
-	if affine(f) {
-		p.base += f.Deviance(y, w, []float64{0})
+	if v.traits.Affine {
+		p.base += v.family.Deviance(y, w, []float64{0})
 	}
 }
 
@@ -47,30 +46,6 @@ func (p *prediction) merge(o prediction) {
 	p.base += o.base
 }
 
-// identity: the mean is the first predictor.
-func identity(f family.Family) bool {
-	switch f := f.(type) {
-	case family.Gaussian, family.GaussianLS, family.StudentT:
-		return true
-	case family.Held:
-		return identity(f.Of())
-	}
-	return false
-}
-
-// affine: one predictor, and the difference of the deviances of two predictors is an
-// affine function of the response, as in exponential families.
-func affine(f family.Family) bool {
-	switch f := f.(type) {
-	case family.Binomial, family.Poisson, family.Gamma:
-		return true
-	case family.Held:
-		_, ok := f.Of().(family.NegativeBinomial)
-		return ok && f.Predictors() == 1
-	}
-	return false
-}
-
 // prediction is what the sums say; figures that are not finite are nil. With d0 the
 // deviance of a row at predictor 0, that of the null model, whose mean is that of the
 // response, is
@@ -78,17 +53,25 @@ func affine(f family.Family) bool {
 //	D0 = sum w d(y; ybar) = sum w d0(y) - W d0(ybar)
 //
 // since d(y; ybar) - d0(y) is affine in y and d(ybar; ybar) = 0. With an offset the
-// null model is another one, and there is no such figure.
+// null model is another one, and there is no such figure. A mean says nothing of a time
+// that is censored: then only a baseline of its own tells whether no predictor does better.
 func (v *Visitor) prediction() *decompose.Prediction {
 	p := v.total.prediction
+	if v.result.Event != "" {
+		if v.total.refit == nil {
+			return nil
+		}
+		gain := v.total.full.loglik - v.total.refit[null].LogLik()
+		return &decompose.Prediction{LogLikGain: finite(gain / v.total.w), Worse: !(gain >= 0)}
+	}
 	out := &decompose.Prediction{R2: finite(1 - p.miss/p.ss), RMSE: finite(math.Sqrt(p.miss / p.w))}
 	switch {
 	case p.ss == 0: // a constant response: there is nothing to explain
 		return out
-	case affine(v.family) && v.result.Offset == "":
-		null := p.base - v.family.Deviance(p.mean, p.w, []float64{0})
-		out.DevianceExplained = finite(1 - v.total.full.deviance/null)
-		out.Worse = !(v.total.full.deviance <= null)
+	case v.traits.Affine && v.result.Offset == "":
+		most := p.base - v.family.Deviance(p.mean, p.w, []float64{0})
+		out.DevianceExplained = finite(1 - v.total.full.deviance/most)
+		out.Worse = !(v.total.full.deviance <= most)
 	default:
 		out.Worse = !(p.miss <= p.ss)
 	}

@@ -2,32 +2,34 @@ package importance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // fit is how well some predictors fit the response, summed over rows.
 type fit struct{ loglik, deviance float64 }
 
 // add adds a row of the full model.
-func (f *fit) add(v *Visitor, y, w float64, eta []float64) {
-	f.loglik += v.family.LogLik(y, w, eta, v.phi)
+func (f *fit) add(v *Visitor, of family.Family, y, w float64, eta []float64) {
+	f.loglik += of.LogLik(y, w, eta, v.phi)
 	if len(eta) == 1 {
-		f.deviance += v.family.Deviance(y, w, eta)
+		f.deviance += of.Deviance(y, w, eta)
 	}
 }
 
 // addOne adds a row's deviance or its log-likelihood, whichever takes less time: for
 // the other see complete. A family.Held may have to search for a saturated model.
-func (f *fit) addOne(v *Visitor, y, w float64, eta []float64) {
+func (f *fit) addOne(v *Visitor, of family.Family, y, w float64, eta []float64) {
 	if v.byDeviance {
-		f.deviance += v.family.Deviance(y, w, eta)
+		f.deviance += of.Deviance(y, w, eta)
 	} else {
-		f.loglik += v.family.LogLik(y, w, eta, v.phi)
+		f.loglik += of.LogLik(y, w, eta, v.phi)
 	}
 }
 
@@ -53,7 +55,17 @@ type sums struct {
 	without []fit // by drop: what addOne adds
 
 	prediction prediction
+	// refit is, of families with a baseline, what finds it for each predictor: all terms,
+	// none, and those without each drop. They take the place of full and without.
+	refit []*family.Exposure
 }
+
+// The first of sums.refit; drops follow.
+const (
+	whole = iota
+	null
+	dropped
+)
 
 // shares add up what the variance shares of a predictor's terms need. They are
 // linear in the terms: those of a drop are the sum of its terms'. With d the
@@ -69,7 +81,24 @@ func (v *Visitor) newSums() *sums {
 	for k, d := range v.result.Predictors {
 		s.shares[k] = shares{f: make([]float64, len(d.Terms)), fd: make([]float64, len(d.Terms))}
 	}
+	if f, ok := v.family.(interface{ Exposure() *family.Exposure }); ok {
+		for range dropped + len(v.drops) {
+			s.refit = append(s.refit, f.Exposure())
+		}
+	}
 	return s
+}
+
+// refitted fills in the log-likelihoods with a baseline for each set of terms. Their
+// saturated models differ, so there are no deviances.
+func (s *sums) refitted() {
+	if s.refit == nil {
+		return
+	}
+	s.full = fit{s.refit[whole].LogLik(), math.NaN()}
+	for j := range s.without {
+		s.without[j] = fit{s.refit[dropped+j].LogLik(), math.NaN()}
+	}
 }
 
 // add adds rows of weights w to sums that hold none yet.
@@ -88,7 +117,12 @@ func (s *shares) add(p *decompose.PredictorParts, w []float64) {
 	mat.NewVecDense(len(s.fd), s.fd).MulVec(p.Terms.T(), mat.NewVecDense(len(w), wd))
 }
 
-func (s *sums) merge(o *sums) {
+func (s *sums) merge(o *sums) error {
+	for j := range s.refit {
+		if err := s.refit[j].Merge(o.refit[j]); err != nil {
+			return err
+		}
+	}
 	s.w += o.w
 	s.full.merge(o.full)
 	s.prediction.merge(o.prediction)
@@ -98,6 +132,7 @@ func (s *sums) merge(o *sums) {
 	for j := range s.without {
 		s.without[j].merge(o.without[j])
 	}
+	return nil
 }
 
 func (f *fit) merge(o fit) {
@@ -134,7 +169,10 @@ func sumOf(v []float64, at []int) float64 {
 }
 
 // rowData are the columns that say how rows are judged; nil where not needed.
-type rowData struct{ y, w, offset []float64 }
+type rowData struct{ y, event, w, offset []float64 }
+
+// seen reports whether the response of row i is that of an event.
+func (d *rowData) seen(i int) bool { return d.event == nil || d.event[i] != 0 }
 
 func (v *Visitor) read(p *decompose.Parts) (rowData, error) {
 	var d rowData
@@ -145,6 +183,7 @@ func (v *Visitor) read(p *decompose.Parts) (rowData, error) {
 		into       *[]float64
 	}{
 		{"response", r.Response, v.family != nil, &d.y},
+		{"events", r.Event, v.family != nil, &d.event},
 		{"offset", r.Offset, v.family != nil, &d.offset},
 		{"weights", r.Weights, true, &d.w},
 	} {

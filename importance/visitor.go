@@ -34,12 +34,16 @@ import (
 // changes none of them but McFadden's.
 //
 // The dispersion is the full model's and held fixed, and so are the numbers of a
-// family.Held. McFadden is reported as it
+// family.Held. The baseline of a family.Cox is none of the network's: it is fitted again to
+// every set of terms, so that DeltaLogLikPerRow is that of partial likelihoods, and there
+// is no deviance. McFadden is reported as it
 // is; McFaddenValid says whether it can be read as an R2: the family has
 // probability masses and both log-likelihoods are negative. With densities it
 // depends on the units of the response. Figures that are not finite are nil.
 type Visitor struct {
 	family family.Family
+	of     [2]family.Family // for censored rows, and for others
+	traits family.Traits    // Affine only with one predictor
 
 	result *decompose.Result
 	drops  []drop
@@ -52,7 +56,7 @@ type Visitor struct {
 // New returns a visitor for one decomposition; it goes into
 // decompose.Options.Visitors. Response, weights and offset are the columns that
 // the options name; fam is the options' family, nil for variance shares alone.
-func New(fam family.Family) *Visitor { return &Visitor{family: fam} }
+func New(fam family.Family) *Visitor { return &Visitor{family: fam, of: family.ByEvent(fam)} }
 
 // Columns is empty: decompose reads the response, weights and offset anyway.
 func (v *Visitor) Columns() []string { return nil }
@@ -69,25 +73,21 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 			return fmt.Errorf("importance: family %q needs a response: name its column in decompose.Options", fam.Name())
 		case fam.Predictors() != len(r.Predictors):
 			return fmt.Errorf("importance: family %q has %d predictors, the decomposition %d", fam.Name(), fam.Predictors(), len(r.Predictors))
-		case unknown(fam) != nil:
-			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have decompose.EstimateFamily find it", strings.Join(unknown(fam), " and "), fam.Name())
+		case family.Unknown(fam) != nil:
+			return fmt.Errorf("importance: %s of family %q is not known: give a number, or have decompose.EstimateFamily find it", strings.Join(family.Unknown(fam), " and "), fam.Name())
+		case r.Event != "" && v.of[0] == nil:
+			return fmt.Errorf("importance: %w", family.NoTimes(fam))
 		case fam.HasDispersion() && r.Dispersion == nil:
 			return fmt.Errorf("importance: family %q needs a dispersion, which the decomposition does not have", fam.Name())
 		case fam.HasDispersion():
 			v.phi = *r.Dispersion
 		}
 		_, held := fam.(family.Held)
+		v.traits = family.TraitsOf(fam)
+		v.traits.Affine = v.traits.Affine && fam.Predictors() == 1
 		v.byDeviance = fam.Predictors() == 1 && !held
 	}
 	v.total = v.newSums()
-	return nil
-}
-
-// unknown names the parameters of fam that have no number yet.
-func unknown(fam family.Family) []string {
-	if h, ok := fam.(family.Held); ok {
-		return h.Unknown()
-	}
 	return nil
 }
 
@@ -121,17 +121,33 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 		if err := v.family.Check(y); err != nil {
 			return fmt.Errorf("importance: response %q, data row %d: %w", v.result.Response, p.Batch.Row(i)+1, err)
 		}
+		of := v.of[1]
+		if rows.event != nil {
+			if err := family.CheckEvent(rows.event[i]); err != nil {
+				return fmt.Errorf("importance: events %q, data row %d: %w", v.result.Event, p.Batch.Row(i)+1, err)
+			}
+			of = v.of[int(rows.event[i])]
+		}
 		for k := range eta {
 			eta[k], parts[k] = p.Predictors[k].Eta[i], p.Predictors[k].Row(i)
 		}
 		eta[0] += rows.offsetAt(i)
-		s.full.add(v, y, weight, eta)
-		s.prediction.add(v.family, y, weight, rows.offsetAt(i), eta)
+		s.prediction.add(v, y, weight, rows.offsetAt(i), eta)
+		if s.refit == nil {
+			s.full.add(v, of, y, weight, eta)
+		} else {
+			s.refit[whole].Add(y, weight, eta[0], rows.seen(i))
+			s.refit[null].Add(y, weight, rows.offsetAt(i), rows.seen(i))
+		}
 		for j := range v.drops {
 			for k, terms := range v.drops[j].terms {
 				without[k] = eta[k] - sumOf(parts[k], terms)
 			}
-			s.without[j].addOne(v, y, weight, without)
+			if s.refit == nil {
+				s.without[j].addOne(v, of, y, weight, without)
+			} else {
+				s.refit[dropped+j].Add(y, weight, without[0], rows.seen(i))
+			}
 		}
 	}
 	return nil
@@ -143,8 +159,7 @@ func (v *Visitor) Reduce(part any) error {
 	if !ok {
 		return fmt.Errorf("importance: Reduce takes what Map returned, not %T", part)
 	}
-	v.total.merge(s)
-	return nil
+	return v.total.merge(s)
 }
 
 // End writes the entries, and with a response Result.Prediction, into r.
@@ -152,6 +167,7 @@ func (v *Visitor) End(r *decompose.Result) error {
 	if v.total == nil || len(r.Predictors) != len(v.result.Predictors) {
 		return errors.New("importance: End for a decomposition that Begin has not seen")
 	}
+	v.total.refitted()
 	if v.family != nil && v.total.w > 0 {
 		r.Prediction = v.prediction()
 	}
@@ -167,7 +183,11 @@ func (v *Visitor) End(r *decompose.Result) error {
 				e.Terms = append(e.Terms, d.Terms[t].Name)
 			}
 			if v.family != nil {
-				v.compare(&e, v.total.full, v.total.without[j].complete(v, v.total.full))
+				without := v.total.without[j]
+				if v.total.refit == nil {
+					without = without.complete(v, v.total.full)
+				}
+				v.compare(&e, v.total.full, without)
 			}
 			d.Importance = append(d.Importance, e)
 		}

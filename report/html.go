@@ -113,6 +113,9 @@ func facts(r *decompose.Result) []fact {
 	add("weights", clip(r.Weights, 60))
 	if r.Family != "" {
 		add("response", clip(r.Response, 60)+" ("+clip(r.Family, 40)+")")
+		if r.Event != "" {
+			add("events", clip(r.Event, 60))
+		}
 	}
 	add("offset", clip(r.Offset, 60))
 	if r.Dispersion != nil {

@@ -53,6 +53,11 @@ func predictionWords(r *decompose.Result) []string {
 	y := clip(r.Response, 60)
 	var lead string
 	switch {
+	case p.LogLikGain != nil:
+		lead = fmt.Sprintf("With the network's predictor as the logarithm of the hazard ratio, the log-likelihood of %s (%s) is %s a row higher than without a predictor.", y, clip(r.Family, 40), maybe(p.LogLikGain))
+		if p.Worse {
+			return []string{lead, "That is worse than no predictor: it may be the logarithm of a time, which falls where the hazard grows, or the columns may be at the wrong places. What follows explains the network, not the data."}
+		}
 	case p.DevianceExplained != nil:
 		lead = fmt.Sprintf("The network explains %s of the deviance of %s (%s). On the scale of the response its R² is %s and its root mean square error %s.",
 			percent(*p.DevianceExplained), y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))

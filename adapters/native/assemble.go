@@ -54,7 +54,7 @@ func newModel[T kernel.Float](j *job, trained *network.Network[T], projections [
 func (j *job) emptyModel(predictors []network.Predictor) *Model {
 	own := j.cfg.Family.Predictors()
 	return &Model{
-		family: j.cfg.Family, asked: j.cfg.Family.Name(), response: j.cfg.Response, classes: j.fit.Classes, names: j.names[:own], replicas: new(sync.Pool),
+		family: j.cfg.Family, asked: j.cfg.Family.Name(), response: j.cfg.Response, event: j.cfg.Event, classes: j.fit.Classes, names: j.names[:own], replicas: new(sync.Pool),
 		net:       network.New[float64](predictors, j.plans, 0),
 		intercept: make([]float64, own), blocks: make([][]decompose.Block, own), projected: make([]*fixedProjection, own),
 	}

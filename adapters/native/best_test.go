@@ -59,6 +59,14 @@ func families() map[string]Config {
 		"beta":              {Family: parsed("beta", 1), Response: "p"},
 		"beta, two":         {Family: parsed("beta", 2), Response: "p"},
 		"student t":         {Family: parsed("student-t", 1), Response: "y"},
+		"tweedie":           {Family: parsed("tweedie(p=1.4)", 1), Response: "c"},
+		"inverse gaussian":  {Family: parsed("inverse-gaussian", 1), Response: "p"},
+		"zip":               {Family: parsed("zip", 1), Response: "c"},
+		"zip, two":          {Family: parsed("zip", 2), Response: "c"},
+		"lognormal":         {Family: parsed("lognormal", 1), Response: "p"},
+		"weibull":           {Family: parsed("weibull", 1), Response: "p", Event: "b"},
+		"weibull, two":      {Family: parsed("weibull", 2), Response: "p", Event: "b"},
+		"log-logistic":      {Family: parsed("log-logistic", 1), Response: "p", Event: "b"},
 		"student t, three":  {Family: parsed("student-t", 3), Response: "h"},
 	}
 }
@@ -71,7 +79,7 @@ func TestNeverWorse(t *testing.T) {
 	b := whole(t, tab)
 	for of, f := range families() {
 		for kind, cfg := range kinds() {
-			cfg.Family, cfg.Response, cfg.Offset = f.Family, f.Response, f.Offset
+			cfg.Family, cfg.Response, cfg.Event, cfg.Offset = f.Family, f.Response, f.Event, f.Offset
 			for _, rate := range []float64{100, 1, 0.003} {
 				for _, held := range []float64{0.25, -1} {
 					if rate != 100 && (held < 0 || of != "gaussian" && kind != "ssn" && kind != "ssn, ono") {

@@ -51,7 +51,7 @@ func fingerprint(j *job) string {
 		if t == nil {
 			continue
 		}
-		for _, v := range [][]float64{t.Y, t.W, t.Offset} {
+		for _, v := range [][]float64{t.Y, t.W, t.Offset, t.Event} {
 			sum := make([]byte, 0, 8*len(v))
 			for _, x := range v {
 				sum = binary.LittleEndian.AppendUint64(sum, math.Float64bits(x))

@@ -38,8 +38,11 @@ type Config struct {
 	// Response is the column y; "": from the left side of a formula. Text is for
 	// family.Binomial: two different values, the second in alphabetical order being 1.
 	Response string
-	Weights  string // column of prior weights; "": ones
-	Offset   string // column that is added to the first predictor; "": none
+	// Event is a column that says of times whether the event was seen then, 1, or not until
+	// then, 0; "": from Surv(time, event) on the left side of a formula, or else always.
+	Event   string
+	Weights string // column of prior weights; "": ones
+	Offset  string // column that is added to the first predictor; "": none
 	// Family is the distribution of y; nil: family.Gaussian{}. Unknown parameters of
 	// a family.Held are estimated along with the network.
 	Family family.Differentiable

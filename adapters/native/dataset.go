@@ -62,6 +62,9 @@ func (d *dataset[T]) gather(dst *dataset[T], rows []int) {
 		dst.Structured[k] = gatherRows(dst.Structured[k], x, len(x)/d.N, rows)
 	}
 	dst.Y, dst.W = gatherRows(dst.Y, d.Y, 1, rows), gatherRows(dst.W, d.W, 1, rows)
+	if d.Event != nil {
+		dst.Event = gatherRows(dst.Event, d.Event, 1, rows)
+	}
 	if d.Offset != nil {
 		dst.Offset = gatherRows(dst.Offset, d.Offset, 1, rows)
 	}
@@ -103,6 +106,9 @@ func (d *dataset[T]) part(i, j int) *dataset[T] {
 	}
 	for _, x := range d.Structured {
 		p.Structured = append(p.Structured, cut(x))
+	}
+	if d.Event != nil {
+		p.Event = d.Event[i:j]
 	}
 	if d.Offset != nil {
 		p.Offset = d.Offset[i:j]

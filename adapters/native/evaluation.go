@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -24,7 +23,8 @@ type Evaluation struct {
 	Loss float64
 	// RMSE is the root of the mean of (y - mu)^2, mu the family's mean at the predictors, in
 	// the response's units. R2 is 1 - RMSE^2/Var(y): 0 for predictions by the mean of these
-	// rows, negative for worse ones. NaN: mu is not finite, or y does not vary.
+	// rows, negative for worse ones. NaN: mu is not finite, y does not vary, or times may be
+	// censored.
 	RMSE, R2 float64
 	// DevianceExplained is 1 - deviance/null deviance; the null model is the best intercept
 	// for these rows. NaN for families of several predictors, which have no deviance.
@@ -104,26 +104,27 @@ func forward(ctx context.Context, m decompose.Model, b *data.Batch) (*decompose.
 	return out, m.Forward(ctx, out, b)
 }
 
-// loss takes the predictors to training's units: location less the shift over the scale,
-// a log scale less its logarithm.
+// loss takes the predictors to training's units, the way back of Units.Of.
 func (e *evaluator) loss(eta *mat.Dense) float64 {
-	n, k := eta.Dims()
-	sum, row, at := 0.0, make([]float64, k, k+len(e.unknown)), make([]float64, k+len(e.unknown))
-	for i := range n {
+	_, k := eta.Dims()
+	row, at := make([]float64, k, k+len(e.unknown)), make([]float64, k+len(e.unknown))
+	return -e.target.LogLik(e.trained, func(i int) []float64 {
 		copy(row, eta.RawRowView(i))
 		if e.units != (likelihood.Units{Scale: 1}) {
-			row[0] = (row[0] - e.units.Shift) / e.units.Scale
-			if k > 1 {
-				row[1] -= math.Log(e.units.Scale)
+			for j := range row {
+				scale, shift := e.units.Of(j)
+				row[j] = (row[j] - shift) / scale
 			}
 		}
 		e.target.At(at, append(row, e.unknown...), i)
-		sum -= e.trained.LogLik(e.target.Y[i], e.target.W[i], at, 1)
-	}
-	return sum / e.target.SumW
+		return at
+	}) / e.target.SumW
 }
 
 func (e *evaluator) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
+	if e.raw.Event != nil { // how long censored times would have been is not known
+		return math.NaN(), math.NaN()
+	}
 	n, k := eta.Dims()
 	sum, at := 0.0, make([]float64, k)
 	for i := range n {
@@ -138,20 +139,19 @@ func (e *evaluator) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
 }
 
 func (e *evaluator) devianceExplained(eta *mat.Dense) float64 {
-	n, k := eta.Dims()
-	if k > 1 {
+	if _, k := eta.Dims(); k > 1 {
 		return math.NaN()
 	}
-	free := []bool{true}
-	null := e.raw.Intercepts(e.family, free)
-	sum, best, at := 0.0, 0.0, make([]float64, k)
-	for i := range n {
+	at, null := make([]float64, 1), e.raw.Intercepts(e.family, []bool{true})
+	sum := e.raw.Deviance(e.family, func(i int) []float64 {
 		e.raw.At(at, eta.RawRowView(i), i)
-		sum += e.family.Deviance(e.raw.Y[i], e.raw.W[i], at)
-		e.raw.At(at, slices.Clone(null), i)
-		best += e.family.Deviance(e.raw.Y[i], e.raw.W[i], at)
-	}
-	return finite(1 - sum/best)
+		return at
+	})
+	most := e.raw.Deviance(e.family, func(i int) []float64 {
+		e.raw.At(at, null, i)
+		return at
+	})
+	return finite(1 - sum/most)
 }
 
 // finite is v, or NaN for infinities.

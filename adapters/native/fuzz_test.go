@@ -75,7 +75,8 @@ func (t *tape) table(tb testing.TB) *rows.Frame {
 }
 
 func (t *tape) config() Config {
-	name := pickOne(t, "gaussian", "binomial", "poisson", "gamma", "negative-binomial", "negative-binomial(theta=2)", "beta", "student-t", "student-t(df=4)")
+	name := pickOne(t, "gaussian", "binomial", "poisson", "gamma", "negative-binomial", "negative-binomial(theta=2)", "beta", "student-t", "student-t(df=4)",
+		"tweedie", "tweedie(p=1.5)", "inverse-gaussian", "zip", "zip(pi=0.2)", "lognormal", "weibull", "log-logistic", "cox")
 	k := 1 + t.next(3)
 	f, err := family.Parse(name, make([]string, k))
 	for ; err != nil && k > 1; k-- {
@@ -83,7 +84,7 @@ func (t *tape) config() Config {
 	}
 	c := Config{
 		Architecture: pickOne(t, SSN, SSN, NAM, MLP, GAM, "tree"), Response: "y", Family: f.(family.Differentiable),
-		Weights: pickOne(t, "", "w", "d"), Offset: pickOne(t, "", "o"),
+		Event: pickOne(t, "", "", "d"), Weights: pickOne(t, "", "w", "d"), Offset: pickOne(t, "", "o"),
 		Deep: Deep{
 			Columns: t.columns("x1", "x2", "d", "g"), Factors: t.columns("d"), Hidden: []int{t.next(5), 1 + t.next(3)}, Activation: pickOne(t, "", ReLU, Tanh, GELU, "none"),
 			Dropout: float64(t.next(5)) / 4, BatchNorm: t.next(2) == 1, Separate: t.next(2) == 1, Orthogonalize: t.next(4) == 1,

@@ -89,5 +89,5 @@ func (m *Model) trainedFor() *onnx.Response {
 	if _, err := family.Parse(m.asked, make([]string, len(m.names))); err != nil || m.asked == gaussian {
 		return nil
 	}
-	return &onnx.Response{Column: m.response, Family: m.asked}
+	return &onnx.Response{Column: m.response, Family: m.asked, Event: m.event}
 }

@@ -40,6 +40,7 @@ type Model struct {
 	// numbers in a saved network; classes those of the response, nil if it is numbers.
 	levels   map[string][]string
 	response string
+	event    string // of censored times; "": none
 	classes  []string
 }
 
@@ -48,6 +49,9 @@ var _ decompose.Model = (*Model)(nil)
 // Family is the family that the model was trained for. Parameters that were unknown have
 // the values that training found.
 func (m *Model) Family() family.Differentiable { return m.family }
+
+// Censored reports whether it was trained on times that may be right censored.
+func (m *Model) Censored() bool { return m.event != "" }
 
 // Predictors names the K predictors: eta, or the family's parameters, as mu and sigma.
 func (m *Model) Predictors() []string { return slices.Clone(m.names) }

@@ -139,7 +139,7 @@ func (j *job) fitAdditive(ctx context.Context, blocks [][]decompose.Block, free 
 
 // columns are those that the configuration names outside of formulas.
 func (c *Config) columns() []string {
-	names := []string{c.Response, c.Weights, c.Offset}
+	names := []string{c.Response, c.Event, c.Weights, c.Offset}
 	names = append(append(names, c.Deep.Columns...), c.FeatureNetworks.Columns...)
 	for _, p := range c.FeatureNetworks.Pairs {
 		names = append(names, p[:]...)
@@ -202,7 +202,7 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 // model.
 func (j *job) readTargets(free []bool) error {
 	cfg := j.cfg
-	columns := likelihood.Columns{Response: cfg.Response, Weights: cfg.Weights, Offset: cfg.Offset}
+	columns := likelihood.Columns{Response: cfg.Response, Event: cfg.Event, Weights: cfg.Weights, Offset: cfg.Offset}
 	raw, err := likelihood.Read(j.train, columns, cfg.Family, "training")
 	if err != nil {
 		return err

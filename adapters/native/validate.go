@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/family"
 )
 
 // faults collects all that is wrong with a configuration.
@@ -25,6 +26,7 @@ func (f faults) err() error { return errors.Join(f...) }
 func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
 	var f faults
 	formulas := c.parse(schema, &f)
+	c.validateFamily(&f)
 	c.validateArchitecture(formulas, &f)
 	c.validateColumns(schema, &f)
 	c.validateFeatures(schema, formulas, &f)
@@ -38,12 +40,22 @@ func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 	seen := map[string]bool{}
 	response := c.Response
 	for _, text := range c.Structured.Formulas { // any of them may name it
-		if p, err := basis.Parse(text, nil); err == nil && response == "" {
+		p, err := basis.Parse(text, nil)
+		if err != nil {
+			continue
+		}
+		if response == "" {
 			response = p.Response
+		}
+		if c.Event != "" && p.Event != "" && c.Event != p.Event {
+			f.add("the column of events is %q in a formula and %q elsewhere", p.Event, c.Event)
+		}
+		if c.Event == "" {
+			c.Event = p.Event
 		}
 	}
 	for _, text := range c.Structured.Formulas {
-		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors, Response: response})
+		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors, Response: response, Event: c.Event})
 		if err != nil {
 			*f = append(*f, err)
 			continue
@@ -112,6 +124,20 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	}
 }
 
+// validateFamily refuses unknown parameters that are no predictors of training.
+func (c *Config) validateFamily(f *faults) {
+	unknown := family.Unknown(c.Family)
+	if _, ok := c.Family.(family.Held); ok || unknown == nil {
+		return
+	}
+	switch c.Family.(type) {
+	case family.Tweedie:
+		f.add("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")
+	default:
+		f.add("family %s: no network is trained for it, its %s being none of the network's: train weibull, lognormal or log-logistic", c.Family.Name(), unknown[0])
+	}
+}
+
 func (c *Config) validateColumns(schema data.Schema, f *faults) {
 	numeric := func(name, what string) {
 		col, ok := schema.Lookup(name)
@@ -132,7 +158,10 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 			f.add("response: column %q holds text, where numbers are needed; two classes of text are a response of family binomial", c.Response)
 		}
 	}
-	for _, o := range [][2]string{{c.Weights, "weights"}, {c.Offset, "offset"}} {
+	if c.Event != "" && family.Censored(c.Family) == nil {
+		f.add("events %q: %w", c.Event, family.NoTimes(c.Family))
+	}
+	for _, o := range [][2]string{{c.Event, "events"}, {c.Weights, "weights"}, {c.Offset, "offset"}} {
 		if o[0] != "" {
 			numeric(o[0], o[1])
 			if o[0] == c.Response {
@@ -163,8 +192,12 @@ func (c *Config) known(schema data.Schema, f *faults, name, what string) {
 
 // notOwn refuses the response and the weights as inputs.
 func (c *Config) notOwn(f *faults, name, what string) {
-	if name != "" && (name == c.Response || name == c.Weights) {
+	switch {
+	case name == "":
+	case name == c.Response || name == c.Weights:
 		f.add("%s: column %q is the response or the weights", what, name)
+	case name == c.Event:
+		f.add("%s: column %q says which times are censored: it is part of the response", what, name)
 	}
 }
 

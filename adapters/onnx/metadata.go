@@ -18,17 +18,19 @@ const (
 type Response struct {
 	Column string
 	Family string // its distribution, as family.Parse has it
+	Event  string // column of its events, if it is a time that may be censored; "": none
 }
 
 type responseJSON struct {
 	Format string `json:"format"`
 	Column string `json:"column"`
 	Family string `json:"family"`
+	Event  string `json:"event,omitempty"`
 }
 
 // Encode is the text of the metadata entry; the same for equal responses.
 func (r *Response) Encode() (string, error) {
-	text, err := json.Marshal(responseJSON{ResponseFormat, r.Column, r.Family})
+	text, err := json.Marshal(responseJSON{ResponseFormat, r.Column, r.Family, r.Event})
 	return string(text), err
 }
 
@@ -54,7 +56,7 @@ func (g *Graph) Response() (*Response, error) {
 		return nil, fmt.Errorf("onnx: the metadata entry %q, which says what the network was trained to predict, is damaged or of a later version: %w; "+
 			"write the network again, or remove the entry and name the family", MetadataResponse, err)
 	}
-	return &Response{doc.Column, doc.Family}, nil
+	return &Response{doc.Column, doc.Family, doc.Event}, nil
 }
 
 // metadata is the text of a metadata entry: one that is there several times, or is longer

@@ -19,11 +19,12 @@ type Formula struct {
 	Text      string    // what was parsed
 	Predictor string    // from "sigma = ~ ..."; empty: every predictor
 	Response  string    // left of the tilde; may be empty
+	Event     string    // of Surv(response, event) there; may be empty
 	Intercept bool      // false after "- 1" or "+ 0"
 	Summands  []Summand // in order of writing; none for "~ 1"
 	Others    *Others   // "." on the right-hand side; nil without
 
-	PredictorPos, ResponsePos int
+	PredictorPos, ResponsePos, EventPos int
 }
 
 // Others is the term ".", which stands for terms of the columns that no other part of the
@@ -108,7 +109,7 @@ func (c *Call) Arg(name string) (Arg, bool) {
 // Equal reports whether two formulas say the same, term by term in the same
 // order; positions and spelling (spaces, quotes, digits of numbers) are ignored.
 func (f *Formula) Equal(g *Formula) bool {
-	return f.Predictor == g.Predictor && f.Response == g.Response && f.Intercept == g.Intercept && equalOthers(f.Others, g.Others) &&
+	return f.Predictor == g.Predictor && f.Response == g.Response && f.Event == g.Event && f.Intercept == g.Intercept && equalOthers(f.Others, g.Others) &&
 		slices.EqualFunc(f.Summands, g.Summands, func(a, b Summand) bool {
 			return slices.EqualFunc(a.Calls, b.Calls, equalCalls)
 		})
@@ -172,9 +173,11 @@ func (f *Formula) String() string {
 		w.WriteString(quoteName(f.Predictor))
 		w.WriteString(" = ")
 	}
-	if f.Response != "" {
-		w.WriteString(quoteName(f.Response))
-		w.WriteByte(' ')
+	switch {
+	case f.Event != "":
+		w.WriteString("Surv(" + quoteName(f.Response) + ", " + quoteName(f.Event) + ") ")
+	case f.Response != "":
+		w.WriteString(quoteName(f.Response) + " ")
 	}
 	w.WriteString("~ ")
 	var items []string

@@ -9,7 +9,8 @@ import (
 
 // Parse reads one formula:
 //
-//	formula = [name "="] [name] "~" sum
+//	formula = [name "="] [response] "~" sum
+//	response = name | "Surv(" name "," name ")"         a time, and whether the event was seen
 //	sum     = ["+" | "-"] item {("+" | "-") item}       "-" before 0 and 1 and, with ".", a name
 //	item    = "0" | "1" | "." | part {":" part}
 //	part    = name | function "(" name {"," name} {"," argument "=" value} ")"
@@ -78,13 +79,44 @@ func (p *parser) head() error {
 	if p.peek().kind == tokenName {
 		t := p.next()
 		f.Response, f.ResponsePos = t.text, t.pos
-		if p.peek().is("(") {
+		switch {
+		case p.peek().is("(") && t.text == "Surv" && !t.quoted:
+			if err := p.surv(); err != nil {
+				return err
+			}
+		case p.peek().is("("):
 			return f.Errorf(t.pos, "the response must be a column as it is: add the column %s(...) to the data and name that", clip(t.text))
 		}
 	}
 	if t := p.peek(); !p.accept("~") {
 		return f.Errorf(t.pos, "expected a tilde here, found %s", t)
 	}
+	return nil
+}
+
+// surv reads the arguments of Surv(time, event), R's name for a time that may be right
+// censored.
+func (p *parser) surv() error {
+	f, columns := p.f, [2]token{}
+	for i, sign := range []string{"(", ","} {
+		if t := p.peek(); !p.accept(sign) {
+			return f.Errorf(t.pos, `Surv takes two columns here, "Surv(time, event)": the time, and 1 for an event or 0 for a censored time`)
+		}
+		if columns[i] = p.next(); columns[i].kind != tokenName || columns[i].isDot() {
+			return f.Errorf(columns[i].pos, "expected a column here, found %s", columns[i])
+		}
+	}
+	if t := p.peek(); !p.accept(")") {
+		if t.is(",") {
+			return f.Errorf(t.pos, `Surv takes two columns here, "Surv(time, event)": times are right censored, or not, and begin at 0`)
+		}
+		return f.Errorf(t.pos, "expected a closing parenthesis here, found %s", t)
+	}
+	if columns[0].text == columns[1].text {
+		return f.Errorf(columns[1].pos, "%q is the time; whether the event was seen then is another column", clip(columns[1].text))
+	}
+	f.Response, f.ResponsePos = columns[0].text, columns[0].pos
+	f.Event, f.EventPos = columns[1].text, columns[1].pos
 	return nil
 }
 

@@ -38,6 +38,7 @@ type decomposeFlags struct {
 	rankTolerance     float64
 	weights, offset   string
 	response, family  string
+	event             string
 	workers           int
 	contributions     string
 	seed              uint64
@@ -82,6 +83,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
+	f.StringVar(&d.event, "event", "", eventHelp)
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor in the likelihood")
 	d.data.addFactors(f)
@@ -163,6 +165,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	if ready.TrainedFor != "" {
 		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
+	}
+	if ready.Event != "" {
+		log.note(fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", ready.Event))
 	}
 	for _, f := range ready.Chosen {
 		log.note(fmt.Sprintf("terms chosen by the columns; to change them, copy the formula: --formula %s", quoteFormula(f)))
@@ -259,7 +264,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	faults = append(faults, err)
 	o := &decompose.Options{
 		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total"},
-		Columns:    decompose.Columns{Weights: d.weights, Offset: d.offset, Groups: d.groups},
+		Columns:    decompose.Columns{Event: d.event, Weights: d.weights, Offset: d.offset, Groups: d.groups},
 		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
 		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
 	}

@@ -81,6 +81,7 @@ type description struct {
 type responseInfo struct {
 	Column string `json:"column"`
 	Family string `json:"family"`
+	Event  string `json:"event,omitempty"` // column of the events of times
 }
 
 func describe(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (*description, error) {
@@ -95,7 +96,7 @@ func describe(path string, g *onnx.Graph, s *onnx.Structure, n *networkFlags) (*
 		return nil, err
 	}
 	if r != nil {
-		d.Response = &responseInfo{r.Column, r.Family}
+		d.Response = &responseInfo{r.Column, r.Family, r.Event}
 	}
 	l, err := g.Labels()
 	if err != nil {

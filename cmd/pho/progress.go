@@ -157,7 +157,11 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 		return
 	}
 	if f := r.Prediction; f != nil {
-		p.event("prediction", map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "worse": f.Worse})
+		fields := map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "worse": f.Worse}
+		if f.LogLikGain != nil {
+			fields["loglik_gain"] = f.LogLikGain
+		}
+		p.event("prediction", fields)
 	}
 	net := wiring.ReferenceOf(r)
 	for _, name := range net.ByPosition() {

@@ -7,7 +7,10 @@ import (
 )
 
 // familyHelp lists the families for --family.
-const familyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta or student-t; numbers may be given, as negative-binomial(theta=2), beta(phi=9), student-t(df=4), else they are estimated"
+const familyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic or cox; numbers may be given, as negative-binomial(theta=2), tweedie(p=1.5), weibull(scale=0.7), else they are estimated"
+
+// eventHelp is for --event.
+const eventHelp = "`COLUMN` that says of a response that is a time: 1 the event was seen then, 0 censored (or write 'Surv(time, event) ~ ...')"
 
 // checkFamily finds faults that need no network. One plain head fits the mean of
 // every family.

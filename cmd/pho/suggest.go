@@ -159,7 +159,11 @@ func familyLine(g *onnx.Graph, heads []string) (string, error) {
 	if err != nil || r == nil {
 		return "", err
 	}
-	line := fmt.Sprintf("response %q, family %s: what the file says it was trained for (%s)\n", r.Column, r.Family, onnx.MetadataResponse)
+	column := fmt.Sprintf("%q", r.Column)
+	if r.Event != "" {
+		column += fmt.Sprintf(" with events %q", r.Event)
+	}
+	line := fmt.Sprintf("response %s, family %s: what the file says it was trained for (%s)\n", column, r.Family, onnx.MetadataResponse)
 	if _, err := family.Parse(r.Family, heads); err != nil {
 		line += fmt.Sprintf("  decompose will refuse that: %v; name another with --family\n", err)
 	}

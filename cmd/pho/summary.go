@@ -157,6 +157,13 @@ func predictionWords(r *decompose.Result) string {
 	if p == nil {
 		return ""
 	}
+	if p.LogLikGain != nil {
+		than := "higher"
+		if *p.LogLikGain < 0 {
+			than = "lower"
+		}
+		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than without a predictor", wiring.Shorten(shown(r.Response), summaryName), r.Family, math.Abs(*p.LogLikGain), than)
+	}
 	r2 := "no finite R2"
 	if p.R2 != nil {
 		r2 = fmt.Sprintf("R2 %.4g", *p.R2)

@@ -30,7 +30,7 @@ type trainFlags struct {
 	kind, family           string
 	deep, features         []string
 	hidden                 []int
-	response               string
+	response, event        string
 	weights, offset        string
 	orthogonalize          string
 	epochs, batch          int
@@ -79,6 +79,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
 	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp)
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
+	f.StringVar(&d.event, "event", "", eventHelp)
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor")
 	d.data.addFactors(f)
@@ -152,7 +153,7 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err != nil {
 		return inFiles(trainingError{err}, paths)
 	}
-	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize, offset: cfg.Offset}
+	saved := &trained{Model: m, Fit: fit, online: cfg.Deep.Orthogonalize, censored: m.Censored(), offset: cfg.Offset}
 	if err := saved.write(ctx, dir.Path(fileNetwork), src); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (d *trainFlags) spare(paths []string) error {
 // config turns flags into the configuration and reports wrong usage.
 func (d *trainFlags) config() (native.Config, error) {
 	c := native.Config{
-		Architecture: native.Architecture(d.kind), Response: d.response, Weights: d.weights, Offset: d.offset,
+		Architecture: native.Architecture(d.kind), Response: d.response, Event: d.event, Weights: d.weights, Offset: d.offset,
 		Structured:      native.Structured{Formulas: d.formulas, Factors: d.data.factors},
 		Deep:            native.Deep{Columns: d.deep, Hidden: d.hidden, Dropout: d.drop},
 		FeatureNetworks: native.FeatureNetworks{Columns: d.features},

@@ -24,10 +24,11 @@ import (
 type trained struct {
 	*native.Model
 	*native.Fit
-	online bool   // it was orthogonalized online
-	offset string // column that was added to the first predictor; "": none
-	double bool   // the file holds float64
-	file   native.Evaluation
+	online   bool   // it was orthogonalized online
+	censored bool   // its times may be
+	offset   string // column that was added to the first predictor; "": none
+	double   bool   // the file holds float64
+	file     native.Evaluation
 }
 
 // write writes the network and reads it back: what is told of a network is what its file
@@ -170,16 +171,11 @@ func (t *trained) scoredRows() string {
 // quality is what people can judge: errors in the response's units, or the deviance
 // explained where errors say little.
 func (t *trained) quality() string {
-	switch f := t.Family().(type) {
-	case family.Gaussian, family.GaussianLS, family.StudentT:
-	case family.Held:
-		if _, ok := f.Of().(family.StudentT); !ok && !math.IsNaN(t.file.DevianceExplained) {
-			return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
-		}
-	default:
-		if !math.IsNaN(t.file.DevianceExplained) {
-			return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
-		}
+	if !family.TraitsOf(t.Family()).Location && !math.IsNaN(t.file.DevianceExplained) {
+		return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
+	}
+	if t.censored {
+		return "times are censored, which leaves the loss"
 	}
 	if math.IsNaN(t.file.RMSE) {
 		return "the mean is not finite"

@@ -11,13 +11,19 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// CheckFormulas checks the formulas before any file is read, and sets o.Response to the
-// one that they name. Errors: *OptionError, or that the response has two names.
+// CheckFormulas checks the formulas before any file is read, and sets o.Response, and
+// o.Event, to the ones that they name. Errors: *OptionError, or that the response has two names.
 func CheckFormulas(formulas []string, o *decompose.Options) error {
 	for _, text := range formulas {
 		f, err := basis.Parse(text, nil)
 		if err != nil {
 			return optionError("formula", err)
+		}
+		if f.Event != "" {
+			if o.Event != "" && o.Event != f.Event {
+				return fmt.Errorf("the column of events is %q and, in the formula %q, %q: name one", o.Event, text, f.Event)
+			}
+			o.Event = f.Event
 		}
 		if f.Response == "" || f.Response == o.Response {
 			continue
@@ -28,15 +34,18 @@ func CheckFormulas(formulas []string, o *decompose.Options) error {
 		o.Response = f.Response
 	}
 	if o.Response == "" {
+		if o.Event != "" {
+			return optionError("event", fmt.Errorf("column %q says which times are censored, but no response names the times", o.Event))
+		}
 		return nil
 	}
-	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"offset", o.Offset}} {
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"event", o.Event}, {"offset", o.Offset}} {
 		if c.column == o.Response {
 			return optionError(c.option, fmt.Errorf("column %q is the response", c.column))
 		}
 	}
 	for _, text := range formulas { // the response may be named by another one, or an option
-		if _, err := basis.Parse(text, &basis.Options{Response: o.Response}); err != nil {
+		if _, err := basis.Parse(text, &basis.Options{Response: o.Response, Event: o.Event}); err != nil {
 			return optionError("formula", err)
 		}
 	}
@@ -52,13 +61,13 @@ func (q *Request) parse() ([]*basis.Formula, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := basis.Parse(own, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response})
+		f, err := basis.Parse(own, &basis.Options{Schema: schema, Factors: q.Factors, Select: q.Select, Response: o.Response, Event: o.Event})
 		if err != nil {
 			return nil, optionError("formula", err)
 		}
 		formulas = append(formulas, f)
 	}
-	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"offset", o.Offset}, {"groups", o.Groups}} {
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"event", o.Event}, {"offset", o.Offset}, {"groups", o.Groups}} {
 		if err := checkColumn(schema, c.column, c.option != "groups"); err != nil {
 			return nil, optionError(c.option, err)
 		}

@@ -48,6 +48,8 @@ type Ready struct {
 	// TrainedFor is the family that was taken because the network's file says that it was
 	// trained for it, on this response; "": it says nothing, or a family was asked for.
 	TrainedFor string
+	// Event is the column of events that was taken because the file names it; "": none was.
+	Event string
 
 	reference Reference
 	formulas  []string // of the request, "." expanded
@@ -58,6 +60,11 @@ type Ready struct {
 // asked for are *OptionError.
 func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	o := q.Options
+	trainedFor, event, err := q.trainedFor()
+	if err != nil {
+		return nil, err
+	}
+	o.Event = cmp.Or(o.Event, event)
 	formulas, err := q.parse()
 	if err != nil {
 		return nil, err
@@ -87,10 +94,6 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
-	trainedFor, err := q.trainedFor()
-	if err != nil {
-		return nil, err
-	}
 	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, m, rows, notes, chosen, leftOut, trainedFor, ref, q.Formulas}, nil
+	return &Ready{graph, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
@@ -141,17 +144,28 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	return ref
 }
 
-// trainedFor is the family that the network's file names for the response, unless one is
-// asked for; "" if it names none or was trained on another column.
-func (q *Request) trainedFor() (string, error) {
-	if q.Options.Response == "" || q.Family != "" {
-		return "", nil
+// trainedFor is what the network's file says of the response, the family unless one is
+// asked for, the column of events unless one is named or the family knows none; "" where it
+// says nothing or was trained on another column.
+func (q *Request) trainedFor() (name, event string, err error) {
+	o := q.Options
+	if o.Response == "" {
+		return "", "", nil
 	}
 	r, err := q.Network.Graph.Response()
-	if err != nil || r == nil || r.Column != q.Options.Response {
-		return "", err
+	if err != nil && q.Family != "" {
+		return "", "", nil
 	}
-	return r.Family, nil
+	if err != nil || r == nil || r.Column != o.Response {
+		return "", "", err
+	}
+	if f, err := family.Parse(cmp.Or(q.Family, r.Family), []string{""}); err == nil && family.Censored(f) != nil && o.Event == "" {
+		event = r.Event
+	}
+	if q.Family == "" {
+		name = r.Family
+	}
+	return name, event, nil
 }
 
 // family finds the family of the response; nil without a response.

@@ -14,7 +14,7 @@ func (t *Target) Intercepts(f family.Differentiable, free []bool) []float64 {
 	b, eta, grad, info := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	low, high := slices.Repeat([]float64{math.Inf(-1)}, k), slices.Repeat([]float64{math.Inf(1)}, k)
 	if s, ok := f.(family.Shaped); ok {
-		start := s.Start(t.Moments(location(f)))
+		start := s.Start(t.Moments(family.TraitsOf(f).Location))
 		for j, name := range s.Parameters() {
 			if free[j] {
 				b[j] = start[j]
@@ -24,11 +24,12 @@ func (t *Target) Intercepts(f family.Differentiable, free []bool) []float64 {
 			}
 		}
 	}
+	both := t.states(f)
 	for range 200 {
 		sum, total := make([]float64, k), make([]float64, k)
 		for i := range t.Y {
 			t.At(eta, b, i)
-			f.Score(grad, info, t.Y[i], t.W[i], eta, 1)
+			t.of(both, i).Score(grad, info, t.Y[i], t.W[i], eta, 1)
 			for j := range b {
 				sum[j] += grad[j]
 				total[j] += info[j]
@@ -40,7 +41,7 @@ func (t *Target) Intercepts(f family.Differentiable, free []bool) []float64 {
 				continue
 			}
 			step := math.Max(-1, math.Min(1, sum[j]/total[j])) // far off, Fisher's step is wild
-			if j == 0 && location(f) {
+			if j == 0 && family.TraitsOf(f).Location {
 				step = sum[j] / total[j]
 			}
 			step = math.Max(low[j], math.Min(high[j], b[j]+step)) - b[j]
@@ -62,9 +63,10 @@ func (t *Target) Working(f family.Differentiable, b []float64, k int) (z, w []fl
 	n, kk := len(t.Y), len(b)
 	z, w = make([]float64, n), make([]float64, n)
 	eta, grad, info := make([]float64, kk), make([]float64, kk), make([]float64, kk)
+	both := t.states(f)
 	for i := range n {
 		t.At(eta, b, i)
-		f.Score(grad, info, t.Y[i], t.W[i], eta, 1)
+		t.of(both, i).Score(grad, info, t.Y[i], t.W[i], eta, 1)
 		z[i] = b[k]
 		if info[k] > 0 {
 			z[i] += grad[k] / info[k]

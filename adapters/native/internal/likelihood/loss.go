@@ -22,6 +22,7 @@ func (l *Loss[T]) Of(t *Target, eta []T, gradients bool, norm float64) float64 {
 	if gradients {
 		l.Grad = nn.Sized(l.Grad, n*k)
 	}
+	both := t.states(l.Family)
 	nn.Share(n, 64, 200*n, l.Workers, func(from, to int) {
 		var buf [8]float64
 		e, g := buf[:k], buf[4:4+k]
@@ -32,9 +33,10 @@ func (l *Loss[T]) Of(t *Target, eta []T, gradients bool, norm float64) float64 {
 			if t.Offset != nil {
 				e[0] += t.Offset[i]
 			}
-			l.Rows[i] = -l.Family.LogLik(t.Y[i], t.W[i], e, 1)
+			of := t.of(both, i)
+			l.Rows[i] = -of.LogLik(t.Y[i], t.W[i], e, 1)
 			if gradients {
-				l.Family.Score(g, nil, t.Y[i], t.W[i], e, 1)
+				of.Score(g, nil, t.Y[i], t.W[i], e, 1)
 				for j, v := range g {
 					l.Grad[i*k+j] = T(-v / norm)
 				}

@@ -15,12 +15,14 @@ import (
 // training, y = (response - shift)/scale, and the offset likewise: see Units.
 type Target struct {
 	Y, W   []float64
+	Event  []float64 // 0: the response is right censored; nil: none is
 	Offset []float64 // nil: none
 	SumW   float64   // sum of W
 }
 
-// Columns are the names of the columns of a Target; Weights "": ones, Offset "": none.
-type Columns struct{ Response, Weights, Offset string }
+// Columns are the names of the columns of a Target; Weights "": ones, Event and Offset "":
+// none.
+type Columns struct{ Response, Event, Weights, Offset string }
 
 // Read takes the columns c of f and checks every response against the support of the
 // family. what names the rows in messages: training, or validation.
@@ -41,6 +43,9 @@ func Read(f *rows.Frame, c Columns, of family.Family, what string) (*Target, err
 	if t.W, err = weights(f, c.Weights); err != nil {
 		return nil, err
 	}
+	if err := t.readEvents(f, c, what); err != nil {
+		return nil, err
+	}
 	for _, w := range t.W {
 		t.SumW += w
 	}
@@ -58,6 +63,63 @@ func Read(f *rows.Frame, c Columns, of family.Family, what string) (*Target, err
 		}
 	}
 	return t, nil
+}
+
+// readEvents reads the column of events. One row of positive weight has to have one: of
+// times that are all censored nothing is known but that they may be infinite.
+func (t *Target) readEvents(f *rows.Frame, c Columns, what string) (err error) {
+	if c.Event == "" {
+		return nil
+	}
+	if t.Event, err = f.Batch.Numeric(c.Event); err != nil {
+		return err
+	}
+	seen := false
+	for i, v := range t.Event {
+		if err := family.CheckEvent(v); err != nil {
+			return fmt.Errorf("native: events %q, data row %d: %w", c.Event, f.Batch.Row(i)+1, err)
+		}
+		seen = seen || v == 1 && t.W[i] > 0
+	}
+	if !seen {
+		return fmt.Errorf("native: events %q: all %s rows of positive weight are censored (0): the times of events (1) are what is learned from", c.Event, what)
+	}
+	return nil
+}
+
+// of is the family of row i, both being what states gives.
+func (t *Target) of(both [2]family.Differentiable, i int) family.Differentiable {
+	if t.Event == nil {
+		return both[1]
+	}
+	return both[int(t.Event[i])]
+}
+
+// states is the family at place 1, and what it says of censored rows at place 0.
+func (t *Target) states(f family.Differentiable) [2]family.Differentiable {
+	both := [2]family.Differentiable{nil, f}
+	if t.Event != nil {
+		both[0] = family.Censored(f).(family.Differentiable)
+	}
+	return both
+}
+
+// Deviance is the sum over rows at predictors that at gives, NaN with more than one.
+func (t *Target) Deviance(f family.Differentiable, at func(i int) []float64) float64 {
+	sum, both := 0.0, t.states(f)
+	for i, y := range t.Y {
+		sum += t.of(both, i).Deviance(y, t.W[i], at(i))
+	}
+	return sum
+}
+
+// LogLik is the sum over rows at predictors that at gives, offset included.
+func (t *Target) LogLik(f family.Differentiable, at func(i int) []float64) float64 {
+	sum, both := 0.0, t.states(f)
+	for i, y := range t.Y {
+		sum += t.of(both, i).LogLik(y, t.W[i], at(i), 1)
+	}
+	return sum
 }
 
 func weights(f *rows.Frame, column string) ([]float64, error) {
