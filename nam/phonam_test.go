@@ -49,11 +49,7 @@ func TestPreparedModelsConform(t *testing.T) {
 			t.Errorf("%s: %v", v, err)
 		}
 	}
-	p, err := nam.OrderModel(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := decomposetest.Model(p, all(t, tab), 1e-12); err != nil {
+	if err := decomposetest.Model(newOrderModel(m), all(t, tab), 1e-12); err != nil {
 		t.Error(err)
 	}
 }
