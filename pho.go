@@ -59,6 +59,9 @@ type Options struct {
 	// to the numeric columns that are left, if they are exactly as many as it takes.
 	Inputs map[string][]string
 
+	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).
+	Orders bool
+
 	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
 	ExportONNX bool
@@ -146,6 +149,7 @@ func (o *Options) settings() *decompose.Options {
 			*s.to = s.from
 		}
 	}
+	settings.Orders = settings.Orders || o.Orders
 	return settings
 }
 

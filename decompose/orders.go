@@ -16,7 +16,8 @@ import (
 // of all functions of at most d columns among the terms', P_d the weighted orthogonal
 // projection on it, without penalties; the part is P_d eta - P_(d-1) eta. Parts of
 // different orders are unique and uncorrelated, also with the remainder eta - P_D eta: the
-// shares are not negative and add to 1 with that of the remainder. The part of order 2
+// shares are not negative and add to 1 with that of the remainder (all are 0 if the
+// predictor is constant). The part of order 2
 // is one function of all pairs together: none of it belongs to a single pair.
 type Order struct {
 	Order int      `json:"order"`
@@ -57,7 +58,7 @@ func (s *solver) orders(ctx context.Context) error {
 		return nil
 	}
 	s.out.Orders = []Order{}
-	below, rest := 0.0, 1.0
+	below, rest := 0.0, 1.0 // all is left by no term
 	for _, d := range ordersOf(s.d.blocks) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -70,6 +71,8 @@ func (s *solver) orders(ctx context.Context) error {
 		part := Order{Order: d, Terms: []string{}}
 		if explained = max(explained, below); total > 0 {
 			part.Share, rest = (explained-below)/total, 1-explained/total
+		} else {
+			rest = 0
 		}
 		for _, b := range s.d.blocks {
 			if order(b.Term.Columns()) == d {

@@ -2,7 +2,9 @@ package nam_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -373,6 +375,75 @@ func TestOrdersOfOddRows(t *testing.T) {
 		}
 		if math.Abs(*p.OrdersRemainder-c.rest) > 1e-9 && c.name == "saturated" || c.name == "saturated" && math.Abs(sum-1) > 1e-9 {
 			t.Errorf("%s: orders %+v, remainder %g", c.name, p.Orders, *p.OrdersRemainder)
+		}
+	}
+}
+
+// Cells of two factors: order 1 is the additive model of both, as the least squares of its
+// indicators gives it, with or without terms of single factors; names of levels and the
+// order of factors do not matter, nor do cells that never occur.
+func TestOrdersOfFactors(t *testing.T) {
+	const n = 600
+	random := rand.New(rand.NewPCG(5, 6))
+	a, b, x, w := make([]int, n), make([]int, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		a[i] = random.IntN(4)
+		b[i] = min(random.IntN(4)+a[i]/2, 4) // dependent; some cells are empty
+		x[i] = float64(a[i]*a[i]) - 2*float64(b[i]) + float64(a[i]*b[i]%3) + 0.1*random.NormFloat64()
+		w[i] = float64(random.IntN(3))
+	}
+	shares := func(formula string, name func(factor string, level int) string) []decompose.Order {
+		tab := data.NewTable(n)
+		at, bt := make([]string, n), make([]string, n)
+		for i := range n {
+			at[i], bt[i] = name("a", a[i]), name("b", b[i])
+		}
+		for _, err := range []error{tab.AddText("a", at), tab.AddText("b", bt), tab.AddNumeric("x0", x), tab.AddNumeric("w", w)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := withFormula(t, &blackBox{1, func(x []float64) float64 { return x[0] }}, tab, formula)
+		r, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{Orders: true, Columns: decompose.Columns{Weights: "w"}})
+		if err != nil {
+			t.Fatalf("%s: %v", formula, err)
+		}
+		return r.Predictors[0].Orders
+	}
+	plain := func(f string, level int) string { return fmt.Sprint(f, level) }
+	want := shares("~ a + b + a:b", plain)
+	design, y := mat.NewDense(n, 9, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		root := math.Sqrt(w[i])
+		design.Set(i, 0, root)
+		if a[i] > 0 {
+			design.Set(i, a[i], root)
+		}
+		if b[i] > 0 {
+			design.Set(i, 3+b[i], root)
+		}
+		y.SetVec(i, root*x[i])
+	}
+	var beta, fitted mat.VecDense
+	if err := beta.SolveVec(design.Slice(0, n, 0, 8), y); err != nil {
+		t.Fatal(err)
+	}
+	fitted.MulVec(design.Slice(0, n, 0, 8), &beta)
+	values := make([]float64, n)
+	for i := range n {
+		if w[i] > 0 {
+			values[i] = fitted.AtVec(i) / math.Sqrt(w[i])
+		}
+	}
+	if share := stat.PopVariance(values, w) / stat.PopVariance(x, w); math.Abs(want[0].Share-share) > 1e-10 {
+		t.Errorf("main effects %.12g, by least squares %.12g", want[0].Share, share)
+	}
+	backwards := func(f string, level int) string { return fmt.Sprint(f, 9-level*level) }
+	for _, got := range [][]decompose.Order{shares("~ a:b", plain), shares("~ b:a", plain), shares("~ b + a + a:b", backwards), shares("~ b + a:b", backwards)} {
+		for i := range want {
+			if len(got) != len(want) || math.Abs(got[i].Share-want[i].Share) > 1e-10 {
+				t.Errorf("%+v, want %+v", got, want)
+			}
 		}
 	}
 }

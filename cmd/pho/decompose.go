@@ -34,6 +34,7 @@ type decomposeFlags struct {
 	route             string
 	selectTerms       bool
 	phonam            string
+	orders            bool
 	gamma             float64
 	rankTolerance     float64
 	weights, offset   string
@@ -92,6 +93,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
 	f.StringVar(&d.phonam, "phonam", "", "learned or spline: project a neural additive model's deep part on its learned bases with ridges, or on splines of their features")
+	f.BoolVar(&d.orders, "orders", false, "say what share of the variance is main effects, interactions of two columns, and so on")
 	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
 	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
@@ -262,6 +264,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		Columns:    decompose.Columns{Weights: d.weights, Offset: d.offset, Groups: d.groups},
 		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
 		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
+		Orders:     d.orders,
 	}
 	switch nam.Variant(d.phonam) {
 	case "", nam.Learned, nam.Spline:

@@ -20,7 +20,9 @@ func Explained(m *moments.Moments, k int, blocks []Block, tolerance float64) (ex
 		return 0, 0, err
 	}
 	p := c.Problem(true, true)
-	total = math.Max(p.sums.ZZ, 0) / p.sums.SumW
+	if total = math.Max(p.sums.ZZ, 0) / p.sums.SumW; !(total > 1e-24*p.sums.ZMean*p.sums.ZMean) {
+		return 0, 0, nil // eta is constant: rounding has no shares
+	}
 	fit, err := p.Orthogonal()
 	if err != nil || len(fit.alpha) == 0 {
 		return 0, total, err
