@@ -34,7 +34,7 @@ SETS = {
 }
 FIT, NEW, FEW = 4000, 4000, 300
 SEEDS = {"torch": 4, "native": 3}
-VARIANTS = ["pho", "learned", "spline"]
+VARIANTS = ["pho", "learned", "total", "spline", "cr"]
 FIELDS = ["set", "trainer", "seed", "rows", "variant", "left", "off", "between", "cancel", "rank", "columns", "seconds", "weak"]
 
 
@@ -110,13 +110,13 @@ def native_network(pho, path, columns, seed):
     return os.path.join(out, "model.onnx"), []
 
 
-def splines(path, columns):
+def splines(path, columns, bs):
     """The formula of --phonam spline, but for columns of few values, which it refuses."""
     import pandas as pd
 
     table = pd.read_csv(os.path.join(path, "few.csv"))
     distinct = {c: table[c].nunique() for c in columns}
-    return "~ " + " + ".join(c if n < 3 else f's({c}, bs="tp", k={min(10, n)})' for c, n in distinct.items())
+    return "~ " + " + ".join(c if n < 3 else f's({c}, bs="{bs}", k={min(10, n)})' for c, n in distinct.items())
 
 
 def run(*command):
@@ -188,8 +188,13 @@ def measure(pho, data, work):
                 for sample in ["fit", "few"]:
                     for v in VARIANTS:
                         result = os.path.join(path, "result")
-                        flags = {"pho": ["--method", "pho"], "learned": ["--phonam", "learned"],
-                                 "spline": ["--phonam", "spline", "--formula", splines(path, columns)]}[v]
+                        flags = {
+                            "pho": ["--method", "pho"],
+                            "learned": ["--phonam", "learned"],
+                            "total": ["--phonam", "learned", "--refit", "total"],
+                            "spline": ["--phonam", "spline", "--formula", splines(path, columns, "tp")],
+                            "cr": ["--phonam", "spline", "--formula", splines(path, columns, "cr")],
+                        }[v]
                         began = time.time()
                         try:
                             run(pho, "decompose", "--model", model, *bind, "--data", os.path.join(path, sample + ".csv"), *flags, "--out", result)

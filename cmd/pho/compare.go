@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/compare"
+	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
+)
+
+// The files of a comparison's directory.
+const (
+	comparisonPage = "compare.html"
+	comparisonJSON = "compare.json"
+)
+
+func newCompare(s streams) *cobra.Command {
+	var out string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare two decompositions: curves, and where changes of mean and variance come from",
+		Long: `Compare the decompositions in the directories A and B: two trainings of a network, or
+one network on the rows of two periods. For each term: how far its curve in B is from that in
+A where both have rows, and whether by more than the standard errors of two independent
+sets of rows allow; what A's function changes by on B's rows (exact where both accumulated the same
+columns); and its part of the predictor's variance in each, which add up. Results of
+the same rows have no standard errors of differences.`,
+		Example: `  pho compare january february
+  pho compare january february --out drift`,
+		Args: exactArgs("A", "B"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := readComparison(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			doc, err := json.MarshalIndent(c, "", "  ")
+			if err != nil {
+				return err
+			}
+			doc = append(doc, '\n')
+			if out != "" {
+				if err := writeComparison(s, out, args, c, doc); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				_, err = s.out.Write(doc)
+				return err
+			}
+			printComparison(s.out, c)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&out, "out", "", "`DIR` for compare.html, with the curves of both, and compare.json")
+	f.BoolVar(&asJSON, "json", false, "write the comparison as JSON")
+	return cmd
+}
+
+// readComparison compares the results in two directories.
+func readComparison(dirA, dirB string) (*compare.Comparison, error) {
+	if a, err := os.Stat(dirA); err == nil {
+		if b, err := os.Stat(dirB); err == nil && os.SameFile(a, b) {
+			return nil, usagef("A and B are the same directory %q", dirA)
+		}
+	}
+	a, err := readSide(dirA)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readSide(dirB)
+	if err != nil {
+		return nil, err
+	}
+	return compare.New(*a, *b)
+}
+
+// readSide reads the result in dir with its curves.
+func readSide(dir string) (*compare.Side, error) {
+	r, err := resultdir.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	effects, err := resultdir.ReadFile(dir, resultdir.Effects)
+	if err != nil {
+		return nil, fmt.Errorf("%w; pho report writes %s again", err, resultdir.Effects)
+	}
+	curves, err := compare.ReadCurves(bytes.NewReader(effects))
+	if err != nil {
+		return nil, fmt.Errorf("decomposition %q: %w", dir, err)
+	}
+	return &compare.Side{Name: dir, Result: r, Curves: curves, Network: wiring.ReferenceOf(r).SHA256}, nil
+}
+
+// writeComparison writes the page and the JSON to out, which may not be one of the results.
+func writeComparison(s streams, out string, results []string, c *compare.Comparison, doc []byte) error {
+	var in sources
+	in.add("part of A", results[0])
+	in.add("part of B", results[1])
+	if err := in.spareDir("--out", out); err != nil {
+		return err
+	}
+	dir, err := durable.NewDir(s.unfinished(), durable.Files{comparisonPage, comparisonJSON}, out)
+	if err != nil {
+		return err
+	}
+	defer dir.Discard()
+	if err := durable.WriteFile(dir.Path(comparisonJSON), func(f *os.File) error { _, err := f.Write(doc); return err }); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(dir.Path(comparisonPage), func(f *os.File) error { return report.WriteComparison(f, c) }); err != nil {
+		return err
+	}
+	return dir.Commit()
+}
+
+// printComparison prints what changed.
+func printComparison(w io.Writer, c *compare.Comparison) {
+	network := "other networks"
+	if c.SameNetwork {
+		network = "the same network"
+	}
+	fmt.Fprintf(w, "B %s against A %s: %s\n", shown(c.B), shown(c.A), network)
+	for i := range c.Predictors {
+		p := &c.Predictors[i]
+		fmt.Fprintf(w, "%s: mean %.4g in A, %.4g in B (%+.4g)\n", shown(p.Name), p.Mean.A, p.Mean.B, p.Mean.Change.Change)
+		if p.Mean.Known > 0 {
+			fmt.Fprintf(w, "  of the change, %+.4g because the rows are other ones (A's functions, %d of its terms), %+.4g because\n  functions or the intercept are\n",
+				p.Mean.Rows, p.Mean.Known, p.Mean.Rest)
+		}
+		fmt.Fprintf(w, "  variance %.4g in A, %.4g in B (%+.4g)", p.Variance.A, p.Variance.B, p.Variance.Change)
+		if p.Unstructured != nil {
+			fmt.Fprintf(w, ", of which unstructured %.4g and %.4g (%+.4g)", p.Unstructured.A, p.Unstructured.B, p.Unstructured.Change)
+		}
+		fmt.Fprintln(w)
+		writeTable(w, comparisonRows(p), 1)
+		for _, t := range slices.Concat(p.Terms, p.Sums) {
+			for _, why := range []string{t.Why, t.Note} {
+				if why != "" {
+					fmt.Fprintf(w, "  %s: %s\n", shown(t.Name), bounded(why))
+				}
+			}
+			writeOverlap(w, &t)
+		}
+	}
+	fmt.Fprintf(w, "uncertainty: %s\n", c.Uncertainty)
+	for _, n := range c.Notes {
+		fmt.Fprintf(w, "note: %s\n", bounded(n))
+	}
+}
+
+// comparisonRows is the table of terms.
+func comparisonRows(p *compare.Predictor) [][]string {
+	rows := [][]string{{"term", "curve moved (rms)", "most", "at", "in se", "beyond error", "mean: rows", "variance A", "variance B"}}
+	figure := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%.3g", *v)
+	}
+	for _, t := range slices.Concat(p.Terms, p.Sums) {
+		row := []string{wiring.Shorten(shown(t.Name), summaryName), "-", "-", "-", "-", "-", figure(t.Rows), "-", "-"}
+		if t.Curve != nil {
+			at := t.Curve.X
+			if t.Curve.X2 != "" {
+				at += ", " + t.Curve.X2
+			}
+			row[1], row[2], row[3], row[4] = figure(&t.Curve.RMS), fmt.Sprintf("%+.3g", t.Curve.Largest), wiring.Shorten(shown(at), 16), figure(t.Curve.Ratio)
+			if b := t.Curve.Beyond; b != nil {
+				row[5] = map[bool]string{true: "yes", false: "no"}[*b]
+			}
+		}
+		if t.Variance != nil {
+			row[7], row[8] = figure(&t.Variance.A), figure(&t.Variance.B)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// writeOverlap names levels that only one of the two has.
+func writeOverlap(w io.Writer, t *compare.Term) {
+	if t.Curve == nil {
+		return
+	}
+	for _, o := range t.Curve.Over {
+		for _, only := range []struct {
+			in     string
+			levels []string
+		}{{"A", o.OnlyA}, {"B", o.OnlyB}} {
+			if len(only.levels) > 0 {
+				fmt.Fprintf(w, "  %s: levels of %s in %s only: %s\n", shown(t.Name), shown(o.Feature), only.in, bounded(strings.Join(only.levels, ", ")))
+			}
+		}
+	}
+}
