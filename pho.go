@@ -37,6 +37,7 @@ import (
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/nam"
 )
 
 // Options say what to decompose a network into. The zero value, and nil, take the
@@ -123,10 +124,19 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	if err != nil {
 		return nil, err
 	}
+	model, variant := ready.Model, nam.Default(ready.Model, settings.Method)
+	if variant != "" {
+		if model, _, err = nam.Prepare(ctx, model, ready.Rows, variant, &nam.Options{Decompose: settings}); err != nil {
+			return nil, err
+		}
+	}
 	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx))
-	r, err := decompose.Decompose(ctx, ready.Model, ready.Rows, settings)
+	r, err := decompose.Decompose(ctx, model, ready.Rows, settings)
 	if err != nil {
 		return nil, err
+	}
+	if variant != "" {
+		r.PHONAM, ready.Notes = string(variant), append(ready.Notes, nam.NearCopies(r)...)
 	}
 	r.CreatedBy = revision.Maker
 	if err := ready.Complete(r, "", wiring.Dropped(ready.Rows, ""), ""); err != nil {

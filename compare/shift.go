@@ -140,10 +140,23 @@ func (s *Shift) centre(weight []float64) bool {
 	return sum > 0
 }
 
+// rounding is what may separate two equal curves: networks of 32 bits.
+const rounding = 1e-6
+
+func size(v []float64) (most float64) {
+	for _, x := range v {
+		if x = math.Abs(x); x > most { // false of NaN
+			most = x
+		}
+	}
+	return most
+}
+
 // measure fills in the figures.
 func (s *Shift) measure(weight []float64, x, x2 []string) {
 	var sum, squares, beyond, ratio float64
 	points, known, largest := 0, true, -1
+	least := rounding * math.Max(size(s.A), size(s.B))
 	for i, w := range weight {
 		if w == 0 {
 			continue
@@ -155,7 +168,7 @@ func (s *Shift) measure(weight []float64, x, x2 []string) {
 			largest, s.Largest = i, d
 		}
 		known = known && s.SE[i] >= 0
-		if d != 0 {
+		if math.Abs(d) > least {
 			ratio = math.Max(ratio, math.Abs(d)/s.SE[i])
 		}
 	}
@@ -166,7 +179,7 @@ func (s *Shift) measure(weight []float64, x, x2 []string) {
 	}
 	critical := distuv.UnitNormal.Quantile(1 - 0.05/2/float64(points))
 	for i, w := range weight {
-		if w > 0 && math.Abs(s.B[i]-s.A[i]) > critical*s.SE[i] {
+		if w > 0 && math.Abs(s.B[i]-s.A[i]) > math.Max(critical*s.SE[i], least) {
 			beyond += w
 		}
 	}
