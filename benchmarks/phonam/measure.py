@@ -1,18 +1,20 @@
-"""Measures the projections of neural additive models: PHO on the learned bases, PHONAM
-`learned` and PHONAM `spline`. phonam.sh builds the command and runs this file.
+"""Measures the projections of neural additive models: PHO on the learned bases (pho), PHONAM
+`learned`, the same with --refit total (total), PHONAM `spline`, and that with cubic
+regression splines in place of thin plate ones (cr). benchmarks/phonam.sh runs it.
 
-    python3 measure.py PHO DATA WORK     networks, decompositions, one line of CSV each
+    python3 measure.py PHO DATA WORK     networks and decompositions; a line of WORK/runs.csv each
     python3 measure.py --table WORK      the tables of docs/phonam.md
 
 A network has one tower for each feature and a deep part of all features that could do
-the same. Networks of PyTorch (ReLU) and of `pho train` are trained on the rows of FIT with
-several seeds, projected on all or on 300 of these rows, and looked at on the other rows:
+the same. Networks of PyTorch (ReLU) and of `pho train` are trained on at most 4,000 rows with
+several seeds, projected on all or on 300 of these rows, and looked at on other rows:
 
     left      Var(unstructured) / Var(eta): what the terms do not explain on new rows
     off       distance of the curves from those of mgcv's additive model of eta itself (bam,
               fREML, k = 20, all rows): root of sum_j Var(f_j - g_j) / sum_j Var(g_j)
     between   the same distance of the curves from their mean over the seeds
-    cancel    sum_j Var(f_j) / Var(sum_j f_j): above 1 where curves cancel each other
+
+The curve of a feature is the sum of its terms. Needs pandas, torch and R with mgcv.
 """
 
 import csv
@@ -35,7 +37,7 @@ SETS = {
 FIT, NEW, FEW = 4000, 4000, 300
 SEEDS = {"torch": 4, "native": 3}
 VARIANTS = ["pho", "learned", "total", "spline", "cr"]
-FIELDS = ["set", "trainer", "seed", "rows", "variant", "left", "off", "between", "cancel", "rank", "columns", "seconds", "weak"]
+FIELDS = ["set", "trainer", "seed", "rows", "variant", "left", "off", "between", "rank", "columns", "seconds"]
 
 
 def rows(path, name, data):
@@ -110,13 +112,13 @@ def native_network(pho, path, columns, seed):
     return os.path.join(out, "model.onnx"), []
 
 
-def splines(path, columns, bs):
-    """The formula of --phonam spline, but for columns of few values, which it refuses."""
+def splines(path, columns):
+    """The formula that --phonam spline makes, with cubic regression splines."""
     import pandas as pd
 
     table = pd.read_csv(os.path.join(path, "few.csv"))
     distinct = {c: table[c].nunique() for c in columns}
-    return "~ " + " + ".join(c if n < 3 else f's({c}, bs="{bs}", k={min(10, n)})' for c, n in distinct.items())
+    return "~ " + " + ".join(c if n < 3 else f's({c}, bs="cr", k={min(10, n)})' for c, n in distinct.items())
 
 
 def run(*command):
@@ -192,8 +194,8 @@ def measure(pho, data, work):
                             "pho": ["--method", "pho"],
                             "learned": ["--phonam", "learned"],
                             "total": ["--phonam", "learned", "--refit", "total"],
-                            "spline": ["--phonam", "spline", "--formula", splines(path, columns, "tp")],
-                            "cr": ["--phonam", "spline", "--formula", splines(path, columns, "cr")],
+                            "spline": ["--phonam", "spline"],
+                            "cr": ["--phonam", "spline", "--formula", splines(path, columns)],
                         }[v]
                         began = time.time()
                         try:
@@ -208,9 +210,7 @@ def measure(pho, data, work):
                         found.setdefault((sample, v), []).append((f, {
                             "set": name, "trainer": trainer, "seed": seed, "rows": sample, "variant": v,
                             "left": np.var(left) / np.var(eta), "off": distance(f, truth),
-                            "cancel": sum(np.var(c) for c in f.values()) / np.var(sum(f.values())),
                             "rank": d["rank"], "columns": d["columns"], "seconds": seconds,
-                            "weak": sum(not t["identified"] for t in d["terms"]),
                         }))
             lines = []
             for group in found.values():
@@ -229,19 +229,26 @@ def measure(pho, data, work):
 
 def table(work):
     runs = list(csv.DictReader(open(os.path.join(work, "runs.csv"))))
-    for trainer in SEEDS:
-        for sample in ["fit", "few"]:
-            print(f"\n{trainer}, {'300 rows' if sample == 'few' else 'all rows of training'}: medians over networks, pho / learned / spline")
-            print("| | left, % of Var(eta) | off | between seeds | cancel | seconds |\n|---|---|---|---|---|---|")
+    measures = [("left", 100, 1), ("off", 1, 2), ("between", 1, 2)]
+
+    def median(**where):
+        x = [float(r[where["field"]]) for r in runs if all(r[k] == v for k, v in where.items() if k != "field")]
+        return np.median(x) if x else np.nan
+
+    for sample, words in [("fit", "all rows of training"), ("few", "300 rows")]:
+        print(f"\n{words}: medians over networks, {' / '.join(VARIANTS)}\n")
+        print("| | left, % of Var(eta) | off | between seeds |\n|---|---|---|---|")
+        ratios = {}
+        for trainer in SEEDS:
             for name in SETS:
                 cells = []
-                for field, scale, digits in [("left", 100, 1), ("off", 1, 2), ("between", 1, 2), ("cancel", 1, 2), ("seconds", 1, 1)]:
-                    shown = []
-                    for v in VARIANTS:
-                        x = [float(r[field]) for r in runs if (r["set"], r["trainer"], r["rows"], r["variant"]) == (name, trainer, sample, v)]
-                        shown.append(f"{scale * np.median(x):.{digits}f}" if x else "-")
-                    cells.append(" / ".join(shown))
-                print(f"| {name} | " + " | ".join(cells) + " |")
+                for field, scale, digits in measures:
+                    x = [median(field=field, set=name, trainer=trainer, rows=sample, variant=v) for v in VARIANTS]
+                    cells.append(" / ".join(f"{scale * v:.{digits}f}" for v in x))
+                    ratios.setdefault(field, []).append(np.array(x) / np.nanmin(x))
+                print(f"| {name}, {trainer} | " + " | ".join(cells) + " |")
+        for what, of in [("mean ratio to the best", lambda r: np.exp(np.nanmean(np.log(r), axis=0))), ("largest ratio", lambda r: np.nanmax(r, axis=0))]:
+            print(f"| *{what}* | " + " | ".join(" / ".join(f"{v:.2f}" for v in of(np.array(ratios[f]))) for f, _, _ in measures) + " |")
 
 
 if __name__ == "__main__":
