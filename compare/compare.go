@@ -18,6 +18,16 @@ type Side struct {
 	Network string
 }
 
+// Rows is what the rows of B tell beyond the results; the zero value: nothing.
+type Rows struct {
+	// Means are the weighted means of A's terms over B's rows, by A's predictors and terms:
+	// they replace what the moments tell, whatever the columns. nil: not known.
+	Means [][]float64
+	// Joint are standard errors of the differences of curves where A and B are of the same
+	// rows (report.DifferenceErrors); nil: there are none then.
+	Joint []Curve
+}
+
 // Comparison is what two decompositions have in common and where they differ, B against A.
 type Comparison struct {
 	A           string `json:"a"`
@@ -31,6 +41,8 @@ type Comparison struct {
 	Uncertainty string      `json:"uncertainty"`
 	Predictors  []Predictor `json:"predictors"`
 	Notes       []string    `json:"notes"`
+
+	rows Rows
 }
 
 // Predictor compares one predictor.
@@ -78,8 +90,8 @@ type Term struct {
 	// SameBasis: A's columns were accumulated over B's rows as well, to the last digit of
 	// knots and levels (of learned columns: by the same network).
 	SameBasis bool `json:"same_basis"`
-	// Rows is the mean of A's function over B's rows less that over A's: exact, and nil if
-	// not SameBasis.
+	// Rows is the mean of A's function over B's rows less that over A's: exact. nil: it is not
+	// SameBasis, and B's rows were not at hand.
 	Rows *float64 `json:"rows"`
 	// Variance is Cov(term, predictor): over terms and remainder these add up to the
 	// predictor's variance. nil: not known.
@@ -93,13 +105,16 @@ type Term struct {
 // New compares b with a. Predictors and terms are matched by name.
 //
 // Errors: predictors of other names, a result without moments.
-func New(a, b Side) (*Comparison, error) {
-	c := &Comparison{A: a.Name, B: b.Name, Notes: []string{}, Predictors: []Predictor{}}
+func New(a, b Side, rows Rows) (*Comparison, error) {
+	c := &Comparison{A: a.Name, B: b.Name, Notes: []string{}, Predictors: []Predictor{}, rows: rows}
 	c.SameNetwork = a.Network != "" && a.Network == b.Network
 	c.SameRows = sameRows(a.Result, b.Result)
 	c.Uncertainty = "standard errors are those of both projections, taken as independent: no row is in both. They say nothing of what another training of a network would change"
-	if c.SameRows {
-		c.Uncertainty = "none: both are of the same rows, so their errors are correlated, and what they have in common is not in the results"
+	switch {
+	case c.SameRows && rows.Joint != nil:
+		c.Uncertainty = "standard errors are joint ones, of the residuals of both networks on the same rows. They take the networks as they are, and say nothing of what another training would change"
+	case c.SameRows:
+		c.Uncertainty = "none: both are of the same rows, so their errors are correlated, and what they have in common is not in the results: it takes the rows and both networks"
 	}
 	if err := c.match(a, b); err != nil {
 		return nil, err
@@ -152,6 +167,10 @@ func (c *Comparison) predictor(a, b Side, k, l int) (Predictor, error) {
 	if err != nil {
 		return p, fmt.Errorf("compare: %w", err)
 	}
+	same := slices.Clone(rows) // what is not NaN
+	if c.rows.Means != nil {
+		copy(rows, c.rows.Means[k])
+	}
 	for j := range d.Terms {
 		t := &d.Terms[j]
 		i := slices.IndexFunc(e.Terms, func(o decompose.TermResult) bool { return o.Name == t.Name })
@@ -167,7 +186,7 @@ func (c *Comparison) predictor(a, b Side, k, l int) (Predictor, error) {
 		}
 	}
 	p.Sums = c.sums(a, b, k, l)
-	p.means(d, e, rows)
+	p.means(d, e, rows, same)
 	p.variances(d, e)
 	return p, nil
 }

@@ -141,7 +141,7 @@ func side(t testing.TB, name string, m decompose.Model, tab *data.Table, blocks 
 
 func compared(t testing.TB, a, b compare.Side) *compare.Comparison {
 	t.Helper()
-	c, err := compare.New(a, b)
+	c, err := compare.New(a, b, compare.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestNewRefuses(t *testing.T) {
 	other := *a.Result
 	other.Predictors = []decompose.Predictor{other.Predictors[0], other.Predictors[0]}
 	other.Predictors[0].Name, other.Predictors[1].Name = "mu", "sigma"
-	if _, err := compare.New(a, compare.Side{Name: "B", Result: &other}); err == nil || !strings.Contains(err.Error(), "none is in both") {
+	if _, err := compare.New(a, compare.Side{Name: "B", Result: &other}, compare.Rows{}); err == nil || !strings.Contains(err.Error(), "none is in both") {
 		t.Errorf("error %v", err)
 	}
 	var doc bytes.Buffer
@@ -350,7 +350,7 @@ func TestNewRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := compare.New(a, compare.Side{Name: "B", Result: bare}); err == nil || !strings.Contains(err.Error(), "without its moments") {
+	if _, err := compare.New(a, compare.Side{Name: "B", Result: bare}, compare.Rows{}); err == nil || !strings.Contains(err.Error(), "without its moments") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 // means splits the change of the predictor's mean. rows are those of d's terms, which come
 // first.
-func (p *Predictor) means(d, e *decompose.Predictor, rows []float64) {
+func (p *Predictor) means(d, e *decompose.Predictor, rows, same []float64) {
 	p.Mean.Change = change(mean(d), mean(e))
 	for j, v := range rows {
 		if math.IsNaN(v) {
 			continue
 		}
-		p.Terms[j].SameBasis, p.Terms[j].Rows = true, &rows[j]
+		p.Terms[j].SameBasis, p.Terms[j].Rows = !math.IsNaN(same[j]), &rows[j]
 		p.Mean.Known++
 		p.Mean.Rows += v
 	}

@@ -16,7 +16,7 @@ import (
 // rose by 2.5, of which 0.5 is the weather and 2 another intercept.
 func Example() {
 	winter, summer := result("winter", 0, 1), result("summer", 1, 3)
-	c, err := compare.New(winter, summer)
+	c, err := compare.New(winter, summer, compare.Rows{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -67,13 +67,17 @@ func (c *Comparison) shift(a, b Side, t, u *decompose.TermResult, x, y *Curve) (
 		out.Over = append(out.Over, second.Overlap)
 		out.Grid[1] = Points{second.feature, second.value, second.text}
 	}
+	joint := c.joint(x)
 	var weight []float64
 	for i := range first.a {
 		for j := range second.a {
 			out.A = append(out.A, x.at(first.a[i], second.a[j], x.Value))
 			out.B = append(out.B, y.at(first.b[i], second.b[j], y.Value))
 			se := math.NaN()
-			if !c.SameRows {
+			switch {
+			case c.SameRows && joint != nil:
+				se = joint.at(first.a[i], second.a[j], joint.SE)
+			case !c.SameRows:
 				se = math.Hypot(x.at(first.a[i], second.a[j], x.SE), y.at(first.b[i], second.b[j], y.SE))
 			}
 			out.SE = append(out.SE, se)
@@ -89,6 +93,17 @@ func (c *Comparison) shift(a, b Side, t, u *decompose.TermResult, x, y *Curve) (
 	}
 	out.measure(weight, first.text, second.text)
 	return out, nil
+}
+
+// joint are the joint standard errors on the grid of A's curve x; nil: there are none.
+func (c *Comparison) joint(x *Curve) *Curve {
+	for i := range c.rows.Joint {
+		j := &c.rows.Joint[i]
+		if j.Predictor == x.Predictor && j.Term == x.Term && slices.Equal(j.X, x.X) && slices.Equal(j.X2, x.X2) {
+			return j
+		}
+	}
+	return nil
 }
 
 // free are the features of the axes: without by variables that are held.

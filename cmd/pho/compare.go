@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/compare"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/wiring"
@@ -25,22 +30,26 @@ const (
 )
 
 func newCompare(s streams) *cobra.Command {
-	var out string
-	var asJSON bool
+	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare A B",
+		Use:   "compare A B [--data FILE...]",
 		Short: "Compare two decompositions: curves, and where changes of mean and variance come from",
 		Long: `Compare the decompositions in the directories A and B: two trainings of a network, or
 one network on the rows of two periods. For each term: how far its curve in B is from that in
 A where both have rows, and whether by more than the standard errors of two independent
 sets of rows allow; what A's function changes by on B's rows (exact where both accumulated the same
-columns); and its part of the predictor's variance in each, which add up. Results of
-the same rows have no standard errors of differences.`,
+columns); and its part of the predictor's variance in each, which add up.
+
+--data names the rows that B was made of. They are run through A's network, so that what
+the rows change is known for every term; if A was made of the same rows, through both
+networks: then there are joint standard errors of the differences, which results alone
+do not give.`,
 		Example: `  pho compare january february
-  pho compare january february --out drift`,
+  pho compare january february --out drift
+  pho compare first-training second-training --data rows.csv`,
 		Args: exactArgs("A", "B"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := readComparison(args[0], args[1])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.read(cmd.Context(), s, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -49,12 +58,12 @@ the same rows have no standard errors of differences.`,
 				return err
 			}
 			doc = append(doc, '\n')
-			if out != "" {
-				if err := writeComparison(s, out, args, c, doc); err != nil {
+			if f.out != "" {
+				if err := writeComparison(s, f.out, args, c, doc); err != nil {
 					return err
 				}
 			}
-			if asJSON {
+			if f.asJSON {
 				_, err = s.out.Write(doc)
 				return err
 			}
@@ -62,14 +71,29 @@ the same rows have no standard errors of differences.`,
 			return nil
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&out, "out", "", "`DIR` for compare.html, with the curves of both, and compare.json")
-	f.BoolVar(&asJSON, "json", false, "write the comparison as JSON")
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.out, "out", "", "`DIR` for compare.html, with the curves of both, and compare.json")
+	flags.BoolVar(&f.asJSON, "json", false, "write the comparison as JSON")
+	f.data.add(flags)
+	flags.StringArrayVar(&f.models, "model", nil, "the networks' `FILE`s, A's and then B's, if they are not where they were")
+	flags.StringVar(&f.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
 
-// readComparison compares the results in two directories.
-func readComparison(dirA, dirB string) (*compare.Comparison, error) {
+type compareFlags struct {
+	out       string
+	asJSON    bool
+	data      dataFlags
+	models    []string
+	maxMemory string
+}
+
+// read compares the results in two directories.
+func (f *compareFlags) read(ctx context.Context, s streams, dirA, dirB string) (*compare.Comparison, error) {
+	if len(f.models) != 0 && (len(f.models) != 2 || len(f.data.paths) == 0) {
+		return nil, usagef("--model is given twice, A's network and then B's, and goes with --data")
+	}
 	if a, err := os.Stat(dirA); err == nil {
 		if b, err := os.Stat(dirB); err == nil && os.SameFile(a, b) {
 			return nil, usagef("A and B are the same directory %q", dirA)
@@ -83,7 +107,115 @@ func readComparison(dirA, dirB string) (*compare.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare.New(*a, *b)
+	c, err := compare.New(*a, *b, compare.Rows{})
+	if err != nil || len(f.data.paths) == 0 {
+		return c, err
+	}
+	rows, err := f.rows(ctx, s, a, b, c.SameRows)
+	if err != nil {
+		return nil, err
+	}
+	return compare.New(*a, *b, *rows)
+}
+
+// seen is a result with its network and the rows as that sees them.
+type seen struct {
+	applier *decompose.Applier
+	rows    files.Source
+}
+
+// open opens the network of side number i and the rows; the caller closes them.
+func (f *compareFlags) open(s streams, side *compare.Side, i int) (*seen, error) {
+	path := ""
+	if len(f.models) == 2 {
+		path = f.models[i]
+	}
+	m, ref, err := reopen(side.Result, side.Name, path, f.maxMemory, "")
+	if err != nil {
+		return nil, err
+	}
+	applier, err := side.Result.Applier(m)
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.data.options(s)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := f.data.files(nil)
+	if err != nil {
+		return nil, err
+	}
+	o.Factors = ref.Factors
+	src, err := openRows(paths, o, nil, m.Graph())
+	if err != nil {
+		return nil, err
+	}
+	return &seen{applier, wiring.Seen(m, ref.Rounded, wiring.TermColumns(side.Result), src)}, nil
+}
+
+// rows is what B's rows tell.
+func (f *compareFlags) rows(ctx context.Context, s streams, a, b *compare.Side, same bool) (*compare.Rows, error) {
+	if slices.Contains(f.data.paths, "-") {
+		return nil, usagef("--data -: the rows are read more than once, so name a file")
+	}
+	first, err := f.open(s, a, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer first.rows.Close()
+	if !same {
+		if err := ofResult(ctx, first.rows, b.Result); err != nil {
+			return nil, fmt.Errorf("--data: %w: name the rows of B", err)
+		}
+		means, _, err := first.applier.MeansOf(ctx, first.rows, b.Result.Weights)
+		return &compare.Rows{Means: means}, err
+	}
+	second, err := f.open(s, b, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer second.rows.Close()
+	joint, err := decompose.NewJoint(ctx, first.applier, second.applier, [2]data.Source{first.rows, second.rows}, a.Result.Weights)
+	if err != nil {
+		return nil, err
+	}
+	errors, err := report.DifferenceErrors(ctx, a.Result, b.Result, first.applier, second.applier, joint)
+	return &compare.Rows{Joint: errors}, err
+}
+
+// ofResult tells rows that r was not made of by the means of its columns of numbers.
+func ofResult(ctx context.Context, src data.Source, r *decompose.Result) error {
+	var names []string
+	for _, f := range r.Features {
+		if f.Levels == nil {
+			names = append(names, f.Name)
+		}
+	}
+	sums, n := make([]float64, len(names)), 0
+	for b, err := range src.Batches(ctx, names) {
+		if err != nil {
+			return err
+		}
+		n += b.Rows()
+		for j, name := range names {
+			x, err := b.Numeric(name)
+			if err != nil {
+				return err
+			}
+			for _, v := range x {
+				sums[j] += v
+			}
+		}
+	}
+	for j, name := range names {
+		i := slices.IndexFunc(r.Features, func(f decompose.Feature) bool { return f.Name == name })
+		f := &r.Features[i]
+		if mean := sums[j] / float64(n); !(math.Abs(mean-f.Mean) <= 1e-6*max(f.Max-f.Min, math.Abs(f.Mean))) {
+			return fmt.Errorf("the mean of %s is %.6g in these rows and was %.6g", name, mean, f.Mean)
+		}
+	}
+	return nil
 }
 
 // readSide reads the result in dir with its curves.
@@ -135,7 +267,7 @@ func printComparison(w io.Writer, c *compare.Comparison) {
 	for i := range c.Predictors {
 		p := &c.Predictors[i]
 		fmt.Fprintf(w, "%s: mean %.4g in A, %.4g in B (%+.4g)\n", shown(p.Name), p.Mean.A, p.Mean.B, p.Mean.Change.Change)
-		if p.Mean.Known > 0 {
+		if p.Mean.Known > 0 && !c.SameRows {
 			fmt.Fprintf(w, "  of the change, %+.4g because the rows are other ones (A's functions, %d of its terms), %+.4g because\n  functions or the intercept are\n",
 				p.Mean.Rows, p.Mean.Known, p.Mean.Rest)
 		}
