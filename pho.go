@@ -37,6 +37,7 @@ import (
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/nam"
 )
 
 // Options say what to decompose a network into. The zero value, and nil, take the
@@ -59,6 +60,9 @@ type Options struct {
 	// Those that are left out bind to columns of their names or, if it is a single one,
 	// to the numeric columns that are left, if they are exactly as many as it takes.
 	Inputs map[string][]string
+
+	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).
+	Orders bool
 
 	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
@@ -121,10 +125,19 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	if err != nil {
 		return nil, err
 	}
+	model, variant := ready.Model, nam.Default(ready.Model, settings.Method)
+	if variant != "" {
+		if model, _, err = nam.Prepare(ctx, model, ready.Rows, variant, &nam.Options{Decompose: settings}); err != nil {
+			return nil, err
+		}
+	}
 	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx))
-	r, err := decompose.Decompose(ctx, ready.Model, ready.Rows, settings)
+	r, err := decompose.Decompose(ctx, model, ready.Rows, settings)
 	if err != nil {
 		return nil, err
+	}
+	if variant != "" {
+		r.PHONAM, ready.Notes = string(variant), append(ready.Notes, nam.NearCopies(r)...)
 	}
 	r.CreatedBy = revision.Maker
 	if err := ready.Complete(r, "", wiring.Dropped(ready.Rows, ""), ""); err != nil {
@@ -147,6 +160,7 @@ func (o *Options) settings() *decompose.Options {
 			*s.to = s.from
 		}
 	}
+	settings.Orders = settings.Orders || o.Orders
 	return settings
 }
 

@@ -49,6 +49,11 @@ type Options struct {
 	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
 	ReconstructionTolerance float64
 
+	// Orders asks for the shares of main effects, interactions of two columns, and so on:
+	// Predictor.Orders. A term of several columns must then have one of each alone next to
+	// it, or contain their functions (Subspace).
+	Orders bool
+
 	Progress func(Progress) // nil: silent; called from one goroutine
 	Visitors []Visitor      // see every row's parts in the last pass
 }

@@ -98,6 +98,10 @@ type Predictor struct {
 	Variance       Variance         `json:"variance"`
 	VarianceBefore Variance         `json:"variance_before"`
 	Importance     []Importance     `json:"importance"`
+	// Orders are the shares of orders of interaction, ascending, and OrdersRemainder that
+	// of what no term can express; they add to 1. nil: not asked for (Options.Orders).
+	Orders          []Order  `json:"orders,omitempty"`
+	OrdersRemainder *float64 `json:"orders_remainder,omitempty"`
 
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order

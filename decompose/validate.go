@@ -38,6 +38,9 @@ func (o *Options) validate(m Model) error {
 		f = append(f, err)
 	}
 	f.smoothing(o.Smoothing, m)
+	if o.Orders {
+		f.orders(m)
+	}
 	return errors.Join(f...)
 }
 

@@ -15,8 +15,8 @@
 //     spline of each feature, as the authors' published code does. A feature's curve is
 //     then the sum of the two: see Shapes.
 //
-// Orders splits a predictor into main effects and interactions, and Surrogate shows a
-// black box through the terms of another model.
+// Surrogate shows a black box through the terms of another model. Main effects and
+// interactions are decompose.Options.Orders.
 package nam
 
 import (

@@ -20,17 +20,21 @@ func withSplines(ctx context.Context, m decompose.Model, src data.Source, o Opti
 	}
 	kept := &withBlocks{Model: m}
 	formulas := make([][]string, len(m.Predictors())) // of the splines of each predictor
+	values, err := countValues(ctx, m, src, o)
+	if err != nil {
+		return nil, nil, err
+	}
 	for k, name := range m.Predictors() {
 		blocks := slices.Clone(m.Blocks(k))
 		given := slices.ContainsFunc(blocks, ofFormula)
 		if !given {
 			var without []string
-			formulas[k], without = splinesOf(blocks, o)
+			formulas[k], without = splinesOf(blocks, o, values)
 			if len(without) > 0 {
-				notes = append(notes, fmt.Sprintf("%s: there is no spline for terms of three or more features: %s is as the network has it", name, strings.Join(without, ", ")))
+				notes = append(notes, fmt.Sprintf("%s: there is no spline for terms of three or more features, nor for pairs with a feature of fewer than three values: %s is as the network has it", name, strings.Join(without, ", ")))
 			}
 		}
-		kept.blocks = append(kept.blocks, keepLearned(blocks, given))
+		kept.blocks = append(kept.blocks, keepLearned(blocks, given, values))
 	}
 	made, prepared, err := prepareSplines(ctx, m, src, formulas, o.Decompose)
 	if err != nil {
@@ -55,11 +59,11 @@ func ofFormula(b decompose.Block) bool { return !learned(b) && b.Coef == nil }
 
 // keepLearned keeps the learned terms as they are, and lines that splines contain unless
 // the splines are given by a formula.
-func keepLearned(blocks []decompose.Block, given bool) []decompose.Block {
+func keepLearned(blocks []decompose.Block, given bool, values map[string]int) []decompose.Block {
 	out := slices.Clone(blocks)
 	for j := range out {
 		b := &out[j]
-		if learned(*b) || !given && coveredBySpline(*b, blocks) {
+		if learned(*b) || !given && coveredBySpline(*b, blocks, values) {
 			*b = decompose.Block{Term: b.Term, Coef: b.Coef, Constraint: decompose.Kept()}
 		}
 	}
@@ -105,8 +109,10 @@ func reads(m decompose.Model, o *decompose.Options) []string {
 // splinesOf writes the formula of a spline for each set of features of learned terms,
 // features before pairs; without are the terms of more features, which get none. A pair is
 // a tensor product te(a, b), or ti(a, b) if both features have splines of their own. If
-// one of them has, it is te, of which decompose leaves out what that spline spans.
-func splinesOf(blocks []decompose.Block, o Options) (formulas, without []string) {
+// one of them has, it is te, of which decompose leaves out what that spline spans. A feature
+// of fewer values than a spline has functions gets a smaller one, one of two values or of
+// levels its own linear term or factor, unless the network has it.
+func splinesOf(blocks []decompose.Block, o Options, values map[string]int) (formulas, without []string) {
 	single := map[string]bool{}
 	var pairs [][]string
 	for _, b := range blocks {
@@ -115,12 +121,22 @@ func splinesOf(blocks []decompose.Block, o Options) (formulas, without []string)
 		}
 		switch f := b.Term.Columns(); len(f) {
 		case 1:
-			if !single[f[0]] {
-				formulas = append(formulas, fmt.Sprintf("s(%s, bs=%q, k=%d)", quoted(f[0]), o.Basis, o.K))
+			if single[f[0]] {
+				continue
 			}
-			single[f[0]] = true
+			switch n := values[f[0]]; {
+			case n >= leastValues:
+				single[f[0]] = true
+				formulas = append(formulas, fmt.Sprintf("s(%s, bs=%q, k=%d)", quoted(f[0]), o.Basis, min(o.K, n)))
+			case n != 1 && !slices.ContainsFunc(blocks, func(b decompose.Block) bool { return !learned(b) && slices.Equal(b.Term.Columns(), f) }):
+				if !slices.Contains(formulas, quoted(f[0])) {
+					formulas = append(formulas, quoted(f[0]))
+				}
+			}
 		case 2:
-			if !slices.ContainsFunc(pairs, func(p []string) bool { return sameSet(p, f) }) {
+			if values[f[0]] < leastValues || values[f[1]] < leastValues {
+				without = append(without, b.Term.Name())
+			} else if !slices.ContainsFunc(pairs, func(p []string) bool { return sameSet(p, f) }) {
 				pairs = append(pairs, f)
 			}
 		default:
@@ -132,15 +148,15 @@ func splinesOf(blocks []decompose.Block, o Options) (formulas, without []string)
 		if single[f[0]] && single[f[1]] {
 			kind = "ti"
 		}
-		formulas = append(formulas, fmt.Sprintf("%s(%s, %s, bs=%q, k=%d)", kind, quoted(f[0]), quoted(f[1]), o.Basis, o.PairK))
+		formulas = append(formulas, fmt.Sprintf("%s(%s, %s, bs=%q, k=c(%d, %d))", kind, quoted(f[0]), quoted(f[1]), o.Basis, min(o.PairK, values[f[0]]), min(o.PairK, values[f[1]])))
 	}
 	return formulas, without
 }
 
 // coveredBySpline tells whether b is the network's own line of a feature that gets a
 // spline: the spline contains it.
-func coveredBySpline(b decompose.Block, blocks []decompose.Block) bool {
-	return b.Term.Kind() == decompose.Linear && slices.ContainsFunc(blocks, func(l decompose.Block) bool {
+func coveredBySpline(b decompose.Block, blocks []decompose.Block, values map[string]int) bool {
+	return b.Term.Kind() == decompose.Linear && values[b.Term.Columns()[0]] >= leastValues && slices.ContainsFunc(blocks, func(l decompose.Block) bool {
 		return learned(l) && len(l.Term.Columns()) <= 2 && slices.Contains(l.Term.Columns(), b.Term.Columns()[0])
 	})
 }

@@ -19,7 +19,7 @@ import (
 //	zeta = eta of box - intercept - sum_j Phi_j beta_j.
 //
 // So what is decomposed is box itself, not its imitation, and its predictions stay as they
-// are. Orders then gives the functional decomposition of a black box on bases that a
+// are. decompose.Options.Orders then gives the functional decomposition of a black box on bases that a
 // neural surrogate found (Köhler, Rügamer and Schmid 2025), PHONAM a penalised one. Terms
 // of box's own are ignored.
 //

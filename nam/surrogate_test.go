@@ -92,14 +92,15 @@ func ExampleSurrogate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	orders, _, err := nam.Orders(ctx, model, rows, nil)
+	r, err := decompose.Decompose(ctx, model, rows, &decompose.Options{Orders: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, o := range orders[0].Orders {
+	eta := r.Predictors[0]
+	for _, o := range eta.Orders {
 		fmt.Printf("order %d: %.0f %%\n", o.Order, 100*o.Share)
 	}
-	fmt.Printf("the rest: %.0f %%\n", 100*orders[0].Remainder/orders[0].Total)
+	fmt.Printf("the rest: %.0f %%\n", 100**eta.OrdersRemainder)
 	// Output:
 	// order 1: 46 %
 	// order 2: 50 %

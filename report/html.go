@@ -25,7 +25,7 @@ const maxFigures = 24
 // from files. A failure writes no half page.
 func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	t := template.New("report")
-	for _, name := range []string{"page.html", "predictor.html", "figures.html", "style.css"} {
+	for _, name := range []string{"page.html", "predictor.html", "figures.html", "orders.html", "style.css"} {
 		text, err := templates.ReadFile("templates/" + name)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)

@@ -22,6 +22,7 @@ type predictor struct {
 	Sums       bool // some figures are of sums
 	Skipped    []fact
 	Importance importances
+	Orders     []orderRow // of interaction; nil: not asked for
 	Rank       string
 	Aliased    string
 	Splits     []split
@@ -45,7 +46,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
 	p.figures(draw, candidates)
-	p.Importance = newImportances(r, d)
+	p.Importance, p.Orders = newImportances(r, d), orderRows(d)
 	p.identifiability(d)
 	return p
 }

@@ -34,6 +34,7 @@ type decomposeFlags struct {
 	route             string
 	selectTerms       bool
 	phonam            string
+	orders            bool
 	gamma             float64
 	rankTolerance     float64
 	weights, offset   string
@@ -93,7 +94,8 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
-	f.StringVar(&d.phonam, "phonam", "", "learned or spline: project a neural additive model's deep part on its learned bases with ridges, or on splines of their features")
+	f.StringVar(&d.phonam, "phonam", "", "project a neural additive model's deep part on its learned bases with ridges (learned, the default) or on splines of their features (spline); --method pho: on the bases without ridges")
+	f.BoolVar(&d.orders, "orders", false, "say what share of the variance is main effects, interactions of two columns, and so on")
 	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
 	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
@@ -175,10 +177,13 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	for _, c := range ready.LeftOut {
 		log.note("without a term: " + c)
 	}
-	m := ready.Model
-	if d.phonam != "" {
+	m, variant := ready.Model, nam.Variant(d.phonam)
+	if variant == "" {
+		variant = nam.Default(m, o.Method)
+	}
+	if variant != "" {
 		var said []string
-		if m, said, err = nam.Prepare(ctx, m, ready.Rows, nam.Variant(d.phonam), &nam.Options{Decompose: o}); err != nil {
+		if m, said, err = nam.Prepare(ctx, m, ready.Rows, variant, &nam.Options{Decompose: o}); err != nil {
 			return nil, err
 		}
 		ready.Notes = append(ready.Notes, said...)
@@ -199,8 +204,8 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, inFiles(err, paths)
 	}
-	if d.phonam != "" {
-		r.PHONAM = d.phonam
+	if variant != "" {
+		r.PHONAM = string(variant)
 		ready.Notes = append(ready.Notes, nam.NearCopies(r)...)
 	}
 	if err := ready.Complete(r, dir.Target(), droppedNote(ready.Rows), " with --input"); err != nil {
@@ -267,6 +272,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		Columns:    decompose.Columns{Event: d.event, Weights: d.weights, Offset: d.offset, Groups: d.groups},
 		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
 		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
+		Orders:     d.orders,
 	}
 	switch nam.Variant(d.phonam) {
 	case "", nam.Learned, nam.Spline:

@@ -147,11 +147,11 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 	if err != nil {
 		return err
 	}
-	return compare(ctx, s.out, r, m, table)
+	return distances(ctx, s.out, r, m, table)
 }
 
-// compare prints how far each feature's curve was and is from the truth.
-func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.Model, table *data.Table) error {
+// distances prints how far each feature's curve was and is from the truth.
+func distances(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.Model, table *data.Table) error {
 	a, err := r.Applier(m)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.
 	for j := range functions {
 		fmt.Fprintf(w, "%7s", fmt.Sprintf("x%d", j))
 	}
-	distances := [2][]float64{make([]float64, len(functions)), make([]float64, len(functions))}
+	apart := [2][]float64{make([]float64, len(functions)), make([]float64, len(functions))}
 	for b, err := range data.Rebatch(table.Batches(ctx, table.Schema().Names()), table.Rows()) {
 		if err != nil {
 			return err
@@ -176,12 +176,12 @@ func compare(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.
 			if err != nil {
 				return err
 			}
-			distances[0][j], distances[1][j] = distance(before, x, f), distance(after, x, f)
+			apart[0][j], apart[1][j] = distance(before, x, f), distance(after, x, f)
 		}
 	}
 	for i, label := range []string{"before", "after"} {
 		fmt.Fprintf(w, "\n%-8s", label)
-		for _, v := range distances[i] {
+		for _, v := range apart[i] {
 			fmt.Fprintf(w, "%7.2f", v)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pho-go/pho"
 	"github.com/pho-go/pho/internal/resultdir"
 )
 
@@ -61,6 +62,49 @@ func TestPHONAMRefusals(t *testing.T) {
 		args := append([]string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--out", filepath.Join(temp, "out")}, c.args...)
 		if o := call(t, args...); o.status != c.status || !strings.Contains(o.err, c.want) {
 			t.Errorf("%s: status %d, %s, want %d, %s", slices.Concat(c.args), o.status, o.err, c.status, c.want)
+		}
+	}
+}
+
+// A neural additive model has a projection by default, on the command line and in package
+// pho; other networks, and whoever asks for PHO, have none.
+func TestPHONAMByDefault(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	for i, c := range []struct{ model, args, phonam, method string }{
+		{"nam_deep_op13", "", "learned", "phogam"},
+		{"nam_pair", "--formula ~s(x1,k=5)", "learned", "phogam"},
+		{"two_heads", "", "learned", "phogam"}, // lines and a learned term
+		{"nam_deep_op13", "--method pho", "", "pho"},
+		{"nam_deep_op13", "--no-structure --formula ~x0", "", "pho"},
+		{"ssn_op13", "", "", "pho"},
+	} {
+		data, dir := filepath.Join(temp, c.model+".csv"), filepath.Join(temp, "result"+string(rune('a'+i)))
+		goldenRows(t, c.model, data)
+		done(t, append([]string{"decompose", "--model", golden(c.model), "--data", data, "--out", dir}, strings.Fields(c.args)...)...)
+		var doc struct{ PHONAM, Method string }
+		if err := json.Unmarshal([]byte(read(t, dir, resultdir.Decomposition)), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if doc.PHONAM != c.phonam || doc.Method != c.method {
+			t.Errorf("%s %s: phonam %q by method %q, want %q by %q", c.model, c.args, doc.PHONAM, doc.Method, c.phonam, c.method)
+		}
+		if c.args != "" {
+			continue
+		}
+		rows, err := pho.OpenRows(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := pho.Decompose(t.Context(), golden(c.model), rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if d.Result.PHONAM != c.phonam || string(d.Result.Method) != c.method {
+			t.Errorf("%s: in package pho phonam %q by method %q", c.model, d.Result.PHONAM, d.Result.Method)
 		}
 	}
 }

@@ -121,16 +121,16 @@ func analyse(ctx context.Context, w io.Writer, m decompose.Model, src data.Sourc
 	if err != nil {
 		return err
 	}
-	orders, _, err := nam.Orders(ctx, margins, src, nil)
+	r, err := decompose.Decompose(ctx, margins, src, &decompose.Options{Orders: true})
 	if err != nil {
 		return err
 	}
-	for _, o := range orders {
-		fmt.Fprintf(w, "\n%s by orders of interaction, on its own learned features and splines of single ones:\n", o.Predictor)
+	for _, o := range r.Predictors {
+		fmt.Fprintf(w, "\n%s by orders of interaction, on its own learned features and splines of single ones:\n", o.Name)
 		for _, d := range o.Orders {
 			fmt.Fprintf(w, "  order %d %5.1f %%  %s\n", d.Order, 100*d.Share, strings.Join(d.Terms, ", "))
 		}
-		fmt.Fprintf(w, "  the rest %4.1f %%\n", 100*o.Remainder/o.Total)
+		fmt.Fprintf(w, "  the rest %4.1f %%\n", 100**o.OrdersRemainder)
 	}
 	return nil
 }

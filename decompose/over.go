@@ -1,0 +1,82 @@
+package decompose
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// MeansOver are, for each term of predictor k of r, the weighted mean of its function over
+// the rows of other less that over r's own: what r's function of those columns changes by
+// when the rows are other ones. It needs no row: means of columns are among the moments.
+// NaN where other did not accumulate the same columns, to the last bit of knots and
+// levels. Learned columns are the same only in the same network, which the caller knows.
+//
+// An error: one of the results was read without moments.
+func (r *Result) MeansOver(k int, other *Result, sameNetwork bool) ([]float64, error) {
+	if r.sum == nil || other.sum == nil {
+		return nil, errors.New("decompose: a result was read without its moments: there are no means of columns")
+	}
+	own, there := r.columnMeans(), other.columnMeans()
+	d := &r.Predictors[k]
+	shift := make([]float64, len(d.Terms)) // of each term's columns times coefficients
+	moved := func(t *TermResult, coef []float64) (float64, error) {
+		if t.Kind == Learned && !sameNetwork {
+			return math.NaN(), nil
+		}
+		id, err := identity(t.term)
+		if err != nil {
+			return 0, err
+		}
+		from, to := own[id], there[id]
+		if id == "" || from == nil || to == nil {
+			return math.NaN(), nil
+		}
+		return floats.Dot(to, coef) - floats.Dot(from, coef), nil
+	}
+	at := map[string]int{}
+	for j := range d.Terms {
+		at[d.Terms[j].Name] = j
+	}
+	for j := range d.Terms {
+		t := &d.Terms[j]
+		coef := make([]float64, len(t.Alpha))
+		floats.AddTo(coef, t.Beta, t.Alpha)
+		v, err := moved(t, coef)
+		if err != nil {
+			return nil, err
+		}
+		shift[j] += v
+		for _, m := range t.Margins { // belongs to the other term
+			i, ok := at[m.Term]
+			if !ok || len(m.Coef) != len(d.Terms[i].Alpha) {
+				return nil, errors.New("decompose: a margin names a term that is not there")
+			}
+			if v, err = moved(&d.Terms[i], m.Coef); err != nil {
+				return nil, err
+			}
+			shift[j], shift[i] = shift[j]-v, shift[i]+v
+		}
+	}
+	return shift, nil
+}
+
+// columnMeans are the weighted means of the columns of every basis, by its ID.
+func (r *Result) columnMeans() map[string][]float64 {
+	total := r.sum.Total()
+	used := map[int]bool{} // only bases in a predictor have weighted means
+	for _, bases := range total.Layout.Predictors {
+		for _, b := range bases {
+			used[b] = true
+		}
+	}
+	out, at := map[string][]float64{}, 0
+	for i, b := range total.Layout.Bases {
+		if used[i] {
+			out[b.ID] = total.Mean[at : at+b.Dim]
+		}
+		at += b.Dim
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/compare"
+	"github.com/pho-go/pho/decompose"
+)
+
+// WriteComparison writes c as one HTML page (compare.html) that loads nothing and holds no
+// script: where changes of mean and variance come from, a table of the terms, and their
+// curves in A and B on one another, B's with a 95 % band of the difference. Equal
+// comparisons give equal bytes.
+func WriteComparison(w io.Writer, c *compare.Comparison) error {
+	t := template.New("comparison")
+	for _, name := range []string{"comparison.html", "figures.html", "style.css"} {
+		text, err := templates.ReadFile("templates/" + name)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		if _, err := t.New(name).Parse(string(text)); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	var b bytes.Buffer // so that a failure leaves no half page
+	if err := t.ExecuteTemplate(&b, "comparison.html", newComparison(c)); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("report: writing the page: %w", err)
+	}
+	return nil
+}
+
+// comparison is what the template shows; numbers are texts already.
+type comparison struct {
+	A, B        string
+	Facts       []fact
+	Notes       []string
+	Uncertainty string
+	Predictors  []comparedPredictor
+}
+
+type comparedPredictor struct {
+	ID, Name, Mean, Variance string
+	Terms                    []comparedTerm
+	Figures                  []figure
+	NotDrawn                 string
+}
+
+type comparedTerm struct {
+	Name, RMS, Largest, At, Ratio, Beyond, Rows, VarianceA, VarianceB, Change string
+	Moved                                                                     bool
+	Notes                                                                     string
+}
+
+func newComparison(c *compare.Comparison) *comparison {
+	out := &comparison{A: clip(c.A, 120), B: clip(c.B, 120), Uncertainty: clean(c.Uncertainty)}
+	yes := map[bool]string{true: "the same", false: "other ones"}
+	out.Facts = []fact{{Name: "network", Value: yes[c.SameNetwork]}, {Name: "rows", Value: yes[c.SameRows]}}
+	for _, n := range c.Notes {
+		out.Notes = append(out.Notes, clip(n, 400))
+	}
+	for i := range c.Predictors {
+		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i]))
+	}
+	return out
+}
+
+func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
+	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
+	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
+	if p.Mean.Known > 0 {
+		out.Mean += fmt.Sprintf(" Of it, %s because the rows are other ones (A's functions; %d of its terms), %s because functions or the intercept are.",
+			num(p.Mean.Rows), p.Mean.Known, num(p.Mean.Rest))
+	}
+	out.Variance = fmt.Sprintf("Variance %s in A, %s in B.", num(p.Variance.A), num(p.Variance.B))
+	if p.Unstructured != nil {
+		out.Variance += fmt.Sprintf(" The remainder has %s and %s of it; the terms' parts, below, add up to it with this.", num(p.Unstructured.A), num(p.Unstructured.B))
+	}
+	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: p.Name}
+	var effects []Effect
+	for _, t := range slices.Concat(p.Terms, p.Sums) {
+		out.Terms = append(out.Terms, newComparedTerm(&t))
+		if s := t.Curve; s != nil {
+			e := overlay(p, &t, s)
+			if e.X2 == nil {
+				draw.common.join(effectSpan(&e))
+			}
+			effects = append(effects, e)
+		}
+	}
+	if len(effects) > maxFigures {
+		out.NotDrawn = fmt.Sprintf("Drawn are the first %d of %d terms.", maxFigures, len(effects))
+		effects = effects[:maxFigures]
+	}
+	for i := range effects {
+		if f := draw.overlaid(&effects[i]); f != nil {
+			out.Figures = append(out.Figures, *f)
+		}
+	}
+	return out
+}
+
+func newComparedTerm(t *compare.Term) comparedTerm {
+	out := comparedTerm{Name: clip(t.Name, 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
+	if s := t.Curve; s != nil {
+		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), maybe(s.Ratio)
+		if s.Beyond != nil {
+			out.Beyond, out.Moved = "no", *s.Beyond
+			if *s.Beyond {
+				out.Beyond = fmt.Sprintf("yes, at %s of the rows", percent(*s.Share))
+			}
+		}
+	}
+	if v := t.Variance; v != nil {
+		out.VarianceA, out.VarianceB, out.Change = num(v.A), num(v.B), num(v.Change)
+	}
+	notes := []string{t.Why, t.Note}
+	if t.Curve != nil {
+		for _, o := range t.Curve.Over {
+			if len(o.OnlyA) > 0 {
+				notes = append(notes, fmt.Sprintf("levels of %s in A only: %s", o.Feature, list(o.OnlyA, 8)))
+			}
+			if len(o.OnlyB) > 0 {
+				notes = append(notes, fmt.Sprintf("levels of %s in B only: %s", o.Feature, list(o.OnlyB, 8)))
+			}
+		}
+	}
+	var said []string
+	for _, n := range notes {
+		if n != "" {
+			said = append(said, clip(n, 200))
+		}
+	}
+	out.Notes = strings.Join(said, "; ")
+	return out
+}
+
+// overlay is A's curve as "before" and B's as "after", with the standard errors of the
+// difference.
+func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift) Effect {
+	axis := func(g compare.Points) *Axis {
+		if g.Value != nil {
+			return &Axis{Feature: g.Feature, Values: g.Value}
+		}
+		return &Axis{Feature: g.Feature, Levels: g.Text}
+	}
+	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
+	if len(s.Grid[1].Text) > 0 {
+		e.X2 = axis(s.Grid[1])
+	}
+	return e
+}
+
+// overlaid draws it; nil if it cannot be drawn.
+func (d *drawing) overlaid(e *Effect) *figure {
+	f := &figure{Title: clip(e.Term, 60), Label: fmt.Sprintf("%s in A and in B", clip(e.Term, 60))}
+	switch {
+	case e.X2 != nil:
+		for i := range e.Before { // where one has no rows
+			if notFinite(e.Before[i]) {
+				return nil
+			}
+		}
+		h, err := d.heat(e)
+		if err != nil {
+			return nil
+		}
+		h.Panels[0].Title, h.Panels[1].Title, h.caption = "A", "B", nil
+		f.Heat = h
+	case e.X.Levels != nil:
+		f.Dots = d.dots(e)
+		f.Caption = f.Dots.caption
+	default:
+		f.Curve = d.curve(e)
+		f.Caption = f.Curve.caption
+	}
+	if gap := furthestApart(e); gap >= 0 {
+		x, x2 := e.at(gap)
+		f.Details = clip("furthest apart at "+strings.TrimSuffix(readable(x)+", "+readable(x2), ", "), 60)
+	}
+	return f
+}
+
+func furthestApart(e *Effect) int {
+	at, most := -1, -1.0
+	for i := range e.Before {
+		if d := math.Abs(e.After[i] - e.Before[i]); d > most {
+			at, most = i, d
+		}
+	}
+	return at
+}
+
+// readable shortens a number and leaves a level.
+func readable(s string) string {
+	if v, err := strconv.ParseFloat(s, 64); err == nil {
+		return num(v)
+	}
+	return s
+}
