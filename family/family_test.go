@@ -66,7 +66,7 @@ func TestExtremes(t *testing.T) {
 
 func TestMisuseIsNaN(t *testing.T) {
 	one, two, none := []float64{0}, []float64{0, 0}, []float64(nil)
-	for _, f := range []Family{Gaussian{}, Binomial{}, Poisson{}, GaussianLS{}} {
+	for _, f := range []Family{Gaussian{}, Binomial{}, Poisson{}, GaussianLS{}, Tweedie{1.5}, InverseGaussian{}, ZIP{}, AFT{}, twoRates(), held(ZIP{}, 0.5), Censored(AFT{})} {
 		right, wrong := one, two
 		if f.Predictors() == 2 {
 			right, wrong = two, one

@@ -168,6 +168,16 @@ func TestDeviancesDifferAsLogLikelihoods(t *testing.T) {
 		{held(NegativeBinomial{}, 1.5), rapid.Map(rapid.IntRange(0, 40), func(i int) float64 { return float64(i) })},
 		{held(Beta{}, 3), rapid.Float64Range(0.01, 0.99)},
 		{held(StudentT{}, 2, 4), rapid.Float64Range(-10, 10)},
+		{Tweedie{1.5}, rapid.OneOf(rapid.Just(0.), rapid.Float64Range(0.01, 10))},
+		{Tweedie{1.05}, rapid.OneOf(rapid.Just(0.), rapid.Float64Range(0.01, 10))},
+		{InverseGaussian{}, rapid.Float64Range(0.01, 10)},
+		{held(ZIP{}, 0.3), rapid.Map(rapid.IntRange(0, 40), func(i int) float64 { return float64(i) })},
+		{held(AFT{}, 0.8), rapid.Float64Range(0.01, 10)},
+		{held(AFT{Distribution: Weibull}, 0.8), rapid.Float64Range(0.01, 10)},
+		{Censored(held(AFT{Distribution: LogLogistic}, 0.8)), rapid.Float64Range(0.01, 10)},
+		{Censored(held(AFT{}, 0.8)), rapid.Float64Range(0.01, 10)},
+		{twoRates(), rapid.Float64Range(0.01, 1.9)},
+		{Censored(twoRates()), rapid.Float64Range(0.01, 10)},
 	} {
 		t.Run(c.family.Name(), rapid.MakeCheck(func(t *rapid.T) {
 			y, w, phi := c.y.Draw(t, "y"), rapid.Float64Range(0.01, 100).Draw(t, "w"), rapid.Float64Range(0.01, 100).Draw(t, "phi")

@@ -57,6 +57,10 @@ func shapedCases() map[string]struct {
 	return map[string]entry{
 		"negative-binomial": {NegativeBinomial{}, rapid.Map(rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 1e12)), func(i int) float64 { return float64(i) })},
 		"beta":              {Beta{}, rapid.OneOf(rapid.Float64Range(1e-300, 1-1e-16), rapid.SampledFrom([]float64{1e-300, 0.5, 1 - 1e-16}))},
+		"zip":               {ZIP{}, rapid.Map(rapid.OneOf(rapid.IntRange(0, 40), rapid.IntRange(0, 1e12)), func(i int) float64 { return float64(i) })},
+		"lognormal":         {AFT{}, rapid.Float64Range(1e-3, 1e3)},
+		"weibull":           {AFT{Distribution: Weibull}, rapid.Float64Range(1e-3, 1e3)},
+		"log-logistic":      {AFT{Distribution: LogLogistic}, rapid.Float64Range(1e-3, 1e3)},
 		"student-t":         {StudentT{}, rapid.OneOf(rapid.Float64Range(-1e3, 1e3), rapid.Float64Range(-1e300, 1e300))},
 	}
 }
@@ -72,13 +76,16 @@ func TestHeldLaws(t *testing.T) {
 			values := make([]float64, k-1)
 			for i, v := range eta[1:] {
 				values[i] = math.Exp(v)
+				if name == "zip" {
+					values[i] = logistic(v)
+				}
 			}
 			h := held(c.f, values...)
 			l := c.f.LogLik(y, w, eta, 1)
 			if got := h.LogLik(y, w, eta[:1], 1); math.Abs(got-l) > 1e-12*(1+math.Abs(l)) {
 				t.Fatalf("held %v, whole %v", got, l)
 			}
-			if h.Mean(eta[:1]) != c.f.Mean(eta) || h.HasDispersion() || h.Mass() != c.f.Mass() || h.Predictors() != 1 || h.Free().Predictors() != 1 {
+			if m := c.f.Mean(eta); h.Mean(eta[:1]) != m && math.Abs(h.Mean(eta[:1])-m) > 1e-12*math.Abs(m) || h.HasDispersion() || h.Mass() != c.f.Mass() || h.Predictors() != 1 || h.Free().Predictors() != 1 {
 				t.Fatalf("%+v", h)
 			}
 			back, err := Parse(h.Name(), []string{""})
@@ -88,7 +95,7 @@ func TestHeldLaws(t *testing.T) {
 			d := h.Deviance(y, w, eta[:1])
 			top := []float64{y}
 			switch name {
-			case "negative-binomial":
+			case "negative-binomial", "zip", "lognormal", "weibull", "log-logistic":
 				top[0] = math.Log(y)
 			case "beta":
 				top[0] = betaSaturated(y, eta[1])
@@ -145,6 +152,14 @@ func TestEstimate(t *testing.T) {
 			return a / (a + b)
 		}, []float64{12}},
 		{"student-t", func(eta float64) float64 { return eta + 0.01*rng.NormFloat64()*math.Sqrt(2/gamma(2)) }, []float64{0.01, 4}},
+		{"zip", func(eta float64) float64 {
+			if rng.Float64() < 0.3 {
+				return 0
+			}
+			return poisson(math.Exp(eta))
+		}, []float64{0.3}},
+		{"lognormal", func(eta float64) float64 { return math.Exp(eta + 0.7*rng.NormFloat64()) }, []float64{0.7}},
+		{"weibull", func(eta float64) float64 { return math.Exp(eta + 1.4*math.Log(rng.ExpFloat64())) }, []float64{1.4}},
 		{"student-t(df=4)", func(eta float64) float64 { return eta + 50*rng.NormFloat64()*math.Sqrt(2/gamma(2)) }, []float64{50, 4}},
 	} {
 		t.Run(c.family, func(t *testing.T) {
@@ -167,7 +182,11 @@ func TestEstimate(t *testing.T) {
 			}
 			got := found.(Held)
 			for i, want := range c.want {
-				if v := math.Exp(got.values[i]); math.Abs(v/want-1) > 0.1 {
+				v := math.Exp(got.values[i])
+				if c.family == "zip" {
+					v = logistic(got.values[i])
+				}
+				if math.Abs(v/want-1) > 0.1 {
 					t.Errorf("estimate %d is %v, simulated %v", i, v, want)
 				}
 			}

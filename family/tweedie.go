@@ -11,9 +11,9 @@ import (
 // dispersion phi is the sum of deviances over the sum of weights.
 //
 // P 0 is unknown (see Incomplete): Estimate finds it together with a phi of its own,
-// which maximise the likelihood. The phi of the figures is the one above in any case;
-// with many zeros it is smaller than Pearson's statistic over the degrees of freedom,
-// which R's glm reports, and than the maximum likelihood's.
+// which maximise the likelihood. The phi of the figures is the one above in any case,
+// which is neither the maximum likelihood's nor Pearson's statistic over the degrees of
+// freedom, which R's glm reports.
 type Tweedie struct{ P float64 }
 
 // powers are the bounds of what Estimate finds, those of mgcv's tw: nearer to 1 the

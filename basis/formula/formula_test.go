@@ -37,6 +37,9 @@ var seeds = []struct{ text, want string }{
 	{"~ s(x,by=ordered(g)) + s(x, by=factor(`a b`))", "~ s(x, by = ordered(g)) + s(x, by = factor(`a b`))"},
 	{"~ factor(g, contr='sum') + te(x,z,d=c(1,1),np=FALSE)", `~ factor(g, contr = "sum") + te(x, z, d = c(1, 1), np = FALSE)`},
 	{"`a b` ~ `1x`", "`a b` ~ `1x`"},
+	{"Surv(time,status)~x", "Surv(time, status) ~ x"},
+	{"mu = Surv(`a b`, e) ~ 1", "mu = Surv(`a b`, e) ~ 1"},
+	{"Surv ~ x", "Surv ~ x"},
 }
 
 func TestParseCanonical(t *testing.T) {
@@ -106,8 +109,14 @@ func TestErrorShowsItsPlace(t *testing.T) {
 		long: "formula, character 323: '§' is not part of a formula; a column's name with such characters goes into backquotes\n" +
 			"  ...e + " + strings.Repeat("größe + ", 7) + "§ + " + strings.Repeat("x + ", 14) + "...\n" +
 			"  " + strings.Repeat(" ", 63) + "^",
-		"~ \x00":    "formula, character 3: '\\x00' is not part of a formula; a column's name with such characters goes into backquotes\n  ~ ?\n    ^",
-		"sigma = x": "formula, character 8: a formula needs a tilde, after the predictor's name too; write \"sigma = ~ ...\"\n  sigma = x\n         ^",
+		"Surv(a) ~ x":         "formula, character 7: Surv takes two columns here, \"Surv(time, event)\": the time, and 1 for an event or 0 for a censored time\n  Surv(a) ~ x\n        ^",
+		"Surv(a, b, c) ~ x":   "formula, character 10: Surv takes two columns here, \"Surv(time, event)\": times are right censored, or not, and begin at 0\n  Surv(a, b, c) ~ x\n           ^",
+		"Surv(a, a) ~ x":      "formula, character 9: \"a\" is the time; whether the event was seen then is another column\n  Surv(a, a) ~ x\n          ^",
+		"Surv(a, b == 1) ~ x": "formula, character 11: expected a closing parenthesis here, found \"=\"\n  Surv(a, b == 1) ~ x\n            ^",
+		"Surv(a, 1) ~ x":      "formula, character 9: expected a column here, found the number 1\n  Surv(a, 1) ~ x\n          ^",
+		"`Surv`(a, b) ~ x":    "formula, character 1: the response must be a column as it is: add the column Surv(...) to the data and name that\n  `Surv`(a, b) ~ x\n  ^",
+		"~ \x00":              "formula, character 3: '\\x00' is not part of a formula; a column's name with such characters goes into backquotes\n  ~ ?\n    ^",
+		"sigma = x":           "formula, character 8: a formula needs a tilde, after the predictor's name too; write \"sigma = ~ ...\"\n  sigma = x\n         ^",
 	} {
 		_, err := Parse(text)
 		if err == nil || err.Error() != want {
@@ -174,6 +183,9 @@ func TestRoundTrip(t *testing.T) {
 		f := &Formula{Intercept: rapid.Bool().Draw(t, "intercept")}
 		if rapid.Bool().Draw(t, "has response") {
 			f.Response = genName().Draw(t, "response")
+			if e := genName().Draw(t, "event"); e != f.Response && rapid.Bool().Draw(t, "has event") {
+				f.Event = e
+			}
 		}
 		if rapid.Bool().Draw(t, "has predictor") {
 			f.Predictor = genName().Draw(t, "predictor")
