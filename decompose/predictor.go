@@ -43,6 +43,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.aliases,
 		s.variances,
 		s.check,
+		s.verdicts,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -62,7 +63,7 @@ func (s *solver) constrain(context.Context) (err error) {
 		return err
 	}
 	s.warnings = append(s.warnings, s.columns.Notes()...)
-	s.out.Name, s.out.RankTolerance = s.d.name, tolerance
+	s.out.Name, s.out.RankTolerance, s.out.Convention = s.d.name, tolerance, s.o.Conventions[s.d.name]
 	return nil
 }
 
@@ -194,6 +195,7 @@ func (s *solver) aliases(context.Context) error {
 			t.AliasedWith = append(t.AliasedWith, s.out.Terms[i].Name)
 		}
 	}
+	found.With = besideTwins(found.With, s.out.Terms)
 	for _, group := range found.Groups() {
 		var terms []TermResult
 		for _, j := range group {
@@ -220,6 +222,17 @@ func (s *solver) check(context.Context) error {
 	if v := s.out.Variance; !s.intercept() {
 		s.warn("projection without an intercept: the parts may covary (twice covariance %.3g of total variance %.3g)", v.TwiceCovariance, v.Total)
 	}
+	return nil
+}
+
+// verdicts judges the terms.
+func (s *solver) verdicts(context.Context) error {
+	d := &s.out
+	d.judging = &judging{
+		blocks: s.d.blocks, additive: s.columns.ConstantZeta(),
+		filled: d.Status == "" && int64(d.Rank) >= s.moments.Positive,
+	}
+	d.judge(s.columns.Products)
 	return nil
 }
 

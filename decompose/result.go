@@ -97,6 +97,8 @@ type Predictor struct {
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order
 	lost bool          // the products had too few digits
+
+	judging *judging // what verdicts need; nil of a result that was read
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,

@@ -62,15 +62,11 @@ func writeTerms(w io.Writer, terms []decompose.TermResult) {
 	for _, t := range list {
 		largest = max(largest, sd(t.Before.Variance), sd(t.After.Variance))
 	}
-	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "identified"}}
+	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "verdict"}}
 	for _, t := range list {
-		identified := "yes"
-		if !t.Identified {
-			identified = "no"
-		}
 		rows = append(rows, []string{
 			wiring.Shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
-			fixed(sd(t.Before.Variance), largest), fixed(sd(t.After.Variance), largest), identified,
+			fixed(sd(t.Before.Variance), largest), fixed(sd(t.After.Variance), largest), string(t.Verdict),
 		})
 	}
 	writeTable(w, rows, 2)

@@ -21,6 +21,12 @@ func (c *Constrained) Moment(j int, b []float64) (mean, variance float64) {
 	return mean, math.Max(mat.Inner(v, xx, v)/c.view.SumW, 0) // rounding may leave -1e-17
 }
 
+// Products are the weighted sums of products of the raw columns of block j, about their
+// means (shared), and the sum of the weights.
+func (c *Constrained) Products(j int) (xx mat.Symmetric, sumW float64) {
+	return c.view.XX.SliceSym(c.raw[j], c.raw[j+1]), c.view.SumW
+}
+
 // Variance is split: structured + unstructured + twice the covariance = total.
 type Variance struct {
 	Structured, Unstructured, TwiceCovariance, Total float64
