@@ -6,10 +6,13 @@ import (
 	"strings"
 )
 
-// Entanglement is a group of terms of which only the sum is identified, and why.
+// Entanglement is a group of terms of which only the sum is identified, and why. Before
+// and After are moments of the sum, nil in files of versions that did not have them.
 type Entanglement struct {
 	Terms  []string `json:"terms"`
 	Reason string   `json:"reason"`
+	Before *Moment  `json:"before,omitempty"`
+	After  *Moment  `json:"after,omitempty"`
 }
 
 // entanglement explains a group by what its terms are.

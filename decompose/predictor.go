@@ -163,6 +163,12 @@ func (s *solver) moment(j int, b []float64) Moment {
 	return Moment{Mean: mean, Variance: variance}
 }
 
+// sumMoment is that of the sum of some blocks with coefficients b of all.
+func (s *solver) sumMoment(blocks []int, b []float64) *Moment {
+	mean, variance := s.columns.SumMoment(blocks, b)
+	return &Moment{Mean: mean, Variance: variance}
+}
+
 // concurvity says how much of each term the others could stand for.
 func (s *solver) concurvity(ctx context.Context) error {
 	full, pairs, err := s.fit.Concurvity(ctx, s.after)
@@ -201,7 +207,9 @@ func (s *solver) aliases(context.Context) error {
 		for _, j := range group {
 			terms = append(terms, s.out.Terms[j])
 		}
-		s.out.Entangled = append(s.out.Entangled, entanglement(terms))
+		e := entanglement(terms)
+		e.Before, e.After = s.sumMoment(group, s.beta), s.sumMoment(group, s.after)
+		s.out.Entangled = append(s.out.Entangled, e)
 	}
 	return nil
 }

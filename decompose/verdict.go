@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 const (
@@ -50,11 +52,12 @@ type products func(j int) (xx mat.Symmetric, sumW float64)
 func (r *Result) judge() {
 	total := r.sum.Total()
 	for k := range r.Predictors {
-		v := total.Predictor(k)
-		r.Predictors[k].judge(func(j int) (mat.Symmetric, float64) {
-			return v.XX.SliceSym(v.Starts[j], v.Starts[j+1]), v.SumW
-		})
+		r.Predictors[k].judge(productsOf(total.Predictor(k)))
 	}
+}
+
+func productsOf(v moments.View) products {
+	return func(j int) (mat.Symmetric, float64) { return v.XX.SliceSym(v.Starts[j], v.Starts[j+1]), v.SumW }
 }
 
 // judge says of every term how far the rows determine it.
