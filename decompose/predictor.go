@@ -63,7 +63,10 @@ func (s *solver) constrain(context.Context) (err error) {
 		return err
 	}
 	s.warnings = append(s.warnings, s.columns.Notes()...)
-	s.out.Name, s.out.RankTolerance, s.out.Convention = s.d.name, tolerance, s.o.Conventions[s.d.name]
+	s.out.Name, s.out.RankTolerance = s.d.name, tolerance
+	if said, ok := s.o.Conventions[s.d.name]; ok {
+		s.out.Convention = said
+	}
 	return nil
 }
 
@@ -240,7 +243,7 @@ func (s *solver) verdicts(context.Context) error {
 		blocks: s.d.blocks, additive: s.columns.ConstantZeta(),
 		filled: d.Status == "" && int64(d.Rank) >= s.moments.Positive,
 	}
-	d.judge(s.columns.Products)
+	d.judge(s.columns.Covariance)
 	return nil
 }
 

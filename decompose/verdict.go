@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 const (
@@ -34,42 +32,33 @@ type judging struct {
 	blocks   []Block
 	additive bool // the deep part is the same in all rows: nothing is left to move
 	filled   bool // the columns reproduce any values of these rows
-	// leveraged tells of each term whether it rests on rows that hardly any other supports
-	// (leverage above 0.99), where a residual of 0 says nothing. nil: not known, which is
-	// so before the last pass.
-	leveraged []bool
 
 	group []int            // of each term, its place in Predictor.Entangled; -1: none
 	of    map[string][]int // the terms of a feature
 }
 
-// products are the weighted sums of products of term j's raw columns, about their means,
-// and the sum of the weights.
-type products func(j int) (xx mat.Symmetric, sumW float64)
+// covariances gives the weighted covariance of the raw columns of terms, one after the
+// other.
+type covariances func(terms ...int) *mat.SymDense
 
 // judge gives the verdicts again, after the covariance or the margins of terms, or the
 // convention of a predictor, have become others.
 func (r *Result) judge() {
 	total := r.sum.Total()
 	for k := range r.Predictors {
-		r.Predictors[k].judge(productsOf(total.Predictor(k)))
+		r.Predictors[k].judge(total.Predictor(k).Covariance)
 	}
 }
 
-func productsOf(v moments.View) products {
-	return func(j int) (mat.Symmetric, float64) { return v.XX.SliceSym(v.Starts[j], v.Starts[j+1]), v.SumW }
-}
-
 // judge says of every term how far the rows determine it.
-func (d *Predictor) judge(x products) {
+func (d *Predictor) judge(x covariances) {
 	if d.judging == nil {
 		return
 	}
 	d.judging.index(d)
-	lo := 0 // the term's first column in cov
 	for j := range d.Terms {
 		t := &d.Terms[j]
-		sum, weak, convention := d.sumOf(j), d.weakness(j, d.meanSquaredError(lo, x, j)), d.conventions(j)
+		sum, weak, convention := d.sumOf(j), d.weakness(j, d.meanSquaredError(j, x)), d.conventions(j)
 		switch {
 		case sum != "":
 			t.Verdict, t.Why = Sum, sum
@@ -82,7 +71,6 @@ func (d *Predictor) judge(x products) {
 		default:
 			t.Verdict, t.Why = Identified, ""
 		}
-		lo += len(t.Alpha)
 	}
 }
 
@@ -130,8 +118,8 @@ func (d *Predictor) weakness(j int, se2 float64) string {
 	if g.filled && !g.blocks[j].isKept() {
 		why = append(why, "there are as many columns as rows: nothing is left to judge them by")
 	}
-	if g.leveraged != nil && g.leveraged[j] {
-		why = append(why, "it rests on rows that hardly any other supports (leverage above 0.99)")
+	if t.PinnedRows > 0 {
+		why = append(why, fmt.Sprintf("it rests on single rows (%d, of leverage above 0.99)", t.PinnedRows))
 	}
 	if se2 > weakShare*t.After.Variance && se2 > weakSE*weakSE*d.Variance.Total {
 		why = append(why, fmt.Sprintf("its standard error is %s its own standard deviation", timesOf(math.Sqrt(se2), math.Sqrt(t.After.Variance))))
@@ -143,24 +131,25 @@ func (d *Predictor) weakness(j int, se2 float64) string {
 }
 
 // meanSquaredError is the weighted mean over the training rows of the squared standard
-// error of term j, tr(V_jj X_j'WX_j) / sum w, whose first column in V is lo; 0 where there
-// is no covariance of coefficients.
-func (d *Predictor) meanSquaredError(lo int, x products, j int) float64 {
-	if d.cov == nil {
+// error of term j, tr(V C), V being the covariance of its coefficients and C that of its
+// columns; 0 where there are no standard errors.
+func (d *Predictor) meanSquaredError(j int, x covariances) float64 {
+	u := d.uncertainty(j)
+	if u.cov == nil {
 		return 0
 	}
-	xx, sumW := x(j)
+	c := x(j)
 	var sum float64
-	for i := range xx.SymmetricDim() {
+	for i := range c.SymmetricDim() {
 		for l := range i {
-			sum += 2 * xx.At(i, l) * d.cov.At(lo+i, lo+l)
+			sum += 2 * c.At(i, l) * u.cov.At(i, l)
 		}
-		sum += xx.At(i, i) * d.cov.At(lo+i, lo+i)
+		sum += c.At(i, i) * u.cov.At(i, i)
 	}
-	if !(sum > 0) { // NaN where there are no standard errors
+	if !(sum > 0) { // NaN
 		return 0
 	}
-	return sum / sumW
+	return sum
 }
 
 // nearCopy says what a term can hardly be told from on these rows, "" if from nothing.

@@ -146,11 +146,11 @@ func TestJudgedAgain(t *testing.T) {
 		if after := verdicts(r); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("%v, then %v", before, after)
 		}
-		r.SetLeveraged(0, []bool{true, true, true, false})
+		r.Predictors[0].Terms[2].PinnedRows = 2
 		r.Predictors[0].Convention = "relative to the mean"
 		r.Judge()
 		terms := r.Predictors[0].Terms
-		if x1 := terms[2]; x1.Name != "x1" || x1.Verdict != decompose.Weak || x1.Why != "it rests on rows that hardly any other supports (leverage above 0.99); besides, the predictor is relative to the mean" {
+		if x1 := terms[2]; x1.Name != "x1" || x1.Verdict != decompose.Weak || x1.Why != "it rests on single rows (2, of leverage above 0.99); besides, the predictor is relative to the mean" {
 			t.Errorf("%s is %s: %q", x1.Name, x1.Verdict, x1.Why)
 		}
 		if x0, x2 := terms[0], terms[3]; x0.Verdict != decompose.Sum || x2.Verdict != decompose.Convention || x2.Why != "the predictor is relative to the mean" {

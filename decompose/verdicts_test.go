@@ -106,8 +106,11 @@ func (m *boxed) at(k int, r row) float64 {
 
 // box is a problem of a network without structure.
 func box(name, formula string, want map[string]decompose.Verdict) *problem {
-	return &problem{name: name, rows: mixedRows(1200), model: &boxed{names: []string{"eta"}}, formula: formula, want: want}
+	return &problem{name: name, rows: mixedRows(1200), model: &boxed{names: []string{"eta"}}, formula: formula, want: want, options: asFitted}
 }
+
+// asFitted are the options under which terms next to their margins stay as they are fitted.
+var asFitted = decompose.Options{}
 
 func blackBoxes() []*problem {
 	all := []*problem{

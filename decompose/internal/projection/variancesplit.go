@@ -37,11 +37,8 @@ func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float
 	return mean, math.Max(mat.Inner(v, c.view.XX, v)/c.view.SumW, 0)
 }
 
-// Products are the weighted sums of products of the raw columns of block j, about their
-// means (shared), and the sum of the weights.
-func (c *Constrained) Products(j int) (xx mat.Symmetric, sumW float64) {
-	return c.view.XX.SliceSym(c.raw[j], c.raw[j+1]), c.view.SumW
-}
+// Covariance is the weighted one of the raw columns of some blocks, one after the other.
+func (c *Constrained) Covariance(blocks ...int) *mat.SymDense { return c.view.Covariance(blocks...) }
 
 // Variance is split: structured + unstructured + twice the covariance = total.
 type Variance struct {
