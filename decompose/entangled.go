@@ -6,10 +6,13 @@ import (
 	"strings"
 )
 
-// Entanglement is a group of terms of which only the sum is identified, and why.
+// Entanglement is a group of terms of which only the sum is identified, and why. Before
+// and After are moments of the sum, nil in files of versions that did not have them.
 type Entanglement struct {
 	Terms  []string `json:"terms"`
 	Reason string   `json:"reason"`
+	Before *Moment  `json:"before,omitempty"`
+	After  *Moment  `json:"after,omitempty"`
 }
 
 // entanglement explains a group by what its terms are.
@@ -33,6 +36,35 @@ func entanglement(group []TermResult) Entanglement {
 	return e
 }
 
+// besideTwins is with, of which each term has the others that it is entangled with, and
+// besides those that are functions of the same features: however their bases differ, and
+// whether or not the rows tell them apart, only their sum is the effect of those features.
+// By variables make other functions, and random effects have a share of their own.
+func besideTwins(with [][]int, terms []TermResult) [][]int {
+	of := map[string][]int{}
+	for j := range terms {
+		t := &terms[j]
+		if byColumn(t) != "" || t.Kind == Random {
+			continue
+		}
+		features := slices.Sorted(slices.Values(t.Features))
+		key := strings.Join(features, "\x00")
+		of[key] = append(of[key], j)
+	}
+	out := slices.Clone(with)
+	for j := range terms {
+		features := slices.Sorted(slices.Values(terms[j].Features))
+		twins := of[strings.Join(features, "\x00")]
+		if len(features) == 0 || len(twins) < 2 || !slices.Contains(twins, j) {
+			continue
+		}
+		all := append(slices.Clone(with[j]), twins...)
+		slices.Sort(all)
+		out[j] = slices.DeleteFunc(slices.Compact(all), func(i int) bool { return i == j })
+	}
+	return out
+}
+
 // overlap says what two terms share by construction; "" if nothing that their
 // kinds and features tell.
 func overlap(a, b TermResult) string {
@@ -50,7 +82,7 @@ func overlap(a, b TermResult) string {
 	case same && a.Kind == Random || same && b.Kind == Random:
 		return fmt.Sprintf("%s and %s are both effects of %s", a.Name, b.Name, strings.Join(a.Features, ", "))
 	case same:
-		return fmt.Sprintf("%s and %s span common functions of %s", a.Name, b.Name, strings.Join(a.Features, ", "))
+		return fmt.Sprintf("%s and %s are both functions of %s", a.Name, b.Name, strings.Join(a.Features, ", "))
 	case within(a, b) && b.Kind == Factor:
 		return fmt.Sprintf("the combinations of %s span the levels of %s", b.Name, a.Name)
 	case within(a, b):

@@ -44,6 +44,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.variances,
 		s.orders,
 		s.check,
+		s.verdicts,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -64,6 +65,9 @@ func (s *solver) constrain(context.Context) (err error) {
 	}
 	s.warnings = append(s.warnings, s.columns.Notes()...)
 	s.out.Name, s.out.RankTolerance = s.d.name, tolerance
+	if said, ok := s.o.Conventions[s.d.name]; ok {
+		s.out.Convention = said
+	}
 	return nil
 }
 
@@ -163,6 +167,12 @@ func (s *solver) moment(j int, b []float64) Moment {
 	return Moment{Mean: mean, Variance: variance}
 }
 
+// sumMoment is that of the sum of some blocks with coefficients b of all.
+func (s *solver) sumMoment(blocks []int, b []float64) *Moment {
+	mean, variance := s.columns.SumMoment(blocks, b)
+	return &Moment{Mean: mean, Variance: variance}
+}
+
 // concurvity says how much of each term the others could stand for.
 func (s *solver) concurvity(ctx context.Context) error {
 	full, pairs, err := s.fit.Concurvity(ctx, s.after)
@@ -195,12 +205,15 @@ func (s *solver) aliases(context.Context) error {
 			t.AliasedWith = append(t.AliasedWith, s.out.Terms[i].Name)
 		}
 	}
+	found.With = besideTwins(found.With, s.out.Terms)
 	for _, group := range found.Groups() {
 		var terms []TermResult
 		for _, j := range group {
 			terms = append(terms, s.out.Terms[j])
 		}
-		s.out.Entangled = append(s.out.Entangled, entanglement(terms))
+		e := entanglement(terms)
+		e.Before, e.After = s.sumMoment(group, s.beta), s.sumMoment(group, s.after)
+		s.out.Entangled = append(s.out.Entangled, e)
 	}
 	return nil
 }
@@ -221,6 +234,17 @@ func (s *solver) check(context.Context) error {
 	if v := s.out.Variance; !s.intercept() {
 		s.warn("projection without an intercept: the parts may covary (twice covariance %.3g of total variance %.3g)", v.TwiceCovariance, v.Total)
 	}
+	return nil
+}
+
+// verdicts judges the terms.
+func (s *solver) verdicts(context.Context) error {
+	d := &s.out
+	d.judging = &judging{
+		blocks: s.d.blocks, additive: s.columns.ConstantZeta(),
+		filled: d.Status == "" && int64(d.Rank) >= s.moments.Positive,
+	}
+	d.judge(s.columns.Covariance)
 	return nil
 }
 

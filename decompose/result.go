@@ -106,6 +106,8 @@ type Predictor struct {
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order
 	lost bool          // the products had too few digits
+
+	judging *judging // what verdicts need; nil of a result that was read
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
@@ -122,8 +124,12 @@ type TermResult struct {
 	AtInfinity  bool      `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
 	Identified  bool      `json:"identified"`
 	AliasedWith []string  `json:"aliased_with"`
-	Verdict     Verdict   `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
-	Why         string    `json:"why,omitempty"`     // of a verdict other than Identified, a clause
+	// PinnedRows counts rows of leverage above 0.99 that owe a quarter of it or more to this
+	// term: it passes through them, so that their remainder tells nothing of its error
+	// (robust bands; the term rests on single rows, as a level that occurs once does).
+	PinnedRows int64   `json:"pinned_rows,omitempty"`
+	Verdict    Verdict `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
+	Why        string  `json:"why,omitempty"`     // of a verdict other than Identified, a clause
 	// Margins is what was moved from this term to others of some of its features, so that
 	// it is orthogonal to them over the training rows: its values are those of
 	// Phi (beta + alpha) less these, theirs those and these besides.

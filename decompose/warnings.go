@@ -32,12 +32,9 @@ func (s *solver) warnRows() {
 	}
 }
 
-// warnTerms is about terms that others nearly or wholly stand for.
+// warnTerms is about columns and terms that others stand for.
 func (s *solver) warnTerms() {
 	p := &s.out
-	if spanned := nearlySpanned(p); len(spanned) > 0 {
-		s.warn("%s nearly in the span of other terms (concurvity above %g): how effects are split between them rests on little, or on penalties alone", isOrAre(spanned), concurvityWarned)
-	}
 	if len(p.Aliased) > 0 {
 		s.warn("%d of %d columns are spanned by others, to the rank tolerance of %g, and carry no information of their own: %s", len(p.Aliased), p.Columns, p.RankTolerance, listed(p.Aliased))
 	}
@@ -60,28 +57,6 @@ func (s *solver) warnSmoothing() {
 			s.warn("the bases reproduce the deep part exactly: there is no residual to choose the smoothing by, so it is as weak as allowed")
 		}
 	}
-}
-
-// concurvityWarned is the concurvity in the worst case from which on a term that
-// is identified to the rank tolerance gets a warning all the same.
-const concurvityWarned = 0.995
-
-// nearlySpanned names identified terms that others reproduce almost.
-func nearlySpanned(p *Predictor) []string {
-	var names []string
-	for _, t := range p.Terms {
-		if t.Identified && t.EDF > 0 && t.Concurvity.Worst > concurvityWarned {
-			names = append(names, t.Name)
-		}
-	}
-	return names
-}
-
-func isOrAre(names []string) string {
-	if len(names) == 1 {
-		return names[0] + " is"
-	}
-	return listed(names) + " are"
 }
 
 // listed names at most eight.

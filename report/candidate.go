@@ -66,6 +66,26 @@ func (draw *drawing) candidates(d *decompose.Predictor, effects []Effect) []*can
 
 func (c *candidate) identified() bool { return c.effect.Sum != nil || c.terms[0].Identified }
 
+// doubt says in the caption why a term's curve is not to be read as it is, "" if it is.
+func (c *candidate) doubt() string {
+	if c.effect.Sum != nil {
+		return ""
+	}
+	t := c.terms[0]
+	switch verdict(t) {
+	case decompose.Identified:
+		return ""
+	case decompose.Convention:
+		return "Given a convention: " + clip(t.Why, 300) + "."
+	case decompose.Weak:
+		return "Weak: " + clip(t.Why, 300) + "."
+	}
+	if t.Identified {
+		return "A part of a sum: " + clip(t.Why, 300) + "."
+	}
+	return "Not identified: only its sum with " + list(t.AliasedWith, 4) + " is. No band."
+}
+
 // details are the numbers under the title: sd, degrees of freedom, what is held.
 func (c *candidate) details() string {
 	about := ""

@@ -52,8 +52,8 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 		f.Curve = d.curve(e)
 		f.Caption = f.Curve.caption
 	}
-	if !c.identified() {
-		f.Caption = append(f.Caption, "Not identified: only its sum with "+list(c.terms[0].AliasedWith, 4)+" is. No band.")
+	if words := c.doubt(); words != "" {
+		f.Caption = append(f.Caption, words)
 	}
 	f.Label = describe(e, d.eta)
 	return f, ""

@@ -24,6 +24,7 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 		}
 		p.Splits = append(p.Splits, split{Terms: strings.Join(names, " + "), Reason: clip(e.Reason, 600)})
 	}
+	p.verdicts(d)
 	p.checks(d)
 	pairs := slices.Clone(d.Concurvity)
 	slices.SortStableFunc(pairs, func(a, b decompose.PairConcurvity) int { return cmp.Compare(b.Worst, a.Worst) })
@@ -32,6 +33,47 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 			Term: clip(c.Term, 60), With: clip(c.With, 60), Worst: num(c.Worst), Observed: num(c.Observed), Estimate: num(c.Estimate),
 		})
 	}
+}
+
+// verdicts lists why terms are not identified, each reason once; sums are among the splits.
+func (p *predictor) verdicts(d *decompose.Predictor) {
+	at := map[string]int{}
+	names := map[int][]string{}
+	for j := range d.Terms {
+		t := &d.Terms[j]
+		if t.Why == "" || t.Verdict == decompose.Sum {
+			continue
+		}
+		i, ok := at[t.Why]
+		if !ok {
+			i = len(p.Verdicts)
+			at[t.Why] = i
+			p.Verdicts = append(p.Verdicts, reasoned{Verdict: string(t.Verdict), Why: clip(t.Why, 600)})
+		}
+		names[i] = append(names[i], t.Name)
+	}
+	for i := range p.Verdicts {
+		p.Verdicts[i].Terms = list(names[i], 12)
+	}
+	p.Verdicts = p.Verdicts[:min(len(p.Verdicts), maxVerdicts)]
+}
+
+// maxVerdicts is how many reasons are listed.
+const maxVerdicts = 60
+
+// reasoned are terms of one verdict, and why they have it.
+type reasoned struct{ Terms, Verdict, Why string }
+
+// verdict is that of a term; artifacts of earlier versions only tell whether its columns are
+// independent of others'.
+func verdict(t *decompose.TermResult) decompose.Verdict {
+	switch {
+	case t.Verdict != "":
+		return t.Verdict
+	case t.Identified:
+		return decompose.Identified
+	}
+	return decompose.Sum
 }
 
 // split is a group of terms of which only the sum is identified, and why.

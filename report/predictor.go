@@ -26,6 +26,7 @@ type predictor struct {
 	Rank       string
 	Aliased    string
 	Splits     []split
+	Verdicts   []reasoned
 	Checks     []termCheck
 	LowK       bool // some check says too few basis functions
 	Concurvity []concurvityRow

@@ -11,9 +11,9 @@ import (
 
 // termRow is a line of the table of what moved.
 type termRow struct {
-	Name, Kind, Columns, EDF, SP, Identified, Before, After, Share string
-	Unidentified                                                   bool
-	Member                                                         bool // of the sum above
+	Name, Kind, Columns, EDF, SP, Verdict, Before, After, Share string
+	Doubtful                                                    bool // any other than identified
+	Member                                                      bool // of the sum above
 }
 
 // termRows is the table of what moved, ordered by the sd after the projection, largest
@@ -54,8 +54,9 @@ func termRows(d *decompose.Predictor, candidates []*candidate) []termRow {
 func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 	row := termRow{
 		Name: clip(t.Name, 60), Kind: clip(string(t.Kind), 20), Columns: count(int64(t.Columns)), EDF: num(t.EDF), SP: none,
-		Identified: "yes", Before: sd(t.Before.Variance), After: sd(t.After.Variance), Share: share(d, []string{t.Name}), Unidentified: !t.Identified,
+		Verdict: string(verdict(t)), Before: sd(t.Before.Variance), After: sd(t.After.Variance), Share: share(d, []string{t.Name}),
 	}
+	row.Doubtful = row.Verdict != string(decompose.Identified)
 	var sp []string
 	for _, v := range t.SP {
 		sp = append(sp, num(v))
@@ -65,9 +66,6 @@ func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 	}
 	if t.AtInfinity {
 		row.SP += " → ∞"
-	}
-	if !t.Identified {
-		row.Identified = "no"
 	}
 	return row
 }
@@ -81,7 +79,7 @@ func newSumRow(d *decompose.Predictor, c *candidate) termRow {
 	}
 	return termRow{
 		Name: clip(c.effect.Term, 60), Kind: "sum", Columns: count(int64(columns)), EDF: num(edf), SP: none,
-		Identified: "yes", Before: "≈ " + num(c.before), After: "≈ " + num(c.after), Share: share(d, c.effect.Sum),
+		Verdict: string(decompose.Sum), Before: "≈ " + num(c.before), After: "≈ " + num(c.after), Share: share(d, c.effect.Sum),
 	}
 }
 

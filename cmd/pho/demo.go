@@ -129,7 +129,7 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 	case "ssn":
 		fmt.Fprint(s.out, "\n1. A semi-structured network: linear effects + a deep part on all features.\n"+
 			"   A formula adds a spline of each feature; REML chooses how smooth (PHOGAM). The line x0\n"+
-			"   lies within the spline s(x0), so only their sum is identified: \"no\" below.\n\n")
+			"   lies within the spline s(x0), so only their sum is identified.\n\n")
 		var terms []string
 		for j := range demoFunctions() {
 			terms = append(terms, fmt.Sprintf(`s(x%d, bs="ps", k=20)`, j))

@@ -36,47 +36,121 @@ func summarise(w io.Writer, r *decompose.Result) {
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
 			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 		writeOrders(w, p)
-		writeTerms(w, p.Terms)
+		writeTerms(w, p)
+		writeReasons(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", bounded(warning))
 	}
 }
 
+// termLine is a row of the table of terms: a term, or the sum of several of which only
+// that is identified.
+type termLine struct {
+	name, kind, verdict string
+	columns             int
+	edf, before, after  float64 // sds
+}
+
+// termLines are the lines of a predictor in the order of its terms; a sum stands where its
+// first term would.
+func termLines(p *decompose.Predictor) []termLine {
+	sums := map[string]int{} // of a term's name, the line of its sum
+	var lines []termLine
+	for j := range p.Terms {
+		t := &p.Terms[j]
+		if at, ok := sums[t.Name]; ok {
+			lines[at].columns += t.Columns
+			lines[at].edf += t.EDF
+			continue
+		}
+		line := termLine{t.Name, string(t.Kind), verdictOf(t), t.Columns, t.EDF, sd(t.Before.Variance), sd(t.After.Variance)}
+		for _, e := range p.Entangled {
+			if e.After == nil || !slices.Contains(e.Terms, t.Name) {
+				continue
+			}
+			line.name, line.kind, line.verdict = strings.Join(e.Terms, " + "), "sum", string(decompose.Sum)
+			line.before, line.after = sd(e.Before.Variance), sd(e.After.Variance)
+			for _, name := range e.Terms {
+				sums[name] = len(lines)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// verdictOf is a term's verdict; artifacts of earlier versions know two.
+func verdictOf(t *decompose.TermResult) string {
+	switch {
+	case t.Verdict != "":
+		return string(t.Verdict)
+	case t.Identified:
+		return string(decompose.Identified)
+	}
+	return string(decompose.Sum)
+}
+
 // writeTerms writes a table of the terms: all in their order or, of many, those
 // that vary most.
-func writeTerms(w io.Writer, terms []decompose.TermResult) {
-	if len(terms) == 0 {
+func writeTerms(w io.Writer, p *decompose.Predictor) {
+	all := termLines(p)
+	if len(all) == 0 {
 		return
 	}
-	list := make([]*decompose.TermResult, len(terms))
-	for j := range terms {
-		list[j] = &terms[j]
-	}
+	list := all
 	if len(list) > summaryTerms {
-		slices.SortStableFunc(list, func(a, b *decompose.TermResult) int {
-			return cmp.Compare(b.After.Variance, a.After.Variance)
-		})
+		list = slices.Clone(all)
+		slices.SortStableFunc(list, func(a, b termLine) int { return cmp.Compare(b.after, a.after) })
 		list = list[:summaryTerms]
 	}
 	largest := 0.0
 	for _, t := range list {
-		largest = max(largest, sd(t.Before.Variance), sd(t.After.Variance))
+		largest = max(largest, t.before, t.after)
 	}
-	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "identified"}}
+	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "verdict"}}
 	for _, t := range list {
-		identified := "yes"
-		if !t.Identified {
-			identified = "no"
-		}
 		rows = append(rows, []string{
-			wiring.Shorten(shown(t.Name), summaryName), string(t.Kind), strconv.Itoa(t.Columns), fmt.Sprintf("%.2f", t.EDF),
-			fixed(sd(t.Before.Variance), largest), fixed(sd(t.After.Variance), largest), identified,
+			wiring.Shorten(shown(t.name), summaryName), t.kind, strconv.Itoa(t.columns), fmt.Sprintf("%.2f", t.edf),
+			fixed(t.before, largest), fixed(t.after, largest), t.verdict,
 		})
 	}
 	writeTable(w, rows, 2)
-	if rest := len(terms) - len(list); rest > 0 {
+	if rest := len(all) - len(list); rest > 0 {
 		fmt.Fprintf(w, "  and %d terms that vary less (all are in the report)\n", rest)
+	}
+}
+
+// summaryReasons is how many reasons of verdicts a summary has of a predictor.
+const summaryReasons = 6
+
+// writeReasons says of the terms that are not identified why, each reason once. Sums have
+// theirs in a warning.
+func writeReasons(w io.Writer, terms []decompose.TermResult) {
+	type reason struct{ verdict, why string }
+	var order []reason
+	of := map[reason][]string{}
+	for j := range terms {
+		t := &terms[j]
+		if t.Why == "" || t.Verdict == decompose.Sum {
+			continue
+		}
+		r := reason{string(t.Verdict), t.Why}
+		if of[r] == nil {
+			order = append(order, r)
+		}
+		of[r] = append(of[r], wiring.Shorten(shown(t.Name), summaryName))
+	}
+	for i, r := range order {
+		if i == summaryReasons {
+			fmt.Fprintf(w, "  and %d reasons more (all are in the report)\n", len(order)-i)
+			return
+		}
+		names := of[r]
+		if most := 4; len(names) > most {
+			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", len(names)-most))
+		}
+		fmt.Fprintf(w, "  %s, %s: %s\n", strings.Join(names, ", "), r.verdict, bounded(r.why))
 	}
 }
 

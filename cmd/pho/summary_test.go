@@ -43,9 +43,9 @@ func TestSummaryOfManyTerms(t *testing.T) {
 	for i, want := range map[int]string{
 		0:  "eta: the structured part explains 75.0 % of the model's variance (25.0 % before);",
 		1:  "  unstructured 25.0 %, twice their covariance 0.0 %",
-		2:  `  term                                      kind    columns   edf  sd before  sd after  identified`,
-		3:  `  "x3\x1b[2J"                               smooth        9  2.50       0.00     31.62          no`,
-		4:  `  s(a column with qui...chose, number 199)  smooth        9  2.50       0.00     14.11          no`,
+		2:  `  term                                      kind    columns   edf  sd before  sd after     verdict`,
+		3:  `  "x3\x1b[2J"                               smooth        9  2.50       0.00     31.62         sum`,
+		4:  `  s(a column with qui...chose, number 199)  smooth        9  2.50       0.00     14.11         sum`,
 		33: "  and 170 terms that vary less (all are in the report)",
 	} {
 		if lines[i] != want {

@@ -31,7 +31,7 @@ type Request struct {
 	Cache     int64               // bytes of rows that may stay in memory while the terms are made
 	Export    bool                // the result will be written into the network's file: refuse what cannot be
 
-	// Options are those of the decomposition. Ready sets Family and WithoutIntercept,
+	// Options are those of the decomposition. Ready sets Family, Conventions and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
 	Options *decompose.Options
 }
@@ -97,6 +97,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
 		return nil, err
 	}
+	o.Conventions = conventions(graph.Structure())
 	if err := q.exports(graph, graph); err != nil { // before the rows are read
 		return nil, err
 	}
@@ -117,6 +118,18 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		}
 	}
 	return &Ready{graph, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas}, nil
+}
+
+// conventions says of the predictors of a softmax that they are not unique: a function added
+// to all of them changes no probability.
+func conventions(s *onnx.Structure) map[string]string {
+	said := map[string]string{}
+	for _, p := range s.Predictors {
+		if p.Head == "softmax" || p.Head == "logsoftmax" {
+			said[p.Name] = "determined up to a function common to all classes"
+		}
+	}
+	return said
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,

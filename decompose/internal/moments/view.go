@@ -69,6 +69,24 @@ func (m *Moments) Predictor(k int) View {
 	return v
 }
 
+// Covariance is the weighted covariance of the columns of some of the view's bases (their
+// places among Bases), one after the other: a copy.
+func (v View) Covariance(bases ...int) *mat.SymDense {
+	var at []int
+	for _, b := range bases {
+		for j := v.Starts[b]; j < v.Starts[b+1]; j++ {
+			at = append(at, j)
+		}
+	}
+	c := symmetric(len(at))
+	for i, a := range at {
+		for j := i; j < len(at); j++ {
+			c.SetSym(i, j, v.XX.At(a, at[j])/v.SumW)
+		}
+	}
+	return c
+}
+
 // Raw returns the uncentred products X'WX (q x q), X'Wz (q) and z'Wz, for
 // models without an intercept: centred products plus SumW times the products of
 // the means.

@@ -21,6 +21,25 @@ func (c *Constrained) Moment(j int, b []float64) (mean, variance float64) {
 	return mean, math.Max(mat.Inner(v, xx, v)/c.view.SumW, 0) // rounding may leave -1e-17
 }
 
+// SumMoment is the weighted mean and variance of the sum of Phi_j b_j over some blocks j, b
+// the raw coefficients of all blocks.
+func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float64) {
+	of := make([]float64, len(b))
+	for _, j := range blocks {
+		copy(of[c.raw[j]:c.raw[j+1]], b[c.raw[j]:c.raw[j+1]])
+	}
+	mean = floats.Dot(c.view.Mean, of)
+	if c.view.R != nil {
+		image := c.image(0, of)
+		return mean, mat.Dot(image, image) / c.view.SumW
+	}
+	v := mat.NewVecDense(len(of), of)
+	return mean, math.Max(mat.Inner(v, c.view.XX, v)/c.view.SumW, 0)
+}
+
+// Covariance is the weighted one of the raw columns of some blocks, one after the other.
+func (c *Constrained) Covariance(blocks ...int) *mat.SymDense { return c.view.Covariance(blocks...) }
+
 // Variance is split: structured + unstructured + twice the covariance = total.
 type Variance struct {
 	Structured, Unstructured, TwiceCovariance, Total float64
