@@ -1,6 +1,6 @@
 """Measures the projections of neural additive models: PHO on the learned bases (pho), PHONAM
 `learned`, the same with --refit total (total), PHONAM `spline`, and that with cubic
-regression splines in place of thin plate ones (cr). benchmarks/phonam.sh runs it.
+regression splines in place of thin plate ones (cr). measure.sh runs it.
 
     python3 measure.py PHO DATA WORK     networks and decompositions; a line of WORK/runs.csv each
     python3 measure.py --table WORK      the tables of docs/phonam.md
