@@ -24,6 +24,7 @@ type Result struct {
 	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
+	Split       Split           `json:"split,omitempty"`     // fitted; empty: hierarchical
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`
@@ -82,9 +83,12 @@ type Predictor struct {
 	Orthogonality float64 `json:"orthogonality"`
 	// Convention is what makes the predictor itself unique, a clause: "centred over the
 	// classes of every row". "": it is unique.
-	Convention string       `json:"convention,omitempty"`
-	Aliased    []string     `json:"aliased"` // columns that others span
-	Terms      []TermResult `json:"terms"`
+	Convention string `json:"convention,omitempty"`
+	// Hierarchy says how unique the terms are where some have margins; nil: none has, or
+	// they are as fitted (Result.Split).
+	Hierarchy *Hierarchy   `json:"hierarchy,omitempty"`
+	Aliased   []string     `json:"aliased"` // columns that others span
+	Terms     []TermResult `json:"terms"`
 	// Entangled lists the groups of terms of which only the sum is identified.
 	Entangled []Entanglement `json:"entangled"`
 	// Concurvity lists pairs of terms of which one lies to a large part in the
@@ -97,6 +101,8 @@ type Predictor struct {
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order
 	lost bool          // the products had too few digits
+
+	split *splitting // of hierarchical terms; nil: none, or no moments are at hand
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
@@ -120,7 +126,7 @@ type TermResult struct {
 	// Phi (beta + alpha) less these, theirs those and these besides.
 	Margins []Margin        `json:"margins,omitempty"`
 	Spec    json.RawMessage `json:"spec"`
-	Center  float64         `json:"center"`            // weighted mean of Phi (beta+alpha) over training rows
+	Center  float64         `json:"center"`            // weighted mean of the term's values over training rows
 	Beta    []float64       `json:"beta"`              // the network's own
 	Alpha   []float64       `json:"alpha"`             // moved from the deep predictor
 	KCheck  *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
@@ -128,7 +134,7 @@ type TermResult struct {
 	Concurvity Concurvity `json:"concurvity"`
 	Before     Moment     `json:"before"`
 	After      Moment     `json:"after"`
-	Moved      Moment     `json:"moved"` // of Phi alpha: how far the term moved
+	Moved      Moment     `json:"moved"` // of After less Before: how far the term moved, Phi alpha of terms that have and are no margins
 
 	term Term
 }
@@ -148,6 +154,8 @@ const (
 type Margin struct {
 	Term string    `json:"term"`
 	Coef []float64 `json:"coef"` // in the raw coordinates of that term
+	// Before is what of the network's own part, Phi beta, belongs there; nil: zeros.
+	Before []float64 `json:"before,omitempty"`
 }
 
 // KCheck says whether a smooth had enough basis functions: Index is the mean

@@ -77,6 +77,9 @@ func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if total.Layout.Factor {
 		r.Route = QR
 	}
+	if o.Split == Fitted {
+		r.Split = Fitted
+	}
 	if o.RefitTotal {
 		r.Refit = "total"
 	}

@@ -50,6 +50,11 @@ func (f *faults) projection(p Projection) {
 	default:
 		f.add("unknown route %q: it is gram or qr", p.Route)
 	}
+	switch p.Split {
+	case "", Hierarchical, Fitted:
+	default:
+		f.add("unknown split %q: it is hierarchical or fitted", p.Split)
+	}
 	switch t := p.RankTolerance; {
 	case t == 0 || t >= minGramTolerance && t < 1:
 	case !(t >= minFactorTolerance && t < 1):
