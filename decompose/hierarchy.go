@@ -230,12 +230,13 @@ func (s *solver) centre(j int) {
 // facts says how far the rows determine the split.
 func (s *solver) facts() error {
 	out := &Hierarchy{}
-	u, err := s.hierarchy.Uniqueness()
+	u, err := s.hierarchy.Uniqueness(s.columns.Maps())
 	if err != nil {
 		return err
 	}
 	if u != nil {
 		out.Rank, out.Of, out.Smallest = u.Rank, u.Of, u.Smallest
+		s.open = u.Open
 		for _, group := range (projection.Aliases{With: u.Open}).Groups() {
 			var names []string
 			for j, b := range s.d.blocks {
@@ -253,6 +254,22 @@ func (s *solver) facts() error {
 	}
 	s.out.Hierarchy = out
 	return nil
+}
+
+// sharing adds to what the fit leaves open the terms of effects that share a function;
+// not where columns outnumber rows, so that penalties decide everything.
+func (s *solver) sharing(found projection.Aliases) {
+	if s.open == nil || int64(len(s.after)) >= s.moments.Positive {
+		return
+	}
+	for j := range found.With {
+		for i := range found.With {
+			if slices.Contains(s.open[s.nesting.Effect[j]], s.nesting.Effect[i]) && !slices.Contains(found.With[j], i) {
+				found.With[j] = append(found.With[j], i)
+			}
+		}
+		slices.Sort(found.With[j])
+	}
 }
 
 // involved tells whether block j has margins or is one.

@@ -463,3 +463,14 @@ func (h *Hierarchy) GivenTo(s *Split, j, m int) []float64 {
 func (c *Constrained) Hierarchy(n Nesting) (*Hierarchy, error) {
 	return NewHierarchy(c.view.XX, c.view.Mean, c.view.SumW, c.raw, n, c.tolerance)
 }
+
+// Maps are what restricts the coefficients of each block, but for constraints; nil: nothing.
+func (c *Constrained) Maps() []*mat.Dense {
+	out := make([]*mat.Dense, len(c.blocks))
+	for j, b := range c.blocks {
+		if !b.Kept {
+			out[j] = b.Map
+		}
+	}
+	return out
+}

@@ -3,6 +3,7 @@ package projection
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -29,8 +30,9 @@ const (
 )
 
 // Uniqueness looks at the effects that have margins or are some; nil if they have too
-// many columns.
-func (h *Hierarchy) Uniqueness() (*Uniqueness, error) {
+// many columns. maps restrict the coefficients of blocks that are nobody's margins (raw
+// times free); nil: they are raw.
+func (h *Hierarchy) Uniqueness(maps []*mat.Dense) (*Uniqueness, error) {
 	involved := make([]bool, h.effects)
 	columns := 0
 	for _, j := range h.order {
@@ -52,7 +54,7 @@ func (h *Hierarchy) Uniqueness() (*Uniqueness, error) {
 		width := 0
 		if involved[e] {
 			var err error
-			if bases[e], width, err = h.basis(e); err != nil {
+			if bases[e], width, err = h.basis(e, maps); err != nil {
 				return nil, err
 			}
 		}
@@ -102,26 +104,56 @@ func (h *Hierarchy) joint(bases [][]part, start []int) (*Uniqueness, error) {
 	return u, nil
 }
 
-// basis is an orthonormal one of effect e, and its dimension.
-func (h *Hierarchy) basis(e int) ([]part, int, error) {
-	var columns []int
-	for j, of := range h.effect {
-		if of == e {
-			columns = append(columns, columnsFrom(h.start[j], h.start[j+1])...)
-		}
-	}
-	sd, _ := h.standardised(columns)
+// free are the coordinates of effect e's coefficients, each of a function of mean square
+// 1 (q x columns).
+func (h *Hierarchy) free(e int, maps []*mat.Dense) *mat.Dense {
 	q := h.start[len(h.start)-1]
-	own := mat.NewDense(q, len(columns), nil)
-	for l, i := range columns {
-		if sd[l] > 0 {
-			own.Set(i, l, 1/sd[l])
+	var out *mat.Dense
+	for j, of := range h.effect {
+		if of != e {
+			continue
+		}
+		d := h.start[j+1] - h.start[j]
+		m := identity(d)
+		isMargin := slices.ContainsFunc(h.margins, func(m []int) bool { return slices.Contains(m, j) })
+		if maps != nil && maps[j] != nil && !isMargin {
+			m = maps[j]
+		}
+		_, free := m.Dims()
+		own := mat.NewDense(q, free, nil)
+		own.Slice(h.start[j], h.start[j+1], 0, free).(*mat.Dense).Copy(m)
+		var image mat.Dense
+		image.Mul(h.gram.Slice(h.start[j], h.start[j+1], h.start[j], h.start[j+1]), m)
+		for l := range free {
+			column := mat.Col(nil, l, m)
+			square, mean := mat.Dot(image.ColView(l), mat.NewVecDense(d, column)), floats.Dot(column, h.mean[h.start[j]:h.start[j+1]])
+			scale := 0.0
+			if square > leastThin*leastThin*mean*mean || d == 1 && square > leastVariation*leastVariation*mean*mean {
+				scale = 1 / math.Sqrt(square)
+			}
+			for i := h.start[j]; i < h.start[j+1]; i++ {
+				own.Set(i, l, scale*own.At(i, l))
+			}
+		}
+		if out == nil {
+			out = own
+		} else {
+			var both mat.Dense
+			both.Augment(out, own)
+			out = &both
 		}
 	}
+	return out
+}
+
+// basis is an orthonormal one of effect e, and its dimension.
+func (h *Hierarchy) basis(e int, maps []*mat.Dense) ([]part, int, error) {
+	own := h.free(e, maps)
+	_, columns := own.Dims()
 	given := make([]*mat.Dense, len(h.margins))
 	for j, of := range h.effect { // as purify, for this effect alone
 		if of == e && h.onto[j] != nil {
-			given[j] = times(h.onto[j], own.Slice(h.start[j], h.start[j+1], 0, len(columns)))
+			given[j] = times(h.onto[j], own.Slice(h.start[j], h.start[j+1], 0, columns))
 		}
 	}
 	parts := h.parts(&Split{Own: own, Given: given}, e)
@@ -132,7 +164,7 @@ func (h *Hierarchy) basis(e int) ([]part, int, error) {
 	values := eigen.Values(nil)
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	first, n := 0, len(columns)
+	first, n := 0, columns
 	// 1 is the mean square of a column before its margins were taken out: what is left
 	// of an effect that they span is rounding.
 	limit := ownRank * ownRank * math.Max(values[n-1], MinProductTolerance)
