@@ -11,9 +11,9 @@ import (
 	"github.com/pho-go/pho/decompose/internal/projection"
 )
 
-// Split says which functions terms are where several of them can express a common part,
+// Terms says which functions terms are where several of them can express a common part,
 // as an interaction and the main effects of its features do.
-type Split string
+type Terms string
 
 const (
 	// Hierarchical (the default): a term is orthogonal, over the training rows and in their
@@ -23,10 +23,10 @@ const (
 	// without margins stay as they are fitted. A smooth with a by column gives its
 	// mean in a level, or its mean slope, to the terms of that column alone: it remains
 	// a curve for each level. Terms with a by column are nobody's margins.
-	Hierarchical Split = "hierarchical"
+	Hierarchical Terms = "hierarchical"
 	// Fitted leaves terms as the fit has them: factors with the contrasts of the formula
 	// (treatment: by the first level), smooths with their constraints.
-	Fitted Split = "fitted"
+	Fitted Terms = "fitted"
 )
 
 // Hierarchy says how far the rows determine the split of a predictor into hierarchical
@@ -145,7 +145,7 @@ func (d planned) terms() []Term {
 // levels that did not occur has no interaction. What others give is in their Margins.
 func (s *solver) hierarchical() (err error) {
 	n := nesting(s.d.terms())
-	if s.o.Projection.Split == Fitted || !n.Any() {
+	if s.o.Terms == Fitted || !n.Any() {
 		return nil
 	}
 	if s.hierarchy, err = s.columns.Hierarchy(n); err != nil {

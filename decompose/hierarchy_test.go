@@ -50,11 +50,11 @@ func (c *hierarchyCase) table(t *testing.T, g *formulasGolden) *data.Table {
 }
 
 // fit decomposes the response, as a black box without structure, by the case's formula.
-func (c *hierarchyCase) fit(t *testing.T, tab *data.Table, split decompose.Split) (*decompose.Result, decompose.Model) {
+func (c *hierarchyCase) fit(t *testing.T, tab *data.Table, split decompose.Terms) (*decompose.Result, decompose.Model) {
 	t.Helper()
 	m := responseAsNetwork(t, tab, c.Formula, "y")
 	r, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{
-		Projection: decompose.Projection{Split: split},
+		Projection: decompose.Projection{Terms: split},
 		Columns:    decompose.Columns{Weights: c.Weights},
 		Smoothing:  decompose.Smoothing{SP: c.SP},
 		Visitors:   []decompose.Visitor{importance.New(nil)},
@@ -101,7 +101,7 @@ func TestHierarchyByBruteForce(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			tab := c.table(t, g)
 			at := all(t, tab, tab.Rows())
-			for _, split := range []decompose.Split{decompose.Fitted, ""} {
+			for _, split := range []decompose.Terms{decompose.Fitted, ""} {
 				r, m := c.fit(t, tab, split)
 				a := mustApplier(t, r, m)
 				size := 0.0

@@ -24,7 +24,7 @@ type Result struct {
 	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
-	Split       Split           `json:"split,omitempty"`     // fitted; empty: hierarchical
+	Terms       Terms           `json:"terms,omitempty"`     // fitted; empty: hierarchical
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`
@@ -85,7 +85,7 @@ type Predictor struct {
 	// classes of every row". "": it is unique.
 	Convention string `json:"convention,omitempty"`
 	// Hierarchy says how unique the terms are where some have margins; nil: none has, or
-	// they are as fitted (Result.Split).
+	// they are as fitted (Result.Terms).
 	Hierarchy *Hierarchy   `json:"hierarchy,omitempty"`
 	Aliased   []string     `json:"aliased"` // columns that others span
 	Terms     []TermResult `json:"terms"`

@@ -77,8 +77,8 @@ func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if total.Layout.Factor {
 		r.Route = QR
 	}
-	if o.Split == Fitted {
-		r.Split = Fitted
+	if o.Terms == Fitted {
+		r.Terms = Fitted
 	}
 	if o.RefitTotal {
 		r.Refit = "total"

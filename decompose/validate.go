@@ -50,10 +50,10 @@ func (f *faults) projection(p Projection) {
 	default:
 		f.add("unknown route %q: it is gram or qr", p.Route)
 	}
-	switch p.Split {
+	switch p.Terms {
 	case "", Hierarchical, Fitted:
 	default:
-		f.add("unknown split %q: it is hierarchical or fitted", p.Split)
+		f.add("terms %q: they are hierarchical or fitted", p.Terms)
 	}
 	switch t := p.RankTolerance; {
 	case t == 0 || t >= minGramTolerance && t < 1:

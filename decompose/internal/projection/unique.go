@@ -49,23 +49,27 @@ func (h *Hierarchy) Uniqueness(maps []*mat.Dense) (*Uniqueness, error) {
 	if columns > uniqueColumns {
 		return nil, nil
 	}
-	bases, start := make([][]part, h.effects), []int{0}
+	var bases [][]part
+	var effects []int // that those are of
+	start := []int{0}
 	for e := range h.effects {
-		width := 0
-		if involved[e] {
-			var err error
-			if bases[e], width, err = h.basis(e, maps); err != nil {
-				return nil, err
-			}
+		if !involved[e] {
+			continue
 		}
-		start = append(start, start[e]+width)
+		basis, width, err := h.basis(e, maps)
+		if err != nil {
+			return nil, err
+		}
+		if width > 0 {
+			bases, effects, start = append(bases, basis), append(effects, e), append(start, start[len(start)-1]+width)
+		}
 	}
-	return h.joint(bases, start)
+	return h.joint(bases, effects, start)
 }
 
-// joint compares the spaces of orthonormal bases.
-func (h *Hierarchy) joint(bases [][]part, start []int) (*Uniqueness, error) {
-	n := start[h.effects]
+// joint compares the spaces of orthonormal bases of effects.
+func (h *Hierarchy) joint(bases [][]part, effects, start []int) (*Uniqueness, error) {
+	n := start[len(bases)]
 	u := &Uniqueness{Of: n, Open: make([][]int, h.effects)}
 	if n == 0 {
 		return u, nil
@@ -73,9 +77,6 @@ func (h *Hierarchy) joint(bases [][]part, start []int) (*Uniqueness, error) {
 	joint := mat.NewDense(n, n, nil)
 	for e := range bases {
 		for f := e; f < len(bases); f++ {
-			if start[e] == start[e+1] || start[f] == start[f+1] {
-				continue
-			}
 			p := h.products(bases[e], bases[f])
 			joint.Slice(start[e], start[e+1], start[f], start[f+1]).(*mat.Dense).Copy(p)
 			joint.Slice(start[f], start[f+1], start[e], start[e+1]).(*mat.Dense).Copy(p.T())
@@ -100,7 +101,12 @@ func (h *Hierarchy) joint(bases [][]part, start []int) (*Uniqueness, error) {
 	for i := range n {
 		one.SetSym(i, i, 1)
 	}
-	_, u.Open = findAliases(mat.DenseCopyOf(vectors.Slice(0, n, 0, n-u.Rank)), one, start, MinProductTolerance)
+	_, open := findAliases(mat.DenseCopyOf(vectors.Slice(0, n, 0, n-u.Rank)), one, start, MinProductTolerance)
+	for i, with := range open {
+		for _, j := range with {
+			u.Open[effects[i]] = append(u.Open[effects[i]], effects[j])
+		}
+	}
 	return u, nil
 }
 
