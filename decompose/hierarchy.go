@@ -18,7 +18,8 @@ type Terms string
 const (
 	// Hierarchical (the default): a term is orthogonal, over the training rows and in their
 	// weights, to all that terms of some of its features span, its margins (hierarchical
-	// orthogonality; Hooker 2007). A factor's effects and interactions are then those of the
+	// orthogonality; Hooker 2007); of several terms of the same features, to the one of most
+	// columns that no network learned. A factor's effects and interactions are then those of the
 	// weighted functional analysis of variance, whatever its levels are called. Terms
 	// without margins stay as they are fitted. A smooth with a by column gives its
 	// mean in a level, or its mean slope, to the terms of that column alone: it remains
@@ -91,12 +92,36 @@ func nesting(terms []Term) projection.Nesting {
 	}
 	for j := range terms {
 		for m := range terms {
-			if by[m] == "" && isMargin(features[m], features[j], by[j]) {
+			if by[m] == "" && isMargin(features[m], features[j], by[j]) && richest(terms, n.Effect, by, m) {
 				n.Margins[j] = append(n.Margins[j], m)
 			}
 		}
 	}
 	return n
+}
+
+// richest tells whether, of the terms of one effect, m is what functions of these
+// features are given to. Giving to several that nearly span one another, as a learned
+// basis and a spline of one column do, would set large functions against each other.
+func richest(terms []Term, effect []int, by []string, m int) bool {
+	for j, t := range terms {
+		if j != m && effect[j] == effect[m] && by[j] == "" && poorer(terms[m], t) {
+			return false
+		}
+	}
+	return true
+}
+
+// poorer tells whether a is learned and b is not, or has fewer columns, or as many and a
+// later name.
+func poorer(a, b Term) bool {
+	if learned := a.Kind() == Learned; learned != (b.Kind() == Learned) {
+		return learned
+	}
+	if a.Dim() != b.Dim() {
+		return a.Dim() < b.Dim()
+	}
+	return a.Name() > b.Name()
 }
 
 // isMargin tells whether a term of the features some is a margin of one of all, which has

@@ -258,7 +258,7 @@ func largestCorrelation(t *testing.T, f []float64, term decompose.Term, b *data.
 // they are fitted.
 func TestLevelNames(t *testing.T) {
 	formulas := map[string]string{
-		"~ g + h + g:h": "~ h + g:h + g",
+		"~ g + h + g:h":                         "~ h + g:h + g",
 		"~ g + h + x + g:h + g:x + h:x + g:h:x": "~ x + g:h + h + g:x + h:x + g + g:h:x",
 		"~ g + x + g:x":                         "~ x + g + g:x",
 	}

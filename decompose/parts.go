@@ -157,12 +157,16 @@ func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x de
 	}
 	// Both parts are centred before they meet others: where a column is far from 0 its
 	// product with a coefficient is large, and would leave its rounding in the sums.
-	moved, centre := t.meanMoved(), t.Center-t.Before.Mean
+	own := anyNonZero(t.Beta)
+	moved, centre := t.meanMoved(), t.Center
+	if own {
+		centre -= t.Before.Mean
+	}
 	for r, v := range dst {
 		unstructured[r] -= v - moved
 		dst[r] = v - centre
 	}
-	if !anyNonZero(t.Beta) {
+	if !own {
 		return nil
 	}
 	values := s.values[:len(dst)]

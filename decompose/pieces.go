@@ -51,6 +51,25 @@ func (d *Predictor) pieces(terms []int) []piece {
 	return out
 }
 
+// Piece is a basis and its coefficients in a term.
+type Piece struct {
+	Term Term
+	Coef []float64 // in raw coordinates; a copy
+}
+
+// Pieces are what term j's values over any row are the sum of, less its Center: its own
+// basis with Beta, Alpha and what other terms have given to it, then its margins' bases
+// with minus what it has given to them.
+func (d *Predictor) Pieces(j int) []Piece {
+	var out []Piece
+	for _, p := range d.pieces([]int{j}) {
+		coef := slices.Clone(p.moved)
+		floats.Add(coef, p.before)
+		out = append(out, Piece{d.Terms[p.term].term, coef})
+	}
+	return out
+}
+
 // add adds coefficients of the whole and of the network's own part; nil: zeros.
 func (p *piece) add(sign float64, after, before []float64) {
 	if after != nil {
