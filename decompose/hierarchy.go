@@ -180,6 +180,11 @@ func (s *solver) hierarchical() (err error) {
 	s.fold()
 	floats.AddTo(s.after, s.beta, s.alpha)
 	s.split, s.splitBefore = s.hierarchy.Split(s.after), s.hierarchy.Split(s.beta)
+	functions := make([][]float64, len(s.d.blocks))
+	for j := range functions {
+		functions[j] = s.hierarchy.Coefficients(s.split, j)
+	}
+	s.out.covariance = s.hierarchy.Covariances(functions)
 	s.out.split = &splitting{make: func() (*projection.Hierarchy, error) { return s.hierarchy, nil }}
 	return s.facts()
 }
@@ -428,4 +433,18 @@ func (s *solver) observed(full []projection.Concurvity, pairs []projection.Pair)
 			}
 		}
 	}
+}
+
+// VarianceOf is the weighted variance, after, of the sum of hierarchical terms over the
+// training rows; false if no term of d has margins, or d was read from a file.
+func (d *Predictor) VarianceOf(terms ...int) (variance float64, ok bool) {
+	if d.covariance == nil {
+		return 0, false
+	}
+	for _, i := range terms {
+		for _, j := range terms {
+			variance += d.covariance.At(i, j)
+		}
+	}
+	return max(variance, 0), true
 }

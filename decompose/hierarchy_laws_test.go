@@ -180,6 +180,11 @@ func TestHierarchicalTerms(t *testing.T) {
 						}
 					}
 					total += share(d, term.Name)
+					for _, i := range d.Importance {
+						if len(i.Terms) == 1 && i.Terms[0] == term.Name && !(math.Abs(*i.OwnVariance*d.Variance.Total-term.After.Variance) < 1e-10*(1+term.After.Variance)) {
+							t.Errorf("%s: %s has variance %v by itself, and %v as a term", formula, term.Name, *i.OwnVariance*d.Variance.Total, term.After.Variance)
+						}
+					}
 					for k := range d.Terms {
 						other := &d.Terms[k]
 						if !isMarginOf(other, term) {

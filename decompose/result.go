@@ -102,7 +102,8 @@ type Predictor struct {
 	mean []float64     // weighted means of the raw columns, in the same order
 	lost bool          // the products had too few digits
 
-	split *splitting // of hierarchical terms; nil: none, or no moments are at hand
+	split      *splitting    // of hierarchical terms; nil: none, or no moments are at hand
+	covariance *mat.SymDense // of hierarchical terms, after; nil: none, or read
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
@@ -202,9 +203,12 @@ type Variance struct {
 // Importance is what the model loses when a feature's, or one term's, centred
 // structured contributions are set to zero (math of package importance).
 type Importance struct {
-	Feature           string   `json:"feature,omitempty"`
-	Terms             []string `json:"terms"`
-	VarianceShare     float64  `json:"variance_share"` // Cov(f, eta) / Var(eta)
+	Feature       string   `json:"feature,omitempty"`
+	Terms         []string `json:"terms"`
+	VarianceShare float64  `json:"variance_share"` // Cov(f, eta) / Var(eta)
+	// OwnVariance is Var(f) / Var(eta), where terms are hierarchical: different from
+	// VarianceShare as far as f covaries with the rest of eta. nil: not measured.
+	OwnVariance       *float64 `json:"own_variance,omitempty"`
 	McFadden          *float64 `json:"mcfadden"`
 	McFaddenValid     bool     `json:"mcfadden_valid"`
 	DeltaLogLikPerRow *float64 `json:"delta_loglik_per_row"` // by the sum of the weights

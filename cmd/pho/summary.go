@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of
@@ -36,6 +37,9 @@ func summarise(w io.Writer, r *decompose.Result) {
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
 			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 		writeTerms(w, p.Terms)
+		if p.Hierarchy != nil {
+			fmt.Fprintf(w, "  %s\n", bounded(report.Hierarchy(p.Hierarchy)))
+		}
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", bounded(warning))

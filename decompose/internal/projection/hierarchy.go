@@ -442,6 +442,19 @@ func (h *Hierarchy) MarginColumns(j int) []int {
 	return h.spaces[j].at
 }
 
+// Covariances are those of functions X b, each with b in all q raw columns.
+func (h *Hierarchy) Covariances(functions [][]float64) *mat.SymDense {
+	q, n := h.start[len(h.start)-1], len(functions)
+	all := mat.NewDense(q, n, nil)
+	for l, b := range functions {
+		all.SetCol(l, b)
+	}
+	var image, products mat.Dense
+	image.Mul(h.gram, all)
+	products.Mul(all.T(), &image)
+	return symmetrised(&products)
+}
+
 // GivenTo is what block j of a split of one function gives to its margin m, in the raw
 // coordinates of m.
 func (h *Hierarchy) GivenTo(s *Split, j, m int) []float64 {
