@@ -42,8 +42,10 @@ type Hierarchy struct {
 	// spaces: 1 if all are orthogonal, 0 if the terms are not unique. A split that hangs on
 	// an eigenvalue v magnifies rounding and noise 1/v times.
 	Smallest float64 `json:"smallest"`
-	// Open are groups of terms that share a function of the rows, so that only a sum is
-	// determined; the terms are then those that vary least.
+	// Open are groups of terms that share a function of the rows. Main effects are then
+	// those that vary least, and not identified; of smooths of several features that share
+	// a margin, as te(x,z) and te(x,v) do, the earlier has it (see Fitted), so that the
+	// terms hang on the order of the formula: ti() does not.
 	Open [][]string `json:"open,omitempty"`
 	// Cells are the interactions of factors.
 	Cells []Cells `json:"cells,omitempty"`
@@ -266,7 +268,6 @@ func (s *solver) facts() error {
 	}
 	if u != nil {
 		out.Rank, out.Of, out.Smallest = u.Rank, u.Of, u.Smallest
-		s.open = u.Open
 		for _, group := range (projection.Aliases{With: u.Open}).Groups() {
 			var names []string
 			for j, b := range s.d.blocks {
@@ -284,22 +285,6 @@ func (s *solver) facts() error {
 	}
 	s.out.Hierarchy = out
 	return nil
-}
-
-// sharing adds to what the fit leaves open the terms of effects that share a function;
-// not where columns outnumber rows, so that penalties decide everything.
-func (s *solver) sharing(found projection.Aliases) {
-	if s.open == nil || int64(len(s.after)) >= s.moments.Positive {
-		return
-	}
-	for j := range found.With {
-		for i := range found.With {
-			if slices.Contains(s.open[s.nesting.Effect[j]], s.nesting.Effect[i]) && !slices.Contains(found.With[j], i) {
-				found.With[j] = append(found.With[j], i)
-			}
-		}
-		slices.Sort(found.With[j])
-	}
 }
 
 // involved tells whether block j has margins or is one.

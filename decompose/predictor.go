@@ -30,7 +30,6 @@ type solver struct {
 	nesting            projection.Nesting
 	hierarchy          *projection.Hierarchy // nil: terms stay as they are fitted
 	split, splitBefore *projection.Split     // of after and of beta
-	open               [][]int               // for each effect the others that it shares a function with
 
 	out      Predictor
 	warnings []string
@@ -200,7 +199,6 @@ func (s *solver) aliases(context.Context) error {
 	found := s.fit.Aliases()
 	if s.hierarchy != nil {
 		found = s.fit.AliasesIn(s.hierarchy)
-		s.sharing(found)
 	}
 	s.out.Aliased, s.out.Entangled = []string{}, []Entanglement{}
 	for _, c := range found.Columns {

@@ -27,7 +27,7 @@ func Hierarchy(h *decompose.Hierarchy) string {
 			}
 			open = append(open, list(names, 8))
 		}
-		s += fmt.Sprintf(" They are not the only such terms (rank %d of %d): functions of the rows are shared by %s. Where that leaves main effects open, those that vary least are shown.", h.Rank, h.Of, strings.Join(open, "; and by "))
+		s += fmt.Sprintf(" They are not the only such terms (rank %d of %d): functions of the rows are shared by %s. Main effects that this leaves open are those that vary least; of pairs that share a margin, as te(x,z) and te(x,v), the earlier in the formula has it, unless they are written as ti().", h.Rank, h.Of, strings.Join(open, "; and by "))
 	}
 	for _, c := range h.Cells {
 		if c.Observed < c.Possible {
