@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -33,7 +34,8 @@ type CellsTerm struct {
 // cellFactor is a factor of a CellsTerm.
 type cellFactor struct {
 	levels *levels
-	// contrast: rows of the first level belong to no column (treatment contrasts).
+	// contrast: rows of the first level belong to no column (treatment contrasts). Files of
+	// earlier versions have it; now a block's coordinates say so.
 	contrast bool
 }
 
@@ -127,6 +129,51 @@ func (t *CellsTerm) Levels() []string {
 		out[j] = t.cellName(cell)
 	}
 	return out
+}
+
+// Cells are how many of the possible combinations of the levels of two or more factors
+// occurred; 0, 0 with numbers, and where combinations are left out for contrasts.
+func (t *CellsTerm) Cells() (observed, possible int) {
+	if len(t.numbers) > 0 || len(t.factors) < 2 {
+		return 0, 0
+	}
+	possible = 1
+	for _, f := range t.factors {
+		if f.contrast {
+			return 0, 0
+		}
+		if possible > math.MaxInt/len(f.levels.names) {
+			possible = math.MaxInt
+			break
+		}
+		possible *= len(f.levels.names)
+	}
+	return len(t.cells), possible
+}
+
+// Occurred tells for each row of b whether its combination of levels did when the term
+// was made. Where it did not, the rows say nothing of the interaction.
+func (t *CellsTerm) Occurred(b *data.Batch) ([]bool, error) {
+	each := make([][]int32, len(t.factors))
+	for i, f := range t.factors {
+		var err error
+		if each[i], err = f.levels.codes(t.name, b); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]bool, b.Rows())
+	cell, key := make([]int32, len(t.factors)), []byte(nil)
+	for i := range out {
+		for l, f := range t.factors {
+			cell[l] = each[l][i]
+			out[i] = out[i] || f.contrast && cell[l] == 0 // it has no column, and nobody knows
+		}
+		if !out[i] {
+			key = cellKey(key, cell)
+			_, out[i] = t.column[string(key)]
+		}
+	}
+	return out, nil
 }
 
 func (t *CellsTerm) cellName(cell []int32) string {

@@ -124,7 +124,7 @@ func (s *cellScan) build() (decompose.Block, error) {
 	if err != nil {
 		return decompose.Block{}, err
 	}
-	b := decompose.Block{Term: t}
+	b := decompose.Block{Term: t, Coordinates: s.contrasts(t)}
 	if o := s.random; o != nil && !o.Unpenalized {
 		b.Penalty = penalty.Penalty{S: []*mat.SymDense{penalty.Ridge(t.Dim())}, SP: o.SP}
 		if o.By != "" { // penalties are scaled before by
@@ -181,23 +181,20 @@ func (s *cellScan) factors() (factors []cellFactor, level [][]int32, err error) 
 		for name, at := range seen.number {
 			to[at] = l.index[name]
 		}
-		factors, level = append(factors, cellFactor{l, p.Contrast}), append(level, to)
+		factors, level = append(factors, cellFactor{levels: l}), append(level, to)
 	}
 	return factors, level, nil
 }
 
 // sorted are the combinations by their levels, the first factor changing fastest, as in
-// R, without those of a factor's reference level.
+// R.
 func (s *cellScan) sorted(factors []cellFactor, level [][]int32) (cells [][]int32) {
 	for _, seen := range s.cells {
-		cell, reference := make([]int32, len(seen)), false
+		cell := make([]int32, len(seen))
 		for i, at := range seen {
 			cell[i] = level[i][at]
-			reference = reference || factors[i].contrast && cell[i] == 0
 		}
-		if !reference {
-			cells = append(cells, cell)
-		}
+		cells = append(cells, cell)
 	}
 	slices.SortFunc(cells, func(a, b []int32) int {
 		for i := len(a) - 1; i >= 0; i-- {
@@ -208,4 +205,38 @@ func (s *cellScan) sorted(factors []cellFactor, level [][]int32) (cells [][]int3
 		return 0
 	})
 	return cells
+}
+
+// contrasts leave the coefficients of combinations with a reference level 0: such a
+// combination has a column all the same, in which a hierarchical decomposition says what
+// its interaction is.
+func (s *cellScan) contrasts(t *CellsTerm) decompose.Coordinates {
+	var coded []int // the factors that have contrasts
+	at := 0
+	for _, p := range s.variables {
+		if !p.Factor {
+			continue
+		}
+		if p.Contrast {
+			coded = append(coded, at)
+		}
+		at++
+	}
+	if len(coded) == 0 {
+		return decompose.Raw()
+	}
+	var free []int
+	for j, cell := range t.cells {
+		if !slices.ContainsFunc(coded, func(i int) bool { return cell[i] == 0 }) {
+			free = append(free, j)
+		}
+	}
+	if len(free) == 0 {
+		return decompose.Raw()
+	}
+	m := mat.NewDense(len(t.cells), len(free), nil)
+	for l, j := range free {
+		m.Set(j, l, 1)
+	}
+	return decompose.Mapped(m)
 }

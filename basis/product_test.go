@@ -152,22 +152,40 @@ func TestCombinations(t *testing.T) {
 	for _, c := range []struct {
 		formula, term string
 		kind          decompose.Kind
-		levels        []string
+		levels, free  []string // of the columns, and of those that take part in the fit
 	}{
-		{"~ a:b", "a:b", decompose.Factor, []string{"q:2", "r:2", "p:10", "q:10"}},
-		{"~ a + a:b", "a:b", decompose.Factor, []string{"p:10", "q:10"}},
-		{"~ a + b + a:b", "a:b", decompose.Factor, []string{"q:10"}},
-		{"~ a + b + b:a", "b:a", decompose.Factor, []string{"10:q"}},
-		{"~ a:x", "a:x", decompose.Linear, []string{"p", "q", "r"}},
-		{"~ x + a:x", "a:x", decompose.Linear, []string{"q", "r"}},
-		{"~ factor(b):x", "factor(b):x", decompose.Linear, []string{"2", "10"}},
-		{`~ s(a, b, bs="re")`, "s(a,b)", decompose.Random, []string{"q:2", "r:2", "p:10", "q:10"}},
+		{"~ a:b", "a:b", decompose.Factor, []string{"q:2", "r:2", "p:10", "q:10"}, nil},
+		{"~ a + a:b", "a:b", decompose.Factor, []string{"q:2", "r:2", "p:10", "q:10"}, []string{"p:10", "q:10"}},
+		{"~ a + b + a:b", "a:b", decompose.Factor, []string{"q:2", "r:2", "p:10", "q:10"}, []string{"q:10"}},
+		{"~ a + b + b:a", "b:a", decompose.Factor, []string{"10:p", "2:q", "10:q", "2:r"}, []string{"10:q"}},
+		{"~ a:x", "a:x", decompose.Linear, []string{"p", "q", "r"}, nil},
+		{"~ x + a:x", "a:x", decompose.Linear, []string{"p", "q", "r"}, []string{"q", "r"}},
+		{"~ factor(b):x", "factor(b):x", decompose.Linear, []string{"2", "10"}, nil},
+		{`~ s(a, b, bs="re")`, "s(a,b)", decompose.Random, []string{"q:2", "r:2", "p:10", "q:10"}, nil},
 	} {
 		f, err := Parse(c.formula, &Options{Schema: schema})
 		must(t, err)
-		term := mustBuild(t, f.Specs[len(f.Specs)-1], b)[0].Term.(*CellsTerm)
+		block := mustBuild(t, f.Specs[len(f.Specs)-1], b)[0]
+		term := block.Term.(*CellsTerm)
 		if term.Name() != c.term || term.Kind() != c.kind || !slices.Equal(term.Levels(), c.levels) {
 			t.Errorf("%s: %s %s %q, want %s %s %q", c.formula, term.Name(), term.Kind(), term.Levels(), c.term, c.kind, c.levels)
+		}
+		var free []string
+		if m := block.Coordinates.Map(); m != nil {
+			_, n := m.Dims()
+			for l := range n {
+				for j, level := range c.levels {
+					if m.At(j, l) != 0 {
+						free = append(free, level)
+					}
+				}
+			}
+		}
+		if !slices.Equal(free, c.free) {
+			t.Errorf("%s: free are %q, want %q", c.formula, free, c.free)
+		}
+		if seen, err := allCells(term, b); err != nil || !seen {
+			t.Errorf("%s: combinations of the rows are said not to have occurred (%v)", c.formula, err)
 		}
 	}
 	unseen := data.NewBatch(1, 7)
@@ -180,11 +198,20 @@ func TestCombinations(t *testing.T) {
 			t.Errorf("an unseen combination has the row %v", m)
 		}
 	}
+	if occurred, err := mustBuild(t, f.Specs[0], b)[0].Term.(*CellsTerm).Occurred(unseen); err != nil || occurred[0] {
+		t.Errorf("an unseen combination is said to have occurred (%v)", err)
+	}
 	must(t, unseen.SetCodes("a", encode([]string{"s"})))
 	term := mustBuild(t, Interaction("", Variable{Column: "a", Factor: true}, Variable{Column: "x"}), b)[0].Term
 	if err := term.Eval(mat.NewDense(1, term.Dim(), nil), unseen); err == nil || !strings.Contains(err.Error(), `data row 8: level "s" of column "a" did not occur`) {
 		t.Errorf("unseen level: %v", err)
 	}
+}
+
+// allCells tells whether all rows of b have a combination that occurred.
+func allCells(t *CellsTerm, b *data.Batch) (bool, error) {
+	occurred, err := t.Occurred(b)
+	return !slices.Contains(occurred, false), err
 }
 
 // TestSumContrast: the coefficients of factor(g, contr = "sum") sum to 0, and the

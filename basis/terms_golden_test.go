@@ -97,7 +97,7 @@ func fitTerms(t *testing.T, tab *data.Table, text string, selected bool, sp map[
 	must(t, err)
 	m, err := decompose.With(response{}, map[string][]decompose.Block{"": blocks})
 	must(t, err)
-	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}, Smoothing: decompose.Smoothing{SP: sp, Selection: penalty.Options{}}})
+	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM, Terms: decompose.Fitted}, Smoothing: decompose.Smoothing{SP: sp, Selection: penalty.Options{}}})
 	must(t, err)
 	a, err := r.Applier(m)
 	must(t, err)

@@ -99,6 +99,9 @@ func (r *Result) decodeTerms(decode func(Kind, json.RawMessage) (Term, error)) e
 			}
 		}
 	}
+	for k := range r.Predictors {
+		faults = append(faults, r.Predictors[k].checkMargins()...)
+	}
 	return errors.Join(faults...)
 }
 
@@ -196,6 +199,9 @@ func (r *Result) readMoments(from io.Reader) error {
 			for j := i; j < want; j++ {
 				d.cov.SetSym(i, j, next())
 			}
+		}
+		if d.Hierarchy != nil {
+			d.split = r.splitting(k)
 		}
 	}
 	return nil

@@ -15,7 +15,9 @@ import (
 // Effect is a centred curve at the rows of a grid: Before with the network's own
 // coefficients, After with what PHO moved, and SE, the standard error of the
 // moved part (projection: the residual is taken as noise; Wood 2017, 6.10). SE
-// is NaN where the curve is not identified or no covariance is at hand.
+// is NaN where the curve is not identified or no covariance is at hand. With hierarchical
+// terms each of the three is split in the same way: Before is the network's own part
+// without what of it belongs to margins, not its term as it stands in the network.
 type Effect struct {
 	Before, After, SE []float64 // one per row
 }
@@ -36,26 +38,30 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 		return e, nil
 	}
 	rows := b.Slice(0, n)
-	if slices.ContainsFunc(terms, func(j int) bool { return d.Terms[j].Kind == Learned }) {
+	pieces := d.pieces(terms)
+	if slices.ContainsFunc(pieces, func(p piece) bool { return d.Terms[p.term].Kind == Learned }) {
 		f := newForward(a.model, a.terms)
 		if _, err := f.run(ctx, rows, f.outputs(n), 0); err != nil {
 			return nil, err
 		}
 	}
 	var all *mat.Dense // columns of the terms, one after the other
-	for _, j := range terms {
-		t := &d.Terms[j]
+	for _, p := range pieces {
+		t := &d.Terms[p.term]
 		x := mat.NewDense(n, t.term.Dim(), nil)
 		if err := t.term.Eval(x, rows); err != nil {
 			return nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
 		}
 		for i := range n {
-			before, moved := floats.Dot(x.RawRowView(i), t.Beta), floats.Dot(x.RawRowView(i), t.Alpha)
-			e.Before[i] += before - t.Before.Mean
-			e.After[i] += before + moved - t.Center
+			before, moved := floats.Dot(x.RawRowView(i), p.before), floats.Dot(x.RawRowView(i), p.moved)
+			e.Before[i] += before - p.centreBefore
+			e.After[i] += before + moved - p.centre
 		}
 		all = beside(all, x)
 	}
-	err := d.uncertainty(terms...).standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
-	return e, err
+	u, err := d.uncertainty(terms...)
+	if err != nil {
+		return nil, err
+	}
+	return e, u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
 }

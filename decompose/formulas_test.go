@@ -147,7 +147,7 @@ func (f *formulaFit) solve(t *testing.T, c *formulaCase, sp map[string][]float64
 		t.Fatal(err)
 	}
 	r, err := decompose.Solve(t.Context(), f.model, f.sums, &decompose.Options{
-		Projection: decompose.Projection{Method: decompose.PHOGAM},
+		Projection: decompose.Projection{Method: decompose.PHOGAM, Terms: decompose.Fitted},
 		Columns:    decompose.Columns{Weights: f.Weights},
 		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method, WithoutVc: true}},
 	})

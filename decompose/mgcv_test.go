@@ -130,7 +130,7 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, r
 		t.Fatal(err)
 	}
 	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{
-		Projection: decompose.Projection{Method: decompose.PHOGAM, Route: route},
+		Projection: decompose.Projection{Method: decompose.PHOGAM, Route: route, Terms: decompose.Fitted},
 		Columns:    decompose.Columns{Weights: c.Weights},
 		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method}},
 	})

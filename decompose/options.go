@@ -75,6 +75,9 @@ type Projection struct {
 	// eigenvalue is below 1e-10 of the largest decides), reads the rows again by QR.
 	// Solve warns then. Result.Route says what was used.
 	Route Route
+	// Terms says which functions terms are that can express a common part, as interactions
+	// and main effects can. "": Hierarchical. It changes no sum of all terms.
+	Terms Terms
 	// WithoutIntercept names predictors whose projection has no intercept column
 	// (`- 1`). The contribution named intercept remains.
 	WithoutIntercept []string

@@ -40,10 +40,16 @@ type splitter struct {
 	values  []float64        // of a term at evalRows rows
 	columns []float64        // contributions at evalRows rows, one term after the other
 	errors  [][]*uncertainty // by predictor and term; nil: none
+
+	exchanges [][]exchange // by predictor and term; nil of a predictor without margins
 }
 
 func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
-	return &splitter{result: r, terms: p, at: at, forward: newForward(m, p), values: make([]float64, evalRows)}
+	s := &splitter{result: r, terms: p, at: at, forward: newForward(m, p), values: make([]float64, evalRows)}
+	for k := range r.Predictors {
+		s.exchanges = append(s.exchanges, r.Predictors[k].exchanges())
+	}
+	return s
 }
 
 // layout lists the result's distinct terms.
@@ -126,10 +132,15 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 			if err := s.contribution(s.columns[j*n:][:n], unstructured, &d.Terms[j], at); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
+			if s.exchanges[k] != nil {
+				if err := s.exchange(s.columns[j*n:][:n], k, j, x); err != nil {
+					return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
+				}
+			}
 			if s.errors == nil {
 				continue
 			}
-			if err := s.errors[k][j].standardErrors(part.SE, i, j, at); err != nil {
+			if err := s.standardErrors(part.SE, i, k, j, x); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
 		}
@@ -146,12 +157,16 @@ func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x de
 	}
 	// Both parts are centred before they meet others: where a column is far from 0 its
 	// product with a coefficient is large, and would leave its rounding in the sums.
-	moved, centre := t.meanMoved(), t.Center-t.Before.Mean
+	own := anyNonZero(t.Beta)
+	moved, centre := t.meanMoved(), t.Center
+	if own {
+		centre -= t.Before.Mean
+	}
 	for r, v := range dst {
 		unstructured[r] -= v - moved
 		dst[r] = v - centre
 	}
-	if !anyNonZero(t.Beta) {
+	if !own {
 		return nil
 	}
 	values := s.values[:len(dst)]
@@ -164,7 +179,50 @@ func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x de
 	return nil
 }
 
-// meanMoved is the mean of what was moved to the term, Phi alpha.
+// exchange adds what term j of predictor k has from others to dst, and takes away what
+// belongs to its margins.
+func (s *splitter) exchange(dst []float64, k, j int, x []design.Columns) error {
+	e, values := &s.exchanges[k][j], s.values[:len(dst)]
+	if e.received != nil {
+		if err := s.multiply(values, x[s.at[k][j]], e.received); err != nil {
+			return err
+		}
+		floats.Add(dst, values)
+	}
+	for i, m := range e.margins {
+		if !anyNonZero(m.Coef) {
+			continue
+		}
+		if err := s.multiply(values, x[s.at[k][e.given[i]]], m.Coef); err != nil {
+			return err
+		}
+		floats.Sub(dst, values)
+	}
+	return nil
+}
+
+// standardErrors writes those of term j of predictor k from row i on.
+func (s *splitter) standardErrors(dst *mat.Dense, i, k, j int, x []design.Columns) error {
+	u, own := s.errors[k][j], x[s.at[k][j]]
+	if u.cov == nil || len(u.pieces) < 2 {
+		return u.standardErrors(dst, i, j, own)
+	}
+	n, _ := own.Dims()
+	var all *mat.Dense
+	for _, p := range u.pieces {
+		columns := x[s.at[k][p]]
+		_, d := columns.Dims()
+		dense := mat.NewDense(n, d, nil)
+		if err := design.ToDense(dense, columns); err != nil {
+			return err
+		}
+		all = beside(all, dense)
+	}
+	return u.standardErrors(dst, i, j, design.Dense{Dense: all})
+}
+
+// meanMoved is the mean of what was moved to the term, Phi alpha; with margins that of the
+// hierarchical term, the sum over all terms being the same.
 func (t *TermResult) meanMoved() float64 {
 	if t.Moved == (Moment{}) { // an artifact that does not tell
 		return t.Center - t.Before.Mean
@@ -242,7 +300,11 @@ func (r *Result) uncertainties() [][]*uncertainty {
 	out := make([][]*uncertainty, len(r.Predictors))
 	for k := range r.Predictors {
 		for j := range r.Predictors[k].Terms {
-			out[k] = append(out[k], r.Predictors[k].uncertainty(j))
+			u, err := r.Predictors[k].uncertainty(j)
+			if err != nil { // what was computed once from the same products fails
+				u = &uncertainty{}
+			}
+			out[k] = append(out[k], u)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/decompose/internal/projection"
@@ -25,6 +26,10 @@ type solver struct {
 	fit     *projection.Fit
 	// Raw coefficients: the network's own, what moves, and their sum.
 	beta, alpha, after []float64
+
+	nesting            projection.Nesting
+	hierarchy          *projection.Hierarchy // nil: terms stay as they are fitted
+	split, splitBefore *projection.Split     // of after and of beta
 
 	out      Predictor
 	warnings []string
@@ -97,11 +102,14 @@ func (s *solver) coefficients(context.Context) error {
 	s.after = make([]float64, len(s.alpha))
 	floats.AddTo(s.after, s.beta, s.alpha)
 	out, fit, mean := &s.out, s.fit, s.columns.Mean()
+	out.cov, out.mean = fit.Covariance(), mean
+	if err := s.hierarchical(); err != nil {
+		return err
+	}
 	out.Rank, out.Columns = fit.Rank, s.columns.Width()
 	out.EDF, out.Scale, out.Score = fit.EDFTotal, fit.Scale, fit.Score
 	out.Status, out.Iterations = fit.Status, fit.Iterations
 	out.Importance = []Importance{}
-	out.cov, out.mean = fit.Covariance(), mean
 	out.InterceptBefore = s.d.intercept + floats.Dot(mean, s.beta)
 	moved := floats.Dot(mean, s.alpha)
 	if !s.intercept() {
@@ -152,6 +160,7 @@ func (s *solver) term(j int, b Block) (TermResult, error) {
 	t.After = s.moment(j, s.after[lo:hi])
 	t.Moved = s.moment(j, t.Alpha)
 	t.Center = t.After.Mean
+	s.hierarchicalTerm(j, &t)
 	if enc, ok := b.Term.(json.Marshaler); ok {
 		spec, err := enc.MarshalJSON()
 		if err != nil {
@@ -175,10 +184,15 @@ func (s *solver) sumMoment(blocks []int, b []float64) *Moment {
 
 // concurvity says how much of each term the others could stand for.
 func (s *solver) concurvity(ctx context.Context) error {
-	full, pairs, err := s.fit.Concurvity(ctx, s.after)
+	fitted := s.after
+	if s.hierarchy != nil {
+		fitted = mat.Col(nil, 0, s.split.Own)
+	}
+	full, pairs, err := s.fit.Concurvity(ctx, fitted)
 	if err != nil {
 		return err
 	}
+	s.observed(full, pairs)
 	for j := range s.out.Terms {
 		s.out.Terms[j].Concurvity = Concurvity(full[j])
 	}
@@ -194,6 +208,9 @@ func (s *solver) concurvity(ctx context.Context) error {
 // aliases names the columns and terms that the rows do not determine.
 func (s *solver) aliases(context.Context) error {
 	found := s.fit.Aliases()
+	if s.hierarchy != nil {
+		found = s.fit.AliasesIn(s.hierarchy)
+	}
 	s.out.Aliased, s.out.Entangled = []string{}, []Entanglement{}
 	for _, c := range found.Columns {
 		s.out.Aliased = append(s.out.Aliased, s.d.blocks[c.Block].columnName(c.At, s.columns.Columns(c.Block)))
@@ -255,6 +272,7 @@ func (b Block) columnName(at, width int) string {
 		if b.Constraint.kind == treatment {
 			at++
 		}
+		at = b.selected(at)
 		if levels := l.Levels(); at < len(levels) {
 			return fmt.Sprintf("%s[%s]", b.Term.Name(), levels[at])
 		}
@@ -263,4 +281,20 @@ func (b Block) columnName(at, width int) string {
 		return b.Term.Name()
 	}
 	return fmt.Sprintf("%s.%d", b.Term.Name(), at+1)
+}
+
+// selected is the raw column that free coefficient at is the only one to be, if
+// coordinates are mapped; at itself otherwise.
+func (b Block) selected(at int) int {
+	m := b.Coordinates.toRaw
+	if m == nil {
+		return at
+	}
+	rows, columns := m.Dims()
+	for i := 0; i < rows && at < columns; i++ {
+		if m.At(i, at) == 1 {
+			return i
+		}
+	}
+	return at
 }

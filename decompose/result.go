@@ -24,6 +24,7 @@ type Result struct {
 	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
+	Terms       Terms           `json:"terms,omitempty"`     // fitted; empty: hierarchical
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Event       string          `json:"event,omitempty"` // Options.Event
@@ -87,9 +88,12 @@ type Predictor struct {
 	Orthogonality float64 `json:"orthogonality"`
 	// Convention is what makes the predictor itself unique, a clause: "centred over the
 	// classes of every row". "": it is unique.
-	Convention string       `json:"convention,omitempty"`
-	Aliased    []string     `json:"aliased"` // columns that others span
-	Terms      []TermResult `json:"terms"`
+	Convention string `json:"convention,omitempty"`
+	// Hierarchy says how unique the terms are where some have margins; nil: none has, or
+	// they are as fitted (Result.Terms).
+	Hierarchy *Hierarchy   `json:"hierarchy,omitempty"`
+	Aliased   []string     `json:"aliased"` // columns that others span
+	Terms     []TermResult `json:"terms"`
 	// Entangled lists the groups of terms of which only the sum is identified.
 	Entangled []Entanglement `json:"entangled"`
 	// Concurvity lists pairs of terms of which one lies to a large part in the
@@ -108,6 +112,8 @@ type Predictor struct {
 	lost bool          // the products had too few digits
 
 	judging *judging // what verdicts need; nil of a result that was read
+	split      *splitting    // of hierarchical terms; nil: none, or no moments are at hand
+	covariance *mat.SymDense // of hierarchical terms, after; nil: none, or read
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
@@ -135,7 +141,7 @@ type TermResult struct {
 	// Phi (beta + alpha) less these, theirs those and these besides.
 	Margins []Margin        `json:"margins,omitempty"`
 	Spec    json.RawMessage `json:"spec"`
-	Center  float64         `json:"center"`            // weighted mean of Phi (beta+alpha) over training rows
+	Center  float64         `json:"center"`            // weighted mean of the term's values over training rows
 	Beta    []float64       `json:"beta"`              // the network's own
 	Alpha   []float64       `json:"alpha"`             // moved from the deep predictor
 	KCheck  *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
@@ -143,7 +149,7 @@ type TermResult struct {
 	Concurvity Concurvity `json:"concurvity"`
 	Before     Moment     `json:"before"`
 	After      Moment     `json:"after"`
-	Moved      Moment     `json:"moved"` // of Phi alpha: how far the term moved
+	Moved      Moment     `json:"moved"` // of After less Before: how far the term moved, Phi alpha of terms that have and are no margins
 
 	term Term
 }
@@ -163,6 +169,8 @@ const (
 type Margin struct {
 	Term string    `json:"term"`
 	Coef []float64 `json:"coef"` // in the raw coordinates of that term
+	// Before is what of the network's own part, Phi beta, belongs there; nil: zeros.
+	Before []float64 `json:"before,omitempty"`
 }
 
 // KCheck says whether a smooth had enough basis functions: Index is the mean
@@ -209,9 +217,12 @@ type Variance struct {
 // Importance is what the model loses when a feature's, or one term's, centred
 // structured contributions are set to zero (math of package importance).
 type Importance struct {
-	Feature           string   `json:"feature,omitempty"`
-	Terms             []string `json:"terms"`
-	VarianceShare     float64  `json:"variance_share"` // Cov(f, eta) / Var(eta)
+	Feature       string   `json:"feature,omitempty"`
+	Terms         []string `json:"terms"`
+	VarianceShare float64  `json:"variance_share"` // Cov(f, eta) / Var(eta)
+	// OwnVariance is Var(f) / Var(eta), where terms are hierarchical: different from
+	// VarianceShare as far as f covaries with the rest of eta. nil: not measured.
+	OwnVariance       *float64 `json:"own_variance,omitempty"`
 	McFadden          *float64 `json:"mcfadden"`
 	McFaddenValid     bool     `json:"mcfadden_valid"`
 	DeltaLogLikPerRow *float64 `json:"delta_loglik_per_row"` // by the sum of the weights

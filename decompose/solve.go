@@ -77,6 +77,9 @@ func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if total.Layout.Factor {
 		r.Route = QR
 	}
+	if o.Terms == Fitted {
+		r.Terms = Fitted
+	}
 	if o.RefitTotal {
 		r.Refit = "total"
 	}

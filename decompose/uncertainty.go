@@ -13,25 +13,29 @@ import (
 type uncertainty struct {
 	cov  *mat.SymDense // of their coefficients; nil: the sum is not identified, or none is at hand
 	mean []float64     // of their raw columns
+
+	pieces []int // the terms whose columns these are
 }
 
-// uncertainty is that of the sum of terms of d. Terms that are entangled with each other
-// only are identified together.
-func (d *Predictor) uncertainty(terms ...int) *uncertainty {
+// uncertainty is that of the sum of terms of d, in the columns of its pieces. Terms that
+// are entangled with each other only are identified together.
+func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
 	if d.cov == nil || !d.identified(terms) {
-		return &uncertainty{}
+		return &uncertainty{}, nil
 	}
-	var at []int // the terms' columns among the raw ones
+	var at []int // the pieces' columns among the raw ones
 	u := &uncertainty{}
-	for _, j := range terms {
-		lo := 0
-		for _, t := range d.Terms[:j] {
-			lo += len(t.Alpha)
-		}
-		for c := range d.Terms[j].Alpha {
+	for _, p := range d.pieces(terms) {
+		u.pieces = append(u.pieces, p.term)
+		lo := d.first(p.term)
+		for c := range d.Terms[p.term].Alpha {
 			at = append(at, lo+c)
 			u.mean = append(u.mean, d.mean[lo+c])
 		}
+	}
+	if d.split != nil {
+		err := d.spread(u, terms, at)
+		return u, err
 	}
 	u.cov = mat.NewSymDense(len(at), nil)
 	for i, a := range at {
@@ -39,7 +43,16 @@ func (d *Predictor) uncertainty(terms ...int) *uncertainty {
 			u.cov.SetSym(i, j, d.cov.At(a, at[j]))
 		}
 	}
-	return u
+	return u, nil
+}
+
+// first is the first raw column of term j.
+func (d *Predictor) first(j int) int {
+	lo := 0
+	for _, t := range d.Terms[:j] {
+		lo += len(t.Alpha)
+	}
+	return lo
 }
 
 // identified tells whether the sum of the terms is.

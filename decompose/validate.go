@@ -55,6 +55,11 @@ func (f *faults) projection(p Projection) {
 	default:
 		f.add("unknown route %q: it is gram or qr", p.Route)
 	}
+	switch p.Terms {
+	case "", Hierarchical, Fitted:
+	default:
+		f.add("terms %q: they are hierarchical or fitted", p.Terms)
+	}
 	switch t := p.RankTolerance; {
 	case t == 0 || t >= minGramTolerance && t < 1:
 	case !(t >= minFactorTolerance && t < 1):

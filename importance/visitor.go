@@ -179,6 +179,10 @@ func (v *Visitor) End(r *decompose.Result) error {
 				continue
 			}
 			e := decompose.Importance{Feature: set.feature, Terms: []string{}, VarianceShare: v.total.share(k, set.terms[k])}
+			if v, ok := d.VarianceOf(set.terms[k]...); ok && d.Variance.Total > 0 {
+				v /= d.Variance.Total
+				e.OwnVariance = &v
+			}
 			for _, t := range set.terms[k] {
 				e.Terms = append(e.Terms, d.Terms[t].Name)
 			}

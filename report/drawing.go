@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
@@ -31,6 +32,9 @@ func effectSpan(e *Effect) span {
 	known := slices.DeleteFunc(slices.Clone(e.SE), notFinite)
 	slices.Sort(known)
 	for i := range e.After {
+		if math.IsNaN(e.After[i]) {
+			continue
+		}
 		s.add(e.After[i])
 		s.add(e.Before[i])
 		if len(known) > 0 && e.SE[i] <= known[len(known)*3/4] {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -31,6 +32,7 @@ type Effect struct {
 	Held string
 	// Before is the network's own curve, After includes what was moved. Values
 	// are in order of X, and for two features X varies slowest.
+	// NaN: the combination of levels did not occur.
 	Before, After []float64
 	// SE is the standard error of After for the given network: that of the projection, whose
 	// residual is taken as noise. NaN where there is none.
@@ -157,7 +159,31 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 		}
 	}
 	e.Before, e.After, e.SE = v.Before, v.After, v.SE
-	return e, nil
+	if len(terms) == 1 {
+		err = blank(&e, gridOf, b)
+	}
+	return e, err
+}
+
+// blank leaves combinations of levels that did not occur without a value: rows say nothing
+// of the interaction there.
+func blank(e *Effect, t *decompose.TermResult, b *data.Batch) error {
+	cells, ok := t.Term().(interface {
+		Occurred(b *data.Batch) ([]bool, error)
+	})
+	if !ok || e.X2 == nil {
+		return nil
+	}
+	occurred, err := cells.Occurred(b)
+	if err != nil {
+		return err
+	}
+	for i, there := range occurred {
+		if !there {
+			e.Before[i], e.After[i], e.SE[i] = math.NaN(), math.NaN(), math.NaN()
+		}
+	}
+	return nil
 }
 
 // notFinite tells NaN and infinities.
@@ -165,7 +191,7 @@ func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
-// for one feature. se, lower and upper (value -+ 1.96 se) are those of the projection:
+// for one feature; value is empty for a combination of levels that did not occur. se, lower and upper (value -+ 1.96 se) are those of the projection:
 // empty in stage "before", and where there is no standard error. Numbers have all their
 // digits.
 func WriteEffects(w io.Writer, effects []Effect) error {
@@ -174,7 +200,12 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 	write := func(record ...string) {
 		c.Write(record) // the error stays with c
 	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	number := func(v float64) string {
+		if math.IsNaN(v) {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
 	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper")
 	for i := range effects {
 		e := &effects[i]

@@ -62,7 +62,11 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 // describe is the picture in a sentence.
 func describe(e *Effect, eta string) string {
 	text := func(v []float64) string {
-		lo, hi := slices.Min(v), slices.Max(v)
+		known := slices.DeleteFunc(slices.Clone(v), math.IsNaN)
+		if len(known) == 0 {
+			return "without a value"
+		}
+		lo, hi := slices.Min(known), slices.Max(known)
 		if hi-lo < 1e-12*math.Max(1, math.Abs(hi)) {
 			return "constant at " + num(hi)
 		}

@@ -67,14 +67,20 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 	if se := median(e.SE); !notFinite(se) {
 		h.caption = append(h.caption, "Median standard error of the projection: "+num(se)+".")
 	}
-	h.caption = append(h.caption, "Corners may hold no data.")
+	if slices.ContainsFunc(e.After, math.IsNaN) {
+		h.caption = append(h.caption, "Combinations that did not occur are left blank.")
+	} else {
+		h.caption = append(h.caption, "Corners may hold no data.")
+	}
 	return h, nil
 }
 
 func largest(v []float64) float64 {
 	var m float64
 	for _, v := range v {
-		m = math.Max(m, math.Abs(v))
+		if !math.IsNaN(v) {
+			m = math.Max(m, math.Abs(v))
+		}
 	}
 	return m
 }
@@ -112,7 +118,9 @@ func colours(v []float64, nx, ny int, limit float64) (template.URL, error) {
 	img := image.NewRGBA(image.Rect(0, 0, nx, ny))
 	for i := range nx {
 		for j := range ny {
-			img.SetRGBA(i, ny-1-j, diverging(v[i*ny+j]/limit))
+			if at := v[i*ny+j]; !math.IsNaN(at) { // else transparent
+				img.SetRGBA(i, ny-1-j, diverging(at/limit))
+			}
 		}
 	}
 	var b bytes.Buffer

@@ -16,6 +16,9 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 		p.Rank = fmt.Sprintf("The %s columns (intercept counted) have rank %s at relative tolerance %s: %s directions carry no information of their own.",
 			count(int64(d.Columns)), count(int64(d.Rank)), num(d.RankTolerance), count(int64(d.Columns-d.Rank)))
 	}
+	if d.Hierarchy != nil {
+		p.Rank += " " + Hierarchy(d.Hierarchy)
+	}
 	p.Aliased = list(d.Aliased, 40)
 	for _, e := range d.Entangled {
 		var names []string

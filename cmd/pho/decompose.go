@@ -35,6 +35,7 @@ type decomposeFlags struct {
 	selectTerms       bool
 	phonam            string
 	orders            bool
+	terms             string
 	gamma             float64
 	rankTolerance     float64
 	weights, offset   string
@@ -95,6 +96,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
 	f.StringVar(&d.phonam, "phonam", "", "project a neural additive model's deep part on its learned bases with ridges (learned, the default) or on splines of their features (spline); --method pho: on the bases without ridges")
+	f.StringVar(&d.terms, "terms", "hierarchical", "hierarchical: interactions are orthogonal to their margins, over the rows; fitted: as the fit has them, factors with the formula's contrasts")
 	f.BoolVar(&d.orders, "orders", false, "say what share of the variance is main effects, interactions of two columns, and so on")
 	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
 	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
@@ -268,7 +270,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	reading, err := d.data.options(s)
 	faults = append(faults, err)
 	o := &decompose.Options{
-		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total"},
+		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total", Terms: terms(d.terms)},
 		Columns:    decompose.Columns{Event: d.event, Weights: d.weights, Offset: d.offset, Groups: d.groups},
 		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
 		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
@@ -281,6 +283,9 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		}
 	default:
 		fault("--phonam %q: it is learned or spline", d.phonam)
+	}
+	if t := decompose.Terms(d.terms); t != "" && t != decompose.Hierarchical && t != decompose.Fitted {
+		fault("--terms %q: they are hierarchical or fitted", d.terms)
 	}
 	if d.refit != "" && d.refit != "total" {
 		fault("--refit %q: it is total or left out", d.refit)
@@ -336,6 +341,14 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		return nil, nil, usageError{err}
 	}
 	return o, reading, nil
+}
+
+// terms is the default for its own name too.
+func terms(name string) decompose.Terms {
+	if t := decompose.Terms(name); t != decompose.Hierarchical {
+		return t
+	}
+	return ""
 }
 
 // termNumbers reads 's(x2)=0.3' or 'te(a,b)=0.3,1.2'.

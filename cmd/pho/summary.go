@@ -13,6 +13,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of
@@ -37,6 +38,9 @@ func summarise(w io.Writer, r *decompose.Result) {
 			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 		writeOrders(w, p)
 		writeTerms(w, p)
+		if p.Hierarchy != nil {
+			fmt.Fprintf(w, "  %s\n", bounded(report.Hierarchy(p.Hierarchy)))
+		}
 		writeReasons(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {

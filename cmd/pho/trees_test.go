@@ -106,7 +106,7 @@ func TestContributionsOfTrees(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, "rows.csv"), text)
-	done(t, "decompose", "--model", model, "--data", filepath.Join(dir, "rows.csv"), "--input", "X=x0..x3", "--out", filepath.Join(dir, "out"))
+	done(t, "decompose", "--model", model, "--data", filepath.Join(dir, "rows.csv"), "--input", "X=x0..x3", "--terms", "fitted", "--out", filepath.Join(dir, "out"))
 	records, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(dir, "out", "contributions.csv")))).ReadAll()
 	if err != nil {
 		t.Fatal(err)

@@ -85,6 +85,7 @@ type term struct {
 	of         decompose.Term
 	coef       []float64
 	center, sd float64
+	margins    []decompose.Piece // added: what belongs to others
 }
 
 // result lists what r says.
@@ -94,14 +95,8 @@ func result(r *decompose.Result) []predictor {
 		own := predictor{name: p.Name, intercept: p.Intercept, sd: math.Sqrt(max(p.Variance.Total, 0))}
 		for i := range p.Terms {
 			t := &p.Terms[i]
-			coef := make([]float64, len(t.Alpha))
-			for j := range coef {
-				coef[j] = t.Alpha[j]
-				if j < len(t.Beta) {
-					coef[j] += t.Beta[j]
-				}
-			}
-			own.terms = append(own.terms, term{t.Term(), coef, t.Center, math.Sqrt(max(t.After.Variance, 0))})
+			pieces := p.Pieces(i)
+			own.terms = append(own.terms, term{t.Term(), pieces[0].Coef, t.Center, math.Sqrt(max(t.After.Variance, 0)), pieces[1:]})
 		}
 		out = append(out, own)
 	}

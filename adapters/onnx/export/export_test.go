@@ -151,6 +151,7 @@ var numeric = []string{
 	`~ s(x1, x2, m=3, k=12)`, `~ s(x1, x2, bs="rbf", k=12) + s(x5, bs="rbf", k=6)`, `~ te(x1, x2)`, `~ ti(x1, x2, x3, k=4, bs="ps")`,
 	`~ te(x1, x2, x3, d=c(2,1), k=c(12,4), bs=c("tp","cr"))`, "~ factor(k) + factor(m)", `~ s(m, bs="cr", k=5)`, "~ factor(k):x2 + factor(k):factor(m)",
 	`~ s(x2, by=x5)`, `~ s(x2, by=factor(k), k=5)`, `~ te(x1, x5, by=x2, k=4)`, `~ s(x4) + s(x4, x5, k=20)`,
+	`~ s(x1, k=6) + s(x5, k=6) + te(x1, x5, k=4) + factor(k) + factor(m) + factor(k):factor(m) + factor(k):x1 + s(x5, by=factor(k), k=5)`,
 }
 
 // What is written computes the parts, whatever the basis, the type of the network and the

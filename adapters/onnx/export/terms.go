@@ -25,11 +25,17 @@ func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_Da
 	for i, t := range p.terms {
 		var err error
 		switch of := t.of.(type) {
+		default:
+			err = own.add(w, t, outputs[i])
 		case *decompose.Tap:
+			if len(t.margins) > 0 {
+				err = own.add(w, t, outputs[i])
+				break
+			}
 			err = w.learned(of, t, t.sd > p.sd, outputs[i], kind)
 		case *decompose.LinearTerm:
 			el, ok := w.bound[of.Column]
-			if !ok || w.kindOf(of.Column) == "string" {
+			if !ok || w.kindOf(of.Column) == "string" || len(t.margins) > 0 {
 				err = own.add(w, t, outputs[i])
 				break
 			}
@@ -37,8 +43,6 @@ func (w *writer) terms(p predictor, outputs []string, kind onnxpb.TensorProto_Da
 				lines[el.Tensor], inputs = &linesOf{}, append(inputs, el.Tensor)
 			}
 			lines[el.Tensor].add(t, el.Index, t.sd > p.sd, outputs[i])
-		default:
-			err = own.add(w, t, outputs[i])
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("term %q of predictor %q: %w", t.of.Name(), p.name, err))
@@ -61,15 +65,80 @@ type columnsOf struct {
 	outputs []string
 }
 
-// add computes a row of t's basis times its coefficients.
+// add computes a row of t's basis times its coefficients, and of its margins'.
 func (g *columnsOf) add(w *writer, t term, output string) error {
-	e, err := basis.Express(t.of)
+	x, err := w.effect(output, t.of, t.coef)
 	if err != nil {
 		return err
 	}
-	x, err := w.basis.Times(output, e, mat.NewDense(len(t.coef), 1, t.coef))
+	if len(t.margins) > 0 {
+		sum := []string{x}
+		for _, m := range t.margins {
+			y, err := w.effect(output+"."+m.Term.Name(), m.Term, m.Coef)
+			if err != nil {
+				return err
+			}
+			sum = append(sum, y)
+		}
+		x = w.Node("Sum", output+".pieces", sum)
+	}
 	g.effects, g.center, g.outputs = append(g.effects, x), append(g.center, t.center), append(g.outputs, output)
-	return err
+	return nil
+}
+
+// effect is a row of a basis times coefficients, in float64.
+func (w *writer) effect(name string, of decompose.Term, coef []float64) (string, error) {
+	tap, ok := of.(*decompose.Tap)
+	if !ok {
+		e, err := basis.Express(of)
+		if err != nil {
+			return "", err
+		}
+		return w.basis.Times(name, e, mat.NewDense(len(coef), 1, coef))
+	}
+	tensors, err := w.tapped(name, tap, len(coef))
+	if err != nil {
+		return "", err
+	}
+	var sums []string
+	for _, p := range tensors {
+		x := w.as(onnxpb.TensorProto_DOUBLE, name, p.x, p.kind)
+		sums = append(sums, w.Node("MatMul", name+".units", []string{x, w.floats(onnxpb.TensorProto_DOUBLE, name+".coefficients", []int{p.n, 1}, coef[:p.n]...)}))
+		coef = coef[p.n:]
+	}
+	if len(sums) == 1 {
+		return sums[0], nil
+	}
+	return w.Node("Sum", name+".effect", sums), nil
+}
+
+// part are the next n columns of a learned basis.
+type part struct {
+	x, kind string // the tensor and its type
+	n       int
+}
+
+// tapped are the columns of a learned basis, by the tensors that hold them.
+func (w *writer) tapped(output string, tap *decompose.Tap, columns int) ([]part, error) {
+	elements := w.net.Tap(tap.Tensor)
+	if len(elements) != columns {
+		return nil, fmt.Errorf("its basis %q is not in the network", tap.Tensor)
+	}
+	var out []part
+	for len(elements) > 0 {
+		tensor, n := elements[0].Tensor, 0
+		var places []int
+		for n < len(elements) && elements[n].Tensor == tensor {
+			places, n = append(places, elements[n].Index), n+1
+		}
+		x, err := w.elements(output, tensor, places...)
+		if err != nil {
+			return nil, err
+		}
+		of, _ := w.graph.Tensor(tensor)
+		out, elements = append(out, part{x, of.Type, n}), elements[n:]
+	}
+	return out, nil
 }
 
 // centred subtracts the centres from effects in float64, and rounds.
@@ -94,37 +163,28 @@ func (w *writer) floats(kind onnxpb.TensorProto_DataType, name string, shape []i
 // learned computes a learned basis times its coefficients less the centre; its columns are
 // elements of tensors. large tells that it varies more than the predictor.
 func (w *writer) learned(tap *decompose.Tap, t term, large bool, output string, kind onnxpb.TensorProto_DataType) error {
-	elements, coef := w.net.Tap(tap.Tensor), t.coef
-	if len(elements) != len(coef) {
-		return fmt.Errorf("its basis %q is not in the network", tap.Tensor)
+	coef := t.coef
+	tensors, err := w.tapped(output, tap, len(coef))
+	if err != nil {
+		return err
 	}
 	var sums []string
-	center, whole := t.center, len(elements)
-	for len(elements) > 0 {
-		tensor, n := elements[0].Tensor, 0
-		var places []int
-		for n < len(elements) && elements[n].Tensor == tensor {
-			places, n = append(places, elements[n].Index), n+1
-		}
-		x, err := w.elements(output, tensor, places...)
-		if err != nil {
-			return err
-		}
-		of, _ := w.graph.Tensor(tensor)
+	center := t.center
+	for _, p := range tensors {
 		own := onnxpb.TensorProto_FLOAT
-		if of.Type == "double" || large {
+		if p.kind == "double" || large {
 			own = onnxpb.TensorProto_DOUBLE
 		}
 		inputs := []string{
-			w.as(own, output, x, of.Type), w.floats(own, output+".coefficients", []int{n, 1}, coef[:n]...), w.floats(own, output+".center", []int{1}, -center),
+			w.as(own, output, p.x, p.kind), w.floats(own, output+".coefficients", []int{p.n, 1}, coef[:p.n]...), w.floats(own, output+".center", []int{1}, -center),
 		}
-		if n == whole && own == kind {
+		if len(tensors) == 1 && own == kind {
 			w.add("Gemm", w.newName(parts.Prefix+output+".output"), inputs, []string{output})
 			return nil
 		}
-		x = w.Node("Gemm", output+".effect", inputs)
+		x := w.Node("Gemm", output+".effect", inputs)
 		sums = append(sums, w.as(kind, output+".effect", x, typeName(own)))
-		elements, coef, center = elements[n:], coef[n:], 0
+		coef, center = coef[p.n:], 0
 	}
 	w.add("Sum", w.newName(parts.Prefix+output+".output"), sums, []string{output})
 	return nil

@@ -100,7 +100,7 @@ func (s *Part) solve(ctx context.Context, train *rows.Frame, blocks []decompose.
 		return nil, err
 	}
 	m := &response{column: workingResponse, blocks: blocks}
-	o := &decompose.Options{Columns: decompose.Columns{Weights: workingWeights}, Smoothing: decompose.Smoothing{Selection: opts.Smoothing, SP: ofBlocks(opts.SP, blocks)}, Resources: decompose.Resources{Workers: opts.Workers}}
+	o := &decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}, Columns: decompose.Columns{Weights: workingWeights}, Smoothing: decompose.Smoothing{Selection: opts.Smoothing, SP: ofBlocks(opts.SP, blocks)}, Resources: decompose.Resources{Workers: opts.Workers}}
 	if o.Smoothing.Selection.Scale == 0 {
 		o.Smoothing.Selection.Scale = opts.KnownScale
 	}

@@ -1,0 +1,435 @@
+package decompose
+
+import (
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/projection"
+)
+
+// Terms says which functions terms are where several of them can express a common part,
+// as an interaction and the main effects of its features do.
+type Terms string
+
+const (
+	// Hierarchical (the default): a term is orthogonal, over the training rows and in their
+	// weights, to all that terms of some of its features span, its margins (hierarchical
+	// orthogonality; Hooker 2007); of several terms of the same features, to the one of most
+	// columns that no network learned. A factor's effects and interactions are then those of the
+	// weighted functional analysis of variance, whatever its levels are called. Terms
+	// without margins stay as they are fitted. A smooth with a by column gives its
+	// mean in a level, or its mean slope, to the terms of that column alone: it remains
+	// a curve for each level. Terms with a by column are nobody's margins.
+	Hierarchical Terms = "hierarchical"
+	// Fitted leaves terms as the fit has them: factors with the contrasts of the formula
+	// (treatment: by the first level), smooths with their constraints.
+	Fitted Terms = "fitted"
+)
+
+// Hierarchy says how far the rows determine the split of a predictor into hierarchical
+// terms.
+type Hierarchy struct {
+	// Rank is that of all terms' spaces together, each without what its margins span, and
+	// Of the sum of their ranks: the terms are unique if the two are equal. Both count the
+	// terms that have margins and the margins. 0: too many columns to tell.
+	Rank int `json:"rank"`
+	Of   int `json:"of"`
+	// Smallest is the smallest eigenvalue of the products of orthonormal bases of the
+	// spaces: 1 if all are orthogonal, 0 if the terms are not unique. A split that hangs on
+	// an eigenvalue v magnifies rounding and noise 1/v times.
+	Smallest float64 `json:"smallest"`
+	// Open are groups of terms that share a function of the rows. Main effects are then
+	// those that vary least, and not identified; of smooths of several features that share
+	// a margin, as te(x,z) and te(x,v) do, the earlier has it (see Fitted), so that the
+	// terms hang on the order of the formula: ti() does not.
+	Open [][]string `json:"open,omitempty"`
+	// Cells are the interactions of factors.
+	Cells []Cells `json:"cells,omitempty"`
+}
+
+// Cells says how many of the possible combinations of an interaction's levels occurred.
+type Cells struct {
+	Term     string `json:"term"`
+	Observed int    `json:"observed"`
+	Possible int    `json:"possible"`
+}
+
+// cellular is a term that is an indicator for each of its combinations of levels; it
+// returns 0, 0 if it is none after all.
+type cellular interface {
+	Cells() (observed, possible int)
+}
+
+// cells tells of such a term, next to its margins.
+func cells(t Term) (observed, possible int) {
+	if c, ok := t.(cellular); ok {
+		return c.Cells()
+	}
+	return 0, 0
+}
+
+// nesting finds the margins of terms. Those of a by column have that column's terms.
+func nesting(terms []Term) projection.Nesting {
+	n := projection.Nesting{
+		Margins: make([][]int, len(terms)), Size: make([]int, len(terms)), Effect: make([]int, len(terms)),
+	}
+	features, by := make([][]string, len(terms)), make([]string, len(terms))
+	effects := map[string]int{}
+	for j, t := range terms {
+		var level string
+		features[j], by[j], level = variablesOf(t)
+		n.Size[j] = len(features[j])
+		key := by[j] + "\x00" + level
+		for _, f := range features[j] {
+			key += "\x00" + f
+		}
+		if _, ok := effects[key]; !ok {
+			effects[key] = len(effects)
+		}
+		n.Effect[j] = effects[key]
+	}
+	for j := range terms {
+		for m := range terms {
+			if by[m] == "" && isMargin(features[m], features[j], by[j]) && richest(terms, n.Effect, by, m) {
+				n.Margins[j] = append(n.Margins[j], m)
+			}
+		}
+	}
+	return n
+}
+
+// richest tells whether, of the terms of one effect, m is what functions of these
+// features are given to. Giving to several that nearly span one another, as a learned
+// basis and a spline of one column do, would set large functions against each other.
+func richest(terms []Term, effect []int, by []string, m int) bool {
+	for j, t := range terms {
+		if j != m && effect[j] == effect[m] && by[j] == "" && poorer(terms[m], t) {
+			return false
+		}
+	}
+	return true
+}
+
+// poorer tells whether a is learned and b is not, or has fewer columns, or as many and a
+// later name.
+func poorer(a, b Term) bool {
+	if learned := a.Kind() == Learned; learned != (b.Kind() == Learned) {
+		return learned
+	}
+	if a.Dim() != b.Dim() {
+		return a.Dim() < b.Dim()
+	}
+	return a.Name() > b.Name()
+}
+
+// isMargin tells whether a term of the features some is a margin of one of all, which has
+// that by column ("": none).
+func isMargin(some, all []string, by string) bool {
+	if len(some) == 0 || len(some) >= len(all) {
+		return false
+	}
+	if by != "" {
+		return len(some) == 1 && some[0] == by
+	}
+	return !slices.ContainsFunc(some, func(f string) bool { return !contains(all, f) })
+}
+
+// variablesOf are a term's features, sorted, and its by column with the level. A factor
+// that several columns hold has one variable.
+func variablesOf(t Term) (features []string, by, level string) {
+	if b, ok := t.(interface{ By() (column, level string) }); ok {
+		by, level = b.By()
+	}
+	features = slices.Clone(t.Columns())
+	slices.Sort(features)
+	features = slices.Compact(features)
+	if _, ok := t.(interface {
+		SetLevels(b *data.Batch, level []int) error
+	}); ok && len(features) > 1 {
+		features = features[:1]
+	}
+	if len(features) < 2 {
+		by = ""
+	}
+	return features, by, level
+}
+
+// terms are those of the predictor's blocks.
+func (d planned) terms() []Term {
+	var out []Term
+	for _, b := range d.blocks {
+		out = append(out, b.Term)
+	}
+	return out
+}
+
+// hierarchical splits what was fitted, if terms have margins. What interactions of factors
+// give away moves in alpha, which is one of several solutions then: a combination of
+// levels that did not occur has no interaction. What others give is in their Margins.
+func (s *solver) hierarchical() (err error) {
+	n := nesting(s.d.terms())
+	if s.o.Terms == Fitted || !n.Any() {
+		return nil
+	}
+	if s.hierarchy, err = s.columns.Hierarchy(n); err != nil {
+		return err
+	}
+	s.nesting = n
+	s.fold()
+	floats.AddTo(s.after, s.beta, s.alpha)
+	s.split, s.splitBefore = s.hierarchy.Split(s.after), s.hierarchy.Split(s.beta)
+	functions := make([][]float64, len(s.d.blocks))
+	for j := range functions {
+		functions[j] = s.hierarchy.Coefficients(s.split, j)
+	}
+	s.out.covariance = s.hierarchy.Covariances(functions)
+	s.out.split = &splitting{make: func() (*projection.Hierarchy, error) { return s.hierarchy, nil }}
+	return s.facts()
+}
+
+// fold moves, in alpha and its covariance, what interactions of factors give to their
+// margins, and the constant that is left in them to the intercept.
+func (s *solver) fold() {
+	var folded []int
+	for j, t := range s.d.terms() {
+		if observed, _ := cells(t); observed > 0 && len(s.nesting.Margins[j]) > 0 {
+			folded = append(folded, j)
+		}
+	}
+	if len(folded) == 0 {
+		return
+	}
+	h := s.hierarchy
+	move := func(split *projection.Split) *mat.Dense {
+		rows, columns := split.Own.Dims()
+		out := mat.NewDense(rows, columns, nil)
+		for _, j := range folded {
+			lo, hi := s.columns.Raw(j)
+			var own mat.Dense
+			own.Mul(h.CellMeans(j), split.Given[j])
+			for i := lo; i < hi; i++ {
+				floats.Sub(out.RawRowView(i), own.RawRowView(i-lo))
+			}
+			for i, a := range h.MarginColumns(j) {
+				floats.Add(out.RawRowView(a), split.Given[j].RawRowView(i))
+			}
+		}
+		return out
+	}
+	floats.Add(s.alpha, mat.Col(nil, 0, move(h.Split(s.after))))
+	if s.intercept() {
+		for _, j := range folded {
+			s.centre(j)
+		}
+	}
+	if s.out.cov == nil {
+		return
+	}
+	change := move(h.Map())
+	for i := range s.alpha {
+		change.Set(i, i, change.At(i, i)+1)
+	}
+	var half, whole mat.Dense
+	half.Mul(change, s.out.cov)
+	whole.Mul(&half, change.T())
+	for i := range s.alpha {
+		for l := i; l < len(s.alpha); l++ {
+			s.out.cov.SetSym(i, l, (whole.At(i, l)+whole.At(l, i))/2)
+		}
+	}
+}
+
+// centre takes the mean of Phi_j (beta + alpha) from the cells of block j that have weight.
+func (s *solver) centre(j int) {
+	lo, hi := s.columns.Raw(j)
+	share, mean := s.columns.Mean()[lo:hi], 0.0
+	for i, w := range share {
+		mean += w * (s.beta[lo+i] + s.alpha[lo+i])
+	}
+	for i, w := range share {
+		if w > 0 {
+			s.alpha[lo+i] -= mean
+		} else {
+			s.alpha[lo+i] = -s.beta[lo+i]
+		}
+	}
+}
+
+// facts says how far the rows determine the split.
+func (s *solver) facts() error {
+	out := &Hierarchy{}
+	u, err := s.hierarchy.Uniqueness(s.columns.Maps())
+	if err != nil {
+		return err
+	}
+	if u != nil {
+		out.Rank, out.Of, out.Smallest = u.Rank, u.Of, u.Smallest
+		for _, group := range (projection.Aliases{With: u.Open}).Groups() {
+			var names []string
+			for j, b := range s.d.blocks {
+				if slices.Contains(group, s.nesting.Effect[j]) {
+					names = append(names, b.Term.Name())
+				}
+			}
+			out.Open = append(out.Open, names)
+		}
+	}
+	for j, t := range s.d.terms() {
+		if observed, possible := cells(t); observed > 0 && len(s.nesting.Margins[j]) > 0 {
+			out.Cells = append(out.Cells, Cells{t.Name(), observed, possible})
+		}
+	}
+	s.out.Hierarchy = out
+	return nil
+}
+
+// involved tells whether block j has margins or is one.
+func (s *solver) involved(j int) bool {
+	if s.hierarchy == nil {
+		return false
+	}
+	return len(s.nesting.Margins[j]) > 0 ||
+		slices.ContainsFunc(s.nesting.Margins, func(m []int) bool { return slices.Contains(m, j) })
+}
+
+// functions are term j's coefficients in all raw columns, before and after.
+func (s *solver) functions(j int) (before, after []float64) {
+	return s.hierarchy.Coefficients(s.splitBefore, j), s.hierarchy.Coefficients(s.split, j)
+}
+
+// hierarchicalTerm completes t, which is block j.
+func (s *solver) hierarchicalTerm(j int, t *TermResult) {
+	if !s.involved(j) {
+		return
+	}
+	before, after := s.functions(j)
+	moved := make([]float64, len(after))
+	floats.SubTo(moved, after, before)
+	moment := func(g []float64) Moment {
+		return Moment{Mean: floats.Dot(s.columns.Mean(), g), Variance: s.hierarchy.Variance(g)}
+	}
+	t.Before, t.After, t.Moved = moment(before), moment(after), moment(moved)
+	t.Center = t.After.Mean
+	observed, _ := cells(t.term)
+	for _, m := range s.nesting.Margins[j] {
+		given := Margin{
+			Term: s.d.blocks[m].Term.Name(),
+			Coef: s.hierarchy.GivenTo(s.split, j, m), Before: s.hierarchy.GivenTo(s.splitBefore, j, m),
+		}
+		if observed > 0 {
+			given.Coef = make([]float64, len(given.Coef)) // it has moved in alpha
+		}
+		if !anyNonZero(given.Before) {
+			given.Before = nil
+		}
+		if observed == 0 || given.Before != nil {
+			t.Margins = append(t.Margins, given)
+		}
+	}
+}
+
+// exchange is what term j has from others and gives to margins, by place in d.Terms.
+type exchange struct {
+	received       []float64 // after, in the term's own coordinates; nil: nothing
+	receivedBefore []float64
+	given          []int // the margins
+	margins        []Margin
+}
+
+// exchanges are those of all terms; nil if there are none.
+func (d *Predictor) exchanges() []exchange {
+	if !slices.ContainsFunc(d.Terms, func(t TermResult) bool { return len(t.Margins) > 0 }) {
+		return nil
+	}
+	at := map[string]int{}
+	for j, t := range d.Terms {
+		at[t.Name] = j
+	}
+	out := make([]exchange, len(d.Terms))
+	for j, t := range d.Terms {
+		for _, m := range t.Margins {
+			to := at[m.Term]
+			out[j].given, out[j].margins = append(out[j].given, to), append(out[j].margins, m)
+			addTo(&out[to].received, m.Coef)
+			addTo(&out[to].receivedBefore, m.Before)
+		}
+	}
+	return out
+}
+
+// addTo adds v to dst, which may be nil.
+func addTo(dst *[]float64, v []float64) {
+	switch {
+	case !anyNonZero(v):
+	case *dst == nil:
+		*dst = slices.Clone(v)
+	default:
+		floats.Add(*dst, v)
+	}
+}
+
+// splitting is the linear map from raw coefficients to those of hierarchical terms, made
+// when it is needed first: for standard errors.
+type splitting struct {
+	make func() (*projection.Hierarchy, error)
+	once sync.Once
+	h    *projection.Hierarchy
+	m    *projection.Split
+	err  error
+}
+
+func (s *splitting) get() (*projection.Hierarchy, *projection.Split, error) {
+	s.once.Do(func() {
+		if s.h, s.err = s.make(); s.err == nil {
+			s.m = s.h.Map()
+		}
+	})
+	return s.h, s.m, s.err
+}
+
+// observed measures how much of the terms' functions others could stand for, where these
+// are not functions of a term's own columns alone. Their margins are among the others, so
+// that what others leave of a term's own columns they leave of all of it.
+func (s *solver) observed(full []projection.Concurvity, pairs []projection.Pair) {
+	if s.hierarchy == nil {
+		return
+	}
+	for j, m := range s.nesting.Margins {
+		if len(m) == 0 {
+			continue
+		}
+		lo, hi := s.columns.Raw(j)
+		own := make([]float64, len(s.after))
+		for i := lo; i < hi; i++ {
+			own[i] = s.split.Own.At(i, 0)
+		}
+		whole := s.hierarchy.Coefficients(s.split, j)
+		if v := s.hierarchy.Variance(whole); v > 0 {
+			left := (1 - full[j].Observed) * s.hierarchy.Variance(own)
+			full[j].Observed = max(0, min(1, 1-left/v))
+		}
+		for i, p := range pairs {
+			if p.Block == j {
+				pairs[i].Observed = s.hierarchy.Share(whole, p.With)
+			}
+		}
+	}
+}
+
+// VarianceOf is the weighted variance, after, of the sum of hierarchical terms over the
+// training rows; false if no term of d has margins, or d was read from a file.
+func (d *Predictor) VarianceOf(terms ...int) (variance float64, ok bool) {
+	if d.covariance == nil {
+		return 0, false
+	}
+	for _, i := range terms {
+		for _, j := range terms {
+			variance += d.covariance.At(i, j)
+		}
+	}
+	return max(variance, 0), true
+}

@@ -1,0 +1,157 @@
+package decompose
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose/internal/projection"
+)
+
+// piece is a term's columns in the sum of some terms: what has what coefficients.
+type piece struct {
+	term                 int
+	before, moved        []float64 // the network's own, and what PHO added to them
+	centreBefore, centre float64   // subtracted from the values before and after
+}
+
+// pieces are those of a sum of terms: the terms, in order, then margins of theirs that
+// are not among them.
+func (d *Predictor) pieces(terms []int) []piece {
+	out := make([]piece, 0, len(terms))
+	at := map[int]int{}
+	for _, j := range terms {
+		t := &d.Terms[j]
+		at[j] = len(out)
+		out = append(out, piece{j, t.Beta, t.Alpha, t.Before.Mean, t.Center})
+	}
+	exchanges := d.exchanges()
+	if exchanges == nil {
+		return out
+	}
+	for i := range out {
+		out[i].before, out[i].moved = slices.Clone(out[i].before), slices.Clone(out[i].moved)
+		e := &exchanges[out[i].term]
+		out[i].add(1, e.received, e.receivedBefore)
+	}
+	for _, j := range terms {
+		for i, m := range exchanges[j].margins {
+			to := exchanges[j].given[i]
+			if _, ok := at[to]; !ok {
+				at[to] = len(out)
+				n := len(d.Terms[to].Alpha)
+				out = append(out, piece{term: to, before: make([]float64, n), moved: make([]float64, n)})
+			}
+			out[at[to]].add(-1, m.Coef, m.Before)
+		}
+	}
+	return out
+}
+
+// Piece is a basis and its coefficients in a term.
+type Piece struct {
+	Term Term
+	Coef []float64 // in raw coordinates; a copy
+}
+
+// Pieces are what term j's values over any row are the sum of, less its Center: its own
+// basis with Beta, Alpha and what other terms have given to it, then its margins' bases
+// with minus what it has given to them.
+func (d *Predictor) Pieces(j int) []Piece {
+	var out []Piece
+	for _, p := range d.pieces([]int{j}) {
+		coef := slices.Clone(p.moved)
+		floats.Add(coef, p.before)
+		out = append(out, Piece{d.Terms[p.term].term, coef})
+	}
+	return out
+}
+
+// add adds coefficients of the whole and of the network's own part; nil: zeros.
+func (p *piece) add(sign float64, after, before []float64) {
+	if after != nil {
+		floats.AddScaled(p.moved, sign, after)
+	}
+	if before != nil {
+		floats.AddScaled(p.moved, -sign, before)
+		floats.AddScaled(p.before, sign, before)
+	}
+}
+
+// spread sets u's covariance to that of the sum of hierarchical terms, in the columns at
+// of their pieces: L V L', L being the map from raw coefficients.
+func (d *Predictor) spread(u *uncertainty, terms, at []int) error {
+	h, split, err := d.split.get()
+	if err != nil {
+		return err
+	}
+	q := len(d.mean)
+	place := make(map[int]int, len(at))
+	for i, a := range at {
+		place[a] = i
+	}
+	l := mat.NewDense(len(at), q, nil)
+	for _, j := range terms {
+		lo := d.first(j)
+		for c := range d.Terms[j].Alpha {
+			floats.Add(l.RawRowView(place[lo+c]), split.Own.RawRowView(lo+c))
+		}
+		for i, a := range h.MarginColumns(j) {
+			if to, ok := place[a]; ok { // else it has moved in alpha
+				floats.Sub(l.RawRowView(to), split.Given[j].RawRowView(i))
+			}
+		}
+	}
+	var half, whole mat.Dense
+	half.Mul(l, d.cov)
+	whole.Mul(&half, l.T())
+	u.cov = mat.NewSymDense(len(at), nil)
+	for i := range at {
+		for k := i; k < len(at); k++ {
+			u.cov.SetSym(i, k, (whole.At(i, k)+whole.At(k, i))/2)
+		}
+	}
+	return nil
+}
+
+// splitting is made again from the moments that were read.
+func (r *Result) splitting(k int) *splitting {
+	return &splitting{make: func() (*projection.Hierarchy, error) {
+		d := &r.Predictors[k]
+		var terms []Term
+		for j := range d.Terms {
+			if d.Terms[j].term == nil {
+				return nil, errors.New("decompose: terms without a basis")
+			}
+			terms = append(terms, d.Terms[j].term)
+		}
+		view := r.sum.Total().Predictor(k)
+		if len(view.Mean) != len(d.mean) {
+			return nil, fmt.Errorf("decompose: predictor %q: the moments are of %d columns, the terms have %d", d.Name, len(view.Mean), len(d.mean))
+		}
+		return projection.NewHierarchy(view.XX, view.Mean, view.SumW, view.Starts, nesting(terms), d.RankTolerance)
+	}}
+}
+
+// checkMargins reports margins that do not fit the terms.
+func (d *Predictor) checkMargins() (faults []error) {
+	dims := map[string]int{}
+	for _, t := range d.Terms {
+		dims[t.Name] = len(t.Alpha)
+	}
+	for _, t := range d.Terms {
+		for _, m := range t.Margins {
+			n, ok := dims[m.Term]
+			switch {
+			case !ok || m.Term == t.Name:
+				faults = append(faults, fmt.Errorf("decompose: term %q gives a margin to %q, which is no other term", t.Name, m.Term))
+			case len(m.Coef) != n || m.Before != nil && len(m.Before) != n:
+				faults = append(faults, fmt.Errorf("decompose: term %q has %d and %d coefficients for its margin %q, which has %d columns", t.Name, len(m.Coef), len(m.Before), m.Term, n))
+			}
+		}
+	}
+	return faults
+}

@@ -1,0 +1,38 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// Hierarchy says in sentences what hierarchical terms are, and how far the rows
+// determine them.
+func Hierarchy(h *decompose.Hierarchy) string {
+	s := "Interactions are hierarchical: over these rows each is orthogonal to all functions of the terms of some of its features, and these hold the rest."
+	switch {
+	case h.Of == 0:
+		s += " They have too many columns to tell whether they are the only such terms."
+	case h.Rank == h.Of && h.Smallest < 0.01:
+		s += fmt.Sprintf(" They are the only such terms (rank %d of %d), but hang on a smallest eigenvalue of %s of 1: features depend on one another so much that small changes of the data move effects between them.", h.Rank, h.Of, num(h.Smallest))
+	case h.Rank == h.Of:
+		s += fmt.Sprintf(" They are the only such terms (rank %d of %d; smallest eigenvalue %s, 1 if all were orthogonal).", h.Rank, h.Of, num(h.Smallest))
+	default:
+		var open []string
+		for _, group := range h.Open {
+			var names []string
+			for _, name := range group {
+				names = append(names, clip(name, 60))
+			}
+			open = append(open, list(names, 8))
+		}
+		s += fmt.Sprintf(" They are not the only such terms (rank %d of %d): functions of the rows are shared by %s. Main effects that this leaves open are those that vary least; of pairs that share a margin, as te(x,z) and te(x,v), the earlier in the formula has it, unless they are written as ti().", h.Rank, h.Of, strings.Join(open, "; and by "))
+	}
+	for _, c := range h.Cells {
+		if c.Observed < c.Possible {
+			s += fmt.Sprintf(" Of %s, %d of %d combinations of levels occurred; the others have no interaction.", clip(c.Term, 60), c.Observed, c.Possible)
+		}
+	}
+	return s
+}
