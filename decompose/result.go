@@ -111,7 +111,7 @@ type Predictor struct {
 	mean []float64     // weighted means of the raw columns, in the same order
 	lost bool          // the products had too few digits
 
-	judging *judging // what verdicts need; nil of a result that was read
+	judging    *judging      // what verdicts need; nil of a result that was read
 	split      *splitting    // of hierarchical terms; nil: none, or no moments are at hand
 	covariance *mat.SymDense // of hierarchical terms, after; nil: none, or read
 }

@@ -134,11 +134,11 @@ func (d *Predictor) weakness(j int, se2 float64) string {
 // error of term j, tr(V C), V being the covariance of its coefficients and C that of its
 // columns; 0 where there are no standard errors.
 func (d *Predictor) meanSquaredError(j int, x covariances) float64 {
-	u := d.uncertainty(j)
-	if u.cov == nil {
+	u, err := d.uncertainty(j)
+	if err != nil || u.cov == nil { // an error is of results that were read, which are not judged again
 		return 0
 	}
-	c := x(j)
+	c := x(u.pieces...)
 	var sum float64
 	for i := range c.SymmetricDim() {
 		for l := range i {
