@@ -163,13 +163,12 @@ func TestJudgedAgain(t *testing.T) {
 func TestMarginsAreAConvention(t *testing.T) {
 	tab := normals(t, 800, 2, 3)
 	m := formulaBox(t, tab, []string{"x0", "x1"}, "~ s(x0,k=5) + s(x1,k=5) + ti(x0,x1,k=4)", func(x []float64) float64 { return math.Sin(x[0]) + x[1]*x[0] })
-	r, _ := run(t, m, tab, decompose.Options{})
-	pair := &r.Predictors[0].Terms[2]
-	pair.Margins = []decompose.Margin{{Term: "s(x0)", Coef: []float64{1}}, {Term: "s(x1)", Coef: []float64{1}}}
-	r.Judge()
-	for _, term := range r.Predictors[0].Terms {
-		if term.Verdict != decompose.Convention || !strings.Contains(term.Why, "is hierarchical") {
-			t.Errorf("%s is %s (%s)", term.Name, term.Verdict, term.Why)
+	for terms, why := range map[decompose.Terms]string{"": "is hierarchical", decompose.Fitted: "margins centred one by one"} {
+		r, _ := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: terms}})
+		for _, term := range r.Predictors[0].Terms {
+			if term.Verdict != decompose.Convention || !strings.Contains(term.Why, why) {
+				t.Errorf("terms %q: %s is %s (%s)", terms, term.Name, term.Verdict, term.Why)
+			}
 		}
 	}
 }
