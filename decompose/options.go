@@ -49,6 +49,11 @@ type Options struct {
 	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
 	ReconstructionTolerance float64
 
+	// Bands says what standard errors are. "": RobustBands, for which the last pass forms the
+	// products of the columns once more; Solve alone gives ProjectionBands. Shards whose
+	// statistics are merged and solved need one Explain over all rows.
+	Bands Bands
+
 	Progress func(Progress) // nil: silent; called from one goroutine
 	Visitors []Visitor      // see every row's parts in the last pass
 }

@@ -17,6 +17,7 @@ func (f *faults) add(format string, args ...any) {
 func (o *Options) validate(m Model) error {
 	var f faults
 	f.projection(o.Projection)
+	f.bands(o)
 	if o.Workers < 0 {
 		f.add("%d workers", o.Workers)
 	}
