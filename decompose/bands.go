@@ -38,6 +38,15 @@ func (f *faults) bands(o *Options) {
 	}
 }
 
+// BandDF are the degrees of freedom of the t distribution that gives bands their width: the
+// clusters less one; 0: the normal distribution does.
+func (r *Result) BandDF() float64 {
+	if r.Bands != RobustBands || r.Clusters < 2 {
+		return 0
+	}
+	return float64(r.Clusters - 1)
+}
+
 // robustCovariance is what the last pass says of a predictor's coefficients.
 type robustCovariance struct {
 	cov       *mat.SymDense // of alpha, raw coordinates of all terms, in order

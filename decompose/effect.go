@@ -42,7 +42,7 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 func (a *Applier) SimultaneousEffect(ctx context.Context, k int, terms []int, b *data.Batch, seed uint64) (*Effect, error) {
 	e, x, err := a.sumEffect(ctx, k, terms, b)
 	if err == nil && x != nil {
-		e.Simultaneous = a.result.Predictors[k].uncertainty(terms...).simultaneous(x, 0, seed)
+		e.Simultaneous = a.result.Predictors[k].uncertainty(terms...).simultaneous(x, a.result.BandDF(), seed)
 	}
 	return e, err
 }

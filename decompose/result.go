@@ -25,6 +25,8 @@ type Result struct {
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
 	Bands       Bands           `json:"bands,omitempty"`     // what standard errors are: robust, none; empty: projection
+	Cluster     string          `json:"cluster,omitempty"`   // column of the clusters that robust bands allow for
+	Clusters    int64           `json:"clusters,omitempty"`  // of positive weight
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`

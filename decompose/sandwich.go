@@ -28,6 +28,8 @@ type sandwichPlan struct {
 	predictors []*sandwichOf
 	sums       []*moments.Sum
 	weights    string // column
+	cluster    string // column; "": rows are independent
+	clusters   *clusterSums
 }
 
 // sandwichOf is one predictor's part of the plan.
@@ -46,10 +48,19 @@ type sandwichOf struct {
 
 // newSandwich plans the sums of the last pass; nil without a predictor that has some.
 func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
-	if o.bands() != RobustBands {
+	for k := range r.Predictors {
+		r.Predictors[k].robust = nil
+	}
+	r.Bands, r.Cluster, r.Clusters = "", "", 0
+	switch o.bands() {
+	case NoBands:
+		r.Bands = NoBands
+		return nil, nil
+	case ProjectionBands:
 		return nil, nil
 	}
-	p := &sandwichPlan{predictors: make([]*sandwichOf, len(r.Predictors)), sums: make([]*moments.Sum, len(r.Predictors)), weights: o.Weights}
+	r.Bands, r.Cluster = RobustBands, o.Cluster
+	p := &sandwichPlan{cluster: o.Cluster, predictors: make([]*sandwichOf, len(r.Predictors)), sums: make([]*moments.Sum, len(r.Predictors)), weights: o.Weights}
 	some := false
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
@@ -81,13 +92,17 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 	if !some {
 		return nil, nil
 	}
+	if p.cluster != "" {
+		p.clusters = p.clusterSums()
+	}
 	return p, nil
 }
 
 // sandwichChunk is what one chunk of rows adds, by predictor.
 type sandwichChunk struct {
-	moments []*moments.Moments
-	pinned  [][]int64 // rows of high leverage by term
+	moments  []*moments.Moments
+	pinned   [][]int64    // rows of high leverage by term
+	clusters *clusterSums // in place of moments
 }
 
 // append adds the chunk that follows to the plan's sums and to r's counts.
@@ -95,12 +110,16 @@ func (p *sandwichPlan) append(r *Result, s *sandwichChunk) error {
 	if p == nil {
 		return nil
 	}
-	for k, m := range s.moments {
-		if m == nil {
-			continue
+	if s.clusters != nil {
+		if err := p.clusters.merge(s.clusters); err != nil {
+			return err
 		}
-		if err := p.sums[k].Append(m); err != nil {
-			return fmt.Errorf("decompose: predictor %q: robust bands: %w", r.Predictors[k].Name, err)
+	}
+	for k, m := range s.moments {
+		if m != nil {
+			if err := p.sums[k].Append(m); err != nil {
+				return fmt.Errorf("decompose: predictor %q: robust bands: %w", r.Predictors[k].Name, err)
+			}
 		}
 		for j, n := range s.pinned[k] {
 			r.Predictors[k].Terms[j].PinnedRows += n
@@ -114,13 +133,23 @@ func (p *sandwichPlan) finish(r *Result) error {
 	if p == nil {
 		return nil
 	}
-	r.Bands = RobustBands
+	if p.clusters != nil {
+		r.Clusters = int64(len(p.clusters.names))
+		if r.Clusters < 2 {
+			return fmt.Errorf("decompose: clusters %q: all rows of weight are of one cluster, and what is between clusters cannot be told: choose a finer column", p.cluster)
+		}
+	}
 	for k, s := range p.predictors {
 		if s == nil {
 			continue
 		}
 		d := &r.Predictors[k]
-		robust := s.covariance(p.sums[k].Total(), d.bias)
+		var robust *robustCovariance
+		if p.clusters != nil {
+			robust = s.clustered(p.clusters, k, d.bias)
+		} else {
+			robust = s.covariance(p.sums[k].Total(), d.bias)
+		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)
 		}
@@ -155,13 +184,14 @@ func (s *sandwichOf) covariance(m *moments.Moments, bias *mat.SymDense) *robustC
 
 // sandwichWorker forms the sums of one worker's chunks.
 type sandwichWorker struct {
-	plan   *sandwichPlan
-	forms  []*design.QuadraticWork
-	chunks []*moments.Chunk
-	pinned [][]int64
-	x      []design.Columns
-	h, s   []float64
-	zeros  *mat.Dense // the sums have no response of their own
+	plan     *sandwichPlan
+	forms    []*design.QuadraticWork
+	chunks   []*moments.Chunk
+	pinned   [][]int64
+	x        []design.Columns
+	h, s     []float64
+	zeros    *mat.Dense     // the sums have no response of their own
+	clusters *clusterWorker // in place of chunks; nil: rows are independent
 }
 
 func (p *sandwichPlan) worker() *sandwichWorker {
@@ -173,9 +203,15 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 		h: make([]float64, evalRows), s: make([]float64, evalRows), zeros: mat.NewDense(evalRows, 1, nil)}
 	for k, s := range p.predictors {
 		if s != nil {
-			w.forms[k], w.chunks[k] = s.form.Work(), moments.NewChunk(s.layout)
+			w.forms[k] = s.form.Work()
+			if p.clusters == nil {
+				w.chunks[k] = moments.NewChunk(s.layout)
+			}
 			w.pinned[k] = make([]int64, len(s.dims))
 		}
+	}
+	if p.clusters != nil {
+		w.clusters = &clusterWorker{sums: p.clusterSums()}
 	}
 	return w
 }
@@ -186,6 +222,11 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 	weight, err := weights(b, w.plan.weights)
 	if err != nil {
 		return err
+	}
+	if w.clusters != nil {
+		if err := w.clusters.begin(b, weight); err != nil {
+			return err
+		}
 	}
 	for k, s := range w.plan.predictors {
 		if s == nil {
@@ -198,7 +239,14 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 		if err := w.forms[k].Rows(w.h[:n], w.x); err != nil {
 			return err
 		}
-		w.summands(k, parts.Predictors[k].Unstructured[i:i+n], weight)
+		r := parts.Predictors[k].Unstructured[i : i+n]
+		w.summands(k, r, weight)
+		if w.clusters != nil {
+			if err := w.clusters.add(k, w.x, r, weight); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := w.chunks[k].Add(w.x, w.s[:n], w.zeros.Slice(0, n, 0, 1).(*mat.Dense)); err != nil {
 			return atRow(b, err)
 		}
@@ -256,12 +304,15 @@ func (w *sandwichWorker) take() *sandwichChunk {
 		return nil
 	}
 	out := &sandwichChunk{moments: make([]*moments.Moments, len(w.chunks)), pinned: make([][]int64, len(w.chunks))}
+	if w.clusters != nil {
+		out.clusters = w.clusters.sums
+		w.clusters.sums = w.plan.clusterSums()
+	}
 	for k, c := range w.chunks {
-		if c == nil {
-			continue
+		if c != nil {
+			out.moments[k] = c.Moments()
+			c.Reset()
 		}
-		out.moments[k] = c.Moments()
-		c.Reset()
 		out.pinned[k] = append([]int64(nil), w.pinned[k]...)
 		clear(w.pinned[k])
 	}

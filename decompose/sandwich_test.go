@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -189,6 +188,10 @@ func TestSandwich(t *testing.T) {
 							must(t, err)
 						}
 						o := c.o
+						tolerance := c.tolerance
+						if without != nil && c.name == "dense" { // A^-1 is as large as 1e10 where bases span a constant
+							tolerance = 1e-4
+						}
 						o.Weights, o.Route, o.WithoutIntercept = weights, route, without
 						r, err := decompose.Decompose(context.Background(), m, tab, &o)
 						must(t, err)
@@ -198,10 +201,10 @@ func TestSandwich(t *testing.T) {
 								t.Fatal("no robust covariance")
 							}
 							want, cross, variance := slowSandwich(t, r, m, tab, k, &o)
-							sameSym(t, "covariance", got, want, c.tolerance)
-							near(t, "variance of the intercept", gotVariance, variance, 1e-8*variance)
+							sameSym(t, "covariance", got, want, tolerance)
+							near(t, "variance of the intercept", gotVariance, variance, math.Max(1e-8, tolerance)*variance)
 							for j, v := range cross {
-								near(t, "covariance with the intercept", gotCross[j], v, c.tolerance*math.Sqrt(variance*(want.At(j, j)+variance)))
+								near(t, "covariance with the intercept", gotCross[j], v, tolerance*math.Sqrt(variance*(want.At(j, j)+variance)))
 							}
 						}
 					})
@@ -210,5 +213,3 @@ func TestSandwich(t *testing.T) {
 		}
 	}
 }
-
-var _ = basis.Parse

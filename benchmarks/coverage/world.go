@@ -15,7 +15,7 @@ import (
 // in the remainder has mean 0 given the features of any one term.
 type world struct{}
 
-const formula = `~ x1 + s(x2, bs="ps", k=12) + s(x3) + g + te(x4, x5, bs="ps", k=c(5,5))`
+const formula = `~ x1 + s(x2, bs="ps", k=12) + s(x3) + g + te(x4, x5, bs="ps", k=c(7,7))`
 
 // terms are the formula's, with the features of each.
 var terms = []struct {
@@ -64,7 +64,7 @@ func effect(j int, x func(string) float64, level int) float64 {
 	case "g":
 		return levelEffect[level]
 	}
-	return 0.6 * math.Sin(x("x4")) * math.Cos(0.8*x("x5"))
+	return 1.2 * math.Sin(0.8*x("x4")) * math.Cos(0.8*x("x5"))
 }
 
 // rest is the remainder: interactions, smooth and rough, of features of different terms.
