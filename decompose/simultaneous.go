@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
@@ -21,6 +22,15 @@ const (
 	workDraws = 1 << 28
 	drawBlock = 128
 )
+
+// PointwiseQuantile is the half width of a pointwise 95 % band in standard errors: 1.96, or
+// the quantile of the t distribution with df > 0 degrees of freedom (Result.BandDF).
+func PointwiseQuantile(df float64) float64 {
+	if df > 0 {
+		return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(1 - (1-simultaneousLevel)/2)
+	}
+	return 1.96
+}
 
 // simultaneous gives the half widths, at the rows of a grid x (n x d, raw columns), of a
 // band round the centred curve f that holds all of it: c se(alpha_0 + f), where c is the
@@ -43,6 +53,7 @@ func (u *uncertainty) simultaneous(x *mat.Dense, df float64, seed uint64) []floa
 	}
 	_, rank := root.Dims()
 	curves := mat.NewDense(n, rank, nil) // rows: f at a point for independent draws
+	least := 0.0
 	for i := range n {
 		row := curves.RawRowView(i)
 		for j := range d {
@@ -55,9 +66,11 @@ func (u *uncertainty) simultaneous(x *mat.Dense, df float64, seed uint64) []floa
 			for l := range row {
 				row[l] /= half[i]
 			}
+			least = math.Max(least, math.Sqrt(kernel.Dot(row, row)))
 		}
 	}
-	c := maxQuantile(curves, df, seed)
+	// Each point's own quantile is known without draws, and no less than all of it.
+	c := math.Max(maxQuantile(curves, df, seed), PointwiseQuantile(df)*least)
 	for i := range half {
 		half[i] *= c
 	}

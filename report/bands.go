@@ -3,27 +3,16 @@ package report
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/pho-go/pho/decompose"
 )
 
-// bandWidth is the half width of a 95 % band in standard errors.
-const bandWidth = 1.96
-
-// widthOf is bandWidth, or that of the t distribution where clusters are few.
-func widthOf(r *decompose.Result) float64 {
-	df := r.BandDF()
-	if df == 0 {
-		return bandWidth
-	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(0.975)
-}
+// widthOf is the half width of the pointwise band of r's effects in standard errors.
+func widthOf(r *decompose.Result) float64 { return decompose.PointwiseQuantile(r.BandDF()) }
 
 // half is the half width of the pointwise band at point i.
 func (e *Effect) half(i int) float64 {
 	if e.Width == 0 {
-		return bandWidth * e.SE[i]
+		return decompose.PointwiseQuantile(0) * e.SE[i]
 	}
 	return e.Width * e.SE[i]
 }
