@@ -15,6 +15,7 @@ type Quadratic struct {
 	dims   []int
 	starts []int
 	c      *mat.Dense // both triangles
+	data   []float64  // of c
 	mean   []float64
 }
 
@@ -36,6 +37,7 @@ func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, erro
 	q.c = &mat.Dense{}
 	if p > 0 {
 		q.c = mat.DenseCopyOf(c)
+		q.data = q.c.RawMatrix().Data
 	}
 	return q, nil
 }
@@ -60,11 +62,14 @@ type QuadraticWork struct {
 	shift  float64    // m_s'C m_s
 	rows   []float64  // centred dense columns
 	prod   []float64
-	index  []int32 // entries of the rows, per of each row
-	value  []float64
-	count  []int
-	per    int
 	width  int // of rows
+
+	// Of each row: the first columns and the four values of its cubic bands, then the columns
+	// and the values of single entries, which are fewer where a code is negative.
+	bands, singles int
+	first, index   []int32
+	run, value     []float64
+	count          []int
 }
 
 // quadraticPanel is a run of columns of the upper triangle: C there, 2C below.
@@ -203,53 +208,94 @@ func (k *QuadraticWork) prepare() {
 
 // fill copies the rows: dense columns centred, the others' entries behind one another.
 func (k *QuadraticWork) fill(x []Columns, n int) {
-	k.per = 0
+	k.bands, k.singles = 0, 0
 	for b, c := range x {
-		if k.thin[b] {
-			k.per += entriesIn(c)
+		switch {
+		case !k.thin[b]:
+		case straight(c):
+			k.bands++
+		default:
+			k.singles += entriesIn(c)
 		}
 	}
-	k.rows = grown(k.rows, n*k.width)
-	k.value = grown(k.value, n*k.per)
-	if len(k.index) < n*k.per {
-		k.index = make([]int32, n*k.per)
-	}
-	if len(k.count) < n {
-		k.count = make([]int, n)
-	}
-	clear(k.count[:n])
+	k.rows, k.run, k.value = grown(k.rows, n*k.width), grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
+	k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
+	clear(k.count)
+	band := 0
 	for b, c := range x {
 		start := k.of.starts[b]
-		if k.thin[b] {
-			_ = entriesOf(c).each(func(i, j int, v float64) { // checked by Rows
-				at := i*k.per + k.count[i]
-				k.index[at], k.value[at] = int32(start+j), v
-				k.count[i]++
-			})
-			continue
+		switch {
+		case !k.thin[b]:
+			k.fillDense(c, start, k.at[b], n)
+		case straight(c):
+			k.fillBand(c.(*Banded), start, band)
+			band++
+		default:
+			k.fillSingles(c, start)
 		}
-		mean := k.of.mean[start : start+k.of.dims[b]]
-		if c, ok := c.(Dense); ok {
-			m := c.RawMatrix()
-			for i := range n {
-				kernel.Sub(k.rows[i*k.width+k.at[b]:][:len(mean)], m.Data[i*m.Stride:][:len(mean)], mean)
-			}
-			continue
-		}
-		for i := range n {
-			row := k.rows[i*k.width+k.at[b]:][:len(mean)]
-			for j, m := range mean {
-				row[j] = -m
-			}
-		}
-		_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+k.at[b]+j] += v })
 	}
 }
 
-// grown is n numbers, in v's memory if that is large enough.
-func grown(v []float64, n int) []float64 {
+// straight tells whether the entries of a row are four neighbours that do not wrap round.
+func straight(c Columns) bool {
+	b, ok := c.(*Banded)
+	return ok && b.K == 4 && !b.Cyclic
+}
+
+func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
+	_, d := c.Dims()
+	mean := k.of.mean[start : start+d]
+	if c, ok := c.(Dense); ok {
+		m := c.RawMatrix()
+		for i := range n {
+			to, from := k.rows[i*k.width+at:][:d], m.Data[i*m.Stride:][:d]
+			if d == 1 { // a call for each number would take longer
+				to[0] = from[0] - mean[0]
+				continue
+			}
+			kernel.Sub(to, from, mean)
+		}
+		return
+	}
+	for i := range n {
+		row := k.rows[i*k.width+at:][:d]
+		for j, m := range mean {
+			row[j] = -m
+		}
+	}
+	_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+at+j] += v }) // checked by Rows
+}
+
+func (k *QuadraticWork) fillBand(c *Banded, start, band int) {
+	for i, first := range c.First {
+		at := i*k.bands + band
+		k.first[at] = int32(start) + first
+		copy(k.run[4*at:4*at+4], c.Value[4*i:4*i+4])
+	}
+}
+
+func (k *QuadraticWork) fillSingles(c Columns, start int) {
+	if c, ok := c.(*Codes); ok {
+		for i, j := range c.Code {
+			if j >= 0 {
+				to := i*k.singles + k.count[i]
+				k.index[to], k.value[to] = int32(start)+j, at(c.Value, i)
+				k.count[i]++
+			}
+		}
+		return
+	}
+	_ = entriesOf(c).each(func(i, j int, v float64) {
+		to := i*k.singles + k.count[i]
+		k.index[to], k.value[to] = int32(start+j), v
+		k.count[i]++
+	})
+}
+
+// grown is n values, in v's memory if that is large enough.
+func grown[T any](v []T, n int) []T {
 	if cap(v) < n {
-		return make([]float64, n)
+		return make([]T, n)
 	}
 	return v[:n]
 }
@@ -272,25 +318,70 @@ func (k *QuadraticWork) addEntries(dst []float64) {
 	if k.linear == nil {
 		return
 	}
-	c := k.of.c.RawMatrix()
 	for i := range dst {
-		index, value := k.index[i*k.per:][:k.count[i]], k.value[i*k.per:][:k.count[i]]
-		var dense []float64
+		first, run := k.first[i*k.bands:][:k.bands], k.run[4*i*k.bands:][:4*k.bands]
+		index, value := k.index[i*k.singles:][:k.count[i]], k.value[i*k.singles:][:k.count[i]]
 		sum := k.shift
-		if k.width > 0 {
-			dense = k.rows[i*k.width:][:k.width]
-			sum += kernel.Dot(k.dense, dense)
-		}
 		for l, j := range index {
-			row := c.Data[int(j)*c.Stride:][:c.Cols]
-			v := k.linear[j] + 2*gathered(row, index[:l], value[:l]) + value[l]*row[j]
-			if dense != nil {
-				v += kernel.Dot(k.cross.RawRowView(int(j)), dense)
-			}
+			row := k.row(int(j))
+			v := k.linear[j] + 2*(gathered(row, index[:l], value[:l])+banded(row, first, run)) + value[l]*row[j]
 			sum += value[l] * v
+		}
+		for l, j := range first {
+			v := (*[4]float64)(run[4*l:])
+			sum += dot4((*[4]float64)(k.linear[j:]), v) + k.product(int(j), v, first[:l], run)
+		}
+		if k.width > 0 {
+			sum += k.withDense(i, first, run, index, value)
 		}
 		dst[i] += sum
 	}
+}
+
+func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*len(k.of.mean):][:len(k.of.mean)] }
+
+// product is v'C_jj v + 2 v'C[j.., others] others for the band v from column j on.
+func (k *QuadraticWork) product(j int, v *[4]float64, first []int32, run []float64) float64 {
+	r0, r1, r2, r3 := k.row(j), k.row(j+1), k.row(j+2), k.row(j+3)
+	var s0, s1, s2, s3 float64
+	for l, o := range first {
+		u := (*[4]float64)(run[4*l:])
+		s0 += dot4((*[4]float64)(r0[o:]), u)
+		s1 += dot4((*[4]float64)(r1[o:]), u)
+		s2 += dot4((*[4]float64)(r2[o:]), u)
+		s3 += dot4((*[4]float64)(r3[o:]), u)
+	}
+	s0 = 2*s0 + dot4((*[4]float64)(r0[j:]), v)
+	s1 = 2*s1 + dot4((*[4]float64)(r1[j:]), v)
+	s2 = 2*s2 + dot4((*[4]float64)(r2[j:]), v)
+	s3 = 2*s3 + dot4((*[4]float64)(r3[j:]), v)
+	return v[0]*s0 + v[1]*s1 + v[2]*s2 + v[3]*s3
+}
+
+func dot4(a, b *[4]float64) float64 { return (a[0]*b[0] + a[1]*b[1]) + (a[2]*b[2] + a[3]*b[3]) }
+
+// banded is the product of row with the bands.
+func banded(row []float64, first []int32, run []float64) float64 {
+	s := 0.0
+	for l, o := range first {
+		s += dot4((*[4]float64)(row[o:]), (*[4]float64)(run[4*l:]))
+	}
+	return s
+}
+
+// withDense adds the products with the dense columns d of row i: 2 s'C_sd d - 2 m_s'C_sd d.
+func (k *QuadraticWork) withDense(i int, first []int32, run []float64, index []int32, value []float64) float64 {
+	dense := k.rows[i*k.width:][:k.width]
+	sum := kernel.Dot(k.dense, dense)
+	for l, j := range index {
+		sum += value[l] * kernel.Dot(k.cross.RawRowView(int(j)), dense)
+	}
+	for l, j := range first {
+		for m, v := range run[4*l : 4*l+4] {
+			sum += v * kernel.Dot(k.cross.RawRowView(int(j)+m), dense)
+		}
+	}
+	return sum
 }
 
 // gathered is the sum of value times row at index.
