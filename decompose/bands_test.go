@@ -41,6 +41,7 @@ func TestClusters(t *testing.T) {
 		for k := 1; k <= 2; k++ {
 			m := formulaModel(t, `~ s(x0,bs="ps",k=9) + x1 + day + s(x2,k=6)`, tab, k)
 			o := &decompose.Options{Columns: decompose.Columns{Cluster: c.cluster, Weights: c.weights}}
+			o.Selection.WithoutVc = true
 			r := decomposed(t, m, tab, o)
 			b := all(t, tab, tab.Rows())
 			names := make([]string, tab.Rows())

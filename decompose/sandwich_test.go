@@ -188,6 +188,7 @@ func TestSandwich(t *testing.T) {
 							must(t, err)
 						}
 						o := c.o
+						o.Selection.WithoutVc = true // see TestUncertainSmoothing
 						tolerance := c.tolerance
 						if without != nil && c.name == "dense" { // A^-1 is as large as 1e10 where bases span a constant
 							tolerance = 1e-4
@@ -211,5 +212,45 @@ func TestSandwich(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestUncertainSmoothing: robust variances grow by Vc - Vp where smoothing parameters are
+// chosen, whose trace against X'WX is at least what EDF2 has over EDF, which EDF1 bounds.
+func TestUncertainSmoothing(t *testing.T) {
+	tab := sandwichTable(t, 9000)
+	first := 0.0
+	for _, route := range []decompose.Route{decompose.Gram, decompose.QR} {
+		m := formulaModel(t, `~ s(x0,bs="ps",k=8) + x1`, tab, 1)
+		o := decompose.Options{Projection: decompose.Projection{Route: route}, Columns: decompose.Columns{Weights: "w"}}
+		with := decomposed(t, m, tab, &o)
+		o.Selection.WithoutVc = true
+		without := decomposed(t, m, tab, &o)
+		_, v, _, _ := with.Covariances(0)
+		_, less, _, _ := without.Covariances(0)
+		x, _, w := rowsOfParts(t, with, m, tab, 0, "w")
+		n, p := x.Dims()
+		gained, edf := 0.0, 0.0
+		diff := mat.NewSymDense(p, nil)
+		for i := range p {
+			for j := i; j < p; j++ {
+				diff.SetSym(i, j, v.At(i, j)-less.At(i, j))
+			}
+		}
+		for i := range n {
+			row := mat.NewVecDense(p, nil)
+			row.SubVec(x.RowView(i), mat.NewVecDense(p, with.Means(0)))
+			gained += w[i] * mat.Inner(row, diff, row) / with.Predictors[0].Scale
+		}
+		for _, term := range with.Predictors[0].Terms {
+			edf += *term.EDF2 - term.EDF
+		}
+		if !(gained >= edf && edf > 0.01 && gained < 1) {
+			t.Errorf("route %s: smoothing parameters that are chosen add %g degrees of freedom, EDF2 has %g more", route, gained, edf)
+		}
+		if first == 0 {
+			first = gained
+		}
+		near(t, "degrees of freedom gained by the other route", gained, first, 1e-6)
 	}
 }

@@ -288,7 +288,7 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 		fault("--method %q: it is pho or phogam", d.method)
 	}
 	switch o.Bands {
-	case decompose.RobustBands:
+	case "", decompose.RobustBands:
 	case decompose.ProjectionBands, decompose.NoBands:
 		if d.cluster != "" {
 			fault("--cluster %q is for --bands robust, not for --bands %s", d.cluster, d.bands)

@@ -5,10 +5,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SmoothingBias is phi A^-1 S A^-1 = phi (A^-1 - A^-1 X'WX A^-1) in raw coordinates, with
-// A = X'WX + S: the prior variance of what the penalties take from alpha (Nychka 1988; Wood
-// 2017, 6.10). By S it keeps its digits where A is all but singular. nil without penalties
-// or residual.
+// SmoothingBias is what smoothing adds to the variance of alpha, in raw coordinates:
+//
+//	phi A^-1 S A^-1 + (Vc - Vp),     phi A^-1 S A^-1 = phi (A^-1 - A^-1 X'WX A^-1), A = X'WX + S,
+//
+// the prior variance of what the penalties take from alpha (Nychka 1988; Wood 2017, 6.10),
+// and the uncertainty of smoothing parameters that REML or ML has chosen (Wood, Pya and
+// Saefken 2016), where it is known. By S the first keeps its digits where A is all but
+// singular. nil without penalties or residual.
 func (f *Fit) SmoothingBias() *mat.SymDense {
 	if f.cov == nil || !(f.Scale > 0) {
 		return nil
@@ -41,6 +45,9 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 	}
 	if !some {
 		return nil
+	}
+	if f.vague != nil {
+		sum.Add(sum, f.vague)
 	}
 	return f.problem.columns.expandCov(symmetrised(sum))
 }
