@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Bands says what standard errors take the remainder for.
@@ -101,16 +103,17 @@ func (d *Predictor) inverse() *mat.SymDense {
 	return c
 }
 
-// sandwich is C M C in full precision of both triangles.
+// sandwich is C M C.
 func sandwich(c, m *mat.SymDense) *mat.SymDense {
 	n := c.SymmetricDim()
-	var cm, cmc mat.Dense
-	cm.Mul(c, m)
-	cmc.Mul(&cm, c)
+	outer, inner := mat.DenseCopyOf(c).RawMatrix().Data, mat.DenseCopyOf(m).RawMatrix().Data
+	product := make([]float64, n*n)
+	kernel.Gemm(product, outer, inner, n, n, n)
+	kernel.Gemm(inner, product, outer, n, n, n)
 	out := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
-			out.SetSym(i, j, (cmc.At(i, j)+cmc.At(j, i))/2)
+			out.SetSym(i, j, (inner[i*n+j]+inner[j*n+i])/2)
 		}
 	}
 	return out
