@@ -3,6 +3,7 @@ package decompose_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -308,4 +309,72 @@ func TestProjectionBandsAreAsTheyWere(t *testing.T) {
 	if slices.Equal(solved.SE, robust.SE) || r.Bands != decompose.RobustBands {
 		t.Error("the last pass did not change them when asked to")
 	}
+}
+
+// TestSandwichesOfShardsMerge: the sums of two shards merge to the bytes of one pass.
+func TestSandwichesOfShardsMerge(t *testing.T) {
+	tab := sandwichTable(t, 11000)
+	m := formulaModel(t, `~ s(x0,bs="ps",k=12) + x1 + s(x2,k=6)`, tab, 2)
+	o := &decompose.Options{Columns: decompose.Columns{Weights: "w"}}
+	r := decomposed(t, m, tab, o)
+	rows, err := decompose.ChunkRows(m)
+	must(t, err)
+	ctx, b := context.Background(), all(t, tab, tab.Rows())
+	one, err := r.SandwichSums(ctx, m, tab, o)
+	must(t, err)
+	first, err := r.SandwichSums(ctx, m, part(t, b, 0, rows), o)
+	must(t, err)
+	second := *o
+	second.FirstChunk = 1
+	rest, err := r.SandwichSums(ctx, m, part(t, b, rows, tab.Rows()), &second)
+	must(t, err)
+	for k := range one {
+		must(t, first[k].Merge(rest[k]))
+		got, err := first[k].MarshalBinary()
+		must(t, err)
+		want, err := one[k].MarshalBinary()
+		must(t, err)
+		if !bytes.Equal(got, want) {
+			t.Errorf("predictor %d: other bytes", k)
+		}
+	}
+}
+
+// FuzzMomentsFile: bytes from elsewhere behind the moments are an error or bands, never a
+// panic.
+func FuzzMomentsFile(f *testing.F) {
+	tab := table(f, 60, 2)
+	r, err := decompose.Decompose(context.Background(), newFake(2), tab, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var moments, doc bytes.Buffer
+	if err := errors.Join(r.EncodeMoments(&moments), r.Encode(&doc)); err != nil {
+		f.Fatal(err)
+	}
+	signed, err := decompose.Sign([]byte(strings.Replace(doc.String(), r.MomentsSHA256, "", 1)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	whole := moments.Bytes()
+	at := bytes.LastIndex(whole, []byte("robust/1\n"))
+	if at < 0 {
+		f.Fatal("no robust bands in the moments")
+	}
+	f.Add(whole[at:])
+	f.Add(whole[at : len(whole)-1])
+	f.Add([]byte{})
+	f.Add([]byte("robust/2\n"))
+	f.Fuzz(func(t *testing.T, tail []byte) {
+		again, err := decompose.Read(bytes.NewReader(signed), bytes.NewReader(append(whole[:at:at], tail...)), decodeFake)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := again.EncodeMoments(&b); err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(b.Bytes()[at:], tail) {
+			t.Error("what was read is written as other bytes")
+		}
+	})
 }
