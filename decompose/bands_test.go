@@ -276,6 +276,26 @@ func TestOddBands(t *testing.T) {
 			t.Errorf("one cluster: %v", err)
 		}
 	})
+	t.Run("a level in one cluster", func(t *testing.T) {
+		one := sandwichTable(t, 400)
+		text, where := make([]string, 400), make([]string, 400)
+		for i := range text {
+			text[i], where[i] = fmt.Sprint("a", i%3), fmt.Sprint(i%40)
+			if i%40 == 7 {
+				text[i] = "alone"
+			}
+		}
+		must(t, one.AddText("level", text))
+		must(t, one.AddText("where", where))
+		m := formulaModel(t, `~ level + x1`, one, 1)
+		r := decomposed(t, m, one, &decompose.Options{Columns: decompose.Columns{Cluster: "where"}})
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 of 4 columns of level") {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+		if r := decomposed(t, m, one, &decompose.Options{Columns: decompose.Columns{Cluster: "day"}}); !strings.Contains(strings.Join(r.Warnings, " "), "3 clusters of \"day\" are few") {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+	})
 	t.Run("options", func(t *testing.T) {
 		for _, o := range []decompose.Options{{Bands: "wide"}, {Bands: decompose.NoBands, Columns: decompose.Columns{Cluster: "g"}}, {Columns: decompose.Columns{Cluster: "missing"}}} {
 			if _, err := decompose.Decompose(context.Background(), newFake(1), tab, &o); err == nil {
@@ -315,7 +335,7 @@ func TestProjectionBandsAreAsTheyWere(t *testing.T) {
 func TestSandwichesOfShardsMerge(t *testing.T) {
 	tab := sandwichTable(t, 11000)
 	m := formulaModel(t, `~ s(x0,bs="ps",k=12) + x1 + s(x2,k=6)`, tab, 2)
-	o := &decompose.Options{Columns: decompose.Columns{Weights: "w"}}
+	o := &decompose.Options{}
 	r := decomposed(t, m, tab, o)
 	rows, err := decompose.ChunkRows(m)
 	must(t, err)

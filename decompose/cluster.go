@@ -3,6 +3,7 @@ package decompose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -29,7 +30,14 @@ type clusterSums struct {
 	id     map[string]int
 	names  []string
 	sums   []float64 // width for each cluster
+	owner  []int     // by number: the only cluster that has it; nobody or several
 }
+
+// Owners that are no cluster.
+const (
+	nobody  = -1
+	several = -2
+)
 
 func (p *sandwichPlan) clusterSums() *clusterSums {
 	c := &clusterSums{column: p.cluster, id: map[string]int{}}
@@ -41,7 +49,21 @@ func (p *sandwichPlan) clusterSums() *clusterSums {
 		c.widths = append(c.widths, w)
 		c.width += w
 	}
+	c.owner = slices.Repeat([]int{nobody}, c.width)
 	return c
+}
+
+// own notes that a cluster has numbers other than 0 from number at on.
+func (c *clusterSums) own(id, at int, numbers []float64) {
+	for j, v := range numbers {
+		switch o := &c.owner[at+j]; {
+		case v == 0 || *o == id:
+		case *o == nobody:
+			*o = id
+		default:
+			*o = several
+		}
+	}
 }
 
 // at is the number of a cluster, which is new if it was not there.
@@ -71,7 +93,49 @@ func (c *clusterSums) merge(o *clusterSums) error {
 		}
 		kernel.Add(c.of(to), c.of(to), o.of(i))
 	}
+	for j, id := range o.owner {
+		switch {
+		case id == several || id >= 0 && c.owner[j] >= 0 && c.owner[j] != c.id[o.names[id]]:
+			c.owner[j] = several
+		case id >= 0 && c.owner[j] == nobody:
+			c.owner[j] = c.id[o.names[id]]
+		}
+	}
 	return nil
+}
+
+// maxFewClusters: with fewer bands tend to be too narrow (Cameron, Gelbach and Miller 2008).
+const maxFewClusters = 20
+
+// warnings are on what clusters cannot tell: how those few differ, and what the remainder
+// does to a column that only one of them has.
+func (c *clusterSums) warnings(r *Result) []string {
+	var out []string
+	if g := len(c.names); g < maxFewClusters {
+		out = append(out, fmt.Sprintf("%d clusters of %q are few: bands tend to be too narrow below about %d", g, c.column, maxFewClusters))
+	}
+	at := 0
+	for k := range r.Predictors {
+		if c.widths[k] == 0 {
+			continue
+		}
+		d := &r.Predictors[k]
+		for j := range d.Terms {
+			t := &d.Terms[j]
+			lone := 0
+			for _, o := range c.owner[at : at+len(t.Alpha)] {
+				if o >= 0 {
+					lone++
+				}
+			}
+			if lone > 0 {
+				out = append(out, fmt.Sprintf("%s: %d of %d columns of %s have all their rows in one cluster of %q each: their bands are too narrow, for nothing tells how clusters differ there", d.Name, lone, len(t.Alpha), t.Name, c.column))
+			}
+			at += len(t.Alpha)
+		}
+		at++
+	}
+	return out
 }
 
 // covariance of predictor k by the sums.
@@ -164,8 +228,9 @@ func (w *clusterWorker) add(k int, x []design.Columns, r, weights []float64) err
 			return err
 		}
 		for code, id := range w.ids {
-			to := w.sums.of(id)[at : at+d]
-			kernel.Add(to, to, part.RawRowView(code))
+			to, row := w.sums.of(id)[at:at+d], part.RawRowView(code)
+			kernel.Add(to, to, row)
+			w.sums.own(id, at, row)
 		}
 		at += d
 	}

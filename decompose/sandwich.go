@@ -138,6 +138,7 @@ func (p *sandwichPlan) finish(r *Result) error {
 		if r.Clusters < 2 {
 			return fmt.Errorf("decompose: clusters %q: all rows of weight are of one cluster, and what is between clusters cannot be told: choose a finer column", p.cluster)
 		}
+		r.Warnings = append(r.Warnings, p.clusters.warnings(r)...)
 	}
 	for k, s := range p.predictors {
 		if s == nil {
