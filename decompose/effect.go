@@ -12,14 +12,18 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// Effect is a centred curve at the rows of a grid: Before with the network's own
-// coefficients, After with what PHO moved, and SE, the standard error of the
-// moved part (projection: the residual is taken as noise; Wood 2017, 6.10). SE
-// is NaN where the curve is not identified or no covariance is at hand. With hierarchical
-// terms each of the three is split in the same way: Before is the network's own part
-// without what of it belongs to margins, not its term as it stands in the network.
+// Effect is a centred curve at the rows of a grid, one value per row: Before with the
+// network's own coefficients, After with what PHO moved, and SE, the standard error of
+// After for the given network (Result.Bands says of which kind). The target is the curve of
+// the projection over a population less its mean over the training rows. SE is NaN where
+// the curve is not identified or no covariance is at hand. With hierarchical terms each of
+// the three is split in the same way: Before is the network's own part without what of it
+// belongs to margins, not its term as it stands in the network.
 type Effect struct {
-	Before, After, SE []float64 // one per row
+	Before, After, SE []float64
+	// Simultaneous are half widths round After of a band that holds the curve at all rows
+	// with probability 0.95; nil unless asked for (SimultaneousEffect), else NaN with SE.
+	Simultaneous []float64
 }
 
 // Effect evaluates term j of predictor k at the rows of b, which must have the
@@ -31,18 +35,35 @@ func (a *Applier) Effect(ctx context.Context, k, j int, b *data.Batch) (*Effect,
 // SumEffect is Effect for the sum of several terms. The sum of terms that are
 // entangled with each other only is identified, though none of them is.
 func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Batch) (*Effect, error) {
+	e, _, _, err := a.sumEffect(ctx, k, terms, b)
+	return e, err
+}
+
+// SimultaneousEffect is SumEffect with Effect.Simultaneous, found by simulation: equal
+// seeds give equal bands. The rows of b are the grid over which the band is simultaneous.
+func (a *Applier) SimultaneousEffect(ctx context.Context, k int, terms []int, b *data.Batch, seed uint64) (*Effect, error) {
+	e, x, u, err := a.sumEffect(ctx, k, terms, b)
+	if err == nil && x != nil {
+		e.Simultaneous = u.simultaneous(x, a.result.BandDF(), seed)
+	}
+	return e, err
+}
+
+// sumEffect gives the terms' columns, those of the margins they give to among them, and
+// the uncertainty of their coefficients, too; nil if there is no row.
+func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Batch) (*Effect, *mat.Dense, *uncertainty, error) {
 	d := &a.result.Predictors[k]
 	n := b.Rows()
 	e := &Effect{Before: make([]float64, n), After: make([]float64, n), SE: make([]float64, n)}
 	if n == 0 {
-		return e, nil
+		return e, nil, nil, nil
 	}
 	rows := b.Slice(0, n)
 	pieces := d.pieces(terms)
 	if slices.ContainsFunc(pieces, func(p piece) bool { return d.Terms[p.term].Kind == Learned }) {
 		f := newForward(a.model, a.terms)
 		if _, err := f.run(ctx, rows, f.outputs(n), 0); err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
 	}
 	var all *mat.Dense // columns of the terms, one after the other
@@ -50,7 +71,7 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 		t := &d.Terms[p.term]
 		x := mat.NewDense(n, t.term.Dim(), nil)
 		if err := t.term.Eval(x, rows); err != nil {
-			return nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
+			return nil, nil, nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
 		}
 		for i := range n {
 			before, moved := floats.Dot(x.RawRowView(i), p.before), floats.Dot(x.RawRowView(i), p.moved)
@@ -61,7 +82,7 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	}
 	u, err := d.uncertainty(terms...)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	return e, u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
+	return e, all, u, u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
 }

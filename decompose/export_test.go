@@ -1,5 +1,14 @@
 package decompose
 
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose/internal/moments"
+)
+
 // MaxRowNorm is the largest row 1-norm of the first basis.
 func (s *Statistics) MaxRowNorm() float64 { return s.sum.Total().MaxRowNorm[0] }
 
@@ -9,4 +18,40 @@ func (r *Result) Judge() { r.judge() }
 // MeanSquaredError is that of term j of predictor k.
 func (r *Result) MeanSquaredError(k, j int) float64 {
 	return r.Predictors[k].meanSquaredError(j, r.sum.Total().Predictor(k).Covariance)
+}
+
+// Covariances are those of predictor k's raw coefficients, of the projection and of the
+// last pass (nil: none), with the latter's of the intercept.
+func (r *Result) Covariances(k int) (projection, robust *mat.SymDense, intercept []float64, variance float64) {
+	d := &r.Predictors[k]
+	if d.robust == nil {
+		return d.cov, nil, nil, 0
+	}
+	return d.cov, d.robust.cov, d.robust.intercept, d.robust.variance
+}
+
+// Means are those of predictor k's raw columns.
+func (r *Result) Means(k int) []float64 { return r.Predictors[k].mean }
+
+// SandwichSums are those of the last pass over the rows of src, by predictor, as a shard
+// that begins at chunk o.FirstChunk forms them.
+func (r *Result) SandwichSums(ctx context.Context, m Model, src data.Source, o *Options) ([]*moments.Sum, error) {
+	terms, at := r.layout()
+	bands, err := r.newSandwich(at, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	err = pass(ctx, p, m, src, o, func(_, _ int, b *data.Batch) (*sandwichChunk, error) {
+		s := r.splitter(m, terms, at)
+		s.bands = bands.worker()
+		if err := s.split(ctx, new(Parts), b, nil); err != nil {
+			return nil, err
+		}
+		return s.bands.take(), nil
+	}, func(s *sandwichChunk, _ *data.Batch) error { return bands.append(r, s) })
+	return bands.sums, err
 }

@@ -186,7 +186,7 @@ func (s *solver) hierarchical() (err error) {
 	for j := range functions {
 		functions[j] = s.hierarchy.Coefficients(s.split, j)
 	}
-	s.out.covariance = s.hierarchy.Covariances(functions)
+	s.out.between = s.hierarchy.Covariances(functions)
 	s.out.split = &splitting{make: func() (*projection.Hierarchy, error) { return s.hierarchy, nil }}
 	return s.facts()
 }
@@ -233,12 +233,17 @@ func (s *solver) fold() {
 	for i := range s.alpha {
 		change.Set(i, i, change.At(i, i)+1)
 	}
-	var half, whole mat.Dense
-	half.Mul(change, s.out.cov)
-	whole.Mul(&half, change.T())
-	for i := range s.alpha {
-		for l := i; l < len(s.alpha); l++ {
-			s.out.cov.SetSym(i, l, (whole.At(i, l)+whole.At(l, i))/2)
+	for _, v := range []*mat.SymDense{s.out.cov, s.out.bias} {
+		if v == nil {
+			continue
+		}
+		var half, whole mat.Dense
+		half.Mul(change, v)
+		whole.Mul(&half, change.T())
+		for i := range s.alpha {
+			for l := i; l < len(s.alpha); l++ {
+				v.SetSym(i, l, (whole.At(i, l)+whole.At(l, i))/2)
+			}
 		}
 	}
 }
@@ -423,12 +428,12 @@ func (s *solver) observed(full []projection.Concurvity, pairs []projection.Pair)
 // VarianceOf is the weighted variance, after, of the sum of hierarchical terms over the
 // training rows; false if no term of d has margins, or d was read from a file.
 func (d *Predictor) VarianceOf(terms ...int) (variance float64, ok bool) {
-	if d.covariance == nil {
+	if d.between == nil {
 		return 0, false
 	}
 	for _, i := range terms {
 		for _, j := range terms {
-			variance += d.covariance.At(i, j)
+			variance += d.between.At(i, j)
 		}
 	}
 	return max(variance, 0), true

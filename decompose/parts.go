@@ -40,6 +40,7 @@ type splitter struct {
 	values  []float64        // of a term at evalRows rows
 	columns []float64        // contributions at evalRows rows, one term after the other
 	errors  [][]*uncertainty // by predictor and term; nil: none
+	bands   *sandwichWorker  // of the last pass; nil: none
 
 	exchanges [][]exchange // by predictor and term; nil of a predictor without margins
 }
@@ -84,6 +85,12 @@ func (s *splitter) split(ctx context.Context, parts *Parts, b *data.Batch, store
 			return err
 		}
 		if err := s.fill(parts, i, rows.Rows(), out, x); err != nil {
+			return err
+		}
+		if s.bands == nil {
+			continue
+		}
+		if err := s.bands.add(rows, parts, i, x); err != nil {
 			return err
 		}
 	}

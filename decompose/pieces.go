@@ -81,9 +81,9 @@ func (p *piece) add(sign float64, after, before []float64) {
 	}
 }
 
-// spread sets u's covariance to that of the sum of hierarchical terms, in the columns at
-// of their pieces: L V L', L being the map from raw coefficients.
-func (d *Predictor) spread(u *uncertainty, terms, at []int) error {
+// spread sets u's covariances to those of the sum of hierarchical terms, in the columns at
+// of their pieces: L V L', L being the map from raw coefficients, whose covariances are c.
+func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int) error {
 	h, split, err := d.split.get()
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (d *Predictor) spread(u *uncertainty, terms, at []int) error {
 	l := mat.NewDense(len(at), q, nil)
 	for _, j := range terms {
 		lo := d.first(j)
-		for c := range d.Terms[j].Alpha {
-			floats.Add(l.RawRowView(place[lo+c]), split.Own.RawRowView(lo+c))
+		for i := range d.Terms[j].Alpha {
+			floats.Add(l.RawRowView(place[lo+i]), split.Own.RawRowView(lo+i))
 		}
 		for i, a := range h.MarginColumns(j) {
 			if to, ok := place[a]; ok { // else it has moved in alpha
@@ -106,8 +106,10 @@ func (d *Predictor) spread(u *uncertainty, terms, at []int) error {
 		}
 	}
 	var half, whole mat.Dense
-	half.Mul(l, d.cov)
+	half.Mul(l, c.cov)
 	whole.Mul(&half, l.T())
+	u.intercept = make([]float64, len(at))
+	mat.NewVecDense(len(at), u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
 	u.cov = mat.NewSymDense(len(at), nil)
 	for i := range at {
 		for k := i; k < len(at); k++ {

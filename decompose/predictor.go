@@ -102,7 +102,10 @@ func (s *solver) coefficients(context.Context) error {
 	s.after = make([]float64, len(s.alpha))
 	floats.AddTo(s.after, s.beta, s.alpha)
 	out, fit, mean := &s.out, s.fit, s.columns.Mean()
-	out.cov, out.mean = fit.Covariance(), mean
+	out.mean, out.sumW = mean, s.moments.SumW
+	if s.errors() {
+		out.cov, out.bias = fit.Covariance(), fit.SmoothingBias()
+	}
 	if err := s.hierarchical(); err != nil {
 		return err
 	}
@@ -121,6 +124,12 @@ func (s *solver) coefficients(context.Context) error {
 	out.InterceptMoved = s.columns.MeanZeta() - moved
 	out.Intercept = out.InterceptBefore + s.columns.MeanZeta() // InterceptMoved + moved, without rounding
 	return nil
+}
+
+// errors tells whether there are standard errors: not where the columns take up all rows,
+// which leave no remainder to tell them by.
+func (s *solver) errors() bool {
+	return s.o.bands() != NoBands && float64(s.moments.Positive)-s.fit.EDFTotal > 0.5
 }
 
 // terms describes what the terms were and become.

@@ -25,6 +25,9 @@ type Result struct {
 	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
 	Terms       Terms           `json:"terms,omitempty"`     // fitted; empty: hierarchical
+	Bands       Bands           `json:"bands,omitempty"`     // what standard errors are: robust, none; empty: projection
+	Cluster     string          `json:"cluster,omitempty"`   // column of the clusters that robust bands allow for
+	Clusters    int64           `json:"clusters,omitempty"`  // of positive weight
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Event       string          `json:"event,omitempty"` // Options.Event
@@ -107,13 +110,16 @@ type Predictor struct {
 	Orders          []Order  `json:"orders,omitempty"`
 	OrdersRemainder *float64 `json:"orders_remainder,omitempty"`
 
-	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
-	mean []float64     // weighted means of the raw columns, in the same order
-	lost bool          // the products had too few digits
+	cov    *mat.SymDense     // of the projection, raw coordinates of all terms, in order; nil: not at hand
+	bias   *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
+	robust *robustCovariance // by the last pass; nil: not at hand
+	sumW   float64           // of the rows' weights
+	mean   []float64         // weighted means of the raw columns, in the same order
+	lost   bool              // the products had too few digits
 
-	judging    *judging      // what verdicts need; nil of a result that was read
-	split      *splitting    // of hierarchical terms; nil: none, or no moments are at hand
-	covariance *mat.SymDense // of hierarchical terms, after; nil: none, or read
+	judging *judging      // what verdicts need; nil of a result that was read
+	split   *splitting    // of hierarchical terms; nil: none, or no moments are at hand
+	between *mat.SymDense // covariances of hierarchical terms, after, over the rows; nil: none, or read
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,

@@ -33,7 +33,9 @@ func (s *Statistics) Rows() int64 { return s.sum.Total().Rows }
 // Merge appends the statistics of the rows that follow. Shards that meet at
 // multiples of the chunk merge to the bytes of a single pass. Statistics of
 // another network or of other terms, if only of other knots or of a basis that
-// differs in a last digit, are refused by name: s stays as it was.
+// differs in a last digit, are refused by name: s stays as it was. What Solve makes of
+// merged statistics has the bands of the projection, since a sandwich holds at one alpha:
+// one Explain over the rows of all shards adds robust ones.
 func (s *Statistics) Merge(next *Statistics) error {
 	if err := s.network.same(next.network, "the first", "the second"); err != nil {
 		return fmt.Errorf("decompose: statistics do not merge: %w", err)

@@ -14,13 +14,17 @@ type uncertainty struct {
 	cov  *mat.SymDense // of their coefficients; nil: the sum is not identified, or none is at hand
 	mean []float64     // of their raw columns
 
+	intercept []float64 // covariances of the coefficients with the intercept
+	variance  float64   // of the intercept
+
 	pieces []int // the terms whose columns these are
 }
 
 // uncertainty is that of the sum of terms of d, in the columns of its pieces. Terms that
 // are entangled with each other only are identified together.
 func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
-	if d.cov == nil || !d.identified(terms) {
+	c := d.covariance()
+	if c == nil || !d.identified(terms) {
 		return &uncertainty{}, nil
 	}
 	var at []int // the pieces' columns among the raw ones
@@ -33,14 +37,16 @@ func (d *Predictor) uncertainty(terms ...int) (*uncertainty, error) {
 			u.mean = append(u.mean, d.mean[lo+c])
 		}
 	}
+	u.variance = c.variance
 	if d.split != nil {
-		err := d.spread(u, terms, at)
+		err := d.spread(u, c, terms, at)
 		return u, err
 	}
 	u.cov = mat.NewSymDense(len(at), nil)
 	for i, a := range at {
+		u.intercept = append(u.intercept, c.intercept[a])
 		for j := i; j < len(at); j++ {
-			u.cov.SetSym(i, j, d.cov.At(a, at[j]))
+			u.cov.SetSym(i, j, c.cov.At(a, at[j]))
 		}
 	}
 	return u, nil

@@ -19,6 +19,10 @@ func (f *faults) add(format string, args ...any) {
 func (o *Options) validate(m Model) error {
 	var f faults
 	f.projection(o.Projection)
+	f.bands(o)
+	if o.Cluster != "" && o.bands() != RobustBands {
+		f.add("clusters %q are for robust bands, and bands are %s", o.Cluster, o.Bands)
+	}
 	if o.Workers < 0 {
 		f.add("%d workers", o.Workers)
 	}

@@ -24,8 +24,8 @@ type Shape struct {
 	// points, where the last axis varies fastest.
 	Before []float64 `json:"before"`
 	After  []float64 `json:"after"`
-	// SE is the standard error of After - Before, with the rest of zeta taken as noise. nil:
-	// the sum of the terms is not identified, or the result has no covariance.
+	// SE is the standard error of After given the network (see decompose.Effect). nil: the
+	// sum of the terms is not identified, or the result has no covariance.
 	SE []float64 `json:"se,omitempty"`
 }
 

@@ -34,10 +34,15 @@ type Effect struct {
 	// are in order of X, and for two features X varies slowest.
 	// NaN: the combination of levels did not occur.
 	Before, After []float64
-	// SE is the standard error of After for the given network: that of the projection, whose
-	// residual is taken as noise. NaN where there is none.
+	// SE is the standard error of After for the given network (decompose.Result.Bands says
+	// of which kind). NaN where there is none.
 	SE []float64
-	// Note says why there is no grid; X, X2, Before, After and SE are nil then. "": there is one.
+	// Sim are half widths of a band round After that holds all of the grid with probability
+	// 0.95 (decompose.Effect.Simultaneous). NaN where there is none; nil: not known.
+	Sim []float64
+	// Width is the half width of the pointwise 95 % band in standard errors; 0: 1.96.
+	Width float64
+	// Note says why there is no grid; X, X2, Before, After, SE and Sim are nil then. "": there is one.
 	Note string
 }
 
@@ -58,9 +63,6 @@ func (a *Axis) text(i int) string {
 	}
 	return strconv.FormatFloat(a.Values[i], 'g', -1, 64)
 }
-
-// bandWidth is the half width of a 95 % band in standard errors.
-const bandWidth = 1.96
 
 // Effects evaluates every term of r on a grid; a is r's applier. The grid is 101 points over
 // the training range of a numeric feature, every level of a factor, 41 x 41 points for two
@@ -135,6 +137,9 @@ func sums(d *decompose.Predictor) [][]int {
 	})
 }
 
+// simultaneousSeed is that of every effect's draws: one term's band depends on no other.
+const simultaneousSeed = 1
+
 // effect evaluates the sum of some terms of predictor k; an error says why that
 // cannot be done.
 func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) {
@@ -149,7 +154,7 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	if err != nil {
 		return Effect{}, err
 	}
-	v, err := g.applier.SumEffect(ctx, k, terms, b)
+	v, err := g.applier.SimultaneousEffect(ctx, k, terms, b, simultaneousSeed)
 	if err != nil {
 		return Effect{}, err
 	}
@@ -158,7 +163,7 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 			return Effect{}, fmt.Errorf("the curve is not finite at point %d of its grid", i+1)
 		}
 	}
-	e.Before, e.After, e.SE = v.Before, v.After, v.SE
+	e.Before, e.After, e.SE, e.Sim, e.Width = v.Before, v.After, v.SE, v.Simultaneous, widthOf(g.result)
 	if len(terms) == 1 {
 		err = blank(&e, gridOf, b)
 	}
@@ -181,6 +186,9 @@ func blank(e *Effect, t *decompose.TermResult, b *data.Batch) error {
 	for i, there := range occurred {
 		if !there {
 			e.Before[i], e.After[i], e.SE[i] = math.NaN(), math.NaN(), math.NaN()
+			if e.Sim != nil {
+				e.Sim[i] = math.NaN()
+			}
 		}
 	}
 	return nil
@@ -191,9 +199,9 @@ func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
-// for one feature; value is empty for a combination of levels that did not occur. se, lower and upper (value -+ 1.96 se) are those of the projection:
-// empty in stage "before", and where there is no standard error. Numbers have all their
-// digits.
+// for one feature; value is empty for a combination of levels that did not occur. se, lower and upper (the pointwise 95 % band) and lower_sim and upper_sim
+// (the band that holds all of the grid) are empty in stage "before", and where there is no
+// standard error. Numbers have all their digits.
 func WriteEffects(w io.Writer, effects []Effect) error {
 	buffer := bufio.NewWriter(w)
 	c := csv.NewWriter(buffer)
@@ -206,7 +214,7 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper")
+	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper", "lower_sim", "upper_sim")
 	for i := range effects {
 		e := &effects[i]
 		if e.Sum != nil {
@@ -214,16 +222,20 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 		}
 		for p, v := range e.Before {
 			x, x2 := e.at(p)
-			write(e.Predictor, e.Term, "before", x, x2, number(v), "", "", "")
+			write(e.Predictor, e.Term, "before", x, x2, number(v), "", "", "", "", "")
 		}
 		for p, v := range e.After {
 			x, x2 := e.at(p)
 			if notFinite(e.SE[p]) {
-				write(e.Predictor, e.Term, "after", x, x2, number(v), "", "", "")
+				write(e.Predictor, e.Term, "after", x, x2, number(v), "", "", "", "", "")
 				continue
 			}
-			half := bandWidth * e.SE[p]
-			write(e.Predictor, e.Term, "after", x, x2, number(v), number(e.SE[p]), number(v-half), number(v+half))
+			lower, upper := "", ""
+			if e.Sim != nil {
+				lower, upper = number(v-e.Sim[p]), number(v+e.Sim[p])
+			}
+			half := e.half(p)
+			write(e.Predictor, e.Term, "after", x, x2, number(v), number(e.SE[p]), number(v-half), number(v+half), lower, upper)
 		}
 	}
 	c.Flush()

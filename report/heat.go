@@ -65,7 +65,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 		h.KeyTicks = append(h.KeyTicks, tick{At: px(keyFrom + (v/limit+1)/2*(keyTo-keyFrom)), Label: num(v)})
 	}
 	if se := median(e.SE); !notFinite(se) {
-		h.caption = append(h.caption, "Median standard error of the projection: "+num(se)+".")
+		h.caption = append(h.caption, "Median standard error: "+num(se)+".")
 	}
 	if slices.ContainsFunc(e.After, math.IsNaN) {
 		h.caption = append(h.caption, "Combinations that did not occur are left blank.")

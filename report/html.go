@@ -51,6 +51,7 @@ type page struct {
 	Prediction  []string // how well the network predicts the response
 	Worse       bool     // than the mean
 	Bound       []bound
+	Band        *fact // what the bands are; nil: there are none
 	Warnings    []string
 	Predictors  []predictor
 	Several     bool
@@ -69,6 +70,9 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		Title: "Decomposition", Facts: facts(r), Several: len(r.Predictors) > 1,
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
 		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Bound: bounds(r),
+	}
+	if name, reading := bandWords(r); name != "" {
+		p.Band = &fact{Name: name, Reading: reading}
 	}
 	p.Worse = r.Prediction != nil && r.Prediction.Worse
 	if path, _ := modelFile(r); path != "" {

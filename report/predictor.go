@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -28,7 +29,8 @@ type predictor struct {
 	Splits     []split
 	Verdicts   []reasoned
 	Checks     []termCheck
-	LowK       bool // some check says too few basis functions
+	Band       string // what the bands are; "": there are none
+	LowK       bool   // some check says too few basis functions
 	Concurvity []concurvityRow
 	Fit        []fact
 }
@@ -37,6 +39,8 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	d := &r.Predictors[k]
 	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
+	name, _ := bandWords(r)
+	p.Band = strings.ToLower(name)
 	p.Stages, p.BarZero, p.BarHundred = stages(d)
 	draw := newDrawing(r, d)
 	candidates := draw.candidates(d, effects)

@@ -42,7 +42,7 @@ are those of contributions.csv.`,
 	f.StringVar(&a.out, "out", "", "`FILE` to write: Parquet if its name ends in .parquet, else CSV; - for CSV on standard output")
 	a.data.add(f)
 	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
-	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network (projection)")
+	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, if it is not where it was")
 	addPrecision(f, &a.precision, "", " (default: that of the decomposition)")
 	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
