@@ -99,7 +99,7 @@ func correlated(t testing.TB, n int, rho float64, rename map[string]string) *dat
 	return tab
 }
 
-func decomposed(t testing.TB, m decompose.Model, tab *data.Table, o decompose.Options) (*decompose.Result, *decompose.Parts) {
+func decomposedOn(t testing.TB, m decompose.Model, tab *data.Table, o decompose.Options) (*decompose.Result, *decompose.Parts) {
 	t.Helper()
 	if o.Weights == "" {
 		o.Weights = "w"
@@ -139,8 +139,8 @@ func TestHierarchicalTerms(t *testing.T) {
 	for _, formula := range hierarchies {
 		for _, route := range []decompose.Route{decompose.Gram, decompose.QR} {
 			for _, m := range []decompose.Model{responseAsNetwork(t, tab, formula, "y"), own(responseAsNetwork(t, tab, formula, "y"), 5)} {
-				fitted, before := decomposed(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted, Route: route}})
-				r, p := decomposed(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}})
+				fitted, before := decomposedOn(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted, Route: route}})
+				r, p := decomposedOn(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}})
 				d := &r.Predictors[0]
 				if d.Hierarchy == nil || fitted.Predictors[0].Hierarchy != nil {
 					t.Fatalf("%s: hierarchies %v, as fitted %v", formula, d.Hierarchy, fitted.Predictors[0].Hierarchy)
@@ -270,10 +270,10 @@ func TestLevelNames(t *testing.T) {
 	for formula, other := range formulas {
 		tab := correlated(t, 700, 0.5, nil)
 		renamed := correlated(t, 700, 0.5, map[string]string{"a": "zz", "d": "aa", "p": "s", "q": "a"})
-		r, p := decomposed(t, responseAsNetwork(t, tab, formula, "y"), tab, decompose.Options{})
-		s, q := decomposed(t, responseAsNetwork(t, renamed, other, "y"), renamed, decompose.Options{})
-		f, _ := decomposed(t, responseAsNetwork(t, tab, formula, "y"), tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
-		g, _ := decomposed(t, responseAsNetwork(t, renamed, other, "y"), renamed, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
+		r, p := decomposedOn(t, responseAsNetwork(t, tab, formula, "y"), tab, decompose.Options{})
+		s, q := decomposedOn(t, responseAsNetwork(t, renamed, other, "y"), renamed, decompose.Options{})
+		f, _ := decomposedOn(t, responseAsNetwork(t, tab, formula, "y"), tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
+		g, _ := decomposedOn(t, responseAsNetwork(t, renamed, other, "y"), renamed, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
 		changed := 0.0
 		for j := range r.Predictors[0].Terms {
 			name := r.Predictors[0].Terms[j].Name
@@ -300,7 +300,7 @@ func TestMainEffectsNextToPairs(t *testing.T) {
 	formula := `~ s(x, bs="cr", k=8) + s(z, bs="cr", k=8) + te(x, z, k=5)`
 	worst := func(terms decompose.Terms) float64 {
 		m := responseAsNetwork(t, tab, formula, "y")
-		r, p := decomposed(t, m, tab, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO, Terms: terms}})
+		r, p := decomposedOn(t, m, tab, decompose.Options{Projection: decompose.Projection{Method: decompose.PHO, Terms: terms}})
 		least := 0.0
 		for j := range 2 {
 			if !r.Predictors[0].Terms[j].Identified {
@@ -336,7 +336,7 @@ func TestNeverSeenCombination(t *testing.T) {
 	for _, names := range []map[string]string{nil, {"a": "zz", "p": "zz"}} {
 		tab := correlated(t, 700, 0.5, names)
 		m := responseAsNetwork(t, tab, "~ g + h + g:h", "y")
-		r, _ := decomposed(t, m, tab, decompose.Options{})
+		r, _ := decomposedOn(t, m, tab, decompose.Options{})
 		p := "p"
 		if names != nil {
 			p = names["p"]
@@ -447,7 +447,7 @@ func TestHierarchyReadAgain(t *testing.T) {
 	b := all(t, tab, tab.Rows())
 	for _, formula := range hierarchies {
 		m := own(responseAsNetwork(t, tab, formula, "y"), 8)
-		r, p := decomposed(t, m, tab, decompose.Options{})
+		r, p := decomposedOn(t, m, tab, decompose.Options{})
 		doc, moments := encode(t, r)
 		again, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), basis.Decode)
 		if err != nil {
@@ -471,8 +471,8 @@ func TestTermsWithoutMargins(t *testing.T) {
 	tab := correlated(t, 500, 0.6, nil)
 	for _, formula := range []string{"~ x + g", "~ g:h", `~ te(x, z, k=4) + h`, `~ s(x) + s(z) + ti(x, z)`} {
 		m := responseAsNetwork(t, tab, formula, "y")
-		r, _ := decomposed(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Hierarchical}})
-		f, _ := decomposed(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
+		r, _ := decomposedOn(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Hierarchical}})
+		f, _ := decomposedOn(t, m, tab, decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}})
 		f.Terms = ""
 		a, _ := encode(t, r)
 		b, _ := encode(t, f)
