@@ -19,12 +19,11 @@ type Result struct {
 	Model       json.RawMessage `json:"model,omitempty"` // how to find the network again: the caller's business
 	Rows        int64           `json:"rows"`            // rows with positive weight
 	Method      Method          `json:"method"`
-	Smoothing   string          `json:"smoothing,omitempty"`        // reml, gcv, fixed; empty for PHO
-	Shared      [][]string      `json:"shared_smoothing,omitempty"` // sets of predictors with the same smoothing parameters
-	Formulas    []string        `json:"formulas,omitempty"`         // that terms were taken from, "." expanded: the caller's business
-	PHONAM      string          `json:"phonam,omitempty"`           // learned or spline: which projection of a neural additive model (package nam)
-	Refit       string          `json:"refit,omitempty"`            // total (Options.RefitTotal); empty: the increment
-	Route       Route           `json:"route,omitempty"`            // qr; empty: gram
+	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
+	Formulas    []string        `json:"formulas,omitempty"`  // that terms were taken from, "." expanded: the caller's business
+	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
+	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
+	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`
@@ -32,6 +31,7 @@ type Result struct {
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
 	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
 	Predictors  []Predictor     `json:"predictors"`
+	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
 	Features    []Feature       `json:"features"`
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
@@ -39,6 +39,18 @@ type Result struct {
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
 	sum *moments.Sum
+}
+
+// PredictorSet is predictors that belong together (Sharing): of one lambda for each
+// penalty, and with one convention.
+type PredictorSet struct {
+	Predictors []string `json:"predictors"`
+	Convention string   `json:"convention,omitempty"`
+	// Variance and VarianceBefore are sums over the responses that Sharing.By makes, the
+	// predictors themselves without: of classes, their centred predictors', whatever the
+	// reference.
+	Variance       Variance `json:"variance"`
+	VarianceBefore Variance `json:"variance_before"`
 }
 
 // Prediction says how well the network, which a decomposition leaves as it is,

@@ -91,8 +91,8 @@ func testSharedSmoothing(t *testing.T, route decompose.Route) {
 	centred := solve(func(_ int, z []float64) float64 { return mean(z) }, decompose.Sharing{Predictors: names, Independent: 2})
 	raw := solve(func(int, []float64) float64 { return 0 }, decompose.Sharing{Predictors: names, Independent: 2, By: centring(3)})
 	shifted := solve(func(_ int, z []float64) float64 { return 7 * math.Sin(3*z[1]) * z[0] }, decompose.Sharing{Predictors: names, Independent: 2, By: centring(3)})
-	if centred.Predictors[0].Terms[0].AtInfinity || len(centred.Shared) != 1 || len(centred.Shared[0]) != 3 {
-		t.Fatalf("the case is not what it should be: %v, sp %v", centred.Shared, centred.Predictors[0].Terms[0].SP)
+	if centred.Predictors[0].Terms[0].AtInfinity || len(centred.Sets) != 1 || len(centred.Sets[0].Predictors) != 3 {
+		t.Fatalf("the case is not what it should be: %v, sp %v", centred.Sets, centred.Predictors[0].Terms[0].SP)
 	}
 	for k := range names {
 		for j, want := range centred.Predictors[0].Terms {
@@ -110,6 +110,11 @@ func testSharedSmoothing(t *testing.T, route decompose.Route) {
 					}
 				}
 			}
+		}
+	}
+	for name, r := range map[string]*decompose.Result{"raw": raw, "shifted": shifted} {
+		if got, want := r.Sets[0].Variance, centred.Sets[0].Variance; math.Abs(got.Structured-want.Structured) > 1e-6*want.Total || math.Abs(got.Total-want.Total) > 1e-9*want.Total {
+			t.Errorf("%s: variances of the centred %+v, want %+v", name, got, want)
 		}
 	}
 	alone, _ := run(t, withClasses(t, tab, formula, func(_ int, z []float64) float64 { return mean(z) }), tab,

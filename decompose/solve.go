@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/penalty"
@@ -71,18 +70,17 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 // addAll solves the predictors, sets that share smoothing parameters first.
 func (r *Result) addAll(ctx context.Context, solvers []*solver, o *Options) error {
 	for _, set := range o.Shared {
-		if r.Method == PHO {
-			break // there are none
-		}
 		if err := set.share(ctx, solvers); err != nil {
 			return err
 		}
-		r.Shared = append(r.Shared, slices.Clone(set.Predictors))
 	}
 	for _, s := range solvers {
 		if err := r.add(ctx, s); err != nil {
 			return fmt.Errorf("decompose: predictor %q: %w", s.d.name, err)
 		}
+	}
+	for _, set := range o.Shared {
+		r.Sets = append(r.Sets, set.summed(solvers))
 	}
 	return nil
 }
