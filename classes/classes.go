@@ -176,6 +176,18 @@ func (r row) mixed(v func(k int) float64) float64 {
 	return v(r.from) - mean/float64(len(r.head.Predictors))
 }
 
+// Joined names, for each tap that is bases of the wrapped model side by side, their taps.
+func (m *Model) Joined() map[string][]string {
+	of := map[string][]string{}
+	for _, j := range m.joins {
+		of[j.tap.Tensor] = slices.Clone(j.tensors)
+	}
+	return of
+}
+
+// LogOdds reports whether predictor k is the log odds of one of two classes.
+func (m *Model) LogOdds(k int) bool { return m.rows[k].head != nil && len(m.rows[k].head.Classes) == 2 }
+
 // Mixture says how predictor k is made of the wrapped model's: a number for each of these.
 func (m *Model) Mixture(k int) []float64 {
 	mix := make([]float64, len(m.of.Predictors()))

@@ -62,7 +62,13 @@ type Prediction struct {
 	// that is on the scale of the response.
 	R2   *float64 `json:"r2"`
 	RMSE *float64 `json:"rmse"` // the root of the weighted mean of (y - E y)^2
-	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean; nil for families
+	// Accuracy is the weighted share of rows whose class is the most probable one by the
+	// network, and Frequent that of the most frequent class, which needs no network; nil of
+	// responses that are no classes. R2 and RMSE are nil of those that are.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Frequent *float64 `json:"most_frequent,omitempty"`
+	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean, or of the
+	// frequencies of classes; nil for families
 	// in which that is no figure of one predictor, for gaussian, whose R2 it is, and
 	// with an offset.
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`

@@ -80,6 +80,9 @@ func affine(f family.Family) bool {
 // since d(y; ybar) - d0(y) is affine in y and d(ybar; ybar) = 0. With an offset the
 // null model is another one, and there is no such figure.
 func (v *Visitor) prediction() *decompose.Prediction {
+	if _, ok := v.family.(family.Categorical); ok {
+		return v.classPrediction()
+	}
 	p := v.total.prediction
 	out := &decompose.Prediction{R2: finite(1 - p.miss/p.ss), RMSE: finite(math.Sqrt(p.miss / p.w))}
 	switch {

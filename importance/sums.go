@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // fit is how well some predictors fit the response, summed over rows.
@@ -16,7 +17,7 @@ type fit struct{ loglik, deviance float64 }
 // add adds a row of the full model.
 func (f *fit) add(v *Visitor, y, w float64, eta []float64) {
 	f.loglik += v.family.LogLik(y, w, eta, v.phi)
-	if len(eta) == 1 {
+	if v.deviance {
 		f.deviance += v.family.Deviance(y, w, eta)
 	}
 }
@@ -53,6 +54,16 @@ type sums struct {
 	without []fit // by drop: what addOne adds
 
 	prediction prediction
+	classes    classes
+}
+
+// addPrediction adds a row to what says how well the network predicts.
+func (s *sums) addPrediction(f family.Family, y, w, offset float64, eta []float64) {
+	if c, ok := f.(family.Categorical); ok {
+		s.classes.add(c, y, w, eta)
+		return
+	}
+	s.prediction.add(f, y, w, offset, eta)
 }
 
 // shares add up what the variance shares of a predictor's terms need. They are
@@ -92,6 +103,7 @@ func (s *sums) merge(o *sums) {
 	s.w += o.w
 	s.full.merge(o.full)
 	s.prediction.merge(o.prediction)
+	s.classes.merge(o.classes)
 	for k := range s.shares {
 		s.shares[k].merge(&o.shares[k])
 	}

@@ -26,7 +26,7 @@ import (
 //
 //	McFadden          = 1 - l(eta)/l(eta_-j)
 //	DeltaLogLikPerRow = (l(eta) - l(eta_-j))/sum of w
-//	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor
+//	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor and of classes
 //	VarianceShare     = Cov(f_j, eta)/Var(eta), weighted, without the offset
 //
 // A weight stands for so many rows: with weights of 2 the figures are those of the
@@ -47,6 +47,7 @@ type Visitor struct {
 	total  *sums
 
 	byDeviance bool // what is added up of drops: see fit.addOne
+	deviance   bool // the family has one
 }
 
 // New returns a visitor for one decomposition; it goes into
@@ -78,9 +79,16 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 		}
 		_, held := fam.(family.Held)
 		v.byDeviance = fam.Predictors() == 1 && !held
+		v.deviance = hasDeviance(fam)
 	}
 	v.total = v.newSums()
 	return nil
+}
+
+// hasDeviance: a family of one predictor, or of classes.
+func hasDeviance(fam family.Family) bool {
+	_, classes := fam.(family.Categorical)
+	return fam.Predictors() == 1 || classes
 }
 
 // unknown names the parameters of fam that have no number yet.
@@ -126,7 +134,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 		}
 		eta[0] += rows.offsetAt(i)
 		s.full.add(v, y, weight, eta)
-		s.prediction.add(v.family, y, weight, rows.offsetAt(i), eta)
+		s.addPrediction(v.family, y, weight, rows.offsetAt(i), eta)
 		for j := range v.drops {
 			for k, terms := range v.drops[j].terms {
 				without[k] = eta[k] - sumOf(parts[k], terms)
@@ -180,7 +188,7 @@ func (v *Visitor) compare(e *decompose.Importance, full, without fit) {
 	e.McFadden = finite(1 - full.loglik/without.loglik)
 	e.McFaddenValid = e.McFadden != nil && v.family.Mass() && full.loglik < 0 && without.loglik < 0
 	e.DeltaLogLikPerRow = finite((full.loglik - without.loglik) / v.total.w)
-	if v.family.Predictors() == 1 {
+	if v.deviance {
 		e.DevianceR2 = finite(1 - full.deviance/without.deviance)
 	}
 }

@@ -38,6 +38,7 @@ type decomposeFlags struct {
 	rankTolerance     float64
 	weights, offset   string
 	response, family  string
+	reference         string
 	workers           int
 	contributions     string
 	seed              uint64
@@ -82,6 +83,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
+	f.StringVar(&d.reference, "reference", "", "`CLASS` that predictors of classes are differences to (default: centred over the classes of every row)")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor in the likelihood")
 	d.data.addFactors(f)
@@ -178,7 +180,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 		ready.Notes = append(ready.Notes, said...)
 		if d.export {
-			if err := wiring.CheckExport(network.Path, network.SHA256, ready.Graph, m); err != nil {
+			if err := ready.CheckExport(m); err != nil {
 				return nil, err
 			}
 		}
@@ -227,7 +229,7 @@ func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs ma
 	precision, _ := wiring.Precision(d.network.precision) // checked before
 	return &wiring.Request{
 		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
-		Select: d.selectTerms, Family: d.family, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o,
+		Select: d.selectTerms, Family: d.family, Class: d.reference, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o,
 	}
 }
 

@@ -58,8 +58,11 @@ func (q *Request) parse() ([]*basis.Formula, error) {
 		}
 		formulas = append(formulas, f)
 	}
-	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"offset", o.Offset}, {"groups", o.Groups}} {
-		if err := checkColumn(schema, c.column, c.option != "groups"); err != nil {
+	for _, c := range []struct {
+		option, column string
+		numbers        bool
+	}{{"weights", o.Weights, true}, {"response", o.Response, false}, {"offset", o.Offset, true}, {"groups", o.Groups, false}} { // of the response see readClasses
+		if err := checkColumn(schema, c.column, c.numbers); err != nil {
 			return nil, optionError(c.option, err)
 		}
 	}

@@ -94,7 +94,7 @@ func (w *writer) floats(kind onnxpb.TensorProto_DataType, name string, shape []i
 // learned computes a learned basis times its coefficients less the centre; its columns are
 // elements of tensors. large tells that it varies more than the predictor.
 func (w *writer) learned(tap *decompose.Tap, t term, large bool, output string, kind onnxpb.TensorProto_DataType) error {
-	elements, coef := w.net.Tap(tap.Tensor), t.coef
+	elements, coef := w.tap(tap.Tensor), t.coef
 	if len(elements) != len(coef) {
 		return fmt.Errorf("its basis %q is not in the network", tap.Tensor)
 	}
