@@ -50,6 +50,7 @@ type page struct {
 	Facts       []fact
 	Prediction  []string // how well the network predicts the response
 	Worse       bool     // than the mean
+	Together    []string // headlines of predictors that belong together
 	Bound       []bound
 	Warnings    []string
 	Predictors  []predictor
@@ -68,7 +69,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	p := &page{
 		Title: "Decomposition", Facts: facts(r), Several: len(r.Predictors) > 1,
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
-		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Bound: bounds(r),
+		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Together: together(r), Bound: bounds(r),
 	}
 	p.Worse = r.Prediction != nil && r.Prediction.Worse
 	if path, _ := modelFile(r); path != "" {
