@@ -12,8 +12,8 @@ import (
 // about half a percent.
 const maxSample = 1 << 17
 
-// EstimateFamily is o.Family with the unknown parameters of a family.Held estimated by
-// maximum likelihood at the model's own predictors plus offset; any other family is
+// EstimateFamily is o.Family with the unknown parameters of a family.Held, or the thresholds
+// of a family.Ordinal, estimated by maximum likelihood at the model's own predictors plus offset; any other family is
 // returned as it is. It is a pass of its own, before Accumulate: it runs the network once
 // over src and keeps every row, or, of more than 131072, every 2nd, 4th, ... so that
 // fewer remain: equal data give equal numbers for any batch size and worker count.
@@ -22,8 +22,8 @@ const maxSample = 1 << 17
 // none (with their row), no row of positive weight, what family.Estimate refuses.
 func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (family.Family, error) {
 	o = o.orDefault()
-	held, ok := o.Family.(family.Held)
-	if !ok || held.Unknown() == nil {
+	estimate := estimation(o.Family)
+	if estimate == nil {
 		return o.Family, nil
 	}
 	if err := o.checkFamily(m); err != nil {
@@ -49,11 +49,26 @@ func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	found, err := family.Estimate(held, sample.y, sample.w, sample.eta)
+	found, err := estimate(sample.y, sample.w, sample.eta)
 	if err != nil {
 		return nil, fmt.Errorf("decompose: response %q: %w", o.Response, err)
 	}
 	return found, nil
+}
+
+// estimation finds what of a family is unknown; nil: nothing is.
+func estimation(f family.Family) func(y, w, eta []float64) (family.Family, error) {
+	switch f := f.(type) {
+	case family.Held:
+		if f.Unknown() != nil {
+			return func(y, w, eta []float64) (family.Family, error) { return family.Estimate(f, y, w, eta) }
+		}
+	case family.Ordinal:
+		if !f.Known() {
+			return func(y, w, eta []float64) (family.Family, error) { return family.EstimateOrdinal(y, w, eta) }
+		}
+	}
+	return nil
 }
 
 // readPredictors runs the network on all rows of b.

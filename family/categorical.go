@@ -102,6 +102,9 @@ func (Categorical) Mass() bool { return true }
 // Mean is NaN: numbers of classes have none. See Class.
 func (Categorical) Mean([]float64) float64 { return math.NaN() }
 
+// Place is the class y.
+func (Categorical) Place(y float64) int { return int(y) }
+
 // Class is the most probable class, the first of several.
 func (f Categorical) Class(eta []float64) int {
 	best := 0

@@ -150,7 +150,7 @@ func held(f Shaped, values ...float64) Held {
 }
 
 func TestParse(t *testing.T) {
-	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)"
+	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, categorical, ordinal)"
 	for _, c := range []struct {
 		name  string
 		heads []string

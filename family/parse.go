@@ -28,6 +28,7 @@ import (
 //	                   K = 1 the same with phi held
 //	categorical        K classes, each with a predictor: softmax, logsoftmax or none of all;
 //	                   K = 1 two classes: sigmoid or none
+//	ordinal            K = 1 Ordinal, no head; its thresholds are unknown
 //	student-t          K = 3 StudentT; no head, and none or exp twice
 //	                   K = 2, 1 the same with df, or sigma and df, held
 //
@@ -69,6 +70,8 @@ func Parse(name string, heads []string) (Family, error) {
 		f, fits, takes = NegativeBinomial{}, [][]string{logarithm, logarithm}, "1 (the logarithm of the mean) or 2 (and that of theta)"
 	case "beta":
 		f, fits, takes = Beta{}, [][]string{{"", "sigmoid"}, logarithm}, "1 (the log odds of the mean) or 2 (and the logarithm of phi)"
+	case "ordinal":
+		f, fits, takes = Ordinal{}, [][]string{{"", "ordinal"}}, "1 (of cumulative logits)"
 	case "categorical":
 		return categorical(heads, given)
 	case "student-t":
@@ -199,7 +202,7 @@ func describe(heads []string) string {
 
 // Names are the families that Parse knows.
 func Names() []string {
-	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t", "categorical"}
+	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t", "categorical", "ordinal"}
 }
 
 // unknown is the error for a name that Parse does not know.
@@ -224,6 +227,8 @@ func unknown(name string) error {
 		best = "negative-binomial"
 	case "multinomial", "multinom", "softmax", "multiclass":
 		best = "categorical"
+	case "ocat", "polr", "cumulative":
+		best = "ordinal"
 	case "t", "scat":
 		best = "student-t"
 	case "betar":

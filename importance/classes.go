@@ -14,13 +14,13 @@ type classes struct {
 	of       []float64 // by class
 }
 
-func (c *classes) add(f family.Categorical, y, w float64, eta []float64) {
+func (c *classes) add(f family.Classifier, y, w float64, eta []float64) {
 	if c.of == nil {
 		c.of = make([]float64, f.Classes())
 	}
 	c.w += w
-	c.of[int(y)] += w
-	if f.Class(eta) == int(y) {
+	c.of[f.Place(y)] += w
+	if f.Class(eta) == f.Place(y) {
 		c.right += w
 	}
 }

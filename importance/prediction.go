@@ -80,7 +80,7 @@ func affine(f family.Family) bool {
 // since d(y; ybar) - d0(y) is affine in y and d(ybar; ybar) = 0. With an offset the
 // null model is another one, and there is no such figure.
 func (v *Visitor) prediction() *decompose.Prediction {
-	if _, ok := v.family.(family.Categorical); ok {
+	if _, ok := v.family.(family.Classifier); ok {
 		return v.classPrediction()
 	}
 	p := v.total.prediction

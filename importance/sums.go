@@ -59,7 +59,7 @@ type sums struct {
 
 // addPrediction adds a row to what says how well the network predicts.
 func (s *sums) addPrediction(f family.Family, y, w, offset float64, eta []float64) {
-	if c, ok := f.(family.Categorical); ok {
+	if c, ok := f.(family.Classifier); ok {
 		s.classes.add(c, y, w, eta)
 		return
 	}

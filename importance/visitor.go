@@ -87,14 +87,19 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 
 // hasDeviance: a family of one predictor, or of classes.
 func hasDeviance(fam family.Family) bool {
-	_, classes := fam.(family.Categorical)
+	_, classes := fam.(family.Classifier)
 	return fam.Predictors() == 1 || classes
 }
 
 // unknown names the parameters of fam that have no number yet.
 func unknown(fam family.Family) []string {
-	if h, ok := fam.(family.Held); ok {
-		return h.Unknown()
+	switch f := fam.(type) {
+	case family.Held:
+		return f.Unknown()
+	case family.Ordinal:
+		if !f.Known() {
+			return []string{"the thresholds"}
+		}
 	}
 	return nil
 }

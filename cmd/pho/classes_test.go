@@ -284,3 +284,114 @@ func kerasInput(t *testing.T) string {
 	}
 	return m.Graph.Input[0].Name
 }
+
+// TestTwoClasses: of a softmax over two classes the predictor is the log odds, of the second
+// one or of the one that is not the reference; the family is binomial, and categorical gives
+// the same figures.
+func TestTwoClasses(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	write(t, rows, classRowsCSV([]string{"no", "yes"}, 200))
+	two := filepath.Join(dir, "two.onnx")
+	model(t, two, 4, func(b *onnxpb.Builder) {
+		b.AddInit("w", []int{4, 2}, 1, -1, 0.5, 2, 0.1, 0.2, -3, 1)
+		b.AddNode("MatMul", []string{"x", "w"}, "logits")
+		b.AddNode("Softmax", []string{"logits"}, "y")
+	})
+	var figures []string
+	for i, further := range [][]string{{}, {"--family", "categorical"}, {"--reference", "1"}} {
+		out := filepath.Join(dir, fmt.Sprint("r", i))
+		o := done(t, append([]string{"decompose", "--model", two, "--data", rows, "--input", "x=a,b,c,d", "--out", out, "--response", "number", "--formula", "~ a + b"}, further...)...)
+		doc := document(t, out)
+		p := doc["predictors"].([]any)
+		if len(p) != 1 || p[0].(map[string]any)["name"] != "eta" || p[0].(map[string]any)["convention"] != nil || strings.Contains(o.err, "together") {
+			t.Errorf("%q: %d predictors\n%s", further, len(p), o.err)
+		}
+		v := p[0].(map[string]any)["variance"].(map[string]any)
+		figures = append(figures, fmt.Sprintf("%.6f", v["structured"].(float64)/v["total"].(float64)))
+		importance := p[0].(map[string]any)["importance"].([]any)[0].(map[string]any)
+		if want := fmt.Sprintf("%.6f", importance["mcfadden"]); i < 2 {
+			figures[i] += " " + want
+		}
+	}
+	if figures[0] != figures[1] || !strings.HasPrefix(figures[0], figures[2]) {
+		t.Errorf("shares and importances %q", figures)
+	}
+}
+
+// TestOrdinalResponse: ordered classes with thresholds that are found for the predictor.
+func TestOrdinalResponse(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	r := rand.New(rand.NewPCG(3, 3))
+	var text strings.Builder
+	text.WriteString("x1,x2,rating,same\n")
+	for range 300 {
+		a, b := r.NormFloat64(), r.NormFloat64()
+		u := r.Float64()
+		k := 3
+		for _, c := range []float64{-1, 0.5, 2} {
+			if a-b+math.Log(u/(1-u)) > c {
+				k += 2
+			}
+		}
+		fmt.Fprintf(&text, "%.5f,%.5f,%d,1\n", a, b, k)
+	}
+	write(t, rows, text.String())
+	net := filepath.Join(dir, "net.onnx")
+	model(t, net, 2, func(b *onnxpb.Builder) {
+		b.AddInit("w", []int{2, 1}, 1, -1)
+		b.AddNode("MatMul", []string{"x", "w"}, "y")
+	})
+	out := filepath.Join(dir, "result")
+	o := done(t, "decompose", "--model", net, "--data", rows, "--input", "x=x1,x2", "--out", out, "--response", "rating", "--family", "ordinal")
+	first := document(t, out)["predictors"].([]any)[0].(map[string]any)["importance"].([]any)[0].(map[string]any)
+	if first["mcfadden_valid"] != true || !(first["mcfadden"].(float64) > 0.05) || !strings.Contains(o.err, "the levels are [3 5 7 9], with thresholds of the predictor at [-") || !strings.Contains(o.err, "the most probable class is right in") {
+		t.Errorf("%v\n%s", first, o.err)
+	}
+	if o := call(t, "decompose", "--model", net, "--data", rows, "--input", "x=x1,x2", "--out", filepath.Join(dir, "bad"), "--response", "same", "--family", "ordinal"); o.status != exitFailed || !strings.Contains(o.err, `response "same": family ordinal: the rows of positive weight have 1 different responses`) {
+		t.Errorf("status %d: %s", o.status, o.err)
+	}
+}
+
+// TestManyClassesAndConstantOnes: 40 classes, of which one has a constant logit and one is
+// never predicted; weights of zero; a softmax over one class.
+func TestManyClassesAndConstantOnes(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	var names []string
+	for k := range 40 {
+		names = append(names, fmt.Sprint("k", k))
+	}
+	write(t, rows, classRowsCSV(names, 400))
+	net := func(path string, classes int) {
+		r := rand.New(rand.NewPCG(1, 9))
+		model(t, path, 4, func(b *onnxpb.Builder) {
+			w := make([]float64, 4*classes)
+			bias := make([]float64, classes)
+			for i := range w {
+				if i%classes != 3 {
+					w[i] = r.NormFloat64()
+				}
+			}
+			bias[0] = -1000 // never predicted
+			b.AddInit("w", []int{4, classes}, w...)
+			b.AddInit("bias", []int{classes}, bias...)
+			b.AddNode("MatMul", []string{"x", "w"}, "product")
+			b.AddNode("Add", []string{"product", "bias"}, "logits")
+			b.AddNode("Softmax", []string{"logits"}, "y")
+		})
+	}
+	many, one := filepath.Join(dir, "many.onnx"), filepath.Join(dir, "one.onnx")
+	net(many, 40)
+	net(one, 1)
+	out := filepath.Join(dir, "result")
+	done(t, "decompose", "--model", many, "--data", rows, "--input", "x=a,b,c,d", "--out", out, "--response", "number", "--weights", "w", "--formula", "~ s(a, k=5) + s(b, k=5)")
+	if p := document(t, out)["predictors"].([]any); len(p) != 40 || p[39].(map[string]any)["name"] != "39" {
+		t.Errorf("%d predictors", len(p))
+	}
+	o := call(t, "decompose", "--model", one, "--data", rows, "--input", "x=a,b,c,d", "--out", filepath.Join(dir, "bad"), "--formula", "~ a")
+	if o.status != exitFailed || !strings.Contains(o.err, "has 1 classes: the probability of one is 1 whatever its predictor is") {
+		t.Errorf("status %d: %s", o.status, o.err)
+	}
+}

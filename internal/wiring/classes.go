@@ -203,3 +203,12 @@ func (q *Request) share(c *classes.Model, m decompose.Model) string {
 	}
 	return ""
 }
+
+// thresholds says which ones an ordinal family has found.
+func thresholds(f family.Family) string {
+	o, ok := f.(family.Ordinal)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("family ordinal: the levels are %.6g, with thresholds of the predictor at %.6g, estimated for the network's predictor as it is", o.Levels(), o.Thresholds())
+}

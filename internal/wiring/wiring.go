@@ -126,7 +126,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
 		return nil, err
 	}
-	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
+	notes = append(notes, thresholds(o.Family), graph.Structure().PassedOver, readsResponse(graph, o.Response))
 	for _, p := range graph.Structure().Predictors {
 		if r := p.Response(); r != "" {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
