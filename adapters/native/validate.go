@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/nn"
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/family"
 )
 
 // faults collects all that is wrong with a configuration.
@@ -70,6 +71,9 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	terms := 0
 	for _, p := range formulas {
 		terms += len(p.Specs)
+	}
+	if _, classes := c.Family.(family.Classifier); classes {
+		f.add("no network is trained here for family %s: train it elsewhere and decompose it, or take binomial for two classes", c.Family.Name())
 	}
 	features := len(c.FeatureNetworks.Columns) + len(c.FeatureNetworks.Pairs)
 	deep := len(c.Deep.Columns)

@@ -9,6 +9,9 @@ import (
 // familyHelp lists the families for --family.
 const familyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, categorical or ordinal; numbers may be given, as negative-binomial(theta=2), beta(phi=9), student-t(df=4), else they are estimated"
 
+// trainFamilyHelp lists those of pho train.
+const trainFamilyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta or student-t; numbers may be given, as negative-binomial(theta=2), beta(phi=9), student-t(df=4), else they are estimated"
+
 // checkFamily finds faults that need no network. One plain head fits the mean of
 // every family.
 func (d *decomposeFlags) checkFamily(response string) error {
