@@ -54,7 +54,11 @@ type Options struct {
 	Family   string // distribution of the response as in family.Parse; "": what the network suggests
 	Event    string // column that says of a response that is a time: 1 the event was seen then, 0 not until then; "": always
 	Weights  string // column of row weights; "": ones
-	Offset   string // column added to the first predictor in the likelihood; "": none
+	// Reference is the class that predictors of classes, those of a softmax, are differences
+	// to. "": they are centred over the classes of every row (package classes). Of two
+	// classes the predictor is the log odds of the second, or of the one that is not it.
+	Reference string
+	Offset    string // column added to the first predictor in the likelihood; "": none
 
 	// Inputs are the columns of the network's inputs, in order, by name of the input.
 	// Those that are left out bind to columns of their names or, if it is a single one,
@@ -90,9 +94,11 @@ type Decomposition struct {
 	// Result holds what was found: terms and their coefficients, variances, importance,
 	// warnings. It is not to be changed.
 	Result *decompose.Result
-	// Network is the network that Result is of, for what takes a model besides a result:
-	// Result.Applier, nam.Shapes.
+	// Network is the network that Result is of.
 	Network *onnx.Model
+	// Model has the predictors of Result: it is Network, or that with the predictors of
+	// classes made unique. What takes a model besides a result takes this.
+	Model decompose.Model
 
 	rounded []string // columns that terms see as the network does
 	export  bool     // Options.ExportONNX
@@ -117,7 +123,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 		return nil, err
 	}
 	request := wiring.Request{
-		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family,
+		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
 		Drops: true, // perhaps: a source does not say
 		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings,
 	}
@@ -143,7 +149,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	if err := ready.Complete(r, "", wiring.Dropped(ready.Rows, ""), ""); err != nil {
 		return nil, err
 	}
-	return &Decomposition{r, ready.Graph, ready.Rounded(), o.ExportONNX}, nil
+	return &Decomposition{r, ready.Graph, ready.Base, ready.Rounded(), o.ExportONNX}, nil
 }
 
 // settings are the options of package decompose.
@@ -188,7 +194,7 @@ func (d *Decomposition) Write(ctx context.Context, dir string) error {
 	if r.Model, err = ref.In(to.Target()); err != nil {
 		return err
 	}
-	if err := resultdir.Write(ctx, to, d.Network, &r); err != nil {
+	if err := resultdir.Write(ctx, to, d.Model, &r); err != nil {
 		return err
 	}
 	if d.export {
@@ -221,11 +227,15 @@ func Read(dir string) (*Decomposition, error) {
 	if err != nil {
 		return nil, err
 	}
+	model, err := ref.Contrasted(network)
+	if err != nil {
+		return nil, err
+	}
 	ref.Path = ref.File
 	if r.Model, err = ref.In(""); err != nil {
 		return nil, err
 	}
-	return &Decomposition{r, network, ref.Rounded, false}, nil
+	return &Decomposition{r, network, model, ref.Rounded, false}, nil
 }
 
 // Parts yields the parts of every row of rows in order, in chunks of at most 4096 rows:
@@ -235,7 +245,7 @@ func Read(dir string) (*Decomposition, error) {
 // ends the sequence; one for a level that was not there is a *data.UnseenLevelError.
 func (d *Decomposition) Parts(ctx context.Context, rows data.Source) iter.Seq2[*decompose.Parts, error] {
 	return func(yield func(*decompose.Parts, error) bool) {
-		applier, err := d.Result.Applier(d.Network)
+		applier, err := d.Result.Applier(d.Model)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -36,6 +36,7 @@ type Result struct {
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
 	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
 	Predictors  []Predictor     `json:"predictors"`
+	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
 	Features    []Feature       `json:"features"`
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
@@ -43,6 +44,18 @@ type Result struct {
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
 	sum *moments.Sum
+}
+
+// PredictorSet is predictors that belong together (Sharing): of one lambda for each
+// penalty, and with one convention.
+type PredictorSet struct {
+	Predictors []string `json:"predictors"`
+	Convention string   `json:"convention,omitempty"`
+	// Variance and VarianceBefore are sums over the responses that Sharing.By makes, the
+	// predictors themselves without: of classes, their centred predictors', whatever the
+	// reference.
+	Variance       Variance `json:"variance"`
+	VarianceBefore Variance `json:"variance_before"`
 }
 
 // Prediction says how well the network, which a decomposition leaves as it is,
@@ -54,7 +67,13 @@ type Prediction struct {
 	// that is on the scale of the response.
 	R2   *float64 `json:"r2"`
 	RMSE *float64 `json:"rmse"` // the root of the weighted mean of (y - E y)^2
-	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean; nil for families
+	// Accuracy is the weighted share of rows whose class is the most probable one by the
+	// network, and Frequent that of the most frequent class, which needs no network; nil of
+	// responses that are no classes. R2 and RMSE are nil of those that are.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	Frequent *float64 `json:"most_frequent,omitempty"`
+	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean, or of the
+	// frequencies of classes; nil for families
 	// in which that is no figure of one predictor, for gaussian, whose R2 it is, and
 	// with an offset.
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`

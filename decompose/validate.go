@@ -45,6 +45,7 @@ func (o *Options) validate(m Model) error {
 	if o.Orders {
 		f.orders(m)
 	}
+	f.sharing(o, names)
 	return errors.Join(f...)
 }
 

@@ -19,8 +19,8 @@ func (s *Sample) weight(i int) float64 {
 
 func (s *Sample) event(i int) bool { return s.Event == nil || s.Event[i] != 0 }
 
-// Incomplete is a family with parameters that may have no number yet: Held, Tweedie and
-// Cox. While one has none, LogLik and Deviance give NaN.
+// Incomplete is a family with parameters that may have no number yet: Held, Tweedie, Cox
+// and Ordinal. While one has none, LogLik and Deviance give NaN.
 type Incomplete interface {
 	Family
 	// Unknown names them; nil: none.

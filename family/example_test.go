@@ -32,7 +32,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// family.GaussianLS{Scale:0x1, Floor:0} <nil>
-	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)
+	// unknown family "binomal": did you mean binomial? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, categorical, ordinal, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)
 }
 
 func ExampleFamily_check() {

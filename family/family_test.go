@@ -158,7 +158,7 @@ func held(f Shaped, values ...float64) Held {
 }
 
 func TestParse(t *testing.T) {
-	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)"
+	const known = "(known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, categorical, ordinal, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)"
 	for _, c := range []struct {
 		name  string
 		heads []string

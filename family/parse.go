@@ -26,6 +26,9 @@ import (
 //	                   K = 1 the same with theta held
 //	beta               K = 2 Beta; none or sigmoid, and none or exp
 //	                   K = 1 the same with phi held
+//	categorical        K classes, each with a predictor: softmax, logsoftmax or none of all;
+//	                   K = 1 two classes: sigmoid or none
+//	ordinal            K = 1 Ordinal, no head; its thresholds are unknown
 //	student-t          K = 3 StudentT; no head, and none or exp twice
 //	                   K = 2, 1 the same with df, or sigma and df, held
 //	tweedie            K = 1 Tweedie; none or exp
@@ -76,6 +79,10 @@ func Parse(name string, heads []string) (Family, error) {
 		f, fits, takes = NegativeBinomial{}, [][]string{logarithm, logarithm}, "1 (the logarithm of the mean) or 2 (and that of theta)"
 	case "beta":
 		f, fits, takes = Beta{}, [][]string{{"", "sigmoid"}, logarithm}, "1 (the log odds of the mean) or 2 (and the logarithm of phi)"
+	case "ordinal":
+		f, fits, takes = Ordinal{}, [][]string{{"", "ordinal"}}, "1 (of cumulative logits)"
+	case "categorical":
+		return categorical(heads, given)
 	case "student-t":
 		f, fits, takes = StudentT{}, [][]string{{""}, logarithm, logarithm}, "1 (the location), 2 (and the logarithm of the scale) or 3 (and that of df)"
 	case "tweedie":
@@ -116,6 +123,24 @@ func Parse(name string, heads []string) (Family, error) {
 		}
 	}
 	return f, nil
+}
+
+// categorical has a class for each predictor, or two for one.
+func categorical(heads []string, given []argument) (Family, error) {
+	if len(given) > 0 {
+		return nil, notHeld("categorical", nil, given)
+	}
+	fits := []string{"", "softmax", "logsoftmax"}
+	classes, reference := len(heads), -1
+	if len(heads) == 1 {
+		fits, classes, reference = []string{"", "sigmoid", "softmax", "logsoftmax"}, 2, 0
+	}
+	for i, h := range heads {
+		if !slices.Contains(fits, h) || h != heads[0] {
+			return nil, fmt.Errorf("family categorical: predictor %d of the network ends in %q: want %s, the same for all classes", i+1, h, describe(fits))
+		}
+	}
+	return NewCategorical(classes, reference)
 }
 
 // floored takes the number off a head that adds one, as softplus+0.1.
@@ -238,7 +263,7 @@ func describe(heads []string) string {
 
 // Names are the families that Parse knows.
 func Names() []string {
-	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t", "tweedie", "inverse-gaussian", "zip", "lognormal", "weibull", "log-logistic", "cox"}
+	return []string{"gaussian", "binomial", "poisson", "negative-binomial", "gamma", "beta", "student-t", "categorical", "ordinal", "tweedie", "inverse-gaussian", "zip", "lognormal", "weibull", "log-logistic", "cox"}
 }
 
 // unknown is the error for a name that Parse does not know.
@@ -261,6 +286,10 @@ func unknown(name string) error {
 		best = "binomial"
 	case "nb", "nb2", "negbin", "negbinomial":
 		best = "negative-binomial"
+	case "multinomial", "multinom", "softmax", "multiclass":
+		best = "categorical"
+	case "ocat", "polr", "cumulative":
+		best = "ordinal"
 	case "t", "scat":
 		best = "student-t"
 	case "betar":
@@ -287,7 +316,8 @@ func unknown(name string) error {
 }
 
 // Suggested is the name of the family that the head of a single predictor suggests:
-// binomial for "sigmoid", poisson for "exp", else gaussian, as for several predictors.
+// binomial for "sigmoid", poisson for "exp", else gaussian; several of a softmax are
+// categorical, others gaussian.
 func Suggested(heads []string) string {
 	if len(heads) == 1 {
 		switch heads[0] {
@@ -296,6 +326,9 @@ func Suggested(heads []string) string {
 		case "exp":
 			return "poisson"
 		}
+	}
+	if len(heads) > 1 && (heads[0] == "softmax" || heads[0] == "logsoftmax") && len(slices.Compact(slices.Clone(heads))) == 1 {
+		return "categorical"
 	}
 	return "gaussian"
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // prediction adds up how well the network itself predicts the response, and how well
@@ -56,6 +57,9 @@ func (p *prediction) merge(o prediction) {
 // null model is another one, and there is no such figure. A mean says nothing of a time
 // that is censored: then only a baseline of its own tells whether no predictor does better.
 func (v *Visitor) prediction() *decompose.Prediction {
+	if _, ok := v.family.(family.Classifier); ok {
+		return v.classPrediction()
+	}
 	p := v.total.prediction
 	if v.result.Event != "" {
 		if v.total.refit == nil {

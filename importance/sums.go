@@ -18,7 +18,7 @@ type fit struct{ loglik, deviance float64 }
 // add adds a row of the full model.
 func (f *fit) add(v *Visitor, of family.Family, y, w float64, eta []float64) {
 	f.loglik += of.LogLik(y, w, eta, v.phi)
-	if len(eta) == 1 {
+	if v.deviance {
 		f.deviance += of.Deviance(y, w, eta)
 	}
 }
@@ -55,9 +55,19 @@ type sums struct {
 	without []fit // by drop: what addOne adds
 
 	prediction prediction
+	classes    classes
 	// refit is, of families with a baseline, what finds it for each predictor: all terms,
 	// none, and those without each drop. They take the place of full and without.
 	refit []*family.Exposure
+}
+
+// addPrediction adds a row to what says how well the network predicts.
+func (s *sums) addPrediction(v *Visitor, y, w, offset float64, eta []float64) {
+	if c, ok := v.family.(family.Classifier); ok {
+		s.classes.add(c, y, w, eta)
+		return
+	}
+	s.prediction.add(v, y, w, offset, eta)
 }
 
 // The first of sums.refit; drops follow.
@@ -126,6 +136,7 @@ func (s *sums) merge(o *sums) error {
 	s.w += o.w
 	s.full.merge(o.full)
 	s.prediction.merge(o.prediction)
+	s.classes.merge(o.classes)
 	for k := range s.shares {
 		s.shares[k].merge(&o.shares[k])
 	}

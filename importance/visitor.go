@@ -26,7 +26,7 @@ import (
 //
 //	McFadden          = 1 - l(eta)/l(eta_-j)
 //	DeltaLogLikPerRow = (l(eta) - l(eta_-j))/sum of w
-//	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor
+//	DevianceR2        = 1 - D(eta)/D(eta_-j), for families of one predictor and of classes
 //	VarianceShare     = Cov(f_j, eta)/Var(eta), weighted, without the offset
 //
 // A weight stands for so many rows: with weights of 2 the figures are those of the
@@ -51,6 +51,7 @@ type Visitor struct {
 	total  *sums
 
 	byDeviance bool // what is added up of drops: see fit.addOne
+	deviance   bool // the family has one
 }
 
 // New returns a visitor for one decomposition; it goes into
@@ -86,9 +87,16 @@ func (v *Visitor) Begin(r *decompose.Result) error {
 		v.traits = family.TraitsOf(fam)
 		v.traits.Affine = v.traits.Affine && fam.Predictors() == 1
 		v.byDeviance = fam.Predictors() == 1 && !held
+		v.deviance = hasDeviance(fam)
 	}
 	v.total = v.newSums()
 	return nil
+}
+
+// hasDeviance: a family of one predictor, or of classes.
+func hasDeviance(fam family.Family) bool {
+	_, classes := fam.(family.Classifier)
+	return fam.Predictors() == 1 || classes
 }
 
 // Map adds up a chunk of rows.
@@ -132,7 +140,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 			eta[k], parts[k] = p.Predictors[k].Eta[i], p.Predictors[k].Row(i)
 		}
 		eta[0] += rows.offsetAt(i)
-		s.prediction.add(v, y, weight, rows.offsetAt(i), eta)
+		s.addPrediction(v, y, weight, rows.offsetAt(i), eta)
 		if s.refit == nil {
 			s.full.add(v, of, y, weight, eta)
 		} else {
@@ -204,7 +212,7 @@ func (v *Visitor) compare(e *decompose.Importance, full, without fit) {
 	e.McFadden = finite(1 - full.loglik/without.loglik)
 	e.McFaddenValid = e.McFadden != nil && v.family.Mass() && full.loglik < 0 && without.loglik < 0
 	e.DeltaLogLikPerRow = finite((full.loglik - without.loglik) / v.total.w)
-	if v.family.Predictors() == 1 {
+	if v.deviance {
 		e.DevianceR2 = finite(1 - full.deviance/without.deviance)
 	}
 }

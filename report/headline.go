@@ -17,8 +17,8 @@ func (p *predictor) headline(d *decompose.Predictor) {
 	case len(d.Terms) == 0:
 		p.Headline = fmt.Sprintf("There is no interpretable part: all variance of %s stays in the network. Give a formula to say what could be explained.", p.Name)
 	default:
-		p.Headline = fmt.Sprintf("The interpretable part carries %s of the variance of %s; before the projection it carried %s.",
-			percent(after.Structured), p.Name, percent(before.Structured))
+		p.Headline = fmt.Sprintf("The interpretable part carries %s of the variance of %s%s; before the projection it carried %s.",
+			percent(after.Structured), p.Name, convention(d.Convention), percent(before.Structured))
 		p.Remainder = fmt.Sprintf("The deep remainder keeps %s: variation that the terms below cannot express.", percent(after.Unstructured))
 		if math.Abs(after.TwiceCovariance) >= 5e-4 {
 			p.Remainder += fmt.Sprintf(" The two parts covary, which accounts for the other %s.", percent(after.TwiceCovariance))
@@ -27,6 +27,29 @@ func (p *predictor) headline(d *decompose.Predictor) {
 			p.Remainder += fmt.Sprintf(" Before, the two parts covaried (%s of the variance), so that neither share said much.", percent(before.TwiceCovariance))
 		}
 	}
+}
+
+// convention is what makes a predictor unique, behind its name.
+func convention(words string) string {
+	if words == "" {
+		return ""
+	}
+	return " (" + clip(words, 100) + ")"
+}
+
+// together says of predictors that are unique only together how much all of them are
+// explained.
+func together(r *decompose.Result) (out []string) {
+	for _, s := range r.Sets {
+		if s.Convention == "" {
+			continue
+		}
+		after, before := importance.ExplainedVariance(s.Variance), importance.ExplainedVariance(s.VarianceBefore)
+		out = append(out, fmt.Sprintf("The interpretable part carries %s of the variance of all classes together, each centred over the classes of every row; before the projection it carried %s. "+
+			"What all classes have in common changes no probability and is no part of this. Each predictor below is of one class: %s.",
+			percent(after.Structured), percent(before.Structured), clip(s.Convention, 100)))
+	}
+	return out
 }
 
 // constant reports whether a predictor does not vary beyond rounding.

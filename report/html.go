@@ -50,6 +50,7 @@ type page struct {
 	Facts       []fact
 	Prediction  []string // how well the network predicts the response
 	Worse       bool     // than the mean
+	Together    []string // headlines of predictors that belong together
 	Bound       []bound
 	Band        *fact // what the bands are; nil: there are none
 	Warnings    []string
@@ -69,7 +70,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	p := &page{
 		Title: "Decomposition", Facts: facts(r), Several: len(r.Predictors) > 1,
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
-		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Bound: bounds(r),
+		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Together: together(r), Bound: bounds(r),
 	}
 	if name, reading := bandWords(r); name != "" {
 		p.Band = &fact{Name: name, Reading: reading}

@@ -58,6 +58,11 @@ func predictionWords(r *decompose.Result) []string {
 		if p.Worse {
 			return []string{lead, "That is worse than no predictor: it may be the logarithm of a time, which falls where the hazard grows, or the columns may be at the wrong places. What follows explains the network, not the data."}
 		}
+	case p.Accuracy != nil && p.DevianceExplained != nil:
+		lead = fmt.Sprintf("The network explains %s of the deviance of %s (%s). Its most probable class is right in %s of the rows; the most frequent class would be in %s.",
+			percent(*p.DevianceExplained), y, clip(r.Family, 40), percent(*p.Accuracy), maybePercent(p.Frequent))
+	case p.Accuracy != nil:
+		lead = fmt.Sprintf("The most probable class of %s (%s) is right in %s of the rows; the most frequent class would be in %s.", y, clip(r.Family, 40), percent(*p.Accuracy), maybePercent(p.Frequent))
 	case p.DevianceExplained != nil:
 		lead = fmt.Sprintf("The network explains %s of the deviance of %s (%s). On the scale of the response its R² is %s and its root mean square error %s.",
 			percent(*p.DevianceExplained), y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
@@ -65,7 +70,11 @@ func predictionWords(r *decompose.Result) []string {
 		lead = fmt.Sprintf("The network predicts %s (%s) with an R² of %s and a root mean square error of %s.", y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
 	}
 	if p.Worse {
-		return []string{lead, "That is worse than the mean of the response: the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the network, not the data."}
+		than := "the mean of the response"
+		if p.Accuracy != nil {
+			than = "the frequencies of the classes"
+		}
+		return []string{lead, "That is worse than " + than + ": the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the network, not the data."}
 	}
 	return []string{lead, "These are the rows of the decomposition, which may be those of training. What follows explains the network's predictions, as good as they are."}
 }

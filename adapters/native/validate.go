@@ -83,6 +83,9 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	for _, p := range formulas {
 		terms += len(p.Specs)
 	}
+	if _, classes := c.Family.(family.Classifier); classes {
+		f.add("no network is trained here for family %s: train it elsewhere and decompose it, or take binomial for two classes", c.Family.Name())
+	}
 	features := len(c.FeatureNetworks.Columns) + len(c.FeatureNetworks.Pairs)
 	deep := len(c.Deep.Columns)
 	switch c.Architecture {

@@ -141,5 +141,12 @@ func describe(f *structure.Found) *Structure {
 		}
 		s.Predictors = append(s.Predictors, info)
 	}
+	for _, own := range f.Softmaxes {
+		info := SoftmaxInfo{Labels: own.Labels}
+		for _, k := range own.Predictors {
+			info.Predictors = append(info.Predictors, f.Predictors[k].Name)
+		}
+		s.Softmaxes = append(s.Softmaxes, info)
+	}
 	return s
 }

@@ -32,6 +32,13 @@ func (s *Structure) WriteText(w io.Writer) error {
 	for _, p := range s.Predictors {
 		t.predictor(p)
 	}
+	for _, own := range s.Softmaxes {
+		named := "the file does not name them"
+		if own.Labels != nil {
+			named = shortList(own.Labels)
+		}
+		t.line(0, "classes of one softmax: predictors %s (%s)", shortList(own.Predictors), named)
+	}
 	for _, n := range s.Notes {
 		t.line(0, "note: %s", n)
 	}

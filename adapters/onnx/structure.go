@@ -31,6 +31,9 @@ type Options struct {
 type Structure struct {
 	Inputs     []InputInfo     `json:"inputs"`
 	Predictors []PredictorInfo `json:"predictors"`
+	// Softmaxes lists which predictors are those of the classes of one softmax: it takes out
+	// a function that they have in common.
+	Softmaxes []SoftmaxInfo `json:"softmaxes,omitempty"`
 	// Unused lists the bound columns that no predictor depends on.
 	Unused []string `json:"unused"`
 	// PassedOver says why the terms that the file declares are not used; "": they
@@ -48,6 +51,15 @@ type InputInfo struct {
 	Type    string   `json:"type"`
 	Shape   string   `json:"shape"` // N is the batch axis
 	Columns []string `json:"columns"`
+}
+
+// SoftmaxInfo is the predictors of the classes of one softmax, at least one, in the order
+// of the classes.
+type SoftmaxInfo struct {
+	Predictors []string `json:"predictors"`
+	// Labels are the names of the classes, as a classifier of the file, a ZipMap or what
+	// follows the place of the largest score has them; nil: the file does not say.
+	Labels []string `json:"labels,omitempty"`
 }
 
 // PredictorInfo is one additive predictor: intercept + terms + deep part.

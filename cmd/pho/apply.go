@@ -83,7 +83,11 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err := a.spare(s, paths, tensors, ref.File, m.Graph()); err != nil {
 		return err
 	}
-	applier, err := r.Applier(m)
+	model, err := ref.Contrasted(m)
+	if err != nil {
+		return err
+	}
+	applier, err := r.Applier(model)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ type decomposeFlags struct {
 	weights, offset   string
 	response, family  string
 	event             string
+	reference         string
 	workers           int
 	contributions     string
 	seed              uint64
@@ -87,6 +88,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
 	f.StringVar(&d.event, "event", "", eventHelp)
+	f.StringVar(&d.reference, "reference", "", "`CLASS` that predictors of classes are differences to (default: centred over the classes of every row)")
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
 	f.StringVar(&d.offset, "offset", "", "`COLUMN` added to the first predictor in the likelihood")
 	d.data.addFactors(f)
@@ -193,7 +195,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 		ready.Notes = append(ready.Notes, said...)
 		if d.export {
-			if err := wiring.CheckExport(network.Path, network.SHA256, ready.Graph, m); err != nil {
+			if err := ready.CheckExport(m); err != nil {
 				return nil, err
 			}
 		}
@@ -242,7 +244,7 @@ func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs ma
 	precision, _ := wiring.Precision(d.network.precision) // checked before
 	return &wiring.Request{
 		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
-		Select: d.selectTerms, Family: d.family, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o,
+		Select: d.selectTerms, Family: d.family, Class: d.reference, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o,
 	}
 }
 

@@ -157,7 +157,7 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 		return
 	}
 	if f := r.Prediction; f != nil {
-		fields := map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "worse": f.Worse}
+		fields := map[string]any{"response": r.Response, "family": r.Family, "r2": f.R2, "rmse": f.RMSE, "deviance_explained": f.DevianceExplained, "accuracy": f.Accuracy, "worse": f.Worse}
 		if f.LogLikGain != nil {
 			fields["loglik_gain"] = f.LogLikGain
 		}
@@ -169,6 +169,9 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 	}
 	for _, warning := range r.Warnings {
 		p.event("warning", map[string]any{"message": bounded(warning)})
+	}
+	for _, set := range r.Sets {
+		p.event("predictors together", map[string]any{"names": set.Predictors, "convention": set.Convention, "variance": set.Variance, "variance_before": set.VarianceBefore})
 	}
 	for i := range r.Predictors {
 		d := &r.Predictors[i]

@@ -36,7 +36,11 @@ DIR/moments.bin and the network.`,
 					return err
 				}
 			}
-			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, m, r)
+			contrasted, err := ref.Contrasted(m)
+			if err != nil {
+				return err
+			}
+			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, contrasted, r)
 		},
 	}
 	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")

@@ -7,7 +7,15 @@ import (
 )
 
 // familyHelp lists the families for --family.
-const familyHelp = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic or cox; numbers may be given, as negative-binomial(theta=2), tweedie(p=1.5), weibull(scale=0.7), else they are estimated"
+const familyHelp = trainFamilies + ", categorical, ordinal or cox; " + familyNumbers
+
+// trainFamilyHelp lists those of pho train.
+const trainFamilyHelp = trainFamilies + "; " + familyNumbers
+
+const (
+	trainFamilies = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic"
+	familyNumbers = "numbers may be given, as negative-binomial(theta=2), tweedie(p=1.5), weibull(scale=0.7), else they are estimated"
+)
 
 // eventHelp is for --event.
 const eventHelp = "`COLUMN` that says of a response that is a time: 1 the event was seen then, 0 censored (or write 'Surv(time, event) ~ ...')"

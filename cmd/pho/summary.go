@@ -31,6 +31,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 		fmt.Fprintln(w, words)
 	}
 	writeBound(w, wiring.ReferenceOf(r))
+	writeSets(w, r)
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
@@ -93,6 +94,19 @@ func verdictOf(t *decompose.TermResult) string {
 		return string(decompose.Identified)
 	}
 	return string(decompose.Sum)
+}
+
+// writeSets writes the headline of classes together, which does not depend on how they are
+// compared.
+func writeSets(w io.Writer, r *decompose.Result) {
+	for _, set := range r.Sets {
+		if set.Convention == "" {
+			continue
+		}
+		before, after := importance.ExplainedVariance(set.VarianceBefore), importance.ExplainedVariance(set.Variance)
+		fmt.Fprintf(w, "all classes together, centred: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s; each class below: %s\n",
+			wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance), shown(set.Convention))
+	}
 }
 
 // writeTerms writes a table of the terms: all in their order or, of many, those
@@ -230,18 +244,36 @@ func writeBound(w io.Writer, n wiring.Reference) {
 	}
 }
 
+// classPredictionWords is predictionWords of a response that is a class.
+func classPredictionWords(r *decompose.Result, response string) string {
+	p := r.Prediction
+	explained := ""
+	if p.DevianceExplained != nil {
+		explained = wiring.Percent(*p.DevianceExplained) + " of the deviance explained; "
+	}
+	frequent := ""
+	if p.Frequent != nil {
+		frequent = fmt.Sprintf(" (always the most frequent one: %s)", wiring.Percent(*p.Frequent))
+	}
+	return fmt.Sprintf("the network's own prediction of %s (%s): %sthe most probable class is right in %s of the rows%s", response, r.Family, explained, wiring.Percent(*p.Accuracy), frequent)
+}
+
 // predictionWords says in a line how well the network predicts the response.
 func predictionWords(r *decompose.Result) string {
 	p := r.Prediction
 	if p == nil {
 		return ""
 	}
+	response := wiring.Shorten(shown(r.Response), summaryName)
+	if p.Accuracy != nil {
+		return classPredictionWords(r, response)
+	}
 	if p.LogLikGain != nil {
 		than := "higher"
 		if *p.LogLikGain < 0 {
 			than = "lower"
 		}
-		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than without a predictor", wiring.Shorten(shown(r.Response), summaryName), r.Family, math.Abs(*p.LogLikGain), than)
+		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than without a predictor", response, r.Family, math.Abs(*p.LogLikGain), than)
 	}
 	r2 := "no finite R2"
 	if p.R2 != nil {
@@ -250,7 +282,6 @@ func predictionWords(r *decompose.Result) string {
 	if p.RMSE != nil {
 		r2 += fmt.Sprintf(", RMSE %.4g", *p.RMSE)
 	}
-	response := wiring.Shorten(shown(r.Response), summaryName)
 	if p.DevianceExplained == nil {
 		return fmt.Sprintf("the network's own prediction of %s (%s): %s", response, r.Family, r2)
 	}

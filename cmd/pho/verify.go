@@ -46,7 +46,11 @@ it gets a new digest, if all the rest holds.`,
 			if err != nil {
 				return err
 			}
-			if _, err := r.Applier(m); err != nil {
+			contrasted, err := ref.Contrasted(m)
+			if err != nil {
+				return err
+			}
+			if _, err := r.Applier(contrasted); err != nil {
 				return err
 			}
 			what := "as written"

@@ -67,8 +67,14 @@ func (q *Request) parse() ([]*basis.Formula, error) {
 		}
 		formulas = append(formulas, f)
 	}
-	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"event", o.Event}, {"offset", o.Offset}, {"groups", o.Groups}, {"cluster", o.Cluster}} {
-		if err := checkColumn(schema, c.column, c.option != "groups" && c.option != "cluster"); err != nil {
+	for _, c := range []struct {
+		option, column string
+		numbers        bool
+	}{
+		{"weights", o.Weights, true}, {"response", o.Response, false}, {"event", o.Event, true}, // of the response see readClasses
+		{"offset", o.Offset, true}, {"groups", o.Groups, false}, {"cluster", o.Cluster, false},
+	} {
+		if err := checkColumn(schema, c.column, c.numbers); err != nil {
 			return nil, optionError(c.option, err)
 		}
 	}

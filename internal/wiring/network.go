@@ -73,6 +73,8 @@ type Reference struct {
 	Predictor   []string          `json:"predictor,omitempty"`
 	NoStructure bool              `json:"no_structure,omitempty"`
 	Precision   string            `json:"precision,omitempty"` // Single; "": Double
+	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
+	Classes *ClassesReference `json:"classes,omitempty"`
 
 	File string `json:"-"` // where Reopen found it
 }

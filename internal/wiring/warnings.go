@@ -71,8 +71,12 @@ func worseThanMean(r *decompose.Result, ref *Reference) string {
 	if names := ref.ByPosition(); len(names) > 0 {
 		order = fmt.Sprintf("the order of the columns (input %q took them by position)", Shorten(names[0], maxName))
 	}
-	return fmt.Sprintf("the network predicts %q worse than its mean does (%s), and a decomposition explains the network, not the data: check %s, and that they and the response are scaled as in training",
-		Shorten(r.Response, maxName), figure, order)
+	than := "its mean does"
+	if p.Accuracy != nil {
+		than = "the frequencies of its classes do"
+	}
+	return fmt.Sprintf("the network predicts %q worse than %s (%s), and a decomposition explains the network, not the data: check %s, and that they and the response are scaled as in training",
+		Shorten(r.Response, maxName), than, figure, order)
 }
 
 // Dropped says how many rows of the last pass were left out for missing cells, "" if

@@ -27,6 +27,7 @@ type Request struct {
 	Factors   []string            // numeric columns that the rows hold as categories
 	Select    bool                // smoothing may remove whole terms of the formulas
 	Family    string              // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
+	Class     string              // reference: predictors of classes are differences to it; "": they are centred
 	Drops     bool                // the rows leave out those with missing cells
 	Cache     int64               // bytes of rows that may stay in memory while the terms are made
 	Export    bool                // the result will be written into the network's file: refuse what cannot be
@@ -39,6 +40,7 @@ type Request struct {
 // Ready is all that decompose.Decompose needs.
 type Ready struct {
 	Graph *onnx.Model     // the network and the structure found in it
+	Base  decompose.Model // the network with its classes made unique (package classes); Graph, if there are none
 	Model decompose.Model // with the terms of the formulas
 	Rows  *CachedRows     // as the network sees them
 	Notes []string        // what the reader of the result should know; "" is nothing
@@ -89,47 +91,51 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		}
 	}
 	ref := q.reference(bind)
+	if ref.Classes, err = q.classes(graph, trainedFor); err != nil {
+		return nil, err
+	}
+	contrasts, err := ref.contrasted(graph)
+	if err != nil {
+		return nil, optionError("reference", err)
+	}
+	base := decompose.Model(graph)
+	if contrasts != nil {
+		base = contrasts
+	}
+	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
+		return nil, err
+	}
+	if err := q.readClasses(&ref); err != nil {
+		return nil, err
+	}
 	ref.Rounded = ownColumns(graph, formulas, o)
 	rows := Cached(Seen(graph, ref.Rounded, readColumns(formulas, o), q.Rows), q.Cache)
 	if o.ReconstructionTolerance == 0 {
 		o.ReconstructionTolerance = tolerance(q.Precision)
 	}
-	if o.Family, err = q.family(graph.Structure(), trainedFor); err != nil {
+	if err := q.exports(graph, contrasts, base); err != nil { // before the rows are read
 		return nil, err
 	}
-	o.Conventions = conventions(graph.Structure())
-	if err := q.exports(graph, graph); err != nil { // before the rows are read
-		return nil, err
-	}
-	m, notes, err := q.extend(ctx, graph, rows, formulas)
+	m, notes, err := q.extend(ctx, base, rows, formulas)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.exports(graph, m); err != nil {
+	if contrasts != nil {
+		notes = append(notes, q.share(contrasts, m))
+	}
+	if err := q.exports(graph, contrasts, m); err != nil {
 		return nil, err
 	}
 	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
 		return nil, err
 	}
-	notes = append(notes, graph.Structure().PassedOver, readsResponse(graph, o.Response))
+	notes = append(notes, thresholds(o.Family), graph.Structure().PassedOver, readsResponse(graph, o.Response))
 	for _, p := range graph.Structure().Predictors {
 		if r := p.Response(); r != "" {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas}, nil
-}
-
-// conventions says of the predictors of a softmax that they are not unique: a function added
-// to all of them changes no probability.
-func conventions(s *onnx.Structure) map[string]string {
-	said := map[string]string{}
-	for _, p := range s.Predictors {
-		if p.Head == "softmax" || p.Head == "logsoftmax" {
-			said[p.Name] = "determined up to a function common to all classes"
-		}
-	}
-	return said
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
@@ -182,13 +188,9 @@ func (q *Request) trainedFor() (name, event string, err error) {
 }
 
 // family finds the family of the response; nil without a response.
-func (q *Request) family(structure *onnx.Structure, trainedFor string) (family.Family, error) {
+func (q *Request) family(ref *Reference, heads []string, trainedFor string) (family.Family, error) {
 	if q.Options.Response == "" {
 		return nil, nil
-	}
-	heads := make([]string, len(structure.Predictors))
-	for k, p := range structure.Predictors {
-		heads[k] = p.Head
 	}
 	name := cmp.Or(q.Family, trainedFor)
 	if name == "" {
@@ -201,7 +203,7 @@ func (q *Request) family(structure *onnx.Structure, trainedFor string) (family.F
 	case err != nil:
 		return nil, optionError("family "+name, err)
 	}
-	return f, nil
+	return ref.againstClass(f)
 }
 
 // Complete notes in r which network it is of, its path as seen from dir ("": the

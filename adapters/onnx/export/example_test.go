@@ -49,7 +49,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	var adapted bytes.Buffer
-	if err := export.Write(&adapted, export.File{Model: file}, m, r); err != nil {
+	if err := export.Write(&adapted, export.File{Model: file}, m, r, nil); err != nil {
 		log.Fatal(err)
 	}
 	for _, o := range decode(nil, adapted.Bytes()).Graph.Output {

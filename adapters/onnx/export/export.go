@@ -32,8 +32,8 @@ import (
 //
 // file is what m was loaded from; parts that it holds already are replaced, and data that it
 // keeps in other files come into this one. All that cannot be written is told at once.
-func Write(w io.Writer, file File, m *onnx.Model, r *decompose.Result) error {
-	f, err := build(file, m, result(r))
+func Write(w io.Writer, file File, m *onnx.Model, r *decompose.Result, o *Options) error {
+	f, err := build(file, m, result(r), o)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,20 @@ func Write(w io.Writer, file File, m *onnx.Model, r *decompose.Result) error {
 
 // Check refuses what Write could not write of the network m, whose file that is, and of the
 // terms of with: m itself, or m with the terms of formulas. It reads no rows.
-func Check(file File, m *onnx.Model, with decompose.Model) error {
-	_, err := build(file, m, planned(with))
+func Check(file File, m *onnx.Model, with decompose.Model, o *Options) error {
+	_, err := build(file, m, planned(with), o)
 	return err
+}
+
+// Options say how the predictors that are written differ from the network's. nil, and the
+// zero value: they do not.
+type Options struct {
+	// Mixtures has for each predictor that is written one number for each of the network's:
+	// what it is made of, as classes that are centred are. nil: predictors are the
+	// network's.
+	Mixtures [][]float64
+	// Joined names the taps of the network that a tap of the decomposition has side by side.
+	Joined map[string][]string
 }
 
 // maxFile bounds an ONNX file: what reads it counts its bytes in int32.
@@ -116,7 +127,10 @@ func planned(m decompose.Model) []predictor {
 	return out
 }
 
-func build(raw File, m *onnx.Model, all []predictor) (*file, error) {
+func build(raw File, m *onnx.Model, all []predictor, o *Options) (*file, error) {
+	if o == nil {
+		o = &Options{}
+	}
 	f, err := read(raw)
 	if err != nil {
 		return nil, err
@@ -127,8 +141,8 @@ func build(raw File, m *onnx.Model, all []predictor) (*file, error) {
 		return nil, err
 	}
 	c.basis = onnxbasis.New(c, c)
-	w := &writer{columns: c, net: m}
-	if len(all) != len(m.Predictors()) {
+	w := &writer{columns: c, net: m, o: o, all: len(all)}
+	if own := len(m.Predictors()); o.Mixtures == nil && len(all) != own || o.Mixtures != nil && len(all) != len(o.Mixtures) {
 		return nil, fmt.Errorf("onnx: the decomposition has %d predictors and the network %d", len(all), len(m.Predictors()))
 	}
 	c.addInputs(all)

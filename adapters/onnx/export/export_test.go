@@ -138,9 +138,9 @@ func decomposed(t testing.TB, file []byte, src *data.Table, formula string, o *d
 
 func written(t testing.TB, file []byte, m *onnx.Model, with decompose.Model, r *decompose.Result) []byte {
 	t.Helper()
-	must(t, export.Check(export.File{Model: file}, m, with))
+	must(t, export.Check(export.File{Model: file}, m, with, nil))
 	var out bytes.Buffer
-	must(t, export.Write(&out, export.File{Model: file}, m, r))
+	must(t, export.Write(&out, export.File{Model: file}, m, r, nil))
 	return out.Bytes()
 }
 

@@ -43,7 +43,7 @@ func TestExternal(t *testing.T) {
 	apart, err := onnx.NewModel(g, bind, nil)
 	must(t, err)
 	var out bytes.Buffer
-	must(t, export.Write(&out, export.File{Model: g.File(), External: g.External()}, apart, r))
+	must(t, export.Write(&out, export.File{Model: g.File(), External: g.External()}, apart, r, nil))
 	if !bytes.Equal(out.Bytes(), want) {
 		t.Error("the file differs from that of the network with its weights inside")
 	}
@@ -55,7 +55,7 @@ func TestExternal(t *testing.T) {
 		{"no files", export.File{Model: model}, "load the network with LoadOptions.KeepFile"},
 		{"a short file", export.File{Model: model, External: map[string][]byte{"w.bin": weights[:8]}}, "the file is truncated"},
 	} {
-		if err := export.Check(c.file, apart, apart); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := export.Check(c.file, apart, apart, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: no %q in %v", c.what, c.want, err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestExternalInside(t *testing.T) {
 	}}})
 	raw, err := proto.Marshal(p)
 	must(t, err)
-	if err := export.Check(export.File{Model: raw}, m, m); err == nil || !strings.Contains(err.Error(), `attribute "then_branch": initializer "far"`) {
+	if err := export.Check(export.File{Model: raw}, m, m, nil); err == nil || !strings.Contains(err.Error(), `attribute "then_branch": initializer "far"`) {
 		t.Errorf("%v", err)
 	}
 }

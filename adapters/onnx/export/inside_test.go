@@ -183,7 +183,7 @@ func TestHalfLevels(t *testing.T) {
 		must(t, near.AddNumeric(fmt.Sprintf("x%d", j+1), x))
 	}
 	m, with, _ = decomposed(t, file, near, "~ factor(x1)", &decompose.Options{})
-	if err := export.Check(export.File{Model: file}, m, with); err == nil || !strings.Contains(err.Error(), "the two cannot be told apart in the file") {
+	if err := export.Check(export.File{Model: file}, m, with, nil); err == nil || !strings.Contains(err.Error(), "the two cannot be told apart in the file") {
 		t.Errorf("levels that are one number: %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func TestInside(t *testing.T) {
 	file, err := b.Marshal()
 	must(t, err)
 	m, with, _ := decomposed(t, file, src, "", &decompose.Options{})
-	err = export.Check(export.File{Model: file}, m, with)
+	err = export.Check(export.File{Model: file}, m, with, nil)
 	if err == nil || !strings.Contains(err.Error(), "is not in the file: it is computed inside of a function") {
 		t.Errorf("inside of a function: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/adapters/onnx/internal/parts"
@@ -14,16 +15,18 @@ import (
 type writer struct {
 	*columns
 	net *onnx.Model
+	o   *Options
 	own []parts.Output
+	all int // predictors
 }
 
 // predictor writes the parts of predictor k.
 func (w *writer) predictor(k int, p predictor) error {
 	at := func(name string) string { return name }
-	if len(w.net.Predictors()) > 1 {
+	if w.all > 1 {
 		at = func(name string) string { return p.name + "/" + name }
 	}
-	eta, kind, err := w.eta(at("eta"), w.net.Predictor(k))
+	eta, kind, err := w.predicted(at("eta"), k)
 	if err != nil {
 		return fmt.Errorf("predictor %q: %w", p.name, err)
 	}
@@ -46,6 +49,45 @@ func (w *writer) predictor(k int, p predictor) error {
 	}
 	w.add("Sub", w.newName(parts.Prefix+unstructured+".output"), rest, []string{unstructured})
 	return nil
+}
+
+// predicted is what predictor k is, N x 1, in the type of its parts: the network's own, or
+// the mixture of its predictors, summed up in float64.
+func (w *writer) predicted(name string, k int) (x string, kind onnxpb.TensorProto_DataType, err error) {
+	if w.o.Mixtures == nil {
+		return w.eta(name, w.net.Predictor(k))
+	}
+	var terms []string
+	var coef []float64
+	for l, v := range w.o.Mixtures[k] {
+		if v == 0 {
+			continue
+		}
+		own, of, err := w.eta(fmt.Sprintf("%s.%d", name, l), w.net.Predictor(l))
+		if err != nil {
+			return "", 0, err
+		}
+		if v == 1 && slices.IndexFunc(w.o.Mixtures[k], func(c float64) bool { return c != 0 && c != 1 }) < 0 {
+			return own, of, nil // a predictor of no class
+		}
+		terms, coef, kind = append(terms, w.as(onnxpb.TensorProto_DOUBLE, own, own, typeName(of))), append(coef, v), of
+	}
+	all := w.once("classes "+strings.Join(terms, " "), func() string { return w.Node("Concat", name+".classes", terms, onnxpb.Int("axis", 1)) })
+	mixed := w.Node("MatMul", name+".mixed", []string{all, w.Doubles(name+".mixture", []int{len(coef), 1}, coef...)})
+	return w.as(kind, name, mixed, "double"), kind, nil
+}
+
+// tap are the elements of a learned basis, of those side by side one after the other.
+func (w *writer) tap(name string) []onnx.Element {
+	joined, ok := w.o.Joined[name]
+	if !ok {
+		return w.net.Tap(name)
+	}
+	var all []onnx.Element
+	for _, own := range joined {
+		all = append(all, w.net.Tap(own)...)
+	}
+	return all
 }
 
 // eta is a predictor as the network has it, N x 1, in the type of its parts.

@@ -24,24 +24,24 @@ func TestRefused(t *testing.T) {
 	own := &decompose.LinearTerm{Column: "x5"}
 	with, err := decompose.With(m, map[string][]decompose.Block{"": {{Term: hidden{own}}, {Term: &decompose.Tap{Tensor: "nowhere", Features: []string{"x1", "x5"}, Width: 2}}}})
 	must(t, err)
-	err = export.Check(export.File{Model: file}, m, with)
+	err = export.Check(export.File{Model: file}, m, with, nil)
 	for _, want := range []string{`term "hidden" of predictor "mu"`, "does not say what it computes", `term "f(x1,x5)" of predictor "sigma"`, `its basis "nowhere" is not in the network`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}
 	}
-	if err := export.Check(export.File{Model: []byte("no file")}, m, m); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
+	if err := export.Check(export.File{Model: []byte("no file")}, m, m, nil); err == nil || !strings.Contains(err.Error(), "not an ONNX model") {
 		t.Errorf("of no file: %v", err)
 	}
 	outside := decode(t, file)
 	outside.Graph.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
 	raw, err := proto.Marshal(outside)
 	must(t, err)
-	if err := export.Check(export.File{Model: raw}, m, m); err == nil || !strings.Contains(err.Error(), "stores its data in an external file") {
+	if err := export.Check(export.File{Model: raw}, m, m, nil); err == nil || !strings.Contains(err.Error(), "stores its data in an external file") {
 		t.Errorf("with numbers elsewhere: %v", err)
 	}
 	other := network(t, 13, float, "y")
-	if err := export.Check(export.File{Model: other}, m, m); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
+	if err := export.Check(export.File{Model: other}, m, m, nil); err == nil || !strings.Contains(err.Error(), `tensor "mu"`) {
 		t.Errorf("of another file: %v", err)
 	}
 }

@@ -120,7 +120,7 @@ type part struct {
 
 // tapped are the columns of a learned basis, by the tensors that hold them.
 func (w *writer) tapped(output string, tap *decompose.Tap, columns int) ([]part, error) {
-	elements := w.net.Tap(tap.Tensor)
+	elements := w.tap(tap.Tensor)
 	if len(elements) != columns {
 		return nil, fmt.Errorf("its basis %q is not in the network", tap.Tensor)
 	}

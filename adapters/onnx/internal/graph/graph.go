@@ -94,7 +94,9 @@ type Graph struct {
 	Notes   []string
 
 	Origin Origin
-	Parts  *parts.Parts // what of the file is not in the graph; nil: nothing
+	// ClassLabels are the lists of classes that the file names somewhere, each once.
+	ClassLabels [][]string
+	Parts       *parts.Parts // what of the file is not in the graph; nil: nothing
 
 	metadata []metadata // of the file, in order
 }

@@ -55,6 +55,7 @@ func Discover(g *graph.Graph, columns [][]string, o Options) (*Found, error) {
 	}
 	d.settleConstants()
 	d.group()
+	d.s.Softmaxes = d.softmaxes()
 	d.s.Unused = d.unused()
 	if d.s.Missing, err = d.missing(); err != nil {
 		return nil, err
@@ -96,6 +97,7 @@ func (d *discovery) findPredictors() error {
 		return err
 	}
 	d.dropComplements()
+	d.completeSoftmaxes()
 	d.unrollPredictors()
 	if len(d.o.Predictor) == 0 {
 		d.dropOpposites()
@@ -183,6 +185,9 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 		}
 		if peel {
 			p.eta, p.head, p.passed = d.dep.peel(p.eta)
+		}
+		if p.head == "softmax" || p.head == "logsoftmax" {
+			p.group = d.dep.normalisedWith(p.eta, p.passed)
 		}
 		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == p.eta }); i >= 0 {
 			if d.found[i].head == complement {

@@ -14,6 +14,7 @@ type candidate struct {
 	output string
 	head   string
 	passed []*graph.Node
+	group  []Element // of the softmax: see normalisedWith
 	u      unrolled
 }
 

@@ -13,6 +13,7 @@ import (
 type Found struct {
 	Inputs     []Input
 	Predictors []Predictor
+	Softmaxes  []Softmax
 	Unused     []string
 	PassedOver string
 	Notes      []string

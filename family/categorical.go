@@ -1,0 +1,139 @@
+package family
+
+import (
+	"fmt"
+	"math"
+)
+
+// Categorical has K classes with probabilities exp(eta_k)/sum_l exp(eta_l), the softmax of
+// their predictors, which counts for nothing what all have in common. The response is the
+// class's number, 0 to K-1. With a reference class, whose predictor is 0, there are K-1
+// predictors, those of the other classes in their order.
+type Categorical struct {
+	classes   int
+	reference int // 1 + the class; 0: none
+}
+
+// NewCategorical has that many classes, two at least; reference is the class whose predictor
+// is 0, negative for none.
+func NewCategorical(classes, reference int) (Categorical, error) {
+	if classes < 2 || reference >= classes {
+		return Categorical{}, fmt.Errorf("family categorical: %d classes with class %d as reference: two classes are the least, and the reference is one of them", classes, reference)
+	}
+	return Categorical{classes, max(reference, -1) + 1}, nil
+}
+
+// Name is "categorical".
+func (Categorical) Name() string { return "categorical" }
+
+// Classes is the number of classes.
+func (f Categorical) Classes() int { return f.classes }
+
+// Predictors is the number of classes that are not the reference.
+func (f Categorical) Predictors() int {
+	if f.reference > 0 {
+		return f.classes - 1
+	}
+	return f.classes
+}
+
+// Check accepts whole numbers from 0 to K-1.
+func (f Categorical) Check(y float64) error {
+	if y >= 0 && y < float64(f.classes) && y == math.Trunc(y) {
+		return nil
+	}
+	return fmt.Errorf("family categorical: response %v is no class: they are the numbers 0 to %d", y, f.classes-1)
+}
+
+// LogLik is w log p of the class y; phi is ignored.
+func (f Categorical) LogLik(y, w float64, eta []float64, _ float64) float64 {
+	if len(eta) != f.Predictors() || !(w >= 0) {
+		return math.NaN()
+	}
+	return 0 - times(w, f.surprise(int(y), eta))
+}
+
+// surprise is -log p of class c: log sum_k exp(eta_k - eta_c), whose terms are all positive
+// and of which that of c is 1.
+func (f Categorical) surprise(c int, eta []float64) float64 {
+	own, most := f.at(eta, c), math.Inf(-1)
+	for k := range f.classes {
+		if k != c {
+			most = math.Max(most, f.at(eta, k))
+		}
+	}
+	if math.IsInf(most, -1) && own > most || math.IsInf(own, 1) && own > most {
+		return 0
+	}
+	sum := 0.0 // of the others, relative to the largest of them
+	for k := range f.classes {
+		if k != c {
+			sum += math.Exp(f.at(eta, k) - most)
+		}
+	}
+	return softplus(most - own + math.Log(sum))
+}
+
+// at is the predictor of class k, 0 of the reference.
+func (f Categorical) at(eta []float64, k int) float64 {
+	switch {
+	case f.reference == 0 || k < f.reference-1:
+		return eta[k]
+	case k == f.reference-1:
+		return 0
+	}
+	return eta[k-1]
+}
+
+// Deviance is -2w log p of the class y: the saturated model gives it the probability 1.
+func (f Categorical) Deviance(y, w float64, eta []float64) float64 {
+	if len(eta) != f.Predictors() || !(w >= 0) {
+		return math.NaN()
+	}
+	return times(2*w, f.surprise(int(y), eta))
+}
+
+// HasDispersion is false.
+func (Categorical) HasDispersion() bool { return false }
+
+// Mass is true.
+func (Categorical) Mass() bool { return true }
+
+// Mean is NaN: numbers of classes have none. See Class.
+func (Categorical) Mean([]float64) float64 { return math.NaN() }
+
+// Place is the class y.
+func (Categorical) Place(y float64) int { return int(y) }
+
+// Class is the most probable class, the first of several.
+func (f Categorical) Class(eta []float64) int {
+	best := 0
+	for k := range f.classes {
+		if f.at(eta, k) > f.at(eta, best) {
+			best = k
+		}
+	}
+	return best
+}
+
+// Score of the predictors: w (1{y = k} - p_k), information w p_k (1 - p_k).
+func (f Categorical) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	at := 0
+	for k := range f.classes {
+		if k == f.reference-1 {
+			continue
+		}
+		p := math.Exp(-f.surprise(k, eta))
+		grad[at] = -w * p
+		if k == int(y) {
+			grad[at] = w * f.others(k, eta)
+		}
+		if info != nil {
+			info[at] = w * p * f.others(k, eta)
+		}
+		at++
+	}
+}
+
+// others is 1 - p of class c.
+func (f Categorical) others(c int, eta []float64) float64 { return -math.Expm1(-f.surprise(c, eta)) }

@@ -1,0 +1,68 @@
+package importance
+
+import (
+	"math"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+)
+
+// classes adds up how often the network's most probable class is the row's, and how often
+// each class is there.
+type classes struct {
+	w, right float64
+	of       []float64 // by class
+}
+
+func (c *classes) add(f family.Classifier, y, w float64, eta []float64) {
+	if c.of == nil {
+		c.of = make([]float64, f.Classes())
+	}
+	c.w += w
+	c.of[f.Place(y)] += w
+	if f.Class(eta) == f.Place(y) {
+		c.right += w
+	}
+}
+
+func (c *classes) merge(o classes) {
+	if c.of == nil {
+		c.of = make([]float64, len(o.of))
+	}
+	c.w += o.w
+	c.right += o.right
+	for k, w := range o.of {
+		c.of[k] += w
+	}
+}
+
+// nullDeviance is that of the classes' frequencies, -2 sum_k w_k log(w_k/w).
+func (c *classes) nullDeviance() float64 {
+	sum := 0.0
+	for _, w := range c.of {
+		if w > 0 {
+			sum -= 2 * w * math.Log(w/c.w)
+		}
+	}
+	return sum
+}
+
+// classPrediction is how well the network predicts a class. With one class in all rows
+// there is no deviance to explain.
+func (v *Visitor) classPrediction() *decompose.Prediction {
+	c := &v.total.classes
+	out := &decompose.Prediction{Accuracy: finite(c.right / c.w), Frequent: finite(maximum(c.of) / c.w)}
+	if null := c.nullDeviance(); null > 0 && v.result.Offset == "" {
+		out.DevianceExplained = finite(1 - v.total.full.deviance/null)
+		out.Worse = !(v.total.full.deviance <= null)
+	}
+	return out
+}
+
+func maximum(x []float64) float64 {
+	most := 0.0
+	for _, v := range x {
+		most = math.Max(most, v)
+	}
+	return most
+}

@@ -1,0 +1,214 @@
+package wiring
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/classes"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
+)
+
+// ClassesReference is what a result says of predictors of classes: how those of the network
+// were taken together (package classes).
+type ClassesReference struct {
+	Heads     []ClassHead `json:"heads"`
+	Reference string      `json:"reference,omitempty"` // class; "": centred
+}
+
+// ClassHead is the classes of one softmax.
+type ClassHead struct {
+	Name       string   `json:"name"`       // the output
+	Predictors []string `json:"predictors"` // of the network, as inspect names them
+	Classes    []string `json:"classes"`
+}
+
+// classes wraps the network if predictors of it are those of classes: of a softmax, or, if
+// the family or a reference class says so, all of them. nil heads: there are none.
+func (q *Request) classes(m *onnx.Model, trainedFor string) (*ClassesReference, error) {
+	heads, err := softmaxes(m)
+	if err != nil {
+		return nil, err
+	}
+	asked := q.Family == "categorical" || trainedFor == "categorical" || q.Class != ""
+	if len(heads) == 0 && asked && allPlain(m) {
+		labels, err := labelsOf(m, m.Predictors(), nil)
+		if err != nil {
+			return nil, err
+		}
+		heads = []ClassHead{{m.Structure().Predictors[0].Output, m.Predictors(), labels}}
+	}
+	switch {
+	case len(heads) == 0 && q.Class != "":
+		return nil, optionError("reference", fmt.Errorf("the network has no softmax, so there is no class %q to compare others with", q.Class))
+	case len(heads) == 0:
+		return nil, nil
+	}
+	return &ClassesReference{heads, q.Class}, nil
+}
+
+// softmaxes are the heads that the graph shows.
+func softmaxes(m *onnx.Model) (heads []ClassHead, err error) {
+	s := m.Structure()
+	for _, own := range s.Softmaxes {
+		at := slices.IndexFunc(s.Predictors, func(p onnx.PredictorInfo) bool { return p.Name == own.Predictors[0] })
+		h := ClassHead{s.Predictors[at].Output, own.Predictors, nil}
+		if h.Classes, err = labelsOf(m, own.Predictors, own.Labels); err != nil {
+			return nil, err
+		}
+		heads = append(heads, h)
+	}
+	return heads, nil
+}
+
+// allPlain: several predictors, without heads, of one tensor.
+func allPlain(m *onnx.Model) bool {
+	all := m.Structure().Predictors
+	return len(all) > 1 && !slices.ContainsFunc(all, func(p onnx.PredictorInfo) bool { return p.Head != "" || p.Tensor != all[0].Tensor })
+}
+
+// labelsOf are the names of classes: what the file was trained on, or its classifiers say,
+// or else their numbers.
+func labelsOf(m *onnx.Model, predictors, own []string) ([]string, error) {
+	texts, err := m.Graph().Labels()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case texts != nil && len(texts.Classes) == len(predictors):
+		return texts.Classes, nil
+	case own != nil:
+		return own, nil
+	}
+	return numbered(len(predictors)), nil
+}
+
+// numbered are the numbers 0 to n-1 as names.
+func numbered(n int) (names []string) {
+	for i := range n {
+		names = append(names, strconv.Itoa(i))
+	}
+	return names
+}
+
+// Contrasted is the network with its classes as the result has them: m itself if it has
+// none.
+func (ref *Reference) Contrasted(m *onnx.Model) (decompose.Model, error) {
+	c, err := ref.contrasted(m)
+	if err != nil || c == nil {
+		return m, err
+	}
+	return c, nil
+}
+
+func (ref *Reference) contrasted(m *onnx.Model) (*classes.Model, error) {
+	if ref.Classes == nil {
+		return nil, nil
+	}
+	names := m.Predictors()
+	var heads []classes.Head
+	for _, h := range ref.Classes.Heads {
+		own := classes.Head{Name: h.Name, Classes: h.Classes}
+		for _, p := range h.Predictors {
+			own.Predictors = append(own.Predictors, slices.Index(names, p))
+		}
+		heads = append(heads, own)
+	}
+	return classes.New(m, heads, ref.Classes.Reference)
+}
+
+// heads are the response functions of the predictors of a model with classes: of two
+// classes, whose predictor is their log odds, a sigmoid.
+func headsOf(m *onnx.Model, c *classes.Model) (heads []string) {
+	own := m.Structure().Predictors
+	if c == nil {
+		for _, p := range own {
+			heads = append(heads, p.Head)
+		}
+		return heads
+	}
+	for k := range c.Predictors() {
+		head, from := "", 0
+		for l, v := range c.Mixture(k) {
+			if v != 0 {
+				head, from = own[l].Head, from+1
+			}
+		}
+		if (head == "softmax" || head == "logsoftmax") && c.LogOdds(k) {
+			head = "sigmoid"
+		}
+		heads = append(heads, head)
+	}
+	return heads
+}
+
+// againstClass is the family for predictors that are differences to a class.
+func (ref *Reference) againstClass(f family.Family) (family.Family, error) {
+	own, ok := f.(family.Categorical)
+	if !ok || ref.Classes == nil || len(ref.Classes.Heads) != 1 {
+		return f, nil
+	}
+	h := ref.Classes.Heads[0]
+	reference := slices.Index(h.Classes, ref.Classes.Reference)
+	if len(h.Classes) == 2 {
+		reference = max(reference, 0)
+	}
+	if reference < 0 {
+		return own, nil
+	}
+	return family.NewCategorical(len(h.Classes), reference)
+}
+
+// readClasses shows the response as numbers of the classes, if there are some.
+func (q *Request) readClasses(ref *Reference) error {
+	o := q.Options
+	if o.Response == "" {
+		return nil
+	}
+	_, categorical := o.Family.(family.Categorical)
+	_, binomial := o.Family.(family.Binomial)
+	column, _ := q.Rows.Schema().Lookup(o.Response)
+	if ref.Classes != nil && len(ref.Classes.Heads) == 1 && (categorical || binomial && !column.Numeric) {
+		names := ref.Classes.Heads[0].Classes
+		if binomial && ref.Classes.Reference == names[1] { // 1 is the class whose log odds the predictor is
+			names = []string{names[1], names[0]}
+		}
+		q.Rows = classNumbers(q.Rows, o.Response, names)
+		return nil
+	}
+	return optionError("response", checkColumn(q.Rows.Schema(), o.Response, true))
+}
+
+// share asks for one lambda for the classes of a softmax, where their terms are the same;
+// else it says that they are not.
+func (q *Request) share(c *classes.Model, m decompose.Model) string {
+	o := q.Options
+	names := m.Predictors()
+	for _, set := range c.Sharing() {
+		terms := map[string]bool{}
+		for _, p := range set.Predictors {
+			var own []string
+			for _, b := range m.Blocks(slices.Index(names, p)) {
+				own = append(own, b.Term.Name())
+			}
+			terms[fmt.Sprintf("%q %v", own, slices.Contains(o.WithoutIntercept, p))] = true
+		}
+		if len(terms) == 1 {
+			o.Shared = append(o.Shared, set)
+			continue
+		}
+		return fmt.Sprintf("the classes %.120q have different terms, so each has smoothing parameters of its own, and shares depend on how classes are compared: give all of them the same formula", set.Predictors)
+	}
+	return ""
+}
+
+// thresholds says which ones an ordinal family has found.
+func thresholds(f family.Family) string {
+	o, ok := f.(family.Ordinal)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("family ordinal: the levels are %.6g, with thresholds of the predictor at %.6g, estimated for the network's predictor as it is", o.Levels(), o.Thresholds())
+}
