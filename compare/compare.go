@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -322,6 +321,3 @@ func units(r, s *decompose.Result, features []string) string {
 	}
 	return ""
 }
-
-// ErrSame is that a result is compared with itself.
-var ErrSame = errors.New("A and B are the same result")
