@@ -85,6 +85,10 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 	if p.Unstructured != nil {
 		out.Variance += fmt.Sprintf(" The remainder has %s and %s of it; the terms' parts, below, add up to it with this.", num(p.Unstructured.A), num(p.Unstructured.B))
 	}
+	if s := p.Structured; s != nil {
+		out.Variance += fmt.Sprintf(" The structured part has a variance of %s in A and %s in B: a change of %s because the rows are other ones, and of %s because functions are.",
+			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
+	}
 	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: p.Name}
 	var effects []Effect
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
