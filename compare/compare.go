@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +49,10 @@ type Predictor struct {
 	Name     string `json:"name"`
 	Mean     Mean   `json:"mean"`
 	Variance Change `json:"variance"` // of the predictor
-	Terms    []Term `json:"terms"`
+	// Structured splits the change of the structured part's variance; nil unless B
+	// accumulated the columns of all of A's terms.
+	Structured *Spread `json:"structured,omitempty"`
+	Terms      []Term  `json:"terms"`
 	// Sums compares the sums of terms of the same columns, of which there is often one
 	// of the network and one of a formula: trainings can share an effect between these as
 	// they like. They have no standard errors.
@@ -68,6 +70,15 @@ type Change struct {
 }
 
 func change(a, b float64) Change { return Change{a, b, b - a} }
+
+// Spread splits the change of a variance exactly: Rows is what A's functions vary over B's
+// rows less what they do over A's, Functions what B's functions vary over B's rows less what A's
+// do there.
+type Spread struct {
+	Change
+	Rows      float64 `json:"rows"`
+	Functions float64 `json:"functions"`
+}
 
 // Mean splits the change of a predictor's weighted mean.
 type Mean struct {
@@ -186,6 +197,10 @@ func (c *Comparison) predictor(a, b Side, k, l int) (Predictor, error) {
 		}
 	}
 	p.Sums = c.sums(a, b, k, l)
+	if there, ok := a.Result.StructuredOver(k, b.Result, c.SameNetwork); ok && len(d.Terms) > 0 {
+		own := change(d.Variance.Structured, e.Variance.Structured)
+		p.Structured = &Spread{Change: own, Rows: there - own.A, Functions: own.B - there}
+	}
 	p.means(d, e, rows, same)
 	p.variances(d, e)
 	return p, nil
@@ -322,6 +337,3 @@ func units(r, s *decompose.Result, features []string) string {
 	}
 	return ""
 }
-
-// ErrSame is that a result is compared with itself.
-var ErrSame = errors.New("A and B are the same result")

@@ -3,8 +3,12 @@ package decompose
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
 )
 
 // MeansOver are, for each term of predictor k of r, the weighted mean of its function over
@@ -79,4 +83,47 @@ func (r *Result) columnMeans() map[string][]float64 {
 		at += b.Dim
 	}
 	return out
+}
+
+// StructuredOver is the weighted variance that the structured part of predictor k of r has over
+// the rows of other: of r's functions, on other's rows. false where other has no predictor
+// with the columns of all terms (see MeansOver), or a result no moments.
+func (r *Result) StructuredOver(k int, other *Result, sameNetwork bool) (variance float64, ok bool) {
+	if r.sum == nil || other.sum == nil {
+		return 0, false
+	}
+	total := other.sum.Total()
+	for l := range total.Layout.Predictors {
+		view := total.Predictor(l)
+		coef := make([]float64, len(view.Mean))
+		if !r.place(coef, k, total.Layout, view, sameNetwork) {
+			continue
+		}
+		if len(coef) == 0 {
+			return 0, true
+		}
+		b := mat.NewVecDense(len(coef), coef)
+		return mat.Inner(b, view.XX, b) / view.SumW, true
+	}
+	return 0, false
+}
+
+// place adds the coefficients of the terms of predictor k where the view has their columns;
+// false if it has not all of them.
+func (r *Result) place(coef []float64, k int, l moments.Layout, view moments.View, sameNetwork bool) bool {
+	for j := range r.Predictors[k].Terms {
+		t := &r.Predictors[k].Terms[j]
+		id, err := identity(t.term)
+		if err != nil || id == "" || t.Kind == Learned && !sameNetwork {
+			return false
+		}
+		at := slices.IndexFunc(view.Bases, func(b int) bool { return l.Bases[b].ID == id })
+		if at < 0 {
+			return false
+		}
+		for i := range t.Alpha {
+			coef[view.Starts[at]+i] += t.Beta[i] + t.Alpha[i]
+		}
+	}
+	return true
 }

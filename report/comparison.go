@@ -51,14 +51,14 @@ type comparison struct {
 type comparedPredictor struct {
 	ID, Name, Mean, Variance string
 	Terms                    []comparedTerm
+	Notes                    []string // on single terms
 	Figures                  []figure
 	NotDrawn                 string
 }
 
 type comparedTerm struct {
-	Name, RMS, Largest, At, Ratio, Beyond, Rows, VarianceA, VarianceB, Change string
-	Moved                                                                     bool
-	Notes                                                                     string
+	Name, RMS, Largest, At, Ratio, Beyond, Share, Rows, VarianceA, VarianceB, Change string
+	Moved                                                                            bool
 }
 
 func newComparison(c *compare.Comparison) *comparison {
@@ -85,10 +85,15 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 	if p.Unstructured != nil {
 		out.Variance += fmt.Sprintf(" The remainder has %s and %s of it; the terms' parts, below, add up to it with this.", num(p.Unstructured.A), num(p.Unstructured.B))
 	}
+	if s := p.Structured; s != nil {
+		out.Variance += fmt.Sprintf(" The structured part has a variance of %s in A and %s in B: a change of %s because the rows are other ones, and of %s because functions are.",
+			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
+	}
 	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: p.Name}
 	var effects []Effect
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
 		out.Terms = append(out.Terms, newComparedTerm(&t))
+		out.Notes = append(out.Notes, termNotes(&t)...)
 		if s := t.Curve; s != nil {
 			e := overlay(p, &t, s)
 			if e.X2 == nil {
@@ -110,19 +115,24 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 }
 
 func newComparedTerm(t *compare.Term) comparedTerm {
-	out := comparedTerm{Name: clip(t.Name, 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
+	out := comparedTerm{Name: clip(t.Name, 60), RMS: none, Largest: none, Ratio: none, Beyond: none, Share: none, Rows: maybe(t.Rows), VarianceA: none, VarianceB: none, Change: none}
 	if s := t.Curve; s != nil {
 		out.RMS, out.Largest, out.At, out.Ratio = num(s.RMS), num(s.Largest), clip(strings.TrimSuffix(s.X+", "+s.X2, ", "), 30), maybe(s.Ratio)
 		if s.Beyond != nil {
-			out.Beyond, out.Moved = "no", *s.Beyond
+			out.Beyond, out.Moved, out.Share = "no", *s.Beyond, percent(*s.Share)
 			if *s.Beyond {
-				out.Beyond = fmt.Sprintf("yes, at %s of the rows", percent(*s.Share))
+				out.Beyond = "yes"
 			}
 		}
 	}
 	if v := t.Variance; v != nil {
 		out.VarianceA, out.VarianceB, out.Change = num(v.A), num(v.B), num(v.Change)
 	}
+	return out
+}
+
+// termNotes say why a term is not compared, and what of it is not.
+func termNotes(t *compare.Term) []string {
 	notes := []string{t.Why, t.Note}
 	if t.Curve != nil {
 		for _, o := range t.Curve.Over {
@@ -137,11 +147,10 @@ func newComparedTerm(t *compare.Term) comparedTerm {
 	var said []string
 	for _, n := range notes {
 		if n != "" {
-			said = append(said, clip(n, 200))
+			said = append(said, clip(t.Name, 60)+": "+clip(n, 300))
 		}
 	}
-	out.Notes = strings.Join(said, "; ")
-	return out
+	return said
 }
 
 // overlay is A's curve as "before" and B's as "after", with the standard errors of the

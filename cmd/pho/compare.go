@@ -276,6 +276,9 @@ func printComparison(w io.Writer, c *compare.Comparison) {
 			fmt.Fprintf(w, ", of which unstructured %.4g and %.4g (%+.4g)", p.Unstructured.A, p.Unstructured.B, p.Unstructured.Change)
 		}
 		fmt.Fprintln(w)
+		if s := p.Structured; s != nil && !c.SameRows {
+			fmt.Fprintf(w, "  variance of the structured part %.4g in A, %.4g in B: %+.4g because the rows are other ones,\n  %+.4g because functions are\n", s.A, s.B, s.Rows, s.Functions)
+		}
 		writeTable(w, comparisonRows(p), 1)
 		for _, t := range slices.Concat(p.Terms, p.Sums) {
 			for _, why := range []string{t.Why, t.Note} {

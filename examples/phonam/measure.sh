@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # measure.sh [DIR]: which projection of a neural additive model is the default
 # (docs/phonam.md): 42 networks on six data sets, five projections each, on all and on 300
-# rows, next to mgcv's additive model of the network. Prints the tables; about five minutes.
+# rows, next to mgcv's additive model of the network. Prints the tables; about five minutes of one processor.
 # With DIR, which keeps networks and runs, an interrupted comparison goes on where it was.
 # Data sets are looked for in PHO_DATA (../shared/data); those that are not there are left
 # out. Needs Python (PYTHON) with pandas and torch, and Rscript with mgcv.
