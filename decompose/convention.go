@@ -11,7 +11,7 @@ import (
 func (d *Predictor) conventions(j int) string {
 	var why []string
 	if d.Convention != "" {
-		why = append(why, "the predictor is "+d.Convention)
+		why = append(why, "the predictor's convention: "+d.Convention)
 	}
 	if s := d.split(j); s != "" {
 		why = append(why, s)

@@ -170,7 +170,7 @@ func softmax(said bool) *problem {
 		p.name, p.want = "parameters", nil
 		return p
 	}
-	common := "determined up to a function common to all classes"
+	common := "none, so that it is determined up to a function common to all classes"
 	p.options.Conventions = map[string]string{"A": common, "B": common, "C": common}
 	p.why = map[string]string{"x": common}
 	p.moving = []string{"x", "s(z)", "g"}

@@ -123,7 +123,7 @@ func conventions(s *onnx.Structure) map[string]string {
 	said := map[string]string{}
 	for _, p := range s.Predictors {
 		if p.Head == "softmax" || p.Head == "logsoftmax" {
-			said[p.Name] = "determined up to a function common to all classes"
+			said[p.Name] = "none, so that it is determined up to a function common to all classes"
 		}
 	}
 	return said
