@@ -13,7 +13,7 @@ func (d *Predictor) conventions(j int) string {
 	if d.Convention != "" {
 		why = append(why, "the predictor's convention: "+d.Convention)
 	}
-	if s := d.split(j); s != "" {
+	if s := d.sharedOut(j); s != "" {
 		why = append(why, s)
 	}
 	if g := d.judging; g.blocks[j].isKept() && !g.additive {
@@ -22,9 +22,9 @@ func (d *Predictor) conventions(j int) string {
 	return strings.Join(why, "; ")
 }
 
-// split says by which conventions functions that term j has in common with others are
+// sharedOut says by which conventions functions that term j has in common with others are
 // shared out between them.
-func (d *Predictor) split(j int) string {
+func (d *Predictor) sharedOut(j int) string {
 	var rules []rule
 	partners := map[rule][]string{}
 	for _, i := range d.neighbours(j) {
