@@ -164,8 +164,8 @@ func TestMarginsAreAConvention(t *testing.T) {
 	tab := normals(t, 800, 2, 3)
 	m := formulaBox(t, tab, []string{"x0", "x1"}, "~ s(x0,k=5) + s(x1,k=5) + ti(x0,x1,k=4)", func(x []float64) float64 { return math.Sin(x[0]) + x[1]*x[0] })
 	r, _ := run(t, m, tab, decompose.Options{})
-	pair := &r.Predictors[0].Terms[2]
-	pair.Margins = []decompose.Margin{{Term: "s(x0)", Coef: []float64{1}}, {Term: "s(x1)", Coef: []float64{1}}}
+	terms := r.Predictors[0].Terms
+	terms[2].Margins = []decompose.Margin{{Term: "s(x0)", Coef: make([]float64, len(terms[0].Alpha))}, {Term: "s(x1)", Coef: make([]float64, len(terms[1].Alpha))}}
 	r.Judge()
 	for _, term := range r.Predictors[0].Terms {
 		if term.Verdict != decompose.Convention || !strings.Contains(term.Why, "is hierarchical") {
