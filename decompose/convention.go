@@ -11,7 +11,7 @@ import (
 func (d *Predictor) conventions(j int) string {
 	var why []string
 	if d.Convention != "" {
-		why = append(why, "the predictor is "+d.Convention)
+		why = append(why, "the predictor's convention: "+d.Convention)
 	}
 	if s := d.sharedOut(j); s != "" {
 		why = append(why, s)
@@ -79,12 +79,13 @@ const (
 	byNetwork   rule = "is the network's own: either can hold what the other does"
 	byMargins   rule = "is that of margins centred one by one, not orthogonal to them over these rows"
 	byLeaving   rule = "leaves to the term of fewer features what both can hold"
+	byOrder     rule = "leaves to the earlier term what both can hold"
 	byContrast  rule = "is by contrasts with the first level of each factor"
 	bySumming   rule = "is by contrasts that sum to zero over the levels"
 	byZero      rule = "depends on where the numbers that it is a product of are 0"
 	byCentring  rule = "is that of curves centred over all rows, not within a level"
 	byShrinking rule = "is by penalty: what both can hold is a random effect as far as that costs less"
-	byBases     rule = "is by their bases: both are functions of the same features"
+	byBases     rule = "is by their bases: both can hold functions of the same features"
 )
 
 // ruleOf is the convention between terms i and j, by the richer of the two.
@@ -115,9 +116,16 @@ func (d *Predictor) ruleOf(i, j int) rule {
 		return byMargins
 	case b.Kind == Learned:
 		return byNetwork
+	case smooth(a) && smooth(b) && len(a.Features) == len(b.Features):
+		return byOrder
+	case smooth(a) && smooth(b):
+		return byLeaving
 	}
-	return byLeaving
+	return byBases
 }
+
+// smooth tells the terms of which nested ones lose columns (projection.Block.Variables).
+func smooth(t *TermResult) bool { return t.Kind == Smooth || t.Kind == Tensor }
 
 // hasMargin tells whether something was moved from t to the named term.
 func hasMargin(t *TermResult, name string) bool {

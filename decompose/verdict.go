@@ -63,7 +63,7 @@ func (d *Predictor) judge(x covariances) {
 		case sum != "":
 			t.Verdict, t.Why = Sum, sum
 		case weak != "" && convention != "":
-			t.Verdict, t.Why = Weak, weak+"; besides, "+convention
+			t.Verdict, t.Why = Weak, weak+besides+convention
 		case weak != "":
 			t.Verdict, t.Why = Weak, weak
 		case convention != "":
@@ -99,6 +99,21 @@ func (d *Predictor) neighbours(j int) []int {
 	}
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(i int) bool { return i == j })
+}
+
+// besides stands between why a term is weak and the conventions that it rests on as well.
+const besides = "; besides, "
+
+// Reasons are the clauses of Why, for those who list each of them once; those of a sum are
+// one.
+func (t *TermResult) Reasons() []string {
+	switch {
+	case t.Why == "":
+		return nil
+	case t.Verdict == Sum:
+		return []string{t.Why}
+	}
+	return strings.Split(strings.Replace(t.Why, besides, "; ", 1), "; ")
 }
 
 // sumOf names the sum that is determined in place of term j, "" if the term itself is.

@@ -150,10 +150,10 @@ func TestJudgedAgain(t *testing.T) {
 		r.Predictors[0].Convention = "relative to the mean"
 		r.Judge()
 		terms := r.Predictors[0].Terms
-		if x1 := terms[2]; x1.Name != "x1" || x1.Verdict != decompose.Weak || x1.Why != "it rests on single rows (2, of leverage above 0.99); besides, the predictor is relative to the mean" {
+		if x1 := terms[2]; x1.Name != "x1" || x1.Verdict != decompose.Weak || x1.Why != "it rests on single rows (2, of leverage above 0.99); besides, the predictor's convention: relative to the mean" {
 			t.Errorf("%s is %s: %q", x1.Name, x1.Verdict, x1.Why)
 		}
-		if x0, x2 := terms[0], terms[3]; x0.Verdict != decompose.Sum || x2.Verdict != decompose.Convention || x2.Why != "the predictor is relative to the mean" {
+		if x0, x2 := terms[0], terms[3]; x0.Verdict != decompose.Sum || x2.Verdict != decompose.Convention || x2.Why != "the predictor's convention: relative to the mean" {
 			t.Errorf("%s is %s (%s), %s is %s (%s)", x0.Name, x0.Verdict, x0.Why, x2.Name, x2.Verdict, x2.Why)
 		}
 	})
@@ -342,4 +342,25 @@ func TestNearCopies(t *testing.T) {
 	if missed > 0 || alarms > 0 || calm == 0 {
 		t.Errorf("%d terms that seeds move are not called weak, %d of %d are called so in vain", missed, alarms, alarms+calm)
 	}
+}
+
+// TestSumMoment: the moments of a sum of which only that is identified are those of its rows.
+func TestSumMoment(t *testing.T) {
+	byRoute(t, func(t *testing.T, route decompose.Route) {
+		tab := normals(t, 300, 2, 4)
+		m := formulaBox(t, tab, []string{"x0", "x1"}, "~ x0 + x1 + s(x0)", func(x []float64) float64 { return math.Sin(x[0]) + x[1]*x[0] })
+		r, c := run(t, m, tab, decompose.Options{Projection: decompose.Projection{Route: route}})
+		if len(r.Predictors[0].Entangled) != 1 {
+			t.Fatalf("entangled: %v", r.Predictors[0].Entangled)
+		}
+		var squares float64
+		for _, row := range c.terms[0] {
+			squares += (row[0] + row[2]) * (row[0] + row[2]) / 300
+		}
+		e := r.Predictors[0].Entangled[0]
+		mean := r.Predictors[0].Terms[0].Center + r.Predictors[0].Terms[2].Center
+		if math.Abs(e.After.Variance-squares) > 1e-10*squares || math.Abs(e.After.Mean-mean) > 1e-10 || *e.Before != (decompose.Moment{}) {
+			t.Errorf("%v, %v, want mean %g and variance %g, nothing before", *e.Before, *e.After, mean, squares)
+		}
+	})
 }

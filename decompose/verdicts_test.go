@@ -106,7 +106,7 @@ func (m *boxed) at(k int, r row) float64 {
 
 // box is a problem of a network without structure.
 func box(name, formula string, want map[string]decompose.Verdict) *problem {
-	return &problem{name: name, rows: mixedRows(1200), model: &boxed{names: []string{"eta"}}, formula: formula, want: want, options: asFitted}
+	return &problem{name: name, rows: mixedRows(900), model: &boxed{names: []string{"eta"}}, formula: formula, want: want, options: asFitted}
 }
 
 // asFitted are the options under which terms next to their margins stay as they are fitted.
@@ -126,6 +126,8 @@ func blackBoxes() []*problem {
 		box("surface beside a curve", "~ s(x,k=5,bs=\"cr\") + te(x,z,k=5) + g", map[string]decompose.Verdict{"s(x)": convention, "te(x,z)": convention}),
 		box("surface alone", "~ te(x,z,k=5) + s(v) + g", nil),
 		box("two curves of one column", "~ s(x,k=8,bs=\"cr\") + s(x,z,k=20) + g", map[string]decompose.Verdict{"s(x)": weak, "s(x,z)": convention}),
+		box("surfaces with a column in common", "~ te(x,z,k=4) + te(z,v,k=4)", map[string]decompose.Verdict{"te(x,z)": convention, "te(z,v)": weak}),
+		box("interactions with a column in common", "~ ti(x,z,k=4) + ti(z,v,k=4)", nil),
 		box("near copies", "~ s(x,k=5) + s(c,k=5) + g", map[string]decompose.Verdict{"s(x)": weak, "s(c)": weak}),
 		box("random intercepts", "~ s(x) + s(g,bs=\"re\")", nil),
 		box("curves that are random effects", "~ s(x) + s(x,g,bs=\"fs\",k=5)", map[string]decompose.Verdict{"s(x)": convention, "s(x,g)": convention}),
@@ -152,6 +154,9 @@ func blackBoxes() []*problem {
 			p.why = map[string]string{"x": "only x + s(x) is determined: s(x) contains the linear effect of x"}
 		case "near copies":
 			p.why = map[string]string{"s(x)": "can hardly be told from s(c)"}
+		case "surfaces with a column in common":
+			p.moving = []string{"te(x,z)", "te(z,v)"} // the order of terms does
+			p.why = map[string]string{"te(x,z)": "its split with te(z,v) leaves to the earlier term"}
 		case "surface beside a curve":
 			p.why = map[string]string{"s(x)": "its split with te(x,z) leaves"}
 		case "two curves of one column":
@@ -170,7 +175,7 @@ func softmax(said bool) *problem {
 		p.name, p.want = "parameters", nil
 		return p
 	}
-	common := "determined up to a function common to all classes"
+	common := "none, so that it is determined up to a function common to all classes"
 	p.options.Conventions = map[string]string{"A": common, "B": common, "C": common}
 	p.why = map[string]string{"x": common}
 	p.moving = []string{"x", "s(z)", "g"}

@@ -49,7 +49,7 @@ func zoo(t *testing.T, name string) (*onnx.Model, *frame) {
 	for _, c := range m.Columns() {
 		v := make([]float64, rows.n)
 		for i := range v {
-			v[i] = float64(float32(30 + 15*r.NormFloat64()))
+			v[i] = float64(float32(r.NormFloat64()))
 		}
 		rows.with(c, v)
 	}

@@ -40,32 +40,30 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 
 // verdicts lists why terms are not identified, each reason once; sums are among the splits.
 func (p *predictor) verdicts(d *decompose.Predictor) {
-	at := map[string]int{}
-	names := map[int][]string{}
+	var order []string
+	names := map[string][]string{}
 	for j := range d.Terms {
 		t := &d.Terms[j]
-		if t.Why == "" || t.Verdict == decompose.Sum {
+		if t.Verdict == decompose.Sum {
 			continue
 		}
-		i, ok := at[t.Why]
-		if !ok {
-			i = len(p.Verdicts)
-			at[t.Why] = i
-			p.Verdicts = append(p.Verdicts, reasoned{Verdict: string(t.Verdict), Why: clip(t.Why, 600)})
+		for _, why := range t.Reasons() {
+			if names[why] == nil {
+				order = append(order, why)
+			}
+			names[why] = append(names[why], t.Name)
 		}
-		names[i] = append(names[i], t.Name)
 	}
-	for i := range p.Verdicts {
-		p.Verdicts[i].Terms = list(names[i], 12)
+	for _, why := range order[:min(len(order), maxVerdicts)] {
+		p.Verdicts = append(p.Verdicts, reasoned{Terms: list(names[why], 12), Why: clip(why, 600)})
 	}
-	p.Verdicts = p.Verdicts[:min(len(p.Verdicts), maxVerdicts)]
 }
 
 // maxVerdicts is how many reasons are listed.
 const maxVerdicts = 60
 
-// reasoned are terms of one verdict, and why they have it.
-type reasoned struct{ Terms, Verdict, Why string }
+// reasoned are terms and a reason of their verdicts.
+type reasoned struct{ Terms, Why string }
 
 // verdict is that of a term; artifacts of earlier versions only tell whether its columns are
 // independent of others'.

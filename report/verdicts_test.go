@@ -27,7 +27,7 @@ func TestVerdictsOnPage(t *testing.T) {
 	set("group", decompose.Convention, "depends on a choice")
 	page := pageOf(t, r, effectsOf(t, r, a))
 	check(t, page)
-	contains(t, page, "dow (weak): hardly &lt;told&gt; at all.", "group (convention): depends on a choice.",
+	contains(t, page, "dow : hardly &lt;told&gt; at all.", "group : depends on a choice.",
 		"Weak: hardly &lt;told&gt; at all.", "Given a convention: depends on a choice.")
 	if n := strings.Count(page, `<td class="no">`); n < 4 {
 		t.Errorf("%d cells of the table of terms are marked", n)
@@ -37,7 +37,7 @@ func TestVerdictsOnPage(t *testing.T) {
 		d.Terms[j].Verdict, d.Terms[j].Why = "", ""
 	}
 	old := pageOf(t, r, effectsOf(t, r, a))
-	if strings.Contains(old, "(weak)") || !strings.Contains(old, "<td>identified</td>") || !strings.Contains(old, `<td class="no">sum</td>`) {
+	if strings.Contains(old, "of verdict") || !strings.Contains(old, "<td>identified</td>") || !strings.Contains(old, `<td class="no">sum</td>`) {
 		t.Error("the verdicts of a result without them")
 	}
 }

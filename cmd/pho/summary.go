@@ -145,30 +145,30 @@ const summaryReasons = 6
 // writeReasons says of the terms that are not identified why, each reason once. Sums have
 // theirs in a warning.
 func writeReasons(w io.Writer, terms []decompose.TermResult) {
-	type reason struct{ verdict, why string }
-	var order []reason
-	of := map[reason][]string{}
+	var order []string
+	of := map[string][]string{}
 	for j := range terms {
 		t := &terms[j]
-		if t.Why == "" || t.Verdict == decompose.Sum {
+		if t.Verdict == decompose.Sum {
 			continue
 		}
-		r := reason{string(t.Verdict), t.Why}
-		if of[r] == nil {
-			order = append(order, r)
+		for _, why := range t.Reasons() {
+			if of[why] == nil {
+				order = append(order, why)
+			}
+			of[why] = append(of[why], wiring.Shorten(shown(t.Name), summaryName))
 		}
-		of[r] = append(of[r], wiring.Shorten(shown(t.Name), summaryName))
 	}
-	for i, r := range order {
+	for i, why := range order {
 		if i == summaryReasons {
 			fmt.Fprintf(w, "  and %d reasons more (all are in the report)\n", len(order)-i)
 			return
 		}
-		names := of[r]
+		names := of[why]
 		if most := 4; len(names) > most {
 			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", len(names)-most))
 		}
-		fmt.Fprintf(w, "  %s, %s: %s\n", strings.Join(names, ", "), r.verdict, bounded(r.why))
+		fmt.Fprintf(w, "  %s: %s\n", strings.Join(names, ", "), bounded(why))
 	}
 }
 

@@ -24,17 +24,21 @@ func (c *Constrained) Moment(j int, b []float64) (mean, variance float64) {
 // SumMoment is the weighted mean and variance of the sum of Phi_j b_j over some blocks j, b
 // the raw coefficients of all blocks.
 func (c *Constrained) SumMoment(blocks []int, b []float64) (mean, variance float64) {
-	of := make([]float64, len(b))
+	var of []float64
 	for _, j := range blocks {
-		copy(of[c.raw[j]:c.raw[j+1]], b[c.raw[j]:c.raw[j+1]])
+		of = append(of, b[c.raw[j]:c.raw[j+1]]...)
+		mean += floats.Dot(c.view.Mean[c.raw[j]:c.raw[j+1]], b[c.raw[j]:c.raw[j+1]])
 	}
-	mean = floats.Dot(c.view.Mean, of)
-	if c.view.R != nil {
-		image := c.image(0, of)
-		return mean, mat.Dot(image, image) / c.view.SumW
+	if c.view.R == nil {
+		v := mat.NewVecDense(len(of), of)
+		return mean, math.Max(mat.Inner(v, c.Covariance(blocks...), v), 0)
 	}
-	v := mat.NewVecDense(len(of), of)
-	return mean, math.Max(mat.Inner(v, c.view.XX, v)/c.view.SumW, 0)
+	m, _ := c.view.R.Dims()
+	image := mat.NewVecDense(m, nil)
+	for _, j := range blocks {
+		image.AddVec(image, c.image(c.raw[j], b[c.raw[j]:c.raw[j+1]]))
+	}
+	return mean, mat.Dot(image, image) / c.view.SumW
 }
 
 // Covariance is the weighted one of the raw columns of some blocks, one after the other.
