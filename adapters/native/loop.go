@@ -64,9 +64,12 @@ func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 	tr := &t.cfg.Training
 	var diverged *DivergenceError
 	if tr.Resume {
-		if err := errors.Join(t.resume(tr.Checkpoint), t.rebase()); err != nil {
+		if err := t.resume(tr.Checkpoint); err != nil {
 			return err
 		}
+	}
+	if err := t.rebase(); err != nil {
+		return err
 	}
 	began, from := time.Now(), len(t.fit.Epochs)
 	for len(t.fit.Epochs) < tr.Epochs && !t.exhausted() {
