@@ -11,15 +11,17 @@ py=$(git ls-files '*testdata/golden/*.py')
 if [ -n "$r" ]; then
 	if ! command -v "$rscript" >/dev/null; then
 		missing+=("R ($rscript): Debian r-base-core")
-	elif ! "$rscript" -e 'stopifnot(requireNamespace("mgcv", quietly = TRUE))' >/dev/null 2>&1; then
-		missing+=("the R package mgcv: Debian r-cran-mgcv")
+	else
+		for p in mgcv statmod pscl survival; do
+			"$rscript" -e "stopifnot(requireNamespace('$p', quietly = TRUE))" >/dev/null 2>&1 || missing+=("the R package $p: Debian r-cran-$p")
+		done
 	fi
 fi
 if [ -n "$py" ]; then
 	if ! command -v "$python" >/dev/null; then
 		missing+=("Python ($python): Debian python3, or set PYTHON")
 	else
-		for m in numpy torch onnx onnxruntime; do
+		for m in numpy torch onnx onnxruntime mpmath; do
 			"$python" -c "import $m" >/dev/null 2>&1 || missing+=("the Python module $m for $python: Debian python3-$m, or PyPI")
 		done
 	fi

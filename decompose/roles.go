@@ -11,21 +11,12 @@ import (
 // responses are what the rows of a batch hold for the family.
 type responses struct {
 	y             []float64
-	event, offset []float64        // nil: none
-	of            [2]family.Family // censored rows, others
-}
-
-// family is that of row i.
-func (r *responses) family(i int) family.Family {
-	if r.event == nil {
-		return r.of[1]
-	}
-	return r.of[int(r.event[i])]
+	event, offset []float64 // nil: none
 }
 
 // readResponses reads y, which the family has to allow, events and offset.
 func readResponses(b *data.Batch, o *Options) (r *responses, err error) {
-	r = &responses{of: family.ByEvent(o.Family)}
+	r = new(responses)
 	if r.y, err = b.Numeric(o.Response); err != nil {
 		return nil, fmt.Errorf("response: %w", err)
 	}

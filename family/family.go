@@ -6,9 +6,9 @@
 // Differentiable can also be fitted by their gradient.
 //
 // The prior weight w of a row means the same in every family that it means in
-// R's glm and mgcv: a dispersion of phi/w for gaussian and gamma, w independent
-// repetitions of the row for the others. A row of weight 0 counts for nothing, whatever
-// its response.
+// R's glm and mgcv: a dispersion of phi/w for gaussian and whatever has a
+// dispersion, w independent repetitions of the row for the others. A row of weight 0
+// counts for nothing, whatever its response.
 package family
 
 // Family is the distribution of a response y given its K predictors eta (link
@@ -17,7 +17,7 @@ package family
 // Laws. The methods of one row need y to have passed Check, len(eta) = K, w >= 0
 // and (with a dispersion) phi >= 0; they return NaN for another length of eta
 // and for other w and phi. At w = 0 LogLik is 0, and so is Deviance if K = 1.
-// Deviance is never negative, is 0 where the mean equals y (but for beta), and
+// Deviance is never negative, is 0 where the mean equals y (but for beta, AFT and Cox), and
 // doubles with w.
 // At infinite predictors the methods return their limits.
 type Family interface {
@@ -33,7 +33,7 @@ type Family interface {
 	LogLik(y, w float64, eta []float64, phi float64) float64
 	// Deviance is w times the unit deviance d(y, mu) of one row: twice the
 	// log-likelihood (at phi = 1; 1/phi of it at another) that mu falls short of the
-	// best, which is mu = y but for beta. NaN where the family has none (K > 1).
+	// best, which is mu = y but for those three. NaN where the family has none (K > 1).
 	Deviance(y, w float64, eta []float64) float64
 	// HasDispersion reports whether phi is a parameter. It is estimated as the sum of
 	// deviances over the sum of weights.

@@ -150,7 +150,7 @@ func logTweedieSaturated(p, logXi float64) float64 {
 		return logPoissonAt(j) + logPoissonAt(j*a) + math.Log(j) + math.Log(a) - times(j*(1+a), exp1m(logLambda-math.Log(j)))
 	}
 	start, step := max(1, math.Round(lambda)), 1.0
-	if s := math.Sqrt(lambda * (p - 1)); s > 20 && lambda > 1000 {
+	if s := math.Sqrt(lambda * (p - 1)); s > 4 && lambda > 16*s {
 		start, step = lambda, s/2
 	}
 	top := term(start)

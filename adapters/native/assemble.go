@@ -73,7 +73,7 @@ func (m *Model) finish(j *job) {
 func (j *job) estimated(logs []float64) family.Differentiable {
 	h, ok := j.cfg.Family.(family.Held)
 	if !ok || h.Unknown() == nil {
-		return j.cfg.Family
+		return j.family // with its baseline, if it has one
 	}
 	logs = slices.Clone(logs)
 	if h.Unknown()[0] == "sigma" {

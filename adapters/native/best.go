@@ -62,6 +62,9 @@ func (t *trainer[T]) compare(e Epoch) {
 // decidingLoss is the loss of the rows that decide: those of validation or, without any,
 // those of training.
 func (t *trainer[T]) decidingLoss() (float64, error) {
+	if err := t.rebase(); err != nil {
+		return 0, err
+	}
 	if t.valid != nil {
 		return t.evaluate(t.valid)
 	}
@@ -123,6 +126,9 @@ func (t *trainer[T]) finish(ended error, warm bool) error {
 		}
 	}
 	restore(t.params, t.best)
+	if err := t.rebase(); err != nil {
+		return err
+	}
 	t.fit.Warnings = append(t.fit.Warnings, t.warnings(ended, warm)...)
 	return nil
 }

@@ -66,6 +66,7 @@ func families() map[string]Config {
 		"lognormal":         {Family: parsed("lognormal", 1), Response: "p"},
 		"weibull":           {Family: parsed("weibull", 1), Response: "p", Event: "b"},
 		"weibull, two":      {Family: parsed("weibull", 2), Response: "p", Event: "b"},
+		"cox":               {Family: parsed("cox", 1), Response: "p", Event: "b"},
 		"log-logistic":      {Family: parsed("log-logistic", 1), Response: "p", Event: "b"},
 		"student t, three":  {Family: parsed("student-t", 3), Response: "h"},
 	}

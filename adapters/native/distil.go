@@ -26,8 +26,8 @@ func Distil(ctx context.Context, teacher decompose.Model, cfg Config, src data.S
 	if len(names) != 1 {
 		f.add("the teacher has %d predictors, %q: a student learns one", len(names), names)
 	}
-	if cfg.Response != "" || cfg.Offset != "" {
-		f.add("response %q, offset %q: a student's response is the teacher's eta", cfg.Response, cfg.Offset)
+	if cfg.Response != "" || cfg.Event != "" || cfg.Offset != "" {
+		f.add("response %q, events %q, offset %q: a student's response is the teacher's eta", cfg.Response, cfg.Event, cfg.Offset)
 	}
 	if cfg.Family != nil && cfg.Family.Name() != (family.Gaussian{}).Name() {
 		f.add("family %s: a student fits the teacher's eta by least squares", cfg.Family.Name())

@@ -16,6 +16,7 @@ import (
 
 // trainer is training under way.
 type trainer[T kernel.Float] struct {
+	job          *job
 	cfg          *Config
 	net          *network.Network[T]
 	params       []*nn.Param[T]
@@ -38,7 +39,7 @@ type trainer[T kernel.Float] struct {
 
 func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], error) {
 	tr := &j.cfg.Training
-	t := &trainer[T]{cfg: j.cfg, net: net, params: net.Params(), fit: j.fit, lowest: math.Inf(1), fingerprint: fingerprint(j)}
+	t := &trainer[T]{job: j, cfg: j.cfg, net: net, params: net.Params(), fit: j.fit, lowest: math.Inf(1), fingerprint: fingerprint(j)}
 	var err error
 	if t.train, err = newDataset[T](j.train, j.trainTarget, j.plans, j.parts); err != nil {
 		return nil, err
@@ -66,6 +67,9 @@ func (t *trainer[T]) run(ctx context.Context, warm bool) error {
 		if err := t.resume(tr.Checkpoint); err != nil {
 			return err
 		}
+	}
+	if err := t.rebase(); err != nil {
+		return err
 	}
 	began, from := time.Now(), len(t.fit.Epochs)
 	for len(t.fit.Epochs) < tr.Epochs && !t.exhausted() {
@@ -135,6 +139,9 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	}
 	if first := t.firstLoss(e); e.Train > first+1000*(1+math.Abs(first)) {
 		return t.diverged(number, fmt.Sprintf("the loss went from %.4g to %.4g", first, e.Train))
+	}
+	if err := t.rebase(); err != nil {
+		return t.diverged(number, err.Error())
 	}
 	if t.valid != nil {
 		var err error

@@ -224,6 +224,11 @@ func (j *job) readTargets(free []bool) error {
 		j.raw, j.validTarget = v, v.In(j.units)
 		j.fit.Validation = j.valid.Rows()
 	}
+	if _, ok := j.family.(family.Cox); ok {
+		if err := j.nullBaseline(); err != nil {
+			return err
+		}
+	}
 	j.intercepts = j.trainTarget.Intercepts(j.family, free)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/pho-go/pho/adapters/native/internal/rows"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/family"
 )
 
 // TestFitsOfR: a formula alone ends at the maximum likelihood fit of R, of survreg with
@@ -38,9 +40,6 @@ func TestFitsOfR(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range golden.Fits {
-		if f.Family == "cox" { // not trained
-			continue
-		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			names := append([]string{f.Response}, f.Columns...)
@@ -59,6 +58,9 @@ func TestFitsOfR(t *testing.T) {
 					}
 				}
 			}
+			if f.Family == "cox" {
+				kept[f.Response] = breslow(kept[f.Response], kept[f.Event])
+			}
 			src := data.NewTable(len(kept[f.Response]))
 			for _, name := range names {
 				if err := src.AddNumeric(name, kept[name]); err != nil {
@@ -66,6 +68,9 @@ func TestFitsOfR(t *testing.T) {
 				}
 			}
 			name, left, k := f.Family, f.Response, 1
+			if f.Family == "cox" {
+				name = "cox(intervals=1000)" // a cut at every time of an event, or nearly
+			}
 			if f.Power != 0 {
 				name = "tweedie(p=" + strconv.FormatFloat(f.Power, 'g', -1, 64) + ")"
 			}
@@ -83,7 +88,7 @@ func TestFitsOfR(t *testing.T) {
 			b := whole(t, src)
 			eta := etaOf(t, m, b)
 			compare := func(predictor int, coef []float64) {
-				worst, spread := 0.0, make([]float64, 0, b.Rows())
+				worst, spread, constant := 0.0, make([]float64, 0, b.Rows()), 0.0
 				for i := range b.Rows() {
 					want := coef[0]
 					for j, c := range f.Columns {
@@ -93,7 +98,10 @@ func TestFitsOfR(t *testing.T) {
 						}
 						want += coef[j+1] * x[i]
 					}
-					worst = math.Max(worst, math.Abs(eta.At(i, predictor)-want))
+					if f.Family == "cox" && i == 0 { // a constant is the baseline's
+						constant = eta.At(i, predictor) - want
+					}
+					worst = math.Max(worst, math.Abs(eta.At(i, predictor)-constant-want))
 					spread = append(spread, want)
 				}
 				if sd := stat.StdDev(spread, nil); !(worst <= 1e-3*sd) {
@@ -111,6 +119,25 @@ func TestFitsOfR(t *testing.T) {
 			}
 		})
 	}
+}
+
+// breslow moves times that are censored between two events to the first of them, as Cox's
+// partial likelihood does.
+func breslow(times, seen []float64) []float64 {
+	var events []float64
+	for i, y := range times {
+		if seen[i] == 1 {
+			events = append(events, y)
+		}
+	}
+	slices.Sort(events)
+	out := slices.Clone(times)
+	for i, y := range times {
+		if k, found := slices.BinarySearch(events, y); seen[i] == 0 && !found && k > 0 {
+			out[i] = events[k-1]
+		}
+	}
+	return out
 }
 
 // columnsOf reads numbers of a file; without it the test is skipped.
@@ -209,7 +236,7 @@ func TestBadTimes(t *testing.T) {
 		`native: response "y", data row 1: family lognormal: response 0 is outside`:                {"lognormal", "y ~ x", []float64{0, 1, 2, 3}, times},
 		`native: events "d": family poisson knows no censored responses`:                           {"poisson", "Surv(y, d) ~ x", times, times},
 		`native: family tweedie: p is not found by training: give it`:                              {"tweedie", "y ~ x", times, times},
-		`native: family cox: no network is trained for it`:                                         {"cox", "Surv(y, d) ~ x", times, []float64{1, 0, 1, 1}},
+		`native: events "d": all training rows of positive weight are censored`:                    {"cox", "Surv(y, d) ~ x", times, []float64{0, 0, 0, 0}},
 		`"d" says which times are censored; it is part of the response`:                            {"weibull", "Surv(y, d) ~ x + d", times, []float64{1, 0, 1, 1}},
 		`native: response "y", data row 3: family tweedie: response -3 is outside the support`:     {"tweedie(p=1.5)", "y ~ x", []float64{0, 1, -3, 3}, times},
 	} {
@@ -221,5 +248,23 @@ func TestBadTimes(t *testing.T) {
 	cfg := Config{Family: parsed("weibull", 1), Structured: Structured{Formulas: []string{"Surv(y, d) ~ x"}}, Deep: Deep{Columns: []string{"d"}}}
 	if _, _, err := Train(t.Context(), cfg, table(times, []float64{1, 0, 1, 1})); err == nil || !strings.Contains(err.Error(), `deep part: column "d" says which times are censored`) {
 		t.Errorf("the events as an input: %v", err)
+	}
+}
+
+// TestResumeTimes: the baseline is found again when training goes on from a checkpoint.
+func TestResumeTimes(t *testing.T) {
+	tab := withShares(t, simulated(t, 300, 2))
+	cfg := Config{Family: parsed("cox", 1), Response: "p", Event: "b", Deep: Deep{Columns: []string{"x1"}, Hidden: []int{4}}, Training: Training{Epochs: 6, BatchSize: 64, Seed: 1}}
+	rates := func(m *Model) []float64 { return m.Family().(family.Cox).Baseline.Rates() }
+	m, fit := mustTrain(t, cfg, tab)
+	if fit.Best == 0 {
+		t.Fatal("nothing was learned")
+	}
+	cfg.Training.Checkpoint, cfg.Training.Resume, cfg.Training.Epochs = t.TempDir()+"/c", true, 3
+	mustTrain(t, cfg, tab)
+	cfg.Training.Epochs, cfg.Training.Workers = 6, 3
+	again, _ := mustTrain(t, cfg, tab)
+	if !slices.Equal(rates(again), rates(m)) || string(saved(t, again)) != string(saved(t, m)) {
+		t.Errorf("baseline %v, resumed %v", rates(m), rates(again))
 	}
 }

@@ -127,17 +127,17 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	}
 }
 
-// validateFamily refuses unknown parameters that are no predictors of training.
+// validateFamily refuses unknown parameters that training does not find, and given ones that it does.
 func (c *Config) validateFamily(f *faults) {
-	unknown := family.Unknown(c.Family)
-	if _, ok := c.Family.(family.Held); ok || unknown == nil {
-		return
-	}
-	switch c.Family.(type) {
+	switch of := c.Family.(type) {
 	case family.Tweedie:
-		f.add("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")
-	default:
-		f.add("family %s: no network is trained for it, its %s being none of the network's: train weibull, lognormal or log-logistic", c.Family.Name(), unknown[0])
+		if of.Unknown() != nil {
+			f.add("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")
+		}
+	case family.Cox:
+		if of.Baseline != nil {
+			f.add("family %s: the baseline is found by training: leave it out", of.Name())
+		}
 	}
 }
 

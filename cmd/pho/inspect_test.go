@@ -76,7 +76,7 @@ func TestInspectFamily(t *testing.T) {
 	model(t, network, 2, func(b *onnxpb.Builder) {
 		b.AddInit("w", []int{2, 1}, 1, 2)
 		b.AddNode("MatMul", []string{"x", "w"}, "y")
-		text, err := (&onnx.Response{Column: "g", Family: "weibull"}).Encode()
+		text, err := (&onnx.Response{Column: "g", Family: "skellam"}).Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,13 +86,13 @@ func TestInspectFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := done(t, "inspect", network)
-	for _, want := range []string{`response "g", family weibull: what the file says it was trained for (pho.response)`, "decompose will refuse that", "--response g"} {
+	for _, want := range []string{`response "g", family skellam: what the file says it was trained for (pho.response)`, "decompose will refuse that", "--response g"} {
 		if !strings.Contains(o.out, want) {
 			t.Errorf("no %q in\n%s", want, o.out)
 		}
 	}
 	bad := call(t, "decompose", "--model", network, "--data", data, "--out", filepath.Join(temp, "result"), "--response", "g")
-	for _, want := range []string{"--family: ", `the metadata entry "pho.response" of the network's file says that it was trained for "weibull"`, "name another family"} {
+	for _, want := range []string{"--family: ", `the metadata entry "pho.response" of the network's file says that it was trained for "skellam"`, "name another family"} {
 		if bad.status == exitDone || !strings.Contains(bad.err, want) {
 			t.Errorf("status %d, no %q in\n%s", bad.status, want, bad.err)
 		}

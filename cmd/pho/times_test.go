@@ -56,6 +56,7 @@ func TestResponsesPeopleHave(t *testing.T) {
 		{"lognormal", "time", []string{"Surv(time, seen) ~ x1"}, "lognormal(sigma=", true},
 		{"lognormal", "time", []string{"time ~ x1"}, "lognormal(sigma=", false},
 		{"log-logistic(scale=0.5)", "time", []string{"Surv(time, seen) ~ x1"}, "log-logistic(scale=0.5)", true},
+		{"cox(intervals=8)", "time", []string{"Surv(time, seen) ~ x1"}, "cox(intervals=8)", true},
 		{"tweedie(p=1.5)", "amount", []string{"amount ~ x1"}, "tweedie(p=1.5)", false},
 		{"inverse-gaussian", "time", []string{"time ~ x1"}, "inverse-gaussian", false},
 		{"zip", "count", []string{"count ~ x1"}, "zip(pi=", false},
@@ -107,7 +108,7 @@ func TestCoxCommand(t *testing.T) {
 	for _, c := range []struct {
 		family, formula string
 		worse           bool
-	}{{"weibull", "Surv(time, seen) ~ x1", true}, {"poisson", "count ~ x1", false}} {
+	}{{"weibull", "Surv(time, seen) ~ x1", true}, {"poisson", "count ~ x1", false}, {"cox", "Surv(time, seen) ~ x1", false}} {
 		done(t, "train", "--data", rows, "--out", out, "--epochs", "20", "--family", c.family, "--formula", c.formula, "--deep", "x1,x2", "--hidden", "8")
 		o := done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--out", result, "--response", "time", "--event", "seen", "--family", "cox(intervals=10)")
 		var doc struct {
