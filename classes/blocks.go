@@ -50,7 +50,6 @@ func (m *Model) makeBlocks() error {
 			}
 		}
 	}
-	widths := m.of.Taps()
 	for _, r := range m.rows {
 		for _, b := range r.blocks {
 			if tap, ok := b.Term.(*decompose.Tap); ok {
@@ -59,7 +58,7 @@ func (m *Model) makeBlocks() error {
 		}
 	}
 	for name := range m.taps {
-		if _, ok := widths[name]; !ok && !slices.ContainsFunc(m.joins, func(j *join) bool { return j.tap.Tensor == name }) {
+		if _, ok := m.raw[name]; !ok && !slices.ContainsFunc(m.joins, func(j *join) bool { return j.tap.Tensor == name }) {
 			return fmt.Errorf("classes: the model has no tap %q that its terms read", name)
 		}
 	}

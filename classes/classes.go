@@ -33,9 +33,11 @@ type Head struct {
 // if the one that it wraps is.
 type Model struct {
 	of    decompose.Model
+	k     int // its predictors
 	heads []*head
 	rows  []row // the predictors
 	taps  map[string]int
+	raw   map[string]int // the wrapped model's
 	joins []*join
 	pool  scratch
 }
@@ -64,7 +66,7 @@ type row struct {
 // Errors: a head that is none, a reference that no head has, terms of one name and
 // different bases, constraints or penalties.
 func New(m decompose.Model, heads []Head, reference string) (*Model, error) {
-	own := &Model{of: m, taps: map[string]int{}}
+	own := &Model{of: m, k: len(m.Predictors()), taps: map[string]int{}, raw: m.Taps()}
 	at := make([]*head, len(m.Predictors()))
 	known := false
 	var names []string

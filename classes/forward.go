@@ -20,10 +20,10 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	if n == 0 {
 		return nil
 	}
-	raw := m.pool.take(n, len(m.of.Predictors()))
+	raw := m.pool.take(n, m.k)
 	defer m.pool.giveBack(raw)
 	clear(raw.Taps)
-	for name, width := range m.of.Taps() {
+	for name, width := range m.raw {
 		if raw.Taps[name] = dst.Taps[name]; raw.Taps[name] == nil {
 			raw.Taps[name] = mat.NewDense(n, width, nil)
 		}
