@@ -13,8 +13,8 @@ import (
 type Bands string
 
 const (
-	// RobustBands are right whatever the remainder is: a function of the features, as a
-	// network's is, whose size may differ from row to row. The rows are taken for a sample
+	// RobustBands allow for a remainder that is a function of the features, as a network's
+	// is, whose size differs from row to row. The rows are taken for a sample
 	// of a population, and the target is the projection over it, less its mean over these
 	// rows. Sandwich of HC3 (MacKinnon and White 1985) with the smoothing bias, by the last pass.
 	RobustBands Bands = "robust"

@@ -21,15 +21,16 @@ func (e *Effect) half(i int) float64 {
 func bandWords(r *decompose.Result) (name, reading string) {
 	const given = " The network is taken as given: the band does not say how much another training run of the network would change the curve."
 	const inner = "The darker band holds the curve at a single point in 95 of 100 samples of rows, the lighter one, drawn where the feature has a curve, all of the curve at once."
+	const flat = " Curvature that smoothing has taken out of a term altogether, for want of rows, no band knows of."
 	const target = " The curve meant is that of the projection over the population that the rows are a sample of, less its mean over these rows."
 	switch {
 	case r.Bands == decompose.NoBands:
 		return "", ""
 	case r.Bands == decompose.RobustBands && r.Clusters > 0:
-		return "Robust band", inner + fmt.Sprintf(" Right whatever the remainder is, also where the rows of one %s depend on each other (%s clusters; sandwich estimate, smoothing bias included, ± %s standard errors).",
+		return "Robust band", inner + fmt.Sprintf(" It allows for a remainder that is a function of the features and for rows of one %s that depend on each other (%s clusters; sandwich estimate, smoothing bias included, ± %s standard errors)." + flat,
 			clip(r.Cluster, 60), count(r.Clusters), num(widthOf(r))) + target + given
 	case r.Bands == decompose.RobustBands:
-		return "Robust band", inner + " Right whatever the remainder is: a function of the features, as a network's is, whose size may differ from row to row (sandwich estimate HC3, smoothing bias included, ± 1.96 standard errors). The rows are taken to be independent." + target + given
+		return "Robust band", inner + " It allows for a remainder that is a function of the features, as a network's is, whose size differs from row to row (sandwich estimate HC3, smoothing bias included, ± 1.96 standard errors). The rows are taken to be independent." + flat + target + given
 	}
 	return "Projection band", inner + " ± 1.96 standard errors of the projection, which take the remainder for noise of equal variance. It is a function of the features instead, so that they are too small where it is large." + target + given
 }

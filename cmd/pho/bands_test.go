@@ -47,7 +47,7 @@ func TestBands(t *testing.T) {
 				t.Errorf("%s: bands %v", name, doc["bands"])
 			}
 		}
-		words := map[string]string{"projection": "Projection band", "cluster": "rows of one dow depend on each other"}[name]
+		words := map[string]string{"projection": "Projection band", "cluster": "rows of one dow that depend on each other"}[name]
 		if name == "projection" && doc["bands"] != nil || !strings.Contains(page, words) || name == "none" && strings.Contains(page, " band</dt>") {
 			t.Errorf("%s: bands %v, and the report does not say %q", name, doc["bands"], words)
 		}

@@ -97,7 +97,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringArrayVar(&d.sp, "sp", nil, "fix a term's smoothing parameters: `'s(x2)=0.3'` (repeatable)")
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
-	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (right whatever the remainder is), projection (takes it for noise) or none")
+	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), projection (takes it for noise) or none")
 	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
 	f.StringVar(&d.phonam, "phonam", "", "project a neural additive model's deep part on its learned bases with ridges (learned, the default) or on splines of their features (spline); --method pho: on the bases without ridges")
