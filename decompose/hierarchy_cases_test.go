@@ -104,13 +104,12 @@ func TestNotUnique(t *testing.T) {
 			return s
 		}
 		for i := range n {
-			u, v := r.IntN(5), r.IntN(3)
+			u := r.IntN(5)
+			v := u / 2 // a within b
 			if apart { // levels 0, 1 with 0; 2, 3, 4 with 1, 2
 				if v = 0; u > 1 {
 					v = 1 + r.IntN(2)
 				}
-			} else {
-				v = u / 2 // a within b
 			}
 			a[i], b[i] = name(string(rune('a'+u))), name(string(rune('p'+v)))
 			y[i] = float64(u*u)/5 + float64(v*u) + r.NormFloat64()
@@ -293,6 +292,31 @@ func TestHierarchyOfShards(t *testing.T) {
 			if !bytes.Equal(first, doc) {
 				t.Errorf("batches of %d rows and %d workers: other bytes", batch, workers)
 			}
+		}
+	}
+}
+
+// TestMarginsThatFitNoTerm: a file whose margins name another term, or have other sizes, is
+// refused, not read wrongly.
+func TestMarginsThatFitNoTerm(t *testing.T) {
+	tab := correlated(t, 300, 0.5, nil)
+	r, _ := decomposed(t, responseAsNetwork(t, tab, "~ x + z + x:z", "y"), tab, decompose.Options{})
+	doc, moments := encode(t, r)
+	for old, changed := range map[string]string{
+		`"term": "x",`: `"term": "y",`,
+		`"term": "z",`: `"term": "x:z",`,
+		`"coef": [`:    `"coef": [1, `,
+		`"margins": [`: `"margins": [{"term": "x", "coef": null}, `,
+	} {
+		if !bytes.Contains(doc, []byte(old)) {
+			t.Fatalf("no %s in the file", old)
+		}
+		bad, err := decompose.Sign(bytes.ReplaceAll(doc, []byte(old), []byte(changed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decompose.Read(bytes.NewReader(bad), bytes.NewReader(moments), basis.Decode); err == nil || !strings.Contains(err.Error(), "margin") {
+			t.Errorf("%s: %v", changed, err)
 		}
 	}
 }

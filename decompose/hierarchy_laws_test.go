@@ -121,6 +121,7 @@ var hierarchies = []string{
 	"~ g + h + g:h",
 	"~ g + h + x + g:h + g:x + h:x + g:h:x",
 	"~ x + z + x:z",
+	`~ z + s(x, by=z, k=5) + x:z + x`,
 	`~ s(x, bs="cr") + s(z, bs="cr") + te(x, z, k=4)`,
 	`~ s(x, bs="cr", k=6) + s(z, bs="cr", k=5) + ti(x, z, k=4) + h + s(z, by=h, k=5)`,
 	`~ s(x, k=6) + g + s(x, g, bs="fs", k=5) + h`,
