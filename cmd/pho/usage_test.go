@@ -42,6 +42,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--df s(x)=5,6", want: `--df "s(x)=5,6": a term has one number of degrees of freedom`},
 		{args: decomp + "--smoothing cv", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
 		{args: decomp + "--groups g", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
+		{args: decomp + "--terms both", want: `--terms "both": they are hierarchical or fitted`},
 		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},
