@@ -25,6 +25,7 @@ type hierarchyCase struct {
 	Terms                  []struct {
 		Name                 string
 		Fitted, Hierarchical []float64
+		SE                   []float64
 		Variance, Share      float64
 	}
 }
@@ -128,6 +129,13 @@ func TestHierarchyByBruteForce(t *testing.T) {
 					}
 					if split == decompose.Fitted {
 						continue
+					}
+					far = 0
+					for i, row := range c.At {
+						far = math.Max(far, math.Abs(e.SE[row]-want.SE[i])/slices.Max(want.SE))
+					}
+					if !(far <= 1e-7) && c.Name != "disconnected" { // where there are none
+						t.Errorf("%s: standard errors differ by %.2g of the largest", want.Name, far)
 					}
 					if v := term.After.Variance; math.Abs(v-want.Variance) > 1e-7*size*size {
 						t.Errorf("%s: variance %v, want %v", want.Name, v, want.Variance)

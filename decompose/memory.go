@@ -31,6 +31,10 @@ const (
 // predictor without penalties, as measured; each penalty adds its own.
 const solveMatrices = 14
 
+// hierarchyMatrices is how many more there are if terms have margins: products, the linear
+// map and what it makes of the covariance.
+const hierarchyMatrices = 6
+
 // EstimateMemory estimates what Decompose holds for rows rows (0: not known, taken for as
 // many as Resources.OutputMemory has place for): the moments of every worker and merged
 // chunk, rows that wait, design columns, kept outputs, the matrices of Solve. What the
@@ -50,8 +54,11 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		merged = int64(bits.Len64(uint64(rows/chunk))) + 1
 		chunk = min(chunk, rows)
 	}
-	penalties := int64(0)
+	penalties, split := int64(0), int64(0)
 	for _, d := range p.predictors {
+		if o.Terms != Fitted && nesting(d.terms()).Any() {
+			split = hierarchyMatrices
+		}
 		for _, b := range d.blocks {
 			penalties += int64(len(b.Penalty.S))
 		}
@@ -60,7 +67,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	return Memory{
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + FewerColumns},
-		{"solution", square * (solveMatrices + penalties), FewerColumns},
+		{"solution", square * (solveMatrices + penalties + split), FewerColumns},
 		{"robust bands", o.bandMemory(square, workers, merged, gathered), ProjectionErrors + ", or " + FewerColumns},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},

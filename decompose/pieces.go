@@ -124,15 +124,17 @@ func (r *Result) splitting(k int) *splitting {
 	return &splitting{make: func() (*projection.Hierarchy, error) {
 		d := &r.Predictors[k]
 		var terms []Term
+		starts := []int{0}
 		for j := range d.Terms {
+			starts = append(starts, starts[j]+len(d.Terms[j].Alpha))
 			if d.Terms[j].term == nil {
 				return nil, errors.New("decompose: terms without a basis")
 			}
 			terms = append(terms, d.Terms[j].term)
 		}
 		view := r.sum.Total().Predictor(k)
-		if len(view.Mean) != len(d.mean) {
-			return nil, fmt.Errorf("decompose: predictor %q: the moments are of %d columns, the terms have %d", d.Name, len(view.Mean), len(d.mean))
+		if !slices.Equal(view.Starts, starts) {
+			return nil, fmt.Errorf("decompose: predictor %q: the moments are of other terms: their columns begin at %v, the terms' at %v", d.Name, view.Starts, starts)
 		}
 		return projection.NewHierarchy(view.XX, view.Mean, view.SumW, view.Starts, nesting(terms), d.RankTolerance)
 	}}

@@ -217,7 +217,7 @@ func prepare(ctx context.Context, formula string, tab *data.Table) (*ours, error
 }
 
 func (o *ours) solve(sp map[string][]float64) (*decompose.Result, error) {
-	return decompose.Solve(context.Background(), o.model, o.sums, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM}, Smoothing: decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: penalty.REML}}})
+	return decompose.Solve(context.Background(), o.model, o.sums, &decompose.Options{Projection: decompose.Projection{Method: decompose.PHOGAM, Terms: decompose.Fitted}, Smoothing: decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: penalty.REML}}})
 }
 
 // turns of ours, as many as of theirs: the fastest counts.

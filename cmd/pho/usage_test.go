@@ -44,6 +44,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--groups g", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
 		{args: decomp + "--bands wide", want: `--bands "wide": it is robust, projection or none`},
 		{args: decomp + "--bands none --cluster g", want: `--cluster "g" is for --bands robust, not for --bands none`},
+		{args: decomp + "--terms both", want: `--terms "both": they are hierarchical or fitted`},
 		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},

@@ -20,7 +20,8 @@ span <- function(X, w) { # an orthonormal basis of the columns of sqrt(w) X
   s$u[, s$d > 1e-6 * s$d[1], drop = FALSE]
 }
 # terms: list(name, columns (n x d), fitted function (n), margins (names))
-hooker <- function(terms, w) {
+# X, V: columns whose combination the function is, and their coefficients' covariance.
+hooker <- function(terms, w, X, V) {
   one <- sqrt(w) / sqrt(sum(w))
   f <- Reduce(`+`, lapply(terms, function(t) t$f)) * sqrt(w)
   f <- f - one * sum(one * f)
@@ -44,10 +45,16 @@ hooker <- function(terms, w) {
   keep <- s$d^2 > 1e-7
   c <- s$v[, keep] %*% (crossprod(s$u[, keep], f) / s$d[keep])
   at <- split(seq_along(c), rep(seq_along(r), r))
-  g <- list()
-  for (i in seq_along(Q)) g[[i]] <- as.vector(Q[[i]] %*% c[at[[as.character(i)]]]) / sqrt(w)
+  g <- list(); se <- list()
+  X <- X * sqrt(w); X <- X - one %*% crossprod(one, X)
+  C <- s$v[, keep] %*% (crossprod(s$u[, keep], X) / s$d[keep]) # the same of each column
+  for (i in seq_along(Q)) {
+    g[[i]] <- as.vector(Q[[i]] %*% c[at[[as.character(i)]]]) / sqrt(w)
+    G <- Q[[i]] %*% C[at[[as.character(i)]], , drop = FALSE] / sqrt(w)
+    se[[i]] <- sqrt(pmax(rowSums((G %*% V) * G), 0))
+  }
   left <- max(abs(Reduce(`+`, g) * sqrt(w) - f)) / max(abs(f)); if (left > 1e-9) stop("the terms miss the function by ", left, ", rank ", sum(keep), " of ", sum(r), " ", paste(r, collapse = " "))
-  list(g = g, rank = sum(told > 1e-7), of = length(told), smallest = if (min(told) > 1e-7) min(told) else 0)
+  list(g = g, se = se, rank = sum(told > 1e-7), of = length(told), smallest = if (min(told) > 1e-7) min(told) else 0)
 }
 out <- list()
 add <- function(name, ours, n, margins, sp = NULL, mgcv = ours, weights = NULL, subset = NULL, sps = NULL, cells = list()) {
@@ -76,7 +83,7 @@ add <- function(name, ours, n, margins, sp = NULL, mgcv = ours, weights = NULL, 
     }
     terms[[l]] <- list(X = XX, f = as.vector(f), margins = margins[[l]])
   }
-  h <- hooker(terms, w)
+  h <- hooker(terms, w, X, m$Vp)
   eta <- fitted(m)
   at <- unique(round(seq(1, nrow(d), length.out = 40)))
   centre <- function(v) v - weighted.mean(v, w)
@@ -86,7 +93,7 @@ add <- function(name, ours, n, margins, sp = NULL, mgcv = ours, weights = NULL, 
     keep = if (is.null(subset)) list() else which(eval(subset, frame(n))) - 1, sp = if (is.null(sps)) setNames(list(), character()) else sps,
     rank = unbox(h$rank), of = unbox(h$of), smallest = unbox(h$smallest), at = at - 1,
     terms = lapply(seq_along(terms), function(i) list(name = unbox(names(terms)[i]), fitted = signif(centre(terms[[i]]$f)[at], 13),
-      hierarchical = signif(centre(h$g[[i]])[at], 13), variance = unbox(cov(h$g[[i]], h$g[[i]])), share = unbox(cov(h$g[[i]], y) / cov(y, y)))))
+      hierarchical = signif(centre(h$g[[i]])[at], 13), se = signif(h$se[[i]][at], 13), variance = unbox(cov(h$g[[i]], h$g[[i]])), share = unbox(cov(h$g[[i]], y) / cov(y, y)))))
 }
 X <- list
 add("te", "y ~ s(x, bs = \"cr\") + s(z, bs = \"cr\") + te(x, z)", 2000,
