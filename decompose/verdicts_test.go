@@ -27,6 +27,7 @@ func TestVerdicts(t *testing.T) {
 		t.Run(p.name, p.check)
 	}
 	for _, p := range structuredNetworks() {
+		p.options = asFitted
 		t.Run(p.name, p.check)
 	}
 }
