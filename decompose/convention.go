@@ -76,6 +76,7 @@ type rule string
 
 const (
 	byHierarchy rule = "is hierarchical: an interaction is orthogonal to its margins over these rows"
+	byOwnBases  rule = "is hierarchical as far as the network's bases go, else the network's own"
 	byNetwork   rule = "is the network's own: either can hold what the other does"
 	byMargins   rule = "is that of margins centred one by one, not orthogonal to them over these rows"
 	byLeaving   rule = "leaves to the term of fewer features what both can hold"
@@ -95,10 +96,14 @@ func (d *Predictor) ruleOf(i, j int) rule {
 		a, b, i, j = b, a, j, i
 	}
 	g := d.judging
+	margins := hasMargin(b, a.Name) || hasMargin(a, b.Name)
+	own := a.Kind == Learned && b.Kind == Learned || g.blocks[i].isKept() || g.blocks[j].isKept()
 	switch {
-	case hasMargin(b, a.Name) || hasMargin(a, b.Name):
+	case margins && own:
+		return byOwnBases
+	case margins:
 		return byHierarchy
-	case a.Kind == Learned && b.Kind == Learned, g.blocks[i].isKept(), g.blocks[j].isKept():
+	case own:
 		return byNetwork
 	case a.Kind == Random, b.Kind == Random:
 		return byShrinking
