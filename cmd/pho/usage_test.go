@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, decompose, demo, inspect, report, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
+		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --reference, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -62,7 +62,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--sp 3", want: `--sp "3": write 's(x2)=0.3'`},
 		{args: decomp + "--sp s(x2)=-1", want: `--sp "s(x2)=-1": "-1" is not a number >= 0`},
 		{args: decomp + "--family binomial", want: `--family binomial needs a response: give --response COLUMN or 'y ~ ...'`},
-		{args: decomp + "--family betta --response y", want: `--family: unknown family "betta": did you mean beta? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t)`},
+		{args: decomp + "--family betta --response y", want: `--family: unknown family "betta": did you mean beta? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, categorical, ordinal)`},
 		{args: decomp + "--response y --formula n~x1", want: `the response is "y" and, in the formula "n~x1", "n": name one`},
 		{args: decomp + "--response y --formula", more: []string{"~ y"}, want: "--formula: formula, character 3: \"y\" is the response; it cannot explain itself\n  ~ y\n    ^"},
 		{args: decomp + "--response y --formula", more: []string{"~ x0 + s(x1, y)"}, want: "--formula: formula, character 14: \"y\" is the response; it cannot explain itself\n  ~ x0 + s(x1, y)\n               ^"},
