@@ -65,7 +65,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--sp 3", want: `--sp "3": write 's(x2)=0.3'`},
 		{args: decomp + "--sp s(x2)=-1", want: `--sp "s(x2)=-1": "-1" is not a number >= 0`},
 		{args: decomp + "--family binomial", want: `--family binomial needs a response: give --response COLUMN or 'y ~ ...'`},
-		{args: decomp + "--family betta --response y", want: `--family: unknown family "betta": did you mean beta? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)`},
+		{args: decomp + "--family betta --response y", want: `--family: unknown family "betta": did you mean beta? (known: gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, categorical, ordinal, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox)`},
 		{args: decomp + "--response y --formula n~x1", want: `the response is "y" and, in the formula "n~x1", "n": name one`},
 		{args: decomp + "--response y --formula", more: []string{"~ y"}, want: "--formula: formula, character 3: \"y\" is the response; it cannot explain itself\n  ~ y\n    ^"},
 		{args: decomp + "--response y --formula", more: []string{"~ x0 + s(x1, y)"}, want: "--formula: formula, character 14: \"y\" is the response; it cannot explain itself\n  ~ x0 + s(x1, y)\n               ^"},
