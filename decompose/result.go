@@ -93,6 +93,8 @@ type Predictor struct {
 	Variance       Variance         `json:"variance"`
 	VarianceBefore Variance         `json:"variance_before"`
 	Importance     []Importance     `json:"importance"`
+	// Remainder says what the unstructured part depends on; nil: nobody asked.
+	Remainder *Remainder `json:"remainder,omitempty"`
 
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order

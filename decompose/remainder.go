@@ -1,0 +1,55 @@
+package decompose
+
+// Remainder says what the unstructured part of a predictor depends on, and where it is
+// largest (package interaction).
+type Remainder struct {
+	Share float64 `json:"share"` // Var(unstructured) / Var(eta)
+	// Pairs of columns that a term of their own would take something from it for, the best
+	// first; empty: none can be told from chance.
+	Pairs []PairGain `json:"pairs"`
+	// UnexplainedByPairs is Share less the gains of Pairs: by polynomials of degree 4 in
+	// the ranks of numbers, and the 8 bins of factors.
+	UnexplainedByPairs float64 `json:"unexplained_by_pairs"`
+	// SingleColumns is the part of Share that functions of single columns would explain,
+	// which the formula's terms of them do not hold.
+	SingleColumns float64 `json:"single_columns,omitempty"`
+	// Unasked says why pairs were not looked for, or which not; "": all of them were.
+	Unasked string `json:"unasked,omitempty"`
+	// Regions are where the remainder is large, apart from Rows; the largest part first.
+	Regions []Region `json:"regions"`
+	// Rows are those of the largest remainder, the largest first.
+	Rows []RemainderRow `json:"rows,omitempty"`
+}
+
+// PairGain is a pair of columns that the remainder depends on together.
+type PairGain struct {
+	Features []string `json:"features"`
+	// Gain is by how much Var(unstructured)/Var(eta) falls if a term for the pair comes to
+	// the formula and to the pairs before it: about, and less what chance would give.
+	Gain float64 `json:"gain"`
+	P    float64 `json:"p"`    // that chance gives it, times the number of pairs
+	Term string  `json:"term"` // as a formula has it
+}
+
+// Region is a set of rows by the values of one or two columns.
+type Region struct {
+	Where []Condition `json:"where"`
+	Rows  float64     `json:"rows"`  // share of the rows, by their weight
+	Share float64     `json:"share"` // of the remainder's sum of squares
+}
+
+// Condition is on one column: From <= value < To, nil being no bound, or one of Levels.
+type Condition struct {
+	Feature string   `json:"feature"`
+	From    *float64 `json:"from,omitempty"`
+	To      *float64 `json:"to,omitempty"`
+	Levels  []string `json:"levels,omitempty"`
+}
+
+// RemainderRow is a row of the data.
+type RemainderRow struct {
+	Row          int64   `json:"row"` // counted from 1
+	Unstructured float64 `json:"unstructured"`
+	Eta          float64 `json:"eta"`
+	Share        float64 `json:"share"` // of the remainder's sum of squares
+}

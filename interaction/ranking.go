@@ -1,0 +1,387 @@
+package interaction
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+const (
+	maxCandidates = 30      // pairs of the exact products
+	maxSums       = 20_000  // pairs times sums in a cell: tables of more would not fit the caches
+	productRows   = 1 << 15 // of the exact products; of more rows so many are drawn by hash
+	maxSingles    = 400     // functions of single columns in the exact products
+	level         = 0.05    // of the test of all pairs together
+	nothing       = 1e-6    // share of Var(eta) that is not worth asking about
+	maxSpent      = 0.9     // degrees of freedom by row above which the remainder says nothing
+)
+
+// Ranking is a visitor that writes Predictor.Remainder: the pairs that the remainder of a
+// decomposition depends on, its rows and its regions. It looks at the rows twice if there
+// are pairs to tell, else once; if all remainders are less than a millionth of their
+// predictors' variance, not at all. A Ranking is of one decomposition at a time.
+type Ranking struct {
+	sample  *Sample
+	weights string
+
+	scales  []*scale
+	unasked string
+	asked   []bool // by predictor
+	total   *tables
+	worst   []worst
+	first   carry[*tables]
+	looks   []*look // by predictor; nil: there are no candidates
+	second  []carry[*products]
+	steps   [][]step
+	single  []float64
+	limit   uint64 // rows whose hash is at most this are in the exact products
+	memory  sync.Mutex
+	exact   bool // in the second pass
+	numbers []bool
+}
+
+// look is what the second pass forms of one predictor.
+type look struct {
+	functions *functions
+	tested    int // pairs of columns
+}
+
+// NewRanking ranks by the sample, which is of the rows of the decomposition.
+func NewRanking(s *Sample) *Ranking { return &Ranking{sample: s} }
+
+// Columns are those of the sample.
+func (v *Ranking) Columns() []string { return v.sample.Columns() }
+
+// Begin finds the columns and predictors to ask about.
+func (v *Ranking) Begin(r *decompose.Result) error {
+	*v = Ranking{sample: v.sample, weights: r.Weights}
+	v.scales, v.unasked = columnsFor(v.sample.scales(), r)
+	k := len(r.Predictors)
+	v.asked, v.worst, v.looks, v.steps, v.single = make([]bool, k), make([]worst, k), make([]*look, k), make([][]step, k), make([]float64, k)
+	v.second = make([]carry[*products], k)
+	for i := range r.Predictors {
+		v.asked[i] = r.Predictors[i].Variance.Unstructured > nothing*r.Predictors[i].Variance.Total
+	}
+	v.limit = math.MaxUint64
+	if r.Rows > productRows {
+		v.limit = uint64(productRows / float64(r.Rows) * (1 << 63) * 2)
+	}
+	return nil
+}
+
+// columnsFor are the columns that vary, and which were left out: of very many those whose
+// terms vary least.
+func columnsFor(all []*scale, r *decompose.Result) (kept []*scale, left string) {
+	for _, c := range all {
+		if !c.constant() {
+			kept = append(kept, c)
+		}
+	}
+	most := 2
+	for sums := 1 + 2*len(r.Predictors); (most+1)*most/2*sums <= maxSums; {
+		most++
+	}
+	if len(kept) <= most {
+		return kept, ""
+	}
+	size := map[string]float64{}
+	for _, d := range r.Predictors {
+		for _, t := range d.Terms {
+			for _, f := range t.Features {
+				if d.Variance.Total > 0 {
+					size[f] = max(size[f], t.After.Variance/d.Variance.Total/float64(len(t.Features)))
+				}
+			}
+		}
+	}
+	order := slices.Clone(kept)
+	slices.SortStableFunc(order, func(a, b *scale) int { return cmp.Compare(size[b.name], size[a.name]) })
+	order = order[:most]
+	n := len(kept)
+	kept = slices.DeleteFunc(kept, func(c *scale) bool { return !slices.Contains(order, c) })
+	return kept, fmt.Sprintf("pairs were looked for among the %d of %d columns whose terms vary most", most, n)
+}
+
+// chunk is what a chunk of rows adds.
+type chunk struct {
+	tables   *tables
+	worst    []worst
+	products []*products // by predictor; nil: none
+}
+
+// Map forms the sums of a chunk.
+func (v *Ranking) Map(p *decompose.Parts) (any, error) {
+	if !slices.Contains(v.asked, true) || p.Batch.Rows() == 0 {
+		return &chunk{}, nil
+	}
+	w, err := v.weightsOf(p.Batch)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := valuesOf(v.scales, p.Batch, v.exact)
+	if err != nil {
+		return nil, err
+	}
+	if v.exact {
+		return v.products(p, rows, w), nil
+	}
+	c := &chunk{worst: make([]worst, len(p.Predictors))}
+	r := make([][]float64, len(p.Predictors))
+	for k := range p.Predictors {
+		d := &p.Predictors[k]
+		r[k] = d.Unstructured
+		c.worst[k] = worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, rows.codes)
+	}
+	if len(v.scales) > 1 {
+		c.tables = v.newTables(len(r), w != nil)
+		c.tables.rows(rows.codes, w, r)
+	}
+	return c, nil
+}
+
+func (v *Ranking) weightsOf(b *data.Batch) ([]float64, error) {
+	if v.weights == "" {
+		return nil, nil
+	}
+	w, err := b.Numeric(v.weights)
+	if err != nil {
+		return nil, fmt.Errorf("interaction: %w", err)
+	}
+	return w, nil
+}
+
+// valuesOf are the columns' values at the rows of b, the numbers only if asked for.
+func valuesOf(scales []*scale, b *data.Batch, numbers bool) (*values, error) {
+	v := &values{codes: make([][]uint8, len(scales)), numbers: make([][]float64, len(scales))}
+	for j, c := range scales {
+		if numbers && !c.factor {
+			x, err := b.Numeric(c.name)
+			if err != nil {
+				return nil, fmt.Errorf("interaction: %w", err)
+			}
+			v.numbers[j] = x
+			continue
+		}
+		v.codes[j] = make([]uint8, b.Rows())
+		if err := c.codes(v.codes[j], b); err != nil {
+			return nil, fmt.Errorf("interaction: %w", err)
+		}
+	}
+	return v, nil
+}
+
+func (v *Ranking) newTables(predictors int, weighted bool) *tables {
+	v.memory.Lock()
+	defer v.memory.Unlock()
+	if t, ok := v.first.spare(); ok {
+		return t
+	}
+	return newTables(len(v.scales)*(len(v.scales)-1)/2, predictors, weighted)
+}
+
+// products are the exact ones of the rows of a chunk that take part.
+func (v *Ranking) products(p *decompose.Parts, rows *values, w []float64) *chunk {
+	var list []int32
+	for i := range p.Batch.Rows() {
+		if hashOf(p.Batch.Row(i)) <= v.limit && (w == nil || w[i] > 0) {
+			list = append(list, int32(i))
+		}
+	}
+	c := &chunk{products: make([]*products, len(v.looks))}
+	for k, l := range v.looks {
+		if l != nil && len(list) > 0 {
+			c.products[k] = v.newProducts(k, l.functions.width())
+			c.products[k].rows(l.functions, rows, w, p.Predictors[k].Unstructured, list)
+		}
+	}
+	return c
+}
+
+func (v *Ranking) newProducts(k, n int) *products {
+	v.memory.Lock()
+	defer v.memory.Unlock()
+	if p, ok := v.second[k].spare(); ok {
+		return p
+	}
+	return newProducts(n)
+}
+
+// Reduce adds up the chunks.
+func (v *Ranking) Reduce(part any) error {
+	c, ok := part.(*chunk)
+	if !ok {
+		return errors.New("interaction: Reduce got something that Map did not make")
+	}
+	v.memory.Lock()
+	defer v.memory.Unlock()
+	for k := range c.worst {
+		v.worst[k] = v.worst[k].with(c.worst[k])
+	}
+	if c.tables != nil {
+		v.first.push(c.tables)
+	}
+	for k, p := range c.products {
+		if p != nil {
+			v.second[k].push(p)
+		}
+	}
+	return nil
+}
+
+// Again asks for a second pass if the tables leave pairs to tell apart.
+func (v *Ranking) Again(r *decompose.Result) (bool, error) {
+	if v.exact {
+		return false, nil
+	}
+	total, ok := v.first.total()
+	if !ok {
+		return false, nil
+	}
+	v.total, v.exact = total, true
+	more := false
+	for k := range r.Predictors {
+		if v.asked[k] && !spent(r, k) {
+			v.looks[k] = v.candidates(r, k)
+			more = more || v.looks[k] != nil
+		}
+	}
+	return more, nil
+}
+
+// spent tells whether the fit took so many degrees of freedom that what it left of these
+// rows says nothing.
+func spent(r *decompose.Result, k int) bool {
+	return r.Predictors[k].EDF > maxSpent*float64(r.Rows)
+}
+
+// candidates are the pairs for the second pass, nil if no pair passes the test of all.
+func (v *Ranking) candidates(r *decompose.Result, k int) *look {
+	var scores []score
+	var pairs, known [][2]int
+	at, tested, passes := 0, 0, false
+	for i := range v.scales {
+		for j := i + 1; j < len(v.scales); j++ {
+			pair := [2]int{i, j}
+			if together(&r.Predictors[k], v.scales[i].name, v.scales[j].name) {
+				known = append(known, pair)
+			} else {
+				s := tableScore(v.total.weight[at:], v.total.score[k][at:], v.total.noise[k][at:], v.scales[i], v.scales[j])
+				tested++
+				if s.df > 0 && s.gain > 0 && s.p < level {
+					s.pair = len(pairs)
+					scores, pairs = append(scores, s), append(pairs, pair)
+				}
+			}
+			at += cells
+		}
+	}
+	for _, s := range scores {
+		passes = passes || s.p*float64(tested) < level
+	}
+	if !passes {
+		return nil
+	}
+	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.gain, a.gain) })
+	scores = scores[:min(len(scores), max(6, maxCandidates/len(r.Predictors)))]
+	var chosen [][2]int
+	for _, s := range scores {
+		chosen = append(chosen, pairs[s.pair])
+	}
+	known = known[:min(len(known), maxCandidates)]
+	return &look{newFunctions(v.scales, v.singles(chosen), known, chosen), tested}
+}
+
+// together tells whether a term of the predictor is of both columns.
+func together(d *decompose.Predictor, a, b string) bool {
+	return slices.ContainsFunc(d.Terms, func(t decompose.TermResult) bool {
+		return slices.Contains(t.Features, a) && slices.Contains(t.Features, b)
+	})
+}
+
+// singles are the columns whose own functions are taken out of the pairs': all, or of very
+// many those of the pairs.
+func (v *Ranking) singles(pairs [][2]int) []int {
+	width := 0
+	var all, some []int
+	for j, c := range v.scales {
+		width += c.singleWidth()
+		all = append(all, j)
+		if slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] == j || p[1] == j }) {
+			some = append(some, j)
+		}
+	}
+	if width <= maxSingles {
+		return all
+	}
+	return some
+}
+
+// End chooses the pairs and writes what was found.
+func (v *Ranking) End(r *decompose.Result) error {
+	for k := range r.Predictors {
+		r.Predictors[k].Remainder = v.remainder(r, k)
+	}
+	return nil
+}
+
+// remainder is what there is to say of predictor k.
+func (v *Ranking) remainder(r *decompose.Result, k int) *decompose.Remainder {
+	d := &r.Predictors[k]
+	out := &decompose.Remainder{Pairs: []decompose.PairGain{}, Regions: []decompose.Region{}, Unasked: v.unasked}
+	if d.Variance.Total > 0 {
+		out.Share = d.Variance.Unstructured / d.Variance.Total
+	}
+	out.UnexplainedByPairs = out.Share
+	switch {
+	case !v.asked[k]:
+		return out
+	case len(v.scales) < 2:
+		out.Unasked = "there are no two columns that vary"
+		return out
+	case spent(r, k):
+		out.Unasked = fmt.Sprintf("the terms have %.4g degrees of freedom on %d rows, so what is left on these rows says nothing", d.EDF, r.Rows)
+		return out
+	case v.total == nil:
+		return out
+	}
+	v.places(out, k)
+	v.gains(out, r, k)
+	return out
+}
+
+// places are the rows and regions of the largest remainder.
+func (v *Ranking) places(out *decompose.Remainder, k int) {
+	for _, w := range v.worst[k] {
+		out.Rows = append(out.Rows, decompose.RemainderRow{Row: w.row + 1, Unstructured: w.r, Eta: w.eta, Share: w.weight * w.r * w.r / v.total.squares[k]})
+	}
+	out.Regions = append(out.Regions, v.total.regions(k, v.scales, v.worst[k])...)
+}
+
+// gains chooses pairs by the exact products. What the fit has taken from these rows is
+// divided out: of noise it leaves 1 - edf/n.
+func (v *Ranking) gains(out *decompose.Remainder, r *decompose.Result, k int) {
+	l, d := v.looks[k], &r.Predictors[k]
+	if l == nil {
+		return
+	}
+	p, ok := v.second[k].total()
+	if !ok {
+		return
+	}
+	all := p.weight * d.Variance.Total * (1 - d.EDF/float64(r.Rows))
+	s := newSelection(l.functions, p)
+	out.SingleColumns = max(0, s.single/all)
+	for _, step := range s.choose(level / float64(l.tested)) {
+		a, b := v.scales[step.pair[0]], v.scales[step.pair[1]]
+		out.Pairs = append(out.Pairs, decompose.PairGain{
+			Features: []string{a.name, b.name}, Gain: step.gain / all, P: min(1, step.p*float64(l.tested)), Term: termOf(a, b).String(),
+		})
+		out.UnexplainedByPairs -= step.gain / all
+	}
+}
