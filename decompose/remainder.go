@@ -1,5 +1,10 @@
 package decompose
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Remainder says what the unstructured part of a predictor depends on, and where it is
 // largest (package interaction).
 type Remainder struct {
@@ -52,4 +57,32 @@ type RemainderRow struct {
 	Unstructured float64 `json:"unstructured"`
 	Eta          float64 `json:"eta"`
 	Share        float64 `json:"share"` // of the remainder's sum of squares
+}
+
+// String says the condition in words: `x1 from 2.5 to 3`, `dow 6`.
+func (c Condition) String() string {
+	switch {
+	case len(c.Levels) == 1:
+		return c.Feature + " " + c.Levels[0]
+	case len(c.Levels) > 3:
+		return fmt.Sprintf("%s one of %d rare levels", c.Feature, len(c.Levels))
+	case c.Levels != nil:
+		return c.Feature + " one of " + strings.Join(c.Levels, ", ")
+	case c.From == nil && c.To == nil:
+		return "any " + c.Feature
+	case c.From == nil:
+		return fmt.Sprintf("%s below %.4g", c.Feature, *c.To)
+	case c.To == nil:
+		return fmt.Sprintf("%s from %.4g on", c.Feature, *c.From)
+	}
+	return fmt.Sprintf("%s from %.4g to %.4g", c.Feature, *c.From, *c.To)
+}
+
+// String joins the conditions.
+func (r Region) String() string {
+	var all []string
+	for _, c := range r.Where {
+		all = append(all, c.String())
+	}
+	return strings.Join(all, " and ")
 }

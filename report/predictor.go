@@ -22,6 +22,7 @@ type predictor struct {
 	Sums       bool // some figures are of sums
 	Skipped    []fact
 	Importance importances
+	Left       *remainder
 	Rank       string
 	Aliased    string
 	Splits     []split
@@ -46,6 +47,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	}
 	p.figures(draw, candidates)
 	p.Importance = newImportances(r, d)
+	p.Left = newRemainder(d)
 	p.identifiability(d)
 	return p
 }

@@ -36,6 +36,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
 			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 		writeTerms(w, p.Terms)
+		writeRemainder(w, p.Remainder)
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", bounded(warning))
