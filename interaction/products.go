@@ -1,6 +1,8 @@
 package interaction
 
 import (
+	"math"
+
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -81,7 +83,7 @@ func (f *functions) fill(dst, each []float64, v *values, i int) {
 		at += copy(dst[at:], own)
 		if f.scales[j].withMissing {
 			dst[at] = 0
-			if x := v.numbers[j][i]; x != x {
+			if c := f.scales[j]; c.factor && v.codes[j][i] == missing || !c.factor && math.IsNaN(v.numbers[j][i]) {
 				dst[at] = 1
 			}
 			at++

@@ -15,7 +15,7 @@ import (
 const (
 	maxCandidates = 30      // pairs of the exact products
 	maxSums       = 20_000  // pairs times sums in a cell: tables of more would not fit the caches
-	productRows   = 1 << 15 // of the exact products; of more rows so many are drawn by hash
+	productRows   = 1 << 14 // of the exact products; of more rows so many are drawn by hash
 	maxSingles    = 400     // functions of single columns in the exact products
 	level         = 0.05    // of the test of all pairs together
 	nothing       = 1e-6    // share of Var(eta) that is not worth asking about
@@ -61,7 +61,7 @@ func (v *Ranking) Columns() []string { return v.sample.Columns() }
 // Begin finds the columns and predictors to ask about.
 func (v *Ranking) Begin(r *decompose.Result) error {
 	*v = Ranking{sample: v.sample, weights: r.Weights}
-	v.scales, v.unasked = columnsFor(v.sample.scales(), r)
+	v.scales, v.unasked = columnsFor(v.sample.scales(codedIn(r)), r)
 	k := len(r.Predictors)
 	v.asked, v.worst, v.looks, v.steps, v.single = make([]bool, k), make([]worst, k), make([]*look, k), make([][]step, k), make([]float64, k)
 	v.second = make([]carry[*products], k)
@@ -73,6 +73,19 @@ func (v *Ranking) Begin(r *decompose.Result) error {
 		v.limit = uint64(productRows / float64(r.Rows) * (1 << 63) * 2)
 	}
 	return nil
+}
+
+// codedIn names the columns that terms take for factors.
+func codedIn(r *decompose.Result) map[string]bool {
+	coded := map[string]bool{}
+	for _, d := range r.Predictors {
+		for _, t := range d.Terms {
+			if len(t.Features) == 1 && t.Kind == decompose.Factor {
+				coded[t.Features[0]] = true
+			}
+		}
+	}
+	return coded
 }
 
 // columnsFor are the columns that vary, and which were left out: of very many those whose

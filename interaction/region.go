@@ -11,6 +11,7 @@ import (
 const (
 	maxRegions  = 3
 	regionRows  = 0.01 // share of the rows that a region has, at least
+	regionShare = 0.03 // and of the remainder
 	regionLift  = 1.5  // how many times its share of the rows its share of the remainder is, at least
 	regionSigma = 6    // standard errors by which the latter exceeds the former, at least: there are many to choose from
 	secondMore  = 1.3  // by how much a region of two columns beats those of one of them
@@ -43,7 +44,7 @@ func (t *tables) regions(k int, scales []*scale, named worst) []decompose.Region
 	var out []decompose.Region
 	taken := make([]bool, len(scales))
 	for _, r := range found {
-		if taken[r.columns[0]] || r.columns[1] >= 0 && taken[r.columns[1]] {
+		if r.square < regionShare*t.squares[k] || taken[r.columns[0]] || r.columns[1] >= 0 && taken[r.columns[1]] {
 			continue
 		}
 		reg := decompose.Region{Rows: r.weight / t.sumWeight, Share: r.square / t.squares[k]}

@@ -3,6 +3,7 @@ package interaction
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/pho-go/pho/data"
@@ -20,7 +21,7 @@ type Sample struct {
 	columns []string
 	weights string
 	kept    []sampledRow
-	rows    int64
+	limit   uint64 // no row of a greater hash is among the first sampleRows
 }
 
 // sampledRow holds the values of one row, one for each column of the sample.
@@ -53,7 +54,7 @@ func (s *Sample) Columns() []string {
 
 // Scanner begins the sample anew: a Sample is of one set of rows.
 func (s *Sample) Scanner() decompose.Scanner {
-	s.kept, s.rows = nil, 0
+	s.kept, s.limit = nil, math.MaxUint64
 	return (*sampleScan)(s)
 }
 
@@ -78,10 +79,6 @@ func (s *sampleScan) Scan(b *data.Batch) error {
 			return fmt.Errorf("interaction: %w", err)
 		}
 	}
-	limit := ^uint64(0)
-	if len(s.kept) >= sampleRows {
-		limit = (*Sample)(s).limit()
-	}
 	readers, err := readersOf(b, s.columns)
 	if err != nil {
 		return err
@@ -90,9 +87,8 @@ func (s *sampleScan) Scan(b *data.Batch) error {
 		if w != nil && !(w[i] > 0) {
 			continue
 		}
-		s.rows++
 		hash := hashOf(b.Row(i))
-		if hash > limit {
+		if hash > s.limit {
 			continue
 		}
 		r := sampledRow{hash: hash, row: b.Row(i), values: make([]value, len(readers))}
@@ -102,7 +98,6 @@ func (s *sampleScan) Scan(b *data.Batch) error {
 		s.kept = append(s.kept, r)
 		if len(s.kept) >= 2*sampleRows {
 			(*Sample)(s).prune()
-			limit = (*Sample)(s).limit()
 		}
 	}
 	return nil
@@ -134,18 +129,11 @@ func (s *Sample) prune() {
 	slices.SortFunc(s.kept, func(a, b sampledRow) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
 	})
-	if len(s.kept) > sampleRows {
+	if len(s.kept) >= sampleRows {
 		clear(s.kept[sampleRows:])
 		s.kept = s.kept[:sampleRows]
+		s.limit = s.kept[sampleRows-1].hash
 	}
-}
-
-// limit is the greatest hash that a row may have: that of the last one kept.
-func (s *Sample) limit() uint64 {
-	if len(s.kept) < sampleRows {
-		return ^uint64(0)
-	}
-	return s.kept[sampleRows-1].hash
 }
 
 // Merge adds the sample of further rows, of the same columns.
@@ -154,7 +142,6 @@ func (s *Sample) Merge(o *Sample) error {
 		return fmt.Errorf("interaction: samples of the columns %q and %q do not merge", s.columns, o.columns)
 	}
 	s.kept = append(s.kept, o.kept...)
-	s.rows += o.rows
 	s.prune()
 	return nil
 }

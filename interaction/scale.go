@@ -28,16 +28,20 @@ type scale struct {
 
 	// A level's bin: the 7 most frequent ones have bins of their own, in that order.
 	factor bool
+	coded  bool // numbers that a term of the formula takes for levels: factor(x)
 	levels []string
 	bin    map[string]uint8
+	number map[float64]uint8 // as bin, of coded columns
 }
 
-// scales are those of the sample's columns, in their order.
-func (s *Sample) scales() []*scale {
+// scales are those of the sample's columns, in their order; coded names those whose numbers
+// are levels.
+func (s *Sample) scales(coded map[string]bool) []*scale {
 	all := make([]*scale, len(s.columns))
 	for j, name := range s.columns {
 		c := &scale{name: name}
-		if len(s.kept) > 0 && s.kept[0].values[j].text {
+		text := len(s.kept) > 0 && s.kept[0].values[j].text
+		if c.coded = coded[name] && !text; text || c.coded {
 			c.countLevels(s.kept, j)
 		} else {
 			c.rankNumbers(s.kept, j)
@@ -59,6 +63,13 @@ func (c *scale) countLevels(rows []sampledRow, j int) {
 	of := map[string]*seen{}
 	for _, r := range rows {
 		l := r.values[j].level
+		if c.coded {
+			x := r.values[j].number
+			if c.withMissing = c.withMissing || x != x; x != x {
+				continue
+			}
+			l = data.LevelText(x)
+		}
 		if of[l] == nil {
 			of[l] = &seen{level: l, first: r.row}
 			all = append(all, of[l])
@@ -73,6 +84,15 @@ func (c *scale) countLevels(rows []sampledRow, j int) {
 	for i, l := range all {
 		c.bin[l.level] = uint8(min(i, bins-1))
 		c.levels = append(c.levels, l.level)
+	}
+	if !c.coded {
+		return
+	}
+	c.number = map[float64]uint8{}
+	for _, r := range rows {
+		if x := r.values[j].number; x == x {
+			c.number[x] = c.bin[data.LevelText(x)]
+		}
 	}
 }
 
@@ -142,7 +162,7 @@ func (c *scale) constant() bool { return c.distinct < 2 }
 
 // codes sets dst to the bins of b's rows.
 func (c *scale) codes(dst []uint8, b *data.Batch) error {
-	if c.factor {
+	if c.factor && !c.coded {
 		codes, err := b.Codes(c.name)
 		if err != nil {
 			return err
@@ -157,6 +177,10 @@ func (c *scale) codes(dst []uint8, b *data.Batch) error {
 	if err != nil {
 		return err
 	}
+	if c.coded {
+		c.numberCodes(dst, x)
+		return nil
+	}
 	for i, v := range x {
 		n := uint8(0)
 		for _, cut := range c.cuts {
@@ -170,6 +194,20 @@ func (c *scale) codes(dst []uint8, b *data.Batch) error {
 		dst[i] = n
 	}
 	return nil
+}
+
+// numberCodes sets dst to the bins of numbers that are levels.
+func (c *scale) numberCodes(dst []uint8, x []float64) {
+	for i, v := range x {
+		n, ok := c.number[v]
+		switch {
+		case v != v:
+			n = missing
+		case !ok:
+			n = bins - 1
+		}
+		dst[i] = n
+	}
 }
 
 // binsOf are the bins of levels; one that the sample lacks is rare, and in the last.

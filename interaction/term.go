@@ -13,35 +13,39 @@ const maxCells = 50
 // termOf is the term that adds the pair to a formula that holds terms for each column:
 //
 //   - two numbers: ti(a, b), with as many functions as a margin has values, if these are few;
-//   - of two values: s(x, by = ordered(b)), the difference of two curves, and with a factor
-//     or with another one of two values the product a:b;
-//   - a number and a factor: ti(x, f, bs = c("cr", "re")), which does not hang on the order
-//     of the levels;
-//   - two factors: a:b, with many cells s(a, b, bs = "re").
+//   - a number and a column of two values or factor(f): s(x, by = ordered(f)), differences of
+//     curves; with a column of text ti(x, f, bs = c("cr", "re")), which does not hang on the
+//     order of the levels;
+//   - otherwise the product a:b; of text with many cells s(a, b, bs = "re").
 func termOf(a, b *scale) formula.Summand {
+	few := func(c *scale) bool { return c.factor || c.binary() }
 	switch {
-	case a.factor && b.factor && a.distinct*b.distinct > maxCells:
-		return call("s", []*scale{a, b}, formula.Arg{Name: "bs", Value: text("re")})
-	case a.factor && b.factor, a.factor && b.binary(), a.binary() && b.factor, a.binary() && b.binary():
-		return formula.Summand{Calls: []formula.Call{{Vars: []formula.Name{{Text: a.name}}}, {Vars: []formula.Name{{Text: b.name}}}}}
-	case a.binary():
+	case few(a) && few(b) && a.text() && b.text() && a.distinct*b.distinct > maxCells:
+		return call("s", a, b, formula.Arg{Name: "bs", Value: quoted("re")})
+	case few(a) && few(b):
+		return formula.Summand{Calls: []formula.Call{a.part(), b.part()}}
+	case few(a):
 		return termOf(b, a)
-	case b.binary():
-		return call("s", []*scale{a}, formula.Arg{Name: "by", Value: formula.Value{Kind: formula.Identifier, Text: b.name, Func: "ordered"}}, k(a)...)
-	case a.factor:
-		return termOf(b, a)
-	case b.factor:
-		args := []formula.Arg{{Name: "k", Value: vector(number(a.margin()), number(marginColumns))}}
-		if a.margin() == marginColumns {
-			args = nil
-		}
-		return call("ti", []*scale{a, b}, formula.Arg{Name: "bs", Value: vector(text("cr"), text("re"))}, args...)
+	case b.text():
+		return call("ti", a, b, append(a.margins(b), formula.Arg{Name: "bs", Value: vector(quoted("cr"), quoted("re"))})...)
+	case few(b):
+		by := formula.Arg{Name: "by", Value: formula.Value{Kind: formula.Identifier, Text: b.name, Func: "ordered"}}
+		return call("s", a, nil, by, formula.Arg{Name: "k", Value: number(a.margin())})
 	}
-	if a.margin() == marginColumns && b.margin() == marginColumns {
-		return call("ti", []*scale{a, b}, formula.Arg{})
-	}
-	return call("ti", []*scale{a, b}, formula.Arg{Name: "k", Value: vector(number(a.margin()), number(b.margin()))})
+	return call("ti", a, b, a.margins(b)...)
 }
+
+// part is the column in a product.
+func (c *scale) part() formula.Call {
+	call := formula.Call{Vars: []formula.Name{{Text: c.name}}}
+	if c.coded {
+		call.Func = "factor"
+	}
+	return call
+}
+
+// text tells whether the column is a factor of its own accord.
+func (c *scale) text() bool { return c.factor && !c.coded }
 
 // binary tells whether the column holds two numbers.
 func (c *scale) binary() bool { return !c.factor && c.distinct == 2 }
@@ -49,30 +53,28 @@ func (c *scale) binary() bool { return !c.factor && c.distinct == 2 }
 // margin is how many functions a margin of the column has.
 func (c *scale) margin() int { return max(3, min(marginColumns, c.distinct)) }
 
-// k says how many functions a smooth of a column of few values has.
-func k(c *scale) []formula.Arg {
-	const usual = 10 // of s()
-	if c.distinct >= usual {
+// margins says how many functions the margins have, nothing if as many as usual.
+func (c *scale) margins(other *scale) []formula.Arg {
+	if c.margin() == marginColumns && (other.factor || other.margin() == marginColumns) {
 		return nil
 	}
-	return []formula.Arg{{Name: "k", Value: number(max(3, c.distinct))}}
+	k := marginColumns // means nothing to a margin of levels
+	if !other.factor {
+		k = other.margin()
+	}
+	return []formula.Arg{{Name: "k", Value: vector(number(c.margin()), number(k))}}
 }
 
-// call is a function of columns; an argument without a name is left out.
-func call(name string, columns []*scale, first formula.Arg, more ...formula.Arg) formula.Summand {
-	c := formula.Call{Func: name}
-	for _, column := range columns {
-		c.Vars = append(c.Vars, formula.Name{Text: column.name})
-	}
-	for _, a := range append([]formula.Arg{first}, more...) {
-		if a.Name != "" {
-			c.Args = append(c.Args, a)
-		}
+// call is a function of one column or, with b, of two.
+func call(name string, a, b *scale, args ...formula.Arg) formula.Summand {
+	c := formula.Call{Func: name, Vars: []formula.Name{{Text: a.name}}, Args: args}
+	if b != nil {
+		c.Vars = append(c.Vars, formula.Name{Text: b.name})
 	}
 	return formula.Summand{Calls: []formula.Call{c}}
 }
 
-func text(s string) formula.Value { return formula.Value{Kind: formula.String, Text: s} }
+func quoted(s string) formula.Value { return formula.Value{Kind: formula.String, Text: s} }
 
 func number(n int) formula.Value { return formula.Value{Kind: formula.Number, Number: float64(n)} }
 
