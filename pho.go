@@ -128,8 +128,11 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 		Drops: true, // perhaps: a source does not say
 		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
 	}
-	ready, _, err := request.Extended(ctx)
+	ready, err := request.Ready(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if ready, _, err = request.AddPairs(ctx, ready); err != nil {
 		return nil, err
 	}
 	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx))

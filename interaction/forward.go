@@ -28,11 +28,12 @@ type selection struct {
 }
 
 // newSelection takes out what is known: 1, functions of single columns, pairs of the
-// formula.
-func newSelection(f *functions, p *products) *selection {
+// formula. The noise is the products' times the inflation.
+func newSelection(f *functions, p *products, inflation float64) *selection {
 	n, m := p.n, f.known
 	q := n - m
 	gram, sandwich := symmetric(p.gram, n), symmetric(p.sandwich, n)
+	sandwich.Scale(inflation, sandwich)
 	s := &selection{pairs: f.pairs[f.first:], g: append([]float64(nil), p.score[m:]...)}
 	for _, at := range f.begins[f.first:] {
 		s.begins = append(s.begins, at-m)

@@ -105,8 +105,8 @@ func (f *functions) pairFunctions(each []float64, j int) []float64 {
 	return each[f.offsets[j]:][:f.scales[j].width(degrees)]
 }
 
-// products are sums over rows of z z' w, z z' w^2 r^2, z w r, w and w r^2, z being the
-// functions.
+// products are sums over rows of z z' w, z z' w^2 e^2, z w r, w and w r^2, z being the
+// functions and e what is noise of the remainder r.
 type products struct {
 	n              int
 	gram, sandwich []float64 // n x n; the upper triangle
@@ -141,7 +141,7 @@ func (p *products) clear() {
 const blockRows = 256
 
 // rows adds the rows listed; w nil: ones.
-func (p *products) rows(f *functions, v *values, w, r []float64, list []int32) {
+func (p *products) rows(f *functions, v *values, w, r, e []float64, list []int32) {
 	each := make([]float64, f.offsets[len(f.scales)])
 	z := make([]float64, min(blockRows, len(list))*p.n)
 	weight, noise := make([]float64, blockRows), make([]float64, blockRows)
@@ -155,8 +155,8 @@ func (p *products) rows(f *functions, v *values, w, r []float64, list []int32) {
 			if w != nil {
 				weight[l] = w[i]
 			}
-			wr := weight[l] * r[i]
-			noise[l] = wr * wr
+			wr, we := weight[l]*r[i], weight[l]*e[i]
+			noise[l] = we * we
 			for j, x := range dst {
 				p.score[j] += wr * x
 			}

@@ -16,7 +16,9 @@ const (
 	maxCandidates = 30      // pairs of the exact products
 	maxSums       = 20_000  // pairs times sums in a cell: tables of more would not fit the caches
 	productRows   = 1 << 14 // of the exact products; of more rows so many are drawn by hash
-	maxSingles    = 400     // functions of single columns in the exact products
+	maxProducts   = 480     // functions of pairs in the exact products
+	maxSingles    = 400     // and of single columns
+	maxRounds     = 3       // of tables and exact products, where candidates are left over
 	level         = 0.05    // of the test of all pairs together
 	nothing       = 1e-6    // share of Var(eta) that is not worth asking about
 	maxSpent      = 0.9     // degrees of freedom by row above which the remainder says nothing
@@ -25,7 +27,9 @@ const (
 // Ranking is a visitor that writes Predictor.Remainder: the pairs that the remainder of a
 // decomposition depends on, its rows and its regions. It looks at the rows twice if there
 // are pairs to tell, else once; if all remainders are less than a millionth of their
-// predictors' variance, not at all. A Ranking is of one decomposition at a time.
+// predictors' variance, not at all. Where more pairs pass the first test than can be
+// compared, which echoes of a strong one among many columns that correlate do, it looks
+// again at what the pairs chosen so far leave. A Ranking is of one decomposition at a time.
 type Ranking struct {
 	sample  *Sample
 	weights string
@@ -33,23 +37,34 @@ type Ranking struct {
 	scales  []*scale
 	unasked string
 	asked   []bool // by predictor
-	total   *tables
-	worst   []worst
-	first   carry[*tables]
-	looks   []*look // by predictor; nil: there are no candidates
-	second  []carry[*products]
-	steps   [][]step
-	single  []float64
-	limit   uint64 // rows whose hash is at most this are in the exact products
-	memory  sync.Mutex
-	exact   bool // in the second pass
-	numbers []bool
+	limit   uint64 // rows whose hash is at most this are in the exact products,
+	rows    int    // so many
+
+	exact  bool // the pass is of exact products, not of tables
+	round  int
+	total  *tables // of the first round
+	worst  []worst
+	first  carry[*tables]
+	looks  []*look            // by predictor; nil: there are no candidates
+	second []carry[*products] // by predictor
+	found  []*finding         // by predictor; nil: no pair can be told
+	memory sync.Mutex
 }
 
-// look is what the second pass forms of one predictor.
+// look is what a pass of exact products forms of one predictor.
 type look struct {
 	functions *functions
-	tested    int // pairs of columns
+	tested    int  // pairs of columns
+	leftOver  bool // pairs that pass the test of tables are not among the candidates
+}
+
+// finding is what exact products say.
+type finding struct {
+	steps  []step
+	single float64 // what functions of single columns explain of sum w r^2
+	weight float64 // of the rows
+	tested int
+	fit    *fit
 }
 
 // NewRanking ranks by the sample, which is of the rows of the decomposition.
@@ -60,15 +75,14 @@ func (v *Ranking) Columns() []string { return v.sample.Columns() }
 
 // Begin finds the columns and predictors to ask about.
 func (v *Ranking) Begin(r *decompose.Result) error {
-	*v = Ranking{sample: v.sample, weights: r.Weights}
-	v.scales, v.unasked = columnsFor(v.sample.scales(codedIn(r)), r)
 	k := len(r.Predictors)
-	v.asked, v.worst, v.looks, v.steps, v.single = make([]bool, k), make([]worst, k), make([]*look, k), make([][]step, k), make([]float64, k)
-	v.second = make([]carry[*products], k)
+	*v = Ranking{sample: v.sample, weights: r.Weights, asked: make([]bool, k), worst: make([]worst, k),
+		looks: make([]*look, k), second: make([]carry[*products], k), found: make([]*finding, k)}
+	v.scales, v.unasked = columnsFor(v.sample.scales(codedIn(r)), r)
 	for i := range r.Predictors {
 		v.asked[i] = r.Predictors[i].Variance.Unstructured > nothing*r.Predictors[i].Variance.Total
 	}
-	v.limit = math.MaxUint64
+	v.limit, v.rows = math.MaxUint64, int(min(r.Rows, productRows))
 	if r.Rows > productRows {
 		v.limit = uint64(productRows / float64(r.Rows) * (1 << 63) * 2)
 	}
@@ -137,19 +151,20 @@ func (v *Ranking) Map(p *decompose.Parts) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := valuesOf(v.scales, p.Batch, v.exact)
+	rows, err := valuesOf(v.scales, p.Batch, !v.exact)
 	if err != nil {
 		return nil, err
 	}
 	if v.exact {
 		return v.products(p, rows, w), nil
 	}
-	c := &chunk{worst: make([]worst, len(p.Predictors))}
-	r := make([][]float64, len(p.Predictors))
+	c, r := &chunk{}, make([][]float64, len(p.Predictors))
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
-		r[k] = d.Unstructured
-		c.worst[k] = worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, rows.codes)
+		r[k] = v.found[k].leaves(rows, d.Unstructured, nil)
+		if v.round == 0 {
+			c.worst = append(c.worst, worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, rows.codes))
+		}
 	}
 	if len(v.scales) > 1 {
 		c.tables = v.newTables(len(r), w != nil)
@@ -169,21 +184,22 @@ func (v *Ranking) weightsOf(b *data.Batch) ([]float64, error) {
 	return w, nil
 }
 
-// valuesOf are the columns' values at the rows of b, the numbers only if asked for.
-func valuesOf(scales []*scale, b *data.Batch, numbers bool) (*values, error) {
+// valuesOf are the columns' values at the rows of b; the bins of numbers only if asked for.
+func valuesOf(scales []*scale, b *data.Batch, bins bool) (*values, error) {
 	v := &values{codes: make([][]uint8, len(scales)), numbers: make([][]float64, len(scales))}
 	for j, c := range scales {
-		if numbers && !c.factor {
+		if !c.factor {
 			x, err := b.Numeric(c.name)
 			if err != nil {
 				return nil, fmt.Errorf("interaction: %w", err)
 			}
 			v.numbers[j] = x
-			continue
 		}
-		v.codes[j] = make([]uint8, b.Rows())
-		if err := c.codes(v.codes[j], b); err != nil {
-			return nil, fmt.Errorf("interaction: %w", err)
+		if c.factor || bins {
+			v.codes[j] = make([]uint8, b.Rows())
+			if err := c.codes(v.codes[j], b); err != nil {
+				return nil, fmt.Errorf("interaction: %w", err)
+			}
 		}
 	}
 	return v, nil
@@ -198,7 +214,8 @@ func (v *Ranking) newTables(predictors int, weighted bool) *tables {
 	return newTables(len(v.scales)*(len(v.scales)-1)/2, predictors, weighted)
 }
 
-// products are the exact ones of the rows of a chunk that take part.
+// products are the exact ones of the rows of a chunk that take part. What is left of the
+// remainder, where that is known, says how large the noise is.
 func (v *Ranking) products(p *decompose.Parts, rows *values, w []float64) *chunk {
 	var list []int32
 	for i := range p.Batch.Rows() {
@@ -209,8 +226,9 @@ func (v *Ranking) products(p *decompose.Parts, rows *values, w []float64) *chunk
 	c := &chunk{products: make([]*products, len(v.looks))}
 	for k, l := range v.looks {
 		if l != nil && len(list) > 0 {
+			r := p.Predictors[k].Unstructured
 			c.products[k] = v.newProducts(k, l.functions.width())
-			c.products[k].rows(l.functions, rows, w, p.Predictors[k].Unstructured, list)
+			c.products[k].rows(l.functions, rows, w, r, v.found[k].leaves(rows, r, list), list)
 		}
 	}
 	return c
@@ -247,24 +265,68 @@ func (v *Ranking) Reduce(part any) error {
 	return nil
 }
 
-// Again asks for a second pass if the tables leave pairs to tell apart.
+// Again asks for exact products if the tables leave pairs to tell apart, and for tables of
+// what the chosen pairs leave if there were more candidates than could be compared.
 func (v *Ranking) Again(r *decompose.Result) (bool, error) {
 	if v.exact {
-		return false, nil
+		return v.afterProducts(r), nil
 	}
 	total, ok := v.first.total()
 	if !ok {
 		return false, nil
 	}
-	v.total, v.exact = total, true
+	v.first = carry[*tables]{}
+	if v.round == 0 {
+		v.total = total
+	}
 	more := false
 	for k := range r.Predictors {
-		if v.asked[k] && !spent(r, k) {
-			v.looks[k] = v.candidates(r, k)
+		v.looks[k] = nil
+		if v.asked[k] && !spent(r, k) && (v.round == 0 || v.found[k] != nil) {
+			v.looks[k] = v.candidates(r, k, total)
 			more = more || v.looks[k] != nil
 		}
 	}
+	v.exact = more
 	return more, nil
+}
+
+// afterProducts chooses the pairs, and tells whether another round could find more.
+func (v *Ranking) afterProducts(r *decompose.Result) bool {
+	more := false
+	for k, l := range v.looks {
+		if l == nil {
+			continue
+		}
+		p, ok := v.second[k].total()
+		v.second[k] = carry[*products]{}
+		if !ok {
+			continue
+		}
+		s := newSelection(l.functions, p, v.inflation(r, k))
+		f := &finding{steps: s.choose(level / float64(l.tested)), single: s.single, weight: p.weight, tested: l.tested}
+		v.found[k] = nil
+		if len(f.steps) > 0 || f.single > 0 {
+			v.found[k] = f
+		}
+		if len(f.steps) > 0 {
+			f.fit = fitOf(l.functions, p, f.steps)
+			more = more || l.leftOver
+		}
+	}
+	v.round++
+	v.exact = false
+	return more && v.round < maxRounds
+}
+
+// inflation makes up for what fits took of the noise in these rows, as HC1 does: n/(n - p)
+// for the columns of the terms, or of the fit whose residuals say how large the noise is.
+func (v *Ranking) inflation(r *decompose.Result, k int) float64 {
+	taken := r.Predictors[k].EDF / float64(r.Rows)
+	if f := v.found[k]; f != nil && f.fit != nil {
+		taken = max(taken, float64(len(f.fit.coef))/float64(v.rows))
+	}
+	return 1 / (1 - min(taken, maxSpent))
 }
 
 // spent tells whether the fit took so many degrees of freedom that what it left of these
@@ -273,69 +335,7 @@ func spent(r *decompose.Result, k int) bool {
 	return r.Predictors[k].EDF > maxSpent*float64(r.Rows)
 }
 
-// candidates are the pairs for the second pass, nil if no pair passes the test of all.
-func (v *Ranking) candidates(r *decompose.Result, k int) *look {
-	var scores []score
-	var pairs, known [][2]int
-	at, tested, passes := 0, 0, false
-	for i := range v.scales {
-		for j := i + 1; j < len(v.scales); j++ {
-			pair := [2]int{i, j}
-			if together(&r.Predictors[k], v.scales[i].name, v.scales[j].name) {
-				known = append(known, pair)
-			} else {
-				s := tableScore(v.total.weight[at:], v.total.score[k][at:], v.total.noise[k][at:], v.scales[i], v.scales[j])
-				tested++
-				if s.df > 0 && s.gain > 0 && s.p < level {
-					s.pair = len(pairs)
-					scores, pairs = append(scores, s), append(pairs, pair)
-				}
-			}
-			at += cells
-		}
-	}
-	for _, s := range scores {
-		passes = passes || s.p*float64(tested) < level
-	}
-	if !passes {
-		return nil
-	}
-	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.gain, a.gain) })
-	scores = scores[:min(len(scores), max(6, maxCandidates/len(r.Predictors)))]
-	var chosen [][2]int
-	for _, s := range scores {
-		chosen = append(chosen, pairs[s.pair])
-	}
-	known = known[:min(len(known), maxCandidates)]
-	return &look{newFunctions(v.scales, v.singles(chosen), known, chosen), tested}
-}
-
-// together tells whether a term of the predictor is of both columns.
-func together(d *decompose.Predictor, a, b string) bool {
-	return slices.ContainsFunc(d.Terms, func(t decompose.TermResult) bool {
-		return slices.Contains(t.Features, a) && slices.Contains(t.Features, b)
-	})
-}
-
-// singles are the columns whose own functions are taken out of the pairs': all, or of very
-// many those of the pairs.
-func (v *Ranking) singles(pairs [][2]int) []int {
-	width := 0
-	var all, some []int
-	for j, c := range v.scales {
-		width += c.singleWidth()
-		all = append(all, j)
-		if slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] == j || p[1] == j }) {
-			some = append(some, j)
-		}
-	}
-	if width <= maxSingles {
-		return all
-	}
-	return some
-}
-
-// End chooses the pairs and writes what was found.
+// End writes what was found.
 func (v *Ranking) End(r *decompose.Result) error {
 	for k := range r.Predictors {
 		r.Predictors[k].Remainder = v.remainder(r, k)
@@ -376,24 +376,19 @@ func (v *Ranking) places(out *decompose.Remainder, k int) {
 	out.Regions = append(out.Regions, v.total.regions(k, v.scales, v.worst[k])...)
 }
 
-// gains chooses pairs by the exact products. What the fit has taken from these rows is
-// divided out: of noise it leaves 1 - edf/n.
+// gains are those of the chosen pairs. What the fit has taken from these rows is divided
+// out: of noise it leaves 1 - edf/n.
 func (v *Ranking) gains(out *decompose.Remainder, r *decompose.Result, k int) {
-	l, d := v.looks[k], &r.Predictors[k]
-	if l == nil {
+	f, d := v.found[k], &r.Predictors[k]
+	if f == nil {
 		return
 	}
-	p, ok := v.second[k].total()
-	if !ok {
-		return
-	}
-	all := p.weight * d.Variance.Total * (1 - d.EDF/float64(r.Rows))
-	s := newSelection(l.functions, p)
-	out.SingleColumns = max(0, s.single/all)
-	for _, step := range s.choose(level / float64(l.tested)) {
+	all := f.weight * d.Variance.Total * (1 - d.EDF/float64(r.Rows))
+	out.SingleColumns = max(0, f.single/all)
+	for _, step := range f.steps {
 		a, b := v.scales[step.pair[0]], v.scales[step.pair[1]]
 		out.Pairs = append(out.Pairs, decompose.PairGain{
-			Features: []string{a.name, b.name}, Gain: step.gain / all, P: min(1, step.p*float64(l.tested)), Term: termOf(a, b).String(),
+			Features: []string{a.name, b.name}, Gain: step.gain / all, P: min(1, step.p*float64(f.tested)), Term: termOf(a, b).String(),
 		})
 		out.UnexplainedByPairs -= step.gain / all
 	}

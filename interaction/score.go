@@ -21,8 +21,8 @@ type score struct {
 // of functions of a and of b at the middles of the bins, T~ what the sums of functions of
 // one column leave of them, q = T~'R, M = T~'CT~ and B = sum_c T~_c T~_c' V_c, the gain is
 // q'M^-q - tr(M^-B), and q'B^-q is chi-squared if r is noise, whatever its variance in
-// each cell.
-func tableScore(weight, r, noise []float64, a, b *scale) score {
+// each cell. V is the table's noise times the inflation.
+func tableScore(weight, r, noise []float64, inflation float64, a, b *scale) score {
 	t := newTable(weight, a, b)
 	df := t.width
 	if df == 0 || len(t.at) == 0 {
@@ -35,7 +35,7 @@ func tableScore(weight, r, noise []float64, a, b *scale) score {
 		row := t.columns[i*df : (i+1)*df]
 		for j, v := range row {
 			q[j] += v * r[cell]
-			mv, sv := v*weight[cell], v*noise[cell]
+			mv, sv := v*weight[cell], v*noise[cell]*inflation
 			for l := 0; l <= j; l++ {
 				m[j*df+l] += mv * row[l]
 				sandwich[j*df+l] += sv * row[l]

@@ -37,7 +37,7 @@ func newRemainder(d *decompose.Predictor) *remainder {
 			l.More = len(m.Pairs) - i
 			break
 		}
-		l.Pairs = append(l.Pairs, remainderPair{list(p.Features, 2), percent(p.Gain), num(p.P), clip(p.Term, 120)})
+		l.Pairs = append(l.Pairs, remainderPair{list(p.Features, 2), percent(p.Gain), chance(p.P), clip(p.Term, 120)})
 	}
 	for _, r := range m.Regions {
 		l.Regions = append(l.Regions, remainderRegion{clip(r.String(), 200), percent(r.Rows), percent(r.Share)})
@@ -46,4 +46,12 @@ func newRemainder(d *decompose.Predictor) *remainder {
 		l.Rows = append(l.Rows, remainderRow{count(r.Row), num(r.Unstructured), num(r.Eta), percent(r.Share)})
 	}
 	return l
+}
+
+// chance writes a p-value; very small ones are all the same.
+func chance(p float64) string {
+	if p < 1e-16 {
+		return "< 1e-16"
+	}
+	return num(p)
 }

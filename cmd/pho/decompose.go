@@ -159,11 +159,23 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	o.Progress = log.report
-	ready, added, err := d.request(network, opened, columns, o).Extended(ctx)
-	log.end()
+	request := d.request(network, opened, columns, o)
+	ready, err := request.Ready(ctx)
 	if err != nil {
-		return nil, inFiles(err, paths)
+		return nil, err
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
+	o.Progress = log.report
+	var added []string
+	if request.Interactions != 0 && request.Interactions != wiring.NoInteractions {
+		if err := d.fitMemory(log, ready.Model, ready, paths, o); err != nil {
+			return nil, err
+		}
+		ready, added, err = request.AddPairs(ctx, ready)
+		log.end()
+		if err != nil {
+			return nil, inFiles(err, paths)
+		}
 	}
 	if ready.TrainedFor != "" {
 		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
@@ -191,7 +203,6 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
 	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func writeRemainder(w io.Writer, m *decompose.Remainder) {
 		fmt.Fprintf(w, "  what is left depends on pairs of columns; their terms would take about, one after the other:\n")
 		rows := [][]string{{"term", "of the variance", "p"}}
 		for _, p := range m.Pairs[:min(len(m.Pairs), summaryPairs)] {
-			rows = append(rows, []string{wiring.Shorten(shown(p.Term), 2*summaryName), share(p.Gain), fmt.Sprintf("%.1g", p.P)})
+			rows = append(rows, []string{wiring.Shorten(shown(p.Term), 2*summaryName), share(p.Gain), chance(p.P)})
 		}
 		writeTable(w, rows, 1)
 		if rest := len(m.Pairs) - summaryPairs; rest > 0 {
@@ -55,4 +55,12 @@ func share(v float64) string {
 		return fmt.Sprintf("%.3f %%", 100*v)
 	}
 	return wiring.Percent(v)
+}
+
+// chance writes a p-value; very small ones are all the same.
+func chance(p float64) string {
+	if p < 1e-16 {
+		return "< 1e-16"
+	}
+	return fmt.Sprintf("%.1g", p)
 }

@@ -55,13 +55,12 @@ func (q *Request) sampleOf(m decompose.Model, terms []decompose.Spec) *interacti
 	return interaction.NewSample(among, q.Options.Weights)
 }
 
-// Extended makes everything ready, with the pairs added that Interactions asks for: where
-// that is not none, the network is first decomposed without them, to rank them. added are
-// the terms, by predictor if there are several.
-func (q *Request) Extended(ctx context.Context) (d *Ready, added []string, err error) {
-	withoutIntercept := slices.Clone(q.Options.WithoutIntercept)
-	if d, err = q.Ready(ctx); err != nil || q.Interactions == 0 || q.Interactions == NoInteractions {
-		return d, nil, err
+// AddPairs decomposes the network as d has it, to rank pairs of columns, and makes
+// everything ready anew with those that Interactions asks for. added are the terms. If
+// Interactions asks for none, or no pair is worth it, it is d itself that comes back.
+func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []string, err error) {
+	if q.Interactions == 0 || q.Interactions == NoInteractions {
+		return d, nil, nil
 	}
 	o := *q.Options
 	o.Visitors = d.Ranking()
@@ -72,13 +71,12 @@ func (q *Request) Extended(ctx context.Context) (d *Ready, added []string, err e
 	if q.Formulas, added, err = withPairs(q.Formulas, r, q.Interactions); err != nil || len(added) == 0 {
 		return d, nil, err
 	}
-	leftOut := d.LeftOut
-	q.Options.WithoutIntercept = withoutIntercept // Ready adds those of the formulas
-	if d, err = q.Ready(ctx); err != nil {
+	extended, err := q.Ready(ctx)
+	if err != nil {
 		return nil, nil, fmt.Errorf("adding %q: %w", added, err)
 	}
-	d.Chosen, d.LeftOut = q.Formulas, leftOut
-	return d, added, nil
+	extended.Chosen, extended.LeftOut = q.Formulas, d.LeftOut
+	return extended, added, nil
 }
 
 // withPairs are the formulas with the best pairs of each predictor, n of them or those that

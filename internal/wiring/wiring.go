@@ -31,7 +31,7 @@ type Request struct {
 	Drops     bool                // the rows leave out those with missing cells
 	Cache     int64               // bytes of rows that may stay in memory while the terms are made
 	Export    bool                // the result will be written into the network's file: refuse what cannot be
-	// Interactions is how many pairs of columns Extended adds to the formulas, those that
+	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
 
