@@ -62,7 +62,8 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
 		return nil
 	}
 	known = known[:min(len(known), maxCandidates)]
-	return &look{newFunctions(v.scales, v.singles(chosen), known, chosen), tested, passing > added}
+	leftOver := passing > added && scores[min(added, len(scores)-1)].gain > worthRound*t.squares[k]
+	return &look{newFunctions(v.scales, v.singles(chosen), known, chosen), tested, leftOver}
 }
 
 // productsOf counts the functions of the pairs.

@@ -112,25 +112,35 @@ func symmetric(a []float64, n int) *mat.Dense {
 // dense is a, row by row.
 func dense(a mat.Matrix) []float64 { return mat.DenseCopyOf(a).RawMatrix().Data }
 
-// choose takes the pair that adds most among those that pass the test at p < level, until
-// none does.
+// beyondDoubt is the p of one test below which only the gain counts.
+const beyondDoubt = 1e-12
+
+// better tells whether the first is the surer pair or, of two that are beyond doubt, takes more.
+func better(a, b score) bool {
+	if x, y := max(a.p, beyondDoubt), max(b.p, beyondDoubt); x != y {
+		return x < y
+	}
+	return a.gain > b.gain
+}
+
+// choose takes the best pair among those that pass the test at p < level, until none does.
 func (s *selection) choose(level float64) []step {
 	var steps []step
 	in := make([]bool, len(s.pairs))
 	for range s.pairs {
-		best, found := step{}, -1
-		for j, p := range s.pairs {
+		best, found := score{p: level}, -1
+		for j := range s.pairs {
 			if in[j] {
 				continue
 			}
-			if c := s.score(j); c.p < level && c.gain > best.gain {
-				best, found = step{pair: p, gain: c.gain, p: c.p}, j
+			if c := s.score(j); c.p < level && c.gain > 0 && better(c, best) {
+				best, found = c, j
 			}
 		}
 		if found < 0 {
 			break
 		}
-		steps, in[found] = append(steps, best), true
+		steps, in[found] = append(steps, step{pair: s.pairs[found], gain: best.gain, p: best.p}), true
 		s.takeOut(found)
 	}
 	return steps

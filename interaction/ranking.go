@@ -19,6 +19,7 @@ const (
 	maxProducts   = 480     // functions of pairs in the exact products
 	maxSingles    = 400     // and of single columns
 	maxRounds     = 3       // of tables and exact products, where candidates are left over
+	worthRound    = 0.005   // share of the remainder that a pair left over must take for another round
 	level         = 0.05    // of the test of all pairs together
 	nothing       = 1e-6    // share of Var(eta) that is not worth asking about
 	maxSpent      = 0.9     // degrees of freedom by row above which the remainder says nothing
@@ -55,7 +56,7 @@ type Ranking struct {
 type look struct {
 	functions *functions
 	tested    int  // pairs of columns
-	leftOver  bool // pairs that pass the test of tables are not among the candidates
+	leftOver  bool // pairs that pass the test of tables and matter are not among the candidates
 }
 
 // finding is what exact products say.
