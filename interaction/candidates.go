@@ -29,7 +29,7 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
 				tested++
 			default:
 				tested++
-				s := tableScore(t.weight[at:], t.score[k][at:], t.noise[k][at:], v.inflation(r, k), v.scales[i], v.scales[j])
+				s := tableScore(t.weight[at:], t.score[k][at:], t.noise[k][at:], t.squared(k)[at:], v.inflation(r, k), v.scales[i], v.scales[j])
 				if s.df > 0 && s.gain > 0 && s.p < level {
 					s.pair = len(pairs)
 					scores, pairs = append(scores, s), append(pairs, pair)

@@ -20,6 +20,7 @@ const (
 	maxSingles    = 400     // and of single columns
 	maxRounds     = 3       // of tables and exact products, where candidates are left over
 	worthRound    = 0.005   // share of the remainder that a pair left over must take for another round
+	muchSingle    = 0.2     // share of it that functions of single columns must take
 	level         = 0.05    // of the test of all pairs together
 	nothing       = 1e-6    // share of Var(eta) that is not worth asking about
 	maxSpent      = 0.9     // degrees of freedom by row above which the remainder says nothing
@@ -310,9 +311,10 @@ func (v *Ranking) afterProducts(r *decompose.Result) bool {
 		if len(f.steps) > 0 || f.single > 0 {
 			v.found[k] = f
 		}
-		if len(f.steps) > 0 {
+		curves := f.single > muchSingle*p.square // noise was taken to be as large as them
+		if len(f.steps) > 0 || curves {
 			f.fit = fitOf(l.functions, p, f.steps)
-			more = more || l.leftOver
+			more = more || l.leftOver || curves && v.round == 0
 		}
 	}
 	v.round++

@@ -471,3 +471,17 @@ func TestShardsAddUp(t *testing.T) {
 		t.Errorf("%v rows", want.sumWeight)
 	}
 }
+
+// A mean that is left, and curves, are no noise: pairs are found beside them.
+func TestCurvesAreNoNoise(t *testing.T) {
+	x := correlated(13, 2500, 5, 0.3)
+	eta := make([]float64, len(x[0]))
+	u := uniform(12)
+	for i := range eta {
+		eta[i] = 5 + 2*x[0][i]*x[0][i] + math.Sin(3*x[1][i]) + 0.25*x[2][i]*x[3][i] + 0.3*u.normal()
+	}
+	r := ranked(t, rows(t, x, eta), []string{"eta"}, names(5), "~ x0 + x1 - 1", decompose.Options{Projection: decompose.Projection{WithoutIntercept: []string{"eta"}}})
+	if m := r.Predictors[0].Remainder; len(m.Pairs) == 0 || m.Pairs[0].Term != "ti(x2, x3)" {
+		t.Errorf("%v", m.Pairs)
+	}
+}

@@ -19,21 +19,17 @@ const (
 
 // region is an interval of bins of one or of two columns.
 type region struct {
-	columns       [2]int // the second is -1: of one column
-	lo, hi        [2]int // bins, both included
-	weight, share float64
-	square        float64
-	excess        float64 // squares beyond those of as many average rows, in standard errors
+	columns [2]int // the second is -1: of one column
+	lo, hi  [2]int // bins, both included
+	weight  float64
+	square  float64
+	excess  float64 // squares beyond those of as many average rows, in standard errors
 }
 
 // regions are where the mean square of the remainder is largest, rows named one by one
 // left out: greedily, of columns that no earlier one is about.
 func (t *tables) regions(k int, scales []*scale, named worst) []decompose.Region {
-	square := t.noise[k]
-	if t.square != nil {
-		square = t.square[k]
-	}
-	all := grounds{scales: scales, weight: slices.Clone(t.weight), square: slices.Clone(square), sumWeight: t.sumWeight, squares: t.squares[k], fourths: t.fourths[k]}
+	all := grounds{scales: scales, weight: slices.Clone(t.weight), square: slices.Clone(t.squared(k)), sumWeight: t.sumWeight, squares: t.squares[k], fourths: t.fourths[k]}
 	for _, r := range named {
 		all.leaveOut(r)
 	}

@@ -21,24 +21,27 @@ type score struct {
 // of functions of a and of b at the middles of the bins, T~ what the sums of functions of
 // one column leave of them, q = T~'R, M = T~'CT~ and B = sum_c T~_c T~_c' V_c, the gain is
 // q'M^-q - tr(M^-B), and q'B^-q is chi-squared if r is noise, whatever its variance in
-// each cell. V is the table's noise times the inflation.
-func tableScore(weight, r, noise []float64, inflation float64, a, b *scale) score {
+// each cell. V is about such sums of functions of one column, times the inflation.
+func tableScore(weight, r, noise, square []float64, inflation float64, a, b *scale) score {
 	t := newTable(weight, a, b)
 	df := t.width
 	if df == 0 || len(t.at) == 0 {
 		return score{p: 1}
 	}
 	reference := t.centredSquares()
-	t.residualise()
+	fitted := t.residualise(r)
 	q, m, sandwich := make([]float64, df), make([]float64, df*df), make([]float64, df*df)
 	for i, cell := range t.at {
 		row := t.columns[i*df : (i+1)*df]
-		for j, v := range row {
-			q[j] += v * r[cell]
-			mv, sv := v*weight[cell], v*noise[cell]*inflation
+		c, v := weight[cell], 0.0
+		if square[cell] > 0 { // sum w^2 (r - fitted)^2, if w is the same in a cell
+			v = noise[cell] / square[cell] * max(0, square[cell]-2*fitted[i]*r[cell]+fitted[i]*fitted[i]*c) * inflation
+		}
+		for j, x := range row {
+			q[j] += x * r[cell]
 			for l := 0; l <= j; l++ {
-				m[j*df+l] += mv * row[l]
-				sandwich[j*df+l] += sv * row[l]
+				m[j*df+l] += x * c * row[l]
+				sandwich[j*df+l] += x * v * row[l]
 			}
 		}
 	}
@@ -186,11 +189,12 @@ func (t *table) centredSquares() []float64 {
 	return square
 }
 
-// residualise takes out of the products what sums of functions of one column explain:
-// T~ = T - D(D'CD)^-D'CT, D the indicators of rows and of columns.
-func (t *table) residualise() {
-	n := t.binsOf[0] + t.binsOf[1]
-	gram, sums := make([]float64, n*n), make([]float64, n*t.width)
+// residualise takes out of the products what sums of functions of one column explain,
+// T~ = T - D(D'CD)^-D'CT with D the indicators of rows and of columns, and returns what they
+// explain of the scores r, D(D'CD)^-D'R by occupied cell.
+func (t *table) residualise(r []float64) (fitted []float64) {
+	n, width := t.binsOf[0]+t.binsOf[1], t.width+1 // the scores come last
+	gram, sums := make([]float64, n*n), make([]float64, n*width)
 	places := func(i int) (int, int) {
 		return t.numberOf[0][t.bin[i][0]], t.binsOf[0] + t.numberOf[1][t.bin[i][1]]
 	}
@@ -200,31 +204,35 @@ func (t *table) residualise() {
 		gram[b*n+b] += c
 		gram[b*n+a] += c
 		for j, v := range t.columns[i*t.width : (i+1)*t.width] {
-			sums[a*t.width+j] += c * v
-			sums[b*t.width+j] += c * v
+			sums[a*width+j] += c * v
+			sums[b*width+j] += c * v
 		}
+		sums[a*width+t.width] += r[t.at[i]]
+		sums[b*width+t.width] += r[t.at[i]]
 	}
 	reference := make([]float64, n)
 	for i := range reference {
 		reference[i] = gram[i*n+i]
 	}
 	f := factorised(gram, n, reference, tolerance)
-	coef, column := make([]float64, n*t.width), make([]float64, n)
-	for j := range t.width {
+	coef, column := make([]float64, n*width), make([]float64, n)
+	for j := range width {
 		for i := range n {
-			column[i] = sums[i*t.width+j]
+			column[i] = sums[i*width+j]
 		}
 		for i, v := range f.solve(column) {
-			coef[f.kept[i]*t.width+j] = v
+			coef[f.kept[i]*width+j] = v
 		}
 	}
 	for i := range t.at {
 		a, b := places(i)
 		row := t.columns[i*t.width : (i+1)*t.width]
 		for j := range row {
-			row[j] -= coef[a*t.width+j] + coef[b*t.width+j]
+			row[j] -= coef[a*width+j] + coef[b*width+j]
 		}
+		fitted = append(fitted, coef[a*width+t.width]+coef[b*width+t.width])
 	}
+	return fitted
 }
 
 // mirror copies the lower triangle to the upper.

@@ -28,6 +28,14 @@ func newTables(pairs, predictors int, weighted bool) *tables {
 	return t
 }
 
+// squared is sum w r^2 of predictor k.
+func (t *tables) squared(k int) []float64 {
+	if t.square == nil {
+		return t.noise[k]
+	}
+	return t.square[k]
+}
+
 // each calls f on the numbers of t and the same ones of o.
 func (t *tables) each(o *tables, f func(dst, src []float64)) {
 	f(t.weight, o.weight)
