@@ -9,8 +9,9 @@ import (
 // largest (package interaction).
 type Remainder struct {
 	Share float64 `json:"share"` // Var(unstructured) / Var(eta)
-	// Pairs of columns that a term of their own would take something from it for, the best
-	// first; empty: none can be told from chance.
+	// Pairs of columns that it depends on together, as they were chosen: of those beyond
+	// doubt the one that takes most first, then the surest. Empty: none can be told from
+	// chance.
 	Pairs []PairGain `json:"pairs"`
 	// UnexplainedByPairs is Share less the gains of Pairs: by polynomials of degree 4 in
 	// the ranks of numbers, and the 8 bins of factors.

@@ -63,7 +63,8 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
 	}
 	known = known[:min(len(known), maxCandidates)]
 	leftOver := passing > added && scores[min(added, len(scores)-1)].gain > worthRound*t.squares[k]
-	return &look{newFunctions(v.scales, v.singles(chosen), known, chosen), tested, leftOver}
+	single, degree := v.singles(chosen)
+	return &look{newFunctions(v.scales, single, degree, known, chosen), tested, leftOver}
 }
 
 // productsOf counts the functions of the pairs.
@@ -82,22 +83,29 @@ func together(d *decompose.Predictor, a, b string) bool {
 	})
 }
 
-// singles are the columns whose own functions are taken out of the pairs': all, or of very
-// many, or on few rows, those of the pairs.
-func (v *Ranking) singles(pairs [][2]int) []int {
-	width := 0
+// singles are the columns whose own functions are taken out of the pairs', and up to which
+// degree: all, or of very many, or on few rows, those of the pairs.
+func (v *Ranking) singles(pairs [][2]int) (of []int, degree int) {
 	var all, some []int
-	for j, c := range v.scales {
-		width += c.singleWidth()
+	for j := range v.scales {
 		all = append(all, j)
 		if slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] == j || p[1] == j }) {
 			some = append(some, j)
 		}
 	}
-	if width <= min(maxSingles, v.rows/8) {
-		return all
+	most := min(maxSingles, v.rows/8)
+	for _, of := range [][]int{all, some} {
+		for degree := maxSingleDegree; degree >= minSingleDegree; degree-- {
+			width := 0
+			for _, j := range of {
+				width += v.scales[j].singleWidth(degree)
+			}
+			if width <= most {
+				return of, degree
+			}
+		}
 	}
-	return some
+	return some, degrees
 }
 
 // Memory is about how many bytes a Ranking of so many columns and predictors holds, held
@@ -105,6 +113,6 @@ func (v *Ranking) singles(pairs [][2]int) []int {
 func Memory(columns, predictors int, held int64) int64 {
 	pairs := columns * (columns - 1) / 2
 	tables := min(pairs*(1+2*predictors), maxSums) * cells
-	width := 1 + min(singleDegrees*columns, maxSingles) + min(degrees*degrees*pairs, maxProducts)
+	width := 1 + min(maxSingleDegree*columns, maxSingles) + min(degrees*degrees*pairs, maxProducts)
 	return 8 * held * int64(max(tables, 2*predictors*width*width))
 }

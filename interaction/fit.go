@@ -32,7 +32,7 @@ func fitOf(f *functions, p *products, steps []step) *fit {
 		reference[i], score[i] = gram[i*n+i], p.score[a]
 	}
 	s := factorised(gram, n, reference, tolerance)
-	out := &fit{newFunctions(f.scales, f.of, f.pairs[:f.first], pairs), make([]float64, n)}
+	out := &fit{newFunctions(f.scales, f.of, f.degree, f.pairs[:f.first], pairs), make([]float64, n)}
 	for i, v := range s.solve(score) {
 		out.coef[s.kept[i]] = v
 	}

@@ -6,17 +6,22 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// singleDegrees is the degree of the polynomials of single columns in the exact products.
-// It is above that of the pairs: of columns that correlate, a product of two polynomials is
-// in part a polynomial of the sum of their degrees.
-const singleDegrees = 6
+// Polynomials of single columns in the exact products are of these degrees: as high as the
+// number of columns allows, and above that of the pairs. Of columns that correlate, a product
+// of two polynomials is in part a polynomial of the sum of their degrees; and what the
+// formula's curves could not follow is a curve of one column, not a pair.
+const (
+	minSingleDegree = 6
+	maxSingleDegree = 12
+)
 
 // functions are the columns of the exact products of one predictor: 1, functions of single
 // columns, products for pairs that are in the formula, and, from known on, products for the
 // candidates.
 type functions struct {
 	scales  []*scale
-	of      []int    // scales whose functions of their own are among the columns
+	of      []int    // scales whose functions of their own are among the columns,
+	degree  int      // up to this degree
 	pairs   [][2]int // known pairs, then candidates
 	begins  []int    // first column of each pair, and the width
 	known   int      // columns before the candidates
@@ -25,14 +30,14 @@ type functions struct {
 	offsets []int    // in a row of functions of all scales
 }
 
-// newFunctions are those of the candidates beside known pairs.
-func newFunctions(scales []*scale, single []int, known, candidates [][2]int) *functions {
-	f := &functions{scales: scales, of: single, pairs: append(append([][2]int(nil), known...), candidates...),
+// newFunctions are those of the candidates beside known pairs and single columns.
+func newFunctions(scales []*scale, single []int, degree int, known, candidates [][2]int) *functions {
+	f := &functions{scales: scales, of: single, degree: degree, pairs: append(append([][2]int(nil), known...), candidates...),
 		first: len(known), needed: make([]bool, len(scales))}
 	width := 1
 	for _, j := range single {
 		f.needed[j] = true
-		width += scales[j].singleWidth()
+		width += scales[j].singleWidth(degree)
 	}
 	for i, p := range f.pairs {
 		if i == f.first {
@@ -46,15 +51,15 @@ func newFunctions(scales []*scale, single []int, known, candidates [][2]int) *fu
 	at := 0
 	for _, c := range scales {
 		f.offsets = append(f.offsets, at)
-		at += c.width(singleDegrees)
+		at += c.width(degree)
 	}
 	f.offsets = append(f.offsets, at)
 	return f
 }
 
 // singleWidth counts the columns for functions of this column alone.
-func (c *scale) singleWidth() int {
-	n := c.width(singleDegrees)
+func (c *scale) singleWidth(degree int) int {
+	n := c.width(degree)
 	if c.withMissing {
 		n++
 	}

@@ -50,7 +50,8 @@ func found(ranks [][2]int) int {
 	return n
 }
 
-// At least as many of the planted pairs are in front as by FAST and by mgcv, on every set.
+// At least as many of the planted pairs are in front as by FAST and by mgcv, on every set;
+// and hardly any other pairs are listed, echoes of these above all.
 func TestRecoveryIsNoWorseThanPeers(t *testing.T) {
 	raw, err := os.ReadFile("../testdata/golden/interactions/interactions.json")
 	if err != nil {
@@ -74,8 +75,9 @@ func TestRecoveryIsNoWorseThanPeers(t *testing.T) {
 	if len(golden.Sets) < 30 {
 		t.Fatalf("%d data sets", len(golden.Sets))
 	}
+	echoes := 0
 	for _, s := range golden.Sets {
-		if testing.Short() && s.P > 10 {
+		if s.P > 10 && (testing.Short() || s.Rho < 0.9 && s.Seed > 1) { // easy, and slow
 			continue
 		}
 		x, eta := planted(s.Seed, golden.Rows, s.P, s.Rho, s.Pure, s.Noise)
@@ -89,6 +91,11 @@ func TestRecoveryIsNoWorseThanPeers(t *testing.T) {
 		for _, p := range r.Predictors[0].Remainder.Pairs {
 			ours = append(ours, [2]int{slices.Index(names(s.P), p.Features[0]), slices.Index(names(s.P), p.Features[1])})
 		}
+		for _, p := range ours {
+			if !slices.Contains(truth, p) && !ofTriple(p) {
+				echoes++
+			}
+		}
 		n, fast, mgcv := found(ours), found(s.Fast), 0
 		if s.Mgcv != nil {
 			mgcv = found(s.Mgcv)
@@ -97,5 +104,8 @@ func TestRecoveryIsNoWorseThanPeers(t *testing.T) {
 		if n < fast || n < mgcv {
 			t.Errorf("p=%d rho=%.1f pure %.1f noise %.2f seed %d: %d of the planted pairs are in front (%v), by FAST %d, by mgcv %d", s.P, s.Rho, s.Pure, s.Noise, s.Seed, n, ours, fast, mgcv)
 		}
+	}
+	if echoes > 2 {
+		t.Errorf("%d pairs are listed that nobody planted", echoes)
 	}
 }

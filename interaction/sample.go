@@ -34,8 +34,7 @@ type sampledRow struct {
 // value is a number (NaN: missing) or, of a categorical column, a level.
 type value struct {
 	number float64
-	level  string
-	text   bool
+	level  *string // nil: a number
 }
 
 // NewSample samples the columns, which hold numbers or levels. Rows whose weight is 0 are
@@ -112,7 +111,7 @@ func readersOf(b *data.Batch, columns []string) ([]func(i int) value, error) {
 			if err != nil {
 				return nil, fmt.Errorf("interaction: %w", err)
 			}
-			readers[j] = func(i int) value { return value{level: c.Levels[c.Index[i]], text: true} }
+			readers[j] = func(i int) value { return value{level: &c.Levels[c.Index[i]]} }
 			continue
 		}
 		x, err := b.Numeric(name)

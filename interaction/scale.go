@@ -40,7 +40,7 @@ func (s *Sample) scales(coded map[string]bool) []*scale {
 	all := make([]*scale, len(s.columns))
 	for j, name := range s.columns {
 		c := &scale{name: name}
-		text := len(s.kept) > 0 && s.kept[0].values[j].text
+		text := len(s.kept) > 0 && s.kept[0].values[j].level != nil
 		if c.coded = coded[name] && !text; text || c.coded {
 			c.countLevels(s.kept, j)
 		} else {
@@ -62,13 +62,14 @@ func (c *scale) countLevels(rows []sampledRow, j int) {
 	var all []*seen
 	of := map[string]*seen{}
 	for _, r := range rows {
-		l := r.values[j].level
-		if c.coded {
-			x := r.values[j].number
-			if c.withMissing = c.withMissing || x != x; x != x {
-				continue
-			}
+		var l string
+		if x := r.values[j].number; !c.coded {
+			l = *r.values[j].level
+		} else if x == x {
 			l = data.LevelText(x)
+		} else {
+			c.withMissing = true
+			continue
 		}
 		if of[l] == nil {
 			of[l] = &seen{level: l, first: r.row}
