@@ -67,6 +67,10 @@ type Options struct {
 
 	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).
 	Orders bool
+	// Interactions is how many pairs of columns come to the formula, those that the
+	// remainder depends on most: the network is then decomposed twice. A number,
+	// AutoInteractions or NoInteractions.
+	Interactions int
 
 	// ExportONNX makes Write write adapted.onnx too (see WriteONNX), and Decompose refuse,
 	// before it reads the rows, what cannot be written there.
@@ -76,6 +80,13 @@ type Options struct {
 	// above goes before what is set there. nil: the defaults.
 	Decompose *decompose.Options
 }
+
+// What Options.Interactions may be besides a number of pairs. In any case but the last
+// Predictor.Remainder of the result says what is left.
+const (
+	AutoInteractions = wiring.AutoInteractions // those that take at least 0.5 % of the variance from the remainder
+	NoInteractions   = wiring.NoInteractions   // none, and the remainder is not looked into
+)
 
 // OpenRows opens data files of one format, CSV (also gzipped), Parquet, Arrow IPC or
 // NumPy, as one table, in the order of paths. Patterns (part-*.csv) stand for all files
@@ -125,10 +136,13 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 	request := wiring.Request{
 		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
 		Drops: true, // perhaps: a source does not say
-		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings,
+		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
 	}
 	ready, err := request.Ready(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if ready, _, err = request.AddPairs(ctx, ready); err != nil {
 		return nil, err
 	}
 	model, variant := ready.Model, nam.Default(ready.Model, settings.Method)
@@ -138,6 +152,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 		}
 	}
 	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx))
+	settings.Visitors = append(settings.Visitors, ready.Ranking()...)
 	r, err := decompose.Decompose(ctx, model, ready.Rows, settings)
 	if err != nil {
 		return nil, err

@@ -37,58 +37,22 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 			return err
 		}
 	}
-	terms, at := r.layout()
-	workers := make([]*splitter, o.workers())
-	parts := make([]Parts, len(workers)) // of the chunk that each is at
-	total := newRowSums(r)
+	_, at := r.layout()
 	bands, err := r.newSandwich(at, o)
 	if err != nil {
 		return err
 	}
-	var rows int64
-	err = pass(ctx, p, m, src, o,
-		func(w, index int, b *data.Batch) (*rowSums, error) {
-			stored, err := cache.load(index, b.Rows())
-			if err != nil {
-				return nil, err
-			}
-			if workers[w] == nil {
-				workers[w] = r.splitter(m, terms, at)
-				workers[w].bands = bands.worker()
-			}
-			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
-				return nil, err
-			}
-			s, err := sumRows(r, &parts[w], o)
-			if err == nil {
-				s.bands = workers[w].bands.take()
-			}
-			return s, err
-		},
-		func(s *rowSums, b *data.Batch) error {
-			total.merge(s)
-			if err := bands.append(r, s.bands); err != nil {
-				return err
-			}
-			for i, v := range o.Visitors {
-				if err := v.Reduce(s.visits[i]); err != nil {
-					return err
-				}
-			}
-			rows += int64(b.Rows())
-			o.report("contributions", rows)
-			return nil
-		})
+	total, err := p.visit(ctx, m, src, r, o, cache, bands, o.Visitors, "contributions")
 	if err != nil {
 		return err
 	}
-	if cache != nil && rows != cache.rows {
-		return errOtherRows
-	}
-	if err := total.finish(r, o, rows); err != nil {
+	if err := total.finish(r, o, total.rows); err != nil {
 		return err
 	}
 	if err := bands.finish(r); err != nil {
+		return err
+	}
+	if err := p.revisit(ctx, m, src, r, o, cache); err != nil {
 		return err
 	}
 	var faults []error
@@ -101,12 +65,90 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	return errors.Join(faults...)
 }
 
+// revisit shows the rows again to the visitors that ask for them, as often as they do.
+func (p *plan) revisit(ctx context.Context, m Model, src data.Source, r *Result, o *Options, cache *outputCache) error {
+	asking := o.Visitors
+	for {
+		var again []Visitor
+		for _, v := range asking {
+			a, ok := v.(Revisitor)
+			if !ok {
+				continue
+			}
+			more, err := a.Again(r)
+			if err != nil {
+				return err
+			}
+			if more {
+				again = append(again, v)
+			}
+		}
+		if len(again) == 0 {
+			return nil
+		}
+		asking = again
+		if _, err := p.visit(ctx, m, src, r, o, cache, nil, again, "remainder"); err != nil {
+			return err
+		}
+	}
+}
+
+// visit makes a pass that splits every row, adds it to the sums of the bands (nil: none),
+// and shows its parts to the visitors.
+func (p *plan) visit(ctx context.Context, m Model, src data.Source, r *Result, o *Options, cache *outputCache, bands *sandwichPlan, visitors []Visitor, name string) (*rowSums, error) {
+	terms, at := r.layout()
+	workers := make([]*splitter, o.workers())
+	parts := make([]Parts, len(workers)) // of the chunk that each is at
+	total := newRowSums(r)
+	err := pass(ctx, p, m, src, o,
+		func(w, index int, b *data.Batch) (*rowSums, error) {
+			stored, err := cache.load(index, b.Rows())
+			if err != nil {
+				return nil, err
+			}
+			if workers[w] == nil {
+				workers[w] = r.splitter(m, terms, at)
+				workers[w].bands = bands.worker()
+			}
+			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
+				return nil, err
+			}
+			s, err := sumRows(r, &parts[w], visitors)
+			if err == nil {
+				s.bands = workers[w].bands.take()
+			}
+			return s, err
+		},
+		func(s *rowSums, b *data.Batch) error {
+			total.merge(s)
+			if err := bands.append(r, s.bands); err != nil {
+				return err
+			}
+			for i, v := range visitors {
+				if err := v.Reduce(s.visits[i]); err != nil {
+					return err
+				}
+			}
+			total.rows += int64(b.Rows())
+			o.report(name, total.rows)
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	if cache != nil && total.rows != cache.rows {
+		return nil, errOtherRows
+	}
+	return total, nil
+}
+
 // rowSums is what the last pass adds up over rows.
 type rowSums struct {
 	largest []float64 // max |eta| by predictor
 	miss    []float64 // max |sum of parts - eta|
 	missAt  []int64   // at which data row
 	counts  [][]int64 // histogram by feature
+	rows    int64     // of all chunks
 	visits  []any
 	bands   *sandwichChunk // nil: none
 }
@@ -124,7 +166,7 @@ func newRowSums(r *Result) *rowSums {
 	return s
 }
 
-func sumRows(r *Result, parts *Parts, o *Options) (*rowSums, error) {
+func sumRows(r *Result, parts *Parts, visitors []Visitor) (*rowSums, error) {
 	s := newRowSums(r)
 	for k := range parts.Predictors {
 		d := &parts.Predictors[k]
@@ -148,7 +190,7 @@ func sumRows(r *Result, parts *Parts, o *Options) (*rowSums, error) {
 			return nil, err
 		}
 	}
-	for _, v := range o.Visitors {
+	for _, v := range visitors {
 		part, err := v.Map(parts)
 		if err != nil {
 			return nil, err

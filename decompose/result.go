@@ -128,6 +128,8 @@ type Predictor struct {
 	// of what no term can express; they add to 1. nil: not asked for (Options.Orders).
 	Orders          []Order  `json:"orders,omitempty"`
 	OrdersRemainder *float64 `json:"orders_remainder,omitempty"`
+	// Remainder says what the unstructured part depends on; nil: nobody asked.
+	Remainder *Remainder `json:"remainder,omitempty"`
 
 	cov    *mat.SymDense     // of the projection, raw coordinates of all terms, in order; nil: not at hand
 	bias   *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand

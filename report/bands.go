@@ -27,7 +27,7 @@ func bandWords(r *decompose.Result) (name, reading string) {
 	case r.Bands == decompose.NoBands:
 		return "", ""
 	case r.Bands == decompose.RobustBands && r.Clusters > 0:
-		return "Robust band", inner + fmt.Sprintf(" It allows for a remainder that is a function of the features and for rows of one %s that depend on each other (%s clusters; sandwich estimate, smoothing bias included, ± %s standard errors)." + flat,
+		return "Robust band", inner + fmt.Sprintf(" It allows for a remainder that is a function of the features and for rows of one %s that depend on each other (%s clusters; sandwich estimate, smoothing bias included, ± %s standard errors)."+flat,
 			clip(r.Cluster, 60), count(r.Clusters), num(widthOf(r))) + target + given
 	case r.Bands == decompose.RobustBands:
 		return "Robust band", inner + " It allows for a remainder that is a function of the features, as a network's is, whose size differs from row to row (sandwich estimate HC3, smoothing bias included, ± 1.96 standard errors). The rows are taken to be independent." + flat + target + given

@@ -24,6 +24,7 @@ type predictor struct {
 	Skipped    []fact
 	Importance importances
 	Orders     []orderRow // of interaction; nil: not asked for
+	Left       *remainder
 	Rank       string
 	Aliased    string
 	Splits     []split
@@ -52,6 +53,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	}
 	p.figures(draw, candidates)
 	p.Importance, p.Orders = newImportances(r, d), orderRows(d)
+	p.Left = newRemainder(d)
 	p.identifiability(d)
 	return p
 }

@@ -45,6 +45,7 @@ type decomposeFlags struct {
 	reference         string
 	workers           int
 	contributions     string
+	interactions      string
 	seed              uint64
 	zetaCache         string
 	export            bool
@@ -96,6 +97,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.StringVar(&d.smoothing, "smoothing", "reml", "how to choose smoothing parameters: reml, ml, gcv, cv (with --groups), df or fixed")
 	f.StringArrayVar(&d.sp, "sp", nil, "fix a term's smoothing parameters: `'s(x2)=0.3'` (repeatable)")
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
+	f.StringVar(&d.interactions, "interactions", "0", "add the `N` pairs of columns that the remainder depends on most, or auto: those that take at least 0.5 % of the variance; none: do not ask what is left")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
 	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (for a remainder that is a function of the features), projection (takes it for noise) or none")
 	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")
@@ -168,15 +170,32 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
-	ready, err := d.request(network, opened, columns, o).Ready(ctx)
+	request := d.request(network, opened, columns, o)
+	ready, err := request.Ready(ctx)
 	if err != nil {
 		return nil, err
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
+	o.Progress = log.report
+	var added []string
+	if request.Interactions != 0 && request.Interactions != wiring.NoInteractions {
+		if err := d.fitMemory(log, ready.Model, ready, paths, o); err != nil {
+			return nil, err
+		}
+		ready, added, err = request.AddPairs(ctx, ready)
+		log.end()
+		if err != nil {
+			return nil, inFiles(err, paths)
+		}
 	}
 	if ready.TrainedFor != "" {
 		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
 	}
 	if ready.Event != "" {
 		log.note(fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", ready.Event))
+	}
+	if len(added) > 0 {
+		log.note(fmt.Sprintf("added for what was left: %s", strings.Join(added, ", ")))
 	}
 	for _, f := range ready.Chosen {
 		log.note(fmt.Sprintf("terms chosen by the columns; to change them, copy the formula: --formula %s", quoteFormula(f)))
@@ -201,11 +220,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
 	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}
-	o.Progress = log.report
+	o.Visitors = ready.Ranking()
 	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions == "parquet")
 	log.end()
 	if err != nil {
@@ -242,9 +260,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 // request is what wiring makes ready.
 func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs map[string][]string, o *decompose.Options) *wiring.Request {
 	precision, _ := wiring.Precision(d.network.precision) // checked before
+	pairs, _ := interactions(d.interactions)
 	return &wiring.Request{
 		Network: n, Rows: rows, Inputs: inputs, Open: d.network.options(), Precision: precision, Formulas: d.formulas, Factors: d.data.factors,
-		Select: d.selectTerms, Family: d.family, Class: d.reference, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o,
+		Select: d.selectTerms, Family: d.family, Class: d.reference, Drops: d.data.drops(), Cache: d.cachedBeforehand(), Export: d.export, Options: o, Interactions: pairs,
 	}
 }
 
@@ -316,6 +335,9 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	}
 	if d.contributions != "csv" && d.contributions != "parquet" {
 		fault("--contributions %q: it is csv or parquet", d.contributions)
+	}
+	if _, err := interactions(d.interactions); err != nil {
+		faults = append(faults, err)
 	}
 	if d.workers < 0 {
 		fault("--workers %d is negative", d.workers)

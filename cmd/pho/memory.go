@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/interaction"
 	"github.com/pho-go/pho/internal/wiring"
 )
 
@@ -93,6 +95,9 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 	need = memoryInFlags(need).Add("network", workers*graph.Memory(), "fewer --workers").
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
+	if d.interactions != "none" {
+		need = need.Add("pairs of columns", interaction.Memory(len(wiring.RowColumns(m, o)), len(m.Predictors()), heldChunks(workers, known, int64(chunk))), "--interactions none")
+	}
 	if known > 0 {
 		rowsLimit = min(rowsLimit, known*wiring.RowSize(src.Schema(), wiring.RowColumns(m, o)))
 	}
@@ -102,6 +107,16 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 		garbage /= 5
 	}
 	return need.Add("garbage between collections", garbage, "").Add("program", program, ""), nil
+}
+
+// heldChunks is how many sums of chunks there are at a time, at work or merged: no more
+// than chunks of the known rows (0: not known).
+func heldChunks(workers, known, chunk int64) int64 {
+	if known == 0 {
+		return workers + 16
+	}
+	chunks := (known + chunk - 1) / chunk
+	return min(chunks, workers+1+int64(bits.Len64(uint64(chunks))))
 }
 
 // rowsOf is about the number of rows of src, 0 if nothing tells it: as the files or

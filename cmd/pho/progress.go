@@ -176,6 +176,9 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 	for i := range r.Predictors {
 		d := &r.Predictors[i]
 		p.event("predictor", map[string]any{"name": d.Name, "variance": d.Variance, "variance_before": d.VarianceBefore, "terms": len(d.Terms), "rank": d.Rank, "columns": d.Columns})
+		if d.Remainder != nil {
+			p.event("remainder", map[string]any{"name": d.Name, "share": d.Remainder.Share, "pairs": d.Remainder.Pairs, "unexplained_by_pairs": d.Remainder.UnexplainedByPairs})
+		}
 	}
 	p.event("done", map[string]any{"rows": r.Rows, "report": reportPath})
 }

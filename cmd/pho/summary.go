@@ -43,6 +43,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 			fmt.Fprintf(w, "  %s\n", bounded(report.Hierarchy(p.Hierarchy)))
 		}
 		writeReasons(w, p.Terms)
+		writeRemainder(w, p.Remainder)
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", bounded(warning))

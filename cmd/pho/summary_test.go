@@ -92,7 +92,7 @@ func TestLogJSON(t *testing.T) {
 		status int
 		events string
 	}{
-		{[]string{"--formula", "~ dow + factor(dow)"}, exitDone, "memory progress progress warning warning predictor done"},
+		{[]string{"--formula", "~ dow + factor(dow)"}, exitDone, "memory progress progress warning warning predictor remainder done"},
 		{[]string{"--weights", "heavy"}, exitFailed, "error"},
 		{[]string{"--method", "magic"}, exitUsage, "error"},
 	} {

@@ -20,7 +20,8 @@ import (
 	"github.com/pho-go/pho/report"
 )
 
-// decomposeInto runs the passes, writing contributions as they come.
+// decomposeInto runs the passes, writing contributions as they come, with visitors before
+// those of o.
 func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, parquet bool) (*decompose.Result, error) {
 	name := resultdir.Contributions
 	if parquet {
@@ -37,7 +38,7 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 		defer func() { _ = writer.stop() }() // of a pass that ended early
 		contributions = writer
 	}
-	o.Visitors = []decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}
+	o.Visitors = append([]decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}, o.Visitors...)
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/interaction"
 )
 
 // CheckFormulas checks the formulas before any file is read, and sets o.Response, and
@@ -101,8 +102,8 @@ func checkColumn(schema data.Schema, name string, numeric bool) error {
 }
 
 // extend scans the formulas' terms and adds them to the network's own; notes are
-// what the terms have to say of it.
-func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, notes []string, err error) {
+// what the terms have to say of it. The sample is taken along (nil: nobody asks for it).
+func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, sample *interaction.Sample, notes []string, err error) {
 	o := q.Options
 	reads := append(slices.Clone(m.Columns()), o.Columns.Names()...)
 	var specs []decompose.Spec
@@ -112,12 +113,15 @@ func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows
 		}
 		specs = append(specs, f.Specs...)
 	}
+	if sample = q.sampleOf(m, specs); sample != nil {
+		specs = append(specs, sample)
+	}
 	if !q.Drops && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
 	prepared, err := decompose.PrepareEach(ctx, src, specs, reads)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	extra := map[string][]decompose.Block{}
 	for _, f := range formulas {
@@ -135,7 +139,7 @@ func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows
 		}
 	}
 	m, err = decompose.With(m, extra)
-	return m, notes, err
+	return m, sample, notes, err
 }
 
 // ownColumns are the columns that the network rounds and of which nothing but its own

@@ -14,6 +14,7 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/interaction"
 )
 
 // Request says what is to be decomposed.
@@ -31,6 +32,9 @@ type Request struct {
 	Drops     bool                // the rows leave out those with missing cells
 	Cache     int64               // bytes of rows that may stay in memory while the terms are made
 	Export    bool                // the result will be written into the network's file: refuse what cannot be
+	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
+	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
+	Interactions int
 
 	// Options are those of the decomposition. Ready sets Family, Conventions and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -55,6 +59,7 @@ type Ready struct {
 
 	reference Reference
 	formulas  []string // of the request, "." expanded
+	sample    *interaction.Sample
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -116,7 +121,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.exports(graph, contrasts, base); err != nil { // before the rows are read
 		return nil, err
 	}
-	m, notes, err := q.extend(ctx, base, rows, formulas)
+	m, sample, notes, err := q.extend(ctx, base, rows, formulas)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +140,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas}, nil
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,

@@ -1,0 +1,118 @@
+package interaction
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// candidates are the pairs for exact products: those chosen before, and the best by the
+// tables. nil: no pair passes the test of all, or none that is new.
+func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
+	var chosen, known [][2]int
+	if f := v.found[k]; f != nil {
+		for _, s := range f.steps {
+			chosen = append(chosen, s.pair)
+		}
+	}
+	var scores []score
+	var pairs [][2]int
+	at, tested := 0, 0
+	for i := range v.scales {
+		for j := i + 1; j < len(v.scales); j++ {
+			pair := [2]int{i, j}
+			switch {
+			case together(&r.Predictors[k], v.scales[i].name, v.scales[j].name):
+				known = append(known, pair)
+			case slices.Contains(chosen, pair):
+				tested++
+			default:
+				tested++
+				s := tableScore(t.weight[at:], t.score[k][at:], t.noise[k][at:], t.squared(k)[at:], v.inflation(r, k), v.scales[i], v.scales[j])
+				if s.df > 0 && s.gain > 0 && s.p < level {
+					s.pair = len(pairs)
+					scores, pairs = append(scores, s), append(pairs, pair)
+				}
+			}
+			at += cells
+		}
+	}
+	passing := 0
+	for _, s := range scores {
+		if s.p*float64(tested) < level {
+			passing++
+		}
+	}
+	if passing == 0 {
+		return nil
+	}
+	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.gain, a.gain) })
+	most, width := max(6, maxCandidates/len(r.Predictors)), v.productsOf(chosen)
+	added := 0
+	for _, s := range scores {
+		width += v.productsOf(pairs[s.pair : s.pair+1])
+		if len(chosen) > 0 && (len(chosen) >= most || width > min(maxProducts, v.rows/4)) {
+			break
+		}
+		chosen = append(chosen, pairs[s.pair])
+		added++
+	}
+	if added == 0 {
+		return nil
+	}
+	known = known[:min(len(known), maxCandidates)]
+	leftOver := passing > added && scores[min(added, len(scores)-1)].gain > worthRound*t.squares[k]
+	single, degree := v.singles(chosen)
+	return &look{newFunctions(v.scales, single, degree, known, chosen), tested, leftOver}
+}
+
+// productsOf counts the functions of the pairs.
+func (v *Ranking) productsOf(pairs [][2]int) int {
+	n := 0
+	for _, p := range pairs {
+		n += v.scales[p[0]].width(degrees) * v.scales[p[1]].width(degrees)
+	}
+	return n
+}
+
+// together tells whether a term of the predictor is of both columns.
+func together(d *decompose.Predictor, a, b string) bool {
+	return slices.ContainsFunc(d.Terms, func(t decompose.TermResult) bool {
+		return slices.Contains(t.Features, a) && slices.Contains(t.Features, b)
+	})
+}
+
+// singles are the columns whose own functions are taken out of the pairs', and up to which
+// degree: all, or of very many, or on few rows, those of the pairs.
+func (v *Ranking) singles(pairs [][2]int) (of []int, degree int) {
+	var all, some []int
+	for j := range v.scales {
+		all = append(all, j)
+		if slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] == j || p[1] == j }) {
+			some = append(some, j)
+		}
+	}
+	most := min(maxSingles, v.rows/8)
+	for _, of := range [][]int{all, some} {
+		for degree := maxSingleDegree; degree >= minSingleDegree; degree-- {
+			width := 0
+			for _, j := range of {
+				width += v.scales[j].singleWidth(degree)
+			}
+			if width <= most {
+				return of, degree
+			}
+		}
+	}
+	return some, degrees
+}
+
+// Memory is about how many bytes a Ranking of so many columns and predictors holds, held
+// being how many chunks of rows there are at a time, at work or merged with others.
+func Memory(columns, predictors int, held int64) int64 {
+	pairs := columns * (columns - 1) / 2
+	tables := min(pairs*(1+2*predictors), maxSums) * cells
+	width := 1 + min(maxSingleDegree*columns, maxSingles) + min(degrees*degrees*pairs, maxProducts)
+	return 8 * held * int64(max(tables, 2*predictors*width*width))
+}

@@ -1,0 +1,21 @@
+// Package interaction asks what is left of a network once its structured terms are taken
+// out: which pairs of columns the remainder depends on, and where it is largest.
+//
+// The remainder r of a predictor is the unstructured part of every row, w the row's weight.
+// Three looks at the rows, each of which adds up numbers of a fixed size:
+//
+//  1. A Sample of the rows, before anything is fitted, says how the values of each column
+//     are spread. Columns become bins and ranks by it.
+//  2. In the last pass of a decomposition, tables of 8 x 8 bins for all pairs: sum w,
+//     sum w r, sum w^2 r^2. A pair's score is what products of Legendre polynomials in
+//     the ranks, less all that is a function of one of the columns, explain of r. Pairs
+//     are tested by a sandwich, since r is not equally large everywhere.
+//  3. Where pairs pass, another pass forms the exact products of the best ones with each
+//     other and with functions of single columns. Pairs are then chosen one after the
+//     other, each by what it adds to those before. That tells a pair from its echoes: with
+//     columns that correlate, (0,2) scores because (0,1) matters.
+//
+// The score is noise as well as signal, so what pure noise would reach is subtracted, and
+// what the fitted terms have already taken from the same rows is divided out. Nothing is
+// claimed of a pair that chance could explain: "none can be told" is an answer.
+package interaction

@@ -1,0 +1,199 @@
+package interaction
+
+import (
+	"gonum.org/v1/gonum/mat"
+)
+
+// collinear: what is left of a pair's direction beside the columns before it, relative to
+// all of it, when it counts as theirs.
+const collinear = 1e-7
+
+// step is a pair that was chosen: what it adds to those before.
+type step struct {
+	pair [2]int
+	gain float64 // of sum w r^2
+	p    float64 // of the one test
+}
+
+// selection chooses candidates one after the other. K, g and B are the products, scores and
+// sandwich of their columns, less what the columns already in explain: with L what leaves
+// them out, K = L'GL, g = L'Z'Wr, B = L'(Z' W^2 r^2 Z)L.
+type selection struct {
+	pairs     [][2]int
+	begins    []int // of each candidate's columns; the last is their number
+	reference []float64
+	k, b      *mat.Dense
+	g         []float64
+	single    float64 // what functions of single columns explain of sum w r^2
+}
+
+// newSelection takes out what is known: 1, functions of single columns, pairs of the
+// formula. The noise is the products' times the inflation.
+func newSelection(f *functions, p *products, inflation float64) *selection {
+	n, m := p.n, f.known
+	q := n - m
+	gram, sandwich := symmetric(p.gram, n), symmetric(p.sandwich, n)
+	sandwich.Scale(inflation, sandwich)
+	s := &selection{pairs: f.pairs[f.first:], g: append([]float64(nil), p.score[m:]...)}
+	for _, at := range f.begins[f.first:] {
+		s.begins = append(s.begins, at-m)
+	}
+	for j := m; j < n; j++ {
+		s.reference = append(s.reference, p.gram[j*n+j]-p.gram[j]*p.gram[j]/p.weight)
+	}
+	own := make([]float64, m)
+	for j := range own {
+		own[j] = p.gram[j*n+j]
+	}
+	h := factorised(dense(gram.Slice(0, m, 0, m)), m, own, tolerance)
+	s.single = h.quadratic(p.score[:m]) - h.trace(dense(sandwich.Slice(0, m, 0, m)), m)
+
+	kept := len(h.kept)
+	w, column := mat.NewDense(kept, q, nil), make([]float64, m)
+	for j := range q {
+		mat.Col(column, m+j, gram.Slice(0, m, 0, n))
+		w.SetCol(j, h.solve(column))
+	}
+	rows := func(a *mat.Dense, lo, hi int) *mat.Dense { // the kept rows of a's columns lo to hi
+		out := mat.NewDense(kept, hi-lo, nil)
+		for i, at := range h.kept {
+			out.SetRow(i, a.RawRowView(at)[lo:hi])
+		}
+		return out
+	}
+	s.k, s.b = mat.DenseCopyOf(gram.Slice(m, n, m, n)), mat.DenseCopyOf(sandwich.Slice(m, n, m, n))
+	subtract(s.k, rows(gram, m, n), w)
+	inner := mat.NewDense(kept, kept, nil)
+	for i, at := range h.kept {
+		for j, other := range h.kept {
+			inner.Set(i, j, sandwich.At(at, other))
+		}
+	}
+	s.congruent(w, rows(sandwich, m, n), inner)
+	for i, at := range h.kept {
+		for j := range q {
+			s.g[j] -= w.At(i, j) * p.score[at]
+		}
+	}
+	return s
+}
+
+// subtract takes b'a from k.
+func subtract(k, b, a *mat.Dense) {
+	var product mat.Dense
+	product.Mul(b.T(), a)
+	k.Sub(k, &product)
+}
+
+// congruent turns B into B - A'C - C'A + A'DA: the sandwich of columns from which A times
+// others was taken, C being the others' sandwich with them and D that among the others.
+func (s *selection) congruent(a, c, d *mat.Dense) {
+	var da, ac, ada mat.Dense
+	da.Mul(d, a)
+	ac.Mul(a.T(), c)
+	ada.Mul(a.T(), &da)
+	s.b.Sub(s.b, &ac)
+	s.b.Sub(s.b, ac.T())
+	s.b.Add(s.b, &ada)
+}
+
+// symmetric is the matrix whose upper triangle is that of a.
+func symmetric(a []float64, n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			m.Set(i, j, a[i*n+j])
+			m.Set(j, i, a[i*n+j])
+		}
+	}
+	return m
+}
+
+// dense is a, row by row.
+func dense(a mat.Matrix) []float64 { return mat.DenseCopyOf(a).RawMatrix().Data }
+
+// beyondDoubt is the p of one test below which only the gain counts.
+const beyondDoubt = 1e-12
+
+// better tells whether the first is the surer pair or, of two that are beyond doubt, takes more.
+func better(a, b score) bool {
+	if x, y := max(a.p, beyondDoubt), max(b.p, beyondDoubt); x != y {
+		return x < y
+	}
+	return a.gain > b.gain
+}
+
+// choose takes the best pair among those that pass the test at p < level, until none does.
+func (s *selection) choose(level float64) []step {
+	var steps []step
+	in := make([]bool, len(s.pairs))
+	for range s.pairs {
+		best, found := score{p: level}, -1
+		for j := range s.pairs {
+			if in[j] {
+				continue
+			}
+			if c := s.score(j); c.p < level && c.gain > 0 && better(c, best) {
+				best, found = c, j
+			}
+		}
+		if found < 0 {
+			break
+		}
+		steps, in[found] = append(steps, step{pair: s.pairs[found], gain: best.gain, p: best.p}), true
+		s.takeOut(found)
+	}
+	return steps
+}
+
+// block is the columns of candidate j.
+func (s *selection) block(a *mat.Dense, j int) []float64 {
+	lo, hi := s.begins[j], s.begins[j+1]
+	return dense(a.Slice(lo, hi, lo, hi))
+}
+
+// score is what candidate j adds to the columns already in.
+func (s *selection) score(j int) score {
+	lo, hi := s.begins[j], s.begins[j+1]
+	if lo == hi {
+		return score{p: 1}
+	}
+	return scored(s.g[lo:hi], s.block(s.k, j), s.block(s.b, j), s.reference[lo:hi], collinear)
+}
+
+// takeOut takes what candidate j explains from the others.
+func (s *selection) takeOut(j int) {
+	lo, hi := s.begins[j], s.begins[j+1]
+	q := s.begins[len(s.pairs)]
+	f := factorised(s.block(s.k, j), hi-lo, s.reference[lo:hi], collinear)
+	kept := f.rank()
+	rows := func(a *mat.Dense) *mat.Dense {
+		out := mat.NewDense(kept, q, nil)
+		for i, at := range f.kept {
+			out.SetRow(i, a.RawRowView(lo+at))
+		}
+		return out
+	}
+	of := rows(s.k)
+	a, column := mat.NewDense(kept, q, nil), make([]float64, hi-lo)
+	for c := range q {
+		for i := range column {
+			column[i] = s.k.At(lo+i, c)
+		}
+		a.SetCol(c, f.solve(column))
+	}
+	inner := mat.NewDense(kept, kept, nil)
+	for i, at := range f.kept {
+		for l, other := range f.kept {
+			inner.Set(i, l, s.b.At(lo+at, lo+other))
+		}
+	}
+	own := f.pick(s.g[lo:hi])
+	s.congruent(a, rows(s.b), inner)
+	subtract(s.k, of, a)
+	for i, v := range own {
+		for c := range q {
+			s.g[c] -= a.At(i, c) * v
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package interaction
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// sampleRows is how many rows a Sample keeps.
+const sampleRows = 2048
+
+// Sample is how the values of some columns are spread: those of the rows whose numbers
+// have the smallest hashes. So it depends on the rows alone, not on their order or on
+// batches, and samples of shards merge. It is a decompose.Spec without a term: prepared
+// along with those of a formula it costs no pass of its own where they need one.
+type Sample struct {
+	columns []string
+	weights string
+	kept    []sampledRow
+	limit   uint64 // no row of a greater hash is among the first sampleRows
+}
+
+// sampledRow holds the values of one row, one for each column of the sample.
+type sampledRow struct {
+	hash   uint64
+	row    int64
+	values []value
+}
+
+// value is a number (NaN: missing) or, of a categorical column, a level.
+type value struct {
+	number float64
+	level  *string // nil: a number
+}
+
+// NewSample samples the columns, which hold numbers or levels. Rows whose weight is 0 are
+// left out; weights "": there are none.
+func NewSample(columns []string, weights string) *Sample {
+	return &Sample{columns: slices.Clone(columns), weights: weights}
+}
+
+// Columns are the columns, and that of the weights.
+func (s *Sample) Columns() []string {
+	if s.weights == "" {
+		return s.columns
+	}
+	return append(slices.Clone(s.columns), s.weights)
+}
+
+// Scanner begins the sample anew: a Sample is of one set of rows.
+func (s *Sample) Scanner() decompose.Scanner {
+	s.kept, s.limit = nil, math.MaxUint64
+	return (*sampleScan)(s)
+}
+
+// sampleScan fills its Sample.
+type sampleScan Sample
+
+// NeedsScan is true: it is all about the rows.
+func (s *sampleScan) NeedsScan() bool { return true }
+
+// Build makes no blocks.
+func (s *sampleScan) Build() ([]decompose.Block, error) {
+	(*Sample)(s).prune()
+	return nil, nil
+}
+
+// Scan takes in rows.
+func (s *sampleScan) Scan(b *data.Batch) error {
+	var w []float64
+	if s.weights != "" {
+		var err error
+		if w, err = b.Numeric(s.weights); err != nil {
+			return fmt.Errorf("interaction: %w", err)
+		}
+	}
+	readers, err := readersOf(b, s.columns)
+	if err != nil {
+		return err
+	}
+	for i := range b.Rows() {
+		if w != nil && !(w[i] > 0) {
+			continue
+		}
+		hash := hashOf(b.Row(i))
+		if hash > s.limit {
+			continue
+		}
+		r := sampledRow{hash: hash, row: b.Row(i), values: make([]value, len(readers))}
+		for j, read := range readers {
+			r.values[j] = read(i)
+		}
+		s.kept = append(s.kept, r)
+		if len(s.kept) >= 2*sampleRows {
+			(*Sample)(s).prune()
+		}
+	}
+	return nil
+}
+
+// readersOf give the values of each column in row i of b.
+func readersOf(b *data.Batch, columns []string) ([]func(i int) value, error) {
+	readers := make([]func(int) value, len(columns))
+	for j, name := range columns {
+		if b.Categorical(name) {
+			c, err := b.Codes(name)
+			if err != nil {
+				return nil, fmt.Errorf("interaction: %w", err)
+			}
+			readers[j] = func(i int) value { return value{level: &c.Levels[c.Index[i]]} }
+			continue
+		}
+		x, err := b.Numeric(name)
+		if err != nil {
+			return nil, fmt.Errorf("interaction: %w", err)
+		}
+		readers[j] = func(i int) value { return value{number: x[i]} }
+	}
+	return readers, nil
+}
+
+// prune leaves the sampleRows rows of the smallest hash, in order of these.
+func (s *Sample) prune() {
+	slices.SortFunc(s.kept, func(a, b sampledRow) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
+	})
+	if len(s.kept) >= sampleRows {
+		clear(s.kept[sampleRows:])
+		s.kept = s.kept[:sampleRows]
+		s.limit = s.kept[sampleRows-1].hash
+	}
+}
+
+// Merge adds the sample of further rows, of the same columns.
+func (s *Sample) Merge(o *Sample) error {
+	if !slices.Equal(s.columns, o.columns) {
+		return fmt.Errorf("interaction: samples of the columns %q and %q do not merge", s.columns, o.columns)
+	}
+	s.kept = append(s.kept, o.kept...)
+	s.prune()
+	return nil
+}
+
+// hashOf is the finaliser of SplitMix64: which rows are taken depends on their numbers.
+func hashOf(row int64) uint64 {
+	x := uint64(row) + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

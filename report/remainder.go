@@ -1,0 +1,57 @@
+package report
+
+import (
+	"github.com/pho-go/pho/decompose"
+)
+
+// shownPairs is how many pairs and rows the page lists.
+const shownPairs = 15
+
+// remainder is the page's section on what the remainder depends on.
+type remainder struct {
+	Words, Unexplained, Single, Unasked string
+	Pairs                               []remainderPair
+	More                                int
+	Regions                             []remainderRegion
+	Rows                                []remainderRow
+}
+
+type (
+	remainderPair   struct{ Names, Gain, P, Term string }
+	remainderRegion struct{ Where, Rows, Share string }
+	remainderRow    struct{ Row, Unstructured, Eta, Share string }
+)
+
+// newRemainder is nil if nobody asked.
+func newRemainder(d *decompose.Predictor) *remainder {
+	m := d.Remainder
+	if m == nil {
+		return nil
+	}
+	l := &remainder{Words: percent(m.Share), Unexplained: percent(m.UnexplainedByPairs), Unasked: clip(m.Unasked, 300)}
+	if m.SingleColumns >= 5e-3 {
+		l.Single = percent(m.SingleColumns)
+	}
+	for i, p := range m.Pairs {
+		if i == shownPairs {
+			l.More = len(m.Pairs) - i
+			break
+		}
+		l.Pairs = append(l.Pairs, remainderPair{list(p.Features, 2), percent(p.Gain), chance(p.P), clip(p.Term, 120)})
+	}
+	for _, r := range m.Regions {
+		l.Regions = append(l.Regions, remainderRegion{clip(r.String(), 200), percent(r.Rows), percent(r.Share)})
+	}
+	for _, r := range m.Rows {
+		l.Rows = append(l.Rows, remainderRow{count(r.Row), num(r.Unstructured), num(r.Eta), percent(r.Share)})
+	}
+	return l
+}
+
+// chance writes a p-value; very small ones are all the same.
+func chance(p float64) string {
+	if p < 1e-16 {
+		return "< 1e-16"
+	}
+	return num(p)
+}
