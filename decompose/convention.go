@@ -96,7 +96,7 @@ func (d *Predictor) ruleOf(i, j int) rule {
 		a, b, i, j = b, a, j, i
 	}
 	g := d.judging
-	margins := hasMargin(b, a.Name) || hasMargin(a, b.Name)
+	margins := g.isMargin(i, j) || g.isMargin(j, i)
 	own := a.Kind == Learned && b.Kind == Learned || g.blocks[i].isKept() || g.blocks[j].isKept()
 	switch {
 	case margins && own:
@@ -132,9 +132,9 @@ func (d *Predictor) ruleOf(i, j int) rule {
 // smooth tells the terms of which nested ones lose columns (projection.Block.Variables).
 func smooth(t *TermResult) bool { return t.Kind == Smooth || t.Kind == Tensor }
 
-// hasMargin tells whether something was moved from t to the named term.
-func hasMargin(t *TermResult, name string) bool {
-	return slices.ContainsFunc(t.Margins, func(m Margin) bool { return m.Term == name })
+// isMargin tells whether term j is orthogonal to term i as one of its margins.
+func (g *judging) isMargin(i, j int) bool {
+	return g.margins != nil && slices.Contains(g.margins[j], i)
 }
 
 // isTi tells a tensor product whose margins are centred.

@@ -55,6 +55,7 @@ func (c *hierarchyCase) fit(t *testing.T, tab *data.Table, split decompose.Terms
 	t.Helper()
 	m := responseAsNetwork(t, tab, c.Formula, "y")
 	r, err := decompose.Decompose(t.Context(), m, tab, &decompose.Options{
+		Bands:      decompose.ProjectionBands, // those of the golden file
 		Projection: decompose.Projection{Terms: split},
 		Columns:    decompose.Columns{Weights: c.Weights},
 		Smoothing:  decompose.Smoothing{SP: c.SP},

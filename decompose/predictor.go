@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -197,10 +198,22 @@ func (s *solver) moment(j int, b []float64) Moment {
 	return Moment{Mean: mean, Variance: variance}
 }
 
-// sumMoment is that of the sum of some blocks with coefficients b of all.
-func (s *solver) sumMoment(blocks []int, b []float64) *Moment {
-	mean, variance := s.columns.SumMoment(blocks, b)
-	return &Moment{Mean: mean, Variance: variance}
+// sumMoments are those of the sum of some terms.
+func (s *solver) sumMoments(terms []int) (before, after *Moment) {
+	b, a := make([]float64, len(s.beta)), make([]float64, len(s.beta))
+	var blocks []int
+	for _, p := range s.out.pieces(terms) {
+		lo, hi := s.columns.Raw(p.term)
+		copy(b[lo:hi], p.before)
+		floats.AddTo(a[lo:hi], p.before, p.moved)
+		blocks = append(blocks, p.term)
+	}
+	slices.Sort(blocks)
+	moment := func(v []float64) *Moment {
+		mean, variance := s.columns.SumMoment(blocks, v)
+		return &Moment{Mean: mean, Variance: variance}
+	}
+	return moment(b), moment(a)
 }
 
 // concurvity says how much of each term the others could stand for.
@@ -250,7 +263,7 @@ func (s *solver) aliases(context.Context) error {
 			terms = append(terms, s.out.Terms[j])
 		}
 		e := entanglement(terms)
-		e.Before, e.After = s.sumMoment(group, s.beta), s.sumMoment(group, s.after)
+		e.Before, e.After = s.sumMoments(group)
 		s.out.Entangled = append(s.out.Entangled, e)
 	}
 	return nil
@@ -281,6 +294,9 @@ func (s *solver) verdicts(context.Context) error {
 	d.judging = &judging{
 		blocks: s.d.blocks, additive: s.columns.ConstantZeta(),
 		filled: d.Status == "" && int64(d.Rank) >= s.moments.Positive,
+	}
+	if s.hierarchy != nil {
+		d.judging.margins = s.nesting.Margins
 	}
 	d.judge(s.columns.Covariance)
 	return nil

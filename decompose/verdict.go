@@ -33,6 +33,8 @@ type judging struct {
 	additive bool // the deep part is the same in all rows: nothing is left to move
 	filled   bool // the columns reproduce any values of these rows
 
+	margins [][]int // of each term, those to which it is orthogonal; nil: terms are as fitted
+
 	group []int            // of each term, its place in Predictor.Entangled; -1: none
 	of    map[string][]int // the terms of a feature
 }

@@ -111,7 +111,7 @@ func box(name, formula string, want map[string]decompose.Verdict) *problem {
 }
 
 // asFitted are the options under which terms next to their margins stay as they are fitted.
-var asFitted = decompose.Options{}
+var asFitted = decompose.Options{Projection: decompose.Projection{Terms: decompose.Fitted}}
 
 func blackBoxes() []*problem {
 	all := []*problem{
