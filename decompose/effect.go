@@ -18,6 +18,9 @@ import (
 // is NaN where the curve is not identified or no covariance is at hand.
 type Effect struct {
 	Before, After, SE []float64 // one per row
+	// Networks are the curves of several networks, of which Before and After are the
+	// means; nil: there is one.
+	Networks *NetworkEffects
 }
 
 // Effect evaluates term j of predictor k at the rows of b, which must have the
@@ -42,6 +45,9 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			return nil, err
 		}
 	}
+	if len(d.Members) > 0 {
+		e.Networks = newNetworkEffects(len(d.Members), n)
+	}
 	var all *mat.Dense // columns of the terms, one after the other
 	for _, j := range terms {
 		t := &d.Terms[j]
@@ -54,8 +60,10 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			e.Before[i] += before - t.Before.Mean
 			e.After[i] += before + moved - t.Center
 		}
+		e.Networks.add(t, x)
 		all = beside(all, x)
 	}
+	e.Networks.spread()
 	err := d.uncertainty(terms...).standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
 	return e, err
 }

@@ -42,6 +42,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.concurvity,
 		s.aliases,
 		s.variances,
+		s.members,
 		s.check,
 	} {
 		if err := ctx.Err(); err != nil {

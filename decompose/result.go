@@ -30,6 +30,7 @@ type Result struct {
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
 	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
+	Networks    *Networks       `json:"members,omitempty"`    // of which this is the mean; nil: one network
 	Predictors  []Predictor     `json:"predictors"`
 	Features    []Feature       `json:"features"`
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
@@ -93,6 +94,7 @@ type Predictor struct {
 	Variance       Variance         `json:"variance"`
 	VarianceBefore Variance         `json:"variance_before"`
 	Importance     []Importance     `json:"importance"`
+	Members        []MemberResult   `json:"members,omitempty"` // by network; nil: there is one
 
 	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
 	mean []float64     // weighted means of the raw columns, in the same order
@@ -126,6 +128,9 @@ type TermResult struct {
 	KCheck  *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
 	// Concurvity is the term's with all others of the predictor.
 	Concurvity Concurvity `json:"concurvity"`
+	// BetweenSD says how far the term differs between networks; nil: there is one.
+	BetweenSD *BetweenSD   `json:"between_sd,omitempty"`
+	Members   []MemberTerm `json:"members,omitempty"` // by network
 	Before     Moment     `json:"before"`
 	After      Moment     `json:"after"`
 	Moved      Moment     `json:"moved"` // of Phi alpha: how far the term moved

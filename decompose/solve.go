@@ -50,6 +50,9 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
 	}
 	r.describe(o, s, total)
+	if p.joined != nil {
+		r.Networks = p.joined.described()
+	}
 	groups := s.groups.totals()
 	for k, d := range p.predictors {
 		if err := r.add(ctx, &solver{plan: p, k: k, d: d, moments: total, groups: groups, method: r.Method, o: o}); err != nil {

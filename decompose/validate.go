@@ -61,6 +61,9 @@ func (f *faults) projection(p Projection) {
 
 // smoothing looks for what is given of terms that the model does not have, or not so.
 func (f *faults) smoothing(s Smoothing, m Model) {
+	if j, ok := m.(*Members); ok {
+		m = j.members[0].Model // the mean's taps have no penalties
+	}
 	terms := map[string]Block{}
 	for k := range m.Predictors() {
 		for _, b := range m.Blocks(k) {

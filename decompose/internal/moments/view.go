@@ -31,14 +31,18 @@ type View struct {
 
 // Predictor returns predictor k's view; for a k that the layout does not have,
 // the zero View.
-func (m *Moments) Predictor(k int) View {
-	if k < 0 || k >= len(m.Layout.Predictors) {
+func (m *Moments) Predictor(k int) View { return m.PredictorWith(k, k) }
+
+// PredictorWith is Predictor(k) with another response in place of its own: z is column r
+// of R. It is the zero View for an r that the layout does not have, too.
+func (m *Moments) PredictorWith(k, r int) View {
+	if k < 0 || k >= len(m.Layout.Predictors) || r < 0 || r >= m.Layout.Responses {
 		return View{}
 	}
 	v := View{
 		Bases: slices.Clone(m.Layout.Predictors[k]), Starts: []int{0},
 		Rows: m.Rows, Positive: m.Positive, SumW: m.SumW, SumLogW: m.SumLogW,
-		MeanR: m.MeanR[k],
+		MeanR: m.MeanR[r],
 	}
 	off := m.Layout.offsets()
 	var at []int // the view's columns among the p
@@ -56,12 +60,12 @@ func (m *Moments) Predictor(k int) View {
 		v.Mean[i], v.Sum[i] = m.Mean[a], m.Sum[a]
 	}
 	if m.R != nil {
-		v.factor(m, at, k)
+		v.factor(m, at, r)
 		return v
 	}
-	v.RR = m.RR.At(k, k)
+	v.RR = m.RR.At(r, r)
 	for i, a := range at {
-		v.XR[i] = m.XR.At(a, k)
+		v.XR[i] = m.XR.At(a, r)
 		for j := i; j < q; j++ {
 			v.XX.SetSym(i, j, m.XX.At(a, at[j]))
 		}
