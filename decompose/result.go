@@ -131,9 +131,9 @@ type TermResult struct {
 	// BetweenSD says how far the term differs between networks; nil: there is one.
 	BetweenSD *BetweenSD   `json:"between_sd,omitempty"`
 	Members   []MemberTerm `json:"members,omitempty"` // by network
-	Before     Moment     `json:"before"`
-	After      Moment     `json:"after"`
-	Moved      Moment     `json:"moved"` // of Phi alpha: how far the term moved
+	Before    Moment       `json:"before"`
+	After     Moment       `json:"after"`
+	Moved     Moment       `json:"moved"` // of Phi alpha: how far the term moved
 
 	term Term
 }
