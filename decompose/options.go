@@ -82,6 +82,7 @@ type Smoothing struct {
 	Selection penalty.Options
 	SP        map[string][]float64 // fixed smoothing parameters
 	DF        map[string]float64   // effective degrees of freedom that are asked for
+	Shared    []Sharing            // sets of predictors with one lambda for each penalty; a predictor is in one at most
 }
 
 // Columns names the data columns that have a role of their own; "": there is none.

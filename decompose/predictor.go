@@ -57,6 +57,9 @@ func (s *solver) solve(ctx context.Context) error {
 
 // constrain finds the coordinates in which the coefficients are free.
 func (s *solver) constrain(context.Context) (err error) {
+	if s.columns != nil {
+		return nil
+	}
 	tolerance := s.o.tolerance(s.d)
 	s.columns, err = projection.Constrain(s.moments, s.k, s.plan.resolved(s.d, s.moments, s.o), tolerance)
 	if err != nil {
@@ -67,9 +70,18 @@ func (s *solver) constrain(context.Context) (err error) {
 	return nil
 }
 
-// project fits the deep part by the columns: least squares, penalised or not.
+// problem is the projection of the deep part on the columns.
+func (s *solver) problem() *projection.Problem {
+	return s.columns.Problem(s.intercept(), s.o.RefitTotal)
+}
+
+// project fits the deep part by the columns: least squares, penalised or not. What shares
+// its smoothing parameters with others has been fitted with them.
 func (s *solver) project(ctx context.Context) (err error) {
-	problem := s.columns.Problem(s.intercept(), s.o.RefitTotal)
+	if s.fit != nil {
+		return nil
+	}
+	problem := s.problem()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

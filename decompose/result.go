@@ -19,11 +19,12 @@ type Result struct {
 	Model       json.RawMessage `json:"model,omitempty"` // how to find the network again: the caller's business
 	Rows        int64           `json:"rows"`            // rows with positive weight
 	Method      Method          `json:"method"`
-	Smoothing   string          `json:"smoothing,omitempty"` // reml, gcv, fixed; empty for PHO
-	Formulas    []string        `json:"formulas,omitempty"`  // that terms were taken from, "." expanded: the caller's business
-	PHONAM      string          `json:"phonam,omitempty"`    // learned or spline: which projection of a neural additive model (package nam)
-	Refit       string          `json:"refit,omitempty"`     // total (Options.RefitTotal); empty: the increment
-	Route       Route           `json:"route,omitempty"`     // qr; empty: gram
+	Smoothing   string          `json:"smoothing,omitempty"`        // reml, gcv, fixed; empty for PHO
+	Shared      [][]string      `json:"shared_smoothing,omitempty"` // sets of predictors with the same smoothing parameters
+	Formulas    []string        `json:"formulas,omitempty"`         // that terms were taken from, "." expanded: the caller's business
+	PHONAM      string          `json:"phonam,omitempty"`           // learned or spline: which projection of a neural additive model (package nam)
+	Refit       string          `json:"refit,omitempty"`            // total (Options.RefitTotal); empty: the increment
+	Route       Route           `json:"route,omitempty"`            // qr; empty: gram
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`

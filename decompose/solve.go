@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/penalty"
@@ -54,19 +55,39 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 		r.Networks = p.joined.described()
 	}
 	groups := s.groups.totals()
+	var solvers []*solver
 	for k, d := range p.predictors {
-		if err := r.add(ctx, &solver{plan: p, k: k, d: d, moments: total, groups: groups, method: r.Method, o: o}); err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			err = fmt.Errorf("decompose: predictor %q: %w", d.name, err)
-			if errors.Is(err, penalty.ErrLostDigits) && !total.Layout.Factor {
-				err = fmt.Errorf("%w: accumulate the factor of the rows (route qr), or rescale columns with values far from all others", err)
-			}
-			return nil, err
+		solvers = append(solvers, &solver{plan: p, k: k, d: d, moments: total, groups: groups, method: r.Method, o: o})
+	}
+	if err := r.addAll(ctx, solvers, o); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		if errors.Is(err, penalty.ErrLostDigits) && !total.Layout.Factor {
+			err = fmt.Errorf("%w: accumulate the factor of the rows (route qr), or rescale columns with values far from all others", err)
+		}
+		return nil, err
 	}
 	return r, nil
+}
+
+// addAll solves the predictors, sets that share smoothing parameters first.
+func (r *Result) addAll(ctx context.Context, solvers []*solver, o *Options) error {
+	for _, set := range o.Shared {
+		if r.Method == PHO {
+			break // there are none
+		}
+		if err := set.share(ctx, solvers); err != nil {
+			return err
+		}
+		r.Shared = append(r.Shared, slices.Clone(set.Predictors))
+	}
+	for _, s := range solvers {
+		if err := r.add(ctx, s); err != nil {
+			return fmt.Errorf("decompose: predictor %q: %w", s.d.name, err)
+		}
+	}
+	return nil
 }
 
 // describe fills in what the options and sums over all rows say.

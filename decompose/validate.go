@@ -36,6 +36,7 @@ func (o *Options) validate(m Model) error {
 		f = append(f, err)
 	}
 	f.smoothing(o.Smoothing, m)
+	f.sharing(o, names)
 	return errors.Join(f...)
 }
 

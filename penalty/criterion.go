@@ -3,6 +3,7 @@ package penalty
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -26,14 +27,19 @@ type criterion struct {
 	e       []float64     // alpha = e * scaled alpha, e = diag^-1/2
 	chol    factor
 	inverse *mat.SymDense // (X'WX + S)^-1, in the coordinates of the overlaps
-	alpha   []float64
-	inner   []float64  // alpha in the coordinates of the overlaps
-	overlap []*overlap // one per block; nil for a block with one penalty
+	at      []solution    // of every response
+	overlap []*overlap    // one per block; nil for a block with one penalty
 	work    []float64
 	rows    int        // of the stacked roots
 	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
 	m, m2   *mat.Dense // rows x rows; m2 is nil until it is needed
-	g, h    []float64  // rows
+}
+
+// solution is the fit of one response at the lambdas that were solved for last.
+type solution struct {
+	alpha []float64
+	inner []float64 // alpha in the coordinates of the overlaps
+	g     []float64 // rows: sqrt(lambda_j) root_j alpha, stacked
 }
 
 // point is the criterion at one rho.
@@ -42,7 +48,7 @@ type point struct {
 	each      []float64 // and of each of system.penalties
 	objective float64   // what is minimised, in units of the log-likelihood; +Inf where it does not exist
 	score     float64   // what is reported
-	rss, rp   float64
+	rss, rp   float64   // sums over the responses by the number of independent ones
 	phi       float64   // REML's
 	edf       float64   // with the intercept; set if derivatives or GCV
 	grad      []float64 // one per parameter
@@ -74,7 +80,7 @@ func newCriterion(s *system, o *Options, links []int) *criterion {
 	}
 	c.a = mat.NewSymDense(s.q, nil)
 	c.inverse = mat.NewSymDense(s.q, nil)
-	c.e, c.alpha, c.inner, c.work = make([]float64, s.q), make([]float64, s.q), make([]float64, s.q), make([]float64, s.q)
+	c.e, c.work = make([]float64, s.q), make([]float64, s.q)
 	c.overlap = make([]*overlap, len(s.blocks))
 	if k := len(s.penalties); k > 0 {
 		c.rows = s.penalties[k-1].lo + s.penalties[k-1].rank
@@ -82,13 +88,16 @@ func newCriterion(s *system, o *Options, links []int) *criterion {
 		if !s.diagonal() {
 			c.half = mat.NewDense(s.penalised, c.rows, nil)
 		}
-		c.g, c.h = make([]float64, c.rows), make([]float64, c.rows)
+	}
+	c.at = make([]solution, len(s.responses))
+	for r := range c.at {
+		c.at[r] = solution{alpha: make([]float64, s.q), inner: make([]float64, s.q), g: make([]float64, c.rows)}
 	}
 	return c
 }
 
-// solve factors A = X'WX + sum_j exp(rho_j) S_j and sets alpha = A^-1 X'Wz. It
-// returns log|A|, or false if A is not positive definite in floating point.
+// solve factors A = X'WX + sum_j exp(rho_j) S_j and sets alpha = A^-1 X'Wz of
+// every response. It returns log|A|, or false if A is not positive definite in floating point.
 // Blocks with overlapping penalties are in coordinates where the total penalty
 // is the identity, however far their lambdas are apart.
 func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
@@ -128,7 +137,9 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 		return 0, false
 	}
 	logDet += c.chol.logDet()
-	c.solveInto(c.alpha, c.cross)
+	for r := range c.at {
+		c.solveInto(c.at[r].alpha, c.at[r].inner, c.responses[r].cross)
+	}
 	return logDet, finite(logDet)
 }
 
@@ -173,7 +184,7 @@ func (c *criterion) intoOverlap(b *block, o *overlap) {
 
 // solveInto sets dst = A^-1 b with the factor at hand, and inner to the same in
 // the coordinates of the overlaps.
-func (c *criterion) solveInto(dst, b []float64) {
+func (c *criterion) solveInto(dst, inner, b []float64) {
 	copy(c.work, b)
 	for i, o := range c.overlap {
 		if o != nil {
@@ -186,19 +197,19 @@ func (c *criterion) solveInto(dst, b []float64) {
 	}
 	c.chol.solve(c.work)
 	for i, e := range c.e {
-		c.inner[i] = c.work[i] * e
+		inner[i] = c.work[i] * e
 	}
-	c.fromInner(dst)
+	c.fromInner(dst, inner)
 }
 
 // fromInner sets dst to the coefficients that are inner in the coordinates of the
 // overlaps.
-func (c *criterion) fromInner(dst []float64) {
-	copy(dst, c.inner)
+func (c *criterion) fromInner(dst, inner []float64) {
+	copy(dst, inner)
 	for i, o := range c.overlap {
 		if o != nil {
 			lo, hi := c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim
-			mat.NewVecDense(hi-lo, dst[lo:hi]).MulVec(o.to, mat.NewVecDense(hi-lo, c.inner[lo:hi]))
+			mat.NewVecDense(hi-lo, dst[lo:hi]).MulVec(o.to, mat.NewVecDense(hi-lo, inner[lo:hi]))
 		}
 	}
 }
@@ -236,24 +247,35 @@ func scaleBoth(s *mat.SymDense, e []float64) {
 	}
 }
 
-// residual is |z - X alpha|^2, at least 0.
-func (c *criterion) residual() float64 { return math.Max(0, c.residualSum()) }
+// residual is the sum of the responses' |z - X alpha|^2, each at least 0, by the number
+// of independent ones.
+func (c *criterion) residual() float64 {
+	sum := 0.0
+	for r := range c.responses {
+		sum += c.residualOf(r)
+	}
+	return sum / c.among
+}
 
-// residualSum returns z'Wz - 2 alpha'X'Wz + alpha'X'WX alpha. In this form an error in
+// residualOf is |z - X alpha|^2 of response r, at least 0.
+func (c *criterion) residualOf(r int) float64 { return math.Max(0, c.residualSum(r)) }
+
+// residualSum returns, of response r, z'Wz - 2 alpha'X'Wz + alpha'X'WX alpha. In this form an error in
 // alpha enters squared. It is negative by more than rounding if X'WX has lost the digits
 // that make it positive definite.
-func (c *criterion) residualSum() float64 {
+func (c *criterion) residualSum(r int) float64 {
+	of := &c.responses[r]
 	if c.q == 0 {
-		return c.zz
+		return of.zz
 	}
 	if c.data != nil {
-		return c.residualOfRows()
+		return c.residualOfRows(r)
 	}
-	fitted := mat.NewVecDense(c.q, c.work)
-	fitted.MulVec(c.gram, mat.NewVecDense(c.q, c.alpha))
-	sum := c.zz
-	for i, a := range c.alpha {
-		sum += a * (c.work[i] - 2*c.cross[i])
+	fitted, alpha := mat.NewVecDense(c.q, c.work), c.at[r].alpha
+	fitted.MulVec(c.gram, mat.NewVecDense(c.q, alpha))
+	sum := of.zz
+	for i, a := range alpha {
+		sum += a * (c.work[i] - 2*of.cross[i])
 	}
 	return sum
 }
@@ -287,8 +309,10 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	p.rp = p.rss
 	if k > 0 {
 		c.rootTimesAlpha(p.each)
-		for _, v := range c.g {
-			p.rp += v * v
+		for r := range c.at {
+			for _, v := range c.at[r].g {
+				p.rp += v * v / c.among
+			}
 		}
 	}
 	if derivatives || c.kind == GCV {
@@ -307,11 +331,25 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 	default:
 		c.reml(p, logDetA)
 	}
+	c.ofAll(p)
 	if !finite(p.objective) {
 		p.objective, p.score = math.Inf(1), math.Inf(1)
 	}
 	c.contract(p)
 	return p
+}
+
+// ofAll turns the criterion per independent response, which p has, into that of all. An
+// error of prediction, as GCV is, stays one.
+func (c *criterion) ofAll(p *point) {
+	p.objective *= c.among
+	if c.kind != GCV && c.kind != groupedCV {
+		p.score *= c.among
+	}
+	if p.grad != nil {
+		floats.Scale(c.among, p.grad)
+		p.hess.ScaleSym(c.among, p.hess)
+	}
 }
 
 // traces sets what is spent by each penalty, and edf, from the factor at hand.

@@ -20,8 +20,8 @@ type Fit struct {
 	EDF1     []float64 // of each term by 2F - FF: an upper bound, for tests (Wood 2017, 6.12.2)
 	EDF2     []float64 // of each term by Vc X'WX/Scale, so with the uncertainty of lambda; EDF1 if its sum is less; nil if Vc is
 
-	Score float64 // the minimised criterion: -REML, -ML, GCV, UBRE or, of SelectGrouped, the mean squared error, in the original coordinates
-	Phi   float64 // REML's own scale estimate (RSS_w + alpha'S alpha)/(n - Mp); ML's rp/n; for GCV the same as Scale; known: the known one
+	Score float64 // the minimised criterion: -REML, -ML, GCV, UBRE or, of SelectGrouped, the mean squared error, in the original coordinates; of all responses
+	Phi   float64 // REML's own scale estimate (RSS_w + alpha'S alpha)/(n - Mp); ML's rp/n; for GCV the same as Scale; known: the known one; of all responses together
 	Scale float64 // the reported scale RSS_w/(n - edf), or the known one; used for Vp and Ve
 	RSS   float64 // weighted residual sum of squares
 
@@ -56,6 +56,10 @@ type Fit struct {
 
 	Status Status
 	Log    []Step
+
+	// Others are the fits of Problem.Others: their own Alpha, RSS, Scale, Vp, Ve, Vc and
+	// EDF2, all else shared with this one. nil without.
+	Others []*Fit
 }
 
 // perfect fills the fit of a response without residual. Its coefficients are those of
@@ -63,28 +67,40 @@ type Fit struct {
 func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	f.Status = ZeroResidual
 	f.finish(p, s, rho, 0)
-	if _, ok := s.solveAll(floor); ok && s.q > 0 && s.zz > 0 && len(s.free) == s.params {
-		left, more := mat.NewVecDense(s.q, nil), make([]float64, s.q)
-		for range 5 {
-			left.MulVec(s.gram, mat.NewVecDense(s.q, s.alpha))
-			for i := range s.q {
-				left.SetVec(i, s.cross[i]-left.AtVec(i))
-			}
-			s.solveInto(more, left.RawVector().Data)
-			for i, v := range more {
-				s.alpha[i] += v
-			}
+	_, ok := s.solveAll(floor)
+	for r, own := range f.all() {
+		if ok && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
+			s.refine(r)
+			mat.NewVecDense(len(own.Alpha), own.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.at[r].alpha))
+			own.RSS = s.residualOf(r)
 		}
-		mat.NewVecDense(len(f.Alpha), f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
-		f.RSS = s.residual()
-	}
-	f.Scale, f.Phi = 0, 0
-	if f.Vp != nil {
-		f.Vp.Zero()
-		f.Ve.Zero()
+		own.Scale, own.Phi = 0, 0
+		if own.Vp != nil {
+			own.Vp.Zero()
+			own.Ve.Zero()
+		}
 	}
 	return f
 }
+
+// refine makes alpha of response r, from the factor at hand, that without penalty.
+func (c *criterion) refine(r int) {
+	alpha := c.at[r].alpha
+	left, more := mat.NewVecDense(c.q, nil), make([]float64, c.q)
+	for range 5 {
+		left.MulVec(c.gram, mat.NewVecDense(c.q, alpha))
+		for i := range c.q {
+			left.SetVec(i, c.responses[r].cross[i]-left.AtVec(i))
+		}
+		c.solveInto(more, make([]float64, c.q), left.RawVector().Data)
+		for i, v := range more {
+			alpha[i] += v
+		}
+	}
+}
+
+// all are f and the fits of the other responses.
+func (f *Fit) all() []*Fit { return append([]*Fit{f}, f.Others...) }
 
 // finish computes everything but the score at rho, in the coordinates of p.
 func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
@@ -95,18 +111,10 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 		}
 	}
 	dim := len(p.XZ)
-	f.Alpha, f.EDF, f.EDF1 = make([]float64, dim), make([]float64, len(p.Terms)), make([]float64, len(p.Terms))
+	f.EDF, f.EDF1 = make([]float64, len(p.Terms)), make([]float64, len(p.Terms))
 	f.EDFTotal = s.one
 	s.solveAll(rho)
 	s.invertAll(s.perPenalty(rho))
-	f.RSS = s.residual()
-	var basis *mat.Dense
-	var unscaled *mat.SymDense
-	if s.q > 0 {
-		mat.NewVecDense(dim, f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.alpha))
-		basis = s.innerBasis()
-		unscaled = sandwich(basis, s.inverse)
-	}
 	// F = I - (X'WX+S)^-1 S on what was kept, and S_j touches its own term only.
 	// Unlike the diagonal of (X'WX+S)^-1 X'WX this does not cancel when lambda is
 	// extreme.
@@ -130,6 +138,28 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 		f.EDF[t], f.EDF1[t] = math.Max(0, e), math.Max(0, f.EDF1[t]) // but for rounding
 		f.EDFTotal += f.EDF[t]
 	}
+	var vp, ve *mat.SymDense // but for the scale
+	if s.q > 0 {
+		vp = sandwich(s.innerBasis(), s.inverse)
+		ve = sandwich(full(vp), p.XX)
+	}
+	for range p.Others {
+		own := *f
+		f.Others = append(f.Others, &own)
+	}
+	for r, own := range f.all() {
+		own.finishResponse(s, r, known, dim, vp, ve)
+	}
+}
+
+// finishResponse computes what is response r's own: coefficients, residual and the
+// covariances, which are vp and ve but for the scale.
+func (f *Fit) finishResponse(s *search, r int, known float64, dim int, vp, ve *mat.SymDense) {
+	f.Alpha = make([]float64, dim)
+	f.RSS = s.residualOf(r)
+	if s.q > 0 {
+		mat.NewVecDense(dim, f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.at[r].alpha))
+	}
 	f.Scale = known
 	if known == 0 {
 		if free := s.n - f.EDFTotal; free > 1e-9*s.n {
@@ -141,8 +171,8 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
 	if s.q > 0 {
-		f.Vp.ScaleSym(f.Scale, unscaled)
-		f.Ve.ScaleSym(f.Scale, sandwich(full(unscaled), p.XX))
+		f.Vp.ScaleSym(f.Scale, vp)
+		f.Ve.ScaleSym(f.Scale, ve)
 	}
 }
 

@@ -54,20 +54,17 @@ func (c *criterion) gcv(p *point) {
 //	d2RSS/drho_j drho_k = delta 2 g_j'h_j + 2 g_j'M_jk g_k - 2 (g_j'M_jk h_k + g_k'M_kj h_j + g_j'(M M)_jk g_k)
 //	dedf/drho_j        = -(t_j - sum_l |M_jl|^2)
 //	d2edf              = -delta (t_j - sum_l |M_jl|^2) + 2 |M_jk|^2 - 2 tr(M_jk (M M)_kj)
+//
+// Those of RSS are sums over the responses by the number of independent ones.
 func (c *criterion) residualAndEDF(p *point) (rss1 []float64, rss2 *mat.SymDense, edf1 []float64, edf2 *mat.SymDense) {
 	k := len(c.penalties)
 	rss1, edf1 = make([]float64, k), make([]float64, k)
 	rss2, edf2 = mat.NewSymDense(k, nil), mat.NewSymDense(k, nil)
-	mat.NewVecDense(c.rows, c.h).MulVec(c.m, mat.NewVecDense(c.rows, c.g))
 	if c.m2 == nil {
 		c.m2 = mat.NewDense(c.rows, c.rows, nil)
 	}
 	productInto(c.m2.RawMatrix(), c.m.RawMatrix(), dense(c.m), false)
 	for j := range k {
-		g, h := c.part(c.g, j), c.part(c.h, j)
-		for i := range g {
-			rss1[j] += 2 * g[i] * h[i]
-		}
 		edf1[j] = -p.spent[j]
 		for l := range k {
 			edf1[j] += c.traceProduct(j, l)
@@ -75,24 +72,61 @@ func (c *criterion) residualAndEDF(p *point) (rss1 []float64, rss2 *mat.SymDense
 	}
 	for j := range k {
 		for l := j; l < k; l++ {
-			pj, pl := &c.penalties[j], &c.penalties[l]
-			square, cube := 0.0, 0.0 // g_j'(MM)_jl g_l and tr(M_jl (MM)_lj)
-			for a := pj.lo; a < pj.lo+pj.rank; a++ {
-				row, row2 := c.m.RawRowView(a), c.m2.RawRowView(a)
-				for b := pl.lo; b < pl.lo+pl.rank; b++ {
-					square += c.g[a] * row2[b] * c.g[b]
-					cube += row[b] * row2[b]
-				}
-			}
-			r := 2*c.bilinear(c.g, c.g, j, l) - 2*(c.bilinear(c.g, c.h, j, l)+c.bilinear(c.h, c.g, j, l)+square)
-			e := 2*c.traceProduct(j, l) - 2*cube
+			e := 2*c.traceProduct(j, l) - 2*c.traceCube(j, l)
 			if j == l {
-				r += rss1[j]
 				e += edf1[j]
 			}
-			rss2.SetSym(j, l, r)
 			edf2.SetSym(j, l, e)
 		}
 	}
+	for r := range c.at {
+		c.addResidual(rss1, rss2, c.at[r].g)
+	}
 	return rss1, rss2, edf1, edf2
+}
+
+// addResidual adds the part of one response, with this g.
+func (c *criterion) addResidual(rss1 []float64, rss2 *mat.SymDense, g []float64) {
+	h := make([]float64, c.rows)
+	mat.NewVecDense(c.rows, h).MulVec(c.m, mat.NewVecDense(c.rows, g))
+	for j := range rss1 {
+		first := 0.0
+		for i, v := range c.part(g, j) {
+			first += 2 * v * c.part(h, j)[i]
+		}
+		rss1[j] += first / c.among
+		for l := j; l < len(rss1); l++ {
+			r := 2*c.bilinear(g, g, j, l) - 2*(c.bilinear(g, h, j, l)+c.bilinear(h, g, j, l)+c.square(g, j, l))
+			if j == l {
+				r += first
+			}
+			rss2.SetSym(j, l, rss2.At(j, l)+r/c.among)
+		}
+	}
+}
+
+// square is g_j'(M M)_jl g_l.
+func (c *criterion) square(g []float64, j, l int) float64 {
+	pj, pl := &c.penalties[j], &c.penalties[l]
+	sum := 0.0
+	for a := pj.lo; a < pj.lo+pj.rank; a++ {
+		row := c.m2.RawRowView(a)
+		for b := pl.lo; b < pl.lo+pl.rank; b++ {
+			sum += g[a] * row[b] * g[b]
+		}
+	}
+	return sum
+}
+
+// traceCube is tr(M_jl (M M)_lj).
+func (c *criterion) traceCube(j, l int) float64 {
+	pj, pl := &c.penalties[j], &c.penalties[l]
+	sum := 0.0
+	for a := pj.lo; a < pj.lo+pj.rank; a++ {
+		row, row2 := c.m.RawRowView(a), c.m2.RawRowView(a)
+		for b := pl.lo; b < pl.lo+pl.rank; b++ {
+			sum += row[b] * row2[b]
+		}
+	}
+	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -51,13 +52,15 @@ func SelectGroupedContext(ctx context.Context, groups []*Problem, o *Options) (*
 			continue
 		}
 		own := *g
-		own.Terms = groups[0].Terms
+		own.Terms, own.Independent = groups[0].Terms, groups[0].Independent
 		if err := own.validate(); err != nil {
 			return nil, fmt.Errorf("penalty: group %d: %w", i, err)
 		}
 		switch {
 		case len(g.XZ) != len(groups[0].XZ) || g.Intercept != groups[0].Intercept:
 			return nil, fmt.Errorf("penalty: group %d has other columns than the first: all must be in the same coordinates", i)
+		case len(g.Others) != len(groups[0].Others):
+			return nil, fmt.Errorf("penalty: group %d has %d responses, the first %d", i, 1+len(g.Others), 1+len(groups[0].Others))
 		case g.Intercept && g.XMean == nil && len(g.XZ) > 0:
 			return nil, fmt.Errorf("penalty: group %d: with an intercept the columns' means (XMean) are needed", i)
 		}
@@ -73,7 +76,7 @@ func SelectGroupedContext(ctx context.Context, groups []*Problem, o *Options) (*
 func merge(groups []*Problem) *Problem {
 	first := groups[0]
 	dim := len(first.XZ)
-	p := &Problem{Intercept: first.Intercept, Terms: first.Terms, XZ: make([]float64, dim)}
+	p := &Problem{Intercept: first.Intercept, Terms: first.Terms, Independent: first.Independent}
 	if dim > 0 {
 		p.XX = mat.NewSymDense(dim, nil)
 	}
@@ -85,57 +88,94 @@ func merge(groups []*Problem) *Problem {
 	if p.Intercept {
 		p.XMean = make([]float64, dim)
 		for _, g := range groups {
-			p.ZMean += g.SumW / p.SumW * g.ZMean
 			for i, m := range g.XMean {
 				p.XMean[i] += g.SumW / p.SumW * m
 			}
 		}
 	}
 	for _, g := range groups {
-		xx, xz, zz := g.about(p.XMean, p.ZMean, g.SumW)
-		p.ZZ += zz
-		for i := range dim {
-			p.XZ[i] += xz[i]
-		}
 		if dim > 0 {
-			p.XX.AddSym(p.XX, xx)
+			p.XX.AddSym(p.XX, g.about(p.XMean, g.SumW))
 		}
+	}
+	z := mergeResponse(groups, p, 0)
+	p.XZ, p.ZZ, p.ZMean = z.XZ, z.ZZ, z.ZMean
+	for r := range first.Others {
+		p.Others = append(p.Others, mergeResponse(groups, p, r+1))
 	}
 	return p
 }
 
-// about is the moments of p plus weight times the outer products of its means
-// less the given ones. Without an intercept they are p's own.
-func (p *Problem) about(mean []float64, meanZ, weight float64) (xx *mat.SymDense, xz []float64, zz float64) {
-	xz, zz = append([]float64(nil), p.XZ...), p.ZZ
-	if p.XX != nil {
-		xx = mat.NewSymDense(len(xz), nil)
-		xx.CopySym(p.XX)
-	}
+// mergeResponse adds up the products of response r about the means of all rows, of which
+// the columns' are p's.
+func mergeResponse(groups []*Problem, p *Problem, r int) Response {
+	sum := Response{XZ: make([]float64, len(p.XMean))}
 	if !p.Intercept {
-		return xx, xz, zz
+		sum.XZ = make([]float64, len(groups[0].XZ))
+	} else {
+		for _, g := range groups {
+			sum.ZMean += g.SumW / p.SumW * g.responses()[r].ZMean
+		}
 	}
-	dz := p.ZMean - meanZ
+	for _, g := range groups {
+		xz, zz := g.responseAbout(r, p.XMean, sum.ZMean, g.SumW)
+		sum.ZZ += zz
+		for i, v := range xz {
+			sum.XZ[i] += v
+		}
+	}
+	return sum
+}
+
+// about is X'WX of p plus weight times the outer product of its means less the given
+// ones. Without an intercept it is p's own.
+func (p *Problem) about(mean []float64, weight float64) *mat.SymDense {
+	if p.XX == nil {
+		return nil
+	}
+	xx := mat.NewSymDense(len(p.XZ), nil)
+	xx.CopySym(p.XX)
+	if p.Intercept {
+		xx.SymRankOne(xx, weight, mat.NewVecDense(len(p.XZ), p.meansLess(mean)))
+	}
+	return xx
+}
+
+// responseAbout is the same of X'Wz and z'Wz of response r.
+func (p *Problem) responseAbout(r int, mean []float64, meanZ, weight float64) (xz []float64, zz float64) {
+	z := p.responses()[r]
+	xz, zz = append([]float64(nil), z.XZ...), z.ZZ
+	if !p.Intercept {
+		return xz, zz
+	}
+	dz := z.ZMean - meanZ
 	zz += weight * dz * dz
-	if len(xz) == 0 {
-		return xx, xz, zz
+	for i, dx := range p.meansLess(mean) {
+		xz[i] += weight * dx * dz
 	}
-	dx := make([]float64, len(xz))
+	return xz, zz
+}
+
+func (p *Problem) meansLess(mean []float64) []float64 {
+	dx := make([]float64, len(p.XZ))
 	for i := range dx {
 		dx[i] = p.XMean[i] - mean[i]
-		xz[i] += weight * dx[i] * dz
 	}
-	xx.SymRankOne(xx, weight, mat.NewVecDense(len(dx), dx))
-	return xx, xz, zz
+	return dx
 }
 
 // fold is one group left out, in coordinates b of the system.
 type fold struct {
-	gram  *mat.SymDense // of the other rows, centred at their means
-	cross []float64
-	test  *mat.SymDense // of the group, about the means of the others
-	s     []float64
-	zz    float64
+	gram      *mat.SymDense // of the other rows, centred at their means
+	test      *mat.SymDense // of the group, about the means of the others
+	responses []foldResponse
+}
+
+// foldResponse are a response's products: of the other rows, and those of the group
+// about the means of the others.
+type foldResponse struct {
+	cross, s []float64
+	zz       float64
 }
 
 // withFolds prepares the groups of p.
@@ -147,30 +187,42 @@ func (c *criterion) withFolds(p *Problem, groups []*Problem, tol float64) error 
 		}
 		rest := p.SumW - g.SumW
 		var f fold
-		test, s, zz := g.about(p.XMean, p.ZMean, g.SumW*(p.SumW/rest)*(p.SumW/rest))
-		f.zz = zz
+		testWeight, ownWeight := g.SumW*(p.SumW/rest)*(p.SumW/rest), g.SumW*p.SumW/rest
+		across := new(mat.Dense)
 		if c.q > 0 {
-			own, ownS, _ := g.about(p.XMean, p.ZMean, g.SumW*p.SumW/rest)
+			across.CloneFrom(c.basis.T())
+			own := g.about(p.XMean, ownWeight)
 			for i := range own.SymmetricDim() {
-				ownS[i] = p.XZ[i] - ownS[i]
 				for j := i; j < own.SymmetricDim(); j++ {
 					own.SetSym(i, j, p.XX.At(i, j)-own.At(i, j))
 				}
 			}
-			across := mat.DenseCopyOf(c.basis.T())
-			f.gram, f.test = sandwich(across, own), sandwich(across, test)
-			f.cross, f.s = make([]float64, c.q), make([]float64, c.q)
-			mat.NewVecDense(c.q, f.cross).MulVec(across, mat.NewVecDense(len(ownS), ownS))
-			mat.NewVecDense(c.q, f.s).MulVec(across, mat.NewVecDense(len(s), s))
+			f.gram, f.test = sandwich(across, own), sandwich(across, g.about(p.XMean, testWeight))
 			if err := f.determine(c.penalised, rest, tol); err != nil {
 				return err
 			}
+		}
+		for r, z := range p.responses() {
+			var of foldResponse
+			var s []float64
+			s, of.zz = g.responseAbout(r, p.XMean, z.ZMean, testWeight)
+			if c.q > 0 {
+				rest, _ := g.responseAbout(r, p.XMean, z.ZMean, ownWeight)
+				for i, v := range rest {
+					rest[i] = z.XZ[i] - v
+				}
+				of.cross, of.s = make([]float64, c.q), make([]float64, c.q)
+				mat.NewVecDense(c.q, of.cross).MulVec(across, mat.NewVecDense(len(rest), rest))
+				mat.NewVecDense(c.q, of.s).MulVec(across, mat.NewVecDense(len(s), s))
+			}
+			f.responses = append(f.responses, of)
 		}
 		c.folds = append(c.folds, f)
 	}
 	if c.q > 0 {
 		// One set of workspaces for all folds, with a system of its own.
 		own := *c.system
+		own.responses = slices.Clone(own.responses)
 		c.left = newCriterion(&own, &Options{Criterion: Fixed}, nil)
 	}
 	return nil
@@ -211,62 +263,24 @@ func (c *criterion) crossValidation(p *point) {
 	sum := 0.0
 	first, second := make([]float64, k), mat.NewSymDense(max(k, 1), nil)
 	for i := range c.folds {
-		f := &c.folds[i]
-		sum += f.zz
-		if c.q == 0 {
-			continue
-		}
-		l := c.left
-		l.gram, l.cross = f.gram, f.cross
-		if _, ok := l.solve(p.each); !ok {
-			return
-		}
-		a := mat.NewVecDense(c.q, append([]float64(nil), l.alpha...))
-		inner := append([]float64(nil), l.inner...)
-		var e mat.VecDense
-		e.MulVec(f.test, a)
-		for j, s := range f.s {
-			sum += a.AtVec(j) * (e.AtVec(j) - 2*s)
-		}
-		if p.grad == nil {
-			continue
-		}
-		e.SubVec(&e, mat.NewVecDense(c.q, f.s))
-		scratch := make([]float64, c.q)
-		l.solveInto(scratch, e.RawVector().Data)
-		u := append([]float64(nil), l.inner...)
-		moved, movedInner := make([]*mat.VecDense, k), make([][]float64, k)
-		for j := range k {
-			right := l.applyPenalty(j, p.each, inner)
-			movedInner[j] = l.solveInner(right)
-			for r := range movedInner[j] {
-				movedInner[j][r] *= -1
+		f, l := &c.folds[i], c.left
+		if c.q > 0 {
+			l.gram = f.gram
+			for r := range f.responses {
+				l.responses[r].cross = f.responses[r].cross
 			}
-			moved[j] = mat.NewVecDense(c.q, l.outer(movedInner[j]))
-			first[j] += 2 * mat.Dot(&e, moved[j])
+			if _, ok := l.solve(p.each); !ok {
+				return
+			}
 		}
-		for j := range k {
-			su := l.applyPenalty(j, p.each, u)
-			for m := range k {
-				h := 0.0
-				for r, v := range su {
-					h -= 2 * v * movedInner[m][r]
-				}
-				if j == m {
-					// Both of u'S_j a_k and u'S_k a_j.
-					h = 2*h + 2*mat.Dot(&e, moved[j])
-				}
-				second.SetSym(j, m, second.At(j, m)+h)
-			}
-			for m := j; m < k; m++ {
-				second.SetSym(j, m, second.At(j, m)+2*mat.Inner(moved[j], f.test, moved[m]))
-			}
+		for r := range f.responses {
+			sum = c.addFoldError(sum, f, r, p, first, second)
 		}
 	}
 	if !(sum > 0) {
 		return
 	}
-	p.score = sum / c.sumW
+	p.score = sum / c.sumW / c.among
 	p.objective = c.n / 2 * math.Log(p.score)
 	p.phi = c.scale
 	if free := c.n - p.edf; c.scale == 0 && free > 1e-9*c.n {
@@ -281,6 +295,57 @@ func (c *criterion) crossValidation(p *point) {
 			p.hess.SetSym(j, m, c.n/2*(second.At(j, m)/sum-first[j]*first[m]/(sum*sum)))
 		}
 	}
+}
+
+// addFoldError is sum plus the squared error of response r of a fold, solved for, whose
+// derivatives are added to first and second if there are to be some.
+func (c *criterion) addFoldError(sum float64, f *fold, r int, p *point, first []float64, second *mat.SymDense) float64 {
+	of := &f.responses[r]
+	sum += of.zz
+	if c.q == 0 {
+		return sum
+	}
+	l, k := c.left, len(c.penalties)
+	a, inner := mat.NewVecDense(c.q, l.at[r].alpha), l.at[r].inner
+	var e mat.VecDense
+	e.MulVec(f.test, a)
+	for j, s := range of.s {
+		sum += a.AtVec(j) * (e.AtVec(j) - 2*s)
+	}
+	if p.grad == nil {
+		return sum
+	}
+	e.SubVec(&e, mat.NewVecDense(c.q, of.s))
+	u := make([]float64, c.q)
+	l.solveInto(make([]float64, c.q), u, e.RawVector().Data)
+	moved, movedInner := make([]*mat.VecDense, k), make([][]float64, k)
+	for j := range k {
+		right := l.applyPenalty(j, p.each, inner)
+		movedInner[j] = l.solveInner(right)
+		for r := range movedInner[j] {
+			movedInner[j][r] *= -1
+		}
+		moved[j] = mat.NewVecDense(c.q, l.outer(movedInner[j]))
+		first[j] += 2 * mat.Dot(&e, moved[j])
+	}
+	for j := range k {
+		su := l.applyPenalty(j, p.each, u)
+		for m := range k {
+			h := 0.0
+			for r, v := range su {
+				h -= 2 * v * movedInner[m][r]
+			}
+			if j == m {
+				// Both of u'S_j a_k and u'S_k a_j.
+				h = 2*h + 2*mat.Dot(&e, moved[j])
+			}
+			second.SetSym(j, m, second.At(j, m)+h)
+		}
+		for m := j; m < k; m++ {
+			second.SetSym(j, m, second.At(j, m)+2*mat.Inner(moved[j], f.test, moved[m]))
+		}
+	}
+	return sum
 }
 
 // applyPenalty is lambda_j S_j x in the coordinates of the overlaps.

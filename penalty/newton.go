@@ -58,9 +58,10 @@ func (s *search) direction(p *point) []float64 {
 // noise is the rounding error of the objective. The residual is a difference of
 // numbers of the size of z'Wz, and the objective holds n/2 times its log.
 func (s *search) noise(p *point) float64 {
-	noise := 1e-13 * (s.n + math.Abs(p.objective))
+	n, zz := s.n*s.among, s.zz()
+	noise := 1e-13 * (n + math.Abs(p.objective))
 	if s.scale == 0 {
-		noise += 1e-15 * s.n * s.zz / math.Max(p.rss, zeroResidual*s.zz)
+		noise += 1e-15 * n * zz / math.Max(p.rss, zeroResidual*zz)
 	}
 	return noise
 }

@@ -46,7 +46,24 @@ type Problem struct {
 	// lose, at several times the cost. SelectGrouped does not use it.
 	Factor *mat.Dense
 
+	// Others are further responses on the same rows and columns. One lambda is chosen for
+	// each penalty for all of them, as if their rows were stacked, with one residual
+	// variance: sums of squares are added up, and rows and unpenalised directions count
+	// Independent times. nil: there is z alone.
+	Others []Response
+	// Independent is how many of the responses, z and Others, are independent of each
+	// other: K-1 of K that sum to zero in every row. 0: all.
+	Independent float64
+
 	Terms []Component // in column order, one a term; together they cover the p columns
+}
+
+// Response is another z on the columns of a Problem, as its XZ, ZZ, ZMean and the last
+// column of its Factor are.
+type Response struct {
+	XZ        []float64 // p
+	ZZ, ZMean float64
+	Y         []float64 // m; nil without a Factor
 }
 
 // Component is a range of columns and its penalties there: what a term of a model is to

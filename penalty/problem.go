@@ -8,6 +8,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// responses are z and the others, as one list.
+func (p *Problem) responses() []Response {
+	first := Response{XZ: p.XZ, ZZ: p.ZZ, ZMean: p.ZMean}
+	if p.Factor != nil {
+		first.Y = mat.Col(nil, len(p.XZ), p.Factor)
+	}
+	return append([]Response{first}, p.Others...)
+}
+
+// independent is how many of the responses are independent of each other.
+func (p *Problem) independent() float64 {
+	if p.Independent == 0 {
+		return float64(1 + len(p.Others))
+	}
+	return p.Independent
+}
+
 // given lists, for all penalties in term order, the lambdas, which are fixed,
 // and which take part (a penalty fixed at zero does not).
 func (p *Problem) given() (lambda []float64, fixed, live []bool) {
@@ -125,6 +142,7 @@ func (p *Problem) validate() error {
 		}
 	}
 	p.factorFaults(fault)
+	p.otherFaults(fault)
 	at := 0
 	for _, t := range p.Terms {
 		if t.Start != at || t.Dim < 0 {
@@ -162,6 +180,34 @@ func (p *Problem) validate() error {
 		return p.linkFaults()
 	}
 	return errors.Join(faults...)
+}
+
+// otherFaults looks at the responses beside z.
+func (p *Problem) otherFaults(fault func(format string, args ...any)) {
+	if n := p.independent(); !(n > 0) || n > float64(1+len(p.Others)) {
+		fault("%g of %d responses are independent: the number must be positive, and no larger than that of all", n, 1+len(p.Others))
+	}
+	rows := 0
+	if p.Factor != nil {
+		rows, _ = p.Factor.Dims()
+	}
+	for i, r := range p.Others {
+		switch {
+		case len(r.XZ) != len(p.XZ) || len(r.Y) != rows:
+			fault("response %d has %d products and %d rows beside the factor: there are %d columns and %d rows", i+2, len(r.XZ), len(r.Y), len(p.XZ), rows)
+		case !finite(r.ZZ) || r.ZZ < 0 || !finite(r.ZMean) || !allFinite(r.XZ) || !allFinite(r.Y):
+			fault("response %d: a sum or value is not finite, or z'Wz is below 0", i+2)
+		}
+	}
+}
+
+func allFinite(x []float64) bool {
+	for _, v := range x {
+		if !finite(v) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *Problem) factorFaults(fault func(format string, args ...any)) {

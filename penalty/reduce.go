@@ -23,12 +23,12 @@ type system struct {
 	one        float64 // 1 with an intercept, else 0
 	q          int
 	gram       *mat.SymDense // q x q
-	cross      []float64     // q
-	data       *mat.Dense    // m x (q+1): Problem.Factor in these coordinates; nil: none
-	zz         float64
-	basis      *mat.Dense // p x q
-	dropped    *mat.Dense // p x (p-q), orthonormal, or nil
-	kept       []float64  // p: diagonal of the projection onto what was not dropped
+	responses  []response    // z and the others
+	among      float64       // how many of them are independent
+	data       *mat.Dense    // m x q: the columns of Problem.Factor in these coordinates; nil: none
+	basis      *mat.Dense    // p x q
+	dropped    *mat.Dense    // p x (p-q), orthonormal, or nil
+	kept       []float64     // p: diagonal of the projection onto what was not dropped
 
 	blocks    []block
 	penalties []penalty
@@ -37,6 +37,13 @@ type system struct {
 	// What the change of coordinates added to log|X'WX+S| and log|S|_+; with the
 	// intercept's log(sum w) in the first.
 	logDetA, logDetS float64
+}
+
+// response is one of the responses in the coordinates of the system.
+type response struct {
+	cross []float64 // X'Wz: q
+	zz    float64   // z'Wz
+	y     []float64 // beside the rows of data: m; empty without
 }
 
 // block is the penalised part of one term: coordinates lo..lo+dim of the system.
@@ -64,13 +71,16 @@ func (s *system) mp() float64 { return s.one + float64(s.q-s.penalised) }
 // whose lambda is fixed at zero does not.
 func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system, error) {
 	dim := len(p.XZ)
-	s := &system{ctx: ctx, n: float64(p.Rows), sumLogW: p.SumLogW, zz: p.ZZ}
+	s := &system{ctx: ctx, n: float64(p.Rows), sumLogW: p.SumLogW, among: p.independent()}
+	for _, r := range p.responses() {
+		if p.Intercept && constant(r.ZZ/p.SumW, r.ZMean, 1e-12) {
+			r.ZZ = 0
+		}
+		s.responses = append(s.responses, response{zz: r.ZZ})
+	}
 	if p.Intercept {
 		s.one = 1
 		s.logDetA = math.Log(p.SumW)
-		if constant(p.ZZ/p.SumW, p.ZMean, 1e-12) {
-			s.zz = 0
-		}
 	}
 	if dim == 0 {
 		return s, nil
@@ -97,11 +107,8 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 	for _, v := range d {
 		s.logDetA += 2 * math.Log(v)
 	}
-	gram, cross := mat.NewDense(dim, dim, nil), mat.NewVecDense(dim, nil)
+	gram := mat.NewDense(dim, dim, nil)
 	for i := range dim {
-		if s.zz > 0 {
-			cross.SetVec(i, varies[i]*p.XZ[i])
-		}
 		for j := range dim {
 			gram.Set(i, j, varies[i]*varies[j]*p.XX.At(i, j)/(d[i]*d[j]))
 		}
@@ -205,12 +212,37 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 			row[j] /= d[i]
 		}
 	}
-	s.cross = make([]float64, s.q)
-	mat.NewVecDense(s.q, s.cross).MulVec(w.T(), cross)
+	for i, r := range p.responses() {
+		s.responses[i].rotate(&r, w, varies)
+	}
 	if p.Factor != nil {
-		s.data = rotatedRows(p.Factor, w, varies, s.zz > 0)
+		s.data = rotatedRows(p.Factor, w, varies)
 	}
 	return s, nil
+}
+
+// rotate takes r over into coordinates b, of which w are the columns; one that is
+// constant has no products.
+func (s *response) rotate(r *Response, w *mat.Dense, varies []float64) {
+	dim, q := w.Dims()
+	cross := mat.NewVecDense(dim, nil)
+	s.cross, s.y = make([]float64, q), make([]float64, len(r.Y))
+	if s.zz > 0 {
+		for i, v := range r.XZ {
+			cross.SetVec(i, varies[i]*v)
+		}
+		copy(s.y, r.Y)
+	}
+	mat.NewVecDense(q, s.cross).MulVec(w.T(), cross)
+}
+
+// zz is the sum of the responses' z'Wz by the number of independent ones.
+func (s *system) zz() float64 {
+	sum := 0.0
+	for i := range s.responses {
+		sum += s.responses[i].zz
+	}
+	return sum / s.among
 }
 
 // stopped tells whether the caller's context is done.

@@ -56,16 +56,23 @@ func (c *criterion) reml(p *point, logDetA float64) {
 }
 
 // penalisedResidual returns the derivatives of rp = RSS + alpha'S alpha:
-// |g_j|^2 and delta_jk |g_j|^2 - 2 g_j'M_jk g_k.
+// |g_j|^2 and delta_jk |g_j|^2 - 2 g_j'M_jk g_k, as rp summed over the responses by the
+// number of independent ones.
 func (c *criterion) penalisedResidual() ([]float64, *mat.SymDense) {
 	k := len(c.penalties)
 	first, second := make([]float64, k), mat.NewSymDense(k, nil)
 	for j := range k {
-		for _, v := range c.part(c.g, j) {
-			first[j] += v * v
+		for r := range c.at {
+			for _, v := range c.part(c.at[r].g, j) {
+				first[j] += v * v / c.among
+			}
 		}
 		for l := j; l < k; l++ {
-			h := -2 * c.bilinear(c.g, c.g, j, l)
+			h := 0.0
+			for r := range c.at {
+				g := c.at[r].g
+				h -= 2 * c.bilinear(g, g, j, l) / c.among
+			}
 			if j == l {
 				h += first[j]
 			}

@@ -10,20 +10,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rotatedRows is [G w, y] of the rows [G, y]. Columns that do not vary are zero, and
-// y is zero unless it counts.
-func rotatedRows(rows, w *mat.Dense, varies []float64, counts bool) *mat.Dense {
+// rotatedRows is G w of the rows [G, y]. Columns that do not vary are zero.
+func rotatedRows(rows, w *mat.Dense, varies []float64) *mat.Dense {
 	m, width := rows.Dims()
 	x := mat.DenseCopyOf(rows.Slice(0, m, 0, width-1))
 	for i := range m {
 		floats.Mul(x.RawRowView(i), varies)
 	}
 	_, q := w.Dims()
-	out := mat.NewDense(m, q+1, nil)
-	out.Slice(0, m, 0, q).(*mat.Dense).Mul(x, w)
-	if counts {
-		out.SetCol(q, mat.Col(nil, width-1, rows))
-	}
+	out := mat.NewDense(m, q, nil)
+	out.Mul(x, w)
 	return out
 }
 
@@ -45,19 +41,24 @@ func (c *criterion) solveRows(rho []float64, logDet float64) (float64, bool) {
 	for i := range n {
 		floats.Mul(stack.RawRowView(i)[:c.q], c.e)
 	}
-	if !c.triangular(bySize(stack)) {
+	if !c.triangular(bySize(stack, c.q)) {
 		return 0, false
 	}
 	logDet += c.chol.logDet()
 	return logDet, finite(logDet)
 }
 
-// stacked is the rows [X, z] in the coordinates of the overlaps, with the roots of the
+// stacked is the rows [X, z, ...] of all responses in the coordinates of the overlaps, with the roots of the
 // total penalties below them.
 func (c *criterion) stacked(rho []float64) *mat.Dense {
 	m, _ := c.data.Dims()
-	stack := mat.NewDense(m+c.penalised, c.q+1, nil)
-	stack.Slice(0, m, 0, c.q+1).(*mat.Dense).Copy(c.data)
+	stack := mat.NewDense(m+c.penalised, c.q+len(c.responses), nil)
+	stack.Slice(0, m, 0, c.q).(*mat.Dense).Copy(c.data)
+	for r := range c.responses {
+		for i, v := range c.responses[r].y {
+			stack.Set(i, c.q+r, v)
+		}
+	}
 	for i := range c.blocks {
 		b := &c.blocks[i]
 		root := make([]float64, b.dim)
@@ -79,11 +80,11 @@ func (c *criterion) stacked(rho []float64) *mat.Dense {
 
 // bySize puts large rows first: reflections then leave the digits of small ones alone
 // (Cox and Higham 1998).
-func bySize(x *mat.Dense) *mat.Dense {
-	n, width := x.Dims()
+func bySize(x *mat.Dense, columns int) *mat.Dense {
+	n, _ := x.Dims()
 	size := make([]float64, n)
 	for i := range n {
-		for _, v := range x.RawRowView(i)[:width-1] {
+		for _, v := range x.RawRowView(i)[:columns] {
 			size[i] = max(size[i], math.Abs(v))
 		}
 	}
@@ -93,15 +94,15 @@ func bySize(x *mat.Dense) *mat.Dense {
 }
 
 // triangular takes the Cholesky factor of X'X and alpha from the QR decomposition of
-// [X, z]; false if the columns of X, which have norm 1, depend on each other.
+// [X, z, ...]; false if the columns of X, which have norm 1, depend on each other.
 func (c *criterion) triangular(rows *mat.Dense) bool {
 	const dependent = 1e-14
-	n, q := c.q, c.q
+	n := c.q
 	if m, _ := rows.Dims(); m <= n {
 		return false
 	}
 	raw := rows.RawMatrix()
-	tau, work := make([]float64, n+1), make([]float64, 1)
+	tau, work := make([]float64, min(raw.Rows, raw.Cols)), make([]float64, 1)
 	lapack64.Geqrf(raw, tau, work, -1)
 	work = make([]float64, int(work[0]))
 	lapack64.Geqrf(raw, tau, work, len(work))
@@ -118,14 +119,19 @@ func (c *criterion) triangular(rows *mat.Dense) bool {
 		for j := i; j < n; j++ {
 			c.chol.u[i*n+j] = sign * row[j]
 		}
-		c.work[i] = sign * row[q]
+		for r := range c.at {
+			c.at[r].inner[i] = sign * row[n+r]
+		}
 	}
-	c.solveTriangular()
+	for r := range c.at {
+		copy(c.work, c.at[r].inner)
+		c.solveTriangular(&c.at[r])
+	}
 	return true
 }
 
 // solveTriangular sets alpha and inner to U^-1 work, in their coordinates.
-func (c *criterion) solveTriangular() {
+func (c *criterion) solveTriangular(s *solution) {
 	n := c.q
 	for i := n - 1; i >= 0; i-- {
 		row := c.chol.u[i*n:]
@@ -135,18 +141,18 @@ func (c *criterion) solveTriangular() {
 		c.work[i] /= row[i]
 	}
 	for i, e := range c.e {
-		c.inner[i] = e * c.work[i]
+		s.inner[i] = e * c.work[i]
 	}
-	c.fromInner(c.alpha)
+	c.fromInner(s.alpha, s.inner)
 }
 
-// residualOfRows is |z - X alpha|^2.
-func (c *criterion) residualOfRows() float64 {
+// residualOfRows is |z - X alpha|^2 of response r.
+func (c *criterion) residualOfRows(r int) float64 {
 	m, _ := c.data.Dims()
 	sum := 0.0
 	for i := range m {
 		row := c.data.RawRowView(i)
-		left := row[c.q] - floats.Dot(row[:c.q], c.alpha)
+		left := c.responses[r].y[i] - floats.Dot(row, c.at[r].alpha)
 		sum += left * left
 	}
 	return sum

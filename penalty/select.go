@@ -106,11 +106,11 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 	if s.stopped() {
 		return nil, ctx.Err()
 	}
-	if without && search.residualSum() < -negativeResidual*s.zz {
+	if without && search.negative() {
 		return nil, errSingular
 	}
 	if without {
-		if s.zz == 0 {
+		if s.zz() == 0 {
 			lowest = start
 		}
 		return fit.perfect(p, search, lowest, floor), nil
@@ -127,7 +127,9 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 	}
 	fit.Status, fit.Log, fit.Score, fit.LostDigits = status, search.log, best.score, search.lostDigits
 	fit.finish(p, search, best.rho, opts.Scale)
-	fit.Phi = best.phi
+	for _, own := range fit.all() {
+		own.Phi = best.phi
+	}
 	if n := len(search.free); n > 0 {
 		fit.Hessian = mat.NewSymDense(n, nil)
 		for a, j := range search.free {
@@ -140,6 +142,9 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 		}
 		if (opts.Criterion == REML || opts.Criterion == ML) && groups == nil && !opts.WithoutVc && s.q > 0 {
 			fit.correct(p, search, best)
+		}
+		for _, own := range fit.Others {
+			own.Hessian = fit.Hessian
 		}
 	}
 	return fit, nil
@@ -178,10 +183,10 @@ func residualIsZero(s *search, floor []float64) bool {
 		return false // nothing to estimate
 	}
 	s.solveAll(floor)
-	if s.zz == 0 || s.n <= s.mp() {
+	if s.zz() == 0 || s.n <= s.mp() {
 		return true
 	}
-	if s.residual() > zeroResidual*s.zz {
+	if s.residual() > zeroResidual*s.zz() {
 		return false
 	}
 	if len(s.free) == 0 {
@@ -189,6 +194,16 @@ func residualIsZero(s *search, floor []float64) bool {
 	}
 	s.invertAll(s.perPenalty(floor))
 	return s.edfNow() < s.n-0.5
+}
+
+// negative tells whether rounding has made some residual clearly negative.
+func (c *criterion) negative() bool {
+	for r := range c.responses {
+		if c.residualSum(r) < -negativeResidual*c.responses[r].zz {
+			return true
+		}
+	}
+	return false
 }
 
 // raiseFloor raises floor, and lowest with it, towards start until X'WX + S can be

@@ -21,23 +21,29 @@ func (c *criterion) scaledRoot(j int, rho []float64) (diag []float64, root *mat.
 	return diag, nil
 }
 
-// rootTimesAlpha sets g_j = sqrt(lambda_j) root_j alpha, so that
+// rootTimesAlpha sets g_j = sqrt(lambda_j) root_j alpha of every response, so that
 // lambda_j alpha'S_j alpha = |g_j|^2.
 func (c *criterion) rootTimesAlpha(rho []float64) {
+	for r := range c.at {
+		c.at[r].rootTimesAlpha(c, rho)
+	}
+}
+
+func (s *solution) rootTimesAlpha(c *criterion, rho []float64) {
 	for j := range c.penalties {
 		pen := &c.penalties[j]
 		lo := c.blocks[pen.block].lo
 		diag, root := c.scaledRoot(j, rho)
 		for i := range pen.rank {
 			if diag != nil {
-				c.g[pen.lo+i] = diag[i] * c.inner[lo+i]
+				s.g[pen.lo+i] = diag[i] * s.inner[lo+i]
 				continue
 			}
 			sum := 0.0
 			for a, r := range root.RawRowView(i) {
-				sum += r * c.inner[lo+a]
+				sum += r * s.inner[lo+a]
 			}
-			c.g[pen.lo+i] = sum
+			s.g[pen.lo+i] = sum
 		}
 	}
 }

@@ -26,20 +26,36 @@ func (f *Fit) correct(p *Problem, s *search, best *point) {
 			inner = append(inner, i)
 		}
 	}
-	dim, m := len(p.XZ), len(inner)
+	s.rootTimesAlpha(best.each)
+	var v *mat.Dense
+	var second *mat.SymDense
+	if len(inner) > 0 {
+		var star *mat.Dense
+		if v, star = s.uncertainty(best, inner); star != nil {
+			second = f.factorUncertainty(p, s, inner, star)
+		}
+	}
+	for r, own := range f.all() {
+		var jv *mat.Dense
+		if v != nil {
+			jv = new(mat.Dense)
+			jv.Mul(s.sensitivity(&s.at[r], best, inner), v)
+		}
+		own.correctResponse(p, jv, second)
+	}
+}
+
+// correctResponse is correct of one response: jv jv' is J V J', second the last term but
+// for the scale; nil: zero.
+func (f *Fit) correctResponse(p *Problem, jv *mat.Dense, second *mat.SymDense) {
+	dim := len(p.XZ)
 	f.Vc = mat.NewSymDense(dim, nil)
 	f.Vc.CopySym(f.Vp)
-	s.rootTimesAlpha(best.each)
-	if m > 0 {
-		v, star := s.uncertainty(best, inner)
-		if v != nil {
-			var jv mat.Dense
-			jv.Mul(s.sensitivity(best, inner), v)
-			f.Vc.SymRankK(f.Vc, 1, &jv)
-		}
-		if star != nil {
-			f.addFactorUncertainty(p, s, best, inner, star)
-		}
+	if jv != nil {
+		f.Vc.SymRankK(f.Vc, 1, jv)
+	}
+	if second != nil {
+		f.Vc.AddSym(f.Vc, scaledBy(second, f.Scale))
 	}
 	f.EDF2 = make([]float64, len(p.Terms))
 	sum1, sum2 := 0.0, 0.0
@@ -67,19 +83,22 @@ func (s *search) uncertainty(best *point, inner []int) (v, star *mat.Dense) {
 	if s.scale == 0 {
 		size++ // log phi
 	}
-	slope := make([]float64, s.params) // of rp
+	slope := make([]float64, s.params) // of rp of all responses
 	for j, i := range s.set {
-		for _, g := range s.part(s.g, j) {
-			slope[i] += g * g
+		for r := range s.at {
+			for _, g := range s.part(s.at[r].g, j) {
+				slope[i] += g * g
+			}
 		}
 	}
+	rp := best.rp * s.among
 	h := mat.NewSymDense(size, nil)
 	unit := 2 * s.gamma * best.phi
 	for a, i := range inner {
 		for b := a; b < m; b++ {
 			x := best.hess.At(i, inner[b])
 			if s.scale == 0 {
-				x += slope[i] * slope[inner[b]] / (unit * best.rp)
+				x += slope[i] * slope[inner[b]] / (unit * rp)
 			}
 			h.SetSym(a, b, x)
 		}
@@ -88,7 +107,7 @@ func (s *search) uncertainty(best *point, inner []int) (v, star *mat.Dense) {
 		}
 	}
 	if s.scale == 0 {
-		h.SetSym(m, m, best.rp/unit)
+		h.SetSym(m, m, rp/unit)
 	}
 	values, vectors, err := eigenDescending(h)
 	if err != nil {
@@ -108,13 +127,13 @@ func (s *search) uncertainty(best *point, inner []int) (v, star *mat.Dense) {
 }
 
 // sensitivity is J (p x m): -A^-1 lambda_i S_i alpha, from the factor at hand.
-func (s *search) sensitivity(best *point, inner []int) *mat.Dense {
+func (s *search) sensitivity(of *solution, best *point, inner []int) *mat.Dense {
 	columns := mat.NewDense(s.q, len(inner), nil)
 	for j := range s.penalties {
 		pen := &s.penalties[j]
 		lo := s.blocks[pen.block].lo
 		diag, root := s.scaledRoot(j, best.each)
-		g := s.part(s.g, j)
+		g := s.part(of.g, j)
 		for a, i := range inner {
 			if i != s.set[j] {
 				continue
@@ -133,9 +152,9 @@ func (s *search) sensitivity(best *point, inner []int) *mat.Dense {
 	return product(s.innerBasis(), product(full(s.inverse), columns))
 }
 
-// addFactorUncertainty adds phi sum_kl V*_kl (d_k R^-1)(d_l R^-1)', one column of
-// V*'s root at a time: Phi is linear. Every other column is another goroutine's.
-func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []int, star *mat.Dense) {
+// factorUncertainty is sum_kl V*_kl (d_k R^-1)(d_l R^-1)', one column of V*'s root at a
+// time: Phi is linear. Every other column is another goroutine's. nil: it does not exist.
+func (f *Fit) factorUncertainty(p *Problem, s *search, inner []int, star *mat.Dense) *mat.SymDense {
 	dim := len(p.XZ)
 	a := mat.NewSymDense(dim, nil)
 	a.CopySym(p.XX)
@@ -145,7 +164,7 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 	}
 	chol := factor{stopped: s.stopped}
 	if !chol.factorize(a) {
-		return
+		return nil
 	}
 	chol.invert()
 	ri := mat.DenseCopyOf(mat.NewDense(dim, dim, chol.inv).T())
@@ -168,10 +187,9 @@ func (f *Fit) addFactorUncertainty(p *Problem, s *search, best *point, inner []i
 	sums[0].AddSym(sums[0], sums[1])
 	extra := sandwich(ri, sums[0])
 	if !finite(mat.Norm(extra, 2)) {
-		return
+		return nil
 	}
-	extra.ScaleSym(f.Scale, extra)
-	f.Vc.AddSym(f.Vc, extra)
+	return extra
 }
 
 // weights are column c of V*'s root times lambda, one for each penalty; nil if all

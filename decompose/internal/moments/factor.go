@@ -104,7 +104,7 @@ func (m *Moments) factorSquares() (x, r []float64) {
 
 // factor fills in what a view with a factor holds: the predictor's columns of R,
 // triangularised, and their products.
-func (v *View) factor(m *Moments, at []int, k int) {
+func (v *View) factor(m *Moments, at []int, mix []float64) {
 	all := m.Layout.factored()
 	from := m.R.RawTriangular()
 	q := len(at)
@@ -114,12 +114,25 @@ func (v *View) factor(m *Moments, at []int, k int) {
 	for i, a := range at {
 		place[i], _ = slices.BinarySearch(all, a)
 	}
-	place[q] = len(all) + k
+	place[q] = len(all) // of the last response that counts
+	for k, c := range mix {
+		if c != 0 {
+			place[q] = len(all) + k
+		}
+	}
 	head := 0 // R's rows below the diagonal of the selection
 	for i, c := range place {
 		head = max(head, c-i)
 		for l := range c + 1 {
 			rows[l*n+i] = from.Data[l*from.Stride+c]
+		}
+	}
+	for l := range place[q] + 1 {
+		rows[l*n+q] = 0
+		for k, c := range mix {
+			if c != 0 && len(all)+k >= l {
+				rows[l*n+q] += c * from.Data[l*from.Stride+len(all)+k]
+			}
 		}
 	}
 	v.R = triangle(n)

@@ -31,18 +31,40 @@ type View struct {
 
 // Predictor returns predictor k's view; for a k that the layout does not have,
 // the zero View.
-func (m *Moments) Predictor(k int) View { return m.PredictorWith(k, k) }
-
-// PredictorWith is Predictor(k) with another response in place of its own: z is column r
-// of R. It is the zero View for an r that the layout does not have, too.
-func (m *Moments) PredictorWith(k, r int) View {
-	if k < 0 || k >= len(m.Layout.Predictors) || r < 0 || r >= m.Layout.Responses {
+func (m *Moments) Predictor(k int) View {
+	if k < 0 || k >= len(m.Layout.Predictors) {
 		return View{}
 	}
+	return m.view(k, m.unit(k))
+}
+
+// Mixture is predictor k's view with the response sum_l mix_l z_l in place of its own:
+// mix has a number for each of the layout's responses. The rows must have been
+// accumulated with all of k's bases for those that count, as predictors of equal bases
+// are; for a k that the layout does not have, the zero View.
+func (m *Moments) Mixture(k int, mix []float64) View {
+	if k < 0 || k >= len(m.Layout.Predictors) || len(mix) != len(m.MeanR) {
+		return View{}
+	}
+	return m.view(k, mix)
+}
+
+// unit is the mixture that is response k alone.
+func (m *Moments) unit(k int) []float64 {
+	mix := make([]float64, len(m.MeanR))
+	mix[k] = 1
+	return mix
+}
+
+func (m *Moments) view(k int, mix []float64) View {
 	v := View{
 		Bases: slices.Clone(m.Layout.Predictors[k]), Starts: []int{0},
 		Rows: m.Rows, Positive: m.Positive, SumW: m.SumW, SumLogW: m.SumLogW,
-		MeanR: m.MeanR[r],
+	}
+	for l, c := range mix {
+		if c != 0 {
+			v.MeanR += c * m.MeanR[l]
+		}
 	}
 	off := m.Layout.offsets()
 	var at []int // the view's columns among the p
@@ -60,12 +82,23 @@ func (m *Moments) PredictorWith(k, r int) View {
 		v.Mean[i], v.Sum[i] = m.Mean[a], m.Sum[a]
 	}
 	if m.R != nil {
-		v.factor(m, at, r)
+		v.factor(m, at, mix)
 		return v
 	}
-	v.RR = m.RR.At(r, r)
+	for l, c := range mix {
+		for o, d := range mix {
+			if c != 0 && d != 0 {
+				v.RR += c * d * m.RR.At(l, o)
+			}
+		}
+	}
+	v.RR = max(v.RR, 0) // responses that cancel leave rounding
 	for i, a := range at {
-		v.XR[i] = m.XR.At(a, r)
+		for l, c := range mix {
+			if c != 0 {
+				v.XR[i] += c * m.XR.At(a, l)
+			}
+		}
 		for j := i; j < q; j++ {
 			v.XX.SetSym(i, j, m.XX.At(a, at[j]))
 		}

@@ -11,6 +11,7 @@ package projection
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -46,7 +47,8 @@ type Block struct {
 type Constrained struct {
 	blocks []Block
 	names  []string
-	k      int // the predictor
+	k      int       // the predictor
+	mix    []float64 // of the predictors' deep parts, that stands for its own; nil: its own
 	view   moments.View
 	raw    []int        // first raw column of each block in the view, and the end
 	start  []int        // first constrained column of each block, and the end
@@ -76,6 +78,48 @@ func Constrain(m *moments.Moments, k int, blocks []Block, tolerance float64) (*C
 	}
 	c.notes = append(c.notes, c.tooCloseToConstant()...)
 	return c, nil
+}
+
+// Mixture is c with sum_l mix_l of the deep parts of predictors in place of its own, and
+// the same of their own coefficients, columns being those that mix has numbers for (in
+// the order of the predictors; nil: of no account). m is what c was made from.
+func (c *Constrained) Mixture(m *moments.Moments, mix []float64, columns []*Constrained) *Constrained {
+	own := *c
+	own.mix, own.view = mix, m.Mixture(c.k, mix)
+	own.blocks = slices.Clone(c.blocks)
+	for j := range own.blocks {
+		beta := make([]float64, c.raw[j+1]-c.raw[j])
+		for l, other := range columns {
+			if other != nil && other.blocks[j].Beta != nil {
+				floats.AddScaled(beta, mix[l], other.blocks[j].Beta)
+			}
+		}
+		own.blocks[j].Beta = beta
+	}
+	return &own
+}
+
+// viewOf is what c's view is, of other rows.
+func (c *Constrained) viewOf(m *moments.Moments) moments.View {
+	if c.mix != nil {
+		return m.Mixture(c.k, c.mix)
+	}
+	return m.Predictor(c.k)
+}
+
+// Same tells whether o has the columns of c, with the same constraints and penalties.
+func (c *Constrained) Same(o *Constrained) bool {
+	return slices.Equal(c.view.Bases, o.view.Bases) && slices.Equal(c.raw, o.raw) &&
+		slices.EqualFunc(c.z, o.z, sameMatrix) && slices.EqualFunc(c.terms, o.terms, sameComponent)
+}
+
+func sameMatrix(a, b *mat.Dense) bool {
+	return a == b || a != nil && b != nil && mat.Equal(a, b)
+}
+
+func sameComponent(a, b penalty.Component) bool {
+	return a.Start == b.Start && a.Dim == b.Dim && a.DF == b.DF && slices.Equal(a.SP, b.SP) && slices.Equal(a.Link, b.Link) &&
+		slices.EqualFunc(a.S, b.S, func(s, t *mat.SymDense) bool { return mat.Equal(s, t) })
 }
 
 // constrain adds the coordinates of block j.

@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -23,39 +22,11 @@ const maxVc = 500
 // are quicker. Where they hold too few digits to choose by, the factor's rows do. What is
 // fitted at lambda comes from the factor if there is one.
 func (p *Problem) Penalised(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*Fit, error) {
-	o.RankTolerance = p.columns.reading()
-	o.WithoutVc = o.WithoutVc || p.columns.width() > maxVc
-	f, err := p.smoothed(ctx, groups, o)
-	if groups == nil && p.factor != nil && (errors.Is(err, penalty.ErrLostDigits) || err == nil && f.choiceLacksDigits()) {
-		p.sums.Factor = new(mat.Dense)
-		p.sums.Factor.Augment(p.factor.g, p.factor.y)
-		f, err = p.smoothed(ctx, nil, o)
-	}
+	fits, err := Shared{Problems: []*Problem{p}}.Penalised(ctx, groups, o)
 	if err != nil {
 		return nil, err
 	}
-	if p.factor != nil && (p.sums.Factor == nil || p.columns.tolerance < MinProductTolerance) {
-		if err := f.refine(ctx, o.Scale); err != nil {
-			return nil, err
-		}
-	}
-	f.withoutKept()
-	return f, nil
-}
-
-// smoothed is the fit of products at the smoothing parameters that are chosen.
-func (p *Problem) smoothed(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*Fit, error) {
-	choose := p.selected
-	if groups != nil {
-		choose = func(ctx context.Context, o penalty.Options) (*penalty.Fit, error) {
-			return p.crossValidated(ctx, groups, o)
-		}
-	}
-	chosen, err := choose(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return p.fitOf(chosen)
+	return fits[0], nil
 }
 
 // choiceLacksDigits tells whether the choice by products rests on digits that they do
@@ -64,37 +35,8 @@ func (f *Fit) choiceLacksDigits() bool {
 	return f.weakest < fewDigits || f.Status == penalty.StepFailed.String()
 }
 
-// selected chooses smoothing parameters by a criterion.
-func (p *Problem) selected(ctx context.Context, o penalty.Options) (*penalty.Fit, error) {
-	fit, err := penalty.SelectContext(ctx, p.sums, &o)
-	if err != nil && ctx.Err() == nil && int64(len(p.sums.XZ)) >= p.sums.Rows {
-		err = fmt.Errorf("%d columns on %d rows leave smoothing nothing to go by: use fewer basis functions (k), or fix smoothing parameters (%w)", len(p.sums.XZ), p.sums.Rows, err)
-	}
-	return fit, err
-}
-
-// crossValidated chooses them by leaving out one group of rows after the other.
-func (p *Problem) crossValidated(ctx context.Context, groups []*moments.Moments, o penalty.Options) (*penalty.Fit, error) {
-	var problems []*penalty.Problem
-	for _, m := range groups {
-		if m.Positive == 0 {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		of := *p.columns
-		of.view = m.Predictor(of.k)
-		problems = append(problems, of.products(p.sums.Intercept, p.total, p.beta))
-	}
-	if len(problems) < 2 {
-		return nil, fmt.Errorf("cross validation needs two groups of rows at least, there are %d", len(problems))
-	}
-	return penalty.SelectGroupedContext(ctx, problems, &o)
-}
-
-// fitOf takes over what penalty.Select found.
-func (p *Problem) fitOf(fit *penalty.Fit) (*Fit, error) {
+// fitOf takes over what penalty.Select found; exact: from the factor's rows.
+func (p *Problem) fitOf(fit *penalty.Fit, exact bool) (*Fit, error) {
 	f := newFit(p)
 	f.alpha, f.EDF, f.EDF1, f.EDF2, f.EDFTotal = fit.Alpha, fit.EDF, fit.EDF1, fit.EDF2, fit.EDFTotal
 	f.Rank, f.cov, f.Scale = fit.Rank, fit.Vp, fit.Scale
@@ -104,7 +46,7 @@ func (p *Problem) fitOf(fit *penalty.Fit) (*Fit, error) {
 	}
 	if f.weakest = f.weakestPenalised(); fit.LostDigits {
 		f.weakest = 0
-		if p.sums.Factor != nil { // there are no more digits to be had
+		if exact { // there are no more digits to be had
 			f.Status = penalty.StepFailed.String()
 		}
 	}

@@ -79,7 +79,9 @@ func (out *Response) solve(ctx context.Context, f *Fit, known float64) (err erro
 // with are the columns of c with the response r, for other own coefficients.
 func (c *Constrained) with(m *moments.Moments, r int, beta []float64) *Constrained {
 	of := *c
-	of.view = m.PredictorWith(c.k, r)
+	of.mix = make([]float64, m.Layout.Responses)
+	of.mix[r] = 1
+	of.view = m.Mixture(c.k, of.mix)
 	of.blocks = slices.Clone(c.blocks)
 	for j := range of.blocks {
 		of.blocks[j].Beta = beta[c.raw[j]:c.raw[j+1]]

@@ -1,0 +1,100 @@
+package decompose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/decompose/internal/projection"
+)
+
+// Sharing is a set of predictors with equal blocks that get one lambda for each penalty:
+// criteria are summed as if the rows of their deep parts were stacked, with one residual
+// variance (penalty.Problem.Others). Coefficients, and with them residual variances and
+// standard errors, remain each predictor's own. PHO, which has no penalties, is the same
+// with and without.
+type Sharing struct {
+	Predictors []string
+	// Independent is how many of the deep parts are independent: K-1 of K classes that
+	// are centred in every row. 0: all.
+	Independent int
+	// By are the responses that lambda is chosen for, as mixtures (rows of By, one number for
+	// each of Predictors) of the deep parts: of differences to a reference class, say, the
+	// centred ones, so that lambda does not depend on the reference. nil: the deep
+	// parts themselves.
+	By *mat.Dense
+}
+
+// sharing looks for sets that cannot be.
+func (f *faults) sharing(o *Options, names []string) {
+	owner := map[string]int{}
+	for i, s := range o.Shared {
+		if len(s.Predictors) == 0 {
+			f.add("set %d of shared smoothing parameters has no predictor", i+1)
+		}
+		responses := len(s.Predictors)
+		if s.By != nil {
+			rows, columns := s.By.Dims()
+			if responses = rows; columns != len(s.Predictors) {
+				f.add("set %d of shared smoothing parameters mixes %d predictors, it has %d", i+1, columns, len(s.Predictors))
+			}
+		}
+		if s.Independent < 0 || s.Independent > responses {
+			f.add("set %d of shared smoothing parameters: %d of %d responses are independent", i+1, s.Independent, responses)
+		}
+		for _, p := range s.Predictors {
+			if !contains(names, p) {
+				f.add("no predictor %q to share smoothing parameters: the model has %q", p, names)
+			}
+			if j, ok := owner[p]; ok {
+				f.add("predictor %q shares smoothing parameters twice, in sets %d and %d", p, j+1, i+1)
+			}
+			owner[p] = i
+			if o.withoutIntercept(p) != o.withoutIntercept(s.Predictors[0]) {
+				f.add("predictors %q and %q share smoothing parameters: both have an intercept or none has", s.Predictors[0], p)
+			}
+		}
+	}
+}
+
+// share solves the projections of a set, so that project finds them done.
+func (s Sharing) share(ctx context.Context, all []*solver) error {
+	var members []*solver
+	for _, name := range s.Predictors {
+		members = append(members, all[slices.IndexFunc(all, func(a *solver) bool { return a.d.name == name })])
+	}
+	set := projection.Shared{Independent: float64(s.Independent)}
+	columns := make([]*projection.Constrained, len(all))
+	for _, m := range members {
+		if err := m.constrain(ctx); err != nil {
+			return fmt.Errorf("decompose: predictor %q: %w", m.d.name, err)
+		}
+		first := members[0]
+		if !first.columns.Same(m.columns) {
+			return fmt.Errorf("decompose: predictors %q and %q cannot share smoothing parameters: their terms, constraints or penalties differ; give them the same formula", first.d.name, m.d.name)
+		}
+		columns[m.k] = m.columns
+		set.Problems = append(set.Problems, m.problem())
+	}
+	first := members[0]
+	if s.By != nil {
+		rows, _ := s.By.Dims()
+		for r := range rows {
+			mix := make([]float64, len(all))
+			for i, m := range members {
+				mix[m.k] = s.By.At(r, i)
+			}
+			set.By = append(set.By, first.columns.Mixture(first.moments, mix, columns).Problem(first.intercept(), first.o.RefitTotal))
+		}
+	}
+	fits, err := set.Penalised(ctx, first.groups, first.o.Smoothing.Selection)
+	if err != nil {
+		return fmt.Errorf("decompose: predictors %q: %w", s.Predictors, err)
+	}
+	for i, m := range members {
+		m.fit = fits[i]
+	}
+	return nil
+}
