@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/pho-go/pho/decompose/internal/projection"
 )
 
 // Networks says which networks a decomposition is of, and in what they differ.
@@ -67,6 +69,37 @@ func (t *TermResult) Stable() bool {
 	return t.BetweenSD == nil || t.BetweenSD.After <= unstable*math.Sqrt(t.After.Variance)
 }
 
+// projectTogether is the penalised projection of the mean of several networks, with the
+// smoothing parameters that suit their deep parts, not the mean's: that is smoother than
+// any of them.
+func (s *solver) projectTogether(ctx context.Context, mean *projection.Problem) (*projection.Fit, error) {
+	set := projection.Shared{Problems: []*projection.Problem{mean}}
+	for i := range s.plan.joined.members {
+		set.By = append(set.By, s.columns.Response(s.moments, s.response(i), s.ownBeta(i)).Problem(s.intercept(), s.o.RefitTotal))
+	}
+	if s.o.Smoothing.Selection.Scale == 0 {
+		set.Independent = 1 // networks of one task are alike: they do not know lambda better than one
+	}
+	fits, err := set.Penalised(ctx, s.groups, s.o.Smoothing.Selection)
+	if err != nil {
+		return nil, err
+	}
+	return fits[0], nil
+}
+
+// response is where the deep part of network i stands among the responses.
+func (s *solver) response(i int) int { return (1+i)*len(s.plan.predictors) + s.k }
+
+// ownBeta are the raw coefficients that network i itself has.
+func (s *solver) ownBeta(i int) []float64 {
+	beta := make([]float64, len(s.columns.Beta()))
+	for j, b := range s.d.blocks {
+		lo, _ := s.columns.Raw(j)
+		copy(beta[lo:], s.plan.joined.own(i, s.k, b.Term.Name()).Coef)
+	}
+	return beta
+}
+
 // members projects the deep part of every network as the mean was: its columns, rank and
 // smoothing parameters are theirs.
 func (s *solver) members(ctx context.Context) error {
@@ -74,12 +107,11 @@ func (s *solver) members(ctx context.Context) error {
 	if joined == nil {
 		return nil
 	}
-	predictors := len(s.plan.predictors)
 	for i := range joined.members {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.member(ctx, i, predictors+i*predictors+s.k); err != nil {
+		if err := s.member(ctx, i); err != nil {
 			return fmt.Errorf("network %q: %w", joined.members[i].Name, err)
 		}
 	}
@@ -88,15 +120,11 @@ func (s *solver) members(ctx context.Context) error {
 	return nil
 }
 
-// member notes what network i, whose deep part is the given response, comes to.
-func (s *solver) member(ctx context.Context, i, response int) error {
+// member notes what network i comes to.
+func (s *solver) member(ctx context.Context, i int) error {
 	joined := s.plan.joined
-	beta := make([]float64, len(s.beta))
-	for j, b := range s.d.blocks {
-		lo, _ := s.columns.Raw(j)
-		copy(beta[lo:], joined.own(i, s.k, b.Term.Name()).Coef)
-	}
-	fit, err := s.fit.Response(ctx, s.moments, response, beta, s.o.Smoothing.Selection.Scale)
+	beta := s.ownBeta(i)
+	fit, err := s.fit.Response(ctx, s.columns.Response(s.moments, s.response(i), beta), s.o.Smoothing.Selection.Scale)
 	if err != nil {
 		return err
 	}
@@ -154,18 +182,18 @@ func difference(a, b []float64) []float64 {
 	return d
 }
 
-// meanCovariance makes the covariance of the mean's coefficients the mean of the
-// networks': what a band of the projection says of any of them. They differ in the
-// residual variance alone.
+// meanCovariance makes the residual variance and the covariance of the mean's coefficients
+// the means of the networks': what a band of the projection says of any of them. They
+// differ in the residual variance alone.
 func (s *solver) meanCovariance() {
-	if s.out.cov == nil || !(s.out.Scale > 0) {
-		return
-	}
 	var scale float64
 	for _, m := range s.out.Members {
 		scale += m.Scale / float64(len(s.out.Members))
 	}
-	s.out.cov.ScaleSym(scale/s.out.Scale, s.out.cov)
+	if s.out.cov != nil && s.out.Scale > 0 {
+		s.out.cov.ScaleSym(scale/s.out.Scale, s.out.cov)
+	}
+	s.out.Scale = scale
 }
 
 // Network is the decomposition of network i alone, to be applied with its own model: terms

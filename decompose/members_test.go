@@ -152,6 +152,19 @@ func TestMembersAreEach(t *testing.T) {
 	}
 }
 
+// TestMembersWithoutTerms: black boxes and no formula.
+func TestMembersWithoutTerms(t *testing.T) {
+	var members []decompose.Member
+	for _, m := range networks(3, 2, nil) {
+		members = append(members, decompose.Member{Name: m.Name, Model: &blackBox{m.Model.(*fake)}})
+	}
+	r := decomposed(t, join(t, members), table(t, 200, 4), nil)
+	for i, own := range r.Predictors[1].Members {
+		alone := decomposed(t, members[i].Model, table(t, 200, 4), nil).Predictors[1]
+		agree(t, "alone", []float64{own.Intercept, own.Variance.Unstructured, own.Scale}, []float64{alone.Intercept, alone.Variance.Unstructured, alone.Scale}, 1e-12)
+	}
+}
+
 // curves are the effects of term j of each network alone at the rows of b.
 func curves(t testing.TB, members []decompose.Member, src data.Source, o *decompose.Options, j int, b *data.Batch) (before, after [][]float64, sd []float64) {
 	t.Helper()

@@ -85,9 +85,12 @@ func (s *solver) project(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.method == PHO {
+	switch {
+	case s.method == PHO:
 		s.fit, err = problem.Orthogonal()
-	} else {
+	case s.plan.joined != nil:
+		s.fit, err = s.projectTogether(ctx, problem)
+	default:
 		s.fit, err = problem.Penalised(ctx, s.groups, s.o.Smoothing.Selection)
 	}
 	return err

@@ -82,7 +82,7 @@ func (s Sharing) share(ctx context.Context, all []*solver) error {
 	if s.By != nil {
 		rows, _ := s.By.Dims()
 		for r := range rows {
-			mix := make([]float64, len(all))
+			mix := make([]float64, first.moments.Layout.Responses)
 			for i, m := range members {
 				mix[m.k] = s.By.At(r, i)
 			}

@@ -19,14 +19,12 @@ type Response struct {
 	Scale   float64      // residual variance, on the degrees of freedom of the Fit
 }
 
-// Response projects column r of the moments' responses, of a network whose own raw
-// coefficients are beta (one for each raw column of the blocks). With (X'WX + S)^-1 at
-// hand from the covariance it is one product of that matrix, so twenty networks cost
-// little more than one; where the fit came from the factor, whose digits that product
-// would lose, or left no residual, it is solved anew. known is the scale, or 0. Call it
-// after Settle.
-func (f *Fit) Response(ctx context.Context, m *moments.Moments, r int, beta []float64, known float64) (*Response, error) {
-	c := f.problem.columns.with(m, r, beta)
+// Response projects the response of c, which Constrained.Response made of the columns of f.
+// With (X'WX + S)^-1 at hand from the covariance it is one product of that matrix, so
+// twenty networks cost little more than one; where the fit came from the factor, whose
+// digits that product would lose, or left no residual, it is solved anew. known is the
+// scale, or 0. Call it after Settle.
+func (f *Fit) Response(ctx context.Context, c *Constrained, known float64) (*Response, error) {
 	out := &Response{Columns: c}
 	if len(f.alpha) == 0 {
 		out.Alpha, out.Scale = c.expand(nil), f.residualVariance(c.view.RR, known)
@@ -76,8 +74,9 @@ func (out *Response) solve(ctx context.Context, f *Fit, known float64) (err erro
 	return nil
 }
 
-// with are the columns of c with the response r, for other own coefficients.
-func (c *Constrained) with(m *moments.Moments, r int, beta []float64) *Constrained {
+// Response is c with column r of the moments' responses in place of its own, of a network
+// whose own raw coefficients are beta (one for each raw column of the blocks).
+func (c *Constrained) Response(m *moments.Moments, r int, beta []float64) *Constrained {
 	of := *c
 	of.mix = make([]float64, m.Layout.Responses)
 	of.mix[r] = 1
