@@ -8,6 +8,7 @@ import (
 // curve is a function of one number.
 type curve struct {
 	Band, Before, After, Data string // paths
+	Networks                  string // path of the curves of several networks
 	Zero                      string // height of the line at 0
 	XTicks, YTicks            []tick
 	XName                     string
@@ -36,6 +37,11 @@ func (d *drawing) curve(e *Effect) *curve {
 	}
 	c.Before, c.After = trace(e.Before), trace(e.After)
 	c.Band = band(e, x, y)
+	if e.Networks != nil {
+		for _, f := range e.Networks.After {
+			c.Networks += trace(f)
+		}
+	}
 	c.Data = d.histogram(e.X.Feature)
 	return c
 }
@@ -52,7 +58,7 @@ func band(e *Effect, x, y axis) string {
 		}
 		first := i
 		for ; i < len(e.SE) && !notFinite(e.SE[i]); i++ {
-			at := height(e.After[i] + bandWidth*e.SE[i])
+			at := height(e.After[i] + e.half(i))
 			if i == first {
 				p.move(x.at(e.X.Values[i]), at)
 			} else {
@@ -60,7 +66,7 @@ func band(e *Effect, x, y axis) string {
 			}
 		}
 		for j := i - 1; j >= first; j-- {
-			p.line(x.at(e.X.Values[j]), height(e.After[j]-bandWidth*e.SE[j]))
+			p.line(x.at(e.X.Values[j]), height(e.After[j]-e.half(j)))
 		}
 		p.WriteString("z")
 	}

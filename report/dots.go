@@ -44,7 +44,7 @@ func (d *drawing) dots(e *Effect) *dots {
 			Before: px(x.at(e.Before[i])), After: px(x.at(e.After[i])), Summary: num(e.After[i]),
 		}
 		if !notFinite(e.SE[i]) {
-			half := bandWidth * e.SE[i]
+			half := e.half(i)
 			l.Lower, l.Upper = px(x.at(clamp(e.After[i]-half))), px(x.at(clamp(e.After[i]+half)))
 			l.Summary += " ± " + num(half)
 		}

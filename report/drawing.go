@@ -34,8 +34,8 @@ func effectSpan(e *Effect) span {
 		s.add(e.After[i])
 		s.add(e.Before[i])
 		if len(known) > 0 && e.SE[i] <= known[len(known)*3/4] {
-			s.add(e.After[i] - bandWidth*e.SE[i])
-			s.add(e.After[i] + bandWidth*e.SE[i])
+			s.add(e.After[i] - e.half(i))
+			s.add(e.After[i] + e.half(i))
 		}
 	}
 	return s

@@ -35,6 +35,10 @@ type Effect struct {
 	// SE is the standard error of After for the given network: that of the projection, whose
 	// residual is taken as noise. NaN where there is none.
 	SE []float64
+	// Networks are the curves of several networks, called Names, of which Before and After
+	// are the means; nil: there is one.
+	Networks *decompose.NetworkEffects
+	Names    []string
 	// Note says why there is no grid; X, X2, Before, After and SE are nil then. "": there is one.
 	Note string
 }
@@ -157,29 +161,54 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 		}
 	}
 	e.Before, e.After, e.SE = v.Before, v.After, v.SE
+	if e.Networks = v.Networks; e.Networks != nil {
+		e.Names = g.result.Networks.Names
+	}
 	return e, nil
 }
 
 // notFinite tells NaN and infinities.
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
+// effectColumns are those of effects.csv for one network.
+func effectColumns() []string {
+	return []string{"predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper"}
+}
+
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
 // for one feature. se, lower and upper (value -+ 1.96 se) are those of the projection:
 // empty in stage "before", and where there is no standard error. Numbers have all their
 // digits.
+//
+// Of several networks the rows are those of their mean, lower and upper hold what differs
+// between networks too (decompose.Effect.Half), and two columns follow: between_sd, the
+// standard deviation of the networks' curves at the point, and member, which is empty.
+// The rows of every network come next, with its name as member and no errors.
 func WriteEffects(w io.Writer, effects []Effect) error {
 	buffer := bufio.NewWriter(w)
 	c := csv.NewWriter(buffer)
+	several := slices.ContainsFunc(effects, func(e Effect) bool { return e.Networks != nil })
 	write := func(record ...string) {
+		if several && len(record) == len(effectColumns()) {
+			record = append(record, "", "")
+		}
 		c.Write(record) // the error stays with c
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper")
+	if several {
+		write(append(effectColumns(), "between_sd", "member")...)
+	} else {
+		write(effectColumns()...)
+	}
 	for i := range effects {
 		e := &effects[i]
 		if e.Sum != nil {
 			continue // terms only: sums are for the eye
+		}
+		if e.Networks != nil {
+			e.writeNetworks(write, number)
+			continue
 		}
 		for p, v := range e.Before {
 			x, x2 := e.at(p)

@@ -59,6 +59,7 @@ type page struct {
 	Format      string
 	Penalised   bool
 	Likelihood  bool
+	Networks    *networks // nil: one network
 }
 
 // fact is a named value, and how to read it.
@@ -70,6 +71,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
 		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Bound: bounds(r),
 	}
+	p.Networks = newNetworks(r)
 	p.Worse = r.Prediction != nil && r.Prediction.Worse
 	if path, _ := modelFile(r); path != "" {
 		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)
@@ -108,6 +110,9 @@ func facts(r *decompose.Result) []fact {
 		sha = sha[:12] + "…"
 	}
 	add("sha256", clean(sha))
+	if n := r.Networks; n != nil {
+		add("networks", fmt.Sprintf("%d, which differ by %s", len(n.Names), clip(string(n.From), 20)))
+	}
 	add("rows", count(r.Rows))
 	add("method", methodWords(r))
 	add("weights", clip(r.Weights, 60))

@@ -13,6 +13,8 @@ type predictor struct {
 	Headline   string
 	Remainder  string
 	Stages     []stage
+	Networks   *agreement // nil: one network
+	BandWords  string     // what the bands of the figures are
 	BarZero    string
 	BarHundred string
 	Terms      []termRow
@@ -35,6 +37,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	d := &r.Predictors[k]
 	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
+	p.Networks, p.BandWords = newAgreement(r, d), bandWords(r)
 	p.Stages, p.BarZero, p.BarHundred = stages(d)
 	draw := newDrawing(r, d)
 	candidates := draw.candidates(d, effects)

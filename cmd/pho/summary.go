@@ -35,6 +35,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
 			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
+		writeAgreement(w, r, p)
 		writeTerms(w, p.Terms)
 	}
 	for _, warning := range r.Warnings {
