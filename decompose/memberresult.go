@@ -75,7 +75,7 @@ func (t *TermResult) Stable() bool {
 func (s *solver) projectTogether(ctx context.Context, mean *projection.Problem) (*projection.Fit, error) {
 	set := projection.Shared{Problems: []*projection.Problem{mean}}
 	for i := range s.plan.joined.members {
-		set.By = append(set.By, s.columns.Response(s.moments, s.response(i), s.ownBeta(i)).Problem(s.intercept(), s.o.RefitTotal))
+		set.By = append(set.By, mean.Response(s.network(i)))
 	}
 	if s.o.Smoothing.Selection.Scale == 0 {
 		set.Independent = 1 // networks of one task are alike: they do not know lambda better than one
@@ -85,6 +85,16 @@ func (s *solver) projectTogether(ctx context.Context, mean *projection.Problem) 
 		return nil, err
 	}
 	return fits[0], nil
+}
+
+// network are the columns with the deep part and the coefficients of network i.
+func (s *solver) network(i int) *projection.Constrained {
+	if s.networks == nil {
+		for i := range s.plan.joined.members {
+			s.networks = append(s.networks, s.columns.Response(s.moments, s.response(i), s.ownBeta(i)))
+		}
+	}
+	return s.networks[i]
 }
 
 // response is where the deep part of network i stands among the responses.
@@ -124,7 +134,7 @@ func (s *solver) members(ctx context.Context) error {
 func (s *solver) member(ctx context.Context, i int) error {
 	joined := s.plan.joined
 	beta := s.ownBeta(i)
-	fit, err := s.fit.Response(ctx, s.columns.Response(s.moments, s.response(i), beta), s.o.Smoothing.Selection.Scale)
+	fit, err := s.fit.Response(ctx, s.network(i), s.o.Smoothing.Selection.Scale)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,7 @@ package decompose
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/data"
@@ -70,12 +68,22 @@ func (m *Members) Forward(ctx context.Context, dst *Outputs, b *data.Batch) erro
 
 // add adds the outputs of network i to the means, and notes its deep parts.
 func (m *Members) add(dst *Outputs, i int, share float64, out *Outputs) {
-	each, k := dst.Taps[zetaOfEach], len(m.predictors)
-	n, _ := out.Zeta.Dims()
-	for r := range n {
-		floats.AddScaled(dst.Zeta.RawRowView(r), share, out.Zeta.RawRowView(r))
-		floats.AddScaled(dst.Eta.RawRowView(r), share, out.Eta.RawRowView(r))
-		copy(each.RawRowView(r)[i*k:(i+1)*k], out.Zeta.RawRowView(r))
+	addScaled(dst.Zeta, share, out.Zeta)
+	addScaled(dst.Eta, share, out.Eta)
+	each, zeta := dst.Taps[zetaOfEach].RawMatrix(), out.Zeta.RawMatrix()
+	for r := range zeta.Rows {
+		copy(each.Data[r*each.Stride+i*zeta.Cols:], zeta.Data[r*zeta.Stride:][:zeta.Cols])
+	}
+}
+
+// addScaled adds share times b to a. Rows are short: most networks have one predictor.
+func addScaled(a *mat.Dense, share float64, b *mat.Dense) {
+	to, from := a.RawMatrix(), b.RawMatrix()
+	for r := range from.Rows {
+		into := to.Data[r*to.Stride:][:from.Cols]
+		for k, v := range from.Data[r*from.Stride:][:from.Cols] {
+			into[k] += share * v
+		}
 	}
 }
 
@@ -99,11 +107,11 @@ func (m *Members) addColumns(dst *Outputs, i int, at []int, o *memberOutputs, ro
 
 // finiteOutputs refuses NaN and infinities, which a mean would spread over all networks.
 func finiteOutputs(out *Outputs, b *data.Batch) error {
-	n, k := out.Eta.Dims()
-	for r := range n {
-		for j := range k {
-			for _, v := range [2]float64{out.Eta.At(r, j), out.Zeta.At(r, j)} {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
+	for _, m := range [2]*mat.Dense{out.Eta, out.Zeta} {
+		raw := m.RawMatrix()
+		for r := range raw.Rows {
+			for _, v := range raw.Data[r*raw.Stride:][:raw.Cols] {
+				if v-v != 0 {
 					return fmt.Errorf("data row %d: its output is %g: leave the network out, or such rows", b.Row(r)+1, v)
 				}
 			}

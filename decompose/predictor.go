@@ -21,8 +21,9 @@ type solver struct {
 	method  Method
 	o       *Options
 
-	columns *projection.Constrained
-	fit     *projection.Fit
+	columns  *projection.Constrained
+	networks []*projection.Constrained // with the deep part of each of several networks
+	fit      *projection.Fit
 	// Raw coefficients: the network's own, what moves, and their sum.
 	beta, alpha, after []float64
 

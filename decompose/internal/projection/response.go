@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
@@ -86,6 +87,31 @@ func (c *Constrained) Response(m *moments.Moments, r int, beta []float64) *Const
 		of.blocks[j].Beta = beta[c.raw[j]:c.raw[j+1]]
 	}
 	return &of
+}
+
+// Response is the problem of the response of c, which Constrained.Response made of p's
+// columns. Their products are shared.
+func (p *Problem) Response(c *Constrained) *Problem {
+	if p.factor != nil || c.width() == 0 {
+		return c.Problem(p.sums.Intercept, p.total)
+	}
+	own, sums := &Problem{columns: c, total: p.total, beta: c.Beta()}, *p.sums
+	var xz []float64
+	_, xz, sums.ZZ = c.rawProducts(sums.Intercept, p.total, own.beta)
+	sums.XZ = c.reduceVector(xz)
+	for i := range sums.XZ {
+		if sums.XX.At(i, i) == 0 { // see clearConstant
+			sums.XZ[i] = 0
+		}
+	}
+	if sums.Intercept {
+		sums.ZMean = c.view.MeanR
+		if p.total {
+			sums.ZMean += floats.Dot(c.view.Mean, own.beta)
+		}
+	}
+	own.sums = &sums
+	return own
 }
 
 // residualVariance is the sum of squares rss on the degrees of freedom that the fit
