@@ -83,15 +83,12 @@ func (q *Request) openOthers(first *onnx.Model, open *onnx.Options) ([]*onnx.Mod
 // sameNetwork refuses a network that takes or gives something else than the first one:
 // other inputs, types, texts, heads. Outputs and terms are decompose.Join's to compare.
 func sameNetwork(first, m *onnx.Model) error {
-	type input struct {
-		Name  string
-		Shape []int
-	}
-	inputs := func(m *onnx.Model) (out []input) {
+	inputs := func(m *onnx.Model) map[string][]string {
+		columns := map[string][]string{}
 		for _, in := range m.Binding() {
-			out = append(out, input{in.Input, []int{len(in.Columns)}})
+			columns[in.Input] = in.Columns
 		}
-		return out
+		return columns
 	}
 	a, errA := first.Graph().Labels()
 	b, errB := m.Graph().Labels()
@@ -99,13 +96,9 @@ func sameNetwork(first, m *onnx.Model) error {
 	case errors.Join(errA, errB) != nil:
 		return errors.Join(errA, errB)
 	case !reflect.DeepEqual(inputs(first), inputs(m)):
-		return fmt.Errorf("its inputs are %v, those of the first network %v: networks of one task take the same", inputs(m), inputs(first))
-	case !slices.EqualFunc(first.Binding(), m.Binding(), func(a, b onnx.BoundInput) bool { return slices.Equal(a.Columns, b.Columns) }):
-		return errors.New("its inputs are bound to other columns than those of the first network: name the columns of each input")
+		return fmt.Errorf("its inputs take the columns %q, those of the first network %q: networks of one task have the same inputs", inputs(m), inputs(first))
 	case !reflect.DeepEqual(a, b):
 		return errors.New("its file says of other texts than the first network's that it was trained on them: train all networks on the same levels")
-	case !slices.Equal(first.Rounded(), m.Rounded()):
-		return fmt.Errorf("its inputs round the columns %q, those of the first network %q: networks of one task have inputs of the same types", m.Rounded(), first.Rounded())
 	}
 	for k, p := range first.Structure().Predictors {
 		if other := m.Structure().Predictors; k < len(other) && other[k].Head != p.Head {
@@ -141,7 +134,16 @@ func (q *Request) joined(models []*onnx.Model, extra map[string][]decompose.Bloc
 		}
 		members = append(members, decompose.Member{Name: name, Model: m})
 	}
-	return decompose.Join(members, q.From)
+	joined, err := decompose.Join(members, q.From)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range models { // terms see the columns as the first network does
+		if !slices.Equal(slices.Sorted(slices.Values(models[0].Rounded())), slices.Sorted(slices.Values(m.Rounded()))) {
+			return nil, fmt.Errorf("model %q: its inputs round the columns %q, those of the first network %q: networks of one task have inputs of the same types", paths[i], m.Rounded(), models[0].Rounded())
+		}
+	}
+	return joined, nil
 }
 
 // twice names networks that are the same file.
