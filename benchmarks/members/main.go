@@ -13,6 +13,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -33,7 +34,7 @@ func main() {
 type study interface {
 	header() string
 	lines(ctx context.Context, sample uint64) ([]string, error)
-	table(rows [][]string) error
+	table(w io.Writer, rows [][]string) error
 }
 
 func run(ctx context.Context) error {
@@ -71,7 +72,7 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.table(rows)
+	return s.table(os.Stdout, rows)
 }
 
 // read gives the samples that are there whole, and their cells.

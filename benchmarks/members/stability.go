@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 
@@ -101,9 +102,9 @@ func (s *stability) lines(ctx context.Context, sample uint64) ([]string, error) 
 	return lines, nil
 }
 
-func (s *stability) table(rows [][]string) error {
-	fmt.Printf("between-network sd of the curves over their own sd, %d networks: median over samples\n", s.networks)
+func (s *stability) table(w io.Writer, rows [][]string) error {
+	fmt.Fprintln(w, "| networks | before | after |\n|---|---|---|")
 	return grouped(rows, 1, 1, func(key []string, columns [][]float64) {
-		fmt.Printf("%-58s before %.3f   after %.3f   %d samples\n", key[0], median(columns[0]), median(columns[1]), len(columns[0]))
+		fmt.Fprintf(w, "| %s | %.3f | %.3f |\n", key[0], median(columns[0]), median(columns[1]))
 	})
 }

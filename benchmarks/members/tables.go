@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -20,14 +21,13 @@ func (c *coverage) lines(ctx context.Context, sample uint64) ([]string, error) {
 	return lines, err
 }
 
-func (c *coverage) table(rows [][]string) error {
-	fmt.Println("share of points at which a 95 % band holds the projection of the truth, in %, and its Monte Carlo error")
+func (c *coverage) table(w io.Writer, rows [][]string) error {
+	fmt.Fprintln(w, "| networks differ by | band | M | middle 95 % of the rows | beyond | mean half width |\n|---|---|---|---|---|---|")
 	return grouped(rows, 1, 3, func(key []string, columns [][]float64) {
 		held, e := meanAndError(columns[0])
 		outer, eo := meanAndError(columns[1])
 		width, _ := meanAndError(columns[2])
-		fmt.Printf("%-26s %-24s %2s networks: %5.1f (%.1f)   outer 2.5 %%: %5.1f (%.1f)   half width %.3f   %d samples\n",
-			key[0], key[2], key[1], 100*held, 100*e, 100*outer, 100*eo, width, len(columns[0]))
+		fmt.Fprintf(w, "| %s | %s | %s | %.1f ± %.1f | %.1f ± %.1f | %.3f |\n", key[0], key[2], key[1], 100*held, 100*e, 100*outer, 100*eo, width)
 	})
 }
 
