@@ -50,7 +50,7 @@ func ChunkRows(m Model) (int, error) {
 // structured columns and the deep predictors (paper, algorithm 2, step 2).
 func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Statistics, error) {
 	o = o.orDefault()
-	if err := o.validate(m); err != nil {
+	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
 		return nil, err
 	}
 	p, err := newPlan(m)

@@ -223,6 +223,14 @@ func meanCoef(each []Block) []float64 {
 	return mean
 }
 
+// notApart refuses networks whose columns differ, each of which has products of its own.
+func notApart(m Model) error {
+	if j, ok := m.(*Members); ok && !j.shared {
+		return errors.New("decompose: the networks have columns of their own, of which there are no common statistics: use Decompose")
+	}
+	return nil
+}
+
 // From says in what the networks differ.
 func (m *Members) From() MembersFrom { return m.from }
 

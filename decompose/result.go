@@ -72,7 +72,7 @@ type Predictor struct {
 	Columns         int      `json:"columns"`         // after constraints, intercept counted
 	RankTolerance   float64  `json:"rank_tolerance"`
 	EDF             float64  `json:"edf"`             // of the projection, intercept counted
-	Scale           float64  `json:"scale"`           // RSS_w / (n - edf)
+	Scale           float64  `json:"scale"`           // RSS_w / (n - edf); of several networks the mean of theirs
 	Score           *float64 `json:"score,omitempty"` // smoothing criterion; nil for PHO
 	Status          string   `json:"status,omitempty"`
 	Iterations      int      `json:"iterations,omitempty"`

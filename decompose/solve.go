@@ -24,7 +24,7 @@ const (
 // of all columns.
 func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, error) {
 	o = o.orDefault()
-	if err := o.validate(m); err != nil {
+	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
 		return nil, err
 	}
 	p, err := newPlan(m)
