@@ -120,7 +120,7 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 	}
 	size := len(momentsMagic) + 8 + len(sum)
 	for _, d := range r.Predictors {
-		size += 8 * (1 + len(d.mean)*(len(d.mean)+3)/2)
+		size += 8 * (1 + len(d.mean)*(len(d.mean)+3)/2) * 2
 	}
 	b := append(make([]byte, 0, size), momentsMagic...)
 	put := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
@@ -139,6 +139,7 @@ func (r *Result) EncodeMoments(w io.Writer) error {
 			}
 		}
 	}
+	b = r.appendRobust(b)
 	hash := sha256.Sum256(b)
 	r.MomentsSHA256 = hex.EncodeToString(hash[:])
 	_, err = w.Write(b)
@@ -176,8 +177,10 @@ func (r *Result) readMoments(from io.Reader) error {
 		return err
 	}
 	raw = raw[size:]
+	weight := r.sum.Weight()
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
+		d.sumW = weight
 		n, ok := take()
 		if !ok || n > uint64(len(raw)/8) || n*(n+3)/2 > uint64(len(raw)/8) {
 			return truncated
@@ -201,7 +204,7 @@ func (r *Result) readMoments(from io.Reader) error {
 			}
 		}
 	}
-	return nil
+	return r.readRobust(raw)
 }
 
 // readAll is io.ReadAll, into memory of the right size if from is a file.

@@ -12,12 +12,16 @@ import (
 	"github.com/pho-go/pho/design"
 )
 
-// Effect is a centred curve at the rows of a grid: Before with the network's own
-// coefficients, After with what PHO moved, and SE, the standard error of the
-// moved part (projection: the residual is taken as noise; Wood 2017, 6.10). SE
-// is NaN where the curve is not identified or no covariance is at hand.
+// Effect is a centred curve at the rows of a grid, one value per row: Before with the
+// network's own coefficients, After with what PHO moved, and SE, the standard error of
+// After for the given network (Result.Bands says of which kind). The target is the curve of
+// the projection over a population less its mean over the training rows. SE is NaN where
+// the curve is not identified or no covariance is at hand.
 type Effect struct {
-	Before, After, SE []float64 // one per row
+	Before, After, SE []float64
+	// Simultaneous are half widths round After of a band that holds the curve at all rows
+	// with probability 0.95; nil unless asked for (SimultaneousEffect), else NaN with SE.
+	Simultaneous []float64
 	// Networks are the curves of several networks, of which Before and After are the
 	// means; nil: there is one.
 	Networks *NetworkEffects
@@ -32,17 +36,33 @@ func (a *Applier) Effect(ctx context.Context, k, j int, b *data.Batch) (*Effect,
 // SumEffect is Effect for the sum of several terms. The sum of terms that are
 // entangled with each other only is identified, though none of them is.
 func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Batch) (*Effect, error) {
+	e, _, err := a.sumEffect(ctx, k, terms, b)
+	return e, err
+}
+
+// SimultaneousEffect is SumEffect with Effect.Simultaneous, found by simulation: equal
+// seeds give equal bands. The rows of b are the grid over which the band is simultaneous.
+func (a *Applier) SimultaneousEffect(ctx context.Context, k int, terms []int, b *data.Batch, seed uint64) (*Effect, error) {
+	e, x, err := a.sumEffect(ctx, k, terms, b)
+	if err == nil && x != nil {
+		e.Simultaneous = a.result.Predictors[k].uncertainty(terms...).simultaneous(x, a.result.BandDF(), seed)
+	}
+	return e, err
+}
+
+// sumEffect gives the terms' columns (nil if there is no row), too.
+func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Batch) (*Effect, *mat.Dense, error) {
 	d := &a.result.Predictors[k]
 	n := b.Rows()
 	e := &Effect{Before: make([]float64, n), After: make([]float64, n), SE: make([]float64, n)}
 	if n == 0 {
-		return e, nil
+		return e, nil, nil
 	}
 	rows := b.Slice(0, n)
 	if slices.ContainsFunc(terms, func(j int) bool { return d.Terms[j].Kind == Learned }) {
 		f := newForward(a.model, a.terms)
 		if _, err := f.run(ctx, rows, f.outputs(n), 0); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if len(d.Members) > 0 {
@@ -53,7 +73,7 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 		t := &d.Terms[j]
 		x := mat.NewDense(n, t.term.Dim(), nil)
 		if err := t.term.Eval(x, rows); err != nil {
-			return nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
+			return nil, nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
 		}
 		for i := range n {
 			before, moved := floats.Dot(x.RawRowView(i), t.Beta), floats.Dot(x.RawRowView(i), t.Alpha)
@@ -65,5 +85,5 @@ func (a *Applier) SumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	}
 	e.Networks.spread()
 	err := d.uncertainty(terms...).standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
-	return e, err
+	return e, all, err
 }

@@ -41,8 +41,12 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 	workers := make([]*splitter, o.workers())
 	parts := make([]Parts, len(workers)) // of the chunk that each is at
 	total := newRowSums(r)
+	bands, err := r.newSandwich(at, o)
+	if err != nil {
+		return err
+	}
 	var rows int64
-	err := pass(ctx, p, m, src, o,
+	err = pass(ctx, p, m, src, o,
 		func(w, index int, b *data.Batch) (*rowSums, error) {
 			stored, err := cache.load(index, b.Rows())
 			if err != nil {
@@ -50,14 +54,22 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 			}
 			if workers[w] == nil {
 				workers[w] = r.splitter(m, terms, at)
+				workers[w].bands = bands.worker()
 			}
 			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
 				return nil, err
 			}
-			return sumRows(r, &parts[w], o)
+			s, err := sumRows(r, &parts[w], o)
+			if err == nil {
+				s.bands = workers[w].bands.take()
+			}
+			return s, err
 		},
 		func(s *rowSums, b *data.Batch) error {
 			total.merge(s)
+			if err := bands.append(r, s.bands); err != nil {
+				return err
+			}
 			for i, v := range o.Visitors {
 				if err := v.Reduce(s.visits[i]); err != nil {
 					return err
@@ -74,6 +86,9 @@ func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result,
 		return errOtherRows
 	}
 	if err := total.finish(r, o, rows); err != nil {
+		return err
+	}
+	if err := bands.finish(r); err != nil {
 		return err
 	}
 	var faults []error
@@ -93,6 +108,7 @@ type rowSums struct {
 	missAt  []int64   // at which data row
 	counts  [][]int64 // histogram by feature
 	visits  []any
+	bands   *sandwichChunk // nil: none
 }
 
 func newRowSums(r *Result) *rowSums {

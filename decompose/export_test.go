@@ -1,4 +1,19 @@
 package decompose
 
+import "gonum.org/v1/gonum/mat"
+
 // MaxRowNorm is the largest row 1-norm of the first basis.
 func (s *Statistics) MaxRowNorm() float64 { return s.sum.Total().MaxRowNorm[0] }
+
+// Covariances are those of predictor k's raw coefficients, of the projection and of the
+// last pass (nil: none), with the latter's of the intercept.
+func (r *Result) Covariances(k int) (projection, robust *mat.SymDense, intercept []float64, variance float64) {
+	d := &r.Predictors[k]
+	if d.robust == nil {
+		return d.cov, nil, nil, 0
+	}
+	return d.cov, d.robust.cov, d.robust.intercept, d.robust.variance
+}
+
+// Means are those of predictor k's raw columns.
+func (r *Result) Means(k int) []float64 { return r.Predictors[k].mean }

@@ -156,7 +156,7 @@ func TestFactorOfSteepDesigns(t *testing.T) {
 				const n = 600
 				tab := steepData(t, n, c.add)
 				m := columnsModel(t, c.columns...)
-				r, col := run(t, m, tab, decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-10}, Columns: decompose.Columns{Weights: weights}})
+				r, col := run(t, m, tab, decompose.Options{Bands: decompose.ProjectionBands, Projection: decompose.Projection{RankTolerance: 1e-10}, Columns: decompose.Columns{Weights: weights}})
 				p := r.Predictors[0]
 				if r.Route != decompose.QR || p.Rank != 4 || len(p.Aliased) != 0 {
 					t.Fatalf("route %q, rank %d, aliased %q", r.Route, p.Rank, p.Aliased)
@@ -221,7 +221,7 @@ func TestFactorOfPenalisedSteepDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, col := run(t, m, tab, decompose.Options{Projection: decompose.Projection{RankTolerance: 1e-10}, Columns: decompose.Columns{Weights: "w"}})
+			r, col := run(t, m, tab, decompose.Options{Bands: decompose.ProjectionBands, Projection: decompose.Projection{RankTolerance: 1e-10}, Columns: decompose.Columns{Weights: "w"}})
 			p := r.Predictors[0]
 			if r.Route != decompose.QR || r.Method != decompose.PHOGAM || p.Rank != 5 {
 				t.Fatalf("route %q, method %q, rank %d", r.Route, r.Method, p.Rank)

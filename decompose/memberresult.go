@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
 )
@@ -200,8 +201,10 @@ func (s *solver) meanCovariance() {
 	for _, m := range s.out.Members {
 		scale += m.Scale / float64(len(s.out.Members))
 	}
-	if s.out.cov != nil && s.out.Scale > 0 {
-		s.out.cov.ScaleSym(scale/s.out.Scale, s.out.cov)
+	for _, v := range []*mat.SymDense{s.out.cov, s.out.bias} {
+		if v != nil && s.out.Scale > 0 {
+			v.ScaleSym(scale/s.out.Scale, v)
+		}
 	}
 	s.out.Scale = scale
 }

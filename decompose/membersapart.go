@@ -127,6 +127,7 @@ func (m *Members) meanPredictor(k int, each []*Result) Predictor {
 		d.Terms = append(d.Terms, meanTerm(b, own))
 	}
 	d.meanCovariance(own)
+	d.sumW = own[0].sumW
 	return d
 }
 

@@ -23,6 +23,8 @@ const (
 	FewerWorkers  = "fewer workers" // Resources.Workers
 	FewerColumns  = "terms with fewer columns (a smaller k, levels put together)"
 	OutputsInFile = "a file for the network's outputs" // Resources.OutputFile
+
+	ProjectionErrors = "projection bands" // Options.Bands
 )
 
 // solveMatrices is how many p x p matrices Solve holds at its largest for one
@@ -63,11 +65,24 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + FewerColumns},
 		{"solution", square * (solveMatrices + penalties), FewerColumns},
+		{"robust bands", o.bandMemory(square, workers, merged, gathered), ProjectionErrors + ", or " + FewerColumns},
 		{"rows", 8 * (3*workers + 2) * chunk * columns, FewerWorkers},
 		{"design columns", 8 * workers * 2 * evalRows * int64(p.p), FewerWorkers},
 		{"outputs being formed", 3 * workers * chunk * rowBytes(m), FewerWorkers},
 		{"kept outputs", o.keeps(m, rows), OutputsInFile},
 	}, nil
+}
+
+// bandMemory is what the last pass holds for robust bands: the sums of every worker, those
+// that are merged, the inverse in each worker's order, and the covariances.
+func (o *Options) bandMemory(square, workers, merged, gathered int64) int64 {
+	if o.bands() != RobustBands {
+		return 0
+	}
+	if o.Cluster != "" { // as many clusters as there are bytes for are not known beforehand
+		return square*(workers+6) + gathered
+	}
+	return square*(4*workers+merged+6) + gathered
 }
 
 // keeps is how many bytes of outputs stay in memory.

@@ -130,6 +130,7 @@ func (c *mgcvCase) fit(t *testing.T, tab *data.Table, sp map[string][]float64, r
 		t.Fatal(err)
 	}
 	r, err := decompose.Decompose(ctx, m, tab, &decompose.Options{
+		Bands:      decompose.ProjectionBands, // mgcv's standard errors are those
 		Projection: decompose.Projection{Method: decompose.PHOGAM, Route: route},
 		Columns:    decompose.Columns{Weights: c.Weights},
 		Smoothing:  decompose.Smoothing{SP: sp, Selection: penalty.Options{Criterion: method}},

@@ -49,6 +49,11 @@ type Options struct {
 	// relative to its largest value, are an error. 0: 1e-4 (float32 networks).
 	ReconstructionTolerance float64
 
+	// Bands says what standard errors are. "": RobustBands, for which the last pass forms the
+	// products of the columns once more; Solve alone gives ProjectionBands. Shards whose
+	// statistics are merged and solved need one Explain over all rows.
+	Bands Bands
+
 	Progress func(Progress) // nil: silent; called from one goroutine
 	Visitors []Visitor      // see every row's parts in the last pass
 }
@@ -94,11 +99,14 @@ type Columns struct {
 	// by leaving out one group after the other: for a deep predictor that is no noise
 	// REML grows with the rows, and prediction to new groups may be what matters.
 	Groups string
+	// Cluster holds clusters of rows (text or numbers) that may depend on each other, for
+	// RobustBands; the rows of one may be anywhere.
+	Cluster string
 }
 
 // Names are the columns that have a role.
 func (c Columns) Names() []string {
-	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Offset, c.Groups}, func(name string) bool { return name == "" })
+	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Offset, c.Groups, c.Cluster}, func(name string) bool { return name == "" })
 }
 
 // Resources are what the passes may take. No result depends on them, but for

@@ -40,6 +40,8 @@ type splitter struct {
 	values  []float64        // of a term at evalRows rows
 	columns []float64        // contributions at evalRows rows, one term after the other
 	errors  [][]*uncertainty // by predictor and term; nil: none
+	bands   *sandwichWorker  // of the last pass; nil: none
+	spread  [][]float64      // see remainders
 }
 
 func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
@@ -78,6 +80,15 @@ func (s *splitter) split(ctx context.Context, parts *Parts, b *data.Batch, store
 			return err
 		}
 		if err := s.fill(parts, i, rows.Rows(), out, x); err != nil {
+			return err
+		}
+		if s.bands == nil {
+			continue
+		}
+		if s.bands.r, err = s.remainders(rows.Rows(), out, x); err != nil {
+			return err
+		}
+		if err := s.bands.add(rows, parts, i, x); err != nil {
 			return err
 		}
 	}

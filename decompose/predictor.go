@@ -113,7 +113,10 @@ func (s *solver) coefficients(context.Context) error {
 	out.EDF, out.Scale, out.Score = fit.EDFTotal, fit.Scale, fit.Score
 	out.Status, out.Iterations = fit.Status, fit.Iterations
 	out.Importance = []Importance{}
-	out.cov, out.mean = fit.Covariance(), mean
+	out.mean, out.sumW = mean, s.moments.SumW
+	if s.errors() {
+		out.cov, out.bias = fit.Covariance(), fit.SmoothingBias()
+	}
 	out.InterceptBefore = s.d.intercept + floats.Dot(mean, s.beta)
 	moved := floats.Dot(mean, s.alpha)
 	if !s.intercept() {
@@ -125,6 +128,12 @@ func (s *solver) coefficients(context.Context) error {
 	out.InterceptMoved = s.columns.MeanZeta() - moved
 	out.Intercept = out.InterceptBefore + s.columns.MeanZeta() // InterceptMoved + moved, without rounding
 	return nil
+}
+
+// errors tells whether there are standard errors: not where the columns take up all rows,
+// which leave no remainder to tell them by.
+func (s *solver) errors() bool {
+	return s.o.bands() != NoBands && float64(s.moments.Positive)-s.fit.EDFTotal > 0.5
 }
 
 // terms describes what the terms were and become.

@@ -25,6 +25,9 @@ type Result struct {
 	PHONAM      string          `json:"phonam,omitempty"`           // learned or spline: which projection of a neural additive model (package nam)
 	Refit       string          `json:"refit,omitempty"`            // total (Options.RefitTotal); empty: the increment
 	Route       Route           `json:"route,omitempty"`            // qr; empty: gram
+	Bands       Bands           `json:"bands,omitempty"`            // what standard errors are: robust, none; empty: projection
+	Cluster     string          `json:"cluster,omitempty"`          // column of the clusters that robust bands allow for
+	Clusters    int64           `json:"clusters,omitempty"`         // of positive weight
 	Weights     string          `json:"weights,omitempty"`
 	Response    string          `json:"response,omitempty"`
 	Offset      string          `json:"offset,omitempty"`
@@ -97,9 +100,12 @@ type Predictor struct {
 	Importance     []Importance     `json:"importance"`
 	Members        []MemberResult   `json:"members,omitempty"` // by network; nil: there is one
 
-	cov  *mat.SymDense // raw coordinates of all terms, in order; nil: not at hand
-	mean []float64     // weighted means of the raw columns, in the same order
-	lost bool          // the products had too few digits
+	cov    *mat.SymDense     // of the projection, raw coordinates of all terms, in order; nil: not at hand
+	bias   *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
+	robust *robustCovariance // by the last pass; nil: not at hand
+	sumW   float64           // of the rows' weights
+	mean   []float64         // weighted means of the raw columns, in the same order
+	lost   bool              // the products had too few digits
 }
 
 // TermResult is a term's share. Coefficients are in raw basis coordinates,
@@ -116,8 +122,12 @@ type TermResult struct {
 	AtInfinity  bool      `json:"at_infinity,omitempty"` // smoothing left only the penalty's null space
 	Identified  bool      `json:"identified"`
 	AliasedWith []string  `json:"aliased_with"`
-	Verdict     Verdict   `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
-	Why         string    `json:"why,omitempty"`     // of a verdict other than Identified, a clause
+	// PinnedRows counts rows of leverage above 0.99 that owe a quarter of it or more to this
+	// term: it passes through them, so that their remainder tells nothing of its error
+	// (robust bands; the term rests on single rows, as a level that occurs once does).
+	PinnedRows int64   `json:"pinned_rows,omitempty"`
+	Verdict    Verdict `json:"verdict,omitempty"` // what the rows say of the term; "": not judged
+	Why        string  `json:"why,omitempty"`     // of a verdict other than Identified, a clause
 	// Margins is what was moved from this term to others of some of its features, so that
 	// it is orthogonal to them over the training rows: its values are those of
 	// Phi (beta + alpha) less these, theirs those and these besides.

@@ -54,6 +54,9 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	if p.joined != nil {
 		r.Networks = p.joined.described()
 	}
+	if o.bands() == NoBands {
+		r.Bands = NoBands
+	}
 	groups := s.groups.totals()
 	var solvers []*solver
 	for k, d := range p.predictors {

@@ -13,12 +13,16 @@ import (
 type uncertainty struct {
 	cov  *mat.SymDense // of their coefficients; nil: the sum is not identified, or none is at hand
 	mean []float64     // of their raw columns
+
+	intercept []float64 // covariances of the coefficients with the intercept
+	variance  float64   // of the intercept
 }
 
 // uncertainty is that of the sum of terms of d. Terms that are entangled with each other
 // only are identified together.
 func (d *Predictor) uncertainty(terms ...int) *uncertainty {
-	if d.cov == nil || !d.identified(terms) {
+	c := d.covariance()
+	if c == nil || !d.identified(terms) {
 		return &uncertainty{}
 	}
 	var at []int // the terms' columns among the raw ones
@@ -34,9 +38,11 @@ func (d *Predictor) uncertainty(terms ...int) *uncertainty {
 		}
 	}
 	u.cov = mat.NewSymDense(len(at), nil)
+	u.variance = c.variance
 	for i, a := range at {
+		u.intercept = append(u.intercept, c.intercept[a])
 		for j := i; j < len(at); j++ {
-			u.cov.SetSym(i, j, d.cov.At(a, at[j]))
+			u.cov.SetSym(i, j, c.cov.At(a, at[j]))
 		}
 	}
 	return u

@@ -17,6 +17,13 @@ func (f *faults) add(format string, args ...any) {
 func (o *Options) validate(m Model) error {
 	var f faults
 	f.projection(o.Projection)
+	f.bands(o)
+	if _, several := m.(*Members); several && o.Cluster != "" {
+		f.add("clusters %q: bands of several networks do not allow for clusters: their resamples would have to be of clusters, too", o.Cluster)
+	}
+	if o.Cluster != "" && o.bands() != RobustBands {
+		f.add("clusters %q are for robust bands, and bands are %s", o.Cluster, o.Bands)
+	}
 	if o.Workers < 0 {
 		f.add("%d workers", o.Workers)
 	}

@@ -176,6 +176,27 @@ func ToDense(dst *mat.Dense, a Columns) error {
 	return entriesOf(a).each(func(i, j int, v float64) { m.Data[i*m.Stride+j] += v })
 }
 
+// CopyRow overwrites dst (d) with row i of a, whose columns Check has passed.
+func CopyRow(dst []float64, a Columns, i int) {
+	clear(dst)
+	switch a := a.(type) {
+	case Dense:
+		copy(dst, a.RawRowView(i))
+	case *Sparse:
+		for l := i * a.K; l < (i+1)*a.K; l++ {
+			dst[a.Index[l]] += a.Value[l]
+		}
+	case *Banded:
+		for l, v := range a.Value[i*a.K:][:a.K] {
+			dst[(int(a.First[i])+l)%a.D] += v
+		}
+	case *Codes:
+		if j := a.Code[i]; j >= 0 {
+			dst[j] = at(a.Value, i)
+		}
+	}
+}
+
 // each calls f with the row, column and value of every entry in row order.
 func (e entries) each(f func(i, j int, v float64)) error {
 	if e.band != nil {

@@ -7,12 +7,12 @@ import (
 
 // curve is a function of one number.
 type curve struct {
-	Band, Before, After, Data string // paths
-	Networks                  string // path of the curves of several networks
-	Zero                      string // height of the line at 0
-	XTicks, YTicks            []tick
-	XName                     string
-	caption                   []string
+	Band, Sim, Before, After, Data string // paths
+	Networks                       string // path of the curves of several networks
+	Zero                           string // height of the line at 0
+	XTicks, YTicks                 []tick
+	XName                          string
+	caption                        []string
 }
 
 func (d *drawing) curve(e *Effect) *curve {
@@ -36,7 +36,10 @@ func (d *drawing) curve(e *Effect) *curve {
 		return p.String()
 	}
 	c.Before, c.After = trace(e.Before), trace(e.After)
-	c.Band = band(e, x, y)
+	c.Band = band(e, e.half, x, y)
+	if e.Sim != nil {
+		c.Sim = band(e, func(i int) float64 { return e.Sim[i] }, x, y)
+	}
 	if e.Networks != nil {
 		for _, f := range e.Networks.After {
 			c.Networks += trace(f)
@@ -46,9 +49,9 @@ func (d *drawing) curve(e *Effect) *curve {
 	return c
 }
 
-// band is the area between the limits of the 95 % band, cut at the edges of the plot: one
-// piece for each run of points that have a standard error.
-func band(e *Effect, x, y axis) string {
+// band is the area between the limits of a 95 % band of these half widths, cut at the edges
+// of the plot: one piece for each run of points that have a standard error.
+func band(e *Effect, half func(i int) float64, x, y axis) string {
 	var p path
 	height := func(v float64) float64 { return y.at(math.Min(math.Max(v, y.lo), y.hi)) }
 	for i := 0; i < len(e.SE); {
@@ -58,7 +61,7 @@ func band(e *Effect, x, y axis) string {
 		}
 		first := i
 		for ; i < len(e.SE) && !notFinite(e.SE[i]); i++ {
-			at := height(e.After[i] + e.half(i))
+			at := height(e.After[i] + half(i))
 			if i == first {
 				p.move(x.at(e.X.Values[i]), at)
 			} else {
@@ -66,7 +69,7 @@ func band(e *Effect, x, y axis) string {
 			}
 		}
 		for j := i - 1; j >= first; j-- {
-			p.line(x.at(e.X.Values[j]), height(e.After[j]-e.half(j)))
+			p.line(x.at(e.X.Values[j]), height(e.After[j]-half(j)))
 		}
 		p.WriteString("z")
 	}

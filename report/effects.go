@@ -32,14 +32,19 @@ type Effect struct {
 	// Before is the network's own curve, After includes what was moved. Values
 	// are in order of X, and for two features X varies slowest.
 	Before, After []float64
-	// SE is the standard error of After for the given network: that of the projection, whose
-	// residual is taken as noise. NaN where there is none.
+	// SE is the standard error of After for the given network (decompose.Result.Bands says
+	// of which kind). NaN where there is none.
 	SE []float64
 	// Networks are the curves of several networks, called Names, of which Before and After
 	// are the means; nil: there is one.
 	Networks *decompose.NetworkEffects
 	Names    []string
-	// Note says why there is no grid; X, X2, Before, After and SE are nil then. "": there is one.
+	// Sim are half widths of a band round After that holds all of the grid with probability
+	// 0.95 (decompose.Effect.Simultaneous). NaN where there is none; nil: not known.
+	Sim []float64
+	// Width is the half width of the pointwise 95 % band in standard errors; 0: 1.96.
+	Width float64
+	// Note says why there is no grid; X, X2, Before, After, SE and Sim are nil then. "": there is one.
 	Note string
 }
 
@@ -60,9 +65,6 @@ func (a *Axis) text(i int) string {
 	}
 	return strconv.FormatFloat(a.Values[i], 'g', -1, 64)
 }
-
-// bandWidth is the half width of a 95 % band in standard errors.
-const bandWidth = 1.96
 
 // Effects evaluates every term of r on a grid; a is r's applier. The grid is 101 points over
 // the training range of a numeric feature, every level of a factor, 41 x 41 points for two
@@ -137,6 +139,9 @@ func sums(d *decompose.Predictor) [][]int {
 	})
 }
 
+// simultaneousSeed is that of every effect's draws: one term's band depends on no other.
+const simultaneousSeed = 1
+
 // effect evaluates the sum of some terms of predictor k; an error says why that
 // cannot be done.
 func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) {
@@ -151,7 +156,7 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	if err != nil {
 		return Effect{}, err
 	}
-	v, err := g.applier.SumEffect(ctx, k, terms, b)
+	v, err := g.applier.SimultaneousEffect(ctx, k, terms, b, simultaneousSeed)
 	if err != nil {
 		return Effect{}, err
 	}
@@ -160,10 +165,11 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 			return Effect{}, fmt.Errorf("the curve is not finite at point %d of its grid", i+1)
 		}
 	}
-	e.Before, e.After, e.SE = v.Before, v.After, v.SE
+	e.Before, e.After, e.SE, e.Sim, e.Width = v.Before, v.After, v.SE, v.Simultaneous, widthOf(g.result)
 	if e.Networks = v.Networks; e.Networks != nil {
 		e.Names = g.result.Networks.Names
 	}
+	e.widen()
 	return e, nil
 }
 
@@ -172,14 +178,14 @@ func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // effectColumns are those of effects.csv for one network.
 func effectColumns() []string {
-	return []string{"predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper"}
+	return []string{"predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper", "lower_sim", "upper_sim"}
 }
 
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
-// for one feature. se, lower and upper (value -+ 1.96 se) are those of the projection:
-// empty in stage "before", and where there is no standard error. Numbers have all their
-// digits.
+// for one feature. se, lower and upper (the pointwise 95 % band) and lower_sim and upper_sim
+// (the band that holds all of the grid) are empty in stage "before", and where there is no
+// standard error. Numbers have all their digits.
 //
 // Of several networks the rows are those of their mean, lower and upper hold what differs
 // between networks too (decompose.Effect.Half), and two columns follow: between_sd, the
@@ -212,16 +218,20 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 		}
 		for p, v := range e.Before {
 			x, x2 := e.at(p)
-			write(e.Predictor, e.Term, "before", x, x2, number(v), "", "", "")
+			write(e.Predictor, e.Term, "before", x, x2, number(v), "", "", "", "", "")
 		}
 		for p, v := range e.After {
 			x, x2 := e.at(p)
 			if notFinite(e.SE[p]) {
-				write(e.Predictor, e.Term, "after", x, x2, number(v), "", "", "")
+				write(e.Predictor, e.Term, "after", x, x2, number(v), "", "", "", "", "")
 				continue
 			}
-			half := bandWidth * e.SE[p]
-			write(e.Predictor, e.Term, "after", x, x2, number(v), number(e.SE[p]), number(v-half), number(v+half))
+			lower, upper := "", ""
+			if e.Sim != nil {
+				lower, upper = number(v-e.Sim[p]), number(v+e.Sim[p])
+			}
+			half := e.half(p)
+			write(e.Predictor, e.Term, "after", x, x2, number(v), number(e.SE[p]), number(v-half), number(v+half), lower, upper)
 		}
 	}
 	c.Flush()

@@ -19,17 +19,17 @@ import (
 func ExampleWriteEffects() {
 	err := report.WriteEffects(os.Stdout, []report.Effect{{
 		Predictor: "eta", Term: "x1", X: &report.Axis{Feature: "x1", Values: []float64{0, 1}},
-		Before: []float64{-0.5, 0.5}, After: []float64{-1, 1}, SE: []float64{0.25, 0.25},
+		Before: []float64{-0.5, 0.5}, After: []float64{-1, 1}, SE: []float64{0.25, 0.25}, Sim: []float64{0.6, 0.6},
 	}})
 	if err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// predictor,term,stage,x,x2,value,se,lower,upper
-	// eta,x1,before,0,,-0.5,,,
-	// eta,x1,before,1,,0.5,,,
-	// eta,x1,after,0,,-1,0.25,-1.49,-0.51
-	// eta,x1,after,1,,1,0.25,0.51,1.49
+	// predictor,term,stage,x,x2,value,se,lower,upper,lower_sim,upper_sim
+	// eta,x1,before,0,,-0.5,,,,,
+	// eta,x1,before,1,,0.5,,,,,
+	// eta,x1,after,0,,-1,0.25,-1.49,-0.51,-1.6,-0.4
+	// eta,x1,after,1,,1,0.25,0.51,1.49,0.4,1.6
 }
 
 // A model is decomposed, its effects are evaluated, and all of it becomes one HTML page.

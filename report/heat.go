@@ -68,7 +68,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 		h.caption = append(h.caption, "Median standard deviation between networks: "+num(median(e.Networks.SD))+".")
 	}
 	if se := median(e.SE); !notFinite(se) {
-		h.caption = append(h.caption, "Median standard error of the projection: "+num(se)+".")
+		h.caption = append(h.caption, "Median standard error: "+num(se)+".")
 	}
 	h.caption = append(h.caption, "Corners may hold no data.")
 	return h, nil

@@ -51,6 +51,7 @@ type page struct {
 	Prediction  []string // how well the network predicts the response
 	Worse       bool     // than the mean
 	Bound       []bound
+	Band        *fact // what the bands are; nil: there are none
 	Warnings    []string
 	Predictors  []predictor
 	Several     bool
@@ -72,6 +73,9 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Bound: bounds(r),
 	}
 	p.Networks = newNetworks(r)
+	if name, reading := bandWords(r); name != "" {
+		p.Band = &fact{Name: name, Reading: reading}
+	}
 	p.Worse = r.Prediction != nil && r.Prediction.Worse
 	if path, _ := modelFile(r); path != "" {
 		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)

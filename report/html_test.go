@@ -105,7 +105,7 @@ func TestPage(t *testing.T) {
 	r.Predictors[0].Concurvity = []decompose.PairConcurvity{{Term: "dow", With: "group", Concurvity: decompose.Concurvity{Worst: 0.4321, Observed: 0.1, Estimate: 0.2}}}
 	page := pageOf(t, r, effectsOf(t, r, a))
 	contains(t, page, "dow group 0.432 0.100 0.200", "Decomposition of house.onnx", "0123456789ab…", "The interpretable part carries", "before the projection it carried",
-		"What moved", "Effects", "Importance", "Identifiability", "Fit and checks", "Glossary", "projection band",
+		"What moved", "Effects", "Importance", "Identifiability", "Fit and checks", "Glossary", "robust band: darker at a point, lighter of the whole curve", "Robust band", "HC3",
 		"x0 &#43; s(x0)", "Terms whose split is not identified are drawn as their sum, which is.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "3 warnings")
 	if n := strings.Count(page, "<figure>"); n != 9 {
 		t.Errorf("%d figures", n)

@@ -9,12 +9,20 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// half is half the width of the 95 % band at grid point i; NaN without a standard error.
-func (e *Effect) half(i int) float64 {
-	if e.Networks == nil {
-		return bandWidth * e.SE[i]
+// widen makes the simultaneous band that of several networks: as much wider than the
+// pointwise one, which holds what differs between them, as the projection's is.
+func (e *Effect) widen() {
+	if e.Networks == nil || e.Sim == nil {
+		return
 	}
-	return decompose.TotalHalf(e.Networks.SD[i], e.SE[i], len(e.Names), 0.95)
+	e.Sim = slices.Clone(e.Sim)
+	for i := range e.Sim {
+		if own := e.own(i); own > 0 {
+			e.Sim[i] *= e.half(i) / own
+		} else {
+			e.Sim[i] = e.half(i)
+		}
+	}
 }
 
 // writeNetworks writes the rows of an effect of several networks: their mean with its
@@ -25,28 +33,31 @@ func (e *Effect) writeNetworks(write func(...string), number func(float64) strin
 		write(append([]string{e.Predictor, e.Term, stage, x, x2, number(value)}, rest...)...)
 	}
 	for p, v := range e.Before {
-		row("before", p, v, "", "", "", number(e.Networks.SDBefore[p]), "")
+		row("before", p, v, "", "", "", "", "", number(e.Networks.SDBefore[p]), "")
 	}
 	for p, v := range e.After {
 		if between := number(e.Networks.SD[p]); notFinite(e.SE[p]) {
-			row("after", p, v, "", "", "", between, "")
+			row("after", p, v, "", "", "", "", "", between, "")
 		} else {
-			half := e.half(p)
-			row("after", p, v, number(e.SE[p]), number(v-half), number(v+half), between, "")
+			half, lower, upper := e.half(p), "", ""
+			if e.Sim != nil {
+				lower, upper = number(v-e.Sim[p]), number(v+e.Sim[p])
+			}
+			row("after", p, v, number(e.SE[p]), number(v-half), number(v+half), lower, upper, between, "")
 		}
 	}
 	for m, name := range e.Names {
 		for p, v := range e.Networks.Before[m] {
-			row("before", p, v, "", "", "", "", name)
+			row("before", p, v, "", "", "", "", "", "", name)
 		}
 		for p, v := range e.Networks.After[m] {
-			row("after", p, v, "", "", "", "", name)
+			row("after", p, v, "", "", "", "", "", "", name)
 		}
 	}
 }
 
 // networks is what the glossary says of several.
-type networks struct{ Meaning, Promise string }
+type networks struct{ Band, Meaning, Promise string }
 
 func newNetworks(r *decompose.Result) *networks {
 	if r.Networks == nil {
@@ -54,25 +65,16 @@ func newNetworks(r *decompose.Result) *networks {
 	}
 	if r.Networks.From == decompose.Resamples {
 		return &networks{
+			"Band of training, its rows and the projection",
 			"They were trained on resamples of the rows, so it holds what another training on other rows would change.",
 			"It covers the seed, the training rows and the projection; it does not cover what all networks have in common: early stopping, weight decay or a choice of settings pull all of them the same way.",
 		}
 	}
 	return &networks{
+		"Band of training randomness only and the projection",
 		"They were trained on the same rows, so it is training randomness only: other rows would change the curves as well.",
 		"The networks were trained on the same rows: the band holds training randomness only, beside the projection's, and is too narrow for what other rows would change.",
 	}
-}
-
-// bandWords say what the bands of the figures are.
-func bandWords(r *decompose.Result) string {
-	switch {
-	case r.Networks == nil:
-		return "95 % projection band"
-	case r.Networks.From == decompose.Resamples:
-		return "95 % band of training, its rows and the projection; thin: each network"
-	}
-	return "95 % band of training randomness only and the projection; thin: each network"
 }
 
 // agreement is the section on what differs between networks.

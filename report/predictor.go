@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -14,7 +15,6 @@ type predictor struct {
 	Remainder  string
 	Stages     []stage
 	Networks   *agreement // nil: one network
-	BandWords  string     // what the bands of the figures are
 	BarZero    string
 	BarHundred string
 	Terms      []termRow
@@ -28,7 +28,8 @@ type predictor struct {
 	Aliased    string
 	Splits     []split
 	Checks     []termCheck
-	LowK       bool // some check says too few basis functions
+	Band       string // what the bands are; "": there are none
+	LowK       bool   // some check says too few basis functions
 	Concurvity []concurvityRow
 	Fit        []fact
 }
@@ -37,7 +38,9 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	d := &r.Predictors[k]
 	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
-	p.Networks, p.BandWords = newAgreement(r, d), bandWords(r)
+	p.Networks = newAgreement(r, d)
+	name, _ := bandWords(r)
+	p.Band = strings.ToLower(name)
 	p.Stages, p.BarZero, p.BarHundred = stages(d)
 	draw := newDrawing(r, d)
 	candidates := draw.candidates(d, effects)

@@ -34,6 +34,7 @@ type decomposeFlags struct {
 	method, smoothing string
 	sp, df            []string
 	groups, refit     string
+	bands, cluster    string
 	route             string
 	selectTerms       bool
 	phonam            string
@@ -97,6 +98,8 @@ networks, and every term says how far they differ before and after (docs/members
 	f.StringArrayVar(&d.sp, "sp", nil, "fix a term's smoothing parameters: `'s(x2)=0.3'` (repeatable)")
 	f.StringArrayVar(&d.df, "df", nil, "ask for a term's effective degrees of freedom: `'s(x2)=5'` (repeatable)")
 	f.StringVar(&d.groups, "groups", "", "`COLUMN` of groups that --smoothing cv leaves out one after the other")
+	f.StringVar(&d.bands, "bands", "robust", "standard errors: robust (right whatever the remainder is), projection (takes it for noise) or none")
+	f.StringVar(&d.cluster, "cluster", "", "`COLUMN` of clusters whose rows may depend on each other, for robust bands")
 	f.BoolVar(&d.selectTerms, "select", false, "let smoothing remove whole terms: penalise their null spaces too")
 	f.StringVar(&d.phonam, "phonam", "", "learned or spline: project a neural additive model's deep part on its learned bases with ridges, or on splines of their features")
 	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
@@ -293,7 +296,8 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	faults = append(faults, err)
 	o := &decompose.Options{
 		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total"},
-		Columns:    decompose.Columns{Weights: d.weights, Offset: d.offset, Groups: d.groups},
+		Columns:    decompose.Columns{Weights: d.weights, Offset: d.offset, Groups: d.groups, Cluster: d.cluster},
+		Bands:      decompose.Bands(d.bands),
 		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
 		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
 	}
@@ -316,6 +320,15 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	}
 	if o.Method != "" && o.Method != decompose.PHO && o.Method != decompose.PHOGAM {
 		fault("--method %q: it is pho or phogam", d.method)
+	}
+	switch o.Bands {
+	case "", decompose.RobustBands:
+	case decompose.ProjectionBands, decompose.NoBands:
+		if d.cluster != "" {
+			fault("--cluster %q is for --bands robust, not for --bands %s", d.cluster, d.bands)
+		}
+	default:
+		fault("--bands %q: it is robust, projection or none", d.bands)
 	}
 	if d.contributions != "csv" && d.contributions != "parquet" {
 		fault("--contributions %q: it is csv or parquet", d.contributions)

@@ -132,7 +132,7 @@ func checkSums(t *testing.T, records [][]string, from, at int, eta []float64) {
 func checkEffects(t *testing.T, dir string, contributions []string) {
 	t.Helper()
 	header, records := table(t, dir, resultdir.Effects)
-	if got := strings.Join(header, ","); got != "predictor,term,stage,x,x2,value,se,lower,upper" {
+	if got := strings.Join(header, ","); got != "predictor,term,stage,x,x2,value,se,lower,upper,lower_sim,upper_sim" {
 		t.Errorf("effects.csv has columns %s", got)
 	}
 	seen := map[string]bool{}

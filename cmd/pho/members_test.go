@@ -91,7 +91,7 @@ func TestDecomposeMembers(t *testing.T) {
 		}
 	}
 	header, cells := table(t, out, resultdir.Effects)
-	if got := strings.Join(header, ","); got != "predictor,term,stage,x,x2,value,se,lower,upper,between_sd,member" {
+	if got := strings.Join(header, ","); got != "predictor,term,stage,x,x2,value,se,lower,upper,lower_sim,upper_sim,between_sd,member" {
 		t.Errorf("effects have the columns %s", got)
 	}
 	members := map[string]int{}

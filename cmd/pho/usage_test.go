@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, decompose, demo, inspect, report, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--batch-size, --contributions, --data, --deep, --delimiter, --df, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
+		flagList = "--bands, --batch-size, --cluster, --contributions, --data, --deep, --delimiter, --df, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --learned, --log, --max-memory, --max-order, --method, --model, --na, --no-structure, --offset, --out, --phonam, --precision, --predictor, --rank-tolerance, --refit, --response, --route, --seed, --select, --smoothing, --sp, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -42,6 +42,8 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--df s(x)=5,6", want: `--df "s(x)=5,6": a term has one number of degrees of freedom`},
 		{args: decomp + "--smoothing cv", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
 		{args: decomp + "--groups g", want: `--smoothing cv and --groups COLUMN go together: the groups are left out one after the other`},
+		{args: decomp + "--bands wide", want: `--bands "wide": it is robust, projection or none`},
+		{args: decomp + "--bands none --cluster g", want: `--cluster "g" is for --bands robust, not for --bands none`},
 		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
 		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},

@@ -58,8 +58,8 @@ func (q *Request) parse() ([]*basis.Formula, error) {
 		}
 		formulas = append(formulas, f)
 	}
-	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"offset", o.Offset}, {"groups", o.Groups}} {
-		if err := checkColumn(schema, c.column, c.option != "groups"); err != nil {
+	for _, c := range []struct{ option, column string }{{"weights", o.Weights}, {"response", o.Response}, {"offset", o.Offset}, {"groups", o.Groups}, {"cluster", o.Cluster}} {
+		if err := checkColumn(schema, c.column, c.option != "groups" && c.option != "cluster"); err != nil {
 			return nil, optionError(c.option, err)
 		}
 	}

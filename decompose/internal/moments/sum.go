@@ -126,6 +126,15 @@ func (s *Sum) Merge(other *Sum) error {
 	return nil
 }
 
+// Weight is the sum of weights over all chunks.
+func (s *Sum) Weight() float64 {
+	w := 0.0
+	for i := len(s.nodes) - 1; i >= 0; i-- { // as Total adds
+		w += s.nodes[i].m.SumW
+	}
+	return w
+}
+
 // Total returns the moments of all chunks: nodes are merged from the last to
 // the first. s is not changed. Sums may have left the range of float64:
 // Moments.Check tells.

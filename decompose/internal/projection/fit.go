@@ -34,6 +34,7 @@ type Fit struct {
 	problem *Problem
 	alpha   []float64     // constrained
 	cov     *mat.SymDense // of alpha; nil: no column
+	vague   *mat.SymDense // what the uncertainty of smoothing parameters adds to cov; nil: not known, or nothing
 	dropped *mat.Dense    // orthonormal directions of standardised columns left out (c x r); nil if none
 	sd      []float64     // scale of each column, 0 for a constant one
 	corr    *mat.SymDense // of the columns; nil if there are none

@@ -40,6 +40,14 @@ func (p *Problem) fitOf(fit *penalty.Fit, exact bool) (*Fit, error) {
 	f := newFit(p)
 	f.alpha, f.EDF, f.EDF1, f.EDF2, f.EDFTotal = fit.Alpha, fit.EDF, fit.EDF1, fit.EDF2, fit.EDFTotal
 	f.Rank, f.cov, f.Scale = fit.Rank, fit.Vp, fit.Scale
+	if fit.Vc != nil {
+		f.vague = mat.NewSymDense(len(f.alpha), nil)
+		for i := range f.alpha {
+			for j := i; j < len(f.alpha); j++ {
+				f.vague.SetSym(i, j, fit.Vc.At(i, j)-fit.Vp.At(i, j))
+			}
+		}
+	}
 	f.Status, f.Iterations = fit.Status.String(), len(fit.Log)
 	if len(fit.Lambda) > 0 {
 		f.Score = &fit.Score

@@ -37,6 +37,9 @@ func (f *Fit) Settle() error {
 	if f.cov != nil {
 		f.cov = congruence(mat.DenseCopyOf(move.T()), f.cov)
 	}
+	if f.vague != nil {
+		f.vague = congruence(mat.DenseCopyOf(move.T()), f.vague)
+	}
 	return nil
 }
 

@@ -1,0 +1,130 @@
+package decompose
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Bands says what standard errors take the remainder for.
+type Bands string
+
+const (
+	// RobustBands are right whatever the remainder is: a function of the features, as a
+	// network's is, whose size may differ from row to row. The rows are taken for a sample
+	// of a population, and the target is the projection over it, less its mean over these
+	// rows. Sandwich of HC3 (MacKinnon and White 1985) with the smoothing bias, by the last pass.
+	RobustBands Bands = "robust"
+	// ProjectionBands take the remainder for noise of equal variance (Wood 2017, 6.10).
+	ProjectionBands Bands = "projection"
+	// NoBands leaves standard errors out.
+	NoBands Bands = "none"
+)
+
+// bands is o.Bands with its default.
+func (o *Options) bands() Bands {
+	if o.Bands == "" {
+		return RobustBands
+	}
+	return o.Bands
+}
+
+func (f *faults) bands(o *Options) {
+	switch o.bands() {
+	case RobustBands, ProjectionBands, NoBands:
+	default:
+		f.add("unknown bands %q: they are robust, projection or none", o.Bands)
+	}
+}
+
+// BandDF are the degrees of freedom of the t distribution that gives bands their width: the
+// clusters less one; 0: the normal distribution does.
+func (r *Result) BandDF() float64 {
+	if r.Bands != RobustBands || r.Clusters < 2 {
+		return 0
+	}
+	return float64(r.Clusters - 1)
+}
+
+// robustCovariance is what the last pass says of a predictor's coefficients.
+type robustCovariance struct {
+	cov       *mat.SymDense // of alpha, raw coordinates of all terms, in order
+	intercept []float64     // its covariances with the intercept (of centred terms)
+	variance  float64       // of that intercept
+}
+
+// hasIntercept tells whether the projection has an intercept column.
+func (d *Predictor) hasIntercept() bool {
+	columns := 0
+	for j := range d.Terms {
+		columns += d.Terms[j].Columns
+	}
+	return d.Columns > columns
+}
+
+// covariance is that of the raw coefficients and of the intercept, by the last pass or
+// else by the projection; nil without one.
+func (d *Predictor) covariance() *robustCovariance {
+	if d.robust != nil {
+		return d.robust
+	}
+	if d.cov == nil {
+		return nil
+	}
+	c := &robustCovariance{cov: d.cov, intercept: make([]float64, len(d.mean))}
+	if d.hasIntercept() {
+		c.variance = d.Scale / d.sumW
+		return c
+	}
+	c.byMeans(d.mean)
+	return c
+}
+
+// byMeans sets the intercept's part for a projection without an intercept column: it
+// moves by what centring takes from the terms, m'alpha.
+func (c *robustCovariance) byMeans(mean []float64) {
+	m := mat.NewVecDense(len(mean), mean)
+	v := mat.NewVecDense(len(mean), c.intercept)
+	v.MulVec(c.cov, m)
+	c.variance = math.Max(mat.Dot(v, m), 0)
+}
+
+// inverse is A^-1 = (X'WX + S)^-1 in raw coordinates; nil where there is no covariance or
+// no remainder.
+func (d *Predictor) inverse() *mat.SymDense {
+	if d.cov == nil || !(d.Scale > 0) || d.apart() {
+		return nil
+	}
+	c := mat.NewSymDense(d.cov.SymmetricDim(), nil)
+	c.ScaleSym(1/d.Scale, d.cov)
+	return c
+}
+
+// sandwich is C M C in full precision of both triangles.
+func sandwich(c, m *mat.SymDense) *mat.SymDense {
+	n := c.SymmetricDim()
+	var cm, cmc mat.Dense
+	cm.Mul(c, m)
+	cmc.Mul(&cm, c)
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, (cmc.At(i, j)+cmc.At(j, i))/2)
+		}
+	}
+	return out
+}
+
+// finiteSym tells whether all entries are finite.
+func finiteSym(s *mat.SymDense) error {
+	n := s.SymmetricDim()
+	for i := range n {
+		for j := i; j < n; j++ {
+			if v := s.At(i, j); v-v != 0 {
+				return fmt.Errorf("the covariance of columns %d and %d is %g", i+1, j+1, v)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package decompose
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/design"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// With clusters the rows of one may depend on each other (Liang and Zeger 1986):
+//
+//	V = A^-1 [sum_g u_g u_g'] A^-1 G/(G-1) + phi A^-1 S A^-1,     u_g = X_g'W r_g
+//
+// in p + 1 numbers a cluster and predictor, wherever in the file its rows are. Sums are
+// added chunk by chunk in row order.
+
+// maxClusterBytes bounds the sums of all clusters.
+const maxClusterBytes = 1 << 30
+
+// clusterSums holds u_g of each cluster, in the order of their first rows of weight.
+type clusterSums struct {
+	column string
+	widths []int // numbers of a cluster by predictor: its columns and 1; 0: none
+	width  int   // of all
+	id     map[string]int
+	names  []string
+	sums   []float64 // width for each cluster
+}
+
+func (p *sandwichPlan) clusterSums() *clusterSums {
+	c := &clusterSums{column: p.cluster, id: map[string]int{}}
+	for _, s := range p.predictors {
+		w := 0
+		if s != nil {
+			w = len(s.centre) + 1
+		}
+		c.widths = append(c.widths, w)
+		c.width += w
+	}
+	return c
+}
+
+// at is the number of a cluster, which is new if it was not there.
+func (c *clusterSums) at(name string) (int, error) {
+	if i, ok := c.id[name]; ok {
+		return i, nil
+	}
+	if 8*c.width*(len(c.names)+1) > maxClusterBytes {
+		return 0, fmt.Errorf("decompose: clusters %q: the sums of more than %d clusters with %d numbers each do not fit into %s: choose a coarser column or terms with fewer columns",
+			c.column, len(c.names), c.width, Size(maxClusterBytes))
+	}
+	i := len(c.names)
+	c.id[name] = i
+	c.names = append(c.names, name)
+	c.sums = append(c.sums, make([]float64, c.width)...)
+	return i, nil
+}
+
+func (c *clusterSums) of(i int) []float64 { return c.sums[i*c.width:][:c.width] }
+
+// merge adds the sums of the rows that follow.
+func (c *clusterSums) merge(o *clusterSums) error {
+	for i, name := range o.names {
+		to, err := c.at(name)
+		if err != nil {
+			return err
+		}
+		kernel.Add(c.of(to), c.of(to), o.of(i))
+	}
+	return nil
+}
+
+// covariance of predictor k by the sums.
+func (s *sandwichOf) clustered(c *clusterSums, k int, bias *mat.SymDense) *robustCovariance {
+	p, g := len(s.centre), len(c.names)
+	from := 0
+	for _, w := range c.widths[:k] {
+		from += w
+	}
+	u, level := mat.NewDense(g, p, nil), make([]float64, g) // in units of the root of s.unit
+	unit := math.Sqrt(s.unit)
+	for i := range g {
+		sums := c.of(i)[from : from+p+1]
+		level[i] = sums[p] * unit
+		row := u.RawRowView(i)
+		for j := range row {
+			row[j] = (sums[j] - s.centre[j]*sums[p]) * unit
+		}
+	}
+	factor := float64(g) / float64(g-1) / s.unit
+	middle := mat.NewSymDense(p, nil)
+	middle.SymOuterK(factor, u.T())
+	out := &robustCovariance{cov: sandwich(s.c, middle), intercept: make([]float64, p)}
+	if bias != nil {
+		out.cov.AddSym(out.cov, bias)
+	}
+	var products mat.VecDense
+	levels := mat.NewVecDense(g, level)
+	products.MulVec(u.T(), levels)
+	cross := mat.NewVecDense(p, out.intercept)
+	cross.MulVec(s.c, &products)
+	cross.ScaleVec(factor/s.sumW, cross)
+	out.variance = factor * mat.Dot(levels, levels) / (s.sumW * s.sumW)
+	return out
+}
+
+// clusterWorker forms the sums of one worker's chunks.
+type clusterWorker struct {
+	sums  *clusterSums
+	work  design.Work
+	codes design.Codes // of the rows at hand: clusters by order of appearance among them
+	ids   []int        // their numbers in sums
+	e     []float64
+}
+
+// begin finds the clusters of the rows of b; those of weight 0 have none.
+func (w *clusterWorker) begin(b *data.Batch, weights []float64) error {
+	names, err := groupNames(b, w.sums.column)
+	if err != nil {
+		return fmt.Errorf("clusters: %w", err)
+	}
+	here := map[string]int32{}
+	w.ids, w.codes.Code = w.ids[:0], w.codes.Code[:0]
+	for i, name := range names {
+		if weight(weights, i) == 0 {
+			w.codes.Code = append(w.codes.Code, -1)
+			continue
+		}
+		code, ok := here[name]
+		if !ok {
+			id, err := w.sums.at(name)
+			if err != nil {
+				return err
+			}
+			code = int32(len(w.ids))
+			here[name] = code
+			w.ids = append(w.ids, id)
+		}
+		w.codes.Code = append(w.codes.Code, code)
+	}
+	w.codes.D = max(len(w.ids), 1)
+	return nil
+}
+
+// add adds X_g'e_g for predictor k, whose terms have the columns x, e being w r.
+func (w *clusterWorker) add(k int, x []design.Columns, r, weights []float64) error {
+	from := 0
+	for _, n := range w.sums.widths[:k] {
+		from += n
+	}
+	w.e = w.e[:0]
+	for i, v := range r {
+		w.e = append(w.e, v*weight(weights, i))
+	}
+	at := from
+	for _, c := range x {
+		_, d := c.Dims()
+		part := mat.NewDense(w.codes.D, d, nil)
+		if err := w.work.AddCross(part, &w.codes, c, w.e); err != nil {
+			return err
+		}
+		for code, id := range w.ids {
+			to := w.sums.of(id)[at : at+d]
+			kernel.Add(to, to, part.RawRowView(code))
+		}
+		at += d
+	}
+	for i, code := range w.codes.Code {
+		if code >= 0 {
+			w.sums.of(w.ids[code])[at] += w.e[i]
+		}
+	}
+	return nil
+}

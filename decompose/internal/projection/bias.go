@@ -1,0 +1,53 @@
+package projection
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// SmoothingBias is what smoothing adds to the variance of alpha, in raw coordinates:
+//
+//	phi A^-1 S A^-1 + (Vc - Vp),     phi A^-1 S A^-1 = phi (A^-1 - A^-1 X'WX A^-1), A = X'WX + S,
+//
+// the prior variance of what the penalties take from alpha (Nychka 1988; Wood 2017, 6.10),
+// and the uncertainty of smoothing parameters that REML or ML has chosen (Wood, Pya and
+// Saefken 2016), where it is known. By S the first keeps its digits where A is all but
+// singular. nil without penalties or residual.
+func (f *Fit) SmoothingBias() *mat.SymDense {
+	if f.cov == nil || !(f.Scale > 0) {
+		return nil
+	}
+	n, some := len(f.alpha), false
+	sum := mat.NewDense(n, n, nil)
+	cov := mat.DenseCopyOf(f.cov)
+	for j, t := range f.problem.sums.Terms {
+		if t.Dim == 0 || len(f.Lambda[j]) == 0 {
+			continue
+		}
+		s := mat.NewDense(t.Dim, t.Dim, nil)
+		for i, lambda := range f.Lambda[j] {
+			from := t.S[i].RawSymmetric()
+			for a := range t.Dim {
+				for b := range t.Dim {
+					s.Set(a, b, s.At(a, b)+lambda/f.Scale*from.Data[min(a, b)*from.Stride+max(a, b)])
+				}
+			}
+		}
+		if floats.Norm(s.RawMatrix().Data, 1) == 0 {
+			continue
+		}
+		some = true
+		part := cov.Slice(0, n, t.Start, t.Start+t.Dim)
+		var spread, product mat.Dense
+		spread.Mul(part, s)
+		product.Mul(&spread, part.T())
+		sum.Add(sum, &product)
+	}
+	if !some {
+		return nil
+	}
+	if f.vague != nil {
+		sum.Add(sum, f.vague)
+	}
+	return f.problem.columns.expandCov(symmetrised(sum))
+}

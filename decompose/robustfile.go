@@ -1,0 +1,98 @@
+package decompose
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// robustMagic begins what moments.bin holds of robust bands, behind the covariances of the
+// projection, so that programs that do not know it read the rest. Its version is its last
+// number. For each predictor follow p and, on and above the diagonal, the covariance (p x p),
+// its p covariances with the intercept, and the intercept's variance; p is 0 without them.
+const robustMagic = "robust/1\n"
+
+// appendRobust appends the section to b; nothing without robust bands.
+func (r *Result) appendRobust(b []byte) []byte {
+	if r.Bands != RobustBands {
+		return b
+	}
+	b = append(b, robustMagic...)
+	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
+	for k := range r.Predictors {
+		c := r.Predictors[k].robust
+		if c == nil {
+			b = binary.LittleEndian.AppendUint64(b, 0)
+			continue
+		}
+		n := len(c.intercept)
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		for i := range n {
+			for j := i; j < n; j++ {
+				put(c.cov.At(i, j))
+			}
+		}
+		for _, v := range c.intercept {
+			put(v)
+		}
+		put(c.variance)
+	}
+	return b
+}
+
+// readRobust reads the section, which raw is, whole or empty.
+func (r *Result) readRobust(raw []byte) error {
+	rest, ok := bytes.CutPrefix(raw, []byte(robustMagic))
+	if len(raw) == 0 || !ok {
+		if r.Bands == RobustBands {
+			return errors.New("decompose: the moments hold no robust bands, or of a later version, and the decomposition has some: they do not belong together")
+		}
+		return nil
+	}
+	if r.Bands != RobustBands {
+		return errors.New("decompose: the moments hold robust bands, the decomposition has none: they do not belong together")
+	}
+	for k := range r.Predictors {
+		d := &r.Predictors[k]
+		if len(rest) < 8 {
+			return errors.New("decompose: the moments file is cut short")
+		}
+		n := binary.LittleEndian.Uint64(rest)
+		rest = rest[8:]
+		if n == 0 {
+			continue
+		}
+		if n != uint64(len(d.mean)) {
+			return fmt.Errorf("decompose: predictor %q: robust bands of %d columns, the covariance is of %d", d.Name, n, len(d.mean))
+		}
+		p := len(d.mean)
+		numbers := p*(p+1)/2 + p + 1
+		if numbers > len(rest)/8 {
+			return errors.New("decompose: the moments file is cut short")
+		}
+		next := func() float64 {
+			v := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+			rest = rest[8:]
+			return v
+		}
+		c := &robustCovariance{cov: mat.NewSymDense(p, nil), intercept: make([]float64, p)}
+		for i := range p {
+			for j := i; j < p; j++ {
+				c.cov.SetSym(i, j, next())
+			}
+		}
+		for i := range p {
+			c.intercept[i] = next()
+		}
+		c.variance = next()
+		d.robust = c
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("decompose: %d bytes follow the moments: the file is damaged", len(rest))
+	}
+	return nil
+}

@@ -1,0 +1,402 @@
+package design
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Quadratic computes (x - m)'C(x - m) for rows x of the columns of several bases side by
+// side: leverages and variances of predictions. C is symmetric (p x p). It is immutable
+// and shared by any number of QuadraticWork.
+type Quadratic struct {
+	dims   []int
+	starts []int
+	c      *mat.Dense // both triangles
+	data   []float64  // of c
+	mean   []float64
+}
+
+// NewQuadratic is that of bases of dims columns each. c (p x p; nil if p is 0) is copied,
+// mean (p; nil: zeros) is kept and must not change.
+func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, error) {
+	q := &Quadratic{dims: dims, mean: mean, starts: []int{0}}
+	p := 0
+	for _, d := range dims {
+		p += d
+		q.starts = append(q.starts, p)
+	}
+	if mean == nil {
+		q.mean = make([]float64, p)
+	}
+	if len(q.mean) != p || p > 0 && (c == nil || c.SymmetricDim() != p) {
+		return nil, fmt.Errorf("design: a quadratic form of bases with %d columns needs a matrix and means of as many", p)
+	}
+	q.c = &mat.Dense{}
+	if p > 0 {
+		q.c = mat.DenseCopyOf(c)
+		q.data = q.c.RawMatrix().Data
+	}
+	return q, nil
+}
+
+// QuadraticWork is the memory of one goroutine for a Quadratic.
+//
+// Columns that are dense, or so nearly that vectors win, are centred and multiplied as
+// one matrix; the others go entry by entry, with their means taken out afterwards:
+//
+//	(x - m)'C(x - m) = d'C_dd d + 2 d'C_ds s + s'C_ss s - 2 (C m_s)'[d, s] + m_s'C m_s
+//
+// with d the centred dense columns and s the raw entries of the others.
+type QuadraticWork struct {
+	of     *Quadratic
+	thin   []bool // by basis: entry by entry
+	ready  bool
+	at     []int // first column of each dense basis among the dense ones
+	panels []quadraticPanel
+	cross  *mat.Dense // row j: C[j, dense columns]
+	linear []float64  // -2 C m_s, of all columns; nil: m_s = 0
+	dense  []float64  // -2 C m_s of the dense columns
+	shift  float64    // m_s'C m_s
+	rows   []float64  // centred dense columns
+	prod   []float64
+	width  int // of rows
+
+	// Of each row: the first columns and the four values of its cubic bands, then the columns
+	// and the values of single entries, which are fewer where a code is negative.
+	bands, singles int
+	first, index   []int32
+	run, value     []float64
+	count          []int
+}
+
+// quadraticPanel is a run of columns of the upper triangle: C there, 2C below.
+type quadraticPanel struct {
+	start, cols int
+	weights     *kernel.Weights[float64]
+}
+
+// Work is memory for one goroutine.
+func (q *Quadratic) Work() *QuadraticWork { return &QuadraticWork{of: q} }
+
+// panelColumns is the width of a panel: wide enough for the kernels, narrow enough that
+// little more than a triangle is multiplied.
+const panelColumns = 64
+
+// Rows sets dst (n) to the values at the n rows of x, one Columns for each basis.
+func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
+	if len(x) != len(k.of.dims) {
+		return fmt.Errorf("design: columns of %d bases for a quadratic form of %d", len(x), len(k.of.dims))
+	}
+	for b, c := range x {
+		if err := Check(c); err != nil {
+			return err
+		}
+		if n, d := c.Dims(); n != len(dst) || d != k.of.dims[b] {
+			return fmt.Errorf("design: %d x %d columns of basis %d for a quadratic form of %d rows and %d columns", n, d, b, len(dst), k.of.dims[b])
+		}
+	}
+	k.classify(x)
+	k.fill(x, len(dst))
+	k.addDense(dst)
+	k.addEntries(dst)
+	return nil
+}
+
+// entriesIn is how many entries c has in a row.
+func entriesIn(c Columns) int {
+	switch c := c.(type) {
+	case *Sparse:
+		return c.K
+	case *Banded:
+		return c.K
+	case *Codes:
+		return 1
+	}
+	_, d := c.Dims()
+	return d
+}
+
+// classify decides which bases go entry by entry, and prepares C for that. A product of
+// two entries takes as long as about eight of a vector's.
+func (k *QuadraticWork) classify(x []Columns) {
+	thin := make([]bool, len(x))
+	entries, columns := 0, 0
+	for b, c := range x {
+		if e := entriesIn(c); 2*e < k.of.dims[b] {
+			thin[b] = true
+			entries, columns = entries+e, columns+k.of.dims[b]
+		}
+	}
+	if 4*entries*entries > columns*columns {
+		clear(thin)
+	}
+	if k.ready && equalBools(thin, k.thin) {
+		return
+	}
+	k.thin, k.ready = thin, true
+	k.prepare()
+}
+
+func equalBools(a, b []bool) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// prepare copies C in the order that Rows reads it.
+func (k *QuadraticWork) prepare() {
+	p := k.of.starts[len(k.of.dims)]
+	k.at, k.width = make([]int, len(k.thin)), 0
+	var columns []int // that are dense
+	apart := make([]float64, p)
+	some := false
+	for b, thin := range k.thin {
+		k.at[b] = k.width
+		lo, hi := k.of.starts[b], k.of.starts[b+1]
+		if thin {
+			copy(apart[lo:hi], k.of.mean[lo:hi])
+			some = true
+			continue
+		}
+		for j := lo; j < hi; j++ {
+			columns = append(columns, j)
+		}
+		k.width += hi - lo
+	}
+	k.linear, k.dense, k.shift, k.cross = nil, nil, 0, nil
+	if some {
+		var cm mat.VecDense
+		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
+		k.shift = mat.Dot(&cm, mat.NewVecDense(p, apart))
+		cm.ScaleVec(-2, &cm)
+		k.linear = cm.RawVector().Data
+		for _, j := range columns {
+			k.dense = append(k.dense, k.linear[j])
+		}
+		if k.width > 0 {
+			k.cross = mat.NewDense(p, k.width, nil)
+			for i := range p {
+				row := k.cross.RawRowView(i)
+				for l, j := range columns {
+					row[l] = 2 * k.of.c.At(i, j)
+				}
+			}
+		}
+	}
+	k.panels = nil
+	for start := 0; start < k.width; start += panelColumns {
+		cols, below := min(panelColumns, k.width-start), k.width-start
+		w := make([]float64, below*cols)
+		for i := range below {
+			for j := range cols {
+				v := k.of.c.At(columns[start+i], columns[start+j])
+				if i >= cols {
+					v *= 2
+				}
+				w[i*cols+j] = v
+			}
+		}
+		k.panels = append(k.panels, quadraticPanel{start, cols, kernel.Pack(below, cols, w, false)})
+	}
+}
+
+// fill copies the rows: dense columns centred, the others' entries behind one another.
+func (k *QuadraticWork) fill(x []Columns, n int) {
+	k.bands, k.singles = 0, 0
+	for b, c := range x {
+		switch {
+		case !k.thin[b]:
+		case straight(c):
+			k.bands++
+		default:
+			k.singles += entriesIn(c)
+		}
+	}
+	k.rows, k.run, k.value = grown(k.rows, n*k.width), grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
+	k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
+	clear(k.count)
+	band := 0
+	for b, c := range x {
+		start := k.of.starts[b]
+		switch {
+		case !k.thin[b]:
+			k.fillDense(c, start, k.at[b], n)
+		case straight(c):
+			k.fillBand(c.(*Banded), start, band)
+			band++
+		default:
+			k.fillSingles(c, start)
+		}
+	}
+}
+
+// straight tells whether the entries of a row are four neighbours that do not wrap round.
+func straight(c Columns) bool {
+	b, ok := c.(*Banded)
+	return ok && b.K == 4 && !b.Cyclic
+}
+
+func (k *QuadraticWork) fillDense(c Columns, start, at, n int) {
+	_, d := c.Dims()
+	mean := k.of.mean[start : start+d]
+	if c, ok := c.(Dense); ok {
+		m := c.RawMatrix()
+		for i := range n {
+			to, from := k.rows[i*k.width+at:][:d], m.Data[i*m.Stride:][:d]
+			if d == 1 { // a call for each number would take longer
+				to[0] = from[0] - mean[0]
+				continue
+			}
+			kernel.Sub(to, from, mean)
+		}
+		return
+	}
+	for i := range n {
+		row := k.rows[i*k.width+at:][:d]
+		for j, m := range mean {
+			row[j] = -m
+		}
+	}
+	_ = entriesOf(c).each(func(i, j int, v float64) { k.rows[i*k.width+at+j] += v }) // checked by Rows
+}
+
+func (k *QuadraticWork) fillBand(c *Banded, start, band int) {
+	for i, first := range c.First {
+		at := i*k.bands + band
+		k.first[at] = int32(start) + first
+		copy(k.run[4*at:4*at+4], c.Value[4*i:4*i+4])
+	}
+}
+
+func (k *QuadraticWork) fillSingles(c Columns, start int) {
+	if c, ok := c.(*Codes); ok {
+		for i, j := range c.Code {
+			if j >= 0 {
+				to := i*k.singles + k.count[i]
+				k.index[to], k.value[to] = int32(start)+j, at(c.Value, i)
+				k.count[i]++
+			}
+		}
+		return
+	}
+	_ = entriesOf(c).each(func(i, j int, v float64) {
+		to := i*k.singles + k.count[i]
+		k.index[to], k.value[to] = int32(start+j), v
+		k.count[i]++
+	})
+}
+
+// grown is n values, in v's memory if that is large enough.
+func grown[T any](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n)
+	}
+	return v[:n]
+}
+
+// addDense sets dst to d'C_dd d, panel by panel of the triangle.
+func (k *QuadraticWork) addDense(dst []float64) {
+	clear(dst)
+	n := len(dst)
+	k.prod = grown(k.prod, n*panelColumns)
+	for _, p := range k.panels {
+		p.weights.Mul(k.prod, p.cols, k.rows[p.start:], k.width, n, nil)
+		for i := range dst {
+			dst[i] += kernel.Dot(k.prod[i*p.cols:][:p.cols], k.rows[i*k.width+p.start:][:p.cols])
+		}
+	}
+}
+
+// addEntries adds the terms with entries.
+func (k *QuadraticWork) addEntries(dst []float64) {
+	if k.linear == nil {
+		return
+	}
+	for i := range dst {
+		first, run := k.first[i*k.bands:][:k.bands], k.run[4*i*k.bands:][:4*k.bands]
+		index, value := k.index[i*k.singles:][:k.count[i]], k.value[i*k.singles:][:k.count[i]]
+		sum := k.shift
+		for l, j := range index {
+			row := k.row(int(j))
+			v := k.linear[j] + 2*(gathered(row, index[:l], value[:l])+banded(row, first, run)) + value[l]*row[j]
+			sum += value[l] * v
+		}
+		for l, j := range first {
+			v := (*[4]float64)(run[4*l:])
+			sum += dot4((*[4]float64)(k.linear[j:]), v) + k.product(int(j), v, first[:l], run)
+		}
+		if k.width > 0 {
+			sum += k.withDense(i, first, run, index, value)
+		}
+		dst[i] += sum
+	}
+}
+
+func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*len(k.of.mean):][:len(k.of.mean)] }
+
+// product is v'C_jj v + 2 v'C[j.., others] others for the band v from column j on.
+func (k *QuadraticWork) product(j int, v *[4]float64, first []int32, run []float64) float64 {
+	r0, r1, r2, r3 := k.row(j), k.row(j+1), k.row(j+2), k.row(j+3)
+	var s0, s1, s2, s3 float64
+	for l, o := range first {
+		u := (*[4]float64)(run[4*l:])
+		s0 += dot4((*[4]float64)(r0[o:]), u)
+		s1 += dot4((*[4]float64)(r1[o:]), u)
+		s2 += dot4((*[4]float64)(r2[o:]), u)
+		s3 += dot4((*[4]float64)(r3[o:]), u)
+	}
+	s0 = 2*s0 + dot4((*[4]float64)(r0[j:]), v)
+	s1 = 2*s1 + dot4((*[4]float64)(r1[j:]), v)
+	s2 = 2*s2 + dot4((*[4]float64)(r2[j:]), v)
+	s3 = 2*s3 + dot4((*[4]float64)(r3[j:]), v)
+	return v[0]*s0 + v[1]*s1 + v[2]*s2 + v[3]*s3
+}
+
+func dot4(a, b *[4]float64) float64 { return (a[0]*b[0] + a[1]*b[1]) + (a[2]*b[2] + a[3]*b[3]) }
+
+// banded is the product of row with the bands.
+func banded(row []float64, first []int32, run []float64) float64 {
+	s := 0.0
+	for l, o := range first {
+		s += dot4((*[4]float64)(row[o:]), (*[4]float64)(run[4*l:]))
+	}
+	return s
+}
+
+// withDense adds the products with the dense columns d of row i: 2 s'C_sd d - 2 m_s'C_sd d.
+func (k *QuadraticWork) withDense(i int, first []int32, run []float64, index []int32, value []float64) float64 {
+	dense := k.rows[i*k.width:][:k.width]
+	sum := kernel.Dot(k.dense, dense)
+	for l, j := range index {
+		sum += value[l] * kernel.Dot(k.cross.RawRowView(int(j)), dense)
+	}
+	for l, j := range first {
+		for m, v := range run[4*l : 4*l+4] {
+			sum += v * kernel.Dot(k.cross.RawRowView(int(j)+m), dense)
+		}
+	}
+	return sum
+}
+
+// gathered is the sum of value times row at index.
+func gathered(row []float64, index []int32, value []float64) float64 {
+	var s0, s1, s2, s3 float64
+	value = value[:len(index)]
+	l := 0
+	for ; l+4 <= len(index); l += 4 {
+		s0 += value[l] * row[index[l]]
+		s1 += value[l+1] * row[index[l+1]]
+		s2 += value[l+2] * row[index[l+2]]
+		s3 += value[l+3] * row[index[l+3]]
+	}
+	for ; l < len(index); l++ {
+		s0 += value[l] * row[index[l]]
+	}
+	return (s0 + s1) + (s2 + s3)
+}

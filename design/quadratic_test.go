@@ -1,0 +1,125 @@
+package design_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/design"
+)
+
+// quadraticBases are columns of every kind on n rows, far from 0 where they are dense.
+func quadraticBases(r *rand.Rand, n int) []design.Columns {
+	dense := func(d int, centre float64) design.Columns {
+		m := mat.NewDense(n, d, nil)
+		for i := range n {
+			for j := range d {
+				m.Set(i, j, centre+r.NormFloat64())
+			}
+		}
+		return design.Dense{Dense: m}
+	}
+	band := &design.Banded{D: 30, K: 4, First: make([]int32, n), Value: make([]float64, 4*n)}
+	circle := &design.Banded{D: 25, K: 3, Cyclic: true, First: make([]int32, n), Value: make([]float64, 3*n)}
+	codes := &design.Codes{D: 40, Code: make([]int32, n)}
+	valued := &design.Codes{D: 7, Code: make([]int32, n), Value: make([]float64, n)}
+	sparse := &design.Sparse{D: 50, K: 2, Index: make([]int32, 2*n), Value: make([]float64, 2*n)}
+	for i := range n {
+		band.First[i], circle.First[i] = int32(r.IntN(27)), int32(r.IntN(25))
+		codes.Code[i], valued.Code[i] = int32(r.IntN(41)-1), int32(r.IntN(7))
+		valued.Value[i] = r.NormFloat64()
+		at := r.IntN(50)
+		sparse.Index[2*i], sparse.Index[2*i+1] = int32(at), int32((at+1+r.IntN(49))%50)
+	}
+	for _, v := range [][]float64{band.Value, circle.Value, sparse.Value} {
+		for i := range v {
+			v[i] = r.Float64()
+		}
+	}
+	return []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5)}
+}
+
+// TestQuadratic compares with dense products of centred rows.
+func TestQuadratic(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 67
+	all := quadraticBases(r, n)
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {1}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {}} {
+		var x []design.Columns
+		var dims []int
+		p := 0
+		for _, b := range pick {
+			x = append(x, all[b])
+			_, d := all[b].Dims()
+			dims, p = append(dims, d), p+d
+		}
+		dst, want := make([]float64, n), make([]float64, n)
+		dst[0] = math.NaN()
+		var c *mat.SymDense
+		mean := make([]float64, p)
+		if p > 0 {
+			rows, root := mat.NewDense(n, p, nil), mat.NewDense(p, p, nil)
+			at := 0
+			for b, c := range x {
+				if err := design.ToDense(rows.Slice(0, n, at, at+dims[b]).(*mat.Dense), c); err != nil {
+					t.Fatal(err)
+				}
+				at += dims[b]
+			}
+			for j := range p {
+				mean[j] = mat.Sum(rows.ColView(j)) / n
+				for i := range p {
+					root.Set(i, j, r.NormFloat64())
+				}
+			}
+			c = mat.NewSymDense(p, nil)
+			c.SymOuterK(1, root)
+			for i := range n {
+				v := mat.NewVecDense(p, nil)
+				v.SubVec(rows.RowView(i), mat.NewVecDense(p, mean))
+				want[i] = mat.Inner(v, c, v)
+			}
+		}
+		q, err := design.NewQuadratic(dims, c, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		work := q.Work()
+		for range 2 { // the memory of the first call does not show in the second
+			if err := work.Rows(dst, x); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if math.Abs(dst[i]-want[i]) > 1e-11*(1+want[i]) {
+					t.Fatalf("bases %v, row %d: %g, want %g", pick, i, dst[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// TestQuadraticRefuses: what does not fit is an error, not a panic.
+func TestQuadraticRefuses(t *testing.T) {
+	if _, err := design.NewQuadratic([]int{2}, mat.NewSymDense(3, nil), nil); err == nil {
+		t.Error("a matrix of another size")
+	}
+	if _, err := design.NewQuadratic([]int{2}, nil, nil); err == nil {
+		t.Error("no matrix")
+	}
+	q, err := design.NewQuadratic([]int{2}, mat.NewSymDense(2, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range [][]design.Columns{
+		nil,
+		{&design.Codes{D: 3, Code: []int32{1}}},
+		{&design.Codes{D: 2, Code: []int32{2}}},
+		{&design.Codes{D: 2, Code: []int32{1, 1}}},
+	} {
+		if q.Work().Rows(make([]float64, 1), x) == nil {
+			t.Errorf("%v is taken", x)
+		}
+	}
+}
