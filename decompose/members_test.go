@@ -68,7 +68,7 @@ func join(t testing.TB, members []decompose.Member) *decompose.Members {
 	return m
 }
 
-func decomposed(t testing.TB, m decompose.Model, src data.Source, o *decompose.Options) *decompose.Result {
+func fittedTo(t testing.TB, m decompose.Model, src data.Source, o *decompose.Options) *decompose.Result {
 	t.Helper()
 	r, err := decompose.Decompose(context.Background(), m, src, o)
 	if err != nil {
@@ -122,19 +122,19 @@ func TestMembersAreEach(t *testing.T) {
 			if !joined.Shared() {
 				t.Fatal("the columns are the same, and not shared")
 			}
-			r := decomposed(t, joined, tab, &o)
+			r := fittedTo(t, joined, tab, &o)
 			o.SP = map[string][]float64{}
 			for _, term := range r.Predictors[0].Terms {
 				if len(term.SP) > 0 {
 					o.SP[term.Name] = term.SP
 				}
 			}
-			fixed := decomposed(t, joined, tab, &o)
+			fixed := fittedTo(t, joined, tab, &o)
 			for k := range fixed.Predictors {
 				d := &fixed.Predictors[k]
 				mean := 0.0
 				for i := range members {
-					alone := &decomposed(t, members[i].Model, tab, &o).Predictors[k]
+					alone := &fittedTo(t, members[i].Model, tab, &o).Predictors[k]
 					own := d.Members[i]
 					agree(t, "intercepts", []float64{own.Intercept, own.InterceptBefore, own.InterceptMoved}, []float64{alone.Intercept, alone.InterceptBefore, alone.InterceptMoved}, c.tolerance)
 					agree(t, "scale", []float64{own.Scale}, []float64{alone.Scale}, c.tolerance)
@@ -158,9 +158,9 @@ func TestMembersWithoutTerms(t *testing.T) {
 	for _, m := range networks(3, 2, nil) {
 		members = append(members, decompose.Member{Name: m.Name, Model: &blackBox{m.Model.(*fake)}})
 	}
-	r := decomposed(t, join(t, members), table(t, 200, 4), nil)
+	r := fittedTo(t, join(t, members), table(t, 200, 4), nil)
 	for i, own := range r.Predictors[1].Members {
-		alone := decomposed(t, members[i].Model, table(t, 200, 4), nil).Predictors[1]
+		alone := fittedTo(t, members[i].Model, table(t, 200, 4), nil).Predictors[1]
 		agree(t, "alone", []float64{own.Intercept, own.Variance.Unstructured, own.Scale}, []float64{alone.Intercept, alone.Variance.Unstructured, alone.Scale}, 1e-12)
 	}
 }
@@ -170,7 +170,7 @@ func curves(t testing.TB, members []decompose.Member, src data.Source, o *decomp
 	t.Helper()
 	sd = make([]float64, b.Rows())
 	for _, m := range members {
-		a, err := decomposed(t, m.Model, src, o).Applier(m.Model)
+		a, err := fittedTo(t, m.Model, src, o).Applier(m.Model)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestMembersEffects(t *testing.T) {
 				t.Fatalf("shared %t", joined.Shared())
 			}
 			c := &collector{}
-			r := decomposed(t, joined, tab, &decompose.Options{Visitors: []decompose.Visitor{c}})
+			r := fittedTo(t, joined, tab, &decompose.Options{Visitors: []decompose.Visitor{c}})
 			a, err := r.Applier(joined)
 			if err != nil {
 				t.Fatal(err)
@@ -257,7 +257,7 @@ func TestMembersArtifact(t *testing.T) {
 				}
 			})
 			joined := join(t, members)
-			r := decomposed(t, joined, tab, nil)
+			r := fittedTo(t, joined, tab, nil)
 			var moments, doc bytes.Buffer
 			if err := r.EncodeMoments(&moments); err != nil {
 				t.Fatal(err)
@@ -315,7 +315,7 @@ func TestMembersArtifact(t *testing.T) {
 func TestMembersDoNotDependOn(t *testing.T) {
 	tab := table(t, 9000, 7)
 	encode := func(m decompose.Model, o *decompose.Options) string {
-		r := decomposed(t, m, tab, o)
+		r := fittedTo(t, m, tab, o)
 		var b bytes.Buffer
 		if err := r.EncodeMoments(&b); err != nil {
 			t.Fatal(err)
@@ -340,7 +340,7 @@ func TestMembersDoNotDependOn(t *testing.T) {
 				}
 			}
 			turned := join(t, []decompose.Member{members[2], members[0], members[1]})
-			a, b := decomposed(t, m, tab, nil), decomposed(t, turned, tab, nil)
+			a, b := fittedTo(t, m, tab, nil), fittedTo(t, turned, tab, nil)
 			for j := range a.Predictors[0].Terms {
 				x, y := a.Predictors[0].Terms[j], b.Predictors[0].Terms[j]
 				agree(t, "turned", []float64{x.After.Variance, x.BetweenSD.After, x.BetweenSD.Before, x.EDF}, []float64{y.After.Variance, y.BetweenSD.After, y.BetweenSD.Before, y.EDF}, 1e-9)
@@ -395,7 +395,7 @@ func TestMembersTwice(t *testing.T) {
 	tab := table(t, 300, 9)
 	one := networks(1, 1, nil)[0]
 	m := join(t, []decompose.Member{one, {Name: "again", Model: one.Model}})
-	r := decomposed(t, m, tab, nil)
+	r := fittedTo(t, m, tab, nil)
 	a, err := r.Applier(m)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestMembersShards(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a, b bytes.Buffer
-	for buffer, r := range map[*bytes.Buffer]*decompose.Result{&a: merged, &b: decomposed(t, m, tab, nil)} {
+	for buffer, r := range map[*bytes.Buffer]*decompose.Result{&a: merged, &b: fittedTo(t, m, tab, nil)} {
 		if err := r.Encode(buffer); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestMembersOddShapes(t *testing.T) {
 					f.withTap()
 				}
 			}), c.formula)
-			r := decomposed(t, join(t, members), tab, &c.o)
+			r := fittedTo(t, join(t, members), tab, &c.o)
 			for _, term := range r.Predictors[0].Terms {
 				if s := term.BetweenSD; !(s.Before >= 0 && s.After >= 0) {
 					t.Errorf("%s, %s: between sd %v", c.name, term.Name, s)
