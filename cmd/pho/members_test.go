@@ -196,7 +196,7 @@ func TestBadMembers(t *testing.T) {
 		"there is one network":             {"--model", network, "--members-from", "seeds"},
 		"it is resamples or seeds":         {"--model", folder, "--members-from", "luck"},
 		"has no term":                      {"--model", network, "--model", filepath.Join(other, fileNetwork)},
-		"have the same inputs": {"--model", network, "--model", filepath.Join(inputs, fileNetwork)},
+		"have the same inputs":             {"--model", network, "--model", filepath.Join(inputs, fileNetwork)},
 		"--export-onnx writes one network": {"--model", folder, "--export-onnx"},
 		"--phonam takes one network":       {"--model", folder, "--phonam", "spline"},
 		"no such file":                     {"--model", network, "--model", filepath.Join(temp, "none.onnx")},
