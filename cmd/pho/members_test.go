@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -196,7 +198,7 @@ func TestBadMembers(t *testing.T) {
 		"there is one network":             {"--model", network, "--members-from", "seeds"},
 		"it is resamples or seeds":         {"--model", folder, "--members-from", "luck"},
 		"has no term":                      {"--model", network, "--model", filepath.Join(other, fileNetwork)},
-		"have the same inputs": {"--model", network, "--model", filepath.Join(inputs, fileNetwork)},
+		"have the same inputs":             {"--model", network, "--model", filepath.Join(inputs, fileNetwork)},
 		"--export-onnx writes one network": {"--model", folder, "--export-onnx"},
 		"--phonam takes one network":       {"--model", folder, "--phonam", "spline"},
 		"no such file":                     {"--model", network, "--model", filepath.Join(temp, "none.onnx")},
@@ -215,6 +217,44 @@ func TestBadMembers(t *testing.T) {
 	}
 	if o := call(t, "apply", "--decomposition", out, "--data", data, "--out", "-", "--member", "001#2"); o.status != exitDone && !strings.Contains(o.err, "#2") {
 		t.Errorf("the second of two: %s", o.err)
+	}
+}
+
+// TestMembersRealData: classifiers of two classes on real rows, and the same rows with their
+// columns in another order and a column more.
+func TestMembersRealData(t *testing.T) {
+	const source = "../../../shared/data/pima.csv"
+	raw, err := os.ReadFile(source)
+	if err != nil {
+		t.Skip("no ", source)
+	}
+	temp := t.TempDir()
+	data, turned := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "turned.csv")
+	write(t, data, string(raw))
+	var text strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		slices.Reverse(cells)
+		more := "7"
+		if i == 0 {
+			more = "seven"
+		}
+		text.WriteString(strings.Join(append(cells, more), ",") + "\n")
+	}
+	write(t, turned, text.String())
+	folder := filepath.Join(temp, "networks")
+	done(t, "train", "--data", data, "--family", "binomial", "--formula", "diabetes ~ bmi", "--deep", "glucose,bmi,age", "--hidden", "8", "--epochs", "5", "--members", "3", "--resample", "--out", folder)
+	var effects [2]string
+	for i, rows := range []string{data, turned} {
+		out := filepath.Join(temp, "out"+strconv.Itoa(i))
+		o := done(t, "decompose", "--model", folder, "--data", rows, "--formula", "diabetes ~ s(glucose) + s(age)", "--out", out)
+		if !strings.Contains(o.err, "binomial") || !strings.Contains(o.err, "sd between 3 networks") {
+			t.Errorf("said\n%s", o.err)
+		}
+		effects[i] = read(t, out, resultdir.Effects)
+	}
+	if effects[0] != effects[1] {
+		t.Error("the order of the columns changes the effects")
 	}
 }
 

@@ -165,9 +165,12 @@ func predictionWords(r *decompose.Result) string {
 	if p.RMSE != nil {
 		r2 += fmt.Sprintf(", RMSE %.4g", *p.RMSE)
 	}
-	response := wiring.Shorten(shown(r.Response), summaryName)
-	if p.DevianceExplained == nil {
-		return fmt.Sprintf("the network's own prediction of %s (%s): %s", response, r.Family, r2)
+	response, whose := wiring.Shorten(shown(r.Response), summaryName), "the network's own prediction"
+	if r.Networks != nil {
+		whose = "the prediction by the networks' mean predictor"
 	}
-	return fmt.Sprintf("the network's own prediction of %s (%s): %s of the deviance explained; %s", response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
+	if p.DevianceExplained == nil {
+		return fmt.Sprintf("%s of %s (%s): %s", whose, response, r.Family, r2)
+	}
+	return fmt.Sprintf("%s of %s (%s): %s of the deviance explained; %s", whose, response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
 }
