@@ -50,7 +50,7 @@ func ChunkRows(m Model) (int, error) {
 // structured columns and the deep predictors (paper, algorithm 2, step 2).
 func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Statistics, error) {
 	o = o.orDefault()
-	if err := o.validate(m); err != nil {
+	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
 		return nil, err
 	}
 	p, err := newPlan(m)
@@ -169,12 +169,14 @@ type accumulator struct {
 	opts     *Options
 	features []string
 	deviance *mat.Dense
+	joined   *Members    // nil: the deep parts are all responses
+	all      *mat.Dense  // responses, if there are more than the deep parts
 	columns  []mat.Dense // of the features: the batch's memory,
 	zeros    []float64   // or this, evalRows long, if they are not numeric
 }
 
 func newAccumulator(m Model, p *plan, l moments.Layout, features []string, o *Options) *accumulator {
-	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features}
+	a := &accumulator{forward: newForward(m, p), chunk: moments.NewChunk(l), opts: o, features: features, joined: p.joined}
 	if o.Groups != "" {
 		a.groups = newGroupChunks(o.Groups, l)
 	}
@@ -241,13 +243,31 @@ func (a *accumulator) add(rows *data.Batch, out *Outputs) error {
 	if x, err = a.addExtra(x, rows, w, out.Eta); err != nil {
 		return err
 	}
-	if err := a.chunk.Add(x, w, out.Zeta); err != nil {
+	r := a.responses(out)
+	if err := a.chunk.Add(x, w, r); err != nil {
 		return atRow(rows, err)
 	}
 	if a.groups != nil {
-		return a.groups.add(rows, x, w, out.Zeta)
+		return a.groups.add(rows, x, w, r)
 	}
 	return nil
+}
+
+// responses are the deep predictors and, of several networks, those of each.
+func (a *accumulator) responses(out *Outputs) *mat.Dense {
+	if a.joined == nil {
+		return out.Zeta
+	}
+	n, k := out.Zeta.Dims()
+	each := out.Taps[zetaOfEach]
+	_, more := each.Dims()
+	a.all = resize(a.all, n, k+more)
+	for i := range n {
+		row := a.all.RawRowView(i)
+		copy(row, out.Zeta.RawRowView(i))
+		copy(row[k:], each.RawRowView(i))
+	}
+	return a.all
 }
 
 // addExtra adds the columns of the bases in no predictor.

@@ -95,7 +95,7 @@ func (c *robustCovariance) byMeans(mean []float64) {
 // inverse is A^-1 = (X'WX + S)^-1 in raw coordinates; nil where there is no covariance or
 // no remainder.
 func (d *Predictor) inverse() *mat.SymDense {
-	if d.cov == nil || !(d.Scale > 0) {
+	if d.cov == nil || !(d.Scale > 0) || d.apart() {
 		return nil
 	}
 	c := mat.NewSymDense(d.cov.SymmetricDim(), nil)

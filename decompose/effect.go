@@ -24,6 +24,9 @@ type Effect struct {
 	// Simultaneous are half widths round After of a band that holds the curve at all rows
 	// with probability 0.95; nil unless asked for (SimultaneousEffect), else NaN with SE.
 	Simultaneous []float64
+	// Networks are the curves of several networks, of which Before and After are the
+	// means; nil: there is one.
+	Networks *NetworkEffects
 }
 
 // Effect evaluates term j of predictor k at the rows of b, which must have the
@@ -66,6 +69,9 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			return nil, nil, nil, err
 		}
 	}
+	if len(d.Members) > 0 {
+		e.Networks = newNetworkEffects(len(d.Members), n)
+	}
 	var all *mat.Dense // columns of the terms, one after the other
 	for _, p := range pieces {
 		t := &d.Terms[p.term]
@@ -78,8 +84,10 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 			e.Before[i] += before - p.centreBefore
 			e.After[i] += before + moved - p.centre
 		}
+		e.Networks.add(t, x)
 		all = beside(all, x)
 	}
+	e.Networks.spread()
 	u, err := d.uncertainty(terms...)
 	if err != nil {
 		return nil, nil, nil, err

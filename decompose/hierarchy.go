@@ -83,9 +83,14 @@ func (d planned) terms() []Term {
 // hierarchical splits what was fitted, if terms have margins. What interactions of factors
 // give away moves in alpha, which is one of several solutions then: a combination of
 // levels that did not occur has no interaction. What others give is in their Margins.
+// Terms of several networks stay as fitted: each network would have margins of its own.
 func (s *solver) hierarchical() (err error) {
 	n := nesting(s.d.terms())
 	if s.o.Terms == Fitted || !n.Any() {
+		return nil
+	}
+	if s.plan.joined != nil {
+		s.warn("terms of several networks stay as they are fitted: how main effects and interactions share what both can express is the formula's convention, not the hierarchical one")
 		return nil
 	}
 	if s.hierarchy, err = s.columns.Hierarchy(n); err != nil {

@@ -42,7 +42,11 @@ const hierarchyMatrices = 6
 // sums by group do too.
 func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 	o = o.orDefault()
-	p, err := newPlan(m)
+	fitted := m
+	if j, ok := m.(*Members); ok && !j.shared {
+		fitted = j.members[0].Model // the networks are fitted one after the other
+	}
+	p, err := newPlan(fitted)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +67,7 @@ func EstimateMemory(m Model, rows int64, o *Options) (Memory, error) {
 			penalties += int64(len(b.Penalty.S))
 		}
 	}
-	gathered := workers * 8 * min(4096, chunk) * int64(p.p+len(p.predictors))
+	gathered := workers * 8 * min(4096, chunk) * int64(p.p+p.layout.Responses)
 	return Memory{
 		{fmt.Sprintf("moments of %d columns", p.p), square*(5*workers+2+merged) + gathered,
 			FewerWorkers + ", or " + FewerColumns},

@@ -41,6 +41,7 @@ type splitter struct {
 	columns []float64        // contributions at evalRows rows, one term after the other
 	errors  [][]*uncertainty // by predictor and term; nil: none
 	bands   *sandwichWorker  // of the last pass; nil: none
+	spread  [][]float64      // see remainders
 
 	exchanges [][]exchange // by predictor and term; nil of a predictor without margins
 }
@@ -89,6 +90,9 @@ func (s *splitter) split(ctx context.Context, parts *Parts, b *data.Batch, store
 		}
 		if s.bands == nil {
 			continue
+		}
+		if s.bands.r, err = s.remainders(rows.Rows(), out, x); err != nil {
+			return err
 		}
 		if err := s.bands.add(rows, parts, i, x); err != nil {
 			return err

@@ -24,6 +24,7 @@ type plan struct {
 	p          int   // raw columns
 	predictors []planned
 	layout     moments.Layout
+	joined     *Members // whose networks' deep parts are further responses; nil: none
 }
 
 // planned is one predictor: its blocks ordered by term index.
@@ -84,6 +85,10 @@ func newPlan(m Model) (*plan, error) {
 		p.layout.Bases = append(p.layout.Bases, moments.Basis{Name: t.Name(), Dim: t.Dim()})
 	}
 	p.layout.Responses = len(names)
+	if j, ok := m.(*Members); ok && j.shared {
+		p.joined = j
+		p.layout.Responses += len(j.members) * len(names)
+	}
 	return p, nil
 }
 

@@ -23,8 +23,9 @@ type solver struct {
 	method  Method
 	o       *Options
 
-	columns *projection.Constrained
-	fit     *projection.Fit
+	columns  *projection.Constrained
+	networks []*projection.Constrained // with the deep part of each of several networks
+	fit      *projection.Fit
 	// Raw coefficients: the network's own, what moves, and their sum.
 	beta, alpha, after []float64
 
@@ -48,6 +49,7 @@ func (s *solver) solve(ctx context.Context) error {
 		s.concurvity,
 		s.aliases,
 		s.variances,
+		s.members,
 		s.orders,
 		s.check,
 		s.verdicts,
@@ -95,9 +97,12 @@ func (s *solver) project(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.method == PHO {
+	switch {
+	case s.method == PHO:
 		s.fit, err = problem.Orthogonal()
-	} else {
+	case s.plan.joined != nil:
+		s.fit, err = s.projectTogether(ctx, problem)
+	default:
 		s.fit, err = problem.Penalised(ctx, s.groups, s.o.Smoothing.Selection)
 	}
 	return err

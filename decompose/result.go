@@ -35,6 +35,7 @@ type Result struct {
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
 	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
+	Networks    *Networks       `json:"members,omitempty"`    // of which this is the mean; nil: one network
 	Predictors  []Predictor     `json:"predictors"`
 	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
 	Features    []Feature       `json:"features"`
@@ -98,7 +99,7 @@ type Predictor struct {
 	Columns         int      `json:"columns"`         // after constraints, intercept counted
 	RankTolerance   float64  `json:"rank_tolerance"`
 	EDF             float64  `json:"edf"`             // of the projection, intercept counted
-	Scale           float64  `json:"scale"`           // RSS_w / (n - edf)
+	Scale           float64  `json:"scale"`           // RSS_w / (n - edf); of several networks the mean of theirs
 	Score           *float64 `json:"score,omitempty"` // smoothing criterion; nil for PHO
 	Status          string   `json:"status,omitempty"`
 	Iterations      int      `json:"iterations,omitempty"`
@@ -129,7 +130,8 @@ type Predictor struct {
 	Orders          []Order  `json:"orders,omitempty"`
 	OrdersRemainder *float64 `json:"orders_remainder,omitempty"`
 	// Remainder says what the unstructured part depends on; nil: nobody asked.
-	Remainder *Remainder `json:"remainder,omitempty"`
+	Remainder *Remainder     `json:"remainder,omitempty"`
+	Members   []MemberResult `json:"members,omitempty"` // by network; nil: there is one
 
 	cov    *mat.SymDense     // of the projection, raw coordinates of all terms, in order; nil: not at hand
 	bias   *mat.SymDense     // of cov, what smoothing adds to the sandwich; nil: nothing, or not at hand
@@ -174,9 +176,12 @@ type TermResult struct {
 	KCheck  *KCheck         `json:"k_check,omitempty"` // of smooths, by package diagnostics
 	// Concurvity is the term's with all others of the predictor.
 	Concurvity Concurvity `json:"concurvity"`
-	Before     Moment     `json:"before"`
-	After      Moment     `json:"after"`
-	Moved      Moment     `json:"moved"` // of After less Before: how far the term moved, Phi alpha of terms that have and are no margins
+	// BetweenSD says how far the term differs between networks; nil: there is one.
+	BetweenSD *BetweenSD   `json:"between_sd,omitempty"`
+	Members   []MemberTerm `json:"members,omitempty"` // by network
+	Before    Moment       `json:"before"`
+	After     Moment       `json:"after"`
+	Moved     Moment       `json:"moved"` // of After less Before: how far the term moved, Phi alpha of terms that have and are no margins
 
 	term Term
 }

@@ -192,6 +192,7 @@ type sandwichWorker struct {
 	pinned   [][]int64
 	x        []design.Columns
 	h, s     []float64
+	r        [][]float64    // remainders at the rows to come, by predictor; nil: the parts'
 	zeros    *mat.Dense     // the sums have no response of their own
 	clusters *clusterWorker // in place of chunks; nil: rows are independent
 }
@@ -242,6 +243,9 @@ func (w *sandwichWorker) add(b *data.Batch, parts *Parts, i int, x []design.Colu
 			return err
 		}
 		r := parts.Predictors[k].Unstructured[i : i+n]
+		if w.r != nil {
+			r = w.r[k]
+		}
 		w.summands(k, r, weight)
 		if w.clusters != nil {
 			if err := w.clusters.add(k, w.x, r, weight); err != nil {

@@ -125,7 +125,7 @@ func (s Sharing) responses(all []*solver) (out []sharedResponse) {
 	first := members[0]
 	rows, _ := s.By.Dims()
 	for r := range rows {
-		mix := make([]float64, len(all))
+		mix := make([]float64, first.moments.Layout.Responses) // others than the deep parts have no share
 		for i, m := range members {
 			mix[m.k] = s.By.At(r, i)
 		}

@@ -23,7 +23,7 @@ const (
 // of all columns.
 func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, error) {
 	o = o.orDefault()
-	if err := o.validate(m); err != nil {
+	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
 		return nil, err
 	}
 	p, err := newPlan(m)
@@ -50,6 +50,9 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
 	}
 	r.describe(o, s, total)
+	if p.joined != nil {
+		r.Networks = p.joined.described()
+	}
 	if o.bands() == NoBands {
 		r.Bands = NoBands
 	}

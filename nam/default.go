@@ -10,13 +10,13 @@ import (
 // additive model, that is, if a term of its own is learned and has several columns and all
 // others are learned or linear; "" for any other model, which has no variant. What a
 // formula adds does not count. method is the one asked for: PHO leaves out penalties, and so
-// there is none.
+// there is none. Several networks have no variant either.
 //
 // Why Learned, and what the others do: docs/phonam.md, with figures on six data sets. In
 // short, projecting on learned bases without a penalty was the worst of three in each
 // measure, and splines, though steadier, split every curve in two terms.
 func Default(m decompose.Model, method decompose.Method) Variant {
-	if method == decompose.PHO {
+	if _, joined := m.(*decompose.Members); joined || method == decompose.PHO {
 		return ""
 	}
 	several := false

@@ -11,6 +11,14 @@ func widthOf(r *decompose.Result) float64 { return decompose.PointwiseQuantile(r
 
 // half is the half width of the pointwise band at point i.
 func (e *Effect) half(i int) float64 {
+	if e.Networks != nil {
+		return decompose.TotalHalf(e.Networks.SD[i], e.SE[i], len(e.Networks.After), 0.95)
+	}
+	return e.own(i)
+}
+
+// own is that of the projection of one network.
+func (e *Effect) own(i int) float64 {
 	if e.Width == 0 {
 		return decompose.PointwiseQuantile(0) * e.SE[i]
 	}
@@ -22,6 +30,9 @@ func bandWords(r *decompose.Result) (name, reading string) {
 	const given = " The network is taken as given: the band does not say how much another training run of the network would change the curve."
 	const inner = "The darker band holds the curve at a single point in 95 of 100 samples of rows, the lighter one, drawn where the feature has a curve, all of the curve at once."
 	const flat = " Curvature that smoothing has taken out of a term altogether, for want of rows, no band knows of."
+	if n := newNetworks(r); n != nil {
+		return n.Band, "Round the mean curve, ± t √(B + P): B is the variance between the networks' curves at the point, P the mean of the variances of their own projections, and t the 97.5 % point with (B+P)²/(B²/(M−1)) degrees of freedom for M networks. The lighter band is of all of the curve at once: it is as much wider as the projection's own is. " + n.Promise
+	}
 	const target = " The curve meant is that of the projection over the population that the rows are a sample of, less its mean over these rows."
 	switch {
 	case r.Bands == decompose.NoBands:

@@ -8,6 +8,7 @@ import (
 // curve is a function of one number.
 type curve struct {
 	Band, Sim, Before, After, Data string // paths
+	Networks                       string // path of the curves of several networks
 	Zero                           string // height of the line at 0
 	XTicks, YTicks                 []tick
 	XName                          string
@@ -38,6 +39,11 @@ func (d *drawing) curve(e *Effect) *curve {
 	c.Band = band(e, e.half, x, y)
 	if e.Sim != nil {
 		c.Sim = band(e, func(i int) float64 { return e.Sim[i] }, x, y)
+	}
+	if e.Networks != nil {
+		for _, f := range e.Networks.After {
+			c.Networks += trace(f)
+		}
 	}
 	c.Data = d.histogram(e.X.Feature)
 	return c

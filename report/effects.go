@@ -37,6 +37,10 @@ type Effect struct {
 	// SE is the standard error of After for the given network (decompose.Result.Bands says
 	// of which kind). NaN where there is none.
 	SE []float64
+	// Networks are the curves of several networks, called Names, of which Before and After
+	// are the means; nil: there is one.
+	Networks *decompose.NetworkEffects
+	Names    []string
 	// Sim are half widths of a band round After that holds all of the grid with probability
 	// 0.95 (decompose.Effect.Simultaneous). NaN where there is none; nil: not known.
 	Sim []float64
@@ -164,6 +168,10 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 		}
 	}
 	e.Before, e.After, e.SE, e.Sim, e.Width = v.Before, v.After, v.SE, v.Simultaneous, widthOf(g.result)
+	if e.Networks = v.Networks; e.Networks != nil {
+		e.Names = g.result.Networks.Names
+	}
+	e.widen()
 	if len(terms) == 1 {
 		err = blank(&e, gridOf, b)
 	}
@@ -197,15 +205,29 @@ func blank(e *Effect, t *decompose.TermResult, b *data.Batch) error {
 // notFinite tells NaN and infinities.
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
+// effectColumns are those of effects.csv for one network.
+func effectColumns() []string {
+	return []string{"predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper", "lower_sim", "upper_sim"}
+}
+
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
 // for one feature; value is empty for a combination of levels that did not occur. se, lower and upper (the pointwise 95 % band) and lower_sim and upper_sim
 // (the band that holds all of the grid) are empty in stage "before", and where there is no
 // standard error. Numbers have all their digits.
+//
+// Of several networks the rows are those of their mean, lower and upper hold what differs
+// between networks too (decompose.Effect.Half), and two columns follow: between_sd, the
+// standard deviation of the networks' curves at the point, and member, which is empty.
+// The rows of every network come next, with its name as member and no errors.
 func WriteEffects(w io.Writer, effects []Effect) error {
 	buffer := bufio.NewWriter(w)
 	c := csv.NewWriter(buffer)
+	several := slices.ContainsFunc(effects, func(e Effect) bool { return e.Networks != nil })
 	write := func(record ...string) {
+		if several && len(record) == len(effectColumns()) {
+			record = append(record, "", "")
+		}
 		c.Write(record) // the error stays with c
 	}
 	number := func(v float64) string {
@@ -214,11 +236,19 @@ func WriteEffects(w io.Writer, effects []Effect) error {
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	write("predictor", "term", "stage", "x", "x2", "value", "se", "lower", "upper", "lower_sim", "upper_sim")
+	if several {
+		write(append(effectColumns(), "between_sd", "member")...)
+	} else {
+		write(effectColumns()...)
+	}
 	for i := range effects {
 		e := &effects[i]
 		if e.Sum != nil {
 			continue // terms only: sums are for the eye
+		}
+		if e.Networks != nil {
+			e.writeNetworks(write, number)
+			continue
 		}
 		for p, v := range e.Before {
 			x, x2 := e.at(p)

@@ -64,6 +64,9 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 	for _, v := range []float64{-limit, 0, limit} {
 		h.KeyTicks = append(h.KeyTicks, tick{At: px(keyFrom + (v/limit+1)/2*(keyTo-keyFrom)), Label: num(v)})
 	}
+	if e.Networks != nil {
+		h.caption = append(h.caption, "Median standard deviation between networks: "+num(median(e.Networks.SD))+".")
+	}
 	if se := median(e.SE); !notFinite(se) {
 		h.caption = append(h.caption, "Median standard error: "+num(se)+".")
 	}

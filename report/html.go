@@ -61,6 +61,7 @@ type page struct {
 	Format      string
 	Penalised   bool
 	Likelihood  bool
+	Networks    *networks // nil: one network
 }
 
 // fact is a named value, and how to read it.
@@ -72,6 +73,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		CreatedBy: clean(r.CreatedBy), Format: clean(r.Format), Penalised: r.Method == decompose.PHOGAM,
 		Diagnostics: indented(r.Diagnostics), Prediction: predictionWords(r), Together: together(r), Bound: bounds(r),
 	}
+	p.Networks = newNetworks(r)
 	if name, reading := bandWords(r); name != "" {
 		p.Band = &fact{Name: name, Reading: reading}
 	}
@@ -113,6 +115,9 @@ func facts(r *decompose.Result) []fact {
 		sha = sha[:12] + "…"
 	}
 	add("sha256", clean(sha))
+	if n := r.Networks; n != nil {
+		add("networks", fmt.Sprintf("%d, which differ by %s", len(n.Names), clip(string(n.From), 20)))
+	}
 	add("rows", count(r.Rows))
 	add("method", methodWords(r))
 	add("weights", clip(r.Weights, 60))

@@ -14,6 +14,7 @@ type predictor struct {
 	Headline   string
 	Remainder  string
 	Stages     []stage
+	Networks   *agreement // nil: one network
 	BarZero    string
 	BarHundred string
 	Terms      []termRow
@@ -40,6 +41,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 	d := &r.Predictors[k]
 	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
+	p.Networks = newAgreement(r, d)
 	name, _ := bandWords(r)
 	p.Band = strings.ToLower(name)
 	p.Stages, p.BarZero, p.BarHundred = stages(d)

@@ -63,7 +63,7 @@ func (j *job) emptyModel(predictors []network.Predictor) *Model {
 // finish completes a model whose formula terms are there: learned terms, columns, and the
 // ranges of the formula's columns over the training rows.
 func (m *Model) finish(j *job) {
-	m.ranges = rangesOf(m.blocks, j.train.Batch)
+	m.ranges = rangesOf(m.blocks, j.seen.Batch)
 	m.addLearned()
 	m.columns = m.reads()
 }

@@ -47,6 +47,9 @@ func fingerprint(j *job) string {
 	h := sha256.New()
 	// All that is left are plain values; maps are printed in order of their keys.
 	fmt.Fprintf(h, "%s %s %s %s %T%+v %+v %+v %+v %+v", c.Architecture, c.Response, c.Weights, c.Offset, c.Family, c.Family, c.Structured, c.Deep, c.FeatureNetworks, t)
+	if c.Sampling != (Sampling{}) { // the targets are not all that it changes
+		fmt.Fprintf(h, "%+v", c.Sampling)
+	}
 	for _, t := range []*likelihood.Target{j.trainTarget, j.validTarget} {
 		if t == nil {
 			continue

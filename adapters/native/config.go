@@ -51,10 +51,23 @@ type Config struct {
 	Deep            Deep
 	FeatureNetworks FeatureNetworks
 	Training        Training
+	Sampling        Sampling
 
 	// Export, if not nil, says how the model is to be written: what WriteONNX would refuse
 	// is then refused before anything is fitted. nil: everything is trained.
 	Export *ExportOptions
+}
+
+// Sampling says which of the rows a network is trained on: for several networks of one task,
+// which are to be compared. Terms, levels and scales are found in all rows that are not held
+// out, so that networks of other resamples have the same columns.
+type Sampling struct {
+	// SplitSeed draws the validation rows, so that networks of other seeds hold out the same
+	// ones; 0: Training.Seed.
+	SplitSeed uint64
+	// Resample is the seed of a bootstrap resample: as many rows as are not held out are drawn
+	// from them, with replacement; 0: none.
+	Resample uint64
 }
 
 // Structured is the formula part X beta.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type job struct {
 	family       family.Differentiable
 	names        []string
 	train, valid *rows.Frame // valid nil: none
+	seen         *rows.Frame // rows that are not held out: train, or what it is a resample of
 	// The responses in the units of training, and these units.
 	trainTarget, validTarget *likelihood.Target
 	raw                      *likelihood.Target // of the rows that decide, in the response's units
@@ -57,16 +59,19 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range j.plans {
+		if err := p.Describe(j.train.Batch); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.resample(); err != nil {
+		return nil, err
+	}
 	for range cfg.unknown() { // predictors with an intercept and nothing else
 		blocks, free = append(blocks, nil), append(free, true)
 	}
 	if err := j.readTargets(free); err != nil {
 		return nil, err
-	}
-	for _, p := range j.plans {
-		if err := p.Describe(j.train.Batch); err != nil {
-			return nil, err
-		}
 	}
 	if err := cfg.knownTerms(blocks); err != nil {
 		return nil, err
@@ -112,7 +117,7 @@ func (j *job) checkExport(blocks [][]decompose.Block) (err error) {
 		}
 	}
 	m.finish(j)
-	if m.levels, err = textLevels(m.columns, j.train); err != nil {
+	if m.levels, err = textLevels(m.columns, j.seen); err != nil {
 		return err
 	}
 	return m.WriteONNX(io.Discard, j.cfg.Export)
@@ -185,7 +190,7 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 		if held == 0 || held == all.Rows() {
 			return fmt.Errorf("native: a validation share of %g leaves %d of %d rows for validation: give more rows, another share, or a negative one for none", t.ValidationShare, held, all.Rows())
 		}
-		order := rand.New(rand.NewPCG(t.Seed, 0x5011d)).Perm(all.Rows())
+		order := rand.New(rand.NewPCG(cmp.Or(j.cfg.Sampling.SplitSeed, t.Seed), 0x5011d)).Perm(all.Rows())
 		slices.Sort(order[:held])
 		slices.Sort(order[held:])
 		if j.valid, err = all.Subset(order[:held]); err != nil {
@@ -196,6 +201,22 @@ func (j *job) read(ctx context.Context, src data.Source, columns []string) error
 		}
 	}
 	return nil
+}
+
+// resample draws the rows that are trained on, if a resample is asked for.
+func (j *job) resample() (err error) {
+	j.seen = j.train
+	if j.cfg.Sampling.Resample == 0 {
+		return nil
+	}
+	draw := rand.New(rand.NewPCG(j.cfg.Sampling.Resample, 0xb007))
+	index := make([]int, j.train.Rows())
+	for i := range index {
+		index[i] = draw.IntN(len(index))
+	}
+	slices.Sort(index)
+	j.train, err = j.seen.Subset(index)
+	return err
 }
 
 // readTargets checks the responses, scales them and fits the intercept-only

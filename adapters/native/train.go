@@ -79,7 +79,7 @@ func (j *job) predictors(n int) []network.Predictor {
 // done evaluates the model; intercepts are those of training.
 func (j *job) done(ctx context.Context, m *Model, intercepts []float64) (*Model, *Fit, error) {
 	var err error
-	if m.levels, err = textLevels(m.columns, j.train); err != nil {
+	if m.levels, err = textLevels(m.columns, j.seen); err != nil {
 		return nil, nil, err
 	}
 	j.fit.evaluator = j.evaluator(intercepts, m.family)

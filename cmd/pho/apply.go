@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/report"
@@ -19,6 +19,7 @@ import (
 type applyFlags struct {
 	dir, out, model, maxMemory string
 	precision                  string
+	member                     string
 	errors                     bool
 	inputs                     []string
 	data                       dataFlags
@@ -43,7 +44,8 @@ are those of contributions.csv.`,
 	a.data.add(f)
 	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
-	f.StringVar(&a.model, "model", "", "the network's `FILE`, if it is not where it was")
+	f.StringVar(&a.member, "member", "", "`NAME` of one of several networks, for its contributions in place of the mean's")
+	f.StringVar(&a.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addPrecision(f, &a.precision, "", " (default: that of the decomposition)")
 	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
@@ -76,14 +78,14 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
-	m, ref, err := reopen(r, a.dir, a.model, a.maxMemory, a.precision)
+	opened, err := reopen(r, a.dir, a.model, a.maxMemory, a.precision)
 	if err != nil {
 		return err
 	}
-	if err := a.spare(s, paths, tensors, ref.File, m.Graph()); err != nil {
+	if err := a.spare(s, paths, tensors, opened); err != nil {
 		return err
 	}
-	model, err := ref.Contrasted(m)
+	r, model, err := a.one(r, opened.Model)
 	if err != nil {
 		return err
 	}
@@ -91,6 +93,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
+	m, ref := opened.Networks[0], opened.Reference
 	if a.errors {
 		applier = applier.WithErrors()
 	}
@@ -121,10 +124,31 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	return nil
 }
 
+// one is the result and the model of the network that --member names; what was read, if it
+// names none.
+func (a *applyFlags) one(r *decompose.Result, m decompose.Model) (*decompose.Result, decompose.Model, error) {
+	if a.member == "" {
+		return r, m, nil
+	}
+	members, ok := m.(*decompose.Members)
+	if !ok {
+		return nil, nil, usagef("--member %q: the decomposition is of one network", a.member)
+	}
+	var names []string
+	for i, member := range members.Networks() {
+		if member.Name == a.member {
+			own, err := r.Network(members, i)
+			return own, member.Model, err
+		}
+		names = append(names, member.Name)
+	}
+	return nil, nil, usagef("--member %q: the networks of the decomposition are %s", a.member, quotedNames(names))
+}
+
 // spare refuses to write over the data or the network, or into the decomposition.
-func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, model string, g *onnx.Graph) error {
+func (a *applyFlags) spare(s streams, paths []string, tensors []tensorInput, opened *wiring.Opened) error {
 	var in sources
-	in.addModel(model, g)
+	in.addNetworks(opened)
 	in.addData(paths, tensors, s.in)
 	in.addResult(a.dir)
 	if a.out == "-" {

@@ -130,11 +130,11 @@ func (f *compareFlags) open(s streams, side *compare.Side, i int) (*seen, error)
 	if len(f.models) == 2 {
 		path = f.models[i]
 	}
-	m, ref, err := reopen(side.Result, side.Name, path, f.maxMemory, "")
+	opened, err := reopen(side.Result, side.Name, path, f.maxMemory, "")
 	if err != nil {
 		return nil, err
 	}
-	applier, err := side.Result.Applier(m)
+	applier, err := side.Result.Applier(opened.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -146,12 +146,13 @@ func (f *compareFlags) open(s streams, side *compare.Side, i int) (*seen, error)
 	if err != nil {
 		return nil, err
 	}
-	o.Factors = ref.Factors
-	src, err := openRows(paths, o, nil, m.Graph())
+	o.Factors = opened.Factors
+	network := opened.Networks[0]
+	src, err := openRows(paths, o, nil, network.Graph())
 	if err != nil {
 		return nil, err
 	}
-	return &seen{applier, wiring.Seen(m, ref.Rounded, wiring.TermColumns(side.Result), src)}, nil
+	return &seen{applier, wiring.Seen(network, opened.Rounded, wiring.TermColumns(side.Result), src)}, nil
 }
 
 // rows is what B's rows tell.

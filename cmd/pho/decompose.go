@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,9 @@ import (
 
 // decomposeFlags are the flags of pho decompose.
 type decomposeFlags struct {
-	model, out, log   string
+	models            []string
+	membersFrom       string
+	out, log          string
 	inputs, formulas  []string
 	method, smoothing string
 	sp, df            []string
@@ -67,7 +70,11 @@ Terms come from the graph (see 'pho inspect') and from --formula, in the syntax 
 mgcv: a column, factor(column), s(column, bs="ps", k=20), s(column, by=group); a term
 of that name in the graph is the same term. Columns of text are factors. A dot, as in
 '~ . + te(lon, lat)', stands for terms of all other columns that the network reads, chosen
-by what the columns hold; a network without structure has them without a formula, too.`,
+by what the columns hold; a network without structure has them without a formula, too.
+
+Several networks of one task, named by --model repeated or by their folder, are decomposed
+together: curves are those of their mean, with bands that hold what differs between
+networks, and every term says how far they differ before and after (docs/members.md).`,
 		Example: `  pho decompose --model ssn.onnx --data rows.csv --out result
   pho decompose --model nam.onnx --data 'part-*.csv.gz' --response y --out result
   pho decompose --model net.onnx --data rows.csv --input x=x0..x9 \
@@ -81,7 +88,7 @@ by what the columns hold; a network without structure has them without a formula
 	}
 	f := cmd.Flags()
 	f.SortFlags = false // as defined here: what everybody needs first
-	f.StringVar(&d.model, "model", "", "ONNX `FILE`")
+	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
 	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
@@ -107,6 +114,7 @@ by what the columns hold; a network without structure has them without a formula
 	f.BoolVar(&d.orders, "orders", false, "say what share of the variance is main effects, interactions of two columns, and so on")
 	f.StringVar(&d.refit, "refit", "", "total: penalise the whole structured predictor, not what moves to it")
 	f.StringVar(&d.route, "route", "", "gram or qr: accumulate products, or the triangular factor (slower, keeps twice the digits; default: as needed)")
+	f.StringVar(&d.membersFrom, "members-from", "", "in what several networks differ: resamples (of the rows they were trained on) or seeds (default: what their folder says, else seeds)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
 	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
@@ -146,8 +154,15 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
+	models, from, err := networkFiles(d.models, d.membersFrom)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.oneNetwork(models); err != nil {
+		return nil, err
+	}
 	tensors, inputs := tensorInputs(d.inputs)
-	if err := d.spare(paths, tensors); err != nil {
+	if err := d.spare(models, paths, tensors); err != nil {
 		return nil, err
 	}
 	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
@@ -156,10 +171,11 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	defer dir.Discard()
 
-	network, err := loadNetwork(d.model, d.network.maxMemory)
+	networks, err := loadNetworks(models, d.network.maxMemory)
 	if err != nil {
 		return nil, err
 	}
+	network := networks[0]
 	reading.Workers = o.Goroutines(0)
 	opened, err := openRows(paths, reading, tensors, network.Graph)
 	if err != nil {
@@ -171,6 +187,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	request := d.request(network, opened, columns, o)
+	request.Others, request.From = networks[1:], from
 	ready, err := request.Ready(ctx)
 	if err != nil {
 		return nil, err
@@ -267,10 +284,23 @@ func (d *decomposeFlags) request(n *wiring.Network, rows files.Source, inputs ma
 	}
 }
 
+// oneNetwork refuses what is not done with several networks.
+func (d *decomposeFlags) oneNetwork(models []string) error {
+	switch {
+	case len(models) == 1:
+		return nil
+	case d.export:
+		return usagef("--export-onnx writes one network's file, and there are %d: leave it out, or name one network", len(models))
+	case d.phonam != "":
+		return usagef("--phonam takes one network, and there are %d: without it each is projected on the bases that it learned", len(models))
+	}
+	return nil
+}
+
 // spare refuses to write over what the run reads, or to lose what it keeps.
-func (d *decomposeFlags) spare(paths []string, tensors []tensorInput) error {
+func (d *decomposeFlags) spare(models, paths []string, tensors []tensorInput) error {
 	var in sources
-	in.add("the model", d.model)
+	in.add("the model", models...)
 	in.addData(paths, tensors, nil)
 	if err := in.spareDir("--out", d.out); err != nil {
 		return err
@@ -283,8 +313,11 @@ func (d *decomposeFlags) spare(paths []string, tensors []tensorInput) error {
 func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options, error) {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if d.model == "" {
+	if len(d.models) == 0 || slices.Contains(d.models, "") {
 		fault("--model is missing: name an ONNX file")
+	}
+	if from := decompose.MembersFrom(d.membersFrom); from != "" && from != decompose.Seeds && from != decompose.Resamples {
+		fault("--members-from %q: it is resamples or seeds", d.membersFrom)
 	}
 	if d.out == "" {
 		fault("--out is missing: name the result directory")

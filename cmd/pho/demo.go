@@ -120,7 +120,7 @@ func (d *demoFlags) prepare(table *data.Table) error {
 // decompose runs the main job on one network and compares with the truth.
 func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table *data.Table) error {
 	job := decomposeFlags{
-		model: filepath.Join(d.out, name+".onnx"), out: filepath.Join(d.out, name), smoothing: "reml",
+		models: []string{filepath.Join(d.out, name+".onnx")}, out: filepath.Join(d.out, name), smoothing: "reml",
 		contributions: "csv", gamma: 1,
 		data: dataFlags{paths: []string{filepath.Join(d.out, "data.csv")}, delimiter: ",", na: "error"}, network: networkFlags{},
 		response: "y",
@@ -143,11 +143,11 @@ func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table
 	if err != nil {
 		return err
 	}
-	m, _, err := reopen(r, job.out, "", "1GiB", "")
+	opened, err := reopen(r, job.out, "", "1GiB", "")
 	if err != nil {
 		return err
 	}
-	return distances(ctx, s.out, r, m, table)
+	return distances(ctx, s.out, r, opened.Model, table)
 }
 
 // distances prints how far each feature's curve was and is from the truth.

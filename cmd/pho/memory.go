@@ -92,7 +92,11 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 	if d.contributions == "parquet" {
 		written += parquetMemory(columns, known) + freeBlocks*rows*columns*8
 	}
-	need = memoryInFlags(need).Add("network", workers*graph.Memory(), "fewer --workers").
+	networks := int64(1)
+	if joined, ok := m.(*decompose.Members); ok {
+		networks = int64(len(joined.Networks()))
+	}
+	need = memoryInFlags(need).Add("network", networks*workers*graph.Memory(), "fewer --workers").
 		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if d.interactions != "none" {

@@ -55,12 +55,12 @@ func loadNetwork(path, maxMemory string) (*wiring.Network, error) {
 	return wiring.Load(path, bound)
 }
 
-// reopen opens the network that r, read from dir, was made of; path overrides the
-// recorded one, precision (if it is not "") the precision.
-func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*onnx.Model, *wiring.Reference, error) {
+// reopen opens the network that r, read from dir, was made of, or the networks; path
+// overrides the recorded one, precision (if it is not "") the precision.
+func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*wiring.Opened, error) {
 	bound, err := memoryBound(maxMemory)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return wiring.Reopen(r, dir, path, bound, precision)
+	return wiring.ReopenAll(r, dir, path, bound, precision)
 }

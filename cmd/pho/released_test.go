@@ -55,6 +55,14 @@ func TestWriteFormats(t *testing.T) {
 		"--seed", "1", "--checkpoint", place("checkpoint"), "--out", place("trained"))
 	done(t, "train", "--data", place("rows.csv"), "--formula", "n ~ x1", "--family", "poisson", "--deep", "x0,x1", "--hidden", "3", "--epochs", "3",
 		"--seed", "1", "--out", place("poisson"))
+	done(t, "train", "--data", place("rows.csv"), "--formula", "y ~ g + x2", "--deep", "x0,x1", "--hidden", "3", "--epochs", "3",
+		"--seed", "1", "--members", "2", "--resample", "--out", place("members"))
+	done(t, "decompose", "--model", place("members"), "--data", place("rows.csv"), "--response", "y", "--formula", "~ s(x3, k=5)", "--out", place("several"))
+	for _, name := range []string{resultdir.Effects, resultdir.Report, resultdir.Run} {
+		if err := os.Remove(place("several/" + name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, route := range []string{"gram", "qr"} {
 		done(t, "decompose", "--model", place("trained/model.onnx"), "--data", place("rows.csv"), "--response", "y", "--weights", "w", "--route", route,
 			"--formula", `~ s(x3, k=5) + te(x0, x2, k=c(4,4)) + dow`, "--out", place(route))
@@ -76,7 +84,7 @@ func TestReleasesAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		place := func(name string) string { return filepath.Join(dir, name) }
-		for _, route := range []string{"gram", "qr"} {
+		for _, route := range []string{"gram", "qr", "several"} { // the last: of the two networks in members
 			done(t, "verify", place(route))
 			done(t, "report", place(route))
 			done(t, "apply", "--decomposition", place(route), "--data", place("rows.csv"), "--out", place("again.csv"))
@@ -89,6 +97,9 @@ func TestReleasesAreRead(t *testing.T) {
 			}
 		}
 		done(t, "decompose", "--model", place("trained/model.onnx"), "--data", place("rows.csv"), "--out", place("new"))
+		if o := done(t, "decompose", "--model", place("members"), "--data", place("rows.csv"), "--out", place("new")); !strings.Contains(o.err, "resamples") {
+			t.Errorf("%s: how the networks differ is not told:\n%s", from, o.err)
+		}
 		if o := done(t, "decompose", "--model", place("poisson/model.onnx"), "--data", place("rows.csv"), "--response", "n", "--out", place("new")); !strings.Contains(o.err, "family poisson") {
 			t.Errorf("%s: the family in the network's file is not told:\n%s", from, o.err)
 		}

@@ -23,27 +23,23 @@ DIR/moments.bin and the network.`,
 			if err != nil {
 				return err
 			}
-			m, ref, err := reopen(r, args[0], model, maxMemory, "")
+			opened, err := reopen(r, args[0], model, maxMemory, "")
 			if err != nil {
 				return err
 			}
 			path := func(name string) string { return filepath.Join(args[0], name) }
 			var in sources
-			in.addModel(ref.File, m.Graph())
+			in.addNetworks(opened)
 			in.add("part of the decomposition", path(resultdir.Decomposition), path(resultdir.Moments))
 			for _, name := range []string{resultdir.Effects, resultdir.Report} { // links, perhaps
 				if err := in.spareFile("the report's file", path(name)); err != nil {
 					return err
 				}
 			}
-			contrasted, err := ref.Contrasted(m)
-			if err != nil {
-				return err
-			}
-			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, contrasted, r)
+			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, opened.Model, r)
 		},
 	}
-	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")
+	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }

@@ -37,6 +37,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
 		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
 			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
+		writeAgreement(w, r, p)
 		writeOrders(w, p)
 		writeTerms(w, p)
 		if p.Hierarchy != nil {
@@ -283,8 +284,12 @@ func predictionWords(r *decompose.Result) string {
 	if p.RMSE != nil {
 		r2 += fmt.Sprintf(", RMSE %.4g", *p.RMSE)
 	}
-	if p.DevianceExplained == nil {
-		return fmt.Sprintf("the network's own prediction of %s (%s): %s", response, r.Family, r2)
+	whose := "the network's own prediction"
+	if r.Networks != nil {
+		whose = "the prediction by the networks' mean predictor"
 	}
-	return fmt.Sprintf("the network's own prediction of %s (%s): %s of the deviance explained; %s", response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
+	if p.DevianceExplained == nil {
+		return fmt.Sprintf("%s of %s (%s): %s", whose, response, r.Family, r2)
+	}
+	return fmt.Sprintf("%s of %s (%s): %s of the deviance explained; %s", whose, response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
 }

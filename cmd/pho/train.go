@@ -39,6 +39,8 @@ type trainFlags struct {
 	clip                   float64
 	checkpoint             string
 	resume, single         bool
+	members                int
+	resample               bool
 	workers                int
 	seed                   uint64
 	data                   dataFlags
@@ -61,11 +63,16 @@ Columns of text are categories, in formulas and networks; a response of two text
 binomial, the second in alphabetical order being 1 (--family binomial). ONNX networks
 take numbers: the file's metadata say which, and decompose takes the texts as they are.
 
+--members N trains N networks into folders of their own, which 'pho decompose --model DIR'
+takes together: how far their curves differ is how far they can be relied on. With --resample
+each sees a bootstrap resample of the rows, and bands hold what other rows would change.
+
 Saved are linear terms, factors, smooths of one column (with or without by) and their
 tensor products: decompose takes them, with their penalties, from the file.`,
 		Example: `  pho train --data rows.csv --formula 'y ~ x1 + s(x2, bs="ps")' --deep x1,x2,x3 --out trained
   pho train --data rows.csv --kind nam --response y --features x1,x2,x3 --out trained
   pho train --data rows.csv --kind gam --formula 'y ~ s(x1) + s(x2)' --out trained
+  pho train --data rows.csv --formula 'y ~ s(x1) + x2' --deep x1,x2,x3 --members 20 --resample --out networks
   pho train --data rows.csv --formula 'mu = y ~ x1' --formula 'sigma = ~ x2' --deep x1,x2 --out trained`,
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), s, args) },
 	}
@@ -93,6 +100,8 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.Float64Var(&d.validation, "validation", 0.2, "share of the rows that decide when to stop; 0 for none")
 	f.IntVar(&d.patience, "patience", 25, "`EPOCHS` without improvement after which training stops")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the start, the order of rows and the split")
+	f.IntVar(&d.members, "members", 0, "train `N` networks of other seeds into folders below DIR, for pho decompose --model DIR; those that are there are kept")
+	f.BoolVar(&d.resample, "resample", false, "with --members: train each on a bootstrap resample of the rows that are not held out")
 	f.BoolVar(&d.single, "single", false, "train in float32")
 	f.StringVar(&d.checkpoint, "checkpoint", "", "`FILE` to save the state of training to every 10 epochs")
 	f.BoolVar(&d.resume, "resume", false, "go on from the checkpoint, if there is one")
@@ -134,8 +143,19 @@ func (d *trainFlags) work(ctx context.Context, s streams, log *progress, further
 	if err != nil {
 		return err
 	}
+	if err := d.checkMembers(paths); err != nil {
+		return err
+	}
 	if err := d.spare(paths); err != nil {
 		return err
+	}
+	if d.members > 0 {
+		src, err := files.Open(paths, reading)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		return d.trainMembers(ctx, s, log, cfg, src, paths)
 	}
 	dir, err := durable.NewDir(s.unfinished(), durable.Files{fileTraining, fileNetwork}, d.out)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,15 +43,11 @@ it gets a new digest, if all the rest holds.`,
 			if err != nil {
 				return err
 			}
-			m, ref, err := reopen(r, dir, model, maxMemory, "")
+			opened, err := reopen(r, dir, model, maxMemory, "")
 			if err != nil {
 				return err
 			}
-			contrasted, err := ref.Contrasted(m)
-			if err != nil {
-				return err
-			}
-			if _, err := r.Applier(contrasted); err != nil {
+			if _, err := r.Applier(opened.Model); err != nil {
 				return err
 			}
 			what := "as written"
@@ -61,12 +58,20 @@ it gets a new digest, if all the rest holds.`,
 					return err
 				}
 			}
-			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network %s\n", shown(path), what, resultdir.Moments, shown(ref.File))
+			fmt.Fprintf(s.out, "%s: %s; it fits %s and the network%s %s\n", shown(path), what, resultdir.Moments, plural(len(opened.Files)), shown(strings.Join(opened.Files, ", ")))
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&sign, "sign", false, "write a new digest into a decomposition.json that was edited on purpose")
-	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, if it is not where it was")
+	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
+}
+
+// plural is the ending of a noun for n things.
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }

@@ -101,10 +101,10 @@ func checkColumn(schema data.Schema, name string, numeric bool) error {
 	return nil
 }
 
-// extend scans the formulas' terms and adds them to the network's own; notes are
+// extend scans the formulas' terms and adds them to the networks' own; notes are
 // what the terms have to say of it. The sample is taken along (nil: nobody asks for it).
-func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, sample *interaction.Sample, notes []string, err error) {
-	o := q.Options
+func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *CachedRows, formulas []*basis.Formula) (_ decompose.Model, sample *interaction.Sample, notes []string, err error) {
+	o, m := q.Options, networks[0]
 	reads := append(slices.Clone(m.Columns()), o.Columns.Names()...)
 	var specs []decompose.Spec
 	for _, f := range formulas {
@@ -138,8 +138,8 @@ func (q *Request) extend(ctx context.Context, m decompose.Model, src *CachedRows
 			}
 		}
 	}
-	m, err = decompose.With(m, extra)
-	return m, sample, notes, err
+	joined, err := q.joined(networks, extra)
+	return joined, sample, notes, err
 }
 
 // ownColumns are the columns that the network rounds and of which nothing but its own

@@ -75,6 +75,8 @@ type Reference struct {
 	Precision   string            `json:"precision,omitempty"` // Single; "": Double
 	// Classes are predictors that a softmax takes together; nil: predictors are the network's own.
 	Classes *ClassesReference `json:"classes,omitempty"`
+	// Members are several networks; Path is the folder that they lie in then, and SHA256 "".
+	Members []MemberReference `json:"members,omitempty"`
 
 	File string `json:"-"` // where Reopen found it
 }
@@ -119,6 +121,12 @@ func (ref Reference) In(dir string) (json.RawMessage, error) {
 		return nil, err
 	}
 	ref.Path = place
+	ref.Members = slices.Clone(ref.Members)
+	for i := range ref.Members {
+		if ref.Members[i].Path, err = relativeTo(dir, ref.Members[i].Path); err != nil {
+			return nil, err
+		}
+	}
 	return json.Marshal(ref)
 }
 
@@ -156,6 +164,9 @@ func Reopen(r *decompose.Result, dir, path string, maxMemory int64, precision st
 	var ref Reference
 	if err := json.Unmarshal(r.Model, &ref); err != nil {
 		return nil, nil, fmt.Errorf("the decomposition does not say which network it is of: %w", err)
+	}
+	if len(ref.Members) > 0 {
+		return nil, nil, fmt.Errorf("the decomposition is of %d networks, not of one", len(ref.Members))
 	}
 	if ref.SHA256 == "" {
 		return nil, nil, errors.New("the decomposition does not say which network it is of: it has no sha256")

@@ -20,18 +20,20 @@ import (
 // Request says what is to be decomposed.
 type Request struct {
 	Network   *Network
-	Rows      files.Source        // as Coded shows them
-	Inputs    map[string][]string // columns of inputs, as onnx.Bind has it
-	Open      *onnx.Options       // how to read the structure of the network; Decode and Engine are set here
-	Precision onnx.Precision      // what the network is computed in
-	Formulas  []string            // none, of a network without structure: "~ ."; "." is expanded here
-	Factors   []string            // numeric columns that the rows hold as categories
-	Select    bool                // smoothing may remove whole terms of the formulas
-	Family    string              // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
-	Class     string              // reference: predictors of classes are differences to it; "": they are centred
-	Drops     bool                // the rows leave out those with missing cells
-	Cache     int64               // bytes of rows that may stay in memory while the terms are made
-	Export    bool                // the result will be written into the network's file: refuse what cannot be
+	Others    []*Network            // further networks of the same task, which are decomposed with it
+	From      decompose.MembersFrom // in what several networks differ
+	Rows      files.Source          // as Coded shows them
+	Inputs    map[string][]string   // columns of inputs, as onnx.Bind has it
+	Open      *onnx.Options         // how to read the structure of the network; Decode and Engine are set here
+	Precision onnx.Precision        // what the network is computed in
+	Formulas  []string              // none, of a network without structure: "~ ."; "." is expanded here
+	Factors   []string              // numeric columns that the rows hold as categories
+	Select    bool                  // smoothing may remove whole terms of the formulas
+	Family    string                // of the response, as family.Parse has it; "": see Ready.TrainedFor, or what the head suggests
+	Class     string                // reference: predictors of classes are differences to it; "": they are centred
+	Drops     bool                  // the rows leave out those with missing cells
+	Cache     int64                 // bytes of rows that may stay in memory while the terms are made
+	Export    bool                  // the result will be written into the network's file: refuse what cannot be
 	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
@@ -43,7 +45,7 @@ type Request struct {
 
 // Ready is all that decompose.Decompose needs.
 type Ready struct {
-	Graph *onnx.Model     // the network and the structure found in it
+	Graph *onnx.Model     // the network, the first of several, and the structure found in it
 	Base  decompose.Model // the network with its classes made unique (package classes); Graph, if there are none
 	Model decompose.Model // with the terms of the formulas
 	Rows  *CachedRows     // as the network sees them
@@ -86,6 +88,10 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", q.Network.Path, err)
 	}
+	graphs, err := q.openOthers(graph, &open)
+	if err != nil {
+		return nil, err
+	}
 	chosen, leftOut, err := q.expand(ctx, graph)
 	if err != nil {
 		return nil, err
@@ -103,10 +109,13 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, optionError("reference", err)
 	}
-	base := decompose.Model(graph)
-	if contrasts != nil {
-		base = contrasts
+	networks := make([]decompose.Model, len(graphs))
+	for i, g := range graphs {
+		if networks[i], err = ref.Contrasted(g); err != nil {
+			return nil, err
+		}
 	}
+	base := networks[0]
 	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
 		return nil, err
 	}
@@ -121,7 +130,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.exports(graph, contrasts, base); err != nil { // before the rows are read
 		return nil, err
 	}
-	m, sample, notes, err := q.extend(ctx, base, rows, formulas)
+	m, sample, notes, err := q.extend(ctx, networks, rows, formulas)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +143,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
 		return nil, err
 	}
-	notes = append(notes, thresholds(o.Family), graph.Structure().PassedOver, readsResponse(graph, o.Response))
+	notes = append(notes, q.twice(), thresholds(o.Family), graph.Structure().PassedOver, readsResponse(graph, o.Response))
 	for _, p := range graph.Structure().Predictors {
 		if r := p.Response(); r != "" {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
@@ -165,6 +174,17 @@ func (q *Request) reference(bind onnx.Binding) Reference {
 	for _, in := range bind {
 		ref.Inputs[in.Input] = in.Columns
 	}
+	if len(q.Others) == 0 {
+		return ref
+	}
+	var paths []string
+	for _, n := range q.networks() {
+		paths = append(paths, n.Path)
+	}
+	for i, name := range MemberNames(paths) {
+		ref.Members = append(ref.Members, MemberReference{name, paths[i], q.networks()[i].SHA256})
+	}
+	ref.Path, ref.SHA256 = commonFolder(paths), "" // so that versions that know one network refuse it
 	return ref
 }
 

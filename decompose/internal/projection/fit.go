@@ -38,6 +38,7 @@ type Fit struct {
 	dropped *mat.Dense    // orthonormal directions of standardised columns left out (c x r); nil if none
 	sd      []float64     // scale of each column, 0 for a constant one
 	corr    *mat.SymDense // of the columns; nil if there are none
+	back    *mat.Dense    // N H of Settle (see spread); nil: aliasing left nothing open
 	// weakest is the smallest eigenvalue of the standardised X'WX + S on the
 	// directions kept, relative to the largest of X'WX: moments hold sixteen digits
 	// of it. It is 1 if nothing is projected on.
@@ -51,12 +52,16 @@ func newFit(p *Problem) *Fit {
 }
 
 // Alpha are the raw coefficients that move from the deep part to the terms.
-func (f *Fit) Alpha() []float64 {
-	alpha := f.problem.columns.expand(f.alpha)
+func (f *Fit) Alpha() []float64 { return f.raw(f.alpha, f.problem.beta) }
+
+// raw are the raw coefficients that move: alpha is constrained, beta (raw) was projected
+// along if the total was.
+func (f *Fit) raw(alpha, beta []float64) []float64 {
+	moved := f.problem.columns.expand(alpha)
 	if f.problem.total {
-		floats.Sub(alpha, f.problem.beta)
+		floats.Sub(moved, beta)
 	}
-	return alpha
+	return moved
 }
 
 // Covariance is that of the raw coefficients; nil if there are none.

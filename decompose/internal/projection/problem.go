@@ -29,24 +29,12 @@ func (c *Constrained) Problem(intercept, total bool) *Problem {
 // products is the problem by sums of products. Nearly constant columns are set to
 // exactly zero so that rounding is not taken for signal.
 func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.Problem {
-	p := &penalty.Problem{
-		Rows: c.view.Positive, SumW: c.view.SumW, SumLogW: c.view.SumLogW, Intercept: intercept,
-		ZZ: c.view.RR, Terms: c.terms,
-	}
-	xx, xz := mat.Symmetric(c.view.XX), c.view.XR
-	if !intercept {
-		xx, xz, p.ZZ = c.view.Raw()
-	}
+	p := &penalty.Problem{Rows: c.view.Positive, SumW: c.view.SumW, SumLogW: c.view.SumLogW, Intercept: intercept, Terms: c.terms}
+	var xx mat.Symmetric
+	var xz []float64
+	xx, xz, p.ZZ = c.rawProducts(intercept, total, beta)
 	if c.width() == 0 {
 		return p
-	}
-	if total {
-		var fitted mat.VecDense
-		b := mat.NewVecDense(len(beta), beta)
-		fitted.MulVec(xx, b)
-		p.ZZ += 2*floats.Dot(xz, beta) + mat.Dot(&fitted, b)
-		xz = append([]float64(nil), xz...)
-		floats.Add(xz, fitted.RawVector().Data)
 	}
 	p.XX, p.XZ = c.reduce(xx), c.reduceVector(xz)
 	if intercept {
@@ -57,6 +45,25 @@ func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.P
 		c.clearConstant(p)
 	}
 	return p
+}
+
+// rawProducts are those of the raw columns and of what is projected, z: zeta or X beta +
+// zeta.
+func (c *Constrained) rawProducts(intercept, total bool, beta []float64) (xx *mat.SymDense, xz []float64, zz float64) {
+	xx, xz, zz = c.view.XX, c.view.XR, c.view.RR
+	if !intercept {
+		xx, xz, zz = c.view.Raw()
+	}
+	if !total || c.width() == 0 {
+		return xx, xz, zz
+	}
+	var fitted mat.VecDense
+	b := mat.NewVecDense(len(beta), beta)
+	fitted.MulVec(xx, b)
+	zz += 2*floats.Dot(xz, beta) + mat.Dot(&fitted, b)
+	xz = append([]float64(nil), xz...)
+	floats.Add(xz, fitted.RawVector().Data)
+	return xx, xz, zz
 }
 
 // clearConstant sets the products of columns that do not vary to 0.

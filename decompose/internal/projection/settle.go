@@ -32,15 +32,8 @@ func (f *Fit) Settle() error {
 	n := len(f.sd)
 	alpha := mat.NewVecDense(n, nil)
 	alpha.MulVec(move, mat.NewVecDense(n, f.alpha))
-	var along, shift mat.VecDense
-	along.MulVec(back.T(), mat.NewVecDense(n, f.ownProducts()))
-	shift.MulVec(back, &along)
-	f.alpha = alpha.RawVector().Data
-	for i, sd := range f.sd {
-		if sd > 0 {
-			f.alpha[i] -= shift.AtVec(i) / sd
-		}
-	}
+	f.alpha, f.back = alpha.RawVector().Data, back
+	f.shift(f.alpha, f.problem.beta)
 	if f.cov != nil {
 		f.cov = congruence(mat.DenseCopyOf(move.T()), f.cov)
 	}
@@ -48,6 +41,21 @@ func (f *Fit) Settle() error {
 		f.vague = congruence(mat.DenseCopyOf(move.T()), f.vague)
 	}
 	return nil
+}
+
+// shift is the part of Settle that is about the network's own coefficients, beta (raw).
+func (f *Fit) shift(alpha, beta []float64) {
+	if f.back == nil {
+		return
+	}
+	var along, shift mat.VecDense
+	along.MulVec(f.back.T(), mat.NewVecDense(len(alpha), f.ownProducts(beta)))
+	shift.MulVec(f.back, &along)
+	for i, sd := range f.sd {
+		if sd > 0 {
+			alpha[i] -= shift.AtVec(i) / sd
+		}
+	}
 }
 
 // spread gives N H and B N H with H H' = (N'BN)^+: in standardised columns the map of
@@ -123,8 +131,8 @@ func (f *Fit) exactlyNull() (*mat.Dense, error) {
 // ownProducts are, for each standardised column, the weighted mean of its product with
 // what the network's own coefficients make of its term: D_j^-1 Z_j'XX_jj beta_j / SumW.
 // A refit of the total has them in alpha already.
-func (f *Fit) ownProducts() []float64 {
-	c, beta := f.problem.columns, f.problem.beta
+func (f *Fit) ownProducts(beta []float64) []float64 {
+	c := f.problem.columns
 	own := make([]float64, c.width())
 	if f.problem.total || floats.Norm(beta, math.Inf(1)) == 0 {
 		return own

@@ -1,0 +1,260 @@
+package wiring
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/decompose"
+)
+
+// MemberReference is one of several networks in a Reference.
+type MemberReference struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// MemberNames are short names of several networks' files: what tells their paths apart,
+// without the extension and without a last "model" that all have. A file that is there
+// twice gets a number.
+func MemberNames(paths []string) []string {
+	parts := make([][]string, len(paths))
+	for i, path := range paths {
+		clean := filepath.ToSlash(filepath.Clean(path))
+		parts[i] = strings.Split(strings.TrimSuffix(clean, filepath.Ext(clean)), "/")
+	}
+	same := func(at func([]string) string) bool {
+		for _, p := range parts {
+			if len(p) < 2 || at(p) != at(parts[0]) {
+				return false
+			}
+		}
+		return true
+	}
+	for same(func(p []string) string { return p[0] }) {
+		for i := range parts {
+			parts[i] = parts[i][1:]
+		}
+	}
+	for same(func(p []string) string { return p[len(p)-1] }) {
+		for i := range parts {
+			parts[i] = parts[i][:len(parts[i])-1]
+		}
+	}
+	names, seen := make([]string, len(paths)), map[string]int{}
+	for i, p := range parts {
+		names[i] = strings.Join(p, "/")
+		if seen[names[i]]++; seen[names[i]] > 1 {
+			names[i] = fmt.Sprintf("%s#%d", names[i], seen[names[i]])
+		}
+	}
+	return names
+}
+
+// networks are all of the request's, opened alike.
+func (q *Request) networks() []*Network { return append([]*Network{q.Network}, q.Others...) }
+
+// openOthers opens the further networks as the first was.
+func (q *Request) openOthers(first *onnx.Model, open *onnx.Options) ([]*onnx.Model, error) {
+	models := []*onnx.Model{first}
+	var faults []error
+	for _, n := range q.Others {
+		bind, err := onnx.Bind(n.Graph, q.Rows.Schema(), q.Inputs, q.Options.Columns.Names()...)
+		var m *onnx.Model
+		if err == nil {
+			m, err = onnx.NewModel(n.Graph, bind, open)
+		}
+		if err == nil {
+			err = sameNetwork(first, m)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("model %q: %w", n.Path, err))
+		}
+		models = append(models, m)
+	}
+	return models, errors.Join(faults...)
+}
+
+// sameNetwork refuses a network that takes or gives something else than the first one:
+// other inputs, types, texts, heads. Outputs and terms are decompose.Join's to compare.
+func sameNetwork(first, m *onnx.Model) error {
+	inputs := func(m *onnx.Model) map[string][]string {
+		columns := map[string][]string{}
+		for _, in := range m.Binding() {
+			columns[in.Input] = in.Columns
+		}
+		return columns
+	}
+	a, errA := first.Graph().Labels()
+	b, errB := m.Graph().Labels()
+	switch {
+	case errors.Join(errA, errB) != nil:
+		return errors.Join(errA, errB)
+	case !reflect.DeepEqual(inputs(first), inputs(m)):
+		return fmt.Errorf("its inputs take the columns %q, those of the first network %q: networks of one task have the same inputs", inputs(m), inputs(first))
+	case !slices.Equal(slices.Sorted(slices.Values(first.Rounded())), slices.Sorted(slices.Values(m.Rounded()))): // terms see the columns as the first network does
+		return fmt.Errorf("its inputs round the columns %q, those of the first network %q: networks of one task have inputs of the same types", m.Rounded(), first.Rounded())
+	case !reflect.DeepEqual(a, b):
+		return errors.New("its file says of other texts than the first network's that it was trained on them: train all networks on the same levels")
+	}
+	for k, p := range first.Structure().Predictors {
+		if other := m.Structure().Predictors; k < len(other) && other[k].Head != p.Head {
+			return fmt.Errorf("predictor %q ends in %q, in the first network in %q", p.Name, head(other[k].Head), head(p.Head))
+		}
+	}
+	return nil
+}
+
+// head is a head, or that there is none.
+func head(name string) string {
+	if name == "" {
+		return "no head"
+	}
+	return name
+}
+
+// joined is the model of all networks, each with the blocks of the formulas: the network
+// itself, if there is one.
+func (q *Request) joined(models []decompose.Model, extra map[string][]decompose.Block) (decompose.Model, error) {
+	if len(models) == 1 {
+		return decompose.With(models[0], extra)
+	}
+	var paths []string
+	for _, n := range q.networks() {
+		paths = append(paths, n.Path)
+	}
+	var members []decompose.Member
+	for i, name := range MemberNames(paths) {
+		m, err := decompose.With(models[i], extra)
+		if err != nil {
+			return nil, fmt.Errorf("model %q: %w", paths[i], err)
+		}
+		members = append(members, decompose.Member{Name: name, Model: m})
+	}
+	return decompose.Join(members, q.From)
+}
+
+// twice names networks that are the same file.
+func (q *Request) twice() string {
+	first := map[string]string{}
+	var same []string
+	for _, n := range q.networks() {
+		if other, ok := first[n.SHA256]; ok {
+			same = append(same, fmt.Sprintf("%q and %q", other, n.Path))
+			continue
+		}
+		first[n.SHA256] = n.Path
+	}
+	if len(same) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the networks %s are the same: copies differ by nothing, so that what is said to be between networks is too small; leave them out", strings.Join(same, ", "))
+}
+
+// Opened is what a result was made of, opened again.
+type Opened struct {
+	Model    decompose.Model // the network, its classes made unique, or all of them as one
+	Networks []*onnx.Model   // one at least
+	Files    []string        // of them
+	*Reference
+}
+
+// ReopenAll is Reopen for results of one network or several. path, if it is not "", is the
+// file of the one, or the folder below which the several lie as they did below the folder
+// that they have in common.
+func ReopenAll(r *decompose.Result, dir, path string, maxMemory int64, precision string) (*Opened, error) {
+	ref := ReferenceOf(r)
+	if len(ref.Members) == 0 {
+		m, ref, err := Reopen(r, dir, path, maxMemory, precision)
+		if err != nil {
+			return nil, err
+		}
+		model, err := ref.Contrasted(m)
+		if err != nil {
+			return nil, err
+		}
+		return &Opened{Model: model, Networks: []*onnx.Model{m}, Files: []string{ref.File}, Reference: ref}, nil
+	}
+	if r.Networks == nil || len(r.Networks.Names) != len(ref.Members) {
+		return nil, fmt.Errorf("the decomposition names %d files of its networks, and is of another number", len(ref.Members))
+	}
+	if precision == "" {
+		precision = ref.Precision
+	}
+	o := &Opened{Reference: &ref}
+	var members []decompose.Member
+	var faults []error
+	for _, member := range ref.Members {
+		m, file, err := ref.reopenMember(member, dir, path, maxMemory, precision)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		model, err := ref.Contrasted(m)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("model %q: %w", file, err))
+			continue
+		}
+		o.Networks, o.Files = append(o.Networks, m), append(o.Files, file)
+		members = append(members, decompose.Member{Name: member.Name, Model: model})
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	ref.File = o.Files[0]
+	joined, err := decompose.Join(members, r.Networks.From)
+	if err != nil {
+		return nil, err
+	}
+	o.Model = joined
+	return o, nil
+}
+
+// reopenMember opens one of several networks.
+func (ref *Reference) reopenMember(member MemberReference, dir, folder string, maxMemory int64, precision string) (*onnx.Model, string, error) {
+	own := Reference{Path: member.Path}
+	file, moved := own.find(dir), func(err error) error { return &MovedError{err} }
+	if folder != "" {
+		rel, err := filepath.Rel(filepath.FromSlash(ref.Path), filepath.FromSlash(member.Path))
+		if err != nil {
+			rel = filepath.Base(member.Path)
+		}
+		file, moved = filepath.Join(folder, rel), func(err error) error { return err }
+	}
+	n, err := Load(file, maxMemory)
+	if err != nil {
+		return nil, "", moved(err)
+	}
+	if n.SHA256 != member.SHA256 {
+		return nil, "", moved(fmt.Errorf("model %q is not the network %q of this decomposition: its sha256 is %s, want %q", file, member.Name, n.SHA256, member.SHA256))
+	}
+	m, err := ref.model(n.Graph, precision)
+	if err != nil {
+		return nil, "", fmt.Errorf("model %q: %w", file, err)
+	}
+	return m, file, nil
+}
+
+// commonFolder is the folder that all paths lie in.
+func commonFolder(paths []string) string {
+	common := filepath.Dir(paths[0])
+	for _, p := range paths[1:] {
+		for {
+			rel, err := filepath.Rel(common, p)
+			if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				break
+			}
+			next := filepath.Dir(common)
+			if next == common {
+				return common
+			}
+			common = next
+		}
+	}
+	return common
+}
