@@ -97,14 +97,24 @@ func sameNetwork(first, m *onnx.Model) error {
 		return errors.Join(errA, errB)
 	case !reflect.DeepEqual(inputs(first), inputs(m)):
 		return fmt.Errorf("its inputs take the columns %q, those of the first network %q: networks of one task have the same inputs", inputs(m), inputs(first))
-	case !slices.Equal(slices.Sorted(slices.Values(first.Rounded())), slices.Sorted(slices.Values(m.Rounded()))): // terms see the columns as the first network does
-		return fmt.Errorf("its inputs round the columns %q, those of the first network %q: networks of one task have inputs of the same types", m.Rounded(), first.Rounded())
 	case !reflect.DeepEqual(a, b):
 		return errors.New("its file says of other texts than the first network's that it was trained on them: train all networks on the same levels")
 	}
 	for k, p := range first.Structure().Predictors {
 		if other := m.Structure().Predictors; k < len(other) && other[k].Head != p.Head {
 			return fmt.Errorf("predictor %q ends in %q, in the first network in %q", p.Name, head(other[k].Head), head(p.Head))
+		}
+	}
+	return nil
+}
+
+// sameRounding refuses networks that round other columns than the first: terms see the
+// columns as that does. It is for networks that Join has found alike.
+func (q *Request) sameRounding(graphs []*onnx.Model) error {
+	want := slices.Sorted(slices.Values(graphs[0].Rounded()))
+	for i, g := range graphs {
+		if !slices.Equal(want, slices.Sorted(slices.Values(g.Rounded()))) {
+			return fmt.Errorf("model %q: its inputs round the columns %q, those of the first network %q: networks of one task have inputs of the same types", q.networks()[i].Path, g.Rounded(), want)
 		}
 	}
 	return nil

@@ -134,6 +134,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.sameRounding(graphs); err != nil {
+		return nil, err
+	}
 	if contrasts != nil {
 		notes = append(notes, q.share(contrasts, m))
 	}
