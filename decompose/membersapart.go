@@ -68,6 +68,7 @@ func (p *plan) bare() *plan {
 func fitAlone(ctx context.Context, m Model, src data.Source, o *Options) (*Result, error) {
 	alone := *o
 	alone.Family, alone.Response, alone.Offset, alone.Visitors = nil, "", "", nil
+	alone.Terms = Fitted // see hierarchical
 	p, err := newPlan(m)
 	if err != nil {
 		return nil, err
@@ -165,6 +166,7 @@ func (d *Predictor) named(name string) *TermResult {
 
 // meanTerm is the mean of a term of several networks: b is its block in their mean.
 func meanTerm(b Block, own []*Predictor) TermResult {
+	verdicts := []Verdict{Sum, Weak, Convention, Identified} // that of the network that says least
 	name, d, n := b.Term.Name(), b.Term.Dim(), float64(len(own))
 	t := TermResult{Name: name, Kind: b.Term.Kind(), Features: b.Term.Columns(), SP: []float64{}, AliasedWith: []string{}, Identified: true,
 		Beta: make([]float64, d), Alpha: make([]float64, d), term: b.Term}
@@ -174,6 +176,9 @@ func meanTerm(b Block, own []*Predictor) TermResult {
 		o := p.named(name)
 		t.Columns, t.Identified = max(t.Columns, o.Columns), t.Identified && o.Identified
 		t.EDF += o.EDF / n
+		if slices.Index(verdicts, o.Verdict) < slices.Index(verdicts, t.Verdict) || t.Verdict == "" {
+			t.Verdict, t.Why = o.Verdict, o.Why
+		}
 		t.AliasedWith = union(t.AliasedWith, o.AliasedWith)
 		t.Concurvity.Worst = math.Max(t.Concurvity.Worst, o.Concurvity.Worst)
 		t.Concurvity.Observed = math.Max(t.Concurvity.Observed, o.Concurvity.Observed)

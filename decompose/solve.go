@@ -102,7 +102,7 @@ func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if total.Layout.Factor {
 		r.Route = QR
 	}
-	if o.Terms == Fitted {
+	if o.Terms == Fitted || r.Networks != nil { // see solver.hierarchical
 		r.Terms = Fitted
 	}
 	if o.RefitTotal {
