@@ -180,7 +180,8 @@ func softmax(said bool) *problem {
 		return p
 	}
 	common := "none, so that it is determined up to a function common to all classes"
-	p.options.Conventions = map[string]string{"A": common, "B": common, "C": common}
+	// By makes smoothing independent of what is common to all.
+	p.options.Shared = []decompose.Sharing{{Predictors: []string{"A", "B", "C"}, Independent: 2, By: centring(3), Convention: common}}
 	p.why = map[string]string{"x": common}
 	p.moving = []string{"x", "s(z)", "g"}
 	p.moves = []move{{name: "a function common to all classes", to: func(m *restated) bool {
