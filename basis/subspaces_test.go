@@ -59,7 +59,7 @@ func TestSubspacesDependOnTheirColumns(t *testing.T) {
 		`~ f:g`:                                       2,
 		`~ f:a`:                                       1,
 		`~ a:b`:                                       0,
-		`~ f + f:g`:                                   1,
+		`~ f + f:g`:                                   2, // contrasts are in the block, not in the columns
 		`~ s(a, f, bs="fs")`:                          1,
 		`~ s(a, b)`:                                   0,
 		`~ te(a, b, by=c, k=4)`:                       0,

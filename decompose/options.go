@@ -85,10 +85,6 @@ type Projection struct {
 	// WithoutIntercept names predictors whose projection has no intercept column
 	// (`- 1`). The contribution named intercept remains.
 	WithoutIntercept []string
-	// Conventions say of predictors, by name, what makes them unique, or that nothing
-	// does: Predictor.Convention, of which all their terms have the verdict Convention.
-	// The predictors of a softmax are one up to a function common to all of them.
-	Conventions map[string]string
 }
 
 // Smoothing says how strong penalties are, by term name on the reported scale.

@@ -76,9 +76,6 @@ func (s *solver) constrain(context.Context) (err error) {
 	}
 	s.warnings = append(s.warnings, s.columns.Notes()...)
 	s.out.Name, s.out.RankTolerance = s.d.name, tolerance
-	if said, ok := s.o.Conventions[s.d.name]; ok {
-		s.out.Convention = said
-	}
 	return nil
 }
 

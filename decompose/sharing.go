@@ -11,7 +11,7 @@ import (
 	"github.com/pho-go/pho/decompose/internal/projection"
 )
 
-// Sharing is a set of predictors with equal blocks that get one lambda for each penalty:
+// Sharing is a set of predictors with equal blocks (but see Apart) that get one lambda for each penalty:
 // criteria are summed as if the rows of their deep parts were stacked, with one residual
 // variance (penalty.Problem.Others). Coefficients, and with them residual variances and
 // standard errors, remain each predictor's own. PHO, which has no penalties, is the same
@@ -26,8 +26,13 @@ type Sharing struct {
 	// centred ones, so that lambda does not depend on the reference. nil: the deep
 	// parts themselves.
 	By *mat.Dense
-	// Convention is what makes the predictors unique, for Predictor.Convention; "": they are.
+	// Convention is what makes the predictors unique, or that nothing does, for
+	// Predictor.Convention: all their terms then have the verdict Convention. "": they are
+	// unique. Those of a softmax are one up to a function common to all of them.
 	Convention string
+	// Apart leaves each predictor its own lambdas, as it must where terms differ: there is
+	// Convention alone, and no PredictorSet.
+	Apart bool
 }
 
 // sharing looks for sets that cannot be.
@@ -55,7 +60,7 @@ func (f *faults) sharing(o *Options, names []string) {
 				f.add("predictor %q shares smoothing parameters twice, in sets %d and %d", p, j+1, i+1)
 			}
 			owner[p] = i
-			if o.withoutIntercept(p) != o.withoutIntercept(s.Predictors[0]) {
+			if !s.Apart && o.withoutIntercept(p) != o.withoutIntercept(s.Predictors[0]) {
 				f.add("predictors %q and %q share smoothing parameters: both have an intercept or none has", s.Predictors[0], p)
 			}
 		}
@@ -74,9 +79,14 @@ func (s Sharing) among(all []*solver) (members []*solver) {
 // has nothing to share, it checks that terms are the same.
 func (s Sharing) share(ctx context.Context, all []*solver) error {
 	members := s.among(all)
-	set := projection.Shared{Independent: float64(s.Independent)}
 	for _, m := range members {
 		m.out.Convention = s.Convention
+	}
+	if s.Apart {
+		return nil
+	}
+	set := projection.Shared{Independent: float64(s.Independent)}
+	for _, m := range members {
 		if err := m.constrain(ctx); err != nil {
 			return fmt.Errorf("decompose: predictor %q: %w", m.d.name, err)
 		}

@@ -124,6 +124,28 @@ func testSharedSmoothing(t *testing.T, route decompose.Route) {
 	}
 }
 
+// TestApart: predictors of different terms have a convention and nothing else in common.
+func TestApart(t *testing.T) {
+	tab := table(t, 300, 2)
+	names := []string{"mu", "sigma", "nu"}
+	alone, _ := run(t, smoothOfOne(t, tab), tab, decompose.Options{})
+	r, _ := run(t, smoothOfOne(t, tab), tab, decompose.Options{
+		Smoothing: decompose.Smoothing{Shared: []decompose.Sharing{{Predictors: names, Convention: "centred", Apart: true}}}})
+	if len(r.Sets) != 0 {
+		t.Errorf("sets %+v", r.Sets)
+	}
+	for k, p := range r.Predictors {
+		for j, term := range p.Terms {
+			if own := alone.Predictors[k].Terms[j]; term.SP[0] != own.SP[0] {
+				t.Errorf("%s: smoothing parameter %g, alone %g", p.Name, term.SP[0], own.SP[0])
+			}
+			if p.Convention != "centred" || term.Verdict == decompose.Identified {
+				t.Errorf("%s, %q: %s is %s", p.Name, p.Convention, term.Name, term.Verdict)
+			}
+		}
+	}
+}
+
 func TestBadSharing(t *testing.T) {
 	tab := table(t, 100, 1)
 	m := withClasses(t, tab, "~ s(x0, k=5)", func(int, []float64) float64 { return 0 })

@@ -86,7 +86,9 @@ func (r *Result) addAll(ctx context.Context, solvers []*solver, o *Options) erro
 		}
 	}
 	for _, set := range o.Shared {
-		r.Sets = append(r.Sets, set.summed(solvers))
+		if !set.Apart {
+			r.Sets = append(r.Sets, set.summed(solvers))
+		}
 	}
 	return nil
 }

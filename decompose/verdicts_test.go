@@ -30,6 +30,9 @@ func TestVerdicts(t *testing.T) {
 		p.options = asFitted
 		t.Run(p.name, p.check)
 	}
+	for _, p := range hierarchical() {
+		t.Run("hierarchical, "+p.name, p.check)
+	}
 }
 
 // mixedRows are rows of correlated numbers x, z, a copy c of x, and factors g and h that depend
@@ -180,7 +183,8 @@ func softmax(said bool) *problem {
 		return p
 	}
 	common := "none, so that it is determined up to a function common to all classes"
-	p.options.Conventions = map[string]string{"A": common, "B": common, "C": common}
+	// By makes smoothing independent of what is common to all.
+	p.options.Shared = []decompose.Sharing{{Predictors: []string{"A", "B", "C"}, Independent: 2, By: centring(3), Convention: common}}
 	p.why = map[string]string{"x": common}
 	p.moving = []string{"x", "s(z)", "g"}
 	p.moves = []move{{name: "a function common to all classes", to: func(m *restated) bool {
@@ -188,6 +192,36 @@ func softmax(said bool) *problem {
 		return true
 	}}}
 	return p
+}
+
+// hierarchical are the black boxes again, with hierarchical terms: another way to write the
+// same terms moves none of those whose verdict is a convention either. Another convention
+// does, as fitted terms are.
+func hierarchical() []*problem {
+	all := blackBoxes()
+	for _, p := range all {
+		p.options.Terms, p.moves, p.moving, p.why, p.still = "", nil, nil, nil, true
+		why := "" // of all terms that p.want names
+		switch p.name {
+		case "two curves of one column":
+			p.want = map[string]decompose.Verdict{"s(x)": convention, "s(x,z)": convention}
+			fallthrough
+		case "two factors and their combinations", "a factor within another", "product of a factor and a number", "product of numbers",
+			"curves by level", "interaction without margins", "surface beside a curve", "curves that are random effects":
+			why = "is hierarchical: an interaction is orthogonal to its margins over these rows"
+		case "curve and curves by number": // a number has no margins: units move the terms
+			why, p.still = "depends on where", false
+		case "surfaces with a column in common": // neither is the other's margin: the order moves them
+			why, p.still = "leaves to the earlier term", false
+		}
+		if why != "" {
+			p.why = map[string]string{}
+			for name := range p.want {
+				p.moving, p.why[name] = append(p.moving, name), why
+			}
+		}
+	}
+	return all
 }
 
 // additive is a network with a learned function of x0, one of x1 and one of both, each the

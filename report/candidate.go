@@ -15,18 +15,33 @@ type candidate struct {
 	effect        *Effect
 	terms         []*decompose.TermResult
 	before, after float64 // sd over the rows
+	estimated     bool    // that sd
 }
 
-// newCandidate measures an effect. The sd of a single term is known; that of a sum is
-// estimated from its curve and the histogram of its feature.
-func (d *drawing) newCandidate(e *Effect, terms []*decompose.TermResult) *candidate {
+// newCandidate measures an effect of d. In files of earlier versions the sd of a sum is not
+// known: it is estimated from its curve and the histogram of its feature.
+func (draw *drawing) newCandidate(d *decompose.Predictor, e *Effect, terms []*decompose.TermResult) *candidate {
 	c := &candidate{effect: e, terms: terms}
-	if e.Sum == nil {
-		c.before, c.after = math.Sqrt(terms[0].Before.Variance), math.Sqrt(terms[0].After.Variance)
-	} else if e.Note == "" {
-		c.before, c.after = d.sd(e, e.Before), d.sd(e, e.After)
+	before, after := &terms[0].Before, &terms[0].After
+	if e.Sum != nil {
+		before, after = momentsOf(d, e.Sum)
+	}
+	if after != nil {
+		c.before, c.after = math.Sqrt(before.Variance), math.Sqrt(after.Variance)
+	} else if c.estimated = true; e.Note == "" {
+		c.before, c.after = draw.sd(e, e.Before), draw.sd(e, e.After)
 	}
 	return c
+}
+
+// momentsOf are those of a sum of entangled terms, nil where they are not known.
+func momentsOf(d *decompose.Predictor, sum []string) (before, after *decompose.Moment) {
+	for _, e := range d.Entangled {
+		if slices.Equal(e.Terms, sum) && e.Before != nil && e.After != nil {
+			return e.Before, e.After
+		}
+	}
+	return nil, nil
 }
 
 // candidates are what could be drawn of a predictor, largest first.
@@ -57,7 +72,7 @@ func (draw *drawing) candidates(d *decompose.Predictor, effects []Effect) []*can
 			}
 		}
 		if e.Predictor == d.Name && len(terms) == len(names) {
-			out = append(out, draw.newCandidate(e, terms))
+			out = append(out, draw.newCandidate(d, e, terms))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(b.after, a.after) })
@@ -89,7 +104,7 @@ func (c *candidate) doubt() string {
 // details are the numbers under the title: sd, degrees of freedom, what is held.
 func (c *candidate) details() string {
 	about := ""
-	if c.effect.Sum != nil {
+	if c.estimated {
 		about = "about "
 	}
 	s := fmt.Sprintf("sd %s%s → %s", about, num(c.before), num(c.after))

@@ -212,9 +212,10 @@ func effectColumns() []string {
 
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
-// for one feature; value is empty for a combination of levels that did not occur. se, lower and upper (the pointwise 95 % band) and lower_sim and upper_sim
-// (the band that holds all of the grid) are empty in stage "before", and where there is no
-// standard error. Numbers have all their digits.
+// for one feature; value is empty for a combination of levels that did not occur. se, lower
+// and upper (the pointwise 95 % band) and lower_sim and upper_sim (the band that holds all of
+// the grid) are empty in stage "before", and where there is no standard error. Numbers have
+// all their digits.
 //
 // Of several networks the rows are those of their mean, lower and upper hold what differs
 // between networks too (decompose.Effect.Half), and two columns follow: between_sd, the

@@ -106,7 +106,7 @@ func TestPage(t *testing.T) {
 	page := pageOf(t, r, effectsOf(t, r, a))
 	contains(t, page, "dow group 0.432 0.100 0.200", "Decomposition of house.onnx", "0123456789ab…", "The interpretable part carries", "before the projection it carried",
 		"What moved", "Effects", "Importance", "Identifiability", "Fit and checks", "Glossary", "robust band: darker at a point, lighter of the whole curve", "Robust band", "HC3",
-		"x0 &#43; s(x0)", "Terms whose split is not identified are drawn as their sum, which is.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "3 warnings")
+		"x0 &#43; s(x0)", "Terms whose split is not identified are drawn as their sum, which is.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "2 warnings")
 	if n := strings.Count(page, "<figure>"); n != 9 {
 		t.Errorf("%d figures", n)
 	}

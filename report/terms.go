@@ -25,18 +25,26 @@ func termRows(d *decompose.Predictor, candidates []*candidate) []termRow {
 	}
 	var blocks []block
 	summed := map[string]bool{}
-	for _, c := range candidates {
-		if c.effect.Sum == nil || c.effect.Note != "" {
+	for _, e := range d.Entangled {
+		row := termRow{Name: clip(strings.Join(e.Terms, " + "), 60), Kind: "sum", SP: none, Verdict: string(decompose.Sum), Share: share(d, e.Terms)}
+		size := 0.0
+		if before, after := momentsOf(d, e.Terms); after != nil {
+			size, row.Before, row.After = math.Sqrt(after.Variance), sd(before.Variance), sd(after.Variance)
+		} else if c := curveOf(candidates, e.Terms); c != nil {
+			size, row.Before, row.After = c.after, "≈ "+num(c.before), "≈ "+num(c.after)
+		} else {
 			continue
 		}
-		b := block{c.after, []termRow{newSumRow(d, c)}}
-		for _, t := range c.terms {
-			row := newTermRow(d, t)
-			row.Member = true
-			b.rows = append(b.rows, row)
-			summed[t.Name] = true
+		members, columns, edf := []termRow{}, 0, 0.0
+		for j := range d.Terms {
+			if t := &d.Terms[j]; slices.Contains(e.Terms, t.Name) {
+				member := newTermRow(d, t)
+				member.Member, summed[t.Name] = true, true
+				members, columns, edf = append(members, member), columns+t.Columns, edf+t.EDF
+			}
 		}
-		blocks = append(blocks, b)
+		row.Columns, row.EDF = count(int64(columns)), num(edf)
+		blocks = append(blocks, block{size, append([]termRow{row}, members...)})
 	}
 	for j := range d.Terms {
 		if t := &d.Terms[j]; !summed[t.Name] {
@@ -70,17 +78,14 @@ func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 	return row
 }
 
-// newSumRow is the line of a sum; its sds are estimated (see newCandidate).
-func newSumRow(d *decompose.Predictor, c *candidate) termRow {
-	columns, edf := 0, 0.0
-	for _, t := range c.terms {
-		columns += t.Columns
-		edf += t.EDF
+// curveOf finds the curve of a sum, of which a file of an earlier version knows no sd; nil:
+// none was drawn.
+func curveOf(candidates []*candidate, sum []string) *candidate {
+	i := slices.IndexFunc(candidates, func(c *candidate) bool { return c.effect.Note == "" && slices.Equal(c.effect.Sum, sum) })
+	if i < 0 {
+		return nil
 	}
-	return termRow{
-		Name: clip(c.effect.Term, 60), Kind: "sum", Columns: count(int64(columns)), EDF: num(edf), SP: none,
-		Verdict: string(decompose.Sum), Before: "≈ " + num(c.before), After: "≈ " + num(c.after), Share: share(d, c.effect.Sum),
-	}
+	return candidates[i]
 }
 
 // share is the share of the predictor's variance of exactly these terms, if

@@ -41,3 +41,28 @@ func TestVerdictsOnPage(t *testing.T) {
 		t.Error("the verdicts of a result without them")
 	}
 }
+
+// TestSumsOnPage: the sd of a sum is that of its moments; where a file has none it is
+// estimated from the curve, and said to be; a sum without a curve is then left out.
+func TestSumsOnPage(t *testing.T) {
+	r, a := everything(t)
+	d := &r.Predictors[0]
+	if len(d.Entangled) != 1 {
+		t.Fatal(d.Entangled)
+	}
+	e := &d.Entangled[0]
+	e.Before.Variance, e.After.Variance = 0.123*0.123, 4.567*4.567 // of no curve
+	known := pageOf(t, r, effectsOf(t, r, a))
+	contains(t, known, "x0 &#43; s(x0) 0.123 4.57", "sum sum 10 8.94", "sd 0.123 → 4.57")
+	if strings.Contains(known, "≈") || strings.Contains(known, "sd about") {
+		t.Error("a known sd is called an estimate")
+	}
+	e.Terms = []string{"dow", "s(x0)"} // no curve: terms of two features
+	contains(t, pageOf(t, r, effectsOf(t, r, a)), "dow &#43; s(x0) 0.123 4.57")
+	e.Before, e.After = nil, nil
+	if page := text(pageOf(t, r, effectsOf(t, r, a))); strings.Contains(page, "dow &#43; s(x0) 0") {
+		t.Error("a sum of which nothing is known is in the table")
+	}
+	e.Terms = []string{"x0", "s(x0)"}
+	contains(t, pageOf(t, r, effectsOf(t, r, a)), "x0 &#43; s(x0) ≈", "sd about")
+}

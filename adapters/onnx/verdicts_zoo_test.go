@@ -25,13 +25,17 @@ func TestVerdictsOfTheZoo(t *testing.T) {
 		if m == nil {
 			continue
 		}
-		said := map[string]string{}
+		said, conventions := map[string]bool{}, decompose.Sharing{Convention: "determined up to a function common to all classes", Apart: true}
 		for k, p := range m.Predictors() {
 			if h := m.Head(k); h == "softmax" || h == "logsoftmax" {
-				said[p] = "determined up to a function common to all classes"
+				said[p], conventions.Predictors = true, append(conventions.Predictors, p)
 			}
 		}
-		r, err := decompose.Decompose(context.Background(), m, rows, &decompose.Options{Projection: decompose.Projection{Conventions: said}})
+		o := new(decompose.Options)
+		if len(said) > 0 {
+			o.Shared = []decompose.Sharing{conventions}
+		}
+		r, err := decompose.Decompose(context.Background(), m, rows, o)
 		if err != nil {
 			t.Logf("%s/%s: %v", n.exporter, n.Name, err)
 			continue
@@ -40,7 +44,7 @@ func TestVerdictsOfTheZoo(t *testing.T) {
 		for _, d := range r.Predictors {
 			for j, term := range d.Terms {
 				counts[fmt.Sprintf("identified %v -> %s", term.Identified, term.Verdict)]++
-				if term.Verdict == decompose.Identified && said[d.Name] != "" {
+				if term.Verdict == decompose.Identified && said[d.Name] {
 					t.Errorf("%s/%s: %s of class %s is identified", n.exporter, n.Name, term.Name, d.Name)
 				}
 				for i, other := range d.Terms {

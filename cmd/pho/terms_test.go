@@ -57,7 +57,7 @@ func TestHierarchicalTermsOfFiles(t *testing.T) {
 	if again := done(t, "apply", "--decomposition", dir, "--data", data, "--out", "-"); again.out != read(t, dir, resultdir.Contributions) {
 		t.Error("apply on the training rows gives other contributions")
 	}
-	if effects := read(t, dir, resultdir.Effects); strings.Count(effects, ",g:h,after,b,p,,,,\n") != 1 || strings.Contains(effects, ",g:h,after,b,q,,") {
+	if effects := read(t, dir, resultdir.Effects); strings.Count(effects, ",g:h,after,b,p,,,,,,\n") != 1 || strings.Contains(effects, ",g:h,after,b,q,,") {
 		t.Error("effects.csv has a value for a combination that did not occur, or none for one that did")
 	}
 	row := filepath.Join(temp, "new.csv")

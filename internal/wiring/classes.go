@@ -182,8 +182,8 @@ func (q *Request) readClasses(ref *Reference) error {
 }
 
 // share asks for one lambda for the classes of a softmax, where their terms are the same;
-// else it says that they are not.
-func (q *Request) share(c *classes.Model, m decompose.Model) string {
+// of others it gives a note that they are not.
+func (q *Request) share(c *classes.Model, m decompose.Model) (notes []string) {
 	o := q.Options
 	names := m.Predictors()
 	for _, set := range c.Sharing() {
@@ -195,13 +195,12 @@ func (q *Request) share(c *classes.Model, m decompose.Model) string {
 			}
 			terms[fmt.Sprintf("%q %v", own, slices.Contains(o.WithoutIntercept, p))] = true
 		}
-		if len(terms) == 1 {
-			o.Shared = append(o.Shared, set)
-			continue
+		if set.Apart = len(terms) > 1; set.Apart {
+			notes = append(notes, fmt.Sprintf("the classes %.120q have different terms, so each has smoothing parameters of its own, and shares depend on how classes are compared: give all of them the same formula", set.Predictors))
 		}
-		return fmt.Sprintf("the classes %.120q have different terms, so each has smoothing parameters of its own, and shares depend on how classes are compared: give all of them the same formula", set.Predictors)
+		o.Shared = append(o.Shared, set)
 	}
-	return ""
+	return notes
 }
 
 // thresholds says which ones an ordinal family has found.

@@ -38,7 +38,7 @@ type Request struct {
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
 
-	// Options are those of the decomposition. Ready sets Family, Conventions and WithoutIntercept,
+	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
 	Options *decompose.Options
 }
@@ -138,7 +138,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	if contrasts != nil {
-		notes = append(notes, q.share(contrasts, m))
+		notes = append(notes, q.share(contrasts, m)...)
 	}
 	if err := q.exports(graph, contrasts, m); err != nil {
 		return nil, err
