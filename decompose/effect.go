@@ -3,7 +3,6 @@ package decompose
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -61,31 +60,31 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 	if n == 0 {
 		return e, nil, nil, nil
 	}
-	rows := b.Slice(0, n)
-	pieces := d.pieces(terms)
-	if slices.ContainsFunc(pieces, func(p piece) bool { return d.Terms[p.term].Kind == Learned }) {
-		f := newForward(a.model, a.terms)
-		if _, err := f.run(ctx, rows, f.outputs(n), 0); err != nil {
+	columns := a.columnsOf(ctx, d, b.Slice(0, n))
+	var all *mat.Dense // columns of the pieces, one after the other
+	for _, p := range d.pieces(terms) {
+		x, err := columns(p.term)
+		if err != nil {
 			return nil, nil, nil, err
-		}
-	}
-	if len(d.Members) > 0 {
-		e.Networks = newNetworkEffects(len(d.Members), n)
-	}
-	var all *mat.Dense // columns of the terms, one after the other
-	for _, p := range pieces {
-		t := &d.Terms[p.term]
-		x := mat.NewDense(n, t.term.Dim(), nil)
-		if err := t.term.Eval(x, rows); err != nil {
-			return nil, nil, nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
 		}
 		for i := range n {
 			before, moved := floats.Dot(x.RawRowView(i), p.before), floats.Dot(x.RawRowView(i), p.moved)
 			e.Before[i] += before - p.centreBefore
 			e.After[i] += before + moved - p.centre
 		}
-		e.Networks.add(t, x)
 		all = beside(all, x)
+	}
+	if len(d.Members) > 0 {
+		e.Networks = newNetworkEffects(len(d.Members), n)
+	}
+	for m := range d.Members {
+		for _, p := range d.network(m).pieces(terms) {
+			x, err := columns(p.term)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			e.Networks.add(m, p, x)
+		}
 	}
 	e.Networks.spread()
 	u, err := d.uncertainty(terms...)
@@ -93,4 +92,28 @@ func (a *Applier) sumEffect(ctx context.Context, k int, terms []int, b *data.Bat
 		return nil, nil, nil, err
 	}
 	return e, all, u, u.standardErrors(mat.NewDense(n, 1, e.SE), 0, 0, design.Dense{Dense: all})
+}
+
+// columnsOf gives the columns of terms of d at the rows, each evaluated once.
+func (a *Applier) columnsOf(ctx context.Context, d *Predictor, rows *data.Batch) func(term int) (*mat.Dense, error) {
+	n, made, ran := rows.Rows(), map[int]*mat.Dense{}, false
+	return func(j int) (*mat.Dense, error) {
+		t := &d.Terms[j]
+		if x := made[j]; x != nil {
+			return x, nil
+		}
+		if t.Kind == Learned && !ran {
+			f := newForward(a.model, a.terms)
+			if _, err := f.run(ctx, rows, f.outputs(n), 0); err != nil {
+				return nil, err
+			}
+			ran = true
+		}
+		x := mat.NewDense(n, t.term.Dim(), nil)
+		if err := t.term.Eval(x, rows); err != nil {
+			return nil, fmt.Errorf("decompose: effect of %q: %w", t.Name, err)
+		}
+		made[j] = x
+		return x, nil
+	}
 }

@@ -83,14 +83,10 @@ func (d planned) terms() []Term {
 // hierarchical splits what was fitted, if terms have margins. What interactions of factors
 // give away moves in alpha, which is one of several solutions then: a combination of
 // levels that did not occur has no interaction. What others give is in their Margins.
-// Terms of several networks stay as fitted: each network would have margins of its own.
+// Networks that have columns of their own stay as fitted (see decomposeApart).
 func (s *solver) hierarchical() (err error) {
 	n := nesting(s.d.terms())
 	if s.o.Terms == Fitted || !n.Any() {
-		return nil
-	}
-	if s.plan.joined != nil {
-		s.warn("terms of several networks stay as they are fitted: how main effects and interactions share what both can express is the formula's convention, not the hierarchical one")
 		return nil
 	}
 	if s.hierarchy, err = s.columns.Hierarchy(n); err != nil {
@@ -99,10 +95,10 @@ func (s *solver) hierarchical() (err error) {
 	s.nesting = n
 	s.fold()
 	floats.AddTo(s.after, s.beta, s.alpha)
-	s.split, s.splitBefore = s.hierarchy.Split(s.after), s.hierarchy.Split(s.beta)
+	s.splits = s.splitOf(s.beta, s.after)
 	functions := make([][]float64, len(s.d.blocks))
 	for j := range functions {
-		functions[j] = s.hierarchy.Coefficients(s.split, j)
+		functions[j] = s.hierarchy.Coefficients(s.splits.after, j)
 	}
 	s.out.between = s.hierarchy.Covariances(functions)
 	s.out.split = &splitting{make: func() (*projection.Hierarchy, error) { return s.hierarchy, nil }}
@@ -112,42 +108,14 @@ func (s *solver) hierarchical() (err error) {
 // fold moves, in alpha and its covariance, what interactions of factors give to their
 // margins, and the constant that is left in them to the intercept.
 func (s *solver) fold() {
-	var folded []int
-	for j, t := range s.d.terms() {
-		if observed, _ := cells(t); observed > 0 && len(s.nesting.Margins[j]) > 0 {
-			folded = append(folded, j)
-		}
-	}
-	if len(folded) == 0 {
+	if len(s.folded()) == 0 {
 		return
 	}
-	h := s.hierarchy
-	move := func(split *projection.Split) *mat.Dense {
-		rows, columns := split.Own.Dims()
-		out := mat.NewDense(rows, columns, nil)
-		for _, j := range folded {
-			lo, hi := s.columns.Raw(j)
-			var own mat.Dense
-			own.Mul(h.CellMeans(j), split.Given[j])
-			for i := lo; i < hi; i++ {
-				floats.Sub(out.RawRowView(i), own.RawRowView(i-lo))
-			}
-			for i, a := range h.MarginColumns(j) {
-				floats.Add(out.RawRowView(a), split.Given[j].RawRowView(i))
-			}
-		}
-		return out
-	}
-	floats.Add(s.alpha, mat.Col(nil, 0, move(h.Split(s.after))))
-	if s.intercept() {
-		for _, j := range folded {
-			s.centre(j)
-		}
-	}
+	s.foldInto(s.beta, s.alpha)
 	if s.out.cov == nil {
 		return
 	}
-	change := move(h.Map())
+	change := s.givenAway(s.hierarchy.Map())
 	for i := range s.alpha {
 		change.Set(i, i, change.At(i, i)+1)
 	}
@@ -166,18 +134,58 @@ func (s *solver) fold() {
 	}
 }
 
+// folded are the interactions of factors that have margins.
+func (s *solver) folded() (blocks []int) {
+	for j, t := range s.d.terms() {
+		if observed, _ := cells(t); observed > 0 && len(s.nesting.Margins[j]) > 0 {
+			blocks = append(blocks, j)
+		}
+	}
+	return blocks
+}
+
+// foldInto changes alpha, which beta is added to, as fold says.
+func (s *solver) foldInto(beta, alpha []float64) {
+	after := make([]float64, len(alpha))
+	floats.AddTo(after, beta, alpha)
+	floats.Add(alpha, mat.Col(nil, 0, s.givenAway(s.hierarchy.Split(after))))
+	if s.intercept() {
+		for _, j := range s.folded() {
+			s.centre(j, beta, alpha)
+		}
+	}
+}
+
+// givenAway is what giving changes in the coefficients of folded blocks and their margins.
+func (s *solver) givenAway(split *projection.Split) *mat.Dense {
+	rows, columns := split.Own.Dims()
+	out := mat.NewDense(rows, columns, nil)
+	for _, j := range s.folded() {
+		lo, hi := s.columns.Raw(j)
+		var own mat.Dense
+		own.Mul(s.hierarchy.CellMeans(j), split.Given[j])
+		for i := lo; i < hi; i++ {
+			floats.Sub(out.RawRowView(i), own.RawRowView(i-lo))
+		}
+		for i, a := range s.hierarchy.MarginColumns(j) {
+			floats.Add(out.RawRowView(a), split.Given[j].RawRowView(i))
+		}
+	}
+	return out
+}
+
 // centre takes the mean of Phi_j (beta + alpha) from the cells of block j that have weight.
-func (s *solver) centre(j int) {
+func (s *solver) centre(j int, beta, alpha []float64) {
 	lo, hi := s.columns.Raw(j)
 	share, mean := s.columns.Mean()[lo:hi], 0.0
 	for i, w := range share {
-		mean += w * (s.beta[lo+i] + s.alpha[lo+i])
+		mean += w * (beta[lo+i] + alpha[lo+i])
 	}
 	for i, w := range share {
 		if w > 0 {
-			s.alpha[lo+i] -= mean
+			alpha[lo+i] -= mean
 		} else {
-			s.alpha[lo+i] = -s.beta[lo+i]
+			alpha[lo+i] = -beta[lo+i]
 		}
 	}
 }
@@ -219,9 +227,13 @@ func (s *solver) involved(j int) bool {
 		slices.ContainsFunc(s.nesting.Margins, func(m []int) bool { return slices.Contains(m, j) })
 }
 
-// functions are term j's coefficients in all raw columns, before and after.
-func (s *solver) functions(j int) (before, after []float64) {
-	return s.hierarchy.Coefficients(s.splitBefore, j), s.hierarchy.Coefficients(s.split, j)
+// splits are a function of the predictor's columns split into hierarchical terms: as the
+// network has it, and after.
+type splits struct{ before, after *projection.Split }
+
+// splitOf splits X beta and X after.
+func (s *solver) splitOf(beta, after []float64) splits {
+	return splits{s.hierarchy.Split(beta), s.hierarchy.Split(after)}
 }
 
 // hierarchicalTerm completes t, which is block j.
@@ -229,19 +241,27 @@ func (s *solver) hierarchicalTerm(j int, t *TermResult) {
 	if !s.involved(j) {
 		return
 	}
-	before, after := s.functions(j)
-	moved := make([]float64, len(after))
-	floats.SubTo(moved, after, before)
+	t.Before, t.After, t.Moved = s.momentsIn(s.splits, j)
+	t.Center = t.After.Mean
+	t.Margins = s.marginsIn(s.splits, j)
+}
+
+// momentsIn are those of term j before, after, and of what moved.
+func (s *solver) momentsIn(of splits, j int) (before, after, moved Moment) {
+	b, a := s.hierarchy.Coefficients(of.before, j), s.hierarchy.Coefficients(of.after, j)
 	moment := func(g []float64) Moment {
 		return Moment{Mean: floats.Dot(s.columns.Mean(), g), Variance: s.hierarchy.Variance(g)}
 	}
-	t.Before, t.After, t.Moved = moment(before), moment(after), moment(moved)
-	t.Center = t.After.Mean
-	observed, _ := cells(t.term)
+	return moment(b), moment(a), moment(difference(a, b))
+}
+
+// marginsIn are what term j gives away.
+func (s *solver) marginsIn(of splits, j int) (margins []Margin) {
+	observed, _ := cells(s.d.blocks[j].Term)
 	for _, m := range s.nesting.Margins[j] {
 		given := Margin{
 			Term: s.d.blocks[m].Term.Name(),
-			Coef: s.hierarchy.GivenTo(s.split, j, m), Before: s.hierarchy.GivenTo(s.splitBefore, j, m),
+			Coef: s.hierarchy.GivenTo(of.after, j, m), Before: s.hierarchy.GivenTo(of.before, j, m),
 		}
 		if observed > 0 {
 			given.Coef = make([]float64, len(given.Coef)) // it has moved in alpha
@@ -250,9 +270,10 @@ func (s *solver) hierarchicalTerm(j int, t *TermResult) {
 			given.Before = nil
 		}
 		if observed == 0 || given.Before != nil {
-			t.Margins = append(t.Margins, given)
+			margins = append(margins, given)
 		}
 	}
+	return margins
 }
 
 // exchange is what term j has from others and gives to margins, by place in d.Terms.
@@ -328,9 +349,9 @@ func (s *solver) observed(full []projection.Concurvity, pairs []projection.Pair)
 		lo, hi := s.columns.Raw(j)
 		own := make([]float64, len(s.after))
 		for i := lo; i < hi; i++ {
-			own[i] = s.split.Own.At(i, 0)
+			own[i] = s.splits.after.Own.At(i, 0)
 		}
-		whole := s.hierarchy.Coefficients(s.split, j)
+		whole := s.hierarchy.Coefficients(s.splits.after, j)
 		if v := s.hierarchy.Variance(whole); v > 0 {
 			left := (1 - full[j].Observed) * s.hierarchy.Variance(own)
 			full[j].Observed = max(0, min(1, 1-left/v))

@@ -24,19 +24,13 @@ func newNetworkEffects(networks, rows int) *NetworkEffects {
 	return e
 }
 
-// add adds the curves of term t, x being its columns at the rows.
-func (e *NetworkEffects) add(t *TermResult, x *mat.Dense) {
-	if e == nil {
-		return
-	}
-	for m := range e.After {
-		own := &t.Members[m]
-		for i := range e.SD {
-			row := x.RawRowView(i)[own.At:]
-			before, moved := floats.Dot(row[:len(own.Beta)], own.Beta), floats.Dot(row[:len(own.Alpha)], own.Alpha)
-			e.Before[m][i] += before - own.Before.Mean
-			e.After[m][i] += before + moved - own.After.Mean
-		}
+// add adds a piece of network m, x being its columns at the rows.
+func (e *NetworkEffects) add(m int, p piece, x *mat.Dense) {
+	for i := range e.SD {
+		row := x.RawRowView(i)
+		before, moved := floats.Dot(row, p.before), floats.Dot(row, p.moved)
+		e.Before[m][i] += before - p.centreBefore
+		e.After[m][i] += before + moved - p.centre
 	}
 }
 

@@ -2,8 +2,10 @@ package decompose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -47,6 +49,8 @@ type MemberTerm struct {
 	Before Moment    `json:"before"`
 	After  Moment    `json:"after"`
 	Moved  Moment    `json:"moved"`
+	// Margins is what the network's term gives to others (TermResult.Margins).
+	Margins []Margin `json:"margins,omitempty"`
 }
 
 // BetweenSD is how far the centred curves f_m of M networks lie apart,
@@ -139,6 +143,9 @@ func (s *solver) member(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
+	if s.hierarchy != nil && len(s.folded()) > 0 {
+		s.foldInto(beta, fit.Alpha)
+	}
 	after, mean := make([]float64, len(beta)), s.columns.Mean()
 	floats.AddTo(after, beta, fit.Alpha)
 	out := MemberResult{Scale: fit.Scale, Variance: Variance(fit.Columns.Variance(after, fit.Alpha)),
@@ -151,10 +158,20 @@ func (s *solver) member(ctx context.Context, i int) error {
 		out.Intercept = out.InterceptBefore + fit.Columns.MeanZeta()
 	}
 	s.out.Members = append(s.out.Members, out)
+	var own splits
+	if s.hierarchy != nil {
+		own = s.splitOf(beta, after)
+		s.networkSplits = append(s.networkSplits, own)
+	}
 	for j := range s.out.Terms {
 		lo, hi := s.columns.Raw(j)
 		t := MemberTerm{Beta: beta[lo:hi:hi], Alpha: fit.Alpha[lo:hi:hi]}
-		t.Before, t.After, t.Moved = s.moment(j, t.Beta), s.moment(j, after[lo:hi]), s.moment(j, t.Alpha)
+		if s.involved(j) {
+			t.Before, t.After, t.Moved = s.momentsIn(own, j)
+			t.Margins = s.marginsIn(own, j)
+		} else {
+			t.Before, t.After, t.Moved = s.moment(j, t.Beta), s.moment(j, after[lo:hi]), s.moment(j, t.Alpha)
+		}
 		s.out.Terms[j].Members = append(s.out.Terms[j].Members, t)
 	}
 	return nil
@@ -175,15 +192,29 @@ func (s *solver) betweenNetworks() {
 	for j := range s.out.Terms {
 		t := &s.out.Terms[j]
 		var before, after float64
-		for _, m := range t.Members {
-			own, moved := difference(m.Beta, t.Beta), difference(m.Alpha, t.Alpha)
-			before += s.moment(j, own).Variance
-			floats.Add(own, moved)
-			after += s.moment(j, own).Variance
+		for i := range t.Members {
+			b, a := s.apart(j, i)
+			before += b
+			after += a
 		}
 		n := float64(len(t.Members) - 1)
 		t.BetweenSD = &BetweenSD{math.Sqrt(before / n), math.Sqrt(after / n)}
 	}
+}
+
+// apart are the mean squared distances, before and after, of term j of network i from the
+// mean of all networks.
+func (s *solver) apart(j, i int) (before, after float64) {
+	if s.involved(j) {
+		own, h := s.networkSplits[i], s.hierarchy
+		return h.Variance(difference(h.Coefficients(own.before, j), h.Coefficients(s.splits.before, j))),
+			h.Variance(difference(h.Coefficients(own.after, j), h.Coefficients(s.splits.after, j)))
+	}
+	t := &s.out.Terms[j]
+	own := difference(t.Members[i].Beta, t.Beta)
+	before = s.moment(j, own).Variance
+	floats.Add(own, difference(t.Members[i].Alpha, t.Alpha))
+	return before, s.moment(j, own).Variance
 }
 
 // difference is a - b.
@@ -235,12 +266,31 @@ func (r *Result) Network(m *Members, i int) (*Result, error) {
 				t.term, t.Kind, t.Spec = b.Term, b.Term.Kind(), nil
 			}
 			t.Beta, t.Alpha, t.Before, t.After, t.Moved, t.Center = mine.Beta, mine.Alpha, mine.Before, mine.After, mine.Moved, mine.After.Mean
+			t.Margins = mine.Margins
 			t.Members, t.BetweenSD = nil, nil
 			p.Terms = append(p.Terms, t)
 		}
 		out.Predictors = append(out.Predictors, p)
 	}
 	return out, nil
+}
+
+// network is d with the terms of network i, in the columns of their mean.
+func (d *Predictor) network(i int) *Predictor {
+	out := &Predictor{Name: d.Name, Terms: slices.Clone(d.Terms)}
+	for j := range out.Terms {
+		t, own := &out.Terms[j], &d.Terms[j].Members[i]
+		t.Beta, t.Alpha = placed(own.Beta, own.At, len(t.Alpha)), placed(own.Alpha, own.At, len(t.Alpha))
+		t.Before, t.After, t.Moved, t.Center, t.Margins = own.Before, own.After, own.Moved, own.After.Mean, own.Margins
+	}
+	return out
+}
+
+// placed is v from place at on among n numbers, zeros elsewhere.
+func placed(v []float64, at, n int) []float64 {
+	out := make([]float64, n)
+	copy(out[at:], v)
+	return out
 }
 
 // checkMembers refuses an artifact whose networks are not all in every predictor and term.
@@ -255,6 +305,7 @@ func (r *Result) checkMembers() error {
 		if len(d.Members) != want {
 			return fmt.Errorf("decompose: predictor %q has results of %d networks, the decomposition is of %d", d.Name, len(d.Members), want)
 		}
+		faults := []error{}
 		for _, t := range d.Terms {
 			if len(t.Members) != want {
 				return fmt.Errorf("decompose: term %q has coefficients of %d networks, the decomposition is of %d", t.Name, len(t.Members), want)
@@ -264,6 +315,12 @@ func (r *Result) checkMembers() error {
 					return fmt.Errorf("decompose: term %q, network %d: %d and %d coefficients from column %d on do not fit its %d columns", t.Name, i+1, len(m.Beta), n, m.At, len(t.Alpha))
 				}
 			}
+		}
+		for i := range want {
+			faults = append(faults, d.network(i).checkMargins()...)
+		}
+		if err := errors.Join(faults...); err != nil {
+			return err
 		}
 	}
 	return nil

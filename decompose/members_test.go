@@ -189,13 +189,33 @@ func curves(t testing.TB, members []decompose.Member, src data.Source, o *decomp
 	return before, after, sd
 }
 
+// kindsOfMembers are formulas for networks by what is special about them: their own columns
+// are the same or learned, or terms have margins.
+func kindsOfMembers() map[string]string {
+	return map[string]string{"shared": "", "learned": "", "margins": `~ day + day:x2 + half + half:day + x0:x1 + half:x0:x1`}
+}
+
+// addHalf adds a second factor to the rows, half.
+func addHalf(t *testing.T, tab *data.Table) {
+	t.Helper()
+	half := make([]string, tab.Rows())
+	for i := range half {
+		half[i] = []string{"first", "second"}[i*i%7%2]
+	}
+	if err := tab.AddText("half", half); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestMembersEffects: curves, their mean, the sd between them at a point and over the rows,
 // and the mean of the projection's variances, with shared columns and with a basis that
 // each network learned itself.
 func TestMembersEffects(t *testing.T) {
 	tab := table(t, 600, 5)
+	addHalf(t, tab)
 	b := all(t, tab, 600)
-	for name, learned := range map[string]bool{"shared": false, "learned": true} {
+	for name, formula := range kindsOfMembers() {
+		learned := name == "learned"
 		t.Run(name, func(t *testing.T) {
 			members := networks(3, 1, func(i int, f *fake) {
 				if learned {
@@ -203,6 +223,9 @@ func TestMembersEffects(t *testing.T) {
 					f.gamma = []float64{1, -1 + float64(i), 0.5, 2}
 				}
 			})
+			if formula != "" {
+				members = withTerms(t, tab, members, formula)
+			}
 			joined := join(t, members)
 			if joined.Shared() == learned {
 				t.Fatalf("shared %t", joined.Shared())
@@ -215,6 +238,9 @@ func TestMembersEffects(t *testing.T) {
 			with := *o
 			with.Visitors = []decompose.Visitor{c}
 			r := fittedTo(t, joined, tab, &with)
+			if (r.Predictors[0].Hierarchy != nil) != (formula != "") {
+				t.Fatal("hierarchical terms are not where margins are")
+			}
 			a, err := r.Applier(joined)
 			if err != nil {
 				t.Fatal(err)
@@ -255,13 +281,18 @@ func TestMembersEffects(t *testing.T) {
 // and effects, and those of every network, which sum to its own output.
 func TestMembersArtifact(t *testing.T) {
 	tab := table(t, 300, 6)
-	for name, learned := range map[string]bool{"shared": false, "learned": true} {
+	addHalf(t, tab)
+	for name, formula := range kindsOfMembers() {
+		learned := name == "learned"
 		t.Run(name, func(t *testing.T) {
 			members := networks(3, 2, func(i int, f *fake) {
 				if learned {
 					f.withTap()
 				}
 			})
+			if formula != "" {
+				members = withTerms(t, tab, members, formula)
+			}
 			joined := join(t, members)
 			r := fittedTo(t, joined, tab, nil)
 			var moments, doc bytes.Buffer
@@ -320,6 +351,7 @@ func TestMembersArtifact(t *testing.T) {
 // change nothing, the latter up to rounding.
 func TestMembersDoNotDependOn(t *testing.T) {
 	tab := table(t, 9000, 7)
+	addHalf(t, tab)
 	encode := func(m decompose.Model, o *decompose.Options) string {
 		r := fittedTo(t, m, tab, o)
 		var b bytes.Buffer
@@ -331,13 +363,17 @@ func TestMembersDoNotDependOn(t *testing.T) {
 		}
 		return b.String()
 	}
-	for name, learned := range map[string]bool{"shared": false, "learned": true} {
+	for name, formula := range kindsOfMembers() {
+		learned := name == "learned"
 		t.Run(name, func(t *testing.T) {
 			members := networks(3, 1, func(i int, f *fake) {
 				if learned {
 					f.withTap()
 				}
 			})
+			if formula != "" {
+				members = withTerms(t, tab, members, formula)
+			}
 			m := join(t, members)
 			first := encode(m, &decompose.Options{Resources: decompose.Resources{Workers: 1}})
 			for _, o := range []decompose.Resources{{Workers: 3}, {Workers: 2, OutputMemory: -1}} {

@@ -48,7 +48,11 @@ func (m *Members) decomposeApart(ctx context.Context, src data.Source, o *Option
 		Networks: m.described(), Warnings: m.warnings(each), Features: []Feature{}, sum: stats.sum,
 	}
 	r.describe(o, stats, total)
+	r.Terms = Fitted // as each network alone is
 	for k := range m.predictors {
+		if nesting(planned{blocks: m.blocks[k]}.terms()).Any() && o.Terms != Fitted {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: terms stay as each network's projection has them: networks with columns of their own have no margins in common to be orthogonal to", m.predictors[k]))
+		}
 		r.Predictors = append(r.Predictors, m.meanPredictor(k, each))
 	}
 	if err := p.measure(ctx, m, src, r, total, o, cache); err != nil {
@@ -68,7 +72,7 @@ func (p *plan) bare() *plan {
 func fitAlone(ctx context.Context, m Model, src data.Source, o *Options) (*Result, error) {
 	alone := *o
 	alone.Family, alone.Response, alone.Offset, alone.Visitors = nil, "", "", nil
-	alone.Terms = Fitted // see hierarchical
+	alone.Terms = Fitted
 	p, err := newPlan(m)
 	if err != nil {
 		return nil, err

@@ -29,9 +29,10 @@ type solver struct {
 	// Raw coefficients: the network's own, what moves, and their sum.
 	beta, alpha, after []float64
 
-	nesting            projection.Nesting
-	hierarchy          *projection.Hierarchy // nil: terms stay as they are fitted
-	split, splitBefore *projection.Split     // of after and of beta
+	nesting       projection.Nesting
+	hierarchy     *projection.Hierarchy // nil: terms stay as they are fitted
+	splits        splits                // of beta and of after
+	networkSplits []splits              // of several networks
 
 	out      Predictor
 	warnings []string
@@ -222,7 +223,7 @@ func (s *solver) sumMoments(terms []int) (before, after *Moment) {
 func (s *solver) concurvity(ctx context.Context) error {
 	fitted := s.after
 	if s.hierarchy != nil {
-		fitted = mat.Col(nil, 0, s.split.Own)
+		fitted = mat.Col(nil, 0, s.splits.after.Own)
 	}
 	full, pairs, err := s.fit.Concurvity(ctx, fitted)
 	if err != nil {

@@ -104,7 +104,7 @@ func (r *Result) describe(o *Options, s *Statistics, total *moments.Moments) {
 	if total.Layout.Factor {
 		r.Route = QR
 	}
-	if o.Terms == Fitted || r.Networks != nil { // see solver.hierarchical
+	if o.Terms == Fitted {
 		r.Terms = Fitted
 	}
 	if o.RefitTotal {
