@@ -217,6 +217,30 @@ func TestReferenceClass(t *testing.T) {
 
 // TestResponseOfClasses: names and numbers of classes say the same; unknown ones are errors
 // with their row; a class that no row has, and one class alone, are no errors.
+// TestClassesOfDifferentTerms: they are centred all the same, so that none is identified.
+func TestClassesOfDifferentTerms(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	write(t, rows, classRowsCSV([]string{"high", "low", "middle"}, 300))
+	o := done(t, "decompose", "--model", zoo("sklearn/logistic_text"), "--data", rows, "--input", "X=a,b,c,d", "--out", filepath.Join(dir, "out"),
+		"--formula", "high = ~ s(a, k=7)", "--formula", "low = ~ s(a, k=7) + s(b, k=7)", "--formula", "middle = ~ s(b, k=7)")
+	if !strings.Contains(o.err, "have different terms, so each has smoothing parameters of its own") {
+		t.Error(o.err)
+	}
+	doc := document(t, filepath.Join(dir, "out"))
+	for _, p := range doc["predictors"].([]any) {
+		d := p.(map[string]any)
+		for _, term := range d["terms"].([]any) {
+			if v := term.(map[string]any)["verdict"]; d["convention"] != "centred over the classes of every row" || v == "identified" {
+				t.Errorf("%v, %v: a term is %v", d["name"], d["convention"], v)
+			}
+		}
+	}
+	if doc["predictor_sets"] != nil {
+		t.Error("variances of classes together")
+	}
+}
+
 func TestResponseOfClasses(t *testing.T) {
 	dir := t.TempDir()
 	rows := filepath.Join(dir, "rows.csv")
