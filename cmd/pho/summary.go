@@ -257,7 +257,15 @@ func classPredictionWords(r *decompose.Result, response string) string {
 	if p.Frequent != nil {
 		frequent = fmt.Sprintf(" (always the most frequent one: %s)", wiring.Percent(*p.Frequent))
 	}
-	return fmt.Sprintf("the network's own prediction of %s (%s): %sthe most probable class is right in %s of the rows%s", response, r.Family, explained, wiring.Percent(*p.Accuracy), frequent)
+	return fmt.Sprintf("%s of %s (%s): %sthe most probable class is right in %s of the rows%s", predictor(r), response, r.Family, explained, wiring.Percent(*p.Accuracy), frequent)
+}
+
+// predictor is whose prediction of the response is told of.
+func predictor(r *decompose.Result) string {
+	if r.Networks != nil {
+		return "the prediction by the networks' mean predictor"
+	}
+	return "the network's own prediction"
 }
 
 // predictionWords says in a line how well the network predicts the response.
@@ -284,10 +292,7 @@ func predictionWords(r *decompose.Result) string {
 	if p.RMSE != nil {
 		r2 += fmt.Sprintf(", RMSE %.4g", *p.RMSE)
 	}
-	whose := "the network's own prediction"
-	if r.Networks != nil {
-		whose = "the prediction by the networks' mean predictor"
-	}
+	whose := predictor(r)
 	if p.DevianceExplained == nil {
 		return fmt.Sprintf("%s of %s (%s): %s", whose, response, r.Family, r2)
 	}
