@@ -138,8 +138,10 @@ func (d *discovery) chosenOrOutputs() error {
 		}
 		return nil
 	}
+	d.addOrdinals()
 	for _, v := range d.g.Outputs {
 		switch {
+		case d.ordinals[v]:
 		case v.Const != nil || v.BatchAxis() < 0:
 			d.note("output %q is a constant and not decomposed", v.Name)
 		case !v.Type.Floating():
@@ -185,6 +187,9 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 		}
 		if peel {
 			p.eta, p.head, p.passed = d.dep.peel(p.eta)
+		}
+		if peel && d.ofOrdinal(p) {
+			continue
 		}
 		if p.head == "softmax" || p.head == "logsoftmax" {
 			p.group = d.dep.normalisedWith(p.eta, p.passed)

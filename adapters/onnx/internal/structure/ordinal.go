@@ -1,0 +1,248 @@
+package structure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Ordinal is how probabilities of ordered classes hang on one predictor (cumulative logits,
+// McCullagh 1980): with the classes in ascending or descending order,
+//
+//	P(class is one of the first k+1) = logistic(Thresholds[k] - eta).
+type Ordinal struct {
+	Thresholds []float64 // one fewer than classes, not decreasing
+	Descending bool      // the classes are in the order from last to first
+	Labels     []string  // of the classes, in ascending order; nil: the file does not say
+}
+
+// maxOrdinal bounds the columns of an output that is looked at for cumulative logits.
+const maxOrdinal = 200
+
+// cumulative is a probability that is logistic(s), or 1 - logistic(s) if not.
+type cumulative struct {
+	s   Element
+	not bool
+}
+
+// addOrdinals makes a predictor of each output that is cumulative logits of one: of its
+// probabilities, or of the differences between them, which are those of classes.
+func (d *discovery) addOrdinals() {
+	for _, v := range d.g.Outputs {
+		if w := v.Width(); v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil || w < 2 || w > maxOrdinal {
+			continue
+		}
+		columns := make([]Element, v.Width())
+		for e := range columns {
+			columns[e] = Element{v, e}
+		}
+		if _, head, _ := d.dep.peel(columns[0]); head != "sigmoid" && head != complement {
+			continue
+		}
+		all, ascending := d.differences(columns), true
+		ofClasses := all != nil
+		if !ofClasses {
+			all = d.sigmoids(columns)
+		}
+		if slices.ContainsFunc(all, func(c cumulative) bool { return c.not != all[0].not }) {
+			continue
+		}
+		eta, sign, shift := d.parallel(all)
+		if sign == 0 {
+			continue
+		}
+		if !ofClasses { // P(class <= k) grows with k, P(class > k) falls
+			ascending = slices.IsSorted(signed(all, shift))
+		}
+		o := ordinal(all, sign, shift, ascending)
+		if !slices.IsSorted(o.Thresholds) || slices.ContainsFunc(o.Thresholds, func(c float64) bool { return math.IsNaN(c) || math.IsInf(c, 0) }) {
+			d.note("the columns of output %q are sigmoids of one predictor plus constants, which are not in order, so that they are not the probabilities of ordered classes (cumulative logits)", v.Name)
+			continue
+		}
+		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == eta }); i >= 0 {
+			d.note("output %q leads to the predictor of %q again and is not repeated", v.Name, d.found[i].name)
+			d.ordinals[v] = true
+			continue
+		}
+		o.Labels = d.labels(len(all) + 1)
+		d.ordinals[v] = true
+		d.found = append(d.found, candidate{eta: eta, whole: columns[0], name: v.Name, output: v.Name, head: ordinalHead, passed: d.dep.between(columns[0], eta), ordinal: &o})
+	}
+}
+
+// ordinalHead is the name of cumulative logits as a head.
+const ordinalHead = "ordinal"
+
+// sigmoids reads each column as a cumulative probability; nil if one is none.
+func (d *discovery) sigmoids(columns []Element) (all []cumulative) {
+	for _, el := range columns {
+		s, head, _ := d.dep.peel(el)
+		if head != "sigmoid" && head != complement {
+			return nil
+		}
+		all = append(all, cumulative{s, head == complement})
+	}
+	return all
+}
+
+// differences reads columns as the probabilities of classes that are differences between
+// cumulative ones: the sums of the first are such probabilities, and that of all is 1. nil
+// if they are not.
+func (d *discovery) differences(columns []Element) (all []cumulative) {
+	constant, coef := 0.0, map[Element]float64{}
+	for k, el := range columns {
+		u := d.dep.unroll(el, 1)
+		constant += u.constant
+		for i, a := range u.atoms {
+			if coef[a] += u.coef[i]; coef[a] == 0 {
+				delete(coef, a)
+			}
+		}
+		if k == len(columns)-1 {
+			break
+		}
+		if len(coef) != 1 {
+			return nil
+		}
+		for a, c := range coef {
+			s, head, _ := d.dep.peel(a)
+			not := c == -1 && constant == 1
+			if head != "sigmoid" || !not && (c != 1 || constant != 0) {
+				return nil
+			}
+			all = append(all, cumulative{s, not})
+		}
+	}
+	if len(coef) != 0 || constant != 1 || len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// parallel is the element, as close to the outputs as possible, that all s are sign times
+// plus a shift of; sign 0: there is none. Where the graph has no such element, it is the
+// first s, if the others differ from it by constants.
+func (d *discovery) parallel(all []cumulative) (eta Element, sign float64, shift []float64) {
+	if len(all) < 2 {
+		return eta, 0, nil
+	}
+	ways := make([][]shifted, len(all))
+	for k, c := range all {
+		ways[k] = d.dep.shifts(c.s)
+	}
+next:
+	for _, first := range ways[0] {
+		shift = shift[:0]
+		for _, way := range ways {
+			i := slices.IndexFunc(way, func(o shifted) bool { return o.of == first.of && o.sign == first.sign })
+			if i < 0 {
+				continue next
+			}
+			shift = append(shift, way[i].by)
+		}
+		return first.of, first.sign, shift
+	}
+	shift = shift[:0]
+	first := d.dep.unroll(all[0].s, 1)
+	for _, c := range all {
+		u := d.dep.unroll(c.s, 1)
+		if len(u.atoms) == 0 || !slices.Equal(u.atoms, first.atoms) || !slices.Equal(u.coef, first.coef) {
+			return eta, 0, nil
+		}
+		shift = append(shift, u.constant-first.constant)
+	}
+	return all[0].s, 1, shift
+}
+
+// shifted says that an element is sign times another plus a constant.
+type shifted struct {
+	of       Element
+	sign, by float64
+}
+
+// shifts lists what el is so, el itself first, back to what is no such sum; inputs are left
+// out.
+func (d *dependencies) shifts(el Element) (way []shifted) {
+	at := shifted{el, 1, 0}
+	for at.of.Value.Producer != nil && at.of.Value.Const == nil {
+		way = append(way, at)
+		next, weight, constant, ok := d.single(at.of.Value.Producer, at.of)
+		if !ok || math.Abs(weight) != 1 {
+			break
+		}
+		at = shifted{next, at.sign * weight, at.by + at.sign*constant}
+	}
+	return way
+}
+
+// signed are the shifts of what is P or, if not, of 1 - P.
+func signed(all []cumulative, shift []float64) (out []float64) {
+	for k, c := range all {
+		if c.not {
+			out = append(out, -shift[k])
+		} else {
+			out = append(out, shift[k])
+		}
+	}
+	return out
+}
+
+// ordinal are the thresholds where the k-th probability is that of a class <= k (ascending)
+// or > k, logistic of sign eta + shift, or 1 less it.
+func ordinal(all []cumulative, sign float64, shift []float64, ascending bool) Ordinal {
+	cuts := signed(all, shift)
+	if all[0].not {
+		sign = -sign
+	}
+	if !ascending { // P(class <= k) is 1 less it
+		sign = -sign
+		for k := range cuts {
+			cuts[k] = 0 - cuts[k]
+		}
+	}
+	if sign < 0 {
+		return Ordinal{Thresholds: cuts}
+	}
+	slices.Reverse(cuts) // P(class > k) = logistic(-cuts[k] - eta)
+	for k := range cuts {
+		cuts[k] = 0 - cuts[k]
+	}
+	return Ordinal{Thresholds: cuts, Descending: true}
+}
+
+// Formula says it for people.
+func (o Ordinal) Formula() string {
+	var cuts []string
+	for i, c := range o.Thresholds {
+		if len(o.Thresholds) > 12 && i >= 10 && i < len(o.Thresholds)-1 {
+			if i == 10 {
+				cuts = append(cuts, "...")
+			}
+			continue
+		}
+		cuts = append(cuts, fmt.Sprintf("%.6g", c))
+	}
+	order := "P(class <= k)"
+	if o.Descending {
+		order = "P(class >= K-1-k), so that a larger predictor means a lower class,"
+	}
+	return fmt.Sprintf("%s is logistic(c_k - eta) with the thresholds c = %s", order, strings.Join(cuts, ", "))
+}
+
+// ofOrdinal: what enters the head of p is the predictor of an output that addOrdinals has
+// read, plus a constant.
+func (d *discovery) ofOrdinal(p candidate) bool {
+	for _, q := range d.found {
+		if q.ordinal == nil || p.head != "" && p.head != "sigmoid" && p.head != complement {
+			continue
+		}
+		for _, s := range d.dep.shifts(p.eta) {
+			if s.of == q.eta {
+				d.note("output %q leads to the predictor of %q again and is not repeated", p.name, q.name)
+				return true
+			}
+		}
+	}
+	return false
+}
