@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 )
 
 // Ordinal is how probabilities of ordered classes hang on one predictor (cumulative logits,
@@ -26,49 +28,58 @@ type cumulative struct {
 	not bool
 }
 
-// addOrdinals makes a predictor of each output that is cumulative logits of one: of its
-// probabilities, or of the differences between them, which are those of classes.
-func (d *discovery) addOrdinals() {
+// readOrdinals finds the outputs that are cumulative logits of one predictor: its
+// probabilities, or the differences between them, which are those of classes.
+func (d *discovery) readOrdinals() {
+	spent := d.dep.unrolled
 	for _, v := range d.g.Outputs {
 		if w := v.Width(); v.Const != nil || v.BatchAxis() < 0 || !v.Type.Floating() || v.Producer == nil || w < 2 || w > maxOrdinal {
 			continue
 		}
-		columns := make([]Element, v.Width())
-		for e := range columns {
-			columns[e] = Element{v, e}
-		}
-		if _, head, _ := d.dep.peel(columns[0]); head != "sigmoid" && head != complement {
+		c := d.ordinal(v)
+		if c == nil {
 			continue
 		}
-		all, ascending := d.differences(columns), true
-		ofClasses := all != nil
-		if !ofClasses {
-			all = d.sigmoids(columns)
+		if known := d.ordinalOf([]shifted{{of: c.eta}}); known != nil {
+			d.note("output %q leads to the predictor of %q again and is not repeated", v.Name, known.name)
+			c = nil
 		}
-		if slices.ContainsFunc(all, func(c cumulative) bool { return c.not != all[0].not }) {
-			continue
-		}
-		eta, sign, shift := d.parallel(all)
-		if sign == 0 {
-			continue
-		}
-		if !ofClasses { // P(class <= k) grows with k, P(class > k) falls
-			ascending = slices.IsSorted(signed(all, shift))
-		}
-		o := ordinal(all, sign, shift, ascending)
-		if !slices.IsSorted(o.Thresholds) || slices.ContainsFunc(o.Thresholds, func(c float64) bool { return math.IsNaN(c) || math.IsInf(c, 0) }) {
-			d.note("the columns of output %q are sigmoids of one predictor plus constants, which are not in order, so that they are not the probabilities of ordered classes (cumulative logits)", v.Name)
-			continue
-		}
-		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == eta }); i >= 0 {
-			d.note("output %q leads to the predictor of %q again and is not repeated", v.Name, d.found[i].name)
-			d.ordinals[v] = true
-			continue
-		}
-		o.Labels = d.labels(len(all) + 1)
-		d.ordinals[v] = true
-		d.found = append(d.found, candidate{eta: eta, whole: columns[0], name: v.Name, output: v.Name, head: ordinalHead, passed: d.dep.between(columns[0], eta), ordinal: &o})
+		d.ordinals[v] = c
 	}
+	d.dep.unrolled = spent // what is unrolled later is afforded as if nobody had looked
+}
+
+// ordinal is the predictor of an output that is cumulative logits; nil if it is not.
+func (d *discovery) ordinal(v *graph.Value) *candidate {
+	columns := make([]Element, v.Width())
+	for e := range columns {
+		columns[e] = Element{v, e}
+	}
+	if _, head, _ := d.dep.peel(columns[0]); head != "sigmoid" && head != complement {
+		return nil
+	}
+	all, ascending := d.differences(columns), true
+	ofClasses := all != nil
+	if !ofClasses {
+		all = d.sigmoids(columns)
+	}
+	if slices.ContainsFunc(all, func(c cumulative) bool { return c.not != all[0].not }) {
+		return nil
+	}
+	eta, sign, shift := d.parallel(all)
+	if sign == 0 || slices.Min(shift) == slices.Max(shift) {
+		return nil
+	}
+	if !ofClasses { // P(class <= k) grows with k, P(class > k) falls
+		ascending = slices.IsSorted(signed(all, shift))
+	}
+	o := thresholds(all, sign, shift, ascending)
+	if !slices.IsSorted(o.Thresholds) || slices.ContainsFunc(o.Thresholds, func(c float64) bool { return math.IsNaN(c) || math.IsInf(c, 0) }) {
+		d.note("the columns of output %q are sigmoids of one predictor plus constants, which are not in order, so that they are not the probabilities of ordered classes (cumulative logits)", v.Name)
+		return nil
+	}
+	o.Labels = d.labels(len(all) + 1)
+	return &candidate{eta: eta, whole: columns[0], name: v.Name, output: v.Name, head: ordinalHead, passed: d.dep.between(columns[0], eta), ordinal: &o}
 }
 
 // ordinalHead is the name of cumulative logits as a head.
@@ -188,9 +199,9 @@ func signed(all []cumulative, shift []float64) (out []float64) {
 	return out
 }
 
-// ordinal are the thresholds where the k-th probability is that of a class <= k (ascending)
+// thresholds are those where the k-th probability is that of a class <= k (ascending)
 // or > k, logistic of sign eta + shift, or 1 less it.
-func ordinal(all []cumulative, sign float64, shift []float64, ascending bool) Ordinal {
+func thresholds(all []cumulative, sign float64, shift []float64, ascending bool) Ordinal {
 	cuts := signed(all, shift)
 	if all[0].not {
 		sign = -sign
@@ -230,19 +241,26 @@ func (o Ordinal) Formula() string {
 	return fmt.Sprintf("%s is logistic(c_k - eta) with the thresholds c = %s", order, strings.Join(cuts, ", "))
 }
 
-// ofOrdinal: what enters the head of p is the predictor of an output that addOrdinals has
-// read, plus a constant.
-func (d *discovery) ofOrdinal(p candidate) bool {
-	for _, q := range d.found {
-		if q.ordinal == nil || p.head != "" && p.head != "sigmoid" && p.head != complement {
-			continue
-		}
-		for _, s := range d.dep.shifts(p.eta) {
-			if s.of == q.eta {
-				d.note("output %q leads to the predictor of %q again and is not repeated", p.name, q.name)
-				return true
-			}
+// ofOrdinal is the name of the output of ordered classes whose predictor, plus a constant,
+// enters the head of p; "" if there is none.
+func (d *discovery) ofOrdinal(p candidate) string {
+	if len(d.ordinals) == 0 || p.head != "" && p.head != "sigmoid" && p.head != complement {
+		return ""
+	}
+	if known := d.ordinalOf(d.dep.shifts(p.eta)); known != nil {
+		return known.name
+	}
+	return ""
+}
+
+// ordinalOf is what is known of the first of the elements that is the predictor of an
+// output of ordered classes; nil if none is.
+func (d *discovery) ordinalOf(way []shifted) *candidate {
+	for _, v := range d.g.Outputs {
+		c := d.ordinals[v]
+		if c != nil && slices.ContainsFunc(way, func(s shifted) bool { return s.of == c.eta }) {
+			return c
 		}
 	}
-	return false
+	return nil
 }
