@@ -58,7 +58,7 @@ func (d *discovery) ordinal(v *graph.Value) *candidate {
 	if _, head, _ := d.dep.peel(columns[0]); head != "sigmoid" && head != complement {
 		return nil
 	}
-	all, ascending := d.differences(columns), true
+	all := d.differences(columns)
 	ofClasses := all != nil
 	if !ofClasses {
 		all = d.sigmoids(columns)
@@ -66,20 +66,33 @@ func (d *discovery) ordinal(v *graph.Value) *candidate {
 	if slices.ContainsFunc(all, func(c cumulative) bool { return c.not != all[0].not }) {
 		return nil
 	}
-	eta, sign, shift := d.parallel(all)
-	if sign == 0 || slices.Min(shift) == slices.Max(shift) {
+	eta, o := d.common(all, ofClasses)
+	if o == nil {
 		return nil
 	}
-	if !ofClasses { // P(class <= k) grows with k, P(class > k) falls
-		ascending = slices.IsSorted(signed(all, shift))
-	}
-	o := thresholds(all, sign, shift, ascending)
 	if !slices.IsSorted(o.Thresholds) || slices.ContainsFunc(o.Thresholds, func(c float64) bool { return math.IsNaN(c) || math.IsInf(c, 0) }) {
 		d.note("the columns of output %q are sigmoids of one predictor plus constants, which are not in order, so that they are not the probabilities of ordered classes (cumulative logits)", v.Name)
 		return nil
 	}
 	o.Labels = d.labels(len(all) + 1)
-	return &candidate{eta: eta, whole: columns[0], name: v.Name, output: v.Name, head: ordinalHead, passed: d.dep.between(columns[0], eta), ordinal: &o}
+	return &candidate{eta: eta, whole: columns[0], name: v.Name, output: v.Name, head: ordinalHead, passed: d.dep.between(columns[0], eta), ordinal: o}
+}
+
+// common is the predictor that all hang on, one for which the classes ascend if there is
+// such a one, and how; nil if there is none. Equal columns are one probability, not several
+// of ordered classes.
+func (d *discovery) common(all []cumulative, ofClasses bool) (eta Element, o *Ordinal) {
+	for _, way := range d.parallel(all) {
+		if slices.Min(way.shift) == slices.Max(way.shift) {
+			return eta, nil
+		}
+		// P(class <= k) grows with k, P(class > k) falls
+		ascending := ofClasses || slices.IsSorted(signed(all, way.shift))
+		if own := thresholds(all, way, ascending); o == nil || o.Descending && !own.Descending {
+			eta, o = way.eta, &own
+		}
+	}
+	return eta, o
 }
 
 // ordinalHead is the name of cumulative logits as a head.
@@ -131,12 +144,11 @@ func (d *discovery) differences(columns []Element) (all []cumulative) {
 	return all
 }
 
-// parallel is the element, as close to the outputs as possible, that all s are sign times
-// plus a shift of; sign 0: there is none. Where the graph has no such element, it is the
-// first s, if the others differ from it by constants.
-func (d *discovery) parallel(all []cumulative) (eta Element, sign float64, shift []float64) {
+// parallel are the elements that all s are sign times plus a shift of, from the outputs on.
+// Where the graph has none, it is the first s, if the others differ from it by constants.
+func (d *discovery) parallel(all []cumulative) (found []parallel) {
 	if len(all) < 2 {
-		return eta, 0, nil
+		return nil
 	}
 	ways := make([][]shifted, len(all))
 	for k, c := range all {
@@ -144,26 +156,36 @@ func (d *discovery) parallel(all []cumulative) (eta Element, sign float64, shift
 	}
 next:
 	for _, first := range ways[0] {
-		shift = shift[:0]
+		p := parallel{eta: first.of, sign: first.sign}
 		for _, way := range ways {
 			i := slices.IndexFunc(way, func(o shifted) bool { return o.of == first.of && o.sign == first.sign })
 			if i < 0 {
 				continue next
 			}
-			shift = append(shift, way[i].by)
+			p.shift = append(p.shift, way[i].by)
 		}
-		return first.of, first.sign, shift
+		found = append(found, p)
 	}
-	shift = shift[:0]
+	if found != nil {
+		return found
+	}
+	p := parallel{eta: all[0].s, sign: 1}
 	first := d.dep.unroll(all[0].s, 1)
 	for _, c := range all {
 		u := d.dep.unroll(c.s, 1)
 		if len(u.atoms) == 0 || !slices.Equal(u.atoms, first.atoms) || !slices.Equal(u.coef, first.coef) {
-			return eta, 0, nil
+			return nil
 		}
-		shift = append(shift, u.constant-first.constant)
+		p.shift = append(p.shift, u.constant-first.constant)
 	}
-	return all[0].s, 1, shift
+	return []parallel{p}
+}
+
+// parallel says that several elements are sign times eta plus a shift each.
+type parallel struct {
+	eta   Element
+	sign  float64
+	shift []float64
 }
 
 // shifted says that an element is sign times another plus a constant.
@@ -201,8 +223,8 @@ func signed(all []cumulative, shift []float64) (out []float64) {
 
 // thresholds are those where the k-th probability is that of a class <= k (ascending)
 // or > k, logistic of sign eta + shift, or 1 less it.
-func thresholds(all []cumulative, sign float64, shift []float64, ascending bool) Ordinal {
-	cuts := signed(all, shift)
+func thresholds(all []cumulative, p parallel, ascending bool) Ordinal {
+	cuts, sign := signed(all, p.shift), p.sign
 	if all[0].not {
 		sign = -sign
 	}
