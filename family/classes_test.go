@@ -146,10 +146,11 @@ func TestScoresOfClasses(t *testing.T) {
 	three, _ := NewCategorical(3, -1)
 	against, _ := NewCategorical(4, 2)
 	ordinal, _ := NewOrdinal([]float64{1, 2, 5, 7}, []float64{-1, -0.5, 2})
+	down, _ := NewOrdinal([]float64{7, 5, 2, 1}, []float64{-1, -0.5, 2})
 	for _, c := range []struct {
 		f  Differentiable
 		ys []float64
-	}{{three, []float64{0, 1, 2}}, {against, []float64{0, 1, 2, 3}}, {ordinal, []float64{1, 2, 5, 7}}} {
+	}{{three, []float64{0, 1, 2}}, {against, []float64{0, 1, 2, 3}}, {ordinal, []float64{1, 2, 5, 7}}, {down, []float64{1, 2, 5, 7}}} {
 		r := rand.New(rand.NewPCG(1, 5))
 		k := c.f.Predictors()
 		for range 20 {
@@ -270,5 +271,34 @@ func TestEstimateOrdinal(t *testing.T) {
 	}
 	if _, err := NewOrdinal([]float64{1, 2}, []float64{1, 2}); err == nil {
 		t.Error("two thresholds for two levels are no error")
+	}
+}
+
+// TestDecreasingLevels: P(y >= level k) is logistic(c_k - eta), which is what the opposite
+// predictor and thresholds say of increasing levels.
+func TestDecreasingLevels(t *testing.T) {
+	down, err := NewOrdinal([]float64{7, 5, 2}, []float64{-1, 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, _ := NewOrdinal([]float64{2, 5, 7}, []float64{-0.5, 1})
+	for _, eta := range []float64{-30, -1, 0, 0.7, 4} {
+		for _, y := range []float64{2, 5, 7} {
+			got, want := down.LogLik(y, 2, []float64{eta}, 1), up.LogLik(y, 2, []float64{-eta}, 1)
+			if math.Abs(got-want) > 1e-14*math.Abs(want) || down.Place(y) != 2-up.Place(y) || down.Check(y) != nil {
+				t.Errorf("y %g at %g: %v, want %v; place %d", y, eta, got, want, down.Place(y))
+			}
+		}
+		if a, b := down.Mean([]float64{eta}), up.Mean([]float64{-eta}); math.Abs(a-b) > 1e-14*b || down.Levels()[down.Class([]float64{eta})] != up.Levels()[up.Class([]float64{-eta})] {
+			t.Errorf("at %g the mean is %v, want %v", eta, a, b)
+		}
+	}
+	if down.Check(3) == nil || down.Check(8) == nil || down.Check(1) == nil {
+		t.Error("a level that there is not")
+	}
+	for _, levels := range [][]float64{{3, 1, 2}, {1, 1, 2}, {1, 2, 2}, {2, 1, math.NaN()}, {3, 2, 2}} {
+		if _, err := NewOrdinal(levels, []float64{0, 1}); err == nil {
+			t.Errorf("levels %v are taken", levels)
+		}
 	}
 }

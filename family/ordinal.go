@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,17 +10,19 @@ import (
 
 // Ordinal has ordered classes with cumulative logits: P(y <= level k) is logistic(c_k - eta)
 // with one predictor and thresholds c_1 <= ... <= c_(K-1). The levels are numbers, of which
-// only the order counts. The zero value does not know them yet (Estimate); until then
+// only the order counts; where they decrease, it is P(y >= level k), and a larger predictor
+// means a smaller response. The zero value does not know them yet (Estimate); until then
 // LogLik, Deviance and Score give NaN.
 type Ordinal struct {
 	levels, cuts []float64
 }
 
-// NewOrdinal has these levels, increasing, and one threshold fewer, not decreasing.
+// NewOrdinal has these levels, increasing or decreasing, and one threshold fewer, not
+// decreasing.
 func NewOrdinal(levels, cuts []float64) (Ordinal, error) {
 	for i, v := range levels {
-		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && v <= levels[i-1] {
-			return Ordinal{}, fmt.Errorf("family ordinal: levels %g: they are finite and increase", levels)
+		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && (v == levels[i-1] || (v > levels[i-1]) != (levels[1] > levels[0])) {
+			return Ordinal{}, fmt.Errorf("family ordinal: levels %g: they are finite and increase, or decrease", levels)
 		}
 	}
 	if len(levels) < 2 || len(cuts) != len(levels)-1 || !slices.IsSorted(cuts) || slices.ContainsFunc(cuts, math.IsNaN) {
@@ -55,7 +58,7 @@ func (Ordinal) Predictors() int { return 1 }
 
 // Check accepts the levels; while they are not known, any finite number.
 func (f Ordinal) Check(y float64) error {
-	if _, ok := slices.BinarySearch(f.levels, y); ok || !f.Known() && !math.IsNaN(y) && !math.IsInf(y, 0) {
+	if _, ok := f.find(y); ok || !f.Known() && !math.IsNaN(y) && !math.IsInf(y, 0) {
 		return nil
 	}
 	if !f.Known() {
@@ -119,8 +122,15 @@ func (f Ordinal) Classes() int { return len(f.levels) }
 
 // Place is the number of the level y, from 0.
 func (f Ordinal) Place(y float64) int {
-	k, _ := slices.BinarySearch(f.levels, y)
+	k, _ := f.find(y)
 	return k
+}
+
+func (f Ordinal) find(y float64) (k int, ok bool) {
+	if n := len(f.levels); n > 1 && f.levels[0] > f.levels[n-1] {
+		return slices.BinarySearchFunc(f.levels, y, func(level, y float64) int { return cmp.Compare(y, level) })
+	}
+	return slices.BinarySearch(f.levels, y)
 }
 
 // Class is the number of the most probable level, the first of several.

@@ -12,7 +12,7 @@ import (
 
 // Parse returns the family called name for a network with K = len(heads)
 // predictors. heads[k] is the function that was taken off predictor k: "" for
-// none, "sigmoid", "softmax", "exp" or "softplus", or the last two with a number added,
+// none, "sigmoid", "softmax", "ordinal", "exp" or "softplus", or the last two with a number added,
 // "softplus+0.1". A predictor without a head is taken to be on the family's link scale:
 // the mean of a gaussian, the logarithm of its scale, log odds, the logarithm of a rate.
 //
@@ -28,7 +28,7 @@ import (
 //	                   K = 1 the same with phi held
 //	categorical        K classes, each with a predictor: softmax, logsoftmax or none of all;
 //	                   K = 1 two classes: sigmoid or none
-//	ordinal            K = 1 Ordinal, no head; its thresholds are unknown
+//	ordinal            K = 1 Ordinal, no head or ordinal; its thresholds are unknown
 //	student-t          K = 3 StudentT; no head, and none or exp twice
 //	                   K = 2, 1 the same with df, or sigma and df, held
 //	tweedie            K = 1 Tweedie; none or exp
@@ -316,13 +316,15 @@ func unknown(name string) error {
 }
 
 // Suggested is the name of the family that the head of a single predictor suggests:
-// binomial for "sigmoid", poisson for "exp", else gaussian; several of a softmax are
+// binomial for "sigmoid", poisson for "exp", ordinal for "ordinal", else gaussian; several of a softmax are
 // categorical, others gaussian.
 func Suggested(heads []string) string {
 	if len(heads) == 1 {
 		switch heads[0] {
 		case "sigmoid":
 			return "binomial"
+		case "ordinal":
+			return "ordinal"
 		case "exp":
 			return "poisson"
 		}

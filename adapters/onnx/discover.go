@@ -133,7 +133,7 @@ func describe(f *structure.Found) *Structure {
 	}
 	for _, p := range f.Predictors {
 		info := PredictorInfo{
-			Name: p.Name, Tensor: p.Tensor, Element: p.Element, Output: p.Output, Head: p.Head, HeadNodes: p.HeadNodes,
+			Name: p.Name, Tensor: p.Tensor, Element: p.Element, Output: p.Output, Head: p.Head, HeadNodes: p.HeadNodes, Ordinal: (*OrdinalInfo)(p.Ordinal),
 			Intercept: p.Intercept, Terms: []TermInfo{}, Deep: (*DeepInfo)(p.Deep), Reasons: p.Reasons,
 		}
 		for _, t := range p.Terms {

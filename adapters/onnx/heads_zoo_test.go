@@ -36,6 +36,8 @@ var zooHeads = map[string][]string{
 	"torch_dynamo/head_softplus_stable":    {"softplus"},
 	"torch_dynamo/head_softplus_where":     {"softplus"},
 	"torch_dynamo/head_squareplus":         {""},
+	"torch_dynamo/hazards":                 {"sigmoid", "sigmoid", "sigmoid", "sigmoid", "exp", "exp", "exp", "exp"},
+	"torch_dynamo/ordinal":                 {"ordinal"},
 	"torch_dynamo/ssn_heads":               {"", "softplus+0.001"},
 	"torch_legacy/head_softplus_beta":      {"softplus(beta=2)"},
 	"torch_legacy/head_softplus_where":     {"softplus"},
@@ -138,6 +140,8 @@ func responseOf(all []onnx.PredictorInfo, eta *mat.Dense, k int) []float64 {
 		switch name {
 		case "sigmoid":
 			out[r] = 1 / (1 + math.Exp(-x))
+		case "ordinal": // the first class
+			out[r] = 1 / (1 + math.Exp(x-all[k].Ordinal.Thresholds[0]))
 		case "exp":
 			out[r] = c + math.Exp(x)
 		case "softplus":

@@ -217,7 +217,7 @@ func (m *Model) Taps() map[string]int {
 }
 
 // Head is the response function that was peeled off predictor k: "sigmoid", "softmax",
-// "logsoftmax", "exp", "softplus", with a number added as in "softplus+0.1", or sharper as
+// "logsoftmax", "ordinal" (see OrdinalInfo), "exp", "softplus", with a number added as in "softplus+0.1", or sharper as
 // in "softplus(beta=2)", which is log(1 + exp(2 eta))/2; "" for none.
 func (m *Model) Head(k int) string { return m.structure.Predictors[k].Head }
 

@@ -64,16 +64,29 @@ type SoftmaxInfo struct {
 
 // PredictorInfo is one additive predictor: intercept + terms + deep part.
 type PredictorInfo struct {
-	Name      string     `json:"name"`
-	Tensor    string     `json:"tensor"`
-	Element   int        `json:"element"` // of the tensor's row
-	Output    string     `json:"output"`  // the graph output it comes from
-	Head      string     `json:"head"`    // peeled off; "" for none
-	HeadNodes []string   `json:"head_nodes"`
-	Intercept float64    `json:"intercept"`
-	Terms     []TermInfo `json:"terms"`
-	Deep      *DeepInfo  `json:"deep"` // nil: the deep predictor is 0
-	Reasons   []string   `json:"reasons"`
+	Name      string   `json:"name"`
+	Tensor    string   `json:"tensor"`
+	Element   int      `json:"element"` // of the tensor's row
+	Output    string   `json:"output"`  // the graph output it comes from
+	Head      string   `json:"head"`    // peeled off; "" for none
+	HeadNodes []string `json:"head_nodes"`
+	// Ordinal is, of the head "ordinal", how the classes hang on the predictor.
+	Ordinal   *OrdinalInfo `json:"ordinal,omitempty"`
+	Intercept float64      `json:"intercept"`
+	Terms     []TermInfo   `json:"terms"`
+	Deep      *DeepInfo    `json:"deep"` // nil: the deep predictor is 0
+	Reasons   []string     `json:"reasons"`
+}
+
+// OrdinalInfo is how probabilities of ordered classes hang on one predictor eta: with the
+// classes in ascending order (that of the output's columns), or in descending order,
+//
+//	P(class is one of the first k+1) = logistic(Thresholds[k] - eta).
+type OrdinalInfo struct {
+	Thresholds []float64 `json:"thresholds"` // one fewer than classes, not decreasing
+	Descending bool      `json:"descending,omitempty"`
+	// Labels are the names of the classes in ascending order; nil: the file does not say.
+	Labels []string `json:"labels,omitempty"`
 }
 
 // Response is the network's output as a formula of the predictor eta, where Head has

@@ -23,8 +23,9 @@ func newInspect(s streams) *cobra.Command {
 		Use:   "inspect MODEL.onnx",
 		Short: "Show what a network holds: inputs, outputs, its additive structure and why",
 		Long: `Show what a network holds, as decompose will see it: inputs, predictors (the
-outputs, or the input of a final Sigmoid, Softmax, Exp or Softplus), and the
-additive structure found in the graph, with reasons.`,
+outputs, or the input of a final Sigmoid, Softmax, Exp or Softplus, or of the
+sigmoids of ordered classes), and the additive structure found in the graph,
+with reasons.`,
 		Example: `  pho inspect model.onnx
   pho inspect model.onnx --predictor /fc/Add_output_0 --no-structure
   pho inspect model.onnx --json`,

@@ -119,6 +119,10 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
 		return nil, err
 	}
+	own, err := q.ownThresholds(ctx, graphs)
+	if err != nil {
+		return nil, err
+	}
 	if err := q.readClasses(&ref); err != nil {
 		return nil, err
 	}
@@ -146,7 +150,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
 		return nil, err
 	}
-	notes = append(notes, q.twice(), thresholds(o.Family), graph.Structure().PassedOver, readsResponse(graph, o.Response))
+	notes = append(notes, q.twice(), cmp.Or(own, thresholds(o.Family)), graph.Structure().PassedOver, readsResponse(graph, o.Response))
 	for _, p := range graph.Structure().Predictors {
 		if r := p.Response(); r != "" {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))

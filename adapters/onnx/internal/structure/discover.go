@@ -138,8 +138,13 @@ func (d *discovery) chosenOrOutputs() error {
 		}
 		return nil
 	}
+	d.readOrdinals()
 	for _, v := range d.g.Outputs {
+		ordinal, ofClasses := d.ordinals[v]
 		switch {
+		case ordinal != nil:
+			d.found = append(d.found, *ordinal)
+		case ofClasses:
 		case v.Const != nil || v.BatchAxis() < 0:
 			d.note("output %q is a constant and not decomposed", v.Name)
 		case !v.Type.Floating():
@@ -185,6 +190,10 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 		}
 		if peel {
 			p.eta, p.head, p.passed = d.dep.peel(p.eta)
+		}
+		if of := d.ofOrdinal(p); of != "" {
+			d.note("output %q leads to the predictor of %q again and is not repeated", p.name, of)
+			continue
 		}
 		if p.head == "softmax" || p.head == "logsoftmax" {
 			p.group = d.dep.normalisedWith(p.eta, p.passed)

@@ -16,6 +16,8 @@ type candidate struct {
 	passed []*graph.Node
 	group  []Element // of the softmax: see normalisedWith
 	u      unrolled
+	// ordinal is what a predictor with the head ordinal needs besides.
+	ordinal *Ordinal
 }
 
 // forced says what an override decided and which.
@@ -34,7 +36,8 @@ type discovery struct {
 	all      int32                  // columns that any predictor depends on
 	whole    map[*graph.Value]int32 // union over a tensor's elements, as needed
 	found    []candidate
-	claims   [][]claim // declared terms of each predictor
+	ordinals map[*graph.Value]*candidate // outputs of ordered classes; nil: of a predictor that another one has
+	claims   [][]claim                   // declared terms of each predictor
 	// declaredDeep are the tensors that the file says are the deep part's features.
 	declaredDeep map[*graph.Value]bool
 	class        map[Element]forced // by override
@@ -55,7 +58,7 @@ func newDiscovery(g *graph.Graph, bound [][]string, o Options) (*discovery, erro
 	d := &discovery{
 		g: g, o: o, maxOrder: o.MaxOrder,
 		column: map[Element]int{}, order: map[*graph.Value]int{},
-		class: map[Element]forced{}, treeCount: map[Element]int{}, parts: map[Element]bool{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
+		ordinals: map[*graph.Value]*candidate{}, class: map[Element]forced{}, treeCount: map[Element]int{}, parts: map[Element]bool{}, deepCol: map[int]string{}, whole: map[*graph.Value]int32{}, declaredDeep: map[*graph.Value]bool{},
 		s: &Found{Graph: g, RoundedTo: roundedTo, Unused: []string{}, Notes: []string{}},
 	}
 	id := map[string]int{}

@@ -40,6 +40,7 @@ type Predictor struct {
 	Output    string
 	Head      string
 	HeadNodes []string
+	Ordinal   *Ordinal // of the head ordinal, else nil
 	Intercept float64
 	Terms     []Term
 	Deep      *Deep

@@ -73,25 +73,30 @@ func (d *dependencies) step(n *graph.Node, at Element) (next Element, isGuard, o
 
 // copied is the one element that at copies: at is that element plus a constant.
 func (d *dependencies) copied(n *graph.Node, at Element) (el Element, constant float64, ok bool) {
+	el, weight, constant, ok := d.single(n, at)
+	return el, constant, ok && weight == 1
+}
+
+// single is the one element that at hangs on: at is weight times that element plus a
+// constant.
+func (d *dependencies) single(n *graph.Node, at Element) (el Element, weight, constant float64, ok bool) {
 	r := d.Rules[n.Index]
 	if !r.Linear || r.Each == nil {
-		return Element{}, 0, false
+		return Element{}, 0, 0, false
 	}
-	copies := 0
+	links := 0
 	r.Each(max(0, slices.Index(n.Outputs, at.Value)), at.Index, func(k, ie int, w float64) {
 		switch {
 		case k == operator.Itself:
 			constant += w
 		case n.Inputs[k].Const != nil:
 			constant += w * n.Inputs[k].Const.At(ie)
-		case w == 1:
-			copies++
-			el = Element{n.Inputs[k], ie}
 		case w != 0:
-			copies = 2
+			links++
+			el, weight = Element{n.Inputs[k], ie}, w
 		}
 	})
-	return el, constant, copies == 1
+	return el, weight, constant, links == 1
 }
 
 // clipGuards: the bounds cut off no more than guard of (0, 1), or of (0, inf).

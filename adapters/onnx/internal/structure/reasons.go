@@ -99,7 +99,9 @@ func (d *discovery) deepReason(id int32, elements []Element, by string) string {
 func (d *discovery) sumUp(k int) {
 	info := &d.s.Predictors[k]
 	say := func(format string, args ...any) { info.Reasons = append(info.Reasons, fmt.Sprintf(format, args...)) }
-	if info.Head != "" {
+	if o := info.Ordinal; o != nil {
+		say("cumulative logits of %d ordered classes: %s", len(o.Thresholds)+1, o.Formula())
+	} else if info.Head != "" {
 		say("the final %s is peeled off: the predictor is its input", info.Head)
 		if r := Response(info.Head); r != "" {
 			say("the network's output is %s, eta being the predictor", r)

@@ -1,0 +1,59 @@
+package onnx_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx"
+)
+
+// TestOrdinalGraphs: spellings of ordered classes, and what is none.
+func TestOrdinalGraphs(t *testing.T) {
+	const cuts = "c = Concat(-1, 0, 2, axis=0)\n"
+	for _, c := range []struct {
+		name, outputs, lines string
+		want                 string // heads by name, with thresholds
+	}{
+		{"sub", "y", cuts + "l = Sub(c, u)\ny = Sigmoid(l)", "eta:ordinal[-1 0 2]"},
+		{"added, falling", "y", cuts + "n = Neg(c)\nl = Add(u, n)\ny = Sigmoid(l)", "eta:ordinal[-1 0 2]"},
+		{"negated predictor", "y", cuts + "n = Neg(u)\nl = Add(n, c)\ny = Sigmoid(l)", "eta:ordinal[-1 0 2]"},
+		{"rising", "y", cuts + "l = Add(u, c)\ny = Sigmoid(l)", "eta:ordinal[-2 0 1] descending"},
+		{"P(above) as 1 less", "y", cuts + "l = Sub(c, u)\np = Sigmoid(l)\ny = Sub(1, p)", "eta:ordinal[-1 0 2]"},
+		{"by hand", "y", cuts + "l = Sub(c, u)\nn = Neg(l)\ne = Exp(n)\nd = Add(1, e)\ny = Reciprocal(d)", "eta:ordinal[-1 0 2]"},
+		{"guarded", "y", cuts + "l = Sub(c, u)\np = Sigmoid(l)\ny = Clip(p, 1e-7, 0.9999999)", "eta:ordinal[-1 0 2]"},
+		{"two outputs", "m, y", cuts + "m = Add(u, 5)\nl = Sub(c, u)\ny = Sigmoid(l)", "eta:ordinal[-1 0 2]"},
+		{"another output first", "m, y", cuts + "r = Relu(u)\nm = Add(r, 5)\nl = Sub(c, u)\ny = Sigmoid(l)", "m: y:ordinal[-1 0 2]"},
+		{"twice", "y, z", cuts + "l = Sub(c, u)\ny = Sigmoid(l)\nm = Sub(u, c)\nz = Sigmoid(m)", "eta:ordinal[-1 0 2]"},
+		{"the same column twice", "y", "s = Sigmoid(u)\ny = Concat(s, s, axis=1)", "eta:sigmoid"},
+		{"both of two classes", "y", "s = Sigmoid(u)\nr = Sub(1, s)\ny = Concat(r, s, axis=1)", "eta:sigmoid"},
+		{"opposites", "y", "s = Sigmoid(u)\nn = Neg(u)\nr = Sigmoid(n)\ny = Concat(r, s, axis=1)", "eta:sigmoid"},
+		{"other slopes", "y", "v = Mul(u, 2)\ns = Sigmoid(u)\nr = Sigmoid(v)\ny = Concat(r, s, axis=1)", "y1:sigmoid y2:sigmoid"},
+		{"no order", "y", "c = Concat(0, -1, 2, axis=0)\nl = Sub(c, u)\ny = Sigmoid(l)", "y1:sigmoid y2:sigmoid y3:sigmoid"},
+		{"exponentials", "y", cuts + "l = Sub(c, u)\ny = Exp(l)", "y1:exp y2:exp y3:exp"},
+	} {
+		g := headModel(t, 1, strings.Split(c.outputs, ", "), c.lines)
+		s, err := onnx.Discover(g, onnx.Unbound(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range s.Predictors {
+			text := p.Name + ":" + p.Head
+			if p.Ordinal != nil {
+				text += fmt.Sprint(p.Ordinal.Thresholds)
+				if p.Ordinal.Descending {
+					text += " descending"
+				}
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s (notes %q)", c.name, text, c.want, s.Notes)
+		}
+	}
+	g := headModel(t, 1, []string{"y"}, cuts+"l = Sub(c, u)\ny = Sigmoid(l)")
+	if s, err := onnx.Discover(g, onnx.Unbound(g), &onnx.Options{Predictor: []string{"u"}}); err != nil || s.Predictors[0].Ordinal != nil {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
