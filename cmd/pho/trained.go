@@ -157,6 +157,13 @@ func (t *trained) figures() map[string]any {
 			f[name] = v
 		}
 	}
+	for name, v := range map[string]float64{ // of classes alone
+		"accuracy": t.file.Accuracy, "most_frequent": t.file.MostFrequent,
+	} {
+		if v-v == 0 {
+			f[name] = v
+		}
+	}
 	return f
 }
 
@@ -171,6 +178,9 @@ func (t *trained) scoredRows() string {
 // quality is what people can judge: errors in the response's units, or the deviance
 // explained where errors say little.
 func (t *trained) quality() string {
+	if a := t.file.Accuracy; !math.IsNaN(a) {
+		return fmt.Sprintf("accuracy %.1f %%, of the most frequent class alone %.1f %%, deviance explained %.1f %%", 100*a, 100*t.file.MostFrequent, 100*t.file.DevianceExplained)
+	}
 	if !family.TraitsOf(t.Family()).Location && !math.IsNaN(t.file.DevianceExplained) {
 		return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
 	}
@@ -189,7 +199,9 @@ func (t *trained) quality() string {
 
 // notes say what the numbers of the file stand for.
 func (t *trained) notes() (said []string) {
-	if c := t.Classes; c != nil {
+	if c := t.Classes; c != nil && t.Family().Name() == "categorical" {
+		said = append(said, fmt.Sprintf("classes of the response: %.200q: the network gives their probabilities, the softmax of a predictor for each", c))
+	} else if c != nil {
 		said = append(said, fmt.Sprintf("classes of the response: %q is 0, %q is 1: the network gives the log-odds of %[2]q", c[0], c[1]))
 	}
 	if l := t.Labels(); l != nil && len(l.Columns) > 0 {
