@@ -32,7 +32,7 @@ type Evaluation struct {
 	// predictors, which have no deviance.
 	DevianceExplained float64
 	// Accuracy is the share of rows whose class is the most probable one, and MostFrequent
-	// what always naming the most frequent class would reach; NaN for families without
+	// what always naming the most frequent class would reach; both 0 for families without
 	// classes.
 	Accuracy, MostFrequent float64
 }
@@ -78,7 +78,6 @@ func (f *Fit) Evaluate(ctx context.Context, m decompose.Model) (*Evaluation, err
 	s := &Evaluation{Rows: e.rows.Rows(), Held: e.held, Loss: e.loss(eta)}
 	s.RMSE, s.R2 = e.meanSquares(eta)
 	s.DevianceExplained = e.devianceExplained(eta)
-	s.Accuracy, s.MostFrequent = math.NaN(), math.NaN()
 	if of, ok := e.family.(family.Classifier); ok {
 		e.classes(s, of, eta)
 	}

@@ -125,8 +125,10 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 		switch {
 		case deep == 0:
 			f.add("online orthogonalization needs Deep.Columns")
-		case (c.Family.Predictors() > 1 || c.categorical()) && !c.Deep.Separate:
-			f.add("online orthogonalization of several predictors needs Deep.Separate: each has its own structured columns")
+		case c.categorical() && !c.Deep.Separate:
+			f.add("online orthogonalization of a predictor for each class needs Deep.Separate: each has its own structured columns")
+		case c.Family.Predictors() > 1 && !c.Deep.Separate:
+			f.add("online orthogonalization of %d predictors needs Deep.Separate: each has its own structured columns", c.Family.Predictors())
 		}
 	}
 }

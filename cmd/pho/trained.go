@@ -157,12 +157,8 @@ func (t *trained) figures() map[string]any {
 			f[name] = v
 		}
 	}
-	for name, v := range map[string]float64{ // of classes alone
-		"accuracy": t.file.Accuracy, "most_frequent": t.file.MostFrequent,
-	} {
-		if v-v == 0 {
-			f[name] = v
-		}
+	if t.file.MostFrequent > 0 { // there are classes
+		f["accuracy"], f["most_frequent"] = t.file.Accuracy, t.file.MostFrequent
 	}
 	return f
 }
@@ -178,8 +174,8 @@ func (t *trained) scoredRows() string {
 // quality is what people can judge: errors in the response's units, or the deviance
 // explained where errors say little.
 func (t *trained) quality() string {
-	if a := t.file.Accuracy; !math.IsNaN(a) {
-		return fmt.Sprintf("accuracy %.1f %%, of the most frequent class alone %.1f %%, deviance explained %.1f %%", 100*a, 100*t.file.MostFrequent, 100*t.file.DevianceExplained)
+	if t.file.MostFrequent > 0 {
+		return fmt.Sprintf("accuracy %.1f %% (always the most frequent class: %.1f %%), deviance explained %.1f %%", 100*t.file.Accuracy, 100*t.file.MostFrequent, 100*t.file.DevianceExplained)
 	}
 	if !family.TraitsOf(t.Family()).Location && !math.IsNaN(t.file.DevianceExplained) {
 		return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
