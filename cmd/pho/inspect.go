@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/durable"
 )
 
