@@ -333,13 +333,20 @@ func TestBadClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	levels, err := family.NewOrdinal([]float64{0, 1, 2}, []float64{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, c := range map[string]Config{
+		`levels and thresholds are found by training`: {Response: "y", Family: levels},
+		`response: column "rare" holds text`:          {Response: "rare", Family: family.Ordinal{}},
+		`response "y", data row 1, which is held out: family ordinal: response 7 is none of the levels [0 1 2]`: {Response: "y", Family: family.Ordinal{},
+			Training: Training{Validation: tableOf(t, 1, map[string][]float64{"y": {7}, "x": {0}}, nil)}},
 		`the response "constant" has one class only, ["a"]`:              {Response: "constant"},
 		`the response "id" has more than 1000 different values`:          {Response: "id"},
 		`no row of positive weight that is trained on has the class "c"`: {Response: "rare", Weights: "w"},
 		`an offset is for one predictor`:                                 {Response: "y", Offset: "w"},
 		`its classes are those of the response`:                          {Response: "y", Family: three},
-		`no network is trained here for family ordinal`:                  {Response: "y", Family: family.Ordinal{}},
 		`use an ssn without deep columns`:                                {Response: "y", Architecture: GAM},
 		`formula for predictor "3": the categorical model has`:           {Response: "y", Structured: Structured{Formulas: []string{"`3` = ~ x"}}},
 		`events "w": `:        {Response: "y", Event: "w"},

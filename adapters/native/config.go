@@ -46,7 +46,8 @@ type Config struct {
 	Offset  string // column that is added to the first predictor; "": none, as of classes
 	// Family is the distribution of y; nil: family.Gaussian{}. Unknown parameters of
 	// a family.Held are estimated along with the network. The zero family.Categorical is
-	// given the classes of the response, each with a predictor of its name.
+	// given the classes of the response, each with a predictor of its name; the zero
+	// family.Ordinal its levels, numbers, and thresholds.
 	Family family.Differentiable
 
 	Structured      Structured

@@ -29,7 +29,7 @@ type Evaluation struct {
 	RMSE, R2 float64
 	// DevianceExplained is 1 - deviance/null deviance; the null model is the best intercept
 	// for these rows, of classes their frequencies. NaN for other families of several
-	// predictors, which have no deviance.
+	// predictors, which have no deviance, and for classes with an offset.
 	DevianceExplained float64
 	// Accuracy is the share of rows whose class is the most probable one, and MostFrequent
 	// what always naming the most frequent class would reach; both 0 for families without
@@ -86,15 +86,20 @@ func (f *Fit) Evaluate(ctx context.Context, m decompose.Model) (*Evaluation, err
 
 // classes sets what is told of classes.
 func (e *evaluator) classes(s *Evaluation, of family.Classifier, eta *mat.Dense) {
-	right, weight := 0.0, make([]float64, of.Classes())
+	_, predictors := eta.Dims()
+	right, weight, at := 0.0, make([]float64, of.Classes()), make([]float64, predictors)
 	for i, y := range e.raw.Y {
 		k := of.Place(y)
 		weight[k] += e.raw.W[i]
-		if of.Class(eta.RawRowView(i)) == k {
+		e.raw.At(at, eta.RawRowView(i), i)
+		if of.Class(at) == k {
 			right += e.raw.W[i]
 		}
 	}
 	s.Accuracy, s.MostFrequent = right/e.raw.SumW, slices.Max(weight)/e.raw.SumW
+	if s.DevianceExplained = math.NaN(); e.raw.Offset != nil { // then the null model is another
+		return
+	}
 	sum := e.raw.Deviance(e.family, func(i int) []float64 { return eta.RawRowView(i) })
 	most := 0.0 // at the frequencies
 	for _, w := range weight {
@@ -172,6 +177,9 @@ func (e *evaluator) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
 }
 
 func (e *evaluator) devianceExplained(eta *mat.Dense) float64 {
+	if _, ok := e.family.(family.Classifier); ok { // see classes
+		return math.NaN()
+	}
 	if _, k := eta.Dims(); k > 1 {
 		return math.NaN()
 	}

@@ -112,7 +112,7 @@ func networkArms() []arm {
 
 // classified: families of classes have no predictors until the rows are read.
 func classified(f family.Family) bool {
-	_, ok := f.(family.Classifier)
+	_, ok := f.(family.Categorical)
 	return ok
 }
 
@@ -121,7 +121,7 @@ func classified(f family.Family) bool {
 func familyArms() []arm {
 	var arms []arm
 	responses := map[string]string{"gaussian": "y", "binomial": "b", "poisson": "c", "gamma": "y", "negative-binomial": "c", "beta": "p", "student-t": "y",
-		"tweedie": "c", "inverse-gaussian": "p", "zip": "c", "lognormal": "p", "weibull": "p", "log-logistic": "p", "cox": "p"}
+		"tweedie": "c", "inverse-gaussian": "p", "zip": "c", "lognormal": "p", "weibull": "p", "log-logistic": "p", "cox": "p", "ordinal": "d"}
 	times := map[string]string{"lognormal": "b", "weibull": "b", "log-logistic": "b", "cox": "b"} // events
 	given := map[string]string{"tweedie": "tweedie(p=1.4)"}
 	for _, name := range family.Names() {

@@ -252,7 +252,7 @@ func (j *job) readTargets(free []bool) error {
 		j.raw, j.validTarget = v, v.In(j.units)
 		j.fit.Validation = j.valid.Rows()
 	}
-	if _, ok := j.family.(family.Cox); ok {
+	if profiled(j.family) {
 		if err := j.nullBaseline(); err != nil {
 			return err
 		}

@@ -143,8 +143,10 @@ func (c *Config) validateFamily(f *faults) {
 		if c.Offset != "" {
 			f.add("family categorical: an offset is for one predictor, and there is one for each class: leave out column %q", c.Offset)
 		}
-	case family.Classifier:
-		f.add("no network is trained here for family %s: train it elsewhere and decompose it, or take categorical, or gaussian with the classes' numbers", of.Name())
+	case family.Ordinal:
+		if of.Known() {
+			f.add("family ordinal: levels and thresholds are found by training: leave it at the zero value")
+		}
 	case family.Tweedie:
 		if of.Unknown() != nil {
 			f.add("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")

@@ -85,7 +85,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
 	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each; a factor has an effect for each level")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
-	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+trainFamilyHelp)
+	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp)
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
 	f.StringVar(&d.event, "event", "", eventHelp)
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
@@ -296,8 +296,8 @@ func (d *trainFlags) trainable(named []string) (family.Differentiable, error) {
 			break
 		}
 		f, ok := parsed.(family.Differentiable)
-		if _, classes := parsed.(family.Classifier); !ok || classes {
-			return nil, usagef("--family %s: no network is trained for it; --family categorical trains classes, in no order", d.family)
+		if !ok {
+			return nil, usagef("--family %s: no network is trained for it", d.family)
 		}
 		if least == nil {
 			least = f

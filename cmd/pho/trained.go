@@ -175,7 +175,11 @@ func (t *trained) scoredRows() string {
 // explained where errors say little.
 func (t *trained) quality() string {
 	if t.file.MostFrequent > 0 {
-		return fmt.Sprintf("accuracy %.1f %% (always the most frequent class: %.1f %%), deviance explained %.1f %%", 100*t.file.Accuracy, 100*t.file.MostFrequent, 100*t.file.DevianceExplained)
+		text := fmt.Sprintf("accuracy %.1f %% (always the most frequent class: %.1f %%)", 100*t.file.Accuracy, 100*t.file.MostFrequent)
+		if d := t.file.DevianceExplained; !math.IsNaN(d) {
+			text += fmt.Sprintf(", deviance explained %.1f %%", 100*d)
+		}
+		return text
 	}
 	if !family.TraitsOf(t.Family()).Location && !math.IsNaN(t.file.DevianceExplained) {
 		return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
@@ -199,6 +203,9 @@ func (t *trained) notes() (said []string) {
 		said = append(said, fmt.Sprintf("classes of the response: %.200q: the network gives their probabilities, the softmax of a predictor for each", c))
 	} else if c != nil {
 		said = append(said, fmt.Sprintf("classes of the response: %q is 0, %q is 1: the network gives the log-odds of %[2]q", c[0], c[1]))
+	}
+	if o, ok := t.Family().(family.Ordinal); ok {
+		said = append(said, fmt.Sprintf("levels of the response: %.6g, thresholds of the network's predictor: %.6g; the file holds the predictor alone, and decompose estimates its thresholds again", o.Levels(), o.Thresholds()))
 	}
 	if l := t.Labels(); l != nil && len(l.Columns) > 0 {
 		said = append(said, fmt.Sprintf("text columns %q: the network reads the number of a level, from 0 in alphabetical order; the file says so (metadata %s) and pho decompose takes the texts as they are",
