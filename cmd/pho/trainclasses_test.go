@@ -85,3 +85,35 @@ func TestTrainClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestTrainOrdinal: levels are the numbers of the response; decompose takes the family from
+// the file and estimates the thresholds for its predictor again: those of training, of all rows.
+func TestTrainOrdinal(t *testing.T) {
+	dir := t.TempDir()
+	rows, out, result := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "trained"), filepath.Join(dir, "result")
+	flowers(t, rows)
+	o := done(t, "train", "--data", rows, "--out", out, "--family", "ordinal", "--epochs", "20", "--formula", "number ~ g + s(b, k=6)", "--deep", "a,b", "--validation", "0")
+	for _, want := range []string{"levels of the response: [1 2.5 10], thresholds of the network's predictor: [", "training rows: accuracy ", "deviance explained "} {
+		if !strings.Contains(o.err, want) {
+			t.Errorf("train does not say %q:\n%s", want, o.err)
+		}
+	}
+	_, cuts, _ := strings.Cut(o.err, "predictor: [")
+	cuts, _, _ = strings.Cut(cuts, "]")
+	o = done(t, "decompose", "--model", filepath.Join(out, fileNetwork), "--data", rows, "--response", "number", "--out", result)
+	_, again, _ := strings.Cut(o.err, "thresholds of the predictor at [")
+	again, _, _ = strings.Cut(again, "]")
+	was, is := strings.Fields(cuts), strings.Fields(again)
+	if len(was) != 2 || len(is) != 2 {
+		t.Fatalf("thresholds %q, then %q:\n%s", cuts, again, o.err)
+	}
+	for k := range was {
+		var a, b float64
+		fmt.Sscan(was[k], &a)
+		fmt.Sscan(is[k], &b)
+		if !(math.Abs(a-b) < 1e-3) { // the file's predictor is float32
+			t.Errorf("thresholds %q, then %q", cuts, again)
+		}
+	}
+	done(t, "verify", result)
+}
