@@ -297,6 +297,33 @@ func TestTwoClasses(t *testing.T) {
 	}
 }
 
+// TestRareClass: of a rare class with a column of long tail one step of Newton goes too far;
+// the additive model that training begins from is never worse than the frequencies.
+func TestRareClass(t *testing.T) {
+	const n = 2000
+	rng := rand.New(rand.NewPCG(2, 2))
+	x, class, of := make([]float64, n), make([]string, n), map[string]float64{}
+	for i := range n {
+		x[i] = math.Exp(1.5 * rng.NormFloat64())
+		switch class[i] = "b"; {
+		case i%200 == 0:
+			class[i], x[i] = "rare", 5*x[i]+10
+		case rng.Float64() < 0.4:
+			class[i] = "a"
+		}
+		of[class[i]]++
+	}
+	tab := tableOf(t, n, map[string][]float64{"x": x}, map[string][]string{"class": class})
+	_, fit := mustTrain(t, Config{Family: family.Categorical{}, Response: "class", Structured: Structured{Formulas: []string{"~ x"}}, Training: wholeBatch(1)}, tab)
+	null := 0.0
+	for _, v := range of {
+		null -= v / n * math.Log(v/n)
+	}
+	if !(fit.AdditiveLoss < null) {
+		t.Errorf("the additive model has loss %v, the frequencies alone %v", fit.AdditiveLoss, null)
+	}
+}
+
 // TestManyClasses: numbers are classes too, in their order, and one with few rows is one.
 func TestManyClasses(t *testing.T) {
 	const n, k = 600, 30

@@ -35,6 +35,7 @@ type job struct {
 	units                    likelihood.Units
 	intercepts               []float64
 	parts                    []*additive.Part
+	halved                   int // how often the step to the additive model was halved
 	plans                    []*network.Plan
 	fit                      *Fit
 }
