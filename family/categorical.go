@@ -7,7 +7,8 @@ import (
 
 // Categorical has K classes with probabilities exp(eta_k)/sum_l exp(eta_l), the softmax of
 // their predictors, which counts for nothing what all have in common. The response is the
-// class's number, 0 to K-1. With a reference class, whose predictor is 0, there are K-1
+// class's number, 0 to K-1. The zero value has no classes yet: networks are trained for it
+// on those that the response has. With a reference class, whose predictor is 0, there are K-1
 // predictors, those of the other classes in their order.
 type Categorical struct {
 	classes   int
@@ -116,24 +117,35 @@ func (f Categorical) Class(eta []float64) int {
 	return best
 }
 
-// Score of the predictors: w (1{y = k} - p_k), information w p_k (1 - p_k).
+// Score of the predictors: w (1{y = k} - p_k), information w p_k (1 - p_k). Odds are taken
+// relative to the most probable class, m: those of the others sum to (1 - p_m)/p_m, so that
+// 1 - p_k keeps its digits.
 func (f Categorical) Score(grad, info []float64, y, w float64, eta []float64, _ float64) {
+	m, others := f.Class(eta), 0.0
+	top := f.at(eta, m)
+	for k := range f.classes {
+		if k != m {
+			others += math.Exp(f.at(eta, k) - top)
+		}
+	}
 	at := 0
 	for k := range f.classes {
 		if k == f.reference-1 {
 			continue
 		}
-		p := math.Exp(-f.surprise(k, eta))
+		odds, rest := 1.0, others
+		if k != m {
+			odds = math.Exp(f.at(eta, k) - top)
+			rest = 1 + others - odds
+		}
+		p, q := odds/(1+others), rest/(1+others)
 		grad[at] = -w * p
 		if k == int(y) {
-			grad[at] = w * f.others(k, eta)
+			grad[at] = w * q
 		}
 		if info != nil {
-			info[at] = w * p * f.others(k, eta)
+			info[at] = w * p * q
 		}
 		at++
 	}
 }
-
-// others is 1 - p of class c.
-func (f Categorical) others(c int, eta []float64) float64 { return -math.Expm1(-f.surprise(c, eta)) }

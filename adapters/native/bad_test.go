@@ -95,7 +95,7 @@ func TestBadInput(t *testing.T) {
 		{"response missing", mlp("nope"), src,
 			`native: response: no column "nope" in the data, which has COLUMNS`},
 		{"response of text", mlp("g"), src,
-			`native: response: column "g" holds text, where numbers are needed; two classes of text are a response of family binomial`},
+			`native: response: column "g" holds text, where numbers are needed; two classes of text are a response of family binomial, more of categorical`},
 		{"the response as input", change(mlp("y"), func(c *Config) { c.Deep.Columns = []string{"y"} }), src,
 			`native: deep part: column "y" is the response or the weights`},
 		{"the response as offset", change(mlp("y"), func(c *Config) { c.Offset = "y" }), src,

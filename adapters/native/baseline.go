@@ -8,14 +8,24 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
-// A proportional hazards model has a baseline that is no parameter of the network. In
-// training it is always that of largest likelihood at the training rows: found without
-// predictors for the additive model, and again after every epoch, which until the next is
-// held. So at the end neither the network nor the baseline can be improved alone, which is
-// the maximum of their joint likelihood and, with the intervals, of the profile.
+// A proportional hazards model has a baseline that is no parameter of the network, and so
+// have ordered classes thresholds. In training they are always those of largest likelihood at
+// the training rows: found without predictors for the additive model, and again after every
+// epoch, which until the next are held. So at the end neither the network nor they can be
+// improved alone, which is the maximum of their joint likelihood and, with the intervals, of
+// the profile.
 
-// nullBaseline gives such a family the baseline of rows without predictors, with the cuts
-// that it keeps.
+// profiled tells that a family has such parameters.
+func profiled(f family.Family) bool {
+	switch f.(type) {
+	case family.Cox, family.Ordinal:
+		return true
+	}
+	return false
+}
+
+// nullBaseline gives such a family those of rows without predictors, with the cuts that a
+// baseline keeps. Rows held out may not have a level that training has not.
 func (j *job) nullBaseline() error {
 	t := j.trainTarget
 	eta := make([]float64, len(t.Y))
@@ -24,39 +34,68 @@ func (j *job) nullBaseline() error {
 	if err != nil {
 		return fmt.Errorf("native: response %q: %w", j.cfg.Response, err)
 	}
-	j.family = f.(family.Cox)
+	j.family = f.(family.Differentiable)
+	if j.validTarget == nil {
+		return nil
+	}
+	for i, y := range j.validTarget.Y {
+		if err := j.family.Check(y); err != nil {
+			return fmt.Errorf("native: response %q, data row %d, which is held out: %w of the training rows", j.cfg.Response, j.valid.Batch.Row(i)+1, err)
+		}
+	}
 	return nil
 }
 
-// rebase finds the baseline at the present parameters; nothing for other families.
+// rebase finds them at the present parameters; nothing for other families.
 func (t *trainer[T]) rebase() error {
-	cox, ok := t.job.family.(family.Cox)
-	if !ok {
+	if !profiled(t.job.family) {
 		return nil
 	}
-	projections, err := t.projections()
+	eta, err := t.trainingEta()
 	if err != nil {
 		return err
 	}
-	e, d, net := cox.Exposure(), t.train, t.replicas[0].net
+	d := t.train
+	switch f := t.job.family.(type) {
+	case family.Cox:
+		e := f.Exposure()
+		for i, y := range d.Y {
+			e.Add(y, d.W[i], eta[i], d.Event == nil || d.Event[i] != 0)
+		}
+		if f.Baseline, err = e.Hazard(); err != nil {
+			return err
+		}
+		t.job.family = f
+	case family.Ordinal:
+		if t.job.family, err = family.EstimateOrdinal(d.Y, d.W, eta); err != nil {
+			return err
+		}
+	}
+	for _, r := range t.replicas {
+		r.loss.Family = t.job.family
+	}
+	return nil
+}
+
+// trainingEta is the one predictor at the training rows, offset included.
+func (t *trainer[T]) trainingEta() ([]float64, error) {
+	projections, err := t.projections()
+	if err != nil {
+		return nil, err
+	}
+	d, net := t.train, t.replicas[0].net
+	all := make([]float64, 0, d.N)
 	for i := 0; i < d.N; i += evaluationRows {
 		p := d.part(i, min(i+evaluationRows, d.N))
 		eta := net.Forward(&p.Batch, nn.Mode{Workers: t.cfg.Training.Workers}, false)
 		for _, a := range projections {
 			network.Subtract(a, eta, 1, p.Structured[a.Predictor], p.N)
 		}
-		for r, y := range p.Y {
+		for r := range p.N {
 			at := []float64{0}
 			p.At(at, []float64{float64(eta[r])}, r)
-			e.Add(y, p.W[r], at[0], p.Event == nil || p.Event[r] != 0)
+			all = append(all, at[0])
 		}
 	}
-	if cox.Baseline, err = e.Hazard(); err != nil {
-		return err
-	}
-	t.job.family = cox
-	for _, r := range t.replicas {
-		r.loss.Family = cox
-	}
-	return nil
+	return all, nil
 }

@@ -17,6 +17,9 @@ func (t *trainer[T]) epochZero(j *job) error {
 		clear(p.Value)
 		p.Version++
 	}
+	if err := t.shorten(j); err != nil {
+		return err
+	}
 	b, additive := j.chosenStart()
 	t.net.SetAdditive(b.intercepts, b.coef)
 	var err error

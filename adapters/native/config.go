@@ -36,15 +36,18 @@ type Config struct {
 	Architecture Architecture // "": SSN
 
 	// Response is the column y; "": from the left side of a formula. Text is for
-	// family.Binomial: two different values, the second in alphabetical order being 1.
+	// family.Binomial: two different values, the second in alphabetical order being 1; and
+	// for family.Categorical, whose classes are all values, of text or numbers.
 	Response string
 	// Event is a column that says of times whether the event was seen then, 1, or not until
 	// then, 0; "": from Surv(time, event) on the left side of a formula, or else always.
 	Event   string
 	Weights string // column of prior weights; "": ones
-	Offset  string // column that is added to the first predictor; "": none
+	Offset  string // column that is added to the first predictor; "": none, as of classes
 	// Family is the distribution of y; nil: family.Gaussian{}. Unknown parameters of
-	// a family.Held are estimated along with the network.
+	// a family.Held are estimated along with the network. The zero family.Categorical is
+	// given the classes of the response, each with a predictor of its name; the zero
+	// family.Ordinal its levels, numbers, and thresholds.
 	Family family.Differentiable
 
 	Structured      Structured
@@ -52,6 +55,8 @@ type Config struct {
 	FeatureNetworks FeatureNetworks
 	Training        Training
 	Sampling        Sampling
+
+	classes []string // of a response of family.Categorical, once the rows are read
 
 	// Export, if not nil, says how the model is to be written: what WriteONNX would refuse
 	// is then refused before anything is fitted. nil: everything is trained.
@@ -184,6 +189,9 @@ func set[T comparable](v *T, standard T) {
 
 // predictorNames are those of formulas and results.
 func (c *Config) predictorNames() []string {
+	if c.classes != nil {
+		return c.classes
+	}
 	if f, ok := c.Family.(interface{ Parameters() []string }); ok && c.Family.Predictors() > 1 {
 		return f.Parameters()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -27,8 +28,13 @@ type Evaluation struct {
 	// censored.
 	RMSE, R2 float64
 	// DevianceExplained is 1 - deviance/null deviance; the null model is the best intercept
-	// for these rows. NaN for families of several predictors, which have no deviance.
+	// for these rows, of classes their frequencies. NaN for other families of several
+	// predictors, which have no deviance, and for classes with an offset.
 	DevianceExplained float64
+	// Accuracy is the share of rows whose class is the most probable one, and MostFrequent
+	// what always naming the most frequent class would reach; both 0 for families without
+	// classes.
+	Accuracy, MostFrequent float64
 }
 
 // evaluator holds the rows that decide, those of validation or else of training, to
@@ -72,7 +78,36 @@ func (f *Fit) Evaluate(ctx context.Context, m decompose.Model) (*Evaluation, err
 	s := &Evaluation{Rows: e.rows.Rows(), Held: e.held, Loss: e.loss(eta)}
 	s.RMSE, s.R2 = e.meanSquares(eta)
 	s.DevianceExplained = e.devianceExplained(eta)
+	if of, ok := e.family.(family.Classifier); ok {
+		e.classes(s, of, eta)
+	}
 	return s, nil
+}
+
+// classes sets what is told of classes.
+func (e *evaluator) classes(s *Evaluation, of family.Classifier, eta *mat.Dense) {
+	_, predictors := eta.Dims()
+	right, weight, at := 0.0, make([]float64, of.Classes()), make([]float64, predictors)
+	for i, y := range e.raw.Y {
+		k := of.Place(y)
+		weight[k] += e.raw.W[i]
+		e.raw.At(at, eta.RawRowView(i), i)
+		if of.Class(at) == k {
+			right += e.raw.W[i]
+		}
+	}
+	s.Accuracy, s.MostFrequent = right/e.raw.SumW, slices.Max(weight)/e.raw.SumW
+	if s.DevianceExplained = math.NaN(); e.raw.Offset != nil { // then the null model is another
+		return
+	}
+	sum := e.raw.Deviance(e.family, func(i int) []float64 { return eta.RawRowView(i) })
+	most := 0.0 // at the frequencies
+	for _, w := range weight {
+		if w > 0 {
+			most -= 2 * w * math.Log(w/e.raw.SumW)
+		}
+	}
+	s.DevianceExplained = finite(1 - sum/most)
 }
 
 // predict is eta (n x K) without offset.
@@ -122,6 +157,9 @@ func (e *evaluator) loss(eta *mat.Dense) float64 {
 }
 
 func (e *evaluator) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
+	if _, ok := e.family.(family.Classifier); ok { // whose numbers have no mean
+		return math.NaN(), math.NaN()
+	}
 	if e.raw.Event != nil { // how long censored times would have been is not known
 		return math.NaN(), math.NaN()
 	}
@@ -139,6 +177,9 @@ func (e *evaluator) meanSquares(eta *mat.Dense) (rmse, r2 float64) {
 }
 
 func (e *evaluator) devianceExplained(eta *mat.Dense) float64 {
+	if _, ok := e.family.(family.Classifier); ok { // see classes
+		return math.NaN()
+	}
 	if _, k := eta.Dims(); k > 1 {
 		return math.NaN()
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 )
 
 // ExportOptions are the choices of WriteONNX; nil and the zero value are the
@@ -19,7 +20,8 @@ type ExportOptions struct {
 
 // WriteONNX writes the network as an ONNX file (opset 17). Its inputs are the data columns
 // by their names, [N, 1] each; its outputs are the predictors by theirs, on the link scale,
-// [N, 1] each.
+// [N, 1] each. Of classes it is one output, "probability" [N, K]: the softmax of the
+// predictors.
 //
 // The graph shows the terms. A linear term is its column times a number. A feature network
 // ends in the tensor "f(x).basis", a spline in the tensor "s(x).basis" of its columns,
@@ -49,6 +51,7 @@ func (m *Model) WriteONNX(w io.Writer, o *ExportOptions) error {
 // basis, so X beta and -X alpha of a fixed projection are one there, X (beta - alpha).
 func (m *Model) file() *onnxfile.Model {
 	f := &onnxfile.Model{Columns: m.columns, Towers: m.net.Towers, Levels: m.levels, Ranges: m.ranges, Labels: m.Labels(), Response: m.trainedFor()}
+	_, f.Softmax = m.family.(family.Categorical)
 	for k, name := range m.names {
 		p := onnxfile.Predictor{Name: name, Intercept: m.intercept[k], Blocks: m.blocks[k]}
 		if a := m.projected[k]; a != nil {

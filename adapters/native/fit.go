@@ -53,8 +53,8 @@ type Fit struct {
 	// Evaluation is how well the model predicts the validation rows or, without any, those
 	// it was trained on.
 	Evaluation Evaluation
-	// Classes are the texts of the response that were trained as 0 and 1; nil: it held
-	// numbers.
+	// Classes are the texts of the response that were trained as 0 and 1, or the classes of
+	// family.Categorical, numbers as levels are written; nil: it held numbers.
 	Classes []string
 	// Warnings are sentences on what a user of the model should know; nil: nothing.
 	Warnings []string

@@ -110,9 +110,9 @@ func networkArms() []arm {
 	return arms
 }
 
-// classes: no network is trained for them.
-func classes(f family.Family) bool {
-	_, ok := f.(family.Classifier)
+// classified: families of classes have no predictors until the rows are read.
+func classified(f family.Family) bool {
+	_, ok := f.(family.Categorical)
 	return ok
 }
 
@@ -121,13 +121,13 @@ func classes(f family.Family) bool {
 func familyArms() []arm {
 	var arms []arm
 	responses := map[string]string{"gaussian": "y", "binomial": "b", "poisson": "c", "gamma": "y", "negative-binomial": "c", "beta": "p", "student-t": "y",
-		"tweedie": "c", "inverse-gaussian": "p", "zip": "c", "lognormal": "p", "weibull": "p", "log-logistic": "p", "cox": "p"}
+		"tweedie": "c", "inverse-gaussian": "p", "zip": "c", "lognormal": "p", "weibull": "p", "log-logistic": "p", "cox": "p", "ordinal": "d"}
 	times := map[string]string{"lognormal": "b", "weibull": "b", "log-logistic": "b", "cox": "b"} // events
 	given := map[string]string{"tweedie": "tweedie(p=1.4)"}
 	for _, name := range family.Names() {
 		for k := 1; k <= 3; k++ {
 			f, err := family.Parse(cmp.Or(given[name], name), make([]string, k))
-			if err != nil || classes(f) {
+			if err != nil || classified(f) {
 				continue
 			}
 			for _, without := range []bool{false, true} {
@@ -139,6 +139,14 @@ func familyArms() []arm {
 				}})
 			}
 		}
+	}
+	for _, response := range []string{"g", "d"} { // three classes of text, four numbers
+		arms = append(arms, arm{"categorical, response " + response, Config{
+			Family: family.Categorical{}, Response: response, Weights: "w",
+			Structured:      Structured{Formulas: []string{strings.Replace(splineFormula, "y ~", "~", 1)}},
+			Deep:            Deep{Columns: []string{"x1", "x3"}, Hidden: []int{5, 4}},
+			FeatureNetworks: FeatureNetworks{Columns: []string{"x3"}, Hidden: []int{3}},
+		}})
 	}
 	return arms
 }
@@ -391,7 +399,7 @@ func TestGradientsCoverOptions(t *testing.T) {
 		t.Errorf("kinds %v", kinds)
 	}
 	for _, name := range family.Names() {
-		if f, _ := family.Parse(name, []string{""}); !names[name] && !classes(f) {
+		if f, _ := family.Parse(name, []string{""}); !names[name] && !classified(f) {
 			t.Errorf("no arm of family %s among %v", name, names)
 		}
 	}

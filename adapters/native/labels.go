@@ -12,35 +12,39 @@ import (
 
 // ONNX networks take numbers. A column of text is fed as the place of its level among
 // the sorted levels of the training rows, from 0; a response of two texts is trained as
-// 0 and 1 in the same way. onnx.Labels in the file's metadata say so.
+// 0 and 1 in the same way, and classes as 0, 1, ... onnx.Labels in the file's metadata say so.
 
-// codeClasses turns a response of text into numbers: 0 and 1 for the classes, in their
-// order. classes nil: they are those of f, which are returned; nil for a response of
+// codeClasses turns a response of text, or of classes that are numbers, into the numbers of
+// the classes from 0, in their order. classes nil: they are those of f, which are returned; nil for a response of
 // numbers.
 func (c *Config) codeClasses(f *rows.Frame, classes []string) ([]string, error) {
 	at := slices.IndexFunc(f.Columns, func(col data.Column) bool { return col.Name == c.Response })
-	if at < 0 || f.Columns[at].Numeric {
+	if at < 0 || f.Columns[at].Numeric && !c.categorical() {
 		return nil, nil
 	}
 	if classes == nil {
 		var err error
-		if classes, err = rows.Levels(f.Batch, c.Response); err != nil {
+		if classes, err = c.classesOf(f); err != nil {
 			return nil, err
 		}
-		if len(classes) != 2 {
+		if len(classes) != 2 && !c.categorical() {
 			return nil, fmt.Errorf("native: the response %q is text with %d different values, %.80q: family %s is of two classes; leave rows out, or code one class as 1 and the others as 0",
 				c.Response, len(classes), classes, c.Family.Name())
 		}
 	}
-	level, err := rows.Text(f.Batch, c.Response)
+	level, err := c.classText(f)
 	if err != nil {
 		return nil, err
 	}
+	place := map[string]int{}
+	for k, class := range classes {
+		place[class] = k
+	}
 	y := make([]float64, f.Rows())
 	for i := range y {
-		class := slices.Index(classes, level(i))
-		if class < 0 {
-			return nil, fmt.Errorf("native: response %q, data row %d: %q is neither of the classes %q of the training rows", c.Response, f.Batch.Row(i)+1, level(i), classes)
+		class, known := place[level(i)]
+		if !known {
+			return nil, fmt.Errorf("native: response %q, data row %d: %q is none of the classes %.200q of the training rows", c.Response, f.Batch.Row(i)+1, level(i), classes)
 		}
 		y[i] = float64(class)
 	}

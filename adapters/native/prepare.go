@@ -35,6 +35,7 @@ type job struct {
 	units                    likelihood.Units
 	intercepts               []float64
 	parts                    []*additive.Part
+	halved                   int // how often the step to the additive model was halved
 	plans                    []*network.Plan
 	fit                      *Fit
 }
@@ -48,13 +49,17 @@ func prepare(ctx context.Context, cfg *Config, src data.Source) (*job, error) {
 		return nil, err
 	}
 	cfg.Training.Workers = goroutines(cfg.Training.Workers)
-	j := &job{cfg: cfg, family: cfg.trained(), names: slices.Concat(cfg.predictorNames(), cfg.unknown()), plans: cfg.plans(schema), fit: &Fit{Seed: cfg.Training.Seed}}
+	j := &job{cfg: cfg, fit: &Fit{Seed: cfg.Training.Seed}}
 	if own := cfg.factorFeatures(schema); own != nil {
 		formulas = append(formulas, own)
 	}
 	if err := j.read(ctx, src, unique(append(cfg.columns(), termColumns(formulas)...))); err != nil {
 		return nil, err
 	}
+	if err := cfg.settleClasses(j.fit.Classes, formulas); err != nil {
+		return nil, err
+	}
+	j.family, j.names, j.plans = cfg.trained(), slices.Concat(cfg.predictorNames(), cfg.unknown()), cfg.plans(schema)
 	blocks, free, err := cfg.buildTerms(ctx, formulas, j.train)
 	if err != nil {
 		return nil, err
@@ -231,6 +236,9 @@ func (j *job) readTargets(free []bool) error {
 	if err := raw.Varies(cfg.Response, cfg.Family); err != nil {
 		return err
 	}
+	if err := cfg.checkClasses(raw); err != nil {
+		return err
+	}
 	j.units = likelihood.Units{Scale: 1}
 	if !cfg.Training.WithoutResponseScaling {
 		j.units = raw.Standard(j.family, free[0])
@@ -245,7 +253,7 @@ func (j *job) readTargets(free []bool) error {
 		j.raw, j.validTarget = v, v.In(j.units)
 		j.fit.Validation = j.valid.Rows()
 	}
-	if _, ok := j.family.(family.Cox); ok {
+	if profiled(j.family) {
 		if err := j.nullBaseline(); err != nil {
 			return err
 		}

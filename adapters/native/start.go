@@ -1,5 +1,7 @@
 package native
 
+import "math"
+
 // start is where training begins: intercepts and, by predictor, coefficients
 // of the formula's columns.
 type start struct {
@@ -17,8 +19,38 @@ func (j *job) additiveStart() start {
 			copy(b.coef[k], s.Coef)
 			b.intercepts[k] = s.StartIntercept()
 		}
+		if j.halved > 0 {
+			share := math.Ldexp(1, -j.halved)
+			scaleBy(b.coef[k], share)
+			b.intercepts[k] = j.intercepts[k] + share*(b.intercepts[k]-j.intercepts[k])
+		}
 	}
 	return b
+}
+
+// shorten halves the step from the intercept-only model to the additive one of classes until
+// the training rows are explained no better: with rare classes, whose predictors' working
+// responses are large, one step of Newton goes too far.
+func (t *trainer[T]) shorten(j *job) error {
+	if !j.cfg.categorical() || !j.warmStart() {
+		return nil
+	}
+	best := math.Inf(1)
+	for at := range 12 {
+		j.halved = at
+		b := j.additiveStart()
+		t.net.SetAdditive(b.intercepts, b.coef)
+		loss, err := t.evaluate(t.train)
+		if err != nil {
+			return err
+		}
+		if best-best == 0 && !(loss < best) {
+			j.halved = at - 1
+			break
+		}
+		best = loss
+	}
+	return nil
 }
 
 // chosenStart is the start that the configuration asks for, and whether it is the

@@ -67,8 +67,8 @@ func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 			}
 			c.Response = p.Response
 		}
-		if p.Predictor != "" && !slices.Contains(c.predictorNames(), p.Predictor) {
-			f.add("formula for predictor %q: the %s model has %q", p.Predictor, c.Family.Name(), c.predictorNames())
+		if !c.categorical() { // whose classes are not known yet
+			c.validatePredictor(p, f)
 		}
 		if seen[p.Predictor] {
 			f.add("two formulas for the same predictor: %q", text)
@@ -78,13 +78,17 @@ func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 	return formulas
 }
 
+// validatePredictor refuses a formula for a predictor that is none.
+func (c *Config) validatePredictor(p *basis.Formula, f *faults) {
+	if p.Predictor != "" && !slices.Contains(c.predictorNames(), p.Predictor) {
+		f.add("formula for predictor %q: the %s model has %.200q", p.Predictor, c.Family.Name(), c.predictorNames())
+	}
+}
+
 func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 	terms := 0
 	for _, p := range formulas {
 		terms += len(p.Specs)
-	}
-	if _, classes := c.Family.(family.Classifier); classes {
-		f.add("no network is trained here for family %s: train it elsewhere and decompose it, or take binomial for two classes", c.Family.Name())
 	}
 	features := len(c.FeatureNetworks.Columns) + len(c.FeatureNetworks.Pairs)
 	deep := len(c.Deep.Columns)
@@ -121,6 +125,8 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 		switch {
 		case deep == 0:
 			f.add("online orthogonalization needs Deep.Columns")
+		case c.categorical() && !c.Deep.Separate:
+			f.add("online orthogonalization of a predictor for each class needs Deep.Separate: each has its own structured columns")
 		case c.Family.Predictors() > 1 && !c.Deep.Separate:
 			f.add("online orthogonalization of %d predictors needs Deep.Separate: each has its own structured columns", c.Family.Predictors())
 		}
@@ -130,6 +136,17 @@ func (c *Config) validateArchitecture(formulas []*basis.Formula, f *faults) {
 // validateFamily refuses unknown parameters that training does not find, and given ones that it does.
 func (c *Config) validateFamily(f *faults) {
 	switch of := c.Family.(type) {
+	case family.Categorical:
+		if of != (family.Categorical{}) {
+			f.add("family categorical: its classes are those of the response: leave it at the zero value")
+		}
+		if c.Offset != "" {
+			f.add("family categorical: an offset is for one predictor, and there is one for each class: leave out column %q", c.Offset)
+		}
+	case family.Ordinal:
+		if of.Known() {
+			f.add("family ordinal: levels and thresholds are found by training: leave it at the zero value")
+		}
 	case family.Tweedie:
 		if of.Unknown() != nil {
 			f.add("family tweedie: p is not found by training: give it, as tweedie(p=1.5) (a decomposition estimates it)")
@@ -157,8 +174,8 @@ func (c *Config) validateColumns(schema data.Schema, f *faults) {
 		switch col, ok := schema.Lookup(c.Response); {
 		case !ok || col.Numeric || !col.Categorical:
 			numeric(c.Response, "response")
-		case c.Family.Name() != "binomial": // whose classes may be text
-			f.add("response: column %q holds text, where numbers are needed; two classes of text are a response of family binomial", c.Response)
+		case c.Family.Name() != "binomial" && !c.categorical(): // whose classes may be text
+			f.add("response: column %q holds text, where numbers are needed; two classes of text are a response of family binomial, more of categorical", c.Response)
 		}
 	}
 	if c.Event != "" && family.Censored(c.Family) == nil {

@@ -42,7 +42,8 @@ type Domain struct {
 	Values []float64 `json:"values,omitempty"`
 }
 
-// DeclaredPredictor is what is declared of a graph output: its terms, and the
+// DeclaredPredictor is what is declared of a graph output, or of class k of the softmax that
+// is an output, whose name has k at its end, from 1: its terms, and the
 // tensors whose elements are the deep part's features U, which a small deep part
 // would else be taken for a learned term for.
 type DeclaredPredictor struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/internal/durable"
 )
 
@@ -148,8 +149,8 @@ func writeLabels(w io.Writer, g *onnx.Graph) error {
 		return err
 	}
 	var text strings.Builder
-	line := func(what, column string, levels []string) {
-		fmt.Fprintf(&text, "%s %q is text:", what, column)
+	line := func(what, column, is string, levels []string) {
+		fmt.Fprintf(&text, "%s %q %s:", what, column, is)
 		for i, level := range levels {
 			if i == 20 {
 				fmt.Fprintf(&text, " ... %d in all", len(levels))
@@ -160,10 +161,14 @@ func writeLabels(w io.Writer, g *onnx.Graph) error {
 		text.WriteString("\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Columns)) {
-		line("input", name, l.Columns[name])
+		line("input", name, "is text", l.Columns[name])
 	}
 	if l.Response != "" {
-		line("response", l.Response, l.Classes)
+		is := "is text"
+		if r, err := g.Response(); err == nil && r != nil && r.Family == (family.Categorical{}).Name() { // numbers may be classes
+			is = "has the classes"
+		}
+		line("response", l.Response, is, l.Classes)
 	}
 	_, err = io.WriteString(w, text.String())
 	return err

@@ -7,13 +7,10 @@ import (
 )
 
 // familyHelp lists the families for --family.
-const familyHelp = trainFamilies + ", categorical or ordinal; " + familyNumbers
-
-// trainFamilyHelp lists those of pho train.
-const trainFamilyHelp = trainFamilies + "; " + familyNumbers
+const familyHelp = families + "; " + familyNumbers
 
 const (
-	trainFamilies = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox"
+	families      = "gaussian, binomial, poisson, negative-binomial, gamma, beta, student-t, tweedie, inverse-gaussian, zip, lognormal, weibull, log-logistic, cox, categorical, ordinal"
 	familyNumbers = "numbers may be given, as negative-binomial(theta=2), tweedie(p=1.5), weibull(scale=0.7), else they are estimated"
 )
 

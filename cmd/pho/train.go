@@ -60,7 +60,8 @@ Epoch 0 is the additive model of the formula's terms, from which training begins
 is saved is never worse than it on the rows held out.
 
 Columns of text are categories, in formulas and networks; a response of two texts is
-binomial, the second in alphabetical order being 1 (--family binomial). ONNX networks
+binomial, the second in alphabetical order being 1 (--family binomial); --family categorical
+has a class for each value of the response, text or number. ONNX networks
 take numbers: the file's metadata say which, and decompose takes the texts as they are.
 
 --members N trains N networks into folders of their own, which 'pho decompose --model DIR'
@@ -84,7 +85,7 @@ tensor products: decompose takes them, with their penalties, from the file.`,
 	f.StringSliceVar(&d.deep, "deep", nil, "`COLUMNS` of the deep part")
 	f.StringSliceVar(&d.features, "features", nil, "`COLUMNS` with a feature network each; a factor has an effect for each level")
 	f.StringVar(&d.kind, "kind", "ssn", "ssn, nam, gam or mlp")
-	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+trainFamilyHelp)
+	f.StringVar(&d.family, "family", "gaussian", "distribution of the response: "+familyHelp)
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, if no formula names it")
 	f.StringVar(&d.event, "event", "", eventHelp)
 	f.StringVar(&d.weights, "weights", "", "`COLUMN` of row weights")
@@ -247,7 +248,7 @@ func (d *trainFlags) config() (native.Config, error) {
 	switch d.orthogonalize {
 	case "":
 	case "online":
-		c.Deep.Orthogonalize, c.Deep.Separate = true, c.Family.Predictors() > 1
+		c.Deep.Orthogonalize, c.Deep.Separate = true, c.Family.Predictors() != 1
 	default:
 		return c, usagef("--orthogonalize %q: it is online or left out; what is done after training is pho decompose", d.orthogonalize)
 	}
@@ -282,6 +283,9 @@ func (d *trainFlags) config() (native.Config, error) {
 
 // trainable is the family with as few predictors as the formulas name.
 func (d *trainFlags) trainable(named []string) (family.Differentiable, error) {
+	if d.family == (family.Categorical{}).Name() { // its classes are those of the response
+		return family.Categorical{}, nil
+	}
 	var least family.Differentiable
 	for k := 1; k <= 3; k++ {
 		parsed, err := family.Parse(d.family, make([]string, k))
@@ -292,7 +296,7 @@ func (d *trainFlags) trainable(named []string) (family.Differentiable, error) {
 			break
 		}
 		f, ok := parsed.(family.Differentiable)
-		if _, classes := parsed.(family.Classifier); !ok || classes {
+		if !ok {
 			return nil, usagef("--family %s: no network is trained for it", d.family)
 		}
 		if least == nil {

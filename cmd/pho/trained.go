@@ -157,6 +157,9 @@ func (t *trained) figures() map[string]any {
 			f[name] = v
 		}
 	}
+	if t.file.MostFrequent > 0 { // there are classes
+		f["accuracy"], f["most_frequent"] = t.file.Accuracy, t.file.MostFrequent
+	}
 	return f
 }
 
@@ -171,6 +174,13 @@ func (t *trained) scoredRows() string {
 // quality is what people can judge: errors in the response's units, or the deviance
 // explained where errors say little.
 func (t *trained) quality() string {
+	if t.file.MostFrequent > 0 {
+		text := fmt.Sprintf("accuracy %.1f %% (always the most frequent class: %.1f %%)", 100*t.file.Accuracy, 100*t.file.MostFrequent)
+		if d := t.file.DevianceExplained; !math.IsNaN(d) {
+			text += fmt.Sprintf(", deviance explained %.1f %%", 100*d)
+		}
+		return text
+	}
 	if !family.TraitsOf(t.Family()).Location && !math.IsNaN(t.file.DevianceExplained) {
 		return fmt.Sprintf("deviance explained %.1f %%", 100*t.file.DevianceExplained)
 	}
@@ -189,8 +199,13 @@ func (t *trained) quality() string {
 
 // notes say what the numbers of the file stand for.
 func (t *trained) notes() (said []string) {
-	if c := t.Classes; c != nil {
+	if c := t.Classes; c != nil && t.Family().Name() == "categorical" {
+		said = append(said, fmt.Sprintf("classes of the response: %.200q: the network gives their probabilities, the softmax of a predictor for each", c))
+	} else if c != nil {
 		said = append(said, fmt.Sprintf("classes of the response: %q is 0, %q is 1: the network gives the log-odds of %[2]q", c[0], c[1]))
+	}
+	if o, ok := t.Family().(family.Ordinal); ok {
+		said = append(said, fmt.Sprintf("levels of the response: %.6g, thresholds of the network's predictor: %.6g; the file holds the predictor alone, and decompose estimates its thresholds again", o.Levels(), o.Thresholds()))
 	}
 	if l := t.Labels(); l != nil && len(l.Columns) > 0 {
 		said = append(said, fmt.Sprintf("text columns %q: the network reads the number of a level, from 0 in alphabetical order; the file says so (metadata %s) and pho decompose takes the texts as they are",

@@ -17,6 +17,12 @@ p <- predict(b, type = "response")
 multinom <- list(data = "MASS::fgl", y = glass$k, eta = predict(b), loglik = sum(log(p[cbind(seq_len(nrow(glass)), glass$k + 1)])),
                  ll = b$family$ll(glass$k, model.matrix(b), coef(b), rep(1, nrow(glass)), b$family)$l)
 
+# The same rows with one linear formula for all classes, in units in which training is quick.
+x <- data.frame(k = glass$k, RI = glass$RI, Mg = glass$Mg, Al = glass$Al)
+l <- gam(list(k ~ RI + Mg + Al, ~ RI + Mg + Al, ~ RI + Mg + Al), family = multinom(K = 3), data = x, control = list(epsilon = 1e-12))
+p <- predict(l, type = "response")
+linear <- list(data = "MASS::fgl", y = x$k, RI = x$RI, Mg = x$Mg, Al = x$Al, eta = predict(l), loglik = sum(log(p[cbind(seq_len(nrow(x)), x$k + 1)])))
+
 # Ordered classes: cumulative logits, with numbers of repetitions as weights.
 p <- polr(Sat ~ Infl + Type + Cont, weights = Freq, data = housing, control = list(reltol = 1e-15, maxit = 2000))
 polr <- list(data = "MASS::housing", y = as.integer(housing$Sat), w = housing$Freq, eta = as.vector(p$lp),
@@ -30,5 +36,5 @@ ocat <- list(data = "MASS::housing", y = as.integer(housing$Sat)[keep], w = hous
              cuts = o$family$getTheta(TRUE), loglik = as.numeric(logLik(o)))
 text <- toJSON(list(provenance = list(R = R.version.string, mgcv = as.character(packageVersion("mgcv")),
                     MASS = as.character(packageVersion("MASS")), script = "testdata/golden/classes.R"),
-                    multinom = multinom, polr = polr, ocat = ocat), digits = I(17), auto_unbox = TRUE)
+                    multinom = multinom, linear = linear, polr = polr, ocat = ocat), digits = I(17), auto_unbox = TRUE)
 writeLines(text, out)

@@ -30,6 +30,7 @@ func (t *Target) Intercepts(f family.Differentiable, free []bool) []float64 {
 		for i := range t.Y {
 			t.At(eta, b, i)
 			t.of(both, i).Score(grad, info, t.Y[i], t.W[i], eta, 1)
+			curvature(f, t.Y[i], t.W[i], grad, info)
 			for j := range b {
 				sum[j] += grad[j]
 				total[j] += info[j]
@@ -67,6 +68,7 @@ func (t *Target) Working(f family.Differentiable, b []float64, k int) (z, w []fl
 	for i := range n {
 		t.At(eta, b, i)
 		t.of(both, i).Score(grad, info, t.Y[i], t.W[i], eta, 1)
+		curvature(f, t.Y[i], t.W[i], grad, info)
 		z[i] = b[k]
 		if info[k] > 0 {
 			z[i] += grad[k] / info[k]
@@ -74,4 +76,22 @@ func (t *Target) Working(f family.Differentiable, b []float64, k int) (z, w []fl
 		}
 	}
 	return z, w
+}
+
+// curvature replaces the information w p (1 - p) of the predictors of classes by w p, if
+// all classes have one. The information of all together is w (diag p - p p'), whose last
+// part is nothing to steps with p'd = 0; and (y - p)/p, which p leaves as a step for each
+// class by itself, is such a step. Adding to all predictors what is wanted changes nothing,
+// so it is Newton's.
+func curvature(f family.Differentiable, y, w float64, grad, info []float64) {
+	if of, ok := f.(family.Categorical); !ok || of.Predictors() < of.Classes() {
+		return
+	}
+	for k, g := range grad {
+		if k != int(y) {
+			info[k] = -g
+		} else if g > 0 {
+			info[k] *= w / g // w p q over w q
+		}
+	}
 }

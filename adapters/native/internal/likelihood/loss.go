@@ -24,8 +24,12 @@ func (l *Loss[T]) Of(t *Target, eta []T, gradients bool, norm float64) float64 {
 	}
 	both := t.states(l.Family)
 	nn.Share(n, 64, 200*n, l.Workers, func(from, to int) {
-		var buf [8]float64
-		e, g := buf[:k], buf[4:4+k]
+		var few [8]float64
+		buf := few[:]
+		if 2*k > len(buf) { // classes
+			buf = make([]float64, 2*k)
+		}
+		e, g := buf[:k], buf[k:2*k]
 		for i := from; i < to; i++ {
 			for j := range e {
 				e[j] = float64(eta[i*k+j])

@@ -1,6 +1,7 @@
 package onnxfile
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -56,7 +57,11 @@ func (w *writer) declare(m *Model) error {
 				}
 			}
 		}
-		d.Predictors = append(d.Predictors, onnx.DeclaredPredictor{Output: p.Name, Terms: w.declared[k], Deep: w.deepParts[k]})
+		output := p.Name
+		if m.Softmax { // as discovery numbers the elements of an output
+			output = fmt.Sprintf("%s%d", probability, k+1)
+		}
+		d.Predictors = append(d.Predictors, onnx.DeclaredPredictor{Output: output, Terms: w.declared[k], Deep: w.deepParts[k]})
 	}
 	if len(d.Predictors) == 0 {
 		return nil

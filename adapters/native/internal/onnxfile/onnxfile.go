@@ -24,6 +24,7 @@ type Model struct {
 	Ranges     map[string]onnx.Domain // of the formula's columns
 	Labels     *onnx.Labels           // nil: no text
 	Response   *onnx.Response         // nil: the file does not say
+	Softmax    bool                   // the predictors are those of classes
 }
 
 // Predictor is one output of the graph: a constant and terms. The deep part and the bases
@@ -48,6 +49,9 @@ func Write(out io.Writer, m *Model, double bool) error {
 		if err := w.output(m, k); err != nil {
 			return err
 		}
+	}
+	if m.Softmax {
+		w.softmax(m)
 	}
 	if err := w.metadata(m); err != nil {
 		return fmt.Errorf("native: %w", err)
@@ -87,24 +91,50 @@ func (w *writer) terms(m *Model) error {
 // output writes predictor k: the sum of its intercept and its terms.
 func (w *writer) output(m *Model, k int) error {
 	p := &m.Predictors[k]
+	name := w.outputs[k]
 	terms := append([]string{w.constant("intercept."+p.Name, []int{1}, p.Intercept)}, w.sums[k]...)
-	if slices.Contains(m.Columns, p.Name) {
-		return fmt.Errorf("native: a column is called %q like a predictor: rename it to export the network", p.Name)
+	if at := slices.IndexFunc(m.Columns, func(c string) bool { return c == name || m.Softmax && (c == probability || c == logits) }); at >= 0 {
+		return fmt.Errorf("native: a column is called %q like a predictor: rename it to export the network", m.Columns[at])
 	}
 	if len(terms) == 1 { // a predictor without terms is constant, but has rows
 		terms = append(terms, w.node("Mul", p.Name+".rows", []string{m.Columns[0], w.constant(p.Name+".zero", []int{1}, 0)}))
 	}
-	w.b.AddNode("Sum", terms, p.Name)
-	w.b.Output(p.Name, w.kind, onnxpb.Rows, 1)
+	w.b.AddNode("Sum", terms, name)
+	if !m.Softmax {
+		w.b.Output(name, w.kind, onnxpb.Rows, 1)
+	}
 	return nil
+}
+
+// The tensors that classes have in common: the output and what enters its softmax.
+const probability, logits = "probability", "logits"
+
+// outputsOf are the names of the predictors' tensors.
+func outputsOf(m *Model) (names []string) {
+	for _, p := range m.Predictors {
+		if m.Softmax {
+			names = append(names, "logit."+p.Name)
+		} else {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// softmax ends the network of classes.
+func (w *writer) softmax(m *Model) {
+	x := w.node("Concat", logits, w.outputs, onnxpb.Int("axis", 1))
+	w.b.AddNode("Softmax", []string{x}, probability, onnxpb.Int("axis", 1))
+	w.b.Output(probability, w.kind, onnxpb.Rows, len(m.Predictors))
 }
 
 // writer writes nodes and remembers the tensors that it has written.
 type writer struct {
-	b     *onnxpb.Builder
-	kind  onnxpb.TensorProto_DataType
-	sums  [][]string        // effects that make up each predictor
-	bases map[string]string // by term name: predictors share them
+	b       *onnxpb.Builder
+	outputs []string // tensors of the predictors
+	kind    onnxpb.TensorProto_DataType
+	sums    [][]string        // effects that make up each predictor
+	bases   map[string]string // by term name: predictors share them
 	// declared are the formula terms that the graph cannot tell, by predictor.
 	declared  [][]onnx.DeclaredTerm
 	deepParts [][]string          // tensors of U, by predictor
@@ -116,7 +146,7 @@ type writer struct {
 func newWriter(m *Model, double bool) *writer {
 	k := len(m.Predictors)
 	w := &writer{
-		b: onnxpb.NewBuilder(17), kind: onnxpb.TensorProto_FLOAT, levels: m.Levels,
+		b: onnxpb.NewBuilder(17), outputs: outputsOf(m), kind: onnxpb.TensorProto_FLOAT, levels: m.Levels,
 		sums: make([][]string, k), declared: make([][]onnx.DeclaredTerm, k), deepParts: make([][]string, k),
 		bases: map[string]string{}, doubles: map[string]string{},
 	}

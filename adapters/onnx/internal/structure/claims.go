@@ -31,7 +31,7 @@ type Domain struct {
 	Values   []float64
 }
 
-// DeclaredPredictor is what is declared of the output of that name: its terms, and the
+// DeclaredPredictor is what is declared of the output, or the class of a softmax, of that name: its terms, and the
 // tensors of the deep part.
 type DeclaredPredictor struct {
 	Output string
@@ -88,7 +88,9 @@ func (d *discovery) bornOut(declared *Declared) ([][]claim, error) {
 	basis := map[*graph.Value]decompose.Term{}
 	var values []*graph.Value
 	for _, p := range declared.Predictors {
-		k := slices.IndexFunc(d.found, func(f candidate) bool { return f.output == p.Output && f.head == "" })
+		k := slices.IndexFunc(d.found, func(f candidate) bool {
+			return f.output == p.Output && f.head == "" || f.name == p.Output && len(f.group) > 0 // of a softmax
+		})
 		if k < 0 {
 			continue // another tensor was chosen to be decomposed
 		}
