@@ -78,7 +78,9 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		p.Band = &fact{Name: name, Reading: reading}
 	}
 	p.Worse = r.Prediction != nil && r.Prediction.Worse
-	if path, _ := modelFile(r); path != "" {
+	if path, _ := modelFile(r); r.Networks != nil {
+		p.Title = fmt.Sprintf("Decomposition of %d networks", len(r.Networks.Names))
+	} else if path != "" {
 		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)
 	}
 	for _, w := range r.Warnings {
@@ -110,13 +112,15 @@ func facts(r *decompose.Result) []fact {
 		}
 	}
 	path, sha := modelFile(r)
-	add("model", clip(path, 200))
+	if r.Networks == nil { // of several it is the folder that they have in common
+		add("model", clip(path, 200))
+	}
 	if len(sha) > 12 {
 		sha = sha[:12] + "…"
 	}
 	add("sha256", clean(sha))
 	if n := r.Networks; n != nil {
-		add("networks", fmt.Sprintf("%d, which differ by %s", len(n.Names), clip(string(n.From), 20)))
+		add("networks", fmt.Sprintf("%s, which differ by %s", list(n.Names, 6), clip(string(n.From), 20)))
 	}
 	add("rows", count(r.Rows))
 	add("method", methodWords(r))

@@ -51,6 +51,10 @@ func predictionWords(r *decompose.Result) []string {
 		return nil
 	}
 	y := clip(r.Response, 60)
+	who := "The network"
+	if r.Networks != nil {
+		who = "The mean of the networks' predictors"
+	}
 	var lead string
 	switch {
 	case p.LogLikGain != nil:
@@ -59,15 +63,15 @@ func predictionWords(r *decompose.Result) []string {
 			return []string{lead, "That is worse than no predictor: it may be the logarithm of a time, which falls where the hazard grows, or the columns may be at the wrong places. What follows explains the network, not the data."}
 		}
 	case p.Accuracy != nil && p.DevianceExplained != nil:
-		lead = fmt.Sprintf("The network explains %s of the deviance of %s (%s). Its most probable class is right in %s of the rows; the most frequent class would be in %s.",
-			percent(*p.DevianceExplained), y, clip(r.Family, 40), percent(*p.Accuracy), maybePercent(p.Frequent))
+		lead = fmt.Sprintf("%s explains %s of the deviance of %s (%s). Its most probable class is right in %s of the rows; the most frequent class would be in %s.",
+			who, percent(*p.DevianceExplained), y, clip(r.Family, 40), percent(*p.Accuracy), maybePercent(p.Frequent))
 	case p.Accuracy != nil:
 		lead = fmt.Sprintf("The most probable class of %s (%s) is right in %s of the rows; the most frequent class would be in %s.", y, clip(r.Family, 40), percent(*p.Accuracy), maybePercent(p.Frequent))
 	case p.DevianceExplained != nil:
-		lead = fmt.Sprintf("The network explains %s of the deviance of %s (%s). On the scale of the response its R² is %s and its root mean square error %s.",
-			percent(*p.DevianceExplained), y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
+		lead = fmt.Sprintf("%s explains %s of the deviance of %s (%s). On the scale of the response its R² is %s and its root mean square error %s.",
+			who, percent(*p.DevianceExplained), y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
 	default:
-		lead = fmt.Sprintf("The network predicts %s (%s) with an R² of %s and a root mean square error of %s.", y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
+		lead = fmt.Sprintf("%s predicts %s (%s) with an R² of %s and a root mean square error of %s.", who, y, clip(r.Family, 40), maybe(p.R2), maybe(p.RMSE))
 	}
 	if p.Worse {
 		than := "the mean of the response"

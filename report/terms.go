@@ -12,7 +12,7 @@ import (
 // termRow is a line of the table of what moved.
 type termRow struct {
 	Name, Kind, Columns, EDF, SP, Verdict, Before, After, Share string
-	Doubtful                                                    bool // any other than identified
+	Doubtful                                                    bool // sum or weak: these rows do not tell the term
 	Member                                                      bool // of the sum above
 }
 
@@ -64,7 +64,7 @@ func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 		Name: clip(t.Name, 60), Kind: clip(string(t.Kind), 20), Columns: count(int64(t.Columns)), EDF: num(t.EDF), SP: none,
 		Verdict: string(verdict(t)), Before: sd(t.Before.Variance), After: sd(t.After.Variance), Share: share(d, []string{t.Name}),
 	}
-	row.Doubtful = row.Verdict != string(decompose.Identified)
+	row.Doubtful = row.Verdict != string(decompose.Identified) && row.Verdict != string(decompose.Convention)
 	var sp []string
 	for _, v := range t.SP {
 		sp = append(sp, num(v))
