@@ -109,8 +109,6 @@ def load(path: Union[str, "os.PathLike[str]"], model: Optional[_models.Model] = 
         network: Optional[str] = None
         if model is not None:
             network = _models.network(model, None, {}, folder).path
-        elif os.path.isfile(path + ".onnx"):
-            network = path + ".onnx"
         return Decomposition(path, network, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -280,8 +278,13 @@ class Decomposition:
         try:
             for name in os.listdir(self._result):
                 shutil.copy2(self._file(name), os.path.join(fresh, name))
-            if self._model is not None and os.path.dirname(self._model) == self._folder:
-                shutil.copy2(self._model, path + ".onnx")
+            if self._model is not None:
+                network = self._model
+                if os.path.dirname(network) == self._folder:
+                    network = os.path.abspath(path) + ".onnx"
+                    shutil.copy2(self._model, network)
+                _point(os.path.join(fresh, "decomposition.json"), self._artifact["model"]["path"], os.path.relpath(network, path))
+                _command.run(["verify", fresh, "--sign", f"--model={network}"])
             if os.path.isdir(path):
                 shutil.rmtree(path)
             os.replace(fresh, path)
@@ -321,6 +324,18 @@ class Report:
         from html import escape
 
         return f'<iframe srcdoc="{escape(self.html(), quote=True)}" style="width:100%;height:720px;border:1px solid #ccc"></iframe>'
+
+
+def _point(artifact: str, old: str, new: str) -> None:
+    """Let an artifact name its network's file by another path. Its digest does not fit any more."""
+    with open(artifact, encoding="utf-8") as file:
+        text = file.read()
+    entry = '"path": %s'
+    if text.count(entry % json.dumps(old, ensure_ascii=False)) != 1:
+        return  # loading finds a network beside the result, or is told
+    text = text.replace(entry % json.dumps(old, ensure_ascii=False), entry % json.dumps(new, ensure_ascii=False))
+    with open(artifact, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _list(formula: Union[str, Sequence[str], None]) -> Sequence[str]:

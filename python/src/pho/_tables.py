@@ -21,12 +21,20 @@ def read(path: str) -> Table:
     if _has("pandas"):
         import pandas
 
-        return pandas.read_parquet(path) if binary else pandas.read_csv(path, float_precision="round_trip")
+        return pandas.read_parquet(path) if binary else _read_pandas(path)
     if _has("polars"):
         import polars
 
         return polars.read_parquet(path) if binary else polars.read_csv(path, infer_schema_length=None)
     return _read_csv(path)
+
+
+def _read_pandas(path: str) -> Table:
+    """Every digit counts: the default of older versions rounds."""
+    import pandas
+
+    exact = {} if int(pandas.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
+    return pandas.read_csv(path, **exact)
 
 
 def of(records: Iterable[dict[str, Any]], columns: list[str]) -> Table:
