@@ -264,6 +264,25 @@ class Decomposition:
             _command.run(arguments)
             return _tables.read(out)
 
+    def to_shap(self, rows: Optional[_rows.Rows] = None, predictor: Optional[str] = None) -> Any:
+        """Contributions as a ``shap.Explanation``, for shap's waterfall, beeswarm, bar and scatter.
+
+        They are exact contributions of terms, not Shapley values, whatever the plots' axes say;
+        the base value is the intercept, and ``unstructured`` what no term explains. They add up
+        to eta on the scale of the predictor.
+
+        Parameters
+        ----------
+        rows : optional
+            Rows to explain, whose values the plots show; None: those that were decomposed,
+            without values.
+        predictor : str, optional
+            Needed of a network that has several.
+        """
+        from . import _shap
+
+        return _shap.explanation(self, rows, predictor)
+
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the result to the directory `path`, and a network that was in memory to `path`.onnx.
 
