@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/internal/resultdir"
+)
+
+func newSummary(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "summary DIR",
+		Short:   "Print what a decomposition found",
+		Long:    "Print what the decomposition in DIR found: what 'pho decompose' printed at its end.",
+		Example: `  pho summary result`,
+		Args:    exactArgs("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := resultdir.Read(args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.out, "rows: %d; method %s\n", r.Rows, r.Method)
+			summarise(s.out, r)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,3 @@
+"""The version, that of the command it comes with."""
+
+__version__ = "0.1.0"
