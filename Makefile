@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz golden zoo backend-tests examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-python golden zoo backend-tests examples data cover generate readme release check-modules check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -144,3 +144,13 @@ check:
 		echo "== $$t"; $(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) || { echo "check: $$t FAILED"; exit 1; }; \
 	done; \
 	echo "check: lint, vulncheck, test, portable, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
+
+# Wheels of the Python package with the command inside, for six platforms: dist/*.whl. PYTHON
+# needs hatchling.
+wheels:
+	@GO='$(GO)' PYTHON='$(PYTHON)' bash .ci/wheels.sh
+
+# The Python package with the command of this tree. PYTHON needs pytest and pandas; what
+# else is there (pyarrow, polars, onnx, scikit-learn, torch, shap, ...) is tested too.
+check-python: build
+	cd python && PYTHONPATH=src PHO_BINARY='$(CURDIR)/bin/pho' '$(PYTHON)' -m pytest -q
