@@ -114,3 +114,29 @@ func TestTermsThatAreProposed(t *testing.T) {
 		done(t, "decompose", "--model", filepath.Join(trained, fileNetwork), "--data", data, "--formula", "~ s(x) + s(z) + three + two + other + g + h + factor(code) + "+term, "--out", filepath.Join(temp, "r"))
 	}
 }
+
+// TestInteractionsOfClasses: pairs are added to all classes alike, so that they still share
+// smoothing parameters.
+func TestInteractionsOfClasses(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "rows.csv")
+	write(t, data, classRowsCSV([]string{"high", "low", "middle"}, 2000))
+	for _, n := range []string{"auto", "1", "3"} {
+		out := filepath.Join(dir, n)
+		said := done(t, "decompose", "--model", zoo("keras/classes"), "--data", data, "--out", out, "--input", kerasInput(t)+"=a,b,c,d", "--response", "number", "--interactions", n).err
+		if strings.Count(said, "copy the formula") != 1 || strings.Contains(said, "of its own") || !strings.Contains(said, "added for what was left: ti(") {
+			t.Errorf("--interactions %s:\n%s", n, said)
+		}
+		var of [][]string
+		for _, p := range document(t, out)["predictors"].([]any) {
+			var names []string
+			for _, term := range p.(map[string]any)["terms"].([]any) {
+				names = append(names, term.(map[string]any)["name"].(string))
+			}
+			of = append(of, names)
+		}
+		if len(of) != 3 || !cmp.Equal(of[0], of[1]) || !cmp.Equal(of[0], of[2]) {
+			t.Errorf("--interactions %s: terms of the classes differ: %q", n, of)
+		}
+	}
+}

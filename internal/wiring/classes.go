@@ -187,6 +187,8 @@ func (q *Request) share(c *classes.Model, m decompose.Model) (notes []string) {
 	o := q.Options
 	names := m.Predictors()
 	for _, set := range c.Sharing() {
+		// AddPairs makes everything ready twice.
+		o.Shared = slices.DeleteFunc(slices.Clone(o.Shared), func(s decompose.Sharing) bool { return slices.Equal(s.Predictors, set.Predictors) })
 		terms := map[string]bool{}
 		for _, p := range set.Predictors {
 			var own []string

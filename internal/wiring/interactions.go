@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,7 +69,7 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	if q.Formulas, added, err = withPairs(q.Formulas, r, q.Interactions); err != nil || len(added) == 0 {
+	if q.Formulas, added, err = withPairs(q.Formulas, r, q.Options.Shared, q.Interactions); err != nil || len(added) == 0 {
 		return d, nil, err
 	}
 	extended, err := q.Ready(ctx)
@@ -80,28 +81,86 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 }
 
 // withPairs are the formulas with the best pairs of each predictor, n of them or those that
-// are worth it, and what was added.
-func withPairs(formulas []string, r *decompose.Result, n int) (all, added []string, err error) {
+// are worth it, and what was added. Predictors that share smoothing parameters, as classes
+// do, have equal terms: they get the best pairs of all of them together.
+func withPairs(formulas []string, r *decompose.Result, shared []decompose.Sharing, n int) (all, added []string, err error) {
 	all = slices.Clone(formulas)
+	done := map[string]bool{}
 	for k := range r.Predictors {
-		d := &r.Predictors[k]
-		if d.Remainder == nil {
+		members := sharers(r, k, shared)
+		d := members[0]
+		if done[d.Name] || d.Remainder == nil {
 			continue
 		}
-		terms := worthAdding(d.Remainder.Pairs, r.Rows-int64(d.Columns)*rowsPerColumn, n)
+		for _, m := range members {
+			done[m.Name] = true
+		}
+		terms := worthAdding(together(members), r.Rows-int64(d.Columns)*rowsPerColumn, n)
 		if len(terms) == 0 {
 			continue
 		}
-		name := ""
-		if len(r.Predictors) > 1 {
-			name = d.Name
-		}
-		if all, err = withTerms(all, name, terms); err != nil {
-			return nil, nil, err
-		}
 		added = append(added, terms...)
+		names := []string{""} // of all predictors
+		if len(members) < len(r.Predictors) {
+			names = names[:0]
+			for _, m := range members {
+				names = append(names, m.Name)
+			}
+		}
+		for _, name := range names {
+			if all, err = withTerms(all, name, terms); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	return all, added, nil
+}
+
+// sharers are the predictors that share smoothing parameters with the k-th, or it alone.
+func sharers(r *decompose.Result, k int, shared []decompose.Sharing) []*decompose.Predictor {
+	set := []string{r.Predictors[k].Name}
+	for _, s := range shared {
+		if slices.Contains(s.Predictors, set[0]) {
+			set = s.Predictors
+			break
+		}
+	}
+	var members []*decompose.Predictor
+	for i := range r.Predictors {
+		if p := &r.Predictors[i]; slices.Contains(set, p.Name) {
+			members = append(members, p)
+		}
+	}
+	return members
+}
+
+// together are the pairs that any of the predictors depends on, by what they gain of the
+// sum of the predictors' variances, the largest first. Gains of pairs that a predictor does
+// not list count as nothing there.
+func together(members []*decompose.Predictor) []decompose.PairGain {
+	if len(members) == 1 {
+		return members[0].Remainder.Pairs
+	}
+	total := 0.0
+	for _, m := range members {
+		total += m.Variance.Total
+	}
+	var all []decompose.PairGain
+	for _, m := range members {
+		if m.Remainder == nil {
+			continue
+		}
+		for _, p := range m.Remainder.Pairs {
+			p.Gain *= m.Variance.Total / total
+			if i := slices.IndexFunc(all, func(q decompose.PairGain) bool { return q.Term == p.Term }); i >= 0 {
+				all[i].Gain += p.Gain
+			} else {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b decompose.PairGain) int { return cmp.Compare(b.Gain, a.Gain) })
+	return all
 }
 
 // worthAdding are the terms of the first n pairs; of AutoInteractions those that gain enough
