@@ -27,8 +27,9 @@ const highLeverage = 0.99
 type sandwichPlan struct {
 	predictors []*sandwichOf
 	sums       []*moments.Sum
-	weights    string // column
-	cluster    string // column; "": rows are independent
+	pinned     [][]int64 // rows of high leverage, by predictor and term
+	weights    string    // column
+	cluster    string    // column; "": rows are independent
 	clusters   *clusterSums
 }
 
@@ -60,7 +61,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		return nil, nil
 	}
 	r.Bands, r.Cluster = RobustBands, o.Cluster
-	p := &sandwichPlan{cluster: o.Cluster, predictors: make([]*sandwichOf, len(r.Predictors)), sums: make([]*moments.Sum, len(r.Predictors)), weights: o.Weights}
+	p := &sandwichPlan{cluster: o.Cluster, predictors: make([]*sandwichOf, len(r.Predictors)), sums: make([]*moments.Sum, len(r.Predictors)), pinned: make([][]int64, len(r.Predictors)), weights: o.Weights}
 	some := false
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
@@ -86,7 +87,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if s.form, err = design.NewQuadratic(s.dims, c, s.centre); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
-		p.predictors[k], p.sums[k] = s, moments.NewSum(s.layout, o.FirstChunk)
+		p.predictors[k], p.sums[k], p.pinned[k] = s, moments.NewSum(s.layout, o.FirstChunk), make([]int64, len(s.dims))
 		some = true
 	}
 	if !some {
@@ -105,7 +106,7 @@ type sandwichChunk struct {
 	clusters *clusterSums // in place of moments
 }
 
-// append adds the chunk that follows to the plan's sums and to r's counts.
+// append adds the chunk that follows. r is not written: workers read its terms.
 func (p *sandwichPlan) append(r *Result, s *sandwichChunk) error {
 	if p == nil {
 		return nil
@@ -122,7 +123,7 @@ func (p *sandwichPlan) append(r *Result, s *sandwichChunk) error {
 			}
 		}
 		for j, n := range s.pinned[k] {
-			r.Predictors[k].Terms[j].PinnedRows += n
+			p.pinned[k][j] += n
 		}
 	}
 	return nil
@@ -145,6 +146,9 @@ func (p *sandwichPlan) finish(r *Result) error {
 			continue
 		}
 		d := &r.Predictors[k]
+		for j, n := range p.pinned[k] {
+			d.Terms[j].PinnedRows = n
+		}
 		var robust *robustCovariance
 		if p.clusters != nil {
 			robust = s.clustered(p.clusters, k, d.bias)
