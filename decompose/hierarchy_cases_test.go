@@ -210,6 +210,9 @@ func TestTermsWithoutMargins(t *testing.T) {
 // TestHierarchyOfOddRows: a level without weight, one of a single row, a constant column,
 // more columns than rows and 200 levels leave every part finite and their sum as it was.
 func TestHierarchyOfOddRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many decompositions, one after the other")
+	}
 	build := func(n, levels int, constant bool) *data.Table {
 		r := rand.New(rand.NewPCG(uint64(n), 4))
 		x, z, w, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)

@@ -132,6 +132,9 @@ var hierarchies = []string{
 // of the terms and what is left do not depend on the split, parts of rows are the curves at
 // these rows, and shares with the remainder's add up to 1.
 func TestHierarchicalTerms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many decompositions, one after the other")
+	}
 	tab := correlated(t, 800, 0.6, nil)
 	b := all(t, tab, tab.Rows())
 	w, _ := b.Numeric("w")

@@ -278,6 +278,9 @@ func TestVerdictsOfOddShapes(t *testing.T) {
 // A term that moves between seeds by half of its own sd, where its error is below that, must
 // not be called identified, nor one that does not move near to that be called weak as a rule.
 func TestNearCopies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many decompositions, one after the other")
+	}
 	const n, seeds = 1000, 4
 	ctx := context.Background()
 	missed, alarms, calm := 0, 0, 0

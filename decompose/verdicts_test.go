@@ -23,6 +23,9 @@ func instead(name, formula string) move {
 
 // TestVerdicts moves what must not matter: see problem.
 func TestVerdicts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many decompositions, one after the other")
+	}
 	for _, p := range blackBoxes() {
 		t.Run(p.name, p.check)
 	}

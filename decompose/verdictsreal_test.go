@@ -110,6 +110,9 @@ func realRows(t *testing.T, file string, every int, numbers, texts []string) *fr
 
 // TestVerdictsOnBikes trains networks on the rentals by hour.
 func TestVerdictsOnBikes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many decompositions, one after the other")
+	}
 	numbers, texts := []string{"temp", "atemp", "hum", "windspeed", "hr", "cnt"}, []string{"season", "weathersit"}
 	rows := realRows(t, "bike_hour.csv.gz", 12, numbers, texts)
 	train := func(c native.Config) decompose.Model {
