@@ -13,8 +13,9 @@ const maxCells = 50
 // termOf is the term that adds the pair to a formula that holds terms for each column:
 //
 //   - two numbers: ti(a, b), with as many functions as a margin has values, if these are few;
-//   - a number and a column of two values or factor(f): s(x, by = ordered(f)), differences of
-//     curves; with a column of text ti(x, f, bs = c("cr", "re")), which does not hang on the
+//   - a number and a column of two values or factor(f): s(x, by = ordered(f), bs = "cs"),
+//     differences of curves, with shrinkage, as two straight lines in a level of two rows
+//     would be one function and no other penalty sees them; with a column of text ti(x, f, bs = c("cr", "re")), which does not hang on the
 //     order of the levels;
 //   - otherwise the product a:b; of text with many cells s(a, b, bs = "re").
 func termOf(a, b *scale) formula.Summand {
@@ -30,7 +31,7 @@ func termOf(a, b *scale) formula.Summand {
 		return call("ti", a, b, append(a.margins(b), formula.Arg{Name: "bs", Value: vector(quoted("cr"), quoted("re"))})...)
 	case few(b):
 		by := formula.Arg{Name: "by", Value: formula.Value{Kind: formula.Identifier, Text: b.name, Func: "ordered"}}
-		return call("s", a, nil, by, formula.Arg{Name: "k", Value: number(a.margin())})
+		return call("s", a, nil, by, formula.Arg{Name: "k", Value: number(a.margin())}, formula.Arg{Name: "bs", Value: quoted("cs")})
 	}
 	return call("ti", a, b, a.margins(b)...)
 }

@@ -14,6 +14,7 @@ type dots struct {
 	Axis    string // height of the axis
 	Names   string // height of the axis' labels
 	Zero    string
+	Counted bool // rows by level are known
 	caption []string
 }
 
@@ -49,7 +50,7 @@ func (d *drawing) dots(e *Effect) *dots {
 			l.Summary += " ± " + num(half)
 		}
 		if n, ok := rows[e.X.Levels[i]]; ok {
-			l.Rows = count(n)
+			l.Rows, out.Counted = count(n), true
 		}
 		out.Lines = append(out.Lines, l)
 	}

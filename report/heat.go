@@ -38,7 +38,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 	if limit == 0 {
 		limit = 1
 	}
-	h := &heat{XName: clip(e.X.Feature, 30), YName: clip(e.X2.Feature, 30)}
+	h := &heat{XName: clip(e.X.Feature, 26), YName: clip(e.X2.Feature, 14)}
 	for i, v := range [][]float64{e.Before, e.After} {
 		img, err := colours(v, e.X.Len(), e.X2.Len(), limit)
 		if err != nil {

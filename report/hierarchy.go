@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
@@ -9,8 +10,12 @@ import (
 
 // Hierarchy says in sentences what hierarchical terms are, and how far the rows
 // determine them.
-func Hierarchy(h *decompose.Hierarchy) string {
+func Hierarchy(d *decompose.Predictor) string {
+	h := d.Hierarchy
 	s := "Interactions are hierarchical: over these rows each is orthogonal to all functions of the terms of some of its features, and these hold the rest."
+	if slices.ContainsFunc(d.Terms, curveBy) {
+		s += " Curves by another column, as s(x):g1, are so to the terms of that column alone, not to s(x)."
+	}
 	switch {
 	case h.Of == 0:
 		s += " They have too many columns to tell whether they are the only such terms."
@@ -35,4 +40,9 @@ func Hierarchy(h *decompose.Hierarchy) string {
 		}
 	}
 	return s
+}
+
+// curveBy tells whether a term is s(x):g1, a smooth by the level of a factor or by a number.
+func curveBy(t decompose.TermResult) bool {
+	return t.Kind != decompose.Factor && strings.Contains(t.Name, "):")
 }

@@ -17,7 +17,7 @@ func (p *predictor) identifiability(d *decompose.Predictor) {
 			count(int64(d.Columns)), count(int64(d.Rank)), num(d.RankTolerance), count(int64(d.Columns-d.Rank)))
 	}
 	if d.Hierarchy != nil {
-		p.Rank += " " + Hierarchy(d.Hierarchy)
+		p.Rank += " " + Hierarchy(d)
 	}
 	p.Aliased = list(d.Aliased, 40)
 	for _, e := range d.Entangled {

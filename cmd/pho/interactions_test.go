@@ -107,8 +107,8 @@ func TestTermsThatAreProposed(t *testing.T) {
 	trained := filepath.Join(temp, "net")
 	done(t, "train", "--data", data, "--formula", "y ~ 1", "--kind", "mlp", "--deep", "x,z,three,two,other,g,h,code", "--epochs", "2", "--out", trained)
 	for _, term := range []string{
-		`ti(x, z)`, `ti(x, three, k = c(5, 3))`, `s(x, by = ordered(two), k = 5)`, `ti(x, g, bs = c("cr", "re"))`,
-		`ti(three, g, k = c(3, 5), bs = c("cr", "re"))`, `g:h`, `two:g`, `two:other`, `s(x, by = ordered(code), k = 5)`,
+		`ti(x, z)`, `ti(x, three, k = c(5, 3))`, `s(x, by = ordered(two), k = 5, bs = "cs")`, `ti(x, g, bs = c("cr", "re"))`,
+		`ti(three, g, k = c(3, 5), bs = c("cr", "re"))`, `g:h`, `two:g`, `two:other`, `s(x, by = ordered(code), k = 5, bs = "cs")`,
 		`factor(code):g`, `s(g, h, bs = "re")`,
 	} {
 		done(t, "decompose", "--model", filepath.Join(trained, fileNetwork), "--data", data, "--formula", "~ s(x) + s(z) + three + two + other + g + h + factor(code) + "+term, "--out", filepath.Join(temp, "r"))

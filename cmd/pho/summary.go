@@ -41,7 +41,7 @@ func summarise(w io.Writer, r *decompose.Result) {
 		writeOrders(w, p)
 		writeTerms(w, p)
 		if p.Hierarchy != nil {
-			fmt.Fprintf(w, "  %s\n", bounded(report.Hierarchy(p.Hierarchy)))
+			fmt.Fprintf(w, "  %s\n", bounded(report.Hierarchy(p)))
 		}
 		writeReasons(w, p.Terms)
 		writeRemainder(w, p.Remainder)
