@@ -1,12 +1,8 @@
 package decompose_test
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/pho-go/pho/data"
@@ -19,19 +15,7 @@ import (
 // with the log rate of each age group in each area, shrunken to the mean, as predictor.
 func claims(t *testing.T, rename func(column string, level int) string) *data.Table {
 	t.Helper()
-	shared := os.Getenv("PHO_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(shared, "data", "datacar.csv.gz")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not there", path)
-	}
-	src, err := data.OpenCSV([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
+	src := realData(t, "datacar.csv.gz")
 	columns := map[string][]float64{}
 	for b, err := range src.Batches(t.Context(), []string{"agecat", "area", "exposure", "numclaims"}) {
 		if err != nil {

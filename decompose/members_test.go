@@ -195,6 +195,22 @@ func kindsOfMembers() map[string]string {
 	return map[string]string{"shared": "", "learned": "", "margins": `~ day + day:x2 + half + half:day + x0:x1 + half:x0:x1`}
 }
 
+// membersOf are three networks of k outputs, of a kind of kindsOfMembers: the columns that
+// "learned" ones find themselves have coefficients that differ by network.
+func membersOf(t *testing.T, tab *data.Table, kind, formula string, k int) []decompose.Member {
+	t.Helper()
+	members := networks(3, k, func(i int, f *fake) {
+		if kind == "learned" {
+			f.withTap()
+			f.gamma = []float64{1, -1 + float64(i), 0.5, 2}
+		}
+	})
+	if formula != "" {
+		members = withTerms(t, tab, members, formula)
+	}
+	return members
+}
+
 // addHalf adds a second factor to the rows, half.
 func addHalf(t *testing.T, tab *data.Table) {
 	t.Helper()
@@ -217,15 +233,7 @@ func TestMembersEffects(t *testing.T) {
 	for name, formula := range kindsOfMembers() {
 		learned := name == "learned"
 		t.Run(name, func(t *testing.T) {
-			members := networks(3, 1, func(i int, f *fake) {
-				if learned {
-					f.withTap()
-					f.gamma = []float64{1, -1 + float64(i), 0.5, 2}
-				}
-			})
-			if formula != "" {
-				members = withTerms(t, tab, members, formula)
-			}
+			members := membersOf(t, tab, name, formula, 1)
 			joined := join(t, members)
 			if joined.Shared() == learned {
 				t.Fatalf("shared %t", joined.Shared())
@@ -283,16 +291,8 @@ func TestMembersArtifact(t *testing.T) {
 	tab := table(t, 300, 6)
 	addHalf(t, tab)
 	for name, formula := range kindsOfMembers() {
-		learned := name == "learned"
 		t.Run(name, func(t *testing.T) {
-			members := networks(3, 2, func(i int, f *fake) {
-				if learned {
-					f.withTap()
-				}
-			})
-			if formula != "" {
-				members = withTerms(t, tab, members, formula)
-			}
+			members := membersOf(t, tab, name, formula, 2)
 			joined := join(t, members)
 			r := fittedTo(t, joined, tab, nil)
 			var moments, doc bytes.Buffer
@@ -364,16 +364,8 @@ func TestMembersDoNotDependOn(t *testing.T) {
 		return b.String()
 	}
 	for name, formula := range kindsOfMembers() {
-		learned := name == "learned"
 		t.Run(name, func(t *testing.T) {
-			members := networks(3, 1, func(i int, f *fake) {
-				if learned {
-					f.withTap()
-				}
-			})
-			if formula != "" {
-				members = withTerms(t, tab, members, formula)
-			}
+			members := membersOf(t, tab, name, formula, 1)
 			m := join(t, members)
 			first := encode(m, &decompose.Options{Resources: decompose.Resources{Workers: 1}})
 			for _, o := range []decompose.Resources{{Workers: 3}, {Workers: 2, OutputMemory: -1}} {

@@ -2,14 +2,9 @@ package decompose_test
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/pho-go/pho/basis"
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -17,19 +12,7 @@ import (
 // found by both routes, as many as mgcv finds (33 and 25 coefficients): ties and
 // rounded values bring pivots nearer to each other than simulated data do.
 func TestNestedOnBikes(t *testing.T) {
-	shared := os.Getenv("PHO_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(shared, "data", "bike_hour.csv.gz")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not there", path)
-	}
-	src, err := data.OpenCSV([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
+	src := realData(t, "bike_hour.csv.gz")
 	ctx := context.Background()
 	for formula, columns := range map[string]int{
 		`~ s(temp)+te(temp,hum,k=5)`:             33,

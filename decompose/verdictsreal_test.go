@@ -2,17 +2,13 @@ package decompose_test
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/pho-go/pho/adapters/native"
 	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/nam"
 )
@@ -58,19 +54,7 @@ func zoo(t *testing.T, name string) (*onnx.Model, *frame) {
 
 func realRows(t *testing.T, file string, every int, numbers, texts []string) *frame {
 	t.Helper()
-	shared := os.Getenv("PHO_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(shared, "data", file)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not there", path)
-	}
-	src, err := data.OpenCSV([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
+	src := realData(t, file)
 	number, text := map[string][]float64{}, map[string][]string{}
 	n := 0
 	for b, err := range src.Batches(context.Background(), slices.Concat(numbers, texts)) {
