@@ -52,7 +52,7 @@ func (d *demoFlags) picture(ctx context.Context, w io.Writer, r *decompose.Resul
 	draw(truth, '.')
 	draw(before, 'o')
 	draw(after, '*')
-	fmt.Fprintf(w, "The curve of %s: as trained (o), as pho finds it (*), the true one (. where seen):\n\n", pictureColumn)
+	fmt.Fprintf(w, "The curve of %s: as trained (o), as pho finds it (*), and the true one (.):\n\n", pictureColumn)
 	for i, line := range canvas {
 		at := hi - (hi-lo)*float64(i)/(pictureLines-1)
 		fmt.Fprintf(w, "  %5.1f |%s\n", at, strings.TrimRight(string(line), " "))

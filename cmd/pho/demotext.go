@@ -85,9 +85,9 @@ func (d *demoFlags) lines(ctx context.Context, w io.Writer, table *data.Table) e
 	fmt.Fprintf(w, `
 2. A network without curves
 
-Most networks have no curves to begin with. %s has a straight line
-for each column and a large network beside them; a network with nothing but the
-large part works as well. A formula, as statisticians write them, says which
+Most networks have no curves to begin with. %s has a straight
+line for each column and a large network beside them; a network with nothing but
+the large part works as well. A formula, as statisticians write them, says which
 curves there shall be: s(x0) is a smooth curve of x0.
 
 $ pho decompose --model %s --data %s --out %s \

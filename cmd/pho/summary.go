@@ -172,7 +172,7 @@ func predictionWords(r *decompose.Result) string {
 		if *p.LogLikGain < 0 {
 			than = "lower"
 		}
-		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than without a predictor", response, r.Family, math.Abs(*p.LogLikGain), than)
+		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than %s", response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
 	}
 	r2 := "no finite R2"
 	if p.R2 != nil {
@@ -186,4 +186,12 @@ func predictionWords(r *decompose.Result) string {
 		return fmt.Sprintf("%s of %s (%s): %s", whose, response, r.Family, r2)
 	}
 	return fmt.Sprintf("%s of %s (%s): %s of the deviance explained; %s", whose, response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
+}
+
+// nothing is what a prediction of times is compared with.
+func nothing(r *decompose.Result) string {
+	if strings.HasPrefix(r.Family, "cox") {
+		return "without a predictor"
+	}
+	return "that of the best constant"
 }

@@ -245,7 +245,7 @@ func (p *page) fit() {
 		add("most frequent class", wiring.Percent(*f.Frequent))
 	}
 	if f.LogLikGain != nil {
-		add("logLik a row, over no predictor", fmt.Sprintf("%.4g", *f.LogLikGain))
+		add("logLik a row, above "+nothing(p.r), fmt.Sprintf("%.4g", *f.LogLikGain))
 	}
 	if p.r.Dispersion != nil {
 		add("Dispersion", fmt.Sprintf("%.4g", *p.r.Dispersion))
