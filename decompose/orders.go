@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -174,29 +173,48 @@ func coarseMains(blocks []Block) (columns []string) {
 	return columns
 }
 
-// orders refuses terms of several columns whose main effects would count as interactions.
+// orders refuses terms of several columns whose main effects would count as interactions,
+// all predictors that lack the same in one sentence.
 func (f *faults) orders(m Model) {
+	var lacks []string // what, by predictor
+	who := map[string][]string{}
 	for k, name := range m.Predictors() {
-		blocks := m.Blocks(k)
-		known := map[string]bool{}
-		for _, b := range blocks {
-			for _, sub := range append(subspaces(b.Term), Subspace{Columns: b.Term.Columns()}) {
-				if order(sub.Columns) == 1 {
-					known[sub.Columns[0]] = true
-				}
-			}
+		columns, terms := withoutOwn(m.Blocks(k))
+		if len(columns) == 0 {
+			continue
 		}
-		for _, b := range blocks {
-			var missing []string
-			for _, c := range b.Term.Columns() {
-				if !known[c] {
-					missing, known[c] = append(missing, fmt.Sprintf("%q", c)), true
-				}
-			}
-			if len(missing) > 0 {
-				f.add("orders of interaction: predictor %q: term %q needs a term of %s alone next to it, or main effects would count as interactions: add one by a formula",
-					name, b.Term.Name(), strings.Join(missing, " and one of "))
+		lack := fmt.Sprintf("%s would count their main effects as interactions: add terms of %s alone by a formula", listed(terms), listed(columns))
+		if who[lack] == nil {
+			lacks = append(lacks, lack)
+		}
+		who[lack] = append(who[lack], fmt.Sprintf("%q", name))
+	}
+	for _, lack := range lacks {
+		f.add("orders of interaction: predictor %s: %s", listed(who[lack]), lack)
+	}
+}
+
+// withoutOwn are the columns, quoted, that occur only together with others, and the terms
+// in which they first do.
+func withoutOwn(blocks []Block) (columns, terms []string) {
+	known := map[string]bool{}
+	for _, b := range blocks {
+		for _, sub := range append(subspaces(b.Term), Subspace{Columns: b.Term.Columns()}) {
+			if order(sub.Columns) == 1 {
+				known[sub.Columns[0]] = true
 			}
 		}
 	}
+	for _, b := range blocks {
+		before := len(columns)
+		for _, c := range b.Term.Columns() {
+			if !known[c] {
+				columns, known[c] = append(columns, fmt.Sprintf("%q", c)), true
+			}
+		}
+		if len(columns) > before {
+			terms = append(terms, fmt.Sprintf("%q", b.Term.Name()))
+		}
+	}
+	return columns, terms
 }

@@ -19,6 +19,9 @@ type Remainder struct {
 	// SingleColumns is the part of Share that functions of single columns would explain,
 	// which the formula's terms of them do not hold.
 	SingleColumns float64 `json:"single_columns,omitempty"`
+	// Singles are the columns whose functions take most of that, each by itself, the largest
+	// first: columns go together, so they need not add up to it.
+	Singles []SingleGain `json:"singles,omitempty"`
 	// Unasked says why pairs were not looked for, or which not; "": all of them were.
 	Unasked string `json:"unasked,omitempty"`
 	// Regions are where the remainder is large, apart from Rows; the largest part first.
@@ -35,6 +38,12 @@ type PairGain struct {
 	Gain float64 `json:"gain"`
 	P    float64 `json:"p"`    // that chance gives it, times the number of pairs
 	Term string  `json:"term"` // as a formula has it
+}
+
+// SingleGain is a column whose functions would explain a part of the remainder.
+type SingleGain struct {
+	Feature string  `json:"feature"`
+	Gain    float64 `json:"gain"` // of Var(unstructured)/Var(eta), as PairGain's
 }
 
 // Region is a set of rows by the values of one or two columns.

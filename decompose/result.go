@@ -74,13 +74,13 @@ type Prediction struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	Frequent *float64 `json:"most_frequent,omitempty"`
 	// DevianceExplained is 1 - D/D0, D0 being the deviance of the mean, or of the
-	// frequencies of classes; nil for families
-	// in which that is no figure of one predictor, for gaussian, whose R2 it is, and
-	// with an offset.
+	// frequencies of classes, with an offset that of a constant beside it; nil for families
+	// in which that is no figure of one predictor, and for gaussian, whose R2 it is.
 	DevianceExplained *float64 `json:"deviance_explained,omitempty"`
 	// LogLikGain is how much larger a row's log-likelihood is on average than that of
-	// predictors that are 0, each with a baseline of its own (family.Cox, if events are
-	// named; there are no other figures then). nil: another family.
+	// predictors that are 0, each with a baseline of its own (family.Cox), or than that of
+	// the best constant at the same scale (other families of times), if events are
+	// named; there are no other figures then. nil: no events, or another family.
 	LogLikGain *float64 `json:"loglik_gain,omitempty"`
 	// Worse: the mean of the response, or no predictor, predicts better than the network, by
 	// deviance or LogLikGain if they are there, else by R2.

@@ -36,7 +36,7 @@ func (s *solver) warnRows() {
 func (s *solver) warnTerms() {
 	p := &s.out
 	if len(p.Aliased) > 0 {
-		s.warn("%d of %d columns are spanned by others, to the rank tolerance of %g, and carry no information of their own: %s", len(p.Aliased), p.Columns, p.RankTolerance, listed(p.Aliased))
+		s.warn("%d of %d columns are spanned by others, to the rank tolerance of %g, and carry no information of their own: %s%s", len(p.Aliased), p.Columns, p.RankTolerance, listed(p.Aliased), s.inTheirTerms())
 	}
 	if len(p.Entangled) > 0 {
 		var texts []string
@@ -45,6 +45,21 @@ func (s *solver) warnTerms() {
 		}
 		s.warn("only the sum of these terms is identified, not how it is split between them: %s", strings.Join(texts, "; "))
 	}
+}
+
+// inTheirTerms says that columns of learned terms which others span do not leave the terms
+// open, where that is so: units of a network are often dead, or repeat one another.
+func (s *solver) inTheirTerms() string {
+	if len(s.out.Entangled) > 0 {
+		return ""
+	}
+	for j := range s.out.Terms {
+		if s.out.Terms[j].Kind != Learned {
+			continue
+		}
+		return " (units of learned terms that are dead or repeat others; the terms' functions are told apart nevertheless)"
+	}
+	return ""
 }
 
 // warnSmoothing is about a choice of smoothing parameters that did not end well.

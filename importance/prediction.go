@@ -54,8 +54,9 @@ func (p *prediction) merge(o prediction) {
 //	D0 = sum w d(y; ybar) = sum w d0(y) - W d0(ybar)
 //
 // since d(y; ybar) - d0(y) is affine in y and d(ybar; ybar) = 0. With an offset the
-// null model is another one, and there is no such figure. A mean says nothing of a time
-// that is censored: then only a baseline of its own tells whether no predictor does better.
+// null model is a constant beside it (type constant). A mean says nothing of a time
+// that is censored: then a constant, or a baseline of its own, tells whether no predictor
+// does better.
 func (v *Visitor) prediction() *decompose.Prediction {
 	if _, ok := v.family.(family.Classifier); ok {
 		return v.classPrediction()
@@ -63,7 +64,7 @@ func (v *Visitor) prediction() *decompose.Prediction {
 	p := v.total.prediction
 	if v.result.Event != "" {
 		if v.total.refit == nil {
-			return nil
+			return v.timePrediction()
 		}
 		gain := v.total.full.loglik - v.total.refit[null].LogLik()
 		return &decompose.Prediction{LogLikGain: finite(gain / v.total.w), Worse: !(gain >= 0)}
@@ -76,6 +77,10 @@ func (v *Visitor) prediction() *decompose.Prediction {
 		most := p.base - v.family.Deviance(p.mean, p.w, []float64{0})
 		out.DevianceExplained = finite(1 - v.total.full.deviance/most)
 		out.Worse = !(v.total.full.deviance <= most)
+	case v.total.constant != nil:
+		most := v.total.constant.best(false)
+		out.DevianceExplained = finite(1 - v.total.full.deviance/most)
+		out.Worse = v.total.full.deviance > most || math.IsNaN(most) && !(p.miss <= p.ss)
 	default:
 		out.Worse = !(p.miss <= p.ss)
 	}

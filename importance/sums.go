@@ -56,6 +56,7 @@ type sums struct {
 
 	prediction prediction
 	classes    classes
+	constant   *constant // nil: nobody needs it
 	// refit is, of families with a baseline, what finds it for each predictor: all terms,
 	// none, and those without each drop. They take the place of full and without.
 	refit []*family.Exposure
@@ -96,6 +97,7 @@ func (v *Visitor) newSums() *sums {
 			s.refit = append(s.refit, f.Exposure())
 		}
 	}
+	s.constant = s.newConstant(v)
 	return s
 }
 
@@ -137,6 +139,7 @@ func (s *sums) merge(o *sums) error {
 	s.full.merge(o.full)
 	s.prediction.merge(o.prediction)
 	s.classes.merge(o.classes)
+	s.constant.merge(o.constant)
 	for k := range s.shares {
 		s.shares[k].merge(&o.shares[k])
 	}

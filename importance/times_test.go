@@ -61,7 +61,8 @@ func eachRow(r *decompose.Result, parts []*decompose.Parts, drop []string, f fun
 }
 
 // TestCensoredTimes: entries are what their definition gives row by row, censored rows by
-// their survival function; and nothing is said of how well means predict such times.
+// their survival function; what is said of how well such times are predicted is against the best
+// constant.
 func TestCensoredTimes(t *testing.T) {
 	m := oneHead()
 	for _, name := range []string{"weibull(scale=0.8)", "lognormal(sigma=0.9)", "log-logistic(scale=0.6)"} {
@@ -85,7 +86,21 @@ func TestCensoredTimes(t *testing.T) {
 				t.Errorf("%s: McFadden's R2 of densities is valid", name)
 			}
 		}
-		if r.Prediction != nil || r.Event != "event" {
+		var full, n float64
+		null := -smallest(func(constant float64) (sum float64) {
+			full, n = 0, 0
+			eachRow(r, parts, nil, func(y, w float64, event bool, eta, _, offset float64) {
+				of := by[0]
+				if event {
+					of = by[1]
+				}
+				n, full = n+w, full+of.LogLik(y, w, []float64{eta}, 1)
+				sum -= of.LogLik(y, w, []float64{constant + offset}, 1)
+			})
+			return sum
+		})
+		near(t, name+" gain", r.Prediction.LogLikGain, (full-null)/n, 1e-9)
+		if r.Prediction.R2 != nil || r.Event != "event" {
 			t.Errorf("%s: prediction %+v, event %q", name, r.Prediction, r.Event)
 		}
 	}

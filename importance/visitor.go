@@ -141,6 +141,7 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 		}
 		eta[0] += rows.offsetAt(i)
 		s.addPrediction(v, y, weight, rows.offsetAt(i), eta)
+		s.constant.add(v, of, y, weight, rows.offsetAt(i))
 		if s.refit == nil {
 			s.full.add(v, of, y, weight, eta)
 		} else {

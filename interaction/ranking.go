@@ -62,11 +62,13 @@ type look struct {
 
 // finding is what exact products say.
 type finding struct {
-	steps  []step
-	single float64 // what functions of single columns explain of sum w r^2
-	weight float64 // of the rows
-	tested int
-	fit    *fit
+	steps   []step
+	single  float64   // what functions of single columns explain of sum w r^2
+	of      []int     // scales whose own functions were looked at,
+	singles []float64 // and what each one's explain alone
+	weight  float64   // of the rows
+	tested  int
+	fit     *fit
 }
 
 // NewRanking ranks by the sample, which is of the rows of the decomposition.
@@ -305,8 +307,9 @@ func (v *Ranking) afterProducts(r *decompose.Result) bool {
 		if !ok {
 			continue
 		}
-		s := newSelection(l.functions, p, v.inflation(r, k))
-		f := &finding{steps: s.choose(level / float64(l.tested)), single: s.single, weight: p.weight, tested: l.tested}
+		inflation := v.inflation(r, k)
+		s := newSelection(l.functions, p, inflation)
+		f := &finding{steps: s.choose(level / float64(l.tested)), single: s.single, of: l.functions.of, singles: l.functions.singleGains(p, inflation), weight: p.weight, tested: l.tested}
 		v.found[k] = nil
 		if len(f.steps) > 0 || f.single > 0 {
 			v.found[k] = f
@@ -388,6 +391,9 @@ func (v *Ranking) gains(out *decompose.Remainder, r *decompose.Result, k int) {
 	}
 	all := f.weight * d.Variance.Total * (1 - d.EDF/float64(r.Rows))
 	out.SingleColumns = max(0, f.single/all)
+	if out.SingleColumns > 0 {
+		out.Singles = f.namedSingles(v.scales, all)
+	}
 	for _, step := range f.steps {
 		a, b := v.scales[step.pair[0]], v.scales[step.pair[1]]
 		out.Pairs = append(out.Pairs, decompose.PairGain{

@@ -8,11 +8,14 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
+// Hierarchical is what hierarchical terms are.
+const Hierarchical = "Interactions are hierarchical: over these rows each is orthogonal to all functions of the terms of some of its features, and these hold the rest."
+
 // Hierarchy says in sentences what hierarchical terms are, and how far the rows
 // determine them.
 func Hierarchy(d *decompose.Predictor) string {
 	h := d.Hierarchy
-	s := "Interactions are hierarchical: over these rows each is orthogonal to all functions of the terms of some of its features, and these hold the rest."
+	s := Hierarchical
 	if slices.ContainsFunc(d.Terms, curveBy) {
 		s += " Curves by another column, as s(x):g1, are so to the terms of that column alone, not to s(x)."
 	}

@@ -44,6 +44,9 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	return nil
 }
 
+// maxSame is how many names a warning lists that is said of several things.
+const maxSame = 40
+
 // page is what the template page.html shows; numbers are texts already.
 type page struct {
 	Title       string
@@ -83,8 +86,12 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	} else if path != "" {
 		p.Title = "Decomposition of " + clip(filepath.Base(path), 80)
 	}
-	for _, w := range r.Warnings {
-		p.Warnings = append(p.Warnings, clean(w))
+	for _, n := range Grouped(r.Warnings, r) {
+		text := n.Text
+		if also := n.Also(maxSame); also != "" {
+			text += " (" + also + ")"
+		}
+		p.Warnings = append(p.Warnings, clean(text))
 	}
 	for k := range r.Predictors {
 		p.Predictors = append(p.Predictors, newPredictor(r, k, effects))

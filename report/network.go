@@ -57,6 +57,8 @@ func predictionWords(r *decompose.Result) []string {
 	}
 	var lead string
 	switch {
+	case p.LogLikGain != nil && !strings.HasPrefix(r.Family, "cox"):
+		lead = fmt.Sprintf("With the network's predictor as the location of log times, the log-likelihood of %s (%s) is %s a row higher than with the best constant.", y, clip(r.Family, 40), maybe(p.LogLikGain))
 	case p.LogLikGain != nil:
 		lead = fmt.Sprintf("With the network's predictor as the logarithm of the hazard ratio, the log-likelihood of %s (%s) is %s a row higher than without a predictor.", y, clip(r.Family, 40), maybe(p.LogLikGain))
 		if p.Worse {
@@ -77,6 +79,9 @@ func predictionWords(r *decompose.Result) []string {
 		than := "the mean of the response"
 		if p.Accuracy != nil {
 			than = "the frequencies of the classes"
+		}
+		if p.LogLikGain != nil {
+			than = "the best constant"
 		}
 		return []string{lead, "That is worse than " + than + ": the columns may be at the wrong places, or scaled otherwise than in training. What follows explains the network, not the data."}
 	}

@@ -31,6 +31,13 @@ func newRemainder(d *decompose.Predictor) *remainder {
 	l := &remainder{Words: percent(m.Share), Unexplained: percent(m.UnexplainedByPairs), Unasked: clip(m.Unasked, 300)}
 	if m.SingleColumns >= 5e-3 {
 		l.Single = percent(m.SingleColumns)
+		var named []string
+		for _, s := range m.Singles {
+			named = append(named, s.Feature+" "+percent(s.Gain))
+		}
+		if len(named) > 0 {
+			l.Single += ": " + list(named, shownPairs)
+		}
 	}
 	for i, p := range m.Pairs {
 		if i == shownPairs {

@@ -5,6 +5,7 @@ package propose
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
@@ -19,16 +20,20 @@ type Proposal struct {
 // LeftOut is a column that no term is for.
 type LeftOut struct{ Column, Why string }
 
-// String lists what was left out: "id (a number for each row), c (constant)".
+// String lists what was left out, by reason: "id (a number for each row); c, d (constant)".
 func (p *Proposal) String() string {
-	text := ""
-	for i, l := range p.LeftOut {
-		if i > 0 {
-			text += ", "
+	var whys []string
+	of := map[string][]string{}
+	for _, l := range p.LeftOut {
+		if of[l.Why] == nil {
+			whys = append(whys, l.Why)
 		}
-		text += fmt.Sprintf("%s (%s)", l.Column, l.Why)
+		of[l.Why] = append(of[l.Why], l.Column)
 	}
-	return text
+	for i, why := range whys {
+		whys[i] = fmt.Sprintf("%s (%s)", strings.Join(of[why], ", "), why)
+	}
+	return strings.Join(whys, "; ")
 }
 
 // The rules. A smooth has at most maxBasis columns, and all terms together at most a tenth

@@ -205,21 +205,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 			return nil, inFiles(err, paths)
 		}
 	}
-	if ready.TrainedFor != "" {
-		log.note(fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
-	}
-	if ready.Event != "" {
-		log.note(fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", ready.Event))
-	}
-	if len(added) > 0 {
-		log.note(fmt.Sprintf("added for what was left: %s", strings.Join(added, ", ")))
-	}
-	for _, f := range ready.Chosen {
-		log.note(fmt.Sprintf("terms chosen by the columns; to change them, copy the formula: --formula %s", quoteFormula(f)))
-	}
-	for _, c := range ready.LeftOut {
-		log.note("without a term: " + c)
-	}
+	log.later(settled(ready, added, len(d.formulas) > 0)...)
 	m, variant := ready.Model, nam.Variant(d.phonam)
 	if variant == "" {
 		variant = nam.Default(m, o.Method)
@@ -254,6 +240,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	r.CreatedBy = revision.Maker
+	log.later(bareColumns(r, ready.Graph.Columns()))
 	if err := resultdir.Write(ctx, dir, m, r); err != nil {
 		return nil, err
 	}

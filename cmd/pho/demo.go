@@ -11,14 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/internal/resultdir"
 )
 
 // demoNetworks were trained without any identifiability constraint and exported
@@ -38,10 +36,10 @@ func newDemo(s streams) *cobra.Command {
 	var d demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "The main job end to end on embedded networks and data it makes itself",
+		Short: "See what pho does, on networks and data that it brings along",
 		Long: `The main job end to end: simulates rows of the PHO paper's ten functions, writes them
-and two networks that PyTorch trained on such data to a directory, decomposes both
-networks, and compares the effects of each feature with the functions behind the data.`,
+and two networks that PyTorch trained on such data to a directory, takes both networks apart,
+and compares the curves of each column with the functions behind the data.`,
 		Example: `  pho demo
   pho demo --out /tmp/pho-demo --rows 100000`,
 		Args: exactArgs(),
@@ -64,17 +62,12 @@ func (d *demoFlags) run(ctx context.Context, s streams) error {
 	if err := d.prepare(table); err != nil {
 		return err
 	}
-	at := func(name ...string) string { return shown(filepath.Join(append([]string{d.out}, name...)...)) }
-	fmt.Fprintf(s.out, "%d rows of y = f0(x0) + ... + f9(x9) + noise, the ten functions of the PHO paper, and two\n"+
-		"networks that PyTorch trained on such rows without any constraint. They are in %s.\n", d.rows, at())
-	for _, name := range []string{"ssn", "nam"} {
-		if err := d.decompose(ctx, s, name, table); err != nil {
+	for _, part := range []func(context.Context, io.Writer, *data.Table) error{d.curves, d.lines} {
+		if err := part(ctx, s.out, table); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(s.out, "\nLook at %s and %s in a browser. The second by hand:\n"+
-		"  pho inspect %s\n  pho decompose --model %s --data %s --response y --out %s\n",
-		at("ssn", resultdir.Report), at("nam", resultdir.Report), at("nam.onnx"), at("nam.onnx"), at("data.csv"), at("nam"))
+	d.next(s.out)
 	return nil
 }
 
@@ -117,76 +110,24 @@ func (d *demoFlags) prepare(table *data.Table) error {
 	return durable.WriteFile(filepath.Join(d.out, "data.csv"), func(f *os.File) error { return writeRows(f, table) })
 }
 
-// decompose runs the main job on one network and compares with the truth.
-func (d *demoFlags) decompose(ctx context.Context, s streams, name string, table *data.Table) error {
+// decompose runs the main job on one network, without a word, and opens it for curves.
+func (d *demoFlags) decompose(ctx context.Context, name string, formulas ...string) (*decompose.Result, *decompose.Applier, error) {
 	job := decomposeFlags{
 		models: []string{filepath.Join(d.out, name+".onnx")}, out: filepath.Join(d.out, name), smoothing: "reml",
-		contributions: "csv", gamma: 1,
+		contributions: "csv", gamma: 1, formulas: formulas,
 		data: dataFlags{paths: []string{filepath.Join(d.out, "data.csv")}, delimiter: ",", na: "error"}, network: networkFlags{},
 		response: "y",
 	}
-	switch name {
-	case "ssn":
-		fmt.Fprint(s.out, "\n1. A semi-structured network: linear effects + a deep part on all features.\n"+
-			"   A formula adds a spline of each feature; REML chooses how smooth (PHOGAM). The line x0\n"+
-			"   lies within the spline s(x0), so only their sum is identified.\n\n")
-		var terms []string
-		for j := range demoFunctions() {
-			terms = append(terms, fmt.Sprintf(`s(x%d, bs="ps", k=20)`, j))
-		}
-		job.formulas = []string{"y ~ " + strings.Join(terms, " + ")}
-	case "nam":
-		fmt.Fprint(s.out, "\n2. A neural additive model + a deep part on all features.\n"+
-			"   The bases are the ones its feature networks learned, found in the graph (PHO).\n\n")
-	}
-	r, err := job.run(ctx, streams{in: s.in, out: s.out, err: s.out, args: s.args}, nil)
+	r, err := job.run(ctx, streams{out: io.Discard, err: io.Discard}, nil)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	opened, err := reopen(r, job.out, "", "1GiB", "")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return distances(ctx, s.out, r, opened.Model, table)
-}
-
-// distances prints how far each feature's curve was and is from the truth.
-func distances(ctx context.Context, w io.Writer, r *decompose.Result, m decompose.Model, table *data.Table) error {
-	a, err := r.Applier(m)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\ndistance of each feature's effect from the true function (root mean square over rows)\n        ")
-	functions := demoFunctions()
-	for j := range functions {
-		fmt.Fprintf(w, "%7s", fmt.Sprintf("x%d", j))
-	}
-	apart := [2][]float64{make([]float64, len(functions)), make([]float64, len(functions))}
-	for b, err := range data.Rebatch(table.Batches(ctx, table.Schema().Names()), table.Rows()) {
-		if err != nil {
-			return err
-		}
-		for j, f := range functions {
-			name := fmt.Sprintf("x%d", j)
-			before, after, err := curve(ctx, r, a, b, name)
-			if err != nil {
-				return err
-			}
-			x, err := b.Numeric(name)
-			if err != nil {
-				return err
-			}
-			apart[0][j], apart[1][j] = distance(before, x, f), distance(after, x, f)
-		}
-	}
-	for i, label := range []string{"before", "after"} {
-		fmt.Fprintf(w, "\n%-8s", label)
-		for _, v := range apart[i] {
-			fmt.Fprintf(w, "%7.2f", v)
-		}
-	}
-	fmt.Fprintln(w)
-	return nil
+	a, err := r.Applier(opened.Model)
+	return r, a, err
 }
 
 // curve adds up the terms of one feature at the rows of b.

@@ -24,6 +24,7 @@ type progress struct {
 	started  time.Time // of the first report of a pass, which came after so many rows
 	before   int64
 	last     time.Time
+	notes    []string // for after the result
 }
 
 func newProgress(s streams, log string) (*progress, error) {
@@ -132,6 +133,28 @@ func (p *progress) note(text string) {
 	}
 }
 
+// later tells what was settled for the user once the result is there, so that it stands
+// behind what was asked for; "" is nothing.
+func (p *progress) later(notes ...string) {
+	for _, text := range notes {
+		switch {
+		case text == "":
+		case p.json:
+			p.note(text)
+		default:
+			p.notes = append(p.notes, text)
+		}
+	}
+}
+
+// writeNotes tells what was kept for later.
+func (p *progress) writeNotes() {
+	for _, text := range p.notes {
+		writeProse(p.w, "note: ", 2, bounded(text))
+	}
+	p.notes = nil
+}
+
 // end clears the line.
 func (p *progress) end() {
 	if p.terminal {
@@ -153,6 +176,7 @@ func (p *progress) event(name string, fields map[string]any) {
 func (p *progress) done(r *decompose.Result, reportPath string) {
 	if !p.json {
 		summarise(p.w, r)
+		p.writeNotes()
 		fmt.Fprintf(p.w, "report: %s\n", shown(reportPath))
 		return
 	}
@@ -187,6 +211,7 @@ func (p *progress) done(r *decompose.Result, reportPath string) {
 // errors are told once, at the end of the command.
 func (p *progress) fail(err error, status int) error {
 	if !p.json {
+		p.writeNotes()
 		return err
 	}
 	text := message(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 )
 
@@ -105,8 +106,13 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 	if err != nil {
 		return "", err
 	}
-	var deep []string
+	var deep, learned []string // those of learned terms of their own need no further curve
 	for _, p := range s.Predictors {
+		for _, t := range p.Terms {
+			if t.Kind == string(decompose.Learned) && len(t.Columns) == 1 {
+				learned = append(learned, t.Columns...)
+			}
+		}
 		if p.Deep != nil {
 			deep = append(deep, p.Deep.Columns...)
 		}
@@ -114,7 +120,7 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 	var terms []string
 	for _, in := range s.Inputs {
 		for i, c := range in.Columns {
-			if !slices.Contains(deep, c) || len(terms) == mostTerms {
+			if !slices.Contains(deep, c) || slices.Contains(learned, c) || len(terms) == mostTerms {
 				continue
 			}
 			name := quoteColumn(columns[in.Name][i])

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +11,6 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/internal/wiring"
-	"github.com/pho-go/pho/report"
 )
 
 // A summary lists so many terms of a predictor at most, with names and lists of
@@ -23,79 +20,34 @@ const (
 	summaryName  = 40
 )
 
-// summarise prints what was found: how well the network predicts, what was bound to
-// what where names do not decide it, the headline of each predictor, its terms,
-// the warnings.
+// summarise prints what was found, in short: how well the network predicts, what was bound
+// to what where names do not decide it, the headline and terms of each predictor, what
+// there is to say of them, and what must be known. 'pho summary' has more (writePage).
 func summarise(w io.Writer, r *decompose.Result) {
 	if words := predictionWords(r); words != "" {
 		fmt.Fprintln(w, words)
 	}
 	writeBound(w, wiring.ReferenceOf(r))
 	writeSets(w, r)
-	for i := range r.Predictors {
-		p := &r.Predictors[i]
-		before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
-		fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
-			shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
-		writeAgreement(w, r, p)
-		writeOrders(w, p)
-		writeTerms(w, p)
-		if p.Hierarchy != nil {
-			fmt.Fprintf(w, "  %s\n", bounded(report.Hierarchy(p)))
+	if len(r.Predictors) >= manyPredictors {
+		writeOverview(w, r)
+	} else {
+		for i := range r.Predictors {
+			p := &r.Predictors[i]
+			writeHeadline(w, p)
+			writeAgreement(w, r, p)
+			writeTerms(w, p, false)
 		}
-		writeReasons(w, p.Terms)
-		writeRemainder(w, p.Remainder)
 	}
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", bounded(warning))
-	}
+	writeFindings(w, r, false)
+	writeWarnings(w, r, false)
 }
 
-// termLine is a row of the table of terms: a term, or the sum of several of which only
-// that is identified.
-type termLine struct {
-	name, kind, verdict string
-	columns             int
-	edf, before, after  float64 // sds
-}
-
-// termLines are the lines of a predictor in the order of its terms; a sum stands where its
-// first term would.
-func termLines(p *decompose.Predictor) []termLine {
-	sums := map[string]int{} // of a term's name, the line of its sum
-	var lines []termLine
-	for j := range p.Terms {
-		t := &p.Terms[j]
-		if at, ok := sums[t.Name]; ok {
-			lines[at].columns += t.Columns
-			lines[at].edf += t.EDF
-			continue
-		}
-		line := termLine{t.Name, string(t.Kind), verdictOf(t), t.Columns, t.EDF, sd(t.Before.Variance), sd(t.After.Variance)}
-		for _, e := range p.Entangled {
-			if e.After == nil || !slices.Contains(e.Terms, t.Name) {
-				continue
-			}
-			line.name, line.kind, line.verdict = strings.Join(e.Terms, " + "), "sum", string(decompose.Sum)
-			line.before, line.after = sd(e.Before.Variance), sd(e.After.Variance)
-			for _, name := range e.Terms {
-				sums[name] = len(lines)
-			}
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// verdictOf is a term's verdict; artifacts of earlier versions know two.
-func verdictOf(t *decompose.TermResult) string {
-	switch {
-	case t.Verdict != "":
-		return string(t.Verdict)
-	case t.Identified:
-		return string(decompose.Identified)
-	}
-	return string(decompose.Sum)
+// writeHeadline says how the variance of a predictor splits.
+func writeHeadline(w io.Writer, p *decompose.Predictor) {
+	before, after := importance.ExplainedVariance(p.VarianceBefore), importance.ExplainedVariance(p.Variance)
+	fmt.Fprintf(w, "%s: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s\n",
+		shown(p.Name), wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance))
 }
 
 // writeSets writes the headline of classes together, which does not depend on how they are
@@ -108,69 +60,6 @@ func writeSets(w io.Writer, r *decompose.Result) {
 		before, after := importance.ExplainedVariance(set.VarianceBefore), importance.ExplainedVariance(set.Variance)
 		fmt.Fprintf(w, "all classes together, centred: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s; each class below: %s\n",
 			wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance), shown(set.Convention))
-	}
-}
-
-// writeTerms writes a table of the terms: all in their order or, of many, those
-// that vary most.
-func writeTerms(w io.Writer, p *decompose.Predictor) {
-	all := termLines(p)
-	if len(all) == 0 {
-		return
-	}
-	list := all
-	if len(list) > summaryTerms {
-		list = slices.Clone(all)
-		slices.SortStableFunc(list, func(a, b termLine) int { return cmp.Compare(b.after, a.after) })
-		list = list[:summaryTerms]
-	}
-	largest := 0.0
-	for _, t := range list {
-		largest = max(largest, t.before, t.after)
-	}
-	rows := [][]string{{"term", "kind", "columns", "edf", "sd before", "sd after", "verdict"}}
-	for _, t := range list {
-		rows = append(rows, []string{
-			wiring.Shorten(shown(t.name), summaryName), t.kind, strconv.Itoa(t.columns), fmt.Sprintf("%.2f", t.edf),
-			fixed(t.before, largest), fixed(t.after, largest), t.verdict,
-		})
-	}
-	writeTable(w, rows, 2)
-	if rest := len(all) - len(list); rest > 0 {
-		fmt.Fprintf(w, "  and %d terms that vary less (all are in the report)\n", rest)
-	}
-}
-
-// summaryReasons is how many reasons of verdicts a summary has of a predictor.
-const summaryReasons = 6
-
-// writeReasons says of the terms that are not identified why, each reason once. Sums have
-// theirs in a warning.
-func writeReasons(w io.Writer, terms []decompose.TermResult) {
-	var order []string
-	of := map[string][]string{}
-	for j := range terms {
-		t := &terms[j]
-		if t.Verdict == decompose.Sum {
-			continue
-		}
-		for _, why := range t.Reasons() {
-			if of[why] == nil {
-				order = append(order, why)
-			}
-			of[why] = append(of[why], wiring.Shorten(shown(t.Name), summaryName))
-		}
-	}
-	for i, why := range order {
-		if i == summaryReasons {
-			fmt.Fprintf(w, "  and %d reasons more (all are in the report)\n", len(order)-i)
-			return
-		}
-		names := of[why]
-		if most := 4; len(names) > most {
-			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", len(names)-most))
-		}
-		fmt.Fprintf(w, "  %s: %s\n", strings.Join(names, ", "), bounded(why))
 	}
 }
 
@@ -283,7 +172,7 @@ func predictionWords(r *decompose.Result) string {
 		if *p.LogLikGain < 0 {
 			than = "lower"
 		}
-		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than without a predictor", response, r.Family, math.Abs(*p.LogLikGain), than)
+		return fmt.Sprintf("the network's own prediction of %s (%s): the log-likelihood is %.4g a row %s than %s", response, r.Family, math.Abs(*p.LogLikGain), than, nothing(r))
 	}
 	r2 := "no finite R2"
 	if p.R2 != nil {
@@ -297,4 +186,12 @@ func predictionWords(r *decompose.Result) string {
 		return fmt.Sprintf("%s of %s (%s): %s", whose, response, r.Family, r2)
 	}
 	return fmt.Sprintf("%s of %s (%s): %s of the deviance explained; %s", whose, response, r.Family, wiring.Percent(*p.DevianceExplained), r2)
+}
+
+// nothing is what a prediction of times is compared with.
+func nothing(r *decompose.Result) string {
+	if strings.HasPrefix(r.Family, "cox") {
+		return "without a predictor"
+	}
+	return "that of the best constant"
 }

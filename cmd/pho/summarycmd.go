@@ -1,28 +1,35 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/internal/resultdir"
 )
 
 func newSummary(s streams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "summary DIR",
-		Short:   "Print what a decomposition found",
-		Long:    "Print what the decomposition in DIR found: what 'pho decompose' printed at its end.",
-		Example: `  pho summary result`,
-		Args:    exactArgs("DIR"),
+	var full bool
+	cmd := &cobra.Command{
+		Use:   "summary DIR",
+		Short: "Print what a decomposition found, in the layout of mgcv's summary",
+		Long: `Print what the decomposition in DIR found, where users of mgcv's summary.gam look for it:
+family and formula, parametric coefficients with standard errors, terms with their
+degrees of freedom, their share of the network's variance and whether the rows determine
+them, how well the network predicts, and what is left.
+
+Coefficients, shares and standard errors are of the network, given its training. There
+are no p-values and no stars: they would test the response, which the network has seen
+already.`,
+		Example: `  pho summary result
+  pho summary result --full`,
+		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := resultdir.Read(args[0])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "rows: %d; method %s\n", r.Rows, r.Method)
-			summarise(s.out, r)
-			return nil
+			return writePage(s.out, r, full)
 		},
 	}
+	cmd.Flags().BoolVar(&full, "full", false, "all predictors, terms, reasons and warnings, however many they are")
+	return cmd
 }

@@ -47,9 +47,14 @@ func release(ctx context.Context, root, out string) (sums string, err error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err
 	}
+	at := time.Unix(unix, 0).UTC()
+	further, err := manuals(ctx, root, at)
+	if err != nil {
+		return "", err
+	}
 	var lines strings.Builder
 	for _, p := range platforms() {
-		archive, name, err := build(ctx, root, version, p, time.Unix(unix, 0).UTC())
+		archive, name, err := build(ctx, root, version, p, at, further)
 		if err != nil {
 			return "", fmt.Errorf("%s/%s: %w", p.system, p.processor, err)
 		}
@@ -90,8 +95,8 @@ func checkTag(ctx context.Context, root, version string) error {
 }
 
 // build makes the archive of one platform: the stripped command, what one reads
-// first, and the licences.
-func build(ctx context.Context, root, version string, p platform, at time.Time) (archive []byte, name string, err error) {
+// first, the licences, and further files.
+func build(ctx context.Context, root, version string, p platform, at time.Time, further []file) (archive []byte, name string, err error) {
 	dir, err := os.MkdirTemp("", "pho-build-")
 	if err != nil {
 		return nil, "", err
@@ -122,6 +127,7 @@ func build(ctx context.Context, root, version string, p platform, at time.Time) 
 		return nil, "", err
 	}
 	files = append(files, file{"THIRD_PARTY_LICENSES.txt", 0o644, licences})
+	files = append(files, further...)
 	base := fmt.Sprintf("pho_%s_%s_%s", version, p.system, p.processor)
 	if p.system == "windows" {
 		archive, err = zipped(base, files, at)
