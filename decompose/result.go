@@ -39,6 +39,7 @@ type Result struct {
 	Predictors  []Predictor     `json:"predictors"`
 	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
 	Features    []Feature       `json:"features"`
+	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
@@ -90,6 +91,10 @@ type Prediction struct {
 // Predictor is the decomposition of one additive predictor.
 type Predictor struct {
 	Name string `json:"name"`
+	// Head is the function that the network applies to the predictor to make its output, as
+	// inspect names it: "sigmoid", "exp", "softplus+0.1", "softmax"; "": none, or not known.
+	// The caller's business.
+	Head string `json:"head,omitempty"`
 	// Intercept is the constant after all terms are centred; InterceptBefore the
 	// same for the network's own coefficients.
 	Intercept       float64  `json:"intercept"`

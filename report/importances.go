@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -21,6 +22,7 @@ type importances struct {
 }
 
 type importanceRow struct {
+	Columns                                       string // the feature and the terms, one a line, for the script
 	Name, Terms, Delta, Deviance, McFadden, Share string
 	Invalid                                       bool   // McFadden
 	Arbitrary                                     bool   // the split, and so the figures, are not identified
@@ -63,7 +65,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	x := axis{s, 0, barWidth}
 	for _, e := range entries {
 		row := importanceRow{
-			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
+			Columns: strings.Join(append([]string{e.Feature}, e.Terms...), "\n"), Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
 			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
 			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Arbitrary: arbitrary(d, e.Terms),
 		}

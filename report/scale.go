@@ -121,3 +121,6 @@ func (p *path) line(x, y float64) { p.WriteString("L" + px(x) + " " + px(y)) }
 func (p *path) bar(x, y, w, h float64) {
 	p.WriteString("M" + px(x) + " " + px(y) + "h" + px(w) + "v" + px(h) + "h" + px(-w) + "z")
 }
+
+// plain is a number with all its digits.
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
