@@ -41,7 +41,6 @@ type overviewTerm struct {
 type overviewCell struct {
 	SD, To string
 	Level  int
-	Dark   bool // so that the text is to be light
 }
 
 // newOverview is nil where there are few predictors and few terms.
@@ -113,7 +112,7 @@ func termsByPredictors(r *decompose.Result, predictors []predictor) *overview {
 			c := overviewCell{SD: percent(v)}
 			if v == v && most > 0 {
 				c.Level, c.To = min(int(10*v/most), 9), predictors[k].figureOf(name)
-				c.Dark = c.Level > 4
+
 			}
 			t.Cells = append(t.Cells, c)
 		}

@@ -1,0 +1,69 @@
+// The page's data (#pho-data, written by report/island.go) and how numbers are written.
+
+// readData completes the data: effects know their axes and predictor, missing "before" is 0.
+function readData() {
+  const data = JSON.parse(document.getElementById("pho-data").textContent);
+  data.predictors.forEach(function (p, k) {
+    p.effects = p.effects.filter(function (e) { return e.after; });
+    p.effects.forEach(function (e) {
+      e.predictor = k;
+      e.axis = data.axes[e.x];
+      e.axis2 = e.x2 === undefined ? null : data.axes[e.x2];
+      if (!e.before) e.before = e.after.map(function (v) { return v === null ? null : 0; });
+    });
+  });
+  return data;
+}
+
+// effectOf is the effect that a figure shows; undefined where the page holds no numbers of it.
+function effectOf(data, figure) {
+  const p = data.predictors[figure.dataset.predictor - 1];
+  return p && p.effects.find(function (e) { return e.term === figure.dataset.term; });
+}
+
+// rowsNear are the rows about point i of an axis: those of its level, or of its bin of the
+// histogram. null: not known.
+function rowsNear(data, axis, i) {
+  const f = data.features.find(function (f) { return f.name === axis.feature; });
+  if (!f || !f.counts) return null;
+  if (axis.levels) {
+    const at = f.levels ? f.levels.indexOf(axis.levels[i]) : -1;
+    return at < 0 ? null : f.counts[at];
+  }
+  if (f.levels || !(f.max > f.min)) return null;
+  const bin = Math.floor((axis.values[i] - f.min) / (f.max - f.min) * f.counts.length);
+  return f.counts[Math.max(0, Math.min(bin, f.counts.length - 1))];
+}
+
+// text is v with n significant digits (3 without n), as the rest of the page has it.
+function text(v, n) {
+  if (v === null || v === undefined || !isFinite(v)) return "–";
+  if (v === 0) return "0";
+  n = n || 3;
+  const exponent = Number(v.toExponential(n - 1).split("e")[1]);
+  let s = exponent >= -3 && exponent < 6
+    ? v.toFixed(Math.max(n - 1 - exponent, 0))
+    : v.toExponential(n - 1).replace(/\.?0*e/, "e").replace("e+", "e");
+  return s.replace(/-/g, "−");
+}
+
+// signed is text with a plus.
+function signed(v) { return (v > 0 ? "+" : "") + text(v); }
+
+// element makes an element of HTML with attributes and children; texts stay texts.
+function element(name, attributes, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+// shape is an element of SVG.
+function shape(name, attributes, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const key in attributes) {
+    if (attributes[key] !== undefined && attributes[key] !== null) node.setAttribute(key, attributes[key]);
+  }
+  node.append(...children);
+  return node;
+}
