@@ -38,7 +38,7 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 	if e.Note != "" {
 		return nil, e.Note
 	}
-	f := &figure{Term: e.Term, Title: clip(e.Term, 60), Details: c.details(), effect: e}
+	f := &figure{Term: clean(e.Term), Title: clip(e.Term, 60), Details: c.details(), effect: e}
 	switch {
 	case e.X2 != nil:
 		h, err := d.heat(e)

@@ -65,7 +65,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	x := axis{s, 0, barWidth}
 	for _, e := range entries {
 		row := importanceRow{
-			Columns: strings.Join(append([]string{e.Feature}, e.Terms...), "\n"), Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
+			Columns: strings.Join(cleaned(append([]string{e.Feature}, e.Terms...)), "\n"), Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
 			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
 			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Arbitrary: arbitrary(d, e.Terms),
 		}

@@ -13,7 +13,7 @@ import (
 // <details> say everything. The script adds reading of values, sorting, search, zoom, other
 // scales and the explanation of single rows. It finds its places by the names below, and so do
 // tests in a browser. Names that come from files are texts of attributes and of JSON, never
-// markup.
+// markup; a character that does not print is U+FFFD there.
 //
 //	#pho-data                    the JSON of type island
 //	#controls                    the bar of controls, hidden without the script
@@ -97,11 +97,11 @@ const islandBudget = 450_000
 func newIsland(r *decompose.Result, predictors []predictor) *island {
 	w := &island{Rows: newIslandRows(r), Predictors: []islandPredictor{}, Axes: []islandAxis{}, Features: []islandFeature{}}
 	if r.Networks != nil {
-		w.Networks = r.Networks.Names
+		w.Networks = cleaned(r.Networks.Names)
 	}
 	axes := map[string]int{}
 	axis := func(a *Axis) int {
-		own := islandAxis{Feature: a.Feature, Levels: a.Levels}
+		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels)}
 		for _, v := range a.Values {
 			own.Values = append(own.Values, rounded(v, span{a.Values[0], a.Values[len(a.Values)-1]}.size()))
 		}
@@ -115,13 +115,13 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	var effects [][]*Effect
 	for k := range predictors {
 		d := &r.Predictors[k]
-		p := islandPredictor{Name: d.Name, Intercept: rounded(d.Intercept, 0), Response: responseOf(r, k), Terms: []string{}, Effects: []islandEffect{}}
+		p := islandPredictor{Name: clean(d.Name), Intercept: rounded(d.Intercept, 0), Response: responseOf(r, k), Terms: []string{}, Effects: []islandEffect{}}
 		for _, t := range d.Terms {
-			p.Terms = append(p.Terms, t.Name)
+			p.Terms = append(p.Terms, clean(t.Name))
 		}
 		var drawn []*Effect
 		for _, f := range predictors[k].Figures {
-			e := islandEffect{Term: f.effect.Term, X: axis(f.effect.X)}
+			e := islandEffect{Term: f.Term, X: axis(f.effect.X)}
 			if f.effect.X2 != nil {
 				second := axis(f.effect.X2)
 				e.X2 = &second
@@ -132,8 +132,11 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	}
 	w.fill(effects)
 	for _, f := range r.Features {
+		if !slices.ContainsFunc(w.Axes, func(a islandAxis) bool { return a.Feature == clean(f.Name) }) {
+			continue
+		}
 		unit := span{f.Min, f.Max}.size()
-		w.Features = append(w.Features, islandFeature{f.Name, rounded(f.Min, unit), rounded(f.Max, unit), f.Levels, f.Counts})
+		w.Features = append(w.Features, islandFeature{clean(f.Name), rounded(f.Min, unit), rounded(f.Max, unit), cleaned(f.Levels), f.Counts})
 	}
 	return w
 }

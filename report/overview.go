@@ -63,7 +63,7 @@ func newOverview(r *decompose.Result, predictors []predictor, effects []Effect) 
 // figureOf finds the figure of a term.
 func (p *predictor) figureOf(term string) string {
 	for _, f := range p.Figures {
-		if f.Term == term || slices.Contains(f.effect.Sum, term) {
+		if f.effect.Term == term || slices.Contains(f.effect.Sum, term) {
 			return f.ID
 		}
 	}
@@ -107,7 +107,7 @@ func termsByPredictors(r *decompose.Result, predictors []predictor) *overview {
 		names = names[:overviewTerms]
 	}
 	for _, name := range names {
-		t := overviewTerm{Term: name, Name: clip(name, 40)}
+		t := overviewTerm{Term: clean(name), Name: clip(name, 40)}
 		for k, v := range size[name] {
 			c := overviewCell{SD: percent(v)}
 			if v == v && most > 0 {
@@ -136,7 +136,7 @@ func termsWithCurves(r *decompose.Result, p *predictor, effects []Effect) *overv
 	}
 	x := axis{span{0, math.Sqrt(order[0].After.Variance)}.drawable(), 0, barWidth}
 	for _, t := range order {
-		own := overviewTerm{Term: t.Name, Name: clip(t.Name, 40), SD: sd(t.After.Variance), W: px(x.at(math.Sqrt(t.After.Variance))), Share: share(d, []string{t.Name}), To: p.figureOf(t.Name)}
+		own := overviewTerm{Term: clean(t.Name), Name: clip(t.Name, 40), SD: sd(t.After.Variance), W: px(x.at(math.Sqrt(t.After.Variance))), Share: share(d, []string{t.Name}), To: p.figureOf(t.Name)}
 		for i := range effects {
 			if e := &effects[i]; e.Term == t.Name && e.Predictor == d.Name && e.Note == "" && e.X2 == nil {
 				own.Curve, own.Bars = spark(e), e.X.Levels != nil

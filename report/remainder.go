@@ -41,7 +41,7 @@ func newRemainder(d *decompose.Predictor) *remainder {
 			l.More = len(m.Pairs) - i
 			break
 		}
-		l.Pairs = append(l.Pairs, remainderPair{strings.Join(p.Features, "\n"), list(p.Features, 2), percent(p.Gain), chance(p.P), clip(p.Term, 120),
+		l.Pairs = append(l.Pairs, remainderPair{strings.Join(cleaned(p.Features), "\n"), list(p.Features, 2), percent(p.Gain), chance(p.P), clip(p.Term, 120),
 			px(bar.at(math.Min(taken, m.Share))), px(bar.at(math.Min(p.Gain, math.Max(m.Share-taken, 0))))})
 		taken += math.Max(p.Gain, 0)
 	}

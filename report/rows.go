@@ -35,7 +35,7 @@ func newIslandRows(r *decompose.Result) *islandRows {
 	if e == nil {
 		return nil
 	}
-	out := &islandRows{Columns: e.Columns, Largest: e.Largest, Response: r.Response, Features: [][][]int{}}
+	out := &islandRows{Columns: cleaned(e.Columns), Largest: e.Largest, Response: clean(r.Response), Features: [][][]int{}}
 	for k := range r.Predictors {
 		terms := [][]int{}
 		for _, t := range r.Predictors[k].Terms {
@@ -60,8 +60,11 @@ func newIslandRows(r *decompose.Result) *islandRows {
 	for _, row := range e.Rows {
 		own := islandRow{Row: row.Row, Response: maybe(row.Response), Offset: maybe(row.Offset)}
 		for _, v := range row.Values {
-			if x, ok := v.(float64); ok {
+			switch x := v.(type) {
+			case float64:
 				v = short(x)
+			case string:
+				v = clean(x)
 			}
 			own.Values = append(own.Values, v)
 		}
@@ -181,7 +184,7 @@ func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Exam
 		from = append(from, at)
 		at += v
 		reach.add(at)
-		w.Lines = append(w.Lines, waterLine{Part: part, Name: name, Values: values, Class: class, Value: signedNum(v), Exact: exact(v), Sum: num(at)})
+		w.Lines = append(w.Lines, waterLine{Part: clean(part), Name: name, Values: values, Class: class, Value: signedNum(v), Exact: exact(v), Sum: num(at)})
 	}
 	drawn := min(len(order), drawnParts)
 	if len(order) == drawnParts+1 {
@@ -259,7 +262,7 @@ func valuesOf(e *decompose.Examples, row decompose.Example, features []string) s
 		text := "missing"
 		switch v := row.Values[at].(type) {
 		case float64:
-			text = digits(v, 4)
+			text = short(v)
 		case string:
 			text = clip(v, 40)
 		}
@@ -280,3 +283,12 @@ func signedNum(v float64) string {
 
 // exact is a number for programs.
 func exact(v float64) string { return string(rounded(v, 0)) }
+
+// short is a value of a column: up to five significant digits, no zeros at the end.
+func short(v float64) string {
+	s := digits(v, 5)
+	if !strings.Contains(s, "e") && strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}

@@ -26,13 +26,22 @@ function effectOf(data, figure) {
 function rowsNear(data, axis, i) {
   const f = data.features.find(function (f) { return f.name === axis.feature; });
   if (!f || !f.counts) return null;
-  if (axis.levels) {
-    const at = f.levels ? f.levels.indexOf(axis.levels[i]) : -1;
+  if (f.levels) {
+    const at = axis.levels ? f.levels.indexOf(axis.levels[i]) : -1;
     return at < 0 ? null : f.counts[at];
   }
-  if (f.levels || !(f.max > f.min)) return null;
-  const bin = Math.floor((axis.values[i] - f.min) / (f.max - f.min) * f.counts.length);
-  return f.counts[Math.max(0, Math.min(bin, f.counts.length - 1))];
+  if (!(f.max > f.min)) return null;
+  const bin = function (v) { return Math.max(0, Math.min(Math.floor((v - f.min) / (f.max - f.min) * f.counts.length), f.counts.length - 1)); };
+  if (!axis.levels) return f.counts[bin(axis.values[i])];
+  // Levels that are numbers: known where a bin holds no other one.
+  const bins = axis.levels.map(Number).map(bin);
+  return bins.filter(function (b) { return b === bins[i]; }).length === 1 ? f.counts[bins[i]] : null;
+}
+
+// short is text without zeros at the end: a value of a column.
+function short(v, n) {
+  const s = text(v, n);
+  return s.includes("e") || !s.includes(".") ? s : s.replace(/\.?0+$/, "");
 }
 
 // text is v with n significant digits (3 without n), as the rest of the page has it.

@@ -84,7 +84,7 @@ function valuesTable(data, view, effect) {
   (effect.axis.levels || effect.axis.values).forEach(function (x, i) {
     const cells = [numbers.after[i], numbers.before[i], numbers.low && numbers.low[i], numbers.high && numbers.high[i]];
     const rows = rowsNear(data, effect.axis, i);
-    body.append(element("tr", {}, element("th", { scope: "row" }, effect.axis.levels ? x : text(x, 4)),
+    body.append(element("tr", {}, element("th", { scope: "row" }, effect.axis.levels ? x : short(x, 5)),
       ...cells.map(function (v) { return element("td", { class: "n" }, text(v, 4)); }), element("td", { class: "n" }, rows === null ? "–" : String(rows))));
   });
   const table = element("table", { class: "sortable" },

@@ -101,7 +101,7 @@ function showPoint(data, svg, effect, out, scale, point) {
   if (!point) return;
   const numbers = numbersOf(data, effect, effect.axis2 ? "link" : scale) || numbersOf(data, effect, "link");
   const at = effect.axis2 ? point.i * sizeOf(effect.axis2) + point.j : point.i;
-  const value = function (axis, i) { return axis.levels ? axis.levels[i] : text(axis.values[i], 4); };
+  const value = function (axis, i) { return axis.levels ? axis.levels[i] : short(axis.values[i], 5); };
   const said = [effect.axis.feature + " = " + value(effect.axis, point.i)];
   const exact = function (name, v) {
     if (v !== null && v !== undefined) out.dataset[name] = typeof v === "number" ? Number(v.toPrecision(6)) : v;

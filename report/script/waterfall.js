@@ -86,6 +86,6 @@ function stepBar(s, x) {
 function rowValues(data, row, k, j) {
   return data.rows.features[k][j].slice(0, 4).map(function (at) {
     const v = row.values[at];
-    return data.rows.columns[at] + " = " + (v === null ? "missing" : typeof v === "number" ? text(v, 4) : v);
+    return data.rows.columns[at] + " = " + (v === null ? "missing" : typeof v === "number" ? short(v, 5) : v);
   }).join(", ");
 }
