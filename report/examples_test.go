@@ -130,7 +130,7 @@ func TestExamplesOnPage(t *testing.T) {
 	if n := strings.Count(page, `<details class="example"`); n != 3 {
 		t.Errorf("%d rows are drawn", n)
 	}
-	_, text, _ := taken(t, page)
+	_, raw, _ := taken(t, page)
 	var island struct {
 		Predictors []struct {
 			Response *struct{ Function string }
@@ -142,7 +142,7 @@ func TestExamplesOnPage(t *testing.T) {
 			Rows    []struct{ Parts [][]float64 }
 		}
 	}
-	must(t, json.Unmarshal([]byte(text), &island))
+	must(t, json.Unmarshal([]byte(raw), &island))
 	if got := island.Rows; len(got.Rows) != len(r.Examples.Rows) || got.Largest != 10 || len(got.Rows[0].Parts) != 2 || len(got.Rows[0].Parts[1]) != len(r.Predictors[1].Terms)+2 {
 		t.Errorf("the script gets %d rows", len(got.Rows))
 	}
