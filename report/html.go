@@ -105,8 +105,9 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	for _, w := range r.Warnings {
 		p.Warnings = append(p.Warnings, clean(w))
 	}
+	drawn := newChoice(r, effects)
 	for k := range r.Predictors {
-		p.Predictors = append(p.Predictors, newPredictor(r, k, effects))
+		p.Predictors = append(p.Predictors, newPredictor(r, k, effects, drawn))
 		p.Likelihood = p.Likelihood || p.Predictors[k].Importance.Likelihood
 	}
 	p.Rows, p.Formulas = newExamples(r), formulaWords(r)

@@ -38,7 +38,7 @@ type predictor struct {
 	Fit        []fact
 }
 
-func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
+func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) predictor {
 	d := &r.Predictors[k]
 	p := predictor{Position: k + 1, ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
@@ -54,7 +54,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
-	p.figures(draw, candidates, k)
+	p.figures(draw, drawn, candidates, k)
 	p.Importance, p.Orders = newImportances(r, d), orderRows(d)
 	p.Left = newRemainder(d)
 	p.identifiability(d)
@@ -65,11 +65,8 @@ func sd(variance float64) string { return num(math.Sqrt(variance)) }
 
 // figures draws the largest effects: those of terms and, where the split between terms is
 // not identified, that of their sum.
-func (p *predictor) figures(draw *drawing, candidates []*candidate, k int) {
-	if len(candidates) > maxFigures {
-		p.NotDrawn = fmt.Sprintf("Drawn are the %d of %d that vary most; the table above and effects.csv have all.", maxFigures, len(candidates))
-		candidates = candidates[:maxFigures]
-	}
+func (p *predictor) figures(draw *drawing, drawn *choice, candidates []*candidate, k int) {
+	candidates, p.NotDrawn = drawn.of(k, candidates)
 	for _, c := range candidates {
 		draw.join(c)
 		p.Sums = p.Sums || c.effect.Sum != nil
