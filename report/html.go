@@ -71,7 +71,7 @@ type page struct {
 	Penalised   bool
 	Likelihood  bool
 	Networks    *networks // nil: one network
-	Formulas    []string
+	Formulas    []formula
 	Reads       string    // columns and how they are bound
 	Trust       string    // how well the network predicts, or that nothing says so
 	Rows        []example // drawn of the stored ones
@@ -122,10 +122,17 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	return p
 }
 
+// formula is one, and how it begins if it is long.
+type formula struct{ Text, Short string }
+
 // formulaWords are the formulas as they were used, "." expanded.
-func formulaWords(r *decompose.Result) (out []string) {
+func formulaWords(r *decompose.Result) (out []formula) {
 	for _, f := range r.Formulas {
-		out = append(out, clip(f, 2000))
+		own := formula{Text: clip(f, 20_000)}
+		if short := clip(f, 200); short != own.Text {
+			own.Short = short
+		}
+		out = append(out, own)
 	}
 	return out
 }

@@ -9,7 +9,8 @@ function readData() {
       e.predictor = k;
       e.axis = data.axes[e.x];
       e.axis2 = e.x2 === undefined ? null : data.axes[e.x2];
-      if (!e.before) e.before = e.after.map(function (v) { return v === null ? null : 0; });
+      e.black = !e.before; // nothing of it was the network's own term: there is no "before" to show
+      if (e.black) e.before = e.after.map(function (v) { return v === null ? null : 0; });
     });
   });
   return data;

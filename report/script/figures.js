@@ -14,15 +14,20 @@ function makeFigures(data, view) {
 // makeFigure returns a function that draws the figure as its settings are.
 function makeFigure(data, view, figure, svg, effect, size) {
   const own = { window: null, levels: null };
+  const drawn = levelsDrawn(svg, effect); // by the server
   const out = element("output", { class: "values", "aria-live": "polite" });
   const whole = element("button", { class: "whole", type: "button", hidden: "" }, "whole range");
   const enlarge = element("button", { class: "enlarge", type: "button", "aria-label": "Enlarge " + effect.term }, "enlarge");
   const draw = function () {
     const scale = effect.axis2 || !numbersOf(data, effect, view.scale) ? "link" : view.scale;
     whole.hidden = !own.window;
-    if (size === small && (effect.axis2 || scale === "link" && !own.window && !own.levels)) return restore(svg);
+    if (size === small && (effect.axis2 || scale === "link" && !own.window && !own.levels)) {
+      ownScale(figure, false);
+      return restore(svg);
+    }
     const range = own.window || own.levels || size === large ? null : common(data, view, effect, scale);
-    redraw(data, svg, effect, { scale: scale, window: own.window, levels: own.levels, range: range }, size);
+    redraw(data, svg, effect, { scale: scale, window: own.window, levels: own.levels || (size === small ? drawn : null), range: range }, size);
+    ownScale(figure, true);
   };
   const change = function (window) { own.window = window; draw(); };
   whole.addEventListener("click", function () { change(null); });
@@ -38,13 +43,27 @@ function makeFigure(data, view, figure, svg, effect, size) {
   return draw;
 }
 
+// levelsDrawn are the levels that the server drew of a factor of many; null: all.
+function levelsDrawn(svg, effect) {
+  const groups = svg.querySelectorAll("g[data-level]");
+  if (!groups.length) return null;
+  return [...groups].map(function (g) { return effect.axis.levels.indexOf(g.dataset.level); }).filter(function (i) { return i >= 0; });
+}
+
+// ownScale hides what the caption says of the server's scale while another one is drawn.
+function ownScale(figure, changed) {
+  for (const sentence of figure.querySelectorAll("figcaption span")) {
+    if (/^The (vertical|horizontal) scale/.test(sentence.textContent)) sentence.hidden = changed;
+  }
+}
+
 // common is the range of values that the figures of a predictor share on a scale, so that they
 // compare by eye; null where an effect would be nearly flat on it.
 function common(data, view, effect, scale) {
   const lists = [];
   for (const e of data.predictors[effect.predictor].effects) {
     const numbers = e.axis2 ? null : numbersOf(data, e, scale);
-    if (numbers) lists.push(numbers.after, numbers.before, core(numbers.low, numbers), core(numbers.high, numbers));
+    if (numbers) lists.push(numbers.after, e.black ? null : numbers.before, core(numbers.low, numbers), core(numbers.high, numbers));
   }
   const all = rangeOf(lists, 0.05), numbers = numbersOf(data, effect, scale);
   const own = rangeOf([numbers.after, numbers.before], 0.05);

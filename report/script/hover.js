@@ -114,11 +114,11 @@ function showPoint(data, svg, effect, out, scale, point) {
   said.push("after " + text(numbers.after[at], 4));
   exact("after", numbers.after[at]);
   if (numbers.low && numbers.low[at] !== null) {
-    said[said.length - 1] += " (" + text(numbers.low[at]) + " to " + text(numbers.high[at]) + ")";
+    if (numbers.high[at] > numbers.low[at]) said[said.length - 1] += " (" + text(numbers.low[at]) + " to " + text(numbers.high[at]) + ")";
     exact("lower", numbers.low[at]);
     exact("upper", numbers.high[at]);
   }
-  said.push("before " + text(numbers.before[at], 4));
+  if (!effect.black) said.push("before " + text(numbers.before[at], 4));
   exact("before", numbers.before[at]);
   if (numbers.networks.length) {
     const [lo, hi] = rangeOf(numbers.networks.map(function (v) { return [v[at]]; }), 0);
@@ -152,7 +152,7 @@ function mark(svg, effect, numbers, point) {
     const x = axisOfPlot(svg).at(effect.axis.values[point.i]), y = axisOfPlot(svg, true);
     g.append(shape("path", { class: "cross", d: "M" + x + " " + top + "V" + bottom }));
     const dot = function (name, v) { if (v !== null && v >= y.lo && v <= y.hi) g.append(shape("circle", { class: name, cx: x, cy: y.at(v), r: 3.5 })); };
-    dot("dot-before", numbers.before[point.i]);
+    if (!effect.black) dot("dot-before", numbers.before[point.i]);
     dot("dot-after", numbers.after[point.i]);
   }
   svg.append(g);

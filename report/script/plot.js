@@ -40,7 +40,7 @@ function drawCurve(data, svg, effect, numbers, view, size) {
   const range = view.window || [values[0], values[values.length - 1]];
   const inside = function (list) { return list && list.filter(function (v, i) { return values[i] >= range[0] && values[i] <= range[1]; }); };
   const x = axisOf(range[0], range[1], size.left, size.right);
-  const [lo, hi] = view.range || rangeOf([numbers.after, numbers.before, core(numbers.low, numbers), core(numbers.high, numbers)].map(inside), 0.06);
+  const [lo, hi] = view.range || rangeOf([numbers.after, effect.black ? null : numbers.before, core(numbers.low, numbers), core(numbers.high, numbers)].map(inside), 0.06);
   const y = axisOf(lo, hi, size.bottom, size.top);
   const height = size.bottom + size.foot;
   svg.setAttribute("viewBox", "0 0 " + size.width + " " + height);
@@ -55,7 +55,7 @@ function drawCurve(data, svg, effect, numbers, view, size) {
     shape("path", { class: "sim", d: area(values, numbers.simLow, numbers.simHigh, x, y) }),
     shape("path", { class: "band", d: area(values, numbers.low, numbers.high, x, y) }),
     shape("path", { class: "network", d: numbers.networks.map(function (v) { return line(values, v, x, y); }).join("") }),
-    shape("path", { class: "before", d: line(values, numbers.before, x, y) }),
+    shape("path", { class: "before", d: effect.black ? "" : line(values, numbers.before, x, y) }),
     shape("path", { class: "after", d: line(values, numbers.after, x, y) }));
   svg.append(shape("path", { class: "axis", d: "M" + size.left + " " + foot + "H" + size.right + xs.map(function (t) { return "M" + t.at + " " + foot + "v4"; }).join("") }));
   for (const t of ys) svg.append(shape("text", { class: "y", x: size.left - 4, y: t.at, dy: 4 }, t.label));
@@ -141,7 +141,8 @@ function drawDots(data, svg, effect, numbers, view, size) {
     const name = levels[i].length > letters ? levels[i].slice(0, letters - 1) + "…" : levels[i];
     g.append(shape("text", { class: "y", x: left - 6, y: y + 4 }, name));
     if (numbers.low && numbers.low[i] !== null) g.append(shape("path", { class: "whisker", d: "M" + cut(numbers.low[i]) + " " + y + "H" + cut(numbers.high[i]) }));
-    g.append(shape("circle", { class: "dot-before", cx: cut(numbers.before[i]), cy: y, r: 3.5 }), shape("circle", { class: "dot-after", cx: cut(numbers.after[i]), cy: y, r: 3.5 }));
+    if (!effect.black) g.append(shape("circle", { class: "dot-before", cx: cut(numbers.before[i]), cy: y, r: 3.5 }));
+    g.append(shape("circle", { class: "dot-after", cx: cut(numbers.after[i]), cy: y, r: 3.5 }));
     const rows = rowsNear(data, effect.axis, i);
     if (rows !== null) g.append(shape("text", { class: "rows", x: size.width - 4, y: y + 4 }, rows.toLocaleString("en").replace(/,/g, "\u202f")));
     svg.append(g);

@@ -83,14 +83,14 @@ function responseOfRow(data, row, k) {
 // scaleWords say what the chosen scale is.
 function scaleWords(data, scale) {
   if (scale === "link") return "";
-  const names = data.predictors.filter(function (p) { return p.response; });
-  const p = names[0];
-  let s = "Curves and levels show the " + (names.length > 1 ? "response (first: " + p.response.name + ")" : p.response.name) +
-    " where all other parts are at their mean: " + p.response.function + " of intercept plus effect" +
-    (p.response.plus ? " plus " + text(p.response.plus) : "") + ". It is not the mean of the response.";
-  s += p.response.function === "softmax"
-    ? " All classes move with the feature; there are no bands."
-    : " Bands are those of the effect, carried over.";
-  if (p.response.offset) s += " The offset is left out.";
-  return s + " Surfaces keep the link scale.";
+  const all = data.predictors.filter(function (p) { return p.response; }), r = all[0].response;
+  const same = all.every(function (p) { return p.response.function === "softmax"; });
+  const formulas = same ? "the softmax of intercepts plus effects" : all.map(function (p) {
+    return (all.length > 1 ? p.name + ": " : "") + p.response.function + "(intercept + effect)" + (p.response.plus ? " + " + text(p.response.plus) : "");
+  }).join("; ");
+  let s = "Shown is " + formulas + ", " + (same ? "the probability of each class" : all.length > 1 ? "what the network puts out" : "the " + r.name) +
+    " in a row whose other parts are all at their mean. It is no average over the rows.";
+  s += same ? " All classes move with the feature. There are no bands on this scale." : " Bands are those of the effect, carried over.";
+  if (r.offset) s += " The offset is left out.";
+  return s + " Surfaces stay on the link scale.";
 }

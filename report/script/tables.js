@@ -4,9 +4,8 @@
 function sortable(table) {
   for (const body of table.tBodies) [...body.rows].forEach(function (row, i) { row.dataset.order = i; });
   [...table.tHead.rows[0].cells].forEach(function (th, column) {
-    if (!th.textContent.trim()) return;
+    if (!th.textContent.trim() || th.querySelector("a")) return; // a link stays one
     const button = element("button", { type: "button", class: "sort" }, ...th.childNodes);
-    if (th.querySelector("a")) return; // a heading that leads somewhere
     th.replaceChildren(button);
     button.addEventListener("click", function () {
       const next = { none: "descending", descending: "ascending", ascending: "none" }[th.getAttribute("aria-sort") || "none"];
