@@ -39,9 +39,9 @@ type Result struct {
 	Predictors  []Predictor     `json:"predictors"`
 	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
 	Features    []Feature       `json:"features"`
-	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
+	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 

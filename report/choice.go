@@ -8,13 +8,6 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Of several predictors the page has about allFigures pictures, and of each of them
-// fewestFigures at least.
-const (
-	allFigures    = 48
-	fewestFigures = 4
-)
-
 // choice says which effects become figures: those of each predictor that vary most. Predictors
 // that belong together, as classes, have those that vary most over all of them, so that they
 // can be compared, and a class's probability be computed from all of them.
@@ -24,10 +17,7 @@ type choice struct {
 }
 
 func newChoice(r *decompose.Result, effects []Effect) *choice {
-	c := &choice{most: maxFigures, shared: make([]map[string]bool, len(r.Predictors))}
-	if k := len(r.Predictors); k >= manyPredictors {
-		c.most = min(maxFigures, max(fewestFigures, allFigures/k))
-	}
+	c := &choice{most: figuresOf(len(r.Predictors)), shared: make([]map[string]bool, len(r.Predictors))}
 	for _, set := range r.Sets {
 		var names []string
 		size := map[string]float64{}

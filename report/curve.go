@@ -22,7 +22,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
 	y := axis{s, bottom, top}
 	c := &curve{XTicks: x.spaced(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
-	c.X0, c.X1, c.Y0, c.Y1 = plain(x.lo), plain(x.hi), plain(s.lo), plain(s.hi)
+	c.X0, c.X1, c.Y0, c.Y1 = exact(x.lo), exact(x.hi), exact(s.lo), exact(s.hi)
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}

@@ -27,7 +27,9 @@ import (
 //	figure[data-predictor="1"][data-term="s(x)"]           an effect
 //	  svg.plot[data-kind="curve|dots|heat"]                its picture. curve: data-x0 data-x1 data-y0 data-y1, the
 //	                             range of the axes, and data-box="left,top,right,bottom" in units of the picture;
-//	                             dots: g[data-level="NAME"]; heat: image[data-panel="before|after|se"]
+//	                             dots: g[data-level="NAME"]; heat: image[data-panel], with data-x0 and so on
+//	                             if its sides are not made of equal cells. data-x-scale and data-y-scale:
+//	                             "linear" (the same as none), "log", "asinh UNIT"
 //	  output.values              by the script: the point under the pointer, or that the arrow keys chose, with
 //	                             data-x data-x2 data-after data-before data-lower data-upper data-rows
 //	  button.enlarge             by the script: opens dialog#large, which has a figure of its own

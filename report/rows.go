@@ -125,7 +125,7 @@ type waterfall struct {
 type waterLine struct {
 	Part, Name, Values string
 	Value              string // contribution, in words
-	Exact              string // with all its digits
+	Exact              string // for programs
 	Sum                string // of this part and those above
 	X, W, Class        string // the bar
 }
@@ -178,13 +178,13 @@ func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Exam
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(p.Terms[j]), math.Abs(p.Terms[i])) })
 	at, reach := d.Intercept, span{d.Intercept, d.Intercept}
-	w.Lines = append(w.Lines, waterLine{Part: "intercept", Name: "intercept", Values: "where all terms are at their mean", Value: num(at), Exact: exact(at), Sum: num(at)})
+	w.Lines = append(w.Lines, waterLine{Part: "intercept", Name: "intercept", Values: "where all terms are at their mean", Value: num(at), Exact: brief(at), Sum: num(at)})
 	var from []float64
 	add := func(part, name, values, class string, v float64) {
 		from = append(from, at)
 		at += v
 		reach.add(at)
-		w.Lines = append(w.Lines, waterLine{Part: clean(part), Name: name, Values: values, Class: class, Value: signedNum(v), Exact: exact(v), Sum: num(at)})
+		w.Lines = append(w.Lines, waterLine{Part: clean(part), Name: name, Values: values, Class: class, Value: signedNum(v), Exact: brief(v), Sum: num(at)})
 	}
 	drawn := min(len(order), drawnParts)
 	if len(order) == drawnParts+1 {
@@ -212,10 +212,10 @@ func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Exam
 		}
 		l.X, l.W = px(x.at(math.Min(start, end))), px(math.Max(math.Abs(x.at(end)-x.at(start)), 1))
 	}
-	w.Lines = append(w.Lines, waterLine{Part: "eta", Name: clip(d.Name, 40), Values: "the network's output for this row", Value: num(p.Eta), Exact: exact(p.Eta), Sum: num(p.Eta)})
+	w.Lines = append(w.Lines, waterLine{Part: "eta", Name: clip(d.Name, 40), Values: "the network's output for this row", Value: num(p.Eta), Exact: brief(p.Eta), Sum: num(p.Eta)})
 	if s := responseOf(r, k); s != nil {
 		v := s.of(row, k)
-		w.Lines = append(w.Lines, waterLine{Part: "response", Name: s.Name, Values: s.Function + " of it", Value: num(v), Exact: exact(v)})
+		w.Lines = append(w.Lines, waterLine{Part: "response", Name: s.Name, Values: s.Function + " of it", Value: num(v), Exact: brief(v)})
 	}
 	return w
 }
@@ -281,9 +281,6 @@ func signedNum(v float64) string {
 	return num(v)
 }
 
-// exact is a number for programs.
-func exact(v float64) string { return string(rounded(v, 0)) }
-
 // short is a value of a column: up to five significant digits, no zeros at the end.
 func short(v float64) string {
 	s := digits(v, 5)
@@ -292,3 +289,6 @@ func short(v float64) string {
 	}
 	return s
 }
+
+// brief is a number for programs, with six significant digits.
+func brief(v float64) string { return string(rounded(v, 0)) }

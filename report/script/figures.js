@@ -6,13 +6,14 @@ function makeFigures(data, view) {
   const redraws = [];
   for (const figure of document.querySelectorAll("figure[data-term]")) {
     const effect = effectOf(data, figure), svg = figure.querySelector("svg.plot");
-    if (effect && svg) redraws.push(makeFigure(data, view, figure, svg, effect, small));
+    if (effect && svg) redraws.push(makeFigure(data, view, figure, svg, effect, small, Object.assign({}, svg.dataset)));
   }
   return function () { for (const redraw of redraws) redraw(); };
 }
 
 // makeFigure returns a function that draws the figure as its settings are.
-function makeFigure(data, view, figure, svg, effect, size) {
+// frame: see redraw.
+function makeFigure(data, view, figure, svg, effect, size, frame) {
   const own = { window: null, levels: null };
   const drawn = levelsDrawn(svg, effect); // by the server
   const out = element("output", { class: "values", "aria-live": "polite" });
@@ -26,12 +27,12 @@ function makeFigure(data, view, figure, svg, effect, size) {
       return restore(svg);
     }
     const range = own.window || own.levels || size === large ? null : common(data, view, effect, scale);
-    redraw(data, svg, effect, { scale: scale, window: own.window, levels: own.levels || (size === small ? drawn : null), range: range }, size);
+    redraw(data, svg, effect, { scale: scale, window: own.window, levels: own.levels || (size === small ? drawn : null), range: range, frame: frame }, size);
     ownScale(figure, true);
   };
   const change = function (window) { own.window = window; draw(); };
   whole.addEventListener("click", function () { change(null); });
-  enlarge.addEventListener("click", function () { openLarge(data, view, effect, svg); });
+  enlarge.addEventListener("click", function () { openLarge(data, view, effect, svg, frame); });
   svg.after(out);
   if (size === small) figure.append(element("div", { class: "tools" }, whole, enlarge));
   else out.after(whole);
@@ -84,14 +85,14 @@ function levelSearch(effect, change) {
 }
 
 // openLarge shows one figure alone, with a table of its values.
-function openLarge(data, view, effect, drawn) {
+function openLarge(data, view, effect, drawn, frame) {
   const svg = effect.axis2 ? drawn.cloneNode(true) : shape("svg", { class: "plot", role: "img", "aria-label": drawn.getAttribute("aria-label") });
   const figure = element("figure", {}, svg), close = element("button", { type: "button" }, "close");
   const dialog = element("dialog", { id: "large", "aria-label": effect.term }, element("h3", {}, effect.term), close, figure);
   close.addEventListener("click", function () { dialog.close(); });
   dialog.addEventListener("close", function () { dialog.remove(); });
   document.body.append(dialog);
-  makeFigure(data, view, figure, svg, effect, large)();
+  makeFigure(data, view, figure, svg, effect, large, frame)();
   if (!effect.axis2) dialog.append(valuesTable(data, view, effect));
   dialog.showModal();
 }

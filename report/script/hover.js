@@ -37,8 +37,8 @@ function pointAt(svg, effect, event) {
       return p.x >= b.x && p.x <= b.x + b.width && p.y >= b.y && p.y <= b.y + b.height;
     });
     if (!panel) return null;
-    const b = panel.getBBox(), cell = function (share, n) { return Math.max(0, Math.min(n - 1, Math.floor(share * n))); };
-    return { i: cell((p.x - b.x) / b.width, sizeOf(effect.axis)), j: cell(1 - (p.y - b.y) / b.height, sizeOf(effect.axis2)) };
+    const [x, y] = sidesOf(svg, effect, panel);
+    return { i: x.locate(p.x), j: y.locate(p.y) };
   }
   if (effect.axis.levels) {
     const groups = [...svg.querySelectorAll("g[data-level]")];
@@ -55,10 +55,31 @@ function pointAt(svg, effect, event) {
   return { i: nearest(effect.axis.values, axisOfPlot(svg).back(p.x)) };
 }
 
+// sidesOf are the sides of a map: at(i) is the place of a point of the grid, locate(p) the point
+// nearest to a place. Levels have equal shares, and so have numbers where the map says nothing.
+function sidesOf(svg, effect, image) {
+  const b = image.getBBox(), d = image.dataset;
+  const side = function (axis, lo, hi, scale, from, to) {
+    const n = sizeOf(axis);
+    if (axis.levels || lo === undefined) {
+      return {
+        at: function (i) { return from + (i + 0.5) / n * (to - from); },
+        locate: function (p) { return Math.max(0, Math.min(n - 1, Math.floor((p - from) / (to - from) * n))); },
+      };
+    }
+    const along = axisOf(Number(lo), Number(hi), from, to, warpOf(scale));
+    return {
+      at: function (i) { return along.at(axis.values[i]); },
+      locate: function (p) { return nearest(axis.values, along.back(p)); },
+    };
+  };
+  return [side(effect.axis, d.x0, d.x1, svg.dataset.xScale, b.x, b.x + b.width), side(effect.axis2, d.y0, d.y1, svg.dataset.yScale, b.y + b.height, b.y)];
+}
+
 // axisOfPlot is the horizontal axis of a curve, the vertical one with its name.
 function axisOfPlot(svg, vertical) {
   const [left, top, right, bottom] = svg.dataset.box.split(",").map(Number), d = svg.dataset;
-  return vertical ? axisOf(Number(d.y0), Number(d.y1), bottom, top) : axisOf(Number(d.x0), Number(d.x1), left, right);
+  return vertical ? axisOf(Number(d.y0), Number(d.y1), bottom, top) : axisOf(Number(d.x0), Number(d.x1), left, right, warpOf(d.xScale));
 }
 
 function sizeOf(axis) { return (axis.levels || axis.values).length; }
@@ -113,12 +134,13 @@ function showPoint(data, svg, effect, out, scale, point) {
   }
   said.push("after " + text(numbers.after[at], 4));
   exact("after", numbers.after[at]);
+  if (numbers.after[at] === null) said[said.length - 1] = effect.axis.levels ? "did not occur" : "no row is near";
   if (numbers.low && numbers.low[at] !== null) {
     if (numbers.high[at] > numbers.low[at]) said[said.length - 1] += " (" + text(numbers.low[at]) + " to " + text(numbers.high[at]) + ")";
     exact("lower", numbers.low[at]);
     exact("upper", numbers.high[at]);
   }
-  if (!effect.black) said.push("before " + text(numbers.before[at], 4));
+  if (!effect.black && numbers.before[at] !== null) said.push("before " + text(numbers.before[at], 4));
   exact("before", numbers.before[at]);
   if (numbers.networks.length) {
     const [lo, hi] = rangeOf(numbers.networks.map(function (v) { return [v[at]]; }), 0);
@@ -138,9 +160,10 @@ function mark(svg, effect, numbers, point) {
   const g = shape("g", { class: "readout", "aria-hidden": "true" });
   if (effect.axis2) {
     for (const image of svg.querySelectorAll("image")) {
-      const b = image.getBBox(), n = sizeOf(effect.axis), m = sizeOf(effect.axis2);
-      const x = b.x + (point.i + 0.5) / n * b.width, y = b.y + (1 - (point.j + 0.5) / m) * b.height;
-      g.append(shape("path", { class: "cross", d: "M" + x + " " + b.y + "v" + b.height + "M" + b.x + " " + y + "h" + b.width }));
+      const b = image.getBBox(), [x, y] = sidesOf(svg, effect, image);
+      const px = x.at(point.i), py = y.at(point.j);
+      if (px >= b.x && px <= b.x + b.width) g.append(shape("path", { class: "cross", d: "M" + px + " " + b.y + "v" + b.height }));
+      if (py >= b.y && py <= b.y + b.height) g.append(shape("path", { class: "cross", d: "M" + b.x + " " + py + "h" + b.width }));
     }
   } else if (effect.axis.levels) {
     const dot = [...svg.querySelectorAll("g[data-level]")].find(function (g) { return g.dataset.level === effect.axis.levels[point.i]; });

@@ -5,7 +5,8 @@ const small = { width: 360, left: 46, right: 350, top: 8, bottom: 186, strip: 22
 const large = { width: 960, left: 70, right: 945, top: 12, bottom: 440, strip: 34, foot: 76 };
 
 // redraw draws an effect into svg. view: scale, and window, the range of x (null: all);
-// levels, those of a factor to draw (null: all).
+// levels, those of a factor to draw (null: all); frame, the data-*
+// of the picture that the server drew.
 function redraw(data, svg, effect, view, size) {
   const numbers = numbersOf(data, effect, view.scale);
   keep(svg);
@@ -29,7 +30,7 @@ function restore(svg) {
   const old = kept.get(svg);
   if (!old) return;
   svg.replaceChildren(...old.nodes);
-  for (const key of ["viewBox", "data-x0", "data-x1", "data-y0", "data-y1", "data-box"]) {
+  for (const key of ["viewBox", "data-x-scale", "data-x0", "data-x1", "data-y0", "data-y1", "data-box"]) {
     if (old.attributes[key] !== undefined) svg.setAttribute(key, old.attributes[key]);
     else svg.removeAttribute(key);
   }
@@ -37,15 +38,15 @@ function restore(svg) {
 
 function drawCurve(data, svg, effect, numbers, view, size) {
   const values = effect.axis.values;
-  const range = view.window || [values[0], values[values.length - 1]];
+  const old = view.frame || {}, range = view.window || [Number(old.x0 || values[0]), Number(old.x1 || values[values.length - 1])];
   const inside = function (list) { return list && list.filter(function (v, i) { return values[i] >= range[0] && values[i] <= range[1]; }); };
-  const x = axisOf(range[0], range[1], size.left, size.right);
+  const x = axisOf(range[0], range[1], size.left, size.right, warpOf(old.xScale));
   const [lo, hi] = view.range || rangeOf([numbers.after, effect.black ? null : numbers.before, core(numbers.low, numbers), core(numbers.high, numbers)].map(inside), 0.06);
   const y = axisOf(lo, hi, size.bottom, size.top);
   const height = size.bottom + size.foot;
   svg.setAttribute("viewBox", "0 0 " + size.width + " " + height);
-  const set = { "data-x0": x.lo, "data-x1": x.hi, "data-y0": y.lo, "data-y1": y.hi, "data-box": [size.left, size.top, size.right, size.bottom].join(",") };
-  for (const key in set) svg.setAttribute(key, set[key]);
+  const set = { "data-x0": x.lo, "data-x1": x.hi, "data-y0": y.lo, "data-y1": y.hi, "data-box": [size.left, size.top, size.right, size.bottom].join(","), "data-x-scale": old.xScale };
+  for (const key in set) if (set[key] !== undefined) svg.setAttribute(key, set[key]);
   const ys = ticksOf(y, 7), xs = ticksOf(x, 6), foot = size.bottom + size.strip + 4;
   svg.append(shape("path", { class: "grid", d: ys.map(function (t) { return "M" + size.left + " " + t.at + "H" + size.right; }).join("") }));
   if (view.scale === "link" && y.lo < 0 && y.hi > 0) svg.append(shape("path", { class: "zero", d: "M" + size.left + " " + y.at(0) + "H" + size.right }));

@@ -36,19 +36,18 @@ function zoomable(svg, effect, change) {
   svg.addEventListener("pointercancel", leave);
   svg.addEventListener("dblclick", function () { change(null); });
   svg.addEventListener("keydown", function (event) {
-    const x = axisOfPlot(svg), middle = (x.lo + x.hi) / 2, half = (x.hi - x.lo) / 2;
+    const x = axisOfPlot(svg), middle = (x.from + x.to) / 2, half = (x.to - x.from) / 2;
     const factor = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
     if (event.key === "0") change(null);
-    else if (factor) change(held(effect, [middle - factor * half, middle + factor * half]));
+    else if (factor) change(held(effect, [x.back(middle - factor * half), x.back(middle + factor * half)]));
   });
 }
 
-// held is a range inside the grid, of three points of it at least; null: all of it.
+// held is a range inside the grid, of three points of it at least.
 function held(effect, ends) {
-  const v = effect.axis.values, first = v[0], last = v[v.length - 1], least = 2 * (last - first) / (v.length - 1);
-  let [lo, hi] = ends;
-  if (hi - lo < least) { lo = (lo + hi - least) / 2; hi = lo + least; }
-  lo = Math.max(lo, first);
-  hi = Math.min(hi, last);
-  return lo <= first && hi >= last ? null : [lo, hi];
+  const v = effect.axis.values, last = v.length - 1;
+  const lo = Math.max(ends[0], v[0]), hi = Math.min(ends[1], v[last]);
+  if (v.filter(function (x) { return x >= lo && x <= hi; }).length >= 3) return [lo, hi];
+  const at = Math.max(1, Math.min(last - 1, nearest(v, (lo + hi) / 2)));
+  return [v[at - 1], v[at + 1]];
 }
