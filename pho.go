@@ -38,6 +38,7 @@ import (
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/nam"
+	"github.com/pho-go/pho/report"
 )
 
 // Options say what to decompose a network into. The zero value, and nil, take the
@@ -151,7 +152,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 			return nil, err
 		}
 	}
-	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx))
+	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx), report.NewExamples(model.Columns()))
 	settings.Visitors = append(settings.Visitors, ready.Ranking()...)
 	r, err := decompose.Decompose(ctx, model, ready.Rows, settings)
 	if err != nil {

@@ -41,6 +41,7 @@ type Result struct {
 	Features    []Feature       `json:"features"`
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
+	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
@@ -90,6 +91,10 @@ type Prediction struct {
 // Predictor is the decomposition of one additive predictor.
 type Predictor struct {
 	Name string `json:"name"`
+	// Head is the function that the network applies to the predictor to make its output, as
+	// inspect names it: "sigmoid", "exp", "softplus+0.1", "softmax"; "": none, or not known.
+	// The caller's business.
+	Head string `json:"head,omitempty"`
 	// Intercept is the constant after all terms are centred; InterceptBefore the
 	// same for the network's own coefficients.
 	Intercept       float64  `json:"intercept"`

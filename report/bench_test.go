@@ -41,3 +41,24 @@ func BenchmarkContributions(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/row")
 }
+
+// BenchmarkExamples looks for the rows to keep in a block of 4096 rows.
+func BenchmarkExamples(b *testing.B) {
+	src := rows(b, 4096)
+	var parts *decompose.Parts
+	m := structured(b, &network{heads: []string{"eta"}}, src, "~ dow + group")
+	r, a := decomposed(b, m, src, nil)
+	for p, err := range a.All(context.Background(), data.Source(src)) {
+		must(b, err)
+		parts = p
+	}
+	r.Rows = 1_000_000 // of which this is a block
+	e := report.NewExamples(m.Columns())
+	must(b, e.Begin(r))
+	for b.Loop() {
+		part, err := e.Map(parts)
+		must(b, err)
+		must(b, e.Reduce(part))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/row")
+}

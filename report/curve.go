@@ -12,6 +12,7 @@ type curve struct {
 	Zero                           string // height of the line at 0
 	XTicks, YTicks                 []tick
 	XName                          string
+	X0, X1, Y0, Y1                 string // ranges of the axes
 	caption                        []string
 }
 
@@ -21,6 +22,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
 	y := axis{s, bottom, top}
 	c := &curve{XTicks: x.spaced(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
+	c.X0, c.X1, c.Y0, c.Y1 = exact(x.lo), exact(x.hi), exact(s.lo), exact(s.hi)
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}

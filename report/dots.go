@@ -21,6 +21,7 @@ type dots struct {
 type dot struct {
 	Y, TextY      string
 	Name, Full    string
+	Level         string // as the data have it
 	Before, After string
 	Lower, Upper  string // "" without a standard error
 	Rows          string
@@ -41,7 +42,7 @@ func (d *drawing) dots(e *Effect) *dots {
 	for at, i := range shown {
 		y := float64(top + line*at + line/2)
 		l := dot{
-			Y: px(y), TextY: px(y + 4), Name: clip(e.X.Levels[i], 15), Full: clip(e.X.Levels[i], 200),
+			Y: px(y), TextY: px(y + 4), Name: clip(e.X.Levels[i], 15), Full: clip(e.X.Levels[i], 200), Level: clean(e.X.Levels[i]),
 			Before: px(x.at(e.Before[i])), After: px(x.at(e.After[i])), Summary: num(e.After[i]),
 		}
 		if !notFinite(e.SE[i]) {

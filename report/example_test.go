@@ -69,5 +69,5 @@ func ExampleWrite() {
 	fmt.Println(strings.Contains(page.String(), "<svg"), strings.Contains(page.String(), "<script"))
 	// Output:
 	// effect of x: -1.5 at 0.0, 1.5 at 1.0
-	// true false
+	// true true
 }

@@ -8,13 +8,17 @@ import (
 
 // figure is one term's picture: exactly one of Curve, Dots and Heat is set.
 type figure struct {
-	Title   string
-	Details string // under the title
-	Label   string // for readers who do not see it
-	Caption []string
-	Curve   *curve
-	Dots    *dots
-	Heat    *heat
+	ID, Term  string // of the page; of the effect
+	Predictor int    // from 1
+	Title     string
+	Details   string // under the title
+	Label     string // for readers who do not see it
+	Caption   []string
+	Curve     *curve
+	Dots      *dots
+	Heat      *heat
+
+	effect *Effect
 }
 
 // Sizes of the pictures in their own units.
@@ -34,7 +38,7 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 	if e.Note != "" {
 		return nil, e.Note
 	}
-	f := &figure{Title: clip(e.Term, 60), Details: c.details()}
+	f := &figure{Term: clean(e.Term), Title: clip(e.Term, 60), Details: c.details(), effect: e}
 	switch {
 	case e.X2 != nil:
 		h, err := d.heat(e)

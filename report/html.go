@@ -16,16 +16,24 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// maxFigures is how many effects of a predictor are pictures; the table has all.
-const maxFigures = 24
+// How many effects of a predictor are pictures, and how many of all together, so that a page of
+// ten classes does not become ten times as large; the tables have all.
+const (
+	maxFigures = 40
+	allFigures = 160
+)
 
-// Write writes r as one HTML page (report.html) that loads nothing and holds no script.
+// figuresOf is how many effects of each of k predictors are drawn.
+func figuresOf(k int) int { return min(maxFigures, max(6, allFigures/max(k, 1))) }
+
+// Write writes r as one HTML page (report.html) that loads nothing. It is complete without
+// its script, which only adds (see island); the page's policy allows that one by its hash.
 // effects are those of r (see Effects), from which the pictures are made; nil: a page
 // without pictures. Equal results give equal bytes. html/template escapes names that come
 // from files. A failure writes no half page.
 func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	t := template.New("report")
-	for _, name := range []string{"page.html", "predictor.html", "figures.html", "orders.html", "style.css"} {
+	for _, name := range []string{"page.html", "predictor.html", "figures.html", "orders.html", "rows.html", "overview.html", "style.css", "controls.css"} {
 		text, err := templates.ReadFile("templates/" + name)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
@@ -34,8 +42,16 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 			return fmt.Errorf("report: %w", err)
 		}
 	}
+	p := newPage(r, effects)
+	var err error
+	if p.Island, err = newIsland(r, p.Predictors).element(); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if p.Script, p.ScriptHash, err = scriptElement(); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
 	var b bytes.Buffer // so that a failure leaves no half page
-	if err := t.ExecuteTemplate(&b, "page.html", newPage(r, effects)); err != nil {
+	if err := t.ExecuteTemplate(&b, "page.html", p); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
@@ -65,6 +81,16 @@ type page struct {
 	Penalised   bool
 	Likelihood  bool
 	Networks    *networks // nil: one network
+	Formulas    []formula
+	Reads       string    // columns and how they are bound
+	Trust       string    // how well the network predicts, or that nothing says so
+	Rows        []example // drawn of the stored ones
+	Stored      int       // how many there are
+	Overview    *overview // of terms by predictors; nil: few of both
+	Responses   bool      // some predictor has a scale other than the link's
+	Island      template.HTML
+	Script      template.HTML
+	ScriptHash  string
 }
 
 // fact is a named value, and how to read it.
@@ -93,11 +119,36 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 		}
 		p.Warnings = append(p.Warnings, clean(text))
 	}
+	drawn := newChoice(r, effects)
 	for k := range r.Predictors {
-		p.Predictors = append(p.Predictors, newPredictor(r, k, effects))
+		p.Predictors = append(p.Predictors, newPredictor(r, k, effects, drawn))
 		p.Likelihood = p.Likelihood || p.Predictors[k].Importance.Likelihood
 	}
+	p.Rows, p.Formulas = newExamples(r), formulaWords(r)
+	if r.Examples != nil {
+		p.Stored = len(r.Examples.Rows)
+	}
+	p.Reads, p.Trust = readsWords(r), trustWords(r)
+	for k := range r.Predictors {
+		p.Responses = p.Responses || responseOf(r, k) != nil
+	}
+	p.Overview = newOverview(r, p.Predictors, effects)
 	return p
+}
+
+// formula is one, and how it begins if it is long.
+type formula struct{ Text, Short string }
+
+// formulaWords are the formulas as they were used, "." expanded.
+func formulaWords(r *decompose.Result) (out []formula) {
+	for _, f := range r.Formulas {
+		own := formula{Text: clip(f, 20_000)}
+		if short := clip(f, 200); short != own.Text {
+			own.Short = short
+		}
+		out = append(out, own)
+	}
+	return out
 }
 
 // modelFile reads the fields of Result.Model that the command writes; both are

@@ -3,11 +3,14 @@ package report_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,14 +28,21 @@ func pageOf(t testing.TB, r *decompose.Result, effects []report.Effect) string {
 }
 
 // check holds every page to what must hold for all: the policy is there and
-// first, nothing is loaded or run, elements nest, nothing failed to be escaped
-// or formatted.
+// first, and allows the one script alone, whose hash it has; nothing is loaded; the data are
+// JSON; elements nest, nothing failed to be escaped or formatted.
 func check(t testing.TB, page string) {
 	t.Helper()
-	policy := `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`
+	markup, data, script := taken(t, page)
+	sum := sha256.Sum256([]byte(script))
+	policy := `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-` +
+		strings.ReplaceAll(base64.StdEncoding.EncodeToString(sum[:]), "+", "&#43;") + `'; style-src 'unsafe-inline'; img-src data:">`
 	if !strings.Contains(page, policy) || strings.Index(page, policy) > strings.Index(page, "<title>") {
-		t.Error("no content security policy ahead of the content")
+		t.Error("no content security policy of the script ahead of the content")
 	}
+	if !json.Valid([]byte(data)) || strings.ContainsAny(data, "<>") {
+		t.Error("the data of the script are no JSON, or hold markup")
+	}
+	page = markup
 	lower := strings.ToLower(page)
 	for _, no := range []string{"<script", "http://", "https://", "javascript:", "<link", "<iframe", "@import", "url(", "zgotmplz", "%!", "nan", "+inf", "-inf", "&lt;nil"} {
 		if i := strings.Index(lower, no); i >= 0 {
@@ -40,7 +50,7 @@ func check(t testing.TB, page string) {
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-		if !strings.HasPrefix(m[1], "#p") && !strings.HasPrefix(m[1], "data:image/png;base64,") {
+		if !strings.HasPrefix(m[1], "#p") && !slices.Contains([]string{"#overview", "#rows", "#glossary"}, m[1]) && !strings.HasPrefix(m[1], "data:image/png;base64,") {
 			t.Errorf("the page refers to %q", m[1])
 		}
 	}
@@ -57,15 +67,32 @@ func check(t testing.TB, page string) {
 	}
 }
 
+// taken takes the two scripts, the data and the program, out of a page.
+func taken(t testing.TB, page string) (markup, data, script string) {
+	t.Helper()
+	cut := func(begin string) (inside string) {
+		before, rest, ok := strings.Cut(page, begin)
+		inside, after, closed := strings.Cut(rest, "</script>")
+		if !ok || !closed {
+			t.Fatalf("the page has no %s", begin)
+		}
+		page = before + after
+		return inside
+	}
+	data = cut(`<script type="application/json" id="pho-data">`)
+	script = cut("<script>")
+	return page, data, script
+}
+
 // nested checks that every element is closed in order.
 func nested(page string) error {
-	void := map[string]bool{"meta": true, "image": true, "path": true, "rect": true, "circle": true, "i": false}
+	void := map[string]bool{"meta": true, "image": true, "path": true, "rect": true, "circle": true, "input": true, "i": false}
 	var open []string
 	for _, m := range regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*?(/?)>`).FindAllStringSubmatch(page, -1) {
 		switch {
 		case m[1] == "" && m[3] == "/":
 		case m[1] == "" && void[m[2]]:
-			if m[2] != "meta" {
+			if m[2] != "meta" && m[2] != "input" {
 				return fmt.Errorf("element %s is not closed", m[2])
 			}
 		case m[1] == "":
@@ -85,6 +112,9 @@ func nested(page string) error {
 // text is the page as it reads.
 func text(page string) string {
 	page = page[strings.Index(page, "</style>"):]
+	if i := strings.Index(page, "<script"); i >= 0 { // the last of the page
+		page = page[:i]
+	}
 	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")), " ")
 }
 
@@ -107,7 +137,7 @@ func TestPage(t *testing.T) {
 	contains(t, page, "dow group 0.432 0.100 0.200", "Decomposition of house.onnx", "0123456789ab…", "The interpretable part carries", "before the projection it carried",
 		"What moved", "Effects", "Importance", "Identifiability", "Fit and checks", "Glossary", "robust band: darker at a point, lighter of the whole curve", "Robust band", "HC3",
 		"x0 &#43; s(x0)", "Terms whose split is not identified are drawn as their sum, which is.", "McFadden&#39;s R² is not valid here", "reconstruction error", "&#34;seed&#34;: 7", "2 warnings")
-	if n := strings.Count(page, "<figure>"); n != 9 {
+	if n := strings.Count(page, "<figure"); n != 9 {
 		t.Errorf("%d figures", n)
 	}
 	if n := strings.Count(page, "data:image/png"); n != 2 {
@@ -116,7 +146,7 @@ func TestPage(t *testing.T) {
 	if again := pageOf(t, r, effectsOf(t, r, a)); again != page {
 		t.Error("equal results give different pages")
 	}
-	if bare := pageOf(t, r, nil); strings.Contains(bare, "<figure>") {
+	if bare := pageOf(t, r, nil); strings.Contains(bare, "<figure") {
 		t.Error("figures without effects")
 	}
 }
@@ -125,7 +155,7 @@ func TestTwoPredictors(t *testing.T) {
 	r, a := everything(t, "mu", "sigma")
 	page := pageOf(t, r, effectsOf(t, r, a))
 	contains(t, page, "mu: how much is interpretable", "sigma: how much is interpretable", "in all predictors at once")
-	if !strings.Contains(page, `<a href="#p2">sigma</a>`) || !strings.Contains(page, `<article id="p2">`) {
+	if !strings.Contains(page, `<a href="#p2">sigma</a>`) || !strings.Contains(page, `<article id="p2" data-predictor="2">`) {
 		t.Error("no way to the second predictor")
 	}
 }
@@ -159,7 +189,11 @@ func TestHostileNames(t *testing.T) {
 		}
 		var b bytes.Buffer
 		must(t, report.Write(&b, r, effects))
-		page := b.String()
+		page, data, _ := taken(t, b.String())
+		var island struct{ Predictors []struct{ Name string } }
+		if err := json.Unmarshal([]byte(data), &island); err != nil || strings.ContainsAny(data, "<>&") || !strings.ContainsAny(name, "\n\u202e") && island.Predictors[0].Name != name {
+			t.Errorf("%q breaks the data of the script: %v", name, err)
+		}
 		for _, tag := range []string{"<script", "<img"} {
 			if strings.Contains(page, tag) {
 				t.Errorf("%q became markup", name)
@@ -252,11 +286,11 @@ func TestManyTerms(t *testing.T) {
 	m.heads = []string{"mu", "sigma"}
 	res, a := decomposed(t, with(m, terms...), src, nil)
 	page := pageOf(t, res, effectsOf(t, res, a))
-	contains(t, page, "Drawn are the 24 of 200 that vary most; the table above and effects.csv have all.", "376 more, less important or not identified alone", "c199")
-	if got := strings.Count(page, "<figure>"); got != 48 {
+	contains(t, page, "Drawn are the 40 of 200 that vary most; the table above and effects.csv have all.", "376 more, less important or not identified alone", "c199")
+	if got := strings.Count(page, "<figure "); got != 80 {
 		t.Errorf("%d figures", got)
 	}
-	if len(page) > 800_000 {
+	if len(page) > 1_500_000 {
 		t.Errorf("%d bytes", len(page))
 	}
 }

@@ -84,7 +84,7 @@ type split struct{ Terms, Reason string }
 func (p *predictor) checks(d *decompose.Predictor) {
 	for _, t := range d.Terms[:min(len(d.Terms), maxChecks)] {
 		row := termCheck{
-			Term: clip(t.Name, 60), Columns: count(int64(t.Columns)), EDF: num(t.EDF), Index: "–", P: "–",
+			Full: clean(t.Name), Term: clip(t.Name, 60), Columns: count(int64(t.Columns)), EDF: num(t.EDF), Index: "–", P: "–",
 			Worst: num(t.Concurvity.Worst), Observed: num(t.Concurvity.Observed),
 		}
 		if k := t.KCheck; k != nil {
@@ -102,6 +102,7 @@ const maxChecks = 60
 
 // termCheck is a row of the table of checks.
 type termCheck struct {
+	Full                                          string // for the script
 	Term, Columns, EDF, Index, P, Worst, Observed string
 	Low                                           bool // too few basis functions, probably
 }

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pho-go/pho/decompose"
 )
 
+// maxImportances is how many rows of importances are not folded away.
+const maxImportances = 24
+
 // importances is the section on importance.
 type importances struct {
-	Features, Terms, More []importanceRow // More, folded away: beyond maxFigures, or not identified
+	Features, Terms, More []importanceRow // More, folded away: beyond maxImportances, or not identified
 	Likelihood            bool            // else variance shares are all there is
 	Measure               string          // what the bars show
 	Validity              string          // of McFadden's figures, in words
@@ -21,6 +25,7 @@ type importances struct {
 }
 
 type importanceRow struct {
+	Columns                                       string // the feature and the terms, one a line, for the script
 	Name, Terms, Delta, Deviance, McFadden, Share string
 	Invalid                                       bool   // McFadden
 	Arbitrary                                     bool   // the split, and so the figures, are not identified
@@ -63,7 +68,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 	x := axis{s, 0, barWidth}
 	for _, e := range entries {
 		row := importanceRow{
-			Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
+			Columns: strings.Join(cleaned(append([]string{e.Feature}, e.Terms...)), "\n"), Name: clip(e.Feature, 60), Terms: list(e.Terms, 6), Likelihood: out.Likelihood, Zero: px(x.at(0)), HasDeviance: out.Deviance,
 			Delta: maybe(e.DeltaLogLikPerRow), Deviance: maybePercent(e.DevianceR2), McFadden: maybe(e.McFadden),
 			Share: percent(e.VarianceShare), Invalid: !e.McFaddenValid, Arbitrary: arbitrary(d, e.Terms),
 		}
@@ -72,7 +77,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 			row.Negative = v < 0
 		}
 		switch {
-		case row.Arbitrary || len(out.Features)+len(out.Terms) == maxFigures:
+		case row.Arbitrary || len(out.Features)+len(out.Terms) == maxImportances:
 			out.More = append(out.More, row)
 		case e.Feature != "":
 			out.Features = append(out.Features, row)

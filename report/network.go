@@ -87,3 +87,51 @@ func predictionWords(r *decompose.Result) []string {
 	}
 	return []string{lead, "These are the rows of the decomposition, which may be those of training. What follows explains the network's predictions, as good as they are."}
 }
+
+// readsWords say what columns the network reads, and how they were found; "" where the
+// caller does not say.
+func readsWords(r *decompose.Result) string {
+	var m struct {
+		Inputs  map[string][]string
+		BoundBy map[string]string `json:"bound_by"`
+	}
+	if json.Unmarshal(r.Model, &m) != nil || len(m.Inputs) == 0 {
+		return ""
+	}
+	var columns []string
+	how := "by their names"
+	for _, input := range slices.Sorted(maps.Keys(m.Inputs)) {
+		columns = append(columns, m.Inputs[input]...)
+		if by := m.BoundBy[input]; by == "position" {
+			how = "by their position in the data, which nothing confirms (see below)"
+		} else if by != "" && how == "by their names" {
+			how = "in the order in which they were listed (see below)"
+		}
+	}
+	if len(columns) == 1 {
+		return "one column, " + list(columns, 1) + ", found " + how
+	}
+	return fmt.Sprintf("%d columns, found %s: %s", len(columns), how, list(columns, 12))
+}
+
+// trustWords say in a line how far to trust the network on its response.
+func trustWords(r *decompose.Result) string {
+	p := r.Prediction
+	if p == nil {
+		return "No response was given: nothing here says how well the network predicts."
+	}
+	y := clip(r.Response, 60)
+	switch {
+	case p.Worse:
+		return "The network predicts " + y + " worse than a constant does: look at the columns first."
+	case p.Accuracy != nil:
+		return fmt.Sprintf("The network's most probable class of %s is right in %s of these rows; the most frequent class would be in %s.", y, percent(*p.Accuracy), maybePercent(p.Frequent))
+	case p.DevianceExplained != nil:
+		return fmt.Sprintf("The network explains %s of the deviance of %s on these rows.", percent(*p.DevianceExplained), y)
+	case p.R2 != nil:
+		return fmt.Sprintf("The network explains %s of the variance of %s on these rows (R²).", percent(*p.R2), y)
+	case p.LogLikGain != nil:
+		return fmt.Sprintf("The network's predictor raises the log-likelihood of %s by %s a row on these rows.", y, num(*p.LogLikGain))
+	}
+	return ""
+}

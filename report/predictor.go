@@ -11,6 +11,7 @@ import (
 // predictor is the page's section on one predictor.
 type predictor struct {
 	ID, Name   string
+	Position   int // from 1
 	Headline   string
 	Remainder  string
 	Stages     []stage
@@ -37,9 +38,9 @@ type predictor struct {
 	Fit        []fact
 }
 
-func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
+func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) predictor {
 	d := &r.Predictors[k]
-	p := predictor{ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
+	p := predictor{Position: k + 1, ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
 	p.Networks = newAgreement(r, d)
 	name, _ := bandWords(r)
@@ -53,7 +54,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect) predictor {
 		{Name: "unstructured", Kind: "the deep remainder", Before: sd(d.VarianceBefore.Unstructured), After: sd(d.Variance.Unstructured)},
 		{Name: clip(d.Name, 60), Kind: "the predictor: the sum of all above", Before: sd(d.VarianceBefore.Total), After: sd(d.Variance.Total)},
 	}
-	p.figures(draw, candidates)
+	p.figures(draw, drawn, candidates, k)
 	p.Importance, p.Orders = newImportances(r, d), orderRows(d)
 	p.Left = newRemainder(d)
 	p.identifiability(d)
@@ -64,11 +65,8 @@ func sd(variance float64) string { return num(math.Sqrt(variance)) }
 
 // figures draws the largest effects: those of terms and, where the split between terms is
 // not identified, that of their sum.
-func (p *predictor) figures(draw *drawing, candidates []*candidate) {
-	if len(candidates) > maxFigures {
-		p.NotDrawn = fmt.Sprintf("Drawn are the %d of %d that vary most; the table above and effects.csv have all.", maxFigures, len(candidates))
-		candidates = candidates[:maxFigures]
-	}
+func (p *predictor) figures(draw *drawing, drawn *choice, candidates []*candidate, k int) {
+	candidates, p.NotDrawn = drawn.of(k, candidates)
 	for _, c := range candidates {
 		draw.join(c)
 		p.Sums = p.Sums || c.effect.Sum != nil
@@ -79,6 +77,7 @@ func (p *predictor) figures(draw *drawing, candidates []*candidate) {
 			p.Skipped = append(p.Skipped, fact{Name: clip(c.effect.Term, 60), Value: clip(why, 300)})
 			continue
 		}
+		f.Predictor, f.ID = k+1, fmt.Sprintf("%s-f%d", p.ID, len(p.Figures)+1)
 		p.Figures = append(p.Figures, *f)
 	}
 }

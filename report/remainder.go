@@ -1,6 +1,9 @@
 package report
 
 import (
+	"math"
+	"strings"
+
 	"github.com/pho-go/pho/decompose"
 )
 
@@ -17,7 +20,7 @@ type remainder struct {
 }
 
 type (
-	remainderPair   struct{ Names, Gain, P, Term string }
+	remainderPair   struct{ Columns, Names, Gain, P, Term, X, W string } // X, W: its part of a bar of all of the remainder
 	remainderRegion struct{ Where, Rows, Share string }
 	remainderRow    struct{ Row, Unstructured, Eta, Share string }
 )
@@ -39,12 +42,15 @@ func newRemainder(d *decompose.Predictor) *remainder {
 			l.Single += ": " + list(named, shownPairs)
 		}
 	}
+	bar, taken := axis{span{0, m.Share}.drawable(), 0, barWidth}, 0.0
 	for i, p := range m.Pairs {
 		if i == shownPairs {
 			l.More = len(m.Pairs) - i
 			break
 		}
-		l.Pairs = append(l.Pairs, remainderPair{list(p.Features, 2), percent(p.Gain), chance(p.P), clip(p.Term, 120)})
+		l.Pairs = append(l.Pairs, remainderPair{strings.Join(cleaned(p.Features), "\n"), list(p.Features, 2), percent(p.Gain), chance(p.P), clip(p.Term, 120),
+			px(bar.at(math.Min(taken, m.Share))), px(bar.at(math.Min(p.Gain, math.Max(m.Share-taken, 0))))})
+		taken += math.Max(p.Gain, 0)
 	}
 	for _, r := range m.Regions {
 		l.Regions = append(l.Regions, remainderRegion{clip(r.String(), 200), percent(r.Rows), percent(r.Share)})

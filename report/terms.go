@@ -11,6 +11,7 @@ import (
 
 // termRow is a line of the table of what moved.
 type termRow struct {
+	Term                                                        string // for the script
 	Name, Kind, Columns, EDF, SP, Verdict, Before, After, Share string
 	Doubtful                                                    bool // sum or weak: these rows do not tell the term
 	Member                                                      bool // of the sum above
@@ -26,7 +27,7 @@ func termRows(d *decompose.Predictor, candidates []*candidate) []termRow {
 	var blocks []block
 	summed := map[string]bool{}
 	for _, e := range d.Entangled {
-		row := termRow{Name: clip(strings.Join(e.Terms, " + "), 60), Kind: "sum", SP: none, Verdict: string(decompose.Sum), Share: share(d, e.Terms)}
+		row := termRow{Term: clean(strings.Join(e.Terms, " + ")), Name: clip(strings.Join(e.Terms, " + "), 60), Kind: "sum", SP: none, Verdict: string(decompose.Sum), Share: share(d, e.Terms)}
 		size := 0.0
 		if before, after := momentsOf(d, e.Terms); after != nil {
 			size, row.Before, row.After = math.Sqrt(after.Variance), sd(before.Variance), sd(after.Variance)
@@ -61,7 +62,7 @@ func termRows(d *decompose.Predictor, candidates []*candidate) []termRow {
 
 func newTermRow(d *decompose.Predictor, t *decompose.TermResult) termRow {
 	row := termRow{
-		Name: clip(t.Name, 60), Kind: clip(string(t.Kind), 20), Columns: count(int64(t.Columns)), EDF: num(t.EDF), SP: none,
+		Term: clean(t.Name), Name: clip(t.Name, 60), Kind: clip(string(t.Kind), 20), Columns: count(int64(t.Columns)), EDF: num(t.EDF), SP: none,
 		Verdict: string(verdict(t)), Before: sd(t.Before.Variance), After: sd(t.After.Variance), Share: share(d, []string{t.Name}),
 	}
 	row.Doubtful = row.Verdict != string(decompose.Identified) && row.Verdict != string(decompose.Convention)

@@ -54,7 +54,7 @@ func TestSumsOnPage(t *testing.T) {
 	e.Before.Variance, e.After.Variance = 0.123*0.123, 4.567*4.567 // of no curve
 	known := pageOf(t, r, effectsOf(t, r, a))
 	contains(t, known, "x0 &#43; s(x0) 0.123 4.57", "sum sum 10 8.94", "sd 0.123 → 4.57")
-	if strings.Contains(known, "≈") || strings.Contains(known, "sd about") {
+	if strings.Contains(text(known), "≈") || strings.Contains(known, "sd about") {
 		t.Error("a known sd is called an estimate")
 	}
 	e.Terms = []string{"dow", "s(x0)"} // no curve: terms of two features

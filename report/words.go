@@ -113,3 +113,15 @@ func list(names []string, n int) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// cleaned are names as clean has them; nil of nil.
+func cleaned(names []string) []string {
+	if names == nil {
+		return nil
+	}
+	out := make([]string, len(names))
+	for i, s := range names {
+		out[i] = clean(s)
+	}
+	return out
+}

@@ -38,7 +38,7 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 		defer func() { _ = writer.stop() }() // of a pass that ended early
 		contributions = writer
 	}
-	o.Visitors = append([]decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}, o.Visitors...)
+	o.Visitors = append([]decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx), report.NewExamples(m.Columns())}, o.Visitors...)
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err

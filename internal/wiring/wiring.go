@@ -62,6 +62,7 @@ type Ready struct {
 	reference Reference
 	formulas  []string // of the request, "." expanded
 	sample    *interaction.Sample
+	heads     []string // of the predictors
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -156,7 +157,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample}, nil
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, headsOf(graph, contrasts)}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
@@ -247,6 +248,11 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 		return err
 	}
 	r.Formulas = d.formulas
+	for k := range r.Predictors {
+		if k < len(d.heads) {
+			r.Predictors[k].Head = d.heads[k]
+		}
+	}
 	notes := slices.Clone(d.Notes)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)

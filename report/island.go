@@ -1,0 +1,245 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// The page is complete without its script: what the server draws, its tables and its
+// <details> say everything. The script adds reading of values, sorting, search, zoom, other
+// scales and the explanation of single rows. It finds its places by the names below, and so do
+// tests in a browser. Names that come from files are texts of attributes and of JSON, never
+// markup; a character that does not print is U+FFFD there.
+//
+//	#pho-data                    the JSON of type island
+//	#controls                    the bar of controls, hidden without the script
+//	  #find                      search: figures and rows of tables whose term or columns match stay
+//	  #find-count                how many terms match (output)
+//	  #predictor                 select: "" (all) or 1, 2, ...; hidden if there is one
+//	  #scale                     select: "link" or "response"; hidden if no response scale is known
+//	  #scale-words               what the chosen scale is, in words
+//	  #show-before #show-after #show-band #show-members    checkboxes
+//	article#p1, #p2, ...         a predictor; sections in it are #p1-moved, #p1-effects, ...
+//	figure[data-predictor="1"][data-term="s(x)"]           an effect
+//	  svg.plot[data-kind="curve|dots|heat"]                its picture. curve: data-x0 data-x1 data-y0 data-y1, the
+//	                             range of the axes, and data-box="left,top,right,bottom" in units of the picture;
+//	                             dots: g[data-level="NAME"]; heat: image[data-panel], with data-x0 and so on
+//	                             if its sides are not made of equal cells. data-x-scale and data-y-scale:
+//	                             "linear" (the same as none), "log", "asinh UNIT"
+//	  output.values              by the script: the point under the pointer, or that the arrow keys chose, with
+//	                             data-x data-x2 data-after data-before data-lower data-upper data-rows
+//	  button.enlarge             by the script: opens dialog#large, which has a figure of its own
+//	  button.whole               by the script: ends a zoom; a drag over the plot begins one
+//	table.sortable               by the script: th > button.sort, th[aria-sort]
+//	  tr[data-term="s(x)"]       a row of a term; tr[data-columns] names columns, one a line
+//	section#rows                 single rows
+//	  #row-controls              hidden without the script
+//	    #row-number #row-go      a data row by its number
+//	    #row-list                select: the stored rows, the value is the row's number
+//	    #row-predictor           select: 1, 2, ...; hidden if there is one
+//	    #row-message             what is wrong with the number (output)
+//	  #row-chosen                by the script: table.waterfall[data-row][data-predictor] as the server draws
+//	  details.example[data-row]  the first rows, drawn by the server
+//	    table.waterfall > tbody > tr[data-part="intercept|s(x)|unstructured|eta|response"][data-value]
+
+// island is what the script knows. Axes stand once; numbers have the digits that a reader can
+// see (see rounded).
+type island struct {
+	Predictors []islandPredictor `json:"predictors"`
+	Axes       []islandAxis      `json:"axes"`
+	Features   []islandFeature   `json:"features"`
+	Rows       *islandRows       `json:"rows,omitempty"`
+	Networks   []string          `json:"networks,omitempty"`
+}
+
+type islandPredictor struct {
+	Name      string         `json:"name"`
+	Intercept numeral        `json:"intercept"`
+	Terms     []string       `json:"terms"` // in the order of parts
+	Response  *response      `json:"response,omitempty"`
+	Effects   []islandEffect `json:"effects"` // of figures
+}
+
+// islandEffect is a figure's effect. Half and Sim are half widths of the bands.
+type islandEffect struct {
+	Term    string    `json:"term"`
+	X       int       `json:"x"`            // of the axes
+	X2      *int      `json:"x2,omitempty"` // nil: a function of one feature
+	After   []numeral `json:"after,omitempty"`
+	Before  []numeral `json:"before,omitempty"` // none: 0 everywhere
+	Half    []numeral `json:"half,omitempty"`
+	Sim     []numeral `json:"sim,omitempty"`
+	Members []numeral `json:"members,omitempty"` // After of each network, one after the other
+}
+
+type islandAxis struct {
+	Feature string    `json:"feature"`
+	Values  []numeral `json:"values,omitempty"`
+	Levels  []string  `json:"levels,omitempty"`
+}
+
+// islandFeature says where the rows lie: in bins of equal width from Min to Max, or by level.
+type islandFeature struct {
+	Name   string   `json:"name"`
+	Min    numeral  `json:"min"`
+	Max    numeral  `json:"max"`
+	Levels []string `json:"levels,omitempty"`
+	Counts []int64  `json:"counts,omitempty"`
+}
+
+// islandBudget is how many bytes the numbers of effects may take. What is beyond it the
+// script cannot show: bands of whole curves go first, then networks, bands, "before".
+const islandBudget = 450_000
+
+// newIsland collects what the script needs of the figures of a page.
+func newIsland(r *decompose.Result, predictors []predictor) *island {
+	w := &island{Rows: newIslandRows(r), Predictors: []islandPredictor{}, Axes: []islandAxis{}, Features: []islandFeature{}}
+	if r.Networks != nil {
+		w.Networks = cleaned(r.Networks.Names)
+	}
+	axes := map[string]int{}
+	axis := func(a *Axis) int {
+		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels)}
+		for _, v := range a.Values {
+			own.Values = append(own.Values, rounded(v, span{a.Values[0], a.Values[len(a.Values)-1]}.size()))
+		}
+		key := fmt.Sprintf("%q %q %q", own.Feature, own.Values, own.Levels)
+		if _, ok := axes[key]; !ok {
+			axes[key] = len(w.Axes)
+			w.Axes = append(w.Axes, own)
+		}
+		return axes[key]
+	}
+	var effects [][]*Effect
+	for k := range predictors {
+		d := &r.Predictors[k]
+		p := islandPredictor{Name: clean(d.Name), Intercept: rounded(d.Intercept, 0), Response: responseOf(r, k), Terms: []string{}, Effects: []islandEffect{}}
+		for _, t := range d.Terms {
+			p.Terms = append(p.Terms, clean(t.Name))
+		}
+		var drawn []*Effect
+		for _, f := range predictors[k].Figures {
+			e := islandEffect{Term: f.Term, X: axis(f.effect.X)}
+			if f.effect.X2 != nil {
+				second := axis(f.effect.X2)
+				e.X2 = &second
+			}
+			p.Effects, drawn = append(p.Effects, e), append(drawn, f.effect)
+		}
+		w.Predictors, effects = append(w.Predictors, p), append(effects, drawn)
+	}
+	w.fill(effects)
+	for _, f := range r.Features {
+		if !slices.ContainsFunc(w.Axes, func(a islandAxis) bool { return a.Feature == clean(f.Name) }) {
+			continue
+		}
+		unit := span{f.Min, f.Max}.size()
+		w.Features = append(w.Features, islandFeature{clean(f.Name), rounded(f.Min, unit), rounded(f.Max, unit), cleaned(f.Levels), f.Counts})
+	}
+	return w
+}
+
+// fill adds the numbers, layer by layer and the largest effects of all predictors first, as
+// far as the budget goes.
+func (w *island) fill(effects [][]*Effect) {
+	left, most := islandBudget, 0
+	for _, own := range effects {
+		most = max(most, len(own))
+	}
+	for _, l := range layers() {
+		for i := range most {
+			for k, own := range effects {
+				if i < len(own) {
+					left -= l.add(&w.Predictors[k].Effects[i], own[i], left)
+				}
+			}
+		}
+	}
+}
+
+// layer is some numbers of an effect: its values, and where they go.
+type layer struct {
+	of func(*Effect) []float64 // nil: there are none
+	to func(*islandEffect) *[]numeral
+}
+
+// layers are those of an effect in the order in which they matter.
+func layers() []layer {
+	return []layer{
+		{func(e *Effect) []float64 { return e.After }, func(to *islandEffect) *[]numeral { return &to.After }},
+		{(*Effect).before, func(to *islandEffect) *[]numeral { return &to.Before }},
+		{(*Effect).halves, func(to *islandEffect) *[]numeral { return &to.Half }},
+		{(*Effect).networks, func(to *islandEffect) *[]numeral { return &to.Members }},
+		{func(e *Effect) []float64 { return e.Sim }, func(to *islandEffect) *[]numeral { return &to.Sim }},
+	}
+}
+
+// add writes the layer of e if its numbers take at most left bytes, and returns how many they
+// take.
+func (l layer) add(to *islandEffect, e *Effect, left int) (bytes int) {
+	values := l.of(e)
+	if values == nil {
+		return 0
+	}
+	unit := largest(e.After)
+	if e.X2 != nil {
+		unit *= 10 // colours show less
+	}
+	out := make([]numeral, len(values))
+	for i, v := range values {
+		out[i] = rounded(v, unit)
+		bytes += len(out[i]) + 1
+	}
+	if bytes > left {
+		return 0
+	}
+	*l.to(to) = out
+	return bytes
+}
+
+// before is the network's own effect; nil where it is 0 everywhere.
+func (e *Effect) before() []float64 {
+	if largest(e.Before) == 0 {
+		return nil
+	}
+	return e.Before
+}
+
+// networks are the curves of several networks, one after the other.
+func (e *Effect) networks() (all []float64) {
+	if e.Networks == nil || e.X2 != nil {
+		return nil
+	}
+	for _, f := range e.Networks.After {
+		all = append(all, f...)
+	}
+	return all
+}
+
+// halves are the half widths of the pointwise band; nil where no point has one.
+func (e *Effect) halves() []float64 {
+	if !slices.ContainsFunc(e.SE, func(v float64) bool { return !notFinite(v) }) {
+		return nil
+	}
+	out := make([]float64, len(e.SE))
+	for i, se := range e.SE {
+		if out[i] = se; !notFinite(se) {
+			out[i] = e.half(i)
+		}
+	}
+	return out
+}
+
+// element is the island as it stands in the page. json.Marshal writes <, > and & as \u003c
+// and the like, so no name can end the element.
+func (w *island) element() (template.HTML, error) {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(`<script type="application/json" id="pho-data">` + string(text) + `</script>`), nil
+}

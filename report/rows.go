@@ -1,0 +1,294 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// islandRows are the stored rows for the script, as decompose.Examples has them; the parts of
+// a predictor are its terms', the unstructured one and eta.
+type islandRows struct {
+	Columns []string    `json:"columns"`
+	Largest int         `json:"largest"`
+	Rows    []islandRow `json:"rows"`
+	// Features are, by predictor and term, the positions among Columns of what the term reads.
+	Features [][][]int `json:"features"`
+	Response string    `json:"response,omitempty"` // column
+}
+
+type islandRow struct {
+	Row      int64       `json:"row"`
+	Response *numeral    `json:"y,omitempty"`
+	Offset   *numeral    `json:"offset,omitempty"`
+	Values   []any       `json:"values"`
+	Parts    [][]numeral `json:"parts"`
+}
+
+// newIslandRows is nil of a result without stored rows.
+func newIslandRows(r *decompose.Result) *islandRows {
+	e := examplesOf(r)
+	if e == nil {
+		return nil
+	}
+	out := &islandRows{Columns: cleaned(e.Columns), Largest: e.Largest, Response: clean(r.Response), Features: [][][]int{}}
+	for k := range r.Predictors {
+		terms := [][]int{}
+		for _, t := range r.Predictors[k].Terms {
+			at := []int{}
+			for _, f := range t.Features {
+				if i := slices.Index(e.Columns, f); i >= 0 && !slices.Contains(at, i) {
+					at = append(at, i)
+				}
+			}
+			terms = append(terms, at)
+		}
+		out.Features = append(out.Features, terms)
+	}
+	short := func(v float64) numeral { return rounded(v, 0) }
+	maybe := func(v *float64) *numeral {
+		if v == nil {
+			return nil
+		}
+		n := short(*v)
+		return &n
+	}
+	for _, row := range e.Rows {
+		own := islandRow{Row: row.Row, Response: maybe(row.Response), Offset: maybe(row.Offset)}
+		for _, v := range row.Values {
+			switch x := v.(type) {
+			case float64:
+				v = short(x)
+			case string:
+				v = clean(x)
+			}
+			own.Values = append(own.Values, v)
+		}
+		for _, p := range row.Parts {
+			parts := []numeral{}
+			for _, v := range append(slices.Clone(p.Terms), p.Unstructured, p.Eta) {
+				parts = append(parts, short(v))
+			}
+			own.Parts = append(own.Parts, parts)
+		}
+		out.Rows = append(out.Rows, own)
+	}
+	return out
+}
+
+// examplesOf are the stored rows; nil if there are none, or they are not of this result's
+// shape, as in a file that somebody wrote otherwise.
+func examplesOf(r *decompose.Result) *decompose.Examples {
+	e := r.Examples
+	if e == nil || len(e.Rows) == 0 {
+		return nil
+	}
+	for _, row := range e.Rows {
+		if len(row.Parts) != len(r.Predictors) || len(row.Values) != len(e.Columns) {
+			return nil
+		}
+		for k, p := range row.Parts {
+			if len(p.Terms) != len(r.Predictors[k].Terms) {
+				return nil
+			}
+		}
+	}
+	return e
+}
+
+// How much of single rows the server draws.
+const (
+	drawnRows  = 3
+	drawnParts = 12 // terms of a row, those of the largest contributions
+)
+
+// example is a stored row as the server draws it.
+type example struct {
+	Row        int64
+	Words      string
+	Waterfalls []waterfall
+}
+
+// waterfall says how the parts of a row add up to a predictor.
+type waterfall struct {
+	Row       int64
+	Predictor int // from 1
+	Caption   string
+	Lines     []waterLine
+}
+
+// waterLine is a part. Part is its name for the script and for tests.
+type waterLine struct {
+	Part, Name, Values string
+	Value              string // contribution, in words
+	Exact              string // for programs
+	Sum                string // of this part and those above
+	X, W, Class        string // the bar
+}
+
+// newExamples are the first rows.
+func newExamples(r *decompose.Result) (out []example) {
+	e := examplesOf(r)
+	if e == nil {
+		return nil
+	}
+	for i, row := range e.Rows[:min(len(e.Rows), drawnRows)] {
+		x := example{Row: row.Row, Words: "data row " + count(row.Row)}
+		if i < e.Largest {
+			x.Words += ", among the largest remainders"
+		}
+		if row.Response != nil {
+			x.Words += fmt.Sprintf("; %s is %s", clip(r.Response, 40), num(*row.Response))
+		}
+		for _, k := range shownPredictors(r, row) {
+			x.Waterfalls = append(x.Waterfalls, newWaterfall(r, e, row, k))
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// shownPredictors are both of two; of more the first, of classes the most probable one.
+func shownPredictors(r *decompose.Result, row decompose.Example) []int {
+	if len(r.Predictors) == 2 {
+		return []int{0, 1}
+	}
+	best := 0
+	if s := softmaxOf(r, 0); s != nil {
+		for _, k := range s.With {
+			if row.Parts[k].Eta > row.Parts[best].Eta {
+				best = k
+			}
+		}
+	}
+	return []int{best}
+}
+
+// newWaterfall puts the parts of a row in order of size; small ones are one line.
+func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Example, k int) waterfall {
+	d, p := &r.Predictors[k], row.Parts[k]
+	w := waterfall{Row: row.Row, Predictor: k + 1, Caption: fmt.Sprintf("Data row %s: how its parts add up to %s", count(row.Row), clip(d.Name, 40))}
+	order := make([]int, len(p.Terms))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(p.Terms[j]), math.Abs(p.Terms[i])) })
+	at, reach := d.Intercept, span{d.Intercept, d.Intercept}
+	w.Lines = append(w.Lines, waterLine{Part: "intercept", Name: "intercept", Values: "where all terms are at their mean", Value: num(at), Exact: brief(at), Sum: num(at)})
+	var from []float64
+	add := func(part, name, values, class string, v float64) {
+		from = append(from, at)
+		at += v
+		reach.add(at)
+		w.Lines = append(w.Lines, waterLine{Part: clean(part), Name: name, Values: values, Class: class, Value: signedNum(v), Exact: brief(v), Sum: num(at)})
+	}
+	drawn := min(len(order), drawnParts)
+	if len(order) == drawnParts+1 {
+		drawn++ // "one more term" takes as much room
+	}
+	for _, j := range order[:drawn] {
+		add(d.Terms[j].Name, clip(d.Terms[j].Name, 60), valuesOf(e, row, d.Terms[j].Features), "structured", p.Terms[j])
+	}
+	if rest := order[drawn:]; len(rest) > 0 {
+		sum := 0.0
+		for _, j := range rest {
+			sum += p.Terms[j]
+		}
+		add("others", fmt.Sprintf("%d other terms", len(rest)), "", "structured", sum)
+	}
+	add("unstructured", "unstructured", "the deep remainder: all columns at once", "unstructured", p.Unstructured)
+	x := axis{reach.drawable(), 0, barWidth}
+	for i, start := range from {
+		l := &w.Lines[i+1]
+		end := start
+		if i+1 < len(from) {
+			end = from[i+1]
+		} else {
+			end = at
+		}
+		l.X, l.W = px(x.at(math.Min(start, end))), px(math.Max(math.Abs(x.at(end)-x.at(start)), 1))
+	}
+	w.Lines = append(w.Lines, waterLine{Part: "eta", Name: clip(d.Name, 40), Values: "the network's output for this row", Value: num(p.Eta), Exact: brief(p.Eta), Sum: num(p.Eta)})
+	if s := responseOf(r, k); s != nil {
+		v := s.of(row, k)
+		w.Lines = append(w.Lines, waterLine{Part: "response", Name: s.Name, Values: s.Function + " of it", Value: num(v), Exact: brief(v)})
+	}
+	return w
+}
+
+// of is the response in a row.
+func (s *response) of(row decompose.Example, k int) float64 {
+	eta := row.Parts[k].Eta
+	if row.Offset != nil && k == 0 {
+		eta += *row.Offset
+	}
+	switch s.Function {
+	case "exp":
+		return math.Exp(eta) + s.Plus
+	case "sigmoid":
+		return 1/(1+math.Exp(-eta)) + s.Plus
+	case "softplus":
+		beta := cmp.Or(s.Beta, 1)
+		return math.Max(eta, 0) + math.Log1p(math.Exp(-beta*math.Abs(eta)))/beta + s.Plus
+	}
+	highest, sum := math.Inf(-1), 0.0
+	if s.Reference {
+		highest = 0
+	}
+	for _, l := range s.With {
+		highest = math.Max(highest, row.Parts[l].Eta)
+	}
+	for _, l := range s.With {
+		sum += math.Exp(row.Parts[l].Eta - highest)
+	}
+	if s.Reference {
+		sum += math.Exp(-highest)
+	}
+	return math.Exp(eta-highest) / sum
+}
+
+// valuesOf are the values of a term's features in a row: "hr = 17, temp = 0.24".
+func valuesOf(e *decompose.Examples, row decompose.Example, features []string) string {
+	var out []string
+	for i, f := range features {
+		at := slices.Index(e.Columns, f)
+		if at < 0 || slices.Contains(features[:i], f) {
+			continue
+		}
+		text := "missing"
+		switch v := row.Values[at].(type) {
+		case float64:
+			text = short(v)
+		case string:
+			text = clip(v, 40)
+		}
+		if out = append(out, clip(f, 40)+" = "+text); len(out) == 4 {
+			break
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// signedNum writes v with its sign.
+func signedNum(v float64) string {
+	if v > 0 {
+		return "+" + num(v)
+	}
+	return num(v)
+}
+
+// short is a value of a column: up to five significant digits, no zeros at the end.
+func short(v float64) string {
+	s := digits(v, 5)
+	if !strings.Contains(s, "e") && strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// brief is a number for programs, with six significant digits.
+func brief(v float64) string { return string(rounded(v, 0)) }

@@ -1,0 +1,39 @@
+// What runs when the page is read: the controls, and all that follows them.
+
+function start() {
+  const data = readData(), view = { scale: "link" };
+  const by = function (id) { return document.getElementById(id); };
+  const redrawAll = makeFigures(data, view);
+  for (const table of document.querySelectorAll("table.sortable")) sortable(table);
+  makeRows(data);
+
+  by("find").addEventListener("input", function () {
+    const n = search(data, by("find").value);
+    by("find-count").textContent = by("find").value.trim() ? n + (n === 1 ? " term" : " terms") : "";
+  });
+  if (by("scale")) {
+    by("scale").addEventListener("change", function () {
+      view.scale = by("scale").value;
+      by("scale-words").textContent = scaleWords(data, view.scale);
+      redrawAll();
+    });
+  }
+  if (data.predictors.length > 1) choosePredictor(data, by("predictor"), by("predictor-label"));
+  for (const what of ["before", "after", "band", "members"]) {
+    const box = by("show-" + what);
+    if (box) box.addEventListener("change", function () { document.body.classList.toggle("hide-" + what, !box.checked); });
+  }
+  by("controls").hidden = false;
+}
+
+// choosePredictor shows the sections of one predictor, or of all.
+function choosePredictor(data, select, label) {
+  select.append(element("option", { value: "" }, "all"));
+  data.predictors.forEach(function (p, k) { select.append(element("option", { value: k + 1 }, p.name)); });
+  select.addEventListener("change", function () {
+    for (const article of document.querySelectorAll("article[data-predictor]")) {
+      article.hidden = select.value !== "" && article.dataset.predictor !== select.value;
+    }
+  });
+  label.hidden = false;
+}
