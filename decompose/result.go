@@ -281,10 +281,14 @@ type Feature struct {
 	Sample []float64 `json:"sample,omitempty"`
 }
 
-// is the value that Sample has for a level: its place, or of a numeric column its number.
-func (f *Feature) is(level string) float64 {
+// Position is the value that Sample has for a level: its place in Levels or, of a numeric
+// column, its number; NaN of a level that is not there.
+func (f *Feature) Position(level string) float64 {
 	if f.Levels != nil {
-		at, _ := slices.BinarySearch(f.Levels, level)
+		at, ok := slices.BinarySearch(f.Levels, level)
+		if !ok {
+			return math.NaN()
+		}
 		return float64(at)
 	}
 	v, err := strconv.ParseFloat(level, 64)

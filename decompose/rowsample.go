@@ -126,7 +126,7 @@ func (s *rowSums) placed(r *Result) {
 		a := &s.areas[i]
 		by := column[a.by]
 		r.Support = append(r.Support, s.support[i].supports(a, func(l, side int, lo, hi float64) []float64 {
-			is := r.Features[by].is(a.levels[l])
+			is := r.Features[by].Position(a.levels[l])
 			return s.sample.quantiles(column[a.sides[side].Name], lo, hi, func(row []float64) bool { return row[by] == is })
 		})...)
 		if len(a.sides) == 2 {

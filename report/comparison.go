@@ -89,7 +89,7 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 		out.Variance += fmt.Sprintf(" The structured part has a variance of %s in A and %s in B: a change of %s because the rows are other ones, and of %s because functions are.",
 			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
 	}
-	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: p.Name}
+	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true, eta: p.Name}
 	var effects []Effect
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
 		out.Terms = append(out.Terms, newComparedTerm(&t))
@@ -97,7 +97,7 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 		if s := t.Curve; s != nil {
 			e := overlay(p, &t, s)
 			if e.X2 == nil {
-				draw.common.join(effectSpan(&e))
+				draw.common.join(draw.effectSpan(&e))
 			}
 			effects = append(effects, e)
 		}
@@ -174,17 +174,15 @@ func (d *drawing) overlaid(e *Effect) *figure {
 	f := &figure{Title: clip(e.Term, 60), Label: fmt.Sprintf("%s in A and in B", clip(e.Term, 60))}
 	switch {
 	case e.X2 != nil:
-		for i := range e.Before { // where one has no rows
-			if notFinite(e.Before[i]) {
-				return nil
-			}
-		}
 		h, err := d.heat(e)
 		if err != nil {
 			return nil
 		}
-		h.Panels[0].Title, h.Panels[1].Title, h.caption = "A", "B", nil
-		f.Heat = h
+		h.Panels[0].Title, h.Panels[1].Title = "A", "B"
+		if len(h.Panels) > 2 {
+			h.Panels[2].Title = "standard error of B - A"
+		}
+		f.Heat, f.Wide = h, true
 	case e.X.Levels != nil:
 		f.Dots = d.dots(e)
 		f.Caption = f.Dots.caption

@@ -23,9 +23,10 @@ func rowsIn(s *decompose.Support, f *decompose.Feature) (lo, hi float64, quantil
 
 // gridPoints are n numbers from lo to hi, ascending. Up to half of them are quantiles of the
 // rows, without repetition, so that a curve is fine where rows lie. Each of the others goes
-// where the step is longest, so that it is nowhere coarse: a network may well turn where
-// rows are few, and one chord over the sparse half of a skewed column would hide it. Without
-// quantiles the points are equally spaced.
+// where the step is longest, so that no stretch is one chord: a network may well turn where
+// rows are few. A quarter goes into what pictures show (inner), as the few rows that are far
+// from all others would take all of them; the last quarter goes anywhere. Without quantiles
+// the points are equally spaced.
 func gridPoints(lo, hi float64, quantiles []float64, n int) []float64 {
 	if !(hi > lo) {
 		return []float64{lo}
@@ -40,11 +41,29 @@ func gridPoints(lo, hi float64, quantiles []float64, n int) []float64 {
 			at = append(at, q)
 		}
 	}
-	return divided(append(at, hi), n)
+	at = append(at, hi)
+	if len(quantiles) > 2 {
+		from, to := inner(warp{}, quantiles)
+		first, _ := slices.BinarySearch(at, from)
+		last, _ := slices.BinarySearch(at, to)
+		shown := slices.Clone(at[first:last])
+		if from > lo && (len(shown) == 0 || shown[0] > from) {
+			shown = append([]float64{from}, shown...)
+		}
+		if shown = append(shown, to); len(shown) > 1 {
+			shown = divided(shown, min(len(shown)+n/4, n-first-len(at)+last))
+			at = slices.Concat(at[:first], shown, at[last:])
+			at = slices.Compact(at)
+		}
+	}
+	return divided(at, n)
 }
 
 // divided adds equal steps between the points until there are n, the longest step first.
 func divided(at []float64, n int) []float64 {
+	if len(at) >= n {
+		return at
+	}
 	steps := make(longestFirst, len(at)-1)
 	for i := range steps {
 		steps[i] = step{i, at[i], at[i+1] - at[i], 1}

@@ -16,8 +16,15 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// maxFigures is how many effects of a predictor are pictures; the table has all.
-const maxFigures = 24
+// How many effects of a predictor are pictures, and how many of all together, so that a page of
+// ten classes does not become ten times as large; the tables have all.
+const (
+	maxFigures = 40
+	allFigures = 160
+)
+
+// figuresOf is how many effects of each of k predictors are drawn.
+func figuresOf(k int) int { return min(maxFigures, max(6, allFigures/max(k, 1))) }
 
 // Write writes r as one HTML page (report.html) that loads nothing and holds no script.
 // effects are those of r (see Effects), from which the pictures are made; nil: a page

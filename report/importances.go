@@ -9,9 +9,12 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
+// maxImportances is how many rows of importances are not folded away.
+const maxImportances = 24
+
 // importances is the section on importance.
 type importances struct {
-	Features, Terms, More []importanceRow // More, folded away: beyond maxFigures, or not identified
+	Features, Terms, More []importanceRow // More, folded away: beyond maxImportances, or not identified
 	Likelihood            bool            // else variance shares are all there is
 	Measure               string          // what the bars show
 	Validity              string          // of McFadden's figures, in words
@@ -72,7 +75,7 @@ func newImportances(r *decompose.Result, d *decompose.Predictor) importances {
 			row.Negative = v < 0
 		}
 		switch {
-		case row.Arbitrary || len(out.Features)+len(out.Terms) == maxFigures:
+		case row.Arbitrary || len(out.Features)+len(out.Terms) == maxImportances:
 			out.More = append(out.More, row)
 		case e.Feature != "":
 			out.Features = append(out.Features, row)

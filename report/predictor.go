@@ -22,6 +22,7 @@ type predictor struct {
 	Figures    []figure
 	NotDrawn   string
 	Sums       bool // some figures are of sums
+	Before     bool // some have a curve before
 	Skipped    []fact
 	Importance importances
 	Orders     []orderRow // of interaction; nil: not asked for
@@ -65,10 +66,11 @@ func sd(variance float64) string { return num(math.Sqrt(variance)) }
 // figures draws the largest effects: those of terms and, where the split between terms is
 // not identified, that of their sum.
 func (p *predictor) figures(draw *drawing, candidates []*candidate) {
-	if len(candidates) > maxFigures {
-		p.NotDrawn = fmt.Sprintf("Drawn are the %d of %d that vary most; the table above and effects.csv have all.", maxFigures, len(candidates))
-		candidates = candidates[:maxFigures]
+	if len(candidates) > draw.figures {
+		p.NotDrawn = fmt.Sprintf("Drawn are the %d of %d that vary most; the table above and effects.csv have all.", draw.figures, len(candidates))
+		candidates = candidates[:draw.figures]
 	}
+	draw.bound(candidates)
 	for _, c := range candidates {
 		draw.join(c)
 		p.Sums = p.Sums || c.effect.Sum != nil
@@ -79,6 +81,7 @@ func (p *predictor) figures(draw *drawing, candidates []*candidate) {
 			p.Skipped = append(p.Skipped, fact{Name: clip(c.effect.Term, 60), Value: clip(why, 300)})
 			continue
 		}
+		p.Before = p.Before || c.effect.hasBefore()
 		p.Figures = append(p.Figures, *f)
 	}
 }

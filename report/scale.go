@@ -105,6 +105,9 @@ func tickLabel(v, step float64) string {
 	return minus(strconv.FormatFloat(v, 'f', places, 64))
 }
 
+// exact formats a number with all its digits.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
 // px formats a position of the picture.
 func px(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 1, 64)
