@@ -23,8 +23,10 @@ import (
 // district is a black box of the California table: prices by place, income and crowding.
 type district struct{}
 
-func (district) Predictors() []string         { return []string{"eta"} }
-func (district) Columns() []string            { return []string{"med_inc", "ave_occup", "population", "longitude", "latitude"} }
+func (district) Predictors() []string { return []string{"eta"} }
+func (district) Columns() []string {
+	return []string{"med_inc", "ave_occup", "population", "longitude", "latitude"}
+}
 func (district) Intercept(int) float64        { return 0 }
 func (district) Taps() map[string]int         { return nil }
 func (district) Blocks(int) []decompose.Block { return nil }
