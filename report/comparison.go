@@ -69,12 +69,12 @@ func newComparison(c *compare.Comparison) *comparison {
 		out.Notes = append(out.Notes, clip(n, 400))
 	}
 	for i := range c.Predictors {
-		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i]))
+		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i], c.Features))
 	}
 	return out
 }
 
-func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
+func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feature) comparedPredictor {
 	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
 	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
 	if p.Mean.Known > 0 {
@@ -90,6 +90,9 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
 	}
 	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true, eta: p.Name}
+	for _, f := range features {
+		draw.feature[f.Name] = f
+	}
 	var effects []Effect
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
 		out.Terms = append(out.Terms, newComparedTerm(&t))
@@ -164,7 +167,12 @@ func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift) Effect {
 	}
 	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
 	if len(s.Grid[1].Text) > 0 {
-		e.X2 = axis(s.Grid[1])
+		e.X2, e.SE = axis(s.Grid[1]), slices.Clone(s.SE)
+		for i := range e.SE {
+			if notFinite(s.A[i]) || notFinite(s.B[i]) { // one of them has no rows there
+				e.SE[i] = math.NaN()
+			}
+		}
 	}
 	return e
 }

@@ -146,7 +146,7 @@ func (s *surface) panel(x, y *side) (*panel, error) {
 	p.Y0, p.Y1 = y.ends()
 	if x.continuous() && y.continuous() {
 		var all path
-		for _, c := range r.contours(12, s.limit, x.from, x.to, y.from, y.to) {
+		for _, c := range r.contours(int((x.to-x.from)/26), s.limit, x.from, x.to, y.from, y.to) {
 			p.draw(c, &all)
 		}
 		p.Contours = all.String()
@@ -181,11 +181,12 @@ func (p *panel) draw(c contourLine, all *path) {
 
 // covers tells whether two labels overlap.
 func (l contourLabel) covers(o contourLabel) bool {
-	return math.Abs(l.at.y-o.at.y) < 11 && math.Abs(l.at.x-o.at.x) < 2.7*float64(len(l.Text)+len(o.Text))+4
+	return math.Abs(l.at.y-o.at.y) < 15 && math.Abs(l.at.x-o.at.x) < 2.7*float64(len(l.Text)+len(o.Text))+4
 }
 
 // key draws the scale of the colours below a map.
 func (p *panel) key(s *surface, from, to float64) {
+	from, to = from+18, to-18 // room for the outer labels
 	const steps = 30
 	w := (to - from) / steps
 	least := 0.0
