@@ -58,7 +58,7 @@ type place struct {
 	next float64
 }
 
-// commonPoints is how many points a common axis of numbers has, where the two differ.
+// commonPoints is how many points at most a common axis of numbers has, where the two differ.
 const commonPoints = 101
 
 // meet finds what two axes have in common; an error says why there is nothing.
@@ -84,11 +84,7 @@ func meet(a, b side, rowsA, rowsB *decompose.Feature) (*common, error) {
 	}
 	values := a.value
 	if !slices.Equal(a.value, b.value) {
-		values = make([]float64, commonPoints)
-		for i := range values {
-			values[i] = lo + (hi-lo)*float64(i)/(commonPoints-1)
-		}
-		values[commonPoints-1] = hi
+		values = ofBoth(a.value, b.value, lo, hi)
 	}
 	for i, v := range values {
 		wa, wb := density(rowsA, v), density(rowsB, v)
@@ -105,6 +101,23 @@ func meet(a, b side, rowsA, rowsB *decompose.Feature) (*common, error) {
 	}
 	c.From, c.To = &c.value[0], &c.value[len(c.value)-1]
 	return c, nil
+}
+
+// ofBoth are the points of two grids from lo to hi, evenly thinned to commonPoints, so that they
+// are close where either is.
+func ofBoth(a, b []float64, lo, hi float64) []float64 {
+	all := slices.Concat(a, b, []float64{lo, hi})
+	all = slices.DeleteFunc(all, func(v float64) bool { return v < lo || v > hi })
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) <= commonPoints {
+		return all
+	}
+	out := make([]float64, commonPoints)
+	for i := range out {
+		out[i] = all[int(math.Round(float64(i)/(commonPoints-1)*float64(len(all)-1)))]
+	}
+	return out
 }
 
 func (c *common) meetLevels(a, b side, rowsA, rowsB *decompose.Feature) {

@@ -40,6 +40,10 @@ type Comparison struct {
 	Uncertainty string      `json:"uncertainty"`
 	Predictors  []Predictor `json:"predictors"`
 	Notes       []string    `json:"notes"`
+	// Features say where the rows of both lie, for pictures: of the numbers that are in both
+	// the range, and the quantiles of A's rows and B's together, ascending (nil: those of one
+	// are not known); levels and sample as in A.
+	Features []decompose.Feature `json:"-"`
 
 	rows Rows
 }
@@ -130,6 +134,11 @@ func New(a, b Side, rows Rows) (*Comparison, error) {
 	if err := c.match(a, b); err != nil {
 		return nil, err
 	}
+	for i := range a.Result.Features {
+		if f := &a.Result.Features[i]; feature(b.Result, f.Name) != nil {
+			c.Features = append(c.Features, together(f, feature(b.Result, f.Name)))
+		}
+	}
 	c.note(a, b)
 	return c, nil
 }
@@ -203,6 +212,7 @@ func (c *Comparison) predictor(a, b Side, k, l int) (Predictor, error) {
 	}
 	p.means(d, e, rows, same)
 	p.variances(d, e)
+	p.settle()
 	return p, nil
 }
 

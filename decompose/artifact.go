@@ -68,6 +68,9 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 	if err := r.checkMembers(); err != nil {
 		return nil, err
 	}
+	if err := r.checkSupport(); err != nil {
+		return nil, err
+	}
 	if moments != nil {
 		if err := r.readMoments(moments); err != nil {
 			return nil, err

@@ -99,7 +99,7 @@ func (p *plan) visit(ctx context.Context, m Model, src data.Source, r *Result, o
 	terms, at := r.layout()
 	workers := make([]*splitter, o.workers())
 	parts := make([]Parts, len(workers)) // of the chunk that each is at
-	total := newRowSums(r)
+	total := newRowSums(r, r.supportPlan(), sampleBelow(r.Rows))
 	err := pass(ctx, p, m, src, o,
 		func(w, index int, b *data.Batch) (*rowSums, error) {
 			stored, err := cache.load(index, b.Rows())
@@ -113,7 +113,7 @@ func (p *plan) visit(ctx context.Context, m Model, src data.Source, r *Result, o
 			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
 				return nil, err
 			}
-			s, err := sumRows(r, &parts[w], visitors)
+			s, err := total.sumRows(r, &parts[w], visitors)
 			if err == nil {
 				s.bands = workers[w].bands.take()
 			}
@@ -148,12 +148,16 @@ type rowSums struct {
 	miss    []float64 // max |sum of parts - eta|
 	missAt  []int64   // at which data row
 	counts  [][]int64 // histogram by feature
-	rows    int64     // of all chunks
+	areas   supportPlan
+	support []supportSums // by area
+	sample  rowSample
+	below   uint64 // sampled are rows of smaller hashes
+	rows    int64  // of all chunks
 	visits  []any
 	bands   *sandwichChunk // nil: none
 }
 
-func newRowSums(r *Result) *rowSums {
+func newRowSums(r *Result, areas supportPlan, below uint64) *rowSums {
 	k := len(r.Predictors)
 	s := &rowSums{largest: make([]float64, k), miss: make([]float64, k), missAt: make([]int64, k)}
 	for _, f := range r.Features {
@@ -163,11 +167,16 @@ func newRowSums(r *Result) *rowSums {
 		}
 		s.counts = append(s.counts, make([]int64, bins))
 	}
+	s.areas, s.below = areas, below
+	for i := range areas {
+		s.support = append(s.support, areas[i].sums())
+	}
 	return s
 }
 
-func sumRows(r *Result, parts *Parts, visitors []Visitor) (*rowSums, error) {
-	s := newRowSums(r)
+// sumRows are the sums of the rows of parts.
+func (s *rowSums) sumRows(r *Result, parts *Parts, visitors []Visitor) (*rowSums, error) {
+	s = newRowSums(r, s.areas, s.below)
 	for k := range parts.Predictors {
 		d := &parts.Predictors[k]
 		_, j := d.Terms.Dims()
@@ -189,6 +198,14 @@ func sumRows(r *Result, parts *Parts, visitors []Visitor) (*rowSums, error) {
 		if err := count(s.counts[j], f, parts.Batch); err != nil {
 			return nil, err
 		}
+	}
+	for i := range s.support {
+		if err := s.support[i].count(&s.areas[i], parts.Batch); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.sample.add(r.Features, parts.Batch, s.below); err != nil {
+		return nil, err
 	}
 	for _, v := range visitors {
 		part, err := v.Map(parts)
@@ -252,6 +269,10 @@ func (s *rowSums) merge(o *rowSums) {
 			s.counts[j][i] += n
 		}
 	}
+	for i := range s.support {
+		s.support[i].merge(o.support[i])
+	}
+	s.sample.merge(o.sample)
 }
 
 // whyMissed says what made the parts miss the network's output by miss: terms that
@@ -303,5 +324,6 @@ func (s *rowSums) finish(r *Result, o *Options, rows int64) error {
 	for j := range r.Features {
 		r.Features[j].Counts = s.counts[j]
 	}
+	s.placed(r)
 	return nil
 }

@@ -2,6 +2,9 @@ package decompose
 
 import (
 	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"gonum.org/v1/gonum/mat"
@@ -39,6 +42,7 @@ type Result struct {
 	Predictors  []Predictor     `json:"predictors"`
 	Sets        []PredictorSet  `json:"predictor_sets,omitempty"` // of Options.Shared
 	Features    []Feature       `json:"features"`
+	Support     []Support       `json:"support,omitempty"` // where rows of terms lie, after the last pass
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
 	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
@@ -274,6 +278,29 @@ type Feature struct {
 	Mean   float64  `json:"mean"`
 	Levels []string `json:"levels,omitempty"` // of a categorical column, sorted
 	Counts []int64  `json:"counts,omitempty"` // histogram over [min,max], or rows by level; after the last pass
+	// Quantiles are 51 of a numeric column's own values, at 0, 2, ..., 100 % of the rows, of
+	// all or of 4096 of them; the ends are Min and Max. After the last pass.
+	Quantiles []float64 `json:"quantiles,omitempty"`
+	// Sample are the column's values, or places in Levels, in at most 400 rows, which are
+	// the same for all features that have one: those of terms of two features.
+	Sample []float64 `json:"sample,omitempty"`
+}
+
+// Position is the value that Sample has for a level: its place in Levels or, of a numeric
+// column, its number; NaN of a level that is not there.
+func (f *Feature) Position(level string) float64 {
+	if f.Levels != nil {
+		at, ok := slices.BinarySearch(f.Levels, level)
+		if !ok {
+			return math.NaN()
+		}
+		return float64(at)
+	}
+	v, err := strconv.ParseFloat(level, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
 }
 
 // Term returns the term's basis.

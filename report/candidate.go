@@ -108,6 +108,9 @@ func (c *candidate) details() string {
 		about = "about "
 	}
 	s := fmt.Sprintf("sd %s%s → %s", about, num(c.before), num(c.after))
+	if !c.effect.hasBefore() {
+		s = "sd " + about + num(c.after)
+	}
 	var edf float64
 	columns := 0
 	for _, t := range c.terms {

@@ -69,12 +69,12 @@ func newComparison(c *compare.Comparison) *comparison {
 		out.Notes = append(out.Notes, clip(n, 400))
 	}
 	for i := range c.Predictors {
-		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i]))
+		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i], c.Features))
 	}
 	return out
 }
 
-func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
+func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feature) comparedPredictor {
 	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
 	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
 	if p.Mean.Known > 0 {
@@ -89,7 +89,10 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 		out.Variance += fmt.Sprintf(" The structured part has a variance of %s in A and %s in B: a change of %s because the rows are other ones, and of %s because functions are.",
 			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
 	}
-	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: p.Name}
+	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true, eta: p.Name}
+	for _, f := range features {
+		draw.feature[f.Name] = f
+	}
 	var effects []Effect
 	for _, t := range slices.Concat(p.Terms, p.Sums) {
 		out.Terms = append(out.Terms, newComparedTerm(&t))
@@ -97,7 +100,7 @@ func newComparedPredictor(i int, p *compare.Predictor) comparedPredictor {
 		if s := t.Curve; s != nil {
 			e := overlay(p, &t, s)
 			if e.X2 == nil {
-				draw.common.join(effectSpan(&e))
+				draw.common.join(draw.effectSpan(&e))
 			}
 			effects = append(effects, e)
 		}
@@ -164,7 +167,12 @@ func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift) Effect {
 	}
 	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
 	if len(s.Grid[1].Text) > 0 {
-		e.X2 = axis(s.Grid[1])
+		e.X2, e.SE = axis(s.Grid[1]), slices.Clone(s.SE)
+		for i := range e.SE {
+			if notFinite(s.A[i]) || notFinite(s.B[i]) { // one of them has no rows there
+				e.SE[i] = math.NaN()
+			}
+		}
 	}
 	return e
 }
@@ -174,17 +182,15 @@ func (d *drawing) overlaid(e *Effect) *figure {
 	f := &figure{Title: clip(e.Term, 60), Label: fmt.Sprintf("%s in A and in B", clip(e.Term, 60))}
 	switch {
 	case e.X2 != nil:
-		for i := range e.Before { // where one has no rows
-			if notFinite(e.Before[i]) {
-				return nil
-			}
-		}
 		h, err := d.heat(e)
 		if err != nil {
 			return nil
 		}
-		h.Panels[0].Title, h.Panels[1].Title, h.caption = "A", "B", nil
-		f.Heat = h
+		h.Panels[0].Title, h.Panels[1].Title = "A", "B"
+		if len(h.Panels) > 2 {
+			h.Panels[2].Title = "standard error of B - A"
+		}
+		f.Heat, f.Wide = h, true
 	case e.X.Levels != nil:
 		f.Dots = d.dots(e)
 		f.Caption = f.Dots.caption

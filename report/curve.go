@@ -7,91 +7,182 @@ import (
 
 // curve is a function of one number.
 type curve struct {
-	Band, Sim, Before, After, Data string // paths
+	Band, Sim, Before, After, Data string // paths; no Before if the network has no such effect
 	Networks                       string // path of the curves of several networks
 	Zero                           string // height of the line at 0
 	XTicks, YTicks                 []tick
-	XName                          string
+	XName, XScale                  string
 	X0, X1, Y0, Y1                 string // ranges of the axes
 	caption                        []string
 }
 
 func (d *drawing) curve(e *Effect) *curve {
 	s, why := d.scale(e, "vertical")
-	n := len(e.X.Values)
-	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
+	quantiles := d.quantiles(e.X.Feature, e)
+	x := newFrame(e.X, quantiles, left, right)
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.spaced(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
+	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), XScale: x.warp.String(), caption: slices.Concat(x.caption, why)}
 	c.X0, c.X1, c.Y0, c.Y1 = exact(x.lo), exact(x.hi), exact(s.lo), exact(s.hi)
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}
-	trace := func(v []float64) string {
-		var p path
-		for i, v := range v {
-			if i == 0 {
-				p.move(x.at(e.X.Values[i]), y.at(v))
-			} else {
-				p.line(x.at(e.X.Values[i]), y.at(v))
-			}
-		}
-		return p.String()
+	p := plot{e, x, y}
+	c.After = p.trace(e.After)
+	if d.both || e.hasBefore() {
+		c.Before = p.trace(e.Before)
 	}
-	c.Before, c.After = trace(e.Before), trace(e.After)
-	c.Band = band(e, e.half, x, y)
+	c.Band = p.band(e.half)
 	if e.Sim != nil {
-		c.Sim = band(e, func(i int) float64 { return e.Sim[i] }, x, y)
+		c.Sim = p.band(func(i int) float64 { return e.Sim[i] })
 	}
 	if e.Networks != nil {
 		for _, f := range e.Networks.After {
-			c.Networks += trace(f)
+			c.Networks += p.trace(f)
 		}
 	}
-	c.Data = d.histogram(e.X.Feature)
+	if words := p.leaves(); words != "" {
+		c.caption = append(c.caption, words)
+	}
+	c.Data = d.histogram(e, x, quantiles)
 	return c
 }
 
-// band is the area between the limits of a 95 % band of these half widths, cut at the edges
-// of the plot: one piece for each run of points that have a standard error.
-func band(e *Effect, half func(i int) float64, x, y axis) string {
-	var p path
-	height := func(v float64) float64 { return y.at(math.Min(math.Max(v, y.lo), y.hi)) }
-	for i := 0; i < len(e.SE); {
-		if notFinite(e.SE[i]) {
+// hasBefore tells whether the network itself has such an effect: what is 0 everywhere, up
+// to rounding, is not drawn.
+func (e *Effect) hasBefore() bool { return largest(e.Before) > 1e-9*largest(e.After) }
+
+// plot is the area of a curve.
+type plot struct {
+	e *Effect
+	x *frame
+	y axis
+}
+
+// beyond is how far outside of its area a curve is followed: it is cut there.
+const beyond = 60
+
+// at is the place of value v at point i.
+func (p plot) at(i int, v float64) point {
+	return point{p.x.at(p.e.X.Values[i]), math.Min(math.Max(p.y.at(v), top-beyond), bottom+beyond)}
+}
+
+// drawn are the points from a to b, within the frame and one beyond each end.
+func (p plot) drawn() (a, b int) {
+	v := p.e.X.Values
+	a, b = 0, len(v)-1
+	for a+1 < len(v) && v[a+1] <= p.x.lo {
+		a++
+	}
+	for b > 0 && v[b-1] >= p.x.hi {
+		b--
+	}
+	return a, b
+}
+
+func (p plot) trace(v []float64) string {
+	var line []point
+	a, b := p.drawn()
+	for i := a; i <= b; i++ {
+		line = append(line, p.at(i, v[i]))
+	}
+	var out path
+	out.trace(line)
+	return out.String()
+}
+
+// band is the area between the limits of a 95 % band of these half widths: one piece for
+// each run of points that have a standard error.
+func (p plot) band(half func(i int) float64) string {
+	var out path
+	from, to := p.drawn()
+	for i := from; i <= to; {
+		if notFinite(p.e.SE[i]) {
 			i++
 			continue
 		}
-		first := i
-		for ; i < len(e.SE) && !notFinite(e.SE[i]); i++ {
-			at := height(e.After[i] + half(i))
-			if i == first {
-				p.move(x.at(e.X.Values[i]), at)
-			} else {
-				p.line(x.at(e.X.Values[i]), at)
-			}
+		var upper, lower []point
+		for ; i <= to && !notFinite(p.e.SE[i]); i++ {
+			upper = append(upper, p.at(i, p.e.After[i]+half(i)))
+			lower = append(lower, p.at(i, p.e.After[i]-half(i)))
 		}
-		for j := i - 1; j >= first; j-- {
-			p.line(x.at(e.X.Values[j]), height(e.After[j]-half(j)))
+		slices.Reverse(lower)
+		out.trace(upper)
+		for _, at := range simplified(lower) {
+			out.line(at.x, at.y)
 		}
-		p.WriteString("z")
+		out.WriteString("z")
+	}
+	return out.String()
+}
+
+// leaves says how far the curve runs where the picture does not follow it.
+func (p plot) leaves() string {
+	s := emptySpan()
+	for _, v := range p.e.After {
+		s.add(v)
+	}
+	if s.empty() || s.lo >= p.y.lo && s.hi <= p.y.hi {
+		return ""
+	}
+	return "Where there are few rows or none the curve leaves the picture: in all it runs from " + num(s.lo) + " to " + num(s.hi) + "."
+}
+
+// histogram shows where the rows lie on a numeric feature.
+func (d *drawing) histogram(e *Effect, x *frame, quantiles []float64) string {
+	f := d.feature[e.X.Feature]
+	switch {
+	case len(f.Counts) > 0 && x.lo == f.Min && x.hi == f.Max && x.warp.name == "":
+		if counts, first := wholeCounts(f.Counts, f.Min, f.Max); x.integers && counts != nil {
+			return bars(counts, func(i int) (float64, float64) { return x.at(first + float64(i) - 0.4), x.at(first + float64(i) + 0.4) })
+		}
+		return even(floats(f.Counts))
+	case len(quantiles) > 2:
+		return even(x.rows(quantiles, 40))
+	}
+	return ""
+}
+
+// even are bars of equal width over the plot.
+func even(counts []float64) string {
+	w := float64(right-left) / float64(len(counts))
+	return bars(counts, func(i int) (float64, float64) { return left + float64(i)*w, left + float64(i+1)*w - 0.4 })
+}
+
+// bars are as high as their counts.
+func bars(counts []float64, sides func(i int) (from, to float64)) string {
+	highest := slices.Max(counts)
+	if !(highest > 0) {
+		return ""
+	}
+	var p path
+	for i, n := range counts {
+		if n > 0 {
+			from, to := sides(i)
+			from, to = math.Max(from, left), math.Min(to, right)
+			h := math.Max(strip*n/highest, 0.6) // a single row stays visible
+			p.bar(from, bottom+4+strip-h, to-from, h)
+		}
 	}
 	return p.String()
 }
 
-// histogram shows where the data of a numeric feature lie.
-func (d *drawing) histogram(name string) string {
-	counts := d.feature[name].Counts
-	if len(counts) == 0 || slices.Max(counts) == 0 {
-		return ""
+// wholeCounts are the rows of each whole number from lo, which a histogram tells if each
+// has a bin of its own; else nil.
+func wholeCounts(counts []int64, lo, hi float64) ([]float64, float64) {
+	if !(hi-lo < float64(len(counts))) || !(hi > lo) {
+		return nil, 0
 	}
-	w := float64(right-left) / float64(len(counts))
-	highest := float64(slices.Max(counts))
-	var p path
+	out := make([]float64, int(hi-lo)+1)
+	for i := range out {
+		out[i] = float64(counts[min(int(float64(i)/(hi-lo)*float64(len(counts))), len(counts)-1)])
+	}
+	return out, lo
+}
+
+func floats(counts []int64) []float64 {
+	out := make([]float64, len(counts))
 	for i, n := range counts {
-		if n > 0 {
-			h := math.Max(strip*float64(n)/highest, 0.6) // a single row stays visible
-			p.bar(left+float64(i)*w, bottom+4+strip-h, w-0.4, h)
-		}
+		out[i] = float64(n)
 	}
-	return p.String()
+	return out
 }

@@ -10,46 +10,152 @@ import (
 
 // drawing is what the pictures of one predictor have in common.
 type drawing struct {
-	common  span // range of all effects, on the link scale
+	common  span    // range of all effects, on the link scale
+	most    float64 // effects that are larger do not decide it; 0: no such bound
 	feature map[string]decompose.Feature
+	support func(term string) *decompose.Support
+	both    bool // of two decompositions: what is 0 in the first is drawn, too
 	eta     string
 }
 
 // newDrawing prepares the pictures of one predictor.
 func newDrawing(r *decompose.Result, d *decompose.Predictor) *drawing {
 	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, eta: d.Name}
+	draw.support = func(term string) *decompose.Support {
+		for j := range d.Terms {
+			if d.Terms[j].Name == term {
+				return r.SupportOf(&d.Terms[j])
+			}
+		}
+		return nil
+	}
 	for _, f := range r.Features {
 		draw.feature[f.Name] = f
 	}
 	return draw
 }
 
-// effectSpan is the range of one effect: its curves, and its band where that is not among
-// the widest quarter, which is at the ends, where there are hardly any rows.
-func effectSpan(e *Effect) span {
-	s := emptySpan()
-	s.add(0)
+// supportOf is where rows lie for e's term, nil: wherever its features do.
+func (d *drawing) supportOf(e *Effect) *decompose.Support {
+	if d.support == nil {
+		return nil
+	}
+	return d.support(e.Term)
+}
+
+// quantiles are those of the rows that e's term is about, nil if they are not known.
+func (d *drawing) quantiles(name string, e *Effect) []float64 {
+	f, ok := d.feature[name]
+	if !ok || f.Levels != nil {
+		return nil
+	}
+	_, _, q := rowsIn(d.supportOf(e), &f)
+	return q
+}
+
+// sampled is where a row lies on the two features of a surface; of a factor the place of its
+// level on the effect's axis.
+type sampled struct{ x, y float64 }
+
+// sample are rows that e's term is about; nil if none are known.
+func (d *drawing) sample(e *Effect) []sampled {
+	x, y := d.onAxis(e.X), d.onAxis(e.X2)
+	if x == nil || len(x) != len(y) {
+		return nil
+	}
+	by, level := []float64(nil), 0.0
+	if s := d.supportOf(e); s != nil && s.By != "" {
+		f := d.feature[s.By]
+		by, level = f.Sample, f.Position(s.Level)
+	}
+	var out []sampled
+	for i := range x {
+		if by != nil && by[i] != level || x[i] < 0 && e.X.Levels != nil || y[i] < 0 && e.X2.Levels != nil {
+			continue
+		}
+		out = append(out, sampled{x[i], y[i]})
+	}
+	return out
+}
+
+// onAxis are the sampled values of a feature, as places on its axis if it has levels, -1
+// where it has not this one.
+func (d *drawing) onAxis(a *Axis) []float64 {
+	f := d.feature[a.Feature]
+	if a.Levels == nil {
+		if f.Levels != nil {
+			return nil
+		}
+		return f.Sample
+	}
+	place := map[float64]float64{}
+	for i, level := range a.Levels {
+		place[f.Position(level)] = float64(i)
+	}
+	out := make([]float64, len(f.Sample))
+	for i, v := range f.Sample {
+		at, ok := place[v]
+		if out[i] = at; !ok {
+			out[i] = -1
+		}
+	}
+	return out
+}
+
+// effectSpan is the range of one effect: its curves where rows lie, and three quarters as
+// much again of where they run beyond. Of its band what is not among the widest quarter, which is at
+// the ends, where there are hardly any rows.
+func (d *drawing) effectSpan(e *Effect) span {
+	in := func(float64) bool { return true }
+	q := d.quantiles(e.X.Feature, e)
+	if e.X.Levels == nil && len(q) > 2 {
+		lo, _, hi := central(q)
+		in = func(x float64) bool { return x >= lo && x <= hi }
+	}
+	rows, all := emptySpan(), emptySpan()
+	rows.add(0)
 	known := slices.DeleteFunc(slices.Clone(e.SE), notFinite)
 	slices.Sort(known)
 	for i := range e.After {
 		if math.IsNaN(e.After[i]) {
 			continue
 		}
-		s.add(e.After[i])
-		s.add(e.Before[i])
+		all.add(e.After[i])
+		all.add(e.Before[i])
+		if e.X.Levels == nil && e.X2 == nil && !in(e.X.Values[i]) {
+			continue
+		}
+		rows.add(e.After[i])
+		rows.add(e.Before[i])
 		if len(known) > 0 && e.SE[i] <= known[len(known)*3/4] {
-			s.add(e.After[i] - e.half(i))
-			s.add(e.After[i] + e.half(i))
+			rows.add(e.After[i] - e.half(i))
+			rows.add(e.After[i] + e.half(i))
 		}
 	}
-	return s
+	room := rows.padded(0.75)
+	rows.lo, rows.hi = math.Min(rows.lo, math.Max(all.lo, room.lo)), math.Max(rows.hi, math.Min(all.hi, room.hi))
+	return rows
 }
 
 // join extends the predictor's common range by an effect. Terms that are not identified do
-// not count, for their split, and so their size, is arbitrary.
+// not count, for their split, and so their size, is arbitrary; nor does a curve that is far
+// larger than all rows' contributions, as that of a level of few rows may be.
 func (d *drawing) join(c *candidate) {
-	if c.effect.Note == "" && c.effect.X2 == nil && c.identified() {
-		d.common.join(effectSpan(c.effect))
+	if c.effect.Note != "" || c.effect.X2 != nil || !c.identified() {
+		return
+	}
+	if s := d.effectSpan(c.effect); d.most == 0 || s.size() <= d.most {
+		d.common.join(s)
+	}
+}
+
+// bound sets most from the candidates: twelve standard deviations over the rows, of the
+// effect of the largest.
+func (d *drawing) bound(candidates []*candidate) {
+	for _, c := range candidates {
+		if c.identified() {
+			d.most = math.Max(d.most, 12*c.after)
+		}
 	}
 }
 
@@ -58,7 +164,7 @@ func (d *drawing) join(c *candidate) {
 // its own, and why is a sentence for the caption.
 func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
 	const flat = 0.25
-	s = effectSpan(e)
+	s = d.effectSpan(e)
 	if d.common.empty() || s.size() == 0 {
 		return s.drawable().padded(0.06), nil
 	}
@@ -73,13 +179,19 @@ func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
 	return s.drawable().padded(0.05), why
 }
 
-// byLevel counts the rows of each level.
+// byLevel counts the rows of each level; of a column of few whole numbers, too.
 func (d *drawing) byLevel(name string) map[string]int64 {
 	f := d.feature[name]
 	out := map[string]int64{}
 	if len(f.Levels) == len(f.Counts) {
 		for i, l := range f.Levels {
 			out[l] = f.Counts[i]
+		}
+	}
+	if f.Levels == nil && whole(f.Quantiles) {
+		counts, first := wholeCounts(f.Counts, f.Min, f.Max)
+		for i, n := range counts {
+			out[exact(first+float64(i))] = int64(n)
 		}
 	}
 	return out

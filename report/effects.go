@@ -32,7 +32,7 @@ type Effect struct {
 	Held string
 	// Before is the network's own curve, After includes what was moved. Values
 	// are in order of X, and for two features X varies slowest.
-	// NaN: the combination of levels did not occur.
+	// NaN: the combination of levels did not occur, or no row is near.
 	Before, After []float64
 	// SE is the standard error of After for the given network (decompose.Result.Bands says
 	// of which kind). NaN where there is none.
@@ -68,9 +68,14 @@ func (a *Axis) text(i int) string {
 	return strconv.FormatFloat(a.Values[i], 'g', -1, 64)
 }
 
-// Effects evaluates every term of r on a grid; a is r's applier. The grid is 101 points over
-// the training range of a numeric feature, every level of a factor, 41 x 41 points for two
-// features. A numeric by variable is held at 1, a factor by at the term's level. Terms of
+// Effects evaluates every term of r on a grid; a is r's applier. The grid is 101 points of a
+// numeric feature, every level of a factor, 41 x 41 points for two features. Points follow
+// the training rows: half of them are quantiles of the rows, the others make the longest
+// steps between these as short as can be, so that no stretch is left out; they are equally
+// spaced over the range where quantiles are not known (results of earlier versions, or
+// before the last pass). Curves by a level of a factor end with its rows. Points of two
+// features that are farther from every row than a tenth of their ranges have no value. A
+// numeric by variable is held at 1, a factor by at the term's level. Terms of
 // three or more features, and terms that cannot be evaluated on a grid, have a Note and no
 // values. A predictor's terms are followed by the sums of those that are identified only
 // together (see Effect.Sum). The only error is that of ctx.
@@ -175,6 +180,11 @@ func (g *grids) effect(ctx context.Context, k int, terms []int) (Effect, error) 
 	if len(terms) == 1 {
 		err = blank(&e, gridOf, b)
 	}
+	for i, far := range g.far(&e, gridOf) {
+		if far {
+			e.blank(i)
+		}
+	}
 	return e, err
 }
 
@@ -193,13 +203,24 @@ func blank(e *Effect, t *decompose.TermResult, b *data.Batch) error {
 	}
 	for i, there := range occurred {
 		if !there {
-			e.Before[i], e.After[i], e.SE[i] = math.NaN(), math.NaN(), math.NaN()
-			if e.Sim != nil {
-				e.Sim[i] = math.NaN()
-			}
+			e.blank(i)
 		}
 	}
 	return nil
+}
+
+// blank leaves point i without a value.
+func (e *Effect) blank(i int) {
+	curves := [][]float64{e.Before, e.After, e.SE}
+	if e.Sim != nil {
+		curves = append(curves, e.Sim)
+	}
+	if n := e.Networks; n != nil {
+		curves = slices.Concat(curves, n.Before, n.After, [][]float64{n.SDBefore, n.SD})
+	}
+	for _, v := range curves {
+		v[i] = math.NaN()
+	}
 }
 
 // notFinite tells NaN and infinities.
@@ -212,7 +233,7 @@ func effectColumns() []string {
 
 // WriteEffects writes effects.csv: for every term with a grid, the rows of stage "before"
 // and then those of stage "after"; sums are left out. x is a level for factors, x2 is empty
-// for one feature; value is empty for a combination of levels that did not occur. se, lower
+// for one feature; value is empty for a combination of levels that did not occur, and where no row is near. se, lower
 // and upper (the pointwise 95 % band) and lower_sim and upper_sim (the band that holds all of
 // the grid) are empty in stage "before", and where there is no standard error. Numbers have
 // all their digits.

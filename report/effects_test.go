@@ -36,6 +36,17 @@ func find(t testing.TB, effects []report.Effect, term string) *report.Effect {
 	return nil
 }
 
+func termNamed(t testing.TB, r *decompose.Result, name string) *decompose.TermResult {
+	t.Helper()
+	for j := range r.Predictors[0].Terms {
+		if r.Predictors[0].Terms[j].Name == name {
+			return &r.Predictors[0].Terms[j]
+		}
+	}
+	t.Fatalf("no term %q", name)
+	return nil
+}
+
 func TestEffectsGrids(t *testing.T) {
 	r, a := everything(t)
 	effects := effectsOf(t, r, a)
@@ -72,6 +83,9 @@ func TestEffectsGrids(t *testing.T) {
 			t.Errorf("%s: %d, %d and %d values for %d points", c.term, len(e.Before), len(e.After), len(e.SE), want)
 		}
 		for _, f := range r.Features {
+			if s := r.SupportOf(termNamed(t, r, c.term)); s != nil && s.Level != "" && len(s.Sides) == 1 {
+				f.Min, f.Max = s.Sides[0].Min, s.Sides[0].Max
+			}
 			if f.Name == e.X.Feature && f.Levels == nil && (e.X.Values[0] != f.Min || e.X.Values[len(e.X.Values)-1] != f.Max) {
 				t.Errorf("%s: grid from %g to %g, the feature from %g to %g", c.term, e.X.Values[0], e.X.Values[len(e.X.Values)-1], f.Min, f.Max)
 			}

@@ -17,6 +17,7 @@ type figure struct {
 	Curve     *curve
 	Dots      *dots
 	Heat      *heat
+	Wide      bool // takes the width of the page
 
 	effect *Effect
 }
@@ -45,7 +46,7 @@ func (d *drawing) draw(c *candidate) (*figure, string) {
 		if err != nil {
 			return nil, err.Error()
 		}
-		f.Heat = h
+		f.Heat, f.Wide = h, true
 		f.Caption = h.caption
 	case e.X.Levels != nil:
 		f.Dots = d.dots(e)
@@ -84,7 +85,11 @@ func describe(e *Effect, eta string) string {
 		}
 		return fmt.Sprintf("lowest %s at %s, highest %s at %s", num(lo), at(slices.Index(v, lo)), num(hi), at(slices.Index(v, hi)))
 	}
-	return fmt.Sprintf("Effect of %s on %s. After the projection: %s. Before: %s.", clip(e.Term, 60), clip(eta, 40), text(e.After), text(e.Before))
+	said := fmt.Sprintf("Effect of %s on %s. After the projection: %s.", clip(e.Term, 60), clip(eta, 40), text(e.After))
+	if e.hasBefore() {
+		said += fmt.Sprintf(" Before: %s.", text(e.Before))
+	}
+	return said
 }
 
 func shortNumber(s string, a *Axis) string {

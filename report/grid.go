@@ -140,7 +140,7 @@ func levelsOf(t *decompose.TermResult) ([]string, bool) {
 }
 
 // axis is the grid of a feature: the levels of a factor or of a categorical
-// column, else equispaced numbers over the training range.
+// column, else numbers where the rows of t lie (see gridPoints).
 func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, error) {
 	f := g.feature[name]
 	if f == nil {
@@ -152,16 +152,8 @@ func (g *grids) axis(t *decompose.TermResult, name string, points int) (*Axis, e
 	if f.Levels != nil {
 		return &Axis{Feature: name, Levels: inOrder(f.Levels)}, nil
 	}
-	if !(f.Max > f.Min) {
-		return &Axis{Feature: name, Values: []float64{f.Min}}, nil
-	}
-	a := &Axis{Feature: name, Values: make([]float64, points)}
-	for i := range a.Values {
-		w := float64(i) / float64(points-1)
-		a.Values[i] = (1-w)*f.Min + w*f.Max
-	}
-	a.Values[0], a.Values[points-1] = f.Min, f.Max
-	return a, nil
+	lo, hi, quantiles := rowsIn(g.result.SupportOf(t), f)
+	return &Axis{Feature: name, Values: gridPoints(lo, hi, quantiles, points)}, nil
 }
 
 // inOrder sorts levels that are all numbers by value.

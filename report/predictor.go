@@ -23,6 +23,7 @@ type predictor struct {
 	Figures    []figure
 	NotDrawn   string
 	Sums       bool // some figures are of sums
+	Before     bool // some have a curve before
 	Skipped    []fact
 	Importance importances
 	Orders     []orderRow // of interaction; nil: not asked for
@@ -67,6 +68,7 @@ func sd(variance float64) string { return num(math.Sqrt(variance)) }
 // not identified, that of their sum.
 func (p *predictor) figures(draw *drawing, drawn *choice, candidates []*candidate, k int) {
 	candidates, p.NotDrawn = drawn.of(k, candidates)
+	draw.bound(candidates)
 	for _, c := range candidates {
 		draw.join(c)
 		p.Sums = p.Sums || c.effect.Sum != nil
@@ -77,6 +79,7 @@ func (p *predictor) figures(draw *drawing, drawn *choice, candidates []*candidat
 			p.Skipped = append(p.Skipped, fact{Name: clip(c.effect.Term, 60), Value: clip(why, 300)})
 			continue
 		}
+		p.Before = p.Before || c.effect.hasBefore()
 		f.Predictor, f.ID = k+1, fmt.Sprintf("%s-f%d", p.ID, len(p.Figures)+1)
 		p.Figures = append(p.Figures, *f)
 	}
