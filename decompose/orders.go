@@ -183,7 +183,11 @@ func (f *faults) orders(m Model) {
 		if len(columns) == 0 {
 			continue
 		}
-		lack := fmt.Sprintf("%s would count their main effects as interactions: add terms of %s alone by a formula", listed(terms), listed(columns))
+		whose := "its"
+		if len(terms) > 1 {
+			whose = "their"
+		}
+		lack := fmt.Sprintf("%s would count %s main effects as interactions: add terms of %s alone by a formula, as ~ . does", listed(terms), whose, listed(columns))
 		if who[lack] == nil {
 			lacks = append(lacks, lack)
 		}

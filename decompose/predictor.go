@@ -23,6 +23,8 @@ type solver struct {
 	method  Method
 	o       *Options
 
+	unitsOnly bool // columns that others span are all of learned terms
+
 	columns  *projection.Constrained
 	networks []*projection.Constrained // with the deep part of each of several networks
 	fit      *projection.Fit
@@ -248,8 +250,9 @@ func (s *solver) aliases(context.Context) error {
 	if s.hierarchy != nil {
 		found = s.fit.AliasesIn(s.hierarchy)
 	}
-	s.out.Aliased, s.out.Entangled = []string{}, []Entanglement{}
+	s.out.Aliased, s.out.Entangled, s.unitsOnly = []string{}, []Entanglement{}, true
 	for _, c := range found.Columns {
+		s.unitsOnly = s.unitsOnly && s.d.blocks[c.Block].Term.Kind() == Learned
 		s.out.Aliased = append(s.out.Aliased, s.d.blocks[c.Block].columnName(c.At, s.columns.Columns(c.Block)))
 	}
 	for j := range s.out.Terms {

@@ -50,16 +50,10 @@ func (s *solver) warnTerms() {
 // inTheirTerms says that columns of learned terms which others span do not leave the terms
 // open, where that is so: units of a network are often dead, or repeat one another.
 func (s *solver) inTheirTerms() string {
-	if len(s.out.Entangled) > 0 {
+	if !s.unitsOnly || len(s.out.Entangled) > 0 {
 		return ""
 	}
-	for j := range s.out.Terms {
-		if s.out.Terms[j].Kind != Learned {
-			continue
-		}
-		return " (units of learned terms that are dead or repeat others; the terms' functions are told apart nevertheless)"
-	}
-	return ""
+	return " (units of learned terms that are dead or repeat others; the terms' functions are told apart nevertheless)"
 }
 
 // warnSmoothing is about a choice of smoothing parameters that did not end well.

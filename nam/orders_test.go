@@ -335,8 +335,8 @@ func TestOrdersRefuse(t *testing.T) {
 	tab := rows(t, 50, 3, 0, 1)
 	m := &blackBox{3, func(x []float64) float64 { return x[0] }}
 	for _, c := range []struct{ text, want string }{
-		{"~ x0 + x0:x1", `term "x0:x1" needs a term of "x1" alone next to it, or main effects would count as interactions: add one by a formula`},
-		{"~ s(x0, x1)", `term "s(x0,x1)" needs a term of "x0" and one of "x1" alone next to it`},
+		{"~ x0 + x0:x1", `"x0:x1" would count its main effects as interactions: add terms of "x1" alone by a formula`},
+		{"~ s(x0, x1)", `"s(x0,x1)" would count its main effects as interactions: add terms of "x0", "x1" alone by a formula`},
 	} {
 		_, err := decompose.Decompose(t.Context(), withFormula(t, m, tab, c.text), tab, &decompose.Options{Orders: true})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,10 +72,29 @@ func differing(first, names []string, predictors bool) string {
 }
 
 // names are known names by kind: 1 predictors, 2 terms, 3 columns.
-type names map[string]byte
+type names struct {
+	kind   map[string]byte
+	spaced []string // terms and columns with white space in them, longest first
+}
 
-func namesOf(r *decompose.Result) names {
-	out := names{}
+// spacedAt is the longest name with white space in it that text begins with; "": none.
+func (n *names) spacedAt(text string) string {
+	for _, name := range n.spaced {
+		if strings.HasPrefix(text, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// letter tells whether text ends in a letter, so that no name begins behind it.
+func letter(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.IsLetter(r)
+}
+
+func namesOf(r *decompose.Result) *names {
+	out := map[string]byte{}
 	for i := range r.Predictors {
 		p := &r.Predictors[i]
 		for j := range p.Terms {
@@ -97,20 +117,28 @@ func namesOf(r *decompose.Result) names {
 	for i := range r.Predictors {
 		out[r.Predictors[i].Name] = 1
 	}
-	return out
+	delete(out, "")
+	n := &names{kind: out}
+	for name, kind := range out {
+		if kind > 1 && strings.ContainsFunc(name, unicode.IsSpace) {
+			n.spaced = append(n.spaced, name)
+		}
+	}
+	slices.SortFunc(n.spaced, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	return n
 }
 
 // shapeOf is a warning with marks in place of names, and these names: the predictor that it
 // begins with, names in quotes, and words that are names (with the number of a column
 // behind them, as s(x).9).
-func shapeOf(text string, known names) (shape string, found []string) {
+func shapeOf(text string, known *names) (shape string, found []string) {
 	var b strings.Builder
 	mark := func(name string, kind byte) {
 		found = append(found, name)
 		b.WriteByte(0)
 		b.WriteByte(kind)
 	}
-	if i := strings.Index(text, ": "); i > 0 && known[text[:i]] == 1 {
+	if i := strings.Index(text, ": "); i > 0 && known.kind[text[:i]] == 1 {
 		mark(text[:i], 1)
 		text = text[i:]
 	}
@@ -120,21 +148,26 @@ func shapeOf(text string, known names) (shape string, found []string) {
 			text = rest
 			continue
 		}
+		if name := known.spacedAt(text); name != "" && (b.Len() == 0 || !letter(b.String())) {
+			mark(name, known.kind[name])
+			text = text[len(name):]
+			continue
+		}
 		word := wordOf(text)
 		name := strings.TrimRight(word, ",;:.")
 		core := withoutNumber(name)
 		switch {
-		case known[name] > 1:
-			mark(name, known[name])
-			b.WriteString(word[len(name):])
-		case core != name && known[core] > 1:
-			mark(core, known[core])
-			b.WriteString(word[len(core):])
 		case word == "":
 			_, n := utf8.DecodeRuneInString(text)
 			b.WriteString(text[:n])
 			text = text[n:]
 			continue
+		case known.kind[name] > 1:
+			mark(name, known.kind[name])
+			b.WriteString(word[len(name):])
+		case core != name && known.kind[core] > 1:
+			mark(core, known.kind[core])
+			b.WriteString(word[len(core):])
 		default:
 			b.WriteString(word)
 		}

@@ -93,7 +93,7 @@ func TestTerms(t *testing.T) {
 	if text != want {
 		t.Errorf("%s\nwant\n%s", text, want)
 	}
-	left := "row (it counts the rows), scale (constant), customer_id (a whole number of its own on each row), name (a text of its own on most rows)"
+	left := "row (it counts the rows); scale (constant); customer_id (a whole number of its own on each row); name (a text of its own on most rows)"
 	if p.String() != left {
 		t.Errorf("left out: %s\nwant %s", p, left)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
@@ -17,7 +18,13 @@ func writeAgreement(w io.Writer, r *decompose.Result, p *decompose.Predictor) {
 	if r.Networks == nil || len(p.Terms) == 0 {
 		return
 	}
-	terms := report.ByStability(p)
+	terms := slices.DeleteFunc(report.ByStability(p), func(t *decompose.TermResult) bool { return verdictOf(t) == string(decompose.Sum) })
+	if sums := len(p.Terms) - len(terms); sums > 0 {
+		defer fmt.Fprintf(w, "  (without %d terms of which only sums are identified: how networks split these says nothing)\n", sums)
+	}
+	if len(terms) == 0 {
+		return
+	}
 	var unstable []string
 	for _, t := range terms {
 		if !t.Stable() {

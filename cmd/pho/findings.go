@@ -60,9 +60,17 @@ func ofPredictors(r *decompose.Result, names []string) string {
 	case len(r.Predictors) == 1:
 		return ""
 	case len(names) == len(r.Predictors):
-		return fmt.Sprintf("all %d predictors: ", len(names))
+		return allOf(len(names)) + " predictors: "
 	}
 	return listed(names, 4) + ": "
+}
+
+// allOf is "both" or "all 3".
+func allOf(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return fmt.Sprintf("all %d", n)
 }
 
 // writeHierarchy says how unique terms are of which some have margins.
@@ -133,7 +141,7 @@ func termsOf(r *decompose.Result, pairs []string) string {
 		switch {
 		case len(r.Predictors) == 1:
 		case len(of) == len(r.Predictors):
-			names += fmt.Sprintf(" of all %d predictors", len(of))
+			names += " of " + allOf(len(of)) + " predictors"
 		default:
 			names += " of " + listed(of, 4)
 		}

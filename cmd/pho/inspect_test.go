@@ -20,7 +20,7 @@ func TestInspectNext(t *testing.T) {
 	for name, want := range map[string]string{
 		"sigmoid":   "--input x=x0..x3 --formula 'y ~ s(x0) + s(x1) + s(x2) + s(x3)' --family binomial --out result",
 		"blackbox":  "--input x=x0..x3 --formula 'y ~ s(x0) + s(x1) + s(x2) + s(x3)' --out result",
-		"two_heads": "--input x=x0..x3 --formula 'mu = ~ s(x0) + s(x1) + s(x2) + s(x3)' --formula 'sigma = ~ s(x0) + s(x1) + s(x2) + s(x3)' --out result",
+		"two_heads": "--input x=x0..x3 --formula 'mu = ~ s(x1) + s(x2) + s(x3)' --formula 'sigma = ~ s(x1) + s(x2) + s(x3)' --out result",
 		"nam_only":  "--input x=x0..x3 --response y --out result",
 	} {
 		o := done(t, "inspect", golden(name))

@@ -6,10 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/wiring"
 )
 
 // ordersOf reads the orders of every predictor from a result.
@@ -62,8 +64,14 @@ func TestOrdersOfTwoPredictors(t *testing.T) {
 			t.Errorf("predictor %d: %v and %g", k, shares[k], remainder[k])
 		}
 	}
-	if n := strings.Count(o.out+o.err, "by order of interaction (unpenalised): main effects "); n != 2 {
-		t.Errorf("%d lines of orders in\n%s", n, o.out+o.err)
+	for k, name := range []string{"mu", "sigma"} {
+		line := fmt.Sprintf("  %s %s %s %s\n", name, wiring.Percent(shares[k][0]), wiring.Percent(shares[k][1]), wiring.Percent(remainder[k]))
+		if said := regexp.MustCompile(` +`).ReplaceAllString(o.err, " "); !strings.Contains(said, strings.TrimPrefix(line, " ")) {
+			t.Errorf("no %q in\n%s", line, o.err)
+		}
+	}
+	if n := strings.Count(o.err, "by order of interaction (unpenalised)"); n != 1 {
+		t.Errorf("orders are there %d times in\n%s", n, o.err)
 	}
 	if n := strings.Count(read(t, out, resultdir.Report), "Orders of interaction"); n != 2 {
 		t.Errorf("%d sections on orders in the report", n)
@@ -93,7 +101,7 @@ func TestOrdersOfTrees(t *testing.T) {
 	write(t, rows, text)
 	flags := []string{"decompose", "--model", model, "--data", rows, "--input", "X=x0..x3", "--orders", "--out", out}
 	bad := call(t, flags...)
-	if bad.status == exitDone || !strings.Contains(bad.err, `alone next to it, or main effects would count as interactions`) {
+	if bad.status == exitDone || !strings.Contains(bad.err, `"f(x0,x1)" would count its main effects as interactions: add terms of "x1" alone by a formula, as ~ . does`) {
 		t.Fatalf("status %d: %s", bad.status, bad.err)
 	}
 	done(t, append(flags, "--formula", "~ s(x0) + s(x1) + s(x2) + s(x3)")...)

@@ -106,21 +106,26 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 	if err != nil {
 		return "", err
 	}
-	var deep, learned []string // those of learned terms of their own need no further curve
+	var deep []string // but for columns of learned terms of their own, which need no further curve
 	for _, p := range s.Predictors {
+		var learned []string
 		for _, t := range p.Terms {
 			if t.Kind == string(decompose.Learned) && len(t.Columns) == 1 {
 				learned = append(learned, t.Columns...)
 			}
 		}
 		if p.Deep != nil {
-			deep = append(deep, p.Deep.Columns...)
+			for _, c := range p.Deep.Columns {
+				if !slices.Contains(learned, c) {
+					deep = append(deep, c)
+				}
+			}
 		}
 	}
 	var terms []string
 	for _, in := range s.Inputs {
 		for i, c := range in.Columns {
-			if !slices.Contains(deep, c) || slices.Contains(learned, c) || len(terms) == mostTerms {
+			if !slices.Contains(deep, c) || len(terms) == mostTerms {
 				continue
 			}
 			name := quoteColumn(columns[in.Name][i])

@@ -97,8 +97,11 @@ func shown(name string) string {
 	return name
 }
 
-// fixed writes v with as many decimals as show four digits of the largest value.
+// fixed writes v with as many decimals as show four digits of the largest value; "-" of NaN.
 func fixed(v, largest float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
 	if !(largest > 1e-9 && largest < 1e9) {
 		return fmt.Sprintf("%.3g", v)
 	}

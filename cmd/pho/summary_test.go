@@ -43,9 +43,9 @@ func TestSummaryOfManyTerms(t *testing.T) {
 	for i, want := range map[int]string{
 		0:  "eta: the structured part explains 75.0 % of the model's variance (25.0 % before);",
 		1:  "  unstructured 25.0 %, twice their covariance 0.0 %",
-		2:  `  term                                      kind    columns   edf  sd before  sd after     verdict`,
-		3:  `  "x3\x1b[2J"                               smooth        9  2.50       0.00     31.62         sum`,
-		4:  `  s(a column with qui...chose, number 199)  smooth        9  2.50       0.00     14.11         sum`,
+		2:  `  term                                       edf  Ref.df  share  sd before  sd after     verdict`,
+		3:  `  "x3\x1b[2J"                               2.50    2.50      -       0.00     31.62         sum`,
+		4:  `  s(a column with qui...chose, number 199)  2.50    2.50      -       0.00     14.11         sum`,
 		33: "  and 170 terms that vary less (all are in the report)",
 	} {
 		if lines[i] != want {
@@ -120,5 +120,67 @@ func TestNearest(t *testing.T) {
 		if got := nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestSummaryPage: users of mgcv find what they look for, in 80 columns, and a single
+// warning is said of all terms that it is about.
+func TestSummaryPage(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	write(t, temp+"/rows.csv", rows(300))
+	done(t, "decompose", "--model", golden("blackbox"), "--data", temp+"/rows.csv", "--input", "x=x0..x3", "--formula", "n ~ x0 + dow + factor(g) + s(x2, k=5)", "--family", "poisson", "--offset", "o", "--out", temp+"/result")
+	o := done(t, "summary", temp+"/result")
+	for _, want := range []string{
+		"Family: poisson\nLink function: log\n\nFormula:\nn ~ x0 + dow + factor(g) + s(x2) + unstructured\nOffset: o\n",
+		"\nParametric coefficients:\n               Estimate  Std. Error ", "\n  (Intercept) ", "\n  factor(g)b ", "\n  factor(g)c ",
+		"\nTerms:\n  term        edf  Ref.df  ", "\n  s(x2) ", "\n-REML = ", "   Scale est. = ", "   n = 300\n",
+		"R-sq. = ", "Deviance explained = ", "\nMethod: PHOGAM, smoothing parameters by REML\n",
+	} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
+	}
+	for line := range strings.SplitSeq(o.out, "\n") {
+		if utf8.RuneCountInString(line) > pageWidth+4 { // tables of long names
+			t.Errorf("%d characters: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+	doc := document(t, temp+"/result")["predictors"].([]any)[0].(map[string]any)
+	slope := doc["terms"].([]any)[0].(map[string]any)["alpha"].([]any)[0].(float64)
+	if want := fmt.Sprintf(" x0 %.5f ", slope); !strings.Contains(strings.Join(strings.Fields(o.out), " "), want) {
+		t.Errorf("no slope %q in\n%s", want, o.out)
+	}
+}
+
+// TestSummaryOfManyPredictors: sentences that are the same of all classes stand once.
+func TestSummaryOfManyPredictors(t *testing.T) {
+	r := &decompose.Result{Method: decompose.PHO, Family: "categorical"}
+	for k := range 10 {
+		p := decompose.Predictor{Name: fmt.Sprintf("class%d", k), Variance: decompose.Variance{Structured: 3, Unstructured: 1, Total: 4}, VarianceBefore: decompose.Variance{Total: 4},
+			Hierarchy: &decompose.Hierarchy{Of: 3, Rank: 3, Smallest: 0.1 * float64(k+1)}, Remainder: &decompose.Remainder{Share: float64(k) / 20, SingleColumns: 0.1, Singles: []decompose.SingleGain{{Feature: "x9", Gain: 0.08}}}}
+		for j := range 3 {
+			p.Terms = append(p.Terms, decompose.TermResult{Name: fmt.Sprintf("s(x%d)", j), Features: []string{fmt.Sprintf("x%d", j)}, Kind: decompose.Smooth, Verdict: decompose.Convention, Why: "centred over the classes", After: decompose.Moment{Variance: float64(j)}})
+		}
+		r.Warnings = append(r.Warnings, p.Name+": s(x1) leans on single rows")
+		r.Predictors = append(r.Predictors, p)
+	}
+	var b bytes.Buffer
+	summarise(&b, r)
+	for _, once := range []string{"Interactions are hierarchical", "centred over the classes", "leans on single rows", "what is left of predictor class9", "would take 10.0 %: x9 8.0 %",
+		"s(x0), s(x1), s(x2) of all 10 predictors", "the same of class1, class2, class3, class4, class5, class6, 3 more", "all 10 predictors: Interactions", "class7     s(x2), s(x1), s(x0)      75.0 %   0.0 %        25.0 %"} {
+		if n := strings.Count(b.String(), once); n != 1 {
+			t.Errorf("%q is there %d times:\n%s", once, n, b.String())
+		}
+	}
+	b.Reset()
+	if err := writePage(&b, r, true); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "leans on single rows"); n != 10 {
+		t.Errorf("all warnings asked for, %d there", n)
+	}
+	if n := strings.Count(b.String(), "Parametric coefficients"); n != 10 {
+		t.Errorf("all predictors asked for, %d there", n)
 	}
 }

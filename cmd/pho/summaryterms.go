@@ -20,7 +20,7 @@ type termLine struct {
 	verdict       string
 	edf, refDF    float64
 	share         float64 // of Var(eta); NaN: not measured
-	before, after float64 // sds
+	before, after float64 // sds; NaN: not known
 }
 
 func (l *termLine) name() string { return strings.Join(l.names, " + ") }
@@ -41,11 +41,11 @@ func termLines(p *decompose.Predictor) []termLine {
 		}
 		line := termLine{[]string{t.Name}, verdictOf(t), t.EDF, referenceDF(t), shares(t.Name), sd(t.Before.Variance), sd(t.After.Variance)}
 		for _, e := range p.Entangled {
-			if e.After == nil || !slices.Contains(e.Terms, t.Name) {
+			if !slices.Contains(e.Terms, t.Name) {
 				continue
 			}
 			line.names, line.verdict = e.Terms, string(decompose.Sum)
-			line.before, line.after = sd(e.Before.Variance), sd(e.After.Variance)
+			line.before, line.after = sdOf(e.Before), sdOf(e.After)
 			for _, name := range e.Terms {
 				sums[name] = len(lines)
 			}
@@ -53,6 +53,15 @@ func termLines(p *decompose.Predictor) []termLine {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// sdOf is the standard deviation of a sum; NaN where artifacts of earlier versions do not
+// have it.
+func sdOf(m *decompose.Moment) float64 {
+	if m == nil {
+		return math.NaN()
+	}
+	return sd(m.Variance)
 }
 
 // referenceDF are the degrees of freedom that a test of the term would have.
@@ -109,7 +118,11 @@ func writeTerms(w io.Writer, p *decompose.Predictor, full bool) {
 	}
 	most := 0.0
 	for _, t := range list {
-		most = max(most, t.before, t.after)
+		for _, v := range []float64{t.before, t.after} {
+			if v > most {
+				most = v
+			}
+		}
 	}
 	rows := [][]string{{"term", "edf", "Ref.df", "share", "sd before", "sd after", "verdict"}}
 	for _, t := range list {
