@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
@@ -70,7 +71,9 @@ type islandEffect struct {
 	X       int       `json:"x"`            // of the axes
 	X2      *int      `json:"x2,omitempty"` // nil: a function of one feature
 	After   []numeral `json:"after,omitempty"`
-	Before  []numeral `json:"before,omitempty"` // none: 0 everywhere
+	Before  []numeral `json:"before,omitempty"`
+	Zero    bool      `json:"zero,omitempty"` // Before is 0 everywhere, and left out,
+	Same    bool      `json:"same,omitempty"` // or the same as After
 	Half    []numeral `json:"half,omitempty"`
 	Sim     []numeral `json:"sim,omitempty"`
 	Members []numeral `json:"members,omitempty"` // After of each network, one after the other
@@ -93,7 +96,7 @@ type islandFeature struct {
 
 // islandBudget is how many bytes the numbers of effects may take. What is beyond it the
 // script cannot show: bands of whole curves go first, then networks, bands, "before".
-const islandBudget = 450_000
+const islandBudget = 300_000
 
 // newIsland collects what the script needs of the figures of a page.
 func newIsland(r *decompose.Result, predictors []predictor) *island {
@@ -150,6 +153,12 @@ func (w *island) fill(effects [][]*Effect) {
 	for _, own := range effects {
 		most = max(most, len(own))
 	}
+	for k, own := range effects {
+		for i, e := range own {
+			to := &w.Predictors[k].Effects[i]
+			to.Zero, to.Same = largest(e.Before) == 0, e.unmoved()
+		}
+	}
 	for _, l := range layers() {
 		for i := range most {
 			for k, own := range effects {
@@ -201,12 +210,23 @@ func (l layer) add(to *islandEffect, e *Effect, left int) (bytes int) {
 	return bytes
 }
 
-// before is the network's own effect; nil where it is 0 everywhere.
+// before is the network's own effect; nil where it is 0 everywhere or the same as after.
 func (e *Effect) before() []float64 {
-	if largest(e.Before) == 0 {
+	if largest(e.Before) == 0 || e.unmoved() {
 		return nil
 	}
 	return e.Before
+}
+
+// unmoved tells whether the effect is the same before and after, as far as can be seen.
+func (e *Effect) unmoved() bool {
+	least := 1e-5 * largest(e.After)
+	for i, v := range e.Before {
+		if math.Abs(v-e.After[i]) > least {
+			return false
+		}
+	}
+	return least > 0
 }
 
 // networks are the curves of several networks, one after the other.

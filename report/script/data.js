@@ -1,6 +1,6 @@
 // The page's data (#pho-data, written by report/island.go) and how numbers are written.
 
-// readData completes the data: effects know their axes and predictor, missing "before" is 0.
+// readData completes the data: effects know their axes and predictor, "before" is there.
 function readData() {
   const data = JSON.parse(document.getElementById("pho-data").textContent);
   data.predictors.forEach(function (p, k) {
@@ -9,8 +9,9 @@ function readData() {
       e.predictor = k;
       e.axis = data.axes[e.x];
       e.axis2 = e.x2 === undefined ? null : data.axes[e.x2];
-      e.black = !e.before; // nothing of it was the network's own term: there is no "before" to show
-      if (e.black) e.before = e.after.map(function (v) { return v === null ? null : 0; });
+      if (e.same) e.before = e.after;
+      e.black = !e.before; // it is 0, or the page has no room for it
+      if (e.black) e.before = e.after.map(function (v) { return v === null || !e.zero ? null : 0; });
     });
   });
   return data;

@@ -142,7 +142,7 @@ function drawDots(data, svg, effect, numbers, view, size) {
     const name = levels[i].length > letters ? levels[i].slice(0, letters - 1) + "…" : levels[i];
     g.append(shape("text", { class: "y", x: left - 6, y: y + 4 }, name));
     if (numbers.low && numbers.low[i] !== null) g.append(shape("path", { class: "whisker", d: "M" + cut(numbers.low[i]) + " " + y + "H" + cut(numbers.high[i]) }));
-    if (!effect.black) g.append(shape("circle", { class: "dot-before", cx: cut(numbers.before[i]), cy: y, r: 3.5 }));
+    if (!effect.black && numbers.before[i] !== null) g.append(shape("circle", { class: "dot-before", cx: cut(numbers.before[i]), cy: y, r: 3.5 }));
     g.append(shape("circle", { class: "dot-after", cx: cut(numbers.after[i]), cy: y, r: 3.5 }));
     const rows = rowsNear(data, effect.axis, i);
     if (rows !== null) g.append(shape("text", { class: "rows", x: size.width - 4, y: y + 4 }, rows.toLocaleString("en").replace(/,/g, "\u202f")));
