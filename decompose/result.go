@@ -279,7 +279,7 @@ type Feature struct {
 	Levels []string `json:"levels,omitempty"` // of a categorical column, sorted
 	Counts []int64  `json:"counts,omitempty"` // histogram over [min,max], or rows by level; after the last pass
 	// Quantiles are 51 of a numeric column's own values, at 0, 2, ..., 100 % of the rows, of
-	// all or of 4096 of them; the ends are Min and Max. After the last pass.
+	// all or of 2048 of them; the ends are Min and Max. After the last pass.
 	Quantiles []float64 `json:"quantiles,omitempty"`
 	// Sample are the column's values, or places in Levels, in at most 400 rows, which are
 	// the same for all features that have one: those of terms of two features.

@@ -9,9 +9,10 @@ import (
 )
 
 // How many rows quantiles are taken from, how many quantiles there are, and how many rows
-// are kept in the artifact. 4096 rows tell the share of rows below a value to 0.8 %.
+// are kept in the artifact. 2048 rows tell the share of rows below a value to 1.1 %, one
+// standard deviation, and cost a pass some 0.2 ms for each feature, whatever the rows.
 const (
-	quantileRows  = 4096
+	quantileRows  = 2048
 	quantileSteps = 50
 	keptRows      = 400
 )
@@ -56,7 +57,18 @@ func (s *rowSample) add(features []Feature, b *data.Batch, below uint64) error {
 		s.value = append(s.value, all[i*len(features):(i+1)*len(features)])
 	}
 	for j := range features {
-		x, err := features[j].values(b)
+		f := &features[j]
+		if f.Levels != nil {
+			c, err := b.Codes(f.Name)
+			if err != nil {
+				return err
+			}
+			for i, row := range rows {
+				s.value[first+i][j] = f.Position(c.Levels[c.Index[row]])
+			}
+			continue
+		}
+		x, err := b.Numeric(f.Name)
 		if err != nil {
 			return err
 		}
@@ -76,17 +88,20 @@ func (s *rowSample) merge(o rowSample) {
 
 // trim leaves the rows of the least hashes, in their order.
 func (s *rowSample) trim() {
-	at := make([]int, len(s.hash))
-	for i := range at {
-		at[i] = i
+	type sampled struct {
+		hash  uint64 // another for every row
+		value []float64
 	}
-	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(s.hash[i], s.hash[j]) })
-	at = at[:min(len(at), quantileRows)]
-	var t rowSample
-	for _, i := range at {
-		t.hash, t.value = append(t.hash, s.hash[i]), append(t.value, s.value[i])
+	all := make([]sampled, len(s.hash))
+	for i := range all {
+		all[i] = sampled{s.hash[i], s.value[i]}
 	}
-	*s = t
+	slices.SortFunc(all, func(a, b sampled) int { return cmp.Compare(a.hash, b.hash) })
+	all = all[:min(len(all), quantileRows)]
+	s.hash, s.value = s.hash[:0], s.value[:0]
+	for _, row := range all {
+		s.hash, s.value = append(s.hash, row.hash), append(s.value, row.value)
+	}
 }
 
 // quantiles are values of feature j at equal steps of the sampled rows for which in holds
