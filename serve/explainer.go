@@ -163,4 +163,3 @@ func fill(to [][]float64, p *decompose.Parts) {
 		}
 	}
 }
-

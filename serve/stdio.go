@@ -24,8 +24,8 @@ func Stdio(ctx context.Context, e *Explainer, in io.Reader, out io.Writer, w Wor
 		w.Message = error.Error
 	}
 	s := &stdio{e: e, columns: e.names(), words: w, out: out, requests: make(chan incoming, 1)}
-	if err := writeFrame(out, s.hello(), nil); err != nil {
-		return fmt.Errorf("writing to the client: %w", err)
+	if err := s.write(ctx, s.hello(), nil); err != nil {
+		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -162,10 +162,23 @@ func (s *stdio) answer(ctx context.Context, q incoming) error {
 		}
 	}
 	s.close()
-	if err := writeFrame(s.out, a, parts); err != nil {
-		return fmt.Errorf("writing to the client: %w", err)
+	return s.write(ctx, a, parts)
+}
+
+// write writes a frame, or gives up when ctx ends: a client that has stopped reading would
+// keep it for ever.
+func (s *stdio) write(ctx context.Context, header any, parts [][]float64) error {
+	done := make(chan error, 1)
+	go func() { done <- writeFrame(s.out, header, parts) }()
+	select {
+	case <-ctx.Done():
+		return s.end(ctx)
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("writing to the client: %w", err)
+		}
+		return nil
 	}
-	return nil
 }
 
 // apply splits the rows of a request.
