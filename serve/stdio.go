@@ -100,7 +100,7 @@ func (s *stdio) read(in io.Reader, stop context.CancelFunc) {
 	}
 	s.mu.Lock()
 	s.ended = ended
-	if s.cancel != nil { // nobody waits for the answer
+	if s.cancel != nil && ended != nil { // at a plain end the answer may still be waited for
 		s.cancel()
 	}
 	s.mu.Unlock()
