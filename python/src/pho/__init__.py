@@ -15,8 +15,10 @@ into those terms, without touching its predictions::
 The work is done by the program ``pho``, which comes with this package.
 """
 
-from ._decomposition import Decomposition, decompose, load
+from ._decompose import decompose
+from ._decomposition import Decomposition, load
+from ._session import Session
 from ._version import __version__
 from .errors import Error, UsageError
 
-__all__ = ["Decomposition", "Error", "UsageError", "decompose", "load", "__version__"]
+__all__ = ["Decomposition", "Error", "Session", "UsageError", "decompose", "load", "__version__"]
