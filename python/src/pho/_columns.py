@@ -39,6 +39,11 @@ def is_text(column: Any) -> bool:
     return kind.startswith(("str", "large_str", "utf8", "dictionary", "enum", "<u"))
 
 
+def is_category(column: Any) -> bool:
+    """Whether a column of a table holds text, or pandas' categories."""
+    return is_text(column) or hasattr(getattr(column, "dtype", None), "categories")
+
+
 def encode(name: str, column: Any) -> Column:
     """The column's values for the program.
 

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from . import _columns, _command, _models, _progress, _rows, _tables
+from . import _columns, _command, _formulas, _models, _progress, _rows, _tables
 from ._decomposition import Decomposition
 from .errors import UsageError
 
@@ -20,7 +20,7 @@ _OWN = ("model", "data", "input", "out", "log")
 def decompose(
     model: Union[_models.Model, Sequence[_models.Model]],
     rows: _rows.Rows,
-    formula: Union[str, Sequence[str], Mapping[str, str], None] = None,
+    formula: _formulas.Formula = None,
     response: Any = None,
     *,
     inputs: Union[Sequence[str], Mapping[str, Sequence[str]], None] = None,
@@ -93,7 +93,7 @@ def decompose(
         options["factor"] = _factors(options.get("factor"), rows)
         arguments = ["decompose", "--log=json", f"--out={result}"]
         arguments += _command.flags(
-            {"model": [n.path for n in networks], "data": data, "formula": _formulas(formula), "response": response}
+            {"model": [n.path for n in networks], "data": data, "formula": _formulas.listed(formula), "response": response}
         )
         arguments += _command.flags({"input": _bound(inputs, networks[0]), "labels": _labels(labels, folder), **options})
         spoken = {path: "the rows" for path in data} if not _is_files(rows) else {}
@@ -121,16 +121,6 @@ def _responding(rows: _rows.Rows, response: Any) -> tuple[_rows.Rows, Optional[s
     named = getattr(response, "name", None)
     name = str(named) if named is not None and str(named) not in taken else next(n for n in ("y", "response", "_response") if n not in taken)
     return _rows.joined(rows, name, response), name
-
-
-def _formulas(formula: Union[str, Sequence[str], Mapping[str, str], None]) -> list[str]:
-    if formula is None:
-        return []
-    if isinstance(formula, str):
-        return [formula]
-    if isinstance(formula, Mapping):
-        return [f"{predictor} = {terms if '~' in terms else '~ ' + terms}" for predictor, terms in formula.items()]
-    return list(formula)
 
 
 def _labels(labels: Any, folder: str) -> Optional[str]:
