@@ -20,6 +20,7 @@ The work is done by the program ``pho``, which comes with this package.
 
 from typing import TYPE_CHECKING, Any
 
+from ._compare import Comparison, compare
 from ._decompose import decompose
 from ._decomposition import Decomposition, load
 from ._session import Session
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _ESTIMATORS = ("GAMClassifier", "GAMRegressor", "NAMClassifier", "NAMRegressor", "SSNClassifier", "SSNRegressor")
 
 __all__ = [
+    "Comparison",
     "Decomposition",
     "Error",
     "GAMClassifier",
@@ -43,6 +45,7 @@ __all__ = [
     "SSNRegressor",
     "Session",
     "UsageError",
+    "compare",
     "decompose",
     "load",
     "__version__",

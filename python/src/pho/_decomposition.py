@@ -56,7 +56,7 @@ class Decomposition:
         self._guard = threading.Lock()
         self._kept: Optional[_session.Session] = None
         self._delete = weakref.finalize(self, _remove, folder, os.getpid())
-        with open(self._file("decomposition.json"), encoding="utf-8") as file:
+        with open(self.file("decomposition.json"), encoding="utf-8") as file:
             self._artifact: dict[str, Any] = json.load(file)
         self._model = model or self._recorded()
 
@@ -65,8 +65,30 @@ class Decomposition:
         path = os.path.join(os.path.realpath(self._result), self._artifact["model"].get("path", ""))
         return os.path.normpath(path) if os.path.exists(path) else None
 
-    def _file(self, name: str) -> str:
+    def file(self, name: str) -> str:
+        """The path of a file of the result, such as ``effects.csv``. It lives as long as this object."""
         return os.path.join(self._result, name)
+
+    @property
+    def result(self) -> str:
+        """The directory of the result, which lives as long as this object."""
+        return self._result
+
+    @property
+    def network(self) -> Optional[str]:
+        """The network's file, or the folder of several; None if it is not where it was."""
+        return self._model
+
+    def predictor(self, name: Optional[str] = None) -> dict[str, Any]:
+        """What the artifact says of a predictor; of the only one without a name."""
+        for p in self._artifact["predictors"]:
+            if p["name"] == name or name is None and len(self.predictors) == 1:
+                return dict(p)
+        raise UsageError(f"the network has the predictors {', '.join(self.predictors)}: name one as predictor=")
+
+    def prefix(self, predictor: dict[str, Any]) -> str:
+        """What the names of a predictor's parts begin with."""
+        return f"{predictor['name']}." if len(self.predictors) > 1 else ""
 
     def __repr__(self) -> str:
         parts = []
@@ -108,15 +130,15 @@ class Decomposition:
     def contributions(self) -> _tables.Table:
         """The parts of every row, in order: intercept, a column for each term, unstructured, eta."""
         for name in ("contributions.parquet", "contributions.csv"):
-            if os.path.exists(self._file(name)):
-                table = _tables.read(self._file(name))
+            if os.path.exists(self.file(name)):
+                table = _tables.read(self.file(name))
                 return _tables.indexed(table, self._index) if self._index is not None and len(self._index) == len(table) else table
         raise Error("the result was written without contributions: use apply on the rows")
 
     @property
     def effects(self) -> _tables.Table:
         """Curves of the terms on grids, before and after, with standard errors and bands."""
-        return _tables.read(self._file("effects.csv"))
+        return _tables.read(self.file("effects.csv"))
 
     @property
     def terms(self) -> _tables.Table:
@@ -159,7 +181,7 @@ class Decomposition:
 
     def report(self) -> "Report":
         """The report: shown in a notebook, or kept with ``.save("report.html")``."""
-        return Report(self._file("report.html"), self._delete)
+        return Report(self.file("report.html"), self._delete)
 
     def plot(self, term: str, predictor: Optional[str] = None, ax: Any = None) -> Any:
         """Draw a term's curve, its band, and what it was before. Needs matplotlib.
@@ -229,9 +251,10 @@ class Decomposition:
     def to_shap(self, rows: Optional[_rows.Rows] = None, predictor: Optional[str] = None) -> Any:
         """Contributions as a ``shap.Explanation``, for shap's waterfall, beeswarm, bar and scatter.
 
-        They are exact contributions of terms, not Shapley values, whatever the plots' axes say;
-        the base value is the intercept, and ``unstructured`` what no term explains. They add up
-        to eta on the scale of the predictor.
+        They are exact contributions of terms, not Shapley values, whatever the plots' axes say
+        (``plt.gca().set_xlabel("contribution")`` mends that). The base value is the intercept,
+        which is the mean over the decomposed rows; ``unstructured``, "all columns", is what no
+        term explains. They add up to eta on the scale of the predictor.
 
         Parameters
         ----------
@@ -244,6 +267,25 @@ class Decomposition:
         from . import _shap
 
         return _shap.explanation(self, rows, predictor)
+
+    def to_interpret(self, rows: Optional[_rows.Rows] = None, predictor: Optional[str] = None, response: Any = None) -> Any:
+        """An explanation for InterpretML's viewer, ``interpret.show(d.to_interpret())``.
+
+        Curves with their bands, surfaces, and mean absolute contributions; or, of rows, bars of
+        their parts, ``unstructured`` among them. On the scale of the predictor.
+
+        Parameters
+        ----------
+        rows : optional
+            Rows to explain one by one; None: the terms.
+        predictor : str, optional
+            Needed of a network that has several.
+        response : column, optional
+            What the rows' response was, on the predictor's scale, to be shown beside it.
+        """
+        from . import _interpret
+
+        return _interpret.explanation(self, rows, predictor, response)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the result to the directory `path`, and a network that was in memory to `path`.onnx.
@@ -258,7 +300,7 @@ class Decomposition:
         fresh = tempfile.mkdtemp(prefix=".pho-", dir=parent)
         try:
             for name in os.listdir(self._result):
-                shutil.copy2(self._file(name), os.path.join(fresh, name))
+                shutil.copy2(self.file(name), os.path.join(fresh, name))
             if self._model is not None:
                 network = self._model
                 if os.path.dirname(network) == self._folder:
@@ -308,7 +350,7 @@ class Decomposition:
         Needs ``export_onnx=True`` in the call of :func:`decompose`.
         """
         try:
-            with open(self._file("adapted.onnx"), "rb") as file:
+            with open(self.file("adapted.onnx"), "rb") as file:
                 return file.read()
         except FileNotFoundError:
             raise UsageError("the result has no adapted network: decompose with export_onnx=True") from None

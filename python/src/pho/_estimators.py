@@ -45,7 +45,10 @@ class _GAM:
     formula: Formula
 
     def _settings(self: Any, rows: Any, names: Sequence[str]) -> dict[str, Any]:
-        return {"formula": _training.formulas(self.formula, rows, names)}
+        # Solved, of a Gaussian response; of others what a network without deep columns begins from.
+        solved = getattr(self, "family", "") == "gaussian"
+        still: dict[str, Any] = {"kind": "ssn", "epochs": 1, "learning_rate": 1e-12, "validation": 0.0}
+        return {"formula": _training.formulas(self.formula, rows, names), **({} if solved else still)}
 
 
 class SSNRegressor(_SSN, Regressor):

@@ -87,6 +87,15 @@ def rows_in(rows: Rows) -> int:
     return len(rows)
 
 
+def cells(rows: Rows, name: str) -> list[Any]:
+    """A column's values as Python's own."""
+    values = column(rows, name)
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
 def index(rows: Rows) -> Any:
     """The index of a DataFrame, if it says more than the numbers of rows; else None."""
     if _module(rows) != "pandas" or not hasattr(rows, "index"):

@@ -167,10 +167,13 @@ class Classifier(ClassifierMixin, Trained):  # type: ignore[misc]
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two classes; the data have one class, {self.classes_[0]!r}")
         response = _training.unused(_rows.columns(rows) or [], response or "y")
+        weights = _weights(sample_weight, y)
+        if weights is not None and len(numpy.unique(codes[weights > 0])) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two classes among the rows of positive weight; they have one class")
         two = len(self.classes_) == 2
         self._labels = _distinct([str(c) for c in self.classes_])
         given = codes.astype(float) if two else [self._labels[c] for c in codes]
-        self._train(rows, given, response, "binomial" if two else "categorical", _weights(sample_weight, y))
+        self._train(rows, given, response, "binomial" if two else "categorical", weights)
         return self
 
     def decision_function(self, X: Any) -> Any:
