@@ -45,10 +45,10 @@ __all__ = [
     "SSNRegressor",
     "Session",
     "UsageError",
+    "__version__",
     "compare",
     "decompose",
     "load",
-    "__version__",
 ]
 
 

@@ -32,7 +32,7 @@ def is_text(column: Any) -> bool:
     """Whether a column of a table holds text."""
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if kind.startswith("categor"):
-        categories = getattr(getattr(column, "dtype", None), "categories", None)
+        categories: Any = getattr(getattr(column, "dtype", None), "categories", None)
         return getattr(categories, "dtype", None) is None or categories.dtype.kind not in "biuf"
     if kind in ("", "object"):
         return isinstance(next((v for v in column if not _missing(v)), None), str)
@@ -44,15 +44,15 @@ def is_category(column: Any) -> bool:
     return is_text(column) or hasattr(getattr(column, "dtype", None), "categories")
 
 
-def encode(name: str, column: Any) -> Column:
-    """The column's values for the program.
+def encode(name: str, column: Any, text: bool = False) -> Column:
+    """The column's values for the program; of text, if nothing else tells what they are.
 
     Raises
     ------
     Error
         For dates and other things that are neither numbers nor text.
     """
-    if is_text(column):
+    if is_text(column) or text and _empty(column):
         return _texts(name, column)
     numpy = sys.modules.get("numpy")
     if numpy is None:
@@ -72,7 +72,7 @@ def _numpy(name: str, column: Any) -> Any:
     """An array of the column, missing values NaN where it can hold them."""
     import numpy
 
-    dtype = getattr(column, "dtype", None)
+    dtype: Any = getattr(column, "dtype", None)
     if hasattr(dtype, "na_value") and not isinstance(dtype, numpy.dtype):  # pandas' own types
         if hasattr(dtype, "categories"):
             return numpy.asarray(column)
@@ -128,8 +128,14 @@ def _code(name: str, value: Any, place: dict[str, int]) -> int:
     return place.setdefault(value, len(place))
 
 
+def _empty(column: Any) -> bool:
+    """Whether a column has no value; only of types that could hold text."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", "object"))).lower()
+    return kind in ("object", "null") and all(_missing(v) for v in column)
+
+
 def _missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ == "NAType"
+    return value is None or type(value).__name__ == "NAType" or value != value
 
 
 def _unfit(name: str, kind: Any, example: Any) -> Error:

@@ -66,7 +66,8 @@ class Comparison:
     @property
     def terms(self) -> _tables.Table:
         """One row for each term: how far its curve moved, by how many standard errors, and its
-        standard deviation in both."""
+        standard deviation in both.
+        """
         names = ["predictor", "term", "in", "rms", "largest", "x", "x2", "ratio", "critical", "beyond_uncertainty", "sd_a", "sd_b", "why"]
         records = []
         for p in self._document["predictors"]:

@@ -53,7 +53,7 @@ def of(d: "Decomposition", predictor: str) -> dict[str, Curve]:
                 continue
             name = row["term"]
             if name not in curves:
-                features = next((t["features"] for t in terms if t["name"] == name), [])
+                features: list[str] = next((t["features"] for t in terms if t["name"] == name), [])
                 curves[name] = Curve(name, list(features), "surface" if row["x2"] else "curve")
             _add(curves[name], row)
     for curve in curves.values():
@@ -90,7 +90,7 @@ def _add(curve: Curve, row: dict[str, str]) -> None:
 def _type(curve: Curve, features: list[dict[str, Any]]) -> None:
     """Make the places numbers, unless they are levels."""
     levels = {f["name"] for f in features if f.get("levels")}
-    if curve.kind == "curve" and (any(not _is_number(str(x)) for x in curve.x) or len(curve.features) == 1 and curve.features[0] in levels):
+    if curve.kind == "curve" and (any(not _is_number(str(x)) for x in curve.x) or (len(curve.features) == 1 and curve.features[0] in levels)):
         curve.kind = "levels"
         return
     if all(_is_number(str(x)) for x in curve.x):

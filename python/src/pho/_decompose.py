@@ -151,7 +151,8 @@ def _bound(inputs: Any, network: _models.Network) -> list[str]:
 
 def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Union[list[str], dict[str, list[str]], None]:
     """The columns that a model without names is fed: those given, by input if they were, else all
-    that have no role."""
+    that have no role.
+    """
     if isinstance(inputs, Mapping):
         return {name: [listed] if isinstance(listed, str) else list(listed) for name, listed in inputs.items()}
     if inputs is not None:

@@ -82,7 +82,7 @@ class Decomposition:
     def predictor(self, name: Optional[str] = None) -> dict[str, Any]:
         """What the artifact says of a predictor; of the only one without a name."""
         for p in self._artifact["predictors"]:
-            if p["name"] == name or name is None and len(self.predictors) == 1:
+            if p["name"] == name or (name is None and len(self.predictors) == 1):
                 return dict(p)
         raise UsageError(f"the network has the predictors {', '.join(self.predictors)}: name one as predictor=")
 
@@ -161,7 +161,8 @@ class Decomposition:
                         "why": t.get("why", ""),
                     }
                 )
-        return _tables.of(records, ["predictor", "term", "kind", "features", "columns", "edf", "sd_before", "sd_after", "identified", "verdict", "why"])
+        names = ["predictor", "term", "kind", "features", "columns", "edf", "sd_before", "sd_after", "identified", "verdict", "why"]
+        return _tables.of(records, names)
 
     @property
     def importance(self) -> _tables.Table:

@@ -135,7 +135,8 @@ def _catboost(model: Any, columns: Optional[list[str]]) -> tuple[bytes, dict[str
 
 def _estimator(model: Any, columns: Optional[list[str]], kinds: dict[str, bool]) -> tuple[bytes, dict[str, Sequence[str]]]:
     """A fitted estimator: an input for each column that it was fitted on, by name; a matrix if it was
-    fitted on one."""
+    fitted on one.
+    """
     named = _names(model)
     if named is None and not columns:
         raise UsageError("the estimator was not fitted on named columns: give them, in order, as inputs=[...]")
@@ -206,6 +207,8 @@ def _register_boosters() -> None:
     from skl2onnx import update_registered_converter
     from skl2onnx.common.shape_calculator import (
         calculate_linear_classifier_output_shapes as of_classifier,
+    )
+    from skl2onnx.common.shape_calculator import (
         calculate_linear_regressor_output_shapes as of_regressor,
     )
 

@@ -50,7 +50,8 @@ def _levels(c: _curves.Curve, ax: Any) -> None:
 
 def grid(c: _curves.Curve) -> tuple[list[Any], list[Any], list[list[float]]]:
     """A surface's places along both columns, in order, and its values: a list for each place of the
-    second, NaN where there is none."""
+    second, NaN where there is none.
+    """
     xs, ys = _order(c.x), _order(c.x2)
     value = {(x, y): v for x, y, v in zip(c.x, c.x2, c.value)}
     cells = [[value.get((x, y)) for x in xs] for y in ys]

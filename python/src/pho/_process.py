@@ -52,7 +52,8 @@ class Process:
 
     def ask(self, header: Header, payload: Sequence[bytes]) -> tuple[Header, memoryview]:
         """Send a request and return its answer. After any exception but those of the answer
-        the process is of no more use: kill it."""
+        the process is of no more use: kill it.
+        """
         text = json.dumps(header, separators=(",", ":")).encode()
         self._write(b"".join([_LENGTHS.pack(len(text), sum(map(len, payload))), text, *payload]))
         return self._read()

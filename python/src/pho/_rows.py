@@ -40,7 +40,8 @@ def columns(rows: Rows) -> Optional[list[str]]:
 
 def readable(rows: Rows) -> Rows:
     """A table whose columns can be had by name: lazy ones are computed, a matrix has columns
-    x0, x1, ..., and columns that numbers or others name are named by their text."""
+    x0, x1, ..., and columns that numbers or others name are named by their text.
+    """
     if _is_matrix(rows):
         return {f"x{j}": rows[:, j] for j in range(rows.shape[1])}
     module = _module(rows)

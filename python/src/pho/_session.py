@@ -65,7 +65,7 @@ class Session:
         dict, pandas.Series or table
             A dict of a dict of cells, a Series of a Series, else a table with the same index.
         """
-        n, columns = _taken(rows, self.columns)
+        n, columns = _taken(rows, self._hello["columns"])
         header: dict[str, Any] = {"op": "apply", "rows": n, "se": se, "na": na}
         texts = {name: c.levels for name, c in columns.items() if c.levels is not None}
         if texts:
@@ -123,19 +123,19 @@ def _close(processes: list[_process.Process]) -> None:
         processes.pop().close()
 
 
-def _taken(rows: Any, names: Sequence[str]) -> tuple[int, dict[str, _columns.Column]]:
-    """How many rows there are, and those of the named columns that are there."""
+def _taken(rows: Any, needed: Sequence[dict[str, Any]]) -> tuple[int, dict[str, _columns.Column]]:
+    """How many rows there are, and those of the columns that are there."""
     if is_row(rows):
-        return 1, {n: _columns.encode(n, [rows[n]]) for n in names if n in rows}
+        return 1, {c["name"]: _columns.encode(c["name"], [rows[c["name"]]], c["text"]) for c in needed if c["name"] in rows}
     known = _rows.columns(rows)
     if known is None:
         raise UsageError(
             f"rows are a {type(rows).__module__}.{type(rows).__qualname__}: give a dict or a Series for one row, "
             "a DataFrame, an Arrow table or a dict of columns for several"
         )
-    rows = _rows.readable(rows)
-    there = set(known)
-    return _rows.rows_in(rows), {c: _columns.encode(c, _rows.column(rows, c)) for c in names if c in there}
+    rows, there = _rows.readable(rows), set(known)
+    found = {c["name"]: _columns.encode(c["name"], _rows.column(rows, c["name"]), c["text"]) for c in needed if c["name"] in there}
+    return _rows.rows_in(rows), found
 
 
 def is_row(rows: Any) -> bool:

@@ -47,7 +47,8 @@ def explanation(d: "Decomposition", rows: Optional[_rows.Rows], predictor: Optio
 
 def _shown(rows: _rows.Rows, features: list[str]) -> tuple[Any, list[Any]]:
     """What colours a term's points, and what is written: a column's numbers, or numbers of its
-    levels; several columns have no colour."""
+    levels; several columns have no colour.
+    """
     cells = [_rows.cells(rows, f) for f in features]
     if len(cells) == 1:
         return _codes(cells[0]), cells[0]

@@ -12,12 +12,13 @@ Table = Any  # pandas.DataFrame, polars.DataFrame, or a dict of columns
 
 def parquet() -> bool:
     """Whether Parquet files can be read."""
-    return _has("polars") and not _has("pandas") or _has("pandas") and _has("pyarrow")
+    return (_has("polars") and not _has("pandas")) or (_has("pandas") and _has("pyarrow"))
 
 
 def read(path: str) -> Table:
     """The table in a CSV or Parquet file: a pandas DataFrame, without pandas one of polars,
-    without both a dict of lists."""
+    without both a dict of lists.
+    """
     binary = path.endswith(".parquet")
     if _has("pandas"):
         import pandas
@@ -100,6 +101,6 @@ def _number(cell: str) -> Union[float, str, None]:
         return cell
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None

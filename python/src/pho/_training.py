@@ -36,7 +36,8 @@ def train(rows: _rows.Rows, options: dict[str, Any]) -> tuple[bytes, dict[str, A
 
 def formula(rows: _rows.Rows, names: Sequence[str]) -> str:
     """Terms for columns as they are: a smooth of numbers that differ enough, else a linear term;
-    a factor of texts."""
+    a factor of texts.
+    """
     smooth = len(names) < _WIDE
     return "~ " + " + ".join(_term(rows, n, smooth) for n in names)
 
@@ -75,7 +76,8 @@ def listed(names: Any) -> str:
 
 def loop(estimator: Any, rows: _rows.Rows) -> dict[str, Any]:
     """The options of training's loop: an estimator's parameters. Of rows so few that the share for
-    validation is none, none is held out."""
+    validation is none, none is held out.
+    """
     n = _rows.rows_in(rows)
     return {
         "epochs": estimator.epochs,

@@ -42,6 +42,6 @@ def _option(flag: "re.Match[str]") -> str:
     value = (flag[2] or "").lstrip(" =")
     if not value:
         return name + "="
-    if value[0] == '"' or value[0].isdigit() and value.replace(".", "").isdigit() or value.isupper():
+    if value[0] == '"' or (value[0].isdigit() and value.replace(".", "").isdigit()) or value.isupper():
         return f"{name}={value}"
     return f"{name}={value!r}"
