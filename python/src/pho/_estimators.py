@@ -45,10 +45,11 @@ class _GAM:
     formula: Formula
 
     def _settings(self: Any, rows: Any, names: Sequence[str]) -> dict[str, Any]:
-        # Solved, of a Gaussian response; of others what a network without deep columns begins from.
-        solved = getattr(self, "family", "") == "gaussian"
-        still: dict[str, Any] = {"kind": "ssn", "epochs": 1, "learning_rate": 1e-12, "validation": 0.0}
-        return {"formula": _training.formulas(self.formula, rows, names), **({} if solved else still)}
+        # Solved, of a Gaussian response; of others a network without deep columns, in steps of all rows.
+        options: dict[str, Any] = {"formula": _training.formulas(self.formula, rows, names)}
+        if getattr(self, "family", "") != "gaussian":
+            options.update(kind="ssn", epochs=300, learning_rate=0.01, validation=0.0, batch_size=_training.all_rows(rows))
+        return options
 
 
 class SSNRegressor(_SSN, Regressor):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
 from dataclasses import dataclass, field
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Iterator, Optional, Sequence, Union
 
 from ._need import need
 from .errors import Error, UsageError
@@ -128,7 +129,7 @@ def _catboost(model: Any, columns: Optional[list[str]]) -> tuple[bytes, dict[str
         try:
             model.save_model(path, format="onnx")
         except Exception as fault:
-            raise Error(f"CatBoost could not export the model: {fault}; ONNX has no categorical features of CatBoost: encode them before") from fault
+            raise Error(f"CatBoost could not export the model: {_short(fault)}; ONNX has no categorical features of CatBoost: encode them before") from fault
         with open(path, "rb") as file:
             return file.read(), {"features": names}
 
@@ -157,10 +158,37 @@ def _estimator(model: Any, columns: Optional[list[str]], kinds: dict[str, bool])
     options = {id(model): {"zipmap": False}} if hasattr(model, "predict_proba") else None
     versions = None if _is_sklearn(model) else {"": 15, "ai.onnx.ml": 3}  # the boosters' converters know no later ones
     try:
-        onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset=versions)
+        with _plain_attributes():
+            onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset=versions)
     except Exception as fault:
-        raise Error(f"skl2onnx could not export the {type(model).__name__}: {fault}") from fault
+        raise Error(f"skl2onnx could not export the {type(model).__name__}: {_short(fault)}") from fault
     return onnx.SerializeToString(), inputs
+
+
+def _short(fault: Exception) -> str:
+    """An exporter's message, which may hold a whole model."""
+    text = str(fault)
+    return text if len(text) <= 600 else text[:400] + " ... " + text[-150:]
+
+
+@contextlib.contextmanager
+def _plain_attributes() -> Iterator[None]:
+    """Numbers in attributes as Python's own: skl2onnx gives truth values of NumPy for histogram
+    boosting, which newer releases of onnx refuse."""
+    import onnx.helper as helper
+
+    make = helper.make_attribute
+
+    def plain(key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(value, (list, tuple)) and any(type(v).__name__ in ("bool", "bool_") for v in value):
+            value = [int(v) for v in value]
+        return make(key, value, *args, **kwargs)
+
+    helper.make_attribute = plain
+    try:
+        yield
+    finally:
+        helper.make_attribute = make
 
 
 def _names(model: Any) -> Optional[list[str]]:
@@ -236,5 +264,5 @@ def _booster(model: Any, names: list[str]) -> tuple[bytes, dict[str, Sequence[st
     try:
         onnx = convert(model, initial_types=[("X", FloatTensorType([None, len(names)]))])
     except Exception as fault:
-        raise Error(f"onnxmltools could not export the booster: {fault}") from fault
+        raise Error(f"onnxmltools could not export the booster: {_short(fault)}") from fault
     return onnx.SerializeToString(), {"X": names}

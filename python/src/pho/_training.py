@@ -86,3 +86,8 @@ def loop(estimator: Any, rows: _rows.Rows) -> dict[str, Any]:
         "validation": estimator.validation if int(n * estimator.validation) >= 1 else 0.0,
         "patience": estimator.patience,
     }
+
+
+def all_rows(rows: _rows.Rows) -> int:
+    """A step of all rows, as far as memory is worth it."""
+    return min(max(_rows.rows_in(rows), 1), 1 << 16)

@@ -7,7 +7,7 @@ from typing import Mapping
 
 _NAMES = {"data": "rows", "input": "inputs", "formula": "formula"}
 _CHOICES = "drop|keep|error|auto|none|cv|robust|projection|hierarchical|fitted|total|gram|qr|csv|parquet"
-_FLAG = re.compile(rf"--([a-z][a-z0-9-]*)(?:( \"(?:[^\"\\]|\\.)*\"| (?:{_CHOICES})\b| [A-Z][A-Z=.]*\b| [0-9][0-9.a-zA-Z]*|=\S+))?")
+_FLAG = re.compile(rf"--([a-z][a-z0-9-]*)(?:( \"(?:[^\"\\]|\\.)*\"| (?:{_CHOICES})\b| [a-z][a-z0-9-]*(?=:)| [A-Z][A-Z=.]*\b| [0-9][0-9.a-zA-Z]*|=\S+))?")
 _COMMAND = re.compile(r"'?\bpho (?:apply|compare|decompose|demo|inspect|report|serve|summary|train|verify|explain) [^;:]*--[^;:]*")
 
 
