@@ -43,7 +43,8 @@ def test_scikit_learns_own_checks(estimator, check):
 def people():
     random = numpy.random.default_rng(1)
     n = 700
-    frame = pandas.DataFrame({"age": random.uniform(18, 80, n), "pay": random.lognormal(3, 0.5, n), "region": random.choice(["north", "south", "east"], n)})
+    region = random.choice(["north", "south", "east"], n)
+    frame = pandas.DataFrame({"age": random.uniform(18, 80, n), "pay": random.lognormal(3, 0.5, n), "region": region})
     frame["y"] = numpy.sin(frame.age / 10) + 0.05 * frame.pay + (frame.region == "north") + random.normal(size=n) * 0.1
     return frame
 
@@ -124,7 +125,8 @@ def test_classes(kind, classes, people):
 def test_means_of_families(family, people):
     random = numpy.random.default_rng(5)
     mean = numpy.exp(0.5 + 0.02 * people.age)
-    y = {"poisson": random.poisson(mean), "gamma": random.gamma(3, mean / 3), "negative-binomial": random.poisson(random.gamma(3, mean / 3)), "student-t": mean}[family]
+    gamma = random.gamma(3, mean / 3)
+    y = {"poisson": random.poisson(mean), "gamma": gamma, "negative-binomial": random.poisson(gamma), "student-t": mean}[family]
     model = pho.SSNRegressor("~ age", ["age"], family=family, epochs=40, random_state=0).fit(people[["age"]], y)
     assert abs(model.predict(people[["age"]]) / mean - 1).mean() < 0.15
 

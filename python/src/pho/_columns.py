@@ -52,7 +52,7 @@ def encode(name: str, column: Any, text: bool = False) -> Column:
     Error
         For dates and other things that are neither numbers nor text.
     """
-    if is_text(column) or text and _empty(column):
+    if is_text(column) or (text and _empty(column)):
         return _texts(name, column)
     numpy = sys.modules.get("numpy")
     if numpy is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 from .errors import UsageError
 
@@ -46,6 +46,7 @@ class Curve:
 def of(d: "Decomposition", predictor: str) -> dict[str, Curve]:
     """The curves of a predictor's terms, by term, in order; without terms of more columns."""
     terms = next(p["terms"] for p in d.artifact["predictors"] if p["name"] == predictor)
+    factors = {t["name"] for t in terms if t["kind"] in ("factor", "random")}
     curves: dict[str, Curve] = {}
     with open(d.file("effects.csv"), newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -57,7 +58,7 @@ def of(d: "Decomposition", predictor: str) -> dict[str, Curve]:
                 curves[name] = Curve(name, list(features), "surface" if row["x2"] else "curve")
             _add(curves[name], row)
     for curve in curves.values():
-        _type(curve, d.artifact.get("features") or [])
+        _type(curve, curve.term in factors)
     return {t["name"]: curves[t["name"]] for t in terms if t["name"] in curves}
 
 
@@ -87,10 +88,9 @@ def _add(curve: Curve, row: dict[str, str]) -> None:
     curve.upper.append(_number(row.get("upper", "")))
 
 
-def _type(curve: Curve, features: list[dict[str, Any]]) -> None:
+def _type(curve: Curve, factor: bool) -> None:
     """Make the places numbers, unless they are levels."""
-    levels = {f["name"] for f in features if f.get("levels")}
-    if curve.kind == "curve" and (any(not _is_number(str(x)) for x in curve.x) or (len(curve.features) == 1 and curve.features[0] in levels)):
+    if curve.kind == "curve" and (factor or any(not _is_number(str(x)) for x in curve.x)):
         curve.kind = "levels"
         return
     if all(_is_number(str(x)) for x in curve.x):

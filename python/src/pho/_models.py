@@ -129,7 +129,8 @@ def _catboost(model: Any, columns: Optional[list[str]]) -> tuple[bytes, dict[str
         try:
             model.save_model(path, format="onnx")
         except Exception as fault:
-            raise Error(f"CatBoost could not export the model: {_short(fault)}; ONNX has no categorical features of CatBoost: encode them before") from fault
+            why = "its files of ONNX have no categorical features: encode them before"
+            raise Error(f"CatBoost could not export the model: {_short(fault)}; {why}") from fault
         with open(path, "rb") as file:
             return file.read(), {"features": names}
 
@@ -174,7 +175,8 @@ def _short(fault: Exception) -> str:
 @contextlib.contextmanager
 def _plain_attributes() -> Iterator[None]:
     """Numbers in attributes as Python's own: skl2onnx gives truth values of NumPy for histogram
-    boosting, which newer releases of onnx refuse."""
+    boosting, which newer releases of onnx refuse.
+    """
     import onnx.helper as helper
 
     make = helper.make_attribute

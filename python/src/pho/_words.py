@@ -7,7 +7,11 @@ from typing import Mapping
 
 _NAMES = {"data": "rows", "input": "inputs", "formula": "formula"}
 _CHOICES = "drop|keep|error|auto|none|cv|robust|projection|hierarchical|fitted|total|gram|qr|csv|parquet"
-_FLAG = re.compile(rf"--([a-z][a-z0-9-]*)(?:( \"(?:[^\"\\]|\\.)*\"| (?:{_CHOICES})\b| [a-z][a-z0-9-]*(?=:)| [A-Z][A-Z=.]*\b| [0-9][0-9.a-zA-Z]*|=\S+))?")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+# A quoted value, a known choice, what a colon follows, a binding, a column to be a factor, a
+# placeholder, a number.
+_VALUE = rf"{_QUOTED}|(?:{_CHOICES})\b|[a-z][a-z0-9-]*(?=:)|\w+=\S+|(?<=--factor )\S+$|[A-Z][A-Z=.]*\b|[0-9][0-9.a-zA-Z]*"
+_FLAG = re.compile(rf"(?<![\w-])--([a-z][a-z0-9-]*)(?: ({_VALUE})|=(\S+))?")
 _COMMAND = re.compile(r"'?\bpho (?:apply|compare|decompose|demo|inspect|report|serve|summary|train|verify|explain) [^;:]*--[^;:]*")
 
 
@@ -39,7 +43,7 @@ def _options(text: str) -> str:
 
 def _option(flag: "re.Match[str]") -> str:
     name = _NAMES.get(flag[1], flag[1].replace("-", "_"))
-    value = (flag[2] or "").lstrip(" =")
+    value = flag[2] or flag[3]
     if not value:
         return name + "="
     if value[0] == '"' or (value[0].isdigit() and value.replace(".", "").isdigit()) or value.isupper():
