@@ -222,7 +222,7 @@ def test_matrices_and_responses(numbers):
     X, y = numbers[COLUMNS].to_numpy(float), numbers.y.to_numpy()
     model = LinearRegression().fit(X, y)
     d = pho.decompose(model, X, "~ .", response=y)
-    assert (d.artifact["response"] == "y" and list(d.terms["term"])[0].endswith("(x0)")) or "x0" in set(d.terms["term"])
+    assert (d.artifact["response"] == "y" and next(iter(d.terms["term"])).endswith("(x0)")) or "x0" in set(d.terms["term"])
     numpy.testing.assert_allclose(d.apply(X[:5])["eta"], model.predict(X[:5]), atol=1e-3)
     with pytest.raises(pho.UsageError, match="3 values"):
         pho.decompose(model, X, response=y[:3])
