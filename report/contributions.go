@@ -52,8 +52,9 @@ func (c *Contributions) Begin(r *decompose.Result) error {
 // and a dot before them if there are several predictors.
 func ContributionColumns(r *decompose.Result) []string { return contributionColumns(r, false) }
 
-// contributionColumns are these names, with TERM.se behind each term's if there are
-// standard errors.
+// ContributionColumnsSE are these names with TERM.se behind each term's, its standard error.
+func ContributionColumnsSE(r *decompose.Result) []string { return contributionColumns(r, true) }
+
 func contributionColumns(r *decompose.Result, se bool) []string {
 	var header []string
 	for _, d := range r.Predictors {

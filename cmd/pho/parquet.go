@@ -65,21 +65,10 @@ func (c *parquetContributions) Begin(r *decompose.Result) (err error) {
 
 // names are the columns': those of contributions.csv.
 func (c *parquetContributions) names(r *decompose.Result) []string {
-	all := report.ContributionColumns(r)
-	if !c.se {
-		return all
+	if c.se {
+		return report.ContributionColumnsSE(r)
 	}
-	var names []string
-	for _, d := range r.Predictors {
-		own := all[:len(d.Terms)+3]
-		all = all[len(own):]
-		names = append(names, own[0])
-		for _, term := range own[1 : len(d.Terms)+1] {
-			names = append(names, term, term+".se")
-		}
-		names = append(names, own[len(d.Terms)+1:]...)
-	}
-	return names
+	return report.ContributionColumns(r)
 }
 
 // start begins to write, with a queue for blocks of so many bytes.

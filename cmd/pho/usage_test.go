@@ -16,7 +16,7 @@ import (
 // there is instead.
 func TestUsage(t *testing.T) {
 	const (
-		all      = "there are apply, compare, decompose, demo, explain, inspect, report, summary, train, verify"
+		all      = "there are apply, compare, decompose, demo, explain, inspect, report, serve, summary, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
 		flagList = "--bands, --batch-size, --cluster, --contributions, --data, --deep, --delimiter, --df, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --interactions, --learned, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictor, --rank-tolerance, --reference, --refit, --response, --route, --seed, --select, --smoothing, --sp, --terms, --weights, --workers, --zeta-cache"
 	)
@@ -28,6 +28,8 @@ func TestUsage(t *testing.T) {
 		{args: "pho inspect NET DATA", want: `unexpected argument "DATA"`},
 		{args: "pho inspect NET --max-memory lots", want: `--max-memory: "lots" is not a size; write 512MiB, 4GiB or a number of bytes`},
 		{args: "pho report", want: `DIR is missing`},
+		{args: "pho serve --stdio", want: `DIR is missing`},
+		{args: "pho serve TEMP/earlier", want: `--stdio is missing: it is the one way to serve`},
 		{args: "pho demo now", want: `unexpected argument "now"`},
 		{args: "pho demo --rows 3", want: `--rows 3: the demo takes 1000 to 10000000`},
 		{args: "pho demo --rows many", want: `--rows "many": it is a whole number`},

@@ -100,3 +100,146 @@ def test_torch_module(numbers):
     numpy.testing.assert_allclose(again.contributions["eta"], want, atol=1e-4)
     with pytest.raises(pho.UsageError, match="inputs="):
         pho.decompose(net, "rows.csv")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("missing", [False, True])
+def test_histogram_boosting(missing, numbers):
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rows = numbers.copy()
+    if missing:
+        rows.loc[::9, "income"] = numpy.nan
+    model = HistGradientBoostingRegressor(max_iter=20).fit(rows[COLUMNS], rows.y)
+    d = pho.decompose(model, rows, "~ age + region", response="y", na="keep" if missing else None)
+    numpy.testing.assert_allclose(d.contributions["eta"], model.predict(rows[COLUMNS]), atol=1e-4)
+    numpy.testing.assert_allclose(d.apply(rows.head(20), **({"na": "keep"} if missing else {}))["eta"], d.contributions["eta"].head(20), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "sklearn", "forest"])
+def test_classifiers(library, numbers):
+    pytest.importorskip("onnxmltools")
+    if library == "lightgbm":
+        model = pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=15, verbose=-1)
+    elif library == "xgboost":
+        model = pytest.importorskip("xgboost").XGBClassifier(n_estimators=15)
+    elif library == "sklearn":
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression()
+    else:
+        from sklearn.ensemble import RandomForestClassifier
+
+        model = RandomForestClassifier(n_estimators=15, max_depth=5, random_state=0)
+    rows = numbers.assign(rich=(numbers.y > numbers.y.median()).astype(int)).drop(columns="y")
+    model.fit(rows[COLUMNS], rows.rich)
+    d = pho.decompose(model, rows.drop(columns="rich"), "~ age + income")
+    eta = d.contributions[["eta"] if len(d.predictors) == 1 else [f"{p}.eta" for p in d.predictors]].to_numpy()
+    last = eta[:, -1]  # onnxmltools writes LightGBM's two classes as 1 - p and p, whose head is a sigmoid
+    p = last if library == "forest" else 1 / (1 + numpy.exp(-last))
+    numpy.testing.assert_allclose(p, model.predict_proba(rows[COLUMNS])[:, 1], atol=1e-4)
+
+
+def test_pipeline_of_classes_and_texts(people):
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    fed = ["age", "income", "region", "smoker"]
+    rows = people.astype({"smoker": float}).assign(kind=numpy.where(people.y > 2, "high", numpy.where(people.y > 1, "mid", "low"))).drop(columns="y")
+    pipe = make_pipeline(
+        ColumnTransformer(
+            [
+                ("n", make_pipeline(SimpleImputer(), StandardScaler()), ["age", "income", "smoker"]),
+                ("c", OneHotEncoder(handle_unknown="ignore"), ["region"]),
+            ]
+        ),
+        LogisticRegression(),
+    ).fit(rows[fed], rows.kind)
+    d = pho.decompose(pipe, rows, response="kind")
+    eta = d.contributions[[f"{c}.eta" for c in pipe.classes_]].to_numpy()
+    p = numpy.exp(eta) / numpy.exp(eta).sum(axis=1, keepdims=True)
+    numpy.testing.assert_allclose(p, pipe.predict_proba(rows[fed]), atol=1e-4)
+    assert d.predictors == ["high", "low", "mid"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torch_module_of_several_inputs(numbers):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("onnxscript")
+    torch.manual_seed(2)
+
+    class Wide(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.levels, self.line = torch.nn.Embedding(3, 2), torch.nn.Linear(4, 1)
+
+        def forward(self, numbers, codes):
+            return self.line(torch.cat([numbers, self.levels(codes).flatten(1)], 1))
+
+    net = Wide()
+    d = pho.decompose(net, numbers, "~ age", inputs={"codes": ["region"], "numbers": ["age", "income"]})
+    x = torch.tensor(numbers[["age", "income"]].to_numpy("float32")), torch.tensor(numbers[["region"]].to_numpy("int64"))
+    numpy.testing.assert_allclose(d.contributions["eta"], net(*x).detach().numpy().ravel(), atol=1e-3)
+    with pytest.raises(pho.UsageError, match="does not take 1 matrices"):
+        pho.decompose(net, numbers, inputs=["age", "income"])
+
+
+def test_several_networks(numbers, tmp_path):
+    from sklearn.neural_network import MLPRegressor
+
+    nets = [MLPRegressor(hidden_layer_sizes=(8,), max_iter=30, random_state=s).fit(numbers[COLUMNS], numbers.y) for s in range(3)]
+    d = pho.decompose(nets, numbers, "~ age + income", response="y")
+    mean = numpy.mean([n.predict(numbers[COLUMNS]) for n in nets], axis=0)
+    numpy.testing.assert_allclose(d.contributions["eta"], mean, atol=1e-3)
+    few = d.apply(numbers.head(4))
+    names = d.artifact["model"]["members"]
+    assert len(names) == 3
+    one = d.apply(numbers.head(4), member=names[1]["name"])
+    numpy.testing.assert_allclose(one["eta"], nets[1].predict(numbers[COLUMNS].head(4)), atol=1e-3)
+    d.save(tmp_path / "result")
+    del d
+    pandas.testing.assert_frame_equal(pho.load(tmp_path / "result").apply(numbers.head(4)), few)
+
+
+def test_numbers_as_categories(people):
+    rows = people.assign(size=pandas.Categorical(numpy.arange(len(people)) % 3 * 10))
+    from sklearn.linear_model import LinearRegression
+
+    fed = ["age", "size"]
+    model = LinearRegression().fit(rows[fed].astype(float), rows.y)
+    d = pho.decompose(model, rows[fed], "~ factor(size)")
+    assert set(d.effects.loc[d.effects.term == "factor(size)", "x"].astype(float)) == {0, 10, 20}
+    pandas.testing.assert_frame_equal(d.apply(rows.head(8)), d.contributions.head(8))
+
+
+def test_matrices_and_responses(numbers):
+    from sklearn.linear_model import LinearRegression
+
+    X, y = numbers[COLUMNS].to_numpy(float), numbers.y.to_numpy()
+    model = LinearRegression().fit(X, y)
+    d = pho.decompose(model, X, "~ .", response=y)
+    assert (d.artifact["response"] == "y" and next(iter(d.terms["term"])).endswith("(x0)")) or "x0" in set(d.terms["term"])
+    numpy.testing.assert_allclose(d.apply(X[:5])["eta"], model.predict(X[:5]), atol=1e-3)
+    with pytest.raises(pho.UsageError, match="3 values"):
+        pho.decompose(model, X, response=y[:3])
+
+
+def test_dates_and_keras_are_told(people):
+    rows = people.assign(when=pandas.Timestamp("2026-01-01"))
+    with pytest.raises(pho.Error, match='column "when"'):
+        pho.decompose(bytes_of_a_line(), rows, "~ when", inputs=["age"])
+    keras = type("Model", (), {"__module__": "keras.models"})()
+    with pytest.raises(pho.UsageError, match=r"model\.export"):
+        pho.decompose(keras, people)
+
+
+def bytes_of_a_line():
+    from skl2onnx import to_onnx
+    from sklearn.linear_model import LinearRegression
+
+    X = numpy.arange(5, dtype="float32")[:, None]
+    return to_onnx(LinearRegression().fit(X, X[:, 0]), X).SerializeToString()

@@ -12,11 +12,56 @@ into those terms, without touching its predictions::
     d.apply(new_rows)
     d.save("result")
 
+``pho.SSNRegressor``, ``pho.NAMRegressor``, ``pho.GAMRegressor`` and their classifiers train networks
+by scikit-learn's conventions.
+
 The work is done by the program ``pho``, which comes with this package.
 """
 
-from ._decomposition import Decomposition, decompose, load
+from typing import TYPE_CHECKING, Any
+
+from ._compare import Comparison, compare
+from ._decompose import decompose
+from ._decomposition import Decomposition, load
+from ._session import Session
 from ._version import __version__
 from .errors import Error, UsageError
 
-__all__ = ["Decomposition", "Error", "UsageError", "decompose", "load", "__version__"]
+if TYPE_CHECKING:
+    from ._estimators import GAMClassifier, GAMRegressor, NAMClassifier, NAMRegressor, SSNClassifier, SSNRegressor
+
+# Estimators of scikit-learn, which is imported when one is asked for.
+_ESTIMATORS = ("GAMClassifier", "GAMRegressor", "NAMClassifier", "NAMRegressor", "SSNClassifier", "SSNRegressor")
+
+__all__ = [
+    "Comparison",
+    "Decomposition",
+    "Error",
+    "GAMClassifier",
+    "GAMRegressor",
+    "NAMClassifier",
+    "NAMRegressor",
+    "SSNClassifier",
+    "SSNRegressor",
+    "Session",
+    "UsageError",
+    "__version__",
+    "compare",
+    "decompose",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'pho' has no attribute {name!r}")
+    from ._need import need
+
+    need("sklearn", f"for pho.{name}", "scikit-learn>=1.6")
+    from . import _estimators
+
+    return getattr(_estimators, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

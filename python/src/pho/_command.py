@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from typing import Any, Callable, Iterable, Optional, Sequence
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
+from . import _words
 from .errors import Error, UsageError
 
 _USAGE, _INTERRUPTED = 2, 130
@@ -43,7 +44,11 @@ def _script_folders() -> Iterable[str]:
         yield sysconfig.get_path("scripts", "nt_user" if os.name == "nt" else "posix_user")
 
 
-def run(arguments: Sequence[str], on_event: Optional[Callable[[Event], None]] = None) -> str:
+def run(
+    arguments: Sequence[str],
+    on_event: Optional[Callable[[Event], None]] = None,
+    files: Optional[Mapping[str, str]] = None,
+) -> str:
     """Run the program and return its standard output.
 
     Parameters
@@ -53,6 +58,8 @@ def run(arguments: Sequence[str], on_event: Optional[Callable[[Event], None]] = 
     on_event : callable, optional
         Receives each line of JSON that the program writes about its work, for commands
         called with ``--log json``.
+    files : dict, optional
+        What messages call files that the caller has never heard of, by path.
 
     Raises
     ------
@@ -79,7 +86,7 @@ def run(arguments: Sequence[str], on_event: Optional[Callable[[Event], None]] = 
             raise
     if process.returncode == 0:
         return out
-    raise error(process.returncode, said)
+    raise error(process.returncode, said, files)
 
 
 def _follow(process: "subprocess.Popen[str]", on_event: Callable[[Event], None]) -> str:
@@ -114,17 +121,22 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
         process.kill()
 
 
-def error(status: int, said: str) -> BaseException:
+def error(status: int, said: str, files: Optional[Mapping[str, str]] = None) -> BaseException:
     """The exception for a program that ended with this status and these words."""
-    text = said.strip()
-    if text.startswith("pho: "):
-        text = text[len("pho: ") :]
-    text = text.split("\nRun 'pho --help'")[0]
+    text = words(said, files)
     if status == _INTERRUPTED:
         return KeyboardInterrupt()
     if status == _USAGE:
         return UsageError(text)
     return Error(text or f"the program ended with status {status}")
+
+
+def words(said: str, files: Optional[Mapping[str, str]] = None) -> str:
+    """A message without the program's name, its flags called as options are here."""
+    text = said.strip()
+    if text.startswith("pho: "):
+        text = text[len("pho: ") :]
+    return _words.said(text.split("\nRun 'pho --help'")[0], files or {})
 
 
 def flags(options: dict[str, Any]) -> list[str]:

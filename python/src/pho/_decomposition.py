@@ -1,4 +1,4 @@
-"""Decompositions: made, read, shown, applied."""
+"""Decompositions: read, shown, applied, kept."""
 
 from __future__ import annotations
 
@@ -6,89 +6,18 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 import weakref
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Union
 
-from . import _command, _models, _progress, _rows, _tables
+from . import _command, _models, _rows, _session, _tables
+from ._report import Report
 from .errors import Error, UsageError
 
-__all__ = ["Decomposition", "decompose", "load"]
+__all__ = ["Decomposition", "load"]
 
-
-def decompose(
-    model: _models.Model,
-    rows: _rows.Rows,
-    formula: Union[str, Sequence[str], None] = None,
-    response: Optional[str] = None,
-    *,
-    inputs: Union[Sequence[str], dict[str, Sequence[str]], None] = None,
-    progress: Optional[bool] = None,
-    **options: Any,
-) -> "Decomposition":
-    """Split a trained network's predictor over rows into terms and a remainder orthogonal to them.
-
-    Parameters
-    ----------
-    model : path, bytes, onnx.ModelProto, torch.nn.Module or fitted estimator
-        The network. Estimators are those of scikit-learn (pipelines included), LightGBM and
-        XGBoost; they are exported to ONNX in memory, their raw columns kept.
-    rows : path, list of paths, DataFrame, pyarrow.Table or dict of columns
-        The rows to decompose over. Columns of text are categories.
-    formula : str or list of str, optional
-        Terms in the syntax of mgcv, as ``'~ s(age) + region'`` or ``'y ~ s(age)'``; ``.`` stands
-        for all columns. None: the structure that the network has, or, for a black box, terms
-        of all columns that it reads.
-    response : str, optional
-        Column of the response, for importance.
-    inputs : list of str or dict, optional
-        Columns that the network is fed, in order; a dict has them by name of the input.
-    progress : bool, optional
-        Show how far the work is. None: on a terminal and in a notebook.
-    **options
-        The flags of ``pho decompose`` with underscores: ``smoothing="gcv"``, ``weights="w"``,
-        ``sp={"s(x2)": 0.3}``, ``factor=["month"]``, ``interactions=3``, ``export_onnx=True``.
-
-    Returns
-    -------
-    Decomposition
-
-    Raises
-    ------
-    UsageError
-        The call is wrong.
-    Error
-        The work failed.
-
-    Examples
-    --------
-    >>> import pho
-    >>> d = pho.decompose("net.onnx", frame, "~ s(age) + region", response="y")  # doctest: +SKIP
-    >>> d.contributions  # doctest: +SKIP
-    """
-    for name in ("model", "data", "input", "out", "log"):
-        if name in options:
-            raise UsageError(f"{name}= is not an option: the model, the rows and inputs= are arguments of their own")
-    folder = tempfile.mkdtemp(prefix="pho-")
-    try:
-        role = [response] + [options.get(k) for k in ("weights", "offset", "groups", "cluster")]
-        columns = _fed(inputs, rows, [c for c in role if isinstance(c, str)])
-        network = _models.network(model, columns, _texts(rows), folder)
-        named = dict(network.inputs)
-        if isinstance(inputs, dict):
-            named = {k: list(v) for k, v in inputs.items()}
-        elif inputs is not None and not named:
-            named = {_only_input(network.path): list(inputs)}
-        result = os.path.join(folder, "result")
-        options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
-        arguments = ["decompose", "--log=json", f"--model={network.path}", f"--out={result}"]
-        arguments += _command.flags({"data": _rows.files(rows, folder), "formula": _list(formula), "response": response})
-        arguments += _command.flags({"input": [f"{k}={','.join(v)}" for k, v in named.items()], **options})
-        with _progress.shown(progress) as on_event:
-            _command.run(arguments, on_event)
-        return Decomposition(result, network.path, folder)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+# Tables of at most so many rows go through the resident process.
+_FEW = 100_000
 
 
 def load(path: Union[str, "os.PathLike[str]"], model: Optional[_models.Model] = None) -> "Decomposition":
@@ -106,9 +35,7 @@ def load(path: Union[str, "os.PathLike[str]"], model: Optional[_models.Model] = 
         raise UsageError(f"{path!r} is not a result: it has no decomposition.json")
     folder = tempfile.mkdtemp(prefix="pho-")
     try:
-        network: Optional[str] = None
-        if model is not None:
-            network = _models.network(model, None, {}, folder).path
+        network = None if model is None else _models.network(model, None, {}, folder).path
         return Decomposition(path, network, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -122,16 +49,46 @@ class Decomposition:
     output on the scale of its predictor.
     """
 
-    def __init__(self, result: str, model: Optional[str], folder: str) -> None:
+    def __init__(self, result: str, model: Optional[str], folder: str, index: Any = None) -> None:
         self._result = result
-        self._model = model
         self._folder = folder
-        self._delete = weakref.finalize(self, shutil.rmtree, folder, True)
-        with open(self._file("decomposition.json"), encoding="utf-8") as file:
+        self._index = index  # of the rows, for contributions
+        self._guard = threading.Lock()
+        self._kept: Optional[_session.Session] = None
+        self._delete = weakref.finalize(self, _remove, folder, os.getpid())
+        with open(self.file("decomposition.json"), encoding="utf-8") as file:
             self._artifact: dict[str, Any] = json.load(file)
+        self._model = model or self._recorded()
 
-    def _file(self, name: str) -> str:
+    def _recorded(self) -> Optional[str]:
+        """The network's file, or the folder of several, as the artifact has it; None if it is not there."""
+        path = os.path.join(os.path.realpath(self._result), self._artifact["model"].get("path", ""))
+        return os.path.normpath(path) if os.path.exists(path) else None
+
+    def file(self, name: str) -> str:
+        """The path of a file of the result, such as ``effects.csv``. It lives as long as this object."""
         return os.path.join(self._result, name)
+
+    @property
+    def result(self) -> str:
+        """The directory of the result, which lives as long as this object."""
+        return self._result
+
+    @property
+    def network(self) -> Optional[str]:
+        """The network's file, or the folder of several; None if it is not where it was."""
+        return self._model
+
+    def predictor(self, name: Optional[str] = None) -> dict[str, Any]:
+        """What the artifact says of a predictor; of the only one without a name."""
+        for p in self._artifact["predictors"]:
+            if p["name"] == name or (name is None and len(self.predictors) == 1):
+                return dict(p)
+        raise UsageError(f"the network has the predictors {', '.join(self.predictors)}: name one as predictor=")
+
+    def prefix(self, predictor: dict[str, Any]) -> str:
+        """What the names of a predictor's parts begin with."""
+        return f"{predictor['name']}." if len(self.predictors) > 1 else ""
 
     def __repr__(self) -> str:
         parts = []
@@ -173,14 +130,15 @@ class Decomposition:
     def contributions(self) -> _tables.Table:
         """The parts of every row, in order: intercept, a column for each term, unstructured, eta."""
         for name in ("contributions.parquet", "contributions.csv"):
-            if os.path.exists(self._file(name)):
-                return _tables.read(self._file(name))
+            if os.path.exists(self.file(name)):
+                table = _tables.read(self.file(name))
+                return _tables.indexed(table, self._index) if self._index is not None and len(self._index) == len(table) else table
         raise Error("the result was written without contributions: use apply on the rows")
 
     @property
     def effects(self) -> _tables.Table:
         """Curves of the terms on grids, before and after, with standard errors and bands."""
-        return _tables.read(self._file("effects.csv"))
+        return _tables.read(self.file("effects.csv"))
 
     @property
     def terms(self) -> _tables.Table:
@@ -203,7 +161,8 @@ class Decomposition:
                         "why": t.get("why", ""),
                     }
                 )
-        return _tables.of(records, ["predictor", "term", "kind", "features", "columns", "edf", "sd_before", "sd_after", "identified", "verdict", "why"])
+        names = ["predictor", "term", "kind", "features", "columns", "edf", "sd_before", "sd_after", "identified", "verdict", "why"]
+        return _tables.of(records, names)
 
     @property
     def importance(self) -> _tables.Table:
@@ -223,7 +182,7 @@ class Decomposition:
 
     def report(self) -> "Report":
         """The report: shown in a notebook, or kept with ``.save("report.html")``."""
-        return Report(self._file("report.html"), self._delete)
+        return Report(self.file("report.html"), self._delete)
 
     def plot(self, term: str, predictor: Optional[str] = None, ax: Any = None) -> Any:
         """Draw a term's curve, its band, and what it was before. Needs matplotlib.
@@ -245,31 +204,58 @@ class Decomposition:
 
         return _plot.draw(self, term, predictor, ax)
 
-    def apply(self, rows: _rows.Rows, *, se: bool = False, **options: Any) -> _tables.Table:
+    def apply(self, rows: Any, *, se: bool = False, **options: Any) -> Any:
         """The parts of new rows: coefficients and centring are those of the decomposition.
+
+        Tables in memory of up to 100,000 rows go to a process that stays open as long as the
+        decomposition; see :meth:`session`.
 
         Parameters
         ----------
-        rows : path, list of paths, DataFrame, pyarrow.Table or dict of columns
+        rows : path, list of paths, table, or dict of cells or Series for one row
         se : bool
             A column ``TERM.se`` after each term.
         **options
-            The flags of ``pho apply`` with underscores.
+            The flags of ``pho apply`` with underscores: ``na="drop"``, ``member="seed-2"``.
+
+        Returns
+        -------
+        table, dict or Series
+            A table with the index of the rows; of one row what it is given as.
         """
-        out_name = "applied.parquet" if _tables.parquet() else "applied.csv"
+        if not isinstance(rows, (str, os.PathLike, list, tuple)):
+            if not _session.is_row(rows) and (_rows.columns(rows) is not None or hasattr(rows, "__arrow_c_stream__")):
+                rows = _rows.readable(rows)
+            if set(options) <= {"na"} and _session.count(rows) <= _FEW:
+                return self._resident().apply(rows, se=se, **options)
+        name = "applied.parquet" if _tables.parquet() else "applied.csv"
         with tempfile.TemporaryDirectory(prefix="pho-") as folder:
-            out = os.path.join(folder, out_name)
+            out, data = os.path.join(folder, name), _rows.files(rows, folder)
             arguments = ["apply", f"--decomposition={self._result}", f"--out={out}"]
-            arguments += _command.flags({"data": _rows.files(rows, folder), "model": self._model, "se": se, **options})
-            _command.run(arguments)
-            return _tables.read(out)
+            arguments += _command.flags({"data": data, "model": self._model, "se": se, **options})
+            _command.run(arguments, files={path: "the rows" for path in data if os.path.dirname(path) == folder})
+            return _tables.indexed(_tables.read(out), _rows.index(rows))
+
+    def session(self) -> _session.Session:
+        """A process that keeps the decomposition open, for rows that come one by one.
+
+        Close it, or use it as a context manager: ``with d.session() as s: s.apply(row)``.
+        """
+        return _session.Session(_session.arguments(self._result, self._model), keep=self._delete)
+
+    def _resident(self) -> _session.Session:
+        with self._guard:
+            if self._kept is None:
+                self._kept = self.session()
+            return self._kept
 
     def to_shap(self, rows: Optional[_rows.Rows] = None, predictor: Optional[str] = None) -> Any:
         """Contributions as a ``shap.Explanation``, for shap's waterfall, beeswarm, bar and scatter.
 
-        They are exact contributions of terms, not Shapley values, whatever the plots' axes say;
-        the base value is the intercept, and ``unstructured`` what no term explains. They add up
-        to eta on the scale of the predictor.
+        They are exact contributions of terms, not Shapley values, whatever the plots' axes say
+        (``plt.gca().set_xlabel("contribution")`` mends that). The base value is the intercept,
+        which is the mean over the decomposed rows; ``unstructured``, "all columns", is what no
+        term explains. They add up to eta on the scale of the predictor.
 
         Parameters
         ----------
@@ -282,6 +268,25 @@ class Decomposition:
         from . import _shap
 
         return _shap.explanation(self, rows, predictor)
+
+    def to_interpret(self, rows: Optional[_rows.Rows] = None, predictor: Optional[str] = None, response: Any = None) -> Any:
+        """An explanation for InterpretML's viewer, ``interpret.show(d.to_interpret())``.
+
+        Curves with their bands, surfaces, and mean absolute contributions; or, of rows, bars of
+        their parts, ``unstructured`` among them. On the scale of the predictor.
+
+        Parameters
+        ----------
+        rows : optional
+            Rows to explain one by one; None: the terms.
+        predictor : str, optional
+            Needed of a network that has several.
+        response : column, optional
+            What the rows' response was, on the predictor's scale, to be shown beside it.
+        """
+        from . import _interpret
+
+        return _interpret.explanation(self, rows, predictor, response)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the result to the directory `path`, and a network that was in memory to `path`.onnx.
@@ -296,13 +301,12 @@ class Decomposition:
         fresh = tempfile.mkdtemp(prefix=".pho-", dir=parent)
         try:
             for name in os.listdir(self._result):
-                shutil.copy2(self._file(name), os.path.join(fresh, name))
+                shutil.copy2(self.file(name), os.path.join(fresh, name))
             if self._model is not None:
                 network = self._model
                 if os.path.dirname(network) == self._folder:
-                    network = os.path.abspath(path) + ".onnx"
-                    shutil.copy2(self._model, network)
-                _point(os.path.join(fresh, "decomposition.json"), self._artifact["model"]["path"], os.path.relpath(network, path))
+                    network = _copied(network, os.path.abspath(path))
+                self._point(os.path.join(fresh, "decomposition.json"), network, path)
                 _command.run(["verify", fresh, "--sign", f"--model={network}"])
             if os.path.isdir(path):
                 shutil.rmtree(path)
@@ -311,85 +315,82 @@ class Decomposition:
             shutil.rmtree(fresh, ignore_errors=True)
             raise
 
+    def _point(self, artifact: str, network: str, result: str) -> None:
+        """Let an artifact that is to lie in `result` name its network there. Its digest does not fit any more."""
+        with open(artifact, encoding="utf-8") as file:
+            text = file.read()
+        recorded = self._artifact["model"]
+        old, new = os.path.normpath(recorded["path"]), os.path.relpath(os.path.realpath(network), os.path.realpath(result))
+        for entry in [recorded, *recorded.get("members", [])]:
+            at = os.path.relpath(os.path.normpath(entry["path"]), old)
+            moved = os.path.normpath(os.path.join(new, at)).replace(os.sep, "/")
+            text = text.replace('"path": ' + json.dumps(entry["path"], ensure_ascii=False), '"path": ' + json.dumps(moved, ensure_ascii=False), 1)
+        with open(artifact, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The result's files and, unless it is a file of yours, the network."""
+        own = self._model is not None and os.path.dirname(self._model) == self._folder
+        return {
+            "result": _contents(self._result),
+            "network": _contents(self._model) if own and self._model is not None else self._model,
+            "name": os.path.basename(self._model) if own and self._model is not None else None,
+            "index": self._index,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        folder = tempfile.mkdtemp(prefix="pho-")
+        network = state["network"]
+        if isinstance(network, dict):
+            network = _write(os.path.join(folder, state["name"]), network)
+        Decomposition.__init__(self, _write(os.path.join(folder, "result"), state["result"]), network, folder, state["index"])
+
     def adapted_onnx(self) -> bytes:
         """The network's file with an output for every term, the remainder and eta.
 
         Needs ``export_onnx=True`` in the call of :func:`decompose`.
         """
         try:
-            with open(self._file("adapted.onnx"), "rb") as file:
+            with open(self.file("adapted.onnx"), "rb") as file:
                 return file.read()
         except FileNotFoundError:
             raise UsageError("the result has no adapted network: decompose with export_onnx=True") from None
 
 
-class Report:
-    """A report of one file, without network access."""
-
-    def __init__(self, path: str, keep: Any) -> None:
-        self.path = path
-        self._keep = keep  # the decomposition's files live as long as this
-
-    def html(self) -> str:
-        """The page."""
-        with open(self.path, encoding="utf-8") as file:
-            return file.read()
-
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write the page to a file."""
-        shutil.copyfile(self.path, path)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f'<iframe srcdoc="{escape(self.html(), quote=True)}" style="width:100%;height:720px;border:1px solid #ccc"></iframe>'
+def _remove(folder: str, pid: int) -> None:
+    """Remove a folder, if this process made it and is not a fork of the one that did."""
+    if pid == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _point(artifact: str, old: str, new: str) -> None:
-    """Let an artifact name its network's file by another path. Its digest does not fit any more."""
-    with open(artifact, encoding="utf-8") as file:
-        text = file.read()
-    entry = '"path": %s'
-    if text.count(entry % json.dumps(old, ensure_ascii=False)) != 1:
-        return  # loading finds a network beside the result, or is told
-    text = text.replace(entry % json.dumps(old, ensure_ascii=False), entry % json.dumps(new, ensure_ascii=False))
-    with open(artifact, "w", encoding="utf-8") as file:
-        file.write(text)
+def _copied(network: str, beside: str) -> str:
+    """A copy of a network's file, or of the folder of several, beside a result."""
+    if os.path.isdir(network):
+        place = beside + ".networks"
+        shutil.copytree(network, place, dirs_exist_ok=True)
+        return place
+    shutil.copy2(network, beside + ".onnx")
+    return beside + ".onnx"
 
 
-def _list(formula: Union[str, Sequence[str], None]) -> Sequence[str]:
-    return [] if formula is None else [formula] if isinstance(formula, str) else formula
+def _contents(folder: str) -> dict[str, bytes]:
+    """The files below a folder, by their paths in it; of a file itself, by no name."""
+    if os.path.isfile(folder):
+        return {"": _bytes(folder)}
+    paths = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    return {os.path.relpath(path, folder): _bytes(path) for path in sorted(paths)}
 
 
-def _fed(inputs: Any, rows: _rows.Rows, roles: list[str]) -> Optional[list[str]]:
-    """The columns that a model without names is fed: those given, else all that have no role."""
-    if isinstance(inputs, dict):
-        return [c for listed in inputs.values() for c in listed]
-    if inputs is not None:
-        return list(inputs)
-    names = _rows.columns(rows)
-    return None if names is None else [n for n in names if n not in roles]
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
-def _texts(rows: _rows.Rows) -> dict[str, bool]:
-    """Which columns of a table hold text."""
-    names = _rows.columns(rows) or []
-    return {n: _is_text(rows[n]) for n in names}
-
-
-def _is_text(column: Any) -> bool:
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if kind in ("", "object"):
-        first = next((v for v in column if v is not None), None)
-        return isinstance(first, str)
-    return kind.startswith(("str", "large_str", "utf8", "categor", "dictionary", "enum", "string"))
-
-
-def _only_input(path: str) -> str:
-    """The name of a network's only input."""
-    inputs = json.loads(_command.run(["inspect", path, "--json"]))["inputs"]
-    if len(inputs) != 1:
-        raise UsageError(
-            f"the network has {len(inputs)} inputs, {', '.join(i['name'] for i in inputs)}: give inputs= as a dict of their columns"
-        )
-    return str(inputs[0]["name"])
+def _write(folder: str, contents: dict[str, bytes]) -> str:
+    """What _contents read, at another place."""
+    for name, content in contents.items():
+        path = os.path.join(folder, name) if name else folder
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+    return folder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Optional
 
-from . import _tables
-from .errors import Error, UsageError
+from . import _curves
+from ._need import need
 
 if TYPE_CHECKING:
     from ._decomposition import Decomposition
@@ -14,83 +14,66 @@ if TYPE_CHECKING:
 
 def draw(d: "Decomposition", term: str, predictor: Optional[str], ax: Any) -> Any:
     """See Decomposition.plot."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as fault:
-        raise Error("matplotlib is needed to plot: pip install matplotlib") from fault
-    points = _points(d, term, predictor)
+    plt = need("matplotlib.pyplot", "to plot", "matplotlib")
+    curve = _curves.one(d, term, predictor)
     if ax is None:
         ax = plt.gca()
-    if any(p["x2"] is not None for p in points):
-        _surface(points, ax, plt)
-    elif any(isinstance(p["x"], str) for p in points):
-        _levels(points, ax)
-    else:
-        _curve(points, ax)
+    {"surface": _surface, "levels": _levels, "curve": _curve}[curve.kind](curve, ax)
     ax.set_title(term)
     return ax
 
 
-def _points(d: "Decomposition", term: str, predictor: Optional[str]) -> list[dict[str, Any]]:
-    table = d.effects
-    names = ["predictor", "term", "stage", "x", "x2", "value", "lower", "upper"]
-    columns = {n: _tables.column(table, n) for n in names}
-    rows = [{n: _clean(columns[n][i]) for n in names} for i in range(len(columns["term"]))]
-    found = [r for r in rows if r["term"] == term and predictor in (None, r["predictor"])]
-    if not found:
-        known = sorted({str(r["term"]) for r in rows})
-        raise UsageError(f"there is no term {term!r} with a curve: there are {', '.join(known)}")
-    first = found[0]["predictor"]
-    points = [r for r in found if r["predictor"] == first]
-    for p in points:
-        p["x"], p["x2"] = _numeric(p["x"]), _numeric(p["x2"])
-    return points
-
-
-def _numeric(v: Any) -> Any:
-    if isinstance(v, str):
-        try:
-            return float(v)
-        except ValueError:
-            return v
-    return v
-
-
-def _clean(v: Any) -> Any:
-    return None if isinstance(v, float) and math.isnan(v) else v
-
-
-def _stage(points: list[dict[str, Any]], stage: str) -> list[dict[str, Any]]:
-    return [p for p in points if p["stage"] == stage and p["value"] is not None]
-
-
-def _curve(points: list[dict[str, Any]], ax: Any) -> None:
-    after, before = _stage(points, "after"), _stage(points, "before")
-    band = [p for p in after if p["lower"] is not None]
+def _curve(c: _curves.Curve, ax: Any) -> None:
+    at = [i for i, v in enumerate(c.value) if v is not None]
+    band = [i for i in at if c.lower[i] is not None]
     if band:
-        ax.fill_between([p["x"] for p in band], [p["lower"] for p in band], [p["upper"] for p in band], alpha=0.25, linewidth=0)
-    if any(p["value"] for p in before):
-        ax.plot([p["x"] for p in before], [p["value"] for p in before], linestyle="--", color="0.6", label="before")
-    ax.plot([p["x"] for p in after], [p["value"] for p in after], label="after")
+        ax.fill_between([c.x[i] for i in band], [c.lower[i] for i in band], [c.upper[i] for i in band], alpha=0.25, linewidth=0)
+    if any(v for _, v in c.before):
+        ax.plot([x for x, _ in c.before], [v for _, v in c.before], linestyle="--", color="0.6", label="before")
+    ax.plot([c.x[i] for i in at], [c.value[i] for i in at], label="after")
+    ax.set_xlabel(c.features[0] if c.features else "")
+    ax.set_ylabel("contribution")
+    if ax.get_legend_handles_labels()[1] != ["after"]:
+        ax.legend()
 
 
-def _levels(points: list[dict[str, Any]], ax: Any) -> None:
-    after = _stage(points, "after")
-    at = range(len(after))
-    ax.barh(list(at), [p["value"] for p in after])
-    for i, p in zip(at, after):
-        if p["lower"] is not None:
-            ax.plot([p["lower"], p["upper"]], [i, i], color="0.2")
-    ax.set_yticks(list(at), [str(p["x"]) for p in after])
+def _levels(c: _curves.Curve, ax: Any) -> None:
+    at = [i for i, v in enumerate(c.value) if v is not None]
+    ax.barh(range(len(at)), [c.value[i] for i in at])
+    for place, i in enumerate(at):
+        if c.lower[i] is not None:
+            ax.plot([c.lower[i], c.upper[i]], [place, place], color="0.2")
+    ax.set_yticks(range(len(at)), [str(c.x[i]) for i in at])
+    ax.set_xlabel("contribution")
+    ax.set_ylabel(c.features[0] if c.features else "")
 
 
-def _surface(points: list[dict[str, Any]], ax: Any, plt: Any) -> None:
-    after = _stage(points, "after")
-    xs, ys = sorted({p["x"] for p in after}, key=str), sorted({p["x2"] for p in after}, key=str)
-    if all(isinstance(v, float) for v in xs + ys):
-        xs, ys = sorted(xs), sorted(ys)
-    value = {(p["x"], p["x2"]): p["value"] for p in after}
-    grid = [[value.get((x, y), math.nan) for x in xs] for y in ys]
-    numeric = all(isinstance(v, float) for v in xs + ys)
-    mesh = ax.pcolormesh(xs if numeric else range(len(xs)), ys if numeric else range(len(ys)), grid, shading="nearest", cmap="RdBu_r")
-    plt.colorbar(mesh, ax=ax)
+def grid(c: _curves.Curve) -> tuple[list[Any], list[Any], list[list[float]]]:
+    """A surface's places along both columns, in order, and its values: a list for each place of the
+    second, NaN where there is none.
+    """
+    xs, ys = _order(c.x), _order(c.x2)
+    value = {(x, y): v for x, y, v in zip(c.x, c.x2, c.value)}
+    cells = [[value.get((x, y)) for x in xs] for y in ys]
+    return xs, ys, [[math.nan if v is None else v for v in row] for row in cells]
+
+
+def _order(places: list[Any]) -> list[Any]:
+    known = list(dict.fromkeys(places))
+    return sorted(known) if all(isinstance(v, float) for v in known) else known
+
+
+def _surface(c: _curves.Curve, ax: Any) -> None:
+    xs, ys, values = grid(c)
+    numeric = [all(isinstance(v, float) for v in places) for places in (xs, ys)]
+    largest = max((abs(v) for row in values for v in row if not math.isnan(v)), default=1.0) or 1.0
+    at = [places if n else list(range(len(places))) for places, n in zip((xs, ys), numeric)]
+    mesh = ax.pcolormesh(at[0], at[1], values, shading="nearest", cmap="RdBu_r", vmin=-largest, vmax=largest)
+    if not numeric[0]:
+        ax.set_xticks(at[0], [str(v) for v in xs])
+    if not numeric[1]:
+        ax.set_yticks(at[1], [str(v) for v in ys])
+    names = [*c.features, "", ""]
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    ax.figure.colorbar(mesh, ax=ax, label="contribution")

@@ -12,7 +12,7 @@ from ._command import Event
 @contextlib.contextmanager
 def shown(wanted: Optional[bool]) -> Iterator[Callable[[Event], None]]:
     """A function that shows the program's events, and takes its line away at the end."""
-    bar = _Bar() if wanted or wanted is None and _watched() else None
+    bar = _Bar() if wanted or (wanted is None and _watched()) else None
     try:
         yield bar.event if bar is not None else _nothing
     finally:

@@ -6,7 +6,7 @@ import csv
 import os
 from typing import Any, Optional, Sequence, Union
 
-from .errors import UsageError
+from .errors import Error, UsageError
 
 Rows = Any  # a path, several, a DataFrame, an Arrow table, or a dict of columns
 
@@ -28,28 +28,126 @@ def columns(rows: Rows) -> Optional[list[str]]:
     """The names of a table's columns; None of files."""
     if isinstance(rows, dict):
         return [str(c) for c in rows]
+    if _is_matrix(rows):
+        return [f"x{j}" for j in range(rows.shape[1])]
+    if _module(rows) == "polars" and hasattr(rows, "collect_schema"):
+        return list(rows.collect_schema().names())
     names = getattr(rows, "column_names", None)
     if names is None:
         names = getattr(rows, "columns", None)
     return None if names is None else [str(c) for c in names]
 
 
-def _written(rows: Rows, path: str) -> str:
-    module = type(rows).__module__.split(".")[0]
+def readable(rows: Rows) -> Rows:
+    """A table whose columns can be had by name: lazy ones are computed, a matrix has columns
+    x0, x1, ..., and columns that numbers or others name are named by their text.
+    """
+    if _is_matrix(rows):
+        return {f"x{j}": rows[:, j] for j in range(rows.shape[1])}
+    module = _module(rows)
     if module == "polars":
-        frame = rows.collect() if hasattr(rows, "collect") else rows
-        frame.write_ipc(path + ".arrow", compat_level=_oldest())
+        return rows.collect() if hasattr(rows, "collect") else rows
+    if module == "pandas":
+        return rows.rename(columns=str) if any(not isinstance(c, str) for c in rows.columns) else rows
+    if module == "duckdb":
+        return _query(rows)
+    if hasattr(rows, "read_all"):  # a stream of batches
+        return rows.read_all()
+    if isinstance(rows, dict):
+        return {str(name): values for name, values in rows.items()}
+    if module != "pyarrow" and hasattr(rows, "__arrow_c_stream__"):
+        return _pyarrow("to read such rows").table(rows)
+    return rows
+
+
+def column(rows: Rows, name: str) -> Any:
+    """A column of what readable returned."""
+    return rows[name]
+
+
+def joined(rows: Rows, name: str, values: Any) -> Rows:
+    """What readable returned, with one more column."""
+    module = _module(rows)
+    if len(values) != rows_in(rows):
+        raise UsageError(f"the response has {len(values)} values, the rows are {rows_in(rows)}")
+    if module == "pandas":
+        return rows.assign(**{name: getattr(values, "to_numpy", lambda: values)()})
+    if isinstance(rows, dict):
+        return {**rows, name: values}
+    if module == "polars":
+        import polars
+
+        return rows.with_columns(polars.Series(name, values))
+    return rows.append_column(name, _pyarrow("to join columns").array(values))
+
+
+def rows_in(rows: Rows) -> int:
+    """The number of rows of what readable returned."""
+    if isinstance(rows, dict):
+        return max((len(v) for v in rows.values()), default=0)
+    return len(rows)
+
+
+def cells(rows: Rows, name: str) -> list[Any]:
+    """A column's values as Python's own."""
+    values = column(rows, name)
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def index(rows: Rows) -> Any:
+    """The index of a DataFrame, if it says more than the numbers of rows; else None."""
+    if _module(rows) != "pandas" or not hasattr(rows, "index"):
+        return None
+    own = rows.index
+    plain = type(own).__name__ == "RangeIndex" and own.start == 0 and own.step == 1 and own.name is None
+    return None if plain else own
+
+
+def _module(rows: Rows) -> str:
+    return type(rows).__module__.split(".")[0].lstrip("_")
+
+
+def _is_matrix(rows: Rows) -> bool:
+    return type(rows).__module__ == "numpy" and getattr(rows, "ndim", 0) == 2
+
+
+def _query(rows: Rows) -> Any:
+    """An Arrow table of a relation of DuckDB."""
+    _pyarrow("to read a relation of DuckDB")
+    for method in ("to_arrow_table", "fetch_arrow_table", "arrow"):
+        if hasattr(rows, method):
+            table = getattr(rows, method)()
+            return table.read_all() if hasattr(table, "read_all") else table
+    raise UsageError("this version of DuckDB gives no Arrow tables: call .df() on the relation")
+
+
+def _pyarrow(why: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError as fault:
+        raise Error(f"pyarrow is needed {why}: pip install pyarrow") from fault
+    return pyarrow
+
+
+def _written(rows: Rows, path: str) -> str:
+    if columns(rows) is None and not hasattr(rows, "__arrow_c_stream__"):
+        raise UsageError(
+            f"rows are a {type(rows).__module__}.{type(rows).__qualname__}: give a path, a DataFrame, "
+            "an Arrow table, or a dict of columns"
+        )
+    rows = readable(rows)
+    module = _module(rows)
+    if module == "polars":
+        rows.write_ipc(path + ".arrow", compat_level=_oldest())
         return path + ".arrow"
-    if module == "pandas" or module == "pyarrow" or isinstance(rows, dict) or hasattr(rows, "__arrow_c_stream__"):
-        table = _arrow(rows, module)
-        if table is not None:
-            _write_arrow(table, path + ".arrow")
-            return path + ".arrow"
+    table = _arrow(rows, module)
+    if table is None:
         return _write_csv(rows, path + ".csv")
-    raise UsageError(
-        f"rows are a {type(rows).__module__}.{type(rows).__qualname__}: give a path, a DataFrame, "
-        "an Arrow table, or a dict of columns"
-    )
+    _write_arrow(table, path + ".arrow")
+    return path + ".arrow"
 
 
 def _oldest() -> Any:
@@ -64,14 +162,31 @@ def _arrow(rows: Rows, module: str) -> Any:
         import pyarrow
     except ImportError:
         return None
-    if module == "pandas":
-        frame = rows.rename(columns=str) if any(not isinstance(c, str) for c in rows.columns) else rows
-        table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    elif isinstance(rows, dict):
-        table = pyarrow.table({str(name): values for name, values in rows.items()})
-    else:
-        table = pyarrow.table(rows)
+    try:
+        if module == "pandas":
+            table = pyarrow.Table.from_pandas(_decoded(rows), preserve_index=False)
+        elif isinstance(rows, dict):
+            table = pyarrow.table(rows)
+        elif isinstance(rows, pyarrow.RecordBatch):
+            table = pyarrow.Table.from_batches([rows])
+        else:
+            table = rows
+    except (ValueError, TypeError, pyarrow.ArrowException) as fault:
+        raise Error(f"the rows cannot be written as an Arrow table: {fault}; make each column one of numbers or of text") from fault
     return table.replace_schema_metadata(None)
+
+
+def numbered(rows: Rows) -> list[str]:
+    """The columns of a DataFrame that are categories, each of a number."""
+    if _module(rows) != "pandas":
+        return []
+    return [str(c) for c, dtype in zip(rows.columns, rows.dtypes) if hasattr(dtype, "categories") and dtype.categories.dtype.kind in "biuf"]
+
+
+def _decoded(frame: Any) -> Any:
+    """The DataFrame with such columns as numbers: Arrow would make texts of them."""
+    names = numbered(frame)
+    return frame.astype({n: frame[n].cat.categories.dtype if frame[n].notna().all() else "float64" for n in names}) if names else frame
 
 
 def _write_arrow(table: Any, path: str) -> None:

@@ -6,50 +6,57 @@ import math
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _rows, _tables
-from .errors import Error, UsageError
+from ._need import need
 
 if TYPE_CHECKING:
     from ._decomposition import Decomposition
 
+# What plots write before "= unstructured", where the value of a column stands elsewhere.
+_ALL = "all columns"
+
 
 def explanation(d: "Decomposition", rows: Optional[_rows.Rows], predictor: Optional[str]) -> Any:
     """See Decomposition.to_shap."""
-    try:
-        import numpy
-        import shap
-    except ImportError as fault:
-        raise Error("shap is needed for this: pip install shap") from fault
-    chosen = _predictor(d, predictor)
-    prefix = chosen["name"] + "." if len(d.predictors) > 1 else ""
+    shap = need("shap", "for this")
+    import numpy
+
+    chosen = d.predictor(predictor)
+    prefix = d.prefix(chosen)
+    table = rows is not None and _rows.columns(rows) is not None
+    if table:
+        rows = _rows.readable(rows)
     parts = d.contributions if rows is None else d.apply(rows)
     names = [t["name"] for t in chosen["terms"]] + ["unstructured"]
     values = numpy.column_stack([numpy.asarray(_tables.column(parts, prefix + n), dtype=float) for n in names])
-    shown = numpy.full(values.shape, None, dtype=object)
-    data = numpy.full(values.shape, math.nan)
-    for j, term in enumerate(chosen["terms"]):
-        if rows is None or len(term["features"]) != 1 or _rows.columns(rows) is None:
-            continue
-        column = list(rows[term["features"][0]])
-        shown[:, j] = column
-        data[:, j] = _codes(column)
+    data, shown = None, None
+    if table:
+        columns = [_shown(rows, t["features"]) for t in chosen["terms"]]
+        data = numpy.full(values.shape, math.nan)
+        shown = numpy.full(values.shape, _ALL, dtype=object)
+        for j, (codes, cells) in enumerate(columns):
+            data[:, j], shown[:, j] = codes, cells
     return shap.Explanation(
         values=values,
         base_values=numpy.asarray(_tables.column(parts, prefix + "intercept"), dtype=float),
         data=data,
-        display_data=shown if rows is not None else None,
+        display_data=shown,
         feature_names=names,
         output_names=chosen["name"],
     )
 
 
-def _predictor(d: "Decomposition", name: Optional[str]) -> dict[str, Any]:
-    all_of_them = d.artifact["predictors"]
-    if name is None and len(all_of_them) == 1:
-        return dict(all_of_them[0])
-    for p in all_of_them:
-        if p["name"] == name:
-            return dict(p)
-    raise UsageError(f"the network has the predictors {', '.join(d.predictors)}: name one as predictor=")
+def _shown(rows: _rows.Rows, features: list[str]) -> tuple[Any, list[Any]]:
+    """What colours a term's points, and what is written: a column's numbers, or numbers of its
+    levels; several columns have no colour.
+    """
+    cells = [_rows.cells(rows, f) for f in features]
+    if len(cells) == 1:
+        return _codes(cells[0]), cells[0]
+    return math.nan, ["(" + ", ".join(_text(v) for v in row) + ")" for row in zip(*cells)]
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _codes(column: list[Any]) -> list[float]:

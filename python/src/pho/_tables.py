@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import importlib.util
 from typing import Any, Iterable, Union
 
@@ -11,12 +12,13 @@ Table = Any  # pandas.DataFrame, polars.DataFrame, or a dict of columns
 
 def parquet() -> bool:
     """Whether Parquet files can be read."""
-    return _has("polars") and not _has("pandas") or _has("pandas") and _has("pyarrow")
+    return (_has("polars") and not _has("pandas")) or (_has("pandas") and _has("pyarrow"))
 
 
 def read(path: str) -> Table:
     """The table in a CSV or Parquet file: a pandas DataFrame, without pandas one of polars,
-    without both a dict of lists."""
+    without both a dict of lists.
+    """
     binary = path.endswith(".parquet")
     if _has("pandas"):
         import pandas
@@ -52,6 +54,28 @@ def of(records: Iterable[dict[str, Any]], columns: list[str]) -> Table:
     return data
 
 
+def of_columns(values: memoryview, names: list[str], rows: int, index: Any = None) -> Table:
+    """A table of columns of float64, one after the other in memory."""
+    if _has("pandas"):
+        import numpy
+        import pandas
+
+        matrix = numpy.frombuffer(values, dtype="<f8").reshape(len(names), rows)
+        return pandas.DataFrame(matrix.T, columns=names, index=index, copy=False)
+    numbers = values.cast("d").tolist()
+    data = {name: numbers[j * rows : (j + 1) * rows] for j, name in enumerate(names)}
+    if _has("polars"):
+        import polars
+
+        return polars.DataFrame(data)
+    return data
+
+
+def indexed(table: Table, index: Any) -> Table:
+    """The table with the index of the rows that it is of, if it is a DataFrame of pandas."""
+    return table if index is None or not hasattr(table, "set_axis") else table.set_axis(index)
+
+
 def column(table: Table, name: str) -> list[Any]:
     """A column's values."""
     return list(table[name])
@@ -77,5 +101,6 @@ def _number(cell: str) -> Union[float, str, None]:
         return cell
 
 
+@functools.cache
 def _has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None

@@ -1,0 +1,165 @@
+// Package serve keeps a decomposition and its network open, and splits rows that come one
+// request after the other: for one client on a pipe (Stdio), or for a service that has a
+// transport of its own (Explainer).
+package serve
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
+)
+
+// Options say how a decomposition is opened. nil means the zero value.
+type Options struct {
+	Model     string // the network's file, or the folder of several; "": where it was
+	MaxMemory int64  // bound on a network's tensors in bytes; 0: that of onnx.LoadOptions
+	Precision string // float64 or float32; "": that of the decomposition
+}
+
+// Explainer is a decomposition opened with its network. It is safe for concurrent use.
+type Explainer struct {
+	result    *decompose.Result
+	network   *onnx.Model
+	reference *wiring.Reference
+	labels    *onnx.Labels
+	plain     *decompose.Applier
+	withSE    *decompose.Applier
+	columns   []Column
+}
+
+// Column is a data column that the network or a term reads.
+type Column struct {
+	Name string `json:"name"`
+	Text bool   `json:"text"` // its cells are texts; else numbers
+}
+
+// Open reads the decomposition in dir and its network.
+func Open(dir string, o *Options) (*Explainer, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	r, err := resultdir.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := wiring.ReopenAll(r, dir, o.Model, o.MaxMemory, o.Precision)
+	if err != nil {
+		return nil, err
+	}
+	e := &Explainer{result: r, network: opened.Networks[0], reference: opened.Reference}
+	if e.labels, err = e.network.Graph().Labels(); err != nil {
+		return nil, err
+	}
+	if e.plain, err = r.Applier(opened.Model); err != nil {
+		return nil, err
+	}
+	e.withSE = e.plain.WithErrors()
+	for _, name := range e.plain.Columns() {
+		e.columns = append(e.columns, Column{name, e.readsText(name)})
+	}
+	return e, nil
+}
+
+// readsText tells whether the column held text when the network was decomposed.
+func (e *Explainer) readsText(column string) bool {
+	if slices.Contains(e.reference.Factors, column) {
+		return false
+	}
+	if e.labels != nil && e.labels.Columns[column] != nil {
+		return true
+	}
+	for i, in := range e.network.Graph().Inputs() {
+		if in.Type == "string" && slices.Contains(e.network.Binding()[i].Columns, column) {
+			return true
+		}
+	}
+	for _, p := range e.result.Predictors {
+		for _, t := range p.Terms {
+			if t.Kind == decompose.Factor && len(t.Features) == 1 && t.Features[0] == column {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Columns lists the data columns that rows need.
+func (e *Explainer) Columns() []Column { return slices.Clone(e.columns) }
+
+// Predictors names the network's predictors.
+func (e *Explainer) Predictors() []string {
+	names := make([]string, len(e.result.Predictors))
+	for k := range e.result.Predictors {
+		names[k] = e.result.Predictors[k].Name
+	}
+	return names
+}
+
+// Parts names what Explain computes of a row, in order: the columns of contributions.csv,
+// with TERM.se behind each term's if se.
+func (e *Explainer) Parts(se bool) []string {
+	if !se {
+		return report.ContributionColumns(e.result)
+	}
+	return report.ContributionColumnsSE(e.result)
+}
+
+// Explain splits rows: the values of each of Parts(se), by row, on the scale of the
+// predictors, and how many rows were left out, whose values are NaN. So is a standard error
+// that there is none of. Errors name rows from 1: a column that is not there
+// (*data.MissingColumnError), a missing value that na does not allow (data.ErrMissingValue),
+// a level that did not occur (*data.UnseenLevelError).
+func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
+	src, dropped, err := rows.source(e.names(), e.reference.Factors, na)
+	if err != nil {
+		return nil, 0, err
+	}
+	applier := e.plain
+	if se {
+		applier = e.withSE
+	}
+	parts = nans(len(e.Parts(se)), rows.Len())
+	seen := wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), wiring.Labelled(wiring.FilesOf(src), e.labels))
+	for p, err := range applier.All(ctx, seen) {
+		if err != nil {
+			return nil, 0, err
+		}
+		fill(parts, p)
+	}
+	return parts, dropped, nil
+}
+
+// names are the columns that rows need.
+func (e *Explainer) names() []string {
+	names := make([]string, len(e.columns))
+	for i, c := range e.columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// fill copies the parts of a chunk to the rows that they are of.
+func fill(to [][]float64, p *decompose.Parts) {
+	for i := range p.Batch.Rows() {
+		row, at := p.Batch.Row(i), 0
+		set := func(v float64) { to[at][row] = v; at++ }
+		for k := range p.Predictors {
+			d := &p.Predictors[k]
+			set(d.Intercept)
+			for j, v := range d.Row(i) {
+				set(v)
+				if d.SE != nil {
+					set(d.SE.At(i, j))
+				}
+			}
+			set(d.Unstructured[i])
+			set(d.Eta[i])
+		}
+	}
+}

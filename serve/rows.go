@@ -1,0 +1,227 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/data"
+)
+
+// Rows are rows in memory, of named columns that hold numbers or texts.
+type Rows struct {
+	n       int
+	columns []rowColumn
+}
+
+// rowColumn holds numbers, or codes of levels.
+type rowColumn struct {
+	name    string
+	numbers []float64
+	codes   []int32
+	levels  []string
+}
+
+// NewRows are n rows without columns.
+func NewRows(n int) *Rows { return &Rows{n: n} }
+
+// Len is the number of rows.
+func (r *Rows) Len() int { return r.n }
+
+// AddNumbers adds a column of numbers, NaN where a value is missing; v is kept, not copied.
+// Errors: a name that is empty or taken, a wrong length.
+func (r *Rows) AddNumbers(name string, v []float64) error {
+	return r.add(rowColumn{name: name, numbers: v}, len(v))
+}
+
+// AddTexts adds a column of texts: row i has levels[codes[i]], a negative code is a missing
+// value. Both are kept, not copied. Errors: as of AddNumbers, and a code without a level.
+func (r *Rows) AddTexts(name string, codes []int32, levels []string) error {
+	for i, c := range codes {
+		if int(c) >= len(levels) {
+			return fmt.Errorf("column %q, row %d: code %d is none of %d levels", name, i+1, c, len(levels))
+		}
+	}
+	if codes == nil {
+		codes = []int32{}
+	}
+	return r.add(rowColumn{name: name, codes: codes, levels: levels}, len(codes))
+}
+
+func (r *Rows) add(c rowColumn, n int) error {
+	switch {
+	case c.name == "":
+		return fmt.Errorf("column %d has no name", len(r.columns)+1)
+	case n != r.n:
+		return fmt.Errorf("column %q has %d values, there are %d rows", c.name, n, r.n)
+	case slices.ContainsFunc(r.columns, func(other rowColumn) bool { return other.name == c.name }):
+		return fmt.Errorf("there are two columns %q", c.name)
+	}
+	r.columns = append(r.columns, c)
+	return nil
+}
+
+// source shows the rows with the columns that are needed, without those that the policy
+// leaves out, and tells how many these are. Numbers of the columns in factors are categories
+// as well.
+func (r *Rows) source(needed, factors []string, na data.NAPolicy) (data.Source, int, error) {
+	columns := make([]rowColumn, 0, len(needed))
+	for _, name := range needed {
+		at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == name })
+		if at < 0 {
+			return nil, 0, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
+		}
+		columns = append(columns, r.columns[at])
+	}
+	out := make([]bool, r.n)
+	dropped := 0
+	for i := range r.n { // the first row at fault is told, whatever the order of columns
+		for _, c := range columns {
+			leave, err := c.check(i, na, slices.Contains(factors, c.name))
+			if err != nil {
+				return nil, 0, err
+			}
+			if leave && !out[i] {
+				out[i] = true
+				dropped++
+			}
+		}
+	}
+	if dropped == 0 {
+		out = nil
+	}
+	b, schema, err := batch(columns, factors, out, r.n, dropped)
+	return &single{b, schema}, dropped, err
+}
+
+func (r *Rows) names() []string {
+	names := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// check tells whether row i is to be left out for its cell of the column.
+func (c *rowColumn) check(i int, na data.NAPolicy, factor bool) (leave bool, err error) {
+	switch {
+	case c.numbers == nil && c.codes[i] >= 0:
+		return false, nil
+	case c.numbers != nil && math.IsInf(c.numbers[i], 0):
+		return false, fmt.Errorf("column %q, data row %d: the value is %v, which is no number to compute with; leave such rows out", c.name, i+1, c.numbers[i])
+	case c.numbers != nil && !math.IsNaN(c.numbers[i]):
+		return false, nil
+	case na == data.NADrop:
+		return true, nil
+	case na == data.NAKeep && c.numbers != nil && !factor:
+		return false, nil
+	}
+	return false, fmt.Errorf("column %q, data row %d: %w; fill it in, or leave such rows out", c.name, i+1, data.ErrMissingValue)
+}
+
+// batch holds the columns at the rows that are not left out (nil: at all n).
+func batch(columns []rowColumn, factors []string, out []bool, n, dropped int) (*data.Batch, data.Schema, error) {
+	b := data.NewBatch(n-dropped, 0)
+	if out != nil {
+		var rows []int64
+		for i := range n {
+			if !out[i] {
+				rows = append(rows, int64(i))
+			}
+		}
+		if err := b.SetRows(rows); err != nil {
+			return nil, nil, err
+		}
+	}
+	var schema data.Schema
+	for _, c := range columns {
+		column := data.Column{Name: c.name, Numeric: c.numbers != nil, Categorical: c.numbers == nil}
+		var err error
+		if c.numbers == nil {
+			err = b.SetCodes(c.name, data.Codes{Index: kept(c.codes, out), Levels: c.levels})
+		} else {
+			v := kept(c.numbers, out)
+			err = b.SetNumeric(c.name, v)
+			if err == nil && slices.Contains(factors, c.name) {
+				column.Categorical = true
+				err = b.SetCodes(c.name, coded(v))
+			}
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		schema = append(schema, column)
+	}
+	return b, schema, nil
+}
+
+// kept are the values of the rows that are not left out.
+func kept[T any](v []T, out []bool) []T {
+	if out == nil {
+		return v
+	}
+	var some []T
+	for i, x := range v {
+		if !out[i] {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+// coded are numbers as categories.
+func coded(v []float64) data.Codes {
+	c := data.Codes{Index: make([]int32, len(v))}
+	place := map[float64]int32{}
+	for i, x := range v {
+		code, known := place[x]
+		if !known {
+			code = int32(len(c.Levels))
+			place[x] = code
+			c.Levels = append(c.Levels, data.LevelText(x))
+		}
+		c.Index[i] = code
+	}
+	return c
+}
+
+// single is a source of one batch.
+type single struct {
+	batch  *data.Batch
+	schema data.Schema
+}
+
+// Schema lists the columns.
+func (s *single) Schema() data.Schema { return s.schema }
+
+// Batches yields the batch, if it has rows.
+func (s *single) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return func(yield func(*data.Batch, error) bool) {
+		if err := s.schema.Require("the rows", columns); err != nil {
+			yield(nil, err)
+			return
+		}
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return
+		}
+		if s.batch.Rows() > 0 {
+			yield(s.batch, nil)
+		}
+	}
+}
+
+// nans are n columns of so many rows without values.
+func nans(n, rows int) [][]float64 {
+	all := make([]float64, n*rows)
+	for i := range all {
+		all[i] = math.NaN()
+	}
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = all[i*rows : (i+1)*rows : (i+1)*rows]
+	}
+	return out
+}
