@@ -15,6 +15,8 @@ from pho import _command
 
 
 def main() -> None:
+    said = subprocess.run([_command.binary(), "--version"], check=True, capture_output=True, text=True).stdout
+    assert said.split()[1] == pho.__version__, f"the package is {pho.__version__}, its program {said}"
     with tempfile.TemporaryDirectory() as folder:
         demo = pathlib.Path(folder) / "demo"
         subprocess.run([_command.binary(), "demo", "--out", str(demo)], check=True, stdout=subprocess.DEVNULL)

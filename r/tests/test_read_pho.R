@@ -3,7 +3,8 @@
 
 arguments <- commandArgs(FALSE)
 here <- dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE)))
-source(file.path(here, "..", "read_pho.R"))
+root <- normalizePath(file.path(here, "..", ".."))
+source(file.path(root, "r", "read_pho.R"))
 pho <- normalizePath(Sys.getenv("PHO", "pho"))
 options(warn = 2, pho.command = pho)
 work <- tempfile("pho-r-")
@@ -101,6 +102,19 @@ test("plots draw every term", {
     draw(d)
   }
   grDevices::dev.off()
+})
+
+page <- readLines(file.path(root, "docs", "r.md"), encoding = "UTF-8")
+snippet <- page[(which(page == "```r")[1] + 1):(which(page == "```")[1] - 1)]
+test("the snippet of docs/r.md runs", {
+  stopifnot(length(snippet) > 8)
+  file.copy(file.path(root, "r", "read_pho.R"), work)
+  grDevices::pdf("page.pdf")
+  world <- new.env(parent = globalenv())
+  world$rows <- rows[1:20, ]
+  said <- capture.output(source(textConnection(gsub("s(age)", "s(x)", snippet, fixed = TRUE)), local = world, echo = FALSE, print.eval = TRUE))
+  grDevices::dev.off()
+  stopifnot(any(grepl("All terms:", said)))
 })
 
 test("errors say what to do", {
