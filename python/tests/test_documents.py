@@ -39,16 +39,17 @@ def world(tmp_path_factory):
     pytest.importorskip("skl2onnx")
     pytest.importorskip("matplotlib").use("Agg")
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import GradientBoostingRegressor
+    from sklearn.neural_network import MLPRegressor
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     random = numpy.random.default_rng(1)
     frame = pandas.DataFrame({"age": random.integers(18, 80, 800), "income": random.lognormal(3, 0.5, 800)})
     frame["region"] = random.choice(["north", "south", "east"], 800)
     frame["y"] = numpy.sin(frame.age / 10) + 0.02 * frame.income + (frame.region == "north")
-    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["region"]), remainder="passthrough")
-    pipeline = make_pipeline(columns, GradientBoostingRegressor(n_estimators=40)).fit(frame[["age", "income", "region"]], frame.y)
+    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["region"]), (StandardScaler(), ["age", "income"]))
+    network = MLPRegressor(hidden_layer_sizes=(16,), solver="lbfgs", max_iter=2000, tol=1e-3, random_state=0)
+    pipeline = make_pipeline(columns, network).fit(frame[["age", "income", "region"]], frame.y)
     return {"pipeline": pipeline, "frame": frame, "new_rows": frame.head(20), "pho": pho}
 
 
