@@ -181,8 +181,6 @@ def _register_boosters() -> None:
     from skl2onnx import update_registered_converter
     from skl2onnx.common.shape_calculator import (
         calculate_linear_classifier_output_shapes as of_classifier,
-    )
-    from skl2onnx.common.shape_calculator import (
         calculate_linear_regressor_output_shapes as of_regressor,
     )
 
