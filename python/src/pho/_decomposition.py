@@ -342,7 +342,7 @@ class Report:
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f'<iframe srcdoc="{escape(self.html(), quote=True)}" style="width:100%;height:720px;border:1px solid #ccc;box-sizing:border-box"></iframe>'
+        return f'<iframe srcdoc="{escape(self.html(), quote=True)}" style="width:100%;height:720px;border:1px solid #ccc"></iframe>'
 
 
 def _point(artifact: str, old: str, new: str) -> None:
