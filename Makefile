@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-python golden zoo backend-tests examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-r golden zoo backend-tests examples data cover generate readme release check-modules check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -145,12 +145,27 @@ check:
 	done; \
 	echo "check: lint, vulncheck, test, portable, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
 
-# Wheels of the Python package with the command inside, for six platforms: dist/*.whl. PYTHON
-# needs hatchling.
+# Wheels of the Python package with the command inside, for six platforms, and a source
+# distribution: dist/pho_go-*. PYTHON needs hatchling; TWICE=1 builds them twice and compares.
 wheels:
 	@GO='$(GO)' PYTHON='$(PYTHON)' bash .ci/wheels.sh
 
-# The Python package with the command of this tree. PYTHON needs pytest and pandas; what
-# else is there (pyarrow, polars, onnx, scikit-learn, torch, shap, ...) is tested too.
+# What `make wheels` left in dist/: by the packagers' checkers, installed without an index in fresh
+# environments, and tested there. PYTHONS are further interpreters for a short test (an older
+# one, one linked with musl). Needs the package index for checkers and peers, which are
+# kept in ENVS, by default a folder of the user's cache.
+PYTHONS ?=
+envs := $(or $(ENVS),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pho)
+check-wheels:
+	@PYTHON='$(PYTHON)' PYTHONS='$(PYTHONS)' bash .ci/check-wheels.sh '$(envs)'
+
+# The Python package with the command of this tree: ruff, mypy, pytest, the README's
+# snippets, the notebook, in an environment of pinned peers that is made in ENVS from the
+# package index; TORCH=no leaves PyTorch out, which is large.
 check-python: build
-	cd python && PYTHONPATH=src PHO_BINARY='$(CURDIR)/bin/pho' '$(PYTHON)' -m pytest -q
+	@PYTHON='$(PYTHON)' bash .ci/check-python.sh '$(envs)/python'
+
+# The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
+# it is compared.
+check-r: build
+	@RSCRIPT='$(RSCRIPT)' bash .ci/check-r.sh

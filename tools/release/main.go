@@ -3,6 +3,9 @@
 // give equal bytes, whoever builds them, with the same version of Go.
 //
 //	go run ./release -root .. -out ../dist
+//
+// With -licences OS/PROCESSOR it prints the licences of that platform's command alone, for
+// other kinds of packages.
 package main
 
 import (
@@ -13,6 +16,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // platforms are those that archives are built for.
@@ -32,12 +37,33 @@ func main() {
 	root := flag.String("root", "..", "checkout to build, clean and no linked worktree")
 	out := flag.String("out", "../dist", "directory of the archives, which is made")
 	twice := flag.Bool("twice", false, "build once more in a clone elsewhere with an empty cache, and fail if a byte differs")
+	of := flag.String("licences", "", "OS/PROCESSOR, as linux/amd64: print the licences of what is linked there, and build nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *of != "" {
+		if err := printLicences(ctx, *root, *of); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if err := run(ctx, *root, *out, *twice); err != nil {
 		log.Fatal(err)
 	}
+}
+
+func printLicences(ctx context.Context, root, name string) error {
+	system, processor, _ := strings.Cut(name, "/")
+	p := platform{system, processor}
+	if !slices.Contains(platforms(), p) {
+		return fmt.Errorf("%q is no platform that is built for: %v", name, platforms())
+	}
+	text, err := licencesOf(ctx, root, p)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(text)
+	return err
 }
 
 func run(ctx context.Context, root, out string, twice bool) error {

@@ -124,7 +124,7 @@ class Decomposition:
     @property
     def warnings(self) -> list[str]:
         """What to take with care."""
-        return list(self._artifact["warnings"])
+        return list(self._artifact["warnings"] or [])
 
     @property
     def contributions(self) -> _tables.Table:
