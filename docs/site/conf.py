@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 
+from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
 DOCS = pathlib.Path(__file__).resolve().parents[1]
@@ -32,15 +33,15 @@ def outside(app, docname, source):
     here = (DOCS / docname).parent
 
     def link(match):
-        target = match[1]
-        if "://" in target or target.startswith("#"):
+        picture, target = match[1], match[2]
+        if picture or "://" in target or target.startswith("#"):
             return match[0]
         path = pathlib.Path(os.path.normpath(here / target.partition("#")[0]))
         if DOCS in path.parents:
             return match[0]
-        return "](" + REPOSITORY + os.path.relpath(here / target, DOCS.parent) + ")"
+        return match[0][: match.start(2) - match.start()] + REPOSITORY + os.path.relpath(here / target, DOCS.parent) + ")"
 
-    source[0] = re.sub(r"\]\(([^)\s]+)\)", link, source[0])
+    source[0] = re.sub(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", link, source[0])
     if docname == "index":
         source[0] += navigation(source[0])
 
@@ -58,7 +59,7 @@ def navigation(index):
 def mathml(display):
     def visit(writer, node):
         writer.body.append(convert(node.astext(), display=display))
-        raise __import__("docutils").nodes.SkipNode
+        raise SkipNode
 
     return visit
 

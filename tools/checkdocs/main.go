@@ -38,6 +38,7 @@ func main() {
 	flag.StringVar(&only, "page", "", "run this page alone")
 	flag.BoolVar(&s.update, "update", false, "write what was printed into the pages")
 	flag.BoolVar(&s.keep, "keep", false, "keep the pages' folders, and say where they are")
+	flag.BoolVar(&s.onlyPython, "only-python", false, "run the pages alone that have blocks of python")
 	links := flag.Bool("links", false, "follow the links alone")
 	flag.Parse()
 	if err := work(s, only, *links); err != nil {

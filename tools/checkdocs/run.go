@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 type settings struct {
 	root, python, r string
 	update, keep    bool
+	onlyPython      bool   // pages without blocks of python are left out
 	bin             string // folder of the command of this tree
 }
 
@@ -48,8 +50,9 @@ func (s settings) runPages(files []string, only string) error {
 		if err != nil {
 			return err
 		}
-		if len(all) > 0 {
-			pages = append(pages, &page{settings: s, name: name, blocks: all, dir: filepath.Join(scratch, strings.ReplaceAll(name, "/", "_"))})
+		p := &page{settings: s, name: name, blocks: all, dir: filepath.Join(scratch, strings.ReplaceAll(name, "/", "_"))}
+		if len(all) > 0 && (!s.onlyPython || p.has("python", "python")) {
+			pages = append(pages, p)
 		}
 	}
 	if len(pages) == 0 {
@@ -77,6 +80,7 @@ type page struct {
 	name, dir              string
 	blocks                 []block
 	python, r              *session
+	lacks                  string // why blocks of python are skipped
 	ran, compared, skipped int
 	log                    bytes.Buffer // of blocks that are skipped
 }
@@ -151,6 +155,10 @@ var errSkipped = errors.New("skipped")
 // prepare copies what blocks of Python and R would make, unless they are run, and makes the
 // folder a module that takes pho from this tree.
 func (p *page) prepare() error {
+	p.lacks = "no Python is named"
+	if missing := p.missing(); missing != "" {
+		p.lacks, p.settings.python = missing, ""
+	}
 	stored := filepath.Join(p.root, "testdata", "docs", strings.TrimSuffix(path.Base(p.name), ".md"))
 	if _, err := os.Stat(stored); err == nil && !p.has("python", p.settings.python) {
 		if err := os.CopyFS(p.dir, os.DirFS(stored)); err != nil {
@@ -173,10 +181,32 @@ func (p *page) prepare() error {
 	return errors.Join(p.write("go.mod", mod), p.write("go.sum", string(sum)))
 }
 
+// missing names a module that the page's blocks import and Python does not have.
+func (p *page) missing() string {
+	if !p.has("python", p.settings.python) {
+		return ""
+	}
+	var lines []string
+	for _, b := range p.blocks {
+		if b.language == "python" && b.mark == "check" {
+			lines = append(lines, imports.FindAllString(b.text, -1)...)
+		}
+	}
+	out, err := p.command(p.dir, p.settings.python, "-c", strings.Join(lines, "\n")).CombinedOutput()
+	if err != nil {
+		said := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return said[len(said)-1]
+	}
+	return ""
+}
+
+// imports are the lines that import modules.
+var imports = regexp.MustCompile(`(?m)^(import|from) .*$`)
+
 // has reports whether the page has blocks of a language and there is a program for it.
 func (p *page) has(language, program string) bool {
 	for _, b := range p.blocks {
-		if b.language == language && program != "" {
+		if b.language == language && b.mark != "output" && program != "" {
 			return true
 		}
 	}
@@ -202,7 +232,7 @@ func (p *page) execute(b block) (string, error) {
 		return string(out), err
 	case "python":
 		if p.settings.python == "" {
-			return "", fmt.Errorf("%w: no Python is named", errSkipped)
+			return "", fmt.Errorf("%w: %s", errSkipped, p.lacks)
 		}
 		if p.python == nil {
 			p.python = start(p.command(p.dir, p.settings.python, "-c", pythonDriver))
