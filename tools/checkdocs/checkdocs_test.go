@@ -61,3 +61,17 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+// FuzzCompare: no page and no output ends the program, and what is printed is itself.
+func FuzzCompare(f *testing.F) {
+	f.Add("a 1.5 ...\n...\nend", "a 1.52 x\ny\nend")
+	f.Add("... 1e-3", "2 3")
+	f.Fuzz(func(t *testing.T, shown, printed string) {
+		compare(shown, printed)
+		if why := compare(printed, printed); why != "" && !strings.Contains(printed, "...") {
+			t.Errorf("%q is not itself: %s", printed, why)
+		}
+		_, _ = blocks(shown)
+		headings(prose(shown))
+	})
+}
