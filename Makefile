@@ -135,11 +135,11 @@ check-modules:
 	@GO='$(GO)' bash .ci/modules.sh
 
 # The marked blocks of README.md and of the pages in docs/ are run, and links followed: those of
-# shell and Go. With PYTHON=... those of Python too, with RSCRIPT=... those of R (mgcv);
+# shell and Go, where RSCRIPT has mgcv those of R, and with PYTHON=... those of Python;
 # UPDATE=1 writes what they print into the pages, PAGE=docs/start.md is one page alone.
 given = $(if $(filter command line environment,$(origin $(1))),$($(1)))
 check-docs:
-	@cd tools && $(GO) run ./checkdocs -root .. -python '$(call given,PYTHON)' -r '$(call given,RSCRIPT)' $(if $(PAGE),-page '$(PAGE)') $(if $(UPDATE),-update)
+	@cd tools && $(GO) run ./checkdocs -root .. -python '$(call given,PYTHON)' -r '$(RSCRIPT)' $(if $(PAGE),-page '$(PAGE)') $(if $(UPDATE),-update)
 
 # The site from docs/ in site/: open site/index.html. Needs Python 3.11 with what
 # docs/requirements.txt names, or the package index once.
