@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-r golden zoo backend-tests examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -134,16 +134,30 @@ release:
 check-modules:
 	@GO='$(GO)' bash .ci/modules.sh
 
-# The marked commands of README.md in a fresh clone of HEAD.
-readme:
-	@bash .ci/readme.sh
+# The marked blocks of README.md and of the pages in docs/ are run, and links followed: those of
+# shell and Go, where RSCRIPT has mgcv those of R, and with PYTHON=... those of Python;
+# UPDATE=1 writes what they print into the pages, PAGE=docs/start.md is one page alone.
+given = $(if $(filter command line environment,$(origin $(1))),$($(1)))
+check-docs:
+	@cd tools && $(GO) run ./checkdocs -root .. -python '$(call given,PYTHON)' -r '$(RSCRIPT)' $(if $(PAGE),-page '$(PAGE)') $(if $(UPDATE),-update)
+
+# The site from docs/ in site/: open site/index.html. Needs Python 3.11 with what
+# docs/requirements.txt names, or the package index once.
+docs:
+	@cd tools && $(GO) run ./checkdocs -root .. -links
+	@PYTHON='$(PYTHON)' bash .ci/docs.sh '$(CURDIR)/site'
+
+# The pictures of docs/gallery.md; needs Chromium.
+CHROMIUM ?= chromium
+gallery:
+	cd tools && $(GO) run ./gallery -root .. -chromium '$(CHROMIUM)'
 
 check:
 	@start=$$(date +%s); \
-	for t in lint vulncheck test portable race fuzz readme; do \
+	for t in lint vulncheck test portable race fuzz check-docs; do \
 		echo "== $$t"; $(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) || { echo "check: $$t FAILED"; exit 1; }; \
 	done; \
-	echo "check: lint, vulncheck, test, portable, race, fuzz, readme passed in $$(( $$(date +%s) - start )) s"
+	echo "check: lint, vulncheck, test, portable, race, fuzz, check-docs passed in $$(( $$(date +%s) - start )) s"
 
 # Wheels of the Python package with the command inside, for six platforms, and a source
 # distribution: dist/pho_go-*. PYTHON needs hatchling; TWICE=1 builds them twice and compares.
@@ -163,7 +177,7 @@ check-wheels:
 # snippets, the notebook, in an environment of pinned peers that is made in ENVS from the
 # package index; TORCH=no leaves PyTorch out, which is large.
 check-python: build
-	@PYTHON='$(PYTHON)' bash .ci/check-python.sh '$(envs)/python'
+	@GO='$(GO)' PYTHON='$(PYTHON)' bash .ci/check-python.sh '$(envs)/python'
 
 # The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
 # it is compared.

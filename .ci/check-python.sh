@@ -4,7 +4,7 @@
 # python/requirements-test.txt and -torch.txt pin (used again until they change), and runs
 # ruff, mypy, pytest with the doctests and the README's snippet, and the notebook. PYTHON
 # makes the environment, 3.11 or later; TORCH=no leaves PyTorch out, which is large: its
-# tests are skipped then.
+# tests are skipped then. Last come the blocks of Python in the documents.
 # With --pin in place of DIR it writes the versions anew: the latest. PYTHON then needs uv.
 set -euo pipefail
 cd "$(dirname "$0")/../python"
@@ -35,3 +35,4 @@ export PHO_BINARY=${PHO_BINARY:-$PWD/../bin/pho} PYTHONPATH=$PWD/src
 "$dir/bin/python" -m ruff check .
 "$dir/bin/python" -m mypy
 "$dir/bin/python" -m pytest -q -rs --doctest-modules src tests
+(cd ../tools && "${GO:-go}" run ./checkdocs -root .. -python "$dir/bin/python" -only-python)

@@ -127,7 +127,7 @@ func TestBadModels(t *testing.T) {
 			b.AddNode("Relu", graphtest.In("x"), "y")
 			b.Output("y", graphtest.TFloat, 32, 3)
 			return raw(b)
-		}, `onnx: graph input "x" has the fixed shape [32 3]: no axis is left for the rows; export the model again with a dynamic batch axis (PyTorch: dynamic_axes, Keras: batch size None)`},
+		}, `onnx: graph input "x" has the fixed shape [32 3]: no axis is left for the rows; export the model again with a dynamic batch axis (PyTorch: dynamic_shapes, or dynamic_axes with dynamo=False; Keras: batch size None)`},
 		{"two dynamic axes", func() []byte {
 			b := onnxpb.NewBuilder(13)
 			b.AddInput("x", graphtest.TFloat, onnxpb.Rows, onnxpb.Rows)

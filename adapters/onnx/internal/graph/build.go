@@ -189,7 +189,7 @@ func (b *builder) inputs() error {
 		} else if v.Shape[0] == 1 {
 			ones++
 		} else {
-			return fmt.Errorf("onnx: graph input %q has the fixed shape %v: no axis is left for the rows; export the model again with a dynamic batch axis (PyTorch: dynamic_axes, Keras: batch size None)", v.Name, v.Shape)
+			return fmt.Errorf("onnx: graph input %q has the fixed shape %v: no axis is left for the rows; export the model again with a dynamic batch axis (PyTorch: dynamic_shapes, or dynamic_axes with dynamo=False; Keras: batch size None)", v.Name, v.Shape)
 		}
 	}
 	if len(b.ins) == 0 {
