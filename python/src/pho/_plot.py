@@ -89,7 +89,7 @@ def _surface(points: list[dict[str, Any]], ax: Any, plt: Any) -> None:
     xs, ys = sorted({p["x"] for p in after}, key=str), sorted({p["x2"] for p in after}, key=str)
     if all(isinstance(v, float) for v in xs + ys):
         xs, ys = sorted(xs), sorted(ys)
-    value = {(p["x"], p["x2"]): p["value"] for p in after}
+    value = {(p["x"], p["x2"]): math.nan if p["value"] is None else p["value"] for p in after}  # far from every row
     grid = [[value.get((x, y), math.nan) for x in xs] for y in ys]
     numeric = all(isinstance(v, float) for v in xs + ys)
     mesh = ax.pcolormesh(xs if numeric else range(len(xs)), ys if numeric else range(len(ys)), grid, shading="nearest", cmap="RdBu_r")
