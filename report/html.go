@@ -20,7 +20,7 @@ var templates embed.FS
 // ten classes does not become ten times as large; the tables have all.
 const (
 	maxFigures = 40
-	allFigures = 160
+	allFigures = 100
 )
 
 // figuresOf is how many effects of each of k predictors are drawn.
