@@ -49,9 +49,9 @@ def outside(app, docname, source):
 def navigation(index):
     """The lists of links under the headings of index.md as Sphinx wants them."""
     trees = ""
-    for section in re.split(r"^## ", index, flags=re.M)[1:]:
+    for section in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
         caption = section.partition("\n")[0]
-        pages = re.findall(r"^- \[[^\]]*\]\(([^)#:]+)\.md\)", section, flags=re.M)
+        pages = re.findall(r"^- \[[^\]]*\]\(([^)#:]+)\.md\)", section, flags=re.MULTILINE)
         trees += f"\n\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
     return trees
 
