@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/pho-go/pho/decompose"
@@ -150,7 +151,13 @@ func (p *progress) later(notes ...string) {
 // writeNotes tells what was kept for later.
 func (p *progress) writeNotes() {
 	for _, text := range p.notes {
-		writeProse(p.w, "note: ", 2, bounded(text))
+		text, formula, ok := strings.Cut(bounded(text), ": --formula ")
+		if !ok {
+			writeProse(p.w, "note: ", 2, text)
+			continue
+		}
+		writeProse(p.w, "note: ", 2, text+":")
+		fmt.Fprintf(p.w, "  --formula %s\n", formula) // in one piece, to be copied
 	}
 	p.notes = nil
 }

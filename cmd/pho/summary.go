@@ -58,8 +58,8 @@ func writeSets(w io.Writer, r *decompose.Result) {
 			continue
 		}
 		before, after := importance.ExplainedVariance(set.VarianceBefore), importance.ExplainedVariance(set.Variance)
-		fmt.Fprintf(w, "all classes together, centred: the structured part explains %s of the model's variance (%s before);\n  unstructured %s, twice their covariance %s; each class below: %s\n",
-			wiring.Percent(after.Structured), wiring.Percent(before.Structured), wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance), shown(set.Convention))
+		writeProse(w, "", 2, fmt.Sprintf("all classes together, centred: the structured part explains %s of the model's variance (%s before);", wiring.Percent(after.Structured), wiring.Percent(before.Structured)))
+		writeProse(w, "  ", 2, fmt.Sprintf("unstructured %s, twice their covariance %s; each class below: %s", wiring.Percent(after.Unstructured), wiring.Percent(after.TwiceCovariance), shown(set.Convention)))
 	}
 }
 
@@ -114,13 +114,13 @@ func sd(variance float64) float64 { return math.Sqrt(max(variance, 0)) }
 // a width.
 const (
 	boundColumns = 40
-	boundWidth   = 96
+	boundWidth   = 78
 )
 
 // writeBound prints which column fills which number of the inputs bound by position.
 func writeBound(w io.Writer, n wiring.Reference) {
 	for _, name := range n.ByPosition() {
-		fmt.Fprintf(w, "input %s: columns are bound by position; the network does not name them, so check the\n  order, or name them with --input:\n", wiring.Shorten(shown(name), summaryName))
+		fmt.Fprintf(w, "input %s: columns are bound by position; the network does not name them, so\n  check the order, or name them with --input:\n", wiring.Shorten(shown(name), summaryName))
 		columns := n.Inputs[name]
 		line := ""
 		for j, c := range columns[:min(len(columns), boundColumns)] {

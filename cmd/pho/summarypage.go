@@ -82,15 +82,14 @@ func (p *page) heading() {
 	fmt.Fprintln(p.w, "Formula:")
 	var last string
 	for k := range r.Predictors {
-		left := ""
-		if k == 0 && r.Response != "" {
-			left = shown(r.Response) + " "
-		}
-		text := left + "~ " + p.formula(&r.Predictors[k])
-		if k > 0 && text == last || k == 1 && strings.HasSuffix(last, text) {
-			continue // classes have equal formulas
+		text := "~ " + p.formula(&r.Predictors[k])
+		if text == last { // as those of classes are
+			continue
 		}
 		last = text
+		if k == 0 && r.Response != "" {
+			text = shown(r.Response) + " " + text
+		}
 		writeWrapped(p.w, p.width, "", 4, text)
 	}
 	if r.Offset != "" {
