@@ -142,3 +142,32 @@ def test_nothing_is_left_behind(demo, frame, tmp_path, monkeypatch):
 def test_the_artifact_is_the_commands(made, demo, tmp_path):
     by_command = json.loads(pathlib.Path(demo / "ssn" / "decomposition.json").read_text())
     assert made.artifact["format"] == by_command["format"]
+
+
+def test_the_index_of_the_rows_is_kept(demo, frame):
+    d = pho.decompose(demo / "ssn.onnx", frame.set_index("x9", drop=False), response="y")
+    pandas.testing.assert_index_equal(d.contributions.index, pandas.Index(frame.x9))
+    pandas.testing.assert_index_equal(d.apply(frame.iloc[7:9]).index, pandas.RangeIndex(7, 9))
+
+
+def test_formulas_by_predictor_and_labels(demo, frame):
+    import subprocess
+
+    import pho._command
+
+    d = pho.decompose(demo / "ssn.onnx", frame, {"eta": "s(x2, k=5)"}, response="y")
+    assert "s(x2)" in set(d.terms["term"])
+    told = subprocess.run([pho._command.binary(), "decompose", "--help"], capture_output=True, text=True, check=True).stdout
+    if "--labels" not in told:
+        pytest.skip("the program has no labels yet")
+    pho.decompose(demo / "ssn.onnx", frame, response="y", labels={"columns": {"x0": {"name": "dose"}}})
+
+
+def test_import_is_fast():
+    import subprocess
+    import sys
+
+    script = "import time; t = time.process_time(); import pho; print(time.process_time() - t)"
+    env = {"PYTHONPATH": ":".join(sys.path)}
+    taken = min(float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env).stdout) for _ in range(5))
+    assert taken < 0.1

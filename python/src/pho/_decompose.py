@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from . import _columns, _command, _formulas, _models, _progress, _rows, _tables
+from . import _columns, _command, _formulas, _labels, _models, _progress, _rows, _tables
 from ._decomposition import Decomposition
 from .errors import UsageError
 
@@ -24,7 +24,7 @@ def decompose(
     response: Any = None,
     *,
     inputs: Union[Sequence[str], Mapping[str, Sequence[str]], None] = None,
-    labels: Union[str, "os.PathLike[str]", Mapping[str, Any], None] = None,
+    labels: Optional[_labels.Labels] = None,
     progress: Optional[bool] = None,
     **options: Any,
 ) -> Decomposition:
@@ -95,7 +95,8 @@ def decompose(
         arguments += _command.flags(
             {"model": [n.path for n in networks], "data": data, "formula": _formulas.listed(formula), "response": response}
         )
-        arguments += _command.flags({"input": _bound(inputs, networks[0]), "labels": _labels(labels, folder), **options})
+        named = None if labels is None else _labels.file(labels, folder)
+        arguments += _command.flags({"input": _bound(inputs, networks[0]), "labels": named, **options})
         spoken = {path: "the rows" for path in data} if not _is_files(rows) else {}
         spoken.update({n.path: "the model" for n in networks if n.made})
         with _progress.shown(progress) as on_event:
@@ -121,16 +122,6 @@ def _responding(rows: _rows.Rows, response: Any) -> tuple[_rows.Rows, Optional[s
     named = getattr(response, "name", None)
     name = str(named) if named is not None and str(named) not in taken else next(n for n in ("y", "response", "_response") if n not in taken)
     return _rows.joined(rows, name, response), name
-
-
-def _labels(labels: Any, folder: str) -> Optional[str]:
-    """The file of the labels."""
-    if not isinstance(labels, Mapping):
-        return None if labels is None else os.fspath(labels)
-    path = os.path.join(folder, "labels.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(labels, file, ensure_ascii=False)
-    return path
 
 
 def _factors(given: Any, rows: _rows.Rows) -> list[str]:

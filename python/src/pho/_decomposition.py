@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Optional, Union
 
-from . import _command, _models, _rows, _session, _tables
+from . import _command, _labels, _models, _rows, _session, _tables
 from ._report import Report
 from .errors import Error, UsageError
 
@@ -179,6 +179,29 @@ class Decomposition:
     def summary(self) -> str:
         """What was found, in words and a table."""
         return _command.run(["summary", self._result])
+
+    def label(self, labels: _labels.Labels) -> "Decomposition":
+        """Replace the labels, what the report and plots call columns, levels and terms.
+
+        The report is written again; nothing else changes, and nothing is computed anew. A
+        result that was loaded keeps the labels in its directory.
+
+        Parameters
+        ----------
+        labels : path or dict
+            A labels file, or what it holds; ``{}`` takes labels away.
+
+        Returns
+        -------
+        Decomposition
+            This one.
+        """
+        with tempfile.TemporaryDirectory(prefix="pho-") as folder:
+            arguments = ["report", self._result, f"--labels={_labels.file(labels, folder)}"]
+            _command.run(arguments + _command.flags({"model": self._model}))
+        with open(self.file("decomposition.json"), encoding="utf-8") as file:
+            self._artifact = json.load(file)
+        return self
 
     def report(self) -> "Report":
         """The report: shown in a notebook, or kept with ``.save("report.html")``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Optional
 
-from . import _curves
+from . import _curves, _labels
 from ._need import need
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def draw(d: "Decomposition", term: str, predictor: Optional[str], ax: Any) -> An
         ax = plt.gca()
     {"surface": _surface, "levels": _levels, "curve": _curve}[curve.kind](curve, ax)
     ax.set_title(term)
+    _labels.dress(ax, d.artifact, term, curve.kind)
     return ax
 
 
