@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -116,15 +115,13 @@ func open(t *testing.T, file string, l look) *tab {
 	call(b, fetch.Enable, fetch.EnableParams{})
 	call(b, audits.Enable, cdp.Empty{})
 	call(b, cdplog.Enable, cdp.Empty{})
-	b.show(l)
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: l.noJS})
 	b.do(chromedp.Navigate(address))
-	if l.zoom != 0 {
-		b.eval(fmt.Sprintf("document.documentElement.style.fontSize = '%d%%'", l.zoom))
-	}
+	b.show(l)
 	return b
 }
 
-// show sets size and preferences.
+// show sets size and preferences of a page that is open.
 func (b *tab) show(l look) {
 	b.t.Helper()
 	if l.width == 0 {
@@ -143,7 +140,11 @@ func (b *tab) show(l look) {
 	b.do(chromedp.EmulateViewport(l.width, 900))
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}})
-	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: l.noJS})
+	zoom := ""
+	if l.zoom != 0 {
+		zoom = fmt.Sprintf("%d%%", l.zoom)
+	}
+	b.eval(fmt.Sprintf("document.documentElement.style.fontSize = '%s'", zoom))
 }
 
 // hear notes what no page may do, and lets no request through but the one for the page.
@@ -228,6 +229,3 @@ func (b *tab) pdf() []byte {
 	}
 	return raw
 }
-
-// ignorePolicy lets tests bring scripts of their own: to be called before the page is opened.
-func (b *tab) ignorePolicy() { call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}) }

@@ -27,9 +27,10 @@ func TestPagesOpen(t *testing.T) {
 // or wide; what is wider than the page scrolls in a region that can be reached by keys.
 func TestNothingSticksOut(t *testing.T) {
 	each(t, func(t *testing.T, _, page string) {
+		b := open(t, page, look{})
+		b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
 		for _, l := range []look{{width: 320}, {width: 400}, {width: 768}, {width: 1200}, {width: 1200, zoom: 200}, {width: 400, zoom: 200}} {
-			b := open(t, page, l)
-			b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
+			b.show(l)
 			for _, who := range value[[]string](b, `(() => {
 				const out = [], wide = innerWidth;
 				if (document.documentElement.scrollWidth > wide) out.push("the page: " + document.documentElement.scrollWidth);
@@ -51,8 +52,9 @@ func TestNothingSticksOut(t *testing.T) {
 // TestTextIsReadable: no text is smaller than 9 pixels on a telephone, or cut at a picture's edge.
 func TestTextIsReadable(t *testing.T) {
 	each(t, func(t *testing.T, _, page string) {
+		b := open(t, page, look{})
 		for _, l := range []look{{width: 400}, {}} {
-			b := open(t, page, l)
+			b.show(l)
 			for _, what := range value[[]string](b, `(() => {
 				const out = [];
 				for (const e of document.querySelectorAll("svg.plot text")) {
@@ -109,8 +111,9 @@ func TestScreenshots(t *testing.T) {
 	}
 	each(t, func(t *testing.T, from, page string) {
 		name := filepath.Base(filepath.Dir(from))
+		b := open(t, page, look{})
 		for suffix, l := range map[string]look{"light": {}, "dark": {dark: true}, "400": {width: 400}, "text200": {zoom: 200}, "paper": {print: true, width: 720}} {
-			b := open(t, page, l)
+			b.show(l)
 			save(t, dir, fmt.Sprintf("%s-%s.png", name, suffix), b.picture())
 			if l.print {
 				save(t, dir, name+".pdf", b.pdf())

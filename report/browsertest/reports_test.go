@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,9 +60,12 @@ func all() []report {
 	}
 }
 
-// each runs a test on every page, or under -short on some.
-func each(t *testing.T, test func(t *testing.T, dir, page string)) {
+// each runs a test on every page, or on those named.
+func each(t *testing.T, test func(t *testing.T, dir, page string), names ...string) {
 	for _, r := range all() {
+		if len(names) > 0 && !slices.Contains(names, r.name) {
+			continue
+		}
 		t.Run(r.name, func(t *testing.T) {
 			dir := made(t, r.name)
 			page := r.page
