@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-python golden zoo backend-tests examples data cover generate readme release check-modules check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-python golden zoo backend-tests examples data cover generate readme release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -133,6 +133,12 @@ release:
 # benchmark's peer that needs a C compiler.
 check-modules:
 	@GO='$(GO)' bash .ci/modules.sh
+
+# The pages that pho writes, in headless Chromium (PHO_CHROMIUM, or what PATH has), with
+# axe-core from npm where that is; SCREENSHOTS=DIR keeps pictures of all pages to look at.
+SCREENSHOTS ?=
+check-report:
+	@GO='$(GO)' SCREENSHOTS='$(SCREENSHOTS)' bash .ci/report.sh
 
 # The marked commands of README.md in a fresh clone of HEAD.
 readme:
