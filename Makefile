@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -151,6 +151,12 @@ docs:
 CHROMIUM ?= chromium
 gallery:
 	cd tools && $(GO) run ./gallery -root .. -chromium '$(CHROMIUM)'
+
+# The pages that pho writes, in headless Chromium (PHO_CHROMIUM, or what PATH has), with
+# axe-core from npm where that is; SCREENSHOTS=DIR keeps pictures of all pages to look at.
+SCREENSHOTS ?=
+check-report:
+	@GO='$(GO)' SCREENSHOTS='$(SCREENSHOTS)' bash .ci/report.sh
 
 check:
 	@start=$$(date +%s); \
