@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/label"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -41,10 +42,14 @@ type Result struct {
 	Features    []Feature       `json:"features"`
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
+	// Labels are what people call the names in this result, which keeps them (Labelled); nil:
+	// they are shown as they are.
+	Labels *label.Labels `json:"labels,omitempty"`
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
-	sum *moments.Sum
+	sum      *moments.Sum
+	labelled bool // by Labelled: names are for people, and nothing is applied by them
 }
 
 // PredictorSet is predictors that belong together (Sharing): of one lambda for each

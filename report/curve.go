@@ -20,7 +20,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	n := len(e.X.Values)
 	x := axis{span{e.X.Values[0], e.X.Values[n-1]}, left, right}
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.spaced(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), caption: why}
+	c := &curve{XTicks: e.X.shownTicks(x, 6), YTicks: y.ticks(7), XName: clip(e.X.Title(), 50), caption: why}
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))
 	}

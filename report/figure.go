@@ -71,23 +71,14 @@ func describe(e *Effect, eta string) string {
 			return "constant at " + num(hi)
 		}
 		at := func(p int) string {
-			x, x2 := e.at(p)
-			s := e.X.Feature + " = " + shortNumber(x, e.X)
+			x, x2 := e.ShownAt(p)
+			s := e.X.Feature + " = " + x
 			if e.X2 != nil {
-				s += ", " + e.X2.Feature + " = " + shortNumber(x2, e.X2)
+				s += ", " + e.X2.Feature + " = " + x2
 			}
 			return clip(s, 80)
 		}
 		return fmt.Sprintf("lowest %s at %s, highest %s at %s", num(lo), at(slices.Index(v, lo)), num(hi), at(slices.Index(v, hi)))
 	}
 	return fmt.Sprintf("Effect of %s on %s. After the projection: %s. Before: %s.", clip(e.Term, 60), clip(eta, 40), text(e.After), text(e.Before))
-}
-
-func shortNumber(s string, a *Axis) string {
-	if a.Levels != nil {
-		return s
-	}
-	var v float64
-	fmt.Sscan(s, &v)
-	return num(v)
 }

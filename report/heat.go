@@ -38,7 +38,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 	if limit == 0 {
 		limit = 1
 	}
-	h := &heat{XName: clip(e.X.Feature, 26), YName: clip(e.X2.Feature, 14)}
+	h := &heat{XName: clip(e.X.Title(), 26), YName: clip(e.X2.Title(), 14)}
 	for i, v := range [][]float64{e.Before, e.After} {
 		img, err := colours(v, e.X.Len(), e.X2.Len(), limit)
 		if err != nil {
@@ -102,7 +102,7 @@ func (a *Axis) marks(from, to float64, n int) []tick {
 	if a.Levels == nil {
 		cell := (a.Values[len(a.Values)-1] - a.Values[0]) / float64(max(len(a.Values)-1, 1)) / 2
 		s := span{a.Values[0] - cell, a.Values[len(a.Values)-1] + cell} // a value is the middle of its cell
-		return axis{s.drawable(), from, to}.spaced(n)
+		return a.shownTicks(axis{s.drawable(), from, to}, n)
 	}
 	var out []tick
 	every := (len(a.Levels) + n) / (n + 1) // at most n + 1 labels

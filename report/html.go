@@ -21,7 +21,7 @@ const maxFigures = 24
 
 // Write writes r as one HTML page (report.html) that loads nothing and holds no script.
 // effects are those of r (see Effects), from which the pictures are made; nil: a page
-// without pictures. Equal results give equal bytes. html/template escapes names that come
+// without pictures. Names are what r.Labels says. Equal results give equal bytes. html/template escapes names that come
 // from files. A failure writes no half page.
 func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	t := template.New("report")
@@ -35,7 +35,7 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 		}
 	}
 	var b bytes.Buffer // so that a failure leaves no half page
-	if err := t.ExecuteTemplate(&b, "page.html", newPage(r, effects)); err != nil {
+	if err := t.ExecuteTemplate(&b, "page.html", newPage(labelled(r, effects))); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {

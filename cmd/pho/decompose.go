@@ -52,6 +52,7 @@ type decomposeFlags struct {
 	seed              uint64
 	zetaCache         string
 	export            bool
+	labels            string
 	data              dataFlags
 	network           networkFlags
 }
@@ -118,6 +119,7 @@ networks, and every term says how far they differ before and after (docs/members
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
 	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
+	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
 	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
@@ -154,6 +156,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
+	labels, err := readLabels(d.labels)
+	if err != nil {
+		return nil, err
+	}
 	models, from, err := networkFiles(d.models, d.membersFrom)
 	if err != nil {
 		return nil, err
@@ -187,7 +193,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	request := d.request(network, opened, columns, o)
-	request.Others, request.From = networks[1:], from
+	request.Others, request.From, request.Labels = networks[1:], from, labels
 	ready, err := request.Ready(ctx)
 	if err != nil {
 		return nil, err
@@ -237,6 +243,9 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 
+	if err := ready.CheckLabels(m); err != nil {
+		return nil, err
+	}
 	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}
@@ -302,6 +311,7 @@ func (d *decomposeFlags) spare(models, paths []string, tensors []tensorInput) er
 	var in sources
 	in.add("the model", models...)
 	in.addData(paths, tensors, nil)
+	in.add("the labels", d.labels)
 	if err := in.spareDir("--out", d.out); err != nil {
 		return err
 	}

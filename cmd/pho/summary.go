@@ -27,6 +27,7 @@ const (
 // what where names do not decide it, the headline of each predictor, its terms,
 // the warnings.
 func summarise(w io.Writer, r *decompose.Result) {
+	r = r.Labelled()
 	if words := predictionWords(r); words != "" {
 		fmt.Fprintln(w, words)
 	}

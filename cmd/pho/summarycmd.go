@@ -4,19 +4,18 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/pho-go/pho/internal/resultdir"
 )
 
 func newSummary(s streams) *cobra.Command {
-	return &cobra.Command{
+	var labels string
+	cmd := &cobra.Command{
 		Use:     "summary DIR",
 		Short:   "Print what a decomposition found",
 		Long:    "Print what the decomposition in DIR found: what 'pho decompose' printed at its end.",
 		Example: `  pho summary result`,
 		Args:    exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := resultdir.Read(args[0])
+			r, err := readResult(args[0], labels)
 			if err != nil {
 				return err
 			}
@@ -25,4 +24,6 @@ func newSummary(s streams) *cobra.Command {
 			return nil
 		},
 	}
+	addLabels(cmd.Flags(), &labels, ", in place of the decomposition's own")
+	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/interaction"
+	"github.com/pho-go/pho/label"
 )
 
 // Request says what is to be decomposed.
@@ -37,6 +38,7 @@ type Request struct {
 	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
+	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -62,6 +64,7 @@ type Ready struct {
 	reference Reference
 	formulas  []string // of the request, "." expanded
 	sample    *interaction.Sample
+	labels    *label.Labels
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -116,6 +119,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		}
 	}
 	base := networks[0]
+	if err := q.checkLabels(base, &ref); err != nil {
+		return nil, err
+	}
 	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
 		return nil, err
 	}
@@ -156,7 +162,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample}, nil
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, q.Labels}, nil
 }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
@@ -247,6 +253,9 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 		return err
 	}
 	r.Formulas = d.formulas
+	if !d.labels.IsEmpty() {
+		r.Labels = d.labels
+	}
 	notes := slices.Clone(d.Notes)
 	for _, warning := range d.reference.disorder() {
 		notes = append(notes, warning+how)
