@@ -165,11 +165,19 @@ func (a *Axis) curvedTicks(x axis, shown span) []placed {
 	for power := math.Floor(math.Log10(least)); power <= math.Log10(shown.hi) && len(out) < 120; power++ {
 		for _, m := range []float64{1, 2, 5} {
 			if v := m * math.Pow(10, power); v >= least {
-				add(v, num(v))
+				add(v, roundLabel(v))
 			}
 		}
 	}
 	return out
+}
+
+// roundLabel writes 1, 2 or 5 times a power of ten.
+func roundLabel(v float64) string {
+	if v >= 1e6 || v < 1e-3 {
+		return digits(v, 1)
+	}
+	return label.Number(v)
 }
 
 // spread leaves at most about n ticks whose labels do not run into one another: every tick,
