@@ -33,6 +33,7 @@ type Result struct {
 	Response    string          `json:"response,omitempty"`
 	Event       string          `json:"event,omitempty"` // Options.Event
 	Offset      string          `json:"offset,omitempty"`
+	ID          string          `json:"id,omitempty"` // column that names rows: the first of contributions; "": none, the caller's business
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
 	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance

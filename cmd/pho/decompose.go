@@ -53,6 +53,7 @@ type decomposeFlags struct {
 	zetaCache         string
 	export            bool
 	labels            string
+	id                string
 	data              dataFlags
 	network           networkFlags
 }
@@ -118,7 +119,8 @@ networks, and every term says how far they differ before and after (docs/members
 	f.StringVar(&d.membersFrom, "members-from", "", "in what several networks differ: resamples (of the rows they were trained on) or seeds (default: what their folder says, else seeds)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
-	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
+	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none, to write no such file")
+	addID(f, &d.id)
 	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
 	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
@@ -183,6 +185,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
+	reading.Texts = idText(d.id, slices.Concat(namedColumns(network.Graph, d.formulas, inputs), o.Columns.Names(), d.data.factors))
 	opened, err := openRows(paths, reading, tensors, network.Graph)
 	if err != nil {
 		return nil, err
@@ -193,7 +196,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	request := d.request(network, opened, columns, o)
-	request.Others, request.From, request.Labels = networks[1:], from, labels
+	request.Others, request.From, request.Labels, request.ID = networks[1:], from, labels, d.id
 	ready, err := request.Ready(ctx)
 	if err != nil {
 		return nil, err
@@ -243,14 +246,14 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 
-	if err := ready.CheckLabels(m); err != nil {
+	if err := errors.Join(ready.CheckLabels(m), checkID(d.id, ready.Rows.Schema(), m)); err != nil {
 		return nil, err
 	}
 	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}
 	o.Visitors = ready.Ranking()
-	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions == "parquet")
+	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions, d.id)
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, paths)
@@ -376,8 +379,8 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	default:
 		fault("--bands %q: it is robust, projection or none", d.bands)
 	}
-	if d.contributions != "csv" && d.contributions != "parquet" {
-		fault("--contributions %q: it is csv or parquet", d.contributions)
+	if !slices.Contains([]string{"csv", "parquet", noContributions}, d.contributions) {
+		fault("--contributions %q: it is csv, parquet or none", d.contributions)
 	}
 	if _, err := interactions(d.interactions); err != nil {
 		faults = append(faults, err)

@@ -45,7 +45,11 @@ func writeRemainder(w io.Writer, m *decompose.Remainder) {
 		fmt.Fprintf(w, "  large where %s: %s of the rows hold %s of it\n", bounded(shown(r.String())), wiring.Percent(r.Rows), wiring.Percent(r.Share))
 	}
 	if len(m.Rows) > 0 && m.Rows[0].Share >= largeRow {
-		fmt.Fprintf(w, "  data row %d alone holds %s of it\n", m.Rows[0].Row, wiring.Percent(m.Rows[0].Share))
+		id := ""
+		if m.Rows[0].ID != "" {
+			id = fmt.Sprintf(" (%s)", wiring.Shorten(shown(m.Rows[0].ID), summaryName))
+		}
+		fmt.Fprintf(w, "  data row %d%s alone holds %s of it\n", m.Rows[0].Row, id, wiring.Percent(m.Rows[0].Share))
 	}
 }
 

@@ -86,7 +86,7 @@ func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
 		if levels == nil {
 			continue
 		}
-		text, err := texts(b, name)
+		text, err := b.Texts(name)
 		if err != nil {
 			return nil, err
 		}
@@ -108,14 +108,4 @@ func (l *codedRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
 		}
 	}
 	return out, nil
-}
-
-// texts are the cells of a column, numbers as levels are written.
-func texts(b *data.Batch, name string) (func(i int) string, error) {
-	if b.Categorical(name) {
-		c, err := b.Codes(name)
-		return func(i int) string { return c.Levels[c.Index[i]] }, err
-	}
-	v, err := b.Numeric(name)
-	return func(i int) string { return data.LevelText(v[i]) }, err
 }

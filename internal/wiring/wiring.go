@@ -38,6 +38,7 @@ type Request struct {
 	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
+	ID           string        // column that names rows, which no network reads unless it is bound to it; "": none
 	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
@@ -65,6 +66,7 @@ type Ready struct {
 	formulas  []string // of the request, "." expanded
 	sample    *interaction.Sample
 	labels    *label.Labels
+	id        string
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -81,7 +83,10 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, o.Columns.Names()...)
+	if err := checkColumn(q.Rows.Schema(), q.ID, false); err != nil {
+		return nil, optionError("id", err)
+	}
+	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +167,11 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, q.Labels}, nil
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, q.Labels, q.ID}, nil
 }
+
+// notInputs are the columns that no input takes for being left over.
+func (q *Request) notInputs() []string { return present(append(q.Options.Columns.Names(), q.ID)...) }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
 // that is rounding.
@@ -252,7 +260,7 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
-	r.Formulas = d.formulas
+	r.Formulas, r.ID = d.formulas, d.id
 	if !d.labels.IsEmpty() {
 		r.Labels = d.labels
 	}
