@@ -185,7 +185,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
-	reading.Texts = idText(d.id, slices.Concat(namedColumns(network.Graph, d.formulas, inputs), o.Columns.Names(), d.data.factors))
+	reading.Texts = idText(d.id, slices.Concat(namedColumns(network.Graph, d.formulas, inputs, d.id), o.Columns.Names(), d.data.factors))
 	opened, err := openRows(paths, reading, tensors, network.Graph)
 	if err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func idText(id string, read []string) []string {
 }
 
 // namedColumns are those that formulas and inputs name, inputs of the network that columns of
-// their names fill among them. Of ranges by the order of columns they are the ends.
-func namedColumns(g *onnx.Graph, formulas, inputs []string) []string {
+// their names fill among them; of ranges the ends, and id if it may be among their numbers.
+func namedColumns(g *onnx.Graph, formulas, inputs []string, id string) []string {
 	var names []string
 	for _, own := range onnx.Unbound(g) {
 		names = append(append(names, own.Input), own.Columns...)
@@ -44,15 +44,17 @@ func namedColumns(g *onnx.Graph, formulas, inputs []string) []string {
 	for _, input := range inputs {
 		_, list, _ := strings.Cut(input, "=")
 		for _, item := range strings.Split(list, ",") {
-			first, last, _ := strings.Cut(strings.TrimSpace(item), "..")
+			first, last, isRange := strings.Cut(strings.TrimSpace(item), "..")
 			names = append(names, first, last)
-			if own, err := columnRange(first, last); err == nil {
-				names = append(names, own...)
+			if isRange && withoutNumber(id) == withoutNumber(first) { // x3 may be among x0..x9
+				names = append(names, id)
 			}
 		}
 	}
 	return names
 }
+
+func withoutNumber(name string) string { return strings.TrimRight(name, "0123456789") }
 
 // columnsRead are those that the network and the terms of r read.
 func columnsRead(r *decompose.Result, ref *wiring.Reference) []string {

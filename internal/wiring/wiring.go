@@ -79,6 +79,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	o.Event = cmp.Or(o.Event, event)
+	if err := q.writeRanges(); err != nil {
+		return nil, err
+	}
 	formulas, err := q.parse()
 	if err != nil {
 		return nil, err
