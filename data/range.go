@@ -101,7 +101,8 @@ func (s Schema) counted(prefix, from, to, item string) ([]string, error) {
 	for i := a; i <= b; i++ {
 		name := fmt.Sprintf("%s%0*d", prefix, width, i)
 		if !there[name] {
-			return nil, fmt.Errorf("range %q: %w", clip(item), &MissingColumnError{Column: name, Where: "the data", Columns: s.Names()})
+			_, err := s.end(name, item)
+			return nil, err
 		}
 		names = append(names, name)
 	}

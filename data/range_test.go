@@ -37,7 +37,7 @@ func TestRange(t *testing.T) {
 		{item: "tmp..wind", fault: `range "tmp..wind": there is no column "tmp"; did you mean "temp"?`},
 		{item: "temp..winde", fault: `there is no column "winde"; did you mean "wind"?`},
 		{item: "temp..nowhere_near", fault: `there is no column "nowhere_near": its ends are columns of the data`},
-		{item: "x0..x3", fault: `range "x0..x3": data: no column "x3" in the data`},
+		{item: "x0..x3", fault: `range "x0..x3": there is no column "x3"; did you mean "x2"?`},
 		{item: "x2..x0", fault: "the numbers must count up"},
 		{item: "x0..x99999999999", fault: "the numbers must count up"},
 		{item: "..", fault: "name the columns at both ends"},

@@ -56,7 +56,7 @@ func TestInputFlags(t *testing.T) {
 		{reason: "several open inputs", g: two, err: `onnx: no columns are bound to the inputs "x", "z"; use --input NAME=column,... for each`},
 		{reason: "unknown input", g: one, flags: []string{"X=x0..x3"}, err: `onnx: --input "X=x0..x3": the network has no input "X"; it has "x"`},
 		{reason: "unknown column", g: one, flags: []string{"x=x0,x1,x2,x9"}, err: `onnx: --input "x=x0,x1,x2,x9": the data have no column "x9"; they have "y", "x0", "x1", "x2", "x3", "w", "city"`},
-		{reason: "unknown column in a range", g: one, flags: []string{"x=x1..x4"}, err: `range "x1..x4": data: no column "x4" in the data; the nearest name is "x0"`},
+		{reason: "unknown column in a range", g: one, flags: []string{"x=x1..x4"}, err: `range "x1..x4": there is no column "x4"; did you mean "x0"?`},
 		{reason: "range downwards", g: one, flags: []string{"x=x3..x0"}, err: `onnx: --input "x=x3..x0": range "x3..x0": the numbers must count up, at most 100000 columns`},
 		{reason: "range of two names", g: one, flags: []string{"x=x0..y3"}, err: `onnx: --input "x=x0..y3": range "x0..y3": there is no column "y3"; did you mean "y"?`},
 		{reason: "range of two unlike names", g: one, flags: []string{"x=x0..elsewhere"}, err: `there is no column "elsewhere": its ends are columns of the data, or one name with two numbers, as x0..x9`},

@@ -9,7 +9,7 @@ import tempfile
 import weakref
 from typing import Any, Optional, Sequence, Union
 
-from . import _command, _models, _progress, _rows, _tables
+from . import _command, _labels, _models, _progress, _rows, _tables
 from .errors import Error, UsageError
 
 __all__ = ["Decomposition", "decompose", "load"]
@@ -46,7 +46,9 @@ def decompose(
         Show how far the work is. None: on a terminal and in a notebook.
     **options
         The flags of ``pho decompose`` with underscores: ``smoothing="gcv"``, ``weights="w"``,
-        ``sp={"s(x2)": 0.3}``, ``factor=["month"]``, ``interactions=3``, ``export_onnx=True``.
+        ``sp={"s(x2)": 0.3}``, ``factor=["month"]``, ``interactions=3``, ``export_onnx=True``,
+        ``id="customer"``. ``labels`` is a labels file or what it holds, as a dict: names, units
+        and levels for the report and for plots.
 
     Returns
     -------
@@ -79,6 +81,8 @@ def decompose(
         elif inputs is not None and not named:
             named = {_only_input(network.path): list(inputs)}
         result = os.path.join(folder, "result")
+        if options.get("labels") is not None:
+            options["labels"] = _labels.file(options["labels"], folder)
         options.setdefault("contributions", "parquet" if _tables.parquet() else "csv")
         arguments = ["decompose", "--log=json", f"--model={network.path}", f"--out={result}"]
         arguments += _command.flags({"data": _rows.files(rows, folder), "formula": _list(formula), "response": response})
@@ -220,6 +224,29 @@ class Decomposition:
     def summary(self) -> str:
         """What was found, in words and a table."""
         return _command.run(["summary", self._result])
+
+    def label(self, labels: _labels.Labels) -> "Decomposition":
+        """Replace the labels, what the report and plots call columns, levels and terms.
+
+        The report is written again; nothing else changes, and nothing is computed anew. A
+        result that was loaded keeps the labels in its directory.
+
+        Parameters
+        ----------
+        labels : path or dict
+            A labels file, or what it holds; ``{}`` takes labels away.
+
+        Returns
+        -------
+        Decomposition
+            This one.
+        """
+        with tempfile.TemporaryDirectory(prefix="pho-") as folder:
+            arguments = ["report", self._result, f"--labels={_labels.file(labels, folder)}"]
+            _command.run(arguments + _command.flags({"model": self._model}))
+        with open(self._file("decomposition.json"), encoding="utf-8") as file:
+            self._artifact = json.load(file)
+        return self
 
     def report(self) -> "Report":
         """The report: shown in a notebook, or kept with ``.save("report.html")``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Optional
 
-from . import _tables
+from . import _labels, _tables
 from .errors import Error, UsageError
 
 if TYPE_CHECKING:
@@ -22,12 +22,16 @@ def draw(d: "Decomposition", term: str, predictor: Optional[str], ax: Any) -> An
     if ax is None:
         ax = plt.gca()
     if any(p["x2"] is not None for p in points):
+        kind = "surface"
         _surface(points, ax, plt)
     elif any(isinstance(p["x"], str) for p in points):
+        kind = "levels"
         _levels(points, ax)
     else:
+        kind = "curve"
         _curve(points, ax)
     ax.set_title(term)
+    _labels.dress(ax, d.artifact, term, kind)
     return ax
 
 
