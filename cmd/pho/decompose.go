@@ -73,6 +73,8 @@ mgcv: a column, factor(column), s(column, bs="ps", k=20), s(column, by=group); a
 of that name in the graph is the same term. Columns of text are factors. A dot, as in
 '~ . + te(lon, lat)', stands for terms of all other columns that the network reads, chosen
 by what the columns hold; a network without structure has them without a formula, too.
+A range temp..hum is all columns from temp to hum, in the order of the data; x0..x9 goes by
+number.
 
 Several networks of one task, named by --model repeated or by their folder, are decomposed
 together: curves are those of their mean, with bands that hold what differs between
@@ -93,7 +95,7 @@ networks, and every term says how far they differ before and after (docs/members
 	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
-	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
+	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
