@@ -37,6 +37,7 @@ import (
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/label"
 	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/report"
 )
@@ -65,6 +66,10 @@ type Options struct {
 	// Those that are left out bind to columns of their names or, if it is a single one,
 	// to the numeric columns that are left, if they are exactly as many as it takes.
 	Inputs map[string][]string
+
+	// Labels are what people call columns, levels, terms and predictors: reports use them,
+	// while names in results stay as they are (docs/labels.md). nil: no others.
+	Labels *label.Labels
 
 	// Orders asks for the shares of main effects and interactions (decompose.Options.Orders).
 	Orders bool
@@ -138,6 +143,7 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 		Network: n, Rows: coded, Inputs: o.Inputs, Open: &onnx.Options{}, Formulas: formulas, Family: o.Family, Class: o.Reference,
 		Drops: true, // perhaps: a source does not say
 		Cache: wiring.MaxCached, Export: o.ExportONNX, Options: settings, Interactions: o.Interactions,
+		Labels: o.Labels,
 	}
 	ready, err := request.Ready(ctx)
 	if err != nil {
@@ -151,6 +157,9 @@ func Decompose(ctx context.Context, network string, rows data.Source, o *Options
 		if model, _, err = nam.Prepare(ctx, model, ready.Rows, variant, &nam.Options{Decompose: settings}); err != nil {
 			return nil, err
 		}
+	}
+	if err := ready.CheckLabels(model); err != nil {
+		return nil, err
 	}
 	settings.Visitors = append(slices.Clone(settings.Visitors), importance.New(settings.Family), diagnostics.NewKCheck(0).WithContext(ctx), report.NewExamples(model.Columns()))
 	settings.Visitors = append(settings.Visitors, ready.Ranking()...)

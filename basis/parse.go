@@ -42,13 +42,19 @@ type Options struct {
 
 // Parse reads a formula (see package formula for the language) and gives it its
 // meaning on the columns of o.Schema: a bare categorical column (text, or listed
-// in o.Factors) is a factor term, a bare numeric column a linear one. Without an
+// in o.Factors) is a factor term, a bare numeric column a linear one, and a range of columns
+// (WithRanges) is those. Without an
 // intercept the first factor has a coefficient for every level, as in R. A fault
 // of the text is a *formula.Error, which shows its place.
 func Parse(text string, o *Options) (*Formula, error) {
 	tree, err := formula.Parse(text)
 	if err != nil {
 		return nil, err
+	}
+	if o != nil && o.Schema != nil {
+		if tree, err = WithRanges(tree, o.Schema, tree.Response, tree.Event, o.Response, o.Event); err != nil {
+			return nil, err
+		}
 	}
 	m, err := newInterpreter(tree, o)
 	if err != nil {
@@ -83,6 +89,19 @@ func Parse(text string, o *Options) (*Formula, error) {
 		f.Specs = append(f.Specs, spec)
 	}
 	return f, nil
+}
+
+// WithRanges is f with the columns written out that ranges stand for (data.Schema.Range), but
+// for those of another role.
+func WithRanges(f *formula.Formula, schema data.Schema, roles ...string) (*formula.Formula, error) {
+	return f.WithRanges(func(name string) ([]string, bool, error) {
+		columns, isRange, err := schema.Range(name)
+		columns = slices.DeleteFunc(columns, func(c string) bool { return slices.Contains(roles, c) })
+		if isRange && err == nil && len(columns) == 0 {
+			err = fmt.Errorf("range %q: all of its columns have another role, as the response has", name)
+		}
+		return columns, isRange, err
+	})
 }
 
 // interpreter turns the parts of one tree into specs.

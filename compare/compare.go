@@ -1,11 +1,13 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/label"
 )
 
 // Side is one of the two decompositions.
@@ -44,8 +46,12 @@ type Comparison struct {
 	// the range, and the quantiles of A's rows and B's together, ascending (nil: those of one
 	// are not known); levels and sample as in A.
 	Features []decompose.Feature `json:"-"`
+	// Labels are what people call the names here (Labelled): those of A, or of B where A has
+	// none.
+	Labels *label.Labels `json:"-"`
 
-	rows Rows
+	rows  Rows
+	terms map[string]label.Term
 }
 
 // Predictor compares one predictor.
@@ -122,6 +128,7 @@ type Term struct {
 // Errors: predictors of other names, a result without moments.
 func New(a, b Side, rows Rows) (*Comparison, error) {
 	c := &Comparison{A: a.Name, B: b.Name, Notes: []string{}, Predictors: []Predictor{}, rows: rows}
+	c.Labels, c.terms = cmp.Or(a.Result.Labels, b.Result.Labels), labelTerms(a.Result, b.Result)
 	c.SameNetwork = a.Network != "" && a.Network == b.Network
 	c.SameRows = sameRows(a.Result, b.Result)
 	c.Uncertainty = "standard errors are those of both projections, taken as independent: no row is in both. They say nothing of what another training of a network would change"

@@ -38,6 +38,9 @@ type CSVOptions struct {
 	// numbers too, and their levels are LevelText of these. A cell of text that comes
 	// after the first 4,096 rows of such a column is a level, and its number is NaN.
 	Factors []string
+	// Texts names columns to hold as text, to the letter, whatever their cells: 007 is not 7
+	// there. They are categorical and not numeric.
+	Texts []string
 	// NA is the policy for missing cells: empty, NA, NaN or null, the last two
 	// in any case, in numbers and in text.
 	NA NAPolicy
@@ -133,6 +136,9 @@ func (c *CSV) open(paths []string, o *CSVOptions) error {
 	if err := c.readKinds(o.Delimiter == 0); err != nil {
 		return err
 	}
+	if err := c.setTexts(o.Texts); err != nil {
+		return err
+	}
 	return c.setFactors(o.Factors)
 }
 
@@ -210,6 +216,19 @@ func (c *CSV) checkHeader(r *records) error {
 		if want := c.schema[i].Name; name != want {
 			return fmt.Errorf("data: column %d is %q in %q and %q in %q: files of one table need the same header",
 				i+1, clip(name), r.name, clip(want), first)
+		}
+	}
+	return nil
+}
+
+// setTexts marks the columns that are text because somebody says so.
+func (c *CSV) setTexts(texts []string) error {
+	if err := c.schema.Require(c.where(), texts); err != nil {
+		return err
+	}
+	for i := range c.schema {
+		if column := &c.schema[i]; slices.Contains(texts, column.Name) && column.Numeric {
+			column.Numeric, column.Categorical, column.Text = false, true, "it names rows"
 		}
 	}
 	return nil

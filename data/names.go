@@ -17,6 +17,16 @@ func LevelText(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
+// Texts are the cells of a column by row: levels, and numbers as levels are written.
+func (b *Batch) Texts(name string) (func(i int) string, error) {
+	if b.Categorical(name) {
+		c, err := b.Codes(name)
+		return func(i int) string { return c.Levels[c.Index[i]] }, err
+	}
+	v, err := b.Numeric(name)
+	return func(i int) string { return LevelText(v[i]) }, err
+}
+
 // clip shortens text from a file for a message, copying it so that the message
 // does not hold on to the text.
 func clip(s string) string {

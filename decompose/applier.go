@@ -25,6 +25,9 @@ type Applier struct {
 // Applier prepares r for rows of new data seen through m, the network that r
 // was made of. Extra blocks of m are ignored: r brings its own terms.
 func (r *Result) Applier(m Model) (*Applier, error) {
+	if err := r.errLabelled(); err != nil {
+		return nil, err
+	}
 	var faults []error
 	names := m.Predictors()
 	if len(names) != len(r.Predictors) {

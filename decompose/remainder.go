@@ -63,7 +63,8 @@ type Condition struct {
 
 // RemainderRow is a row of the data.
 type RemainderRow struct {
-	Row          int64   `json:"row"` // counted from 1
+	Row          int64   `json:"row"`          // counted from 1
+	ID           string  `json:"id,omitempty"` // of the row (Result.ID); "": it has none
 	Unstructured float64 `json:"unstructured"`
 	Eta          float64 `json:"eta"`
 	Share        float64 `json:"share"` // of the remainder's sum of squares

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/label"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -35,6 +36,7 @@ type Result struct {
 	Response    string          `json:"response,omitempty"`
 	Event       string          `json:"event,omitempty"` // Options.Event
 	Offset      string          `json:"offset,omitempty"`
+	ID          string          `json:"id,omitempty"` // column that names rows: the first of contributions; "": none, the caller's business
 	Family      string          `json:"family,omitempty"`
 	Dispersion  *float64        `json:"dispersion,omitempty"` // of the full model, response given its own predictions
 	Prediction  *Prediction     `json:"prediction,omitempty"` // of the response, by package importance
@@ -46,10 +48,14 @@ type Result struct {
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 	Warnings    []string        `json:"warnings"`
 	Examples    *Examples       `json:"examples,omitempty"` // some rows with their parts, by package report
+	// Labels are what people call the names in this result, which keeps them (Labelled); nil:
+	// they are shown as they are.
+	Labels *label.Labels `json:"labels,omitempty"`
 	// MomentsSHA256 is the hash of the file that EncodeMoments wrote.
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
-	sum *moments.Sum
+	sum      *moments.Sum
+	labelled bool // by Labelled: names are for people, and nothing is applied by them
 }
 
 // PredictorSet is predictors that belong together (Sharing): of one lambda for each

@@ -34,6 +34,7 @@ const (
 // again at what the pairs chosen so far leave. A Ranking is of one decomposition at a time.
 type Ranking struct {
 	sample  *Sample
+	id      string // column that names rows; "": none
 	weights string
 
 	scales  []*scale
@@ -74,13 +75,25 @@ type finding struct {
 // NewRanking ranks by the sample, which is of the rows of the decomposition.
 func NewRanking(s *Sample) *Ranking { return &Ranking{sample: s} }
 
-// Columns are those of the sample.
-func (v *Ranking) Columns() []string { return v.sample.Columns() }
+// WithID makes v name the rows of the largest remainder by a column of text or numbers; "" by
+// none. It returns v.
+func (v *Ranking) WithID(column string) *Ranking {
+	v.id = column
+	return v
+}
+
+// Columns are those of the sample, and the one that names rows.
+func (v *Ranking) Columns() []string {
+	if v.id == "" {
+		return v.sample.Columns()
+	}
+	return append(slices.Clone(v.sample.Columns()), v.id)
+}
 
 // Begin finds the columns and predictors to ask about.
 func (v *Ranking) Begin(r *decompose.Result) error {
 	k := len(r.Predictors)
-	*v = Ranking{sample: v.sample, weights: r.Weights, asked: make([]bool, k), worst: make([]worst, k),
+	*v = Ranking{sample: v.sample, id: v.id, weights: r.Weights, asked: make([]bool, k), worst: make([]worst, k),
 		looks: make([]*look, k), second: make([]carry[*products], k), found: make([]*finding, k)}
 	v.scales, v.unasked = columnsFor(v.sample.scales(codedIn(r)), r)
 	for i := range r.Predictors {
@@ -162,12 +175,18 @@ func (v *Ranking) Map(p *decompose.Parts) (any, error) {
 	if v.exact {
 		return v.products(p, rows, w), nil
 	}
+	id := func(int) string { return "" }
+	if v.id != "" {
+		if id, err = p.Batch.Texts(v.id); err != nil {
+			return nil, err
+		}
+	}
 	c, r := &chunk{}, make([][]float64, len(p.Predictors))
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
 		r[k] = v.found[k].leaves(rows, d.Unstructured, nil)
 		if v.round == 0 {
-			c.worst = append(c.worst, worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, rows.codes))
+			c.worst = append(c.worst, worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, id, rows.codes))
 		}
 	}
 	if len(v.scales) > 1 {
@@ -377,7 +396,7 @@ func (v *Ranking) remainder(r *decompose.Result, k int) *decompose.Remainder {
 // places are the rows and regions of the largest remainder.
 func (v *Ranking) places(out *decompose.Remainder, k int) {
 	for _, w := range v.worst[k] {
-		out.Rows = append(out.Rows, decompose.RemainderRow{Row: w.row + 1, Unstructured: w.r, Eta: w.eta, Share: w.weight * w.r * w.r / v.total.squares[k]})
+		out.Rows = append(out.Rows, decompose.RemainderRow{Row: w.row + 1, ID: w.id, Unstructured: w.r, Eta: w.eta, Share: w.weight * w.r * w.r / v.total.squares[k]})
 	}
 	out.Regions = append(out.Regions, v.total.regions(k, v.scales, v.worst[k])...)
 }

@@ -14,13 +14,14 @@ type worstRow struct {
 	row            int64
 	r, eta, weight float64
 	codes          []uint8 // its bins
+	id             string
 }
 
 // worst are the rows of the largest remainder, those first in the data first among equals.
 type worst []worstRow
 
 // worstOf are those among the rows of a chunk.
-func worstOf(r, eta, w []float64, row func(i int) int64, codes [][]uint8) worst {
+func worstOf(r, eta, w []float64, row func(i int) int64, id func(i int) string, codes [][]uint8) worst {
 	var found worst
 	least := -1.0 // that a row must exceed
 	for i, v := range r {
@@ -28,7 +29,7 @@ func worstOf(r, eta, w []float64, row func(i int) int64, codes [][]uint8) worst 
 		if !(size > least) || size == 0 || w != nil && !(w[i] > 0) {
 			continue
 		}
-		one := worstRow{row: row(i), r: v, eta: eta[i], weight: 1}
+		one := worstRow{row: row(i), r: v, eta: eta[i], weight: 1, id: id(i)}
 		if w != nil {
 			one.weight = w[i]
 		}

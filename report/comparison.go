@@ -7,11 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/compare"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/label"
 )
 
 // WriteComparison writes c as one HTML page (compare.html) that loads nothing and holds no
@@ -30,7 +30,7 @@ func WriteComparison(w io.Writer, c *compare.Comparison) error {
 		}
 	}
 	var b bytes.Buffer // so that a failure leaves no half page
-	if err := t.ExecuteTemplate(&b, "comparison.html", newComparison(c)); err != nil {
+	if err := t.ExecuteTemplate(&b, "comparison.html", newComparison(c.Labelled())); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
@@ -69,12 +69,12 @@ func newComparison(c *compare.Comparison) *comparison {
 		out.Notes = append(out.Notes, clip(n, 400))
 	}
 	for i := range c.Predictors {
-		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i], c.Features))
+		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i], c.Features, c.Labels))
 	}
 	return out
 }
 
-func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feature) comparedPredictor {
+func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feature, l *label.Labels) comparedPredictor {
 	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
 	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
 	if p.Mean.Known > 0 {
@@ -98,7 +98,7 @@ func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feat
 		out.Terms = append(out.Terms, newComparedTerm(&t))
 		out.Notes = append(out.Notes, termNotes(&t)...)
 		if s := t.Curve; s != nil {
-			e := overlay(p, &t, s)
+			e := overlay(p, &t, s, l)
 			if e.X2 == nil {
 				draw.common.join(draw.effectSpan(&e))
 			}
@@ -158,12 +158,12 @@ func termNotes(t *compare.Term) []string {
 
 // overlay is A's curve as "before" and B's as "after", with the standard errors of the
 // difference.
-func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift) Effect {
+func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift, l *label.Labels) Effect {
 	axis := func(g compare.Points) *Axis {
 		if g.Value != nil {
-			return &Axis{Feature: g.Feature, Values: g.Value}
+			return (&Axis{Feature: g.Feature, Values: g.Value}).labelled(l, label.Term{})
 		}
-		return &Axis{Feature: g.Feature, Levels: g.Text}
+		return (&Axis{Feature: g.Feature, Levels: g.Text}).labelled(l, label.Term{})
 	}
 	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
 	if len(s.Grid[1].Text) > 0 {
@@ -199,8 +199,8 @@ func (d *drawing) overlaid(e *Effect) *figure {
 		f.Caption = f.Curve.caption
 	}
 	if gap := furthestApart(e); gap >= 0 {
-		x, x2 := e.at(gap)
-		f.Details = clip("furthest apart at "+strings.TrimSuffix(readable(x)+", "+readable(x2), ", "), 60)
+		x, x2 := e.ShownAt(gap)
+		f.Details = clip("furthest apart at "+strings.TrimSuffix(x+", "+x2, ", "), 60)
 	}
 	return f
 }
@@ -213,12 +213,4 @@ func furthestApart(e *Effect) int {
 		}
 	}
 	return at
-}
-
-// readable shortens a number and leaves a level.
-func readable(s string) string {
-	if v, err := strconv.ParseFloat(s, 64); err == nil {
-		return num(v)
-	}
-	return s
 }

@@ -2,11 +2,13 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,11 +21,13 @@ import (
 // Numbers have all their digits, so that the parts add up to eta as closely as those of
 // decompose.Parts do. Rows that the source left out get empty cells.
 type Contributions struct {
-	out   *bufio.Writer
-	total func() int64
-	next  int64  // data row that the next line is for
-	se    bool   // a column of standard errors after each term's
-	empty string // a line of empty cells
+	out    *bufio.Writer
+	total  func() int64
+	id     string // column that names rows; "": none
+	next   int64  // data row that the next line is for
+	se     bool   // a column of standard errors after each term's
+	header []byte // until it is written
+	empty  string // a line of empty cells
 }
 
 // NewContributions returns a visitor that writes to w. total is asked after the last row
@@ -33,18 +37,52 @@ func NewContributions(w io.Writer, total func() int64) *Contributions {
 	return &Contributions{out: bufio.NewWriterSize(w, 1<<16), total: total}
 }
 
-// Columns is empty: the parts are all that is written.
-func (c *Contributions) Columns() []string { return nil }
+// WithID makes a data column, of text or numbers, the first column; "" writes none. It returns
+// c.
+func (c *Contributions) WithID(column string) *Contributions {
+	c.id = column
+	return c
+}
 
-// Begin writes the header.
+// Columns is the one that names rows, if there is one: else the parts are all that is written.
+func (c *Contributions) Columns() []string {
+	if c.id == "" {
+		return nil
+	}
+	return []string{c.id}
+}
+
+// Begin makes the header, which is written before the first line: a pass that fails before
+// that writes nothing.
 func (c *Contributions) Begin(r *decompose.Result) error {
 	header := contributionColumns(r, c.se)
+	if err := CheckID(c.id, header); err != nil {
+		return err
+	}
+	header = append(c.Columns(), header...)
 	c.empty = strings.Repeat(",", max(len(header)-1, 0)) + "\n"
 	c.next = 0
-	h := csv.NewWriter(c.out)
+	var b bytes.Buffer
+	h := csv.NewWriter(&b)
 	h.Write(header) // the error stays with h
 	h.Flush()
+	c.header = b.Bytes()
 	return c.wrap(h.Error())
+}
+
+// CheckID refuses a column that names rows and is called like another one of contributions.
+func CheckID(id string, columns []string) error {
+	if id == "" || !slices.Contains(columns, id) {
+		return nil
+	}
+	return fmt.Errorf("report: the column %q, which is to name rows, is called like one of the contributions: give it another name in the data", id)
+}
+
+// begin writes the header if it is not written yet.
+func (c *Contributions) begin() error {
+	_, err := c.out.Write(c.header)
+	c.header = nil
+	return c.wrap(err)
 }
 
 // ContributionColumns names the columns of contributions in order: for each predictor
@@ -87,14 +125,33 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 		return &lines{}, nil
 	}
 	l := &lines{first: p.Batch.Row(0), next: p.Batch.Row(0)}
+	var id func(i int) string
+	if c.id != "" {
+		var err error
+		if id, err = p.Batch.Texts(c.id); err != nil {
+			return nil, c.wrap(err)
+		}
+	}
 	for i := range n {
 		for ; l.next < p.Batch.Row(i); l.next++ {
 			l.text = append(l.text, c.empty...)
+		}
+		if id != nil {
+			l.text = append(appendCell(l.text, id(i)), ',')
 		}
 		l.text = appendRow(l.text, p, i)
 		l.next++
 	}
 	return l, nil
+}
+
+// appendCell appends a cell of text, in quotes where CSV needs them.
+func appendCell(text []byte, cell string) []byte {
+	if !strings.ContainsAny(cell, ",\"\r\n") && strings.TrimSpace(cell) == cell {
+		return append(text, cell...)
+	}
+	text = append(append(text, '"'), strings.ReplaceAll(cell, `"`, `""`)...)
+	return append(text, '"')
 }
 
 func appendRow(text []byte, p *decompose.Parts, i int) []byte {
@@ -132,6 +189,9 @@ func (c *Contributions) Reduce(part any) error {
 	if l.first < c.next {
 		return fmt.Errorf("report: data row %d came after row %d", l.first+1, c.next)
 	}
+	if err := c.begin(); err != nil {
+		return err
+	}
 	if err := c.fill(l.first); err != nil {
 		return err
 	}
@@ -150,9 +210,12 @@ func (c *Contributions) fill(row int64) error {
 	return nil
 }
 
-// End completes the lines of rows left out at the end and flushes; it does not
+// End writes the header of a table without rows, completes the lines of rows left out at the end and flushes; it does not
 // close the writer.
 func (c *Contributions) End(*decompose.Result) error {
+	if err := c.begin(); err != nil {
+		return err
+	}
 	if c.total != nil {
 		if err := c.fill(c.total()); err != nil {
 			return err
@@ -173,12 +236,16 @@ func (c *Contributions) wrap(err error) error {
 // column TERM.se follows each term's, empty where there is none. total is as in
 // NewContributions.
 func WriteContributions(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
-	c := NewContributions(w, total)
+	return NewContributions(w, total).Apply(ctx, r, a, src)
+}
+
+// Apply is WriteContributions to where c writes, with the column that names rows.
+func (c *Contributions) Apply(ctx context.Context, r *decompose.Result, a *decompose.Applier, src data.Source) error {
 	c.se = a.HasErrors()
 	if err := c.Begin(r); err != nil {
 		return err
 	}
-	for p, err := range a.All(ctx, src) {
+	for p, err := range a.All(ctx, src, c.Columns()...) {
 		if err != nil {
 			return err
 		}

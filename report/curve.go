@@ -21,7 +21,7 @@ func (d *drawing) curve(e *Effect) *curve {
 	quantiles := d.quantiles(e.X.Feature, e)
 	x := newFrame(e.X, quantiles, left, right)
 	y := axis{s, bottom, top}
-	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Feature, 40), XScale: x.warp.String(), caption: slices.Concat(x.caption, why)}
+	c := &curve{XTicks: x.marks(6), YTicks: y.ticks(7), XName: clip(e.X.Title(), 50), XScale: x.warp.String(), caption: slices.Concat(x.caption, why)}
 	c.X0, c.X1, c.Y0, c.Y1 = exact(x.lo), exact(x.hi), exact(s.lo), exact(s.hi)
 	if s.lo < 0 && s.hi > 0 {
 		c.Zero = px(y.at(0))

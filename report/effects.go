@@ -13,6 +13,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/label"
 )
 
 // Effect is one term's centred contribution on a grid of its features, on the
@@ -55,6 +56,10 @@ type Axis struct {
 	Feature string
 	Values  []float64
 	Levels  []string
+	// Unit and Scale are how people are shown Values, which are the data's own numbers
+	// (Title, Text); "" and nil: as they are.
+	Unit  string
+	Scale *label.BackTransform
 }
 
 // Len is the number of grid points.

@@ -278,7 +278,8 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("page: %v", err)
 	}
 	c := report.NewContributions(full{}, nil)
-	if err := c.Begin(r); err == nil || err.Error() != "report: writing contributions: disk full" {
+	must(t, c.Begin(r))
+	if err := c.End(r); err == nil || err.Error() != "report: writing contributions: disk full" {
 		t.Errorf("contributions: %v", err)
 	}
 	if err := c.Reduce("x"); err == nil || err.Error() != "report: Reduce takes what Map returned, not string" {

@@ -76,10 +76,10 @@ func describe(e *Effect, eta string) string {
 			return "constant at " + num(hi)
 		}
 		at := func(p int) string {
-			x, x2 := e.at(p)
-			s := e.X.Feature + " = " + shortNumber(x, e.X)
+			x, x2 := e.ShownAt(p)
+			s := e.X.Feature + " = " + x
 			if e.X2 != nil {
-				s += ", " + e.X2.Feature + " = " + shortNumber(x2, e.X2)
+				s += ", " + e.X2.Feature + " = " + x2
 			}
 			return clip(s, 80)
 		}
@@ -90,13 +90,4 @@ func describe(e *Effect, eta string) string {
 		said += fmt.Sprintf(" Before: %s.", text(e.Before))
 	}
 	return said
-}
-
-func shortNumber(s string, a *Axis) string {
-	if a.Levels != nil {
-		return s
-	}
-	var v float64
-	fmt.Sscan(s, &v)
-	return num(v)
 }

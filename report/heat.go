@@ -69,7 +69,7 @@ func (d *drawing) heat(e *Effect) (*heat, error) {
 	size := math.Min((heatWidth-left-14-heatGap*float64(len(maps)-1))/float64(len(maps)), 332)
 	bottom := heatTop + size
 	h := &heat{
-		XName: clip(e.X.Feature, 40), YName: clip(e.X2.Feature, 24),
+		XName: clip(e.X.Title(), 40), YName: clip(e.X2.Title(), 24),
 		TickY: px(bottom + 14), NameY: px(bottom + 30), KeyY: px(bottom + 42), KeyText: px(bottom + 66), Height: px(bottom + 74),
 	}
 	y := newSide(e.X2, d.quantiles(e.X2.Feature, e), bottom, heatTop)

@@ -29,8 +29,8 @@ func figuresOf(k int) int { return min(maxFigures, max(6, allFigures/max(k, 1)))
 // Write writes r as one HTML page (report.html) that loads nothing. It is complete without
 // its script, which only adds (see island); the page's policy allows that one by its hash.
 // effects are those of r (see Effects), from which the pictures are made; nil: a page
-// without pictures. Equal results give equal bytes. html/template escapes names that come
-// from files. A failure writes no half page.
+// without pictures. Names are what r.Labels says. Equal results give equal bytes.
+// html/template escapes names that come from files. A failure writes no half page.
 func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 	t := template.New("report")
 	for _, name := range []string{"page.html", "predictor.html", "figures.html", "orders.html", "rows.html", "overview.html", "style.css", "controls.css"} {
@@ -42,6 +42,7 @@ func Write(w io.Writer, r *decompose.Result, effects []Effect) error {
 			return fmt.Errorf("report: %w", err)
 		}
 	}
+	r, effects = labelled(r, effects)
 	p := newPage(r, effects)
 	var err error
 	if p.Island, err = newIsland(r, p.Predictors).element(); err != nil {

@@ -56,7 +56,11 @@ func newRemainder(d *decompose.Predictor) *remainder {
 		l.Regions = append(l.Regions, remainderRegion{clip(r.String(), 200), percent(r.Rows), percent(r.Share)})
 	}
 	for _, r := range m.Rows {
-		l.Rows = append(l.Rows, remainderRow{count(r.Row), num(r.Unstructured), num(r.Eta), percent(r.Share)})
+		row := count(r.Row)
+		if r.ID != "" {
+			row = clip(r.ID, 40) + " (row " + row + ")"
+		}
+		l.Rows = append(l.Rows, remainderRow{row, num(r.Unstructured), num(r.Eta), percent(r.Share)})
 	}
 	return l
 }

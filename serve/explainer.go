@@ -125,7 +125,7 @@ func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NA
 		applier = e.withSE
 	}
 	parts = nans(len(e.Parts(se)), rows.Len())
-	seen := wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), wiring.Labelled(wiring.FilesOf(src), e.labels))
+	seen := wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), wiring.CodedBy(wiring.FilesOf(src), e.labels))
 	for p, err := range applier.All(ctx, seen) {
 		if err != nil {
 			return nil, 0, err

@@ -17,7 +17,7 @@ import (
 //	value   = [sign] number | string | TRUE | FALSE | name | "c(" value {"," value} ")"
 //
 // Names with other characters than letters, digits, "." and "_" stand in
-// backquotes. A fault is an *Error with its place. The language does not nest,
+// backquotes. A name of the form first..last may be a range of columns (WithRanges). A fault is an *Error with its place. The language does not nest,
 // so neither does the parser.
 func Parse(text string) (*Formula, error) {
 	f := &Formula{Text: text, Intercept: true}
@@ -284,7 +284,7 @@ func (p *parser) call(fn token) (Call, error) {
 	switch {
 	case c.Func == "factor" && len(c.Vars) > 1:
 		return Call{}, f.Errorf(c.Vars[1].Pos, "factor() takes one column")
-	case c.Func == "onehot" && len(c.Vars) < 2:
+	case c.Func == "onehot" && len(c.Vars) < 2 && !strings.Contains(c.Vars[0].Text, ".."): // else a range, perhaps
 		return Call{}, f.Errorf(c.End, "onehot() takes the columns of a factor, two or more of them")
 	}
 	return c, nil

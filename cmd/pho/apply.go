@@ -21,6 +21,7 @@ type applyFlags struct {
 	precision                  string
 	member                     string
 	errors                     bool
+	id                         string
 	inputs                     []string
 	data                       dataFlags
 }
@@ -43,6 +44,7 @@ are those of contributions.csv.`,
 	f.StringVar(&a.out, "out", "", "`FILE` to write: Parquet if its name ends in .parquet, else CSV; - for CSV on standard output")
 	a.data.add(f)
 	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
+	addID(f, &a.id)
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
 	f.StringVar(&a.member, "member", "", "`NAME` of one of several networks, for its contributions in place of the mean's")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
@@ -97,18 +99,21 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if a.errors {
 		applier = applier.WithErrors()
 	}
-	o.Factors = ref.Factors
+	o.Factors, o.Texts = ref.Factors, idText(a.id, columnsRead(r, ref))
 	src, err := openRows(paths, o, tensors, m.Graph())
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	if err := checkID(a.id, src.Schema(), model); err != nil {
+		return err
+	}
 	src = wiring.Seen(m, ref.Rounded, wiring.TermColumns(r), src)
 	write := func(w io.Writer) error {
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
-			return writeParquet(ctx, w, r, applier, src, totalRows(src))
+			return writeParquet(ctx, w, r, applier, src, totalRows(src), a.id)
 		}
-		return report.WriteContributions(ctx, w, r, applier, src, totalRows(src))
+		return report.NewContributions(w, totalRows(src)).WithID(a.id).Apply(ctx, r, applier, src)
 	}
 	if a.out == "-" {
 		err = write(s.data)

@@ -101,7 +101,7 @@ func TestBadData(t *testing.T) {
 		{name: "no file", args: "TEMP/no.csv", want: `data: cannot read "TEMP/no.csv": no such file or directory`},
 		{name: "no match", args: "TEMP/part-*.csv", want: `data: no file matches "TEMP/part-*.csv"`},
 		{name: "empty", args: "TEMP/a.csv", files: map[string]string{"a.csv": ""}, want: `data: "TEMP/a.csv" is empty: its first line must name the columns`},
-		{name: "other header", args: "TEMP/a.csv", files: map[string]string{"a.csv": "x0,x1\n1,2\n"}, want: `onnx: --input "x=x0..x4": the data have no column "x2"; they have "x0", "x1"`},
+		{name: "other header", args: "TEMP/a.csv", files: map[string]string{"a.csv": "x0,x1\n1,2\n"}, want: `onnx: --input "x=x0..x4": range "x0..x4": there is no column "x2"; did you mean "x0"?`},
 		{name: "ragged", args: "TEMP/a.csv", files: map[string]string{"a.csv": head(good, 3) + "1,2,3\n"}, want: `data: "TEMP/a.csv", line 4 (row 3): the row has 3 cells, the header 11; put cells that hold the delimiter in quotes`},
 		{name: "NaN", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(7, 2, "NaN")}, want: `data: "TEMP/a.csv", line 7 (row 6), column "x2": cell "NaN" marks a missing value; fill it in, or leave such rows out with --na drop`},
 		{name: "infinite", args: "TEMP/a.csv", files: map[string]string{"a.csv": set(7, 2, "-Inf")}, want: `data: "TEMP/a.csv", line 7 (row 6), column "x2": cell "-Inf" is not a finite number; correct it or remove the row`},

@@ -67,13 +67,14 @@ do not give.`,
 				_, err = s.out.Write(doc)
 				return err
 			}
-			printComparison(s.out, c)
+			printComparison(s.out, c.Labelled())
 			return nil
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.out, "out", "", "`DIR` for compare.html, with the curves of both, and compare.json")
+	addLabels(flags, &f.labels, ", in place of those of A, or of B where A has none")
 	flags.BoolVar(&f.asJSON, "json", false, "write the comparison as JSON")
 	f.data.add(flags)
 	flags.StringArrayVar(&f.models, "model", nil, "the networks' `FILE`s, A's and then B's, if they are not where they were")
@@ -87,6 +88,7 @@ type compareFlags struct {
 	data      dataFlags
 	models    []string
 	maxMemory string
+	labels    string
 }
 
 // read compares the results in two directories.
@@ -99,13 +101,16 @@ func (f *compareFlags) read(ctx context.Context, s streams, dirA, dirB string) (
 			return nil, usagef("A and B are the same directory %q", dirA)
 		}
 	}
-	a, err := readSide(dirA)
+	a, err := readSide(dirA, f.labels)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readSide(dirB)
+	b, err := readSide(dirB, "")
 	if err != nil {
 		return nil, err
+	}
+	if f.labels != "" {
+		b.Result.Labels = a.Result.Labels
 	}
 	c, err := compare.New(*a, *b, compare.Rows{})
 	if err != nil || len(f.data.paths) == 0 {
@@ -219,9 +224,9 @@ func ofResult(ctx context.Context, src data.Source, r *decompose.Result) error {
 	return nil
 }
 
-// readSide reads the result in dir with its curves.
-func readSide(dir string) (*compare.Side, error) {
-	r, err := resultdir.Read(dir)
+// readSide reads the result in dir with its curves, and with the labels in a file (readResult).
+func readSide(dir, labels string) (*compare.Side, error) {
+	r, err := readResult(dir, labels)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,8 @@ type decomposeFlags struct {
 	seed              uint64
 	zetaCache         string
 	export            bool
+	labels            string
+	id                string
 	data              dataFlags
 	network           networkFlags
 }
@@ -71,6 +73,8 @@ mgcv: a column, factor(column), s(column, bs="ps", k=20), s(column, by=group); a
 of that name in the graph is the same term. Columns of text are factors. A dot, as in
 '~ . + te(lon, lat)', stands for terms of all other columns that the network reads, chosen
 by what the columns hold; a network without structure has them without a formula, too.
+A range temp..hum is all columns from temp to hum, in the order of the data; x0..x9 goes by
+number.
 
 Several networks of one task, named by --model repeated or by their folder, are decomposed
 together: curves are those of their mean, with bands that hold what differs between
@@ -91,7 +95,7 @@ networks, and every term says how far they differ before and after (docs/members
 	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
-	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col` or NAME=x0..x9; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
+	f.StringArrayVar(&d.inputs, "input", nil, "bind data columns to a network's input: `NAME=col,col`, NAME=x0..x9 or NAME=first..last, by the order of columns; NAME=@FILE.npy is an array of any shape, first axis the rows, joined to the data row by row (repeatable)")
 	f.StringArrayVar(&d.formulas, "formula", nil, "structured `TERMS`, as '~ x1 + s(x2, bs=\"ps\")'; 'sigma = ~ x1' is for one predictor (repeatable)")
 	f.StringVar(&d.response, "response", "", "`COLUMN` of the response, for importance")
 	f.StringVar(&d.family, "family", "", "distribution of the response: "+familyHelp+" (default: what the network's head suggests)")
@@ -117,7 +121,9 @@ networks, and every term says how far they differ before and after (docs/members
 	f.StringVar(&d.membersFrom, "members-from", "", "in what several networks differ: resamples (of the rows they were trained on) or seeds (default: what their folder says, else seeds)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
-	f.StringVar(&d.contributions, "contributions", "csv", "format of the contributions: csv or parquet")
+	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none, to write no such file")
+	addID(f, &d.id)
+	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
 	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta")
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
@@ -154,6 +160,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, err
 	}
+	labels, err := readLabels(d.labels)
+	if err != nil {
+		return nil, err
+	}
 	models, from, err := networkFiles(d.models, d.membersFrom)
 	if err != nil {
 		return nil, err
@@ -177,6 +187,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
+	reading.Texts = idText(d.id, slices.Concat(namedColumns(network.Graph, d.formulas, inputs, d.id), o.Columns.Names(), d.data.factors))
 	opened, err := openRows(paths, reading, tensors, network.Graph)
 	if err != nil {
 		return nil, err
@@ -187,7 +198,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	request := d.request(network, opened, columns, o)
-	request.Others, request.From = networks[1:], from
+	request.Others, request.From, request.Labels, request.ID = networks[1:], from, labels, d.id
 	ready, err := request.Ready(ctx)
 	if err != nil {
 		return nil, err
@@ -223,11 +234,14 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		}
 	}
 
+	if err := errors.Join(ready.CheckLabels(m), checkID(d.id, ready.Rows.Schema(), m)); err != nil {
+		return nil, err
+	}
 	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
 		return nil, err
 	}
 	o.Visitors = ready.Ranking()
-	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions == "parquet")
+	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions, d.id)
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, paths)
@@ -289,6 +303,7 @@ func (d *decomposeFlags) spare(models, paths []string, tensors []tensorInput) er
 	var in sources
 	in.add("the model", models...)
 	in.addData(paths, tensors, nil)
+	in.add("the labels", d.labels)
 	if err := in.spareDir("--out", d.out); err != nil {
 		return err
 	}
@@ -353,8 +368,8 @@ func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options,
 	default:
 		fault("--bands %q: it is robust, projection or none", d.bands)
 	}
-	if d.contributions != "csv" && d.contributions != "parquet" {
-		fault("--contributions %q: it is csv or parquet", d.contributions)
+	if !slices.Contains([]string{"csv", "parquet", noContributions}, d.contributions) {
+		fault("--contributions %q: it is csv, parquet or none", d.contributions)
 	}
 	if _, err := interactions(d.interactions); err != nil {
 		faults = append(faults, err)

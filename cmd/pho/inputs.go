@@ -56,8 +56,8 @@ func splitInput(g *onnx.Graph, flag string) (name, list string, err error) {
 	return "", "", fmt.Errorf("onnx: --input %q: the network has no input %q; it has %s", flag, name, quotedNames(names))
 }
 
-// columnList reads col,col,first..last. A column whose name looks like a range
-// is that column.
+// columnList reads col,col,first..last (data.Schema.Range). A column whose name looks like a
+// range is that column.
 func columnList(schema data.Schema, flag, list string) ([]string, error) {
 	var names []string
 	for _, item := range strings.Split(list, ",") {
@@ -65,57 +65,19 @@ func columnList(schema data.Schema, flag, list string) ([]string, error) {
 		if item == "" {
 			return nil, fmt.Errorf("onnx: --input %q: empty column name", flag)
 		}
-		if _, ok := schema.Lookup(item); ok {
-			names = append(names, item)
-			continue
+		columns, isRange, err := schema.Range(item)
+		if err != nil {
+			return nil, fmt.Errorf("onnx: --input %q: %w", flag, err)
 		}
-		expanded := []string{item}
-		if first, last, ok := strings.Cut(item, ".."); ok {
-			var err error
-			if expanded, err = columnRange(first, last); err != nil {
-				return nil, fmt.Errorf("onnx: --input %q: %w", flag, err)
+		if !isRange {
+			if _, ok := schema.Lookup(item); !ok {
+				return nil, fmt.Errorf("onnx: --input %q: the data have no column %q; they have %s", flag, item, quotedNames(schema.Names()))
 			}
+			columns = []string{item}
 		}
-		for _, name := range expanded {
-			if _, ok := schema.Lookup(name); !ok {
-				return nil, fmt.Errorf("onnx: --input %q: the data have no column %q; they have %s", flag, name, quotedNames(schema.Names()))
-			}
-		}
-		names = append(names, expanded...)
+		names = append(names, columns...)
 	}
 	return names, nil
-}
-
-// maxRange bounds the columns of one range.
-const maxRange = 100_000
-
-// columnRange expands x0..x9: one prefix, counting up. Leading zeros (x01..x12)
-// fix the number of digits.
-func columnRange(first, last string) ([]string, error) {
-	prefix, from, okFrom := numbered(first)
-	prefixLast, to, okTo := numbered(last)
-	if !okFrom || !okTo || prefix != prefixLast {
-		return nil, fmt.Errorf("range %q: want the same name with two numbers, like x0..x9", first+".."+last)
-	}
-	a, errA := strconv.Atoi(from)
-	b, errB := strconv.Atoi(to)
-	if errA != nil || errB != nil || b < a || b-a >= maxRange {
-		return nil, fmt.Errorf("range %q: the numbers must count up, at most %d columns", first+".."+last, maxRange)
-	}
-	width := 0
-	if strings.HasPrefix(from, "0") && len(from) > 1 {
-		width = len(from)
-	}
-	var names []string
-	for i := a; i <= b; i++ {
-		names = append(names, fmt.Sprintf("%s%0*d", prefix, width, i))
-	}
-	return names, nil
-}
-
-func numbered(name string) (prefix, digits string, ok bool) {
-	prefix = strings.TrimRight(name, "0123456789")
-	return prefix, name[len(prefix):], len(prefix) < len(name)
 }
 
 // quotedNames writes names in a message, forty at most.

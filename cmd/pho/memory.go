@@ -89,7 +89,10 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 		columns += int64(len(m.Blocks(k))) + 3
 	}
 	written := 3 * workers * rows * columns * 3 * 8 // parts, and how they are written: text of up to 24 characters
-	if d.contributions == "parquet" {
+	switch d.contributions {
+	case noContributions:
+		written = 0
+	case "parquet":
 		written += parquetMemory(columns, known) + freeBlocks*rows*columns*8
 	}
 	networks := int64(1)

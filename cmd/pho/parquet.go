@@ -25,10 +25,12 @@ import (
 // by more than that.
 type parquetContributions struct {
 	out   io.Writer
-	total func() int64 // as in report.NewContributions
-	w     *parquet.Writer
-	next  int64 // data row to be written next
-	se    bool  // a column TERM.se after each term's, NaN where there is none
+	total func() int64     // as in report.NewContributions
+	id    string           // column that names rows, the first; "": none
+	w     *parquet.Writer  // nil: nothing is written yet
+	parts []parquet.Column // the columns of parts
+	next  int64            // data row to be written next
+	se    bool             // a column TERM.se after each term's, NaN where there is none
 
 	blocks chan *contributionRows
 	free   chan *contributionRows // blocks that were written, whose memory is used again
@@ -51,16 +53,33 @@ func newParquetContributions(w io.Writer, total func() int64) *parquetContributi
 	return &parquetContributions{out: w, total: total, free: make(chan *contributionRows, maxAhead)}
 }
 
-// Columns is empty: the parts are all that is written.
-func (c *parquetContributions) Columns() []string { return nil }
-
-// Begin writes the file's beginning.
-func (c *parquetContributions) Begin(r *decompose.Result) (err error) {
-	c.next = 0
-	if c.w, err = parquet.NewWriter(c.out, c.names(r)); err != nil {
-		return err
+// Columns is the one that names rows, if there is one.
+func (c *parquetContributions) Columns() []string {
+	if c.id == "" {
+		return nil
 	}
-	return nil
+	return []string{c.id}
+}
+
+// Begin names the columns. The file begins with the first rows, which show what the column
+// that names them holds.
+func (c *parquetContributions) Begin(r *decompose.Result) error {
+	names := c.names(r)
+	c.w, c.next, c.parts = nil, 0, make([]parquet.Column, len(names))
+	for j, name := range names {
+		c.parts[j].Name = name
+	}
+	return report.CheckID(c.id, names)
+}
+
+// open begins the file; id is how the column that names rows is stored.
+func (c *parquetContributions) open(id parquet.Stored) (err error) {
+	columns := c.parts
+	if c.id != "" {
+		columns = append([]parquet.Column{{Name: c.id, Stored: id}}, c.parts...)
+	}
+	c.w, err = parquet.NewBatchWriter(c.out, columns)
+	return err
 }
 
 // names are the columns': those of contributions.csv.
@@ -124,6 +143,7 @@ type contributionRows struct {
 	rows    []int64
 	columns [][]float64
 	used    int // of the columns
+	id      rowNames
 }
 
 // column is the next column, of n rows.
@@ -155,6 +175,12 @@ func (c *parquetContributions) Map(p *decompose.Parts) (any, error) {
 	b := c.block(n)
 	for i := range b.rows {
 		b.rows[i] = p.Batch.Row(i)
+	}
+	if c.id != "" {
+		var err error
+		if b.id, err = namesOf(p.Batch, c.id); err != nil {
+			return nil, err
+		}
 	}
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
@@ -221,6 +247,15 @@ func (c *parquetContributions) Reduce(part any) error {
 
 // write writes a block's rows, runs of consecutive ones at a time.
 func (c *parquetContributions) write(b *contributionRows) error {
+	if c.w == nil {
+		stored := parquet.Double
+		if b.id.codes != nil {
+			stored = parquet.Text
+		}
+		if err := c.open(stored); err != nil {
+			return err
+		}
+	}
 	run := make([][]float64, len(b.columns))
 	for i := 0; i < len(b.rows); {
 		j := i + 1
@@ -233,13 +268,58 @@ func (c *parquetContributions) write(b *contributionRows) error {
 		for k, column := range b.columns {
 			run[k] = column[i:j]
 		}
-		if err := c.w.Write(run); err != nil {
+		if err := c.writeRun(run, &b.id, i, j); err != nil {
 			return err
 		}
 		c.next = b.rows[j-1] + 1
 		i = j
 	}
 	return nil
+}
+
+// writeRun writes rows i to j-1 of a block, whose parts are run, with their names.
+func (c *parquetContributions) writeRun(run [][]float64, id *rowNames, i, j int) error {
+	if c.id == "" {
+		return c.w.Write(run)
+	}
+	b := data.NewBatch(j-i, 0)
+	if err := id.set(b, c.id, i, j); err != nil {
+		return err
+	}
+	for k, v := range run {
+		if err := b.SetNumeric(c.parts[k].Name, v); err != nil {
+			return err
+		}
+	}
+	return c.w.WriteBatch(b)
+}
+
+// rowNames is the column that names the rows of a block: codes, or numbers.
+type rowNames struct {
+	codes   *data.Codes
+	numbers []float64
+}
+
+// namesOf is the column of a batch; its memory is the batch's.
+func namesOf(b *data.Batch, column string) (n rowNames, err error) {
+	if b.Categorical(column) {
+		codes, err := b.Codes(column)
+		return rowNames{codes: &codes}, err
+	}
+	n.numbers, err = b.Numeric(column)
+	return n, err
+}
+
+// set gives b the names i to j-1. Its levels are those alone: of all rows they would be many.
+func (n *rowNames) set(b *data.Batch, column string, i, j int) error {
+	if n.codes == nil {
+		return b.SetNumeric(column, n.numbers[i:j])
+	}
+	own := data.Codes{Index: make([]int32, j-i), Levels: make([]string, j-i)}
+	for k, code := range n.codes.Index[i:j] {
+		own.Index[k], own.Levels[k] = int32(k), n.codes.Levels[code]
+	}
+	return b.SetCodes(column, own)
 }
 
 // fill writes nulls up to the given row.
@@ -258,6 +338,11 @@ func (c *parquetContributions) End(*decompose.Result) error {
 	if err := c.stop(); err != nil {
 		return err
 	}
+	if c.w == nil {
+		if err := c.open(parquet.Text); err != nil {
+			return err
+		}
+	}
 	if c.total != nil {
 		if err := c.fill(max(c.next, c.total())); err != nil {
 			return err
@@ -268,14 +353,14 @@ func (c *parquetContributions) End(*decompose.Result) error {
 
 // writeParquet writes the contributions of new rows, as report.WriteContributions
 // does in CSV.
-func writeParquet(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
+func writeParquet(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64, id string) error {
 	c := newParquetContributions(w, total)
-	c.se = a.HasErrors()
+	c.id, c.se = id, a.HasErrors()
 	if err := c.Begin(r); err != nil {
 		return err
 	}
 	defer func() { _ = c.stop() }()
-	for p, err := range a.All(ctx, src) {
+	for p, err := range a.All(ctx, src, c.Columns()...) {
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,11 @@ func writeRemainder(w io.Writer, r *decompose.Result, p *decompose.Predictor, fu
 		writeProse(w, "  ", 4, fmt.Sprintf("large where %s: %s of the rows hold %s of it", bounded(shown(r.String())), wiring.Percent(r.Rows), wiring.Percent(r.Share)))
 	}
 	if len(m.Rows) > 0 && m.Rows[0].Share >= largeRow {
-		fmt.Fprintf(w, "  data row %d alone holds %s of it\n", m.Rows[0].Row, wiring.Percent(m.Rows[0].Share))
+		id := ""
+		if m.Rows[0].ID != "" {
+			id = fmt.Sprintf(" (%s)", wiring.Shorten(shown(m.Rows[0].ID), summaryName))
+		}
+		fmt.Fprintf(w, "  data row %d%s alone holds %s of it\n", m.Rows[0].Row, id, wiring.Percent(m.Rows[0].Share))
 	}
 }
 

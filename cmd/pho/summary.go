@@ -24,6 +24,7 @@ const (
 // to what where names do not decide it, the headline and terms of each predictor, what
 // there is to say of them, and what must be known. 'pho summary' has more (writePage).
 func summarise(w io.Writer, r *decompose.Result) {
+	r = r.Labelled()
 	if words := predictionWords(r); words != "" {
 		fmt.Fprintln(w, words)
 	}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-
-	"github.com/pho-go/pho/internal/resultdir"
 )
 
 func newSummary(s streams) *cobra.Command {
 	var full bool
+	var labels string
 	cmd := &cobra.Command{
 		Use:   "summary DIR",
 		Short: "Print what a decomposition found, in the layout of mgcv's summary",
@@ -23,7 +22,7 @@ already.`,
   pho summary result --full`,
 		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := resultdir.Read(args[0])
+			r, err := readResult(args[0], labels)
 			if err != nil {
 				return err
 			}
@@ -31,5 +30,6 @@ already.`,
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "all predictors, terms, reasons and warnings, however many they are")
+	addLabels(cmd.Flags(), &labels, ", in place of the decomposition's own")
 	return cmd
 }

@@ -42,7 +42,7 @@ func openRows(paths []string, o *files.Options, tensors []tensorInput, g *onnx.G
 	if err != nil {
 		return nil, err
 	}
-	return wiring.Labelled(src, labels), nil
+	return wiring.CodedBy(src, labels), nil
 }
 
 func openJoined(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {

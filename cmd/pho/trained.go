@@ -56,7 +56,7 @@ func (t *trained) readBack(ctx context.Context, path string, src files.Source) (
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(n.Graph, wiring.Labelled(src, t.Labels()).Schema(), nil)
+	bind, err := onnx.Bind(n.Graph, wiring.CodedBy(src, t.Labels()).Schema(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	const (
 		all      = "there are apply, compare, decompose, demo, explain, inspect, report, serve, summary, train, verify"
 		decomp   = "pho decompose --model NET --data DATA --out TEMP/out "
-		flagList = "--bands, --batch-size, --cluster, --contributions, --data, --deep, --delimiter, --df, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --input, --interactions, --learned, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictor, --rank-tolerance, --reference, --refit, --response, --route, --seed, --select, --smoothing, --sp, --terms, --weights, --workers, --zeta-cache"
+		flagList = "--bands, --batch-size, --cluster, --contributions, --data, --deep, --delimiter, --df, --event, --export-onnx, --factor, --family, --formula, --gamma, --groups, --id, --input, --interactions, --labels, --learned, --log, --max-memory, --max-order, --members-from, --method, --model, --na, --no-structure, --offset, --orders, --out, --phonam, --precision, --predictor, --rank-tolerance, --reference, --refit, --response, --route, --seed, --select, --smoothing, --sp, --terms, --weights, --workers, --zeta-cache"
 	)
 	for _, c := range []badCase{
 		{args: "pho fit", want: `unknown command "fit"; ` + all},
@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 		{args: decomp + "--terms both", want: `--terms "both": they are hierarchical or fitted`},
 		{args: decomp + "--refit all", want: `--refit "all": it is total or left out`},
 		{args: decomp + "--route svd", want: `--route "svd": it is gram or qr`},
-		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv or parquet`},
+		{args: decomp + "--contributions xlsx", want: `--contributions "xlsx": it is csv, parquet or none`},
 		{args: decomp + "--method phonam", want: `--method "phonam": it is pho or phogam`},
 		{args: decomp + "--na skip", want: `--na "skip": it is error, drop or keep`},
 		{args: "pho train --data DATA --formula y~x --out o --na keep", want: `--na keep: networks are trained on rows without missing cells; use --na drop`},

@@ -20,11 +20,18 @@ import (
 	"github.com/pho-go/pho/report"
 )
 
+// noContributions is the format that writes none.
+const noContributions = "none"
+
 // decomposeInto runs the passes, writing contributions as they come, with visitors before
-// those of o.
-func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, parquet bool) (*decompose.Result, error) {
+// those of o. id names the column that names rows there, "" none.
+func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, format, id string) (*decompose.Result, error) {
+	o.Visitors = append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx), report.NewExamples(m.Columns())}, o.Visitors...)
+	if format == noContributions {
+		return decompose.Decompose(ctx, m, src, o)
+	}
 	name := resultdir.Contributions
-	if parquet {
+	if format == "parquet" {
 		name = resultdir.Parquet
 	}
 	file, err := os.Create(dir.Path(name))
@@ -32,13 +39,14 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 		return nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
 	}
 	defer file.Close()
-	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src))
-	if parquet {
+	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src)).WithID(id)
+	if format == "parquet" {
 		writer := newParquetContributions(file, totalRows(src))
+		writer.id = id
 		defer func() { _ = writer.stop() }() // of a pass that ended early
 		contributions = writer
 	}
-	o.Visitors = append([]decompose.Visitor{contributions, importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx), report.NewExamples(m.Columns())}, o.Visitors...)
+	o.Visitors = append([]decompose.Visitor{contributions}, o.Visitors...)
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type Options struct {
 	Delimiter rune          // of CSV; 0: ','
 	BatchRows int           // 0: 4096
 	Factors   []string      // numeric columns to hold as categories too
+	Texts     []string      // columns of CSV to hold as text, to the letter; other formats say themselves what is text
 	NA        data.NAPolicy // for missing cells
 	Stdin     io.Reader     // CSV that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
@@ -80,7 +81,7 @@ func Open(paths []string, o *Options) (Source, error) {
 	case NumPy:
 		return source(npy.Open(paths, &npy.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA}))
 	}
-	return source(data.OpenCSV(paths, &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Stdin: o.Stdin}))
+	return source(data.OpenCSV(paths, &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Stdin: o.Stdin}))
 }
 
 // source keeps a nil of a concrete type from becoming a Source that is not nil.

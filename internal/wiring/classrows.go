@@ -55,7 +55,7 @@ func (c *classRows) Batches(ctx context.Context, columns []string) iter.Seq2[*da
 
 func (c *classRows) code(b *data.Batch) (*data.Batch, error) {
 	out := b.Slice(0, b.Rows())
-	text, err := texts(b, c.column)
+	text, err := b.Texts(c.column)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/basis/propose"
 )
@@ -47,6 +48,26 @@ func (q *Request) expand(ctx context.Context, m *onnx.Model) (chosen, leftOut []
 		}
 	}
 	return chosen, leftOut, nil
+}
+
+// writeRanges writes the columns out that ranges in the formulas stand for: the result keeps
+// them, so that it does not hang on the order of columns of other data.
+func (q *Request) writeRanges() error {
+	q.Formulas = slices.Clone(q.Formulas)
+	for i, text := range q.Formulas {
+		f, err := formula.Parse(text)
+		if err != nil {
+			return optionError("formula", err)
+		}
+		own, err := basis.WithRanges(f, q.Rows.Schema(), append(q.notInputs(), f.Response, f.Event)...)
+		if err != nil {
+			return optionError("formula", err)
+		}
+		if own != f {
+			q.Formulas[i] = own.String()
+		}
+	}
+	return nil
 }
 
 // withoutDot is the text of a formula without ".", if it has one.

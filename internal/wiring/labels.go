@@ -1,121 +1,69 @@
 package wiring
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"slices"
 
-	"github.com/pho-go/pho/adapters/onnx"
-	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/label"
 )
 
-// labelledRows shows columns of text as the numbers that a network was trained to read
-// for them, next to their texts: terms keep the levels' names. A column whose cells
-// happen to be numbers in these rows is text all the same.
-type labelledRows struct {
-	files.Source
-	levels map[string][]string
+// checkLabels refuses labels of columns that the data have not, and of predictors that the
+// network has not, before rows are read. Terms are for CheckLabels.
+func (q *Request) checkLabels(m decompose.Model, ref *Reference) error {
+	return optionError("labels", q.Labels.Check(label.Known{Columns: q.Rows.Schema().Names(), Predictors: ref.predictors(m.Predictors())}))
 }
 
-// Coded is src, its texts coded as the network's file says; src itself if the file says
-// nothing of its columns.
-func Coded(src files.Source, g *onnx.Graph) (files.Source, error) {
-	labels, err := g.Labels()
-	if err != nil {
-		return nil, err
-	}
-	return Labelled(src, labels), nil
-}
-
-// Labelled is src, its texts coded as labels say; src itself if they say nothing of its
-// columns, or are nil.
-func Labelled(src files.Source, labels *onnx.Labels) files.Source {
-	if labels == nil {
-		return src
-	}
-	levels := map[string][]string{}
-	for _, c := range src.Schema() {
-		if known := labels.Columns[c.Name]; known != nil && c.Width == 0 {
-			levels[c.Name] = known
-		}
-		if c.Name == labels.Response && !c.Numeric { // numbers are classes that are coded
-			levels[c.Name] = labels.Classes
+// CheckLabels refuses labels of terms that m, the model to be decomposed, has not.
+func (d *Ready) CheckLabels(m decompose.Model) error {
+	terms := []label.Term{}
+	for k := range m.Predictors() {
+		for _, b := range m.Blocks(k) {
+			terms = append(terms, decompose.LabelTerm(b.Term))
 		}
 	}
-	if len(levels) == 0 {
-		return src
-	}
-	return &labelledRows{src, levels}
+	return optionError("labels", d.labels.Check(label.Known{Terms: terms}))
 }
 
-// Len is the number of rows, -1 if it is not known.
-func (l *labelledRows) Len() int64 { return Len(l.Source) }
-
-// Schema has the coded columns as numbers, which are categories.
-func (l *labelledRows) Schema() data.Schema {
-	s := slices.Clone(l.Source.Schema())
-	for i, c := range s {
-		if l.levels[c.Name] != nil {
-			s[i].Numeric, s[i].Categorical = true, true
-		}
+// SetLabels gives r other labels, nil or empty ones for none, and refuses those of what r
+// does not have. Of columns that r does not know the data may have more: these are passed
+// over, unless one of r's is probably meant.
+func SetLabels(r *decompose.Result, l *label.Labels) error {
+	ref := ReferenceOf(r)
+	columns := []string{}
+	for _, f := range r.Features {
+		columns = append(columns, f.Name)
 	}
-	return s
+	for _, own := range ref.Inputs {
+		columns = append(columns, own...)
+	}
+	columns = append(columns, present(r.Response, r.Event, r.Weights, r.Offset, r.Cluster)...)
+	slices.Sort(columns)
+	var predictors []string
+	for _, d := range r.Predictors {
+		predictors = append(predictors, d.Name)
+	}
+	known := label.Known{Columns: slices.Compact(columns), Part: true, Predictors: ref.predictors(predictors), Terms: r.LabelTerms()}
+	if err := l.Check(known); err != nil {
+		return optionError("labels", err)
+	}
+	if r.Labels = l; l.IsEmpty() {
+		r.Labels = nil
+	}
+	return nil
 }
 
-// Batches adds the numbers to the texts.
-func (l *labelledRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
-	return func(yield func(*data.Batch, error) bool) {
-		for b, err := range l.Source.Batches(ctx, columns) {
-			if err == nil {
-				b, err = l.code(b, columns)
-			}
-			if !yield(b, err) || err != nil {
-				return
+// predictors are these, and the classes, which predictors are named by.
+func (ref *Reference) predictors(names []string) []string {
+	names = slices.Clone(names)
+	if ref.Classes == nil {
+		return names
+	}
+	for _, h := range ref.Classes.Heads {
+		for _, class := range h.Classes {
+			if !slices.Contains(names, class) {
+				names = append(names, class)
 			}
 		}
 	}
-}
-
-func (l *labelledRows) code(b *data.Batch, columns []string) (*data.Batch, error) {
-	out := b.Slice(0, b.Rows())
-	for _, name := range columns {
-		levels := l.levels[name]
-		if levels == nil {
-			continue
-		}
-		text, err := texts(b, name)
-		if err != nil {
-			return nil, err
-		}
-		place := make(map[string]int32, len(levels))
-		for i, level := range levels {
-			place[level] = int32(i)
-		}
-		x, codes := make([]float64, b.Rows()), make([]int32, b.Rows())
-		for i := range x {
-			code, known := place[text(i)]
-			if !known {
-				return nil, &data.UnseenLevelError{Column: name, Level: text(i), Row: b.Row(i), Known: levels, Reason: fmt.Sprintf(
-					"is unknown: the network was trained on the texts %.80q, and %q is none of them: leave such rows out, or train again with them", levels, text(i))}
-			}
-			x[i], codes[i] = float64(code), code
-		}
-		if err := errors.Join(out.SetNumeric(name, x), out.SetCodes(name, data.Codes{Index: codes, Levels: levels})); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// texts are the cells of a column, numbers as levels are written.
-func texts(b *data.Batch, name string) (func(i int) string, error) {
-	if b.Categorical(name) {
-		c, err := b.Codes(name)
-		return func(i int) string { return c.Levels[c.Index[i]] }, err
-	}
-	v, err := b.Numeric(name)
-	return func(i int) string { return data.LevelText(v[i]) }, err
+	return names
 }

@@ -64,7 +64,7 @@ func (q *Request) openOthers(first *onnx.Model, open *onnx.Options) ([]*onnx.Mod
 	models := []*onnx.Model{first}
 	var faults []error
 	for _, n := range q.Others {
-		bind, err := onnx.Bind(n.Graph, q.Rows.Schema(), q.Inputs, q.Options.Columns.Names()...)
+		bind, err := onnx.Bind(n.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
 		var m *onnx.Model
 		if err == nil {
 			m, err = onnx.NewModel(n.Graph, bind, open)

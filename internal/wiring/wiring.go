@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 	"github.com/pho-go/pho/interaction"
+	"github.com/pho-go/pho/label"
 )
 
 // Request says what is to be decomposed.
@@ -37,6 +38,8 @@ type Request struct {
 	// Interactions is how many pairs of columns AddPairs adds to the formulas, those that
 	// the remainder depends on most: a number, AutoInteractions or NoInteractions.
 	Interactions int
+	ID           string        // column that names rows, which no network reads unless it is bound to it; "": none
+	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
 
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
@@ -63,6 +66,8 @@ type Ready struct {
 	formulas  []string // of the request, "." expanded
 	sample    *interaction.Sample
 	heads     []string // of the predictors
+	labels    *label.Labels
+	id        string
 }
 
 // Ready binds the network to the rows, adds the terms of the formulas and finds the
@@ -75,11 +80,17 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		return nil, err
 	}
 	o.Event = cmp.Or(o.Event, event)
+	if err := q.writeRanges(); err != nil {
+		return nil, err
+	}
 	formulas, err := q.parse()
 	if err != nil {
 		return nil, err
 	}
-	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, o.Columns.Names()...)
+	if err := checkColumn(q.Rows.Schema(), q.ID, false); err != nil {
+		return nil, optionError("id", err)
+	}
+	bind, err := onnx.Bind(q.Network.Graph, q.Rows.Schema(), q.Inputs, q.notInputs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +128,9 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 		}
 	}
 	base := networks[0]
+	if err := q.checkLabels(base, &ref); err != nil {
+		return nil, err
+	}
 	if o.Family, err = q.family(&ref, headsOf(graph, contrasts), trainedFor); err != nil {
 		return nil, err
 	}
@@ -157,8 +171,11 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 			notes = append(notes, fmt.Sprintf("the network's output %q is %s, eta being the predictor %s", p.Output, r, p.Name))
 		}
 	}
-	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, headsOf(graph, contrasts)}, nil
+	return &Ready{graph, base, m, rows, notes, chosen, leftOut, trainedFor, event, ref, q.Formulas, sample, headsOf(graph, contrasts), q.Labels, q.ID}, nil
 }
+
+// notInputs are the columns that no input takes for being left over.
+func (q *Request) notInputs() []string { return present(append(q.Options.Columns.Names(), q.ID)...) }
 
 // tolerance is the largest error of a reconstruction, relative to eta's largest value,
 // that is rounding.
@@ -247,7 +264,10 @@ func (d *Ready) Complete(r *decompose.Result, dir, dropped, how string) (err err
 	if r.Model, err = d.reference.In(dir); err != nil {
 		return err
 	}
-	r.Formulas = d.formulas
+	r.Formulas, r.ID = d.formulas, d.id
+	if !d.labels.IsEmpty() {
+		r.Labels = d.labels
+	}
 	for k := range r.Predictors {
 		if k < len(d.heads) {
 			r.Predictors[k].Head = d.heads[k]

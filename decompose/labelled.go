@@ -1,0 +1,289 @@
+package decompose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/label"
+)
+
+// Labelled is a copy of r for people to read: columns, terms, levels and predictors are called
+// what r.Labels says, and bounds of regions are in the units that are shown, each column's name
+// there with its unit. r itself if there are no labels. Applier refuses the copy, whose names
+// are no columns of any data.
+//
+// These keep the data's own names, since people are to find them in files or to copy them:
+// Warnings, Formulas, Model, Diagnostics, and terms to be added (PairGain.Term).
+func (r *Result) Labelled() *Result {
+	if r.Labels.IsEmpty() || r.labelled {
+		return r
+	}
+	out := *r
+	out.labelled = true
+	l := r.Labels
+	for _, column := range []*string{&out.Response, &out.Event, &out.Weights, &out.Offset, &out.Cluster} {
+		*column = l.Feature(*column)
+	}
+	out.Features = slices.Clone(r.Features)
+	for i := range out.Features {
+		out.Features[i] = labelledFeature(l, out.Features[i])
+	}
+	out.Sets = slices.Clone(r.Sets)
+	for i := range out.Sets {
+		out.Sets[i].Predictors = all(out.Sets[i].Predictors, l.Predictor)
+		out.Sets[i].Convention = labelledConvention(l, out.Sets[i].Convention)
+	}
+	out.Predictors = slices.Clone(r.Predictors)
+	for k := range out.Predictors {
+		labelling{l, &r.Predictors[k], r.Predictors[k].termNames(l)}.predictor(&out.Predictors[k])
+	}
+	return &out
+}
+
+// LabelTerm is what labels need to know of t.
+func (t *TermResult) LabelTerm() label.Term {
+	column, level := by(t)
+	return label.Term{Name: t.Name, Features: t.Features, By: column, Level: level}
+}
+
+// LabelTerm is what labels need to know of a term that is not decomposed yet.
+func LabelTerm(t Term) label.Term {
+	return (&TermResult{Name: t.Name(), Features: t.Columns(), term: t}).LabelTerm()
+}
+
+// LabelTerms are the terms of all predictors.
+func (r *Result) LabelTerms() []label.Term {
+	var out []label.Term
+	for k := range r.Predictors {
+		for j := range r.Predictors[k].Terms {
+			out = append(out, r.Predictors[k].Terms[j].LabelTerm())
+		}
+	}
+	return out
+}
+
+// termNames are what the terms of d are called, by name.
+func (d *Predictor) termNames(l *label.Labels) map[string]string {
+	names := map[string]string{}
+	for j := range d.Terms {
+		names[d.Terms[j].Name] = l.Term(d.Terms[j].LabelTerm())
+	}
+	return names
+}
+
+func labelledFeature(l *label.Labels, f Feature) Feature {
+	f.Levels = all(f.Levels, func(level string) string { return l.Level(f.Name, level) })
+	f.Name = l.Feature(f.Name)
+	return f
+}
+
+// labelledConvention knows the clause of a reference class (package classes), which is called
+// what a predictor of that name would be.
+func labelledConvention(l *label.Labels, convention string) string {
+	const difference = "difference to class "
+	if class, ok := strings.CutPrefix(convention, difference); ok {
+		return difference + l.Predictor(class)
+	}
+	return convention
+}
+
+// labelling puts what people call things in place of names in one predictor.
+type labelling struct {
+	labels *label.Labels
+	raw    *Predictor        // as it is
+	terms  map[string]string // what its terms are called
+}
+
+func (l labelling) term(name string) string {
+	if shown, ok := l.terms[name]; ok {
+		return shown
+	}
+	return name
+}
+
+func (l labelling) predictor(d *Predictor) {
+	d.Name, d.Convention = l.labels.Predictor(d.Name), labelledConvention(l.labels, d.Convention)
+	d.Aliased = all(d.Aliased, l.column)
+	d.Terms = slices.Clone(d.Terms)
+	for j := range d.Terms {
+		t := &d.Terms[j]
+		t.Why = l.clause(t.Why, t.Features)
+		t.Name, t.AliasedWith, t.Features = l.term(t.Name), all(t.AliasedWith, l.term), l.labels.Features(t.Features)
+		t.Margins = slices.Clone(t.Margins)
+		for i := range t.Margins {
+			t.Margins[i].Term = l.term(t.Margins[i].Term)
+		}
+	}
+	d.Entangled = slices.Clone(d.Entangled)
+	for i := range d.Entangled {
+		e := &d.Entangled[i]
+		e.Reason, e.Terms = l.clause(e.Reason, l.featuresOf(e.Terms)), all(e.Terms, l.term)
+	}
+	d.Concurvity = slices.Clone(d.Concurvity)
+	for i := range d.Concurvity {
+		c := &d.Concurvity[i]
+		c.Term, c.With = l.term(c.Term), l.term(c.With)
+	}
+	d.Importance = slices.Clone(d.Importance)
+	for i := range d.Importance {
+		e := &d.Importance[i]
+		e.Feature, e.Terms = l.labels.Feature(e.Feature), all(e.Terms, l.term)
+	}
+	d.Orders = slices.Clone(d.Orders)
+	for i := range d.Orders {
+		d.Orders[i].Terms = all(d.Orders[i].Terms, l.term)
+	}
+	l.hierarchy(d)
+	l.remainder(d)
+}
+
+// featuresOf are the columns of the terms of these names.
+func (l labelling) featuresOf(terms []string) (out []string) {
+	for j := range l.raw.Terms {
+		if t := &l.raw.Terms[j]; contains(terms, t.Name) {
+			out = union(out, t.Features)
+		}
+	}
+	return out
+}
+
+func (l labelling) hierarchy(d *Predictor) {
+	if d.Hierarchy == nil {
+		return
+	}
+	h := *d.Hierarchy
+	h.Open = slices.Clone(h.Open)
+	for i := range h.Open {
+		h.Open[i] = all(h.Open[i], l.term)
+	}
+	h.Cells = slices.Clone(h.Cells)
+	for i := range h.Cells {
+		h.Cells[i].Term = l.term(h.Cells[i].Term)
+	}
+	d.Hierarchy = &h
+}
+
+func (l labelling) remainder(d *Predictor) {
+	if d.Remainder == nil {
+		return
+	}
+	m := *d.Remainder
+	m.Pairs = slices.Clone(m.Pairs)
+	for i := range m.Pairs {
+		m.Pairs[i].Features = l.labels.Features(m.Pairs[i].Features)
+	}
+	m.Regions = slices.Clone(m.Regions)
+	for i := range m.Regions {
+		r := &m.Regions[i]
+		r.Where = slices.Clone(r.Where)
+		for j := range r.Where {
+			r.Where[j] = l.condition(r.Where[j])
+		}
+	}
+	d.Remainder = &m
+}
+
+// condition has bounds in the units that are shown, which stand behind the column's name.
+func (l labelling) condition(c Condition) Condition {
+	column := c.Feature
+	if c.Levels != nil {
+		c.Levels = all(c.Levels, func(level string) string { return l.labels.Level(column, level) })
+		c.Feature = l.labels.Feature(column)
+		return c
+	}
+	c.Feature = l.labels.Axis(column)
+	for _, bound := range []**float64{&c.From, &c.To} {
+		if *bound != nil {
+			v := l.labels.Shown(column, **bound)
+			*bound = &v
+		}
+	}
+	if l.labels.Scale(column).Decreasing() {
+		c.From, c.To = c.To, c.From
+	}
+	return c
+}
+
+// column is a column of a term's basis (Block.columnName): the term, with a level or a number
+// behind it.
+func (l labelling) column(name string) string {
+	for _, term := range byLength(l.terms) {
+		rest, ok := strings.CutPrefix(name, term)
+		switch {
+		case !ok:
+		case strings.HasPrefix(rest, "[") && strings.HasSuffix(rest, "]"):
+			return l.term(term) + "[" + l.labels.LevelOf(l.featuresOf([]string{term}), rest[1:len(rest)-1]) + "]"
+		case rest == "" || rest[0] == '.':
+			return l.term(term) + rest
+		}
+	}
+	return name
+}
+
+// byLength are the names, the longest first: it may begin with another one.
+func byLength(names map[string]string) []string {
+	out := slices.Sorted(maps.Keys(names))
+	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// clause replaces names of terms, and of columns, in what verdicts and sums say of them. Words
+// are taken for names only where these clauses have names: a column may be called "a".
+func (l labelling) clause(text string, columns []string) string {
+	names := maps.Clone(l.terms)
+	for _, c := range columns {
+		if _, ok := names[c]; !ok {
+			names[c] = l.labels.Feature(c)
+		}
+	}
+	if c := l.raw.Convention; c != "" {
+		text = strings.ReplaceAll(text, c, labelledConvention(l.labels, c))
+	}
+	order := byLength(names)
+	var out strings.Builder
+	for at := 0; at < len(text); {
+		i := slices.IndexFunc(order, func(n string) bool { return nameAt(text, n, at) })
+		if i < 0 {
+			out.WriteByte(text[at])
+			at++
+			continue
+		}
+		out.WriteString(names[order[i]])
+		at += len(order[i])
+	}
+	return out.String()
+}
+
+// nameAt tells whether a name stands at a place of a clause, by what is before and behind it
+// (Predictor.sumOf, nearCopy, sharedOut and overlap write them).
+func nameAt(text, name string, at int) bool {
+	if name == "" || !strings.HasPrefix(text[at:], name) {
+		return false
+	}
+	before, after := text[:at], text[at+len(name):]
+	begins := before == "" || slices.ContainsFunc([]string{"only ", " + ", "told from ", "split with ", ", ", " and ", " of ", " margin ", "; "}, func(s string) bool { return strings.HasSuffix(before, s) })
+	ends := after == "" || slices.ContainsFunc([]string{" + ", ", ", " and ", " is ", " are ", " contains ", " span ", " leaves ", " depends ", " (", ": ", "; "}, func(s string) bool { return strings.HasPrefix(after, s) })
+	return begins && ends
+}
+
+// all are what names are called; nil stays nil.
+func all(names []string, show func(string) string) []string {
+	if names == nil {
+		return nil
+	}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = show(n)
+	}
+	return out
+}
+
+// errLabelled is what applying a copy by Labelled is.
+func (r *Result) errLabelled() error {
+	if !r.labelled {
+		return nil
+	}
+	return fmt.Errorf("decompose: this result is a copy in the words of its labels, for people to read: apply the one that it was made of")
+}
