@@ -12,7 +12,7 @@ type numeral string
 // MarshalJSON is the number itself.
 func (n numeral) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// rounded writes v to the power of ten that is between unit/10000 and unit/100000, so that all
+// rounded writes v to the power of ten that is between unit/100000 and unit/1000000, so that all
 // points of a curve of that size are equally fine. unit 0: six significant digits.
 func rounded(v, unit float64) numeral {
 	switch {
@@ -23,9 +23,9 @@ func rounded(v, unit float64) numeral {
 	case !(unit > 0) || notFinite(unit):
 		return numeral(shortest(v, 6))
 	}
-	places := 4 - int(math.Floor(math.Log10(unit)))
+	places := 5 - int(math.Floor(math.Log10(unit)))
 	if places < 0 || places > 12 {
-		return numeral(shortest(v, 5))
+		return numeral(shortest(v, 6))
 	}
 	s := strconv.FormatFloat(v, 'f', places, 64)
 	if strings.Contains(s, ".") {
