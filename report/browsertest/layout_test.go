@@ -79,11 +79,12 @@ func TestPrint(t *testing.T) {
 		b := open(t, page, look{print: true, dark: true, width: 720})
 		for _, what := range value[[]string](b, `(() => {
 			const out = [], shown = e => e.getClientRects().length > 0;
-			for (const e of document.querySelectorAll("button, input, select, nav")) if (shown(e)) out.push("a control: " + e.outerHTML.slice(0, 80));
+			for (const e of document.querySelectorAll("button:not(.sort), input, select, nav")) if (shown(e)) out.push("a control: " + e.outerHTML.slice(0, 80));
 			for (const d of document.querySelectorAll("details")) {
 				const inner = d.querySelector(":scope > :not(summary)");
 				if (shown(d) && inner && (!shown(inner) || !inner.checkVisibility({contentVisibilityAuto: true}))) out.push("closed: " + d.querySelector("summary").textContent);
 			}
+			for (const h of document.querySelectorAll("th")) if (shown(h) && h.textContent.trim() && !h.innerText.trim()) out.push("a heading without its text: " + h.textContent);
 			const style = getComputedStyle(document.body);
 			if (style.color !== "rgb(0, 0, 0)" || style.backgroundColor !== "rgb(255, 255, 255)") out.push("colours " + style.color + " on " + style.backgroundColor);
 			for (const f of document.querySelectorAll("figure")) {
