@@ -255,37 +255,6 @@ func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Exam
 	return w
 }
 
-// of is the response in a row.
-func (s *response) of(row decompose.Example, k int) float64 {
-	eta := row.Parts[k].Eta
-	if row.Offset != nil && k == 0 {
-		eta += *row.Offset
-	}
-	switch s.Function {
-	case "exp":
-		return math.Exp(eta) + s.Plus
-	case "sigmoid":
-		return 1/(1+math.Exp(-eta)) + s.Plus
-	case "softplus":
-		beta := cmp.Or(s.Beta, 1)
-		return math.Max(eta, 0) + math.Log1p(math.Exp(-beta*math.Abs(eta)))/beta + s.Plus
-	}
-	highest, sum := math.Inf(-1), 0.0
-	if s.Reference {
-		highest = 0
-	}
-	for _, l := range s.With {
-		highest = math.Max(highest, row.Parts[l].Eta)
-	}
-	for _, l := range s.With {
-		sum += math.Exp(row.Parts[l].Eta - highest)
-	}
-	if s.Reference {
-		sum += math.Exp(-highest)
-	}
-	return math.Exp(eta-highest) / sum
-}
-
 // valuesOf are the values of a term's features in a row: "hr = 17, temp = 0.24".
 func valuesOf(e *decompose.Examples, row decompose.Example, features []string) string {
 	var out []string
