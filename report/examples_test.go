@@ -150,7 +150,7 @@ func TestExamplesOnPage(t *testing.T) {
 		t.Error("mu has the identity, sigma exp")
 	}
 	again.Examples.Rows[7].Parts[0].Terms = nil
-	if strings.Contains(text(pageOf(t, again, nil)), "Single rows") {
+	if !strings.Contains(text(pageOf(t, again, nil)), "No rows are stored with this result") {
 		t.Error("rows of another shape are drawn")
 	}
 }
