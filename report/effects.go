@@ -57,6 +57,7 @@ type Axis struct {
 	Levels  []string
 	Unit    string    // of Values, for people (Title, Text); "": none is known
 	places  []float64 // of levels that have names, of a column of numbers: the numbers
+	numeric bool      // levels that have names are numbers in the data, in whose order they are
 }
 
 // Len is the number of grid points.

@@ -124,7 +124,7 @@ func (a *Axis) labelled(l *label.Labels, t label.Term, features []decompose.Feat
 		out.Feature, out.Unit = l.Feature(a.Feature), l.Unit(a.Feature)
 		out.Values = l.Scale(a.Feature).Ascending(a.Values)
 	}
-	out.Levels = slices.Clone(a.Levels)
+	out.Levels, out.numeric = slices.Clone(a.Levels), a.ordered()
 	for i, level := range a.Levels {
 		out.Levels[i] = l.LevelOf(columns, level)
 	}
@@ -149,11 +149,7 @@ func (a *Axis) place(f *decompose.Feature, i int) float64 {
 
 // ordered tells whether the levels are numbers, in whose order they are drawn.
 func (a *Axis) ordered() bool {
-	places := a.places
-	if places == nil {
-		places = numbers(a.Levels)
-	}
-	return !slices.ContainsFunc(places, math.IsNaN)
+	return a.numeric || !slices.ContainsFunc(numbers(a.Levels), math.IsNaN)
 }
 
 // Title is what is written beside the axis: the feature, with the unit of its numbers.

@@ -36,36 +36,30 @@ func responseOf(r *decompose.Result, k int) *response {
 	if d.Head == "" {
 		out = linkOf(name, k)
 	}
+	if d.Head == "" && name == "categorical" && len(r.Predictors) == 1 { // of two classes
+		out = &response{Function: "sigmoid"}
+	}
 	if out == nil {
 		return nil
 	}
 	out.Offset = r.Offset != ""
 	switch {
-	case out.Function == "sigmoid" && (name == "binomial" || name == "categorical" || name == "" || d.Head != ""):
-		out.Name = probabilityOf(r, k)
+	case name == "binomial":
+		out.Name = "probability of " + clip(r.Response, 40)
+	case name == "categorical" && d.Name != "eta" && d.Name != r.Labels.Predictor("eta"): // one of two classes
+		out.Name = "probability of " + clip(d.Name, 40)
 	case name == "cox":
 		out.Name = "hazard ratio"
 	case name == "zip" && k == 1:
 		out.Name = "probability of a zero beside Poisson's"
 	case k == 0 && slices.Contains([]string{"poisson", "gamma", "negative-binomial", "tweedie", "inverse-gaussian", "beta"}, name):
 		out.Name = "mean of " + clip(r.Response, 40)
+	case out.Function == "sigmoid":
+		out.Name = "probability"
 	default:
 		out.Name = out.Function + " of " + clip(d.Name, 40)
 	}
 	return out
-}
-
-// probabilityOf names what the sigmoid of predictor k is: of a class that the predictor is
-// called by, else of the response.
-func probabilityOf(r *decompose.Result, k int) string {
-	of := r.Predictors[k].Name
-	if of == "eta" || of == r.Labels.Predictor("eta") {
-		of = r.Response
-	}
-	if of == "" {
-		return "probability"
-	}
-	return "probability of " + clip(of, 40)
 }
 
 // ResponseValue is a number on the scale of the response, and what it is.

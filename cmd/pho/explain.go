@@ -98,8 +98,8 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 		}
 		w.write(&rows[i])
 	}
-	if !slices.ContainsFunc(rows, explained.hasValues) {
-		fmt.Fprintln(s.out, "\nThe values of these rows are not stored: --data FILE, the rows' file, shows them.")
+	if slices.ContainsFunc(rows, explained.lacksValues) {
+		fmt.Fprintln(s.out, "\nvalues of rows that are not stored with the report: --data FILE, the rows' file, shows them")
 	}
 	if rest > 0 {
 		fmt.Fprintf(s.out, "\nand %d rows more; --row N names one\n", rest)
@@ -148,16 +148,16 @@ type explained struct {
 	response   []report.ResponseValue
 }
 
-// hasValues tells whether values of the row's columns are known.
-func (x explained) hasValues() bool {
+// lacksValues tells whether values of the columns of the row's terms are not known.
+func (x explained) lacksValues() bool {
 	for _, p := range x.predictors {
 		for _, t := range p.parts {
 			if len(t.values) > 0 {
-				return true
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
 
 // explainedPredictor is a predictor of a row.
