@@ -8,13 +8,14 @@ import (
 )
 
 // Labelled is a copy of c for people to read: predictors, terms, columns and levels are called
-// what c.Labels says, and places on axes are in the units that are shown. Grids stay in the
-// data's numbers. Notes keep names. c itself if there are no labels.
+// what c.Labels says, and places on axes and the features' ranges are in the units that are
+// shown. Grids stay in the data's numbers. Notes keep names. c itself if there are no labels.
 func (c *Comparison) Labelled() *Comparison {
 	if c.Labels.IsEmpty() {
 		return c
 	}
 	out, l := *c, c.Labels
+	out.Features = (&decompose.Result{Features: c.Features, Labels: l}).Labelled().Features
 	out.Predictors = slices.Clone(c.Predictors)
 	for i := range out.Predictors {
 		p := &out.Predictors[i]

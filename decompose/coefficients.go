@@ -44,6 +44,11 @@ func (r *Result) Coefficients(k int) ([]Coefficient, error) {
 		if err != nil {
 			return nil, err
 		}
+		for i := range own {
+			if r.labelled && own[i].Level != "" {
+				own[i].Level = r.Labels.LevelOf(d.Terms[j].term.Columns(), own[i].Level)
+			}
+		}
 		out = append(out, own...)
 	}
 	return out, nil

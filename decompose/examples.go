@@ -19,6 +19,7 @@ type Examples struct {
 // Example is a row of the data.
 type Example struct {
 	Row      int64    `json:"row"`                // counted from 1
+	ID       string   `json:"id,omitempty"`       // what it is called (Result.ID); "": it has no name
 	Weight   *float64 `json:"weight,omitempty"`   // nil: there are no weights
 	Response *float64 `json:"response,omitempty"` // nil: there is none
 	Offset   *float64 `json:"offset,omitempty"`   // of the first predictor; nil: there is none

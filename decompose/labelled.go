@@ -10,9 +10,10 @@ import (
 )
 
 // Labelled is a copy of r for people to read: columns, terms, levels and predictors are called
-// what r.Labels says, and bounds of regions are in the units that are shown, each column's name
-// there with its unit. r itself if there are no labels. Applier refuses the copy, whose names
-// are no columns of any data.
+// what r.Labels says, and numbers of columns are those that are shown: ranges, quantiles,
+// histograms and samples of features, where rows lie, values of example rows (with their unit,
+// as texts), and bounds of regions, each column's name there with its unit. r itself if there
+// are no labels. Applier refuses the copy, whose names are no columns of any data.
 //
 // These keep the data's own names, since people are to find them in files or to copy them:
 // Warnings, Formulas, Model, Diagnostics, and terms to be added (PairGain.Term).
@@ -30,6 +31,7 @@ func (r *Result) Labelled() *Result {
 	for i := range out.Features {
 		out.Features[i] = labelledFeature(l, out.Features[i])
 	}
+	out.Examples = labelledExamples(l, r.Examples, r.Response)
 	out.Sets = slices.Clone(r.Sets)
 	for i := range out.Sets {
 		out.Sets[i].Predictors = all(out.Sets[i].Predictors, l.Predictor)
@@ -38,6 +40,11 @@ func (r *Result) Labelled() *Result {
 	out.Predictors = slices.Clone(r.Predictors)
 	for k := range out.Predictors {
 		labelling{l, &r.Predictors[k], r.Predictors[k].termNames(l)}.predictor(&out.Predictors[k])
+		for j := range r.Predictors[k].Terms {
+			if s := r.SupportOf(&r.Predictors[k].Terms[j]); s != nil {
+				out.Predictors[k].Terms[j].rows = labelledSupport(l, s, r.Features)
+			}
+		}
 	}
 	return &out
 }
@@ -71,12 +78,6 @@ func (d *Predictor) termNames(l *label.Labels) map[string]string {
 		names[d.Terms[j].Name] = l.Term(d.Terms[j].LabelTerm())
 	}
 	return names
-}
-
-func labelledFeature(l *label.Labels, f Feature) Feature {
-	f.Levels = all(f.Levels, func(level string) string { return l.Level(f.Name, level) })
-	f.Name = l.Feature(f.Name)
-	return f
 }
 
 // labelledConvention knows the clause of a reference class (package classes), which is called

@@ -199,6 +199,7 @@ type TermResult struct {
 	Moved     Moment       `json:"moved"` // of After less Before: how far the term moved, Phi alpha of terms that have and are no margins
 
 	term Term
+	rows *Support // of a copy by Labelled: where its rows lie
 }
 
 // Verdict says how far the rows determine a term.
@@ -297,7 +298,10 @@ type Feature struct {
 func (f *Feature) Position(level string) float64 {
 	if f.Levels != nil {
 		at, ok := slices.BinarySearch(f.Levels, level)
-		if !ok {
+		if !ok { // in a copy by Labelled they are in the order of their names in the data
+			at = slices.Index(f.Levels, level)
+		}
+		if at < 0 {
 			return math.NaN()
 		}
 		return float64(at)

@@ -39,6 +39,9 @@ const SupportBins = 64
 // SupportOf is where the rows of t lie; nil if the ranges of its features say all, or
 // nobody has looked (results of earlier versions, or before the last pass).
 func (r *Result) SupportOf(t *TermResult) *Support {
+	if r.labelled { // Support is in the data's names
+		return t.rows
+	}
 	features, by, level := t.support()
 	at := slices.IndexFunc(r.Support, func(s Support) bool {
 		return s.By == by && s.Level == level && slices.EqualFunc(s.Sides, features, func(s Side, f string) bool { return s.Feature == f })

@@ -120,6 +120,13 @@ func (l *Labels) Value(column string, v float64) string {
 	return text + " " + c.Unit
 }
 
+// IsText tells whether Value says more of a number than the number as it is shown: the name of
+// a level, or a unit.
+func (l *Labels) IsText(column string, v float64) bool {
+	c := l.column(column)
+	return c.Unit != "" || c.Levels[data.LevelText(v)] != ""
+}
+
 // ValueText is a value of the column that is written as text, in a table say: a level's name, a
 // number as Value has it, any other text as it is.
 func (l *Labels) ValueText(column, text string) string {

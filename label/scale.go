@@ -39,12 +39,16 @@ func (b *BackTransform) scale() float64 {
 	return b.Scale
 }
 
-// Shown is v as it is shown.
+// Shown is v as it is shown; what is beyond 1e300 is shown as that, so that axes have ends.
 func (b *BackTransform) Shown(v float64) float64 {
-	if b == nil {
+	if b == nil || math.IsNaN(v) {
 		return v
 	}
-	x := b.scale()*v + b.Shift
+	const most = 1e300
+	return math.Min(math.Max(b.function(b.scale()*v+b.Shift), -most), most)
+}
+
+func (b *BackTransform) function(x float64) float64 {
 	switch b.Function {
 	case Exp:
 		return math.Exp(x)
@@ -54,6 +58,29 @@ func (b *BackTransform) Shown(v float64) float64 {
 		return math.Expm1(x)
 	}
 	return x
+}
+
+// Range is the range from lo to hi as it is shown, ascending.
+func (b *BackTransform) Range(lo, hi float64) (from, to float64) {
+	if b.Decreasing() {
+		lo, hi = hi, lo
+	}
+	return b.Shown(lo), b.Shown(hi)
+}
+
+// Ascending are ascending numbers as they are shown, ascending; nil stays nil.
+func (b *BackTransform) Ascending(values []float64) []float64 {
+	if values == nil {
+		return nil
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = b.Shown(v)
+	}
+	if b.Decreasing() {
+		slices.Reverse(out)
+	}
+	return out
 }
 
 // Value is the number of the data that is shown as v: the inverse of Shown. NaN, or infinite,

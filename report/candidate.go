@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/pho-go/pho/decompose"
 )
@@ -131,7 +130,7 @@ func (c *candidate) details() string {
 func (d *drawing) sd(e *Effect, v []float64) float64 {
 	weights := make([]float64, len(v))
 	if e.X.Levels != nil {
-		weights = d.levelRows(e.X.Feature, e.X.Levels)
+		weights = d.levelRows(e.X)
 	} else {
 		counts := d.feature[e.X.Feature].Counts
 		for i, c := range counts {
@@ -150,12 +149,12 @@ func (d *drawing) sd(e *Effect, v []float64) float64 {
 
 // levelRows estimates the number of rows of each level. Of a numeric column only a
 // histogram is known: levels within a bin share its rows equally.
-func (d *drawing) levelRows(name string, levels []string) []float64 {
-	rows, f := d.byLevel(name), d.feature[name]
+func (d *drawing) levelRows(a *Axis) []float64 {
+	rows, f, levels := d.byLevel(a), d.feature[a.Feature], a.Levels
 	out, bin, sharing := make([]float64, len(levels)), make([]int, len(levels)), map[int]float64{}
-	for i, l := range levels {
+	for i := range levels {
 		bin[i] = -1
-		if v, err := strconv.ParseFloat(l, 64); err == nil && len(f.Levels) == 0 && len(f.Counts) > 0 && f.Min <= v && v <= f.Max && f.Min < f.Max {
+		if v := a.place(&f, i); len(f.Levels) == 0 && len(f.Counts) > 0 && f.Min <= v && v <= f.Max && f.Min < f.Max {
 			bin[i] = min(int((v-f.Min)/(f.Max-f.Min)*float64(len(f.Counts))), len(f.Counts)-1)
 			sharing[bin[i]]++
 		}

@@ -30,7 +30,7 @@ func WriteComparison(w io.Writer, c *compare.Comparison) error {
 		}
 	}
 	var b bytes.Buffer // so that a failure leaves no half page
-	if err := t.ExecuteTemplate(&b, "comparison.html", newComparison(c.Labelled())); err != nil {
+	if err := t.ExecuteTemplate(&b, "comparison.html", newComparison(c.Labelled(), c.Features)); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if _, err := w.Write(b.Bytes()); err != nil {
@@ -61,7 +61,8 @@ type comparedTerm struct {
 	Moved                                                                            bool
 }
 
-func newComparison(c *compare.Comparison) *comparison {
+// newComparison is the page of c; features are those of the data, where c is Labelled.
+func newComparison(c *compare.Comparison, features []decompose.Feature) *comparison {
 	out := &comparison{A: clip(c.A, 120), B: clip(c.B, 120), Uncertainty: clean(c.Uncertainty)}
 	yes := map[bool]string{true: "the same", false: "other ones"}
 	out.Facts = []fact{{Name: "network", Value: yes[c.SameNetwork]}, {Name: "rows", Value: yes[c.SameRows]}}
@@ -69,12 +70,13 @@ func newComparison(c *compare.Comparison) *comparison {
 		out.Notes = append(out.Notes, clip(n, 400))
 	}
 	for i := range c.Predictors {
-		out.Predictors = append(out.Predictors, newComparedPredictor(i, &c.Predictors[i], c.Features, c.Labels))
+		out.Predictors = append(out.Predictors, newComparedPredictor(i, c, features))
 	}
 	return out
 }
 
-func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feature, l *label.Labels) comparedPredictor {
+func newComparedPredictor(i int, c *compare.Comparison, features []decompose.Feature) comparedPredictor {
+	p := &c.Predictors[i]
 	out := comparedPredictor{ID: fmt.Sprintf("p%d", i+1), Name: clip(p.Name, 60)}
 	out.Mean = fmt.Sprintf("Mean %s in A, %s in B: a change of %s.", num(p.Mean.A), num(p.Mean.B), num(p.Mean.Change.Change))
 	if p.Mean.Known > 0 {
@@ -90,7 +92,7 @@ func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feat
 			num(s.A), num(s.B), num(s.Rows), num(s.Functions))
 	}
 	draw := &drawing{common: emptySpan(), feature: map[string]decompose.Feature{}, both: true, eta: p.Name}
-	for _, f := range features {
+	for _, f := range c.Features {
 		draw.feature[f.Name] = f
 	}
 	var effects []Effect
@@ -98,7 +100,7 @@ func newComparedPredictor(i int, p *compare.Predictor, features []decompose.Feat
 		out.Terms = append(out.Terms, newComparedTerm(&t))
 		out.Notes = append(out.Notes, termNotes(&t)...)
 		if s := t.Curve; s != nil {
-			e := overlay(p, &t, s, l)
+			e := overlay(p, &t, s, c.Labels, features)
 			if e.X2 == nil {
 				draw.common.join(draw.effectSpan(&e))
 			}
@@ -158,12 +160,12 @@ func termNotes(t *compare.Term) []string {
 
 // overlay is A's curve as "before" and B's as "after", with the standard errors of the
 // difference.
-func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift, l *label.Labels) Effect {
+func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift, l *label.Labels, features []decompose.Feature) Effect {
 	axis := func(g compare.Points) *Axis {
 		if g.Value != nil {
-			return (&Axis{Feature: g.Feature, Values: g.Value}).labelled(l, label.Term{})
+			return &Axis{Feature: g.Feature, Values: g.Value}
 		}
-		return (&Axis{Feature: g.Feature, Levels: g.Text}).labelled(l, label.Term{})
+		return &Axis{Feature: g.Feature, Levels: g.Text}
 	}
 	e := Effect{Predictor: p.Name, Term: t.Name, X: axis(s.Grid[0]), Before: s.A, After: s.B, SE: s.SE}
 	if len(s.Grid[1].Text) > 0 {
@@ -173,6 +175,9 @@ func overlay(p *compare.Predictor, t *compare.Term, s *compare.Shift, l *label.L
 				e.SE[i] = math.NaN()
 			}
 		}
+	}
+	if !l.IsEmpty() {
+		e.show(l, label.Term{}, features)
 	}
 	return e
 }

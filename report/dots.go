@@ -35,7 +35,7 @@ func (d *drawing) dots(e *Effect) *dots {
 	s, why := d.scale(e, "horizontal")
 	x := axis{s, nameWidth + 6, width - countWidth - 6}
 	shown, both := furthest(e.After, maxLevels), d.both || e.hasBefore()
-	if slices.ContainsFunc(numbers(e.X.Levels), math.IsNaN) || len(shown) < len(e.After) {
+	if !e.X.ordered() || len(shown) < len(e.After) {
 		byEffect(shown, e.After)
 	}
 	out := &dots{XTicks: x.spaced(6), caption: why}
@@ -43,7 +43,7 @@ func (d *drawing) dots(e *Effect) *dots {
 		out.Zero = px(x.at(0))
 	}
 	clamp := func(v float64) float64 { return math.Min(math.Max(v, s.lo), s.hi) }
-	rows := d.byLevel(e.X.Feature)
+	rows := d.byLevel(e.X)
 	for at, i := range shown {
 		y := float64(top + line*at + line/2)
 		l := dot{

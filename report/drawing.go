@@ -89,8 +89,8 @@ func (d *drawing) onAxis(a *Axis) []float64 {
 		return f.Sample
 	}
 	place := map[float64]float64{}
-	for i, level := range a.Levels {
-		place[f.Position(level)] = float64(i)
+	for i := range a.Levels {
+		place[a.place(&f, i)] = float64(i)
 	}
 	out := make([]float64, len(f.Sample))
 	for i, v := range f.Sample {
@@ -179,9 +179,10 @@ func (d *drawing) scale(e *Effect, direction string) (s span, why []string) {
 	return s.drawable().padded(0.05), why
 }
 
-// byLevel counts the rows of each level; of a column of few whole numbers, too.
-func (d *drawing) byLevel(name string) map[string]int64 {
-	f := d.feature[name]
+// byLevel counts the rows of each level of an axis, as far as they are known: of a column of
+// numbers, if few whole ones.
+func (d *drawing) byLevel(a *Axis) map[string]int64 {
+	f := d.feature[a.Feature]
 	out := map[string]int64{}
 	if len(f.Levels) == len(f.Counts) {
 		for i, l := range f.Levels {
@@ -190,8 +191,10 @@ func (d *drawing) byLevel(name string) map[string]int64 {
 	}
 	if f.Levels == nil && whole(f.Quantiles) {
 		counts, first := wholeCounts(f.Counts, f.Min, f.Max)
-		for i, n := range counts {
-			out[exact(first+float64(i))] = int64(n)
+		for i, l := range a.Levels {
+			if at := a.place(&f, i) - first; at >= 0 && at < float64(len(counts)) && at == math.Trunc(at) {
+				out[l] = int64(counts[int(at)])
+			}
 		}
 	}
 	return out

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/label"
 )
 
 // Effect is one term's centred contribution on a grid of its features, on the
@@ -56,10 +55,9 @@ type Axis struct {
 	Feature string
 	Values  []float64
 	Levels  []string
-	// Unit and Scale are how people are shown Values, which are the data's own numbers
-	// (Title, Text); "" and nil: as they are.
-	Unit  string
-	Scale *label.BackTransform
+	Unit    string    // of Values, for people (Title, Text); "": none is known
+	places  []float64 // of levels that have names, of a column of numbers: the numbers
+	numeric bool      // levels that have names are numbers in the data, in whose order they are
 }
 
 // Len is the number of grid points.

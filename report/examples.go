@@ -28,6 +28,7 @@ const (
 // depends on neither batches nor workers, and the keepings of shards could be joined.
 type Examples struct {
 	more    []string // columns that the network reads
+	id      string   // column that names rows; "": none
 	columns []string
 	result  *decompose.Result
 	scale   []float64 // 1/variance of each predictor
@@ -53,12 +54,25 @@ type candidateRow struct {
 // reads; values are kept of those that are no tensors.
 func NewExamples(columns []string) *Examples { return &Examples{more: slices.Clone(columns)} }
 
-// Columns is empty: the network's and the terms' columns are read anyway.
-func (v *Examples) Columns() []string { return nil }
+// WithID makes a data column, of text or numbers, the rows' names (Example.ID); "" gives none.
+// It returns v.
+func (v *Examples) WithID(column string) *Examples {
+	v.id = column
+	return v
+}
+
+// Columns is the one that names rows, if there is one: the network's and the terms' columns
+// are read anyway.
+func (v *Examples) Columns() []string {
+	if v.id == "" {
+		return nil
+	}
+	return []string{v.id}
+}
 
 // Begin prepares for the rows of r.
 func (v *Examples) Begin(r *decompose.Result) error {
-	*v = Examples{more: v.more, result: r}
+	*v = Examples{more: v.more, id: v.id, result: r}
 	for _, f := range r.Features {
 		v.columns = append(v.columns, f.Name)
 	}
@@ -166,6 +180,13 @@ func (v *Examples) row(p *decompose.Parts, i int, weights []float64, columns []s
 	at := p.Batch.Row(i)
 	row := candidateRow{size: v.size(p, i), hash: hashOf(at)}
 	row.Row = at + 1
+	if v.id != "" {
+		name, err := p.Batch.Texts(v.id)
+		if err != nil {
+			return row, fmt.Errorf("report: %w", err)
+		}
+		row.ID = name(i)
+	}
 	if weights != nil {
 		w := weights[i]
 		row.Weight = &w

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -150,11 +151,35 @@ func TestExamplesOnPage(t *testing.T) {
 		t.Error("mu has the identity, sigma exp")
 	}
 	again.Examples.Rows[7].Parts[0].Terms = nil
-	if strings.Contains(text(pageOf(t, again, nil)), "Single rows") {
+	if !strings.Contains(text(pageOf(t, again, nil)), "No rows are stored with this result") {
 		t.Error("rows of another shape are drawn")
 	}
 }
 
 func decodeAny(k decompose.Kind, spec json.RawMessage) (decompose.Term, error) {
 	return basis.Decode(k, spec)
+}
+
+// Rows that a column names are called so on the page and in the script's data, and can be
+// searched by that name.
+func TestRowsAreCalledByTheirID(t *testing.T) {
+	m, src := &network{heads: []string{"eta"}}, rows(t, 80)
+	names := make([]string, 80)
+	for i := range names {
+		names[i] = "case <" + strconv.Itoa(i+1) + ">"
+	}
+	must(t, src.AddText("name", names))
+	r, _ := decomposed(t, m, src, nil, report.NewExamples(m.Columns()).WithID("name"))
+	for _, row := range r.Examples.Rows {
+		if row.ID != names[row.Row-1] {
+			t.Errorf("row %d is called %q", row.Row, row.ID)
+		}
+	}
+	first := r.Examples.Rows[0]
+	page := string(pageOf(t, r, nil))
+	for _, want := range []string{"case &lt;" + strconv.FormatInt(first.Row, 10) + "&gt; (data row ", `"id":"case \u003c` + strconv.FormatInt(first.Row, 10) + `\u003e"`, "name or number of a row"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
 }

@@ -9,8 +9,7 @@ import (
 
 // frame is the part of a numeric feature that is drawn, and on which scale.
 type frame struct {
-	axis     // of warped values
-	source   *Axis
+	axis          // of warped values
 	warp     warp // what is drawn is warp of the value
 	integers bool // the feature takes whole numbers only
 	lo, hi   float64
@@ -63,11 +62,9 @@ func (f *frame) at(v float64) float64 { return f.axis.at(f.warp.of(v)) }
 // rows that are far from all others.
 func newFrame(a *Axis, quantiles []float64, from, to float64) *frame {
 	lo, hi := a.Values[0], a.Values[len(a.Values)-1]
-	f := &frame{source: a, lo: lo, hi: hi, integers: a.Scale == nil && whole(quantiles)}
+	f := &frame{lo: lo, hi: hi, integers: whole(quantiles)}
 	if len(quantiles) > 2 {
-		if a.Scale == nil { // else labels chose one
-			f.warp = skewed(quantiles)
-		}
+		f.warp = skewed(quantiles)
 		from, to := inner(f.warp, quantiles)
 		f.lo, f.hi = math.Max(lo, from), math.Min(hi, to)
 		f.say(a.Feature, quantiles)
@@ -142,10 +139,10 @@ func (f *frame) say(name string, q []float64) {
 		return fmt.Sprintf("about %d %%", int(math.Round(100*float64(n)/float64(len(q)))))
 	}
 	if f.lo > q[0] {
-		f.caption = append(f.caption, fmt.Sprintf("Rows from %s = %s on are not in the picture (%s).", name, num(f.source.Scale.Shown(q[0])), share(below)))
+		f.caption = append(f.caption, fmt.Sprintf("Rows from %s = %s on are not in the picture (%s).", name, num(q[0]), share(below)))
 	}
 	if f.hi < q[len(q)-1] {
-		f.caption = append(f.caption, fmt.Sprintf("Rows up to %s = %s are not in the picture (%s).", name, num(f.source.Scale.Shown(q[len(q)-1])), share(above)))
+		f.caption = append(f.caption, fmt.Sprintf("Rows up to %s = %s are not in the picture (%s).", name, num(q[len(q)-1]), share(above)))
 	}
 	if f.warp.name != "" {
 		f.caption = append(f.caption, "The scale of "+name+" is logarithmic.")
@@ -160,8 +157,6 @@ func whole(v []float64) bool {
 // marks are the ticks, n or fewer.
 func (f *frame) marks(n int) []tick {
 	switch {
-	case f.source.Scale != nil:
-		return f.source.shownTicks(f.axis, n)
 	case f.warp.name != "":
 		return f.powers()
 	case f.integers:

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/decompose"
@@ -87,6 +88,7 @@ type page struct {
 	Trust       string    // how well the network predicts, or that nothing says so
 	Rows        []example // drawn of the stored ones
 	Stored      int       // how many there are
+	Named       bool      // rows have names
 	Overview    *overview // of terms by predictors; nil: few of both
 	Responses   bool      // some predictor has a scale other than the link's
 	Island      template.HTML
@@ -128,6 +130,7 @@ func newPage(r *decompose.Result, effects []Effect) *page {
 	p.Rows, p.Formulas = newExamples(r), formulaWords(r)
 	if r.Examples != nil {
 		p.Stored = len(r.Examples.Rows)
+		p.Named = slices.ContainsFunc(r.Examples.Rows, func(row decompose.Example) bool { return row.ID != "" })
 	}
 	p.Reads, p.Trust = readsWords(r), trustWords(r)
 	for k := range r.Predictors {

@@ -83,6 +83,8 @@ type islandAxis struct {
 	Feature string    `json:"feature"`
 	Values  []numeral `json:"values,omitempty"`
 	Levels  []string  `json:"levels,omitempty"`
+	Unit    string    `json:"unit,omitempty"`   // of values
+	Places  []numeral `json:"places,omitempty"` // the numbers that levels stand for, where their names do not say it
 }
 
 // islandFeature says where the rows lie: in bins of equal width from Min to Max, or by level.
@@ -109,6 +111,12 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels)}
 		for _, v := range a.Values {
 			own.Values = append(own.Values, rounded(v, span{a.Values[0], a.Values[len(a.Values)-1]}.size()))
+		}
+		if a.Levels == nil {
+			own.Unit = clean(a.Unit)
+		}
+		for _, v := range a.places {
+			own.Places = append(own.Places, rounded(v, 0))
 		}
 		key := fmt.Sprintf("%q %q %q", own.Feature, own.Values, own.Levels)
 		if _, ok := axes[key]; !ok {

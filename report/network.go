@@ -109,6 +109,7 @@ func readsWords(r *decompose.Result) string {
 			how = "in the order in which they were listed (see below)"
 		}
 	}
+	columns = r.Labels.Features(columns)
 	if len(columns) == 1 {
 		return "one column, " + list(columns, 1) + ", found " + how
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +36,9 @@ func responseOf(r *decompose.Result, k int) *response {
 	if d.Head == "" {
 		out = linkOf(name, k)
 	}
+	if d.Head == "" && name == "categorical" && len(r.Predictors) == 1 { // of two classes
+		out = &response{Function: "sigmoid"}
+	}
 	if out == nil {
 		return nil
 	}
@@ -41,6 +46,8 @@ func responseOf(r *decompose.Result, k int) *response {
 	switch {
 	case name == "binomial":
 		out.Name = "probability of " + clip(r.Response, 40)
+	case name == "categorical" && d.Name != "eta" && d.Name != r.Labels.Predictor("eta"): // one of two classes
+		out.Name = "probability of " + clip(d.Name, 40)
 	case name == "cox":
 		out.Name = "hazard ratio"
 	case name == "zip" && k == 1:
@@ -53,6 +60,81 @@ func responseOf(r *decompose.Result, k int) *response {
 		out.Name = out.Function + " of " + clip(d.Name, 40)
 	}
 	return out
+}
+
+// ResponseValue is a number on the scale of the response, and what it is.
+type ResponseValue struct {
+	Name  string
+	Value float64
+}
+
+// Responses are what a row's predictors eta, in the order of r's, are on the scale of the
+// response: by the head that the network ends in, else by the link of the family. Those of the
+// identity, and whose scale is not known, are left out; the class that others are differences
+// to is the last of its set. offset is the row's; nil: it counts as 0, which the name says.
+func Responses(r *decompose.Result, eta []float64, offset *float64) []ResponseValue {
+	if len(eta) != len(r.Predictors) {
+		return nil
+	}
+	row := decompose.Example{Offset: offset}
+	for _, v := range eta {
+		row.Parts = append(row.Parts, decompose.ExampleParts{Eta: v})
+	}
+	var out []ResponseValue
+	for k := range eta {
+		s := responseOf(r, k)
+		if s == nil {
+			continue
+		}
+		name := s.Name
+		if s.Offset && k == 0 && offset == nil {
+			name += " where " + clip(r.Offset, 40) + " is 0"
+		}
+		out = append(out, ResponseValue{name, s.of(row, k)})
+		if s.Reference && k == s.With[len(s.With)-1] {
+			highest, sum := s.softmax(row)
+			out = append(out, ResponseValue{"probability of " + clip(referenceClass(r, k), 40), math.Exp(-highest) / sum})
+		}
+	}
+	return out
+}
+
+// of is the response in a row.
+func (s *response) of(row decompose.Example, k int) float64 {
+	eta := row.Parts[k].Eta
+	if row.Offset != nil && k == 0 {
+		eta += *row.Offset
+	}
+	switch s.Function {
+	case "exp":
+		return math.Exp(eta) + s.Plus
+	case "sigmoid":
+		return 1/(1+math.Exp(-eta)) + s.Plus
+	case "softplus":
+		beta := cmp.Or(s.Beta, 1)
+		return math.Max(eta, 0) + math.Log1p(math.Exp(-beta*math.Abs(eta)))/beta + s.Plus
+	}
+	highest, sum := s.softmax(row)
+	return math.Exp(eta-highest) / sum
+}
+
+// softmax is the largest predictor of a row's classes, and the sum of the exponentials of all
+// less this.
+func (s *response) softmax(row decompose.Example) (highest, sum float64) {
+	highest = math.Inf(-1)
+	if s.Reference {
+		highest = 0
+	}
+	for _, l := range s.With {
+		highest = math.Max(highest, row.Parts[l].Eta)
+	}
+	for _, l := range s.With {
+		sum += math.Exp(row.Parts[l].Eta - highest)
+	}
+	if s.Reference {
+		sum += math.Exp(-highest)
+	}
+	return highest, sum
 }
 
 // parseHead reads a head's name as inspect writes it: "exp", "softplus(beta=2)+0.1". nil: it
@@ -97,7 +179,7 @@ func linkOf(family string, k int) *response {
 func softmaxOf(r *decompose.Result, k int) *response {
 	d := &r.Predictors[k]
 	for _, s := range r.Sets {
-		reference := strings.HasPrefix(s.Convention, "difference to class")
+		reference := strings.HasPrefix(s.Convention, differenceTo)
 		if !slices.Contains(s.Predictors, d.Name) || !reference && !strings.HasPrefix(s.Convention, "centred over the classes") {
 			continue
 		}
@@ -110,4 +192,17 @@ func softmaxOf(r *decompose.Result, k int) *response {
 		return out
 	}
 	return nil
+}
+
+// differenceTo begins the convention of predictors that are compared with a class.
+const differenceTo = "difference to class"
+
+// referenceClass is the class that predictor k is a difference to; "": none.
+func referenceClass(r *decompose.Result, k int) string {
+	for _, s := range r.Sets {
+		if class, ok := strings.CutPrefix(s.Convention, differenceTo+" "); ok && slices.Contains(s.Predictors, r.Predictors[k].Name) {
+			return class
+		}
+	}
+	return ""
 }

@@ -19,9 +19,11 @@ type islandRows struct {
 	// Features are, by predictor and term, the positions among Columns of what the term reads.
 	Features [][][]int `json:"features"`
 	Response string    `json:"response,omitempty"` // column
+	Unit     string    `json:"unit,omitempty"`     // of the response
 }
 
 type islandRow struct {
+	ID       string      `json:"id,omitempty"`
 	Row      int64       `json:"row"`
 	Response *numeral    `json:"y,omitempty"`
 	Offset   *numeral    `json:"offset,omitempty"`
@@ -35,7 +37,7 @@ func newIslandRows(r *decompose.Result) *islandRows {
 	if e == nil {
 		return nil
 	}
-	out := &islandRows{Columns: cleaned(e.Columns), Largest: e.Largest, Response: clean(r.Response), Features: [][][]int{}}
+	out := &islandRows{Columns: cleaned(e.Columns), Largest: e.Largest, Response: clean(r.Response), Unit: clean(responseUnit(r)), Features: [][][]int{}}
 	for k := range r.Predictors {
 		terms := [][]int{}
 		for _, t := range r.Predictors[k].Terms {
@@ -58,7 +60,7 @@ func newIslandRows(r *decompose.Result) *islandRows {
 		return &n
 	}
 	for _, row := range e.Rows {
-		own := islandRow{Row: row.Row, Response: maybe(row.Response), Offset: maybe(row.Offset)}
+		own := islandRow{Row: row.Row, ID: clean(row.ID), Response: maybe(row.Response), Offset: maybe(row.Offset)}
 		for _, v := range row.Values {
 			switch x := v.(type) {
 			case float64:
@@ -137,12 +139,12 @@ func newExamples(r *decompose.Result) (out []example) {
 		return nil
 	}
 	for i, row := range e.Rows[:min(len(e.Rows), drawnRows)] {
-		x := example{Row: row.Row, Words: "data row " + count(row.Row)}
+		x := example{Row: row.Row, Words: rowName(row)}
 		if i < e.Largest {
 			x.Words += ", among the largest remainders"
 		}
 		if row.Response != nil {
-			x.Words += fmt.Sprintf("; %s is %s", clip(r.Response, 40), num(*row.Response))
+			x.Words += fmt.Sprintf("; %s is %s", clip(r.Response, 40), responseText(r, *row.Response))
 		}
 		for _, k := range shownPredictors(r, row) {
 			x.Waterfalls = append(x.Waterfalls, newWaterfall(r, e, row, k))
@@ -150,6 +152,39 @@ func newExamples(r *decompose.Result) (out []example) {
 		out = append(out, x)
 	}
 	return out
+}
+
+// rowName is what a row is called: its name and number, or its number.
+func rowName(row decompose.Example) string {
+	if row.ID == "" {
+		return "data row " + count(row.Row)
+	}
+	return clip(row.ID, 40) + " (data row " + count(row.Row) + ")"
+}
+
+func capital(text string) string {
+	if rest, ok := strings.CutPrefix(text, "data"); ok {
+		return "Data" + rest
+	}
+	return text
+}
+
+// responseUnit is the unit of the response of a result in the words of its labels; "": none.
+func responseUnit(r *decompose.Result) string {
+	if r.Response == "" || r.Labels.IsEmpty() {
+		return ""
+	}
+	for column, c := range r.Labels.Columns {
+		if r.Labels.Feature(column) == r.Response { // two columns have no name in common
+			return c.Unit
+		}
+	}
+	return ""
+}
+
+// responseText is a value of the response, with its unit.
+func responseText(r *decompose.Result, y float64) string {
+	return strings.TrimSpace(num(y) + " " + clip(responseUnit(r), 20))
 }
 
 // shownPredictors are both of two; of more the first, of classes the most probable one.
@@ -171,7 +206,7 @@ func shownPredictors(r *decompose.Result, row decompose.Example) []int {
 // newWaterfall puts the parts of a row in order of size; small ones are one line.
 func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Example, k int) waterfall {
 	d, p := &r.Predictors[k], row.Parts[k]
-	w := waterfall{Row: row.Row, Predictor: k + 1, Caption: fmt.Sprintf("Data row %s: how its parts add up to %s", count(row.Row), clip(d.Name, 40))}
+	w := waterfall{Row: row.Row, Predictor: k + 1, Caption: fmt.Sprintf("%s: how its parts add up to %s", capital(rowName(row)), clip(d.Name, 40))}
 	order := make([]int, len(p.Terms))
 	for j := range order {
 		order[j] = j
@@ -218,37 +253,6 @@ func newWaterfall(r *decompose.Result, e *decompose.Examples, row decompose.Exam
 		w.Lines = append(w.Lines, waterLine{Part: "response", Name: s.Name, Values: s.Function + " of it", Value: num(v), Exact: brief(v)})
 	}
 	return w
-}
-
-// of is the response in a row.
-func (s *response) of(row decompose.Example, k int) float64 {
-	eta := row.Parts[k].Eta
-	if row.Offset != nil && k == 0 {
-		eta += *row.Offset
-	}
-	switch s.Function {
-	case "exp":
-		return math.Exp(eta) + s.Plus
-	case "sigmoid":
-		return 1/(1+math.Exp(-eta)) + s.Plus
-	case "softplus":
-		beta := cmp.Or(s.Beta, 1)
-		return math.Max(eta, 0) + math.Log1p(math.Exp(-beta*math.Abs(eta)))/beta + s.Plus
-	}
-	highest, sum := math.Inf(-1), 0.0
-	if s.Reference {
-		highest = 0
-	}
-	for _, l := range s.With {
-		highest = math.Max(highest, row.Parts[l].Eta)
-	}
-	for _, l := range s.With {
-		sum += math.Exp(row.Parts[l].Eta - highest)
-	}
-	if s.Reference {
-		sum += math.Exp(-highest)
-	}
-	return math.Exp(eta-highest) / sum
 }
 
 // valuesOf are the values of a term's features in a row: "hr = 17, temp = 0.24".

@@ -121,7 +121,7 @@ networks, and every term says how far they differ before and after (docs/members
 	f.StringVar(&d.membersFrom, "members-from", "", "in what several networks differ: resamples (of the rows they were trained on) or seeds (default: what their folder says, else seeds)")
 	f.Float64Var(&d.gamma, "gamma", 1, "count degrees of freedom this often; more is smoother")
 	f.Float64Var(&d.rankTolerance, "rank-tolerance", 0, "smallest relative singular value to project on (default 1e-4 with learned terms, else 1e-6)")
-	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none, to write no such file")
+	f.StringVar(&d.contributions, "contributions", "csv", "the contributions of every row: csv, parquet or none: no such file, and no values of single rows in the result")
 	addID(f, &d.id)
 	addLabels(f, &d.labels, ", for the report and what is printed; files that programs read keep names")
 	f.BoolVar(&d.export, "export-onnx", false, "write adapted.onnx too: the network with its outputs as they are, and one more for each term, the intercept, the unstructured part and eta")

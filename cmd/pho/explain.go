@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/report"
 )
 
 // explainFlags are the flags of pho explain.
@@ -21,6 +22,7 @@ type explainFlags struct {
 	predictor string
 	json      bool
 	full      bool
+	labels    string
 	data      dataFlags
 }
 
@@ -36,9 +38,9 @@ func newExplain(s streams) *cobra.Command {
 no term holds, and their sum, which is the network's own output, and what that is on the
 scale of the response. Rows are counted from 1, as everywhere.
 
---row alone reads the contributions that lie in DIR. With --data the decomposition is
-applied to rows of that file, which needs the network; their values and standard errors
-are shown then.`,
+--row alone reads the contributions that lie in DIR, and the values of those rows that are
+stored with the report. With --data the decomposition is applied to rows of that file, which
+needs the network; values and standard errors of all of them are shown then.`,
 		Example: `  pho explain result --row 17
   pho explain result --data new.csv --row 1,2
   pho explain result --data new.csv --json`,
@@ -57,6 +59,7 @@ are shown then.`,
 	f.StringVar(&e.predictor, "predictor", "", "`NAME` of the one predictor or class to explain (default: all, of many classes the most probable)")
 	f.BoolVar(&e.full, "full", false, "all terms, however many they are")
 	f.BoolVar(&e.json, "json", false, "print JSON, all predictors and terms")
+	addLabels(f, &e.labels, ", in place of the decomposition's own; JSON keeps names")
 	f.StringVar(&e.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addPrecision(f, &e.precision, "", " (default: that of the decomposition)")
 	f.StringVar(&e.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
@@ -67,7 +70,7 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 	if err := e.check(further); err != nil {
 		return err
 	}
-	r, err := resultdir.Read(dir)
+	r, err := readResult(dir, e.labels)
 	if err != nil {
 		return err
 	}
@@ -87,12 +90,16 @@ func (e *explainFlags) run(ctx context.Context, s streams, dir string, further [
 	if e.json {
 		return writeExplainedJSON(s.data, r, rows)
 	}
-	w := newWaterfall(s.out, r, e.full, e.predictor)
+	w := newWaterfall(s.out, r, e.full, r.Labels.Predictor(e.predictor))
+	rows = labelledExplained(r, rows)
 	for i := range rows {
 		if i > 0 {
 			fmt.Fprintln(s.out)
 		}
 		w.write(&rows[i])
+	}
+	if slices.ContainsFunc(rows, explained.lacksValues) {
+		fmt.Fprintln(s.out, "\nvalues of rows that are not stored with the report: --data FILE, the rows' file, shows them")
 	}
 	if rest > 0 {
 		fmt.Fprintf(s.out, "\nand %d rows more; --row N names one\n", rest)
@@ -134,9 +141,23 @@ func (e *explainFlags) knownPredictor(r *decompose.Result) error {
 
 // explained is a row and what makes up its predictors.
 type explained struct {
-	row        int64 // counted from 1
+	row        int64  // counted from 1
+	id         string // "": it has no name
 	predictors []explainedPredictor
-	response   []responseValue
+	offset     *float64 // nil: not known, or there is none
+	response   []report.ResponseValue
+}
+
+// lacksValues tells whether values of the columns of the row's terms are not known.
+func (x explained) lacksValues() bool {
+	for _, p := range x.predictors {
+		for _, t := range p.parts {
+			if len(t.values) > 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // explainedPredictor is a predictor of a row.
@@ -180,6 +201,7 @@ type responseJSON struct {
 
 type rowJSON struct {
 	Row        int64           `json:"row"`
+	ID         string          `json:"id,omitempty"`
 	Predictors []predictorJSON `json:"predictors"`
 	Response   []responseJSON  `json:"response,omitempty"`
 }
@@ -188,7 +210,7 @@ type rowJSON struct {
 func writeExplainedJSON(w io.Writer, r *decompose.Result, rows []explained) error {
 	out := []rowJSON{}
 	for _, row := range rows {
-		j := rowJSON{Row: row.row}
+		j := rowJSON{Row: row.row, ID: row.id}
 		for _, p := range row.predictors {
 			pj := predictorJSON{Name: p.name, Intercept: p.intercept, Terms: []partJSON{}, Unstructured: p.left, Eta: p.eta}
 			for _, t := range p.parts {

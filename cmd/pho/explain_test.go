@@ -5,11 +5,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/resultdir"
 )
 
@@ -62,7 +65,7 @@ func TestExplain(t *testing.T) {
 		for _, name := range term.Terms {
 			want += of[name]
 		}
-		if term.Contribution != want || term.SE != nil || term.Values != nil {
+		if term.Contribution != want || term.SE != nil {
 			t.Errorf("%+v, want %g", term, want)
 		}
 		sum += want
@@ -82,6 +85,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("applied %+v, stored %+v", term, p.Terms[j])
 		}
 	}
+	storedValues(t, place("csv"), place("rows.csv"))
 	if n := len(explainJSON(t, place("csv"), "--data", place("rows.csv"), "--na", "drop").Rows); n != mostRows {
 		t.Errorf("%d rows of which nobody asked", n)
 	}
@@ -109,6 +113,38 @@ func TestExplain(t *testing.T) {
 	}
 	if o := call(t, "explain", place("csv"), "--row", "1"); o.status != exitFailed || !strings.Contains(o.err, "--data FILE") {
 		t.Errorf("without contributions: %s", o.err)
+	}
+}
+
+// storedValues checks that rows that are stored with the report in dir have the values that
+// they have in the data, and that others say how to see theirs.
+func storedValues(t *testing.T, dir, rows string) {
+	t.Helper()
+	row := exampleRow(t, dir)
+	of := func(args ...string) map[string]map[string]string {
+		out := map[string]map[string]string{}
+		for _, term := range explainJSON(t, append([]string{dir, "--row", row}, args...)...).Rows[0].Predictors[0].Terms {
+			out[strings.Join(term.Terms, " + ")] = term.Values
+		}
+		return out
+	}
+	if stored, applied := of(), of("--data", rows, "--na", "drop"); !reflect.DeepEqual(stored, applied) || len(stored["g"]) != 1 {
+		t.Errorf("row %s has the values %v, in the data %v", row, stored, applied)
+	}
+	r, err := resultdir.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hint = "values of rows that are not stored with the report: --data FILE"
+	other := int64(1)
+	for slices.ContainsFunc(r.Examples.Rows, func(e decompose.Example) bool { return e.Row == other }) {
+		other++
+	}
+	if said := done(t, "explain", dir, "--row", strconv.FormatInt(other, 10)).out; !strings.Contains(said, hint) {
+		t.Errorf("row %d:\n%s", other, said)
+	}
+	if said := done(t, "explain", dir, "--row", row).out; strings.Contains(said, hint) || !strings.Contains(said, "value") {
+		t.Errorf("row %s:\n%s", row, said)
 	}
 }
 

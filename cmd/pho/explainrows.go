@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/label"
 	"github.com/pho-go/pho/report"
 )
 
@@ -27,7 +28,8 @@ func storedRows(ctx context.Context, r *decompose.Result, dir string, rows []int
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%q holds no contributions of rows: name rows by --data FILE, which applies the decomposition to them", dir)
 	}
-	src, err := files.Open([]string{path}, &files.Options{NA: data.NAKeep})
+	reading := &files.Options{NA: data.NAKeep, Texts: idText(r.ID, nil)}
+	src, err := files.Open([]string{path}, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +41,7 @@ func storedRows(ctx context.Context, r *decompose.Result, dir string, rows []int
 	found := make([]explained, len(rows))
 	missing := len(slices.Compact(slices.Sorted(slices.Values(rows))))
 	total := int64(0)
-	for b, err := range src.Batches(ctx, columns) {
+	for b, err := range src.Batches(ctx, append(slices.Clip(columns), idText(r.ID, nil)...)) {
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +54,10 @@ func storedRows(ctx context.Context, r *decompose.Result, dir string, rows []int
 				return nil, err
 			}
 			found[i].row = row
+			if err := found[i].name(r, b, int(at)); err != nil {
+				return nil, err
+			}
+			found[i].addStored(r)
 			if !slices.Contains(rows[:i], row) {
 				missing--
 			}
@@ -95,8 +101,105 @@ func storedRow(r *decompose.Result, b *data.Batch, i int, columns []string) (exp
 		parts := partsOf(p, own[1:len(own)-2])
 		out.predictors = append(out.predictors, explainedPredictor{p.Name, own[0], own[len(own)-2], own[len(own)-1], parts})
 	}
-	out.response = responseValues(r, out.predictors)
+	out.response = responseValues(r, out.predictors, nil)
 	return out, nil
+}
+
+// name reads what row i of b is called.
+func (x *explained) name(r *decompose.Result, b *data.Batch, i int) error {
+	if r.ID == "" {
+		return nil
+	}
+	name, err := b.Texts(r.ID)
+	if err == nil {
+		x.id = name(i)
+	}
+	return err
+}
+
+// addStored adds the values and the offset of a row that is stored with r.
+func (x *explained) addStored(r *decompose.Result) {
+	if r.Examples == nil {
+		return
+	}
+	at := slices.IndexFunc(r.Examples.Rows, func(e decompose.Example) bool { return e.Row == x.row })
+	if at < 0 || len(r.Examples.Rows[at].Values) != len(r.Examples.Columns) {
+		return
+	}
+	stored := &r.Examples.Rows[at]
+	for k := range x.predictors {
+		for i := range x.predictors[k].parts {
+			part := &x.predictors[k].parts[i]
+			for j := range r.Predictors[k].Terms {
+				t := &r.Predictors[k].Terms[j]
+				if slices.Contains(part.names, t.Name) {
+					part.addValues(t.Features, func(name string) string { return storedText(r.Examples.Columns, stored.Values, name) })
+				}
+			}
+		}
+	}
+	if stored.Offset != nil {
+		x.offset = stored.Offset
+		x.response = responseValues(r, x.predictors, x.offset)
+	}
+}
+
+// storedText is the value of a column in a stored row; "": it is not stored.
+func storedText(columns []string, values []any, name string) string {
+	at := slices.Index(columns, name)
+	if at < 0 {
+		return ""
+	}
+	switch v := values[at].(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}
+	return ""
+}
+
+// addValues adds those of features, "" of one that is not known, each once.
+func (p *part) addValues(features []string, text func(name string) string) {
+	for _, name := range features {
+		if v := (value{name, text(name)}); v.text != "" && !slices.Contains(p.values, v) {
+			p.values = append(p.values, v)
+		}
+	}
+}
+
+// labelledExplained are rows in the words and numbers of r's labels.
+func labelledExplained(r *decompose.Result, rows []explained) []explained {
+	if r.Labels.IsEmpty() {
+		return rows
+	}
+	l, read := r.Labels, r.Labelled()
+	out := slices.Clone(rows)
+	for i := range out {
+		x := &out[i]
+		x.predictors = slices.Clone(x.predictors)
+		for k := range x.predictors {
+			p := &x.predictors[k]
+			p.name, p.parts = read.Predictors[k].Name, slices.Clone(p.parts)
+			for j := range p.parts {
+				p.parts[j] = p.parts[j].labelled(l, &r.Predictors[k])
+			}
+		}
+		x.response = responseValues(read, x.predictors, x.offset)
+	}
+	return out
+}
+
+func (p part) labelled(l *label.Labels, d *decompose.Predictor) part {
+	p.names, p.values = slices.Clone(p.names), slices.Clone(p.values)
+	for i, name := range p.names {
+		at := slices.IndexFunc(d.Terms, func(t decompose.TermResult) bool { return t.Name == name })
+		p.names[i] = l.Term(d.Terms[at].LabelTerm())
+	}
+	for i, v := range p.values {
+		p.values[i] = value{l.Feature(v.name), l.ValueText(v.name, v.text)}
+	}
+	return p
 }
 
 // partsOf are the terms' contributions, sums of those that are only identified together in
@@ -219,29 +322,23 @@ func explainRow(ctx context.Context, r *decompose.Result, a *decompose.Applier, 
 			if n := effect.Networks; n != nil {
 				parts[i].se = math.Hypot(effect.SE[0], n.SD[0])
 			}
-			parts[i].values = valuesOf(p, terms, b)
+			for _, j := range terms {
+				parts[i].addValues(p.Terms[j].Features, func(name string) string { return cellText(b, name) })
+			}
 		}
 		out.predictors = append(out.predictors, explainedPredictor{p.Name, own.Intercept, own.Unstructured[0], own.Eta[0], parts})
 	}
-	out.response = responseValues(r, out.predictors)
+	out.response = responseValues(r, out.predictors, nil)
 	return out, nil
 }
 
-// valuesOf are those of the terms' features in the one row of b.
-func valuesOf(p *decompose.Predictor, terms []int, b *data.Batch) []value {
-	var out []value
-	for _, j := range terms {
-		for _, name := range p.Terms[j].Features {
-			v := value{name: name}
-			if c, err := b.Codes(name); err == nil && b.Categorical(name) {
-				v.text = c.Levels[c.Index[0]]
-			} else if x, err := b.Numeric(name); err == nil {
-				v.text = strconv.FormatFloat(x[0], 'g', 6, 64)
-			}
-			if v.text != "" && !slices.Contains(out, v) {
-				out = append(out, v)
-			}
-		}
+// cellText is the value of a column in the one row of b; "": it is no number and no text.
+func cellText(b *data.Batch, name string) string {
+	if c, err := b.Codes(name); err == nil && b.Categorical(name) {
+		return c.Levels[c.Index[0]]
 	}
-	return out
+	if x, err := b.Numeric(name); err == nil {
+		return strconv.FormatFloat(x[0], 'g', 6, 64)
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -226,7 +227,7 @@ func TestContributionsNone(t *testing.T) {
 	dir := t.TempDir()
 	in, out, plain := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "result"), filepath.Join(dir, "plain")
 	write(t, in, rows(200))
-	args := []string{"decompose", "--model", golden("ssn_op13"), "--data", in, "--input", "x=x0..x4", "--response", "y", "--formula", "~ s(x1)"}
+	args := []string{"decompose", "--model", golden("ssn_op13"), "--data", in, "--input", "x=x0..x4", "--response", "y", "--formula", "~ s(x1) + te(x2,x3,k=c(3,3))"}
 	done(t, append(args, "--contributions", "none", "--out", out)...)
 	done(t, append(args, "--out", plain)...)
 	without, with := contents(t, out), contents(t, plain)
@@ -238,10 +239,32 @@ func TestContributionsNone(t *testing.T) {
 			if there {
 				t.Error("contributions are written")
 			}
-		case name == resultdir.Run || text == "":
+		case name == resultdir.Run || name == resultdir.Decomposition || name == resultdir.Report || text == "":
 		case got != text:
 			t.Errorf("%s differs", name)
 		}
+	}
+	// Nor are values of single rows in what is written: all else is the same.
+	full, less := document(t, plain), document(t, out)
+	if full["examples"] == nil || less["examples"] != nil {
+		t.Error("examples are kept, or are not where they should be")
+	}
+	samples := 0
+	for _, f := range full["features"].([]any) {
+		if f := f.(map[string]any); f["sample"] != nil {
+			samples++
+			delete(f, "sample")
+		}
+	}
+	for _, doc := range []map[string]any{full, less} {
+		delete(doc, "examples")
+		delete(doc, "sha256")
+	}
+	if !reflect.DeepEqual(full, less) || samples == 0 {
+		t.Errorf("the decompositions differ in more than rows, or none has a sample (%d)", samples)
+	}
+	if page := read(t, out, resultdir.Report); !strings.Contains(page, "No rows are stored with this result") || strings.Contains(page, `"largest"`) {
+		t.Error("the report does not say that it has no rows")
 	}
 	// What else reads a result does without them.
 	done(t, "report", out)

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"html"
+	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,7 +47,7 @@ var rawName = regexp.MustCompile(`(^|[^\w.-])(q[0-4]|grp|wday|resp|wgt|eta)($|[^
 // visible is the text of a page that people read, without what keeps the data's names: the
 // warnings, how columns were bound, and terms to be copied into a formula (docs/labels.md).
 func visible(page string) string {
-	for _, without := range []string{`(?s)<style>.*?</style>`, `(?s)<script.*?</script>`, `(?s)<section class="warnings" aria-labelledby="warnings">.*?</section>`, `(?s)<section aria-labelledby="bound">.*?</section>`, `(?s)<code>.*?</code>`} {
+	for _, without := range []string{`(?s)<style>.*?</style>`, `(?s)<script.*?</script>`, `(?s)<details class="warnings".*?</details>`, `(?s)<section aria-labelledby="bound">.*?</section>`, `(?s)<code>.*?</code>`} {
 		page = regexp.MustCompile(without).ReplaceAllString(page, " ")
 	}
 	labels := regexp.MustCompile(`aria-label="([^"]*)"`).FindAllStringSubmatch(page, -1)
@@ -71,6 +75,10 @@ func TestEverythingIsCalledByItsLabel(t *testing.T) {
 	if !rawName.MatchString(visible(read(t, plain, resultdir.Report))) {
 		t.Error("the page without labels has no raw name: the test looks at nothing")
 	}
+	if rawName.MatchString(`"` + strings.Join(regexp.MustCompile(`"[^"]*"`).FindAllString(islandText(t, labelled), -1), " ") + `"`) {
+		t.Errorf("the script's data have a raw name: %q", rawName.FindString(islandText(t, labelled)))
+	}
+	sameIslands(t, plain, labelled)
 	for _, want := range []string{"Pressure with humidity", "s(Depth):Group = treated once", "Group:Day of week", "te(Temperature, Income)", "Temperature (°C)", "Income ($)", "Depth (m)", "Wednesday", "Predicted yield", "Yield (gaussian)"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -95,8 +103,22 @@ func TestEverythingIsCalledByItsLabel(t *testing.T) {
 			t.Errorf("%s differs from that of a decomposition with the labels", name)
 		}
 	}
-	if !strings.Contains(done(t, "summary", plain).out, "s(Humidity):Temperature") {
-		t.Error("summary does not know the labels")
+	for name, text := range map[string]string{
+		"summary":           done(t, "summary", plain).out,
+		"explain":           done(t, "explain", plain, "--row", exampleRow(t, plain), "--full").out,
+		"explain with data": done(t, "explain", plain, "--data", filepath.Join(dir, "rows.csv"), "--row", "3", "--full").out,
+	} {
+		if !strings.Contains(text, "s(Humidity):Temperature") {
+			t.Errorf("%s does not know the labels:\n%s", name, text)
+		}
+		for _, line := range strings.Split(beforeFindings(text), "\n") {
+			if rawName.MatchString(line) {
+				t.Errorf("%s has a raw name: %s", name, line)
+			}
+		}
+		if strings.HasPrefix(name, "explain") && !strings.Contains(text, " °C") {
+			t.Errorf("%s has no values with their unit:\n%s", name, text)
+		}
 	}
 	write(t, filepath.Join(dir, "none.json"), "{}")
 	if out := done(t, "summary", plain, "--labels", filepath.Join(dir, "none.json")).out; !strings.Contains(out, "s(q4):q1") {
@@ -186,4 +208,122 @@ func TestBadLabels(t *testing.T) {
 			t.Errorf("%s was changed", name)
 		}
 	}
+}
+
+// islandText is the data of the script in the report in dir.
+func islandText(t testing.TB, dir string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?s)<script type="application/json" id="pho-data">(.*?)</script>`).FindStringSubmatch(read(t, dir, resultdir.Report))
+	if found == nil {
+		t.Fatal("the report has no data for its script")
+	}
+	return found[1]
+}
+
+// islandJSON is what is read of it here.
+type islandJSON struct {
+	Predictors []struct {
+		Effects []struct {
+			X     int
+			X2    *int
+			After []float64
+		}
+	}
+	Axes []struct {
+		Feature, Unit string
+		Values        []float64
+	}
+	Features []struct {
+		Name     string
+		Min, Max float64
+		Counts   []float64
+	}
+	Rows struct {
+		Columns []string
+		Rows    []struct{ Values []any }
+	}
+}
+
+// sameIslands checks that numbers of scaled columns are those that labelledRows' labels show,
+// and that everything at them went along.
+func sameIslands(t testing.TB, plain, labelled string) {
+	t.Helper()
+	var raw, shown islandJSON
+	for dir, to := range map[string]*islandJSON{plain: &raw, labelled: &shown} {
+		if err := json.Unmarshal([]byte(islandText(t, dir)), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scales := map[string]func(float64) float64{
+		"Temperature": func(v float64) float64 { return 10*v + 20 },
+		"Depth":       func(v float64) float64 { return 100 - 5*v },
+		"Income":      func(v float64) float64 { return math.Pow(10, 0.5*v+3) },
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 2e-3*math.Max(1, math.Abs(b)) }
+	seen := map[string]bool{}
+	for k, p := range shown.Predictors {
+		for i, e := range p.Effects {
+			before, axis := raw.Predictors[k].Effects[i], shown.Axes[e.X]
+			scale := scales[axis.Feature]
+			if scale == nil || e.X2 != nil {
+				continue
+			}
+			seen[axis.Feature] = true
+			values, after := slices.Clone(raw.Axes[before.X].Values), slices.Clone(before.After)
+			if axis.Feature == "Depth" {
+				slices.Reverse(values)
+				slices.Reverse(after)
+			}
+			if axis.Unit == "" || !slices.Equal(after, e.After) {
+				t.Errorf("effect %d of %s is not that of the same rows", i, axis.Feature)
+			}
+			for j, v := range values {
+				if !near(axis.Values[j], scale(v)) {
+					t.Errorf("%s is %g at point %d, want %g", axis.Feature, axis.Values[j], j, scale(v))
+				}
+			}
+		}
+	}
+	for i, f := range shown.Features {
+		if scale := scales[f.Name]; scale != nil {
+			a, b := scale(raw.Features[i].Min), scale(raw.Features[i].Max)
+			if !near(f.Min, math.Min(a, b)) || !near(f.Max, math.Max(a, b)) || sumOf(f.Counts) != sumOf(raw.Features[i].Counts) {
+				t.Errorf("%s runs from %g to %g, %g rows", f.Name, f.Min, f.Max, sumOf(f.Counts))
+			}
+		}
+	}
+	at := slices.Index(shown.Rows.Columns, "Depth")
+	for i, row := range shown.Rows.Rows {
+		text, _ := row.Values[at].(string)
+		v, err := strconv.ParseFloat(strings.TrimSuffix(text, " m"), 64)
+		if err != nil || !near(v, scales["Depth"](raw.Rows.Rows[i].Values[at].(float64))) {
+			t.Errorf("a row's depth is %q", text)
+		}
+	}
+	if len(seen) != len(scales) {
+		t.Errorf("curves of %v only: the test looks at too little", seen)
+	}
+}
+
+func sumOf(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x
+	}
+	return sum
+}
+
+// exampleRow is the number of a row whose values the result has.
+func exampleRow(t testing.TB, dir string) string {
+	t.Helper()
+	r, err := resultdir.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatInt(r.Examples.Rows[0].Row, 10)
+}
+
+// beforeFindings is a summary without its findings and warnings, which keep names to be copied.
+func beforeFindings(text string) string {
+	text, _, _ = strings.Cut(text, "\nMethod:")
+	return text
 }

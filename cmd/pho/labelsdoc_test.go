@@ -33,7 +33,7 @@ func TestLabelsPage(t *testing.T) {
 		write(t, filepath.Join(dir, name), text)
 	}
 	commands := regexp.MustCompile(`(?m)^    pho (.*)$`).FindAllStringSubmatch(page, -1)
-	if len(commands) != 3 {
+	if len(commands) != 4 {
 		t.Fatalf("%d commands", len(commands))
 	}
 	for _, c := range commands {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ func writePage(w io.Writer, r *decompose.Result, full bool) error {
 		width = min(n, widest)
 	}
 	w = paper{w, width}
+	r = r.Labelled()
 	p := &page{w: w, r: r, width: width, full: full}
 	p.heading()
 	if len(r.Sets) > 0 {
@@ -152,6 +154,9 @@ func (p *page) coefficients(k int) error {
 	number, factors := columnFormat(list), false
 	for _, c := range list {
 		name := c.Term + c.Level
+		if c.Level != "" && !p.r.Labels.IsEmpty() {
+			name = c.Term + " = " + c.Level
+		}
 		if c.Term == "" {
 			name = "(Intercept)"
 		}
@@ -164,7 +169,23 @@ func (p *page) coefficients(k int) error {
 		fmt.Fprintf(p.w, "  and %d more (--full)\n", rest)
 	}
 	p.text("  ", p.coefficientWords(&p.r.Predictors[k], factors))
+	if scaled := p.scaled(k); len(scaled) > 0 {
+		p.text("  ", "Slopes are per unit of the data's own numbers, not of those that the labels show: "+strings.Join(scaled, ", ")+".")
+	}
 	return nil
+}
+
+// scaled are the terms among the coefficients of predictor k whose column is shown in other
+// numbers than the data's.
+func (p *page) scaled(k int) (names []string) {
+	d := &p.r.Predictors[k]
+	for j := range d.Terms {
+		t := &d.Terms[j]
+		if d.Parametric(j) && t.Kind == decompose.Linear && slices.ContainsFunc(t.Term().Columns(), func(c string) bool { return p.r.Labels.Scale(c) != nil }) {
+			names = append(names, shown(t.Name))
+		}
+	}
+	return names
 }
 
 // coefficientWords say what the columns are.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // A waterfall has so many terms of a predictor at most, names and values of such widths,
@@ -56,7 +57,11 @@ func speaksUTF8(get func(string) string) bool {
 
 // write draws one row.
 func (w *waterfall) write(row *explained) {
-	fmt.Fprintf(w.w, "data row %d\n", row.row)
+	if row.id == "" {
+		fmt.Fprintf(w.w, "data row %d\n", row.row)
+	} else {
+		fmt.Fprintf(w.w, "%s (data row %d)\n", wiring.Shorten(shown(row.id), summaryName), row.row)
+	}
 	for _, p := range w.chosen(row) {
 		w.draw(p)
 	}
@@ -205,15 +210,15 @@ func (w *waterfall) response(row *explained) {
 	most := 5
 	if len(list) > most && !w.full {
 		list = slices.Clone(list)
-		slices.SortStableFunc(list, func(a, b responseValue) int { return cmp.Compare(b.Value, a.Value) })
+		slices.SortStableFunc(list, func(a, b report.ResponseValue) int { return cmp.Compare(b.Value, a.Value) })
 		list = list[:most]
 	}
 	name := 0
 	for _, v := range list {
-		name = max(name, utf8.RuneCountInString(v.Name))
+		name = max(name, utf8.RuneCountInString(shown(v.Name)))
 	}
 	for _, v := range list {
-		fmt.Fprintf(w.w, "  %s%s  %.4g\n", v.Name, strings.Repeat(" ", name-utf8.RuneCountInString(v.Name)), v.Value)
+		fmt.Fprintf(w.w, "  %s%s  %.4g\n", shown(v.Name), strings.Repeat(" ", name-utf8.RuneCountInString(shown(v.Name))), v.Value)
 	}
 	if rest := len(row.response) - len(list); rest > 0 {
 		fmt.Fprintf(w.w, "  and %d less probable ones\n", rest)

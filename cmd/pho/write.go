@@ -24,12 +24,21 @@ import (
 const noContributions = "none"
 
 // decomposeInto runs the passes, writing contributions as they come, with visitors before
-// those of o. id names the column that names rows there, "" none.
+// those of o. id names the column that names rows there, "" none. Without contributions the
+// result holds no rows of the data either: no examples, and no sample of features' values.
 func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, format, id string) (*decompose.Result, error) {
-	o.Visitors = append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx), report.NewExamples(m.Columns())}, o.Visitors...)
+	o.Visitors = append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}, o.Visitors...)
 	if format == noContributions {
-		return decompose.Decompose(ctx, m, src, o)
+		r, err := decompose.Decompose(ctx, m, src, o)
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.Features {
+			r.Features[i].Sample = nil
+		}
+		return r, nil
 	}
+	o.Visitors = append(o.Visitors, report.NewExamples(m.Columns()).WithID(id))
 	name := resultdir.Contributions
 	if format == "parquet" {
 		name = resultdir.Parquet

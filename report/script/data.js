@@ -36,8 +36,17 @@ function rowsNear(data, axis, i) {
   const bin = function (v) { return Math.max(0, Math.min(Math.floor((v - f.min) / (f.max - f.min) * f.counts.length), f.counts.length - 1)); };
   if (!axis.levels) return f.counts[bin(axis.values[i])];
   // Levels that are numbers: known where a bin holds no other one.
-  const bins = axis.levels.map(Number).map(bin);
+  const bins = (axis.places || axis.levels.map(Number)).map(bin);
   return bins.filter(function (b) { return b === bins[i]; }).length === 1 ? f.counts[bins[i]] : null;
+}
+
+// titleOf is what stands beside an axis: the feature, with the unit of its numbers.
+function titleOf(axis) { return axis.unit ? axis.feature + " (" + axis.unit + ")" : axis.feature; }
+
+// placeOf is point i of an axis in words.
+function placeOf(axis, i) {
+  if (axis.levels) return axis.levels[i];
+  return short(axis.values[i], 5) + (axis.unit ? " " + axis.unit : "");
 }
 
 // short is text without zeros at the end: a value of a column.

@@ -99,7 +99,7 @@ function openLarge(data, view, effect, drawn, frame) {
 
 function valuesTable(data, view, effect) {
   const numbers = numbersOf(data, effect, view.scale) || numbersOf(data, effect, "link");
-  const head = [effect.axis.feature, "after", "before", "lower", "upper", "rows"];
+  const head = [titleOf(effect.axis), "after", "before", "lower", "upper", "rows"];
   const body = element("tbody", {});
   (effect.axis.levels || effect.axis.values).forEach(function (x, i) {
     const cells = [numbers.after[i], numbers.before[i], numbers.low && numbers.low[i], numbers.high && numbers.high[i]];

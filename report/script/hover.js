@@ -122,14 +122,13 @@ function showPoint(data, svg, effect, out, scale, point) {
   if (!point) return;
   const numbers = numbersOf(data, effect, effect.axis2 ? "link" : scale) || numbersOf(data, effect, "link");
   const at = effect.axis2 ? point.i * sizeOf(effect.axis2) + point.j : point.i;
-  const value = function (axis, i) { return axis.levels ? axis.levels[i] : short(axis.values[i], 5); };
-  const said = [effect.axis.feature + " = " + value(effect.axis, point.i)];
+  const said = [effect.axis.feature + " = " + placeOf(effect.axis, point.i)];
   const exact = function (name, v) {
     if (v !== null && v !== undefined) out.dataset[name] = typeof v === "number" ? Number(v.toPrecision(6)) : v;
   };
   exact("x", (effect.axis.levels || effect.axis.values)[point.i]);
   if (effect.axis2) {
-    said.push(effect.axis2.feature + " = " + value(effect.axis2, point.j));
+    said.push(effect.axis2.feature + " = " + placeOf(effect.axis2, point.j));
     exact("x2", (effect.axis2.levels || effect.axis2.values)[point.j]);
   }
   said.push("after " + text(numbers.after[at], 4));

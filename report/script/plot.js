@@ -61,7 +61,7 @@ function drawCurve(data, svg, effect, numbers, view, size) {
   svg.append(shape("path", { class: "axis", d: "M" + size.left + " " + foot + "H" + size.right + xs.map(function (t) { return "M" + t.at + " " + foot + "v4"; }).join("") }));
   for (const t of ys) svg.append(shape("text", { class: "y", x: size.left - 4, y: t.at, dy: 4 }, t.label));
   for (const t of xs) svg.append(shape("text", { class: "x", x: t.at, y: foot + 15 }, t.label));
-  svg.append(shape("text", { class: "x name", x: (size.left + size.right) / 2, y: foot + 30 }, effect.axis.feature));
+  svg.append(shape("text", { class: "x name", x: (size.left + size.right) / 2, y: foot + 30 }, titleOf(effect.axis)));
 }
 
 // core leaves out the ends of a band that are much wider than the curve, where there are hardly

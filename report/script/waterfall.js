@@ -14,29 +14,41 @@ function makeRows(data) {
   list.append(element("option", { value: "" }, "choose"), group("largest remainder", 0, rows.largest), group("sample", rows.largest));
   data.predictors.forEach(function (p, k) { predictor.append(element("option", { value: k + 1 }, p.name)); });
   by("row-predictor-label").hidden = data.predictors.length < 2;
-  const show = function (wanted) {
-    const row = rows.rows.find(function (r) { return r.row === wanted; });
+  const show = function (wanted, listed) {
+    const row = rowCalled(rows, wanted, listed);
     message.textContent = row ? "" : unknownRow(rows, wanted);
     list.value = row ? String(row.row) : "";
-    if (row) number.value = row.row;
+    if (row) number.value = row.id || row.row;
     by("row-chosen").replaceChildren(...(row ? [waterfall(data, row, predictor.value - 1)] : []));
   };
-  const typed = function () { show(Number(number.value)); };
-  list.addEventListener("change", function () { if (list.value) show(Number(list.value)); });
-  predictor.addEventListener("change", function () { if (list.value) show(Number(list.value)); });
+  const typed = function () { show(number.value.trim()); };
+  list.addEventListener("change", function () { if (list.value) show(list.value, true); });
+  predictor.addEventListener("change", function () { if (list.value) show(list.value, true); });
   by("row-go").addEventListener("click", typed);
   number.addEventListener("keydown", function (event) { if (event.key === "Enter") typed(); });
   by("row-controls").hidden = false;
 }
 
+// rowCalled is the row of a name or, if none has that name, of a number; listed: the number alone.
+function rowCalled(rows, wanted, listed) {
+  const named = listed ? undefined : rows.rows.find(function (r) { return r.id === wanted; });
+  return named || rows.rows.find(function (r) { return r.row === Number(wanted); });
+}
+
+// rowTitle is a row's name and number, or its number.
+function rowTitle(row) { return row.id ? row.id + " (data row " + row.row + ")" : "Data row " + row.row; }
+
+function responseText(data, row) { return text(row.y) + (data.rows.unit ? " " + data.rows.unit : ""); }
+
 function rowName(data, row) {
   const parts = row.parts[0];
-  return "row " + row.row + (row.y === undefined ? "" : ": " + data.rows.response + " " + text(row.y)) +
+  return (row.id ? row.id + " (row " + row.row + ")" : "row " + row.row) + (row.y === undefined ? "" : ": " + data.rows.response + " " + responseText(data, row)) +
     (data.predictors.length > 1 ? "" : ", " + data.predictors[0].name + " " + text(parts[parts.length - 1]) + ", remainder " + text(parts[parts.length - 2]));
 }
 
 // unknownRow says what there is instead of a row that is not stored.
 function unknownRow(rows, wanted) {
+  if (rows.rows.some(function (r) { return r.id; }) && !/^[0-9]+$/.test(wanted)) return "No stored row is called " + wanted + ". The file of contributions has all rows.";
   if (!(wanted >= 1) || wanted % 1) return "Rows are counted 1, 2, 3 …";
   const near = rows.rows.map(function (r) { return r.row; }).sort(function (a, b) { return Math.abs(a - wanted) - Math.abs(b - wanted); });
   return "Row " + wanted + " is not among the stored rows; the nearest is " + near[0] + ". The file of contributions has all rows.";
@@ -66,7 +78,7 @@ function waterfall(data, row, k) {
   if (response !== null) body.append(part("response", p.response.name, p.response.function + " of it", null, response, text(response), ""));
   const head = element("tr", {});
   [["part", ""], ["values", ""], ["from sum to sum", "bar"], ["contribution", "n"], ["sum", "n"]].forEach(function (h) { head.append(element("th", { scope: "col", class: h[1] }, h[0])); });
-  const caption = "Data row " + row.row + (row.y === undefined ? "" : ", " + data.rows.response + " is " + text(row.y)) + ": how its parts add up to " + p.name;
+  const caption = rowTitle(row) + (row.y === undefined ? "" : ", " + data.rows.response + " is " + responseText(data, row)) + ": how its parts add up to " + p.name;
   return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
     element("table", { class: "waterfall", "data-row": row.row, "data-predictor": k + 1 }, element("caption", {}, caption), element("thead", {}, head), body));
 }
