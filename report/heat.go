@@ -187,7 +187,7 @@ func (l contourLabel) covers(o contourLabel) bool {
 // key draws the scale of the colours below a map.
 func (p *panel) key(s *surface, from, to float64) {
 	from, to = from+18, to-18 // room for the outer labels
-	const steps = 30
+	const steps = 20
 	w := (to - from) / steps
 	least := 0.0
 	if s.signed {
@@ -235,8 +235,7 @@ func (d *drawing) points(e *Effect, x, y *side) string {
 	}
 	for _, row := range d.sample(e) {
 		if x.within(row.x) && y.within(row.y) {
-			p.move(x.at(row.x), y.at(row.y))
-			p.WriteString("h0")
+			p.dot(x.at(row.x), y.at(row.y))
 		}
 	}
 	return p.String()

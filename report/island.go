@@ -107,8 +107,8 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	axes := map[string]int{}
 	axis := func(a *Axis) int {
 		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels)}
-		for _, v := range a.Values {
-			own.Values = append(own.Values, rounded(v, span{a.Values[0], a.Values[len(a.Values)-1]}.size()))
+		for i, v := range a.Values {
+			own.Values = append(own.Values, rounded(v, a.unitAt(i)))
 		}
 		key := fmt.Sprintf("%q %q %q", own.Feature, own.Values, own.Levels)
 		if _, ok := axes[key]; !ok {

@@ -145,6 +145,17 @@ func (p *path) line(x, y float64) {
 	p.WriteString(step10(dy))
 }
 
+// dot is a line of no length, which has the width of the pen. A path has nothing but dots then.
+func (p *path) dot(x, y float64) {
+	dx, dy := tenths(x)-p.x, tenths(y)-p.y
+	p.x, p.y = p.x+dx, p.y+dy
+	p.WriteString("m" + step10(dx))
+	if dy >= 0 {
+		p.WriteString(" ")
+	}
+	p.WriteString(step10(dy) + "h0")
+}
+
 // up and across are lines along one axis.
 func (p *path) up(y float64) {
 	if dy := tenths(y) - p.y; dy != 0 {

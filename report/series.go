@@ -35,3 +35,16 @@ func newSeries(values []float64, unit float64) (s *series, bytes int) {
 	}
 	return s, bytes
 }
+
+// unitAt is the size by which point i of numbers is rounded: that of the axis, or of the steps
+// beside it where these are much smaller, as at the low end of a logarithmic axis.
+func (a *Axis) unitAt(i int) float64 {
+	last := len(a.Values) - 1
+	unit := a.Values[last] - a.Values[0]
+	for _, j := range []int{i, i + 1} {
+		if j > 0 && j <= last {
+			unit = math.Min(unit, 1000*(a.Values[j]-a.Values[j-1]))
+		}
+	}
+	return unit
+}

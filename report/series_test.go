@@ -44,3 +44,18 @@ func TestSeries(t *testing.T) {
 		t.Errorf("zeros are %v", s.Steps)
 	}
 }
+
+// TestUnitAt: points of a skewed axis stay apart, and close to where they are between their
+// neighbours.
+func TestUnitAt(t *testing.T) {
+	a := &Axis{}
+	for i := range 100 {
+		a.Values = append(a.Values, 1e-3*math.Pow(1.3, float64(i)))
+	}
+	for i := 1; i < len(a.Values); i++ {
+		got, err := strconv.ParseFloat(string(rounded(a.Values[i], a.unitAt(i))), 64)
+		if step := a.Values[i] - a.Values[i-1]; err != nil || math.Abs(got-a.Values[i]) > step/100 {
+			t.Errorf("%g is written %g (%v)", a.Values[i], got, err)
+		}
+	}
+}
