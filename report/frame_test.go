@@ -210,14 +210,14 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestTypical: one far cell does not decide a scale.
-func TestTypical(t *testing.T) {
+// TestWithin: one far cell does not decide a scale.
+func TestWithin(t *testing.T) {
 	v := steps(999, func(p float64) float64 { return p - 0.5 })
 	v[0], v[1] = 24, math.NaN()
-	if got := typical(v); math.Abs(got-0.5) > 0.01 {
+	if got := within(v, 0.995); math.Abs(got-0.5) > 0.01 {
 		t.Errorf("%g", got)
 	}
-	if got := typical([]float64{math.NaN()}); got != 0 {
+	if got := within([]float64{math.NaN()}, 0.995); got != 0 {
 		t.Errorf("%g of nothing", got)
 	}
 }
