@@ -142,11 +142,34 @@ func (d *drawing) histogram(e *Effect, x *frame, quantiles []float64) string {
 	return ""
 }
 
-// even are bars of equal width over the plot.
+// even are bars of equal width over the plot, drawn as their outline.
 func even(counts []float64) string {
+	highest := slices.Max(counts)
+	if !(highest > 0) {
+		return ""
+	}
+	var p path
 	w := float64(right-left) / float64(len(counts))
-	return bars(counts, func(i int) (float64, float64) { return left + float64(i)*w, left + float64(i+1)*w - 0.4 })
+	for i := 0; i < len(counts); i++ {
+		if !(counts[i] > 0) {
+			continue
+		}
+		p.move(left+float64(i)*w, floor)
+		for ; i < len(counts) && counts[i] > 0; i++ {
+			p.up(floor - barHeight(counts[i], highest))
+			p.across(left + float64(i+1)*w)
+		}
+		p.up(floor)
+		p.WriteString("z")
+	}
+	return p.String()
 }
+
+// floor is where the histogram's bars stand.
+const floor = bottom + 4 + strip
+
+// barHeight keeps a single row visible.
+func barHeight(n, highest float64) float64 { return math.Max(strip*n/highest, 0.6) }
 
 // bars are as high as their counts.
 func bars(counts []float64, sides func(i int) (from, to float64)) string {
@@ -159,8 +182,8 @@ func bars(counts []float64, sides func(i int) (from, to float64)) string {
 		if n > 0 {
 			from, to := sides(i)
 			from, to = math.Max(from, left), math.Min(to, right)
-			h := math.Max(strip*n/highest, 0.6) // a single row stays visible
-			p.bar(from, bottom+4+strip-h, to-from, h)
+			h := barHeight(n, highest)
+			p.bar(from, floor-h, to-from, h)
 		}
 	}
 	return p.String()

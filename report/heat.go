@@ -118,17 +118,18 @@ func (d *drawing) surfaces(e *Effect) []surface {
 	return out
 }
 
-// limit is where the colours of v end: at its size where rows lie, if that is known.
+// limit is where the colours of v end: at its size where rows lie, if that is known, or
+// farther out where a fifth of the map would be of the last colour, up to twice as far.
 func (d *drawing) limit(e *Effect, v []float64) float64 {
 	x, y := newSide(e.X, nil, 0, 1), newSide(e.X2, nil, 0, 1)
 	var at []float64
 	for _, row := range d.sample(e) {
 		at = append(at, between(v, e.X2.Len(), x.locate(row.x), y.locate(row.y)))
 	}
-	if limit := typical(at); limit > 0 {
-		return limit
+	if limit := within(at, 0.995); limit > 0 {
+		return math.Min(math.Max(limit, within(v, 0.8)), 2*limit)
 	}
-	return typical(v)
+	return within(v, 0.995)
 }
 
 // panel draws one map.
@@ -187,7 +188,7 @@ func (l contourLabel) covers(o contourLabel) bool {
 // key draws the scale of the colours below a map.
 func (p *panel) key(s *surface, from, to float64) {
 	from, to = from+18, to-18 // room for the outer labels
-	const steps = 30
+	const steps = 20
 	w := (to - from) / steps
 	least := 0.0
 	if s.signed {
@@ -235,8 +236,7 @@ func (d *drawing) points(e *Effect, x, y *side) string {
 	}
 	for _, row := range d.sample(e) {
 		if x.within(row.x) && y.within(row.y) {
-			p.move(x.at(row.x), y.at(row.y))
-			p.WriteString("h0")
+			p.dot(x.at(row.x), y.at(row.y))
 		}
 	}
 	return p.String()
@@ -256,7 +256,7 @@ func (d *drawing) heatWords(e *Effect, maps []surface) []string {
 		s.add(v)
 	}
 	if i := slices.IndexFunc(maps, func(m surface) bool { return m.title == "after" }); math.Max(s.hi, -s.lo) > 1.05*maps[i].limit {
-		out = append(out, fmt.Sprintf("Colours end at ±%s, the size of the effect where rows lie; in all it runs from %s to %s.", num(maps[i].limit), num(s.lo), num(s.hi)))
+		out = append(out, fmt.Sprintf("Colours end at ±%s, beyond which hardly any row lies; in all the effect runs from %s to %s.", num(maps[i].limit), num(s.lo), num(s.hi)))
 	}
 	if last := maps[len(maps)-1]; !last.signed && largest(last.v) > 1.05*last.limit {
 		out = append(out, "The standard error is up to "+num(largest(last.v))+" elsewhere.")
@@ -329,9 +329,9 @@ func diverging(v float64) color.RGBA {
 	return blend([][3]float64{{5, 48, 97}, {67, 147, 195}, {247, 247, 247}, {224, 130, 20}, {127, 59, 8}}, (v+1)/2)
 }
 
-// sequential is near white for 0, dark green for 1.
+// sequential is near white for 0, green for 1.
 func sequential(v float64) color.RGBA {
-	return blend([][3]float64{{247, 247, 247}, {153, 204, 172}, {35, 120, 80}, {0, 68, 40}}, v)
+	return blend([][3]float64{{250, 250, 250}, {205, 230, 210}, {140, 196, 158}, {62, 145, 104}}, v)
 }
 
 // blend mixes neighbouring colours; at runs from 0, the first, to 1, the last.

@@ -67,16 +67,16 @@ type islandPredictor struct {
 
 // islandEffect is a figure's effect. Half and Sim are half widths of the bands.
 type islandEffect struct {
-	Term    string    `json:"term"`
-	X       int       `json:"x"`            // of the axes
-	X2      *int      `json:"x2,omitempty"` // nil: a function of one feature
-	After   []numeral `json:"after,omitempty"`
-	Before  []numeral `json:"before,omitempty"`
-	Zero    bool      `json:"zero,omitempty"` // Before is 0 everywhere, and left out,
-	Same    bool      `json:"same,omitempty"` // or the same as After
-	Half    []numeral `json:"half,omitempty"`
-	Sim     []numeral `json:"sim,omitempty"`
-	Members []numeral `json:"members,omitempty"` // After of each network, one after the other
+	Term    string  `json:"term"`
+	X       int     `json:"x"`            // of the axes
+	X2      *int    `json:"x2,omitempty"` // nil: a function of one feature
+	After   *series `json:"after,omitempty"`
+	Before  *series `json:"before,omitempty"`
+	Zero    bool    `json:"zero,omitempty"` // Before is 0 everywhere, and left out,
+	Same    bool    `json:"same,omitempty"` // or the same as After
+	Half    *series `json:"half,omitempty"`
+	Sim     *series `json:"sim,omitempty"`
+	Members *series `json:"members,omitempty"` // After of each network, one after the other
 }
 
 type islandAxis struct {
@@ -98,7 +98,7 @@ type islandFeature struct {
 
 // islandBudget is how many bytes the numbers of effects may take. What is beyond it the
 // script cannot show: bands of whole curves go first, then networks, bands, "before".
-const islandBudget = 300_000
+const islandBudget = 200_000
 
 // newIsland collects what the script needs of the figures of a page.
 func newIsland(r *decompose.Result, predictors []predictor) *island {
@@ -109,8 +109,8 @@ func newIsland(r *decompose.Result, predictors []predictor) *island {
 	axes := map[string]int{}
 	axis := func(a *Axis) int {
 		own := islandAxis{Feature: clean(a.Feature), Levels: cleaned(a.Levels)}
-		for _, v := range a.Values {
-			own.Values = append(own.Values, rounded(v, span{a.Values[0], a.Values[len(a.Values)-1]}.size()))
+		for i, v := range a.Values {
+			own.Values = append(own.Values, rounded(v, a.unitAt(i)))
 		}
 		if a.Levels == nil {
 			own.Unit = clean(a.Unit)
@@ -181,23 +181,23 @@ func (w *island) fill(effects [][]*Effect) {
 // layer is some numbers of an effect: its values, and where they go.
 type layer struct {
 	of func(*Effect) []float64 // nil: there are none
-	to func(*islandEffect) *[]numeral
+	to func(*islandEffect) **series
 }
 
 // layers are those of an effect in the order in which they matter.
 func layers() []layer {
 	return []layer{
-		{func(e *Effect) []float64 { return e.After }, func(to *islandEffect) *[]numeral { return &to.After }},
-		{(*Effect).before, func(to *islandEffect) *[]numeral { return &to.Before }},
-		{(*Effect).halves, func(to *islandEffect) *[]numeral { return &to.Half }},
-		{(*Effect).networks, func(to *islandEffect) *[]numeral { return &to.Members }},
-		{func(e *Effect) []float64 { return e.Sim }, func(to *islandEffect) *[]numeral { return &to.Sim }},
+		{func(e *Effect) []float64 { return e.After }, func(to *islandEffect) **series { return &to.After }},
+		{(*Effect).before, func(to *islandEffect) **series { return &to.Before }},
+		{(*Effect).halves, func(to *islandEffect) **series { return &to.Half }},
+		{(*Effect).networks, func(to *islandEffect) **series { return &to.Members }},
+		{func(e *Effect) []float64 { return e.Sim }, func(to *islandEffect) **series { return &to.Sim }},
 	}
 }
 
 // add writes the layer of e if its numbers take at most left bytes, and returns how many they
 // take.
-func (l layer) add(to *islandEffect, e *Effect, left int) (bytes int) {
+func (l layer) add(to *islandEffect, e *Effect, left int) int {
 	values := l.of(e)
 	if values == nil {
 		return 0
@@ -206,11 +206,7 @@ func (l layer) add(to *islandEffect, e *Effect, left int) (bytes int) {
 	if e.X2 != nil {
 		unit *= 10 // colours show less
 	}
-	out := make([]numeral, len(values))
-	for i, v := range values {
-		out[i] = rounded(v, unit)
-		bytes += len(out[i]) + 1
-	}
+	out, bytes := newSeries(values, unit)
 	if bytes > left {
 		return 0
 	}

@@ -226,11 +226,39 @@ func TestSizeOfPage(t *testing.T) {
 	r, a := decomposed(t, structured(t, &network{heads: []string{"eta"}}, src, "~ "+strings.Join(formula, " + ")), src, nil)
 	var page bytes.Buffer
 	must(t, report.Write(&page, r, effectsOf(t, r, a)))
-	if page.Len() > 900_000 { // with the script and its data
+	if page.Len() > 650_000 { // leaves room for rows and names
 		t.Errorf("%d bytes", page.Len())
 	}
 	var artifact bytes.Buffer
 	must(t, r.EncodeMoments(io.Discard))
 	must(t, r.Encode(&artifact))
 	t.Logf("%d terms: page of %d bytes, artifact of %d", len(r.Predictors[0].Terms), page.Len(), artifact.Len())
+}
+
+// TestSizeOfTenClasses: neither do ten predictors of ten smooths each, with all that moved and
+// the rest in tables, make a page of a megabyte; all but the first are folded.
+func TestSizeOfTenClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	n := 3000
+	src := rows(t, n)
+	var formula, heads []string
+	for j := range 10 {
+		name := "z" + strconv.Itoa(j)
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = math.Mod(float64(i)*math.Sqrt(float64(j)+2.5), 1)
+		}
+		must(t, src.AddNumeric(name, v))
+		formula, heads = append(formula, "s("+name+`, bs="cr", k=8)`), append(heads, "class "+strconv.Itoa(j))
+	}
+	r, a := decomposed(t, structured(t, &alone{heads: heads, f: math.Sin, column: "z0"}, src, "~ "+strings.Join(formula, " + ")), src, nil)
+	page := pageOf(t, r, effectsOf(t, r, a))
+	if len(page) > 800_000 { // leaves room for rows and names
+		t.Errorf("%d bytes", len(page))
+	}
+	if figures, folds := strings.Count(page, "<figure "), strings.Count(page, `<details class="fold">`); figures != 100 || folds != 8 {
+		t.Errorf("%d figures, %d predictors folded", figures, folds)
+	}
 }

@@ -11,7 +11,8 @@ import (
 // predictor is the page's section on one predictor.
 type predictor struct {
 	ID, Name   string
-	Position   int // from 1
+	Position   int  // from 1
+	Folded     bool // all but the headline is in <details>
 	Headline   string
 	Remainder  string
 	Stages     []stage
@@ -43,6 +44,7 @@ func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) p
 	d := &r.Predictors[k]
 	p := predictor{Position: k + 1, ID: fmt.Sprintf("p%d", k+1), Name: clip(d.Name, 60), Fit: fitFacts(r, d)}
 	p.headline(d)
+	p.Folded = len(r.Predictors) > mostOpen && k >= openPredictors
 	p.Networks = newAgreement(r, d)
 	name, _ := bandWords(r)
 	p.Band = strings.ToLower(name)
@@ -61,6 +63,13 @@ func newPredictor(r *decompose.Result, k int, effects []Effect, drawn *choice) p
 	p.identifiability(d)
 	return p
 }
+
+// Of more than mostOpen predictors only the first few are open, or the page would be a hundred
+// screens of a telephone long.
+const (
+	mostOpen       = 3
+	openPredictors = 2
+)
 
 func sd(variance float64) string { return num(math.Sqrt(variance)) }
 

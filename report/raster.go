@@ -145,9 +145,9 @@ func between(v []float64, ny int, x, y mix) float64 {
 	return sum
 }
 
-// typical is the size that 99.5 % of the values do not exceed: one far cell does not decide a
-// scale.
-func typical(v []float64) float64 {
+// within is the size that this share of the values does not exceed: one far cell does not decide
+// a scale.
+func within(v []float64, share float64) float64 {
 	var size []float64
 	for _, v := range v {
 		if !notFinite(v) {
@@ -158,5 +158,5 @@ func typical(v []float64) float64 {
 		return 0
 	}
 	slices.Sort(size)
-	return size[int(math.Ceil(0.995*float64(len(size))))-1]
+	return size[int(math.Ceil(share*float64(len(size))))-1]
 }

@@ -114,11 +114,71 @@ func px(v float64) string {
 	return strings.TrimSuffix(strings.TrimSuffix(s, ".0"), "-0")
 }
 
-// path is an SVG path.
-type path struct{ strings.Builder }
+// path is an SVG path. Lines are written as steps, in tenths as positions are, which takes half
+// the bytes; what is left of rounding goes into the next step.
+type path struct {
+	strings.Builder
+	x, y  int // where it is, in tenths
+	steps bool
+}
 
-func (p *path) move(x, y float64) { p.WriteString("M" + px(x) + " " + px(y)) }
-func (p *path) line(x, y float64) { p.WriteString("L" + px(x) + " " + px(y)) }
+func tenths(v float64) int { return int(math.Round(10 * v)) }
+
+func (p *path) move(x, y float64) {
+	p.x, p.y, p.steps = tenths(x), tenths(y), false
+	p.WriteString("M" + px(float64(p.x)/10) + " " + px(float64(p.y)/10))
+}
+
+func (p *path) line(x, y float64) {
+	dx, dy := tenths(x)-p.x, tenths(y)-p.y
+	p.x, p.y = p.x+dx, p.y+dy
+	if !p.steps {
+		p.WriteString("l")
+	} else if dx >= 0 {
+		p.WriteString(" ")
+	}
+	p.steps = true
+	p.WriteString(step10(dx))
+	if dy >= 0 {
+		p.WriteString(" ")
+	}
+	p.WriteString(step10(dy))
+}
+
+// dot is a line of no length, which has the width of the pen. A path has nothing but dots then.
+func (p *path) dot(x, y float64) {
+	dx, dy := tenths(x)-p.x, tenths(y)-p.y
+	p.x, p.y = p.x+dx, p.y+dy
+	p.WriteString("m" + step10(dx))
+	if dy >= 0 {
+		p.WriteString(" ")
+	}
+	p.WriteString(step10(dy) + "h0")
+}
+
+// up and across are lines along one axis.
+func (p *path) up(y float64) {
+	if dy := tenths(y) - p.y; dy != 0 {
+		p.y, p.steps = p.y+dy, false
+		p.WriteString("v" + step10(dy))
+	}
+}
+
+func (p *path) across(x float64) {
+	if dx := tenths(x) - p.x; dx != 0 {
+		p.x, p.steps = p.x+dx, false
+		p.WriteString("h" + step10(dx))
+	}
+}
+
+// step10 formats tenths without a leading zero.
+func step10(n int) string {
+	s := px(float64(n) / 10)
+	if strings.HasPrefix(s, "0.") {
+		return s[1:]
+	}
+	return strings.Replace(s, "-0.", "-.", 1)
+}
 
 // bar adds a rectangle.
 func (p *path) bar(x, y, w, h float64) {

@@ -5,10 +5,10 @@ import "math"
 // point is a position of the picture.
 type point struct{ x, y float64 }
 
-// simplified leaves out points that lie within 0.12 units, which nobody sees, of the line
+// simplified leaves out points that lie within 0.2 units, which nobody sees, of the line
 // between those that are kept (Douglas and Peucker).
 func simplified(p []point) []point {
-	const tolerance = 0.12
+	const tolerance = 0.2
 	if len(p) < 3 {
 		return p
 	}

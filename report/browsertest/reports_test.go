@@ -54,6 +54,7 @@ func all() []report {
 		{name: "predictors", make: predictors},
 		{name: "released", make: released},
 		{name: "released-members", make: releasedMembers},
+		{name: "skewed", make: skewed},
 		{name: "comparison", page: "compare.html", make: comparison},
 		{name: "bike", data: "bike_hour.csv.gz", make: bike},
 		{name: "california", data: "california_housing.csv.gz", make: california},
@@ -316,6 +317,19 @@ func predictors(w *workshop) {
 	})
 	w.pho("train", "--data", "rows.csv", "--formula", "mu = y ~ s(x, k=7) + z", "--formula", "sigma = ~ x", "--deep", "x,z", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
 	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "y", "--out", "out")
+}
+
+// skewed: columns whose axes are logarithms, one of them with zeros, as curves and as a surface.
+func skewed(w *workshop) {
+	w.rows("rows.csv", 1500, "income,debt,x,y", func(r *rand.Rand, _ int) []any {
+		income, debt, x := math.Exp(10+1.5*r.NormFloat64()), 0.0, r.NormFloat64()
+		if r.IntN(3) > 0 {
+			debt = math.Exp(5 + 2*r.NormFloat64())
+		}
+		return []any{income, debt, x, math.Sin(math.Log(income)) + 0.2*math.Log1p(debt) + 0.3*x + 0.2*r.NormFloat64()}
+	})
+	w.pho("train", "--data", "rows.csv", "--kind", "mlp", "--response", "y", "--deep", "income,debt,x", "--hidden", "8", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
+	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "y", "--formula", "~ s(income, k=8) + s(debt, k=8) + x + ti(income, debt, k=c(5,5))", "--out", "out")
 }
 
 // released and releasedMembers: what the first release wrote.

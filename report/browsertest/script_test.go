@@ -65,6 +65,7 @@ func (b *tab) choose(id, v string) {
 func TestHover(t *testing.T) {
 	each(t, func(t *testing.T, dir, page string) {
 		b := opened(t, page, look{})
+		b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
 		a := readArtifact(t, dir)
 		curves, _ := readEffects(t, dir)
 		type figure struct {
@@ -91,7 +92,7 @@ func TestHover(t *testing.T) {
 		if compared == 0 && value[bool](b, `!!document.querySelector("svg[data-kind=curve]")`) {
 			t.Error("nothing was compared")
 		}
-	}, "smooths", "classes", "members", "california")
+	}, "smooths", "classes", "members", "skewed", "california")
 }
 
 // sameAsEffect compares the values that are shown with the nearest point of an effect.
@@ -336,6 +337,60 @@ func TestChoosePredictor(t *testing.T) {
 	b.choose("predictor", "")
 	if n := value[int](b, visible); n != 10 {
 		t.Errorf("%d classes are shown again", n)
+	}
+}
+
+// TestJump: what a link leads to is not covered by the bar of controls, of one line or two, and
+// what is folded round it opens.
+func TestJump(t *testing.T) {
+	each(t, func(t *testing.T, _, page string) {
+		b := opened(t, page, look{})
+		if value[bool](b, `!!document.getElementById("scale") && document.getElementById("scale").getClientRects().length > 0`) {
+			b.choose("scale", "response")
+		}
+		for i, n := 0, value[int](b, `document.querySelectorAll("a[href^='#']").length`); i < n; i += 1 + n/12 {
+			link := fmt.Sprintf(`document.querySelectorAll("a[href^='#']")[%d]`, i)
+			if !value[bool](b, link+".checkVisibility()") {
+				continue // folded
+			}
+			b.eval(link + ".click()")
+			type place struct {
+				Top, Bar float64
+				Seen     bool
+				What     string
+			}
+			p := value[place](b, `new Promise(done => setTimeout(() => { const e = document.getElementById(location.hash.slice(1)), bar = document.getElementById("controls").getBoundingClientRect();
+				done({Top: e.getBoundingClientRect().top, Bar: bar.top <= 1 ? bar.bottom : 0, Seen: e.checkVisibility(), What: location.hash}); }, 60))`)
+			if !p.Seen || p.Top < p.Bar {
+				t.Errorf("%s is at %g, the bar ends at %g, seen: %v", p.What, p.Top, p.Bar, p.Seen)
+			}
+		}
+	}, "classes", "poisson", "wide")
+}
+
+// TestFindLevels: a search among many levels leaves those that match, and says how many instead of
+// how many the server drew.
+func TestFindLevels(t *testing.T) {
+	b := opened(t, filepath.Join(made(t, "levels"), "report.html"), look{})
+	const figure = `document.querySelector("input.find-level").closest("figure")`
+	said := func() (n int, caption bool) {
+		v, _, _ := strings.Cut(value[string](b, `(`+figure+`.querySelector(".found-levels") || {textContent: ""}).textContent`), " ")
+		n, _ = strconv.Atoi(v)
+		return n, value[bool](b, `[...`+figure+`.querySelectorAll("figcaption span")].some(s => /levels are drawn/.test(s.textContent) && s.getClientRects().length > 0)`)
+	}
+	if _, caption := said(); !caption {
+		t.Error("the caption does not say that levels are left out")
+	}
+	for query, want := range map[string]int{"station 11": 10, "no such": 0} {
+		b.eval(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event("input")); })(document.querySelector("input.find-level"))`, query))
+		n, caption := said()
+		if drawn := value[int](b, figure+`.querySelectorAll("g[data-level]").length`); drawn != want || n != want || caption {
+			t.Errorf("%q: %d levels are drawn, %d said, of %d; the caption is shown: %v", query, drawn, n, want, caption)
+		}
+	}
+	b.eval(`(e => { e.value = ""; e.dispatchEvent(new Event("input")); })(document.querySelector("input.find-level"))`)
+	if n, caption := said(); n != 0 || !caption {
+		t.Errorf("after the search: %d, %v", n, caption)
 	}
 }
 

@@ -6,6 +6,7 @@ function readData() {
   data.predictors.forEach(function (p, k) {
     p.effects = p.effects.filter(function (e) { return e.after; });
     p.effects.forEach(function (e) {
+      for (const layer of ["after", "before", "half", "sim", "members"]) if (e[layer]) e[layer] = valuesOf(e[layer]);
       e.predictor = k;
       e.axis = data.axes[e.x];
       e.axis2 = e.x2 === undefined ? null : data.axes[e.x2];
@@ -15,6 +16,18 @@ function readData() {
     });
   });
   return data;
+}
+
+// valuesOf are the numbers that report/series.go wrote.
+function valuesOf(coded) {
+  const unit = Math.pow(10, Math.abs(coded.places));
+  let last = 0, step = 0;
+  return coded.steps.map(function (more) {
+    if (more === null) return null;
+    step += more;
+    last += step;
+    return coded.places < 0 ? last * unit : last / unit;
+  });
 }
 
 // effectOf is the effect that a figure shows; undefined where the page holds no numbers of it.

@@ -22,6 +22,7 @@ function makeFigure(data, view, figure, svg, effect, size, frame) {
   const draw = function () {
     const scale = effect.axis2 || !numbersOf(data, effect, view.scale) ? "link" : view.scale;
     whole.hidden = !own.window;
+    searchedLevels(figure, effect, own.levels);
     if (size === small && (effect.axis2 || scale === "link" && !own.window && !own.levels)) {
       ownScale(figure, false);
       return restore(svg);
@@ -55,6 +56,17 @@ function levelsDrawn(svg, effect) {
 function ownScale(figure, changed) {
   for (const sentence of figure.querySelectorAll("figcaption span")) {
     if (/^The (vertical|horizontal) scale/.test(sentence.textContent)) sentence.hidden = changed;
+  }
+}
+
+// searchedLevels says how many levels are drawn while some are searched for, instead of what the
+// caption says.
+function searchedLevels(figure, effect, levels) {
+  let said = figure.querySelector(".found-levels");
+  if (levels && !said) figure.querySelector("svg.plot").before(said = element("output", { class: "found-levels" }));
+  if (said) said.textContent = levels ? levels.length + " of " + effect.axis.levels.length + " levels are drawn, those that match." : "";
+  for (const sentence of figure.querySelectorAll("figcaption span")) {
+    if (/levels are drawn/.test(sentence.textContent)) sentence.hidden = !!levels;
   }
 }
 

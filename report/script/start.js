@@ -24,6 +24,28 @@ function start() {
     if (box) box.addEventListener("change", function () { document.body.classList.toggle("hide-" + what, !box.checked); });
   }
   by("controls").hidden = false;
+  keepClear(by("controls"));
+  openTarget();
+  addEventListener("hashchange", openTarget);
+}
+
+// keepClear lets headings that are jumped to stop below the bar, however many lines it has.
+function keepClear(bar) {
+  new ResizeObserver(function () {
+    document.documentElement.style.scrollPaddingTop = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight + "px" : "0";
+  }).observe(bar);
+}
+
+// openTarget opens what is folded round the place that the address names.
+function openTarget() {
+  const at = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!at) return;
+  let opened = false;
+  for (let d = at.closest("details"); d; d = d.parentElement.closest("details")) {
+    opened = opened || !d.open;
+    d.open = true;
+  }
+  if (opened) at.scrollIntoView();
 }
 
 // choosePredictor shows the sections of one predictor, or of all.
@@ -33,6 +55,8 @@ function choosePredictor(data, select, label) {
   select.addEventListener("change", function () {
     for (const article of document.querySelectorAll("article[data-predictor]")) {
       article.hidden = select.value !== "" && article.dataset.predictor !== select.value;
+      const fold = article.querySelector(":scope > details.fold");
+      if (fold && article.dataset.predictor === select.value) fold.open = true;
     }
   });
   label.hidden = false;

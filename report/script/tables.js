@@ -70,7 +70,7 @@ function search(data, query) {
   for (const row of document.querySelectorAll("tr[data-columns]")) row.hidden = !matches(row.dataset.columns.replace(/\n/g, " "));
   if (words.length) {
     for (const details of document.querySelectorAll("article details")) {
-      if (details.querySelector("tr[data-columns]:not([hidden])")) details.open = true;
+      if (details.querySelector("tr[data-columns]:not([hidden]), figure[data-term]:not([hidden])")) details.open = true;
     }
   }
   return found.size;
