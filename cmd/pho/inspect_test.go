@@ -138,10 +138,10 @@ func jsonFields(t reflect.Type, seen map[reflect.Type]bool) (names []string) {
 	for f := range t.NumField() {
 		field := t.Field(f)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !field.IsExported() && !field.Anonymous {
+		if !field.IsExported() && !field.Anonymous || name == "-" {
 			continue
 		}
-		if name != "" && name != "-" {
+		if name != "" {
 			names = append(names, name)
 		}
 		names = append(names, jsonFields(field.Type, seen)...)
