@@ -73,7 +73,7 @@ func TestOrdersOfTwoPredictors(t *testing.T) {
 	if n := strings.Count(o.err, "by order of interaction (unpenalised)"); n != 1 {
 		t.Errorf("orders are there %d times in\n%s", n, o.err)
 	}
-	if n := strings.Count(read(t, out, resultdir.Report), "Orders of interaction"); n != 2 {
+	if n := strings.Count(read(t, out, resultdir.Report), ">Orders of interaction</h2>"); n != 2 {
 		t.Errorf("%d sections on orders in the report", n)
 	}
 	before := read(t, out, resultdir.Report)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/importance"
@@ -27,6 +26,7 @@ type page struct {
 	r     *decompose.Result
 	width int
 	full  bool // all terms, reasons and warnings
+	cut   bool // the middle of a name was left out
 }
 
 // writePage writes what the decomposition found, in the places where users of mgcv look.
@@ -58,20 +58,20 @@ func writePage(w io.Writer, r *decompose.Result, full bool) error {
 	writeFindings(w, r, full)
 	writeBound(w, wiring.ReferenceOf(r))
 	writeWarnings(w, r, full)
-	p.cut()
+	if p.cut {
+		p.text("", "Three dots stand for the middle of long names; --full has them whole.")
+	}
 	return nil
 }
 
-// cut says so if the middle of a term's name was left out.
-func (p *page) cut() {
-	for k := range p.r.Predictors {
-		for _, t := range p.r.Predictors[k].Terms {
-			if !p.full && utf8.RuneCountInString(shown(t.Name)) > 2*summaryName/3 {
-				p.text("", "Three dots stand for the middle of long names; --full has them whole.")
-				return
-			}
-		}
+// name is a name in so many characters. What is left out of it is told at the end.
+func (p *page) name(name string, width int) string {
+	if p.full {
+		width = wordLength
 	}
+	short := wiring.Shorten(name, width)
+	p.cut = p.cut || short != name
+	return short
 }
 
 func (p *page) gap() { fmt.Fprintln(p.w) }
@@ -122,7 +122,7 @@ func (p *page) formula(d *decompose.Predictor) string {
 			parts = append(parts, fmt.Sprintf("(%d terms more)", len(d.Terms)-len(parts)))
 			break
 		}
-		parts = append(parts, wiring.Shorten(shown(t.Name), nameWidth(p.full)))
+		parts = append(parts, p.name(shown(t.Name), summaryName))
 	}
 	if d.Variance.Unstructured > 0 || len(parts) == 0 {
 		parts = append(parts, "unstructured")
@@ -169,7 +169,7 @@ func (p *page) coefficients(k int) error {
 		if c.Term == "" {
 			name = "(Intercept)"
 		}
-		row := []string{wiring.Shorten(shown(name), 2*nameWidth(p.full)/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
+		row := []string{p.name(shown(name), 2*summaryName/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
 		rows = append(rows, row)
 		factors = factors || c.Level != ""
 	}
