@@ -83,7 +83,7 @@ func TestOtherClassesRefuse(t *testing.T) {
 		{withFourier(), `~ s(x, z, bs="cr")`, `cr is a basis of one column; of several there are tp, ts, rbf and fourier`},
 		{withFourier(), `~ te(x, z, bs="furier")`, `"furier" is no basis for a margin: there are tp, ts, ps, cr, cs, cc, cp, bs, rbf, fourier and re`},
 		{withFourier(), `~ s(x, g, bs="fs", xt="fourier")`, `fs takes smooth classes of package basis, which "fourier" is not`},
-		{withFourier(), `~ s(x, xt="fourier")`, `s() has no argument xt; it has bs, k, m, by, sp, fx, knots, period, pc and id`},
+		{withFourier(), `~ s(x, xt="fourier")`, `xt has no meaning for bs = "tp": of the bases here only "fs" has it, for that of each level`},
 	} {
 		_, err := basis.Parse(c.text, &basis.Options{Schema: classSchema(), Classes: c.classes})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -244,10 +244,11 @@ func (m *interpreter) explaining(n formula.Name) (data.Column, error) {
 	return c, err
 }
 
-// number is explaining for one that must be numeric.
+// number is explaining for one that must be numeric. Text that a network reads as numbers
+// has no order.
 func (m *interpreter) number(n formula.Name) (data.Column, error) {
 	c, err := m.explaining(n)
-	if err == nil && !c.Numeric {
+	if err == nil && (!c.Numeric || c.Text != "") {
 		err = m.Errorf(n.Pos, "column %q %s; a smooth takes numbers", n.Text, c.HoldsText())
 	}
 	return c, err

@@ -109,7 +109,7 @@ func (m *interpreter) smoothArg(s *smoothArgs, c formula.Call, d class, a formul
 		err = m.by(&s.SmoothOptions, a)
 	case "xt":
 		if !d.takesExtra {
-			return m.noArgument(a)
+			return m.Errorf(a.Pos, `xt has no meaning for bs = %q: of the bases here only "fs" has it, for that of each level`, d.bs)
 		}
 		s.XT = &a.Value
 	default:

@@ -162,6 +162,9 @@ func (c *CSV) readKinds(assumed bool) error {
 	for i, in := range c.inputs {
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
 		if err != nil {
+			if other := c.quotedDelimiter(err); i == 0 && assumed && other != nil {
+				return other
+			}
 			return err
 		}
 		if i == 0 {

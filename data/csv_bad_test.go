@@ -41,7 +41,7 @@ func TestCSVBadInput(t *testing.T) {
 
 		"duplicate name": {files: map[string]string{"a.csv": "x,y,x\n1,2,3\n"}, want: `data: "a.csv", line 1 (header): columns 1 and 3 are both named "x"; rename one`},
 		"blanks differ":  {files: map[string]string{"a.csv": "x, x\n1,2\n"}, want: `data: "a.csv", line 1 (header): columns 1 and 2 are both named "x"; rename one`},
-		"empty name":     {files: map[string]string{"a.csv": ",x\n1,2\n"}, want: `data: "a.csv", line 1 (header): column 1 has no name; name it, or leave row names out when writing the file`},
+		"empty name":     {files: map[string]string{"a.csv": ",x\n1,2\n"}, want: `data: "a.csv", line 1 (header): column 1 has no name; name it, or leave row names out when writing the file (row.names = FALSE in R, index=False in pandas)`},
 		"latin-1 name":   {files: map[string]string{"a.csv": "x,Gr\xf6sse\n1,2\n"}, want: `data: "a.csv", line 1 (header): the name "Gr\xf6sse" of column 2 is not UTF-8; convert the file first`},
 		"old Mac":        {files: map[string]string{"a.csv": "x\r1\r2\r"}, want: `data: "a.csv", line 1 (header): the name "x\r1\r2" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
 		"binary":         {files: map[string]string{"a.csv": "PAR1\x15\x04\x00\x00"}, want: `data: "a.csv", line 1 (header): the name "PAR1\x15\x04\x00\x00" of column 1 holds a control character; is this CSV, with lines that end in \n or \r\n?`},
@@ -55,6 +55,7 @@ func TestCSVBadInput(t *testing.T) {
 		"short row":          {files: map[string]string{"a.csv": "x,y\n1,2\n3\n"}, want: `data: "a.csv", line 3 (row 2): the row has 1 cell, the header 2; put cells that hold the delimiter in quotes`},
 		"long row":           {files: map[string]string{"a.csv": "x,y\n1,2\n\n3,4,5\n"}, want: `data: "a.csv", line 4 (row 2): the row has 3 cells, the header 2; put cells that hold the delimiter in quotes`},
 		"late ragged row":    {files: map[string]string{"a.csv": numbersThen("3\n")}, want: `data: "a.csv", line 4098 (row 4097): the row has 1 cell, the header 2; put cells that hold the delimiter in quotes`},
+		"quoted names":       {files: map[string]string{"a.csv": "\"x\";\"y\"\n1,5;\"b\"\n"}, want: `data: "a.csv": the header is the single name "x;y", and the rows look alike: the cells seem to be separated by ";", not by commas`},
 		"bare quote":         {files: map[string]string{"a.csv": "x,y\n1,2\n3,4\"\n"}, want: `data: "a.csv", line 3 (row 2): a quote is out of place at byte 4 of the line; cells with quotes are written "like ""this"""`},
 		"quote in header":    {files: map[string]string{"a.csv": "x,\"y\"z\n1,2\n"}, want: `data: "a.csv", line 1 (header): a quote is out of place at byte 5 of the line; cells with quotes are written "like ""this"""`},
 		"open quote":         {files: map[string]string{"a.csv": "x,y\n1,\"2\n3,4\n"}, want: `data: "a.csv", line 3 (row 1): a quote is out of place at byte 5 of the line; cells with quotes are written "like ""this""" (the row begins in line 2)`},

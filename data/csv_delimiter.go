@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -41,4 +42,26 @@ func (c *CSV) suspectDelimiter(header string) error {
 		return nil // what is wrong with the row is said when it is read
 	}
 	return &DelimiterError{File: in.name, Header: clip(header), Delimiter: rune(mark[0])}
+}
+
+// quotedDelimiter is called if a header cannot be read for the reason err. If quoted names in
+// the first file stand between semicolons, tabs or bars, and the first row has as many cells,
+// the error says so; nil: they do not.
+func (c *CSV) quotedDelimiter(err error) error {
+	if cell := (*CellError)(nil); !errors.As(err, &cell) {
+		return nil
+	}
+	in := c.inputs[0]
+	for _, mark := range []byte(";\t|") {
+		r, err := openRecords(context.Background(), in, mark, c.limits)
+		if err != nil {
+			continue
+		}
+		row, err := r.csv.Read()
+		r.close()
+		if err == nil && len(r.header) > 1 && len(row) == len(r.header) {
+			return &DelimiterError{File: in.name, Header: clip(strings.Join(r.header, string(mark))), Delimiter: rune(mark)}
+		}
+	}
+	return nil
 }

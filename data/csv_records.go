@@ -62,7 +62,7 @@ func (r *records) readHeader() error {
 		fault := ""
 		switch first, taken := seen[name]; {
 		case name == "":
-			fault = fmt.Sprintf("column %d has no name; name it, or leave row names out when writing the file", i+1)
+			fault = fmt.Sprintf("column %d has no name; name it, or leave row names out when writing the file (row.names = FALSE in R, index=False in pandas)", i+1)
 		case taken:
 			fault = fmt.Sprintf("columns %d and %d are both named %q; rename one", first+1, i+1, clip(name))
 		case !utf8.ValidString(name):

@@ -115,6 +115,15 @@ func (c *column) addText(b *data.Batch) error {
 	return nil
 }
 
+// bad says that v, in the row counted from 0, is no number that a term could take.
+func (c *column) bad(row int64, v float64) error {
+	if math.IsNaN(v) {
+		return fmt.Errorf("column %q, data row %d: %w, and a term of the column would need it; leave the column out of the formula, fill it in, or leave such rows out",
+			c.name, row+1, data.ErrMissingValue)
+	}
+	return fmt.Errorf("column %q, data row %d: %v is no number that a term could take; leave the row out or fill in a number", c.name, row+1, v)
+}
+
 func (c *column) addNumbers(b *data.Batch, first bool) error {
 	x, err := b.Numeric(c.name)
 	if err != nil {
@@ -122,7 +131,7 @@ func (c *column) addNumbers(b *data.Batch, first bool) error {
 	}
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("propose: data row %d: column %q is %v: leave the row out or fill in a number", b.Row(i)+1, c.name, v)
+			return c.bad(b.Row(i), v)
 		}
 		if v != 0 && v != 1 {
 			c.binary = -1

@@ -114,6 +114,7 @@ func TestCommandsSpeakInFlags(t *testing.T) {
 
 	decomposed := "decompose --model " + net + " --data TEMP/rows.csv --input x=x0..x4 --out TEMP/out "
 	apply := "apply --decomposition TEMP/result --out TEMP/parts.csv --data TEMP/"
+	const flats = "decompose --model ../../testdata/docs/pytorch/flats.onnx --data ../../testdata/docs/pytorch/flats.csv --out TEMP/out --na "
 	const addends = ` is no term, node or tensor of the network; the addends are `
 	const bound = `onnx: initializer "lin.weight" of shape [1 3] needs more than 10 bytes (MaxMemory); --max-memory sets the bound` + "\n"
 	for _, c := range []struct{ args, want string }{
@@ -134,6 +135,8 @@ func TestCommandsSpeakInFlags(t *testing.T) {
 		{apply + "unseen.csv", `level "z" of column "g" did not occur in the data the term was made from ("a", "b", "c")`},
 		{apply + "column.csv", `data: no column "x2" in "TEMP/column.csv"; the nearest name is "`},
 		{apply + "text.csv", `column "x0" holds text, where numbers are needed`},
+		{flats + "drop --formula rent~s(district)", `column "district" holds text ("`},
+		{flats + "keep --formula rent~.", `column "age", data row 17: data: a value is missing, and a term of the column would need it; leave the column out of the formula, fill it in, or leave such rows out with --na drop`},
 		{apply + "missing.csv", `line 6 (row 5), column "x0": cell "" is empty; fill it in, or leave such rows out with --na drop` + "\n"},
 		{"demo --out TEMP/result", "pho: --out "},
 	} {

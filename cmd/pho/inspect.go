@@ -137,7 +137,11 @@ func (d *description) writeText(w io.Writer, g *onnx.Graph) error {
 	if err := writeLabels(w, g); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%snext, with the names of your columns:\n  %s\n", d.family, d.Next)
+	dot := ""
+	if strings.Contains(d.Next, "~ .'") {
+		dot = "; the dot is a term of each of them, chosen by what it holds"
+	}
+	_, err := fmt.Fprintf(w, "%snext, with the names of your columns%s:\n  %s\n", d.family, dot, d.Next)
 	return err
 }
 

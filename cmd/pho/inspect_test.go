@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,6 +41,30 @@ func TestInspectNext(t *testing.T) {
 		words := strings.NewReplacer("rows.csv", data, "--out result", "--out "+filepath.Join(temp, name), "'y ~", "'~").Replace(lines[len(lines)-1])
 		done(t, shellSplit(words)[1:]...)
 	}
+}
+
+// Of many columns none is left out in silence: a dot stands for them, and the command runs.
+func TestInspectNextOfManyColumns(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	o := done(t, "inspect", filepath.Join("..", "..", "testdata", "zoo", "networks", "handmade", "scan.onnx"))
+	if !strings.HasSuffix(strings.TrimSpace(o.out), " --input x=x0..x14 --formula 'y ~ .' --out result") || !strings.Contains(o.out, "the dot is a term of each of them") {
+		t.Errorf("next is\n%s", o.out)
+	}
+	var rows strings.Builder
+	for j := range 15 {
+		fmt.Fprintf(&rows, "x%d,", j)
+	}
+	rows.WriteString("y\n")
+	for i := range 400 {
+		for j := range 16 {
+			fmt.Fprintf(&rows, "%.3f%c", math.Sin(float64(i*(j+2))), ",\n"[j/15])
+		}
+	}
+	write(t, filepath.Join(temp, "rows.csv"), rows.String())
+	lines := strings.Split(strings.TrimSpace(o.out), "\n")
+	words := strings.NewReplacer("rows.csv", filepath.Join(temp, "rows.csv"), "--out result", "--out "+filepath.Join(temp, "out")).Replace(lines[len(lines)-1])
+	done(t, shellSplit(words)[1:]...)
 }
 
 // shellSplit splits a line at spaces that are not in single quotes.

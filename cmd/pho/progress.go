@@ -66,7 +66,7 @@ func (p *progress) memory(m decompose.Memory) {
 		return
 	}
 	if !p.json {
-		fmt.Fprintf(p.w, "memory: about %s at most (%s)\n", decompose.Size(m.Total()), m)
+		writeProse(p.w, "", 2, fmt.Sprintf("memory: about %s at most (%s)", decompose.Size(m.Total()), m))
 		return
 	}
 	parts := map[string]int64{}

@@ -19,7 +19,7 @@ const (
 	response = "y"
 )
 
-// mostTerms is how many columns a suggested formula names.
+// mostTerms is how many columns a suggested formula names. A dot stands for more.
 const mostTerms = 5
 
 // suggest is a command that decomposes the network, with the names of its file: something to
@@ -99,19 +99,20 @@ func stems(s *onnx.Structure, in onnx.InputInfo) []string {
 	return names
 }
 
-// suggestedTerms are what a formula could add: a smooth, or a factor, of each of the first
-// columns that act in the deep part. "": there is none.
+// suggestedTerms are what a formula could add: a smooth, or a factor, of each column that acts
+// in the deep part and has no learned term; "." for many. "": there is none.
 func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]string) (string, error) {
 	labels, err := g.Labels()
 	if err != nil {
 		return "", err
 	}
-	var deep []string // but for columns of learned terms of their own, which need no further curve
+	var deep []string
+	some := false // columns have learned terms of their own, which need no further curve
 	for _, p := range s.Predictors {
 		var learned []string
 		for _, t := range p.Terms {
 			if t.Kind == string(decompose.Learned) && len(t.Columns) == 1 {
-				learned = append(learned, t.Columns...)
+				learned, some = append(learned, t.Columns...), true
 			}
 		}
 		if p.Deep != nil {
@@ -125,7 +126,7 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 	var terms []string
 	for _, in := range s.Inputs {
 		for i, c := range in.Columns {
-			if !slices.Contains(deep, c) || len(terms) == mostTerms {
+			if !slices.Contains(deep, c) {
 				continue
 			}
 			name := quoteColumn(columns[in.Name][i])
@@ -139,7 +140,10 @@ func suggestedTerms(g *onnx.Graph, s *onnx.Structure, columns map[string][]strin
 			}
 		}
 	}
-	return strings.Join(slices.Compact(terms), " + "), nil
+	if terms = slices.Compact(terms); len(terms) > mostTerms && !some {
+		return ".", nil // decompose looks at what the columns hold
+	}
+	return strings.Join(terms, " + "), nil
 }
 
 // quoteColumn is a column's name as formulas have it.

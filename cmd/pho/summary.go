@@ -20,6 +20,14 @@ const (
 	summaryName  = 40
 )
 
+// nameWidth is how much of a name is shown: where all is asked for, as much as of any word.
+func nameWidth(full bool) int {
+	if full {
+		return wordLength
+	}
+	return summaryName
+}
+
 // summarise prints what was found, in short: how well the network predicts, what was bound
 // to what where names do not decide it, the headline and terms of each predictor, what
 // there is to say of them, and what must be known. 'pho summary' has more (writePage).

@@ -184,3 +184,21 @@ func TestSummaryOfManyPredictors(t *testing.T) {
 		t.Errorf("all predictors asked for, %d there", n)
 	}
 }
+
+// TestSummaryOfLongNames: names are cut with a word of it, and whole where all is asked for.
+func TestSummaryOfLongNames(t *testing.T) {
+	for _, length := range []int{20, 60} {
+		name := strings.Repeat("n", length)
+		r := &decompose.Result{Method: decompose.PHO, Predictors: []decompose.Predictor{{Name: "eta", Terms: []decompose.TermResult{{Name: name, Kind: decompose.Smooth}}}}}
+		for _, full := range []bool{false, true} {
+			var out strings.Builder
+			if err := writePage(&out, r, full); err != nil {
+				t.Fatal(err)
+			}
+			cut := length > summaryName && !full
+			if whole := strings.Count(out.String(), name) == 2; whole == cut || strings.Contains(out.String(), "Three dots") != cut {
+				t.Errorf("a name of %d letters, full %t:\n%s", length, full, out.String())
+			}
+		}
+	}
+}

@@ -27,6 +27,7 @@ type page struct {
 	r     *decompose.Result
 	width int
 	full  bool // all terms, reasons and warnings
+	cut   bool // the middle of a name was left out
 }
 
 // writePage writes what the decomposition found, in the places where users of mgcv look.
@@ -59,7 +60,20 @@ func writePage(w io.Writer, r *decompose.Result, full bool) error {
 	writeFindings(w, r, full)
 	writeBound(w, wiring.ReferenceOf(r))
 	writeWarnings(w, r, full)
+	if p.cut {
+		p.text("", "Three dots stand for the middle of long names; --full has them whole.")
+	}
 	return nil
+}
+
+// name is a name in so many characters. What is left out of it is told at the end.
+func (p *page) name(name string, width int) string {
+	if p.full {
+		width = wordLength
+	}
+	short := wiring.Shorten(name, width)
+	p.cut = p.cut || short != name
+	return short
 }
 
 func (p *page) gap() { fmt.Fprintln(p.w) }
@@ -110,7 +124,7 @@ func (p *page) formula(d *decompose.Predictor) string {
 			parts = append(parts, fmt.Sprintf("(%d terms more)", len(d.Terms)-len(parts)))
 			break
 		}
-		parts = append(parts, wiring.Shorten(shown(t.Name), summaryName))
+		parts = append(parts, p.name(shown(t.Name), summaryName))
 	}
 	if d.Variance.Unstructured > 0 || len(parts) == 0 {
 		parts = append(parts, "unstructured")
@@ -160,7 +174,7 @@ func (p *page) coefficients(k int) error {
 		if c.Term == "" {
 			name = "(Intercept)"
 		}
-		row := []string{wiring.Shorten(shown(name), 2*summaryName/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
+		row := []string{p.name(shown(name), 2*summaryName/3), number(c.Estimate), number(c.SE), number(c.Estimate - q*c.SE), number(c.Estimate + q*c.SE), number(c.Before)}
 		rows = append(rows, row)
 		factors = factors || c.Level != ""
 	}

@@ -127,7 +127,7 @@ func writeTerms(w io.Writer, p *decompose.Predictor, full bool) {
 	rows := [][]string{{"term", "edf", "Ref.df", "share", "sd before", "sd after", "verdict"}}
 	for _, t := range list {
 		rows = append(rows, []string{
-			wiring.Shorten(shown(t.name()), summaryName), fmt.Sprintf("%.2f", t.edf), fmt.Sprintf("%.2f", t.refDF),
+			wiring.Shorten(shown(t.name()), nameWidth(full)), fmt.Sprintf("%.2f", t.edf), fmt.Sprintf("%.2f", t.refDF),
 			shareOf(t.share), fixed(t.before, most), fixed(t.after, most), t.verdict,
 		})
 	}

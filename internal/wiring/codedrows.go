@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,12 +55,13 @@ func CodedBy(src files.Source, labels *onnx.Labels) files.Source {
 // Len is the number of rows, -1 if it is not known.
 func (l *codedRows) Len() int64 { return Len(l.Source) }
 
-// Schema has the coded columns as numbers, which are categories.
+// Schema has the coded columns as numbers, for the network, and as text, for formulas.
 func (l *codedRows) Schema() data.Schema {
 	s := slices.Clone(l.Source.Schema())
 	for i, c := range s {
 		if l.levels[c.Name] != nil {
 			s[i].Numeric, s[i].Categorical = true, true
+			s[i].Text = cmp.Or(c.Text, "the network was trained on its texts")
 		}
 	}
 	return s

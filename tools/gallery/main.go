@@ -29,11 +29,11 @@ type picture struct {
 }
 
 var pictures = []picture{
-	{"headline", "demo/ssn/report.html", `section[aria-labelledby="p1-headline"]`, nil},
-	{"curves", "demo/nam/report.html", `section[aria-labelledby="p1-effects"]`, []int{1, 3}},
-	{"effects", "flats/report.html", `section[aria-labelledby="p1-effects"]`, []int{0, 1, 2, 3}},
-	{"left", "plain/report.html", `section[aria-labelledby="p1-left"]`, nil},
-	{"importance", "flats/report.html", `section[aria-labelledby="p1-importance"]`, nil},
+	{"headline", "demo/ssn/report.html", `section:has(> #p1-headline)`, nil},
+	{"curves", "demo/nam/report.html", `section:has(> #p1-effects)`, []int{1, 3}},
+	{"effects", "flats/report.html", `section:has(> #p1-effects)`, []int{1, 2, 3}},
+	{"left", "plain/report.html", `section:has(> #p1-left)`, nil},
+	{"importance", "flats/report.html", `section:has(> #p1-importance)`, nil},
 }
 
 // commands make the results; each runs in the folder of results, with the tutorial's data in it.
@@ -112,7 +112,9 @@ func results(root, dir string) error {
 }
 
 var (
-	policy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
+	// A still picture is of the page without its script, whose controls nobody could press; the
+	// policy would forbid the one that leaves a section alone.
+	live   = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>|(?s)<script.*?</script>`)
 	height = regexp.MustCompile(`data-height="(\d+)"`)
 )
 
@@ -136,7 +138,7 @@ func (p picture) draw(dir, chromium, to string) error {
 	if err != nil {
 		return err
 	}
-	html := policy.ReplaceAllString(string(page), "") + fmt.Sprintf(alone, p.section, keep, width)
+	html := live.ReplaceAllString(string(page), "") + fmt.Sprintf(alone, p.section, keep, width)
 	path := filepath.Join(dir, p.name+".html")
 	if err := os.WriteFile(path, []byte(html), 0o644); err != nil {
 		return err
