@@ -298,6 +298,21 @@ func TestPairedClassesAreOnePredictor(t *testing.T) {
 	}
 }
 
+// Also where every column is in one part, and the sum is that part and nothing else.
+func TestPairedClassesOfABlackBoxAreOnePredictor(t *testing.T) {
+	b := onnxpb.NewBuilder(17)
+	b.AddInput("x", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 1)
+	b.Import("ai.onnx.ml", 3)
+	tr := new(graphtest.Trees).Stump(0, 0, 0, 1, -2)
+	b.AddNodes("ai.onnx.ml", "TreeEnsembleClassifier", []string{"x"}, []string{"label", "p"},
+		tr.Attrs("class", onnxpb.Ints("classlabels_int64s", 3, 4), onnxpb.Text("post_transform", "LOGISTIC"))...)
+	b.Output("p", onnxpb.TensorProto_FLOAT, onnxpb.Rows, 2)
+	s := modelOf(t, b, nil).Structure()
+	if len(s.Predictors) != 1 || s.Predictors[0].Head != "sigmoid" {
+		t.Fatalf("%+v", s.Predictors)
+	}
+}
+
 // Nobody has to name what was split: names that the file uses otherwise are kept.
 func TestNamesOfSplitTreesAreFree(t *testing.T) {
 	b := twoDeep(6)

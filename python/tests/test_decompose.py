@@ -56,7 +56,7 @@ def test_tables(made):
     assert set(made.effects["stage"]) == {"before", "after"}
     assert made.importance["variance_share"].notna().all()
     assert made.predictors == ["eta"]
-    assert "structured part explains" in made.summary()
+    assert "Structured = " in made.summary()
     assert made.report().html().startswith("<!DOCTYPE html>")
     assert "<iframe" in made._repr_html_()
     assert "terms explain" in repr(made)

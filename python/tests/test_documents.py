@@ -50,7 +50,7 @@ def world(tmp_path_factory):
     columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["region"]), (StandardScaler(), ["age", "income"]))
     network = MLPRegressor(hidden_layer_sizes=(16,), solver="lbfgs", max_iter=2000, tol=1e-3, random_state=0)
     pipeline = make_pipeline(columns, network).fit(frame[["age", "income", "region"]], frame.y)
-    return {"pipeline": pipeline, "frame": frame, "new_rows": frame.head(20), "pho": pho}
+    return {"pipeline": pipeline, "frame": frame, "new_rows": frame.head(20), "X": frame[["age", "income", "region"]], "y": frame.y, "pho": pho}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

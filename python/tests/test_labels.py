@@ -45,7 +45,7 @@ def test_plots_use_labels(demo, frame):
     ax = d.plot("x0", ax=plt.figure().gca())
     assert ax.get_title() == "Temperature" and ax.get_xlabel() == "Temperature (°C)"
     for place, text in zip(ax.get_xticks(), ax.get_xticklabels()):
-        assert float(text.get_text().replace("−", "-")) == pytest.approx(20 + 10 * place)
+        assert float(text.get_text().replace("\N{MINUS SIGN}", "-")) == pytest.approx(20 + 10 * place)
     ax = d.plot("s(x1)", ax=plt.figure().gca())
     assert ax.get_title() == "s(Income)" and len(ax.get_xticks()) > 1
     for place, text in zip(ax.get_xticks(), ax.get_xticklabels()):
@@ -75,7 +75,7 @@ def test_id_names_rows(demo, frame):
     named = frame.assign(row=[f"r{i:04d}" for i in range(len(frame))])
     d = pho.decompose(demo / "ssn.onnx", named, response="y", id="row")
     parts = d.contributions
-    assert list(parts.columns)[0] == "row" and list(parts["row"].astype(str)) == list(named["row"])
+    assert parts.columns[0] == "row" and list(parts["row"].astype(str)) == list(named["row"])
     numpy.testing.assert_allclose(parts.drop(columns=["row", "eta"]).sum(axis=1), parts["eta"], rtol=0, atol=1e-9)
     pytest.importorskip("shap")
     assert d.to_shap().values.shape[1] == len(d.terms) + 1
@@ -85,5 +85,5 @@ def test_id_names_rows(demo, frame):
 def test_without_contributions(demo, frame):
     d = pho.decompose(demo / "ssn.onnx", frame, response="y", contributions="none")
     with pytest.raises(pho.Error, match="without contributions: use apply"):
-        d.contributions
+        _ = d.contributions
     assert len(d.apply(frame.head(5))) == 5

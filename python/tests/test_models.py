@@ -84,6 +84,46 @@ def test_boosters(numbers):
     numpy.testing.assert_allclose(d.contributions["eta"], x.predict(xgboost.DMatrix(numbers[COLUMNS])), atol=1e-4)
 
 
+@pytest.mark.parametrize("settings", [{"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.7}, {"linear_tree": True}])
+def test_what_onnxmltools_writes_wrongly_is_refused(settings, numbers):
+    lightgbm = pytest.importorskip("lightgbm")
+    pytest.importorskip("onnxmltools")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    for model in (lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, **settings), lightgbm.LGBMClassifier(n_estimators=5, verbose=-1, **settings)):
+        for fitted in (model, make_pipeline(StandardScaler(), model)):
+            fitted.fit(numbers[COLUMNS], (numbers.y > 1).astype(int))
+            with pytest.raises(pho.Error, match="other predictions than the model's"):
+                pho.decompose(fitted, numbers, response="y")
+    with pytest.raises(pho.Error, match="other predictions than the model's"):
+        pho.decompose(model.booster_, numbers, response="y")
+
+
+def test_catboost(numbers):
+    """Its files have two sigmoids for two classes, and labels of text that no runtime computes."""
+    catboost = pytest.importorskip("catboost")
+    settings = {"iterations": 20, "verbose": 0, "allow_writing_files": False, "random_seed": 1}
+    model = catboost.CatBoostRegressor(**settings).fit(numbers[COLUMNS], numbers.y)
+    d = pho.decompose(model, numbers, "~ .", response="y")
+    numpy.testing.assert_allclose(d.contributions["eta"], model.predict(numbers[COLUMNS]), atol=1e-4)
+    for low, high in ((0, 1), ("no", "yes")):
+        rows = numbers.assign(rich=numpy.where(numbers.y > numbers.y.median(), high, low)).drop(columns="y")
+        two = catboost.CatBoostClassifier(**settings).fit(rows[COLUMNS], rows.rich)
+        d = pho.decompose(two, rows.assign(rich=rows.rich == high), "~ age + income", response="rich")
+        assert d.predictors == ["eta"] and d.artifact["family"] == "binomial"
+        numpy.testing.assert_allclose(d.contributions["eta"], two.predict(rows[COLUMNS], prediction_type="RawFormulaVal"), atol=1e-4)
+    rows = rows.assign(kind=numpy.where(numbers.y > 2, "high", numpy.where(numbers.y > 1, "mid", "low")))
+    three = catboost.CatBoostClassifier(**settings).fit(rows[COLUMNS], rows.kind)
+    d = pho.decompose(three, rows[[*COLUMNS, "kind"]], "~ age + income", response="kind")
+    raw = three.predict(rows[COLUMNS], prediction_type="RawFormulaVal")
+    eta = d.contributions[[f"{c}.eta" for c in three.classes_]]
+    numpy.testing.assert_allclose(eta, raw - raw.mean(axis=1, keepdims=True), atol=1e-4)
+    with pytest.raises(pho.Error, match="no categorical features"):
+        texts = numbers.assign(smoker=numpy.where(numbers.smoker, "b", "c"))[["age", "smoker"]]
+        pho.decompose(catboost.CatBoostRegressor(**settings, cat_features=["smoker"]).fit(texts, numbers.y), texts)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_torch_module(numbers):
     torch = pytest.importorskip("torch")
@@ -136,7 +176,8 @@ def test_classifiers(library, numbers):
     model.fit(rows[COLUMNS], rows.rich)
     d = pho.decompose(model, rows.drop(columns="rich"), "~ age + income")
     eta = d.contributions[["eta"] if len(d.predictors) == 1 else [f"{p}.eta" for p in d.predictors]].to_numpy()
-    last = eta[:, -1]  # onnxmltools writes LightGBM's two classes as 1 - p and p, whose head is a sigmoid
+    assert d.predictors == ["eta"] or library == "forest"
+    last = eta[:, -1]
     p = last if library == "forest" else 1 / (1 + numpy.exp(-last))
     numpy.testing.assert_allclose(p, model.predict_proba(rows[COLUMNS])[:, 1], atol=1e-4)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional, Sequence, Union
 
+from . import _boosters
 from ._need import need
 from .errors import Error, UsageError
 
@@ -108,7 +108,7 @@ def _export(model: Model, columns: Columns, kinds: dict[str, bool]) -> tuple[byt
         )
     listed = [c for own in columns.values() for c in own] if isinstance(columns, dict) else columns
     if "catboost" in modules:
-        return _catboost(model, listed)
+        return _boosters.catboost(model, listed)
     if hasattr(model, "export_onnx_"):
         return model.export_onnx_(), {}
     if modules & {"lightgbm", "xgboost"} or "sklearn" in modules:
@@ -119,22 +119,6 @@ def _export(model: Model, columns: Columns, kinds: dict[str, bool]) -> tuple[byt
     )
 
 
-def _catboost(model: Any, columns: Optional[list[str]]) -> tuple[bytes, dict[str, Sequence[str]]]:
-    """CatBoost writes its own files."""
-    names = list(model.feature_names_) if not all(n.isdigit() for n in model.feature_names_) else list(columns or [])
-    if not names:
-        raise UsageError("the model was not fitted on named columns: give them, in order, as inputs=[...]")
-    with tempfile.TemporaryDirectory(prefix="pho-") as folder:
-        path = os.path.join(folder, "model.onnx")
-        try:
-            model.save_model(path, format="onnx")
-        except Exception as fault:
-            why = "its files of ONNX have no categorical features: encode them before"
-            raise Error(f"CatBoost could not export the model: {_short(fault)}; {why}") from fault
-        with open(path, "rb") as file:
-            return file.read(), {"features": names}
-
-
 def _estimator(model: Any, columns: Optional[list[str]], kinds: dict[str, bool]) -> tuple[bytes, dict[str, Sequence[str]]]:
     """A fitted estimator: an input for each column that it was fitted on, by name; a matrix if it was
     fitted on one.
@@ -143,33 +127,28 @@ def _estimator(model: Any, columns: Optional[list[str]], kinds: dict[str, bool])
     if named is None and not columns:
         raise UsageError("the estimator was not fitted on named columns: give them, in order, as inputs=[...]")
     names = named if named is not None else list(columns or [])
+    _boosters.check(model)
     if type(model).__name__ == "Booster":
-        return _booster(model, names)
+        return _boosters.booster(model, names)
     skl2onnx = need("skl2onnx", "to export an estimator")
     from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 
-    _register_boosters()
+    _boosters.register()
     if _takes_columns(model):
         types = [(n, (StringTensorType if kinds.get(n) else FloatTensorType)([None, 1])) for n in names]
         inputs: dict[str, Sequence[str]] = {}
     else:
         types = [("X", FloatTensorType([None, len(names)]))]
         inputs = {"X": names}
-    model = _unnamed(model)
+    model = _boosters.unnamed(model)
     options = {id(model): {"zipmap": False}} if hasattr(model, "predict_proba") else None
     versions = None if _is_sklearn(model) else {"": 15, "ai.onnx.ml": 3}  # the boosters' converters know no later ones
     try:
         with _plain_attributes():
             onnx = skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset=versions)
     except Exception as fault:
-        raise Error(f"skl2onnx could not export the {type(model).__name__}: {_short(fault)}") from fault
+        raise Error(f"skl2onnx could not export the {type(model).__name__}: {_boosters.short(fault)}") from fault
     return onnx.SerializeToString(), inputs
-
-
-def _short(fault: Exception) -> str:
-    """An exporter's message, which may hold a whole model."""
-    text = str(fault)
-    return text if len(text) <= 600 else text[:400] + " ... " + text[-150:]
 
 
 @contextlib.contextmanager
@@ -202,18 +181,6 @@ def _names(model: Any) -> Optional[list[str]]:
     return None if names is None else [str(n) for n in names]
 
 
-def _unnamed(model: Any) -> Any:
-    """An XGBoost model whose features have no names, as its converter wants it; others as they are."""
-    if not type(model).__module__.startswith("xgboost"):
-        return model
-    import copy
-
-    model = copy.deepcopy(model)
-    booster = model.get_booster() if hasattr(model, "get_booster") else model
-    booster.feature_names = booster.feature_types = None
-    return model
-
-
 def _is_sklearn(model: Any) -> bool:
     """Whether no step comes from another library."""
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
@@ -226,45 +193,3 @@ def _takes_columns(model: Any) -> bool:
     if hasattr(model, "steps"):
         steps = [step for _, step in model.steps]
     return any(type(step).__name__ in ("ColumnTransformer", "FeatureUnion") for step in steps)
-
-
-def _register_boosters() -> None:
-    """Teach skl2onnx the estimators of LightGBM and XGBoost, those that are installed."""
-    import importlib.util as find
-
-    if find.find_spec("onnxmltools") is None:
-        return
-    from skl2onnx import update_registered_converter
-    from skl2onnx.common.shape_calculator import (
-        calculate_linear_classifier_output_shapes as of_classifier,
-    )
-    from skl2onnx.common.shape_calculator import (
-        calculate_linear_regressor_output_shapes as of_regressor,
-    )
-
-    classes: dict[str, Any] = {"zipmap": [True, False, "columns"], "nocl": [True, False]}
-    if find.find_spec("lightgbm") is not None:
-        import lightgbm
-        from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
-
-        update_registered_converter(lightgbm.LGBMRegressor, "LightGbmLGBMRegressor", of_regressor, convert_lightgbm, options={"split": None})
-        update_registered_converter(lightgbm.LGBMClassifier, "LightGbmLGBMClassifier", of_classifier, convert_lightgbm, options=classes)
-    if find.find_spec("xgboost") is not None:
-        import xgboost
-        from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
-
-        update_registered_converter(xgboost.XGBRegressor, "XGBoostXGBRegressor", of_regressor, convert_xgboost)
-        update_registered_converter(xgboost.XGBClassifier, "XGBoostXGBClassifier", of_classifier, convert_xgboost, options=classes)
-
-
-def _booster(model: Any, names: list[str]) -> tuple[bytes, dict[str, Sequence[str]]]:
-    onnxmltools = need("onnxmltools", "to export a booster")
-    model = _unnamed(model)
-    from onnxmltools.convert.common.data_types import FloatTensorType
-
-    convert = onnxmltools.convert_lightgbm if type(model).__module__.startswith("lightgbm") else onnxmltools.convert_xgboost
-    try:
-        onnx = convert(model, initial_types=[("X", FloatTensorType([None, len(names)]))])
-    except Exception as fault:
-        raise Error(f"onnxmltools could not export the booster: {_short(fault)}") from fault
-    return onnx.SerializeToString(), {"X": names}

@@ -26,4 +26,5 @@ class Report:
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f'<iframe srcdoc="{escape(self.html(), quote=True)}" style="width:100%;height:720px;border:1px solid #ccc"></iframe>'
+        style = "width:100%;height:720px;border:1px solid #ccc;box-sizing:border-box"
+        return f'<iframe srcdoc="{escape(self.html(), quote=True)}" style="{style}"></iframe>'

@@ -198,7 +198,7 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 		if p.head == "softmax" || p.head == "logsoftmax" {
 			p.group = d.dep.normalisedWith(p.eta, p.passed)
 		}
-		if i := slices.IndexFunc(d.found, func(q candidate) bool { return q.eta == p.eta }); i >= 0 {
+		if i := slices.IndexFunc(d.found, func(q candidate) bool { return d.isAgain(p, q) }); i >= 0 {
 			if d.found[i].head == complement {
 				d.found[i], p = p, d.found[i]
 			}
@@ -211,6 +211,15 @@ func (d *discovery) addPredictors(v *graph.Value, peel bool) {
 		}
 		d.found = append(d.found, p)
 	}
+}
+
+// isAgain reports whether p and q are the same predictor. A complement, which several nodes
+// spell, begins at the first of equal elements, its sigmoid perhaps at a later one.
+func (d *discovery) isAgain(p, q candidate) bool {
+	if p.eta == q.eta {
+		return true
+	}
+	return (p.head == complement) != (q.head == complement) && d.dep.first(p.eta) == d.dep.first(q.eta)
 }
 
 // dropComplements: 1 - sigmoid(eta) is the probability of the class that the network has

@@ -48,6 +48,15 @@ func (d *dependencies) spelled(el Element) (eta Element, head string) {
 	return eta, head
 }
 
+// first is the first element computed of those that equal el.
+func (d *dependencies) first(el Element) Element {
+	f, r := d.read(el)
+	if at, ok := r.find(f); ok {
+		return at
+	}
+	return el
+}
+
 // named is the head that a form is, and what enters it.
 func named(f form) (head string, arg form) {
 	fn, arg := f.core.fn, f.core.arg
