@@ -125,6 +125,20 @@ def test_catboost(numbers):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("objective, family", [("count:poisson", "poisson"), ("reg:gamma", "gamma"), ("reg:tweedie", None)])
+def test_xgboost_log_link(numbers, objective, family):
+    """Its files multiply the exponential of the trees by a constant, whose logarithm belongs to eta."""
+    xgboost = pytest.importorskip("xgboost")
+    pytest.importorskip("onnxmltools")
+    y = numpy.round(numpy.exp(numbers.y / numbers.y.std())) + (family == "gamma")
+    rows = numbers.assign(y=y)
+    model = xgboost.XGBRegressor(n_estimators=10, objective=objective).fit(rows[COLUMNS], y)
+    for given in (model, model.get_booster()):
+        d = pho.decompose(given, rows, "~ age + income", response="y", inputs=COLUMNS, **({"family": family} if family else {}))
+        numpy.testing.assert_allclose(numpy.exp(d.contributions["eta"]), model.predict(rows[COLUMNS]), rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_torch_module(numbers):
     torch = pytest.importorskip("torch")
     pytest.importorskip("onnxscript")
