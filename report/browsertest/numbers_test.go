@@ -152,9 +152,12 @@ func deviation(t *testing.T, rows [][]string, column int) float64 {
 // readPictures are functions of the page that read a picture as people do: by its ticks.
 const readPictures = `
 const number = s => { const v = s.replace(/\u2212/g, "-").replace(/[\u202f\u00a0]/g, ""); return v.trim() === "" ? NaN : Number(v); };
-// scale maps units of the picture to what the tick labels say.
+// scale maps units of the picture to what the tick labels say: on the axis as it is drawn, which
+// may be logarithmic across.
+const warp = name => name === "log" ? Math.log : /^asinh /.test(name) ? v => Math.asinh(v / name.split(" ")[1]) : v => v;
 const scale = (svg, kind, axis) => {
-	const ticks = [...svg.querySelectorAll("text." + kind + ":not(.name)")].map(e => [Number(e.getAttribute(axis)), number(e.textContent)]).filter(t => !isNaN(t[1]));
+	const w = warp(axis === "x" && svg.dataset.xScale || "");
+	const ticks = [...svg.querySelectorAll("text." + kind + ":not(.name)")].map(e => [Number(e.getAttribute(axis)), w(number(e.textContent))]).filter(t => !isNaN(t[1]));
 	if (ticks.length < 2) return null;
 	const [a, b] = [ticks[0], ticks[ticks.length - 1]];
 	return v => a[1] + (v - a[0]) * (b[1] - a[1]) / (b[0] - a[0]);
@@ -175,6 +178,7 @@ func TestCurvesAreEffects(t *testing.T) {
 		type drawn struct {
 			K      int
 			Term   string
+			Scale  string  // of x
 			Unit   float64 // of a pixel
 			Points [][2]float64
 			Levels map[string]float64
@@ -182,10 +186,11 @@ func TestCurvesAreEffects(t *testing.T) {
 		compared := 0
 		for _, d := range value[[]drawn](b, `(() => {`+readPictures+`
 			return figures().map(f => {
-				const x = scale(f.svg, "x", "x"), y = scale(f.svg, "y", "y"), path = f.svg.querySelector("path.after"), out = {K: f.k, Term: f.term};
+				const x = scale(f.svg, "x", "x"), y = scale(f.svg, "y", "y"), path = f.svg.querySelector("path.after"), out = {K: f.k, Term: f.term, Scale: f.svg.dataset.xScale || ""};
 				if (path && x && y) {
+					const [left, top, right, bottom] = f.svg.dataset.box.split(",").map(Number); // beyond it nothing is seen
 					const n = path.getTotalLength(); out.Points = []; out.Unit = Math.abs(y(1) - y(0));
-					for (let i = 0; i <= 60; i++) { const p = path.getPointAtLength(n * i / 60); out.Points.push([x(p.x), y(p.y)]); }
+					for (let i = 0; i <= 60; i++) { const p = path.getPointAtLength(n * i / 60); if (p.x >= left && p.x <= right && p.y >= top && p.y <= bottom) out.Points.push([x(p.x), y(p.y)]); }
 				} else if (x && f.svg.querySelector(".dot-after")) {
 					out.Levels = {}; out.Unit = Math.abs(x(1) - x(0));
 					for (const g of f.svg.querySelectorAll("g")) {
@@ -198,6 +203,10 @@ func TestCurvesAreEffects(t *testing.T) {
 		})()`) {
 			name := a.Predictors[d.K].Name
 			if c := curves[name+"\x00"+d.Term]; len(c) > 1 {
+				w := warped(d.Scale)
+				for i := range c {
+					c[i][0] = w(c[i][0])
+				}
 				width := math.Abs(c[len(c)-1][0] - c[0][0])
 				for _, p := range d.Points {
 					if best := distance(c, p, width/300, d.Unit); best > 2 {
