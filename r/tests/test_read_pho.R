@@ -133,6 +133,39 @@ test("errors say what to do", {
   near(predict(binary, rows[1:9, ]), fitted(d)[1:9], 0)
 })
 
+test("rows with names, and results without contributions, are read", {
+  named <- cbind(customer = sprintf("%04d", seq_len(n)), rows)
+  write.csv(named, "named.csv", row.names = FALSE)
+  arguments <- c("decompose", "--model", "net/model.onnx", "--data", "named.csv", "--id", "customer", "--formula", "~ s(x) + te(x, z, k = 4)")
+  run(arguments, "--out", "named")
+  run(arguments, "--contributions", "none", "--out", "none")
+  with <- read_pho("named")
+  stopifnot(identical(names(read.csv("named/contributions.csv", check.names = FALSE))[1], "customer"),
+            identical(colnames(predict(with, type = "terms")), c("s(x)", "te(x,z)", "unstructured")))
+  near(fitted(with), fitted(d), 1e-9)
+  without <- read_pho("none")
+  near(predict(without, rows[1:9, ]), fitted(d)[1:9], 0)
+  fails(fitted(without), "written without contributions")
+  grDevices::pdf("masked.pdf")
+  plot(with)
+  plot(without)
+  grDevices::dev.off()
+  surface <- smooth_estimates(with, "te(x,z)")
+  blank <- is.na(surface$.estimate) # farther from every row than a tenth of the ranges
+  stopifnot(any(blank), !all(blank), !anyNA(surface$x), all(is.na(surface$.lower_ci[blank])))
+})
+
+test("results of earlier versions are read", {
+  dirs <- dirname(list.files(file.path(root, "testdata", "formats"), "^decomposition[.]json$", recursive = TRUE, full.names = TRUE))
+  stopifnot(length(dirs) >= 3)
+  for (dir in dirs) {
+    said <- paste(capture.output(print(summary(read_pho(dir)))), collapse = "\n")
+    for (p in jsonlite::fromJSON(file.path(dir, "decomposition.json"), simplifyVector = FALSE)$predictors) {
+      for (t in p$terms) if (!grepl(t$name, said, fixed = TRUE)) stop(dir, ": the summary lacks ", t$name)
+    }
+  }
+})
+
 if (requireNamespace("mgcv", quietly = TRUE)) {
   # PHOGAM of a black box is the penalised additive model of the network's own output.
   run("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--contributions", "csv", "--out", "additive",
