@@ -18,7 +18,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	rows, more := draw(1, 2000), draw(2, 3)
-	d, err := pho.Decompose(ctx, "cmd/pho/demo/ssn.onnx", rows, &pho.Options{Formula: `y ~ s(x3, bs="ps", k=20)`})
+	d, err := pho.Decompose(ctx, "internal/command/demo/ssn.onnx", rows, &pho.Options{Formula: `y ~ s(x3, bs="ps", k=20)`})
 	if err != nil {
 		log.Fatal(err)
 	}

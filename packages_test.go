@@ -105,7 +105,7 @@ func TestLibrariesNameNoFlags(t *testing.T) {
 				return true
 			})
 			if flag != "" {
-				t.Errorf("%s: a message names the flag %s: say what option helps, and let the command add the flag (cmd/pho/advice.go)", place, flag)
+				t.Errorf("%s: a message names the flag %s: say what option helps, and let the command add the flag (internal/command/advice.go)", place, flag)
 			}
 		}
 	}

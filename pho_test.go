@@ -13,7 +13,7 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-const network = "cmd/pho/demo/ssn.onnx"
+const network = "internal/command/demo/ssn.onnx"
 
 // What is asked for and cannot be had is an error that says so, of the packages' types.
 func TestDecomposeErrors(t *testing.T) {

@@ -26,7 +26,7 @@ func ExampleExplainer() {
 			log.Fatal(err)
 		}
 	}
-	d, err := pho.Decompose(ctx, "../cmd/pho/demo/ssn.onnx", table, nil)
+	d, err := pho.Decompose(ctx, "../internal/command/demo/ssn.onnx", table, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func result(t *testing.T) (dir string, unstructured []float64) {
 		t.Fatal(err)
 	}
 	o := &pho.Options{Formula: "~ s(x1, k=5) + g + day", Inputs: map[string][]string{"x": {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"}}}
-	d, err := pho.Decompose(t.Context(), "../cmd/pho/demo/ssn.onnx", table, o)
+	d, err := pho.Decompose(t.Context(), "../internal/command/demo/ssn.onnx", table, o)
 	if err != nil {
 		t.Fatal(err)
 	}

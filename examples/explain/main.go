@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdout, "cmd/pho/demo/ssn.onnx"); err != nil {
+	if err := run(context.Background(), os.Stdout, "internal/command/demo/ssn.onnx"); err != nil {
 		log.Fatal(err)
 	}
 }

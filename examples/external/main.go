@@ -38,7 +38,7 @@ func input(args []string) (model string, src data.Source, err error) {
 	switch len(args) {
 	case 0:
 		src, err = draw(2000)
-		return "cmd/pho/demo/ssn.onnx", src, err
+		return "internal/command/demo/ssn.onnx", src, err
 	case 2:
 		src, err = data.OpenCSV(args[1:], nil)
 		return args[0], src, err

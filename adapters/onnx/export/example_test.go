@@ -17,7 +17,7 @@ import (
 // A network of ten columns with linear terms and a deep part is decomposed, and the parts are
 // written into its file, whose own output stays.
 func Example() {
-	file, err := os.ReadFile("../../../cmd/pho/demo/ssn.onnx")
+	file, err := os.ReadFile("../../../internal/command/demo/ssn.onnx")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCompletedValues: what shells offer for a flag is what the flag takes.
+func TestCompletedValues(t *testing.T) {
+	t.Parallel()
+	for name, values := range flagValues() {
+		command := "decompose"
+		if name == "kind" || name == "orthogonalize" {
+			command = "train"
+		}
+		o := done(t, "__complete", command, "--"+name, "")
+		for _, v := range values {
+			if !strings.Contains(o.out, v+"\n") {
+				t.Errorf("--%s: no %s in %q", name, v, o.out)
+			}
+			if got := call(t, command, "--"+name, v); strings.Contains(got.err, fmt.Sprintf("--%s %q", name, v)) || strings.Contains(got.err, "unknown") {
+				t.Errorf("--%s %s: %s", name, v, got.err)
+			}
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"summary|", ":16"}, {"explain|", ":16"}, {"inspect|", "onnx"}, {"decompose|--model|", "onnx"}, {"decompose|--data|", "parquet"}, {"demo|", ":4"}, {"apply|--decomposition|", ":16"},
+	} {
+		if o := done(t, append([]string{"__complete"}, strings.Split(c.args, "|")...)...); !strings.Contains(o.out, c.want+"\n") {
+			t.Errorf("%s: %q", c.args, o.out)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if o := done(t, "completion", shell); len(o.out) < 1000 || strings.Contains(o.out, `\u00`) {
+			t.Errorf("%s: %.100q", shell, o.out)
+		}
+	}
+}
+
+// TestManualPages: one for each command, with its flags, and the same bytes each time.
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	dirs := [2]string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")}
+	for _, dir := range dirs {
+		done(t, "man", dir)
+	}
+	for _, c := range newRoot(streams{}).Commands() {
+		if !c.IsAvailableCommand() || c.Name() == "help" {
+			continue
+		}
+		name := "pho-" + c.Name() + ".1"
+		text := read(t, dirs[0], name)
+		if text != read(t, dirs[1], name) || !strings.Contains(text, "pho-"+c.Name()) || strings.Contains(text, "20") && strings.Contains(text, "Auto generated") {
+			t.Errorf("%s: %.200s", name, text)
+		}
+	}
+	if o := call(t, "man", dirs[0], "--date", "today"); o.status != exitUsage {
+		t.Errorf("--date today: %s", o.err)
+	}
+}

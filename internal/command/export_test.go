@@ -1,0 +1,121 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pho-go/pho/internal/onnxpb"
+	"github.com/pho-go/pho/internal/resultdir"
+)
+
+// adapted.onnx opens as the network that it was made of: the same contributions and, written
+// again, the same file.
+func TestExportFixedPoint(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	place := func(name string) string { return filepath.Join(temp, name) }
+	write(t, place("rows.csv"), rows(400))
+	args := []string{"--data", place("rows.csv"), "--formula", "y ~ s(x3, k=6) + g + s(x1, by=g, k=5) + w", "--export-onnx"}
+	for _, c := range []struct{ model, input string }{{golden("ssn_op13"), "x=x0..x4"}, {golden("two_heads"), "x=x0..x3"}} {
+		own := append(args, "--input", c.input)
+		done(t, append([]string{"decompose", "--model", c.model, "--out", place("one")}, own...)...)
+		adapted := read(t, place("one"), resultdir.Adapted)
+		write(t, place("adapted.onnx"), adapted)
+		done(t, append([]string{"decompose", "--model", place("adapted.onnx"), "--out", place("two")}, own...)...)
+		for _, name := range []string{resultdir.Contributions, resultdir.Effects, resultdir.Adapted} {
+			if read(t, place("one"), name) != read(t, place("two"), name) {
+				t.Errorf("%s: %s differs", c.model, name)
+			}
+		}
+		if o := done(t, "inspect", place("adapted.onnx")); !strings.Contains(o.out, "are parts of a decomposition that was written into the file (pho.structure) and are passed over") {
+			t.Errorf("inspect does not tell the parts:\n%s", o.out)
+		}
+		done(t, "verify", place("one"))
+	}
+}
+
+// A network that pho train wrote has a declaration of its own, which stays; its text columns
+// are numbers to the file.
+func TestExportTrained(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	place := func(name string) string { return filepath.Join(temp, name) }
+	write(t, place("rows.csv"), rows(300))
+	done(t, "train", "--data", place("rows.csv"), "--formula", "y ~ g + s(x1, k=5)", "--deep", "x2,g", "--epochs", "2", "--out", place("trained"))
+	model := place("trained/model.onnx")
+	for i, from := range []string{model, place("result0/" + resultdir.Adapted)} {
+		out := place("result" + string(rune('0'+i)))
+		done(t, "decompose", "--model", from, "--data", place("rows.csv"), "--formula", "y ~ s(x2, k=5) + x0 + g:x0", "--export-onnx", "--out", out)
+	}
+	if read(t, place("result0"), resultdir.Contributions) != read(t, place("result1"), resultdir.Contributions) {
+		t.Error("other contributions")
+	}
+	if read(t, place("result0"), resultdir.Adapted) != read(t, place("result1"), resultdir.Adapted) {
+		t.Error("another file")
+	}
+}
+
+// Nothing is left where the file cannot be written: here a level is not what the network
+// reads.
+func TestExportRefused(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	network, data, out := filepath.Join(temp, "net.onnx"), filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result")
+	model(t, network, 1, func(b *onnxpb.Builder) {
+		b.AddInit("w", []int{1, 1}, 2)
+		b.AddNode("MatMul", []string{"x", "w"}, "y")
+	})
+	write(t, data, "a\n1\n1.00000001\n2\n1\n1.00000001\n2\n")
+	o := call(t, "decompose", "--model", network, "--data", data, "--input", "x=a", "--formula", "~ factor(a)", "--export-onnx", "--out", out)
+	if o.status != exitFailed || !strings.Contains(o.err, "the two cannot be told apart in the file") {
+		t.Errorf("status %d\n%s", o.status, o.err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a result is left")
+	}
+}
+
+// Networks that keep weights beside them, whose terms are parts of an ensemble of trees or
+// whose predictor is inside of a classifier come out whole: alone in another folder, the
+// file opens as the network that it was made of.
+func TestExportKinds(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	place := func(name string) string { return filepath.Join(temp, name) }
+	write(t, place("rows.csv"), rows(200))
+	for _, c := range []struct{ model, input string }{
+		{"torch_dynamo/external_nam", "x"}, {"torch_dynamo/float16", "x"}, {"lightgbm/pairs", "X"}, {"handmade/trees_5", "x"}, {"catboost/stumps", "features"}, {"sklearn/logistic", "X"}, {"handmade/loop", "x"},
+	} {
+		model := filepath.Join("..", "..", "testdata", "zoo", "networks", filepath.FromSlash(c.model)+".onnx")
+		args := []string{"--data", place("rows.csv"), "--input", c.input + "=x0..x3", "--formula", "~ . + x4", "--export-onnx"}
+		done(t, append([]string{"decompose", "--model", model, "--out", place("one")}, args...)...)
+		write(t, place("adapted.onnx"), read(t, place("one"), resultdir.Adapted))
+		done(t, append([]string{"decompose", "--model", place("adapted.onnx"), "--out", place("two")}, args...)...)
+		for _, name := range []string{resultdir.Contributions, resultdir.Effects, resultdir.Adapted} {
+			if read(t, place("one"), name) != read(t, place("two"), name) {
+				t.Errorf("%s: %s differs", c.model, name)
+			}
+		}
+	}
+}
+
+// A term inside of a loop is refused before rows are read, and nothing is written.
+func TestExportInside(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	data, out := filepath.Join(temp, "rows.csv"), filepath.Join(temp, "result")
+	var columns []string
+	for i := range 15 {
+		columns = append(columns, "c"+strconv.Itoa(i))
+	}
+	write(t, data, strings.Join(columns, ",")+"\n"+strings.Repeat("1,2,3,4,5,6,7,8,9,1,2,3,4,5,6\n", 20))
+	model := filepath.Join("..", "..", "testdata", "zoo", "networks", "keras", "gru.onnx")
+	o := call(t, "decompose", "--model", model, "--data", data, "--export-onnx", "--out", out)
+	_, err := os.Stat(out)
+	if o.status != exitFailed || !strings.Contains(o.err, "is not in the file: it is computed inside of a function, a loop") || err == nil {
+		t.Errorf("status %d, %v\n%s", o.status, err, o.err)
+	}
+}

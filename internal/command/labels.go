@@ -1,0 +1,50 @@
+package command
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/label"
+)
+
+// addLabels is the flag of a labels file; how says what becomes of them.
+func addLabels(f *pflag.FlagSet, path *string, how string) {
+	f.StringVar(path, "labels", "", "JSON `FILE` of what people call columns, units, levels and terms"+how)
+}
+
+// readLabels reads a labels file; "" is none.
+func readLabels(path string) (*label.Labels, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--labels %q: %w", path, durable.Reason(err))
+	}
+	defer f.Close()
+	l, err := label.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("--labels %q: %w", path, err)
+	}
+	return l, nil
+}
+
+// readResult reads the decomposition in dir, with the labels in a file in place of its own; ""
+// keeps those.
+func readResult(dir, labels string) (*decompose.Result, error) {
+	r, err := resultdir.Read(dir)
+	if err != nil || labels == "" {
+		return r, err
+	}
+	l, err := readLabels(labels)
+	if err != nil {
+		return nil, err
+	}
+	return r, wiring.SetLabels(r, l)
+}

@@ -1,0 +1,105 @@
+// Package command is the command pho: flags in, calls, files out. Programs call Main; what they
+// differ in is what they can open.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/pho-go/pho/internal/durable"
+)
+
+// Exit codes of the contract.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// streams are what a command reads and writes besides files, and the command
+// line it was called with.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer // for people, and as plainWriter writes
+	data     io.Writer // standard output for data, byte by byte
+	args     []string
+	end      *ending // nil: of a process that nobody ends early
+}
+
+// unfinished lists what is to be removed if the process has to end.
+func (s streams) unfinished() *durable.Unfinished {
+	if s.end == nil {
+		return nil
+	}
+	return &s.end.Unfinished
+}
+
+// Main runs the command line of the process and ends it.
+func Main() {
+	ctx, end := interruptible(), new(ending)
+	end.after(ctx, patience, os.Exit)
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end}))
+}
+
+// usageError is a call that is wrong whatever the files hold, as opposed to work
+// that failed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// loggedError has been told to the user already, in the form they asked for.
+type loggedError struct{ error }
+
+func (e loggedError) Unwrap() error { return e.error }
+
+// run executes one command line and returns the exit status.
+func run(ctx context.Context, args []string, s streams) (code int) {
+	defer func() {
+		if r := recover(); r != nil { // a bug of ours, still not a stack trace for users
+			fmt.Fprintf(s.err, "pho: internal error: %v; please report it with the command line\n", r)
+			code = exitFailed
+		}
+	}()
+	s.args, s.data = args, s.out
+	s.out, s.err = &plainWriter{w: s.out}, &plainWriter{w: s.err}
+	if isTerminal(s.data) {
+		s.data = s.out
+	}
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	code = status(ctx, err)
+	var logged loggedError
+	if code == exitDone || errors.As(err, &logged) {
+		return code
+	}
+	switch code {
+	case exitUsage:
+		fmt.Fprintf(s.err, "pho: %s\nRun 'pho --help' or 'pho COMMAND --help' for usage.\n", message(err))
+	case exitInterrupted:
+		fmt.Fprintln(s.err, "pho: "+interrupted)
+	default:
+		fmt.Fprintf(s.err, "pho: %s\n", message(err))
+	}
+	return code
+}
+
+// status is the exit status that err stands for.
+func status(ctx context.Context, err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		return exitUsage
+	case ctx.Err() != nil:
+		return exitInterrupted
+	}
+	return exitFailed
+}

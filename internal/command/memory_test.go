@@ -1,0 +1,130 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pho-go/pho/internal/resultdir"
+)
+
+// estimateFactor bounds how far the estimate lies above what a run takes. It is a
+// bound from above of the largest need, which the garbage collector decides.
+const estimateFactor = 4
+
+// The estimate bounds the peak of resident memory, and is of its size: many rows and
+// few columns; many columns; many terms, outputs and contributions.
+func TestMemoryEstimate(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("measures resident memory on linux")
+	}
+	temp := t.TempDir()
+	many, few := filepath.Join(temp, "many.csv"), filepath.Join(temp, "few.csv")
+	write(t, many, rows(150_000))
+	write(t, few, rows(20_000))
+	var wide []string
+	for i := range 5 {
+		wide = append(wide, fmt.Sprintf(`s(x%d, bs="cr", k=100)`, i))
+	}
+	for _, c := range []struct {
+		name, data string
+		args       []string
+	}{
+		{"rows", many, []string{"--model", golden("ssn_op13"), "--input", "x=x0..x4"}},
+		{"columns", few, []string{"--model", golden("ssn_op13"), "--input", "x=x0..x4", "--formula", "~ " + strings.Join(wide, " + "), "--workers", "2"}},
+		{"outputs", many, []string{"--model", golden("nam_deep_op13"), "--input", "x=x0..x3", "--contributions", "parquet", "--workers", "4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := os.Stat(c.args[1]); err != nil {
+				t.Fatal(err)
+			}
+			var peak int64
+			var event struct {
+				Event string           `json:"event"`
+				Bytes int64            `json:"bytes"`
+				Parts map[string]int64 `json:"parts"`
+			}
+			// On a busy machine the watcher may come late and miss the peak.
+			for try := 0; try < 3 && event.Bytes >= estimateFactor*peak; try++ {
+				out := filepath.Join(temp, fmt.Sprint(c.name, try))
+				cmd, stderr := process(append([]string{"decompose", "--data", c.data, "--log", "json", "--out", out}, c.args...)...)
+				seen, err := residentPeak(cmd)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, stderr)
+				}
+				peak = max(peak, seen)
+				first, _, _ := strings.Cut(stderr.String(), "\n")
+				if err := json.Unmarshal([]byte(first), &event); err != nil || event.Event != "memory" {
+					t.Fatalf("%v: the first line is %s", err, first)
+				}
+			}
+			t.Logf("estimate %d MiB, peak %d MiB; %v", event.Bytes>>20, peak>>20, event.Parts)
+			if peak > event.Bytes {
+				t.Errorf("the run took %d bytes, the estimate was %d", peak, event.Bytes)
+			}
+			if event.Bytes > estimateFactor*peak {
+				t.Errorf("the estimate of %d bytes is more than %d times what the run took, %d", event.Bytes, estimateFactor, peak)
+			}
+		})
+	}
+}
+
+// A run that does not fit is refused before it begins, with the part to make smaller;
+// one that fits keeps to it and gives the same bytes.
+func TestMaxMemory(t *testing.T) {
+	temp := t.TempDir()
+	data := filepath.Join(temp, "rows.csv")
+	write(t, data, rows(5000))
+	args := func(out string, more ...string) []string {
+		return append([]string{"decompose", "--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--out", filepath.Join(temp, out)}, more...)
+	}
+	big := []string{"--formula", `~ te(x0, x1, x2, k=c(14,14,14))`, "--sp", "te(x0,x1,x2)=1,1,1"}
+	o := call(t, args("big", append(big, "--max-memory", "500MB")...)...)
+	if o.status != exitFailed || !strings.HasPrefix(o.err, "pho: --max-memory 500MB: decompose: ") ||
+		!strings.Contains(o.err, "of memory would be needed, 477 MiB are allowed (") ||
+		!strings.HasSuffix(o.err, "try terms with fewer columns (a smaller k, levels put together)\n") && !strings.HasSuffix(o.err, "try fewer --workers, or terms with fewer columns (a smaller k, levels put together)\n") {
+		t.Errorf("too large: status %d\n%s", o.status, o.err)
+	}
+	if _, err := os.Stat(filepath.Join(temp, "big")); err == nil {
+		t.Error("the refused run made its directory")
+	}
+	if o := call(t, args("x", "--max-memory", "plenty")...); o.status != exitUsage {
+		t.Errorf("no size: status %d, %s", o.status, o.err)
+	}
+	done(t, args("free")...)
+	done(t, args("bound", "--max-memory", "300MiB")...)
+	for _, name := range []string{resultdir.Decomposition, resultdir.Moments, resultdir.Contributions, resultdir.Effects} {
+		if read(t, temp, "free", name) != read(t, temp, "bound", name) {
+			t.Errorf("%s differs with --max-memory", name)
+		}
+	}
+}
+
+// residentPeak runs cmd and watches its largest resident memory: what wait reports
+// begins with that of the process that started it.
+func residentPeak(cmd *exec.Cmd) (peak int64, err error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return peak, err
+		case <-time.After(2 * time.Millisecond):
+		}
+		raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		_, text, _ := strings.Cut(string(raw), "VmHWM:")
+		var kilobytes int64
+		if _, err := fmt.Sscan(text, &kilobytes); err == nil {
+			peak = max(peak, kilobytes<<10)
+		}
+	}
+}

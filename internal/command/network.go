@@ -1,0 +1,66 @@
+package command
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/wiring"
+)
+
+// networkFlags say how to read the structure of a network.
+type networkFlags struct {
+	maxOrder    int
+	deep        []string
+	learned     []string
+	predictor   []string
+	noStructure bool
+	maxMemory   string
+	precision   string
+}
+
+func (n *networkFlags) add(f *pflag.FlagSet) {
+	f.IntVar(&n.maxOrder, "max-order", 0, "largest `NUMBER` of columns of a learned term (default 3)")
+	f.StringArrayVar(&n.deep, "deep", nil, "`NAME` of a term, node or tensor that belongs to the deep part (repeatable)")
+	f.StringArrayVar(&n.learned, "learned", nil, "`NAME` of a term, node or tensor that is a learned term (repeatable)")
+	f.StringArrayVar(&n.predictor, "predictor", nil, "`TENSOR` to decompose as it is, in place of the outputs (repeatable)")
+	f.BoolVar(&n.noStructure, "no-structure", false, "treat the whole network as the deep part")
+}
+
+func (n *networkFlags) options() *onnx.Options {
+	return &onnx.Options{MaxOrder: n.maxOrder, Deep: n.deep, Learned: n.learned, Predictor: n.predictor, NoStructure: n.noStructure, Decode: basis.Decode}
+}
+
+// addPrecision defines --precision.
+func addPrecision(f *pflag.FlagSet, to *string, otherwise, note string) {
+	f.StringVar(to, "precision", otherwise, "float64 or float32: what the network is computed in; float32 is faster, its contributions sum to eta to 1e-4"+note)
+}
+
+// checkPrecision refuses a name that is no precision's.
+func checkPrecision(name string) error {
+	if _, err := wiring.Precision(name); err != nil {
+		return usagef("--%w", err)
+	}
+	return nil
+}
+
+// loadNetwork reads and checks a network, within the bound that --max-memory names; ""
+// is the adapter's own.
+func loadNetwork(path, maxMemory string) (*wiring.Network, error) {
+	bound, err := memoryBound(maxMemory)
+	if err != nil {
+		return nil, err
+	}
+	return wiring.Load(path, bound)
+}
+
+// reopen opens the network that r, read from dir, was made of, or the networks; path
+// overrides the recorded one, precision (if it is not "") the precision.
+func reopen(r *decompose.Result, dir, path, maxMemory, precision string) (*wiring.Opened, error) {
+	bound, err := memoryBound(maxMemory)
+	if err != nil {
+		return nil, err
+	}
+	return wiring.ReopenAll(r, dir, path, bound, precision)
+}

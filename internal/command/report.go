@@ -1,0 +1,62 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pho-go/pho/internal/resultdir"
+)
+
+func newReport(s streams) *cobra.Command {
+	var model, maxMemory, labels string
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write DIR/report.html and DIR/effects.csv again",
+		Long: `Write DIR/report.html and DIR/effects.csv again from DIR/decomposition.json,
+DIR/moments.bin and the network.
+
+--labels replaces the labels in DIR/decomposition.json, or adds some; nothing else in it
+changes, and nothing is computed anew. A file that holds {} removes them.`,
+		Example: `  pho report result
+  pho report result --labels labels.json
+  pho report result --model moved/model.onnx`,
+		Args: exactArgs("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := readResult(args[0], labels)
+			if err != nil {
+				return err
+			}
+			opened, err := reopen(r, args[0], model, maxMemory, "")
+			if err != nil {
+				return err
+			}
+			path := func(name string) string { return filepath.Join(args[0], name) }
+			var in sources
+			in.addNetworks(opened)
+			in.add("the labels", labels)
+			if labels != "" {
+				if err := in.spareFile("the decomposition", path(resultdir.Decomposition)); err != nil {
+					return err
+				}
+			}
+			in.add("part of the decomposition", path(resultdir.Decomposition), path(resultdir.Moments))
+			for _, name := range []string{resultdir.Effects, resultdir.Report} { // links, perhaps
+				if err := in.spareFile("the report's file", path(name)); err != nil {
+					return err
+				}
+			}
+			if labels != "" {
+				if err := s.unfinished().WriteFile(path(resultdir.Decomposition), func(f *os.File) error { return r.Encode(f) }); err != nil {
+					return err
+				}
+			}
+			return resultdir.WriteReport(cmd.Context(), s.unfinished(), path, opened.Model, r)
+		},
+	}
+	cmd.Flags().StringVar(&model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
+	addLabels(cmd.Flags(), &labels, ", kept in DIR in place of those that are there")
+	cmd.Flags().StringVar(&maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
+	return cmd
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/data/files"
+)
+
+// dataFlags say how to read the rows.
+type dataFlags struct {
+	paths     []string
+	delimiter string
+	factors   []string
+	na        string
+	tensors   bool     // there are arrays that may be all the data
+	batch     rowCount // 0: not given
+}
+
+func (d *dataFlags) add(f *pflag.FlagSet) {
+	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV from standard input; repeatable, and further files may follow the flags")
+	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
+	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
+	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
+}
+
+func (d *dataFlags) addFactors(f *pflag.FlagSet) {
+	f.StringSliceVar(&d.factors, "factor", nil, "numeric `COLUMNS` that are categories (comma separated, repeatable)")
+}
+
+// options turns flags into options and reports wrong usage.
+func (d *dataFlags) options(s streams) (*files.Options, error) {
+	o := &files.Options{Factors: d.factors, BatchRows: int(d.batch), Stdin: s.in}
+	switch delimiter := []rune(d.delimiter); {
+	case d.delimiter == "": // a comma, unless the files look otherwise
+	case d.delimiter == "tab" || d.delimiter == `\t`:
+		o.Delimiter = '\t'
+	case len(delimiter) == 1 && strings.ContainsRune("\t !#$%&'()*,/:;<=>?@[\\]^`{|}~", delimiter[0]):
+		o.Delimiter = delimiter[0]
+	default:
+		return nil, usagef("--delimiter %q: use a comma, semicolon, tab or another ASCII mark", d.delimiter)
+	}
+	switch d.na {
+	case "error":
+	case "drop":
+		o.NA = data.NADrop
+	case "keep":
+		o.NA = data.NAKeep
+	default:
+		return nil, usagef("--na %q: it is error, drop or keep", d.na)
+	}
+	if len(d.paths) == 0 && !d.tensors {
+		return nil, usagef("--data is missing: name a file, or - for standard input")
+	}
+	return o, nil
+}
+
+// rowCount is the value of a flag that takes a number of rows, at least 1.
+type rowCount int
+
+func (n *rowCount) String() string { return strconv.Itoa(int(*n)) }
+func (n *rowCount) Type() string   { return "number of rows, at least 1" }
+func (n *rowCount) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err == nil && v < 1 {
+		err = strconv.ErrRange
+	}
+	if err == nil {
+		*n = rowCount(v)
+	}
+	return err
+}
+
+// drops reports whether rows with missing cells are left out.
+func (d *dataFlags) drops() bool { return d.na == "drop" }
+
+// files expands what --data and the arguments after the flags name.
+func (d *dataFlags) files(further []string) ([]string, error) {
+	if paths := slices.Concat(d.paths, further); len(paths) > 0 || !d.tensors {
+		return data.Expand(paths)
+	}
+	return nil, nil
+}

@@ -1,0 +1,69 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/wiring"
+)
+
+// settled says what was decided for the user: family, events, terms. added are those of
+// pairs, given whether a formula was.
+func settled(ready *wiring.Ready, added []string, given bool) []string {
+	var out []string
+	if ready.TrainedFor != "" {
+		out = append(out, fmt.Sprintf("family %s: that is what the network's file says it was trained for; --family takes another", ready.TrainedFor))
+	}
+	if ready.Event != "" {
+		out = append(out, fmt.Sprintf("events %q: the column that the network's file says tells censored times; --event takes another", ready.Event))
+	}
+	chosen := "terms chosen by the columns; to change them, copy the formula"
+	if len(added) > 0 {
+		out = append(out, "added for what was left: "+strings.Join(added, ", "))
+		chosen = "the formula with what was added; to change it, copy the formula"
+		if !given {
+			chosen = "terms chosen by the columns, and what was added; to change them, copy the formula"
+		}
+	}
+	for _, f := range ready.Chosen {
+		out = append(out, fmt.Sprintf("%s: --formula %s", chosen, quoteFormula(f)))
+	}
+	for _, c := range ready.LeftOut {
+		out = append(out, "without a term: "+c)
+	}
+	return out
+}
+
+// muchLeft is the share of a predictor from which on it matters that columns have no term.
+const muchLeft = 0.05
+
+// bareColumns says which columns that the network reads have no term of their own, where nobody wrote a
+// formula, the network's own structure is all there is, and much is left; "" otherwise.
+func bareColumns(r *decompose.Result, columns []string) string {
+	var with []string
+	left := 0.0
+	for i := range r.Predictors {
+		p := &r.Predictors[i]
+		if p.Variance.Total > 0 {
+			left = max(left, p.Variance.Unstructured/p.Variance.Total)
+		}
+		for j := range p.Terms {
+			if f := p.Terms[j].Features; len(f) == 1 {
+				with = append(with, f[0])
+			}
+		}
+	}
+	var bare []string
+	for _, c := range columns {
+		if !slices.Contains(with, c) && !slices.Contains(bare, c) {
+			bare = append(bare, wiring.Shorten(shown(c), summaryName))
+		}
+	}
+	if left < muchLeft || len(bare) == 0 || len(r.Formulas) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the structure found in the network has no term for %d of its %d columns alone (%s), and %s of the variance is left; --formula '~ .' adds terms of them, chosen by what they hold",
+		len(bare), len(columns), listed(bare, 6), wiring.Percent(left))
+}

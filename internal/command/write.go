@@ -1,0 +1,87 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/diagnostics"
+	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
+)
+
+// noContributions is the format that writes none.
+const noContributions = "none"
+
+// decomposeInto runs the passes, writing contributions as they come, with visitors before
+// those of o. id names the column that names rows there, "" none. Without contributions the
+// result holds no rows of the data either: no examples, and no sample of features' values.
+func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, format, id string) (*decompose.Result, error) {
+	o.Visitors = append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}, o.Visitors...)
+	if format == noContributions {
+		r, err := decompose.Decompose(ctx, m, src, o)
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.Features {
+			r.Features[i].Sample = nil
+		}
+		return r, nil
+	}
+	o.Visitors = append(o.Visitors, report.NewExamples(m.Columns()).WithID(id))
+	name := resultdir.Contributions
+	if format == "parquet" {
+		name = resultdir.Parquet
+	}
+	file, err := os.Create(dir.Path(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be written: %w", name, durable.Reason(err))
+	}
+	defer file.Close()
+	var contributions decompose.Visitor = report.NewContributions(file, totalRows(src)).WithID(id)
+	if format == "parquet" {
+		writer := newParquetContributions(file, totalRows(src))
+		writer.id = id
+		defer func() { _ = writer.stop() }() // of a pass that ended early
+		contributions = writer
+	}
+	o.Visitors = append([]decompose.Visitor{contributions}, o.Visitors...)
+	r, err := decompose.Decompose(ctx, m, src, o)
+	if err != nil {
+		return nil, err
+	}
+	return r, errors.Join(file.Sync(), file.Close())
+}
+
+// totalRows tells, after a pass, how many rows the data have, those left out for
+// missing cells included.
+func totalRows(src files.Source) func() int64 {
+	return func() int64 { total, _ := src.Rows(); return total }
+}
+
+// droppedNote says how many rows were left out for missing cells, if any.
+func droppedNote(src files.Source) string { return wiring.Dropped(src, " (--na drop)") }
+
+// writeRun notes what must not be in the artifact: time, machine, and the commit of the
+// binary, "" where that is not known.
+func writeRun(dir *durable.Dir, started time.Time, workers int, arguments []string) error {
+	return durable.WriteFile(dir.Path(resultdir.Run), func(f *os.File) error {
+		e := json.NewEncoder(f)
+		e.SetIndent("", "  ")
+		return e.Encode(map[string]any{
+			"created_by": revision.Maker, "commit": builtFrom(), "started": started.UTC().Format(time.RFC3339),
+			"seconds": time.Since(started).Seconds(), "workers": workers,
+			"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "arguments": arguments,
+		})
+	})
+}
