@@ -34,7 +34,7 @@ func (r *Result) Labelled() *Result {
 	out.Examples = labelledExamples(l, r.Examples, r.Response)
 	out.Sets = slices.Clone(r.Sets)
 	for i := range out.Sets {
-		out.Sets[i].Predictors = all(out.Sets[i].Predictors, l.Predictor)
+		out.Sets[i].Predictors = label.Each(out.Sets[i].Predictors, l.Predictor)
 		out.Sets[i].Convention = labelledConvention(l, out.Sets[i].Convention)
 	}
 	out.Predictors = slices.Clone(r.Predictors)
@@ -106,12 +106,12 @@ func (l labelling) term(name string) string {
 
 func (l labelling) predictor(d *Predictor) {
 	d.Name, d.Convention = l.labels.Predictor(d.Name), labelledConvention(l.labels, d.Convention)
-	d.Aliased = all(d.Aliased, l.column)
+	d.Aliased = label.Each(d.Aliased, l.column)
 	d.Terms = slices.Clone(d.Terms)
 	for j := range d.Terms {
 		t := &d.Terms[j]
 		t.Why = l.clause(t.Why, t.Features)
-		t.Name, t.AliasedWith, t.Features = l.term(t.Name), all(t.AliasedWith, l.term), l.labels.Features(t.Features)
+		t.Name, t.AliasedWith, t.Features = l.term(t.Name), label.Each(t.AliasedWith, l.term), l.labels.Features(t.Features)
 		t.Margins = slices.Clone(t.Margins)
 		for i := range t.Margins {
 			t.Margins[i].Term = l.term(t.Margins[i].Term)
@@ -120,7 +120,7 @@ func (l labelling) predictor(d *Predictor) {
 	d.Entangled = slices.Clone(d.Entangled)
 	for i := range d.Entangled {
 		e := &d.Entangled[i]
-		e.Reason, e.Terms = l.clause(e.Reason, l.featuresOf(e.Terms)), all(e.Terms, l.term)
+		e.Reason, e.Terms = l.clause(e.Reason, l.featuresOf(e.Terms)), label.Each(e.Terms, l.term)
 	}
 	d.Concurvity = slices.Clone(d.Concurvity)
 	for i := range d.Concurvity {
@@ -130,11 +130,11 @@ func (l labelling) predictor(d *Predictor) {
 	d.Importance = slices.Clone(d.Importance)
 	for i := range d.Importance {
 		e := &d.Importance[i]
-		e.Feature, e.Terms = l.labels.Feature(e.Feature), all(e.Terms, l.term)
+		e.Feature, e.Terms = l.labels.Feature(e.Feature), label.Each(e.Terms, l.term)
 	}
 	d.Orders = slices.Clone(d.Orders)
 	for i := range d.Orders {
-		d.Orders[i].Terms = all(d.Orders[i].Terms, l.term)
+		d.Orders[i].Terms = label.Each(d.Orders[i].Terms, l.term)
 	}
 	l.hierarchy(d)
 	l.remainder(d)
@@ -157,7 +157,7 @@ func (l labelling) hierarchy(d *Predictor) {
 	h := *d.Hierarchy
 	h.Open = slices.Clone(h.Open)
 	for i := range h.Open {
-		h.Open[i] = all(h.Open[i], l.term)
+		h.Open[i] = label.Each(h.Open[i], l.term)
 	}
 	h.Cells = slices.Clone(h.Cells)
 	for i := range h.Cells {
@@ -190,7 +190,7 @@ func (l labelling) remainder(d *Predictor) {
 func (l labelling) condition(c Condition) Condition {
 	column := c.Feature
 	if c.Levels != nil {
-		c.Levels = all(c.Levels, func(level string) string { return l.labels.Level(column, level) })
+		c.Levels = label.Each(c.Levels, func(level string) string { return l.labels.Level(column, level) })
 		c.Feature = l.labels.Feature(column)
 		return c
 	}
@@ -267,18 +267,6 @@ func nameAt(text, name string, at int) bool {
 	begins := before == "" || slices.ContainsFunc([]string{"only ", " + ", "told from ", "split with ", ", ", " and ", " of ", " margin ", "; "}, func(s string) bool { return strings.HasSuffix(before, s) })
 	ends := after == "" || slices.ContainsFunc([]string{" + ", ", ", " and ", " is ", " are ", " contains ", " span ", " leaves ", " depends ", " (", ": ", "; "}, func(s string) bool { return strings.HasPrefix(after, s) })
 	return begins && ends
-}
-
-// all are what names are called; nil stays nil.
-func all(names []string, show func(string) string) []string {
-	if names == nil {
-		return nil
-	}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = show(n)
-	}
-	return out
 }
 
 // errLabelled is what applying a copy by Labelled is.

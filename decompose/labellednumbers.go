@@ -14,7 +14,7 @@ func labelledFeature(l *label.Labels, f Feature) Feature {
 	column, s := f.Name, l.Scale(f.Name)
 	f.Name = l.Feature(column)
 	if f.Levels != nil {
-		f.Levels = all(f.Levels, func(level string) string { return l.Level(column, level) })
+		f.Levels = label.Each(f.Levels, func(level string) string { return l.Level(column, level) })
 		return f
 	}
 	if s == nil {

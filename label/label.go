@@ -49,7 +49,7 @@ func (l *Labels) column(name string) Column {
 func (l *Labels) Feature(column string) string { return cmp.Or(l.column(column).Name, column) }
 
 // Features are what columns are called.
-func (l *Labels) Features(columns []string) []string { return each(columns, l.Feature) }
+func (l *Labels) Features(columns []string) []string { return Each(columns, l.Feature) }
 
 // Unit is that of a column's numbers as they are shown; "": none is known.
 func (l *Labels) Unit(column string) string { return l.column(column).Unit }
@@ -232,7 +232,8 @@ func standsAt(name, column string, at int) bool {
 	return begins && ends
 }
 
-func each(names []string, show func(string) string) []string {
+// Each is what every one of the names is shown as; nil of nil.
+func Each(names []string, show func(string) string) []string {
 	if names == nil {
 		return nil
 	}
