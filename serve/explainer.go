@@ -5,6 +5,8 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -31,6 +33,7 @@ type Explainer struct {
 	plain     *decompose.Applier
 	withSE    *decompose.Applier
 	columns   []Column
+	digest    string
 }
 
 // Column is a data column that the network or a term reads.
@@ -44,7 +47,11 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	r, err := resultdir.Read(dir)
+	doc, err := resultdir.ReadFile(dir, resultdir.Decomposition)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resultdir.Decode(dir, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +60,8 @@ func Open(dir string, o *Options) (*Explainer, error) {
 		return nil, err
 	}
 	e := &Explainer{result: r, network: opened.Networks[0], reference: opened.Reference}
+	sum := sha256.Sum256(doc)
+	e.digest = hex.EncodeToString(sum[:])
 	if e.labels, err = e.network.Graph().Labels(); err != nil {
 		return nil, err
 	}
@@ -91,6 +100,29 @@ func (e *Explainer) readsText(column string) bool {
 
 // Columns lists the data columns that rows need.
 func (e *Explainer) Columns() []Column { return slices.Clone(e.columns) }
+
+// Result is the decomposition, which is shared: read it, and no more.
+func (e *Explainer) Result() *decompose.Result { return e.result }
+
+// Digest is the SHA-256 of decomposition.json, which holds those of the moments and of the
+// network: equal digests give equal answers.
+func (e *Explainer) Digest() string { return e.digest }
+
+// Inputs are the network's inputs, each with the columns that it takes as the numbers of a
+// row, in order. Of several networks, which take the same, those of the first.
+func (e *Explainer) Inputs() []Input {
+	var out []Input
+	for i, in := range e.network.Graph().Inputs() {
+		out = append(out, Input{in.Name, slices.Clone(e.network.Binding()[i].Columns)})
+	}
+	return out
+}
+
+// Input is an input of the network.
+type Input struct {
+	Name    string
+	Columns []string
+}
 
 // Predictors names the network's predictors.
 func (e *Explainer) Predictors() []string {
