@@ -225,3 +225,49 @@ func nans(n, rows int) [][]float64 {
 	}
 	return out
 }
+
+// Join are the rows of all, one after the other, with the columns that rows need. Error: a
+// column that some do not have, or have as numbers where others have texts.
+func (e *Explainer) Join(all []*Rows) (*Rows, error) {
+	out := new(Rows)
+	for _, r := range all {
+		out.n += r.n
+	}
+	for _, c := range e.columns {
+		joined := rowColumn{name: c.Name}
+		place := map[string]int32{}
+		for _, r := range all {
+			at := slices.IndexFunc(r.columns, func(o rowColumn) bool { return o.name == c.Name })
+			if at < 0 {
+				return nil, &data.MissingColumnError{Column: c.Name, Where: "the rows", Columns: r.names()}
+			}
+			joined.append(&r.columns[at], place)
+		}
+		if joined.numbers != nil && joined.codes != nil {
+			return nil, fmt.Errorf("column %q has numbers and texts", c.Name)
+		}
+		out.columns = append(out.columns, joined)
+	}
+	return out, nil
+}
+
+// append appends the values of another column; place is where levels are.
+func (c *rowColumn) append(o *rowColumn, place map[string]int32) {
+	if o.numbers != nil {
+		c.numbers = append(c.numbers, o.numbers...)
+		return
+	}
+	for _, code := range o.codes {
+		if code >= 0 {
+			level := o.levels[code]
+			at, known := place[level]
+			if !known {
+				at = int32(len(c.levels))
+				place[level] = at
+				c.levels = append(c.levels, level)
+			}
+			code = at
+		}
+		c.codes = append(c.codes, code)
+	}
+}

@@ -36,4 +36,3 @@ func (f *onlineFlags) run(ctx context.Context, s streams, dirs []string, o *serv
 	log.Info("listening", "address", l.Addr().String())
 	return server.Serve(ctx, l)
 }
-

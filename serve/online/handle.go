@@ -147,9 +147,7 @@ func (s *Server) answer(c *fasthttp.RequestCtx, m *model, o op, begun time.Time)
 		c.Response.SetBody(s.metricsText())
 		return nil
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), begun.Add(s.o.Timeout))
-	defer cancel()
-	return s.split(ctx, c, m, o)
+	return s.split(c, m, o, begun)
 }
 
 func writeJSON(c *fasthttp.RequestCtx, v any) error {
@@ -222,43 +220,51 @@ func (s *Server) unreadable(c *fasthttp.RequestCtx, err error) {
 	s.counts.add(nil, opUnknown, status, 0)
 }
 
-// body reads the request's body into b's memory, no more of it than is allowed. The memory
+// body reads the request's body to the desk, no more of it than is allowed. The memory
 // grows with what comes, not with what a length promises.
-func (s *Server) body(c *fasthttp.RequestCtx, b []byte) ([]byte, error) {
-	tooLarge := func() error {
-		c.SetConnectionClose() // the rest is not read
-		return faultf(413, "the body has more than %d bytes, which is as many as this server takes: send fewer rows at a time", s.o.MaxBody)
-	}
+func (s *Server) body(c *fasthttp.RequestCtx, d *desk) error {
+	d.body = d.body[:0]
 	if c.Request.Header.ContentLength() > s.o.MaxBody {
-		return b, tooLarge()
+		return s.tooLarge(c)
 	}
 	if encoding := c.Request.Header.ContentEncoding(); len(encoding) > 0 && string(encoding) != "identity" {
-		return b, faultf(415, "the body is encoded as %.40q: send it plain", encoding)
+		return faultf(415, "the body is encoded as %.40q: send it plain", encoding)
 	}
 	from := c.RequestBodyStream()
 	if from == nil {
-		return append(b, c.Request.Body()...), nil
+		d.body = append(d.body, c.Request.Body()...)
+		return nil
 	}
 	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
+		if len(d.body) == cap(d.body) {
+			d.body = append(d.body, 0)[:len(d.body)]
+			if err := s.reserve(d, bodyTimes*int64(cap(d.body))); err != nil {
+				c.SetConnectionClose()
+				return err
+			}
 		}
-		n, err := from.Read(b[len(b):min(cap(b), s.o.MaxBody+1)])
-		b = b[:len(b)+n]
+		n, err := from.Read(d.body[len(d.body):min(cap(d.body), s.o.MaxBody+1)])
+		d.body = d.body[:len(d.body)+n]
 		switch {
-		case len(b) > s.o.MaxBody:
-			return b, tooLarge()
+		case len(d.body) > s.o.MaxBody:
+			return s.tooLarge(c)
 		case errors.Is(err, io.EOF):
-			return b, nil
+			return nil
 		case err != nil:
 			c.SetConnectionClose()
 			var slow net.Error
 			if errors.As(err, &slow) && slow.Timeout() {
-				return b, faultf(408, "the body did not come within %v", s.o.Timeout)
+				return faultf(408, "the body did not come within %v", s.o.Timeout)
 			}
-			return b, faultf(400, "the body breaks off: %w", err)
+			return faultf(400, "the body breaks off: %w", err)
 		}
 	}
+}
+
+// tooLarge refuses a body, the rest of which is not read.
+func (s *Server) tooLarge(c *fasthttp.RequestCtx) error {
+	c.SetConnectionClose()
+	return faultf(413, "the body has more than %d bytes, which is as many as this server takes: send fewer rows at a time", s.o.MaxBody)
 }
 
 // headerLength is how many bytes of the body are JSON; -1: all.
@@ -273,4 +279,3 @@ func headerLength(c *fasthttp.RequestCtx) (int, error) {
 	}
 	return n, nil
 }
-

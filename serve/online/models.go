@@ -40,7 +40,7 @@ type model struct {
 
 	reloads, failures atomic.Int64
 	fault             string // of the last look, "" if it was fine
-	faulty            mark   // what that looked at
+	stale             atomic.Bool
 	counts            modelCounts
 }
 
@@ -50,7 +50,6 @@ type generation struct {
 	version string
 	mark    mark
 	shape   shape
-	queue   *dispatcher
 }
 
 // mark is by what a changed result is known.
@@ -161,10 +160,9 @@ func (m *model) load(o *serve.Options) error {
 	}
 	e, err := serve.Open(m.dir, o)
 	if err != nil {
-		m.faulty = before
 		return fmt.Errorf("model %q: %w", m.name, err)
 	}
-	m.now.Store(&generation{Explainer: e, version: e.Digest()[:16], mark: before, shape: shapeOf(e), queue: &dispatcher{e: e}})
+	m.now.Store(&generation{Explainer: e, version: e.Digest()[:16], mark: before, shape: shapeOf(e)})
 	return nil
 }
 
@@ -206,6 +204,7 @@ func (ms *Models) again(log *slog.Logger) {
 		seen, err := look(m.dir)
 		if err == nil && seen.equal(m.now.Load().mark) {
 			m.fault = ""
+			m.stale.Store(false)
 			continue
 		}
 		old := m.now.Load().version
@@ -215,9 +214,11 @@ func (ms *Models) again(log *slog.Logger) {
 				log.Error("the replacement cannot be used, the old one stays", "model", m.name, "version", old, "error", err.Error())
 			}
 			m.fault = err.Error()
+			m.stale.Store(true)
 			continue
 		}
 		m.fault = ""
+		m.stale.Store(false)
 		m.reloads.Add(1)
 		log.Info("replaced", "model", m.name, "old_version", old, "version", m.now.Load().version)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -20,6 +21,7 @@ type Options struct {
 	MaxRows  int           // of a request, 100,000
 	Queue    int           // requests that may wait for a worker, 1,024
 	Workers  int           // that compute at a time: one per processor
+	Memory   int64         // that large requests in work may reserve together, 512 MiB
 	Timeout  time.Duration // to read a request, to answer it, and to write the answer, 30 s each
 	Poll     time.Duration // how often directories are looked at, 1 s; negative: never
 	Token    func() string // what clients must bring; nil: nothing
@@ -35,6 +37,7 @@ func (o *Options) filled() Options {
 	f.MaxBody, f.MaxRows = cmp.Or(f.MaxBody, 64<<20), cmp.Or(f.MaxRows, 100_000)
 	f.Queue, f.Workers = cmp.Or(f.Queue, 1024), cmp.Or(f.Workers, runtime.GOMAXPROCS(0))
 	f.Timeout, f.Poll = cmp.Or(f.Timeout, 30*time.Second), cmp.Or(f.Poll, time.Second)
+	f.Memory = cmp.Or(f.Memory, 512<<20)
 	if f.Log == nil {
 		f.Log = slog.New(slog.DiscardHandler)
 	}
@@ -51,6 +54,9 @@ type Server struct {
 	http   *fasthttp.Server
 	begun  time.Time
 	counts metrics
+
+	schedule scheduler
+	held     atomic.Int64 // bytes that large requests in work have reserved
 }
 
 // mostConnections are open at a time.
@@ -65,6 +71,7 @@ func New(models *Models, o *Options) *Server {
 		o = &Options{}
 	}
 	s := &Server{o: o.filled(), models: models, begun: time.Now()}
+	s.schedule.workers, s.schedule.most = s.o.Workers, s.o.Queue
 	s.http = &fasthttp.Server{
 		Handler:                      s.handle,
 		ErrorHandler:                 s.unreadable,
@@ -117,6 +124,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)
 	defer cancel()
 	err := s.http.ShutdownWithContext(last)
-	s.o.Log.Info("stopped", "requests", s.counts.total())
+	s.o.Log.Info("stopped")
 	return err
 }

@@ -1,11 +1,12 @@
 package online
 
 import (
-	"context"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -21,15 +22,17 @@ type desk struct {
 	request  oip.Request
 	response oip.Response
 	asked    asked
+	job      job
+	reserved int64
 }
 
-var desks = sync.Pool{New: func() any { return new(desk) }}
+var desks = sync.Pool{New: func() any { return &desk{job: job{turn: make(chan bool, 1)}} }}
 
 // mostKept is how large a buffer may be that is kept for other requests.
 const mostKept = 1 << 20
 
 // split answers infer and explain.
-func (s *Server) split(ctx context.Context, c *fasthttp.RequestCtx, m *model, o op) (err error) {
+func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.o.Log.Error("internal error", "model", m.name, "panic", r)
@@ -41,8 +44,8 @@ func (s *Server) split(ctx context.Context, c *fasthttp.RequestCtx, m *model, o 
 		return err
 	}
 	d := desks.Get().(*desk)
-	defer d.put()
-	if d.body, err = s.body(c, d.body[:0]); err != nil {
+	defer s.put(d)
+	if err = s.body(c, d); err != nil {
 		return err
 	}
 	if err := d.request.Parse(d.body, length); err != nil {
@@ -52,40 +55,68 @@ func (s *Server) split(ctx context.Context, c *fasthttp.RequestCtx, m *model, o 
 	if err := d.asked.read(&d.request, o); err != nil {
 		return err
 	}
-	j := job{se: d.asked.se, na: d.asked.na}
+	j := &d.job
+	j.g, j.se, j.na, j.deadline, j.dropped, j.err = g, d.asked.se, d.asked.na, begun.Add(s.o.Timeout), 0, nil
 	if j.rows, err = g.rows(&d.request, s.o.MaxRows); err != nil {
 		return err
 	}
 	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
 	if o == opInfer {
-		if err := g.outputs(&d.request, &d.asked, &j); err != nil {
+		if err := g.outputs(&d.request, &d.asked, j); err != nil {
 			return err
 		}
 	}
-	if err := g.queue.do(ctx, &j); err != nil {
+	if err := s.reserve(d, bodyTimes*int64(len(d.body))+24*int64(j.rows.Len())*int64(len(g.shape.partsSE))); err != nil {
+		return err
+	}
+	if err := s.schedule.do(j); err != nil {
 		return err
 	}
 	m.counts.rows.Add(int64(j.rows.Len()))
 	if o == opExplain {
-		return s.writeExplained(c, d, g, &j)
+		return s.writeExplained(c, d, g, j)
 	}
-	g.fill(&d.response, &d.request, &d.asked, &j)
+	g.fill(&d.response, &d.request, &d.asked, j)
 	body, header := d.response.Append(d.body[:0]) // what was read is no longer needed
 	d.body = body
 	c.Response.Header.SetContentType("application/json")
 	if header >= 0 {
 		c.Response.Header.SetContentType("application/octet-stream")
-		c.Response.Header.Set("Inference-Header-Content-Length", itoa(header))
+		c.Response.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
 	}
 	c.Response.SetBody(body)
 	return nil
 }
 
-func (d *desk) put() {
+// bodyTimes is how much larger than a body what is read from it may be.
+const bodyTimes = 4
+
+func (s *Server) put(d *desk) {
+	s.held.Add(-d.reserved)
+	d.reserved = 0
 	if cap(d.body) > mostKept {
-		d.body = nil
+		return // so that idle memory stays small
 	}
+	d.job.g, d.job.rows, d.job.parts = nil, nil, nil
+	d.response.Outputs = d.response.Outputs[:0]
 	desks.Put(d)
+}
+
+// reserve sees to it that total bytes of memory are reserved for the request at the desk.
+// Errors: that is more than there is (errBusy), or than there ever is.
+func (s *Server) reserve(d *desk, total int64) error {
+	more := total - d.reserved
+	switch {
+	case total <= mostKept || more <= 0:
+		return nil
+	case total > s.o.Memory:
+		return faultf(413, "the request with its answer would take %d MiB, more than this server has for all: send fewer rows at a time", total>>20)
+	case s.held.Add(more) > s.o.Memory:
+		s.held.Add(-more)
+		return errBusy
+	}
+	d.reserved = total
+	return nil
 }
 
 // asked is what the parameters of a request ask for.
@@ -186,7 +217,8 @@ func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
 		if len(fills) != 1 {
 			return faultf(400, "input %q takes numbers, and has texts", t.Name)
 		}
-		return rows.AddTexts(g.shape.columns[fills[0]].Name, t.Codes, t.Levels)
+		// Terms know levels again by the slice that holds them; the request's is used again.
+		return rows.AddTexts(g.shape.columns[fills[0]].Name, t.Codes, slices.Clone(t.Levels))
 	}
 	if len(fills) == 1 {
 		return rows.AddNumbers(g.shape.columns[fills[0]].Name, t.Numbers)
