@@ -63,20 +63,31 @@ func (r *Rows) add(c rowColumn, n int) error {
 	return nil
 }
 
-// source shows the rows with the columns that are needed, without those that the policy
-// leaves out, and tells how many these are. Numbers of the columns in factors are categories
-// as well.
-func (r *Rows) source(needed, factors []string, na data.NAPolicy) (data.Source, int, error) {
+// batch holds the columns that are needed, at the rows that the policy does not leave out,
+// and tells how many it leaves out. Numbers of the columns in factors are categories as well.
+func (r *Rows) batch(needed, factors []string, na data.NAPolicy) (*data.Batch, data.Schema, int, error) {
 	columns := make([]rowColumn, 0, len(needed))
 	for _, name := range needed {
 		at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == name })
 		if at < 0 {
-			return nil, 0, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
+			return nil, nil, 0, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
 		}
 		columns = append(columns, r.columns[at])
 	}
-	out := make([]bool, r.n)
-	dropped := 0
+	out, dropped, err := r.leftOut(columns, factors, na)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	b, schema, err := batch(columns, factors, out, r.n, dropped)
+	return b, schema, dropped, err
+}
+
+// leftOut tells which rows are left out, nil: none, and how many.
+func (r *Rows) leftOut(columns []rowColumn, factors []string, na data.NAPolicy) (out []bool, dropped int, err error) {
+	if !slices.ContainsFunc(columns, rowColumn.incomplete) {
+		return nil, 0, nil
+	}
+	out = make([]bool, r.n)
 	for i := range r.n { // the first row at fault is told, whatever the order of columns
 		for _, c := range columns {
 			leave, err := c.check(i, na, slices.Contains(factors, c.name))
@@ -92,8 +103,20 @@ func (r *Rows) source(needed, factors []string, na data.NAPolicy) (data.Source, 
 	if dropped == 0 {
 		out = nil
 	}
-	b, schema, err := batch(columns, factors, out, r.n, dropped)
-	return &single{b, schema}, dropped, err
+	return out, dropped, nil
+}
+
+// incomplete tells whether a value is missing or no number to compute with.
+func (c rowColumn) incomplete() bool {
+	if c.numbers == nil {
+		return slices.ContainsFunc(c.codes, func(code int32) bool { return code < 0 })
+	}
+	for _, v := range c.numbers {
+		if v-v != 0 { // NaN, or infinite
+			return true
+		}
+	}
+	return false
 }
 
 func (r *Rows) names() []string {
@@ -213,10 +236,13 @@ func (s *single) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 	}
 }
 
-// nans are n columns of so many rows without values.
-func nans(n, rows int) [][]float64 {
+// columnsOf are n columns of so many rows: without values (NaN), if some rows will have none.
+func columnsOf(n, rows int, missing bool) [][]float64 {
 	all := make([]float64, n*rows)
 	for i := range all {
+		if !missing {
+			break
+		}
 		all[i] = math.NaN()
 	}
 	out := make([][]float64, n)
