@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"slices"
 	"sync"
 
@@ -233,4 +234,29 @@ func fill(to [][]float64, p *decompose.Parts) {
 		column(d.Unstructured, 1)
 		column(d.Eta, 1)
 	}
+}
+
+// SumErrors are the standard errors of the sum of some terms of predictor k, by row; NaN where
+// there is none, and of rows that are left out. Those of several networks hold what differs
+// between them, too. Errors: as of Explain.
+func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, na data.NAPolicy, k int, terms []int) ([]float64, error) {
+	b, schema, dropped, err := rows.batch(e.names, e.reference.Factors, na)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = e.seen(ctx, b, schema, na); err != nil {
+		return nil, err
+	}
+	out := columnsOf(1, rows.Len(), dropped > 0)[0]
+	effect, err := e.plain.SumEffect(ctx, k, terms, b)
+	if err != nil {
+		return nil, err
+	}
+	for i, se := range effect.SE {
+		if n := effect.Networks; n != nil {
+			se = math.Hypot(se, n.SD[i])
+		}
+		out[b.Row(i)] = se
+	}
+	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/pho-go/pho/data"
 )
@@ -296,4 +297,22 @@ func (c *rowColumn) append(o *rowColumn, place map[string]int32) {
 		}
 		c.codes = append(c.codes, code)
 	}
+}
+
+// Text is the value of a column in row i as people read it, numbers with six digits; "": it
+// is missing, or there is no such column.
+func (r *Rows) Text(column string, i int) string {
+	at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == column })
+	switch {
+	case at < 0:
+		return ""
+	case r.columns[at].numbers == nil:
+		if code := r.columns[at].codes[i]; code >= 0 {
+			return r.columns[at].levels[code]
+		}
+		return ""
+	case math.IsNaN(r.columns[at].numbers[i]):
+		return ""
+	}
+	return strconv.FormatFloat(r.columns[at].numbers[i], 'g', 6, 64)
 }

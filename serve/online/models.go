@@ -223,3 +223,15 @@ func (ms *Models) again(log *slog.Logger) {
 		log.Info("replaced", "model", m.name, "old_version", old, "version", m.now.Load().version)
 	}
 }
+
+// Served is a decomposition that is served.
+type Served struct{ Name, Version, Dir string }
+
+// Served lists them by name.
+func (ms *Models) Served() []Served {
+	var out []Served
+	for _, m := range ms.all() {
+		out = append(out, Served{m.name, m.now.Load().version, m.dir})
+	}
+	return out
+}

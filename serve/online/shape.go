@@ -14,6 +14,7 @@ type shape struct {
 	at, atSE  map[string]int
 	eta       []string // names of the predictors among parts
 	responses []string
+	groups    [][]group // of each predictor
 }
 
 func shapeOf(e *serve.Explainer) shape {
@@ -50,6 +51,9 @@ func shapeOf(e *serve.Explainer) shape {
 			name = p + ".eta"
 		}
 		s.eta = append(s.eta, name)
+	}
+	for k := range e.Result().Predictors {
+		s.groups = append(s.groups, groupsOf(e.Result(), k))
 	}
 	for _, v := range report.Responses(e.Result(), make([]float64, len(s.eta)), nil) {
 		s.responses = append(s.responses, v.Name)

@@ -74,7 +74,7 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 	}
 	m.counts.rows.Add(int64(j.rows.Len()))
 	if o == opExplain {
-		return s.writeExplained(c, d, g, j)
+		return s.explained(c, d, g)
 	}
 	g.fill(&d.response, &d.request, &d.asked, j)
 	body, header := d.response.Append(d.body[:0]) // what was read is no longer needed
