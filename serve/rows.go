@@ -34,6 +34,9 @@ func (r *Rows) Len() int { return r.n }
 // AddNumbers adds a column of numbers, NaN where a value is missing; v is kept, not copied.
 // Errors: a name that is empty or taken, a wrong length.
 func (r *Rows) AddNumbers(name string, v []float64) error {
+	if v == nil {
+		v = []float64{}
+	}
 	return r.add(rowColumn{name: name, numbers: v}, len(v))
 }
 

@@ -84,7 +84,6 @@ func New(models *Models, o *Options) *Server {
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
 		NoDefaultContentType:         true,
-		NoDefaultDate:                true,
 		SecureErrorLogMessage:        true,
 		CloseOnShutdown:              true,
 		Logger:                       quiet{s.o.Log},
