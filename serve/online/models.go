@@ -2,7 +2,6 @@ package online
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -39,7 +38,8 @@ type model struct {
 	now  atomic.Pointer[generation]
 
 	reloads, failures atomic.Int64
-	fault             string // of the last look, "" if it was fine
+	failed            int    // looks, one after the other
+	fault             string // that was told of them
 	stale             atomic.Bool
 	counts            modelCounts
 }
@@ -201,26 +201,33 @@ func (ms *Models) again(log *slog.Logger) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	for _, m := range ms.all() {
-		seen, err := look(m.dir)
-		if err == nil && seen.equal(m.now.Load().mark) {
-			m.fault = ""
-			m.stale.Store(false)
-			continue
-		}
-		old := m.now.Load().version
-		if err = errors.Join(err, m.load(ms.open)); err != nil {
-			if m.fault != err.Error() { // once, not every second
-				m.failures.Add(1)
-				log.Error("the replacement cannot be used, the old one stays", "model", m.name, "version", old, "error", err.Error())
-			}
-			m.fault = err.Error()
-			m.stale.Store(true)
-			continue
-		}
-		m.fault = ""
+		m.again(ms.open, log)
+	}
+}
+
+func (m *model) again(o *serve.Options, log *slog.Logger) {
+	seen, err := look(m.dir)
+	old := m.now.Load()
+	changed := err != nil || !seen.equal(old.mark)
+	if changed && err == nil {
+		err = m.load(o)
+	}
+	switch {
+	case err == nil:
+		m.failed, m.fault = 0, ""
 		m.stale.Store(false)
+	default:
+		m.failed++
+	}
+	switch {
+	case err == nil && changed:
 		m.reloads.Add(1)
-		log.Info("replaced", "model", m.name, "old_version", old, "version", m.now.Load().version)
+		log.Info("replaced", "model", m.name, "old_version", old.version, "version", m.now.Load().version)
+	case m.failed > 1 && m.fault != err.Error(): // the first time it may be just being replaced; each fault once
+		m.fault = err.Error()
+		m.stale.Store(true)
+		m.failures.Add(1)
+		log.Error("the replacement cannot be used, the old one stays", "model", m.name, "version", old.version, "error", m.fault)
 	}
 }
 

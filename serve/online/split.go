@@ -78,13 +78,12 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 	}
 	g.fill(&d.response, &d.request, &d.asked, j)
 	body, header := d.response.Append(d.body[:0]) // what was read is no longer needed
-	d.body = body
 	c.Response.Header.SetContentType("application/json")
 	if header >= 0 {
 		c.Response.Header.SetContentType("application/octet-stream")
 		c.Response.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
 	}
-	c.Response.SetBody(body)
+	d.body = c.Response.SwapBody(body) // nothing is copied
 	return nil
 }
 
