@@ -79,6 +79,7 @@ func (f *onlineFlags) run(ctx context.Context, s streams, dirs []string, o *serv
 		log.Info("serving", "model", m.Name, "version", m.Version, "dir", m.Dir)
 	}
 	log.Info("listening", "address", l.Addr().String(), "tls", secure != nil, "token", options.Token != nil)
+	s.end.drainFor(f.timeout + time.Second)
 	return online.New(models, options).Serve(ctx, l)
 }
 

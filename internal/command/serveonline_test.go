@@ -1,17 +1,24 @@
 package command
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -210,5 +217,60 @@ func refusedFlags(t *testing.T, dir string) {
 		if o.status == exitDone || !strings.Contains(o.err, says) {
 			t.Errorf("%s: %d %s, want %s", args, o.status, o.err, says)
 		}
+	}
+}
+
+// SIGTERM while a request comes in: it is answered, though that takes longer than other
+// commands may, nothing new is taken, and the status is 0.
+func TestServeTerminated(t *testing.T) {
+	if runtime.GOOS == "windows" || signal.Ignored(syscall.SIGTERM) {
+		t.Skip("no such signal")
+	}
+	t.Parallel()
+	demo := filepath.Join(t.TempDir(), "demo")
+	done(t, "demo", "--out", demo)
+	cmd := exec.Command(os.Args[0], "serve", filepath.Join(demo, "nam"), "--listen", ":0")
+	cmd.Env = append(os.Environ(), "PHO_TEST_COMMAND=1")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	log, address := bufio.NewReader(stderr), ""
+	for address == "" {
+		line, err := log.ReadBytes('\n')
+		var said struct{ Msg, Address string }
+		if err != nil || json.Unmarshal(line, &said) != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		address = said.Address
+	}
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := `{"inputs": [{"name": "x", "datatype": "FP64", "shape": [1, 10], "data": [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}]}`
+	fmt.Fprintf(conn, "POST /v2/models/nam/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:20])
+	time.Sleep(200 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(patience + 300*time.Millisecond)
+	if c, err := net.Dial("tcp", address); err == nil {
+		t.Error("it still listens")
+		c.Close()
+	}
+	fmt.Fprint(conn, body[20:])
+	r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || r.StatusCode != 200 {
+		t.Fatal(r, err)
+	}
+	rest, _ := io.ReadAll(log)
+	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), `"msg":"stopped"`) {
+		t.Errorf("%v, log:\n%s", err, rest)
 	}
 }

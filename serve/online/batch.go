@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pho-go/pho/data"
@@ -44,6 +45,8 @@ type scheduler struct {
 	mu      sync.Mutex
 	running int
 	waiting []*job
+
+	together atomic.Int64 // jobs that were computed with others
 }
 
 // do computes the rows of a job. Errors: errBusy, context.DeadlineExceeded, what is wrong
@@ -93,7 +96,9 @@ func (s *scheduler) leave(j *job) bool {
 
 // lead computes a job's batch, and hands its place on.
 func (s *scheduler) lead(j *job) {
-	compute(j.batch)
+	if compute(j.batch); len(j.batch) > 1 {
+		s.together.Add(int64(len(j.batch)))
+	}
 	for i, other := range j.batch {
 		if other != j {
 			other.turn <- false

@@ -45,9 +45,7 @@ type modelCounts struct {
 
 // metrics are of the server.
 type metrics struct {
-	other    [ops]counts // requests that are about no rows
-	batches  atomic.Int64
-	together atomic.Int64 // requests that were computed with others
+	other [ops]counts // requests that are about no rows
 }
 
 func (m *metrics) add(of *model, o op, status int, took time.Duration) {
@@ -106,6 +104,8 @@ func (s *Server) metricsText() []byte {
 	s.modelMetrics(&p)
 	p.head("pho_queue_requests", "gauge", "Requests that wait for a worker.")
 	p.line("pho_queue_requests", "", float64(s.schedule.count()))
+	p.head("pho_batched_requests_total", "counter", "Requests that were computed together with others.")
+	p.line("pho_batched_requests_total", "", float64(s.schedule.together.Load()))
 	p.head("pho_queue_limit", "gauge", "How many may wait.")
 	p.line("pho_queue_limit", "", float64(s.o.Queue))
 	p.head("pho_buffer_bytes", "gauge", "Memory reserved by large requests in work.")

@@ -491,6 +491,9 @@ func TestReload(t *testing.T) {
 	}
 	stop()
 	clients.Wait()
+	if text := metrics(t, base); strings.Contains(text, "pho_batched_requests_total 0") {
+		t.Error("no requests were computed together")
+	}
 	count := 0
 	seen.Range(func(any, any) bool { count++; return true })
 	mu.Lock()
