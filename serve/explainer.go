@@ -5,7 +5,11 @@ package serve
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
 	"slices"
+	"sync"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
@@ -31,6 +35,11 @@ type Explainer struct {
 	plain     *decompose.Applier
 	withSE    *decompose.Applier
 	columns   []Column
+	names     []string // of the columns
+	parts     []string // of a row
+	partsSE   []string
+	digest    string
+	idle      sync.Pool // of *decompose.Parts
 }
 
 // Column is a data column that the network or a term reads.
@@ -44,7 +53,11 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	r, err := resultdir.Read(dir)
+	doc, err := resultdir.ReadFile(dir, resultdir.Decomposition)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resultdir.Decode(dir, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +66,8 @@ func Open(dir string, o *Options) (*Explainer, error) {
 		return nil, err
 	}
 	e := &Explainer{result: r, network: opened.Networks[0], reference: opened.Reference}
+	sum := sha256.Sum256(doc)
+	e.digest = hex.EncodeToString(sum[:])
 	if e.labels, err = e.network.Graph().Labels(); err != nil {
 		return nil, err
 	}
@@ -61,8 +76,9 @@ func Open(dir string, o *Options) (*Explainer, error) {
 	}
 	e.withSE = e.plain.WithErrors()
 	for _, name := range e.plain.Columns() {
-		e.columns = append(e.columns, Column{name, e.readsText(name)})
+		e.columns, e.names = append(e.columns, Column{name, e.readsText(name)}), append(e.names, name)
 	}
+	e.parts, e.partsSE = report.ContributionColumns(r), report.ContributionColumnsSE(r)
 	return e, nil
 }
 
@@ -92,6 +108,29 @@ func (e *Explainer) readsText(column string) bool {
 // Columns lists the data columns that rows need.
 func (e *Explainer) Columns() []Column { return slices.Clone(e.columns) }
 
+// Result is the decomposition, which is shared: read it, and no more.
+func (e *Explainer) Result() *decompose.Result { return e.result }
+
+// Digest is the SHA-256 of decomposition.json, which holds those of the moments and of the
+// network: equal digests give equal answers.
+func (e *Explainer) Digest() string { return e.digest }
+
+// Inputs are the network's inputs, each with the columns that it takes as the numbers of a
+// row, in order. Of several networks, which take the same, those of the first.
+func (e *Explainer) Inputs() []Input {
+	var out []Input
+	for i, in := range e.network.Graph().Inputs() {
+		out = append(out, Input{in.Name, slices.Clone(e.network.Binding()[i].Columns)})
+	}
+	return out
+}
+
+// Input is an input of the network.
+type Input struct {
+	Name    string
+	Columns []string
+}
+
 // Predictors names the network's predictors.
 func (e *Explainer) Predictors() []string {
 	names := make([]string, len(e.result.Predictors))
@@ -102,12 +141,12 @@ func (e *Explainer) Predictors() []string {
 }
 
 // Parts names what Explain computes of a row, in order: the columns of contributions.csv,
-// with TERM.se behind each term's if se.
+// with TERM.se behind each term's if se. It is shared.
 func (e *Explainer) Parts(se bool) []string {
 	if !se {
-		return report.ContributionColumns(e.result)
+		return e.parts
 	}
-	return report.ContributionColumnsSE(e.result)
+	return e.partsSE
 }
 
 // Explain splits rows: the values of each of Parts(se), by row, on the scale of the
@@ -116,50 +155,108 @@ func (e *Explainer) Parts(se bool) []string {
 // (*data.MissingColumnError), a missing value that na does not allow (data.ErrMissingValue),
 // a level that did not occur (*data.UnseenLevelError).
 func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
-	src, dropped, err := rows.source(e.names(), e.reference.Factors, na)
+	b, schema, dropped, err := rows.batch(e.names, e.reference.Factors, na)
 	if err != nil {
 		return nil, 0, err
 	}
+	b, err = e.seen(ctx, b, schema, na)
+	if err != nil {
+		return nil, 0, err
+	}
+	parts = columnsOf(len(e.Parts(se)), rows.Len(), dropped > 0)
 	applier := e.plain
 	if se {
 		applier = e.withSE
 	}
-	parts = nans(len(e.Parts(se)), rows.Len())
-	seen := wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), wiring.CodedBy(wiring.FilesOf(src), e.labels))
-	for p, err := range applier.All(ctx, seen) {
-		if err != nil {
+	own, _ := e.idle.Get().(*decompose.Parts)
+	if own == nil {
+		own = new(decompose.Parts)
+	}
+	for i := 0; i < b.Rows(); i += atOnce {
+		chunk := b
+		if b.Rows() > atOnce {
+			chunk = b.Slice(i, min(i+atOnce, b.Rows()))
+		}
+		if err := applier.PartsInto(ctx, own, chunk); err != nil {
 			return nil, 0, err
 		}
-		fill(parts, p)
+		fill(parts, own)
 	}
+	own.Batch = nil
+	e.idle.Put(own)
 	return parts, dropped, nil
 }
 
-// names are the columns that rows need.
-func (e *Explainer) names() []string {
-	names := make([]string, len(e.columns))
-	for i, c := range e.columns {
-		names[i] = c.Name
+// atOnce is how many rows are split at a time.
+const atOnce = 1024
+
+// seen is the batch as the network and the terms see it.
+func (e *Explainer) seen(ctx context.Context, b *data.Batch, schema data.Schema, na data.NAPolicy) (*data.Batch, error) {
+	if e.labels == nil && na != data.NAKeep { // what else could change the numbers
+		return e.network.Rounding(b, e.reference.Rounded)
 	}
-	return names
+	src := wiring.CodedBy(wiring.FilesOf(&single{b, schema}), e.labels)
+	for own, err := range wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), src).Batches(ctx, e.names) {
+		return own, err
+	}
+	return b, nil // no rows
 }
 
 // fill copies the parts of a chunk to the rows that they are of.
 func fill(to [][]float64, p *decompose.Parts) {
-	for i := range p.Batch.Rows() {
-		row, at := p.Batch.Row(i), 0
-		set := func(v float64) { to[at][row] = v; at++ }
-		for k := range p.Predictors {
-			d := &p.Predictors[k]
-			set(d.Intercept)
-			for j, v := range d.Row(i) {
-				set(v)
-				if d.SE != nil {
-					set(d.SE.At(i, j))
-				}
-			}
-			set(d.Unstructured[i])
-			set(d.Eta[i])
+	n, at := p.Batch.Rows(), 0
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = int(p.Batch.Row(i))
+	}
+	column := func(v []float64, stride int) {
+		own := to[at]
+		at++
+		for i, row := range rows {
+			own[row] = v[i*stride]
 		}
 	}
+	for k := range p.Predictors {
+		d := &p.Predictors[k]
+		for _, row := range rows {
+			to[at][row] = d.Intercept
+		}
+		at++
+		_, terms := d.Terms.Dims()
+		for j := range terms {
+			raw := d.Terms.RawMatrix()
+			column(raw.Data[j:], raw.Stride)
+			if d.SE != nil {
+				raw := d.SE.RawMatrix()
+				column(raw.Data[j:], raw.Stride)
+			}
+		}
+		column(d.Unstructured, 1)
+		column(d.Eta, 1)
+	}
+}
+
+// SumErrors are the standard errors of the sum of some terms of predictor k, by row; NaN where
+// there is none, and of rows that are left out. Those of several networks hold what differs
+// between them, too. Errors: as of Explain.
+func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, na data.NAPolicy, k int, terms []int) ([]float64, error) {
+	b, schema, dropped, err := rows.batch(e.names, e.reference.Factors, na)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = e.seen(ctx, b, schema, na); err != nil {
+		return nil, err
+	}
+	out := columnsOf(1, rows.Len(), dropped > 0)[0]
+	effect, err := e.plain.SumEffect(ctx, k, terms, b)
+	if err != nil {
+		return nil, err
+	}
+	for i, se := range effect.SE {
+		if n := effect.Networks; n != nil {
+			se = math.Hypot(se, n.SD[i])
+		}
+		out[b.Row(i)] = se
+	}
+	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/pho-go/pho/data"
 )
@@ -33,6 +34,9 @@ func (r *Rows) Len() int { return r.n }
 // AddNumbers adds a column of numbers, NaN where a value is missing; v is kept, not copied.
 // Errors: a name that is empty or taken, a wrong length.
 func (r *Rows) AddNumbers(name string, v []float64) error {
+	if v == nil {
+		v = []float64{}
+	}
 	return r.add(rowColumn{name: name, numbers: v}, len(v))
 }
 
@@ -63,20 +67,31 @@ func (r *Rows) add(c rowColumn, n int) error {
 	return nil
 }
 
-// source shows the rows with the columns that are needed, without those that the policy
-// leaves out, and tells how many these are. Numbers of the columns in factors are categories
-// as well.
-func (r *Rows) source(needed, factors []string, na data.NAPolicy) (data.Source, int, error) {
+// batch holds the columns that are needed, at the rows that the policy does not leave out,
+// and tells how many it leaves out. Numbers of the columns in factors are categories as well.
+func (r *Rows) batch(needed, factors []string, na data.NAPolicy) (*data.Batch, data.Schema, int, error) {
 	columns := make([]rowColumn, 0, len(needed))
 	for _, name := range needed {
 		at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == name })
 		if at < 0 {
-			return nil, 0, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
+			return nil, nil, 0, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
 		}
 		columns = append(columns, r.columns[at])
 	}
-	out := make([]bool, r.n)
-	dropped := 0
+	out, dropped, err := r.leftOut(columns, factors, na)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	b, schema, err := batch(columns, factors, out, r.n, dropped)
+	return b, schema, dropped, err
+}
+
+// leftOut tells which rows are left out, nil: none, and how many.
+func (r *Rows) leftOut(columns []rowColumn, factors []string, na data.NAPolicy) (out []bool, dropped int, err error) {
+	if !slices.ContainsFunc(columns, rowColumn.incomplete) {
+		return nil, 0, nil
+	}
+	out = make([]bool, r.n)
 	for i := range r.n { // the first row at fault is told, whatever the order of columns
 		for _, c := range columns {
 			leave, err := c.check(i, na, slices.Contains(factors, c.name))
@@ -92,8 +107,20 @@ func (r *Rows) source(needed, factors []string, na data.NAPolicy) (data.Source, 
 	if dropped == 0 {
 		out = nil
 	}
-	b, schema, err := batch(columns, factors, out, r.n, dropped)
-	return &single{b, schema}, dropped, err
+	return out, dropped, nil
+}
+
+// incomplete tells whether a value is missing or no number to compute with.
+func (c rowColumn) incomplete() bool {
+	if c.numbers == nil {
+		return slices.ContainsFunc(c.codes, func(code int32) bool { return code < 0 })
+	}
+	for _, v := range c.numbers {
+		if v-v != 0 { // NaN, or infinite
+			return true
+		}
+	}
+	return false
 }
 
 func (r *Rows) names() []string {
@@ -213,10 +240,13 @@ func (s *single) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 	}
 }
 
-// nans are n columns of so many rows without values.
-func nans(n, rows int) [][]float64 {
+// columnsOf are n columns of so many rows: without values (NaN), if some rows will have none.
+func columnsOf(n, rows int, missing bool) [][]float64 {
 	all := make([]float64, n*rows)
 	for i := range all {
+		if !missing {
+			break
+		}
 		all[i] = math.NaN()
 	}
 	out := make([][]float64, n)
@@ -224,4 +254,68 @@ func nans(n, rows int) [][]float64 {
 		out[i] = all[i*rows : (i+1)*rows : (i+1)*rows]
 	}
 	return out
+}
+
+// Join are the rows of all, one after the other, with the columns that rows need. Error: a
+// column that some do not have, or have as numbers where others have texts.
+func (e *Explainer) Join(all []*Rows) (*Rows, error) {
+	out := new(Rows)
+	for _, r := range all {
+		out.n += r.n
+	}
+	for _, c := range e.columns {
+		joined := rowColumn{name: c.Name}
+		place := map[string]int32{}
+		for _, r := range all {
+			at := slices.IndexFunc(r.columns, func(o rowColumn) bool { return o.name == c.Name })
+			if at < 0 {
+				return nil, &data.MissingColumnError{Column: c.Name, Where: "the rows", Columns: r.names()}
+			}
+			joined.append(&r.columns[at], place)
+		}
+		if joined.numbers != nil && joined.codes != nil {
+			return nil, fmt.Errorf("column %q has numbers and texts", c.Name)
+		}
+		out.columns = append(out.columns, joined)
+	}
+	return out, nil
+}
+
+// append appends the values of another column; place is where levels are.
+func (c *rowColumn) append(o *rowColumn, place map[string]int32) {
+	if o.numbers != nil {
+		c.numbers = append(c.numbers, o.numbers...)
+		return
+	}
+	for _, code := range o.codes {
+		if code >= 0 {
+			level := o.levels[code]
+			at, known := place[level]
+			if !known {
+				at = int32(len(c.levels))
+				place[level] = at
+				c.levels = append(c.levels, level)
+			}
+			code = at
+		}
+		c.codes = append(c.codes, code)
+	}
+}
+
+// Text is the value of a column in row i as people read it, numbers with six digits; "": it
+// is missing, or there is no such column.
+func (r *Rows) Text(column string, i int) string {
+	at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == column })
+	switch {
+	case at < 0:
+		return ""
+	case r.columns[at].numbers == nil:
+		if code := r.columns[at].codes[i]; code >= 0 {
+			return r.columns[at].levels[code]
+		}
+		return ""
+	case math.IsNaN(r.columns[at].numbers[i]):
+		return ""
+	}
+	return strconv.FormatFloat(r.columns[at].numbers[i], 'g', 6, 64)
 }

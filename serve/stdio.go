@@ -23,7 +23,7 @@ func Stdio(ctx context.Context, e *Explainer, in io.Reader, out io.Writer, w Wor
 	if w.Message == nil {
 		w.Message = error.Error
 	}
-	s := &stdio{e: e, columns: e.names(), words: w, out: out, requests: make(chan incoming, 1)}
+	s := &stdio{e: e, columns: e.names, words: w, out: out, requests: make(chan incoming, 1)}
 	if err := s.write(ctx, s.hello(), nil); err != nil {
 		return err
 	}

@@ -35,6 +35,13 @@ func (m *Model) Rows(src data.Source, columns []string) data.Source {
 	return &roundedRows{src, types}
 }
 
+// Rounding is b with the columns as the network sees them: one batch of Rows; b itself if that
+// changes nothing.
+func (m *Model) Rounding(b *data.Batch, columns []string) (*data.Batch, error) {
+	out, _, err := rounded(b, columns, m.structure.found.RoundedTo)
+	return out, err
+}
+
 type roundedRows struct {
 	data.Source
 	types map[string]graph.DType
@@ -111,6 +118,12 @@ func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
 	for k, blocks := range m.blocks {
 		for _, block := range blocks {
 			t := block.Term
+			if l, ok := t.(*decompose.LinearTerm); ok { // most are: one column, nothing to evaluate
+				if err := addMoved(zeta, k, block.Coef[0], l.Column, b, near); err != nil {
+					return err
+				}
+				continue
+			}
 			if t.Kind() == decompose.Learned || !slices.ContainsFunc(t.Columns(), func(c string) bool { return slices.Contains(changed, c) }) {
 				continue
 			}
@@ -124,6 +137,23 @@ func (m *Model) addRounding(zeta *mat.Dense, b *data.Batch) error {
 				zeta.Set(i, k, zeta.At(i, k)+d.AtVec(i))
 			}
 		}
+	}
+	return nil
+}
+
+// addMoved adds to column k of zeta what a coefficient makes of the difference between a
+// column in two batches.
+func addMoved(zeta *mat.Dense, k int, coef float64, column string, b, near *data.Batch) error {
+	exact, err := b.Numeric(column)
+	if err != nil {
+		return err
+	}
+	entered, err := near.Numeric(column)
+	if err != nil || len(exact) == 0 || &exact[0] == &entered[0] { // it is not rounded
+		return err
+	}
+	for i, v := range entered {
+		zeta.Set(i, k, zeta.At(i, k)+(v-exact[i])*coef)
 	}
 	return nil
 }

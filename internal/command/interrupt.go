@@ -44,6 +44,19 @@ type ending struct {
 	durable.Unfinished
 	mu   sync.Mutex
 	tell func() // says on the terminal or in the log that the process ends; nil: the usual words
+
+	drain time.Duration // how long the command may take to end; 0: patience
+}
+
+// drainFor lets the command take longer to end, as it has clients who wait for answers. A
+// second signal ends the process all the same.
+func (e *ending) drainFor(d time.Duration) {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.drain = d
 }
 
 // onEnd sets what is said when the process ends.
@@ -59,7 +72,10 @@ func (e *ending) onEnd(tell func()) {
 // after ends the process some time after ctx has ended, unless it has ended before.
 func (e *ending) after(ctx context.Context, patience time.Duration, exit func(code int)) {
 	context.AfterFunc(ctx, func() {
-		time.Sleep(patience)
+		e.mu.Lock()
+		wait := max(patience, e.drain)
+		e.mu.Unlock()
+		time.Sleep(wait)
 		e.Discard()
 		e.mu.Lock()
 		defer e.mu.Unlock()

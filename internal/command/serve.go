@@ -13,23 +13,32 @@ import (
 type serveFlags struct {
 	stdio                       bool
 	model, maxMemory, precision string
+	online                      onlineFlags
 }
 
 func newServe(s streams) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
-		Use:   "serve DIR --stdio",
-		Short: "Keep a decomposition open and split rows as they are asked for",
+		Use:   "serve DIR... --listen ADDR | DIR --stdio",
+		Short: "Keep decompositions open and split rows as they are asked for",
 		Long: `Keep the decomposition in DIR and its network open, and answer requests for the
-contributions of rows: what 'pho apply' computes, without starting anew. With --stdio the
-client is the program that started this one, and speaks the frames of docs/serve.md on
-standard input and output; Python's sessions do. The end of the input ends the process.`,
-		Example: `  pho serve result --stdio`,
-		Args:    exactArgs("DIR"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), s, args[0]) },
+contributions of rows: what 'pho apply' computes, without starting anew.
+
+--listen answers over HTTP, by the Open Inference Protocol (V2) and an endpoint for explanations:
+docs/serve.md. DIR is a directory that decompose wrote, NAME=DIR one under another name, or a
+folder of several; it is read again when it is replaced. Metrics are at /metrics, logs on
+standard error. SIGTERM ends the server once all requests are answered.
+
+--stdio answers the program that started this one, by the frames of docs/serve.md on standard
+input and output; Python's sessions do. The end of the input ends the process.`,
+		Example: `  pho serve result --listen 127.0.0.1:8080
+  pho serve results/ price=other/result --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --token-file token
+  pho serve result --stdio`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), s, args) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	f.online.add(flags)
 	flags.BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
 	flags.StringVar(&f.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addPrecision(flags, &f.precision, "", " (default: that of the decomposition)")
@@ -37,9 +46,16 @@ standard input and output; Python's sessions do. The end of the input ends the p
 	return cmd
 }
 
-func (f *serveFlags) run(ctx context.Context, s streams, dir string) error {
-	if !f.stdio {
-		return usagef("--stdio is missing: it is the one way to serve")
+func (f *serveFlags) run(ctx context.Context, s streams, dirs []string) error {
+	switch {
+	case f.stdio && f.online.listen != "":
+		return usagef("--stdio and --listen: serve one client or a network, not both")
+	case !f.stdio && f.online.listen == "":
+		return usagef("--listen or --stdio is missing: say where to serve")
+	case len(dirs) == 0:
+		return usagef("DIR is missing")
+	case f.stdio && len(dirs) > 1:
+		return usagef("unexpected argument %q: --stdio serves one decomposition", dirs[1])
 	}
 	if err := checkPrecision(f.precision); err != nil {
 		return err
@@ -48,7 +64,11 @@ func (f *serveFlags) run(ctx context.Context, s streams, dir string) error {
 	if err != nil {
 		return err
 	}
-	e, err := serve.Open(dir, &serve.Options{Model: f.model, MaxMemory: bound, Precision: f.precision})
+	o := &serve.Options{Model: f.model, MaxMemory: bound, Precision: f.precision}
+	if !f.stdio {
+		return f.online.run(ctx, s, dirs, o)
+	}
+	e, err := serve.Open(dirs[0], o)
 	if err != nil {
 		return err
 	}

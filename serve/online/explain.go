@@ -1,0 +1,226 @@
+package online
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/label"
+	"github.com/pho-go/pho/report"
+)
+
+// explanation is what explain answers: rows as `pho explain --json` has them, and reasons.
+type explanation struct {
+	Model   string         `json:"model_name"`
+	Version string         `json:"model_version"`
+	ID      string         `json:"id,omitempty"`
+	Rows    []explainedRow `json:"rows"`
+}
+
+type explainedRow struct {
+	Row        int                  `json:"row"` // from 1
+	Dropped    bool                 `json:"dropped,omitempty"`
+	Predictors []explainedPredictor `json:"predictors"`
+	Response   []responseValue      `json:"response,omitempty"`
+}
+
+type explainedPredictor struct {
+	Name         string          `json:"name"`
+	Label        string          `json:"label,omitempty"`
+	Intercept    float64         `json:"intercept"`
+	Terms        []explainedTerm `json:"terms"`
+	Unstructured float64         `json:"unstructured"`
+	Eta          float64         `json:"eta"`
+	Reasons      []reason        `json:"reasons"`
+}
+
+// explainedTerm is a term, or a sum of which only that is identified.
+type explainedTerm struct {
+	Terms        []string          `json:"terms"`
+	Values       map[string]string `json:"values,omitempty"`
+	Contribution float64           `json:"contribution"`
+	SE           *float64          `json:"se,omitempty"`
+}
+
+// reason is what moves the prediction far, in the words of the labels.
+type reason struct {
+	Label        string   `json:"label"`
+	Values       string   `json:"values,omitempty"`
+	Contribution float64  `json:"contribution"`
+	SE           *float64 `json:"se,omitempty"`
+}
+
+type responseValue struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// group is terms of a predictor that are told as one, as only their sum is identified.
+type group struct {
+	terms    []int
+	names    []string
+	features []string
+	label    string
+}
+
+// groupsOf are those of predictor k; a sum stands where its first term would.
+func groupsOf(r *decompose.Result, k int) (groups []group) {
+	p := &r.Predictors[k]
+	place := map[string]int{} // of a term's name, the sum that has it
+	for j := range p.Terms {
+		t := &p.Terms[j]
+		at, known := place[t.Name]
+		if !known {
+			at = len(groups)
+			groups = append(groups, group{names: []string{t.Name}})
+			for _, e := range p.Entangled {
+				if slices.Contains(e.Terms, t.Name) {
+					groups[at].names = e.Terms
+				}
+			}
+			for _, name := range groups[at].names {
+				place[name] = at
+			}
+		}
+		g := &groups[at]
+		g.terms = append(g.terms, j)
+		for _, f := range t.Features {
+			if !slices.Contains(g.features, f) {
+				g.features = append(g.features, f)
+			}
+		}
+		if g.label != "" {
+			g.label += " + "
+		}
+		g.label += r.Labels.Term(t.LabelTerm())
+	}
+	return groups
+}
+
+// explained answers explain with the rows of a job.
+func (s *Server) explained(c *fasthttp.RequestCtx, d *desk, g *generation) error {
+	ctx, cancel := context.WithDeadline(context.Background(), d.job.deadline)
+	defer cancel()
+	sums, err := g.sumErrors(ctx, &d.job)
+	if err != nil {
+		return err
+	}
+	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Rows: []explainedRow{}}
+	for i := range d.job.rows.Len() {
+		out.Rows = append(out.Rows, g.row(&d.job, sums, i, d.asked.reasons))
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	c.Response.Header.SetContentType("application/json")
+	c.Response.SetBody(append(text, '\n'))
+	return nil
+}
+
+// sumErrors are the standard errors that the parts do not have: of sums, and of several
+// networks. By predictor and group; nil: the part's own.
+func (g *generation) sumErrors(ctx context.Context, j *job) ([][][]float64, error) {
+	out := make([][][]float64, len(g.shape.groups))
+	for k, groups := range g.shape.groups {
+		out[k] = make([][]float64, len(groups))
+		for l, own := range groups {
+			if !j.se || len(own.terms) == 1 && g.Result().Networks == nil {
+				continue
+			}
+			var err error
+			if out[k][l], err = g.SumErrors(ctx, j.rows, j.na, k, own.terms); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// row is row i of a job, with its most important reasons.
+func (g *generation) row(j *job, sums [][][]float64, i, reasons int) explainedRow {
+	row := explainedRow{Row: i + 1, Predictors: []explainedPredictor{}}
+	r := g.Result()
+	width := 1 // of a term
+	if j.se {
+		width = 2
+	}
+	at := 0 // the predictor's first part
+	var eta []float64
+	for k := range r.Predictors {
+		p := &r.Predictors[k]
+		last := at + 1 + width*len(p.Terms)
+		own := explainedPredictor{Name: p.Name, Intercept: j.parts[at][i], Unstructured: j.parts[last][i], Eta: j.parts[last+1][i], Terms: []explainedTerm{}}
+		if own.Label = r.Labels.Predictor(p.Name); own.Label == p.Name {
+			own.Label = ""
+		}
+		if math.IsNaN(own.Eta) {
+			return explainedRow{Row: i + 1, Dropped: true, Predictors: row.Predictors}
+		}
+		for l, group := range g.shape.groups[k] {
+			t := explainedTerm{Terms: group.names}
+			for _, term := range group.terms {
+				t.Contribution += j.parts[at+1+width*term][i]
+			}
+			switch {
+			case sums[k][l] != nil:
+				t.SE = finite(sums[k][l][i])
+			case j.se:
+				t.SE = finite(j.parts[at+2+width*group.terms[0]][i])
+			}
+			for _, f := range group.features {
+				if text := j.rows.Text(f, i); text != "" {
+					if t.Values == nil {
+						t.Values = map[string]string{}
+					}
+					t.Values[f] = text
+				}
+			}
+			own.Terms = append(own.Terms, t)
+		}
+		own.Reasons = reasonsOf(own.Terms, g.shape.groups[k], r.Labels, reasons)
+		at = last + 2
+		eta = append(eta, own.Eta)
+		row.Predictors = append(row.Predictors, own)
+	}
+	for _, v := range report.Responses(r, eta, nil) {
+		row.Response = append(row.Response, responseValue(v))
+	}
+	return row
+}
+
+// finite is nil for what is no number.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// reasonsOf are the most of the terms, the largest in absolute value first.
+func reasonsOf(terms []explainedTerm, groups []group, labels *label.Labels, most int) []reason {
+	order := make([]int, len(terms))
+	for l := range order {
+		order[l] = l
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(terms[b].Contribution), math.Abs(terms[a].Contribution))
+	})
+	out := []reason{}
+	for _, l := range order[:min(most, len(order))] {
+		var values []string
+		for _, f := range groups[l].features {
+			if v := terms[l].Values[f]; v != "" {
+				values = append(values, labels.Feature(f)+" = "+labels.ValueText(f, v))
+			}
+		}
+		out = append(out, reason{groups[l].label, strings.Join(values, ", "), terms[l].Contribution, terms[l].SE})
+	}
+	return out
+}

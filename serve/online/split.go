@@ -1,0 +1,302 @@
+package online
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/report"
+	"github.com/pho-go/pho/serve"
+	"github.com/pho-go/pho/serve/oip"
+)
+
+// desk is what one request is worked on with; they are used again.
+type desk struct {
+	body     []byte
+	request  oip.Request
+	response oip.Response
+	asked    asked
+	job      job
+	reserved int64
+}
+
+var desks = sync.Pool{New: func() any { return &desk{job: job{turn: make(chan bool, 1)}} }}
+
+// mostKept is how large a buffer may be that is kept for other requests.
+const mostKept = 1 << 20
+
+// split answers infer and explain.
+func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.o.Log.Error("internal error", "model", m.name, "panic", r)
+			err = panicked{r}
+		}
+	}()
+	length, err := headerLength(c)
+	if err != nil {
+		return err
+	}
+	d := desks.Get().(*desk)
+	defer s.put(d)
+	if err = s.body(c, d); err != nil {
+		return err
+	}
+	if err := d.request.Parse(d.body, length); err != nil {
+		return err
+	}
+	g := m.now.Load()
+	if err := d.asked.read(&d.request, o); err != nil {
+		return err
+	}
+	j := &d.job
+	j.g, j.se, j.na, j.deadline, j.dropped, j.err = g, d.asked.se, d.asked.na, begun.Add(s.o.Timeout), 0, nil
+	if j.rows, err = g.rows(&d.request, s.o.MaxRows); err != nil {
+		return err
+	}
+	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
+	if o == opInfer {
+		if err := g.outputs(&d.request, &d.asked, j); err != nil {
+			return err
+		}
+	}
+	if err := s.reserve(d, bodyTimes*int64(len(d.body))+24*int64(j.rows.Len())*int64(len(g.shape.partsSE))); err != nil {
+		return err
+	}
+	if err := s.schedule.do(j); err != nil {
+		return err
+	}
+	m.counts.rows.Add(int64(j.rows.Len()))
+	if o == opExplain {
+		return s.explained(c, d, g)
+	}
+	g.fill(&d.response, &d.request, &d.asked, j)
+	body, header := d.response.Append(d.body[:0]) // what was read is no longer needed
+	c.Response.Header.SetContentType("application/json")
+	if header >= 0 {
+		c.Response.Header.SetContentType("application/octet-stream")
+		c.Response.Header.Set("Inference-Header-Content-Length", strconv.Itoa(header))
+	}
+	d.body = c.Response.SwapBody(body) // nothing is copied
+	return nil
+}
+
+// bodyTimes is how much larger than a body what is read from it may be.
+const bodyTimes = 4
+
+func (s *Server) put(d *desk) {
+	s.held.Add(-d.reserved)
+	d.reserved = 0
+	if cap(d.body) > mostKept {
+		return // so that idle memory stays small
+	}
+	d.job.g, d.job.rows, d.job.parts = nil, nil, nil
+	d.response.Outputs = d.response.Outputs[:0]
+	desks.Put(d)
+}
+
+// reserve sees to it that total bytes of memory are reserved for the request at the desk.
+// Errors: that is more than there is (errBusy), or than there ever is.
+func (s *Server) reserve(d *desk, total int64) error {
+	more := total - d.reserved
+	switch {
+	case total <= mostKept || more <= 0:
+		return nil
+	case total > s.o.Memory:
+		return faultf(413, "the request with its answer would take %d MiB, more than this server has for all: send fewer rows at a time", total>>20)
+	case s.held.Add(more) > s.o.Memory:
+		s.held.Add(-more)
+		return errBusy
+	}
+	d.reserved = total
+	return nil
+}
+
+// asked is what the parameters of a request ask for.
+type asked struct {
+	terms, se bool
+	na        data.NAPolicy
+	reasons   int
+}
+
+// passed are parameters that other servers and clients know, and that change nothing here.
+var passed = []string{"sequence_id", "sequence_start", "sequence_end", "priority", "timeout", "content_type", "headers"}
+
+func (a *asked) read(r *oip.Request, o op) error {
+	*a = asked{se: o == opExplain, terms: o == opExplain, reasons: 3}
+	for _, p := range r.Parameters {
+		switch p.Name {
+		case "terms", "se":
+			yes, ok := p.Value.(bool)
+			if !ok {
+				return faultf(400, "the parameter %s is true or false", p.Name)
+			}
+			if p.Name == "se" {
+				a.se = yes
+			} else {
+				a.terms = yes
+			}
+		case "reasons":
+			v, ok := p.Value.(float64)
+			if !ok || v < 0 || v != math.Trunc(v) || v > 1e6 {
+				return faultf(400, "the parameter reasons is how many reasons are wanted, from 0 on")
+			}
+			a.reasons = int(v)
+		case "na":
+			switch p.Value {
+			case "error":
+				a.na = data.NAError
+			case "drop":
+				a.na = data.NADrop
+			case "keep":
+				a.na = data.NAKeep
+			default:
+				return faultf(400, "the parameter na is error, drop or keep")
+			}
+		default:
+			if !slices.Contains(passed, p.Name) && !strings.HasPrefix(p.Name, "triton_") {
+				return faultf(400, "there is no parameter %.40q: a request has terms, se, reasons, na and binary_data_output", p.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// rows are those of a request's tensors.
+func (g *generation) rows(r *oip.Request, most int) (*serve.Rows, error) {
+	n := -1
+	var first string
+	for i := range r.Inputs {
+		t := &r.Inputs[i]
+		if len(t.Shape) == 0 {
+			return nil, faultf(400, "input %q has no dimension: the first is that of rows", t.Name)
+		}
+		if n < 0 {
+			n, first = t.Shape[0], t.Name
+		}
+		if t.Shape[0] != n {
+			return nil, faultf(400, "input %q has %d rows, and %q has %d", t.Name, t.Shape[0], first, n)
+		}
+	}
+	if n < 0 {
+		n = 0
+	}
+	if n > most {
+		return nil, faultf(413, "the request has %d rows; this server takes %d at a time", n, most)
+	}
+	rows := serve.NewRows(n)
+	for i := range r.Inputs {
+		if err := g.add(rows, &r.Inputs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// add adds a tensor's columns.
+func (g *generation) add(rows *serve.Rows, t *oip.Tensor) error {
+	fills, known := g.shape.inputs[t.Name]
+	if !known {
+		return nil // columns that nothing reads are welcome, as in files
+	}
+	width := 1
+	for _, d := range t.Shape[1:] {
+		width *= d
+	}
+	if width != len(fills) && rows.Len() > 0 {
+		return faultf(400, "input %q has %d values a row (shape %v), and takes %d", t.Name, width, t.Shape, len(fills))
+	}
+	if t.Codes != nil || t.Datatype == oip.Bytes {
+		if len(fills) != 1 {
+			return faultf(400, "input %q takes numbers, and has texts", t.Name)
+		}
+		// Terms know levels again by the slice that holds them; the request's is used again.
+		return rows.AddTexts(g.shape.columns[fills[0]].Name, t.Codes, slices.Clone(t.Levels))
+	}
+	if len(fills) == 1 {
+		return rows.AddNumbers(g.shape.columns[fills[0]].Name, t.Numbers)
+	}
+	all := make([]float64, len(t.Numbers))
+	n := rows.Len()
+	for k, at := range fills {
+		own := all[k*n : (k+1)*n]
+		for i := range own {
+			own[i] = t.Numbers[i*width+k]
+		}
+		if err := rows.AddNumbers(g.shape.columns[at].Name, own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contributions is the output that has all parts of a row beside each other.
+const contributions = "contributions"
+
+// outputs checks the names of the outputs that are asked for, and whether they need
+// standard errors.
+func (g *generation) outputs(r *oip.Request, a *asked, j *job) error {
+	for _, o := range r.Outputs {
+		if g.shape.isError(o.Name) {
+			j.se = true
+		}
+		if _, known := g.shape.atSE[o.Name]; !known && o.Name != contributions && !slices.Contains(g.shape.responses, o.Name) {
+			return faultf(400, "there is no output %.80q: GET the model names them", o.Name)
+		}
+	}
+	return nil
+}
+
+// fill puts the parts into the outputs.
+func (g *generation) fill(to *oip.Response, r *oip.Request, a *asked, j *job) {
+	at, names := g.shape.at, g.shape.parts
+	if j.se {
+		at, names = g.shape.atSE, g.shape.partsSE
+	}
+	add := func(name string, binary bool) {
+		var columns [][]float64
+		switch place, part := at[name]; {
+		case part:
+			columns = j.parts[place : place+1]
+		case name == contributions:
+			columns = j.parts
+		default:
+			columns = [][]float64{g.response(j, at, slices.Index(g.shape.responses, name))}
+		}
+		to.Outputs = append(to.Outputs, oip.Result{Name: name, Columns: columns, Matrix: name == contributions, Binary: binary})
+	}
+	for _, o := range r.Outputs {
+		add(o.Name, o.Binary == oip.Yes || o.Binary == oip.Default && r.BinaryOutput)
+	}
+	if len(r.Outputs) > 0 {
+		return
+	}
+	if !a.terms && !a.se {
+		names = g.shape.eta
+	}
+	for _, name := range names {
+		add(name, r.BinaryOutput)
+	}
+	for _, name := range g.shape.responses {
+		add(name, r.BinaryOutput)
+	}
+}
+
+// response computes value k of the response of every row.
+func (g *generation) response(j *job, at map[string]int, k int) []float64 {
+	out := make([]float64, j.rows.Len())
+	eta := make([]float64, len(g.shape.eta))
+	for i := range out {
+		for l, name := range g.shape.eta {
+			eta[l] = j.parts[at[name]][i]
+		}
+		out[i] = report.Responses(g.Result(), eta, nil)[k].Value
+	}
+	return out
+}
