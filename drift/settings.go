@@ -1,0 +1,102 @@
+package drift
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/pho-go/pho/decompose"
+)
+
+// Settings say how rows are counted. States of other settings do not merge.
+type Settings struct {
+	// Time is the column that says in which period a row is, By and Zone how (Clock); "": the
+	// caller names the periods.
+	Time string `json:"time,omitempty"`
+	By   Unit   `json:"by,omitempty"`
+	Zone string `json:"zone,omitempty"`
+	// Weights is the column of the rows' weights; "": every row counts 1.
+	Weights string `json:"weights,omitempty"`
+	// Block and Cluster say which rows may depend on each other; at most one is given, and
+	// without rows are independent. Block: so many consecutive rows of a period in a source.
+	// Cluster: the rows that the caller gives one name (Rows.Clusters); what it is called here.
+	Block   int    `json:"block,omitempty"`
+	Cluster string `json:"cluster,omitempty"`
+}
+
+func (s *Settings) check() error {
+	switch {
+	case s.Block < 0:
+		return fmt.Errorf("drift: blocks of %d rows: they have at least 1", s.Block)
+	case s.Block > 0 && s.Cluster != "":
+		return errors.New("drift: rows are in blocks or in clusters, not in both")
+	case s.Time != "":
+		_, err := NewClock(s.By, s.Zone)
+		return err
+	}
+	return nil
+}
+
+// Decomposition says of which decomposition a state is, and what its parts are.
+type Decomposition struct {
+	SHA256     string      `json:"sha256"`            // of its predictors: coefficients and centring
+	Network    string      `json:"network,omitempty"` // the sum of the network's file
+	Predictors []Predictor `json:"predictors"`
+	Features   []Bins      `json:"features"` // histograms of the columns
+}
+
+// Predictor names the parts of a predictor. Sums are of the parts as they are, and of the predictor less
+// Intercept, so that numbers stay small.
+type Predictor struct {
+	Name      string  `json:"name"`
+	Intercept float64 `json:"intercept"`
+	Terms     []Term  `json:"terms"`
+}
+
+// Term is a term's name and columns.
+type Term struct {
+	Name     string   `json:"name"`
+	Features []string `json:"features"`
+}
+
+// Describe is what a state needs of r; network is the sum of its network's file, "" if that is
+// not known.
+func Describe(r *decompose.Result, network string) (Decomposition, error) {
+	d := Decomposition{Network: network, Predictors: []Predictor{}, Features: []Bins{}}
+	raw, err := json.Marshal(r.Predictors)
+	if err != nil {
+		return d, fmt.Errorf("drift: reading the decomposition: %w", err)
+	}
+	d.SHA256 = digest(raw)
+	for _, p := range r.Predictors {
+		own := Predictor{Name: p.Name, Intercept: p.Intercept, Terms: []Term{}}
+		for _, t := range p.Terms {
+			own.Terms = append(own.Terms, Term{t.Name, append([]string{}, t.Features...)})
+		}
+		d.Predictors = append(d.Predictors, own)
+	}
+	for i := range r.Features {
+		if b, ok := newBins(&r.Features[i]); ok {
+			d.Features = append(d.Features, b)
+		}
+	}
+	return d, d.check()
+}
+
+func (d *Decomposition) check() error {
+	if len(d.Predictors) == 0 {
+		return errors.New("drift: the decomposition has no predictors")
+	}
+	for _, p := range d.Predictors {
+		if math.IsNaN(p.Intercept) || math.IsInf(p.Intercept, 0) {
+			return fmt.Errorf("drift: the intercept of predictor %q is not finite", p.Name)
+		}
+	}
+	for i := range d.Features {
+		if err := d.Features[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
