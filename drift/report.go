@@ -10,9 +10,9 @@ type Report struct {
 	Reference string    `json:"reference"`
 	Counted   string    `json:"counted"` // how rows were counted, in words
 	Changes   []*Change `json:"changes"` // of the other periods, in order
-	// Periods are all periods in order, and the reference first if it is none of them but several
-	// together.
+	// Periods are all periods in order, With is the reference: one of them, or several together.
 	Periods []*Period     `json:"-"`
+	With    *Period       `json:"-"`
 	Of      Decomposition `json:"-"`
 }
 
@@ -30,10 +30,7 @@ func (s *State) Report(reference string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Reference: reference, Counted: s.settings.String(), Changes: []*Change{}, Of: s.of}
-	if s.cells[reference] == nil {
-		r.Periods = append(r.Periods, with)
-	}
+	r := &Report{Reference: reference, Counted: s.settings.String(), Changes: []*Change{}, With: with, Of: s.of}
 	for _, name := range all {
 		p := s.finish(name, s.cells[name])
 		r.Periods = append(r.Periods, p)
@@ -64,5 +61,5 @@ func (s *State) ReportOf(o *State, periods string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Report{Reference: a.Name, Counted: s.settings.String(), Changes: []*Change{s.Compare(a, b)}, Periods: []*Period{a, b}, Of: s.of}, nil
+	return &Report{Reference: a.Name, Counted: s.settings.String(), Changes: []*Change{s.Compare(a, b)}, Periods: []*Period{a, b}, With: a, Of: s.of}, nil
 }

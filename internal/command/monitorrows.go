@@ -166,7 +166,7 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 	if path == "-" {
 		source.ID, source.Name = "standard input", "standard input" // until it has been read
 		o.Stdin = io.TeeReader(o.Stdin, stream)
-	} else if err := sumOf(path, stream); err != nil {
+	} else if err := hashFile(path, stream); err != nil {
 		return err
 	} else {
 		source.ID = hex.EncodeToString(stream.Sum(nil))
@@ -208,8 +208,8 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 	return add.End()
 }
 
-// sumOf adds what a file holds to a hash; of what cannot be read twice, a pipe, it is an error.
-func sumOf(path string, to io.Writer) error {
+// hashFile adds what a file holds to a hash; of what cannot be read twice, a pipe, it is an error.
+func hashFile(path string, to io.Writer) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is not a regular file: read it from standard input, with -", path)
 	}

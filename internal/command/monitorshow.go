@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pho-go/pho/drift"
@@ -119,7 +120,11 @@ func printDrift(w io.Writer, r *drift.Report) {
 	}
 	for k, predictor := range r.Of.Predictors {
 		rows := [][]string{{"period", "rows", "mean", "change", "variance", "change", "through (change of the mean)"}}
-		for _, p := range r.Periods {
+		periods := r.Periods
+		if !slices.ContainsFunc(periods, func(p *drift.Period) bool { return p.Name == r.Reference }) {
+			periods = append([]*drift.Period{r.With}, periods...) // of several together
+		}
+		for _, p := range periods {
 			m := p.Predictors[k]
 			last := len(m.Mean) - 1
 			row := []string{wiring.Shorten(shown(p.Name), 24), fmt.Sprint(p.Rows), fmt.Sprintf("%.4g", m.Mean[last]), "", fmt.Sprintf("%.4g", m.Share[last]), "", ""}
