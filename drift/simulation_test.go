@@ -251,3 +251,5 @@ func TestPlantedDrift(t *testing.T) {
 		}
 	}
 }
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
