@@ -2,6 +2,7 @@ package drift
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -85,6 +86,11 @@ func (s *State) Compare(a, b *Period) *Change {
 	}
 	c.note(a)
 	c.note(b)
+	for _, p := range []*Period{a, b} {
+		if held := float64(p.Rows) / float64(p.Clusters); s.settings.Block > 1 && held < float64(s.settings.Block)/2 {
+			c.Notes = append(c.Notes, fmt.Sprintf("blocks are of %d rows, and those of period %s hold %.1f, because its rows were added by shorter periods or in small sources: it is counted as if more of them were independent", s.settings.Block, p.Name, held))
+		}
+	}
 	return c
 }
 

@@ -7,14 +7,18 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/pho-go/pho/drift"
 )
 
 // small is the file of a state of one term.
 func small(t testing.TB) string {
-	s := newState(t, simulatedTerms, drift.Settings{})
+	s := newState(t, 1, drift.Settings{})
 	for _, id := range []string{"a", "b"} {
 		parts, rows := draw{}.parts(newRand(), 5)
+		p := &parts.Predictors[0]
+		p.Terms = p.Terms.Slice(0, 5, 0, 1).(*mat.Dense)
 		add(t, s, id, parts, rows)
 	}
 	return bytesOf(t, s)

@@ -40,7 +40,7 @@ func (s *Settings) check() error {
 
 // Decomposition says of which decomposition a state is, and what its parts are.
 type Decomposition struct {
-	SHA256     string      `json:"sha256"`            // of its predictors: coefficients and centring
+	SHA256     string      `json:"sha256"`            // of its coefficients and centring
 	Network    string      `json:"network,omitempty"` // the sum of the network's file
 	Predictors []Predictor `json:"predictors"`
 	Features   []Bins      `json:"features"` // histograms of the columns
@@ -64,11 +64,10 @@ type Term struct {
 // not known.
 func Describe(r *decompose.Result, network string) (Decomposition, error) {
 	d := Decomposition{Network: network, Predictors: []Predictor{}, Features: []Bins{}}
-	raw, err := json.Marshal(r.Predictors)
-	if err != nil {
-		return d, fmt.Errorf("drift: reading the decomposition: %w", err)
+	var err error
+	if d.SHA256, err = identity(r); err != nil {
+		return d, err
 	}
-	d.SHA256 = digest(raw)
 	for _, p := range r.Predictors {
 		own := Predictor{Name: p.Name, Intercept: p.Intercept, Terms: []Term{}}
 		for _, t := range p.Terms {
@@ -82,6 +81,35 @@ func Describe(r *decompose.Result, network string) (Decomposition, error) {
 		}
 	}
 	return d, d.check()
+}
+
+// identity is the SHA-256 of what the parts of a row are computed by: the coefficients and the
+// centring, in a form of its own, so that what is told beside them may change.
+func identity(r *decompose.Result) (string, error) {
+	type term struct {
+		Name        string
+		Features    []string
+		Alpha, Beta []float64
+		Center      float64
+	}
+	type predictor struct {
+		Name              string
+		Intercept, Before float64
+		Terms             []term
+	}
+	var all []predictor
+	for _, p := range r.Predictors {
+		own := predictor{Name: p.Name, Intercept: p.Intercept, Before: p.InterceptBefore}
+		for _, t := range p.Terms {
+			own.Terms = append(own.Terms, term{t.Name, t.Features, t.Alpha, t.Beta, t.Center})
+		}
+		all = append(all, own)
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return "", fmt.Errorf("drift: a coefficient of the decomposition is not finite: %w", err)
+	}
+	return digest(raw), nil
 }
 
 func (d *Decomposition) check() error {

@@ -52,7 +52,7 @@ func TestMonitor(t *testing.T) {
 	dir := t.TempDir()
 	paths := monitoredRows(t, dir, 6, 4)
 	result, state := filepath.Join(dir, "result"), filepath.Join(dir, "drift.json")
-	done(t, "decompose", "--model", golden("nam_deep_op13"), "--data", paths[0], "--out", result)
+	done(t, "decompose", "--model", golden("nam_deep_op13"), "--input", "x=x0..x3", "--data", paths[0], "--out", result)
 	done(t, "monitor", result, "--data", paths[0], "--time", "when", "--by", "hour", "--weights", "w", "--state", state)
 	o := done(t, append([]string{"monitor", result, "--state", state, "--roll-up", "day", "--out", filepath.Join(dir, "page"), "--data"}, paths[1:]...)...)
 	for _, want := range []string{"against 2026-01-01", "2026-01-06", "f(x1)", `periods by day of column "when" (UTC), weights "w"`} {
@@ -152,7 +152,7 @@ func refusedByMonitor(t *testing.T, dir, result, state string, paths []string) {
 		return path
 	}
 	other := filepath.Join(dir, "other")
-	done(t, "decompose", "--model", golden("nam_deep_op13"), "--data", paths[4], "--out", other)
+	done(t, "decompose", "--model", golden("nam_deep_op13"), "--input", "x=x0..x3", "--data", paths[4], "--out", other)
 	damaged := filepath.Join(dir, "damaged.json")
 	write(t, damaged, strings.Replace(before, "2026-01-02T03", "2026-01-02T04", 1))
 	for _, c := range []struct {
@@ -178,14 +178,14 @@ func refusedByMonitor(t *testing.T, dir, result, state string, paths []string) {
 		{"damaged or was edited", []string{"monitor", "--state", damaged}},
 		{"damaged or was edited", []string{"monitor", "--state", state, "--merge", damaged}},
 		{"not the state of a monitor", []string{"monitor", "--state", paths[0]}},
-		{"is part of the decomposition", []string{"monitor", result, "--data", paths[0], "--time", "when", "--state", filepath.Join(result, "new.json")}},
+		{"lies in the decomposition", []string{"monitor", result, "--data", paths[0], "--time", "when", "--state", filepath.Join(result, "new.json")}},
 		{"cannot be put together", []string{"monitor", "--state", state, "--roll-up", "label"}},
 		{"there is no period", []string{"monitor", "--state", state, "--reference", "2027"}},
 		{"there is no period", []string{"compare", state, "--periods", "2026-01-01..2027"}},
 		{"--periods is missing", []string{"compare", state}},
 		{"goes with decompositions", []string{"compare", state, "--data", paths[0]}},
 		{"--periods goes with states", []string{"compare", result, other, "--periods", "a..b"}},
-		{"holds a state", []string{"monitor", "--state", state, "--out", dir}},
+		{"holds the state", []string{"monitor", "--state", state, "--out", dir}},
 	} {
 		o := call(t, c.args...)
 		if o.status != exitFailed && o.status != exitUsage || !strings.Contains(o.err, c.want) {
