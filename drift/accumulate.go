@@ -15,6 +15,7 @@ type Accumulator struct {
 	source Source
 	tally  map[string]*tally
 	values [][]float64 // of a row by predictor: terms, unstructured, eta less intercept
+	fit    *[2]float64 // error and loss of a row; nil: there are none
 	held   int64       // numbers in open clusters
 	failed error
 }
@@ -29,6 +30,9 @@ type Rows struct {
 	// Clusters names the cluster of each row (length n), if the settings have clusters. Rows of one
 	// name in different periods, or in different sources, count as different clusters.
 	Clusters []string
+	// Errors are responses less what is predicted for them, and Losses deviances (length n), if the
+	// settings name a response.
+	Errors, Losses []float64
 }
 
 // maxHeld bounds the numbers of clusters that are open: 1 GiB.
@@ -49,6 +53,9 @@ func (s *State) Begin(source Source) (*Accumulator, error) {
 	}
 	a := &Accumulator{state: s, source: source, tally: map[string]*tally{}}
 	a.source.Rows = 0
+	if s.layout.fit > 0 {
+		a.fit = new([2]float64)
+	}
 	for _, p := range s.layout.predictors {
 		a.values = append(a.values, make([]float64, p.m))
 	}
@@ -92,9 +99,12 @@ func (a *Accumulator) add(parts *decompose.Parts, rows Rows) error {
 		}
 		a.source.Rows++
 		t.count(bins, i)
-		t.row(w, a.values)
+		if err := a.score(parts, &rows, i); err != nil {
+			return err
+		}
+		t.row(w, a.values, a.fit)
 		if rows.Clusters == nil {
-			t.blocked(w, a.values, a.state.settings.Block)
+			t.blocked(w, a.values, a.fit, a.state.settings.Block)
 			continue
 		}
 		if err := a.clustered(t, w, rows.Clusters[i]); err != nil {
@@ -113,6 +123,8 @@ func (a *Accumulator) check(parts *decompose.Parts, rows *Rows, n int) error {
 		return fmt.Errorf("drift: periods, weights and clusters are of another number of rows than the %d parts", n)
 	case (rows.Clusters != nil) != (a.state.settings.Cluster != ""):
 		return errors.New("drift: rows have clusters if the settings have, and only then")
+	case (rows.Errors != nil) != (a.fit != nil) || len(rows.Errors) != len(rows.Losses) || rows.Errors != nil && len(rows.Errors) != n:
+		return errors.New("drift: rows have errors and losses, one each, if the settings name a response, and only then")
 	}
 	for k := range parts.Predictors {
 		p := &parts.Predictors[k]
@@ -137,6 +149,20 @@ func (a *Accumulator) read(parts *decompose.Parts, i int) error {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return fmt.Errorf("drift: data row %d: %s of %q is not finite: leave the row out", parts.Batch.Row(i), a.state.part(k, at), a.state.of.Predictors[k].Name)
 			}
+		}
+	}
+	return nil
+}
+
+// score copies the error and the loss of row i.
+func (a *Accumulator) score(parts *decompose.Parts, rows *Rows, i int) error {
+	if a.fit == nil {
+		return nil
+	}
+	*a.fit = [2]float64{rows.Errors[i], rows.Losses[i]}
+	for _, v := range a.fit {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("drift: data row %d: the error of the prediction, or its deviance, is not finite: leave the row out", parts.Batch.Row(i))
 		}
 	}
 	return nil
@@ -182,7 +208,7 @@ func (a *Accumulator) clustered(t *tally, w float64, name string) error {
 		t.open[name] = c
 		t.names = append(t.names, name)
 	}
-	c.row(w, a.values)
+	c.row(w, a.values, a.fit)
 	return nil
 }
 

@@ -25,6 +25,7 @@ type cell struct {
 // layout says where in a cell's sums things are.
 type layout struct {
 	predictors []span
+	fit        int // of errors r and losses d: sum w r, sum w d, and over clusters W R, R R, W D, D D; 0: there are none
 	length     int
 }
 
@@ -42,7 +43,7 @@ const (
 // pairs is how many numbers of a symmetric 4 x 4 matrix are kept.
 const pairs = 10
 
-func (d *Decomposition) layout() layout {
+func (d *Decomposition) layout(scored bool) layout {
 	l := layout{length: partsAt}
 	for _, p := range d.Predictors {
 		s := span{m: len(p.Terms) + 2, first: l.length}
@@ -50,6 +51,10 @@ func (d *Decomposition) layout() layout {
 		s.cluster = s.second + s.m*(s.m+1)/2
 		l.length = s.cluster + pairs*s.m
 		l.predictors = append(l.predictors, s)
+	}
+	if scored {
+		l.fit = l.length
+		l.length += 6
 	}
 	return l
 }

@@ -20,6 +20,7 @@ type Change struct {
 	Rows       [2]int64          `json:"rows"`     // of the reference and of the period
 	Clusters   [2]int64          `json:"clusters"` // likewise: rows, blocks or clusters taken as independent
 	Predictors []PredictorChange `json:"predictors"`
+	Fit        *FitChange        `json:"fit,omitempty"` // nil: no response
 	Features   []FeatureChange   `json:"features"`
 	Notes      []string          `json:"notes"`
 }
@@ -33,12 +34,28 @@ type PredictorChange struct {
 	Parts    []PartChange `json:"parts"` // terms in order, and last the unstructured part
 }
 
+// FitChange says whether the response is predicted as well as it was. The change of the error's mean
+// says that the functions no longer hold, which no distribution of columns can.
+type FitChange struct {
+	Error Figure `json:"mean_error"` // response less prediction
+	Loss  Figure `json:"mean_loss"`  // deviance
+}
+
 // PartChange is what one part contributes to them.
 type PartChange struct {
 	Name     string   `json:"name"`
 	Features []string `json:"features"` // columns of a term: what moved if its mean did
 	Mean     Figure   `json:"mean"`
 	Share    Figure   `json:"variance_share"` // Cov(part, eta)
+	// Own is the part's own variance: what a change of Share is beyond it is how the part goes together with
+	// others.
+	Own Spread `json:"own_variance"`
+}
+
+// Spread is a variance of the reference and of the period, and nil as in Figure.
+type Spread struct {
+	Reference *float64 `json:"reference"`
+	Period    *float64 `json:"period"`
 }
 
 // Figure is a figure of the reference and of the period. nil: the rows are too few to tell.
@@ -74,9 +91,13 @@ func (s *State) Compare(a, b *Period) *Change {
 		for j, t := range slices.Concat(p.Terms, []Term{{Name: Unstructured, Features: []string{}}}) {
 			part := PartChange{Name: t.Name, Features: t.Features}
 			part.Mean, part.Share = figure(j)
+			part.Own = Spread{finite(x.Covariance(j, j)), finite(y.Covariance(j, j))}
 			out.Parts = append(out.Parts, part)
 		}
 		c.Predictors = append(c.Predictors, out)
+	}
+	if x, y := a.Fit, b.Fit; x != nil && y != nil {
+		c.Fit = &FitChange{newFigure(a, b, x.Error, y.Error, x.ErrorVariance, y.ErrorVariance), newFigure(a, b, x.Loss, y.Loss, x.LossVariance, y.LossVariance)}
 	}
 	c.adjust()
 	for j := range s.of.Features {
@@ -160,6 +181,9 @@ func (c *Change) figures() (all []*Figure) {
 		for j := range p.Parts {
 			all = append(all, &p.Parts[j].Mean, &p.Parts[j].Share)
 		}
+	}
+	if c.Fit != nil {
+		all = append(all, &c.Fit.Error, &c.Fit.Loss)
 	}
 	return all
 }

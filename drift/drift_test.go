@@ -138,7 +138,7 @@ func cut(p *decompose.Parts, rows drift.Rows, i, j int) (*decompose.Parts, drift
 // are the sums of the parts' changes.
 func TestFiguresByHand(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	settings := drift.Settings{Weights: "w", Cluster: "g"}
+	settings := drift.Settings{Weights: "w", Cluster: "g", Response: "y"}
 	s := newState(t, simulatedTerms, settings)
 	byHand := map[string]handFigures{}
 	for _, period := range []string{"a", "b"} {
@@ -146,6 +146,9 @@ func TestFiguresByHand(t *testing.T) {
 		rows.Period = period
 		for range 500 {
 			rows.Clusters = append(rows.Clusters, fmt.Sprint(r.IntN(60)))
+		}
+		for i, rest := range parts.Predictors[0].Unstructured { // as if errors were a part
+			rows.Errors, rows.Losses = append(rows.Errors, parts.Predictors[0].Row(i)[0]), append(rows.Losses, rest)
 		}
 		add(t, s, period, parts, rows)
 		byHand[period] = hand(parts, rows, 0)
@@ -173,6 +176,11 @@ func TestFiguresByHand(t *testing.T) {
 		if apart := math.Sqrt(a.meanVariance + b.meanVariance); *first.Mean.SE < apart*(1-1e-12) {
 			t.Errorf("standard error %g is less than %g", *first.Mean.SE, apart)
 		}
+	}
+	fit, last := report.Changes[0].Fit, p.Parts[simulatedTerms]
+	for _, same := range [][2]drift.Figure{{fit.Error, first.Mean}, {fit.Loss, last.Mean}} {
+		near("error or loss", same[0].Change, *same[1].Change)
+		near("its standard error", same[0].SE, *same[1].SE)
 	}
 	mean, variance := 0.0, 0.0
 	for _, part := range p.Parts {
@@ -247,6 +255,7 @@ func TestRefused(t *testing.T) {
 		"data row 5: its weight":           func(_ *decompose.Parts, rows *drift.Rows) { rows.Weights = make([]float64, 10); rows.Weights[5] = -1 },
 		"another number of rows":           func(_ *decompose.Parts, rows *drift.Rows) { rows.Periods = []string{"a"} },
 		"cannot name a period":             func(_ *decompose.Parts, rows *drift.Rows) { rows.Period = "" },
+		"rows have errors and losses":      func(_ *decompose.Parts, rows *drift.Rows) { rows.Errors = make([]float64, 10) },
 		"rows have clusters if":            func(_ *decompose.Parts, rows *drift.Rows) { rows.Clusters = make([]string, 10) },
 		"parts of 0 predictors":            func(p *decompose.Parts, _ *drift.Rows) { p.Predictors = nil },
 		"not those of the state's":         func(p *decompose.Parts, _ *drift.Rows) { p.Predictors[0].Terms.Reset() },

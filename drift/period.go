@@ -16,6 +16,7 @@ type Period struct {
 	// Effective is (sum w)^2 / sum w^2 over clusters: of clusters of equal weight their number.
 	Effective  float64
 	Predictors []Moments
+	Fit        *Fit // nil: no response
 	counts     [][]int64
 }
 
@@ -32,8 +33,14 @@ type Moments struct {
 	covariance                  []float64 // m x m, of the parts
 }
 
-// Variance is that of a part over the rows, with the divisor of Share.
-func (m *Moments) Variance(part int) float64 { return m.covariance[part*(len(m.Mean)+1)] }
+// Covariance is that of two parts over the rows, with the divisor of Share.
+func (m *Moments) Covariance(i, j int) float64 { return m.covariance[i*len(m.Mean)+j] }
+
+// Fit is how well the response is predicted.
+type Fit struct {
+	Error, Loss                 float64 // means: of response less prediction, and of the deviance
+	ErrorVariance, LossVariance float64 // of these as estimates; NaN: there is one cluster
+}
 
 // Period is what is known of a period. Where periods are by time, that of a longer unit is made
 // of all periods in it: 2026-01 of the days in January. An unknown one is an error that
@@ -125,6 +132,14 @@ func (s *State) finish(name string, c *cell) *Period {
 		m.Mean[at.m-1] += s.of.Predictors[k].Intercept
 		p.Predictors = append(p.Predictors, m)
 	}
+	if at := s.layout.fit; at > 0 {
+		of := sum[at:]
+		p.Fit = &Fit{Error: of[0] / w, Loss: of[1] / w}
+		variance := func(mean float64, products []float64) float64 {
+			return few * max(products[1]-2*mean*products[0]+mean*mean*sum[clusterAt], 0) / (w * w)
+		}
+		p.Fit.ErrorVariance, p.Fit.LossVariance = variance(p.Fit.Error, of[2:]), variance(p.Fit.Loss, of[4:])
+	}
 	return p
 }
 
@@ -208,5 +223,6 @@ func (s *State) between(o *State, text string) (a, b *Period, err error) {
 func (s *State) comparable(o *State) error {
 	same := *o
 	same.settings = s.settings
+	same.layout = s.layout // with a response or without
 	return s.fits(&same)
 }

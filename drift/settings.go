@@ -18,6 +18,9 @@ type Settings struct {
 	Zone string `json:"zone,omitempty"`
 	// Weights is the column of the rows' weights; "": every row counts 1.
 	Weights string `json:"weights,omitempty"`
+	// Response is the column of the response, of which errors and losses are added (Rows); "":
+	// there are none.
+	Response string `json:"response,omitempty"`
 	// Block and Cluster say which rows may depend on each other; at most one is given, and
 	// without rows are independent. Block: so many consecutive rows of a period in a source.
 	// Cluster: the rows that the caller gives one name (Rows.Clusters); what it is called here.

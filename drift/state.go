@@ -34,7 +34,7 @@ func New(of Decomposition, settings Settings) (*State, error) {
 	if err := settings.check(); err != nil {
 		return nil, err
 	}
-	return &State{of: of, settings: settings, layout: of.layout(), cells: map[string]*cell{}}, nil
+	return &State{of: of, settings: settings, layout: of.layout(settings.Response != ""), cells: map[string]*cell{}}, nil
 }
 
 // Decomposition is the one whose parts the state is of. Its slices are the state's own.
@@ -135,6 +135,9 @@ func (s Settings) String() string {
 	}
 	if s.Weights != "" {
 		out = append(out, fmt.Sprintf("weights %q", s.Weights))
+	}
+	if s.Response != "" {
+		out = append(out, fmt.Sprintf("response %q", s.Response))
 	}
 	switch {
 	case s.Block > 1:

@@ -43,7 +43,7 @@ func (t *tally) count(bins [][]int, i int) {
 }
 
 // row adds a row to first and second moments.
-func (t *tally) row(w float64, values [][]float64) {
+func (t *tally) row(w float64, values [][]float64, fit *[2]float64) {
 	if t.rows++; t.run == runRows {
 		t.settle()
 	}
@@ -62,6 +62,10 @@ func (t *tally) row(w float64, values [][]float64) {
 			second = second[at.m-i:]
 		}
 	}
+	if fit != nil {
+		t.part[t.layout.fit] += w * fit[0]
+		t.part[t.layout.fit+1] += w * fit[1]
+	}
 }
 
 // settle adds the run to all.
@@ -72,11 +76,11 @@ func (t *tally) settle() {
 }
 
 // blocked adds a row to the cluster that it is itself, or to the block that is being filled.
-func (t *tally) blocked(w float64, values [][]float64, rows int) {
+func (t *tally) blocked(w float64, values [][]float64, fit *[2]float64, rows int) {
 	if t.block == nil {
 		t.block = newCluster(t.layout)
 	}
-	t.block.row(w, values)
+	t.block.row(w, values, fit)
 	if t.inBlock++; t.inBlock >= rows {
 		t.close(t.block)
 		clear(t.block.sums)
@@ -105,6 +109,13 @@ func (t *tally) close(c *cluster) {
 			}
 		}
 	}
+	if t.layout.fit > 0 {
+		out := t.part[t.layout.fit+2:]
+		for i, v := range c.sums[at:] {
+			out[2*i] += w * v
+			out[2*i+1] += v * v
+		}
+	}
 }
 
 // cell is what was added.
@@ -127,7 +138,7 @@ func (t *tally) cell() (*cell, error) {
 }
 
 // cluster is the sums over rows that depend on each other: of the weights, and of w a and
-// w a e of each part.
+// w a e of each part; last of the error and the loss, if there are any.
 type cluster struct{ sums []float64 }
 
 func newCluster(l *layout) *cluster {
@@ -135,10 +146,13 @@ func newCluster(l *layout) *cluster {
 	for _, p := range l.predictors {
 		n += 2 * p.m
 	}
+	if l.fit > 0 {
+		n += 2
+	}
 	return &cluster{make([]float64, n)}
 }
 
-func (c *cluster) row(w float64, values [][]float64) {
+func (c *cluster) row(w float64, values [][]float64, fit *[2]float64) {
 	c.sums[0] += w
 	at := c.sums[1:]
 	for _, v := range values {
@@ -148,5 +162,9 @@ func (c *cluster) row(w float64, values [][]float64) {
 			at[2*j+1] += w * a * e
 		}
 		at = at[2*len(v):]
+	}
+	if fit != nil {
+		at[0] += w * fit[0]
+		at[1] += w * fit[1]
 	}
 }

@@ -49,6 +49,7 @@ type driftPredictor struct {
 	ID, Name string
 	Figures  []driftFigure
 	NotDrawn string
+	Fit      bool          // the response is known
 	Parts    []driftPart   // of two periods, what changed by part
 	Periods  []driftPeriod // of several, a line each
 }
@@ -56,6 +57,12 @@ type driftPredictor struct {
 type driftPeriod struct {
 	Name, Rows, Mean, MeanChange, Variance, VarianceChange, Through string
 	MeanDrift, VarianceDrift                                        bool
+	Fit                                                             []driftValue // error and deviance
+}
+
+type driftValue struct {
+	Value string
+	Drift bool
 }
 
 type driftPart struct {
@@ -151,7 +158,18 @@ func newDriftPredictor(r *drift.Report, k int, drawn []*drift.Period) driftPredi
 			line.MeanDrift, line.VarianceDrift = own.Mean.Drift, own.Variance.Drift
 			line.Through = driftThrough(own)
 		}
+		if out.Fit = r.With.Fit != nil && k == 0; out.Fit && p.Fit != nil {
+			line.Fit = driftFit(p.Fit, of[p.Name])
+		}
 		out.Periods = append(out.Periods, line)
+	}
+	return out
+}
+
+func driftFit(f *drift.Fit, c *drift.Change) []driftValue {
+	out := []driftValue{{Value: num(f.Error)}, {Value: num(f.Loss)}}
+	if c != nil && c.Fit != nil {
+		out[0].Drift, out[1].Drift = c.Fit.Error.Drift, c.Fit.Loss.Drift
 	}
 	return out
 }
@@ -188,16 +206,60 @@ func driftThrough(p *drift.PredictorChange) string {
 	return list(names, 6)
 }
 
-// driftFigure is a part over the periods: above its mean, below its share of the variance.
+// driftSeries are two figures of every period that are drawn one below the other.
+type driftSeries struct {
+	title, above, below string
+	upper               func(*drift.Period) (v, variance float64)
+	lower               func(*drift.Period) float64
+	marks               func(*drift.Change) (upper, lower bool) // what drifted
+}
+
+// partSeries are the mean of part j of predictor k and its share of the variance; of the part
+// behind the last, which is the predictor itself, its variance.
+func partSeries(r *drift.Report, k, j int) driftSeries {
+	terms := r.Of.Predictors[k].Terms
+	s := driftSeries{title: drift.Unstructured, above: "mean", below: "share of the variance"}
+	switch {
+	case j < len(terms):
+		s.title = clip(terms[j].Name, 60)
+	case j > len(terms):
+		s.title, s.below = "the prediction", "variance"
+	}
+	s.upper = func(p *drift.Period) (float64, float64) {
+		return p.Predictors[k].Mean[j], p.Predictors[k].MeanVariance[j]
+	}
+	s.lower = func(p *drift.Period) float64 { return p.Predictors[k].Share[j] }
+	s.marks = func(c *drift.Change) (bool, bool) {
+		own := &c.Predictors[k]
+		if j < len(own.Parts) {
+			return own.Parts[j].Mean.Drift, own.Parts[j].Share.Drift
+		}
+		return own.Mean.Drift, own.Variance.Drift
+	}
+	return s
+}
+
+// fitSeries are the mean error of the prediction and the deviance.
+func fitSeries() driftSeries {
+	return driftSeries{
+		title: "the response", above: "mean of response less prediction", below: "deviance",
+		upper: func(p *drift.Period) (float64, float64) { return p.Fit.Error, p.Fit.ErrorVariance },
+		lower: func(p *drift.Period) float64 { return p.Fit.Loss },
+		marks: func(c *drift.Change) (bool, bool) { return c.Fit.Error.Drift, c.Fit.Loss.Drift },
+	}
+}
+
+// driftFigure is a series as the template draws it.
 type driftFigure struct {
 	Title, Label, Details string
-	Below                 string // what the lower panel shows
-	MeanBand, Mean, Share string // paths
-	MeanAt, ShareAt       string // heights of the reference; "": none
-	Zero                  string // of the share
-	MeanTicks, ShareTicks []tick
+	Above, Below          string
+	Band, Upper, Lower    string // paths
+	UpperAt, LowerAt      string // heights of the reference; "": none
+	Zero                  string // of the lower panel
+	UpperTicks            []tick
+	LowerTicks            []tick
 	XTicks                []tick
-	MeanDots, ShareDots   []driftDot
+	UpperDots, LowerDots  []driftDot
 }
 
 // driftDot is a period. Those that drifted are diamonds.
@@ -210,101 +272,104 @@ type driftDot struct {
 // The places of a figure's panels.
 const (
 	driftLeft, driftRight  = 46, 350
-	meanTop, meanBottom    = 14, 124
-	shareTop, shareBottom  = 146, 216
+	upperTop, upperBottom  = 14, 124
+	lowerTop, lowerBottom  = 146, 216
 	mostDots               = 120
 	halfWidthOf95          = 1.959963984540054
 	driftXLabels, xLetters = 5, 10
 )
 
-// driftFigures are those of the predictor itself and of its parts, the latter on common scales.
+// driftFigures are those of the predictor itself, of the response, and of the predictor's parts, which are on
+// common scales.
 func driftFigures(r *drift.Report, k int, drawn []*drift.Period) (out []driftFigure, notDrawn string) {
-	terms := r.Of.Predictors[k].Terms
-	parts := len(terms) + 1
-	means, shares, own, variance := emptySpan(), emptySpan(), emptySpan(), emptySpan()
-	for _, p := range append([]*drift.Period{r.With}, drawn...) {
-		addMean(&own, &p.Predictors[k], parts)
-		variance.add(p.Predictors[k].Share[parts])
-		for j := range parts {
-			addMean(&means, &p.Predictors[k], j)
-			shares.add(p.Predictors[k].Share[j])
-		}
+	parts := len(r.Of.Predictors[k].Terms) + 1
+	whole := partSeries(r, k, parts)
+	out = append(out, whole.draw(r, drawn, whole.spans(r, drawn)))
+	if k == 0 && r.With.Fit != nil && !slices.ContainsFunc(drawn, func(p *drift.Period) bool { return p.Fit == nil }) {
+		fit := fitSeries()
+		out = append(out, fit.draw(r, drawn, fit.spans(r, drawn)))
 	}
-	shares.add(0)
-	variance.add(0)
-	out = append(out, newDriftFigure(r, k, parts, "the prediction", drawn, own, variance))
 	if parts > maxFigures {
 		notDrawn = fmt.Sprintf("Drawn are the first %d of %d parts, and the unstructured one.", maxFigures-1, parts)
 	}
+	all := [2]span{emptySpan(), emptySpan()}
+	var series []driftSeries
 	for j := range parts {
-		title := drift.Unstructured
-		if j < len(terms) {
-			title = terms[j].Name
-		}
+		s := partSeries(r, k, j)
+		own := s.spans(r, drawn)
+		all[0].join(own[0])
+		all[1].join(own[1])
 		if j < maxFigures-1 || j == parts-1 {
-			out = append(out, newDriftFigure(r, k, j, title, drawn, means, shares))
+			series = append(series, s)
 		}
+	}
+	for _, s := range series {
+		out = append(out, s.draw(r, drawn, all))
 	}
 	return out, notDrawn
 }
 
-func addMean(s *span, m *drift.Moments, j int) {
-	s.add(m.Mean[j])
-	if half := halfWidthOf95 * math.Sqrt(m.MeanVariance[j]); !notFinite(half) {
-		s.add(m.Mean[j] - half)
-		s.add(m.Mean[j] + half)
+// spans are the ranges of both panels.
+func (s *driftSeries) spans(r *drift.Report, drawn []*drift.Period) [2]span {
+	upper, lower := emptySpan(), emptySpan()
+	lower.add(0)
+	for _, p := range append([]*drift.Period{r.With}, drawn...) {
+		v, variance := s.upper(p)
+		upper.add(v)
+		upper.add(v - halfWidthOf95*math.Sqrt(variance))
+		upper.add(v + halfWidthOf95*math.Sqrt(variance))
+		lower.add(s.lower(p))
 	}
+	return [2]span{upper, lower}
 }
 
-func newDriftFigure(r *drift.Report, k, j int, title string, drawn []*drift.Period, means, shares span) driftFigure {
-	f := driftFigure{Title: clip(title, 60), Below: "share of the variance"}
-	if j > len(r.Of.Predictors[k].Terms) {
-		f.Below = "variance"
-	}
-	f.Label = f.Title + " over the periods: mean above, " + f.Below + " below"
+func (s *driftSeries) draw(r *drift.Report, drawn []*drift.Period, spans [2]span) driftFigure {
+	f := driftFigure{Title: s.title, Above: s.above, Below: s.below}
+	f.Label = s.title + " over the periods: " + s.above + " above, " + s.below + " below"
 	x := axis{span{-0.5, float64(len(drawn)) - 0.5}, driftLeft, driftRight}
-	y := axis{means.drawable().padded(0.06), meanBottom, meanTop}
-	z := axis{shares.drawable().padded(0.06), shareBottom, shareTop}
-	f.MeanTicks, f.ShareTicks, f.XTicks = y.ticks(5), z.ticks(3), driftTicks(x, drawn)
+	y := axis{spans[0].drawable().padded(0.06), upperBottom, upperTop}
+	z := axis{spans[1].drawable().padded(0.06), lowerBottom, lowerTop}
+	f.UpperTicks, f.LowerTicks, f.XTicks = y.ticks(5), z.ticks(3), driftTicks(x, drawn)
 	f.Zero = px(z.at(0))
-	if with := &r.With.Predictors[k]; !notFinite(with.Share[j]) {
-		f.MeanAt, f.ShareAt = px(y.at(with.Mean[j])), px(z.at(with.Share[j]))
+	upper := func(p *drift.Period) float64 { v, _ := s.upper(p); return v }
+	f.UpperAt = px(y.at(upper(r.With)))
+	if v := s.lower(r.With); !notFinite(v) {
+		f.LowerAt = px(z.at(v))
 	}
-	f.MeanBand = driftBand(x, y, drawn, func(p *drift.Period) (float64, float64) {
-		return p.Predictors[k].Mean[j], halfWidthOf95 * math.Sqrt(p.Predictors[k].MeanVariance[j])
+	f.Band = driftBand(x, y, drawn, func(p *drift.Period) (float64, float64) {
+		v, variance := s.upper(p)
+		return v, halfWidthOf95 * math.Sqrt(variance)
 	})
-	f.Mean = driftLine(x, y, drawn, func(p *drift.Period) float64 { return p.Predictors[k].Mean[j] })
-	f.Share = driftLine(x, z, drawn, func(p *drift.Period) float64 { return p.Predictors[k].Share[j] })
-	f.dots(r, k, j, drawn, x, y, z)
+	f.Upper, f.Lower = driftLine(x, y, drawn, upper), driftLine(x, z, drawn, s.lower)
+	s.dots(&f, r, drawn, x, y, z)
 	return f
 }
 
 // dots marks the periods, those that drifted always and the others if there are few.
-func (f *driftFigure) dots(r *drift.Report, k, j int, drawn []*drift.Period, x, y, z axis) {
+func (s *driftSeries) dots(f *driftFigure, r *drift.Report, drawn []*drift.Period, x, y, z axis) {
 	of, marked := changesOf(r), [2]int{}
 	for i, p := range drawn {
-		m := &p.Predictors[k]
-		mean, share := false, false
+		var drifted [2]bool
 		if c := of[p.Name]; c != nil {
-			own := &c.Predictors[k]
-			mean, share = own.Mean.Drift, own.Variance.Drift
-			if j < len(own.Parts) {
-				mean, share = own.Parts[j].Mean.Drift, own.Parts[j].Share.Drift
-			}
+			drifted[0], drifted[1] = s.marks(c)
 		}
-		add := func(to *[]driftDot, at axis, v float64, drifted bool, n *int) {
-			if drifted {
-				*n++
+		value, _ := s.upper(p)
+		for n, v := range []float64{value, s.lower(p)} {
+			if drifted[n] {
+				marked[n]++
 			}
-			if !notFinite(v) && (drifted || len(drawn) <= mostDots) {
-				cx, cy := x.at(float64(i)), at.at(v)
-				*to = append(*to, driftDot{px(cx), px(cy), "M" + px(cx) + " " + px(cy-4.5) + "l4.5 4.5-4.5 4.5-4.5-4.5z", clip(p.Name, 40) + ": " + num(v), drifted})
+			if notFinite(v) || !drifted[n] && len(drawn) > mostDots {
+				continue
 			}
+			to, at := &f.UpperDots, y
+			if n == 1 {
+				to, at = &f.LowerDots, z
+			}
+			cx, cy := x.at(float64(i)), at.at(v)
+			*to = append(*to, driftDot{px(cx), px(cy), "M" + px(cx) + " " + px(cy-4.5) + "l4.5 4.5-4.5 4.5-4.5-4.5z", clip(p.Name, 40) + ": " + num(v), drifted[n]})
 		}
-		add(&f.MeanDots, y, m.Mean[j], mean, &marked[0])
-		add(&f.ShareDots, z, m.Share[j], share, &marked[1])
 	}
-	f.Details = fmt.Sprintf("drift of the mean in %d, of the variance in %d of %d periods", marked[0], marked[1], len(r.Changes))
+	f.Details = fmt.Sprintf("drift above in %d, below in %d of %d periods", marked[0], marked[1], len(r.Changes))
 }
 
 // driftTicks labels some periods.

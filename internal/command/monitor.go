@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,7 @@ import (
 type monitorFlags struct {
 	state                       string
 	time, by, zone, period      string
-	weights, cluster            string
+	weights, cluster, response  string
 	block                       rowCount
 	merge                       []string
 	reference, rollUp, out      string
@@ -59,6 +60,7 @@ state, and need not be given again.`,
 	f.StringVar(&m.zone, "zone", "UTC", "time zone of periods, and of times that name none: UTC, +02:00 or Europe/Berlin")
 	f.StringVar(&m.period, "period", "", "`LABEL` of the one period of all rows, in place of --time")
 	f.StringVar(&m.weights, "weights", "", "`COLUMN` of the rows' weights")
+	f.StringVar(&m.response, "response", "", "`COLUMN` of the response, if it is known already: how well it is predicted is followed too")
 	f.Var(&m.block, "block", "so many consecutive `ROWS` of a period depend on each other")
 	f.StringVar(&m.cluster, "cluster", "", "rows with one value of `COLUMN` depend on each other; or those of one hour, day, week or month of --time")
 	f.StringArrayVar(&m.merge, "merge", nil, "`FILE` of another state, or a quoted glob, whose rows are added to --state (repeatable)")
@@ -81,6 +83,7 @@ func (m *monitorFlags) run(ctx context.Context, s streams, f *pflag.FlagSet, arg
 	if err != nil {
 		return err
 	}
+	before := stamp(m.state)
 	changed := false
 	if len(m.data.paths) > 0 {
 		if state, err = m.add(ctx, s, f, dir, further, state); err != nil {
@@ -102,6 +105,9 @@ func (m *monitorFlags) run(ctx context.Context, s streams, f *pflag.FlagSet, arg
 		return err
 	}
 	if changed {
+		if stamp(m.state) != before {
+			return fmt.Errorf("--state %q: somebody else wrote it meanwhile: run this again, nothing has been added", m.state)
+		}
 		if err := s.unfinished().WriteFile(m.state, func(f *os.File) error { return state.Write(f) }); err != nil {
 			return err
 		}
@@ -180,6 +186,16 @@ func (m *monitorFlags) files(dir string) sources {
 		in.addResult(dir)
 	}
 	return in
+}
+
+// stamp tells a file from one that replaced it.
+func stamp(path string) string {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	sum := sha256.Sum256(raw)
+	return string(sum[:])
 }
 
 // readState reads the state in a file.

@@ -20,13 +20,13 @@ func monitoredRows(t *testing.T, dir string, days, moves int) (paths []string) {
 	t.Helper()
 	for day := range days {
 		r := rand.New(rand.NewPCG(uint64(day), 5))
-		text := "when,x0,x1,x2,x3,w\n"
+		text := "when,x0,x1,x2,x3,y,w\n"
 		for i := range 120 {
 			x1 := r.NormFloat64()
 			if day >= moves {
 				x1 += 1.5
 			}
-			text += fmt.Sprintf("2026-01-%02d %02d:30,%g,%g,%g,%g,%g\n", 1+day, i/5, r.NormFloat64(), x1, r.NormFloat64(), r.NormFloat64(), 0.5+r.Float64())
+			text += fmt.Sprintf("2026-01-%02d %02d:30,%g,%g,%g,%g,%g,%g\n", 1+day, i/5, r.NormFloat64(), x1, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), 0.5+r.Float64())
 		}
 		path := filepath.Join(dir, fmt.Sprintf("day%d.csv", day))
 		write(t, path, text)
@@ -52,7 +52,7 @@ func TestMonitor(t *testing.T) {
 	dir := t.TempDir()
 	paths := monitoredRows(t, dir, 6, 4)
 	result, state := filepath.Join(dir, "result"), filepath.Join(dir, "drift.json")
-	done(t, "decompose", "--model", golden("nam_deep_op13"), "--input", "x=x0..x3", "--data", paths[0], "--out", result)
+	done(t, "decompose", "--model", golden("nam_deep_op13"), "--input", "x=x0..x3", "--data", paths[0], "--response", "y", "--out", result)
 	done(t, "monitor", result, "--data", paths[0], "--time", "when", "--by", "hour", "--weights", "w", "--state", state)
 	o := done(t, append([]string{"monitor", result, "--state", state, "--roll-up", "day", "--out", filepath.Join(dir, "page"), "--data"}, paths[1:]...)...)
 	for _, want := range []string{"against 2026-01-01", "2026-01-06", "f(x1)", `periods by day of column "when" (UTC), weights "w"`} {
@@ -104,6 +104,28 @@ func TestMonitor(t *testing.T) {
 			t.Errorf("the same rows twice: %s", o.err)
 		}
 	})
+	t.Run("response", func(t *testing.T) {
+		own := filepath.Join(dir, "response.json")
+		done(t, "monitor", result, "--data", paths[0], "--data", paths[5], "--time", "when", "--weights", "w", "--response", "y", "--state", own, "--out", filepath.Join(dir, "fit"))
+		c := driftReport(t, "compare", own).Changes[0]
+		eta := *c.Predictors[0].Mean.Change
+		var y [2]float64
+		for i, path := range []string{paths[0], paths[5]} {
+			var weights float64
+			header, cells := table(t, path)
+			for _, row := range cells {
+				w := number(t, row[len(header)-1])
+				y[i], weights = y[i]+w*number(t, row[len(header)-2]), weights+w
+			}
+			y[i] /= weights
+		}
+		if want := y[1] - y[0] - eta; math.Abs(*c.Fit.Error.Change-want) > 1e-12 || *c.Fit.Loss.Period <= 0 {
+			t.Errorf("%+v, want an error of %g", c.Fit, want)
+		}
+		if !strings.Contains(read(t, dir, "fit", monitorPage), "mean of response less prediction") {
+			t.Error("the response is not on the page")
+		}
+	})
 	t.Run("refused", func(t *testing.T) { refusedByMonitor(t, dir, result, state, paths) })
 }
 
@@ -148,7 +170,7 @@ func refusedByMonitor(t *testing.T, dir, result, state string, paths []string) {
 	before := read(t, state)
 	bad := func(name, line string) string {
 		path := filepath.Join(dir, name)
-		write(t, path, "when,x0,x1,x2,x3,w\n2026-02-01,1,2,3,4,1\n"+line+"\n")
+		write(t, path, "when,x0,x1,x2,x3,y,w\n2026-02-01,1,2,3,4,0,1\n"+line+"\n")
 		return path
 	}
 	other := filepath.Join(dir, "other")
@@ -167,11 +189,12 @@ func refusedByMonitor(t *testing.T, dir, result, state string, paths []string) {
 		{"different decompositions", []string{"monitor", other, "--data", bad("a.csv", ""), "--state", state}},
 		{"in different ways", []string{"monitor", result, "--data", bad("b.csv", ""), "--by", "day", "--state", state}},
 		{"in different ways", []string{"monitor", result, "--data", bad("b.csv", ""), "--block", "5", "--state", state}},
-		{`data row 1: column "when"`, []string{"monitor", result, "--data", bad("c.csv", "soon,1,2,3,4,1"), "--state", state}},
-		{"divide milliseconds", []string{"monitor", result, "--data", bad("d.csv", "1769903999000,1,2,3,4,1"), "--state", state}},
-		{`"when"`, []string{"monitor", result, "--data", bad("e.csv", ",1,2,3,4,1"), "--state", state}},
+		{`data row 1: column "when"`, []string{"monitor", result, "--data", bad("c.csv", "soon,1,2,3,4,0,1"), "--state", state}},
+		{"divide milliseconds", []string{"monitor", result, "--data", bad("d.csv", "1769903999000,1,2,3,4,0,1"), "--state", state}},
+		{`"when"`, []string{"monitor", result, "--data", bad("e.csv", ",1,2,3,4,0,1"), "--state", state}},
 		{"x9", []string{"monitor", result, "--data", bad("f.csv", ""), "--time", "x9", "--state", filepath.Join(dir, "new.json")}},
-		{"weight is -1", []string{"monitor", result, "--data", bad("g.csv", "2026-02-01,1,2,3,4,-1"), "--state", state}},
+		{"weight is -1", []string{"monitor", result, "--data", bad("g.csv", "2026-02-01,1,2,3,4,0,-1"), "--state", state}},
+		{"knows no family", []string{"monitor", other, "--data", paths[0], "--time", "when", "--response", "y", "--state", filepath.Join(dir, "new.json")}},
 		{"--time is missing", []string{"monitor", result, "--data", paths[0], "--state", filepath.Join(dir, "new.json")}},
 		{"give one", []string{"monitor", result, "--data", paths[0], "--time", "when", "--period", "a", "--state", state}},
 		{"give one", []string{"monitor", result, "--data", paths[0], "--block", "5", "--cluster", "day", "--state", state}},

@@ -27,6 +27,7 @@ type monitored struct {
 	applier *decompose.Applier
 	clock   *drift.Clock // of periods; nil: --period names the one of all rows
 	within  *drift.Clock // of clusters by time; nil: they are by column, or none
+	scores  *scores      // nil: no response
 	options *files.Options
 }
 
@@ -72,6 +73,11 @@ func (m *monitorFlags) add(ctx context.Context, s streams, f *pflag.FlagSet, dir
 	if err := m.clocks(with); err != nil {
 		return nil, err
 	}
+	if m.response != "" {
+		if with.scores, err = newScores(r, m.response); err != nil {
+			return nil, err
+		}
+	}
 	for _, path := range paths {
 		if err := m.addFile(ctx, s, with, path, state); err != nil {
 			return nil, inFiles(err, []string{path})
@@ -89,7 +95,7 @@ func (m *monitorFlags) stateOf(f *pflag.FlagSet, of drift.Decomposition, state *
 	if m.time == "" && m.period == "" {
 		return nil, usagef("--time is missing: name the column that says when a row was, or with --period the one period of all rows")
 	}
-	settings := drift.Settings{Time: m.time, Weights: m.weights, Block: int(m.block), Cluster: m.cluster}
+	settings := drift.Settings{Time: m.time, Weights: m.weights, Response: m.response, Block: int(m.block), Cluster: m.cluster}
 	if m.time != "" {
 		settings.By, settings.Zone = drift.Unit(m.by), m.zone
 	}
@@ -119,6 +125,7 @@ func (m *monitorFlags) inherit(f *pflag.FlagSet, s drift.Settings) {
 	set("by", &m.by, string(s.By))
 	set("zone", &m.zone, s.Zone)
 	set("weights", &m.weights, s.Weights)
+	set("response", &m.response, s.Response)
 	if m.block == 0 {
 		set("cluster", &m.cluster, s.Cluster)
 	}
@@ -152,6 +159,9 @@ func (m *monitorFlags) extra(with *monitored) (columns, texts []string) {
 	}
 	if m.weights != "" {
 		columns = append(columns, m.weights)
+	}
+	if with.scores != nil {
+		columns = append(columns, with.scores.columns()...)
 	}
 	return columns, texts
 }
@@ -229,6 +239,11 @@ func (m *monitorFlags) rows(with *monitored, parts *decompose.Parts) (*drift.Row
 	var err error
 	if m.weights != "" {
 		if out.Weights, err = b.Numeric(m.weights); err != nil {
+			return nil, err
+		}
+	}
+	if with.scores != nil {
+		if out.Errors, out.Losses, err = with.scores.of(parts); err != nil {
 			return nil, err
 		}
 	}

@@ -93,10 +93,20 @@ func printChange(w io.Writer, c *drift.Change) {
 		}
 		writeTable(w, rows, 1)
 	}
+	if c.Fit != nil {
+		printFit(w, "error", &c.Fit.Error)
+		printFit(w, "deviance", &c.Fit.Loss)
+	}
 	printFeatures(w, c)
 	for _, n := range c.Notes {
 		fmt.Fprintf(w, "note: %s\n", bounded(n))
 	}
+}
+
+// printFit prints how well the response is predicted.
+func printFit(w io.Writer, name string, f *drift.Figure) {
+	fmt.Fprintf(w, "response: mean %s %s, was %s (%s, standard error %s)%s\n", name, figure(f.Period, "%.4g"), figure(f.Reference, "%.4g"),
+		figure(f.Change, "%+.4g"), figure(f.SE, "%.2g"), map[bool]string{true: ": drift"}[f.Drift])
 }
 
 // printFeatures prints how far the columns moved.
@@ -119,7 +129,11 @@ func printDrift(w io.Writer, r *drift.Report) {
 		of[c.Period] = c
 	}
 	for k, predictor := range r.Of.Predictors {
-		rows := [][]string{{"period", "rows", "mean", "change", "variance", "change", "through (change of the mean)"}}
+		rows := [][]string{{"period", "rows", "mean", "change", "variance", "change"}}
+		if r.With.Fit != nil && k == 0 {
+			rows[0] = append(rows[0], "error", "deviance")
+		}
+		rows[0] = append(rows[0], "through (change of the mean)")
 		periods := r.Periods
 		if !slices.ContainsFunc(periods, func(p *drift.Period) bool { return p.Name == r.Reference }) {
 			periods = append([]*drift.Period{r.With}, periods...) // of several together
@@ -127,11 +141,16 @@ func printDrift(w io.Writer, r *drift.Report) {
 		for _, p := range periods {
 			m := p.Predictors[k]
 			last := len(m.Mean) - 1
-			row := []string{wiring.Shorten(shown(p.Name), 24), fmt.Sprint(p.Rows), fmt.Sprintf("%.4g", m.Mean[last]), "", fmt.Sprintf("%.4g", m.Share[last]), "", ""}
-			if c := of[p.Name]; c != nil {
+			row := []string{wiring.Shorten(shown(p.Name), 24), fmt.Sprint(p.Rows), fmt.Sprintf("%.4g", m.Mean[last]), "", fmt.Sprintf("%.4g", m.Share[last]), ""}
+			c, by := of[p.Name], ""
+			if c != nil {
 				own := &c.Predictors[k]
-				row[3], row[5], row[6] = starred(&own.Mean), starred(&own.Variance), through(own)
+				row[3], row[5], by = starred(&own.Mean), starred(&own.Variance), through(own)
 			}
+			if p.Fit != nil && k == 0 {
+				row = append(row, fitCells(p.Fit, c)...)
+			}
+			row = append(row, by)
 			rows = append(rows, row)
 		}
 		if len(r.Of.Predictors) > 1 {
@@ -139,6 +158,17 @@ func printDrift(w io.Writer, r *drift.Report) {
 		}
 		writeTable(w, rows, 1)
 	}
+}
+
+// fitCells are the mean error and deviance of a period, marked where they drifted.
+func fitCells(f *drift.Fit, c *drift.Change) []string {
+	cells := []string{fmt.Sprintf("%.3g", f.Error), fmt.Sprintf("%.3g", f.Loss)}
+	if c != nil && c.Fit != nil {
+		for i, of := range []*drift.Figure{&c.Fit.Error, &c.Fit.Loss} {
+			cells[i] += map[bool]string{true: "*"}[of.Drift]
+		}
+	}
+	return cells
 }
 
 func starred(f *drift.Figure) string {
