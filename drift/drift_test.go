@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -308,5 +309,78 @@ func TestFewRows(t *testing.T) {
 	}
 	if _, err := s.Period("x"); err == nil || !strings.Contains(err.Error(), `there are 3 from "1" to "3"`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Blocks are clusters of consecutive rows, the last of them what is left.
+func TestBlocks(t *testing.T) {
+	var periods []*drift.Period
+	for _, settings := range []drift.Settings{{Block: 7}, {Cluster: "g"}} {
+		parts, rows := draw{memory: 0.5}.parts(newRand(), 500)
+		for i := range 500 {
+			if settings.Cluster != "" {
+				rows.Clusters = append(rows.Clusters, fmt.Sprint(i/7))
+			}
+		}
+		s := newState(t, simulatedTerms, settings)
+		add(t, s, "s", parts, rows)
+		p, err := s.Period("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		periods = append(periods, p)
+	}
+	a, b := &periods[0].Predictors[0], &periods[1].Predictors[0]
+	for j := range a.Mean {
+		if math.Abs(a.MeanVariance[j]-b.MeanVariance[j]) > 1e-14 || math.Abs(a.ShareVariance[j]-b.ShareVariance[j]) > 1e-12 || a.MeanVariance[j] == 0 {
+			t.Errorf("part %d: %g and %g, %g and %g", j, a.MeanVariance[j], b.MeanVariance[j], a.ShareVariance[j], b.ShareVariance[j])
+		}
+	}
+	if periods[0].Clusters != 72 || periods[1].Clusters != 72 || math.Abs(periods[0].Effective-periods[1].Effective) > 1e-9 {
+		t.Errorf("%d and %d clusters", periods[0].Clusters, periods[1].Clusters)
+	}
+}
+
+// Rounding does not grow with the rows.
+func TestManyRows(t *testing.T) {
+	const n = 400_000
+	p := decompose.PredictorParts{Intercept: 2, Terms: new(mat.Dense), Unstructured: make([]float64, n), Eta: make([]float64, n)}
+	for i := range n {
+		p.Unstructured[i], p.Eta[i] = 0.1, 2.1
+	}
+	s := newState(t, 0, drift.Settings{})
+	add(t, s, "s", &decompose.Parts{Batch: data.NewBatch(n, 0), Predictors: []decompose.PredictorParts{p}}, drift.Rows{Period: "a"})
+	got, err := s.Period("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := got.Predictors[0].Mean[0]; math.Abs(m-0.1) > 2e-14 {
+		t.Errorf("the mean of %d times 0.1 is %.17g", n, m)
+	}
+}
+
+// A decomposition is another one if a coefficient is.
+func TestDescribe(t *testing.T) {
+	of := func(alpha float64) drift.Decomposition {
+		r := &decompose.Result{Predictors: []decompose.Predictor{{Name: "eta", Intercept: 1, Terms: []decompose.TermResult{{Name: "x", Features: []string{"x"}, Alpha: []float64{alpha}}}}}}
+		r.Features = []decompose.Feature{{Name: "x", Max: 50, Quantiles: make([]float64, 51)}, {Name: "g", Levels: []string{"b", "a"}}, {Name: "unknown"}}
+		for i := range r.Features[0].Quantiles {
+			r.Features[0].Quantiles[i] = float64(i)
+		}
+		d, err := drift.Describe(r, "n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	a, same, b := of(1), of(1), of(1.5)
+	if a.SHA256 != same.SHA256 || a.SHA256 == b.SHA256 {
+		t.Errorf("%q, again %q, of another coefficient %q", a.SHA256, same.SHA256, b.SHA256)
+	}
+	if len(a.Features) != 2 || !slices.Equal(a.Features[0].Edges, []float64{5, 10, 15, 20, 25, 30, 35, 40, 45}) || !slices.Equal(a.Features[1].Levels, []string{"a", "b"}) {
+		t.Errorf("%+v", a.Features)
+	}
+	if _, err := drift.Describe(&decompose.Result{Predictors: []decompose.Predictor{{Intercept: math.NaN()}}}, ""); err == nil {
+		t.Error("an intercept that is no number")
 	}
 }
