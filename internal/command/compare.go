@@ -32,8 +32,8 @@ const (
 func newCompare(s streams) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare A B [--data FILE...]",
-		Short: "Compare two decompositions: curves, and where changes of mean and variance come from",
+		Use:   "compare A B [--data FILE...] | STATE [STATE] --periods A..B",
+		Short: "Compare two decompositions, or two periods of one: where changes of mean and variance come from",
 		Long: `Compare the decompositions in the directories A and B: two trainings of a network, or
 one network on the rows of two periods. For each term: how far its curve in B is from that in
 A where both have rows, and whether by more than the standard errors of two independent
@@ -43,12 +43,25 @@ columns); and its part of the predictor's variance in each, which add up.
 --data names the rows that B was made of. They are run through A's network, so that what
 the rows change is known for every term; if A was made of the same rows, through both
 networks: then there are joint standard errors of the differences, which results alone
-do not give.`,
+do not give.
+
+With states of 'pho monitor' in place of directories: the change from one period to
+another, --periods A..B, of one state or of two of the same decomposition, split by terms
+exactly and tested against chance. Two states of one period each need no --periods.`,
 		Example: `  pho compare january february
   pho compare january february --out drift
-  pho compare first-training second-training --data rows.csv`,
-		Args: exactArgs("A", "B"),
+  pho compare first-training second-training --data rows.csv
+  pho compare drift.json --periods 2026-01..2026-02`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isState(args) {
+				return f.states(s, cmd.Flags(), args)
+			}
+			if err := exactArgs("A", "B")(cmd, args); err != nil {
+				return err
+			}
+			if f.periods != "" {
+				return usagef("--periods goes with states of pho monitor: %q is a directory", args[0])
+			}
 			c, err := f.read(cmd.Context(), s, args[0], args[1])
 			if err != nil {
 				return err
@@ -73,9 +86,10 @@ do not give.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.out, "out", "", "`DIR` for compare.html, with the curves of both, and compare.json")
+	flags.StringVar(&f.out, "out", "", "`DIR` for compare.html, with the curves of both, and compare.json; of states monitor.html and monitor.json")
 	addLabels(flags, &f.labels, ", in place of those of A, or of B where A has none")
 	flags.BoolVar(&f.asJSON, "json", false, "write the comparison as JSON")
+	flags.StringVar(&f.periods, "periods", "", "`A..B`: two periods of a state of pho monitor, B against A")
 	f.data.add(flags)
 	flags.StringArrayVar(&f.models, "model", nil, "the networks' `FILE`s, A's and then B's, if they are not where they were")
 	flags.StringVar(&f.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
@@ -89,6 +103,7 @@ type compareFlags struct {
 	models    []string
 	maxMemory string
 	labels    string
+	periods   string
 }
 
 // read compares the results in two directories.

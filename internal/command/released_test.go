@@ -72,6 +72,7 @@ func TestWriteFormats(t *testing.T) {
 			}
 		}
 	}
+	done(t, "monitor", place("gram"), "--data", place("rows.csv"), "--time", "dow", "--by", "label", "--block", "3", "--weights", "w", "--state", place("monitor.json"))
 }
 
 // TestReleasesAreRead: new rows of a result of each release have the parts that the
@@ -90,6 +91,12 @@ func TestReleasesAreRead(t *testing.T) {
 			done(t, "apply", "--decomposition", place(route), "--data", place("rows.csv"), "--out", place("again.csv"))
 			sameNumbers(t, place(route+"/"+resultdir.Contributions), place("again.csv"))
 		}
+		// The rows of a state are there already; others are added.
+		if o := call(t, "monitor", place("gram"), "--data", place("rows.csv"), "--state", place("monitor.json")); o.status != exitFailed || !strings.Contains(o.err, "would count twice") {
+			t.Errorf("%s: a state: status %d, %s", from, o.status, o.err)
+		}
+		write(t, place("more.csv"), rows(20))
+		done(t, "monitor", place("gram"), "--data", place("more.csv"), "--state", place("monitor.json"))
 		told := done(t, "inspect", place("trained/model.onnx")).out
 		for _, want := range []string{"s(x1)", "x2", "g"} {
 			if !strings.Contains(told, want) {
