@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -37,6 +38,14 @@ type File interface {
 	Version() string
 }
 
+// storeOf is the store that options name, Disk for nil.
+func storeOf(s Store) Store {
+	if s == nil {
+		return Disk{}
+	}
+	return s
+}
+
 // Section reads n bytes of f from off on, in order. f's own method
 //
 //	Range(off, n int64) io.ReadCloser
@@ -69,15 +78,18 @@ func (Disk) Open(_ context.Context, name string) (File, error) {
 	if IsURL(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrURL}
 	}
+	info, err := os.Stat(name) // to open a pipe could wait for ever
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
-	}
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -104,3 +116,51 @@ type diskFile struct {
 func (f *diskFile) Size() int64         { return f.info.Size() }
 func (f *diskFile) Modified() time.Time { return f.info.ModTime() }
 func (f *diskFile) Version() string     { return "" }
+
+// stamp is what an open file is known by for as long as a source is open.
+type stamp struct {
+	size    int64
+	mtime   time.Time
+	version string
+}
+
+func stampOf(f File) stamp { return stamp{f.Size(), f.Modified(), f.Version()} }
+
+// now is the stamp of a file as it is now, where its store can tell.
+func now(f File) (stamp, error) {
+	s, ok := f.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return stampOf(f), nil
+	}
+	info, err := s.Stat()
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{info.Size(), info.ModTime(), f.Version()}, nil
+}
+
+func (s stamp) equal(t stamp) bool {
+	return s.size == t.size && s.version == t.version && s.mtime.Equal(t.mtime)
+}
+
+// StoredFile is what a file of rows is known by.
+type StoredFile struct {
+	Path    string // as given
+	Size    int64  // bytes
+	Version string // as File.Version has it
+	Rows    int64
+	Digest  string // SHA-256, in hex, of what tells where the rows are
+}
+
+// ChangedError is the error for a file that is not the one that was surveyed.
+type ChangedError struct {
+	File string // as given
+	What string // what differs
+}
+
+// Error prints for example:
+//
+//	data: "a.csv" is not what it was when it was surveyed: it has 5 bytes now, 7 then: survey the data again
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("data: %q is not what it was when it was surveyed: %s: survey the data again", e.File, e.What)
+}

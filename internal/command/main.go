@@ -28,7 +28,7 @@ type streams struct {
 	out, err io.Writer // for people, and as plainWriter writes
 	data     io.Writer // standard output for data, byte by byte
 	args     []string
-	end      *ending // nil: of a process that nobody ends early
+	end      *ending     // nil: of a process that nobody ends early
 	files    store.Store // nil: the disk
 }
 
