@@ -35,13 +35,13 @@ func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (
 	sample := thinned{k: len(p.predictors), stride: 1}
 	workers := make([]*forward, o.workers())
 	err = pass(ctx, p, m, src, o,
-		func(w, _ int, b *data.Batch) (*thinned, error) {
+		func(w int, _ place, b *data.Batch) (*thinned, error) {
 			if workers[w] == nil {
 				workers[w] = newForward(m, p)
 			}
 			return readPredictors(ctx, workers[w], b, o)
 		},
-		func(rows *thinned, _ *data.Batch) error {
+		func(rows *thinned, _ place, _ *data.Batch) error {
 			sample.add(rows)
 			return nil
 		})
