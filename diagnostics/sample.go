@@ -85,7 +85,7 @@ func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 		return nil, fmt.Errorf("diagnostics: sums of the kind %q are none of this package", of)
 	}
 	r := wire.NewReader(raw)
-	s := &sample{seed: uint64(r.Int()), features: shape(r), predictors: shape(r)}
+	s := &sample{seed: uint64(r.Int()), features: r.AtMost(math.MaxInt32), predictors: r.AtMost(math.MaxInt32)}
 	width := s.features + s.predictors
 	n := r.Count(8 * (1 + width))
 	if n > sampleRows {
@@ -108,14 +108,4 @@ func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 		return nil, fmt.Errorf("diagnostics: damaged sums: %w", err)
 	}
 	return s, nil
-}
-
-// shape is a number of features or predictors.
-func shape(r *wire.Reader) int {
-	n := r.Int()
-	if n < 0 || n > math.MaxInt32 {
-		r.Fail("%d features or predictors", n)
-		return 0
-	}
-	return int(n)
 }
