@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/diagnostics"
+	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/interaction"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // Kinds of payloads.

@@ -53,8 +53,8 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}
-	o.Visitors = made.Ranking()
-	r, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.seed, d.contributions, d.id)
+	o.Visitors = summing(ctx, made, o, d)
+	r, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.contributions, d.id)
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, in.paths)
