@@ -2,6 +2,7 @@ package decompose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/internal/dyadic"
@@ -15,6 +16,7 @@ func (p *sandwichPlan) nothing() bandSums {
 	b := bandSums{sums: make([]*moments.Sum, len(p.predictors)), pinned: make([][]int64, len(p.predictors))}
 	if p.cluster != "" {
 		b.clusters = new(dyadic.Sparse[*clusterSums])
+		b.column, b.widths = p.cluster, p.clusterSums().widths
 	}
 	for k, s := range p.predictors {
 		if s == nil {
@@ -98,7 +100,7 @@ func (b *bandSums) merge(o *bandSums) error {
 
 // like tells whether b and o are of the same predictors and terms.
 func (b *bandSums) like(o *bandSums) bool {
-	if len(b.sums) != len(o.sums) || (b.clusters == nil) != (o.clusters == nil) {
+	if len(b.sums) != len(o.sums) || (b.clusters == nil) != (o.clusters == nil) || b.column != o.column || !slices.Equal(b.widths, o.widths) {
 		return false
 	}
 	for k, sum := range b.sums {
@@ -125,15 +127,13 @@ const maxClusterNodes = 2 * maxClusterBytes
 // checkClusters refuses more sums than there is room for.
 func (b *bandSums) checkClusters() error {
 	var bytes int64
-	var column string
 	b.clusters.Each(func(n dyadic.Node[*clusterSums], ok bool) {
 		if ok {
 			bytes += 8 * int64(len(n.Value.sums))
-			column = n.Value.column
 		}
 	})
 	if bytes > maxClusterNodes {
-		return fmt.Errorf("decompose: clusters %q: the sums of so many clusters do not fit into %s: choose a coarser column or terms with fewer columns", column, Size(maxClusterNodes))
+		return fmt.Errorf("decompose: clusters %q: the sums of so many clusters do not fit into %s: choose a coarser column or terms with fewer columns", b.column, Size(maxClusterNodes))
 	}
 	return nil
 }

@@ -238,6 +238,7 @@ func (e *Explaining) belongs(total *Explanation) error {
 
 // first is what the first round tells.
 func (e *Explaining) first(total *Explanation) error {
+	total.rows.areas = e.shape.areas // which sums that were read do not know
 	if err := total.rows.finish(e.result, e.opts); err != nil {
 		return err
 	}

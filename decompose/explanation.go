@@ -28,6 +28,8 @@ type bandSums struct {
 	sums     []*moments.Sum // by predictor; nil: it has none, or there are clusters
 	pinned   [][]int64      // rows of high leverage, by predictor and term
 	clusters *dyadic.Sparse[*clusterSums]
+	column   string // of the clusters
+	widths   []int  // see clusterSums
 }
 
 // nothing is what no rows add to the round at hand.
