@@ -20,7 +20,7 @@ var everyTerm = []string{
 	`~ x + g + factor(h) + g:h + g:x:h + onehot(o1,o2,o3) + s(x, bs="ps") + s(z, bs="cr") + s(x, z, k=12) + s(x, by=g, k=6) + s(z, by=x, bs="cr", k=5)
 		+ te(x, z, k=4) + ti(x, z, k=4) + te(x, g, bs=c("cr","re"), k=4) + ti(x, g, bs=c("cr","re"), k=4) + s(g, bs="re") + s(x, g, bs="fs", k=5)`,
 	`~ s(x, bs="cc", k=6) + s(z, bs="cp", k=7) + s(x, z, bs="rbf", k=9) + s(x, bs="ps", by=factor(h)) + ti(x, z, bs=c("ps","cr"), k=c(5,4), by=g) + s(g, x, bs="re")`,
-	`~ s(x, bs="cs", k=5) + s(z, bs="bs") + s(x, z, by=g, k=9) + s(g, h, bs="re")`, `~ s(x) + s(z, bs="ts")`, `~ s(x, bs="rbf", k=6)`,
+	`~ s(x, bs="cs", k=5) + s(z, bs="bs") + s(x, z, by=g, k=9) + s(g, h, bs="re")`, `~ s(x) + s(z, bs="ts") + s(w, bs="ps") + s(x, by=w, bs="cr") + s(w, x, bs="rbf", k=6)`, `~ s(x, bs="rbf", k=6) + s(w, bs="cr")`,
 }
 
 // observations are rows that can be cut, with texts numbered in each piece as they appear there.
@@ -36,7 +36,7 @@ type observations struct {
 func observed(n int, drop, step float64, seed uint64) *observations {
 	r := rand.New(rand.NewPCG(seed, 5))
 	o := &observations{numbers: map[string][]float64{}, texts: map[string][]string{}}
-	for _, name := range []string{"x", "z", "h", "o1", "o2", "o3"} {
+	for _, name := range []string{"x", "z", "h", "w", "o1", "o2", "o3"} {
 		o.schema = append(o.schema, data.Column{Name: name, Numeric: true})
 	}
 	o.schema = append(o.schema, data.Column{Name: "g", Categorical: true})
@@ -52,6 +52,10 @@ func observed(n int, drop, step float64, seed uint64) *observations {
 		if h == 0 && r.IntN(2) == 0 {
 			h = math.Copysign(0, -1)
 		}
+		w := max(x, 0) // 0 and -0 are its least
+		if w == 0 && r.IntN(2) == 0 {
+			w = math.Copysign(0, -1)
+		}
 		if i > n-300 && r.IntN(50) == 0 {
 			g = levels[4] // in the last shard only
 		}
@@ -59,7 +63,7 @@ func observed(n int, drop, step float64, seed uint64) *observations {
 			continue
 		}
 		o.rows = append(o.rows, int64(i))
-		for name, v := range map[string]float64{"x": x, "z": z, "h": h, "o1": indicator(level == 1), "o2": indicator(level == 2), "o3": indicator(level == 3)} {
+		for name, v := range map[string]float64{"x": x, "z": z, "h": h, "w": w, "o1": indicator(level == 1), "o2": indicator(level == 2), "o3": indicator(level == 3)} {
 			o.numbers[name] = append(o.numbers[name], v)
 		}
 		o.texts["g"] = append(o.texts["g"], g)
