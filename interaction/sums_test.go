@@ -101,7 +101,7 @@ func ofCase(t testing.TB, n int, tab *data.Table, etas, among []string, formula,
 // grouping; a worker that takes the totals of earlier passes from files forms the same
 // sums as the one that had them; and what is found is what one pass over all rows in order finds.
 func TestRoundsInAnyOrder(t *testing.T) {
-	passes := map[string]int{"several rounds": 3, "two predictors": 2}
+	passes := map[string]int{"several rounds": 4, "two predictors": 2}
 	for name, c := range shardCases(t, 4000) {
 		t.Run(name, func(t *testing.T) {
 			chunks := sumstest.Chunks(t, c.parts, 400)
@@ -276,4 +276,34 @@ func FuzzDecodeSums(f *testing.F) {
 		f.Add(sumstest.Bytes(f, s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, kind, raw, DecodeSums) })
+}
+
+// TestShapesMustAgree: of predictors, of tables and of functions, each by itself; where one
+// side has no rows, the other's sums stay.
+func TestShapesMustAgree(t *testing.T) {
+	for what, pair := range map[string][2]*sums{
+		"predictors": {{worst: make([]worst, 1)}, {worst: make([]worst, 2)}},
+		"pairs":      {{tables: newTables(1, 1, false)}, {tables: newTables(3, 1, false)}},
+		"in tables":  {{tables: newTables(1, 1, false)}, {tables: newTables(1, 2, false)}},
+		"weights":    {{tables: newTables(1, 1, false)}, {tables: newTables(1, 1, true)}},
+		"looks":      {{products: make([]*products, 1)}, {products: make([]*products, 2)}},
+		"functions":  {{products: []*products{newProducts(2)}}, {products: []*products{newProducts(3)}}},
+	} {
+		for _, p := range [][2]*sums{pair, {pair[1], pair[0]}} {
+			if err := p[0].Add(p[1]); err == nil {
+				t.Errorf("sums of other %s were added", what)
+			}
+		}
+	}
+	rows := newProducts(1)
+	rows.weight = 3
+	for _, s := range []*sums{{products: []*products{nil, rows}}, {products: []*products{rows, nil}}} {
+		raw := sumstest.Bytes(t, s)
+		before := &sums{products: make([]*products, 2)}
+		mustDo(t, before.Add(s))
+		mustDo(t, before.Add(&sums{products: make([]*products, 2)}))
+		if !bytes.Equal(sumstest.Bytes(t, before), raw) {
+			t.Error("sums of no rows change others")
+		}
+	}
 }
