@@ -37,7 +37,10 @@ func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, er
 }
 
 func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, error) {
-	total := s.sum.Total()
+	total, err := s.total()
+	if err != nil {
+		return nil, err
+	}
 	if total.Positive == 0 {
 		return nil, errors.New("decompose: all weights are zero")
 	}
@@ -47,7 +50,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	r := &Result{
 		Format: Format, Rows: total.Positive, Method: o.method(p),
 		Weights: o.Weights, Response: o.Response, Event: o.Event, Offset: o.Offset,
-		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
+		Warnings: []string{}, Features: []Feature{}, sum: s.sum.Compact(),
 	}
 	r.describe(o, s, total)
 	if p.joined != nil {

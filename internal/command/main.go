@@ -9,7 +9,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/store"
 )
 
 // Exit codes of the contract.
@@ -27,7 +30,16 @@ type streams struct {
 	out, err io.Writer // for people, and as plainWriter writes
 	data     io.Writer // standard output for data, byte by byte
 	args     []string
-	end      *ending // nil: of a process that nobody ends early
+	end      *ending     // nil: of a process that nobody ends early
+	files    store.Store // nil: the disk
+}
+
+// store is where files are read and written by name.
+func (s streams) store() store.Store {
+	if s.files == nil {
+		return store.Disk{Unfinished: s.unfinished()}
+	}
+	return s.files
 }
 
 // unfinished lists what is to be removed if the process has to end.
@@ -38,11 +50,20 @@ func (s streams) unfinished() *durable.Unfinished {
 	return &s.end.Unfinished
 }
 
-// Main runs the command line of the process and ends it.
-func Main() {
+// Main runs the command line of the process, which reads and writes the disk, and ends it.
+func Main() { MainWith(nil) }
+
+// MainWith is Main for a program whose files are opened by the given store; nil: the disk.
+func MainWith(files store.Store) {
 	ctx, end := interruptible(), new(ending)
 	end.after(ctx, patience, os.Exit)
-	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end}))
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end, files: files}))
+}
+
+// Run runs one command line, without the program's name, and returns its exit status. files
+// opens and writes what it names; nil: the disk.
+func Run(ctx context.Context, args []string, in io.Reader, out, err io.Writer, files store.Store) int {
+	return run(ctx, args, streams{in: in, out: out, err: err, files: files})
 }
 
 // usageError is a call that is wrong whatever the files hold, as opposed to work
@@ -67,13 +88,20 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		}
 	}()
 	s.args, s.data = args, s.out
-	s.out, s.err = &plainWriter{w: s.out}, &plainWriter{w: s.err}
+	staged := &staging{files: s.files, unfinished: s.unfinished()}
+	defer staged.discard()
+	s.out, s.err = &plainWriter{w: named{s.out, staged}}, &plainWriter{w: named{s.err, staged}}
 	if isTerminal(s.data) {
 		s.data = s.out
 	}
-	root := newRoot(s)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := refuseSecrets(args)
+	if err == nil {
+		root := newRoot(s)
+		root.SetArgs(args)
+		root.PersistentPreRunE = staged.stage
+		root.PersistentPostRunE = func(cmd *cobra.Command, _ []string) error { return staged.commit(cmd.Context()) }
+		err = root.ExecuteContext(ctx)
+	}
 	code = status(ctx, err)
 	var logged loggedError
 	if code == exitDone || errors.As(err, &logged) {

@@ -248,21 +248,21 @@ func (m *monitorFlags) rows(with *monitored, parts *decompose.Parts) (*drift.Row
 		}
 	}
 	if m.time != "" {
-		if out.Periods, err = named(parts, m.time, with.clock.Period); err != nil {
+		if out.Periods, err = namesIn(parts, m.time, with.clock.Period); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case with.within != nil:
-		out.Clusters, err = named(parts, m.time, with.within.Period)
+		out.Clusters, err = namesIn(parts, m.time, with.within.Period)
 	case m.cluster != "":
-		out.Clusters, err = named(parts, m.cluster, func(cell string) (string, error) { return cell, nil })
+		out.Clusters, err = namesIn(parts, m.cluster, func(cell string) (string, error) { return cell, nil })
 	}
 	return out, err
 }
 
-// named are the names that cells of a column stand for.
-func named(parts *decompose.Parts, column string, name func(string) (string, error)) ([]string, error) {
+// namesIn are the names that cells of a column stand for.
+func namesIn(parts *decompose.Parts, column string, name func(string) (string, error)) ([]string, error) {
 	text, err := parts.Batch.Texts(column)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,138 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/plan"
+)
+
+// planned is a plan that is worked on: its networks are read.
+type planned struct {
+	plan    *plan.Plan
+	flags   *decomposeFlags
+	in      inputFiles
+	request *wiring.Request
+	rows    *planRows
+	brought bool // somebody brings one shard's rows
+}
+
+// planPlaces say where the plan and its files are, and with what they are worked on.
+type planPlaces struct {
+	dir          string
+	models, data []string // none: where they were
+	workers      int
+	maxMemory    string
+	anyKernel    bool
+}
+
+// openPlan opens the plan's networks, and its rows, of which nothing is read yet. brought: the data
+// are one shard's rows, which whoever calls brings.
+func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
+	p, err := plan.Open(at.dir)
+	if err != nil {
+		return nil, err
+	}
+	if family := kernel.Family(); family != p.Kernel && !at.anyKernel {
+		return nil, fmt.Errorf("plan %q was made with the floating-point kernels %q, and this machine has %q: its results would differ in their last digits; work on a machine like the first, or go on with --any-kernel (results then agree to 1e-11, with --precision float32 to 1e-6)", at.dir, p.Kernel, family)
+	}
+	d, err := restored(p.Request)
+	if err != nil {
+		return nil, fmt.Errorf("plan %q: %w", at.dir, err)
+	}
+	d.filesOf(p, at.models, at.data)
+	d.out, d.workers, d.network.maxMemory = at.dir, at.workers, at.maxMemory
+	w := &planned{plan: p, flags: d, brought: brought}
+	return w, w.open(s)
+}
+
+func (w *planned) open(s streams) error {
+	var err error
+	if w.in, err = w.flags.inputFiles(nil); err != nil {
+		return err
+	}
+	o, reading, err := w.flags.options(s)
+	if err != nil {
+		return err
+	}
+	w.request, err = w.flags.open(w.in, o, reading, w.openRows)
+	if err != nil {
+		return err
+	}
+	if found := networkDigests(w.request); !slices.EqualFunc(found, w.plan.Models, func(sha string, f plan.NamedFile) bool { return sha == f.SHA256 }) {
+		w.close()
+		return fmt.Errorf("model %q is not the network of plan %q, which recorded another sha256: give the plan's network, or make a new plan", w.in.models, w.plan.Dir())
+	}
+	w.request.Cache = 0 // other rows are read in every pass
+	return nil
+}
+
+// openRows opens the plan's rows as the network sees them.
+func (w *planned) openRows(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {
+	labels, err := g.Labels()
+	if err != nil {
+		return nil, err
+	}
+	if w.rows, err = openPlanRows(w.plan, paths, o, w.brought); err != nil {
+		return nil, err
+	}
+	return wiring.CodedBy(w.rows, labels), nil
+}
+
+func (w *planned) close() { w.request.Rows.Close() }
+
+// networkDigests are the SHA-256 of the request's networks.
+func networkDigests(q *wiring.Request) []string {
+	out := []string{q.Network.SHA256}
+	for _, n := range q.Others {
+		out = append(out, n.SHA256)
+	}
+	return out
+}
+
+// replayed is how far a replay came.
+type replayed struct {
+	made *prepared // nil: not so far as to the terms
+	r    *decompose.Result
+}
+
+// replay goes through the passes of the plan up to the first that has no total: that one is
+// a *plan.NeededError, or what p.More makes of it.
+func (w *planned) replay(ctx context.Context, p *plan.Passes) (out replayed, err error) {
+	request := *w.request
+	options := *w.request.Options
+	request.Options, request.Scans, request.Rank = &options, p, p.Rank
+	w.rows.passes = p
+	out.made, err = w.flags.prepare(ctx, &request, func(decompose.Model, *wiring.Ready) error { return nil })
+	var scan *decompose.ScanNeeded
+	if errors.As(err, &scan) {
+		return out, p.Look(ctx, scan)
+	}
+	if err != nil {
+		return out, err
+	}
+	w.rows.digest = sortedNames(append(slices.Clone(out.made.model.Columns()), options.Columns.Names()...))
+	options.Visitors = summing(ctx, out.made, &options, w.flags)
+	out.r, err = p.Decompose(ctx, out.made.model, out.made.Rows, &options)
+	return out, err
+}
+
+// settle finds out which pass comes next and notes it in the plan.
+func (w *planned) settle(ctx context.Context) error {
+	_, err := w.replay(ctx, &plan.Passes{Plan: w.plan, Until: -1})
+	var needed *plan.NeededError
+	switch {
+	case err == nil:
+		return w.plan.Settle(nil)
+	case errors.As(err, &needed):
+		return w.plan.Settle(&needed.Stage)
+	}
+	return inFiles(err, w.in.paths)
+}
