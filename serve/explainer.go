@@ -155,11 +155,11 @@ func (e *Explainer) Parts(se bool) []string {
 // (*data.MissingColumnError), a missing value that na does not allow (data.ErrMissingValue),
 // a level that did not occur (*data.UnseenLevelError).
 func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NAPolicy) (parts [][]float64, dropped int, err error) {
-	b, schema, dropped, err := rows.batch(e.names, e.reference.Factors, na)
+	b, dropped, err := rows.batch(e.names, e.reference.Factors, na)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err = e.seen(ctx, b, schema, na)
+	b, err = e.seen(ctx, b, na)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -191,11 +191,11 @@ func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NA
 const atOnce = 1024
 
 // seen is the batch as the network and the terms see it.
-func (e *Explainer) seen(ctx context.Context, b *data.Batch, schema data.Schema, na data.NAPolicy) (*data.Batch, error) {
+func (e *Explainer) seen(ctx context.Context, b *data.Batch, na data.NAPolicy) (*data.Batch, error) {
 	if e.labels == nil && na != data.NAKeep { // what else could change the numbers
 		return e.network.Rounding(b, e.reference.Rounded)
 	}
-	src := wiring.CodedBy(wiring.FilesOf(&single{b, schema}), e.labels)
+	src := wiring.CodedBy(wiring.FilesOf(&single{b, schemaOf(b, e.names)}), e.labels)
 	for own, err := range wiring.Seen(e.network, e.reference.Rounded, wiring.TermColumns(e.result), src).Batches(ctx, e.names) {
 		return own, err
 	}
@@ -240,11 +240,11 @@ func fill(to [][]float64, p *decompose.Parts) {
 // there is none, and of rows that are left out. Those of several networks hold what differs
 // between them, too. Errors: as of Explain.
 func (e *Explainer) SumErrors(ctx context.Context, rows *Rows, na data.NAPolicy, k int, terms []int) ([]float64, error) {
-	b, schema, dropped, err := rows.batch(e.names, e.reference.Factors, na)
+	b, dropped, err := rows.batch(e.names, e.reference.Factors, na)
 	if err != nil {
 		return nil, err
 	}
-	if b, err = e.seen(ctx, b, schema, na); err != nil {
+	if b, err = e.seen(ctx, b, na); err != nil {
 		return nil, err
 	}
 	out := columnsOf(1, rows.Len(), dropped > 0)[0]

@@ -28,6 +28,12 @@ type rowColumn struct {
 // NewRows are n rows without columns.
 func NewRows(n int) *Rows { return &Rows{n: n} }
 
+// Reset makes them n rows without columns, and keeps their memory for columns to come.
+func (r *Rows) Reset(n int) {
+	clear(r.columns)
+	r.n, r.columns = n, r.columns[:0]
+}
+
 // Len is the number of rows.
 func (r *Rows) Len() int { return r.n }
 
@@ -69,21 +75,33 @@ func (r *Rows) add(c rowColumn, n int) error {
 
 // batch holds the columns that are needed, at the rows that the policy does not leave out,
 // and tells how many it leaves out. Numbers of the columns in factors are categories as well.
-func (r *Rows) batch(needed, factors []string, na data.NAPolicy) (*data.Batch, data.Schema, int, error) {
-	columns := make([]rowColumn, 0, len(needed))
-	for _, name := range needed {
-		at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == name })
-		if at < 0 {
-			return nil, nil, 0, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
-		}
-		columns = append(columns, r.columns[at])
+func (r *Rows) batch(needed, factors []string, na data.NAPolicy) (*data.Batch, int, error) {
+	columns, err := r.inOrder(needed)
+	if err != nil {
+		return nil, 0, err
 	}
 	out, dropped, err := r.leftOut(columns, factors, na)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, 0, err
 	}
-	b, schema, err := batch(columns, factors, out, r.n, dropped)
-	return b, schema, dropped, err
+	b, err := batch(columns, factors, out, r.n, dropped)
+	return b, dropped, err
+}
+
+// inOrder are the columns of these names.
+func (r *Rows) inOrder(names []string) ([]rowColumn, error) {
+	if slices.EqualFunc(r.columns, names, func(c rowColumn, name string) bool { return c.name == name }) {
+		return r.columns, nil
+	}
+	columns := make([]rowColumn, 0, len(names))
+	for _, name := range names {
+		at := slices.IndexFunc(r.columns, func(c rowColumn) bool { return c.name == name })
+		if at < 0 {
+			return nil, &data.MissingColumnError{Column: name, Where: "the rows", Columns: r.names()}
+		}
+		columns = append(columns, r.columns[at])
+	}
+	return columns, nil
 }
 
 // leftOut tells which rows are left out, nil: none, and how many.
@@ -149,7 +167,7 @@ func (c *rowColumn) check(i int, na data.NAPolicy, factor bool) (leave bool, err
 }
 
 // batch holds the columns at the rows that are not left out (nil: at all n).
-func batch(columns []rowColumn, factors []string, out []bool, n, dropped int) (*data.Batch, data.Schema, error) {
+func batch(columns []rowColumn, factors []string, out []bool, n, dropped int) (*data.Batch, error) {
 	b := data.NewBatch(n-dropped, 0)
 	if out != nil {
 		var rows []int64
@@ -159,29 +177,38 @@ func batch(columns []rowColumn, factors []string, out []bool, n, dropped int) (*
 			}
 		}
 		if err := b.SetRows(rows); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	var schema data.Schema
-	for _, c := range columns {
-		column := data.Column{Name: c.name, Numeric: c.numbers != nil, Categorical: c.numbers == nil}
-		var err error
+	for i := range columns {
+		c := &columns[i]
 		if c.numbers == nil {
-			err = b.SetCodes(c.name, data.Codes{Index: kept(c.codes, out), Levels: c.levels})
-		} else {
-			v := kept(c.numbers, out)
-			err = b.SetNumeric(c.name, v)
-			if err == nil && slices.Contains(factors, c.name) {
-				column.Categorical = true
-				err = b.SetCodes(c.name, coded(v))
+			if err := b.SetCodes(c.name, data.Codes{Index: kept(c.codes, out), Levels: c.levels}); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		v := kept(c.numbers, out)
+		if err := b.SetNumeric(c.name, v); err != nil {
+			return nil, err
+		}
+		if slices.Contains(factors, c.name) {
+			if err := b.SetCodes(c.name, coded(v)); err != nil {
+				return nil, err
 			}
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		schema = append(schema, column)
 	}
-	return b, schema, nil
+	return b, nil
+}
+
+// schemaOf describes the columns of a batch.
+func schemaOf(b *data.Batch, names []string) (schema data.Schema) {
+	for _, name := range names {
+		_, noNumbers := b.Numeric(name)
+		_, noCodes := b.Codes(name)
+		schema = append(schema, data.Column{Name: name, Numeric: noNumbers == nil, Categorical: noCodes == nil})
+	}
+	return schema
 }
 
 // kept are the values of the rows that are not left out.

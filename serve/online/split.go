@@ -26,7 +26,7 @@ type desk struct {
 	reserved int64
 }
 
-var desks = sync.Pool{New: func() any { return &desk{job: job{turn: make(chan bool, 1)}} }}
+var desks = sync.Pool{New: func() any { return &desk{job: job{rows: serve.NewRows(0), turn: make(chan bool, 1)}} }}
 
 // mostKept is how large a buffer may be that is kept for other requests.
 const mostKept = 1 << 20
@@ -57,7 +57,7 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 	}
 	j := &d.job
 	j.g, j.se, j.na, j.deadline, j.dropped, j.err = g, d.asked.se, d.asked.na, begun.Add(s.o.Timeout), 0, nil
-	if j.rows, err = g.rows(&d.request, s.o.MaxRows); err != nil {
+	if err = g.rows(j.rows, &d.request, s.o.MaxRows); err != nil {
 		return err
 	}
 	d.response = oip.Response{Model: m.name, Version: g.version, ID: d.request.ID, Outputs: d.response.Outputs[:0]}
@@ -91,12 +91,14 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 const bodyTimes = 4
 
 func (s *Server) put(d *desk) {
+	large := d.reserved > 0 || cap(d.body) > mostKept
 	s.held.Add(-d.reserved)
 	d.reserved = 0
-	if cap(d.body) > mostKept {
+	if large {
 		return // so that idle memory stays small
 	}
-	d.job.g, d.job.rows, d.job.parts = nil, nil, nil
+	d.job.rows.Reset(0)
+	d.job.g, d.job.parts = nil, nil
 	d.response.Outputs = d.response.Outputs[:0]
 	desks.Put(d)
 }
@@ -168,35 +170,35 @@ func (a *asked) read(r *oip.Request, o op) error {
 	return nil
 }
 
-// rows are those of a request's tensors.
-func (g *generation) rows(r *oip.Request, most int) (*serve.Rows, error) {
+// rows fills rows with those of a request's tensors.
+func (g *generation) rows(rows *serve.Rows, r *oip.Request, most int) error {
 	n := -1
 	var first string
 	for i := range r.Inputs {
 		t := &r.Inputs[i]
 		if len(t.Shape) == 0 {
-			return nil, faultf(400, "input %q has no dimension: the first is that of rows", t.Name)
+			return faultf(400, "input %q has no dimension: the first is that of rows", t.Name)
 		}
 		if n < 0 {
 			n, first = t.Shape[0], t.Name
 		}
 		if t.Shape[0] != n {
-			return nil, faultf(400, "input %q has %d rows, and %q has %d", t.Name, t.Shape[0], first, n)
+			return faultf(400, "input %q has %d rows, and %q has %d", t.Name, t.Shape[0], first, n)
 		}
 	}
 	if n < 0 {
 		n = 0
 	}
 	if n > most {
-		return nil, faultf(413, "the request has %d rows; this server takes %d at a time", n, most)
+		return faultf(413, "the request has %d rows; this server takes %d at a time", n, most)
 	}
-	rows := serve.NewRows(n)
+	rows.Reset(n)
 	for i := range r.Inputs {
 		if err := g.add(rows, &r.Inputs[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // add adds a tensor's columns.
