@@ -34,7 +34,7 @@ func (s *Settings) check() error {
 		return fmt.Errorf("drift: blocks of %d rows: they have at least 1", s.Block)
 	case s.Block > 0 && s.Cluster != "":
 		return errors.New("drift: rows are in blocks or in clusters, not in both")
-	case s.Time != "":
+	case s.Time != "" || s.By != "":
 		_, err := NewClock(s.By, s.Zone)
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"bands":         {"robust", "projection", "none"},
+		"by":            {"hour", "day", "week", "month", "quarter", "year", "label"},
 		"contributions": {"csv", "parquet", "none"},
 		"family":        strings.Split(families, ", "),
 		"interactions":  {"auto", "none", "0", "1", "2", "3", "5"},
@@ -23,6 +24,7 @@ func flagValues() map[string][]string {
 		"phonam":        {"learned", "spline"},
 		"precision":     {"float64", "float32"},
 		"refit":         {"total"},
+		"roll-up":       {"day", "week", "month", "quarter", "year"},
 		"route":         {"gram", "qr"},
 		"smoothing":     {"reml", "ml", "gcv", "cv", "df", "fixed"},
 		"terms":         {"hierarchical", "fitted"},
@@ -64,7 +66,11 @@ func completeFlag(cmd *cobra.Command, name string) {
 // completeArgument completes arguments by the name that a command's usage gives them.
 func completeArgument(use string) cobra.CompletionFunc {
 	switch {
-	case strings.Contains(use, " DIR") && !strings.Contains(use, "--out DIR"), strings.Contains(use, " A B"):
+	case strings.Contains(use, " STATE"): // or directories
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+	case strings.Contains(use, "[DIR"), strings.Contains(use, " DIR") && !strings.Contains(use, "--out DIR"), strings.Contains(use, " A B"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case strings.Contains(use, " MODEL") && !strings.Contains(use, "--model"):
 		return cobra.FixedCompletions(modelFiles, cobra.ShellCompDirectiveFilterFileExt)

@@ -190,9 +190,6 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 		return err
 	}
 	defer src.Close()
-	if err := src.Schema().Require("the data", columns); err != nil {
-		return err
-	}
 	seen := wiring.Seen(network, with.opened.Rounded, wiring.TermColumns(with.result), src)
 	for parts, err := range with.applier.All(ctx, seen, columns...) {
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package browsertest tests the pages that pho writes, report.html and compare.html, in
+// Package browsertest tests the pages that pho writes, report.html, compare.html and monitor.html, in
 // headless Chromium: structure, numbers, layout, accessibility, script. It is a module of
 // its own, so that users of the library do not get what drives the browser.
 //

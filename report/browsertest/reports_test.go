@@ -56,6 +56,7 @@ func all() []report {
 		{name: "released-members", make: releasedMembers},
 		{name: "skewed", make: skewed},
 		{name: "comparison", page: "compare.html", make: comparison},
+		{name: "drift", page: "monitor.html", make: drift},
 		{name: "bike", data: "bike_hour.csv.gz", make: bike},
 		{name: "california", data: "california_housing.csv.gz", make: california},
 	}
@@ -358,6 +359,20 @@ func comparison(w *workshop) {
 		w.pho("decompose", "--model", name+"-net/model.onnx", "--data", name+".csv", "--response", "y", "--out", name)
 	}
 	w.pho("compare", "first", "second", "--out", "out")
+}
+
+// drift is a network that is followed over 30 days, of which the last are other ones.
+func drift(w *workshop) {
+	w.rows("rows.csv", 1500, "when,x0,x1,g,y", func(r *rand.Rand, i int) []any {
+		a, b, g := r.Float64(), r.NormFloat64(), r.IntN(3)
+		if i >= 1200 {
+			b += 0.8
+		}
+		return []any{fmt.Sprintf("2026-01-%02d", 1+i/50), a, b, string(rune('u' + g)), math.Sin(5*a) + 0.3*b + 0.5*float64(g) + 0.3*r.NormFloat64()}
+	})
+	w.pho("train", "--data", "rows.csv", "--formula", "y ~ s(x0, k=6) + x1 + g", "--deep", "x0,x1", "--hidden", "6", "--epochs", fewEpochs, "--seed", "1", "--out", "net")
+	w.pho("decompose", "--model", "net/model.onnx", "--data", "rows.csv", "--response", "y", "--out", "result")
+	w.pho("monitor", "result", "--data", "rows.csv", "--time", "when", "--response", "y", "--block", "10", "--state", "state.json", "--out", "out")
 }
 
 func bike(w *workshop) {
