@@ -8,8 +8,8 @@ import (
 	"github.com/pho-go/pho/internal/wire"
 )
 
-// kind is that of sums.
-const kind = "pairs/1"
+// pairsKind is that of sums.
+const pairsKind = "pairs/1"
 
 // MarshalBinary writes s for DecodeSums. A row that is in it twice is an error.
 func (s *sums) MarshalBinary() ([]byte, error) {
@@ -38,9 +38,13 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 // DecodeSums makes sums of what Ranking.Map returned and MarshalBinary wrote: it is a
 // decompose.DecodeSums of the kind "pairs/1". Other kinds and damaged bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
-	if of != kind {
+	if of != pairsKind {
 		return nil, fmt.Errorf("interaction: sums of the kind %q are none of this package", of)
 	}
+	return decodePairs(raw)
+}
+
+func decodePairs(raw []byte) (decompose.Sums, error) {
 	r := wire.NewReader(raw)
 	s := &sums{pass: r.AtMost(2*maxRounds - 1)}
 	for range r.Count(8) {
