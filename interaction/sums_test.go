@@ -33,7 +33,6 @@ type shardCase struct {
 	result *decompose.Result
 	parts  []*decompose.Parts
 	sample *Sample
-	passes int // over the rows
 }
 
 // begun is a ranking about to see the rows.
