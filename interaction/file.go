@@ -8,8 +8,8 @@ import (
 	"github.com/pho-go/pho/internal/wire"
 )
 
-// kind is that of sums.
-const kind = "pairs/1"
+// pairsKind is that of sums.
+const pairsKind = "pairs/1"
 
 // MarshalBinary writes s for DecodeSums. A row that is in it twice is an error.
 func (s *sums) MarshalBinary() ([]byte, error) {
@@ -40,7 +40,7 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 // kinds and damaged bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 	switch of {
-	case kind:
+	case pairsKind:
 		return decodePairs(raw)
 	case sampleKind:
 		return decodeSample(raw)
