@@ -35,12 +35,19 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeSums makes sums of what Ranking.Map returned and MarshalBinary wrote: it is a
-// decompose.DecodeSums of the kind "pairs/1". Other kinds and damaged bytes are errors.
+// DecodeSums makes sums of what Ranking.Map returned, or a Sample has seen, and MarshalBinary wrote: it is a
+// decompose.DecodeSums of the kinds "pairs/1" and "sample/1". Other kinds and damaged bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
-	if of != kind {
-		return nil, fmt.Errorf("interaction: sums of the kind %q are none of this package", of)
+	switch of {
+	case sampleKind:
+		return decodeSample(raw)
+	case kind:
+		return decodeTables(raw)
 	}
+	return nil, fmt.Errorf("interaction: sums of the kind %q are none of this package", of)
+}
+
+func decodeTables(raw []byte) (decompose.Sums, error) {
 	r := wire.NewReader(raw)
 	s := &sums{pass: r.AtMost(2*maxRounds - 1)}
 	for range r.Count(8) {
