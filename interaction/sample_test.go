@@ -88,7 +88,7 @@ func TestSampleSums(t *testing.T) {
 }
 
 // FuzzDecodeSums: damaged samples are errors.
-func FuzzDecodeSums(f *testing.F) {
+func FuzzDecodeSample(f *testing.F) {
 	f.Add(written(f, sampled(f, []int64{1, 2, 3, 5, 9})))
 	f.Add(written(f, sampled(f, nil)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
