@@ -156,7 +156,8 @@ func standardError(a, b *Period, vx, vy float64) (se, df float64) {
 	}
 	apart := vx + vy
 	if apart > 0 {
-		df = apart * apart / (vx*vx/nx + vy*vy/ny)
+		of := vx / apart
+		df = 1 / (of*of/nx + (1-of)*(1-of)/ny)
 	}
 	one := (nx*vx*a.Effective + ny*vy*b.Effective) / (nx + ny)
 	if both := one * (1/a.Effective + 1/b.Effective); both > apart {

@@ -249,6 +249,13 @@ func TestRefused(t *testing.T) {
 	if err := s.Merge(other); err == nil || !strings.Contains(err.Error(), "different decompositions") {
 		t.Errorf("error %v", err)
 	}
+	of = described(simulatedTerms - 1)
+	if other, err = drift.New(of, byDay); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ReportOf(other, "2026-01-01..2026-01-02"); err == nil || !strings.Contains(err.Error(), "other parts or columns") {
+		t.Errorf("error %v", err)
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for want, spoil := range map[string]func(p *decompose.Parts, rows *drift.Rows){
 		"data row 3: the value":            func(p *decompose.Parts, _ *drift.Rows) { p.Predictors[0].Eta[3] = math.NaN() },

@@ -218,11 +218,3 @@ func (s *State) between(o *State, text string) (a, b *Period, err error) {
 	b, err = o.Period(second)
 	return a, b, err
 }
-
-// comparable refuses a state of another decomposition; how periods are cut may differ.
-func (s *State) comparable(o *State) error {
-	same := *o
-	same.settings = s.settings
-	same.layout = s.layout // with a response or without
-	return s.fits(&same)
-}

@@ -54,7 +54,7 @@ func (s *State) within(period, other string) bool {
 
 // ReportOf is the report of two periods.
 func (s *State) ReportOf(o *State, periods string) (*Report, error) {
-	if err := s.comparable(o); err != nil {
+	if err := s.sameParts(o); err != nil {
 		return nil, err
 	}
 	a, b, err := s.between(o, periods)

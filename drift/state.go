@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,14 +72,24 @@ func (s *State) Merge(o *State) error {
 
 // fits refuses a state of another decomposition or of other settings.
 func (s *State) fits(o *State) error {
-	if s.of.SHA256 != o.of.SHA256 || s.of.Network != o.of.Network {
-		return errors.New("drift: the two are of different decompositions, whose parts cannot be compared: add the rows of both to states of one decomposition")
+	if err := s.sameParts(o); err != nil {
+		return err
 	}
 	if s.settings != o.settings {
 		return fmt.Errorf("drift: the two count rows in different ways: %s, and %s", s.settings, o.settings)
 	}
-	if s.layout.length != o.layout.length || len(s.of.Features) != len(o.of.Features) {
-		return errors.New("drift: the two name different parts of one decomposition: one of them is damaged")
+	return nil
+}
+
+// sameParts refuses a state of another decomposition, or one that describes the same one in another way.
+func (s *State) sameParts(o *State) error {
+	if s.of.SHA256 != o.of.SHA256 || s.of.Network != o.of.Network {
+		return errors.New("drift: the two are of different decompositions, whose parts cannot be compared: add the rows of both to states of one decomposition")
+	}
+	a, errA := json.Marshal(s.of)
+	b, errB := json.Marshal(o.of)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		return errors.New("drift: the two name other parts or columns of what is the same decomposition: it was made anew of other rows, or one of the two was edited")
 	}
 	return nil
 }

@@ -12,8 +12,11 @@ func TestCompletedValues(t *testing.T) {
 	t.Parallel()
 	for name, values := range flagValues() {
 		command := "decompose"
-		if name == "kind" || name == "orthogonalize" {
+		switch name {
+		case "kind", "orthogonalize":
 			command = "train"
+		case "by", "roll-up":
+			command = "monitor"
 		}
 		o := done(t, "__complete", command, "--"+name, "")
 		for _, v := range values {
@@ -26,7 +29,7 @@ func TestCompletedValues(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"summary|", ":16"}, {"explain|", ":16"}, {"inspect|", "onnx"}, {"decompose|--model|", "onnx"}, {"decompose|--data|", "parquet"}, {"demo|", ":4"}, {"apply|--decomposition|", ":16"},
+		{"summary|", ":16"}, {"explain|", ":16"}, {"inspect|", "onnx"}, {"decompose|--model|", "onnx"}, {"decompose|--data|", "parquet"}, {"demo|", ":4"}, {"monitor|", ":16"}, {"compare|", ":0"}, {"apply|--decomposition|", ":16"},
 	} {
 		if o := done(t, append([]string{"__complete"}, strings.Split(c.args, "|")...)...); !strings.Contains(o.out, c.want+"\n") {
 			t.Errorf("%s: %q", c.args, o.out)
