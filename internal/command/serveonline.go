@@ -90,7 +90,8 @@ func (f *onlineFlags) run(ctx context.Context, s streams, dirs []string, o *serv
 func (f *onlineFlags) options(log *slog.Logger) (*online.Options, error) {
 	o := &online.Options{
 		MaxRows: f.maxRows, Queue: f.maxQueue, Workers: f.workers, Timeout: f.timeout, Poll: cmp.Or(f.poll, -1),
-		Log: log, Requests: f.logRequests, Version: revision.Release, Message: message,
+		Log: log, Requests: f.logRequests, Version: revision.Release,
+		Message: func(err error) string { return bounded(err.Error()) }, // clients give no flags
 	}
 	switch {
 	case f.maxRows < 1:

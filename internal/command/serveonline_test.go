@@ -122,6 +122,10 @@ func TestServeOnline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	status, said := answer(t, "POST", url+"/v2/models/nam/infer", `{"inputs": [{"name": "x", "datatype": "FP64", "shape": [1, 10], "data": [null, 1, 1, 1, 1, 1, 1, 1, 1, 1]}]}`)
+	if status != 400 || !strings.Contains(string(said), `column \"x0\", data row 1`) || strings.Contains(string(said), "--") {
+		t.Errorf("a missing value: %d %s", status, said)
+	}
 	explainedAlike(t, url, demo)
 	if !strings.Contains(log.String(), `"msg":"request","method":"POST","path":"/v2/models/nam/explain","status":200`) {
 		t.Errorf("log:\n%s", log)

@@ -80,6 +80,7 @@ func New(models *Models, o *Options) *Server {
 		ReadTimeout:                  s.o.Timeout,
 		WriteTimeout:                 s.o.Timeout,
 		IdleTimeout:                  4 * s.o.Timeout,
+		ReadBufferSize:               8 << 10, // the header's size at most
 		MaxRequestBodySize:           bodyAtOnce,
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
