@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	s.args, s.data = args, s.out
 	staged := &staging{files: s.files, unfinished: s.unfinished()}
 	defer staged.discard()
-	s.out, s.err = &plainWriter{w: named{s.out, staged}}, &plainWriter{w: named{s.err, staged}}
+	s.out, s.err = &plainWriter{w: urlWriter{s.out, staged}}, &plainWriter{w: urlWriter{s.err, staged}}
 	if isTerminal(s.data) {
 		s.data = s.out
 	}

@@ -250,11 +250,11 @@ func (g *staging) besides(ctx context.Context, dir string) error {
 		if json.Unmarshal(raw, &doc) != nil {
 			continue // whoever reads it says so
 		}
-		named := append(append([]file{doc.Model}, doc.Model.Members...), doc.Models...)
+		known := append(append([]file{doc.Model}, doc.Model.Members...), doc.Models...)
 		if doc.Labels != nil {
-			named = append(named, *doc.Labels)
+			known = append(known, *doc.Labels)
 		}
-		for _, f := range named {
+		for _, f := range known {
 			if err := g.beside(ctx, dir, f.Path); err != nil {
 				return err
 			}
@@ -382,13 +382,13 @@ func (g *staging) discard() {
 	}
 }
 
-// named writes to w with URLs in the place of their copies' paths.
-type named struct {
+// urlWriter writes to w with URLs in the place of their copies' paths.
+type urlWriter struct {
 	w io.Writer
 	g *staging
 }
 
-func (n named) Write(p []byte) (int, error) {
+func (n urlWriter) Write(p []byte) (int, error) {
 	if n.g.root == "" || !bytes.Contains(p, []byte(n.g.root)) {
 		return n.w.Write(p)
 	}
