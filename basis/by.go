@@ -124,6 +124,14 @@ func (o *SmoothOptions) byScan() byScan {
 	return byScan{column: o.By, asFactor: o.ByFactor || o.ByOrdered, levels: levelScan{column: o.By, limit: maxByLevels, advice: "each would have a smooth of its own"}}
 }
 
+// parts are those given and, if there is one, the by column.
+func (s *byScan) parts(others ...part) []part {
+	if s.column == "" {
+		return others
+	}
+	return append(others, s)
+}
+
 func (s *byScan) scan(term string, b *data.Batch) error {
 	if s.column == "" {
 		return nil
@@ -142,6 +150,7 @@ func (s *byScan) scan(term string, b *data.Batch) error {
 	for _, v := range z {
 		s.min, s.max = min(s.min, v), max(s.max, v)
 	}
+	s.min, s.max = s.min+0, s.max+0 // -0 is 0
 	s.rows += int64(len(z))
 	return nil
 }

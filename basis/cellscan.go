@@ -14,6 +14,7 @@ import (
 // cellScan is what one set of rows shows of the columns.
 type cellScan struct {
 	*cellSpec
+	most  int // combinations
 	rows  int64
 	seen  []cellLevels       // of each factor
 	cells map[string][]int32 // combinations, by the levels' order of appearance
@@ -56,8 +57,8 @@ func (s *cellScan) Scan(b *data.Batch) error {
 		}
 		key = cellKey(key, cell)
 		if _, ok := s.cells[string(key)]; !ok {
-			if limit := s.limit(); len(s.cells) == limit {
-				return fmt.Errorf("term %s: data row %d: more than %d combinations of levels: is one of the columns a number rather than a category?", s.name, b.Row(i)+1, limit)
+			if len(s.cells) == s.most {
+				return fmt.Errorf("term %s: data row %d: more than %d combinations of levels: is one of the columns a number rather than a category?", s.name, b.Row(i)+1, s.most)
 			}
 			s.cells[string(key)] = slices.Clone(cell)
 		}
@@ -65,17 +66,19 @@ func (s *cellScan) Scan(b *data.Batch) error {
 	return nil
 }
 
+// numbered is the number of a level.
+func (s *cellLevels) numbered(name string) int32 {
+	at, ok := s.number[name]
+	if !ok {
+		at = int32(len(s.number))
+		s.number[name] = at
+	}
+	return at
+}
+
 // codes numbers the levels of b's rows in order of appearance.
 func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
 	out := make([]int32, b.Rows())
-	numbered := func(name string) int32 {
-		at, ok := s.number[name]
-		if !ok {
-			at = int32(len(s.number))
-			s.number[name] = at
-		}
-		return at
-	}
 	if !b.Categorical(s.column) {
 		x, err := b.Numeric(s.column)
 		if err != nil {
@@ -85,7 +88,7 @@ func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
 		for i, v := range x {
 			at, ok := known[v]
 			if !ok {
-				at = numbered(data.LevelText(v + 0)) // -0 is 0
+				at = s.numbered(data.LevelText(v + 0)) // -0 is 0
 				known[v] = at
 			}
 			out[i] = at
@@ -101,12 +104,18 @@ func (s *cellLevels) codes(b *data.Batch) ([]int32, error) {
 	}
 	for i, code := range c.Index { // scan has checked the codes
 		if s.own[code] < 0 {
-			s.own[code] = numbered(c.Levels[code])
+			s.own[code] = s.numbered(c.Levels[code])
 		}
 		out[i] = s.own[code]
 	}
 	return out, nil
 }
+
+// Sums are the combinations of levels.
+func (s *cellScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, []part{s}) }
+
+// Restore takes the combinations of all rows.
+func (s *cellScan) Restore(sums decompose.Sums) error { return restore(s.name, []part{s}, sums) }
 
 func (s *cellScan) Build() ([]decompose.Block, error) {
 	b, err := s.build()

@@ -72,7 +72,7 @@ type cellSpec struct {
 }
 
 func (s *cellSpec) Scanner() decompose.Scanner {
-	scan := &cellScan{cellSpec: s, cells: map[string][]int32{}}
+	scan := &cellScan{cellSpec: s, most: s.limit(), cells: map[string][]int32{}}
 	for _, p := range s.variables {
 		if p.Factor {
 			scan.seen = append(scan.seen, cellLevels{

@@ -63,6 +63,14 @@ type factorScan struct {
 func (s *factorScan) NeedsScan() bool          { return true }
 func (s *factorScan) Scan(b *data.Batch) error { return s.scanned.scan(s.name, b) }
 
+// Sums are the levels.
+func (s *factorScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, []part{&s.scanned}) }
+
+// Restore takes the levels of all rows.
+func (s *factorScan) Restore(sums decompose.Sums) error {
+	return restore(s.name, []part{&s.scanned}, sums)
+}
+
 func (s *factorScan) Build() ([]decompose.Block, error) {
 	if s.scanned.rows == 0 {
 		return nil, fmt.Errorf("term %s: no rows were scanned for the levels of column %q", s.name, s.column)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/basis/internal/coordinates"
@@ -81,7 +82,7 @@ type factorSmoothScan struct {
 	again    bool
 	built    margin
 	penalty  *mat.SymDense
-	products *coordinates.Products // of the basis, from the second scan
+	products *chunkSums // of the basis, from the second scan: sums, and the upper triangle of the products row by row
 }
 
 func (s *factorSmoothScan) NeedsScan() bool { return true }
@@ -93,7 +94,7 @@ func (s *factorSmoothScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
-	if err := s.x.add(s.name, b); err != nil {
+	if err := s.x.scan(s.name, b); err != nil {
 		return err
 	}
 	return s.levels.scan(s.name, b)
@@ -113,7 +114,8 @@ func (s *factorSmoothScan) Again() (bool, error) {
 	}
 	s.again, s.penalty = true, p
 	s.built = margin{columns: []string{s.column}, spline: basis}
-	s.products = coordinates.NewProducts(basis.Dim())
+	k := basis.Dim()
+	s.products = newChunkSums(k + k*(k+1)/2)
 	return true, nil
 }
 
@@ -126,9 +128,53 @@ func (s *factorSmoothScan) addProducts(b *data.Batch) error {
 	row := make([]float64, rows.Dim)
 	for i := range b.Rows() {
 		rows.Dense(row, i)
-		s.products.Add(row)
+		addProducts(s.products.of(b.Row(i)), row)
 	}
 	return nil
+}
+
+// addProducts adds a row, and the upper triangle of its products, to sum.
+func addProducts(sum, row []float64) {
+	floats.Add(sum[:len(row)], row)
+	products := sum[len(row):]
+	for l, v := range row {
+		if v != 0 {
+			floats.AddScaled(products[:len(row)-l], v, row[l:])
+		}
+		products = products[len(row)-l:]
+	}
+}
+
+// productsOf are the sums of rows of k values as addProducts has them.
+func productsOf(k int, sums *chunkSums) *coordinates.Products {
+	p := coordinates.NewProducts(k)
+	p.Rows = sums.rows
+	total := sums.total()
+	copy(p.Sum, total)
+	products := total[k:]
+	for l := range k {
+		for j := l; j < k; j++ {
+			p.Gram.SetSym(l, j, products[j-l])
+		}
+		products = products[k-l:]
+	}
+	return p
+}
+
+// parts are what the scan that is on collects.
+func (s *factorSmoothScan) parts() []part {
+	if s.again {
+		return []part{s.products}
+	}
+	return []part{&s.x, &s.levels}
+}
+
+// Sums are what the scan that is on has seen.
+func (s *factorSmoothScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, s.parts()) }
+
+// Restore takes the sums of all rows.
+func (s *factorSmoothScan) Restore(sums decompose.Sums) error {
+	return restore(s.name, s.parts(), sums)
 }
 
 func (s *factorSmoothScan) Build() ([]decompose.Block, error) {
@@ -141,15 +187,16 @@ func (s *factorSmoothScan) Build() ([]decompose.Block, error) {
 
 func (s *factorSmoothScan) build() (decompose.Block, error) {
 	var none decompose.Block
-	if !s.again || s.products.Rows == 0 {
+	if !s.again || s.products.rows == 0 {
 		return none, errors.New("fs needs a second scan of the rows: ask Again after the first, as decompose.Prepare does")
 	}
-	to, rank, size, err := coordinates.Natural(s.products, s.penalty)
+	products := productsOf(s.built.dim(), s.products)
+	to, rank, size, err := coordinates.Natural(products, s.penalty)
 	switch {
 	case errors.Is(err, coordinates.ErrUndetermined):
-		return none, fmt.Errorf("column %q does not determine %d basis functions: lower k", s.column, len(s.products.Sum))
+		return none, fmt.Errorf("column %q does not determine %d basis functions: lower k", s.column, len(products.Sum))
 	case errors.Is(err, coordinates.ErrHardlyDetermined):
-		return none, fmt.Errorf("column %q hardly determines %d basis functions: lower k", s.column, len(s.products.Sum))
+		return none, fmt.Errorf("column %q hardly determines %d basis functions: lower k", s.column, len(products.Sum))
 	case err != nil:
 		return none, err
 	}

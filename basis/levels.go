@@ -148,10 +148,27 @@ type levelScan struct {
 	seen    []bool   // and which of them have occurred
 }
 
-func (s *levelScan) scan(term string, b *data.Batch) error {
+// begin makes room for levels.
+func (s *levelScan) begin() {
 	if s.texts == nil {
 		s.texts, s.numbers = map[string]struct{}{}, map[float64]struct{}{}
 	}
+}
+
+// few refuses more levels than the limit.
+func (s *levelScan) few() error {
+	if len(s.texts)+len(s.numbers) > s.limit {
+		advice := ""
+		if s.advice != "" {
+			advice = ": " + s.advice
+		}
+		return fmt.Errorf("column %q has more than %d levels%s", s.column, s.limit, advice)
+	}
+	return nil
+}
+
+func (s *levelScan) scan(term string, b *data.Batch) error {
+	s.begin()
 	s.rows += int64(b.Rows())
 	if b.Categorical(s.column) {
 		c, err := b.Codes(s.column)
@@ -185,8 +202,8 @@ func (s *levelScan) scan(term string, b *data.Batch) error {
 			s.numbers[v+0] = struct{}{} // -0 is 0
 		}
 	}
-	if len(s.texts)+len(s.numbers) > s.limit {
-		return fmt.Errorf("term %s: column %q has more than %d levels: %s", term, s.column, s.limit, s.advice)
+	if err := s.few(); err != nil {
+		return fmt.Errorf("term %s: %w", term, err)
 	}
 	return nil
 }

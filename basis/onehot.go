@@ -52,7 +52,7 @@ func (s *oneHotSpec) Scanner() decompose.Scanner { return &oneHotScan{oneHotSpec
 // oneHotScan looks which levels occur.
 type oneHotScan struct {
 	*oneHotSpec
-	seen []bool // by column, at the end: rows without any
+	indicators
 }
 
 func (s *oneHotScan) NeedsScan() bool { return true }
@@ -74,10 +74,23 @@ func (s *oneHotScan) Scan(b *data.Batch) error {
 	return nil
 }
 
+// Sums are the columns that are 1 on a row.
+func (s *oneHotScan) Sums() (decompose.Sums, error) {
+	return sumsOf(s.options.Label, []part{&s.indicators})
+}
+
+// Restore takes those of all rows.
+func (s *oneHotScan) Restore(sums decompose.Sums) error {
+	return restore(s.options.Label, []part{&s.indicators}, sums)
+}
+
 // Build leaves out columns that are 0 on every row.
 func (s *oneHotScan) Build() ([]decompose.Block, error) {
 	if s.seen == nil {
 		return nil, fmt.Errorf("term %s: no rows were scanned", s.options.Label)
+	}
+	if len(s.seen) != len(s.columns)+1 {
+		return nil, fmt.Errorf("term %s: what was seen of the rows is of %d columns, not %d", s.options.Label, len(s.seen)-1, len(s.columns))
 	}
 	var columns []string
 	for j, c := range s.columns {

@@ -97,7 +97,7 @@ func newPointScan(columns []string, limit int) pointScan {
 	return s
 }
 
-func (s *pointScan) add(term string, b *data.Batch) error {
+func (s *pointScan) scan(term string, b *data.Batch) error {
 	x, err := numeric(term, s.columns, b)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *pointScan) widen(b *data.Batch) error {
 			return err
 		}
 		if lo, hi, ok := kernel.Bounds(x); ok {
-			s.min[j], s.max[j] = min(s.min[j], lo), max(s.max[j], hi)
+			s.min[j], s.max[j] = min(s.min[j], lo)+0, max(s.max[j], hi)+0 // -0 is 0
 		}
 	}
 	return nil

@@ -170,11 +170,20 @@ func (s *smoothScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
-	if err := s.x.add(s.name, b); err != nil {
+	if err := s.x.scan(s.name, b); err != nil {
 		return err
 	}
 	return s.by.scan(s.name, b)
 }
+
+// parts are what the scan collects.
+func (s *smoothScan) parts() []part { return s.by.parts(&s.x) }
+
+// Sums are the values and what is seen of by.
+func (s *smoothScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, s.parts()) }
+
+// Restore takes the sums of all rows.
+func (s *smoothScan) Restore(sums decompose.Sums) error { return restore(s.name, s.parts(), sums) }
 
 func (s *smoothScan) Build() ([]decompose.Block, error) {
 	blocks, err := s.build()

@@ -83,11 +83,25 @@ func (s *surfaceScan) Scan(b *data.Batch) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("term %s: %w", s.name, err)
 	}
-	if err := s.points.add(s.name, b); err != nil {
+	if err := s.points.scan(s.name, b); err != nil {
 		return err
 	}
 	return s.by.scan(s.name, b)
 }
+
+// parts are what the scan collects.
+func (s *surfaceScan) parts() []part {
+	if s.basis == nil {
+		return s.by.parts()
+	}
+	return s.by.parts(&s.points)
+}
+
+// Sums are the points and what is seen of by.
+func (s *surfaceScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, s.parts()) }
+
+// Restore takes the sums of all rows.
+func (s *surfaceScan) Restore(sums decompose.Sums) error { return restore(s.name, s.parts(), sums) }
 
 func (s *surfaceScan) Build() ([]decompose.Block, error) {
 	blocks, err := s.build()

@@ -96,7 +96,6 @@ type tensorScan struct {
 	scans []marginScan
 	by    byScan
 	again bool // the second scan is on, or over
-	rows  int64
 }
 
 // marginScan is what is known of a margin.
@@ -107,7 +106,7 @@ type marginScan struct {
 
 	built   margin
 	penalty *mat.SymDense
-	sum     []float64 // column sums, from the second scan
+	sums    *chunkSums // of the columns, from the second scan; nil: it is not centred
 }
 
 func (s *tensorSpec) label() string { return s.name }
@@ -159,11 +158,11 @@ func (s *tensorScan) Scan(b *data.Batch) error {
 		m, scan := &s.margins[i], &s.scans[i]
 		switch {
 		case m.Surface != nil:
-			if err := scan.points.add(s.name, b); err != nil {
+			if err := scan.points.scan(s.name, b); err != nil {
 				return err
 			}
 		case m.Basis != nil:
-			if err := scan.values.add(s.name, b); err != nil {
+			if err := scan.values.scan(s.name, b); err != nil {
 				return err
 			}
 		default:
@@ -183,6 +182,11 @@ func (s *tensorScan) Again() (bool, error) {
 	if err := s.marginBases(); err != nil {
 		return false, fmt.Errorf("term %s: %w", s.name, err)
 	}
+	for i, m := range s.margins {
+		if s.centred(m) {
+			s.scans[i].sums = newChunkSums(s.scans[i].built.dim())
+		}
+	}
 	s.again = true
 	return true, nil
 }
@@ -192,24 +196,51 @@ func (s *tensorSpec) centred(m Margin) bool {
 	return s.o.Interaction && !m.Uncentred && (m.Basis != nil || m.Surface != nil)
 }
 
+// parts are what the scan that is on collects.
+func (s *tensorScan) parts() (all []part) {
+	for i := range s.scans {
+		m, scan := &s.margins[i], &s.scans[i]
+		switch {
+		case s.again && scan.sums != nil:
+			all = append(all, scan.sums)
+		case s.again:
+		case m.Surface != nil:
+			all = append(all, &scan.points)
+		case m.Basis != nil:
+			all = append(all, &scan.values)
+		default:
+			all = append(all, &scan.levels)
+		}
+	}
+	if s.again {
+		return all
+	}
+	return s.by.parts(all...)
+}
+
+// Sums are what the scan that is on has seen of the margins.
+func (s *tensorScan) Sums() (decompose.Sums, error) { return sumsOf(s.name, s.parts()) }
+
+// Restore takes the sums of all rows.
+func (s *tensorScan) Restore(sums decompose.Sums) error { return restore(s.name, s.parts(), sums) }
+
 // sums adds up the columns of the margins, row by row.
 func (s *tensorScan) sums(b *data.Batch) error {
 	for i := range s.scans {
 		scan := &s.scans[i]
+		if scan.sums == nil {
+			continue
+		}
 		rows, err := scan.built.eval(s.name, b)
 		if err != nil {
 			return err
 		}
-		if scan.sum == nil {
-			scan.sum = make([]float64, rows.Dim)
-		}
 		row := make([]float64, rows.Dim)
 		for r := range b.Rows() {
 			rows.Dense(row, r)
-			floats.Add(scan.sum, row)
+			floats.Add(scan.sums.of(b.Row(r)), row)
 		}
 	}
-	s.rows += int64(b.Rows())
 	return nil
 }
 
@@ -270,7 +301,7 @@ func (s *tensorScan) build() ([]decompose.Block, error) {
 		if err := s.marginBases(); err != nil {
 			return nil, err
 		}
-	} else if s.rows == 0 {
+	} else if slices.ContainsFunc(s.scans, func(m marginScan) bool { return m.sums != nil && m.sums.rows == 0 }) {
 		return nil, errors.New("no rows were seen in the second scan")
 	}
 	maps := make([]*mat.Dense, len(s.scans))
@@ -313,10 +344,10 @@ func (s *tensorScan) coordinates(i int) (*mat.Dense, *mat.SymDense, error) {
 	var to *mat.Dense
 	p := scan.penalty
 	if s.centred(*m) {
-		if len(scan.sum) < 2 {
+		if scan.sums.width < 2 {
 			return nil, nil, errors.New("nothing is left of a basis of one function once it is centred")
 		}
-		to = coordinates.Orthogonal(scan.sum)
+		to = coordinates.Orthogonal(scan.sums.total())
 		p = coordinates.Congruent(p, to)
 	}
 	if m.Basis != nil && !s.o.Raw && !valued(m.Basis) {

@@ -46,7 +46,7 @@ func scanCounts(column string, limit int) columnScan {
 	return columnScan{column, distinct.Values{Limit: limit, Points: distinct.NewPoints(1, limit)}}
 }
 
-func (v *columnScan) add(term string, b *data.Batch) error {
+func (v *columnScan) scan(term string, b *data.Batch) error {
 	x, err := b.Numeric(v.column)
 	if err != nil {
 		return fmt.Errorf("term %s: %w", term, err)
@@ -60,7 +60,7 @@ func (v *columnScan) add(term string, b *data.Batch) error {
 // enough refuses data with fewer distinct values than k, the least k possible
 // being lowest.
 func enough(v *columnScan, k, lowest int) error {
-	n := len(v.Distinct())
+	n := v.N()
 	switch {
 	case v.Rows == 0:
 		return fmt.Errorf("no rows of column %q were scanned", v.column)

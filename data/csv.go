@@ -46,6 +46,10 @@ type CSVOptions struct {
 	NA NAPolicy
 	// Stdin is what the path "-" reads; nil: there is none.
 	Stdin io.Reader
+	// Store opens the files; nil: the disk. Names of pipes are the disk's in any case.
+	Store Store
+	// FirstRow is the number that Batch.Row gives to the first row.
+	FirstRow int64
 }
 
 // kindRows is the number of rows that decide whether a column is numeric.
@@ -77,6 +81,7 @@ type CSV struct {
 	rows    int // of a batch
 	na      NAPolicy
 	limits  limits
+	first   int64         // the number of the first row
 	levels  []*dictionary // by field; nil for columns without categories
 	mu      sync.Mutex
 	total   int64
@@ -110,7 +115,7 @@ func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
 	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l}
+	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow}
 	if c.rows == 0 {
 		c.rows = defaultBatchRows
 	}
@@ -127,7 +132,7 @@ func (c *CSV) open(paths []string, o *CSVOptions) error {
 				return fmt.Errorf("data: %q is given twice, but a stream can be read only once", path)
 			}
 		}
-		in, err := newInput(path, o.Stdin)
+		in, err := newInput(path, o.Stdin, storeOf(o.Store))
 		if err != nil {
 			return err
 		}
@@ -202,7 +207,7 @@ func (c *CSV) noteText(r *records, record []string) {
 			continue
 		}
 		if _, k := parse(trim(cell)); k == text {
-			line, _ := r.csv.FieldPos(i)
+			line := r.lineOf(i)
 			c.schema[i].Text = fmt.Sprintf("%q, line %d: cell %q", r.name, line, clip(trim(cell)))
 		}
 	}
@@ -250,6 +255,12 @@ func (c *CSV) setFactors(factors []string) error {
 		}
 		c.schema[i].Categorical = true
 	}
+	c.setLevels()
+	return nil
+}
+
+// setLevels gives the categorical columns their dictionaries.
+func (c *CSV) setLevels() {
 	room := new(atomic.Int64)
 	room.Store(c.limits.dictionary)
 	c.levels = make([]*dictionary, len(c.schema))
@@ -258,7 +269,6 @@ func (c *CSV) setFactors(factors []string) error {
 			c.levels[i] = newDictionary(column.Numeric, room)
 		}
 	}
-	return nil
 }
 
 // where names the files in messages about the table as a whole.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,19 +12,21 @@ import (
 	"time"
 )
 
-// input is one file of a CSV: a regular file, or the temporary copy of a stream.
+// input is one file of a CSV: one that a store opens, or the temporary copy of a stream.
 type input struct {
 	name  string // as given
-	size  int64
-	mtime time.Time // of a regular file
+	store Store
+	stamp stamp     // of a file of the store
+	part  *csvRange // the rows to read; nil: all
 
-	spool *os.File // the copy of a stream; nil for a regular file
+	spool *os.File // the copy of a stream; nil for a file of the store
+	size  int64    // of the copy
 	left  string   // path of the copy if it has to be removed at the end; "": it is unlinked
 }
 
-// newInput looks at the path and, unless it is a regular file, copies its
-// content. stdin is what "-" stands for.
-func newInput(path string, stdin io.Reader) (*input, error) {
+// newInput looks at the path and, if it is a pipe, copies its content. stdin is what "-"
+// stands for.
+func newInput(path string, stdin io.Reader, store Store) (*input, error) {
 	if path == "-" {
 		if stdin == nil {
 			return nil, fmt.Errorf(`data: "-" stands for standard input, but there is none`)
@@ -31,12 +34,10 @@ func newInput(path string, stdin io.Reader) (*input, error) {
 		return spool(path, stdin)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("data: cannot read %q: %w", path, cause(err))
+	if err != nil || info.Mode().IsRegular() {
+		return stored(path, store)
 	}
 	switch mode := info.Mode(); {
-	case mode.IsRegular():
-		return &input{name: path, size: info.Size(), mtime: info.ModTime()}, nil
 	case mode.IsDir():
 		return nil, fmt.Errorf("data: %q is a directory: name the files in it", path)
 	case mode&os.ModeDevice != 0:
@@ -48,6 +49,15 @@ func newInput(path string, stdin io.Reader) (*input, error) {
 	}
 	defer f.Close()
 	return spool(path, f)
+}
+
+// stored looks at a file of a store.
+func stored(path string, store Store) (*input, error) {
+	f, err := store.Open(context.Background(), path)
+	if err != nil {
+		return nil, fmt.Errorf("data: cannot read %q: %w", path, cause(err))
+	}
+	return &input{name: path, store: store, stamp: stampOf(f)}, f.Close()
 }
 
 // spool copies r to a temporary file that only this user can read. It is
@@ -80,72 +90,102 @@ func (in *input) close() error {
 	return err
 }
 
+// raw opens the file or the copy, from the first byte on.
+func (in *input) raw(ctx context.Context) (File, error) {
+	if in.spool != nil {
+		return spooled{io.NewSectionReader(in.spool, 0, in.size)}, nil
+	}
+	f, err := in.store.Open(ctx, in.name)
+	if err != nil {
+		return nil, fmt.Errorf("data: cannot read %q: %w", in.name, cause(err))
+	}
+	if err := in.unchanged(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // open starts reading at the first byte: text, decompressed, without byte order
 // mark. check, to be called at the end of the text, says whether the file
 // stayed as it was; closer releases it.
-func (in *input) open() (r *bufio.Reader, check, closer func() error, err error) {
-	raw := io.Reader(nil)
-	check, closer = nothing, nothing
-	if in.spool != nil {
-		raw = io.NewSectionReader(in.spool, 0, in.size)
-	} else {
-		f, err := os.Open(in.name)
-		if err != nil {
-			return nil, nil, nil, fmt.Errorf("data: cannot read %q: %w", in.name, cause(err))
-		}
-		raw, check, closer = f, func() error { return in.unchanged(f) }, f.Close
-		if err := check(); err != nil {
-			closer()
-			return nil, nil, nil, err
-		}
-	}
-	r, err = decode(raw)
+func (in *input) open(ctx context.Context) (r *bufio.Reader, check, closer func() error, err error) {
+	f, err := in.raw(ctx)
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	section := Section(f, 0, f.Size())
+	closer = func() error { return errors.Join(section.Close(), f.Close()) }
+	if r, err = decode(section); err != nil {
 		closer()
 		return nil, nil, nil, fmt.Errorf("data: reading %q: %w", in.name, err)
 	}
-	return r, check, closer, nil
+	return r, func() error { return in.unchanged(f) }, closer, nil
 }
 
 func nothing() error { return nil }
 
 // unchanged compares the open file with what it was when the CSV was opened.
-func (in *input) unchanged(f *os.File) error {
-	info, err := f.Stat()
+func (in *input) unchanged(f File) error {
+	if in.spool != nil {
+		return nil
+	}
+	s, err := now(f)
 	if err != nil {
 		return fmt.Errorf("data: cannot read %q: %w", in.name, cause(err))
 	}
-	if info.Size() != in.size || !info.ModTime().Equal(in.mtime) {
-		return fmt.Errorf("data: %q changed while it was in use (%d bytes then, %d now): start again when it is complete", in.name, in.size, info.Size())
+	if !s.equal(in.stamp) {
+		return fmt.Errorf("data: %q changed while it was in use (%d bytes then, %d now): start again when it is complete", in.name, in.stamp.size, s.size)
 	}
 	return nil
 }
+
+// spooled is the copy of a stream as a File, which stays open.
+type spooled struct{ *io.SectionReader }
+
+func (spooled) Modified() time.Time { return time.Time{} }
+func (spooled) Version() string     { return "" }
+func (spooled) Close() error        { return nil }
 
 const bufferSize = 64 << 10
 
 // decode undoes gzip, recognised by its first bytes, and drops a UTF-8 byte
 // order mark.
 func decode(raw io.Reader) (*bufio.Reader, error) {
-	r := bufio.NewReaderSize(raw, bufferSize)
-	if head, err := r.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, damaged(err)
-		}
-		r = bufio.NewReaderSize(gunzip{z}, bufferSize)
+	r, _, err := inflate(raw)
+	if err != nil {
+		return nil, err
 	}
+	_, err = dropMark(r)
+	return r, err
+}
+
+// inflate undoes gzip, recognised by its first bytes.
+func inflate(raw io.Reader) (r *bufio.Reader, zipped bool, err error) {
+	r = bufio.NewReaderSize(raw, bufferSize)
+	if head, err := r.Peek(2); err != nil || head[0] != 0x1f || head[1] != 0x8b {
+		return r, false, nil
+	}
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, true, damaged(err)
+	}
+	return bufio.NewReaderSize(gunzip{z}, bufferSize), true, nil
+}
+
+// dropMark drops a UTF-8 byte order mark and says how many bytes that were.
+func dropMark(r *bufio.Reader) (int, error) {
 	head, err := r.Peek(3)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return 0, err
 	}
 	switch {
 	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
-		_, err = r.Discard(3)
-		return r, err
+		return r.Discard(3)
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return nil, errors.New("the text is UTF-16: save it as UTF-8")
+		return 0, errors.New("the text is UTF-16: save it as UTF-8")
 	}
-	return r, nil
+	return 0, nil
 }
 
 // gunzip says of any fault of the compressed data that the file is damaged.

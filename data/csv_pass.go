@@ -81,7 +81,11 @@ func (c *CSV) newPass(ctx context.Context, columns []string) (*pass, error) {
 
 func (p *pass) run(yield func(*Batch, error) bool) error {
 	for _, in := range p.csv.inputs {
-		if err := p.file(in, yield); err != nil {
+		read := p.file
+		if in.part != nil {
+			read = p.part
+		}
+		if err := read(in, yield); err != nil {
 			return err
 		}
 	}
@@ -111,26 +115,32 @@ func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
 		if err != nil {
 			return err
 		}
-		if p.n == p.size {
-			p.grow()
-		}
-		kept, err := p.take(r, record)
-		if err != nil {
+		if err := p.add(r, record, yield); err != nil {
 			return err
 		}
-		if kept {
-			p.rows[p.n] = p.total
-			p.n++
-		} else {
-			p.dropped++
-		}
-		p.total++
-		if p.n == p.limit {
-			if err := p.flush(yield); err != nil {
-				return err
-			}
-		}
 	}
+}
+
+// add takes a record, and yields the batch that it makes full.
+func (p *pass) add(r *records, record []string, yield func(*Batch, error) bool) error {
+	if p.n == p.size {
+		p.grow()
+	}
+	kept, err := p.take(r, record)
+	if err != nil {
+		return err
+	}
+	if kept {
+		p.rows[p.n] = p.csv.first + p.total
+		p.n++
+	} else {
+		p.dropped++
+	}
+	p.total++
+	if p.n == p.limit {
+		return p.flush(yield)
+	}
+	return nil
 }
 
 // grow makes room for more rows: as many as the batch before had (a few at

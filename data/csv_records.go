@@ -19,6 +19,7 @@ type records struct {
 	close  func() error
 	header []string
 
+	lines  int      // of the file before the text that csv reads
 	row    int64    // rows so far, the current one included
 	end    int      // last line of the record before
 	line   int      // first line of the current record
@@ -29,21 +30,34 @@ type records struct {
 
 // openRecords opens the input and reads its header. The context ends reads.
 func openRecords(ctx context.Context, in *input, comma byte, l limits) (*records, error) {
-	text, check, closer, err := in.open()
+	text, check, closer, err := in.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &bounded{ctx: ctx, r: text, comma: comma, limits: l}
-	r := &records{name: in.name, check: check, close: closer, filler: []string{""}}
-	r.csv = csv.NewReader(bufio.NewReaderSize(b, bufferSize))
-	r.csv.Comma = rune(comma)
-	r.csv.FieldsPerRecord = -1 // next says more about a ragged row
-	r.csv.ReuseRecord = true
+	r := newRecords(ctx, in.name, text, comma, l)
+	r.check, r.close = check, closer
 	if err := r.readHeader(); err != nil {
 		closer()
 		return nil, err
 	}
 	return r, nil
+}
+
+// newRecords reads rows from text, which begins with a record.
+func newRecords(ctx context.Context, name string, text io.Reader, comma byte, l limits) *records {
+	b := &bounded{ctx: ctx, r: text, comma: comma, limits: l}
+	r := &records{name: name, filler: []string{""}}
+	r.csv = csv.NewReader(bufio.NewReaderSize(b, bufferSize))
+	r.csv.Comma = rune(comma)
+	r.csv.FieldsPerRecord = -1 // next says more about a ragged row
+	r.csv.ReuseRecord = true
+	return r
+}
+
+// lineOf is the line of the file in which a cell of the record just read begins.
+func (r *records) lineOf(field int) int {
+	line, _ := r.csv.FieldPos(field)
+	return r.lines + line
 }
 
 func (r *records) readHeader() error {
@@ -98,7 +112,7 @@ func (r *records) next() ([]string, error) {
 		if err != nil {
 			return nil, r.explain(err)
 		}
-		if line, _ := r.csv.FieldPos(0); len(r.header) == 1 && line > r.end+1 {
+		if line := r.lineOf(0); len(r.header) == 1 && line > r.end+1 {
 			r.held, r.blank = record, line-r.end-1
 		} else {
 			return r.accept(record)
@@ -129,17 +143,16 @@ func (r *records) accept(record []string) ([]string, error) {
 
 // advance notes the lines of the record just read.
 func (r *records) advance(record []string) {
-	r.line, _ = r.csv.FieldPos(0)
 	last := len(record) - 1
-	line, _ := r.csv.FieldPos(last)
-	r.end = line + strings.Count(record[last], "\n")
+	r.line = r.lineOf(0)
+	r.end = r.lineOf(last) + strings.Count(record[last], "\n")
 }
 
 // cell is the error for a cell of the row just read.
 func (r *records) cell(field int, cell, reason string, cause error) error {
 	line := r.line
 	if cell != "" {
-		line, _ = r.csv.FieldPos(field)
+		line = r.lineOf(field)
 	}
 	return &CellError{File: r.name, Line: line, Row: r.row, Column: clip(r.header[field]), Cell: clip(cell), Reason: reason, Err: cause}
 }
@@ -153,18 +166,21 @@ func (r *records) explain(err error) error {
 	}
 	var syntax *csv.ParseError
 	var bound boundError
+	var changed *ChangedError
 	switch {
 	case errors.As(err, &syntax):
-		here.Line = syntax.Line
+		here.Line = r.lines + syntax.Line
 		here.Reason = fmt.Sprintf("a quote is out of place at byte %d of the line; "+
 			`cells with quotes are written "like ""this"""`, syntax.Column)
 		if syntax.StartLine != syntax.Line {
-			here.Reason += fmt.Sprintf(" (the row begins in line %d)", syntax.StartLine)
+			here.Reason += fmt.Sprintf(" (the row begins in line %d)", r.lines+syntax.StartLine)
 		}
 		return here
 	case errors.As(err, &bound):
 		here.Reason = string(bound)
 		return here
+	case errors.As(err, &changed):
+		return changed
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}

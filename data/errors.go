@@ -19,6 +19,9 @@ var (
 	ErrText = errors.New("data: text where numbers are needed")
 )
 
+// ErrURL is a name that is a URL where only files on the disk can be opened or written.
+var ErrURL = errors.New("it is a URL, and this program opens files on the disk alone: pho-cloud, which is built from the module cloud, opens s3://, gs:// and azblob://")
+
 // MissingColumnError is the error for a column that was asked for and is not there.
 type MissingColumnError struct {
 	Column  string   // the name that was asked for

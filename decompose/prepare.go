@@ -3,6 +3,7 @@ package decompose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,28 +39,36 @@ type Prepared struct {
 
 // PrepareEach is Prepare that tells the specs apart: entry i is of specs[i].
 func PrepareEach(ctx context.Context, src data.Source, specs []Spec, columns []string) ([]Prepared, error) {
+	return PrepareFrom(ctx, RowScans(src), "terms", specs, columns)
+}
+
+// PrepareFrom is PrepareEach with rows that this process may not hold. The look at them is called
+// name, further ones that Rescanners ask for name + " 2", " 3", ... Unless scans is RowScans, a scanner
+// that is no SummingScanner is an error.
+func PrepareFrom(ctx context.Context, scans Scans, name string, specs []Spec, columns []string) ([]Prepared, error) {
 	scanners := make([]Scanner, len(specs))
 	reads := slices.Clone(columns)
 	for i, s := range specs {
 		scanners[i] = s.Scanner()
 		reads = union(reads, s.Columns())
 	}
-	if err := scan(ctx, src, scanners, reads); err != nil {
+	if err := scan(ctx, scans, name, scanners, reads); err != nil {
 		return nil, err
 	}
 	return build(scanners)
 }
 
 // scan shows the rows to those that need them, as often as they ask.
-func scan(ctx context.Context, src data.Source, scanners []Scanner, reads []string) error {
+func scan(ctx context.Context, scans Scans, name string, scanners []Scanner, reads []string) error {
 	var scanning []Scanner
 	for _, s := range scanners {
 		if s.NeedsScan() {
 			scanning = append(scanning, s)
 		}
 	}
-	for len(scanning) > 0 {
-		if err := scanOnce(ctx, src, scanning, reads); err != nil {
+	look := name
+	for n := 2; len(scanning) > 0; n++ {
+		if err := scanOnce(ctx, scans, look, scanning, reads); err != nil {
 			return err
 		}
 		var again []Scanner
@@ -76,23 +85,24 @@ func scan(ctx context.Context, src data.Source, scanners []Scanner, reads []stri
 				again = append(again, s)
 			}
 		}
-		scanning = again
+		scanning, look = again, fmt.Sprintf("%s %d", name, n)
 	}
 	return nil
 }
 
-func scanOnce(ctx context.Context, src data.Source, scanners []Scanner, reads []string) error {
-	for b, err := range ahead(src.Batches(ctx, reads), 4) {
-		if err != nil {
-			return err
-		}
-		for _, s := range scanners {
-			if err := s.Scan(b); err != nil {
-				return err
-			}
-		}
+func scanOnce(ctx context.Context, scans Scans, name string, scanners []Scanner, reads []string) error {
+	if rows, ok := scans.(rowScans); ok {
+		return scanRows(ctx, rows.src, reads, scanners)
 	}
-	return nil
+	var summing []SummingScanner
+	for _, s := range scanners {
+		own, ok := s.(SummingScanner)
+		if !ok {
+			return fmt.Errorf("decompose: the scanner %T can look at all rows in one process only: for rows in several shards it must be a decompose.SummingScanner", s)
+		}
+		summing = append(summing, own)
+	}
+	return scans.Scan(ctx, name, reads, summing)
 }
 
 // build makes the blocks, several at a time: some take as long as an

@@ -68,7 +68,8 @@ func startOf(cuts []float64, j int) float64 {
 
 // Exposure adds up what the baseline of a proportional hazards model, and its
 // log-likelihood, need of rows: two numbers and the events of every interval. Sums of
-// parts of the rows merge to those of all. It is not safe for concurrent use.
+// parts of the rows merge to those of all, also in another process (MarshalBinary). It is
+// not safe for concurrent use.
 type Exposure struct {
 	cuts          []float64
 	events        []float64 // sum of w of events in the interval

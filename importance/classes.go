@@ -3,6 +3,8 @@ package importance
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 )
@@ -11,13 +13,10 @@ import (
 // each class is there.
 type classes struct {
 	w, right float64
-	of       []float64 // by class
+	of       []float64 // by class; nil: of a family without classes
 }
 
 func (c *classes) add(f family.Classifier, y, w float64, eta []float64) {
-	if c.of == nil {
-		c.of = make([]float64, f.Classes())
-	}
 	c.w += w
 	c.of[f.Place(y)] += w
 	if f.Class(eta) == f.Place(y) {
@@ -26,14 +25,9 @@ func (c *classes) add(f family.Classifier, y, w float64, eta []float64) {
 }
 
 func (c *classes) merge(o classes) {
-	if c.of == nil {
-		c.of = make([]float64, len(o.of))
-	}
 	c.w += o.w
 	c.right += o.right
-	for k, w := range o.of {
-		c.of[k] += w
-	}
+	floats.Add(c.of, o.of)
 }
 
 // nullDeviance is that of the classes' frequencies, -2 sum_k w_k log(w_k/w).

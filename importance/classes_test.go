@@ -16,7 +16,7 @@ func TestNullDevianceOfClasses(t *testing.T) {
 	}
 	y, w := []float64{0, 1, 1, 3, 1, 0}, []float64{1, 2, 0.5, 3, 0, 1}
 	eta := [][]float64{{1, 0, 0, 0}, {0, 0, 0, 2}, {0, 3, 0, 0}, {0, 0, 0, 1}, {9, 0, 0, 0}, {0, 0, 5, 0}}
-	var one, first, rest classes
+	one, first, rest := classes{of: make([]float64, 4)}, classes{of: make([]float64, 4)}, classes{of: make([]float64, 4)}
 	total := map[float64]float64{0: 2, 1: 2.5, 3: 3}
 	sum := 0.0
 	for i := range y {
@@ -38,5 +38,12 @@ func TestNullDevianceOfClasses(t *testing.T) {
 	first.merge(rest)
 	if first.right != one.right || first.nullDeviance() != one.nullDeviance() {
 		t.Errorf("merged %+v, in one %+v", first, one)
+	}
+}
+
+// Sums that leave out other things do not add up.
+func TestOtherDropsAreRefused(t *testing.T) {
+	if err := (&sums{without: make([]fit, 1)}).Add(&sums{without: make([]fit, 2)}); err == nil {
+		t.Error("sums without 1 and without 2 features were added")
 	}
 }

@@ -36,7 +36,11 @@ func (p *prediction) add(v *Visitor, y, w, offset float64, eta []float64) {
 
 // merge is the pairwise update of Chan, Golub and LeVeque (1983).
 func (p *prediction) merge(o prediction) {
-	if o.w == 0 {
+	switch {
+	case o.w == 0:
+		return
+	case p.w == 0: // to the bit
+		*p = o
 		return
 	}
 	d, w := o.mean-p.mean, p.w+o.w

@@ -47,7 +47,7 @@ func (f fit) complete(v *Visitor, full fit) fit {
 	return f
 }
 
-// sums add up over rows.
+// sums add up over rows: what Visitor.Map returns.
 type sums struct {
 	w       float64
 	shares  []shares // by predictor
@@ -97,6 +97,9 @@ func (v *Visitor) newSums() *sums {
 			s.refit = append(s.refit, f.Exposure())
 		}
 	}
+	if c, ok := v.family.(family.Classifier); ok {
+		s.classes.of = make([]float64, c.Classes())
+	}
 	s.constant = s.newConstant(v)
 	return s
 }
@@ -127,26 +130,6 @@ func (s *shares) add(p *decompose.PredictorParts, w []float64) {
 	}
 	mat.NewVecDense(len(s.f), s.f).MulVec(p.Terms.T(), mat.NewVecDense(len(w), w))
 	mat.NewVecDense(len(s.fd), s.fd).MulVec(p.Terms.T(), mat.NewVecDense(len(w), wd))
-}
-
-func (s *sums) merge(o *sums) error {
-	for j := range s.refit {
-		if err := s.refit[j].Merge(o.refit[j]); err != nil {
-			return err
-		}
-	}
-	s.w += o.w
-	s.full.merge(o.full)
-	s.prediction.merge(o.prediction)
-	s.classes.merge(o.classes)
-	s.constant.merge(o.constant)
-	for k := range s.shares {
-		s.shares[k].merge(&o.shares[k])
-	}
-	for j := range s.without {
-		s.without[j].merge(o.without[j])
-	}
-	return nil
 }
 
 func (f *fit) merge(o fit) {

@@ -99,7 +99,7 @@ func hasDeviance(fam family.Family) bool {
 	return fam.Predictors() == 1 || classes
 }
 
-// Map adds up a chunk of rows.
+// Map adds up a chunk of rows, as decompose.Sums.
 func (v *Visitor) Map(p *decompose.Parts) (any, error) {
 	s := v.newSums()
 	rows, err := v.read(p)
@@ -162,13 +162,14 @@ func (v *Visitor) addFits(s *sums, p *decompose.Parts, rows rowData, w []float64
 	return nil
 }
 
-// Reduce adds a chunk's sums.
+// Reduce takes the sums of all rows, or adds those of rows that follow. Those of another
+// decomposition are an error.
 func (v *Visitor) Reduce(part any) error {
 	s, ok := part.(*sums)
 	if !ok {
 		return fmt.Errorf("importance: Reduce takes what Map returned, not %T", part)
 	}
-	return v.total.merge(s)
+	return v.total.Add(s)
 }
 
 // End writes the entries, and with a response Result.Prediction, into r.

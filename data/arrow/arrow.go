@@ -35,6 +35,10 @@ type Options struct {
 	// Memory is how many bytes a pass may hold decoded at a time, besides the
 	// batches it yields; 0 means 1 GiB.
 	Memory int64
+	// Range is the rows to read. Record batches outside of it are not touched.
+	Range data.RowRange
+	// Store opens the files; nil: the disk.
+	Store data.Store
 }
 
 const (
@@ -65,13 +69,13 @@ func Open(paths []string, o *Options) (*Source, error) {
 	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
-		f, err := open(path, memory)
+		f, err := open(o.Store, path, memory)
 		if err != nil {
 			return nil, err
 		}
 		files[i] = f
 	}
-	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA})
+	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +96,13 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 // Rows returns how many rows the last complete pass read, and how many of them it
 // left out because of missing cells (see data.NADrop). Both are 0 before.
 func (s *Source) Rows() (total, dropped int64) { return s.rows.Rows() }
+
+// Len is the number of rows that passes read, as the record batches have it.
+func (s *Source) Len() int64 { return s.rows.Len() }
+
+// Describe says what each file is known by; its Digest is that of the messages' metadata,
+// which tell where the values are and not what they are.
+func (s *Source) Describe() []data.StoredFile { return s.rows.Describe() }
 
 // Close does nothing and returns nil: files are open only while a pass reads them.
 func (s *Source) Close() error { return nil }

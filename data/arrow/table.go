@@ -3,12 +3,16 @@ package arrow
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
@@ -19,25 +23,28 @@ type table struct {
 	fields   []columnar.Field
 	nodes    []*node
 	messages []message // in the order in which they apply
+	rows     int64
+	metadata hash.Hash // of all messages
 }
 
 // message is a dictionary or record batch.
 type message struct {
 	meta       []byte
 	body, size int64 // where the body is
+	rows       int64 // of a record batch
 }
 
-func open(path string, memory int64) (*table, error) {
-	in, err := columnar.Stat(path, "Arrow")
+func open(store data.Store, path string, memory int64) (*table, error) {
+	in, err := columnar.Stat(store, path, "Arrow")
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.Open()
+	f, err := in.Open(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	t := &table{Input: in, memory: memory}
+	t := &table{Input: in, memory: memory, metadata: sha256.New()}
 	if err := columnar.Guard(path, "", func() error { return t.index(f) }); err != nil {
 		return nil, err
 	}
@@ -92,7 +99,7 @@ func (t *table) indexFile(r io.ReaderAt) error {
 			if err := footer.err(); err != nil {
 				return err
 			}
-			meta, next, err := t.metadata(r, offset)
+			meta, next, err := t.readMetadata(r, offset)
 			if err != nil {
 				return err
 			}
@@ -107,7 +114,7 @@ func (t *table) indexFile(r io.ReaderAt) error {
 // indexStream walks over the messages.
 func (t *table) indexStream(r io.ReaderAt) error {
 	for at := int64(0); at < t.Size; {
-		meta, next, err := t.metadata(r, at)
+		meta, next, err := t.readMetadata(r, at)
 		if err != nil {
 			return err
 		}
@@ -143,9 +150,9 @@ func (t *table) indexStream(r io.ReaderAt) error {
 	return nil
 }
 
-// metadata reads the metadata of the message at the given place; nil is the end
+// readMetadata reads the metadata of the message at the given place; nil is the end
 // mark. next is where its body begins.
-func (t *table) metadata(r io.ReaderAt, at int64) (meta []byte, next int64, err error) {
+func (t *table) readMetadata(r io.ReaderAt, at int64) (meta []byte, next int64, err error) {
 	var head [8]byte
 	if at < 0 || at > t.Size-4 {
 		return nil, 0, io.ErrUnexpectedEOF
@@ -171,6 +178,7 @@ func (t *table) metadata(r io.ReaderAt, at int64) (meta []byte, next int64, err 
 	if _, err := r.ReadAt(meta, at); err != nil {
 		return nil, 0, err
 	}
+	t.metadata.Write(meta)
 	return meta, at + n, nil
 }
 
@@ -189,9 +197,22 @@ func (t *table) add(meta []byte, at, size int64) error {
 	case size < 0 || at > t.Size-size:
 		return io.ErrUnexpectedEOF
 	}
-	t.messages = append(t.messages, message{meta, at, size})
+	rows := int64(0)
+	if head == headRecordBatch {
+		if rows = m.table(2).int(0, 8, 0); rows < 0 || t.rows+rows < 0 {
+			return errFlat
+		}
+		t.rows += rows
+	}
+	t.messages = append(t.messages, message{meta, at, size, rows})
 	return nil
 }
+
+// Len is the number of rows of all record batches.
+func (t *table) Len() int64 { return t.rows }
+
+// Digest is that of the metadata of all messages.
+func (t *table) Digest() string { return hex.EncodeToString(t.metadata.Sum(nil)) }
 
 // Name is the path as given.
 func (t *table) Name() string { return t.Input.Name }
@@ -200,9 +221,9 @@ func (t *table) Name() string { return t.Input.Name }
 func (t *table) Fields() []columnar.Field { return t.fields }
 
 // Blocks decodes the messages in order.
-func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*columnar.Block, error] {
+func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next int64) iter.Seq2[*columnar.Block, error] {
 	return func(yield func(*columnar.Block, error) bool) {
-		f, err := t.Input.Open()
+		f, err := t.Input.Open(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -215,10 +236,16 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 			}
 		}
 		budget := &columnar.Budget{Limit: t.memory}
+		begin := int64(0)
 		for _, m := range t.messages {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
+			}
+			s := stretch{max(first-begin, 0), min(next-begin, m.rows), rows}
+			begin += m.rows
+			if m.rows > 0 && s.first >= s.next {
+				continue
 			}
 			var records *batch
 			err := columnar.Guard(t.Name(), "", func() (err error) {
@@ -229,7 +256,7 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 				yield(nil, err)
 				return
 			}
-			if records != nil && !t.records(ctx, records, fields, rows, dictionaries, yield) {
+			if records != nil && !t.records(ctx, records, fields, s, dictionaries, yield) {
 				return
 			}
 		}
@@ -255,8 +282,14 @@ func (t *table) message(r io.ReaderAt, m message, budget *columnar.Budget, dicti
 	return nil, d.read(b, head.int(2, 1, 0) != 0)
 }
 
-// records yields the blocks of a record batch and reports whether to go on.
-func (t *table) records(ctx context.Context, b *batch, fields []int, rows int, dictionaries map[int64]*dictionary, yield func(*columnar.Block, error) bool) bool {
+// stretch is rows first to next-1 of a record batch, in blocks of at most the given number.
+type stretch struct {
+	first, next int64
+	rows        int
+}
+
+// records yields the blocks of rows of a record batch and reports whether to go on.
+func (t *table) records(ctx context.Context, b *batch, fields []int, s stretch, dictionaries map[int64]*dictionary, yield func(*columnar.Block, error) bool) bool {
 	columns := make([]*column, len(fields))
 	at := 0
 	for j, field := range fields {
@@ -273,12 +306,12 @@ func (t *table) records(ctx context.Context, b *batch, fields []int, rows int, d
 		}
 		at++
 	}
-	for row := int64(0); row < b.rows; {
+	for row := s.first; row < s.next; {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return false
 		}
-		n := min(b.rows-row, int64(rows))
+		n := min(s.next-row, int64(s.rows))
 		block := &columnar.Block{Rows: int(n), Values: make([]columnar.Values, len(fields))}
 		for j, c := range columns {
 			err := columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {

@@ -26,6 +26,10 @@ type Options struct {
 	Factors []string
 	// NA is the policy for missing cells, NaN; in a tensor one of them is enough.
 	NA data.NAPolicy
+	// Range is the rows to read; of compressed archives all before them are passed over.
+	Range data.RowRange
+	// Store opens the files; nil: the disk.
+	Store data.Store
 }
 
 const (
@@ -65,13 +69,13 @@ func openAll(paths []string, tensor string, o *Options) (*Source, error) {
 	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
-		f, err := open(path, tensor)
+		f, err := open(o.Store, path, tensor)
 		if err != nil {
 			return nil, err
 		}
 		files[i] = f
 	}
-	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA})
+	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +97,12 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 // left out because of missing cells (see data.NADrop). Both are 0 before.
 func (s *Source) Rows() (total, dropped int64) { return s.rows.Rows() }
 
-// Len is the number of rows of all files, as their headers have it.
+// Len is the number of rows that passes read, as the headers of the files have it.
 func (s *Source) Len() int64 { return s.rows.Len() }
+
+// Describe says what each file is known by; its Digest is that of the shapes and types, and
+// of archives their entries' checksums.
+func (s *Source) Describe() []data.StoredFile { return s.rows.Describe() }
 
 // Close does nothing and returns nil: files are open only while a pass reads them.
 func (s *Source) Close() error { return nil }

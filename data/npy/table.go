@@ -3,15 +3,17 @@ package npy
 import (
 	"archive/zip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
 )
 
@@ -22,6 +24,7 @@ type table struct {
 	entries []*entry
 	fields  []columnar.Field
 	parts   []part // by field
+	digest  string
 }
 
 // entry is an array of the file.
@@ -30,6 +33,7 @@ type entry struct {
 	name string // in the archive; "" for a .npy
 	at   int64  // where the array begins in the file; -1: compressed
 	size int64
+	sum  uint32 // CRC-32, of an archive
 }
 
 // part is which column of which array a field is.
@@ -38,12 +42,12 @@ type part struct {
 	column int // -1: all of them, as a tensor
 }
 
-func open(path, tensor string) (*table, error) {
-	in, err := columnar.Stat(path, "NumPy")
+func open(store data.Store, path, tensor string) (*table, error) {
+	in, err := columnar.Stat(store, path, "NumPy")
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.Open()
+	f, err := in.Open(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +66,7 @@ func open(path, tensor string) (*table, error) {
 		if err != nil {
 			return err
 		}
+		t.digest = t.describe()
 		return t.setFields(tensor)
 	})
 	if err != nil {
@@ -70,7 +75,7 @@ func open(path, tensor string) (*table, error) {
 	return t, nil
 }
 
-func (t *table) single(f *os.File) error {
+func (t *table) single(f data.File) error {
 	a, err := readHeader(io.NewSectionReader(f, 0, t.Size), t.Size)
 	if err != nil {
 		return err
@@ -81,7 +86,7 @@ func (t *table) single(f *os.File) error {
 }
 
 // archive reads the headers of a .npz file.
-func (t *table) archive(f *os.File) error {
+func (t *table) archive(f data.File) error {
 	z, err := zip.NewReader(f, t.Size)
 	if err != nil {
 		return err
@@ -109,7 +114,7 @@ func (t *table) addEntry(file *zip.File) error {
 	if packed > uint64(t.Size) || size > math.MaxInt64 || file.Method == zip.Deflate && size/maxRatio > packed+1 {
 		return fmt.Errorf("%d bytes should decompress to %d: the archive is damaged", packed, size)
 	}
-	e := &entry{name: name, at: -1, size: int64(size)}
+	e := &entry{name: name, at: -1, size: int64(size), sum: file.CRC32}
 	if file.Method == zip.Store {
 		if packed != size {
 			return fmt.Errorf("%d bytes are stored in %d: the archive is damaged", size, packed)
@@ -190,16 +195,29 @@ func (t *table) Fields() []columnar.Field { return t.fields }
 // Len is the number of rows.
 func (t *table) Len() int64 { return t.rows }
 
+// Digest is that of what the arrays are, not of what they hold, but for the checksums of an
+// archive.
+func (t *table) Digest() string { return t.digest }
+
+// describe is the digest of the arrays' names, shapes, types, places and checksums.
+func (t *table) describe() string {
+	h := sha256.New()
+	for _, e := range t.entries {
+		fmt.Fprintf(h, "%q %v %v %d %d %d %08x\n", e.name, e.shape, *e.array, e.at, e.start, e.size, e.sum)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // Blocks reads the arrays side by side.
-func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*columnar.Block, error] {
+func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next int64) iter.Seq2[*columnar.Block, error] {
 	return func(yield func(*columnar.Block, error) bool) {
-		f, err := t.Input.Open()
+		f, err := t.Input.Open(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer f.Close()
-		readers, step, err := t.readers(f, fields, rows)
+		readers, step, err := t.readers(f, fields, rows, first)
 		for _, r := range readers {
 			defer r.close()
 		}
@@ -207,12 +225,13 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 			yield(nil, err)
 			return
 		}
-		for row := int64(0); row < t.rows; {
+		next = min(next, t.rows)
+		for row := first; row < next; {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
 			}
-			n := int(min(t.rows-row, int64(step)))
+			n := int(min(next-row, int64(step)))
 			block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
 			err := columnar.Guard(t.Name(), "", func() error {
 				for _, r := range readers {
@@ -247,9 +266,9 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 	}
 }
 
-// readers opens the arrays that fields need, nil for others; step is how many rows to read at a
-// time.
-func (t *table) readers(f *os.File, fields []int, rows int) (readers []*reader, step int, err error) {
+// readers opens the arrays that fields need at the first row, nil for others; step is how many
+// rows to read at a time.
+func (t *table) readers(f data.File, fields []int, rows int, first int64) (readers []*reader, step int, err error) {
 	readers, step = make([]*reader, len(t.entries)), rows
 	err = columnar.Guard(t.Name(), "", func() error {
 		for _, field := range fields {
@@ -264,6 +283,11 @@ func (t *table) readers(f *os.File, fields []int, rows int) (readers []*reader, 
 			switch {
 			case e.name == "" || e.fortran:
 				r.items = io.NewSectionReader(f, e.at+e.start, e.size-e.start)
+				if !e.fortran {
+					if _, err := r.items.Seek(first*e.width*int64(e.array.size), io.SeekStart); err != nil {
+						return err
+					}
+				}
 			default:
 				z, err := zip.NewReader(f, t.Size)
 				if err != nil {
@@ -277,7 +301,7 @@ func (t *table) readers(f *os.File, fields []int, rows int) (readers []*reader, 
 					return err
 				}
 				r.stream = stream
-				if _, err := io.CopyN(io.Discard, stream, e.start); err != nil {
+				if _, err := io.CopyN(io.Discard, stream, e.start+first*e.width*int64(e.array.size)); err != nil {
 					return err
 				}
 			}

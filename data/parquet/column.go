@@ -11,6 +11,33 @@ import (
 // column decodes a column of a row group.
 type column interface {
 	read(n int, v *columnar.Values) error // the next n rows
+	at() *cells
+}
+
+// at is where the column is.
+func (c *cells) at() *cells { return c }
+
+// skip passes over the next n rows. Pages that hold no other rows are not decompressed.
+func skip(c column, n int64) error {
+	const few = 4096 // decoded at a time
+	for n > 0 {
+		at := c.at()
+		if at.left == 0 {
+			rows, err := at.pages.pass(n)
+			if n -= rows; n == 0 || err != nil {
+				return err
+			}
+		}
+		k := min(n, few)
+		if at.left > 0 {
+			k = min(k, int64(at.left))
+		}
+		if err := c.read(int(k), new(columnar.Values)); err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
 }
 
 // newColumn begins to decode a column whose pages p reads.

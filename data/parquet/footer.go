@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ type meta struct {
 	schema []element // depth first
 	rows   int64
 	groups []group
+	digest string // SHA-256 of the footer
 }
 
 // element is a node of the schema. A number that the file does not give is -1; for the
@@ -80,6 +83,8 @@ func readFooter(r io.ReaderAt, size int64) (*meta, error) {
 	}
 	w := walker{b: buf}
 	m := w.file()
+	sum := sha256.Sum256(buf)
+	m.digest = hex.EncodeToString(sum[:])
 	if w.bad {
 		return nil, errors.New("the footer is damaged")
 	}

@@ -126,11 +126,12 @@ type pages struct {
 	peeked   *header   // of the next page, if it is read already
 }
 
-func newPages(r io.ReaderAt, c chunk, rows int64, optional bool, b *columnar.Budget, d *inflater) *pages {
+// newPages reads the pages of a chunk from r, which begins with the first.
+func newPages(r io.Reader, c chunk, rows int64, optional bool, b *columnar.Budget, d *inflater) *pages {
 	size := max(16, min(c.size, bufferSize))
 	b.Take(size)
 	return &pages{
-		in:      bufio.NewReaderSize(io.NewSectionReader(r, c.start(), c.size), int(size)),
+		in:      bufio.NewReaderSize(r, int(size)),
 		inBytes: c.size, rows: rows, codec: c.codec, optional: optional, budget: b, inflater: d,
 	}
 }
@@ -276,6 +277,31 @@ func (p *pages) next() (page, error) {
 			return v, nil
 		}
 	}
+}
+
+// pass passes over whole pages of at most n rows together, which are not decompressed, and
+// returns how many rows these have.
+func (p *pages) pass(n int64) (rows int64, err error) {
+	for rows < n {
+		h, err := p.header()
+		if err != nil {
+			return rows, err
+		}
+		data := h.kind == pageData || h.kind == pageDataV2
+		if !data && h.kind != pageIndex || data && h.values > n-rows {
+			p.peeked = &h
+			return rows, nil
+		}
+		if _, err := p.in.Discard(int(h.packed)); err != nil {
+			return rows, err
+		}
+		p.inBytes -= h.packed
+		if data {
+			rows += h.values
+			p.rows -= h.values
+		}
+	}
+	return rows, nil
 }
 
 // dataV1 reads a data page of version 1: levels and values are compressed together.

@@ -35,6 +35,10 @@ type Options struct {
 	Memory int64
 	// Workers is how many goroutines decode the columns of a block; 0 means 1.
 	Workers int
+	// Range is the rows to read. Row groups outside of it are not touched.
+	Range data.RowRange
+	// Store opens the files; nil: the disk.
+	Store data.Store
 }
 
 const (
@@ -70,13 +74,13 @@ func Open(paths []string, o *Options) (*Source, error) {
 	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
-		f, err := open(path, memory, max(1, o.Workers))
+		f, err := open(o.Store, path, memory, max(1, o.Workers))
 		if err != nil {
 			return nil, err
 		}
 		files[i] = f
 	}
-	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA})
+	s, err := columnar.New(files, columnar.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: o.Range})
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +102,12 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 // left out because of missing cells (see data.NADrop). Both are 0 before.
 func (s *Source) Rows() (total, dropped int64) { return s.rows.Rows() }
 
-// Len is the number of rows of all files, as their footers have it.
+// Len is the number of rows that passes read, as the footers of the files have it.
 func (s *Source) Len() int64 { return s.rows.Len() }
+
+// Describe says what each file is known by; its Digest is that of the footer, which tells
+// where the values are and not what they are.
+func (s *Source) Describe() []data.StoredFile { return s.rows.Describe() }
 
 // Close does nothing and returns nil: files are open only while a pass reads them.
 func (s *Source) Close() error { return nil }
@@ -115,12 +123,12 @@ type table struct {
 	leaves  []element // in the order of a row group's columns
 }
 
-func open(path string, memory int64, workers int) (*table, error) {
-	in, err := columnar.Stat(path, "Parquet")
+func open(store data.Store, path string, memory int64, workers int) (*table, error) {
+	in, err := columnar.Stat(store, path, "Parquet")
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.Open()
+	f, err := in.Open(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -204,10 +212,13 @@ func (t *table) Len() int64 { return t.meta.rows }
 // Fields lists the columns in file order.
 func (t *table) Fields() []columnar.Field { return t.fields }
 
+// Digest is that of the footer.
+func (t *table) Digest() string { return t.meta.digest }
+
 // Blocks decodes the row groups in order.
-func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*columnar.Block, error] {
+func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next int64) iter.Seq2[*columnar.Block, error] {
 	return func(yield func(*columnar.Block, error) bool) {
-		f, err := t.Input.Open()
+		f, err := t.Input.Open(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -219,19 +230,34 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*c
 				inflaters[i].close()
 			}
 		}()
-		r := &reader{f, ctx}
+		r := &reader{f, f, ctx}
+		begin := int64(0)
 		for i := range t.meta.groups {
-			if t.meta.groups[i].rows > 0 && !t.group(ctx, r, inflaters, i, fields, rows, yield) {
+			n := t.meta.groups[i].rows
+			s := stretch{max(first-begin, 0), min(next-begin, n), rows}
+			begin += n
+			if s.first < s.next && !t.group(ctx, r, inflaters, i, fields, s, yield) {
 				return
 			}
 		}
 	}
 }
 
-// group decodes a row group, column j by the worker j modulo their number, which has
+// stretch is rows first to next-1 of a row group, in blocks of at most the given number.
+type stretch struct {
+	first, next int64
+	rows        int
+}
+
+// group decodes rows of a row group, column j by the worker j modulo their number, which has
 // an inflater of its own, and reports whether to go on.
-func (t *table) group(ctx context.Context, r io.ReaderAt, inflaters []inflater, index int, fields []int, rows int, yield func(*columnar.Block, error) bool) bool {
-	columns, err := t.columns(r, inflaters, &t.meta.groups[index], fields)
+func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, index int, fields []int, s stretch, yield func(*columnar.Block, error) bool) bool {
+	rows := s.rows
+	columns, closer, err := t.columns(r, inflaters, &t.meta.groups[index], fields)
+	defer closer()
+	if err == nil {
+		err = t.skip(columns, fields, s.first)
+	}
 	if err != nil {
 		yield(nil, err)
 		return false
@@ -240,7 +266,7 @@ func (t *table) group(ctx context.Context, r io.ReaderAt, inflaters []inflater, 
 	if len(inflaters) > 1 {
 		stride *= max(1, min(8, strideCells/(rows*max(1, len(fields)))))
 	}
-	for left := t.meta.groups[index].rows; left > 0; {
+	for left := s.next - s.first; left > 0; {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return false
@@ -299,28 +325,50 @@ func cut(b *columnar.Block, i, j int) *columnar.Block {
 	return c
 }
 
-// columns begins to decode the columns of a row group.
-func (t *table) columns(r io.ReaderAt, inflaters []inflater, g *group, fields []int) ([]column, error) {
-	columns := make([]column, len(fields))
+// columns begins to decode the columns of a row group; closer ends that.
+func (t *table) columns(r *reader, inflaters []inflater, g *group, fields []int) (columns []column, closer func(), err error) {
+	columns = make([]column, len(fields))
+	var sections []io.Closer
+	closer = func() {
+		for _, s := range sections {
+			_ = s.Close()
+		}
+	}
 	budget := &columnar.Budget{Limit: t.memory}
 	for i, field := range fields {
 		err := columnar.Guard(t.Name(), t.fields[field].Name, func() (err error) {
 			e, c := &t.leaves[t.leaf[field]], g.chunks[t.leaf[field]]
-			p := newPages(r, c, g.rows, e.repetition == optional, budget, &inflaters[i%len(inflaters)])
+			section := r.section(c.start(), c.size)
+			sections = append(sections, section)
+			p := newPages(section, c, g.rows, e.repetition == optional, budget, &inflaters[i%len(inflaters)])
 			columns[i], err = newColumn(e, p)
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, closer, err
 		}
 	}
-	return columns, nil
+	return columns, closer, nil
+}
+
+// skip passes over the first n rows of a row group.
+func (t *table) skip(columns []column, fields []int, n int64) error {
+	for j, c := range columns {
+		if n == 0 {
+			return nil
+		}
+		if err := columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error { return skip(c, n) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reader stops when the context ends.
 type reader struct {
 	io.ReaderAt
-	ctx context.Context // of the pass that reads
+	file data.File
+	ctx  context.Context // of the pass that reads
 }
 
 // ReadAt reads unless the context has ended.
@@ -329,6 +377,16 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	return r.ReaderAt.ReadAt(p, off)
+}
+
+// section reads a stretch of the file in order, in the way that suits its store.
+func (r *reader) section(off, n int64) io.ReadCloser {
+	if _, ok := r.file.(interface {
+		Range(off, n int64) io.ReadCloser
+	}); ok {
+		return data.Section(r.file, off, n) // which ends with the context of Open
+	}
+	return io.NopCloser(io.NewSectionReader(r, off, n))
 }
 
 // IsParquet reports whether a file that begins with head is Parquet.

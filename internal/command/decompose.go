@@ -2,27 +2,15 @@ package command
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
-	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
-	"github.com/pho-go/pho/nam"
-	"github.com/pho-go/pho/penalty"
 )
 
 // decomposeFlags are the flags of pho decompose.
@@ -91,7 +79,13 @@ networks, and every term says how far they differ before and after (docs/members
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false // as defined here: what everybody needs first
+	f.SortFlags = false // as defined: what everybody needs first
+	d.add(f)
+	return cmd
+}
+
+// add defines the flags, those first that everybody needs.
+func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&d.models, "model", nil, "ONNX `FILE`; repeated, or a folder: several networks of one task, decomposed together")
 	d.data.add(f)
 	f.StringVar(&d.out, "out", "", "result `DIR`: absent, empty, or an earlier result, which is replaced")
@@ -132,7 +126,6 @@ networks, and every term says how far they differ before and after (docs/members
 	addPrecision(f, &d.network.precision, wiring.Double, "")
 	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: no bound; of a network's tensors 4GiB)")
 	d.network.add(f)
-	return cmd
 }
 
 // run does the main job end to end and returns the result it wrote to d.out.
@@ -147,132 +140,6 @@ func (d *decomposeFlags) run(ctx context.Context, s streams, further []string) (
 	}
 	log.done(r, filepath.Join(d.out, resultdir.Report))
 	return r, nil
-}
-
-func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, further []string) (*decompose.Result, error) {
-	started := time.Now()
-	o, reading, err := d.options(s)
-	if err != nil {
-		return nil, err
-	}
-	defer useProcessors(d.workers)()
-	paths, err := d.data.files(further)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := readLabels(d.labels)
-	if err != nil {
-		return nil, err
-	}
-	models, from, err := networkFiles(d.models, d.membersFrom)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.oneNetwork(models); err != nil {
-		return nil, err
-	}
-	tensors, inputs := tensorInputs(d.inputs)
-	if err := d.spare(models, paths, tensors); err != nil {
-		return nil, err
-	}
-	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Discard()
-
-	networks, err := loadNetworks(models, d.network.maxMemory)
-	if err != nil {
-		return nil, err
-	}
-	network := networks[0]
-	reading.Workers = o.Goroutines(0)
-	reading.Texts = idText(d.id, slices.Concat(namedColumns(network.Graph, d.formulas, inputs, d.id), o.Columns.Names(), d.data.factors))
-	opened, err := openRows(paths, reading, tensors, network.Graph)
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	columns, err := inputColumns(network.Graph, opened.Schema(), inputs)
-	if err != nil {
-		return nil, err
-	}
-	request := d.request(network, opened, columns, o)
-	request.Others, request.From, request.Labels, request.ID = networks[1:], from, labels, d.id
-	ready, err := request.Ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // as it was, after fitMemory
-	o.Progress = log.report
-	var added []string
-	if request.Interactions != 0 && request.Interactions != wiring.NoInteractions {
-		if err := d.fitMemory(log, ready.Model, ready, paths, o); err != nil {
-			return nil, err
-		}
-		ready, added, err = request.AddPairs(ctx, ready)
-		log.end()
-		if err != nil {
-			return nil, inFiles(err, paths)
-		}
-	}
-	log.later(settled(ready, added, len(d.formulas) > 0)...)
-	m, variant := ready.Model, nam.Variant(d.phonam)
-	if variant == "" {
-		variant = nam.Default(m, o.Method)
-	}
-	if variant != "" {
-		var said []string
-		if m, said, err = nam.Prepare(ctx, m, ready.Rows, variant, &nam.Options{Decompose: o}); err != nil {
-			return nil, err
-		}
-		ready.Notes = append(ready.Notes, said...)
-		if d.export {
-			if err := ready.CheckExport(m); err != nil {
-				return nil, err
-			}
-		}
-	}
-
-	if err := errors.Join(ready.CheckLabels(m), checkID(d.id, ready.Rows.Schema(), m)); err != nil {
-		return nil, err
-	}
-	if err := d.fitMemory(log, m, ready, paths, o); err != nil {
-		return nil, err
-	}
-	o.Visitors = ready.Ranking()
-	r, err := decomposeInto(ctx, dir, m, ready.Rows, o, d.seed, d.contributions, d.id)
-	log.end()
-	if err != nil {
-		return nil, inFiles(err, paths)
-	}
-	if variant != "" {
-		r.PHONAM = string(variant)
-		ready.Notes = append(ready.Notes, nam.NearCopies(r)...)
-	}
-	if err := ready.Complete(r, dir.Target(), droppedNote(ready.Rows), " with --input"); err != nil {
-		return nil, err
-	}
-	r.CreatedBy = revision.Maker
-	log.later(bareColumns(r, ready.Graph.Columns()))
-	if err := resultdir.Write(ctx, dir, m, r); err != nil {
-		return nil, err
-	}
-	if d.export {
-		err := durable.WriteFile(dir.Path(resultdir.Adapted), func(f *os.File) error {
-			return wiring.Export(f, network.Path, network.SHA256, ready.Graph, r)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return r, dir.Commit()
 }
 
 // request is what wiring makes ready.
@@ -308,133 +175,4 @@ func (d *decomposeFlags) spare(models, paths []string, tensors []tensorInput) er
 		return err
 	}
 	return apart("--zeta-cache", d.zetaCache, "--out", d.out)
-}
-
-// options turns flags into options and reports wrong usage, as far as it can be
-// told before any file is read.
-func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options, error) {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if len(d.models) == 0 || slices.Contains(d.models, "") {
-		fault("--model is missing: name an ONNX file")
-	}
-	if from := decompose.MembersFrom(d.membersFrom); from != "" && from != decompose.Seeds && from != decompose.Resamples {
-		fault("--members-from %q: it is resamples or seeds", d.membersFrom)
-	}
-	if d.out == "" {
-		fault("--out is missing: name the result directory")
-	}
-	tensors, _ := tensorInputs(d.inputs)
-	d.data.tensors = len(tensors) > 0
-	reading, err := d.data.options(s)
-	faults = append(faults, err)
-	o := &decompose.Options{
-		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total", Terms: terms(d.terms)},
-		Columns:    decompose.Columns{Event: d.event, Weights: d.weights, Offset: d.offset, Groups: d.groups, Cluster: d.cluster},
-		Bands:      decompose.Bands(d.bands),
-		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
-		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
-		Orders:     d.orders,
-	}
-	switch nam.Variant(d.phonam) {
-	case "", nam.Learned, nam.Spline:
-		if d.phonam != "" && o.Method == decompose.PHO {
-			fault("--phonam %s is penalised, as --method phogam is: leave out --method pho", d.phonam)
-		}
-	default:
-		fault("--phonam %q: it is learned or spline", d.phonam)
-	}
-	if t := decompose.Terms(d.terms); t != "" && t != decompose.Hierarchical && t != decompose.Fitted {
-		fault("--terms %q: they are hierarchical or fitted", d.terms)
-	}
-	if d.refit != "" && d.refit != "total" {
-		fault("--refit %q: it is total or left out", d.refit)
-	}
-	if o.Route != "" && o.Route != decompose.Gram && o.Route != decompose.QR {
-		fault("--route %q: it is gram or qr", d.route)
-	}
-	if (d.smoothing == "cv") != (d.groups != "") {
-		fault("--smoothing cv and --groups COLUMN go together: the groups are left out one after the other")
-	}
-	if o.Method != "" && o.Method != decompose.PHO && o.Method != decompose.PHOGAM {
-		fault("--method %q: it is pho or phogam", d.method)
-	}
-	switch o.Bands {
-	case "", decompose.RobustBands:
-	case decompose.ProjectionBands, decompose.NoBands:
-		if d.cluster != "" {
-			fault("--cluster %q is for --bands robust, not for --bands %s", d.cluster, d.bands)
-		}
-	default:
-		fault("--bands %q: it is robust, projection or none", d.bands)
-	}
-	if !slices.Contains([]string{"csv", "parquet", noContributions}, d.contributions) {
-		fault("--contributions %q: it is csv, parquet or none", d.contributions)
-	}
-	if _, err := interactions(d.interactions); err != nil {
-		faults = append(faults, err)
-	}
-	if d.workers < 0 {
-		fault("--workers %d is negative", d.workers)
-	}
-	if d.network.maxOrder < 0 {
-		fault("--max-order %d is negative", d.network.maxOrder)
-	}
-	if !(d.gamma > 0) || math.IsInf(d.gamma, 1) {
-		fault("--gamma %g: it is a number > 0, 1 by default", d.gamma)
-	}
-	if t := d.rankTolerance; t != 0 && !(t >= 1e-13 && t < 1) {
-		fault("--rank-tolerance %g: it is at least 1e-13 (1e-6 with --route gram) and less than 1", t)
-	}
-	if d.smoothing != "cv" {
-		if o.Smoothing.Selection.Criterion, err = penalty.ParseCriterion(d.smoothing); err != nil {
-			fault("--smoothing: %w", err)
-		}
-	}
-	o.Smoothing.Selection.Gamma = d.gamma
-	for _, text := range d.sp {
-		name, values, err := termNumbers("--sp", text)
-		faults = append(faults, err)
-		o.SP[name] = values
-	}
-	for _, text := range d.df {
-		name, values, err := termNumbers("--df", text)
-		if err == nil && len(values) != 1 {
-			err = fmt.Errorf("--df %q: a term has one number of degrees of freedom", text)
-		}
-		faults = append(faults, err)
-		if err == nil {
-			o.DF[name] = values[0]
-		}
-	}
-	faults = append(faults, checkPrecision(d.network.precision))
-	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
-	if err := errors.Join(faults...); err != nil {
-		return nil, nil, usageError{err}
-	}
-	return o, reading, nil
-}
-
-// terms is the default for its own name too.
-func terms(name string) decompose.Terms {
-	if t := decompose.Terms(name); t != decompose.Hierarchical {
-		return t
-	}
-	return ""
-}
-
-// termNumbers reads 's(x2)=0.3' or 'te(a,b)=0.3,1.2'.
-func termNumbers(flag, text string) (name string, values []float64, err error) {
-	at := strings.LastIndex(text, "=")
-	if at < 0 {
-		return "", nil, fmt.Errorf("%s %q: write 's(x2)=0.3'", flag, text)
-	}
-	for _, v := range strings.Split(text[at+1:], ",") {
-		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		if err != nil || !(f >= 0) {
-			return "", nil, fmt.Errorf("%s %q: %q is not a number >= 0", flag, text, v)
-		}
-		values = append(values, f)
-	}
-	return strings.ReplaceAll(text[:at], " ", ""), values, nil
 }

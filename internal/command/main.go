@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/store"
 )
 
 // Exit codes of the contract.
@@ -27,7 +28,16 @@ type streams struct {
 	out, err io.Writer // for people, and as plainWriter writes
 	data     io.Writer // standard output for data, byte by byte
 	args     []string
-	end      *ending // nil: of a process that nobody ends early
+	end      *ending     // nil: of a process that nobody ends early
+	files    store.Store // nil: the disk
+}
+
+// store is where files are read and written by name.
+func (s streams) store() store.Store {
+	if s.files == nil {
+		return store.Disk{Unfinished: s.unfinished()}
+	}
+	return s.files
 }
 
 // unfinished lists what is to be removed if the process has to end.
@@ -38,11 +48,14 @@ func (s streams) unfinished() *durable.Unfinished {
 	return &s.end.Unfinished
 }
 
-// Main runs the command line of the process and ends it.
-func Main() {
+// Main runs the command line of the process, which reads and writes the disk, and ends it.
+func Main() { MainWith(nil) }
+
+// MainWith is Main for a program whose files are opened by the given store; nil: the disk.
+func MainWith(files store.Store) {
 	ctx, end := interruptible(), new(ending)
 	end.after(ctx, patience, os.Exit)
-	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end}))
+	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end, files: files}))
 }
 
 // usageError is a call that is wrong whatever the files hold, as opposed to work

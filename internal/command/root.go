@@ -38,7 +38,7 @@ Exit status: 0 done, 1 the work failed, 2 wrong call, 130 interrupted.`,
 	root.SetVersionTemplate("pho {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, s.args, err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(s), newInspect(s), newDecompose(s), newApply(s), newReport(s), newSummary(s), newExplain(s), newTrain(s), newVerify(s), newCompare(s), newServe(s), newMan())
+	root.AddCommand(newDemo(s), newInspect(s), newDecompose(s), newApply(s), newReport(s), newSummary(s), newExplain(s), newTrain(s), newVerify(s), newCompare(s), newServe(s), newPlan(s), newAccumulate(s), newMerge(s), newSolve(s), newMan())
 	complete(root)
 	return root
 }

@@ -17,8 +17,8 @@ const MaxValues = 1_000_000
 // values alone, not on their order or on batches.
 type Values struct {
 	Limit int
-	// Few: the first Limit distinct values are kept and no more, enough to know whether
-	// there are that many.
+	// Few: only whether there are Limit distinct values is to be found out (N): none are kept
+	// once there are.
 	Few bool
 	// Points, if not nil, keeps the values in place of the above, with their counts.
 	Points *Points
@@ -30,6 +30,7 @@ type Values struct {
 	pending []float64 // not yet among kept, in order of arrival
 	recent  []float64 // values among kept or pending, or not to be kept, by a hash: none twice
 	zeros   uint      // leading zero bits that a kept value's hash has
+	full    bool      // of Few: there are Limit
 }
 
 const recentBits = 11
@@ -42,7 +43,7 @@ func (v *Values) Add(x []float64) (bad int) {
 	}
 	if v.onlyRange() {
 		if lo, hi, ok := kernel.Bounds(x); ok {
-			v.Min, v.Max = min(v.Min, lo), max(v.Max, hi)
+			v.Min, v.Max = min(v.Min, lo)+0, max(v.Max, hi)+0 // -0 is 0
 			v.Rows += int64(len(x))
 			return -1
 		}
@@ -66,21 +67,26 @@ func (v *Values) Add(x []float64) (bad int) {
 	if v.Points != nil {
 		v.Points.AddColumn(x)
 	}
+	v.Min, v.Max = v.Min+0, v.Max+0 // -0 is 0
 	v.Rows += int64(len(x))
 	return -1
 }
 
 // onlyRange tells whether the range is all that is left to find out.
-func (v *Values) onlyRange() bool { return v.Few && v.Points == nil && len(v.kept) >= v.Limit }
+func (v *Values) onlyRange() bool { return v.Few && v.Points == nil && v.full }
 
 // keep takes in one value.
 func (v *Values) keep(a float64) {
 	switch {
 	case v.Few:
-		if len(v.kept) < v.Limit {
-			if at, found := slices.BinarySearch(v.kept, a); !found {
-				v.kept = slices.Insert(v.kept, at, a)
-			}
+		if v.full {
+			return
+		}
+		if at, found := slices.BinarySearch(v.kept, a); !found {
+			v.kept = slices.Insert(v.kept, at, a+0)
+		}
+		if v.full = len(v.kept) >= v.Limit; v.full {
+			v.kept = nil
 		}
 	case v.zeros == 0 || v.chosen(a):
 		v.pending = append(v.pending, a+0) // -0 is 0
@@ -113,9 +119,14 @@ func (v *Values) merge() {
 	v.kept = append(append(all, old...), added...)
 	v.pending = v.pending[:0]
 	for len(v.kept) > v.Limit {
-		v.zeros++
-		v.kept = slices.DeleteFunc(v.kept, func(a float64) bool { return !v.chosen(a) })
+		v.more()
 	}
+}
+
+// more asks for one more zero bit.
+func (v *Values) more() {
+	v.zeros++
+	v.kept = slices.DeleteFunc(v.kept, func(a float64) bool { return !v.chosen(a) })
 }
 
 // chosen reports whether a's hash (SplitMix64 of its bits) has the zero bits.
@@ -123,7 +134,16 @@ func (v *Values) chosen(a float64) bool {
 	return mix(math.Float64bits(a+0))>>(64-v.zeros) == 0
 }
 
-// Distinct are the distinct values kept, increasing, in the collection's memory.
+// N is the number of distinct values; of Few Limit at most, and of more than Limit the number kept.
+func (v *Values) N() int {
+	if v.full {
+		return v.Limit
+	}
+	return len(v.Distinct())
+}
+
+// Distinct are the distinct values kept, increasing, in the collection's memory. Of Few there are
+// none once there are Limit.
 func (v *Values) Distinct() []float64 {
 	if v.Points != nil {
 		v.Points.Sort()

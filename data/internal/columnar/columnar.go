@@ -71,10 +71,14 @@ type Block struct {
 type File interface {
 	Name() string    // the path as given
 	Fields() []Field // in file order
-	// Blocks yields the rows from the first on in blocks of at most the given
-	// number of rows, with the values of the given fields, in their order. Errors
-	// name the file.
-	Blocks(ctx context.Context, fields []int, rows int) iter.Seq2[*Block, error]
+	Len() int64      // the number of rows that the file's own description tells
+	// Digest is the SHA-256, in hex, of that description: schema, rows, and where the values
+	// are. It does not tell values of equal size apart.
+	Digest() string
+	// Blocks yields rows first to next-1 (to the end, if the file has fewer) in blocks of at
+	// most the given number of rows, with the values of the given fields, in their order.
+	// Errors name the file.
+	Blocks(ctx context.Context, fields []int, rows int, first, next int64) iter.Seq2[*Block, error]
 }
 
 // Options say how rows become batches.
@@ -82,6 +86,7 @@ type Options struct {
 	BatchRows int           // 0: 4096
 	Factors   []string      // numeric columns to hold as categories too
 	NA        data.NAPolicy // for null and NaN
+	Range     data.RowRange // the rows to read
 }
 
 // Limits of one source.
@@ -109,6 +114,7 @@ type Source struct {
 	levels []*dictionary // by field; nil for fields without categories
 	rows   int
 	na     data.NAPolicy
+	span   data.RowRange
 
 	mu             sync.Mutex
 	total, dropped int64
@@ -125,7 +131,10 @@ func New(files []File, o Options) (*Source, error) {
 	case o.NA > data.NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	}
-	s := &Source{files: files, fields: files[0].Fields(), rows: o.BatchRows, na: o.NA}
+	if err := o.Range.Check(); err != nil {
+		return nil, err
+	}
+	s := &Source{files: files, fields: files[0].Fields(), rows: o.BatchRows, na: o.NA, span: o.Range}
 	if s.rows == 0 {
 		s.rows = defaultRows
 	}
@@ -227,18 +236,30 @@ func (s *Source) Rows() (total, dropped int64) {
 	return s.total, s.dropped
 }
 
-// Len is the number of rows of files that all know it, else -1.
+// Len is the number of rows that passes read, those that they leave out included, as the
+// files' own descriptions have it.
 func (s *Source) Len() int64 {
 	n := int64(0)
 	for _, f := range s.files {
-		known, ok := f.(interface{ Len() int64 })
-		if !ok {
-			return -1
-		}
-		n += known.Len()
+		n += f.Len()
 	}
-	return n
+	return max(0, min(n, s.span.End())-s.span.First)
 }
+
+// Describe says what each file is known by.
+func (s *Source) Describe() []data.StoredFile {
+	d := make([]data.StoredFile, len(s.files))
+	for i, f := range s.files {
+		d[i] = data.StoredFile{Path: f.Name(), Rows: f.Len(), Digest: f.Digest()}
+		if in, ok := f.(interface{ Stored() *Input }); ok {
+			d[i].Size, d[i].Version = in.Stored().Size, in.Stored().Version
+		}
+	}
+	return d
+}
+
+// Stored is the input itself, for those that embed it.
+func (in *Input) Stored() *Input { return in }
 
 // Clip shortens a name from a file for a message.
 func Clip(s string) string {

@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/pho-go/pho/data"
 )
 
 // Guard calls f, which runs a decoder that may panic on a damaged file, and
@@ -89,43 +92,60 @@ func (b *Budget) Reallocate(size int, old []byte) []byte {
 // Free gives back what Allocate returned.
 func (b *Budget) Free(v []byte) { b.used.Add(-int64(len(v))) }
 
-// Input is a regular file that every pass opens anew.
+// Input is a file that every pass opens anew.
 type Input struct {
-	Name string // the path as given
-	Size int64
+	Name    string // the path as given
+	Size    int64
+	Version string // as data.File has it
 
-	mtime time.Time
+	store    data.Store
+	modified time.Time
 }
 
-// Stat looks at a file. format names what it should be in messages.
-func Stat(path, format string) (*Input, error) {
+// Stat looks at a file of the store; nil: the disk. format names what it should be in
+// messages.
+func Stat(store data.Store, path, format string) (*Input, error) {
+	if store == nil {
+		store = data.Disk{}
+	}
+	if err := onDisk(store, path, format); err != nil {
+		return nil, err
+	}
+	f, err := store.Open(context.Background(), path)
+	if err != nil {
+		return nil, fmt.Errorf("data: cannot read %q: %w", path, cause(err))
+	}
+	defer f.Close()
+	return &Input{Name: path, Size: f.Size(), Version: f.Version(), store: store, modified: f.Modified()}, nil
+}
+
+// onDisk says what is wrong with a name that is no regular file of the disk.
+func onDisk(store data.Store, path, format string) error {
+	if _, ok := store.(data.Disk); !ok {
+		return nil
+	}
 	info, err := os.Stat(path)
 	switch {
 	case path == "-":
-		return nil, fmt.Errorf("data: standard input is read as CSV; write the %s data to a file first", format)
-	case err != nil:
-		return nil, fmt.Errorf("data: cannot read %q: %w", path, cause(err))
+		return fmt.Errorf("data: standard input is read as CSV; write the %s data to a file first", format)
+	case err != nil: // to open it says so
 	case info.IsDir():
-		return nil, fmt.Errorf("data: %q is a directory: name the files in it", path)
+		return fmt.Errorf("data: %q is a directory: name the files in it", path)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("data: %q is not a regular file: pipes and devices are read as CSV; write the %s data to a file first", path, format)
+		return fmt.Errorf("data: %q is not a regular file: pipes and devices are read as CSV; write the %s data to a file first", path, format)
 	}
-	return &Input{Name: path, Size: info.Size(), mtime: info.ModTime()}, nil
+	return nil
 }
 
-// Open opens the file. It is an error if size or time are not those that Stat saw.
-func (in *Input) Open() (*os.File, error) {
-	f, err := os.Open(in.Name)
+// Open opens the file. It is an error if size, time or version are not those that Stat saw.
+func (in *Input) Open(ctx context.Context) (data.File, error) {
+	f, err := in.store.Open(ctx, in.Name)
 	if err != nil {
 		return nil, fmt.Errorf("data: cannot read %q: %w", in.Name, cause(err))
 	}
-	info, err := f.Stat()
-	if err == nil && (info.Size() != in.Size || !info.ModTime().Equal(in.mtime)) {
-		err = fmt.Errorf("data: %q has changed since it was opened", in.Name)
-	}
-	if err != nil {
+	if f.Size() != in.Size || f.Version() != in.Version || !f.Modified().Equal(in.modified) {
 		f.Close()
-		return nil, err
+		return nil, fmt.Errorf("data: %q has changed since it was opened", in.Name)
 	}
 	return f, nil
 }

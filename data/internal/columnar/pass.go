@@ -23,9 +23,15 @@ func (s *Source) Batches(ctx context.Context, columns []string) iter.Seq2[*data.
 			yield(nil, err)
 			return
 		}
+		begin := int64(0) // the first row of the file
 		for _, f := range s.files {
-			p.row = 0
-			for block, err := range f.Blocks(ctx, p.fields, p.rows) {
+			first, next := s.span.First-begin, s.span.End()-begin
+			begin += f.Len()
+			if next <= 0 || first > 0 && first >= f.Len() {
+				continue
+			}
+			p.row = max(first, 0)
+			for block, err := range f.Blocks(ctx, p.fields, p.rows, p.row, next) {
 				if stopped := ctx.Err(); stopped != nil {
 					err = stopped // a decoder may have made another error of it
 				}
@@ -97,14 +103,15 @@ func (p *pass) batch(file string, block *Block) (*data.Batch, error) {
 	if keep != nil {
 		n = len(keep)
 	}
-	b := data.NewBatch(n, p.total)
+	number := p.span.Number + p.total
+	b := data.NewBatch(n, number)
 	if n == 0 {
 		return b, nil
 	}
 	if keep != nil {
 		rows := make([]int64, n)
 		for i, k := range keep {
-			rows[i] = p.total + int64(k)
+			rows[i] = number + int64(k)
 		}
 		if err := b.SetRows(rows); err != nil {
 			return nil, err

@@ -1,0 +1,228 @@
+package basis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pho-go/pho/internal/pack"
+)
+
+func (s *levelScan) tag() partTag { return levelsTag }
+
+func (s *levelScan) add(next part) error {
+	n := next.(*levelScan)
+	if s.column != n.column || s.limit != n.limit {
+		return fmt.Errorf("levels of the columns %q and %q do not add up", s.column, n.column)
+	}
+	s.begin()
+	s.rows += n.rows
+	maps.Copy(s.texts, n.texts)
+	maps.Copy(s.numbers, n.numbers)
+	return s.few()
+}
+
+func (s *levelScan) write(b []byte) []byte {
+	b = pack.Uint(pack.Uint(pack.String(b, s.column), s.limit), s.rows)
+	b = pack.Strings(b, slices.Sorted(maps.Keys(s.texts)))
+	return pack.Floats(b, slices.Sorted(maps.Keys(s.numbers)))
+}
+
+func readLevels(r *pack.Reader) *levelScan {
+	s := &levelScan{column: r.String(), limit: r.Int(), rows: int64(r.Int())}
+	s.begin()
+	for _, t := range r.Strings() {
+		s.texts[t] = struct{}{}
+	}
+	for _, v := range r.Floats() {
+		if !finite(v) {
+			r.Fail("column %q has the level %v", s.column, v)
+		}
+		s.numbers[v+0] = struct{}{}
+	}
+	if err := s.few(); err != nil {
+		r.Fail("%w", err)
+	}
+	return s
+}
+
+func (s *cellScan) tag() partTag { return cellsTag }
+
+// Add adds combinations of levels, which have other numbers in n.
+func (s *cellScan) add(next part) error {
+	n := next.(*cellScan)
+	if len(s.seen) != len(n.seen) || s.most != n.most {
+		return fmt.Errorf("combinations of the levels of %d and %d columns do not add up", len(s.seen), len(n.seen))
+	}
+	to := make([][]int32, len(s.seen)) // of n's numbers
+	for i := range s.seen {
+		if err := s.seen[i].add(&n.seen[i].levelScan); err != nil {
+			return err
+		}
+		to[i] = make([]int32, len(n.seen[i].number))
+		for name, at := range n.seen[i].number {
+			to[i][at] = s.seen[i].numbered(name)
+		}
+	}
+	s.rows += n.rows
+	var key []byte
+	for _, cell := range n.cells {
+		own := make([]int32, len(cell))
+		for i, at := range cell {
+			own[i] = to[i][at]
+		}
+		key = cellKey(key, own)
+		s.cells[string(key)] = own
+	}
+	if len(s.cells) > s.most {
+		return fmt.Errorf("more than %d combinations of levels: is one of the columns a number rather than a category?", s.most)
+	}
+	return nil
+}
+
+// write numbers the levels by their names, and writes the combinations in order.
+func (s *cellScan) write(b []byte) []byte {
+	b = pack.Uint(pack.Uint(pack.Uint(b, s.most), s.rows), len(s.seen))
+	to := make([][]int32, len(s.seen))
+	for i := range s.seen {
+		c := &s.seen[i]
+		names := slices.Sorted(maps.Keys(c.number))
+		to[i] = make([]int32, len(names))
+		for rank, name := range names {
+			to[i][c.number[name]] = int32(rank)
+		}
+		b = pack.Strings(c.write(b), names)
+	}
+	cells := make([][]int32, 0, len(s.cells))
+	for _, cell := range s.cells {
+		own := make([]int32, len(cell))
+		for i, at := range cell {
+			own[i] = to[i][at]
+		}
+		cells = append(cells, own)
+	}
+	slices.SortFunc(cells, slices.Compare)
+	b = pack.Uint(b, len(cells))
+	for _, cell := range cells {
+		for _, rank := range cell {
+			b = pack.Uint(b, rank)
+		}
+	}
+	return b
+}
+
+func readCells(r *pack.Reader) *cellScan {
+	s := &cellScan{most: r.Int(), rows: int64(r.Int()), cells: map[string][]int32{}}
+	for range r.Uint(maxFactors) {
+		c := cellLevels{levelScan: *readLevels(r), number: map[string]int32{}}
+		for _, name := range r.Strings() {
+			c.numbered(name)
+		}
+		s.seen = append(s.seen, c)
+	}
+	if len(s.seen) == 0 {
+		return s
+	}
+	var key []byte
+	for range r.Count(len(s.seen)) {
+		cell := make([]int32, len(s.seen))
+		for i := range cell {
+			levels := len(s.seen[i].number)
+			if levels == 0 {
+				r.Fail("a combination of levels of a column without any")
+				return s
+			}
+			cell[i] = int32(r.Uint(uint64(levels - 1)))
+		}
+		if r.Failed() {
+			return s
+		}
+		key = cellKey(key, cell)
+		s.cells[string(key)] = cell
+	}
+	return s
+}
+
+// indicators are which columns of 0 and 1 are 1 on a row, the last entry: whether a row has none.
+type indicators struct{ seen []bool } // nil: there were no rows
+
+func (s *indicators) tag() partTag { return indicatorsTag }
+
+func (s *indicators) add(next part) error {
+	n := next.(*indicators)
+	switch {
+	case n.seen == nil:
+		return nil
+	case s.seen == nil:
+		s.seen = slices.Clone(n.seen)
+		return nil
+	case len(s.seen) != len(n.seen):
+		return fmt.Errorf("factors of %d and %d columns do not add up", len(s.seen)-1, len(n.seen)-1)
+	}
+	for i, seen := range n.seen {
+		s.seen[i] = s.seen[i] || seen
+	}
+	return nil
+}
+
+func (s *indicators) write(b []byte) []byte {
+	b = pack.Uint(b, len(s.seen))
+	for _, seen := range s.seen {
+		b = pack.Bool(b, seen)
+	}
+	return b
+}
+
+func readIndicators(r *pack.Reader) *indicators {
+	s := new(indicators)
+	for range r.Count(1) {
+		s.seen = append(s.seen, r.Bool())
+	}
+	return s
+}
+
+func (s *byScan) tag() partTag { return byTag }
+
+func (s *byScan) add(next part) error {
+	n := next.(*byScan)
+	if s.column != n.column || s.asFactor != n.asFactor {
+		return fmt.Errorf("by columns %q and %q do not add up", s.column, n.column)
+	}
+	if n.rows > 0 {
+		if s.rows == 0 {
+			s.min, s.max = n.min, n.max
+		}
+		s.min, s.max = min(s.min, n.min), max(s.max, n.max)
+	}
+	s.rows += n.rows
+	s.factor = s.factor || n.factor
+	return s.levels.add(&n.levels)
+}
+
+func (s *byScan) write(b []byte) []byte {
+	b = pack.Bool(pack.Bool(pack.String(b, s.column), s.asFactor), s.factor)
+	b = pack.Uint(b, s.rows)
+	if s.rows > 0 {
+		b = pack.Float(pack.Float(b, s.min), s.max)
+	}
+	return s.levels.write(b)
+}
+
+func readBy(r *pack.Reader) *byScan {
+	s := &byScan{column: r.String(), asFactor: r.Bool(), factor: r.Bool(), rows: int64(r.Int())}
+	if s.rows > 0 {
+		s.min, s.max = readRange(r)
+	}
+	s.levels = *readLevels(r)
+	return s
+}
+
+// readRange reads a least and a greatest number.
+func readRange(r *pack.Reader) (lo, hi float64) {
+	lo, hi = r.Float(), r.Float()
+	if !finite(lo) || !finite(hi) || cmp.Compare(lo, hi) > 0 {
+		r.Fail("a range from %v to %v", lo, hi)
+	}
+	return lo, hi
+}

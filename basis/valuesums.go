@@ -1,0 +1,63 @@
+package basis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/basis/internal/distinct"
+	"github.com/pho-go/pho/internal/pack"
+)
+
+func (v *columnScan) tag() partTag { return valuesTag }
+
+func (v *columnScan) add(next part) error {
+	n := next.(*columnScan)
+	if v.column != n.column {
+		return fmt.Errorf("values of the columns %q and %q do not add up", v.column, n.column)
+	}
+	return v.Merge(&n.Values)
+}
+
+func (v *columnScan) write(b []byte) []byte { return v.Append(pack.String(b, v.column)) }
+
+func readColumn(r *pack.Reader) *columnScan { return &columnScan{r.String(), distinct.ReadValues(r)} }
+
+func (s *pointScan) tag() partTag { return pointsTag }
+
+func (s *pointScan) add(next part) error {
+	n := next.(*pointScan)
+	if !slices.Equal(s.columns, n.columns) {
+		return fmt.Errorf("points of the columns %q and %q do not add up", s.columns, n.columns)
+	}
+	for j := range s.columns {
+		s.min[j], s.max[j] = min(s.min[j], n.min[j]), max(s.max[j], n.max[j])
+	}
+	return s.Merge(n.Points)
+}
+
+func (s *pointScan) write(b []byte) []byte {
+	b = s.Append(pack.Strings(b, s.columns))
+	if s.Rows > 0 {
+		for j := range s.columns {
+			b = pack.Float(pack.Float(b, s.min[j]), s.max[j])
+		}
+	}
+	return b
+}
+
+func readPointScan(r *pack.Reader) *pointScan {
+	s := &pointScan{columns: r.Strings()}
+	s.Points = distinct.ReadPoints(r)
+	if s.D != len(s.columns) {
+		r.Fail("points of %d columns, and %d are named", s.D, len(s.columns))
+	}
+	for range s.columns {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		if s.Rows > 0 {
+			lo, hi = readRange(r)
+		}
+		s.min, s.max = append(s.min, lo), append(s.max, hi)
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/plan"
+)
+
+// accumulateFlags are the flags of pho accumulate.
+type accumulateFlags struct {
+	places planPlaces
+	pass   string
+	shard  int
+	out    string
+}
+
+// passNames are the values of --pass.
+func passNames() []string { return []string{plan.Scan, plan.Fit, plan.Explain, plan.Pairs} }
+
+// add defines the flags of whoever works on a plan.
+func (at *planPlaces) add(f *pflag.FlagSet) {
+	f.StringVar(&at.dir, "plan", "", "the plan's `DIR`")
+	f.StringArrayVar(&at.models, "model", nil, "the network's `FILE`, if it is not where the plan was made")
+	f.StringArrayVar(&at.data, "data", nil, "data `FILE` in place of the plan's, in their order (repeatable)")
+	f.IntVar(&at.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
+	f.StringVar(&at.maxMemory, "max-memory", "", "bound on a network's tensors, as 500MB or 2GiB (default 4GiB)")
+	f.BoolVar(&at.anyKernel, "any-kernel", false, "go on where the processor lacks the plan's kernels: results agree to 1e-11, of float32 to 1e-6, and are not the same bytes")
+}
+
+func newAccumulate(s streams) *cobra.Command {
+	a := new(accumulateFlags)
+	cmd := &cobra.Command{
+		Use:   "accumulate --plan DIR --pass scan|fit|pairs|explain --shard I --out FILE",
+		Short: "Make one pass of a plan over the rows of one shard",
+		Long: `Make one pass of the plan in DIR over the rows of shard I, counted from 0, and write what
+they add up to. 'pho plan --plan DIR' says which pass comes next. A part that is there
+already is left as it is; one that was interrupted is made anew.`,
+		Example: `  pho accumulate --plan plan --pass fit --shard 0 --out part-0.pho`,
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), s, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&a.pass, "pass", "", "`PASS`: scan, fit, pairs or explain")
+	f.IntVar(&a.shard, "shard", -1, "`NUMBER` of the shard, from 0")
+	f.StringVar(&a.out, "out", "", "`FILE` of the part")
+	a.places.add(f)
+	return cmd
+}
+
+func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) error {
+	switch {
+	case a.places.dir == "":
+		return usagef("--plan is missing: name the directory that pho plan wrote")
+	case !slices.Contains(passNames(), a.pass):
+		return usagef("--pass %q: it is %s", a.pass, strings.Join(passNames(), ", "))
+	case a.shard < 0:
+		return usagef("--shard is missing: a number from 0")
+	case a.out == "":
+		return usagef("--out is missing: name the part's file")
+	}
+	a.places.data = append(a.places.data, further...)
+	defer useProcessors(a.places.workers)()
+	doc, err := plan.Open(a.places.dir)
+	if err != nil {
+		return err
+	}
+	stage, before, err := doc.Target(a.pass)
+	if err != nil {
+		return fmt.Errorf("plan %q: %w", a.places.dir, err)
+	}
+	if _, err := doc.Range(a.shard, plan.ScanChunk); err != nil {
+		return usagef("--shard: %w", err)
+	}
+	brought := slices.Equal(a.places.data, []string{"-"})
+	if !brought && a.isThere(doc, stage) {
+		fmt.Fprintf(s.out, "%q holds shard %d of %s already\n", a.out, a.shard, stage)
+		return nil
+	}
+	w, err := openPlan(s, a.places, doc.Counts != nil)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if err := w.spareFile("--out", a.out); err != nil {
+		return err
+	}
+	w.passes.Until = before
+	part, err := w.accumulate(ctx, stage, a.shard)
+	if err != nil {
+		return inFiles(err, w.in.paths)
+	}
+	return part.WriteFile(s.unfinished(), a.out)
+}
+
+// isThere reports whether the file holds the part already.
+func (a *accumulateFlags) isThere(doc *plan.Plan, stage plan.Stage) bool {
+	h, err := plan.ReadHeader(a.out)
+	if err != nil || h.Stage != stage.Digest || len(h.Shards) != 1 || h.Shards[0].Shard != a.shard || h.Kernel != doc.Kernel {
+		return false
+	}
+	_, err = plan.ReadPart(a.out)
+	return err == nil
+}
+
+// spareFile refuses an output that is one of the plan's inputs.
+func (w *planned) spareFile(flag, path string) error {
+	var in sources
+	in.add("the model", w.in.models...)
+	in.addData(w.in.paths, w.in.tensors, nil)
+	in.add("the labels", w.flags.labels)
+	if within(path, w.plan.Dir()) {
+		return fmt.Errorf("%s %q lies in the plan: name a file elsewhere", flag, path)
+	}
+	return in.spareFile(flag, path)
+}
+
+// errOver ends a replay where it was to end.
+var errOver = errors.New("the pass is made")
+
+// accumulate makes the pass over the rows of a shard.
+func (w *planned) accumulate(ctx context.Context, stage plan.Stage, shard int) (*plan.Part, error) {
+	var part *plan.Part
+	w.passes.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
+		if at.Digest != stage.Digest {
+			return nil, fmt.Errorf("%s comes next here, not %s: is the plan of another version of the program?", at, stage)
+		}
+		rows, err := w.plan.Range(shard, chunk)
+		if err != nil {
+			return nil, err
+		}
+		w.rows.rows, w.rows.open = rows, true
+		value, err := sum(ctx, rows)
+		if err != nil {
+			return nil, err
+		}
+		h := plan.Header{
+			Plan: w.plan.Digest(), Stage: stage.Digest, Pass: at.Pass, Round: at.Round, Kernel: kernel.Family(), Networks: networkDigests(w.request),
+			Shards: []plan.Shard{{Shard: shard, Rows: w.rows.total, Dropped: w.rows.dropped}}, Of: w.plan.Shards,
+		}
+		if part, err = plan.NewPart(h, value); err != nil {
+			return nil, err
+		}
+		return nil, errOver
+	}
+	_, err := w.replay(ctx, nil)
+	if part != nil && errors.Is(err, errOver) {
+		return part, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s does not come in the plan", stage)
+	}
+	return nil, err
+}

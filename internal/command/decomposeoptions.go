@@ -1,0 +1,144 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/nam"
+	"github.com/pho-go/pho/penalty"
+)
+
+// options turns flags into options and reports wrong usage, as far as it can be
+// told before any file is read.
+func (d *decomposeFlags) options(s streams) (*decompose.Options, *files.Options, error) {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if len(d.models) == 0 || slices.Contains(d.models, "") {
+		fault("--model is missing: name an ONNX file")
+	}
+	if from := decompose.MembersFrom(d.membersFrom); from != "" && from != decompose.Seeds && from != decompose.Resamples {
+		fault("--members-from %q: it is resamples or seeds", d.membersFrom)
+	}
+	if d.out == "" {
+		fault("--out is missing: name the result directory")
+	}
+	tensors, _ := tensorInputs(d.inputs)
+	d.data.tensors = len(tensors) > 0
+	reading, err := d.data.options(s)
+	faults = append(faults, err)
+	o := &decompose.Options{
+		Projection: decompose.Projection{Method: decompose.Method(d.method), RankTolerance: d.rankTolerance, Route: decompose.Route(d.route), RefitTotal: d.refit == "total", Terms: terms(d.terms)},
+		Columns:    decompose.Columns{Event: d.event, Weights: d.weights, Offset: d.offset, Groups: d.groups, Cluster: d.cluster},
+		Bands:      decompose.Bands(d.bands),
+		Resources:  decompose.Resources{Workers: d.workers, OutputFile: d.zetaCache},
+		Smoothing:  decompose.Smoothing{SP: map[string][]float64{}, DF: map[string]float64{}},
+		Orders:     d.orders,
+	}
+	switch nam.Variant(d.phonam) {
+	case "", nam.Learned, nam.Spline:
+		if d.phonam != "" && o.Method == decompose.PHO {
+			fault("--phonam %s is penalised, as --method phogam is: leave out --method pho", d.phonam)
+		}
+	default:
+		fault("--phonam %q: it is learned or spline", d.phonam)
+	}
+	if t := decompose.Terms(d.terms); t != "" && t != decompose.Hierarchical && t != decompose.Fitted {
+		fault("--terms %q: they are hierarchical or fitted", d.terms)
+	}
+	if d.refit != "" && d.refit != "total" {
+		fault("--refit %q: it is total or left out", d.refit)
+	}
+	if o.Route != "" && o.Route != decompose.Gram && o.Route != decompose.QR {
+		fault("--route %q: it is gram or qr", d.route)
+	}
+	if (d.smoothing == "cv") != (d.groups != "") {
+		fault("--smoothing cv and --groups COLUMN go together: the groups are left out one after the other")
+	}
+	if o.Method != "" && o.Method != decompose.PHO && o.Method != decompose.PHOGAM {
+		fault("--method %q: it is pho or phogam", d.method)
+	}
+	switch o.Bands {
+	case "", decompose.RobustBands:
+	case decompose.ProjectionBands, decompose.NoBands:
+		if d.cluster != "" {
+			fault("--cluster %q is for --bands robust, not for --bands %s", d.cluster, d.bands)
+		}
+	default:
+		fault("--bands %q: it is robust, projection or none", d.bands)
+	}
+	if !slices.Contains([]string{"csv", "parquet", noContributions}, d.contributions) {
+		fault("--contributions %q: it is csv, parquet or none", d.contributions)
+	}
+	if _, err := interactions(d.interactions); err != nil {
+		faults = append(faults, err)
+	}
+	if d.workers < 0 {
+		fault("--workers %d is negative", d.workers)
+	}
+	if d.network.maxOrder < 0 {
+		fault("--max-order %d is negative", d.network.maxOrder)
+	}
+	if !(d.gamma > 0) || math.IsInf(d.gamma, 1) {
+		fault("--gamma %g: it is a number > 0, 1 by default", d.gamma)
+	}
+	if t := d.rankTolerance; t != 0 && !(t >= 1e-13 && t < 1) {
+		fault("--rank-tolerance %g: it is at least 1e-13 (1e-6 with --route gram) and less than 1", t)
+	}
+	if d.smoothing != "cv" {
+		if o.Smoothing.Selection.Criterion, err = penalty.ParseCriterion(d.smoothing); err != nil {
+			fault("--smoothing: %w", err)
+		}
+	}
+	o.Smoothing.Selection.Gamma = d.gamma
+	for _, text := range d.sp {
+		name, values, err := termNumbers("--sp", text)
+		faults = append(faults, err)
+		o.SP[name] = values
+	}
+	for _, text := range d.df {
+		name, values, err := termNumbers("--df", text)
+		if err == nil && len(values) != 1 {
+			err = fmt.Errorf("--df %q: a term has one number of degrees of freedom", text)
+		}
+		faults = append(faults, err)
+		if err == nil {
+			o.DF[name] = values[0]
+		}
+	}
+	faults = append(faults, checkPrecision(d.network.precision))
+	faults = append(faults, d.syntax(o), d.checkFamily(o.Response))
+	if err := errors.Join(faults...); err != nil {
+		return nil, nil, usageError{err}
+	}
+	return o, reading, nil
+}
+
+// terms is the default for its own name too.
+func terms(name string) decompose.Terms {
+	if t := decompose.Terms(name); t != decompose.Hierarchical {
+		return t
+	}
+	return ""
+}
+
+// termNumbers reads 's(x2)=0.3' or 'te(a,b)=0.3,1.2'.
+func termNumbers(flag, text string) (name string, values []float64, err error) {
+	at := strings.LastIndex(text, "=")
+	if at < 0 {
+		return "", nil, fmt.Errorf("%s %q: write 's(x2)=0.3'", flag, text)
+	}
+	for _, v := range strings.Split(text[at+1:], ",") {
+		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		if err != nil || !(f >= 0) {
+			return "", nil, fmt.Errorf("%s %q: %q is not a number >= 0", flag, text, v)
+		}
+		values = append(values, f)
+	}
+	return strings.ReplaceAll(text[:at], " ", ""), values, nil
+}
