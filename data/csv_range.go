@@ -58,7 +58,7 @@ func OpenCSVRange(ctx context.Context, files []CSVFile, schema Schema, first, ne
 	begin := int64(0)
 	for i := range files {
 		f := &files[i]
-		if err := f.check(); err != nil {
+		if err := f.Check(); err != nil {
 			return nil, fmt.Errorf("data: the survey makes no sense: %w", err)
 		}
 		n := f.Rows()

@@ -158,8 +158,8 @@ func (m *meter) cut(place, rows int64, lines int) CSVPiece {
 	return p
 }
 
-// check says what makes no sense in a file that was read from somewhere.
-func (f *CSVFile) check() error {
+// Check says what makes no sense in a file that was read from somewhere.
+func (f *CSVFile) Check() error {
 	if f.Head.Rows != 0 {
 		return fmt.Errorf("the header of %q cannot hold rows", f.Path)
 	}

@@ -3,24 +3,29 @@ package decompose
 import (
 	"context"
 	"fmt"
+	"iter"
+	"sync"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/family"
 )
 
-// maxSample bounds the rows that EstimateFamily holds in memory; so many tell a shape to
-// about half a percent.
-const maxSample = 1 << 17
-
 // EstimateFamily is o.Family with the unknown parameters of a family.Incomplete estimated by
 // maximum likelihood at the model's own predictors plus offset; any other family is
 // returned as it is. It is a pass of its own, before Accumulate: it runs the network once
-// over src and keeps every row, or, of more than 131072, every 2nd, 4th, ... so that
-// fewer remain: equal data give equal numbers for any batch size and worker count.
+// over src and keeps every row, or, of more than 131072, those whose numbers have hashes that begin with
+// zero bits, as many as it takes that no more remain: equal data give equal numbers for any
+// batch size and worker count.
 //
 // Errors: of reading, of the network, a response outside the support or a weight that is
 // none (with their row), no row of positive weight, what family.Estimate refuses.
 func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (family.Family, error) {
+	return EstimateFamilyFrom(ctx, m, RowScans(rebatched{src, o.orDefault().workers() * 4 * evalRows}), o)
+}
+
+// EstimateFamilyFrom is EstimateFamily with rows that this process may not hold. The look at
+// them is called "family".
+func EstimateFamilyFrom(ctx context.Context, m Model, scans Scans, o *Options) (family.Family, error) {
 	o = o.orDefault()
 	if family.Unknown(o.Family) == nil {
 		return o.Family, nil
@@ -32,27 +37,72 @@ func EstimateFamily(ctx context.Context, m Model, src data.Source, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	sample := thinned{k: len(p.predictors), stride: 1}
-	workers := make([]*forward, o.workers())
-	err = pass(ctx, p, m, src, o,
-		func(w, _ int, b *data.Batch) (*thinned, error) {
-			if workers[w] == nil {
-				workers[w] = newForward(m, p)
-			}
-			return readPredictors(ctx, workers[w], b, o)
-		},
-		func(rows *thinned, _ *data.Batch) error {
-			sample.add(rows)
-			return nil
-		})
-	if err != nil {
+	s := &familyScan{ctx: ctx, model: m, plan: p, o: o, sample: &thinned{k: len(p.predictors)}}
+	if err := scans.Scan(ctx, "family", p.reading(m, o), []SummingScanner{s}); err != nil {
 		return nil, err
 	}
-	found, err := family.Estimate(o.Family, sample.Sample)
+	found, err := family.Estimate(o.Family, s.sample.inOrder())
 	if err != nil {
 		return nil, fmt.Errorf("decompose: response %q: %w", o.Response, err)
 	}
 	return found, nil
+}
+
+// rebatched is a source in batches of so many rows.
+type rebatched struct {
+	data.Source
+	rows int
+}
+
+// Batches reads the source.
+func (r rebatched) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
+	return data.Rebatch(r.Source.Batches(ctx, columns), r.rows)
+}
+
+// familyScan runs the network to sample responses and predictors. It is no Spec's: it makes no blocks.
+type familyScan struct {
+	ctx    context.Context // of the pass that the scanner is made for
+	model  Model
+	plan   *plan
+	o      *Options
+	each   []*forward // of each worker
+	sample *thinned
+}
+
+// NeedsScan is true: it is all about the rows.
+func (s *familyScan) NeedsScan() bool { return true }
+
+// Build makes no blocks.
+func (s *familyScan) Build() ([]Block, error) { return nil, nil }
+
+// Sums are the sample.
+func (s *familyScan) Sums() (Sums, error) { return s.sample, nil }
+
+// Restore takes the sample of all rows.
+func (s *familyScan) Restore(sums Sums) error { return s.sample.Add(sums) }
+
+// Scan runs the network on b, a part of it in each worker.
+func (s *familyScan) Scan(b *data.Batch) error {
+	workers := min(s.o.workers(), (b.Rows()+evalRows-1)/evalRows)
+	for len(s.each) < workers {
+		s.each = append(s.each, newForward(s.model, s.plan))
+	}
+	parts, faults := make([]*thinned, workers), make([]error, workers)
+	cut := func(w int) int { return min((b.Rows()*w/max(workers, 1)+evalRows-1)/evalRows*evalRows, b.Rows()) }
+	var running sync.WaitGroup
+	for w := range workers {
+		running.Go(func() {
+			parts[w], faults[w] = readPredictors(s.ctx, s.each[w], b.Slice(cut(w), cut(w+1)), s.o)
+		})
+	}
+	running.Wait()
+	for w, part := range parts {
+		if faults[w] != nil {
+			return faults[w]
+		}
+		s.sample.take(part)
+	}
+	return nil
 }
 
 // readPredictors runs the network on all rows of b.
@@ -76,7 +126,7 @@ func readPredictors(ctx context.Context, f *forward, b *data.Batch, o *Options) 
 			return nil, err
 		}
 		for i, y := range r.y {
-			s.Y, s.W = append(s.Y, y), append(s.W, weight(w, i))
+			s.Y, s.W, s.rows = append(s.Y, y), append(s.W, weight(w, i)), append(s.rows, rows.Row(i))
 			if r.event != nil {
 				s.Event = append(s.Event, r.event[i])
 			}
@@ -87,47 +137,4 @@ func readPredictors(ctx context.Context, f *forward, b *data.Batch, o *Options) 
 		}
 	}
 	return s, nil
-}
-
-// thinned holds every stride-th row: responses, weights, and the predictors with offset.
-type thinned struct {
-	family.Sample
-	k            int
-	seen, stride int
-}
-
-// add takes the rows that follow.
-func (s *thinned) add(rows *thinned) {
-	for i := range rows.Y {
-		s.seen++
-		if (s.seen-1)%s.stride != 0 {
-			continue
-		}
-		s.Y, s.W = append(s.Y, rows.Y[i]), append(s.W, rows.W[i])
-		if rows.Event != nil {
-			s.Event = append(s.Event, rows.Event[i])
-		}
-		s.Eta = append(s.Eta, rows.Eta[i*s.k:(i+1)*s.k]...)
-		if len(s.Y) > maxSample {
-			s.halve()
-		}
-	}
-}
-
-// halve keeps every second of the rows.
-func (s *thinned) halve() {
-	s.stride *= 2
-	kept := 0
-	for i := 0; i < len(s.Y); i += 2 {
-		s.Y[kept], s.W[kept] = s.Y[i], s.W[i]
-		if s.Event != nil {
-			s.Event[kept] = s.Event[i]
-		}
-		copy(s.Eta[kept*s.k:], s.Eta[i*s.k:(i+1)*s.k])
-		kept++
-	}
-	s.Y, s.W, s.Eta = s.Y[:kept], s.W[:kept], s.Eta[:kept*s.k]
-	if s.Event != nil {
-		s.Event = s.Event[:kept]
-	}
 }

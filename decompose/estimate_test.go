@@ -7,12 +7,26 @@ import (
 	"github.com/pho-go/pho/family"
 )
 
-// TestHalve: of rows 0, 1, ..., 4 those at even places stay, with all that is theirs.
-func TestHalve(t *testing.T) {
-	s := thinned{k: 2, stride: 4, Sample: family.Sample{
-		Y: []float64{0, 1, 2, 3, 4}, W: []float64{5, 6, 7, 8, 9}, Event: []float64{1, 0, 0, 0, 1}, Eta: []float64{0, 10, 1, 11, 2, 12, 3, 13, 4, 14}}}
-	s.halve()
-	if s.stride != 8 || !slices.Equal(s.Y, []float64{0, 2, 4}) || !slices.Equal(s.W, []float64{5, 7, 9}) || !slices.Equal(s.Event, []float64{1, 0, 1}) || !slices.Equal(s.Eta, []float64{0, 10, 2, 12, 4, 14}) {
+// TestThin: rows whose hash begins otherwise go, with all that is theirs.
+func TestThin(t *testing.T) {
+	s := thinned{k: 2}
+	var want thinned
+	for row := range int64(50) {
+		y := float64(row)
+		for _, to := range []*thinned{&s, &want} {
+			if to == &want && !hashBegins(row, 2) {
+				continue
+			}
+			to.rows, to.Y, to.W = append(to.rows, row), append(to.Y, y), append(to.W, y+0.5)
+			to.Event, to.Eta = append(to.Event, float64(row%2)), append(to.Eta, y, -y)
+		}
+	}
+	s.bits = 2
+	s.thin()
+	same := func(a, b family.Sample) bool {
+		return slices.Equal(a.Y, b.Y) && slices.Equal(a.W, b.W) && slices.Equal(a.Event, b.Event) && slices.Equal(a.Eta, b.Eta)
+	}
+	if n := len(s.rows); n < 5 || n > 25 || !slices.Equal(s.rows, want.rows) || !same(s.Sample, want.Sample) {
 		t.Errorf("%+v", s)
 	}
 }

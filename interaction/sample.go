@@ -1,7 +1,6 @@
 package interaction
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -53,9 +52,11 @@ func (s *Sample) Columns() []string {
 
 // Scanner begins the sample anew: a Sample is of one set of rows.
 func (s *Sample) Scanner() decompose.Scanner {
-	s.kept, s.limit = nil, math.MaxUint64
+	s.begin()
 	return (*sampleScan)(s)
 }
+
+func (s *Sample) begin() { s.kept, s.limit = nil, math.MaxUint64 }
 
 // sampleScan fills its Sample.
 type sampleScan Sample
@@ -125,9 +126,7 @@ func readersOf(b *data.Batch, columns []string) ([]func(i int) value, error) {
 
 // prune leaves the sampleRows rows of the smallest hash, in order of these.
 func (s *Sample) prune() {
-	slices.SortFunc(s.kept, func(a, b sampledRow) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
-	})
+	slices.SortFunc(s.kept, compareRows)
 	if len(s.kept) >= sampleRows {
 		clear(s.kept[sampleRows:])
 		s.kept = s.kept[:sampleRows]
@@ -137,8 +136,8 @@ func (s *Sample) prune() {
 
 // Merge adds the sample of further rows, of the same columns.
 func (s *Sample) Merge(o *Sample) error {
-	if !slices.Equal(s.columns, o.columns) {
-		return fmt.Errorf("interaction: samples of the columns %q and %q do not merge", s.columns, o.columns)
+	if !slices.Equal(s.columns, o.columns) || s.weights != o.weights {
+		return fmt.Errorf("interaction: samples of the columns %q and %q, with weights %q and %q, do not merge", s.columns, o.columns, s.weights, o.weights)
 	}
 	s.kept = append(s.kept, o.kept...)
 	s.prune()

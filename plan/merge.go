@@ -40,13 +40,15 @@ func Merge(ctx context.Context, paths []string) (*Part, error) {
 			total, sum = p, value
 			continue
 		}
-		if err := total.Header.merge(&p.Header); err != nil {
-			return nil, fmt.Errorf("parts %q and %q do not merge: %w", sorted[0].path, f.path, err)
+		total.Shards = append(total.Shards, p.Shards...)
+		if p.Kernel != total.Kernel {
+			total.Kernel = mixedKernels
 		}
 		if err := add(sum, value); err != nil {
 			return nil, fmt.Errorf("parts %q and %q do not merge: %w", sorted[0].path, f.path, err)
 		}
 	}
+	slices.SortFunc(total.Shards, func(a, b Shard) int { return cmp.Compare(a.Shard, b.Shard) })
 	if total.Payload, err = sum.MarshalBinary(); err != nil {
 		return nil, err
 	}
@@ -111,16 +113,6 @@ func (h *Header) same(o *Header) error {
 
 // title names the pass for messages.
 func (h *Header) title() string { return Stage{Pass: h.Pass, Round: h.Round}.String() }
-
-// merge takes in the shards of o.
-func (h *Header) merge(o *Header) error {
-	h.Shards = append(h.Shards, o.Shards...)
-	slices.SortFunc(h.Shards, func(a, b Shard) int { return cmp.Compare(a.Shard, b.Shard) })
-	if o.Kernel != h.Kernel {
-		h.Kernel = mixedKernels
-	}
-	return nil
-}
 
 // mixedKernels is the kernel family of a sum of parts of several.
 const mixedKernels = "mixed"

@@ -2,12 +2,15 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
 )
 
 // Kinds of payloads.
 const (
+	kindScanned    = "scanned/1"
 	kindStatistics = "statistics/2"
 )
 
@@ -19,6 +22,8 @@ type Payload interface {
 // kindOf names what p is in a part's header.
 func kindOf(p Payload) (string, error) {
 	switch p.(type) {
+	case *decompose.Scanned:
+		return kindScanned, nil
 	case *decompose.Statistics:
 		return kindStatistics, nil
 	}
@@ -28,6 +33,8 @@ func kindOf(p Payload) (string, error) {
 // decodePayload reads what was encoded.
 func decodePayload(kind string, raw []byte) (Payload, error) {
 	switch kind {
+	case kindScanned:
+		return decompose.DecodeScanned(raw, decodeSums)
 	case kindStatistics:
 		s := new(decompose.Statistics)
 		return s, s.UnmarshalBinary(raw)
@@ -38,10 +45,24 @@ func decodePayload(kind string, raw []byte) (Payload, error) {
 // add adds b, of other rows, to a. b is not used afterwards.
 func add(a, b Payload) error {
 	switch x := a.(type) {
+	case *decompose.Scanned:
+		if y, ok := b.(*decompose.Scanned); ok {
+			return x.Merge(y)
+		}
 	case *decompose.Statistics:
 		if y, ok := b.(*decompose.Statistics); ok {
 			return x.Merge(y)
 		}
 	}
 	return fmt.Errorf("a %T and a %T do not add up", a, b)
+}
+
+// decodeSums reads the sums of all kinds that passes of a decomposition have.
+func decodeSums(kind string, raw []byte) (decompose.Sums, error) {
+	name, _, _ := strings.Cut(kind, "/")
+	switch name {
+	case "basis":
+		return basis.DecodeSums(kind, raw)
+	}
+	return nil, fmt.Errorf("sums of kind %.40q are not known here; are they from another version?", kind)
 }

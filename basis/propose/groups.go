@@ -8,7 +8,7 @@ import "strings"
 func (s *scan) groups() map[string][]string {
 	var runs [][]*column
 	for i, c := range s.columns {
-		if c.binary < 0 || c.one == 0 || c.one == s.rows {
+		if !c.binary || c.one == 0 || c.one == s.rows {
 			continue
 		}
 		if n := len(runs); n > 0 && i > 0 && s.joins(runs[n-1], c, s.columns[i-1]) {
@@ -39,7 +39,7 @@ func (s *scan) joins(run []*column, c, before *column) bool {
 		return false
 	}
 	for _, d := range run {
-		if s.both[c.binary][d.binary] > 0 {
+		if s.both[c.place][d.place] > 0 {
 			return false
 		}
 	}

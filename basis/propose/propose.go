@@ -9,6 +9,7 @@ import (
 
 	"github.com/pho-go/pho/basis/formula"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 )
 
 // Proposal is a choice of terms.
@@ -62,8 +63,17 @@ const (
 // If that is more than a tenth of the rows, smooths get fewer columns, down to 5, and are
 // linear where even that is too much.
 func Terms(ctx context.Context, src data.Source, columns, factors []string) (*Proposal, error) {
-	s, err := scanned(ctx, src, columns, factors)
+	return TermsFrom(ctx, decompose.RowScans(src), "choice of terms", src.Schema(), columns, factors)
+}
+
+// TermsFrom is Terms with rows of the schema that this process may not hold. The look at them is
+// called name.
+func TermsFrom(ctx context.Context, scans decompose.Scans, name string, schema data.Schema, columns, factors []string) (*Proposal, error) {
+	s, err := newScan(schema, columns, factors)
 	if err != nil {
+		return nil, err
+	}
+	if err := scans.Scan(ctx, name, columns, []decompose.SummingScanner{s}); err != nil {
 		return nil, err
 	}
 	p := &Proposal{}

@@ -1,7 +1,6 @@
 package propose
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,13 +9,14 @@ import (
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
 )
 
 // sampled is how many distinct values of a column are kept, at most: beyond that a sample
 // of them, chosen by their hash.
 const sampled = 4096
 
-// scan is what one pass shows of the columns.
+// scan is what one pass shows of the columns: a decompose.SummingScanner that makes no blocks.
 type scan struct {
 	rows    int64
 	columns []*column
@@ -29,44 +29,44 @@ type column struct {
 	name         string
 	text, tensor bool
 	values       *distinct.Points // of numbers
-	levels       map[string]bool  // of text
-	binary       int              // its place in scan.ones; -1: it holds other numbers
+	levels       map[string]bool  // of text, fewer than maxText
+	many         bool             // maxText levels or more: levels holds none any more
+	place        int              // in scan.ones, of numbers
+	binary       bool             // 0 and 1 are all its numbers
 	one          int64            // rows on which it is 1
-	last         float64          // of the row before
-	steps        int64            // rows that are one more than the row before
+	low, high    float64          // of the numbers less their rows' numbers
 }
 
-func scanned(ctx context.Context, src data.Source, columns, factors []string) (*scan, error) {
+func newScan(schema data.Schema, columns, factors []string) (*scan, error) {
 	s := &scan{}
-	schema := src.Schema()
 	for _, name := range columns {
 		info, ok := schema.Lookup(name)
 		if !ok {
 			return nil, fmt.Errorf("propose: %w", &data.MissingColumnError{Column: name, Where: "the data", Columns: schema.Names()})
 		}
-		c := &column{name: name, tensor: info.Width > 0, text: !info.Numeric || info.Categorical || slices.Contains(factors, name), binary: -1}
+		c := &column{name: name, tensor: info.Width > 0, text: !info.Numeric || info.Categorical || slices.Contains(factors, name)}
 		s.columns = append(s.columns, c)
 		switch {
 		case c.tensor:
 		case c.text:
 			c.levels = map[string]bool{}
 		default:
-			c.values, c.binary = distinct.NewPoints(1, sampled), len(s.ones)
+			c.values, c.place, c.binary = distinct.NewPoints(1, sampled), len(s.ones), true
+			c.low, c.high = math.Inf(1), math.Inf(-1)
 			s.ones, s.both = append(s.ones, c), append(s.both, make([]int64, len(s.ones)))
 		}
 	}
-	for b, err := range src.Batches(ctx, columns) {
-		if err != nil {
-			return nil, err
-		}
-		if err := s.add(b); err != nil {
-			return nil, err
-		}
-	}
-	return s, ctx.Err()
+	return s, nil
 }
 
-func (s *scan) add(b *data.Batch) error {
+// NeedsScan is true: it is all about the rows.
+func (s *scan) NeedsScan() bool { return true }
+
+// Build makes no blocks.
+func (s *scan) Build() ([]decompose.Block, error) { return nil, nil }
+
+// Scan takes in rows.
+func (s *scan) Scan(b *data.Batch) error {
 	for _, c := range s.columns {
 		switch {
 		case c.tensor:
@@ -75,7 +75,7 @@ func (s *scan) add(b *data.Batch) error {
 				return err
 			}
 		default:
-			if err := c.addNumbers(b, s.rows == 0); err != nil {
+			if err := c.addNumbers(b); err != nil {
 				return err
 			}
 		}
@@ -95,9 +95,7 @@ func (c *column) addText(b *data.Batch) error {
 			return err
 		}
 		for _, v := range x {
-			if len(c.levels) < maxText {
-				c.levels[data.LevelText(v)] = true
-			}
+			c.addLevel(data.LevelText(v))
 		}
 		return nil
 	}
@@ -107,12 +105,22 @@ func (c *column) addText(b *data.Batch) error {
 	}
 	seen := make([]bool, len(codes.Levels))
 	for _, i := range codes.Index {
-		if i >= 0 && !seen[i] && len(c.levels) < maxText {
+		if i >= 0 && !seen[i] {
 			seen[i] = true
-			c.levels[codes.Levels[i]] = true
+			c.addLevel(codes.Levels[i])
 		}
 	}
 	return nil
+}
+
+func (c *column) addLevel(name string) {
+	if c.many {
+		return
+	}
+	c.levels[name] = true
+	if c.many = len(c.levels) >= maxText; c.many {
+		clear(c.levels)
+	}
 }
 
 // bad says that v, in the row counted from 0, is no number that a term could take.
@@ -124,7 +132,7 @@ func (c *column) bad(row int64, v float64) error {
 	return fmt.Errorf("column %q, data row %d: %v is no number that a term could take; leave the row out or fill in a number", c.name, row+1, v)
 }
 
-func (c *column) addNumbers(b *data.Batch, first bool) error {
+func (c *column) addNumbers(b *data.Batch) error {
 	x, err := b.Numeric(c.name)
 	if err != nil {
 		return err
@@ -134,14 +142,12 @@ func (c *column) addNumbers(b *data.Batch, first bool) error {
 			return c.bad(b.Row(i), v)
 		}
 		if v != 0 && v != 1 {
-			c.binary = -1
+			c.binary = false
 		} else {
 			c.one += int64(v)
 		}
-		if !(first && i == 0) && v == c.last+1 {
-			c.steps++
-		}
-		c.last = v
+		less := v - float64(b.Row(i))
+		c.low, c.high = min(c.low, less)+0, max(c.high, less)+0 // -0 is 0
 	}
 	c.values.AddColumn(x)
 	return nil
@@ -152,7 +158,7 @@ func (s *scan) addPairs(b *data.Batch) error {
 	var cells [][]float64
 	for _, c := range s.ones {
 		var x []float64
-		if c.binary >= 0 {
+		if c.binary {
 			var err error
 			if x, err = b.Numeric(c.name); err != nil {
 				return err
@@ -179,7 +185,10 @@ func (s *scan) addPairs(b *data.Batch) error {
 
 // distinct is the number of distinct values, or at least sampled of them.
 func (c *column) distinct() int {
-	if c.text {
+	switch {
+	case c.many:
+		return maxText
+	case c.text:
 		return len(c.levels)
 	}
 	if c.values == nil {
@@ -188,10 +197,9 @@ func (c *column) distinct() int {
 	return c.values.N()
 }
 
-// counts reports whether the column counts the rows: each is one more than the row before.
-func (c *column) counts() bool {
-	return c.values.Rows > 2 && c.steps == c.values.Rows-1
-}
+// counts reports whether the column counts the rows: what it is more than the row's number is
+// the same on all rows.
+func (c *column) counts() bool { return c.values.Rows > 2 && c.low == c.high }
 
 // identifies reports whether the column is named as an identifier and holds whole numbers
 // that occur once each.

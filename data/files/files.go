@@ -3,10 +3,10 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/arrow"
@@ -31,9 +31,11 @@ type Options struct {
 	Factors   []string      // numeric columns to hold as categories too
 	Texts     []string      // columns of CSV to hold as text, to the letter; other formats say themselves what is text
 	NA        data.NAPolicy // for missing cells
-	Stdin     io.Reader     // CSV that the path "-" reads; nil: there is none
+	Stdin     io.Reader     // CSV or Arrow that the path "-" reads; nil: there is none
 	Memory    int64         // bytes that Parquet and Arrow may hold decoded in a pass; 0: 1 GiB
 	Workers   int           // goroutines that decode the columns of Parquet; 0: 1
+	Store     data.Store    // opens the files; nil: the disk
+	FirstRow  int64         // the number that Batch.Row gives to the first row
 }
 
 // Format is what a file is.
@@ -61,27 +63,68 @@ func Open(paths []string, o *Options) (Source, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("data: no data files")
 	}
+	if len(paths) == 1 && paths[0] == "-" && o.Stdin != nil {
+		return openStream(o)
+	}
+	format, err := formatOf(paths, o.Store)
+	if err != nil {
+		return nil, err
+	}
+	return open(format, paths, o)
+}
+
+// formatOf is the format of all files.
+func formatOf(paths []string, store data.Store) (Format, error) {
 	var format Format
 	for i, path := range paths {
-		f, err := Detect(path)
+		f, err := DetectIn(context.Background(), store, path)
 		if err != nil {
-			return nil, err
+			return CSV, err
 		}
 		if i == 0 {
 			format = f
 		} else if f != format {
-			return nil, fmt.Errorf("data: %q is %s, %q is %s: files of one table need the same format", paths[0], format, path, f)
+			return CSV, fmt.Errorf("data: %q is %s, %q is %s: files of one table need the same format", paths[0], format, path, f)
 		}
 	}
+	return format, nil
+}
+
+func open(format Format, paths []string, o *Options) (Source, error) {
+	if format == CSV {
+		return source(data.OpenCSV(paths, o.csv()))
+	}
+	s, err := openTyped(format, paths, o, data.RowRange{Number: o.FirstRow})
+	return source[Source](s, err)
+}
+
+// typed is a source of a format whose files tell their columns and rows.
+type typed interface {
+	Source
+	Describe() []data.StoredFile
+}
+
+// openTyped opens files that are not CSV.
+func openTyped(format Format, paths []string, o *Options, rows data.RowRange) (typed, error) {
+	var s typed
+	var err error
 	switch format {
 	case Parquet:
-		return source(parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers}))
+		s, err = parquet.Open(paths, &parquet.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Workers: o.Workers, Range: rows, Store: o.Store})
 	case Arrow:
-		return source(arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory}))
-	case NumPy:
-		return source(npy.Open(paths, &npy.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA}))
+		s, err = arrow.Open(paths, &arrow.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Memory: o.Memory, Range: rows, Store: o.Store})
+	default:
+		s, err = npy.Open(paths, &npy.Options{BatchRows: o.BatchRows, Factors: o.Factors, NA: o.NA, Range: rows, Store: o.Store})
 	}
-	return source(data.OpenCSV(paths, &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Stdin: o.Stdin}))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// csv are the options of CSV.
+func (o *Options) csv() *data.CSVOptions {
+	return &data.CSVOptions{Delimiter: o.Delimiter, BatchRows: o.BatchRows, Factors: o.Factors, Texts: o.Texts, NA: o.NA, Stdin: o.Stdin, Store: o.Store, FirstRow: o.FirstRow}
 }
 
 // source keeps a nil of a concrete type from becoming a Source that is not nil.
@@ -92,34 +135,39 @@ func source[S Source](s S, err error) (Source, error) {
 	return s, nil
 }
 
-// Detect tells the format of a file by its first bytes. What cannot be looked at
-// without reading it away is CSV.
-func Detect(path string) (Format, error) {
+// Detect is DetectIn on the disk.
+func Detect(path string) (Format, error) { return DetectIn(context.Background(), nil, path) }
+
+// DetectIn tells the format of a file of a store (nil: the disk) by its first bytes. What
+// cannot be looked at without reading it away is CSV.
+func DetectIn(ctx context.Context, store data.Store, path string) (Format, error) {
 	if path == "-" {
 		return CSV, nil
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
+	if store == nil {
+		store = data.Disk{}
+	}
+	f, err := store.Open(ctx, path)
+	if err != nil {
 		return CSV, nil // data.OpenCSV says what is wrong
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return CSV, nil
-	}
 	defer f.Close()
-	head := make([]byte, 8)
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	head := make([]byte, min(8, f.Size()))
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
 		return CSV, fmt.Errorf("data: cannot read %q: %w", path, err)
 	}
-	head = head[:n]
+	return formatBy(head), nil
+}
+
+// formatBy is the format of what begins with head.
+func formatBy(head []byte) Format {
 	switch {
 	case parquet.IsParquet(head):
-		return Parquet, nil
+		return Parquet
 	case arrow.IsArrow(head):
-		return Arrow, nil
+		return Arrow
 	case npy.IsArray(head), npy.IsArchive(head):
-		return NumPy, nil
+		return NumPy
 	}
-	return CSV, nil
+	return CSV
 }

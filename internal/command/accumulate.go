@@ -136,14 +136,17 @@ func (w *planned) accumulate(ctx context.Context, stage plan.Stage, shard int) (
 		if err != nil {
 			return nil, err
 		}
-		w.rows.rows, w.rows.open = rows, true
+		w.rows.rows = &rows
+		if w.made != nil { // other passes than scans read all of these
+			w.rows.digest = sortedNames(append(slices.Clone(w.made.model.Columns()), w.request.Options.Columns.Names()...))
+		}
 		value, err := sum(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
 		h := plan.Header{
 			Plan: w.plan.Digest(), Stage: stage.Digest, Pass: at.Pass, Round: at.Round, Kernel: kernel.Family(), Networks: networkDigests(w.request),
-			Shards: []plan.Shard{{Shard: shard, Rows: w.rows.total, Dropped: w.rows.dropped}}, Of: w.plan.Shards,
+			Shards: []plan.Shard{{Shard: shard, Rows: w.rows.total, Dropped: w.rows.dropped, Digest: w.rows.seen}}, Of: w.plan.Shards,
 		}
 		if part, err = plan.NewPart(h, value); err != nil {
 			return nil, err

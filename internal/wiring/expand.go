@@ -34,7 +34,11 @@ func (q *Request) expand(ctx context.Context, m *onnx.Model) (chosen, leftOut []
 		}
 		taken := slices.Concat(f.Names(), q.Options.Columns.Names(), []string{f.Response})
 		columns := slices.DeleteFunc(slices.Clone(m.Columns()), func(c string) bool { return slices.Contains(taken, c) })
-		p, err := propose.Terms(ctx, q.Rows, columns, q.Factors)
+		look := "choice of terms"
+		if len(chosen) > 0 {
+			look = fmt.Sprintf("%s %d", look, len(chosen)+1)
+		}
+		p, err := propose.TermsFrom(ctx, q.scans(q.Rows), look, q.Rows.Schema(), columns, q.Factors)
 		if err != nil {
 			return nil, nil, fmt.Errorf("choosing the terms of the formula: %w", err)
 		}

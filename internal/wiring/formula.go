@@ -119,7 +119,7 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 	if !q.Drops && !src.fits(reads) {
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
-	prepared, err := decompose.PrepareEach(ctx, src, specs, reads)
+	prepared, err := decompose.PrepareFrom(ctx, q.scans(src), q.looks(), specs, reads)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -69,7 +69,7 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	if err != nil {
 		return nil, nil, err
 	}
-	if q.Formulas, added, err = withPairs(q.Formulas, r, q.Options.Shared, q.Interactions); err != nil || len(added) == 0 {
+	if added, err = q.Extend(r); err != nil || len(added) == 0 {
 		return d, nil, err
 	}
 	extended, err := q.Ready(ctx)
@@ -78,6 +78,17 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	}
 	extended.Chosen, extended.LeftOut = q.Formulas, d.LeftOut
 	return extended, added, nil
+}
+
+// Extend adds the pairs that Interactions asks for to the formulas, those that r's ranking has (Ready.Ranking), for
+// another Ready. added are the terms; none, and nothing changes, if no pair is worth it.
+func (q *Request) Extend(r *decompose.Result) (added []string, err error) {
+	formulas, added, err := withPairs(q.Formulas, r, q.Options.Shared, q.Interactions)
+	if err != nil || len(added) == 0 {
+		return nil, err
+	}
+	q.Formulas, q.Extended = formulas, true
+	return added, nil
 }
 
 // withPairs are the formulas with the best pairs of each predictor, n of them or those that

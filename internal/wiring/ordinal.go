@@ -3,11 +3,11 @@ package wiring
 import (
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
 )
 
@@ -81,31 +81,11 @@ func from(first, k int) (levels []float64) {
 	return levels
 }
 
-// seen are the different numbers of a column, in order; of very many, some.
+// seen are the different numbers of a column, in order; of very many, the smallest.
 func (q *Request) seen(ctx context.Context, column string) ([]float64, error) {
-	const most = 10_000
-	different := map[float64]bool{}
-	for b, err := range q.Rows.Batches(ctx, []string{column}) {
-		if err != nil {
-			return nil, err
-		}
-		x, err := b.Numeric(column)
-		if err != nil {
-			return nil, err
-		}
-		for _, y := range x {
-			if !math.IsNaN(y) {
-				different[y] = true
-			}
-		}
-		if len(different) > most {
-			break
-		}
+	s := &responses{column: column}
+	if err := q.scans(q.Rows).Scan(ctx, "response", []string{column}, []decompose.SummingScanner{s}); err != nil {
+		return nil, err
 	}
-	var levels []float64
-	for y := range different {
-		levels = append(levels, y)
-	}
-	slices.Sort(levels)
-	return levels, nil
+	return s.values, nil
 }

@@ -41,6 +41,15 @@ type Request struct {
 	ID           string        // column that names rows, which no network reads unless it is bound to it; "": none
 	Labels       *label.Labels // what people call columns, predictors and terms; nil: what the data do
 
+	// Scans looks at the rows for whatever terms, response and family need to know of them; nil: Rows are
+	// all there are. Ready then reads nothing of Rows but the schema. Its looks are called "choice of terms",
+	// with a number behind it for each further formula with a ".", "response", "terms", "terms 2", ..., and
+	// "family"; a *decompose.ScanNeeded has the rows as that look is to see them.
+	Scans decompose.Scans
+	// Extended says that Extend has added pairs to the formulas, so that the looks at terms are others than those
+	// before: they are called "extended terms", ...
+	Extended bool
+
 	// Options are those of the decomposition. Ready sets Family, Shared and WithoutIntercept,
 	// and ReconstructionTolerance if it is 0.
 	Options *decompose.Options
@@ -162,7 +171,7 @@ func (q *Request) Ready(ctx context.Context) (*Ready, error) {
 	if err := q.exports(graph, contrasts, m); err != nil {
 		return nil, err
 	}
-	if o.Family, err = decompose.EstimateFamily(ctx, m, rows, o); err != nil {
+	if o.Family, err = q.estimate(ctx, m, rows); err != nil {
 		return nil, err
 	}
 	notes = append(notes, q.twice(), cmp.Or(own, thresholds(o.Family)), graph.Structure().PassedOver, readsResponse(graph, o.Response))

@@ -1,0 +1,177 @@
+package decompose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/pack"
+)
+
+// maxSample bounds the rows that EstimateFamily holds in memory; so many tell a shape to
+// about half a percent.
+const maxSample = 1 << 17
+
+// thinned holds responses, weights, and predictors with offset, of the rows whose hash begins with
+// so many zero bits that they are at most maxSample. So it depends on the set of rows alone.
+type thinned struct {
+	family.Sample
+	k    int
+	rows []int64
+	bits int
+}
+
+// take adds rows that were not thinned.
+func (s *thinned) take(next *thinned) {
+	for i, row := range next.rows {
+		if !hashBegins(row, s.bits) {
+			continue
+		}
+		s.rows, s.Y, s.W = append(s.rows, row), append(s.Y, next.Y[i]), append(s.W, next.W[i])
+		if next.Event != nil {
+			s.Event = append(s.Event, next.Event[i])
+		}
+		s.Eta = append(s.Eta, next.Eta[i*s.k:(i+1)*s.k]...)
+		for len(s.rows) > maxSample && s.bits < 64 {
+			s.bits++
+			s.thin()
+		}
+	}
+}
+
+// thin leaves the rows whose hash begins with the zero bits.
+func (s *thinned) thin() {
+	kept := 0
+	for i, row := range s.rows {
+		if !hashBegins(row, s.bits) {
+			continue
+		}
+		s.rows[kept], s.Y[kept], s.W[kept] = row, s.Y[i], s.W[i]
+		if s.Event != nil {
+			s.Event[kept] = s.Event[i]
+		}
+		copy(s.Eta[kept*s.k:], s.Eta[i*s.k:(i+1)*s.k])
+		kept++
+	}
+	s.cut(kept)
+}
+
+func (s *thinned) cut(n int) {
+	s.rows, s.Y, s.W, s.Eta = s.rows[:n], s.Y[:n], s.W[:n], s.Eta[:n*s.k]
+	if s.Event != nil {
+		s.Event = s.Event[:n]
+	}
+}
+
+// hashBegins tells whether the hash of a row's number (SplitMix64) begins with so many zero bits.
+func hashBegins(row int64, bits int) bool {
+	z := uint64(row) + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return (z^z>>31)>>(64-bits) == 0
+}
+
+// inOrder is the sample in order of rows.
+func (s *thinned) inOrder() family.Sample {
+	if slices.IsSorted(s.rows) {
+		return s.Sample
+	}
+	order := make([]int, len(s.rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.rows[a], s.rows[b]) })
+	own := thinned{k: s.k}
+	for _, i := range order {
+		own.rows, own.Y, own.W = append(own.rows, s.rows[i]), append(own.Y, s.Y[i]), append(own.W, s.W[i])
+		if s.Event != nil {
+			own.Event = append(own.Event, s.Event[i])
+		}
+		own.Eta = append(own.Eta, s.Eta[i*s.k:(i+1)*s.k]...)
+	}
+	s.rows, s.Sample = own.rows, own.Sample
+	return s.Sample
+}
+
+// familyKind is the kind of a sample as sums.
+const familyKind = "family/1"
+
+// Kind is that of samples for a family's parameters.
+func (s *thinned) Kind() string { return familyKind }
+
+// Add adds the sample of other rows.
+func (s *thinned) Add(next Sums) error {
+	n, ok := next.(*thinned)
+	if !ok {
+		return fmt.Errorf("decompose: sums of %s do not add to a sample for a family", next.Kind())
+	}
+	if s.k != n.k || len(s.rows) > 0 && len(n.rows) > 0 && (s.Event == nil) != (n.Event == nil) {
+		return fmt.Errorf("decompose: samples of %d and %d predictors for a family do not add up: they are of different analyses", s.k, n.k)
+	}
+	if n.bits > s.bits {
+		s.bits = n.bits
+		s.thin()
+	}
+	s.take(n)
+	return nil
+}
+
+// MarshalBinary writes the sample for DecodeFamilySums.
+func (s *thinned) MarshalBinary() ([]byte, error) {
+	s.inOrder()
+	b := pack.Uint(pack.Uint(nil, s.k), s.bits)
+	b = pack.Bool(b, len(s.Event) > 0)
+	b = pack.Uint(b, len(s.rows))
+	before := int64(0)
+	for _, row := range s.rows {
+		b = pack.Uint(b, row-before)
+		before = row
+	}
+	for _, list := range [][]float64{s.Y, s.W, s.Event, s.Eta} {
+		for _, v := range list {
+			b = pack.Float(b, v)
+		}
+	}
+	return b, nil
+}
+
+// DecodeFamilySums reads what the look of EstimateFamilyFrom has seen: see DecodeSums.
+func DecodeFamilySums(kind string, raw []byte) (Sums, error) {
+	if kind != familyKind {
+		return nil, fmt.Errorf("decompose: unknown sums %q: this version reads %q", kind, familyKind)
+	}
+	r := pack.NewReader(raw)
+	s := &thinned{k: int(r.Uint(1 << 20)), bits: int(r.Uint(64))}
+	events := r.Bool()
+	n := r.Count(1 + 8*(2+s.k))
+	if n > maxSample {
+		r.Fail("%d rows, at most %d are kept", n, maxSample)
+		n = 0
+	}
+	before := int64(0)
+	for range n {
+		before += int64(r.Uint(uint64(math.MaxInt64 - before)))
+		s.rows = append(s.rows, before)
+		if !hashBegins(before, s.bits) {
+			r.Fail("row %d is none of the sample", before)
+		}
+	}
+	lists := []*[]float64{&s.Y, &s.W, &s.Event, &s.Eta}
+	for i, size := range []int{n, n, n, n * s.k} {
+		if i == 2 && !events {
+			continue
+		}
+		for range size {
+			if r.Failed() {
+				break
+			}
+			*lists[i] = append(*lists[i], r.Float())
+		}
+	}
+	if err := r.Close(); err != nil {
+		return nil, fmt.Errorf("decompose: the sample for a family is damaged: %w", err)
+	}
+	return s, nil
+}

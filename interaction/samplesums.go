@@ -1,0 +1,97 @@
+package interaction
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/pack"
+)
+
+// sampleKind is the kind of a Sample as sums.
+const sampleKind = "sample/1"
+
+// Sums are the sample of the rows that were scanned.
+func (s *sampleScan) Sums() (decompose.Sums, error) {
+	own := Sample(*s)
+	own.kept = slices.Clone(s.kept)
+	own.prune()
+	return &own, nil
+}
+
+// Restore takes the sample of all rows.
+func (s *sampleScan) Restore(sums decompose.Sums) error { return (*Sample)(s).Add(sums) }
+
+// Kind is that of samples.
+func (s *Sample) Kind() string { return sampleKind }
+
+// Add is Merge of samples as sums.
+func (s *Sample) Add(next decompose.Sums) error {
+	n, ok := next.(*Sample)
+	if !ok {
+		return fmt.Errorf("interaction: sums of %s do not add to a sample of rows", next.Kind())
+	}
+	return s.Merge(n)
+}
+
+// MarshalBinary writes the sample for DecodeSums.
+func (s *Sample) MarshalBinary() ([]byte, error) {
+	s.prune()
+	b := pack.String(pack.Strings(nil, s.columns), s.weights)
+	b = pack.Uint(b, len(s.kept))
+	for _, r := range s.kept {
+		b = pack.Uint(b, r.row)
+		for _, v := range r.values {
+			if b = pack.Bool(b, v.level != nil); v.level != nil {
+				b = pack.String(b, *v.level)
+			} else {
+				b = pack.Float(b, v.number)
+			}
+		}
+	}
+	return b, nil
+}
+
+// DecodeSums reads a Sample that MarshalBinary wrote: see decompose.DecodeSums.
+func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
+	if kind != sampleKind {
+		return nil, fmt.Errorf("interaction: unknown sums %q: this version reads %q", kind, sampleKind)
+	}
+	r := pack.NewReader(raw)
+	s := NewSample(r.Strings(), r.String())
+	s.begin()
+	n := r.Count(1 + 2*len(s.columns))
+	if n > sampleRows {
+		r.Fail("%d rows, at most %d are kept", n, sampleRows)
+	}
+	for range n {
+		own := sampledRow{row: int64(r.Int()), values: make([]value, len(s.columns))}
+		own.hash = hashOf(own.row)
+		for j := range own.values {
+			if r.Bool() {
+				level := r.String()
+				own.values[j].level = &level
+			} else {
+				own.values[j].number = r.Float()
+			}
+		}
+		if r.Failed() {
+			break
+		}
+		s.kept = append(s.kept, own)
+	}
+	if !slices.IsSortedFunc(s.kept, compareRows) {
+		r.Fail("the rows are not in order")
+	}
+	if err := r.Close(); err != nil {
+		return nil, fmt.Errorf("interaction: the sample of rows is damaged: %w", err)
+	}
+	s.prune()
+	return s, nil
+}
+
+// compareRows orders rows by hash, then number.
+func compareRows(a, b sampledRow) int {
+	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
+}
