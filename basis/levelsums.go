@@ -116,8 +116,12 @@ func readCells(r *pack.Reader) *cellScan {
 	s := &cellScan{most: r.Int(), rows: int64(r.Int()), cells: map[string][]int32{}}
 	for range r.Uint(maxFactors) {
 		c := cellLevels{levelScan: *readLevels(r), number: map[string]int32{}}
-		for _, name := range r.Strings() {
+		names := r.Strings()
+		for _, name := range names {
 			c.numbered(name)
+		}
+		if own := c.names(); len(own) != len(names) || slices.ContainsFunc(own, func(name string) bool { _, ok := c.number[name]; return !ok }) {
+			r.Fail("the combinations' levels of column %q are others than the column's", c.column)
 		}
 		s.seen = append(s.seen, c)
 	}

@@ -62,6 +62,22 @@ func (b *Batch) SetRows(rows []int64) error {
 	return nil
 }
 
+// Shift returns b with by added to the numbers of its rows; it shares b's memory.
+func (b *Batch) Shift(by int64) *Batch {
+	if by == 0 {
+		return b
+	}
+	s := b.Slice(0, b.rows)
+	s.first += by
+	if b.numbers != nil {
+		s.numbers = make([]int64, b.rows)
+		for i, row := range b.numbers {
+			s.numbers[i] = row + by
+		}
+	}
+	return s
+}
+
 // SetNumeric adds or replaces the numeric column name; v (length n) is kept,
 // not copied.
 func (b *Batch) SetNumeric(name string, v []float64) error {

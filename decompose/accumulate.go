@@ -47,7 +47,8 @@ func ChunkRows(m Model) (int, error) {
 }
 
 // Accumulate runs the network once over src and forms the moments of the
-// structured columns and the deep predictors (paper, algorithm 2, step 2).
+// structured columns and the deep predictors (paper, algorithm 2, step 2). A source without
+// rows, a shard all of whose rows were left out say, gives statistics of none, which merge.
 func Accumulate(ctx context.Context, m Model, src data.Source, o *Options) (*Statistics, error) {
 	o = o.orDefault()
 	if err := errors.Join(o.validate(m), notApart(m)); err != nil {
@@ -70,14 +71,14 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	var rows int64
 	spare := make(chan *moments.Moments, len(workers)) // p x p memory for the chunks to come
 	err := pass(ctx, p, m, src, o,
-		func(w, index int, b *data.Batch) (*chunkStats, error) {
+		func(w int, at place, b *data.Batch) (*chunkStats, error) {
 			if workers[w] == nil {
 				workers[w] = newAccumulator(m, p, layout, features, o)
 			}
-			return workers[w].run(ctx, index, b, cache, spare)
+			return workers[w].run(ctx, at.nth, b, cache, spare)
 		},
-		func(s *chunkStats, b *data.Batch) error {
-			if err := stats.append(s, spare); err != nil {
+		func(s *chunkStats, at place, b *data.Batch) error {
+			if err := stats.add(at.chunk, s, spare); err != nil {
 				return err
 			}
 			if err := cache.add(s.outputs); err != nil {
@@ -90,8 +91,9 @@ func (p *plan) accumulate(ctx context.Context, m Model, src data.Source, o *Opti
 	if err != nil {
 		return nil, err
 	}
-	if rows == 0 {
-		return nil, errors.New("decompose: the data have no rows")
+	first, next := o.chunkRange(stats.sum.Runs())
+	if err := stats.fill(first, next); err != nil {
+		return nil, err
 	}
 	for stats.sum.Spare() != nil { // the solution needs the room
 	}
@@ -106,9 +108,9 @@ func (p *plan) newStatistics(m Model, o *Options) *Statistics {
 	names := p.features()
 	layout := p.statistics(len(names))
 	layout.Factor = o.factor()
-	s := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, o.FirstChunk)}
+	s := &Statistics{network: identityOf(m), sum: moments.NewSum(layout, 0)}
 	if o.Groups != "" {
-		s.groups = newGroupSums(layout, o.FirstChunk)
+		s.groups = newGroupSums(layout)
 	}
 	for _, name := range names {
 		s.features = append(s.features, newRange(name))
@@ -116,9 +118,19 @@ func (p *plan) newStatistics(m Model, o *Options) *Statistics {
 	return s
 }
 
-// append adds the chunk that follows, and hands on memory that this makes free.
-func (s *Statistics) append(next *chunkStats, spare chan<- *moments.Moments) error {
-	if err := s.sum.Append(next.moments); err != nil {
+// add adds a chunk, and hands on memory that this makes free.
+func (s *Statistics) add(chunk int, next *chunkStats, spare chan<- *moments.Moments) error {
+	if runs := s.sum.Runs(); len(runs) > 0 { // chunks between that have no rows
+		if err := s.skip(runs[len(runs)-1][1], chunk); err != nil {
+			return err
+		}
+	}
+	if s.groups != nil {
+		if err := s.groups.add(chunk, next.groups, s.sum); err != nil {
+			return err
+		}
+	}
+	if err := s.sum.Add(chunk, next.moments); err != nil {
 		return err
 	}
 	if old := s.sum.Spare(); old != nil {
@@ -127,15 +139,33 @@ func (s *Statistics) append(next *chunkStats, spare chan<- *moments.Moments) err
 		default:
 		}
 	}
-	if s.groups != nil {
-		if err := s.groups.append(next.groups); err != nil {
-			return err
-		}
-	}
 	for i := range s.features {
 		s.features[i].merge(next.features[i])
 	}
 	return nil
+}
+
+// skip notes that chunks have no rows.
+func (s *Statistics) skip(first, next int) error {
+	if s.groups != nil {
+		if err := s.groups.skip(first, next); err != nil {
+			return err
+		}
+	}
+	return s.sum.Skip(first, next)
+}
+
+// fill notes that the chunks of [first, next) before and behind those that are there have no
+// rows.
+func (s *Statistics) fill(first, next int) error {
+	runs := s.sum.Runs()
+	if len(runs) == 0 {
+		return s.skip(first, next)
+	}
+	if err := s.skip(first, runs[0][0]); err != nil {
+		return err
+	}
+	return s.skip(runs[len(runs)-1][1], next)
 }
 
 func (o *Options) report(pass string, rows int64) {

@@ -62,6 +62,7 @@ func Read(doc, moments io.Reader, decode func(Kind, json.RawMessage) (Term, erro
 	if err := checkDigest(raw); err != nil {
 		return nil, err
 	}
+	r.read = true
 	if err := r.decodeTerms(decode); err != nil {
 		return nil, err
 	}

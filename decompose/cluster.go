@@ -16,8 +16,8 @@ import (
 //
 //	V = A^-1 [sum_g u_g u_g'] A^-1 G/(G-1) + phi A^-1 S A^-1,     u_g = X_g'W r_g
 //
-// in p + 1 numbers a cluster and predictor, wherever in the file its rows are. Sums are
-// added chunk by chunk in row order.
+// in p + 1 numbers a cluster and predictor, wherever in the file its rows are. Sums of chunks
+// are added in the tree of internal/dyadic.
 
 // maxClusterBytes bounds the sums of all clusters.
 const maxClusterBytes = 1 << 30

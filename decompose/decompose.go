@@ -46,8 +46,7 @@ func (p *plan) fit(ctx context.Context, m Model, src data.Source, o *Options, ca
 		return nil, err
 	}
 	r, err := p.solve(ctx, stats, o)
-	lost := err == nil && r.lostDigits() || errors.Is(err, penalty.ErrLostDigits)
-	if !lost || o.Route != "" || o.factor() {
+	if !NeedsFactor(r, err, o) {
 		return r, err
 	}
 	again := *o
@@ -58,15 +57,31 @@ func (p *plan) fit(ctx context.Context, m Model, src data.Source, o *Options, ca
 	if r, err = p.solve(ctx, stats, &again); err != nil {
 		return nil, err
 	}
-	r.Warnings = append(r.Warnings, "X'WX held too few digits, so the rows were read again for their triangular factor (route qr)")
+	r.NoteFactor()
 	return r, nil
 }
 
-func (r *Result) lostDigits() bool {
+// LostDigits tells whether the products held too few digits of a direction that decides:
+// see NeedsFactor. A result that was read does not tell.
+func (r *Result) LostDigits() bool {
 	for _, d := range r.Predictors {
 		if d.lost {
 			return true
 		}
 	}
 	return false
+}
+
+// NeedsFactor tells, of what Solve made of statistics of all rows with options o, whether
+// Decompose would read the rows again for their triangular factor: accumulate with Route QR
+// then, solve with it, and note it (NoteFactor).
+func NeedsFactor(r *Result, err error, o *Options) bool {
+	o = o.orDefault()
+	lost := err == nil && r.LostDigits() || errors.Is(err, penalty.ErrLostDigits)
+	return lost && o.Route == "" && !o.factor()
+}
+
+// NoteFactor notes among the warnings that the rows were read again, as Decompose does.
+func (r *Result) NoteFactor() {
+	r.Warnings = append(r.Warnings, "X'WX held too few digits, so the rows were read again for their triangular factor (route qr)")
 }

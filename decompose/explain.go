@@ -4,326 +4,297 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/pho-go/pho/data"
 )
 
-// histogramBins is how finely Feature.Counts resolves a numeric column.
-const histogramBins = 40
-
-// defaultReconstruction allows for networks evaluated in float32.
-const defaultReconstruction = 1e-4
-
 // Explain is the last pass: it splits every row of src, checks the parts against
 // the network's own output, counts the features' values and shows the parts to
-// o.Visitors. It completes r, which Solve made for the same model.
+// o.Visitors. It completes r, which Solve made for the same model. It is NewExplaining,
+// Accumulate and Take as often as visitors ask; several processes make the same of their rows.
 func Explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options) error {
-	o = o.orDefault()
-	if err := o.validate(m); err != nil {
-		return err
-	}
-	p, err := newPlan(m)
+	e, err := NewExplaining(m, r, o)
 	if err != nil {
 		return err
 	}
-	return p.explain(ctx, m, src, r, o, nil)
+	return e.run(ctx, src, nil)
 }
 
 func (p *plan) explain(ctx context.Context, m Model, src data.Source, r *Result, o *Options, cache *outputCache) error {
+	e, err := p.explaining(m, r, o)
+	if err != nil {
+		return err
+	}
+	return e.run(ctx, src, cache)
+}
+
+// Explaining is the last pass made by several processes. Each has the same network, terms,
+// result and options, and makes the round at hand over its rows (Accumulate); somebody adds up what
+// they found (Explanation.Merge), and all who go on end the round with the total (Take). Most
+// visitors need one round.
+type Explaining struct {
+	plan   *plan
+	model  Model
+	result *Result
+	opts   *Options
+	of     string // which result this is
+	round  int    // 0, 1, ...
+	over   bool
+
+	terms  *plan
+	at     [][]int
+	shape  *rowSums // of no rows
+	bands  *sandwichPlan
+	asking []Visitor // who see the rows of the round at hand
+}
+
+// NewExplaining begins o.Visitors and the first round. r is what Solve made for m, or, for
+// who is not to complete it, what Read made of that, moments included: rounds over the same rows
+// come to the same bytes. o are the options of Solve, and where a shard lies
+// (Resources.FirstChunk, FirstRow, Chunks).
+func NewExplaining(m Model, r *Result, o *Options) (*Explaining, error) {
+	o = o.orDefault()
+	if err := o.validate(m); err != nil {
+		return nil, err
+	}
+	p, err := newPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	return p.explaining(m, r, o)
+}
+
+func (p *plan) explaining(m Model, r *Result, o *Options) (*Explaining, error) {
 	for _, v := range o.Visitors {
 		if err := v.Begin(r); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	_, at := r.layout()
-	bands, err := r.newSandwich(at, o)
-	if err != nil {
-		return err
+	e := &Explaining{plan: p, model: m, result: r, opts: o, asking: o.Visitors}
+	e.terms, e.at = r.layout()
+	var err error
+	if e.bands, err = r.newSandwich(e.at, o); err != nil {
+		return nil, err
 	}
-	total, err := p.visit(ctx, m, src, r, o, cache, bands, o.Visitors, "contributions")
-	if err != nil {
-		return err
-	}
-	if err := total.finish(r, o, total.rows); err != nil {
-		return err
-	}
-	if err := bands.finish(r); err != nil {
-		return err
-	}
-	if err := p.revisit(ctx, m, src, r, o, cache); err != nil {
-		return err
-	}
-	var faults []error
-	for _, v := range o.Visitors {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		faults = append(faults, v.End(r))
-	}
-	return errors.Join(faults...)
+	e.shape = newRowSums(r, r.supportPlan(), sampleBelow(r.Rows))
+	e.of = r.fingerprint()
+	return e, nil
 }
 
-// revisit shows the rows again to the visitors that ask for them, as often as they do.
-func (p *plan) revisit(ctx context.Context, m Model, src data.Source, r *Result, o *Options, cache *outputCache) error {
-	asking := o.Visitors
+// run makes all rounds.
+func (e *Explaining) run(ctx context.Context, src data.Source, cache *outputCache) error {
 	for {
-		var again []Visitor
-		for _, v := range asking {
-			a, ok := v.(Revisitor)
-			if !ok {
-				continue
-			}
-			more, err := a.Again(r)
-			if err != nil {
-				return err
-			}
-			if more {
-				again = append(again, v)
-			}
+		total, err := e.pass(ctx, src, cache, func(i int, part any) error { return e.asking[i].Reduce(part) })
+		if err != nil {
+			return err
 		}
-		if len(again) == 0 {
-			return nil
-		}
-		asking = again
-		if _, err := p.visit(ctx, m, src, r, o, cache, nil, again, "remainder"); err != nil {
+		if more, err := e.Take(ctx, total); err != nil || !more {
 			return err
 		}
 	}
 }
 
-// visit makes a pass that splits every row, adds it to the sums of the bands (nil: none),
-// and shows its parts to the visitors.
-func (p *plan) visit(ctx context.Context, m Model, src data.Source, r *Result, o *Options, cache *outputCache, bands *sandwichPlan, visitors []Visitor, name string) (*rowSums, error) {
-	terms, at := r.layout()
+// Accumulate makes the round at hand over the rows of src, which may have none. Visitors
+// whose Map does not return Sums are an error: what they do with the rows they do in one process, or
+// after the last pass (Applier).
+func (e *Explaining) Accumulate(ctx context.Context, src data.Source) (*Explanation, error) {
+	if e.over {
+		return nil, errOver()
+	}
+	return e.pass(ctx, src, nil, func(i int, part any) error {
+		return fmt.Errorf("decompose: what visitor %d (%T) adds up over rows is a %T, which other processes cannot add to theirs: leave it out where rows are shared out", i+1, e.asking[i], part)
+	})
+}
+
+func errOver() error {
+	return errors.New("decompose: the last round is over: begin anew")
+}
+
+// chunkSums is what one chunk of rows adds.
+type chunkSums struct {
+	rows   *rowSums       // nil: not of the first round
+	bands  *sandwichChunk // nil: none
+	visits []any
+}
+
+// pass splits every row and shows it to the visitors. other takes what visitors add up that
+// is no Sums, chunk by chunk in row order.
+func (e *Explaining) pass(ctx context.Context, src data.Source, cache *outputCache, other func(visitor int, part any) error) (*Explanation, error) {
+	o, name := e.opts, "contributions"
+	if e.round > 0 {
+		name = "remainder"
+	}
 	workers := make([]*splitter, o.workers())
 	parts := make([]Parts, len(workers)) // of the chunk that each is at
-	total := newRowSums(r, r.supportPlan(), sampleBelow(r.Rows))
-	err := pass(ctx, p, m, src, o,
-		func(w, index int, b *data.Batch) (*rowSums, error) {
-			stored, err := cache.load(index, b.Rows())
+	total := e.nothing()
+	var rows int64
+	shift := int64(o.FirstChunk)*int64(e.plan.chunkRows()) - o.FirstRow
+	err := pass(ctx, e.plan, e.model, src, o,
+		func(w int, at place, b *data.Batch) (*chunkSums, error) {
+			stored, err := cache.load(at.nth, b.Rows())
 			if err != nil {
 				return nil, err
 			}
 			if workers[w] == nil {
-				workers[w] = r.splitter(m, terms, at)
-				workers[w].bands = bands.worker()
+				workers[w] = e.splitter()
 			}
-			if err := workers[w].split(ctx, &parts[w], b, stored); err != nil {
+			if err := workers[w].split(ctx, &parts[w], b.Shift(shift), stored); err != nil {
 				return nil, err
 			}
-			s, err := total.sumRows(r, &parts[w], visitors)
-			if err == nil {
-				s.bands = workers[w].bands.take()
-			}
-			return s, err
+			return e.sums(workers[w], &parts[w])
 		},
-		func(s *rowSums, b *data.Batch) error {
-			total.merge(s)
-			if err := bands.append(r, s.bands); err != nil {
+		func(s *chunkSums, at place, b *data.Batch) error {
+			if err := total.add(at.chunk, b.Rows(), s, other); err != nil {
 				return err
 			}
-			for i, v := range visitors {
-				if err := v.Reduce(s.visits[i]); err != nil {
-					return err
-				}
-			}
-			total.rows += int64(b.Rows())
-			o.report(name, total.rows)
+			rows += int64(b.Rows())
+			o.report(name, rows)
 			return nil
 		})
 	if err != nil {
 		return nil, err
 	}
-	if cache != nil && total.rows != cache.rows {
+	if cache != nil && rows != cache.rows {
 		return nil, errOtherRows
 	}
-	return total, nil
+	return total, total.fill(o)
 }
 
-// rowSums is what the last pass adds up over rows.
-type rowSums struct {
-	largest []float64 // max |eta| by predictor
-	miss    []float64 // max |sum of parts - eta|
-	missAt  []int64   // at which data row
-	counts  [][]int64 // histogram by feature
-	areas   supportPlan
-	support []supportSums // by area
-	sample  rowSample
-	below   uint64 // sampled are rows of smaller hashes
-	rows    int64  // of all chunks
-	visits  []any
-	bands   *sandwichChunk // nil: none
-}
-
-func newRowSums(r *Result, areas supportPlan, below uint64) *rowSums {
-	k := len(r.Predictors)
-	s := &rowSums{largest: make([]float64, k), miss: make([]float64, k), missAt: make([]int64, k)}
-	for _, f := range r.Features {
-		bins := histogramBins
-		if f.Levels != nil {
-			bins = len(f.Levels)
-		}
-		s.counts = append(s.counts, make([]int64, bins))
-	}
-	s.areas, s.below = areas, below
-	for i := range areas {
-		s.support = append(s.support, areas[i].sums())
+// splitter is that of a worker.
+func (e *Explaining) splitter() *splitter {
+	s := e.result.splitter(e.model, e.terms, e.at)
+	if e.round == 0 {
+		s.bands = e.bands.worker()
 	}
 	return s
 }
 
-// sumRows are the sums of the rows of parts.
-func (s *rowSums) sumRows(r *Result, parts *Parts, visitors []Visitor) (*rowSums, error) {
-	s = newRowSums(r, s.areas, s.below)
-	for k := range parts.Predictors {
-		d := &parts.Predictors[k]
-		_, j := d.Terms.Dims()
-		terms, largest, miss := rowsOf(d.Terms, 0), s.largest[k], s.miss[k]
-		for i, eta := range d.Eta {
-			largest = max(largest, math.Abs(eta))
-			// As Parts.Sum adds.
-			sum := 0.0
-			for _, v := range terms[i*j : (i+1)*j] {
-				sum += v
-			}
-			if m := math.Abs(d.Intercept + sum + d.Unstructured[i] - eta); !(m <= miss) { // NaN counts as a miss
-				miss, s.missAt[k] = m, parts.Batch.Row(i)
-			}
-		}
-		s.largest[k], s.miss[k] = largest, miss
-	}
-	for j, f := range r.Features {
-		if err := count(s.counts[j], f, parts.Batch); err != nil {
+// sums are those of the rows that s has split.
+func (e *Explaining) sums(s *splitter, parts *Parts) (*chunkSums, error) {
+	out := &chunkSums{}
+	if e.round == 0 {
+		var err error
+		if out.rows, err = e.shape.sumRows(e.result, parts); err != nil {
 			return nil, err
 		}
+		out.bands = s.bands.take()
 	}
-	for i := range s.support {
-		if err := s.support[i].count(&s.areas[i], parts.Batch); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.sample.add(r.Features, parts.Batch, s.below); err != nil {
-		return nil, err
-	}
-	for _, v := range visitors {
+	for _, v := range e.asking {
 		part, err := v.Map(parts)
 		if err != nil {
 			return nil, err
 		}
-		s.visits = append(s.visits, part)
+		out.visits = append(out.visits, part)
 	}
-	return s, nil
+	return out, nil
 }
 
-// count adds the rows of b to the histogram of feature f.
-func count(counts []int64, f Feature, b *data.Batch) error {
-	if f.Levels == nil {
-		x, err := b.Numeric(f.Name)
+// Take ends the round with the sums over all rows: in the first the parts are checked against the
+// network's outputs and bands are drawn; visitors take their totals (Reduce), and those
+// that want to see the rows again make another round: more. Without one they end, and r is
+// complete. A result that was read can go on to further rounds, but not be completed: what of
+// the fit is not in its files is missing; solve the statistics again.
+//
+// total is used up. Gaps in it are an error that names the chunks.
+func (e *Explaining) Take(ctx context.Context, total *Explanation) (more bool, err error) {
+	if e.over {
+		return false, errOver()
+	}
+	if err := e.belongs(total); err != nil {
+		return false, err
+	}
+	if e.round == 0 {
+		if err := e.first(total); err != nil {
+			return false, err
+		}
+	}
+	if err := e.reduce(total); err != nil {
+		return false, err
+	}
+	if e.asking, err = e.again(); err != nil {
+		return false, err
+	}
+	e.round++
+	if len(e.asking) > 0 {
+		return true, nil
+	}
+	e.over = true
+	return false, e.end(ctx)
+}
+
+// belongs refuses sums that are not those of this round over all rows.
+func (e *Explaining) belongs(total *Explanation) error {
+	if err := e.nothing().like(total); err != nil {
+		return fmt.Errorf("decompose: these sums are not of the pass at hand: %w", err)
+	}
+	if err := total.chunks.Whole(); err != nil {
+		return fmt.Errorf("decompose: the sums of the last pass are not complete: %w: their rows are to be added first", err)
+	}
+	if total.Rows() == 0 {
+		return errNoRows()
+	}
+	return nil
+}
+
+// first is what the first round tells.
+func (e *Explaining) first(total *Explanation) error {
+	total.rows.areas = e.shape.areas // which sums that were read do not know
+	if err := total.rows.finish(e.result, e.opts); err != nil {
+		return err
+	}
+	if e.result.read {
+		return nil
+	}
+	return e.bands.finish(e.result, &total.bands)
+}
+
+// reduce hands visitors the totals of their Sums.
+func (e *Explaining) reduce(total *Explanation) error {
+	for i := range total.visits {
+		sums, ok, err := total.visits[i].Total(addSums)
 		if err != nil {
 			return err
 		}
-		countNumbers(counts, x, f.Min, f.Max)
-		return nil
-	}
-	c, err := b.Codes(f.Name)
-	if err != nil {
-		return err
-	}
-	bin := make([]int, len(c.Levels))
-	for i, level := range c.Levels {
-		bin[i], _ = slices.BinarySearch(f.Levels, level)
-	}
-	for _, i := range c.Index {
-		if bin[i] < len(counts) {
-			counts[bin[i]]++
-		}
-	}
-	return nil
-}
-
-// countNumbers counts x in bins of equal width from lo to hi, all in the first if
-// these are not apart.
-func countNumbers(counts []int64, x []float64, lo, hi float64) {
-	last, scale := len(counts)-1, 0.0
-	if hi > lo {
-		scale = min(float64(len(counts))/(hi-lo), math.MaxFloat64)
-	}
-	for _, v := range x {
-		if v == v { // not missing
-			counts[max(0, min(int(scale*(v-lo)), last))]++
-		}
-	}
-}
-
-func (s *rowSums) merge(o *rowSums) {
-	for k := range s.largest {
-		s.largest[k] = math.Max(s.largest[k], o.largest[k])
-		if !(o.miss[k] <= s.miss[k]) {
-			s.miss[k], s.missAt[k] = o.miss[k], o.missAt[k]
-		}
-	}
-	for j := range s.counts {
-		for i, n := range o.counts[j] {
-			s.counts[j][i] += n
-		}
-	}
-	for i := range s.support {
-		s.support[i].merge(o.support[i])
-	}
-	s.sample.merge(o.sample)
-}
-
-// whyMissed says what made the parts miss the network's output by miss: terms that
-// are large against each other, which rounding explains, or another network's.
-func (d *Predictor) whyMissed(miss float64) string {
-	const rounding = 1e-13 // of a term's standard deviation or mean, in any row
-	var largest *TermResult
-	size := 0.0
-	for j := range d.Terms {
-		t := &d.Terms[j]
-		for _, m := range []Moment{t.Before, t.After, t.Moved} {
-			if v := math.Max(math.Sqrt(m.Variance), math.Abs(m.Mean)); v > size {
-				largest, size = t, v
+		if ok {
+			if err := e.asking[i].Reduce(sums); err != nil {
+				return err
 			}
 		}
 	}
-	switch {
-	case rounding*size >= miss:
-		return fmt.Sprintf("the effects of %s are as large as %.3g, and others cancel them, so that rounding is left; "+
-			"columns are all but linearly dependent: leave one out, or raise the rank tolerance of %.3g", largest.Name, size, d.RankTolerance)
-	case d.RankTolerance < minGramTolerance:
-		return fmt.Sprintf("the terms or taps do not belong to this network, or columns are all but linearly dependent and have coefficients that leave nothing but rounding at the rank tolerance of %.3g: raise it", d.RankTolerance)
-	}
-	return "the terms or taps do not belong to this network"
+	return nil
 }
 
-// finish writes the sums into r; parts that miss the network's output are an
-// error: then the model's blocks are not what the network computes.
-func (s *rowSums) finish(r *Result, o *Options, rows int64) error {
-	if rows == 0 {
-		return errors.New("decompose: the data have no rows")
-	}
-	tolerance := o.ReconstructionTolerance
-	if tolerance == 0 {
-		tolerance = defaultReconstruction
-	}
-	for k := range r.Predictors {
-		d := &r.Predictors[k]
-		relative := s.miss[k]
-		if s.largest[k] > 0 {
-			relative /= s.largest[k]
+func addSums(a, b Sums) (Sums, error) { return a, a.Add(b) }
+
+// again are the visitors who want to see the rows again.
+func (e *Explaining) again() (again []Visitor, err error) {
+	for _, v := range e.asking {
+		r, ok := v.(Revisitor)
+		if !ok {
+			continue
 		}
-		if !(relative <= tolerance) {
-			return fmt.Errorf("decompose: predictor %q, data row %d: the parts miss the network's own output by %.3g of its largest value (tolerance %.3g): %s",
-				d.Name, s.missAt[k]+1, relative, tolerance, d.whyMissed(s.miss[k]))
+		more, err := r.Again(e.result)
+		if err != nil {
+			return nil, err
 		}
-		d.ReconstructionError = &relative
+		if more {
+			again = append(again, v)
+		}
 	}
-	for j := range r.Features {
-		r.Features[j].Counts = s.counts[j]
+	return again, nil
+}
+
+// end ends the visitors.
+func (e *Explaining) end(ctx context.Context) error {
+	if e.result.read {
+		return errors.New("decompose: a result that was read is not completed, since its files lack what verdicts and bands need: solve the statistics again and take the sums with that result")
 	}
-	s.placed(r)
-	return nil
+	var faults []error
+	for _, v := range e.opts.Visitors {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		faults = append(faults, v.End(e.result))
+	}
+	return errors.Join(faults...)
 }

@@ -36,22 +36,13 @@ func (r *Result) Means(k int) []float64 { return r.Predictors[k].mean }
 // SandwichSums are those of the last pass over the rows of src, by predictor, as a shard
 // that begins at chunk o.FirstChunk forms them.
 func (r *Result) SandwichSums(ctx context.Context, m Model, src data.Source, o *Options) ([]*moments.Sum, error) {
-	terms, at := r.layout()
-	bands, err := r.newSandwich(at, o)
+	e, err := NewExplaining(m, r, o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(m)
+	s, err := e.Accumulate(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	err = pass(ctx, p, m, src, o, func(_, _ int, b *data.Batch) (*sandwichChunk, error) {
-		s := r.splitter(m, terms, at)
-		s.bands = bands.worker()
-		if err := s.split(ctx, new(Parts), b, nil); err != nil {
-			return nil, err
-		}
-		return s.bands.take(), nil
-	}, func(s *sandwichChunk, _ *data.Batch) error { return bands.append(r, s) })
-	return bands.sums, err
+	return s.bands.sums, nil
 }

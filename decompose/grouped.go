@@ -16,74 +16,81 @@ import (
 const maxGroups = 100
 
 // groupSums holds the moments of each group of rows, for grouped cross
-// validation: a group not seen in a chunk has an empty one there, so that
-// shards merge as they do in all.
+// validation: a group has the chunks that all rows have, empty ones where it was not seen, so
+// that shards merge as they do in all.
 type groupSums struct {
 	layout moments.Layout
-	first  int
-	chunks int
 	sums   map[string]*moments.Sum
 }
 
-func newGroupSums(l moments.Layout, first int) *groupSums {
+func newGroupSums(l moments.Layout) *groupSums {
 	l.Factor = false
-	return &groupSums{layout: l, first: first, sums: map[string]*moments.Sum{}}
+	return &groupSums{layout: l, sums: map[string]*moments.Sum{}}
 }
 
-// append adds the groups of the next chunk.
-func (g *groupSums) append(chunk map[string]*moments.Moments) error {
-	for _, name := range slices.Sorted(maps.Keys(chunk)) {
-		if err := g.open(name); err != nil {
-			return err
-		}
+// add adds the groups of a chunk to those of the chunks so far, which all holds.
+func (g *groupSums) add(chunk int, groups map[string]*moments.Moments, all *moments.Sum) error {
+	if err := g.open(slices.Sorted(maps.Keys(groups)), all); err != nil {
+		return err
 	}
 	for name, sum := range g.sums {
-		m := chunk[name]
+		m := groups[name]
 		if m == nil {
 			m = moments.New(g.layout)
 		}
-		if err := sum.Append(m); err != nil {
+		if err := sum.Add(chunk, m); err != nil {
 			return err
 		}
 	}
-	g.chunks++
 	return nil
 }
 
-// open begins a group, with empty moments for the chunks so far.
-func (g *groupSums) open(name string) error {
-	if g.sums[name] != nil {
-		return nil
-	}
-	if len(g.sums) == maxGroups {
-		return fmt.Errorf("decompose: more than %d groups for cross validation: choose a coarser column", maxGroups)
-	}
-	sum := moments.NewSum(g.layout, g.first)
-	for range g.chunks {
-		if err := sum.Append(moments.New(g.layout)); err != nil {
+// skip notes that chunks have no rows.
+func (g *groupSums) skip(first, next int) error {
+	for _, sum := range g.sums {
+		if err := sum.Skip(first, next); err != nil {
 			return err
 		}
 	}
-	g.sums[name] = sum
 	return nil
 }
 
-// merge appends the groups of the rows that follow.
-func (g *groupSums) merge(next *groupSums) error {
-	for _, name := range slices.Sorted(maps.Keys(next.sums)) {
-		if err := g.open(name); err != nil {
+// open begins the groups that are not there, with no rows in the chunks so far.
+func (g *groupSums) open(names []string, all *moments.Sum) error {
+	for _, name := range names {
+		if g.sums[name] != nil {
+			continue
+		}
+		if len(g.sums) == maxGroups {
+			return fmt.Errorf("decompose: more than %d groups for cross validation: choose a coarser column", maxGroups)
+		}
+		sum := moments.NewSum(g.layout, 0)
+		if err := sum.AddNone(all); err != nil {
+			return err
+		}
+		g.sums[name] = sum
+	}
+	return nil
+}
+
+// merge adds the groups of other rows; all and theirs are the sums over all groups. other is
+// as it was.
+func (g *groupSums) merge(other *groupSums, all, theirs *moments.Sum) error {
+	if err := g.open(slices.Sorted(maps.Keys(other.sums)), all); err != nil {
+		return err
+	}
+	for name, sum := range g.sums {
+		next := other.sums[name]
+		if next == nil {
+			next = moments.NewSum(g.layout, 0)
+			if err := next.AddNone(theirs); err != nil {
+				return err
+			}
+		}
+		if err := sum.Merge(next); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.sums)) {
-		if err := next.open(name); err != nil {
-			return err
-		}
-		if err := g.sums[name].Merge(next.sums[name]); err != nil {
-			return err
-		}
-	}
-	g.chunks += next.chunks
 	return nil
 }
 

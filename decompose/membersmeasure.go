@@ -15,12 +15,12 @@ import (
 // measure finds in a pass over the rows what products of single networks do not tell of
 // their mean: variances, and how far its terms lie apart.
 func (p *plan) measure(ctx context.Context, m *Members, src data.Source, r *Result, total *moments.Moments, o *Options, cache *outputCache) error {
-	terms, at := r.layout()
+	terms, columns := r.layout()
 	workers := make([]*forward, o.workers())
 	sums := newCurveSums(r)
 	err := pass(ctx, p, m, src, o,
-		func(w, index int, b *data.Batch) (*curveSums, error) {
-			stored, err := cache.load(index, b.Rows())
+		func(w int, at place, b *data.Batch) (*curveSums, error) {
+			stored, err := cache.load(at.nth, b.Rows())
 			if err != nil {
 				return nil, err
 			}
@@ -46,14 +46,14 @@ func (p *plan) measure(ctx context.Context, m *Members, src data.Source, r *Resu
 					return nil, err
 				}
 				for k := range r.Predictors {
-					if err := s.add(r, k, at[k], x, weights, out.Zeta, total.MeanR[k]); err != nil {
+					if err := s.add(r, k, columns[k], x, weights, out.Zeta, total.MeanR[k]); err != nil {
 						return nil, err
 					}
 				}
 			}
 			return s, nil
 		},
-		func(s *curveSums, _ *data.Batch) error {
+		func(s *curveSums, _ place, _ *data.Batch) error {
 			sums.merge(s)
 			return nil
 		})

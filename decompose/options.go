@@ -119,15 +119,26 @@ func (c Columns) Names() []string {
 	return slices.DeleteFunc([]string{c.Weights, c.Response, c.Event, c.Offset, c.Groups, c.Cluster}, func(name string) bool { return name == "" })
 }
 
-// Resources are what the passes may take. No result depends on them, but for
-// FirstChunk, which is where the rows of a shard are among those of all.
+// Resources are what the passes may take. No result depends on them, but for FirstChunk,
+// FirstRow and Chunks, which say where the rows of a shard are among those of all.
+//
+// A row belongs to chunk FirstChunk + (its number - FirstRow)/ChunkRows, its number being the
+// source's (data.Batch.Row). So rows that a source leaves out, for missing cells say, leave
+// shorter chunks or none, and a shard need not know which rows others have left out. A row whose
+// number is not above that of the row before counts as the next one (data.Chunks): sources
+// that do not number rows through are cut by counting.
 type Resources struct {
 	// Workers is how many goroutines take chunks of rows in the passes. 0: GOMAXPROCS.
 	// No more than there are chunks begin, and no more than four for each processor (or
 	// 16). The matrix products of Solve and of visitors are spread over GOMAXPROCS
 	// processors.
 	Workers    int
-	FirstChunk int // number of the chunk that the source's first row begins: for shards
+	FirstChunk int   // number of the chunk that row FirstRow begins: for shards
+	FirstRow   int64 // of the shard by the source's numbers, from which it has rows; 0: the source numbers its own rows from 0
+	// Chunks is how many chunks the rows of the shard fill, those that the source leaves out
+	// counted. 0: up to that of the last row at hand, which leaves a gap before the next shard
+	// if a whole chunk of rows was left out at the end. It may be 0 for no rows.
+	Chunks int
 	// OutputMemory is how many bytes of the network's outputs (2K + taps float64 a row)
 	// stay in memory between the passes; for the rows beyond them the network runs
 	// again. 0: 256 MiB; negative: none.

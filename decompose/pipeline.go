@@ -2,7 +2,10 @@ package decompose
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"math"
 	"sync"
 
 	"github.com/pho-go/pho/data"
@@ -43,25 +46,59 @@ func ahead(seq iter.Seq2[*data.Batch, error], n int) iter.Seq2[*data.Batch, erro
 	}
 }
 
-// pass makes one pass of a plan over the rows: see eachChunk.
-func pass[T any](ctx context.Context, p *plan, m Model, src data.Source, o *Options,
-	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
-
-	columns := p.reading(m, o)
-	return eachChunk(ctx, src, columns, p.chunkRows(), o.workers(), work, reduce)
+// place says which rows of a pass are at hand.
+type place struct {
+	nth   int // among the chunks that have rows
+	chunk int // by row numbers, from Resources.FirstChunk
 }
 
-// eachChunk cuts src into chunks of the given number of rows and calls work on
-// them concurrently, each call with a worker number < workers and the chunk's
-// number, and reduce on the outcomes one at a time in row order. The first error in
-// row order ends it. A worker begins when a chunk finds all others at work, so there
+// pass makes one pass of a plan over the rows: see eachChunk.
+func pass[T any](ctx context.Context, p *plan, m Model, src data.Source, o *Options,
+	work func(worker int, at place, b *data.Batch) (T, error), reduce func(T, place, *data.Batch) error) error {
+
+	rows := p.chunkRows()
+	return eachChunk(ctx, o.chunks(src.Batches(ctx, p.reading(m, o)), rows), o.workers(), work, reduce)
+}
+
+// chunks numbers the chunks of a shard's rows.
+func (o *Options) chunks(seq iter.Seq2[*data.Batch, error], rows int) iter.Seq2[data.Chunk, error] {
+	return func(yield func(data.Chunk, error) bool) {
+		for c, err := range data.Chunks(seq, rows, o.FirstRow) {
+			switch {
+			case err != nil:
+			case c.Number > int64(math.MaxInt-1-o.FirstChunk):
+				err = errors.New("decompose: chunk numbers are used up: row numbers are too large")
+			case o.Chunks > 0 && c.Number >= int64(o.Chunks):
+				err = fmt.Errorf("decompose: data row %d is none of the %d rows of this shard, which begin with row %d", c.Batch.Row(0)+1, int64(o.Chunks)*int64(rows), o.FirstRow+1)
+			default:
+				c.Number += int64(o.FirstChunk)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// chunkRange is a shard's chunks [first, next), of which those in done have rows.
+func (o *Options) chunkRange(done [][2]int) (first, next int) {
+	first, next = o.FirstChunk, o.FirstChunk+o.Chunks
+	if n := len(done); n > 0 {
+		next = max(next, done[n-1][1])
+	}
+	return first, next
+}
+
+// eachChunk calls work on the chunks concurrently, each call with a worker number < workers
+// and the chunk's place, and reduce on the outcomes one at a time in row order. The first error
+// in row order ends it. A worker begins when a chunk finds all others at work, so there
 // are no more than chunks. At most 2 x workers chunks are in memory.
-func eachChunk[T any](ctx context.Context, src data.Source, columns []string, rows, workers int,
-	work func(worker, index int, b *data.Batch) (T, error), reduce func(T, *data.Batch) error) error {
+func eachChunk[T any](ctx context.Context, chunks iter.Seq2[data.Chunk, error], workers int,
+	work func(worker int, at place, b *data.Batch) (T, error), reduce func(T, place, *data.Batch) error) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	r := &chunkRun[T]{jobs: make(chan job[T]), order: make(chan job[T], 2*workers), workers: workers, work: work}
-	r.running.Go(func() { r.read(ctx, data.Rebatch(src.Batches(ctx, columns), rows)) })
+	r.running.Go(func() { r.read(ctx, chunks) })
 	defer r.running.Wait()
 	defer cancel()
 	return r.reduce(ctx, reduce)
@@ -73,30 +110,29 @@ type chunkRun[T any] struct {
 	order   chan job[T] // outcomes in row order; its capacity bounds what is under way
 	workers int         // at most
 	started int
-	work    func(worker, index int, b *data.Batch) (T, error)
+	work    func(worker int, at place, b *data.Batch) (T, error)
 	running sync.WaitGroup
 }
 
 type job[T any] struct {
-	index int
+	at    place
 	batch *data.Batch
 	done  chan outcome[T]
 }
 
 type outcome[T any] struct {
 	value T
-	batch *data.Batch
 	err   error
 }
 
 // read hands out chunks until there are no more, one is a fault, or ctx is done.
-func (r *chunkRun[T]) read(ctx context.Context, chunks iter.Seq2[*data.Batch, error]) {
+func (r *chunkRun[T]) read(ctx context.Context, chunks iter.Seq2[data.Chunk, error]) {
 	defer close(r.order)
 	defer close(r.jobs)
-	index := 0
-	for b, err := range chunks {
-		j := job[T]{index: index, batch: b, done: make(chan outcome[T], 1)}
-		index++
+	nth := 0
+	for c, err := range chunks {
+		j := job[T]{at: place{nth, int(c.Number)}, batch: c.Batch, done: make(chan outcome[T], 1)}
+		nth++
 		if err != nil {
 			j.done <- outcome[T]{err: err}
 		}
@@ -123,8 +159,8 @@ func (r *chunkRun[T]) hand(ctx context.Context, j job[T]) bool {
 		r.started++
 		r.running.Go(func() {
 			for j := range r.jobs {
-				v, err := r.work(w, j.index, j.batch)
-				j.done <- outcome[T]{value: v, batch: j.batch, err: err}
+				v, err := r.work(w, j.at, j.batch)
+				j.done <- outcome[T]{v, err}
 			}
 		})
 	}
@@ -137,14 +173,14 @@ func (r *chunkRun[T]) hand(ctx context.Context, j job[T]) bool {
 }
 
 // reduce takes the outcomes in row order.
-func (r *chunkRun[T]) reduce(ctx context.Context, reduce func(T, *data.Batch) error) error {
+func (r *chunkRun[T]) reduce(ctx context.Context, reduce func(T, place, *data.Batch) error) error {
 	for j := range r.order {
 		select {
 		case o := <-j.done:
 			if o.err != nil {
 				return o.err
 			}
-			if err := reduce(o.value, o.batch); err != nil {
+			if err := reduce(o.value, j.at, j.batch); err != nil {
 				return err
 			}
 		case <-ctx.Done():

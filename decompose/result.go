@@ -55,6 +55,7 @@ type Result struct {
 	MomentsSHA256 string `json:"moments_sha256,omitempty"`
 
 	sum      *moments.Sum
+	read     bool // by Read: what only Solve knows is missing
 	labelled bool // by Labelled: names are for people, and nothing is applied by them
 }
 

@@ -89,14 +89,16 @@ func (s *rowSample) merge(o rowSample) {
 // trim leaves the rows of the least hashes, in their order.
 func (s *rowSample) trim() {
 	type sampled struct {
-		hash  uint64 // another for every row
+		hash  uint64 // another for every row number
 		value []float64
 	}
 	all := make([]sampled, len(s.hash))
 	for i := range all {
 		all[i] = sampled{s.hash[i], s.value[i]}
 	}
-	slices.SortFunc(all, func(a, b sampled) int { return cmp.Compare(a.hash, b.hash) })
+	slices.SortFunc(all, func(a, b sampled) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), slices.Compare(a.value, b.value)) // a row that is there twice
+	})
 	all = all[:min(len(all), quantileRows)]
 	s.hash, s.value = s.hash[:0], s.value[:0]
 	for _, row := range all {

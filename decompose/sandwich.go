@@ -26,11 +26,8 @@ const highLeverage = 0.99
 // sandwichPlan is what all workers share. A predictor without standard errors has none.
 type sandwichPlan struct {
 	predictors []*sandwichOf
-	sums       []*moments.Sum
-	pinned     [][]int64 // rows of high leverage, by predictor and term
-	weights    string    // column
-	cluster    string    // column; "": rows are independent
-	clusters   *clusterSums
+	weights    string // column
+	cluster    string // column; "": rows are independent
 }
 
 // sandwichOf is one predictor's part of the plan.
@@ -61,7 +58,7 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		return nil, nil
 	}
 	r.Bands, r.Cluster = RobustBands, o.Cluster
-	p := &sandwichPlan{cluster: o.Cluster, predictors: make([]*sandwichOf, len(r.Predictors)), sums: make([]*moments.Sum, len(r.Predictors)), pinned: make([][]int64, len(r.Predictors)), weights: o.Weights}
+	p := &sandwichPlan{cluster: o.Cluster, predictors: make([]*sandwichOf, len(r.Predictors)), weights: o.Weights}
 	some := false
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
@@ -87,14 +84,11 @@ func (r *Result) newSandwich(at [][]int, o *Options) (*sandwichPlan, error) {
 		if s.form, err = design.NewQuadratic(s.dims, c, s.centre); err != nil {
 			return nil, fmt.Errorf("decompose: predictor %q: %w", d.Name, err)
 		}
-		p.predictors[k], p.sums[k], p.pinned[k] = s, moments.NewSum(s.layout, o.FirstChunk), make([]int64, len(s.dims))
+		p.predictors[k] = s
 		some = true
 	}
 	if !some {
 		return nil, nil
-	}
-	if p.cluster != "" {
-		p.clusters = p.clusterSums()
 	}
 	return p, nil
 }
@@ -106,54 +100,35 @@ type sandwichChunk struct {
 	clusters *clusterSums // in place of moments
 }
 
-// append adds the chunk that follows. r is not written: workers read its terms.
-func (p *sandwichPlan) append(r *Result, s *sandwichChunk) error {
-	if p == nil {
-		return nil
-	}
-	if s.clusters != nil {
-		if err := p.clusters.merge(s.clusters); err != nil {
-			return err
-		}
-	}
-	for k, m := range s.moments {
-		if m != nil {
-			if err := p.sums[k].Append(m); err != nil {
-				return fmt.Errorf("decompose: predictor %q: robust bands: %w", r.Predictors[k].Name, err)
-			}
-		}
-		for j, n := range s.pinned[k] {
-			p.pinned[k][j] += n
-		}
-	}
-	return nil
-}
-
 // finish turns the sums into covariances.
-func (p *sandwichPlan) finish(r *Result) error {
+func (p *sandwichPlan) finish(r *Result, sums *bandSums) error {
 	if p == nil {
 		return nil
 	}
-	if p.clusters != nil {
-		r.Clusters = int64(len(p.clusters.names))
+	clusters, err := sums.allClusters()
+	if err != nil {
+		return err
+	}
+	if clusters != nil {
+		r.Clusters = int64(len(clusters.names))
 		if r.Clusters < 2 {
 			return fmt.Errorf("decompose: clusters %q: all rows of weight are of one cluster, and what is between clusters cannot be told: choose a finer column", p.cluster)
 		}
-		r.Warnings = append(r.Warnings, p.clusters.warnings(r)...)
+		r.Warnings = append(r.Warnings, clusters.warnings(r)...)
 	}
 	for k, s := range p.predictors {
 		if s == nil {
 			continue
 		}
 		d := &r.Predictors[k]
-		for j, n := range p.pinned[k] {
+		for j, n := range sums.pinned[k] {
 			d.Terms[j].PinnedRows = n
 		}
 		var robust *robustCovariance
-		if p.clusters != nil {
-			robust = s.clustered(p.clusters, k, d.bias)
+		if clusters != nil {
+			robust = s.clustered(clusters, k, d.bias)
 		} else {
-			robust = s.covariance(p.sums[k].Total(), d.bias)
+			robust = s.covariance(sums.sums[k].Total(), d.bias)
 		}
 		if err := finiteSym(robust.cov); err != nil {
 			return fmt.Errorf("decompose: predictor %q: robust bands: %w: weights or values differ by too many orders of magnitude; projection bands do not need them", d.Name, err)
@@ -211,13 +186,13 @@ func (p *sandwichPlan) worker() *sandwichWorker {
 	for k, s := range p.predictors {
 		if s != nil {
 			w.forms[k] = s.form.Work()
-			if p.clusters == nil {
+			if p.cluster == "" {
 				w.chunks[k] = moments.NewChunk(s.layout)
 			}
 			w.pinned[k] = make([]int64, len(s.dims))
 		}
 	}
-	if p.clusters != nil {
+	if p.cluster != "" {
 		w.clusters = &clusterWorker{sums: p.clusterSums()}
 	}
 	return w

@@ -37,6 +37,12 @@ func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, er
 }
 
 func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, error) {
+	if err := s.sum.Whole(); err != nil {
+		return nil, fmt.Errorf("decompose: the statistics are not complete: %w", err)
+	}
+	if s.sum.Rows() == 0 {
+		return nil, errNoRows()
+	}
 	total := s.sum.Total()
 	if total.Positive == 0 {
 		return nil, errors.New("decompose: all weights are zero")
@@ -47,7 +53,7 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	r := &Result{
 		Format: Format, Rows: total.Positive, Method: o.method(p),
 		Weights: o.Weights, Response: o.Response, Event: o.Event, Offset: o.Offset,
-		Warnings: []string{}, Features: []Feature{}, sum: s.sum,
+		Warnings: []string{}, Features: []Feature{}, sum: s.sum.Compact(),
 	}
 	r.describe(o, s, total)
 	if p.joined != nil {
@@ -72,6 +78,8 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	}
 	return r, nil
 }
+
+func errNoRows() error { return errors.New("decompose: the data have no rows") }
 
 // addAll solves the predictors, sets that share smoothing parameters first.
 func (r *Result) addAll(ctx context.Context, solvers []*solver, o *Options) error {

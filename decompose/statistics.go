@@ -3,6 +3,7 @@ package decompose
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -28,44 +29,62 @@ type featureRange struct {
 }
 
 // Rows is the number of rows, those of weight 0 included.
-func (s *Statistics) Rows() int64 { return s.sum.Total().Rows }
+func (s *Statistics) Rows() int64 { return s.sum.Rows() }
 
-// Merge appends the statistics of the rows that follow. Shards that meet at
-// multiples of the chunk merge to the bytes of a single pass. Statistics of
-// another network or of other terms, if only of other knots or of a basis that
-// differs in a last digit, are refused by name: s stays as it was. What Solve makes of
-// merged statistics has the bands of the projection, since a sandwich holds at one alpha:
-// one Explain over the rows of all shards adds robust ones.
+// Runs are the runs [first, next) of chunks that s holds, in order, with gaps between them.
+func (s *Statistics) Runs() [][2]int { return s.sum.Runs() }
+
+// Merge adds the statistics of other rows, in any order and grouping: there may be gaps until
+// Solve, which names the chunks that are missing. Shards that meet at multiples of the chunk
+// merge to the bytes of a single pass. next is not changed, and may have no rows. Chunks that
+// both hold, statistics of another network or of other terms, if only of other knots or of a
+// basis that differs in a last digit, are refused by name: s stays as it was. What Solve makes of
+// merged statistics has the bands of the projection, since a sandwich holds at one alpha: the
+// last pass of the shards adds robust ones (Explaining).
 func (s *Statistics) Merge(next *Statistics) error {
-	if err := s.network.same(next.network, "the first", "the second"); err != nil {
+	if err := s.merges(next); err != nil {
 		return fmt.Errorf("decompose: statistics do not merge: %w", err)
 	}
-	if len(s.features) != len(next.features) {
-		return fmt.Errorf("decompose: statistics of %d and %d features do not merge", len(s.features), len(next.features))
-	}
-	for i := range s.features {
-		if s.features[i].name != next.features[i].name {
-			return fmt.Errorf("decompose: statistics of feature %q do not merge with those of %q", s.features[i].name, next.features[i].name)
+	if s.groups != nil {
+		if err := s.groups.merge(next.groups, s.sum, next.sum); err != nil {
+			return err
 		}
-	}
-	if err := sameBases(s.sum.Layout().Bases, next.sum.Layout().Bases, "the first", "the second"); err != nil {
-		return fmt.Errorf("decompose: statistics do not merge: %w", err)
-	}
-	if (s.groups == nil) != (next.groups == nil) {
-		return errors.New("decompose: statistics with and without groups do not merge")
 	}
 	if err := s.sum.Merge(next.sum); err != nil {
 		return err
-	}
-	if s.groups != nil {
-		if err := s.groups.merge(next.groups); err != nil {
-			return err
-		}
 	}
 	for i := range s.features {
 		s.features[i].merge(next.features[i])
 	}
 	return nil
+}
+
+// merges refuses what does not merge.
+func (s *Statistics) merges(next *Statistics) error {
+	if err := s.network.same(next.network, "the first", "the second"); err != nil {
+		return err
+	}
+	if len(s.features) != len(next.features) {
+		return fmt.Errorf("they are of %d and %d features", len(s.features), len(next.features))
+	}
+	for i := range s.features {
+		if s.features[i].name != next.features[i].name {
+			return fmt.Errorf("feature %q of one is %q of the other", s.features[i].name, next.features[i].name)
+		}
+	}
+	if err := sameBases(s.sum.Layout().Bases, next.sum.Layout().Bases, "the first", "the second"); err != nil {
+		return err
+	}
+	if (s.groups == nil) != (next.groups == nil) {
+		return errors.New("one has groups for cross validation, the other none")
+	}
+	if s.groups != nil {
+		names := slices.Collect(maps.Keys(s.groups.sums))
+		if n := len(union(names, slices.Collect(maps.Keys(next.groups.sums)))); n > maxGroups {
+			return fmt.Errorf("they have %d groups for cross validation together, more than %d: choose a coarser column", n, maxGroups)
+		}
+	}
+	return s.sum.Apart(next.sum)
 }
 
 func (f *featureRange) merge(o featureRange) {

@@ -168,16 +168,13 @@ func cutGroups(b []byte, all *moments.Sum, names []string) (*groupSums, []byte, 
 	if len(names) > maxGroups {
 		return nil, nil, fmt.Errorf("decompose: the header of the statistics names %d groups; %d are the most", len(names), maxGroups)
 	}
-	first, next := all.Chunks()
-	g := newGroupSums(all.Layout(), first)
-	g.chunks = next - first
+	g := newGroupSums(all.Layout())
 	for _, name := range names {
 		sum, rest, err := cutSum(b)
 		if err != nil {
 			return nil, nil, err
 		}
-		f, n := sum.Chunks()
-		if g.sums[name] != nil || f != first || n != next || !sum.Layout().Equal(g.layout) {
+		if g.sums[name] != nil || !slices.Equal(sum.Runs(), all.Runs()) || !sum.Layout().Equal(g.layout) {
 			return nil, nil, fmt.Errorf("decompose: the statistics of group %q do not belong to those of all rows", name)
 		}
 		g.sums[name], b = sum, rest

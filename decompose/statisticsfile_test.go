@@ -21,7 +21,7 @@ func statistics(t testing.TB, tab *data.Table, groups string, first int) (*decom
 	return s, m
 }
 
-func bytesOf(t testing.TB, s *decompose.Statistics) []byte {
+func bytesOf(t testing.TB, s interface{ MarshalBinary() ([]byte, error) }) []byte {
 	t.Helper()
 	b, err := s.MarshalBinary()
 	if err != nil {

@@ -29,6 +29,9 @@ func (o *Options) validate(m Model) error {
 	if o.FirstChunk < 0 {
 		f.add("first chunk %d is negative", o.FirstChunk)
 	}
+	if o.FirstRow < 0 || o.Chunks < 0 || o.Chunks > math.MaxInt-1-max(o.FirstChunk, 0) {
+		f.add("a shard of %d chunks from row %d on", o.Chunks, o.FirstRow)
+	}
 	if t := o.ReconstructionTolerance; t < 0 || math.IsNaN(t) {
 		f.add("reconstruction tolerance %g", t)
 	}

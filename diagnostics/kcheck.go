@@ -3,7 +3,6 @@
 package diagnostics
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,15 +31,7 @@ type KCheck struct {
 	columns []string
 	weights string
 	limit   uint64 // rows whose hash is below it are kept
-	rows    []sampled
-}
-
-// sampled is one row of the sample.
-type sampled struct {
-	hash     uint64
-	row      int64
-	features []float64 // in order of columns; NaN for one that is not numeric
-	residual []float64 // by predictor
+	sample  *sample
 }
 
 // NewKCheck returns a visitor for one decomposition.
@@ -54,7 +45,7 @@ func (c *KCheck) Columns() []string { return nil }
 
 // Begin finds the smooths to check.
 func (c *KCheck) Begin(r *decompose.Result) error {
-	c.columns, c.weights, c.rows = nil, r.Weights, nil
+	c.columns, c.weights = nil, r.Weights
 	for _, d := range r.Predictors {
 		for _, t := range d.Terms {
 			if !checkable(r, &t) {
@@ -67,6 +58,7 @@ func (c *KCheck) Begin(r *decompose.Result) error {
 			}
 		}
 	}
+	c.sample = c.noRows(len(r.Predictors))
 	share := 1.0
 	if r.Rows > 0 {
 		share = 1.2 * sampleRows / float64(r.Rows) // a little more, cut in End
@@ -91,10 +83,16 @@ func checkable(r *decompose.Result, t *decompose.TermResult) bool {
 	return true
 }
 
-// Map keeps the rows of the sample.
+// noRows is a sample of none, for so many predictors.
+func (c *KCheck) noRows(predictors int) *sample {
+	return &sample{seed: c.seed, features: len(c.columns), predictors: predictors}
+}
+
+// Map keeps the rows of the sample, as decompose.Sums.
 func (c *KCheck) Map(p *decompose.Parts) (any, error) {
+	kept := c.noRows(len(p.Predictors))
 	if len(c.columns) == 0 {
-		return []sampled(nil), nil
+		return kept, nil
 	}
 	columns := make([][]float64, len(c.columns))
 	for j, name := range c.columns {
@@ -110,7 +108,6 @@ func (c *KCheck) Map(p *decompose.Parts) (any, error) {
 			return nil, fmt.Errorf("diagnostics: %w", err)
 		}
 	}
-	var rows []sampled
 	for i := range p.Batch.Rows() {
 		hash := mix(c.seed, uint64(p.Batch.Row(i)))
 		if hash > c.limit || w != nil && w[i] == 0 {
@@ -123,30 +120,29 @@ func (c *KCheck) Map(p *decompose.Parts) (any, error) {
 		for _, d := range p.Predictors {
 			s.residual = append(s.residual, d.Unstructured[i]*rootWeight(w, i))
 		}
-		rows = append(rows, s)
+		kept.rows = append(kept.rows, s)
 	}
-	return rows, nil
+	return kept, nil
 }
 
-// Reduce gathers the sample.
+// Reduce takes the sample of all rows, or adds that of rows that follow.
 func (c *KCheck) Reduce(part any) error {
-	rows, ok := part.([]sampled)
+	s, ok := part.(*sample)
 	if !ok {
 		return errors.New("diagnostics: Reduce got something that Map did not make")
 	}
-	c.rows = append(c.rows, rows...)
-	return nil
+	return c.sample.Add(s)
 }
 
 // End computes the index and its p-value for every smooth.
 func (c *KCheck) End(r *decompose.Result) error {
-	c.cut()
-	if len(c.rows) < 10 {
+	c.sample.cut()
+	if len(c.sample.rows) < 10 {
 		return nil // too few to say anything
 	}
 	for k := range r.Predictors {
-		residual, square := make([]float64, len(c.rows)), 0.0
-		for i, row := range c.rows {
+		residual, square := make([]float64, len(c.sample.rows)), 0.0
+		for i, row := range c.sample.rows {
 			residual[i] = row.residual[k]
 			square += residual[i] * residual[i] / float64(len(residual))
 		}
@@ -164,20 +160,6 @@ func (c *KCheck) End(r *decompose.Result) error {
 		}
 	}
 	return nil
-}
-
-// cut leaves the rows of the sample, in their order.
-func (c *KCheck) cut() {
-	if len(c.rows) > sampleRows {
-		hashes := make([]uint64, len(c.rows))
-		for i, row := range c.rows {
-			hashes[i] = row.hash
-		}
-		slices.Sort(hashes) // different ones, as the rows are
-		limit := hashes[sampleRows]
-		c.rows = slices.DeleteFunc(c.rows, func(s sampled) bool { return s.hash >= limit })
-	}
-	slices.SortFunc(c.rows, func(a, b sampled) int { return cmp.Compare(a.row, b.row) })
 }
 
 // check compares the mean squared half difference of neighbours in each term's
@@ -219,8 +201,8 @@ func (c *KCheck) check(terms []*decompose.TermResult, residual []float64, varian
 // feature gathers the values of one feature by row.
 func (c *KCheck) feature(name string) []float64 {
 	at := slices.Index(c.columns, name)
-	x := make([]float64, len(c.rows))
-	for i, row := range c.rows {
+	x := make([]float64, len(c.sample.rows))
+	for i, row := range c.sample.rows {
 		x[i] = row.features[at]
 	}
 	return x
@@ -228,7 +210,7 @@ func (c *KCheck) feature(name string) []float64 {
 
 // features gathers those of several, row by row.
 func (c *KCheck) features(names []string) [][]float64 {
-	x := make([][]float64, len(c.rows))
+	x := make([][]float64, len(c.sample.rows))
 	for _, name := range names {
 		for i, v := range c.feature(name) {
 			x[i] = append(x[i], v)

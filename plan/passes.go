@@ -8,37 +8,35 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// Passes makes the passes of a decomposition from the totals that a plan has, and the first that
-// it has not by More.
+// Passes makes the passes of a decomposition from the totals that a plan has. It is a
+// decompose.Scans for those before the fit.
 type Passes struct {
 	Plan *Plan
 	// Until is how many recorded passes to go by, the first ones; less than none: all.
 	Until int
-	// More is called for a pass without a total, with the number of rows of its chunks and what sums over the
-	// rows at hand. nil: a *NeededError.
+	// More makes a pass that has no total, over chunks of so many rows, by sum; nil: such a pass is a *NeededError.
 	More func(ctx context.Context, stage Stage, chunk int, sum Sum) (Payload, error)
+	// Solved, if it is not nil, is called with what the fit of all terms came to.
+	Solved func(r *decompose.Result) error
 
-	at int // passes done so far
-	// Rows and Dropped are those of the last pass.
-	Rows, Dropped int64
+	rows, dropped int64 // of the last pass
+	at            int   // passes gone by so far
 }
 
-// Sum sums over rows of which the first one has number first, and begins chunk number firstChunk.
+// Sum sums over the rows of a range, which whoever calls it has made those of the source.
 type Sum func(ctx context.Context, r Range) (Payload, error)
 
-// total is the recorded total of the next pass, or what More makes of it.
-func (p *Passes) total(ctx context.Context, pass, round string, chunk int, sum Sum) (Payload, error) {
-	stage := p.Plan.stage(p.at, pass, round)
+// Rows counts the rows of the last pass that was gone by, and those left out.
+func (p *Passes) Rows() (total, dropped int64) { return p.rows, p.dropped }
+
+// recorded is the total of the next pass; nil: there is none.
+func (p *Passes) recorded(stage Stage) (Payload, error) {
 	until := len(p.Plan.Done)
 	if p.Until >= 0 {
 		until = min(until, p.Until)
 	}
 	if p.at >= until {
-		if p.More == nil {
-			return nil, &NeededError{stage}
-		}
-		p.at++
-		return p.More(ctx, stage, chunk, sum)
+		return nil, nil
 	}
 	if d := p.Plan.Done[p.at]; d.Stage != stage.Digest {
 		return nil, fmt.Errorf("plan %q: the total %s is of %s, where %s comes: the plan was made by another version of the program, or by other rules; make it anew", p.Plan.dir, d.Total, Stage{Pass: d.Pass, Round: d.Round}, stage)
@@ -48,7 +46,7 @@ func (p *Passes) total(ctx context.Context, pass, round string, chunk int, sum S
 		return nil, err
 	}
 	p.at++
-	p.Rows, p.Dropped = part.Rows()
+	p.rows, p.dropped = part.Rows()
 	value, err := decodePayload(part.Kind, part.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("plan %q: %w", p.Plan.dir, err)
@@ -56,23 +54,146 @@ func (p *Passes) total(ctx context.Context, pass, round string, chunk int, sum S
 	return value, nil
 }
 
-// Fit is decompose.Accumulate and Solve.
-func (p *Passes) Fit(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
+// total is the total of the next pass, recorded or made by More.
+func total[T Payload](ctx context.Context, p *Passes, pass, round string, chunk int, sum Sum) (T, error) {
+	var none T
+	stage := p.Plan.stage(p.at, pass, round)
+	value, err := p.recorded(stage)
+	if err == nil && value == nil {
+		if p.More == nil {
+			return none, &NeededError{stage}
+		}
+		p.at++
+		value, err = p.More(ctx, stage, chunk, sum)
+	}
+	if err != nil {
+		return none, err
+	}
+	t, ok := value.(T)
+	if !ok {
+		return none, fmt.Errorf("plan %q: the total of %s holds a %T, not a %T", p.Plan.dir, stage, value, none)
+	}
+	return t, nil
+}
+
+// Scan restores the total of a look at the rows, or is a *decompose.ScanNeeded (see Look).
+func (p *Passes) Scan(_ context.Context, name string, columns []string, scanners []decompose.SummingScanner) error {
+	stage := p.Plan.stage(p.at, Scan, name)
+	value, err := p.recorded(stage)
+	if err != nil {
+		return err
+	}
+	if value == nil {
+		return &decompose.ScanNeeded{Name: name, Columns: columns, Scanners: scanners}
+	}
+	seen, ok := value.(*decompose.Scanned)
+	if !ok {
+		return fmt.Errorf("plan %q: the total of %s holds a %T", p.Plan.dir, stage, value)
+	}
+	return seen.Restore(scanners)
+}
+
+// Look makes the look at the rows that Scan has no total of. What it comes to goes with More: it ends a
+// replay.
+func (p *Passes) Look(ctx context.Context, needed *decompose.ScanNeeded) error {
+	_, err := total[*decompose.Scanned](ctx, p, Scan, needed.Name, ScanChunk, func(ctx context.Context, _ Range) (Payload, error) {
+		return needed.Accumulate(ctx, needed.Rows)
+	})
+	return err
+}
+
+// Decompose is decompose.Decompose over the plan's rows.
+func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
+	r, err := p.fit(ctx, m, rows, o, "")
+	if err != nil {
+		return nil, err
+	}
+	if p.Solved != nil {
+		if err := p.Solved(r); err != nil {
+			return nil, err
+		}
+	}
+	return r, p.explain(ctx, m, rows, r, o, func(round int) (pass, name string) {
+		if round == 0 {
+			return Explain, ""
+		}
+		return Pairs, fmt.Sprint(round + 1)
+	})
+}
+
+// Rank is decompose.Decompose with terms to which pairs will be added that its visitors find.
+func (p *Passes) Rank(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
+	r, err := p.fit(ctx, m, rows, o, "before pairs")
+	if err != nil {
+		return nil, err
+	}
+	return r, p.explain(ctx, m, rows, r, o, func(round int) (pass, name string) {
+		return Pairs, fmt.Sprintf("to be added, %d", round+1)
+	})
+}
+
+// fit accumulates and solves, by the factor if the products hold too few digits.
+func (p *Passes) fit(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options, round string) (*decompose.Result, error) {
+	r, err := p.solve(ctx, m, rows, o, round)
+	if !decompose.NeedsFactor(r, err, o) {
+		return r, err
+	}
+	again := *o
+	again.Route = decompose.QR
+	if round != "" {
+		round += ", "
+	}
+	if r, err = p.solve(ctx, m, rows, &again, round+"by the factor"); err != nil {
+		return nil, err
+	}
+	r.NoteFactor()
+	return r, nil
+}
+
+func (p *Passes) solve(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options, round string) (*decompose.Result, error) {
 	chunk, err := decompose.ChunkRows(m)
 	if err != nil {
 		return nil, err
 	}
-	total, err := p.total(ctx, Fit, string(o.Route), chunk, func(ctx context.Context, r Range) (Payload, error) {
+	stats, err := total[*decompose.Statistics](ctx, p, Fit, round, chunk, func(ctx context.Context, r Range) (Payload, error) {
 		own := *o
-		own.FirstChunk = r.FirstChunk
+		r.set(&own, chunk)
 		return decompose.Accumulate(ctx, m, rows, &own)
 	})
 	if err != nil {
 		return nil, err
 	}
-	stats, ok := total.(*decompose.Statistics)
-	if !ok {
-		return nil, fmt.Errorf("the total of pass fit holds a %T", total)
-	}
 	return decompose.Solve(ctx, m, stats, o)
+}
+
+// explain makes the rounds of the last pass, whose names name gives.
+func (p *Passes) explain(ctx context.Context, m decompose.Model, rows data.Source, r *decompose.Result, o *decompose.Options, name func(round int) (string, string)) error {
+	chunk, err := decompose.ChunkRows(m)
+	if err != nil {
+		return err
+	}
+	own := *o // which the rounds read
+	e, err := decompose.NewExplaining(m, r, &own)
+	if err != nil {
+		return err
+	}
+	for round := 0; ; round++ {
+		pass, named := name(round)
+		sums, err := total[*decompose.Explanation](ctx, p, pass, named, chunk, func(ctx context.Context, r Range) (Payload, error) {
+			r.set(&own, chunk)
+			return e.Accumulate(ctx, rows)
+		})
+		if err != nil {
+			return err
+		}
+		if more, err := e.Take(ctx, sums); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// set notes in o where the rows lie.
+func (r Range) set(o *decompose.Options, chunk int) {
+	o.FirstRow, o.FirstChunk = r.First, r.FirstChunk
+	o.Chunks = int((r.Next - r.First + int64(chunk) - 1) / int64(chunk))
 }

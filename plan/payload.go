@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/diagnostics"
+	"github.com/pho-go/pho/importance"
+	"github.com/pho-go/pho/interaction"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/report"
 )
 
 // Kinds of payloads.
 const (
 	kindScanned    = "scanned/1"
-	kindStatistics = "statistics/2"
+	kindStatistics = "statistics/3"
+	kindExplained  = "explanation/1"
 )
 
 // Payload is what a pass adds up over rows.
@@ -26,6 +31,8 @@ func kindOf(p Payload) (string, error) {
 		return kindScanned, nil
 	case *decompose.Statistics:
 		return kindStatistics, nil
+	case *decompose.Explanation:
+		return kindExplained, nil
 	}
 	return "", fmt.Errorf("plan: a %T is no payload of a part", p)
 }
@@ -38,6 +45,8 @@ func decodePayload(kind string, raw []byte) (Payload, error) {
 	case kindStatistics:
 		s := new(decompose.Statistics)
 		return s, s.UnmarshalBinary(raw)
+	case kindExplained:
+		return decompose.DecodeExplanation(raw, decodeSums)
 	}
 	return nil, fmt.Errorf("what it holds, %q, is not known here; is the part from another version?", kind)
 }
@@ -54,6 +63,12 @@ func add(a, b Payload) error {
 			return x.Merge(y)
 		}
 	}
+	switch x := a.(type) {
+	case *decompose.Explanation:
+		if y, ok := b.(*decompose.Explanation); ok {
+			return x.Merge(y)
+		}
+	}
 	return fmt.Errorf("a %T and a %T do not add up", a, b)
 }
 
@@ -61,8 +76,16 @@ func add(a, b Payload) error {
 func decodeSums(kind string, raw []byte) (decompose.Sums, error) {
 	name, _, _ := strings.Cut(kind, "/")
 	switch name {
-	case "basis":
-		return basis.DecodeSums(kind, raw)
+	case "importance":
+		return importance.DecodeSums(kind, raw)
+	case "kcheck":
+		return diagnostics.DecodeSums(kind, raw)
+	case "examples":
+		return report.DecodeSums(kind, raw)
+	case "pairs":
+		return interaction.DecodeSums(kind, raw)
+	case "basis", "propose", "sample", "family", "responses":
+		return wiring.DecodeSums(kind, raw)
 	}
 	return nil, fmt.Errorf("sums of kind %.40q are not known here; are they from another version?", kind)
 }

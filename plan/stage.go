@@ -68,13 +68,17 @@ func (p *Plan) Target(pass string) (stage Stage, before int, err error) {
 }
 
 // Record notes the total of the stage that comes next in the plan: all of its shards. A total that is
-// recorded already is left.
-func (p *Plan) Record(total *Part) error {
-	for _, d := range p.Done {
+// recorded already is left. at is its place among those recorded.
+func (p *Plan) Record(total *Part) (at int, err error) {
+	for i, d := range p.Done {
 		if d.Stage == total.Stage && d.SHA256 == total.SHA256 {
-			return nil
+			return i, nil
 		}
 	}
+	return len(p.Done), p.record(total)
+}
+
+func (p *Plan) record(total *Part) error {
 	if total.Plan != p.Digest() {
 		return fmt.Errorf("it is a part of another plan")
 	}

@@ -25,7 +25,7 @@ const (
 // them into Result.Examples. The largest remainder is that of the largest sum of squares of
 // the unstructured parts, each over the variance of its predictor; the sample are the rows
 // whose numbers have the smallest hashes. Rows of weight 0 are not among them. So what is kept
-// depends on neither batches nor workers, and the keepings of shards could be joined.
+// depends on neither batches nor workers nor on the order of shards.
 type Examples struct {
 	more    []string // columns that the network reads
 	id      string   // column that names rows; "": none
@@ -34,20 +34,8 @@ type Examples struct {
 	scale   []float64 // 1/variance of each predictor
 	sampled int       // rows of the sample
 	limit   uint64    // no row of a larger hash is in the sample
-	kept    keeping
-}
-
-// keeping are the rows that may be kept of those seen so far.
-type keeping struct {
-	columns         []string // of the rows' values
-	largest, sample []candidateRow
-}
-
-// candidateRow is a row that may be kept.
-type candidateRow struct {
-	decompose.Example
-	size float64
-	hash uint64
+	kept    *keeping  // nil: no chunk yet
+	terms   []int     // of each predictor
 }
 
 // NewExamples returns a visitor for one decomposition. columns are those that the network
@@ -85,6 +73,7 @@ func (v *Examples) Begin(r *decompose.Result) error {
 	for k := range r.Predictors {
 		d := &r.Predictors[k]
 		numbers += len(d.Terms) + 2
+		v.terms = append(v.terms, len(d.Terms))
 		scale := 0.0
 		if !constant(d) {
 			scale = 1 / d.Variance.Total
@@ -100,7 +89,7 @@ func (v *Examples) Begin(r *decompose.Result) error {
 	return nil
 }
 
-// Map looks for rows to keep in a chunk.
+// Map looks for rows to keep in a chunk, as decompose.Sums.
 func (v *Examples) Map(p *decompose.Parts) (any, error) {
 	var weights []float64
 	if v.result.Weights != "" {
@@ -109,7 +98,7 @@ func (v *Examples) Map(p *decompose.Parts) (any, error) {
 			return nil, fmt.Errorf("report: %w", err)
 		}
 	}
-	found := &keeping{columns: v.held(p.Batch)}
+	found := &keeping{sampled: v.sampled, columns: v.held(p.Batch), terms: v.terms}
 	for _, i := range v.largest(p, weights) {
 		row, err := v.row(p, i, weights, found.columns)
 		if err != nil {
@@ -126,10 +115,10 @@ func (v *Examples) Map(p *decompose.Parts) (any, error) {
 			return nil, err
 		}
 		if found.sample = append(found.sample, row); len(found.sample) > 4*sampledRows {
-			found.prune(v.sampled)
+			found.prune()
 		}
 	}
-	found.prune(v.sampled)
+	found.prune()
 	return found, nil
 }
 
@@ -258,43 +247,32 @@ func sixDigits(v float64) float64 {
 	return r
 }
 
-// prune leaves the rows that may be kept, in order of size and of hash.
-func (s *keeping) prune(sampled int) {
-	slices.SortStableFunc(s.largest, func(a, b candidateRow) int {
-		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.Row, b.Row))
-	})
-	slices.SortStableFunc(s.sample, func(a, b candidateRow) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.Row, b.Row))
-	})
-	s.largest = s.largest[:min(len(s.largest), largestRows)]
-	s.sample = s.sample[:min(len(s.sample), sampled)]
-}
-
-// Reduce adds what a chunk has.
+// Reduce takes the rows of all chunks, or adds those of chunks that follow.
 func (v *Examples) Reduce(part any) error {
 	found, ok := part.(*keeping)
 	if !ok {
 		return fmt.Errorf("report: Reduce takes what Map returned, not %T", part)
 	}
-	if v.kept.columns == nil {
-		v.kept.columns = found.columns
+	if v.kept == nil {
+		v.kept = found
+		return nil
 	}
-	v.kept.largest = append(v.kept.largest, found.largest...)
-	v.kept.sample = append(v.kept.sample, found.sample...)
-	v.kept.prune(v.sampled)
-	return nil
+	return v.kept.Add(found)
 }
 
 // End writes the rows into r: the largest remainders first, those of the sample that are not
 // among these in order of the data.
 func (v *Examples) End(r *decompose.Result) error {
+	if v.kept == nil {
+		return nil
+	}
+	v.kept.prune()
 	e := &decompose.Examples{Columns: v.kept.columns, Largest: len(v.kept.largest)}
 	taken := map[int64]bool{}
 	for _, row := range v.kept.largest {
 		e.Rows, taken[row.Row] = append(e.Rows, row.Example), true
 	}
-	slices.SortFunc(v.kept.sample, func(a, b candidateRow) int { return cmp.Compare(a.Row, b.Row) })
-	for _, row := range v.kept.sample {
+	for _, row := range slices.SortedFunc(slices.Values(v.kept.sample), func(a, b candidateRow) int { return cmp.Compare(a.Row, b.Row) }) {
 		if !taken[row.Row] {
 			e.Rows = append(e.Rows, row.Example)
 		}

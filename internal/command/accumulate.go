@@ -92,8 +92,7 @@ func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) 
 	if err := w.spareFile("--out", a.out); err != nil {
 		return err
 	}
-	w.passes.Until = before
-	part, err := w.accumulate(ctx, stage, a.shard)
+	part, err := w.accumulate(ctx, stage, before, a.shard)
 	if err != nil {
 		return inFiles(err, w.in.paths)
 	}
@@ -125,10 +124,10 @@ func (w *planned) spareFile(flag, path string) error {
 // errOver ends a replay where it was to end.
 var errOver = errors.New("the pass is made")
 
-// accumulate makes the pass over the rows of a shard.
-func (w *planned) accumulate(ctx context.Context, stage plan.Stage, shard int) (*plan.Part, error) {
-	var part *plan.Part
-	w.passes.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
+// accumulate makes the stage, before which there are so many passes, over the rows of a shard.
+func (w *planned) accumulate(ctx context.Context, stage plan.Stage, before, shard int) (part *plan.Part, err error) {
+	p := &plan.Passes{Plan: w.plan, Until: before}
+	p.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
 		if at.Digest != stage.Digest {
 			return nil, fmt.Errorf("%s comes next here, not %s: is the plan of another version of the program?", at, stage)
 		}
@@ -137,28 +136,28 @@ func (w *planned) accumulate(ctx context.Context, stage plan.Stage, shard int) (
 			return nil, err
 		}
 		w.rows.rows = &rows
-		if w.made != nil { // other passes than scans read all of these
-			w.rows.digest = sortedNames(append(slices.Clone(w.made.model.Columns()), w.request.Options.Columns.Names()...))
-		}
 		value, err := sum(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
-		h := plan.Header{
-			Plan: w.plan.Digest(), Stage: stage.Digest, Pass: at.Pass, Round: at.Round, Kernel: kernel.Family(), Networks: networkDigests(w.request),
-			Shards: []plan.Shard{{Shard: shard, Rows: w.rows.total, Dropped: w.rows.dropped, Digest: w.rows.seen}}, Of: w.plan.Shards,
-		}
-		if part, err = plan.NewPart(h, value); err != nil {
+		if part, err = plan.NewPart(w.header(at, shard), value); err != nil {
 			return nil, err
 		}
 		return nil, errOver
 	}
-	_, err := w.replay(ctx, nil)
-	if part != nil && errors.Is(err, errOver) {
+	if _, err = w.replay(ctx, p); part != nil && errors.Is(err, errOver) {
 		return part, nil
 	}
 	if err == nil {
 		err = fmt.Errorf("%s does not come in the plan", stage)
 	}
 	return nil, err
+}
+
+// header is that of a part of one shard, whose rows have been read.
+func (w *planned) header(at plan.Stage, shard int) plan.Header {
+	return plan.Header{
+		Plan: w.plan.Digest(), Stage: at.Digest, Pass: at.Pass, Round: at.Round, Kernel: kernel.Family(), Networks: networkDigests(w.request),
+		Shards: []plan.Shard{{Shard: shard, Rows: w.rows.total, Dropped: w.rows.dropped, Digest: w.rows.seen}}, Of: w.plan.Shards,
+	}
 }

@@ -53,8 +53,8 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	if err != nil {
 		return nil, inFiles(err, in.paths)
 	}
-	o.Visitors = made.Ranking()
-	r, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.seed, d.contributions, d.id)
+	o.Visitors = summing(ctx, made, o, d)
+	r, err := decomposeInto(ctx, dir, made.model, made.Rows, o, d.contributions, d.id)
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, in.paths)
@@ -110,7 +110,7 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	}
 	network := networks[0]
 	reading.Workers = o.Goroutines(0)
-	reading.Texts = idText(d.id, slices.Concat(namedColumns(network.Graph, d.formulas, in.inputs, d.id), o.Columns.Names(), d.data.factors))
+	reading.Texts = d.texts(network.Graph, in, o)
 	opened, err := rows(in.paths, reading, in.tensors, network.Graph)
 	if err != nil {
 		return nil, err
@@ -123,6 +123,11 @@ func (d *decomposeFlags) open(in inputFiles, o *decompose.Options, reading *file
 	request := d.request(network, opened, columns, o)
 	request.Others, request.From, request.Labels, request.ID = networks[1:], in.from, labels, d.id
 	return request, nil
+}
+
+// texts are the columns that are read to the letter.
+func (d *decomposeFlags) texts(g *onnx.Graph, in inputFiles, o *decompose.Options) []string {
+	return idText(d.id, slices.Concat(namedColumns(g, d.formulas, in.inputs, d.id), o.Columns.Names(), d.data.factors))
 }
 
 // prepared is what is decomposed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/plan"
 )
 
@@ -64,13 +66,20 @@ func (p *planFlags) next(ctx context.Context, s streams, given map[string][]stri
 	if len(given) > 0 || p.out != "" || p.shards != 0 || p.counts != nil {
 		return usagef("--plan %q is there already, and has its options: give --scan TOTAL, or nothing more", p.dir)
 	}
+	doc, err := plan.Open(p.dir)
+	if err != nil {
+		return err
+	}
+	if p.scan == "" && (doc.Next != nil || doc.Complete) {
+		return p.say(s, doc)
+	}
 	w, err := openPlan(s, planPlaces{dir: p.dir, models: p.models, data: append(p.data.paths, further...)}, false)
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	if p.scan != "" {
-		if err := w.record(ctx, "--scan", p.scan, plan.Scan); err != nil {
+		if _, err := w.record(ctx, "--scan", p.scan, plan.Scan); err != nil {
 			return err
 		}
 	}
@@ -82,24 +91,24 @@ func (p *planFlags) next(ctx context.Context, s streams, given map[string][]stri
 	return p.say(s, w.plan)
 }
 
-// record notes a total in the plan.
-func (w *planned) record(ctx context.Context, flag, path, pass string) error {
+// record notes a total in the plan. at is its place among those recorded.
+func (w *planned) record(ctx context.Context, flag, path, pass string) (at int, err error) {
 	total, err := plan.ReadPart(path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
+		return 0, fmt.Errorf("%s: %w", flag, err)
 	}
 	if total.Pass != pass {
-		return fmt.Errorf("%s %q is the total of pass %s, not of %s", flag, path, total.Pass, pass)
+		return 0, fmt.Errorf("%s %q is the total of pass %s, not of %s", flag, path, total.Pass, pass)
 	}
 	if w.plan.Next == nil && !w.plan.Complete {
 		if err := w.settle(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	if err := w.plan.Record(total); err != nil {
-		return fmt.Errorf("%s %q: %w", flag, path, err)
+	if at, err = w.plan.Record(total); err != nil {
+		return 0, fmt.Errorf("%s %q: %w", flag, path, err)
 	}
-	return nil
+	return at, nil
 }
 
 // make writes a plan.
@@ -119,21 +128,16 @@ func (p *planFlags) make(ctx context.Context, s streams, given map[string][]stri
 	if err != nil {
 		return err
 	}
-	request, err := p.open(in, o, reading, openRows)
+	networks, err := loadNetworks(in.models, p.network.maxMemory)
 	if err != nil {
 		return err
 	}
-	defer request.Rows.Close()
+	reading.Texts = p.texts(networks[0].Graph, in, o)
 	doc := &plan.Plan{CreatedBy: revision.Maker, Kernel: kernel.Family(), Request: given, Shards: p.shards, Counts: counts}
-	if counts != nil {
-		doc.Shards = len(counts)
-		for _, n := range counts {
-			doc.Rows += n
-		}
-	} else if doc.Rows, err = countRows(ctx, request.Rows); err != nil {
+	if err := p.survey(ctx, doc, in, reading); err != nil {
 		return err
 	}
-	if err := p.name(doc, in, networkDigests(request)); err != nil {
+	if err := p.name(doc, in, networks); err != nil {
 		return err
 	}
 	there, err := doc.Create(p.out)
@@ -176,18 +180,15 @@ func (p *planFlags) rowCounts() ([]int64, error) {
 }
 
 // name notes the files of the plan as seen from its directory.
-func (p *planFlags) name(doc *plan.Plan, in inputFiles, networks []string) (err error) {
+func (p *planFlags) name(doc *plan.Plan, in inputFiles, networks []*wiring.Network) (err error) {
 	for i, path := range in.models {
-		f := plan.NamedFile{SHA256: networks[i]}
+		f := plan.NamedFile{SHA256: networks[i].SHA256}
 		if f.Path, err = seenFrom(p.out, path); err != nil {
 			return err
 		}
 		doc.Models = append(doc.Models, f)
 	}
 	for _, path := range in.paths {
-		if path == "-" {
-			return usagef("--data -: the rows of a plan are read again and again: name a file")
-		}
 		place, err := seenFrom(p.out, path)
 		if err != nil {
 			return err
@@ -197,16 +198,30 @@ func (p *planFlags) name(doc *plan.Plan, in inputFiles, networks []string) (err 
 	return nil
 }
 
-// countRows counts the rows of all files.
-func countRows(ctx context.Context, src files.Source) (int64, error) {
-	columns := src.Schema().Names()
-	for _, err := range src.Batches(ctx, columns[:min(1, len(columns))]) {
-		if err != nil {
-			return 0, err
+// survey notes what is known of the data files, and how many rows there are.
+func (p *planFlags) survey(ctx context.Context, doc *plan.Plan, in inputFiles, reading *files.Options) error {
+	if len(in.tensors) > 0 {
+		return usagef("--input %s=@%s: the rows of a plan are those of data files; put the array into one, as columns", in.tensors[0].name, in.tensors[0].path)
+	}
+	if slices.Contains(in.paths, "-") {
+		return usagef("--data -: the rows of a plan are read again and again: name a file")
+	}
+	found, err := files.Look(ctx, in.paths, reading, 0)
+	if err != nil {
+		return err
+	}
+	doc.Rows = found.Rows
+	if doc.Counts != nil {
+		doc.Shards, doc.Rows = len(doc.Counts), 0
+		for _, n := range doc.Counts {
+			doc.Rows += n
 		}
 	}
-	total, _ := src.Rows()
-	return total, nil
+	for i := range found.Files {
+		found.Files[i].Path = "" // the plan has them
+	}
+	doc.Survey, err = json.Marshal(found)
+	return err
 }
 
 // say says what comes next.

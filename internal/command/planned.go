@@ -14,35 +14,34 @@ import (
 	"github.com/pho-go/pho/plan"
 )
 
-// planned is a plan that is worked on: its network and rows are opened.
+// planned is a plan that is worked on: its networks are read.
 type planned struct {
 	plan    *plan.Plan
 	flags   *decomposeFlags
 	in      inputFiles
 	request *wiring.Request
 	rows    *planRows
-	passes  *plan.Passes
-	made    *prepared // once terms are known
+	brought bool // somebody brings one shard's rows
 }
 
-// planPlaces say where the plan and its files are.
+// planPlaces say where the plan and its files are, and with what they are worked on.
 type planPlaces struct {
 	dir          string
-	models, data []string // "" and nil: where they were
+	models, data []string // none: where they were
 	workers      int
 	maxMemory    string
 	anyKernel    bool
 }
 
-// openPlan opens the plan's network and rows. brought: the data are one shard's rows, which whoever
-// calls brings.
+// openPlan opens the plan's networks, and its rows, of which nothing is read yet. brought: the data
+// are one shard's rows, which whoever calls brings.
 func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
 	p, err := plan.Open(at.dir)
 	if err != nil {
 		return nil, err
 	}
 	if family := kernel.Family(); family != p.Kernel && !at.anyKernel {
-		return nil, fmt.Errorf("plan %q is made with the floating-point kernels %q, this machine has %q: its results would differ in their last digits; work on a machine like the first, or go on with --any-kernel (results then agree to 1e-11, of --precision float32 to 1e-6)", at.dir, p.Kernel, family)
+		return nil, fmt.Errorf("plan %q was made with the floating-point kernels %q, and this machine has %q: its results would differ in their last digits; work on a machine like the first, or go on with --any-kernel (results then agree to 1e-11, with --precision float32 to 1e-6)", at.dir, p.Kernel, family)
 	}
 	d, err := restored(p.Request)
 	if err != nil {
@@ -50,35 +49,55 @@ func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
 	}
 	d.filesOf(p, at.models, at.data)
 	d.out, d.workers, d.network.maxMemory = at.dir, at.workers, at.maxMemory
-	w := &planned{plan: p, flags: d, passes: &plan.Passes{Plan: p, Until: -1}}
-	return w, w.open(s, brought)
+	w := &planned{plan: p, flags: d, brought: brought}
+	return w, w.open(s)
 }
 
-func (w *planned) open(s streams, brought bool) error {
+func (w *planned) open(s streams) error {
+	var err error
+	if w.in, err = w.flags.inputFiles(nil); err != nil {
+		return err
+	}
 	o, reading, err := w.flags.options(s)
 	if err != nil {
 		return err
 	}
-	if w.in, err = w.flags.inputFiles(nil); err != nil {
-		return err
-	}
-	w.request, err = w.flags.open(w.in, o, reading, func(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {
-		src, err := openRows(paths, o, tensors, g)
-		if err != nil {
-			return nil, err
-		}
-		w.rows = &planRows{Source: src, brought: brought}
-		return w.rows, nil
-	})
+	w.request, err = w.flags.open(w.in, o, reading, w.openRows)
 	if err != nil {
 		return err
 	}
 	if found := networkDigests(w.request); !slices.EqualFunc(found, w.plan.Models, func(sha string, f plan.NamedFile) bool { return sha == f.SHA256 }) {
 		w.close()
-		return fmt.Errorf("model %q is not the network of plan %q: its sha256 is not the one that the plan recorded; give the plan's network, or make a new plan", w.in.models, w.plan.Dir())
+		return fmt.Errorf("model %q is not the network of plan %q, which recorded another sha256: give the plan's network, or make a new plan", w.in.models, w.plan.Dir())
 	}
-	w.request.Cache = 0 // other rows in every pass
+	w.request.Cache = 0 // other rows are read in every pass
 	return nil
+}
+
+// openRows opens the plan's rows as the network sees them.
+func (w *planned) openRows(paths []string, o *files.Options, tensors []tensorInput, g *onnx.Graph) (files.Source, error) {
+	labels, err := g.Labels()
+	if err != nil {
+		return nil, err
+	}
+	w.rows = &planRows{options: o}
+	if len(w.plan.Survey) > 0 {
+		if w.rows.survey, err = files.Decode(w.plan.Survey); err != nil {
+			return nil, fmt.Errorf("plan %q: %w", w.plan.Dir(), err)
+		}
+		if err := w.rows.movedTo(paths); err != nil {
+			return nil, err
+		}
+	}
+	if w.brought {
+		if w.rows.bringing, err = files.Open(paths, o); err != nil {
+			return nil, err
+		}
+		if err := w.rows.asPlanned(); err != nil {
+			return nil, err
+		}
+	}
+	return wiring.CodedBy(w.rows, labels), nil
 }
 
 func (w *planned) close() { w.request.Rows.Close() }
@@ -92,29 +111,36 @@ func networkDigests(q *wiring.Request) []string {
 	return out
 }
 
-// replay goes through the passes up to the first that has no total, which is an error
-// (*plan.NeededError, or the passes' More's). solved is called with what the fit gives.
-func (w *planned) replay(ctx context.Context, solved func(*decompose.Result) error) (*decompose.Result, error) {
-	var err error
-	if w.made, err = w.flags.prepare(ctx, w.request, func(decompose.Model, *wiring.Ready) error { return nil }); err != nil {
-		return nil, err
+// replayed is how far a replay came.
+type replayed struct {
+	made *prepared // nil: not so far as to the terms
+	r    *decompose.Result
+}
+
+// replay goes through the passes of the plan up to the first that has no total: that one is
+// a *plan.NeededError, or what p.More makes of it.
+func (w *planned) replay(ctx context.Context, p *plan.Passes) (out replayed, err error) {
+	request := *w.request
+	options := *w.request.Options
+	request.Options, request.Scans, request.Rank = &options, p, p.Rank
+	w.rows.passes = p
+	out.made, err = w.flags.prepare(ctx, &request, func(decompose.Model, *wiring.Ready) error { return nil })
+	var scan *decompose.ScanNeeded
+	if errors.As(err, &scan) {
+		return out, p.Look(ctx, scan)
 	}
-	r, err := w.passes.Fit(ctx, w.made.model, w.made.Rows, w.request.Options)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	w.rows.total, w.rows.dropped = w.passes.Rows, w.passes.Dropped
-	if solved != nil {
-		if err := solved(r); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	w.rows.digest = sortedNames(append(slices.Clone(out.made.model.Columns()), options.Columns.Names()...))
+	options.Visitors = summing(ctx, out.made, &options, w.flags)
+	out.r, err = p.Decompose(ctx, out.made.model, out.made.Rows, &options)
+	return out, err
 }
 
 // settle finds out which pass comes next and notes it in the plan.
 func (w *planned) settle(ctx context.Context) error {
-	_, err := w.replay(ctx, nil)
+	_, err := w.replay(ctx, &plan.Passes{Plan: w.plan, Until: -1})
 	var needed *plan.NeededError
 	switch {
 	case err == nil:

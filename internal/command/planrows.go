@@ -14,21 +14,71 @@ import (
 
 // planRows are the rows of one shard of a plan, of none until it is known which these are.
 type planRows struct {
-	files.Source
-	brought bool // the source holds the shard's rows alone, counted from 0
+	survey   *files.Survey // of the plan's files
+	options  *files.Options
+	bringing files.Source // in place of files: the shard's rows alone, counted from 0; nil: none
 
 	rows   *plan.Range // of the shard; nil: not known
-	digest []string    // columns of which a digest is taken, sorted; those of no pass without them
+	digest []string    // columns of which a digest is taken, sorted, in passes that read all of them
 
-	total, dropped int64  // rows of the last pass, or of a recorded one
-	seen           string // digest of the last pass; "": it did not read all of the columns
+	passes         *plan.Passes // tell how many rows there were in a recorded pass
+	read           bool         // a pass has been made here
+	total, dropped int64        // rows of that
+	seen           string       // its digest; "": it did not read all of the columns
+}
+
+// movedTo takes the files at paths for those that were surveyed, in their order.
+func (p *planRows) movedTo(paths []string) error {
+	if len(paths) != len(p.survey.Files) {
+		return fmt.Errorf("the plan is of %d data files, and there are %d: name all of them, in their order", len(p.survey.Files), len(paths))
+	}
+	for i := range paths {
+		p.survey.Files[i].Path = paths[i]
+	}
+	return nil
+}
+
+// asPlanned refuses rows with other columns than the plan's.
+func (p *planRows) asPlanned() error {
+	if p.survey == nil {
+		return nil
+	}
+	own, here := p.survey.Schema(), p.bringing.Schema()
+	same := func(a, b data.Column) bool {
+		return a.Name == b.Name && a.Numeric == b.Numeric && a.Categorical == b.Categorical && a.Width == b.Width
+	}
+	if !slices.EqualFunc(own, here, same) {
+		return fmt.Errorf("the rows have the columns %.300q, the plan was made for %.300q: names, order and types must be the same", here.Names(), own.Names())
+	}
+	return nil
+}
+
+// Schema is that of all rows.
+func (p *planRows) Schema() data.Schema {
+	if p.bringing != nil {
+		return p.bringing.Schema()
+	}
+	return p.survey.Schema()
 }
 
 // Len is not known: other rows are asked for in every pass.
 func (p *planRows) Len() int64 { return -1 }
 
-// Rows are those of the last pass.
-func (p *planRows) Rows() (total, dropped int64) { return p.total, p.dropped }
+// Rows are those of the last pass, recorded or made.
+func (p *planRows) Rows() (total, dropped int64) {
+	if !p.read {
+		return p.passes.Rows()
+	}
+	return p.total, p.dropped
+}
+
+// Close gives up the rows that were brought.
+func (p *planRows) Close() error {
+	if p.bringing == nil {
+		return nil
+	}
+	return p.bringing.Close()
+}
 
 // Batches are the shard's rows, with their numbers among all.
 func (p *planRows) Batches(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
@@ -41,77 +91,50 @@ func (p *planRows) Batches(ctx context.Context, columns []string) iter.Seq2[*dat
 		if len(p.digest) > 0 && !slices.ContainsFunc(p.digest, func(c string) bool { return !slices.Contains(columns, c) }) {
 			digest = newRowsDigest(p.digest)
 		}
-		total, kept := p.rows.Next-p.rows.First, int64(0)
-		for b, err := range p.within(ctx, columns) {
+		src, err := p.source(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for b, err := range src.Batches(ctx, columns) {
+			if err == nil && p.bringing != nil {
+				b = b.Shift(p.rows.First)
+			}
 			if err == nil && digest != nil {
 				err = digest.add(b)
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			kept += int64(b.Rows())
-			if !yield(b, nil) {
+			if !yield(b, err) || err != nil {
 				return
 			}
 		}
-		if all, _ := p.Source.Rows(); p.brought && all != total {
-			yield(nil, fmt.Errorf("%d rows were brought of a shard that the plan counts %d of: bring the rows that were counted, or make a plan with other counts", all, total))
+		total, dropped := src.Rows()
+		if err := p.whole(total); err != nil {
+			yield(nil, err)
 			return
 		}
-		p.total, p.dropped, p.seen = total, total-kept, ""
+		p.read, p.total, p.dropped, p.seen = true, total, dropped, ""
 		if digest != nil {
 			p.seen = digest.String()
 		}
 	}
 }
 
-// within are the batches of the shard, none of them empty.
-func (p *planRows) within(ctx context.Context, columns []string) iter.Seq2[*data.Batch, error] {
-	return func(yield func(*data.Batch, error) bool) {
-		if p.rows.First == p.rows.Next && !p.brought {
-			return
-		}
-		for b, err := range p.Source.Batches(ctx, columns) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			over := false
-			if p.brought {
-				b, err = renumbered(b, p.rows.First)
-			} else {
-				b, over = between(b, p.rows.First, p.rows.Next)
-			}
-			if err != nil || b.Rows() > 0 && !yield(b, err) {
-				return
-			}
-			if over {
-				return
-			}
-		}
+// source opens the rows of the shard.
+func (p *planRows) source(ctx context.Context) (files.Source, error) {
+	if p.bringing != nil {
+		return p.bringing, nil
 	}
+	return p.survey.Open(ctx, p.rows.First, p.rows.Next, p.options)
 }
 
-// renumbered is b with row numbers counted from first.
-func renumbered(b *data.Batch, first int64) (*data.Batch, error) {
-	rows := make([]int64, b.Rows())
-	for i := range rows {
-		rows[i] = first + b.Row(i)
+// whole refuses another number of rows than the plan's.
+func (p *planRows) whole(rows int64) error {
+	want := p.rows.Next - p.rows.First
+	switch {
+	case rows == want:
+		return nil
+	case p.bringing != nil:
+		return fmt.Errorf("%d rows were brought of a shard that the plan counts %d of: bring the rows that were counted, or make a plan with other counts", rows, want)
 	}
-	b = b.Slice(0, b.Rows())
-	return b, b.SetRows(rows)
-}
-
-// between is what b has of the rows [first, next); over: what follows b has nothing of them.
-func between(b *data.Batch, first, next int64) (part *data.Batch, over bool) {
-	from, to := 0, b.Rows()
-	for from < to && b.Row(from) < first {
-		from++
-	}
-	for to > from && b.Row(to-1) >= next {
-		to--
-		over = true
-	}
-	return b.Slice(from, to), over
+	return fmt.Errorf("%d rows were read of a shard with %d: a data file changed", rows, want)
 }

@@ -23,22 +23,18 @@ import (
 // noContributions is the format that writes none.
 const noContributions = "none"
 
-// decomposeInto runs the passes, writing contributions as they come, with visitors before
-// those of o. id names the column that names rows there, "" none. Without contributions the
+// decomposeInto runs the passes, writing contributions as they come, with further visitors
+// behind them. id names the column that names rows there, "" none. Without contributions the
 // result holds no rows of the data either: no examples, and no sample of features' values.
-func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, seed uint64, format, id string) (*decompose.Result, error) {
-	o.Visitors = append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(seed).WithContext(ctx)}, o.Visitors...)
+func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src files.Source, o *decompose.Options, format, id string) (*decompose.Result, error) {
 	if format == noContributions {
 		r, err := decompose.Decompose(ctx, m, src, o)
 		if err != nil {
 			return nil, err
 		}
-		for i := range r.Features {
-			r.Features[i].Sample = nil
-		}
+		withoutRows(r)
 		return r, nil
 	}
-	o.Visitors = append(o.Visitors, report.NewExamples(m.Columns()).WithID(id))
 	name := resultdir.Contributions
 	if format == "parquet" {
 		name = resultdir.Parquet
@@ -61,6 +57,22 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 		return nil, err
 	}
 	return r, errors.Join(file.Sync(), file.Close())
+}
+
+// summing are the visitors of the last pass whose outcomes add up.
+func summing(ctx context.Context, made *prepared, o *decompose.Options, d *decomposeFlags) []decompose.Visitor {
+	all := append([]decompose.Visitor{importance.New(o.Family), diagnostics.NewKCheck(d.seed).WithContext(ctx)}, made.Ranking()...)
+	if d.contributions != noContributions {
+		all = append(all, report.NewExamples(made.model.Columns()).WithID(d.id))
+	}
+	return all
+}
+
+// withoutRows takes values of single rows out of r.
+func withoutRows(r *decompose.Result) {
+	for i := range r.Features {
+		r.Features[i].Sample = nil
+	}
 }
 
 // totalRows tells, after a pass, how many rows the data have, those left out for

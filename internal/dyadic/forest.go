@@ -59,6 +59,9 @@ type OverlapError struct{ First, Next int } // the chunks [First, Next) that are
 
 // Error names the chunks.
 func (e *OverlapError) Error() string {
+	if e.Next-e.First == 1 {
+		return fmt.Sprintf("chunk %d is there already", e.First)
+	}
 	return fmt.Sprintf("chunks %d to %d are there already", e.First, e.Next-1)
 }
 

@@ -67,7 +67,7 @@ func AnyOrder(t testing.TB, n, times int, sums func(i int) decompose.Sums, decod
 		r := rand.New(rand.NewPCG(seed, 16))
 		var shards []*dyadic.Forest[decompose.Sums]
 		for at := 0; at < n; {
-			next := at + r.IntN(1+n/3) // none: an empty shard
+			next := at + r.IntN(2+n/3) // none: an empty shard
 			shards = append(shards, shard(t, r, at, min(next, n), sums, decode))
 			at = next
 		}

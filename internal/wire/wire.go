@@ -105,6 +105,16 @@ func (r *Reader) Count(bytes int) int {
 	return int(n)
 }
 
+// AtMost reads an int from 0 to most.
+func (r *Reader) AtMost(most int) int {
+	n := r.Int()
+	if n < 0 || n > int64(most) {
+		r.Fail("%d is not between 0 and %d", n, most)
+		return 0
+	}
+	return int(n)
+}
+
 // Float reads what AppendFloat wrote.
 func (r *Reader) Float() float64 { return math.Float64frombits(uint64(r.Int())) }
 

@@ -65,7 +65,11 @@ func (q *Request) AddPairs(ctx context.Context, d *Ready) (_ *Ready, added []str
 	}
 	o := *q.Options
 	o.Visitors, o.Bands, o.Cluster = d.Ranking(), decompose.ProjectionBands, "" // nobody asks for bands yet
-	r, err := decompose.Decompose(ctx, d.Model, d.Rows, &o)
+	rank := q.Rank
+	if rank == nil {
+		rank = decompose.Decompose
+	}
+	r, err := rank(ctx, d.Model, d.Rows, &o)
 	if err != nil {
 		return nil, nil, err
 	}

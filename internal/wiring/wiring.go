@@ -11,6 +11,7 @@ import (
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/basis"
+	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
@@ -46,6 +47,8 @@ type Request struct {
 	// with a number behind it for each further formula with a ".", "response", "terms", "terms 2", ..., and
 	// "family"; a *decompose.ScanNeeded has the rows as that look is to see them.
 	Scans decompose.Scans
+	// Rank is decompose.Decompose for the ranking that AddPairs goes by, where Rows are not all there are; nil: it is that.
+	Rank func(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error)
 	// Extended says that Extend has added pairs to the formulas, so that the looks at terms are others than those
 	// before: they are called "extended terms", ...
 	Extended bool

@@ -12,7 +12,7 @@ func (b *Chunk) MomentsInto(old *Moments) *Moments {
 	if m != nil && m.Layout.Equal(b.layout) {
 		m.reset()
 	} else {
-		m = empty(b.layout, b.pairs)
+		m = blank(b.layout, b.pairs)
 	}
 	if b.err != nil || b.sum == nil {
 		return m

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/dyadic"
 )
 
 // The format, little endian throughout:
@@ -19,6 +21,8 @@ import (
 //	kind 1: one body
 //	kind 2: first and next as int64, then one body per dyadic interval, or an
 //	empty one if there is none
+//	kind 3: the number of runs as int64, and first and next of each; the same of chunks
+//	without rows behind them; then one body per dyadic interval of the former
 //	CRC-32C of all bytes before it
 //
 // A body holds rows and positive (int64), then float64s: sum w, sum log w, Sum,
@@ -34,6 +38,7 @@ const (
 	versions    = version + factored + identified
 	kindMoments = 1
 	kindSum     = 2
+	kindRuns    = 3 // a sum with gaps, or of chunks without rows at its end
 	headerSize  = 8
 	crcSize     = 4
 )
@@ -70,7 +75,7 @@ func (m *Moments) UnmarshalBinary(data []byte) error {
 	if err := r.bodies(l, 1); err != nil {
 		return err
 	}
-	n := empty(l, l.meeting())
+	n := blank(l, l.meeting())
 	if err := n.readBody(r); err != nil {
 		return err
 	}
@@ -83,16 +88,48 @@ func (s *Sum) MarshalBinary() ([]byte, error) {
 	if err := s.layout.Check(); err != nil {
 		return nil, err
 	}
-	out := appendHeader(nil, s.layout, kindSum)
-	out = appendLayout(out, s.layout)
-	out = binary.LittleEndian.AppendUint64(out, uint64(s.first))
-	out = binary.LittleEndian.AppendUint64(out, uint64(s.next))
-	out = slices.Grow(out, max(1, len(s.nodes))*int(s.layout.bodyBytes())+crcSize)
-	for _, n := range s.nodes {
-		out = n.m.appendBody(out)
+	put := func(out []byte, v int) []byte { return binary.LittleEndian.AppendUint64(out, uint64(v)) }
+	var nodes []*Moments // nil: without rows
+	var runs [][2]int
+	s.chunks.Each(func(n dyadic.Node[*Moments], ok bool) {
+		if last := len(runs) - 1; last >= 0 && runs[last][1] == n.Start {
+			runs[last][1] += 1 << n.Level
+		} else {
+			runs = append(runs, [2]int{n.Start, n.Start + 1<<n.Level})
+		}
+		if !ok {
+			n.Value = nil
+		}
+		nodes = append(nodes, n.Value)
+	})
+	behind := s.chunks.Behind()
+	kind := uint16(kindSum)
+	if len(runs) > 1 || len(behind) > 0 {
+		kind = kindRuns
 	}
-	if len(s.nodes) == 0 {
-		out = New(s.layout).appendBody(out)
+	out := appendLayout(appendHeader(nil, s.layout, kind), s.layout)
+	switch {
+	case kind == kindRuns:
+		for _, list := range [][][2]int{runs, behind} {
+			out = put(out, len(list))
+			for _, run := range list {
+				out = put(put(out, run[0]), run[1])
+			}
+		}
+	case len(runs) == 0:
+		out = put(put(out, 0), 0)
+		nodes = []*Moments{nil}
+	default:
+		out = put(put(out, runs[0][0]), runs[0][1])
+	}
+	body := int(s.layout.bodyBytes())
+	out = slices.Grow(out, len(nodes)*body+crcSize)
+	for _, m := range nodes {
+		if m == nil {
+			out = append(out, make([]byte, body)...)
+			continue
+		}
+		out = m.appendBody(out)
 	}
 	return appendCRC(out), nil
 }
@@ -101,7 +138,7 @@ func (s *Sum) MarshalBinary() ([]byte, error) {
 // than a small multiple of len(data); data is not kept. After an error s is
 // unchanged.
 func (s *Sum) UnmarshalBinary(data []byte) error {
-	r, err := open(data, kindSum)
+	r, err := open(data, kindSum, kindRuns)
 	if err != nil {
 		return err
 	}
@@ -109,39 +146,75 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(r.data) < 16 {
-		return errShort
-	}
-	first, next := r.uint64(), r.uint64()
-	if first > next || next > math.MaxInt {
-		return fmt.Errorf("moments: chunks [%d, %d) are no run: the file is damaged", first, next)
-	}
-	t := &Sum{layout: l, first: int(first), next: int(next)}
-	dyadic(t.first, t.next, func(start, level int) {
-		t.nodes = append(t.nodes, node{start: start, level: level})
-	})
-	if err := r.bodies(l, max(len(t.nodes), 1)); err != nil {
+	var runs, behind [][2]int
+	if r.kind == kindSum {
+		if len(r.data) < 16 {
+			return errShort
+		}
+		run, err := r.run()
+		if err != nil {
+			return err
+		}
+		runs = [][2]int{run}
+	} else if runs, behind, err = r.allRuns(); err != nil {
 		return err
 	}
-	pairs := l.meeting()
-	for i := range t.nodes {
-		t.nodes[i].m = empty(l, pairs)
-		if err := t.nodes[i].m.readBody(r); err != nil {
+	t := &Sum{layout: l}
+	if err := t.readNodes(r, runs); err != nil {
+		return err
+	}
+	for _, run := range behind {
+		if err := t.Skip(run[0], run[1]); err != nil {
 			return err
 		}
 	}
-	if len(t.nodes) == 0 {
-		body := r.data
-		if err := empty(l, pairs).readBody(r); err != nil {
-			return err
-		}
-		for _, b := range body[:len(body)-len(r.data)] {
-			if b != 0 {
-				return fmt.Errorf("moments: sums of no chunk are not zero: the file is damaged")
-			}
-		}
+	for _, run := range append(runs, behind...) {
+		t.next = max(t.next, run[1])
 	}
 	*s = *t
+	return nil
+}
+
+// readNodes reads the bodies of the chunks in runs; one of zeros if there are none in a
+// single run.
+func (s *Sum) readNodes(r *reader, runs [][2]int) error {
+	var nodes []dyadic.Node[*Moments]
+	most := float64(len(r.data)) / s.layout.bodyBytes()
+	for _, run := range runs {
+		dyadic.Cover(run[0], run[1], func(start, level int) {
+			if float64(len(nodes)) <= most {
+				nodes = append(nodes, dyadic.Node[*Moments]{Start: start, Level: level})
+			}
+		})
+	}
+	none := len(nodes) == 0 && r.kind == kindSum
+	bodies := len(nodes)
+	if none {
+		bodies = 1
+	}
+	if err := r.bodies(s.layout, bodies); err != nil {
+		return err
+	}
+	pairs := s.layout.meeting()
+	for _, n := range nodes {
+		empty, err := r.zeros(s.layout)
+		if err == nil && !empty {
+			n.Value = blank(s.layout, pairs)
+			if err = n.Value.readBody(r); err == nil {
+				err = s.chunks.Add(n, s.merge)
+			}
+		} else if err == nil {
+			err = s.chunks.AddNone(n.Start, n.Level, s.merge)
+		}
+		if err != nil {
+			return inTerms(err)
+		}
+	}
+	if none {
+		if empty, err := r.zeros(s.layout); err != nil || !empty {
+			return fmt.Errorf("moments: sums of no chunk are not zero: the file is damaged")
+		}
+	}
 	return nil
 }
 

@@ -146,7 +146,7 @@ func TestDamage(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := new(moments.Moments).UnmarshalBinary(marshal(t, a)); err == nil || err.Error() != "moments: the data hold kind 2 where kind 1 is needed (1: moments, 2: a sum of chunks)" {
+	if err := new(moments.Moments).UnmarshalBinary(marshal(t, a)); err == nil || err.Error() != "moments: the data hold kind 2 where kind 1 is needed (1: moments, 2: a sum of chunks, 3: one with gaps)" {
 		t.Error(err)
 	}
 }

@@ -50,10 +50,10 @@ type Moments struct {
 // empty matrix. The layout must pass Check; of another one the sums are empty.
 func New(l Layout) *Moments {
 	l = l.clone()
-	return empty(l, l.meeting())
+	return blank(l, l.meeting())
 }
 
-func empty(l Layout, pairs []pair) *Moments {
+func blank(l Layout, pairs []pair) *Moments {
 	p, r := l.Columns(), l.Responses
 	if l.Check() != nil {
 		p, r = 0, 0

@@ -1,69 +1,100 @@
 package moments
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"math/bits"
+
+	"github.com/pho-go/pho/internal/dyadic"
 )
 
-// Sum is a run of consecutive chunks [first, next), held as the fewest
-// aligned dyadic intervals [i 2^l, (i+1) 2^l): the nodes of a binary tree over
-// chunk numbers whose every node is merged from its two halves. What is merged
-// with what depends on chunk numbers alone, so adding the chunks in order, or
-// merging any shards that meet at chunk boundaries, gives the same bytes.
+// Sum holds moments by chunks of rows, added in a binary tree over chunk numbers
+// (internal/dyadic): neither the order in which chunks and shards come nor their grouping
+// changes a byte. There may be gaps until the sum is used.
 type Sum struct {
-	layout      Layout
-	first, next int
-	nodes       []node     // in chunk order
-	spare       []*Moments // that were merged into others
+	layout Layout
+	next   int // of Append
+	chunks dyadic.Sparse[*Moments]
+	spare  []*Moments // that were merged into others
 }
 
 // maxSpare is how many moments a sum keeps for reuse.
 const maxSpare = 2
 
-// node covers the 2^level chunks from chunk start on.
-type node struct {
-	start int
-	level int
-	m     *Moments
-}
-
-// NewSum returns the sum of no chunks, the next of which is chunk first (>= 0).
+// NewSum returns the sum of no chunks, to which Append adds chunk first (>= 0) first.
 // A faulty layout is reported by Append.
 func NewSum(l Layout, first int) *Sum {
-	first = max(first, 0)
-	return &Sum{layout: l.clone(), first: first, next: first}
+	return &Sum{layout: l.clone(), next: max(first, 0)}
 }
 
 // Layout returns the layout of the summed moments.
 func (s *Sum) Layout() Layout { return s.layout.clone() }
 
-// Chunks returns the run of chunks [first, next) that s holds.
-func (s *Sum) Chunks() (first, next int) { return s.first, s.next }
+// Runs are the runs [first, next) of chunks that s holds, in order, with gaps between them.
+func (s *Sum) Runs() [][2]int { return s.chunks.Runs() }
 
-// Append adds m as chunk number next. m belongs to s from then on. Sums beyond
-// the range of float64 are an error that names the basis or response.
-func (s *Sum) Append(m *Moments) error {
+// Append adds m as the chunk behind the one that was added last.
+func (s *Sum) Append(m *Moments) error { return s.Add(s.next, m) }
+
+// Add adds m as a chunk. m belongs to s from then on. Chunks that are there already are an
+// error, and so are sums beyond the range of float64, which names the basis or response.
+func (s *Sum) Add(chunk int, m *Moments) error {
 	if err := s.layout.Check(); err != nil {
 		return err
 	}
 	if m == nil || !m.Layout.Equal(s.layout) {
-		return fmt.Errorf("moments: chunk %d has another layout than the sum it is added to", s.next)
+		return fmt.Errorf("moments: chunk %d has another layout than the sum it is added to", chunk)
 	}
 	if err := m.Check(); err != nil {
-		return fmt.Errorf("%w (chunk %d)", err, s.next)
+		return fmt.Errorf("%w (chunk %d)", err, chunk)
 	}
-	if s.next == math.MaxInt {
+	if chunk < 0 || chunk == math.MaxInt {
 		return fmt.Errorf("moments: chunk numbers are used up")
 	}
-	if err := s.push(node{s.next, 0, m}); err != nil {
-		return err
+	var err error
+	if m.Rows == 0 {
+		err = s.chunks.AddNone(chunk, 0, s.merge)
+	} else {
+		err = s.chunks.Add(dyadic.Node[*Moments]{Start: chunk, Value: m}, s.merge)
 	}
-	s.next++
+	if err != nil {
+		return inTerms(err)
+	}
+	s.next = chunk + 1
 	return nil
 }
 
-// Spare returns moments that Append was given and s does not need any more, to be
+// Skip adds the chunks [first, next), which have no rows.
+func (s *Sum) Skip(first, next int) error { return inTerms(s.chunks.Skip(first, next, s.merge)) }
+
+// AddNone adds the chunks that t holds as chunks without rows, in t's nodes.
+func (s *Sum) AddNone(t *Sum) error {
+	var err error
+	t.chunks.Each(func(n dyadic.Node[*Moments], _ bool) {
+		if err == nil {
+			err = s.chunks.AddNone(n.Start, n.Level, s.merge)
+		}
+	})
+	for _, run := range t.chunks.Behind() {
+		if err == nil {
+			err = s.Skip(run[0], run[1])
+		}
+	}
+	return inTerms(err)
+}
+
+// merge adds b to a, which are s's own.
+func (s *Sum) merge(a, b *Moments) (*Moments, error) {
+	if err := a.Merge(b); err != nil {
+		return nil, err
+	}
+	if len(s.spare) < maxSpare {
+		s.spare = append(s.spare, b)
+	}
+	return a, nil
+}
+
+// Spare returns moments that Add was given and s does not need any more, to be
 // overwritten (Chunk.MomentsInto); nil if there are none.
 func (s *Sum) Spare() *Moments {
 	n := len(s.spare)
@@ -75,90 +106,100 @@ func (s *Sum) Spare() *Moments {
 	return m
 }
 
-// push adds the node that follows the last and merges halves while there are
-// any: the carry of binary addition.
-func (s *Sum) push(n node) error {
-	for len(s.nodes) > 0 {
-		last := s.nodes[len(s.nodes)-1]
-		if last.level != n.level || last.start>>last.level&1 == 1 {
-			break
-		}
-		if err := last.m.Merge(n.m); err != nil {
-			return err
-		}
-		s.nodes = s.nodes[:len(s.nodes)-1]
-		if len(s.spare) < maxSpare {
-			s.spare = append(s.spare, n.m)
-		}
-		n = node{last.start, last.level + 1, last.m}
+// Merge adds the chunks of other, which may lie anywhere. other is not changed. Chunks that
+// both hold, or another layout, are an error that leaves s as it was; after another error s is
+// undefined.
+func (s *Sum) Merge(other *Sum) error {
+	if err := s.Apart(other); err != nil {
+		return err
 	}
-	s.nodes = append(s.nodes, n)
+	theirs := map[*Moments]bool{}
+	other.chunks.Each(func(n dyadic.Node[*Moments], ok bool) { theirs[n.Value] = ok })
+	err := s.chunks.Merge(&other.chunks, func(a, b *Moments) (*Moments, error) {
+		if theirs[a] {
+			a = a.Clone()
+		}
+		return a, a.Merge(b)
+	})
+	if err != nil {
+		return inTerms(err)
+	}
+	s.chunks.Replace(func(m *Moments) *Moments {
+		if theirs[m] {
+			return m.Clone()
+		}
+		return m
+	})
+	s.next = max(s.next, other.next)
 	return nil
 }
 
-// Merge adds the chunks of other, which must begin where s ends or end where s
-// begins. other is not changed. After an error s is undefined, except that a
-// gap, an overlap or another layout leaves it as it was.
-func (s *Sum) Merge(other *Sum) error {
+// Apart reports what Merge would refuse.
+func (s *Sum) Apart(other *Sum) error {
 	if other == nil || !other.layout.Equal(s.layout) {
 		return fmt.Errorf("moments: merge of sums with different layouts; shards of one decomposition share their terms and responses")
 	}
-	left, right := s, other
+	return inTerms(s.chunks.Apart(&other.chunks))
+}
+
+// inTerms says what chunks that came twice or not at all mean.
+func inTerms(err error) error {
+	var twice *dyadic.OverlapError
+	var gap *dyadic.GapError
 	switch {
-	case other.first == s.next:
-	case other.next == s.first:
-		left, right = other, s
-	default:
-		return fmt.Errorf("moments: merge of chunks [%d, %d) with chunks [%d, %d): the runs must adjoin; merge shards in the order of their rows", s.first, s.next, other.first, other.next)
+	case errors.As(err, &twice):
+		return fmt.Errorf("moments: %w: the same rows came twice, or shards begin at the same chunk", err)
+	case errors.As(err, &gap):
+		return fmt.Errorf("moments: %w: their rows are to be added first", err)
 	}
-	t := &Sum{layout: s.layout, first: left.first, next: right.next}
-	for _, side := range []*Sum{left, right} {
-		for _, n := range side.nodes {
-			if side == other {
-				n.m = n.m.Clone()
-			}
-			if err := t.push(n); err != nil {
-				return err
-			}
+	return err
+}
+
+// Whole reports chunks before the last that nobody has added.
+func (s *Sum) Whole() error { return inTerms(s.chunks.Whole()) }
+
+// Compact is s without the chunks without rows behind the last with some: what the rows
+// alone make. Its moments are s's.
+func (s *Sum) Compact() *Sum {
+	return &Sum{layout: s.layout, next: s.next, chunks: s.chunks.Without()}
+}
+
+// Rows is the number of rows of all chunks.
+func (s *Sum) Rows() (rows int64) {
+	s.chunks.Each(func(n dyadic.Node[*Moments], ok bool) {
+		if ok {
+			rows += n.Value.Rows
 		}
-	}
-	*s = *t
-	return nil
+	})
+	return rows
 }
 
 // Weight is the sum of weights over all chunks.
 func (s *Sum) Weight() float64 {
+	var weights []float64
+	s.chunks.Each(func(n dyadic.Node[*Moments], ok bool) {
+		if ok {
+			weights = append(weights, n.Value.SumW)
+		}
+	})
 	w := 0.0
-	for i := len(s.nodes) - 1; i >= 0; i-- { // as Total adds
-		w += s.nodes[i].m.SumW
+	for i := len(weights) - 1; i >= 0; i-- { // as Total adds
+		w += weights[i]
 	}
 	return w
 }
 
 // Total returns the moments of all chunks: nodes are merged from the last to
-// the first. s is not changed. Sums may have left the range of float64:
-// Moments.Check tells.
+// the first. s is not changed. Gaps count as chunks without rows: Whole tells of them. Sums may
+// have left the range of float64: Moments.Check tells.
 func (s *Sum) Total() *Moments {
-	if len(s.nodes) == 0 {
+	total, ok, _ := s.chunks.Total(func(a, b *Moments) (*Moments, error) {
+		a = a.Clone()
+		a.merge(b)
+		return a, nil
+	})
+	if !ok {
 		return New(s.layout)
 	}
-	total := s.nodes[len(s.nodes)-1].m.Clone()
-	for i := len(s.nodes) - 2; i >= 0; i-- {
-		m := s.nodes[i].m.Clone()
-		m.merge(total)
-		total = m
-	}
-	return total
-}
-
-// dyadic calls f with the canonical intervals of [first, next).
-func dyadic(first, next int, f func(start, level int)) {
-	for first < next {
-		level := bits.Len(uint(next-first)) - 1
-		if first > 0 {
-			level = min(level, bits.TrailingZeros(uint(first)))
-		}
-		f(first, level)
-		first += 1 << level
-	}
+	return total.Clone()
 }

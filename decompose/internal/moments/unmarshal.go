@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 )
 
 var errShort = errors.New("moments: the data end too early: the file is damaged")
@@ -13,6 +14,7 @@ var errShort = errors.New("moments: the data end too early: the file is damaged"
 // reader takes values off the front of data.
 type reader struct {
 	data       []byte
+	kind       uint16
 	ids, route bool // whether the layout has them
 }
 
@@ -23,7 +25,7 @@ func (r *reader) uint64() uint64 {
 }
 
 // open checks the frame: length, magic, version, kind, checksum.
-func open(data []byte, kind uint16) (*reader, error) {
+func open(data []byte, kinds ...uint16) (*reader, error) {
 	if len(data) < headerSize+crcSize {
 		return nil, errShort
 	}
@@ -34,15 +36,70 @@ func open(data []byte, kind uint16) (*reader, error) {
 	if v < version || v > versions {
 		return nil, fmt.Errorf("moments: format version %d; this program reads versions %d to %d", v, version, versions)
 	}
-	if k := binary.LittleEndian.Uint16(data[6:]); k != kind {
-		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of chunks)", k, kind)
+	kind := binary.LittleEndian.Uint16(data[6:])
+	if !slices.Contains(kinds, kind) {
+		return nil, fmt.Errorf("moments: the data hold kind %d where kind %d is needed (1: moments, 2: a sum of chunks, 3: one with gaps)", kind, kinds[0])
 	}
 	body := data[:len(data)-crcSize]
 	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(data[len(body):]) {
 		return nil, errors.New("moments: the checksum does not match: the file is damaged")
 	}
 	more := v - version
-	return &reader{data: body[headerSize:], ids: more&identified != 0, route: more&factored != 0}, nil
+	return &reader{data: body[headerSize:], kind: kind, ids: more&identified != 0, route: more&factored != 0}, nil
+}
+
+// run reads first and next of a run of chunks.
+func (r *reader) run() ([2]int, error) {
+	first, next := r.uint64(), r.uint64()
+	if first > next || next > math.MaxInt {
+		return [2]int{}, fmt.Errorf("moments: chunks [%d, %d) are no run: the file is damaged", first, next)
+	}
+	return [2]int{int(first), int(next)}, nil
+}
+
+// allRuns reads runs with chunks and, behind them, those without.
+func (r *reader) allRuns() (runs, behind [][2]int, err error) {
+	at := 0
+	for _, list := range []*[][2]int{&runs, &behind} {
+		if len(r.data) < 8 {
+			return nil, nil, errShort
+		}
+		n := r.uint64()
+		if n > uint64(len(r.data)/16) {
+			return nil, nil, errShort
+		}
+		for i := range n {
+			run, err := r.run()
+			if err != nil {
+				return nil, nil, err
+			}
+			if run[0] < at || i > 0 && run[0] == at || run[0] == run[1] {
+				return nil, nil, fmt.Errorf("moments: chunks [%d, %d) follow chunk %d: the file is damaged", run[0], run[1], at)
+			}
+			at = run[1]
+			*list = append(*list, run)
+		}
+	}
+	if len(runs) <= 1 && len(behind) == 0 {
+		return nil, nil, errors.New("moments: a sum without gaps in the format of those with some: the file is damaged")
+	}
+	return runs, behind, nil
+}
+
+// zeros skips a body that is all zeros, that of no rows, if the next is; a body of no rows
+// that is not is an error.
+func (r *reader) zeros(l Layout) (bool, error) {
+	body := r.data[:int(l.bodyBytes())]
+	if binary.LittleEndian.Uint64(body) != 0 {
+		return false, nil
+	}
+	for _, b := range body {
+		if b != 0 {
+			return false, errors.New("moments: sums of no rows are not zero: the file is damaged")
+		}
+	}
+	r.data = r.data[len(body):]
+	return true, nil
 }
 
 // count reads a number of items of at least size bytes each, all present.

@@ -1,0 +1,485 @@
+package decompose
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/dyadic"
+)
+
+// explanationMagic begins encoded sums of the last pass; the number is the format's version.
+const explanationMagic = "pho.explanation/1\n"
+
+// explanationHeader describes what follows it, numbers little endian: in the first round
+// the sums over rows, then, behind their length, the moments of the bands by predictor, the
+// clusters by node, and the Sums of each visitor by node.
+type explanationHeader struct {
+	Of     string     `json:"of"`
+	Round  int        `json:"round"`
+	Nodes  []nodeRows `json:"nodes"`            // of the tree of chunks
+	Behind [][2]int   `json:"behind,omitempty"` // chunks without rows behind them
+	Below  uint64     `json:"below,omitempty"`  // of rowSums, whose shape the following are
+	Bins   []int      `json:"bins,omitempty"`   // by feature
+	Areas  []areaFile `json:"areas,omitempty"`
+	Sample int        `json:"sample,omitempty"` // rows
+	Pinned [][]int64  `json:"pinned,omitempty"`
+	Bands  []bool     `json:"bands,omitempty"` // by predictor: whether it has moments
+
+	Predictors int          `json:"predictors,omitempty"` // 0: not of the first round
+	Clusters   *clusterFile `json:"clusters,omitempty"`
+	Visitors   []string     `json:"visitors"` // kinds; "": no sums
+}
+
+// nodeRows is a node of the tree and its rows; 0: none.
+type nodeRows struct {
+	Start int   `json:"start"`
+	Level int   `json:"level,omitempty"`
+	Rows  int64 `json:"rows,omitempty"`
+}
+
+type areaFile struct {
+	Levels int `json:"levels"`
+	Sides  int `json:"sides"`
+	Cells  int `json:"cells,omitempty"` // bytes of each level
+}
+
+type clusterFile struct {
+	Column string `json:"column"`
+	Widths []int  `json:"widths"`
+}
+
+// MarshalBinary encodes s; equal sums have equal bytes.
+func (s *Explanation) MarshalBinary() ([]byte, error) {
+	h := explanationHeader{Of: s.of, Round: s.round, Behind: s.chunks.Behind(), Nodes: []nodeRows{}, Visitors: []string{}}
+	s.chunks.Each(func(n dyadic.Node[int64], _ bool) { h.Nodes = append(h.Nodes, nodeRows{n.Start, n.Level, n.Value}) })
+	for i := range s.visits {
+		h.Visitors = append(h.Visitors, kindOf(&s.visits[i]))
+	}
+	if s.rows != nil {
+		s.rows.describe(&h)
+		s.bands.describe(&h)
+	}
+	header, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("decompose: sums of the last pass: %w", err)
+	}
+	w := &sumsWriter{out: appendSized([]byte(explanationMagic), header)}
+	if s.rows != nil {
+		s.rows.append(w)
+		s.bands.append(w)
+	}
+	for i := range s.visits {
+		s.visits[i].Each(func(n dyadic.Node[Sums], ok bool) {
+			if ok {
+				w.marshaled(n.Value)
+			}
+		})
+	}
+	if w.err != nil {
+		return nil, fmt.Errorf("decompose: sums of the last pass: %w", w.err)
+	}
+	return w.out, nil
+}
+
+// DecodeExplanation reads what MarshalBinary wrote, the visitors' Sums by decode (nil: there are
+// none). It allocates no more than a small multiple of len(raw), which is not kept.
+func DecodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
+	s, err := decodeExplanation(raw, decode)
+	if err != nil {
+		return nil, fmt.Errorf("decompose: sums of the last pass: %w", err)
+	}
+	return s, nil
+}
+
+func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
+	rest, ok := bytes.CutPrefix(raw, []byte(explanationMagic))
+	if !ok {
+		return nil, fmt.Errorf("the data begin with %q, not %q: these are none, or of another version", raw[:min(len(raw), len(explanationMagic))], explanationMagic)
+	}
+	header, rest, err := cutSized(rest)
+	if err != nil {
+		return nil, errCut()
+	}
+	var h explanationHeader
+	if err := json.Unmarshal(header, &h); err != nil {
+		return nil, fmt.Errorf("their header: %w", err)
+	}
+	s, r := &Explanation{of: h.Of, round: h.Round}, &sumsReader{rest: rest}
+	if err := s.readChunks(&h); err != nil {
+		return nil, err
+	}
+	if (h.Round == 0) != (h.Predictors > 0) || h.Round < 0 {
+		return nil, fmt.Errorf("round %d of %d predictors: the file is damaged", h.Round, h.Predictors)
+	}
+	if h.Predictors > 0 {
+		if s.rows, err = r.rowSums(&h); err != nil {
+			return nil, err
+		}
+		if s.bands, err = r.bandSums(&h); err != nil {
+			return nil, err
+		}
+	}
+	for _, kind := range h.Visitors {
+		if kind != "" && decode == nil {
+			return nil, fmt.Errorf("sums of kind %q, which nobody reads here", kind)
+		}
+		v, err := readNodes(&h, kind != "", addSums, func() (Sums, error) { return decode(kind, r.sized()) })
+		if err != nil {
+			return nil, err
+		}
+		if got := kindOf(&v); got != kind {
+			return nil, fmt.Errorf("sums of kind %q were read as %q", kind, got)
+		}
+		s.visits = append(s.visits, v)
+	}
+	if r.short || len(r.rest) > 0 {
+		return nil, errCut()
+	}
+	return s, nil
+}
+
+func errCut() error { return errors.New("the data end too early or too late: the file is damaged") }
+
+// readChunks reads the tree of chunks.
+func (s *Explanation) readChunks(h *explanationHeader) error {
+	var err error
+	at := 0
+	s.chunks, err = readNodes(h, true, addRows, func() (int64, error) {
+		for h.Nodes[at].Rows == 0 {
+			at++
+		}
+		at++
+		return h.Nodes[at-1].Rows, nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, n := range h.Nodes {
+		if n.Rows < 0 || n.Rows == 0 && i == len(h.Nodes)-1 {
+			return fmt.Errorf("chunk %d has %d rows: the file is damaged", n.Start, n.Rows)
+		}
+	}
+	return nil
+}
+
+// readNodes makes the header's tree, with a value by read for each node that has rows, if
+// there are any values.
+func readNodes[T any](h *explanationHeader, values bool, sum dyadic.Sum[T], read func() (T, error)) (dyadic.Sparse[T], error) {
+	var s dyadic.Sparse[T]
+	nodes := 0
+	for _, n := range h.Nodes {
+		node := dyadic.Node[T]{Start: n.Start, Level: n.Level}
+		err := node.Check()
+		switch {
+		case err != nil:
+		case n.Rows == 0 || !values:
+			err = s.AddNone(n.Start, n.Level, sum)
+		default:
+			if node.Value, err = read(); err == nil {
+				err = s.Add(node, sum)
+			}
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	s.Each(func(dyadic.Node[T], bool) { nodes++ })
+	if nodes != len(h.Nodes) {
+		return s, errors.New("the tree of chunks is not the least one: the file is damaged")
+	}
+	for _, run := range h.Behind {
+		if last := s.Runs(); run[0] < 0 || run[0] >= run[1] || len(last) > 0 && run[0] < last[len(last)-1][1] {
+			return s, fmt.Errorf("chunks [%d, %d) are no run: the file is damaged", run[0], run[1])
+		}
+		if err := s.Skip(run[0], run[1], sum); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// sumsWriter appends numbers.
+type sumsWriter struct {
+	out []byte
+	err error
+}
+
+func (w *sumsWriter) integer(v int64) { w.out = binary.LittleEndian.AppendUint64(w.out, uint64(v)) }
+
+func (w *sumsWriter) number(v float64) {
+	if v != v {
+		v = math.NaN() // of one pattern
+	}
+	w.integer(int64(math.Float64bits(v)))
+}
+
+func (w *sumsWriter) numbers(v []float64) {
+	for _, x := range v {
+		w.number(x)
+	}
+}
+
+func (w *sumsWriter) integers(v []int64) {
+	for _, x := range v {
+		w.integer(x)
+	}
+}
+
+func (w *sumsWriter) marshaled(m interface{ MarshalBinary() ([]byte, error) }) {
+	raw, err := m.MarshalBinary()
+	w.err = errors.Join(w.err, err)
+	w.out = appendSized(w.out, raw)
+}
+
+// sumsReader takes numbers off the front; behind the end they are 0, and short is set.
+type sumsReader struct {
+	rest  []byte
+	short bool
+}
+
+// room tells whether n items of size bytes are left.
+func (r *sumsReader) room(n, size int) bool {
+	if n < 0 || n > len(r.rest)/size {
+		r.short = true
+	}
+	return !r.short
+}
+
+func (r *sumsReader) integer() int64 {
+	if !r.room(1, 8) {
+		return 0
+	}
+	v := binary.LittleEndian.Uint64(r.rest)
+	r.rest = r.rest[8:]
+	return int64(v)
+}
+
+func (r *sumsReader) number() float64 { return math.Float64frombits(uint64(r.integer())) }
+
+func (r *sumsReader) numbers(n int) []float64 {
+	if !r.room(n, 8) {
+		return nil
+	}
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = r.number()
+	}
+	return v
+}
+
+func (r *sumsReader) integers(n int) []int64 {
+	if !r.room(n, 8) {
+		return nil
+	}
+	v := make([]int64, n)
+	for i := range v {
+		v[i] = r.integer()
+	}
+	return v
+}
+
+func (r *sumsReader) bytes(n int) []byte {
+	if !r.room(n, 1) {
+		return nil
+	}
+	b := slices.Clone(r.rest[:n])
+	r.rest = r.rest[n:]
+	return b
+}
+
+// sized are bytes behind their number, valid as long as the reader's.
+func (r *sumsReader) sized() []byte {
+	n := r.integer()
+	if n > math.MaxInt || !r.room(int(n), 1) {
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// describe notes the shape of s.
+func (s *rowSums) describe(h *explanationHeader) {
+	s.sample.trim()
+	h.Predictors, h.Below, h.Sample = len(s.largest), s.below, len(s.sample.hash)
+	for _, c := range s.counts {
+		h.Bins = append(h.Bins, len(c))
+	}
+	for _, a := range s.support {
+		f := areaFile{Levels: len(a.rows)}
+		if len(a.min) > 0 {
+			f.Sides = len(a.min[0])
+		}
+		if len(a.cells) > 0 {
+			f.Cells = len(a.cells[0])
+		}
+		h.Areas = append(h.Areas, f)
+	}
+}
+
+// append writes what describe has described.
+func (s *rowSums) append(w *sumsWriter) {
+	w.numbers(s.largest)
+	w.numbers(s.miss)
+	w.integers(s.missAt)
+	for _, c := range s.counts {
+		w.integers(c)
+	}
+	for _, a := range s.support {
+		w.integers(a.rows)
+		for l := range a.rows {
+			w.numbers(a.min[l])
+			w.numbers(a.max[l])
+			if a.cells != nil {
+				w.out = append(w.out, a.cells[l]...)
+			}
+		}
+	}
+	for i, hash := range s.sample.hash {
+		w.integer(int64(hash))
+		w.numbers(s.sample.value[i])
+	}
+}
+
+// rowSums reads sums of the shape in h.
+func (r *sumsReader) rowSums(h *explanationHeader) (*rowSums, error) {
+	k := h.Predictors
+	s := &rowSums{largest: r.numbers(k), miss: r.numbers(k), missAt: r.integers(k), below: h.Below}
+	for _, n := range h.Bins {
+		s.counts = append(s.counts, r.integers(n))
+	}
+	for _, a := range h.Areas {
+		if a.Sides < 1 || a.Sides > 2 || a.Levels < 1 || a.Cells < 0 {
+			return nil, errors.New("an area of no levels or sides: the file is damaged")
+		}
+		u := supportSums{rows: r.integers(a.Levels)}
+		for range u.rows {
+			u.min, u.max = append(u.min, r.numbers(a.Sides)), append(u.max, r.numbers(a.Sides))
+			if a.Cells > 0 {
+				u.cells = append(u.cells, r.bytes(a.Cells))
+			}
+		}
+		s.support = append(s.support, u)
+	}
+	if !r.room(h.Sample, 8*(1+len(h.Bins))) {
+		return nil, errCut()
+	}
+	for range h.Sample {
+		s.sample.hash = append(s.sample.hash, uint64(r.integer()))
+		s.sample.value = append(s.sample.value, r.numbers(len(h.Bins)))
+	}
+	if r.short {
+		return nil, errCut()
+	}
+	return s, nil
+}
+
+// describe notes the shape of b.
+func (b *bandSums) describe(h *explanationHeader) {
+	for k, sum := range b.sums {
+		h.Bands, h.Pinned = append(h.Bands, sum != nil), append(h.Pinned, b.pinned[k])
+	}
+	if b.clusters != nil {
+		h.Clusters = &clusterFile{b.column, b.widths}
+	}
+}
+
+// append writes what describe has described.
+func (b *bandSums) append(w *sumsWriter) {
+	for _, sum := range b.sums {
+		if sum != nil {
+			w.marshaled(sum)
+		}
+	}
+	if b.clusters == nil {
+		return
+	}
+	b.clusters.Each(func(n dyadic.Node[*clusterSums], ok bool) {
+		if ok {
+			n.Value.append(w)
+		}
+	})
+}
+
+// bandSums reads sums of the shape in h.
+func (r *sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
+	var b bandSums
+	if len(h.Bands) == 0 {
+		return b, nil
+	}
+	if len(h.Bands) != h.Predictors || len(h.Pinned) != h.Predictors {
+		return b, errors.New("bands of other predictors: the file is damaged")
+	}
+	b.pinned, b.sums = h.Pinned, make([]*moments.Sum, len(h.Bands))
+	for k, there := range h.Bands {
+		if !there {
+			continue
+		}
+		b.sums[k] = new(moments.Sum)
+		if err := b.sums[k].UnmarshalBinary(r.sized()); err != nil {
+			return b, err
+		}
+	}
+	if h.Clusters == nil {
+		return b, nil
+	}
+	if len(h.Clusters.Widths) != h.Predictors {
+		return b, errors.New("clusters of other predictors: the file is damaged")
+	}
+	b.column, b.widths = h.Clusters.Column, h.Clusters.Widths
+	tree, err := readNodes(h, true, addClusters, func() (*clusterSums, error) { return r.clusters(h.Clusters) })
+	b.clusters = &tree
+	return b, err
+}
+
+// append writes the clusters in order.
+func (c *clusterSums) append(w *sumsWriter) {
+	w.integer(int64(len(c.names)))
+	for i, name := range c.names {
+		w.out = appendSized(w.out, []byte(name))
+		w.numbers(c.of(i))
+	}
+	for _, o := range c.owner {
+		w.integer(int64(o))
+	}
+}
+
+// clusters reads those of a node.
+func (r *sumsReader) clusters(f *clusterFile) (*clusterSums, error) {
+	c := &clusterSums{column: f.Column, widths: f.Widths, id: map[string]int{}}
+	for _, w := range f.Widths {
+		if !r.room(w, 8) || !r.room(c.width, 8) {
+			return nil, errCut()
+		}
+		c.width += w
+	}
+	n := r.integer()
+	if n > math.MaxInt || !r.room(int(n), 8*(1+c.width)) {
+		return nil, errCut()
+	}
+	for i := range int(n) {
+		name := string(r.sized())
+		if _, ok := c.id[name]; ok {
+			return nil, fmt.Errorf("cluster %q is there twice: the file is damaged", name)
+		}
+		c.id[name], c.names = i, append(c.names, name)
+		c.sums = append(c.sums, r.numbers(c.width)...)
+	}
+	for range c.width {
+		o := r.integer()
+		if o < several || o >= n {
+			return nil, fmt.Errorf("cluster %d of %d has a column alone: the file is damaged", o, n)
+		}
+		c.owner = append(c.owner, int(o))
+	}
+	if r.short {
+		return nil, errCut()
+	}
+	return c, nil
+}
