@@ -77,9 +77,12 @@ func measure(ctx context.Context, most int) (*Measured, error) {
 // designs draws two tables, whole chunks of rows where a chunk is small, else parts of one,
 // and the model that both have.
 func designs(ctx context.Context, k kind, p int) (few, many *data.Table, m decompose.Model, err error) {
-	rows := 1 << 16
-	if k == dense {
-		rows = min(rows, 1<<26/p&^4095)
+	rows := 1 << 20
+	switch k {
+	case dense:
+		rows = min(1<<16, 1<<26/p&^4095)
+	case splines:
+		rows = 1 << 17
 	}
 	if few, err = k.rows(rows/4, p); err != nil {
 		return nil, nil, nil, err

@@ -54,7 +54,7 @@ func simulate(rows float64, c *Costs, cl *Cluster, random *rand.Rand) *Outcome {
 }
 
 // shards is the number of shards of equal powers of two of chunks, so that each is one node of
-// the tree: as few as give every worker some, and no more than chunks.
+// the tree: at least as many as are wanted, if there are as many chunks, and less than twice that.
 func shards(chunks, wanted int) int {
 	if wanted >= chunks {
 		return chunks

@@ -49,7 +49,7 @@ func TestFailuresAreRetried(t *testing.T) {
 
 // Shards are whole nodes of the tree.
 func TestShards(t *testing.T) {
-	for _, c := range []struct{ chunks, wanted, want int }{{1, 4, 1}, {12, 4000, 12}, {1000, 4, 4}, {1000, 40, 63}, {24415, 4000, 6104}} {
+	for _, c := range []struct{ chunks, wanted, want int }{{1, 4, 1}, {12, 4000, 12}, {1000, 4, 8}, {1000, 40, 63}, {24415, 4000, 6104}, {1024, 4, 4}} {
 		if got := shards(c.chunks, c.wanted); got != c.want {
 			t.Errorf("%d chunks for %d: %d shards, want %d", c.chunks, c.wanted, got, c.want)
 		}

@@ -25,32 +25,50 @@ type cluster struct {
 	kills  int     // still to be done in the Job that runs
 	usual  float64 // seconds that its processes take
 
-	perJob                 int // kills in each Job
+	perPass                int // kills in each Indexed Job; in others a fifth
 	started, killed, twice int
 }
 
-// passesOfWorkflow is how many Jobs kills are shared out over: those of a decomposition with one scan.
-const passesOfWorkflow = 9
+// passes is how many Indexed Jobs kills are shared out over, at least: those of a decomposition with one scan.
+const passes = 4
 
-// unkind lets n processes be killed over all Jobs.
-func (c *cluster) unkind(n int) { c.perJob = (n + passesOfWorkflow - 1) / passesOfWorkflow }
+// unkind lets at least n processes be killed over all Jobs.
+func (c *cluster) unkind(n int) { c.perPass = (n + passes - 1) / passes }
 
 // errFailed says that a Job failed for good.
 var errFailed = errors.New("the Job failed")
 
-// runJob runs a Job to its end and returns what the last container of its (last) pod said.
+// runJob runs a Job to its end and returns what the last container of its pod said; of an
+// Indexed Job nothing.
 func (c *cluster) runJob(ctx context.Context, job *batch.Job) (string, error) {
-	c.mu.Lock()
-	c.kills, c.usual = c.perJob, 0
-	c.mu.Unlock()
 	if !indexed(job) {
+		c.allow(c.perPass / 5)
 		return c.pod(ctx, job, "", int(*job.Spec.BackoffLimit))
 	}
+	c.allow(c.perPass)
+	indices := c.order(int(*job.Spec.Completions))
+	if err := c.pods(ctx, job, indices); err != nil {
+		return "", err
+	}
+	for range 100 * c.perPass { // whoever repeats what is done, and is killed at it, spoils nothing
+		if c.allowed() <= 0 {
+			return "", nil
+		}
+		if err := c.pods(ctx, job, indices[:1+len(indices)/4]); err != nil {
+			return "", err
+		}
+		indices = c.order(len(indices))
+	}
+	return "", fmt.Errorf("%d kills are left: the processes end too soon", c.allowed())
+}
+
+// pods runs pods for indices, some of them twice at the same time.
+func (c *cluster) pods(ctx context.Context, job *batch.Job, indices []int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	places := make(chan struct{}, parallelism(job))
 	var pods sync.WaitGroup
-	for _, index := range c.order(int(*job.Spec.Completions)) {
+	for _, index := range indices {
 		for range c.copies() {
 			pods.Go(func() {
 				places <- struct{}{}
@@ -62,7 +80,21 @@ func (c *cluster) runJob(ctx context.Context, job *batch.Job) (string, error) {
 		}
 	}
 	pods.Wait()
-	return "", context.Cause(ctx)
+	return context.Cause(ctx)
+}
+
+// allow sets how many processes may be killed from now on.
+func (c *cluster) allow(kills int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kills, c.usual = kills, 0
+}
+
+// allowed is how many may still be killed.
+func (c *cluster) allowed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kills
 }
 
 // parallelism is how many pods run at a time.
@@ -85,7 +117,7 @@ func (c *cluster) order(n int) []int {
 func (c *cluster) copies() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.perJob > 0 && c.random.Float64() < 0.25 {
+	if c.perPass > 0 && c.random.Float64() < 0.25 {
 		c.twice++
 		return 2
 	}

@@ -12,6 +12,7 @@ import (
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -49,15 +50,26 @@ func readJob(document []byte) (*batch.Job, error) {
 	}
 	switch kind.APIVersion + " " + kind.Kind {
 	case "v1 PersistentVolumeClaim":
-		return nil, yaml.UnmarshalStrict(document, new(core.PersistentVolumeClaim))
+		return nil, decode(document, new(core.PersistentVolumeClaim))
 	case "batch/v1 Job":
 		job := new(batch.Job)
-		if err := yaml.UnmarshalStrict(document, job); err != nil {
+		if err := decode(document, job); err != nil {
 			return nil, err
 		}
 		return job, check(job)
 	}
 	return nil, fmt.Errorf("a %s of %s is not expected here", kind.Kind, kind.APIVersion)
+}
+
+// decode is as strict as the API server with fieldValidation: Strict: fields that v does not have,
+// or in other case, or twice, are errors.
+func decode(document []byte, v any) error {
+	raw, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return err
+	}
+	strict, err := json.UnmarshalStrict(raw, v)
+	return errors.Join(append(strict, err)...)
 }
 
 const (
