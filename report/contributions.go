@@ -24,6 +24,8 @@ type Contributions struct {
 	out    *bufio.Writer
 	total  func() int64
 	id     string // column that names rows; "": none
+	first  int64  // data row that the first line is for
+	plain  bool   // no header
 	next   int64  // data row that the next line is for
 	se     bool   // a column of standard errors after each term's
 	header []byte // until it is written
@@ -44,6 +46,14 @@ func (c *Contributions) WithID(column string) *Contributions {
 	return c
 }
 
+// From makes c write the lines of a shard: of the data rows from first on, with or without the
+// header, so that those of shards one behind the other are the lines of all rows. total is then the
+// number of the row behind the shard's last. It returns c.
+func (c *Contributions) From(first int64, header bool) *Contributions {
+	c.first, c.plain = first, !header
+	return c
+}
+
 // Columns is the one that names rows, if there is one: else the parts are all that is written.
 func (c *Contributions) Columns() []string {
 	if c.id == "" {
@@ -61,7 +71,10 @@ func (c *Contributions) Begin(r *decompose.Result) error {
 	}
 	header = append(c.Columns(), header...)
 	c.empty = strings.Repeat(",", max(len(header)-1, 0)) + "\n"
-	c.next = 0
+	c.next = c.first
+	if c.plain {
+		return nil
+	}
 	var b bytes.Buffer
 	h := csv.NewWriter(&b)
 	h.Write(header) // the error stays with h

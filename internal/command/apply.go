@@ -24,6 +24,7 @@ type applyFlags struct {
 	id                         string
 	inputs                     []string
 	data                       dataFlags
+	shard                      applyShard
 }
 
 func newApply(s streams) *cobra.Command {
@@ -33,7 +34,9 @@ func newApply(s streams) *cobra.Command {
 		Short: "Contributions on new rows, with the training rows' coefficients and centring",
 		Long: `Contributions of every term to the network's predictor on new rows. Coefficients
 and centring are those of the decomposition; nothing is fitted again. The columns
-are those of contributions.csv.`,
+are those of contributions.csv. With --plan and --shard the rows are those of one shard of a
+plan's data (see 'pho plan'), and what is written of all shards, one behind the other, is
+contributions.csv.`,
 		Example: `  pho apply --decomposition result --data new.csv --out new-contributions.csv
   zcat new.csv.gz | pho apply --decomposition result --data - --out -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), s, args) },
@@ -43,6 +46,7 @@ are those of contributions.csv.`,
 	f.StringVar(&a.dir, "decomposition", "", "`DIR` that decompose wrote")
 	f.StringVar(&a.out, "out", "", "`FILE` to write: Parquet if its name ends in .parquet, else CSV; - for CSV on standard output")
 	a.data.add(f)
+	a.shard.add(f)
 	f.StringArrayVar(&a.inputs, "input", nil, "`NAME=@FILE.npy`: an array for a network's input, joined to the data row by row (repeatable)")
 	addID(f, &a.id)
 	f.BoolVar(&a.errors, "se", false, "a column TERM.se after each term: its standard error given the network, of the decomposition's kind (--bands)")
@@ -61,6 +65,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		return usagef("--out is missing: name a CSV file, or - for standard output")
 	}
 	if err := checkPrecision(a.precision); err != nil {
+		return err
+	}
+	if err := a.shard.use(a, s); err != nil {
 		return err
 	}
 	tensors, columns := tensorInputs(a.inputs)
@@ -100,7 +107,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 		applier = applier.WithErrors()
 	}
 	o.Factors, o.Texts = ref.Factors, idText(a.id, columnsRead(r, ref))
-	src, err := openRows(paths, o, tensors, m.Graph())
+	src, err := a.openData(r, paths, o, tensors, m.Graph())
 	if err != nil {
 		return err
 	}
@@ -110,10 +117,11 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	}
 	src = wiring.Seen(m, ref.Rounded, wiring.TermColumns(r), src)
 	write := func(w io.Writer) error {
+		first, header, end := a.shard.lines(totalRows(src))
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
-			return writeParquet(ctx, w, r, applier, src, totalRows(src), a.id)
+			return writeParquet(ctx, w, r, applier, src, first, end, a.id)
 		}
-		return report.NewContributions(w, totalRows(src)).WithID(a.id).Apply(ctx, r, applier, src)
+		return report.NewContributions(w, end).From(first, header).WithID(a.id).Apply(ctx, r, applier, src)
 	}
 	if a.out == "-" {
 		err = write(s.data)

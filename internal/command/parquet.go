@@ -29,6 +29,7 @@ type parquetContributions struct {
 	id    string           // column that names rows, the first; "": none
 	w     *parquet.Writer  // nil: nothing is written yet
 	parts []parquet.Column // the columns of parts
+	first int64            // data row of the first row
 	next  int64            // data row to be written next
 	se    bool             // a column TERM.se after each term's, NaN where there is none
 
@@ -65,7 +66,7 @@ func (c *parquetContributions) Columns() []string {
 // that names them holds.
 func (c *parquetContributions) Begin(r *decompose.Result) error {
 	names := c.names(r)
-	c.w, c.next, c.parts = nil, 0, make([]parquet.Column, len(names))
+	c.w, c.next, c.parts = nil, c.first, make([]parquet.Column, len(names))
 	for j, name := range names {
 		c.parts[j].Name = name
 	}
@@ -352,10 +353,10 @@ func (c *parquetContributions) End(*decompose.Result) error {
 }
 
 // writeParquet writes the contributions of new rows, as report.WriteContributions
-// does in CSV.
-func writeParquet(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64, id string) error {
-	c := newParquetContributions(w, total)
-	c.id, c.se = id, a.HasErrors()
+// does in CSV: of the data rows from first on, up to the one that end tells.
+func writeParquet(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, first int64, end func() int64, id string) error {
+	c := newParquetContributions(w, end)
+	c.first, c.id, c.se = first, id, a.HasErrors()
 	if err := c.Begin(r); err != nil {
 		return err
 	}

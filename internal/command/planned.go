@@ -80,22 +80,8 @@ func (w *planned) openRows(paths []string, o *files.Options, tensors []tensorInp
 	if err != nil {
 		return nil, err
 	}
-	w.rows = &planRows{options: o}
-	if len(w.plan.Survey) > 0 {
-		if w.rows.survey, err = files.Decode(w.plan.Survey); err != nil {
-			return nil, fmt.Errorf("plan %q: %w", w.plan.Dir(), err)
-		}
-		if err := w.rows.movedTo(paths); err != nil {
-			return nil, err
-		}
-	}
-	if w.brought {
-		if w.rows.bringing, err = files.Open(paths, o); err != nil {
-			return nil, err
-		}
-		if err := w.rows.asPlanned(); err != nil {
-			return nil, err
-		}
+	if w.rows, err = openPlanRows(w.plan, paths, o, w.brought); err != nil {
+		return nil, err
 	}
 	return wiring.CodedBy(w.rows, labels), nil
 }

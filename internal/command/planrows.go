@@ -27,6 +27,26 @@ type planRows struct {
 	seen           string       // its digest; "": it did not read all of the columns
 }
 
+// openPlanRows opens the rows of a plan's files, which are at paths, or of one shard, which somebody
+// brings there.
+func openPlanRows(doc *plan.Plan, paths []string, o *files.Options, brought bool) (*planRows, error) {
+	p := &planRows{options: o}
+	var err error
+	if p.survey, err = files.Decode(doc.Survey); err != nil {
+		return nil, fmt.Errorf("plan %q: %w", doc.Dir(), err)
+	}
+	if !brought {
+		return p, p.movedTo(paths)
+	}
+	if p.bringing, err = files.Open(paths, o); err != nil {
+		return nil, err
+	}
+	if err := p.asPlanned(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
 // movedTo takes the files at paths for those that were surveyed, in their order.
 func (p *planRows) movedTo(paths []string) error {
 	if len(paths) != len(p.survey.Files) {
@@ -40,9 +60,6 @@ func (p *planRows) movedTo(paths []string) error {
 
 // asPlanned refuses rows with other columns than the plan's.
 func (p *planRows) asPlanned() error {
-	if p.survey == nil {
-		return nil
-	}
 	own, here := p.survey.Schema(), p.bringing.Schema()
 	same := func(a, b data.Column) bool {
 		return a.Name == b.Name && a.Numeric == b.Numeric && a.Categorical == b.Categorical && a.Width == b.Width

@@ -25,7 +25,9 @@ func Bool(b []byte, v bool) []byte {
 }
 
 // Float appends the 8 bytes of a number.
-func Float(b []byte, v float64) []byte { return binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
+func Float(b []byte, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+}
 
 // Floats appends how many numbers there are, and the numbers.
 func Floats(b []byte, x []float64) []byte {
