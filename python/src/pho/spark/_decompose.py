@@ -84,7 +84,7 @@ def decompose(
         named = None if labels is None else _labels.file(labels, folder)
         arguments = _command.flags({"model": [n.path for n in networks], "formula": _formulas.listed(formula), "response": response})
         arguments += _command.flags({"input": _bound(inputs, networks[0]), "labels": named, **options})
-        program = _shipping.ship(df.sparkSession.sparkContext, ship, folder)
+        program = _shipping.ship(df.sparkSession.sparkContext, ship)
         shards = _rows.cut(frame, order_by, rows_per_task)
         flags = ["--any-kernel"] if any_kernel else []
         result = Passes(shards, folder, [n.path for n in networks], program, flags).run(arguments)

@@ -17,7 +17,7 @@ from .. import _command
 from ..errors import Error
 
 
-def ship(context: Any, wanted: Optional[bool], folder: str) -> Optional[str]:
+def ship(context: Any, wanted: Optional[bool]) -> Optional[str]:
     """Send the program and this package to the executors; the program's name there.
 
     None: they are to have the package installed, and the program with it.
@@ -26,11 +26,13 @@ def ship(context: Any, wanted: Optional[bool], folder: str) -> Optional[str]:
         wanted = sys.platform == "linux"  # elsewhere the driver's program is of another platform than a cluster's
     if not wanted:
         return None
+    folder = context._temp_dir  # Spark wants a file at the same place each time, and deletes this folder itself
     context.addPyFile(_package(folder))
     program = _command.binary()
     name = "pho-" + _digest(pathlib.Path(program).read_bytes())
     copy = os.path.join(folder, name)
-    shutil.copy2(program, copy)
+    if not os.path.exists(copy):
+        shutil.copy2(program, copy)
     context.addFile(copy)
     return name
 
@@ -44,7 +46,8 @@ def _package(folder: str) -> str:
             entry = zipfile.ZipInfo("pho/" + source.relative_to(root).as_posix())
             archive.writestr(entry, source.read_bytes())
     path = os.path.join(folder, f"pho-{_digest(buffer.getvalue())}.zip")
-    pathlib.Path(path).write_bytes(buffer.getvalue())
+    if not os.path.exists(path):
+        pathlib.Path(path).write_bytes(buffer.getvalue())
     return path
 
 
