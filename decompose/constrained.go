@@ -32,7 +32,11 @@ func Constrain(m Model, s *Statistics, k int) (*Constrained, error) {
 	if err := p.belongs(m, s); err != nil {
 		return nil, err
 	}
-	o, total, d := &Options{}, s.sum.Total(), p.predictors[k]
+	total, err := s.total()
+	if err != nil {
+		return nil, err
+	}
+	o, d := &Options{}, p.predictors[k]
 	c, err := projection.Constrain(total, k, p.resolved(d, total, o), o.tolerance(d))
 	if err != nil {
 		return nil, fmt.Errorf("decompose: predictor %q: %w", d.name, err)

@@ -37,7 +37,8 @@ func EstimateFamilyFrom(ctx context.Context, m Model, scans Scans, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	s := &familyScan{ctx: ctx, model: m, plan: p, o: o, sample: &thinned{k: len(p.predictors)}}
+	own := *o // a scanner may be shown rows when the caller has changed its options
+	s := &familyScan{ctx: ctx, model: m, plan: p, o: &own, sample: &thinned{k: len(p.predictors)}}
 	if err := scans.Scan(ctx, "family", p.reading(m, o), []SummingScanner{s}); err != nil {
 		return nil, err
 	}

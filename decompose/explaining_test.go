@@ -340,4 +340,3 @@ func decodeEither(kind decompose.Kind, spec json.RawMessage) (decompose.Term, er
 	}
 	return basis.Decode(kind, spec)
 }
-

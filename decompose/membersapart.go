@@ -41,7 +41,10 @@ func (m *Members) decomposeApart(ctx context.Context, src data.Source, o *Option
 			return nil, fmt.Errorf("network %q: %w", member.Name, err)
 		}
 	}
-	total := stats.sum.Total()
+	total, err := stats.total()
+	if err != nil {
+		return nil, err
+	}
 	r := &Result{
 		Format: Format, Rows: total.Positive, Method: each[0].Method, Route: each[0].Route,
 		Weights: o.Weights, Response: o.Response, Offset: o.Offset,

@@ -54,8 +54,8 @@ type Options struct {
 	// it, or contain their functions (Subspace).
 	Orders bool
 	// Bands says what standard errors are. "": RobustBands, for which the last pass forms the
-	// products of the columns once more; Solve alone gives ProjectionBands. Shards whose
-	// statistics are merged and solved need one Explain over all rows.
+	// products of the columns once more; Solve alone gives ProjectionBands. Shards make the
+	// last pass by Explaining.
 	Bands Bands
 
 	Progress func(Progress) // nil: silent; called from one goroutine
@@ -126,7 +126,8 @@ func (c Columns) Names() []string {
 // source's (data.Batch.Row). So rows that a source leaves out, for missing cells say, leave
 // shorter chunks or none, and a shard need not know which rows others have left out. A row whose
 // number is not above that of the row before counts as the next one (data.Chunks): sources
-// that do not number rows through are cut by counting.
+// that do not number rows through are cut by counting. So are those, where no shard is named,
+// whose first ChunkRows rows have fewer than one of 64 numbers: these are names of rows.
 type Resources struct {
 	// Workers is how many goroutines take chunks of rows in the passes. 0: GOMAXPROCS.
 	// No more than there are chunks begin, and no more than four for each processor (or

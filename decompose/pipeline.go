@@ -60,8 +60,78 @@ func pass[T any](ctx context.Context, p *plan, m Model, src data.Source, o *Opti
 	return eachChunk(ctx, o.chunks(src.Batches(ctx, p.reading(m, o)), rows), o.workers(), work, reduce)
 }
 
+// sparseNumbers is how many numbers there are for each of a source's first rows, from which
+// on they are taken for names rather than places: each chunk costs as much as a few dozen rows.
+const sparseNumbers = 64
+
 // chunks numbers the chunks of a shard's rows.
 func (o *Options) chunks(seq iter.Seq2[*data.Batch, error], rows int) iter.Seq2[data.Chunk, error] {
+	if o.FirstChunk == 0 && o.FirstRow == 0 && o.Chunks == 0 {
+		return counted(seq, rows)
+	}
+	return o.numbered(seq, rows)
+}
+
+// counted numbers the chunks of all rows: by the rows' numbers, or by counting rows if those
+// of the first chunk's worth are sparse.
+func counted(seq iter.Seq2[*data.Batch, error], rows int) iter.Seq2[data.Chunk, error] {
+	return func(yield func(data.Chunk, error) bool) {
+		next, stop := iter.Pull2(seq)
+		defer stop()
+		held, sparse, err := firstRows(next, rows)
+		all := func(yield func(*data.Batch, error) bool) {
+			for _, b := range held {
+				if !yield(b, nil) {
+					return
+				}
+			}
+			for err == nil {
+				b, err, ok := next()
+				if !ok || !yield(b, err) || err != nil {
+					return
+				}
+			}
+			yield(nil, err)
+		}
+		if !sparse {
+			new(Options).numbered(all, rows)(yield)
+			return
+		}
+		var number int64
+		for b, err := range data.Rebatch(all, rows) {
+			if !yield(data.Chunk{Number: number, Batch: b}, err) || err != nil {
+				return
+			}
+			number++
+		}
+	}
+}
+
+// firstRows takes batches until they have so many rows, and tells whether the numbers of
+// these are sparse.
+func firstRows(next func() (*data.Batch, error, bool), rows int) (held []*data.Batch, sparse bool, err error) {
+	var first, last int64
+	for n := 0; n < rows; {
+		b, err, ok := next()
+		if err != nil || !ok {
+			return held, sparse, err
+		}
+		held = append(held, b)
+		if b.Rows() == 0 {
+			continue
+		}
+		if n == 0 {
+			first = b.Row(0)
+		}
+		some := min(b.Rows(), rows-n)
+		n, last = n+some, b.Row(some-1)
+		sparse = last-first >= int64(sparseNumbers*n)
+	}
+	return held, sparse, nil
+}
+
+// numbered numbers chunks by the rows' numbers.
+func (o *Options) numbered(seq iter.Seq2[*data.Batch, error], rows int) iter.Seq2[data.Chunk, error] {
 	return func(yield func(data.Chunk, error) bool) {
 		for c, err := range data.Chunks(seq, rows, o.FirstRow) {
 			switch {

@@ -3,6 +3,7 @@ package decompose
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/data"
@@ -20,6 +21,32 @@ type Scans interface {
 
 // RowScans are the looks at rows that one process holds all of.
 func RowScans(src data.Source) Scans { return rowScans{src} }
+
+// ScansOf is scans, whose *ScanNeeded then have the rows src, unless they have others; nil: RowScans(src).
+func ScansOf(scans Scans, src data.Source) Scans {
+	switch own := scans.(type) {
+	case nil:
+		return RowScans(src)
+	case rowScans:
+		return own
+	}
+	return scansOf{scans, src}
+}
+
+type scansOf struct {
+	Scans
+	rows data.Source
+}
+
+// Scan looks at the rows.
+func (s scansOf) Scan(ctx context.Context, name string, columns []string, scanners []SummingScanner) error {
+	err := s.Scans.Scan(ctx, name, columns, scanners)
+	var needed *ScanNeeded
+	if errors.As(err, &needed) && needed.Rows == nil {
+		needed.Rows = s.rows
+	}
+	return err
+}
 
 type rowScans struct{ src data.Source }
 
@@ -115,7 +142,7 @@ func (s *Scanned) Merge(next *Scanned) error {
 	return nil
 }
 
-// Restore gives the scanners the sums of all rows in place of the rows.
+// Restore gives the scanners the sums of all rows in place of the rows, and leaves s as it is.
 func (s *Scanned) Restore(scanners []SummingScanner) error {
 	if len(scanners) != len(s.Sums) {
 		return fmt.Errorf("it is of %d terms, and there are %d: it belongs to another analysis", len(s.Sums), len(scanners))

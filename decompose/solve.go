@@ -37,13 +37,10 @@ func Solve(ctx context.Context, m Model, s *Statistics, o *Options) (*Result, er
 }
 
 func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, error) {
-	if err := s.sum.Whole(); err != nil {
-		return nil, fmt.Errorf("decompose: the statistics are not complete: %w", err)
+	total, err := s.total()
+	if err != nil {
+		return nil, err
 	}
-	if s.sum.Rows() == 0 {
-		return nil, errNoRows()
-	}
-	total := s.sum.Total()
 	if total.Positive == 0 {
 		return nil, errors.New("decompose: all weights are zero")
 	}
@@ -78,8 +75,6 @@ func (p *plan) solve(ctx context.Context, s *Statistics, o *Options) (*Result, e
 	}
 	return r, nil
 }
-
-func errNoRows() error { return errors.New("decompose: the data have no rows") }
 
 // addAll solves the predictors, sets that share smoothing parameters first.
 func (r *Result) addAll(ctx context.Context, solvers []*solver, o *Options) error {

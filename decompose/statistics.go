@@ -59,6 +59,19 @@ func (s *Statistics) Merge(next *Statistics) error {
 	return nil
 }
 
+// total are the moments of all rows, of which none may be missing.
+func (s *Statistics) total() (*moments.Moments, error) {
+	if err := s.sum.Whole(); err != nil {
+		return nil, fmt.Errorf("decompose: the statistics are not complete: %w", err)
+	}
+	if s.Rows() == 0 {
+		return nil, errNoRows()
+	}
+	return s.sum.Total(), nil
+}
+
+func errNoRows() error { return errors.New("decompose: the data have no rows") }
+
 // merges refuses what does not merge.
 func (s *Statistics) merges(next *Statistics) error {
 	if err := s.network.same(next.network, "the first", "the second"); err != nil {

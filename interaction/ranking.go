@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
@@ -43,15 +42,14 @@ type Ranking struct {
 	limit   uint64 // rows whose hash is at most this are in the exact products,
 	rows    int    // so many
 
-	exact  bool // the pass is of exact products, not of tables
-	round  int
-	total  *tables // of the first round
-	worst  []worst
-	first  carry[*tables]
-	looks  []*look            // by predictor; nil: there are no candidates
-	second []carry[*products] // by predictor
-	found  []*finding         // by predictor; nil: no pair can be told
-	memory sync.Mutex
+	exact bool // the pass is of exact products, not of tables
+	round int
+	sums  *sums   // of the pass; nil: no chunk yet
+	total *tables // of the first round
+	worst []worst
+	looks []*look    // by predictor; nil: there are no candidates
+	found []*finding // by predictor; nil: no pair can be told
+	spare *spare     // memory for the sums of chunks
 }
 
 // look is what a pass of exact products forms of one predictor.
@@ -93,8 +91,8 @@ func (v *Ranking) Columns() []string {
 // Begin finds the columns and predictors to ask about.
 func (v *Ranking) Begin(r *decompose.Result) error {
 	k := len(r.Predictors)
-	*v = Ranking{sample: v.sample, id: v.id, weights: r.Weights, asked: make([]bool, k), worst: make([]worst, k),
-		looks: make([]*look, k), second: make([]carry[*products], k), found: make([]*finding, k)}
+	*v = Ranking{sample: v.sample, id: v.id, weights: r.Weights, asked: make([]bool, k),
+		looks: make([]*look, k), found: make([]*finding, k), spare: newSpare(k)}
 	v.scales, v.unasked = columnsFor(v.sample.scales(codedIn(r)), r)
 	for i := range r.Predictors {
 		v.asked[i] = r.Predictors[i].Variance.Unstructured > nothing*r.Predictors[i].Variance.Total
@@ -152,17 +150,19 @@ func columnsFor(all []*scale, r *decompose.Result) (kept []*scale, left string) 
 	return kept, fmt.Sprintf("pairs were looked for among the %d of %d columns whose terms vary most", most, n)
 }
 
-// chunk is what a chunk of rows adds.
-type chunk struct {
-	tables   *tables
-	worst    []worst
-	products []*products // by predictor; nil: none
+// pass is the number of the pass over the rows: tables, products, tables again.
+func (v *Ranking) pass() int {
+	if v.exact {
+		return 2*v.round + 1
+	}
+	return 2 * v.round
 }
 
-// Map forms the sums of a chunk.
+// Map forms the sums of a chunk, as decompose.Sums.
 func (v *Ranking) Map(p *decompose.Parts) (any, error) {
+	s := &sums{pass: v.pass(), spare: v.spare}
 	if !slices.Contains(v.asked, true) || p.Batch.Rows() == 0 {
-		return &chunk{}, nil
+		return s, nil
 	}
 	w, err := v.weightsOf(p.Batch)
 	if err != nil {
@@ -173,7 +173,8 @@ func (v *Ranking) Map(p *decompose.Parts) (any, error) {
 		return nil, err
 	}
 	if v.exact {
-		return v.products(p, rows, w), nil
+		s.products = v.products(p, rows, w)
+		return s, nil
 	}
 	id := func(int) string { return "" }
 	if v.id != "" {
@@ -181,19 +182,19 @@ func (v *Ranking) Map(p *decompose.Parts) (any, error) {
 			return nil, err
 		}
 	}
-	c, r := &chunk{}, make([][]float64, len(p.Predictors))
+	r := make([][]float64, len(p.Predictors))
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
 		r[k] = v.found[k].leaves(rows, d.Unstructured, nil)
 		if v.round == 0 {
-			c.worst = append(c.worst, worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, id, rows.codes))
+			s.worst = append(s.worst, worstOf(d.Unstructured, d.Eta, w, p.Batch.Row, id, rows.codes))
 		}
 	}
-	if len(v.scales) > 1 {
-		c.tables = v.newTables(len(r), w != nil)
-		c.tables.rows(rows.codes, w, r)
+	if n := len(v.scales); n > 1 {
+		s.tables = v.spare.newTables(n*(n-1)/2, len(r), w != nil)
+		s.tables.rows(rows.codes, w, r)
 	}
-	return c, nil
+	return s, nil
 }
 
 func (v *Ranking) weightsOf(b *data.Batch) ([]float64, error) {
@@ -228,85 +229,62 @@ func valuesOf(scales []*scale, b *data.Batch, bins bool) (*values, error) {
 	return v, nil
 }
 
-func (v *Ranking) newTables(predictors int, weighted bool) *tables {
-	v.memory.Lock()
-	defer v.memory.Unlock()
-	if t, ok := v.first.spare(); ok {
-		return t
-	}
-	return newTables(len(v.scales)*(len(v.scales)-1)/2, predictors, weighted)
-}
-
-// products are the exact ones of the rows of a chunk that take part. What is left of the
+// products are, by predictor, the exact ones of the rows of a chunk that take part; nil: none. What is left of the
 // remainder, where that is known, says how large the noise is.
-func (v *Ranking) products(p *decompose.Parts, rows *values, w []float64) *chunk {
+func (v *Ranking) products(p *decompose.Parts, rows *values, w []float64) []*products {
 	var list []int32
 	for i := range p.Batch.Rows() {
 		if hashOf(p.Batch.Row(i)) <= v.limit && (w == nil || w[i] > 0) {
 			list = append(list, int32(i))
 		}
 	}
-	c := &chunk{products: make([]*products, len(v.looks))}
+	all := make([]*products, len(v.looks))
 	for k, l := range v.looks {
 		if l != nil && len(list) > 0 {
 			r := p.Predictors[k].Unstructured
-			c.products[k] = v.newProducts(k, l.functions.width())
-			c.products[k].rows(l.functions, rows, w, r, v.found[k].leaves(rows, r, list), list)
+			all[k] = v.spare.newProducts(k, l.functions.width())
+			all[k].rows(l.functions, rows, w, r, v.found[k].leaves(rows, r, list), list)
 		}
 	}
-	return c
+	return all
 }
 
-func (v *Ranking) newProducts(k, n int) *products {
-	v.memory.Lock()
-	defer v.memory.Unlock()
-	if p, ok := v.second[k].spare(); ok {
-		return p
-	}
-	return newProducts(n)
-}
-
-// Reduce adds up the chunks.
+// Reduce takes the sums of all rows, or adds those of rows that follow. They are of the
+// pass at hand.
 func (v *Ranking) Reduce(part any) error {
-	c, ok := part.(*chunk)
-	if !ok {
+	s, ok := part.(*sums)
+	switch {
+	case !ok:
 		return errors.New("interaction: Reduce got something that Map did not make")
+	case s.pass != v.pass():
+		return fmt.Errorf("interaction: sums of pass %d over the rows came in pass %d", s.pass+1, v.pass()+1)
+	case v.sums == nil:
+		v.sums = s
+		return nil
 	}
-	v.memory.Lock()
-	defer v.memory.Unlock()
-	for k := range c.worst {
-		v.worst[k] = v.worst[k].with(c.worst[k])
-	}
-	if c.tables != nil {
-		v.first.push(c.tables)
-	}
-	for k, p := range c.products {
-		if p != nil {
-			v.second[k].push(p)
-		}
-	}
-	return nil
+	return v.sums.Add(s)
 }
 
 // Again asks for exact products if the tables leave pairs to tell apart, and for tables of
 // what the chosen pairs leave if there were more candidates than could be compared.
 func (v *Ranking) Again(r *decompose.Result) (bool, error) {
-	if v.exact {
-		return v.afterProducts(r), nil
-	}
-	total, ok := v.first.total()
-	if !ok {
+	all := v.sums
+	v.sums, v.spare = nil, newSpare(len(r.Predictors))
+	switch {
+	case all == nil:
 		return false, nil
-	}
-	v.first = carry[*tables]{}
-	if v.round == 0 {
-		v.total = total
+	case v.exact:
+		return v.afterProducts(r, all.products), nil
+	case all.tables == nil:
+		return false, nil
+	case v.round == 0:
+		v.total, v.worst = all.tables, all.worst
 	}
 	more := false
 	for k := range r.Predictors {
 		v.looks[k] = nil
 		if v.asked[k] && !spent(r, k) && (v.round == 0 || v.found[k] != nil) {
-			v.looks[k] = v.candidates(r, k, total)
+			v.looks[k] = v.candidates(r, k, all.tables)
 			more = more || v.looks[k] != nil
 		}
 	}
@@ -314,18 +292,15 @@ func (v *Ranking) Again(r *decompose.Result) (bool, error) {
 	return more, nil
 }
 
-// afterProducts chooses the pairs, and tells whether another round could find more.
-func (v *Ranking) afterProducts(r *decompose.Result) bool {
+// afterProducts chooses the pairs by products of all rows, by predictor, and tells whether
+// another round could find more.
+func (v *Ranking) afterProducts(r *decompose.Result, all []*products) bool {
 	more := false
 	for k, l := range v.looks {
-		if l == nil {
+		if l == nil || k >= len(all) || all[k] == nil {
 			continue
 		}
-		p, ok := v.second[k].total()
-		v.second[k] = carry[*products]{}
-		if !ok {
-			continue
-		}
+		p := all[k]
 		inflation := v.inflation(r, k)
 		s := newSelection(l.functions, p, inflation)
 		f := &finding{steps: s.choose(level / float64(l.tested)), single: s.single, of: l.functions.of, singles: l.functions.singleGains(p, inflation), weight: p.weight, tested: l.tested}

@@ -457,44 +457,6 @@ func TestSamplesMerge(t *testing.T) {
 	}
 }
 
-// Sums of shards of whole chunks add up to the bytes of all.
-func TestShardsAddUp(t *testing.T) {
-	const chunks = 8
-	x := correlated(1, 256*chunks, 4, 0.5)
-	r := x[3]
-	one := func(from, to int) *carry[*tables] {
-		c := &carry[*tables]{}
-		for i := from; i < to; i++ {
-			t, ok := c.spare()
-			if !ok {
-				t = newTables(3, 1, false)
-			}
-			codes := make([][]uint8, 3)
-			for j := range codes {
-				for _, v := range x[j][256*i : 256*(i+1)] {
-					codes[j] = append(codes[j], uint8(max(0, min(7, 4+2*v))))
-				}
-			}
-			t.rows(codes, nil, [][]float64{r[256*i : 256*(i+1)]})
-			c.push(t)
-		}
-		return c
-	}
-	total := func(c *carry[*tables]) *tables {
-		t, _ := c.total()
-		return t
-	}
-	want := total(one(0, chunks))
-	got := total(one(0, 4))
-	got.add(total(one(4, chunks)))
-	if !slices.Equal(got.score[0], want.score[0]) || !slices.Equal(got.noise[0], want.noise[0]) || got.squares[0] != want.squares[0] {
-		t.Error("two shards add up to other bytes")
-	}
-	if want.sumWeight != 256*chunks {
-		t.Errorf("%v rows", want.sumWeight)
-	}
-}
-
 // A mean that is left, and curves, are no noise: pairs are found beside them.
 func TestCurvesAreNoNoise(t *testing.T) {
 	x := correlated(13, 2500, 5, 0.3)

@@ -53,11 +53,8 @@ func (s *Sample) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeSums reads a Sample that MarshalBinary wrote: see decompose.DecodeSums.
-func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
-	if kind != sampleKind {
-		return nil, fmt.Errorf("interaction: unknown sums %q: this version reads %q", kind, sampleKind)
-	}
+// decodeSample reads a Sample that MarshalBinary wrote.
+func decodeSample(raw []byte) (decompose.Sums, error) {
 	r := pack.NewReader(raw)
 	s := NewSample(r.Strings(), r.String())
 	s.begin()

@@ -28,6 +28,16 @@ func newTables(pairs, predictors int, weighted bool) *tables {
 	return t
 }
 
+// tableShape is what tables that add up have in common.
+type tableShape struct {
+	pairs, predictors int
+	weighted          bool
+}
+
+func (t *tables) shape() tableShape {
+	return tableShape{len(t.weight) / cells, len(t.score), t.square != nil}
+}
+
 // squared is sum w r^2 of predictor k.
 func (t *tables) squared(k int) []float64 {
 	if t.square == nil {

@@ -46,8 +46,11 @@ func worstOf(r, eta, w []float64, row func(i int) int64, id func(i int) string, 
 // with are the worst of both.
 func (a worst) with(b worst) worst {
 	a = append(a, b...)
-	slices.SortStableFunc(a, func(x, y worstRow) int {
-		return cmp.Or(cmp.Compare(math.Abs(y.r), math.Abs(x.r)), cmp.Compare(x.row, y.row))
-	})
+	slices.SortFunc(a, bySize)
 	return a[:min(len(a), worstRows)]
+}
+
+// bySize has the largest remainder first, among equals the first row.
+func bySize(x, y worstRow) int {
+	return cmp.Or(cmp.Compare(math.Abs(y.r), math.Abs(x.r)), cmp.Compare(x.row, y.row))
 }

@@ -52,6 +52,9 @@ type Options struct {
 	K int
 	// PairK is that of each margin of a pair's tensor product. 0: 5.
 	PairK int
+	// Scans looks at the rows to place knots; nil: those of the source given, which otherwise only tells
+	// the schema. The looks are called "numbers of values", "splines", "splines 2", ...
+	Scans decompose.Scans
 }
 
 func (o *Options) orDefault() Options {

@@ -36,7 +36,7 @@ func withSplines(ctx context.Context, m decompose.Model, src data.Source, o Opti
 		}
 		kept.blocks = append(kept.blocks, keepLearned(blocks, given, values))
 	}
-	made, prepared, err := prepareSplines(ctx, m, src, formulas, o.Decompose)
+	made, prepared, err := prepareSplines(ctx, m, src, formulas, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +73,7 @@ func keepLearned(blocks []decompose.Block, given bool, values map[string]int) []
 // prepareSplines makes the splines of all predictors in one go, so that they see the same
 // rows as the passes to come, each once: predictors share them. made are the splines by
 // formula, prepared the same in the order in which formulas first have them.
-func prepareSplines(ctx context.Context, m decompose.Model, src data.Source, formulas [][]string, o *decompose.Options) (made map[string]decompose.Prepared, prepared []decompose.Prepared, err error) {
+func prepareSplines(ctx context.Context, m decompose.Model, src data.Source, formulas [][]string, o Options) (made map[string]decompose.Prepared, prepared []decompose.Prepared, err error) {
 	made = map[string]decompose.Prepared{}
 	var distinct []string
 	var specs []decompose.Spec
@@ -89,7 +89,7 @@ func prepareSplines(ctx context.Context, m decompose.Model, src data.Source, for
 			distinct, specs = append(distinct, formula), append(specs, f.Specs[0])
 		}
 	}
-	if prepared, err = decompose.PrepareEach(ctx, src, specs, reads(m, o)); err != nil {
+	if prepared, err = decompose.PrepareFrom(ctx, decompose.ScansOf(o.Scans, src), "splines", specs, reads(m, o.Decompose)); err != nil {
 		return nil, nil, fmt.Errorf("nam: the splines of PHONAM: %w", err)
 	}
 	for i, formula := range distinct {

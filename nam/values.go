@@ -3,6 +3,7 @@ package nam
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pho-go/pho/data"
@@ -14,46 +15,54 @@ const leastValues = 3
 
 // countValues counts the distinct values of every feature of a learned term of at most two,
 // up to the largest dimension of a spline; 0 of columns of levels. It reads the rows until all
-// are known.
+// are known, or has them scanned.
 func countValues(ctx context.Context, m decompose.Model, src data.Source, o Options) (map[string]int, error) {
-	seen := map[string]map[float64]bool{}
+	names := map[string]bool{}
 	for k := range m.Predictors() {
 		for _, b := range m.Blocks(k) {
 			if f := b.Term.Columns(); learned(b) && len(f) <= 2 {
 				for _, name := range f {
-					seen[name] = map[float64]bool{}
+					names[name] = true
 				}
 			}
 		}
 	}
-	var open []string // features that may have more
-	for name := range seen {
-		open = append(open, name)
+	s := &valueScan{most: max(o.K, o.PairK)}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		s.columns = append(s.columns, &valueCount{name: name, values: map[float64]bool{}})
 	}
-	slices.Sort(open)
-	for b, err := range src.Batches(ctx, union(open, reads(m, o.Decompose))) {
+	if err := s.look(ctx, m, src, o); err != nil {
+		return nil, fmt.Errorf("nam: the splines of PHONAM: %w", err)
+	}
+	counts := map[string]int{}
+	for _, c := range s.columns {
+		counts[c.name] = c.count(s.most)
+	}
+	return counts, nil
+}
+
+// look shows the rows to s.
+func (s *valueScan) look(ctx context.Context, m decompose.Model, src data.Source, o Options) error {
+	var names []string
+	for _, c := range s.columns {
+		names = append(names, c.name)
+	}
+	columns := union(names, reads(m, o.Decompose))
+	if o.Scans != nil {
+		return decompose.ScansOf(o.Scans, src).Scan(ctx, "numbers of values", columns, []decompose.SummingScanner{s})
+	}
+	for b, err := range src.Batches(ctx, columns) {
 		if err != nil {
-			return nil, fmt.Errorf("nam: the splines of PHONAM: %w", err)
+			return err
 		}
-		open = slices.DeleteFunc(open, func(name string) bool {
-			if b.Categorical(name) {
-				return true
-			}
-			x, err := b.Numeric(name)
-			for i := 0; err == nil && i < len(x) && len(seen[name]) < max(o.K, o.PairK); i++ {
-				seen[name][x[i]] = true
-			}
-			return err != nil || len(seen[name]) >= max(o.K, o.PairK)
-		})
-		if len(open) == 0 {
+		if err := s.Scan(b); err != nil {
+			return err
+		}
+		if s.over() {
 			break
 		}
 	}
-	counts := map[string]int{}
-	for name, values := range seen {
-		counts[name] = len(values)
-	}
-	return counts, nil
+	return nil
 }
 
 func union(a, b []string) []string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/arrow"
@@ -154,6 +155,10 @@ func DetectIn(ctx context.Context, store data.Store, path string) (Format, error
 	defer f.Close()
 	head := make([]byte, min(8, f.Size()))
 	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
 		return CSV, fmt.Errorf("data: cannot read %q: %w", path, err)
 	}
 	return formatBy(head), nil

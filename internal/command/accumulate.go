@@ -79,12 +79,15 @@ func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) 
 	if _, err := doc.Range(a.shard, plan.ScanChunk); err != nil {
 		return usagef("--shard: %w", err)
 	}
-	brought := slices.Equal(a.places.data, []string{"-"})
+	brought := doc.Counts != nil
+	if brought && len(a.places.data) == 0 {
+		return usagef("--data is missing: whoever accumulates a shard of this plan brings its rows; name their file, or - for standard input")
+	}
 	if !brought && a.isThere(doc, stage) {
 		fmt.Fprintf(s.out, "%q holds shard %d of %s already\n", a.out, a.shard, stage)
 		return nil
 	}
-	w, err := openPlan(s, a.places, doc.Counts != nil)
+	w, err := openPlan(s, a.places, brought)
 	if err != nil {
 		return err
 	}

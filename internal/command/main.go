@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/store"
 )
@@ -58,6 +60,12 @@ func MainWith(files store.Store) {
 	os.Exit(run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, end: end, files: files}))
 }
 
+// Run runs one command line, without the program's name, and returns its exit status. files
+// opens and writes what it names; nil: the disk.
+func Run(ctx context.Context, args []string, in io.Reader, out, err io.Writer, files store.Store) int {
+	return run(ctx, args, streams{in: in, out: out, err: err, files: files})
+}
+
 // usageError is a call that is wrong whatever the files hold, as opposed to work
 // that failed.
 type usageError struct{ error }
@@ -80,13 +88,20 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		}
 	}()
 	s.args, s.data = args, s.out
-	s.out, s.err = &plainWriter{w: s.out}, &plainWriter{w: s.err}
+	staged := &staging{files: s.files, unfinished: s.unfinished()}
+	defer staged.discard()
+	s.out, s.err = &plainWriter{w: named{s.out, staged}}, &plainWriter{w: named{s.err, staged}}
 	if isTerminal(s.data) {
 		s.data = s.out
 	}
-	root := newRoot(s)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := refuseSecrets(args)
+	if err == nil {
+		root := newRoot(s)
+		root.SetArgs(args)
+		root.PersistentPreRunE = staged.stage
+		root.PersistentPostRunE = func(cmd *cobra.Command, _ []string) error { return staged.commit(cmd.Context()) }
+		err = root.ExecuteContext(ctx)
+	}
 	code = status(ctx, err)
 	var logged loggedError
 	if code == exitDone || errors.As(err, &logged) {

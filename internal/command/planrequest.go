@@ -18,8 +18,8 @@ func unplanned() []string {
 	return []string{"out", "log", "workers", "zeta-cache", "max-memory", "resume"}
 }
 
-// named are the flags of files, which a plan records by their content.
-func named() []string { return []string{"model", "data", "labels"} }
+// fileFlags are the flags of files, which a plan records by their content.
+func fileFlags() []string { return []string{"model", "data", "labels"} }
 
 // addPlanned defines those flags of decompose that a plan has, the very same.
 func (d *decomposeFlags) addPlanned(f *pflag.FlagSet) {
@@ -39,7 +39,7 @@ func recorded(f *pflag.FlagSet) map[string][]string {
 	new(decomposeFlags).addPlanned(own)
 	out := map[string][]string{}
 	f.Visit(func(flag *pflag.Flag) {
-		if own.Lookup(flag.Name) == nil || slices.Contains(named(), flag.Name) {
+		if own.Lookup(flag.Name) == nil || slices.Contains(fileFlags(), flag.Name) {
 			return
 		}
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
@@ -58,7 +58,7 @@ func restored(request map[string][]string) (*decomposeFlags, error) {
 	d.add(f)
 	for name, values := range request {
 		flag := f.Lookup(name)
-		if flag == nil || slices.Contains(unplanned(), name) || slices.Contains(named(), name) || len(values) == 0 {
+		if flag == nil || slices.Contains(unplanned(), name) || slices.Contains(fileFlags(), name) || len(values) == 0 {
 			return nil, fmt.Errorf("it asks for %q, which is no option here; is it from a later version?", name)
 		}
 		if list, ok := flag.Value.(pflag.SliceValue); ok {

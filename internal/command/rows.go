@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +20,12 @@ type dataFlags struct {
 	na        string
 	tensors   bool     // there are arrays that may be all the data
 	batch     rowCount // 0: not given
+
+	store data.Store // opens the files; nil: the disk
 }
 
 func (d *dataFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV from standard input; repeatable, and further files may follow the flags")
+	f.StringArrayVar(&d.paths, "data", nil, "data `FILE`: CSV (also gzipped), Parquet, Arrow or NumPy, by content; a quoted glob, or - for CSV or Arrow from standard input; repeatable, and further files may follow the flags")
 	f.StringVar(&d.delimiter, "delimiter", "", "`CHAR` between the cells of CSV files; tab for tabs (default a comma)")
 	f.StringVar(&d.na, "na", "error", "what to do with missing cells: error, drop to leave those rows out, or keep to let the network fill in the numbers that it can")
 	f.Var(&d.batch, "batch-size", "`ROWS` read at a time (default 4096; results do not depend on it)")
@@ -35,6 +38,9 @@ func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 // options turns flags into options and reports wrong usage.
 func (d *dataFlags) options(s streams) (*files.Options, error) {
 	o := &files.Options{Factors: d.factors, BatchRows: int(d.batch), Stdin: s.in}
+	if s.files != nil {
+		d.store, o.Store = s.files, s.files
+	}
 	switch delimiter := []rune(d.delimiter); {
 	case d.delimiter == "": // a comma, unless the files look otherwise
 	case d.delimiter == "tab" || d.delimiter == `\t`:
@@ -81,6 +87,9 @@ func (d *dataFlags) drops() bool { return d.na == "drop" }
 // files expands what --data and the arguments after the flags name.
 func (d *dataFlags) files(further []string) ([]string, error) {
 	if paths := slices.Concat(d.paths, further); len(paths) > 0 || !d.tensors {
+		if d.store != nil {
+			return data.ExpandIn(context.Background(), d.store, paths)
+		}
 		return data.Expand(paths)
 	}
 	return nil, nil

@@ -40,8 +40,11 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 
 // rawOf is what w writes to at last.
 func rawOf(w io.Writer) io.Writer {
+	if n, ok := w.(named); ok {
+		return rawOf(n.w)
+	}
 	if p, ok := w.(*plainWriter); ok {
-		return p.w
+		return rawOf(p.w)
 	}
 	return w
 }

@@ -27,6 +27,8 @@ type Store interface {
 	// MakeDir makes sure that files can be written into the directory. Stores without
 	// directories do nothing.
 	MakeDir(ctx context.Context, name string) error
+	// Remove removes a file; that it is not there is no error.
+	Remove(ctx context.Context, name string) error
 }
 
 // Disk is the Store of the file system. Unfinished, which may be nil, lists what is being
@@ -51,6 +53,14 @@ func (Disk) MakeDir(_ context.Context, name string) error {
 	}
 	if err := os.MkdirAll(name, 0o777); err != nil {
 		return fmt.Errorf("directory %q cannot be made: %w", name, durable.Reason(err))
+	}
+	return nil
+}
+
+// Remove removes a file.
+func (Disk) Remove(_ context.Context, name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%q cannot be removed: %w", name, durable.Reason(err))
 	}
 	return nil
 }

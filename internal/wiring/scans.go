@@ -2,7 +2,6 @@ package wiring
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/basis"
@@ -14,28 +13,7 @@ import (
 )
 
 // scans are the looks at rows: at src, or the request's.
-func (q *Request) scans(src data.Source) decompose.Scans {
-	if q.Scans == nil {
-		return decompose.RowScans(src)
-	}
-	return scansOf{q.Scans, src}
-}
-
-// scansOf are looks that say which rows they would be at.
-type scansOf struct {
-	decompose.Scans
-	rows data.Source
-}
-
-// Scan looks at the rows.
-func (s scansOf) Scan(ctx context.Context, name string, columns []string, scanners []decompose.SummingScanner) error {
-	err := s.Scans.Scan(ctx, name, columns, scanners)
-	var needed *decompose.ScanNeeded
-	if errors.As(err, &needed) && needed.Rows == nil {
-		needed.Rows = s.rows
-	}
-	return err
-}
+func (q *Request) scans(src data.Source) decompose.Scans { return decompose.ScansOf(q.Scans, src) }
 
 // looks is the name of looks for terms.
 func (q *Request) looks() string {

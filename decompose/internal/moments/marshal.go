@@ -155,6 +155,9 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 		if err != nil {
 			return err
 		}
+		if run[0] == run[1] && run[0] > 0 {
+			return fmt.Errorf("moments: a run of no chunks begins at chunk %d: the file is damaged", run[0])
+		}
 		runs = [][2]int{run}
 	} else if runs, behind, err = r.allRuns(); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"hash/crc32"
 	"math"
 	"runtime"
@@ -245,7 +246,11 @@ func (small rowset) seeds(f *testing.F, sums bool) {
 	a := sum(f, small.layout, leaves, 0, 3)
 	if sums {
 		f.Add(marshal(f, a), false)
-		f.Add(marshal(f, moments.NewSum(small.layout, 3)), false)
+		f.Add(marshal(f, moments.NewSum(small.layout, 0)), false)
+		if err := errors.Join(a.Add(5, leaves[0].Clone()), a.Skip(8, 9), a.Add(12, moments.New(small.layout)), a.Skip(14, 16)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(marshal(f, a), false)
 	} else {
 		f.Add(marshal(f, a.Total()), false)
 	}
