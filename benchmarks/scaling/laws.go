@@ -34,11 +34,15 @@ func (m *Measured) costs(k kind, p int) (*Costs, error) {
 		return nil, fmt.Errorf("nothing was measured of %s", k)
 	}
 	ratio := float64(p) / float64(at.Columns)
+	merged := m.nearestMerged(k, p)
+	if merged == nil {
+		return nil, fmt.Errorf("no merge of %s was measured", k)
+	}
 	rowLaw := math.Pow(k.nonzero(p)/k.nonzero(at.Columns), 2)
 	c := &Costs{
 		Row:   at.Row * rowLaw,
-		Bytes: float64(at.Bytes) * ratio * ratio,
-		Take:  (at.Decode + at.Merge + at.Encode) * ratio * ratio,
+		Bytes: float64(merged.Bytes) * square(p, merged),
+		Take:  (merged.Decode + merged.Merge) * square(p, merged),
 		Chunk: chunkRows(k.stored(p)),
 	}
 	// Of many columns a share of each chunk's cost: its p x p matrix begun, centred, added.
@@ -48,16 +52,23 @@ func (m *Measured) costs(k kind, p int) (*Costs, error) {
 		return nil, fmt.Errorf("no solution of %s was measured", k)
 	}
 	c.Solve = solved.Solve * math.Pow(float64(p)/float64(solved.Columns), 3)
-	explained := solved.Explain / solved.Row // the last pass forms the products once more
-	c.Explain = c.Row * max(1, explained)
+	explained := m.nearestExplained(k, p) // the last pass forms the products once more, after more else
+	if explained == nil {
+		return nil, fmt.Errorf("no last pass of %s was measured", k)
+	}
+	c.Explain = c.Row * max(1, explained.Explain/explained.Row)
 	read := m.Cell * float64(k.columns(p)+1)
 	c.Row += read + forwardRow
 	c.Explain += read + forwardRow
 	c.Scan = read + seeCell*float64(k.columns(p))
-	square := 8 * math.Pow(float64(k.stored(p)), 2)
-	c.Memory = 10 * square
+	c.Memory = matrices * 8 * math.Pow(float64(k.stored(p)), 2)
 	return c, nil
 }
+
+func square(p int, at *Piece) float64 { return math.Pow(float64(p)/float64(at.Columns), 2) }
+
+// matrices of p x p that a worker of one goroutine holds: decompose.EstimateMemory.
+const matrices = 8
 
 // stored is how many columns statistics hold: those of the terms, and one for each feature.
 func (k kind) stored(p int) int { return p + k.columns(p) + 1 }
@@ -78,6 +89,14 @@ func (m *Measured) nearest(k kind, p int) *Piece {
 
 func (m *Measured) nearestSolved(k kind, p int) *Piece {
 	return m.best(k, p, func(c *Piece) bool { return c.Solve > 0 })
+}
+
+func (m *Measured) nearestExplained(k kind, p int) *Piece {
+	return m.best(k, p, func(c *Piece) bool { return c.Explain > 0 && c.Row > 0 })
+}
+
+func (m *Measured) nearestMerged(k kind, p int) *Piece {
+	return m.best(k, p, func(c *Piece) bool { return c.Merge > 0 })
 }
 
 func (m *Measured) best(k kind, p int, may func(*Piece) bool) *Piece {

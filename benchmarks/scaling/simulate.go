@@ -37,10 +37,14 @@ type Outcome struct {
 // simulate runs the passes scan, fit and explain over rows rows, each a pool of workers that
 // take shards, and merges as soon as FanIn parts wait.
 func simulate(rows float64, c *Costs, cl *Cluster, random *rand.Rand) *Outcome {
+	return simulateShards(rows, c, cl, 4*cl.Workers, random)
+}
+
+// simulateShards is simulate with that many shards wanted.
+func simulateShards(rows float64, c *Costs, cl *Cluster, wanted int, random *rand.Rand) *Outcome {
 	out := &Outcome{Memory: c.Memory}
-	chunks := int(math.Ceil(rows / float64(c.Chunk)))
-	out.Shards = shards(chunks, 4*cl.Workers)
-	scans := shards(int(math.Ceil(rows/4096)), 4*cl.Workers)
+	out.Shards = shards(int(math.Ceil(rows/float64(c.Chunk))), wanted)
+	scans := shards(int(math.Ceil(rows/4096)), wanted)
 	small := 64e3 // levels, quantiles, means: bytes of a scan's part
 	for _, p := range []pass{
 		{shards: scans, seconds: rows / float64(scans) * c.Scan, bytes: small, take: 1e-3},

@@ -145,11 +145,12 @@ func (c *cluster) pod(ctx context.Context, job *batch.Job, index string, limit i
 func (c *cluster) attempt(ctx context.Context, job *batch.Job, index string, mayDie bool) (last *ended, err error) {
 	containers := job.Spec.Template.Spec.InitContainers
 	for _, container := range append(containers[:len(containers):len(containers)], job.Spec.Template.Spec.Containers...) {
-		last, err = c.runContainer(ctx, &container, environment(&container, index), c.delay(mayDie))
+		delay := c.delay(mayDie)
+		last, err = c.runContainer(ctx, &container, environment(&container, index), delay)
 		if err != nil {
 			return nil, err
 		}
-		c.note(last)
+		c.note(last, delay > 0)
 		if last.status != 0 {
 			break
 		}
@@ -165,6 +166,7 @@ func (c *cluster) delay(mayDie bool) time.Duration {
 	if !mayDie || c.kills <= 0 {
 		return 0
 	}
+	c.kills-- // until it ends by itself
 	usual := c.usual
 	if usual == 0 {
 		usual = 0.1
@@ -173,13 +175,15 @@ func (c *cluster) delay(mayDie bool) time.Duration {
 }
 
 // note counts a process, and learns how long those of the Job take.
-func (c *cluster) note(e *ended) {
+func (c *cluster) note(e *ended, aimedAt bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e.status == -1 {
 		c.killed++
-		c.kills--
 		return
+	}
+	if aimedAt {
+		c.kills++
 	}
 	c.usual = max(c.usual, e.seconds)
 }

@@ -60,7 +60,7 @@ def spark(tmp_path_factory, program):
 @pytest.fixture(scope="module")
 def rows(demo):
     """Rows of the demo drawn again and again, with a number and a column that nothing reads."""
-    frame = pd.read_csv(demo / "data.csv").sample(ROWS, replace=True, random_state=1).reset_index(drop=True)
+    frame = pd.read_csv(demo / "data.csv", float_precision="round_trip").sample(ROWS, replace=True, random_state=1).reset_index(drop=True)
     return frame.assign(id=np.arange(ROWS), when=pd.Timestamp("2026-01-01"))
 
 
