@@ -33,10 +33,13 @@ INPUTS = {"x": [f"x{j}" for j in range(10)]}
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("spark")
+    home = folder / "home"  # workers write below it
+    home.mkdir()
+    for entry in pathlib.Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
     os.environ.update(
-        SPARK_HOME=os.path.dirname(pyspark.__file__),
+        SPARK_HOME=str(home),
         SPARK_LOCAL_IP="127.0.0.1",
-        SPARK_WORKER_DIR=str(folder / "work"),
         SPARK_LOCAL_DIRS=str(folder / "local"),
         PYSPARK_PYTHON=sys.executable,
     )
