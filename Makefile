@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -184,6 +184,11 @@ check-wheels:
 # package index; TORCH=no leaves PyTorch out, which is large.
 check-python: build
 	@GO='$(GO)' PYTHON='$(PYTHON)' bash .ci/check-python.sh '$(envs)/python'
+
+# pho.spark on a cluster of processes, in an environment of pinned versions that is made in ENVS
+# from the package index. Needs Java 17 (Debian: openjdk-17-jre-headless) and Linux.
+check-spark: build
+	@PYTHON='$(PYTHON)' bash .ci/check-spark.sh '$(envs)/spark'
 
 # The reader for R with the command of this tree: RSCRIPT with jsonlite, and mgcv, with which
 # it is compared.

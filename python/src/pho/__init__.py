@@ -18,6 +18,7 @@ by scikit-learn's conventions.
 The work is done by the program ``pho``, which comes with this package.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._compare import Comparison, compare
@@ -53,6 +54,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "spark":
+        return importlib.import_module("pho.spark")
     if name not in _ESTIMATORS:
         raise AttributeError(f"module 'pho' has no attribute {name!r}")
     from ._need import need
