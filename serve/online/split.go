@@ -91,7 +91,7 @@ func (s *Server) split(c *fasthttp.RequestCtx, m *model, o op, begun time.Time) 
 const bodyTimes = 4
 
 func (s *Server) put(d *desk) {
-	large := d.reserved > 0 || cap(d.body) > mostKept
+	large := d.reserved > 8*mostKept || cap(d.body) > mostKept
 	s.held.Add(-d.reserved)
 	d.reserved = 0
 	if large {
