@@ -31,7 +31,7 @@ func drawn(n int) (*data.Table, error) {
 
 // demo opens the neural additive model of the demo.
 func demo(src data.Source) (*onnx.Model, error) {
-	g, err := onnx.LoadFile(filepath.Join("..", "cmd", "pho", "demo", "nam.onnx"), nil)
+	g, err := onnx.LoadFile(filepath.Join("..", "internal", "command", "demo", "nam.onnx"), nil)
 	if err != nil {
 		return nil, err
 	}

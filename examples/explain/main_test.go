@@ -12,7 +12,7 @@ import (
 
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), &out, filepath.Join("..", "..", "cmd", "pho", "demo", "ssn.onnx")); err != nil {
+	if err := run(t.Context(), &out, filepath.Join("..", "..", "internal", "command", "demo", "ssn.onnx")); err != nil {
 		t.Fatal(err)
 	}
 	d := json.NewDecoder(strings.NewReader(out.String()))

@@ -37,7 +37,7 @@ func releases(t *testing.T) []string {
 	return dirs
 }
 
-// TestWriteFormats writes what this version writes, once: go test ./cmd/pho
+// TestWriteFormats writes what this version writes, once: go test ./internal/command
 // -run TestWriteFormats -write-formats; then the same of ./decompose and
 // ./decompose/internal/moments.
 func TestWriteFormats(t *testing.T) {
