@@ -73,7 +73,7 @@ const termsFormat = "pho.terms/1"
 // Terms keeps the terms that were made after a look at the rows; who has other kernels than the plan's
 // gets those that are kept in their place.
 func (p *Passes) Terms(look string, made []decompose.Prepared) ([]decompose.Prepared, error) {
-	path := filepath.Join(p.Plan.dir, totalsFolder, "terms of "+look+".json")
+	path := filepath.Join(p.Plan.dir, totalsFolder, strings.ReplaceAll(look, " ", "-")+".json")
 	stage := p.Plan.stage(p.at, "terms", look).Digest
 	if !p.Coordinates && !p.OtherKernel {
 		return made, nil
