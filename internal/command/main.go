@@ -34,14 +34,6 @@ type streams struct {
 	files    store.Store // nil: the disk
 }
 
-// store is where files are read and written by name.
-func (s streams) store() store.Store {
-	if s.files == nil {
-		return store.Disk{Unfinished: s.unfinished()}
-	}
-	return s.files
-}
-
 // unfinished lists what is to be removed if the process has to end.
 func (s streams) unfinished() *durable.Unfinished {
 	if s.end == nil {

@@ -25,6 +25,9 @@ import (
 	"github.com/pho-go/pho/internal/store"
 )
 
+// planDocument is the file that makes a folder a plan.
+const planDocument = "plan.json"
+
 // staging is a private folder with copies of the files, other than data, that a command names
 // by URLs: networks, plans, parts, results. They lie in it as in their stores, so that what
 // is recorded of one as seen from another is the same as on one disk. What the command wrote
@@ -242,10 +245,15 @@ func (g *staging) besides(ctx context.Context, dir string) error {
 		Models []file `json:"models"` // of a plan
 		Labels *file  `json:"labels"`
 	}
-	for _, name := range []string{resultdir.Decomposition, "plan.json"} {
+	for _, name := range []string{resultdir.Decomposition, planDocument} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			continue
+		}
+		if name == planDocument { // its folder of totals may be empty, which no store can show
+			if err := os.MkdirAll(filepath.Join(dir, "totals"), 0o700); err != nil {
+				return err
+			}
 		}
 		if json.Unmarshal(raw, &doc) != nil {
 			continue // whoever reads it says so
@@ -333,7 +341,7 @@ func written(place string) ([]string, error) {
 		return nil, nil
 	}
 	main := func(name string) bool {
-		return name == resultdir.Decomposition || name == "plan.json" || name == fileTraining || name == comparisonJSON
+		return name == resultdir.Decomposition || name == planDocument || name == fileTraining || name == comparisonJSON
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch {
