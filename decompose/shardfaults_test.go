@@ -339,4 +339,3 @@ func FuzzDecodeExplanation(f *testing.F) {
 		_ = s.Merge(same)
 	})
 }
-
