@@ -100,6 +100,9 @@ func ofCase(t testing.TB, n int, tab *data.Table, etas, among []string, formula,
 // grouping; a worker that takes the totals of earlier passes from files forms the same
 // sums as the one that had them; and what is found is what one pass over all rows in order finds.
 func TestRoundsInAnyOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	passes := map[string]int{"several rounds": 4, "two predictors": 2}
 	for name, c := range shardCases(t, 4000) {
 		t.Run(name, func(t *testing.T) {
