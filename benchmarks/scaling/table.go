@@ -29,7 +29,33 @@ func tables(w io.Writer, m *Measured) error {
 			}
 		}
 	}
+	if err := sparseTable(w, m); err != nil {
+		return err
+	}
 	return pieces(w, m)
+}
+
+// shares of cells that are stored in the table of sparse statistics: between those of real tables
+// (sparsity), and all.
+var shares = []float64{1, 0.2, 0.01}
+
+// sparseTable is 20,000 columns of factors over 1e9 rows, were no more than a share of the cells stored.
+func sparseTable(w io.Writer, m *Measured) error {
+	fmt.Fprint(w, "\nfactors, p = 20,000, 1e9 rows, by the share of cells that are stored: time without the solution, bytes moved\n\n| share | statistics | rows of a chunk | 10 workers | 100 | 1,000 | memory of a worker |\n|---|---|---|---|---|---|---|\n")
+	for _, share := range shares {
+		c, err := m.costs(factors, 20000)
+		if err != nil {
+			return err
+		}
+		c.thin(share)
+		fmt.Fprintf(w, "| %g %% | %s | %d |", 100*share, size(c.Bytes), c.Chunk)
+		for _, workers := range []int{10, 100, 1000} {
+			out := median(1e9, c, assumed(workers))
+			fmt.Fprintf(w, " %s, %s |", duration(out.Seconds-c.Solve), size(out.Moved))
+		}
+		fmt.Fprintf(w, " %s |\n", size(c.Memory))
+	}
+	return nil
 }
 
 func line(w io.Writer, m *Measured, k kind, rows float64, p int) error {
