@@ -126,6 +126,7 @@ func readCells(r *pack.Reader) *cellScan {
 		s.seen = append(s.seen, c)
 	}
 	if len(s.seen) == 0 {
+		r.Fail("combinations of the levels of no column")
 		return s
 	}
 	var key []byte

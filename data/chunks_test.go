@@ -74,7 +74,7 @@ func TestChunksCountWhereNumbersDoNotAscend(t *testing.T) {
 		{"from 0", []*Batch{x(3, 0), x(3, 0), x(5, 0)}, []int64{0, 1, 2}, []int{4, 4, 3}},
 		{"twice", []*Batch{twice}, []int64{0, 2}, []int{3, 1}},
 		{"backwards", []*Batch{x(2, 6), x(3, 0)}, []int64{1, 2}, []int{2, 3}},
-		{"far", []*Batch{x(2, 1 << 60)}, []int64{1 << 58}, []int{2}},
+		{"far", []*Batch{x(2, 1<<60)}, []int64{1 << 58}, []int{2}},
 	} {
 		numbers, in := chunked(t, several(c.batches...), 4, 0)
 		var sizes []int

@@ -306,7 +306,7 @@ func TestLastPassOfShards(t *testing.T) {
 		change        func(*decompose.Options)
 		out           func(int) bool
 	}{
-		{"plain", `~ s(x0,bs="ps",k=9) + x1`, 1, nil, nil},
+		{"plain", `~ s(x0,bs="ps",k=9) + x1 + g`, 1, nil, nil}, // with a level of one row, which it pins
 		{"rows left out", `~ s(x0,bs="ps",k=9) + x1 + day`, 2, func(o *decompose.Options) { o.Weights = "w" }, some},
 		{"none at the end", `~ s(x0,bs="ps",k=9) + x1`, 1, nil, last},
 		{"clusters", `~ s(x0,bs="ps",k=9) + day`, 2, func(o *decompose.Options) { o.Cluster, o.Weights = "g", "w" }, some},

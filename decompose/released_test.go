@@ -63,3 +63,41 @@ func TestReleasedStatisticsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// released is what the sums of the last pass are of that releases have written.
+func released(t *testing.T) (*decompose.Explanation, *decompose.Explaining) {
+	tab, m := table(t, 200, 40), newFake(1).withTap()
+	o := &decompose.Options{Columns: decompose.Columns{Cluster: "day"}, Visitors: []decompose.Visitor{&adding{}}}
+	e, err := decompose.NewExplaining(m, decomposed(t, m, tab, o), o)
+	must(t, err)
+	s, err := e.Accumulate(t.Context(), tab)
+	must(t, err)
+	return s, e
+}
+
+// TestReleasedExplanationsAreRead: sums of the last pass that every release wrote are read and
+// written again as they are.
+func TestReleasedExplanationsAreRead(t *testing.T) {
+	const formats = "../testdata/formats"
+	if *writeStatistics != "" {
+		path := filepath.Join(formats, *writeStatistics, "explanation")
+		if _, err := os.Stat(path); err == nil {
+			t.Fatalf("%s is there: what a release wrote does not change", path)
+		}
+		today, _ := released(t)
+		must(t, os.WriteFile(path, bytesOf(t, today), 0o666))
+	}
+	files, err := filepath.Glob(filepath.Join(formats, "*.*.*", "explanation"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no explanation in", formats, err)
+	}
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		must(t, err)
+		s, err := decompose.DecodeExplanation(raw, decodeDeep)
+		must(t, err)
+		if s.Rows() != 200 || !bytes.Equal(bytesOf(t, s), raw) {
+			t.Errorf("%s: %d rows, or other bytes when written again", path, s.Rows())
+		}
+	}
+}

@@ -275,6 +275,29 @@ func errOf(m decompose.Model, tab data.Source) error {
 	return err
 }
 
+// TestDamagedExplanation: what was cut short is refused, wherever.
+func TestDamagedExplanation(t *testing.T) {
+	tab := table(t, 300, 4)
+	m := newFake(1)
+	o := &decompose.Options{Columns: decompose.Columns{Cluster: "day"}, Visitors: []decompose.Visitor{&adding{}}}
+	e, err := decompose.NewExplaining(m, decomposed(t, m, tab, o), o)
+	must(t, err)
+	s, err := e.Accumulate(t.Context(), tab)
+	must(t, err)
+	raw := bytesOf(t, s)
+	for at := range len(raw) {
+		if _, err := decompose.DecodeExplanation(raw[:at], decodeDeep); err == nil {
+			t.Fatalf("%d of %d bytes were read", at, len(raw))
+		}
+	}
+	_, err = decompose.DecodeExplanation(append(raw, 0), decodeDeep)
+	refused(t, "a byte more", err, "damaged")
+	_, err = decompose.DecodeExplanation(raw, nil)
+	refused(t, "a kind that nobody reads", err, "deep/1")
+	_, err = decompose.DecodeExplanation(bytes.Replace(raw, []byte("explanation/1"), []byte("explanation/2"), 1), decodeDeep)
+	refused(t, "a later version", err, "another version")
+}
+
 // FuzzDecodeExplanation: damaged sums are an error, never a panic, and what is read is
 // written as it was.
 func FuzzDecodeExplanation(f *testing.F) {
@@ -316,4 +339,3 @@ func FuzzDecodeExplanation(f *testing.F) {
 		_ = s.Merge(same)
 	})
 }
-

@@ -19,12 +19,14 @@ type Sums interface {
 // no panics, and no more memory than a small multiple of len(raw). An unknown kind is an error that names it.
 type DecodeSums func(kind string, raw []byte) (Sums, error)
 
-// SummingScanner is a Scanner whose rows several processes may see, each some of them.
+// SummingScanner is a Scanner whose rows several processes may see, each some of them; one
+// that needs no scan need be none.
 type SummingScanner interface {
 	Scanner
 	// Sums are what it has seen since it was made or since Again returned true. They depend on
 	// the set of rows and their numbers alone, not on order or batches. The scanner is not used afterwards.
+	// Rows come in increasing order of their numbers, and shards begin at multiples of 4,096 of these.
 	Sums() (Sums, error)
-	// Restore is in place of Scan for all rows of s.
+	// Restore is in place of Scan for all rows of s, which it leaves as it is. Sums of other terms are an error.
 	Restore(s Sums) error
 }

@@ -76,7 +76,7 @@ func TestAnyOrder(t *testing.T) {
 				must(t, err)
 				return s.(decompose.Sums)
 			}
-			sumstest.AnyOrder(t, len(chunks), 25, sums, importance.DecodeSums)
+			sumstest.AnyOrder(t, len(chunks), 12, sums, importance.DecodeSums)
 
 			total := sumstest.Total(t, len(chunks), sums)
 			raw := sumstest.Bytes(t, total)

@@ -8,8 +8,8 @@ import (
 	"github.com/pho-go/pho/internal/wire"
 )
 
-// kind is that of sums.
-const kind = "pairs/1"
+// pairsKind is that of sums.
+const pairsKind = "pairs/1"
 
 // MarshalBinary writes s for DecodeSums. A row that is in it twice is an error.
 func (s *sums) MarshalBinary() ([]byte, error) {
@@ -41,13 +41,13 @@ func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 	switch of {
 	case sampleKind:
 		return decodeSample(raw)
-	case kind:
-		return decodeTables(raw)
+	case pairsKind:
+		return decodePairs(raw)
 	}
 	return nil, fmt.Errorf("interaction: sums of the kind %q are none of this package", of)
 }
 
-func decodeTables(raw []byte) (decompose.Sums, error) {
+func decodePairs(raw []byte) (decompose.Sums, error) {
 	r := wire.NewReader(raw)
 	s := &sums{pass: r.AtMost(2*maxRounds - 1)}
 	for range r.Count(8) {

@@ -16,14 +16,14 @@ type sums struct {
 }
 
 // Kind names the type and its encoding.
-func (s *sums) Kind() string { return kind }
+func (s *sums) Kind() string { return pairsKind }
 
 // Add adds the sums of rows that follow. Those of another pass, of other columns or
 // functions are an error that leaves s as it was.
 func (s *sums) Add(next decompose.Sums) error {
 	o, ok := next.(*sums)
 	if !ok {
-		return fmt.Errorf("interaction: sums of the kind %q do not add up with %q", next.Kind(), kind)
+		return fmt.Errorf("interaction: sums of the kind %q do not add up with %q", next.Kind(), pairsKind)
 	}
 	if err := s.match(o); err != nil {
 		return fmt.Errorf("interaction: sums of different decompositions or passes do not add up: %w", err)

@@ -33,7 +33,6 @@ type shardCase struct {
 	result *decompose.Result
 	parts  []*decompose.Parts
 	sample *Sample
-	passes int // over the rows
 }
 
 // begun is a ranking about to see the rows.
@@ -101,6 +100,9 @@ func ofCase(t testing.TB, n int, tab *data.Table, etas, among []string, formula,
 // grouping; a worker that takes the totals of earlier passes from files forms the same
 // sums as the one that had them; and what is found is what one pass over all rows in order finds.
 func TestRoundsInAnyOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	passes := map[string]int{"several rounds": 4, "two predictors": 2}
 	for name, c := range shardCases(t, 4000) {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +162,7 @@ func (c *shardCase) replayed(t testing.TB, totals [][]byte) *Ranking {
 // reduced gives v a total, and tells whether it asks for another pass.
 func reduced(t testing.TB, v *Ranking, total []byte, r *decompose.Result) bool {
 	t.Helper()
-	s, err := DecodeSums(kind, total)
+	s, err := DecodeSums(pairsKind, total)
 	mustDo(t, err)
 	mustDo(t, v.Reduce(s))
 	more, err := v.Again(r)
@@ -171,7 +173,7 @@ func reduced(t testing.TB, v *Ranking, total []byte, r *decompose.Result) bool {
 // alike compares sums that were added one after the other with those added in a tree.
 func alike(t testing.TB, a *sums, raw []byte) {
 	t.Helper()
-	back, err := DecodeSums(kind, raw)
+	back, err := DecodeSums(pairsKind, raw)
 	mustDo(t, err)
 	b, close := back.(*sums), cmpopts.EquateApprox(1e-10, 1e-10)
 	for _, p := range a.products {
@@ -230,7 +232,7 @@ func TestOtherSumsAreRefused(t *testing.T) {
 	}
 	for _, s := range append(first, second...) {
 		before := sumstest.Bytes(t, s)
-		sumstest.Damaged(t, kind, before, DecodeSums)
+		sumstest.Damaged(t, pairsKind, before, DecodeSums)
 		for _, other := range append(first, second...) {
 			if s != other {
 				if err := s.Add(other); err == nil || !bytes.Equal(sumstest.Bytes(t, s), before) {
@@ -275,7 +277,7 @@ func FuzzDecodeSums(f *testing.F) {
 	for _, s := range []*sums{{}, {worst: []worst{w}, tables: t}, {pass: 1, products: []*products{p, nil}}} {
 		f.Add(sumstest.Bytes(f, s))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, kind, raw, DecodeSums) })
+	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, pairsKind, raw, DecodeSums) })
 }
 
 // TestShapesMustAgree: of predictors, of tables and of functions, each by itself; where one

@@ -36,6 +36,14 @@ type Header struct {
 	Networks []string `json:"networks"`
 	Shards   []Shard  `json:"shards"` // in order
 	Of       int      `json:"of"`     // shards of the plan
+	// Checkpoint says how far a part is that is not finished; nil: it is.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+}
+
+// Checkpoint is where a pass over a shard goes on.
+type Checkpoint struct {
+	Next   int64    `json:"next"`             // row
+	Digest []uint64 `json:"digest,omitempty"` // of the rows before
 }
 
 // Shard is one that a part holds.
@@ -138,8 +146,17 @@ func ReadHeader(path string) (*Header, error) {
 	return h, nil
 }
 
-// ReadPart reads a part's file and checks that it is as it was written.
+// ReadPart reads a part's file and checks that it is as it was written, and finished.
 func ReadPart(path string) (*Part, error) {
+	p, err := ReadCheckpoint(path)
+	if err == nil && p.Checkpoint != nil {
+		return nil, fmt.Errorf("part %q is a checkpoint of one that is not finished: accumulate it", path)
+	}
+	return p, err
+}
+
+// ReadCheckpoint is ReadPart of a part that need not be finished.
+func ReadCheckpoint(path string) (*Part, error) {
 	f, size, err := openPart(path)
 	if err != nil {
 		return nil, err
@@ -256,3 +273,9 @@ func NewPart(h Header, value Payload) (*Part, error) {
 	p.Payload, err = value.MarshalBinary()
 	return p, err
 }
+
+// Value is what the part holds.
+func (p *Part) Value() (Payload, error) { return decodePayload(p.Kind, p.Payload) }
+
+// Add adds b, of other rows, to a. b is not used afterwards.
+func Add(a, b Payload) error { return add(a, b) }

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/data"
@@ -100,12 +103,29 @@ func (s *Survey) lookCSV(ctx context.Context, paths []string, o *Options, pieceR
 		s.Delimiter = string(o.Delimiter)
 	}
 	s.setColumns(rows.Schema())
+	for i := range s.Columns {
+		s.Columns[i].Text = withoutFolder(s.Columns[i].Text, paths)
+	}
 	files, err := rows.Survey(ctx, pieceRows)
 	for i := range files {
 		f := &files[i]
 		s.Files = append(s.Files, SurveyFile{Path: f.Path, Size: f.Size, Version: f.Version, Rows: f.Rows(), Digest: digestOf(f), Gzip: f.Gzip, Head: &f.Head, Pieces: f.Pieces})
 	}
 	return err
+}
+
+// withoutFolder is a text that begins with a quoted path, with the file's name alone: a survey
+// is the same wherever the files lie.
+func withoutFolder(text string, paths []string) string {
+	for _, p := range paths {
+		if rest, ok := strings.CutPrefix(text, strconv.Quote(p)); ok {
+			if data.IsURL(p) {
+				p, _, _ = strings.Cut(p, "?")
+			}
+			return strconv.Quote(path.Base(filepath.ToSlash(p))) + rest
+		}
+	}
+	return text
 }
 
 func digestOf(f *data.CSVFile) string {

@@ -108,8 +108,8 @@ func TestRangesOfGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, more := range []string{golden + "/rows.csv", golden + "/nulls.csv", golden + "/views.csv", golden + "/rows.feather", golden + "/empty.parquet", golden + "/empty.arrow"} {
-		paths = append(paths, more)
+	for _, more := range []string{"rows.csv", "nulls.csv", "views.csv", "rows.feather", "empty.parquet", "empty.arrow"} {
+		paths = append(paths, filepath.Join(golden, more))
 	}
 	arrays, err := filepath.Glob("../npy/testdata/golden/*.np?")
 	if err != nil {

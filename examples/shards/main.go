@@ -1,17 +1,20 @@
 // Command shards decomposes one network over rows that are spread over three
 // processes: each accumulates the statistics of its own rows and sends them as
-// bytes; somebody merges and solves. No row travels.
+// bytes; somebody merges and solves, and sends the result to all for the last pass, of which
+// they send sums again. No row travels.
 //
 //	go run ./examples/shards
 //
-// Here the processes are goroutines. The result has the bytes of a single pass over
-// all rows, because shards are cut at multiples of decompose.ChunkRows.
+// Here the processes are goroutines. The result has the bytes of one process that has
+// all rows, because shards are cut at multiples of decompose.ChunkRows. In which order what
+// they send is merged does not matter.
 package main
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -52,30 +55,22 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	}
 
 	// Each process: the terms, its rows, the number of the chunk they begin with.
-	sent := make([][]byte, shards)
-	faults := make([]error, shards)
 	cut := func(i int) int { return min((n/chunk+1)*i/shards*chunk, n) }
-	var wait sync.WaitGroup
-	for i := range shards {
-		wait.Go(func() {
-			sent[i], faults[i] = process(ctx, shared, rows, cut(i), cut(i+1), chunk)
-		})
-	}
-	wait.Wait()
-	for i, err := range faults {
-		if err != nil {
-			return fmt.Errorf("shard %d: %w", i, err)
-		}
-	}
-
-	// Somebody: merged in the order of the rows, solved once.
-	total := &decompose.Statistics{}
-	if err := total.UnmarshalBinary(sent[0]); err != nil {
+	sent, err := each(func(i int) ([]byte, error) {
+		return process{shared, rows, cut(i), cut(i + 1), chunk}.accumulate(ctx)
+	})
+	if err != nil {
 		return err
 	}
-	for _, b := range sent[1:] {
+
+	// Somebody: merged in any order, solved once.
+	total := &decompose.Statistics{}
+	if err := total.UnmarshalBinary(sent[1]); err != nil {
+		return err
+	}
+	for _, i := range []int{2, 0} {
 		next := &decompose.Statistics{}
-		if err := next.UnmarshalBinary(b); err != nil {
+		if err := next.UnmarshalBinary(sent[i]); err != nil {
 			return err
 		}
 		if err := total.Merge(next); err != nil {
@@ -86,44 +81,137 @@ func run(ctx context.Context, w io.Writer, n int) error {
 	if err != nil {
 		return err
 	}
-
-	// The same in one process.
-	all, err := rows.slice(0, n)
-	if err != nil {
-		return err
-	}
-	whole, err := accumulate(ctx, m, all, 0)
-	if err != nil {
-		return err
-	}
-	merged, err := total.MarshalBinary()
-	if err != nil {
-		return err
-	}
 	for i, b := range sent {
 		fmt.Fprintf(w, "shard %d: rows %d to %d, %d bytes\n", i, cut(i)+1, cut(i+1), len(b))
+	}
+
+	// Each process again: the result, its rows; and somebody completes the result.
+	var doc, moments bytes.Buffer
+	if err := errors.Join(r.EncodeMoments(&moments), r.Encode(&doc)); err != nil {
+		return err
+	}
+	sent, err = each(func(i int) ([]byte, error) {
+		return process{shared, rows, cut(i), cut(i + 1), chunk}.explain(ctx, doc.Bytes(), moments.Bytes())
+	})
+	if err != nil {
+		return err
+	}
+	if err := complete(ctx, m, r, sent); err != nil {
+		return err
 	}
 	for _, t := range r.Predictors[0].Terms {
 		fmt.Fprintf(w, "%-6s edf %.1f, sd %.2f\n", t.Name, t.EDF, math.Sqrt(t.After.Variance))
 	}
-	fmt.Fprintf(w, "the bytes of one pass: %t\n", bytes.Equal(merged, whole))
-	return nil
+	for i, b := range sent {
+		fmt.Fprintf(w, "last pass of shard %d: %d bytes\n", i, len(b))
+	}
+	same, err := sameAsOne(ctx, m, rows, r)
+	fmt.Fprintf(w, "the bytes of one process: %t\n", same)
+	return err
 }
 
-func process(ctx context.Context, shared json.RawMessage, rows table, from, to, chunk int) ([]byte, error) {
-	m, err := model(shared)
+// each runs a function for every shard at once.
+func each(f func(shard int) ([]byte, error)) ([][]byte, error) {
+	sent, faults := make([][]byte, shards), make([]error, shards)
+	var wait sync.WaitGroup
+	for i := range shards {
+		wait.Go(func() { sent[i], faults[i] = f(i) })
+	}
+	wait.Wait()
+	for i, err := range faults {
+		if err != nil {
+			return nil, fmt.Errorf("shard %d: %w", i, err)
+		}
+	}
+	return sent, nil
+}
+
+// complete takes what the last pass of all shards adds up to.
+func complete(ctx context.Context, m decompose.Model, r *decompose.Result, sent [][]byte) error {
+	total, err := decompose.DecodeExplanation(sent[2], nil)
+	if err != nil {
+		return err
+	}
+	for _, i := range []int{0, 1} {
+		next, err := decompose.DecodeExplanation(sent[i], nil)
+		if err != nil {
+			return err
+		}
+		if err := total.Merge(next); err != nil {
+			return err
+		}
+	}
+	e, err := decompose.NewExplaining(m, r, nil)
+	if err != nil {
+		return err
+	}
+	_, err = e.Take(ctx, total) // without visitors there is one round
+	return err
+}
+
+// sameAsOne compares r with the decomposition of one process that has all rows.
+func sameAsOne(ctx context.Context, m decompose.Model, rows table, r *decompose.Result) (bool, error) {
+	all, err := rows.slice(0, len(rows[0]))
+	if err != nil {
+		return false, err
+	}
+	one, err := decompose.Decompose(ctx, m, all, nil)
+	if err != nil {
+		return false, err
+	}
+	var files [2]bytes.Buffer
+	for i, r := range []*decompose.Result{one, r} {
+		if err := errors.Join(r.EncodeMoments(&files[i]), r.Encode(&files[i])); err != nil {
+			return false, err
+		}
+	}
+	return bytes.Equal(files[0].Bytes(), files[1].Bytes()), nil
+}
+
+// process is one that has rows [from, to).
+type process struct {
+	shared          json.RawMessage // the terms
+	rows            table
+	from, to, chunk int
+}
+
+// begin is what it begins each pass with. Its source numbers rows from 0: where they are
+// among all is said by the chunk that they begin with.
+func (p process) begin() (decompose.Model, data.Source, *decompose.Options, error) {
+	m, err := model(p.shared)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	mine, err := p.rows.slice(p.from, p.to)
+	return m, mine, &decompose.Options{Resources: decompose.Resources{FirstChunk: p.from / p.chunk}}, err
+}
+
+func (p process) accumulate(ctx context.Context) ([]byte, error) {
+	m, mine, o, err := p.begin()
 	if err != nil {
 		return nil, err
 	}
-	mine, err := rows.slice(from, to)
+	s, err := decompose.Accumulate(ctx, m, mine, o)
 	if err != nil {
 		return nil, err
 	}
-	return accumulate(ctx, m, mine, from/chunk)
+	return s.MarshalBinary()
 }
 
-func accumulate(ctx context.Context, m decompose.Model, src data.Source, firstChunk int) ([]byte, error) {
-	s, err := decompose.Accumulate(ctx, m, src, &decompose.Options{Resources: decompose.Resources{FirstChunk: firstChunk}})
+func (p process) explain(ctx context.Context, doc, moments []byte) ([]byte, error) {
+	m, mine, o, err := p.begin()
+	if err != nil {
+		return nil, err
+	}
+	r, err := decompose.Read(bytes.NewReader(doc), bytes.NewReader(moments), basis.Decode)
+	if err != nil {
+		return nil, err
+	}
+	e, err := decompose.NewExplaining(m, r, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Accumulate(ctx, mine)
 	if err != nil {
 		return nil, err
 	}

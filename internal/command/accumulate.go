@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +21,7 @@ type accumulateFlags struct {
 	pass   string
 	shard  int
 	out    string
+	every  time.Duration
 }
 
 // passNames are the values of --pass.
@@ -42,7 +44,8 @@ func newAccumulate(s streams) *cobra.Command {
 		Short: "Make one pass of a plan over the rows of one shard",
 		Long: `Make one pass of the plan in DIR over the rows of shard I, counted from 0, and write what
 they add up to. 'pho plan --plan DIR' says which pass comes next. A part that is there
-already is left as it is; one that was interrupted is made anew.`,
+already is left as it is. A pass that was killed goes on from its last checkpoint, beside
+the part's file, when it is started again.`,
 		Example: `  pho accumulate --plan plan --pass fit --shard 0 --out part-0.pho`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), s, args) },
 	}
@@ -51,6 +54,7 @@ already is left as it is; one that was interrupted is made anew.`,
 	f.StringVar(&a.pass, "pass", "", "`PASS`: scan, fit, pairs or explain")
 	f.IntVar(&a.shard, "shard", -1, "`NUMBER` of the shard, from 0")
 	f.StringVar(&a.out, "out", "", "`FILE` of the part")
+	f.DurationVar(&a.every, "checkpoint", defaultCheckpoint, "keep what was added up so far beside --out, about once in this `TIME`, to go on from it after a kill; 0: never")
 	a.places.add(f)
 	return cmd
 }
@@ -79,7 +83,10 @@ func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) 
 	if _, err := doc.Range(a.shard, plan.ScanChunk); err != nil {
 		return usagef("--shard: %w", err)
 	}
-	brought := doc.Counts != nil
+	brought := doc.Counts != nil && doc.Counts[a.shard] > 0 // of no rows nothing need be brought
+	if doc.Counts != nil && !brought {
+		a.places.data = nil
+	}
 	if brought && len(a.places.data) == 0 {
 		return usagef("--data is missing: whoever accumulates a shard of this plan brings its rows; name their file, or - for standard input")
 	}
@@ -95,11 +102,15 @@ func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) 
 	if err := w.spareFile("--out", a.out); err != nil {
 		return err
 	}
-	part, err := w.accumulate(ctx, stage, before, a.shard)
+	keep := &keeper{u: s.unfinished(), path: a.out + checkpointMark, every: a.every}
+	part, err := w.accumulate(ctx, keep, stage, before, a.shard)
 	if err != nil {
 		return inFiles(err, w.in.paths)
 	}
-	return part.WriteFile(s.unfinished(), a.out)
+	if err := part.WriteFile(s.unfinished(), a.out); err != nil {
+		return err
+	}
+	return keep.remove()
 }
 
 // isThere reports whether the file holds the part already.
@@ -128,22 +139,13 @@ func (w *planned) spareFile(flag, path string) error {
 var errOver = errors.New("the pass is made")
 
 // accumulate makes the stage, before which there are so many passes, over the rows of a shard.
-func (w *planned) accumulate(ctx context.Context, stage plan.Stage, before, shard int) (part *plan.Part, err error) {
+func (w *planned) accumulate(ctx context.Context, keep *keeper, stage plan.Stage, before, shard int) (part *plan.Part, err error) {
 	p := &plan.Passes{Plan: w.plan, Until: before}
 	p.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
 		if at.Digest != stage.Digest {
 			return nil, fmt.Errorf("%s comes next here, not %s: is the plan of another version of the program?", at, stage)
 		}
-		rows, err := w.plan.Range(shard, chunk)
-		if err != nil {
-			return nil, err
-		}
-		w.rows.rows = &rows
-		value, err := sum(ctx, rows)
-		if err != nil {
-			return nil, err
-		}
-		if part, err = plan.NewPart(w.header(at, shard), value); err != nil {
+		if part, _, err = w.sum(ctx, keep, at, shard, chunk, sum); err != nil {
 			return nil, err
 		}
 		return nil, errOver
@@ -157,10 +159,17 @@ func (w *planned) accumulate(ctx context.Context, stage plan.Stage, before, shar
 	return nil, err
 }
 
-// header is that of a part of one shard, whose rows have been read.
+// header is that of a part of one shard, as far as its rows have been read.
 func (w *planned) header(at plan.Stage, shard int) plan.Header {
+	own := plan.Shard{Shard: shard}
+	if seen := w.rows.seen; seen != nil {
+		own.Rows, own.Dropped = seen.total, seen.dropped
+		if seen.digest != nil {
+			own.Digest = seen.digest.String()
+		}
+	}
 	return plan.Header{
 		Plan: w.plan.Digest(), Stage: at.Digest, Pass: at.Pass, Round: at.Round, Kernel: kernel.Family(), Networks: networkDigests(w.request),
-		Shards: []plan.Shard{{Shard: shard, Rows: w.rows.total, Dropped: w.rows.dropped, Digest: w.rows.seen}}, Of: w.plan.Shards,
+		Shards: []plan.Shard{own}, Of: w.plan.Shards,
 	}
 }

@@ -24,7 +24,7 @@ type applyShard struct {
 	header bool
 
 	plan    *plan.Plan
-	columns []string // read besides those of network and terms, as decompose does
+	options *decompose.Options // as asked for
 	rows    plan.Range
 }
 
@@ -58,11 +58,9 @@ func (a *applyShard) use(to *applyFlags, s streams) error {
 	}
 	d.filesOf(a.plan, nil, to.data.paths)
 	d.out = a.dir
-	o, _, err := d.options(s)
-	if err != nil {
+	if a.options, _, err = d.options(s); err != nil {
 		return err
 	}
-	a.columns = o.Columns.Names()
 	to.data, to.id = d.data, cmp.Or(to.id, d.id)
 	return nil
 }
@@ -93,8 +91,14 @@ func (a *applyFlags) openData(r *decompose.Result, paths []string, o *files.Opti
 		return nil, err
 	}
 	rows.rows = &a.shard.rows
-	also := append(slices.Clone(a.shard.columns), decompose.Columns{Weights: r.Weights, Response: r.Response, Event: r.Event, Offset: r.Offset, Cluster: r.Cluster}.Names()...)
-	return &alsoRead{wiring.CodedBy(rows, labels), also}, nil
+	return &alsoRead{wiring.CodedBy(rows, labels), rolesOf(r, a.shard.options)}, nil
+}
+
+// rolesOf are the columns with a role in the decomposition r that was asked for with o: those that its passes
+// read besides the columns of network and terms.
+func rolesOf(r *decompose.Result, o *decompose.Options) []string {
+	own := decompose.Columns{Weights: r.Weights, Response: r.Response, Event: r.Event, Offset: r.Offset, Cluster: r.Cluster}
+	return append(own.Names(), o.Columns.Names()...)
 }
 
 // belongs refuses a decomposition of another network than the plan's.

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -44,6 +45,9 @@ type decomposeFlags struct {
 	id                string
 	data              dataFlags
 	network           networkFlags
+	resume            bool
+	every             time.Duration       // between checkpoints
+	given             map[string][]string // flags that were given, as a plan records them
 }
 
 func newDecompose(s streams) *cobra.Command {
@@ -74,6 +78,7 @@ networks, and every term says how far they differ before and after (docs/members
   pho decompose --model two.onnx --data rows.csv \
       --formula 'mu = ~ s(x1, bs="cr")' --formula 'sigma = ~ x1' --out result`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			d.given = recorded(cmd.Flags())
 			_, err := d.run(cmd.Context(), s, args)
 			return err
 		},
@@ -122,6 +127,8 @@ func (d *decomposeFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&d.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&d.zetaCache, "zeta-cache", "", "new `FILE` for those of the network's outputs that memory does not hold, removed afterwards; without it the network runs again for those rows")
 	f.Uint64Var(&d.seed, "seed", 0, "seed of the rows and orders that the check of basis dimensions (k-check) draws")
+	f.BoolVar(&d.resume, "resume", false, "keep what is done beside --out, in DIR.resume, until the result is there; the same call goes on from it after a kill")
+	f.DurationVar(&d.every, "checkpoint", defaultCheckpoint, "with --resume, keep a pass that is not done about once in this `TIME`; 0: never")
 	f.StringVar(&d.log, "log", "", "json: progress, warnings and errors as lines of JSON")
 	addPrecision(f, &d.network.precision, wiring.Double, "")
 	f.StringVar(&d.network.maxMemory, "max-memory", "", "refuse a run that would need more `MEMORY`, as 500MB or 2GiB (default: no bound; of a network's tensors 4GiB)")
@@ -134,7 +141,11 @@ func (d *decomposeFlags) run(ctx context.Context, s streams, further []string) (
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.work(ctx, s, log, further)
+	work := d.work
+	if d.resume {
+		work = d.resumed
+	}
+	r, err := work(ctx, s, log, further)
 	if err != nil {
 		return nil, log.fail(err, status(ctx, err))
 	}

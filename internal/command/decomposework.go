@@ -162,7 +162,7 @@ func (d *decomposeFlags) prepare(ctx context.Context, request *wiring.Request, f
 	}
 	if p.variant != "" {
 		var said []string
-		if p.model, said, err = nam.Prepare(ctx, p.model, p.Rows, p.variant, &nam.Options{Decompose: o}); err != nil {
+		if p.model, said, err = nam.Prepare(ctx, p.model, p.Rows, p.variant, &nam.Options{Decompose: o, Scans: request.Scans}); err != nil {
 			return p, err
 		}
 		p.Notes = append(p.Notes, said...)

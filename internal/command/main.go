@@ -34,14 +34,6 @@ type streams struct {
 	files    store.Store // nil: the disk
 }
 
-// store is where files are read and written by name.
-func (s streams) store() store.Store {
-	if s.files == nil {
-		return store.Disk{Unfinished: s.unfinished()}
-	}
-	return s.files
-}
-
 // unfinished lists what is to be removed if the process has to end.
 func (s streams) unfinished() *durable.Unfinished {
 	if s.end == nil {
@@ -90,7 +82,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	s.args, s.data = args, s.out
 	staged := &staging{files: s.files, unfinished: s.unfinished()}
 	defer staged.discard()
-	s.out, s.err = &plainWriter{w: named{s.out, staged}}, &plainWriter{w: named{s.err, staged}}
+	s.out, s.err = &plainWriter{w: urlWriter{s.out, staged}}, &plainWriter{w: urlWriter{s.err, staged}}
 	if isTerminal(s.data) {
 		s.data = s.out
 	}

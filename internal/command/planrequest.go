@@ -15,7 +15,7 @@ import (
 // unplanned are the flags of decompose that a plan does not have: of one machine and its
 // files.
 func unplanned() []string {
-	return []string{"out", "log", "workers", "zeta-cache", "max-memory", "resume"}
+	return []string{"out", "log", "workers", "zeta-cache", "max-memory", "resume", "checkpoint"}
 }
 
 // fileFlags are the flags of files, which a plan records by their content.

@@ -18,13 +18,29 @@ type planRows struct {
 	options  *files.Options
 	bringing files.Source // in place of files: the shard's rows alone, counted from 0; nil: none
 
-	rows   *plan.Range // of the shard; nil: not known
+	rows   *plan.Range // of the shard, or of a stretch of it; nil: not known
 	digest []string    // columns of which a digest is taken, sorted, in passes that read all of them
 
-	passes         *plan.Passes // tell how many rows there were in a recorded pass
-	read           bool         // a pass has been made here
-	total, dropped int64        // rows of that
-	seen           string       // its digest; "": it did not read all of the columns
+	passes *plan.Passes // tell how many rows there were in a recorded pass
+	seen   *rowsSeen    // in the pass at hand; nil: none was made here
+}
+
+// rowsSeen is what a pass has read of a shard.
+type rowsSeen struct {
+	total, dropped int64
+	digest         *rowsDigest // nil: the pass does not read all of the columns
+}
+
+// begin begins a pass, or goes on behind the rows of a checkpoint.
+func (p *planRows) begin(from *plan.Header) {
+	p.seen = &rowsSeen{digest: newRowsDigest(p.digest)}
+	if from == nil {
+		return
+	}
+	p.seen.total, p.seen.dropped = from.Rows()
+	if len(from.Checkpoint.Digest) == len(p.digest) {
+		copy(p.seen.digest.state, from.Checkpoint.Digest)
+	}
 }
 
 // openPlanRows opens the rows of a plan's files, which are at paths, or of one shard, which somebody
@@ -83,10 +99,10 @@ func (p *planRows) Len() int64 { return -1 }
 
 // Rows are those of the last pass, recorded or made.
 func (p *planRows) Rows() (total, dropped int64) {
-	if !p.read {
+	if p.seen == nil {
 		return p.passes.Rows()
 	}
-	return p.total, p.dropped
+	return p.seen.total, p.seen.dropped
 }
 
 // Close gives up the rows that were brought.
@@ -104,9 +120,11 @@ func (p *planRows) Batches(ctx context.Context, columns []string) iter.Seq2[*dat
 			yield(nil, errors.New("internal error: rows are read before it is known which"))
 			return
 		}
-		var digest *rowsDigest
-		if len(p.digest) > 0 && !slices.ContainsFunc(p.digest, func(c string) bool { return !slices.Contains(columns, c) }) {
-			digest = newRowsDigest(p.digest)
+		if p.seen == nil { // a look that nobody counts
+			p.begin(nil)
+		}
+		if len(p.digest) == 0 || slices.ContainsFunc(p.digest, func(c string) bool { return !slices.Contains(columns, c) }) {
+			p.seen.digest = nil
 		}
 		src, err := p.source(ctx)
 		if err != nil {
@@ -117,8 +135,8 @@ func (p *planRows) Batches(ctx context.Context, columns []string) iter.Seq2[*dat
 			if err == nil && p.bringing != nil {
 				b = b.Shift(p.rows.First)
 			}
-			if err == nil && digest != nil {
-				err = digest.add(b)
+			if err == nil && p.seen.digest != nil {
+				err = p.seen.digest.add(b)
 			}
 			if !yield(b, err) || err != nil {
 				return
@@ -129,17 +147,17 @@ func (p *planRows) Batches(ctx context.Context, columns []string) iter.Seq2[*dat
 			yield(nil, err)
 			return
 		}
-		p.read, p.total, p.dropped, p.seen = true, total, dropped, ""
-		if digest != nil {
-			p.seen = digest.String()
-		}
+		p.seen.total, p.seen.dropped = p.seen.total+total, p.seen.dropped+dropped
 	}
 }
 
 // source opens the rows of the shard.
 func (p *planRows) source(ctx context.Context) (files.Source, error) {
-	if p.bringing != nil {
+	switch {
+	case p.bringing != nil:
 		return p.bringing, nil
+	case p.rows.First == p.rows.Next:
+		return p.survey.Open(ctx, 0, 0, p.options)
 	}
 	return p.survey.Open(ctx, p.rows.First, p.rows.Next, p.options)
 }

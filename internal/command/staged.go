@@ -25,6 +25,9 @@ import (
 	"github.com/pho-go/pho/internal/store"
 )
 
+// planDocument is the file that makes a folder a plan.
+const planDocument = "plan.json"
+
 // staging is a private folder with copies of the files, other than data, that a command names
 // by URLs: networks, plans, parts, results. They lie in it as in their stores, so that what
 // is recorded of one as seen from another is the same as on one disk. What the command wrote
@@ -242,19 +245,24 @@ func (g *staging) besides(ctx context.Context, dir string) error {
 		Models []file `json:"models"` // of a plan
 		Labels *file  `json:"labels"`
 	}
-	for _, name := range []string{resultdir.Decomposition, "plan.json"} {
+	for _, name := range []string{resultdir.Decomposition, planDocument} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			continue
 		}
+		if name == planDocument { // its folder of totals may be empty, which no store can show
+			if err := os.MkdirAll(filepath.Join(dir, "totals"), 0o700); err != nil {
+				return err
+			}
+		}
 		if json.Unmarshal(raw, &doc) != nil {
 			continue // whoever reads it says so
 		}
-		named := append(append([]file{doc.Model}, doc.Model.Members...), doc.Models...)
+		known := append(append([]file{doc.Model}, doc.Model.Members...), doc.Models...)
 		if doc.Labels != nil {
-			named = append(named, *doc.Labels)
+			known = append(known, *doc.Labels)
 		}
-		for _, f := range named {
+		for _, f := range known {
 			if err := g.beside(ctx, dir, f.Path); err != nil {
 				return err
 			}
@@ -333,7 +341,7 @@ func written(place string) ([]string, error) {
 		return nil, nil
 	}
 	main := func(name string) bool {
-		return name == resultdir.Decomposition || name == "plan.json" || name == fileTraining || name == comparisonJSON
+		return name == resultdir.Decomposition || name == planDocument || name == fileTraining || name == comparisonJSON
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
 		switch {
@@ -382,13 +390,13 @@ func (g *staging) discard() {
 	}
 }
 
-// named writes to w with URLs in the place of their copies' paths.
-type named struct {
+// urlWriter writes to w with URLs in the place of their copies' paths.
+type urlWriter struct {
 	w io.Writer
 	g *staging
 }
 
-func (n named) Write(p []byte) (int, error) {
+func (n urlWriter) Write(p []byte) (int, error) {
 	if n.g.root == "" || !bytes.Contains(p, []byte(n.g.root)) {
 		return n.w.Write(p)
 	}

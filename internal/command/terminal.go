@@ -40,7 +40,7 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 
 // rawOf is what w writes to at last.
 func rawOf(w io.Writer) io.Writer {
-	if n, ok := w.(named); ok {
+	if n, ok := w.(urlWriter); ok {
 		return rawOf(n.w)
 	}
 	if p, ok := w.(*plainWriter); ok {

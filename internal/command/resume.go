@@ -1,0 +1,191 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/internal/revision"
+	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/plan"
+)
+
+// resumeMark ends the name of the directory, beside the result's, that keeps what a decomposition
+// with --resume has done: a plan of one shard.
+const resumeMark = ".resume"
+
+// resumed makes the decomposition as a plan of one shard, whose passes are recorded as they are
+// done and have checkpoints, so that the same call goes on after a kill.
+func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, further []string) (*decompose.Result, error) {
+	started := time.Now()
+	defer useProcessors(d.workers)()
+	o, reading, err := d.options(s)
+	if err != nil {
+		return nil, err
+	}
+	in, err := d.inputFiles(further)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.spare(in.models, in.paths, in.tensors); err != nil {
+		return nil, err
+	}
+	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Discard()
+	kept := dir.Target() + resumeMark
+	if err := d.keep(ctx, kept, in, o, reading); err != nil {
+		return nil, err
+	}
+	w, err := openPlan(s, planPlaces{dir: kept, models: in.models, data: in.paths, workers: d.workers, maxMemory: d.network.maxMemory}, false)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	w.request.Options.Progress = log.report
+	out, err := w.all(ctx, &keeper{s.unfinished(), filepath.Join(kept, "pass"+checkpointMark), d.every})
+	log.end()
+	if err != nil {
+		return nil, inFiles(err, in.paths)
+	}
+	r := out.r
+	if d.contributions == noContributions {
+		withoutRows(r)
+	}
+	log.later(settled(out.made.Ready, out.made.added, len(d.formulas) > 0)...)
+	if err := d.complete(out.made, r, dir.Target(), wiring.Dropped(w.rows, " (--na drop)")); err != nil {
+		return nil, err
+	}
+	log.later(bareColumns(r, out.made.Graph.Columns()))
+	if err := w.contribute(ctx, dir, kept, out, d.every); err != nil {
+		return nil, inFiles(err, in.paths)
+	}
+	if err := d.write(ctx, dir, w.request, out.made, r); err != nil {
+		return nil, err
+	}
+	if err := writeRun(dir, started, o.Goroutines(0), s.args); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := dir.Commit(); err != nil {
+		return nil, err
+	}
+	return r, os.RemoveAll(kept)
+}
+
+// keep makes the directory of what is done, or finds the one that an earlier call of the same
+// decomposition left. Another decomposition's is refused.
+func (d *decomposeFlags) keep(ctx context.Context, kept string, in inputFiles, o *decompose.Options, reading *files.Options) error {
+	p := planFlags{decomposeFlags: *d, shards: 1}
+	p.out = kept
+	doc := &plan.Plan{Format: plan.Format, CreatedBy: revision.Maker, Kernel: kernel.Family(), Request: d.given, Shards: 1}
+	networks, err := loadNetworks(in.models, d.network.maxMemory)
+	if err != nil {
+		return err
+	}
+	if err := p.name(doc, in, networks); err != nil {
+		return err
+	}
+	earlier, err := plan.Open(kept)
+	if err == nil && slices.Equal(earlier.Data, doc.Data) { // that they changed is seen where they are read
+		doc.Survey, doc.Rows = earlier.Survey, earlier.Rows
+	} else {
+		reading.Texts = d.texts(networks[0].Graph, in, o)
+		if err := p.survey(ctx, doc, in, reading); err != nil {
+			return err
+		}
+	}
+	if err == nil && earlier.Digest() != doc.Digest() {
+		return fmt.Errorf("%q keeps what another decomposition has done (%s): call that again, or remove the directory", kept, differences(earlier, doc))
+	}
+	_, err = doc.Create(kept)
+	return err
+}
+
+// differences say in what two plans differ.
+func differences(a, b *plan.Plan) string {
+	var all []string
+	for name := range a.Request {
+		if !slices.Equal(a.Request[name], b.Request[name]) {
+			all = append(all, fmt.Sprintf("--%s %q, now %q", name, a.Request[name], b.Request[name]))
+		}
+	}
+	for name := range b.Request {
+		if a.Request[name] == nil {
+			all = append(all, fmt.Sprintf("without --%s, now %q", name, b.Request[name]))
+		}
+	}
+	slices.Sort(all)
+	if !slices.EqualFunc(a.Models, b.Models, func(m, n plan.NamedFile) bool { return m.SHA256 == n.SHA256 }) {
+		all = append(all, "another network")
+	}
+	if string(a.Survey) != string(b.Survey) && !sameJSON(a.Survey, b.Survey) {
+		all = append(all, "other data")
+	}
+	if a.Kernel != b.Kernel {
+		all = append(all, "floating-point kernels "+a.Kernel+", now "+b.Kernel)
+	}
+	if len(all) == 0 {
+		return "made by another version"
+	}
+	return strings.Join(all, "; ")
+}
+
+// sameJSON tells whether two texts are the same JSON but for white space.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	v, _ := json.Marshal(x)
+	w, _ := json.Marshal(y)
+	return string(v) == string(w)
+}
+
+// errLooked ends a replay after a scan that was recorded.
+var errLooked = errors.New("a scan was recorded")
+
+// all makes and records all passes that are not done yet.
+func (w *planned) all(ctx context.Context, keep *keeper) (replayed, error) {
+	for {
+		p := &plan.Passes{Plan: w.plan, Until: -1, Coordinates: true}
+		p.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
+			part, value, err := w.sum(ctx, keep, at, 0, chunk, sum)
+			if err != nil {
+				return nil, err
+			}
+			if err := w.plan.Settle(&at); err != nil {
+				return nil, err
+			}
+			if _, err := w.plan.Record(part); err != nil {
+				return nil, err
+			}
+			if err := keep.remove(); err != nil {
+				return nil, err
+			}
+			if at.Pass == plan.Scan {
+				return nil, errLooked
+			}
+			return value, nil
+		}
+		out, err := w.replay(ctx, p)
+		if !errors.Is(err, errLooked) {
+			return out, err
+		}
+	}
+}
