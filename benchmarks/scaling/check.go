@@ -83,7 +83,7 @@ func (r *runner) decompose(shards int) (chain float64, passes map[string]float64
 	}
 	dir := func(name string) string { return fmt.Sprintf("%s-%d", name, shards) }
 	planned := "--plan=" + dir("plan")
-	if _, err := r.seconds("plan", "--model=demo/nam.onnx", "--data=rows.parquet", "--formula=~ "+strings.Join(terms, " + "), "--input=x=x0..x9",
+	if _, err := r.seconds("plan", "--model=demo/ssn.onnx", "--data=rows.parquet", "--formula=~ "+strings.Join(terms, " + "), "--input=x=x0..x9",
 		"--interactions=none", fmt.Sprintf("--shards=%d", shards), "--out="+dir("plan")); err != nil {
 		return 0, nil, err
 	}

@@ -65,6 +65,19 @@ func (m *Measured) costs(k kind, p int) (*Costs, error) {
 	return c, nil
 }
 
+// thin makes the costs those of statistics of which a share of the cells is stored, each with its place (12
+// bytes for 8), and of chunks as long as the rule has them for as many numbers.
+func (c *Costs) thin(share float64) {
+	if share >= 1 {
+		return
+	}
+	cells := c.Bytes / 8 * share
+	c.Bytes *= 1.5 * share
+	c.Take *= 1.5 * share
+	c.Memory *= 1.5 * share
+	c.Chunk = chunkRows(int(math.Sqrt(2 * cells)))
+}
+
 func square(p int, at *Piece) float64 { return math.Pow(float64(p)/float64(at.Columns), 2) }
 
 // matrices of p x p that a worker of one goroutine holds: decompose.EstimateMemory.

@@ -12,12 +12,15 @@ func assumed(workers int) *Cluster {
 	return &Cluster{Workers: workers, Start: 2, Bandwidth: 5e8, FanIn: 8, Straggle: 0.1, Failures: 0.01, Price: 0.04, Cost: 0.004}
 }
 
+// reach is how long the smallest shard may take, in seconds: longer ones hardly end before their worker fails.
+const reach = 24 * 3600
+
 // repeats is how often a case is simulated; tables have the median.
 const repeats = 5
 
 func tables(w io.Writer, m *Measured) error {
 	for _, k := range kinds {
-		fmt.Fprintf(w, "\n%s: hours (speed-up over one worker), bytes moved, cost\n\n| rows | p | 1 worker | 10 | 100 | 1,000 | shards at most |\n|---|---|---|---|---|---|---|\n", k)
+		fmt.Fprintf(w, "\n%s: time (times as fast as one worker), bytes of parts that are moved, cost\n\n| rows | p | 1 worker | 10 | 100 | 1,000 | chunks |\n|---|---|---|---|---|---|---|\n", k)
 		for _, rows := range []float64{1e8, 1e9, 1e10} {
 			for _, p := range []int{200, 2000, 20000} {
 				if err := line(w, m, k, rows, p); err != nil {
@@ -26,7 +29,33 @@ func tables(w io.Writer, m *Measured) error {
 			}
 		}
 	}
+	if err := sparseTable(w, m); err != nil {
+		return err
+	}
 	return pieces(w, m)
+}
+
+// shares of cells that are stored in the table of sparse statistics: between those of real tables
+// (sparsity), and all.
+var shares = []float64{1, 0.2, 0.01}
+
+// sparseTable is 20,000 columns of factors over 1e9 rows, were no more than a share of the cells stored.
+func sparseTable(w io.Writer, m *Measured) error {
+	fmt.Fprint(w, "\nfactors, p = 20,000, 1e9 rows, by the share of cells that are stored: time without the solution, bytes moved\n\n| share | statistics | rows of a chunk | 10 workers | 100 | 1,000 | memory of a worker |\n|---|---|---|---|---|---|---|\n")
+	for _, share := range shares {
+		c, err := m.costs(factors, 20000)
+		if err != nil {
+			return err
+		}
+		c.thin(share)
+		fmt.Fprintf(w, "| %g %% | %s | %d |", 100*share, size(c.Bytes), c.Chunk)
+		for _, workers := range []int{10, 100, 1000} {
+			out := median(1e9, c, assumed(workers))
+			fmt.Fprintf(w, " %s, %s |", duration(out.Seconds-c.Solve), size(out.Moved))
+		}
+		fmt.Fprintf(w, " %s |\n", size(c.Memory))
+	}
+	return nil
 }
 
 func line(w io.Writer, m *Measured, k kind, rows float64, p int) error {
@@ -35,6 +64,10 @@ func line(w io.Writer, m *Measured, k kind, rows float64, p int) error {
 		return err
 	}
 	fmt.Fprintf(w, "| %.0e | %d |", rows, p)
+	if longest := float64(c.Chunk) * c.Explain; longest > reach {
+		fmt.Fprintf(w, " a chunk takes %s: out of reach | | | | %.0f |\n", duration(longest), max(1, rows/float64(c.Chunk)))
+		return nil
+	}
 	var one float64
 	for _, workers := range []int{1, 10, 100, 1000} {
 		out := median(rows, c, assumed(workers))

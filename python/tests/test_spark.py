@@ -203,10 +203,11 @@ def test_partitions_as_they_are(demo, spark, table, alone, rows):
 
 
 def test_files_are_not_shuffled(spark, rows, tmp_path):
-    from pho.spark import _rows
+    from pho.spark import _rows, _shipping
 
+    _shipping.ship(spark.sparkContext, None)
     path = str(tmp_path / "rows.parquet")
-    rows.drop(columns="when").to_parquet(path)
+    rows.drop(columns="when").to_parquet(path, compression=None)  # snappy is not everywhere
     frame = spark.read.parquet(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -232,5 +233,5 @@ def test_many_parts_are_added_as_a_tree(demo, spark, rows, monkeypatch):
     monkeypatch.setattr(_passes, "_FAN_IN", 2)
     some = rows[: 5 * 4096 + 7].drop(columns="when")
     d = pho.spark.decompose(str(demo / "ssn.onnx"), spark.createDataFrame(some), response="y", inputs=INPUTS, order_by="id", rows_per_task=4096)
-    here = pho.decompose(str(demo / "ssn.onnx"), some, response="y", inputs=INPUTS, contributions="none")
+    here = pho.decompose(str(demo / "ssn.onnx"), some, response="y", inputs=INPUTS)
     assert pathlib.Path(d.file("decomposition.json")).read_bytes() == pathlib.Path(here.file("decomposition.json")).read_bytes()
