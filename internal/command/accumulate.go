@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/plan"
+	"github.com/pho-go/pho/internal/plan"
 )
 
 // accumulateFlags are the flags of pho accumulate.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/plan"
 )
 
 // A machine without the plan's kernels refuses; told to go on, it comes to results that agree to

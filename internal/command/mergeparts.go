@@ -11,7 +11,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/plan"
+	"github.com/pho-go/pho/internal/plan"
 )
 
 func newMerge(s streams) *cobra.Command {

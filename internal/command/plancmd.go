@@ -15,9 +15,9 @@ import (
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
-	"github.com/pho-go/pho/plan"
 )
 
 // planFlags are the flags of pho plan.

@@ -13,8 +13,8 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/wiring"
-	"github.com/pho-go/pho/plan"
 )
 
 // planned is a plan that is worked on: its networks are read.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pho-go/pho/internal/durable"
-	"github.com/pho-go/pho/plan"
+	"github.com/pho-go/pho/internal/plan"
 )
 
 // unplanned are the flags of decompose that a plan does not have: of one machine and its

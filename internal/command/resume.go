@@ -15,10 +15,10 @@ import (
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
-	"github.com/pho-go/pho/plan"
 )
 
 // resumeMark ends the name of the directory, beside the result's, that keeps what a decomposition

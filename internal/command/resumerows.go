@@ -12,8 +12,8 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/resultdir"
-	"github.com/pho-go/pho/plan"
 	"github.com/pho-go/pho/report"
 )
 

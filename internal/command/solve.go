@@ -11,9 +11,9 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/durable"
+	"github.com/pho-go/pho/internal/plan"
 	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/wiring"
-	"github.com/pho-go/pho/plan"
 )
 
 // solveFlags are the flags of pho solve.

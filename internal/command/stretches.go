@@ -10,7 +10,7 @@ import (
 
 	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
-	"github.com/pho-go/pho/plan"
+	"github.com/pho-go/pho/internal/plan"
 )
 
 // checkpointMark ends the name of a part's checkpoint.

@@ -29,7 +29,7 @@ func TestUsage(t *testing.T) {
 		{args: "pho inspect NET --max-memory lots", want: `--max-memory: "lots" is not a size; write 512MiB, 4GiB or a number of bytes`},
 		{args: "pho report", want: `DIR is missing`},
 		{args: "pho serve --stdio", want: `DIR is missing`},
-		{args: "pho serve TEMP/earlier", want: `--stdio is missing: it is the one way to serve`},
+		{args: "pho serve TEMP/earlier", want: `--listen or --stdio is missing: say where to serve`},
 		{args: "pho demo now", want: `unexpected argument "now"`},
 		{args: "pho demo --rows 3", want: `--rows 3: the demo takes 1000 to 10000000`},
 		{args: "pho demo --rows many", want: `--rows "many": it is a whole number`},
