@@ -41,6 +41,9 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := os.MkdirAll(*work, 0o777); err != nil {
+		return err
+	}
 	c.unkind(*kill)
 	if err := c.workflow(ctx, jobs); err != nil {
 		return err

@@ -69,7 +69,8 @@ def unpack(archive: bytes) -> str:
         return target
     fresh = tempfile.mkdtemp(prefix="pho-", dir=os.path.dirname(target))
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(fresh, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)  # older ones have none
+        tar.extractall(fresh)
     try:
         os.rename(fresh, target)
     except OSError:  # another task was faster
