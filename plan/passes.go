@@ -19,6 +19,12 @@ type Passes struct {
 	// Solved, if it is not nil, is called with what the fit of all terms came to.
 	Solved func(r *decompose.Result) error
 
+	// Coordinates: what fits and looks come to is kept in the plan, and fits are solved by whoever is to complete the result.
+	// Otherwise what is kept is used.
+	Coordinates bool
+	// OtherKernel: this machine has not the plan's kernels, so that its terms would differ from the plan's.
+	OtherKernel bool
+
 	rows, dropped int64 // of the last pass
 	at            int   // passes gone by so far
 }
@@ -104,7 +110,7 @@ func (p *Passes) Look(ctx context.Context, needed *decompose.ScanNeeded) error {
 
 // Decompose is decompose.Decompose over the plan's rows.
 func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
-	r, err := p.fit(ctx, m, rows, o, "")
+	r, err := p.fit(ctx, m, rows, o, "", p.Coordinates)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +129,7 @@ func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Sou
 
 // Rank is decompose.Decompose with terms to which pairs will be added that its visitors find.
 func (p *Passes) Rank(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
-	r, err := p.fit(ctx, m, rows, o, "before pairs")
+	r, err := p.fit(ctx, m, rows, o, "before pairs", true) // every process completes it, to know the terms
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +138,11 @@ func (p *Passes) Rank(ctx context.Context, m decompose.Model, rows data.Source, 
 	})
 }
 
-// fit accumulates and solves, by the factor if the products hold too few digits.
-func (p *Passes) fit(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options, round string) (*decompose.Result, error) {
-	r, err := p.solve(ctx, m, rows, o, round)
-	if !decompose.NeedsFactor(r, err, o) {
+// fit accumulates and solves, by the factor if the products hold too few digits. A result that is
+// not to be completed may be one that is kept.
+func (p *Passes) fit(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options, round string, complete bool) (*decompose.Result, error) {
+	r, lost, err := p.solve(ctx, m, rows, o, round, complete)
+	if !lost {
 		return r, err
 	}
 	again := *o
@@ -143,17 +150,24 @@ func (p *Passes) fit(ctx context.Context, m decompose.Model, rows data.Source, o
 	if round != "" {
 		round += ", "
 	}
-	if r, err = p.solve(ctx, m, rows, &again, round+"by the factor"); err != nil {
+	if r, _, err = p.solve(ctx, m, rows, &again, round+"by the factor", complete); err != nil {
 		return nil, err
 	}
 	r.NoteFactor()
 	return r, nil
 }
 
-func (p *Passes) solve(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options, round string) (*decompose.Result, error) {
+// solve is one of the fits. lost: it has to be made by the factor.
+func (p *Passes) solve(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options, round string, complete bool) (r *decompose.Result, lost bool, err error) {
 	chunk, err := decompose.ChunkRows(m)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	place := p.at
+	if !complete {
+		if r, lost, err := p.solved(p.Plan.stage(place, Fit, round)); r != nil || lost || err != nil {
+			return r, lost, err
+		}
 	}
 	stats, err := total[*decompose.Statistics](ctx, p, Fit, round, chunk, func(ctx context.Context, r Range) (Payload, error) {
 		own := *o
@@ -161,9 +175,30 @@ func (p *Passes) solve(ctx context.Context, m decompose.Model, rows data.Source,
 		return decompose.Accumulate(ctx, m, rows, &own)
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return decompose.Solve(ctx, m, stats, o)
+	if r, err = decompose.Solve(ctx, m, stats, o); decompose.NeedsFactor(r, err, o) {
+		r, lost, err = nil, true, nil
+	}
+	if err == nil && p.Coordinates && place < len(p.Plan.Done) {
+		err = p.Plan.keepSolved(place, r)
+	}
+	return r, lost, err
+}
+
+// solved is what the next pass, a fit, is known to have come to; nil: nothing is known.
+func (p *Passes) solved(stage Stage) (r *decompose.Result, lost bool, err error) {
+	if p.at >= len(p.Plan.Done) || p.Until >= 0 && p.at >= p.Until || p.Plan.Done[p.at].Stage != stage.Digest {
+		return nil, false, nil
+	}
+	lost = p.Plan.Done[p.at].Lost
+	if !lost {
+		if r, err = p.Plan.solved(p.at); r == nil || err != nil {
+			return nil, false, err
+		}
+	}
+	p.at++
+	return r, lost, nil
 }
 
 // explain makes the rounds of the last pass, whose names name gives.

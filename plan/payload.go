@@ -12,11 +12,11 @@ import (
 	"github.com/pho-go/pho/report"
 )
 
-// Kinds of payloads.
+// Kinds of payloads, each of which says its version itself.
 const (
-	kindScanned    = "scanned/1"
-	kindStatistics = "statistics/3"
-	kindExplained  = "explanation/1"
+	kindScanned    = "scan"
+	kindStatistics = "statistics"
+	kindExplained  = "explanation"
 )
 
 // Payload is what a pass adds up over rows.

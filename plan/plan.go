@@ -71,6 +71,9 @@ type Done struct {
 	Stage  string `json:"stage"`  // digest of the plan and of all totals before
 	Total  string `json:"total"`  // file in the plan's folder of totals
 	SHA256 string `json:"sha256"` // of that file
+	// Solved is what a fit came to, without its ending, beside the total; "": it is not kept.
+	Solved string `json:"solved,omitempty"`
+	Lost   bool   `json:"lost,omitempty"` // the fit had too few digits, and is made by the factor
 }
 
 // ErrOther says that a directory holds another plan.
@@ -134,7 +137,7 @@ func decode(raw []byte) (*Plan, error) {
 		return nil, errors.New("it is damaged: shards, rows or networks are missing")
 	}
 	for _, d := range p.Done {
-		if !filepath.IsLocal(d.Total) {
+		if !filepath.IsLocal(d.Total) || d.Solved != "" && !filepath.IsLocal(d.Solved) {
 			return nil, fmt.Errorf("it is damaged: the total %q lies outside of the plan", d.Total)
 		}
 	}

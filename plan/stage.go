@@ -88,13 +88,36 @@ func (p *Plan) record(total *Part) error {
 	if missing := total.Missing(); len(missing) > 0 {
 		return fmt.Errorf("shards are missing: %s of %d; accumulate them and merge", RunsText(missing), total.Of)
 	}
+	if err := p.sameRows(&total.Header); err != nil {
+		return err
+	}
 	name := fmt.Sprintf("%03d-%s.pho", len(p.Done)+1, total.Pass)
 	if err := total.WriteFile(nil, filepath.Join(p.dir, totalsFolder, name)); err != nil {
 		return err
 	}
-	p.Done = append(p.Done, Done{total.Pass, total.Round, total.Stage, filepath.ToSlash(filepath.Join(totalsFolder, name)), total.SHA256})
+	p.Done = append(p.Done, Done{Pass: total.Pass, Round: total.Round, Stage: total.Stage, Total: totalsFolder + "/" + name, SHA256: total.SHA256})
 	p.Next, p.Complete = nil, false
 	return p.write()
+}
+
+// sameRows refuses shards whose rows were others in an earlier pass.
+func (p *Plan) sameRows(h *Header) error {
+	for i := len(p.Done) - 1; i >= 0; i-- {
+		if p.Done[i].Pass == Scan {
+			continue
+		}
+		earlier, err := ReadHeader(filepath.Join(p.dir, filepath.FromSlash(p.Done[i].Total)))
+		if err != nil {
+			return err
+		}
+		for j, s := range h.Shards { // both hold all shards, in order
+			if was := earlier.Shards[min(j, len(earlier.Shards)-1)]; was.Shard == s.Shard && was.Rows == s.Rows && was.Digest != "" && s.Digest != "" && was.Digest != s.Digest {
+				return fmt.Errorf("shard %d: its rows were others, or in another order, in %s: bring the same rows in the same order to every pass, and make this pass over the shard again, or begin with a new plan", s.Shard, earlier.title())
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // load reads the total of the pass that was done i-th.

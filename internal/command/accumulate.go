@@ -83,7 +83,10 @@ func (a *accumulateFlags) run(ctx context.Context, s streams, further []string) 
 	if _, err := doc.Range(a.shard, plan.ScanChunk); err != nil {
 		return usagef("--shard: %w", err)
 	}
-	brought := doc.Counts != nil
+	brought := doc.Counts != nil && doc.Counts[a.shard] > 0 // of no rows nothing need be brought
+	if doc.Counts != nil && !brought {
+		a.places.data = nil
+	}
 	if brought && len(a.places.data) == 0 {
 		return usagef("--data is missing: whoever accumulates a shard of this plan brings its rows; name their file, or - for standard input")
 	}

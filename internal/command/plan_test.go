@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -24,7 +23,9 @@ type shards struct {
 	args   []string // accumulate's further ones
 }
 
-func (h shards) place(name ...string) string { return filepath.Join(append([]string{h.temp}, name...)...) }
+func (h shards) place(name ...string) string {
+	return filepath.Join(append([]string{h.temp}, name...)...)
+}
 
 // next is the pass that comes next, "" none.
 func (h shards) next(t *testing.T) string {
@@ -263,7 +264,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kill < 12 {
-			time.Sleep(time.Duration((0.2 + 0.5*random.Float64()) * float64(took)))
+			time.Sleep(time.Duration((0.1 + 0.3*random.Float64()) * float64(took)))
 			_ = cmd.Process.Kill()
 		}
 		if err := cmd.Wait(); err != nil && kill >= 12 {
@@ -354,33 +355,65 @@ func TestBadShards(t *testing.T) {
 	}
 }
 
-// Rows that the caller brings are those of the plan, as Arrow on standard input or in files.
+// Rows that the caller brings, in files or on standard input, come to the bytes of one decompose if shards begin
+// where its chunks do; others than were planned are refused.
 func TestBroughtRows(t *testing.T) {
-	temp := t.TempDir()
-	place := func(name string) string { return filepath.Join(temp, name) }
+	h := shards{temp: t.TempDir(), n: 3, random: rand.New(rand.NewPCG(1, 1))}
 	lines := strings.SplitAfter(rows(9000), "\n")
 	header, body := lines[0], lines[1:9001]
-	counts := []int{5000, 0, 4000}
-	write(t, place("columns.csv"), header+strings.Join(body[:100], ""))
-	done(t, "plan", "--model", golden("ssn_op13"), "--data", place("columns.csv"), "--input", "x=x0..x4", "--interactions", "none", "--counts", "5000,0,4000", "--out", place("plan"))
-	from, parts := 0, []string{}
-	for i, n := range counts {
-		csv := place(fmt.Sprintf("rows-%d.csv", i))
-		write(t, csv, header+strings.Join(body[from:from+n], ""))
-		from += n
-		part := place(fmt.Sprintf("part-%d.pho", i))
-		if n == 0 { // a file without rows has no types
-			csv = place("columns.csv")
-			if o := call(t, "accumulate", "--plan", place("plan"), "--pass", "fit", "--shard", "1", "--data", csv, "--out", part); o.status != exitFailed || !strings.Contains(o.err, "100 rows were brought") {
-				t.Errorf("other rows than were counted: %s", o.err)
+	write(t, h.place("all.csv"), strings.Join(lines, ""))
+	write(t, h.place("columns.csv"), header+strings.Join(body[:100], ""))
+	write(t, h.place("0.csv"), header+strings.Join(body[:4096], ""))
+	write(t, h.place("2.csv"), header+strings.Join(body[4096:], ""))
+	write(t, h.place("turned.csv"), header+strings.Join(append(body[4097:], body[4096]), ""))
+	args := []string{"--model", golden("ssn_op13"), "--input", "x=x0..x4", "--interactions", "none"}
+	done(t, append([]string{"decompose", "--data", h.place("all.csv"), "--out", h.place("whole")}, args...)...)
+	done(t, append([]string{"plan", "--data", h.place("columns.csv"), "--counts", "4096,0,4904", "--out", h.place("plan")}, args...)...)
+	bring := func(pass, shard, file string) outcome {
+		args := []string{"accumulate", "--plan", h.place("plan"), "--pass", pass, "--shard", shard, "--out", h.place(pass + shard)}
+		if file == "" {
+			return call(t, args...)
+		}
+		return callWith(t, t.Context(), strings.NewReader(read(t, h.place(file))), append(args, "--data", "-")...)
+	}
+	for file, want := range map[string]string{"columns.csv": "100 rows were brought", "": "brings its rows"} {
+		if o := bring("fit", "2", file); o.status == exitDone || !strings.Contains(o.err, want) {
+			t.Errorf("%q: %s", file, o.err)
+		}
+	}
+	total := func(pass, last string) outcome {
+		for shard, file := range map[string]string{"0": "0.csv", "1": "", "2": last} {
+			if o := bring(pass, shard, file); o.status != exitDone {
+				t.Fatalf("%s of shard %s: %s", pass, shard, o.err)
 			}
+		}
+		done(t, "merge", h.place(pass+"2"), h.place(pass+"0"), h.place(pass+"1"), "--out", h.place(pass))
+		flag := "--" + pass
+		if pass == plan.Fit {
+			flag = "--statistics"
+		}
+		return call(t, "solve", "--plan", h.place("plan"), flag, h.place(pass), "--out", h.place("result"))
+	}
+	if o := total("fit", "2.csv"); o.status != exitDone {
+		t.Fatal(o.err)
+	}
+	if o := total("explain", "turned.csv"); o.status != exitFailed || !strings.Contains(o.err, "shard 2: its rows were others") {
+		t.Errorf("rows in another order: %s", o.err)
+	}
+	if o := total("explain", "2.csv"); o.status != exitDone {
+		t.Fatal(o.err)
+	}
+	equalResults(t, h.place("result"), h.place("whole"))
+	var all strings.Builder
+	for shard, file := range []string{"0.csv", "columns.csv", "2.csv"} {
+		if shard == 1 {
 			continue
 		}
-		raw := read(t, csv)
-		if o := callWith(t, t.Context(), bytes.NewReader([]byte(raw)), "accumulate", "--plan", place("plan"), "--pass", "fit", "--shard", fmt.Sprint(i), "--data", "-", "--out", part); o.status != exitDone {
-			t.Fatalf("shard %d: %s", i, o.err)
-		}
-		parts = append(parts, part)
+		out := h.place("contributions")
+		done(t, "apply", "--decomposition", h.place("result"), "--plan", h.place("plan"), "--shard", fmt.Sprint(shard), "--data", h.place(file), "--out", out)
+		all.WriteString(read(t, out))
 	}
-	done(t, append([]string{"merge", "--out", place("total.pho")}, parts...)...)
+	if all.String() != read(t, h.place("whole"), resultdir.Contributions) {
+		t.Error("other contributions")
+	}
 }

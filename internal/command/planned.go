@@ -108,7 +108,8 @@ type replayed struct {
 func (w *planned) replay(ctx context.Context, p *plan.Passes) (out replayed, err error) {
 	request := *w.request
 	options := *w.request.Options
-	request.Options, request.Scans, request.Rank = &options, p, p.Rank
+	request.Options, request.Scans, request.Rank, request.Terms = &options, p, p.Rank, p.Terms
+	p.OtherKernel = kernel.Family() != w.plan.Kernel
 	w.rows.passes = p
 	out.made, err = w.flags.prepare(ctx, &request, func(decompose.Model, *wiring.Ready) error { return nil })
 	var scan *decompose.ScanNeeded
@@ -126,7 +127,7 @@ func (w *planned) replay(ctx context.Context, p *plan.Passes) (out replayed, err
 
 // settle finds out which pass comes next and notes it in the plan.
 func (w *planned) settle(ctx context.Context) error {
-	_, err := w.replay(ctx, &plan.Passes{Plan: w.plan, Until: -1})
+	_, err := w.replay(ctx, &plan.Passes{Plan: w.plan, Until: -1, Coordinates: true})
 	var needed *plan.NeededError
 	switch {
 	case err == nil:

@@ -153,8 +153,11 @@ func (p *planRows) Batches(ctx context.Context, columns []string) iter.Seq2[*dat
 
 // source opens the rows of the shard.
 func (p *planRows) source(ctx context.Context) (files.Source, error) {
-	if p.bringing != nil {
+	switch {
+	case p.bringing != nil:
 		return p.bringing, nil
+	case p.rows.First == p.rows.Next:
+		return p.survey.Open(ctx, 0, 0, p.options)
 	}
 	return p.survey.Open(ctx, p.rows.First, p.rows.Next, p.options)
 }

@@ -163,7 +163,7 @@ var errLooked = errors.New("a scan was recorded")
 // all makes and records all passes that are not done yet.
 func (w *planned) all(ctx context.Context, keep *keeper) (replayed, error) {
 	for {
-		p := &plan.Passes{Plan: w.plan, Until: -1}
+		p := &plan.Passes{Plan: w.plan, Until: -1, Coordinates: true}
 		p.More = func(ctx context.Context, at plan.Stage, chunk int, sum plan.Sum) (plan.Payload, error) {
 			part, value, err := w.sum(ctx, keep, at, 0, chunk, sum)
 			if err != nil {

@@ -119,7 +119,7 @@ func (v *solveFlags) record(ctx context.Context, w *planned) (until int, err err
 // they do not lead to a result yet.
 func (w *planned) solve(ctx context.Context, until int) (*decompose.Result, *prepared, error) {
 	var solved *decompose.Result
-	p := &plan.Passes{Plan: w.plan, Until: until}
+	p := &plan.Passes{Plan: w.plan, Until: until, Coordinates: true}
 	p.Solved = func(r *decompose.Result) error { solved = r; return nil }
 	out, err := w.replay(ctx, p)
 	var needed *plan.NeededError

@@ -120,6 +120,9 @@ func (q *Request) extend(ctx context.Context, networks []decompose.Model, src *C
 		reads = nil // rows with missing cells are errors, which the other passes find
 	}
 	prepared, err := decompose.PrepareFrom(ctx, q.scans(src), q.looks(), specs, reads)
+	if err == nil && q.Terms != nil {
+		prepared, err = q.Terms(q.looks(), prepared)
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -49,6 +49,9 @@ type Request struct {
 	Scans decompose.Scans
 	// Rank is decompose.Decompose for the ranking that AddPairs goes by, where Rows are not all there are; nil: it is that.
 	Rank func(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error)
+	// Terms keeps what the specs of formulas have become after the look of that name, or puts other such in their
+	// place; nil: it is left.
+	Terms func(look string, made []decompose.Prepared) ([]decompose.Prepared, error)
 	// Extended says that Extend has added pairs to the formulas, so that the looks at terms are others than those
 	// before: they are called "extended terms", ...
 	Extended bool

@@ -1,0 +1,101 @@
+package command
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/plan"
+)
+
+// A machine without the plan's kernels refuses; told to go on, it comes to results that agree to
+// 1e-11, though its own terms would be others in their last digits.
+func TestOtherKernel(t *testing.T) {
+	if runtime.GOARCH != "amd64" || !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
+		t.Skip("this machine has no vector instructions to do without")
+	}
+	if testing.Short() {
+		t.Skip("processes with other instructions")
+	}
+	t.Parallel()
+	h := shards{temp: t.TempDir(), n: 2, random: rand.New(rand.NewPCG(1, 1))}
+	data := h.place("rows.csv")
+	write(t, data, rows(9000))
+	args := []string{"--model", golden("ssn_op13"), "--data", data, "--input", "x=x0..x4", "--formula", "~ s(x3)", "--interactions", "none"}
+	done(t, append([]string{"decompose", "--out", h.place("whole")}, args...)...)
+	done(t, append([]string{"plan", "--shards", "2", "--out", h.place("plan")}, args...)...)
+	plain := func(args ...string) (string, error) {
+		cmd, stderr := process(args...)
+		cmd.Env = append(cmd.Env, "GODEBUG=cpu.avx2=off")
+		err := cmd.Run()
+		return stderr.String(), err
+	}
+	for pass := h.next(t); pass != ""; pass = h.next(t) {
+		here, there, total := h.part(t, pass, 0), h.place(pass+"-there"), h.place(pass+"-total")
+		shard := []string{"accumulate", "--plan", h.place("plan"), "--pass", pass, "--shard", "1", "--out", there}
+		if said, err := plain(shard...); err == nil || !strings.Contains(said, "plain/amd64") || exists(there) {
+			t.Fatalf("%s without the plan's kernels: %v\n%s", pass, err, said)
+		}
+		if said, err := plain(append(shard, "--any-kernel")...); err != nil {
+			t.Fatalf("%s: %v\n%s", pass, err, said)
+		}
+		done(t, "merge", here, there, "--out", total)
+		if part, err := plan.ReadPart(total); err != nil || part.Kernel != "mixed" {
+			t.Errorf("%s: the sum is of kernels %q, %v", pass, part.Kernel, err)
+		}
+		switch pass {
+		case plan.Scan:
+			done(t, "plan", "--plan", h.place("plan"), "--scan", total)
+		case plan.Fit:
+			done(t, "solve", "--plan", h.place("plan"), "--statistics", total, "--out", h.place("result"))
+		default:
+			done(t, "solve", "--plan", h.place("plan"), "--"+pass, total, "--out", h.place("result"))
+		}
+	}
+	if off := effectsOff(t, h.place("result"), h.place("whole")); !(off < 1e-11) {
+		t.Errorf("curves are off by %.1e", off)
+	} else {
+		t.Logf("curves are off by %.1e", off)
+	}
+}
+
+// effectsOff is how far the values and errors of effects.csv are apart, relative to the largest.
+func effectsOff(t *testing.T, a, b string) float64 {
+	t.Helper()
+	x, y := effectNumbers(t, a), effectNumbers(t, b)
+	if len(x) != len(y) {
+		t.Fatalf("%d and %d numbers", len(x), len(y))
+	}
+	worst, size := 0.0, 0.0
+	for i := range x {
+		worst, size = math.Max(worst, math.Abs(x[i]-y[i])), math.Max(size, math.Abs(y[i]))
+	}
+	return worst / size
+}
+
+func effectNumbers(t *testing.T, dir string) (all []float64) {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(read(t, dir, resultdir.Effects))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cells := range lines[1:] {
+		for _, cell := range cells {
+			if v, err := strconv.ParseFloat(cell, 64); err == nil {
+				all = append(all, v)
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal(fmt.Errorf("%s has no numbers", dir))
+	}
+	return all
+}
