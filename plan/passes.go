@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/data"
@@ -110,6 +111,9 @@ func (p *Passes) Look(ctx context.Context, needed *decompose.ScanNeeded) error {
 
 // Decompose is decompose.Decompose over the plan's rows.
 func (p *Passes) Decompose(ctx context.Context, m decompose.Model, rows data.Source, o *decompose.Options) (*decompose.Result, error) {
+	if joined, ok := m.(*decompose.Members); ok && !joined.Shared() {
+		return nil, errors.New("networks that learned columns of their own have no sums in common that shards could add up: decompose them in one process, or each by a plan of its own")
+	}
 	r, err := p.fit(ctx, m, rows, o, "", p.Coordinates)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/pho-go/pho/importance"
 	"github.com/pho-go/pho/interaction"
 	"github.com/pho-go/pho/internal/wiring"
+	"github.com/pho-go/pho/nam"
 	"github.com/pho-go/pho/report"
 )
 
@@ -84,6 +85,8 @@ func decodeSums(kind string, raw []byte) (decompose.Sums, error) {
 		return report.DecodeSums(kind, raw)
 	case "pairs":
 		return interaction.DecodeSums(kind, raw)
+	case "nam":
+		return nam.DecodeSums(kind, raw)
 	case "basis", "propose", "sample", "family", "responses":
 		return wiring.DecodeSums(kind, raw)
 	}

@@ -2,10 +2,7 @@ package plan
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-
-	"github.com/pho-go/pho/internal/durable"
 )
 
 // The passes over the rows.
@@ -131,19 +128,6 @@ func (p *Plan) load(i int) (*Part, error) {
 		return nil, fmt.Errorf("plan %q: the total %s is not the one that was recorded", p.dir, d.Total)
 	}
 	return part, nil
-}
-
-// Forget takes back all passes after the first n.
-func (p *Plan) Forget(n int) error {
-	gone := p.Done[n:]
-	p.Done, p.Next, p.Complete = p.Done[:n:n], nil, false
-	if err := p.write(); err != nil {
-		return err
-	}
-	for _, d := range gone {
-		_ = os.Remove(filepath.Join(p.dir, filepath.FromSlash(d.Total)))
-	}
-	return durable.SyncDir(filepath.Join(p.dir, totalsFolder))
 }
 
 // RunsText lists runs of numbers, ten at most.

@@ -56,6 +56,7 @@ the part's file, when it is started again.`,
 	f.StringVar(&a.out, "out", "", "`FILE` of the part")
 	f.DurationVar(&a.every, "checkpoint", defaultCheckpoint, "keep what was added up so far beside --out, about once in this `TIME`, to go on from it after a kill; 0: never")
 	a.places.add(f)
+	_ = cmd.RegisterFlagCompletionFunc("pass", cobra.FixedCompletions(passNames(), cobra.ShellCompDirectiveNoFileComp)) // it has the flag
 	return cmd
 }
 

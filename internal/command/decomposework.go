@@ -46,9 +46,10 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 	o.Progress = log.report
 	fit := func(m decompose.Model, ready *wiring.Ready) error { return d.fitMemory(log, m, ready, in.paths, o) }
 	made, err := d.prepare(ctx, request, fit)
-	if made != nil {
-		log.later(settled(made.Ready, made.added, len(d.formulas) > 0)...)
+	if made == nil {
+		return nil, err
 	}
+	log.later(settled(made.Ready, made.added, len(d.formulas) > 0)...)
 	log.end()
 	if err != nil {
 		return nil, inFiles(err, in.paths)
@@ -150,11 +151,13 @@ func (d *decomposeFlags) prepare(ctx context.Context, request *wiring.Request, f
 	p := &prepared{Ready: ready, variant: nam.Variant(d.phonam)}
 	if request.Interactions != 0 && request.Interactions != wiring.NoInteractions {
 		if err := fit(ready.Model, ready); err != nil {
-			return nil, err
+			return p, err
 		}
-		if p.Ready, p.added, err = request.AddPairs(ctx, ready); err != nil {
-			return nil, err
+		extended, added, err := request.AddPairs(ctx, ready)
+		if err != nil {
+			return p, err
 		}
+		p.Ready, p.added = extended, added
 	}
 	p.model = p.Model
 	if p.variant == "" {
@@ -162,7 +165,7 @@ func (d *decomposeFlags) prepare(ctx context.Context, request *wiring.Request, f
 	}
 	if p.variant != "" {
 		var said []string
-		if p.model, said, err = nam.Prepare(ctx, p.model, p.Rows, p.variant, &nam.Options{Decompose: o}); err != nil {
+		if p.model, said, err = nam.Prepare(ctx, p.model, p.Rows, p.variant, &nam.Options{Decompose: o, Scans: request.Scans}); err != nil {
 			return p, err
 		}
 		p.Notes = append(p.Notes, said...)

@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pho-go/pho/data/files"
+	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
@@ -187,6 +190,17 @@ func (p *planFlags) name(doc *plan.Plan, in inputFiles, networks []*wiring.Netwo
 			return err
 		}
 		doc.Models = append(doc.Models, f)
+	}
+	if p.labels != "" {
+		raw, err := os.ReadFile(p.labels)
+		if err != nil {
+			return fmt.Errorf("--labels %q: %w", p.labels, durable.Reason(err))
+		}
+		f := plan.NamedFile{SHA256: fmt.Sprintf("%x", sha256.Sum256(raw))}
+		if f.Path, err = seenFrom(p.out, p.labels); err != nil {
+			return err
+		}
+		doc.Labels = &f
 	}
 	for _, path := range in.paths {
 		place, err := seenFrom(p.out, path)

@@ -2,13 +2,16 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/wiring"
 	"github.com/pho-go/pho/plan"
@@ -62,6 +65,9 @@ func (w *planned) open(s streams) error {
 	if err != nil {
 		return err
 	}
+	if err := w.sameLabels(); err != nil {
+		return err
+	}
 	w.request, err = w.flags.open(w.in, o, reading, w.openRows)
 	if err != nil {
 		return err
@@ -71,6 +77,21 @@ func (w *planned) open(s streams) error {
 		return fmt.Errorf("model %q is not the network of plan %q, which recorded another sha256: give the plan's network, or make a new plan", w.in.models, w.plan.Dir())
 	}
 	w.request.Cache = 0 // other rows are read in every pass
+	return nil
+}
+
+// sameLabels refuses labels that changed.
+func (w *planned) sameLabels() error {
+	if w.plan.Labels == nil {
+		return nil
+	}
+	raw, err := os.ReadFile(w.flags.labels)
+	if err != nil {
+		return fmt.Errorf("the labels %q: %w", w.flags.labels, durable.Reason(err))
+	}
+	if fmt.Sprintf("%x", sha256.Sum256(raw)) != w.plan.Labels.SHA256 {
+		return fmt.Errorf("the labels %q are not those of plan %q: they changed since", w.flags.labels, w.plan.Dir())
+	}
 	return nil
 }
 
