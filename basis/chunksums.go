@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/pho-go/pho/internal/dyadic"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // sumRows is how many row numbers a chunk of a sum has. It divides those of a decomposition's chunks, at
@@ -113,29 +113,25 @@ func (s *chunkSums) add(next part) error {
 
 func (s *chunkSums) write(b []byte) []byte {
 	nodes := s.done.Nodes()
-	b = pack.Uint(pack.Uint(pack.Uint(b, s.width), s.rows), len(nodes))
+	b = wire.AppendInt(wire.AppendInt(wire.AppendInt(b, s.width), s.rows), len(nodes))
 	for _, n := range nodes {
-		b = pack.Uint(pack.Uint(b, n.Start), n.Level)
-		for _, v := range n.Value {
-			b = pack.Float(b, v)
-		}
+		b = wire.AppendInt(wire.AppendInt(b, n.Start), n.Level)
+		b = wire.AppendNumbers(b, n.Value)
 	}
 	return b
 }
 
-func readChunks(r *pack.Reader) *chunkSums {
-	s := newChunkSums(r.Int())
-	s.rows = int64(r.Int())
+func readChunks(r *wire.Reader) *chunkSums {
+	s := newChunkSums(r.NonNegative())
+	s.rows = int64(r.NonNegative())
 	if s.width > maxSumWidth {
 		r.Fail("sums of %d basis functions", s.width)
 		return s
 	}
-	for range r.Count(2 + 8*s.width) {
-		n := dyadic.Node[[]float64]{Start: r.Int(), Level: r.Int(), Value: make([]float64, s.width)}
-		for i := range n.Value {
-			n.Value[i] = r.Float()
-		}
-		if r.Failed() {
+	for range r.Count(8 * (2 + s.width)) {
+		n := dyadic.Node[[]float64]{Start: r.NonNegative(), Level: r.NonNegative(), Value: make([]float64, s.width)}
+		r.Numbers(n.Value)
+		if r.Err() != nil {
 			return s
 		}
 		if err := s.done.Add(n, addTo); err != nil {

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 func (s *levelScan) tag() partTag { return levelsTag }
@@ -24,22 +24,22 @@ func (s *levelScan) add(next part) error {
 }
 
 func (s *levelScan) write(b []byte) []byte {
-	b = pack.Uint(pack.Uint(pack.String(b, s.column), s.limit), s.rows)
-	b = pack.Strings(b, slices.Sorted(maps.Keys(s.texts)))
-	return pack.Floats(b, slices.Sorted(maps.Keys(s.numbers)))
+	b = wire.AppendInt(wire.AppendInt(wire.AppendText(b, s.column), s.limit), s.rows)
+	b = wire.AppendTexts(b, slices.Sorted(maps.Keys(s.texts)))
+	return wire.AppendFloats(b, slices.Sorted(maps.Keys(s.numbers)))
 }
 
-func readLevels(r *pack.Reader) *levelScan {
-	s := &levelScan{column: r.String(), limit: r.Int(), rows: int64(r.Int())}
+func readLevels(r *wire.Reader) *levelScan {
+	s := &levelScan{column: r.Text(), limit: r.NonNegative(), rows: int64(r.NonNegative())}
 	s.begin()
-	for _, t := range r.Strings() {
+	for _, t := range r.IncreasingTexts() {
 		s.texts[t] = struct{}{}
 	}
-	for _, v := range r.Floats() {
+	for _, v := range r.Increasing() {
 		if !finite(v) {
 			r.Fail("column %q has the level %v", s.column, v)
 		}
-		s.numbers[v+0] = struct{}{}
+		s.numbers[v] = struct{}{}
 	}
 	if err := s.few(); err != nil {
 		r.Fail("%w", err)
@@ -83,7 +83,7 @@ func (s *cellScan) add(next part) error {
 
 // write numbers the levels by their names, and writes the combinations in order.
 func (s *cellScan) write(b []byte) []byte {
-	b = pack.Uint(pack.Uint(pack.Uint(b, s.most), s.rows), len(s.seen))
+	b = wire.AppendInt(wire.AppendInt(wire.AppendInt(b, s.most), s.rows), len(s.seen))
 	to := make([][]int32, len(s.seen))
 	for i := range s.seen {
 		c := &s.seen[i]
@@ -92,7 +92,7 @@ func (s *cellScan) write(b []byte) []byte {
 		for rank, name := range names {
 			to[i][c.number[name]] = int32(rank)
 		}
-		b = pack.Strings(c.write(b), names)
+		b = wire.AppendTexts(c.write(b), names)
 	}
 	cells := make([][]int32, 0, len(s.cells))
 	for _, cell := range s.cells {
@@ -103,20 +103,20 @@ func (s *cellScan) write(b []byte) []byte {
 		cells = append(cells, own)
 	}
 	slices.SortFunc(cells, slices.Compare)
-	b = pack.Uint(b, len(cells))
+	b = wire.AppendInt(b, len(cells))
 	for _, cell := range cells {
 		for _, rank := range cell {
-			b = pack.Uint(b, rank)
+			b = wire.AppendInt(b, rank)
 		}
 	}
 	return b
 }
 
-func readCells(r *pack.Reader) *cellScan {
-	s := &cellScan{most: r.Int(), rows: int64(r.Int()), cells: map[string][]int32{}}
-	for range r.Uint(maxFactors) {
+func readCells(r *wire.Reader) *cellScan {
+	s := &cellScan{most: r.NonNegative(), rows: int64(r.NonNegative()), cells: map[string][]int32{}}
+	for range r.AtMost(maxFactors) {
 		c := cellLevels{levelScan: *readLevels(r), number: map[string]int32{}}
-		names := r.Strings()
+		names := r.IncreasingTexts()
 		for _, name := range names {
 			c.numbered(name)
 		}
@@ -130,7 +130,8 @@ func readCells(r *pack.Reader) *cellScan {
 		return s
 	}
 	var key []byte
-	for range r.Count(len(s.seen)) {
+	var before []int32
+	for range r.Count(8 * len(s.seen)) {
 		cell := make([]int32, len(s.seen))
 		for i := range cell {
 			levels := len(s.seen[i].number)
@@ -138,11 +139,15 @@ func readCells(r *pack.Reader) *cellScan {
 				r.Fail("a combination of levels of a column without any")
 				return s
 			}
-			cell[i] = int32(r.Uint(uint64(levels - 1)))
+			cell[i] = int32(r.AtMost(levels - 1))
 		}
-		if r.Failed() {
+		if before != nil && slices.Compare(before, cell) >= 0 {
+			r.Fail("the combinations of levels are not in order")
+		}
+		if r.Err() != nil {
 			return s
 		}
+		before = cell
 		key = cellKey(key, cell)
 		s.cells[string(key)] = cell
 	}
@@ -172,14 +177,14 @@ func (s *indicators) add(next part) error {
 }
 
 func (s *indicators) write(b []byte) []byte {
-	b = pack.Uint(b, len(s.seen))
+	b = wire.AppendInt(b, len(s.seen))
 	for _, seen := range s.seen {
-		b = pack.Bool(b, seen)
+		b = wire.AppendBool(b, seen)
 	}
 	return b
 }
 
-func readIndicators(r *pack.Reader) *indicators {
+func readIndicators(r *wire.Reader) *indicators {
 	s := new(indicators)
 	for range r.Count(1) {
 		s.seen = append(s.seen, r.Bool())
@@ -206,16 +211,16 @@ func (s *byScan) add(next part) error {
 }
 
 func (s *byScan) write(b []byte) []byte {
-	b = pack.Bool(pack.Bool(pack.String(b, s.column), s.asFactor), s.factor)
-	b = pack.Uint(b, s.rows)
+	b = wire.AppendBool(wire.AppendBool(wire.AppendText(b, s.column), s.asFactor), s.factor)
+	b = wire.AppendInt(b, s.rows)
 	if s.rows > 0 {
-		b = pack.Float(pack.Float(b, s.min), s.max)
+		b = wire.AppendFloat(wire.AppendFloat(b, s.min), s.max)
 	}
 	return s.levels.write(b)
 }
 
-func readBy(r *pack.Reader) *byScan {
-	s := &byScan{column: r.String(), asFactor: r.Bool(), factor: r.Bool(), rows: int64(r.Int())}
+func readBy(r *wire.Reader) *byScan {
+	s := &byScan{column: r.Text(), asFactor: r.Bool(), factor: r.Bool(), rows: int64(r.NonNegative())}
 	if s.rows > 0 {
 		s.min, s.max = readRange(r)
 	}
@@ -224,7 +229,7 @@ func readBy(r *pack.Reader) *byScan {
 }
 
 // readRange reads a least and a greatest number.
-func readRange(r *pack.Reader) (lo, hi float64) {
+func readRange(r *wire.Reader) (lo, hi float64) {
 	lo, hi = r.Float(), r.Float()
 	if !finite(lo) || !finite(hi) || cmp.Compare(lo, hi) > 0 {
 		r.Fail("a range from %v to %v", lo, hi)

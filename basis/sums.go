@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // sumsKind is the kind of the sums of all scanners of this package.
@@ -19,7 +19,7 @@ type part interface {
 }
 
 // partTag tells parts apart in a file.
-type partTag byte
+type partTag int
 
 const (
 	levelsTag partTag = iota + 1
@@ -78,9 +78,9 @@ func (s *scanSums) Add(next decompose.Sums) error {
 
 // MarshalBinary writes the sums for DecodeSums.
 func (s *scanSums) MarshalBinary() ([]byte, error) {
-	b := pack.Uint(pack.String(nil, s.term), len(s.parts))
+	b := wire.AppendInt(wire.AppendText(nil, s.term), len(s.parts))
 	for _, p := range s.parts {
-		b = p.write(append(b, byte(p.tag())))
+		b = p.write(wire.AppendInt(b, p.tag()))
 	}
 	return b, nil
 }
@@ -91,23 +91,23 @@ func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
 	if kind != sumsKind {
 		return nil, fmt.Errorf("basis: unknown sums %q: this version reads %q", kind, sumsKind)
 	}
-	r := pack.NewReader(raw)
-	s := &scanSums{term: r.String()}
-	for range r.Count(1) {
+	r := wire.NewReader(raw)
+	s := &scanSums{term: r.Text()}
+	for range r.Count(16) {
 		p := readPart(r)
-		if p == nil || r.Failed() {
+		if p == nil || r.Err() != nil {
 			break
 		}
 		s.parts = append(s.parts, p)
 	}
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("basis: the sums of term %.80q are damaged: %w", s.term, err)
 	}
 	return s, nil
 }
 
-func readPart(r *pack.Reader) part {
-	switch tag := partTag(r.Uint(127)); tag {
+func readPart(r *wire.Reader) part {
+	switch tag := partTag(r.AtMost(int(chunksTag))); tag {
 	case levelsTag:
 		return readLevels(r)
 	case valuesTag:

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/basis/internal/distinct"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 func (v *columnScan) tag() partTag { return valuesTag }
@@ -19,9 +19,9 @@ func (v *columnScan) add(next part) error {
 	return v.Merge(&n.Values)
 }
 
-func (v *columnScan) write(b []byte) []byte { return v.Append(pack.String(b, v.column)) }
+func (v *columnScan) write(b []byte) []byte { return v.Append(wire.AppendText(b, v.column)) }
 
-func readColumn(r *pack.Reader) *columnScan { return &columnScan{r.String(), distinct.ReadValues(r)} }
+func readColumn(r *wire.Reader) *columnScan { return &columnScan{r.Text(), distinct.ReadValues(r)} }
 
 func (s *pointScan) tag() partTag { return pointsTag }
 
@@ -37,17 +37,17 @@ func (s *pointScan) add(next part) error {
 }
 
 func (s *pointScan) write(b []byte) []byte {
-	b = s.Append(pack.Strings(b, s.columns))
+	b = s.Append(wire.AppendTexts(b, s.columns))
 	if s.Rows > 0 {
 		for j := range s.columns {
-			b = pack.Float(pack.Float(b, s.min[j]), s.max[j])
+			b = wire.AppendFloat(wire.AppendFloat(b, s.min[j]), s.max[j])
 		}
 	}
 	return b
 }
 
-func readPointScan(r *pack.Reader) *pointScan {
-	s := &pointScan{columns: r.Strings()}
+func readPointScan(r *wire.Reader) *pointScan {
+	s := &pointScan{columns: r.Texts()}
 	s.Points = distinct.ReadPoints(r)
 	if s.D != len(s.columns) {
 		r.Fail("points of %d columns, and %d are named", s.D, len(s.columns))

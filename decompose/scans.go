@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/pho-go/pho/data"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // Scans is how rows are looked at before a fit: by each process all of them (RowScans), or by
@@ -159,13 +159,13 @@ const scannedMagic = "pho.scanned/1\n"
 
 // MarshalBinary encodes s; equal sums have equal bytes.
 func (s *Scanned) MarshalBinary() ([]byte, error) {
-	b := pack.Uint([]byte(scannedMagic), len(s.Sums))
+	b := wire.AppendInt([]byte(scannedMagic), len(s.Sums))
 	for _, sums := range s.Sums {
 		raw, err := sums.MarshalBinary()
 		if err != nil {
 			return nil, err
 		}
-		b = pack.Bytes(pack.String(b, sums.Kind()), raw)
+		b = wire.AppendText(wire.AppendText(b, sums.Kind()), raw)
 	}
 	return b, nil
 }
@@ -177,11 +177,11 @@ func DecodeScanned(raw []byte, decode DecodeSums) (*Scanned, error) {
 	if !ok {
 		return nil, fmt.Errorf("decompose: the data begin with %q, not %q: this is no scan of rows, or of another version", raw[:min(len(raw), len(scannedMagic))], scannedMagic)
 	}
-	r := pack.NewReader(rest)
+	r := wire.NewReader(rest)
 	s := new(Scanned)
-	for range r.Count(2) {
-		kind, own := r.String(), r.Bytes()
-		if r.Failed() {
+	for range r.Count(16) {
+		kind, own := r.Text(), r.Bytes()
+		if r.Err() != nil {
 			break
 		}
 		sums, err := decode(kind, own)
@@ -190,7 +190,7 @@ func DecodeScanned(raw []byte, decode DecodeSums) (*Scanned, error) {
 		}
 		s.Sums = append(s.Sums, sums)
 	}
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("decompose: the scan of rows is damaged: %w", err)
 	}
 	return s, nil

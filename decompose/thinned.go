@@ -3,11 +3,10 @@ package decompose
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/pho-go/pho/family"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // maxSample bounds the rows that EstimateFamily holds in memory; so many tell a shape to
@@ -121,18 +120,14 @@ func (s *thinned) Add(next Sums) error {
 // MarshalBinary writes the sample for DecodeFamilySums.
 func (s *thinned) MarshalBinary() ([]byte, error) {
 	s.inOrder()
-	b := pack.Uint(pack.Uint(nil, s.k), s.bits)
-	b = pack.Bool(b, len(s.Event) > 0)
-	b = pack.Uint(b, len(s.rows))
-	before := int64(0)
+	b := wire.AppendInt(wire.AppendInt(nil, s.k), s.bits)
+	b = wire.AppendBool(b, len(s.Event) > 0)
+	b = wire.AppendInt(b, len(s.rows))
 	for _, row := range s.rows {
-		b = pack.Uint(b, row-before)
-		before = row
+		b = wire.AppendInt(b, row)
 	}
 	for _, list := range [][]float64{s.Y, s.W, s.Event, s.Eta} {
-		for _, v := range list {
-			b = pack.Float(b, v)
-		}
+		b = wire.AppendNumbers(b, list)
 	}
 	return b, nil
 }
@@ -142,35 +137,40 @@ func DecodeFamilySums(kind string, raw []byte) (Sums, error) {
 	if kind != familyKind {
 		return nil, fmt.Errorf("decompose: unknown sums %q: this version reads %q", kind, familyKind)
 	}
-	r := pack.NewReader(raw)
-	s := &thinned{k: int(r.Uint(1 << 20)), bits: int(r.Uint(64))}
+	r := wire.NewReader(raw)
+	s := &thinned{k: r.AtMost(1 << 20), bits: r.AtMost(64)}
 	events := r.Bool()
-	n := r.Count(1 + 8*(2+s.k))
+	n := r.Count(8 * (3 + s.k))
 	if n > maxSample {
 		r.Fail("%d rows, at most %d are kept", n, maxSample)
 		n = 0
 	}
-	before := int64(0)
+	width := s.k + 2
+	if events {
+		width++
+	}
+	if n > r.Left()/(8*(1+width)) || events && n == 0 {
+		r.Fail("%d rows of %d numbers in %d bytes", n, width, r.Left())
+		n = 0
+	}
 	for range n {
-		before += int64(r.Uint(uint64(math.MaxInt64 - before)))
-		s.rows = append(s.rows, before)
-		if !hashBegins(before, s.bits) {
-			r.Fail("row %d is none of the sample", before)
+		row := int64(r.NonNegative())
+		if len(s.rows) > 0 && row < s.rows[len(s.rows)-1] || !hashBegins(row, s.bits) {
+			r.Fail("row %d is none of the sample, or not in order", row)
 		}
+		s.rows = append(s.rows, row)
 	}
-	lists := []*[]float64{&s.Y, &s.W, &s.Event, &s.Eta}
-	for i, size := range []int{n, n, n, n * s.k} {
-		if i == 2 && !events {
-			continue
-		}
-		for range size {
-			if r.Failed() {
-				break
-			}
-			*lists[i] = append(*lists[i], r.Float())
-		}
+	read := func(n int) []float64 {
+		list := make([]float64, n)
+		r.Numbers(list)
+		return list
 	}
-	if err := r.Close(); err != nil {
+	s.Y, s.W = read(n), read(n)
+	if events {
+		s.Event = read(n)
+	}
+	s.Eta = read(n * s.k)
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("decompose: the sample for a family is damaged: %w", err)
 	}
 	return s, nil

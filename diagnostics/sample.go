@@ -65,9 +65,9 @@ func (s *sample) cut() {
 // MarshalBinary writes the sample for DecodeSums. A row that is in it twice is an error.
 func (s *sample) MarshalBinary() ([]byte, error) {
 	s.cut()
-	b := wire.AppendInt(nil, int64(s.seed))
+	b := wire.AppendInt(nil, s.seed)
 	for _, n := range []int{s.features, s.predictors, len(s.rows)} {
-		b = wire.AppendInt(b, int64(n))
+		b = wire.AppendInt(b, n)
 	}
 	for i, r := range s.rows {
 		if i > 0 && r.row == s.rows[i-1].row {

@@ -89,16 +89,16 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	if s.constant != nil {
 		b = wire.AppendNumbers(b, s.constant.values)
 	}
-	b = wire.AppendInt(b, int64(len(s.shares)))
+	b = wire.AppendInt(b, len(s.shares))
 	for _, k := range s.shares {
 		b = wire.AppendNumbers(wire.AppendFloats(b, k.f), k.fd)
 		b = wire.AppendNumbers(b, []float64{k.d, k.dd})
 	}
-	b = wire.AppendInt(b, int64(len(s.without)))
+	b = wire.AppendInt(b, len(s.without))
 	for _, f := range s.without {
 		b = wire.AppendNumbers(b, []float64{f.loglik, f.deviance})
 	}
-	b = wire.AppendInt(b, int64(len(s.refit)))
+	b = wire.AppendInt(b, len(s.refit))
 	for _, e := range s.refit {
 		raw, err := e.MarshalBinary()
 		if err != nil {

@@ -13,10 +13,10 @@ const pairsKind = "pairs/1"
 
 // MarshalBinary writes s for DecodeSums. A row that is in it twice is an error.
 func (s *sums) MarshalBinary() ([]byte, error) {
-	b := wire.AppendInt(nil, int64(s.pass))
-	b = wire.AppendInt(b, int64(len(s.worst)))
+	b := wire.AppendInt(nil, s.pass)
+	b = wire.AppendInt(b, len(s.worst))
 	for _, rows := range s.worst {
-		b = wire.AppendInt(b, int64(len(rows)))
+		b = wire.AppendInt(b, len(rows))
 		for i, row := range rows {
 			if i > 0 && row.row == rows[i-1].row {
 				return nil, fmt.Errorf("interaction: data row %d is among those of the largest remainder twice", row.row+1)
@@ -28,7 +28,7 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	if b = wire.AppendBool(b, s.tables != nil); s.tables != nil {
 		b = s.tables.append(b)
 	}
-	b = wire.AppendInt(b, int64(len(s.products)))
+	b = wire.AppendInt(b, len(s.products))
 	for _, p := range s.products {
 		b = p.append(b)
 	}
@@ -88,7 +88,7 @@ func readWorst(r *wire.Reader) worst {
 
 func (t *tables) append(b []byte) []byte {
 	shape := t.shape()
-	b = wire.AppendInt(wire.AppendInt(b, int64(shape.pairs)), int64(shape.predictors))
+	b = wire.AppendInt(wire.AppendInt(b, shape.pairs), shape.predictors)
 	b = wire.AppendBool(b, shape.weighted)
 	t.each(t, func(v, _ []float64) { b = wire.AppendNumbers(b, v) })
 	return wire.AppendFloat(b, t.sumWeight)
@@ -115,7 +115,7 @@ func (p *products) append(b []byte) []byte {
 	if p == nil {
 		return wire.AppendInt(b, 0)
 	}
-	b = wire.AppendInt(b, int64(p.n))
+	b = wire.AppendInt(b, p.n)
 	for i := range p.n {
 		b = wire.AppendNumbers(b, p.gram[i*p.n+i:(i+1)*p.n])
 		b = wire.AppendNumbers(b, p.sandwich[i*p.n+i:(i+1)*p.n])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/sumstest"
 )
 
 // sampled scans rows with the numbers given: numbers (NaN among them), levels and weights.
@@ -91,16 +92,5 @@ func TestSampleSums(t *testing.T) {
 func FuzzDecodeSample(f *testing.F) {
 	f.Add(written(f, sampled(f, []int64{1, 2, 3, 5, 9})))
 	f.Add(written(f, sampled(f, nil)))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := DecodeSums("sample/1", raw)
-		if err != nil {
-			return
-		}
-		once := written(t, s)
-		again, err := DecodeSums("sample/1", once)
-		if err != nil || !bytes.Equal(written(t, again), once) {
-			t.Fatalf("%x is read and written as %x: %v", raw, once, err)
-		}
-		_ = s.Add(again)
-	})
+	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, sampleKind, raw, DecodeSums) })
 }

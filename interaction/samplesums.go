@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // sampleKind is the kind of a Sample as sums.
@@ -38,15 +38,15 @@ func (s *Sample) Add(next decompose.Sums) error {
 // MarshalBinary writes the sample for DecodeSums.
 func (s *Sample) MarshalBinary() ([]byte, error) {
 	s.prune()
-	b := pack.String(pack.Strings(nil, s.columns), s.weights)
-	b = pack.Uint(b, len(s.kept))
+	b := wire.AppendText(wire.AppendTexts(nil, s.columns), s.weights)
+	b = wire.AppendInt(b, len(s.kept))
 	for _, r := range s.kept {
-		b = pack.Uint(b, r.row)
+		b = wire.AppendInt(b, r.row)
 		for _, v := range r.values {
-			if b = pack.Bool(b, v.level != nil); v.level != nil {
-				b = pack.String(b, *v.level)
+			if b = wire.AppendBool(b, v.level != nil); v.level != nil {
+				b = wire.AppendText(b, *v.level)
 			} else {
-				b = pack.Float(b, v.number)
+				b = wire.AppendFloat(b, v.number)
 			}
 		}
 	}
@@ -55,25 +55,25 @@ func (s *Sample) MarshalBinary() ([]byte, error) {
 
 // decodeSample reads what MarshalBinary wrote.
 func decodeSample(raw []byte) (decompose.Sums, error) {
-	r := pack.NewReader(raw)
-	s := NewSample(r.Strings(), r.String())
+	r := wire.NewReader(raw)
+	s := NewSample(r.Texts(), r.Text())
 	s.begin()
-	n := r.Count(1 + 2*len(s.columns))
+	n := r.Count(8 + 9*len(s.columns))
 	if n > sampleRows {
 		r.Fail("%d rows, at most %d are kept", n, sampleRows)
 	}
 	for range n {
-		own := sampledRow{row: int64(r.Int()), values: make([]value, len(s.columns))}
+		own := sampledRow{row: int64(r.NonNegative()), values: make([]value, len(s.columns))}
 		own.hash = hashOf(own.row)
 		for j := range own.values {
 			if r.Bool() {
-				level := r.String()
+				level := r.Text()
 				own.values[j].level = &level
 			} else {
 				own.values[j].number = r.Float()
 			}
 		}
-		if r.Failed() {
+		if r.Err() != nil {
 			break
 		}
 		s.kept = append(s.kept, own)
@@ -81,7 +81,7 @@ func decodeSample(raw []byte) (decompose.Sums, error) {
 	if !slices.IsSortedFunc(s.kept, compareRows) {
 		r.Fail("the rows are not in order")
 	}
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("interaction: the sample of rows is damaged: %w", err)
 	}
 	s.prune()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // valueScan counts the distinct values of columns: a decompose.SummingScanner that makes no blocks, and its
@@ -110,10 +110,10 @@ func (s *valueScan) Add(next decompose.Sums) error {
 
 // MarshalBinary writes the counts for DecodeSums.
 func (s *valueScan) MarshalBinary() ([]byte, error) {
-	b := pack.Uint(pack.Uint(nil, s.most), len(s.columns))
+	b := wire.AppendInt(wire.AppendInt(nil, s.most), len(s.columns))
 	for _, c := range s.columns {
-		b = pack.Bool(pack.Bool(pack.String(b, c.name), c.text), c.full)
-		b = pack.Floats(b, slices.Sorted(maps.Keys(c.values)))
+		b = wire.AppendBool(wire.AppendBool(wire.AppendText(b, c.name), c.text), c.full)
+		b = wire.AppendFloats(b, slices.Sorted(maps.Keys(c.values)))
 	}
 	return b, nil
 }
@@ -123,23 +123,23 @@ func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
 	if kind != sumsKind {
 		return nil, fmt.Errorf("nam: unknown sums %q: this version reads %q", kind, sumsKind)
 	}
-	r := pack.NewReader(raw)
-	s := &valueScan{most: r.Int()}
-	for range r.Count(4) {
-		c := &valueCount{name: r.String(), text: r.Bool(), full: r.Bool(), values: map[float64]bool{}}
-		for _, x := range r.Floats() {
-			if math.IsNaN(x) || c.text || c.full {
+	r := wire.NewReader(raw)
+	s := &valueScan{most: r.NonNegative()}
+	for range r.Count(18) {
+		c := &valueCount{name: r.Text(), text: r.Bool(), full: r.Bool(), values: map[float64]bool{}}
+		for _, x := range r.Increasing() {
+			if c.text || c.full {
 				r.Fail("column %.80q has values that are not counted", c.name)
 				break
 			}
-			c.values[x+0] = true
+			c.values[x] = true
 		}
-		if r.Failed() {
+		if r.Err() != nil {
 			break
 		}
 		s.columns = append(s.columns, c)
 	}
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("nam: the counts of values are damaged: %w", err)
 	}
 	return s, nil

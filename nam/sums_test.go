@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/internal/sumstest"
 )
 
 // counted is what a scan sees of rows i of a column of few values, one of many, and one of texts.
@@ -69,15 +70,5 @@ func TestValueSums(t *testing.T) {
 func FuzzDecodeSums(f *testing.F) {
 	f.Add(encoded(f, counted(f, []int{1, 2, 3, 4, 5})))
 	f.Add(encoded(f, counted(f, nil)))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := DecodeSums("nam/1", raw)
-		if err != nil {
-			return
-		}
-		once := encoded(t, s.(*valueScan))
-		again, err := DecodeSums("nam/1", once)
-		if err != nil || !bytes.Equal(encoded(t, again.(*valueScan)), once) {
-			t.Fatalf("%x is read and written as %x: %v", raw, once, err)
-		}
-	})
+	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, sumsKind, raw, DecodeSums) })
 }

@@ -68,16 +68,13 @@ func (s *keeping) Add(next decompose.Sums) error {
 // MarshalBinary writes s for DecodeSums. A row that is in it twice is an error.
 func (s *keeping) MarshalBinary() ([]byte, error) {
 	s.prune()
-	b := wire.AppendInt(wire.AppendInt(nil, int64(s.sampled)), int64(len(s.columns)))
-	for _, name := range s.columns {
-		b = wire.AppendText(b, name)
-	}
-	b = wire.AppendInt(b, int64(len(s.terms)))
+	b := wire.AppendTexts(wire.AppendInt(nil, s.sampled), s.columns)
+	b = wire.AppendInt(b, len(s.terms))
 	for _, n := range s.terms {
-		b = wire.AppendInt(b, int64(n))
+		b = wire.AppendInt(b, n)
 	}
 	for _, rows := range [][]candidateRow{s.largest, s.sample} {
-		b = wire.AppendInt(b, int64(len(rows)))
+		b = wire.AppendInt(b, len(rows))
 		for i := range rows {
 			if i > 0 && rows[i].Row == rows[i-1].Row {
 				return nil, fmt.Errorf("report: data row %d is among the examples twice", rows[i].Row)
@@ -130,10 +127,7 @@ func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 		return nil, fmt.Errorf("report: sums of the kind %q are none of this package", of)
 	}
 	r := wire.NewReader(raw)
-	s := &keeping{sampled: r.AtMost(sampledRows)}
-	for range r.Count(8) {
-		s.columns = append(s.columns, r.Text())
-	}
+	s := &keeping{sampled: r.AtMost(sampledRows), columns: r.Texts()}
 	for range r.Count(8) {
 		s.terms = append(s.terms, r.AtMost(math.MaxInt32))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pho-go/pho/basis/internal/distinct"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // sumsKind is the kind of a scan as sums.
@@ -83,14 +83,14 @@ func (c *column) add(n *column) error {
 
 // MarshalBinary writes the sums for DecodeSums.
 func (s *scan) MarshalBinary() ([]byte, error) {
-	b := pack.Uint(pack.Uint(nil, s.rows), len(s.columns))
+	b := wire.AppendInt(wire.AppendInt(nil, s.rows), len(s.columns))
 	for _, c := range s.columns {
 		b = c.write(b)
 	}
 	for i, c := range s.ones {
 		for j, d := range s.ones[:i] {
 			if c.binary && d.binary {
-				b = pack.Uint(b, s.both[i][j])
+				b = wire.AppendInt(b, s.both[i][j])
 			}
 		}
 	}
@@ -98,16 +98,16 @@ func (s *scan) MarshalBinary() ([]byte, error) {
 }
 
 func (c *column) write(b []byte) []byte {
-	b = pack.Bool(pack.Bool(pack.String(b, c.name), c.tensor), c.text)
+	b = wire.AppendBool(wire.AppendBool(wire.AppendText(b, c.name), c.tensor), c.text)
 	switch {
 	case c.tensor:
 		return b
 	case c.text:
-		return pack.Strings(pack.Bool(b, c.many), slices.Sorted(maps.Keys(c.levels)))
+		return wire.AppendTexts(wire.AppendBool(b, c.many), slices.Sorted(maps.Keys(c.levels)))
 	}
-	b = c.values.Append(pack.Uint(pack.Bool(b, c.binary), c.one))
+	b = c.values.Append(wire.AppendInt(wire.AppendBool(b, c.binary), c.one))
 	if c.values.Rows > 0 {
-		b = pack.Float(pack.Float(b, c.low), c.high)
+		b = wire.AppendFloat(wire.AppendFloat(b, c.low), c.high)
 	}
 	return b
 }
@@ -117,11 +117,11 @@ func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
 	if kind != sumsKind {
 		return nil, fmt.Errorf("propose: unknown sums %q: this version reads %q", kind, sumsKind)
 	}
-	r := pack.NewReader(raw)
-	s := &scan{rows: int64(r.Int())}
-	for range r.Count(3) {
+	r := wire.NewReader(raw)
+	s := &scan{rows: int64(r.NonNegative())}
+	for range r.Count(10) {
 		c := readColumn(r)
-		if r.Failed() {
+		if r.Err() != nil {
 			break
 		}
 		s.columns = append(s.columns, c)
@@ -131,26 +131,26 @@ func DecodeSums(kind string, raw []byte) (decompose.Sums, error) {
 		}
 	}
 	s.readPairs(r)
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("propose: the sums for a choice of terms are damaged: %w", err)
 	}
 	return s, nil
 }
 
-func readColumn(r *pack.Reader) *column {
-	c := &column{name: r.String(), tensor: r.Bool(), text: r.Bool()}
+func readColumn(r *wire.Reader) *column {
+	c := &column{name: r.Text(), tensor: r.Bool(), text: r.Bool()}
 	switch {
 	case c.tensor:
 	case c.text:
 		c.many, c.levels = r.Bool(), map[string]bool{}
-		for _, name := range r.Strings() {
+		for _, name := range r.IncreasingTexts() {
 			c.levels[name] = true
 		}
 		if len(c.levels) >= maxText || c.many && len(c.levels) > 0 {
 			r.Fail("%d levels of column %q", len(c.levels), c.name)
 		}
 	default:
-		c.binary, c.one, c.values = r.Bool(), int64(r.Int()), distinct.ReadPoints(r)
+		c.binary, c.one, c.values = r.Bool(), int64(r.NonNegative()), distinct.ReadPoints(r)
 		if c.values.D != 1 || c.values.Limit != sampled {
 			r.Fail("column %q has points of %d columns, at most %d of them", c.name, c.values.D, c.values.Limit)
 		}
@@ -163,14 +163,14 @@ func readColumn(r *pack.Reader) *column {
 }
 
 // readPairs reads the rows on which two columns of 0 and 1 are 1.
-func (s *scan) readPairs(r *pack.Reader) {
+func (s *scan) readPairs(r *wire.Reader) {
 	for i := range s.ones {
 		var row []int64
 		for range i {
-			if r.Failed() {
+			if r.Err() != nil {
 				return
 			}
-			row = append(row, int64(r.Int()))
+			row = append(row, int64(r.NonNegative()))
 		}
 		s.both = append(s.both, row)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/sumstest"
 )
 
 var (
@@ -172,16 +173,5 @@ func TestForeignSums(t *testing.T) {
 func FuzzDecodeSums(f *testing.F) {
 	f.Add(encoded(f, seen(f, []int64{1, 2, 3, 9})))
 	f.Add(encoded(f, seen(f, nil)))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := DecodeSums("propose/1", raw)
-		if err != nil {
-			return
-		}
-		once := encoded(t, s)
-		again, err := DecodeSums("propose/1", once)
-		if err != nil || !bytes.Equal(encoded(t, again), once) {
-			t.Fatalf("%x is read and written as %x: %v", raw, once, err)
-		}
-		_ = s.Add(again)
-	})
+	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, sumsKind, raw, DecodeSums) })
 }

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
-// AppendInt appends v to b.
-func AppendInt(b []byte, v int64) []byte { return binary.LittleEndian.AppendUint64(b, uint64(v)) }
+// AppendInt appends v to b, in 8 bytes.
+func AppendInt[T ~int | ~int32 | ~int64 | ~uint64](b []byte, v T) []byte {
+	return binary.LittleEndian.AppendUint64(b, uint64(v))
+}
 
 // AppendFloat appends v to b, to the bit.
 func AppendFloat(b []byte, v float64) []byte {
@@ -28,12 +31,21 @@ func AppendBool(b []byte, v bool) []byte {
 
 // AppendText appends s to b, its length first.
 func AppendText[T string | []byte](b []byte, s T) []byte {
-	return append(AppendInt(b, int64(len(s))), s...)
+	return append(AppendInt(b, len(s)), s...)
+}
+
+// AppendTexts appends the texts to b, their count first.
+func AppendTexts(b []byte, list []string) []byte {
+	b = AppendInt(b, len(list))
+	for _, s := range list {
+		b = AppendText(b, s)
+	}
+	return b
 }
 
 // AppendFloats appends the numbers to b, their count first.
 func AppendFloats(b []byte, v []float64) []byte {
-	return AppendNumbers(AppendInt(b, int64(len(v))), v)
+	return AppendNumbers(AppendInt(slices.Grow(b, 8+8*len(v)), len(v)), v)
 }
 
 // AppendNumbers appends the numbers to b without their count, which the reader has to know.
@@ -105,6 +117,9 @@ func (r *Reader) Count(bytes int) int {
 	return int(n)
 }
 
+// NonNegative reads an int of 0 or more.
+func (r *Reader) NonNegative() int { return r.AtMost(math.MaxInt) }
+
 // AtMost reads an int from 0 to most.
 func (r *Reader) AtMost(most int) int {
 	n := r.Int()
@@ -133,6 +148,31 @@ func (r *Reader) Text() string { return string(r.Bytes()) }
 // Bytes are the same, in the memory that is read.
 func (r *Reader) Bytes() []byte { return r.take(r.Count(1)) }
 
+// Texts reads what AppendTexts wrote; nil if there are none.
+func (r *Reader) Texts() []string {
+	n := r.Count(8)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = r.Text()
+	}
+	return list
+}
+
+// IncreasingTexts are Texts of which each is greater than the one before.
+func (r *Reader) IncreasingTexts() []string {
+	list := r.Texts()
+	for i := 1; i < len(list); i++ {
+		if list[i-1] >= list[i] {
+			r.Fail("the texts %.80q and %.80q are not in order", list[i-1], list[i])
+			return nil
+		}
+	}
+	return list
+}
+
 // Floats reads what AppendFloats wrote; nil if there are none.
 func (r *Reader) Floats() []float64 {
 	n := r.Count(8)
@@ -141,6 +181,18 @@ func (r *Reader) Floats() []float64 {
 	}
 	v := make([]float64, n)
 	r.Numbers(v)
+	return v
+}
+
+// Increasing are Floats of which each is greater than the one before; none is NaN or -0.
+func (r *Reader) Increasing() []float64 {
+	v := r.Floats()
+	for i, x := range v {
+		if math.IsNaN(x) || x == 0 && math.Signbit(x) || i > 0 && v[i-1] >= x {
+			r.Fail("the numbers are not in order at %v", x)
+			return nil
+		}
+	}
 	return v
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // mostResponses is how many different responses are told apart: of more the smallest.
@@ -76,20 +76,16 @@ func (s *responses) Add(next decompose.Sums) error {
 
 // MarshalBinary writes the numbers.
 func (s *responses) MarshalBinary() ([]byte, error) {
-	return pack.Floats(pack.String(nil, s.column), s.values), nil
+	return wire.AppendFloats(wire.AppendText(nil, s.column), s.values), nil
 }
 
 func decodeResponses(_ string, raw []byte) (decompose.Sums, error) {
-	r := pack.NewReader(raw)
-	s := &responses{column: r.String()}
-	for _, y := range r.Floats() {
-		if n := len(s.values); n == mostResponses || math.IsNaN(y) || n > 0 && s.values[n-1] >= y {
-			r.Fail("the numbers of column %.80q are not in order", s.column)
-			break
-		}
-		s.values = append(s.values, y)
+	r := wire.NewReader(raw)
+	s := &responses{column: r.Text()}
+	if s.values = r.Increasing(); len(s.values) > mostResponses {
+		r.Fail("%d numbers of column %.80q, at most %d are kept", len(s.values), s.column, mostResponses)
 	}
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("what was seen of the responses is damaged: %w", err)
 	}
 	return s, nil

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // Merge adds the points of other rows, collected under the same limit. What is kept, and its counts, are those
@@ -38,28 +38,25 @@ func (p *Points) Merge(next *Points) error {
 // Append writes the points for ReadPoints: equal collections give equal bytes.
 func (p *Points) Append(b []byte) []byte {
 	p.Sort()
-	b = pack.Uint(pack.Uint(pack.Uint(b, p.D), p.Limit), p.Rows)
-	b = pack.Bool(b, p.sampled)
-	b = pack.Uint(b, len(p.Count))
+	b = wire.AppendInt(wire.AppendInt(wire.AppendInt(b, p.D), p.Limit), p.Rows)
+	b = wire.AppendBool(b, p.sampled)
+	b = wire.AppendInt(b, len(p.Count))
 	for _, n := range p.Count {
-		b = pack.Uint(b, n)
+		b = wire.AppendInt(b, n)
 	}
-	for _, v := range p.X {
-		b = pack.Float(b, v)
-	}
-	return b
+	return wire.AppendNumbers(b, p.X)
 }
 
 // maxColumns bounds the columns of points that are read.
 const maxColumns = 1 << 10
 
 // ReadPoints reads what Append wrote.
-func ReadPoints(r *pack.Reader) *Points {
-	d := int(r.Uint(maxColumns))
-	p := NewPoints(d, r.Int())
-	p.Rows = int64(r.Int())
+func ReadPoints(r *wire.Reader) *Points {
+	d := r.AtMost(maxColumns)
+	p := NewPoints(d, r.NonNegative())
+	p.Rows = int64(r.NonNegative())
 	p.sampled = r.Bool()
-	n := r.Count(1 + 8*d)
+	n := r.Count(8 * (1 + d))
 	if n > p.Limit || p.sampled && n < p.Limit {
 		r.Fail("%d points are kept, at most %d of them", n, p.Limit)
 		return p
@@ -67,7 +64,7 @@ func ReadPoints(r *pack.Reader) *Points {
 	p.Count = make([]int64, n)
 	sum := int64(0)
 	for i := range p.Count {
-		p.Count[i] = int64(r.Uint(uint64(p.Rows - sum)))
+		p.Count[i] = int64(r.AtMost(int(p.Rows - sum)))
 		if sum += p.Count[i]; p.Count[i] == 0 {
 			r.Fail("a point that did not occur is kept")
 		}
@@ -76,7 +73,7 @@ func ReadPoints(r *pack.Reader) *Points {
 	for i := range p.X {
 		p.X[i] = number(r)
 	}
-	if r.Failed() {
+	if r.Err() != nil {
 		return NewPoints(d, p.Limit)
 	}
 	for i := range n {
@@ -109,12 +106,12 @@ func (p *Points) rehash() {
 }
 
 // number reads a finite number, which is not -0.
-func number(r *pack.Reader) float64 {
+func number(r *wire.Reader) float64 {
 	v := r.Float()
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 && math.Signbit(v) {
 		r.Fail("a value is %v", v)
 	}
-	return v + 0
+	return v
 }
 
 // Merge adds the values of other rows, collected alike. What is kept is what one
@@ -171,26 +168,26 @@ func (v *Values) Append(b []byte) []byte {
 	case v.Few:
 		way = fewValues
 	}
-	b = pack.Uint(pack.Uint(b, way), v.Limit)
-	b = pack.Uint(b, v.Rows)
+	b = wire.AppendInt(wire.AppendInt(b, way), v.Limit)
+	b = wire.AppendInt(b, v.Rows)
 	if v.Rows > 0 {
-		b = pack.Float(pack.Float(b, v.Min), v.Max)
+		b = wire.AppendFloat(wire.AppendFloat(b, v.Min), v.Max)
 	}
 	switch way {
 	case countedValues:
 		return v.Points.Append(b)
 	case fewValues:
-		b = pack.Bool(b, v.full)
+		b = wire.AppendBool(b, v.full)
 	default:
-		b = pack.Uint(b, int(v.zeros))
+		b = wire.AppendInt(b, int(v.zeros))
 	}
-	return pack.Floats(b, v.kept)
+	return wire.AppendFloats(b, v.kept)
 }
 
 // ReadValues reads what Append wrote.
-func ReadValues(r *pack.Reader) Values {
-	way := r.Uint(countedValues)
-	v := Values{Limit: r.Int(), Few: way == fewValues, Rows: int64(r.Int())}
+func ReadValues(r *wire.Reader) Values {
+	way := r.AtMost(countedValues)
+	v := Values{Limit: r.NonNegative(), Few: way == fewValues, Rows: int64(r.NonNegative())}
 	if v.Rows > 0 {
 		if v.Min, v.Max = number(r), number(r); v.Min > v.Max {
 			r.Fail("a range from %v to %v", v.Min, v.Max)
@@ -203,15 +200,15 @@ func ReadValues(r *pack.Reader) Values {
 	if way == fewValues {
 		v.full = r.Bool()
 	} else {
-		v.zeros = uint(r.Uint(64))
+		v.zeros = uint(r.AtMost(64))
 	}
-	v.kept = r.Floats()
+	v.kept = r.Increasing()
 	if len(v.kept) > v.Limit || v.full && len(v.kept) > 0 {
 		r.Fail("%d values are kept, at most %d of them", len(v.kept), v.Limit)
 	}
-	for i, a := range v.kept {
-		if math.IsNaN(a) || math.IsInf(a, 0) || i > 0 && v.kept[i-1] >= a || way == allValues && !v.chosen(a) {
-			r.Fail("the values kept are not in order, or not those that the hash chooses")
+	for _, a := range v.kept {
+		if math.IsInf(a, 0) || way == allValues && !v.chosen(a) {
+			r.Fail("the value %v is kept, which the hash does not choose", a)
 			break
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pho-go/pho/internal/pack"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // TestMerge: values of pieces, written, read and merged in any order, are those of all rows: beyond the limit, below it, and
@@ -63,9 +63,9 @@ func TestMerge(t *testing.T) {
 
 func reread(t interface{ Fatal(...any) }, v *Values) Values {
 	raw := v.Append(nil)
-	r := pack.NewReader(raw)
+	r := wire.NewReader(raw)
 	again := ReadValues(r)
-	if err := r.Close(); err != nil {
+	if err := r.Done(); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(again.Append(nil), raw) {
