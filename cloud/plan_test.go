@@ -6,16 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 )
 
 // A plan whose network, data, parts and result are objects comes to the bytes of one decompose
 // on a disk.
 func TestPlanInStore(t *testing.T) {
-	if strings.Contains(call(t, nil, "plan").err, "unknown command") {
-		t.Skip("this version of the command has no plans")
-	}
 	network, table := readAll(t, "../testdata/golden/models/blackbox.onnx"), rows(9000)
 	temp := t.TempDir()
 	for name, content := range map[string][]byte{"net.onnx": network, "rows.csv": table} {
