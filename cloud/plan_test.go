@@ -31,7 +31,7 @@ func TestPlanInStore(t *testing.T) {
 		merge := []string{"merge", "--out", p.url(name + ".pho")}
 		for i := range shards {
 			part := p.url(fmt.Sprintf("%s-%d.pho", name, i))
-			done(t, p.store, "accumulate", "--plan", p.url("plan"), "--pass", name, "--shard", fmt.Sprint(i), "--out", part)
+			done(t, p.store, "accumulate", "--plan", p.url("plan"), "--pass", name, "--shard", fmt.Sprint(i), "--data", p.url("row*.csv"), "--out", part)
 			merge = append(merge, part)
 		}
 		done(t, p.store, merge...)

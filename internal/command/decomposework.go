@@ -25,14 +25,7 @@ func (d *decomposeFlags) work(ctx context.Context, s streams, log *progress, fur
 		return nil, err
 	}
 	defer useProcessors(d.workers)()
-	in, err := d.inputFiles(further)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.spare(in.models, in.paths, in.tensors); err != nil {
-		return nil, err
-	}
-	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
+	in, dir, err := d.places(s, further)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +78,8 @@ type inputFiles struct {
 	inputs  []string // of the network, by columns
 }
 
-// inputFiles expands what flags, and the arguments after them, name.
+// inputFiles expands what flags, and the arguments after them, name. Call it after options,
+// which sets the store whose objects the data's URLs name.
 func (d *decomposeFlags) inputFiles(further []string) (in inputFiles, err error) {
 	if in.paths, err = d.data.files(further); err != nil {
 		return in, err
@@ -95,6 +89,20 @@ func (d *decomposeFlags) inputFiles(further []string) (in inputFiles, err error)
 	}
 	in.tensors, in.inputs = tensorInputs(d.inputs)
 	return in, d.oneNetwork(in.models)
+}
+
+// places are the files that are read, and the result's directory, begun: whoever calls commits
+// or discards it. Call it after options, like inputFiles.
+func (d *decomposeFlags) places(s streams, further []string) (inputFiles, *durable.Dir, error) {
+	in, err := d.inputFiles(further)
+	if err != nil {
+		return in, nil, err
+	}
+	if err := d.spare(in.models, in.paths, in.tensors); err != nil {
+		return in, nil, err
+	}
+	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
+	return in, dir, err
 }
 
 // open reads labels and networks and opens the rows, which rows does, and says what is to be made of them.

@@ -57,12 +57,11 @@ func openPlan(s streams, at planPlaces, brought bool) (*planned, error) {
 }
 
 func (w *planned) open(s streams) error {
-	var err error
-	if w.in, err = w.flags.inputFiles(nil); err != nil {
-		return err
-	}
 	o, reading, err := w.flags.options(s)
 	if err != nil {
+		return err
+	}
+	if w.in, err = w.flags.inputFiles(nil); err != nil {
 		return err
 	}
 	if err := w.sameLabels(); err != nil {

@@ -13,10 +13,8 @@ import (
 
 	"github.com/pho-go/pho/data/files"
 	"github.com/pho-go/pho/decompose"
-	"github.com/pho-go/pho/internal/durable"
 	"github.com/pho-go/pho/internal/kernel"
 	"github.com/pho-go/pho/internal/plan"
-	"github.com/pho-go/pho/internal/resultdir"
 	"github.com/pho-go/pho/internal/revision"
 	"github.com/pho-go/pho/internal/wiring"
 )
@@ -34,14 +32,7 @@ func (d *decomposeFlags) resumed(ctx context.Context, s streams, log *progress, 
 	if err != nil {
 		return nil, err
 	}
-	in, err := d.inputFiles(further)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.spare(in.models, in.paths, in.tensors); err != nil {
-		return nil, err
-	}
-	dir, err := durable.NewDir(s.unfinished(), resultdir.Files(), d.out)
+	in, dir, err := d.places(s, further)
 	if err != nil {
 		return nil, err
 	}
