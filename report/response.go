@@ -64,8 +64,8 @@ func responseOf(r *decompose.Result, k int) *response {
 
 // ResponseValue is a number on the scale of the response, and what it is.
 type ResponseValue struct {
-	Name  string
-	Value float64
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
 // Responses are what a row's predictors eta, in the order of r's, are on the scale of the

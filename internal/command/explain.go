@@ -178,43 +178,15 @@ type part struct {
 // value is a feature's.
 type value struct{ name, text string }
 
-// partJSON and the like are what --json prints.
-type partJSON struct {
-	Terms        []string          `json:"terms"`
-	Values       map[string]string `json:"values,omitempty"`
-	Contribution float64           `json:"contribution"`
-	SE           *float64          `json:"se,omitempty"`
-}
-
-type predictorJSON struct {
-	Name         string     `json:"name"`
-	Intercept    float64    `json:"intercept"`
-	Terms        []partJSON `json:"terms"`
-	Unstructured float64    `json:"unstructured"`
-	Eta          float64    `json:"eta"`
-}
-
-type responseJSON struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-}
-
-type rowJSON struct {
-	Row        int64           `json:"row"`
-	ID         string          `json:"id,omitempty"`
-	Predictors []predictorJSON `json:"predictors"`
-	Response   []responseJSON  `json:"response,omitempty"`
-}
-
 // writeExplainedJSON writes the rows, terms in the order of the decomposition.
 func writeExplainedJSON(w io.Writer, r *decompose.Result, rows []explained) error {
-	out := []rowJSON{}
+	out := []report.ExplainedRow{}
 	for _, row := range rows {
-		j := rowJSON{Row: row.row, ID: row.id}
+		j := report.ExplainedRow{Row: row.row, ID: row.id, Response: row.response}
 		for _, p := range row.predictors {
-			pj := predictorJSON{Name: p.name, Intercept: p.intercept, Terms: []partJSON{}, Unstructured: p.left, Eta: p.eta}
+			pj := report.ExplainedPredictor{Name: p.name, Intercept: p.intercept, Terms: []report.ExplainedTerm{}, Unstructured: p.left, Eta: p.eta}
 			for _, t := range p.parts {
-				tj := partJSON{Terms: t.names, Contribution: t.add}
+				tj := report.ExplainedTerm{Terms: t.names, Contribution: t.add}
 				if se := t.se; se == se {
 					tj.SE = &se
 				}
@@ -227,9 +199,6 @@ func writeExplainedJSON(w io.Writer, r *decompose.Result, rows []explained) erro
 				pj.Terms = append(pj.Terms, tj)
 			}
 			j.Predictors = append(j.Predictors, pj)
-		}
-		for _, v := range row.response {
-			j.Response = append(j.Response, responseJSON(v))
 		}
 		out = append(out, j)
 	}

@@ -14,15 +14,12 @@ import (
 
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/internal/resultdir"
+	"github.com/pho-go/pho/report"
 )
 
 // explainedText is what --json prints.
 type explainedText struct {
-	Rows []struct {
-		Row        int64
-		Predictors []predictorJSON
-		Response   []responseJSON
-	}
+	Rows []report.ExplainedRow
 }
 
 func explainJSON(t *testing.T, args ...string) explainedText {

@@ -17,48 +17,10 @@ import (
 
 // explanation is what explain answers: rows as `pho explain --json` has them, and reasons.
 type explanation struct {
-	Model   string         `json:"model_name"`
-	Version string         `json:"model_version"`
-	ID      string         `json:"id,omitempty"`
-	Rows    []explainedRow `json:"rows"`
-}
-
-type explainedRow struct {
-	Row        int                  `json:"row"` // from 1
-	Dropped    bool                 `json:"dropped,omitempty"`
-	Predictors []explainedPredictor `json:"predictors"`
-	Response   []responseValue      `json:"response,omitempty"`
-}
-
-type explainedPredictor struct {
-	Name         string          `json:"name"`
-	Label        string          `json:"label,omitempty"`
-	Intercept    float64         `json:"intercept"`
-	Terms        []explainedTerm `json:"terms"`
-	Unstructured float64         `json:"unstructured"`
-	Eta          float64         `json:"eta"`
-	Reasons      []reason        `json:"reasons"`
-}
-
-// explainedTerm is a term, or a sum of which only that is identified.
-type explainedTerm struct {
-	Terms        []string          `json:"terms"`
-	Values       map[string]string `json:"values,omitempty"`
-	Contribution float64           `json:"contribution"`
-	SE           *float64          `json:"se,omitempty"`
-}
-
-// reason is what moves the prediction far, in the words of the labels.
-type reason struct {
-	Label        string   `json:"label"`
-	Values       string   `json:"values,omitempty"`
-	Contribution float64  `json:"contribution"`
-	SE           *float64 `json:"se,omitempty"`
-}
-
-type responseValue struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
+	Model   string                `json:"model_name"`
+	Version string                `json:"model_version"`
+	ID      string                `json:"id,omitempty"`
+	Rows    []report.ExplainedRow `json:"rows"`
 }
 
 // group is terms of a predictor that are told as one, as only their sum is identified.
@@ -111,7 +73,7 @@ func (s *Server) explained(c *fasthttp.RequestCtx, d *desk, g *generation) error
 	if err != nil {
 		return err
 	}
-	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Rows: []explainedRow{}}
+	out := explanation{Model: d.response.Model, Version: g.version, ID: d.request.ID, Rows: []report.ExplainedRow{}}
 	for i := range d.job.rows.Len() {
 		out.Rows = append(out.Rows, g.row(&d.job, sums, i, d.asked.reasons))
 	}
@@ -144,8 +106,8 @@ func (g *generation) sumErrors(ctx context.Context, j *job) ([][][]float64, erro
 }
 
 // row is row i of a job, with its most important reasons.
-func (g *generation) row(j *job, sums [][][]float64, i, reasons int) explainedRow {
-	row := explainedRow{Row: i + 1, Predictors: []explainedPredictor{}}
+func (g *generation) row(j *job, sums [][][]float64, i, reasons int) report.ExplainedRow {
+	row := report.ExplainedRow{Row: int64(i + 1), Predictors: []report.ExplainedPredictor{}}
 	r := g.Result()
 	width := 1 // of a term
 	if j.se {
@@ -156,15 +118,15 @@ func (g *generation) row(j *job, sums [][][]float64, i, reasons int) explainedRo
 	for k := range r.Predictors {
 		p := &r.Predictors[k]
 		last := at + 1 + width*len(p.Terms)
-		own := explainedPredictor{Name: p.Name, Intercept: j.parts[at][i], Unstructured: j.parts[last][i], Eta: j.parts[last+1][i], Terms: []explainedTerm{}}
+		own := report.ExplainedPredictor{Name: p.Name, Intercept: j.parts[at][i], Unstructured: j.parts[last][i], Eta: j.parts[last+1][i], Terms: []report.ExplainedTerm{}}
 		if own.Label = r.Labels.Predictor(p.Name); own.Label == p.Name {
 			own.Label = ""
 		}
 		if math.IsNaN(own.Eta) {
-			return explainedRow{Row: i + 1, Dropped: true, Predictors: row.Predictors}
+			return report.ExplainedRow{Row: int64(i + 1), Dropped: true, Predictors: row.Predictors}
 		}
 		for l, group := range g.shape.groups[k] {
-			t := explainedTerm{Terms: group.names}
+			t := report.ExplainedTerm{Terms: group.names}
 			for _, term := range group.terms {
 				t.Contribution += j.parts[at+1+width*term][i]
 			}
@@ -189,9 +151,7 @@ func (g *generation) row(j *job, sums [][][]float64, i, reasons int) explainedRo
 		eta = append(eta, own.Eta)
 		row.Predictors = append(row.Predictors, own)
 	}
-	for _, v := range report.Responses(r, eta, nil) {
-		row.Response = append(row.Response, responseValue(v))
-	}
+	row.Response = report.Responses(r, eta, nil)
 	return row
 }
 
@@ -204,7 +164,7 @@ func finite(v float64) *float64 {
 }
 
 // reasonsOf are the most of the terms, the largest in absolute value first.
-func reasonsOf(terms []explainedTerm, groups []group, labels *label.Labels, most int) []reason {
+func reasonsOf(terms []report.ExplainedTerm, groups []group, labels *label.Labels, most int) []report.Reason {
 	order := make([]int, len(terms))
 	for l := range order {
 		order[l] = l
@@ -212,7 +172,7 @@ func reasonsOf(terms []explainedTerm, groups []group, labels *label.Labels, most
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(math.Abs(terms[b].Contribution), math.Abs(terms[a].Contribution))
 	})
-	out := []reason{}
+	out := []report.Reason{}
 	for _, l := range order[:min(most, len(order))] {
 		var values []string
 		for _, f := range groups[l].features {
@@ -220,7 +180,7 @@ func reasonsOf(terms []explainedTerm, groups []group, labels *label.Labels, most
 				values = append(values, labels.Feature(f)+" = "+labels.ValueText(f, v))
 			}
 		}
-		out = append(out, reason{groups[l].label, strings.Join(values, ", "), terms[l].Contribution, terms[l].SE})
+		out = append(out, report.Reason{Label: groups[l].label, Values: strings.Join(values, ", "), Contribution: terms[l].Contribution, SE: terms[l].SE})
 	}
 	return out
 }
