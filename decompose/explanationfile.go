@@ -2,7 +2,6 @@ package decompose
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 	"github.com/pho-go/pho/internal/dyadic"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // explanationMagic begins encoded sums of the last pass; the number is the format's version.
@@ -69,7 +69,7 @@ func (s *Explanation) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decompose: sums of the last pass: %w", err)
 	}
-	w := &sumsWriter{out: appendSized([]byte(explanationMagic), header)}
+	w := &sumsWriter{out: wire.AppendText([]byte(explanationMagic), header)}
 	if s.rows != nil {
 		s.rows.append(w)
 		s.bands.append(w)
@@ -102,15 +102,16 @@ func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
 	if !ok {
 		return nil, fmt.Errorf("the data begin with %q, not %q: these are none, or of another version", raw[:min(len(raw), len(explanationMagic))], explanationMagic)
 	}
-	header, rest, err := cutSized(rest)
-	if err != nil {
+	r := sumsReader{wire.NewReader(rest)}
+	header := r.Bytes()
+	if r.Err() != nil {
 		return nil, errCut()
 	}
 	var h explanationHeader
 	if err := json.Unmarshal(header, &h); err != nil {
 		return nil, fmt.Errorf("their header: %w", err)
 	}
-	s, r := &Explanation{of: h.Of, round: h.Round}, &sumsReader{rest: rest}
+	s := &Explanation{of: h.Of, round: h.Round}
 	if err := s.readChunks(&h); err != nil {
 		return nil, err
 	}
@@ -118,6 +119,7 @@ func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
 		return nil, fmt.Errorf("round %d of %d predictors: the file is damaged", h.Round, h.Predictors)
 	}
 	if h.Predictors > 0 {
+		var err error
 		if s.rows, err = r.rowSums(&h); err != nil {
 			return nil, err
 		}
@@ -129,7 +131,7 @@ func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
 		if kind != "" && decode == nil {
 			return nil, fmt.Errorf("sums of kind %q, which nobody reads here", kind)
 		}
-		v, err := readNodes(&h, kind != "", addSums, func() (Sums, error) { return decode(kind, r.sized()) })
+		v, err := readNodes(&h, kind != "", addSums, func() (Sums, error) { return decode(kind, r.Bytes()) })
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +140,7 @@ func decodeExplanation(raw []byte, decode DecodeSums) (*Explanation, error) {
 		}
 		s.visits = append(s.visits, v)
 	}
-	if r.short || len(r.rest) > 0 {
+	if r.Done() != nil {
 		return nil, errCut()
 	}
 	return s, nil
@@ -210,18 +212,14 @@ type sumsWriter struct {
 	err error
 }
 
-func (w *sumsWriter) integer(v int64) { w.out = binary.LittleEndian.AppendUint64(w.out, uint64(v)) }
-
-func (w *sumsWriter) number(v float64) {
-	if v != v {
-		v = math.NaN() // of one pattern
-	}
-	w.integer(int64(math.Float64bits(v)))
-}
+func (w *sumsWriter) integer(v int64) { w.out = wire.AppendInt(w.out, v) }
 
 func (w *sumsWriter) numbers(v []float64) {
 	for _, x := range v {
-		w.number(x)
+		if x != x {
+			x = math.NaN() // of one pattern
+		}
+		w.out = wire.AppendFloat(w.out, x)
 	}
 }
 
@@ -234,74 +232,38 @@ func (w *sumsWriter) integers(v []int64) {
 func (w *sumsWriter) marshaled(m interface{ MarshalBinary() ([]byte, error) }) {
 	raw, err := m.MarshalBinary()
 	w.err = errors.Join(w.err, err)
-	w.out = appendSized(w.out, raw)
+	w.out = wire.AppendText(w.out, raw)
 }
 
-// sumsReader takes numbers off the front; behind the end they are 0, and short is set.
-type sumsReader struct {
-	rest  []byte
-	short bool
-}
+// sumsReader reads what sumsWriter appended, lists of the lengths that the header says.
+type sumsReader struct{ *wire.Reader }
 
 // room tells whether n items of size bytes are left.
-func (r *sumsReader) room(n, size int) bool {
-	if n < 0 || n > len(r.rest)/size {
-		r.short = true
+func (r sumsReader) room(n, size int) bool {
+	if n < 0 || n > r.Left()/size {
+		r.Fail("the data end too early")
 	}
-	return !r.short
+	return r.Err() == nil
 }
 
-func (r *sumsReader) integer() int64 {
-	if !r.room(1, 8) {
-		return 0
-	}
-	v := binary.LittleEndian.Uint64(r.rest)
-	r.rest = r.rest[8:]
-	return int64(v)
-}
-
-func (r *sumsReader) number() float64 { return math.Float64frombits(uint64(r.integer())) }
-
-func (r *sumsReader) numbers(n int) []float64 {
+func (r sumsReader) numbers(n int) []float64 {
 	if !r.room(n, 8) {
 		return nil
 	}
 	v := make([]float64, n)
-	for i := range v {
-		v[i] = r.number()
-	}
+	r.Numbers(v)
 	return v
 }
 
-func (r *sumsReader) integers(n int) []int64 {
+func (r sumsReader) integers(n int) []int64 {
 	if !r.room(n, 8) {
 		return nil
 	}
 	v := make([]int64, n)
 	for i := range v {
-		v[i] = r.integer()
+		v[i] = r.Int()
 	}
 	return v
-}
-
-func (r *sumsReader) bytes(n int) []byte {
-	if !r.room(n, 1) {
-		return nil
-	}
-	b := slices.Clone(r.rest[:n])
-	r.rest = r.rest[n:]
-	return b
-}
-
-// sized are bytes behind their number, valid as long as the reader's.
-func (r *sumsReader) sized() []byte {
-	n := r.integer()
-	if n > math.MaxInt || !r.room(int(n), 1) {
-		return nil
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
 }
 
 // describe notes the shape of s.
@@ -342,13 +304,13 @@ func (s *rowSums) append(w *sumsWriter) {
 		}
 	}
 	for i, hash := range s.sample.hash {
-		w.integer(int64(hash))
+		w.out = wire.AppendInt(w.out, hash)
 		w.numbers(s.sample.value[i])
 	}
 }
 
 // rowSums reads sums of the shape in h.
-func (r *sumsReader) rowSums(h *explanationHeader) (*rowSums, error) {
+func (r sumsReader) rowSums(h *explanationHeader) (*rowSums, error) {
 	k := h.Predictors
 	s := &rowSums{largest: r.numbers(k), miss: r.numbers(k), missAt: r.integers(k), below: h.Below}
 	for _, n := range h.Bins {
@@ -362,7 +324,7 @@ func (r *sumsReader) rowSums(h *explanationHeader) (*rowSums, error) {
 		for range u.rows {
 			u.min, u.max = append(u.min, r.numbers(a.Sides)), append(u.max, r.numbers(a.Sides))
 			if a.Cells > 0 {
-				u.cells = append(u.cells, r.bytes(a.Cells))
+				u.cells = append(u.cells, slices.Clone(r.Raw(a.Cells)))
 			}
 		}
 		s.support = append(s.support, u)
@@ -371,10 +333,10 @@ func (r *sumsReader) rowSums(h *explanationHeader) (*rowSums, error) {
 		return nil, errCut()
 	}
 	for range h.Sample {
-		s.sample.hash = append(s.sample.hash, uint64(r.integer()))
+		s.sample.hash = append(s.sample.hash, uint64(r.Int()))
 		s.sample.value = append(s.sample.value, r.numbers(len(h.Bins)))
 	}
-	if r.short {
+	if r.Err() != nil {
 		return nil, errCut()
 	}
 	return s, nil
@@ -408,7 +370,7 @@ func (b *bandSums) append(w *sumsWriter) {
 }
 
 // bandSums reads sums of the shape in h.
-func (r *sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
+func (r sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
 	var b bandSums
 	if len(h.Bands) == 0 {
 		return b, nil
@@ -422,7 +384,7 @@ func (r *sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
 			continue
 		}
 		b.sums[k] = new(moments.Sum)
-		if err := b.sums[k].UnmarshalBinary(r.sized()); err != nil {
+		if err := b.sums[k].UnmarshalBinary(r.Bytes()); err != nil {
 			return b, err
 		}
 	}
@@ -440,9 +402,9 @@ func (r *sumsReader) bandSums(h *explanationHeader) (bandSums, error) {
 
 // append writes the clusters in order.
 func (c *clusterSums) append(w *sumsWriter) {
-	w.integer(int64(len(c.names)))
+	w.out = wire.AppendInt(w.out, len(c.names))
 	for i, name := range c.names {
-		w.out = appendSized(w.out, []byte(name))
+		w.out = wire.AppendText(w.out, name)
 		w.numbers(c.of(i))
 	}
 	for _, o := range c.owner {
@@ -451,7 +413,7 @@ func (c *clusterSums) append(w *sumsWriter) {
 }
 
 // clusters reads those of a node.
-func (r *sumsReader) clusters(f *clusterFile) (*clusterSums, error) {
+func (r sumsReader) clusters(f *clusterFile) (*clusterSums, error) {
 	c := &clusterSums{column: f.Column, widths: f.Widths, id: map[string]int{}}
 	for _, w := range f.Widths {
 		if !r.room(w, 8) || !r.room(c.width, 8) {
@@ -459,12 +421,9 @@ func (r *sumsReader) clusters(f *clusterFile) (*clusterSums, error) {
 		}
 		c.width += w
 	}
-	n := r.integer()
-	if n > math.MaxInt || !r.room(int(n), 8*(1+c.width)) {
-		return nil, errCut()
-	}
-	for i := range int(n) {
-		name := string(r.sized())
+	n := r.Count(8 * (1 + c.width))
+	for i := range n {
+		name := r.Text()
 		if _, ok := c.id[name]; ok {
 			return nil, fmt.Errorf("cluster %q is there twice: the file is damaged", name)
 		}
@@ -472,13 +431,13 @@ func (r *sumsReader) clusters(f *clusterFile) (*clusterSums, error) {
 		c.sums = append(c.sums, r.numbers(c.width)...)
 	}
 	for range c.width {
-		o := r.integer()
-		if o < several || o >= n {
+		o := r.Int()
+		if o < several || o >= int64(n) {
 			return nil, fmt.Errorf("cluster %d of %d has a column alone: the file is damaged", o, n)
 		}
 		c.owner = append(c.owner, int(o))
 	}
-	if r.short {
+	if r.Err() != nil {
 		return nil, errCut()
 	}
 	return c, nil

@@ -2,16 +2,15 @@ package decompose
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
+	"github.com/pho-go/pho/internal/wire"
 )
 
 // statisticsMagic begins encoded statistics; the number is the format's version.
@@ -77,19 +76,15 @@ func (s *Statistics) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decompose: statistics: %w", err)
 	}
-	out := appendSized([]byte(statisticsMagic), header)
+	out := wire.AppendText([]byte(statisticsMagic), header)
 	for _, sum := range sums {
 		b, err := sum.MarshalBinary()
 		if err != nil {
 			return nil, err
 		}
-		out = appendSized(out, b)
+		out = wire.AppendText(out, b)
 	}
 	return out, nil
-}
-
-func appendSized(dst, b []byte) []byte {
-	return append(binary.LittleEndian.AppendUint64(dst, uint64(len(b))), b...)
 }
 
 // UnmarshalBinary replaces s by what MarshalBinary encoded. It allocates no more than
@@ -99,7 +94,8 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 	if !ok {
 		return fmt.Errorf("decompose: the data begin with %q, not %q: these are no statistics, or of another version", data[:min(len(data), len(statisticsMagic))], statisticsMagic)
 	}
-	header, rest, err := cutSized(rest)
+	r := wire.NewReader(rest)
+	header, err := readSized(r)
 	if err != nil {
 		return err
 	}
@@ -125,7 +121,7 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 		}
 		t.features = append(t.features, f)
 	}
-	if t.sum, rest, err = cutSum(rest); err != nil {
+	if t.sum, err = readSum(r); err != nil {
 		return err
 	}
 	bases, own := t.sum.Layout().Bases, extraBases(len(t.features))
@@ -133,51 +129,51 @@ func (s *Statistics) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("decompose: the statistics name %d features, their moments hold others", len(t.features))
 	}
 	if h.Grouped {
-		if t.groups, rest, err = cutGroups(rest, t.sum, h.Groups); err != nil {
+		if t.groups, err = readGroups(r, t.sum, h.Groups); err != nil {
 			return err
 		}
 	} else if len(h.Groups) > 0 {
 		return errors.New("decompose: the header of the statistics names groups but has none")
 	}
-	if len(rest) > 0 {
-		return fmt.Errorf("decompose: %d bytes follow the statistics: the file is damaged", len(rest))
+	if r.Left() > 0 {
+		return fmt.Errorf("decompose: %d bytes follow the statistics: the file is damaged", r.Left())
 	}
 	*s = *t
 	return nil
 }
 
-func cutSized(b []byte) (part, rest []byte, err error) {
-	if len(b) < 8 || binary.LittleEndian.Uint64(b) > uint64(min(len(b)-8, math.MaxInt)) {
-		return nil, nil, errors.New("decompose: the statistics end too early: the file is damaged")
+func readSized(r *wire.Reader) ([]byte, error) {
+	part := r.Bytes()
+	if r.Err() != nil {
+		return nil, errors.New("decompose: the statistics end too early: the file is damaged")
 	}
-	n := int(binary.LittleEndian.Uint64(b)) + 8
-	return b[8:n], b[n:], nil
+	return part, nil
 }
 
-func cutSum(b []byte) (*moments.Sum, []byte, error) {
-	part, rest, err := cutSized(b)
+func readSum(r *wire.Reader) (*moments.Sum, error) {
+	part, err := readSized(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s := &moments.Sum{}
-	return s, rest, s.UnmarshalBinary(part)
+	return s, s.UnmarshalBinary(part)
 }
 
-// cutGroups reads the sums of the named groups over the chunks of all.
-func cutGroups(b []byte, all *moments.Sum, names []string) (*groupSums, []byte, error) {
+// readGroups reads the sums of the named groups over the chunks of all.
+func readGroups(r *wire.Reader, all *moments.Sum, names []string) (*groupSums, error) {
 	if len(names) > maxGroups {
-		return nil, nil, fmt.Errorf("decompose: the header of the statistics names %d groups; %d are the most", len(names), maxGroups)
+		return nil, fmt.Errorf("decompose: the header of the statistics names %d groups; %d are the most", len(names), maxGroups)
 	}
 	g := newGroupSums(all.Layout())
 	for _, name := range names {
-		sum, rest, err := cutSum(b)
+		sum, err := readSum(r)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if g.sums[name] != nil || !slices.Equal(sum.Runs(), all.Runs()) || !sum.Layout().Equal(g.layout) {
-			return nil, nil, fmt.Errorf("decompose: the statistics of group %q do not belong to those of all rows", name)
+			return nil, fmt.Errorf("decompose: the statistics of group %q do not belong to those of all rows", name)
 		}
-		g.sums[name], b = sum, rest
+		g.sums[name] = sum
 	}
-	return g, b, nil
+	return g, nil
 }

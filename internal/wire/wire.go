@@ -89,7 +89,7 @@ func (r *Reader) take(n int) []byte {
 	if r.err != nil {
 		return nil
 	}
-	if n > len(r.raw) {
+	if n < 0 || n > len(r.raw) {
 		r.err = errors.New("the bytes end too early")
 		return nil
 	}
@@ -147,6 +147,10 @@ func (r *Reader) Text() string { return string(r.Bytes()) }
 
 // Bytes are the same, in the memory that is read.
 func (r *Reader) Bytes() []byte { return r.take(r.Count(1)) }
+
+// Raw are the next n bytes, which were appended as they are, in the memory that is read; nil
+// if there are not so many.
+func (r *Reader) Raw(n int) []byte { return r.take(n) }
 
 // Texts reads what AppendTexts wrote; nil if there are none.
 func (r *Reader) Texts() []string {

@@ -50,6 +50,14 @@ func TestThereAndBack(t *testing.T) {
 	if _, err := again(append(raw, 0)); err == nil {
 		t.Error("a byte too many is no error")
 	}
+	for _, n := range []int{-1, 4} {
+		if r := wire.NewReader([]byte{1, 2, 3}); r.Raw(n) != nil || r.Err() == nil {
+			t.Errorf("%d of 3 bytes are no error", n)
+		}
+	}
+	if r := wire.NewReader([]byte{1, 2, 3}); !bytes.Equal(r.Raw(2), []byte{1, 2}) || r.Left() != 1 {
+		t.Errorf("not the first 2 of 3 bytes: %v", r.Err())
+	}
 	r := wire.NewReader(wire.AppendInt(nil, 1<<40))
 	if v := r.Floats(); v != nil || r.Err() == nil || r.Left() != 0 {
 		t.Errorf("%d numbers of a count without numbers: %v", len(v), r.Err())
