@@ -146,24 +146,6 @@ func look(t *testing.T, specs []decompose.Spec, totals decompose.Recorded, src d
 	return needed.Name, seen
 }
 
-// merged merges encoded shares in a random order and grouping.
-func merged(t *testing.T, shares [][]byte, r *rand.Rand) []byte {
-	t.Helper()
-	shares = slices.Clone(shares)
-	for len(shares) > 1 {
-		r.Shuffle(len(shares), func(i, j int) { shares[i], shares[j] = shares[j], shares[i] })
-		a, err := decompose.DecodeScanned(shares[0], DecodeSums)
-		must(t, err)
-		b, err := decompose.DecodeScanned(shares[1], DecodeSums)
-		must(t, err)
-		must(t, a.Merge(b))
-		raw, err := a.MarshalBinary()
-		must(t, err)
-		shares = append(shares[2:], raw)
-	}
-	return shares[0]
-}
-
 // checkPieces compares what pieces have seen, and the blocks that come of it, with what one process
 // sees and makes. It returns the bytes of the totals.
 func checkPieces(t *testing.T, specs []decompose.Spec, whole data.Source, pieces []piece, r *rand.Rand) (totals map[string][]byte) {
@@ -180,7 +162,7 @@ func checkPieces(t *testing.T, specs []decompose.Spec, whole data.Source, pieces
 			_, seen := look(t, specs, recorded, p)
 			shares = append(shares, seen)
 		}
-		got := merged(t, shares, r)
+		got := sumstest.MergeScanned(t, shares, DecodeSums, r)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("the look at the %s: the sums of %d pieces are others than those of all rows", name, len(pieces))
 		}
@@ -278,7 +260,7 @@ func TestEmptyTotal(t *testing.T) {
 			t.Fatalf("%s: terms of no rows", text)
 		}
 		name, raw := look(t, specs, nil, none)
-		total, err := decompose.DecodeScanned(merged(t, [][]byte{raw, raw, raw}, rand.New(rand.NewPCG(1, 1))), DecodeSums)
+		total, err := decompose.DecodeScanned(sumstest.MergeScanned(t, [][]byte{raw, raw, raw}, DecodeSums, rand.New(rand.NewPCG(1, 1))), DecodeSums)
 		must(t, err)
 		if _, err := decompose.PrepareFrom(t.Context(), decompose.Recorded{name: total}, "terms", specs, nil); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s: %v, want %v", text, err, want)

@@ -4,7 +4,7 @@
 //	go run -C examples/kubernetes . -pho bin/pho -data DIR -work DIR [-kill 100]
 //
 // DIR of -data is mounted as /data in the manifests (ssn.onnx and data.csv of `pho demo`),
-// DIR of -work, which is to be empty, as /work.
+// DIR of -work, which is to be empty, as /shards.
 package main
 
 import (

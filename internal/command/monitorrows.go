@@ -209,8 +209,8 @@ func (m *monitorFlags) addFile(ctx context.Context, s streams, with *monitored, 
 		}
 		add.Rename(hex.EncodeToString(stream.Sum(nil)))
 	}
-	if note := droppedNote(src); note != "" {
-		fmt.Fprintf(s.err, "warning: %s\n", note)
+	if total, dropped := src.Rows(); dropped > 0 {
+		fmt.Fprintf(s.err, "warning: %d of %d rows hold missing cells and were left out (--na drop)\n", dropped, total)
 	}
 	return add.End()
 }

@@ -26,6 +26,32 @@ func Chunks(t testing.TB, parts []*decompose.Parts, rows int) []*decompose.Parts
 	return all
 }
 
+// MergeScanned merges encoded decompose.Scanned of shards in a random order and grouping.
+func MergeScanned(t testing.TB, shares [][]byte, decode decompose.DecodeSums, r *rand.Rand) []byte {
+	t.Helper()
+	read := func(raw []byte) *decompose.Scanned {
+		s, err := decompose.DecodeScanned(raw, decode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	shares = slices.Clone(shares)
+	for len(shares) > 1 {
+		r.Shuffle(len(shares), func(i, j int) { shares[i], shares[j] = shares[j], shares[i] })
+		a := read(shares[0])
+		if err := a.Merge(read(shares[1])); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := a.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares = append(shares[2:], raw)
+	}
+	return shares[0]
+}
+
 // Empty is a chunk of no rows like p.
 func Empty(t testing.TB, p *decompose.Parts) *decompose.Parts {
 	t.Helper()

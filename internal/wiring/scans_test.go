@@ -19,6 +19,7 @@ import (
 	"github.com/pho-go/pho/adapters/onnx"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/sumstest"
 )
 
 func must(t testing.TB, err error) {
@@ -143,18 +144,7 @@ func replay(t *testing.T, rows held, request func(src data.Source, scans decompo
 			must(t, err)
 			shares = append(shares, raw)
 		}
-		for len(shares) > 1 {
-			r.Shuffle(len(shares), func(i, j int) { shares[i], shares[j] = shares[j], shares[i] })
-			a, err := decompose.DecodeScanned(shares[0], DecodeSums)
-			must(t, err)
-			b, err := decompose.DecodeScanned(shares[1], DecodeSums)
-			must(t, err)
-			must(t, a.Merge(b))
-			raw, err := a.MarshalBinary()
-			must(t, err)
-			shares = append(shares[2:], raw)
-		}
-		if recorded[needed.Name], err = decompose.DecodeScanned(shares[0], DecodeSums); err != nil {
+		if recorded[needed.Name], err = decompose.DecodeScanned(sumstest.MergeScanned(t, shares, DecodeSums, r), DecodeSums); err != nil {
 			t.Fatal(err)
 		}
 	}
