@@ -166,11 +166,29 @@ def alone(demo, rows):
     return pho.decompose(str(demo / "ssn.onnx"), rows.drop(columns="when"), response="y", inputs=INPUTS)
 
 
-def test_same_bytes_though_executors_are_killed(killed, alone):
+def assert_same_files(cluster, alone):
     names = sorted(n for n in os.listdir(alone.result) if n != "run.json" and not n.startswith("contributions"))
-    assert names == sorted(n for n in os.listdir(killed.result) if n != "run.json")
+    assert names == sorted(n for n in os.listdir(cluster.result) if n != "run.json")
     for name in names:
-        assert pathlib.Path(killed.file(name)).read_bytes() == pathlib.Path(alone.file(name)).read_bytes(), name
+        assert pathlib.Path(cluster.file(name)).read_bytes() == pathlib.Path(alone.file(name)).read_bytes(), name
+
+
+def test_same_bytes_though_executors_are_killed(killed, alone):
+    assert_same_files(killed, alone)
+
+
+def test_same_bytes_though_an_executor_is_killed_while_pairs_are_sought(demo, rows, table):
+    """With a pair added there is a pass of pairs before the terms are known."""
+    killer = Killer(["pairs"])
+    options = {"response": "y", "inputs": INPUTS, "interactions": 1}
+    try:
+        d = pho.spark.decompose(str(demo / "ssn.onnx"), table, order_by="id", rows_per_task=SHARD, **options)
+    finally:
+        killer.done.set()
+    assert not killer.left, "no executor was killed"
+    here = pho.decompose(str(demo / "ssn.onnx"), rows.drop(columns="when"), **options)
+    assert "ti(" in pathlib.Path(here.file("decomposition.json")).read_text()
+    assert_same_files(d, here)
 
 
 def test_apply_adds_contributions(killed, alone, table):
