@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test race portable lint vulncheck bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -56,6 +56,10 @@ bench:
 BASE ?= HEAD
 bench-gate:
 	GO='$(GO)' bash .ci/bench-gate.sh '$(BASE)' '$(BENCH)' '$(PKG)'
+
+# The ten most used cases against our own variants: without assembly, with one worker, ...
+gate:
+	@GO='$(GO)' bash .ci/gate.sh
 
 # What the working tree writes against what the commit BASE writes, byte by byte: for
 # changes that must not change an answer.
@@ -160,10 +164,10 @@ check-report:
 
 check:
 	@start=$$(date +%s); \
-	for t in lint vulncheck test portable race fuzz check-docs; do \
+	for t in lint vulncheck test portable race gate fuzz check-docs; do \
 		echo "== $$t"; $(MAKE) --no-print-directory $$t FUZZTIME=$(CHECKFUZZTIME) || { echo "check: $$t FAILED"; exit 1; }; \
 	done; \
-	echo "check: lint, vulncheck, test, portable, race, fuzz, check-docs passed in $$(( $$(date +%s) - start )) s"
+	echo "check: lint, vulncheck, test, portable, race, gate, fuzz, check-docs passed in $$(( $$(date +%s) - start )) s"
 
 # Wheels of the Python package with the command inside, for six platforms, and a source
 # distribution: dist/pho_go-*. PYTHON needs hatchling; TWICE=1 builds them twice and compares.

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pho-go/pho/adapters/native"
+	"github.com/pho-go/pho/adapters/onnx"
+	"github.com/pho-go/pho/data"
+	"github.com/pho-go/pho/decompose"
+)
+
+// against is the variant that a case is compared with.
+type against int
+
+const (
+	withoutAssembly against = iota
+	oneWorker
+	standardLibrary
+	anotherWay
+)
+
+// what names it after "times".
+func (a against) what() string {
+	return [...]string{"as fast as plain Go", "as fast as with one worker", "as fast as the standard library", "as fast as the other way"}[a]
+}
+
+// variant ends the name of a case run the other way.
+const variant = ", the other way"
+
+// gated is a case with the least ratio that passes: about half of what an idle machine of two
+// processors with AVX-512 showed, which AVX2 reaches, too.
+type gated struct {
+	name    string
+	against against
+	least   float64
+	prepare func(other bool) (func() error, error) // what is timed, several times
+}
+
+var cases = []gated{
+	{"forward, MLP 10-200-200-1, float32", withoutAssembly, 8, forward("Relu", onnx.Single)},
+	{"forward, MLP 10-200-200-1, float64", withoutAssembly, 5, forward("Relu", onnx.Double)},
+	{"forward, MLP 10-200-200-1 with tanh, float32", withoutAssembly, 4, forward("Tanh", onnx.Single)},
+	{"decompose, ten P-splines", withoutAssembly, 2, splines},
+	{"decompose, ten P-splines, two workers", oneWorker, 1.2, workers},
+	{"apply next to decompose", anotherWay, 0.8, apply},
+	{"one row to all parts", withoutAssembly, 1.2, oneRow},
+	{"solve, 600 columns", withoutAssembly, 1.5, solve},
+	{"training, 10-200-200-1, batches of 1024", withoutAssembly, 4, training},
+	{"read CSV", standardLibrary, 1.5, readCSV},
+}
+
+// timed is the best of two turns of a case in this process, after one that is not counted.
+func timed(name string) (float64, error) {
+	base, other := strings.CutSuffix(name, variant)
+	for _, c := range cases {
+		if c.name != base {
+			continue
+		}
+		f, err := c.prepare(other)
+		if err != nil {
+			return 0, err
+		}
+		best := 0.0
+		for i := range 3 {
+			begin := time.Now()
+			if err := f(); err != nil {
+				return 0, err
+			}
+			if took := time.Since(begin).Seconds(); i == 1 || took < best {
+				best = took
+			}
+		}
+		return best, nil
+	}
+	return 0, fmt.Errorf("there is no case %q", name)
+}
+
+func forward(activation string, p onnx.Precision) func(bool) (func() error, error) {
+	return func(bool) (func() error, error) {
+		m, err := network(activation, p)
+		if err != nil {
+			return nil, err
+		}
+		return passes(m, table(6000)), nil
+	}
+}
+
+// passes runs the network over all rows, in blocks.
+func passes(m decompose.Model, t *data.Table) func() error {
+	return func() error {
+		ctx := context.Background()
+		for b, err := range data.Rebatch(t.Batches(ctx, m.Columns()), 4096) {
+			if err != nil {
+				return err
+			}
+			if err := m.Forward(ctx, outputs(b.Rows()), b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func splines(bool) (func() error, error) { return decomposition(1, 6000, 20) }
+
+func workers(other bool) (func() error, error) {
+	n := 2
+	if other {
+		n = 1
+	}
+	return decomposition(n, 100_000, 20)
+}
+
+// decomposition is a whole one of rows in memory.
+func decomposition(workers, rows, k int) (func() error, error) {
+	t := table(rows)
+	m, err := withSplines(t, k)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		_, err := decompose.Decompose(context.Background(), m, t, limited(workers))
+		return err
+	}, nil
+}
+
+// apply is the way to parts of rows with a result in hand; the other way decomposes them.
+func apply(other bool) (func() error, error) {
+	if other {
+		return decomposition(2, 50_000, 20)
+	}
+	t := table(50_000)
+	a, err := applier(t)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		for _, err := range a.All(context.Background(), t) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+func oneRow(bool) (func() error, error) {
+	t := table(3000)
+	a, err := applier(t)
+	if err != nil {
+		return nil, err
+	}
+	row := data.NewBatch(1, 0)
+	for j := range inputs {
+		if err := row.SetNumeric(column(j), []float64{0.3}); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		for range 1000 {
+			if _, err := a.Parts(context.Background(), row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// solve is the smoothing and solution of many columns from moments in hand.
+func solve(bool) (func() error, error) {
+	ctx, t := context.Background(), table(2000)
+	m, err := withSplines(t, 60)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := decompose.Accumulate(ctx, m, t, limited(1))
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		_, err := decompose.Solve(ctx, m, sums, limited(1))
+		return err
+	}, nil
+}
+
+func training(bool) (func() error, error) {
+	t := table(4096)
+	var names []string
+	for j := range inputs {
+		names = append(names, column(j))
+	}
+	cfg := native.Config{
+		Architecture: native.MLP, Response: "y",
+		Deep:     native.Deep{Columns: names, Hidden: []int{200, 200}},
+		Training: native.Training{BatchSize: 1024, Epochs: 3, Workers: 1, Single: true, ValidationShare: -1, LearningRate: 0.001, WithoutWarmStart: true},
+	}
+	return func() error {
+		_, _, err := native.Train(context.Background(), cfg, t)
+		return err
+	}, nil
+}
+
+// readCSV reads all columns; the other way is encoding/csv with strconv.
+func readCSV(other bool) (func() error, error) {
+	path, err := csvFile(100_000)
+	if err != nil {
+		return nil, err
+	}
+	if other {
+		return func() error { return parsed(path) }, nil
+	}
+	return func() error {
+		src, err := data.OpenCSV([]string{path}, nil)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		for _, err := range src.Batches(context.Background(), src.Schema().Names()) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+func parsed(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := csv.NewReader(bufio.NewReader(file))
+	r.ReuseRecord = true
+	if _, err := r.Read(); err != nil {
+		return err
+	}
+	columns := make([][]float64, inputs+1)
+	for {
+		record, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for j, text := range record {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return err
+			}
+			columns[j] = append(columns[j], x)
+		}
+	}
+}
