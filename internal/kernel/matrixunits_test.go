@@ -135,10 +135,10 @@ type blocks struct {
 func ways() []blocks {
 	all := []blocks{{"model", modelUnit, modelSplit}}
 	if splitsHere() {
-		all = append(all, blocks{"model after splitting in assembly", modelUnit, runSplit})
+		all = append(all, blocks{"split by assembly", modelUnit, runSplit})
 	}
 	if matrixUnits() {
-		all = append(all, blocks{"assembly", runUnit, runSplit})
+		all = append(all, blocks{"multiplied by assembly", runUnit, modelSplit}, blocks{"assembly", runUnit, runSplit})
 	}
 	return all
 }
@@ -146,48 +146,55 @@ func ways() []blocks {
 // TestSplitProducts compares products of split operands with those in float64, to what
 // float32 allows, and all ways to compute them with each other, bit for bit.
 func TestSplitProducts(t *testing.T) {
-	for _, c := range splitCases() {
-		r := rand.New(rand.NewPCG(uint64(c.k), uint64(c.n)))
-		w, a := drawn(r, c.k*c.n), drawn(r, c.m*(c.k+3))
-		var bias []float32
-		if c.bias {
-			bias = drawn(r, c.n)
-		}
-		s := packSplit(c.k, c.n, w, c.trans)
-		if s == nil {
-			t.Fatalf("%+v: no weights", c)
-		}
-		ldc := c.n + 2
-		var first []float32
-		for _, way := range ways() {
-			got := make([]float32, c.m*ldc)
-			for i := range got {
-				got[i] = 777
-			}
-			s.mul(got, ldc, a, c.k+3, c.m, bias, make([]float32, s.Scratch()), c.relu, way.unit, way.split)
-			if first == nil {
-				first = got
-				checkRounding(t, c, s, w, a, bias, got, ldc)
-			}
-			for i := range got {
-				if math.Float32bits(got[i]) != math.Float32bits(first[i]) {
-					t.Fatalf("%+v, %s: value %d is %g, the model has %g", c, way.name, i, got[i], first[i])
+	model := map[splitCase][]float32{}
+	for _, way := range ways() {
+		t.Run(way.name, func(t *testing.T) {
+			for _, c := range splitCases() {
+				got := splitProduct(t, c, way)
+				if way.name == "model" {
+					model[c] = got
 				}
-			}
-			// A row alone, and in another place.
-			one := make([]float32, 3*ldc)
-			for i := 0; i < c.m; i += 1 + c.m/3 {
-				three := append(append(drawn(r, 2*(c.k+3)), a[i*(c.k+3):(i+1)*(c.k+3)]...), 0)
-				s.mul(one, ldc, three, c.k+3, 3, bias, make([]float32, s.Scratch()), c.relu, way.unit, way.split)
-				for j := range c.n {
-					if one[2*ldc+j] != got[i*ldc+j] {
-						t.Fatalf("%+v, %s: row %d differs between blocks", c, way.name, i)
+				for i := range got {
+					if math.Float32bits(got[i]) != math.Float32bits(model[c][i]) {
+						t.Fatalf("%+v: value %d is %g, the model has %g", c, i, got[i], model[c][i])
 					}
 				}
 			}
+		})
+	}
+}
+
+// splitProduct is a case's product, checked against float64, and row by row.
+func splitProduct(t *testing.T, c splitCase, way blocks) []float32 {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(c.k), uint64(c.n)))
+	w, a := drawn(r, c.k*c.n), drawn(r, c.m*(c.k+3))
+	var bias []float32
+	if c.bias {
+		bias = drawn(r, c.n)
+	}
+	s := packSplit(c.k, c.n, w, c.trans)
+	if s == nil {
+		t.Fatalf("%+v: no weights", c)
+	}
+	lda, ldc := c.k+3, c.n+2
+	got := make([]float32, c.m*ldc)
+	for i := range got {
+		got[i] = 777
+	}
+	s.mul(got, ldc, a, lda, c.m, bias, make([]float32, s.Scratch()), c.relu, way.unit, way.split)
+	checkRounding(t, c, s, w, a, bias, got, ldc)
+	third := make([]float32, 3*ldc)
+	for i := 0; i < c.m; i += 1 + c.m/3 { // a row in another place, beside others
+		three := append(append(drawn(r, 2*lda), a[i*lda:(i+1)*lda]...), 0)
+		s.mul(third, ldc, three, lda, 3, bias, make([]float32, s.Scratch()), c.relu, way.unit, way.split)
+		for j := range c.n {
+			if third[2*ldc+j] != got[i*ldc+j] {
+				t.Fatalf("%+v: row %d differs between blocks", c, i)
+			}
 		}
 	}
-	t.Logf("computed in %d ways", len(ways()))
+	return got
 }
 
 // checkRounding holds errors to those of sums in float32, and looks between rows.
