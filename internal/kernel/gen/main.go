@@ -36,6 +36,7 @@ func files() map[string][]byte {
 		{"loop_avx512_amd64.s", func(s *source) { loops(s, avx512) }},
 		{"loop_avx2_amd64.s", func(s *source) { loops(s, avx2) }},
 		{"transpose_amd64.s", transpose},
+		{"matrixunits_amd64.s", matrixUnits},
 		{"train_amd64.s", train},
 		{"band_avx512_amd64.s", func(s *source) { bands(s, avx512) }},
 		{"band_avx2_amd64.s", func(s *source) { bands(s, avx2) }},

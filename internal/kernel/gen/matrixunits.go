@@ -1,0 +1,338 @@
+package main
+
+import "fmt"
+
+// Offsets of the fields of kernel.unitBlock.
+const (
+	unitConfig  = 8 * iota
+	unitA       // tiles of the rows
+	unitRowTile // bytes from the upper 16 rows to the lower
+	unitStride  // bytes between rows in a tile of A
+	unitChunk   // bytes from a chunk of A to the next
+	unitB       // tiles of the weights, in the order in which they are read
+	unitChunks
+	unitPanels
+	unitBias
+	unitBiasStep
+	unitC
+	unitCS
+	unitRows
+	unitCols
+	unitLeast
+	unitSums
+)
+
+// tileBytes is a tile: 16 rows of 64 bytes.
+const tileBytes = 1024
+
+// Tiles 0 to 3 hold sums (upper and lower rows, left and right columns), 4 and 5 the rows,
+// 6 and 7 the weights.
+const (
+	rowsTile    = 4
+	weightsTile = 6
+)
+
+// matrixUnits writes the products of split operands on AMX units, and the splitting.
+func matrixUnits(s *source) {
+	for _, tall := range []bool{true, false} {
+		for _, parts := range []int{3, 1} {
+			s.unitBlock(parts, tall)
+		}
+	}
+	s.splitRows()
+	s.stackRows()
+	s.line("")
+	s.line("DATA magnitude<>+0(SB)/4, $0x7fffffff")
+	s.line("GLOBL magnitude<>(SB), RODATA|NOPTR, $4")
+}
+
+// unitBlock multiplies a block of rows with all weights. The processor's tiles are set up and
+// released within the call: Go does not switch goroutines in the middle of assembly, so tiles
+// never have to survive that.
+func (s *source) unitBlock(parts int, tall bool) {
+	name := fmt.Sprintf("unitBlock%d", parts)
+	what := fmt.Sprintf("%s multiplies up to 32 rows, split in %d, with all weights: see type unitBlock.", name, parts)
+	if !tall {
+		name += "Low"
+		what = fmt.Sprintf("%s is that of up to 16 rows.", name)
+	}
+	s.function(name, "u", what)
+	s.op("MOVQ", mem(unitConfig, "DI"), "AX")
+	s.bytes("LDTILECFG (AX)", 0xc4, 0xe2, 0x78, 0x49, 0x00)
+	for _, load := range []struct {
+		offset   int
+		register string
+	}{{unitB, "R8"}, {unitPanels, "R12"}, {unitC, "R13"}, {unitBias, "BX"}, {unitStride, "R10"}} {
+		s.op("MOVQ", mem(load.offset, "DI"), load.register)
+	}
+	s.op("VBROADCASTSS", mem(unitLeast, "DI"), "Z0")
+	s.label("panel")
+	s.unitSums(parts, tall)
+	s.unitResult()
+	s.op("ADDQ", mem(unitBiasStep, "DI"), "BX")
+	s.op("ADDQ", "$128", "R13")
+	s.op("SUBQ", "$32", mem(unitCols, "DI"))
+	s.op("DECQ", "R12")
+	s.op("JNE", "panel")
+	s.bytes("TILERELEASE", 0xc4, 0xe2, 0x78, 0x49, 0xc0)
+	s.finish()
+}
+
+// unitSums adds the products of all chunks up and leaves the sums of 32 columns in memory.
+func (s *source) unitSums(parts int, tall bool) {
+	for t := range 4 {
+		if tall || t < 2 {
+			s.bytes(fmt.Sprintf("TILEZERO TMM%d", t), 0xc4, 0xe2, 0x7b, 0x49, 0xc0|t<<3)
+		}
+	}
+	s.op("MOVQ", mem(unitA, "DI"), "SI")
+	s.op("MOVQ", mem(unitRowTile, "DI"), "DX")
+	s.op("ADDQ", "SI", "DX")
+	s.op("MOVQ", mem(unitChunk, "DI"), "AX")
+	s.op("MOVQ", "$64", "R9")
+	s.op("MOVQ", mem(unitChunks, "DI"), "R11")
+	s.label("chunk")
+	loadA := func(p int) {
+		s.tileLoad(rowsTile, "SI", p*tileBytes, "R10")
+		if tall {
+			s.tileLoad(rowsTile+1, "DX", p*tileBytes, "R10")
+		}
+	}
+	loadB := func(p int) {
+		s.tileLoad(weightsTile, "R8", p*tileBytes, "R9")
+		s.tileLoad(weightsTile+1, "R8", (parts+p)*tileBytes, "R9")
+	}
+	products := func() {
+		for t := range 4 {
+			if row := t / 2; tall || row == 0 {
+				s.tileProduct(t, rowsTile+row, weightsTile+t%2)
+			}
+		}
+	}
+	if parts == 1 {
+		loadA(0)
+		loadB(0)
+		products()
+	} else {
+		// Six products of parts that matter in float32, small ones first where that is
+		// free: each step reads either rows or weights.
+		loadA(0)
+		for _, step := range []struct {
+			load func(int)
+			part int
+		}{{loadB, 2}, {loadB, 1}, {loadA, 1}, {loadB, 0}, {loadA, 2}, {loadA, 0}} {
+			step.load(step.part)
+			products()
+		}
+	}
+	s.op("ADDQ", "AX", "SI")
+	s.op("ADDQ", "AX", "DX")
+	s.op("ADDQ", imm(2*parts*tileBytes), "R8")
+	s.op("DECQ", "R11")
+	s.op("JNE", "chunk")
+	s.op("MOVQ", mem(unitSums, "DI"), "SI")
+	s.op("MOVQ", "$128", "R9")
+	for t := range 4 {
+		if tall || t < 2 {
+			s.tileMemory("TILESTORED", 0x7a, t, "SI", t/2*16*128+t%2*64, "R9")
+		}
+	}
+}
+
+// unitResult adds the bias to the sums, takes the larger of them and least, and writes the
+// columns that there are.
+func (s *source) unitResult() {
+	s.op("MOVQ", mem(unitCols, "DI"), "CX")
+	s.op("MOVQ", "$32", "AX")
+	s.op("CMPQ", "CX", "AX")
+	s.op("CMOVQGT", "AX", "CX")
+	s.op("MOVQ", "$1", "AX")
+	s.op("SHLQ", "CX", "AX")
+	s.op("DECQ", "AX")
+	s.op("KMOVW", "AX", "K1")
+	s.op("SHRQ", "$16", "AX")
+	s.op("KMOVW", "AX", "K2")
+	s.op("VMOVUPS.Z", "(BX)", "K1", "Z1")
+	s.op("VMOVUPS.Z", "64(BX)", "K2", "Z2")
+	s.op("MOVQ", "R13", "DX")
+	s.op("MOVQ", mem(unitCS, "DI"), "AX")
+	s.op("MOVQ", mem(unitRows, "DI"), "R11")
+	s.label("row")
+	for i := range 2 {
+		sum, bias, mask := fmt.Sprintf("Z%d", 3+i), fmt.Sprintf("Z%d", 1+i), fmt.Sprintf("K%d", 1+i)
+		s.op("VADDPS", mem(64*i, "SI"), bias, sum)
+		s.op("VMAXPS", sum, "Z0", sum) // NaN, the second operand, stays
+		s.op("VMOVUPS", sum, mask, mem(64*i, "DX"))
+	}
+	s.op("ADDQ", "$128", "SI")
+	s.op("ADDQ", "AX", "DX")
+	s.op("DECQ", "R11")
+	s.op("JNE", "row")
+}
+
+// Offsets of the fields of kernel.splitRows.
+const (
+	splitDst = 8 * iota
+	splitDstStep
+	splitChunk
+	splitSrc
+	splitSS
+	splitRowsLeft
+	splitCols
+	splitLargest
+)
+
+// splitRows writes rows as three parts in bfloat16 that add up to them, in tiles.
+func (s *source) splitRows() {
+	s.function("splitTile", "r", "splitTile splits up to 16 rows in three parts: see type splitRows.")
+	s.eachRow(func() {
+		s.op("MOVQ", "R8", "R10")
+		s.op("MOVQ", "SI", "R11")
+		s.op("MOVQ", mem(splitCols, "DI"), "R12")
+		s.label("columns")
+		s.op("MOVQ", "R12", "CX")
+		s.op("MOVQ", "$32", "AX")
+		s.op("CMPQ", "CX", "AX")
+		s.op("CMOVQGT", "AX", "CX")
+		s.op("MOVQ", "$1", "AX")
+		s.op("SHLQ", "CX", "AX")
+		s.op("DECQ", "AX")
+		s.op("KMOVW", "AX", "K1")
+		s.op("SHRQ", "$16", "AX")
+		s.op("KMOVW", "AX", "K2")
+		for i := range 2 {
+			x := fmt.Sprintf("Z%d", i)
+			s.op("VMOVUPS.Z", mem(64*i, "R11"), fmt.Sprintf("K%d", i+1), x)
+			s.op("VPANDD", x, "Z9", "Z3")
+			s.op("VPMAXUD", "Z3", "Z8", "Z8")
+		}
+		for part := range 3 {
+			s.bytes("VCVTNE2PS2BF16 Z0, Z1, Z2", 0x62, 0xf2, 0x77, 0x48, 0x72, 0xd0)
+			s.op("VMOVDQU64", "Z2", mem(part*tileBytes, "R10"))
+			if part == 2 {
+				continue
+			}
+			s.op("VEXTRACTI64X4", "$1", "Z2", "Y4")
+			s.subtract("Y2", "Z3", "Z0")
+			s.subtract("Y4", "Z4", "Z1")
+		}
+		s.op("ADDQ", mem(splitChunk, "DI"), "R10")
+		s.op("ADDQ", "$128", "R11")
+		s.op("SUBQ", "$32", "R12")
+		s.op("JGT", "columns")
+	})
+}
+
+// stackRows is for few columns, whose parts fit side by side: lower once, middle twice, upper
+// three times. Weights are stacked so that one product adds up all six, small ones first.
+func (s *source) stackRows() {
+	s.function("stackTile", "r", "stackTile is splitTile of up to 16 columns, with parts side by side.")
+	s.eachRow(func() {
+		s.op("MOVQ", "R8", "R10")
+		s.op("MOVQ", mem(splitChunk, "DI"), "R12") // a row of zeros first
+		s.op("VPXORQ", "Z3", "Z3", "Z3")
+		s.label("zero")
+		s.op("VMOVDQU64", "Z3", "(R10)")
+		s.op("ADDQ", "$64", "R10")
+		s.op("SUBQ", "$64", "R12")
+		s.op("JGT", "zero")
+		s.op("MOVQ", mem(splitCols, "DI"), "CX")
+		s.op("MOVQ", "$1", "AX")
+		s.op("SHLQ", "CX", "AX")
+		s.op("DECQ", "AX")
+		s.op("KMOVW", "AX", "K1")
+		s.op("ADDQ", "CX", "CX") // bytes of a part
+		s.op("VMOVUPS.Z", "(SI)", "K1", "Z0")
+		s.op("VPANDD", "Z0", "Z9", "Z3")
+		s.op("VPMAXUD", "Z3", "Z8", "Z8")
+		s.op("LEAQ", "(CX)(CX*4)", "R10") // the upper part comes last, and is known first
+		s.op("ADDQ", "R8", "R10")
+		for part := range 3 {
+			s.bytes("VCVTNEPS2BF16 Z0, Y2", 0x62, 0xf2, 0x7e, 0x48, 0x72, 0xd0)
+			for range 3 - part {
+				s.op("VMOVDQU16", "Y2", "K1", "(R10)")
+				s.op("SUBQ", "CX", "R10")
+			}
+			if part < 2 {
+				s.subtract("Y2", "Z3", "Z0")
+			}
+		}
+	})
+}
+
+// eachRow goes through the rows: SI is the row, R8 where its parts go, Z8 gathers the largest
+// magnitude, as bits.
+func (s *source) eachRow(row func()) {
+	s.op("MOVQ", mem(splitDst, "DI"), "R8")
+	s.op("MOVQ", mem(splitSrc, "DI"), "SI")
+	s.op("MOVQ", mem(splitRowsLeft, "DI"), "R13")
+	s.op("MOVQ", mem(splitLargest, "DI"), "R9")
+	s.op("VPBROADCASTD", "magnitude<>(SB)", "Z9")
+	s.label("row")
+	s.op("VPXORQ", "Z8", "Z8", "Z8")
+	row()
+	s.op("VEXTRACTI64X4", "$1", "Z8", "Y3")
+	s.op("VPMAXUD", "Y3", "Y8", "Y8")
+	s.op("VEXTRACTI128", "$1", "Y8", "X3")
+	s.op("VPMAXUD", "X3", "X8", "X8")
+	for _, order := range []string{"$0x4e", "$0xb1"} {
+		s.op("VPSHUFD", order, "X8", "X3")
+		s.op("VPMAXUD", "X3", "X8", "X8")
+	}
+	s.op("VMOVD", "X8", "(R9)")
+	s.op("ADDQ", "$4", "R9")
+	s.op("ADDQ", mem(splitDstStep, "DI"), "R8")
+	s.op("ADDQ", mem(splitSS, "DI"), "SI")
+	s.op("DECQ", "R13")
+	s.op("JNE", "row")
+	s.finish()
+}
+
+// subtract takes values in bfloat16 from values in float32; wide is overwritten.
+func (s *source) subtract(half, wide, from string) {
+	s.op("VPMOVZXWD", half, wide)
+	s.op("VPSLLD", "$16", wide, wide)
+	s.op("VSUBPS", wide, from, from)
+}
+
+// bytes writes an instruction that Go's assembler does not know.
+func (s *source) bytes(meaning string, code ...int) {
+	for i, b := range code {
+		if i > 0 {
+			s.WriteString("; ")
+		} else {
+			s.WriteByte('\t')
+		}
+		fmt.Fprintf(s, "BYTE $0x%02x", b)
+	}
+	s.line(" // " + meaning)
+}
+
+func (s *source) tileLoad(tile int, base string, offset int, stride string) {
+	s.tileMemory("TILELOADD", 0x7b, tile, base, offset, stride)
+}
+
+// tileMemory moves a tile whose rows are stride bytes apart.
+func (s *source) tileMemory(name string, prefix, tile int, base string, offset int, stride string) {
+	b, x := registerNumber(base), registerNumber(stride)
+	s.bytes(fmt.Sprintf("%s TMM%d, %d(%s)(%s*1)", name, tile, offset, base, stride),
+		0xc4, 0x02|1<<7|(1-x>>3)<<6|(1-b>>3)<<5, prefix, 0x4b,
+		0x84|tile<<3, // a register, an index and four bytes
+		x&7<<3|b&7, offset&255, offset>>8&255, offset>>16&255, offset>>24&255)
+}
+
+// tileProduct adds the products of pairs in bfloat16 to sum.
+func (s *source) tileProduct(sum, rows, weights int) {
+	s.bytes(fmt.Sprintf("TDPBF16PS TMM%d, TMM%d, TMM%d", sum, rows, weights),
+		0xc4, 0xe2, 0x02|(15-weights)<<3, 0x5c, 0xc0|sum<<3|rows)
+}
+
+// registerNumber is that of the instruction set.
+func registerNumber(name string) int {
+	for i, n := range []string{"AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "R8", "R9", "R10", "R11", "R12", "R13"} {
+		if n == name {
+			return i
+		}
+	}
+	panic("no register " + name)
+}

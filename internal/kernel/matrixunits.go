@@ -1,0 +1,261 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+)
+
+// SplitWeights is a matrix of float32 prepared for products on the processor's matrix units
+// (AMX), which multiply bfloat16 and add up in float32. Operands are sums of three values in
+// bfloat16 (8 bits of mantissa each); of nine products of these parts the six that matter in
+// float32 are added up. The order of a row's sums depends on the matrix alone, as in Weights,
+// but differs from that of Weights: both are right to rounding.
+type SplitWeights struct {
+	K, N    int
+	exact   *Weights[float32] // for rows that parts cannot hold
+	data    []byte            // tiles: by 32 columns, 32 rows of the matrix, 16 columns, part
+	chunks  int               // of 32 rows
+	stacked bool              // K <= 16: parts below each other, in one chunk or three
+}
+
+// unitBlock is the argument of the assembly that multiplies a block of up to 32 rows with all
+// weights: c = max(a*b + bias, least). It knows the offsets of the fields, and changes cols.
+type unitBlock struct {
+	config   unsafe.Pointer // the shapes of tiles, 64 bytes
+	a        unsafe.Pointer // tiles of the rows
+	rowTile  uintptr        // bytes from the upper 16 rows to the lower
+	stride   uintptr        // bytes between rows in a tile of a
+	chunk    uintptr        // bytes from a chunk of a to the next
+	b        unsafe.Pointer // tiles of the weights
+	chunks   uintptr
+	panels   uintptr // of 32 columns
+	bias     unsafe.Pointer
+	biasStep uintptr // bytes from panel to panel; 0 repeats 32 values
+	c        unsafe.Pointer
+	cs       uintptr // bytes between its rows
+	rows     uintptr // 1 to 32
+	cols     uintptr
+	least    uint64         // in float32
+	sums     unsafe.Pointer // room for 32 x 32
+}
+
+// splitRows is the argument of the assembly that splits up to 16 rows.
+type splitRows struct {
+	dst     unsafe.Pointer
+	step    uintptr // bytes between rows of dst
+	chunk   uintptr // bytes from a chunk of dst to the next; stacked: those of a row
+	src     unsafe.Pointer
+	ss      uintptr // bytes between rows of src
+	rows    uintptr
+	cols    uintptr
+	largest unsafe.Pointer // a uint32 for each row: the bits of its largest magnitude
+}
+
+// unitRows and unitCols are the rows and columns of a block of results.
+const (
+	unitRows   = 32
+	unitCols   = 32
+	chunkDepth = 32 // of a sum, in one tile
+	tileBytes  = 1024
+	// Parts side by side in one tile save products if there are so few columns.
+	stackedDepth = 16
+)
+
+// Rows and weights whose largest magnitude is within these bounds have parts without overflow,
+// and what underflows is far below rounding.
+const (
+	smallestSplit = 1e-25
+	largestSplit  = 1e25
+)
+
+// stackedOrder returns the parts of the rows, and those of the weights that meet them: small
+// products first, so that few sums are rounded at full size.
+func stackedOrder() [6][2]int { return [6][2]int{{2, 0}, {1, 1}, {1, 0}, {0, 2}, {0, 1}, {0, 0}} }
+
+// tileShapes is what the processor is told: eight tiles of 16 rows of 64 bytes.
+func tileShapes() *[64]byte {
+	shapes := &[64]byte{0: 1} // palette
+	for i := range 8 {
+		shapes[16+2*i] = 64
+		shapes[48+i] = 16
+	}
+	return shapes
+}
+
+// PackSplit is Pack for matrix units; nil where there are none, and for weights that they do not
+// suit: one row, fewer than 16 columns, or magnitudes beyond what parts can hold. The first call asks
+// the operating system to let the process use the units.
+func PackSplit(k, n int, w []float32, trans bool) *SplitWeights {
+	if !matrixUnits() {
+		return nil
+	}
+	return packSplit(k, n, w, trans)
+}
+
+func packSplit(k, n int, w []float32, trans bool) *SplitWeights {
+	const fewest = 16
+	if k <= 1 || n < fewest || !splittable(largestBits(w[:k*n])) {
+		return nil
+	}
+	s := &SplitWeights{K: k, N: n, exact: Pack(k, n, w, trans), stacked: k <= stackedDepth}
+	at := func(l, j int) float32 {
+		if trans {
+			return w[j*k+l]
+		}
+		return w[l*n+j]
+	}
+	depth, parts := k, 3
+	if s.stacked {
+		depth, parts = k*len(stackedOrder()), 1
+	}
+	s.chunks = (depth + chunkDepth - 1) / chunkDepth
+	panels := (n + unitCols - 1) / unitCols
+	s.data = alignedBytes(panels * s.chunks * 2 * parts * tileBytes)
+	for j := range n {
+		for l := range k {
+			p := split(at(l, j))
+			if !s.stacked {
+				for part := range parts {
+					s.put(l, j, part, parts, p[part])
+				}
+				continue
+			}
+			for i, meet := range stackedOrder() {
+				s.put(i*k+l, j, 0, 1, p[meet[1]])
+			}
+		}
+	}
+	return s
+}
+
+// put writes one part of an element to its place in a tile: pairs of rows are side by side.
+func (s *SplitWeights) put(l, j, part, parts int, bits uint16) {
+	tile := (j/unitCols*s.chunks+l/chunkDepth)*2*parts + j%unitCols/16*parts + part
+	i := tile*tileBytes + l%chunkDepth/2*64 + j%16*4 + l%2*2
+	s.data[i], s.data[i+1] = byte(bits), byte(bits>>8)
+}
+
+// split is x as a sum of three values in bfloat16, each what the one before left, rounded to
+// the nearest.
+func split(x float32) (parts [3]uint16) {
+	for i := range parts {
+		parts[i] = bfloat16(x)
+		x -= math.Float32frombits(uint32(parts[i]) << 16)
+	}
+	return parts
+}
+
+// bfloat16 is x rounded to the nearest, ties to even; what is below the smallest normal number
+// is 0, as for the processor.
+func bfloat16(x float32) uint16 {
+	bits := math.Float32bits(x)
+	if bits&0x7f800000 == 0 {
+		return uint16(bits >> 16 & 0x8000)
+	}
+	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
+}
+
+// splittable says whether values whose largest magnitude has these bits can be split.
+func splittable(largest uint32) bool {
+	return largest == 0 || largest >= math.Float32bits(smallestSplit) && largest <= math.Float32bits(largestSplit)
+}
+
+func largestBits(v []float32) (largest uint32) {
+	for _, x := range v {
+		largest = max(largest, math.Float32bits(x)&^(1<<31))
+	}
+	return largest
+}
+
+// Scratch is the number of float32 that Mul needs room for.
+func (s *SplitWeights) Scratch() int {
+	return (s.rowsBytes()+unitRows*unitCols*4)/4 + unitRows + 64/4
+}
+
+// rowsBytes is what a block of split rows takes.
+func (s *SplitWeights) rowsBytes() int {
+	if s.stacked {
+		return unitRows * s.chunks * 64
+	}
+	return s.chunks * 2 * 3 * tileBytes
+}
+
+// Mul is that of Weights, to rounding. scratch has room for Scratch values, which are
+// overwritten; it must hold finite values at first, zeros say, and is used by one call at a time.
+func (s *SplitWeights) Mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
+	s.mul(c, ldc, a, lda, m, bias, scratch, false, runUnit, runSplit)
+}
+
+// MulRelu is Mul followed by Relu on c.
+func (s *SplitWeights) MulRelu(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
+	s.mul(c, ldc, a, lda, m, bias, scratch, true, runUnit, runSplit)
+}
+
+// mul goes through blocks of rows with the assembly, or in tests with what computes the same.
+func (s *SplitWeights) mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32, relu bool, unit func(u *unitBlock, parts int), split func(r *splitRows, stacked bool)) {
+	if m == 0 {
+		return
+	}
+	within("c", len(c), m, s.N, ldc)
+	within("a", len(a), m, s.K, lda)
+	var zeros [unitCols]float32
+	scratch = fromLine(scratch[:s.Scratch()])
+	sums := scratch[s.rowsBytes()/4:]
+	largest := unsafe.Slice((*uint32)(at(sums, unitRows*unitCols)), unitRows)
+	u := unitBlock{
+		config: unsafe.Pointer(tileShapes()),
+		a:      at(scratch, 0),
+		b:      unsafe.Pointer(&s.data[0]),
+		chunks: uintptr(s.chunks),
+		panels: uintptr((s.N + unitCols - 1) / unitCols),
+		bias:   at(zeros[:], 0),
+		cs:     uintptr(4 * ldc),
+		least:  uint64(math.Float32bits(least[float32](relu))),
+		sums:   at(sums, 0),
+	}
+	if bias != nil {
+		u.bias, u.biasStep = at(bias[:s.N], 0), 4*unitCols
+	}
+	r := splitRows{ss: uintptr(4 * lda), cols: uintptr(s.K)}
+	parts := 3
+	if s.stacked {
+		parts = 1
+		u.stride, u.chunk = uintptr(64*s.chunks), 64
+		u.rowTile = 16 * u.stride
+		r.chunk = u.stride
+	} else {
+		u.stride, u.chunk, u.rowTile = 64, 2*3*tileBytes, 3*tileBytes
+		r.chunk = u.chunk
+	}
+	r.step = u.stride
+	for i := 0; i < m; i += unitRows {
+		rows := min(unitRows, m-i)
+		for upper := 0; upper < rows; upper += 16 {
+			r.dst, r.src = unsafe.Add(u.a, uintptr(upper/16)*u.rowTile), at(a, (i+upper)*lda)
+			r.rows, r.largest = uintptr(min(16, rows-upper)), unsafe.Pointer(&largest[upper])
+			split(&r, s.stacked)
+		}
+		u.c, u.rows, u.cols = at(c, i*ldc), uintptr(rows), uintptr(s.N)
+		unit(&u, parts)
+		for j := i; j < i+rows; j++ {
+			if !splittable(largest[j-i]) {
+				s.exact.mul(c[j*ldc:], ldc, a[j*lda:], lda, 1, bias, relu)
+			}
+		}
+	}
+}
+
+// fromLine is v from where a cache line begins.
+func fromLine(v []float32) []float32 {
+	const line = 64
+	if r := int(uintptr(unsafe.Pointer(&v[0])) % line); r != 0 {
+		v = v[(line-r)/4:]
+	}
+	return v
+}
+
+// alignedBytes makes n bytes that start at a cache line.
+func alignedBytes(n int) []byte {
+	v := aligned[float32](n / 4)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), n)
+}
