@@ -1,0 +1,261 @@
+package penalty
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// coordinate is that of column i of penalty j's block: eliminated ones come first.
+func (c *criterion) coordinate(j, i int) int {
+	e := c.schur
+	switch {
+	case e == nil:
+		return c.blocks[c.penalties[j].block].lo + i
+	case e.members[j] != nil:
+		return e.members[j][i]
+	}
+	return e.n() + e.left.coordinate(e.leftOf[j], i)
+}
+
+// ownProduct is the entry of coordinate i on the diagonal of X'WX.
+func (c *criterion) ownProduct(i int) float64 {
+	if c.schur == nil || i >= c.schur.n() {
+		return c.between(i, i)
+	}
+	f := c.schur.eliminated
+	g, _ := slices.BinarySearch(f.lo, i+1)
+	lo, hi := f.group(g - 1)
+	return f.gram[f.at[g-1]+(i-lo)*(hi-lo+1)] - f.mean[i]*f.mean[i]
+}
+
+// between is an entry of X'WX, of coordinates that were not eliminated.
+func (c *criterion) between(i, j int) float64 {
+	if c.schur == nil {
+		return c.gram.At(i, j)
+	}
+	return c.schur.base.At(i-c.schur.n(), j-c.schur.n())
+}
+
+// covariances are A^-1 and A^-1 X'WX A^-1 in the problem's coordinates, xx being X'WX there.
+func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
+	if c.schur != nil {
+		v := c.schur.vp()
+		return c.schur.placed(v), c.schur.placed(c.schur.ve(v, xx))
+	}
+	vp = sandwich(c.innerBasis(), c.inverse)
+	return vp, sandwich(full(vp), xx)
+}
+
+// coefficients sets dst to alpha of response r in the problem's coordinates.
+func (c *criterion) coefficients(dst []float64, r int) {
+	alpha := c.at[r].alpha
+	if e := c.schur; e != nil {
+		own := make([]float64, len(e.columns))
+		if w := e.left.basis; w != nil {
+			_, q := w.Dims()
+			mat.NewVecDense(len(own), own).MulVec(w, mat.NewVecDense(q, alpha[e.n():e.n()+q]))
+		}
+		e.place(dst, alpha, own)
+		return
+	}
+	mat.NewVecDense(len(dst), dst).MulVec(c.basis, mat.NewVecDense(c.q, alpha))
+}
+
+// place sets dst, in the order of the problem's columns, to f/d, by position, and to s.
+func (f *eliminated) place(dst, alpha, s []float64) {
+	for i, c := range f.column {
+		dst[f.start+c] = alpha[i] / f.d[i]
+	}
+	for i, c := range f.columns {
+		dst[c] = s[i]
+	}
+}
+
+// inverseTimes is A^-1 x in the problem's coordinates, x in those of the overlaps.
+func (c *criterion) inverseTimes(x *mat.Dense) *mat.Dense {
+	if c.schur == nil {
+		return product(c.innerBasis(), product(full(c.inverse), x))
+	}
+	e := c.schur
+	rows, width := x.Dims()
+	dst := mat.NewDense(len(c.kept), width, nil)
+	p, pt := mat.NewDense(e.n(), e.q, e.p), mat.NewDense(e.n(), e.q, e.pt)
+	f, s := x.Slice(0, e.n(), 0, width), x.Slice(e.n(), rows, 0, width)
+	var up, own, left mat.Dense
+	up.Mul(p.T(), f)
+	up.Sub(&up, s) // N'x, A^-1 being that of A_f and N T^-1 N' with N = [P; -I]
+	own.Mul(pt, &up)
+	left.Mul(e.left.inverse, &up)
+	left.Scale(-1, &left)
+	var others mat.Dense
+	if e.left.basis != nil {
+		w := e.left.innerBasis()
+		_, q := w.Dims()
+		others.Mul(w, left.Slice(0, q, 0, width))
+	}
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		block := mat.NewDense(hi-lo, hi-lo, e.inverse[at:at+(hi-lo)*(hi-lo)])
+		var part mat.Dense
+		part.Mul(block, x.Slice(lo, hi, 0, width))
+		rows := own.Slice(lo, hi, 0, width).(*mat.Dense)
+		rows.Add(rows, &part)
+	}
+	column := make([]float64, len(c.kept))
+	for j := range width {
+		var s []float64
+		if !others.IsEmpty() {
+			s = mat.Col(nil, j, &others)
+		}
+		e.place(column, mat.Col(nil, j, &own), s)
+		dst.SetCol(j, column)
+	}
+	return dst
+}
+
+// bordered is a symmetric matrix of the problem's columns: the eliminated ones by position,
+// then those left.
+type bordered struct {
+	ff, sf, ss *mat.Dense // ss and sf: nil if none is left
+}
+
+// vp is A^-1 in the problem's coordinates.
+func (e *schur) vp() *bordered {
+	n := e.n()
+	p, pt := e.scaled(e.p), e.scaled(e.pt)
+	v := &bordered{ff: productTrans(pt, p)}
+	e.addGroups(v.ff)
+	if w := e.left.basis; w != nil {
+		w = e.left.innerBasis()
+		_, q := w.Dims()
+		v.sf = productTrans(w, mat.DenseCopyOf(pt.Slice(0, n, 0, q)))
+		v.sf.Scale(-1, v.sf)
+		v.ss = productTrans(product(w, mat.DenseCopyOf(full(e.left.inverse).Slice(0, q, 0, q))), w)
+	}
+	return v
+}
+
+// scaled is x, n x q by rows, with its rows divided by d.
+func (e *schur) scaled(x []float64) *mat.Dense {
+	y := mat.NewDense(e.n(), e.q, nil)
+	for i, d := range e.d {
+		row := y.RawRowView(i)
+		for c, v := range x[i*e.q : (i+1)*e.q] {
+			row[c] = v / d
+		}
+	}
+	return y
+}
+
+// addGroups adds A_f^-1 in the problem's coordinates.
+func (e *schur) addGroups(dst *mat.Dense) {
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		for i := lo; i < hi; i++ {
+			row := dst.RawRowView(i)[lo:hi]
+			for j := range row {
+				row[j] += e.inverse[at+(i-lo)*(hi-lo)+j] / (e.d[i] * e.d[lo+j])
+			}
+		}
+	}
+}
+
+// ve is A^-1 X'WX A^-1, v being A^-1: products with the eliminated columns are those
+// of the groups, less those of means.
+func (e *schur) ve(v *bordered, xx *mat.SymDense) *bordered {
+	n := e.n()
+	p, pt := e.scaled(e.p), e.scaled(e.pt)
+	z := e.groupsTimes(v.ff) // X'WX A^-1, the eliminated rows and columns
+	out := &bordered{}
+	var zs *mat.Dense
+	if v.sf != nil {
+		m := len(e.columns)
+		fs, ss := mat.NewDense(n, m, nil), mat.NewDense(m, m, nil)
+		for j, b := range e.columns {
+			for i, c := range e.column {
+				fs.Set(i, j, xx.At(e.start+c, b))
+			}
+			for i, a := range e.columns {
+				ss.Set(i, j, xx.At(a, b))
+			}
+		}
+		z.Add(z, product(fs, v.sf))
+		sf := mat.DenseCopyOf(fs.T())
+		zs = product(sf, v.ff) // the other rows
+		zs.Add(zs, product(ss, v.sf))
+		zfs := e.groupsTimes(mat.DenseCopyOf(v.sf.T())) // the other columns
+		zfs.Add(zfs, product(fs, v.ss))
+		zss := productTrans(sf, v.sf)
+		zss.Add(zss, product(ss, v.ss))
+		out.sf = product(v.sf, z)
+		out.sf.Add(out.sf, product(v.ss, zs))
+		out.ss = product(v.sf, zfs)
+		out.ss.Add(out.ss, product(v.ss, zss))
+	}
+	out.ff = product(pt, product(mat.DenseCopyOf(p.T()), z))
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		for i := lo; i < hi; i++ {
+			row := out.ff.RawRowView(i)
+			for j := lo; j < hi; j++ {
+				kernel.Axpy(row, z.RawRowView(j), e.inverse[at+(i-lo)*(hi-lo)+j-lo]/(e.d[i]*e.d[j]))
+			}
+		}
+	}
+	if zs != nil {
+		out.ff.Add(out.ff, product(mat.DenseCopyOf(v.sf.T()), zs))
+	}
+	return out
+}
+
+// groupsTimes is X_f'WX_f x, x of n rows.
+func (e *schur) groupsTimes(x *mat.Dense) *mat.Dense {
+	_, width := x.Dims()
+	z, along := mat.NewDense(e.n(), width, nil), make([]float64, width)
+	for i, m := range e.mean {
+		kernel.Axpy(along, x.RawRowView(i), m*e.d[i])
+	}
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		for i := lo; i < hi; i++ {
+			row := z.RawRowView(i)
+			for j := lo; j < hi; j++ {
+				kernel.Axpy(row, x.RawRowView(j), e.gram[at+(i-lo)*(hi-lo)+j-lo]*e.d[i]*e.d[j])
+			}
+			kernel.Axpy(row, along, -e.mean[i]*e.d[i])
+		}
+	}
+	return z
+}
+
+// placed is v in the order of the problem's columns.
+func (e *schur) placed(v *bordered) *mat.SymDense {
+	at := make([]int, 0, e.n()+len(e.columns))
+	for _, c := range e.column {
+		at = append(at, e.start+c)
+	}
+	at = append(at, e.columns...)
+	out := mat.NewSymDense(len(at), nil)
+	raw, n := out.RawSymmetric(), e.n()
+	set := func(a, b int, value float64) {
+		raw.Data[min(a, b)*raw.Stride+max(a, b)] = value
+	}
+	for i := range n {
+		row := v.ff.RawRowView(i)
+		for j := i; j < n; j++ {
+			set(at[i], at[j], (row[j]+v.ff.At(j, i))/2)
+		}
+	}
+	for i := range e.columns {
+		for j, value := range v.sf.RawRowView(i) {
+			set(at[n+i], at[j], value)
+		}
+		for j := i; j < len(e.columns); j++ {
+			set(at[n+i], at[n+j], (v.ss.At(i, j)+v.ss.At(j, i))/2)
+		}
+	}
+	return out
+}
