@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // piece is a term's columns in the sum of some terms: what has what coefficients.
@@ -105,9 +106,7 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 			}
 		}
 	}
-	var half, whole mat.Dense
-	half.Mul(l, c.cov)
-	whole.Mul(&half, l.T())
+	whole := congruentTo(l, c.cov)
 	u.intercept = make([]float64, len(at))
 	mat.NewVecDense(len(at), u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
 	u.cov = mat.NewSymDense(len(at), nil)
@@ -117,6 +116,34 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 		}
 	}
 	return nil
+}
+
+// congruentTo is l v l'. Most rows of l are those of the identity, all of many levels' among
+// them, so zeros are left out.
+func congruentTo(l *mat.Dense, v *mat.SymDense) *mat.Dense {
+	n, q := l.Dims()
+	dense := mat.DenseCopyOf(v)
+	half := mat.NewDense(n, q, nil)
+	others := make([][]int, n) // where a row is not 0
+	for i := range n {
+		for a, x := range l.RawRowView(i) {
+			if x != 0 {
+				others[i] = append(others[i], a)
+				kernel.Axpy(half.RawRowView(i), dense.RawRowView(a), x)
+			}
+		}
+	}
+	whole := mat.NewDense(n, n, nil)
+	for i := range n {
+		from, row := half.RawRowView(i), whole.RawRowView(i)
+		for k, at := range others {
+			to := l.RawRowView(k)
+			for _, a := range at {
+				row[k] += from[a] * to[a]
+			}
+		}
+	}
+	return whole
 }
 
 // splitting is made again from the moments that were read.

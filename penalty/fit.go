@@ -57,6 +57,8 @@ type Fit struct {
 	Status Status
 	Log    []Step
 
+	schur *schur // what was eliminated and factored last; nil: nothing
+
 	// Others are the fits of Problem.Others: their own Alpha, RSS, Scale, Vp, Ve, Vc and
 	// EDF2, all else shared with this one. nil without.
 	Others []*Fit
@@ -139,6 +141,7 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	var vp, ve *mat.SymDense // but for the scale
 	if s.q > 0 {
 		vp, ve = s.covariances(p.XX)
+		f.schur = s.schur
 	}
 	for range p.Others {
 		own := *f

@@ -167,6 +167,7 @@ func TestEliminationGivesTheDenseFit(t *testing.T) {
 			name := fmt.Sprintf("%s, gamma %g, scale %g", l.name, o.Gamma, o.Scale)
 			got, want := mustSelect(t, p, &o), denseFit(t, p, o)
 			sameFit(t, name, got, want, 1e-8)
+			shrinkage(t, name, p, got)
 		}
 	}
 }
@@ -217,5 +218,20 @@ func sameFit(t *testing.T, name string, got, want *Fit, tol float64) {
 	for r := range want.Others {
 		near(fmt.Sprintf("alpha of response %d", r+2), got.Others[r].Alpha, want.Others[r].Alpha, tol)
 		symmetric("Vc of another response", got.Others[r].Vc, want.Others[r].Vc)
+	}
+}
+
+// shrinkage compares Shrinkage with the product that it stands for.
+func shrinkage(t *testing.T, name string, p *Problem, f *Fit) {
+	t.Helper()
+	s := mat.NewSymDense(len(p.XZ), nil)
+	addPenalties(s, p, f.Lambda)
+	want := sandwich(full(f.Vp), s)
+	got := f.Shrinkage()
+	got.ScaleSym(f.Scale, got) // Vp has the scale twice
+	var apart mat.Dense
+	apart.Sub(got, want)
+	if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(len(p.XZ))) {
+		t.Errorf("%s: Vp S Vp differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
 	}
 }

@@ -259,3 +259,86 @@ func (e *schur) placed(v *bordered) *mat.SymDense {
 	}
 	return out
 }
+
+// Shrinkage is Scale A^-1 S A^-1 with A = X'WX + S (p x p), the prior variance of what the
+// penalties take from alpha (Nychka 1988; Wood 2017, 6.10), where columns of many
+// levels made it a matter of p^2 operations for each of the others. nil elsewhere, or
+// without residual: Vp has it then, in p^3.
+func (f *Fit) Shrinkage() *mat.SymDense {
+	if f.schur == nil || !(f.Scale > 0) {
+		return nil
+	}
+	v := f.schur.placed(f.schur.shrinkage())
+	v.ScaleSym(f.Scale, v)
+	return v
+}
+
+// shrinkage is A^-1 S A^-1: with X = A_f^-1 R^2 P and W = P'R^2 P + S_left,
+//
+//	[ A_f^-1 R^2 A_f^-1 + X Q' + Q X' + Q W Q'   -X T^-1 - Q W T^-1 ]
+//	[ ...                                         T^-1 W T^-1       ].
+func (e *schur) shrinkage() *bordered {
+	n := e.n()
+	squares := make([]float64, n)
+	for i, r := range e.root {
+		squares[i] = r * r
+	}
+	inner := mat.NewSymDense(e.q, nil)
+	weightedGram(inner, e.p, squares)
+	e.left.addRoots(inner, e.rho)
+	x, own := mat.NewDense(n, e.q, nil), mat.NewDense(n, n, nil)
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		m := hi - lo
+		for i := lo; i < hi; i++ {
+			for j := lo; j < hi; j++ {
+				f := e.inverse[at+(i-lo)*m+j-lo] * squares[j]
+				kernel.Axpy(x.RawRowView(i), e.p[j*e.q:(j+1)*e.q], f)
+				kernel.Axpy(own.RawRowView(i)[lo:hi], e.inverse[at+(j-lo)*m:][:m], f/2)
+			}
+		}
+	}
+	w, inverse := full(inner), full(e.left.inverse)
+	qw := product(mat.NewDense(n, e.q, e.pt), w)
+	half := mat.DenseCopyOf(qw)
+	half.Scale(0.5, half)
+	half.Add(half, x)
+	out := &bordered{ff: productTrans(half, mat.NewDense(n, e.q, e.pt))}
+	out.ff.Add(out.ff, own)
+	for i := range n { // what is above and its transpose, which placed takes the mean of
+		row := out.ff.RawRowView(i)
+		for j := range row {
+			row[j] *= 2 / (e.d[i] * e.d[j])
+		}
+	}
+	if e.left.basis != nil {
+		b := e.left.innerBasis()
+		_, q := b.Dims()
+		x.Add(x, qw)
+		fs := product(x, inverse)
+		for i, d := range e.d {
+			for j, v := range fs.RawRowView(i) {
+				fs.Set(i, j, -v/d)
+			}
+		}
+		out.sf = productTrans(b, mat.DenseCopyOf(fs.Slice(0, n, 0, q)))
+		ss := product(inverse, product(w, inverse))
+		out.ss = productTrans(product(b, mat.DenseCopyOf(ss.Slice(0, q, 0, q))), b)
+	}
+	return out
+}
+
+// addRoots adds sum_j lambda_j S_j in the coordinates of the overlaps.
+func (c *criterion) addRoots(dst *mat.SymDense, rho []float64) {
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		for l := range b.dim {
+			v := 1.0
+			if c.overlap[i] == nil {
+				diag, _ := c.scaledRoot(b.penalties[0], rho)
+				v = diag[l] * diag[l]
+			}
+			dst.SetSym(b.lo+l, b.lo+l, dst.At(b.lo+l, b.lo+l)+v)
+		}
+	}
+}
