@@ -30,18 +30,20 @@ import (
 // being the size of a group, once for each set of lambdas.
 type schur struct {
 	*eliminated
-	left     *criterion // of the columns left and, last, the intercept; its gram is that of T without penalties
-	one      bool       // there is an intercept
-	base     *mat.SymDense
-	crosses  [][]float64 // X'Wz of the columns left, by response
-	leftOf   []int       // the penalty of left that a penalty is; -1: on eliminated columns
-	members  [][]int     // positions of those that are; nil: of left
-	blockOf  []int       // of left's blocks, the system's
-	rho      []float64   // of left's penalties
-	root     []float64   // R
-	factor   []float64   // L of each group, as gram is stored
-	inverse  []float64   // A_g^-1; made by invert, as all below
-	y, p, pt []float64   // Y, P (once inverted in the coordinates of left's overlaps) and Q = P T^-1: n x q
+	left     *criterion    // of the columns left and, last, the intercept; its gram is that of T without penalties
+	one      bool          // there is an intercept
+	base     *mat.SymDense // C
+	basis    *mat.Dense    // of left without the intercept, in the problem's coordinates; nil: there is no other column
+	crosses  [][]float64   // X'Wz of the columns left, by response
+	leftOf   []int         // the penalty of left that a penalty is; -1: on eliminated columns
+	members  [][]int       // positions of those that are; nil: of left
+	blockOf  []int         // of left's blocks, the system's
+	rho      []float64     // of left's penalties
+	root     []float64     // R
+	factor   []float64     // L of each group, as gram is stored
+	inverse  []float64     // A_g^-1; made by invert, as all below
+	below    *mat.SymDense // T^-1, in the coordinates of left's overlaps
+	y, p, pt []float64     // Y, P (once inverted in the coordinates of left's overlaps) and Q = P T^-1: n x q
 	k, h     []*mat.SymDense
 	near     *mat.SymDense // the sum over a and b above, by penalties
 	of, sums []float64     // workspaces: n and q
@@ -204,7 +206,8 @@ func (e *schur) penalties(p *Problem, whole, s *system, live []bool) {
 
 func (e *schur) allocate(s *system) {
 	n := e.n()
-	e.base, e.rho = s.gram, make([]float64, len(s.penalties))
+	e.base, e.basis, e.rho = s.gram, s.basis, make([]float64, len(s.penalties))
+	e.below = mat.NewSymDense(s.q, nil)
 	s.gram = mat.NewSymDense(s.q, nil)
 	for r := range s.responses {
 		e.crosses = append(e.crosses, s.responses[r].cross)
@@ -364,7 +367,7 @@ func subtractGram(dst, base *mat.SymDense, y []float64, n int) {
 	for i := range minus {
 		minus[i] = -1
 	}
-	addCross(raw.Data, raw.Stride, y, q, q, y, q, q, n, minus)
+	kernel.AddCross(raw.Data, raw.Stride, y, q, q, y, q, q, n, minus)
 }
 
 // residualSum is criterion.residualSum: products about the means are those of the groups
@@ -417,22 +420,22 @@ func (e *schur) rootTimesAlpha(c *criterion) {
 	}
 }
 
-// fewDigits is criterion.fewDigits: left's pivots are next to its own diagonal, which is
-// less than that of X'WX + S.
+// fewDigits is criterion.fewDigits: digits are lost by what is taken from C, or next to
+// the diagonal of what that leaves.
 func (e *schur) fewDigits() bool {
 	if e.left.fewDigits() {
 		return true
 	}
 	y := append([]float64(nil), e.y...)
 	e.left.intoInner(y, e.n())
-	least := 1.0
 	for i, v := range e.left.e {
 		taken := 0.0
 		for l := i; l < len(y); l += e.q {
 			taken += y[l] * y[l]
 		}
-		u := e.left.chol.u[i*e.q+i]
-		least = math.Min(least, u*u/(1+taken*v*v))
+		if 1/(1+taken*v*v) < 1e-12 {
+			return true
+		}
 	}
-	return least < 1e-12
+	return false
 }

@@ -54,9 +54,9 @@ func (c *criterion) coefficients(dst []float64, r int) {
 	alpha := c.at[r].alpha
 	if e := c.schur; e != nil {
 		own := make([]float64, len(e.columns))
-		if w := e.left.basis; w != nil {
-			_, q := w.Dims()
-			mat.NewVecDense(len(own), own).MulVec(w, mat.NewVecDense(q, alpha[e.n():e.n()+q]))
+		if e.basis != nil {
+			_, q := e.basis.Dims()
+			mat.NewVecDense(len(own), own).MulVec(e.basis, mat.NewVecDense(q, alpha[e.n():e.n()+q]))
 		}
 		e.place(dst, alpha, own)
 		return
@@ -88,10 +88,10 @@ func (c *criterion) inverseTimes(x *mat.Dense) *mat.Dense {
 	up.Mul(p.T(), f)
 	up.Sub(&up, s) // N'x, A^-1 being that of A_f and N T^-1 N' with N = [P; -I]
 	own.Mul(pt, &up)
-	left.Mul(e.left.inverse, &up)
+	left.Mul(e.below, &up)
 	left.Scale(-1, &left)
 	var others mat.Dense
-	if e.left.basis != nil {
+	if e.basis != nil {
 		w := e.left.innerBasis()
 		_, q := w.Dims()
 		others.Mul(w, left.Slice(0, q, 0, width))
@@ -128,12 +128,12 @@ func (e *schur) vp() *bordered {
 	p, pt := e.scaled(e.p), e.scaled(e.pt)
 	v := &bordered{ff: productTrans(pt, p)}
 	e.addGroups(v.ff)
-	if w := e.left.basis; w != nil {
-		w = e.left.innerBasis()
+	if e.basis != nil {
+		w := e.left.innerBasis()
 		_, q := w.Dims()
 		v.sf = productTrans(w, mat.DenseCopyOf(pt.Slice(0, n, 0, q)))
 		v.sf.Scale(-1, v.sf)
-		v.ss = productTrans(product(w, mat.DenseCopyOf(full(e.left.inverse).Slice(0, q, 0, q))), w)
+		v.ss = productTrans(product(w, mat.DenseCopyOf(full(e.below).Slice(0, q, 0, q))), w)
 	}
 	return v
 }
@@ -298,7 +298,7 @@ func (e *schur) shrinkage() *bordered {
 			}
 		}
 	}
-	w, inverse := full(inner), full(e.left.inverse)
+	w, inverse := full(inner), full(e.below)
 	qw := product(mat.NewDense(n, e.q, e.pt), w)
 	half := mat.DenseCopyOf(qw)
 	half.Scale(0.5, half)
@@ -311,7 +311,7 @@ func (e *schur) shrinkage() *bordered {
 			row[j] *= 2 / (e.d[i] * e.d[j])
 		}
 	}
-	if e.left.basis != nil {
+	if e.basis != nil {
 		b := e.left.innerBasis()
 		_, q := b.Dims()
 		x.Add(x, qw)

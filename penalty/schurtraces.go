@@ -10,7 +10,9 @@ import (
 
 // invert prepares traces, products and covariances at what solve has factored last.
 func (e *schur) invert() {
-	e.left.invertAll(e.rho)
+	e.left.invert()
+	e.below.CopySym(e.left.inverse)
+	e.left.middle(e.rho)
 	e.invertGroups()
 	copy(e.p, e.y)
 	e.solveUpper(e.p, e.q)
@@ -34,7 +36,7 @@ func (e *schur) invert() {
 // timesInverse sets Q = P T^-1.
 func (e *schur) timesInverse() {
 	n := e.n()
-	q := product(mat.NewDense(n, e.q, e.p), full(e.left.inverse))
+	q := product(mat.NewDense(n, e.q, e.p), full(e.below))
 	copy(e.pt, q.RawMatrix().Data)
 }
 
@@ -42,7 +44,7 @@ func (e *schur) timesInverse() {
 func weightedGram(dst *mat.SymDense, x, w []float64) {
 	dst.Zero()
 	q, raw := dst.SymmetricDim(), dst.RawSymmetric()
-	addCross(raw.Data, raw.Stride, x, q, q, x, q, q, len(w), w)
+	kernel.AddCross(raw.Data, raw.Stride, x, q, q, x, q, q, len(w), w)
 }
 
 // intoInner multiplies x, n x q by rows, by what takes coordinates of the overlaps to
@@ -262,11 +264,10 @@ func (e *schur) determined(s *system, unit, tol float64) bool {
 			}
 		}
 		subtractGram(t, base, y, e.n())
-		var f factor
-		if !f.factorize(t) {
+		var chol mat.Cholesky
+		if !chol.Factorize(t) || chol.InverseTo(t) != nil {
 			return false
 		}
-		f.inverseTo(t)
 		e.solveUpper(y, free) // P
 		p := mat.NewDense(e.n(), free, y)
 		q := product(p, full(t))
