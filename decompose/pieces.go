@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/projection"
-	"github.com/pho-go/pho/internal/kernel"
 )
 
 // piece is a term's columns in the sum of some terms: what has what coefficients.
@@ -122,25 +121,33 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 // them, so zeros are left out.
 func congruentTo(l *mat.Dense, v *mat.SymDense) *mat.Dense {
 	n, q := l.Dims()
-	dense := mat.DenseCopyOf(v)
-	half := mat.NewDense(n, q, nil)
-	others := make([][]int, n) // where a row is not 0
+	at, entries := make([][]int, n), 0 // where a row is not 0
 	for i := range n {
 		for a, x := range l.RawRowView(i) {
 			if x != 0 {
-				others[i] = append(others[i], a)
-				kernel.Axpy(half.RawRowView(i), dense.RawRowView(a), x)
+				at[i] = append(at[i], a)
 			}
 		}
+		entries += len(at[i])
 	}
 	whole := mat.NewDense(n, n, nil)
-	for i := range n {
-		from, row := half.RawRowView(i), whole.RawRowView(i)
-		for k, at := range others {
-			to := l.RawRowView(k)
-			for _, a := range at {
-				row[k] += from[a] * to[a]
+	if entries/4 > q {
+		var half mat.Dense
+		half.Mul(l, v)
+		whole.Mul(&half, l.T())
+		return whole
+	}
+	from := v.RawSymmetric()
+	for i, row := range at {
+		for k, column := range at[:i+1] {
+			sum := 0.0
+			for _, a := range row {
+				for _, b := range column {
+					sum += l.At(i, a) * l.At(k, b) * from.Data[min(a, b)*from.Stride+max(a, b)]
+				}
 			}
+			whole.Set(i, k, sum)
+			whole.Set(k, i, sum)
 		}
 	}
 	return whole
