@@ -101,7 +101,7 @@ func factorTerms(x [][]float64, how smooth) ([]decompose.Spec, error) {
 	return []decompose.Spec{
 		basis.Factor("g", nil),
 		basis.Tensor([]basis.Margin{margin("x1"), margin("x2")}, &basis.TensorOptions{SmoothOptions: basis.SmoothOptions{SP: how.take(2)}}),
-		basis.Surface([]string{"x3"}, basis.TP{K: 20, Knots: x[3][:min(how.knots, len(x[3]))]}, &basis.SmoothOptions{SP: how.take(1)}),
+		basis.Smooth("x3", basis.TP{K: 20, Knots: x[3][:min(how.knots, len(x[3]))]}, &basis.SmoothOptions{SP: how.take(1)}),
 	}, nil
 }
 
