@@ -108,12 +108,9 @@ func factorTerms(x [][]float64, how smooth) ([]decompose.Spec, error) {
 // byTerms are f + s(x, by = f, bs = "ps", k = 20) + s(t, bs = "cc", k = 20) + s(g, bs = "re").
 func byTerms(x [][]float64, how smooth) ([]decompose.Spec, error) {
 	specs := []decompose.Spec{basis.Factor("f", nil)}
-	by := &basis.SmoothOptions{By: "f"}
-	if how.sp != nil { // one for each level
-		by.SP = how.take(4)
-	}
 	return append(specs,
-		basis.Smooth("x", basis.PS{K: 20}, by),
+		// Given smoothing parameters are the same for all levels.
+		basis.Smooth("x", basis.PS{K: 20}, &basis.SmoothOptions{By: "f", SP: how.take(1)}),
 		basis.Smooth("t", basis.CC{Knots: equispaced(20)}, &basis.SmoothOptions{SP: how.take(1)}),
 		basis.RandomEffect(&basis.SmoothOptions{SP: how.take(1)}, basis.Variable{Column: "g", Factor: true}),
 	), nil
