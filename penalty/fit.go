@@ -57,6 +57,8 @@ type Fit struct {
 	Status Status
 	Log    []Step
 
+	schur *schur // what was eliminated and factored last; nil: nothing
+
 	// Others are the fits of Problem.Others: their own Alpha, RSS, Scale, Vp, Ve, Vc and
 	// EDF2, all else shared with this one. nil without.
 	Others []*Fit
@@ -126,9 +128,7 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	for j := range s.penalties {
 		pen := &s.penalties[j]
-		for i := range pen.rank {
-			f.EDF[pen.component] -= s.m.At(pen.lo+i, pen.lo+i)
-		}
+		f.EDF[pen.component] -= s.spentBy(j)
 		// 2F - FF = I - (I - F)^2.
 		for l := range s.penalties {
 			f.EDF1[pen.component] -= s.traceProduct(j, l)
@@ -140,8 +140,8 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	var vp, ve *mat.SymDense // but for the scale
 	if s.q > 0 {
-		vp = sandwich(s.innerBasis(), s.inverse)
-		ve = sandwich(full(vp), p.XX)
+		vp, ve = s.covariances(p.XX)
+		f.schur = s.schur
 	}
 	for range p.Others {
 		own := *f
@@ -158,7 +158,7 @@ func (f *Fit) finishResponse(s *search, r int, known float64, dim int, vp, ve *m
 	f.Alpha = make([]float64, dim)
 	f.RSS = s.residualOf(r)
 	if s.q > 0 {
-		mat.NewVecDense(dim, f.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.at[r].alpha))
+		s.coefficients(f.Alpha, r)
 	}
 	f.Scale = known
 	if known == 0 {

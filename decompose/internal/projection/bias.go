@@ -17,6 +17,14 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 	if f.cov == nil || !(f.Scale > 0) {
 		return nil
 	}
+	if f.shrinkage != nil && f.dropped == nil && f.problem.factor == nil {
+		if v := f.shrinkage(); v != nil {
+			if f.vague != nil {
+				v.AddSym(v, f.vague)
+			}
+			return f.problem.columns.expandCov(v)
+		}
+	}
 	n, some := len(f.alpha), false
 	sum := mat.NewDense(n, n, nil)
 	cov := mat.DenseCopyOf(f.cov)

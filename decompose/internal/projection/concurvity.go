@@ -44,11 +44,7 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	if err != nil {
 		return nil, nil, err
 	}
-	full, err := s.againstAll(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	pairs, err := s.pairs(ctx)
+	full, pairs, err := s.measure(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,6 +55,20 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	}
 	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return c.blocks[p.Block].Kept || c.blocks[p.With].Kept })
 	return full, pairs, nil
+}
+
+// measure measures every term against all others, and against each.
+func (s *spans) measure(ctx context.Context) ([]Concurvity, []Pair, error) {
+	large, err := s.dominant()
+	if err != nil {
+		return nil, nil, err
+	}
+	full, err := s.againstAll(ctx, large)
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, err := s.pairs(ctx, large)
+	return full, pairs, err
 }
 
 // spans are the standardised columns of all terms, and their correlations.
@@ -90,7 +100,10 @@ func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, star
 // againstAll measures every term against all others. What a term keeps of itself once
 // they are taken out is the inverse of its block of C^-1: one inverse serves all terms.
 // The ridge is what the rank tolerance calls zero.
-func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
+func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, error) {
+	if large != nil {
+		return large.againstAll(s)
+	}
 	full := make([]Concurvity, len(s.terms))
 	if len(s.terms) < 2 {
 		return full, nil
@@ -121,14 +134,14 @@ func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
 }
 
 // pairs measures every term against each of the others; none of too many terms.
-func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
+func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 	n := len(s.terms)
 	if n < 2 || n > concurvityTerms {
 		return nil, nil
 	}
 	all := mat.DenseCopyOf(s.corr)
 	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
-	inverse, apart, err := s.prepared(ctx, between)
+	inverse, apart, err := s.prepared(ctx, between, large)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +154,16 @@ func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
 			if i == j || apart[i*n+j] {
 				continue
 			}
-			taken := other.taken(between(i, j), inverse[i], s.tolerance)
-			if m := t.after(taken, inverse[j]); m.Worst >= concurvityShown {
+			var m Concurvity
+			switch {
+			case large != nil && j == large.block && !other.many():
+				m = large.pair(s, i)
+			case large != nil && i == large.block && !t.many():
+				m = t.after(large.against(j), nil)
+			default:
+				m = t.after(other.taken(between(i, j), inverse[i], s.tolerance), inverse[j])
+			}
+			if m.Worst >= concurvityShown {
 				pairs = append(pairs, Pair{Block: j, With: i, Concurvity: m})
 			}
 		}
@@ -152,26 +173,36 @@ func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
 
 // prepared gives the inverse correlations of terms of many columns, and which pairs of
 // the others (n x n) would not be shown.
-func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix) (inverse []*mat.SymDense, apart []bool, err error) {
+func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix, large *dominant) (inverse []*mat.SymDense, apart []bool, err error) {
 	n := len(s.terms)
 	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
 	for i, t := range s.terms {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		if t.many() {
+		if t.many() && (large == nil || s.anyOtherMany(i)) {
 			if inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance)); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
 		for j, other := range s.terms[:i] {
-			if !other.many() && t.apart(other, between(i, j)) {
+			if !t.many() && !other.many() && t.apart(other, between(i, j)) {
 				apart[i*n+j], apart[j*n+i] = true, true
 			}
 		}
 	}
 	return inverse, apart, nil
+}
+
+// anyOtherMany tells whether a term beside i has many columns.
+func (s *spans) anyOtherMany(i int) bool {
+	for j, t := range s.terms {
+		if j != i && t.many() {
+			return true
+		}
+	}
+	return false
 }
 
 // spannable is one term's standardised columns: their correlations A, standard
