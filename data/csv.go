@@ -50,6 +50,9 @@ type CSVOptions struct {
 	Store Store
 	// FirstRow is the number that Batch.Row gives to the first row.
 	FirstRow int64
+	// Workers is how many goroutines parse the text in a pass; 0 means 1. With more than one
+	// another one reads ahead of them. They end with the pass.
+	Workers int
 }
 
 // kindRows is the number of rows that decide whether a column is numeric.
@@ -82,6 +85,7 @@ type CSV struct {
 	na      NAPolicy
 	limits  limits
 	first   int64         // the number of the first row
+	workers int           // that parse
 	levels  []*dictionary // by field; nil for columns without categories
 	mu      sync.Mutex
 	total   int64
@@ -112,10 +116,12 @@ func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
 		return nil, errors.New("data: no data files")
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
+	case o.Workers < 0:
+		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
 	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow}
+	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow, workers: max(1, o.Workers)}
 	if c.rows == 0 {
 		c.rows = defaultBatchRows
 	}
