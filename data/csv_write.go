@@ -28,7 +28,7 @@ func WriteCSV(w io.Writer, seq iter.Seq2[*Batch, error], columns []string, worke
 		header = append(AppendCell(header, name), ',')
 	}
 	header[len(header)-1] = '\n'
-	if err := write(w, header); err != nil {
+	if err := writeText(w, header); err != nil {
 		return err
 	}
 	const ahead = 2 // batches for each worker
@@ -51,7 +51,7 @@ func WriteCSV(w io.Writer, seq iter.Seq2[*Batch, error], columns []string, worke
 		for l := range inOrder {
 			if <-l.done; failed.Load() == nil {
 				if l.err == nil {
-					l.err = write(w, l.text)
+					l.err = writeText(w, l.text)
 				}
 				if l.err != nil {
 					failed.Store(&l.err)
@@ -90,7 +90,7 @@ type lines struct {
 	done  chan struct{} // closed when they are formed
 }
 
-func write(w io.Writer, text []byte) error {
+func writeText(w io.Writer, text []byte) error {
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("data: writing CSV: %w", err)
 	}
