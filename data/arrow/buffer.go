@@ -116,18 +116,27 @@ func (b *buffer) bytes(at, n int64) ([]byte, error) {
 	return v, nil
 }
 
-// doubles are numbers of eight bytes from the given row on.
-func (b *buffer) doubles(row int64, dst []float64) error {
-	memory, ok := columnar.Memory(dst)
-	if n := 8 * int64(len(dst)); ok && b.memory == nil && row >= 0 && row < math.MaxInt64/64 && 8*row <= b.size-n {
+// doubles are n numbers of eight bytes from the given row on. They are in memory that nothing
+// else uses, if every row is asked for once.
+func (b *buffer) doubles(row int64, n int) ([]float64, error) {
+	if row < 0 || row > math.MaxInt64/64 || 8*row > b.size-8*int64(n) {
+		return nil, fmt.Errorf("rows %d to %d are outside their buffer of %d bytes: the file is damaged", row, row+int64(n), b.size)
+	}
+	if b.memory != nil {
+		if v, ok := columnar.View(b.memory[8*row:], n); ok {
+			return v, nil
+		}
+	}
+	v := make([]float64, n)
+	if memory, ok := columnar.Memory(v); ok && b.memory == nil {
 		_, err := b.r.ReadAt(memory, b.at+8*row)
-		return err
+		return v, err
 	}
-	v, err := b.items(row, int64(len(dst)), 64)
+	raw, err := b.items(row, int64(n), 64)
 	if err == nil {
-		columnar.Doubles(dst, v)
+		columnar.Doubles(v, raw)
 	}
-	return err
+	return v, err
 }
 
 // items are n items of the given number of bits, from the given row on.

@@ -58,12 +58,12 @@ func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *c
 		v.Text = text
 		return nil
 	}
-	v.Numbers = make([]float64, n)
 	if c.kind == typeFloat && c.bits == 64 {
-		if err := c.data.doubles(row, v.Numbers); err != nil {
+		var err error
+		if v.Numbers, err = c.data.doubles(row, n); err != nil {
 			return err
 		}
-	} else if c.kind == typeBool {
+	} else if v.Numbers = make([]float64, n); c.kind == typeBool {
 		set, err := c.data.bitmap(row, int64(n))
 		if err != nil {
 			return err

@@ -25,3 +25,14 @@ func Memory(v []float64) ([]byte, bool) {
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v)), true
 }
+
+// View is the numbers that n eight-byte pieces of b are, in b's own memory; ok is false if this
+// machine cannot take them for numbers there.
+func View(b []byte, n int) (v []float64, ok bool) {
+	if n == 0 || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 != 0 {
+		return nil, false
+	}
+	v = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b[:8*n]))), n)
+	_, ok = Memory(v)
+	return v, ok
+}

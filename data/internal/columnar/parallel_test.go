@@ -55,6 +55,12 @@ func TestDoubles(t *testing.T) {
 	if v[0] != -1.5 || v[1] != 1e300 {
 		t.Errorf("got %v", v)
 	}
+	if view, ok := View(b, 2); ok && !slices.Equal(view, v) {
+		t.Errorf("view %v, want %v", view, v)
+	}
+	if view, ok := View(b[1:], 1); ok {
+		t.Errorf("%v begins where no number can", view)
+	}
 	if memory, ok := Memory(v); ok && !bytes.Equal(memory, b) {
 		t.Errorf("memory is %x, want %x", memory, b)
 	}
