@@ -91,6 +91,8 @@ type CSV struct {
 	total   int64
 	dropped int64
 	closed  bool
+
+	looked, bytes int64 // rows that OpenCSV has read, and the text they take
 }
 
 // OpenCSV opens the files, in the order of paths, and looks at their headers
@@ -188,12 +190,15 @@ func (c *CSV) readKinds(assumed bool) error {
 		} else {
 			err = c.checkHeader(r)
 		}
+		header := r.csv.InputOffset()
 		for ; err == nil && left > 0; left-- {
 			var record []string
 			if record, err = r.next(); err == nil {
 				c.noteText(r, record)
+				c.looked++
 			}
 		}
+		c.bytes += r.csv.InputOffset() - header
 		r.close()
 		if err != nil && err != io.EOF {
 			return err
@@ -291,6 +296,22 @@ func (c *CSV) Rows() (total, dropped int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total, c.dropped
+}
+
+// Estimate is about how many rows there are: as many as the files would hold if all of them
+// were as long as the first 4,096. 0: nobody knows, as of gzip, and of a range.
+func (c *CSV) Estimate() int64 {
+	size := int64(0)
+	for _, in := range c.inputs {
+		if in.zipped() {
+			return 0
+		}
+		size += max(in.size, in.stamp.size)
+	}
+	if c.bytes == 0 {
+		return 0
+	}
+	return int64(float64(size) / float64(c.bytes) * float64(c.looked))
 }
 
 // Close removes temporary copies. Passes that begin later are errors; those
