@@ -50,6 +50,9 @@ type CSVOptions struct {
 	Store Store
 	// FirstRow is the number that Batch.Row gives to the first row.
 	FirstRow int64
+	// Workers is how many goroutines parse the text in a pass; 0 means 1. With more than one
+	// another one reads ahead of them. They end with the pass.
+	Workers int
 }
 
 // kindRows is the number of rows that decide whether a column is numeric.
@@ -82,11 +85,14 @@ type CSV struct {
 	na      NAPolicy
 	limits  limits
 	first   int64         // the number of the first row
+	workers int           // that parse
 	levels  []*dictionary // by field; nil for columns without categories
 	mu      sync.Mutex
 	total   int64
 	dropped int64
 	closed  bool
+
+	looked, bytes int64 // rows that OpenCSV has read, and the text they take
 }
 
 // OpenCSV opens the files, in the order of paths, and looks at their headers
@@ -112,10 +118,12 @@ func openCSV(paths []string, o *CSVOptions, l limits) (*CSV, error) {
 		return nil, errors.New("data: no data files")
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
+	case o.Workers < 0:
+		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
 	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow}
+	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: l, first: o.FirstRow, workers: max(1, o.Workers)}
 	if c.rows == 0 {
 		c.rows = defaultBatchRows
 	}
@@ -182,12 +190,15 @@ func (c *CSV) readKinds(assumed bool) error {
 		} else {
 			err = c.checkHeader(r)
 		}
+		header := r.csv.InputOffset()
 		for ; err == nil && left > 0; left-- {
 			var record []string
 			if record, err = r.next(); err == nil {
 				c.noteText(r, record)
+				c.looked++
 			}
 		}
+		c.bytes += r.csv.InputOffset() - header
 		r.close()
 		if err != nil && err != io.EOF {
 			return err
@@ -285,6 +296,22 @@ func (c *CSV) Rows() (total, dropped int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total, c.dropped
+}
+
+// Estimate is about how many rows there are: as many as the files would hold if all of them
+// were as long as the first 4,096. 0: nobody knows, as of gzip, and of a range.
+func (c *CSV) Estimate() int64 {
+	size := int64(0)
+	for _, in := range c.inputs {
+		if in.zipped() {
+			return 0
+		}
+		size += max(in.size, in.stamp.size)
+	}
+	if c.bytes == 0 {
+		return 0
+	}
+	return int64(float64(size) / float64(c.bytes) * float64(c.looked))
 }
 
 // Close removes temporary copies. Passes that begin later are errors; those

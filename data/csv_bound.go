@@ -9,6 +9,7 @@ import (
 
 // limits bound what one CSV may take, whatever its files hold.
 type limits struct {
+	block      int   // bytes of text that are parsed at a time
 	record     int   // bytes of a record
 	columns    int   // cells of a record
 	cells      int   // cells of a batch
@@ -16,7 +17,7 @@ type limits struct {
 }
 
 func defaultLimits() limits {
-	return limits{record: 16 << 20, columns: 100_000, cells: 8 << 20, dictionary: 1 << 30}
+	return limits{block: blockBytes, record: 16 << 20, columns: 100_000, cells: 8 << 20, dictionary: 1 << 30}
 }
 
 // bounded passes bytes on to the CSV reader and fails before a record grows beyond the

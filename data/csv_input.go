@@ -123,6 +123,20 @@ func (in *input) open(ctx context.Context) (r *bufio.Reader, check, closer func(
 	return r, func() error { return in.unchanged(f) }, closer, nil
 }
 
+// zipped tells whether the file is gzip, or cannot be read.
+func (in *input) zipped() bool {
+	f, err := in.raw(context.Background())
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var head [2]byte
+	_, err = f.ReadAt(head[:], 0)
+	return err != nil || isGzip(head[:])
+}
+
+func isGzip(head []byte) bool { return head[0] == 0x1f && head[1] == 0x8b }
+
 func nothing() error { return nil }
 
 // unchanged compares the open file with what it was when the CSV was opened.
@@ -163,7 +177,7 @@ func decode(raw io.Reader) (*bufio.Reader, error) {
 // inflate undoes gzip, recognised by its first bytes.
 func inflate(raw io.Reader) (r *bufio.Reader, zipped bool, err error) {
 	r = bufio.NewReaderSize(raw, bufferSize)
-	if head, err := r.Peek(2); err != nil || head[0] != 0x1f || head[1] != 0x8b {
+	if head, err := r.Peek(2); err != nil || !isGzip(head) {
 		return r, false, nil
 	}
 	z, err := gzip.NewReader(r)

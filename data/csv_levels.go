@@ -40,6 +40,14 @@ func (d *dictionary) find(cell string) (level, bool) {
 	return l, ok
 }
 
+// known is find for a cell in memory that changes.
+func (d *dictionary) known(cell []byte) (level, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l, ok := d.cells[string(cell)]
+	return l, ok
+}
+
 // add returns the level of a cell, a new one if need be; false if the
 // dictionaries are full. It copies the cell.
 func (d *dictionary) add(cell string) (level, bool) {

@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"math"
 	"unicode/utf8"
@@ -99,32 +98,31 @@ func (p *pass) run(yield func(*Batch, error) bool) error {
 }
 
 func (p *pass) file(in *input, yield func(*Batch, error) bool) error {
-	r, err := openRecords(p.ctx, in, p.csv.comma, p.csv.limits)
+	text, check, closer, err := in.open(p.ctx)
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer closer()
+	again := &replay{text: text}
+	r := newRecords(p.ctx, in.name, again, p.csv.comma, p.csv.limits)
+	if err := r.readHeader(); err != nil {
+		return err
+	}
 	if err := p.csv.checkHeader(r); err != nil {
 		return err
 	}
-	for {
-		record, err := r.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := p.add(r, record, yield); err != nil {
-			return err
-		}
+	again.from(r.csv.InputOffset())
+	at := &place{name: in.name, header: r.header, lines: r.end, end: r.end, left: math.MaxInt64}
+	if err := p.read(at, again, yield); err != nil {
+		return err
 	}
+	return check()
 }
 
 // add takes a record, and yields the batch that it makes full.
 func (p *pass) add(r *records, record []string, yield func(*Batch, error) bool) error {
 	if p.n == p.size {
-		p.grow()
+		p.grow(1)
 	}
 	kept, err := p.take(r, record)
 	if err != nil {
@@ -143,12 +141,12 @@ func (p *pass) add(r *records, record []string, yield func(*Batch, error) bool) 
 	return nil
 }
 
-// grow makes room for more rows: as many as the batch before had (a few at
-// first), and then twice as many each time, so that memory stays in proportion
+// grow makes room for n more rows, or for what a batch may have: as many as the batch before
+// had (a few at first), and then twice as many each time, so that memory stays in proportion
 // to what was read, whatever the size of a batch and the number of columns.
-func (p *pass) grow() {
+func (p *pass) grow(n int) {
 	few := max(1, 4096/max(1, len(p.columns)))
-	size := min(p.limit, max(few, p.last, 2*p.size))
+	size := min(p.limit, max(few, p.last, 2*p.size, p.n+n))
 	p.rows = append(make([]int64, 0, size), p.rows...)[:size]
 	for j := range p.columns {
 		f := &p.columns[j]

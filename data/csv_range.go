@@ -29,7 +29,7 @@ type csvRange struct {
 // rows are read, of gzip all bytes before them too; their text must be that of the survey, or
 // the pass ends with a *ChangedError.
 //
-// Of o, Delimiter, BatchRows, NA and Store count. A range without rows is a source without rows.
+// Of o, Delimiter, BatchRows, NA, Store and Workers count. A range without rows is a source without rows.
 //
 // Errors: a survey that makes no sense, a range outside of it, a file that cannot be opened
 // or has another size or version.
@@ -45,12 +45,14 @@ func OpenCSVRange(ctx context.Context, files []CSVFile, schema Schema, first, ne
 		return nil, errors.New("data: no data files")
 	case o.BatchRows < 0:
 		return nil, fmt.Errorf("data: batches of %d rows are not possible", o.BatchRows)
+	case o.Workers < 0:
+		return nil, fmt.Errorf("data: %d goroutines cannot parse a file", o.Workers)
 	case o.NA > NAKeep:
 		return nil, fmt.Errorf("data: unknown policy %d for missing cells", o.NA)
 	case first < 0 || next < first:
 		return nil, fmt.Errorf("data: rows %d to %d are no range", first, next)
 	}
-	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: defaultLimits(), first: first, schema: schema}
+	c := &CSV{comma: comma, rows: o.BatchRows, na: o.NA, limits: defaultLimits(), first: first, workers: max(1, o.Workers), schema: schema}
 	if c.rows == 0 {
 		c.rows = defaultBatchRows
 	}
@@ -127,10 +129,11 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 		return err
 	}
 	defer closer.Close()
-	r := newRecords(p.ctx, in.name, text, p.csv.comma, p.csv.limits)
-	r.header, r.check = p.csv.schema.Names(), nothing
-	r.lines, r.end, r.row = g.lines, g.lines, g.rows
-	err = p.rowsOf(r, g, yield)
+	at := &place{name: in.name, header: p.csv.schema.Names(), lines: g.lines, end: g.lines, row: g.rows, skip: g.drop, left: g.take}
+	err = p.read(at, text, yield)
+	if err == nil && at.left > 0 {
+		err = &ChangedError{in.name, fmt.Sprintf("rows end after row %d", at.row)}
+	}
 	if err == errStopped || p.ctx.Err() != nil {
 		return err
 	}
@@ -146,23 +149,6 @@ func (p *pass) part(in *input, yield func(*Batch, error) bool) error {
 		return fmt.Errorf("data: reading %q: %w", in.name, rest)
 	}
 	return in.unchanged(f)
-}
-
-// rowsOf adds the rows of the range.
-func (p *pass) rowsOf(r *records, g *csvRange, yield func(*Batch, error) bool) error {
-	for i := range g.drop + g.take {
-		record, err := r.next()
-		if err == io.EOF {
-			return &ChangedError{r.name, fmt.Sprintf("rows end after row %d", r.row)}
-		}
-		if err == nil && i >= g.drop {
-			err = p.add(r, record, yield)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // open begins to read the pieces.

@@ -9,11 +9,11 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
+	"github.com/pho-go/pho/internal/decimal"
 )
 
 // Contributions writes contributions.csv in the last pass of a decomposition, as one of its
@@ -23,20 +23,24 @@ import (
 type Contributions struct {
 	out    *bufio.Writer
 	total  func() int64
-	id     string // column that names rows; "": none
-	first  int64  // data row that the first line is for
-	plain  bool   // no header
-	next   int64  // data row that the next line is for
-	se     bool   // a column of standard errors after each term's
-	header []byte // until it is written
-	empty  string // a line of empty cells
+	id     string      // column that names rows; "": none
+	first  int64       // data row that the first line is for
+	plain  bool        // no header
+	next   int64       // data row that the next line is for
+	se     bool        // a column of standard errors after each term's
+	header []byte      // until it is written
+	empty  string      // a line of empty cells
+	free   chan []byte // memory of lines that were written
 }
+
+// freeLines is how many chunks' memory is kept to be used again: about as many as are at work.
+const freeLines = 16
 
 // NewContributions returns a visitor that writes to w. total is asked after the last row
 // how many rows the data have, those left out included; nil: rows that were left out at the
 // end get no lines.
 func NewContributions(w io.Writer, total func() int64) *Contributions {
-	return &Contributions{out: bufio.NewWriterSize(w, 1<<16), total: total}
+	return &Contributions{out: bufio.NewWriterSize(w, 1<<16), total: total, free: make(chan []byte, freeLines)}
 }
 
 // WithID makes a data column, of text or numbers, the first column; "" writes none. It returns
@@ -138,6 +142,10 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 		return &lines{}, nil
 	}
 	l := &lines{first: p.Batch.Row(0), next: p.Batch.Row(0)}
+	select {
+	case l.text = <-c.free:
+	default:
+	}
 	var id func(i int) string
 	if c.id != "" {
 		var err error
@@ -145,33 +153,29 @@ func (c *Contributions) Map(p *decompose.Parts) (any, error) {
 			return nil, c.wrap(err)
 		}
 	}
+	intercepts := make([][]byte, len(p.Predictors))
+	for k := range intercepts {
+		intercepts[k] = append(decimal.Append(nil, p.Predictors[k].Intercept), ',')
+	}
 	for i := range n {
 		for ; l.next < p.Batch.Row(i); l.next++ {
 			l.text = append(l.text, c.empty...)
 		}
 		if id != nil {
-			l.text = append(appendCell(l.text, id(i)), ',')
+			l.text = append(data.AppendCell(l.text, id(i)), ',')
 		}
-		l.text = appendRow(l.text, p, i)
+		l.text = appendRow(l.text, p, i, intercepts)
 		l.next++
 	}
 	return l, nil
 }
 
-// appendCell appends a cell of text, in quotes where CSV needs them.
-func appendCell(text []byte, cell string) []byte {
-	if !strings.ContainsAny(cell, ",\"\r\n") && strings.TrimSpace(cell) == cell {
-		return append(text, cell...)
-	}
-	text = append(append(text, '"'), strings.ReplaceAll(cell, `"`, `""`)...)
-	return append(text, '"')
-}
-
-func appendRow(text []byte, p *decompose.Parts, i int) []byte {
-	number := func(v float64) { text = append(strconv.AppendFloat(text, v, 'g', -1, 64), ',') }
+// appendRow appends the line of row i; intercepts are the predictors' as text.
+func appendRow(text []byte, p *decompose.Parts, i int, intercepts [][]byte) []byte {
+	number := func(v float64) { text = append(decimal.Append(text, v), ',') }
 	for k := range p.Predictors {
 		d := &p.Predictors[k]
-		number(d.Intercept)
+		text = append(text, intercepts[k]...)
 		for j, v := range d.Row(i) {
 			number(v)
 			if d.SE == nil {
@@ -210,6 +214,10 @@ func (c *Contributions) Reduce(part any) error {
 	}
 	c.next = l.next
 	_, err := c.out.Write(l.text)
+	select {
+	case c.free <- l.text[:0]:
+	default:
+	}
 	return c.wrap(err)
 }
 

@@ -35,6 +35,8 @@ type Options struct {
 	// Memory is how many bytes a pass may hold decoded at a time, besides the
 	// batches it yields; 0 means 1 GiB.
 	Memory int64
+	// Workers is how many goroutines decode the columns of a record batch; 0 means 1.
+	Workers int
 	// Range is the rows to read. Record batches outside of it are not touched.
 	Range data.RowRange
 	// Store opens the files; nil: the disk.
@@ -66,10 +68,12 @@ func Open(paths []string, o *Options) (*Source, error) {
 		memory = defaultMemory
 	case memory < 0:
 		return nil, fmt.Errorf("data: %d bytes of memory are too few", memory)
+	case o.Workers < 0:
+		return nil, fmt.Errorf("data: %d goroutines cannot decode columns", o.Workers)
 	}
 	files := make([]columnar.File, len(paths))
 	for i, path := range paths {
-		f, err := open(o.Store, path, memory)
+		f, err := open(o.Store, path, memory, max(1, o.Workers))
 		if err != nil {
 			return nil, err
 		}

@@ -74,7 +74,7 @@ func (b *batch) variadic() int64 {
 	return n
 }
 
-// column finds, and decompresses, the next column.
+// column finds the next column.
 func (b *batch) column(v *node) (*column, error) {
 	if b.atNode >= b.nNodes {
 		return nil, errFlat
@@ -126,9 +126,9 @@ func (b *batch) next() (*buffer, error) {
 	if at < 0 || size < 0 || at > b.message.size-size {
 		return nil, errFlat
 	}
-	v := &buffer{r: b.r, at: b.message.body + at, size: size, budget: b.budget}
-	if b.codec == codecNone || size == 0 {
-		return v, nil
+	v := &buffer{r: b.r, at: b.message.body + at, size: size, codec: b.codec, budget: b.budget}
+	if size == 0 {
+		v.codec = codecNone
 	}
-	return v, v.decompress(b.codec)
+	return v, nil
 }

@@ -17,14 +17,33 @@ import (
 type buffer struct {
 	r        io.ReaderAt
 	at, size int64
+	codec    int64  // of what is in the file, until it is decompressed
 	memory   []byte // nil: in the file
 	scratch  []byte
 	budget   *columnar.Budget
 }
 
-// decompress reads the buffer, which begins with its decompressed size; -1 is
-// one that was left as it is.
-func (b *buffer) decompress(codec int64) error {
+// inflater decompresses buffers one after the other. The zero value is ready to use.
+type inflater struct {
+	zstd   *zstd.Decoder
+	lz4    *lz4.Reader
+	packed []byte // taken from the budget
+}
+
+func (z *inflater) close() {
+	if z.zstd != nil {
+		z.zstd.Close()
+	}
+}
+
+// decompress reads a compressed buffer, which begins with its decompressed size; -1 is one
+// that was left as it is.
+func (b *buffer) decompress(z *inflater) error {
+	codec := b.codec
+	if codec == codecNone {
+		return nil
+	}
+	b.codec = codecNone
 	head, err := b.bytes(0, 8)
 	if err != nil {
 		return err
@@ -37,31 +56,44 @@ func (b *buffer) decompress(codec int64) error {
 	if n < 0 {
 		return errFlat
 	}
-	packed := b.budget.Allocate(int(b.size - 8))
+	if size := int(b.size - 8); size > len(z.packed) {
+		b.budget.Free(z.packed)
+		z.packed = nil
+		z.packed = b.budget.Allocate(size)
+	}
+	packed := z.packed[:b.size-8]
 	if _, err := b.r.ReadAt(packed, b.at+8); err != nil {
 		return err
 	}
 	b.memory = b.budget.Allocate(int(n))
 	b.size = n
-	switch codec {
-	case codecLZ4:
-		_, err = io.ReadFull(lz4.NewReader(bytes.NewReader(packed)), b.memory)
-	default:
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err != nil {
-			return err
-		}
-		defer z.Close()
-		var got []byte
-		if got, err = z.DecodeAll(packed, b.memory[:0:n]); err == nil && int64(len(got)) != n {
-			err = io.ErrUnexpectedEOF
-		}
-	}
-	b.budget.Free(packed)
-	if err != nil {
+	if err := z.inflate(codec, b.memory, packed); err != nil {
 		return fmt.Errorf("decompressing: %w", err)
 	}
 	return nil
+}
+
+// inflate decompresses src, which must fill dst.
+func (z *inflater) inflate(codec int64, dst, src []byte) error {
+	if codec == codecLZ4 {
+		if z.lz4 == nil {
+			z.lz4 = lz4.NewReader(nil)
+		}
+		z.lz4.Reset(bytes.NewReader(src))
+		_, err := io.ReadFull(z.lz4, dst)
+		return err
+	}
+	if z.zstd == nil {
+		var err error
+		if z.zstd, err = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err != nil {
+			return err
+		}
+	}
+	got, err := z.zstd.DecodeAll(src, dst[:0:len(dst)])
+	if err == nil && len(got) != len(dst) {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // bytes is a part of the buffer, valid until the next call.
@@ -82,6 +114,29 @@ func (b *buffer) bytes(at, n int64) ([]byte, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// doubles are n numbers of eight bytes from the given row on. They are in memory that nothing
+// else uses, if every row is asked for once.
+func (b *buffer) doubles(row int64, n int) ([]float64, error) {
+	if row < 0 || row > math.MaxInt64/64 || 8*row > b.size-8*int64(n) {
+		return nil, fmt.Errorf("rows %d to %d are outside their buffer of %d bytes: the file is damaged", row, row+int64(n), b.size)
+	}
+	if b.memory != nil {
+		if v, ok := columnar.View(b.memory[8*row:], n); ok {
+			return v, nil
+		}
+	}
+	v := make([]float64, n)
+	if memory, ok := columnar.Memory(v); ok && b.memory == nil {
+		_, err := b.r.ReadAt(memory, b.at+8*row)
+		return v, err
+	}
+	raw, err := b.items(row, int64(n), 64)
+	if err == nil {
+		columnar.Doubles(v, raw)
+	}
+	return v, err
 }
 
 // items are n items of the given number of bits, from the given row on.

@@ -18,6 +18,19 @@ type column struct {
 	text  []*buffer // of text
 }
 
+// load decompresses the column where it is compressed.
+func (c *column) load(z *inflater) error {
+	for _, b := range append([]*buffer{c.valid, c.data}, c.text...) {
+		if b == nil {
+			continue
+		}
+		if err := b.decompress(z); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // read decodes rows row to row+n-1.
 func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *columnar.Values) error {
 	valid := func(int) bool { return true }
@@ -45,8 +58,12 @@ func (c *column) read(row int64, n int, dictionaries map[int64]*dictionary, v *c
 		v.Text = text
 		return nil
 	}
-	v.Numbers = make([]float64, n)
-	if c.kind == typeBool {
+	if c.kind == typeFloat && c.bits == 64 {
+		var err error
+		if v.Numbers, err = c.data.doubles(row, n); err != nil {
+			return err
+		}
+	} else if v.Numbers = make([]float64, n); c.kind == typeBool {
 		set, err := c.data.bitmap(row, int64(n))
 		if err != nil {
 			return err
@@ -84,10 +101,6 @@ func (c *column) numbers(v *columnar.Values, b []byte, valid func(int) bool) {
 	}
 	const exact = 1 << 53
 	switch {
-	case c.kind == typeFloat && c.bits == 64:
-		for i := range out {
-			out[i] = math.Float64frombits(le.Uint64(b[8*i:]))
-		}
 	case c.kind == typeFloat && c.bits == 32:
 		for i := range out {
 			out[i] = float64(math.Float32frombits(le.Uint32(b[4*i:])))

@@ -15,10 +15,13 @@ type dictionary struct {
 }
 
 // read replaces the levels, or appends to them.
-func (d *dictionary) read(b *batch, delta bool) error {
+func (d *dictionary) read(b *batch, z *inflater, delta bool) error {
 	plain := *d.node
 	plain.index = 0
 	c, err := b.column(&plain)
+	if err == nil {
+		err = c.load(z)
+	}
 	if err != nil {
 		return err
 	}

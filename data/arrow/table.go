@@ -20,6 +20,7 @@ import (
 type table struct {
 	*columnar.Input
 	memory   int64
+	workers  int
 	fields   []columnar.Field
 	nodes    []*node
 	messages []message // in the order in which they apply
@@ -34,7 +35,7 @@ type message struct {
 	rows       int64 // of a record batch
 }
 
-func open(store data.Store, path string, memory int64) (*table, error) {
+func open(store data.Store, path string, memory int64, workers int) (*table, error) {
 	in, err := columnar.Stat(store, path, "Arrow")
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func open(store data.Store, path string, memory int64) (*table, error) {
 		return nil, err
 	}
 	defer f.Close()
-	t := &table{Input: in, memory: memory, metadata: sha256.New()}
+	t := &table{Input: in, memory: memory, workers: workers, metadata: sha256.New()}
 	if err := columnar.Guard(path, "", func() error { return t.index(f) }); err != nil {
 		return nil, err
 	}
@@ -236,6 +237,12 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next 
 			}
 		}
 		budget := &columnar.Budget{Limit: t.memory}
+		inflaters := make([]inflater, min(t.workers, max(1, len(fields))))
+		defer func() {
+			for i := range inflaters {
+				inflaters[i].close()
+			}
+		}()
 		begin := int64(0)
 		for _, m := range t.messages {
 			if err := ctx.Err(); err != nil {
@@ -249,14 +256,14 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next 
 			}
 			var records *batch
 			err := columnar.Guard(t.Name(), "", func() (err error) {
-				records, err = t.message(f, m, budget, dictionaries)
+				records, err = t.message(f, m, budget, inflaters, dictionaries)
 				return err
 			})
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if records != nil && !t.records(ctx, records, fields, s, dictionaries, yield) {
+			if records != nil && !t.records(ctx, records, inflaters, fields, s, dictionaries, yield) {
 				return
 			}
 		}
@@ -264,11 +271,14 @@ func (t *table) Blocks(ctx context.Context, fields []int, rows int, first, next 
 }
 
 // message reads a dictionary, or finds the parts of a record batch.
-func (t *table) message(r io.ReaderAt, m message, budget *columnar.Budget, dictionaries map[int64]*dictionary) (*batch, error) {
+func (t *table) message(r io.ReaderAt, m message, budget *columnar.Budget, inflaters []inflater, dictionaries map[int64]*dictionary) (*batch, error) {
 	meta := root(m.meta)
 	version, head := meta.int(0, 2, 0), meta.table(2)
 	if meta.int(1, 1, 0) == headRecordBatch {
 		budget.Reset()
+		for i := range inflaters {
+			budget.Take(int64(len(inflaters[i].packed)))
+		}
 		return newBatch(r, m, head, version, budget)
 	}
 	d := dictionaries[head.int(0, 8, 0)]
@@ -279,7 +289,7 @@ func (t *table) message(r io.ReaderAt, m message, budget *columnar.Budget, dicti
 	if err != nil {
 		return nil, err
 	}
-	return nil, d.read(b, head.int(2, 1, 0) != 0)
+	return nil, d.read(b, &inflaters[0], head.int(2, 1, 0) != 0)
 }
 
 // stretch is rows first to next-1 of a record batch, in blocks of at most the given number.
@@ -289,7 +299,7 @@ type stretch struct {
 }
 
 // records yields the blocks of rows of a record batch and reports whether to go on.
-func (t *table) records(ctx context.Context, b *batch, fields []int, s stretch, dictionaries map[int64]*dictionary, yield func(*columnar.Block, error) bool) bool {
+func (t *table) records(ctx context.Context, b *batch, inflaters []inflater, fields []int, s stretch, dictionaries map[int64]*dictionary, yield func(*columnar.Block, error) bool) bool {
 	columns := make([]*column, len(fields))
 	at := 0
 	for j, field := range fields {
@@ -306,26 +316,34 @@ func (t *table) records(ctx context.Context, b *batch, fields []int, s stretch, 
 		}
 		at++
 	}
+	decode := func(f func(c *column, z *inflater, j int) error) error {
+		return columnar.Parallel(len(inflaters), len(columns), func(worker, j int) error {
+			return columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error { return f(columns[j], &inflaters[worker], j) })
+		})
+	}
+	if err := decode(func(c *column, z *inflater, _ int) error { return c.load(z) }); err != nil {
+		yield(nil, err)
+		return false
+	}
+	stride := columnar.Stride(s.rows, len(fields), len(inflaters))
 	for row := s.first; row < s.next; {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return false
 		}
-		n := min(s.next-row, int64(s.rows))
-		block := &columnar.Block{Rows: int(n), Values: make([]columnar.Values, len(fields))}
-		for j, c := range columns {
-			err := columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
-				return c.read(row, int(n), dictionaries, &block.Values[j])
-			})
-			if err != nil {
-				yield(nil, err)
+		n := int(min(s.next-row, int64(stride)))
+		block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
+		err := decode(func(c *column, _ *inflater, j int) error { return c.read(row, n, dictionaries, &block.Values[j]) })
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+		for from := 0; from < n; from += s.rows {
+			if !yield(block.Cut(from, min(from+s.rows, n)), nil) {
 				return false
 			}
 		}
-		if !yield(block, nil) {
-			return false
-		}
-		row += n
+		row += int64(n)
 	}
 	return true
 }

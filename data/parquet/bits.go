@@ -112,10 +112,21 @@ func (h *hybrid) read(dst []uint32) error {
 	return nil
 }
 
-// unpack reads packed values, eight bytes at a time as long as there are so many.
+// unpack reads packed values, eight bytes at a time as long as there are so many: four values
+// if these have room for them behind up to seven bits of others.
 func (h *hybrid) unpack(dst []uint32) {
 	b, at, width, mask := h.run, h.at, uint64(h.width), uint32(1<<h.width-1)
 	i := 0
+	if second, third, fourth := width&63, 2*width&63, 3*width&63; 4*width <= 57 {
+		for ; i+4 <= len(dst) && at>>3+8 <= uint64(len(b)); i += 4 {
+			word, to := binary.LittleEndian.Uint64(b[at>>3:])>>(at&7), dst[i:i+4:i+4]
+			to[0] = uint32(word) & mask
+			to[1] = uint32(word>>second) & mask
+			to[2] = uint32(word>>third) & mask
+			to[3] = uint32(word>>fourth) & mask
+			at += 4 * width
+		}
+	}
 	for ; i < len(dst) && at>>3+8 <= uint64(len(b)); i++ {
 		dst[i] = uint32(binary.LittleEndian.Uint64(b[at>>3:])>>(at&7)) & mask
 		at += width

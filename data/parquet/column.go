@@ -155,7 +155,7 @@ func (c *numbers) read(n int, v *columnar.Values) error {
 // decode decodes values that are not null. cell is the first that float64 would
 // round, k its position.
 func (c *numbers) decode(out []float64) (k int, cell string, err error) {
-	if d, ok := c.decoder.(*plainNumbers); ok && c.kind == kindDouble {
+	if d, ok := c.decoder.(interface{ doubles([]float64) error }); ok && c.kind == kindDouble {
 		return 0, "", d.doubles(out)
 	}
 	c.scratch = grow(c.scratch, len(out))

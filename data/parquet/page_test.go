@@ -5,13 +5,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/snappy"
-
-	"github.com/pho-go/pho/data/internal/columnar"
 )
 
 // crafted is a file of one column of numbers and one page, with any header.
@@ -132,22 +129,4 @@ func TestNullBomb(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestCut: cells of a cut are those of the block, and so is the one at fault.
-func TestCut(t *testing.T) {
-	b := &columnar.Block{Rows: 5, Values: []columnar.Values{
-		{Numbers: []float64{0, 1, 2, 3, 4}, Fault: &columnar.Fault{Row: 3, Cell: "c", Reason: "r"}},
-		{Codes: []int32{4, 3, 2, 1, 0}, Levels: []string{"a"}},
-	}}
-	want := &columnar.Block{Rows: 2, Values: []columnar.Values{
-		{Numbers: []float64{2, 3}, Fault: &columnar.Fault{Row: 1, Cell: "c", Reason: "r"}},
-		{Codes: []int32{2, 1}, Levels: []string{"a"}},
-	}}
-	if got := cut(b, 2, 4); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v", got)
-	}
-	if got := cut(b, 0, 3); got.Values[0].Fault != nil {
-		t.Error("a fault of later rows")
-	}
 }

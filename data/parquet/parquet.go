@@ -15,7 +15,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"sync"
 
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/data/internal/columnar"
@@ -45,7 +44,6 @@ const (
 	defaultMemory = 1 << 30
 	maxPage       = 256 << 20 // bytes of a page
 	bufferSize    = 16 << 10  // read at once, and of a page's header
-	strideCells   = 1 << 20   // that several goroutines decode at a time
 )
 
 // Source is a data.Source over Parquet files. It is safe for concurrent use.
@@ -262,10 +260,7 @@ func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, inde
 		yield(nil, err)
 		return false
 	}
-	stride := rows // decoded at a time: goroutines that meet often wait for each other
-	if len(inflaters) > 1 {
-		stride *= max(1, min(8, strideCells/(rows*max(1, len(fields)))))
-	}
+	stride := columnar.Stride(rows, len(fields), len(inflaters))
 	for left := s.next - s.first; left > 0; {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
@@ -274,55 +269,22 @@ func (t *table) group(ctx context.Context, r *reader, inflaters []inflater, inde
 		n := int(min(left, int64(stride)))
 		left -= int64(n)
 		block := &columnar.Block{Rows: n, Values: make([]columnar.Values, len(fields))}
-		faults := make([]error, len(columns))
-		read := func(worker int) {
-			for j := worker; j < len(columns); j += len(inflaters) {
-				faults[j] = columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
-					return columns[j].read(n, &block.Values[j])
-				})
-			}
-		}
-		var others sync.WaitGroup
-		for w := 1; w < len(inflaters); w++ {
-			others.Go(func() { read(w) })
-		}
-		read(0)
-		others.Wait()
-		for _, err := range faults {
-			if err != nil {
-				yield(nil, err)
-				return false
-			}
+		err := columnar.Parallel(len(inflaters), len(columns), func(_, j int) error {
+			return columnar.Guard(t.Name(), t.fields[fields[j]].Name, func() error {
+				return columns[j].read(n, &block.Values[j])
+			})
+		})
+		if err != nil {
+			yield(nil, err)
+			return false
 		}
 		for from := 0; from < n; from += rows {
-			if !yield(cut(block, from, min(from+rows, n)), nil) {
+			if !yield(block.Cut(from, min(from+rows, n)), nil) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// cut is rows i to j-1 of a block of numbers and codes.
-func cut(b *columnar.Block, i, j int) *columnar.Block {
-	if i == 0 && j == b.Rows {
-		return b
-	}
-	c := &columnar.Block{Rows: j - i, Values: make([]columnar.Values, len(b.Values))}
-	for k := range b.Values {
-		v, w := &b.Values[k], &c.Values[k]
-		w.Levels = v.Levels
-		if v.Numbers != nil {
-			w.Numbers = v.Numbers[i:j:j]
-		}
-		if v.Codes != nil {
-			w.Codes = v.Codes[i:j:j]
-		}
-		if f := v.Fault; f != nil && f.Row >= i && f.Row < j {
-			w.Fault = &columnar.Fault{Row: f.Row - i, Cell: f.Cell, Reason: f.Reason}
-		}
-	}
-	return c
 }
 
 // columns begins to decode the columns of a row group; closer ends that.

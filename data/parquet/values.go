@@ -91,9 +91,7 @@ func (d *plainNumbers) doubles(dst []float64) error {
 	}
 	b := d.b[:n]
 	d.b = d.b[n:]
-	for i := range dst {
-		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
+	columnar.Doubles(dst, b)
 	return nil
 }
 
@@ -131,6 +129,22 @@ func (d *dictionaryNumbers) read(dst []uint64) error {
 			return errIndex(k, len(d.table))
 		}
 		dst[i] = d.table[k]
+	}
+	return nil
+}
+
+// doubles reads numbers of eight bytes straight into dst.
+func (d *dictionaryNumbers) doubles(dst []float64) error {
+	d.scratch = grow(d.scratch, len(dst))
+	positions := d.scratch[:len(dst)]
+	if err := d.h.read(positions); err != nil {
+		return err
+	}
+	for i, k := range positions {
+		if uint64(k) >= uint64(len(d.table)) {
+			return errIndex(k, len(d.table))
+		}
+		dst[i] = math.Float64frombits(d.table[k])
 	}
 	return nil
 }

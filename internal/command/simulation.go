@@ -1,14 +1,11 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 
 	"github.com/pho-go/pho/data"
 )
@@ -58,33 +55,5 @@ func simulate(rows int, seed uint64) (*data.Table, error) {
 // writeRows writes numeric columns as CSV with all their digits.
 func writeRows(w io.Writer, t *data.Table) error {
 	names := t.Schema().Names()
-	out := bufio.NewWriter(w)
-	if _, err := out.WriteString(strings.Join(names, ",") + "\n"); err != nil {
-		return err
-	}
-	for b, err := range t.Batches(context.Background(), names) {
-		if err != nil {
-			return err
-		}
-		columns := make([][]float64, len(names))
-		for j, name := range names {
-			if columns[j], err = b.Numeric(name); err != nil {
-				return err
-			}
-		}
-		var line []byte
-		for i := range b.Rows() {
-			line = line[:0]
-			for j := range columns {
-				if j > 0 {
-					line = append(line, ',')
-				}
-				line = strconv.AppendFloat(line, columns[j][i], 'g', -1, 64)
-			}
-			if _, err := out.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-	}
-	return out.Flush()
+	return data.WriteCSV(w, t.Batches(context.Background(), names), names, 1)
 }

@@ -42,6 +42,20 @@ func (a anyRows) Close() error { return nil }
 // Len is the number of rows, -1 if it is not known.
 func (a anyRows) Len() int64 { return Len(a.Source) }
 
+// Estimate is about how many rows there are, 0 if nobody knows.
+func (a anyRows) Estimate() int64 { return estimate(a.Source) }
+
+// estimate is the number of rows of src, if need be about, 0 if nobody knows.
+func estimate(src data.Source) int64 {
+	if n := Len(src); n >= 0 {
+		return n
+	}
+	if s, ok := src.(interface{ Estimate() int64 }); ok {
+		return s.Estimate()
+	}
+	return 0
+}
+
 // Len is the number of rows of src if it tells them before they are read (by a method
 // Len, or as a data.Table), else -1.
 func Len(src data.Source) int64 {
@@ -122,6 +136,9 @@ func TermColumns(r *decompose.Result) []string {
 // Len is the number of rows, -1 if it is not known.
 func (s *seenRows) Len() int64 { return Len(s.Source) }
 
+// Estimate is about how many rows there are, 0 if nobody knows.
+func (s *seenRows) Estimate() int64 { return estimate(s.Source) }
+
 // CachedRows are files whose rows stay in memory between the passes if they fit.
 type CachedRows struct {
 	files.Source
@@ -146,10 +163,11 @@ func (c *CachedRows) Batches(ctx context.Context, columns []string) iter.Seq2[*d
 func (c *CachedRows) Len() int64 { return Len(c.Source) }
 
 // fits tells whether the columns, read once, stay in memory: it is known how many rows
-// there are, and they are few enough.
+// there are, about at least, and they are few enough. If there are more after all, they are
+// read again.
 func (c *CachedRows) fits(columns []string) bool {
 	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
-	n := c.Len()
+	n := estimate(c.Source)
 	return n > 0 && n*RowSize(c.Schema(), columns) <= c.limit
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/pho-go/pho/internal/decimal"
 )
 
 // Response is an answer with tensors of float64.
@@ -113,7 +115,7 @@ func AppendNumber(b []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return append(b, "null"...)
 	}
-	return strconv.AppendFloat(b, v, 'g', -1, 64)
+	return decimal.Append(b, v)
 }
 
 // AppendText appends s as a JSON text.

@@ -1,0 +1,61 @@
+package columnar
+
+import "sync"
+
+// Parallel calls f for all of n columns, of which the worker j modulo their number takes
+// column j. The error is that of the first column that has one.
+func Parallel(workers, n int, f func(worker, j int) error) error {
+	faults := make([]error, n)
+	work := func(worker int) {
+		for j := worker; j < n; j += workers {
+			faults[j] = f(worker, j)
+		}
+	}
+	var others sync.WaitGroup
+	for w := 1; w < min(workers, n); w++ {
+		others.Go(func() { work(w) })
+	}
+	work(0)
+	others.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stride is how many rows to decode at a time, a multiple of those of a block: goroutines that
+// meet often wait for each other.
+func Stride(rows, columns, workers int) int {
+	const cells = 1 << 20
+	if workers == 1 {
+		return rows
+	}
+	return rows * max(1, min(8, cells/(rows*max(1, columns))))
+}
+
+// Cut is rows i to j-1 of a block of numbers, codes and texts.
+func (b *Block) Cut(i, j int) *Block {
+	if i == 0 && j == b.Rows {
+		return b
+	}
+	c := &Block{Rows: j - i, Values: make([]Values, len(b.Values))}
+	for k := range b.Values {
+		v, w := &b.Values[k], &c.Values[k]
+		w.Levels = v.Levels
+		if v.Numbers != nil {
+			w.Numbers = v.Numbers[i:j:j]
+		}
+		if v.Codes != nil {
+			w.Codes = v.Codes[i:j:j]
+		}
+		if v.Text != nil {
+			w.Text = v.Text[i:j:j]
+		}
+		if f := v.Fault; f != nil && f.Row >= i && f.Row < j {
+			w.Fault = &Fault{Row: f.Row - i, Cell: f.Cell, Reason: f.Reason}
+		}
+	}
+	return c
+}
