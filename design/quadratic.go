@@ -2,6 +2,7 @@ package design
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -52,7 +53,9 @@ func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, erro
 // with d the centred dense columns and s the raw entries of the others.
 type QuadraticWork struct {
 	of     *Quadratic
+	one    ofOne
 	thin   []bool // by basis: entry by entry
+	now    []bool // of the call at hand
 	ready  bool
 	at     []int // first column of each dense basis among the dense ones
 	panels []quadraticPanel
@@ -98,6 +101,9 @@ func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
 			return fmt.Errorf("design: %d x %d columns of basis %d for a quadratic form of %d rows and %d columns", n, d, b, len(dst), k.of.dims[b])
 		}
 	}
+	if k.single(dst, x) {
+		return nil
+	}
 	k.classify(x)
 	k.fill(x, len(dst))
 	k.addDense(dst)
@@ -122,7 +128,9 @@ func entriesIn(c Columns) int {
 // classify decides which bases go entry by entry, and prepares C for that. A product of
 // two entries takes as long as about eight of a vector's.
 func (k *QuadraticWork) classify(x []Columns) {
-	thin := make([]bool, len(x))
+	k.now = grown(k.now, len(x))
+	thin := k.now
+	clear(thin)
 	entries, columns := 0, 0
 	for b, c := range x {
 		if e := entriesIn(c); 2*e < k.of.dims[b] {
@@ -133,20 +141,11 @@ func (k *QuadraticWork) classify(x []Columns) {
 	if 4*entries*entries > columns*columns {
 		clear(thin)
 	}
-	if k.ready && equalBools(thin, k.thin) {
+	if k.ready && slices.Equal(thin, k.thin) {
 		return
 	}
-	k.thin, k.ready = thin, true
+	k.thin, k.ready = slices.Clone(thin), true
 	k.prepare()
-}
-
-func equalBools(a, b []bool) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // prepare copies C in the order that Rows reads it.
