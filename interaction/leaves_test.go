@@ -40,7 +40,7 @@ func TestLeaves(t *testing.T) {
 		c := &scale{withMissing: j == 2}
 		values, ranks := midRanks(present)
 		c.distinct = len(values)
-		c.at, c.rank = thinned(values, ranks)
+		c.setKnots(thinned(values, ranks))
 		scales = append(scales, c)
 	}
 	fn := newFunctions(scales, []int{0, 1, 2, 3}, maxSingleDegree, [][2]int{{0, 3}}, [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}})
@@ -65,10 +65,12 @@ func TestLeaves(t *testing.T) {
 func TestRanked(t *testing.T) {
 	for n := 2; n < 9; n++ {
 		c := &scale{}
+		var at, rank []float64
 		for i := range n {
-			c.at, c.rank = append(c.at, float64(i*i)), append(c.rank, float64(i)/float64(n))
+			at, rank = append(at, float64(i*i)-2), append(rank, float64(i)/float64(n))
 		}
-		for v := -1.0; v < float64(n*n); v += 0.5 {
+		c.setKnots(at, rank)
+		for v := -3.0; v < float64(n*n); v += 0.5 {
 			i, found := slices.BinarySearch(c.at, v)
 			want := 0.0
 			switch {

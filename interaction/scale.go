@@ -3,6 +3,7 @@ package interaction
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/pho-go/pho/data"
@@ -23,7 +24,8 @@ type scale struct {
 	// those of the values at the knots.
 	cuts        []float64
 	at, rank    []float64
-	distinct    int // values in the sample
+	key         []uint64 // of the knots: see order
+	distinct    int      // values in the sample
 	withMissing bool
 
 	// A level's bin: the 7 most frequent ones have bins of their own, in that order.
@@ -114,7 +116,14 @@ func (c *scale) rankNumbers(rows []sampledRow, j int) {
 	values, ranks := midRanks(x)
 	c.distinct = len(values)
 	c.cuts = cutsOf(x, values)
-	c.at, c.rank = thinned(values, ranks)
+	c.setKnots(thinned(values, ranks))
+}
+
+func (c *scale) setKnots(at, rank []float64) {
+	c.at, c.rank, c.key = at, rank, make([]uint64, len(at))
+	for i, v := range at {
+		c.key[i] = order(v)
+	}
 }
 
 // midRanks are the distinct values of the sorted x and (values below + half of those
@@ -241,13 +250,11 @@ func (c *scale) binsOf(levels []string) []uint8 {
 
 // ranked is the rank of v, between 0 and 1.
 func (c *scale) ranked(v float64) float64 {
-	i := 0 // the last knot that is not above v, or the first
-	for n := len(c.at); n > 1; {
+	i, key := 0, order(v) // the last knot that is not above v, or the first
+	for n := len(c.key); n > 1; {
 		half := n / 2
-		next := i + half
-		if c.at[next] <= v { // a move, not a jump: which way is chance
-			i = next
-		}
+		_, above := bits.Sub64(key, c.key[i+half], 0)
+		i += half & (int(above) - 1) // no jump: which way is chance
 		n -= half
 	}
 	if i == len(c.at)-1 || !(v > c.at[i]) {
@@ -255,6 +262,12 @@ func (c *scale) ranked(v float64) float64 {
 	}
 	t := (v - c.at[i]) / (c.at[i+1] - c.at[i])
 	return c.rank[i] + t*(c.rank[i+1]-c.rank[i])
+}
+
+// order is a number with the order of v among numbers.
+func order(v float64) uint64 {
+	b := math.Float64bits(v + 0) // of 0 in place of -0
+	return b ^ (uint64(int64(b)>>63) | 1<<63)
 }
 
 // isMissing tells whether the column has no value in row i.
