@@ -47,12 +47,20 @@ type splitter struct {
 	spread  [][]float64     // see remainders
 
 	exchanges [][]exchange // by predictor and term; nil of a predictor without margins
+	moved     []float64    // mean of what was moved to all terms, by predictor
+	own       [][]bool     // terms of which the network has a part
 }
 
 func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
 	s := &splitter{result: r, terms: p, at: at, forward: newForward(m, p), values: make([]float64, evalRows)}
 	for k := range r.Predictors {
-		s.exchanges = append(s.exchanges, r.Predictors[k].exchanges())
+		d := &r.Predictors[k]
+		s.exchanges, s.moved = append(s.exchanges, d.exchanges()), append(s.moved, d.meanMoved())
+		own := make([]bool, len(d.Terms))
+		for j := range own {
+			own[j] = anyNonZero(d.Terms[j].Beta)
+		}
+		s.own = append(s.own, own)
 	}
 	return s
 }
@@ -143,11 +151,11 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 		unstructured := part.Unstructured[i : i+n]
 		mat.Col(part.Eta[i:i+n], k, out.Eta)
 		mat.Col(unstructured, k, out.Zeta)
-		floats.AddConst(-d.meanMoved(), unstructured)
+		floats.AddConst(-s.moved[k], unstructured)
 		s.columns = sized(s.columns, n*len(d.Terms))
 		for j := range d.Terms {
 			at := x[s.at[k][j]]
-			if err := s.contribution(s.columns[j*n:][:n], unstructured, &d.Terms[j], at); err != nil {
+			if err := s.contribution(s.columns[j*n:][:n], unstructured, &d.Terms[j], s.own[k][j], at); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
 			if s.exchanges[k] != nil {
@@ -167,14 +175,13 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 }
 
 // contribution sets dst to term t's at the rows of x, and takes what was moved to
-// the term from their unstructured part.
-func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x design.Columns) error {
+// the term from their unstructured part; own: the network has a part of the term.
+func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, own bool, x design.Columns) error {
 	if err := s.multiply(dst, x, t.Alpha); err != nil {
 		return err
 	}
 	// Both parts are centred before they meet others: where a column is far from 0 its
 	// product with a coefficient is large, and would leave its rounding in the sums.
-	own := anyNonZero(t.Beta)
 	moved, centre := t.meanMoved(), t.Center
 	if own {
 		centre -= t.Before.Mean
