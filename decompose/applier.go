@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 
 	"github.com/pho-go/pho/data"
@@ -18,8 +17,10 @@ type Applier struct {
 	model  Model
 	terms  *plan
 	at     [][]int
-	errors [][]*uncertainty // nil: parts have no standard errors
-	idle   *sync.Pool       // of *splitter
+	errors [][]errorForm // nil: parts have no standard errors
+	idle   *sync.Pool    // of *splitter
+
+	workers int // 0: GOMAXPROCS
 }
 
 // Applier prepares r for rows of new data seen through m, the network that r
@@ -60,7 +61,15 @@ func (r *Result) Applier(m Model) (*Applier, error) {
 // term is not identified or the result has no covariance.
 func (a *Applier) WithErrors() *Applier {
 	with := *a
-	with.errors, with.idle = a.result.uncertainties(), new(sync.Pool)
+	with.errors, with.idle = a.result.errorForms(), new(sync.Pool)
+	return &with
+}
+
+// WithWorkers returns an applier that splits rows in at most so many goroutines; 0:
+// GOMAXPROCS, as without it. No result depends on it.
+func (a *Applier) WithWorkers(n int) *Applier {
+	with := *a
+	with.workers = n
 	return &with
 }
 
@@ -87,29 +96,6 @@ func (a *Applier) Columns() []string {
 	return union(append([]string(nil), a.model.Columns()...), a.terms.columns())
 }
 
-// All yields the parts of every row of src in order, in chunks of at most 4096
-// rows, with the columns of Columns and extra. An error ends the sequence.
-func (a *Applier) All(ctx context.Context, src data.Source, extra ...string) iter.Seq2[*Parts, error] {
-	return func(yield func(*Parts, error) bool) {
-		s := a.splitter()
-		defer a.giveBack(s)
-		for b, err := range data.Rebatch(src.Batches(ctx, union(a.Columns(), extra)), 4096) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			parts := new(Parts)
-			if err := s.split(ctx, parts, b, nil); err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(parts, nil) {
-				return
-			}
-		}
-	}
-}
-
 // Parts splits the rows of one batch. It allocates the result and nothing else.
 func (a *Applier) Parts(ctx context.Context, b *data.Batch) (*Parts, error) {
 	parts := new(Parts)
@@ -123,9 +109,52 @@ func (a *Applier) Parts(ctx context.Context, b *data.Batch) (*Parts, error) {
 // replaced where the batch before had fewer rows: a service that keeps a Parts for
 // each goroutine allocates nothing. What was read from dst before must have been
 // copied; dst keeps b. After an error dst holds nothing of use. The zero Parts is
-// a valid dst; two calls at the same time need two of them.
+// a valid dst; two calls at the same time need two of them. Batches of some thousand rows
+// are shared out to goroutines, which end before the call does.
 func (a *Applier) PartsInto(ctx context.Context, dst *Parts, b *data.Batch) error {
 	s := a.splitter()
 	defer a.giveBack(s)
+	if shares := a.shares(b.Rows()); shares > 1 {
+		return a.share(ctx, s, dst, b, shares)
+	}
 	return s.split(ctx, dst, b, nil)
+}
+
+// shareRows is how many rows a goroutine gets at least: its start is then a hundredth of
+// its work, even of small networks.
+const shareRows = 4 * evalRows
+
+// shares is into how many parts a batch of n rows is cut.
+func (a *Applier) shares(n int) int {
+	if n < 2*shareRows {
+		return 1
+	}
+	return min(n/shareRows, a.options().workers())
+}
+
+// share splits the rows of b in so many goroutines, s being the splitter of one. Where
+// blocks of rows begin is as in one.
+func (a *Applier) share(ctx context.Context, s *splitter, dst *Parts, b *data.Batch, shares int) error {
+	s.prepare(dst, b)
+	blocks := (b.Rows() + evalRows - 1) / evalRows
+	errs := make([]error, shares)
+	var running sync.WaitGroup
+	for i := range shares {
+		from, to := i*blocks/shares*evalRows, min((i+1)*blocks/shares*evalRows, b.Rows())
+		running.Go(func() {
+			own := s
+			if i > 0 {
+				own = a.splitter()
+				defer a.giveBack(own)
+			}
+			errs[i] = own.rows(ctx, dst, b, from, to, nil)
+		})
+	}
+	running.Wait()
+	for _, err := range errs { // the first of the rows, as in one goroutine
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -18,6 +18,7 @@ type forward struct {
 	own   *Outputs // evalRows rows,
 	first *Outputs // and some of them
 	rows  *data.Batch
+	held  bool        // rows hold some of a batch
 	none  *data.Batch // empty
 	eval  *evaluator
 }
@@ -30,14 +31,24 @@ func newForward(m Model, p *plan) *forward {
 	return f
 }
 
-// cut is rows i to j-1 of b, valid until the next call: taps may be added to it.
+// cut is rows i to j-1 of b, valid until the next call: taps may be added to it. It is b
+// itself where nothing is cut or added.
 func (f *forward) cut(b *data.Batch, i, j int) *data.Batch {
+	if len(f.taps) == 0 && i == 0 && j == b.Rows() {
+		return b
+	}
 	b.SliceInto(f.rows, i, j)
+	f.held = true
 	return f.rows
 }
 
 // forget lets go of the rows that were cut last.
-func (f *forward) forget() { f.none.SliceInto(f.rows, 0, 0) }
+func (f *forward) forget() {
+	if f.held {
+		f.none.SliceInto(f.rows, 0, 0)
+		f.held = false
+	}
+}
 
 // outputs allocates outputs for n rows.
 func (f *forward) outputs(n int) *Outputs { return newOutputs(n, f.k, f.taps, f.width) }

@@ -168,7 +168,7 @@ func TestHierarchicalTerms(t *testing.T) {
 						if math.Abs(v[i]-e.After[i]) > 1e-9 {
 							t.Fatalf("%s: %s is %v in row %d and %v as a curve", formula, term.Name, v[i], i, e.After[i])
 						}
-						if se := p.Predictors[0].SE.At(i, j); math.Abs(se-e.SE[i]) > 1e-9*(1+se) || math.IsNaN(se) != math.IsNaN(e.SE[i]) {
+						if se := p.Predictors[0].SE.At(i, j); math.Abs(se*se-e.SE[i]*e.SE[i]) > 1e-12*(1+se*se) || math.IsNaN(se) != math.IsNaN(e.SE[i]) {
 							t.Fatalf("%s: %s has standard error %v in row %d and %v as a curve", formula, term.Name, se, i, e.SE[i])
 						}
 					}

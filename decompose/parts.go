@@ -37,19 +37,30 @@ type splitter struct {
 	terms   *plan
 	at      [][]int // term index of each term of each predictor
 	forward *forward
-	values  []float64        // of a term at evalRows rows
-	columns []float64        // contributions at evalRows rows, one term after the other
-	errors  [][]*uncertainty // by predictor and term; nil: none
-	bands   *sandwichWorker  // of the last pass; nil: none
-	spread  [][]float64      // see remainders
+	values  []float64                 // of a term at evalRows rows
+	columns []float64                 // contributions at evalRows rows, one term after the other
+	errors  [][]errorForm             // by predictor and term; nil: none
+	spans   []float64                 // standard errors at evalRows rows, one term after the other
+	forms   [][]*design.QuadraticWork // of errors, made when they are needed
+	pieces  []design.Columns
+	bands   *sandwichWorker // of the last pass; nil: none
+	spread  [][]float64     // see remainders
 
 	exchanges [][]exchange // by predictor and term; nil of a predictor without margins
+	moved     []float64    // mean of what was moved to all terms, by predictor
+	own       [][]bool     // terms of which the network has a part
 }
 
 func (r *Result) splitter(m Model, p *plan, at [][]int) *splitter {
 	s := &splitter{result: r, terms: p, at: at, forward: newForward(m, p), values: make([]float64, evalRows)}
 	for k := range r.Predictors {
-		s.exchanges = append(s.exchanges, r.Predictors[k].exchanges())
+		d := &r.Predictors[k]
+		s.exchanges, s.moved = append(s.exchanges, d.exchanges()), append(s.moved, d.meanMoved())
+		own := make([]bool, len(d.Terms))
+		for j := range own {
+			own[j] = anyNonZero(d.Terms[j].Beta)
+		}
+		s.own = append(s.own, own)
 	}
 	return s
 }
@@ -70,13 +81,17 @@ func (r *Result) layout() (*plan, [][]int) {
 // split computes the parts of the rows of b, in the memory of parts where that is
 // large enough; stored outputs (nil: the network runs) are those of the same rows.
 func (s *splitter) split(ctx context.Context, parts *Parts, b *data.Batch, stored *Outputs) error {
-	n := b.Rows()
 	s.prepare(parts, b)
-	for i := 0; i < n; i += evalRows {
+	return s.rows(ctx, parts, b, 0, b.Rows(), stored)
+}
+
+// rows computes the parts of rows from to to-1 of b, from a multiple of evalRows on.
+func (s *splitter) rows(ctx context.Context, parts *Parts, b *data.Batch, from, to int, stored *Outputs) error {
+	for i := from; i < to; i += evalRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := s.forward.cut(b, i, min(i+evalRows, n))
+		rows := s.forward.cut(b, i, min(i+evalRows, to))
 		out, err := s.forward.at(ctx, rows, stored, nil, i)
 		if err != nil {
 			return err
@@ -136,11 +151,11 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 		unstructured := part.Unstructured[i : i+n]
 		mat.Col(part.Eta[i:i+n], k, out.Eta)
 		mat.Col(unstructured, k, out.Zeta)
-		floats.AddConst(-d.meanMoved(), unstructured)
+		floats.AddConst(-s.moved[k], unstructured)
 		s.columns = sized(s.columns, n*len(d.Terms))
 		for j := range d.Terms {
 			at := x[s.at[k][j]]
-			if err := s.contribution(s.columns[j*n:][:n], unstructured, &d.Terms[j], at); err != nil {
+			if err := s.contribution(s.columns[j*n:][:n], unstructured, &d.Terms[j], s.own[k][j], at); err != nil {
 				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 			}
 			if s.exchanges[k] != nil {
@@ -148,27 +163,25 @@ func (s *splitter) fill(parts *Parts, i, n int, out *Outputs, x []design.Columns
 					return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
 				}
 			}
-			if s.errors == nil {
-				continue
-			}
-			if err := s.standardErrors(part.SE, i, k, j, x); err != nil {
-				return fmt.Errorf("decompose: term %q: %w", d.Terms[j].Name, err)
-			}
 		}
 		transpose(rowsOf(part.Terms, i), s.columns, n)
+		if s.errors != nil && len(d.Terms) > 0 {
+			if err := s.standardErrors(rowsOf(part.SE, i), n, k, x); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
 // contribution sets dst to term t's at the rows of x, and takes what was moved to
-// the term from their unstructured part.
-func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, x design.Columns) error {
+// the term from their unstructured part; own: the network has a part of the term.
+func (s *splitter) contribution(dst, unstructured []float64, t *TermResult, own bool, x design.Columns) error {
 	if err := s.multiply(dst, x, t.Alpha); err != nil {
 		return err
 	}
 	// Both parts are centred before they meet others: where a column is far from 0 its
 	// product with a coefficient is large, and would leave its rounding in the sums.
-	own := anyNonZero(t.Beta)
 	moved, centre := t.meanMoved(), t.Center
 	if own {
 		centre -= t.Before.Mean
@@ -210,26 +223,6 @@ func (s *splitter) exchange(dst []float64, k, j int, x []design.Columns) error {
 		floats.Sub(dst, values)
 	}
 	return nil
-}
-
-// standardErrors writes those of term j of predictor k from row i on.
-func (s *splitter) standardErrors(dst *mat.Dense, i, k, j int, x []design.Columns) error {
-	u, own := s.errors[k][j], x[s.at[k][j]]
-	if u.cov == nil || len(u.pieces) < 2 {
-		return u.standardErrors(dst, i, j, own)
-	}
-	n, _ := own.Dims()
-	var all *mat.Dense
-	for _, p := range u.pieces {
-		columns := x[s.at[k][p]]
-		_, d := columns.Dims()
-		dense := mat.NewDense(n, d, nil)
-		if err := design.ToDense(dense, columns); err != nil {
-			return err
-		}
-		all = beside(all, dense)
-	}
-	return u.standardErrors(dst, i, j, design.Dense{Dense: all})
 }
 
 // meanMoved is the mean of what was moved to the term, Phi alpha; with margins that of the
@@ -304,21 +297,6 @@ func rowsOf(m *mat.Dense, i int) []float64 {
 	}
 	raw := m.RawMatrix()
 	return raw.Data[i*raw.Stride:]
-}
-
-// uncertainties are those of each term, by predictor.
-func (r *Result) uncertainties() [][]*uncertainty {
-	out := make([][]*uncertainty, len(r.Predictors))
-	for k := range r.Predictors {
-		for j := range r.Predictors[k].Terms {
-			u, err := r.Predictors[k].uncertainty(j)
-			if err != nil { // what was computed once from the same products fails
-				u = &uncertainty{}
-			}
-			out[k] = append(out[k], u)
-		}
-	}
-	return out
 }
 
 func anyNonZero(v []float64) bool {

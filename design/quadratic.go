@@ -2,6 +2,7 @@ package design
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -52,7 +53,10 @@ func NewQuadratic(dims []int, c *mat.SymDense, mean []float64) (*Quadratic, erro
 // with d the centred dense columns and s the raw entries of the others.
 type QuadraticWork struct {
 	of     *Quadratic
+	one    ofOne
+	band   bandWork
 	thin   []bool // by basis: entry by entry
+	now    []bool // of the call at hand
 	ready  bool
 	at     []int // first column of each dense basis among the dense ones
 	panels []quadraticPanel
@@ -64,8 +68,9 @@ type QuadraticWork struct {
 	prod   []float64
 	width  int // of rows
 
-	// Of each row: the first columns and the four values of its cubic bands, then the columns
-	// and the values of single entries, which are fewer where a code is negative.
+	// Of each row, if it has single entries: the first columns and the four values of its
+	// cubic bands, then the columns and the values of single entries, which are fewer where a
+	// code is negative.
 	bands, singles int
 	first, index   []int32
 	run, value     []float64
@@ -98,10 +103,13 @@ func (k *QuadraticWork) Rows(dst []float64, x []Columns) error {
 			return fmt.Errorf("design: %d x %d columns of basis %d for a quadratic form of %d rows and %d columns", n, d, b, len(dst), k.of.dims[b])
 		}
 	}
+	if k.single(dst, x) {
+		return nil
+	}
 	k.classify(x)
 	k.fill(x, len(dst))
 	k.addDense(dst)
-	k.addEntries(dst)
+	k.addEntries(dst, x)
 	return nil
 }
 
@@ -122,7 +130,9 @@ func entriesIn(c Columns) int {
 // classify decides which bases go entry by entry, and prepares C for that. A product of
 // two entries takes as long as about eight of a vector's.
 func (k *QuadraticWork) classify(x []Columns) {
-	thin := make([]bool, len(x))
+	k.now = grown(k.now, len(x))
+	thin := k.now
+	clear(thin)
 	entries, columns := 0, 0
 	for b, c := range x {
 		if e := entriesIn(c); 2*e < k.of.dims[b] {
@@ -133,20 +143,11 @@ func (k *QuadraticWork) classify(x []Columns) {
 	if 4*entries*entries > columns*columns {
 		clear(thin)
 	}
-	if k.ready && equalBools(thin, k.thin) {
+	if k.ready && slices.Equal(thin, k.thin) {
 		return
 	}
-	k.thin, k.ready = thin, true
+	k.thin, k.ready = slices.Clone(thin), true
 	k.prepare()
-}
-
-func equalBools(a, b []bool) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 // prepare copies C in the order that Rows reads it.
@@ -169,7 +170,7 @@ func (k *QuadraticWork) prepare() {
 		}
 		k.width += hi - lo
 	}
-	k.linear, k.dense, k.shift, k.cross = nil, nil, 0, nil
+	k.linear, k.dense, k.shift, k.cross, k.band.across = nil, nil, 0, nil, nil
 	if some {
 		var cm mat.VecDense
 		cm.MulVec(k.of.c, mat.NewVecDense(p, apart))
@@ -218,9 +219,12 @@ func (k *QuadraticWork) fill(x []Columns, n int) {
 			k.singles += entriesIn(c)
 		}
 	}
-	k.rows, k.run, k.value = grown(k.rows, n*k.width), grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
-	k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
-	clear(k.count)
+	k.rows = grown(k.rows, n*k.width)
+	if k.singles > 0 {
+		k.run, k.value = grown(k.run, 4*n*k.bands), grown(k.value, n*k.singles)
+		k.first, k.index, k.count = grown(k.first, n*k.bands), grown(k.index, n*k.singles), grown(k.count, n)
+		clear(k.count)
+	}
 	band := 0
 	for b, c := range x {
 		start := k.of.starts[b]
@@ -228,8 +232,10 @@ func (k *QuadraticWork) fill(x []Columns, n int) {
 		case !k.thin[b]:
 			k.fillDense(c, start, k.at[b], n)
 		case straight(c):
-			k.fillBand(c.(*Banded), start, band)
-			band++
+			if k.singles > 0 {
+				k.fillBand(c.(*Banded), start, band)
+				band++
+			}
 		default:
 			k.fillSingles(c, start)
 		}
@@ -313,50 +319,47 @@ func (k *QuadraticWork) addDense(dst []float64) {
 	}
 }
 
-// addEntries adds the terms with entries.
-func (k *QuadraticWork) addEntries(dst []float64) {
+// addEntries adds the terms with entries: those of bands a pair of bases after the other,
+// of all rows, the others row by row.
+func (k *QuadraticWork) addEntries(dst []float64, x []Columns) {
 	if k.linear == nil {
+		return
+	}
+	kernel.Axpy(dst, k.ones(len(dst)), k.shift)
+	k.addBands(dst, x)
+	if k.width > 0 {
+		k.addDenseMeans(dst)
+	}
+	if k.singles == 0 {
 		return
 	}
 	for i := range dst {
 		first, run := k.first[i*k.bands:][:k.bands], k.run[4*i*k.bands:][:4*k.bands]
 		index, value := k.index[i*k.singles:][:k.count[i]], k.value[i*k.singles:][:k.count[i]]
-		sum := k.shift
+		sum := 0.0
 		for l, j := range index {
 			row := k.row(int(j))
 			v := k.linear[j] + 2*(gathered(row, index[:l], value[:l])+banded(row, first, run)) + value[l]*row[j]
 			sum += value[l] * v
 		}
-		for l, j := range first {
-			v := (*[4]float64)(run[4*l:])
-			sum += dot4((*[4]float64)(k.linear[j:]), v) + k.product(int(j), v, first[:l], run)
-		}
 		if k.width > 0 {
-			sum += k.withDense(i, first, run, index, value)
+			dense := k.rows[i*k.width:][:k.width]
+			for l, j := range index {
+				sum += value[l] * kernel.Dot(k.cross.RawRowView(int(j)), dense)
+			}
 		}
 		dst[i] += sum
 	}
 }
 
-func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*len(k.of.mean):][:len(k.of.mean)] }
-
-// product is v'C_jj v + 2 v'C[j.., others] others for the band v from column j on.
-func (k *QuadraticWork) product(j int, v *[4]float64, first []int32, run []float64) float64 {
-	r0, r1, r2, r3 := k.row(j), k.row(j+1), k.row(j+2), k.row(j+3)
-	var s0, s1, s2, s3 float64
-	for l, o := range first {
-		u := (*[4]float64)(run[4*l:])
-		s0 += dot4((*[4]float64)(r0[o:]), u)
-		s1 += dot4((*[4]float64)(r1[o:]), u)
-		s2 += dot4((*[4]float64)(r2[o:]), u)
-		s3 += dot4((*[4]float64)(r3[o:]), u)
+// addDenseMeans adds -2 m_s'C_sd d of the dense columns.
+func (k *QuadraticWork) addDenseMeans(dst []float64) {
+	for i := range dst {
+		dst[i] += kernel.Dot(k.dense, k.rows[i*k.width:][:k.width])
 	}
-	s0 = 2*s0 + dot4((*[4]float64)(r0[j:]), v)
-	s1 = 2*s1 + dot4((*[4]float64)(r1[j:]), v)
-	s2 = 2*s2 + dot4((*[4]float64)(r2[j:]), v)
-	s3 = 2*s3 + dot4((*[4]float64)(r3[j:]), v)
-	return v[0]*s0 + v[1]*s1 + v[2]*s2 + v[3]*s3
 }
+
+func (k *QuadraticWork) row(j int) []float64 { return k.of.data[j*len(k.of.mean):][:len(k.of.mean)] }
 
 func dot4(a, b *[4]float64) float64 { return (a[0]*b[0] + a[1]*b[1]) + (a[2]*b[2] + a[3]*b[3]) }
 
@@ -367,21 +370,6 @@ func banded(row []float64, first []int32, run []float64) float64 {
 		s += dot4((*[4]float64)(row[o:]), (*[4]float64)(run[4*l:]))
 	}
 	return s
-}
-
-// withDense adds the products with the dense columns d of row i: 2 s'C_sd d - 2 m_s'C_sd d.
-func (k *QuadraticWork) withDense(i int, first []int32, run []float64, index []int32, value []float64) float64 {
-	dense := k.rows[i*k.width:][:k.width]
-	sum := kernel.Dot(k.dense, dense)
-	for l, j := range index {
-		sum += value[l] * kernel.Dot(k.cross.RawRowView(int(j)), dense)
-	}
-	for l, j := range first {
-		for m, v := range run[4*l : 4*l+4] {
-			sum += v * kernel.Dot(k.cross.RawRowView(int(j)+m), dense)
-		}
-	}
-	return sum
 }
 
 // gathered is the sum of value times row at index.

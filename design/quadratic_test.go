@@ -46,7 +46,7 @@ func TestQuadratic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 67
 	all := quadraticBases(r, n)
-	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {1}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {}} {
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {1}, {2}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {}} {
 		var x []design.Columns
 		var dims []int
 		p := 0

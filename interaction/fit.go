@@ -38,31 +38,3 @@ func fitOf(f *functions, p *products, steps []step) *fit {
 	}
 	return out
 }
-
-// leaves is r less what the fit explains of it at the rows listed (nil: all), r itself
-// without a fit.
-func (f *finding) leaves(v *values, r []float64, list []int32) []float64 {
-	if f == nil || f.fit == nil {
-		return r
-	}
-	out := make([]float64, len(r))
-	fn := f.fit.functions
-	z, each := make([]float64, fn.width()), make([]float64, fn.offsets[len(fn.scales)])
-	one := func(i int) {
-		fn.fill(z, each, v, i)
-		out[i] = r[i]
-		for j, c := range f.fit.coef {
-			out[i] -= c * z[j]
-		}
-	}
-	if list != nil {
-		for _, i := range list {
-			one(int(i))
-		}
-		return out
-	}
-	for i := range r {
-		one(i)
-	}
-	return out
-}

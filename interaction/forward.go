@@ -2,6 +2,8 @@ package interaction
 
 import (
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // collinear: what is left of a pair's direction beside the columns before it, relative to
@@ -80,21 +82,25 @@ func newSelection(f *functions, p *products, inflation float64) *selection {
 
 // subtract takes b'a from k.
 func subtract(k, b, a *mat.Dense) {
-	var product mat.Dense
-	product.Mul(b.T(), a)
-	k.Sub(k, &product)
+	k.Sub(k, transMul(b, a))
 }
 
 // congruent turns B into B - A'C - C'A + A'DA: the sandwich of columns from which A times
 // others was taken, C being the others' sandwich with them and D that among the others.
 func (s *selection) congruent(a, c, d *mat.Dense) {
-	var da, ac, ada mat.Dense
-	da.Mul(d, a)
-	ac.Mul(a.T(), c)
-	ada.Mul(a.T(), &da)
-	s.b.Sub(s.b, &ac)
+	ac := transMul(a, c)
+	s.b.Sub(s.b, ac)
 	s.b.Sub(s.b, ac.T())
-	s.b.Add(s.b, &ada)
+	s.b.Add(s.b, transMul(a, transMul(d, a))) // D is symmetric
+}
+
+// transMul is a'b.
+func transMul(a, b *mat.Dense) *mat.Dense {
+	n, p := a.Dims()
+	_, q := b.Dims()
+	out := mat.NewDense(p, q, nil)
+	kernel.AddTransMul(out.RawMatrix().Data, q, a.RawMatrix().Data, p, p, b.RawMatrix().Data, q, q, n)
+	return out
 }
 
 // symmetric is the matrix whose upper triangle is that of a.

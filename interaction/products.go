@@ -1,8 +1,6 @@
 package interaction
 
 import (
-	"math"
-
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -88,7 +86,7 @@ func (f *functions) fill(dst, each []float64, v *values, i int) {
 		at += copy(dst[at:], own)
 		if f.scales[j].withMissing {
 			dst[at] = 0
-			if c := f.scales[j]; c.factor && v.codes[j][i] == missing || !c.factor && math.IsNaN(v.numbers[j][i]) {
+			if f.scales[j].isMissing(v.numbers[j], v.codes[j], i) {
 				dst[at] = 1
 			}
 			at++

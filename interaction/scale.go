@@ -3,6 +3,7 @@ package interaction
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/pho-go/pho/data"
@@ -23,7 +24,8 @@ type scale struct {
 	// those of the values at the knots.
 	cuts        []float64
 	at, rank    []float64
-	distinct    int // values in the sample
+	key         []uint64 // of the knots: see order
+	distinct    int      // values in the sample
 	withMissing bool
 
 	// A level's bin: the 7 most frequent ones have bins of their own, in that order.
@@ -114,7 +116,14 @@ func (c *scale) rankNumbers(rows []sampledRow, j int) {
 	values, ranks := midRanks(x)
 	c.distinct = len(values)
 	c.cuts = cutsOf(x, values)
-	c.at, c.rank = thinned(values, ranks)
+	c.setKnots(thinned(values, ranks))
+}
+
+func (c *scale) setKnots(at, rank []float64) {
+	c.at, c.rank, c.key = at, rank, make([]uint64, len(at))
+	for i, v := range at {
+		c.key[i] = order(v)
+	}
 }
 
 // midRanks are the distinct values of the sorted x and (values below + half of those
@@ -182,19 +191,34 @@ func (c *scale) codes(dst []uint8, b *data.Batch) error {
 		c.numberCodes(dst, x)
 		return nil
 	}
+	c.cutCodes(dst, x)
+	return nil
+}
+
+// cutCodes sets dst to the bins of numbers.
+func (c *scale) cutCodes(dst []uint8, x []float64) {
+	var cut [bins - 1]float64
+	for k := range cut {
+		cut[k] = math.NaN() // which nothing reaches
+	}
+	copy(cut[:], c.cuts)
 	for i, v := range x {
-		n := uint8(0)
-		for _, cut := range c.cuts {
-			if v >= cut {
-				n++
-			}
-		}
+		n := reached(v, cut[0]) + reached(v, cut[1]) + reached(v, cut[2]) + reached(v, cut[3]) +
+			reached(v, cut[4]) + reached(v, cut[5]) + reached(v, cut[6])
 		if v != v {
 			n = missing
 		}
 		dst[i] = n
 	}
-	return nil
+}
+
+// reached is 1 if v >= cut, without a jump.
+func reached(v, cut float64) uint8 {
+	var n uint8
+	if v >= cut {
+		n = 1
+	}
+	return n
 }
 
 // numberCodes sets dst to the bins of numbers that are levels.
@@ -226,17 +250,32 @@ func (c *scale) binsOf(levels []string) []uint8 {
 
 // ranked is the rank of v, between 0 and 1.
 func (c *scale) ranked(v float64) float64 {
-	i, found := slices.BinarySearch(c.at, v)
-	switch {
-	case found:
-		return c.rank[i]
-	case i == 0:
-		return c.rank[0]
-	case i == len(c.at):
-		return c.rank[i-1]
+	i, key := 0, order(v) // the last knot that is not above v, or the first
+	for n := len(c.key); n > 1; {
+		half := n / 2
+		_, above := bits.Sub64(key, c.key[i+half], 0)
+		i += half & (int(above) - 1) // no jump: which way is chance
+		n -= half
 	}
-	t := (v - c.at[i-1]) / (c.at[i] - c.at[i-1])
-	return c.rank[i-1] + t*(c.rank[i]-c.rank[i-1])
+	if i == len(c.at)-1 || !(v > c.at[i]) {
+		return c.rank[i]
+	}
+	t := (v - c.at[i]) / (c.at[i+1] - c.at[i])
+	return c.rank[i] + t*(c.rank[i+1]-c.rank[i])
+}
+
+// order is a number with the order of v among numbers.
+func order(v float64) uint64 {
+	b := math.Float64bits(v + 0) // of 0 in place of -0
+	return b ^ (uint64(int64(b)>>63) | 1<<63)
+}
+
+// isMissing tells whether the column has no value in row i.
+func (c *scale) isMissing(x []float64, codes []uint8, i int) bool {
+	if c.factor {
+		return codes[i] == missing
+	}
+	return math.IsNaN(x[i])
 }
 
 // legendre sets dst to the Legendre polynomials of degrees 1 to len(dst) at rank u, which

@@ -1,6 +1,10 @@
 package interaction
 
-import "math"
+import (
+	"math"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
 
 // semidefinite is A = L L' on the rows and columns kept, of a positive semidefinite A: a
 // Cholesky factor with pivots, which stops where nothing is left. q'A^-q and tr(A^-B) are
@@ -33,11 +37,13 @@ func factorised(a []float64, n int, reference []float64, tolerance float64) *sem
 		root := math.Sqrt(rest[pivot])
 		column := make([]float64, n)
 		for i := range n {
-			v := a[max(i, pivot)*n+min(i, pivot)]
-			for _, c := range rows {
-				v -= c[i] * c[pivot]
-			}
-			column[i] = v / root
+			column[i] = a[max(i, pivot)*n+min(i, pivot)]
+		}
+		for _, c := range rows {
+			kernel.Axpy(column, c, -c[pivot])
+		}
+		for i := range column {
+			column[i] /= root
 		}
 		rows, s.kept = append(rows, column), append(s.kept, pivot)
 		for i := range rest {

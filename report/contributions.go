@@ -257,26 +257,11 @@ func (c *Contributions) wrap(err error) error {
 // column TERM.se follows each term's, empty where there is none. total is as in
 // NewContributions.
 func WriteContributions(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, total func() int64) error {
-	return NewContributions(w, total).Apply(ctx, r, a, src)
+	return NewContributions(w, total).Apply(ctx, a, src)
 }
 
 // Apply is WriteContributions to where c writes, with the column that names rows.
-func (c *Contributions) Apply(ctx context.Context, r *decompose.Result, a *decompose.Applier, src data.Source) error {
+func (c *Contributions) Apply(ctx context.Context, a *decompose.Applier, src data.Source) error {
 	c.se = a.HasErrors()
-	if err := c.Begin(r); err != nil {
-		return err
-	}
-	for p, err := range a.All(ctx, src, c.Columns()...) {
-		if err != nil {
-			return err
-		}
-		part, err := c.Map(p)
-		if err != nil {
-			return err
-		}
-		if err := c.Reduce(part); err != nil {
-			return err
-		}
-	}
-	return c.End(r)
+	return a.Visit(ctx, src, c)
 }

@@ -187,8 +187,9 @@ func (e *Explainer) Explain(ctx context.Context, rows *Rows, se bool, na data.NA
 	return parts, dropped, nil
 }
 
-// atOnce is how many rows are split at a time.
-const atOnce = 1024
+// atOnce is how many rows are split at a time, shared out to goroutines: their parts take
+// some megabytes.
+const atOnce = 1 << 14
 
 // seen is the batch as the network and the terms see it.
 func (e *Explainer) seen(ctx context.Context, b *data.Batch, na data.NAPolicy) (*data.Batch, error) {

@@ -129,7 +129,8 @@ func TestApplierRowAllocates(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range rowCases {
 		a, row := rowApplier(t, c.model(t), c.columns, c.splines)
-		var into decompose.Parts
+		with := a.WithErrors()
+		var into, intoSE decompose.Parts
 		for _, run := range []struct {
 			name string
 			want float64
@@ -137,6 +138,7 @@ func TestApplierRowAllocates(t *testing.T) {
 		}{
 			{"Parts", 6, func() error { _, err := a.Parts(ctx, row); return err }},
 			{"PartsInto", 0, func() error { return a.PartsInto(ctx, &into, row) }},
+			{"PartsInto with errors", 0, func() error { return with.PartsInto(ctx, &intoSE, row) }},
 		} {
 			if n := testing.AllocsPerRun(50, func() {
 				if err := run.call(); err != nil {

@@ -20,6 +20,7 @@ type applyFlags struct {
 	dir, out, model, maxMemory string
 	precision                  string
 	member                     string
+	workers                    int
 	errors                     bool
 	id                         string
 	inputs                     []string
@@ -53,6 +54,7 @@ contributions.csv.`,
 	f.StringVar(&a.member, "member", "", "`NAME` of one of several networks, for its contributions in place of the mean's")
 	f.StringVar(&a.model, "model", "", "the network's `FILE`, or the folder of several, if it is not where it was")
 	addPrecision(f, &a.precision, "", " (default: that of the decomposition)")
+	f.IntVar(&a.workers, "workers", 0, "goroutines (default: one per processor; results do not depend on it)")
 	f.StringVar(&a.maxMemory, "max-memory", "4GiB", "bound on a network's tensors")
 	return cmd
 }
@@ -70,6 +72,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err := a.shard.use(a, s); err != nil {
 		return err
 	}
+	defer useProcessors(a.workers)()
 	tensors, columns := tensorInputs(a.inputs)
 	if len(columns) > 0 {
 		return usagef("--input %q: apply reads the columns that decompose was given; NAME=@FILE.npy names new arrays", columns[0])
@@ -102,6 +105,7 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	if err != nil {
 		return err
 	}
+	applier = applier.WithWorkers(a.workers)
 	m, ref := opened.Networks[0], opened.Reference
 	if a.errors {
 		applier = applier.WithErrors()
@@ -119,9 +123,9 @@ func (a *applyFlags) run(ctx context.Context, s streams, further []string) error
 	write := func(w io.Writer) error {
 		first, header, end := a.shard.lines(totalRows(src))
 		if strings.HasSuffix(strings.ToLower(a.out), ".parquet") {
-			return writeParquet(ctx, w, r, applier, src, first, end, a.id)
+			return writeParquet(ctx, w, applier, src, first, end, a.id)
 		}
-		return report.NewContributions(w, end).From(first, header).WithID(a.id).Apply(ctx, r, applier, src)
+		return report.NewContributions(w, end).From(first, header).WithID(a.id).Apply(ctx, applier, src)
 	}
 	if a.out == "-" {
 		err = write(s.data)

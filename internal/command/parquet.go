@@ -354,24 +354,9 @@ func (c *parquetContributions) End(*decompose.Result) error {
 
 // writeParquet writes the contributions of new rows, as report.WriteContributions
 // does in CSV: of the data rows from first on, up to the one that end tells.
-func writeParquet(ctx context.Context, w io.Writer, r *decompose.Result, a *decompose.Applier, src data.Source, first int64, end func() int64, id string) error {
+func writeParquet(ctx context.Context, w io.Writer, a *decompose.Applier, src data.Source, first int64, end func() int64, id string) error {
 	c := newParquetContributions(w, end)
 	c.first, c.id, c.se = first, id, a.HasErrors()
-	if err := c.Begin(r); err != nil {
-		return err
-	}
 	defer func() { _ = c.stop() }()
-	for p, err := range a.All(ctx, src, c.Columns()...) {
-		if err != nil {
-			return err
-		}
-		part, err := c.Map(p)
-		if err != nil {
-			return err
-		}
-		if err := c.Reduce(part); err != nil {
-			return err
-		}
-	}
-	return c.End(r)
+	return a.Visit(ctx, src, c)
 }

@@ -42,7 +42,7 @@ func (w *planned) contribute(ctx context.Context, dir *durable.Dir, kept string,
 		w.rows.rows = &plan.Range{Next: w.plan.Rows}
 		w.rows.begin(nil)
 		return durable.WriteFile(dir.Path(resultdir.Parquet), func(f *os.File) error {
-			return writeParquet(ctx, f, out.r, applier, src, 0, func() int64 { return w.plan.Rows }, w.flags.id)
+			return writeParquet(ctx, f, applier, src, 0, func() int64 { return w.plan.Rows }, w.flags.id)
 		})
 	}
 	path := filepath.Join(kept, resultdir.Contributions)
@@ -77,7 +77,7 @@ func (w *planned) contributions(ctx context.Context, f *os.File, kept string, r 
 		}
 		w.rows.rows = &now
 		began := time.Now()
-		err := report.NewContributions(f, func() int64 { return now.Next }).From(now.First, now.First == 0).WithID(w.flags.id).Apply(ctx, r, a, src)
+		err := report.NewContributions(f, func() int64 { return now.Next }).From(now.First, now.First == 0).WithID(w.flags.id).Apply(ctx, a, src)
 		if err != nil {
 			return err
 		}

@@ -86,6 +86,9 @@ func rowsInside(t *testing.T, g *guards, s isa, m, n int) {
 		"AddScaled": func(g *guards) {
 			addScaled(s, numbers[float64](g, 3*m*4), 3, indices(g, n, 3), numbers[float64](g, 4*n), numbers[float64](g, n*m), m, m, numbers[float64](g, n))
 		},
+		"AddBilinear": func(g *guards) {
+			addBilinear(s, numbers[float64](g, n), numbers[float64](g, 7*(m+3)), m+3, 7, m+3, indices(g, n, 4), numbers[float64](g, 4*n), indices(g, n, m), numbers[float64](g, 4*n))
+		},
 		"MulBand": func(g *guards) {
 			mulBand(s, place[float64](g, n), indices(g, n, m), numbers[float64](g, 4*n), numbers[float64](g, m+3))
 		},

@@ -41,6 +41,7 @@ func files() map[string][]byte {
 		{"band_avx512_amd64.s", func(s *source) { bands(s, avx512) }},
 		{"band_avx2_amd64.s", func(s *source) { bands(s, avx2) }},
 		{"bandapply_avx2_amd64.s", bandMul},
+		{"bilinear_avx2_amd64.s", bilinear},
 		{"scatter_avx512_amd64.s", func(s *source) { scatters(s, avx512) }},
 		{"scatter_avx2_amd64.s", func(s *source) { scatters(s, avx2); scatterBand(s) }},
 		{"tile_avx2_amd64.s", func(s *source) { tiles(s, avx2) }},
