@@ -12,7 +12,8 @@ import (
 type replica[T kernel.Float] struct {
 	net  *network.Network[T]
 	loss likelihood.Loss[T]
-	rows dataset[T]
+	rows batch[T]
+	part batch[T] // of the rows that are evaluated
 }
 
 // blockRows is the number of rows that go forward and backward together, so that
@@ -109,9 +110,9 @@ func (t *trainer[T]) addReplicas(n int) {
 // norm, forward and backward.
 func (r *replica[T]) gradients(d *dataset[T], rows []int, from, size int, norm float64, mode nn.Mode) {
 	b := &r.rows
-	d.gather(b, rows)
+	d.rows(b, rows)
 	mode.Row = from
-	r.loss.Of(b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
+	r.loss.Of(&b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
 	r.net.Backward(&b.Batch, r.loss.Grad, size, mode)
 }
 
@@ -146,12 +147,13 @@ func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
 	pool.Each(workers, func(j int) {
 		r := t.replicas[j]
 		for k := j; k < len(sums); k += workers {
-			p := d.part(k*evaluationRows, min((k+1)*evaluationRows, d.N))
+			p := &r.part
+			d.part(p, k*evaluationRows, min((k+1)*evaluationRows, d.N))
 			eta := r.net.Forward(&p.Batch, mode, false)
 			for _, a := range projections {
 				network.Subtract(a, eta, len(r.net.Free), p.Structured[a.Predictor], p.N)
 			}
-			sums[k] = r.loss.Of(p.Target, eta, false, 1)
+			sums[k] = r.loss.Of(&p.Target, eta, false, 1)
 		}
 	})
 	sum := 0.0

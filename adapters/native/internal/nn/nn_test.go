@@ -19,7 +19,7 @@ func normals(rng *rand.Rand, n int) []float64 {
 func TestWorkers(t *testing.T) {
 	const n, in = 512, 40
 	rng := rand.New(rand.NewPCG(3, 3))
-	x, dy := normals(rng, n*in), normals(rng, n*60)
+	x, dy := columnsOf(normals(rng, n*in), n), columnsOf(normals(rng, n*60), n)
 	var want [][]float64
 	for _, workers := range []int{1, 2, 3} {
 		rng := rand.New(rand.NewPCG(9, 9))
