@@ -17,9 +17,13 @@ type replica[T kernel.Float] struct {
 }
 
 // blockRows is the number of rows that go forward and backward together, so that
-// what the layers keep of them stays in the second cache: whole tiles. Gradients
-// are summed in row order: no bit of them depends on it.
-const blockRows = 132
+// what the layers keep of them stays in the second cache. Gradients are summed in row
+// order: no bit of them depends on it. Blocks are whole multiples of rowGrain, the rows of
+// the longest vector.
+const (
+	blockRows = 128
+	rowGrain  = 16
+)
 
 // minStepWork is the number of multiplications of a step below which a second worker
 // costs more than it saves: 4 million are 55 microseconds in float32.
@@ -83,7 +87,7 @@ func (t *trainer[T]) share(n int) (block, workers, underWay int) {
 		return t.blockRows, 1, 1
 	}
 	blocks := workers * ((n + workers*t.blockRows - 1) / (workers * t.blockRows))
-	block = ((n+blocks-1)/blocks + 3) / 4 * 4
+	block = ((n+blocks-1)/blocks + rowGrain - 1) / rowGrain * rowGrain
 	blocks = (n + block - 1) / block
 	rounds := max(1, min(work/t.minWork, (blocks+workers-1)/workers))
 	underWay = (blocks + rounds - 1) / rounds

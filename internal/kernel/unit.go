@@ -194,37 +194,52 @@ type Rows[T Float] struct {
 	data []T
 }
 
-// Turn fills r with q units of n rows.
-func (r *Rows[T]) Turn(units []T, q, n int) { r.turn(unitISA(best()), units, q, n) }
+// Turn fills r with q units of n rows. Where the number of mask in the same place is 0, the
+// output of Relu, the unit's number becomes 0 first, in units too; nil: nowhere.
+func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(unitISA(best()), units, mask, q, n) }
 
-func (r *Rows[T]) turn(s isa, units []T, q, n int) {
+func (r *Rows[T]) turn(s isa, units, mask []T, q, n int) {
 	ld := UnitStride[T](n)
 	r.n, r.q, r.isa = n, q, s
 	if q == 0 || n == 0 {
 		return
 	}
 	units = units[:q*ld]
-	side := lanes[T](avx2)
-	whole := (n + side - 1) / side * side // the rest of the last vector comes along
+	if mask != nil {
+		mask = mask[:len(units)]
+	}
 	if s == plain {
-		r.size(whole * q)
-		turnPart(r.data, q, units, ld, q, n)
+		r.size(n * q)
+		r.turnPart(r.data, q, units, mask, q)
 		return
 	}
 	nr := 2 * lanes[T](s)
-	r.size(whole * ((q + nr - 1) / nr * nr))
+	r.size(r.rows() * ((q + nr - 1) / nr * nr))
 	for j := 0; j < q; j += nr {
 		cols := min(nr, q-j)
-		width, panel := panelWidth[T](s, cols), r.data[j*whole:]
-		u := 0
-		for ; u+side <= cols; u += side {
-			runSquares[T](&squares{
-				src: at(units, (j+u)*ld), ss: uintptr(ld * sizeOf[T]()),
-				dst: at(panel, u), ds: uintptr(width * sizeOf[T]()), n: uintptr(whole / side),
-			})
+		width, panel := panelWidth[T](s, cols), r.data[j*r.rows():]
+		for u, side := 0, lanes[T](s); u < cols; u += side {
+			from := units[(j+u)*ld:]
+			var off []T
+			if mask != nil {
+				off = mask[(j+u)*ld:]
+			}
+			if s == avx512 && u+side <= cols {
+				runTurn[T](&turning{
+					src: at(from, 0), mask: at(off, 0), ss: uintptr(ld * sizeOf[T]()),
+					dst: at(panel, u), ds: uintptr(width * sizeOf[T]()), n: uintptr((n + side - 1) / side),
+				})
+				continue
+			}
+			r.turnPart(panel[u:], width, from, off, min(side, cols-u))
 		}
-		turnPart(panel[u:], width, units[(j+u)*ld:], ld, cols-u, n)
 	}
+}
+
+// rows is the number of rows in a panel: whole vectors of every length.
+func (r *Rows[T]) rows() int {
+	whole := 64 / sizeOf[T]()
+	return (r.n + whole - 1) / whole * whole
 }
 
 func (r *Rows[T]) size(n int) {
@@ -234,13 +249,35 @@ func (r *Rows[T]) size(n int) {
 	r.data = r.data[:n]
 }
 
-// turnPart writes q units as the first columns of n rows, which are width apart.
-func turnPart[T Float](dst []T, width int, units []T, ld, q, n int) {
-	for u := range q {
-		for i, x := range units[u*ld:][:n] {
+// turnPart writes q units as the first columns of rows, which are width apart.
+func (r *Rows[T]) turnPart(dst []T, width int, units, mask []T, q int) {
+	ld := UnitStride[T](r.n)
+	if mask != nil {
+		reluGrad(r.isa, units[:q*ld], units[:q*ld], mask[:q*ld])
+	}
+	u, side := 0, lanes[T](avx2)
+	for ; r.isa != plain && u+side <= q; u += side {
+		runSquares[T](&squares{
+			src: at(units, u*ld), ss: uintptr(ld * sizeOf[T]()),
+			dst: at(dst, u), ds: uintptr(width * sizeOf[T]()), n: uintptr((r.n + side - 1) / side),
+		})
+	}
+	for ; u < q; u++ {
+		for i, x := range units[u*ld:][:r.n] {
 			dst[i*width+u] = x
 		}
 	}
+}
+
+// turning is the argument of the assembly that turns squares of one vector of units by as
+// many rows. It knows the offsets of the fields.
+type turning struct {
+	src  unsafe.Pointer // first unit
+	mask unsafe.Pointer // of the units where they are switched on, 0 elsewhere; nil: all are on
+	ss   uintptr        // bytes between units, of both
+	dst  unsafe.Pointer // first row
+	ds   uintptr        // bytes between rows
+	n    uintptr        // squares, one vector of rows each
 }
 
 // panel is the panel that begins with unit j, and the values of a row of it.
@@ -248,9 +285,7 @@ func (r *Rows[T]) panel(j int) (data []T, width int) {
 	if r.isa == plain {
 		return r.data[j:], r.q
 	}
-	side := lanes[T](avx2)
-	whole := (r.n + side - 1) / side * side
-	return r.data[j*whole:], panelWidth[T](r.isa, min(2*lanes[T](r.isa), r.q-j))
+	return r.data[j*r.rows():], panelWidth[T](r.isa, min(2*lanes[T](r.isa), r.q-j))
 }
 
 // PanelUnits is the number of units that AddProduct takes together.

@@ -30,3 +30,23 @@ func runUnit[T Float](s isa, t *unitTile) {
 		}
 	}
 }
+
+//go:noescape
+func prefetchRows(p *prefetch)
+
+func runPrefetch(p *prefetch) { prefetchRows(p) }
+
+//go:noescape
+func turnF64AVX512(q *turning)
+
+//go:noescape
+func turnF32AVX512(q *turning)
+
+func runTurn[T Float](q *turning) {
+	switch any(T(0)).(type) {
+	case float64:
+		turnF64AVX512(q)
+	case float32:
+		turnF32AVX512(q)
+	}
+}

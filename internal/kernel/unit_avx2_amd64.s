@@ -1877,3 +1877,26 @@ unit1x1_store:
 	JNE unit1x1
 	VZEROUPPER
 	RET
+
+// prefetchRows asks for the cache lines of rows: see type prefetch.
+TEXT ·prefetchRows(SB), NOSPLIT, $0-8
+	MOVQ p+0(FP), DI
+	MOVQ (DI), SI
+	MOVQ 8(DI), R8
+	MOVQ 16(DI), CX
+	MOVQ 24(DI), DX
+row:
+	MOVQ (R8), R9
+	IMULQ DX, R9
+	ADDQ SI, R9
+	LEAQ -1(R9)(DX*1), R10
+line:
+	PREFETCHT1 (R9)
+	ADDQ $64, R9
+	CMPQ R9, R10
+	JLS line
+	PREFETCHT1 (R10)
+	ADDQ $8, R8
+	DECQ CX
+	JNE row
+	RET

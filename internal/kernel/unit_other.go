@@ -3,3 +3,7 @@
 package kernel
 
 func runUnit[T Float](isa, *unitTile) {}
+
+func runPrefetch(*prefetch) {}
+
+func runTurn[T Float](*turning) {}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // unitsOf lays row-major rows out unit by unit; the gaps get numbers that no result may
@@ -107,20 +108,35 @@ func testRows[T Float](t *testing.T) {
 			p, q, n := dim[0], dim[1], dim[2]
 			what := fmt.Sprintf("%T, %v, %d x %d, %d rows", T(0), s, p, q, n)
 			x, d, ldc := normals[T](rng, n*p), normals[T](rng, n*q), q+2
-			c, sum := normals[T](rng, p*ldc), normals[T](rng, q)
+			c, sum, on := normals[T](rng, p*ldc), normals[T](rng, q), make([]T, n*q)
+			masked := slices.Clone(d)
+			for i := range on {
+				if on[i] = T(rng.IntN(2)); on[i] == 0 {
+					masked[i] = 0
+				}
+			}
 			want, wantSum := slices.Clone(c), slices.Clone(sum)
 			for i := range n {
 				for j := range q {
-					wantSum[j] += d[i*q+j]
+					wantSum[j] += masked[i*q+j]
 					for u := range p {
-						want[u*ldc+j] = chained(s, want[u*ldc+j], x[i*p+u], d[i*q+j])
+						want[u*ldc+j] = chained(s, want[u*ldc+j], x[i*p+u], masked[i*q+j])
 					}
 				}
 			}
 			parts, partSum := slices.Clone(c), slices.Clone(sum)
 			add := func(c, sum []T, from, to int) {
 				r := &Rows[T]{data: normals[T](rng, 3)} // memory of another block
-				r.turn(s, unitsOf(rng, d[from*q:to*q], q, to-from), q, to-from)
+				units, mask := unitsOf(rng, d[from*q:to*q], q, to-from), unitsOf(rng, on[from*q:to*q], q, to-from)
+				r.turn(s, units, mask, q, to-from)
+				for j := range q {
+					ld := UnitStride[T](to - from)
+					for i := range to - from {
+						if !same(units[j*ld+i], masked[(from+i)*q+j]) {
+							t.Fatalf("%s: unit %d of row %d is %v, masked", what, j, i, units[j*ld+i])
+						}
+					}
+				}
 				for j := 0; j < q; j += r.PanelUnits() {
 					r.AddProduct(c, ldc, unitsOf(rng, x[from*p:to*p], p, to-from), p, j)
 				}
@@ -137,6 +153,48 @@ func testRows[T Float](t *testing.T) {
 			add(parts, partSum, n/3, n)
 			sameBits(t, what+": in parts", parts, c)
 			sameBits(t, what+": sums in parts", partSum, sum)
+		}
+	}
+}
+
+// BenchmarkUnits is what a layer of training does with 128 rows, in float32: forward,
+// backward, the gradient of its weights, and what turns the rows for it. The fastest call
+// says what the code takes.
+func BenchmarkUnits(b *testing.B) {
+	const n = 128
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, dim := range [][2]int{{200, 200}, {64, 64}, {64, 32}, {10, 200}, {200, 1}, {1, 64}} {
+		in, out := dim[0], dim[1]
+		w, bias := normals[float32](rng, in*out), normals[float32](rng, out)
+		x, y := unitsOf(rng, normals[float32](rng, n*in), in, n), unitsOf(rng, normals[float32](rng, n*out), out, n)
+		grad := make([]float32, in*out)
+		r := &Rows[float32]{}
+		r.Turn(y, nil, out, n)
+		for _, c := range []struct {
+			name string
+			f    func()
+		}{
+			{"forward", func() { Matrix[float32]{w, out, in, 1, out}.MulUnits(y, x, n, bias, true) }},
+			{"backward", func() { Matrix[float32]{w, in, out, out, 1}.MulUnits(x, y, n, nil, false) }},
+			{"gradient", func() {
+				for j := 0; j < out; j += r.PanelUnits() {
+					r.AddProduct(grad, out, x, in, j)
+				}
+			}},
+			{"turn", func() { r.Turn(y, y, out, n) }},
+		} {
+			b.Run(fmt.Sprintf("%d-%d/%s", in, out, c.name), func(b *testing.B) {
+				fastest := time.Duration(math.MaxInt64)
+				for b.Loop() {
+					began := time.Now()
+					for range 10 {
+						c.f()
+					}
+					fastest = min(fastest, time.Since(began))
+				}
+				b.ReportMetric(float64(fastest.Nanoseconds())/10, "fastest-ns")
+				b.ReportMetric(2*float64(in*out*n)*10/float64(fastest.Nanoseconds()), "GFLOP/s")
+			})
 		}
 	}
 }

@@ -176,3 +176,173 @@ func (s *source) unitTile(v vector, rows, vectors int) {
 	s.op("JNE", name)
 	s.finish()
 }
+
+// Offsets of the fields of kernel.prefetch.
+const (
+	prefetchSrc   = 8 * iota
+	prefetchRows  // their numbers, int
+	prefetchN     // how many, at least one
+	prefetchBytes // of a row
+)
+
+// prefetchRows asks for the cache lines of some rows.
+func (s *source) prefetchRows() {
+	s.function("prefetchRows", "p", "prefetchRows asks for the cache lines of rows: see type prefetch.")
+	s.op("MOVQ", mem(prefetchSrc, "DI"), "SI")
+	s.op("MOVQ", mem(prefetchRows, "DI"), "R8")
+	s.op("MOVQ", mem(prefetchN, "DI"), "CX")
+	s.op("MOVQ", mem(prefetchBytes, "DI"), "DX")
+	s.label("row")
+	s.op("MOVQ", mem(0, "R8"), "R9")
+	s.op("IMULQ", "DX", "R9")
+	s.op("ADDQ", "SI", "R9")
+	s.op("LEAQ", "-1(R9)(DX*1)", "R10") // the last byte
+	s.label("line")
+	s.op("PREFETCHT1", "(R9)")
+	s.op("ADDQ", "$64", "R9")
+	s.op("CMPQ", "R9", "R10")
+	s.op("JLS", "line")
+	s.op("PREFETCHT1", "(R10)")
+	s.op("ADDQ", "$8", "R8")
+	s.op("DECQ", "CX")
+	s.op("JNE", "row")
+	s.op("RET")
+}
+
+// Offsets of the fields of kernel.turning.
+const (
+	turnSrc  = 8 * iota // first unit
+	turnMask            // first unit of the mask, or nil
+	turnSS              // bytes between units, of both
+	turnDst             // first row
+	turnDS              // bytes between rows
+	turnN               // vectors of rows
+)
+
+// turns writes both precisions.
+func turns(s *source) {
+	s.turn(vector{avx512, true})
+	s.turn(vector{avx512, false})
+}
+
+// turn transposes squares of one vector by one in AVX-512, after 0 has replaced what the
+// mask switches off, in the units too.
+func (s *source) turn(v vector) {
+	s.function("turn"+v.typ(), "q", fmt.Sprintf("turn%s transposes squares: see type turning.", v.typ()))
+	s.op("MOVQ", mem(turnSrc, "DI"), "SI")
+	s.op("MOVQ", mem(turnMask, "DI"), "BX")
+	s.op("MOVQ", mem(turnSS, "DI"), "DX")
+	s.op("MOVQ", mem(turnDst, "DI"), "R8")
+	s.op("MOVQ", mem(turnDS, "DI"), "R9")
+	s.op("MOVQ", mem(turnN, "DI"), "CX")
+	s.op("LEAQ", "(DX)(DX*2)", "R10")
+	s.label("loop")
+	s.op("MOVQ", "SI", "R11")
+	s.op("MOVQ", "BX", "R12")
+	s.op("TESTQ", "BX", "BX")
+	s.op("JEQ", "plain")
+	s.zero(v, 31)
+	for u := range v.lanes() {
+		s.load(v, s.unit("R11", u), u, false)
+		s.op(v.p("VCMP"), "$4", s.unit("R12", u), v.r(31), "K2")
+		s.op(v.p("VMOVA")+".Z", v.r(u), "K2", v.r(u))
+		s.store(v, u, s.unit("R11", u), false)
+		if u%4 == 3 {
+			s.op("LEAQ", "(R11)(DX*4)", "R11")
+			s.op("LEAQ", "(R12)(DX*4)", "R12")
+		}
+	}
+	s.op("ADDQ", "$64", "BX")
+	s.op("JMP", "turn")
+	s.label("plain")
+	for u := range v.lanes() {
+		s.load(v, s.unit("R11", u), u, false)
+		if u%4 == 3 {
+			s.op("LEAQ", "(R11)(DX*4)", "R11")
+		}
+	}
+	s.label("turn")
+	for _, r := range s.square(v) {
+		s.store(v, r, "(R8)", false)
+		s.op("ADDQ", "R9", "R8")
+	}
+	s.op("ADDQ", "$64", "SI")
+	s.op("DECQ", "CX")
+	s.op("JNE", "loop")
+	s.finish()
+}
+
+// unit is the place of unit u, of four that begin at base; R10 holds three times DX.
+func (s *source) unit(base string, u int) string {
+	return []string{"(" + base + ")", "(" + base + ")(DX*1)", "(" + base + ")(DX*2)", "(" + base + ")(R10*1)"}[u%4]
+}
+
+// square transposes the vectors in the first registers; it returns the registers of the
+// result's rows.
+func (s *source) square(v vector) []int {
+	n := v.lanes()
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	// Each pass goes from one half of the registers to the other.
+	next := 16
+	pass := func(f func(to func(op string, imm string, a, b int) int)) {
+		at := next
+		f(func(op, imm string, a, b int) int {
+			if imm == "" {
+				s.op(op, v.r(b), v.r(a), v.r(at))
+			} else {
+				s.op(op, imm, v.r(b), v.r(a), v.r(at))
+			}
+			at++
+			return at - 1
+		})
+		next = 16 - next
+	}
+	if v.double {
+		pass(func(to func(string, string, int, int) int) { // pairs
+			for i := 0; i < n; i += 2 {
+				a, b := rows[i], rows[i+1]
+				rows[i], rows[i+1] = to("VUNPCKLPD", "", a, b), to("VUNPCKHPD", "", a, b)
+			}
+		})
+	} else {
+		pass(func(to func(string, string, int, int) int) {
+			for i := 0; i < n; i += 2 {
+				a, b := rows[i], rows[i+1]
+				rows[i], rows[i+1] = to("VUNPCKLPS", "", a, b), to("VUNPCKHPS", "", a, b)
+			}
+		})
+		pass(func(to func(string, string, int, int) int) { // pairs of pairs
+			for i := 0; i < n; i += 4 {
+				a, b, c, d := rows[i], rows[i+1], rows[i+2], rows[i+3]
+				rows[i], rows[i+1] = to("VUNPCKLPD", "", a, c), to("VUNPCKHPD", "", a, c)
+				rows[i+2], rows[i+3] = to("VUNPCKLPD", "", b, d), to("VUNPCKHPD", "", b, d)
+			}
+		})
+	}
+	// Now quarter l of register i of a group has column l*group + i of the group's
+	// rows: four groups become one.
+	group := n / 4
+	shuffle := "VSHUFF32X4"
+	if v.double {
+		shuffle = "VSHUFF64X2"
+	}
+	even, odd := make([]int, n/2), make([]int, n/2)
+	pass(func(to func(string, string, int, int) int) {
+		for half := range 2 {
+			for i := range group {
+				a, b := rows[2*half*group+i], rows[(2*half+1)*group+i]
+				even[half*group+i], odd[half*group+i] = to(shuffle, "$0x88", a, b), to(shuffle, "$0xdd", a, b)
+			}
+		}
+	})
+	pass(func(to func(string, string, int, int) int) {
+		for i := range group {
+			rows[i], rows[2*group+i] = to(shuffle, "$0x88", even[i], even[group+i]), to(shuffle, "$0xdd", even[i], even[group+i])
+			rows[group+i], rows[3*group+i] = to(shuffle, "$0x88", odd[i], odd[group+i]), to(shuffle, "$0xdd", odd[i], odd[group+i])
+		}
+	})
+	return rows
+}

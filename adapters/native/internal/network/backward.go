@@ -178,18 +178,25 @@ func (m *Network[T]) AddPenalties(sumW float64) float64 {
 	return loss
 }
 
-func addPenalty[T kernel.Float](beta *nn.Param[T], s *mat.SymDense, sumW float64) float64 {
+// addPenalty takes S as p x p numbers, or nil.
+func addPenalty[T kernel.Float](beta *nn.Param[T], s []float64, sumW float64) float64 {
 	if s == nil {
 		return 0
 	}
-	raw, loss := s.RawSymmetric(), 0.0
-	for i := range beta.Value {
-		sum := 0.0
-		for j, v := range beta.Value {
-			sum += raw.Data[min(i, j)*raw.Stride+max(i, j)] * float64(v)
-		}
-		beta.Grad[i] += T(sum / sumW)
-		loss += float64(beta.Value[i]) * sum / (2 * sumW)
+	b, loss := nn.Float64s(beta.Value), 0.0
+	product := make([]float64, len(b))
+	kernel.MulColumn(product, s, len(b), len(b), b)
+	for i, v := range product {
+		beta.Grad[i] += T(v / sumW)
+		loss += b[i] * v / (2 * sumW)
 	}
 	return loss
+}
+
+// full are the p x p numbers of s, nil of nil.
+func full(s *mat.SymDense) []float64 {
+	if s == nil {
+		return nil
+	}
+	return mat.DenseCopyOf(s).RawMatrix().Data
 }

@@ -25,10 +25,10 @@ type Network[T kernel.Float] struct {
 	Structured []*Structured[T] // X_k beta_k; nil without columns
 	Towers     []*Tower[T]
 
-	penalties   []*mat.SymDense // on beta_k; nil: none
-	complements []*complement   // of the towers that are orthogonalized online, by tower
-	eta         []T             // n x K
-	deta        []T             // gradient in eta at the last backward pass
+	penalties   [][]float64   // on beta_k, p x p; nil: none
+	complements []*complement // of the towers that are orthogonalized online, by tower
+	eta         []T           // n x K
+	deta        []T           // gradient in eta at the last backward pass
 }
 
 // Predictor is what a predictor has beside towers.
@@ -44,7 +44,7 @@ func New[T kernel.Float](predictors []Predictor, plans []*Plan, seed uint64) *Ne
 	m := &Network[T]{Intercept: nn.NewParam[T]("intercept", len(predictors), false), complements: make([]*complement, len(plans))}
 	for _, p := range predictors {
 		m.Free = append(m.Free, p.Intercept)
-		m.penalties = append(m.penalties, p.Penalty)
+		m.penalties = append(m.penalties, full(p.Penalty))
 		var s *Structured[T]
 		if p.Columns > 0 {
 			s = newStructured[T](p.Name, p.Columns)

@@ -1,6 +1,9 @@
 package network
 
-import "github.com/pho-go/pho/internal/kernel"
+import (
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/internal/kernel"
+)
 
 // Batch is what the network reads of N rows.
 type Batch[T kernel.Float] struct {
@@ -17,26 +20,17 @@ type Table[T kernel.Float] Batch[T]
 func (t *Table[T]) Rows(dst *Batch[T], rows []int) {
 	t.prepare(dst, len(rows))
 	for i, x := range t.X {
-		w, ld := len(x)/t.N, kernel.UnitStride[T](dst.N)
+		w := len(x) / t.N
 		dst.X[i] = kernel.Units(dst.X[i], w, dst.N)
-		for r, row := range rows {
-			for j, v := range x[row*w:][:w] {
-				dst.X[i][j*ld+r] = v
-			}
-		}
+		kernel.GatherUnits(dst.X[i], x, w, rows)
 		for j, c := range t.Codes[i] {
 			dst.Codes[i][j] = Pick(dst.Codes[i][j], c, rows)
 		}
 	}
 	for k, x := range t.Structured {
 		w := len(x) / t.N
-		if cap(dst.Structured[k]) < w*dst.N {
-			dst.Structured[k] = make([]T, w*dst.N)
-		}
-		dst.Structured[k] = dst.Structured[k][:w*dst.N]
-		for r, row := range rows {
-			copy(dst.Structured[k][r*w:][:w], x[row*w:])
-		}
+		dst.Structured[k] = nn.Sized(dst.Structured[k], w*dst.N)
+		kernel.GatherRows(dst.Structured[k], x, w, rows)
 	}
 }
 

@@ -98,7 +98,7 @@ func (b *BatchNorm[T]) moments(x []T, n int) (mean, variance []T) {
 // sum sets dst to the sums of the columns of v.
 func (b *BatchNorm[T]) sum(dst, v []T, n int) {
 	clear(dst)
-	b.rows.Turn(v, b.Width, n)
+	b.rows.Turn(v, nil, b.Width, n)
 	b.rows.AddSums(dst)
 }
 

@@ -93,9 +93,6 @@ func (d *Dense[T]) weights(g int) []T { return d.W.Value[g*d.In*d.OutEach:][:d.I
 func (d *Dense[T]) Backward(dy []T, n int) []T {
 	ld := kernel.UnitStride[T](n)
 	dy = dy[:d.Out()*ld]
-	if d.Relu {
-		kernel.ReluGrad(dy, dy, d.y)
-	}
 	d.gradients(dy)
 	if d.First {
 		return nil
@@ -108,18 +105,29 @@ func (d *Dense[T]) Backward(dy []T, n int) []T {
 	return d.dx
 }
 
-// gradients adds x'dy to that of the weights and the sums of dy to that of the biases,
-// unless they are deferred.
+// gradients takes dy back through the activation, in its place. Then it adds x'dy to the
+// gradients of the weights and the sums of dy to those of the biases, unless they are
+// deferred.
 func (d *Dense[T]) gradients(dy []T) {
+	var mask []T
+	if d.Relu {
+		mask = d.y
+	}
 	if !d.W.trained() && !d.B.trained() {
+		if mask != nil {
+			kernel.ReluGrad(dy, dy, mask)
+		}
 		return
 	}
-	ld := kernel.UnitStride[T](d.n)
 	if len(d.dy) == 0 {
 		d.dy = make([]kernel.Rows[T], d.G)
 	}
+	size := d.OutEach * kernel.UnitStride[T](d.n)
 	for g := range d.dy {
-		d.dy[g].Turn(dy[g*d.OutEach*ld:], d.OutEach, d.n)
+		d.dy[g].Turn(dy[g*size:], mask, d.OutEach, d.n)
+		if mask != nil {
+			mask = mask[size:]
+		}
 	}
 	if d.mode.Defer {
 		return
