@@ -47,15 +47,15 @@ func newDataset[T kernel.Float](f *rows.Frame, t *likelihood.Target, plans []*ne
 	return d, nil
 }
 
-// rows copies the given rows into dst.
-func (d *dataset[T]) rows(dst *batch[T], rows []int) {
-	d.Rows(&dst.Batch, rows)
-	dst.Y, dst.W = network.Pick(dst.Y, d.Y, rows), network.Pick(dst.W, d.W, rows)
+// take copies the given rows of d.
+func (b *batch[T]) take(d *dataset[T], rows []int) {
+	d.Rows(&b.Batch, rows)
+	b.Y, b.W = network.Pick(b.Y, d.Y, rows), network.Pick(b.W, d.W, rows)
 	if d.Event != nil {
-		dst.Event = network.Pick(dst.Event, d.Event, rows)
+		b.Event = network.Pick(b.Event, d.Event, rows)
 	}
 	if d.Offset != nil {
-		dst.Offset = network.Pick(dst.Offset, d.Offset, rows)
+		b.Offset = network.Pick(b.Offset, d.Offset, rows)
 	}
 }
 

@@ -50,8 +50,14 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	for i := 0; i < len(rows); i += blocks * block {
 		n := min(blocks, (len(rows)-i+block-1)/block)
 		pool.Each(n, func(j int) {
-			from := i + j*block
-			t.replicas[j].gradients(t.train, rows[from:min(from+block, len(rows))], from, len(rows), norm, mode)
+			r, from := t.replicas[j], i+j*block
+			r.rows.take(t.train, rows[from:min(from+block, len(rows))])
+			next := rows[min(from+blocks*block, len(rows)):] // where this replica goes on
+			if len(next) == 0 {
+				next = t.after[min(j*block, len(t.after)):]
+			}
+			t.train.Prefetch(next[:min(block, len(next))])
+			r.gradients(from, len(rows), norm, mode)
 		})
 		if mode.Defer {
 			todo := network.Deferred(networks(t.replicas[:n]))
@@ -110,11 +116,10 @@ func (t *trainer[T]) addReplicas(n int) {
 	}
 }
 
-// gradients takes rows of d, which begin at place from of a batch of size rows of weight
-// norm, forward and backward.
-func (r *replica[T]) gradients(d *dataset[T], rows []int, from, size int, norm float64, mode nn.Mode) {
+// gradients takes the replica's rows, which begin at place from of a batch of size rows of
+// weight norm, forward and backward.
+func (r *replica[T]) gradients(from, size int, norm float64, mode nn.Mode) {
 	b := &r.rows
-	d.rows(b, rows)
 	mode.Row = from
 	r.loss.Of(&b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
 	r.net.Backward(&b.Batch, r.loss.Grad, size, mode)

@@ -6,13 +6,10 @@ import "unsafe"
 // in an order drawn at random are in no cache: some are asked for ahead.
 func GatherRows[T Float](dst, src []T, width int, rows []int) {
 	const ahead = 16
-	if width == 0 {
-		return
-	}
-	prefetchNext(src, width, rows[:min(ahead, len(rows))])
-	for i := 0; i < len(rows); i += ahead {
+	PrefetchRows(src, width, rows[:min(ahead, len(rows))])
+	for i := 0; i < len(rows) && width > 0; i += ahead {
 		end := min(i+ahead, len(rows))
-		prefetchNext(src, width, rows[end:min(end+ahead, len(rows))])
+		PrefetchRows(src, width, rows[end:min(end+ahead, len(rows))])
 		for r, row := range rows[i:end] {
 			copy(dst[(i+r)*width:][:width], src[row*width:][:width])
 		}
@@ -25,7 +22,7 @@ func GatherUnits[T Float](dst, src []T, width int, rows []int) {
 	ld := UnitStride[T](len(rows))
 	for i := 0; i < len(rows) && width > 0; i += ahead {
 		end := min(i+ahead, len(rows))
-		prefetchNext(src, width, rows[end:min(end+ahead, len(rows))])
+		PrefetchRows(src, width, rows[end:min(end+ahead, len(rows))])
 		for r, row := range rows[i:end] {
 			for j, v := range src[row*width:][:width] {
 				dst[j*ld+i+r] = v
@@ -43,8 +40,9 @@ type prefetch struct {
 	bytes uintptr        // of a row, at least one
 }
 
-func prefetchNext[T Float](src []T, width int, rows []int) {
-	if len(rows) > 0 {
+// PrefetchRows asks for the given rows of src, width numbers each, which are read later.
+func PrefetchRows[T Float](src []T, width int, rows []int) {
+	if len(rows) > 0 && width > 0 {
 		runPrefetch(&prefetch{src: at(src, 0), rows: unsafe.Pointer(&rows[0]), n: uintptr(len(rows)), bytes: uintptr(width * sizeOf[T]())})
 	}
 }

@@ -34,6 +34,16 @@ func (t *Table[T]) Rows(dst *Batch[T], rows []int) {
 	}
 }
 
+// Prefetch asks for the given rows, which are read later: in an order drawn at random they
+// are in no cache.
+func (t *Table[T]) Prefetch(rows []int) {
+	for _, all := range [][][]T{t.X, t.Structured} {
+		for _, x := range all {
+			kernel.PrefetchRows(x, len(x)/t.N, rows)
+		}
+	}
+}
+
 // Part sets dst to rows i to j-1 of t; the structured columns and the codes are not copied.
 func (t *Table[T]) Part(dst *Batch[T], i, j int) {
 	t.prepare(dst, j-i)

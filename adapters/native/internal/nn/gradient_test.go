@@ -229,7 +229,7 @@ func TestHeldParametersStay(t *testing.T) {
 			l.Forward(columnsOf(values[float64](rng, c.n*c.in), c.n), c.n, eval)
 			l.Backward(columnsOf(values[float64](rng, c.n*l.Out()), c.n), c.n)
 			finish(l)
-			o.Step(0.1)
+			o.Step(0.1, nil)
 			for i, p := range l.Params() {
 				if held := p.Grad == nil; held && !slices.Equal(p.Value, before[i]) {
 					t.Errorf("%s, %s: %s is held and moved", method, c.name, p.Name)
