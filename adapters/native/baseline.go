@@ -86,7 +86,8 @@ func (t *trainer[T]) trainingEta() ([]float64, error) {
 	d, net := t.train, t.replicas[0].net
 	all := make([]float64, 0, d.N)
 	for i := 0; i < d.N; i += evaluationRows {
-		p := d.part(i, min(i+evaluationRows, d.N))
+		p := &t.replicas[0].part
+		d.part(p, i, min(i+evaluationRows, d.N))
 		eta := net.Forward(&p.Batch, nn.Mode{Workers: t.cfg.Training.Workers}, false)
 		for _, a := range projections {
 			network.Subtract(a, eta, 1, p.Structured[a.Predictor], p.N)

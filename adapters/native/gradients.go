@@ -12,13 +12,18 @@ import (
 type replica[T kernel.Float] struct {
 	net  *network.Network[T]
 	loss likelihood.Loss[T]
-	rows dataset[T]
+	rows batch[T]
+	part batch[T] // of the rows that are evaluated
 }
 
 // blockRows is the number of rows that go forward and backward together, so that
-// what the layers keep of them stays in the second cache: whole tiles. Gradients
-// are summed in row order: no bit of them depends on it.
-const blockRows = 132
+// what the layers keep of them stays in the second cache. Gradients are summed in row
+// order: no bit of them depends on it. Blocks are whole multiples of rowGrain, the rows of
+// the longest vector.
+const (
+	blockRows = 128
+	rowGrain  = 16
+)
 
 // minStepWork is the number of multiplications of a step below which a second worker
 // costs more than it saves: 4 million are 55 microseconds in float32.
@@ -45,8 +50,14 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	for i := 0; i < len(rows); i += blocks * block {
 		n := min(blocks, (len(rows)-i+block-1)/block)
 		pool.Each(n, func(j int) {
-			from := i + j*block
-			t.replicas[j].gradients(t.train, rows[from:min(from+block, len(rows))], from, len(rows), norm, mode)
+			r, from := t.replicas[j], i+j*block
+			r.rows.take(t.train, rows[from:min(from+block, len(rows))])
+			next := rows[min(from+blocks*block, len(rows)):] // where this replica goes on
+			if len(next) == 0 {
+				next = t.after[min(j*block, len(t.after)):]
+			}
+			t.train.Prefetch(next[:min(block, len(next))])
+			r.gradients(from, len(rows), norm, mode)
 		})
 		if mode.Defer {
 			todo := network.Deferred(networks(t.replicas[:n]))
@@ -82,7 +93,7 @@ func (t *trainer[T]) share(n int) (block, workers, underWay int) {
 		return t.blockRows, 1, 1
 	}
 	blocks := workers * ((n + workers*t.blockRows - 1) / (workers * t.blockRows))
-	block = ((n+blocks-1)/blocks + 3) / 4 * 4
+	block = ((n+blocks-1)/blocks + rowGrain - 1) / rowGrain * rowGrain
 	blocks = (n + block - 1) / block
 	rounds := max(1, min(work/t.minWork, (blocks+workers-1)/workers))
 	underWay = (blocks + rounds - 1) / rounds
@@ -105,13 +116,12 @@ func (t *trainer[T]) addReplicas(n int) {
 	}
 }
 
-// gradients takes rows of d, which begin at place from of a batch of size rows of weight
-// norm, forward and backward.
-func (r *replica[T]) gradients(d *dataset[T], rows []int, from, size int, norm float64, mode nn.Mode) {
+// gradients takes the replica's rows, which begin at place from of a batch of size rows of
+// weight norm, forward and backward.
+func (r *replica[T]) gradients(from, size int, norm float64, mode nn.Mode) {
 	b := &r.rows
-	d.gather(b, rows)
 	mode.Row = from
-	r.loss.Of(b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
+	r.loss.Of(&b.Target, r.net.Forward(&b.Batch, mode, true), true, norm)
 	r.net.Backward(&b.Batch, r.loss.Grad, size, mode)
 }
 
@@ -146,12 +156,13 @@ func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
 	pool.Each(workers, func(j int) {
 		r := t.replicas[j]
 		for k := j; k < len(sums); k += workers {
-			p := d.part(k*evaluationRows, min((k+1)*evaluationRows, d.N))
+			p := &r.part
+			d.part(p, k*evaluationRows, min((k+1)*evaluationRows, d.N))
 			eta := r.net.Forward(&p.Batch, mode, false)
 			for _, a := range projections {
 				network.Subtract(a, eta, len(r.net.Free), p.Structured[a.Predictor], p.N)
 			}
-			sums[k] = r.loss.Of(p.Target, eta, false, 1)
+			sums[k] = r.loss.Of(&p.Target, eta, false, 1)
 		}
 	})
 	sum := 0.0

@@ -28,6 +28,7 @@ type trainer[T kernel.Float] struct {
 	blockRows int           // rows that go through the network together; 0: the whole batch
 	replicas  []*replica[T] // at least one; the first has the network itself
 	pool      *nn.Pool      // of an epoch; nil: each step has its own
+	after     []int         // rows that come after those of the step
 	weights   int           // multiplications for a row going forward, about
 	minWork   int           // minStepWork; tests share out less
 
@@ -53,7 +54,7 @@ func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], e
 		t.blockRows = blockRows
 	}
 	t.opt = nn.NewOptimizer(nn.Method(tr.Optimizer), t.params)
-	t.opt.Momentum, t.opt.Decay, t.opt.Workers = tr.Momentum, tr.WeightDecay, tr.Workers
+	t.opt.Momentum, t.opt.Decay = tr.Momentum, tr.WeightDecay
 	t.replicas = []*replica[T]{{net: net, loss: likelihood.Loss[T]{Family: j.family, Workers: tr.Workers}}}
 	t.weights, t.minWork = net.Weights(), minStepWork
 	return t, nil
@@ -115,7 +116,11 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	order := rand.New(rand.NewPCG(tr.Seed, uint64(number))).Perm(t.train.N)
 	e := Epoch{Epoch: number, Validation: math.NaN()}
 	perRow := t.train.SumW / float64(t.train.N)
-	if _, workers, _ := t.share(min(tr.BatchSize, len(order))); workers > 1 {
+	_, workers, _ := t.share(min(tr.BatchSize, len(order)))
+	if 16*t.weights > 2*t.minWork { // the optimizer's work
+		workers = tr.Workers
+	}
+	if workers > 1 {
 		t.pool = nn.NewPool(workers)
 		defer func() {
 			t.pool.Close()
@@ -127,6 +132,7 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 			return fmt.Errorf("native: training was interrupted in epoch %d: %w", number, err)
 		}
 		rows := order[i:min(i+tr.BatchSize, len(order))]
+		t.after = order[i+len(rows):]
 		if len(rows) == 1 && t.cfg.Deep.BatchNorm && len(t.cfg.Deep.Columns) > 0 {
 			continue // the moments of one row say nothing
 		}
@@ -173,7 +179,7 @@ func (t *trainer[T]) step(rows []int, norm, rate float64) float64 {
 		}
 	}
 	if l-l == 0 {
-		t.opt.Step(rate)
+		t.opt.Step(rate, t.pool)
 	}
 	return l
 }

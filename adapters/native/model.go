@@ -15,6 +15,7 @@ import (
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 	"github.com/pho-go/pho/family"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // Model is a trained network as a decompose.Model, in float64. Its predictors are on the
@@ -91,23 +92,11 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	net, err := m.towersAt(b)
-	if err != nil {
-		return err
-	}
-	defer m.replicas.Put(net)
 	n, k := b.Rows(), len(m.names)
 	zeta := make([]float64, n*k)
 	features := make([]float64, n*k)
-	for _, t := range net.Towers {
-		if t.Plan.Deep {
-			t.AddTo(zeta, k, n)
-			continue
-		}
-		t.AddTo(features, k, n)
-		if err := fillTaps(dst.Taps, t, n); err != nil {
-			return err
-		}
+	if err := m.towersAt(b, zeta, features, dst.Taps); err != nil {
+		return err
 	}
 	for j := range k {
 		x, err := m.formula(j, b)
@@ -135,39 +124,59 @@ func (m *Model) Forward(ctx context.Context, dst *decompose.Outputs, b *data.Bat
 	return nil
 }
 
-// fillTaps copies the last hidden layer of each feature network in t.
-func fillTaps(taps map[string]*mat.Dense, t *network.Tower[float64], n int) error {
-	q := t.Plan.Units
-	stride := t.Plan.Groups() * q
+// towersAt adds what the towers say of b to zeta, if they are the deep part, else to
+// features (both n x K), and fills the taps: some rows at a time, for the layers of many
+// would not stay in the caches.
+func (m *Model) towersAt(b *data.Batch, zeta, features []float64, taps map[string]*mat.Dense) error {
+	all, err := m.inputs(b)
+	if err != nil {
+		return err
+	}
+	net, ok := m.replicas.Get().(*network.Network[float64])
+	if !ok {
+		net = m.net.Replica()
+	}
+	defer m.replicas.Put(net)
+	k, in := len(m.names), &network.Batch[float64]{}
+	for i := 0; i < all.N; i += blockRows {
+		all.Part(in, i, min(i+blockRows, all.N))
+		net.ForwardTowers(in, nn.Mode{Workers: 1})
+		for _, t := range net.Towers {
+			if t.Plan.Deep {
+				t.AddTo(zeta[i*k:], k, in.N)
+				continue
+			}
+			t.AddTo(features[i*k:], k, in.N)
+			if err := fillTaps(taps, t, i, in.N); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fillTaps copies the last hidden layer of each feature network in t to the n rows of the
+// taps from row i on.
+func fillTaps(taps map[string]*mat.Dense, t *network.Tower[float64], i, n int) error {
+	ld, q := kernel.UnitStride[float64](n), t.Plan.Units
 	for g := range t.Plan.Groups() {
 		tap, ok := taps[t.Plan.Tap(g)]
 		if !ok {
 			return fmt.Errorf("native: no memory was given for tap %q", t.Plan.Tap(g))
 		}
 		for r := range n {
-			tap.SetRow(r, t.U[r*stride+g*q:][:q])
+			row := tap.RawRowView(i + r)
+			for u := range row {
+				row[u] = t.U[(g*q+u)*ld+r]
+			}
 		}
 	}
 	return nil
 }
 
-// towersAt runs a replica's towers on b.
-func (m *Model) towersAt(b *data.Batch) (*network.Network[float64], error) {
-	in, err := m.inputs(b)
-	if err != nil {
-		return nil, err
-	}
-	net, ok := m.replicas.Get().(*network.Network[float64])
-	if !ok {
-		net = m.net.Replica()
-	}
-	net.ForwardTowers(in, nn.Mode{Workers: 1})
-	return net, nil
-}
-
 // inputs are what the towers read of b.
-func (m *Model) inputs(b *data.Batch) (*network.Batch[float64], error) {
-	in := &network.Batch[float64]{N: b.Rows()}
+func (m *Model) inputs(b *data.Batch) (*network.Table[float64], error) {
+	in := &network.Table[float64]{N: b.Rows()}
 	for _, t := range m.net.Towers {
 		x, codes, err := t.Plan.Read(b)
 		if err != nil {

@@ -73,6 +73,8 @@ func (m *Model) PredictOnline(b *data.Batch) (*mat.Dense, error) {
 		}
 		in.Structured = append(in.Structured, x)
 	}
-	eta := m.net.Replica().Forward(in, nn.Mode{Workers: 1}, true)
+	all := &network.Batch[float64]{}
+	in.Part(all, 0, in.N)
+	eta := m.net.Replica().Forward(all, nn.Mode{Workers: 1}, true)
 	return mat.NewDense(in.N, len(m.names), slices.Clone(eta)), nil
 }

@@ -36,37 +36,16 @@ func (c *Config) validate(schema data.Schema) ([]*basis.Formula, error) {
 }
 
 func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
+	c.settle(f)
 	var formulas []*basis.Formula
 	seen := map[string]bool{}
-	response := c.Response
-	for _, text := range c.Structured.Formulas { // any of them may name it
-		p, err := basis.Parse(text, nil)
-		if err != nil {
-			continue
-		}
-		if response == "" {
-			response = p.Response
-		}
-		if c.Event != "" && p.Event != "" && c.Event != p.Event {
-			f.add("the column of events is %q in a formula and %q elsewhere", p.Event, c.Event)
-		}
-		if c.Event == "" {
-			c.Event = p.Event
-		}
-	}
 	for _, text := range c.Structured.Formulas {
-		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors, Response: response, Event: c.Event})
+		p, err := basis.Parse(text, &basis.Options{Schema: schema, Factors: c.Structured.Factors, Response: c.Response, Event: c.Event})
 		if err != nil {
 			*f = append(*f, err)
 			continue
 		}
 		formulas = append(formulas, p)
-		if p.Response != "" {
-			if c.Response != "" && c.Response != p.Response {
-				f.add("the response is %q in a formula and %q elsewhere", p.Response, c.Response)
-			}
-			c.Response = p.Response
-		}
 		if !c.categorical() { // whose classes are not known yet
 			c.validatePredictor(p, f)
 		}
@@ -76,6 +55,28 @@ func (c *Config) parse(schema data.Schema, f *faults) []*basis.Formula {
 		seen[p.Predictor] = true
 	}
 	return formulas
+}
+
+// settle takes the columns of response and events from the formulas, any of which may name
+// them: whatever else is wrong with a formula, what it names is named.
+func (c *Config) settle(f *faults) {
+	take := func(what string, of *string, named string) {
+		switch {
+		case named == "":
+		case *of == "":
+			*of = named
+		case *of != named:
+			f.add("the %s is %q in a formula and %q elsewhere", what, named, *of)
+		}
+	}
+	for _, text := range c.Structured.Formulas {
+		p, err := basis.Parse(text, nil)
+		if err != nil { // told when it is parsed with the columns
+			continue
+		}
+		take("response", &c.Response, p.Response)
+		take("column of events", &c.Event, p.Event)
+	}
 }
 
 // validatePredictor refuses a formula for a predictor that is none.

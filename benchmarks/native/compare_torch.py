@@ -3,12 +3,14 @@
     python3 benchmarks/native/compare_torch.py [--epochs 12] [--only TASK]
 
 Run from the root of the module; needs torch (PyPI) and Go. PyTorch is given its best
-setting of 1 and 2 threads, Adam as it comes, with foreach and fused, and, with the best
-of these and with fused, torch.compile of the loss where that works; data already in memory, shuffled
-once an epoch and cut into batches (no DataLoader), and feature networks as batched
-products. Both sides: float32, Adam, n = 10,000, median over epochs; ours with the
-better setting of 1 and 2 workers. The two best settings of a short trial and ours then
-take turns. Ratio in the rows: peer's seconds over ours.
+setting: 1 and 2 threads; Adam as it comes, with foreach and fused; torch.compile of the
+loss where that works, then in its modes max-autotune and reduce-overhead, and of the
+optimiser's step too; the columns in a tensor each or all in one. Each choice is tried
+with the best of those before it. Data are in memory, shuffled once an epoch and cut into
+batches (no DataLoader), gradients set to None, and feature networks batched products.
+Both sides: float32 (no lower precision in products), Adam, n = 10,000, median over
+epochs; ours with the better setting of 1 and 2 workers. The two best settings of the
+trials and ours then take turns. Ratio in the rows: peer's seconds over ours.
 """
 import argparse
 import json
@@ -70,31 +72,45 @@ class Small(nn.Module):
 class Run:
     """Training with one setting, an epoch at a time."""
 
-    def __init__(self, model, batch, threads, adam, compiled):
-        self.name = f"{threads} thread{'s' if threads > 1 else ''}, Adam {adam or 'default'}{', compiled' if compiled else ''}"
-        self.batch, self.threads, self.times = batch, threads, []
+    def __init__(self, model, batch, threads=1, adam="", mode=None, step=False, one=False):
+        said = [f"{threads} thread{'s' if threads > 1 else ''}", f"Adam {adam or 'default'}"]
+        if mode is not None:
+            said.append("compiled" + (f" {mode}" if mode != "default" else "") + (" with the step" if step else ""))
+        if one:
+            said.append("one tensor")
+        self.name = ", ".join(said)
+        self.batch, self.threads, self.one, self.times = batch, threads, one, []
         torch.set_num_threads(threads)
         torch.manual_seed(1)
         n = args.rows
         x = torch.rand(n, 10) * 4 - 2
         y = torch.cos(2 * x[:, 0]) + torch.tanh(3 * x[:, 1]) - x[:, 2] ** 2 / 2 + x[:, 3] * x[:, 4] + 0.5 * torch.randn(n)
         self.data = x, torch.randn(n, 60), ((y - y.mean()) / y.std()).unsqueeze(1)
+        if one:
+            self.data = (torch.cat(self.data, 1),)
         m = model()
-        self.loss = torch.compile(m.loss, dynamic=False) if compiled else m.loss
+        self.loss = torch.compile(m.loss, dynamic=False, mode=mode) if mode is not None else m.loss
         self.opt = torch.optim.Adam(m.parameters(), lr=0.001, **({adam: True} if adam else {}))
+        self.step = torch.compile(self.opt.step) if step else self.opt.step
+
+    def batches(self):
+        order = torch.randperm(args.rows)
+        parts = [torch.split(v[order], self.batch) for v in self.data]
+        if not self.one:
+            return zip(*parts)
+        return ((v[:, :10], v[:, 10:70], v[:, 70:]) for v in parts[0])
 
     def epoch(self):
         torch.set_num_threads(self.threads)
         start = time.perf_counter()
-        order = torch.randperm(args.rows)
-        for x, s, y in zip(*(torch.split(v[order], self.batch) for v in self.data)):
+        for x, s, y in self.batches():
             self.opt.zero_grad(set_to_none=True)
             self.loss(x, s, y).backward()
-            self.opt.step()
+            self.step()
         self.times.append(time.perf_counter() - start)
 
 
-def trial(run, epochs=4):
+def trial(run, epochs=5):
     """The fastest of some epochs; the first ones compile."""
     for _ in range(epochs):
         run.epoch()
@@ -106,20 +122,32 @@ def trial(run, epochs=4):
 def candidates(model, batch):
     """The best two settings."""
     tried = []
-    for threads in (1, 2):
-        for adam in ("", "foreach", "fused"):
-            run = Run(model, batch, threads, adam, False)
-            tried.append((trial(run), adam, run))
-    _, adam, _ = min(tried, key=lambda t: t[0])
-    for threads, adam in sorted({(t, a) for t in (1, 2) for a in (adam, "fused")}):
+
+    def attempt(**setting):
+        if any(setting == t[2] for t in tried):
+            return
         try:
             torch._dynamo.reset()
-            run = Run(model, batch, threads, adam, True)
-            tried.append((trial(run), adam, run))
-        except Exception as e:  # no C++ compiler, or a model that it does not know
-            print(f"  torch.compile does not work here: {type(e).__name__}: {str(e).splitlines()[0][:100]}", flush=True)
-            break
-    return [run for _, _, run in sorted(tried, key=lambda t: t[0])[:2]]
+            run = Run(model, batch, **setting)
+            tried.append((trial(run), run, setting))
+        except Exception as e:  # no C++ compiler, or what it does not know
+            print(f"  torch {setting} does not work here: {type(e).__name__}: {str(e).splitlines()[0][:100]}", flush=True)
+
+    def best():
+        return dict(min(tried, key=lambda t: t[0])[2])
+
+    for threads in (1, 2):
+        for adam in ("", "foreach", "fused"):
+            attempt(threads=threads, adam=adam)
+    for adam in sorted({best()["adam"], "fused"}):
+        for threads in (1, 2):
+            attempt(threads=threads, adam=adam, mode="default")
+    for mode in ("max-autotune", "reduce-overhead"):
+        attempt(**{**best(), "mode": mode})
+    for adam in ("", "foreach"):
+        attempt(**{**best(), "mode": best().get("mode", "default"), "adam": adam, "step": True})
+    attempt(**{**best(), "one": True})
+    return [run for _, run, _ in sorted(tried, key=lambda t: t[0])[:2]]
 
 
 tasks = {"ssn batch 1024": (SSN, 1024), "ssn batch 32": (SSN, 32), "nam batch 1024": (NAM, 1024), "small batch 32": (Small, 32)}

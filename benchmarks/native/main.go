@@ -1,6 +1,6 @@
-// Command native trains the networks of compare_torch.py with adapters/native and
-// prints seconds per epoch as JSON; with -save it writes ONNX files, inputs and
-// predictions for check_ort.py.
+// Command native trains the networks of compare_torch.py and compare_workers.py with
+// adapters/native and prints seconds per epoch as JSON; with -save it writes ONNX files,
+// inputs and predictions for check_ort.py.
 package main
 
 import (
@@ -91,7 +91,7 @@ func tasks(names []string) map[string]native.Config {
 			Training:   native.Training{BatchSize: size},
 		}
 	}
-	return map[string]native.Config{
+	all := map[string]native.Config{
 		"ssn batch 1024": ssn(1024),
 		"ssn batch 32":   ssn(32),
 		"nam batch 1024": {
@@ -103,6 +103,15 @@ func tasks(names []string) map[string]native.Config {
 			Training: native.Training{BatchSize: 32},
 		},
 	}
+	for _, units := range []int{256, 512} { // of compare_workers.py
+		for _, size := range []int{256, 1024} {
+			all[fmt.Sprintf("mlp %d batch %d", units, size)] = native.Config{
+				Architecture: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: []int{units, units}},
+				Training: native.Training{BatchSize: size},
+			}
+		}
+	}
+	return all
 }
 
 func timeTasks(table *data.Table, names []string, epochs, workers int, double bool, only string) error {

@@ -29,6 +29,18 @@ func TestTrainSpeaksInFlags(t *testing.T) {
 	}
 }
 
+// TestTrainTellsOneFaultOnce: a formula with a column that there is not still names its
+// response.
+func TestTrainTellsOneFaultOnce(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	trainingRows(t, rows)
+	o := call(t, "train", "--data", rows, "--out", filepath.Join(dir, "trained"), "--formula", "y ~ x1+nope", "--deep", "x1")
+	if !strings.Contains(o.err, `there is no column "nope"`) || strings.Contains(o.err, "no response") {
+		t.Errorf("%s", o.err)
+	}
+}
+
 // TestClipNorm: a bound on gradients changes training, and none is none.
 func TestClipNorm(t *testing.T) {
 	dir := t.TempDir()

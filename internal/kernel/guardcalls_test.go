@@ -19,6 +19,8 @@ func TestFunctionsStayInside(t *testing.T) {
 				for _, k := range []int{1, 3, 8, 17} {
 					productsInside[float64](t, g, s, m, n, k)
 					productsInside[float32](t, g, s, m, n, k)
+					unitsInside[float64](t, g, s, m, n, k)
+					unitsInside[float32](t, g, s, m, n, k)
 				}
 				rowsInside(t, g, s, m, n)
 			}

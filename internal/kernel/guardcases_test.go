@@ -59,6 +59,7 @@ func entryPoints() map[string]entryPoint {
 		"reluGradF64AVX2": {avx2, reluGrads(reluGradF64AVX2)}, "reluGradF32AVX2": {avx2, reluGrads(reluGradF32AVX2)},
 		"gradRowsF64AVX2": {avx2, gradRowsCases[float64](gradRowsF64AVX2)}, "gradRowsF32AVX2": {avx2, gradRowsCases[float32](gradRowsF32AVX2)},
 	})
+	maps.Copy(points, unitPoints())
 	return points
 }
 

@@ -49,6 +49,16 @@ func least[T Float](relu bool) T {
 // that.
 func sumLanes[T Float]() int { return 64 / sizeOf[T]() }
 
+// MulColumn sets c (n values) to a (n x len(w), row stride lda) times w: the bits of Mul
+// with weights of one column.
+func MulColumn[T Float](c, a []T, lda, n int, w []T) {
+	if n == 0 {
+		return
+	}
+	within("a", len(a), n, len(w), lda)
+	mulColumn(best(), c[:n], 1, a, lda, n, w, 0, false)
+}
+
 // mulColumn sets c (m values, ldc apart) to a (m x len(w)) times w plus bias.
 func mulColumn[T Float](s isa, c []T, ldc int, a []T, lda, m int, w []T, bias T, relu bool) {
 	if len(w) == 0 {

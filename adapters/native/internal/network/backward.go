@@ -17,17 +17,13 @@ func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
 	if !mode.Defer {
 		m.interceptGradients()
 	}
-	m.columns = append(m.columns, make([][]T, k-len(m.columns))...)
 	for j, l := range m.Structured {
 		if l == nil {
 			continue
 		}
-		column := nn.Sized(m.columns[j], b.N)
-		for i := range column {
-			column[i] = deta[i*k+j]
+		if l.backward(deta, k, j); !mode.Defer {
+			l.addGradient()
 		}
-		l.Backward(column, b.N)
-		m.columns[j] = column
 	}
 	for i, t := range m.Towers {
 		df := t.outputGradient(deta, k, b.N, size)
@@ -52,24 +48,27 @@ func (m *Network[T]) interceptGradients() {
 	}
 }
 
+// rows is the number of rows of the last backward pass.
+func (m *Network[T]) rows() int { return len(m.deta) / len(m.Free) }
+
 // outputGradient is the gradient in the groups' outputs (after dropout), the penalty's
 // included.
 func (t *Tower[T]) outputGradient(deta []T, k, n, size int) []T {
-	p, w := len(t.Plan.Predictors), t.dropout.Width
-	t.df = nn.Sized(t.df, n*w)
-	df := t.df
-	for i := range n {
-		for j := range w {
-			df[i*w+j] = deta[i*k+t.Plan.Predictors[j%p]]
+	p, w, ld := len(t.Plan.Predictors), t.dropout.Width, kernel.UnitStride[T](n)
+	t.df = kernel.Units(t.df, w, n)
+	each := t.OutputPenalty(1, size)
+	for j := range w {
+		column, at := t.df[j*ld:][:n], t.Plan.Predictors[j%p]
+		for i := range column {
+			column[i] = deta[i*k+at]
+		}
+		if t.Plan.OutputPenalty != 0 {
+			for i, f := range t.f[j*ld:][:n] {
+				column[i] += T(2 * each * float64(f))
+			}
 		}
 	}
-	if t.Plan.OutputPenalty != 0 {
-		each := t.OutputPenalty(1, size)
-		for i, f := range t.f[:n*w] {
-			df[i] += T(2 * each * float64(f))
-		}
-	}
-	return df
+	return t.df
 }
 
 // backward takes the gradient in U and passes it on; du is overwritten. Gradients of
@@ -80,21 +79,21 @@ func (t *Tower[T]) backward(du []T, towers []*Tower[T], n int, deferred bool) {
 	switch {
 	case p.ProductOf >= 0:
 		from := towers[p.ProductOf]
-		stride, q := from.Plan.Groups()*from.Plan.Units, from.Plan.Units
+		ld, q := kernel.UnitStride[T](n), from.Plan.Units
 		for g, pair := range p.Pairs {
-			a, b := pair[0]*q, pair[1]*q
-			nn.RowTensorGrad(from.du[a:], from.du[b:], t.dx[g*p.Units:], p.Groups()*p.Units, from.U[a:], stride, q, from.U[b:], stride, q, n)
+			a, b := pair[0]*q*ld, pair[1]*q*ld
+			nn.RowTensorGrad(from.du[a:], from.du[b:], t.dx[g*p.Units*ld:], from.U[a:], q, from.U[b:], q, n)
 		}
 	case !deferred:
-		t.embeddingGradients()
+		t.embeddingGradients(n)
 	}
 }
 
 // embeddingGradients adds those of the last backward pass.
-func (t *Tower[T]) embeddingGradients() {
-	at, width := t.Plan.Numeric, t.embeddedWidth()
+func (t *Tower[T]) embeddingGradients(n int) {
+	at := t.Plan.Numeric
 	for _, e := range t.Embeddings {
-		e.Backward(t.dx[at:], width)
+		e.Backward(t.dx[at*kernel.UnitStride[T](n):])
 		at += e.Width
 	}
 }
@@ -131,14 +130,14 @@ func Deferred[T kernel.Float](nets []*Network[T]) []func() {
 	todo := []func(){each((*Network[T]).interceptGradients)}
 	for j, l := range nets[0].Structured {
 		if l != nil {
-			todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Structured[j] })...)
+			todo = append(todo, each(func(m *Network[T]) { m.Structured[j].addGradient() }))
 		}
 	}
 	for i, t := range nets[0].Towers {
 		todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Chain })...)
 		todo = append(todo, layers(func(m *Network[T]) nn.Layer[T] { return m.Towers[i].Head })...)
 		if len(t.Embeddings) > 0 {
-			todo = append(todo, each(func(m *Network[T]) { m.Towers[i].embeddingGradients() }))
+			todo = append(todo, each(func(m *Network[T]) { m.Towers[i].embeddingGradients(m.rows()) }))
 		}
 	}
 	return todo
@@ -157,8 +156,12 @@ func (m *Network[T]) AddSquares(sums []float64) {
 		if t.Plan.OutputPenalty == 0 {
 			continue
 		}
-		for _, f := range t.f[:len(m.deta)/len(m.Free)*t.dropout.Width] {
-			sums[i] += float64(f) * float64(f)
+		n := m.rows()
+		for r := range n {
+			for j := range t.dropout.Width {
+				f := float64(t.f[j*kernel.UnitStride[T](n)+r])
+				sums[i] += f * f
+			}
 		}
 	}
 }
@@ -175,18 +178,25 @@ func (m *Network[T]) AddPenalties(sumW float64) float64 {
 	return loss
 }
 
-func addPenalty[T kernel.Float](beta *nn.Param[T], s *mat.SymDense, sumW float64) float64 {
+// addPenalty takes S as p x p numbers, or nil.
+func addPenalty[T kernel.Float](beta *nn.Param[T], s []float64, sumW float64) float64 {
 	if s == nil {
 		return 0
 	}
-	raw, loss := s.RawSymmetric(), 0.0
-	for i := range beta.Value {
-		sum := 0.0
-		for j, v := range beta.Value {
-			sum += raw.Data[min(i, j)*raw.Stride+max(i, j)] * float64(v)
-		}
-		beta.Grad[i] += T(sum / sumW)
-		loss += float64(beta.Value[i]) * sum / (2 * sumW)
+	b, loss := nn.Float64s(beta.Value), 0.0
+	product := make([]float64, len(b))
+	kernel.MulColumn(product, s, len(b), len(b), b)
+	for i, v := range product {
+		beta.Grad[i] += T(v / sumW)
+		loss += b[i] * v / (2 * sumW)
 	}
 	return loss
+}
+
+// full are the p x p numbers of s, nil of nil.
+func full(s *mat.SymDense) []float64 {
+	if s == nil {
+		return nil
+	}
+	return mat.DenseCopyOf(s).RawMatrix().Data
 }

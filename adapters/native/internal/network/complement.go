@@ -78,23 +78,19 @@ func norm(v []float64) float64 {
 	return math.Sqrt(s)
 }
 
-// project replaces each column of u (n rows) by u - Q Q'u. The projector is
+// project replaces each column of u (n rows, see nn.Layer) by u - Q Q'u. The projector is
 // symmetric, so the same call takes gradients back.
 func project[T kernel.Float](c *complement, u []T, n int) {
-	w := len(u) / n
-	dot := make([]float64, w)
-	for k := range c.rank {
-		q := c.column(k)
-		clear(dot)
-		for i, x := range q {
-			for j, v := range u[i*w:][:w] {
-				dot[j] += x * float64(v)
+	ld := kernel.UnitStride[T](n)
+	for j := 0; j < len(u); j += ld {
+		column := u[j:][:n]
+		for k := range c.rank {
+			q, dot := c.column(k), 0.0
+			for i, x := range column {
+				dot += q[i] * float64(x)
 			}
-		}
-		for i, x := range q {
-			row := u[i*w:][:w]
-			for j := range row {
-				row[j] -= T(x * dot[j])
+			for i, x := range q {
+				column[i] -= T(x * dot)
 			}
 		}
 	}

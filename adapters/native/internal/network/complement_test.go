@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // TestComplement: what is projected is orthogonal to the columns, projecting
@@ -11,7 +13,8 @@ import (
 func TestComplement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, p, w = 12, 4, 3
-	x, u := make([]float64, n*p), make([]float64, n*w)
+	ld := kernel.UnitStride[float64](n)
+	x, u := make([]float64, n*p), kernel.Units[float64](nil, w, n)
 	for i := range u {
 		u[i] = rng.NormFloat64()
 	}
@@ -29,7 +32,7 @@ func TestComplement(t *testing.T) {
 	for j := range w {
 		sum := 0.0
 		for i := range n {
-			sum += u[i*w+j]
+			sum += u[j*ld+i]
 		}
 		if math.Abs(sum) > 1e-12 {
 			t.Errorf("column %d sums to %g", j, sum)
@@ -37,7 +40,7 @@ func TestComplement(t *testing.T) {
 		for k := range p {
 			dot := 0.0
 			for i := range n {
-				dot += u[i*w+j] * x[i*p+k]
+				dot += u[j*ld+i] * x[i*p+k]
 			}
 			if math.Abs(dot) > 1e-11 {
 				t.Errorf("u_%d'x_%d = %g", j, k, dot)

@@ -20,24 +20,15 @@ import (
 // Network is intercepts, structured parts and towers. It keeps what a backward pass needs
 // until the next Forward, so it serves one goroutine: see Replica.
 type Network[T kernel.Float] struct {
-	Intercept  *nn.Param[T]   // K numbers
-	Free       []bool         // intercepts that are trained
-	Structured []*nn.Dense[T] // X_k beta_k; nil without columns
+	Intercept  *nn.Param[T]     // K numbers
+	Free       []bool           // intercepts that are trained
+	Structured []*Structured[T] // X_k beta_k; nil without columns
 	Towers     []*Tower[T]
 
-	penalties   []*mat.SymDense // on beta_k; nil: none
-	complements []*complement   // of the towers that are orthogonalized online, by tower
-	eta         []T             // n x K
-	deta        []T             // gradient in eta at the last backward pass
-	columns     [][]T           // columns of deta, n each, for the structured parts
-}
-
-// Batch is what the network reads of N rows.
-type Batch[T kernel.Float] struct {
-	N          int
-	X          [][]T       // numeric inputs of each tower, N x inputs
-	Codes      [][][]int32 // of each tower's factors
-	Structured [][]T       // X_k of each predictor, N x p
+	penalties   [][]float64   // on beta_k, p x p; nil: none
+	complements []*complement // of the towers that are orthogonalized online, by tower
+	eta         []T           // n x K
+	deta        []T           // gradient in eta at the last backward pass
 }
 
 // Predictor is what a predictor has beside towers.
@@ -53,13 +44,12 @@ func New[T kernel.Float](predictors []Predictor, plans []*Plan, seed uint64) *Ne
 	m := &Network[T]{Intercept: nn.NewParam[T]("intercept", len(predictors), false), complements: make([]*complement, len(plans))}
 	for _, p := range predictors {
 		m.Free = append(m.Free, p.Intercept)
-		m.penalties = append(m.penalties, p.Penalty)
-		var d *nn.Dense[T]
+		m.penalties = append(m.penalties, full(p.Penalty))
+		var s *Structured[T]
 		if p.Columns > 0 {
-			d = nn.NewDense[T](p.Name+".structured", 1, p.Columns, 1, false)
-			d.First, d.W.Decay = true, false
+			s = newStructured[T](p.Name, p.Columns)
 		}
-		m.Structured = append(m.Structured, d)
+		m.Structured = append(m.Structured, s)
 	}
 	for i, p := range plans {
 		t := newTower[T](p, seed*1000003+uint64(i)<<40)
@@ -145,7 +135,7 @@ func (m *Network[T]) Forward(b *Batch[T], mode nn.Mode, online bool) []T {
 		if l == nil {
 			continue
 		}
-		for i, v := range l.Forward(b.Structured[j], b.N, mode) {
+		for i, v := range l.forward(b.Structured[j], b.N) {
 			m.eta[i*k+j] += v
 		}
 	}
@@ -177,7 +167,7 @@ func (m *Network[T]) Replica() *Network[T] {
 	r := &Network[T]{Intercept: m.Intercept, Free: m.Free, penalties: m.penalties, complements: make([]*complement, len(m.complements))}
 	for _, l := range m.Structured {
 		if l != nil {
-			l = l.Replica().(*nn.Dense[T])
+			l = l.replica()
 		}
 		r.Structured = append(r.Structured, l)
 	}

@@ -38,7 +38,7 @@ func (m *Network[T]) Projections(blocks iter.Seq[*Batch[T]], mode nn.Mode) ([]*P
 		k := t.Plan.Predictors[0]
 		p := 0
 		if m.Structured[k] != nil {
-			p = m.Structured[k].In
+			p = len(m.Structured[k].W.Value)
 		}
 		sums := newRegression(p, m.Free[k])
 		for b := range blocks {

@@ -14,17 +14,17 @@ type Tower[T kernel.Float] struct {
 	Plan       *Plan
 	Embeddings []*nn.Embedding[T] // of the plan's factors
 	Chain      *nn.Chain[T]       // the hidden layers
-	// Head maps the q units of each group to the tower's predictors: its output is n
-	// x (groups * predictors).
+	// Head maps the q units of each group to the tower's predictors: its output has
+	// groups * predictors columns.
 	Head *nn.Dense[T]
-	// U is n x (groups * q) after a forward pass, projected if the tower is
-	// orthogonalized online; the tower's own memory.
+	// U are groups * q columns after a forward pass (see nn.Layer), projected if the tower
+	// is orthogonalized online; the tower's own memory.
 	U []T
 
 	dropout   *nn.Dropout[T] // of whole groups
 	x         []T            // input of the chain, if it is made here
 	projected []T            // memory of a projected U
-	f         []T            // n x (groups * predictors): the outputs
+	f         []T            // groups * predictors columns: the outputs
 	df        []T            // gradient in f
 	du, dx    []T            // gradients in U and x
 }
@@ -123,17 +123,17 @@ func (t *Tower[T]) replica() *Tower[T] {
 	return r
 }
 
-// hidden computes U from the numeric inputs (n x inputs) and the codes of each
+// hidden computes U from the numeric inputs of n rows and the codes of each
 // factor, or as products of another tower's U.
 func (t *Tower[T]) hidden(x []T, codes [][]int32, towers []*Tower[T], n int, m nn.Mode) {
 	p := t.Plan
 	switch {
 	case p.ProductOf >= 0:
-		t.x = nn.Sized(t.x, n*p.Groups()*p.Units)
-		from := towers[p.ProductOf]
-		stride, q := from.Plan.Groups()*from.Plan.Units, from.Plan.Units
+		t.x = kernel.Units(t.x, p.Groups()*p.Units, n)
+		from, ld := towers[p.ProductOf], kernel.UnitStride[T](n)
+		q := from.Plan.Units
 		for g, pair := range p.Pairs {
-			nn.RowTensor(t.x[g*p.Units:], p.Groups()*p.Units, from.U[pair[0]*q:], stride, q, from.U[pair[1]*q:], stride, q, n)
+			nn.RowTensor(t.x[g*p.Units*ld:], from.U[pair[0]*q*ld:], q, from.U[pair[1]*q*ld:], q, n)
 		}
 		x = t.x
 	case len(t.Embeddings) > 0:
@@ -142,17 +142,14 @@ func (t *Tower[T]) hidden(x []T, codes [][]int32, towers []*Tower[T], n int, m n
 	t.U = t.Chain.Forward(x, n, m)
 }
 
-// embedded puts the rows of the embeddings next to the numeric columns.
+// embedded puts the columns of the embeddings behind the numeric ones.
 func (t *Tower[T]) embedded(x []T, codes [][]int32, n int) []T {
-	width := t.embeddedWidth()
-	t.x = nn.Sized(t.x, n*width)
-	for i := range n {
-		copy(t.x[i*width:], x[i*t.Plan.Numeric:][:t.Plan.Numeric])
-	}
-	at := t.Plan.Numeric
+	ld := kernel.UnitStride[T](n)
+	t.x = kernel.Units(t.x, t.embeddedWidth(), n)
+	at := copy(t.x, x[:t.Plan.Numeric*ld])
 	for j, e := range t.Embeddings {
-		e.Forward(t.x[at:], width, codes[j][:n])
-		at += e.Width
+		e.Forward(t.x[at:], codes[j][:n])
+		at += e.Width * ld
 	}
 	return t.x
 }
@@ -168,10 +165,11 @@ func (t *Tower[T]) embeddedWidth() int {
 
 // AddTo adds the outputs of the last forward pass to the predictors eta (n x k).
 func (t *Tower[T]) AddTo(eta []T, k, n int) {
-	p, w := len(t.Plan.Predictors), t.dropout.Width
-	for i := range n {
-		for j, v := range t.f[i*w:][:w] {
-			eta[i*k+t.Plan.Predictors[j%p]] += v
+	p, ld := len(t.Plan.Predictors), kernel.UnitStride[T](n)
+	for j := range t.dropout.Width {
+		at := t.Plan.Predictors[j%p]
+		for i, v := range t.f[j*ld:][:n] {
+			eta[i*k+at] += v
 		}
 	}
 }

@@ -40,8 +40,8 @@ func (a *Activation[T]) Replica() Layer[T] {
 }
 
 func (a *Activation[T]) Forward(x []T, n int, m Mode) []T {
-	size := n * a.Width
-	a.x, a.y, a.workers = x[:size], Sized(a.y, size), m.Workers
+	size := a.Width * kernel.UnitStride[T](n)
+	a.x, a.y, a.workers = x[:size], kernel.Units(a.y, a.Width, n), m.Workers
 	Share(size, 64, 16*size, m.Workers, func(i, j int) { a.apply(a.y[i:j], a.x[i:j]) })
 	return a.y
 }
@@ -73,7 +73,7 @@ func (a *Activation[T]) apply(y, x []T) {
 }
 
 func (a *Activation[T]) Backward(dy []T, n int) []T {
-	size := n * a.Width
+	size := a.Width * kernel.UnitStride[T](n)
 	Share(size, 64, 16*size, a.workers, func(i, j int) { a.scale(dy[i:j], a.x[i:j], a.y[i:j]) })
 	return dy[:size]
 }

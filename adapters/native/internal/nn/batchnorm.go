@@ -15,11 +15,13 @@ type BatchNorm[T kernel.Float] struct {
 	Scale, Shift   *Param[T]
 	Mean, Variance *Param[T] // states
 
-	mode Mode
-	xhat []T
-	y    []T
-	inv  []T
-	sums [2][]T
+	mode     Mode
+	xhat     []T
+	y        []T
+	inv      []T
+	products []T // of a sum's two factors
+	sums     [2][]T
+	rows     kernel.Rows[T]
 }
 
 // NewBatchNorm returns the identity up to Eps.
@@ -45,22 +47,21 @@ func (b *BatchNorm[T]) Replica() Layer[T] {
 }
 
 func (b *BatchNorm[T]) Forward(x []T, n int, m Mode) []T {
-	w := b.Width
+	ld := kernel.UnitStride[T](n)
 	b.mode = m
-	b.y, b.xhat, b.inv = Sized(b.y, n*w), Sized(b.xhat, n*w), Sized(b.inv, w)
+	b.y, b.xhat, b.inv = kernel.Units(b.y, b.Width, n), kernel.Units(b.xhat, b.Width, n), Sized(b.inv, b.Width)
 	mean, variance := b.Mean.Value, b.Variance.Value
 	if m.Train {
 		mean, variance = b.moments(x, n)
 	}
-	for j := range w {
-		b.inv[j] = T(1 / math.Sqrt(float64(variance[j])+b.Eps))
-	}
-	for i := range n {
-		row := x[i*w:][:w]
-		for j, v := range row {
-			h := (v - mean[j]) * b.inv[j]
-			b.xhat[i*w+j] = h
-			b.y[i*w+j] = b.Scale.Value[j]*h + b.Shift.Value[j]
+	for j := range b.Width {
+		inv := T(1 / math.Sqrt(float64(variance[j])+b.Eps))
+		b.inv[j] = inv
+		y, xhat, centre, scale, shift := b.y[j*ld:][:ld], b.xhat[j*ld:][:ld], mean[j], b.Scale.Value[j], b.Shift.Value[j]
+		for i, v := range x[j*ld:][:ld] {
+			h := (v - centre) * inv
+			xhat[i] = h
+			y[i] = scale*h + shift
 		}
 	}
 	return b.y
@@ -69,21 +70,21 @@ func (b *BatchNorm[T]) Forward(x []T, n int, m Mode) []T {
 // moments are the batch's mean and variance; the running ones follow, the
 // variance with divisor n - 1.
 func (b *BatchNorm[T]) moments(x []T, n int) (mean, variance []T) {
-	w := b.Width
+	ld := kernel.UnitStride[T](n)
 	for k := range b.sums {
-		b.sums[k] = Sized(b.sums[k], w)
-		clear(b.sums[k])
+		b.sums[k] = Sized(b.sums[k], b.Width)
 	}
 	mean, variance = b.sums[0], b.sums[1]
-	kernel.AddRows(mean, x[:n*len(mean)])
+	b.sum(mean, x, n)
+	b.products = kernel.Units(b.products, b.Width, n)
 	for j := range mean {
 		mean[j] /= T(n)
-	}
-	for i := range n {
-		for j, v := range x[i*w:][:w] {
-			variance[j] += (v - mean[j]) * (v - mean[j])
+		centre, squares := mean[j], b.products[j*ld:][:ld]
+		for i, v := range x[j*ld:][:ld] {
+			squares[i] = (v - centre) * (v - centre)
 		}
 	}
+	b.sum(variance, b.products, n)
 	a := T(b.Momentum)
 	for j := range variance {
 		variance[j] /= T(n)
@@ -94,38 +95,42 @@ func (b *BatchNorm[T]) moments(x []T, n int) (mean, variance []T) {
 	return mean, variance
 }
 
+// sum sets dst to the sums of the columns of v.
+func (b *BatchNorm[T]) sum(dst, v []T, n int) {
+	clear(dst)
+	b.rows.Turn(v, nil, b.Width, n)
+	b.rows.AddSums(dst)
+}
+
 // Backward: dx = scale/sqrt(var + eps) (dy - mean(dy) - xhat mean(dy xhat)).
 func (b *BatchNorm[T]) Backward(dy []T, n int) []T {
-	w := b.Width
+	ld := kernel.UnitStride[T](n)
+	dy = dy[:b.Width*ld]
+	for k := range b.sums {
+		b.sums[k] = Sized(b.sums[k], b.Width)
+	}
 	sum, dot := b.sums[0], b.sums[1]
-	if !b.mode.Train {
-		sum, dot = make([]T, w), make([]T, w)
-	}
-	clear(sum)
-	clear(dot)
-	for i := range n {
-		for j, g := range dy[i*w:][:w] {
-			sum[j] += g
-			dot[j] += g * b.xhat[i*w+j]
-		}
-	}
+	b.products = kernel.Units(b.products, b.Width, n)
+	kernel.Mul(b.products, dy, b.xhat)
+	b.sum(sum, dy, n)
+	b.sum(dot, b.products, n)
 	if b.Shift.trained() {
 		kernel.Add(b.Shift.Grad, b.Shift.Grad, sum)
 	}
 	if b.Scale.trained() {
 		kernel.Add(b.Scale.Grad, b.Scale.Grad, dot)
 	}
-	for i := range n {
-		for j := range w {
-			k := i*w + j
-			g := dy[k]
+	for j := range b.Width {
+		xhat, s, d, factor := b.xhat[j*ld:][:ld], sum[j], dot[j], b.Scale.Value[j]*b.inv[j]
+		row := dy[j*ld:][:ld]
+		for i, g := range row {
 			if b.mode.Train {
-				g -= (sum[j] + b.xhat[k]*dot[j]) / T(n)
+				g -= (s + xhat[i]*d) / T(n)
 			}
-			dy[k] = b.Scale.Value[j] * b.inv[j] * g
+			row[i] = factor * g
 		}
 	}
-	return dy[:n*w]
+	return dy
 }
 
 // Affine is the layer outside training: y = scale x + shift by column.

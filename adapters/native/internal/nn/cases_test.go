@@ -198,37 +198,24 @@ func otherCases[T kernel.Float](add func(layerCase[T])) {
 	add(layerCase[T]{name: "row-wise tensor product", in: 5, n: 4, mode: training, input: true, build: func() Layer[T] { return &product[T]{p: 3, q: 2} }})
 }
 
-// embedded is an Embedding as a layer that does not look at its input: its rows are
-// stride apart in a matrix.
+// embedded is an Embedding as a layer that does not look at its input.
 type embedded[T kernel.Float] struct{ *Embedding[T] }
-
-const gap = 3
 
 func (e *embedded[T]) Out() int            { return e.Width }
 func (e *embedded[T]) Params() []*Param[T] { return []*Param[T]{e.Table} }
 func (e *embedded[T]) Replica() Layer[T]   { return &embedded[T]{Embedding: e.Embedding.Replica()} }
 
 func (e *embedded[T]) Forward(_ []T, n int, m Mode) []T {
-	stride := e.Width + gap
-	codes, x := make([]int32, n), make([]T, n*stride)
+	codes, x := make([]int32, n), kernel.Units[T](nil, e.Width, n)
 	for i := range codes {
 		codes[i] = int32((i + m.Row) * 2 % e.Levels)
 	}
-	e.Embedding.Forward(x, stride, codes)
-	var y []T
-	for i := range n {
-		y = append(y, x[i*stride:][:e.Width]...)
-	}
-	return y
+	e.Embedding.Forward(x, codes)
+	return x
 }
 
-func (e *embedded[T]) Backward(dy []T, n int) []T {
-	stride := e.Width + gap
-	d := make([]T, n*stride)
-	for i := range n {
-		copy(d[i*stride:], dy[i*e.Width:][:e.Width])
-	}
-	e.Embedding.Backward(d, stride)
+func (e *embedded[T]) Backward(dy []T, _ int) []T {
+	e.Embedding.Backward(dy)
 	return nil
 }
 
@@ -244,15 +231,15 @@ func (l *product[T]) Replica() Layer[T]   { return &product[T]{p: l.p, q: l.q} }
 
 func (l *product[T]) Forward(x []T, n int, _ Mode) []T {
 	l.x = x
-	y, w := make([]T, n*l.Out()), l.p+l.q
-	RowTensor(y, l.Out(), x, w, l.p, x[l.p:], w, l.q, n)
+	y := kernel.Units[T](nil, l.Out(), n)
+	RowTensor(y, x, l.p, x[l.p*kernel.UnitStride[T](n):], l.q, n)
 	return y
 }
 
 func (l *product[T]) Backward(dy []T, n int) []T {
-	w := l.p + l.q
-	dx := make([]T, n*w)
-	RowTensorGrad(dx, dx[l.p:], dy, l.Out(), l.x, w, l.p, l.x[l.p:], w, l.q, n)
+	at := l.p * kernel.UnitStride[T](n)
+	dx := kernel.Units[T](nil, l.p+l.q, n)
+	RowTensorGrad(dx, dx[at:], dy, l.x, l.p, l.x[at:], l.q, n)
 	return dx
 }
 

@@ -30,28 +30,29 @@ func at[T kernel.Float, L, M any](blocks []Layer[T], f func(L) M) []M {
 	return out
 }
 
-// deferredOfDense shares out groups, or columns if there is one group.
+// deferredOfDense shares out groups, and parts of their weights.
 func deferredOfDense[T kernel.Float](blocks []*Dense[T]) []func() {
-	const columns = 64
+	const rows = 48 // of weights: whole tiles
 	var todo []func()
 	d := blocks[0]
-	if d.B.trained() {
+	each := func(f func(b *Dense[T])) {
 		todo = append(todo, func() {
 			for _, b := range blocks {
-				kernel.AddRows(b.B.Grad, b.dy)
+				f(b)
 			}
 		})
 	}
-	if !d.W.trained() {
-		return todo
-	}
-	for g := range d.G {
-		for j := 0; j < d.OutEach; j += columns {
-			todo = append(todo, func() {
-				for _, b := range blocks {
-					b.addGradient(g, j, min(j+columns, d.OutEach))
-				}
-			})
+	for g := range d.dy {
+		if d.B.trained() {
+			each(func(b *Dense[T]) { b.addSums(g) })
+		}
+		if !d.W.trained() {
+			continue
+		}
+		for column := 0; column < d.OutEach; column += d.dy[g].PanelUnits() {
+			for i := 0; i < d.In; i += rows {
+				each(func(b *Dense[T]) { b.addGradient(g, i, min(i+rows, d.In), column) })
+			}
 		}
 	}
 	return todo

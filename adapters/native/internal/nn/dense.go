@@ -3,13 +3,12 @@ package nn
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// Dense is y_g = x_g W_g + b_g for each of G groups of columns: x is n x (G In),
-// y n x (G Out), W_g In x Out.
+// Dense is y_g = x_g W_g + b_g for each of G groups of columns: x has G In columns, y has
+// G Out, W_g is In x Out.
 type Dense[T kernel.Float] struct {
 	G, In, OutEach int
 	W              *Param[T] // G blocks of In x OutEach, row-major
@@ -19,31 +18,21 @@ type Dense[T kernel.Float] struct {
 	// First tells that nobody needs the gradient of the input.
 	First bool
 
-	packed *packed[T]
-	mode   Mode
-	n      int // rows of the last pass
-	x, dy  []T // of the last pass; dy as it was before the activation
-	y, dx  []T
-}
-
-// packed are the weights as the products want them; replicas share them.
-type packed[T kernel.Float] struct {
-	mu                sync.Mutex
-	version           int
-	forward, backward []*kernel.Weights[T]
-	backwardVersion   int
+	mode  Mode
+	n     int              // rows of the last pass
+	x     []T              // of the last pass
+	dy    []kernel.Rows[T] // of the last pass, of each group, as it was before the activation
+	y, dx []T
 }
 
 // NewDense returns a layer of zeros.
 func NewDense[T kernel.Float](name string, groups, in, out int, bias bool) *Dense[T] {
-	d := &Dense[T]{G: groups, In: in, OutEach: out, W: NewParam[T](name+".weight", groups*in*out, true), packed: newPacked[T]()}
+	d := &Dense[T]{G: groups, In: in, OutEach: out, W: NewParam[T](name+".weight", groups*in*out, true)}
 	if bias {
 		d.B = NewParam[T](name+".bias", groups*out, false)
 	}
 	return d
 }
-
-func newPacked[T kernel.Float]() *packed[T] { return &packed[T]{version: -1, backwardVersion: -1} }
 
 // Init draws weights uniformly with variance gain/In (He et al. 2015 for gain 2,
 // LeCun for 1); biases are 0.
@@ -65,112 +54,106 @@ func (d *Dense[T]) Params() []*Param[T] {
 }
 
 func (d *Dense[T]) Replica() Layer[T] {
-	return &Dense[T]{G: d.G, In: d.In, OutEach: d.OutEach, W: d.W, B: d.B, Relu: d.Relu, First: d.First, packed: d.packed}
+	return &Dense[T]{G: d.G, In: d.In, OutEach: d.OutEach, W: d.W, B: d.B, Relu: d.Relu, First: d.First}
 }
 
-// weights prepares the blocks of w for products, anew only if they changed.
-func (p *packed[T]) weights(w *Param[T], groups, in, out int) []*kernel.Weights[T] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.version == w.Version && p.forward != nil {
-		return p.forward
+// share calls f for rows i to j-1 of the matrix of each group, of which every group has
+// the given number: whole groups, or tiles of the only one.
+func (d *Dense[T]) share(rows int, f func(g, i, j int)) {
+	work := d.n * d.G * d.In * d.OutEach
+	if d.G > 1 {
+		Share(d.G, 1, work, d.mode.Workers, func(from, to int) {
+			for g := from; g < to; g++ {
+				f(g, 0, rows)
+			}
+		})
+		return
 	}
-	for g := range groups {
-		block := w.Value[g*in*out:][:in*out]
-		if len(p.forward) <= g {
-			p.forward = append(p.forward, kernel.Pack(in, out, block, false))
-		} else {
-			p.forward[g].Repack(block, false)
-		}
-	}
-	p.version = w.Version
-	return p.forward
-}
-
-// transposed prepares the transposed blocks.
-func (p *packed[T]) transposed(w *Param[T], groups, in, out int) []*kernel.Weights[T] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.backwardVersion == w.Version && p.backward != nil {
-		return p.backward
-	}
-	for g := range groups {
-		block := w.Value[g*in*out:][:in*out]
-		if len(p.backward) <= g {
-			p.backward = append(p.backward, kernel.Pack(out, in, block, true))
-		} else {
-			p.backward[g].Repack(block, true)
-		}
-	}
-	p.backwardVersion = w.Version
-	return p.backward
+	Share(rows, 12, work, d.mode.Workers, func(i, j int) { f(0, i, j) })
 }
 
 func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
-	d.x, d.mode = x[:n*d.G*d.In], m
-	d.y = Sized(d.y, n*d.Out())
-	w := d.packed.weights(d.W, d.G, d.In, d.OutEach)
-	in, out := d.G*d.In, d.Out()
-	Share(n, 12, n*in*d.OutEach, m.Workers, func(i, j int) {
-		for g, wg := range w {
-			var bias []T
-			if d.B != nil {
-				bias = d.B.Value[g*d.OutEach:][:d.OutEach]
-			}
-			y, x := d.y[i*out+g*d.OutEach:], x[i*in+g*d.In:]
-			if d.Relu {
-				wg.MulRelu(y, out, x, in, j-i, bias)
-			} else {
-				wg.Mul(y, out, x, in, j-i, bias)
-			}
+	ld := kernel.UnitStride[T](n)
+	d.x, d.n, d.mode = x[:d.G*d.In*ld], n, m
+	d.y = kernel.Units(d.y, d.Out(), n)
+	d.share(d.OutEach, func(g, i, j int) {
+		var bias []T
+		if d.B != nil {
+			bias = d.B.Value[g*d.OutEach+i : g*d.OutEach+j]
 		}
+		w := kernel.Matrix[T]{Data: d.weights(g)[i:], Rows: j - i, Cols: d.In, RowStep: 1, ColStep: d.OutEach}
+		w.MulUnits(d.y[(g*d.OutEach+i)*ld:], d.x[g*d.In*ld:], n, bias, d.Relu)
 	})
 	return d.y
 }
 
+// weights are those of group g.
+func (d *Dense[T]) weights(g int) []T { return d.W.Value[g*d.In*d.OutEach:][:d.In*d.OutEach] }
+
 func (d *Dense[T]) Backward(dy []T, n int) []T {
-	in, out := d.G*d.In, d.Out()
-	d.dy, d.n = dy[:n*out], n
-	switch bias := d.B.trained() && !d.mode.Defer; {
-	case d.Relu && bias:
-		kernel.ReluGradRows(d.dy, dy, d.y, d.B.Grad)
-	case d.Relu:
-		kernel.ReluGrad(d.dy, dy, d.y)
-	case bias:
-		kernel.AddRows(d.B.Grad, d.dy)
-	}
-	if d.W.trained() && !d.mode.Defer {
-		d.gradients()
-	}
+	ld := kernel.UnitStride[T](n)
+	dy = dy[:d.Out()*ld]
+	d.gradients(dy)
 	if d.First {
 		return nil
 	}
-	d.dx = Sized(d.dx, n*in)
-	w := d.packed.transposed(d.W, d.G, d.In, d.OutEach)
-	Share(n, 12, n*in*d.OutEach, d.mode.Workers, func(i, j int) {
-		for g, wg := range w {
-			wg.Mul(d.dx[i*in+g*d.In:], in, dy[i*out+g*d.OutEach:], out, j-i, nil)
-		}
+	d.dx = kernel.Units(d.dx, d.G*d.In, n)
+	d.share(d.In, func(g, i, j int) {
+		w := kernel.Matrix[T]{Data: d.weights(g)[i*d.OutEach:], Rows: j - i, Cols: d.OutEach, RowStep: d.OutEach, ColStep: 1}
+		w.MulUnits(d.dx[(g*d.In+i)*ld:], dy[g*d.OutEach*ld:], n, nil, false)
 	})
 	return d.dx
 }
 
-// gradients adds x'dy to that of the weights.
-func (d *Dense[T]) gradients() {
-	work := d.n * d.G * d.In * d.OutEach
-	if d.G > 1 {
-		Share(d.G, 1, work, d.mode.Workers, func(i, j int) {
-			for g := i; g < j; g++ {
-				d.addGradient(g, 0, d.OutEach)
+// gradients takes dy back through the activation, in its place. Then it adds x'dy to the
+// gradients of the weights and the sums of dy to those of the biases, unless they are
+// deferred.
+func (d *Dense[T]) gradients(dy []T) {
+	var mask []T
+	if d.Relu {
+		mask = d.y
+	}
+	if !d.W.trained() && !d.B.trained() {
+		if mask != nil {
+			kernel.ReluGrad(dy, dy, mask)
+		}
+		return
+	}
+	if len(d.dy) == 0 {
+		d.dy = make([]kernel.Rows[T], d.G)
+	}
+	size := d.OutEach * kernel.UnitStride[T](d.n)
+	for g := range d.dy {
+		d.dy[g].Turn(dy[g*size:], mask, d.OutEach, d.n)
+		if mask != nil {
+			mask = mask[size:]
+		}
+	}
+	if d.mode.Defer {
+		return
+	}
+	for g := range d.dy {
+		d.addSums(g)
+	}
+	if d.W.trained() {
+		d.share(d.In, func(g, i, j int) {
+			for at := 0; at < d.OutEach; at += d.dy[g].PanelUnits() {
+				d.addGradient(g, i, j, at)
 			}
 		})
-	} else {
-		Share(d.OutEach, 16, work, d.mode.Workers, func(i, j int) { d.addGradient(0, i, j) })
 	}
 }
 
-// addGradient does so for columns j0 to j1-1 of group g.
-func (d *Dense[T]) addGradient(g, j0, j1 int) {
-	grad := d.W.Grad[g*d.In*d.OutEach:]
-	kernel.AddTransMul(grad[j0:], d.OutEach, d.x[g*d.In:], d.G*d.In, d.In, d.dy[g*d.OutEach+j0:], d.Out(), j1-j0, d.n)
+// addSums does so for the biases of group g.
+func (d *Dense[T]) addSums(g int) {
+	if d.B.trained() {
+		d.dy[g].AddSums(d.B.Grad[g*d.OutEach:][:d.OutEach])
+	}
+}
+
+// addGradient does so for rows i to j-1 of the weights of group g, and a panel of columns.
+func (d *Dense[T]) addGradient(g, i, j, column int) {
+	ld := kernel.UnitStride[T](d.n)
+	grad := d.W.Grad[(g*d.In+i)*d.OutEach:][:(j-i)*d.OutEach]
+	d.dy[g].AddProduct(grad, d.OutEach, d.x[(g*d.In+i)*ld:], j-i, column)
 }

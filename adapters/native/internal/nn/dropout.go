@@ -23,9 +23,9 @@ func (d *Dropout[T]) Replica() Layer[T] {
 func (d *Dropout[T]) Forward(x []T, n int, m Mode) []T {
 	d.mode = m
 	if !m.Train || d.P == 0 {
-		return x[:n*d.Width]
+		return x[:d.Width*kernel.UnitStride[T](n)]
 	}
-	d.y = Sized(d.y, n*d.Width)
+	d.y = kernel.Units(d.y, d.Width, n)
 	d.mask(d.y, x, n)
 	return d.y
 }
@@ -34,24 +34,26 @@ func (d *Dropout[T]) Backward(dy []T, n int) []T {
 	if d.mode.Train && d.P > 0 {
 		d.mask(dy, dy, n)
 	}
-	return dy[:n*d.Width]
+	return dy[:d.Width*kernel.UnitStride[T](n)]
 }
 
 // mask draws a number for every run anew, so forward and backward agree without
-// storing it.
+// storing it. The numbers are counted row by row.
 func (d *Dropout[T]) mask(dst, src []T, n int) {
 	keep := T(1 / (1 - d.P))
 	limit := uint64(d.P * (1 << 53))
 	start := mix(d.Seed ^ mix(d.mode.Step))
-	before := d.mode.Row * d.Width / d.Run
-	Share(n*d.Width/d.Run, 1, 4*n*d.Width, d.mode.Workers, func(i, j int) {
-		for r := i; r < j; r++ {
-			f := keep
-			if mix(start+uint64(before+r)*0x9e3779b97f4a7c15)>>11 < limit {
-				f = 0
-			}
-			for k := r * d.Run; k < (r+1)*d.Run; k++ {
-				dst[k] = src[k] * f
+	runs, ld := d.Width/d.Run, kernel.UnitStride[T](n)
+	Share(runs, 1, 4*n*d.Width, d.mode.Workers, func(from, to int) {
+		for r := from; r < to; r++ {
+			for i := range n {
+				f := keep
+				if mix(start+uint64((d.mode.Row+i)*runs+r)*0x9e3779b97f4a7c15)>>11 < limit {
+					f = 0
+				}
+				for k := r * d.Run; k < (r+1)*d.Run; k++ {
+					dst[k*ld+i] = src[k*ld+i] * f
+				}
 			}
 		}
 	})

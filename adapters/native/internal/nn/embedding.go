@@ -32,24 +32,29 @@ func (e *Embedding[T]) Replica() *Embedding[T] {
 	return &Embedding[T]{Levels: e.Levels, Width: e.Width, Table: e.Table}
 }
 
-// Forward copies the rows of the codes, each in 0..Levels-1, to dst, stride
-// apart.
-func (e *Embedding[T]) Forward(dst []T, stride int, codes []int32) {
+// Forward copies the rows of the codes, each in 0..Levels-1, to dst: Width columns of
+// len(codes) values.
+func (e *Embedding[T]) Forward(dst []T, codes []int32) {
 	e.codes = codes
+	ld := kernel.UnitStride[T](len(codes))
 	for i, c := range codes {
-		copy(dst[i*stride:][:e.Width], e.Table.Value[int(c)*e.Width:])
+		for j, v := range e.Table.Value[int(c)*e.Width:][:e.Width] {
+			dst[j*ld+i] = v
+		}
 	}
 }
 
-// Backward adds the rows of dy, stride apart, to the gradients of their levels.
-func (e *Embedding[T]) Backward(dy []T, stride int) {
+// Backward adds the rows of dy, which lies as Forward's dst, to the gradients of their
+// levels.
+func (e *Embedding[T]) Backward(dy []T) {
 	if !e.Table.trained() {
 		return
 	}
+	ld := kernel.UnitStride[T](len(e.codes))
 	for i, c := range e.codes {
 		g := e.Table.Grad[int(c)*e.Width:][:e.Width]
-		for j, v := range dy[i*stride:][:e.Width] {
-			g[j] += v
+		for j := range g {
+			g[j] += dy[j*ld+i]
 		}
 	}
 }

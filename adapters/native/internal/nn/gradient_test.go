@@ -19,6 +19,38 @@ func values[T kernel.Float](rng *rand.Rand, n int) []T {
 	return v
 }
 
+// columnsOf lays n rows out as layers want them; between the columns is what must not
+// matter.
+func columnsOf[T kernel.Float](rows []T, n int) []T {
+	width, ld := len(rows)/n, kernel.UnitStride[T](n)
+	x := kernel.Units[T](nil, width, n)
+	for i := range x {
+		x[i] = 77
+	}
+	for i := range n {
+		for j := range width {
+			x[j*ld+i] = rows[i*width+j]
+		}
+	}
+	return x
+}
+
+// rowsOf is columnsOf undone; nil stays nil.
+func rowsOf[T kernel.Float](x []T, n int) []T {
+	if x == nil {
+		return nil
+	}
+	ld := kernel.UnitStride[T](n)
+	width := len(x) / ld
+	rows := make([]T, n*width)
+	for i := range n {
+		for j := range width {
+			rows[i*width+j] = x[j*ld+i]
+		}
+	}
+	return rows
+}
+
 // passed is what one pass forward and backward leaves behind, in float64.
 type passed struct {
 	y, dx  []float64 // dx nil: the layer returned none
@@ -46,8 +78,8 @@ func pass[T kernel.Float](t *testing.T, c *layerCase[T], l Layer[T], x, weights 
 			p.Grad[i] = before
 		}
 	}
-	y := wide(l.Forward(slices.Clone(x), c.n, c.mode))
-	r := passed{y: y, dx: wide(l.Backward(slices.Clone(weights), c.n))}
+	y := wide(rowsOf(l.Forward(columnsOf(x, c.n), c.n, c.mode), c.n))
+	r := passed{y: y, dx: wide(rowsOf(l.Backward(columnsOf(weights, c.n), c.n), c.n))}
 	finish(l)
 	for _, p := range l.Params() {
 		g := wide(p.Grad)
@@ -78,7 +110,7 @@ func checkCase(t *testing.T, c layerCase[float64]) {
 	}
 	loss := func() float64 {
 		s := 0.0
-		for i, y := range l.Forward(x, c.n, c.mode) {
+		for i, y := range rowsOf(l.Forward(columnsOf(x, c.n), c.n, c.mode), c.n) {
 			s += weights[i] * y
 		}
 		return s
@@ -194,10 +226,10 @@ func TestHeldParametersStay(t *testing.T) {
 			o := NewOptimizer(method, l.Params())
 			eval := c.mode
 			eval.Train = false // running moments are states that training moves
-			l.Forward(values[float64](rng, c.n*c.in), c.n, eval)
-			l.Backward(values[float64](rng, c.n*l.Out()), c.n)
+			l.Forward(columnsOf(values[float64](rng, c.n*c.in), c.n), c.n, eval)
+			l.Backward(columnsOf(values[float64](rng, c.n*l.Out()), c.n), c.n)
 			finish(l)
-			o.Step(0.1)
+			o.Step(0.1, nil)
 			for i, p := range l.Params() {
 				if held := p.Grad == nil; held && !slices.Equal(p.Value, before[i]) {
 					t.Errorf("%s, %s: %s is held and moved", method, c.name, p.Name)
@@ -272,8 +304,8 @@ func TestLater(t *testing.T) {
 			for i := 0; i < c.n; i += 3 {
 				b, n, m := l.Replica(), min(3, c.n-i), c.mode
 				m.Defer, m.Row = true, m.Row+i
-				y = append(y, b.Forward(x[i*c.in:][:n*c.in], n, m)...)
-				dx = append(dx, b.Backward(slices.Clone(weights[i*l.Out():][:n*l.Out()]), n)...)
+				y = append(y, rowsOf(b.Forward(columnsOf(x[i*c.in:][:n*c.in], n), n, m), n)...)
+				dx = append(dx, rowsOf(b.Backward(columnsOf(weights[i*l.Out():][:n*l.Out()], n), n), n)...)
 				blocks = append(blocks, b)
 			}
 			left := Deferred(blocks)

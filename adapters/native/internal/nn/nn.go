@@ -13,7 +13,9 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// Layer maps n rows of In columns to n rows of Out columns, row-major and dense.
+// Layer maps n rows of In columns to n rows of Out columns. Both lie column by column: n
+// values each, kernel.UnitStride(n) apart, in memory of kernel.Units. What is between the
+// columns is finite and means nothing.
 // A layer keeps what its backward pass needs until the next Forward, so it
 // serves one goroutine; Replica gives another one the same parameters.
 type Layer[T kernel.Float] interface {

@@ -15,11 +15,15 @@ func normals(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
-// TestWorkers: the number of workers changes no bit.
+// TestWorkers: the number of workers changes no bit, of products and parameters that are
+// large enough to be shared out.
 func TestWorkers(t *testing.T) {
-	const n, in = 512, 40
+	const n, in = 512, 400
+	if n*in*60 < minWork || in*60 < 8*partSize {
+		t.Fatal("workers share nothing")
+	}
 	rng := rand.New(rand.NewPCG(3, 3))
-	x, dy := normals(rng, n*in), normals(rng, n*60)
+	x, dy := columnsOf(normals(rng, n*in), n), columnsOf(normals(rng, n*60), n)
 	var want [][]float64
 	for _, workers := range []int{1, 2, 3} {
 		rng := rand.New(rand.NewPCG(9, 9))
@@ -28,12 +32,16 @@ func TestWorkers(t *testing.T) {
 		e.Init(rng, 2)
 		c := &Chain[float64]{Layers: []Layer[float64]{d, &Activation[float64]{Width: 60, F: Gelu}, e, &Dropout[float64]{Width: 60, Run: 1, P: 0.5}}}
 		o := NewOptimizer(Adam, c.Params())
-		o.Workers = workers
+		pool := NewPool(workers)
 		got := [][]float64{slices.Clone(c.Forward(x, n, Mode{Train: true, Workers: workers}))}
 		got = append(got, slices.Clone(c.Backward(slices.Clone(dy), n)))
-		o.Step(0.1)
 		for _, p := range c.Params() {
-			got = append(got, slices.Clone(p.Grad), slices.Clone(p.Value))
+			got = append(got, slices.Clone(p.Grad))
+		}
+		o.Step(0.1, pool)
+		pool.Close()
+		for _, p := range c.Params() {
+			got = append(got, slices.Clone(p.Value))
 		}
 		if want == nil {
 			want = got
@@ -55,7 +63,7 @@ func TestOptimizers(t *testing.T) {
 		for step := range 4000 {
 			o.ZeroGrad()
 			p.Grad[0], p.Grad[1] = p.Value[0]-3, 10*(p.Value[1]+1)
-			o.Step(0.05 / (1 + float64(step)/100))
+			o.Step(0.05/(1+float64(step)/100), nil)
 		}
 		if math.Abs(p.Value[0]-3) > 1e-3 || math.Abs(p.Value[1]+1) > 1e-3 {
 			t.Errorf("%s ends at %v, want (3, -1)", m, p.Value)

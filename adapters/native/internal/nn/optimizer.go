@@ -21,12 +21,19 @@ type Optimizer[T kernel.Float] struct {
 	Method   Method
 	Momentum float64 // of SGD
 	Decay    float64 // AdamW: per step and unit of rate; others: lambda/2 |w|^2 in the loss
-	Workers  int
 
 	Steps         int   // taken so far
 	First, Second [][]T // moments of each trained parameter
 	params        []*Param[T]
+	parts         []part // of all parameters
+	zero          bool   // all gradients are 0
 }
+
+// part are numbers i to j-1 of trained parameter k.
+type part struct{ k, i, j int }
+
+// partSize is the length of a part: what is read and written of it stays in the first cache.
+const partSize = 2048
 
 // NewOptimizer starts at step 0 for the trained ones of params.
 func NewOptimizer[T kernel.Float](method Method, params []*Param[T]) *Optimizer[T] {
@@ -42,12 +49,19 @@ func NewOptimizer[T kernel.Float](method Method, params []*Param[T]) *Optimizer[
 			second = make([]T, len(p.Value))
 		}
 		o.Second = append(o.Second, second)
+		for i := 0; i < len(p.Value); i += partSize {
+			o.parts = append(o.parts, part{len(o.params) - 1, i, min(i+partSize, len(p.Value))})
+		}
 	}
 	return o
 }
 
-// ZeroGrad clears the gradients.
+// ZeroGrad clears the gradients before they are added up; after a Step it has nothing to do.
 func (o *Optimizer[T]) ZeroGrad() {
+	if o.zero {
+		o.zero = false
+		return
+	}
 	for _, p := range o.params {
 		clear(p.Grad)
 	}
@@ -73,36 +87,51 @@ func (o *Optimizer[T]) Scale(f float64) {
 	}
 }
 
-// Step takes one step at the given learning rate.
-func (o *Optimizer[T]) Step(rate float64) {
-	const beta1, beta2, eps = 0.9, 0.999, 1e-8
+// Step takes one step at the given learning rate and clears the gradients. The workers of
+// pool share out the parameters if there are many; nil: there are none.
+func (o *Optimizer[T]) Step(rate float64, pool *Pool) {
 	o.Steps++
-	c1 := 1 - math.Pow(beta1, float64(o.Steps))
-	c2 := math.Sqrt(1 - math.Pow(beta2, float64(o.Steps)))
-	for k, p := range o.params {
-		decay := 0.0
-		if p.Decay {
-			decay = o.Decay
+	c1, c2 := 1-math.Pow(beta1, float64(o.Steps)), math.Sqrt(1-math.Pow(beta2, float64(o.Steps)))
+	const few = 8 // parts that one worker is done with before a second has begun
+	if pool == nil || len(o.parts) < few {
+		for _, p := range o.parts {
+			o.step(p, rate, c1, c2)
 		}
-		Share(len(p.Value), 64, 16*len(p.Value), o.Workers, func(i, j int) {
-			w, g, m := p.Value[i:j], p.Grad[i:j], o.First[k][i:j]
-			if o.Method != AdamW && decay > 0 {
-				for i := range g {
-					g[i] += T(decay) * w[i]
-				}
-			}
-			switch o.Method {
-			case Adam:
-				kernel.AdamStep(w, g, m, o.Second[k][i:j], beta1, beta2, T(rate*c2/c1), T(eps*c2), 0)
-			case AdamW:
-				kernel.AdamStep(w, g, m, o.Second[k][i:j], beta1, beta2, T(rate*c2/c1), T(eps*c2), T(rate*decay))
-			case SGD:
-				for i := range g {
-					m[i] = T(o.Momentum)*m[i] + g[i]
-					w[i] -= T(rate) * m[i]
-				}
-			}
-		})
+	} else {
+		pool.Each(len(o.parts), func(i int) { o.step(o.parts[i], rate, c1, c2) })
+	}
+	for _, p := range o.params {
 		p.Version++
 	}
+	o.zero = true
+}
+
+// Of Adam.
+const beta1, beta2, eps = 0.9, 0.999, 1e-8
+
+// step moves one part; c1 and c2 are Adam's corrections of its moments.
+func (o *Optimizer[T]) step(a part, rate, c1, c2 float64) {
+	p := o.params[a.k]
+	w, g, m := p.Value[a.i:a.j], p.Grad[a.i:a.j], o.First[a.k][a.i:a.j]
+	decay := 0.0
+	if p.Decay {
+		decay = o.Decay
+	}
+	if o.Method != AdamW && decay > 0 {
+		for i := range g {
+			g[i] += T(decay) * w[i]
+		}
+	}
+	switch o.Method {
+	case Adam:
+		kernel.AdamStep(w, g, m, o.Second[a.k][a.i:a.j], beta1, beta2, T(rate*c2/c1), T(eps*c2), 0)
+	case AdamW:
+		kernel.AdamStep(w, g, m, o.Second[a.k][a.i:a.j], beta1, beta2, T(rate*c2/c1), T(eps*c2), T(rate*decay))
+	case SGD:
+		for i := range g {
+			m[i] = T(o.Momentum)*m[i] + g[i]
+			w[i] -= T(rate) * m[i]
+		}
+	}
+	clear(g)
 }

@@ -2,33 +2,34 @@ package nn
 
 import "github.com/pho-go/pho/internal/kernel"
 
-// RowTensor writes the row-wise tensor product of a (n x p, lda apart) and b (n x
-// q, ldb apart): element j q + k of row i of dst (ldd apart) is a_ij b_ik. It is
-// the bivariate term of two feature networks (Rügamer 2023).
-func RowTensor[T kernel.Float](dst []T, ldd int, a []T, lda, p int, b []T, ldb, q, n int) {
-	for i := range n {
-		rb := b[i*ldb:][:q]
-		for j, x := range a[i*lda:][:p] {
-			row := dst[i*ldd+j*q:][:q]
-			for k, y := range rb {
-				row[k] = x * y
-			}
+// RowTensor writes the row-wise tensor product of p columns a and q columns b of n rows:
+// column j q + k of dst is a_j b_k. It is the bivariate term of two feature networks
+// (Rügamer 2023).
+func RowTensor[T kernel.Float](dst, a []T, p int, b []T, q, n int) {
+	ld := kernel.UnitStride[T](n)
+	for j := range p {
+		for k := range q {
+			kernel.Mul(dst[(j*q+k)*ld:][:ld], a[j*ld:][:ld], b[k*ld:][:ld])
 		}
 	}
 }
 
-// RowTensorGrad adds the gradients of a and b to da and db (strides as of a and
-// b), given that of their product.
-func RowTensorGrad[T kernel.Float](da, db, d []T, ldd int, a []T, lda, p int, b []T, ldb, q, n int) {
-	for i := range n {
-		rb, gb := b[i*ldb:][:q], db[i*ldb:][:q]
-		for j, x := range a[i*lda:][:p] {
-			var s T
-			for k, g := range d[i*ldd+j*q:][:q] {
-				s += g * rb[k]
-				gb[k] += g * x
+// RowTensorGrad adds the gradients of a and b to da and db, given that of their product.
+func RowTensorGrad[T kernel.Float](da, db, d, a []T, p int, b []T, q, n int) {
+	ld := kernel.UnitStride[T](n)
+	sum := make([]T, n)
+	for j := range p {
+		clear(sum)
+		x := a[j*ld:][:n]
+		for k := range q {
+			g, y, gb := d[(j*q+k)*ld:][:n], b[k*ld:][:n], db[k*ld:][:n]
+			for i, v := range g {
+				sum[i] += v * y[i]
+				gb[i] += v * x[i]
 			}
-			da[i*lda+j] += s
+		}
+		for i, s := range sum {
+			da[j*ld+i] += s
 		}
 	}
 }

@@ -1,0 +1,42 @@
+package network
+
+import (
+	"github.com/pho-go/pho/adapters/native/internal/nn"
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Structured is X beta, X being columns of a formula: n x p numbers, row by row, for no
+// layer comes before it.
+type Structured[T kernel.Float] struct {
+	W *nn.Param[T] // beta
+
+	x, y, dy []T // of the last pass, n rows
+}
+
+func newStructured[T kernel.Float](name string, p int) *Structured[T] {
+	return &Structured[T]{W: nn.NewParam[T](name+".structured.weight", p, false)}
+}
+
+func (s *Structured[T]) replica() *Structured[T] { return &Structured[T]{W: s.W} }
+
+// forward is X beta at the n rows of x.
+func (s *Structured[T]) forward(x []T, n int) []T {
+	p := len(s.W.Value)
+	s.x, s.y = x[:n*p], nn.Sized(s.y, n)
+	kernel.MulColumn(s.y, s.x, p, n, s.W.Value)
+	return s.y
+}
+
+// backward takes column j of deta (n x k), the gradient in X beta; addGradient adds X'deta
+// to that of beta.
+func (s *Structured[T]) backward(deta []T, k, j int) {
+	s.dy = nn.Sized(s.dy, len(s.y))
+	for i := range s.dy {
+		s.dy[i] = deta[i*k+j]
+	}
+}
+
+func (s *Structured[T]) addGradient() {
+	p := len(s.W.Value)
+	kernel.AddTransMul(s.W.Grad, 1, s.x, p, p, s.dy, 1, 1, len(s.dy))
+}

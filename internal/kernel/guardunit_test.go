@@ -1,0 +1,115 @@
+//go:build linux && amd64 && !purego
+
+package kernel
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"unsafe"
+)
+
+// unitPoints are the entry points of what training goes through.
+func unitPoints() map[string]entryPoint {
+	points := map[string]entryPoint{
+		"turnF64AVX512": {avx512, turns[float64](turnF64AVX512)}, "turnF32AVX512": {avx512, turns[float32](turnF32AVX512)},
+		"prefetchRows": {avx2, prefetches},
+	}
+	maps.Copy(points, map[string]entryPoint{
+		"unitF64AVX512": {avx512, unitTiles[float64](unitF64AVX512, avx512)}, "unitF32AVX512": {avx512, unitTiles[float32](unitF32AVX512, avx512)},
+		"unitF64AVX2": {avx2, unitTiles[float64](unitF64AVX2, avx2)}, "unitF32AVX2": {avx2, unitTiles[float32](unitF32AVX2, avx2)},
+	})
+	return points
+}
+
+func unitTiles[T Float](run func(*unitTile), s isa) cases {
+	return func(check func(string, func(*guards))) {
+		for _, rows := range map[isa][]int{avx512: {12, 8, 4, 2, 1}, avx2: {6, 4, 2, 1}}[s] {
+			for _, cols := range []int{1, 2, 4} {
+				if cols == 4 && rows > 2 {
+					continue
+				}
+				for variant := range 3 * 2 * 2 * 5 {
+					initial, trans, strips, k := variant%3, variant/3%2 == 1, 1+variant/6%2, variant/12
+					check(fmt.Sprintf("%d tiles of %d rows, %d vectors, %d products, initial %d, transposed %t", strips, rows, cols, k, initial, trans), func(g *guards) {
+						all, width, pad := rows*strips, cols*lanes[T](s), g.rng.IntN(3)
+						t := unitTile{k: uintptr(k), rows: uintptr(rows), cols: uintptr(cols), strips: uintptr(strips), relu: bit(pad == 1)}
+						if k > 0 {
+							n, rs, ks := extent(all, k, k+pad), k+pad, 1
+							if trans {
+								n, rs, ks = extent(k, all, all+pad), 1, all+pad
+							}
+							t.rs, t.ks = bytesOf[T](rs), bytesOf[T](ks)
+							t.a, t.b, t.bs = at(numbers[T](g, n), 0), at(numbers[T](g, extent(k, width, width+pad)), 0), bytesOf[T](width+pad)
+						}
+						t.c, t.cs = at(numbers[T](g, extent(all, width, width+pad)), 0), bytesOf[T](width+pad)
+						switch initial {
+						case 1:
+							t.add = 1
+						case 2:
+							t.bias = at(numbers[T](g, all), 0)
+						}
+						run(&t)
+					})
+				}
+			}
+		}
+	}
+}
+
+func turns[T Float](run func(*turning)) cases {
+	return func(check func(string, func(*guards))) {
+		side := lanes[T](avx512)
+		for n := 1; n < 6; n++ {
+			for _, masked := range []bool{false, true} {
+				check(fmt.Sprintf("%d squares, masked %t", n, masked), func(g *guards) {
+					ss, ds := n*side+g.rng.IntN(3), side+g.rng.IntN(3)
+					q := turning{src: at(numbers[T](g, extent(side, n*side, ss)), 0), ss: bytesOf[T](ss), ds: bytesOf[T](ds), n: uintptr(n)}
+					q.dst = at(place[T](g, extent(n*side, side, ds)), 0)
+					if masked {
+						q.mask = at(numbers[T](g, extent(side, n*side, ss)), 0)
+					}
+					run(&q)
+				})
+			}
+		}
+	}
+}
+
+// prefetches reads numbers of rows; what it asks for may not even exist.
+func prefetches(check func(string, func(*guards))) {
+	for n := 1; n < 9; n++ {
+		check(fmt.Sprintf("%d rows", n), func(g *guards) {
+			rows := place[int](g, n)
+			for i := range rows {
+				rows[i] = g.rng.IntN(n)
+			}
+			runPrefetch(&prefetch{src: at(numbers[float32](g, n*5), 0), rows: unsafe.Pointer(&rows[0]), n: uintptr(n), bytes: 20})
+		})
+	}
+}
+
+// unitsInside calls what Go code calls with blocks that end, or begin, where memory does:
+// m units of n rows, k of the other operand.
+func unitsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {
+	t.Helper()
+	ld := UnitStride[T](n)
+	for _, trans := range []bool{false, true} {
+		g.check(t, fmt.Sprintf("MulUnits of %d x %d, %d rows, %T, transposed %t", m, k, n, T(0), trans), func(g *guards) {
+			w := Matrix[T]{Data: numbers[T](g, m*k), Rows: m, Cols: k, RowStep: k, ColStep: 1}
+			if trans {
+				w.RowStep, w.ColStep = 1, m
+			}
+			w.mulUnits(s, numbers[T](g, m*ld), numbers[T](g, k*ld), n, numbers[T](g, m), true)
+		})
+	}
+	g.check(t, fmt.Sprintf("Rows of %d units, %d rows, %T, next to %d", m, n, T(0), k), func(g *guards) {
+		r := &Rows[T]{}
+		r.turn(s, numbers[T](g, m*ld), numbers[T](g, m*ld), m, n)
+		for j := 0; j < m; j += r.PanelUnits() {
+			r.AddProduct(numbers[T](g, k*m), m, numbers[T](g, k*ld), k, j)
+			g.used -= 2
+		}
+		r.AddSums(numbers[T](g, m))
+	})
+}

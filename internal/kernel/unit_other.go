@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func runUnit[T Float](isa, *unitTile) {}
+
+func runPrefetch(*prefetch) {}
+
+func runTurn[T Float](*turning) {}
