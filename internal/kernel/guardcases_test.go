@@ -46,6 +46,10 @@ func entryPoints() map[string]entryPoint {
 		"F64AVX512": {avx512, loops(loopF64AVX512, avx512)}, "F32AVX512": {avx512, loops(loopF32AVX512, avx512)},
 		"F64AVX2": {avx2, loops(loopF64AVX2, avx2)}, "F32AVX2": {avx2, loops(loopF32AVX2, avx2)},
 	})
+	precision("function", map[string]entryPoint{
+		"F64AVX512": {avx512, functions(functionF64AVX512, avx512)}, "F32AVX512": {avx512, functions(functionF32AVX512, avx512)},
+		"F64AVX2": {avx2, functions(functionF64AVX2, avx2)}, "F32AVX2": {avx2, functions(functionF32AVX2, avx2)},
+	})
 	precision("column", map[string]entryPoint{
 		"F64AVX512": {avx512, columns(columnF64AVX512)}, "F32AVX512": {avx512, columns(columnF32AVX512)},
 		"F64AVX2": {avx2, columns(columnF64AVX2)}, "F32AVX2": {avx2, columns(columnF32AVX2)},
@@ -135,7 +139,7 @@ func packs[T Float](run func(*pack), s isa) cases {
 func loops[T Float](run func(*loop[T]), s isa) cases {
 	two := map[operation]bool{opAdd: true, opSub: true, opMul: true, opDiv: true, opDot: true}
 	return func(check func(string, func(*guards))) {
-		for op := opAdd; op <= opTanh; op++ {
+		for op := opAdd; op <= opDot; op++ {
 			step := lanes[T](s)
 			if op == opDot {
 				step = sumLanes[T]()
@@ -150,6 +154,18 @@ func loops[T Float](run func(*loop[T]), s isa) cases {
 						l.dst = at(numbers[T](g, n), 0)
 					}
 					run(&l)
+				})
+			}
+		}
+	}
+}
+
+func functions[T Float](run func(*loop[T]), s isa) cases {
+	return func(check func(string, func(*guards))) {
+		for op := opExp; op <= lastFunction; op++ {
+			for n := lanes[T](s); n <= 5*lanes[T](s); n += lanes[T](s) {
+				check(fmt.Sprintf("operation %d, %d values", op, n), func(g *guards) {
+					run(&loop[T]{dst: at(numbers[T](g, n), 0), a: at(numbers[T](g, n), 0), n: uintptr(n), op: op, scalar: 1.5})
 				})
 			}
 		}

@@ -35,6 +35,8 @@ func files() map[string][]byte {
 		{"pack_avx2_amd64.s", func(s *source) { packs(s, avx2) }},
 		{"loop_avx512_amd64.s", func(s *source) { loops(s, avx512) }},
 		{"loop_avx2_amd64.s", func(s *source) { loops(s, avx2) }},
+		{"function_avx512_amd64.s", func(s *source) { transcendental(s, avx512) }},
+		{"function_avx2_amd64.s", func(s *source) { transcendental(s, avx2) }},
 		{"transpose_amd64.s", transpose},
 		{"matrixunits_amd64.s", matrixUnits},
 		{"train_amd64.s", train},
