@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// peer is another program that runs networks: forward/ort or forward/peer.py,
-// which say what they are asked.
+// peer is another program that runs networks: forward/ort, which says what it is asked, or
+// one of the programs in Python.
 type peer struct {
 	name     string // with its version
 	dir      string // for answers
@@ -83,21 +83,38 @@ func (p *peer) run(setting int, seconds float64) (float64, error) {
 	return p.number("run %d %g", setting, seconds)
 }
 
-const pause = 50 * time.Millisecond
+const pause = 20 * time.Millisecond
+
+// plain is its name without the version.
+func (p *peer) plain() string { return strings.TrimRight(p.name, " 0123456789.") }
+
+// task is what a peer is to run.
+type task struct {
+	path, kind string
+	network    network
+	rows       int
+}
 
 // fastest tries the settings of a peer for a network, in turns, and returns the best
-// two: what is measured later decides between them.
-func (p *peer) fastest(path string, inputs, threads int, seconds float64) ([]int, error) {
-	l, err := p.ask("settings %s %d %d %d", path, inputs, batch, threads)
+// two: what is measured later decides between them. x are the rows.
+func (p *peer) fastest(s *settings, t task, x []float64) ([]int, error) {
+	rows := filepath.Join(p.dir, "rows")
+	if err := writeNumbers(rows, x); err != nil {
+		return nil, err
+	}
+	l, err := p.ask("settings %s %s %s %d %d %d %d", t.path, rows, t.kind, t.network.columns, max(1, t.network.outputs), t.rows, s.threads)
 	if err != nil {
 		return nil, err
+	}
+	if text, failed := strings.CutPrefix(l, "error: "); failed {
+		return nil, errors.New(text)
 	}
 	p.settings = strings.Split(l, "\t")
 	rates := make([]float64, len(p.settings))
 	order := make([]int, len(p.settings))
 	for range 3 {
 		for i := range p.settings {
-			rate, err := p.run(i, seconds/2)
+			rate, err := p.run(i, s.seconds/3)
 			if err != nil {
 				return nil, err
 			}
@@ -105,10 +122,15 @@ func (p *peer) fastest(path string, inputs, threads int, seconds float64) ([]int
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(rates[b], rates[a]) })
-	for _, i := range order {
-		fmt.Printf("%s, %s: %.3g million rows/s\n", p.name, p.settings[i], rates[i]/1e6)
-	}
 	return order[:min(2, len(order))], nil
+}
+
+func writeNumbers(path string, x []float64) error {
+	raw := make([]byte, 0, 8*len(x))
+	for _, v := range x {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+	}
+	return os.WriteFile(path, raw, 0o600)
 }
 
 // difference is the largest between its last outputs and ours, relative to the
@@ -123,14 +145,14 @@ func (p *peer) difference(ours []float64) (float64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	theirs := make([]float32, len(ours))
+	theirs := make([]float64, len(ours))
 	if err := binary.Read(f, binary.LittleEndian, theirs); err != nil {
 		return 0, fmt.Errorf("%s: %w", p.name, err)
 	}
 	miss, largest := 0.0, 0.0
 	for i, v := range theirs {
-		largest = math.Max(largest, math.Abs(float64(v)))
-		if d := math.Abs(float64(v) - ours[i]); !(d <= miss) {
+		largest = math.Max(largest, math.Abs(v))
+		if d := math.Abs(v - ours[i]); !(d <= miss) {
 			miss = d
 		}
 	}

@@ -16,54 +16,55 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// calls are timed one by one; their median counts, of rowTurns turns the best.
-const (
-	calls    = 20_000
-	rowTurns = 3
-)
+// calls are timed one by one; their median counts, of the turns the best.
+const calls = 5_000
 
 // compareRow times one row from columns to contributions, all in float64, next to the
-// network alone run by the peers, on one thread, with input and output bound once.
-func compareRow(c network, dir string, peers []*peer) error {
-	path := filepath.Join(dir, c.file)
+// network alone run by the peers.
+func (s *settings) compareRow(c network, peers []*peer) error {
+	path := filepath.Join(s.dir, c.file+".onnx")
 	a, err := c.applier(path)
 	if err != nil {
 		return err
 	}
-	row := data.NewBatch(1, 0)
-	for j := range c.inputs {
-		if err := row.SetNumeric(column(j), []float64{float64(float32(math.Sin(float64(j) * 1.3)))}); err != nil {
+	row, x := data.NewBatch(1, 0), c.values(1)
+	for j, v := range x {
+		if err := row.SetNumeric(column(j), []float64{v}); err != nil {
 			return err
-		}
-	}
-	var parts *decompose.Parts
-	ours, theirs := math.Inf(1), slices.Repeat([]float64{math.Inf(1)}, len(peers))
-	for range rowTurns {
-		time.Sleep(pause)
-		var took float64
-		if took, parts, err = oneByOne(a, row); err != nil {
-			return err
-		}
-		ours = math.Min(ours, took)
-		for i, p := range peers {
-			time.Sleep(pause)
-			if took, err = p.number("latency %s %d %d", path, c.inputs, calls); err != nil {
-				return err
-			}
-			theirs[i] = math.Min(theirs[i], took)
 		}
 	}
 	terms := "its own terms"
 	if c.splines {
-		terms = fmt.Sprintf("%d ps terms", c.inputs)
+		terms = fmt.Sprintf("%d ps terms", c.columns)
 	}
-	for i, p := range peers {
+	for _, p := range peers {
+		if !c.has(p, f32) {
+			continue
+		}
+		best, err := p.fastest(s, task{path, "float32", c, 1}, x)
+		if err != nil {
+			return err
+		}
+		var parts *decompose.Parts
+		ours, theirs := math.Inf(1), math.Inf(1)
+		for range s.rounds {
+			time.Sleep(pause)
+			var took float64
+			if took, parts, err = oneByOne(a, row); err != nil {
+				return err
+			}
+			ours = math.Min(ours, took)
+			rate, err := p.run(best[0], s.seconds)
+			if err != nil {
+				return err
+			}
+			theirs = math.Min(theirs, 1e6/rate)
+		}
 		miss, err := p.difference([]float64{parts.Sum(0, 0)})
 		if err != nil {
 			return err
 		}
-		fmt.Printf("one row to contributions, %s and %s: %s\t%.1f us\t%.1f us (network alone)\t%.2f\t%.1e\n", c.name, terms,
-			strings.TrimRight(p.name, " 0123456789."), ours, theirs[i], theirs[i]/ours, miss)
+		fmt.Printf("one row to contributions, %s and %s: %s\t%.1f us\t%.1f us (network alone)\t%.2f\t%.1e\n", c.name, terms, p.plain(), ours, theirs, theirs/ours, miss)
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (c network) applier(path string) (*decompose.Applier, error) {
 	ctx, random := context.Background(), rand.New(rand.NewPCG(9, 10))
 	table := data.NewTable(rows)
 	var names, terms []string
-	for j := range c.inputs {
+	for j := range c.columns {
 		x := make([]float64, rows)
 		for i := range x {
 			x[i] = random.NormFloat64()

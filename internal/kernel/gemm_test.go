@@ -117,7 +117,7 @@ func TestMul(t *testing.T) {
 		}
 		// Beyond a block of rows and of k.
 		for _, shape := range [][3]int{{rowBlock + 5, 9, 3}, {3, 37, kBlock + 1}, {2, 5, 2*kBlock + 3}, {2*rowBlock + 1, 2, kBlock + 5},
-			{14, 70, 512}} {
+			{14, 70, 512}, {1, 64, 5}, {1, 96, 3}, {1, 129, 7}, {1, 200, 300}, {1, 333, 2}} {
 			checkMul[float64](t, s, rng, shape[0], shape[1], shape[2], false)
 			checkMul[float32](t, s, rng, shape[0], shape[1], shape[2], false)
 		}

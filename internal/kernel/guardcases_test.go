@@ -28,6 +28,10 @@ func entryPoints() map[string]entryPoint {
 		"scatterAVX512":    {avx512, scatters(scatterAVX512)},
 		"scatterAVX2":      {avx2, scatters(scatterAVX2)},
 		"scatterBandAVX2":  {avx2, scatterBands},
+
+		"toFloat32AVX2": {avx2, conversions[float32, float64](toFloat32AVX2)},
+		"toFloat64AVX2": {avx2, conversions[float64, float32](toFloat64AVX2)},
+		"roundAVX2":     {avx2, conversions[float64, float64](roundAVX2)},
 	}
 	precision := func(name string, of map[string]entryPoint) {
 		for k, p := range of {
@@ -37,6 +41,10 @@ func entryPoints() map[string]entryPoint {
 	precision("tile", map[string]entryPoint{
 		"F64AVX512": {avx512, tiles[float64](tileF64AVX512, avx512)}, "F32AVX512": {avx512, tiles[float32](tileF32AVX512, avx512)},
 		"F64AVX2": {avx2, tiles[float64](tileF64AVX2, avx2)}, "F32AVX2": {avx2, tiles[float32](tileF32AVX2, avx2)},
+	})
+	precision("line", map[string]entryPoint{
+		"F64AVX512": {avx512, lines[float64](lineF64AVX512, avx512)}, "F32AVX512": {avx512, lines[float32](lineF32AVX512, avx512)},
+		"F64AVX2": {avx2, lines[float64](lineF64AVX2, avx2)}, "F32AVX2": {avx2, lines[float32](lineF32AVX2, avx2)},
 	})
 	precision("pack", map[string]entryPoint{
 		"F64AVX512": {avx512, packs[float64](packF64AVX512, avx512)}, "F32AVX512": {avx512, packs[float32](packF32AVX512, avx512)},
@@ -109,6 +117,37 @@ func tiles[T Float](run func(*tile), s isa) cases {
 					}
 				}
 			}
+		}
+	}
+}
+
+func lines[T Float](run func(*line), s isa) cases {
+	return func(check func(string, func(*guards))) {
+		for _, panels := range []int{2, 4} {
+			for k := 1; k < 6; k++ {
+				for variant := range 4 {
+					check(fmt.Sprintf("%d panels, %d products, variant %d", panels, k, variant), func(g *guards) {
+						width := 2 * lanes[T](s)
+						l := line{k: uintptr(k), panels: uintptr(panels), relu: uintptr(variant % 2), ps: bytesOf[T](k * width)}
+						l.a, l.b = at(numbers[T](g, k), 0), at(numbers[T](g, panels*k*width), 0)
+						l.c = at(place[T](g, panels*width), 0)
+						if variant > 1 {
+							l.x = at(numbers[T](g, panels*width), 0)
+						}
+						run(&l)
+					})
+				}
+			}
+		}
+	}
+}
+
+func conversions[D, S Float](run func(*conversion)) cases {
+	return func(check func(string, func(*guards))) {
+		for n := 8; n <= 64; n += 8 {
+			check(fmt.Sprintf("%d values", n), func(g *guards) {
+				run(&conversion{dst: at(place[D](g, n), 0), src: at(numbers[S](g, n), 0), n: uintptr(n)})
+			})
 		}
 	}
 }

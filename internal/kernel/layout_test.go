@@ -67,6 +67,8 @@ func TestOffsets(t *testing.T) {
 		{"rankOne", rankOne[float64]{}, map[string]string{"least": "rankOneFloor"}},
 		{"rankOne", rankOne[float32]{}, map[string]string{"least": "rankOneFloor"}},
 		{"squares", squares{}, nil},
+		{"line", line{}, nil},
+		{"conversion", conversion{}, nil},
 		{"band", band{}, nil},
 		{"spline", spline{}, nil},
 		{"scatter", scatter{}, nil},
@@ -96,7 +98,7 @@ func TestOffsets(t *testing.T) {
 		}
 	}
 	for name := range offsets {
-		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "band", "spline", "scatter", "grad", "adam"} {
+		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "conversion", "band", "spline", "scatter", "grad", "adam"} {
 			if rest, ok := strings.CutPrefix(name, prefix); ok && rest[0] >= 'A' && rest[0] <= 'Z' && !seen[name] {
 				t.Errorf("the generator's %s is no field", name)
 			}

@@ -5,10 +5,11 @@
 //
 // It prints the version and then answers lines of the standard input:
 //
-//	settings MODEL INPUTS ROWS THREADS    the ways it can run so many rows, between tabs
-//	run NUMBER SECONDS                    rows/s with the setting of that number
-//	answer FILE                           writes the outputs as float32, "ok"
-//	latency MODEL INPUTS CALLS            median microseconds of a call with one row
+//	settings MODEL DATA TYPE COLUMNS OUTPUTS ROWS THREADS
+//	                      the ways it can run the rows in file DATA (float64), between tabs,
+//	                      in float32 or float64; or "error: " and why there is none
+//	run NUMBER SECONDS    rows/s with the setting of that number: the median of its passes
+//	answer FILE           writes the outputs as float64, "ok"
 package main
 
 import (
@@ -39,53 +40,64 @@ func run() error {
 		return errors.New("usage: ort LIBRARY")
 	}
 	ort.SetSharedLibraryPath(os.Args[1])
-	if err := ort.InitializeEnvironment(); err != nil {
+	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
 		return err
 	}
 	fmt.Println("ONNX Runtime " + ort.GetVersion())
 	var all []*setting
-	var outputs []float32
+	var outputs func() []float64
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		var model, file string
-		var inputs, rows, threads, number, calls int
-		var seconds float64
 		word, rest, _ := strings.Cut(lines.Text(), " ")
-		var err error
 		switch word {
 		case "settings":
-			if _, err = fmt.Sscan(rest, &model, &inputs, &rows, &threads); err == nil {
-				all, outputs, err = settings(model, inputs, rows, threads)
+			closeAll(all)
+			var t task
+			_, err := fmt.Sscan(rest, &t.model, &t.data, &t.kind, &t.columns, &t.outputs, &t.rows, &t.threads)
+			if err != nil {
+				return err
 			}
-			for i, s := range all {
-				fmt.Print(map[bool]string{true: "", false: "\t"}[i == 0], s.name)
+			if t.kind == "float64" {
+				all, outputs, err = settings[float64](t)
+			} else {
+				all, outputs, err = settings[float32](t)
 			}
-			fmt.Println()
+			if err != nil {
+				fmt.Println("error:", strings.ReplaceAll(err.Error(), "\n", " "))
+				continue
+			}
+			var names []string
+			for _, s := range all {
+				names = append(names, s.name)
+			}
+			fmt.Println(strings.Join(names, "\t"))
 		case "run":
-			var rate float64
-			if _, err = fmt.Sscan(rest, &number, &seconds); err == nil {
-				rate, err = all[number].run(seconds)
+			var number int
+			var seconds float64
+			if _, err := fmt.Sscan(rest, &number, &seconds); err != nil {
+				return err
+			}
+			rate, err := all[number].run(seconds)
+			if err != nil {
+				return err
 			}
 			fmt.Println(rate)
 		case "answer":
-			if _, err = fmt.Sscan(rest, &file); err == nil {
-				err = write(file, outputs)
+			if err := write(rest, outputs()); err != nil {
+				return err
 			}
 			fmt.Println("ok")
-		case "latency":
-			var took float64
-			if _, err = fmt.Sscan(rest, &model, &inputs, &calls); err == nil {
-				took, outputs, err = latency(model, inputs, calls)
-			}
-			fmt.Println(took)
 		default:
-			err = fmt.Errorf("unknown request %q", lines.Text())
-		}
-		if err != nil {
-			return err
+			return fmt.Errorf("unknown request %q", lines.Text())
 		}
 	}
 	return lines.Err()
+}
+
+// task is what to run.
+type task struct {
+	model, data, kind               string
+	columns, outputs, rows, threads int
 }
 
 // setting is one way to run the rows: callers side by side that take the next block of
@@ -100,48 +112,82 @@ type setting struct {
 // block is a part of the rows, bound once.
 type block struct{ x, y []ort.Value }
 
+// number is what a network computes in.
+type number interface{ float32 | float64 }
+
 // settings are the ways that are tried: all have the same inputs and outputs.
-func settings(model string, inputs, rows, threads int) ([]*setting, []float32, error) {
-	x, y := values(rows, inputs), make([]float32, rows)
-	one, err1 := session(model, 1)
-	other, err2 := session(model, 1)
-	many, err3 := session(model, threads)
-	between, err4 := session(model, 1, threads)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+func settings[T number](t task) ([]*setting, func() []float64, error) {
+	x, err := values[T](t.data, t.rows*t.columns)
+	if err != nil {
 		return nil, nil, err
 	}
-	shared := make([]*ort.DynamicAdvancedSession, threads)
-	for i := range shared {
-		shared[i] = one
+	y := make([]T, t.rows*t.outputs)
+	one, err1 := session(t.model, 1)
+	many, err2 := session(t.model, t.threads)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, err
 	}
-	own := append([]*ort.DynamicAdvancedSession{other}, shared[1:]...) // of two callers
 	all := []*setting{
-		{name: "1 session of 1 thread, all rows a call", sessions: shared[:1]},
-		{name: fmt.Sprintf("1 session of %d threads, all rows a call", threads), sessions: []*ort.DynamicAdvancedSession{many}},
-		{name: fmt.Sprintf("1 session of %d threads between nodes, all rows a call", threads), sessions: []*ort.DynamicAdvancedSession{between}},
+		{name: "1 session of 1 thread, all rows a call", sessions: []*ort.DynamicAdvancedSession{one}},
+		{name: fmt.Sprintf("1 session of %d threads, all rows a call", t.threads), sessions: []*ort.DynamicAdvancedSession{many}},
 	}
-	sizes := []int{rows, rows, rows}
-	for _, size := range []int{256, 512, 1024, 2048} {
-		all = append(all,
-			&setting{name: fmt.Sprintf("%d callers of 1 session of 1 thread, %d rows a call", threads, size), sessions: shared})
-		sizes = append(sizes, size)
-		if threads == 2 {
-			all = append(all, &setting{name: fmt.Sprintf("2 sessions of 1 thread, %d rows a call", size), sessions: own})
+	sizes := []int{t.rows, t.rows}
+	if t.rows > 32 {
+		other, err1 := session(t.model, 1)
+		between, err2 := session(t.model, 1, t.threads)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, nil, err
+		}
+		all = append(all, &setting{name: fmt.Sprintf("1 session of %d threads between nodes, all rows a call", t.threads), sessions: []*ort.DynamicAdvancedSession{between}})
+		sizes = append(sizes, t.rows)
+		shared := slices.Repeat([]*ort.DynamicAdvancedSession{one}, t.threads)
+		own := append([]*ort.DynamicAdvancedSession{other}, shared[1:]...) // of two callers
+		for _, size := range []int{256, 512, 1024, 2048} {
+			all = append(all,
+				&setting{name: fmt.Sprintf("%d callers of 1 session of 1 thread, %d rows a call", t.threads, size), sessions: shared})
 			sizes = append(sizes, size)
+			if t.threads == 2 {
+				all = append(all, &setting{name: fmt.Sprintf("2 sessions of 1 thread, %d rows a call", size), sessions: own})
+				sizes = append(sizes, size)
+			}
 		}
 	}
 	for k, s := range all {
-		s.rows = rows
-		for i := 0; i < rows; i += sizes[k] {
-			n := min(sizes[k], rows-i)
-			b, err := bind(x[i*inputs:(i+n)*inputs], y[i:i+n])
+		s.rows = t.rows
+		for i := 0; i < t.rows; i += sizes[k] {
+			n := min(sizes[k], t.rows-i)
+			b, err := bind(x[i*t.columns:(i+n)*t.columns], y[i*t.outputs:(i+n)*t.outputs], n)
 			if err != nil {
 				return nil, nil, err
 			}
 			s.blocks = append(s.blocks, b)
 		}
 	}
-	return all, y, nil
+	if _, err := all[0].run(0); err != nil {
+		return nil, nil, err
+	}
+	return all, func() []float64 {
+		out := make([]float64, len(y))
+		for i, v := range y {
+			out[i] = float64(v)
+		}
+		return out
+	}, nil
+}
+
+// closeAll gives back the sessions of a network, some of which settings share.
+func closeAll(all []*setting) {
+	closed := map[*ort.DynamicAdvancedSession]bool{}
+	for _, s := range all {
+		for _, x := range s.sessions {
+			if !closed[x] {
+				closed[x] = x.Destroy() == nil
+			}
+		}
+		for _, b := range s.blocks {
+			_ = errors.Join(b.x[0].Destroy(), b.y[0].Destroy())
+		}
+	}
 }
 
 // options are for so many threads within a node, and between nodes if that is given.
@@ -161,85 +207,82 @@ func session(model string, threads int, between ...int) (*ort.DynamicAdvancedSes
 	if err != nil {
 		return nil, err
 	}
-	return ort.NewDynamicAdvancedSession(model, []string{"x"}, []string{"y"}, o)
+	s, err := ort.NewDynamicAdvancedSession(model, []string{"x"}, []string{"y"}, o)
+	return s, errors.Join(err, o.Destroy())
 }
 
-func bind(x, y []float32) (block, error) {
-	rows := int64(len(y))
+func bind[T number](x, y []T, n int) (block, error) {
+	rows := int64(n)
 	in, err1 := ort.NewTensor(ort.NewShape(rows, int64(len(x))/rows), x)
-	out, err2 := ort.NewTensor(ort.NewShape(rows, 1), y)
+	out, err2 := ort.NewTensor(ort.NewShape(rows, int64(len(y))/rows), y)
 	return block{[]ort.Value{in}, []ort.Value{out}}, errors.Join(err1, err2)
 }
 
-// run does all rows again and again for so many seconds and returns rows/s.
+// run passes over all rows again and again for so many seconds and returns the rows/s of
+// the median pass: on a machine that others use, too, some passes are interrupted.
 func (s *setting) run(seconds float64) (float64, error) {
-	started := time.Now()
-	deadline := started.Add(time.Duration(seconds * float64(time.Second)))
-	done := 0
-	for time.Now().Before(deadline) {
-		var wait sync.WaitGroup
-		var next atomic.Int64
-		errs := make([]error, len(s.sessions))
-		work := func(w int) {
-			for errs[w] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(s.blocks) {
-					return
-				}
-				errs[w] = s.sessions[w].Run(s.blocks[i].x, s.blocks[i].y)
+	deadline := time.Now().Add(time.Duration(seconds * float64(time.Second)))
+	group := max(1, 256/s.rows) // passes timed together
+	var took []float64
+	for len(took) == 0 || time.Now().Before(deadline) {
+		started := time.Now()
+		for range group {
+			if err := s.pass(); err != nil {
+				return 0, err
 			}
 		}
-		for w := 1; w < len(s.sessions); w++ {
-			wait.Go(func() { work(w) })
-		}
-		work(0)
-		wait.Wait()
-		if err := errors.Join(errs...); err != nil {
-			return 0, err
-		}
-		done += s.rows
-	}
-	return float64(done) / time.Since(started).Seconds(), nil
-}
-
-// latency times calls with one row, one by one, on one thread.
-func latency(model string, inputs, calls int) (float64, []float32, error) {
-	y := make([]float32, 1)
-	b, err := bind(values(1, inputs), y)
-	if err != nil {
-		return 0, nil, err
-	}
-	o, err := options(1)
-	if err != nil {
-		return 0, nil, err
-	}
-	s, err := ort.NewAdvancedSession(model, []string{"x"}, []string{"y"}, b.x, b.y, o)
-	if err != nil {
-		return 0, nil, err
-	}
-	took := make([]float64, calls)
-	for i := range took {
-		started := time.Now()
-		if err := s.Run(); err != nil {
-			return 0, nil, err
-		}
-		took[i] = float64(time.Since(started).Nanoseconds()) / 1e3
+		took = append(took, time.Since(started).Seconds())
 	}
 	slices.Sort(took)
-	return took[calls/2], y, nil
+	return float64(s.rows*group) / took[len(took)/2], nil
 }
 
-// values are those of benchmarks/forward.
-func values(rows, inputs int) []float32 {
-	x := make([]float32, rows*inputs)
-	for i := range x {
-		r, j := i/inputs, i%inputs
-		x[i] = float32(math.Sin(float64(r*r)*0.37 + float64((r+1)*j)*1.3))
+func (s *setting) pass() error {
+	if len(s.sessions) == 1 {
+		for _, b := range s.blocks {
+			if err := s.sessions[0].Run(b.x, b.y); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return x
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	errs := make([]error, len(s.sessions))
+	work := func(w int) {
+		for errs[w] == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(s.blocks) {
+				return
+			}
+			errs[w] = s.sessions[w].Run(s.blocks[i].x, s.blocks[i].y)
+		}
+	}
+	for w := 1; w < len(s.sessions); w++ {
+		wait.Go(func() { work(w) })
+	}
+	work(0)
+	wait.Wait()
+	return errors.Join(errs...)
 }
 
-func write(path string, v []float32) error {
+// values are the first n of a file.
+func values[T number](path string, n int) ([]T, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) < 8*n {
+		return nil, fmt.Errorf("%s has less than %d numbers", path, n)
+	}
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
+	}
+	return x, nil
+}
+
+func write(path string, v []float64) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -5,10 +5,19 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// Enter rounds numbers to type t on their way into a tensor: dst[i*stride] is src[i].
+// Enter rounds numbers to type t on their way into a tensor: dst[i*stride] is src[i], and
+// dst as long as src if stride is 1.
 func Enter[T kernel.Float](dst []T, stride int, src []float64, t graph.DType) {
+	if d, single := any(dst).([]float32); single && stride == 1 && t != graph.Float16 && t != graph.BFloat16 {
+		kernel.ToFloat32(d, src)
+		return
+	}
 	switch t {
 	case graph.Float32:
+		if d, double := any(dst).([]float64); double && stride == 1 {
+			kernel.RoundToFloat32(d, src)
+			return
+		}
 		for i, x := range src {
 			dst[i*stride] = T(float32(x))
 		}
@@ -17,6 +26,10 @@ func Enter[T kernel.Float](dst []T, stride int, src []float64, t graph.DType) {
 		for i, x := range src {
 			dst[i*stride] = T(t.Round(x))
 		}
+		return
+	}
+	if d, double := any(dst).([]float64); double && stride == 1 {
+		copy(d, src)
 		return
 	}
 	for i, x := range src {

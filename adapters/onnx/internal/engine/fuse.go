@@ -10,11 +10,12 @@ import (
 // reads them: one pass over memory then does both. The Relu has to write over
 // its input, where the product is.
 func (p *runPlan) rectified(want []*graph.Value) map[*graph.Node]*graph.Node {
-	readers := map[*graph.Value]int{}
+	readers, producer := map[*graph.Value]int{}, map[*graph.Value]*graph.Node{}
 	for _, n := range p.nodes {
 		for _, v := range n.Inputs {
 			readers[v]++
 		}
+		producer[n.Outputs[0]] = n
 	}
 	found := map[*graph.Node]*graph.Node{}
 	for _, n := range p.nodes {
@@ -22,7 +23,7 @@ func (p *runPlan) rectified(want []*graph.Value) map[*graph.Node]*graph.Node {
 			continue
 		}
 		in := n.Inputs[0]
-		from := in.Producer
+		from := producer[in]
 		if from == nil || p.table.Of(from).TakesRelu == nil || readers[in] != 1 || slices.Contains(want, in) {
 			continue
 		}

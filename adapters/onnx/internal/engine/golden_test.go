@@ -79,7 +79,8 @@ func sameForAnyBlock(t *testing.T, r *engine.Runner, g *graph.Graph, inputs [][]
 	check(graphtest.Run(t, r, g, many, 0, rows*copies), 0, rows, copies)
 }
 
-// everyTensor taps all tensors at once; reusing memory must not change any.
+// everyTensor taps all tensors at once; reusing memory must not change any. Alone, nodes
+// before a tensor may be joined: then it is the same up to rounding, in both precisions.
 func everyTensor(t *testing.T, g *graph.Graph, inputs [][]float64, rows int) {
 	t.Helper()
 	var want []*graph.Value
@@ -90,20 +91,48 @@ func everyTensor(t *testing.T, g *graph.Graph, inputs [][]float64, rows int) {
 			}
 		}
 	}
-	all, err := engine.New(g, want, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	taps := graphtest.Run(t, all, g, inputs, 0, rows)
-	for k, v := range want {
-		one, err := engine.New(g, []*graph.Value{v}, engine.Options{})
+	run := func(o engine.Options, want ...*graph.Value) [][]float64 {
+		r, err := engine.New(g, want, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := graphtest.Run(t, one, g, inputs, 0, rows)[0]; !slices.Equal(got, taps[k]) && !hasNaN(got) {
+		return graphtest.Run(t, r, g, inputs, 0, rows)
+	}
+	taps := run(engine.Options{Apart: true}, want...)
+	single := run(engine.Options{Apart: true, Precision: engine.Single}, want...)
+	for k, v := range want {
+		if got := run(engine.Options{Apart: true}, v)[0]; !slices.Equal(got, taps[k]) && !hasNaN(got) {
 			t.Fatalf("tensor %q alone is %v, among all %v", v.Name, got, taps[k])
 		}
+		if got, d := run(engine.Options{}, v)[0], 0.0; !hasNaN(got) {
+			if d = distance(got, taps[k]); d > 1e-13 {
+				t.Fatalf("tensor %q joined is %v, apart %v: %g apart", v.Name, got, taps[k], d)
+			}
+		}
+		if got := run(engine.Options{Precision: engine.Single}, v)[0]; v.Type.Floating() && !hasNaN(got) {
+			if d := distance(got, single[k]); d > 2e-6 {
+				t.Fatalf("tensor %q joined in float32 is %v, apart %v: %g apart", v.Name, got, single[k], d)
+			}
+		}
 	}
+}
+
+// distance is the largest difference, relative to the largest finite number.
+func distance(a, b []float64) float64 {
+	most, miss := 0.0, 0.0
+	for i, x := range a {
+		switch d := math.Abs(x - b[i]); {
+		case x == b[i]:
+		case math.IsNaN(d) || math.IsInf(d, 0):
+			return math.Inf(1)
+		default:
+			most, miss = max(most, math.Abs(x)), max(miss, d)
+		}
+	}
+	if miss == 0 {
+		return 0
+	}
+	return miss / max(most, 1e-300)
 }
 
 func hasNaN(v []float64) bool { return slices.ContainsFunc(v, math.IsNaN) }

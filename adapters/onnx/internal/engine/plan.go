@@ -16,7 +16,7 @@ type runPlan struct {
 	isView map[*graph.Node]bool
 	slot   map[*graph.Value]int
 	slots  []slotSize
-	double bool // some tensor is declared double
+	double bool // computes in float64: asked for, or some tensor is declared so
 }
 
 // slotSize is the room that a slot needs, in elements per row.
@@ -25,13 +25,22 @@ type slotSize struct {
 	width    int
 }
 
-// Needed lists the nodes that want needs, in the order of evaluation.
-func Needed(g *graph.Graph, want []*graph.Value) []*graph.Node { return planRun(g, want).nodes }
+// Needed lists the nodes of g that want needs, in the order of evaluation.
+func Needed(g *graph.Graph, want []*graph.Value) []*graph.Node {
+	p := &runPlan{}
+	p.keepNeeded(g, want)
+	return p.nodes
+}
 
-// planRun keeps the nodes that want needs and assigns memory by liveness.
-func planRun(g *graph.Graph, want []*graph.Value) *runPlan {
+// planRun keeps the nodes that want needs, joins those that one can stand for unless they
+// are to be run apart, and assigns memory by liveness.
+func planRun(g *graph.Graph, want []*graph.Value, o Options) *runPlan {
 	p := &runPlan{table: operator.New[float64](), isView: map[*graph.Node]bool{}, slot: map[*graph.Value]int{}}
 	p.keepNeeded(g, want)
+	p.double = p.double || o.Precision == Double
+	if !o.Apart {
+		p.nodes = fused(p.nodes, want, p.double)
+	}
 	l := &liveness{runPlan: p, root: map[*graph.Value]*graph.Value{}, last: map[*graph.Value]int{}}
 	l.find(want)
 	for _, v := range g.Inputs {

@@ -29,7 +29,10 @@ func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value,
 		p.element = 4
 	}
 	ops := operator.New[T]()
-	rectified := plan.rectified(want)
+	var rectified map[*graph.Node]*graph.Node
+	if !o.Apart {
+		rectified = plan.rectified(want)
+	}
 	for _, n := range plan.nodes {
 		if from := rectified[n]; from != nil {
 			p.relus[from] = true

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
 )
 
 // copyTo copies src, unless it is dst itself.
@@ -33,14 +34,14 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 	t, typ := a.tensor(v), v.RoundedTo()
 	outer, inner := graph.Around(v.Shape)
 	if outer == 1 && t.F != nil {
-		Enter(t.F, 1, src, typ)
+		Enter(t.F[:len(src)], 1, src, typ)
 		return nil
 	}
 	for r := range rows {
 		for o := range outer {
 			from, to := r*width+o*inner, (o*rows+r)*inner
 			if t.F != nil {
-				Enter(t.F[to:], 1, src[from:from+inner], typ)
+				Enter(t.F[to:to+inner], 1, src[from:from+inner], typ)
 				continue
 			}
 			for i, x := range src[from : from+inner] {
@@ -86,6 +87,10 @@ func (a *arena[T]) toRows(dst []float64, v *graph.Value) {
 	t, rows := a.tensor(v), a.rows
 	outer, inner := graph.Around(v.Shape)
 	width := outer * inner
+	if f, single := any(t.F).([]float32); single && f != nil && outer == 1 {
+		kernel.ToFloat64(dst[:rows*width], f[:rows*width])
+		return
+	}
 	for r := range rows {
 		for o := range outer {
 			to, from := r*width+o*inner, (o*rows+r)*inner

@@ -28,6 +28,9 @@ type Options struct {
 	Precision Precision
 	// MaxMemory bounds the bytes that one Run works in. 0: 4 GiB.
 	MaxMemory int64
+	// Apart runs every node of the graph as it is there, for comparison: none is joined
+	// with others or folded into them.
+	Apart bool
 }
 
 // Runner evaluates chosen tensors of a graph on blocks of rows. It is immutable
@@ -81,8 +84,8 @@ func New(g *graph.Graph, want []*graph.Value, o Options) (*Runner, error) {
 			return nil, fmt.Errorf("onnx: tensor %q of shape %v does not depend on rows", v.Name, v.Shape)
 		}
 	}
-	p := planRun(g, want)
-	r := &Runner{inputs: g.Inputs, want: want, plan: p, double: o.Precision == Double || p.double}
+	p := planRun(g, want, o)
+	r := &Runner{inputs: g.Inputs, want: want, plan: p, double: p.double}
 	var err error
 	if r.double {
 		r.NewWorkspace, r.PerRow, err = prepare[float64](g, p, want, o)

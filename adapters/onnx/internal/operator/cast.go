@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"math"
+
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
 )
@@ -70,6 +72,22 @@ func castRule(n *graph.Node) Rule {
 	return elementwiseRule(n)
 }
 
+// truncate casts numbers of type from to integers or truth values of type to.
+func truncate[T kernel.Float](dst []int64, src []T, from, to graph.DType) {
+	fits := (to == graph.Int64 || to == graph.Int32) && (from == graph.Float32 || from == graph.Float64)
+	for i, v := range src {
+		x := float64(v)
+		if from == graph.Float32 {
+			x = float64(float32(v))
+		}
+		if fits && x > math.MinInt32 && x < math.MaxInt32 { // codes, mostly
+			dst[i] = int64(x)
+			continue
+		}
+		dst[i] = to.Truncated(from.Round(x))
+	}
+}
+
 func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 	from, to := n.Inputs[0].Type, n.Outputs[0].Type
 	switch {
@@ -90,9 +108,7 @@ func compileCast[T kernel.Float](n *graph.Node) Step[T] {
 				out.F[i] = T(to.Round(from.Number(v)))
 			}
 		case from.Floating():
-			for i, v := range in.F {
-				out.I[i] = to.Truncated(from.Round(float64(v)))
-			}
+			truncate(out.I, in.F, from, to)
 		default:
 			for i, v := range in.I {
 				out.I[i] = to.Wrap(v)

@@ -14,7 +14,7 @@ import (
 func convOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "Conv", Versions: []int{1, 11, 22}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkConv},
-			Rule: convRule, Compile: compileConv[T], Weighs: true},
+			Rule: convRule, Compile: compileConv[T], Weighs: true, TakesRelu: convTakesRelu},
 	}
 }
 
@@ -23,6 +23,7 @@ type convPlan struct {
 	group               int
 	kernel              []int
 	stride, dilate, pad []int // pad: before each axis
+	after               []int // and behind it
 	points              int   // product of kernel
 	pointwise           bool  // kernel, strides 1, no padding
 }
@@ -74,6 +75,7 @@ func planConv(c *graph.Check, in, w []int) (p *convPlan, out []int, err error) {
 	if p.pad, after, err = padding(c, p, in[2:]); err != nil {
 		return nil, nil, err
 	}
+	p.after = after
 	p.pointwise = p.points == 1
 	for i := range d {
 		if p.kernel[i] < 1 {
@@ -144,11 +146,24 @@ func padding(c *graph.Check, p *convPlan, size []int) (before, after []int, err 
 	return before, after, nil
 }
 
+// isPointwise: one position and a kernel of size 1.
+func isPointwise(n *graph.Node) bool {
+	return n.Inputs[1].Const != nil && n.Resolved.(*convPlan).pointwise && graph.Product(n.Inputs[0].Shape[2:]) == 1
+}
+
+// convTakesRelu: products do, sums one by one do not.
+func convTakesRelu(n *graph.Node) bool { return isPointwise(n) || runsByLines(n) }
+
 func compileConv[T kernel.Float](n *graph.Node) Step[T] {
 	p := n.Resolved.(*convPlan)
-	in := n.Inputs[0].Shape
-	if n.Inputs[1].Const != nil && p.pointwise && graph.Product(in[2:]) == 1 {
+	if isPointwise(n) {
 		return compilePointwise[T](n, p)
+	}
+	if c := asLines[T](n); c != nil {
+		return func(x *Exec[T]) error {
+			c.run(x)
+			return nil
+		}
 	}
 	return func(x *Exec[T]) error {
 		var bias []T
@@ -180,7 +195,11 @@ func compilePointwise[T kernel.Float](n *graph.Node, p *convPlan) Step[T] {
 			if bias != nil {
 				b = bias[g*m : (g+1)*m]
 			}
-			w.Mul(x.Out[0].F[g*m:], ldc, x.In[0].F[g*k:], lda, x.In[0].Shape[0], b)
+			if x.Relu {
+				w.MulRelu(x.Out[0].F[g*m:], ldc, x.In[0].F[g*k:], lda, x.In[0].Shape[0], b)
+			} else {
+				w.Mul(x.Out[0].F[g*m:], ldc, x.In[0].F[g*k:], lda, x.In[0].Shape[0], b)
+			}
 		}
 		return nil
 	}

@@ -55,10 +55,15 @@ func compileGather[T kernel.Float](n *graph.Node) Step[T] {
 					return fmt.Errorf("index %d is outside axis %d of size %d", index[j], at, size)
 				}
 				to, from := (o*len(index)+j)*inner, (o*size+int(k))*inner
-				if out.F != nil {
-					copy(out.F[to:to+inner], in.F[from:])
-				} else {
+				switch {
+				case out.F == nil && inner == 1:
+					out.I[to] = in.I[from]
+				case out.F == nil:
 					copy(out.I[to:to+inner], in.I[from:])
+				case inner == 1:
+					out.F[to] = in.F[from]
+				default:
+					copy(out.F[to:to+inner], in.F[from:])
 				}
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func matmulOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: graph.Operator{Name: "MatMul", Versions: []int{1, 9, 13}, Min: 2, Max: 2, Outputs: 1, AnyLayout: true, Check: checkMatMul},
-			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true},
+			Rule: matMulRule, Compile: compileMatMul[T], Weighs: true, TakesRelu: withBias},
 		{Operator: graph.Operator{Name: "Gemm", Versions: []int{7, 9, 11, 13}, Min: 2, Max: 3, Outputs: 1, AnyLayout: true, Check: checkGemm},
 			Rule: gemmRule, Compile: compileGemm[T], Weighs: true, TakesRelu: oneProduct},
 	}
@@ -85,9 +85,33 @@ func contraction(k, kb int, a, b []int) error {
 	return nil
 }
 
+// withBias reports whether a MatMul has a third input, which no file has: a number for each
+// column that the engine has found to be added behind it. Its second one is a matrix of
+// constants then.
+func withBias(n *graph.Node) bool { return len(n.Inputs) > 2 }
+
+// compileLayer is a MatMul with a bias.
+func compileLayer[T kernel.Float](n *graph.Node) Step[T] {
+	k, cols := n.Inputs[1].Shape[0], n.Inputs[1].Shape[1]
+	packed, bias := kernel.Pack(k, cols, Floats[T](n.Inputs[1]), false), Floats[T](n.Inputs[2])
+	return func(x *Exec[T]) error {
+		as := x.In[0].Shape
+		rows := graph.Product(as[:len(as)-1])
+		if x.Relu {
+			packed.MulRelu(x.Out[0].F, cols, x.In[0].F, k, rows, bias)
+		} else {
+			packed.Mul(x.Out[0].F, cols, x.In[0].F, k, rows, bias)
+		}
+		return nil
+	}
+}
+
 func compileMatMul[T kernel.Float](n *graph.Node) Step[T] {
 	if n.Outputs[0].Type.Integer() {
 		return compileWholeMatMul[T](n)
+	}
+	if withBias(n) {
+		return compileLayer[T](n)
 	}
 	_, b, _, _ := matrixShapes(n.Inputs[0].Shape, n.Inputs[1].Shape)
 	var packed []*kernel.Weights[T]

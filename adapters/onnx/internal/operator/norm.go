@@ -183,31 +183,55 @@ func checkBatchNorm(c *graph.Check) error {
 // compileBatchNorm is y = scale (x - mean)/sqrt(var + eps) + bias per channel.
 func compileBatchNorm[T kernel.Float](n *graph.Node) Step[T] {
 	eps := n.AttrFloat("epsilon", 1e-5)
-	return func(x *Exec[T]) error {
-		in, out := x.In[0], x.Out[0]
-		scale, bias, mean, variance := x.In[1].F, x.In[2].F, x.In[3].F, x.In[4].F
-		channels := len(scale)
-		outer, inner := 1, 1
-		if len(in.Shape) > 1 {
-			outer, inner = in.Shape[0], graph.Product(in.Shape[2:])
-		} else {
-			outer = in.Shape[0]
-		}
-		ab := x.temp(2 * channels)
-		a, b := ab[:channels], ab[channels:]
-		for c := range channels {
+	// a x + b is the same in numbers known at load and in those of a run.
+	fill := func(a, b []T, of [5][]T) {
+		scale, bias, mean, variance := of[1], of[2], of[3], of[4]
+		for c := range a {
 			s := float64(scale[c]) / math.Sqrt(float64(variance[c])+eps)
 			a[c], b[c] = T(s), T(float64(bias[c])-s*float64(mean[c]))
 		}
-		for o := range outer {
-			for c := range channels {
-				from := (o*channels + c) * inner
-				for i := from; i < from+inner; i++ {
-					out.F[i] = T(a[c]*in.F[i]) + b[c]
-				}
-			}
+	}
+	var a, b []T
+	if !slices.ContainsFunc(n.Inputs[1:], func(v *graph.Value) bool { return v.Const == nil }) {
+		var of [5][]T
+		for i := 1; i < 5; i++ {
+			of[i] = Floats[T](n.Inputs[i])
+		}
+		a, b = make([]T, len(of[1])), make([]T, len(of[1]))
+		fill(a, b, of)
+	}
+	return func(x *Exec[T]) error {
+		a, b := a, b
+		if a == nil {
+			channels := len(x.In[1].F)
+			ab := x.temp(2 * channels)
+			a, b = ab[:channels], ab[channels:]
+			fill(a, b, [5][]T{nil, x.In[1].F, x.In[2].F, x.In[3].F, x.In[4].F})
+		}
+		shape, in, out := x.In[0].Shape, x.In[0].F, x.Out[0].F
+		inner := 1
+		if len(shape) > 1 {
+			inner = graph.Product(shape[2:])
+		}
+		for len(out) > 0 {
+			scaleChannels(out[:len(a)*inner], in[:len(a)*inner], a, b, inner)
+			out, in = out[len(a)*inner:], in[len(a)*inner:]
 		}
 		return nil
+	}
+}
+
+// scaleChannels is a x + b for one row of channels, each of inner numbers.
+func scaleChannels[T kernel.Float](out, in, a, b []T, inner int) {
+	if inner == 1 {
+		kernel.Mul(out, in, a)
+		kernel.Add(out, out, b)
+		return
+	}
+	for c := range a {
+		from, to := c*inner, (c+1)*inner
+		kernel.Mul(out[from:to], in[from:to], a[c:c+1])
+		kernel.Add(out[from:to], out[from:to], b[c:c+1])
 	}
 }
 

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -11,7 +12,6 @@ import (
 // reduceOps summarise a tensor over axes other than the batch axis.
 func reduceOps[T kernel.Float]() []Entry[T] {
 	id := func(s T, _ int) T { return s }
-	add := func(s, v T) T { return s + v }
 	average := func(s T, n int) T { return s / T(n) }
 	largest, least := func(s, v T) T { return max(s, v) }, func(s, v T) T { return min(s, v) }
 	global := func(e Entry[T]) Entry[T] {
@@ -21,18 +21,18 @@ func reduceOps[T kernel.Float]() []Entry[T] {
 	product := reduction("ReduceProd", []int{1, 11, 13, 18}, aloneRule, 1, func(s, v T) T { return s * v }, id)
 	product.Sizes = productSizes
 	return []Entry[T]{
-		reduction("ReduceSum", []int{1, 11, 13}, reduceSumRule, 0, add, id),
-		reduction("ReduceMean", []int{1, 11, 13, 18}, reduceMeanRule, 0, add, average),
+		summing("ReduceSum", []int{1, 11, 13}, reduceSumRule, id),
+		summing("ReduceMean", []int{1, 11, 13, 18}, reduceMeanRule, average),
 		reduction("ReduceMax", []int{1, 11, 12, 13, 18, 20}, reduceRule, math.Inf(-1), largest, id),
 		reduction("ReduceMin", []int{1, 11, 12, 13, 18, 20}, reduceRule, math.Inf(1), least, id),
 		product,
 		reduction("ReduceL1", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(math.Abs(float64(v))) }, id),
 		reduction("ReduceSumSquare", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, id),
 		reduction("ReduceL2", []int{1, 11, 13, 18}, reduceRule, 0, func(s, v T) T { return s + T(v*v) }, func(s T, _ int) T { return T(math.Sqrt(float64(s))) }),
-		reduction("ReduceLogSum", []int{1, 11, 13, 18, 28}, reduceRule, 0, add, func(s T, _ int) T { return T(math.Log(float64(s))) }),
+		summing("ReduceLogSum", []int{1, 11, 13, 18, 28}, reduceRule, func(s T, _ int) T { return T(math.Log(float64(s))) }),
 		{Operator: graph.Operator{Name: "ReduceLogSumExp", Versions: []int{1, 11, 13, 18, 28}, Min: 1, Max: 2, Outputs: 1, AnyLayout: true, Check: checkReduce},
 			Rule: reduceRule, Compile: compileLogSumExp[T]},
-		global(reduction("GlobalAveragePool", nil, globalMeanRule, 0, add, average)),
+		global(summing("GlobalAveragePool", nil, globalMeanRule, average)),
 		global(reduction("GlobalMaxPool", nil, globalMaxRule, math.Inf(-1), largest, id)),
 		arg("ArgMax", func(v, best T) bool { return v > best }),
 		arg("ArgMin", func(v, best T) bool { return v < best }),
@@ -55,6 +55,49 @@ func reduction[T kernel.Float](name string, versions []int, rule func(*graph.Nod
 				return nil
 			}
 		},
+	}
+}
+
+// summing is reduction by sums.
+func summing[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, end func(s T, n int) T) Entry[T] {
+	e := reduction(name, versions, rule, 0, func(s, v T) T { return s + v }, end)
+	general := e.Compile
+	e.Compile = func(n *graph.Node) Step[T] {
+		set := n.Resolved.(*reduced).axes
+		first := slices.Index(set, true)
+		if !n.Inputs[0].Type.Floating() || first < 0 || slices.Contains(set[first:], false) {
+			return general(n)
+		}
+		return func(x *Exec[T]) error {
+			size := graph.Product(x.In[0].Shape[first:])
+			sumRuns(x.Out[0].F, x.In[0].F, size)
+			for i, s := range x.Out[0].F {
+				x.Out[0].F[i] = end(s, size)
+			}
+			return nil
+		}
+	}
+	return e
+}
+
+// sumRuns sums runs of n numbers, each in order, four side by side: a sum waits for itself.
+func sumRuns[T kernel.Float](dst, in []T, n int) {
+	for len(dst) >= 4 {
+		a, b, c, d := in[:n], in[n:2*n], in[2*n:3*n], in[3*n:4*n]
+		b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+		var sa, sb, sc, sd T
+		for i, x := range a {
+			sa, sb, sc, sd = sa+x, sb+b[i], sc+c[i], sd+d[i]
+		}
+		dst[0], dst[1], dst[2], dst[3] = sa, sb, sc, sd
+		dst, in = dst[4:], in[4*n:]
+	}
+	for k := range dst {
+		var s T
+		for _, x := range in[:n] {
+			s += x
+		}
+		dst[k], in = s, in[n:]
 	}
 }
 

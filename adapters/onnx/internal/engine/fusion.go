@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+)
+
+// fusion puts fewer nodes in the place of some that compute the same, up to rounding. The
+// graph stays as it is: what a node does, and what depends on it, is read there.
+type fusion struct {
+	nodes   []*graph.Node // nil where there is none any more
+	at      map[*graph.Node]int
+	from    map[*graph.Value]*graph.Node   // the node that computes a value
+	readers map[*graph.Value][]*graph.Node // a node twice if it reads it twice
+	wanted  map[*graph.Value]bool
+	double  bool // computed in float64
+}
+
+// fused is nodes, in their order, with those joined that may be. Values in want, and those
+// that a remaining node reads, are computed.
+func fused(nodes []*graph.Node, want []*graph.Value, double bool) []*graph.Node {
+	f := &fusion{slices.Clone(nodes), map[*graph.Node]int{}, map[*graph.Value]*graph.Node{}, map[*graph.Value][]*graph.Node{}, map[*graph.Value]bool{}, double}
+	for _, v := range want {
+		f.wanted[v] = true
+	}
+	for i, n := range nodes {
+		f.enter(i, n)
+	}
+	for i := range f.nodes {
+		for f.nodes[i] != nil && f.join(f.nodes[i]) {
+		}
+	}
+	return slices.DeleteFunc(f.nodes, func(n *graph.Node) bool { return n == nil })
+}
+
+// join looks for nodes that end at n, or begin there, and replaces them.
+func (f *fusion) join(n *graph.Node) bool {
+	switch n.Key() {
+	case "Mul", "Div":
+		return f.silu(n) || f.gelu(n)
+	case "Add":
+		return f.bias(n)
+	case "BatchNormalization":
+		return f.normBehind(n) || f.normBefore(n)
+	}
+	return false
+}
+
+func (f *fusion) enter(i int, n *graph.Node) {
+	f.nodes[i], f.at[n] = n, i
+	for _, v := range n.Inputs {
+		if v != nil {
+			f.readers[v] = append(f.readers[v], n)
+		}
+	}
+	for _, v := range n.Outputs {
+		if v != nil {
+			f.from[v] = n
+		}
+	}
+}
+
+func (f *fusion) leave(n *graph.Node) {
+	f.nodes[f.at[n]] = nil
+	for _, v := range n.Inputs {
+		f.readers[v] = slices.DeleteFunc(f.readers[v], func(r *graph.Node) bool { return r == n })
+	}
+}
+
+// replace puts with in the place of last, and removes what led there.
+func (f *fusion) replace(with, last *graph.Node, others ...*graph.Node) bool {
+	i := f.at[last]
+	f.leave(last)
+	for _, n := range others {
+		f.leave(n)
+	}
+	f.enter(i, with)
+	return true
+}
+
+// into is the node that computes v if it is of that operator and its one output goes into
+// one node alone, so that nobody misses it.
+func (f *fusion) into(v *graph.Value, op string) *graph.Node {
+	n := f.from[v]
+	if n == nil || n.Key() != op || f.reader(v) == nil || len(n.Outputs) != 1 {
+		return nil
+	}
+	return n
+}
+
+// reader is the node that alone reads v, and does so once.
+func (f *fusion) reader(v *graph.Value) *graph.Node {
+	if len(f.readers[v]) != 1 || f.wanted[v] {
+		return nil
+	}
+	return f.readers[v][0]
+}
+
+// made is a node that computes the output of n from other inputs.
+func made(n *graph.Node, op string, attrs map[string]graph.Attr, inputs ...*graph.Value) *graph.Node {
+	c := *n
+	c.Op, c.Domain, c.Attrs, c.Inputs, c.Resolved = op, "", attrs, inputs, nil
+	return &c
+}
+
+// constant is a value like v with other numbers.
+func constant(v *graph.Value, numbers []float64, shape ...int) *graph.Value {
+	c := graph.NewInner(v.Name, v.Type, shape...)
+	c.Const = &graph.Tensor{Type: v.Type, Shape: shape, F: numbers}
+	return c
+}

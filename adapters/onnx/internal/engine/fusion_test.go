@@ -1,0 +1,186 @@
+package engine_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/engine"
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/adapters/onnx/internal/graphtest"
+	"github.com/pho-go/pho/internal/onnxpb"
+)
+
+// network begins a graph of 4 inputs x, with constants of random numbers.
+func network(t *testing.T) *onnxpb.Builder {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 8))
+	b := onnxpb.NewBuilder(20)
+	b.AddInput("x", graphtest.TFloat, onnxpb.Rows, 4)
+	draw := func(n int, least float64) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = float64(float32(least + rng.Float64()))
+		}
+		return v
+	}
+	for _, c := range []struct {
+		name  string
+		shape []int
+	}{{"w45", []int{4, 5}}, {"w54", []int{5, 4}}, {"w53", []int{5, 3}}, {"w43", []int{4, 3}}, {"b5", []int{5}}, {"b3", []int{3}}, {"b1", []int{1}}, {"whole", []int{2, 5}},
+		{"kernel", []int{3, 4, 1}}} {
+		b.AddInit(c.name, c.shape, draw(graph.Product(c.shape), -0.5)...)
+	}
+	for _, n := range []string{"3", "4", "5"} {
+		k := int(n[0] - '0')
+		for _, what := range []string{"scale", "shift", "mean", "variance"} {
+			b.AddInit(what+n, []int{k}, draw(k, 0.5)...)
+		}
+	}
+	b.AddInit("one", nil, 1)
+	b.AddInit("half", nil, 0.5)
+	b.AddInit("two", nil, 2)
+	b.AddInit("root", nil, float64(float32(math.Sqrt2)))
+	b.AddInit("near", nil, 1.4140625) // the root of 2 in half precision
+	return b
+}
+
+// TestJoined: what is computed together, and that it gives what the nodes give one by one.
+func TestJoined(t *testing.T) {
+	norm := func(in, n string) []string {
+		return graphtest.In(in, "scale"+n, "shift"+n, "mean"+n, "variance"+n)
+	}
+	gemm := func(b *onnxpb.Builder) { b.AddNode("Gemm", graphtest.In("x", "w45", "b5"), "p") }
+	for _, c := range []struct {
+		name  string
+		build func(b *onnxpb.Builder)
+		nodes []string // in float32
+		width int
+	}{
+		{"norm behind a Gemm", func(b *onnxpb.Builder) {
+			b.AddNode("Gemm", graphtest.In("x", "w54", "b5"), "p", onnxpb.Int("transB", 1), onnxpb.Float("alpha", 0.5), onnxpb.Float("beta", 2))
+			b.AddNode("BatchNormalization", norm("p", "5"), "y")
+		}, []string{"Gemm"}, 5},
+		{"norm behind a MatMul", func(b *onnxpb.Builder) {
+			b.AddNode("MatMul", graphtest.In("x", "w45"), "p")
+			b.AddNode("BatchNormalization", norm("p", "5"), "y")
+		}, []string{"MatMul"}, 5},
+		{"norm behind a MatMul and an Add", func(b *onnxpb.Builder) {
+			b.AddNode("MatMul", graphtest.In("x", "w45"), "p")
+			b.AddNode("Add", graphtest.In("b5", "p"), "q")
+			b.AddNode("BatchNormalization", norm("q", "5"), "y")
+		}, []string{"MatMul"}, 5},
+		{"norm before a Gemm", func(b *onnxpb.Builder) {
+			b.AddNode("Tanh", graphtest.In("x"), "h")
+			b.AddNode("BatchNormalization", norm("h", "4"), "p")
+			b.AddNode("Gemm", graphtest.In("p", "w45", "b5"), "y")
+		}, []string{"Tanh", "Gemm"}, 5},
+		{"norm of the inputs and behind a Relu", func(b *onnxpb.Builder) {
+			b.AddNode("BatchNormalization", norm("x", "4"), "n")
+			b.AddNode("Gemm", graphtest.In("n", "w54", "b5"), "p", onnxpb.Int("transB", 1))
+			b.AddNode("Relu", graphtest.In("p"), "h")
+			b.AddNode("BatchNormalization", norm("h", "5"), "q")
+			b.AddNode("MatMul", graphtest.In("q", "w53"), "y")
+		}, []string{"Gemm", "Relu", "MatMul"}, 3},
+		{"norm behind a convolution", func(b *onnxpb.Builder) {
+			b.AddInts("last", 2)
+			b.AddNode("Unsqueeze", graphtest.In("x", "last"), "image")
+			b.AddNode("Conv", graphtest.In("image", "kernel", "b3"), "p")
+			b.AddNode("BatchNormalization", norm("p", "3"), "y")
+		}, []string{"Unsqueeze", "Conv"}, 3},
+		{"norm of a product that others read", func(b *onnxpb.Builder) {
+			gemm(b)
+			b.AddNode("BatchNormalization", norm("p", "5"), "q")
+			b.AddNode("Mul", graphtest.In("p", "q"), "y")
+		}, []string{"Gemm", "BatchNormalization", "Mul"}, 5},
+		{"one number added", func(b *onnxpb.Builder) {
+			b.AddNode("MatMul", graphtest.In("x", "w45"), "p")
+			b.AddNode("Add", graphtest.In("p", "b1"), "y")
+		}, []string{"MatMul"}, 5},
+		{"SiLU", func(b *onnxpb.Builder) {
+			b.AddNode("Sigmoid", graphtest.In("x"), "s")
+			b.AddNode("Mul", graphtest.In("s", "x"), "y")
+		}, []string{"Swish"}, 4},
+		{"a gate of something else", func(b *onnxpb.Builder) {
+			b.AddNode("Tanh", graphtest.In("x"), "h")
+			b.AddNode("Sigmoid", graphtest.In("x"), "s")
+			b.AddNode("Mul", graphtest.In("s", "h"), "y")
+		}, []string{"Tanh", "Sigmoid", "Mul"}, 4},
+		{"GELU, halved last", func(b *onnxpb.Builder) {
+			b.AddNode("Div", graphtest.In("x", "root"), "d")
+			b.AddNode("Erf", graphtest.In("d"), "e")
+			b.AddNode("Add", graphtest.In("e", "one"), "s")
+			b.AddNode("Mul", graphtest.In("x", "s"), "m")
+			b.AddNode("Mul", graphtest.In("m", "half"), "y")
+		}, []string{"Gelu"}, 4},
+		{"GELU, halved first", func(b *onnxpb.Builder) {
+			b.AddNode("Div", graphtest.In("x", "root"), "d")
+			b.AddNode("Erf", graphtest.In("d"), "e")
+			b.AddNode("Add", graphtest.In("one", "e"), "s")
+			b.AddNode("Div", graphtest.In("x", "two"), "h")
+			b.AddNode("Mul", graphtest.In("s", "h"), "y")
+		}, []string{"Gelu"}, 4},
+		{"GELU of another root", func(b *onnxpb.Builder) {
+			b.AddNode("Div", graphtest.In("x", "near"), "d")
+			b.AddNode("Erf", graphtest.In("d"), "e")
+			b.AddNode("Add", graphtest.In("one", "e"), "s")
+			b.AddNode("Div", graphtest.In("x", "two"), "h")
+			b.AddNode("Mul", graphtest.In("s", "h"), "y")
+		}, []string{"Div", "Erf", "Add", "Div", "Mul"}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := network(t)
+			c.build(b)
+			b.Output("y", graphtest.TFloat, onnxpb.Rows, c.width)
+			bytes := graphtest.Bytes(t, b)
+			g, err := graphtest.Load(bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nodes := engine.Steps(g, g.Outputs, engine.Options{Precision: engine.Single}); !slices.Equal(nodes, c.nodes) {
+				t.Errorf("runs %v, want %v", nodes, c.nodes)
+			}
+			for _, precision := range []engine.Precision{engine.Double, engine.Single} {
+				closeToApart(t, g, precision)
+			}
+			// What is asked for is computed.
+			var all []*graph.Value
+			for _, n := range g.Nodes {
+				all = append(all, n.Outputs[0])
+			}
+			if nodes := engine.Steps(g, all, engine.Options{}); len(nodes) != len(g.Nodes) {
+				t.Errorf("wanting every tensor, %v run", nodes)
+			}
+		})
+	}
+}
+
+// closeToApart compares with the nodes run one by one.
+func closeToApart(t *testing.T, g *graph.Graph, precision engine.Precision) {
+	t.Helper()
+	const rows = 50
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, rows*4)
+	for i := range x {
+		x[i] = 3 * rng.NormFloat64()
+	}
+	var got [2][]float64
+	for i, apart := range []bool{false, true} {
+		r, err := engine.New(g, g.Outputs, engine.Options{Precision: precision, Apart: apart})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = make([]float64, rows*g.Outputs[0].Width())
+		if err := r.Run([][]float64{got[i]}, [][]float64{x}, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	most := 1e-13
+	if precision == engine.Single {
+		most = 1e-6
+	}
+	if d := distance(got[0], got[1]); d > most {
+		t.Errorf("precision %d: joined and apart differ by %g", precision, d)
+	}
+}

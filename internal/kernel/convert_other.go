@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func runToFloat32(*conversion) {}
+
+func runToFloat64(*conversion) {}
+
+func runRound(*conversion) {}
