@@ -142,6 +142,7 @@ func (m Matrix[T]) column(s isa, t *unitTile, c []T, i, end, l, at0, ld int, bia
 }
 
 func (m Matrix[T]) mulUnitsPlain(c, b []T, ld int, bias []T, relu bool) {
+	a := make([]T, m.Cols) // a row of the matrix, its columns side by side
 	for i := range m.Rows {
 		row := c[i*ld:][:ld]
 		var start T
@@ -149,12 +150,10 @@ func (m Matrix[T]) mulUnitsPlain(c, b []T, ld int, bias []T, relu bool) {
 			start = bias[i]
 		}
 		fill(row, start)
-		for l := range m.Cols {
-			a := m.Data[i*m.RowStep+l*m.ColStep]
-			for j, x := range b[l*ld:][:ld] {
-				row[j] += T(a * x)
-			}
+		for l := range a {
+			a[l] = m.Data[i*m.RowStep+l*m.ColStep]
 		}
+		gemmPlain(row, ld, a, m.Cols, b, 1, ld, m.Cols)
 		if relu {
 			for j, x := range row {
 				row[j] = rectified(x, true)
