@@ -288,6 +288,7 @@ func TestWorkersShareBatches(t *testing.T) {
 					}
 					got = append(got, loss, held)
 				}
+				tr.gradients(rng.Perm(tr.train.N)[:70], 70) // a step clears them
 				for _, p := range tr.params {
 					got = append(append(got, p.Grad...), p.Value...)
 				}

@@ -60,7 +60,7 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 			r.gradients(from, len(rows), norm, mode)
 		})
 		if mode.Defer {
-			todo := network.Deferred(networks(t.replicas[:n]))
+			todo := t.deferred(n)
 			pool.Each(len(todo), func(j int) { todo[j]() })
 		}
 		for _, r := range t.replicas[:n] { // row by row: no bit depends on the blocks
@@ -114,6 +114,17 @@ func (t *trainer[T]) addReplicas(n int) {
 	for len(t.replicas) < n {
 		t.replicas = append(t.replicas, &replica[T]{net: t.net.Replica(), loss: likelihood.Loss[T]{Family: t.replicas[0].loss.Family, Workers: 1}})
 	}
+}
+
+// deferred is what the first n replicas leave to do after their passes: always the same.
+func (t *trainer[T]) deferred(n int) []func() {
+	for len(t.todo) <= n {
+		t.todo = append(t.todo, nil)
+	}
+	if t.todo[n] == nil {
+		t.todo[n] = network.Deferred(networks(t.replicas[:n]))
+	}
+	return t.todo[n]
 }
 
 // gradients takes the replica's rows, which begin at place from of a batch of size rows of

@@ -27,6 +27,7 @@ type trainer[T kernel.Float] struct {
 
 	blockRows int           // rows that go through the network together; 0: the whole batch
 	replicas  []*replica[T] // at least one; the first has the network itself
+	todo      [][]func()    // what is deferred, by the number of blocks
 	pool      *nn.Pool      // of an epoch; nil: each step has its own
 	after     []int         // rows that come after those of the step
 	weights   int           // multiplications for a row going forward, about

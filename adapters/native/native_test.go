@@ -184,7 +184,8 @@ func TestWholeGradient(t *testing.T) {
 				tr.opt.Steps = 3
 				return tr.step(order(tr.train.N), tr.train.SumW, 0)
 			}
-			lossAt()
+			tr.opt.Steps = 3
+			tr.gradients(order(tr.train.N), tr.train.SumW)
 			grads := map[string][]float64{}
 			for _, p := range net.Params() {
 				grads[p.Name] = append([]float64(nil), p.Grad...)
@@ -244,7 +245,7 @@ func TestPasses(t *testing.T) {
 			t.Fatalf("%d rows together", tr.blockRows)
 		}
 		tr.blockRows = pass
-		tr.step(order(tr.train.N), tr.train.SumW, 0)
+		tr.gradients(order(tr.train.N), tr.train.SumW)
 		var got [][]float64
 		for _, p := range net.Params() {
 			got = append(got, slices.Clone(p.Grad))

@@ -101,7 +101,7 @@ func TestPlan(t *testing.T) {
 					t.Error(what)
 				}
 				work := 3 * n * weights
-				if shared := lanes > 1; shared != (workers > 1 && work >= minStepWork && n > 4) {
+				if shared := lanes > 1; shared != (workers > 1 && work >= minStepWork && n > rowGrain) {
 					t.Errorf("%s, %d multiplications", what, work)
 				}
 				if lanes > 1 && lanes < (n+block-1)/block && 3*lanes*block*weights < minStepWork/2 {

@@ -152,9 +152,9 @@ func scatterBands(check func(string, func(*guards))) {
 	}
 }
 
-func adams[T Float](run func(*adam[T])) cases {
+func adams[T Float](run func(*adam[T]), s isa) cases {
 	return func(check func(string, func(*guards))) {
-		step := lanes[T](avx2)
+		step := lanes[T](s)
 		for n := step; n < 12*step; n += step {
 			check(fmt.Sprintf("%d numbers", n), func(g *guards) {
 				run(&adam[T]{

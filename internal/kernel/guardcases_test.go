@@ -67,7 +67,8 @@ func entryPoints() map[string]entryPoint {
 		"F64AVX2": {avx2, rankOnes(rankOneF64AVX2, avx2)}, "F32AVX2": {avx2, rankOnes(rankOneF32AVX2, avx2)},
 	})
 	maps.Copy(points, map[string]entryPoint{
-		"adamF64AVX2": {avx2, adams(adamF64AVX2)}, "adamF32AVX2": {avx2, adams(adamF32AVX2)},
+		"adamF64AVX2": {avx2, adams(adamF64AVX2, avx2)}, "adamF32AVX2": {avx2, adams(adamF32AVX2, avx2)},
+		"adamF64AVX512": {avx512, adams(adamF64AVX512, avx512)}, "adamF32AVX512": {avx512, adams(adamF32AVX512, avx512)},
 		"reluGradF64AVX2": {avx2, reluGrads(reluGradF64AVX2)}, "reluGradF32AVX2": {avx2, reluGrads(reluGradF32AVX2)},
 		"gradRowsF64AVX2": {avx2, gradRowsCases[float64](gradRowsF64AVX2)}, "gradRowsF32AVX2": {avx2, gradRowsCases[float32](gradRowsF32AVX2)},
 	})

@@ -13,6 +13,7 @@ import (
 func unitPoints() map[string]entryPoint {
 	points := map[string]entryPoint{
 		"turnF64AVX512": {avx512, turns[float64](turnF64AVX512)}, "turnF32AVX512": {avx512, turns[float32](turnF32AVX512)},
+		"unitDotF64AVX512": {avx512, unitDots[float64](unitDotF64AVX512)}, "unitDotF32AVX512": {avx512, unitDots[float32](unitDotF32AVX512)},
 		"prefetchRows": {avx2, prefetches},
 	}
 	maps.Copy(points, map[string]entryPoint{
@@ -70,6 +71,23 @@ func turns[T Float](run func(*turning)) cases {
 						q.mask = at(numbers[T](g, extent(side, n*side, ss)), 0)
 					}
 					run(&q)
+				})
+			}
+		}
+	}
+}
+
+func unitDots[T Float](run func(*unitDot)) cases {
+	return func(check func(string, func(*guards))) {
+		side := lanes[T](avx512)
+		for n := 1; n < 4; n++ {
+			for blocks := 1; blocks < 4; blocks++ {
+				check(fmt.Sprintf("%d vectors of rows, %d of units", n, blocks), func(g *guards) {
+					ss := n*side + g.rng.IntN(3)
+					run(&unitDot{
+						src: at(numbers[T](g, extent(blocks*side, n*side, ss)), 0), ss: bytesOf[T](ss), with: at(numbers[T](g, n*side), 0), n: uintptr(n),
+						sum: at(numbers[T](g, blocks*side), 0), blocks: uintptr(blocks),
+					})
 				})
 			}
 		}

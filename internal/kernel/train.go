@@ -240,9 +240,9 @@ func AdamStep[T Float](w, g, m, v []T, beta1, beta2, rate, eps, decay T) {
 func adamStep[T Float](s isa, w, g, m, v []T, a *adam[T]) {
 	n := len(w)
 	g, m, v = g[:n], m[:n], v[:n]
-	if k := n - n%lanes[T](avx2); k > 0 && s != plain {
+	if k := n - n%lanes[T](s); k > 0 && s != plain {
 		a.w, a.g, a.m, a.v, a.n = at(w, 0), at(g, 0), at(m, 0), at(v, 0), uintptr(k)
-		runAdam(a)
+		runAdam(s, a)
 		w, g, m, v = w[k:], g[k:], m[k:], v[k:]
 	}
 	for i, gi := range g {

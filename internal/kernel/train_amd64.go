@@ -23,12 +23,26 @@ func reluGradF64AVX2(l *loop[float64])
 //go:noescape
 func reluGradF32AVX2(l *loop[float32])
 
-func runAdam[T Float](a *adam[T]) {
+//go:noescape
+func adamF64AVX512(a *adam[float64])
+
+//go:noescape
+func adamF32AVX512(a *adam[float32])
+
+func runAdam[T Float](s isa, a *adam[T]) {
 	switch a := any(a).(type) {
 	case *adam[float64]:
-		adamF64AVX2(a)
+		if s == avx512 {
+			adamF64AVX512(a)
+		} else {
+			adamF64AVX2(a)
+		}
 	case *adam[float32]:
-		adamF32AVX2(a)
+		if s == avx512 {
+			adamF32AVX512(a)
+		} else {
+			adamF32AVX2(a)
+		}
 	}
 }
 

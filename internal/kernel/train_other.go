@@ -3,7 +3,7 @@
 package kernel
 
 // There is no assembly: best never asks for it.
-func runAdam[T Float](*adam[T]) {}
+func runAdam[T Float](isa, *adam[T]) {}
 
 func runGradRows[T Float](*gradRows) {}
 

@@ -142,6 +142,7 @@ func (m Matrix[T]) column(s isa, t *unitTile, c []T, i, end, l, at0, ld int, bia
 }
 
 func (m Matrix[T]) mulUnitsPlain(c, b []T, ld int, bias []T, relu bool) {
+	a := make([]T, m.Cols) // a row of the matrix, its columns side by side
 	for i := range m.Rows {
 		row := c[i*ld:][:ld]
 		var start T
@@ -149,12 +150,10 @@ func (m Matrix[T]) mulUnitsPlain(c, b []T, ld int, bias []T, relu bool) {
 			start = bias[i]
 		}
 		fill(row, start)
-		for l := range m.Cols {
-			a := m.Data[i*m.RowStep+l*m.ColStep]
-			for j, x := range b[l*ld:][:ld] {
-				row[j] += T(a * x)
-			}
+		for l := range a {
+			a[l] = m.Data[i*m.RowStep+l*m.ColStep]
 		}
+		gemmPlain(row, ld, a, m.Cols, b, 1, ld, m.Cols)
 		if relu {
 			for j, x := range row {
 				row[j] = rectified(x, true)
@@ -318,6 +317,13 @@ func (r *Rows[T]) AddProduct(c []T, ldc int, x []T, p, j int) {
 		}
 		return
 	}
+	if whole := p - p%lanes[T](avx512); r.isa == avx512 && r.q == 1 && ldc == 1 && whole > 0 {
+		r.addColumn(c[:whole], x, d)
+		c, x, p = c[whole:], x[whole*ld:], p-whole
+		if p == 0 {
+			return
+		}
+	}
 	size := uintptr(sizeOf[T]())
 	t := tile{rs: uintptr(ld) * size, ks: size, bs: uintptr(width) * size, c: at(c, j), cs: uintptr(ldc) * size, cols: uintptr(cols)}
 	t.x, t.xs = t.c, t.cs
@@ -325,6 +331,37 @@ func (r *Rows[T]) AddProduct(c []T, ldc int, x []T, p, j int) {
 		t.k, t.a, t.b = uintptr(min(kBlock, r.n-i)), at(x, i), at(d, i*width)
 		tileColumn[T](r.isa, t, p)
 	}
+}
+
+// addColumn is AddProduct for rows of one number, d, which a tile would fill badly; c is
+// whole vectors.
+func (r *Rows[T]) addColumn(c, x, d []T) {
+	const most = 64
+	ld, lanes := UnitStride[T](r.n), lanes[T](avx512)
+	_, width := r.panel(0)
+	var with [most]T // what is behind the last row counts 0 times
+	for i := 0; i < r.n; i += most {
+		n := min(most, r.n-i)
+		for k := range n {
+			with[k] = d[(i+k)*width]
+		}
+		clear(with[n:])
+		runUnitDot[T](&unitDot{
+			src: at(x, i), ss: uintptr(ld * sizeOf[T]()), with: at(with[:], 0), n: uintptr((n + lanes - 1) / lanes),
+			sum: at(c, 0), blocks: uintptr(len(c) / lanes),
+		})
+	}
+}
+
+// unitDot is the argument of the assembly that adds whole vectors of units, times a number
+// for each row, to a sum for each unit. It knows the offsets of the fields.
+type unitDot struct {
+	src    unsafe.Pointer // first unit
+	ss     uintptr        // bytes between units
+	with   unsafe.Pointer // numbers of the rows
+	n      uintptr        // vectors of rows, at least one
+	sum    unsafe.Pointer
+	blocks uintptr // vectors of units, at least one
 }
 
 // AddSums adds the rows, one after the other, to sum.

@@ -50,3 +50,18 @@ func runTurn[T Float](q *turning) {
 		turnF32AVX512(q)
 	}
 }
+
+//go:noescape
+func unitDotF64AVX512(d *unitDot)
+
+//go:noescape
+func unitDotF32AVX512(d *unitDot)
+
+func runUnitDot[T Float](d *unitDot) {
+	switch any(T(0)).(type) {
+	case float64:
+		unitDotF64AVX512(d)
+	case float32:
+		unitDotF32AVX512(d)
+	}
+}

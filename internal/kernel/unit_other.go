@@ -7,3 +7,5 @@ func runUnit[T Float](isa, *unitTile) {}
 func runPrefetch(*prefetch) {}
 
 func runTurn[T Float](*turning) {}
+
+func runUnitDot[T Float](*unitDot) {}

@@ -40,7 +40,7 @@ func files() map[string][]byte {
 		{"transpose_amd64.s", transpose},
 		{"matrixunits_amd64.s", matrixUnits},
 		{"train_amd64.s", train},
-		{"unit_avx512_amd64.s", func(s *source) { unitTiles(s, avx512); turns(s) }},
+		{"unit_avx512_amd64.s", func(s *source) { unitTiles(s, avx512); turns(s); dots(s); adams(s) }},
 		{"unit_avx2_amd64.s", func(s *source) { unitTiles(s, avx2); s.prefetchRows() }},
 		{"band_avx512_amd64.s", func(s *source) { bands(s, avx512) }},
 		{"band_avx2_amd64.s", func(s *source) { bands(s, avx2) }},

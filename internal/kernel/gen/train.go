@@ -24,8 +24,8 @@ const (
 	gradLD              // bytes between rows, of all three
 )
 
-// train writes what only training needs, in AVX2: these loops wait for memory.
-// Nothing is fused, so all paths round alike.
+// train writes what only training needs, in AVX2: these loops wait for memory, but Adam's,
+// which waits for roots and quotients. Nothing is fused, so all paths round alike.
 func train(s *source) {
 	for _, double := range []bool{true, false} {
 		v := vector{avx2, double}
@@ -34,6 +34,12 @@ func train(s *source) {
 		s.gradRows(v)
 	}
 	s.transpose8()
+}
+
+// adams writes what longer vectors make faster.
+func adams(s *source) {
+	s.adam(vector{avx512, true})
+	s.adam(vector{avx512, false})
 }
 
 // transpose8 is transpose4 in float32: squares of 8 x 8.
@@ -99,7 +105,11 @@ func (s *source) adam(v vector) {
 	for i := range 8 {
 		s.op(v.broadcast(), mem(adamConstants+i*v.size(), "DI"), v.r(beta1+i))
 	}
-	s.op("VPCMPEQD", v.r(magnitude), v.r(magnitude), v.r(magnitude))
+	if v.bytes == 64 {
+		s.op("VPTERNLOGD", "$0xff", v.r(magnitude), v.r(magnitude), v.r(magnitude))
+	} else {
+		s.op("VPCMPEQD", v.r(magnitude), v.r(magnitude), v.r(magnitude))
+	}
 	shift := "VPSRLD"
 	if v.double {
 		shift = "VPSRLQ"
@@ -118,10 +128,8 @@ func (s *source) adam(v vector) {
 	s.op(v.p("VADD"), v.r(3), v.r(2), v.r(2))
 	// 0 if less than tiny
 	s.op(v.p("VAND"), v.r(magnitude), v.r(1), v.r(4))
-	s.op(v.p("VCMP"), "$1", v.r(tiny), v.r(4), v.r(4))
-	s.op(v.p("VANDN"), v.r(1), v.r(4), v.r(1))
-	s.op(v.p("VCMP"), "$1", v.r(tiny), v.r(2), v.r(4))
-	s.op(v.p("VANDN"), v.r(2), v.r(4), v.r(2))
+	s.dropLess(v, 1, 4, tiny)
+	s.dropLess(v, 2, 2, tiny)
 	s.store(v, 1, mem(0, "R8"), false)
 	s.store(v, 2, mem(0, "R9"), false)
 	// w = keep w - rate m/(sqrt(v) + eps)
@@ -138,6 +146,18 @@ func (s *source) adam(v vector) {
 	s.op("SUBQ", imm(v.lanes()), "CX")
 	s.op("JNE", "loop")
 	s.finish()
+}
+
+// dropLess makes register x 0 where register of is less than the least; NaN stays. Register
+// 4 may be of.
+func (s *source) dropLess(v vector, x, of, least int) {
+	if v.bytes == 64 {
+		s.op(v.p("VCMP"), "$5", v.r(least), v.r(of), "K2") // not less
+		s.op(v.p("VMOVA")+".Z", v.r(x), "K2", v.r(x))
+		return
+	}
+	s.op(v.p("VCMP"), "$1", v.r(least), v.r(of), v.r(4))
+	s.op(v.p("VANDN"), v.r(x), v.r(4), v.r(x))
 }
 
 // reluGrad keeps dy where y is not 0: dst, a and b of kernel.loop.

@@ -346,3 +346,63 @@ func (s *source) square(v vector) []int {
 	})
 	return rows
 }
+
+// Offsets of the fields of kernel.unitDot.
+const (
+	dotSrc    = 8 * iota // first unit
+	dotSS                // bytes between units
+	dotWith              // values of the rows
+	dotN                 // vectors of rows, at least one
+	dotSum               // a sum for each unit
+	dotBlocks            // vectors of units, at least one
+)
+
+// dots writes both precisions.
+func dots(s *source) {
+	s.unitDot(vector{avx512, true})
+	s.unitDot(vector{avx512, false})
+}
+
+// unitDot adds rows of units, times a number each, to a sum for each unit, one row after the
+// other. Squares of units by rows are turned in registers. Those of the same rows come one
+// after the other, for their sums do not wait for each other.
+func (s *source) unitDot(v vector) {
+	s.function("unitDot"+v.typ(), "d", fmt.Sprintf("unitDot%s adds products with units to sums: see type unitDot.", v.typ()))
+	s.op("MOVQ", mem(dotSrc, "DI"), "SI")
+	s.op("MOVQ", mem(dotSS, "DI"), "DX")
+	s.op("MOVQ", mem(dotWith, "DI"), "R8")
+	s.op("MOVQ", mem(dotN, "DI"), "CX")
+	s.op("LEAQ", "(DX)(DX*2)", "R10")
+	s.label("rows")
+	s.op("MOVQ", "SI", "R11")
+	s.op("MOVQ", mem(dotSum, "DI"), "R9")
+	s.op("MOVQ", mem(dotBlocks, "DI"), "BX")
+	s.label("units")
+	for u := range v.lanes() {
+		s.load(v, s.unit("R11", u), u, false)
+		if u%4 == 3 {
+			s.op("LEAQ", "(R11)(DX*4)", "R11")
+		}
+	}
+	rows := s.square(v)
+	// The square leaves the registers of the other half to others.
+	const sum = 31
+	free := 16
+	if rows[0] >= 16 {
+		free = 0
+	}
+	s.load(v, mem(0, "R9"), sum, false)
+	for i, r := range rows {
+		s.op(v.broadcast(), mem(i*v.size(), "R8"), v.r(free+i%8))
+		s.op(v.p("VFMADD231"), v.r(free+i%8), v.r(r), v.r(sum))
+	}
+	s.store(v, sum, mem(0, "R9"), false)
+	s.op("ADDQ", "$64", "R9")
+	s.op("DECQ", "BX")
+	s.op("JNE", "units")
+	s.op("ADDQ", "$64", "SI")
+	s.op("ADDQ", "$64", "R8")
+	s.op("DECQ", "CX")
+	s.op("JNE", "rows")
+	s.finish()
+}

@@ -54,6 +54,28 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// TestDropoutDraws: the runs of a batch are numbered row by row, and each has a number of its
+// own drawn for it.
+func TestDropoutDraws(t *testing.T) {
+	const n, width, run, from = 9, 6, 2, 5
+	d := &Dropout[float64]{Width: width, Run: run, P: 0.4, Seed: 3}
+	ones := columnsOf(slices.Repeat([]float64{1}, n*width), n)
+	got := rowsOf(d.Forward(ones, n, Mode{Train: true, Step: 8, Row: from, Workers: 1}), n)
+	for i := range n {
+		for j := range width {
+			number := uint64((from+i)*width/run + j/run)
+			u := float64(mix(mix(3^mix(8))+number*0x9e3779b97f4a7c15)>>11) / (1 << 53)
+			want := 0.0
+			if u >= 0.4 {
+				want = 1 / 0.6
+			}
+			if math.Abs(got[i*width+j]-want) > 1e-15 {
+				t.Errorf("row %d, column %d: %v, want %v", i, j, got[i*width+j], want)
+			}
+		}
+	}
+}
+
 // TestOptimizers: each finds the minimum of a quadratic.
 func TestOptimizers(t *testing.T) {
 	for _, m := range []Method{Adam, AdamW, SGD} {
