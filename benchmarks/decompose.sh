@@ -5,7 +5,8 @@
 #   case, ours, peer, ratio, answer difference
 # separated by tabs: seconds, medians over ROUNDS=9 turns; the difference is that of
 # the sum of the contributions written and the network alone, relative to its largest
-# output. CASE=text runs the cases whose names hold it, WORKERS=2 changes goroutines.
+# output. At the end it prints what the parts must cost on this machine, from the speed of
+# the kernels: the bound of docs/benchmarks.md. CASE=text runs the cases whose names hold it, WORKERS=2 changes goroutines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GOWORK=off
@@ -16,3 +17,4 @@ trap 'rm -rf "$dir"' EXIT
 "$go" build -C benchmarks -o "$dir/decompose" ./decompose
 "$dir/decompose" -write "$dir" -rows "${1:-1000000}"
 "$dir/decompose" -pho "$dir/pho" -dir "$dir" -rounds "${ROUNDS:-9}" -workers "${WORKERS:-2}" -case "${CASE:-}"
+"$dir/decompose" -bound -dir "$dir" -rows "${1:-1000000}" -workers "${WORKERS:-2}"

@@ -33,12 +33,16 @@ func quadraticBases(r *rand.Rand, n int) []design.Columns {
 		at := r.IntN(50)
 		sparse.Index[2*i], sparse.Index[2*i+1] = int32(at), int32((at+1+r.IntN(49))%50)
 	}
-	for _, v := range [][]float64{band.Value, circle.Value, sparse.Value} {
+	second := &design.Banded{D: 12, K: 4, First: make([]int32, n), Value: make([]float64, 4*n)}
+	for i := range n {
+		second.First[i] = int32(r.IntN(9))
+	}
+	for _, v := range [][]float64{band.Value, circle.Value, sparse.Value, second.Value} {
 		for i := range v {
 			v[i] = r.Float64()
 		}
 	}
-	return []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5)}
+	return []design.Columns{dense(3, 1e6), band, codes, dense(70, -2), circle, valued, sparse, dense(1, 5), second}
 }
 
 // TestQuadratic compares with dense products of centred rows.
@@ -46,7 +50,7 @@ func TestQuadratic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 67
 	all := quadraticBases(r, n)
-	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {1}, {2}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {}} {
+	for _, pick := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {1}, {2}, {7}, {8, 1}, {1, 0, 8}, {2, 8, 1, 7}, {2, 5}, {0}, {3}, {5, 0}, {1, 4, 6, 7}, {}} {
 		var x []design.Columns
 		var dims []int
 		p := 0

@@ -86,12 +86,20 @@ func subtract(k, b, a *mat.Dense) {
 }
 
 // congruent turns B into B - A'C - C'A + A'DA: the sandwich of columns from which A times
-// others was taken, C being the others' sandwich with them and D that among the others.
+// others was taken, C being the others' sandwich with them and D that among the others. It is
+// B - T - T', T = A'(C - DA/2).
 func (s *selection) congruent(a, c, d *mat.Dense) {
-	ac := transMul(a, c)
-	s.b.Sub(s.b, ac)
-	s.b.Sub(s.b, ac.T())
-	s.b.Add(s.b, transMul(a, transMul(d, a))) // D is symmetric
+	half := transMul(d, a) // D is symmetric
+	half.Scale(-0.5, half)
+	half.Add(half, c)
+	t := transMul(a, half).RawMatrix()
+	b := s.b.RawMatrix()
+	for i := range t.Rows {
+		row, own := b.Data[i*b.Stride:][:t.Cols], t.Data[i*t.Stride:][:t.Cols]
+		for j := range row {
+			row[j] -= own[j] + t.Data[j*t.Stride+i]
+		}
+	}
 }
 
 // transMul is a'b.

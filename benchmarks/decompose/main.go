@@ -4,6 +4,8 @@
 //	decompose -write DIR -rows N          writes rows.parquet and the networks
 //	decompose -forward NET -data FILE     reads the rows and runs the network, nothing else
 //	decompose -pho PHO -dir DIR           compares, one line a case
+//	decompose -pho PHO -dir DIR -apply    compares pho apply: see benchmarks/apply.sh
+//	decompose -bound -dir DIR             what rows, products and bytes must cost here
 package main
 
 import (
@@ -21,6 +23,8 @@ func main() {
 	workers := flag.Int("workers", 2, "goroutines, of both")
 	rounds := flag.Int("rounds", 3, "turns of each")
 	only := flag.String("case", "", "the one case to run")
+	applies := flag.Bool("apply", false, "time pho apply next to pho decompose")
+	bounds := flag.Bool("bound", false, "print what each part must cost on this machine")
 	flag.Parse()
 	var err error
 	switch {
@@ -28,6 +32,10 @@ func main() {
 		err = write(*out, *rows)
 	case *network != "":
 		_, err = forward(*network, *file, *workers, nil)
+	case *bounds:
+		err = bound(*dir, *workers, *rows)
+	case *applies:
+		err = compareApply(*pho, *dir, *only, *workers, *rounds)
 	default:
 		err = compare(*pho, *dir, *only, *workers, *rounds)
 	}

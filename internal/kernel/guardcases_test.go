@@ -25,6 +25,7 @@ func entryPoints() map[string]entryPoint {
 		"bandSplineAVX2":   {avx2, splinesOf(bandSplineAVX2, avx2)},
 		"boundsAVX2":       {avx2, boundsOf},
 		"bandMulAVX2":      {avx2, bandMuls},
+		"bilinearAVX2":     {avx2, bilinears},
 		"scatterAVX512":    {avx512, scatters(scatterAVX512)},
 		"scatterAVX2":      {avx2, scatters(scatterAVX2)},
 		"scatterBandAVX2":  {avx2, scatterBands},
