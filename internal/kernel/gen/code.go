@@ -83,15 +83,11 @@ func trial(f *formula, result value) int {
 
 func newCode(s *source, p *pool, f *formula, result value, registers int) *code {
 	c := &code{source: s, f: f, pool: p, total: registers, at: map[value]int{}, pinned: map[value]bool{}, last: make([]int, len(f.steps))}
-	for i, st := range f.steps {
-		for _, a := range st.args {
-			c.last[a] = i
-		}
-	}
 	c.last[result] = len(f.steps)
 	if f.far != nil {
 		c.last[*f.far] = len(f.steps)
 	}
+	c.needed()
 	for i := registers - 1; i >= 0; i-- {
 		c.free = append(c.free, i)
 	}
@@ -128,11 +124,23 @@ func (c *code) jumpIfAny(mask value, label string) {
 	c.op("JNE", label)
 }
 
+// needed finds the last reader of each value that the result, or the mask of far, needs.
+func (c *code) needed() {
+	for i := len(c.f.steps) - 1; i >= 0; i-- {
+		if c.last[i] == 0 {
+			continue
+		}
+		for _, a := range c.f.steps[i].args {
+			c.last[a] = max(c.last[a], i)
+		}
+	}
+}
+
 // pin loads as many constants and tables as there are registers for, the most used first.
 func (c *code) pin(many int) {
 	var all []value
 	for i, s := range c.f.steps {
-		if s.op == "constant" || s.op == "lookup" {
+		if c.last[i] > 0 && (s.op == "constant" || s.op == "lookup") {
 			all = append(all, value(i))
 		}
 	}
@@ -209,7 +217,9 @@ func (p *pool) write(s *source, bytes int) {
 
 func (c *code) body() {
 	for i := range c.f.steps {
-		c.step(value(i))
+		if c.last[i] > 0 {
+			c.step(value(i))
+		}
 	}
 }
 

@@ -48,9 +48,69 @@ func (f *formula) x() value { return f.do("x") }
 // scalar is a loop's first or second scalar.
 func (f *formula) scalar(i int) value { return f.add1(step{op: "scalar", imm: i}) }
 
-func (f *formula) add(a, b value) value { return f.do("VADD", a, b) }
-func (f *formula) sub(a, b value) value { return f.do("VSUB", a, b) }
-func (f *formula) mul(a, b value) value { return f.do("VMUL", a, b) }
+// add, sub, mul, fma and fnma leave out what is the constant 0: low parts that a precision
+// does without are that.
+func (f *formula) add(a, b value) value {
+	switch {
+	case f.isZero(a):
+		return b
+	case f.isZero(b):
+		return a
+	}
+	return f.do("VADD", a, b)
+}
+
+func (f *formula) sub(a, b value) value {
+	if f.isZero(b) {
+		return a
+	}
+	return f.do("VSUB", a, b)
+}
+
+func (f *formula) mul(a, b value) value {
+	if f.isZero(a) || f.isZero(b) {
+		return f.zero()
+	}
+	return f.do("VMUL", a, b)
+}
+
+// fma is ab + c.
+func (f *formula) fma(a, b, c value) value {
+	switch {
+	case f.isZero(a) || f.isZero(b):
+		return c
+	case f.isZero(c):
+		return f.mul(a, b)
+	}
+	return f.do("VFMADD", a, b, c)
+}
+
+// fnma is c - ab.
+func (f *formula) fnma(a, b, c value) value {
+	if f.isZero(a) || f.isZero(b) {
+		return c
+	}
+	return f.do("VFNMADD", a, b, c)
+}
+
+// fms is ab - c.
+func (f *formula) fms(a, b, c value) value { return f.do("VFMSUB", a, b, c) }
+
+func (f *formula) isZero(a value) bool {
+	s := f.steps[a]
+	return s.op == "constant" && s.bits[0] == 0
+}
+
+func (f *formula) zero() value { return f.bits(0) }
+
+// low is what a number was rounded by. The bound of float64 leaves room for some of these.
+func (f *formula) low(rest value) value {
+	if f.v.double {
+		return f.zero()
+	}
+	return rest
+}
+
 func (f *formula) div(a, b value) value { return f.do("VDIV", a, b) }
 func (f *formula) and(a, b value) value { return f.do("VAND", a, b) }
 func (f *formula) or(a, b value) value  { return f.do("VOR", a, b) }
@@ -58,10 +118,6 @@ func (f *formula) or(a, b value) value  { return f.do("VOR", a, b) }
 // min and max are b if either is NaN.
 func (f *formula) min(a, b value) value { return f.do("VMIN", a, b) }
 func (f *formula) max(a, b value) value { return f.do("VMAX", a, b) }
-
-func (f *formula) fma(a, b, c value) value  { return f.do("VFMADD", a, b, c) }  // ab + c
-func (f *formula) fms(a, b, c value) value  { return f.do("VFMSUB", a, b, c) }  // ab - c
-func (f *formula) fnma(a, b, c value) value { return f.do("VFNMADD", a, b, c) } // c - ab
 
 // addBits and shiftBits are arithmetic of integers.
 func (f *formula) addBits(a, b value) value { return f.do("VPADD", a, b) }
@@ -82,7 +138,12 @@ func (f *formula) negative(a value) value {
 }
 
 // pick is a where the mask is set, b elsewhere.
-func (f *formula) pick(mask, a, b value) value { return f.do("pick", mask, a, b) }
+func (f *formula) pick(mask, a, b value) value {
+	if a == b {
+		return a
+	}
+	return f.do("pick", mask, a, b)
+}
 
 // number is a constant; bits is one by its bits.
 func (f *formula) number(x float64) value {

@@ -215,7 +215,7 @@ func (f *formula) decay(negated, low value) decay {
 	shifted := f.add(e.t, f.number(m.shift*float64(m.steps)))
 	s := f.scaled(f.pick(isFar, shifted, e.t), e.index)
 	high := f.fma(s, e.y, s)
-	return decay{negated, s, e.y, high, f.fma(s, e.y, f.sub(s, high))}
+	return decay{negated, s, e.y, high, f.low(f.fma(s, e.y, f.sub(s, high)))}
 }
 
 // farScale is what takes the scale of a decay away again, for negative x: 1 or 2^-shift.
@@ -231,8 +231,6 @@ func (f *formula) scaleOrZero(at value) value {
 
 // negate is -|x|.
 func (f *formula) negate(x value) value { return f.or(x, f.bits(f.signBit())) }
-
-func (f *formula) zero() value { return f.bits(0) }
 
 // minus is -|x|, bounded its value no less than -bound.
 func (f *formula) minus(x value) (negated, bounded value) {
@@ -282,9 +280,7 @@ func (f *formula) gated(x, at value, e decay, bounded value) value {
 // product is -|x| (q + rest) where the factor decays as exp(at) does for negative x. An infinite x
 // meets no rest but a factor that is exactly 0, or not: x 0 is NaN there, as in x sigmoid(x).
 func (f *formula) product(x, at, q, rest, bounded value) value {
-	scale := f.scaleOrZero(at)
-	negated := f.negate(x)
-	y := f.fma(f.mul(negated, scale), q, f.mul(f.mul(bounded, scale), rest))
+	y := f.mul(f.fma(f.negate(x), q, f.mul(bounded, rest)), f.scaleOrZero(at))
 	return f.or(y, f.sign(x)) // of a sum of two zeros, too
 }
 
@@ -306,7 +302,7 @@ func (f *formula) tanh() value {
 	d := f.add(high, one)
 	dLow := f.add(f.sub(one, f.sub(d, high)), low)
 	r := f.div(one, d)
-	rest := f.fnma(r, dLow, f.fnma(r, d, one))
+	rest := f.low(f.fnma(r, dLow, f.fnma(r, d, one)))
 	twice := f.add(r, r)
 	large := f.sub(one, f.fma(twice, rest, twice))
 	return f.or(f.pick(f.less(a, f.number(0.55)), small, large), f.sign(x))
@@ -326,9 +322,9 @@ func (f *formula) softplus() value {
 	v, first := f.sub(e.high, f.number(0.5)), f.number(c[0])
 	rest := f.horner(c[1:], v)
 	p := f.fma(v, rest, first)
-	pLow := f.add(f.fma(v, rest, f.sub(first, p)), f.number(f.coefficients("log1pRest")[0]))
+	pLow := f.low(f.add(f.fma(v, rest, f.sub(first, p)), f.number(f.coefficients("log1pRest")[0])))
 	square := f.mul(e.high, e.high)
-	low = f.fma(square, pLow, f.fma(f.fms(e.high, e.high, square), p, low))
+	low = f.fma(square, pLow, f.fma(f.low(f.fms(e.high, e.high, square)), p, low))
 	low = f.fma(f.mul(e.low, p), f.add(e.high, e.high), low)
 	y := f.add(sum, f.fma(square, p, low))
 	return f.max(f.mul(y, f.farScale(x)), x)
@@ -359,12 +355,23 @@ func (f *formula) erf() value {
 	x := f.x()
 	a := f.min(f.number(6), f.abs(x))
 	square := f.mul(a, a)
-	small := f.fma(a, f.polynomial("smallErf", square), a)
-	e := f.power(f.negate(square), f.fnma(a, a, square))
+	rest := f.fnma(a, a, square)
+	e := f.power(f.negate(square), rest)
+
+	c := f.coefficients("smallErf")
+	p := f.horner(c[1:], square)
+	p = f.fma(p, square, f.fnma(p, f.low(rest), f.number(c[0])))
+	small := f.fma(a, p, a)
+
 	s := f.scaled(e.t, e.index)
 	t := f.div(f.sub(a, f.number(3)), f.add(a, f.number(3)))
-	large := f.fnma(f.fma(s, e.y, s), f.polynomial("erfc", t), f.number(1))
-	return f.or(f.pick(f.less(a, f.number(1)), small, large), f.sign(x))
+	c = f.coefficients("erfc")
+	first := f.number(c[0])
+	rest = f.horner(c[1:], t)
+	p = f.fma(t, rest, first)
+	pLow := f.low(f.fma(t, rest, f.sub(first, p)))
+	large := f.fnma(s, f.add(p, f.fma(p, e.y, pLow)), f.number(1))
+	return f.or(f.pick(f.less(a, f.number(0.9375)), small, large), f.sign(x))
 }
 
 // gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
@@ -394,8 +401,8 @@ func (f *formula) gelu() value {
 	return f.or(f.fma(negated, q, f.mul(negated, rest)), f.sign(x))
 }
 
-// geluNear is the last of the table's numbers.
-const geluNear = 3.875
+// geluNear is the last number of the table's.
+const geluNear = 3.875 - 1.0/(1<<22) // 3.875 would be rounded to 4
 
 func (f *formula) geluFar(near value) value {
 	x := f.x()
@@ -434,7 +441,7 @@ func (f *formula) geluOf(x value) value {
 	p := f.fma(t, rest, first)
 	pLow := f.add(f.fma(t, rest, f.sub(first, p)), f.number(f.coefficients("geluRest")[0]))
 	q := f.mul(r, p)
-	qLow := f.fma(rLow, p, f.fma(r, pLow, f.fms(r, p, q)))
+	qLow := f.fma(rLow, p, f.fma(r, pLow, f.low(f.fms(r, p, q))))
 
 	u := f.mul(q, e.s)
 	rest = f.fma(e.s, f.fma(q, e.y, qLow), f.fms(q, e.s, u))
