@@ -6,7 +6,7 @@ package kernel
 //
 // avx2 and avx512 give the same bits in every function of this package: the same
 // fused multiply-adds in the same order, whatever the length of their vectors. plain
-// rounds products before it adds them, uses package math for exp, tanh and the like, and
+// rounds products before it adds them, uses package math in the functions of one number (Exp, Gelu, ...), and
 // adds up a Dot in order: its results equal those of avx2 up to rounding. Functions without
 // such sums (Add, Relu, Splines, MulBand, AddBilinear, AdamStep) give the same bits everywhere.
 type isa uint8

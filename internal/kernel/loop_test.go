@@ -145,24 +145,6 @@ func TestElementwisePositions(t *testing.T) {
 	})
 }
 
-// Both vector instruction sets give the same bits.
-func TestElementwiseSets(t *testing.T) {
-	if best() != avx512 {
-		t.Skip("this machine does not run avx512")
-	}
-	v := everywhere[float64](rand.New(rand.NewPCG(3, 4)), 10_000)
-	for _, f := range elementwiseFunctions[float64]() {
-		x, y := make([]float64, len(v)), make([]float64, len(v))
-		f.run(avx2, x, v)
-		f.run(avx512, y, v)
-		for i := range v {
-			if !same(x[i], y[i]) {
-				t.Fatalf("%s(%v) is %v with AVX2, %v with AVX-512", f.name, v[i], x[i], y[i])
-			}
-		}
-	}
-}
-
 func checkArithmetic[T Float](t testing.TB, s isa, rng *rand.Rand, n int) {
 	t.Helper()
 	for name, op := range map[string]struct {

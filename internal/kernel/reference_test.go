@@ -166,9 +166,9 @@ func TestFloat64Accuracy(t *testing.T) {
 	}
 	var c exact
 	c.ln2, c.pi = constants()
-	many := 6000
+	many := 2500
 	if testing.Short() {
-		many = 600
+		many = 300
 	}
 	for name, want := range c.functions() {
 		t.Run(name, func(t *testing.T) {

@@ -20,46 +20,67 @@ type code struct {
 	peak   int            // most of them in use at once
 }
 
-// pool is the constants and tables of a file in memory, by their bits and width.
-type pool struct {
-	keys []string
-	bits map[string][]uint64
-	size map[string]int
+const maskRegisters = 7
+
+// loopOver writes the loop that applies a function to all elements: CX bytes behind SI,
+// written behind R8. Vectors with elements that its formula is not meant for take a way round.
+func (s *source) loopOver(p *pool, v vector, fn function) {
+	f := &formula{v: v}
+	result := fn.body(f)
+	peak := trial(f, result)
+	var detour *formula
+	var detoured value
+	if f.far != nil {
+		detour = &formula{v: v}
+		detoured = fn.far(detour, detour.do("near"))
+		peak = max(peak, trial(detour, detoured)) + 1
+	}
+	c := newCode(s, p, f, result, v.registers())
+	c.scalars()
+	c.pin(v.registers() - peak)
+	s.label(fn.name + "_loop")
+	c.body()
+	if detour != nil {
+		c.jumpIfAny(*f.far, fn.name+"_far")
+		s.label(fn.name + "_near")
+	}
+	s.op(v.p("VMOVU"), v.r(c.at[result]), "(R8)(CX*1)")
+	s.op("ADDQ", imm(v.bytes), "CX")
+	s.op("JLT", fn.name+"_loop")
+	s.finish()
+	if detour == nil {
+		return
+	}
+	s.label(fn.name + "_far")
+	d := newCode(s, p, detour, detoured, v.registers())
+	d.reserve(c, result)
+	d.body()
+	s.op(v.p("VMOVU"), v.r(d.at[detoured]), v.r(c.at[result]))
+	s.op("JMP", fn.name+"_near")
 }
 
-const vectorRegisters, maskRegisters = 32, 7
-
-// loopOver writes the loop that applies a formula, made by body, to all elements: CX
-// bytes behind SI, written behind R8.
-func (s *source) loopOver(p *pool, v vector, name string, body func(f *formula) value) {
-	f := &formula{v: v}
-	result := body(f)
-	f.steps[result].taken++
-	registers := 16
+func (v vector) registers() int {
 	if v.bytes == 64 {
-		registers = vectorRegisters
+		return 32
 	}
-	trial := newCode(&source{}, &pool{bits: map[string][]uint64{}, size: map[string]int{}}, f, result, 64)
-	trial.scalar()
-	trial.body()
-	c := newCode(s, p, f, result, registers)
-	c.scalar()
-	c.pin(registers - trial.peak)
-	s.label(name + "_loop")
+	return 16
+}
+
+// trial is the number of registers that a formula needs with its constants in memory.
+func trial(f *formula, result value) int {
+	c := newCode(&source{}, &pool{bits: map[string][]uint64{}, size: map[string]int{}}, f, result, 64)
+	c.scalars()
 	c.body()
-	s.op("ADDQ", imm(v.bytes), "CX")
-	s.op("JLT", name+"_loop")
-	s.finish()
+	return c.peak
 }
 
 func newCode(s *source, p *pool, f *formula, result value, registers int) *code {
 	c := &code{source: s, f: f, pool: p, total: registers, at: map[value]int{}, pinned: map[value]bool{}, last: make([]int, len(f.steps))}
-	for i, st := range f.steps {
-		for _, a := range st.args {
-			c.last[a] = i
-		}
-	}
 	c.last[result] = len(f.steps)
+	if f.far != nil {
+		c.last[*f.far] = len(f.steps)
+	}
+	c.needed()
 	for i := registers - 1; i >= 0; i-- {
 		c.free = append(c.free, i)
 	}
@@ -69,11 +90,50 @@ func newCode(s *source, p *pool, f *formula, result value, registers int) *code 
 	return c
 }
 
+// reserve leaves what another formula keeps in registers alone: its constants, and its result, which
+// is the value "near" here.
+func (c *code) reserve(other *code, result value) {
+	taken := []int{other.at[result]}
+	for v := range other.pinned {
+		taken = append(taken, other.at[v])
+	}
+	c.free = slices.DeleteFunc(c.free, func(r int) bool { return slices.Contains(taken, r) })
+	for i, s := range c.f.steps {
+		if s.op == "near" {
+			c.at[value(i)], c.pinned[value(i)] = other.at[result], true
+		}
+	}
+}
+
+// jumpIfAny jumps if a mask is set anywhere.
+func (c *code) jumpIfAny(mask value, label string) {
+	if c.f.v.bytes == 64 {
+		k := fmt.Sprintf("K%d", c.at[mask])
+		c.op("KORTESTW", k, k)
+	} else {
+		c.op(c.f.v.p("VMOVMSK"), c.f.v.r(c.at[mask]), "AX")
+		c.op("TESTL", "AX", "AX")
+	}
+	c.op("JNE", label)
+}
+
+// needed finds the last reader of each value that the result, or the mask of far, needs.
+func (c *code) needed() {
+	for i := len(c.f.steps) - 1; i >= 0; i-- {
+		if c.last[i] == 0 {
+			continue
+		}
+		for _, a := range c.f.steps[i].args {
+			c.last[a] = max(c.last[a], i)
+		}
+	}
+}
+
 // pin loads as many constants and tables as there are registers for, the most used first.
 func (c *code) pin(many int) {
 	var all []value
 	for i, s := range c.f.steps {
-		if s.op == "constant" || s.op == "lookup" {
+		if c.last[i] > 0 && (s.op == "constant" || s.op == "lookup") {
 			all = append(all, value(i))
 		}
 	}
@@ -92,8 +152,8 @@ func (c *code) pin(many int) {
 	}
 }
 
-// scalar keeps the scalars of the loop in registers.
-func (c *code) scalar() {
+// scalars keeps the scalars of the loop in registers.
+func (c *code) scalars() {
 	for i, s := range c.f.steps {
 		if s.op == "scalar" {
 			c.pinned[value(i)] = true
@@ -123,34 +183,11 @@ func (c *code) take() int {
 // table is where a constant or table lies in memory, repeated over a vector.
 func (c *code) table(bits []uint64) string { return c.pool.add(bits, c.f.v) }
 
-func (p *pool) add(bits []uint64, v vector) string {
-	key := fmt.Sprintf("%x_%d", bits, v.size())
-	if _, ok := p.bits[key]; !ok {
-		p.keys = append(p.keys, key)
-		p.bits[key], p.size[key] = bits, v.size()
-	}
-	return fmt.Sprintf("values<>+%d(SB)", v.bytes*slices.Index(p.keys, key))
-}
-
-// write writes the pool, every entry repeated to a vector's length.
-func (p *pool) write(s *source, bytes int) {
-	s.line("")
-	for i, key := range p.keys {
-		bits := p.bits[key]
-		for at := 0; at < bytes; at += 8 {
-			word := bits[at/8%len(bits)]
-			if p.size[key] == 4 {
-				word = bits[at/4%len(bits)] | bits[(at/4+1)%len(bits)]<<32
-			}
-			s.line(fmt.Sprintf("DATA values<>+%d(SB)/8, $0x%016x", i*bytes+at, word))
-		}
-	}
-	s.line(fmt.Sprintf("GLOBL values<>(SB), RODATA|NOPTR, $%d", len(p.keys)*bytes))
-}
-
 func (c *code) body() {
 	for i := range c.f.steps {
-		c.step(value(i))
+		if c.last[i] > 0 {
+			c.step(value(i))
+		}
 	}
 }
 
@@ -248,12 +285,12 @@ func (c *code) step(i value) {
 		name := map[string]string{"VPSLL": v.integer("VPSLL"), "VPSHUFD": "VPSHUFD", "VROUND": v.p("VROUND")}[s.op]
 		from := c.reg(s.args[0])
 		c.op(name, imm(s.imm), from, c.into(i))
-	case "scalar": // before the loop
+	case "scalar", "near": // before this
+		if !c.inRegister(i) {
+			c.into(i)
+		}
 	default:
 		c.binary(i)
-	}
-	if c.last[i] == len(c.f.steps) {
-		c.op(v.p("VMOVU"), v.r(c.at[i]), "(R8)(CX*1)")
 	}
 }
 

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"math"
+	"slices"
 )
 
 // formula is a function of one vector as a list of steps, each of which makes one value of
@@ -12,6 +12,7 @@ import (
 type formula struct {
 	v     vector
 	steps []step
+	far   *value // mask of the lanes that it is not meant for
 }
 
 // value is the number of the step that makes it.
@@ -27,6 +28,11 @@ type step struct {
 }
 
 func (f *formula) add1(s step) value {
+	for i, have := range f.steps {
+		if have.op == s.op && have.imm == s.imm && slices.Equal(have.args, s.args) && slices.Equal(have.bits, s.bits) {
+			return value(i)
+		}
+	}
 	for _, a := range s.args {
 		f.steps[a].taken++
 	}
@@ -42,9 +48,69 @@ func (f *formula) x() value { return f.do("x") }
 // scalar is a loop's first or second scalar.
 func (f *formula) scalar(i int) value { return f.add1(step{op: "scalar", imm: i}) }
 
-func (f *formula) add(a, b value) value { return f.do("VADD", a, b) }
-func (f *formula) sub(a, b value) value { return f.do("VSUB", a, b) }
-func (f *formula) mul(a, b value) value { return f.do("VMUL", a, b) }
+// add, sub, mul, fma and fnma leave out what is the constant 0: low parts that a precision
+// does without are that.
+func (f *formula) add(a, b value) value {
+	switch {
+	case f.isZero(a):
+		return b
+	case f.isZero(b):
+		return a
+	}
+	return f.do("VADD", a, b)
+}
+
+func (f *formula) sub(a, b value) value {
+	if f.isZero(b) {
+		return a
+	}
+	return f.do("VSUB", a, b)
+}
+
+func (f *formula) mul(a, b value) value {
+	if f.isZero(a) || f.isZero(b) {
+		return f.zero()
+	}
+	return f.do("VMUL", a, b)
+}
+
+// fma is ab + c.
+func (f *formula) fma(a, b, c value) value {
+	switch {
+	case f.isZero(a) || f.isZero(b):
+		return c
+	case f.isZero(c):
+		return f.mul(a, b)
+	}
+	return f.do("VFMADD", a, b, c)
+}
+
+// fnma is c - ab.
+func (f *formula) fnma(a, b, c value) value {
+	if f.isZero(a) || f.isZero(b) {
+		return c
+	}
+	return f.do("VFNMADD", a, b, c)
+}
+
+// fms is ab - c.
+func (f *formula) fms(a, b, c value) value { return f.do("VFMSUB", a, b, c) }
+
+func (f *formula) isZero(a value) bool {
+	s := f.steps[a]
+	return s.op == "constant" && s.bits[0] == 0
+}
+
+func (f *formula) zero() value { return f.bits(0) }
+
+// low is what a number was rounded by. The bound of float64 leaves room for some of these.
+func (f *formula) low(rest value) value {
+	if f.v.double {
+		return f.zero()
+	}
+	return rest
+}
+
 func (f *formula) div(a, b value) value { return f.do("VDIV", a, b) }
 func (f *formula) and(a, b value) value { return f.do("VAND", a, b) }
 func (f *formula) or(a, b value) value  { return f.do("VOR", a, b) }
@@ -52,10 +118,6 @@ func (f *formula) or(a, b value) value  { return f.do("VOR", a, b) }
 // min and max are b if either is NaN.
 func (f *formula) min(a, b value) value { return f.do("VMIN", a, b) }
 func (f *formula) max(a, b value) value { return f.do("VMAX", a, b) }
-
-func (f *formula) fma(a, b, c value) value  { return f.do("VFMADD", a, b, c) }  // ab + c
-func (f *formula) fms(a, b, c value) value  { return f.do("VFMSUB", a, b, c) }  // ab - c
-func (f *formula) fnma(a, b, c value) value { return f.do("VFNMADD", a, b, c) } // c - ab
 
 // addBits and shiftBits are arithmetic of integers.
 func (f *formula) addBits(a, b value) value { return f.do("VPADD", a, b) }
@@ -76,7 +138,12 @@ func (f *formula) negative(a value) value {
 }
 
 // pick is a where the mask is set, b elsewhere.
-func (f *formula) pick(mask, a, b value) value { return f.do("pick", mask, a, b) }
+func (f *formula) pick(mask, a, b value) value {
+	if a == b {
+		return a
+	}
+	return f.do("pick", mask, a, b)
+}
 
 // number is a constant; bits is one by its bits.
 func (f *formula) number(x float64) value {
@@ -87,11 +154,6 @@ func (f *formula) number(x float64) value {
 }
 
 func (f *formula) bits(b uint64) value {
-	for i, s := range f.steps {
-		if s.op == "constant" && s.bits[0] == b {
-			return value(i)
-		}
-	}
 	return f.add1(step{op: "constant", bits: []uint64{b}})
 }
 
@@ -99,6 +161,14 @@ func (f *formula) bits(b uint64) value {
 // of float32 or 4 of float64. index prepares them.
 func (f *formula) lookup(table []uint64, index value) value {
 	return f.add1(step{op: "lookup", args: []value{index}, bits: table})
+}
+
+// lookup16 is the element of a table of 16 numbers of float32.
+func (f *formula) lookup16(table []uint64, index value) value {
+	if f.v.bytes == 64 {
+		return f.lookup(table, index)
+	}
+	return f.pick(f.shiftBits(index, 28), f.lookup(table[8:], index), f.lookup(table[:8], index))
 }
 
 func (f *formula) index(t value) value {
@@ -154,12 +224,4 @@ func (f *formula) steps1(c []float64, x value) value {
 		sum = f.fma(sum, x, f.number(c[i]))
 	}
 	return sum
-}
-
-func (f *formula) String() string {
-	text := ""
-	for i, s := range f.steps {
-		text += fmt.Sprintf("%d: %s %v\n", i, s.op, s.args)
-	}
-	return text
 }

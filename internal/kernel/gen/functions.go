@@ -7,23 +7,28 @@ import (
 )
 
 // functions by their number from firstFunction on, as the constants of package kernel count them.
-var functions = []struct {
+var functions = []function{
+	{"exp", (*formula).exponential, nil},
+	{"sigmoid", (*formula).sigmoid, nil},
+	{"tanh", (*formula).tanh, nil},
+	{"silu", (*formula).silu, nil},
+	{"softplus", (*formula).softplus, nil},
+	{"elu", (*formula).elu, nil},
+	{"erf", (*formula).erf, nil},
+	{"gelu", (*formula).gelu, (*formula).geluFar},
+	{"geluTanh", (*formula).geluTanh, nil},
+	{"mish", (*formula).mish, nil},
+	{"softsign", (*formula).softsign, nil},
+	{"hardSigmoid", (*formula).hardSigmoid, nil},
+	{"hardSwish", (*formula).hardSwish, nil},
+}
+
+// function is one of x. far is what it is where body's formula sets the mask of the same name, and near
+// elsewhere.
+type function struct {
 	name string
 	body func(f *formula) value
-}{
-	{"exp", (*formula).exponential},
-	{"sigmoid", (*formula).sigmoid},
-	{"tanh", (*formula).tanh},
-	{"silu", (*formula).silu},
-	{"softplus", (*formula).softplus},
-	{"elu", (*formula).elu},
-	{"erf", (*formula).erf},
-	{"gelu", (*formula).gelu},
-	{"geluTanh", (*formula).geluTanh},
-	{"mish", (*formula).mish},
-	{"softsign", (*formula).softsign},
-	{"hardSigmoid", (*formula).hardSigmoid},
-	{"hardSwish", (*formula).hardSwish},
+	far  func(f *formula, near value) value
 }
 
 // transcendental writes the functions in both precisions of an instruction set.
@@ -47,125 +52,10 @@ func transcendental(s *source, set isa) {
 		s.finish()
 		for _, o := range functions {
 			s.label(o.name)
-			s.loopOver(p, v, o.name, o.body)
+			s.loopOver(p, v, o)
 		}
 	}
 	p.write(s, set.bytes)
-}
-
-// format is what the formulas need to know of a precision.
-type format struct {
-	bits      int     // of the mantissa behind the point
-	steps     int     // of the table of powers of 2 between 1 and 2
-	logSteps  int     // their logarithm
-	bias      float64 // of the exponent
-	underflow float64 // exp of it is 0
-	overflow  float64 // exp of it is infinite
-	far       float64 // exp(-far) is normal, and nothing beside 1
-	shift     float64 // a power of 2 that exp(-underflow) times 2^shift is normal with
-}
-
-func (f *formula) format() format {
-	if f.v.double {
-		return format{52, 4, 2, 1023, -745.2, 709.8, 690, 512}
-	}
-	return format{23, 8, 3, 127, -104, 88.8, 70, 64}
-}
-
-// magic plus a small integer has that integer in its last bits.
-func (m format) magic() float64 { return math.Ldexp(1.5, m.bits) }
-
-// round is x in the precision.
-func (m format) round(x float64) float64 {
-	if m.bits == 23 {
-		return float64(float32(x))
-	}
-	return x
-}
-
-// split is an accurate number as a sum of two of the precision.
-func (m format) split(x *big.Float) (hi, lo float64) {
-	h, _ := x.Float64()
-	hi = m.round(h)
-	rest := new(big.Float).SetPrec(200).Sub(x, big.NewFloat(hi))
-	l, _ := rest.Float64()
-	return hi, m.round(l)
-}
-
-// exact reads a constant of 40 digits.
-func exact(digits string) *big.Float {
-	x, _, err := big.ParseFloat(digits, 10, 200, big.ToNearestEven)
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
-func over(x *big.Float, by int) *big.Float {
-	return new(big.Float).SetPrec(200).Quo(x, big.NewFloat(float64(by)))
-}
-
-var ln2 = exact("0.69314718055994530941723212145817656807550013436026")
-
-// power is exp(x) in parts: 2^(k/steps) (1 + y), |y| < 1/20 or 1/10.
-type power struct {
-	k, t, index, y value
-}
-
-// power of x = high + low; low may be none (-1).
-func (f *formula) power(high, low value) power {
-	m := f.format()
-	hi, lo := m.split(over(ln2, m.steps))
-	t := f.fma(high, f.number(float64(m.steps)*math.Log2E), f.number(m.magic()))
-	k := f.sub(t, f.number(m.magic()))
-	r := f.fnma(k, f.number(lo), f.fnma(k, f.number(hi), high)) // the inner one is exact
-	if low >= 0 {
-		r = f.add(r, low)
-	}
-	index := f.index(t)
-	square := f.mul(r, r)
-	y := f.fma(square, f.polynomial("exp", r), f.add(r, f.lookup(m.powersRest(), index)))
-	return power{k, t, index, y}
-}
-
-// step is the power of 2 nearest below entry j of the table: 2^(j/steps).
-func (m format) stepOf(j int) (hi, rest float64) {
-	x := big.NewFloat(math.Ldexp(1, j)).SetPrec(400)
-	for n := m.steps; n > 1; n /= 2 {
-		x = new(big.Float).SetPrec(400).Sqrt(x)
-	}
-	hi, lo := m.split(x)
-	return hi, m.round(lo / hi)
-}
-
-func (m format) table(entry func(j int) float64) []uint64 {
-	out := make([]uint64, m.steps)
-	for j := range out {
-		if out[j] = math.Float64bits(entry(j)); m.bits == 23 {
-			out[j] = uint64(math.Float32bits(float32(entry(j))))
-		}
-	}
-	return out
-}
-
-// powers is the table of 2^(j/steps), powersRest that of what is missing in it, relatively.
-func (m format) powers() []uint64 {
-	return m.table(func(j int) float64 { hi, _ := m.stepOf(j); return hi })
-}
-
-func (m format) powersRest() []uint64 {
-	return m.table(func(j int) float64 { _, rest := m.stepOf(j); return rest })
-}
-
-// scaled is 2^(k/steps), which must be a normal number. In t, k = steps n + j stands in the last bits;
-// moved up they are n in the exponent and j below it, which the table has less of.
-func (f *formula) scaled(t, index value) value {
-	m := f.format()
-	table := m.powers()
-	for j := range table {
-		table[j] -= uint64(j) << (m.bits - m.logSteps)
-	}
-	return f.addBits(f.lookup(table, index), f.shiftBits(t, m.bits-m.logSteps))
 }
 
 // exponential is exp(x), over all of its range.
@@ -189,61 +79,6 @@ func (f *formula) exponential() value {
 func (f *formula) powerOf2(n value) value {
 	m := f.format()
 	return f.shiftBits(f.add(n, f.number(m.magic()+m.bias)), m.bits)
-}
-
-// decay is exp(-a) = (high + low)/scale for a >= 0, for use beside 1: where a > far, and where
-// exp(-a) may be subnormal, it is too large by 2^shift.
-type decay struct {
-	negated   value // -a, no less than a bound behind underflow
-	s, y      value // high is s (1 + y)
-	high, low value
-}
-
-// bound is an a whose exp(-a) times any number of functions that decay is 0.
-func (m format) bound() float64 { return -1.1 * m.underflow }
-
-// decay of the number whose negative is -a; low is added to that if it is not -1.
-func (f *formula) decay(negated, low value) decay {
-	m := f.format()
-	e := f.power(negated, low)
-	isFar := f.less(negated, f.number(-m.far))
-	shifted := f.add(e.t, f.number(m.shift*float64(m.steps)))
-	s := f.scaled(f.pick(isFar, shifted, e.t), e.index)
-	high := f.fma(s, e.y, s)
-	return decay{negated, s, e.y, high, f.fma(s, e.y, f.sub(s, high))}
-}
-
-// farScale is what takes the scale of a decay away again, for negative x: 1 or 2^-shift.
-func (f *formula) farScale(x value) value {
-	m := f.format()
-	return f.pick(f.less(x, f.number(-m.far)), f.number(math.Ldexp(1, -int(m.shift))), f.number(1))
-}
-
-// scaleOrZero is farScale, 0 where exp(-at) is.
-func (f *formula) scaleOrZero(at value) value {
-	return f.pick(f.less(f.number(-f.format().bound()), at), f.farScale(at), f.zero())
-}
-
-// negate is -|x|.
-func (f *formula) negate(x value) value { return f.or(x, f.bits(f.signBit())) }
-
-func (f *formula) zero() value { return f.bits(0) }
-
-// minus is -|x|, bounded its value no less than -bound.
-func (f *formula) minus(x value) (negated, bounded value) {
-	negated = f.negate(x)
-	return negated, f.max(f.number(-f.format().bound()), negated)
-}
-
-// quotient is n/(1 + d) = q + rest, both n and d sums of two numbers.
-func (f *formula) quotient(n, nLow, d, dLow value) (q, rest, r value) {
-	one := f.number(1)
-	high := f.add(one, d)
-	low := f.add(f.sub(d, f.sub(high, one)), dLow) // what the sum was rounded by
-	r = f.div(one, high)
-	q = f.mul(n, r)
-	rest = f.fnma(q, low, f.fnma(q, high, n))
-	return q, f.add(rest, nLow), r
 }
 
 // sigmoid is 1/(1+e) or e/(1+e), e = exp(-|x|).
@@ -277,9 +112,7 @@ func (f *formula) gated(x, at value, e decay, bounded value) value {
 // product is -|x| (q + rest) where the factor decays as exp(at) does for negative x. An infinite x
 // meets no rest but a factor that is exactly 0, or not: x 0 is NaN there, as in x sigmoid(x).
 func (f *formula) product(x, at, q, rest, bounded value) value {
-	scale := f.scaleOrZero(at)
-	negated := f.negate(x)
-	y := f.fma(f.mul(negated, scale), q, f.mul(f.mul(bounded, scale), rest))
+	y := f.mul(f.fma(f.negate(x), q, f.mul(bounded, rest)), f.scaleOrZero(at))
 	return f.or(y, f.sign(x)) // of a sum of two zeros, too
 }
 
@@ -301,7 +134,7 @@ func (f *formula) tanh() value {
 	d := f.add(high, one)
 	dLow := f.add(f.sub(one, f.sub(d, high)), low)
 	r := f.div(one, d)
-	rest := f.fnma(r, dLow, f.fnma(r, d, one))
+	rest := f.low(f.fnma(r, dLow, f.fnma(r, d, one)))
 	twice := f.add(r, r)
 	large := f.sub(one, f.fma(twice, rest, twice))
 	return f.or(f.pick(f.less(a, f.number(0.55)), small, large), f.sign(x))
@@ -321,9 +154,9 @@ func (f *formula) softplus() value {
 	v, first := f.sub(e.high, f.number(0.5)), f.number(c[0])
 	rest := f.horner(c[1:], v)
 	p := f.fma(v, rest, first)
-	pLow := f.add(f.fma(v, rest, f.sub(first, p)), f.number(f.coefficients("log1pRest")[0]))
+	pLow := f.low(f.add(f.fma(v, rest, f.sub(first, p)), f.number(f.coefficients("log1pRest")[0])))
 	square := f.mul(e.high, e.high)
-	low = f.fma(square, pLow, f.fma(f.fms(e.high, e.high, square), p, low))
+	low = f.fma(square, pLow, f.fma(f.low(f.fms(e.high, e.high, square)), p, low))
 	low = f.fma(f.mul(e.low, p), f.add(e.high, e.high), low)
 	y := f.add(sum, f.fma(square, p, low))
 	return f.max(f.mul(y, f.farScale(x)), x)
@@ -354,17 +187,70 @@ func (f *formula) erf() value {
 	x := f.x()
 	a := f.min(f.number(6), f.abs(x))
 	square := f.mul(a, a)
-	small := f.fma(a, f.polynomial("smallErf", square), a)
-	e := f.power(f.negate(square), f.fnma(a, a, square))
+	rest := f.fnma(a, a, square)
+	e := f.power(f.negate(square), rest)
+
+	c := f.coefficients("smallErf")
+	p := f.horner(c[1:], square)
+	p = f.fma(p, square, f.fnma(p, f.low(rest), f.number(c[0])))
+	small := f.fma(a, p, a)
+
 	s := f.scaled(e.t, e.index)
 	t := f.div(f.sub(a, f.number(3)), f.add(a, f.number(3)))
-	large := f.fnma(f.fma(s, e.y, s), f.polynomial("erfc", t), f.number(1))
-	return f.or(f.pick(f.less(a, f.number(1)), small, large), f.sign(x))
+	c = f.coefficients("erfc")
+	first := f.number(c[0])
+	rest = f.horner(c[1:], t)
+	p = f.fma(t, rest, first)
+	pLow := f.low(f.fma(t, rest, f.sub(first, p)))
+	large := f.fnma(s, f.add(p, f.fma(p, e.y, pLow)), f.number(1))
+	return f.or(f.pick(f.less(a, f.number(0.9375)), small, large), f.sign(x))
 }
 
-// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|) = exp(-x^2/2) p/(|x| + 1).
+// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
+// polynomials unless |x| is large.
 func (f *formula) gelu() value {
 	x := f.x()
+	if f.v.double {
+		return f.geluOf(x)
+	}
+	a := f.abs(x)
+	far := f.less(f.number(geluNear), a)
+	f.far = &far
+	index := f.add(a, f.number(1.5*(1<<21))) // the next multiple of 1/4 in the last bits
+	row := func(i int) value { return f.lookup16(f.format().table16(geluTable[i]), index) }
+	t := f.sub(a, row(0))
+	rest := row(len(geluTable) - 1)
+	for i := len(geluTable) - 2; i > 1; i-- {
+		rest = f.fma(rest, t, row(i))
+	}
+	first := row(1)
+	p := f.fma(t, rest, first)
+	pLow := f.fma(t, rest, f.sub(first, p))
+	base := f.pick(f.negative(x), f.zero(), f.number(-1)) // P - 1 for positive x
+	q := f.add(p, base)
+	rest = f.add(f.sub(p, f.sub(q, base)), pLow)
+	negated := f.negate(x)
+	return f.or(f.fma(negated, q, f.mul(negated, rest)), f.sign(x))
+}
+
+// geluNear is the last number of the table's.
+const geluNear = 3.875 - 1.0/(1<<22) // 3.875 would be rounded to 4
+
+func (f *formula) geluFar(near value) value {
+	x := f.x()
+	return f.pick(f.less(f.number(geluNear), f.abs(x)), f.geluOf(x), near)
+}
+
+func (m format) table16(v [16]float64) []uint64 {
+	out := make([]uint64, len(v))
+	for i, x := range v {
+		out[i] = uint64(math.Float32bits(float32(x)))
+	}
+	return out
+}
+
+// geluOf is gelu with P = exp(-x^2/2) p/(|x| + 1).
+func (f *formula) geluOf(x value) value {
 	last := 15.5 // half its square is beyond the bound of exp
 	if f.v.double {
 		last = 41
@@ -387,7 +273,7 @@ func (f *formula) gelu() value {
 	p := f.fma(t, rest, first)
 	pLow := f.add(f.fma(t, rest, f.sub(first, p)), f.number(f.coefficients("geluRest")[0]))
 	q := f.mul(r, p)
-	qLow := f.fma(rLow, p, f.fma(r, pLow, f.fms(r, p, q)))
+	qLow := f.fma(rLow, p, f.fma(r, pLow, f.low(f.fms(r, p, q))))
 
 	u := f.mul(q, e.s)
 	rest = f.fma(e.s, f.fma(q, e.y, qLow), f.fms(q, e.s, u))
