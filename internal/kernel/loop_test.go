@@ -152,7 +152,7 @@ func TestElementwisePositions(t *testing.T) {
 
 // Both vector instruction sets give the same bits.
 func TestElementwiseSets(t *testing.T) {
-	if best() != avx512 {
+	if !runs(avx512) {
 		t.Skip("this machine does not run avx512")
 	}
 	v := everywhere[float64](rand.New(rand.NewPCG(3, 4)), 10_000)
