@@ -27,7 +27,7 @@ func numbered[T Float](rng *rand.Rand, n int) []T {
 	v := make([]T, n)
 	for i := range v {
 		if rng.IntN(8) > 0 {
-			v[i] = T(math.Ldexp(float64(rng.IntN(1<<24)-1<<23), -18-rng.IntN(8)))
+			v[i] = T(math.Ldexp(float64(rng.IntN(1<<24)-1<<23), -13-rng.IntN(24)))
 		}
 	}
 	return v

@@ -66,8 +66,8 @@ func precision(code uint32, double bool) uint32 {
 	return code
 }
 
-// code looks an instruction up.
-func code[V any](table map[string]V, name string) V {
+// known looks an instruction up.
+func known[V any](table map[string]V, name string) V {
 	c, ok := table[name]
 	if !ok {
 		panic("no instruction " + name)
@@ -77,22 +77,22 @@ func code[V any](table map[string]V, name string) V {
 
 func three(name string, double bool, d, n, m int) word {
 	t := arrangement(double)
-	return word{precision(code(threeVectors, name), double) | uint32(m<<16|n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s, v%d.%s", name, d, t, n, t, m, t)}
+	return word{precision(known(threeVectors, name), double) | uint32(m<<16|n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s, v%d.%s", name, d, t, n, t, m, t)}
 }
 
 func two(name string, double bool, d, n int) word {
 	t := arrangement(double)
-	return word{precision(code(twoVectors, name), double) | uint32(n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, t, n, t)}
+	return word{precision(known(twoVectors, name), double) | uint32(n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, t, n, t)}
 }
 
 func withZero(name string, double bool, d, n int) word {
 	t := arrangement(double)
-	return word{precision(code(zeroComparisons, name), double) | uint32(n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s, #0.0", name, d, t, n, t)}
+	return word{precision(known(zeroComparisons, name), double) | uint32(n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s, #0.0", name, d, t, n, t)}
 }
 
 // byLane multiplies n with lane i of m.
 func byLane(name string, double bool, d, n, m, i int) word {
-	c := precision(code(laneProducts, name), double) | uint32(m<<16|n<<5|d)
+	c := precision(known(laneProducts, name), double) | uint32(m<<16|n<<5|d)
 	lane := "s"
 	if double {
 		lane = "d"
@@ -105,11 +105,11 @@ func byLane(name string, double bool, d, n, m, i int) word {
 }
 
 func convert(name string, d, n int) word {
-	c := code(conversions, name)
+	c := known(conversions, name)
 	return word{c.code | uint32(n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, c.to, n, c.from)}
 }
 
-// clear is d = n and not m, bit by bit.
+// clearBits is d = n and not m, bit by bit.
 func clearBits(d, n, m int) word {
 	return word{0x4e601c00 | uint32(m<<16|n<<5|d), fmt.Sprintf("bic v%d.16b, v%d.16b, v%d.16b", d, n, m)}
 }
