@@ -79,7 +79,7 @@ func packs[T Float](run func(*pack), s isa) cases {
 func loops[T Float](run func(*loop[T]), s isa) cases {
 	two := map[operation]bool{opAdd: true, opSub: true, opMul: true, opDiv: true, opDot: true}
 	return func(check func(string, func(*guards))) {
-		for op := opAdd; op <= opTanh; op++ {
+		for op := opAdd; op <= opDot; op++ {
 			step := lanes[T](s)
 			if op == opDot {
 				step = sumLanes[T]()
@@ -94,6 +94,18 @@ func loops[T Float](run func(*loop[T]), s isa) cases {
 						l.dst = at(numbers[T](g, n), 0)
 					}
 					run(&l)
+				})
+			}
+		}
+	}
+}
+
+func functions[T Float](run func(*loop[T]), s isa) cases {
+	return func(check func(string, func(*guards))) {
+		for op := opExp; op <= lastFunction; op++ {
+			for n := lanes[T](s); n <= 5*lanes[T](s); n += lanes[T](s) {
+				check(fmt.Sprintf("operation %d, %d values", op, n), func(g *guards) {
+					run(&loop[T]{dst: at(numbers[T](g, n), 0), a: at(numbers[T](g, n), 0), n: uintptr(n), op: op, scalar: 1.5})
 				})
 			}
 		}

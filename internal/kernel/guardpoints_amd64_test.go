@@ -42,6 +42,10 @@ func entryPoints() map[string]entryPoint {
 		"F64AVX512": {avx512, loops(loopF64AVX512, avx512)}, "F32AVX512": {avx512, loops(loopF32AVX512, avx512)},
 		"F64AVX2": {avx2, loops(loopF64AVX2, avx2)}, "F32AVX2": {avx2, loops(loopF32AVX2, avx2)},
 	})
+	precision("function", map[string]entryPoint{
+		"F64AVX512": {avx512, functions(functionF64AVX512, avx512)}, "F32AVX512": {avx512, functions(functionF32AVX512, avx512)},
+		"F64AVX2": {avx2, functions(functionF64AVX2, avx2)}, "F32AVX2": {avx2, functions(functionF32AVX2, avx2)},
+	})
 	precision("column", map[string]entryPoint{
 		"F64AVX512": {avx512, columns(columnF64AVX512)}, "F32AVX512": {avx512, columns(columnF32AVX512)},
 		"F64AVX2": {avx2, columns(columnF64AVX2)}, "F32AVX2": {avx2, columns(columnF32AVX2)},

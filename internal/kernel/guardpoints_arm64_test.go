@@ -9,6 +9,7 @@ func entryPoints() map[string]entryPoint {
 		"tileF64NEON": {neon, tiles[float64](tileF64NEON, neon)}, "tileF32NEON": {neon, tiles[float32](tileF32NEON, neon)},
 		"packF64NEON": {neon, packs[float64](packF64NEON, neon)}, "packF32NEON": {neon, packs[float32](packF32NEON, neon)},
 		"loopF64NEON": {neon, loops(loopF64NEON, neon)}, "loopF32NEON": {neon, loops(loopF32NEON, neon)},
+		"functionF64NEON": {neon, functions(functionF64NEON, neon)}, "functionF32NEON": {neon, functions(functionF32NEON, neon)},
 		"columnF64NEON": {neon, columns(columnF64NEON)}, "columnF32NEON": {neon, columns(columnF32NEON)},
 		"rankOneF64NEON": {neon, rankOnes(rankOneF64NEON, neon)}, "rankOneF32NEON": {neon, rankOnes(rankOneF32NEON, neon)},
 

@@ -55,6 +55,18 @@ func loopF64AVX2(l *loop[float64])
 func loopF32AVX2(l *loop[float32])
 
 //go:noescape
+func functionF64AVX512(l *loop[float64])
+
+//go:noescape
+func functionF32AVX512(l *loop[float32])
+
+//go:noescape
+func functionF64AVX2(l *loop[float64])
+
+//go:noescape
+func functionF32AVX2(l *loop[float32])
+
+//go:noescape
 func columnF64AVX512(a *column[float64])
 
 //go:noescape
@@ -155,6 +167,10 @@ func runPack[T Float](s isa, p *pack) {
 }
 
 func runLoop[T Float](s isa, l *loop[T]) {
+	if l.op >= opExp {
+		runFunction(s, l)
+		return
+	}
 	switch l := any(l).(type) {
 	case *loop[float64]:
 		if s == avx512 {
@@ -167,6 +183,23 @@ func runLoop[T Float](s isa, l *loop[T]) {
 			loopF32AVX512(l)
 		} else {
 			loopF32AVX2(l)
+		}
+	}
+}
+
+func runFunction[T Float](s isa, l *loop[T]) {
+	switch l := any(l).(type) {
+	case *loop[float64]:
+		if s == avx512 {
+			functionF64AVX512(l)
+		} else {
+			functionF64AVX2(l)
+		}
+	case *loop[float32]:
+		if s == avx512 {
+			functionF32AVX512(l)
+		} else {
+			functionF32AVX2(l)
 		}
 	}
 }

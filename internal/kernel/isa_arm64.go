@@ -24,6 +24,12 @@ func loopF64NEON(l *loop[float64])
 func loopF32NEON(l *loop[float32])
 
 //go:noescape
+func functionF64NEON(l *loop[float64])
+
+//go:noescape
+func functionF32NEON(l *loop[float32])
+
+//go:noescape
 func columnF64NEON(a *column[float64])
 
 //go:noescape
@@ -84,11 +90,24 @@ func runPack[T Float](_ isa, p *pack) {
 }
 
 func runLoop[T Float](_ isa, l *loop[T]) {
+	if l.op >= opExp {
+		runFunction(l)
+		return
+	}
 	switch l := any(l).(type) {
 	case *loop[float64]:
 		loopF64NEON(l)
 	case *loop[float32]:
 		loopF32NEON(l)
+	}
+}
+
+func runFunction[T Float](l *loop[T]) {
+	switch l := any(l).(type) {
+	case *loop[float64]:
+		functionF64NEON(l)
+	case *loop[float32]:
+		functionF32NEON(l)
 	}
 }
 

@@ -10,8 +10,6 @@
 // concurrent use.
 package kernel
 
-import "math"
-
 // Float is the engine's precision.
 type Float interface{ float32 | float64 }
 
@@ -42,54 +40,6 @@ func leakyRelu[T Float](s isa, dst, src []T, a T) {
 			x *= a
 		}
 		dst[i] = x
-	}
-}
-
-// Exp sets dst = exp(src), to 1 ulp. dst may be src.
-func Exp[T Float](dst, src []T) { exp(best(), dst, src) }
-
-func exp[T Float](s isa, dst, src []T) {
-	dst = dst[:len(src)]
-	if s != plain {
-		paddedVectors(s, opExp, dst, src, 0)
-		return
-	}
-	for i, x := range src {
-		dst[i] = T(math.Exp(float64(x)))
-	}
-}
-
-// Sigmoid sets dst = 1/(1 + exp(-src)), without overflow, to 2.5 ulp. dst may be
-// src.
-func Sigmoid[T Float](dst, src []T) { sigmoid(best(), dst, src) }
-
-func sigmoid[T Float](s isa, dst, src []T) {
-	dst = dst[:len(src)]
-	if s != plain {
-		paddedVectors(s, opSigmoid, dst, src, 0)
-		return
-	}
-	for i, x := range src {
-		e := math.Exp(-math.Abs(float64(x)))
-		if x >= 0 {
-			dst[i] = T(1 / (1 + e))
-		} else {
-			dst[i] = T(e / (1 + e))
-		}
-	}
-}
-
-// Tanh sets dst = tanh(src), to 2 ulp. dst may be src.
-func Tanh[T Float](dst, src []T) { tanh(best(), dst, src) }
-
-func tanh[T Float](s isa, dst, src []T) {
-	dst = dst[:len(src)]
-	if s != plain {
-		paddedVectors(s, opTanh, dst, src, 0)
-		return
-	}
-	for i, x := range src {
-		dst[i] = T(math.Tanh(float64(x)))
 	}
 }
 

@@ -28,9 +28,17 @@ const (
 	opLeakyRelu // scalar times what is negative
 	opAxpy      // dst += scalar a, fused
 	opDot
-	opExp
+	opExp // the first of the functions
 	opSigmoid
 	opTanh
+	opSiLU
+	opSoftplus
+	opElu // scalar times exp(a) - 1 for what is negative
+	opErf
+	opGelu
+	opGeluTanh
+
+	lastFunction = opGeluTanh
 )
 
 // wholeVectors runs an operation on as many elements as fill whole vectors and returns how

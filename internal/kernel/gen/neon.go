@@ -11,7 +11,10 @@ type neon struct {
 	double bool
 }
 
-const neonBytes = 32 // of a vector: two registers
+const (
+	neonName  = "NEON"
+	neonBytes = 32 // of a vector: two registers
+)
 
 // R0 holds the argument; R18 and R27 to R30 belong to the system and the assembler.
 

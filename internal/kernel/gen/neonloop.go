@@ -54,18 +54,14 @@ func neonLoops(src *source) {
 		s.ret()
 		for _, o := range operations {
 			s.label(o.name)
-			switch body, ok := neonOperations[o.name]; {
-			case o.name == "dot":
+			if o.name == "dot" {
 				s.dot()
-			case !ok:
-				s.transcendental(o.name)
-			default:
-				s.unrolledBy(o.name, 1, body)
-				s.ret()
+				continue
 			}
+			s.unrolledBy(o.name, 1, known(neonOperations, o.name))
+			s.ret()
 		}
 	}
-	neonConstants(src)
 }
 
 // unrolledBy goes through groups of vectors four by four, then one by one.

@@ -109,6 +109,12 @@ func convert(name string, d, n int) word {
 	return word{c.code | uint32(n<<5|d), fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, c.to, n, c.from)}
 }
 
+// negativeIntegers sets all bits of lanes whose sign bit is set.
+func negativeIntegers(double bool, d, n int) word {
+	t := arrangement(double)
+	return word{precision(0x4ea0a800, double) | uint32(n<<5|d), fmt.Sprintf("cmlt v%d.%s, v%d.%s, #0", d, t, n, t)}
+}
+
 // clearBits is d = n and not m, bit by bit.
 func clearBits(d, n, m int) word {
 	return word{0x4e601c00 | uint32(m<<16|n<<5|d), fmt.Sprintf("bic v%d.16b, v%d.16b, v%d.16b", d, n, m)}

@@ -1,0 +1,377 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// code turns a formula into instructions.
+type code struct {
+	*source
+	f      *formula
+	pool   *pool
+	last   []int          // step that reads a value last
+	at     map[value]int  // register of a value, vector or mask
+	free   []int          // vector registers
+	masks  []int          // mask registers
+	pinned map[value]bool // constants that stay in their registers
+	dying  []value        // read for the last time by the step in work
+	total  int            // vector registers
+	peak   int            // most of them in use at once
+}
+
+// pool is the constants and tables of a file in memory, by their bits and width.
+type pool struct {
+	keys []string
+	bits map[string][]uint64
+	size map[string]int
+}
+
+const vectorRegisters, maskRegisters = 32, 7
+
+// loopOver writes the loop that applies a formula, made by body, to all elements: CX
+// bytes behind SI, written behind R8.
+func (s *source) loopOver(p *pool, v vector, name string, body func(f *formula) value) {
+	f := &formula{v: v}
+	result := body(f)
+	f.steps[result].taken++
+	registers := 16
+	if v.bytes == 64 {
+		registers = vectorRegisters
+	}
+	trial := newCode(&source{}, &pool{bits: map[string][]uint64{}, size: map[string]int{}}, f, result, 64)
+	trial.scalar()
+	trial.body()
+	c := newCode(s, p, f, result, registers)
+	c.scalar()
+	c.pin(registers - trial.peak)
+	s.label(name + "_loop")
+	c.body()
+	s.op("ADDQ", imm(v.bytes), "CX")
+	s.op("JLT", name+"_loop")
+	s.finish()
+}
+
+func newCode(s *source, p *pool, f *formula, result value, registers int) *code {
+	c := &code{source: s, f: f, pool: p, total: registers, at: map[value]int{}, pinned: map[value]bool{}, last: make([]int, len(f.steps))}
+	for i, st := range f.steps {
+		for _, a := range st.args {
+			c.last[a] = i
+		}
+	}
+	c.last[result] = len(f.steps)
+	for i := registers - 1; i >= 0; i-- {
+		c.free = append(c.free, i)
+	}
+	for i := maskRegisters; i > 0; i-- {
+		c.masks = append(c.masks, i)
+	}
+	return c
+}
+
+// pin loads as many constants and tables as there are registers for, the most used first.
+func (c *code) pin(many int) {
+	var all []value
+	for i, s := range c.f.steps {
+		if s.op == "constant" || s.op == "lookup" {
+			all = append(all, value(i))
+		}
+	}
+	use := func(i value) int {
+		if c.f.steps[i].op == "lookup" {
+			return 3 // whole vectors are dearer to read
+		}
+		return c.f.steps[i].taken
+	}
+	slices.SortStableFunc(all, func(i, j value) int { return use(j) - use(i) })
+	for _, i := range all[:max(0, min(many, len(all)))] {
+		r := c.take()
+		c.pinned[c.key(i)] = true
+		c.at[c.key(i)] = r
+		c.op(c.f.v.p("VMOVU"), c.table(c.f.steps[i].bits), c.f.v.r(r))
+	}
+}
+
+// scalar keeps the scalar of the loop in a register.
+func (c *code) scalar() {
+	for i, s := range c.f.steps {
+		if s.op == "scalar" {
+			c.pinned[value(i)] = true
+			c.at[value(i)] = c.take()
+			c.op(c.f.v.broadcast(), mem(loopScalar, "DI"), c.f.v.r(c.at[value(i)]))
+		}
+	}
+}
+
+// key is where a pinned value is filed: a lookup's table is not its result.
+func (c *code) key(i value) value {
+	if c.f.steps[i].op == "lookup" {
+		return -1 - i
+	}
+	return i
+}
+
+func (c *code) take() int {
+	if len(c.free) == 0 {
+		panic("out of registers")
+	}
+	r := c.free[len(c.free)-1]
+	c.free = c.free[:len(c.free)-1]
+	return r
+}
+
+// table is where a constant or table lies in memory, repeated over a vector.
+func (c *code) table(bits []uint64) string {
+	return fmt.Sprintf("values<>+%d(SB)", c.pool.place(bits, c.f.v))
+}
+
+// place is where an entry lies, in bytes from the beginning.
+func (p *pool) place(bits []uint64, v vector) int {
+	key := fmt.Sprintf("%x_%d", bits, v.size())
+	if _, ok := p.bits[key]; !ok {
+		p.keys = append(p.keys, key)
+		p.bits[key], p.size[key] = bits, v.size()
+	}
+	return v.bytes * slices.Index(p.keys, key)
+}
+
+// write writes the pool, every entry repeated to a vector's length.
+func (p *pool) write(s *source, bytes int) {
+	s.line("")
+	for i, key := range p.keys {
+		bits := p.bits[key]
+		for at := 0; at < bytes; at += 8 {
+			word := bits[at/8%len(bits)]
+			if p.size[key] == 4 {
+				word = bits[at/4%len(bits)] | bits[(at/4+1)%len(bits)]<<32
+			}
+			s.line(fmt.Sprintf("DATA values<>+%d(SB)/8, $0x%016x", i*bytes+at, word))
+		}
+	}
+	s.line(fmt.Sprintf("GLOBL values<>(SB), RODATA|NOPTR, $%d", len(p.keys)*bytes))
+}
+
+func (c *code) body() {
+	for i := range c.f.steps {
+		c.step(value(i))
+	}
+}
+
+// inRegister tells whether a value is in a register, not a constant in memory.
+func (c *code) inRegister(a value) bool {
+	_, ok := c.at[a]
+	return ok
+}
+
+// reg is the register of a value; constants in memory are loaded into one that is free.
+func (c *code) reg(a value) string {
+	if !c.inRegister(a) {
+		r := c.take()
+		c.at[a] = r
+		c.op(c.f.v.p("VMOVU"), c.table(c.f.steps[a].bits), c.f.v.r(r))
+		c.dying = append(c.dying, a) // the next reader loads it again
+		c.peak = max(c.peak, c.used())
+	}
+	return c.f.v.r(c.at[a])
+}
+
+// operand is a register or memory.
+func (c *code) operand(a value) string {
+	if c.inRegister(a) {
+		return c.f.v.r(c.at[a])
+	}
+	return c.table(c.f.steps[a].bits)
+}
+
+func (c *code) used() int { return c.total - len(c.free) }
+
+// dies tells whether a value is read for the last time by step i, so that its register
+// may be overwritten.
+func (c *code) dies(a value, i value) bool {
+	return !c.pinned[a] && (c.last[a] == int(i) || c.f.steps[a].op == "constant")
+}
+
+// release frees the registers of what step i reads last.
+func (c *code) release(i value) {
+	for _, a := range c.f.steps[i].args {
+		if c.dies(a, i) {
+			c.drop(a)
+		}
+	}
+	for _, a := range c.dying {
+		c.drop(a)
+	}
+	c.dying = nil
+}
+
+func (c *code) drop(a value) {
+	r, ok := c.at[a]
+	if !ok {
+		return
+	}
+	delete(c.at, a)
+	if c.f.steps[a].mask && c.f.v.bytes == 64 {
+		c.masks = append(c.masks, r)
+	} else {
+		c.free = append(c.free, r)
+	}
+}
+
+// into gives the result of step i a register, one of its dying arguments' if there is.
+func (c *code) into(i value) string {
+	c.release(i)
+	r := c.take()
+	c.at[i] = r
+	c.peak = max(c.peak, c.used())
+	return c.f.v.r(r)
+}
+
+// commutative lists the instructions whose operands may change places.
+var commutative = map[string]bool{"VADD": true, "VMUL": true, "VAND": true, "VOR": true, "VPADD": true}
+
+func (c *code) step(i value) {
+	s, v := c.f.steps[i], c.f.v
+	switch s.op {
+	case "constant":
+	case "x":
+		c.op(v.p("VMOVU"), "(SI)(CX*1)", c.into(i))
+	case "VFMADD", "VFMSUB", "VFNMADD":
+		c.fused(i)
+	case "less":
+		c.less(i)
+	case "negative":
+		from := c.reg(s.args[0])
+		c.release(i)
+		c.op(v.integer("VPMOV")+"2M", from, c.mask(i))
+	case "pick":
+		c.pick(i)
+	case "lookup":
+		c.lookup(i)
+	case "VPSLL", "VPSHUFD", "VROUND":
+		name := map[string]string{"VPSLL": v.integer("VPSLL"), "VPSHUFD": "VPSHUFD", "VROUND": v.p("VROUND")}[s.op]
+		from := c.reg(s.args[0])
+		c.op(name, imm(s.imm), from, c.into(i))
+	case "scalar": // before the loop
+	default:
+		c.binary(i)
+	}
+	if c.last[i] == len(c.f.steps) {
+		c.op(v.p("VMOVU"), v.r(c.at[i]), "(R8)(CX*1)")
+	}
+}
+
+// integer is an instruction on integers of the vector's elements.
+func (v vector) integer(name string) string {
+	if v.double {
+		return name + "Q"
+	}
+	return name + "D"
+}
+
+func (c *code) binary(i value) {
+	s := c.f.steps[i]
+	a, b := s.args[0], s.args[1]
+	if !c.inRegister(a) && c.inRegister(b) && commutative[s.op] {
+		a, b = b, a
+	}
+	first := c.reg(a)
+	second := c.operand(b)
+	name := c.f.v.p(s.op)
+	if s.op == "VPADD" {
+		name = c.f.v.integer(s.op)
+	}
+	c.op(name, second, first, c.into(i))
+}
+
+// fused picks the form of a multiply-add that overwrites an operand nobody needs any more.
+func (c *code) fused(i value) {
+	s := c.f.steps[i]
+	a, b, add := s.args[0], s.args[1], s.args[2]
+	dead := func(x value) bool { return c.inRegister(x) && c.dies(x, i) }
+	if !dead(a) && dead(b) || !c.inRegister(a) {
+		a, b = b, a
+	}
+	var to value
+	switch {
+	case dead(add) && add != a && add != b:
+		to = add
+		if !c.inRegister(a) {
+			c.reg(a)
+		}
+		c.op(c.f.v.p(s.op+"231"), c.operand(b), c.reg(a), c.reg(add))
+	case dead(a) && a != b && a != add:
+		to = a
+		if !c.inRegister(b) && c.inRegister(add) {
+			c.op(c.f.v.p(s.op+"132"), c.operand(b), c.reg(add), c.reg(a))
+		} else {
+			c.reg(b)
+			c.op(c.f.v.p(s.op+"213"), c.operand(add), c.reg(b), c.reg(a))
+		}
+	default:
+		c.reg(a)
+		first, second := c.reg(a), c.operand(b)
+		from := c.operand(add)
+		r := c.take()
+		c.op(c.f.v.p("VMOVU"), from, c.f.v.r(r))
+		c.op(c.f.v.p(s.op+"231"), second, first, c.f.v.r(r))
+		c.peak = max(c.peak, c.used()+1)
+		c.release(i)
+		c.at[i] = r
+		return
+	}
+	r := c.at[to]
+	delete(c.at, to)
+	c.release(i)
+	c.at[i] = r
+	c.peak = max(c.peak, c.used())
+}
+
+func (c *code) mask(i value) string {
+	r := c.masks[len(c.masks)-1]
+	c.masks = c.masks[:len(c.masks)-1]
+	c.at[i] = r
+	return fmt.Sprintf("K%d", r)
+}
+
+func (c *code) less(i value) {
+	s := c.f.steps[i]
+	first, second := c.reg(s.args[0]), c.operand(s.args[1])
+	to := ""
+	if c.f.v.bytes == 64 {
+		c.release(i)
+		to = c.mask(i)
+	} else {
+		to = c.into(i)
+	}
+	c.op(c.f.v.p("VCMP"), "$1", second, first, to)
+}
+
+func (c *code) pick(i value) {
+	s := c.f.steps[i]
+	m, yes, no := s.args[0], s.args[1], s.args[2]
+	if c.f.v.bytes == 64 {
+		k := fmt.Sprintf("K%d", c.at[m])
+		first := c.reg(no)
+		second := c.operand(yes)
+		c.op(c.f.v.p("VBLENDM"), second, first, k, c.into(i))
+		return
+	}
+	k := c.reg(m)
+	first := c.reg(no)
+	second := c.operand(yes)
+	c.op(c.f.v.p("VBLENDV"), k, second, first, c.into(i))
+}
+
+func (c *code) lookup(i value) {
+	s := c.f.steps[i]
+	table := c.table(s.bits)
+	if c.pinned[c.key(i)] {
+		table = c.f.v.r(c.at[c.key(i)])
+	}
+	index := c.reg(s.args[0])
+	name := "VPERMPS"
+	if c.f.v.double && c.f.v.bytes == 64 {
+		name = "VPERMPD"
+	}
+	c.op(name, table, index, c.into(i))
+}

@@ -1,0 +1,421 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// functions by their number from firstFunction on, as the constants of package kernel count them.
+var functions = []struct {
+	name string
+	body func(f *formula) value
+}{
+	{"exp", (*formula).exponential},
+	{"sigmoid", (*formula).sigmoid},
+	{"tanh", (*formula).tanh},
+	{"silu", (*formula).silu},
+	{"softplus", (*formula).softplus},
+	{"elu", (*formula).elu},
+	{"erf", (*formula).erf},
+	{"gelu", (*formula).gelu},
+	{"geluTanh", (*formula).geluTanh},
+}
+
+// transcendental writes the functions in both precisions of an instruction set.
+func transcendental(s *source, set isa) {
+	p := &pool{bits: map[string][]uint64{}, size: map[string]int{}}
+	for _, double := range []bool{true, false} {
+		v := vector{set, double}
+		s.function("function"+v.typ(), "l", fmt.Sprintf("function%s runs one function over a loop's values: see type loop.", v.typ()))
+		s.op("MOVQ", mem(loopDst, "DI"), "R8")
+		s.op("MOVQ", mem(loopA, "DI"), "SI")
+		s.op("MOVQ", mem(loopN, "DI"), "CX")
+		s.op("SHLQ", imm(map[bool]int{false: 2, true: 3}[double]), "CX")
+		s.op("ADDQ", "CX", "SI")
+		s.op("ADDQ", "CX", "R8")
+		s.op("NEGQ", "CX")
+		s.op("MOVQ", mem(loopOp, "DI"), "AX")
+		for i, o := range functions {
+			s.op("CMPQ", "AX", imm(len(operations)+i))
+			s.op("JEQ", o.name)
+		}
+		s.finish()
+		for _, o := range functions {
+			s.label(o.name)
+			s.loopOver(p, v, o.name, o.body)
+		}
+	}
+	p.write(s, set.bytes)
+}
+
+// format is what the formulas need to know of a precision.
+type format struct {
+	bits      int     // of the mantissa behind the point
+	steps     int     // of the table of powers of 2 between 1 and 2
+	logSteps  int     // their logarithm
+	bias      float64 // of the exponent
+	underflow float64 // exp of it is 0
+	overflow  float64 // exp of it is infinite
+	far       float64 // exp(-far) is normal, and nothing beside 1
+	shift     float64 // a power of 2 that exp(-underflow) times 2^shift is normal with
+}
+
+func (f *formula) format() format {
+	if f.v.double {
+		return format{52, 4, 2, 1023, -745.2, 709.8, 690, 512}
+	}
+	return format{23, 8, 3, 127, -104, 88.8, 70, 64}
+}
+
+// magic plus a small integer has that integer in its last bits.
+func (m format) magic() float64 { return math.Ldexp(1.5, m.bits) }
+
+// round is x in the precision.
+func (m format) round(x float64) float64 {
+	if m.bits == 23 {
+		return float64(float32(x))
+	}
+	return x
+}
+
+// split is an accurate number as a sum of two of the precision.
+func (m format) split(x *big.Float) (hi, lo float64) {
+	h, _ := x.Float64()
+	hi = m.round(h)
+	rest := new(big.Float).SetPrec(200).Sub(x, big.NewFloat(hi))
+	l, _ := rest.Float64()
+	return hi, m.round(l)
+}
+
+// exact reads a constant of 40 digits.
+func exact(digits string) *big.Float {
+	x, _, err := big.ParseFloat(digits, 10, 200, big.ToNearestEven)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func over(x *big.Float, by int) *big.Float {
+	return new(big.Float).SetPrec(200).Quo(x, big.NewFloat(float64(by)))
+}
+
+var ln2 = exact("0.69314718055994530941723212145817656807550013436026")
+
+// power is exp(x) in parts: 2^(k/steps) (1 + y), |y| < 1/20 or 1/10.
+type power struct {
+	k, t, index, y value
+}
+
+// power of x = high + low; low may be none (-1).
+func (f *formula) power(high, low value) power {
+	m := f.format()
+	hi, lo := m.split(over(ln2, m.steps))
+	t := f.fma(high, f.number(float64(m.steps)*math.Log2E), f.number(m.magic()))
+	k := f.sub(t, f.number(m.magic()))
+	r := f.fnma(k, f.number(lo), f.fnma(k, f.number(hi), high)) // the inner one is exact
+	if low >= 0 {
+		r = f.add(r, low)
+	}
+	index := f.index(t)
+	square := f.mul(r, r)
+	y := f.fma(square, f.polynomial("exp", r), f.add(r, f.lookup(m.powersRest(), index)))
+	return power{k, t, index, y}
+}
+
+// step is the power of 2 nearest below entry j of the table: 2^(j/steps).
+func (m format) stepOf(j int) (hi, rest float64) {
+	x := big.NewFloat(math.Ldexp(1, j)).SetPrec(400)
+	for n := m.steps; n > 1; n /= 2 {
+		x = new(big.Float).SetPrec(400).Sqrt(x)
+	}
+	hi, lo := m.split(x)
+	return hi, m.round(lo / hi)
+}
+
+func (m format) table(entry func(j int) float64) []uint64 {
+	out := make([]uint64, m.steps)
+	for j := range out {
+		if out[j] = math.Float64bits(entry(j)); m.bits == 23 {
+			out[j] = uint64(math.Float32bits(float32(entry(j))))
+		}
+	}
+	return out
+}
+
+// powers is the table of 2^(j/steps), powersRest that of what is missing in it, relatively.
+func (m format) powers() []uint64 {
+	return m.table(func(j int) float64 { hi, _ := m.stepOf(j); return hi })
+}
+
+func (m format) powersRest() []uint64 {
+	return m.table(func(j int) float64 { _, rest := m.stepOf(j); return rest })
+}
+
+// scaled is 2^(k/steps), which must be a normal number. In t, k = steps n + j stands in the last bits;
+// moved up they are n in the exponent and j below it, which the table has less of.
+func (f *formula) scaled(t, index value) value {
+	m := f.format()
+	table := m.powers()
+	for j := range table {
+		table[j] -= uint64(j) << (m.bits - m.logSteps)
+	}
+	return f.addBits(f.lookup(table, index), f.shiftBits(t, m.bits-m.logSteps))
+}
+
+// exponential is exp(x), over all of its range.
+func (f *formula) exponential() value {
+	m := f.format()
+	x := f.x()
+	x = f.min(f.number(m.overflow), f.max(f.number(m.underflow), x))
+	e := f.power(x, -1)
+	if f.v.bytes == 64 {
+		p := f.lookup(m.powers(), e.index)
+		return f.do("VSCALEF", f.fma(p, e.y, p), f.mul(e.k, f.number(1/float64(m.steps))))
+	}
+	// In two steps, the first one exact.
+	half := f.add1(step{op: "VROUND", args: []value{f.mul(e.k, f.number(0.5/float64(m.steps)))}, imm: 9}) // down
+	rest := f.add(f.fnma(half, f.number(float64(m.steps)), e.k), f.number(m.magic()))
+	p := f.scaled(rest, e.index)
+	return f.mul(f.fma(p, e.y, p), f.powerOf2(half))
+}
+
+// powerOf2 is 2^n of an integer n.
+func (f *formula) powerOf2(n value) value {
+	m := f.format()
+	return f.shiftBits(f.add(n, f.number(m.magic()+m.bias)), m.bits)
+}
+
+// decay is exp(-a) = (high + low)/scale for a >= 0, for use beside 1: where a > far, and where
+// exp(-a) may be subnormal, it is too large by 2^shift.
+type decay struct {
+	negated   value // -a, no less than a bound behind underflow
+	s, y      value // high is s (1 + y)
+	high, low value
+}
+
+// bound is an a whose exp(-a) times any number of functions that decay is 0.
+func (m format) bound() float64 { return -1.1 * m.underflow }
+
+// decay of the number whose negative is -a; low is added to that if it is not -1.
+func (f *formula) decay(negated, low value) decay {
+	m := f.format()
+	e := f.power(negated, low)
+	isFar := f.less(negated, f.number(-m.far))
+	shifted := f.add(e.t, f.number(m.shift*float64(m.steps)))
+	s := f.scaled(f.pick(isFar, shifted, e.t), e.index)
+	high := f.fma(s, e.y, s)
+	return decay{negated, s, e.y, high, f.fma(s, e.y, f.sub(s, high))}
+}
+
+// farScale is what takes the scale of a decay away again, for negative x: 1 or 2^-shift.
+func (f *formula) farScale(x value) value {
+	m := f.format()
+	return f.pick(f.less(x, f.number(-m.far)), f.number(math.Ldexp(1, -int(m.shift))), f.number(1))
+}
+
+// scaleOrZero is farScale, 0 where exp(-at) is.
+func (f *formula) scaleOrZero(at value) value {
+	return f.pick(f.less(f.number(-f.format().bound()), at), f.farScale(at), f.zero())
+}
+
+// negate is -|x|.
+func (f *formula) negate(x value) value { return f.or(x, f.bits(f.signBit())) }
+
+func (f *formula) zero() value { return f.bits(0) }
+
+// minus is -|x|, bounded its value no less than -bound.
+func (f *formula) minus(x value) (negated, bounded value) {
+	negated = f.negate(x)
+	return negated, f.max(f.number(-f.format().bound()), negated)
+}
+
+// quotient is n/(1 + d) = q + rest, both n and d sums of two numbers, d at most 1 or so.
+func (f *formula) quotient(n, nLow, d, dLow value) (q, rest, r value) {
+	one := f.number(1)
+	high := f.add(one, d)
+	low := f.add(f.sub(d, f.sub(high, one)), dLow) // what the sum was rounded by
+	r = f.div(one, high)
+	q = f.mul(n, r)
+	rest = f.fnma(q, low, f.fnma(q, high, n))
+	return q, f.add(rest, nLow), r
+}
+
+// sigmoid is 1/(1+e) or e/(1+e), e = exp(-|x|).
+func (f *formula) sigmoid() value {
+	x := f.x()
+	_, bounded := f.minus(x)
+	e := f.decay(bounded, -1)
+	negative := f.negative(x)
+	n := f.pick(negative, e.high, f.number(1))
+	nLow := f.pick(negative, e.low, f.zero())
+	q, rest, r := f.quotient(n, nLow, e.high, e.low)
+	return f.mul(f.fma(rest, r, q), f.farScale(x))
+}
+
+// silu is x sigmoid(x), as -|x| (-1)/(1+e) for positive x.
+func (f *formula) silu() value {
+	x := f.x()
+	_, bounded := f.minus(x)
+	return f.gated(x, x, f.decay(bounded, -1), bounded)
+}
+
+// gated is x/(1+e) or x e/(1+e) by the sign of x, where e = exp(-|at|).
+func (f *formula) gated(x, at value, e decay, bounded value) value {
+	negative := f.negative(x)
+	n := f.pick(negative, e.high, f.number(-1))
+	nLow := f.pick(negative, e.low, f.zero())
+	q, rest, r := f.quotient(n, nLow, e.high, e.low)
+	return f.product(x, at, q, f.mul(rest, r), bounded)
+}
+
+// product is -|x| (q + rest) where the factor decays as exp(at) does for negative x. An infinite x
+// meets no rest but a factor that is exactly 0, or not: x 0 is NaN there, as in x sigmoid(x).
+func (f *formula) product(x, at, q, rest, bounded value) value {
+	scale := f.scaleOrZero(at)
+	negated := f.negate(x)
+	y := f.fma(f.mul(negated, scale), q, f.mul(f.mul(bounded, scale), rest))
+	return f.or(y, f.sign(x)) // of a sum of two zeros, too
+}
+
+// tanh is an odd polynomial near 0, 1 - 2/(1 + exp(2|x|)) elsewhere.
+func (f *formula) tanh() value {
+	x := f.x()
+	one := f.number(1)
+	saturated := 10.0
+	if f.v.double {
+		saturated = 20
+	}
+	a := f.min(f.number(saturated), f.abs(x))
+	square := f.mul(a, a)
+	small := f.fma(a, f.mul(square, f.polynomial("tanh", square)), a)
+	e := f.power(f.add(a, a), -1)
+	s := f.scaled(e.t, e.index)
+	high := f.fma(s, e.y, s)
+	low := f.fma(s, e.y, f.sub(s, high))
+	d := f.add(high, one)
+	dLow := f.add(f.sub(one, f.sub(d, high)), low)
+	r := f.div(one, d)
+	rest := f.fnma(r, dLow, f.fnma(r, d, one))
+	twice := f.add(r, r)
+	large := f.sub(one, f.fma(twice, rest, twice))
+	return f.or(f.pick(f.less(a, f.number(0.55)), small, large), f.sign(x))
+}
+
+// softplus is max(x, 0) + log(1+e), e = exp(-|x|), log(1+e) = e + e^2 p(e - 1/2).
+func (f *formula) softplus() value {
+	x := f.x()
+	_, bounded := f.minus(x)
+	e := f.decay(bounded, -1)
+	positive := f.min(f.number(1000), f.max(f.zero(), x)) // Inf - Inf below would be NaN
+	large, little := f.max(positive, e.high), f.min(positive, e.high)
+	sum := f.add(large, little)
+	low := f.add(f.sub(little, f.sub(sum, large)), e.low)
+
+	c := f.coefficients("log1p")
+	v, first := f.sub(e.high, f.number(0.5)), f.number(c[0])
+	rest := f.horner(c[1:], v)
+	p := f.fma(v, rest, first)
+	pLow := f.add(f.fma(v, rest, f.sub(first, p)), f.number(f.coefficients("log1pRest")[0]))
+	square := f.mul(e.high, e.high)
+	low = f.fma(square, pLow, f.fma(f.fms(e.high, e.high, square), p, low))
+	low = f.fma(f.mul(e.low, p), f.add(e.high, e.high), low)
+	y := f.add(sum, f.fma(square, p, low))
+	return f.max(f.mul(y, f.farScale(x)), x)
+}
+
+// elu is x, or scalar (exp(x) - 1) for negative x, summed without cancellation: 2^n (1+y) - 1,
+// |y| < 1/2.
+func (f *formula) elu() value {
+	m := f.format()
+	x := f.x()
+	least := -20.0
+	if f.v.double {
+		least = -40
+	}
+	bounded := f.max(f.number(least), f.min(f.zero(), x))
+	hi, lo := m.split(ln2)
+	t := f.fma(bounded, f.number(math.Log2E), f.number(m.magic()+m.bias))
+	n := f.sub(t, f.number(m.magic()+m.bias))
+	r := f.fnma(n, f.number(lo), f.fnma(n, f.number(hi), bounded))
+	y := f.fma(f.mul(r, r), f.polynomial("expm1", r), r)
+	s := f.shiftBits(t, m.bits)
+	e := f.fma(s, y, f.sub(s, f.number(1)))
+	return f.pick(f.less(x, f.zero()), f.mul(f.do("scalar"), e), x)
+}
+
+// erf is an odd polynomial near 0, 1 - exp(-x^2) p elsewhere.
+func (f *formula) erf() value {
+	x := f.x()
+	a := f.min(f.number(6), f.abs(x))
+	square := f.mul(a, a)
+	small := f.fma(a, f.polynomial("smallErf", square), a)
+	e := f.power(f.negate(square), f.fnma(a, a, square))
+	s := f.scaled(e.t, e.index)
+	t := f.div(f.sub(a, f.number(3)), f.add(a, f.number(3)))
+	large := f.fnma(f.fma(s, e.y, s), f.polynomial("erfc", t), f.number(1))
+	return f.or(f.pick(f.less(a, f.number(1)), small, large), f.sign(x))
+}
+
+// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|) = exp(-x^2/2) p/(|x| + 1).
+func (f *formula) gelu() value {
+	x := f.x()
+	last := 15.5 // half its square is beyond the bound of exp
+	if f.v.double {
+		last = 41
+	}
+	a := f.min(f.number(last), f.abs(x))
+	square := f.mul(a, a)
+	half := f.number(-0.5)
+	e := f.decay(f.mul(square, half), f.mul(f.fms(a, a, square), half))
+
+	one := f.number(1)
+	d := f.add(a, one)
+	dLow := f.sub(a, f.sub(d, one))
+	r := f.div(one, d)
+	rLow := f.mul(r, f.fnma(r, dLow, f.fnma(r, d, one)))
+	t := f.fma(f.number(2), f.div(a, f.add(a, f.number(4))), f.number(-1)) // (a - 4)/(a + 4)
+
+	c := f.coefficients("gelu")
+	first := f.number(c[0])
+	rest := f.horner(c[1:], t)
+	p := f.fma(t, rest, first)
+	pLow := f.add(f.fma(t, rest, f.sub(first, p)), f.number(f.coefficients("geluRest")[0]))
+	q := f.mul(r, p)
+	qLow := f.fma(rLow, p, f.fma(r, pLow, f.fms(r, p, q)))
+
+	u := f.mul(q, e.s)
+	rest = f.fma(e.s, f.fma(q, e.y, qLow), f.fms(q, e.s, u))
+	tail := f.add(u, rest)
+	tailLow := f.sub(rest, f.sub(tail, u))
+
+	base := f.pick(f.negative(x), f.zero(), f.number(-1)) // P - 1 for positive x
+	q = f.add(tail, base)
+	rest = f.add(f.sub(tail, f.sub(q, base)), tailLow)
+	return f.product(x, f.or(f.abs(e.negated), f.sign(x)), q, rest, f.negate(a))
+}
+
+const pi = "3.14159265358979323846264338327950288419716939937511"
+
+// geluTanh is x sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3) as a sum of two numbers.
+func (f *formula) geluTanh() value {
+	m := f.format()
+	c := new(big.Float).SetPrec(200).Sqrt(new(big.Float).SetPrec(200).Quo(big.NewFloat(8), exact(pi)))
+	first, firstLow := m.split(c)
+	cube, cubeLow := m.split(new(big.Float).SetPrec(200).Mul(c, exact("0.044715")))
+
+	x := f.x()
+	a := f.max(f.number(-30), f.negate(x))
+	square := f.mul(a, a)
+	squareLow := f.fms(a, a, square)
+	p := f.mul(f.number(cube), square)
+	pLow := f.fma(f.number(cube), squareLow, f.fma(f.number(cubeLow), square, f.fms(f.number(cube), square, p)))
+	large, little := f.max(f.number(first), p), f.min(f.number(first), p)
+	w := f.add(large, little)
+	wLow := f.add(f.sub(little, f.sub(w, large)), f.add(pLow, f.number(firstLow)))
+	v := f.mul(a, w)
+	vLow := f.fma(a, wLow, f.fms(a, w, v))
+	e := f.decay(f.max(f.number(-m.bound()), v), vLow)
+	return f.gated(x, f.or(f.abs(v), f.sign(x)), e, a)
+}
