@@ -49,7 +49,7 @@ func Axpy[T Float](dst, src []T, a T) { axpy(best(), dst, src, a) }
 func axpy[T Float](s isa, dst, src []T, a T) {
 	dst = dst[:len(src)]
 	if s != plain {
-		paddedVectors(s, opAxpy, dst, src, a)
+		paddedVectors(s, loop[T]{op: opAxpy, scalar: a}, dst, src)
 		return
 	}
 	for i, x := range src {

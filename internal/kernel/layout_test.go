@@ -60,8 +60,8 @@ func TestOffsets(t *testing.T) {
 	}{
 		{"tile", tile{}, nil},
 		{"pack", pack{}, nil},
-		{"loop", loop[float64]{}, nil},
-		{"loop", loop[float32]{}, nil},
+		{"loop", loop[float64]{}, map[string]string{"second": "loopScalar+1"}},
+		{"loop", loop[float32]{}, map[string]string{"second": "loopScalar+1"}},
 		{"column", column[float64]{}, map[string]string{"least": "columnBias+1"}},
 		{"column", column[float32]{}, map[string]string{"least": "columnBias+1"}},
 		{"rankOne", rankOne[float64]{}, map[string]string{"least": "rankOneFloor"}},

@@ -8,6 +8,7 @@ type loop[T Float] struct {
 	n         uintptr // elements: whole vectors of them, at least one
 	op        operation
 	scalar    T // dot leaves its result here
+	second    T
 }
 
 // operation numbers the loops of the assembly.
@@ -37,8 +38,12 @@ const (
 	opErf
 	opGelu
 	opGeluTanh
+	opMish
+	opSoftsign
+	opHardSigmoid // scalar a + second
+	opHardSwish
 
-	lastFunction = opGeluTanh
+	lastFunction = opHardSwish
 )
 
 // wholeVectors runs an operation on as many elements as fill whole vectors and returns how
@@ -57,16 +62,21 @@ func wholeVectors[T Float](s isa, op operation, dst, a, b []T, scalar T) int {
 	return n
 }
 
-// paddedVectors is wholeVectors, with the rest in a vector that is filled up with zeros: all
-// elements go through the same instructions, wherever they are.
-func paddedVectors[T Float](s isa, op operation, dst, a []T, scalar T) {
-	i := wholeVectors(s, op, dst, a, nil, scalar)
-	if i == len(a) {
+// paddedVectors is wholeVectors of l's operation and scalars, with the rest in a vector that is
+// filled up with zeros: all elements go through the same instructions, wherever they are.
+func paddedVectors[T Float](s isa, l loop[T], dst, a []T) {
+	n := len(a) - len(a)%lanes[T](s)
+	if n > 0 {
+		l.dst, l.a, l.n = at(dst, 0), at(a, 0), uintptr(n)
+		runLoop(s, &l)
+	}
+	if n == len(a) {
 		return
 	}
 	var x, y [64 / 4]T
-	copy(x[:], a[i:])
-	copy(y[:], dst[i:])
-	wholeVectors(s, op, y[:lanes[T](s)], x[:lanes[T](s)], nil, scalar)
-	copy(dst[i:], y[:len(a)-i])
+	copy(x[:], a[n:])
+	copy(y[:], dst[n:])
+	l.dst, l.a, l.n = at(y[:], 0), at(x[:], 0), uintptr(lanes[T](s))
+	runLoop(s, &l)
+	copy(dst[n:], y[:len(a)-n])
 }

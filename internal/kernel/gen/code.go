@@ -92,13 +92,13 @@ func (c *code) pin(many int) {
 	}
 }
 
-// scalar keeps the scalar of the loop in a register.
+// scalar keeps the scalars of the loop in registers.
 func (c *code) scalar() {
 	for i, s := range c.f.steps {
 		if s.op == "scalar" {
 			c.pinned[value(i)] = true
 			c.at[value(i)] = c.take()
-			c.op(c.f.v.broadcast(), mem(loopScalar, "DI"), c.f.v.r(c.at[value(i)]))
+			c.op(c.f.v.broadcast(), mem(loopScalar+s.imm*c.f.v.size(), "DI"), c.f.v.r(c.at[value(i)]))
 		}
 	}
 }

@@ -39,6 +39,9 @@ func (f *formula) do(op string, args ...value) value { return f.add1(step{op: op
 // x is the argument. It is read once, before everything else.
 func (f *formula) x() value { return f.do("x") }
 
+// scalar is a loop's first or second scalar.
+func (f *formula) scalar(i int) value { return f.add1(step{op: "scalar", imm: i}) }
+
 func (f *formula) add(a, b value) value { return f.do("VADD", a, b) }
 func (f *formula) sub(a, b value) value { return f.do("VSUB", a, b) }
 func (f *formula) mul(a, b value) value { return f.do("VMUL", a, b) }

@@ -20,6 +20,10 @@ var functions = []struct {
 	{"erf", (*formula).erf},
 	{"gelu", (*formula).gelu},
 	{"geluTanh", (*formula).geluTanh},
+	{"mish", (*formula).mish},
+	{"softsign", (*formula).softsign},
+	{"hardSigmoid", (*formula).hardSigmoid},
+	{"hardSwish", (*formula).hardSwish},
 }
 
 // transcendental writes the functions in both precisions of an instruction set.
@@ -231,7 +235,7 @@ func (f *formula) minus(x value) (negated, bounded value) {
 	return negated, f.max(f.number(-f.format().bound()), negated)
 }
 
-// quotient is n/(1 + d) = q + rest, both n and d sums of two numbers, d at most 1 or so.
+// quotient is n/(1 + d) = q + rest, both n and d sums of two numbers.
 func (f *formula) quotient(n, nLow, d, dLow value) (q, rest, r value) {
 	one := f.number(1)
 	high := f.add(one, d)
@@ -342,7 +346,7 @@ func (f *formula) elu() value {
 	y := f.fma(f.mul(r, r), f.polynomial("expm1", r), r)
 	s := f.shiftBits(t, m.bits)
 	e := f.fma(s, y, f.sub(s, f.number(1)))
-	return f.pick(f.less(x, f.zero()), f.mul(f.do("scalar"), e), x)
+	return f.pick(f.less(x, f.zero()), f.mul(f.scalar(0), e), x)
 }
 
 // erf is an odd polynomial near 0, 1 - exp(-x^2) p elsewhere.
@@ -418,4 +422,60 @@ func (f *formula) geluTanh() value {
 	vLow := f.fma(a, wLow, f.fms(a, w, v))
 	e := f.decay(f.max(f.number(-m.bound()), v), vLow)
 	return f.gated(x, f.or(f.abs(v), f.sign(x)), e, a)
+}
+
+// mish is x n/d by the sign of x: n = e^2 + 2e, d = n + 2 if it is negative, n = 1 + 2e,
+// d = n + 2e^2 if not, e = exp(-|x|).
+func (f *formula) mish() value {
+	x := f.x()
+	_, bounded := f.minus(x)
+	e := f.decay(bounded, -1)
+	twice, twiceLow := f.add(e.high, e.high), f.add(e.low, e.low)
+	square := f.mul(e.high, e.high)
+	squareLow := f.fma(twice, e.low, f.fms(e.high, e.high, square))
+
+	one, two := f.number(1), f.number(2)
+	negative := f.negative(x)
+	n, nLow := f.sum(twice, twiceLow, f.pick(negative, square, one), f.pick(negative, squareLow, f.zero()))
+	d, dLow := f.sum(n, nLow, f.pick(negative, two, f.add(square, square)), f.pick(negative, f.zero(), f.add(squareLow, squareLow)))
+	r := f.div(f.pick(negative, one, f.number(-1)), d) // as product has it
+	q := f.mul(n, r)
+	size := f.abs(q)
+	rest := f.add(f.fnma(size, dLow, f.fnma(size, d, n)), nLow)
+	return f.product(x, x, q, f.mul(rest, r), bounded)
+}
+
+// sum adds two sums of two numbers.
+func (f *formula) sum(a, aLow, b, bLow value) (high, low value) {
+	large, little := f.max(a, b), f.min(a, b)
+	high = f.add(large, little)
+	return high, f.add(f.sub(little, f.sub(high, large)), f.add(aLow, bLow))
+}
+
+// softsign is x/(1 + |x|).
+func (f *formula) softsign() value {
+	x := f.x()
+	a := f.abs(x)
+	q, rest, r := f.quotient(x, f.zero(), a, f.zero())
+	return f.or(f.fma(rest, r, q), f.sign(x))
+}
+
+// hardSigmoid is a x + b, at least 0 and at most 1.
+func (f *formula) hardSigmoid() value {
+	x := f.x()
+	return f.min(f.number(1), f.max(f.zero(), f.fma(f.scalar(0), x, f.scalar(1))))
+}
+
+// hardSwish is x where that is 3 or more, x t/6 elsewhere, t = max(x + 3, 0).
+func (f *formula) hardSwish() value {
+	x := f.x()
+	three, six := f.number(3), f.number(6)
+	shifted := f.add(x, three)
+	t := f.max(f.zero(), shifted)
+	p := f.mul(x, t)
+	low := f.fma(x, f.sub(x, f.sub(shifted, three)), f.fms(x, t, p))
+	low = f.pick(f.less(f.number(-3), x), low, f.zero())
+	q := f.div(p, six)
+	y := f.fma(f.add(f.fnma(q, six, p), low), f.number(1.0/6), q)
+	return f.or(f.pick(f.less(x, three), y, x), f.sign(x))
 }

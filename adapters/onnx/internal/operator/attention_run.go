@@ -102,9 +102,10 @@ func (w *attending[T]) head(b, h int) {
 	kernel.Gemm(w.scores, w.queries, w.keysT, w.q.length, w.keys, w.q.size)
 	w.show(b, h, 0)
 	if w.cap > 0 {
-		for i, s := range w.scores {
-			w.scores[i] = T(w.cap * math.Tanh(float64(s)/w.cap))
-		}
+		limit := []T{T(w.cap)}
+		kernel.Div(w.scores, w.scores, limit)
+		kernel.Tanh(w.scores, w.scores)
+		kernel.Mul(w.scores, w.scores, limit)
 	}
 	w.show(b, h, 1)
 	if w.biased {

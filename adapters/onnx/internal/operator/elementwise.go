@@ -22,7 +22,7 @@ func elementwiseOps[T kernel.Float]() []Entry[T] {
 		headed("exp", unary("Exp", []int{6, 13}, loop(kernel.Exp[T]))),
 		unary("Log", []int{6, 13}, f(math.Log)),
 		unary("Reciprocal", []int{6, 13}, f(func(x float64) float64 { return 1 / x })),
-		unary("Erf", []int{9, 13}, f(math.Erf)),
+		unary("Erf", []int{9, 13}, loop(kernel.Erf[T])),
 		unary("Sin", []int{7, 22}, f(math.Sin)),
 		unary("Cos", []int{7, 22}, f(math.Cos)),
 		unary("Tan", []int{7, 22}, f(math.Tan)),
@@ -61,32 +61,35 @@ func activationOps[T kernel.Float]() []Entry[T] {
 	param := func(name string, versions []int, fn func(n *graph.Node) func(float64) float64) Entry[T] {
 		return unary(name, versions, func(n *graph.Node) func(dst, src []T) { return each[T](fn(n)) })
 	}
-	plain := func(fn func(float64) float64) func(*graph.Node) func(float64) float64 {
-		return func(*graph.Node) func(float64) float64 { return fn }
-	}
 	return []Entry[T]{
 		rectifier[T](),
 		headed("sigmoid", unary("Sigmoid", []int{6, 13}, loop(kernel.Sigmoid[T]))),
 		unary("Tanh", []int{6, 13}, loop(kernel.Tanh[T])),
-		headed("softplus", param("Softplus", []int{1, 22}, plain(softplus))),
-		param("Softsign", []int{1, 22}, plain(func(x float64) float64 { return x / (1 + math.Abs(x)) })),
-		param("HardSwish", []int{14, 22}, plain(func(x float64) float64 { return x * min(max(x/6+0.5, 0), 1) })),
-		param("Mish", []int{18, 22}, plain(func(x float64) float64 { return x * math.Tanh(softplus(x)) })),
+		headed("softplus", unary("Softplus", []int{1, 22}, loop(kernel.Softplus[T]))),
+		unary("Softsign", []int{1, 22}, loop(kernel.Softsign[T])),
+		unary("HardSwish", []int{14, 22}, loop(kernel.HardSwish[T])),
+		unary("Mish", []int{18, 22}, loop(kernel.Mish[T])),
 		unary("LeakyRelu", []int{6, 16}, func(n *graph.Node) func(dst, src []T) {
 			a := n.AttrFloat("alpha", 0.01)
 			return func(dst, src []T) { kernel.LeakyRelu(dst, src, T(a)) }
 		}),
-		param("Elu", []int{6, 22}, func(n *graph.Node) func(float64) float64 {
+		unary("Elu", []int{6, 22}, func(n *graph.Node) func(dst, src []T) {
 			a := n.AttrFloat("alpha", 1)
-			return func(x float64) float64 { return elu(x, a) }
+			return func(dst, src []T) { kernel.Elu(dst, src, T(a)) }
 		}),
-		param("Selu", []int{6, 22}, func(n *graph.Node) func(float64) float64 {
+		unary("Selu", []int{6, 22}, func(n *graph.Node) func(dst, src []T) {
 			a, g := n.AttrFloat("alpha", 1.67326319217681884765625), n.AttrFloat("gamma", 1.05070102214813232421875)
-			return func(x float64) float64 { return g * elu(x, a) }
+			return func(dst, src []T) {
+				kernel.Elu(dst, src, T(a))
+				kernel.Mul(dst, dst, []T{T(g)})
+			}
 		}),
-		param("Celu", []int{12, 28}, func(n *graph.Node) func(float64) float64 {
+		unary("Celu", []int{12, 28}, func(n *graph.Node) func(dst, src []T) {
 			a := n.AttrFloat("alpha", 1)
-			return func(x float64) float64 { return max(x, 0) + min(0, a*math.Expm1(x/a)) }
+			if a == 1 {
+				return func(dst, src []T) { kernel.Elu(dst, src, 1) }
+			}
+			return each[T](func(x float64) float64 { return max(x, 0) + min(0, a*math.Expm1(x/a)) })
 		}),
 		jumps(param("ThresholdedRelu", []int{10, 22}, func(n *graph.Node) func(float64) float64 {
 			a, typ := n.AttrFloat("alpha", 1), n.Inputs[0].Type
@@ -97,28 +100,21 @@ func activationOps[T kernel.Float]() []Entry[T] {
 				return 0
 			}
 		})),
-		param("HardSigmoid", []int{6, 22}, func(n *graph.Node) func(float64) float64 {
+		unary("HardSigmoid", []int{6, 22}, func(n *graph.Node) func(dst, src []T) {
 			a, b := n.AttrFloat("alpha", 0.2), n.AttrFloat("beta", 0.5)
-			return func(x float64) float64 { return min(max(a*x+b, 0), 1) }
+			return func(dst, src []T) { kernel.HardSigmoid(dst, src, T(a), T(b)) }
 		}),
 		unary("Swish", []int{24}, func(n *graph.Node) func(dst, src []T) {
 			a := T(n.AttrFloat("alpha", 1))
 			return func(dst, src []T) { swish(dst, src, a) }
 		}),
-		param("Gelu", []int{20}, func(n *graph.Node) func(float64) float64 {
+		unary("Gelu", []int{20}, func(n *graph.Node) func(dst, src []T) {
 			if n.Attrs["approximate"].String == "tanh" {
-				return geluTanh
+				return kernel.GeluTanh[T]
 			}
-			return gelu
+			return kernel.Gelu[T]
 		}),
 	}
-}
-
-// gelu is x P(Z < x) of a standard normal Z, geluTanh its usual approximation.
-func gelu(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
-
-func geluTanh(x float64) float64 {
-	return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 }
 
 // unary is an operator on one tensor of floating type; loop prepares the run over
@@ -185,16 +181,6 @@ func checkFloating(c *graph.Check) error {
 		return err
 	}
 	return c.Set(0, c.Inputs[0].Type, c.Inputs[0].Shape)
-}
-
-// softplus is log(1 + e^x) without overflow.
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
-
-func elu(x, a float64) float64 {
-	if x < 0 {
-		return a * math.Expm1(x)
-	}
-	return x
 }
 
 // signed operators also take integers.

@@ -18,6 +18,10 @@ func gatedOps[T kernel.Float]() []Entry[T] {
 
 // swish sets dst = x sigmoid(a x) for the elements x of src. dst may be src.
 func swish[T kernel.Float](dst, src []T, a T) {
+	if a == 1 {
+		kernel.SiLU(dst, src)
+		return
+	}
 	const block = 256
 	var buf [block]T
 	for len(src) > 0 {

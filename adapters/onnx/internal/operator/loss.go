@@ -83,12 +83,11 @@ func compileLoss[T kernel.Float](n *graph.Node) Step[T] {
 		classes, inner := scores.Shape[1], graph.Product(scores.Shape[2:])
 		log := scores.F
 		if l.softmax {
-			log = x.temp(len(scores.F))
-			for i := range len(target) {
-				if classes > 0 {
-					at := i/inner*classes*inner + i%inner
-					softmaxRun(log[at:], scores.F[at:], classes, inner, true)
-				}
+			if classes > 0 {
+				work := softmaxWork(classes, inner)
+				buf := x.temp(work + len(scores.F))
+				log = buf[work:]
+				softmaxAll(log, scores.F, scores.Shape[0], classes, inner, true, buf[:work])
 			}
 			if len(x.Out) > 1 {
 				copy(x.Out[1].F, log)

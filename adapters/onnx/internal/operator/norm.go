@@ -62,39 +62,88 @@ func compileSoftmax[T kernel.Float](logarithm bool) func(*graph.Node) Step[T] {
 			if size == 0 {
 				return nil
 			}
-			in, out := x.In[0].F, x.Out[0].F
-			for o := range outer {
-				for i := range inner {
-					softmaxRun(out[o*size*inner+i:], in[o*size*inner+i:], size, inner, logarithm)
-				}
-			}
+			softmaxAll(x.Out[0].F, x.In[0].F, outer, size, inner, logarithm, x.temp(softmaxWork(size, inner)))
 			return nil
 		}
 	}
 }
 
-// softmaxRun works on n elements a stride apart; dst may be src.
-func softmaxRun[T kernel.Float](dst, src []T, n, stride int, logarithm bool) {
-	top := src[0]
-	for i := range n {
-		top = max(top, src[i*stride])
+const softmaxBlock = 1024
+
+// softmaxWork is the length of the buffer that softmaxAll needs: rows lie side by side in it.
+func softmaxWork(size, inner int) int {
+	if inner == 1 {
+		return 0
 	}
-	sum := 0.0
-	for i := range n {
-		e := math.Exp(float64(src[i*stride] - top))
-		sum += e
-		if !logarithm {
-			dst[i*stride] = T(e)
+	return size * min(inner, max(1, softmaxBlock/size))
+}
+
+// softmaxAll works on outer x size x inner elements, along size; dst may be src.
+func softmaxAll[T kernel.Float](dst, src []T, outer, size, inner int, logarithm bool, buf []T) {
+	if inner == 1 {
+		softmaxRows(dst, src, size, logarithm)
+		return
+	}
+	for o := range outer {
+		from := o * size * inner
+		for i := 0; i < inner; i += len(buf) / size {
+			rows := buf[:size*min(len(buf)/size, inner-i)]
+			for k := range rows {
+				rows[k] = src[from+k%size*inner+i+k/size]
+			}
+			softmaxRows(rows, rows, size, logarithm)
+			for k, y := range rows {
+				dst[from+k%size*inner+i+k/size] = y
+			}
 		}
 	}
-	log := T(math.Log(sum))
-	for i := range n {
-		if logarithm {
-			dst[i*stride] = src[i*stride] - top - log
-		} else {
-			dst[i*stride] = T(float64(dst[i*stride]) / sum)
+}
+
+// softmaxRows works on rows of n elements; dst may be src. The exponentials of many rows are
+// one call: rows are short.
+func softmaxRows[T kernel.Float](dst, src []T, n int, logarithm bool) {
+	var buf [softmaxBlock]T
+	many := max(1, softmaxBlock/n) * n
+	for len(src) > 0 {
+		m := min(many, len(src))
+		for at := 0; at < m; at += n {
+			top := slices.Max(src[at : at+n])
+			kernel.Sub(dst[at:at+n], src[at:at+n], []T{top})
 		}
+		switch {
+		case !logarithm:
+			kernel.Exp(dst[:m], dst[:m])
+			for row := range slices.Chunk(dst[:m], n) {
+				kernel.Div(row, row, []T{T(sum(row))})
+			}
+		case n > softmaxBlock:
+			subtractLogSum(dst[:m], buf[:])
+		default:
+			kernel.Exp(buf[:m], dst[:m])
+			for at := 0; at < m; at += n {
+				kernel.Sub(dst[at:at+n], dst[at:at+n], []T{T(math.Log(sum(buf[at : at+n])))})
+			}
+		}
+		dst, src = dst[m:], src[m:]
 	}
+}
+
+// subtractLogSum takes log sum exp of a row from it; buf is shorter.
+func subtractLogSum[T kernel.Float](row, buf []T) {
+	total := 0.0
+	for part := range slices.Chunk(row, len(buf)) {
+		kernel.Exp(buf[:len(part)], part)
+		total += sum(buf[:len(part)])
+	}
+	kernel.Sub(row, row, []T{T(math.Log(total))})
+}
+
+func sum[T kernel.Float](v []T) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += float64(x)
+	}
+	return total
 }
 
 // channel requires input i to be a constant or value of shape [n].

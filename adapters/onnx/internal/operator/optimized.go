@@ -26,13 +26,13 @@ func optimizedOps[T kernel.Float]() []Entry[T] {
 	return []Entry[T]{
 		{Operator: op("FusedMatMul", 2, 2, 1, checkFusedMatMul), Rule: fusedMatMulRule, Compile: compileFusedMatMul[T], Weighs: true},
 		{Operator: op("FusedGemm", 2, 3, 1, checkFusedGemm[T]), Rule: fusedGemmRule, Compile: compileFusedGemm[T]},
-		curve("Gelu", func(*graph.Node) func(dst, src []T) { return each[T](gelu) }),
+		curve("Gelu", func(*graph.Node) func(dst, src []T) { return kernel.Gelu[T] }),
 		curve("QuickGelu", func(n *graph.Node) func(dst, src []T) {
 			a := T(n.AttrFloat("alpha", float64(float32(1.702))))
 			return func(dst, src []T) { swish(dst, src, a) }
 		}),
-		{Operator: op("BiasGelu", 2, 2, 1, checkBiasGelu), Rule: elementwiseRule, Compile: compileBiasGelu[T](gelu), InPlace: true},
-		{Operator: op("FastGelu", 1, 2, 1, checkBiasGelu), Rule: elementwiseRule, Compile: compileBiasGelu[T](geluTanh), InPlace: true},
+		{Operator: op("BiasGelu", 2, 2, 1, checkBiasGelu), Rule: elementwiseRule, Compile: compileBiasGelu(kernel.Gelu[T]), InPlace: true},
+		{Operator: op("FastGelu", 1, 2, 1, checkBiasGelu), Rule: elementwiseRule, Compile: compileBiasGelu(kernel.GeluTanh[T]), InPlace: true},
 		{Operator: op("SkipLayerNormalization", 3, 5, 4, checkSkipNorm(4)), Rule: skipNormRule, Compile: compileSkipNorm[T](4)},
 		{Operator: op("SkipSimplifiedLayerNormalization", 3, 4, 4, checkSkipNorm(3)), Rule: skipNormRule, Compile: compileSkipNorm[T](3)},
 		{Operator: simplified, Rule: layerNormRule, Compile: compileRMSNorm[T]},
@@ -278,9 +278,8 @@ func checkBiasGelu(c *graph.Check) error {
 	return c.Set(0, c.Inputs[0].Type, shape)
 }
 
-func compileBiasGelu[T kernel.Float](f func(float64) float64) func(*graph.Node) Step[T] {
+func compileBiasGelu[T kernel.Float](run func(dst, src []T)) func(*graph.Node) Step[T] {
 	return func(*graph.Node) Step[T] {
-		run := each[T](f)
 		return func(x *Exec[T]) error {
 			in, out := x.In[0], x.Out[0]
 			if len(x.In) > 1 && x.In[1].F != nil {

@@ -83,13 +83,13 @@ func loopOf[T kernel.Float](f activation) func(dst, src []T) {
 	case "sigmoid":
 		return kernel.Sigmoid[T]
 	case "softsign":
-		return each[T](func(x float64) float64 { return x / (1 + math.Abs(x)) })
+		return kernel.Softsign[T]
 	case "softplus":
-		return each[T](softplus)
+		return kernel.Softplus[T]
 	case "leakyrelu":
 		return func(dst, src []T) { kernel.LeakyRelu(dst, src, T(a)) }
 	case "elu":
-		return each[T](func(x float64) float64 { return elu(x, a) })
+		return func(dst, src []T) { kernel.Elu(dst, src, T(a)) }
 	case "thresholdedrelu":
 		return each[T](func(x float64) float64 {
 			if x > a || math.IsNaN(x) {
@@ -98,9 +98,13 @@ func loopOf[T kernel.Float](f activation) func(dst, src []T) {
 			return 0
 		})
 	case "hardsigmoid":
-		return each[T](func(x float64) float64 { return min(max(float64(a*x)+b, 0), 1) })
+		return func(dst, src []T) { kernel.HardSigmoid(dst, src, T(a), T(b)) }
 	case "scaledtanh":
-		return each[T](func(x float64) float64 { return a * math.Tanh(b*x) })
+		return func(dst, src []T) {
+			kernel.Mul(dst, src, []T{T(b)})
+			kernel.Tanh(dst, dst)
+			kernel.Mul(dst, dst, []T{T(a)})
+		}
 	}
 	return each[T](func(x float64) float64 { return float64(a*x) + b }) // affine
 }
