@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,15 +107,10 @@ func elementwiseDigests[T Float](d *digests, s isa, all bool) {
 	if !all {
 		return
 	}
-	one("Exp", exp[T])
-	one("Sigmoid", sigmoid[T])
-	one("Tanh", tanh[T])
-	one("SiLU", silu[T])
-	one("Softplus", softplus[T])
-	one("Elu", func(s isa, dst, src []T) { elu(s, dst, src, 0.7) })
-	one("Erf", erf[T])
-	one("Gelu", gelu[T])
-	one("GeluTanh", geluTanh[T])
+	functions := unary[T]()
+	for _, what := range slices.Sorted(maps.Keys(functions)) {
+		one(what, functions[what])
+	}
 	one("Axpy", func(s isa, dst, src []T) { axpy(s, dst, src, 1.7) })
 	for _, n := range []int{1, 15, 16, 100, 1000} {
 		d.add(fmt.Sprintf("%s/%d", name("Dot"), n), []T{dot(s, w[:n], b[:n])})

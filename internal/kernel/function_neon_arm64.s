@@ -30,6 +30,14 @@ TEXT ·functionF64NEON(SB), NOSPLIT, $0-8
 	BEQ gelu
 	CMP $22, R5
 	BEQ geluTanh
+	CMP $23, R5
+	BEQ mish
+	CMP $24, R5
+	BEQ softsign
+	CMP $25, R5
+	BEQ hardSigmoid
+	CMP $26, R5
+	BEQ hardSwish
 	RET
 exp:
 	FMOVQ (R8), F12
@@ -1767,6 +1775,346 @@ geluTanh_loop:
 	SUB $4, R3
 	CBNZ R3, geluTanh_loop
 	RET
+mish:
+	FMOVQ (R8), F20
+	FMOVQ 16(R8), F21
+	FMOVQ 32(R8), F22
+	FMOVQ 48(R8), F23
+	FMOVQ 736(R8), F24
+	FMOVQ 672(R8), F25
+	FMOVQ 832(R8), F26
+	FMOVQ 768(R8), F27
+	FMOVQ 64(R8), F28
+	FMOVQ 704(R8), F29
+mish_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	VORR V24.B16, V0.B16, V2.B16
+	VORR V24.B16, V1.B16, V3.B16
+	WORD $0x4e62f762 // fmax v2.2d, v27.2d, v2.2d
+	WORD $0x4e63f763 // fmax v3.2d, v27.2d, v3.2d
+	FMOVQ 160(R8), F31
+	VMOV V28.B16, V4.B16
+	VMOV V28.B16, V5.B16
+	WORD $0x4e7fcc44 // fmla v4.2d, v2.2d, v31.2d
+	WORD $0x4e7fcc65 // fmla v5.2d, v3.2d, v31.2d
+	WORD $0x4efcd486 // fsub v6.2d, v4.2d, v28.2d
+	WORD $0x4efcd4a7 // fsub v7.2d, v5.2d, v28.2d
+	FMOVQ 224(R8), F31
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4effccc8 // fmls v8.2d, v6.2d, v31.2d
+	WORD $0x4effcce9 // fmls v9.2d, v7.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effccc8 // fmls v8.2d, v6.2d, v31.2d
+	WORD $0x4effcce9 // fmls v9.2d, v7.2d, v31.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V4.B16], V6.B16
+	VSHL $3, V6.B16, V6.B16
+	VTBL V30.B16, [V5.B16], V7.B16
+	VSHL $3, V7.B16, V7.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V6.B16, V6.B16
+	VAND V30.B16, V7.B16, V7.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V6.B16, V6.B16
+	VORR V30.B16, V7.B16, V7.B16
+	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
+	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e68cfcc // fmla v12.2d, v30.2d, v8.2d
+	WORD $0x4e69cfcd // fmla v13.2d, v30.2d, v9.2d
+	FMOVQ 320(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
+	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	FMOVQ 352(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
+	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	FMOVQ 384(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
+	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	FMOVQ 416(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
+	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
+	FMOVQ 448(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
+	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
+	VTBL V6.B16, [V20.B16, V21.B16], V12.B16
+	VTBL V7.B16, [V20.B16, V21.B16], V13.B16
+	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
+	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
+	WORD $0x4e6ecd4c // fmla v12.2d, v10.2d, v14.2d
+	WORD $0x4e6fcd6d // fmla v13.2d, v11.2d, v15.2d
+	WORD $0x6ee2e7ae // fcmgt v14.2d, v29.2d, v2.2d
+	WORD $0x6ee3e7af // fcmgt v15.2d, v29.2d, v3.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd48a // fadd v10.2d, v4.2d, v31.2d
+	WORD $0x4e7fd4ab // fadd v11.2d, v5.2d, v31.2d
+	VMOV V14.B16, V8.B16
+	VBSL V4.B16, V10.B16, V8.B16
+	VMOV V15.B16, V9.B16
+	VBSL V5.B16, V11.B16, V9.B16
+	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
+	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
+	VSHL $50, V8.D2, V8.D2
+	VSHL $50, V9.D2, V9.D2
+	VADD V8.D2, V6.D2, V8.D2
+	VADD V9.D2, V7.D2, V9.D2
+	VMOV V8.B16, V6.B16
+	VMOV V9.B16, V7.B16
+	WORD $0x4e6ccd06 // fmla v6.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd27 // fmla v7.2d, v9.2d, v13.2d
+	WORD $0x4ee6d504 // fsub v4.2d, v8.2d, v6.2d
+	WORD $0x4ee7d525 // fsub v5.2d, v9.2d, v7.2d
+	WORD $0x4e6ccd04 // fmla v4.2d, v8.2d, v12.2d
+	WORD $0x4e6dcd25 // fmla v5.2d, v9.2d, v13.2d
+	WORD $0x4e66d4cc // fadd v12.2d, v6.2d, v6.2d
+	WORD $0x4e67d4ed // fadd v13.2d, v7.2d, v7.2d
+	WORD $0x4e64d488 // fadd v8.2d, v4.2d, v4.2d
+	WORD $0x4e65d4a9 // fadd v9.2d, v5.2d, v5.2d
+	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
+	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
+	VMOV V10.B16, V14.B16
+	VMOV V11.B16, V15.B16
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	WORD $0x4e66ccce // fmla v14.2d, v6.2d, v6.2d
+	WORD $0x4e67ccef // fmla v15.2d, v7.2d, v7.2d
+	WORD $0x4e64cd8e // fmla v14.2d, v12.2d, v4.2d
+	WORD $0x4e65cdaf // fmla v15.2d, v13.2d, v5.2d
+	WORD $0x4ee0a804 // cmlt v4.2d, v0.2d, #0
+	VBSL V25.B16, V10.B16, V4.B16
+	WORD $0x4ee0a825 // cmlt v5.2d, v1.2d, #0
+	VBSL V25.B16, V11.B16, V5.B16
+	WORD $0x4ee0a806 // cmlt v6.2d, v0.2d, #0
+	VBSL V26.B16, V14.B16, V6.B16
+	WORD $0x4ee0a827 // cmlt v7.2d, v1.2d, #0
+	VBSL V26.B16, V15.B16, V7.B16
+	WORD $0x6ee4e590 // fcmgt v16.2d, v12.2d, v4.2d
+	VBSL V4.B16, V12.B16, V16.B16
+	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
+	VBSL V5.B16, V13.B16, V17.B16
+	WORD $0x6eece492 // fcmgt v18.2d, v4.2d, v12.2d
+	VBSL V4.B16, V12.B16, V18.B16
+	WORD $0x6eede4b3 // fcmgt v19.2d, v5.2d, v13.2d
+	VBSL V5.B16, V13.B16, V19.B16
+	WORD $0x4e72d604 // fadd v4.2d, v16.2d, v18.2d
+	WORD $0x4e73d625 // fadd v5.2d, v17.2d, v19.2d
+	WORD $0x4ef0d490 // fsub v16.2d, v4.2d, v16.2d
+	WORD $0x4ef1d4b1 // fsub v17.2d, v5.2d, v17.2d
+	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
+	WORD $0x4ef1d671 // fsub v17.2d, v19.2d, v17.2d
+	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
+	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
+	WORD $0x4e66d606 // fadd v6.2d, v16.2d, v6.2d
+	WORD $0x4e67d627 // fadd v7.2d, v17.2d, v7.2d
+	WORD $0x4e6ad54a // fadd v10.2d, v10.2d, v10.2d
+	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
+	FMOVQ 3712(R8), F30
+	WORD $0x4ee0a810 // cmlt v16.2d, v0.2d, #0
+	VBSL V10.B16, V30.B16, V16.B16
+	WORD $0x4ee0a831 // cmlt v17.2d, v1.2d, #0
+	VBSL V11.B16, V30.B16, V17.B16
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
+	WORD $0x4ee0a80a // cmlt v10.2d, v0.2d, #0
+	VBSL V14.B16, V26.B16, V10.B16
+	WORD $0x4ee0a82b // cmlt v11.2d, v1.2d, #0
+	VBSL V15.B16, V26.B16, V11.B16
+	WORD $0x6ef0e48e // fcmgt v14.2d, v4.2d, v16.2d
+	VBSL V16.B16, V4.B16, V14.B16
+	WORD $0x6ef1e4af // fcmgt v15.2d, v5.2d, v17.2d
+	VBSL V17.B16, V5.B16, V15.B16
+	WORD $0x6ee4e608 // fcmgt v8.2d, v16.2d, v4.2d
+	VBSL V16.B16, V4.B16, V8.B16
+	WORD $0x6ee5e629 // fcmgt v9.2d, v17.2d, v5.2d
+	VBSL V17.B16, V5.B16, V9.B16
+	WORD $0x4e68d5d0 // fadd v16.2d, v14.2d, v8.2d
+	WORD $0x4e69d5f1 // fadd v17.2d, v15.2d, v9.2d
+	WORD $0x4eeed60e // fsub v14.2d, v16.2d, v14.2d
+	WORD $0x4eefd62f // fsub v15.2d, v17.2d, v15.2d
+	WORD $0x4eeed50e // fsub v14.2d, v8.2d, v14.2d
+	WORD $0x4eefd52f // fsub v15.2d, v9.2d, v15.2d
+	WORD $0x4e6ad4ca // fadd v10.2d, v6.2d, v10.2d
+	WORD $0x4e6bd4eb // fadd v11.2d, v7.2d, v11.2d
+	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
+	WORD $0x4e6bd5eb // fadd v11.2d, v15.2d, v11.2d
+	FMOVQ 1344(R8), F31
+	WORD $0x4ee0a80e // cmlt v14.2d, v0.2d, #0
+	VBSL V31.B16, V25.B16, V14.B16
+	WORD $0x4ee0a82f // cmlt v15.2d, v1.2d, #0
+	VBSL V31.B16, V25.B16, V15.B16
+	WORD $0x6e70fdce // fdiv v14.2d, v14.2d, v16.2d
+	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
+	WORD $0x6e6edc88 // fmul v8.2d, v4.2d, v14.2d
+	WORD $0x6e6fdca9 // fmul v9.2d, v5.2d, v15.2d
+	FMOVQ 928(R8), F31
+	VAND V31.B16, V8.B16, V18.B16
+	VAND V31.B16, V9.B16, V19.B16
+	WORD $0x4ef0ce44 // fmls v4.2d, v18.2d, v16.2d
+	WORD $0x4ef1ce65 // fmls v5.2d, v19.2d, v17.2d
+	WORD $0x4eeace44 // fmls v4.2d, v18.2d, v10.2d
+	WORD $0x4eebce65 // fmls v5.2d, v19.2d, v11.2d
+	WORD $0x4e66d486 // fadd v6.2d, v4.2d, v6.2d
+	WORD $0x4e67d4a7 // fadd v7.2d, v5.2d, v7.2d
+	WORD $0x6e6edcce // fmul v14.2d, v6.2d, v14.2d
+	WORD $0x6e6fdcef // fmul v15.2d, v7.2d, v15.2d
+	WORD $0x6efbe406 // fcmgt v6.2d, v0.2d, v27.2d
+	WORD $0x6efbe427 // fcmgt v7.2d, v1.2d, v27.2d
+	WORD $0x6ee0e7a4 // fcmgt v4.2d, v29.2d, v0.2d
+	WORD $0x6ee1e7a5 // fcmgt v5.2d, v29.2d, v1.2d
+	FMOVQ 864(R8), F30
+	VMOV V4.B16, V10.B16
+	VBSL V25.B16, V30.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	VBSL V25.B16, V30.B16, V11.B16
+	VMOV V6.B16, V4.B16
+	VBSL V26.B16, V10.B16, V4.B16
+	VMOV V7.B16, V5.B16
+	VBSL V26.B16, V11.B16, V5.B16
+	VORR V24.B16, V0.B16, V10.B16
+	VORR V24.B16, V1.B16, V11.B16
+	WORD $0x6e64dd4a // fmul v10.2d, v10.2d, v4.2d
+	WORD $0x6e65dd6b // fmul v11.2d, v11.2d, v5.2d
+	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
+	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	WORD $0x6e6fdcaf // fmul v15.2d, v5.2d, v15.2d
+	WORD $0x4e68cd4e // fmla v14.2d, v10.2d, v8.2d
+	WORD $0x4e69cd6f // fmla v15.2d, v11.2d, v9.2d
+	VAND V24.B16, V0.B16, V0.B16
+	VAND V24.B16, V1.B16, V1.B16
+	VORR V0.B16, V14.B16, V0.B16
+	VORR V1.B16, V15.B16, V1.B16
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $4, R3
+	CBNZ R3, mish_loop
+	RET
+softsign:
+	FMOVQ 672(R8), F12
+	FMOVQ 832(R8), F13
+	FMOVQ 928(R8), F14
+	FMOVQ 736(R8), F15
+softsign_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	VAND V14.B16, V0.B16, V2.B16
+	VAND V14.B16, V1.B16, V3.B16
+	WORD $0x4e62d584 // fadd v4.2d, v12.2d, v2.2d
+	WORD $0x4e63d585 // fadd v5.2d, v12.2d, v3.2d
+	WORD $0x4eecd486 // fsub v6.2d, v4.2d, v12.2d
+	WORD $0x4eecd4a7 // fsub v7.2d, v5.2d, v12.2d
+	WORD $0x4ee6d446 // fsub v6.2d, v2.2d, v6.2d
+	WORD $0x4ee7d467 // fsub v7.2d, v3.2d, v7.2d
+	WORD $0x4e6dd4c6 // fadd v6.2d, v6.2d, v13.2d
+	WORD $0x4e6dd4e7 // fadd v7.2d, v7.2d, v13.2d
+	WORD $0x6e64fd82 // fdiv v2.2d, v12.2d, v4.2d
+	WORD $0x6e65fd83 // fdiv v3.2d, v12.2d, v5.2d
+	WORD $0x6e62dc08 // fmul v8.2d, v0.2d, v2.2d
+	WORD $0x6e63dc29 // fmul v9.2d, v1.2d, v3.2d
+	VMOV V0.B16, V10.B16
+	VMOV V1.B16, V11.B16
+	WORD $0x4ee4cd0a // fmls v10.2d, v8.2d, v4.2d
+	WORD $0x4ee5cd2b // fmls v11.2d, v9.2d, v5.2d
+	WORD $0x4ee6cd0a // fmls v10.2d, v8.2d, v6.2d
+	WORD $0x4ee7cd2b // fmls v11.2d, v9.2d, v7.2d
+	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x4e62cd48 // fmla v8.2d, v10.2d, v2.2d
+	WORD $0x4e63cd69 // fmla v9.2d, v11.2d, v3.2d
+	VAND V15.B16, V0.B16, V0.B16
+	VAND V15.B16, V1.B16, V1.B16
+	VORR V0.B16, V8.B16, V0.B16
+	VORR V1.B16, V9.B16, V1.B16
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $4, R3
+	CBNZ R3, softsign_loop
+	RET
+hardSigmoid:
+	ADD $40, R0, R1
+	VLD1R (R1), [V4.D2]
+	ADD $48, R0, R1
+	VLD1R (R1), [V5.D2]
+	FMOVQ 672(R8), F6
+	FMOVQ 832(R8), F7
+hardSigmoid_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	VMOV V5.B16, V2.B16
+	VMOV V5.B16, V3.B16
+	WORD $0x4e60cc82 // fmla v2.2d, v4.2d, v0.2d
+	WORD $0x4e61cc83 // fmla v3.2d, v4.2d, v1.2d
+	WORD $0x6ee2e4e0 // fcmgt v0.2d, v7.2d, v2.2d
+	VBSL V2.B16, V7.B16, V0.B16
+	WORD $0x6ee3e4e1 // fcmgt v1.2d, v7.2d, v3.2d
+	VBSL V3.B16, V7.B16, V1.B16
+	WORD $0x4ee0f4c0 // fmin v0.2d, v6.2d, v0.2d
+	WORD $0x4ee1f4c1 // fmin v1.2d, v6.2d, v1.2d
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $4, R3
+	CBNZ R3, hardSigmoid_loop
+	RET
+hardSwish:
+	FMOVQ 2624(R8), F10
+	FMOVQ 2656(R8), F11
+	FMOVQ 832(R8), F12
+	FMOVQ 4704(R8), F13
+	FMOVQ 4736(R8), F14
+	FMOVQ 736(R8), F15
+hardSwish_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	WORD $0x4e6ad402 // fadd v2.2d, v0.2d, v10.2d
+	WORD $0x4e6ad423 // fadd v3.2d, v1.2d, v10.2d
+	WORD $0x6ee2e584 // fcmgt v4.2d, v12.2d, v2.2d
+	VBSL V2.B16, V12.B16, V4.B16
+	WORD $0x6ee3e585 // fcmgt v5.2d, v12.2d, v3.2d
+	VBSL V3.B16, V12.B16, V5.B16
+	WORD $0x6e64dc06 // fmul v6.2d, v0.2d, v4.2d
+	WORD $0x6e65dc27 // fmul v7.2d, v1.2d, v5.2d
+	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	WORD $0x4eead463 // fsub v3.2d, v3.2d, v10.2d
+	WORD $0x4ee2d402 // fsub v2.2d, v0.2d, v2.2d
+	WORD $0x4ee3d423 // fsub v3.2d, v1.2d, v3.2d
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	WORD $0x4e64cc08 // fmla v8.2d, v0.2d, v4.2d
+	WORD $0x4e65cc29 // fmla v9.2d, v1.2d, v5.2d
+	WORD $0x4e62cc08 // fmla v8.2d, v0.2d, v2.2d
+	WORD $0x4e63cc29 // fmla v9.2d, v1.2d, v3.2d
+	WORD $0x6eede402 // fcmgt v2.2d, v0.2d, v13.2d
+	WORD $0x6eede423 // fcmgt v3.2d, v1.2d, v13.2d
+	VMOV V2.B16, V4.B16
+	VBSL V12.B16, V8.B16, V4.B16
+	VMOV V3.B16, V5.B16
+	VBSL V12.B16, V9.B16, V5.B16
+	WORD $0x6e6bfcc8 // fdiv v8.2d, v6.2d, v11.2d
+	WORD $0x6e6bfce9 // fdiv v9.2d, v7.2d, v11.2d
+	WORD $0x4eebcd06 // fmls v6.2d, v8.2d, v11.2d
+	WORD $0x4eebcd27 // fmls v7.2d, v9.2d, v11.2d
+	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
+	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
+	WORD $0x4e6ecc88 // fmla v8.2d, v4.2d, v14.2d
+	WORD $0x4e6ecca9 // fmla v9.2d, v5.2d, v14.2d
+	WORD $0x6ee0e544 // fcmgt v4.2d, v10.2d, v0.2d
+	WORD $0x6ee1e545 // fcmgt v5.2d, v10.2d, v1.2d
+	VMOV V4.B16, V6.B16
+	VBSL V0.B16, V8.B16, V6.B16
+	VMOV V5.B16, V7.B16
+	VBSL V1.B16, V9.B16, V7.B16
+	VAND V15.B16, V0.B16, V0.B16
+	VAND V15.B16, V1.B16, V1.B16
+	VORR V0.B16, V6.B16, V0.B16
+	VORR V1.B16, V7.B16, V1.B16
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $4, R3
+	CBNZ R3, hardSwish_loop
+	RET
 
 // functionF32NEON runs one function over a loop's values: see type loop.
 TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
@@ -1794,24 +2142,32 @@ TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
 	BEQ gelu
 	CMP $22, R5
 	BEQ geluTanh
+	CMP $23, R5
+	BEQ mish
+	CMP $24, R5
+	BEQ softsign
+	CMP $25, R5
+	BEQ hardSigmoid
+	CMP $26, R5
+	BEQ hardSwish
 	RET
 exp:
-	FMOVQ 4704(R8), F12
-	FMOVQ 4720(R8), F13
-	FMOVQ 4736(R8), F14
-	FMOVQ 4752(R8), F15
-	FMOVQ 4768(R8), F16
-	FMOVQ 4800(R8), F17
-	FMOVQ 4832(R8), F18
-	FMOVQ 4864(R8), F19
-	FMOVQ 4896(R8), F20
-	FMOVQ 4928(R8), F21
-	FMOVQ 4960(R8), F22
-	FMOVQ 4992(R8), F23
-	FMOVQ 5024(R8), F24
-	FMOVQ 5056(R8), F25
-	FMOVQ 5088(R8), F26
-	FMOVQ 5120(R8), F27
+	FMOVQ 4768(R8), F12
+	FMOVQ 4784(R8), F13
+	FMOVQ 4800(R8), F14
+	FMOVQ 4816(R8), F15
+	FMOVQ 4832(R8), F16
+	FMOVQ 4864(R8), F17
+	FMOVQ 4896(R8), F18
+	FMOVQ 4928(R8), F19
+	FMOVQ 4960(R8), F20
+	FMOVQ 4992(R8), F21
+	FMOVQ 5024(R8), F22
+	FMOVQ 5056(R8), F23
+	FMOVQ 5088(R8), F24
+	FMOVQ 5120(R8), F25
+	FMOVQ 5152(R8), F26
+	FMOVQ 5184(R8), F27
 exp_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e20f640 // fmax v0.4s, v18.4s, v0.4s
@@ -1828,15 +2184,15 @@ exp_loop:
 	WORD $0x4eb5cca1 // fmls v1.4s, v5.4s, v21.4s
 	WORD $0x4eb4cc80 // fmls v0.4s, v4.4s, v20.4s
 	WORD $0x4eb4cca1 // fmls v1.4s, v5.4s, v20.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V2.B16], V2.B16
 	VSHL $2, V2.B16, V2.B16
 	VTBL V30.B16, [V3.B16], V3.B16
 	VSHL $2, V3.B16, V3.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V2.B16, V2.B16
 	VAND V30.B16, V3.B16, V3.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V2.B16, V2.B16
 	VORR V30.B16, V3.B16, V3.B16
 	WORD $0x6e20dc06 // fmul v6.4s, v0.4s, v0.4s
@@ -1884,20 +2240,20 @@ exp_loop:
 	CBNZ R3, exp_loop
 	RET
 sigmoid:
-	FMOVQ 4704(R8), F16
-	FMOVQ 4720(R8), F17
-	FMOVQ 4736(R8), F18
-	FMOVQ 4752(R8), F19
-	FMOVQ 5248(R8), F20
-	FMOVQ 4768(R8), F21
-	FMOVQ 5280(R8), F22
-	FMOVQ 5312(R8), F23
-	FMOVQ 5344(R8), F24
-	FMOVQ 4864(R8), F25
-	FMOVQ 4896(R8), F26
-	FMOVQ 4928(R8), F27
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F29
+	FMOVQ 4768(R8), F16
+	FMOVQ 4784(R8), F17
+	FMOVQ 4800(R8), F18
+	FMOVQ 4816(R8), F19
+	FMOVQ 5312(R8), F20
+	FMOVQ 4832(R8), F21
+	FMOVQ 5344(R8), F22
+	FMOVQ 5376(R8), F23
+	FMOVQ 5408(R8), F24
+	FMOVQ 4928(R8), F25
+	FMOVQ 4960(R8), F26
+	FMOVQ 4992(R8), F27
+	FMOVQ 5024(R8), F28
+	FMOVQ 5056(R8), F29
 sigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V23.B16, V0.B16, V2.B16
@@ -1916,15 +2272,15 @@ sigmoid_loop:
 	WORD $0x4ebbcce9 // fmls v9.4s, v7.4s, v27.4s
 	WORD $0x4ebaccc8 // fmls v8.4s, v6.4s, v26.4s
 	WORD $0x4ebacce9 // fmls v9.4s, v7.4s, v26.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
@@ -1933,7 +2289,7 @@ sigmoid_loop:
 	VMOV V29.B16, V13.B16
 	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
 	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
-	FMOVQ 5024(R8), F14
+	FMOVQ 5088(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
 	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
@@ -1945,7 +2301,7 @@ sigmoid_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e6c2 // fcmgt v2.4s, v22.4s, v2.4s
 	WORD $0x6ea3e6c3 // fcmgt v3.4s, v22.4s, v3.4s
-	FMOVQ 5376(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4e3fd48e // fadd v14.4s, v4.4s, v31.4s
 	WORD $0x4e3fd4af // fadd v15.4s, v5.4s, v31.4s
 	VMOV V2.B16, V10.B16
@@ -1970,7 +2326,7 @@ sigmoid_loop:
 	VBSL V20.B16, V6.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
 	VBSL V20.B16, V7.B16, V13.B16
-	FMOVQ 5408(R8), F31
+	FMOVQ 5472(R8), F31
 	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
 	VBSL V31.B16, V4.B16, V10.B16
 	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
@@ -1997,7 +2353,7 @@ sigmoid_loop:
 	WORD $0x4e23cd67 // fmla v7.4s, v11.4s, v3.4s
 	WORD $0x6ea0e6c0 // fcmgt v0.4s, v22.4s, v0.4s
 	WORD $0x6ea1e6c1 // fcmgt v1.4s, v22.4s, v1.4s
-	FMOVQ 5440(R8), F30
+	FMOVQ 5504(R8), F30
 	VMOV V0.B16, V2.B16
 	VBSL V20.B16, V30.B16, V2.B16
 	VMOV V1.B16, V3.B16
@@ -2009,18 +2365,18 @@ sigmoid_loop:
 	CBNZ R3, sigmoid_loop
 	RET
 tanh:
-	FMOVQ 4704(R8), F18
-	FMOVQ 4720(R8), F19
-	FMOVQ 4736(R8), F20
-	FMOVQ 4752(R8), F21
-	FMOVQ 5248(R8), F22
-	FMOVQ 4768(R8), F23
-	FMOVQ 5472(R8), F24
-	FMOVQ 5504(R8), F25
-	FMOVQ 5536(R8), F26
-	FMOVQ 5568(R8), F27
-	FMOVQ 5600(R8), F28
-	FMOVQ 5632(R8), F29
+	FMOVQ 4768(R8), F18
+	FMOVQ 4784(R8), F19
+	FMOVQ 4800(R8), F20
+	FMOVQ 4816(R8), F21
+	FMOVQ 5312(R8), F22
+	FMOVQ 4832(R8), F23
+	FMOVQ 5536(R8), F24
+	FMOVQ 5568(R8), F25
+	FMOVQ 5600(R8), F26
+	FMOVQ 5632(R8), F27
+	FMOVQ 5664(R8), F28
+	FMOVQ 5696(R8), F29
 tanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V25.B16, V0.B16, V2.B16
@@ -2041,7 +2397,7 @@ tanh_loop:
 	VMOV V29.B16, V7.B16
 	WORD $0x4e24cd06 // fmla v6.4s, v8.4s, v4.4s
 	WORD $0x4e25cd27 // fmla v7.4s, v9.4s, v5.4s
-	FMOVQ 5664(R8), F8
+	FMOVQ 5728(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
 	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
@@ -2053,38 +2409,38 @@ tanh_loop:
 	WORD $0x4e29cc65 // fmla v5.4s, v3.4s, v9.4s
 	WORD $0x4e22d448 // fadd v8.4s, v2.4s, v2.4s
 	WORD $0x4e23d469 // fadd v9.4s, v3.4s, v3.4s
-	FMOVQ 4864(R8), F31
+	FMOVQ 4928(R8), F31
 	VMOV V23.B16, V6.B16
 	VMOV V23.B16, V7.B16
 	WORD $0x4e3fcd06 // fmla v6.4s, v8.4s, v31.4s
 	WORD $0x4e3fcd27 // fmla v7.4s, v9.4s, v31.4s
 	WORD $0x4eb7d4ca // fsub v10.4s, v6.4s, v23.4s
 	WORD $0x4eb7d4eb // fsub v11.4s, v7.4s, v23.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4992(R8), F31
 	WORD $0x4ebfcd48 // fmls v8.4s, v10.4s, v31.4s
 	WORD $0x4ebfcd69 // fmls v9.4s, v11.4s, v31.4s
-	FMOVQ 4896(R8), F31
+	FMOVQ 4960(R8), F31
 	WORD $0x4ebfcd48 // fmls v8.4s, v10.4s, v31.4s
 	WORD $0x4ebfcd69 // fmls v9.4s, v11.4s, v31.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V6.B16], V10.B16
 	VSHL $2, V10.B16, V10.B16
 	VTBL V30.B16, [V7.B16], V11.B16
 	VSHL $2, V11.B16, V11.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V10.B16, V10.B16
 	VAND V30.B16, V11.B16, V11.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V10.B16, V10.B16
 	VORR V30.B16, V11.B16, V11.B16
 	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F30
-	FMOVQ 4992(R8), F14
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e28cfce // fmla v14.4s, v30.4s, v8.4s
 	WORD $0x4e29cfcf // fmla v15.4s, v30.4s, v9.4s
-	FMOVQ 5024(R8), F16
+	FMOVQ 5088(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e28cdd0 // fmla v16.4s, v14.4s, v8.4s
 	WORD $0x4e29cdf1 // fmla v17.4s, v15.4s, v9.4s
@@ -2132,14 +2488,14 @@ tanh_loop:
 	WORD $0x4e27cd71 // fmla v17.4s, v11.4s, v7.4s
 	WORD $0x4eb0d6d0 // fsub v16.4s, v22.4s, v16.4s
 	WORD $0x4eb1d6d1 // fsub v17.4s, v22.4s, v17.4s
-	FMOVQ 5696(R8), F31
+	FMOVQ 5760(R8), F31
 	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
 	WORD $0x6ea3e7e3 // fcmgt v3.4s, v31.4s, v3.4s
 	VMOV V2.B16, V6.B16
 	VBSL V16.B16, V4.B16, V6.B16
 	VMOV V3.B16, V7.B16
 	VBSL V17.B16, V5.B16, V7.B16
-	FMOVQ 5312(R8), F31
+	FMOVQ 5376(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V6.B16, V0.B16
@@ -2149,20 +2505,20 @@ tanh_loop:
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ 4704(R8), F16
-	FMOVQ 4720(R8), F17
-	FMOVQ 4736(R8), F18
-	FMOVQ 4752(R8), F19
-	FMOVQ 5248(R8), F20
-	FMOVQ 5312(R8), F21
-	FMOVQ 5344(R8), F22
-	FMOVQ 4768(R8), F23
-	FMOVQ 5280(R8), F24
-	FMOVQ 5408(R8), F25
-	FMOVQ 4864(R8), F26
-	FMOVQ 4896(R8), F27
-	FMOVQ 4928(R8), F28
-	FMOVQ 4960(R8), F29
+	FMOVQ 4768(R8), F16
+	FMOVQ 4784(R8), F17
+	FMOVQ 4800(R8), F18
+	FMOVQ 4816(R8), F19
+	FMOVQ 5312(R8), F20
+	FMOVQ 5376(R8), F21
+	FMOVQ 5408(R8), F22
+	FMOVQ 4832(R8), F23
+	FMOVQ 5344(R8), F24
+	FMOVQ 5472(R8), F25
+	FMOVQ 4928(R8), F26
+	FMOVQ 4960(R8), F27
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F29
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V21.B16, V0.B16, V2.B16
@@ -2181,24 +2537,24 @@ silu_loop:
 	WORD $0x4ebccce9 // fmls v9.4s, v7.4s, v28.4s
 	WORD $0x4ebbccc8 // fmls v8.4s, v6.4s, v27.4s
 	WORD $0x4ebbcce9 // fmls v9.4s, v7.4s, v27.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 4992(R8), F12
+	FMOVQ 5056(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e28cfac // fmla v12.4s, v29.4s, v8.4s
 	WORD $0x4e29cfad // fmla v13.4s, v29.4s, v9.4s
-	FMOVQ 5024(R8), F14
+	FMOVQ 5088(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
 	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
@@ -2210,7 +2566,7 @@ silu_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e70e // fcmgt v14.4s, v24.4s, v2.4s
 	WORD $0x6ea3e70f // fcmgt v15.4s, v24.4s, v3.4s
-	FMOVQ 5376(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4e3fd48a // fadd v10.4s, v4.4s, v31.4s
 	WORD $0x4e3fd4ab // fadd v11.4s, v5.4s, v31.4s
 	VMOV V14.B16, V8.B16
@@ -2231,7 +2587,7 @@ silu_loop:
 	WORD $0x4ea7d525 // fsub v5.4s, v9.4s, v7.4s
 	WORD $0x4e2ccd04 // fmla v4.4s, v8.4s, v12.4s
 	WORD $0x4e2dcd25 // fmla v5.4s, v9.4s, v13.4s
-	FMOVQ 5728(R8), F31
+	FMOVQ 5792(R8), F31
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
 	VBSL V31.B16, V6.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
@@ -2264,7 +2620,7 @@ silu_loop:
 	WORD $0x6eb6e429 // fcmgt v9.4s, v1.4s, v22.4s
 	WORD $0x6ea0e70c // fcmgt v12.4s, v24.4s, v0.4s
 	WORD $0x6ea1e70d // fcmgt v13.4s, v24.4s, v1.4s
-	FMOVQ 5440(R8), F30
+	FMOVQ 5504(R8), F30
 	VMOV V12.B16, V4.B16
 	VBSL V20.B16, V30.B16, V4.B16
 	VMOV V13.B16, V5.B16
@@ -2292,52 +2648,52 @@ silu_loop:
 	CBNZ R3, silu_loop
 	RET
 softplus:
-	FMOVQ 4704(R8), F20
-	FMOVQ 4720(R8), F21
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 4768(R8), F24
-	FMOVQ 5024(R8), F25
-	FMOVQ 5280(R8), F26
-	FMOVQ 5760(R8), F27
-	FMOVQ 5312(R8), F28
-	FMOVQ 5344(R8), F29
+	FMOVQ 4768(R8), F20
+	FMOVQ 4784(R8), F21
+	FMOVQ 4800(R8), F22
+	FMOVQ 4816(R8), F23
+	FMOVQ 4832(R8), F24
+	FMOVQ 5088(R8), F25
+	FMOVQ 5344(R8), F26
+	FMOVQ 5824(R8), F27
+	FMOVQ 5376(R8), F28
+	FMOVQ 5408(R8), F29
 softplus_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V28.B16, V0.B16, V2.B16
 	VORR V28.B16, V1.B16, V3.B16
 	WORD $0x4e22f7a2 // fmax v2.4s, v29.4s, v2.4s
 	WORD $0x4e23f7a3 // fmax v3.4s, v29.4s, v3.4s
-	FMOVQ 4864(R8), F31
+	FMOVQ 4928(R8), F31
 	VMOV V24.B16, V4.B16
 	VMOV V24.B16, V5.B16
 	WORD $0x4e3fcc44 // fmla v4.4s, v2.4s, v31.4s
 	WORD $0x4e3fcc65 // fmla v5.4s, v3.4s, v31.4s
 	WORD $0x4eb8d486 // fsub v6.4s, v4.4s, v24.4s
 	WORD $0x4eb8d4a7 // fsub v7.4s, v5.4s, v24.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4992(R8), F31
 	VMOV V2.B16, V8.B16
 	VMOV V3.B16, V9.B16
 	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
 	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
-	FMOVQ 4896(R8), F31
+	FMOVQ 4960(R8), F31
 	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
 	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V30.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V6.B16, V6.B16
 	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V6.B16, V6.B16
 	VORR V30.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F30
-	FMOVQ 4992(R8), F12
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e28cfcc // fmla v12.4s, v30.4s, v8.4s
 	WORD $0x4e29cfcd // fmla v13.4s, v30.4s, v9.4s
@@ -2353,7 +2709,7 @@ softplus_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e742 // fcmgt v2.4s, v26.4s, v2.4s
 	WORD $0x6ea3e743 // fcmgt v3.4s, v26.4s, v3.4s
-	FMOVQ 5376(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4e3fd48e // fadd v14.4s, v4.4s, v31.4s
 	WORD $0x4e3fd4af // fadd v15.4s, v5.4s, v31.4s
 	VMOV V2.B16, V10.B16
@@ -2374,12 +2730,12 @@ softplus_loop:
 	WORD $0x4ea7d565 // fsub v5.4s, v11.4s, v7.4s
 	WORD $0x4e2ccd44 // fmla v4.4s, v10.4s, v12.4s
 	WORD $0x4e2dcd65 // fmla v5.4s, v11.4s, v13.4s
-	FMOVQ 5408(R8), F30
+	FMOVQ 5472(R8), F30
 	WORD $0x6ea0e7cc // fcmgt v12.4s, v30.4s, v0.4s
 	VBSL V0.B16, V30.B16, V12.B16
 	WORD $0x6ea1e7cd // fcmgt v13.4s, v30.4s, v1.4s
 	VBSL V1.B16, V30.B16, V13.B16
-	FMOVQ 5792(R8), F30
+	FMOVQ 5856(R8), F30
 	WORD $0x4eacf7cc // fmin v12.4s, v30.4s, v12.4s
 	WORD $0x4eadf7cd // fmin v13.4s, v30.4s, v13.4s
 	WORD $0x6ea6e58a // fcmgt v10.4s, v12.4s, v6.4s
@@ -2402,37 +2758,37 @@ softplus_loop:
 	WORD $0x4eb9d4ef // fsub v15.4s, v7.4s, v25.4s
 	WORD $0x6e2eddc2 // fmul v2.4s, v14.4s, v14.4s
 	WORD $0x6e2fdde3 // fmul v3.4s, v15.4s, v15.4s
-	FMOVQ 5824(R8), F30
-	FMOVQ 5856(R8), F8
+	FMOVQ 5888(R8), F30
+	FMOVQ 5920(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e22cfc8 // fmla v8.4s, v30.4s, v2.4s
 	WORD $0x4e23cfc9 // fmla v9.4s, v30.4s, v3.4s
-	FMOVQ 5888(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e22cd10 // fmla v16.4s, v8.4s, v2.4s
-	WORD $0x4e23cd31 // fmla v17.4s, v9.4s, v3.4s
-	FMOVQ 5920(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e22ce08 // fmla v8.4s, v16.4s, v2.4s
-	WORD $0x4e23ce29 // fmla v9.4s, v17.4s, v3.4s
 	FMOVQ 5952(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e22cd10 // fmla v16.4s, v8.4s, v2.4s
 	WORD $0x4e23cd31 // fmla v17.4s, v9.4s, v3.4s
-	FMOVQ 5984(R8), F30
-	FMOVQ 6016(R8), F8
+	FMOVQ 5984(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e22ce08 // fmla v8.4s, v16.4s, v2.4s
+	WORD $0x4e23ce29 // fmla v9.4s, v17.4s, v3.4s
+	FMOVQ 6016(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e22cd10 // fmla v16.4s, v8.4s, v2.4s
+	WORD $0x4e23cd31 // fmla v17.4s, v9.4s, v3.4s
+	FMOVQ 6048(R8), F30
+	FMOVQ 6080(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e22cfc8 // fmla v8.4s, v30.4s, v2.4s
 	WORD $0x4e23cfc9 // fmla v9.4s, v30.4s, v3.4s
-	FMOVQ 6048(R8), F18
+	FMOVQ 6112(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e22cd12 // fmla v18.4s, v8.4s, v2.4s
 	WORD $0x4e23cd33 // fmla v19.4s, v9.4s, v3.4s
-	FMOVQ 6080(R8), F8
+	FMOVQ 6144(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e22ce48 // fmla v8.4s, v18.4s, v2.4s
 	WORD $0x4e23ce69 // fmla v9.4s, v19.4s, v3.4s
-	FMOVQ 6112(R8), F18
+	FMOVQ 6176(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e22cd12 // fmla v18.4s, v8.4s, v2.4s
 	WORD $0x4e23cd33 // fmla v19.4s, v9.4s, v3.4s
@@ -2446,7 +2802,7 @@ softplus_loop:
 	WORD $0x4eb1d763 // fsub v3.4s, v27.4s, v17.4s
 	WORD $0x4e32cdc2 // fmla v2.4s, v14.4s, v18.4s
 	WORD $0x4e33cde3 // fmla v3.4s, v15.4s, v19.4s
-	FMOVQ 6144(R8), F31
+	FMOVQ 6208(R8), F31
 	WORD $0x4e3fd442 // fadd v2.4s, v2.4s, v31.4s
 	WORD $0x4e3fd463 // fadd v3.4s, v3.4s, v31.4s
 	WORD $0x6e26dcd2 // fmul v18.4s, v6.4s, v6.4s
@@ -2473,8 +2829,8 @@ softplus_loop:
 	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
 	WORD $0x6ea0e74c // fcmgt v12.4s, v26.4s, v0.4s
 	WORD $0x6ea1e74d // fcmgt v13.4s, v26.4s, v1.4s
-	FMOVQ 5440(R8), F30
-	FMOVQ 5248(R8), F31
+	FMOVQ 5504(R8), F30
+	FMOVQ 5312(R8), F31
 	VMOV V12.B16, V16.B16
 	VBSL V31.B16, V30.B16, V16.B16
 	VMOV V13.B16, V17.B16
@@ -2492,19 +2848,19 @@ softplus_loop:
 elu:
 	ADD $40, R0, R1
 	VLD1R (R1), [V12.S4]
-	FMOVQ 5408(R8), F13
-	FMOVQ 5120(R8), F14
-	FMOVQ 6176(R8), F15
-	FMOVQ 6208(R8), F16
-	FMOVQ 6240(R8), F17
-	FMOVQ 6272(R8), F18
-	FMOVQ 6304(R8), F19
-	FMOVQ 6336(R8), F20
-	FMOVQ 6368(R8), F21
-	FMOVQ 6400(R8), F22
-	FMOVQ 6432(R8), F23
-	FMOVQ 5024(R8), F24
-	FMOVQ 5248(R8), F25
+	FMOVQ 5472(R8), F13
+	FMOVQ 5184(R8), F14
+	FMOVQ 6240(R8), F15
+	FMOVQ 6272(R8), F16
+	FMOVQ 6304(R8), F17
+	FMOVQ 6336(R8), F18
+	FMOVQ 6368(R8), F19
+	FMOVQ 6400(R8), F20
+	FMOVQ 6432(R8), F21
+	FMOVQ 6464(R8), F22
+	FMOVQ 6496(R8), F23
+	FMOVQ 5088(R8), F24
+	FMOVQ 5312(R8), F25
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x6eade402 // fcmgt v2.4s, v0.4s, v13.4s
@@ -2566,18 +2922,18 @@ elu_loop:
 	CBNZ R3, elu_loop
 	RET
 erf:
-	FMOVQ 4704(R8), F18
-	FMOVQ 4720(R8), F19
-	FMOVQ 4736(R8), F20
-	FMOVQ 4752(R8), F21
-	FMOVQ 5312(R8), F22
-	FMOVQ 4768(R8), F23
-	FMOVQ 6464(R8), F24
-	FMOVQ 5248(R8), F25
-	FMOVQ 6496(R8), F26
-	FMOVQ 5504(R8), F27
-	FMOVQ 6528(R8), F28
-	FMOVQ 6560(R8), F29
+	FMOVQ 4768(R8), F18
+	FMOVQ 4784(R8), F19
+	FMOVQ 4800(R8), F20
+	FMOVQ 4816(R8), F21
+	FMOVQ 5376(R8), F22
+	FMOVQ 4832(R8), F23
+	FMOVQ 6528(R8), F24
+	FMOVQ 5312(R8), F25
+	FMOVQ 6560(R8), F26
+	FMOVQ 5568(R8), F27
+	FMOVQ 6592(R8), F28
+	FMOVQ 6624(R8), F29
 erf_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V27.B16, V0.B16, V2.B16
@@ -2590,14 +2946,6 @@ erf_loop:
 	VMOV V29.B16, V7.B16
 	WORD $0x4e24cf86 // fmla v6.4s, v28.4s, v4.4s
 	WORD $0x4e25cf87 // fmla v7.4s, v28.4s, v5.4s
-	FMOVQ 6592(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
-	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
-	FMOVQ 6624(R8), F6
-	VMOV V6.B16, V7.B16
-	WORD $0x4e24cd06 // fmla v6.4s, v8.4s, v4.4s
-	WORD $0x4e25cd27 // fmla v7.4s, v9.4s, v5.4s
 	FMOVQ 6656(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
@@ -2610,6 +2958,14 @@ erf_loop:
 	VMOV V8.B16, V9.B16
 	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
 	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
+	FMOVQ 6752(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e24cd06 // fmla v6.4s, v8.4s, v4.4s
+	WORD $0x4e25cd27 // fmla v7.4s, v9.4s, v5.4s
+	FMOVQ 6784(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
+	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
 	VMOV V2.B16, V6.B16
 	VMOV V3.B16, V7.B16
 	WORD $0x4e28cc46 // fmla v6.4s, v2.4s, v8.4s
@@ -2618,40 +2974,40 @@ erf_loop:
 	VORR V22.B16, V5.B16, V9.B16
 	WORD $0x4ea2cc44 // fmls v4.4s, v2.4s, v2.4s
 	WORD $0x4ea3cc65 // fmls v5.4s, v3.4s, v3.4s
-	FMOVQ 4864(R8), F31
+	FMOVQ 4928(R8), F31
 	VMOV V23.B16, V10.B16
 	VMOV V23.B16, V11.B16
 	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
 	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
 	WORD $0x4eb7d54c // fsub v12.4s, v10.4s, v23.4s
 	WORD $0x4eb7d56d // fsub v13.4s, v11.4s, v23.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4992(R8), F31
 	WORD $0x4ebfcd88 // fmls v8.4s, v12.4s, v31.4s
 	WORD $0x4ebfcda9 // fmls v9.4s, v13.4s, v31.4s
-	FMOVQ 4896(R8), F31
+	FMOVQ 4960(R8), F31
 	WORD $0x4ebfcd88 // fmls v8.4s, v12.4s, v31.4s
 	WORD $0x4ebfcda9 // fmls v9.4s, v13.4s, v31.4s
 	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
 	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V10.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
 	VTBL V30.B16, [V11.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V8.B16, V8.B16
 	VAND V30.B16, V9.B16, V9.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V8.B16, V8.B16
 	VORR V30.B16, V9.B16, V9.B16
 	WORD $0x6e24dc8c // fmul v12.4s, v4.4s, v4.4s
 	WORD $0x6e25dcad // fmul v13.4s, v5.4s, v5.4s
-	FMOVQ 4960(R8), F30
-	FMOVQ 4992(R8), F14
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24cfce // fmla v14.4s, v30.4s, v4.4s
 	WORD $0x4e25cfcf // fmla v15.4s, v30.4s, v5.4s
-	FMOVQ 5024(R8), F16
+	FMOVQ 5088(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e24cdd0 // fmla v16.4s, v14.4s, v4.4s
 	WORD $0x4e25cdf1 // fmla v17.4s, v15.4s, v5.4s
@@ -2677,19 +3033,11 @@ erf_loop:
 	VMOV V11.B16, V9.B16
 	WORD $0x4e2ecd48 // fmla v8.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd69 // fmla v9.4s, v11.4s, v15.4s
-	FMOVQ 6752(R8), F30
-	FMOVQ 6784(R8), F14
+	FMOVQ 6816(R8), F30
+	FMOVQ 6848(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e30cfce // fmla v14.4s, v30.4s, v16.4s
 	WORD $0x4e31cfcf // fmla v15.4s, v30.4s, v17.4s
-	FMOVQ 6816(R8), F10
-	VMOV V10.B16, V11.B16
-	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
-	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
-	FMOVQ 6848(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e30cd4e // fmla v14.4s, v10.4s, v16.4s
-	WORD $0x4e31cd6f // fmla v15.4s, v11.4s, v17.4s
 	FMOVQ 6880(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
@@ -2699,6 +3047,14 @@ erf_loop:
 	WORD $0x4e30cd4e // fmla v14.4s, v10.4s, v16.4s
 	WORD $0x4e31cd6f // fmla v15.4s, v11.4s, v17.4s
 	FMOVQ 6944(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
+	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
+	FMOVQ 6976(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e30cd4e // fmla v14.4s, v10.4s, v16.4s
+	WORD $0x4e31cd6f // fmla v15.4s, v11.4s, v17.4s
+	FMOVQ 7008(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
 	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
@@ -2721,67 +3077,67 @@ erf_loop:
 	CBNZ R3, erf_loop
 	RET
 gelu:
-	FMOVQ 4704(R8), F26
-	FMOVQ 4720(R8), F27
-	FMOVQ 4736(R8), F28
-	FMOVQ 4752(R8), F29
+	FMOVQ 4768(R8), F26
+	FMOVQ 4784(R8), F27
+	FMOVQ 4800(R8), F28
+	FMOVQ 4816(R8), F29
 gelu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5504(R8), F31
+	FMOVQ 5568(R8), F31
 	VAND V31.B16, V0.B16, V2.B16
 	VAND V31.B16, V1.B16, V3.B16
-	FMOVQ 6976(R8), F30
+	FMOVQ 7040(R8), F30
 	WORD $0x4ea2f7c2 // fmin v2.4s, v30.4s, v2.4s
 	WORD $0x4ea3f7c3 // fmin v3.4s, v30.4s, v3.4s
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
 	WORD $0x6e23dc65 // fmul v5.4s, v3.4s, v3.4s
-	FMOVQ 7008(R8), F31
+	FMOVQ 7072(R8), F31
 	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
 	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
 	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
 	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
 	WORD $0x4e22cc44 // fmla v4.4s, v2.4s, v2.4s
 	WORD $0x4e23cc65 // fmla v5.4s, v3.4s, v3.4s
-	FMOVQ 7008(R8), F31
+	FMOVQ 7072(R8), F31
 	WORD $0x6e3fdc84 // fmul v4.4s, v4.4s, v31.4s
 	WORD $0x6e3fdca5 // fmul v5.4s, v5.4s, v31.4s
-	FMOVQ 4864(R8), F31
-	FMOVQ 4768(R8), F8
+	FMOVQ 4928(R8), F31
+	FMOVQ 4832(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e3fccc8 // fmla v8.4s, v6.4s, v31.4s
 	WORD $0x4e3fcce9 // fmla v9.4s, v7.4s, v31.4s
-	FMOVQ 4768(R8), F31
+	FMOVQ 4832(R8), F31
 	WORD $0x4ebfd50a // fsub v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfd52b // fsub v11.4s, v9.4s, v31.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4992(R8), F31
 	VMOV V6.B16, V12.B16
 	VMOV V7.B16, V13.B16
 	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
 	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
-	FMOVQ 4896(R8), F31
+	FMOVQ 4960(R8), F31
 	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
 	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
 	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
 	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V8.B16], V12.B16
 	VSHL $2, V12.B16, V12.B16
 	VTBL V30.B16, [V9.B16], V13.B16
 	VSHL $2, V13.B16, V13.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V12.B16, V12.B16
 	VAND V30.B16, V13.B16, V13.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V12.B16, V12.B16
 	VORR V30.B16, V13.B16, V13.B16
 	WORD $0x6e24dc8a // fmul v10.4s, v4.4s, v4.4s
 	WORD $0x6e25dcab // fmul v11.4s, v5.4s, v5.4s
-	FMOVQ 4960(R8), F30
-	FMOVQ 4992(R8), F14
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24cfce // fmla v14.4s, v30.4s, v4.4s
 	WORD $0x4e25cfcf // fmla v15.4s, v30.4s, v5.4s
-	FMOVQ 5024(R8), F16
+	FMOVQ 5088(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e24cdd0 // fmla v16.4s, v14.4s, v4.4s
 	WORD $0x4e25cdf1 // fmla v17.4s, v15.4s, v5.4s
@@ -2791,10 +3147,10 @@ gelu_loop:
 	WORD $0x4e2fd4af // fadd v15.4s, v5.4s, v15.4s
 	WORD $0x4e30cd4e // fmla v14.4s, v10.4s, v16.4s
 	WORD $0x4e31cd6f // fmla v15.4s, v11.4s, v17.4s
-	FMOVQ 5280(R8), F31
+	FMOVQ 5344(R8), F31
 	WORD $0x6ea6e7f0 // fcmgt v16.4s, v31.4s, v6.4s
 	WORD $0x6ea7e7f1 // fcmgt v17.4s, v31.4s, v7.4s
-	FMOVQ 5376(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4e3fd50a // fadd v10.4s, v8.4s, v31.4s
 	WORD $0x4e3fd52b // fadd v11.4s, v9.4s, v31.4s
 	VMOV V16.B16, V4.B16
@@ -2815,18 +3171,18 @@ gelu_loop:
 	WORD $0x4eadd4ad // fsub v13.4s, v5.4s, v13.4s
 	WORD $0x4e2ecc8c // fmla v12.4s, v4.4s, v14.4s
 	WORD $0x4e2fccad // fmla v13.4s, v5.4s, v15.4s
-	FMOVQ 5248(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4e3fd448 // fadd v8.4s, v2.4s, v31.4s
 	WORD $0x4e3fd469 // fadd v9.4s, v3.4s, v31.4s
-	FMOVQ 5248(R8), F31
+	FMOVQ 5312(R8), F31
 	WORD $0x4ebfd50a // fsub v10.4s, v8.4s, v31.4s
 	WORD $0x4ebfd52b // fsub v11.4s, v9.4s, v31.4s
 	WORD $0x4eaad44a // fsub v10.4s, v2.4s, v10.4s
 	WORD $0x4eabd46b // fsub v11.4s, v3.4s, v11.4s
-	FMOVQ 5248(R8), F30
+	FMOVQ 5312(R8), F30
 	WORD $0x6e28ffd0 // fdiv v16.4s, v30.4s, v8.4s
 	WORD $0x6e29ffd1 // fdiv v17.4s, v30.4s, v9.4s
-	FMOVQ 5248(R8), F18
+	FMOVQ 5312(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4ea8ce12 // fmls v18.4s, v16.4s, v8.4s
 	WORD $0x4ea9ce33 // fmls v19.4s, v17.4s, v9.4s
@@ -2834,48 +3190,40 @@ gelu_loop:
 	WORD $0x4eabce33 // fmls v19.4s, v17.4s, v11.4s
 	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
 	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	FMOVQ 7040(R8), F31
+	FMOVQ 7104(R8), F31
 	WORD $0x4e3fd44a // fadd v10.4s, v2.4s, v31.4s
 	WORD $0x4e3fd46b // fadd v11.4s, v3.4s, v31.4s
 	WORD $0x6e2afc4a // fdiv v10.4s, v2.4s, v10.4s
 	WORD $0x6e2bfc6b // fdiv v11.4s, v3.4s, v11.4s
-	FMOVQ 7072(R8), F30
-	FMOVQ 5728(R8), F8
+	FMOVQ 7136(R8), F30
+	FMOVQ 5792(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e2acfc8 // fmla v8.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfc9 // fmla v9.4s, v30.4s, v11.4s
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 7104(R8), F30
-	FMOVQ 7136(R8), F20
+	FMOVQ 7168(R8), F30
+	FMOVQ 7200(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2acfd4 // fmla v20.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfd5 // fmla v21.4s, v30.4s, v11.4s
-	FMOVQ 7168(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e2ace96 // fmla v22.4s, v20.4s, v10.4s
-	WORD $0x4e2bceb7 // fmla v23.4s, v21.4s, v11.4s
-	FMOVQ 7200(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2aced4 // fmla v20.4s, v22.4s, v10.4s
-	WORD $0x4e2bcef5 // fmla v21.4s, v23.4s, v11.4s
 	FMOVQ 7232(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e2ace96 // fmla v22.4s, v20.4s, v10.4s
 	WORD $0x4e2bceb7 // fmla v23.4s, v21.4s, v11.4s
-	FMOVQ 7264(R8), F30
-	FMOVQ 7296(R8), F20
+	FMOVQ 7264(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2aced4 // fmla v20.4s, v22.4s, v10.4s
+	WORD $0x4e2bcef5 // fmla v21.4s, v23.4s, v11.4s
+	FMOVQ 7296(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e2ace96 // fmla v22.4s, v20.4s, v10.4s
+	WORD $0x4e2bceb7 // fmla v23.4s, v21.4s, v11.4s
+	FMOVQ 7328(R8), F30
+	FMOVQ 7360(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2acfd4 // fmla v20.4s, v30.4s, v10.4s
 	WORD $0x4e2bcfd5 // fmla v21.4s, v30.4s, v11.4s
-	FMOVQ 7328(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ace98 // fmla v24.4s, v20.4s, v10.4s
-	WORD $0x4e2bceb9 // fmla v25.4s, v21.4s, v11.4s
-	FMOVQ 7360(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2acf14 // fmla v20.4s, v24.4s, v10.4s
-	WORD $0x4e2bcf35 // fmla v21.4s, v25.4s, v11.4s
 	FMOVQ 7392(R8), F24
 	VMOV V24.B16, V25.B16
 	WORD $0x4e2ace98 // fmla v24.4s, v20.4s, v10.4s
@@ -2884,18 +3232,26 @@ gelu_loop:
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2acf14 // fmla v20.4s, v24.4s, v10.4s
 	WORD $0x4e2bcf35 // fmla v21.4s, v25.4s, v11.4s
+	FMOVQ 7456(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2ace98 // fmla v24.4s, v20.4s, v10.4s
+	WORD $0x4e2bceb9 // fmla v25.4s, v21.4s, v11.4s
+	FMOVQ 7488(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2acf14 // fmla v20.4s, v24.4s, v10.4s
+	WORD $0x4e2bcf35 // fmla v21.4s, v25.4s, v11.4s
 	WORD $0x4e28ced4 // fmla v20.4s, v22.4s, v8.4s
 	WORD $0x4e29cef5 // fmla v21.4s, v23.4s, v9.4s
-	FMOVQ 7456(R8), F22
+	FMOVQ 7520(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e34cd16 // fmla v22.4s, v8.4s, v20.4s
 	WORD $0x4e35cd37 // fmla v23.4s, v9.4s, v21.4s
-	FMOVQ 7456(R8), F30
+	FMOVQ 7520(R8), F30
 	WORD $0x4eb6d7ca // fsub v10.4s, v30.4s, v22.4s
 	WORD $0x4eb7d7cb // fsub v11.4s, v30.4s, v23.4s
 	WORD $0x4e34cd0a // fmla v10.4s, v8.4s, v20.4s
 	WORD $0x4e35cd2b // fmla v11.4s, v9.4s, v21.4s
-	FMOVQ 7488(R8), F31
+	FMOVQ 7552(R8), F31
 	WORD $0x4e3fd54a // fadd v10.4s, v10.4s, v31.4s
 	WORD $0x4e3fd56b // fadd v11.4s, v11.4s, v31.4s
 	WORD $0x6e36de14 // fmul v20.4s, v16.4s, v22.4s
@@ -2928,8 +3284,8 @@ gelu_loop:
 	WORD $0x4eb7d537 // fsub v23.4s, v9.4s, v23.4s
 	WORD $0x4eb6d5d6 // fsub v22.4s, v14.4s, v22.4s
 	WORD $0x4eb7d5f7 // fsub v23.4s, v15.4s, v23.4s
-	FMOVQ 5408(R8), F30
-	FMOVQ 5728(R8), F31
+	FMOVQ 5472(R8), F30
+	FMOVQ 5792(R8), F31
 	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
 	VBSL V31.B16, V30.B16, V14.B16
 	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
@@ -2942,35 +3298,35 @@ gelu_loop:
 	WORD $0x4eafd52f // fsub v15.4s, v9.4s, v15.4s
 	WORD $0x4e36d5d6 // fadd v22.4s, v14.4s, v22.4s
 	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
-	FMOVQ 5504(R8), F31
+	FMOVQ 5568(R8), F31
 	VAND V31.B16, V6.B16, V6.B16
 	VAND V31.B16, V7.B16, V7.B16
-	FMOVQ 5312(R8), F31
+	FMOVQ 5376(R8), F31
 	VAND V31.B16, V0.B16, V14.B16
 	VAND V31.B16, V1.B16, V15.B16
 	VORR V14.B16, V6.B16, V14.B16
 	VORR V15.B16, V7.B16, V15.B16
-	FMOVQ 5312(R8), F31
+	FMOVQ 5376(R8), F31
 	VORR V31.B16, V2.B16, V2.B16
 	VORR V31.B16, V3.B16, V3.B16
-	FMOVQ 5344(R8), F30
+	FMOVQ 5408(R8), F30
 	WORD $0x6ebee5c6 // fcmgt v6.4s, v14.4s, v30.4s
 	WORD $0x6ebee5e7 // fcmgt v7.4s, v15.4s, v30.4s
-	FMOVQ 5280(R8), F31
+	FMOVQ 5344(R8), F31
 	WORD $0x6eaee7ee // fcmgt v14.4s, v31.4s, v14.4s
 	WORD $0x6eafe7ef // fcmgt v15.4s, v31.4s, v15.4s
-	FMOVQ 5440(R8), F30
-	FMOVQ 5248(R8), F31
+	FMOVQ 5504(R8), F30
+	FMOVQ 5312(R8), F31
 	VMOV V14.B16, V8.B16
 	VBSL V31.B16, V30.B16, V8.B16
 	VMOV V15.B16, V9.B16
 	VBSL V31.B16, V30.B16, V9.B16
-	FMOVQ 5408(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V6.B16, V14.B16
 	VBSL V31.B16, V8.B16, V14.B16
 	VMOV V7.B16, V15.B16
 	VBSL V31.B16, V9.B16, V15.B16
-	FMOVQ 5312(R8), F31
+	FMOVQ 5376(R8), F31
 	VORR V31.B16, V0.B16, V8.B16
 	VORR V31.B16, V1.B16, V9.B16
 	WORD $0x6e2edd08 // fmul v8.4s, v8.4s, v14.4s
@@ -2981,7 +3337,7 @@ gelu_loop:
 	WORD $0x6e37ddf7 // fmul v23.4s, v15.4s, v23.4s
 	WORD $0x4e24cd16 // fmla v22.4s, v8.4s, v4.4s
 	WORD $0x4e25cd37 // fmla v23.4s, v9.4s, v5.4s
-	FMOVQ 5312(R8), F31
+	FMOVQ 5376(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
 	VORR V0.B16, V22.B16, V0.B16
@@ -2991,21 +3347,21 @@ gelu_loop:
 	CBNZ R3, gelu_loop
 	RET
 geluTanh:
-	FMOVQ 4704(R8), F20
-	FMOVQ 4720(R8), F21
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 5312(R8), F24
-	FMOVQ 5248(R8), F25
-	FMOVQ 7520(R8), F26
-	FMOVQ 7552(R8), F27
-	FMOVQ 5344(R8), F28
-	FMOVQ 4768(R8), F29
+	FMOVQ 4768(R8), F20
+	FMOVQ 4784(R8), F21
+	FMOVQ 4800(R8), F22
+	FMOVQ 4816(R8), F23
+	FMOVQ 5376(R8), F24
+	FMOVQ 5312(R8), F25
+	FMOVQ 7584(R8), F26
+	FMOVQ 7616(R8), F27
+	FMOVQ 5408(R8), F28
+	FMOVQ 4832(R8), F29
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V24.B16, V0.B16, V2.B16
 	VORR V24.B16, V1.B16, V3.B16
-	FMOVQ 7584(R8), F30
+	FMOVQ 7648(R8), F30
 	WORD $0x4e22f7c2 // fmax v2.4s, v30.4s, v2.4s
 	WORD $0x4e23f7c3 // fmax v3.4s, v30.4s, v3.4s
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
@@ -3024,7 +3380,7 @@ geluTanh_loop:
 	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
 	WORD $0x4e24cf4a // fmla v10.4s, v26.4s, v4.4s
 	WORD $0x4e25cf4b // fmla v11.4s, v26.4s, v5.4s
-	FMOVQ 7616(R8), F30
+	FMOVQ 7680(R8), F30
 	WORD $0x4e24cfca // fmla v10.4s, v30.4s, v4.4s
 	WORD $0x4e25cfcb // fmla v11.4s, v30.4s, v5.4s
 	WORD $0x4e26cf4a // fmla v10.4s, v26.4s, v6.4s
@@ -3039,7 +3395,7 @@ geluTanh_loop:
 	WORD $0x4ea7d4a7 // fsub v7.4s, v5.4s, v7.4s
 	WORD $0x4ea6d506 // fsub v6.4s, v8.4s, v6.4s
 	WORD $0x4ea7d527 // fsub v7.4s, v9.4s, v7.4s
-	FMOVQ 7648(R8), F31
+	FMOVQ 7712(R8), F31
 	WORD $0x4e3fd54a // fadd v10.4s, v10.4s, v31.4s
 	WORD $0x4e3fd56b // fadd v11.4s, v11.4s, v31.4s
 	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
@@ -3056,42 +3412,42 @@ geluTanh_loop:
 	WORD $0x4e2bcc69 // fmla v9.4s, v3.4s, v11.4s
 	WORD $0x4e26f78a // fmax v10.4s, v28.4s, v6.4s
 	WORD $0x4e27f78b // fmax v11.4s, v28.4s, v7.4s
-	FMOVQ 4864(R8), F31
+	FMOVQ 4928(R8), F31
 	VMOV V29.B16, V4.B16
 	VMOV V29.B16, V5.B16
 	WORD $0x4e3fcd44 // fmla v4.4s, v10.4s, v31.4s
 	WORD $0x4e3fcd65 // fmla v5.4s, v11.4s, v31.4s
 	WORD $0x4ebdd48c // fsub v12.4s, v4.4s, v29.4s
 	WORD $0x4ebdd4ad // fsub v13.4s, v5.4s, v29.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4992(R8), F31
 	VMOV V10.B16, V14.B16
 	VMOV V11.B16, V15.B16
 	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
 	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	FMOVQ 4896(R8), F31
+	FMOVQ 4960(R8), F31
 	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
 	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
 	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
 	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	FMOVQ 5152(R8), F30
+	FMOVQ 5216(R8), F30
 	VTBL V30.B16, [V4.B16], V14.B16
 	VSHL $2, V14.B16, V14.B16
 	VTBL V30.B16, [V5.B16], V15.B16
 	VSHL $2, V15.B16, V15.B16
-	FMOVQ 5184(R8), F30
+	FMOVQ 5248(R8), F30
 	VAND V30.B16, V14.B16, V14.B16
 	VAND V30.B16, V15.B16, V15.B16
-	FMOVQ 5216(R8), F30
+	FMOVQ 5280(R8), F30
 	VORR V30.B16, V14.B16, V14.B16
 	VORR V30.B16, V15.B16, V15.B16
 	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F30
-	FMOVQ 4992(R8), F16
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e28cfd0 // fmla v16.4s, v30.4s, v8.4s
 	WORD $0x4e29cfd1 // fmla v17.4s, v30.4s, v9.4s
-	FMOVQ 5024(R8), F18
+	FMOVQ 5088(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e28ce12 // fmla v18.4s, v16.4s, v8.4s
 	WORD $0x4e29ce33 // fmla v19.4s, v17.4s, v9.4s
@@ -3101,10 +3457,10 @@ geluTanh_loop:
 	WORD $0x4e31d531 // fadd v17.4s, v9.4s, v17.4s
 	WORD $0x4e32cd90 // fmla v16.4s, v12.4s, v18.4s
 	WORD $0x4e33cdb1 // fmla v17.4s, v13.4s, v19.4s
-	FMOVQ 5280(R8), F31
+	FMOVQ 5344(R8), F31
 	WORD $0x6eaae7ea // fcmgt v10.4s, v31.4s, v10.4s
 	WORD $0x6eabe7eb // fcmgt v11.4s, v31.4s, v11.4s
-	FMOVQ 5376(R8), F31
+	FMOVQ 5440(R8), F31
 	WORD $0x4e3fd492 // fadd v18.4s, v4.4s, v31.4s
 	WORD $0x4e3fd4b3 // fadd v19.4s, v5.4s, v31.4s
 	VMOV V10.B16, V12.B16
@@ -3125,19 +3481,19 @@ geluTanh_loop:
 	WORD $0x4eafd5a5 // fsub v5.4s, v13.4s, v15.4s
 	WORD $0x4e30cd84 // fmla v4.4s, v12.4s, v16.4s
 	WORD $0x4e31cda5 // fmla v5.4s, v13.4s, v17.4s
-	FMOVQ 5504(R8), F31
+	FMOVQ 5568(R8), F31
 	VAND V31.B16, V6.B16, V6.B16
 	VAND V31.B16, V7.B16, V7.B16
 	VAND V24.B16, V0.B16, V16.B16
 	VAND V24.B16, V1.B16, V17.B16
 	VORR V16.B16, V6.B16, V16.B16
 	VORR V17.B16, V7.B16, V17.B16
-	FMOVQ 5728(R8), F31
+	FMOVQ 5792(R8), F31
 	WORD $0x4ea0a806 // cmlt v6.4s, v0.4s, #0
 	VBSL V31.B16, V14.B16, V6.B16
 	WORD $0x4ea0a827 // cmlt v7.4s, v1.4s, #0
 	VBSL V31.B16, V15.B16, V7.B16
-	FMOVQ 5408(R8), F31
+	FMOVQ 5472(R8), F31
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
 	VBSL V31.B16, V4.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
@@ -3164,15 +3520,15 @@ geluTanh_loop:
 	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
 	WORD $0x6ebce60c // fcmgt v12.4s, v16.4s, v28.4s
 	WORD $0x6ebce62d // fcmgt v13.4s, v17.4s, v28.4s
-	FMOVQ 5280(R8), F31
+	FMOVQ 5344(R8), F31
 	WORD $0x6eb0e7f0 // fcmgt v16.4s, v31.4s, v16.4s
 	WORD $0x6eb1e7f1 // fcmgt v17.4s, v31.4s, v17.4s
-	FMOVQ 5440(R8), F30
+	FMOVQ 5504(R8), F30
 	VMOV V16.B16, V6.B16
 	VBSL V25.B16, V30.B16, V6.B16
 	VMOV V17.B16, V7.B16
 	VBSL V25.B16, V30.B16, V7.B16
-	FMOVQ 5408(R8), F31
+	FMOVQ 5472(R8), F31
 	VMOV V12.B16, V16.B16
 	VBSL V31.B16, V6.B16, V16.B16
 	VMOV V13.B16, V17.B16
@@ -3194,6 +3550,330 @@ geluTanh_loop:
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, geluTanh_loop
+	RET
+mish:
+	FMOVQ 4768(R8), F20
+	FMOVQ 4784(R8), F21
+	FMOVQ 4800(R8), F22
+	FMOVQ 4816(R8), F23
+	FMOVQ 5376(R8), F24
+	FMOVQ 5312(R8), F25
+	FMOVQ 5472(R8), F26
+	FMOVQ 5408(R8), F27
+	FMOVQ 4832(R8), F28
+	FMOVQ 5344(R8), F29
+mish_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	VORR V24.B16, V0.B16, V2.B16
+	VORR V24.B16, V1.B16, V3.B16
+	WORD $0x4e22f762 // fmax v2.4s, v27.4s, v2.4s
+	WORD $0x4e23f763 // fmax v3.4s, v27.4s, v3.4s
+	FMOVQ 4928(R8), F31
+	VMOV V28.B16, V4.B16
+	VMOV V28.B16, V5.B16
+	WORD $0x4e3fcc44 // fmla v4.4s, v2.4s, v31.4s
+	WORD $0x4e3fcc65 // fmla v5.4s, v3.4s, v31.4s
+	WORD $0x4ebcd486 // fsub v6.4s, v4.4s, v28.4s
+	WORD $0x4ebcd4a7 // fsub v7.4s, v5.4s, v28.4s
+	FMOVQ 4992(R8), F31
+	VMOV V2.B16, V8.B16
+	VMOV V3.B16, V9.B16
+	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
+	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
+	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
+	FMOVQ 5216(R8), F30
+	VTBL V30.B16, [V4.B16], V6.B16
+	VSHL $2, V6.B16, V6.B16
+	VTBL V30.B16, [V5.B16], V7.B16
+	VSHL $2, V7.B16, V7.B16
+	FMOVQ 5248(R8), F30
+	VAND V30.B16, V6.B16, V6.B16
+	VAND V30.B16, V7.B16, V7.B16
+	FMOVQ 5280(R8), F30
+	VORR V30.B16, V6.B16, V6.B16
+	VORR V30.B16, V7.B16, V7.B16
+	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e28cfcc // fmla v12.4s, v30.4s, v8.4s
+	WORD $0x4e29cfcd // fmla v13.4s, v30.4s, v9.4s
+	FMOVQ 5088(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
+	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
+	VTBL V6.B16, [V20.B16, V21.B16], V12.B16
+	VTBL V7.B16, [V20.B16, V21.B16], V13.B16
+	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
+	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
+	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
+	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
+	WORD $0x6ea2e7ae // fcmgt v14.4s, v29.4s, v2.4s
+	WORD $0x6ea3e7af // fcmgt v15.4s, v29.4s, v3.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd48a // fadd v10.4s, v4.4s, v31.4s
+	WORD $0x4e3fd4ab // fadd v11.4s, v5.4s, v31.4s
+	VMOV V14.B16, V8.B16
+	VBSL V4.B16, V10.B16, V8.B16
+	VMOV V15.B16, V9.B16
+	VBSL V5.B16, V11.B16, V9.B16
+	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
+	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
+	VSHL $20, V8.S4, V8.S4
+	VSHL $20, V9.S4, V9.S4
+	VADD V8.S4, V6.S4, V8.S4
+	VADD V9.S4, V7.S4, V9.S4
+	VMOV V8.B16, V6.B16
+	VMOV V9.B16, V7.B16
+	WORD $0x4e2ccd06 // fmla v6.4s, v8.4s, v12.4s
+	WORD $0x4e2dcd27 // fmla v7.4s, v9.4s, v13.4s
+	WORD $0x4ea6d504 // fsub v4.4s, v8.4s, v6.4s
+	WORD $0x4ea7d525 // fsub v5.4s, v9.4s, v7.4s
+	WORD $0x4e2ccd04 // fmla v4.4s, v8.4s, v12.4s
+	WORD $0x4e2dcd25 // fmla v5.4s, v9.4s, v13.4s
+	WORD $0x4e26d4cc // fadd v12.4s, v6.4s, v6.4s
+	WORD $0x4e27d4ed // fadd v13.4s, v7.4s, v7.4s
+	WORD $0x4e24d488 // fadd v8.4s, v4.4s, v4.4s
+	WORD $0x4e25d4a9 // fadd v9.4s, v5.4s, v5.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
+	VMOV V10.B16, V14.B16
+	VMOV V11.B16, V15.B16
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	WORD $0x4e26ccce // fmla v14.4s, v6.4s, v6.4s
+	WORD $0x4e27ccef // fmla v15.4s, v7.4s, v7.4s
+	WORD $0x4e24cd8e // fmla v14.4s, v12.4s, v4.4s
+	WORD $0x4e25cdaf // fmla v15.4s, v13.4s, v5.4s
+	WORD $0x4ea0a804 // cmlt v4.4s, v0.4s, #0
+	VBSL V25.B16, V10.B16, V4.B16
+	WORD $0x4ea0a825 // cmlt v5.4s, v1.4s, #0
+	VBSL V25.B16, V11.B16, V5.B16
+	WORD $0x4ea0a806 // cmlt v6.4s, v0.4s, #0
+	VBSL V26.B16, V14.B16, V6.B16
+	WORD $0x4ea0a827 // cmlt v7.4s, v1.4s, #0
+	VBSL V26.B16, V15.B16, V7.B16
+	WORD $0x6ea4e590 // fcmgt v16.4s, v12.4s, v4.4s
+	VBSL V4.B16, V12.B16, V16.B16
+	WORD $0x6ea5e5b1 // fcmgt v17.4s, v13.4s, v5.4s
+	VBSL V5.B16, V13.B16, V17.B16
+	WORD $0x6eace492 // fcmgt v18.4s, v4.4s, v12.4s
+	VBSL V4.B16, V12.B16, V18.B16
+	WORD $0x6eade4b3 // fcmgt v19.4s, v5.4s, v13.4s
+	VBSL V5.B16, V13.B16, V19.B16
+	WORD $0x4e32d604 // fadd v4.4s, v16.4s, v18.4s
+	WORD $0x4e33d625 // fadd v5.4s, v17.4s, v19.4s
+	WORD $0x4eb0d490 // fsub v16.4s, v4.4s, v16.4s
+	WORD $0x4eb1d4b1 // fsub v17.4s, v5.4s, v17.4s
+	WORD $0x4eb0d650 // fsub v16.4s, v18.4s, v16.4s
+	WORD $0x4eb1d671 // fsub v17.4s, v19.4s, v17.4s
+	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
+	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
+	WORD $0x4e26d606 // fadd v6.4s, v16.4s, v6.4s
+	WORD $0x4e27d627 // fadd v7.4s, v17.4s, v7.4s
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
+	WORD $0x4e2bd56b // fadd v11.4s, v11.4s, v11.4s
+	FMOVQ 7136(R8), F30
+	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
+	VBSL V10.B16, V30.B16, V16.B16
+	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
+	VBSL V11.B16, V30.B16, V17.B16
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
+	VBSL V14.B16, V26.B16, V10.B16
+	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
+	VBSL V15.B16, V26.B16, V11.B16
+	WORD $0x6eb0e48e // fcmgt v14.4s, v4.4s, v16.4s
+	VBSL V16.B16, V4.B16, V14.B16
+	WORD $0x6eb1e4af // fcmgt v15.4s, v5.4s, v17.4s
+	VBSL V17.B16, V5.B16, V15.B16
+	WORD $0x6ea4e608 // fcmgt v8.4s, v16.4s, v4.4s
+	VBSL V16.B16, V4.B16, V8.B16
+	WORD $0x6ea5e629 // fcmgt v9.4s, v17.4s, v5.4s
+	VBSL V17.B16, V5.B16, V9.B16
+	WORD $0x4e28d5d0 // fadd v16.4s, v14.4s, v8.4s
+	WORD $0x4e29d5f1 // fadd v17.4s, v15.4s, v9.4s
+	WORD $0x4eaed60e // fsub v14.4s, v16.4s, v14.4s
+	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
+	WORD $0x4eaed50e // fsub v14.4s, v8.4s, v14.4s
+	WORD $0x4eafd52f // fsub v15.4s, v9.4s, v15.4s
+	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
+	WORD $0x4e2bd4eb // fadd v11.4s, v7.4s, v11.4s
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
+	FMOVQ 5792(R8), F31
+	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
+	VBSL V31.B16, V25.B16, V14.B16
+	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
+	VBSL V31.B16, V25.B16, V15.B16
+	WORD $0x6e30fdce // fdiv v14.4s, v14.4s, v16.4s
+	WORD $0x6e31fdef // fdiv v15.4s, v15.4s, v17.4s
+	WORD $0x6e2edc88 // fmul v8.4s, v4.4s, v14.4s
+	WORD $0x6e2fdca9 // fmul v9.4s, v5.4s, v15.4s
+	FMOVQ 5568(R8), F31
+	VAND V31.B16, V8.B16, V18.B16
+	VAND V31.B16, V9.B16, V19.B16
+	WORD $0x4eb0ce44 // fmls v4.4s, v18.4s, v16.4s
+	WORD $0x4eb1ce65 // fmls v5.4s, v19.4s, v17.4s
+	WORD $0x4eaace44 // fmls v4.4s, v18.4s, v10.4s
+	WORD $0x4eabce65 // fmls v5.4s, v19.4s, v11.4s
+	WORD $0x4e26d486 // fadd v6.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a7 // fadd v7.4s, v5.4s, v7.4s
+	WORD $0x6e2edcce // fmul v14.4s, v6.4s, v14.4s
+	WORD $0x6e2fdcef // fmul v15.4s, v7.4s, v15.4s
+	WORD $0x6ebbe406 // fcmgt v6.4s, v0.4s, v27.4s
+	WORD $0x6ebbe427 // fcmgt v7.4s, v1.4s, v27.4s
+	WORD $0x6ea0e7a4 // fcmgt v4.4s, v29.4s, v0.4s
+	WORD $0x6ea1e7a5 // fcmgt v5.4s, v29.4s, v1.4s
+	FMOVQ 5504(R8), F30
+	VMOV V4.B16, V10.B16
+	VBSL V25.B16, V30.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	VBSL V25.B16, V30.B16, V11.B16
+	VMOV V6.B16, V4.B16
+	VBSL V26.B16, V10.B16, V4.B16
+	VMOV V7.B16, V5.B16
+	VBSL V26.B16, V11.B16, V5.B16
+	VORR V24.B16, V0.B16, V10.B16
+	VORR V24.B16, V1.B16, V11.B16
+	WORD $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	WORD $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
+	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
+	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
+	WORD $0x6e2fdcaf // fmul v15.4s, v5.4s, v15.4s
+	WORD $0x4e28cd4e // fmla v14.4s, v10.4s, v8.4s
+	WORD $0x4e29cd6f // fmla v15.4s, v11.4s, v9.4s
+	VAND V24.B16, V0.B16, V0.B16
+	VAND V24.B16, V1.B16, V1.B16
+	VORR V0.B16, V14.B16, V0.B16
+	VORR V1.B16, V15.B16, V1.B16
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $8, R3
+	CBNZ R3, mish_loop
+	RET
+softsign:
+	FMOVQ 5312(R8), F12
+	FMOVQ 5472(R8), F13
+	FMOVQ 5568(R8), F14
+	FMOVQ 5376(R8), F15
+softsign_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	VAND V14.B16, V0.B16, V2.B16
+	VAND V14.B16, V1.B16, V3.B16
+	WORD $0x4e22d584 // fadd v4.4s, v12.4s, v2.4s
+	WORD $0x4e23d585 // fadd v5.4s, v12.4s, v3.4s
+	WORD $0x4eacd486 // fsub v6.4s, v4.4s, v12.4s
+	WORD $0x4eacd4a7 // fsub v7.4s, v5.4s, v12.4s
+	WORD $0x4ea6d446 // fsub v6.4s, v2.4s, v6.4s
+	WORD $0x4ea7d467 // fsub v7.4s, v3.4s, v7.4s
+	WORD $0x4e2dd4c6 // fadd v6.4s, v6.4s, v13.4s
+	WORD $0x4e2dd4e7 // fadd v7.4s, v7.4s, v13.4s
+	WORD $0x6e24fd82 // fdiv v2.4s, v12.4s, v4.4s
+	WORD $0x6e25fd83 // fdiv v3.4s, v12.4s, v5.4s
+	WORD $0x6e22dc08 // fmul v8.4s, v0.4s, v2.4s
+	WORD $0x6e23dc29 // fmul v9.4s, v1.4s, v3.4s
+	VMOV V0.B16, V10.B16
+	VMOV V1.B16, V11.B16
+	WORD $0x4ea4cd0a // fmls v10.4s, v8.4s, v4.4s
+	WORD $0x4ea5cd2b // fmls v11.4s, v9.4s, v5.4s
+	WORD $0x4ea6cd0a // fmls v10.4s, v8.4s, v6.4s
+	WORD $0x4ea7cd2b // fmls v11.4s, v9.4s, v7.4s
+	WORD $0x4e2dd54a // fadd v10.4s, v10.4s, v13.4s
+	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD $0x4e22cd48 // fmla v8.4s, v10.4s, v2.4s
+	WORD $0x4e23cd69 // fmla v9.4s, v11.4s, v3.4s
+	VAND V15.B16, V0.B16, V0.B16
+	VAND V15.B16, V1.B16, V1.B16
+	VORR V0.B16, V8.B16, V0.B16
+	VORR V1.B16, V9.B16, V1.B16
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $8, R3
+	CBNZ R3, softsign_loop
+	RET
+hardSigmoid:
+	ADD $40, R0, R1
+	VLD1R (R1), [V4.S4]
+	ADD $44, R0, R1
+	VLD1R (R1), [V5.S4]
+	FMOVQ 5312(R8), F6
+	FMOVQ 5472(R8), F7
+hardSigmoid_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	VMOV V5.B16, V2.B16
+	VMOV V5.B16, V3.B16
+	WORD $0x4e20cc82 // fmla v2.4s, v4.4s, v0.4s
+	WORD $0x4e21cc83 // fmla v3.4s, v4.4s, v1.4s
+	WORD $0x6ea2e4e0 // fcmgt v0.4s, v7.4s, v2.4s
+	VBSL V2.B16, V7.B16, V0.B16
+	WORD $0x6ea3e4e1 // fcmgt v1.4s, v7.4s, v3.4s
+	VBSL V3.B16, V7.B16, V1.B16
+	WORD $0x4ea0f4c0 // fmin v0.4s, v6.4s, v0.4s
+	WORD $0x4ea1f4c1 // fmin v1.4s, v6.4s, v1.4s
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $8, R3
+	CBNZ R3, hardSigmoid_loop
+	RET
+hardSwish:
+	FMOVQ 6528(R8), F10
+	FMOVQ 6560(R8), F11
+	FMOVQ 5472(R8), F12
+	FMOVQ 7744(R8), F13
+	FMOVQ 7776(R8), F14
+	FMOVQ 5376(R8), F15
+hardSwish_loop:
+	FLDPQ.P 32(R6), (F0, F1)
+	WORD $0x4e2ad402 // fadd v2.4s, v0.4s, v10.4s
+	WORD $0x4e2ad423 // fadd v3.4s, v1.4s, v10.4s
+	WORD $0x6ea2e584 // fcmgt v4.4s, v12.4s, v2.4s
+	VBSL V2.B16, V12.B16, V4.B16
+	WORD $0x6ea3e585 // fcmgt v5.4s, v12.4s, v3.4s
+	VBSL V3.B16, V12.B16, V5.B16
+	WORD $0x6e24dc06 // fmul v6.4s, v0.4s, v4.4s
+	WORD $0x6e25dc27 // fmul v7.4s, v1.4s, v5.4s
+	WORD $0x4eaad442 // fsub v2.4s, v2.4s, v10.4s
+	WORD $0x4eaad463 // fsub v3.4s, v3.4s, v10.4s
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x4ea3d423 // fsub v3.4s, v1.4s, v3.4s
+	VMOV V6.B16, V8.B16
+	VMOV V7.B16, V9.B16
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	WORD $0x4e24cc08 // fmla v8.4s, v0.4s, v4.4s
+	WORD $0x4e25cc29 // fmla v9.4s, v1.4s, v5.4s
+	WORD $0x4e22cc08 // fmla v8.4s, v0.4s, v2.4s
+	WORD $0x4e23cc29 // fmla v9.4s, v1.4s, v3.4s
+	WORD $0x6eade402 // fcmgt v2.4s, v0.4s, v13.4s
+	WORD $0x6eade423 // fcmgt v3.4s, v1.4s, v13.4s
+	VMOV V2.B16, V4.B16
+	VBSL V12.B16, V8.B16, V4.B16
+	VMOV V3.B16, V5.B16
+	VBSL V12.B16, V9.B16, V5.B16
+	WORD $0x6e2bfcc8 // fdiv v8.4s, v6.4s, v11.4s
+	WORD $0x6e2bfce9 // fdiv v9.4s, v7.4s, v11.4s
+	WORD $0x4eabcd06 // fmls v6.4s, v8.4s, v11.4s
+	WORD $0x4eabcd27 // fmls v7.4s, v9.4s, v11.4s
+	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
+	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
+	WORD $0x4e2ecc88 // fmla v8.4s, v4.4s, v14.4s
+	WORD $0x4e2ecca9 // fmla v9.4s, v5.4s, v14.4s
+	WORD $0x6ea0e544 // fcmgt v4.4s, v10.4s, v0.4s
+	WORD $0x6ea1e545 // fcmgt v5.4s, v10.4s, v1.4s
+	VMOV V4.B16, V6.B16
+	VBSL V0.B16, V8.B16, V6.B16
+	VMOV V5.B16, V7.B16
+	VBSL V1.B16, V9.B16, V7.B16
+	VAND V15.B16, V0.B16, V0.B16
+	VAND V15.B16, V1.B16, V1.B16
+	VORR V0.B16, V6.B16, V0.B16
+	VORR V1.B16, V7.B16, V1.B16
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $8, R3
+	CBNZ R3, hardSwish_loop
 	RET
 
 DATA values<>+0(SB)/8, $0x0000000000000000
@@ -3784,376 +4464,392 @@ DATA values<>+4672(SB)/8, $0xbc9cbc0d30ebfd15
 DATA values<>+4680(SB)/8, $0xbc9cbc0d30ebfd15
 DATA values<>+4688(SB)/8, $0xbc9cbc0d30ebfd15
 DATA values<>+4696(SB)/8, $0xbc9cbc0d30ebfd15
-DATA values<>+4704(SB)/8, $0xb24e061000000000
-DATA values<>+4712(SB)/8, $0xb3051aa933092801
-DATA values<>+4720(SB)/8, $0x31b3d0e5329302af
-DATA values<>+4728(SB)/8, $0xb1d290beb27ce182
-DATA values<>+4736(SB)/8, $0x3f7b95c23f800000
-DATA values<>+4744(SB)/8, $0x3f75fed73f7837f0
-DATA values<>+4752(SB)/8, $0x3f75672a3f7504f3
-DATA values<>+4760(SB)/8, $0x3f7ac0c73f7744fd
-DATA values<>+4768(SB)/8, $0x4b4000004b400000
-DATA values<>+4776(SB)/8, $0x4b4000004b400000
-DATA values<>+4784(SB)/8, $0x4b4000004b400000
-DATA values<>+4792(SB)/8, $0x4b4000004b400000
-DATA values<>+4800(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4808(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4816(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4824(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4832(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4840(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4848(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4856(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4864(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4872(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4880(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4888(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4896(SB)/8, $0xaf82e308af82e308
-DATA values<>+4904(SB)/8, $0xaf82e308af82e308
-DATA values<>+4912(SB)/8, $0xaf82e308af82e308
-DATA values<>+4920(SB)/8, $0xaf82e308af82e308
-DATA values<>+4928(SB)/8, $0x3db172183db17218
-DATA values<>+4936(SB)/8, $0x3db172183db17218
-DATA values<>+4944(SB)/8, $0x3db172183db17218
-DATA values<>+4952(SB)/8, $0x3db172183db17218
-DATA values<>+4960(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4968(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4976(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4984(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4992(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5000(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5008(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5016(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5024(SB)/8, $0x3f0000003f000000
-DATA values<>+5032(SB)/8, $0x3f0000003f000000
-DATA values<>+5040(SB)/8, $0x3f0000003f000000
-DATA values<>+5048(SB)/8, $0x3f0000003f000000
-DATA values<>+5056(SB)/8, $0x3d8000003d800000
-DATA values<>+5064(SB)/8, $0x3d8000003d800000
-DATA values<>+5072(SB)/8, $0x3d8000003d800000
-DATA values<>+5080(SB)/8, $0x3d8000003d800000
-DATA values<>+5088(SB)/8, $0x4100000041000000
-DATA values<>+5096(SB)/8, $0x4100000041000000
-DATA values<>+5104(SB)/8, $0x4100000041000000
-DATA values<>+5112(SB)/8, $0x4100000041000000
-DATA values<>+5120(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5128(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5136(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5144(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5152(SB)/8, $0x0404040400000000
-DATA values<>+5160(SB)/8, $0x0c0c0c0c08080808
-DATA values<>+5168(SB)/8, $0x0404040400000000
-DATA values<>+5176(SB)/8, $0x0c0c0c0c08080808
-DATA values<>+5184(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5192(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5200(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5208(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5216(SB)/8, $0x0302010003020100
-DATA values<>+5224(SB)/8, $0x0302010003020100
-DATA values<>+5232(SB)/8, $0x0302010003020100
-DATA values<>+5240(SB)/8, $0x0302010003020100
-DATA values<>+5248(SB)/8, $0x3f8000003f800000
-DATA values<>+5256(SB)/8, $0x3f8000003f800000
-DATA values<>+5264(SB)/8, $0x3f8000003f800000
-DATA values<>+5272(SB)/8, $0x3f8000003f800000
-DATA values<>+5280(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5288(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5296(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5304(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5312(SB)/8, $0x8000000080000000
-DATA values<>+5320(SB)/8, $0x8000000080000000
-DATA values<>+5328(SB)/8, $0x8000000080000000
-DATA values<>+5336(SB)/8, $0x8000000080000000
-DATA values<>+5344(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5352(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5360(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5368(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5376(SB)/8, $0x4400000044000000
-DATA values<>+5384(SB)/8, $0x4400000044000000
-DATA values<>+5392(SB)/8, $0x4400000044000000
-DATA values<>+5400(SB)/8, $0x4400000044000000
-DATA values<>+5408(SB)/8, $0x0000000000000000
-DATA values<>+5416(SB)/8, $0x0000000000000000
-DATA values<>+5424(SB)/8, $0x0000000000000000
-DATA values<>+5432(SB)/8, $0x0000000000000000
-DATA values<>+5440(SB)/8, $0x1f8000001f800000
-DATA values<>+5448(SB)/8, $0x1f8000001f800000
-DATA values<>+5456(SB)/8, $0x1f8000001f800000
-DATA values<>+5464(SB)/8, $0x1f8000001f800000
-DATA values<>+5472(SB)/8, $0x4120000041200000
-DATA values<>+5480(SB)/8, $0x4120000041200000
-DATA values<>+5488(SB)/8, $0x4120000041200000
-DATA values<>+5496(SB)/8, $0x4120000041200000
-DATA values<>+5504(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5512(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5520(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5528(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5536(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5544(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5552(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5560(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5568(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5576(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5584(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5592(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5600(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5608(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5616(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5624(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5632(SB)/8, $0x3e0886923e088692
-DATA values<>+5640(SB)/8, $0x3e0886923e088692
-DATA values<>+5648(SB)/8, $0x3e0886923e088692
-DATA values<>+5656(SB)/8, $0x3e0886923e088692
-DATA values<>+5664(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5672(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5680(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5688(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5696(SB)/8, $0x3f0ccccd3f0ccccd
-DATA values<>+5704(SB)/8, $0x3f0ccccd3f0ccccd
-DATA values<>+5712(SB)/8, $0x3f0ccccd3f0ccccd
-DATA values<>+5720(SB)/8, $0x3f0ccccd3f0ccccd
-DATA values<>+5728(SB)/8, $0xbf800000bf800000
-DATA values<>+5736(SB)/8, $0xbf800000bf800000
-DATA values<>+5744(SB)/8, $0xbf800000bf800000
-DATA values<>+5752(SB)/8, $0xbf800000bf800000
-DATA values<>+5760(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5768(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5776(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5784(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5792(SB)/8, $0x447a0000447a0000
-DATA values<>+5800(SB)/8, $0x447a0000447a0000
-DATA values<>+5808(SB)/8, $0x447a0000447a0000
-DATA values<>+5816(SB)/8, $0x447a0000447a0000
-DATA values<>+5824(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5832(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5840(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5848(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5856(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5864(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5872(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5880(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5888(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5896(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5904(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5912(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5920(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5928(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5936(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5944(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5952(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5960(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5968(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5976(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5984(SB)/8, $0x3b30b3803b30b380
-DATA values<>+5992(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6000(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6008(SB)/8, $0x3b30b3803b30b380
-DATA values<>+6016(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6024(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6032(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6040(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6048(SB)/8, $0x3c8998783c899878
-DATA values<>+6056(SB)/8, $0x3c8998783c899878
-DATA values<>+6064(SB)/8, $0x3c8998783c899878
-DATA values<>+6072(SB)/8, $0x3c8998783c899878
-DATA values<>+6080(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6088(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6096(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6104(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6112(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6120(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6128(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6136(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6144(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6152(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6160(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6168(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6176(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6184(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6192(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6200(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6208(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6216(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6224(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6232(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6240(SB)/8, $0xb102e308b102e308
-DATA values<>+6248(SB)/8, $0xb102e308b102e308
-DATA values<>+6256(SB)/8, $0xb102e308b102e308
-DATA values<>+6264(SB)/8, $0xb102e308b102e308
-DATA values<>+6272(SB)/8, $0x3f3172183f317218
-DATA values<>+6280(SB)/8, $0x3f3172183f317218
-DATA values<>+6288(SB)/8, $0x3f3172183f317218
-DATA values<>+6296(SB)/8, $0x3f3172183f317218
-DATA values<>+6304(SB)/8, $0x3950193e3950193e
-DATA values<>+6312(SB)/8, $0x3950193e3950193e
-DATA values<>+6320(SB)/8, $0x3950193e3950193e
-DATA values<>+6328(SB)/8, $0x3950193e3950193e
-DATA values<>+6336(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6344(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6352(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6360(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6368(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6376(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6384(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6392(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6400(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6408(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6416(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6424(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6432(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6440(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6448(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6456(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6464(SB)/8, $0x4040000040400000
-DATA values<>+6472(SB)/8, $0x4040000040400000
-DATA values<>+6480(SB)/8, $0x4040000040400000
-DATA values<>+6488(SB)/8, $0x4040000040400000
-DATA values<>+6496(SB)/8, $0x40c0000040c00000
-DATA values<>+6504(SB)/8, $0x40c0000040c00000
-DATA values<>+6512(SB)/8, $0x40c0000040c00000
-DATA values<>+6520(SB)/8, $0x40c0000040c00000
-DATA values<>+6528(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6536(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6544(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6552(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6560(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6568(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6576(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6584(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6592(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6600(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6608(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6616(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6624(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6632(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6640(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6648(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6656(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6664(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6672(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6680(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6688(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6696(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6704(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6712(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6720(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6728(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6736(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6744(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6752(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6760(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6768(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6776(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6784(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6792(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6800(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6808(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6816(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6824(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6832(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6840(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6848(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6856(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6864(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6872(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6880(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6888(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6896(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6904(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6912(SB)/8, $0xbea70919bea70919
-DATA values<>+6920(SB)/8, $0xbea70919bea70919
-DATA values<>+6928(SB)/8, $0xbea70919bea70919
-DATA values<>+6936(SB)/8, $0xbea70919bea70919
-DATA values<>+6944(SB)/8, $0x3e374c043e374c04
-DATA values<>+6952(SB)/8, $0x3e374c043e374c04
-DATA values<>+6960(SB)/8, $0x3e374c043e374c04
-DATA values<>+6968(SB)/8, $0x3e374c043e374c04
-DATA values<>+6976(SB)/8, $0x4178000041780000
-DATA values<>+6984(SB)/8, $0x4178000041780000
-DATA values<>+6992(SB)/8, $0x4178000041780000
-DATA values<>+7000(SB)/8, $0x4178000041780000
-DATA values<>+7008(SB)/8, $0xbf000000bf000000
-DATA values<>+7016(SB)/8, $0xbf000000bf000000
-DATA values<>+7024(SB)/8, $0xbf000000bf000000
-DATA values<>+7032(SB)/8, $0xbf000000bf000000
-DATA values<>+7040(SB)/8, $0x4080000040800000
-DATA values<>+7048(SB)/8, $0x4080000040800000
-DATA values<>+7056(SB)/8, $0x4080000040800000
-DATA values<>+7064(SB)/8, $0x4080000040800000
-DATA values<>+7072(SB)/8, $0x4000000040000000
-DATA values<>+7080(SB)/8, $0x4000000040000000
-DATA values<>+7088(SB)/8, $0x4000000040000000
-DATA values<>+7096(SB)/8, $0x4000000040000000
-DATA values<>+7104(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7112(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7120(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7128(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7136(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7144(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7152(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7160(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7168(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7176(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7184(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7192(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7200(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7208(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7216(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7224(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7232(SB)/8, $0x3c655e923c655e92
-DATA values<>+7240(SB)/8, $0x3c655e923c655e92
-DATA values<>+7248(SB)/8, $0x3c655e923c655e92
-DATA values<>+7256(SB)/8, $0x3c655e923c655e92
-DATA values<>+7264(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7272(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7280(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7288(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7296(SB)/8, $0xb892112cb892112c
-DATA values<>+7304(SB)/8, $0xb892112cb892112c
-DATA values<>+7312(SB)/8, $0xb892112cb892112c
-DATA values<>+7320(SB)/8, $0xb892112cb892112c
-DATA values<>+7328(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7336(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7344(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7352(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7360(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7368(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7376(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7384(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7392(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7400(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7408(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7416(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7424(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7432(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7440(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7448(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7456(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7464(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7472(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7480(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7488(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7496(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7504(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7512(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7520(SB)/8, $0x3d9222793d922279
-DATA values<>+7528(SB)/8, $0x3d9222793d922279
-DATA values<>+7536(SB)/8, $0x3d9222793d922279
-DATA values<>+7544(SB)/8, $0x3d9222793d922279
-DATA values<>+7552(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7560(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7568(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7576(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7584(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7592(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7600(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7608(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7616(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7624(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7632(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7640(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7648(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7656(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7664(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7672(SB)/8, $0xb342bc9bb342bc9b
-GLOBL values<>(SB), RODATA|NOPTR, $7680
+DATA values<>+4704(SB)/8, $0xc008000000000000
+DATA values<>+4712(SB)/8, $0xc008000000000000
+DATA values<>+4720(SB)/8, $0xc008000000000000
+DATA values<>+4728(SB)/8, $0xc008000000000000
+DATA values<>+4736(SB)/8, $0x3fc5555555555555
+DATA values<>+4744(SB)/8, $0x3fc5555555555555
+DATA values<>+4752(SB)/8, $0x3fc5555555555555
+DATA values<>+4760(SB)/8, $0x3fc5555555555555
+DATA values<>+4768(SB)/8, $0xb24e061000000000
+DATA values<>+4776(SB)/8, $0xb3051aa933092801
+DATA values<>+4784(SB)/8, $0x31b3d0e5329302af
+DATA values<>+4792(SB)/8, $0xb1d290beb27ce182
+DATA values<>+4800(SB)/8, $0x3f7b95c23f800000
+DATA values<>+4808(SB)/8, $0x3f75fed73f7837f0
+DATA values<>+4816(SB)/8, $0x3f75672a3f7504f3
+DATA values<>+4824(SB)/8, $0x3f7ac0c73f7744fd
+DATA values<>+4832(SB)/8, $0x4b4000004b400000
+DATA values<>+4840(SB)/8, $0x4b4000004b400000
+DATA values<>+4848(SB)/8, $0x4b4000004b400000
+DATA values<>+4856(SB)/8, $0x4b4000004b400000
+DATA values<>+4864(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4872(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4880(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4888(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4896(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4904(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4912(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4920(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4928(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4936(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4944(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4952(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4960(SB)/8, $0xaf82e308af82e308
+DATA values<>+4968(SB)/8, $0xaf82e308af82e308
+DATA values<>+4976(SB)/8, $0xaf82e308af82e308
+DATA values<>+4984(SB)/8, $0xaf82e308af82e308
+DATA values<>+4992(SB)/8, $0x3db172183db17218
+DATA values<>+5000(SB)/8, $0x3db172183db17218
+DATA values<>+5008(SB)/8, $0x3db172183db17218
+DATA values<>+5016(SB)/8, $0x3db172183db17218
+DATA values<>+5024(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5032(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5040(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5048(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5056(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5064(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5072(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5080(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5088(SB)/8, $0x3f0000003f000000
+DATA values<>+5096(SB)/8, $0x3f0000003f000000
+DATA values<>+5104(SB)/8, $0x3f0000003f000000
+DATA values<>+5112(SB)/8, $0x3f0000003f000000
+DATA values<>+5120(SB)/8, $0x3d8000003d800000
+DATA values<>+5128(SB)/8, $0x3d8000003d800000
+DATA values<>+5136(SB)/8, $0x3d8000003d800000
+DATA values<>+5144(SB)/8, $0x3d8000003d800000
+DATA values<>+5152(SB)/8, $0x4100000041000000
+DATA values<>+5160(SB)/8, $0x4100000041000000
+DATA values<>+5168(SB)/8, $0x4100000041000000
+DATA values<>+5176(SB)/8, $0x4100000041000000
+DATA values<>+5184(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5192(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5200(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5208(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5216(SB)/8, $0x0404040400000000
+DATA values<>+5224(SB)/8, $0x0c0c0c0c08080808
+DATA values<>+5232(SB)/8, $0x0404040400000000
+DATA values<>+5240(SB)/8, $0x0c0c0c0c08080808
+DATA values<>+5248(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5256(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5264(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5272(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5280(SB)/8, $0x0302010003020100
+DATA values<>+5288(SB)/8, $0x0302010003020100
+DATA values<>+5296(SB)/8, $0x0302010003020100
+DATA values<>+5304(SB)/8, $0x0302010003020100
+DATA values<>+5312(SB)/8, $0x3f8000003f800000
+DATA values<>+5320(SB)/8, $0x3f8000003f800000
+DATA values<>+5328(SB)/8, $0x3f8000003f800000
+DATA values<>+5336(SB)/8, $0x3f8000003f800000
+DATA values<>+5344(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5352(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5360(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5368(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5376(SB)/8, $0x8000000080000000
+DATA values<>+5384(SB)/8, $0x8000000080000000
+DATA values<>+5392(SB)/8, $0x8000000080000000
+DATA values<>+5400(SB)/8, $0x8000000080000000
+DATA values<>+5408(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5416(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5424(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5432(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5440(SB)/8, $0x4400000044000000
+DATA values<>+5448(SB)/8, $0x4400000044000000
+DATA values<>+5456(SB)/8, $0x4400000044000000
+DATA values<>+5464(SB)/8, $0x4400000044000000
+DATA values<>+5472(SB)/8, $0x0000000000000000
+DATA values<>+5480(SB)/8, $0x0000000000000000
+DATA values<>+5488(SB)/8, $0x0000000000000000
+DATA values<>+5496(SB)/8, $0x0000000000000000
+DATA values<>+5504(SB)/8, $0x1f8000001f800000
+DATA values<>+5512(SB)/8, $0x1f8000001f800000
+DATA values<>+5520(SB)/8, $0x1f8000001f800000
+DATA values<>+5528(SB)/8, $0x1f8000001f800000
+DATA values<>+5536(SB)/8, $0x4120000041200000
+DATA values<>+5544(SB)/8, $0x4120000041200000
+DATA values<>+5552(SB)/8, $0x4120000041200000
+DATA values<>+5560(SB)/8, $0x4120000041200000
+DATA values<>+5568(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5576(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5584(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5592(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5600(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5608(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5616(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5624(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5632(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5640(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5648(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5656(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5664(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5672(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5680(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5688(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5696(SB)/8, $0x3e0886923e088692
+DATA values<>+5704(SB)/8, $0x3e0886923e088692
+DATA values<>+5712(SB)/8, $0x3e0886923e088692
+DATA values<>+5720(SB)/8, $0x3e0886923e088692
+DATA values<>+5728(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5736(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5744(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5752(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5760(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5768(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5776(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5784(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5792(SB)/8, $0xbf800000bf800000
+DATA values<>+5800(SB)/8, $0xbf800000bf800000
+DATA values<>+5808(SB)/8, $0xbf800000bf800000
+DATA values<>+5816(SB)/8, $0xbf800000bf800000
+DATA values<>+5824(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5832(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5840(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5848(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5856(SB)/8, $0x447a0000447a0000
+DATA values<>+5864(SB)/8, $0x447a0000447a0000
+DATA values<>+5872(SB)/8, $0x447a0000447a0000
+DATA values<>+5880(SB)/8, $0x447a0000447a0000
+DATA values<>+5888(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5896(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5904(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5912(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5920(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5928(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5936(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5944(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5952(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5960(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5968(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5976(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5984(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5992(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+6000(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+6008(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+6016(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6024(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6032(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6040(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6048(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6056(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6064(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6072(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6080(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6088(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6096(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6104(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6112(SB)/8, $0x3c8998783c899878
+DATA values<>+6120(SB)/8, $0x3c8998783c899878
+DATA values<>+6128(SB)/8, $0x3c8998783c899878
+DATA values<>+6136(SB)/8, $0x3c8998783c899878
+DATA values<>+6144(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6152(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6160(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6168(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6176(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6184(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6192(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6200(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6208(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6216(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6224(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6232(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6240(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6248(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6256(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6264(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6272(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6280(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6288(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6296(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6304(SB)/8, $0xb102e308b102e308
+DATA values<>+6312(SB)/8, $0xb102e308b102e308
+DATA values<>+6320(SB)/8, $0xb102e308b102e308
+DATA values<>+6328(SB)/8, $0xb102e308b102e308
+DATA values<>+6336(SB)/8, $0x3f3172183f317218
+DATA values<>+6344(SB)/8, $0x3f3172183f317218
+DATA values<>+6352(SB)/8, $0x3f3172183f317218
+DATA values<>+6360(SB)/8, $0x3f3172183f317218
+DATA values<>+6368(SB)/8, $0x3950193e3950193e
+DATA values<>+6376(SB)/8, $0x3950193e3950193e
+DATA values<>+6384(SB)/8, $0x3950193e3950193e
+DATA values<>+6392(SB)/8, $0x3950193e3950193e
+DATA values<>+6400(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6408(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6416(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6424(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6432(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6440(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6448(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6456(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6464(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6472(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6480(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6488(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6496(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6504(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6512(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6520(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6528(SB)/8, $0x4040000040400000
+DATA values<>+6536(SB)/8, $0x4040000040400000
+DATA values<>+6544(SB)/8, $0x4040000040400000
+DATA values<>+6552(SB)/8, $0x4040000040400000
+DATA values<>+6560(SB)/8, $0x40c0000040c00000
+DATA values<>+6568(SB)/8, $0x40c0000040c00000
+DATA values<>+6576(SB)/8, $0x40c0000040c00000
+DATA values<>+6584(SB)/8, $0x40c0000040c00000
+DATA values<>+6592(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6600(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6608(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6616(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6624(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6632(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6640(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6648(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6656(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6664(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6672(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6680(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6688(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6696(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6704(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6712(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6720(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6728(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6736(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6744(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6752(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6760(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6768(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6776(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6784(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6792(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6800(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6808(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6816(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6824(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6832(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6840(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6848(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6856(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6864(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6872(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6880(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6888(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6896(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6904(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6912(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6920(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6928(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6936(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6944(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6952(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6960(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6968(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6976(SB)/8, $0xbea70919bea70919
+DATA values<>+6984(SB)/8, $0xbea70919bea70919
+DATA values<>+6992(SB)/8, $0xbea70919bea70919
+DATA values<>+7000(SB)/8, $0xbea70919bea70919
+DATA values<>+7008(SB)/8, $0x3e374c043e374c04
+DATA values<>+7016(SB)/8, $0x3e374c043e374c04
+DATA values<>+7024(SB)/8, $0x3e374c043e374c04
+DATA values<>+7032(SB)/8, $0x3e374c043e374c04
+DATA values<>+7040(SB)/8, $0x4178000041780000
+DATA values<>+7048(SB)/8, $0x4178000041780000
+DATA values<>+7056(SB)/8, $0x4178000041780000
+DATA values<>+7064(SB)/8, $0x4178000041780000
+DATA values<>+7072(SB)/8, $0xbf000000bf000000
+DATA values<>+7080(SB)/8, $0xbf000000bf000000
+DATA values<>+7088(SB)/8, $0xbf000000bf000000
+DATA values<>+7096(SB)/8, $0xbf000000bf000000
+DATA values<>+7104(SB)/8, $0x4080000040800000
+DATA values<>+7112(SB)/8, $0x4080000040800000
+DATA values<>+7120(SB)/8, $0x4080000040800000
+DATA values<>+7128(SB)/8, $0x4080000040800000
+DATA values<>+7136(SB)/8, $0x4000000040000000
+DATA values<>+7144(SB)/8, $0x4000000040000000
+DATA values<>+7152(SB)/8, $0x4000000040000000
+DATA values<>+7160(SB)/8, $0x4000000040000000
+DATA values<>+7168(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7176(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7184(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7192(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7200(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7208(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7216(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7224(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7232(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7240(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7248(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7256(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7264(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7272(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7280(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7288(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7296(SB)/8, $0x3c655e923c655e92
+DATA values<>+7304(SB)/8, $0x3c655e923c655e92
+DATA values<>+7312(SB)/8, $0x3c655e923c655e92
+DATA values<>+7320(SB)/8, $0x3c655e923c655e92
+DATA values<>+7328(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7336(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7344(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7352(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7360(SB)/8, $0xb892112cb892112c
+DATA values<>+7368(SB)/8, $0xb892112cb892112c
+DATA values<>+7376(SB)/8, $0xb892112cb892112c
+DATA values<>+7384(SB)/8, $0xb892112cb892112c
+DATA values<>+7392(SB)/8, $0xb999ae25b999ae25
+DATA values<>+7400(SB)/8, $0xb999ae25b999ae25
+DATA values<>+7408(SB)/8, $0xb999ae25b999ae25
+DATA values<>+7416(SB)/8, $0xb999ae25b999ae25
+DATA values<>+7424(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+7432(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+7440(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+7448(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+7456(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+7464(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+7472(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+7480(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+7488(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+7496(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+7504(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+7512(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+7520(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+7528(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+7536(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+7544(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+7552(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+7560(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+7568(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+7576(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+7584(SB)/8, $0x3d9222793d922279
+DATA values<>+7592(SB)/8, $0x3d9222793d922279
+DATA values<>+7600(SB)/8, $0x3d9222793d922279
+DATA values<>+7608(SB)/8, $0x3d9222793d922279
+DATA values<>+7616(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+7624(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+7632(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+7640(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+7648(SB)/8, $0xc1f00000c1f00000
+DATA values<>+7656(SB)/8, $0xc1f00000c1f00000
+DATA values<>+7664(SB)/8, $0xc1f00000c1f00000
+DATA values<>+7672(SB)/8, $0xc1f00000c1f00000
+DATA values<>+7680(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+7688(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+7696(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+7704(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+7712(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+7720(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+7728(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+7736(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+7744(SB)/8, $0xc0400000c0400000
+DATA values<>+7752(SB)/8, $0xc0400000c0400000
+DATA values<>+7760(SB)/8, $0xc0400000c0400000
+DATA values<>+7768(SB)/8, $0xc0400000c0400000
+DATA values<>+7776(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+7784(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+7792(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+7800(SB)/8, $0x3e2aaaab3e2aaaab
+GLOBL values<>(SB), RODATA|NOPTR, $7808

@@ -82,7 +82,7 @@ func newNeonCode(s neon, p *pool, f *formula, result value, pairs int) *neonCode
 	return c
 }
 
-// pin loads the scalar, tables and constants into registers that no value needs, the most used
+// pin loads scalars, tables and constants into registers that no value needs, the most used
 // first.
 func (c *neonCode) pin() {
 	next := 2 * c.pairs
@@ -93,7 +93,7 @@ func (c *neonCode) pin() {
 	for i, s := range c.f.steps {
 		switch s.op {
 		case "scalar":
-			c.repeatField(loopScalar, next)
+			c.repeatField(loopScalar+s.imm*c.size(), next)
 			c.at[value(i)] = next
 			next++
 		case "constant":
