@@ -21,7 +21,7 @@ func benchFunctions[T Float](b *testing.B, typ string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	src, dst := make([]T, 2048), make([]T, 2048)
 	for i := range src {
-		src[i] = T(2 * rng.NormFloat64())
+		src[i] = T(rng.NormFloat64())
 	}
 	functions := unary[T]()
 	for _, name := range slices.Sorted(maps.Keys(functions)) {

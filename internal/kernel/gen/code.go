@@ -27,29 +27,58 @@ type pool struct {
 	size map[string]int
 }
 
-const vectorRegisters, maskRegisters = 32, 7
+const maskRegisters = 7
 
-// loopOver writes the loop that applies a formula, made by body, to all elements: CX
-// bytes behind SI, written behind R8.
-func (s *source) loopOver(p *pool, v vector, name string, body func(f *formula) value) {
+// loopOver writes the loop that applies a function to all elements: CX bytes behind SI,
+// written behind R8. Vectors with elements that its formula is not meant for take a way round.
+func (s *source) loopOver(p *pool, v vector, fn function) {
 	f := &formula{v: v}
-	result := body(f)
-	f.steps[result].taken++
-	registers := 16
-	if v.bytes == 64 {
-		registers = vectorRegisters
+	result := fn.body(f)
+	peak := trial(f, result)
+	var detour *formula
+	var detoured value
+	if f.far != nil {
+		detour = &formula{v: v}
+		detoured = fn.far(detour, detour.do("near"))
+		peak = max(peak, trial(detour, detoured)) + 1
 	}
-	trial := newCode(&source{}, &pool{bits: map[string][]uint64{}, size: map[string]int{}}, f, result, 64)
-	trial.scalar()
-	trial.body()
-	c := newCode(s, p, f, result, registers)
-	c.scalar()
-	c.pin(registers - trial.peak)
-	s.label(name + "_loop")
+	c := newCode(s, p, f, result, v.registers())
+	c.scalars()
+	c.pin(v.registers() - peak)
+	s.label(fn.name + "_loop")
 	c.body()
+	if detour != nil {
+		c.jumpIfAny(*f.far, fn.name+"_far")
+		s.label(fn.name + "_near")
+	}
+	s.op(v.p("VMOVU"), v.r(c.at[result]), "(R8)(CX*1)")
 	s.op("ADDQ", imm(v.bytes), "CX")
-	s.op("JLT", name+"_loop")
+	s.op("JLT", fn.name+"_loop")
 	s.finish()
+	if detour == nil {
+		return
+	}
+	s.label(fn.name + "_far")
+	d := newCode(s, p, detour, detoured, v.registers())
+	d.reserve(c, result)
+	d.body()
+	s.op(v.p("VMOVU"), v.r(d.at[detoured]), v.r(c.at[result]))
+	s.op("JMP", fn.name+"_near")
+}
+
+func (v vector) registers() int {
+	if v.bytes == 64 {
+		return 32
+	}
+	return 16
+}
+
+// trial is the number of registers that a formula needs with its constants in memory.
+func trial(f *formula, result value) int {
+	c := newCode(&source{}, &pool{bits: map[string][]uint64{}, size: map[string]int{}}, f, result, 64)
+	c.scalars()
+	c.body()
+	return c.peak
 }
 
 func newCode(s *source, p *pool, f *formula, result value, registers int) *code {
@@ -60,6 +89,9 @@ func newCode(s *source, p *pool, f *formula, result value, registers int) *code 
 		}
 	}
 	c.last[result] = len(f.steps)
+	if f.far != nil {
+		c.last[*f.far] = len(f.steps)
+	}
 	for i := registers - 1; i >= 0; i-- {
 		c.free = append(c.free, i)
 	}
@@ -67,6 +99,33 @@ func newCode(s *source, p *pool, f *formula, result value, registers int) *code 
 		c.masks = append(c.masks, i)
 	}
 	return c
+}
+
+// reserve leaves what another formula keeps in registers alone: its constants, and its result, which
+// is the value "near" here.
+func (c *code) reserve(other *code, result value) {
+	taken := []int{other.at[result]}
+	for v := range other.pinned {
+		taken = append(taken, other.at[v])
+	}
+	c.free = slices.DeleteFunc(c.free, func(r int) bool { return slices.Contains(taken, r) })
+	for i, s := range c.f.steps {
+		if s.op == "near" {
+			c.at[value(i)], c.pinned[value(i)] = other.at[result], true
+		}
+	}
+}
+
+// jumpIfAny jumps if a mask is set anywhere.
+func (c *code) jumpIfAny(mask value, label string) {
+	if c.f.v.bytes == 64 {
+		k := fmt.Sprintf("K%d", c.at[mask])
+		c.op("KORTESTW", k, k)
+	} else {
+		c.op(c.f.v.p("VMOVMSK"), c.f.v.r(c.at[mask]), "AX")
+		c.op("TESTL", "AX", "AX")
+	}
+	c.op("JNE", label)
 }
 
 // pin loads as many constants and tables as there are registers for, the most used first.
@@ -92,8 +151,8 @@ func (c *code) pin(many int) {
 	}
 }
 
-// scalar keeps the scalars of the loop in registers.
-func (c *code) scalar() {
+// scalars keeps the scalars of the loop in registers.
+func (c *code) scalars() {
 	for i, s := range c.f.steps {
 		if s.op == "scalar" {
 			c.pinned[value(i)] = true
@@ -251,12 +310,12 @@ func (c *code) step(i value) {
 		name := map[string]string{"VPSLL": v.integer("VPSLL"), "VPSHUFD": "VPSHUFD", "VROUND": v.p("VROUND")}[s.op]
 		from := c.reg(s.args[0])
 		c.op(name, imm(s.imm), from, c.into(i))
-	case "scalar": // before the loop
+	case "scalar", "near": // before this
+		if !c.inRegister(i) {
+			c.into(i)
+		}
 	default:
 		c.binary(i)
-	}
-	if c.last[i] == len(c.f.steps) {
-		c.op(v.p("VMOVU"), v.r(c.at[i]), "(R8)(CX*1)")
 	}
 }
 

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"math"
+	"slices"
 )
 
 // formula is a function of one vector as a list of steps, each of which makes one value of
@@ -12,6 +12,7 @@ import (
 type formula struct {
 	v     vector
 	steps []step
+	far   *value // mask of the lanes that it is not meant for
 }
 
 // value is the number of the step that makes it.
@@ -27,6 +28,11 @@ type step struct {
 }
 
 func (f *formula) add1(s step) value {
+	for i, have := range f.steps {
+		if have.op == s.op && have.imm == s.imm && slices.Equal(have.args, s.args) && slices.Equal(have.bits, s.bits) {
+			return value(i)
+		}
+	}
 	for _, a := range s.args {
 		f.steps[a].taken++
 	}
@@ -87,11 +93,6 @@ func (f *formula) number(x float64) value {
 }
 
 func (f *formula) bits(b uint64) value {
-	for i, s := range f.steps {
-		if s.op == "constant" && s.bits[0] == b {
-			return value(i)
-		}
-	}
 	return f.add1(step{op: "constant", bits: []uint64{b}})
 }
 
@@ -99,6 +100,14 @@ func (f *formula) bits(b uint64) value {
 // of float32 or 4 of float64. index prepares them.
 func (f *formula) lookup(table []uint64, index value) value {
 	return f.add1(step{op: "lookup", args: []value{index}, bits: table})
+}
+
+// lookup16 is the element of a table of 16 numbers of float32.
+func (f *formula) lookup16(table []uint64, index value) value {
+	if f.v.bytes == 64 {
+		return f.lookup(table, index)
+	}
+	return f.pick(f.shiftBits(index, 28), f.lookup(table[8:], index), f.lookup(table[:8], index))
 }
 
 func (f *formula) index(t value) value {
@@ -157,12 +166,4 @@ func (f *formula) steps1(c []float64, x value) value {
 		sum = f.fma(sum, x, f.number(c[i]))
 	}
 	return sum
-}
-
-func (f *formula) String() string {
-	text := ""
-	for i, s := range f.steps {
-		text += fmt.Sprintf("%d: %s %v\n", i, s.op, s.args)
-	}
-	return text
 }

@@ -7,23 +7,28 @@ import (
 )
 
 // functions by their number from firstFunction on, as the constants of package kernel count them.
-var functions = []struct {
+var functions = []function{
+	{"exp", (*formula).exponential, nil},
+	{"sigmoid", (*formula).sigmoid, nil},
+	{"tanh", (*formula).tanh, nil},
+	{"silu", (*formula).silu, nil},
+	{"softplus", (*formula).softplus, nil},
+	{"elu", (*formula).elu, nil},
+	{"erf", (*formula).erf, nil},
+	{"gelu", (*formula).gelu, (*formula).geluFar},
+	{"geluTanh", (*formula).geluTanh, nil},
+	{"mish", (*formula).mish, nil},
+	{"softsign", (*formula).softsign, nil},
+	{"hardSigmoid", (*formula).hardSigmoid, nil},
+	{"hardSwish", (*formula).hardSwish, nil},
+}
+
+// function is one of x. far is what it is where body's formula sets the mask of the same name, and near
+// elsewhere.
+type function struct {
 	name string
 	body func(f *formula) value
-}{
-	{"exp", (*formula).exponential},
-	{"sigmoid", (*formula).sigmoid},
-	{"tanh", (*formula).tanh},
-	{"silu", (*formula).silu},
-	{"softplus", (*formula).softplus},
-	{"elu", (*formula).elu},
-	{"erf", (*formula).erf},
-	{"gelu", (*formula).gelu},
-	{"geluTanh", (*formula).geluTanh},
-	{"mish", (*formula).mish},
-	{"softsign", (*formula).softsign},
-	{"hardSigmoid", (*formula).hardSigmoid},
-	{"hardSwish", (*formula).hardSwish},
+	far  func(f *formula, near value) value
 }
 
 // transcendental writes the functions in both precisions of an instruction set.
@@ -47,7 +52,7 @@ func transcendental(s *source, set isa) {
 		s.finish()
 		for _, o := range functions {
 			s.label(o.name)
-			s.loopOver(p, v, o.name, o.body)
+			s.loopOver(p, v, o)
 		}
 	}
 	p.write(s, set.bytes)
@@ -362,9 +367,51 @@ func (f *formula) erf() value {
 	return f.or(f.pick(f.less(a, f.number(1)), small, large), f.sign(x))
 }
 
-// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|) = exp(-x^2/2) p/(|x| + 1).
+// gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
+// polynomials unless |x| is large.
 func (f *formula) gelu() value {
 	x := f.x()
+	if f.v.double {
+		return f.geluOf(x)
+	}
+	a := f.abs(x)
+	far := f.less(f.number(geluNear), a)
+	f.far = &far
+	index := f.add(a, f.number(1.5*(1<<21))) // the next multiple of 1/4 in the last bits
+	row := func(i int) value { return f.lookup16(f.format().table16(geluTable[i]), index) }
+	t := f.sub(a, row(0))
+	rest := row(len(geluTable) - 1)
+	for i := len(geluTable) - 2; i > 1; i-- {
+		rest = f.fma(rest, t, row(i))
+	}
+	first := row(1)
+	p := f.fma(t, rest, first)
+	pLow := f.fma(t, rest, f.sub(first, p))
+	base := f.pick(f.negative(x), f.zero(), f.number(-1)) // P - 1 for positive x
+	q := f.add(p, base)
+	rest = f.add(f.sub(p, f.sub(q, base)), pLow)
+	negated := f.negate(x)
+	return f.or(f.fma(negated, q, f.mul(negated, rest)), f.sign(x))
+}
+
+// geluNear is the last of the table's numbers.
+const geluNear = 3.875
+
+func (f *formula) geluFar(near value) value {
+	x := f.x()
+	return f.pick(f.less(f.number(geluNear), f.abs(x)), f.geluOf(x), near)
+}
+
+func (m format) table16(v [16]float64) []uint64 {
+	out := make([]uint64, len(v))
+	for i, x := range v {
+		out[i] = uint64(math.Float32bits(float32(x)))
+	}
+	return out
+}
+
+// geluOf is gelu with P = exp(-x^2/2) p/(|x| + 1).
+func (f *formula) geluOf(x value) value {
 	last := 15.5 // half its square is beyond the bound of exp
 	if f.v.double {
 		last = 41

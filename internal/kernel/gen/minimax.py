@@ -104,7 +104,7 @@ def fits(bits: int) -> list[Fit]:
     steps = {24: 8, 53: 4}[bits]
     slack = 1 + mpf(2) ** -12
     tiny = mpf(2) ** -20
-    tail = {24: mpf("15.5"), 53: 41}[bits]
+    end = {24: mpf("15.5"), 53: mpf(41)}[bits]
     return [
         Fit("exp", "(exp(r) - 1 - r)/r^2, |r| <= log(2)/(2 steps)", exp_rest,
             lambda r: r**2 / exp(r), -log(2) / (2 * steps) * slack, log(2) / (2 * steps) * slack, {24: 2, 53: 6}),
@@ -116,12 +116,35 @@ def fits(bits: int) -> list[Fit]:
             lambda e: e**2 / log1p(e), tiny, mpf(1) * slack, {24: 10, 53: 21}, lambda e: e - mpf(1) / 2),
         Fit("gelu", "(x + 1) exp(x^2/2) P(Z > x) in (x - 4)/(x + 4)",
             lambda x: (x + 1) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2,
-            lambda x: 1 / ((x + 1) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2), mpf(0), mpf(tail), {24: 11, 53: 23}, mobius("gelu")),
+            lambda x: 1 / ((x + 1) * exp(x * x / 2) * erfc(x / sqrt(2)) / 2), mpf(0), end, {24: 11, 53: 23}, mobius("gelu")),
         Fit("smallErf", f"erf(x)/x - 1 in x^2, x <= {SMALL_ERF}", lambda x: erf(x) / x - 1,
             lambda x: x / erf(x), tiny, SMALL_ERF * slack, {24: 6, 53: 14}, lambda x: x * x),
         Fit("erfc", f"exp(x^2) erfc(x) in (x - 3)/(x + 3), x >= {SMALL_ERF}", lambda x: exp(x * x) * erfc(x),
             lambda x: exp(-x * x), SMALL_ERF, mpf(6), {24: 6, 53: 14}, mobius("erf")),
     ]
+
+
+def normal_table() -> list[list[mpf]]:
+    """P(Z > c + t) by powers of t around 16 centres c near multiples of 1/4.
+
+    Every c is a float32 for which P(Z > c) is all but one, too, so that the first term is
+    accurate without a second number.
+    """
+    rows = []
+    for i in range(16):
+        c = mpf(i) / 4
+        while i > 0 and abs(rounded(tail(c), 24) / tail(c) - 1) > mpf(2) ** -33:
+            c += mpf(2) ** -23 if i < 4 else mpf(2) ** -22
+        half = mpf(1) / 8 + mpf(2) ** -10
+        fit = Fit("normal", "", lambda t: (tail(c + t) - tail(c)) / t, lambda t: abs(t) / tail(c + t),
+                  mpf(0) if i == 0 else -half, half, {})
+        coefficients, _ = remez(fit, 6)
+        rows.append([c, rounded(tail(c), 24), *(rounded(x, 24) for x in coefficients)])
+    return rows
+
+
+def tail(x: mpf) -> mpf:
+    return erfc(x / sqrt(2)) / 2
 
 
 def main() -> None:
@@ -140,6 +163,12 @@ def main() -> None:
             if fit.name in SPLIT:
                 print(f'\t\t"{fit.name}Rest": {{{float(rest).hex()}}},')
         print("\t},")
+    print("}")
+    rows = normal_table()
+    print("\n// geluTable is what normal_table gives: 16 centres, then the coefficients by power.")
+    print(f"var geluTable = [{len(rows[0])}][16]float64{{")
+    for k in range(len(rows[0])):
+        print("\t{" + ", ".join(float(row[k]).hex() for row in rows) + "},")
     print("}")
 
 
