@@ -228,63 +228,59 @@ sigmoid_loop:
 	FMOVQ 800(R8), F31
 	WORD $0x4e7fd48e // fadd v14.2d, v4.2d, v31.2d
 	WORD $0x4e7fd4af // fadd v15.2d, v5.2d, v31.2d
-	VMOV V2.B16, V10.B16
-	VBSL V4.B16, V14.B16, V10.B16
-	VMOV V3.B16, V11.B16
-	VBSL V5.B16, V15.B16, V11.B16
+	VBSL V4.B16, V14.B16, V2.B16
+	VBSL V5.B16, V15.B16, V3.B16
 	VTBL V6.B16, [V18.B16, V19.B16], V6.B16
 	VTBL V7.B16, [V18.B16, V19.B16], V7.B16
-	VSHL $50, V10.D2, V10.D2
-	VSHL $50, V11.D2, V11.D2
-	VADD V10.D2, V6.D2, V10.D2
-	VADD V11.D2, V7.D2, V11.D2
-	VMOV V10.B16, V6.B16
-	VMOV V11.B16, V7.B16
-	WORD $0x4e6ccd46 // fmla v6.2d, v10.2d, v12.2d
-	WORD $0x4e6dcd67 // fmla v7.2d, v11.2d, v13.2d
-	WORD $0x4ee6d544 // fsub v4.2d, v10.2d, v6.2d
-	WORD $0x4ee7d565 // fsub v5.2d, v11.2d, v7.2d
-	WORD $0x4e6ccd44 // fmla v4.2d, v10.2d, v12.2d
-	WORD $0x4e6dcd65 // fmla v5.2d, v11.2d, v13.2d
+	VSHL $50, V2.D2, V2.D2
+	VSHL $50, V3.D2, V3.D2
+	VADD V2.D2, V6.D2, V2.D2
+	VADD V3.D2, V7.D2, V3.D2
+	VMOV V2.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	WORD $0x4e6ccc46 // fmla v6.2d, v2.2d, v12.2d
+	WORD $0x4e6dcc67 // fmla v7.2d, v3.2d, v13.2d
+	WORD $0x4ee6d444 // fsub v4.2d, v2.2d, v6.2d
+	WORD $0x4ee7d465 // fsub v5.2d, v3.2d, v7.2d
+	WORD $0x4e6ccc44 // fmla v4.2d, v2.2d, v12.2d
+	WORD $0x4e6dcc65 // fmla v5.2d, v3.2d, v13.2d
 	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
 	VBSL V20.B16, V6.B16, V12.B16
 	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
 	VBSL V20.B16, V7.B16, V13.B16
 	FMOVQ 832(R8), F31
-	WORD $0x4ee0a80a // cmlt v10.2d, v0.2d, #0
-	VBSL V31.B16, V4.B16, V10.B16
-	WORD $0x4ee0a82b // cmlt v11.2d, v1.2d, #0
-	VBSL V31.B16, V5.B16, V11.B16
+	WORD $0x4ee0a802 // cmlt v2.2d, v0.2d, #0
+	VBSL V31.B16, V4.B16, V2.B16
+	WORD $0x4ee0a823 // cmlt v3.2d, v1.2d, #0
+	VBSL V31.B16, V5.B16, V3.B16
 	WORD $0x4e66d68e // fadd v14.2d, v20.2d, v6.2d
 	WORD $0x4e67d68f // fadd v15.2d, v20.2d, v7.2d
-	WORD $0x4ef4d5c2 // fsub v2.2d, v14.2d, v20.2d
-	WORD $0x4ef4d5e3 // fsub v3.2d, v15.2d, v20.2d
-	WORD $0x4ee2d4c2 // fsub v2.2d, v6.2d, v2.2d
-	WORD $0x4ee3d4e3 // fsub v3.2d, v7.2d, v3.2d
-	WORD $0x4e64d444 // fadd v4.2d, v2.2d, v4.2d
-	WORD $0x4e65d465 // fadd v5.2d, v3.2d, v5.2d
-	WORD $0x6e6efe82 // fdiv v2.2d, v20.2d, v14.2d
-	WORD $0x6e6ffe83 // fdiv v3.2d, v20.2d, v15.2d
-	WORD $0x6e62dd86 // fmul v6.2d, v12.2d, v2.2d
-	WORD $0x6e63dda7 // fmul v7.2d, v13.2d, v3.2d
+	WORD $0x4ef4d5ca // fsub v10.2d, v14.2d, v20.2d
+	WORD $0x4ef4d5eb // fsub v11.2d, v15.2d, v20.2d
+	WORD $0x4eead4ca // fsub v10.2d, v6.2d, v10.2d
+	WORD $0x4eebd4eb // fsub v11.2d, v7.2d, v11.2d
+	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	WORD $0x6e6efe8a // fdiv v10.2d, v20.2d, v14.2d
+	WORD $0x6e6ffe8b // fdiv v11.2d, v20.2d, v15.2d
+	WORD $0x6e6add86 // fmul v6.2d, v12.2d, v10.2d
+	WORD $0x6e6bdda7 // fmul v7.2d, v13.2d, v11.2d
 	WORD $0x4eeecccc // fmls v12.2d, v6.2d, v14.2d
 	WORD $0x4eefcced // fmls v13.2d, v7.2d, v15.2d
 	WORD $0x4ee4cccc // fmls v12.2d, v6.2d, v4.2d
 	WORD $0x4ee5cced // fmls v13.2d, v7.2d, v5.2d
-	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	WORD $0x4e62cd46 // fmla v6.2d, v10.2d, v2.2d
-	WORD $0x4e63cd67 // fmla v7.2d, v11.2d, v3.2d
+	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
+	WORD $0x4e6acc46 // fmla v6.2d, v2.2d, v10.2d
+	WORD $0x4e6bcc67 // fmla v7.2d, v3.2d, v11.2d
 	WORD $0x6ee0e6c0 // fcmgt v0.2d, v22.2d, v0.2d
 	WORD $0x6ee1e6c1 // fcmgt v1.2d, v22.2d, v1.2d
 	FMOVQ 864(R8), F30
-	VMOV V0.B16, V2.B16
-	VBSL V20.B16, V30.B16, V2.B16
-	VMOV V1.B16, V3.B16
-	VBSL V20.B16, V30.B16, V3.B16
-	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
-	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
-	FSTPQ.P (F2, F3), 32(R4)
+	VBSL V20.B16, V30.B16, V0.B16
+	VBSL V20.B16, V30.B16, V1.B16
+	WORD $0x6e60dcc0 // fmul v0.2d, v6.2d, v0.2d
+	WORD $0x6e61dce1 // fmul v1.2d, v7.2d, v1.2d
+	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, sigmoid_loop
 	RET
@@ -456,174 +452,164 @@ tanh_loop:
 	FMOVQ 1312(R8), F31
 	WORD $0x6ee2e7e2 // fcmgt v2.2d, v31.2d, v2.2d
 	WORD $0x6ee3e7e3 // fcmgt v3.2d, v31.2d, v3.2d
-	VMOV V2.B16, V10.B16
-	VBSL V16.B16, V4.B16, V10.B16
-	VMOV V3.B16, V11.B16
-	VBSL V17.B16, V5.B16, V11.B16
+	VBSL V16.B16, V4.B16, V2.B16
+	VBSL V17.B16, V5.B16, V3.B16
 	FMOVQ 736(R8), F31
 	VAND V31.B16, V0.B16, V0.B16
 	VAND V31.B16, V1.B16, V1.B16
-	VORR V0.B16, V10.B16, V0.B16
-	VORR V1.B16, V11.B16, V1.B16
+	VORR V0.B16, V2.B16, V0.B16
+	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ (R8), F16
-	FMOVQ 16(R8), F17
-	FMOVQ 32(R8), F18
-	FMOVQ 48(R8), F19
-	FMOVQ 672(R8), F20
-	FMOVQ 736(R8), F21
-	FMOVQ 768(R8), F22
-	FMOVQ 64(R8), F23
-	FMOVQ 704(R8), F24
-	FMOVQ 832(R8), F25
-	FMOVQ 160(R8), F26
-	FMOVQ 192(R8), F27
-	FMOVQ 224(R8), F28
-	FMOVQ 256(R8), F29
+	FMOVQ (R8), F18
+	FMOVQ 16(R8), F19
+	FMOVQ 32(R8), F20
+	FMOVQ 48(R8), F21
+	FMOVQ 672(R8), F22
+	FMOVQ 736(R8), F23
+	FMOVQ 768(R8), F24
+	FMOVQ 64(R8), F25
+	FMOVQ 704(R8), F26
+	FMOVQ 832(R8), F27
+	FMOVQ 160(R8), F28
+	FMOVQ 192(R8), F29
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V21.B16, V0.B16, V2.B16
-	VORR V21.B16, V1.B16, V3.B16
-	WORD $0x4e62f6c2 // fmax v2.2d, v22.2d, v2.2d
-	WORD $0x4e63f6c3 // fmax v3.2d, v22.2d, v3.2d
-	VMOV V23.B16, V4.B16
-	VMOV V23.B16, V5.B16
-	WORD $0x4e7acc44 // fmla v4.2d, v2.2d, v26.2d
-	WORD $0x4e7acc65 // fmla v5.2d, v3.2d, v26.2d
-	WORD $0x4ef7d486 // fsub v6.2d, v4.2d, v23.2d
-	WORD $0x4ef7d4a7 // fsub v7.2d, v5.2d, v23.2d
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4efcccc8 // fmls v8.2d, v6.2d, v28.2d
-	WORD $0x4efccce9 // fmls v9.2d, v7.2d, v28.2d
-	WORD $0x4efbccc8 // fmls v8.2d, v6.2d, v27.2d
-	WORD $0x4efbcce9 // fmls v9.2d, v7.2d, v27.2d
+	VORR V23.B16, V0.B16, V2.B16
+	VORR V23.B16, V1.B16, V3.B16
+	WORD $0x4e62f704 // fmax v4.2d, v24.2d, v2.2d
+	WORD $0x4e63f705 // fmax v5.2d, v24.2d, v3.2d
+	VMOV V25.B16, V6.B16
+	VMOV V25.B16, V7.B16
+	WORD $0x4e7ccc86 // fmla v6.2d, v4.2d, v28.2d
+	WORD $0x4e7ccca7 // fmla v7.2d, v5.2d, v28.2d
+	WORD $0x4ef9d4c8 // fsub v8.2d, v6.2d, v25.2d
+	WORD $0x4ef9d4e9 // fsub v9.2d, v7.2d, v25.2d
+	FMOVQ 224(R8), F31
+	VMOV V4.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
+	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
+	WORD $0x4efdcd0a // fmls v10.2d, v8.2d, v29.2d
+	WORD $0x4efdcd2b // fmls v11.2d, v9.2d, v29.2d
 	FMOVQ 512(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
-	VSHL $3, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
-	VSHL $3, V7.B16, V7.B16
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $3, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $3, V9.B16, V9.B16
 	FMOVQ 544(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
 	FMOVQ 576(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
-	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 288(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e68cfac // fmla v12.2d, v29.2d, v8.2d
-	WORD $0x4e69cfad // fmla v13.2d, v29.2d, v9.2d
-	FMOVQ 320(R8), F14
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	FMOVQ 352(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
-	FMOVQ 384(R8), F14
+	WORD $0x4e6acfce // fmla v14.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfcf // fmla v15.2d, v30.2d, v11.2d
+	FMOVQ 320(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
+	FMOVQ 352(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	FMOVQ 416(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
-	FMOVQ 448(R8), F14
+	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
+	WORD $0x4e6bce2f // fmla v15.2d, v17.2d, v11.2d
+	FMOVQ 384(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
+	FMOVQ 416(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	VTBL V6.B16, [V16.B16, V17.B16], V12.B16
-	VTBL V7.B16, [V16.B16, V17.B16], V13.B16
-	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
-	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
-	WORD $0x4e6ecd4c // fmla v12.2d, v10.2d, v14.2d
-	WORD $0x4e6fcd6d // fmla v13.2d, v11.2d, v15.2d
-	WORD $0x6ee2e70e // fcmgt v14.2d, v24.2d, v2.2d
-	WORD $0x6ee3e70f // fcmgt v15.2d, v24.2d, v3.2d
+	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
+	WORD $0x4e6bce2f // fmla v15.2d, v17.2d, v11.2d
+	FMOVQ 448(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
+	VTBL V8.B16, [V18.B16, V19.B16], V14.B16
+	VTBL V9.B16, [V18.B16, V19.B16], V15.B16
+	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
+	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
+	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
+	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
+	WORD $0x6ee4e750 // fcmgt v16.2d, v26.2d, v4.2d
+	WORD $0x6ee5e751 // fcmgt v17.2d, v26.2d, v5.2d
 	FMOVQ 800(R8), F31
-	WORD $0x4e7fd48a // fadd v10.2d, v4.2d, v31.2d
-	WORD $0x4e7fd4ab // fadd v11.2d, v5.2d, v31.2d
-	VMOV V14.B16, V8.B16
-	VBSL V4.B16, V10.B16, V8.B16
-	VMOV V15.B16, V9.B16
-	VBSL V5.B16, V11.B16, V9.B16
-	VTBL V6.B16, [V18.B16, V19.B16], V6.B16
-	VTBL V7.B16, [V18.B16, V19.B16], V7.B16
-	VSHL $50, V8.D2, V8.D2
-	VSHL $50, V9.D2, V9.D2
-	VADD V8.D2, V6.D2, V8.D2
-	VADD V9.D2, V7.D2, V9.D2
-	VMOV V8.B16, V6.B16
-	VMOV V9.B16, V7.B16
-	WORD $0x4e6ccd06 // fmla v6.2d, v8.2d, v12.2d
-	WORD $0x4e6dcd27 // fmla v7.2d, v9.2d, v13.2d
-	WORD $0x4ee6d504 // fsub v4.2d, v8.2d, v6.2d
-	WORD $0x4ee7d525 // fsub v5.2d, v9.2d, v7.2d
-	WORD $0x4e6ccd04 // fmla v4.2d, v8.2d, v12.2d
-	WORD $0x4e6dcd25 // fmla v5.2d, v9.2d, v13.2d
+	WORD $0x4e7fd4cc // fadd v12.2d, v6.2d, v31.2d
+	WORD $0x4e7fd4ed // fadd v13.2d, v7.2d, v31.2d
+	VBSL V6.B16, V12.B16, V16.B16
+	VBSL V7.B16, V13.B16, V17.B16
+	VTBL V8.B16, [V20.B16, V21.B16], V8.B16
+	VTBL V9.B16, [V20.B16, V21.B16], V9.B16
+	VSHL $50, V16.D2, V16.D2
+	VSHL $50, V17.D2, V17.D2
+	VADD V16.D2, V8.D2, V16.D2
+	VADD V17.D2, V9.D2, V17.D2
+	VMOV V16.B16, V8.B16
+	VMOV V17.B16, V9.B16
+	WORD $0x4e6ece08 // fmla v8.2d, v16.2d, v14.2d
+	WORD $0x4e6fce29 // fmla v9.2d, v17.2d, v15.2d
+	WORD $0x4ee8d606 // fsub v6.2d, v16.2d, v8.2d
+	WORD $0x4ee9d627 // fsub v7.2d, v17.2d, v9.2d
+	WORD $0x4e6ece06 // fmla v6.2d, v16.2d, v14.2d
+	WORD $0x4e6fce27 // fmla v7.2d, v17.2d, v15.2d
 	FMOVQ 1344(R8), F31
-	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
-	VBSL V31.B16, V6.B16, V12.B16
-	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
-	VBSL V31.B16, V7.B16, V13.B16
-	WORD $0x4ee0a808 // cmlt v8.2d, v0.2d, #0
-	VBSL V25.B16, V4.B16, V8.B16
-	WORD $0x4ee0a829 // cmlt v9.2d, v1.2d, #0
-	VBSL V25.B16, V5.B16, V9.B16
-	WORD $0x4e66d68a // fadd v10.2d, v20.2d, v6.2d
-	WORD $0x4e67d68b // fadd v11.2d, v20.2d, v7.2d
-	WORD $0x4ef4d54e // fsub v14.2d, v10.2d, v20.2d
-	WORD $0x4ef4d56f // fsub v15.2d, v11.2d, v20.2d
-	WORD $0x4eeed4ce // fsub v14.2d, v6.2d, v14.2d
-	WORD $0x4eefd4ef // fsub v15.2d, v7.2d, v15.2d
-	WORD $0x4e64d5c4 // fadd v4.2d, v14.2d, v4.2d
-	WORD $0x4e65d5e5 // fadd v5.2d, v15.2d, v5.2d
-	WORD $0x6e6afe8e // fdiv v14.2d, v20.2d, v10.2d
-	WORD $0x6e6bfe8f // fdiv v15.2d, v20.2d, v11.2d
-	WORD $0x6e6edd86 // fmul v6.2d, v12.2d, v14.2d
-	WORD $0x6e6fdda7 // fmul v7.2d, v13.2d, v15.2d
-	WORD $0x4eeacccc // fmls v12.2d, v6.2d, v10.2d
-	WORD $0x4eebcced // fmls v13.2d, v7.2d, v11.2d
-	WORD $0x4ee4cccc // fmls v12.2d, v6.2d, v4.2d
-	WORD $0x4ee5cced // fmls v13.2d, v7.2d, v5.2d
-	WORD $0x4e68d588 // fadd v8.2d, v12.2d, v8.2d
-	WORD $0x4e69d5a9 // fadd v9.2d, v13.2d, v9.2d
-	WORD $0x6e6edd0e // fmul v14.2d, v8.2d, v14.2d
-	WORD $0x6e6fdd2f // fmul v15.2d, v9.2d, v15.2d
-	WORD $0x6ef6e408 // fcmgt v8.2d, v0.2d, v22.2d
-	WORD $0x6ef6e429 // fcmgt v9.2d, v1.2d, v22.2d
-	WORD $0x6ee0e70c // fcmgt v12.2d, v24.2d, v0.2d
-	WORD $0x6ee1e70d // fcmgt v13.2d, v24.2d, v1.2d
+	WORD $0x4ee0a80e // cmlt v14.2d, v0.2d, #0
+	VBSL V31.B16, V8.B16, V14.B16
+	WORD $0x4ee0a82f // cmlt v15.2d, v1.2d, #0
+	VBSL V31.B16, V9.B16, V15.B16
+	WORD $0x4ee0a810 // cmlt v16.2d, v0.2d, #0
+	VBSL V27.B16, V6.B16, V16.B16
+	WORD $0x4ee0a831 // cmlt v17.2d, v1.2d, #0
+	VBSL V27.B16, V7.B16, V17.B16
+	WORD $0x4e68d6cc // fadd v12.2d, v22.2d, v8.2d
+	WORD $0x4e69d6cd // fadd v13.2d, v22.2d, v9.2d
+	WORD $0x4ef6d58a // fsub v10.2d, v12.2d, v22.2d
+	WORD $0x4ef6d5ab // fsub v11.2d, v13.2d, v22.2d
+	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
+	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
+	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
+	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
+	WORD $0x6e6cfeca // fdiv v10.2d, v22.2d, v12.2d
+	WORD $0x6e6dfecb // fdiv v11.2d, v22.2d, v13.2d
+	WORD $0x6e6addc8 // fmul v8.2d, v14.2d, v10.2d
+	WORD $0x6e6bdde9 // fmul v9.2d, v15.2d, v11.2d
+	WORD $0x4eeccd0e // fmls v14.2d, v8.2d, v12.2d
+	WORD $0x4eedcd2f // fmls v15.2d, v9.2d, v13.2d
+	WORD $0x4ee6cd0e // fmls v14.2d, v8.2d, v6.2d
+	WORD $0x4ee7cd2f // fmls v15.2d, v9.2d, v7.2d
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
+	WORD $0x6e6ade0a // fmul v10.2d, v16.2d, v10.2d
+	WORD $0x6e6bde2b // fmul v11.2d, v17.2d, v11.2d
+	WORD $0x6ef8e410 // fcmgt v16.2d, v0.2d, v24.2d
+	WORD $0x6ef8e431 // fcmgt v17.2d, v1.2d, v24.2d
+	WORD $0x6ee0e74e // fcmgt v14.2d, v26.2d, v0.2d
+	WORD $0x6ee1e74f // fcmgt v15.2d, v26.2d, v1.2d
 	FMOVQ 864(R8), F30
-	VMOV V12.B16, V4.B16
-	VBSL V20.B16, V30.B16, V4.B16
-	VMOV V13.B16, V5.B16
-	VBSL V20.B16, V30.B16, V5.B16
-	VMOV V8.B16, V12.B16
-	VBSL V25.B16, V4.B16, V12.B16
-	VMOV V9.B16, V13.B16
-	VBSL V25.B16, V5.B16, V13.B16
-	VORR V21.B16, V0.B16, V4.B16
-	VORR V21.B16, V1.B16, V5.B16
-	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
-	WORD $0x6e6ddca5 // fmul v5.2d, v5.2d, v13.2d
-	WORD $0x6e6cdc4c // fmul v12.2d, v2.2d, v12.2d
-	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
-	WORD $0x6e6edd8e // fmul v14.2d, v12.2d, v14.2d
-	WORD $0x6e6fddaf // fmul v15.2d, v13.2d, v15.2d
-	WORD $0x4e66cc8e // fmla v14.2d, v4.2d, v6.2d
-	WORD $0x4e67ccaf // fmla v15.2d, v5.2d, v7.2d
-	VAND V21.B16, V0.B16, V0.B16
-	VAND V21.B16, V1.B16, V1.B16
-	VORR V0.B16, V14.B16, V0.B16
-	VORR V1.B16, V15.B16, V1.B16
+	VBSL V22.B16, V30.B16, V14.B16
+	VBSL V22.B16, V30.B16, V15.B16
+	VBSL V27.B16, V14.B16, V16.B16
+	VBSL V27.B16, V15.B16, V17.B16
+	WORD $0x6e70dc42 // fmul v2.2d, v2.2d, v16.2d
+	WORD $0x6e71dc63 // fmul v3.2d, v3.2d, v17.2d
+	WORD $0x6e70dc90 // fmul v16.2d, v4.2d, v16.2d
+	WORD $0x6e71dcb1 // fmul v17.2d, v5.2d, v17.2d
+	WORD $0x6e6ade0a // fmul v10.2d, v16.2d, v10.2d
+	WORD $0x6e6bde2b // fmul v11.2d, v17.2d, v11.2d
+	WORD $0x4e68cc4a // fmla v10.2d, v2.2d, v8.2d
+	WORD $0x4e69cc6b // fmla v11.2d, v3.2d, v9.2d
+	VAND V23.B16, V0.B16, V0.B16
+	VAND V23.B16, V1.B16, V1.B16
+	VORR V0.B16, V10.B16, V0.B16
+	VORR V1.B16, V11.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, silu_loop
@@ -708,24 +694,22 @@ softplus_loop:
 	FMOVQ 800(R8), F31
 	WORD $0x4e7fd48e // fadd v14.2d, v4.2d, v31.2d
 	WORD $0x4e7fd4af // fadd v15.2d, v5.2d, v31.2d
-	VMOV V2.B16, V10.B16
-	VBSL V4.B16, V14.B16, V10.B16
-	VMOV V3.B16, V11.B16
-	VBSL V5.B16, V15.B16, V11.B16
+	VBSL V4.B16, V14.B16, V2.B16
+	VBSL V5.B16, V15.B16, V3.B16
 	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
 	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
-	VSHL $50, V10.D2, V10.D2
-	VSHL $50, V11.D2, V11.D2
-	VADD V10.D2, V6.D2, V10.D2
-	VADD V11.D2, V7.D2, V11.D2
-	VMOV V10.B16, V6.B16
-	VMOV V11.B16, V7.B16
-	WORD $0x4e6ccd46 // fmla v6.2d, v10.2d, v12.2d
-	WORD $0x4e6dcd67 // fmla v7.2d, v11.2d, v13.2d
-	WORD $0x4ee6d544 // fsub v4.2d, v10.2d, v6.2d
-	WORD $0x4ee7d565 // fsub v5.2d, v11.2d, v7.2d
-	WORD $0x4e6ccd44 // fmla v4.2d, v10.2d, v12.2d
-	WORD $0x4e6dcd65 // fmla v5.2d, v11.2d, v13.2d
+	VSHL $50, V2.D2, V2.D2
+	VSHL $50, V3.D2, V3.D2
+	VADD V2.D2, V6.D2, V2.D2
+	VADD V3.D2, V7.D2, V3.D2
+	VMOV V2.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	WORD $0x4e6ccc46 // fmla v6.2d, v2.2d, v12.2d
+	WORD $0x4e6dcc67 // fmla v7.2d, v3.2d, v13.2d
+	WORD $0x4ee6d444 // fsub v4.2d, v2.2d, v6.2d
+	WORD $0x4ee7d465 // fsub v5.2d, v3.2d, v7.2d
+	WORD $0x4e6ccc44 // fmla v4.2d, v2.2d, v12.2d
+	WORD $0x4e6dcc65 // fmla v5.2d, v3.2d, v13.2d
 	FMOVQ 832(R8), F30
 	WORD $0x6ee0e7cc // fcmgt v12.2d, v30.2d, v0.2d
 	VBSL V0.B16, V30.B16, V12.B16
@@ -734,118 +718,118 @@ softplus_loop:
 	FMOVQ 1408(R8), F30
 	WORD $0x4eecf7cc // fmin v12.2d, v30.2d, v12.2d
 	WORD $0x4eedf7cd // fmin v13.2d, v30.2d, v13.2d
-	WORD $0x6ee6e58a // fcmgt v10.2d, v12.2d, v6.2d
-	VBSL V6.B16, V12.B16, V10.B16
-	WORD $0x6ee7e5ab // fcmgt v11.2d, v13.2d, v7.2d
-	VBSL V7.B16, V13.B16, V11.B16
+	WORD $0x6ee6e582 // fcmgt v2.2d, v12.2d, v6.2d
+	VBSL V6.B16, V12.B16, V2.B16
+	WORD $0x6ee7e5a3 // fcmgt v3.2d, v13.2d, v7.2d
+	VBSL V7.B16, V13.B16, V3.B16
 	WORD $0x6eece4ce // fcmgt v14.2d, v6.2d, v12.2d
 	VBSL V6.B16, V12.B16, V14.B16
 	WORD $0x6eede4ef // fcmgt v15.2d, v7.2d, v13.2d
 	VBSL V7.B16, V13.B16, V15.B16
-	WORD $0x4e6ed54c // fadd v12.2d, v10.2d, v14.2d
-	WORD $0x4e6fd56d // fadd v13.2d, v11.2d, v15.2d
-	WORD $0x4eead58a // fsub v10.2d, v12.2d, v10.2d
-	WORD $0x4eebd5ab // fsub v11.2d, v13.2d, v11.2d
-	WORD $0x4eead5ca // fsub v10.2d, v14.2d, v10.2d
-	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
-	WORD $0x4e64d54a // fadd v10.2d, v10.2d, v4.2d
-	WORD $0x4e65d56b // fadd v11.2d, v11.2d, v5.2d
+	WORD $0x4e6ed44c // fadd v12.2d, v2.2d, v14.2d
+	WORD $0x4e6fd46d // fadd v13.2d, v3.2d, v15.2d
+	WORD $0x4ee2d582 // fsub v2.2d, v12.2d, v2.2d
+	WORD $0x4ee3d5a3 // fsub v3.2d, v13.2d, v3.2d
+	WORD $0x4ee2d5c2 // fsub v2.2d, v14.2d, v2.2d
+	WORD $0x4ee3d5e3 // fsub v3.2d, v15.2d, v3.2d
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
 	FMOVQ 1440(R8), F31
 	WORD $0x4effd4ce // fsub v14.2d, v6.2d, v31.2d
 	WORD $0x4effd4ef // fsub v15.2d, v7.2d, v31.2d
-	WORD $0x6e6eddc2 // fmul v2.2d, v14.2d, v14.2d
-	WORD $0x6e6fdde3 // fmul v3.2d, v15.2d, v15.2d
+	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
+	WORD $0x6e6fddeb // fmul v11.2d, v15.2d, v15.2d
 	FMOVQ 1472(R8), F30
 	FMOVQ 1504(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e62cfc8 // fmla v8.2d, v30.2d, v2.2d
-	WORD $0x4e63cfc9 // fmla v9.2d, v30.2d, v3.2d
+	WORD $0x4e6acfc8 // fmla v8.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfc9 // fmla v9.2d, v30.2d, v11.2d
 	FMOVQ 1536(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62cd10 // fmla v16.2d, v8.2d, v2.2d
-	WORD $0x4e63cd31 // fmla v17.2d, v9.2d, v3.2d
+	WORD $0x4e6acd10 // fmla v16.2d, v8.2d, v10.2d
+	WORD $0x4e6bcd31 // fmla v17.2d, v9.2d, v11.2d
 	FMOVQ 1568(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e62ce08 // fmla v8.2d, v16.2d, v2.2d
-	WORD $0x4e63ce29 // fmla v9.2d, v17.2d, v3.2d
+	WORD $0x4e6ace08 // fmla v8.2d, v16.2d, v10.2d
+	WORD $0x4e6bce29 // fmla v9.2d, v17.2d, v11.2d
 	FMOVQ 1600(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62cd10 // fmla v16.2d, v8.2d, v2.2d
-	WORD $0x4e63cd31 // fmla v17.2d, v9.2d, v3.2d
+	WORD $0x4e6acd10 // fmla v16.2d, v8.2d, v10.2d
+	WORD $0x4e6bcd31 // fmla v17.2d, v9.2d, v11.2d
 	FMOVQ 1632(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e62ce08 // fmla v8.2d, v16.2d, v2.2d
-	WORD $0x4e63ce29 // fmla v9.2d, v17.2d, v3.2d
+	WORD $0x4e6ace08 // fmla v8.2d, v16.2d, v10.2d
+	WORD $0x4e6bce29 // fmla v9.2d, v17.2d, v11.2d
 	FMOVQ 1664(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62cd10 // fmla v16.2d, v8.2d, v2.2d
-	WORD $0x4e63cd31 // fmla v17.2d, v9.2d, v3.2d
+	WORD $0x4e6acd10 // fmla v16.2d, v8.2d, v10.2d
+	WORD $0x4e6bcd31 // fmla v17.2d, v9.2d, v11.2d
 	FMOVQ 1696(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e62ce08 // fmla v8.2d, v16.2d, v2.2d
-	WORD $0x4e63ce29 // fmla v9.2d, v17.2d, v3.2d
+	WORD $0x4e6ace08 // fmla v8.2d, v16.2d, v10.2d
+	WORD $0x4e6bce29 // fmla v9.2d, v17.2d, v11.2d
 	FMOVQ 1728(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62cd10 // fmla v16.2d, v8.2d, v2.2d
-	WORD $0x4e63cd31 // fmla v17.2d, v9.2d, v3.2d
+	WORD $0x4e6acd10 // fmla v16.2d, v8.2d, v10.2d
+	WORD $0x4e6bcd31 // fmla v17.2d, v9.2d, v11.2d
 	FMOVQ 1760(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e62ce08 // fmla v8.2d, v16.2d, v2.2d
-	WORD $0x4e63ce29 // fmla v9.2d, v17.2d, v3.2d
+	WORD $0x4e6ace08 // fmla v8.2d, v16.2d, v10.2d
+	WORD $0x4e6bce29 // fmla v9.2d, v17.2d, v11.2d
 	FMOVQ 1792(R8), F30
 	FMOVQ 1824(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62cfd0 // fmla v16.2d, v30.2d, v2.2d
-	WORD $0x4e63cfd1 // fmla v17.2d, v30.2d, v3.2d
+	WORD $0x4e6acfd0 // fmla v16.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfd1 // fmla v17.2d, v30.2d, v11.2d
 	FMOVQ 1856(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e62ce12 // fmla v18.2d, v16.2d, v2.2d
-	WORD $0x4e63ce33 // fmla v19.2d, v17.2d, v3.2d
+	WORD $0x4e6ace12 // fmla v18.2d, v16.2d, v10.2d
+	WORD $0x4e6bce33 // fmla v19.2d, v17.2d, v11.2d
 	FMOVQ 1888(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62ce50 // fmla v16.2d, v18.2d, v2.2d
-	WORD $0x4e63ce71 // fmla v17.2d, v19.2d, v3.2d
+	WORD $0x4e6ace50 // fmla v16.2d, v18.2d, v10.2d
+	WORD $0x4e6bce71 // fmla v17.2d, v19.2d, v11.2d
 	FMOVQ 1920(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e62ce12 // fmla v18.2d, v16.2d, v2.2d
-	WORD $0x4e63ce33 // fmla v19.2d, v17.2d, v3.2d
+	WORD $0x4e6ace12 // fmla v18.2d, v16.2d, v10.2d
+	WORD $0x4e6bce33 // fmla v19.2d, v17.2d, v11.2d
 	FMOVQ 1952(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62ce50 // fmla v16.2d, v18.2d, v2.2d
-	WORD $0x4e63ce71 // fmla v17.2d, v19.2d, v3.2d
+	WORD $0x4e6ace50 // fmla v16.2d, v18.2d, v10.2d
+	WORD $0x4e6bce71 // fmla v17.2d, v19.2d, v11.2d
 	FMOVQ 1984(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e62ce12 // fmla v18.2d, v16.2d, v2.2d
-	WORD $0x4e63ce33 // fmla v19.2d, v17.2d, v3.2d
+	WORD $0x4e6ace12 // fmla v18.2d, v16.2d, v10.2d
+	WORD $0x4e6bce33 // fmla v19.2d, v17.2d, v11.2d
 	FMOVQ 2016(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62ce50 // fmla v16.2d, v18.2d, v2.2d
-	WORD $0x4e63ce71 // fmla v17.2d, v19.2d, v3.2d
+	WORD $0x4e6ace50 // fmla v16.2d, v18.2d, v10.2d
+	WORD $0x4e6bce71 // fmla v17.2d, v19.2d, v11.2d
 	FMOVQ 2048(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e62ce12 // fmla v18.2d, v16.2d, v2.2d
-	WORD $0x4e63ce33 // fmla v19.2d, v17.2d, v3.2d
+	WORD $0x4e6ace12 // fmla v18.2d, v16.2d, v10.2d
+	WORD $0x4e6bce33 // fmla v19.2d, v17.2d, v11.2d
 	FMOVQ 2080(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e62ce50 // fmla v16.2d, v18.2d, v2.2d
-	WORD $0x4e63ce71 // fmla v17.2d, v19.2d, v3.2d
+	WORD $0x4e6ace50 // fmla v16.2d, v18.2d, v10.2d
+	WORD $0x4e6bce71 // fmla v17.2d, v19.2d, v11.2d
 	FMOVQ 2112(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e62ce12 // fmla v18.2d, v16.2d, v2.2d
-	WORD $0x4e63ce33 // fmla v19.2d, v17.2d, v3.2d
+	WORD $0x4e6ace12 // fmla v18.2d, v16.2d, v10.2d
+	WORD $0x4e6bce33 // fmla v19.2d, v17.2d, v11.2d
 	WORD $0x4e6ecd12 // fmla v18.2d, v8.2d, v14.2d
 	WORD $0x4e6fcd33 // fmla v19.2d, v9.2d, v15.2d
 	VMOV V26.B16, V8.B16
 	VMOV V26.B16, V9.B16
 	WORD $0x4e72cdc8 // fmla v8.2d, v14.2d, v18.2d
 	WORD $0x4e73cde9 // fmla v9.2d, v15.2d, v19.2d
-	WORD $0x4ee8d742 // fsub v2.2d, v26.2d, v8.2d
-	WORD $0x4ee9d743 // fsub v3.2d, v26.2d, v9.2d
-	WORD $0x4e72cdc2 // fmla v2.2d, v14.2d, v18.2d
-	WORD $0x4e73cde3 // fmla v3.2d, v15.2d, v19.2d
+	WORD $0x4ee8d74a // fsub v10.2d, v26.2d, v8.2d
+	WORD $0x4ee9d74b // fsub v11.2d, v26.2d, v9.2d
+	WORD $0x4e72cdca // fmla v10.2d, v14.2d, v18.2d
+	WORD $0x4e73cdeb // fmla v11.2d, v15.2d, v19.2d
 	FMOVQ 2144(R8), F31
-	WORD $0x4e7fd442 // fadd v2.2d, v2.2d, v31.2d
-	WORD $0x4e7fd463 // fadd v3.2d, v3.2d, v31.2d
+	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
+	WORD $0x4e7fd56b // fadd v11.2d, v11.2d, v31.2d
 	WORD $0x6e66dcd2 // fmul v18.2d, v6.2d, v6.2d
 	WORD $0x6e67dcf3 // fmul v19.2d, v7.2d, v7.2d
 	VMOV V18.B16, V14.B16
@@ -854,132 +838,128 @@ softplus_loop:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	WORD $0x4e66ccce // fmla v14.2d, v6.2d, v6.2d
 	WORD $0x4e67ccef // fmla v15.2d, v7.2d, v7.2d
-	WORD $0x4e68cdca // fmla v10.2d, v14.2d, v8.2d
-	WORD $0x4e69cdeb // fmla v11.2d, v15.2d, v9.2d
-	WORD $0x4e62ce4a // fmla v10.2d, v18.2d, v2.2d
-	WORD $0x4e63ce6b // fmla v11.2d, v19.2d, v3.2d
+	WORD $0x4e68cdc2 // fmla v2.2d, v14.2d, v8.2d
+	WORD $0x4e69cde3 // fmla v3.2d, v15.2d, v9.2d
+	WORD $0x4e6ace42 // fmla v2.2d, v18.2d, v10.2d
+	WORD $0x4e6bce63 // fmla v3.2d, v19.2d, v11.2d
 	WORD $0x6e68dc84 // fmul v4.2d, v4.2d, v8.2d
 	WORD $0x6e69dca5 // fmul v5.2d, v5.2d, v9.2d
 	WORD $0x4e66d4c6 // fadd v6.2d, v6.2d, v6.2d
 	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
-	WORD $0x4e66cc8a // fmla v10.2d, v4.2d, v6.2d
-	WORD $0x4e67ccab // fmla v11.2d, v5.2d, v7.2d
-	WORD $0x4e68ce4a // fmla v10.2d, v18.2d, v8.2d
-	WORD $0x4e69ce6b // fmla v11.2d, v19.2d, v9.2d
-	WORD $0x4e6ad58a // fadd v10.2d, v12.2d, v10.2d
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
+	WORD $0x4e66cc82 // fmla v2.2d, v4.2d, v6.2d
+	WORD $0x4e67cca3 // fmla v3.2d, v5.2d, v7.2d
+	WORD $0x4e68ce42 // fmla v2.2d, v18.2d, v8.2d
+	WORD $0x4e69ce63 // fmla v3.2d, v19.2d, v9.2d
+	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
+	WORD $0x4e63d5a3 // fadd v3.2d, v13.2d, v3.2d
 	WORD $0x6ee0e72c // fcmgt v12.2d, v25.2d, v0.2d
 	WORD $0x6ee1e72d // fcmgt v13.2d, v25.2d, v1.2d
 	FMOVQ 864(R8), F30
 	FMOVQ 672(R8), F31
-	VMOV V12.B16, V8.B16
-	VBSL V31.B16, V30.B16, V8.B16
-	VMOV V13.B16, V9.B16
-	VBSL V31.B16, V30.B16, V9.B16
-	WORD $0x6e68dd48 // fmul v8.2d, v10.2d, v8.2d
-	WORD $0x6e69dd69 // fmul v9.2d, v11.2d, v9.2d
-	WORD $0x6ee0e50a // fcmgt v10.2d, v8.2d, v0.2d
-	VBSL V0.B16, V8.B16, V10.B16
-	WORD $0x6ee1e52b // fcmgt v11.2d, v9.2d, v1.2d
-	VBSL V1.B16, V9.B16, V11.B16
-	FSTPQ.P (F10, F11), 32(R4)
+	VBSL V31.B16, V30.B16, V12.B16
+	VBSL V31.B16, V30.B16, V13.B16
+	WORD $0x6e6cdc4c // fmul v12.2d, v2.2d, v12.2d
+	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
+	WORD $0x6ee0e582 // fcmgt v2.2d, v12.2d, v0.2d
+	VBSL V0.B16, V12.B16, V2.B16
+	WORD $0x6ee1e5a3 // fcmgt v3.2d, v13.2d, v1.2d
+	VBSL V1.B16, V13.B16, V3.B16
+	FSTPQ.P (F2, F3), 32(R4)
 	SUB $4, R3
 	CBNZ R3, softplus_loop
 	RET
 elu:
 	ADD $40, R0, R1
-	VLD1R (R1), [V16.D2]
-	FMOVQ 832(R8), F17
-	FMOVQ 640(R8), F18
-	FMOVQ 2176(R8), F19
-	FMOVQ 2208(R8), F20
-	FMOVQ 2240(R8), F21
-	FMOVQ 2272(R8), F22
-	FMOVQ 2304(R8), F23
-	FMOVQ 2336(R8), F24
-	FMOVQ 2368(R8), F25
-	FMOVQ 2400(R8), F26
-	FMOVQ 2432(R8), F27
-	FMOVQ 2464(R8), F28
-	FMOVQ 2496(R8), F29
+	VLD1R (R1), [V14.D2]
+	FMOVQ 832(R8), F15
+	FMOVQ 640(R8), F16
+	FMOVQ 2176(R8), F17
+	FMOVQ 2208(R8), F18
+	FMOVQ 2240(R8), F19
+	FMOVQ 2272(R8), F20
+	FMOVQ 2304(R8), F21
+	FMOVQ 2336(R8), F22
+	FMOVQ 2368(R8), F23
+	FMOVQ 2400(R8), F24
+	FMOVQ 2432(R8), F25
+	FMOVQ 2464(R8), F26
+	FMOVQ 2496(R8), F27
+	FMOVQ 2528(R8), F28
+	FMOVQ 2560(R8), F29
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	WORD $0x6ef1e402 // fcmgt v2.2d, v0.2d, v17.2d
-	VBSL V0.B16, V17.B16, V2.B16
-	WORD $0x6ef1e423 // fcmgt v3.2d, v1.2d, v17.2d
-	VBSL V1.B16, V17.B16, V3.B16
-	WORD $0x4e62f662 // fmax v2.2d, v19.2d, v2.2d
-	WORD $0x4e63f663 // fmax v3.2d, v19.2d, v3.2d
-	VMOV V18.B16, V4.B16
-	VMOV V18.B16, V5.B16
-	WORD $0x4e74cc44 // fmla v4.2d, v2.2d, v20.2d
-	WORD $0x4e74cc65 // fmla v5.2d, v3.2d, v20.2d
-	WORD $0x4ef2d486 // fsub v6.2d, v4.2d, v18.2d
-	WORD $0x4ef2d4a7 // fsub v7.2d, v5.2d, v18.2d
-	WORD $0x4ef6ccc2 // fmls v2.2d, v6.2d, v22.2d
-	WORD $0x4ef6cce3 // fmls v3.2d, v7.2d, v22.2d
-	WORD $0x4ef5ccc2 // fmls v2.2d, v6.2d, v21.2d
-	WORD $0x4ef5cce3 // fmls v3.2d, v7.2d, v21.2d
+	WORD $0x6eefe402 // fcmgt v2.2d, v0.2d, v15.2d
+	VBSL V0.B16, V15.B16, V2.B16
+	WORD $0x6eefe423 // fcmgt v3.2d, v1.2d, v15.2d
+	VBSL V1.B16, V15.B16, V3.B16
+	WORD $0x4e62f622 // fmax v2.2d, v17.2d, v2.2d
+	WORD $0x4e63f623 // fmax v3.2d, v17.2d, v3.2d
+	VMOV V16.B16, V4.B16
+	VMOV V16.B16, V5.B16
+	WORD $0x4e72cc44 // fmla v4.2d, v2.2d, v18.2d
+	WORD $0x4e72cc65 // fmla v5.2d, v3.2d, v18.2d
+	WORD $0x4ef0d486 // fsub v6.2d, v4.2d, v16.2d
+	WORD $0x4ef0d4a7 // fsub v7.2d, v5.2d, v16.2d
+	WORD $0x4ef4ccc2 // fmls v2.2d, v6.2d, v20.2d
+	WORD $0x4ef4cce3 // fmls v3.2d, v7.2d, v20.2d
+	WORD $0x4ef3ccc2 // fmls v2.2d, v6.2d, v19.2d
+	WORD $0x4ef3cce3 // fmls v3.2d, v7.2d, v19.2d
 	WORD $0x6e62dc46 // fmul v6.2d, v2.2d, v2.2d
 	WORD $0x6e63dc67 // fmul v7.2d, v3.2d, v3.2d
-	WORD $0x6e62dc48 // fmul v8.2d, v2.2d, v2.2d
-	WORD $0x6e63dc69 // fmul v9.2d, v3.2d, v3.2d
-	VMOV V24.B16, V10.B16
-	VMOV V24.B16, V11.B16
-	WORD $0x4e68ceea // fmla v10.2d, v23.2d, v8.2d
-	WORD $0x4e69ceeb // fmla v11.2d, v23.2d, v9.2d
-	VMOV V25.B16, V12.B16
-	VMOV V25.B16, V13.B16
-	WORD $0x4e68cd4c // fmla v12.2d, v10.2d, v8.2d
-	WORD $0x4e69cd6d // fmla v13.2d, v11.2d, v9.2d
-	VMOV V26.B16, V10.B16
-	VMOV V26.B16, V11.B16
-	WORD $0x4e68cd8a // fmla v10.2d, v12.2d, v8.2d
-	WORD $0x4e69cdab // fmla v11.2d, v13.2d, v9.2d
-	VMOV V27.B16, V12.B16
-	VMOV V27.B16, V13.B16
-	WORD $0x4e68cd4c // fmla v12.2d, v10.2d, v8.2d
-	WORD $0x4e69cd6d // fmla v13.2d, v11.2d, v9.2d
-	VMOV V29.B16, V10.B16
-	VMOV V29.B16, V11.B16
-	WORD $0x4e68cf8a // fmla v10.2d, v28.2d, v8.2d
-	WORD $0x4e69cf8b // fmla v11.2d, v28.2d, v9.2d
-	FMOVQ 2528(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd4e // fmla v14.2d, v10.2d, v8.2d
-	WORD $0x4e69cd6f // fmla v15.2d, v11.2d, v9.2d
-	FMOVQ 2560(R8), F10
-	VMOV V10.B16, V11.B16
-	WORD $0x4e68cdca // fmla v10.2d, v14.2d, v8.2d
-	WORD $0x4e69cdeb // fmla v11.2d, v15.2d, v9.2d
-	FMOVQ 2592(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd4e // fmla v14.2d, v10.2d, v8.2d
-	WORD $0x4e69cd6f // fmla v15.2d, v11.2d, v9.2d
-	FMOVQ 1440(R8), F10
-	VMOV V10.B16, V11.B16
-	WORD $0x4e68cdca // fmla v10.2d, v14.2d, v8.2d
-	WORD $0x4e69cdeb // fmla v11.2d, v15.2d, v9.2d
-	WORD $0x4e62cd8a // fmla v10.2d, v12.2d, v2.2d
-	WORD $0x4e63cdab // fmla v11.2d, v13.2d, v3.2d
-	WORD $0x4e6accc2 // fmla v2.2d, v6.2d, v10.2d
-	WORD $0x4e6bcce3 // fmla v3.2d, v7.2d, v11.2d
+	VMOV V22.B16, V8.B16
+	VMOV V22.B16, V9.B16
+	WORD $0x4e66cea8 // fmla v8.2d, v21.2d, v6.2d
+	WORD $0x4e67cea9 // fmla v9.2d, v21.2d, v7.2d
+	VMOV V23.B16, V10.B16
+	VMOV V23.B16, V11.B16
+	WORD $0x4e66cd0a // fmla v10.2d, v8.2d, v6.2d
+	WORD $0x4e67cd2b // fmla v11.2d, v9.2d, v7.2d
+	VMOV V24.B16, V8.B16
+	VMOV V24.B16, V9.B16
+	WORD $0x4e66cd48 // fmla v8.2d, v10.2d, v6.2d
+	WORD $0x4e67cd69 // fmla v9.2d, v11.2d, v7.2d
+	VMOV V25.B16, V10.B16
+	VMOV V25.B16, V11.B16
+	WORD $0x4e66cd0a // fmla v10.2d, v8.2d, v6.2d
+	WORD $0x4e67cd2b // fmla v11.2d, v9.2d, v7.2d
+	VMOV V27.B16, V8.B16
+	VMOV V27.B16, V9.B16
+	WORD $0x4e66cf48 // fmla v8.2d, v26.2d, v6.2d
+	WORD $0x4e67cf49 // fmla v9.2d, v26.2d, v7.2d
+	VMOV V28.B16, V12.B16
+	VMOV V28.B16, V13.B16
+	WORD $0x4e66cd0c // fmla v12.2d, v8.2d, v6.2d
+	WORD $0x4e67cd2d // fmla v13.2d, v9.2d, v7.2d
+	VMOV V29.B16, V8.B16
+	VMOV V29.B16, V9.B16
+	WORD $0x4e66cd88 // fmla v8.2d, v12.2d, v6.2d
+	WORD $0x4e67cda9 // fmla v9.2d, v13.2d, v7.2d
+	FMOVQ 2592(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e66cd0c // fmla v12.2d, v8.2d, v6.2d
+	WORD $0x4e67cd2d // fmla v13.2d, v9.2d, v7.2d
+	FMOVQ 1440(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e66cd88 // fmla v8.2d, v12.2d, v6.2d
+	WORD $0x4e67cda9 // fmla v9.2d, v13.2d, v7.2d
+	WORD $0x4e62cd48 // fmla v8.2d, v10.2d, v2.2d
+	WORD $0x4e63cd69 // fmla v9.2d, v11.2d, v3.2d
+	WORD $0x4e68ccc2 // fmla v2.2d, v6.2d, v8.2d
+	WORD $0x4e69cce3 // fmla v3.2d, v7.2d, v9.2d
 	VSHL $52, V4.D2, V4.D2
 	VSHL $52, V5.D2, V5.D2
 	FMOVQ 672(R8), F31
-	WORD $0x4effd48a // fsub v10.2d, v4.2d, v31.2d
-	WORD $0x4effd4ab // fsub v11.2d, v5.2d, v31.2d
-	WORD $0x4e62cc8a // fmla v10.2d, v4.2d, v2.2d
-	WORD $0x4e63ccab // fmla v11.2d, v5.2d, v3.2d
-	WORD $0x6ee0e622 // fcmgt v2.2d, v17.2d, v0.2d
-	WORD $0x6ee1e623 // fcmgt v3.2d, v17.2d, v1.2d
-	WORD $0x6e6ade0a // fmul v10.2d, v16.2d, v10.2d
-	WORD $0x6e6bde0b // fmul v11.2d, v16.2d, v11.2d
-	VMOV V2.B16, V4.B16
-	VBSL V0.B16, V10.B16, V4.B16
-	VMOV V3.B16, V5.B16
-	VBSL V1.B16, V11.B16, V5.B16
-	FSTPQ.P (F4, F5), 32(R4)
+	WORD $0x4effd488 // fsub v8.2d, v4.2d, v31.2d
+	WORD $0x4effd4a9 // fsub v9.2d, v5.2d, v31.2d
+	WORD $0x4e62cc88 // fmla v8.2d, v4.2d, v2.2d
+	WORD $0x4e63cca9 // fmla v9.2d, v5.2d, v3.2d
+	WORD $0x6ee0e5e2 // fcmgt v2.2d, v15.2d, v0.2d
+	WORD $0x6ee1e5e3 // fcmgt v3.2d, v15.2d, v1.2d
+	WORD $0x6e68ddc8 // fmul v8.2d, v14.2d, v8.2d
+	WORD $0x6e69ddc9 // fmul v9.2d, v14.2d, v9.2d
+	VBSL V0.B16, V8.B16, V2.B16
+	VBSL V1.B16, V9.B16, V3.B16
+	FSTPQ.P (F2, F3), 32(R4)
 	SUB $4, R3
 	CBNZ R3, elu_loop
 	RET
@@ -1208,14 +1188,12 @@ erf_loop:
 	WORD $0x4ee7cd31 // fmls v17.2d, v9.2d, v7.2d
 	WORD $0x6ee2e722 // fcmgt v2.2d, v25.2d, v2.2d
 	WORD $0x6ee3e723 // fcmgt v3.2d, v25.2d, v3.2d
-	VMOV V2.B16, V6.B16
-	VBSL V16.B16, V10.B16, V6.B16
-	VMOV V3.B16, V7.B16
-	VBSL V17.B16, V11.B16, V7.B16
+	VBSL V16.B16, V10.B16, V2.B16
+	VBSL V17.B16, V11.B16, V3.B16
 	VAND V22.B16, V0.B16, V0.B16
 	VAND V22.B16, V1.B16, V1.B16
-	VORR V0.B16, V6.B16, V0.B16
-	VORR V1.B16, V7.B16, V1.B16
+	VORR V0.B16, V2.B16, V0.B16
+	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, erf_loop
@@ -1313,24 +1291,22 @@ gelu_loop:
 	FMOVQ 800(R8), F31
 	WORD $0x4e7fd50a // fadd v10.2d, v8.2d, v31.2d
 	WORD $0x4e7fd52b // fadd v11.2d, v9.2d, v31.2d
-	VMOV V16.B16, V4.B16
-	VBSL V8.B16, V10.B16, V4.B16
-	VMOV V17.B16, V5.B16
-	VBSL V9.B16, V11.B16, V5.B16
+	VBSL V8.B16, V10.B16, V16.B16
+	VBSL V9.B16, V11.B16, V17.B16
 	VTBL V12.B16, [V28.B16, V29.B16], V12.B16
 	VTBL V13.B16, [V28.B16, V29.B16], V13.B16
-	VSHL $50, V4.D2, V4.D2
-	VSHL $50, V5.D2, V5.D2
-	VADD V4.D2, V12.D2, V4.D2
-	VADD V5.D2, V13.D2, V5.D2
-	VMOV V4.B16, V12.B16
-	VMOV V5.B16, V13.B16
-	WORD $0x4e6ecc8c // fmla v12.2d, v4.2d, v14.2d
-	WORD $0x4e6fccad // fmla v13.2d, v5.2d, v15.2d
-	WORD $0x4eecd48c // fsub v12.2d, v4.2d, v12.2d
-	WORD $0x4eedd4ad // fsub v13.2d, v5.2d, v13.2d
-	WORD $0x4e6ecc8c // fmla v12.2d, v4.2d, v14.2d
-	WORD $0x4e6fccad // fmla v13.2d, v5.2d, v15.2d
+	VSHL $50, V16.D2, V16.D2
+	VSHL $50, V17.D2, V17.D2
+	VADD V16.D2, V12.D2, V16.D2
+	VADD V17.D2, V13.D2, V17.D2
+	VMOV V16.B16, V12.B16
+	VMOV V17.B16, V13.B16
+	WORD $0x4e6ece0c // fmla v12.2d, v16.2d, v14.2d
+	WORD $0x4e6fce2d // fmla v13.2d, v17.2d, v15.2d
+	WORD $0x4eecd60c // fsub v12.2d, v16.2d, v12.2d
+	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
+	WORD $0x4e6ece0c // fmla v12.2d, v16.2d, v14.2d
+	WORD $0x4e6fce2d // fmla v13.2d, v17.2d, v15.2d
 	FMOVQ 672(R8), F31
 	WORD $0x4e7fd448 // fadd v8.2d, v2.2d, v31.2d
 	WORD $0x4e7fd469 // fadd v9.2d, v3.2d, v31.2d
@@ -1340,16 +1316,16 @@ gelu_loop:
 	WORD $0x4eead44a // fsub v10.2d, v2.2d, v10.2d
 	WORD $0x4eebd46b // fsub v11.2d, v3.2d, v11.2d
 	FMOVQ 672(R8), F30
-	WORD $0x6e68ffd0 // fdiv v16.2d, v30.2d, v8.2d
-	WORD $0x6e69ffd1 // fdiv v17.2d, v30.2d, v9.2d
+	WORD $0x6e68ffc4 // fdiv v4.2d, v30.2d, v8.2d
+	WORD $0x6e69ffc5 // fdiv v5.2d, v30.2d, v9.2d
 	FMOVQ 672(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4ee8ce12 // fmls v18.2d, v16.2d, v8.2d
-	WORD $0x4ee9ce33 // fmls v19.2d, v17.2d, v9.2d
-	WORD $0x4eeace12 // fmls v18.2d, v16.2d, v10.2d
-	WORD $0x4eebce33 // fmls v19.2d, v17.2d, v11.2d
-	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
-	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
+	WORD $0x4ee8cc92 // fmls v18.2d, v4.2d, v8.2d
+	WORD $0x4ee9ccb3 // fmls v19.2d, v5.2d, v9.2d
+	WORD $0x4eeacc92 // fmls v18.2d, v4.2d, v10.2d
+	WORD $0x4eebccb3 // fmls v19.2d, v5.2d, v11.2d
+	WORD $0x6e72dc92 // fmul v18.2d, v4.2d, v18.2d
+	WORD $0x6e73dcb3 // fmul v19.2d, v5.2d, v19.2d
 	FMOVQ 608(R8), F31
 	WORD $0x4e7fd44a // fadd v10.2d, v2.2d, v31.2d
 	WORD $0x4e7fd46b // fadd v11.2d, v3.2d, v31.2d
@@ -1462,30 +1438,30 @@ gelu_loop:
 	FMOVQ 4512(R8), F31
 	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
 	WORD $0x4e7fd56b // fadd v11.2d, v11.2d, v31.2d
-	WORD $0x6e76de14 // fmul v20.2d, v16.2d, v22.2d
-	WORD $0x6e77de35 // fmul v21.2d, v17.2d, v23.2d
+	WORD $0x6e76dc94 // fmul v20.2d, v4.2d, v22.2d
+	WORD $0x6e77dcb5 // fmul v21.2d, v5.2d, v23.2d
 	VMOV V20.B16, V8.B16
 	VMOV V21.B16, V9.B16
 	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4e76ce08 // fmla v8.2d, v16.2d, v22.2d
-	WORD $0x4e77ce29 // fmla v9.2d, v17.2d, v23.2d
-	WORD $0x4e6ace08 // fmla v8.2d, v16.2d, v10.2d
-	WORD $0x4e6bce29 // fmla v9.2d, v17.2d, v11.2d
+	WORD $0x4e76cc88 // fmla v8.2d, v4.2d, v22.2d
+	WORD $0x4e77cca9 // fmla v9.2d, v5.2d, v23.2d
+	WORD $0x4e6acc88 // fmla v8.2d, v4.2d, v10.2d
+	WORD $0x4e6bcca9 // fmla v9.2d, v5.2d, v11.2d
 	WORD $0x4e76ce48 // fmla v8.2d, v18.2d, v22.2d
 	WORD $0x4e77ce69 // fmla v9.2d, v19.2d, v23.2d
-	WORD $0x6e64de96 // fmul v22.2d, v20.2d, v4.2d
-	WORD $0x6e65deb7 // fmul v23.2d, v21.2d, v5.2d
+	WORD $0x6e70de96 // fmul v22.2d, v20.2d, v16.2d
+	WORD $0x6e71deb7 // fmul v23.2d, v21.2d, v17.2d
 	WORD $0x4e6ece88 // fmla v8.2d, v20.2d, v14.2d
 	WORD $0x4e6fcea9 // fmla v9.2d, v21.2d, v15.2d
 	VMOV V22.B16, V14.B16
 	VMOV V23.B16, V15.B16
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	WORD $0x4e64ce8e // fmla v14.2d, v20.2d, v4.2d
-	WORD $0x4e65ceaf // fmla v15.2d, v21.2d, v5.2d
-	WORD $0x4e68cc8e // fmla v14.2d, v4.2d, v8.2d
-	WORD $0x4e69ccaf // fmla v15.2d, v5.2d, v9.2d
+	WORD $0x4e70ce8e // fmla v14.2d, v20.2d, v16.2d
+	WORD $0x4e71ceaf // fmla v15.2d, v21.2d, v17.2d
+	WORD $0x4e68ce0e // fmla v14.2d, v16.2d, v8.2d
+	WORD $0x4e69ce2f // fmla v15.2d, v17.2d, v9.2d
 	WORD $0x4e6ed6c8 // fadd v8.2d, v22.2d, v14.2d
 	WORD $0x4e6fd6e9 // fadd v9.2d, v23.2d, v15.2d
 	WORD $0x4ef6d516 // fsub v22.2d, v8.2d, v22.2d
@@ -1498,10 +1474,10 @@ gelu_loop:
 	VBSL V31.B16, V30.B16, V14.B16
 	WORD $0x4ee0a82f // cmlt v15.2d, v1.2d, #0
 	VBSL V31.B16, V30.B16, V15.B16
-	WORD $0x4e6ed504 // fadd v4.2d, v8.2d, v14.2d
-	WORD $0x4e6fd525 // fadd v5.2d, v9.2d, v15.2d
-	WORD $0x4eeed48e // fsub v14.2d, v4.2d, v14.2d
-	WORD $0x4eefd4af // fsub v15.2d, v5.2d, v15.2d
+	WORD $0x4e6ed510 // fadd v16.2d, v8.2d, v14.2d
+	WORD $0x4e6fd531 // fadd v17.2d, v9.2d, v15.2d
+	WORD $0x4eeed60e // fsub v14.2d, v16.2d, v14.2d
+	WORD $0x4eefd62f // fsub v15.2d, v17.2d, v15.2d
 	WORD $0x4eeed50e // fsub v14.2d, v8.2d, v14.2d
 	WORD $0x4eefd52f // fsub v15.2d, v9.2d, v15.2d
 	WORD $0x4e76d5d6 // fadd v22.2d, v14.2d, v22.2d
@@ -1512,486 +1488,463 @@ gelu_loop:
 	FMOVQ 736(R8), F31
 	VAND V31.B16, V0.B16, V14.B16
 	VAND V31.B16, V1.B16, V15.B16
-	VORR V14.B16, V6.B16, V14.B16
-	VORR V15.B16, V7.B16, V15.B16
+	VORR V14.B16, V6.B16, V6.B16
+	VORR V15.B16, V7.B16, V7.B16
 	FMOVQ 736(R8), F31
 	VORR V31.B16, V2.B16, V2.B16
 	VORR V31.B16, V3.B16, V3.B16
 	FMOVQ 768(R8), F30
-	WORD $0x6efee5c6 // fcmgt v6.2d, v14.2d, v30.2d
-	WORD $0x6efee5e7 // fcmgt v7.2d, v15.2d, v30.2d
+	WORD $0x6efee4c8 // fcmgt v8.2d, v6.2d, v30.2d
+	WORD $0x6efee4e9 // fcmgt v9.2d, v7.2d, v30.2d
 	FMOVQ 704(R8), F31
-	WORD $0x6eeee7ee // fcmgt v14.2d, v31.2d, v14.2d
-	WORD $0x6eefe7ef // fcmgt v15.2d, v31.2d, v15.2d
+	WORD $0x6ee6e7e6 // fcmgt v6.2d, v31.2d, v6.2d
+	WORD $0x6ee7e7e7 // fcmgt v7.2d, v31.2d, v7.2d
 	FMOVQ 864(R8), F30
 	FMOVQ 672(R8), F31
-	VMOV V14.B16, V8.B16
-	VBSL V31.B16, V30.B16, V8.B16
-	VMOV V15.B16, V9.B16
-	VBSL V31.B16, V30.B16, V9.B16
+	VBSL V31.B16, V30.B16, V6.B16
+	VBSL V31.B16, V30.B16, V7.B16
 	FMOVQ 832(R8), F31
-	VMOV V6.B16, V14.B16
-	VBSL V31.B16, V8.B16, V14.B16
-	VMOV V7.B16, V15.B16
-	VBSL V31.B16, V9.B16, V15.B16
+	VBSL V31.B16, V6.B16, V8.B16
+	VBSL V31.B16, V7.B16, V9.B16
 	FMOVQ 736(R8), F31
-	VORR V31.B16, V0.B16, V8.B16
-	VORR V31.B16, V1.B16, V9.B16
-	WORD $0x6e6edd08 // fmul v8.2d, v8.2d, v14.2d
-	WORD $0x6e6fdd29 // fmul v9.2d, v9.2d, v15.2d
-	WORD $0x6e6edc4e // fmul v14.2d, v2.2d, v14.2d
-	WORD $0x6e6fdc6f // fmul v15.2d, v3.2d, v15.2d
-	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
-	WORD $0x6e77ddf7 // fmul v23.2d, v15.2d, v23.2d
-	WORD $0x4e64cd16 // fmla v22.2d, v8.2d, v4.2d
-	WORD $0x4e65cd37 // fmla v23.2d, v9.2d, v5.2d
-	FMOVQ 736(R8), F31
-	VAND V31.B16, V0.B16, V0.B16
-	VAND V31.B16, V1.B16, V1.B16
-	VORR V0.B16, V22.B16, V0.B16
-	VORR V1.B16, V23.B16, V1.B16
-	FSTPQ.P (F0, F1), 32(R4)
+	VORR V31.B16, V0.B16, V0.B16
+	VORR V31.B16, V1.B16, V1.B16
+	WORD $0x6e68dc00 // fmul v0.2d, v0.2d, v8.2d
+	WORD $0x6e69dc21 // fmul v1.2d, v1.2d, v9.2d
+	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
+	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
+	WORD $0x6e76dd16 // fmul v22.2d, v8.2d, v22.2d
+	WORD $0x6e77dd37 // fmul v23.2d, v9.2d, v23.2d
+	WORD $0x4e70cc16 // fmla v22.2d, v0.2d, v16.2d
+	WORD $0x4e71cc37 // fmla v23.2d, v1.2d, v17.2d
+	VORR V14.B16, V22.B16, V14.B16
+	VORR V15.B16, V23.B16, V15.B16
+	FSTPQ.P (F14, F15), 32(R4)
 	SUB $4, R3
 	CBNZ R3, gelu_loop
 	RET
 geluTanh:
-	FMOVQ (R8), F20
-	FMOVQ 16(R8), F21
-	FMOVQ 32(R8), F22
-	FMOVQ 48(R8), F23
-	FMOVQ 736(R8), F24
-	FMOVQ 672(R8), F25
-	FMOVQ 4544(R8), F26
-	FMOVQ 4576(R8), F27
-	FMOVQ 768(R8), F28
-	FMOVQ 64(R8), F29
+	FMOVQ (R8), F22
+	FMOVQ 16(R8), F23
+	FMOVQ 32(R8), F24
+	FMOVQ 48(R8), F25
+	FMOVQ 672(R8), F26
+	FMOVQ 4544(R8), F27
+	FMOVQ 736(R8), F28
+	FMOVQ 4576(R8), F29
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V24.B16, V0.B16, V2.B16
-	VORR V24.B16, V1.B16, V3.B16
+	VORR V28.B16, V0.B16, V2.B16
+	VORR V28.B16, V1.B16, V3.B16
 	FMOVQ 4608(R8), F30
-	WORD $0x4e62f7c2 // fmax v2.2d, v30.2d, v2.2d
-	WORD $0x4e63f7c3 // fmax v3.2d, v30.2d, v3.2d
-	WORD $0x6e62dc44 // fmul v4.2d, v2.2d, v2.2d
-	WORD $0x6e63dc65 // fmul v5.2d, v3.2d, v3.2d
-	VMOV V4.B16, V6.B16
-	VMOV V5.B16, V7.B16
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	WORD $0x4e62cc46 // fmla v6.2d, v2.2d, v2.2d
-	WORD $0x4e63cc67 // fmla v7.2d, v3.2d, v3.2d
-	WORD $0x6e64df48 // fmul v8.2d, v26.2d, v4.2d
-	WORD $0x6e65df49 // fmul v9.2d, v26.2d, v5.2d
-	VMOV V8.B16, V10.B16
-	VMOV V9.B16, V11.B16
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	WORD $0x4e64cf4a // fmla v10.2d, v26.2d, v4.2d
-	WORD $0x4e65cf4b // fmla v11.2d, v26.2d, v5.2d
-	FMOVQ 4640(R8), F30
-	WORD $0x4e64cfca // fmla v10.2d, v30.2d, v4.2d
-	WORD $0x4e65cfcb // fmla v11.2d, v30.2d, v5.2d
-	WORD $0x4e66cf4a // fmla v10.2d, v26.2d, v6.2d
-	WORD $0x4e67cf4b // fmla v11.2d, v26.2d, v7.2d
-	WORD $0x4e68f766 // fmax v6.2d, v27.2d, v8.2d
-	WORD $0x4e69f767 // fmax v7.2d, v27.2d, v9.2d
-	WORD $0x4ee8f768 // fmin v8.2d, v27.2d, v8.2d
-	WORD $0x4ee9f769 // fmin v9.2d, v27.2d, v9.2d
-	WORD $0x4e68d4c4 // fadd v4.2d, v6.2d, v8.2d
-	WORD $0x4e69d4e5 // fadd v5.2d, v7.2d, v9.2d
-	WORD $0x4ee6d486 // fsub v6.2d, v4.2d, v6.2d
-	WORD $0x4ee7d4a7 // fsub v7.2d, v5.2d, v7.2d
-	WORD $0x4ee6d506 // fsub v6.2d, v8.2d, v6.2d
-	WORD $0x4ee7d527 // fsub v7.2d, v9.2d, v7.2d
-	FMOVQ 4672(R8), F31
-	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
-	WORD $0x4e7fd56b // fadd v11.2d, v11.2d, v31.2d
-	WORD $0x4e6ad4ca // fadd v10.2d, v6.2d, v10.2d
-	WORD $0x4e6bd4eb // fadd v11.2d, v7.2d, v11.2d
-	WORD $0x6e64dc46 // fmul v6.2d, v2.2d, v4.2d
-	WORD $0x6e65dc67 // fmul v7.2d, v3.2d, v5.2d
+	WORD $0x4e62f7c4 // fmax v4.2d, v30.2d, v2.2d
+	WORD $0x4e63f7c5 // fmax v5.2d, v30.2d, v3.2d
+	WORD $0x6e64dc86 // fmul v6.2d, v4.2d, v4.2d
+	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
 	VMOV V6.B16, V8.B16
 	VMOV V7.B16, V9.B16
 	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
 	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
-	WORD $0x4e64cc48 // fmla v8.2d, v2.2d, v4.2d
-	WORD $0x4e65cc69 // fmla v9.2d, v3.2d, v5.2d
-	WORD $0x4e6acc48 // fmla v8.2d, v2.2d, v10.2d
-	WORD $0x4e6bcc69 // fmla v9.2d, v3.2d, v11.2d
-	WORD $0x4e66f78a // fmax v10.2d, v28.2d, v6.2d
-	WORD $0x4e67f78b // fmax v11.2d, v28.2d, v7.2d
-	FMOVQ 160(R8), F31
-	VMOV V29.B16, V4.B16
-	VMOV V29.B16, V5.B16
-	WORD $0x4e7fcd44 // fmla v4.2d, v10.2d, v31.2d
-	WORD $0x4e7fcd65 // fmla v5.2d, v11.2d, v31.2d
-	WORD $0x4efdd48c // fsub v12.2d, v4.2d, v29.2d
-	WORD $0x4efdd4ad // fsub v13.2d, v5.2d, v29.2d
-	FMOVQ 224(R8), F31
-	VMOV V10.B16, V14.B16
-	VMOV V11.B16, V15.B16
-	WORD $0x4effcd8e // fmls v14.2d, v12.2d, v31.2d
-	WORD $0x4effcdaf // fmls v15.2d, v13.2d, v31.2d
-	FMOVQ 192(R8), F31
-	WORD $0x4effcd8e // fmls v14.2d, v12.2d, v31.2d
-	WORD $0x4effcdaf // fmls v15.2d, v13.2d, v31.2d
-	WORD $0x4e68d5c8 // fadd v8.2d, v14.2d, v8.2d
-	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
-	FMOVQ 512(R8), F30
-	VTBL V30.B16, [V4.B16], V14.B16
-	VSHL $3, V14.B16, V14.B16
-	VTBL V30.B16, [V5.B16], V15.B16
-	VSHL $3, V15.B16, V15.B16
-	FMOVQ 544(R8), F30
-	VAND V30.B16, V14.B16, V14.B16
-	VAND V30.B16, V15.B16, V15.B16
-	FMOVQ 576(R8), F30
-	VORR V30.B16, V14.B16, V14.B16
-	VORR V30.B16, V15.B16, V15.B16
-	WORD $0x6e68dd0c // fmul v12.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2d // fmul v13.2d, v9.2d, v9.2d
-	FMOVQ 256(R8), F30
-	FMOVQ 288(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e68cfd0 // fmla v16.2d, v30.2d, v8.2d
-	WORD $0x4e69cfd1 // fmla v17.2d, v30.2d, v9.2d
-	FMOVQ 320(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e68ce12 // fmla v18.2d, v16.2d, v8.2d
-	WORD $0x4e69ce33 // fmla v19.2d, v17.2d, v9.2d
-	FMOVQ 352(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e68ce50 // fmla v16.2d, v18.2d, v8.2d
-	WORD $0x4e69ce71 // fmla v17.2d, v19.2d, v9.2d
-	FMOVQ 384(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e68ce12 // fmla v18.2d, v16.2d, v8.2d
-	WORD $0x4e69ce33 // fmla v19.2d, v17.2d, v9.2d
-	FMOVQ 416(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e68ce50 // fmla v16.2d, v18.2d, v8.2d
-	WORD $0x4e69ce71 // fmla v17.2d, v19.2d, v9.2d
-	FMOVQ 448(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e68ce12 // fmla v18.2d, v16.2d, v8.2d
-	WORD $0x4e69ce33 // fmla v19.2d, v17.2d, v9.2d
-	VTBL V14.B16, [V20.B16, V21.B16], V16.B16
-	VTBL V15.B16, [V20.B16, V21.B16], V17.B16
-	WORD $0x4e70d510 // fadd v16.2d, v8.2d, v16.2d
-	WORD $0x4e71d531 // fadd v17.2d, v9.2d, v17.2d
-	WORD $0x4e72cd90 // fmla v16.2d, v12.2d, v18.2d
-	WORD $0x4e73cdb1 // fmla v17.2d, v13.2d, v19.2d
-	FMOVQ 704(R8), F31
-	WORD $0x6eeae7ea // fcmgt v10.2d, v31.2d, v10.2d
-	WORD $0x6eebe7eb // fcmgt v11.2d, v31.2d, v11.2d
-	FMOVQ 800(R8), F31
-	WORD $0x4e7fd492 // fadd v18.2d, v4.2d, v31.2d
-	WORD $0x4e7fd4b3 // fadd v19.2d, v5.2d, v31.2d
+	WORD $0x4e64cc88 // fmla v8.2d, v4.2d, v4.2d
+	WORD $0x4e65cca9 // fmla v9.2d, v5.2d, v5.2d
+	WORD $0x6e66df6a // fmul v10.2d, v27.2d, v6.2d
+	WORD $0x6e67df6b // fmul v11.2d, v27.2d, v7.2d
 	VMOV V10.B16, V12.B16
-	VBSL V4.B16, V18.B16, V12.B16
 	VMOV V11.B16, V13.B16
-	VBSL V5.B16, V19.B16, V13.B16
-	VTBL V14.B16, [V22.B16, V23.B16], V14.B16
-	VTBL V15.B16, [V22.B16, V23.B16], V15.B16
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	WORD $0x4e66cf6c // fmla v12.2d, v27.2d, v6.2d
+	WORD $0x4e67cf6d // fmla v13.2d, v27.2d, v7.2d
+	FMOVQ 4640(R8), F30
+	WORD $0x4e66cfcc // fmla v12.2d, v30.2d, v6.2d
+	WORD $0x4e67cfcd // fmla v13.2d, v30.2d, v7.2d
+	WORD $0x4e68cf6c // fmla v12.2d, v27.2d, v8.2d
+	WORD $0x4e69cf6d // fmla v13.2d, v27.2d, v9.2d
+	WORD $0x4e6af7a8 // fmax v8.2d, v29.2d, v10.2d
+	WORD $0x4e6bf7a9 // fmax v9.2d, v29.2d, v11.2d
+	WORD $0x4eeaf7aa // fmin v10.2d, v29.2d, v10.2d
+	WORD $0x4eebf7ab // fmin v11.2d, v29.2d, v11.2d
+	WORD $0x4e6ad506 // fadd v6.2d, v8.2d, v10.2d
+	WORD $0x4e6bd527 // fadd v7.2d, v9.2d, v11.2d
+	WORD $0x4ee8d4c8 // fsub v8.2d, v6.2d, v8.2d
+	WORD $0x4ee9d4e9 // fsub v9.2d, v7.2d, v9.2d
+	WORD $0x4ee8d548 // fsub v8.2d, v10.2d, v8.2d
+	WORD $0x4ee9d569 // fsub v9.2d, v11.2d, v9.2d
+	FMOVQ 4672(R8), F31
+	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
+	WORD $0x4e7fd5ad // fadd v13.2d, v13.2d, v31.2d
+	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
+	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
+	WORD $0x6e66dc88 // fmul v8.2d, v4.2d, v6.2d
+	WORD $0x6e67dca9 // fmul v9.2d, v5.2d, v7.2d
+	VMOV V8.B16, V10.B16
+	VMOV V9.B16, V11.B16
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	WORD $0x4e66cc8a // fmla v10.2d, v4.2d, v6.2d
+	WORD $0x4e67ccab // fmla v11.2d, v5.2d, v7.2d
+	WORD $0x4e6ccc8a // fmla v10.2d, v4.2d, v12.2d
+	WORD $0x4e6dccab // fmla v11.2d, v5.2d, v13.2d
+	FMOVQ 768(R8), F30
+	WORD $0x4e68f7cc // fmax v12.2d, v30.2d, v8.2d
+	WORD $0x4e69f7cd // fmax v13.2d, v30.2d, v9.2d
+	FMOVQ 160(R8), F31
+	FMOVQ 64(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e7fcd86 // fmla v6.2d, v12.2d, v31.2d
+	WORD $0x4e7fcda7 // fmla v7.2d, v13.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd4ce // fsub v14.2d, v6.2d, v31.2d
+	WORD $0x4effd4ef // fsub v15.2d, v7.2d, v31.2d
+	FMOVQ 224(R8), F31
+	VMOV V12.B16, V16.B16
+	VMOV V13.B16, V17.B16
+	WORD $0x4effcdd0 // fmls v16.2d, v14.2d, v31.2d
+	WORD $0x4effcdf1 // fmls v17.2d, v15.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcdd0 // fmls v16.2d, v14.2d, v31.2d
+	WORD $0x4effcdf1 // fmls v17.2d, v15.2d, v31.2d
+	WORD $0x4e6ad60a // fadd v10.2d, v16.2d, v10.2d
+	WORD $0x4e6bd62b // fadd v11.2d, v17.2d, v11.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V6.B16], V16.B16
+	VSHL $3, V16.B16, V16.B16
+	VTBL V30.B16, [V7.B16], V17.B16
+	VSHL $3, V17.B16, V17.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V16.B16, V16.B16
+	VAND V30.B16, V17.B16, V17.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V16.B16, V16.B16
+	VORR V30.B16, V17.B16, V17.B16
+	WORD $0x6e6add4e // fmul v14.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6acfd2 // fmla v18.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfd3 // fmla v19.2d, v30.2d, v11.2d
+	FMOVQ 320(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ace54 // fmla v20.2d, v18.2d, v10.2d
+	WORD $0x4e6bce75 // fmla v21.2d, v19.2d, v11.2d
+	FMOVQ 352(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ace92 // fmla v18.2d, v20.2d, v10.2d
+	WORD $0x4e6bceb3 // fmla v19.2d, v21.2d, v11.2d
+	FMOVQ 384(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ace54 // fmla v20.2d, v18.2d, v10.2d
+	WORD $0x4e6bce75 // fmla v21.2d, v19.2d, v11.2d
+	FMOVQ 416(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e6ace92 // fmla v18.2d, v20.2d, v10.2d
+	WORD $0x4e6bceb3 // fmla v19.2d, v21.2d, v11.2d
+	FMOVQ 448(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e6ace54 // fmla v20.2d, v18.2d, v10.2d
+	WORD $0x4e6bce75 // fmla v21.2d, v19.2d, v11.2d
+	VTBL V16.B16, [V22.B16, V23.B16], V18.B16
+	VTBL V17.B16, [V22.B16, V23.B16], V19.B16
+	WORD $0x4e72d552 // fadd v18.2d, v10.2d, v18.2d
+	WORD $0x4e73d573 // fadd v19.2d, v11.2d, v19.2d
+	WORD $0x4e74cdd2 // fmla v18.2d, v14.2d, v20.2d
+	WORD $0x4e75cdf3 // fmla v19.2d, v15.2d, v21.2d
+	FMOVQ 704(R8), F31
+	WORD $0x6eece7ec // fcmgt v12.2d, v31.2d, v12.2d
+	WORD $0x6eede7ed // fcmgt v13.2d, v31.2d, v13.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd4d4 // fadd v20.2d, v6.2d, v31.2d
+	WORD $0x4e7fd4f5 // fadd v21.2d, v7.2d, v31.2d
+	VBSL V6.B16, V20.B16, V12.B16
+	VBSL V7.B16, V21.B16, V13.B16
+	VTBL V16.B16, [V24.B16, V25.B16], V16.B16
+	VTBL V17.B16, [V24.B16, V25.B16], V17.B16
 	VSHL $50, V12.D2, V12.D2
 	VSHL $50, V13.D2, V13.D2
-	VADD V12.D2, V14.D2, V12.D2
-	VADD V13.D2, V15.D2, V13.D2
-	VMOV V12.B16, V14.B16
-	VMOV V13.B16, V15.B16
-	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
-	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
-	WORD $0x4eeed584 // fsub v4.2d, v12.2d, v14.2d
-	WORD $0x4eefd5a5 // fsub v5.2d, v13.2d, v15.2d
-	WORD $0x4e70cd84 // fmla v4.2d, v12.2d, v16.2d
-	WORD $0x4e71cda5 // fmla v5.2d, v13.2d, v17.2d
-	FMOVQ 928(R8), F31
-	VAND V31.B16, V6.B16, V6.B16
-	VAND V31.B16, V7.B16, V7.B16
-	VAND V24.B16, V0.B16, V16.B16
-	VAND V24.B16, V1.B16, V17.B16
-	VORR V16.B16, V6.B16, V16.B16
-	VORR V17.B16, V7.B16, V17.B16
-	FMOVQ 1344(R8), F31
-	WORD $0x4ee0a806 // cmlt v6.2d, v0.2d, #0
-	VBSL V31.B16, V14.B16, V6.B16
-	WORD $0x4ee0a827 // cmlt v7.2d, v1.2d, #0
-	VBSL V31.B16, V15.B16, V7.B16
-	FMOVQ 832(R8), F31
-	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
-	VBSL V31.B16, V4.B16, V12.B16
-	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
-	VBSL V31.B16, V5.B16, V13.B16
-	WORD $0x4e6ed732 // fadd v18.2d, v25.2d, v14.2d
-	WORD $0x4e6fd733 // fadd v19.2d, v25.2d, v15.2d
-	WORD $0x4ef9d64a // fsub v10.2d, v18.2d, v25.2d
-	WORD $0x4ef9d66b // fsub v11.2d, v19.2d, v25.2d
-	WORD $0x4eead5ca // fsub v10.2d, v14.2d, v10.2d
-	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
-	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
-	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
-	WORD $0x6e72ff2a // fdiv v10.2d, v25.2d, v18.2d
-	WORD $0x6e73ff2b // fdiv v11.2d, v25.2d, v19.2d
-	WORD $0x6e6adcce // fmul v14.2d, v6.2d, v10.2d
-	WORD $0x6e6bdcef // fmul v15.2d, v7.2d, v11.2d
-	WORD $0x4ef2cdc6 // fmls v6.2d, v14.2d, v18.2d
-	WORD $0x4ef3cde7 // fmls v7.2d, v15.2d, v19.2d
-	WORD $0x4ee4cdc6 // fmls v6.2d, v14.2d, v4.2d
-	WORD $0x4ee5cde7 // fmls v7.2d, v15.2d, v5.2d
-	WORD $0x4e6cd4cc // fadd v12.2d, v6.2d, v12.2d
-	WORD $0x4e6dd4ed // fadd v13.2d, v7.2d, v13.2d
-	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
-	WORD $0x6e6bddab // fmul v11.2d, v13.2d, v11.2d
-	WORD $0x6efce60c // fcmgt v12.2d, v16.2d, v28.2d
-	WORD $0x6efce62d // fcmgt v13.2d, v17.2d, v28.2d
-	FMOVQ 704(R8), F31
-	WORD $0x6ef0e7f0 // fcmgt v16.2d, v31.2d, v16.2d
-	WORD $0x6ef1e7f1 // fcmgt v17.2d, v31.2d, v17.2d
-	FMOVQ 864(R8), F30
-	VMOV V16.B16, V6.B16
-	VBSL V25.B16, V30.B16, V6.B16
-	VMOV V17.B16, V7.B16
-	VBSL V25.B16, V30.B16, V7.B16
-	FMOVQ 832(R8), F31
+	VADD V12.D2, V16.D2, V12.D2
+	VADD V13.D2, V17.D2, V13.D2
 	VMOV V12.B16, V16.B16
-	VBSL V31.B16, V6.B16, V16.B16
 	VMOV V13.B16, V17.B16
-	VBSL V31.B16, V7.B16, V17.B16
-	VORR V24.B16, V0.B16, V6.B16
-	VORR V24.B16, V1.B16, V7.B16
-	WORD $0x6e70dcc6 // fmul v6.2d, v6.2d, v16.2d
-	WORD $0x6e71dce7 // fmul v7.2d, v7.2d, v17.2d
-	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
-	WORD $0x6e71dc71 // fmul v17.2d, v3.2d, v17.2d
-	WORD $0x6e6ade0a // fmul v10.2d, v16.2d, v10.2d
-	WORD $0x6e6bde2b // fmul v11.2d, v17.2d, v11.2d
-	WORD $0x4e6eccca // fmla v10.2d, v6.2d, v14.2d
-	WORD $0x4e6fcceb // fmla v11.2d, v7.2d, v15.2d
-	VAND V24.B16, V0.B16, V0.B16
-	VAND V24.B16, V1.B16, V1.B16
-	VORR V0.B16, V10.B16, V0.B16
-	VORR V1.B16, V11.B16, V1.B16
-	FSTPQ.P (F0, F1), 32(R4)
+	WORD $0x4e72cd90 // fmla v16.2d, v12.2d, v18.2d
+	WORD $0x4e73cdb1 // fmla v17.2d, v13.2d, v19.2d
+	WORD $0x4ef0d586 // fsub v6.2d, v12.2d, v16.2d
+	WORD $0x4ef1d5a7 // fsub v7.2d, v13.2d, v17.2d
+	WORD $0x4e72cd86 // fmla v6.2d, v12.2d, v18.2d
+	WORD $0x4e73cda7 // fmla v7.2d, v13.2d, v19.2d
+	FMOVQ 928(R8), F31
+	VAND V31.B16, V8.B16, V8.B16
+	VAND V31.B16, V9.B16, V9.B16
+	VAND V28.B16, V0.B16, V18.B16
+	VAND V28.B16, V1.B16, V19.B16
+	VORR V18.B16, V8.B16, V8.B16
+	VORR V19.B16, V9.B16, V9.B16
+	FMOVQ 1344(R8), F31
+	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
+	VBSL V31.B16, V16.B16, V12.B16
+	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
+	VBSL V31.B16, V17.B16, V13.B16
+	FMOVQ 832(R8), F31
+	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
+	VBSL V31.B16, V6.B16, V0.B16
+	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
+	VBSL V31.B16, V7.B16, V1.B16
+	WORD $0x4e70d754 // fadd v20.2d, v26.2d, v16.2d
+	WORD $0x4e71d755 // fadd v21.2d, v26.2d, v17.2d
+	WORD $0x4efad68e // fsub v14.2d, v20.2d, v26.2d
+	WORD $0x4efad6af // fsub v15.2d, v21.2d, v26.2d
+	WORD $0x4eeed60e // fsub v14.2d, v16.2d, v14.2d
+	WORD $0x4eefd62f // fsub v15.2d, v17.2d, v15.2d
+	WORD $0x4e66d5c6 // fadd v6.2d, v14.2d, v6.2d
+	WORD $0x4e67d5e7 // fadd v7.2d, v15.2d, v7.2d
+	WORD $0x6e74ff4e // fdiv v14.2d, v26.2d, v20.2d
+	WORD $0x6e75ff4f // fdiv v15.2d, v26.2d, v21.2d
+	WORD $0x6e6edd90 // fmul v16.2d, v12.2d, v14.2d
+	WORD $0x6e6fddb1 // fmul v17.2d, v13.2d, v15.2d
+	WORD $0x4ef4ce0c // fmls v12.2d, v16.2d, v20.2d
+	WORD $0x4ef5ce2d // fmls v13.2d, v17.2d, v21.2d
+	WORD $0x4ee6ce0c // fmls v12.2d, v16.2d, v6.2d
+	WORD $0x4ee7ce2d // fmls v13.2d, v17.2d, v7.2d
+	WORD $0x4e60d580 // fadd v0.2d, v12.2d, v0.2d
+	WORD $0x4e61d5a1 // fadd v1.2d, v13.2d, v1.2d
+	WORD $0x6e6edc0e // fmul v14.2d, v0.2d, v14.2d
+	WORD $0x6e6fdc2f // fmul v15.2d, v1.2d, v15.2d
+	FMOVQ 768(R8), F30
+	WORD $0x6efee500 // fcmgt v0.2d, v8.2d, v30.2d
+	WORD $0x6efee521 // fcmgt v1.2d, v9.2d, v30.2d
+	FMOVQ 704(R8), F31
+	WORD $0x6ee8e7e8 // fcmgt v8.2d, v31.2d, v8.2d
+	WORD $0x6ee9e7e9 // fcmgt v9.2d, v31.2d, v9.2d
+	FMOVQ 864(R8), F30
+	VBSL V26.B16, V30.B16, V8.B16
+	VBSL V26.B16, V30.B16, V9.B16
+	FMOVQ 832(R8), F31
+	VBSL V31.B16, V8.B16, V0.B16
+	VBSL V31.B16, V9.B16, V1.B16
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
+	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	WORD $0x6e6edc0e // fmul v14.2d, v0.2d, v14.2d
+	WORD $0x6e6fdc2f // fmul v15.2d, v1.2d, v15.2d
+	WORD $0x4e70cc4e // fmla v14.2d, v2.2d, v16.2d
+	WORD $0x4e71cc6f // fmla v15.2d, v3.2d, v17.2d
+	VORR V18.B16, V14.B16, V18.B16
+	VORR V19.B16, V15.B16, V19.B16
+	FSTPQ.P (F18, F19), 32(R4)
 	SUB $4, R3
 	CBNZ R3, geluTanh_loop
 	RET
 mish:
-	FMOVQ (R8), F20
-	FMOVQ 16(R8), F21
-	FMOVQ 32(R8), F22
-	FMOVQ 48(R8), F23
-	FMOVQ 736(R8), F24
-	FMOVQ 672(R8), F25
-	FMOVQ 832(R8), F26
-	FMOVQ 768(R8), F27
-	FMOVQ 64(R8), F28
-	FMOVQ 704(R8), F29
+	FMOVQ (R8), F22
+	FMOVQ 16(R8), F23
+	FMOVQ 32(R8), F24
+	FMOVQ 48(R8), F25
+	FMOVQ 672(R8), F26
+	FMOVQ 832(R8), F27
+	FMOVQ 736(R8), F28
+	FMOVQ 768(R8), F29
 mish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V24.B16, V0.B16, V2.B16
-	VORR V24.B16, V1.B16, V3.B16
-	WORD $0x4e62f762 // fmax v2.2d, v27.2d, v2.2d
-	WORD $0x4e63f763 // fmax v3.2d, v27.2d, v3.2d
+	VORR V28.B16, V0.B16, V2.B16
+	VORR V28.B16, V1.B16, V3.B16
+	WORD $0x4e62f7a4 // fmax v4.2d, v29.2d, v2.2d
+	WORD $0x4e63f7a5 // fmax v5.2d, v29.2d, v3.2d
 	FMOVQ 160(R8), F31
-	VMOV V28.B16, V4.B16
-	VMOV V28.B16, V5.B16
-	WORD $0x4e7fcc44 // fmla v4.2d, v2.2d, v31.2d
-	WORD $0x4e7fcc65 // fmla v5.2d, v3.2d, v31.2d
-	WORD $0x4efcd486 // fsub v6.2d, v4.2d, v28.2d
-	WORD $0x4efcd4a7 // fsub v7.2d, v5.2d, v28.2d
+	FMOVQ 64(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e7fcc86 // fmla v6.2d, v4.2d, v31.2d
+	WORD $0x4e7fcca7 // fmla v7.2d, v5.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
+	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
 	FMOVQ 224(R8), F31
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4effccc8 // fmls v8.2d, v6.2d, v31.2d
-	WORD $0x4effcce9 // fmls v9.2d, v7.2d, v31.2d
+	VMOV V4.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
+	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
 	FMOVQ 192(R8), F31
-	WORD $0x4effccc8 // fmls v8.2d, v6.2d, v31.2d
-	WORD $0x4effcce9 // fmls v9.2d, v7.2d, v31.2d
+	WORD $0x4effcd0a // fmls v10.2d, v8.2d, v31.2d
+	WORD $0x4effcd2b // fmls v11.2d, v9.2d, v31.2d
 	FMOVQ 512(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
-	VSHL $3, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
-	VSHL $3, V7.B16, V7.B16
+	VTBL V30.B16, [V6.B16], V8.B16
+	VSHL $3, V8.B16, V8.B16
+	VTBL V30.B16, [V7.B16], V9.B16
+	VSHL $3, V9.B16, V9.B16
 	FMOVQ 544(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
+	VAND V30.B16, V8.B16, V8.B16
+	VAND V30.B16, V9.B16, V9.B16
 	FMOVQ 576(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
-	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
-	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
+	VORR V30.B16, V8.B16, V8.B16
+	VORR V30.B16, V9.B16, V9.B16
+	WORD $0x6e6add4c // fmul v12.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd6d // fmul v13.2d, v11.2d, v11.2d
 	FMOVQ 256(R8), F30
-	FMOVQ 288(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e68cfcc // fmla v12.2d, v30.2d, v8.2d
-	WORD $0x4e69cfcd // fmla v13.2d, v30.2d, v9.2d
-	FMOVQ 320(R8), F14
+	FMOVQ 288(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	FMOVQ 352(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
-	FMOVQ 384(R8), F14
+	WORD $0x4e6acfce // fmla v14.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfcf // fmla v15.2d, v30.2d, v11.2d
+	FMOVQ 320(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
+	FMOVQ 352(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	FMOVQ 416(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e68cdcc // fmla v12.2d, v14.2d, v8.2d
-	WORD $0x4e69cded // fmla v13.2d, v15.2d, v9.2d
-	FMOVQ 448(R8), F14
+	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
+	WORD $0x4e6bce2f // fmla v15.2d, v17.2d, v11.2d
+	FMOVQ 384(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
+	FMOVQ 416(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e68cd8e // fmla v14.2d, v12.2d, v8.2d
-	WORD $0x4e69cdaf // fmla v15.2d, v13.2d, v9.2d
-	VTBL V6.B16, [V20.B16, V21.B16], V12.B16
-	VTBL V7.B16, [V20.B16, V21.B16], V13.B16
-	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
-	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
-	WORD $0x4e6ecd4c // fmla v12.2d, v10.2d, v14.2d
-	WORD $0x4e6fcd6d // fmla v13.2d, v11.2d, v15.2d
-	WORD $0x6ee2e7ae // fcmgt v14.2d, v29.2d, v2.2d
-	WORD $0x6ee3e7af // fcmgt v15.2d, v29.2d, v3.2d
+	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
+	WORD $0x4e6bce2f // fmla v15.2d, v17.2d, v11.2d
+	FMOVQ 448(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acdd0 // fmla v16.2d, v14.2d, v10.2d
+	WORD $0x4e6bcdf1 // fmla v17.2d, v15.2d, v11.2d
+	VTBL V8.B16, [V22.B16, V23.B16], V14.B16
+	VTBL V9.B16, [V22.B16, V23.B16], V15.B16
+	WORD $0x4e6ed54e // fadd v14.2d, v10.2d, v14.2d
+	WORD $0x4e6fd56f // fadd v15.2d, v11.2d, v15.2d
+	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
+	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
+	FMOVQ 704(R8), F31
+	WORD $0x6ee4e7f0 // fcmgt v16.2d, v31.2d, v4.2d
+	WORD $0x6ee5e7f1 // fcmgt v17.2d, v31.2d, v5.2d
 	FMOVQ 800(R8), F31
-	WORD $0x4e7fd48a // fadd v10.2d, v4.2d, v31.2d
-	WORD $0x4e7fd4ab // fadd v11.2d, v5.2d, v31.2d
-	VMOV V14.B16, V8.B16
-	VBSL V4.B16, V10.B16, V8.B16
-	VMOV V15.B16, V9.B16
-	VBSL V5.B16, V11.B16, V9.B16
-	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
-	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
-	VSHL $50, V8.D2, V8.D2
-	VSHL $50, V9.D2, V9.D2
-	VADD V8.D2, V6.D2, V8.D2
-	VADD V9.D2, V7.D2, V9.D2
-	VMOV V8.B16, V6.B16
-	VMOV V9.B16, V7.B16
-	WORD $0x4e6ccd06 // fmla v6.2d, v8.2d, v12.2d
-	WORD $0x4e6dcd27 // fmla v7.2d, v9.2d, v13.2d
-	WORD $0x4ee6d504 // fsub v4.2d, v8.2d, v6.2d
-	WORD $0x4ee7d525 // fsub v5.2d, v9.2d, v7.2d
-	WORD $0x4e6ccd04 // fmla v4.2d, v8.2d, v12.2d
-	WORD $0x4e6dcd25 // fmla v5.2d, v9.2d, v13.2d
-	WORD $0x4e66d4cc // fadd v12.2d, v6.2d, v6.2d
-	WORD $0x4e67d4ed // fadd v13.2d, v7.2d, v7.2d
-	WORD $0x4e64d488 // fadd v8.2d, v4.2d, v4.2d
-	WORD $0x4e65d4a9 // fadd v9.2d, v5.2d, v5.2d
-	WORD $0x6e66dcca // fmul v10.2d, v6.2d, v6.2d
-	WORD $0x6e67dceb // fmul v11.2d, v7.2d, v7.2d
-	VMOV V10.B16, V14.B16
-	VMOV V11.B16, V15.B16
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	WORD $0x4e66ccce // fmla v14.2d, v6.2d, v6.2d
-	WORD $0x4e67ccef // fmla v15.2d, v7.2d, v7.2d
-	WORD $0x4e64cd8e // fmla v14.2d, v12.2d, v4.2d
-	WORD $0x4e65cdaf // fmla v15.2d, v13.2d, v5.2d
-	WORD $0x4ee0a804 // cmlt v4.2d, v0.2d, #0
-	VBSL V25.B16, V10.B16, V4.B16
-	WORD $0x4ee0a825 // cmlt v5.2d, v1.2d, #0
-	VBSL V25.B16, V11.B16, V5.B16
+	WORD $0x4e7fd4cc // fadd v12.2d, v6.2d, v31.2d
+	WORD $0x4e7fd4ed // fadd v13.2d, v7.2d, v31.2d
+	VBSL V6.B16, V12.B16, V16.B16
+	VBSL V7.B16, V13.B16, V17.B16
+	VTBL V8.B16, [V24.B16, V25.B16], V8.B16
+	VTBL V9.B16, [V24.B16, V25.B16], V9.B16
+	VSHL $50, V16.D2, V16.D2
+	VSHL $50, V17.D2, V17.D2
+	VADD V16.D2, V8.D2, V16.D2
+	VADD V17.D2, V9.D2, V17.D2
+	VMOV V16.B16, V8.B16
+	VMOV V17.B16, V9.B16
+	WORD $0x4e6ece08 // fmla v8.2d, v16.2d, v14.2d
+	WORD $0x4e6fce29 // fmla v9.2d, v17.2d, v15.2d
+	WORD $0x4ee8d606 // fsub v6.2d, v16.2d, v8.2d
+	WORD $0x4ee9d627 // fsub v7.2d, v17.2d, v9.2d
+	WORD $0x4e6ece06 // fmla v6.2d, v16.2d, v14.2d
+	WORD $0x4e6fce27 // fmla v7.2d, v17.2d, v15.2d
+	WORD $0x4e68d50e // fadd v14.2d, v8.2d, v8.2d
+	WORD $0x4e69d52f // fadd v15.2d, v9.2d, v9.2d
+	WORD $0x4e66d4d0 // fadd v16.2d, v6.2d, v6.2d
+	WORD $0x4e67d4f1 // fadd v17.2d, v7.2d, v7.2d
+	WORD $0x6e68dd0c // fmul v12.2d, v8.2d, v8.2d
+	WORD $0x6e69dd2d // fmul v13.2d, v9.2d, v9.2d
+	VMOV V12.B16, V10.B16
+	VMOV V13.B16, V11.B16
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	WORD $0x4e68cd0a // fmla v10.2d, v8.2d, v8.2d
+	WORD $0x4e69cd2b // fmla v11.2d, v9.2d, v9.2d
+	WORD $0x4e66cdca // fmla v10.2d, v14.2d, v6.2d
+	WORD $0x4e67cdeb // fmla v11.2d, v15.2d, v7.2d
 	WORD $0x4ee0a806 // cmlt v6.2d, v0.2d, #0
-	VBSL V26.B16, V14.B16, V6.B16
+	VBSL V26.B16, V12.B16, V6.B16
 	WORD $0x4ee0a827 // cmlt v7.2d, v1.2d, #0
-	VBSL V26.B16, V15.B16, V7.B16
-	WORD $0x6ee4e590 // fcmgt v16.2d, v12.2d, v4.2d
-	VBSL V4.B16, V12.B16, V16.B16
-	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
-	VBSL V5.B16, V13.B16, V17.B16
-	WORD $0x6eece492 // fcmgt v18.2d, v4.2d, v12.2d
-	VBSL V4.B16, V12.B16, V18.B16
-	WORD $0x6eede4b3 // fcmgt v19.2d, v5.2d, v13.2d
-	VBSL V5.B16, V13.B16, V19.B16
-	WORD $0x4e72d604 // fadd v4.2d, v16.2d, v18.2d
-	WORD $0x4e73d625 // fadd v5.2d, v17.2d, v19.2d
-	WORD $0x4ef0d490 // fsub v16.2d, v4.2d, v16.2d
-	WORD $0x4ef1d4b1 // fsub v17.2d, v5.2d, v17.2d
-	WORD $0x4ef0d650 // fsub v16.2d, v18.2d, v16.2d
-	WORD $0x4ef1d671 // fsub v17.2d, v19.2d, v17.2d
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
-	WORD $0x4e66d606 // fadd v6.2d, v16.2d, v6.2d
-	WORD $0x4e67d627 // fadd v7.2d, v17.2d, v7.2d
+	VBSL V26.B16, V13.B16, V7.B16
+	WORD $0x4ee0a808 // cmlt v8.2d, v0.2d, #0
+	VBSL V27.B16, V10.B16, V8.B16
+	WORD $0x4ee0a829 // cmlt v9.2d, v1.2d, #0
+	VBSL V27.B16, V11.B16, V9.B16
+	WORD $0x6ee6e5d2 // fcmgt v18.2d, v14.2d, v6.2d
+	VBSL V6.B16, V14.B16, V18.B16
+	WORD $0x6ee7e5f3 // fcmgt v19.2d, v15.2d, v7.2d
+	VBSL V7.B16, V15.B16, V19.B16
+	WORD $0x6eeee4d4 // fcmgt v20.2d, v6.2d, v14.2d
+	VBSL V6.B16, V14.B16, V20.B16
+	WORD $0x6eefe4f5 // fcmgt v21.2d, v7.2d, v15.2d
+	VBSL V7.B16, V15.B16, V21.B16
+	WORD $0x4e74d646 // fadd v6.2d, v18.2d, v20.2d
+	WORD $0x4e75d667 // fadd v7.2d, v19.2d, v21.2d
+	WORD $0x4ef2d4d2 // fsub v18.2d, v6.2d, v18.2d
+	WORD $0x4ef3d4f3 // fsub v19.2d, v7.2d, v19.2d
+	WORD $0x4ef2d692 // fsub v18.2d, v20.2d, v18.2d
+	WORD $0x4ef3d6b3 // fsub v19.2d, v21.2d, v19.2d
+	WORD $0x4e68d608 // fadd v8.2d, v16.2d, v8.2d
+	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
+	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
+	WORD $0x4e69d669 // fadd v9.2d, v19.2d, v9.2d
+	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
+	WORD $0x4e6dd5ad // fadd v13.2d, v13.2d, v13.2d
+	FMOVQ 3712(R8), F30
+	WORD $0x4ee0a812 // cmlt v18.2d, v0.2d, #0
+	VBSL V12.B16, V30.B16, V18.B16
+	WORD $0x4ee0a833 // cmlt v19.2d, v1.2d, #0
+	VBSL V13.B16, V30.B16, V19.B16
 	WORD $0x4e6ad54a // fadd v10.2d, v10.2d, v10.2d
 	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
-	FMOVQ 3712(R8), F30
-	WORD $0x4ee0a810 // cmlt v16.2d, v0.2d, #0
-	VBSL V10.B16, V30.B16, V16.B16
-	WORD $0x4ee0a831 // cmlt v17.2d, v1.2d, #0
-	VBSL V11.B16, V30.B16, V17.B16
-	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
-	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
-	WORD $0x4ee0a80a // cmlt v10.2d, v0.2d, #0
-	VBSL V14.B16, V26.B16, V10.B16
-	WORD $0x4ee0a82b // cmlt v11.2d, v1.2d, #0
-	VBSL V15.B16, V26.B16, V11.B16
-	WORD $0x6ef0e48e // fcmgt v14.2d, v4.2d, v16.2d
-	VBSL V16.B16, V4.B16, V14.B16
-	WORD $0x6ef1e4af // fcmgt v15.2d, v5.2d, v17.2d
-	VBSL V17.B16, V5.B16, V15.B16
-	WORD $0x6ee4e608 // fcmgt v8.2d, v16.2d, v4.2d
-	VBSL V16.B16, V4.B16, V8.B16
-	WORD $0x6ee5e629 // fcmgt v9.2d, v17.2d, v5.2d
-	VBSL V17.B16, V5.B16, V9.B16
-	WORD $0x4e68d5d0 // fadd v16.2d, v14.2d, v8.2d
-	WORD $0x4e69d5f1 // fadd v17.2d, v15.2d, v9.2d
-	WORD $0x4eeed60e // fsub v14.2d, v16.2d, v14.2d
-	WORD $0x4eefd62f // fsub v15.2d, v17.2d, v15.2d
-	WORD $0x4eeed50e // fsub v14.2d, v8.2d, v14.2d
-	WORD $0x4eefd52f // fsub v15.2d, v9.2d, v15.2d
-	WORD $0x4e6ad4ca // fadd v10.2d, v6.2d, v10.2d
-	WORD $0x4e6bd4eb // fadd v11.2d, v7.2d, v11.2d
-	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
-	WORD $0x4e6bd5eb // fadd v11.2d, v15.2d, v11.2d
+	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
+	VBSL V10.B16, V27.B16, V12.B16
+	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
+	VBSL V11.B16, V27.B16, V13.B16
+	WORD $0x6ef2e4ca // fcmgt v10.2d, v6.2d, v18.2d
+	VBSL V18.B16, V6.B16, V10.B16
+	WORD $0x6ef3e4eb // fcmgt v11.2d, v7.2d, v19.2d
+	VBSL V19.B16, V7.B16, V11.B16
+	WORD $0x6ee6e650 // fcmgt v16.2d, v18.2d, v6.2d
+	VBSL V18.B16, V6.B16, V16.B16
+	WORD $0x6ee7e671 // fcmgt v17.2d, v19.2d, v7.2d
+	VBSL V19.B16, V7.B16, V17.B16
+	WORD $0x4e70d552 // fadd v18.2d, v10.2d, v16.2d
+	WORD $0x4e71d573 // fadd v19.2d, v11.2d, v17.2d
+	WORD $0x4eead64a // fsub v10.2d, v18.2d, v10.2d
+	WORD $0x4eebd66b // fsub v11.2d, v19.2d, v11.2d
+	WORD $0x4eead60a // fsub v10.2d, v16.2d, v10.2d
+	WORD $0x4eebd62b // fsub v11.2d, v17.2d, v11.2d
+	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
+	WORD $0x4e6dd52d // fadd v13.2d, v9.2d, v13.2d
+	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
+	WORD $0x4e6dd56d // fadd v13.2d, v11.2d, v13.2d
 	FMOVQ 1344(R8), F31
-	WORD $0x4ee0a80e // cmlt v14.2d, v0.2d, #0
-	VBSL V31.B16, V25.B16, V14.B16
-	WORD $0x4ee0a82f // cmlt v15.2d, v1.2d, #0
-	VBSL V31.B16, V25.B16, V15.B16
-	WORD $0x6e70fdce // fdiv v14.2d, v14.2d, v16.2d
-	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
-	WORD $0x6e6edc88 // fmul v8.2d, v4.2d, v14.2d
-	WORD $0x6e6fdca9 // fmul v9.2d, v5.2d, v15.2d
+	WORD $0x4ee0a80a // cmlt v10.2d, v0.2d, #0
+	VBSL V31.B16, V26.B16, V10.B16
+	WORD $0x4ee0a82b // cmlt v11.2d, v1.2d, #0
+	VBSL V31.B16, V26.B16, V11.B16
+	WORD $0x6e72fd4a // fdiv v10.2d, v10.2d, v18.2d
+	WORD $0x6e73fd6b // fdiv v11.2d, v11.2d, v19.2d
+	WORD $0x6e6adcd0 // fmul v16.2d, v6.2d, v10.2d
+	WORD $0x6e6bdcf1 // fmul v17.2d, v7.2d, v11.2d
 	FMOVQ 928(R8), F31
-	VAND V31.B16, V8.B16, V18.B16
-	VAND V31.B16, V9.B16, V19.B16
-	WORD $0x4ef0ce44 // fmls v4.2d, v18.2d, v16.2d
-	WORD $0x4ef1ce65 // fmls v5.2d, v19.2d, v17.2d
-	WORD $0x4eeace44 // fmls v4.2d, v18.2d, v10.2d
-	WORD $0x4eebce65 // fmls v5.2d, v19.2d, v11.2d
-	WORD $0x4e66d486 // fadd v6.2d, v4.2d, v6.2d
-	WORD $0x4e67d4a7 // fadd v7.2d, v5.2d, v7.2d
-	WORD $0x6e6edcce // fmul v14.2d, v6.2d, v14.2d
-	WORD $0x6e6fdcef // fmul v15.2d, v7.2d, v15.2d
-	WORD $0x6efbe406 // fcmgt v6.2d, v0.2d, v27.2d
-	WORD $0x6efbe427 // fcmgt v7.2d, v1.2d, v27.2d
-	WORD $0x6ee0e7a4 // fcmgt v4.2d, v29.2d, v0.2d
-	WORD $0x6ee1e7a5 // fcmgt v5.2d, v29.2d, v1.2d
+	VAND V31.B16, V16.B16, V20.B16
+	VAND V31.B16, V17.B16, V21.B16
+	WORD $0x4ef2ce86 // fmls v6.2d, v20.2d, v18.2d
+	WORD $0x4ef3cea7 // fmls v7.2d, v21.2d, v19.2d
+	WORD $0x4eecce86 // fmls v6.2d, v20.2d, v12.2d
+	WORD $0x4eedcea7 // fmls v7.2d, v21.2d, v13.2d
+	WORD $0x4e68d4c8 // fadd v8.2d, v6.2d, v8.2d
+	WORD $0x4e69d4e9 // fadd v9.2d, v7.2d, v9.2d
+	WORD $0x6e6add0a // fmul v10.2d, v8.2d, v10.2d
+	WORD $0x6e6bdd2b // fmul v11.2d, v9.2d, v11.2d
+	WORD $0x6efde408 // fcmgt v8.2d, v0.2d, v29.2d
+	WORD $0x6efde429 // fcmgt v9.2d, v1.2d, v29.2d
+	FMOVQ 704(R8), F31
+	WORD $0x6ee0e7e6 // fcmgt v6.2d, v31.2d, v0.2d
+	WORD $0x6ee1e7e7 // fcmgt v7.2d, v31.2d, v1.2d
 	FMOVQ 864(R8), F30
-	VMOV V4.B16, V10.B16
-	VBSL V25.B16, V30.B16, V10.B16
-	VMOV V5.B16, V11.B16
-	VBSL V25.B16, V30.B16, V11.B16
-	VMOV V6.B16, V4.B16
-	VBSL V26.B16, V10.B16, V4.B16
-	VMOV V7.B16, V5.B16
-	VBSL V26.B16, V11.B16, V5.B16
-	VORR V24.B16, V0.B16, V10.B16
-	VORR V24.B16, V1.B16, V11.B16
-	WORD $0x6e64dd4a // fmul v10.2d, v10.2d, v4.2d
-	WORD $0x6e65dd6b // fmul v11.2d, v11.2d, v5.2d
-	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
-	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
-	WORD $0x6e6fdcaf // fmul v15.2d, v5.2d, v15.2d
-	WORD $0x4e68cd4e // fmla v14.2d, v10.2d, v8.2d
-	WORD $0x4e69cd6f // fmla v15.2d, v11.2d, v9.2d
-	VAND V24.B16, V0.B16, V0.B16
-	VAND V24.B16, V1.B16, V1.B16
-	VORR V0.B16, V14.B16, V0.B16
-	VORR V1.B16, V15.B16, V1.B16
+	VBSL V26.B16, V30.B16, V6.B16
+	VBSL V26.B16, V30.B16, V7.B16
+	VBSL V27.B16, V6.B16, V8.B16
+	VBSL V27.B16, V7.B16, V9.B16
+	WORD $0x6e68dc42 // fmul v2.2d, v2.2d, v8.2d
+	WORD $0x6e69dc63 // fmul v3.2d, v3.2d, v9.2d
+	WORD $0x6e68dc88 // fmul v8.2d, v4.2d, v8.2d
+	WORD $0x6e69dca9 // fmul v9.2d, v5.2d, v9.2d
+	WORD $0x6e6add0a // fmul v10.2d, v8.2d, v10.2d
+	WORD $0x6e6bdd2b // fmul v11.2d, v9.2d, v11.2d
+	WORD $0x4e70cc4a // fmla v10.2d, v2.2d, v16.2d
+	WORD $0x4e71cc6b // fmla v11.2d, v3.2d, v17.2d
+	VAND V28.B16, V0.B16, V0.B16
+	VAND V28.B16, V1.B16, V1.B16
+	VORR V0.B16, V10.B16, V0.B16
+	VORR V1.B16, V11.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, mish_loop
@@ -2089,28 +2042,24 @@ hardSwish_loop:
 	WORD $0x4e63cc29 // fmla v9.2d, v1.2d, v3.2d
 	WORD $0x6eede402 // fcmgt v2.2d, v0.2d, v13.2d
 	WORD $0x6eede423 // fcmgt v3.2d, v1.2d, v13.2d
-	VMOV V2.B16, V4.B16
-	VBSL V12.B16, V8.B16, V4.B16
-	VMOV V3.B16, V5.B16
-	VBSL V12.B16, V9.B16, V5.B16
+	VBSL V12.B16, V8.B16, V2.B16
+	VBSL V12.B16, V9.B16, V3.B16
 	WORD $0x6e6bfcc8 // fdiv v8.2d, v6.2d, v11.2d
 	WORD $0x6e6bfce9 // fdiv v9.2d, v7.2d, v11.2d
 	WORD $0x4eebcd06 // fmls v6.2d, v8.2d, v11.2d
 	WORD $0x4eebcd27 // fmls v7.2d, v9.2d, v11.2d
-	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
-	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x4e6ecc88 // fmla v8.2d, v4.2d, v14.2d
-	WORD $0x4e6ecca9 // fmla v9.2d, v5.2d, v14.2d
-	WORD $0x6ee0e544 // fcmgt v4.2d, v10.2d, v0.2d
-	WORD $0x6ee1e545 // fcmgt v5.2d, v10.2d, v1.2d
-	VMOV V4.B16, V6.B16
-	VBSL V0.B16, V8.B16, V6.B16
-	VMOV V5.B16, V7.B16
-	VBSL V1.B16, V9.B16, V7.B16
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	WORD $0x4e6ecc48 // fmla v8.2d, v2.2d, v14.2d
+	WORD $0x4e6ecc69 // fmla v9.2d, v3.2d, v14.2d
+	WORD $0x6ee0e542 // fcmgt v2.2d, v10.2d, v0.2d
+	WORD $0x6ee1e543 // fcmgt v3.2d, v10.2d, v1.2d
+	VBSL V0.B16, V8.B16, V2.B16
+	VBSL V1.B16, V9.B16, V3.B16
 	VAND V15.B16, V0.B16, V0.B16
 	VAND V15.B16, V1.B16, V1.B16
-	VORR V0.B16, V6.B16, V0.B16
-	VORR V1.B16, V7.B16, V1.B16
+	VORR V0.B16, V2.B16, V0.B16
+	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $4, R3
 	CBNZ R3, hardSwish_loop
@@ -2184,17 +2133,17 @@ exp_loop:
 	WORD $0x4eb5cca1 // fmls v1.4s, v5.4s, v21.4s
 	WORD $0x4eb4cc80 // fmls v0.4s, v4.4s, v20.4s
 	WORD $0x4eb4cca1 // fmls v1.4s, v5.4s, v20.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V2.B16], V2.B16
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V2.B16], V2.B16
 	VSHL $2, V2.B16, V2.B16
-	VTBL V30.B16, [V3.B16], V3.B16
+	VTBL V28.B16, [V3.B16], V3.B16
 	VSHL $2, V3.B16, V3.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V2.B16, V2.B16
-	VAND V30.B16, V3.B16, V3.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V2.B16, V2.B16
-	VORR V30.B16, V3.B16, V3.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V2.B16, V2.B16
+	VAND V28.B16, V3.B16, V3.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V2.B16, V2.B16
+	VORR V28.B16, V3.B16, V3.B16
 	WORD $0x6e20dc06 // fmul v6.4s, v0.4s, v0.4s
 	WORD $0x6e21dc27 // fmul v7.4s, v1.4s, v1.4s
 	VMOV V23.B16, V8.B16
@@ -2252,8 +2201,6 @@ sigmoid:
 	FMOVQ 4928(R8), F25
 	FMOVQ 4960(R8), F26
 	FMOVQ 4992(R8), F27
-	FMOVQ 5024(R8), F28
-	FMOVQ 5056(R8), F29
 sigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V23.B16, V0.B16, V2.B16
@@ -2272,21 +2219,22 @@ sigmoid_loop:
 	WORD $0x4ebbcce9 // fmls v9.4s, v7.4s, v27.4s
 	WORD $0x4ebaccc8 // fmls v8.4s, v6.4s, v26.4s
 	WORD $0x4ebacce9 // fmls v9.4s, v7.4s, v26.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
+	VTBL V28.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V6.B16, V6.B16
+	VAND V28.B16, V7.B16, V7.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V6.B16, V6.B16
+	VORR V28.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	VMOV V29.B16, V12.B16
-	VMOV V29.B16, V13.B16
+	FMOVQ 5024(R8), F28
+	FMOVQ 5056(R8), F12
+	VMOV V12.B16, V13.B16
 	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
 	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
 	FMOVQ 5088(R8), F14
@@ -2301,66 +2249,62 @@ sigmoid_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e6c2 // fcmgt v2.4s, v22.4s, v2.4s
 	WORD $0x6ea3e6c3 // fcmgt v3.4s, v22.4s, v3.4s
-	FMOVQ 5440(R8), F31
-	WORD $0x4e3fd48e // fadd v14.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4af // fadd v15.4s, v5.4s, v31.4s
-	VMOV V2.B16, V10.B16
-	VBSL V4.B16, V14.B16, V10.B16
-	VMOV V3.B16, V11.B16
-	VBSL V5.B16, V15.B16, V11.B16
+	FMOVQ 5440(R8), F29
+	WORD $0x4e3dd48e // fadd v14.4s, v4.4s, v29.4s
+	WORD $0x4e3dd4af // fadd v15.4s, v5.4s, v29.4s
+	VBSL V4.B16, V14.B16, V2.B16
+	VBSL V5.B16, V15.B16, V3.B16
 	VTBL V6.B16, [V18.B16, V19.B16], V6.B16
 	VTBL V7.B16, [V18.B16, V19.B16], V7.B16
-	VSHL $20, V10.S4, V10.S4
-	VSHL $20, V11.S4, V11.S4
-	VADD V10.S4, V6.S4, V10.S4
-	VADD V11.S4, V7.S4, V11.S4
-	VMOV V10.B16, V6.B16
-	VMOV V11.B16, V7.B16
-	WORD $0x4e2ccd46 // fmla v6.4s, v10.4s, v12.4s
-	WORD $0x4e2dcd67 // fmla v7.4s, v11.4s, v13.4s
-	WORD $0x4ea6d544 // fsub v4.4s, v10.4s, v6.4s
-	WORD $0x4ea7d565 // fsub v5.4s, v11.4s, v7.4s
-	WORD $0x4e2ccd44 // fmla v4.4s, v10.4s, v12.4s
-	WORD $0x4e2dcd65 // fmla v5.4s, v11.4s, v13.4s
+	VSHL $20, V2.S4, V2.S4
+	VSHL $20, V3.S4, V3.S4
+	VADD V2.S4, V6.S4, V2.S4
+	VADD V3.S4, V7.S4, V3.S4
+	VMOV V2.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	WORD $0x4e2ccc46 // fmla v6.4s, v2.4s, v12.4s
+	WORD $0x4e2dcc67 // fmla v7.4s, v3.4s, v13.4s
+	WORD $0x4ea6d444 // fsub v4.4s, v2.4s, v6.4s
+	WORD $0x4ea7d465 // fsub v5.4s, v3.4s, v7.4s
+	WORD $0x4e2ccc44 // fmla v4.4s, v2.4s, v12.4s
+	WORD $0x4e2dcc65 // fmla v5.4s, v3.4s, v13.4s
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
 	VBSL V20.B16, V6.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
 	VBSL V20.B16, V7.B16, V13.B16
-	FMOVQ 5472(R8), F31
-	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
-	VBSL V31.B16, V4.B16, V10.B16
-	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
-	VBSL V31.B16, V5.B16, V11.B16
+	FMOVQ 5472(R8), F29
+	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
+	VBSL V29.B16, V4.B16, V2.B16
+	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
+	VBSL V29.B16, V5.B16, V3.B16
 	WORD $0x4e26d68e // fadd v14.4s, v20.4s, v6.4s
 	WORD $0x4e27d68f // fadd v15.4s, v20.4s, v7.4s
-	WORD $0x4eb4d5c2 // fsub v2.4s, v14.4s, v20.4s
-	WORD $0x4eb4d5e3 // fsub v3.4s, v15.4s, v20.4s
-	WORD $0x4ea2d4c2 // fsub v2.4s, v6.4s, v2.4s
-	WORD $0x4ea3d4e3 // fsub v3.4s, v7.4s, v3.4s
-	WORD $0x4e24d444 // fadd v4.4s, v2.4s, v4.4s
-	WORD $0x4e25d465 // fadd v5.4s, v3.4s, v5.4s
-	WORD $0x6e2efe82 // fdiv v2.4s, v20.4s, v14.4s
-	WORD $0x6e2ffe83 // fdiv v3.4s, v20.4s, v15.4s
-	WORD $0x6e22dd86 // fmul v6.4s, v12.4s, v2.4s
-	WORD $0x6e23dda7 // fmul v7.4s, v13.4s, v3.4s
+	WORD $0x4eb4d5ca // fsub v10.4s, v14.4s, v20.4s
+	WORD $0x4eb4d5eb // fsub v11.4s, v15.4s, v20.4s
+	WORD $0x4eaad4ca // fsub v10.4s, v6.4s, v10.4s
+	WORD $0x4eabd4eb // fsub v11.4s, v7.4s, v11.4s
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
+	WORD $0x6e2efe8a // fdiv v10.4s, v20.4s, v14.4s
+	WORD $0x6e2ffe8b // fdiv v11.4s, v20.4s, v15.4s
+	WORD $0x6e2add86 // fmul v6.4s, v12.4s, v10.4s
+	WORD $0x6e2bdda7 // fmul v7.4s, v13.4s, v11.4s
 	WORD $0x4eaecccc // fmls v12.4s, v6.4s, v14.4s
 	WORD $0x4eafcced // fmls v13.4s, v7.4s, v15.4s
 	WORD $0x4ea4cccc // fmls v12.4s, v6.4s, v4.4s
 	WORD $0x4ea5cced // fmls v13.4s, v7.4s, v5.4s
-	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-	WORD $0x4e22cd46 // fmla v6.4s, v10.4s, v2.4s
-	WORD $0x4e23cd67 // fmla v7.4s, v11.4s, v3.4s
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
+	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
+	WORD $0x4e2acc46 // fmla v6.4s, v2.4s, v10.4s
+	WORD $0x4e2bcc67 // fmla v7.4s, v3.4s, v11.4s
 	WORD $0x6ea0e6c0 // fcmgt v0.4s, v22.4s, v0.4s
 	WORD $0x6ea1e6c1 // fcmgt v1.4s, v22.4s, v1.4s
-	FMOVQ 5504(R8), F30
-	VMOV V0.B16, V2.B16
-	VBSL V20.B16, V30.B16, V2.B16
-	VMOV V1.B16, V3.B16
-	VBSL V20.B16, V30.B16, V3.B16
-	WORD $0x6e22dcc2 // fmul v2.4s, v6.4s, v2.4s
-	WORD $0x6e23dce3 // fmul v3.4s, v7.4s, v3.4s
-	FSTPQ.P (F2, F3), 32(R4)
+	FMOVQ 5504(R8), F28
+	VBSL V20.B16, V28.B16, V0.B16
+	VBSL V20.B16, V28.B16, V1.B16
+	WORD $0x6e20dcc0 // fmul v0.4s, v6.4s, v0.4s
+	WORD $0x6e21dce1 // fmul v1.4s, v7.4s, v1.4s
+	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, sigmoid_loop
 	RET
@@ -2375,8 +2319,6 @@ tanh:
 	FMOVQ 5568(R8), F25
 	FMOVQ 5600(R8), F26
 	FMOVQ 5632(R8), F27
-	FMOVQ 5664(R8), F28
-	FMOVQ 5696(R8), F29
 tanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V25.B16, V0.B16, V2.B16
@@ -2389,12 +2331,12 @@ tanh_loop:
 	VMOV V27.B16, V7.B16
 	WORD $0x4e24cf46 // fmla v6.4s, v26.4s, v4.4s
 	WORD $0x4e25cf47 // fmla v7.4s, v26.4s, v5.4s
-	VMOV V28.B16, V8.B16
-	VMOV V28.B16, V9.B16
+	FMOVQ 5664(R8), F8
+	VMOV V8.B16, V9.B16
 	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
 	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
-	VMOV V29.B16, V6.B16
-	VMOV V29.B16, V7.B16
+	FMOVQ 5696(R8), F6
+	VMOV V6.B16, V7.B16
 	WORD $0x4e24cd06 // fmla v6.4s, v8.4s, v4.4s
 	WORD $0x4e25cd27 // fmla v7.4s, v9.4s, v5.4s
 	FMOVQ 5728(R8), F8
@@ -2409,37 +2351,37 @@ tanh_loop:
 	WORD $0x4e29cc65 // fmla v5.4s, v3.4s, v9.4s
 	WORD $0x4e22d448 // fadd v8.4s, v2.4s, v2.4s
 	WORD $0x4e23d469 // fadd v9.4s, v3.4s, v3.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4928(R8), F29
 	VMOV V23.B16, V6.B16
 	VMOV V23.B16, V7.B16
-	WORD $0x4e3fcd06 // fmla v6.4s, v8.4s, v31.4s
-	WORD $0x4e3fcd27 // fmla v7.4s, v9.4s, v31.4s
+	WORD $0x4e3dcd06 // fmla v6.4s, v8.4s, v29.4s
+	WORD $0x4e3dcd27 // fmla v7.4s, v9.4s, v29.4s
 	WORD $0x4eb7d4ca // fsub v10.4s, v6.4s, v23.4s
 	WORD $0x4eb7d4eb // fsub v11.4s, v7.4s, v23.4s
-	FMOVQ 4992(R8), F31
-	WORD $0x4ebfcd48 // fmls v8.4s, v10.4s, v31.4s
-	WORD $0x4ebfcd69 // fmls v9.4s, v11.4s, v31.4s
-	FMOVQ 4960(R8), F31
-	WORD $0x4ebfcd48 // fmls v8.4s, v10.4s, v31.4s
-	WORD $0x4ebfcd69 // fmls v9.4s, v11.4s, v31.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V6.B16], V10.B16
+	FMOVQ 4992(R8), F29
+	WORD $0x4ebdcd48 // fmls v8.4s, v10.4s, v29.4s
+	WORD $0x4ebdcd69 // fmls v9.4s, v11.4s, v29.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcd48 // fmls v8.4s, v10.4s, v29.4s
+	WORD $0x4ebdcd69 // fmls v9.4s, v11.4s, v29.4s
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V6.B16], V10.B16
 	VSHL $2, V10.B16, V10.B16
-	VTBL V30.B16, [V7.B16], V11.B16
+	VTBL V28.B16, [V7.B16], V11.B16
 	VSHL $2, V11.B16, V11.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V10.B16, V10.B16
-	VAND V30.B16, V11.B16, V11.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V10.B16, V10.B16
-	VORR V30.B16, V11.B16, V11.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V10.B16, V10.B16
+	VAND V28.B16, V11.B16, V11.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V10.B16, V10.B16
+	VORR V28.B16, V11.B16, V11.B16
 	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
-	FMOVQ 5024(R8), F30
+	FMOVQ 5024(R8), F28
 	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e28cfce // fmla v14.4s, v30.4s, v8.4s
-	WORD $0x4e29cfcf // fmla v15.4s, v30.4s, v9.4s
+	WORD $0x4e28cf8e // fmla v14.4s, v28.4s, v8.4s
+	WORD $0x4e29cf8f // fmla v15.4s, v28.4s, v9.4s
 	FMOVQ 5088(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e28cdd0 // fmla v16.4s, v14.4s, v8.4s
@@ -2488,161 +2430,151 @@ tanh_loop:
 	WORD $0x4e27cd71 // fmla v17.4s, v11.4s, v7.4s
 	WORD $0x4eb0d6d0 // fsub v16.4s, v22.4s, v16.4s
 	WORD $0x4eb1d6d1 // fsub v17.4s, v22.4s, v17.4s
-	FMOVQ 5760(R8), F31
-	WORD $0x6ea2e7e2 // fcmgt v2.4s, v31.4s, v2.4s
-	WORD $0x6ea3e7e3 // fcmgt v3.4s, v31.4s, v3.4s
-	VMOV V2.B16, V6.B16
-	VBSL V16.B16, V4.B16, V6.B16
-	VMOV V3.B16, V7.B16
-	VBSL V17.B16, V5.B16, V7.B16
-	FMOVQ 5376(R8), F31
-	VAND V31.B16, V0.B16, V0.B16
-	VAND V31.B16, V1.B16, V1.B16
-	VORR V0.B16, V6.B16, V0.B16
-	VORR V1.B16, V7.B16, V1.B16
+	FMOVQ 5760(R8), F29
+	WORD $0x6ea2e7a2 // fcmgt v2.4s, v29.4s, v2.4s
+	WORD $0x6ea3e7a3 // fcmgt v3.4s, v29.4s, v3.4s
+	VBSL V16.B16, V4.B16, V2.B16
+	VBSL V17.B16, V5.B16, V3.B16
+	FMOVQ 5376(R8), F29
+	VAND V29.B16, V0.B16, V0.B16
+	VAND V29.B16, V1.B16, V1.B16
+	VORR V0.B16, V2.B16, V0.B16
+	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ 4768(R8), F16
-	FMOVQ 4784(R8), F17
-	FMOVQ 4800(R8), F18
-	FMOVQ 4816(R8), F19
-	FMOVQ 5312(R8), F20
-	FMOVQ 5376(R8), F21
-	FMOVQ 5408(R8), F22
-	FMOVQ 4832(R8), F23
-	FMOVQ 5344(R8), F24
-	FMOVQ 5472(R8), F25
-	FMOVQ 4928(R8), F26
-	FMOVQ 4960(R8), F27
-	FMOVQ 4992(R8), F28
-	FMOVQ 5024(R8), F29
+	FMOVQ 4768(R8), F18
+	FMOVQ 4784(R8), F19
+	FMOVQ 4800(R8), F20
+	FMOVQ 4816(R8), F21
+	FMOVQ 5312(R8), F22
+	FMOVQ 5376(R8), F23
+	FMOVQ 5408(R8), F24
+	FMOVQ 4832(R8), F25
+	FMOVQ 5344(R8), F26
+	FMOVQ 5472(R8), F27
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V21.B16, V0.B16, V2.B16
-	VORR V21.B16, V1.B16, V3.B16
-	WORD $0x4e22f6c2 // fmax v2.4s, v22.4s, v2.4s
-	WORD $0x4e23f6c3 // fmax v3.4s, v22.4s, v3.4s
-	VMOV V23.B16, V4.B16
-	VMOV V23.B16, V5.B16
-	WORD $0x4e3acc44 // fmla v4.4s, v2.4s, v26.4s
-	WORD $0x4e3acc65 // fmla v5.4s, v3.4s, v26.4s
-	WORD $0x4eb7d486 // fsub v6.4s, v4.4s, v23.4s
-	WORD $0x4eb7d4a7 // fsub v7.4s, v5.4s, v23.4s
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4ebcccc8 // fmls v8.4s, v6.4s, v28.4s
-	WORD $0x4ebccce9 // fmls v9.4s, v7.4s, v28.4s
-	WORD $0x4ebbccc8 // fmls v8.4s, v6.4s, v27.4s
-	WORD $0x4ebbcce9 // fmls v9.4s, v7.4s, v27.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
-	VSHL $2, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
-	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
-	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 5056(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e28cfac // fmla v12.4s, v29.4s, v8.4s
-	WORD $0x4e29cfad // fmla v13.4s, v29.4s, v9.4s
-	FMOVQ 5088(R8), F14
+	VORR V23.B16, V0.B16, V2.B16
+	VORR V23.B16, V1.B16, V3.B16
+	WORD $0x4e22f704 // fmax v4.4s, v24.4s, v2.4s
+	WORD $0x4e23f705 // fmax v5.4s, v24.4s, v3.4s
+	FMOVQ 4928(R8), F29
+	VMOV V25.B16, V6.B16
+	VMOV V25.B16, V7.B16
+	WORD $0x4e3dcc86 // fmla v6.4s, v4.4s, v29.4s
+	WORD $0x4e3dcca7 // fmla v7.4s, v5.4s, v29.4s
+	WORD $0x4eb9d4c8 // fsub v8.4s, v6.4s, v25.4s
+	WORD $0x4eb9d4e9 // fsub v9.4s, v7.4s, v25.4s
+	FMOVQ 4992(R8), F29
+	VMOV V4.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V6.B16], V8.B16
+	VSHL $2, V8.B16, V8.B16
+	VTBL V28.B16, [V7.B16], V9.B16
+	VSHL $2, V9.B16, V9.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V8.B16, V8.B16
+	VAND V28.B16, V9.B16, V9.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V8.B16, V8.B16
+	VORR V28.B16, V9.B16, V9.B16
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 5024(R8), F28
+	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
-	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
-	VTBL V6.B16, [V16.B16, V17.B16], V12.B16
-	VTBL V7.B16, [V16.B16, V17.B16], V13.B16
-	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
-	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
-	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
-	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
-	WORD $0x6ea2e70e // fcmgt v14.4s, v24.4s, v2.4s
-	WORD $0x6ea3e70f // fcmgt v15.4s, v24.4s, v3.4s
-	FMOVQ 5440(R8), F31
-	WORD $0x4e3fd48a // fadd v10.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4ab // fadd v11.4s, v5.4s, v31.4s
-	VMOV V14.B16, V8.B16
-	VBSL V4.B16, V10.B16, V8.B16
-	VMOV V15.B16, V9.B16
-	VBSL V5.B16, V11.B16, V9.B16
-	VTBL V6.B16, [V18.B16, V19.B16], V6.B16
-	VTBL V7.B16, [V18.B16, V19.B16], V7.B16
-	VSHL $20, V8.S4, V8.S4
-	VSHL $20, V9.S4, V9.S4
-	VADD V8.S4, V6.S4, V8.S4
-	VADD V9.S4, V7.S4, V9.S4
-	VMOV V8.B16, V6.B16
-	VMOV V9.B16, V7.B16
-	WORD $0x4e2ccd06 // fmla v6.4s, v8.4s, v12.4s
-	WORD $0x4e2dcd27 // fmla v7.4s, v9.4s, v13.4s
-	WORD $0x4ea6d504 // fsub v4.4s, v8.4s, v6.4s
-	WORD $0x4ea7d525 // fsub v5.4s, v9.4s, v7.4s
-	WORD $0x4e2ccd04 // fmla v4.4s, v8.4s, v12.4s
-	WORD $0x4e2dcd25 // fmla v5.4s, v9.4s, v13.4s
-	FMOVQ 5792(R8), F31
-	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
-	VBSL V31.B16, V6.B16, V12.B16
-	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
-	VBSL V31.B16, V7.B16, V13.B16
-	WORD $0x4ea0a808 // cmlt v8.4s, v0.4s, #0
-	VBSL V25.B16, V4.B16, V8.B16
-	WORD $0x4ea0a829 // cmlt v9.4s, v1.4s, #0
-	VBSL V25.B16, V5.B16, V9.B16
-	WORD $0x4e26d68a // fadd v10.4s, v20.4s, v6.4s
-	WORD $0x4e27d68b // fadd v11.4s, v20.4s, v7.4s
-	WORD $0x4eb4d54e // fsub v14.4s, v10.4s, v20.4s
-	WORD $0x4eb4d56f // fsub v15.4s, v11.4s, v20.4s
-	WORD $0x4eaed4ce // fsub v14.4s, v6.4s, v14.4s
-	WORD $0x4eafd4ef // fsub v15.4s, v7.4s, v15.4s
-	WORD $0x4e24d5c4 // fadd v4.4s, v14.4s, v4.4s
-	WORD $0x4e25d5e5 // fadd v5.4s, v15.4s, v5.4s
-	WORD $0x6e2afe8e // fdiv v14.4s, v20.4s, v10.4s
-	WORD $0x6e2bfe8f // fdiv v15.4s, v20.4s, v11.4s
-	WORD $0x6e2edd86 // fmul v6.4s, v12.4s, v14.4s
-	WORD $0x6e2fdda7 // fmul v7.4s, v13.4s, v15.4s
-	WORD $0x4eaacccc // fmls v12.4s, v6.4s, v10.4s
-	WORD $0x4eabcced // fmls v13.4s, v7.4s, v11.4s
-	WORD $0x4ea4cccc // fmls v12.4s, v6.4s, v4.4s
-	WORD $0x4ea5cced // fmls v13.4s, v7.4s, v5.4s
-	WORD $0x4e28d588 // fadd v8.4s, v12.4s, v8.4s
-	WORD $0x4e29d5a9 // fadd v9.4s, v13.4s, v9.4s
-	WORD $0x6e2edd0e // fmul v14.4s, v8.4s, v14.4s
-	WORD $0x6e2fdd2f // fmul v15.4s, v9.4s, v15.4s
-	WORD $0x6eb6e408 // fcmgt v8.4s, v0.4s, v22.4s
-	WORD $0x6eb6e429 // fcmgt v9.4s, v1.4s, v22.4s
-	WORD $0x6ea0e70c // fcmgt v12.4s, v24.4s, v0.4s
-	WORD $0x6ea1e70d // fcmgt v13.4s, v24.4s, v1.4s
-	FMOVQ 5504(R8), F30
-	VMOV V12.B16, V4.B16
-	VBSL V20.B16, V30.B16, V4.B16
-	VMOV V13.B16, V5.B16
-	VBSL V20.B16, V30.B16, V5.B16
-	VMOV V8.B16, V12.B16
-	VBSL V25.B16, V4.B16, V12.B16
-	VMOV V9.B16, V13.B16
-	VBSL V25.B16, V5.B16, V13.B16
-	VORR V21.B16, V0.B16, V4.B16
-	VORR V21.B16, V1.B16, V5.B16
-	WORD $0x6e2cdc84 // fmul v4.4s, v4.4s, v12.4s
-	WORD $0x6e2ddca5 // fmul v5.4s, v5.4s, v13.4s
-	WORD $0x6e2cdc4c // fmul v12.4s, v2.4s, v12.4s
-	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
-	WORD $0x6e2edd8e // fmul v14.4s, v12.4s, v14.4s
-	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
-	WORD $0x4e26cc8e // fmla v14.4s, v4.4s, v6.4s
-	WORD $0x4e27ccaf // fmla v15.4s, v5.4s, v7.4s
-	VAND V21.B16, V0.B16, V0.B16
-	VAND V21.B16, V1.B16, V1.B16
-	VORR V0.B16, V14.B16, V0.B16
-	VORR V1.B16, V15.B16, V1.B16
+	WORD $0x4e2acf8e // fmla v14.4s, v28.4s, v10.4s
+	WORD $0x4e2bcf8f // fmla v15.4s, v28.4s, v11.4s
+	FMOVQ 5088(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
+	VTBL V8.B16, [V18.B16, V19.B16], V14.B16
+	VTBL V9.B16, [V18.B16, V19.B16], V15.B16
+	WORD $0x4e2ed54e // fadd v14.4s, v10.4s, v14.4s
+	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
+	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
+	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
+	WORD $0x6ea4e750 // fcmgt v16.4s, v26.4s, v4.4s
+	WORD $0x6ea5e751 // fcmgt v17.4s, v26.4s, v5.4s
+	FMOVQ 5440(R8), F29
+	WORD $0x4e3dd4cc // fadd v12.4s, v6.4s, v29.4s
+	WORD $0x4e3dd4ed // fadd v13.4s, v7.4s, v29.4s
+	VBSL V6.B16, V12.B16, V16.B16
+	VBSL V7.B16, V13.B16, V17.B16
+	VTBL V8.B16, [V20.B16, V21.B16], V8.B16
+	VTBL V9.B16, [V20.B16, V21.B16], V9.B16
+	VSHL $20, V16.S4, V16.S4
+	VSHL $20, V17.S4, V17.S4
+	VADD V16.S4, V8.S4, V16.S4
+	VADD V17.S4, V9.S4, V17.S4
+	VMOV V16.B16, V8.B16
+	VMOV V17.B16, V9.B16
+	WORD $0x4e2ece08 // fmla v8.4s, v16.4s, v14.4s
+	WORD $0x4e2fce29 // fmla v9.4s, v17.4s, v15.4s
+	WORD $0x4ea8d606 // fsub v6.4s, v16.4s, v8.4s
+	WORD $0x4ea9d627 // fsub v7.4s, v17.4s, v9.4s
+	WORD $0x4e2ece06 // fmla v6.4s, v16.4s, v14.4s
+	WORD $0x4e2fce27 // fmla v7.4s, v17.4s, v15.4s
+	FMOVQ 5792(R8), F29
+	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
+	VBSL V29.B16, V8.B16, V14.B16
+	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
+	VBSL V29.B16, V9.B16, V15.B16
+	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
+	VBSL V27.B16, V6.B16, V16.B16
+	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
+	VBSL V27.B16, V7.B16, V17.B16
+	WORD $0x4e28d6cc // fadd v12.4s, v22.4s, v8.4s
+	WORD $0x4e29d6cd // fadd v13.4s, v22.4s, v9.4s
+	WORD $0x4eb6d58a // fsub v10.4s, v12.4s, v22.4s
+	WORD $0x4eb6d5ab // fsub v11.4s, v13.4s, v22.4s
+	WORD $0x4eaad50a // fsub v10.4s, v8.4s, v10.4s
+	WORD $0x4eabd52b // fsub v11.4s, v9.4s, v11.4s
+	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
+	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
+	WORD $0x6e2cfeca // fdiv v10.4s, v22.4s, v12.4s
+	WORD $0x6e2dfecb // fdiv v11.4s, v22.4s, v13.4s
+	WORD $0x6e2addc8 // fmul v8.4s, v14.4s, v10.4s
+	WORD $0x6e2bdde9 // fmul v9.4s, v15.4s, v11.4s
+	WORD $0x4eaccd0e // fmls v14.4s, v8.4s, v12.4s
+	WORD $0x4eadcd2f // fmls v15.4s, v9.4s, v13.4s
+	WORD $0x4ea6cd0e // fmls v14.4s, v8.4s, v6.4s
+	WORD $0x4ea7cd2f // fmls v15.4s, v9.4s, v7.4s
+	WORD $0x4e30d5d0 // fadd v16.4s, v14.4s, v16.4s
+	WORD $0x4e31d5f1 // fadd v17.4s, v15.4s, v17.4s
+	WORD $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
+	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
+	WORD $0x6eb8e410 // fcmgt v16.4s, v0.4s, v24.4s
+	WORD $0x6eb8e431 // fcmgt v17.4s, v1.4s, v24.4s
+	WORD $0x6ea0e74e // fcmgt v14.4s, v26.4s, v0.4s
+	WORD $0x6ea1e74f // fcmgt v15.4s, v26.4s, v1.4s
+	FMOVQ 5504(R8), F28
+	VBSL V22.B16, V28.B16, V14.B16
+	VBSL V22.B16, V28.B16, V15.B16
+	VBSL V27.B16, V14.B16, V16.B16
+	VBSL V27.B16, V15.B16, V17.B16
+	WORD $0x6e30dc42 // fmul v2.4s, v2.4s, v16.4s
+	WORD $0x6e31dc63 // fmul v3.4s, v3.4s, v17.4s
+	WORD $0x6e30dc90 // fmul v16.4s, v4.4s, v16.4s
+	WORD $0x6e31dcb1 // fmul v17.4s, v5.4s, v17.4s
+	WORD $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
+	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	VAND V23.B16, V0.B16, V0.B16
+	VAND V23.B16, V1.B16, V1.B16
+	VORR V0.B16, V10.B16, V0.B16
+	VORR V1.B16, V11.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, silu_loop
@@ -2656,47 +2588,47 @@ softplus:
 	FMOVQ 5088(R8), F25
 	FMOVQ 5344(R8), F26
 	FMOVQ 5824(R8), F27
-	FMOVQ 5376(R8), F28
-	FMOVQ 5408(R8), F29
 softplus_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V28.B16, V0.B16, V2.B16
-	VORR V28.B16, V1.B16, V3.B16
-	WORD $0x4e22f7a2 // fmax v2.4s, v29.4s, v2.4s
-	WORD $0x4e23f7a3 // fmax v3.4s, v29.4s, v3.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 5376(R8), F29
+	VORR V29.B16, V0.B16, V2.B16
+	VORR V29.B16, V1.B16, V3.B16
+	FMOVQ 5408(R8), F28
+	WORD $0x4e22f782 // fmax v2.4s, v28.4s, v2.4s
+	WORD $0x4e23f783 // fmax v3.4s, v28.4s, v3.4s
+	FMOVQ 4928(R8), F29
 	VMOV V24.B16, V4.B16
 	VMOV V24.B16, V5.B16
-	WORD $0x4e3fcc44 // fmla v4.4s, v2.4s, v31.4s
-	WORD $0x4e3fcc65 // fmla v5.4s, v3.4s, v31.4s
+	WORD $0x4e3dcc44 // fmla v4.4s, v2.4s, v29.4s
+	WORD $0x4e3dcc65 // fmla v5.4s, v3.4s, v29.4s
 	WORD $0x4eb8d486 // fsub v6.4s, v4.4s, v24.4s
 	WORD $0x4eb8d4a7 // fsub v7.4s, v5.4s, v24.4s
-	FMOVQ 4992(R8), F31
+	FMOVQ 4992(R8), F29
 	VMOV V2.B16, V8.B16
 	VMOV V3.B16, V9.B16
-	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
-	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
-	FMOVQ 4960(R8), F31
-	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
-	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
+	WORD $0x4ebdccc8 // fmls v8.4s, v6.4s, v29.4s
+	WORD $0x4ebdcce9 // fmls v9.4s, v7.4s, v29.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdccc8 // fmls v8.4s, v6.4s, v29.4s
+	WORD $0x4ebdcce9 // fmls v9.4s, v7.4s, v29.4s
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
+	VTBL V28.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V6.B16, V6.B16
+	VAND V28.B16, V7.B16, V7.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V6.B16, V6.B16
+	VORR V28.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 5024(R8), F30
+	FMOVQ 5024(R8), F28
 	FMOVQ 5056(R8), F12
 	VMOV V12.B16, V13.B16
-	WORD $0x4e28cfcc // fmla v12.4s, v30.4s, v8.4s
-	WORD $0x4e29cfcd // fmla v13.4s, v30.4s, v9.4s
+	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
+	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
 	VMOV V25.B16, V14.B16
 	VMOV V25.B16, V15.B16
 	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
@@ -2709,102 +2641,100 @@ softplus_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e742 // fcmgt v2.4s, v26.4s, v2.4s
 	WORD $0x6ea3e743 // fcmgt v3.4s, v26.4s, v3.4s
-	FMOVQ 5440(R8), F31
-	WORD $0x4e3fd48e // fadd v14.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4af // fadd v15.4s, v5.4s, v31.4s
-	VMOV V2.B16, V10.B16
-	VBSL V4.B16, V14.B16, V10.B16
-	VMOV V3.B16, V11.B16
-	VBSL V5.B16, V15.B16, V11.B16
+	FMOVQ 5440(R8), F29
+	WORD $0x4e3dd48e // fadd v14.4s, v4.4s, v29.4s
+	WORD $0x4e3dd4af // fadd v15.4s, v5.4s, v29.4s
+	VBSL V4.B16, V14.B16, V2.B16
+	VBSL V5.B16, V15.B16, V3.B16
 	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
 	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
-	VSHL $20, V10.S4, V10.S4
-	VSHL $20, V11.S4, V11.S4
-	VADD V10.S4, V6.S4, V10.S4
-	VADD V11.S4, V7.S4, V11.S4
-	VMOV V10.B16, V6.B16
-	VMOV V11.B16, V7.B16
-	WORD $0x4e2ccd46 // fmla v6.4s, v10.4s, v12.4s
-	WORD $0x4e2dcd67 // fmla v7.4s, v11.4s, v13.4s
-	WORD $0x4ea6d544 // fsub v4.4s, v10.4s, v6.4s
-	WORD $0x4ea7d565 // fsub v5.4s, v11.4s, v7.4s
-	WORD $0x4e2ccd44 // fmla v4.4s, v10.4s, v12.4s
-	WORD $0x4e2dcd65 // fmla v5.4s, v11.4s, v13.4s
-	FMOVQ 5472(R8), F30
-	WORD $0x6ea0e7cc // fcmgt v12.4s, v30.4s, v0.4s
-	VBSL V0.B16, V30.B16, V12.B16
-	WORD $0x6ea1e7cd // fcmgt v13.4s, v30.4s, v1.4s
-	VBSL V1.B16, V30.B16, V13.B16
-	FMOVQ 5856(R8), F30
-	WORD $0x4eacf7cc // fmin v12.4s, v30.4s, v12.4s
-	WORD $0x4eadf7cd // fmin v13.4s, v30.4s, v13.4s
-	WORD $0x6ea6e58a // fcmgt v10.4s, v12.4s, v6.4s
-	VBSL V6.B16, V12.B16, V10.B16
-	WORD $0x6ea7e5ab // fcmgt v11.4s, v13.4s, v7.4s
-	VBSL V7.B16, V13.B16, V11.B16
+	VSHL $20, V2.S4, V2.S4
+	VSHL $20, V3.S4, V3.S4
+	VADD V2.S4, V6.S4, V2.S4
+	VADD V3.S4, V7.S4, V3.S4
+	VMOV V2.B16, V6.B16
+	VMOV V3.B16, V7.B16
+	WORD $0x4e2ccc46 // fmla v6.4s, v2.4s, v12.4s
+	WORD $0x4e2dcc67 // fmla v7.4s, v3.4s, v13.4s
+	WORD $0x4ea6d444 // fsub v4.4s, v2.4s, v6.4s
+	WORD $0x4ea7d465 // fsub v5.4s, v3.4s, v7.4s
+	WORD $0x4e2ccc44 // fmla v4.4s, v2.4s, v12.4s
+	WORD $0x4e2dcc65 // fmla v5.4s, v3.4s, v13.4s
+	FMOVQ 5472(R8), F28
+	WORD $0x6ea0e78c // fcmgt v12.4s, v28.4s, v0.4s
+	VBSL V0.B16, V28.B16, V12.B16
+	WORD $0x6ea1e78d // fcmgt v13.4s, v28.4s, v1.4s
+	VBSL V1.B16, V28.B16, V13.B16
+	FMOVQ 5856(R8), F28
+	WORD $0x4eacf78c // fmin v12.4s, v28.4s, v12.4s
+	WORD $0x4eadf78d // fmin v13.4s, v28.4s, v13.4s
+	WORD $0x6ea6e582 // fcmgt v2.4s, v12.4s, v6.4s
+	VBSL V6.B16, V12.B16, V2.B16
+	WORD $0x6ea7e5a3 // fcmgt v3.4s, v13.4s, v7.4s
+	VBSL V7.B16, V13.B16, V3.B16
 	WORD $0x6eace4ce // fcmgt v14.4s, v6.4s, v12.4s
 	VBSL V6.B16, V12.B16, V14.B16
 	WORD $0x6eade4ef // fcmgt v15.4s, v7.4s, v13.4s
 	VBSL V7.B16, V13.B16, V15.B16
-	WORD $0x4e2ed54c // fadd v12.4s, v10.4s, v14.4s
-	WORD $0x4e2fd56d // fadd v13.4s, v11.4s, v15.4s
-	WORD $0x4eaad58a // fsub v10.4s, v12.4s, v10.4s
-	WORD $0x4eabd5ab // fsub v11.4s, v13.4s, v11.4s
-	WORD $0x4eaad5ca // fsub v10.4s, v14.4s, v10.4s
-	WORD $0x4eabd5eb // fsub v11.4s, v15.4s, v11.4s
-	WORD $0x4e24d54a // fadd v10.4s, v10.4s, v4.4s
-	WORD $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
+	WORD $0x4e2ed44c // fadd v12.4s, v2.4s, v14.4s
+	WORD $0x4e2fd46d // fadd v13.4s, v3.4s, v15.4s
+	WORD $0x4ea2d582 // fsub v2.4s, v12.4s, v2.4s
+	WORD $0x4ea3d5a3 // fsub v3.4s, v13.4s, v3.4s
+	WORD $0x4ea2d5c2 // fsub v2.4s, v14.4s, v2.4s
+	WORD $0x4ea3d5e3 // fsub v3.4s, v15.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
 	WORD $0x4eb9d4ce // fsub v14.4s, v6.4s, v25.4s
 	WORD $0x4eb9d4ef // fsub v15.4s, v7.4s, v25.4s
-	WORD $0x6e2eddc2 // fmul v2.4s, v14.4s, v14.4s
-	WORD $0x6e2fdde3 // fmul v3.4s, v15.4s, v15.4s
-	FMOVQ 5888(R8), F30
+	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
+	WORD $0x6e2fddeb // fmul v11.4s, v15.4s, v15.4s
+	FMOVQ 5888(R8), F28
 	FMOVQ 5920(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e22cfc8 // fmla v8.4s, v30.4s, v2.4s
-	WORD $0x4e23cfc9 // fmla v9.4s, v30.4s, v3.4s
+	WORD $0x4e2acf88 // fmla v8.4s, v28.4s, v10.4s
+	WORD $0x4e2bcf89 // fmla v9.4s, v28.4s, v11.4s
 	FMOVQ 5952(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e22cd10 // fmla v16.4s, v8.4s, v2.4s
-	WORD $0x4e23cd31 // fmla v17.4s, v9.4s, v3.4s
+	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
 	FMOVQ 5984(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e22ce08 // fmla v8.4s, v16.4s, v2.4s
-	WORD $0x4e23ce29 // fmla v9.4s, v17.4s, v3.4s
+	WORD $0x4e2ace08 // fmla v8.4s, v16.4s, v10.4s
+	WORD $0x4e2bce29 // fmla v9.4s, v17.4s, v11.4s
 	FMOVQ 6016(R8), F16
 	VMOV V16.B16, V17.B16
-	WORD $0x4e22cd10 // fmla v16.4s, v8.4s, v2.4s
-	WORD $0x4e23cd31 // fmla v17.4s, v9.4s, v3.4s
-	FMOVQ 6048(R8), F30
+	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
+	FMOVQ 6048(R8), F28
 	FMOVQ 6080(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e22cfc8 // fmla v8.4s, v30.4s, v2.4s
-	WORD $0x4e23cfc9 // fmla v9.4s, v30.4s, v3.4s
+	WORD $0x4e2acf88 // fmla v8.4s, v28.4s, v10.4s
+	WORD $0x4e2bcf89 // fmla v9.4s, v28.4s, v11.4s
 	FMOVQ 6112(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e22cd12 // fmla v18.4s, v8.4s, v2.4s
-	WORD $0x4e23cd33 // fmla v19.4s, v9.4s, v3.4s
+	WORD $0x4e2acd12 // fmla v18.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd33 // fmla v19.4s, v9.4s, v11.4s
 	FMOVQ 6144(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e22ce48 // fmla v8.4s, v18.4s, v2.4s
-	WORD $0x4e23ce69 // fmla v9.4s, v19.4s, v3.4s
+	WORD $0x4e2ace48 // fmla v8.4s, v18.4s, v10.4s
+	WORD $0x4e2bce69 // fmla v9.4s, v19.4s, v11.4s
 	FMOVQ 6176(R8), F18
 	VMOV V18.B16, V19.B16
-	WORD $0x4e22cd12 // fmla v18.4s, v8.4s, v2.4s
-	WORD $0x4e23cd33 // fmla v19.4s, v9.4s, v3.4s
+	WORD $0x4e2acd12 // fmla v18.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd33 // fmla v19.4s, v9.4s, v11.4s
 	WORD $0x4e2ece12 // fmla v18.4s, v16.4s, v14.4s
 	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
 	VMOV V27.B16, V16.B16
 	VMOV V27.B16, V17.B16
 	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
 	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	WORD $0x4eb0d762 // fsub v2.4s, v27.4s, v16.4s
-	WORD $0x4eb1d763 // fsub v3.4s, v27.4s, v17.4s
-	WORD $0x4e32cdc2 // fmla v2.4s, v14.4s, v18.4s
-	WORD $0x4e33cde3 // fmla v3.4s, v15.4s, v19.4s
-	FMOVQ 6208(R8), F31
-	WORD $0x4e3fd442 // fadd v2.4s, v2.4s, v31.4s
-	WORD $0x4e3fd463 // fadd v3.4s, v3.4s, v31.4s
+	WORD $0x4eb0d76a // fsub v10.4s, v27.4s, v16.4s
+	WORD $0x4eb1d76b // fsub v11.4s, v27.4s, v17.4s
+	WORD $0x4e32cdca // fmla v10.4s, v14.4s, v18.4s
+	WORD $0x4e33cdeb // fmla v11.4s, v15.4s, v19.4s
+	FMOVQ 6208(R8), F29
+	WORD $0x4e3dd54a // fadd v10.4s, v10.4s, v29.4s
+	WORD $0x4e3dd56b // fadd v11.4s, v11.4s, v29.4s
 	WORD $0x6e26dcd2 // fmul v18.4s, v6.4s, v6.4s
 	WORD $0x6e27dcf3 // fmul v19.4s, v7.4s, v7.4s
 	VMOV V18.B16, V14.B16
@@ -2813,35 +2743,33 @@ softplus_loop:
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
 	WORD $0x4e26ccce // fmla v14.4s, v6.4s, v6.4s
 	WORD $0x4e27ccef // fmla v15.4s, v7.4s, v7.4s
-	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
-	WORD $0x4e31cdeb // fmla v11.4s, v15.4s, v17.4s
-	WORD $0x4e22ce4a // fmla v10.4s, v18.4s, v2.4s
-	WORD $0x4e23ce6b // fmla v11.4s, v19.4s, v3.4s
+	WORD $0x4e30cdc2 // fmla v2.4s, v14.4s, v16.4s
+	WORD $0x4e31cde3 // fmla v3.4s, v15.4s, v17.4s
+	WORD $0x4e2ace42 // fmla v2.4s, v18.4s, v10.4s
+	WORD $0x4e2bce63 // fmla v3.4s, v19.4s, v11.4s
 	WORD $0x6e30dc84 // fmul v4.4s, v4.4s, v16.4s
 	WORD $0x6e31dca5 // fmul v5.4s, v5.4s, v17.4s
 	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
 	WORD $0x4e27d4e7 // fadd v7.4s, v7.4s, v7.4s
-	WORD $0x4e26cc8a // fmla v10.4s, v4.4s, v6.4s
-	WORD $0x4e27ccab // fmla v11.4s, v5.4s, v7.4s
-	WORD $0x4e30ce4a // fmla v10.4s, v18.4s, v16.4s
-	WORD $0x4e31ce6b // fmla v11.4s, v19.4s, v17.4s
-	WORD $0x4e2ad58a // fadd v10.4s, v12.4s, v10.4s
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
+	WORD $0x4e26cc82 // fmla v2.4s, v4.4s, v6.4s
+	WORD $0x4e27cca3 // fmla v3.4s, v5.4s, v7.4s
+	WORD $0x4e30ce42 // fmla v2.4s, v18.4s, v16.4s
+	WORD $0x4e31ce63 // fmla v3.4s, v19.4s, v17.4s
+	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
+	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
 	WORD $0x6ea0e74c // fcmgt v12.4s, v26.4s, v0.4s
 	WORD $0x6ea1e74d // fcmgt v13.4s, v26.4s, v1.4s
-	FMOVQ 5504(R8), F30
-	FMOVQ 5312(R8), F31
-	VMOV V12.B16, V16.B16
-	VBSL V31.B16, V30.B16, V16.B16
-	VMOV V13.B16, V17.B16
-	VBSL V31.B16, V30.B16, V17.B16
-	WORD $0x6e30dd50 // fmul v16.4s, v10.4s, v16.4s
-	WORD $0x6e31dd71 // fmul v17.4s, v11.4s, v17.4s
-	WORD $0x6ea0e60a // fcmgt v10.4s, v16.4s, v0.4s
-	VBSL V0.B16, V16.B16, V10.B16
-	WORD $0x6ea1e62b // fcmgt v11.4s, v17.4s, v1.4s
-	VBSL V1.B16, V17.B16, V11.B16
-	FSTPQ.P (F10, F11), 32(R4)
+	FMOVQ 5504(R8), F28
+	FMOVQ 5312(R8), F29
+	VBSL V29.B16, V28.B16, V12.B16
+	VBSL V29.B16, V28.B16, V13.B16
+	WORD $0x6e2cdc4c // fmul v12.4s, v2.4s, v12.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6ea0e582 // fcmgt v2.4s, v12.4s, v0.4s
+	VBSL V0.B16, V12.B16, V2.B16
+	WORD $0x6ea1e5a3 // fcmgt v3.4s, v13.4s, v1.4s
+	VBSL V1.B16, V13.B16, V3.B16
+	FSTPQ.P (F2, F3), 32(R4)
 	SUB $8, R3
 	CBNZ R3, softplus_loop
 	RET
@@ -2913,11 +2841,9 @@ elu_loop:
 	WORD $0x6ea1e5a3 // fcmgt v3.4s, v13.4s, v1.4s
 	WORD $0x6e28dd88 // fmul v8.4s, v12.4s, v8.4s
 	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
-	VMOV V2.B16, V4.B16
-	VBSL V0.B16, V8.B16, V4.B16
-	VMOV V3.B16, V5.B16
-	VBSL V1.B16, V9.B16, V5.B16
-	FSTPQ.P (F4, F5), 32(R4)
+	VBSL V0.B16, V8.B16, V2.B16
+	VBSL V1.B16, V9.B16, V3.B16
+	FSTPQ.P (F2, F3), 32(R4)
 	SUB $8, R3
 	CBNZ R3, elu_loop
 	RET
@@ -2932,8 +2858,6 @@ erf:
 	FMOVQ 5312(R8), F25
 	FMOVQ 6560(R8), F26
 	FMOVQ 5568(R8), F27
-	FMOVQ 6592(R8), F28
-	FMOVQ 6624(R8), F29
 erf_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V27.B16, V0.B16, V2.B16
@@ -2942,8 +2866,9 @@ erf_loop:
 	WORD $0x4ea3f743 // fmin v3.4s, v26.4s, v3.4s
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
 	WORD $0x6e23dc65 // fmul v5.4s, v3.4s, v3.4s
-	VMOV V29.B16, V6.B16
-	VMOV V29.B16, V7.B16
+	FMOVQ 6592(R8), F28
+	FMOVQ 6624(R8), F6
+	VMOV V6.B16, V7.B16
 	WORD $0x4e24cf86 // fmla v6.4s, v28.4s, v4.4s
 	WORD $0x4e25cf87 // fmla v7.4s, v28.4s, v5.4s
 	FMOVQ 6656(R8), F8
@@ -2974,39 +2899,39 @@ erf_loop:
 	VORR V22.B16, V5.B16, V9.B16
 	WORD $0x4ea2cc44 // fmls v4.4s, v2.4s, v2.4s
 	WORD $0x4ea3cc65 // fmls v5.4s, v3.4s, v3.4s
-	FMOVQ 4928(R8), F31
+	FMOVQ 4928(R8), F29
 	VMOV V23.B16, V10.B16
 	VMOV V23.B16, V11.B16
-	WORD $0x4e3fcd0a // fmla v10.4s, v8.4s, v31.4s
-	WORD $0x4e3fcd2b // fmla v11.4s, v9.4s, v31.4s
+	WORD $0x4e3dcd0a // fmla v10.4s, v8.4s, v29.4s
+	WORD $0x4e3dcd2b // fmla v11.4s, v9.4s, v29.4s
 	WORD $0x4eb7d54c // fsub v12.4s, v10.4s, v23.4s
 	WORD $0x4eb7d56d // fsub v13.4s, v11.4s, v23.4s
-	FMOVQ 4992(R8), F31
-	WORD $0x4ebfcd88 // fmls v8.4s, v12.4s, v31.4s
-	WORD $0x4ebfcda9 // fmls v9.4s, v13.4s, v31.4s
-	FMOVQ 4960(R8), F31
-	WORD $0x4ebfcd88 // fmls v8.4s, v12.4s, v31.4s
-	WORD $0x4ebfcda9 // fmls v9.4s, v13.4s, v31.4s
+	FMOVQ 4992(R8), F29
+	WORD $0x4ebdcd88 // fmls v8.4s, v12.4s, v29.4s
+	WORD $0x4ebdcda9 // fmls v9.4s, v13.4s, v29.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcd88 // fmls v8.4s, v12.4s, v29.4s
+	WORD $0x4ebdcda9 // fmls v9.4s, v13.4s, v29.4s
 	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
 	WORD $0x4e25d525 // fadd v5.4s, v9.4s, v5.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V10.B16], V8.B16
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V10.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
-	VTBL V30.B16, [V11.B16], V9.B16
+	VTBL V28.B16, [V11.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V8.B16, V8.B16
-	VAND V30.B16, V9.B16, V9.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V8.B16, V8.B16
-	VORR V30.B16, V9.B16, V9.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V8.B16, V8.B16
+	VAND V28.B16, V9.B16, V9.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V8.B16, V8.B16
+	VORR V28.B16, V9.B16, V9.B16
 	WORD $0x6e24dc8c // fmul v12.4s, v4.4s, v4.4s
 	WORD $0x6e25dcad // fmul v13.4s, v5.4s, v5.4s
-	FMOVQ 5024(R8), F30
+	FMOVQ 5024(R8), F28
 	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e24cfce // fmla v14.4s, v30.4s, v4.4s
-	WORD $0x4e25cfcf // fmla v15.4s, v30.4s, v5.4s
+	WORD $0x4e24cf8e // fmla v14.4s, v28.4s, v4.4s
+	WORD $0x4e25cf8f // fmla v15.4s, v28.4s, v5.4s
 	FMOVQ 5088(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e24cdd0 // fmla v16.4s, v14.4s, v4.4s
@@ -3033,11 +2958,11 @@ erf_loop:
 	VMOV V11.B16, V9.B16
 	WORD $0x4e2ecd48 // fmla v8.4s, v10.4s, v14.4s
 	WORD $0x4e2fcd69 // fmla v9.4s, v11.4s, v15.4s
-	FMOVQ 6816(R8), F30
+	FMOVQ 6816(R8), F28
 	FMOVQ 6848(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e30cfce // fmla v14.4s, v30.4s, v16.4s
-	WORD $0x4e31cfcf // fmla v15.4s, v30.4s, v17.4s
+	WORD $0x4e30cf8e // fmla v14.4s, v28.4s, v16.4s
+	WORD $0x4e31cf8f // fmla v15.4s, v28.4s, v17.4s
 	FMOVQ 6880(R8), F10
 	VMOV V10.B16, V11.B16
 	WORD $0x4e30cdca // fmla v10.4s, v14.4s, v16.4s
@@ -3064,694 +2989,809 @@ erf_loop:
 	WORD $0x4eabcd31 // fmls v17.4s, v9.4s, v11.4s
 	WORD $0x6ea2e722 // fcmgt v2.4s, v25.4s, v2.4s
 	WORD $0x6ea3e723 // fcmgt v3.4s, v25.4s, v3.4s
-	VMOV V2.B16, V10.B16
-	VBSL V16.B16, V6.B16, V10.B16
-	VMOV V3.B16, V11.B16
-	VBSL V17.B16, V7.B16, V11.B16
+	VBSL V16.B16, V6.B16, V2.B16
+	VBSL V17.B16, V7.B16, V3.B16
 	VAND V22.B16, V0.B16, V0.B16
 	VAND V22.B16, V1.B16, V1.B16
-	VORR V0.B16, V10.B16, V0.B16
-	VORR V1.B16, V11.B16, V1.B16
+	VORR V0.B16, V2.B16, V0.B16
+	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, erf_loop
 	RET
 gelu:
-	FMOVQ 4768(R8), F26
-	FMOVQ 4784(R8), F27
-	FMOVQ 4800(R8), F28
-	FMOVQ 4816(R8), F29
 gelu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5568(R8), F31
-	VAND V31.B16, V0.B16, V2.B16
-	VAND V31.B16, V1.B16, V3.B16
-	FMOVQ 7040(R8), F30
-	WORD $0x4ea2f7c2 // fmin v2.4s, v30.4s, v2.4s
-	WORD $0x4ea3f7c3 // fmin v3.4s, v30.4s, v3.4s
-	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
-	WORD $0x6e23dc65 // fmul v5.4s, v3.4s, v3.4s
-	FMOVQ 7072(R8), F31
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
-	WORD $0x4e22cc44 // fmla v4.4s, v2.4s, v2.4s
-	WORD $0x4e23cc65 // fmla v5.4s, v3.4s, v3.4s
-	FMOVQ 7072(R8), F31
-	WORD $0x6e3fdc84 // fmul v4.4s, v4.4s, v31.4s
-	WORD $0x6e3fdca5 // fmul v5.4s, v5.4s, v31.4s
-	FMOVQ 4928(R8), F31
-	FMOVQ 4832(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e3fccc8 // fmla v8.4s, v6.4s, v31.4s
-	WORD $0x4e3fcce9 // fmla v9.4s, v7.4s, v31.4s
-	FMOVQ 4832(R8), F31
-	WORD $0x4ebfd50a // fsub v10.4s, v8.4s, v31.4s
-	WORD $0x4ebfd52b // fsub v11.4s, v9.4s, v31.4s
-	FMOVQ 4992(R8), F31
-	VMOV V6.B16, V12.B16
-	VMOV V7.B16, V13.B16
-	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
-	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
-	FMOVQ 4960(R8), F31
-	WORD $0x4ebfcd4c // fmls v12.4s, v10.4s, v31.4s
-	WORD $0x4ebfcd6d // fmls v13.4s, v11.4s, v31.4s
-	WORD $0x4e24d584 // fadd v4.4s, v12.4s, v4.4s
-	WORD $0x4e25d5a5 // fadd v5.4s, v13.4s, v5.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V8.B16], V12.B16
-	VSHL $2, V12.B16, V12.B16
-	VTBL V30.B16, [V9.B16], V13.B16
-	VSHL $2, V13.B16, V13.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V12.B16, V12.B16
-	VAND V30.B16, V13.B16, V13.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V12.B16, V12.B16
-	VORR V30.B16, V13.B16, V13.B16
-	WORD $0x6e24dc8a // fmul v10.4s, v4.4s, v4.4s
-	WORD $0x6e25dcab // fmul v11.4s, v5.4s, v5.4s
-	FMOVQ 5024(R8), F30
-	FMOVQ 5056(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e24cfce // fmla v14.4s, v30.4s, v4.4s
-	WORD $0x4e25cfcf // fmla v15.4s, v30.4s, v5.4s
-	FMOVQ 5088(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e24cdd0 // fmla v16.4s, v14.4s, v4.4s
-	WORD $0x4e25cdf1 // fmla v17.4s, v15.4s, v5.4s
-	VTBL V12.B16, [V26.B16, V27.B16], V14.B16
-	VTBL V13.B16, [V26.B16, V27.B16], V15.B16
-	WORD $0x4e2ed48e // fadd v14.4s, v4.4s, v14.4s
-	WORD $0x4e2fd4af // fadd v15.4s, v5.4s, v15.4s
-	WORD $0x4e30cd4e // fmla v14.4s, v10.4s, v16.4s
-	WORD $0x4e31cd6f // fmla v15.4s, v11.4s, v17.4s
-	FMOVQ 5344(R8), F31
-	WORD $0x6ea6e7f0 // fcmgt v16.4s, v31.4s, v6.4s
-	WORD $0x6ea7e7f1 // fcmgt v17.4s, v31.4s, v7.4s
-	FMOVQ 5440(R8), F31
-	WORD $0x4e3fd50a // fadd v10.4s, v8.4s, v31.4s
-	WORD $0x4e3fd52b // fadd v11.4s, v9.4s, v31.4s
-	VMOV V16.B16, V4.B16
-	VBSL V8.B16, V10.B16, V4.B16
-	VMOV V17.B16, V5.B16
-	VBSL V9.B16, V11.B16, V5.B16
-	VTBL V12.B16, [V28.B16, V29.B16], V12.B16
-	VTBL V13.B16, [V28.B16, V29.B16], V13.B16
-	VSHL $20, V4.S4, V4.S4
-	VSHL $20, V5.S4, V5.S4
-	VADD V4.S4, V12.S4, V4.S4
-	VADD V5.S4, V13.S4, V5.S4
-	VMOV V4.B16, V12.B16
-	VMOV V5.B16, V13.B16
-	WORD $0x4e2ecc8c // fmla v12.4s, v4.4s, v14.4s
-	WORD $0x4e2fccad // fmla v13.4s, v5.4s, v15.4s
-	WORD $0x4eacd48c // fsub v12.4s, v4.4s, v12.4s
-	WORD $0x4eadd4ad // fsub v13.4s, v5.4s, v13.4s
-	WORD $0x4e2ecc8c // fmla v12.4s, v4.4s, v14.4s
-	WORD $0x4e2fccad // fmla v13.4s, v5.4s, v15.4s
-	FMOVQ 5312(R8), F31
-	WORD $0x4e3fd448 // fadd v8.4s, v2.4s, v31.4s
-	WORD $0x4e3fd469 // fadd v9.4s, v3.4s, v31.4s
-	FMOVQ 5312(R8), F31
-	WORD $0x4ebfd50a // fsub v10.4s, v8.4s, v31.4s
-	WORD $0x4ebfd52b // fsub v11.4s, v9.4s, v31.4s
-	WORD $0x4eaad44a // fsub v10.4s, v2.4s, v10.4s
-	WORD $0x4eabd46b // fsub v11.4s, v3.4s, v11.4s
-	FMOVQ 5312(R8), F30
-	WORD $0x6e28ffd0 // fdiv v16.4s, v30.4s, v8.4s
-	WORD $0x6e29ffd1 // fdiv v17.4s, v30.4s, v9.4s
-	FMOVQ 5312(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4ea8ce12 // fmls v18.4s, v16.4s, v8.4s
-	WORD $0x4ea9ce33 // fmls v19.4s, v17.4s, v9.4s
-	WORD $0x4eaace12 // fmls v18.4s, v16.4s, v10.4s
-	WORD $0x4eabce33 // fmls v19.4s, v17.4s, v11.4s
-	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
-	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	FMOVQ 7104(R8), F31
-	WORD $0x4e3fd44a // fadd v10.4s, v2.4s, v31.4s
-	WORD $0x4e3fd46b // fadd v11.4s, v3.4s, v31.4s
-	WORD $0x6e2afc4a // fdiv v10.4s, v2.4s, v10.4s
-	WORD $0x6e2bfc6b // fdiv v11.4s, v3.4s, v11.4s
-	FMOVQ 7136(R8), F30
-	FMOVQ 5792(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e2acfc8 // fmla v8.4s, v30.4s, v10.4s
-	WORD $0x4e2bcfc9 // fmla v9.4s, v30.4s, v11.4s
-	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	FMOVQ 5568(R8), F29
+	VAND V29.B16, V0.B16, V2.B16
+	VAND V29.B16, V1.B16, V3.B16
+	FMOVQ 7040(R8), F28
+	WORD $0x6ebce444 // fcmgt v4.4s, v2.4s, v28.4s
+	WORD $0x6ebce465 // fcmgt v5.4s, v3.4s, v28.4s
+	FMOVQ 7072(R8), F29
+	WORD $0x4e3dd446 // fadd v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dd467 // fadd v7.4s, v3.4s, v29.4s
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V6.B16], V6.B16
+	VSHL $2, V6.B16, V6.B16
+	VTBL V28.B16, [V7.B16], V7.B16
+	VSHL $2, V7.B16, V7.B16
+	FMOVQ 7104(R8), F28
+	VAND V28.B16, V6.B16, V6.B16
+	VAND V28.B16, V7.B16, V7.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V6.B16, V6.B16
+	VORR V28.B16, V7.B16, V7.B16
+	FMOVQ 7136(R8), F28
+	FMOVQ 7152(R8), F29
 	FMOVQ 7168(R8), F30
-	FMOVQ 7200(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2acfd4 // fmla v20.4s, v30.4s, v10.4s
-	WORD $0x4e2bcfd5 // fmla v21.4s, v30.4s, v11.4s
-	FMOVQ 7232(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e2ace96 // fmla v22.4s, v20.4s, v10.4s
-	WORD $0x4e2bceb7 // fmla v23.4s, v21.4s, v11.4s
-	FMOVQ 7264(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2aced4 // fmla v20.4s, v22.4s, v10.4s
-	WORD $0x4e2bcef5 // fmla v21.4s, v23.4s, v11.4s
-	FMOVQ 7296(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e2ace96 // fmla v22.4s, v20.4s, v10.4s
-	WORD $0x4e2bceb7 // fmla v23.4s, v21.4s, v11.4s
-	FMOVQ 7328(R8), F30
-	FMOVQ 7360(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2acfd4 // fmla v20.4s, v30.4s, v10.4s
-	WORD $0x4e2bcfd5 // fmla v21.4s, v30.4s, v11.4s
-	FMOVQ 7392(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ace98 // fmla v24.4s, v20.4s, v10.4s
-	WORD $0x4e2bceb9 // fmla v25.4s, v21.4s, v11.4s
-	FMOVQ 7424(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2acf14 // fmla v20.4s, v24.4s, v10.4s
-	WORD $0x4e2bcf35 // fmla v21.4s, v25.4s, v11.4s
-	FMOVQ 7456(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ace98 // fmla v24.4s, v20.4s, v10.4s
-	WORD $0x4e2bceb9 // fmla v25.4s, v21.4s, v11.4s
-	FMOVQ 7488(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2acf14 // fmla v20.4s, v24.4s, v10.4s
-	WORD $0x4e2bcf35 // fmla v21.4s, v25.4s, v11.4s
-	WORD $0x4e28ced4 // fmla v20.4s, v22.4s, v8.4s
-	WORD $0x4e29cef5 // fmla v21.4s, v23.4s, v9.4s
-	FMOVQ 7520(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e34cd16 // fmla v22.4s, v8.4s, v20.4s
-	WORD $0x4e35cd37 // fmla v23.4s, v9.4s, v21.4s
-	FMOVQ 7520(R8), F30
-	WORD $0x4eb6d7ca // fsub v10.4s, v30.4s, v22.4s
-	WORD $0x4eb7d7cb // fsub v11.4s, v30.4s, v23.4s
-	WORD $0x4e34cd0a // fmla v10.4s, v8.4s, v20.4s
-	WORD $0x4e35cd2b // fmla v11.4s, v9.4s, v21.4s
-	FMOVQ 7552(R8), F31
-	WORD $0x4e3fd54a // fadd v10.4s, v10.4s, v31.4s
-	WORD $0x4e3fd56b // fadd v11.4s, v11.4s, v31.4s
-	WORD $0x6e36de14 // fmul v20.4s, v16.4s, v22.4s
-	WORD $0x6e37de35 // fmul v21.4s, v17.4s, v23.4s
-	VMOV V20.B16, V8.B16
-	VMOV V21.B16, V9.B16
-	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	WORD $0x4e36ce08 // fmla v8.4s, v16.4s, v22.4s
-	WORD $0x4e37ce29 // fmla v9.4s, v17.4s, v23.4s
-	WORD $0x4e2ace08 // fmla v8.4s, v16.4s, v10.4s
-	WORD $0x4e2bce29 // fmla v9.4s, v17.4s, v11.4s
-	WORD $0x4e36ce48 // fmla v8.4s, v18.4s, v22.4s
-	WORD $0x4e37ce69 // fmla v9.4s, v19.4s, v23.4s
-	WORD $0x6e24de96 // fmul v22.4s, v20.4s, v4.4s
-	WORD $0x6e25deb7 // fmul v23.4s, v21.4s, v5.4s
-	WORD $0x4e2ece88 // fmla v8.4s, v20.4s, v14.4s
-	WORD $0x4e2fcea9 // fmla v9.4s, v21.4s, v15.4s
-	VMOV V22.B16, V14.B16
-	VMOV V23.B16, V15.B16
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	WORD $0x4e24ce8e // fmla v14.4s, v20.4s, v4.4s
-	WORD $0x4e25ceaf // fmla v15.4s, v21.4s, v5.4s
-	WORD $0x4e28cc8e // fmla v14.4s, v4.4s, v8.4s
-	WORD $0x4e29ccaf // fmla v15.4s, v5.4s, v9.4s
-	WORD $0x4e2ed6c8 // fadd v8.4s, v22.4s, v14.4s
-	WORD $0x4e2fd6e9 // fadd v9.4s, v23.4s, v15.4s
-	WORD $0x4eb6d516 // fsub v22.4s, v8.4s, v22.4s
-	WORD $0x4eb7d537 // fsub v23.4s, v9.4s, v23.4s
-	WORD $0x4eb6d5d6 // fsub v22.4s, v14.4s, v22.4s
-	WORD $0x4eb7d5f7 // fsub v23.4s, v15.4s, v23.4s
-	FMOVQ 5472(R8), F30
-	FMOVQ 5792(R8), F31
-	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
-	VBSL V31.B16, V30.B16, V14.B16
-	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
-	VBSL V31.B16, V30.B16, V15.B16
-	WORD $0x4e2ed504 // fadd v4.4s, v8.4s, v14.4s
-	WORD $0x4e2fd525 // fadd v5.4s, v9.4s, v15.4s
-	WORD $0x4eaed48e // fsub v14.4s, v4.4s, v14.4s
-	WORD $0x4eafd4af // fsub v15.4s, v5.4s, v15.4s
-	WORD $0x4eaed50e // fsub v14.4s, v8.4s, v14.4s
-	WORD $0x4eafd52f // fsub v15.4s, v9.4s, v15.4s
-	WORD $0x4e36d5d6 // fadd v22.4s, v14.4s, v22.4s
-	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
-	FMOVQ 5568(R8), F31
-	VAND V31.B16, V6.B16, V6.B16
-	VAND V31.B16, V7.B16, V7.B16
-	FMOVQ 5376(R8), F31
-	VAND V31.B16, V0.B16, V14.B16
-	VAND V31.B16, V1.B16, V15.B16
-	VORR V14.B16, V6.B16, V14.B16
-	VORR V15.B16, V7.B16, V15.B16
-	FMOVQ 5376(R8), F31
-	VORR V31.B16, V2.B16, V2.B16
-	VORR V31.B16, V3.B16, V3.B16
-	FMOVQ 5408(R8), F30
-	WORD $0x6ebee5c6 // fcmgt v6.4s, v14.4s, v30.4s
-	WORD $0x6ebee5e7 // fcmgt v7.4s, v15.4s, v30.4s
-	FMOVQ 5344(R8), F31
-	WORD $0x6eaee7ee // fcmgt v14.4s, v31.4s, v14.4s
-	WORD $0x6eafe7ef // fcmgt v15.4s, v31.4s, v15.4s
-	FMOVQ 5504(R8), F30
-	FMOVQ 5312(R8), F31
-	VMOV V14.B16, V8.B16
-	VBSL V31.B16, V30.B16, V8.B16
-	VMOV V15.B16, V9.B16
-	VBSL V31.B16, V30.B16, V9.B16
-	FMOVQ 5472(R8), F31
-	VMOV V6.B16, V14.B16
-	VBSL V31.B16, V8.B16, V14.B16
-	VMOV V7.B16, V15.B16
-	VBSL V31.B16, V9.B16, V15.B16
-	FMOVQ 5376(R8), F31
-	VORR V31.B16, V0.B16, V8.B16
-	VORR V31.B16, V1.B16, V9.B16
-	WORD $0x6e2edd08 // fmul v8.4s, v8.4s, v14.4s
-	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
-	WORD $0x6e2edc4e // fmul v14.4s, v2.4s, v14.4s
-	WORD $0x6e2fdc6f // fmul v15.4s, v3.4s, v15.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
-	WORD $0x6e37ddf7 // fmul v23.4s, v15.4s, v23.4s
-	WORD $0x4e24cd16 // fmla v22.4s, v8.4s, v4.4s
-	WORD $0x4e25cd37 // fmla v23.4s, v9.4s, v5.4s
-	FMOVQ 5376(R8), F31
-	VAND V31.B16, V0.B16, V0.B16
-	VAND V31.B16, V1.B16, V1.B16
-	VORR V0.B16, V22.B16, V0.B16
-	VORR V1.B16, V23.B16, V1.B16
+	FMOVQ 7184(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V8.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V9.B16
+	WORD $0x4ea8d448 // fsub v8.4s, v2.4s, v8.4s
+	WORD $0x4ea9d469 // fsub v9.4s, v3.4s, v9.4s
+	FMOVQ 7200(R8), F28
+	FMOVQ 7216(R8), F29
+	FMOVQ 7232(R8), F30
+	FMOVQ 7248(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	FMOVQ 7264(R8), F28
+	FMOVQ 7280(R8), F29
+	FMOVQ 7296(R8), F30
+	FMOVQ 7312(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 7328(R8), F28
+	FMOVQ 7344(R8), F29
+	FMOVQ 7360(R8), F30
+	FMOVQ 7376(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 7392(R8), F28
+	FMOVQ 7408(R8), F29
+	FMOVQ 7424(R8), F30
+	FMOVQ 7440(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 7456(R8), F28
+	FMOVQ 7472(R8), F29
+	FMOVQ 7488(R8), F30
+	FMOVQ 7504(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 7520(R8), F28
+	FMOVQ 7536(R8), F29
+	FMOVQ 7552(R8), F30
+	FMOVQ 7568(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 7584(R8), F28
+	FMOVQ 7600(R8), F29
+	FMOVQ 7616(R8), F30
+	FMOVQ 7632(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 7648(R8), F28
+	FMOVQ 7664(R8), F29
+	FMOVQ 7680(R8), F30
+	FMOVQ 7696(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V6.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V7.B16
+	VMOV V6.B16, V10.B16
+	VMOV V7.B16, V11.B16
+	WORD $0x4e22cd0a // fmla v10.4s, v8.4s, v2.4s
+	WORD $0x4e23cd2b // fmla v11.4s, v9.4s, v3.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e22cd06 // fmla v6.4s, v8.4s, v2.4s
+	WORD $0x4e23cd27 // fmla v7.4s, v9.4s, v3.4s
+	FMOVQ 5472(R8), F28
+	FMOVQ 5792(R8), F29
+	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
+	VBSL V29.B16, V28.B16, V2.B16
+	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
+	VBSL V29.B16, V28.B16, V3.B16
+	WORD $0x4e22d548 // fadd v8.4s, v10.4s, v2.4s
+	WORD $0x4e23d569 // fadd v9.4s, v11.4s, v3.4s
+	WORD $0x4ea2d502 // fsub v2.4s, v8.4s, v2.4s
+	WORD $0x4ea3d523 // fsub v3.4s, v9.4s, v3.4s
+	WORD $0x4ea2d542 // fsub v2.4s, v10.4s, v2.4s
+	WORD $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
+	WORD $0x4e26d446 // fadd v6.4s, v2.4s, v6.4s
+	WORD $0x4e27d467 // fadd v7.4s, v3.4s, v7.4s
+	FMOVQ 5376(R8), F29
+	VORR V29.B16, V0.B16, V2.B16
+	VORR V29.B16, V1.B16, V3.B16
+	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
+	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
+	WORD $0x4e28cc46 // fmla v6.4s, v2.4s, v8.4s
+	WORD $0x4e29cc67 // fmla v7.4s, v3.4s, v9.4s
+	FMOVQ 5376(R8), F29
+	VAND V29.B16, V0.B16, V0.B16
+	VAND V29.B16, V1.B16, V1.B16
+	VORR V0.B16, V6.B16, V0.B16
+	VORR V1.B16, V7.B16, V1.B16
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, gelu_far
+gelu_near:
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, gelu_loop
 	RET
+gelu_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 5568(R8), F31
+	VAND V31.B16, V2.B16, V4.B16
+	VAND V31.B16, V3.B16, V5.B16
+	FMOVQ 7040(R8), F30
+	WORD $0x6ebee486 // fcmgt v6.4s, v4.4s, v30.4s
+	WORD $0x6ebee4a7 // fcmgt v7.4s, v5.4s, v30.4s
+	FMOVQ 7712(R8), F30
+	WORD $0x4ea4f7c4 // fmin v4.4s, v30.4s, v4.4s
+	WORD $0x4ea5f7c5 // fmin v5.4s, v30.4s, v5.4s
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
+	FMOVQ 7744(R8), F31
+	WORD $0x6e3fdd0a // fmul v10.4s, v8.4s, v31.4s
+	WORD $0x6e3fdd2b // fmul v11.4s, v9.4s, v31.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	WORD $0x4e24cc88 // fmla v8.4s, v4.4s, v4.4s
+	WORD $0x4e25cca9 // fmla v9.4s, v5.4s, v5.4s
+	FMOVQ 7744(R8), F31
+	WORD $0x6e3fdd08 // fmul v8.4s, v8.4s, v31.4s
+	WORD $0x6e3fdd29 // fmul v9.4s, v9.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	FMOVQ 4832(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e3fcd4c // fmla v12.4s, v10.4s, v31.4s
+	WORD $0x4e3fcd6d // fmla v13.4s, v11.4s, v31.4s
+	FMOVQ 4832(R8), F31
+	WORD $0x4ebfd58e // fsub v14.4s, v12.4s, v31.4s
+	WORD $0x4ebfd5af // fsub v15.4s, v13.4s, v31.4s
+	FMOVQ 4992(R8), F31
+	VMOV V10.B16, V16.B16
+	VMOV V11.B16, V17.B16
+	WORD $0x4ebfcdd0 // fmls v16.4s, v14.4s, v31.4s
+	WORD $0x4ebfcdf1 // fmls v17.4s, v15.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	WORD $0x4ebfcdd0 // fmls v16.4s, v14.4s, v31.4s
+	WORD $0x4ebfcdf1 // fmls v17.4s, v15.4s, v31.4s
+	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
+	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
+	FMOVQ 5216(R8), F30
+	VTBL V30.B16, [V12.B16], V16.B16
+	VSHL $2, V16.B16, V16.B16
+	VTBL V30.B16, [V13.B16], V17.B16
+	VSHL $2, V17.B16, V17.B16
+	FMOVQ 5248(R8), F30
+	VAND V30.B16, V16.B16, V16.B16
+	VAND V30.B16, V17.B16, V17.B16
+	FMOVQ 5280(R8), F30
+	VORR V30.B16, V16.B16, V16.B16
+	VORR V30.B16, V17.B16, V17.B16
+	WORD $0x6e28dd0e // fmul v14.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
+	FMOVQ 5024(R8), F30
+	FMOVQ 5056(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e28cfd2 // fmla v18.4s, v30.4s, v8.4s
+	WORD $0x4e29cfd3 // fmla v19.4s, v30.4s, v9.4s
+	FMOVQ 5088(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e28ce54 // fmla v20.4s, v18.4s, v8.4s
+	WORD $0x4e29ce75 // fmla v21.4s, v19.4s, v9.4s
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V16.B16, [V30.B16, V31.B16], V18.B16
+	VTBL V17.B16, [V30.B16, V31.B16], V19.B16
+	WORD $0x4e32d512 // fadd v18.4s, v8.4s, v18.4s
+	WORD $0x4e33d533 // fadd v19.4s, v9.4s, v19.4s
+	WORD $0x4e34cdd2 // fmla v18.4s, v14.4s, v20.4s
+	WORD $0x4e35cdf3 // fmla v19.4s, v15.4s, v21.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6eaae7f4 // fcmgt v20.4s, v31.4s, v10.4s
+	WORD $0x6eabe7f5 // fcmgt v21.4s, v31.4s, v11.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd58e // fadd v14.4s, v12.4s, v31.4s
+	WORD $0x4e3fd5af // fadd v15.4s, v13.4s, v31.4s
+	VBSL V12.B16, V14.B16, V20.B16
+	VBSL V13.B16, V15.B16, V21.B16
+	FMOVQ 4800(R8), F30
+	FMOVQ 4816(R8), F31
+	VTBL V16.B16, [V30.B16, V31.B16], V16.B16
+	VTBL V17.B16, [V30.B16, V31.B16], V17.B16
+	VSHL $20, V20.S4, V20.S4
+	VSHL $20, V21.S4, V21.S4
+	VADD V20.S4, V16.S4, V20.S4
+	VADD V21.S4, V17.S4, V21.S4
+	VMOV V20.B16, V16.B16
+	VMOV V21.B16, V17.B16
+	WORD $0x4e32ce90 // fmla v16.4s, v20.4s, v18.4s
+	WORD $0x4e33ceb1 // fmla v17.4s, v21.4s, v19.4s
+	WORD $0x4eb0d690 // fsub v16.4s, v20.4s, v16.4s
+	WORD $0x4eb1d6b1 // fsub v17.4s, v21.4s, v17.4s
+	WORD $0x4e32ce90 // fmla v16.4s, v20.4s, v18.4s
+	WORD $0x4e33ceb1 // fmla v17.4s, v21.4s, v19.4s
+	FMOVQ 5312(R8), F31
+	WORD $0x4e3fd48c // fadd v12.4s, v4.4s, v31.4s
+	WORD $0x4e3fd4ad // fadd v13.4s, v5.4s, v31.4s
+	FMOVQ 5312(R8), F31
+	WORD $0x4ebfd58e // fsub v14.4s, v12.4s, v31.4s
+	WORD $0x4ebfd5af // fsub v15.4s, v13.4s, v31.4s
+	WORD $0x4eaed48e // fsub v14.4s, v4.4s, v14.4s
+	WORD $0x4eafd4af // fsub v15.4s, v5.4s, v15.4s
+	FMOVQ 5312(R8), F30
+	WORD $0x6e2cffc8 // fdiv v8.4s, v30.4s, v12.4s
+	WORD $0x6e2dffc9 // fdiv v9.4s, v30.4s, v13.4s
+	FMOVQ 5312(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4eaccd16 // fmls v22.4s, v8.4s, v12.4s
+	WORD $0x4eadcd37 // fmls v23.4s, v9.4s, v13.4s
+	WORD $0x4eaecd16 // fmls v22.4s, v8.4s, v14.4s
+	WORD $0x4eafcd37 // fmls v23.4s, v9.4s, v15.4s
+	WORD $0x6e36dd16 // fmul v22.4s, v8.4s, v22.4s
+	WORD $0x6e37dd37 // fmul v23.4s, v9.4s, v23.4s
+	FMOVQ 7776(R8), F31
+	WORD $0x4e3fd48e // fadd v14.4s, v4.4s, v31.4s
+	WORD $0x4e3fd4af // fadd v15.4s, v5.4s, v31.4s
+	WORD $0x6e2efc8e // fdiv v14.4s, v4.4s, v14.4s
+	WORD $0x6e2ffcaf // fdiv v15.4s, v5.4s, v15.4s
+	FMOVQ 7808(R8), F30
+	FMOVQ 5792(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e2ecfcc // fmla v12.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfcd // fmla v13.4s, v30.4s, v15.4s
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
+	FMOVQ 7840(R8), F30
+	FMOVQ 7872(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2ecfd8 // fmla v24.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfd9 // fmla v25.4s, v30.4s, v15.4s
+	FMOVQ 7904(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e2ecf1a // fmla v26.4s, v24.4s, v14.4s
+	WORD $0x4e2fcf3b // fmla v27.4s, v25.4s, v15.4s
+	FMOVQ 7936(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2ecf58 // fmla v24.4s, v26.4s, v14.4s
+	WORD $0x4e2fcf79 // fmla v25.4s, v27.4s, v15.4s
+	FMOVQ 7968(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e2ecf1a // fmla v26.4s, v24.4s, v14.4s
+	WORD $0x4e2fcf3b // fmla v27.4s, v25.4s, v15.4s
+	FMOVQ 8000(R8), F30
+	FMOVQ 8032(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2ecfd8 // fmla v24.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfd9 // fmla v25.4s, v30.4s, v15.4s
+	FMOVQ 8064(R8), F28
+	VMOV V28.B16, V29.B16
+	WORD $0x4e2ecf1c // fmla v28.4s, v24.4s, v14.4s
+	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	FMOVQ 8096(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2ecf98 // fmla v24.4s, v28.4s, v14.4s
+	WORD $0x4e2fcfb9 // fmla v25.4s, v29.4s, v15.4s
+	FMOVQ 8128(R8), F28
+	VMOV V28.B16, V29.B16
+	WORD $0x4e2ecf1c // fmla v28.4s, v24.4s, v14.4s
+	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
+	FMOVQ 8160(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2ecf98 // fmla v24.4s, v28.4s, v14.4s
+	WORD $0x4e2fcfb9 // fmla v25.4s, v29.4s, v15.4s
+	WORD $0x4e2ccf58 // fmla v24.4s, v26.4s, v12.4s
+	WORD $0x4e2dcf79 // fmla v25.4s, v27.4s, v13.4s
+	FMOVQ 8192(R8), F26
+	VMOV V26.B16, V27.B16
+	WORD $0x4e38cd9a // fmla v26.4s, v12.4s, v24.4s
+	WORD $0x4e39cdbb // fmla v27.4s, v13.4s, v25.4s
+	FMOVQ 8192(R8), F30
+	WORD $0x4ebad7ce // fsub v14.4s, v30.4s, v26.4s
+	WORD $0x4ebbd7cf // fsub v15.4s, v30.4s, v27.4s
+	WORD $0x4e38cd8e // fmla v14.4s, v12.4s, v24.4s
+	WORD $0x4e39cdaf // fmla v15.4s, v13.4s, v25.4s
+	FMOVQ 8224(R8), F31
+	WORD $0x4e3fd5ce // fadd v14.4s, v14.4s, v31.4s
+	WORD $0x4e3fd5ef // fadd v15.4s, v15.4s, v31.4s
+	WORD $0x6e3add18 // fmul v24.4s, v8.4s, v26.4s
+	WORD $0x6e3bdd39 // fmul v25.4s, v9.4s, v27.4s
+	VMOV V24.B16, V12.B16
+	VMOV V25.B16, V13.B16
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	WORD $0x4e3acd0c // fmla v12.4s, v8.4s, v26.4s
+	WORD $0x4e3bcd2d // fmla v13.4s, v9.4s, v27.4s
+	WORD $0x4e2ecd0c // fmla v12.4s, v8.4s, v14.4s
+	WORD $0x4e2fcd2d // fmla v13.4s, v9.4s, v15.4s
+	WORD $0x4e3acecc // fmla v12.4s, v22.4s, v26.4s
+	WORD $0x4e3bceed // fmla v13.4s, v23.4s, v27.4s
+	WORD $0x6e34df1a // fmul v26.4s, v24.4s, v20.4s
+	WORD $0x6e35df3b // fmul v27.4s, v25.4s, v21.4s
+	WORD $0x4e32cf0c // fmla v12.4s, v24.4s, v18.4s
+	WORD $0x4e33cf2d // fmla v13.4s, v25.4s, v19.4s
+	VMOV V26.B16, V18.B16
+	VMOV V27.B16, V19.B16
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	WORD $0x4e34cf12 // fmla v18.4s, v24.4s, v20.4s
+	WORD $0x4e35cf33 // fmla v19.4s, v25.4s, v21.4s
+	WORD $0x4e2cce92 // fmla v18.4s, v20.4s, v12.4s
+	WORD $0x4e2dceb3 // fmla v19.4s, v21.4s, v13.4s
+	WORD $0x4e32d74c // fadd v12.4s, v26.4s, v18.4s
+	WORD $0x4e33d76d // fadd v13.4s, v27.4s, v19.4s
+	WORD $0x4ebad59a // fsub v26.4s, v12.4s, v26.4s
+	WORD $0x4ebbd5bb // fsub v27.4s, v13.4s, v27.4s
+	WORD $0x4ebad65a // fsub v26.4s, v18.4s, v26.4s
+	WORD $0x4ebbd67b // fsub v27.4s, v19.4s, v27.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5792(R8), F31
+	WORD $0x4ea0a852 // cmlt v18.4s, v2.4s, #0
+	VBSL V31.B16, V30.B16, V18.B16
+	WORD $0x4ea0a873 // cmlt v19.4s, v3.4s, #0
+	VBSL V31.B16, V30.B16, V19.B16
+	WORD $0x4e32d594 // fadd v20.4s, v12.4s, v18.4s
+	WORD $0x4e33d5b5 // fadd v21.4s, v13.4s, v19.4s
+	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
+	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
+	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
+	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
+	WORD $0x4e3ad65a // fadd v26.4s, v18.4s, v26.4s
+	WORD $0x4e3bd67b // fadd v27.4s, v19.4s, v27.4s
+	FMOVQ 5568(R8), F31
+	VAND V31.B16, V10.B16, V10.B16
+	VAND V31.B16, V11.B16, V11.B16
+	FMOVQ 5376(R8), F31
+	VAND V31.B16, V2.B16, V18.B16
+	VAND V31.B16, V3.B16, V19.B16
+	VORR V18.B16, V10.B16, V10.B16
+	VORR V19.B16, V11.B16, V11.B16
+	FMOVQ 5376(R8), F31
+	VORR V31.B16, V4.B16, V4.B16
+	VORR V31.B16, V5.B16, V5.B16
+	FMOVQ 5408(R8), F30
+	WORD $0x6ebee54c // fcmgt v12.4s, v10.4s, v30.4s
+	WORD $0x6ebee56d // fcmgt v13.4s, v11.4s, v30.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6eaae7ea // fcmgt v10.4s, v31.4s, v10.4s
+	WORD $0x6eabe7eb // fcmgt v11.4s, v31.4s, v11.4s
+	FMOVQ 5504(R8), F30
+	FMOVQ 5312(R8), F31
+	VBSL V31.B16, V30.B16, V10.B16
+	VBSL V31.B16, V30.B16, V11.B16
+	FMOVQ 5472(R8), F31
+	VBSL V31.B16, V10.B16, V12.B16
+	VBSL V31.B16, V11.B16, V13.B16
+	FMOVQ 5376(R8), F31
+	VORR V31.B16, V2.B16, V2.B16
+	VORR V31.B16, V3.B16, V3.B16
+	WORD $0x6e2cdc42 // fmul v2.4s, v2.4s, v12.4s
+	WORD $0x6e2ddc63 // fmul v3.4s, v3.4s, v13.4s
+	WORD $0x6e2cdc8c // fmul v12.4s, v4.4s, v12.4s
+	WORD $0x6e2ddcad // fmul v13.4s, v5.4s, v13.4s
+	WORD $0x6e3add9a // fmul v26.4s, v12.4s, v26.4s
+	WORD $0x6e3bddbb // fmul v27.4s, v13.4s, v27.4s
+	WORD $0x4e34cc5a // fmla v26.4s, v2.4s, v20.4s
+	WORD $0x4e35cc7b // fmla v27.4s, v3.4s, v21.4s
+	VORR V18.B16, V26.B16, V18.B16
+	VORR V19.B16, V27.B16, V19.B16
+	VBSL V0.B16, V18.B16, V6.B16
+	VBSL V1.B16, V19.B16, V7.B16
+	VMOV V6.B16, V0.B16
+	VMOV V7.B16, V1.B16
+	JMP gelu_near
 geluTanh:
-	FMOVQ 4768(R8), F20
-	FMOVQ 4784(R8), F21
-	FMOVQ 4800(R8), F22
-	FMOVQ 4816(R8), F23
-	FMOVQ 5376(R8), F24
-	FMOVQ 5312(R8), F25
-	FMOVQ 7584(R8), F26
-	FMOVQ 7616(R8), F27
-	FMOVQ 5408(R8), F28
-	FMOVQ 4832(R8), F29
+	FMOVQ 4768(R8), F22
+	FMOVQ 4784(R8), F23
+	FMOVQ 4800(R8), F24
+	FMOVQ 4816(R8), F25
+	FMOVQ 5312(R8), F26
+	FMOVQ 8256(R8), F27
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V24.B16, V0.B16, V2.B16
-	VORR V24.B16, V1.B16, V3.B16
-	FMOVQ 7648(R8), F30
-	WORD $0x4e22f7c2 // fmax v2.4s, v30.4s, v2.4s
-	WORD $0x4e23f7c3 // fmax v3.4s, v30.4s, v3.4s
-	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
-	WORD $0x6e23dc65 // fmul v5.4s, v3.4s, v3.4s
-	VMOV V4.B16, V6.B16
-	VMOV V5.B16, V7.B16
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	WORD $0x6ea0f8e7 // fneg v7.4s, v7.4s
-	WORD $0x4e22cc46 // fmla v6.4s, v2.4s, v2.4s
-	WORD $0x4e23cc67 // fmla v7.4s, v3.4s, v3.4s
-	WORD $0x6e24df48 // fmul v8.4s, v26.4s, v4.4s
-	WORD $0x6e25df49 // fmul v9.4s, v26.4s, v5.4s
-	VMOV V8.B16, V10.B16
-	VMOV V9.B16, V11.B16
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	WORD $0x4e24cf4a // fmla v10.4s, v26.4s, v4.4s
-	WORD $0x4e25cf4b // fmla v11.4s, v26.4s, v5.4s
-	FMOVQ 7680(R8), F30
-	WORD $0x4e24cfca // fmla v10.4s, v30.4s, v4.4s
-	WORD $0x4e25cfcb // fmla v11.4s, v30.4s, v5.4s
-	WORD $0x4e26cf4a // fmla v10.4s, v26.4s, v6.4s
-	WORD $0x4e27cf4b // fmla v11.4s, v26.4s, v7.4s
-	WORD $0x4e28f766 // fmax v6.4s, v27.4s, v8.4s
-	WORD $0x4e29f767 // fmax v7.4s, v27.4s, v9.4s
-	WORD $0x4ea8f768 // fmin v8.4s, v27.4s, v8.4s
-	WORD $0x4ea9f769 // fmin v9.4s, v27.4s, v9.4s
-	WORD $0x4e28d4c4 // fadd v4.4s, v6.4s, v8.4s
-	WORD $0x4e29d4e5 // fadd v5.4s, v7.4s, v9.4s
-	WORD $0x4ea6d486 // fsub v6.4s, v4.4s, v6.4s
-	WORD $0x4ea7d4a7 // fsub v7.4s, v5.4s, v7.4s
-	WORD $0x4ea6d506 // fsub v6.4s, v8.4s, v6.4s
-	WORD $0x4ea7d527 // fsub v7.4s, v9.4s, v7.4s
-	FMOVQ 7712(R8), F31
-	WORD $0x4e3fd54a // fadd v10.4s, v10.4s, v31.4s
-	WORD $0x4e3fd56b // fadd v11.4s, v11.4s, v31.4s
-	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
-	WORD $0x4e2bd4eb // fadd v11.4s, v7.4s, v11.4s
-	WORD $0x6e24dc46 // fmul v6.4s, v2.4s, v4.4s
-	WORD $0x6e25dc67 // fmul v7.4s, v3.4s, v5.4s
+	FMOVQ 5376(R8), F29
+	VORR V29.B16, V0.B16, V2.B16
+	VORR V29.B16, V1.B16, V3.B16
+	FMOVQ 8288(R8), F28
+	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
+	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
+	WORD $0x6e24dc86 // fmul v6.4s, v4.4s, v4.4s
+	WORD $0x6e25dca7 // fmul v7.4s, v5.4s, v5.4s
 	VMOV V6.B16, V8.B16
 	VMOV V7.B16, V9.B16
 	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
 	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	WORD $0x4e24cc48 // fmla v8.4s, v2.4s, v4.4s
-	WORD $0x4e25cc69 // fmla v9.4s, v3.4s, v5.4s
-	WORD $0x4e2acc48 // fmla v8.4s, v2.4s, v10.4s
-	WORD $0x4e2bcc69 // fmla v9.4s, v3.4s, v11.4s
-	WORD $0x4e26f78a // fmax v10.4s, v28.4s, v6.4s
-	WORD $0x4e27f78b // fmax v11.4s, v28.4s, v7.4s
-	FMOVQ 4928(R8), F31
-	VMOV V29.B16, V4.B16
-	VMOV V29.B16, V5.B16
-	WORD $0x4e3fcd44 // fmla v4.4s, v10.4s, v31.4s
-	WORD $0x4e3fcd65 // fmla v5.4s, v11.4s, v31.4s
-	WORD $0x4ebdd48c // fsub v12.4s, v4.4s, v29.4s
-	WORD $0x4ebdd4ad // fsub v13.4s, v5.4s, v29.4s
-	FMOVQ 4992(R8), F31
-	VMOV V10.B16, V14.B16
-	VMOV V11.B16, V15.B16
-	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
-	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	FMOVQ 4960(R8), F31
-	WORD $0x4ebfcd8e // fmls v14.4s, v12.4s, v31.4s
-	WORD $0x4ebfcdaf // fmls v15.4s, v13.4s, v31.4s
-	WORD $0x4e28d5c8 // fadd v8.4s, v14.4s, v8.4s
-	WORD $0x4e29d5e9 // fadd v9.4s, v15.4s, v9.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V4.B16], V14.B16
-	VSHL $2, V14.B16, V14.B16
-	VTBL V30.B16, [V5.B16], V15.B16
-	VSHL $2, V15.B16, V15.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V14.B16, V14.B16
-	VAND V30.B16, V15.B16, V15.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V14.B16, V14.B16
-	VORR V30.B16, V15.B16, V15.B16
-	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
-	FMOVQ 5024(R8), F30
-	FMOVQ 5056(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e28cfd0 // fmla v16.4s, v30.4s, v8.4s
-	WORD $0x4e29cfd1 // fmla v17.4s, v30.4s, v9.4s
-	FMOVQ 5088(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e28ce12 // fmla v18.4s, v16.4s, v8.4s
-	WORD $0x4e29ce33 // fmla v19.4s, v17.4s, v9.4s
-	VTBL V14.B16, [V20.B16, V21.B16], V16.B16
-	VTBL V15.B16, [V20.B16, V21.B16], V17.B16
-	WORD $0x4e30d510 // fadd v16.4s, v8.4s, v16.4s
-	WORD $0x4e31d531 // fadd v17.4s, v9.4s, v17.4s
-	WORD $0x4e32cd90 // fmla v16.4s, v12.4s, v18.4s
-	WORD $0x4e33cdb1 // fmla v17.4s, v13.4s, v19.4s
-	FMOVQ 5344(R8), F31
-	WORD $0x6eaae7ea // fcmgt v10.4s, v31.4s, v10.4s
-	WORD $0x6eabe7eb // fcmgt v11.4s, v31.4s, v11.4s
-	FMOVQ 5440(R8), F31
-	WORD $0x4e3fd492 // fadd v18.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4b3 // fadd v19.4s, v5.4s, v31.4s
+	WORD $0x4e24cc88 // fmla v8.4s, v4.4s, v4.4s
+	WORD $0x4e25cca9 // fmla v9.4s, v5.4s, v5.4s
+	WORD $0x6e26df6a // fmul v10.4s, v27.4s, v6.4s
+	WORD $0x6e27df6b // fmul v11.4s, v27.4s, v7.4s
 	VMOV V10.B16, V12.B16
-	VBSL V4.B16, V18.B16, V12.B16
 	VMOV V11.B16, V13.B16
-	VBSL V5.B16, V19.B16, V13.B16
-	VTBL V14.B16, [V22.B16, V23.B16], V14.B16
-	VTBL V15.B16, [V22.B16, V23.B16], V15.B16
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	WORD $0x4e26cf6c // fmla v12.4s, v27.4s, v6.4s
+	WORD $0x4e27cf6d // fmla v13.4s, v27.4s, v7.4s
+	FMOVQ 8320(R8), F28
+	WORD $0x4e26cf8c // fmla v12.4s, v28.4s, v6.4s
+	WORD $0x4e27cf8d // fmla v13.4s, v28.4s, v7.4s
+	WORD $0x4e28cf6c // fmla v12.4s, v27.4s, v8.4s
+	WORD $0x4e29cf6d // fmla v13.4s, v27.4s, v9.4s
+	FMOVQ 8352(R8), F28
+	WORD $0x4e2af788 // fmax v8.4s, v28.4s, v10.4s
+	WORD $0x4e2bf789 // fmax v9.4s, v28.4s, v11.4s
+	FMOVQ 8352(R8), F28
+	WORD $0x4eaaf78a // fmin v10.4s, v28.4s, v10.4s
+	WORD $0x4eabf78b // fmin v11.4s, v28.4s, v11.4s
+	WORD $0x4e2ad506 // fadd v6.4s, v8.4s, v10.4s
+	WORD $0x4e2bd527 // fadd v7.4s, v9.4s, v11.4s
+	WORD $0x4ea8d4c8 // fsub v8.4s, v6.4s, v8.4s
+	WORD $0x4ea9d4e9 // fsub v9.4s, v7.4s, v9.4s
+	WORD $0x4ea8d548 // fsub v8.4s, v10.4s, v8.4s
+	WORD $0x4ea9d569 // fsub v9.4s, v11.4s, v9.4s
+	FMOVQ 8384(R8), F29
+	WORD $0x4e3dd58c // fadd v12.4s, v12.4s, v29.4s
+	WORD $0x4e3dd5ad // fadd v13.4s, v13.4s, v29.4s
+	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
+	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
+	WORD $0x6e26dc88 // fmul v8.4s, v4.4s, v6.4s
+	WORD $0x6e27dca9 // fmul v9.4s, v5.4s, v7.4s
+	VMOV V8.B16, V10.B16
+	VMOV V9.B16, V11.B16
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4e26cc8a // fmla v10.4s, v4.4s, v6.4s
+	WORD $0x4e27ccab // fmla v11.4s, v5.4s, v7.4s
+	WORD $0x4e2ccc8a // fmla v10.4s, v4.4s, v12.4s
+	WORD $0x4e2dccab // fmla v11.4s, v5.4s, v13.4s
+	FMOVQ 5408(R8), F28
+	WORD $0x4e28f78c // fmax v12.4s, v28.4s, v8.4s
+	WORD $0x4e29f78d // fmax v13.4s, v28.4s, v9.4s
+	FMOVQ 4928(R8), F29
+	FMOVQ 4832(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e3dcd86 // fmla v6.4s, v12.4s, v29.4s
+	WORD $0x4e3dcda7 // fmla v7.4s, v13.4s, v29.4s
+	FMOVQ 4832(R8), F29
+	WORD $0x4ebdd4ce // fsub v14.4s, v6.4s, v29.4s
+	WORD $0x4ebdd4ef // fsub v15.4s, v7.4s, v29.4s
+	FMOVQ 4992(R8), F29
+	VMOV V12.B16, V16.B16
+	VMOV V13.B16, V17.B16
+	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
+	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
+	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
+	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
+	WORD $0x4e2bd62b // fadd v11.4s, v17.4s, v11.4s
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V6.B16], V16.B16
+	VSHL $2, V16.B16, V16.B16
+	VTBL V28.B16, [V7.B16], V17.B16
+	VSHL $2, V17.B16, V17.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V16.B16, V16.B16
+	VAND V28.B16, V17.B16, V17.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V16.B16, V16.B16
+	VORR V28.B16, V17.B16, V17.B16
+	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
+	FMOVQ 5024(R8), F28
+	FMOVQ 5056(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e2acf92 // fmla v18.4s, v28.4s, v10.4s
+	WORD $0x4e2bcf93 // fmla v19.4s, v28.4s, v11.4s
+	FMOVQ 5088(R8), F20
+	VMOV V20.B16, V21.B16
+	WORD $0x4e2ace54 // fmla v20.4s, v18.4s, v10.4s
+	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
+	VTBL V16.B16, [V22.B16, V23.B16], V18.B16
+	VTBL V17.B16, [V22.B16, V23.B16], V19.B16
+	WORD $0x4e32d552 // fadd v18.4s, v10.4s, v18.4s
+	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
+	WORD $0x4e34cdd2 // fmla v18.4s, v14.4s, v20.4s
+	WORD $0x4e35cdf3 // fmla v19.4s, v15.4s, v21.4s
+	FMOVQ 5344(R8), F29
+	WORD $0x6eace7ac // fcmgt v12.4s, v29.4s, v12.4s
+	WORD $0x6eade7ad // fcmgt v13.4s, v29.4s, v13.4s
+	FMOVQ 5440(R8), F29
+	WORD $0x4e3dd4d4 // fadd v20.4s, v6.4s, v29.4s
+	WORD $0x4e3dd4f5 // fadd v21.4s, v7.4s, v29.4s
+	VBSL V6.B16, V20.B16, V12.B16
+	VBSL V7.B16, V21.B16, V13.B16
+	VTBL V16.B16, [V24.B16, V25.B16], V16.B16
+	VTBL V17.B16, [V24.B16, V25.B16], V17.B16
 	VSHL $20, V12.S4, V12.S4
 	VSHL $20, V13.S4, V13.S4
-	VADD V12.S4, V14.S4, V12.S4
-	VADD V13.S4, V15.S4, V13.S4
-	VMOV V12.B16, V14.B16
-	VMOV V13.B16, V15.B16
-	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
-	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
-	WORD $0x4eaed584 // fsub v4.4s, v12.4s, v14.4s
-	WORD $0x4eafd5a5 // fsub v5.4s, v13.4s, v15.4s
-	WORD $0x4e30cd84 // fmla v4.4s, v12.4s, v16.4s
-	WORD $0x4e31cda5 // fmla v5.4s, v13.4s, v17.4s
-	FMOVQ 5568(R8), F31
-	VAND V31.B16, V6.B16, V6.B16
-	VAND V31.B16, V7.B16, V7.B16
-	VAND V24.B16, V0.B16, V16.B16
-	VAND V24.B16, V1.B16, V17.B16
-	VORR V16.B16, V6.B16, V16.B16
-	VORR V17.B16, V7.B16, V17.B16
-	FMOVQ 5792(R8), F31
-	WORD $0x4ea0a806 // cmlt v6.4s, v0.4s, #0
-	VBSL V31.B16, V14.B16, V6.B16
-	WORD $0x4ea0a827 // cmlt v7.4s, v1.4s, #0
-	VBSL V31.B16, V15.B16, V7.B16
-	FMOVQ 5472(R8), F31
-	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
-	VBSL V31.B16, V4.B16, V12.B16
-	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
-	VBSL V31.B16, V5.B16, V13.B16
-	WORD $0x4e2ed732 // fadd v18.4s, v25.4s, v14.4s
-	WORD $0x4e2fd733 // fadd v19.4s, v25.4s, v15.4s
-	WORD $0x4eb9d64a // fsub v10.4s, v18.4s, v25.4s
-	WORD $0x4eb9d66b // fsub v11.4s, v19.4s, v25.4s
-	WORD $0x4eaad5ca // fsub v10.4s, v14.4s, v10.4s
-	WORD $0x4eabd5eb // fsub v11.4s, v15.4s, v11.4s
-	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
-	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
-	WORD $0x6e32ff2a // fdiv v10.4s, v25.4s, v18.4s
-	WORD $0x6e33ff2b // fdiv v11.4s, v25.4s, v19.4s
-	WORD $0x6e2adcce // fmul v14.4s, v6.4s, v10.4s
-	WORD $0x6e2bdcef // fmul v15.4s, v7.4s, v11.4s
-	WORD $0x4eb2cdc6 // fmls v6.4s, v14.4s, v18.4s
-	WORD $0x4eb3cde7 // fmls v7.4s, v15.4s, v19.4s
-	WORD $0x4ea4cdc6 // fmls v6.4s, v14.4s, v4.4s
-	WORD $0x4ea5cde7 // fmls v7.4s, v15.4s, v5.4s
-	WORD $0x4e2cd4cc // fadd v12.4s, v6.4s, v12.4s
-	WORD $0x4e2dd4ed // fadd v13.4s, v7.4s, v13.4s
-	WORD $0x6e2add8a // fmul v10.4s, v12.4s, v10.4s
-	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
-	WORD $0x6ebce60c // fcmgt v12.4s, v16.4s, v28.4s
-	WORD $0x6ebce62d // fcmgt v13.4s, v17.4s, v28.4s
-	FMOVQ 5344(R8), F31
-	WORD $0x6eb0e7f0 // fcmgt v16.4s, v31.4s, v16.4s
-	WORD $0x6eb1e7f1 // fcmgt v17.4s, v31.4s, v17.4s
-	FMOVQ 5504(R8), F30
-	VMOV V16.B16, V6.B16
-	VBSL V25.B16, V30.B16, V6.B16
-	VMOV V17.B16, V7.B16
-	VBSL V25.B16, V30.B16, V7.B16
-	FMOVQ 5472(R8), F31
+	VADD V12.S4, V16.S4, V12.S4
+	VADD V13.S4, V17.S4, V13.S4
 	VMOV V12.B16, V16.B16
-	VBSL V31.B16, V6.B16, V16.B16
 	VMOV V13.B16, V17.B16
-	VBSL V31.B16, V7.B16, V17.B16
-	VORR V24.B16, V0.B16, V6.B16
-	VORR V24.B16, V1.B16, V7.B16
-	WORD $0x6e30dcc6 // fmul v6.4s, v6.4s, v16.4s
-	WORD $0x6e31dce7 // fmul v7.4s, v7.4s, v17.4s
-	WORD $0x6e30dc50 // fmul v16.4s, v2.4s, v16.4s
-	WORD $0x6e31dc71 // fmul v17.4s, v3.4s, v17.4s
-	WORD $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
-	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
-	WORD $0x4e2eccca // fmla v10.4s, v6.4s, v14.4s
-	WORD $0x4e2fcceb // fmla v11.4s, v7.4s, v15.4s
-	VAND V24.B16, V0.B16, V0.B16
-	VAND V24.B16, V1.B16, V1.B16
-	VORR V0.B16, V10.B16, V0.B16
-	VORR V1.B16, V11.B16, V1.B16
-	FSTPQ.P (F0, F1), 32(R4)
+	WORD $0x4e32cd90 // fmla v16.4s, v12.4s, v18.4s
+	WORD $0x4e33cdb1 // fmla v17.4s, v13.4s, v19.4s
+	WORD $0x4eb0d586 // fsub v6.4s, v12.4s, v16.4s
+	WORD $0x4eb1d5a7 // fsub v7.4s, v13.4s, v17.4s
+	WORD $0x4e32cd86 // fmla v6.4s, v12.4s, v18.4s
+	WORD $0x4e33cda7 // fmla v7.4s, v13.4s, v19.4s
+	FMOVQ 5568(R8), F29
+	VAND V29.B16, V8.B16, V8.B16
+	VAND V29.B16, V9.B16, V9.B16
+	FMOVQ 5376(R8), F29
+	VAND V29.B16, V0.B16, V18.B16
+	VAND V29.B16, V1.B16, V19.B16
+	VORR V18.B16, V8.B16, V8.B16
+	VORR V19.B16, V9.B16, V9.B16
+	FMOVQ 5792(R8), F29
+	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
+	VBSL V29.B16, V16.B16, V12.B16
+	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
+	VBSL V29.B16, V17.B16, V13.B16
+	FMOVQ 5472(R8), F29
+	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
+	VBSL V29.B16, V6.B16, V0.B16
+	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
+	VBSL V29.B16, V7.B16, V1.B16
+	WORD $0x4e30d754 // fadd v20.4s, v26.4s, v16.4s
+	WORD $0x4e31d755 // fadd v21.4s, v26.4s, v17.4s
+	WORD $0x4ebad68e // fsub v14.4s, v20.4s, v26.4s
+	WORD $0x4ebad6af // fsub v15.4s, v21.4s, v26.4s
+	WORD $0x4eaed60e // fsub v14.4s, v16.4s, v14.4s
+	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
+	WORD $0x6e34ff4e // fdiv v14.4s, v26.4s, v20.4s
+	WORD $0x6e35ff4f // fdiv v15.4s, v26.4s, v21.4s
+	WORD $0x6e2edd90 // fmul v16.4s, v12.4s, v14.4s
+	WORD $0x6e2fddb1 // fmul v17.4s, v13.4s, v15.4s
+	WORD $0x4eb4ce0c // fmls v12.4s, v16.4s, v20.4s
+	WORD $0x4eb5ce2d // fmls v13.4s, v17.4s, v21.4s
+	WORD $0x4ea6ce0c // fmls v12.4s, v16.4s, v6.4s
+	WORD $0x4ea7ce2d // fmls v13.4s, v17.4s, v7.4s
+	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
+	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
+	WORD $0x6e2edc0e // fmul v14.4s, v0.4s, v14.4s
+	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
+	FMOVQ 5408(R8), F28
+	WORD $0x6ebce500 // fcmgt v0.4s, v8.4s, v28.4s
+	WORD $0x6ebce521 // fcmgt v1.4s, v9.4s, v28.4s
+	FMOVQ 5344(R8), F29
+	WORD $0x6ea8e7a8 // fcmgt v8.4s, v29.4s, v8.4s
+	WORD $0x6ea9e7a9 // fcmgt v9.4s, v29.4s, v9.4s
+	FMOVQ 5504(R8), F28
+	VBSL V26.B16, V28.B16, V8.B16
+	VBSL V26.B16, V28.B16, V9.B16
+	FMOVQ 5472(R8), F29
+	VBSL V29.B16, V8.B16, V0.B16
+	VBSL V29.B16, V9.B16, V1.B16
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x6e20dc80 // fmul v0.4s, v4.4s, v0.4s
+	WORD $0x6e21dca1 // fmul v1.4s, v5.4s, v1.4s
+	WORD $0x6e2edc0e // fmul v14.4s, v0.4s, v14.4s
+	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
+	WORD $0x4e30cc4e // fmla v14.4s, v2.4s, v16.4s
+	WORD $0x4e31cc6f // fmla v15.4s, v3.4s, v17.4s
+	VORR V18.B16, V14.B16, V18.B16
+	VORR V19.B16, V15.B16, V19.B16
+	FSTPQ.P (F18, F19), 32(R4)
 	SUB $8, R3
 	CBNZ R3, geluTanh_loop
 	RET
 mish:
-	FMOVQ 4768(R8), F20
-	FMOVQ 4784(R8), F21
-	FMOVQ 4800(R8), F22
-	FMOVQ 4816(R8), F23
-	FMOVQ 5376(R8), F24
-	FMOVQ 5312(R8), F25
-	FMOVQ 5472(R8), F26
-	FMOVQ 5408(R8), F27
-	FMOVQ 4832(R8), F28
-	FMOVQ 5344(R8), F29
+	FMOVQ 4768(R8), F22
+	FMOVQ 4784(R8), F23
+	FMOVQ 4800(R8), F24
+	FMOVQ 4816(R8), F25
+	FMOVQ 5312(R8), F26
+	FMOVQ 5472(R8), F27
 mish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	VORR V24.B16, V0.B16, V2.B16
-	VORR V24.B16, V1.B16, V3.B16
-	WORD $0x4e22f762 // fmax v2.4s, v27.4s, v2.4s
-	WORD $0x4e23f763 // fmax v3.4s, v27.4s, v3.4s
-	FMOVQ 4928(R8), F31
-	VMOV V28.B16, V4.B16
-	VMOV V28.B16, V5.B16
-	WORD $0x4e3fcc44 // fmla v4.4s, v2.4s, v31.4s
-	WORD $0x4e3fcc65 // fmla v5.4s, v3.4s, v31.4s
-	WORD $0x4ebcd486 // fsub v6.4s, v4.4s, v28.4s
-	WORD $0x4ebcd4a7 // fsub v7.4s, v5.4s, v28.4s
-	FMOVQ 4992(R8), F31
-	VMOV V2.B16, V8.B16
-	VMOV V3.B16, V9.B16
-	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
-	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
-	FMOVQ 4960(R8), F31
-	WORD $0x4ebfccc8 // fmls v8.4s, v6.4s, v31.4s
-	WORD $0x4ebfcce9 // fmls v9.4s, v7.4s, v31.4s
-	FMOVQ 5216(R8), F30
-	VTBL V30.B16, [V4.B16], V6.B16
-	VSHL $2, V6.B16, V6.B16
-	VTBL V30.B16, [V5.B16], V7.B16
-	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5248(R8), F30
-	VAND V30.B16, V6.B16, V6.B16
-	VAND V30.B16, V7.B16, V7.B16
-	FMOVQ 5280(R8), F30
-	VORR V30.B16, V6.B16, V6.B16
-	VORR V30.B16, V7.B16, V7.B16
-	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 5024(R8), F30
-	FMOVQ 5056(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e28cfcc // fmla v12.4s, v30.4s, v8.4s
-	WORD $0x4e29cfcd // fmla v13.4s, v30.4s, v9.4s
-	FMOVQ 5088(R8), F14
+	FMOVQ 5376(R8), F29
+	VORR V29.B16, V0.B16, V2.B16
+	VORR V29.B16, V1.B16, V3.B16
+	FMOVQ 5408(R8), F28
+	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
+	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
+	FMOVQ 4928(R8), F29
+	FMOVQ 4832(R8), F6
+	VMOV V6.B16, V7.B16
+	WORD $0x4e3dcc86 // fmla v6.4s, v4.4s, v29.4s
+	WORD $0x4e3dcca7 // fmla v7.4s, v5.4s, v29.4s
+	FMOVQ 4832(R8), F29
+	WORD $0x4ebdd4c8 // fsub v8.4s, v6.4s, v29.4s
+	WORD $0x4ebdd4e9 // fsub v9.4s, v7.4s, v29.4s
+	FMOVQ 4992(R8), F29
+	VMOV V4.B16, V10.B16
+	VMOV V5.B16, V11.B16
+	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
+	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
+	FMOVQ 5216(R8), F28
+	VTBL V28.B16, [V6.B16], V8.B16
+	VSHL $2, V8.B16, V8.B16
+	VTBL V28.B16, [V7.B16], V9.B16
+	VSHL $2, V9.B16, V9.B16
+	FMOVQ 5248(R8), F28
+	VAND V28.B16, V8.B16, V8.B16
+	VAND V28.B16, V9.B16, V9.B16
+	FMOVQ 5280(R8), F28
+	VORR V28.B16, V8.B16, V8.B16
+	VORR V28.B16, V9.B16, V9.B16
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
+	FMOVQ 5024(R8), F28
+	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
-	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
-	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
-	VTBL V6.B16, [V20.B16, V21.B16], V12.B16
-	VTBL V7.B16, [V20.B16, V21.B16], V13.B16
-	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
-	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
-	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
-	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
-	WORD $0x6ea2e7ae // fcmgt v14.4s, v29.4s, v2.4s
-	WORD $0x6ea3e7af // fcmgt v15.4s, v29.4s, v3.4s
-	FMOVQ 5440(R8), F31
-	WORD $0x4e3fd48a // fadd v10.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4ab // fadd v11.4s, v5.4s, v31.4s
-	VMOV V14.B16, V8.B16
-	VBSL V4.B16, V10.B16, V8.B16
-	VMOV V15.B16, V9.B16
-	VBSL V5.B16, V11.B16, V9.B16
-	VTBL V6.B16, [V22.B16, V23.B16], V6.B16
-	VTBL V7.B16, [V22.B16, V23.B16], V7.B16
-	VSHL $20, V8.S4, V8.S4
-	VSHL $20, V9.S4, V9.S4
-	VADD V8.S4, V6.S4, V8.S4
-	VADD V9.S4, V7.S4, V9.S4
-	VMOV V8.B16, V6.B16
-	VMOV V9.B16, V7.B16
-	WORD $0x4e2ccd06 // fmla v6.4s, v8.4s, v12.4s
-	WORD $0x4e2dcd27 // fmla v7.4s, v9.4s, v13.4s
-	WORD $0x4ea6d504 // fsub v4.4s, v8.4s, v6.4s
-	WORD $0x4ea7d525 // fsub v5.4s, v9.4s, v7.4s
-	WORD $0x4e2ccd04 // fmla v4.4s, v8.4s, v12.4s
-	WORD $0x4e2dcd25 // fmla v5.4s, v9.4s, v13.4s
-	WORD $0x4e26d4cc // fadd v12.4s, v6.4s, v6.4s
-	WORD $0x4e27d4ed // fadd v13.4s, v7.4s, v7.4s
-	WORD $0x4e24d488 // fadd v8.4s, v4.4s, v4.4s
-	WORD $0x4e25d4a9 // fadd v9.4s, v5.4s, v5.4s
-	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
-	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
-	VMOV V10.B16, V14.B16
-	VMOV V11.B16, V15.B16
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	WORD $0x4e26ccce // fmla v14.4s, v6.4s, v6.4s
-	WORD $0x4e27ccef // fmla v15.4s, v7.4s, v7.4s
-	WORD $0x4e24cd8e // fmla v14.4s, v12.4s, v4.4s
-	WORD $0x4e25cdaf // fmla v15.4s, v13.4s, v5.4s
-	WORD $0x4ea0a804 // cmlt v4.4s, v0.4s, #0
-	VBSL V25.B16, V10.B16, V4.B16
-	WORD $0x4ea0a825 // cmlt v5.4s, v1.4s, #0
-	VBSL V25.B16, V11.B16, V5.B16
+	WORD $0x4e2acf8e // fmla v14.4s, v28.4s, v10.4s
+	WORD $0x4e2bcf8f // fmla v15.4s, v28.4s, v11.4s
+	FMOVQ 5088(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
+	VTBL V8.B16, [V22.B16, V23.B16], V14.B16
+	VTBL V9.B16, [V22.B16, V23.B16], V15.B16
+	WORD $0x4e2ed54e // fadd v14.4s, v10.4s, v14.4s
+	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
+	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
+	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
+	FMOVQ 5344(R8), F29
+	WORD $0x6ea4e7b0 // fcmgt v16.4s, v29.4s, v4.4s
+	WORD $0x6ea5e7b1 // fcmgt v17.4s, v29.4s, v5.4s
+	FMOVQ 5440(R8), F29
+	WORD $0x4e3dd4cc // fadd v12.4s, v6.4s, v29.4s
+	WORD $0x4e3dd4ed // fadd v13.4s, v7.4s, v29.4s
+	VBSL V6.B16, V12.B16, V16.B16
+	VBSL V7.B16, V13.B16, V17.B16
+	VTBL V8.B16, [V24.B16, V25.B16], V8.B16
+	VTBL V9.B16, [V24.B16, V25.B16], V9.B16
+	VSHL $20, V16.S4, V16.S4
+	VSHL $20, V17.S4, V17.S4
+	VADD V16.S4, V8.S4, V16.S4
+	VADD V17.S4, V9.S4, V17.S4
+	VMOV V16.B16, V8.B16
+	VMOV V17.B16, V9.B16
+	WORD $0x4e2ece08 // fmla v8.4s, v16.4s, v14.4s
+	WORD $0x4e2fce29 // fmla v9.4s, v17.4s, v15.4s
+	WORD $0x4ea8d606 // fsub v6.4s, v16.4s, v8.4s
+	WORD $0x4ea9d627 // fsub v7.4s, v17.4s, v9.4s
+	WORD $0x4e2ece06 // fmla v6.4s, v16.4s, v14.4s
+	WORD $0x4e2fce27 // fmla v7.4s, v17.4s, v15.4s
+	WORD $0x4e28d50e // fadd v14.4s, v8.4s, v8.4s
+	WORD $0x4e29d52f // fadd v15.4s, v9.4s, v9.4s
+	WORD $0x4e26d4d0 // fadd v16.4s, v6.4s, v6.4s
+	WORD $0x4e27d4f1 // fadd v17.4s, v7.4s, v7.4s
+	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
+	VMOV V12.B16, V10.B16
+	VMOV V13.B16, V11.B16
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4e28cd0a // fmla v10.4s, v8.4s, v8.4s
+	WORD $0x4e29cd2b // fmla v11.4s, v9.4s, v9.4s
+	WORD $0x4e26cdca // fmla v10.4s, v14.4s, v6.4s
+	WORD $0x4e27cdeb // fmla v11.4s, v15.4s, v7.4s
 	WORD $0x4ea0a806 // cmlt v6.4s, v0.4s, #0
-	VBSL V26.B16, V14.B16, V6.B16
+	VBSL V26.B16, V12.B16, V6.B16
 	WORD $0x4ea0a827 // cmlt v7.4s, v1.4s, #0
-	VBSL V26.B16, V15.B16, V7.B16
-	WORD $0x6ea4e590 // fcmgt v16.4s, v12.4s, v4.4s
-	VBSL V4.B16, V12.B16, V16.B16
-	WORD $0x6ea5e5b1 // fcmgt v17.4s, v13.4s, v5.4s
-	VBSL V5.B16, V13.B16, V17.B16
-	WORD $0x6eace492 // fcmgt v18.4s, v4.4s, v12.4s
-	VBSL V4.B16, V12.B16, V18.B16
-	WORD $0x6eade4b3 // fcmgt v19.4s, v5.4s, v13.4s
-	VBSL V5.B16, V13.B16, V19.B16
-	WORD $0x4e32d604 // fadd v4.4s, v16.4s, v18.4s
-	WORD $0x4e33d625 // fadd v5.4s, v17.4s, v19.4s
-	WORD $0x4eb0d490 // fsub v16.4s, v4.4s, v16.4s
-	WORD $0x4eb1d4b1 // fsub v17.4s, v5.4s, v17.4s
-	WORD $0x4eb0d650 // fsub v16.4s, v18.4s, v16.4s
-	WORD $0x4eb1d671 // fsub v17.4s, v19.4s, v17.4s
-	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
-	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
-	WORD $0x4e26d606 // fadd v6.4s, v16.4s, v6.4s
-	WORD $0x4e27d627 // fadd v7.4s, v17.4s, v7.4s
+	VBSL V26.B16, V13.B16, V7.B16
+	WORD $0x4ea0a808 // cmlt v8.4s, v0.4s, #0
+	VBSL V27.B16, V10.B16, V8.B16
+	WORD $0x4ea0a829 // cmlt v9.4s, v1.4s, #0
+	VBSL V27.B16, V11.B16, V9.B16
+	WORD $0x6ea6e5d2 // fcmgt v18.4s, v14.4s, v6.4s
+	VBSL V6.B16, V14.B16, V18.B16
+	WORD $0x6ea7e5f3 // fcmgt v19.4s, v15.4s, v7.4s
+	VBSL V7.B16, V15.B16, V19.B16
+	WORD $0x6eaee4d4 // fcmgt v20.4s, v6.4s, v14.4s
+	VBSL V6.B16, V14.B16, V20.B16
+	WORD $0x6eafe4f5 // fcmgt v21.4s, v7.4s, v15.4s
+	VBSL V7.B16, V15.B16, V21.B16
+	WORD $0x4e34d646 // fadd v6.4s, v18.4s, v20.4s
+	WORD $0x4e35d667 // fadd v7.4s, v19.4s, v21.4s
+	WORD $0x4eb2d4d2 // fsub v18.4s, v6.4s, v18.4s
+	WORD $0x4eb3d4f3 // fsub v19.4s, v7.4s, v19.4s
+	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
+	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
+	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
+	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
+	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
+	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
+	FMOVQ 7808(R8), F28
+	WORD $0x4ea0a812 // cmlt v18.4s, v0.4s, #0
+	VBSL V12.B16, V28.B16, V18.B16
+	WORD $0x4ea0a833 // cmlt v19.4s, v1.4s, #0
+	VBSL V13.B16, V28.B16, V19.B16
 	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
 	WORD $0x4e2bd56b // fadd v11.4s, v11.4s, v11.4s
-	FMOVQ 7136(R8), F30
-	WORD $0x4ea0a810 // cmlt v16.4s, v0.4s, #0
-	VBSL V10.B16, V30.B16, V16.B16
-	WORD $0x4ea0a831 // cmlt v17.4s, v1.4s, #0
-	VBSL V11.B16, V30.B16, V17.B16
-	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
-	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
+	VBSL V10.B16, V27.B16, V12.B16
+	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
+	VBSL V11.B16, V27.B16, V13.B16
+	WORD $0x6eb2e4ca // fcmgt v10.4s, v6.4s, v18.4s
+	VBSL V18.B16, V6.B16, V10.B16
+	WORD $0x6eb3e4eb // fcmgt v11.4s, v7.4s, v19.4s
+	VBSL V19.B16, V7.B16, V11.B16
+	WORD $0x6ea6e650 // fcmgt v16.4s, v18.4s, v6.4s
+	VBSL V18.B16, V6.B16, V16.B16
+	WORD $0x6ea7e671 // fcmgt v17.4s, v19.4s, v7.4s
+	VBSL V19.B16, V7.B16, V17.B16
+	WORD $0x4e30d552 // fadd v18.4s, v10.4s, v16.4s
+	WORD $0x4e31d573 // fadd v19.4s, v11.4s, v17.4s
+	WORD $0x4eaad64a // fsub v10.4s, v18.4s, v10.4s
+	WORD $0x4eabd66b // fsub v11.4s, v19.4s, v11.4s
+	WORD $0x4eaad60a // fsub v10.4s, v16.4s, v10.4s
+	WORD $0x4eabd62b // fsub v11.4s, v17.4s, v11.4s
+	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
+	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
+	FMOVQ 5792(R8), F29
 	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
-	VBSL V14.B16, V26.B16, V10.B16
+	VBSL V29.B16, V26.B16, V10.B16
 	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
-	VBSL V15.B16, V26.B16, V11.B16
-	WORD $0x6eb0e48e // fcmgt v14.4s, v4.4s, v16.4s
-	VBSL V16.B16, V4.B16, V14.B16
-	WORD $0x6eb1e4af // fcmgt v15.4s, v5.4s, v17.4s
-	VBSL V17.B16, V5.B16, V15.B16
-	WORD $0x6ea4e608 // fcmgt v8.4s, v16.4s, v4.4s
-	VBSL V16.B16, V4.B16, V8.B16
-	WORD $0x6ea5e629 // fcmgt v9.4s, v17.4s, v5.4s
-	VBSL V17.B16, V5.B16, V9.B16
-	WORD $0x4e28d5d0 // fadd v16.4s, v14.4s, v8.4s
-	WORD $0x4e29d5f1 // fadd v17.4s, v15.4s, v9.4s
-	WORD $0x4eaed60e // fsub v14.4s, v16.4s, v14.4s
-	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
-	WORD $0x4eaed50e // fsub v14.4s, v8.4s, v14.4s
-	WORD $0x4eafd52f // fsub v15.4s, v9.4s, v15.4s
-	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
-	WORD $0x4e2bd4eb // fadd v11.4s, v7.4s, v11.4s
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	WORD $0x4e2bd5eb // fadd v11.4s, v15.4s, v11.4s
-	FMOVQ 5792(R8), F31
-	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
-	VBSL V31.B16, V25.B16, V14.B16
-	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
-	VBSL V31.B16, V25.B16, V15.B16
-	WORD $0x6e30fdce // fdiv v14.4s, v14.4s, v16.4s
-	WORD $0x6e31fdef // fdiv v15.4s, v15.4s, v17.4s
-	WORD $0x6e2edc88 // fmul v8.4s, v4.4s, v14.4s
-	WORD $0x6e2fdca9 // fmul v9.4s, v5.4s, v15.4s
-	FMOVQ 5568(R8), F31
-	VAND V31.B16, V8.B16, V18.B16
-	VAND V31.B16, V9.B16, V19.B16
-	WORD $0x4eb0ce44 // fmls v4.4s, v18.4s, v16.4s
-	WORD $0x4eb1ce65 // fmls v5.4s, v19.4s, v17.4s
-	WORD $0x4eaace44 // fmls v4.4s, v18.4s, v10.4s
-	WORD $0x4eabce65 // fmls v5.4s, v19.4s, v11.4s
-	WORD $0x4e26d486 // fadd v6.4s, v4.4s, v6.4s
-	WORD $0x4e27d4a7 // fadd v7.4s, v5.4s, v7.4s
-	WORD $0x6e2edcce // fmul v14.4s, v6.4s, v14.4s
-	WORD $0x6e2fdcef // fmul v15.4s, v7.4s, v15.4s
-	WORD $0x6ebbe406 // fcmgt v6.4s, v0.4s, v27.4s
-	WORD $0x6ebbe427 // fcmgt v7.4s, v1.4s, v27.4s
-	WORD $0x6ea0e7a4 // fcmgt v4.4s, v29.4s, v0.4s
-	WORD $0x6ea1e7a5 // fcmgt v5.4s, v29.4s, v1.4s
-	FMOVQ 5504(R8), F30
-	VMOV V4.B16, V10.B16
-	VBSL V25.B16, V30.B16, V10.B16
-	VMOV V5.B16, V11.B16
-	VBSL V25.B16, V30.B16, V11.B16
-	VMOV V6.B16, V4.B16
-	VBSL V26.B16, V10.B16, V4.B16
-	VMOV V7.B16, V5.B16
-	VBSL V26.B16, V11.B16, V5.B16
-	VORR V24.B16, V0.B16, V10.B16
-	VORR V24.B16, V1.B16, V11.B16
-	WORD $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
-	WORD $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
-	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
-	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
-	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
-	WORD $0x6e2fdcaf // fmul v15.4s, v5.4s, v15.4s
-	WORD $0x4e28cd4e // fmla v14.4s, v10.4s, v8.4s
-	WORD $0x4e29cd6f // fmla v15.4s, v11.4s, v9.4s
-	VAND V24.B16, V0.B16, V0.B16
-	VAND V24.B16, V1.B16, V1.B16
-	VORR V0.B16, V14.B16, V0.B16
-	VORR V1.B16, V15.B16, V1.B16
+	VBSL V29.B16, V26.B16, V11.B16
+	WORD $0x6e32fd4a // fdiv v10.4s, v10.4s, v18.4s
+	WORD $0x6e33fd6b // fdiv v11.4s, v11.4s, v19.4s
+	WORD $0x6e2adcd0 // fmul v16.4s, v6.4s, v10.4s
+	WORD $0x6e2bdcf1 // fmul v17.4s, v7.4s, v11.4s
+	FMOVQ 5568(R8), F29
+	VAND V29.B16, V16.B16, V20.B16
+	VAND V29.B16, V17.B16, V21.B16
+	WORD $0x4eb2ce86 // fmls v6.4s, v20.4s, v18.4s
+	WORD $0x4eb3cea7 // fmls v7.4s, v21.4s, v19.4s
+	WORD $0x4eacce86 // fmls v6.4s, v20.4s, v12.4s
+	WORD $0x4eadcea7 // fmls v7.4s, v21.4s, v13.4s
+	WORD $0x4e28d4c8 // fadd v8.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e9 // fadd v9.4s, v7.4s, v9.4s
+	WORD $0x6e2add0a // fmul v10.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd2b // fmul v11.4s, v9.4s, v11.4s
+	FMOVQ 5408(R8), F28
+	WORD $0x6ebce408 // fcmgt v8.4s, v0.4s, v28.4s
+	WORD $0x6ebce429 // fcmgt v9.4s, v1.4s, v28.4s
+	FMOVQ 5344(R8), F29
+	WORD $0x6ea0e7a6 // fcmgt v6.4s, v29.4s, v0.4s
+	WORD $0x6ea1e7a7 // fcmgt v7.4s, v29.4s, v1.4s
+	FMOVQ 5504(R8), F28
+	VBSL V26.B16, V28.B16, V6.B16
+	VBSL V26.B16, V28.B16, V7.B16
+	VBSL V27.B16, V6.B16, V8.B16
+	VBSL V27.B16, V7.B16, V9.B16
+	WORD $0x6e28dc42 // fmul v2.4s, v2.4s, v8.4s
+	WORD $0x6e29dc63 // fmul v3.4s, v3.4s, v9.4s
+	WORD $0x6e28dc88 // fmul v8.4s, v4.4s, v8.4s
+	WORD $0x6e29dca9 // fmul v9.4s, v5.4s, v9.4s
+	WORD $0x6e2add0a // fmul v10.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd2b // fmul v11.4s, v9.4s, v11.4s
+	WORD $0x4e30cc4a // fmla v10.4s, v2.4s, v16.4s
+	WORD $0x4e31cc6b // fmla v11.4s, v3.4s, v17.4s
+	FMOVQ 5376(R8), F29
+	VAND V29.B16, V0.B16, V0.B16
+	VAND V29.B16, V1.B16, V1.B16
+	VORR V0.B16, V10.B16, V0.B16
+	VORR V1.B16, V11.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, mish_loop
@@ -3822,8 +3862,8 @@ hardSwish:
 	FMOVQ 6528(R8), F10
 	FMOVQ 6560(R8), F11
 	FMOVQ 5472(R8), F12
-	FMOVQ 7744(R8), F13
-	FMOVQ 7776(R8), F14
+	FMOVQ 8416(R8), F13
+	FMOVQ 8448(R8), F14
 	FMOVQ 5376(R8), F15
 hardSwish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
@@ -3849,28 +3889,24 @@ hardSwish_loop:
 	WORD $0x4e23cc29 // fmla v9.4s, v1.4s, v3.4s
 	WORD $0x6eade402 // fcmgt v2.4s, v0.4s, v13.4s
 	WORD $0x6eade423 // fcmgt v3.4s, v1.4s, v13.4s
-	VMOV V2.B16, V4.B16
-	VBSL V12.B16, V8.B16, V4.B16
-	VMOV V3.B16, V5.B16
-	VBSL V12.B16, V9.B16, V5.B16
+	VBSL V12.B16, V8.B16, V2.B16
+	VBSL V12.B16, V9.B16, V3.B16
 	WORD $0x6e2bfcc8 // fdiv v8.4s, v6.4s, v11.4s
 	WORD $0x6e2bfce9 // fdiv v9.4s, v7.4s, v11.4s
 	WORD $0x4eabcd06 // fmls v6.4s, v8.4s, v11.4s
 	WORD $0x4eabcd27 // fmls v7.4s, v9.4s, v11.4s
-	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	WORD $0x4e2ecc88 // fmla v8.4s, v4.4s, v14.4s
-	WORD $0x4e2ecca9 // fmla v9.4s, v5.4s, v14.4s
-	WORD $0x6ea0e544 // fcmgt v4.4s, v10.4s, v0.4s
-	WORD $0x6ea1e545 // fcmgt v5.4s, v10.4s, v1.4s
-	VMOV V4.B16, V6.B16
-	VBSL V0.B16, V8.B16, V6.B16
-	VMOV V5.B16, V7.B16
-	VBSL V1.B16, V9.B16, V7.B16
+	WORD $0x4e22d4c2 // fadd v2.4s, v6.4s, v2.4s
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
+	WORD $0x4e2ecc48 // fmla v8.4s, v2.4s, v14.4s
+	WORD $0x4e2ecc69 // fmla v9.4s, v3.4s, v14.4s
+	WORD $0x6ea0e542 // fcmgt v2.4s, v10.4s, v0.4s
+	WORD $0x6ea1e543 // fcmgt v3.4s, v10.4s, v1.4s
+	VBSL V0.B16, V8.B16, V2.B16
+	VBSL V1.B16, V9.B16, V3.B16
 	VAND V15.B16, V0.B16, V0.B16
 	VAND V15.B16, V1.B16, V1.B16
-	VORR V0.B16, V6.B16, V0.B16
-	VORR V1.B16, V7.B16, V1.B16
+	VORR V0.B16, V2.B16, V0.B16
+	VORR V1.B16, V3.B16, V1.B16
 	FSTPQ.P (F0, F1), 32(R4)
 	SUB $8, R3
 	CBNZ R3, hardSwish_loop
@@ -4756,100 +4792,184 @@ DATA values<>+7008(SB)/8, $0x3e374c043e374c04
 DATA values<>+7016(SB)/8, $0x3e374c043e374c04
 DATA values<>+7024(SB)/8, $0x3e374c043e374c04
 DATA values<>+7032(SB)/8, $0x3e374c043e374c04
-DATA values<>+7040(SB)/8, $0x4178000041780000
-DATA values<>+7048(SB)/8, $0x4178000041780000
-DATA values<>+7056(SB)/8, $0x4178000041780000
-DATA values<>+7064(SB)/8, $0x4178000041780000
-DATA values<>+7072(SB)/8, $0xbf000000bf000000
-DATA values<>+7080(SB)/8, $0xbf000000bf000000
-DATA values<>+7088(SB)/8, $0xbf000000bf000000
-DATA values<>+7096(SB)/8, $0xbf000000bf000000
-DATA values<>+7104(SB)/8, $0x4080000040800000
-DATA values<>+7112(SB)/8, $0x4080000040800000
-DATA values<>+7120(SB)/8, $0x4080000040800000
-DATA values<>+7128(SB)/8, $0x4080000040800000
-DATA values<>+7136(SB)/8, $0x4000000040000000
-DATA values<>+7144(SB)/8, $0x4000000040000000
-DATA values<>+7152(SB)/8, $0x4000000040000000
-DATA values<>+7160(SB)/8, $0x4000000040000000
-DATA values<>+7168(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7176(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7184(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7192(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7200(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7208(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7216(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7224(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7232(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7240(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7248(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7256(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7264(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7272(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7280(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7288(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7296(SB)/8, $0x3c655e923c655e92
-DATA values<>+7304(SB)/8, $0x3c655e923c655e92
-DATA values<>+7312(SB)/8, $0x3c655e923c655e92
-DATA values<>+7320(SB)/8, $0x3c655e923c655e92
-DATA values<>+7328(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7336(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7344(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7352(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7360(SB)/8, $0xb892112cb892112c
-DATA values<>+7368(SB)/8, $0xb892112cb892112c
-DATA values<>+7376(SB)/8, $0xb892112cb892112c
-DATA values<>+7384(SB)/8, $0xb892112cb892112c
-DATA values<>+7392(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7400(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7408(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7416(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7424(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7432(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7440(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7448(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+7456(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7464(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7472(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7480(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+7488(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7496(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7504(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7512(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+7520(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7528(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7536(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7544(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+7552(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7560(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7568(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7576(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+7584(SB)/8, $0x3d9222793d922279
-DATA values<>+7592(SB)/8, $0x3d9222793d922279
-DATA values<>+7600(SB)/8, $0x3d9222793d922279
-DATA values<>+7608(SB)/8, $0x3d9222793d922279
-DATA values<>+7616(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7624(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7632(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7640(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+7648(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7656(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7664(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7672(SB)/8, $0xc1f00000c1f00000
-DATA values<>+7680(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7688(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7696(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7704(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+7712(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7720(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7728(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7736(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+7744(SB)/8, $0xc0400000c0400000
-DATA values<>+7752(SB)/8, $0xc0400000c0400000
-DATA values<>+7760(SB)/8, $0xc0400000c0400000
-DATA values<>+7768(SB)/8, $0xc0400000c0400000
-DATA values<>+7776(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+7784(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+7792(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+7800(SB)/8, $0x3e2aaaab3e2aaaab
-GLOBL values<>(SB), RODATA|NOPTR, $7808
+DATA values<>+7040(SB)/8, $0x4078000040780000
+DATA values<>+7048(SB)/8, $0x4078000040780000
+DATA values<>+7056(SB)/8, $0x4078000040780000
+DATA values<>+7064(SB)/8, $0x4078000040780000
+DATA values<>+7072(SB)/8, $0x4a4000004a400000
+DATA values<>+7080(SB)/8, $0x4a4000004a400000
+DATA values<>+7088(SB)/8, $0x4a4000004a400000
+DATA values<>+7096(SB)/8, $0x4a4000004a400000
+DATA values<>+7104(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7112(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7120(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7128(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7136(SB)/8, $0x3e80007000000000
+DATA values<>+7144(SB)/8, $0x3f4002e83f000070
+DATA values<>+7152(SB)/8, $0x3fa0002c3f800830
+DATA values<>+7160(SB)/8, $0x3fe004143fc001b8
+DATA values<>+7168(SB)/8, $0x4010017e40000116
+DATA values<>+7176(SB)/8, $0x40300223402001ee
+DATA values<>+7184(SB)/8, $0x405000294040023e
+DATA values<>+7192(SB)/8, $0x4070002840600056
+DATA values<>+7200(SB)/8, $0x3a74eed73a995979
+DATA values<>+7208(SB)/8, $0xb9b4827a39a91fd4
+DATA values<>+7216(SB)/8, $0xba54da21ba48eec9
+DATA values<>+7224(SB)/8, $0xb93ff06fba11331e
+DATA values<>+7232(SB)/8, $0x3989f24638f8f335
+DATA values<>+7240(SB)/8, $0x393bd5e439890ad9
+DATA values<>+7248(SB)/8, $0x37635cc638aefd37
+DATA values<>+7256(SB)/8, $0xb7fce299b7b424dc
+DATA values<>+7264(SB)/8, $0x3afc18f2369e1a00
+DATA values<>+7272(SB)/8, $0x3b46a4023b48979c
+DATA values<>+7280(SB)/8, $0x3a1780b83b03d235
+DATA values<>+7288(SB)/8, $0xbaaafb66ba2b1376
+DATA values<>+7296(SB)/8, $0xba81ce0abab073cb
+DATA values<>+7304(SB)/8, $0xb8fcdfdaba06c63a
+DATA values<>+7312(SB)/8, $0x3948496438e5c4d4
+DATA values<>+7320(SB)/8, $0x390ae41d393d0278
+DATA values<>+7328(SB)/8, $0xbc0ac932bc236a7b
+DATA values<>+7336(SB)/8, $0x391b1739bb963519
+DATA values<>+7344(SB)/8, $0x3bc430263b843f47
+DATA values<>+7352(SB)/8, $0x3b8d3aea3bc04c4e
+DATA values<>+7360(SB)/8, $0x39f1d9c43b1364b7
+DATA values<>+7368(SB)/8, $0xba932c4eba2ecaac
+DATA values<>+7376(SB)/8, $0xba62e65eba913508
+DATA values<>+7384(SB)/8, $0xb9b347afba17abcd
+DATA values<>+7392(SB)/8, $0xbc41d9d133152dd2
+DATA values<>+7400(SB)/8, $0xbcbbe8a8bca53c88
+DATA values<>+7408(SB)/8, $0xbc600c1abca524cf
+DATA values<>+7416(SB)/8, $0x39cf8677bbc6e3e3
+DATA values<>+7424(SB)/8, $0x3bc91be93b937468
+DATA values<>+7432(SB)/8, $0x3b9bc1573bc26f46
+DATA values<>+7440(SB)/8, $0x3b082d353b59c90a
+DATA values<>+7448(SB)/8, $0x3a1fc38e3a9a4acd
+DATA values<>+7456(SB)/8, $0x3d77778a3d882c1c
+DATA values<>+7464(SB)/8, $0x3cb3d8993d344157
+DATA values<>+7472(SB)/8, $0xbc8c46dfb7a9095a
+DATA values<>+7480(SB)/8, $0xbcf2f490bcdd0dc5
+DATA values<>+7488(SB)/8, $0xbcb007edbcdd2321
+DATA values<>+7496(SB)/8, $0xbc22ea80bc7b3d6b
+DATA values<>+7504(SB)/8, $0xbb53ecb9bbc19220
+DATA values<>+7512(SB)/8, $0xba49393bbad67536
+DATA values<>+7520(SB)/8, $0x3d45f9ff2d973dfd
+DATA values<>+7528(SB)/8, $0x3de7478f3db4425e
+DATA values<>+7536(SB)/8, $0x3de9ca503df7c72b
+DATA values<>+7544(SB)/8, $0x3d9a96163dc6ee2a
+DATA values<>+7552(SB)/8, $0x3d123b763d5d2001
+DATA values<>+7560(SB)/8, $0x3c4ccbc83cb37206
+DATA values<>+7568(SB)/8, $0x3b58144c3bd9c136
+DATA values<>+7576(SB)/8, $0x3a2d4d553ac828c6
+DATA values<>+7584(SB)/8, $0xbec5f952becc422a
+DATA values<>+7592(SB)/8, $0xbe9a2d5fbeb441c1
+DATA values<>+7600(SB)/8, $0xbe3b080cbe77b753
+DATA values<>+7608(SB)/8, $0xbdb0a850be049d97
+DATA values<>+7616(SB)/8, $0xbd01fa9ebd5d1e21
+DATA values<>+7624(SB)/8, $0xbc14ef7dbc8f8cb0
+DATA values<>+7632(SB)/8, $0xbb04f8b2bb9129c7
+DATA values<>+7640(SB)/8, $0xb9b8dae6ba64c08b
+DATA values<>+7648(SB)/8, $0x3ecd76323f000000
+DATA values<>+7656(SB)/8, $0x3e680d803e9df853
+DATA values<>+7664(SB)/8, $0x3dd85e683e2266ad
+DATA values<>+7672(SB)/8, $0x3d2409d03d88cea7
+DATA values<>+7680(SB)/8, $0x3c483d083cba56fb
+DATA values<>+7688(SB)/8, $0x3b43343d3bcb6922
+DATA values<>+7696(SB)/8, $0x3a17422a3ab0dab7
+DATA values<>+7704(SB)/8, $0x38b96add3973e917
+DATA values<>+7712(SB)/8, $0x4178000041780000
+DATA values<>+7720(SB)/8, $0x4178000041780000
+DATA values<>+7728(SB)/8, $0x4178000041780000
+DATA values<>+7736(SB)/8, $0x4178000041780000
+DATA values<>+7744(SB)/8, $0xbf000000bf000000
+DATA values<>+7752(SB)/8, $0xbf000000bf000000
+DATA values<>+7760(SB)/8, $0xbf000000bf000000
+DATA values<>+7768(SB)/8, $0xbf000000bf000000
+DATA values<>+7776(SB)/8, $0x4080000040800000
+DATA values<>+7784(SB)/8, $0x4080000040800000
+DATA values<>+7792(SB)/8, $0x4080000040800000
+DATA values<>+7800(SB)/8, $0x4080000040800000
+DATA values<>+7808(SB)/8, $0x4000000040000000
+DATA values<>+7816(SB)/8, $0x4000000040000000
+DATA values<>+7824(SB)/8, $0x4000000040000000
+DATA values<>+7832(SB)/8, $0x4000000040000000
+DATA values<>+7840(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7848(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7856(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7864(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7872(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7880(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7888(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7896(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7904(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7912(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7920(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7928(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7936(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7944(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7952(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7960(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7968(SB)/8, $0x3c655e923c655e92
+DATA values<>+7976(SB)/8, $0x3c655e923c655e92
+DATA values<>+7984(SB)/8, $0x3c655e923c655e92
+DATA values<>+7992(SB)/8, $0x3c655e923c655e92
+DATA values<>+8000(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8008(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8016(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8024(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8032(SB)/8, $0xb892112cb892112c
+DATA values<>+8040(SB)/8, $0xb892112cb892112c
+DATA values<>+8048(SB)/8, $0xb892112cb892112c
+DATA values<>+8056(SB)/8, $0xb892112cb892112c
+DATA values<>+8064(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8072(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8080(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8088(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8096(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8104(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8112(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8120(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8128(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8136(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8144(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8152(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8160(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8168(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8176(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8184(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8192(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8200(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8208(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8216(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8224(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8232(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8240(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8248(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8256(SB)/8, $0x3d9222793d922279
+DATA values<>+8264(SB)/8, $0x3d9222793d922279
+DATA values<>+8272(SB)/8, $0x3d9222793d922279
+DATA values<>+8280(SB)/8, $0x3d9222793d922279
+DATA values<>+8288(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8296(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8304(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8312(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8320(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8328(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8336(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8344(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8352(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8360(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8368(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8376(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8384(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8392(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8400(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8408(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8416(SB)/8, $0xc0400000c0400000
+DATA values<>+8424(SB)/8, $0xc0400000c0400000
+DATA values<>+8432(SB)/8, $0xc0400000c0400000
+DATA values<>+8440(SB)/8, $0xc0400000c0400000
+DATA values<>+8448(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+8456(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+8464(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+8472(SB)/8, $0x3e2aaaab3e2aaaab
+GLOBL values<>(SB), RODATA|NOPTR, $8480
