@@ -14,7 +14,7 @@ RSCRIPT ?= Rscript
 FUZZTIME ?= 3600
 CHECKFUZZTIME ?= 120
 
-.PHONY: build test race portable lint vulncheck bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
+.PHONY: build test race portable lint vulncheck check-arm64 bench gate bench-gate bytes bench-compare paper-benchmark fuzz wheels check-wheels check-python check-spark check-r docs check-docs gallery golden zoo backend-tests examples data cover generate release check-modules check-report check
 
 # Runs a command in the main module and in those of benchmarks/ and examples/paper.
 each := @bash .ci/each.sh
@@ -31,10 +31,18 @@ test:
 race:
 	@GO='$(GO)' bash .ci/race.sh
 
-# The kernels without assembly, and everything compiled for another processor.
+# The kernels without assembly, and everything compiled for another processor; its kernels
+# vetted, and tested where there is an emulator of it.
 portable:
 	$(GO) test -short -tags purego ./internal/kernel ./design
 	$(each) env GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./internal/kernel/...
+	@GO='$(GO)' bash .ci/arm64.sh short
+
+# Kernels, and what rests on them, for arm64: there, or in QEMU's emulator of a processor
+# (Debian: qemu-user-static), where it takes 15 minutes. It tells nothing of speed.
+check-arm64:
+	@GO='$(GO)' bash .ci/arm64.sh
 
 lint:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: not gofmt-ed (run gofmt -w):"; echo "$$bad"; exit 1; fi

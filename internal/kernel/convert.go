@@ -10,7 +10,7 @@ type conversion struct {
 }
 
 // ToFloat32 rounds src to float32, infinite beyond its range; dst is as long.
-func ToFloat32(dst []float32, src []float64) { toFloat32(best(), dst, src) }
+func ToFloat32(dst []float32, src []float64) { toFloat32(onAMD64(best()), dst, src) }
 
 func toFloat32(s isa, dst []float32, src []float64) {
 	dst = dst[:len(src)]
@@ -26,7 +26,7 @@ func toFloat32(s isa, dst []float32, src []float64) {
 }
 
 // ToFloat64 sets dst to the numbers of src; dst is as long.
-func ToFloat64(dst []float64, src []float32) { toFloat64(best(), dst, src) }
+func ToFloat64(dst []float64, src []float32) { toFloat64(onAMD64(best()), dst, src) }
 
 func toFloat64(s isa, dst []float64, src []float32) {
 	dst = dst[:len(src)]
@@ -43,7 +43,7 @@ func toFloat64(s isa, dst []float64, src []float32) {
 
 // RoundToFloat32 sets dst to the numbers of float32 nearest to src, infinite beyond their
 // range. dst may be src.
-func RoundToFloat32(dst, src []float64) { roundToFloat32(best(), dst, src) }
+func RoundToFloat32(dst, src []float64) { roundToFloat32(onAMD64(best()), dst, src) }
 
 func roundToFloat32(s isa, dst, src []float64) {
 	dst = dst[:len(src)]

@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package kernel
 
@@ -65,17 +65,19 @@ func folds(check func(string, func(*guards))) {
 			check(fmt.Sprintf("%d x %d cells", rows, cols), func(g *guards) {
 				p, q := rows+Band-1, cols+Band-1
 				c := numbers[float64](g, rows*cols*Band*Band)
-				foldOuter(avx2, numbers[float64](g, p*q), q, p, q, c, rows, cols)
+				foldOuter(best(), numbers[float64](g, p*q), q, p, q, c, rows, cols)
 			})
 		}
 	}
 }
 
-func norms(check func(string, func(*guards))) {
-	for n := 4; n < 44; n += 4 {
-		check(fmt.Sprintf("%d rows", n), func(g *guards) {
-			bandNormAVX2(&band{a: at(numbers[float64](g, Band*n), 0), n: uintptr(n), b: at(numbers[float64](g, 2*Band), 0)})
-		})
+func norms(run func(*band)) cases {
+	return func(check func(string, func(*guards))) {
+		for n := 4; n < 44; n += 4 {
+			check(fmt.Sprintf("%d rows", n), func(g *guards) {
+				run(&band{a: at(numbers[float64](g, Band*n), 0), n: uintptr(n), b: at(numbers[float64](g, 2*Band), 0)})
+			})
+		}
 	}
 }
 
@@ -93,23 +95,27 @@ func splinesOf(run func(*spline), s isa) cases {
 	}
 }
 
-func boundsOf(check func(string, func(*guards))) {
-	for n := 16; n < 160; n += 16 {
-		check(fmt.Sprintf("%d numbers", n), func(g *guards) {
-			boundsAVX2(&band{a: at(numbers[float64](g, n), 0), n: uintptr(n), b: at(place[float64](g, 12), 0)})
-		})
+func boundsOf(run func(*band)) cases {
+	return func(check func(string, func(*guards))) {
+		for n := 16; n < 160; n += 16 {
+			check(fmt.Sprintf("%d numbers", n), func(g *guards) {
+				run(&band{a: at(numbers[float64](g, n), 0), n: uintptr(n), b: at(place[float64](g, 12), 0)})
+			})
+		}
 	}
 }
 
-func bandMuls(check func(string, func(*guards))) {
-	for n := 4; n < 40; n += 4 {
-		for starts := 1; starts < 9; starts++ {
-			check(fmt.Sprintf("%d rows, %d places", n, starts), func(g *guards) {
-				bandMulAVX2(&band{
-					c: at(place[float64](g, n), 0), n: uintptr(n), row: index(indices(g, n, starts)), rows: uintptr(starts),
-					a: at(numbers[float64](g, Band*n), 0), b: at(numbers[float64](g, starts+Band-1), 0),
+func bandMuls(run func(*band)) cases {
+	return func(check func(string, func(*guards))) {
+		for n := 4; n < 40; n += 4 {
+			for starts := 1; starts < 9; starts++ {
+				check(fmt.Sprintf("%d rows, %d places", n, starts), func(g *guards) {
+					run(&band{
+						c: at(place[float64](g, n), 0), n: uintptr(n), row: index(indices(g, n, starts)), rows: uintptr(starts),
+						a: at(numbers[float64](g, Band*n), 0), b: at(numbers[float64](g, starts+Band-1), 0),
+					})
 				})
-			})
+			}
 		}
 	}
 }
@@ -134,19 +140,21 @@ func scatters(run func(*scatter)) cases {
 	}
 }
 
-func scatterBands(check func(string, func(*guards))) {
-	for n := 1; n < 10; n++ {
-		for q := Band; q < 12; q++ {
-			for variant := range 6 {
-				check(fmt.Sprintf("%d rows in %d columns, variant %d", n, q, variant), func(g *guards) {
-					const rows = 5
-					k, ldc, starts := 1+variant%3, q+g.rng.IntN(3), q-Band+1
-					scatterBandAVX2(&scatter{
-						c: at(numbers[float64](g, extent(rows, q, ldc)), 0), ldc: bytesOf[float64](ldc), rows: rows, n: uintptr(n),
-						index: index(indices(g, n*k, rows)), k: uintptr(k), factor: weighted(g, n*k, variant >= 3),
-						first: index(indices(g, n, starts)), starts: uintptr(starts), b: at(numbers[float64](g, Band*n), 0),
+func scatterBands(run func(*scatter)) cases {
+	return func(check func(string, func(*guards))) {
+		for n := 1; n < 10; n++ {
+			for q := Band; q < 12; q++ {
+				for variant := range 6 {
+					check(fmt.Sprintf("%d rows in %d columns, variant %d", n, q, variant), func(g *guards) {
+						const rows = 5
+						k, ldc, starts := 1+variant%3, q+g.rng.IntN(3), q-Band+1
+						run(&scatter{
+							c: at(numbers[float64](g, extent(rows, q, ldc)), 0), ldc: bytesOf[float64](ldc), rows: rows, n: uintptr(n),
+							index: index(indices(g, n*k, rows)), k: uintptr(k), factor: weighted(g, n*k, variant >= 3),
+							first: index(indices(g, n, starts)), starts: uintptr(starts), b: at(numbers[float64](g, Band*n), 0),
+						})
 					})
-				})
+				}
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package kernel
 
@@ -108,4 +108,29 @@ func rowsInside(t *testing.T, g *guards, s isa, m, n int) {
 	} {
 		g.check(t, fmt.Sprintf("%s of %d rows, %d columns", name, n, m), call)
 	}
+}
+
+// unitsInside calls what Go code calls with blocks that end, or begin, where memory does:
+// m units of n rows, k of the other operand.
+func unitsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {
+	t.Helper()
+	ld := UnitStride[T](n)
+	for _, trans := range []bool{false, true} {
+		g.check(t, fmt.Sprintf("MulUnits of %d x %d, %d rows, %T, transposed %t", m, k, n, T(0), trans), func(g *guards) {
+			w := Matrix[T]{Data: numbers[T](g, m*k), Rows: m, Cols: k, RowStep: k, ColStep: 1}
+			if trans {
+				w.RowStep, w.ColStep = 1, m
+			}
+			w.mulUnits(onAMD64(s), numbers[T](g, m*ld), numbers[T](g, k*ld), n, numbers[T](g, m), true)
+		})
+	}
+	g.check(t, fmt.Sprintf("Rows of %d units, %d rows, %T, next to %d", m, n, T(0), k), func(g *guards) {
+		r := &Rows[T]{}
+		r.turn(onAMD64(s), numbers[T](g, m*ld), numbers[T](g, m*ld), m, n)
+		for j := 0; j < m; j += r.PanelUnits() {
+			r.AddProduct(numbers[T](g, k*m), m, numbers[T](g, k*ld), k, j)
+			g.used -= 2
+		}
+		r.AddSums(numbers[T](g, m))
+	})
 }

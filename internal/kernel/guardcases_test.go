@@ -1,81 +1,11 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package kernel
 
 import (
 	"fmt"
-	"maps"
 	"unsafe"
 )
-
-// entryPoints are the functions of the assembly by name, with the shapes that their
-// argument types allow.
-func entryPoints() map[string]entryPoint {
-	points := map[string]entryPoint{
-		"transpose4": {avx2, transposes(transpose4, 4)},
-		"transpose8": {avx2, transposes8},
-
-		"bandOuterAVX512":  {avx512, outers(bandOuterAVX512)},
-		"bandOuterAVX2":    {avx2, outers(bandOuterAVX2)},
-		"bandScaleAVX512":  {avx512, scales(bandScaleAVX512)},
-		"bandScaleAVX2":    {avx2, scales(bandScaleAVX2)},
-		"bandFoldAVX2":     {avx2, folds},
-		"bandNormAVX2":     {avx2, norms},
-		"bandSplineAVX512": {avx512, splinesOf(bandSplineAVX512, avx512)},
-		"bandSplineAVX2":   {avx2, splinesOf(bandSplineAVX2, avx2)},
-		"boundsAVX2":       {avx2, boundsOf},
-		"bandMulAVX2":      {avx2, bandMuls},
-		"bilinearAVX2":     {avx2, bilinears},
-		"scatterAVX512":    {avx512, scatters(scatterAVX512)},
-		"scatterAVX2":      {avx2, scatters(scatterAVX2)},
-		"scatterBandAVX2":  {avx2, scatterBands},
-
-		"toFloat32AVX2": {avx2, conversions[float32, float64](toFloat32AVX2)},
-		"toFloat64AVX2": {avx2, conversions[float64, float32](toFloat64AVX2)},
-		"roundAVX2":     {avx2, conversions[float64, float64](roundAVX2)},
-	}
-	precision := func(name string, of map[string]entryPoint) {
-		for k, p := range of {
-			points[name+k] = p
-		}
-	}
-	precision("tile", map[string]entryPoint{
-		"F64AVX512": {avx512, tiles[float64](tileF64AVX512, avx512)}, "F32AVX512": {avx512, tiles[float32](tileF32AVX512, avx512)},
-		"F64AVX2": {avx2, tiles[float64](tileF64AVX2, avx2)}, "F32AVX2": {avx2, tiles[float32](tileF32AVX2, avx2)},
-	})
-	precision("line", map[string]entryPoint{
-		"F64AVX512": {avx512, lines[float64](lineF64AVX512, avx512)}, "F32AVX512": {avx512, lines[float32](lineF32AVX512, avx512)},
-		"F64AVX2": {avx2, lines[float64](lineF64AVX2, avx2)}, "F32AVX2": {avx2, lines[float32](lineF32AVX2, avx2)},
-	})
-	precision("pack", map[string]entryPoint{
-		"F64AVX512": {avx512, packs[float64](packF64AVX512, avx512)}, "F32AVX512": {avx512, packs[float32](packF32AVX512, avx512)},
-		"F64AVX2": {avx2, packs[float64](packF64AVX2, avx2)}, "F32AVX2": {avx2, packs[float32](packF32AVX2, avx2)},
-	})
-	precision("loop", map[string]entryPoint{
-		"F64AVX512": {avx512, loops(loopF64AVX512, avx512)}, "F32AVX512": {avx512, loops(loopF32AVX512, avx512)},
-		"F64AVX2": {avx2, loops(loopF64AVX2, avx2)}, "F32AVX2": {avx2, loops(loopF32AVX2, avx2)},
-	})
-	precision("function", map[string]entryPoint{
-		"F64AVX512": {avx512, functions(functionF64AVX512, avx512)}, "F32AVX512": {avx512, functions(functionF32AVX512, avx512)},
-		"F64AVX2": {avx2, functions(functionF64AVX2, avx2)}, "F32AVX2": {avx2, functions(functionF32AVX2, avx2)},
-	})
-	precision("column", map[string]entryPoint{
-		"F64AVX512": {avx512, columns(columnF64AVX512)}, "F32AVX512": {avx512, columns(columnF32AVX512)},
-		"F64AVX2": {avx2, columns(columnF64AVX2)}, "F32AVX2": {avx2, columns(columnF32AVX2)},
-	})
-	precision("rankOne", map[string]entryPoint{
-		"F64AVX512": {avx512, rankOnes(rankOneF64AVX512, avx512)}, "F32AVX512": {avx512, rankOnes(rankOneF32AVX512, avx512)},
-		"F64AVX2": {avx2, rankOnes(rankOneF64AVX2, avx2)}, "F32AVX2": {avx2, rankOnes(rankOneF32AVX2, avx2)},
-	})
-	maps.Copy(points, map[string]entryPoint{
-		"adamF64AVX2": {avx2, adams(adamF64AVX2, avx2)}, "adamF32AVX2": {avx2, adams(adamF32AVX2, avx2)},
-		"adamF64AVX512": {avx512, adams(adamF64AVX512, avx512)}, "adamF32AVX512": {avx512, adams(adamF32AVX512, avx512)},
-		"reluGradF64AVX2": {avx2, reluGrads(reluGradF64AVX2)}, "reluGradF32AVX2": {avx2, reluGrads(reluGradF32AVX2)},
-		"gradRowsF64AVX2": {avx2, gradRowsCases[float64](gradRowsF64AVX2)}, "gradRowsF32AVX2": {avx2, gradRowsCases[float32](gradRowsF32AVX2)},
-	})
-	maps.Copy(points, unitPoints())
-	return points
-}
 
 // cases runs calls through check (see entryPoint).
 type cases = func(check func(name string, call func(g *guards)))
@@ -87,7 +17,7 @@ func bytesOf[T any](n int) uintptr {
 
 func tiles[T Float](run func(*tile), s isa) cases {
 	return func(check func(string, func(*guards))) {
-		heights := map[isa][]int{avx512: {12, 8, 4, 2, 1}, avx2: {6, 4, 2, 1}}[s]
+		heights := map[isa][]int{avx512: {12, 8, 4, 2, 1}, avx2: {6, 4, 2, 1}, neon: {6, 4, 2, 1}}[s]
 		for _, rows := range heights {
 			for cols := 1; cols <= 2*lanes[T](s); cols++ {
 				for k := range 6 {
@@ -261,13 +191,8 @@ func rankOnes[T Float](run func(*rankOne[T]), s isa) cases {
 	}
 }
 
-func transposes(run func(*squares), side int) cases {
-	return transposesOf[float64](run, side)
-}
-
-func transposes8(check func(string, func(*guards))) { transposesOf[float32](transpose8, 8)(check) }
-
-func transposesOf[T Float](run func(*squares), side int) cases {
+func transposes[T Float](run func(*squares)) cases {
+	side := lanes[T](avx2)
 	return func(check func(string, func(*guards))) {
 		for n := 1; n < 8; n++ {
 			for pad := range 4 {

@@ -4,9 +4,9 @@ package kernel
 
 // isa is the instruction set that a call runs on.
 //
-// avx2 and avx512 give the same bits in every function of this package: the same
-// fused multiply-adds in the same order, whatever the length of their vectors. plain
-// rounds products before it adds them, uses package math in the functions of one number (Exp, Gelu, ...), and
+// avx2, avx512 and neon give the same bits in every function of this package: the same
+// fused multiply-adds in the same order, whatever the length of their vectors. (Which NaN a
+// result is, is not said.) plain rounds products before it adds them, uses package math in the functions of one number (Exp, Gelu, ...), and
 // adds up a Dot in order: its results equal those of avx2 up to rounding. Functions without
 // such sums (Add, Relu, Splines, MulBand, AddBilinear, AdamStep) give the same bits everywhere.
 type isa uint8
@@ -15,16 +15,27 @@ const (
 	plain  isa = iota // Go
 	avx2              // AVX2 and FMA
 	avx512            // AVX-512 F, BW, DQ and VL
+	neon              // ASIMD of arm64
 )
 
-func (s isa) String() string { return [...]string{"plain", "avx2", "avx512"}[s] }
+func (s isa) String() string { return [...]string{"plain", "avx2", "avx512", "neon"}[s] }
 
-// vector is the size of a vector register in bytes.
+// vector is the size of a vector in bytes: a register, or on neon two of them, so that
+// shapes and sums are those of avx2.
 func (s isa) vector() int {
 	if s == avx512 {
 		return 64
 	}
 	return 32
+}
+
+// onAMD64 is s if that is an instruction set of amd64, else plain: for functions that have
+// no NEON assembly yet.
+func onAMD64(s isa) isa {
+	if s == neon {
+		return plain
+	}
+	return s
 }
 
 // height is the number of rows of the next tile when left are left.
@@ -34,7 +45,7 @@ func (s isa) height(left int) int {
 		return 12
 	case s == avx512 && left >= 8:
 		return 8
-	case s == avx2 && left >= 6:
+	case (s == avx2 || s == neon) && left >= 6:
 		return 6
 	case left >= 4:
 		return 4

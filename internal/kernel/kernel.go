@@ -1,7 +1,7 @@
 // Package kernel holds the numeric loops that decide the speed of a forward pass
 // and of moments: matrix products with prepared weights, X'WX and elementwise
-// functions, in float32 and float64. They know nothing of statistics. They run in AVX-512
-// or AVX2 assembly (written by gen) where the machine has it, in Go everywhere else.
+// functions, in float32 and float64. They know nothing of statistics. They run in AVX-512,
+// AVX2 or NEON assembly (written by gen) where the machine has it, in Go everywhere else.
 //
 // The order of every sum depends on the shape of a row alone: over k in increasing order,
 // or in partial sums if prepared weights have one column (see sumLanes). So a row's result

@@ -183,12 +183,12 @@ func (s *SplitWeights) rowsBytes() int {
 // Mul is that of Weights, to rounding. scratch has room for Scratch values, which are
 // overwritten; it must hold finite values at first, zeros say, and is used by one call at a time.
 func (s *SplitWeights) Mul(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
-	s.mul(c, ldc, a, lda, m, bias, scratch, false, runUnit, runSplit)
+	s.mul(c, ldc, a, lda, m, bias, scratch, false, runUnitBlock, runSplit)
 }
 
 // MulRelu is Mul followed by Relu on c.
 func (s *SplitWeights) MulRelu(c []float32, ldc int, a []float32, lda, m int, bias, scratch []float32) {
-	s.mul(c, ldc, a, lda, m, bias, scratch, true, runUnit, runSplit)
+	s.mul(c, ldc, a, lda, m, bias, scratch, true, runUnitBlock, runSplit)
 }
 
 // mul goes through blocks of rows with the assembly, or in tests with what computes the same.

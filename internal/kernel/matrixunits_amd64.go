@@ -30,7 +30,7 @@ func splitTile(r *splitRows)
 //go:noescape
 func stackTile(r *splitRows)
 
-func runUnit(u *unitBlock, parts int) {
+func runUnitBlock(u *unitBlock, parts int) {
 	switch low := u.rows <= 16; {
 	case parts == 3 && low:
 		unitBlock3Low(u)

@@ -4,6 +4,6 @@ package kernel
 
 func matrixUnits() bool { return false }
 
-func runUnit(*unitBlock, int) {}
+func runUnitBlock(*unitBlock, int) {}
 
 func runSplit(*splitRows, bool) {}

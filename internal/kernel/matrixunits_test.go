@@ -138,7 +138,7 @@ func ways() []blocks {
 		all = append(all, blocks{"split by assembly", modelUnit, runSplit})
 	}
 	if matrixUnits() {
-		all = append(all, blocks{"multiplied by assembly", runUnit, modelSplit}, blocks{"assembly", runUnit, runSplit})
+		all = append(all, blocks{"multiplied by assembly", runUnitBlock, modelSplit}, blocks{"assembly", runUnitBlock, runSplit})
 	}
 	return all
 }

@@ -52,7 +52,7 @@ func splinesPlain(first []int32, value, x []float64, lo, hi, scale, last float64
 		if !(v >= lo && v <= hi) {
 			return false
 		}
-		t := (v - lo) * scale
+		t := float64((v - lo) * scale) // or arm64 fuses it with what follows
 		j := min(math.Floor(t), last)
 		first[i] = int32(j)
 		u := float64(t - j)

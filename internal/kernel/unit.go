@@ -43,15 +43,7 @@ type Matrix[T Float] struct {
 // bias, one number for each unit or nil for 0; with relu, negative results become 0. Every
 // element is summed in order of the columns. c overlaps neither b nor bias.
 func (m Matrix[T]) MulUnits(c, b []T, n int, bias []T, relu bool) {
-	m.mulUnits(unitISA(best()), c, b, n, bias, relu)
-}
-
-// unitISA is s if this file has assembly for it, else plain.
-func unitISA(s isa) isa {
-	if s == avx2 || s == avx512 {
-		return s
-	}
-	return plain
+	m.mulUnits(onAMD64(best()), c, b, n, bias, relu)
 }
 
 func (m Matrix[T]) mulUnits(s isa, c, b []T, n int, bias []T, relu bool) {
@@ -195,7 +187,7 @@ type Rows[T Float] struct {
 
 // Turn fills r with q units of n rows. Where the number of mask in the same place is 0, the
 // output of Relu, the unit's number becomes 0 first, in units too; nil: nowhere.
-func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(unitISA(best()), units, mask, q, n) }
+func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(onAMD64(best()), units, mask, q, n) }
 
 func (r *Rows[T]) turn(s isa, units, mask []T, q, n int) {
 	ld := UnitStride[T](n)

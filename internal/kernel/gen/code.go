@@ -181,7 +181,9 @@ func (c *code) take() int {
 }
 
 // table is where a constant or table lies in memory, repeated over a vector.
-func (c *code) table(bits []uint64) string { return c.pool.add(bits, c.f.v) }
+func (c *code) table(bits []uint64) string {
+	return fmt.Sprintf("values<>+%d(SB)", c.pool.place(bits, c.f.v))
+}
 
 func (c *code) body() {
 	for i := range c.f.steps {

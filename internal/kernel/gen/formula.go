@@ -165,13 +165,20 @@ func (f *formula) lookup(table []uint64, index value) value {
 
 // lookup16 is the element of a table of 16 numbers of float32.
 func (f *formula) lookup16(table []uint64, index value) value {
-	if f.v.bytes == 64 {
+	switch {
+	case f.v.bytes == 64:
 		return f.lookup(table, index)
+	case f.v.name == neonName:
+		bytes := f.add1(step{op: "index", args: []value{index}, imm: 2 * neonBytes})
+		return f.add1(step{op: "lookup16", args: []value{bytes}, bits: table})
 	}
 	return f.pick(f.shiftBits(index, 28), f.lookup(table[8:], index), f.lookup(table[:8], index))
 }
 
 func (f *formula) index(t value) value {
+	if f.v.name == neonName {
+		return f.add1(step{op: "index", args: []value{t}, imm: neonBytes})
+	}
 	if !f.v.double || f.v.bytes == 64 {
 		return t
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 )
 
 func main() {
@@ -52,11 +53,26 @@ func files() map[string][]byte {
 		{"line_avx512_amd64.s", func(s *source) { lines(s, avx512) }},
 		{"line_avx2_amd64.s", func(s *source) { lines(s, avx2) }},
 		{"tile_avx2_amd64.s", func(s *source) { tiles(s, avx2) }},
+		{"tile_neon_arm64.s", neonTiles},
+		{"pack_neon_arm64.s", neonPacks},
+		{"narrow_neon_arm64.s", neonNarrow},
+		{"loop_neon_arm64.s", neonLoops},
+		{"function_neon_arm64.s", neonFunctions},
+		{"band_neon_arm64.s", neonBands},
+		{"spline_neon_arm64.s", neonSpline},
+		{"scatter_neon_arm64.s", neonScatters},
+		{"train_neon_arm64.s", neonTrain},
+		{"transpose_neon_arm64.s", neonTransposes},
 	} {
 		s := &source{}
-		s.header()
+		s.header(architecture(file.name))
 		file.write(s)
 		out[file.name] = s.Bytes()
 	}
 	return out
+}
+
+// architecture ends the name of a file.
+func architecture(name string) string {
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '_')+1:], ".s")
 }

@@ -4,22 +4,22 @@ import "fmt"
 
 // Offsets of the fields of kernel.unitBlock.
 const (
-	unitConfig  = 8 * iota
-	unitA       // tiles of the rows
-	unitRowTile // bytes from the upper 16 rows to the lower
-	unitStride  // bytes between rows in a tile of A
-	unitChunk   // bytes from a chunk of A to the next
-	unitB       // tiles of the weights, in the order in which they are read
-	unitChunks
-	unitPanels
-	unitBias
-	unitBiasStep
-	unitC
-	unitCS
-	unitRows
-	unitCols
-	unitLeast
-	unitSums
+	amxConfig  = 8 * iota
+	amxA       // tiles of the rows
+	amxRowTile // bytes from the upper 16 rows to the lower
+	amxStride  // bytes between rows in a tile of A
+	amxChunk   // bytes from a chunk of A to the next
+	amxB       // tiles of the weights, in the order in which they are read
+	amxChunks
+	amxPanels
+	amxBias
+	amxBiasStep
+	amxC
+	amxCS
+	amxRows
+	amxCols
+	amxLeast
+	amxSums
 )
 
 // tileBytes is a tile: 16 rows of 64 bytes.
@@ -57,21 +57,21 @@ func (s *source) unitBlock(parts int, tall bool) {
 		what = fmt.Sprintf("%s is that of up to 16 rows.", name)
 	}
 	s.function(name, "u", what)
-	s.op("MOVQ", mem(unitConfig, "DI"), "AX")
+	s.op("MOVQ", mem(amxConfig, "DI"), "AX")
 	s.bytes("LDTILECFG (AX)", 0xc4, 0xe2, 0x78, 0x49, 0x00)
 	for _, load := range []struct {
 		offset   int
 		register string
-	}{{unitB, "R8"}, {unitPanels, "R12"}, {unitC, "R13"}, {unitBias, "BX"}, {unitStride, "R10"}} {
+	}{{amxB, "R8"}, {amxPanels, "R12"}, {amxC, "R13"}, {amxBias, "BX"}, {amxStride, "R10"}} {
 		s.op("MOVQ", mem(load.offset, "DI"), load.register)
 	}
-	s.op("VBROADCASTSS", mem(unitLeast, "DI"), "Z0")
+	s.op("VBROADCASTSS", mem(amxLeast, "DI"), "Z0")
 	s.label("panel")
 	s.unitSums(parts, tall)
 	s.unitResult()
-	s.op("ADDQ", mem(unitBiasStep, "DI"), "BX")
+	s.op("ADDQ", mem(amxBiasStep, "DI"), "BX")
 	s.op("ADDQ", "$128", "R13")
-	s.op("SUBQ", "$32", mem(unitCols, "DI"))
+	s.op("SUBQ", "$32", mem(amxCols, "DI"))
 	s.op("DECQ", "R12")
 	s.op("JNE", "panel")
 	s.bytes("TILERELEASE", 0xc4, 0xe2, 0x78, 0x49, 0xc0)
@@ -85,12 +85,12 @@ func (s *source) unitSums(parts int, tall bool) {
 			s.bytes(fmt.Sprintf("TILEZERO TMM%d", t), 0xc4, 0xe2, 0x7b, 0x49, 0xc0|t<<3)
 		}
 	}
-	s.op("MOVQ", mem(unitA, "DI"), "SI")
-	s.op("MOVQ", mem(unitRowTile, "DI"), "DX")
+	s.op("MOVQ", mem(amxA, "DI"), "SI")
+	s.op("MOVQ", mem(amxRowTile, "DI"), "DX")
 	s.op("ADDQ", "SI", "DX")
-	s.op("MOVQ", mem(unitChunk, "DI"), "AX")
+	s.op("MOVQ", mem(amxChunk, "DI"), "AX")
 	s.op("MOVQ", "$64", "R9")
-	s.op("MOVQ", mem(unitChunks, "DI"), "R11")
+	s.op("MOVQ", mem(amxChunks, "DI"), "R11")
 	s.label("chunk")
 	loadA := func(p int) {
 		s.tileLoad(rowsTile, "SI", p*tileBytes, "R10")
@@ -130,7 +130,7 @@ func (s *source) unitSums(parts int, tall bool) {
 	s.op("ADDQ", imm(2*parts*tileBytes), "R8")
 	s.op("DECQ", "R11")
 	s.op("JNE", "chunk")
-	s.op("MOVQ", mem(unitSums, "DI"), "SI")
+	s.op("MOVQ", mem(amxSums, "DI"), "SI")
 	s.op("MOVQ", "$128", "R9")
 	for t := range 4 {
 		if tall || t < 2 {
@@ -142,7 +142,7 @@ func (s *source) unitSums(parts int, tall bool) {
 // unitResult adds the bias to the sums, takes the larger of them and least, and writes the
 // columns that there are.
 func (s *source) unitResult() {
-	s.op("MOVQ", mem(unitCols, "DI"), "CX")
+	s.op("MOVQ", mem(amxCols, "DI"), "CX")
 	s.op("MOVQ", "$32", "AX")
 	s.op("CMPQ", "CX", "AX")
 	s.op("CMOVQGT", "AX", "CX")
@@ -155,8 +155,8 @@ func (s *source) unitResult() {
 	s.op("VMOVUPS.Z", "(BX)", "K1", "Z1")
 	s.op("VMOVUPS.Z", "64(BX)", "K2", "Z2")
 	s.op("MOVQ", "R13", "DX")
-	s.op("MOVQ", mem(unitCS, "DI"), "AX")
-	s.op("MOVQ", mem(unitRows, "DI"), "R11")
+	s.op("MOVQ", mem(amxCS, "DI"), "AX")
+	s.op("MOVQ", mem(amxRows, "DI"), "R11")
 	s.label("row")
 	for i := range 2 {
 		sum, bias, mask := fmt.Sprintf("Z%d", 3+i), fmt.Sprintf("Z%d", 1+i), fmt.Sprintf("K%d", 1+i)

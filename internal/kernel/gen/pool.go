@@ -12,13 +12,14 @@ type pool struct {
 	size map[string]int
 }
 
-func (p *pool) add(bits []uint64, v vector) string {
+// place is where an entry lies, in bytes from the beginning.
+func (p *pool) place(bits []uint64, v vector) int {
 	key := fmt.Sprintf("%x_%d", bits, v.size())
 	if _, ok := p.bits[key]; !ok {
 		p.keys = append(p.keys, key)
 		p.bits[key], p.size[key] = bits, v.size()
 	}
-	return fmt.Sprintf("values<>+%d(SB)", v.bytes*slices.Index(p.keys, key))
+	return v.bytes * slices.Index(p.keys, key)
 }
 
 // write writes the pool, every entry repeated to a vector's length.

@@ -1,0 +1,32 @@
+//go:build linux && arm64 && !purego
+
+package kernel
+
+// entryPoints are the functions of the assembly by name, with the shapes that their
+// argument types allow.
+func entryPoints() map[string]entryPoint {
+	return map[string]entryPoint{
+		"tileF64NEON": {neon, tiles[float64](tileF64NEON, neon)}, "tileF32NEON": {neon, tiles[float32](tileF32NEON, neon)},
+		"packF64NEON": {neon, packs[float64](packF64NEON, neon)}, "packF32NEON": {neon, packs[float32](packF32NEON, neon)},
+		"loopF64NEON": {neon, loops(loopF64NEON, neon)}, "loopF32NEON": {neon, loops(loopF32NEON, neon)},
+		"functionF64NEON": {neon, functions(functionF64NEON, neon)}, "functionF32NEON": {neon, functions(functionF32NEON, neon)},
+		"columnF64NEON": {neon, columns(columnF64NEON)}, "columnF32NEON": {neon, columns(columnF32NEON)},
+		"rankOneF64NEON": {neon, rankOnes(rankOneF64NEON, neon)}, "rankOneF32NEON": {neon, rankOnes(rankOneF32NEON, neon)},
+
+		"transpose4NEON":  {neon, transposes[float64](transpose4NEON)},
+		"transpose8NEON":  {neon, transposes[float32](transpose8NEON)},
+		"bandOuterNEON":   {neon, outers(bandOuterNEON)},
+		"bandScaleNEON":   {neon, scales(bandScaleNEON)},
+		"bandFoldNEON":    {neon, folds},
+		"bandNormNEON":    {neon, norms(bandNormNEON)},
+		"bandSplineNEON":  {neon, splinesOf(bandSplineNEON, neon)},
+		"boundsNEON":      {neon, boundsOf(boundsNEON)},
+		"bandMulNEON":     {neon, bandMuls(bandMulNEON)},
+		"scatterNEON":     {neon, scatters(scatterNEON)},
+		"scatterBandNEON": {neon, scatterBands(scatterBandNEON)},
+
+		"adamF64NEON": {neon, adams(adamF64NEON, neon)}, "adamF32NEON": {neon, adams(adamF32NEON, neon)},
+		"reluGradF64NEON": {neon, reluGrads(reluGradF64NEON)}, "reluGradF32NEON": {neon, reluGrads(reluGradF32NEON)},
+		"gradRowsF64NEON": {neon, gradRowsCases[float64](gradRowsF64NEON)}, "gradRowsF32NEON": {neon, gradRowsCases[float32](gradRowsF32NEON)},
+	}
+}
