@@ -137,7 +137,7 @@ func (f *formula) tanh() value {
 	rest := f.low(f.fnma(r, dLow, f.fnma(r, d, one)))
 	twice := f.add(r, r)
 	large := f.sub(one, f.fma(twice, rest, twice))
-	return f.or(f.pick(f.less(a, f.number(0.55)), small, large), f.sign(x))
+	return f.or(f.pick(f.less(a, f.number(1.0)), small, large), f.sign(x))
 }
 
 // softplus is max(x, 0) + log(1+e), e = exp(-|x|), log(1+e) = e + e^2 p(e - 1/2).
@@ -191,8 +191,11 @@ func (f *formula) erf() value {
 	e := f.power(f.negate(square), rest)
 
 	c := f.coefficients("smallErf")
-	p := f.horner(c[1:], square)
-	p = f.fma(p, square, f.fnma(p, f.low(rest), f.number(c[0])))
+	second := f.number(c[1])
+	high := f.horner(c[2:], square)
+	p := f.fma(high, square, second)
+	pLow := f.low(f.fma(high, square, f.sub(second, p)))
+	p = f.fma(p, square, f.fma(pLow, square, f.fnma(p, f.low(rest), f.number(c[0]))))
 	small := f.fma(a, p, a)
 
 	s := f.scaled(e.t, e.index)
@@ -201,9 +204,9 @@ func (f *formula) erf() value {
 	first := f.number(c[0])
 	rest = f.horner(c[1:], t)
 	p = f.fma(t, rest, first)
-	pLow := f.low(f.fma(t, rest, f.sub(first, p)))
+	pLow = f.low(f.fma(t, rest, f.sub(first, p)))
 	large := f.fnma(s, f.add(p, f.fma(p, e.y, pLow)), f.number(1))
-	return f.or(f.pick(f.less(a, f.number(0.9375)), small, large), f.sign(x))
+	return f.or(f.pick(f.less(a, f.number(1.0)), small, large), f.sign(x))
 }
 
 // gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
@@ -234,7 +237,7 @@ func (f *formula) gelu() value {
 }
 
 // geluNear is the last number of the table's.
-const geluNear = 3.875 - 1.0/(1<<22) // 3.875 would be rounded to 4
+const geluNear = 3.625 // nearer to 3.875 its error is beyond 1 ulp; that would be rounded to 4
 
 func (f *formula) geluFar(near value) value {
 	x := f.x()

@@ -86,7 +86,7 @@ def rounded(x: mpf, bits: int) -> mpf:
 
 # Where the formulas of functions.go change over; see there.
 SMALL_TANH = mpf("0.55")
-SMALL_ERF = mpf("0.9375")
+SMALL_ERF = mpf("1.0")
 PLACE = {"gelu": mpf(4), "erf": mpf(3)}  # t = (x - place)/(x + place)
 
 SPLIT = {"gelu", "log1p"}  # the first coefficient is a sum of two numbers
