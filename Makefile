@@ -75,7 +75,7 @@ bytes:
 	GO='$(GO)' bash .ci/bytes.sh '$(BASE)'
 
 # Next to the peers, each in one run with ours: OpenBLAS, ONNX Runtime, OpenVINO, mgcv,
-# PyTorch, in a clone of HEAD; the tables of docs/benchmarks.md are written anew. A peer
+# PyTorch, DuckDB, Polars, pyarrow, in a clone of HEAD; the tables of docs/benchmarks.md are written anew. A peer
 # that is not there is named, and what the page has of that script stays. ONLY="bam blas" runs
 # these scripts alone; what they print is in bin/bench. PYTHON and RSCRIPT say where
 # the peers are.

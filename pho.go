@@ -25,6 +25,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx"
@@ -103,7 +104,7 @@ func OpenRows(paths ...string) (files.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files.Open(paths, nil)
+	return files.Open(paths, &files.Options{Workers: runtime.GOMAXPROCS(0)})
 }
 
 // Decomposition is a network split over rows. It is safe for concurrent use.

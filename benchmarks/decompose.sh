@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # decompose.sh [ROWS]: `pho decompose` as a whole (read Parquet, network, moments,
 # REML, contributions) next to its own network run once over the same rows and file
-# with as many workers, both as processes. Prints lines of
+# with as many workers, both as processes; with rows of CSV, next to one that reads them,
+# runs the network and writes as many numbers as CSV. Prints lines of
 #   case, ours, peer, ratio, answer difference
 # separated by tabs: seconds, medians over ROUNDS=9 turns; the difference is that of
 # the sum of the contributions written and the network alone, relative to its largest

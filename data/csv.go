@@ -171,7 +171,7 @@ func delimiter(r rune) (byte, error) {
 // readKinds reads all headers, and the rows that decide what the columns hold. assumed
 // tells that nobody named the delimiter.
 func (c *CSV) readKinds(assumed bool) error {
-	left := kindRows
+	left := c.limits.kinds
 	for i, in := range c.inputs {
 		r, err := openRecords(context.Background(), in, c.comma, c.limits)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 // limits bound what one CSV may take, whatever its files hold.
 type limits struct {
+	kinds      int   // rows that decide what columns hold
 	block      int   // bytes of text that are parsed at a time
 	record     int   // bytes of a record
 	columns    int   // cells of a record
@@ -17,7 +18,7 @@ type limits struct {
 }
 
 func defaultLimits() limits {
-	return limits{block: blockBytes, record: 16 << 20, columns: 100_000, cells: 8 << 20, dictionary: 1 << 30}
+	return limits{kinds: kindRows, block: blockBytes, record: 16 << 20, columns: 100_000, cells: 8 << 20, dictionary: 1 << 30}
 }
 
 // bounded passes bytes on to the CSV reader and fails before a record grows beyond the

@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzCSV: no text makes the reader panic; a second pass yields the same as the
-// first, and so does any batch size.
+// first, and so does any batch size, and reading record by record in one goroutine.
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{
 		"", "x\n", "x,y\n1,2\n3,4\n", "x,g\n1,a\nNA,b\n2,a\n", "\xef\xbb\xbfx\r\n1\r\n\r\n2", "x,\"y\"\n1,\"a\n\"\"b\"\n",
@@ -21,10 +21,10 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(text), byte(';'), uint8(0), true)
 	}
 	small := defaultLimits()
-	small.record, small.columns, small.cells, small.dictionary = 4096, 20, 1000, 4096
+	small.record, small.columns, small.cells, small.dictionary, small.block = 4096, 20, 1000, 4096, 64
 	f.Fuzz(func(t *testing.T, text []byte, comma byte, rows uint8, drop bool) {
 		open := func(factors []string, rows int) (*CSV, error) {
-			o := &CSVOptions{Delimiter: rune(comma), BatchRows: rows, Factors: factors, Stdin: bytes.NewReader(text)}
+			o := &CSVOptions{Delimiter: rune(comma), BatchRows: rows, Factors: factors, Stdin: bytes.NewReader(text), Workers: 1 + rows%2}
 			if drop {
 				o.NA = NADrop
 			}
@@ -40,6 +40,14 @@ func FuzzCSV(f *testing.F) {
 			t.Error("the second pass differs:", d)
 		}
 		names := c.Schema().Names()
+		slow, err := open(nil, int(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slow.Close()
+		if d := cmp.Diff(flatten(slow.oneByOne(names)), first); d != "" {
+			t.Error("record by record:", d)
+		}
 		again, err := open(names, 7)
 		if err != nil {
 			t.Fatal(err)

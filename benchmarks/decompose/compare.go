@@ -19,6 +19,7 @@ import (
 type scenario struct {
 	name, network string
 	arguments     []string
+	text          bool // rows of CSV, and the other program writes CSV, too
 }
 
 // terms is a formula of ten penalised splines.
@@ -33,32 +34,39 @@ func terms() string {
 func scenarios() []scenario {
 	splines, parquet := []string{"--formula", terms()}, []string{"--contributions", "parquet"}
 	return []scenario{
-		{"decompose, MLP 10-200-200-1, ten ps k=20", "mlp.onnx", slices.Concat(splines, parquet)},
-		{"decompose, MLP 10-400-400-1, ten ps k=20", "wide.onnx", slices.Concat(splines, parquet)},
-		{"decompose, SSN 10 linear + MLP, its own terms", "ssn.onnx", parquet},
-		{"decompose, SSN 10 linear + MLP, and ten ps k=20", "ssn.onnx", slices.Concat(splines, parquet)},
+		{"decompose, MLP 10-200-200-1, ten ps k=20", "mlp.onnx", slices.Concat(splines, parquet), false},
+		{"decompose, MLP 10-400-400-1, ten ps k=20", "wide.onnx", slices.Concat(splines, parquet), false},
+		{"decompose, SSN 10 linear + MLP, its own terms", "ssn.onnx", parquet, false},
+		{"decompose, SSN 10 linear + MLP, and ten ps k=20", "ssn.onnx", slices.Concat(splines, parquet), false},
 		{"decompose, MLP 10-200-200-1, ten ps k=20, likelihood of a response", "mlp.onnx",
-			slices.Concat(splines, parquet, []string{"--response", "y", "--family", "gaussian"})},
-		{"decompose, MLP 10-200-200-1, ten ps k=20, CSV out", "mlp.onnx", splines},
+			slices.Concat(splines, parquet, []string{"--response", "y", "--family", "gaussian"}), false},
+		{"decompose, MLP 10-200-200-1, ten ps k=20, CSV out", "mlp.onnx", splines, false},
+		{"decompose, MLP 10-200-200-1, ten ps k=20, CSV in and out", "mlp.onnx", splines, true},
 	}
 }
 
 // compare takes turns: the whole command, and a process that only reads the rows
-// and runs the network. Seconds are wall clock, the median over the rounds.
+// and runs the network, or of CSV also writes as many numbers as the command does. Seconds are wall clock, the median over the rounds.
 func compare(pho, dir, only string, workers, rounds int) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	rows := filepath.Join(dir, "rows.parquet")
 	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
 	for _, c := range scenarios() {
 		if only != "" && !strings.Contains(c.name, only) {
 			continue
 		}
+		rows := filepath.Join(dir, "rows.parquet")
+		if c.text {
+			rows = filepath.Join(dir, "rows.csv")
+		}
 		network, result := filepath.Join(dir, c.network), filepath.Join(dir, "result")
 		ours := append([]string{"decompose", "--model", network, "--data", rows, "--input", binding, "--out", result, "--workers", strconv.Itoa(workers)}, c.arguments...)
 		peer := []string{"-forward", network, "-data", rows, "-workers", strconv.Itoa(workers)}
+		if c.text {
+			peer = append(peer, "-copy", filepath.Join(dir, "copied.csv"))
+		}
 		var a, b, ratios []float64
 		for range rounds {
 			x, err := seconds(pho, ours...)

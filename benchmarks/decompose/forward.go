@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -17,27 +18,11 @@ import (
 // decompose has and in blocks like its own, and returns the number of rows. eta
 // (nil: nobody wants it) takes the predictor of every row.
 func forward(network, file string, workers int, eta []float64) (int64, error) {
-	g, err := onnx.LoadFile(network, nil)
-	if err != nil {
-		return 0, err
-	}
-	src, err := files.Open([]string{file}, nil)
+	m, src, err := opened(network, file, workers)
 	if err != nil {
 		return 0, err
 	}
 	defer src.Close()
-	var columns []string
-	for j := range inputs {
-		columns = append(columns, fmt.Sprintf("x%d", j))
-	}
-	bind, err := onnx.Bind(g, src.Schema(), map[string][]string{"x": columns})
-	if err != nil {
-		return 0, err
-	}
-	m, err := onnx.NewModel(g, bind, nil)
-	if err != nil {
-		return 0, err
-	}
 	blocks := make(chan *data.Batch, workers)
 	errs := make([]error, workers)
 	var wait sync.WaitGroup
@@ -69,6 +54,30 @@ func forward(network, file string, workers int, eta []float64) (int64, error) {
 		return 0, fmt.Errorf("%d rows, want %d", rows, len(eta))
 	}
 	return rows, nil
+}
+
+// opened are the network and the rows that it is bound to.
+func opened(network, file string, workers int) (*onnx.Model, files.Source, error) {
+	g, err := onnx.LoadFile(network, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := files.Open([]string{file}, &files.Options{Workers: workers})
+	if err != nil {
+		return nil, nil, err
+	}
+	var columns []string
+	for j := range inputs {
+		columns = append(columns, fmt.Sprintf("x%d", j))
+	}
+	bind, err := onnx.Bind(g, src.Schema(), map[string][]string{"x": columns})
+	if err == nil {
+		var m *onnx.Model
+		if m, err = onnx.NewModel(g, bind, nil); err == nil {
+			return m, src, nil
+		}
+	}
+	return nil, nil, errors.Join(err, src.Close())
 }
 
 func run(m *onnx.Model, b *data.Batch, eta []float64) error {

@@ -2,7 +2,8 @@
 // once over the same rows: see benchmarks/decompose.sh.
 //
 //	decompose -write DIR -rows N          writes rows.parquet and the networks
-//	decompose -forward NET -data FILE     reads the rows and runs the network, nothing else
+//	decompose -forward NET -data FILE [-copy OUT]    reads the rows and runs the network, nothing else,
+//	                                                 or writes as many columns as CSV besides
 //	decompose -pho PHO -dir DIR           compares, one line a case
 //	decompose -pho PHO -dir DIR -apply    compares pho apply: see benchmarks/apply.sh
 //	decompose -bound -dir DIR             what rows, products and bytes must cost here
@@ -18,6 +19,7 @@ func main() {
 	out := flag.String("write", "", "directory to write the data and the networks to")
 	network := flag.String("forward", "", "network to run")
 	file := flag.String("data", "", "its rows")
+	text := flag.String("copy", "", "CSV file to write, of as many numbers as contributions have")
 	dir := flag.String("dir", "", "directory that -write wrote")
 	pho := flag.String("pho", "", "the command to time")
 	workers := flag.Int("workers", 2, "goroutines, of both")
@@ -30,6 +32,8 @@ func main() {
 	switch {
 	case *out != "":
 		err = write(*out, *rows)
+	case *network != "" && *text != "":
+		err = copied(*network, *file, *text, *workers)
 	case *network != "":
 		_, err = forward(*network, *file, *workers, nil)
 	case *bounds:

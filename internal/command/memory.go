@@ -20,6 +20,10 @@ import (
 // program is what the command itself and its libraries hold.
 const program = 40 << 20
 
+// parsedText is about what a block of a CSV file takes with what is made of it; there are two
+// for each worker and one that is read.
+const parsedText = 1 << 20
+
 // fitMemory says how much memory the run will take at its largest and refuses it if that
 // is more than --max-memory. What is left of that decides how many of the network's
 // outputs and, after these, of the rows are kept.
@@ -62,7 +66,11 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 // the run holds.
 func (d *decomposeFlags) cachedBeforehand() int64 {
 	limit, err := parseSize(d.network.maxMemory)
-	if d.network.maxMemory == "" || err != nil { // fitMemory says so
+	if d.network.maxMemory == "" || err != nil { // parsedText is about what a block of a CSV file takes with what is made of it; there are two
+		// for each worker and one that is read.
+		const parsedText = 1 << 20
+
+		// fitMemory says so
 		return wiring.MaxCached
 	}
 	return min(wiring.MaxCached, limit/8)
@@ -100,7 +108,7 @@ func (d *decomposeFlags) memory(m decompose.Model, graph *onnx.Model, src *wirin
 		networks = int64(len(joined.Networks()))
 	}
 	need = memoryInFlags(need).Add("network", networks*workers*graph.Memory(), "fewer --workers").
-		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15)), "a smaller --batch-size").
+		Add("files being read", 3*int64(len(src.Schema()))*8*int64(max(int(d.data.batch), 1<<15))+(2*workers+1)*parsedText, "a smaller --batch-size").
 		Add("contributions being written", written, "fewer --workers, --contributions csv")
 	if d.interactions != "none" {
 		need = need.Add("pairs of columns", interaction.Memory(len(wiring.RowColumns(m, o)), len(m.Predictors()), heldChunks(workers, known, int64(chunk))), "--interactions none")

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ func (d *dataFlags) addFactors(f *pflag.FlagSet) {
 
 // options turns flags into options and reports wrong usage.
 func (d *dataFlags) options(s streams) (*files.Options, error) {
-	o := &files.Options{Factors: d.factors, BatchRows: int(d.batch), Stdin: s.in}
+	o := &files.Options{Factors: d.factors, BatchRows: int(d.batch), Stdin: s.in, Workers: runtime.GOMAXPROCS(0)}
 	if s.files != nil {
 		d.store, o.Store = s.files, s.files
 	}
