@@ -19,8 +19,10 @@ func (f *fusion) lookups(n *graph.Node) bool {
 			return false
 		}
 		g := f.into(v, "Gather")
-		table := g != nil && isLookup(g)
-		if parts = append(parts, table); !table {
+		if g != nil && !isLookup(g) {
+			g = nil
+		}
+		if parts = append(parts, g); g == nil {
 			inputs = append(inputs, v)
 			continue
 		}

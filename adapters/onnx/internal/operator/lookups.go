@@ -8,18 +8,28 @@ import (
 )
 
 // Lookups is what the engine resolves a Concat of rows side by side to when parts of it
-// are rows of tables, embeddings: for each part whether it is. Such a part has two inputs,
-// the table and its positions by row, another part has one.
-type Lookups []bool
+// are rows of tables, embeddings: for each part the Gather that it is, nil if it is none.
+// Such a part has two inputs, the table and its positions by row, another part has one.
+type Lookups []*graph.Node
+
+// Inside is what went wrong in a node that another one runs.
+type Inside struct {
+	Node *graph.Node
+	Err  error
+}
+
+func (e *Inside) Error() string { return fmt.Sprintf("%s: %v", e.Node, e.Err) }
+
+func (e *Inside) Unwrap() error { return e.Err }
 
 // compileLookups writes rows of tables where they belong, without a tensor of their own.
 func compileLookups[T kernel.Float](n *graph.Node, parts Lookups) Step[T] {
 	width := n.Outputs[0].Shape[1]
 	return func(x *Exec[T]) error {
 		out, from, in := x.Out[0].F, 0, x.In
-		for _, table := range parts {
+		for _, gather := range parts {
 			w := in[0].Shape[1]
-			if !table {
+			if gather == nil {
 				for r := range x.Rows {
 					copy(out[r*width+from:][:w], in[0].F[r*w:])
 				}
@@ -27,7 +37,7 @@ func compileLookups[T kernel.Float](n *graph.Node, parts Lookups) Step[T] {
 				continue
 			}
 			if err := lookUp(out[from:], width, in[0].F, w, in[1].I); err != nil {
-				return err
+				return &Inside{gather, err}
 			}
 			from, in = from+w, in[2:]
 		}
