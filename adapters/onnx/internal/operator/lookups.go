@@ -60,8 +60,8 @@ func lookUp[T kernel.Float](dst []T, stride int, table []T, w int, index []int64
 			*(*[4]T)(to) = *(*[4]T)(row)
 			to, row = to[4:], row[4:]
 		}
-		for i, v := range row {
-			to[i] = v
+		if len(row) > 0 {
+			copy(to, row)
 		}
 	}
 	return nil
