@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
@@ -41,6 +42,9 @@ func (a *arena[T]) Run(dst, inputs [][]float64) error {
 			continue
 		}
 		if err := a.steps[i](&a.execs[i]); err != nil {
+			if inside := (*operator.Inside)(nil); errors.As(err, &inside) {
+				n, err = inside.Node, inside.Err
+			}
 			return fmt.Errorf("onnx: %s: %w", n.String(), err)
 		}
 	}

@@ -102,6 +102,18 @@ func TestJoined(t *testing.T) {
 			b.AddNode("Sigmoid", graphtest.In("x"), "s")
 			b.AddNode("Mul", graphtest.In("s", "x"), "y")
 		}, []string{"Swish"}, 4},
+		{"embeddings side by side", func(b *onnxpb.Builder) {
+			b.AddNode("Abs", graphtest.In("x"), "a")
+			b.AddNode("Clip", graphtest.In("a", "", "two"), "c")
+			b.AddNode("Cast", graphtest.In("c"), "codes", onnxpb.Int("to", int64(onnxpb.TensorProto_INT64)))
+			b.AddIntegers("j0", onnxpb.TensorProto_INT64, []int{}, 0)
+			b.AddIntegers("j3", onnxpb.TensorProto_INT64, []int{}, 3)
+			b.AddNode("Gather", graphtest.In("codes", "j0"), "i0", onnxpb.Int("axis", 1))
+			b.AddNode("Gather", graphtest.In("codes", "j3"), "i3", onnxpb.Int("axis", 1))
+			b.AddNode("Gather", graphtest.In("w45", "i0"), "e0")
+			b.AddNode("Gather", graphtest.In("w53", "i3"), "e3")
+			b.AddNode("Concat", graphtest.In("e0", "x", "e3"), "y", onnxpb.Int("axis", 1))
+		}, []string{"Abs", "Clip", "Cast", "Gather", "Gather", "Concat"}, 12},
 		{"a gate of something else", func(b *onnxpb.Builder) {
 			b.AddNode("Tanh", graphtest.In("x"), "h")
 			b.AddNode("Sigmoid", graphtest.In("x"), "s")

@@ -128,6 +128,9 @@ func joinAxes(a, b int) (int, error) {
 }
 
 func compileConcat[T kernel.Float](n *graph.Node) Step[T] {
+	if l, ok := n.Resolved.(Lookups); ok {
+		return compileLookups[T](n, l)
+	}
 	at, rows, behind := n.Resolved.(int), n.Outputs[0].BatchAxis(), 0
 	if rows >= 0 {
 		_, behind = graph.AroundRows(n.Outputs[0].Shape[rows])

@@ -3,7 +3,6 @@ package operator
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
 	"github.com/pho-go/pho/internal/kernel"
@@ -55,49 +54,6 @@ func reduction[T kernel.Float](name string, versions []int, rule func(*graph.Nod
 				return nil
 			}
 		},
-	}
-}
-
-// summing is reduction by sums.
-func summing[T kernel.Float](name string, versions []int, rule func(*graph.Node) Rule, end func(s T, n int) T) Entry[T] {
-	e := reduction(name, versions, rule, 0, func(s, v T) T { return s + v }, end)
-	general := e.Compile
-	e.Compile = func(n *graph.Node) Step[T] {
-		set := n.Resolved.(*reduced).axes
-		first := slices.Index(set, true)
-		if !n.Inputs[0].Type.Floating() || first < 0 || slices.Contains(set[first:], false) {
-			return general(n)
-		}
-		return func(x *Exec[T]) error {
-			size := graph.Product(x.In[0].Shape[first:])
-			sumRuns(x.Out[0].F, x.In[0].F, size)
-			for i, s := range x.Out[0].F {
-				x.Out[0].F[i] = end(s, size)
-			}
-			return nil
-		}
-	}
-	return e
-}
-
-// sumRuns sums runs of n numbers, each in order, four side by side: a sum waits for itself.
-func sumRuns[T kernel.Float](dst, in []T, n int) {
-	for len(dst) >= 4 {
-		a, b, c, d := in[:n], in[n:2*n], in[2*n:3*n], in[3*n:4*n]
-		b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-		var sa, sb, sc, sd T
-		for i, x := range a {
-			sa, sb, sc, sd = sa+x, sb+b[i], sc+c[i], sd+d[i]
-		}
-		dst[0], dst[1], dst[2], dst[3] = sa, sb, sc, sd
-		dst, in = dst[4:], in[4*n:]
-	}
-	for k := range dst {
-		var s T
-		for _, x := range in[:n] {
-			s += x
-		}
-		dst[k], in = s, in[n:]
 	}
 }
 
