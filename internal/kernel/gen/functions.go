@@ -137,7 +137,7 @@ func (f *formula) tanh() value {
 	rest := f.low(f.fnma(r, dLow, f.fnma(r, d, one)))
 	twice := f.add(r, r)
 	large := f.sub(one, f.fma(twice, rest, twice))
-	return f.or(f.pick(f.less(a, f.number(1.0)), small, large), f.sign(x))
+	return f.or(f.pick(f.less(a, f.number(0.55)), small, large), f.sign(x))
 }
 
 // softplus is max(x, 0) + log(1+e), e = exp(-|x|), log(1+e) = e + e^2 p(e - 1/2).
@@ -206,7 +206,7 @@ func (f *formula) erf() value {
 	p = f.fma(t, rest, first)
 	pLow = f.low(f.fma(t, rest, f.sub(first, p)))
 	large := f.fnma(s, f.add(p, f.fma(p, e.y, pLow)), f.number(1))
-	return f.or(f.pick(f.less(a, f.number(1.0)), small, large), f.sign(x))
+	return f.or(f.pick(f.less(a, f.number(1)), small, large), f.sign(x))
 }
 
 // gelu is x - |x| P or -|x| P by the sign of x, P = P(Z > |x|). In float32 P is one of 16
@@ -268,13 +268,18 @@ func (f *formula) geluOf(x value) value {
 	dLow := f.sub(a, f.sub(d, one))
 	r := f.div(one, d)
 	rLow := f.mul(r, f.fnma(r, dLow, f.fnma(r, d, one)))
-	t := f.fma(f.number(2), f.div(a, f.add(a, f.number(4))), f.number(-1)) // (a - 4)/(a + 4)
+	d4 := f.add(a, f.number(4))
+	w := f.div(a, d4)
+	t := f.fma(f.number(2), w, f.number(-1)) // (a - 4)/(a + 4)
+	tLow := f.fnma(w, f.sub(a, f.sub(d4, f.number(4))), f.fnma(w, d4, a))
+	tLow = f.low(f.mul(tLow, f.mul(half, f.sub(w, one)))) // what w was rounded by, times 2
 
 	c := f.coefficients("gelu")
 	first := f.number(c[0])
 	rest := f.horner(c[1:], t)
 	p := f.fma(t, rest, first)
 	pLow := f.add(f.fma(t, rest, f.sub(first, p)), f.number(f.coefficients("geluRest")[0]))
+	pLow = f.fma(rest, tLow, pLow) // rest is close to the slope
 	q := f.mul(r, p)
 	qLow := f.fma(rLow, p, f.fma(r, pLow, f.low(f.fms(r, p, q))))
 
