@@ -431,8 +431,9 @@ tanh_loop:
 	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
 	WORD $0x4ee6d6c6 // fsub v6.2d, v22.2d, v6.2d
 	WORD $0x4ee7d6c7 // fsub v7.2d, v22.2d, v7.2d
-	WORD $0x6ee2e6c2 // fcmgt v2.2d, v22.2d, v2.2d
-	WORD $0x6ee3e6c3 // fcmgt v3.2d, v22.2d, v3.2d
+	FMOVQ 1280(R8), F31
+	WORD $0x6ee2e7e2 // fcmgt v2.2d, v31.2d, v2.2d
+	WORD $0x6ee3e7e3 // fcmgt v3.2d, v31.2d, v3.2d
 	VBSL V6.B16, V4.B16, V2.B16
 	VBSL V7.B16, V5.B16, V3.B16
 	FMOVQ 736(R8), F31
@@ -538,7 +539,7 @@ silu_loop:
 	WORD $0x4e6fce29 // fmla v9.2d, v17.2d, v15.2d
 	WORD $0x4ee8d606 // fsub v6.2d, v16.2d, v8.2d
 	WORD $0x4ee9d627 // fsub v7.2d, v17.2d, v9.2d
-	FMOVQ 1280(R8), F31
+	FMOVQ 1312(R8), F31
 	WORD $0x4ee0a80c // cmlt v12.2d, v0.2d, #0
 	VBSL V31.B16, V8.B16, V12.B16
 	WORD $0x4ee0a82d // cmlt v13.2d, v1.2d, #0
@@ -571,7 +572,7 @@ silu_loop:
 	FMOVQ 832(R8), F30
 	VBSL V26.B16, V30.B16, V2.B16
 	VBSL V26.B16, V30.B16, V3.B16
-	FMOVQ 1312(R8), F31
+	FMOVQ 1344(R8), F31
 	VBSL V31.B16, V2.B16, V20.B16
 	VBSL V31.B16, V3.B16, V21.B16
 	WORD $0x6e74dd14 // fmul v20.2d, v8.2d, v20.2d
@@ -677,12 +678,12 @@ softplus_loop:
 	WORD $0x4e6dcc67 // fmla v7.2d, v3.2d, v13.2d
 	WORD $0x4ee6d444 // fsub v4.2d, v2.2d, v6.2d
 	WORD $0x4ee7d465 // fsub v5.2d, v3.2d, v7.2d
-	FMOVQ 1312(R8), F30
+	FMOVQ 1344(R8), F30
 	WORD $0x6ee0e7ce // fcmgt v14.2d, v30.2d, v0.2d
 	VBSL V0.B16, V30.B16, V14.B16
 	WORD $0x6ee1e7cf // fcmgt v15.2d, v30.2d, v1.2d
 	VBSL V1.B16, V30.B16, V15.B16
-	FMOVQ 1344(R8), F30
+	FMOVQ 1376(R8), F30
 	WORD $0x4eeef7ce // fmin v14.2d, v30.2d, v14.2d
 	WORD $0x4eeff7cf // fmin v15.2d, v30.2d, v15.2d
 	WORD $0x6ee6e5ca // fcmgt v10.2d, v14.2d, v6.2d
@@ -699,96 +700,96 @@ softplus_loop:
 	WORD $0x4eebd5eb // fsub v11.2d, v15.2d, v11.2d
 	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
 	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
-	FMOVQ 1376(R8), F31
+	FMOVQ 1408(R8), F31
 	WORD $0x4effd4c8 // fsub v8.2d, v6.2d, v31.2d
 	WORD $0x4effd4e9 // fsub v9.2d, v7.2d, v31.2d
 	WORD $0x6e68dd10 // fmul v16.2d, v8.2d, v8.2d
 	WORD $0x6e69dd31 // fmul v17.2d, v9.2d, v9.2d
-	FMOVQ 1408(R8), F30
-	FMOVQ 1440(R8), F18
+	FMOVQ 1440(R8), F30
+	FMOVQ 1472(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70cfd2 // fmla v18.2d, v30.2d, v16.2d
 	WORD $0x4e71cfd3 // fmla v19.2d, v30.2d, v17.2d
-	FMOVQ 1472(R8), F20
+	FMOVQ 1504(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
 	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1504(R8), F18
+	FMOVQ 1536(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1536(R8), F20
+	FMOVQ 1568(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
 	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1568(R8), F18
+	FMOVQ 1600(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1600(R8), F20
+	FMOVQ 1632(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
 	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1632(R8), F18
+	FMOVQ 1664(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1664(R8), F20
+	FMOVQ 1696(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ce54 // fmla v20.2d, v18.2d, v16.2d
 	WORD $0x4e71ce75 // fmla v21.2d, v19.2d, v17.2d
-	FMOVQ 1696(R8), F18
+	FMOVQ 1728(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ce92 // fmla v18.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb3 // fmla v19.2d, v21.2d, v17.2d
-	FMOVQ 1728(R8), F30
-	FMOVQ 1760(R8), F20
+	FMOVQ 1760(R8), F30
+	FMOVQ 1792(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70cfd4 // fmla v20.2d, v30.2d, v16.2d
 	WORD $0x4e71cfd5 // fmla v21.2d, v30.2d, v17.2d
-	FMOVQ 1792(R8), F22
+	FMOVQ 1824(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 1824(R8), F20
+	FMOVQ 1856(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
 	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 1856(R8), F22
+	FMOVQ 1888(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 1888(R8), F20
+	FMOVQ 1920(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
 	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 1920(R8), F22
+	FMOVQ 1952(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 1952(R8), F20
+	FMOVQ 1984(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
 	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 1984(R8), F22
+	FMOVQ 2016(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
-	FMOVQ 2016(R8), F20
+	FMOVQ 2048(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e70ced4 // fmla v20.2d, v22.2d, v16.2d
 	WORD $0x4e71cef5 // fmla v21.2d, v23.2d, v17.2d
-	FMOVQ 2048(R8), F22
+	FMOVQ 2080(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e70ce96 // fmla v22.2d, v20.2d, v16.2d
 	WORD $0x4e71ceb7 // fmla v23.2d, v21.2d, v17.2d
 	WORD $0x4e68ce56 // fmla v22.2d, v18.2d, v8.2d
 	WORD $0x4e69ce77 // fmla v23.2d, v19.2d, v9.2d
-	FMOVQ 2080(R8), F18
+	FMOVQ 2112(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e76cd12 // fmla v18.2d, v8.2d, v22.2d
 	WORD $0x4e77cd33 // fmla v19.2d, v9.2d, v23.2d
-	FMOVQ 2080(R8), F30
+	FMOVQ 2112(R8), F30
 	WORD $0x4ef2d7d0 // fsub v16.2d, v30.2d, v18.2d
 	WORD $0x4ef3d7d1 // fsub v17.2d, v30.2d, v19.2d
 	WORD $0x4e76cd10 // fmla v16.2d, v8.2d, v22.2d
@@ -818,21 +819,21 @@ softplus_loop:
 elu:
 	ADD $40, R0, R1
 	VLD1R (R1), [V14.D2]
-	FMOVQ 1312(R8), F15
+	FMOVQ 1344(R8), F15
 	FMOVQ 640(R8), F16
-	FMOVQ 2112(R8), F17
-	FMOVQ 2144(R8), F18
-	FMOVQ 2176(R8), F19
-	FMOVQ 2208(R8), F20
-	FMOVQ 2240(R8), F21
-	FMOVQ 2272(R8), F22
-	FMOVQ 2304(R8), F23
-	FMOVQ 2336(R8), F24
-	FMOVQ 2368(R8), F25
-	FMOVQ 2400(R8), F26
-	FMOVQ 2432(R8), F27
-	FMOVQ 2464(R8), F28
-	FMOVQ 2496(R8), F29
+	FMOVQ 2144(R8), F17
+	FMOVQ 2176(R8), F18
+	FMOVQ 2208(R8), F19
+	FMOVQ 2240(R8), F20
+	FMOVQ 2272(R8), F21
+	FMOVQ 2304(R8), F22
+	FMOVQ 2336(R8), F23
+	FMOVQ 2368(R8), F24
+	FMOVQ 2400(R8), F25
+	FMOVQ 2432(R8), F26
+	FMOVQ 2464(R8), F27
+	FMOVQ 2496(R8), F28
+	FMOVQ 2528(R8), F29
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x6eefe402 // fcmgt v2.2d, v0.2d, v15.2d
@@ -881,11 +882,11 @@ elu_loop:
 	VMOV V29.B16, V9.B16
 	WORD $0x4e66cd88 // fmla v8.2d, v12.2d, v6.2d
 	WORD $0x4e67cda9 // fmla v9.2d, v13.2d, v7.2d
-	FMOVQ 2528(R8), F12
+	FMOVQ 2560(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e66cd0c // fmla v12.2d, v8.2d, v6.2d
 	WORD $0x4e67cd2d // fmla v13.2d, v9.2d, v7.2d
-	FMOVQ 1376(R8), F8
+	FMOVQ 1408(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e66cd88 // fmla v8.2d, v12.2d, v6.2d
 	WORD $0x4e67cda9 // fmla v9.2d, v13.2d, v7.2d
@@ -922,7 +923,7 @@ erf_loop:
 	FMOVQ 896(R8), F31
 	VAND V31.B16, V0.B16, V2.B16
 	VAND V31.B16, V1.B16, V3.B16
-	FMOVQ 2560(R8), F30
+	FMOVQ 2592(R8), F30
 	WORD $0x4ee2f7c2 // fmin v2.2d, v30.2d, v2.2d
 	WORD $0x4ee3f7c3 // fmin v3.2d, v30.2d, v3.2d
 	WORD $0x6e62dc44 // fmul v4.2d, v2.2d, v2.2d
@@ -994,62 +995,62 @@ erf_loop:
 	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
 	WORD $0x6e64dc90 // fmul v16.2d, v4.2d, v4.2d
 	WORD $0x6e65dcb1 // fmul v17.2d, v5.2d, v5.2d
-	FMOVQ 2592(R8), F30
-	FMOVQ 2624(R8), F12
+	FMOVQ 2624(R8), F30
+	FMOVQ 2656(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e70cfcc // fmla v12.2d, v30.2d, v16.2d
 	WORD $0x4e71cfcd // fmla v13.2d, v30.2d, v17.2d
-	FMOVQ 2656(R8), F6
+	FMOVQ 2688(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e70cd86 // fmla v6.2d, v12.2d, v16.2d
 	WORD $0x4e71cda7 // fmla v7.2d, v13.2d, v17.2d
-	FMOVQ 2688(R8), F12
+	FMOVQ 2720(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e70cccc // fmla v12.2d, v6.2d, v16.2d
 	WORD $0x4e71cced // fmla v13.2d, v7.2d, v17.2d
-	FMOVQ 2720(R8), F6
+	FMOVQ 2752(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e70cd86 // fmla v6.2d, v12.2d, v16.2d
 	WORD $0x4e71cda7 // fmla v7.2d, v13.2d, v17.2d
-	FMOVQ 2752(R8), F12
+	FMOVQ 2784(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e70cccc // fmla v12.2d, v6.2d, v16.2d
 	WORD $0x4e71cced // fmla v13.2d, v7.2d, v17.2d
-	FMOVQ 2784(R8), F30
-	FMOVQ 2816(R8), F6
+	FMOVQ 2816(R8), F30
+	FMOVQ 2848(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e70cfc6 // fmla v6.2d, v30.2d, v16.2d
 	WORD $0x4e71cfc7 // fmla v7.2d, v30.2d, v17.2d
-	FMOVQ 2848(R8), F18
+	FMOVQ 2880(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ccd2 // fmla v18.2d, v6.2d, v16.2d
 	WORD $0x4e71ccf3 // fmla v19.2d, v7.2d, v17.2d
-	FMOVQ 2880(R8), F6
+	FMOVQ 2912(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e70ce46 // fmla v6.2d, v18.2d, v16.2d
 	WORD $0x4e71ce67 // fmla v7.2d, v19.2d, v17.2d
-	FMOVQ 2912(R8), F18
+	FMOVQ 2944(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ccd2 // fmla v18.2d, v6.2d, v16.2d
 	WORD $0x4e71ccf3 // fmla v19.2d, v7.2d, v17.2d
-	FMOVQ 2944(R8), F6
+	FMOVQ 2976(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e70ce46 // fmla v6.2d, v18.2d, v16.2d
 	WORD $0x4e71ce67 // fmla v7.2d, v19.2d, v17.2d
-	FMOVQ 2976(R8), F18
+	FMOVQ 3008(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e70ccd2 // fmla v18.2d, v6.2d, v16.2d
 	WORD $0x4e71ccf3 // fmla v19.2d, v7.2d, v17.2d
 	WORD $0x4e64cd92 // fmla v18.2d, v12.2d, v4.2d
 	WORD $0x4e65cdb3 // fmla v19.2d, v13.2d, v5.2d
-	FMOVQ 3008(R8), F12
+	FMOVQ 3040(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e64ce4c // fmla v12.2d, v18.2d, v4.2d
 	WORD $0x4e65ce6d // fmla v13.2d, v19.2d, v5.2d
-	FMOVQ 3008(R8), F30
+	FMOVQ 3040(R8), F30
 	WORD $0x4eecd7d0 // fsub v16.2d, v30.2d, v12.2d
 	WORD $0x4eedd7d1 // fsub v17.2d, v30.2d, v13.2d
-	FMOVQ 3040(R8), F6
+	FMOVQ 3072(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e64cd86 // fmla v6.2d, v12.2d, v4.2d
 	WORD $0x4e65cda7 // fmla v7.2d, v13.2d, v5.2d
@@ -1063,73 +1064,73 @@ erf_loop:
 	VSHL $50, V11.D2, V11.D2
 	VADD V10.D2, V8.D2, V10.D2
 	VADD V11.D2, V9.D2, V11.D2
-	FMOVQ 3072(R8), F31
+	FMOVQ 3104(R8), F31
 	WORD $0x4effd448 // fsub v8.2d, v2.2d, v31.2d
 	WORD $0x4effd469 // fsub v9.2d, v3.2d, v31.2d
-	FMOVQ 3072(R8), F31
+	FMOVQ 3104(R8), F31
 	WORD $0x4e7fd446 // fadd v6.2d, v2.2d, v31.2d
 	WORD $0x4e7fd467 // fadd v7.2d, v3.2d, v31.2d
 	WORD $0x6e66fd06 // fdiv v6.2d, v8.2d, v6.2d
 	WORD $0x6e67fd27 // fdiv v7.2d, v9.2d, v7.2d
 	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
 	WORD $0x6e67dce9 // fmul v9.2d, v7.2d, v7.2d
-	FMOVQ 3104(R8), F30
-	FMOVQ 3136(R8), F12
+	FMOVQ 3136(R8), F30
+	FMOVQ 3168(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e68cfcc // fmla v12.2d, v30.2d, v8.2d
 	WORD $0x4e69cfcd // fmla v13.2d, v30.2d, v9.2d
-	FMOVQ 3168(R8), F20
+	FMOVQ 3200(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
-	FMOVQ 3200(R8), F12
+	FMOVQ 3232(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
 	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
-	FMOVQ 3232(R8), F20
+	FMOVQ 3264(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
-	FMOVQ 3264(R8), F12
+	FMOVQ 3296(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e68ce8c // fmla v12.2d, v20.2d, v8.2d
 	WORD $0x4e69cead // fmla v13.2d, v21.2d, v9.2d
-	FMOVQ 3296(R8), F20
+	FMOVQ 3328(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e68cd94 // fmla v20.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb5 // fmla v21.2d, v13.2d, v9.2d
-	FMOVQ 3328(R8), F30
-	FMOVQ 3360(R8), F12
+	FMOVQ 3360(R8), F30
+	FMOVQ 3392(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e68cfcc // fmla v12.2d, v30.2d, v8.2d
 	WORD $0x4e69cfcd // fmla v13.2d, v30.2d, v9.2d
-	FMOVQ 3392(R8), F22
+	FMOVQ 3424(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e68cd96 // fmla v22.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb7 // fmla v23.2d, v13.2d, v9.2d
-	FMOVQ 3424(R8), F12
+	FMOVQ 3456(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e68cecc // fmla v12.2d, v22.2d, v8.2d
 	WORD $0x4e69ceed // fmla v13.2d, v23.2d, v9.2d
-	FMOVQ 3456(R8), F22
+	FMOVQ 3488(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e68cd96 // fmla v22.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb7 // fmla v23.2d, v13.2d, v9.2d
-	FMOVQ 3488(R8), F12
+	FMOVQ 3520(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e68cecc // fmla v12.2d, v22.2d, v8.2d
 	WORD $0x4e69ceed // fmla v13.2d, v23.2d, v9.2d
-	FMOVQ 3520(R8), F22
+	FMOVQ 3552(R8), F22
 	VMOV V22.B16, V23.B16
 	WORD $0x4e68cd96 // fmla v22.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb7 // fmla v23.2d, v13.2d, v9.2d
 	WORD $0x4e66ce96 // fmla v22.2d, v20.2d, v6.2d
 	WORD $0x4e67ceb7 // fmla v23.2d, v21.2d, v7.2d
-	FMOVQ 3552(R8), F20
+	FMOVQ 3584(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e76ccd4 // fmla v20.2d, v6.2d, v22.2d
 	WORD $0x4e77ccf5 // fmla v21.2d, v7.2d, v23.2d
-	FMOVQ 3552(R8), F30
+	FMOVQ 3584(R8), F30
 	WORD $0x4ef4d7c8 // fsub v8.2d, v30.2d, v20.2d
 	WORD $0x4ef5d7c9 // fsub v9.2d, v30.2d, v21.2d
 	WORD $0x6e6ede8e // fmul v14.2d, v20.2d, v14.2d
@@ -1163,308 +1164,325 @@ gelu_loop:
 	FMOVQ 896(R8), F31
 	VAND V31.B16, V0.B16, V2.B16
 	VAND V31.B16, V1.B16, V3.B16
-	FMOVQ 3584(R8), F30
+	FMOVQ 3616(R8), F30
 	WORD $0x4ee2f7c2 // fmin v2.2d, v30.2d, v2.2d
 	WORD $0x4ee3f7c3 // fmin v3.2d, v30.2d, v3.2d
-	WORD $0x6e62dc44 // fmul v4.2d, v2.2d, v2.2d
-	WORD $0x6e63dc65 // fmul v5.2d, v3.2d, v3.2d
-	FMOVQ 3616(R8), F31
-	WORD $0x6e7fdc86 // fmul v6.2d, v4.2d, v31.2d
-	WORD $0x6e7fdca7 // fmul v7.2d, v5.2d, v31.2d
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
-	WORD $0x4e62cc44 // fmla v4.2d, v2.2d, v2.2d
-	WORD $0x4e63cc65 // fmla v5.2d, v3.2d, v3.2d
-	FMOVQ 3616(R8), F31
-	WORD $0x6e7fdc84 // fmul v4.2d, v4.2d, v31.2d
-	WORD $0x6e7fdca5 // fmul v5.2d, v5.2d, v31.2d
-	FMOVQ 160(R8), F31
-	FMOVQ 64(R8), F8
+	FMOVQ 608(R8), F31
+	WORD $0x4e7fd444 // fadd v4.2d, v2.2d, v31.2d
+	WORD $0x4e7fd465 // fadd v5.2d, v3.2d, v31.2d
+	WORD $0x6e64fc46 // fdiv v6.2d, v2.2d, v4.2d
+	WORD $0x6e65fc67 // fdiv v7.2d, v3.2d, v5.2d
+	FMOVQ 3648(R8), F30
+	FMOVQ 1312(R8), F8
 	VMOV V8.B16, V9.B16
-	WORD $0x4e7fccc8 // fmla v8.2d, v6.2d, v31.2d
-	WORD $0x4e7fcce9 // fmla v9.2d, v7.2d, v31.2d
-	FMOVQ 64(R8), F31
-	WORD $0x4effd50a // fsub v10.2d, v8.2d, v31.2d
-	WORD $0x4effd52b // fsub v11.2d, v9.2d, v31.2d
-	FMOVQ 224(R8), F31
-	VMOV V6.B16, V12.B16
-	VMOV V7.B16, V13.B16
-	WORD $0x4effcd4c // fmls v12.2d, v10.2d, v31.2d
-	WORD $0x4effcd6d // fmls v13.2d, v11.2d, v31.2d
-	FMOVQ 192(R8), F31
-	WORD $0x4effcd4c // fmls v12.2d, v10.2d, v31.2d
-	WORD $0x4effcd6d // fmls v13.2d, v11.2d, v31.2d
-	WORD $0x4e64d584 // fadd v4.2d, v12.2d, v4.2d
-	WORD $0x4e65d5a5 // fadd v5.2d, v13.2d, v5.2d
-	FMOVQ 512(R8), F30
-	VTBL V30.B16, [V8.B16], V12.B16
-	VSHL $3, V12.B16, V12.B16
-	VTBL V30.B16, [V9.B16], V13.B16
-	VSHL $3, V13.B16, V13.B16
-	FMOVQ 544(R8), F30
-	VAND V30.B16, V12.B16, V12.B16
-	VAND V30.B16, V13.B16, V13.B16
-	FMOVQ 576(R8), F30
-	VORR V30.B16, V12.B16, V12.B16
-	VORR V30.B16, V13.B16, V13.B16
-	WORD $0x6e64dc8a // fmul v10.2d, v4.2d, v4.2d
-	WORD $0x6e65dcab // fmul v11.2d, v5.2d, v5.2d
-	FMOVQ 256(R8), F30
-	FMOVQ 288(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e64cfce // fmla v14.2d, v30.2d, v4.2d
-	WORD $0x4e65cfcf // fmla v15.2d, v30.2d, v5.2d
-	FMOVQ 320(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e64cdd0 // fmla v16.2d, v14.2d, v4.2d
-	WORD $0x4e65cdf1 // fmla v17.2d, v15.2d, v5.2d
-	FMOVQ 352(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e64ce0e // fmla v14.2d, v16.2d, v4.2d
-	WORD $0x4e65ce2f // fmla v15.2d, v17.2d, v5.2d
-	FMOVQ 384(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e64cdd0 // fmla v16.2d, v14.2d, v4.2d
-	WORD $0x4e65cdf1 // fmla v17.2d, v15.2d, v5.2d
-	FMOVQ 416(R8), F14
-	VMOV V14.B16, V15.B16
-	WORD $0x4e64ce0e // fmla v14.2d, v16.2d, v4.2d
-	WORD $0x4e65ce2f // fmla v15.2d, v17.2d, v5.2d
-	FMOVQ 448(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e64cdd0 // fmla v16.2d, v14.2d, v4.2d
-	WORD $0x4e65cdf1 // fmla v17.2d, v15.2d, v5.2d
-	VTBL V12.B16, [V26.B16, V27.B16], V14.B16
-	VTBL V13.B16, [V26.B16, V27.B16], V15.B16
-	WORD $0x4e6ed48e // fadd v14.2d, v4.2d, v14.2d
-	WORD $0x4e6fd4af // fadd v15.2d, v5.2d, v15.2d
-	WORD $0x4e70cd4e // fmla v14.2d, v10.2d, v16.2d
-	WORD $0x4e71cd6f // fmla v15.2d, v11.2d, v17.2d
-	FMOVQ 704(R8), F31
-	WORD $0x6ee6e7f0 // fcmgt v16.2d, v31.2d, v6.2d
-	WORD $0x6ee7e7f1 // fcmgt v17.2d, v31.2d, v7.2d
-	FMOVQ 800(R8), F31
-	WORD $0x4e7fd50a // fadd v10.2d, v8.2d, v31.2d
-	WORD $0x4e7fd52b // fadd v11.2d, v9.2d, v31.2d
-	VBSL V8.B16, V10.B16, V16.B16
-	VBSL V9.B16, V11.B16, V17.B16
-	VTBL V12.B16, [V28.B16, V29.B16], V12.B16
-	VTBL V13.B16, [V28.B16, V29.B16], V13.B16
-	VSHL $50, V16.D2, V16.D2
-	VSHL $50, V17.D2, V17.D2
-	VADD V16.D2, V12.D2, V16.D2
-	VADD V17.D2, V13.D2, V17.D2
-	VMOV V16.B16, V12.B16
-	VMOV V17.B16, V13.B16
-	WORD $0x4e6ece0c // fmla v12.2d, v16.2d, v14.2d
-	WORD $0x4e6fce2d // fmla v13.2d, v17.2d, v15.2d
-	WORD $0x4eecd60c // fsub v12.2d, v16.2d, v12.2d
-	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
-	FMOVQ 672(R8), F31
-	WORD $0x4e7fd448 // fadd v8.2d, v2.2d, v31.2d
-	WORD $0x4e7fd469 // fadd v9.2d, v3.2d, v31.2d
-	FMOVQ 672(R8), F31
-	WORD $0x4effd50a // fsub v10.2d, v8.2d, v31.2d
-	WORD $0x4effd52b // fsub v11.2d, v9.2d, v31.2d
+	WORD $0x4e66cfc8 // fmla v8.2d, v30.2d, v6.2d
+	WORD $0x4e67cfc9 // fmla v9.2d, v30.2d, v7.2d
+	FMOVQ 608(R8), F31
+	WORD $0x4effd48a // fsub v10.2d, v4.2d, v31.2d
+	WORD $0x4effd4ab // fsub v11.2d, v5.2d, v31.2d
 	WORD $0x4eead44a // fsub v10.2d, v2.2d, v10.2d
 	WORD $0x4eebd46b // fsub v11.2d, v3.2d, v11.2d
-	FMOVQ 672(R8), F30
-	WORD $0x6e68ffc4 // fdiv v4.2d, v30.2d, v8.2d
-	WORD $0x6e69ffc5 // fdiv v5.2d, v30.2d, v9.2d
-	FMOVQ 672(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4ee8cc92 // fmls v18.2d, v4.2d, v8.2d
-	WORD $0x4ee9ccb3 // fmls v19.2d, v5.2d, v9.2d
-	WORD $0x4eeacc92 // fmls v18.2d, v4.2d, v10.2d
-	WORD $0x4eebccb3 // fmls v19.2d, v5.2d, v11.2d
-	WORD $0x6e72dc92 // fmul v18.2d, v4.2d, v18.2d
-	WORD $0x6e73dcb3 // fmul v19.2d, v5.2d, v19.2d
-	FMOVQ 608(R8), F31
-	WORD $0x4e7fd44a // fadd v10.2d, v2.2d, v31.2d
-	WORD $0x4e7fd46b // fadd v11.2d, v3.2d, v31.2d
-	WORD $0x6e6afc4a // fdiv v10.2d, v2.2d, v10.2d
-	WORD $0x6e6bfc6b // fdiv v11.2d, v3.2d, v11.2d
-	FMOVQ 3648(R8), F30
-	FMOVQ 1280(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e6acfc8 // fmla v8.2d, v30.2d, v10.2d
-	WORD $0x4e6bcfc9 // fmla v9.2d, v30.2d, v11.2d
+	VMOV V2.B16, V12.B16
+	VMOV V3.B16, V13.B16
+	WORD $0x4ee4cccc // fmls v12.2d, v6.2d, v4.2d
+	WORD $0x4ee5cced // fmls v13.2d, v7.2d, v5.2d
+	WORD $0x4eeacccc // fmls v12.2d, v6.2d, v10.2d
+	WORD $0x4eebcced // fmls v13.2d, v7.2d, v11.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4effd4c6 // fsub v6.2d, v6.2d, v31.2d
+	WORD $0x4effd4e7 // fsub v7.2d, v7.2d, v31.2d
+	FMOVQ 3680(R8), F30
+	WORD $0x6e66dfc6 // fmul v6.2d, v30.2d, v6.2d
+	WORD $0x6e67dfc7 // fmul v7.2d, v30.2d, v7.2d
 	WORD $0x6e68dd0a // fmul v10.2d, v8.2d, v8.2d
 	WORD $0x6e69dd2b // fmul v11.2d, v9.2d, v9.2d
-	FMOVQ 3680(R8), F30
-	FMOVQ 3712(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acfd4 // fmla v20.2d, v30.2d, v10.2d
-	WORD $0x4e6bcfd5 // fmla v21.2d, v30.2d, v11.2d
-	FMOVQ 3744(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e6ace96 // fmla v22.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb7 // fmla v23.2d, v21.2d, v11.2d
-	FMOVQ 3776(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6aced4 // fmla v20.2d, v22.2d, v10.2d
-	WORD $0x4e6bcef5 // fmla v21.2d, v23.2d, v11.2d
-	FMOVQ 3808(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e6ace96 // fmla v22.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb7 // fmla v23.2d, v21.2d, v11.2d
-	FMOVQ 3840(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6aced4 // fmla v20.2d, v22.2d, v10.2d
-	WORD $0x4e6bcef5 // fmla v21.2d, v23.2d, v11.2d
-	FMOVQ 3872(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e6ace96 // fmla v22.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb7 // fmla v23.2d, v21.2d, v11.2d
-	FMOVQ 3904(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6aced4 // fmla v20.2d, v22.2d, v10.2d
-	WORD $0x4e6bcef5 // fmla v21.2d, v23.2d, v11.2d
-	FMOVQ 3936(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e6ace96 // fmla v22.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb7 // fmla v23.2d, v21.2d, v11.2d
-	FMOVQ 3968(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6aced4 // fmla v20.2d, v22.2d, v10.2d
-	WORD $0x4e6bcef5 // fmla v21.2d, v23.2d, v11.2d
-	FMOVQ 4000(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e6ace96 // fmla v22.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb7 // fmla v23.2d, v21.2d, v11.2d
-	FMOVQ 4032(R8), F30
-	FMOVQ 4064(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acfd4 // fmla v20.2d, v30.2d, v10.2d
-	WORD $0x4e6bcfd5 // fmla v21.2d, v30.2d, v11.2d
-	FMOVQ 4096(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e6ace98 // fmla v24.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb9 // fmla v25.2d, v21.2d, v11.2d
-	FMOVQ 4128(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x4e6bcf35 // fmla v21.2d, v25.2d, v11.2d
-	FMOVQ 4160(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e6ace98 // fmla v24.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb9 // fmla v25.2d, v21.2d, v11.2d
-	FMOVQ 4192(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x4e6bcf35 // fmla v21.2d, v25.2d, v11.2d
-	FMOVQ 4224(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e6ace98 // fmla v24.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb9 // fmla v25.2d, v21.2d, v11.2d
-	FMOVQ 4256(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x4e6bcf35 // fmla v21.2d, v25.2d, v11.2d
-	FMOVQ 4288(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e6ace98 // fmla v24.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb9 // fmla v25.2d, v21.2d, v11.2d
-	FMOVQ 4320(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x4e6bcf35 // fmla v21.2d, v25.2d, v11.2d
-	FMOVQ 4352(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e6ace98 // fmla v24.2d, v20.2d, v10.2d
-	WORD $0x4e6bceb9 // fmla v25.2d, v21.2d, v11.2d
-	FMOVQ 4384(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e6acf14 // fmla v20.2d, v24.2d, v10.2d
-	WORD $0x4e6bcf35 // fmla v21.2d, v25.2d, v11.2d
-	WORD $0x4e68ced4 // fmla v20.2d, v22.2d, v8.2d
-	WORD $0x4e69cef5 // fmla v21.2d, v23.2d, v9.2d
-	FMOVQ 4416(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4e74cd16 // fmla v22.2d, v8.2d, v20.2d
-	WORD $0x4e75cd37 // fmla v23.2d, v9.2d, v21.2d
-	FMOVQ 4416(R8), F30
-	WORD $0x4ef6d7ca // fsub v10.2d, v30.2d, v22.2d
-	WORD $0x4ef7d7cb // fsub v11.2d, v30.2d, v23.2d
-	WORD $0x4e74cd0a // fmla v10.2d, v8.2d, v20.2d
-	WORD $0x4e75cd2b // fmla v11.2d, v9.2d, v21.2d
-	FMOVQ 4448(R8), F31
+	FMOVQ 3712(R8), F30
+	FMOVQ 3744(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6acfc4 // fmla v4.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfc5 // fmla v5.2d, v30.2d, v11.2d
+	FMOVQ 3776(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6acc8e // fmla v14.2d, v4.2d, v10.2d
+	WORD $0x4e6bccaf // fmla v15.2d, v5.2d, v11.2d
+	FMOVQ 3808(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6acdc4 // fmla v4.2d, v14.2d, v10.2d
+	WORD $0x4e6bcde5 // fmla v5.2d, v15.2d, v11.2d
+	FMOVQ 3840(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6acc8e // fmla v14.2d, v4.2d, v10.2d
+	WORD $0x4e6bccaf // fmla v15.2d, v5.2d, v11.2d
+	FMOVQ 3872(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6acdc4 // fmla v4.2d, v14.2d, v10.2d
+	WORD $0x4e6bcde5 // fmla v5.2d, v15.2d, v11.2d
+	FMOVQ 3904(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6acc8e // fmla v14.2d, v4.2d, v10.2d
+	WORD $0x4e6bccaf // fmla v15.2d, v5.2d, v11.2d
+	FMOVQ 3936(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6acdc4 // fmla v4.2d, v14.2d, v10.2d
+	WORD $0x4e6bcde5 // fmla v5.2d, v15.2d, v11.2d
+	FMOVQ 3968(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6acc8e // fmla v14.2d, v4.2d, v10.2d
+	WORD $0x4e6bccaf // fmla v15.2d, v5.2d, v11.2d
+	FMOVQ 4000(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6acdc4 // fmla v4.2d, v14.2d, v10.2d
+	WORD $0x4e6bcde5 // fmla v5.2d, v15.2d, v11.2d
+	FMOVQ 4032(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e6acc8e // fmla v14.2d, v4.2d, v10.2d
+	WORD $0x4e6bccaf // fmla v15.2d, v5.2d, v11.2d
+	FMOVQ 4064(R8), F30
+	FMOVQ 4096(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6acfc4 // fmla v4.2d, v30.2d, v10.2d
+	WORD $0x4e6bcfc5 // fmla v5.2d, v30.2d, v11.2d
+	FMOVQ 4128(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acc90 // fmla v16.2d, v4.2d, v10.2d
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	FMOVQ 4160(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6ace04 // fmla v4.2d, v16.2d, v10.2d
+	WORD $0x4e6bce25 // fmla v5.2d, v17.2d, v11.2d
+	FMOVQ 4192(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acc90 // fmla v16.2d, v4.2d, v10.2d
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	FMOVQ 4224(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6ace04 // fmla v4.2d, v16.2d, v10.2d
+	WORD $0x4e6bce25 // fmla v5.2d, v17.2d, v11.2d
+	FMOVQ 4256(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acc90 // fmla v16.2d, v4.2d, v10.2d
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	FMOVQ 4288(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6ace04 // fmla v4.2d, v16.2d, v10.2d
+	WORD $0x4e6bce25 // fmla v5.2d, v17.2d, v11.2d
+	FMOVQ 4320(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acc90 // fmla v16.2d, v4.2d, v10.2d
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	FMOVQ 4352(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6ace04 // fmla v4.2d, v16.2d, v10.2d
+	WORD $0x4e6bce25 // fmla v5.2d, v17.2d, v11.2d
+	FMOVQ 4384(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e6acc90 // fmla v16.2d, v4.2d, v10.2d
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	FMOVQ 4416(R8), F4
+	VMOV V4.B16, V5.B16
+	WORD $0x4e6ace04 // fmla v4.2d, v16.2d, v10.2d
+	WORD $0x4e6bce25 // fmla v5.2d, v17.2d, v11.2d
+	WORD $0x4e68cdc4 // fmla v4.2d, v14.2d, v8.2d
+	WORD $0x4e69cde5 // fmla v5.2d, v15.2d, v9.2d
+	FMOVQ 4448(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e64cd0e // fmla v14.2d, v8.2d, v4.2d
+	WORD $0x4e65cd2f // fmla v15.2d, v9.2d, v5.2d
+	FMOVQ 4448(R8), F30
+	WORD $0x4eeed7ca // fsub v10.2d, v30.2d, v14.2d
+	WORD $0x4eefd7cb // fsub v11.2d, v30.2d, v15.2d
+	WORD $0x4e64cd0a // fmla v10.2d, v8.2d, v4.2d
+	WORD $0x4e65cd2b // fmla v11.2d, v9.2d, v5.2d
+	FMOVQ 4480(R8), F31
 	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
 	WORD $0x4e7fd56b // fadd v11.2d, v11.2d, v31.2d
-	WORD $0x6e76dc94 // fmul v20.2d, v4.2d, v22.2d
-	WORD $0x6e77dcb5 // fmul v21.2d, v5.2d, v23.2d
-	WORD $0x6e6adc8a // fmul v10.2d, v4.2d, v10.2d
-	WORD $0x6e6bdcab // fmul v11.2d, v5.2d, v11.2d
-	WORD $0x4e76ce4a // fmla v10.2d, v18.2d, v22.2d
-	WORD $0x4e77ce6b // fmla v11.2d, v19.2d, v23.2d
-	WORD $0x6e70de96 // fmul v22.2d, v20.2d, v16.2d
-	WORD $0x6e71deb7 // fmul v23.2d, v21.2d, v17.2d
-	WORD $0x4e6ece8a // fmla v10.2d, v20.2d, v14.2d
-	WORD $0x4e6fceab // fmla v11.2d, v21.2d, v15.2d
-	VMOV V22.B16, V14.B16
-	VMOV V23.B16, V15.B16
+	FMOVQ 672(R8), F31
+	WORD $0x4e7fd444 // fadd v4.2d, v2.2d, v31.2d
+	WORD $0x4e7fd465 // fadd v5.2d, v3.2d, v31.2d
+	FMOVQ 672(R8), F31
+	WORD $0x4effd488 // fsub v8.2d, v4.2d, v31.2d
+	WORD $0x4effd4a9 // fsub v9.2d, v5.2d, v31.2d
+	WORD $0x4ee8d448 // fsub v8.2d, v2.2d, v8.2d
+	WORD $0x4ee9d469 // fsub v9.2d, v3.2d, v9.2d
+	FMOVQ 672(R8), F30
+	WORD $0x6e64ffd0 // fdiv v16.2d, v30.2d, v4.2d
+	WORD $0x6e65ffd1 // fdiv v17.2d, v30.2d, v5.2d
+	FMOVQ 672(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4ee4ce12 // fmls v18.2d, v16.2d, v4.2d
+	WORD $0x4ee5ce33 // fmls v19.2d, v17.2d, v5.2d
+	WORD $0x4ee8ce12 // fmls v18.2d, v16.2d, v8.2d
+	WORD $0x4ee9ce33 // fmls v19.2d, v17.2d, v9.2d
+	WORD $0x6e72de12 // fmul v18.2d, v16.2d, v18.2d
+	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
+	WORD $0x6e6ede08 // fmul v8.2d, v16.2d, v14.2d
+	WORD $0x6e6fde29 // fmul v9.2d, v17.2d, v15.2d
+	WORD $0x6e6ade0a // fmul v10.2d, v16.2d, v10.2d
+	WORD $0x6e6bde2b // fmul v11.2d, v17.2d, v11.2d
+	WORD $0x4e6ece4a // fmla v10.2d, v18.2d, v14.2d
+	WORD $0x4e6fce6b // fmla v11.2d, v19.2d, v15.2d
+	WORD $0x6e62dc4e // fmul v14.2d, v2.2d, v2.2d
+	WORD $0x6e63dc6f // fmul v15.2d, v3.2d, v3.2d
+	FMOVQ 3680(R8), F31
+	WORD $0x6e7fddd2 // fmul v18.2d, v14.2d, v31.2d
+	WORD $0x6e7fddf3 // fmul v19.2d, v15.2d, v31.2d
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	WORD $0x4e70ce8e // fmla v14.2d, v20.2d, v16.2d
-	WORD $0x4e71ceaf // fmla v15.2d, v21.2d, v17.2d
-	WORD $0x4e6ace0e // fmla v14.2d, v16.2d, v10.2d
-	WORD $0x4e6bce2f // fmla v15.2d, v17.2d, v11.2d
-	WORD $0x4e6ed6ca // fadd v10.2d, v22.2d, v14.2d
-	WORD $0x4e6fd6eb // fadd v11.2d, v23.2d, v15.2d
-	WORD $0x4ef6d556 // fsub v22.2d, v10.2d, v22.2d
-	WORD $0x4ef7d577 // fsub v23.2d, v11.2d, v23.2d
-	WORD $0x4ef6d5d6 // fsub v22.2d, v14.2d, v22.2d
-	WORD $0x4ef7d5f7 // fsub v23.2d, v15.2d, v23.2d
-	FMOVQ 1312(R8), F30
-	FMOVQ 1280(R8), F31
-	WORD $0x4ee0a80e // cmlt v14.2d, v0.2d, #0
-	VBSL V31.B16, V30.B16, V14.B16
-	WORD $0x4ee0a82f // cmlt v15.2d, v1.2d, #0
-	VBSL V31.B16, V30.B16, V15.B16
-	WORD $0x4e6ed550 // fadd v16.2d, v10.2d, v14.2d
-	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
-	WORD $0x4eeed60e // fsub v14.2d, v16.2d, v14.2d
-	WORD $0x4eefd62f // fsub v15.2d, v17.2d, v15.2d
-	WORD $0x4eeed54e // fsub v14.2d, v10.2d, v14.2d
-	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4e62cc4e // fmla v14.2d, v2.2d, v2.2d
+	WORD $0x4e63cc6f // fmla v15.2d, v3.2d, v3.2d
+	FMOVQ 3680(R8), F31
+	WORD $0x6e7fddce // fmul v14.2d, v14.2d, v31.2d
+	WORD $0x6e7fddef // fmul v15.2d, v15.2d, v31.2d
+	FMOVQ 160(R8), F31
+	FMOVQ 64(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e7fce50 // fmla v16.2d, v18.2d, v31.2d
+	WORD $0x4e7fce71 // fmla v17.2d, v19.2d, v31.2d
+	FMOVQ 64(R8), F31
+	WORD $0x4effd604 // fsub v4.2d, v16.2d, v31.2d
+	WORD $0x4effd625 // fsub v5.2d, v17.2d, v31.2d
+	FMOVQ 224(R8), F31
+	VMOV V18.B16, V20.B16
+	VMOV V19.B16, V21.B16
+	WORD $0x4effcc94 // fmls v20.2d, v4.2d, v31.2d
+	WORD $0x4effccb5 // fmls v21.2d, v5.2d, v31.2d
+	FMOVQ 192(R8), F31
+	WORD $0x4effcc94 // fmls v20.2d, v4.2d, v31.2d
+	WORD $0x4effccb5 // fmls v21.2d, v5.2d, v31.2d
+	WORD $0x4e6ed68e // fadd v14.2d, v20.2d, v14.2d
+	WORD $0x4e6fd6af // fadd v15.2d, v21.2d, v15.2d
+	FMOVQ 512(R8), F30
+	VTBL V30.B16, [V16.B16], V20.B16
+	VSHL $3, V20.B16, V20.B16
+	VTBL V30.B16, [V17.B16], V21.B16
+	VSHL $3, V21.B16, V21.B16
+	FMOVQ 544(R8), F30
+	VAND V30.B16, V20.B16, V20.B16
+	VAND V30.B16, V21.B16, V21.B16
+	FMOVQ 576(R8), F30
+	VORR V30.B16, V20.B16, V20.B16
+	VORR V30.B16, V21.B16, V21.B16
+	WORD $0x6e6eddc4 // fmul v4.2d, v14.2d, v14.2d
+	WORD $0x6e6fdde5 // fmul v5.2d, v15.2d, v15.2d
+	FMOVQ 256(R8), F30
+	FMOVQ 288(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e6ecfd6 // fmla v22.2d, v30.2d, v14.2d
+	WORD $0x4e6fcfd7 // fmla v23.2d, v30.2d, v15.2d
+	FMOVQ 320(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e6eced8 // fmla v24.2d, v22.2d, v14.2d
+	WORD $0x4e6fcef9 // fmla v25.2d, v23.2d, v15.2d
+	FMOVQ 352(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e6ecf16 // fmla v22.2d, v24.2d, v14.2d
+	WORD $0x4e6fcf37 // fmla v23.2d, v25.2d, v15.2d
+	FMOVQ 384(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e6eced8 // fmla v24.2d, v22.2d, v14.2d
+	WORD $0x4e6fcef9 // fmla v25.2d, v23.2d, v15.2d
+	FMOVQ 416(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e6ecf16 // fmla v22.2d, v24.2d, v14.2d
+	WORD $0x4e6fcf37 // fmla v23.2d, v25.2d, v15.2d
+	FMOVQ 448(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e6eced8 // fmla v24.2d, v22.2d, v14.2d
+	WORD $0x4e6fcef9 // fmla v25.2d, v23.2d, v15.2d
+	VTBL V20.B16, [V26.B16, V27.B16], V22.B16
+	VTBL V21.B16, [V26.B16, V27.B16], V23.B16
 	WORD $0x4e76d5d6 // fadd v22.2d, v14.2d, v22.2d
 	WORD $0x4e77d5f7 // fadd v23.2d, v15.2d, v23.2d
+	WORD $0x4e78cc96 // fmla v22.2d, v4.2d, v24.2d
+	WORD $0x4e79ccb7 // fmla v23.2d, v5.2d, v25.2d
+	FMOVQ 704(R8), F31
+	WORD $0x6ef2e7f8 // fcmgt v24.2d, v31.2d, v18.2d
+	WORD $0x6ef3e7f9 // fcmgt v25.2d, v31.2d, v19.2d
+	FMOVQ 800(R8), F31
+	WORD $0x4e7fd604 // fadd v4.2d, v16.2d, v31.2d
+	WORD $0x4e7fd625 // fadd v5.2d, v17.2d, v31.2d
+	VBSL V16.B16, V4.B16, V24.B16
+	VBSL V17.B16, V5.B16, V25.B16
+	VTBL V20.B16, [V28.B16, V29.B16], V20.B16
+	VTBL V21.B16, [V28.B16, V29.B16], V21.B16
+	VSHL $50, V24.D2, V24.D2
+	VSHL $50, V25.D2, V25.D2
+	VADD V24.D2, V20.D2, V24.D2
+	VADD V25.D2, V21.D2, V25.D2
+	VMOV V24.B16, V20.B16
+	VMOV V25.B16, V21.B16
+	WORD $0x4e76cf14 // fmla v20.2d, v24.2d, v22.2d
+	WORD $0x4e77cf35 // fmla v21.2d, v25.2d, v23.2d
+	WORD $0x4ef4d714 // fsub v20.2d, v24.2d, v20.2d
+	WORD $0x4ef5d735 // fsub v21.2d, v25.2d, v21.2d
+	WORD $0x6e78dd10 // fmul v16.2d, v8.2d, v24.2d
+	WORD $0x6e79dd31 // fmul v17.2d, v9.2d, v25.2d
+	WORD $0x4e76cd0a // fmla v10.2d, v8.2d, v22.2d
+	WORD $0x4e77cd2b // fmla v11.2d, v9.2d, v23.2d
+	VMOV V16.B16, V22.B16
+	VMOV V17.B16, V23.B16
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	WORD $0x4e78cd16 // fmla v22.2d, v8.2d, v24.2d
+	WORD $0x4e79cd37 // fmla v23.2d, v9.2d, v25.2d
+	WORD $0x4e6acf16 // fmla v22.2d, v24.2d, v10.2d
+	WORD $0x4e6bcf37 // fmla v23.2d, v25.2d, v11.2d
+	WORD $0x4e76d60a // fadd v10.2d, v16.2d, v22.2d
+	WORD $0x4e77d62b // fadd v11.2d, v17.2d, v23.2d
+	WORD $0x4ef0d550 // fsub v16.2d, v10.2d, v16.2d
+	WORD $0x4ef1d571 // fsub v17.2d, v11.2d, v17.2d
+	WORD $0x4ef0d6d0 // fsub v16.2d, v22.2d, v16.2d
+	WORD $0x4ef1d6f1 // fsub v17.2d, v23.2d, v17.2d
+	FMOVQ 1344(R8), F30
+	FMOVQ 1312(R8), F31
+	WORD $0x4ee0a816 // cmlt v22.2d, v0.2d, #0
+	VBSL V31.B16, V30.B16, V22.B16
+	WORD $0x4ee0a837 // cmlt v23.2d, v1.2d, #0
+	VBSL V31.B16, V30.B16, V23.B16
+	WORD $0x4e76d558 // fadd v24.2d, v10.2d, v22.2d
+	WORD $0x4e77d579 // fadd v25.2d, v11.2d, v23.2d
+	WORD $0x4ef6d716 // fsub v22.2d, v24.2d, v22.2d
+	WORD $0x4ef7d737 // fsub v23.2d, v25.2d, v23.2d
+	WORD $0x4ef6d556 // fsub v22.2d, v10.2d, v22.2d
+	WORD $0x4ef7d577 // fsub v23.2d, v11.2d, v23.2d
+	WORD $0x4e70d6d0 // fadd v16.2d, v22.2d, v16.2d
+	WORD $0x4e71d6f1 // fadd v17.2d, v23.2d, v17.2d
 	FMOVQ 896(R8), F31
-	VAND V31.B16, V6.B16, V6.B16
-	VAND V31.B16, V7.B16, V7.B16
+	VAND V31.B16, V18.B16, V18.B16
+	VAND V31.B16, V19.B16, V19.B16
 	FMOVQ 736(R8), F31
-	VAND V31.B16, V0.B16, V14.B16
-	VAND V31.B16, V1.B16, V15.B16
-	VORR V14.B16, V6.B16, V6.B16
-	VORR V15.B16, V7.B16, V7.B16
+	VAND V31.B16, V0.B16, V22.B16
+	VAND V31.B16, V1.B16, V23.B16
+	VORR V22.B16, V18.B16, V18.B16
+	VORR V23.B16, V19.B16, V19.B16
 	FMOVQ 736(R8), F31
 	VORR V31.B16, V2.B16, V2.B16
 	VORR V31.B16, V3.B16, V3.B16
 	FMOVQ 736(R8), F31
 	VORR V31.B16, V0.B16, V0.B16
 	VORR V31.B16, V1.B16, V1.B16
-	WORD $0x6e76dc56 // fmul v22.2d, v2.2d, v22.2d
-	WORD $0x6e77dc77 // fmul v23.2d, v3.2d, v23.2d
-	WORD $0x4e70cc16 // fmla v22.2d, v0.2d, v16.2d
-	WORD $0x4e71cc37 // fmla v23.2d, v1.2d, v17.2d
+	WORD $0x6e70dc50 // fmul v16.2d, v2.2d, v16.2d
+	WORD $0x6e71dc71 // fmul v17.2d, v3.2d, v17.2d
+	WORD $0x4e78cc10 // fmla v16.2d, v0.2d, v24.2d
+	WORD $0x4e79cc31 // fmla v17.2d, v1.2d, v25.2d
 	FMOVQ 768(R8), F30
-	WORD $0x6efee4d0 // fcmgt v16.2d, v6.2d, v30.2d
-	WORD $0x6efee4f1 // fcmgt v17.2d, v7.2d, v30.2d
+	WORD $0x6efee658 // fcmgt v24.2d, v18.2d, v30.2d
+	WORD $0x6efee679 // fcmgt v25.2d, v19.2d, v30.2d
 	FMOVQ 704(R8), F31
-	WORD $0x6ee6e7e6 // fcmgt v6.2d, v31.2d, v6.2d
-	WORD $0x6ee7e7e7 // fcmgt v7.2d, v31.2d, v7.2d
+	WORD $0x6ef2e7f2 // fcmgt v18.2d, v31.2d, v18.2d
+	WORD $0x6ef3e7f3 // fcmgt v19.2d, v31.2d, v19.2d
 	FMOVQ 832(R8), F30
 	FMOVQ 672(R8), F31
-	VBSL V31.B16, V30.B16, V6.B16
-	VBSL V31.B16, V30.B16, V7.B16
-	FMOVQ 1312(R8), F31
-	VBSL V31.B16, V6.B16, V16.B16
-	VBSL V31.B16, V7.B16, V17.B16
-	WORD $0x6e70ded0 // fmul v16.2d, v22.2d, v16.2d
-	WORD $0x6e71def1 // fmul v17.2d, v23.2d, v17.2d
-	VORR V14.B16, V16.B16, V14.B16
-	VORR V15.B16, V17.B16, V15.B16
-	FSTPQ.P (F14, F15), 32(R4)
+	VBSL V31.B16, V30.B16, V18.B16
+	VBSL V31.B16, V30.B16, V19.B16
+	FMOVQ 1344(R8), F31
+	VBSL V31.B16, V18.B16, V24.B16
+	VBSL V31.B16, V19.B16, V25.B16
+	WORD $0x6e78de18 // fmul v24.2d, v16.2d, v24.2d
+	WORD $0x6e79de39 // fmul v25.2d, v17.2d, v25.2d
+	VORR V22.B16, V24.B16, V22.B16
+	VORR V23.B16, V25.B16, V23.B16
+	FSTPQ.P (F22, F23), 32(R4)
 	SUB $4, R3
 	CBNZ R3, gelu_loop
 	RET
@@ -1474,13 +1492,13 @@ geluTanh:
 	FMOVQ 32(R8), F26
 	FMOVQ 48(R8), F27
 	FMOVQ 672(R8), F28
-	FMOVQ 4480(R8), F29
+	FMOVQ 4512(R8), F29
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	FMOVQ 736(R8), F31
 	VORR V31.B16, V0.B16, V2.B16
 	VORR V31.B16, V1.B16, V3.B16
-	FMOVQ 4512(R8), F30
+	FMOVQ 4544(R8), F30
 	WORD $0x4e62f7c4 // fmax v4.2d, v30.2d, v2.2d
 	WORD $0x4e63f7c5 // fmax v5.2d, v30.2d, v3.2d
 	WORD $0x6e64dc86 // fmul v6.2d, v4.2d, v4.2d
@@ -1499,15 +1517,15 @@ geluTanh_loop:
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
 	WORD $0x4e66cfac // fmla v12.2d, v29.2d, v6.2d
 	WORD $0x4e67cfad // fmla v13.2d, v29.2d, v7.2d
-	FMOVQ 4544(R8), F30
+	FMOVQ 4576(R8), F30
 	WORD $0x4e66cfcc // fmla v12.2d, v30.2d, v6.2d
 	WORD $0x4e67cfcd // fmla v13.2d, v30.2d, v7.2d
 	WORD $0x4e68cfac // fmla v12.2d, v29.2d, v8.2d
 	WORD $0x4e69cfad // fmla v13.2d, v29.2d, v9.2d
-	FMOVQ 4576(R8), F30
+	FMOVQ 4608(R8), F30
 	WORD $0x4e6af7c8 // fmax v8.2d, v30.2d, v10.2d
 	WORD $0x4e6bf7c9 // fmax v9.2d, v30.2d, v11.2d
-	FMOVQ 4576(R8), F30
+	FMOVQ 4608(R8), F30
 	WORD $0x4eeaf7ca // fmin v10.2d, v30.2d, v10.2d
 	WORD $0x4eebf7cb // fmin v11.2d, v30.2d, v11.2d
 	WORD $0x4e6ad506 // fadd v6.2d, v8.2d, v10.2d
@@ -1516,7 +1534,7 @@ geluTanh_loop:
 	WORD $0x4ee9d4e9 // fsub v9.2d, v7.2d, v9.2d
 	WORD $0x4ee8d548 // fsub v8.2d, v10.2d, v8.2d
 	WORD $0x4ee9d569 // fsub v9.2d, v11.2d, v9.2d
-	FMOVQ 4608(R8), F31
+	FMOVQ 4640(R8), F31
 	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
 	WORD $0x4e7fd5ad // fadd v13.2d, v13.2d, v31.2d
 	WORD $0x4e6cd50c // fadd v12.2d, v8.2d, v12.2d
@@ -1624,7 +1642,7 @@ geluTanh_loop:
 	VAND V31.B16, V1.B16, V21.B16
 	VORR V20.B16, V8.B16, V8.B16
 	VORR V21.B16, V9.B16, V9.B16
-	FMOVQ 1280(R8), F31
+	FMOVQ 1312(R8), F31
 	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
 	VBSL V31.B16, V16.B16, V0.B16
 	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
@@ -1658,7 +1676,7 @@ geluTanh_loop:
 	FMOVQ 832(R8), F30
 	VBSL V28.B16, V30.B16, V8.B16
 	VBSL V28.B16, V30.B16, V9.B16
-	FMOVQ 1312(R8), F31
+	FMOVQ 1344(R8), F31
 	VBSL V31.B16, V8.B16, V22.B16
 	VBSL V31.B16, V9.B16, V23.B16
 	WORD $0x6e76de16 // fmul v22.2d, v16.2d, v22.2d
@@ -1777,7 +1795,7 @@ mish_loop:
 	VBSL V31.B16, V10.B16, V8.B16
 	WORD $0x4ee0a829 // cmlt v9.2d, v1.2d, #0
 	VBSL V31.B16, V11.B16, V9.B16
-	FMOVQ 1312(R8), F31
+	FMOVQ 1344(R8), F31
 	WORD $0x4ee0a814 // cmlt v20.2d, v0.2d, #0
 	VBSL V31.B16, V18.B16, V20.B16
 	WORD $0x4ee0a835 // cmlt v21.2d, v1.2d, #0
@@ -1807,7 +1825,7 @@ mish_loop:
 	VBSL V11.B16, V30.B16, V23.B16
 	WORD $0x4e72d652 // fadd v18.2d, v18.2d, v18.2d
 	WORD $0x4e73d673 // fadd v19.2d, v19.2d, v19.2d
-	FMOVQ 1312(R8), F30
+	FMOVQ 1344(R8), F30
 	WORD $0x4ee0a80a // cmlt v10.2d, v0.2d, #0
 	VBSL V18.B16, V30.B16, V10.B16
 	WORD $0x4ee0a82b // cmlt v11.2d, v1.2d, #0
@@ -1831,7 +1849,7 @@ mish_loop:
 	WORD $0x4e6ad64a // fadd v10.2d, v18.2d, v10.2d
 	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
 	FMOVQ 672(R8), F30
-	FMOVQ 1280(R8), F31
+	FMOVQ 1312(R8), F31
 	WORD $0x4ee0a812 // cmlt v18.2d, v0.2d, #0
 	VBSL V31.B16, V30.B16, V18.B16
 	WORD $0x4ee0a833 // cmlt v19.2d, v1.2d, #0
@@ -1865,7 +1883,7 @@ mish_loop:
 	FMOVQ 672(R8), F31
 	VBSL V31.B16, V30.B16, V2.B16
 	VBSL V31.B16, V30.B16, V3.B16
-	FMOVQ 1312(R8), F31
+	FMOVQ 1344(R8), F31
 	VBSL V31.B16, V2.B16, V24.B16
 	VBSL V31.B16, V3.B16, V25.B16
 	WORD $0x6e78de58 // fmul v24.2d, v18.2d, v24.2d
@@ -1883,7 +1901,7 @@ softsign:
 	FMOVQ 672(R8), F12
 	FMOVQ 896(R8), F13
 	FMOVQ 736(R8), F14
-	FMOVQ 1312(R8), F15
+	FMOVQ 1344(R8), F15
 softsign_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V13.B16, V0.B16, V2.B16
@@ -1920,7 +1938,7 @@ hardSigmoid:
 	ADD $48, R0, R1
 	VLD1R (R1), [V5.D2]
 	FMOVQ 672(R8), F6
-	FMOVQ 1312(R8), F7
+	FMOVQ 1344(R8), F7
 hardSigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VMOV V5.B16, V2.B16
@@ -1938,11 +1956,11 @@ hardSigmoid_loop:
 	CBNZ R3, hardSigmoid_loop
 	RET
 hardSwish:
-	FMOVQ 3072(R8), F10
-	FMOVQ 2560(R8), F11
-	FMOVQ 1312(R8), F12
-	FMOVQ 4640(R8), F13
-	FMOVQ 4672(R8), F14
+	FMOVQ 3104(R8), F10
+	FMOVQ 2592(R8), F11
+	FMOVQ 1344(R8), F12
+	FMOVQ 4672(R8), F13
+	FMOVQ 4704(R8), F14
 	FMOVQ 736(R8), F15
 hardSwish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
@@ -2027,22 +2045,22 @@ TEXT ·functionF32NEON(SB), NOSPLIT, $0-8
 	BEQ hardSwish
 	RET
 exp:
-	FMOVQ 4704(R8), F12
-	FMOVQ 4720(R8), F13
-	FMOVQ 4736(R8), F14
-	FMOVQ 4752(R8), F15
-	FMOVQ 4768(R8), F16
-	FMOVQ 4800(R8), F17
-	FMOVQ 4832(R8), F18
-	FMOVQ 4864(R8), F19
-	FMOVQ 4896(R8), F20
-	FMOVQ 4928(R8), F21
-	FMOVQ 4960(R8), F22
-	FMOVQ 4992(R8), F23
-	FMOVQ 5024(R8), F24
-	FMOVQ 5056(R8), F25
-	FMOVQ 5088(R8), F26
-	FMOVQ 5120(R8), F27
+	FMOVQ 4736(R8), F12
+	FMOVQ 4752(R8), F13
+	FMOVQ 4768(R8), F14
+	FMOVQ 4784(R8), F15
+	FMOVQ 4800(R8), F16
+	FMOVQ 4832(R8), F17
+	FMOVQ 4864(R8), F18
+	FMOVQ 4896(R8), F19
+	FMOVQ 4928(R8), F20
+	FMOVQ 4960(R8), F21
+	FMOVQ 4992(R8), F22
+	FMOVQ 5024(R8), F23
+	FMOVQ 5056(R8), F24
+	FMOVQ 5088(R8), F25
+	FMOVQ 5120(R8), F26
+	FMOVQ 5152(R8), F27
 exp_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e20f640 // fmax v0.4s, v18.4s, v0.4s
@@ -2059,15 +2077,15 @@ exp_loop:
 	WORD $0x4eb5cca1 // fmls v1.4s, v5.4s, v21.4s
 	WORD $0x4eb4cc80 // fmls v0.4s, v4.4s, v20.4s
 	WORD $0x4eb4cca1 // fmls v1.4s, v5.4s, v20.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V2.B16], V2.B16
 	VSHL $2, V2.B16, V2.B16
 	VTBL V28.B16, [V3.B16], V3.B16
 	VSHL $2, V3.B16, V3.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V2.B16, V2.B16
 	VAND V28.B16, V3.B16, V3.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V2.B16, V2.B16
 	VORR V28.B16, V3.B16, V3.B16
 	WORD $0x6e20dc06 // fmul v6.4s, v0.4s, v0.4s
@@ -2115,18 +2133,18 @@ exp_loop:
 	CBNZ R3, exp_loop
 	RET
 sigmoid:
-	FMOVQ 4704(R8), F16
-	FMOVQ 4720(R8), F17
-	FMOVQ 4736(R8), F18
-	FMOVQ 4752(R8), F19
-	FMOVQ 5248(R8), F20
-	FMOVQ 4768(R8), F21
-	FMOVQ 5280(R8), F22
-	FMOVQ 5312(R8), F23
-	FMOVQ 5344(R8), F24
-	FMOVQ 4864(R8), F25
-	FMOVQ 4896(R8), F26
-	FMOVQ 4928(R8), F27
+	FMOVQ 4736(R8), F16
+	FMOVQ 4752(R8), F17
+	FMOVQ 4768(R8), F18
+	FMOVQ 4784(R8), F19
+	FMOVQ 5280(R8), F20
+	FMOVQ 4800(R8), F21
+	FMOVQ 5312(R8), F22
+	FMOVQ 5344(R8), F23
+	FMOVQ 5376(R8), F24
+	FMOVQ 4896(R8), F25
+	FMOVQ 4928(R8), F26
+	FMOVQ 4960(R8), F27
 sigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V23.B16, V0.B16, V2.B16
@@ -2145,25 +2163,25 @@ sigmoid_loop:
 	WORD $0x4ebbcce9 // fmls v9.4s, v7.4s, v27.4s
 	WORD $0x4ebaccc8 // fmls v8.4s, v6.4s, v26.4s
 	WORD $0x4ebacce9 // fmls v9.4s, v7.4s, v26.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V28.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V6.B16, V6.B16
 	VAND V28.B16, V7.B16, V7.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V6.B16, V6.B16
 	VORR V28.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F12
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
 	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
-	FMOVQ 5024(R8), F14
+	FMOVQ 5056(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e28cd8e // fmla v14.4s, v12.4s, v8.4s
 	WORD $0x4e29cdaf // fmla v15.4s, v13.4s, v9.4s
@@ -2175,7 +2193,7 @@ sigmoid_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e6c2 // fcmgt v2.4s, v22.4s, v2.4s
 	WORD $0x6ea3e6c3 // fcmgt v3.4s, v22.4s, v3.4s
-	FMOVQ 5376(R8), F29
+	FMOVQ 5408(R8), F29
 	WORD $0x4e3dd48e // fadd v14.4s, v4.4s, v29.4s
 	WORD $0x4e3dd4af // fadd v15.4s, v5.4s, v29.4s
 	VBSL V4.B16, V14.B16, V2.B16
@@ -2198,7 +2216,7 @@ sigmoid_loop:
 	VBSL V20.B16, V6.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
 	VBSL V20.B16, V7.B16, V13.B16
-	FMOVQ 5408(R8), F29
+	FMOVQ 5440(R8), F29
 	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
 	VBSL V29.B16, V4.B16, V2.B16
 	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
@@ -2225,7 +2243,7 @@ sigmoid_loop:
 	WORD $0x4e2bcc67 // fmla v7.4s, v3.4s, v11.4s
 	WORD $0x6ea0e6c0 // fcmgt v0.4s, v22.4s, v0.4s
 	WORD $0x6ea1e6c1 // fcmgt v1.4s, v22.4s, v1.4s
-	FMOVQ 5440(R8), F28
+	FMOVQ 5472(R8), F28
 	VBSL V20.B16, V28.B16, V0.B16
 	VBSL V20.B16, V28.B16, V1.B16
 	WORD $0x6e20dcc0 // fmul v0.4s, v6.4s, v0.4s
@@ -2235,16 +2253,16 @@ sigmoid_loop:
 	CBNZ R3, sigmoid_loop
 	RET
 tanh:
-	FMOVQ 4704(R8), F18
-	FMOVQ 4720(R8), F19
-	FMOVQ 4736(R8), F20
-	FMOVQ 4752(R8), F21
-	FMOVQ 5248(R8), F22
-	FMOVQ 4768(R8), F23
-	FMOVQ 5472(R8), F24
-	FMOVQ 5504(R8), F25
-	FMOVQ 5536(R8), F26
-	FMOVQ 5568(R8), F27
+	FMOVQ 4736(R8), F18
+	FMOVQ 4752(R8), F19
+	FMOVQ 4768(R8), F20
+	FMOVQ 4784(R8), F21
+	FMOVQ 5280(R8), F22
+	FMOVQ 4800(R8), F23
+	FMOVQ 5504(R8), F24
+	FMOVQ 5536(R8), F25
+	FMOVQ 5568(R8), F26
+	FMOVQ 5600(R8), F27
 tanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V25.B16, V0.B16, V2.B16
@@ -2257,15 +2275,15 @@ tanh_loop:
 	VMOV V27.B16, V7.B16
 	WORD $0x4e24cf46 // fmla v6.4s, v26.4s, v4.4s
 	WORD $0x4e25cf47 // fmla v7.4s, v26.4s, v5.4s
-	FMOVQ 5600(R8), F8
+	FMOVQ 5632(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
 	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
-	FMOVQ 5632(R8), F6
+	FMOVQ 5664(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e24cd06 // fmla v6.4s, v8.4s, v4.4s
 	WORD $0x4e25cd27 // fmla v7.4s, v9.4s, v5.4s
-	FMOVQ 5664(R8), F8
+	FMOVQ 5696(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e24ccc8 // fmla v8.4s, v6.4s, v4.4s
 	WORD $0x4e25cce9 // fmla v9.4s, v7.4s, v5.4s
@@ -2277,38 +2295,38 @@ tanh_loop:
 	WORD $0x4e29cc65 // fmla v5.4s, v3.4s, v9.4s
 	WORD $0x4e22d448 // fadd v8.4s, v2.4s, v2.4s
 	WORD $0x4e23d469 // fadd v9.4s, v3.4s, v3.4s
-	FMOVQ 4864(R8), F29
+	FMOVQ 4896(R8), F29
 	VMOV V23.B16, V6.B16
 	VMOV V23.B16, V7.B16
 	WORD $0x4e3dcd06 // fmla v6.4s, v8.4s, v29.4s
 	WORD $0x4e3dcd27 // fmla v7.4s, v9.4s, v29.4s
 	WORD $0x4eb7d4ca // fsub v10.4s, v6.4s, v23.4s
 	WORD $0x4eb7d4eb // fsub v11.4s, v7.4s, v23.4s
+	FMOVQ 4960(R8), F29
+	WORD $0x4ebdcd48 // fmls v8.4s, v10.4s, v29.4s
+	WORD $0x4ebdcd69 // fmls v9.4s, v11.4s, v29.4s
 	FMOVQ 4928(R8), F29
 	WORD $0x4ebdcd48 // fmls v8.4s, v10.4s, v29.4s
 	WORD $0x4ebdcd69 // fmls v9.4s, v11.4s, v29.4s
-	FMOVQ 4896(R8), F29
-	WORD $0x4ebdcd48 // fmls v8.4s, v10.4s, v29.4s
-	WORD $0x4ebdcd69 // fmls v9.4s, v11.4s, v29.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V6.B16], V10.B16
 	VSHL $2, V10.B16, V10.B16
 	VTBL V28.B16, [V7.B16], V11.B16
 	VSHL $2, V11.B16, V11.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V10.B16, V10.B16
 	VAND V28.B16, V11.B16, V11.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V10.B16, V10.B16
 	VORR V28.B16, V11.B16, V11.B16
 	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F14
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e28cf8e // fmla v14.4s, v28.4s, v8.4s
 	WORD $0x4e29cf8f // fmla v15.4s, v28.4s, v9.4s
-	FMOVQ 5024(R8), F16
+	FMOVQ 5056(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e28cdd0 // fmla v16.4s, v14.4s, v8.4s
 	WORD $0x4e29cdf1 // fmla v17.4s, v15.4s, v9.4s
@@ -2356,11 +2374,12 @@ tanh_loop:
 	WORD $0x4e27cd71 // fmla v17.4s, v11.4s, v7.4s
 	WORD $0x4eb0d6d0 // fsub v16.4s, v22.4s, v16.4s
 	WORD $0x4eb1d6d1 // fsub v17.4s, v22.4s, v17.4s
-	WORD $0x6ea2e6c2 // fcmgt v2.4s, v22.4s, v2.4s
-	WORD $0x6ea3e6c3 // fcmgt v3.4s, v22.4s, v3.4s
+	FMOVQ 5728(R8), F29
+	WORD $0x6ea2e7a2 // fcmgt v2.4s, v29.4s, v2.4s
+	WORD $0x6ea3e7a3 // fcmgt v3.4s, v29.4s, v3.4s
 	VBSL V16.B16, V4.B16, V2.B16
 	VBSL V17.B16, V5.B16, V3.B16
-	FMOVQ 5312(R8), F29
+	FMOVQ 5344(R8), F29
 	VAND V29.B16, V0.B16, V0.B16
 	VAND V29.B16, V1.B16, V1.B16
 	VORR V0.B16, V2.B16, V0.B16
@@ -2370,56 +2389,56 @@ tanh_loop:
 	CBNZ R3, tanh_loop
 	RET
 silu:
-	FMOVQ 4704(R8), F18
-	FMOVQ 4720(R8), F19
-	FMOVQ 4736(R8), F20
-	FMOVQ 4752(R8), F21
-	FMOVQ 5248(R8), F22
-	FMOVQ 5312(R8), F23
-	FMOVQ 5344(R8), F24
-	FMOVQ 4768(R8), F25
-	FMOVQ 5280(R8), F26
-	FMOVQ 5408(R8), F27
+	FMOVQ 4736(R8), F18
+	FMOVQ 4752(R8), F19
+	FMOVQ 4768(R8), F20
+	FMOVQ 4784(R8), F21
+	FMOVQ 5280(R8), F22
+	FMOVQ 5344(R8), F23
+	FMOVQ 5376(R8), F24
+	FMOVQ 4800(R8), F25
+	FMOVQ 5312(R8), F26
+	FMOVQ 5440(R8), F27
 silu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VORR V23.B16, V0.B16, V2.B16
 	VORR V23.B16, V1.B16, V3.B16
 	WORD $0x4e22f704 // fmax v4.4s, v24.4s, v2.4s
 	WORD $0x4e23f705 // fmax v5.4s, v24.4s, v3.4s
-	FMOVQ 4864(R8), F29
+	FMOVQ 4896(R8), F29
 	VMOV V25.B16, V6.B16
 	VMOV V25.B16, V7.B16
 	WORD $0x4e3dcc86 // fmla v6.4s, v4.4s, v29.4s
 	WORD $0x4e3dcca7 // fmla v7.4s, v5.4s, v29.4s
 	WORD $0x4eb9d4c8 // fsub v8.4s, v6.4s, v25.4s
 	WORD $0x4eb9d4e9 // fsub v9.4s, v7.4s, v25.4s
-	FMOVQ 4928(R8), F29
+	FMOVQ 4960(R8), F29
 	VMOV V4.B16, V10.B16
 	VMOV V5.B16, V11.B16
 	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
 	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
-	FMOVQ 4896(R8), F29
+	FMOVQ 4928(R8), F29
 	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
 	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V6.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
 	VTBL V28.B16, [V7.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V8.B16, V8.B16
 	VAND V28.B16, V9.B16, V9.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V8.B16, V8.B16
 	VORR V28.B16, V9.B16, V9.B16
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F14
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e2acf8e // fmla v14.4s, v28.4s, v10.4s
 	WORD $0x4e2bcf8f // fmla v15.4s, v28.4s, v11.4s
-	FMOVQ 5024(R8), F16
+	FMOVQ 5056(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
 	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
@@ -2431,7 +2450,7 @@ silu_loop:
 	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
 	WORD $0x6ea4e750 // fcmgt v16.4s, v26.4s, v4.4s
 	WORD $0x6ea5e751 // fcmgt v17.4s, v26.4s, v5.4s
-	FMOVQ 5376(R8), F29
+	FMOVQ 5408(R8), F29
 	WORD $0x4e3dd4cc // fadd v12.4s, v6.4s, v29.4s
 	WORD $0x4e3dd4ed // fadd v13.4s, v7.4s, v29.4s
 	VBSL V6.B16, V12.B16, V16.B16
@@ -2450,7 +2469,7 @@ silu_loop:
 	WORD $0x4ea9d627 // fsub v7.4s, v17.4s, v9.4s
 	WORD $0x4e2ece06 // fmla v6.4s, v16.4s, v14.4s
 	WORD $0x4e2fce27 // fmla v7.4s, v17.4s, v15.4s
-	FMOVQ 5696(R8), F29
+	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a80e // cmlt v14.4s, v0.4s, #0
 	VBSL V29.B16, V8.B16, V14.B16
 	WORD $0x4ea0a82f // cmlt v15.4s, v1.4s, #0
@@ -2487,7 +2506,7 @@ silu_loop:
 	WORD $0x6eb8e429 // fcmgt v9.4s, v1.4s, v24.4s
 	WORD $0x6ea0e742 // fcmgt v2.4s, v26.4s, v0.4s
 	WORD $0x6ea1e743 // fcmgt v3.4s, v26.4s, v1.4s
-	FMOVQ 5440(R8), F28
+	FMOVQ 5472(R8), F28
 	VBSL V22.B16, V28.B16, V2.B16
 	VBSL V22.B16, V28.B16, V3.B16
 	VBSL V27.B16, V2.B16, V8.B16
@@ -2503,52 +2522,52 @@ silu_loop:
 	CBNZ R3, silu_loop
 	RET
 softplus:
-	FMOVQ 4704(R8), F20
-	FMOVQ 4720(R8), F21
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 4768(R8), F24
-	FMOVQ 5024(R8), F25
-	FMOVQ 5280(R8), F26
-	FMOVQ 5728(R8), F27
+	FMOVQ 4736(R8), F20
+	FMOVQ 4752(R8), F21
+	FMOVQ 4768(R8), F22
+	FMOVQ 4784(R8), F23
+	FMOVQ 4800(R8), F24
+	FMOVQ 5056(R8), F25
+	FMOVQ 5312(R8), F26
+	FMOVQ 5792(R8), F27
 softplus_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5312(R8), F29
+	FMOVQ 5344(R8), F29
 	VORR V29.B16, V0.B16, V2.B16
 	VORR V29.B16, V1.B16, V3.B16
-	FMOVQ 5344(R8), F28
+	FMOVQ 5376(R8), F28
 	WORD $0x4e22f782 // fmax v2.4s, v28.4s, v2.4s
 	WORD $0x4e23f783 // fmax v3.4s, v28.4s, v3.4s
-	FMOVQ 4864(R8), F29
+	FMOVQ 4896(R8), F29
 	VMOV V24.B16, V4.B16
 	VMOV V24.B16, V5.B16
 	WORD $0x4e3dcc44 // fmla v4.4s, v2.4s, v29.4s
 	WORD $0x4e3dcc65 // fmla v5.4s, v3.4s, v29.4s
 	WORD $0x4eb8d486 // fsub v6.4s, v4.4s, v24.4s
 	WORD $0x4eb8d4a7 // fsub v7.4s, v5.4s, v24.4s
-	FMOVQ 4928(R8), F29
+	FMOVQ 4960(R8), F29
 	VMOV V2.B16, V8.B16
 	VMOV V3.B16, V9.B16
 	WORD $0x4ebdccc8 // fmls v8.4s, v6.4s, v29.4s
 	WORD $0x4ebdcce9 // fmls v9.4s, v7.4s, v29.4s
-	FMOVQ 4896(R8), F29
+	FMOVQ 4928(R8), F29
 	WORD $0x4ebdccc8 // fmls v8.4s, v6.4s, v29.4s
 	WORD $0x4ebdcce9 // fmls v9.4s, v7.4s, v29.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V4.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V28.B16, [V5.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V6.B16, V6.B16
 	VAND V28.B16, V7.B16, V7.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V6.B16, V6.B16
 	VORR V28.B16, V7.B16, V7.B16
 	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F12
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e28cf8c // fmla v12.4s, v28.4s, v8.4s
 	WORD $0x4e29cf8d // fmla v13.4s, v28.4s, v9.4s
@@ -2564,7 +2583,7 @@ softplus_loop:
 	WORD $0x4e2fcd6d // fmla v13.4s, v11.4s, v15.4s
 	WORD $0x6ea2e742 // fcmgt v2.4s, v26.4s, v2.4s
 	WORD $0x6ea3e743 // fcmgt v3.4s, v26.4s, v3.4s
-	FMOVQ 5376(R8), F29
+	FMOVQ 5408(R8), F29
 	WORD $0x4e3dd48e // fadd v14.4s, v4.4s, v29.4s
 	WORD $0x4e3dd4af // fadd v15.4s, v5.4s, v29.4s
 	VBSL V4.B16, V14.B16, V2.B16
@@ -2583,12 +2602,12 @@ softplus_loop:
 	WORD $0x4ea7d465 // fsub v5.4s, v3.4s, v7.4s
 	WORD $0x4e2ccc44 // fmla v4.4s, v2.4s, v12.4s
 	WORD $0x4e2dcc65 // fmla v5.4s, v3.4s, v13.4s
-	FMOVQ 5408(R8), F28
+	FMOVQ 5440(R8), F28
 	WORD $0x6ea0e78c // fcmgt v12.4s, v28.4s, v0.4s
 	VBSL V0.B16, V28.B16, V12.B16
 	WORD $0x6ea1e78d // fcmgt v13.4s, v28.4s, v1.4s
 	VBSL V1.B16, V28.B16, V13.B16
-	FMOVQ 5760(R8), F28
+	FMOVQ 5824(R8), F28
 	WORD $0x4eacf78c // fmin v12.4s, v28.4s, v12.4s
 	WORD $0x4eadf78d // fmin v13.4s, v28.4s, v13.4s
 	WORD $0x6ea6e582 // fcmgt v2.4s, v12.4s, v6.4s
@@ -2611,37 +2630,37 @@ softplus_loop:
 	WORD $0x4eb9d4ef // fsub v15.4s, v7.4s, v25.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
 	WORD $0x6e2fddeb // fmul v11.4s, v15.4s, v15.4s
-	FMOVQ 5792(R8), F28
-	FMOVQ 5824(R8), F8
+	FMOVQ 5856(R8), F28
+	FMOVQ 5888(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e2acf88 // fmla v8.4s, v28.4s, v10.4s
 	WORD $0x4e2bcf89 // fmla v9.4s, v28.4s, v11.4s
-	FMOVQ 5856(R8), F16
-	VMOV V16.B16, V17.B16
-	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
-	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
-	FMOVQ 5888(R8), F8
-	VMOV V8.B16, V9.B16
-	WORD $0x4e2ace08 // fmla v8.4s, v16.4s, v10.4s
-	WORD $0x4e2bce29 // fmla v9.4s, v17.4s, v11.4s
 	FMOVQ 5920(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
 	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
-	FMOVQ 5952(R8), F28
-	FMOVQ 5984(R8), F8
+	FMOVQ 5952(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e2ace08 // fmla v8.4s, v16.4s, v10.4s
+	WORD $0x4e2bce29 // fmla v9.4s, v17.4s, v11.4s
+	FMOVQ 5984(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e2acd10 // fmla v16.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd31 // fmla v17.4s, v9.4s, v11.4s
+	FMOVQ 6016(R8), F28
+	FMOVQ 6048(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e2acf88 // fmla v8.4s, v28.4s, v10.4s
 	WORD $0x4e2bcf89 // fmla v9.4s, v28.4s, v11.4s
-	FMOVQ 6016(R8), F18
+	FMOVQ 6080(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2acd12 // fmla v18.4s, v8.4s, v10.4s
 	WORD $0x4e2bcd33 // fmla v19.4s, v9.4s, v11.4s
-	FMOVQ 6048(R8), F8
+	FMOVQ 6112(R8), F8
 	VMOV V8.B16, V9.B16
 	WORD $0x4e2ace48 // fmla v8.4s, v18.4s, v10.4s
 	WORD $0x4e2bce69 // fmla v9.4s, v19.4s, v11.4s
-	FMOVQ 6080(R8), F18
+	FMOVQ 6144(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2acd12 // fmla v18.4s, v8.4s, v10.4s
 	WORD $0x4e2bcd33 // fmla v19.4s, v9.4s, v11.4s
@@ -2655,7 +2674,7 @@ softplus_loop:
 	WORD $0x4eb1d76b // fsub v11.4s, v27.4s, v17.4s
 	WORD $0x4e32cdca // fmla v10.4s, v14.4s, v18.4s
 	WORD $0x4e33cdeb // fmla v11.4s, v15.4s, v19.4s
-	FMOVQ 6112(R8), F29
+	FMOVQ 6176(R8), F29
 	WORD $0x4e3dd54a // fadd v10.4s, v10.4s, v29.4s
 	WORD $0x4e3dd56b // fadd v11.4s, v11.4s, v29.4s
 	WORD $0x6e26dcd2 // fmul v18.4s, v6.4s, v6.4s
@@ -2682,8 +2701,8 @@ softplus_loop:
 	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
 	WORD $0x6ea0e74c // fcmgt v12.4s, v26.4s, v0.4s
 	WORD $0x6ea1e74d // fcmgt v13.4s, v26.4s, v1.4s
-	FMOVQ 5440(R8), F28
-	FMOVQ 5248(R8), F29
+	FMOVQ 5472(R8), F28
+	FMOVQ 5280(R8), F29
 	VBSL V29.B16, V28.B16, V12.B16
 	VBSL V29.B16, V28.B16, V13.B16
 	WORD $0x6e2cdc4c // fmul v12.4s, v2.4s, v12.4s
@@ -2699,19 +2718,19 @@ softplus_loop:
 elu:
 	ADD $40, R0, R1
 	VLD1R (R1), [V12.S4]
-	FMOVQ 5408(R8), F13
-	FMOVQ 5120(R8), F14
-	FMOVQ 6144(R8), F15
-	FMOVQ 6176(R8), F16
-	FMOVQ 6208(R8), F17
-	FMOVQ 6240(R8), F18
-	FMOVQ 6272(R8), F19
-	FMOVQ 6304(R8), F20
-	FMOVQ 6336(R8), F21
-	FMOVQ 6368(R8), F22
-	FMOVQ 6400(R8), F23
-	FMOVQ 5024(R8), F24
-	FMOVQ 5248(R8), F25
+	FMOVQ 5440(R8), F13
+	FMOVQ 5152(R8), F14
+	FMOVQ 6208(R8), F15
+	FMOVQ 6240(R8), F16
+	FMOVQ 6272(R8), F17
+	FMOVQ 6304(R8), F18
+	FMOVQ 6336(R8), F19
+	FMOVQ 6368(R8), F20
+	FMOVQ 6400(R8), F21
+	FMOVQ 6432(R8), F22
+	FMOVQ 6464(R8), F23
+	FMOVQ 5056(R8), F24
+	FMOVQ 5280(R8), F25
 elu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x6eade402 // fcmgt v2.4s, v0.4s, v13.4s
@@ -2771,20 +2790,20 @@ elu_loop:
 	CBNZ R3, elu_loop
 	RET
 erf:
-	FMOVQ 4704(R8), F20
-	FMOVQ 4720(R8), F21
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 5312(R8), F24
-	FMOVQ 4768(R8), F25
-	FMOVQ 6432(R8), F26
-	FMOVQ 6464(R8), F27
+	FMOVQ 4736(R8), F20
+	FMOVQ 4752(R8), F21
+	FMOVQ 4768(R8), F22
+	FMOVQ 4784(R8), F23
+	FMOVQ 5344(R8), F24
+	FMOVQ 4800(R8), F25
+	FMOVQ 6496(R8), F26
+	FMOVQ 6528(R8), F27
 erf_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5504(R8), F29
+	FMOVQ 5536(R8), F29
 	VAND V29.B16, V0.B16, V2.B16
 	VAND V29.B16, V1.B16, V3.B16
-	FMOVQ 6496(R8), F28
+	FMOVQ 6560(R8), F28
 	WORD $0x4ea2f782 // fmin v2.4s, v28.4s, v2.4s
 	WORD $0x4ea3f783 // fmin v3.4s, v28.4s, v3.4s
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
@@ -2795,40 +2814,40 @@ erf_loop:
 	WORD $0x4ea3cc67 // fmls v7.4s, v3.4s, v3.4s
 	VORR V24.B16, V4.B16, V8.B16
 	VORR V24.B16, V5.B16, V9.B16
-	FMOVQ 4864(R8), F29
+	FMOVQ 4896(R8), F29
 	VMOV V25.B16, V10.B16
 	VMOV V25.B16, V11.B16
 	WORD $0x4e3dcd0a // fmla v10.4s, v8.4s, v29.4s
 	WORD $0x4e3dcd2b // fmla v11.4s, v9.4s, v29.4s
 	WORD $0x4eb9d54c // fsub v12.4s, v10.4s, v25.4s
 	WORD $0x4eb9d56d // fsub v13.4s, v11.4s, v25.4s
-	FMOVQ 4928(R8), F29
+	FMOVQ 4960(R8), F29
 	WORD $0x4ebdcd88 // fmls v8.4s, v12.4s, v29.4s
 	WORD $0x4ebdcda9 // fmls v9.4s, v13.4s, v29.4s
-	FMOVQ 4896(R8), F29
+	FMOVQ 4928(R8), F29
 	WORD $0x4ebdcd88 // fmls v8.4s, v12.4s, v29.4s
 	WORD $0x4ebdcda9 // fmls v9.4s, v13.4s, v29.4s
 	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
 	WORD $0x4e27d529 // fadd v9.4s, v9.4s, v7.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V10.B16], V12.B16
 	VSHL $2, V12.B16, V12.B16
 	VTBL V28.B16, [V11.B16], V13.B16
 	VSHL $2, V13.B16, V13.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V12.B16, V12.B16
 	VAND V28.B16, V13.B16, V13.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V12.B16, V12.B16
 	VORR V28.B16, V13.B16, V13.B16
 	WORD $0x6e28dd0e // fmul v14.4s, v8.4s, v8.4s
 	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F16
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e28cf90 // fmla v16.4s, v28.4s, v8.4s
 	WORD $0x4e29cf91 // fmla v17.4s, v28.4s, v9.4s
-	FMOVQ 5024(R8), F18
+	FMOVQ 5056(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e28ce12 // fmla v18.4s, v16.4s, v8.4s
 	WORD $0x4e29ce33 // fmla v19.4s, v17.4s, v9.4s
@@ -2838,20 +2857,20 @@ erf_loop:
 	WORD $0x4e31d531 // fadd v17.4s, v9.4s, v17.4s
 	WORD $0x4e32cdd0 // fmla v16.4s, v14.4s, v18.4s
 	WORD $0x4e33cdf1 // fmla v17.4s, v15.4s, v19.4s
-	FMOVQ 6528(R8), F28
-	FMOVQ 6560(R8), F18
+	FMOVQ 6592(R8), F28
+	FMOVQ 6624(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e24cf92 // fmla v18.4s, v28.4s, v4.4s
 	WORD $0x4e25cf93 // fmla v19.4s, v28.4s, v5.4s
-	FMOVQ 6592(R8), F14
+	FMOVQ 6656(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24ce4e // fmla v14.4s, v18.4s, v4.4s
 	WORD $0x4e25ce6f // fmla v15.4s, v19.4s, v5.4s
-	FMOVQ 6624(R8), F18
+	FMOVQ 6688(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e24cdd2 // fmla v18.4s, v14.4s, v4.4s
 	WORD $0x4e25cdf3 // fmla v19.4s, v15.4s, v5.4s
-	FMOVQ 6656(R8), F14
+	FMOVQ 6720(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e24ce4e // fmla v14.4s, v18.4s, v4.4s
 	WORD $0x4e25ce6f // fmla v15.4s, v19.4s, v5.4s
@@ -2863,7 +2882,7 @@ erf_loop:
 	WORD $0x4eb3d749 // fsub v9.4s, v26.4s, v19.4s
 	WORD $0x4e24cdc8 // fmla v8.4s, v14.4s, v4.4s
 	WORD $0x4e25cde9 // fmla v9.4s, v15.4s, v5.4s
-	FMOVQ 6688(R8), F14
+	FMOVQ 6752(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4ea6ce4e // fmls v14.4s, v18.4s, v6.4s
 	WORD $0x4ea7ce6f // fmls v15.4s, v19.4s, v7.4s
@@ -2887,19 +2906,11 @@ erf_loop:
 	WORD $0x4e3bd46f // fadd v15.4s, v3.4s, v27.4s
 	WORD $0x6e2efd8e // fdiv v14.4s, v12.4s, v14.4s
 	WORD $0x6e2ffdaf // fdiv v15.4s, v13.4s, v15.4s
-	FMOVQ 6720(R8), F28
-	FMOVQ 6752(R8), F12
+	FMOVQ 6784(R8), F28
+	FMOVQ 6816(R8), F12
 	VMOV V12.B16, V13.B16
 	WORD $0x4e2ecf8c // fmla v12.4s, v28.4s, v14.4s
 	WORD $0x4e2fcf8d // fmla v13.4s, v28.4s, v15.4s
-	FMOVQ 6784(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e2ecd92 // fmla v18.4s, v12.4s, v14.4s
-	WORD $0x4e2fcdb3 // fmla v19.4s, v13.4s, v15.4s
-	FMOVQ 6816(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e2ece4c // fmla v12.4s, v18.4s, v14.4s
-	WORD $0x4e2fce6d // fmla v13.4s, v19.4s, v15.4s
 	FMOVQ 6848(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2ecd92 // fmla v18.4s, v12.4s, v14.4s
@@ -2910,9 +2921,17 @@ erf_loop:
 	WORD $0x4e2fce6d // fmla v13.4s, v19.4s, v15.4s
 	FMOVQ 6912(R8), F18
 	VMOV V18.B16, V19.B16
+	WORD $0x4e2ecd92 // fmla v18.4s, v12.4s, v14.4s
+	WORD $0x4e2fcdb3 // fmla v19.4s, v13.4s, v15.4s
+	FMOVQ 6944(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e2ece4c // fmla v12.4s, v18.4s, v14.4s
+	WORD $0x4e2fce6d // fmla v13.4s, v19.4s, v15.4s
+	FMOVQ 6976(R8), F18
+	VMOV V18.B16, V19.B16
 	WORD $0x4e2ccdd2 // fmla v18.4s, v14.4s, v12.4s
 	WORD $0x4e2dcdf3 // fmla v19.4s, v15.4s, v13.4s
-	FMOVQ 6912(R8), F28
+	FMOVQ 6976(R8), F28
 	WORD $0x4eb2d788 // fsub v8.4s, v28.4s, v18.4s
 	WORD $0x4eb3d789 // fsub v9.4s, v28.4s, v19.4s
 	WORD $0x4e2ccdc8 // fmla v8.4s, v14.4s, v12.4s
@@ -2921,11 +2940,11 @@ erf_loop:
 	WORD $0x4e31ce69 // fmla v9.4s, v19.4s, v17.4s
 	WORD $0x4e28d648 // fadd v8.4s, v18.4s, v8.4s
 	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
-	FMOVQ 5248(R8), F18
+	FMOVQ 5280(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4ea8cd52 // fmls v18.4s, v10.4s, v8.4s
 	WORD $0x4ea9cd73 // fmls v19.4s, v11.4s, v9.4s
-	FMOVQ 5248(R8), F29
+	FMOVQ 5280(R8), F29
 	WORD $0x6ea2e7a2 // fcmgt v2.4s, v29.4s, v2.4s
 	WORD $0x6ea3e7a3 // fcmgt v3.4s, v29.4s, v3.4s
 	VBSL V18.B16, V4.B16, V2.B16
@@ -2939,94 +2958,95 @@ erf_loop:
 	CBNZ R3, erf_loop
 	RET
 gelu:
+	FMOVQ 5344(R8), F26
+	FMOVQ 5536(R8), F27
 gelu_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5504(R8), F29
-	VAND V29.B16, V0.B16, V2.B16
-	VAND V29.B16, V1.B16, V3.B16
-	FMOVQ 6944(R8), F28
+	VAND V27.B16, V0.B16, V2.B16
+	VAND V27.B16, V1.B16, V3.B16
+	FMOVQ 7008(R8), F28
 	WORD $0x6ebce444 // fcmgt v4.4s, v2.4s, v28.4s
 	WORD $0x6ebce465 // fcmgt v5.4s, v3.4s, v28.4s
-	FMOVQ 6976(R8), F29
+	FMOVQ 7040(R8), F29
 	WORD $0x4e3dd446 // fadd v6.4s, v2.4s, v29.4s
 	WORD $0x4e3dd467 // fadd v7.4s, v3.4s, v29.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V6.B16], V6.B16
 	VSHL $2, V6.B16, V6.B16
 	VTBL V28.B16, [V7.B16], V7.B16
 	VSHL $2, V7.B16, V7.B16
-	FMOVQ 7008(R8), F28
+	FMOVQ 7072(R8), F28
 	VAND V28.B16, V6.B16, V6.B16
 	VAND V28.B16, V7.B16, V7.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V6.B16, V6.B16
 	VORR V28.B16, V7.B16, V7.B16
-	FMOVQ 7040(R8), F28
-	FMOVQ 7056(R8), F29
-	FMOVQ 7072(R8), F30
-	FMOVQ 7088(R8), F31
-	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V8.B16
-	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V9.B16
-	WORD $0x4ea8d448 // fsub v8.4s, v2.4s, v8.4s
-	WORD $0x4ea9d469 // fsub v9.4s, v3.4s, v9.4s
 	FMOVQ 7104(R8), F28
 	FMOVQ 7120(R8), F29
 	FMOVQ 7136(R8), F30
 	FMOVQ 7152(R8), F31
-	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
-	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V8.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V9.B16
+	WORD $0x4ea8d448 // fsub v8.4s, v2.4s, v8.4s
+	WORD $0x4ea9d469 // fsub v9.4s, v3.4s, v9.4s
 	FMOVQ 7168(R8), F28
 	FMOVQ 7184(R8), F29
 	FMOVQ 7200(R8), F30
 	FMOVQ 7216(R8), F31
-	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
-	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
-	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
-	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
 	FMOVQ 7232(R8), F28
 	FMOVQ 7248(R8), F29
 	FMOVQ 7264(R8), F30
 	FMOVQ 7280(R8), F31
-	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
-	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
-	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
-	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
 	FMOVQ 7296(R8), F28
 	FMOVQ 7312(R8), F29
 	FMOVQ 7328(R8), F30
 	FMOVQ 7344(R8), F31
-	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
-	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
-	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
-	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
 	FMOVQ 7360(R8), F28
 	FMOVQ 7376(R8), F29
 	FMOVQ 7392(R8), F30
 	FMOVQ 7408(R8), F31
-	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
-	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
-	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
-	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
-	FMOVQ 7424(R8), F28
-	FMOVQ 7440(R8), F29
-	FMOVQ 7456(R8), F30
-	FMOVQ 7472(R8), F31
 	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
 	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
 	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
 	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
-	FMOVQ 7488(R8), F28
-	FMOVQ 7504(R8), F29
-	FMOVQ 7520(R8), F30
-	FMOVQ 7536(R8), F31
+	FMOVQ 7424(R8), F28
+	FMOVQ 7440(R8), F29
+	FMOVQ 7456(R8), F30
+	FMOVQ 7472(R8), F31
 	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
 	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
 	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
 	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 7488(R8), F28
+	FMOVQ 7504(R8), F29
+	FMOVQ 7520(R8), F30
+	FMOVQ 7536(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
 	FMOVQ 7552(R8), F28
 	FMOVQ 7568(R8), F29
 	FMOVQ 7584(R8), F30
 	FMOVQ 7600(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 7616(R8), F28
+	FMOVQ 7632(R8), F29
+	FMOVQ 7648(R8), F30
+	FMOVQ 7664(R8), F31
 	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V6.B16
 	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V7.B16
 	VMOV V6.B16, V10.B16
@@ -3037,8 +3057,8 @@ gelu_loop:
 	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
 	WORD $0x4e22cd06 // fmla v6.4s, v8.4s, v2.4s
 	WORD $0x4e23cd27 // fmla v7.4s, v9.4s, v3.4s
-	FMOVQ 5408(R8), F28
-	FMOVQ 5696(R8), F29
+	FMOVQ 5440(R8), F28
+	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
 	VBSL V29.B16, V28.B16, V2.B16
 	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
@@ -3051,16 +3071,14 @@ gelu_loop:
 	WORD $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
 	WORD $0x4e26d446 // fadd v6.4s, v2.4s, v6.4s
 	WORD $0x4e27d467 // fadd v7.4s, v3.4s, v7.4s
-	FMOVQ 5312(R8), F29
-	VORR V29.B16, V0.B16, V2.B16
-	VORR V29.B16, V1.B16, V3.B16
+	VORR V26.B16, V0.B16, V2.B16
+	VORR V26.B16, V1.B16, V3.B16
 	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
 	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
 	WORD $0x4e28cc46 // fmla v6.4s, v2.4s, v8.4s
 	WORD $0x4e29cc67 // fmla v7.4s, v3.4s, v9.4s
-	FMOVQ 5312(R8), F29
-	VAND V29.B16, V0.B16, V0.B16
-	VAND V29.B16, V1.B16, V1.B16
+	VAND V26.B16, V0.B16, V0.B16
+	VAND V26.B16, V1.B16, V1.B16
 	VORR V0.B16, V6.B16, V0.B16
 	VORR V1.B16, V7.B16, V1.B16
 	VORR V5.B16, V4.B16, V28.B16
@@ -3075,277 +3093,298 @@ gelu_near:
 	RET
 gelu_far:
 	FLDPQ -32(R6), (F2, F3)
-	FMOVQ 5504(R8), F31
+	FMOVQ 5536(R8), F31
 	VAND V31.B16, V2.B16, V4.B16
 	VAND V31.B16, V3.B16, V5.B16
-	FMOVQ 6944(R8), F30
+	FMOVQ 7008(R8), F30
 	WORD $0x6ebee486 // fcmgt v6.4s, v4.4s, v30.4s
 	WORD $0x6ebee4a7 // fcmgt v7.4s, v5.4s, v30.4s
-	FMOVQ 7616(R8), F30
+	FMOVQ 7680(R8), F30
 	WORD $0x4ea4f7c4 // fmin v4.4s, v30.4s, v4.4s
 	WORD $0x4ea5f7c5 // fmin v5.4s, v30.4s, v5.4s
+	FMOVQ 7712(R8), F31
+	WORD $0x4e3fd488 // fadd v8.4s, v4.4s, v31.4s
+	WORD $0x4e3fd4a9 // fadd v9.4s, v5.4s, v31.4s
+	WORD $0x6e28fc8a // fdiv v10.4s, v4.4s, v8.4s
+	WORD $0x6e29fcab // fdiv v11.4s, v5.4s, v9.4s
+	FMOVQ 7744(R8), F30
+	FMOVQ 5760(R8), F12
+	VMOV V12.B16, V13.B16
+	WORD $0x4e2acfcc // fmla v12.4s, v30.4s, v10.4s
+	WORD $0x4e2bcfcd // fmla v13.4s, v30.4s, v11.4s
+	FMOVQ 7712(R8), F31
+	WORD $0x4ebfd50e // fsub v14.4s, v8.4s, v31.4s
+	WORD $0x4ebfd52f // fsub v15.4s, v9.4s, v31.4s
+	WORD $0x4eaed48e // fsub v14.4s, v4.4s, v14.4s
+	WORD $0x4eafd4af // fsub v15.4s, v5.4s, v15.4s
+	VMOV V4.B16, V16.B16
+	VMOV V5.B16, V17.B16
+	WORD $0x4ea8cd50 // fmls v16.4s, v10.4s, v8.4s
+	WORD $0x4ea9cd71 // fmls v17.4s, v11.4s, v9.4s
+	WORD $0x4eaecd50 // fmls v16.4s, v10.4s, v14.4s
+	WORD $0x4eafcd71 // fmls v17.4s, v11.4s, v15.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ebfd54a // fsub v10.4s, v10.4s, v31.4s
+	WORD $0x4ebfd56b // fsub v11.4s, v11.4s, v31.4s
+	FMOVQ 7776(R8), F30
+	WORD $0x6e2adfca // fmul v10.4s, v30.4s, v10.4s
+	WORD $0x6e2bdfcb // fmul v11.4s, v30.4s, v11.4s
+	WORD $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
+	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
+	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	FMOVQ 7808(R8), F30
+	FMOVQ 7840(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e30cfce // fmla v14.4s, v30.4s, v16.4s
+	WORD $0x4e31cfcf // fmla v15.4s, v30.4s, v17.4s
+	FMOVQ 7872(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e30cdc8 // fmla v8.4s, v14.4s, v16.4s
+	WORD $0x4e31cde9 // fmla v9.4s, v15.4s, v17.4s
+	FMOVQ 7904(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e30cd0e // fmla v14.4s, v8.4s, v16.4s
+	WORD $0x4e31cd2f // fmla v15.4s, v9.4s, v17.4s
+	FMOVQ 7936(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e30cdc8 // fmla v8.4s, v14.4s, v16.4s
+	WORD $0x4e31cde9 // fmla v9.4s, v15.4s, v17.4s
+	FMOVQ 7968(R8), F30
+	FMOVQ 8000(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e30cfce // fmla v14.4s, v30.4s, v16.4s
+	WORD $0x4e31cfcf // fmla v15.4s, v30.4s, v17.4s
+	FMOVQ 8032(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e30cdd2 // fmla v18.4s, v14.4s, v16.4s
+	WORD $0x4e31cdf3 // fmla v19.4s, v15.4s, v17.4s
+	FMOVQ 8064(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e30ce4e // fmla v14.4s, v18.4s, v16.4s
+	WORD $0x4e31ce6f // fmla v15.4s, v19.4s, v17.4s
+	FMOVQ 8096(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4e30cdd2 // fmla v18.4s, v14.4s, v16.4s
+	WORD $0x4e31cdf3 // fmla v19.4s, v15.4s, v17.4s
+	FMOVQ 8128(R8), F14
+	VMOV V14.B16, V15.B16
+	WORD $0x4e30ce4e // fmla v14.4s, v18.4s, v16.4s
+	WORD $0x4e31ce6f // fmla v15.4s, v19.4s, v17.4s
+	WORD $0x4e2ccd0e // fmla v14.4s, v8.4s, v12.4s
+	WORD $0x4e2dcd2f // fmla v15.4s, v9.4s, v13.4s
+	FMOVQ 8160(R8), F8
+	VMOV V8.B16, V9.B16
+	WORD $0x4e2ecd88 // fmla v8.4s, v12.4s, v14.4s
+	WORD $0x4e2fcda9 // fmla v9.4s, v13.4s, v15.4s
+	FMOVQ 8160(R8), F30
+	WORD $0x4ea8d7d0 // fsub v16.4s, v30.4s, v8.4s
+	WORD $0x4ea9d7d1 // fsub v17.4s, v30.4s, v9.4s
+	WORD $0x4e2ecd90 // fmla v16.4s, v12.4s, v14.4s
+	WORD $0x4e2fcdb1 // fmla v17.4s, v13.4s, v15.4s
+	FMOVQ 8192(R8), F31
+	WORD $0x4e3fd610 // fadd v16.4s, v16.4s, v31.4s
+	WORD $0x4e3fd631 // fadd v17.4s, v17.4s, v31.4s
+	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
+	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4e3fd48a // fadd v10.4s, v4.4s, v31.4s
+	WORD $0x4e3fd4ab // fadd v11.4s, v5.4s, v31.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ebfd54e // fsub v14.4s, v10.4s, v31.4s
+	WORD $0x4ebfd56f // fsub v15.4s, v11.4s, v31.4s
+	WORD $0x4eaed48e // fsub v14.4s, v4.4s, v14.4s
+	WORD $0x4eafd4af // fsub v15.4s, v5.4s, v15.4s
+	FMOVQ 5280(R8), F30
+	WORD $0x6e2affcc // fdiv v12.4s, v30.4s, v10.4s
+	WORD $0x6e2bffcd // fdiv v13.4s, v30.4s, v11.4s
+	FMOVQ 5280(R8), F18
+	VMOV V18.B16, V19.B16
+	WORD $0x4eaacd92 // fmls v18.4s, v12.4s, v10.4s
+	WORD $0x4eabcdb3 // fmls v19.4s, v13.4s, v11.4s
+	WORD $0x4eaecd92 // fmls v18.4s, v12.4s, v14.4s
+	WORD $0x4eafcdb3 // fmls v19.4s, v13.4s, v15.4s
+	WORD $0x6e32dd92 // fmul v18.4s, v12.4s, v18.4s
+	WORD $0x6e33ddb3 // fmul v19.4s, v13.4s, v19.4s
+	WORD $0x6e28dd8e // fmul v14.4s, v12.4s, v8.4s
+	WORD $0x6e29ddaf // fmul v15.4s, v13.4s, v9.4s
+	VMOV V14.B16, V10.B16
+	VMOV V15.B16, V11.B16
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD $0x4e28cd8a // fmla v10.4s, v12.4s, v8.4s
+	WORD $0x4e29cdab // fmla v11.4s, v13.4s, v9.4s
+	WORD $0x4e30cd8a // fmla v10.4s, v12.4s, v16.4s
+	WORD $0x4e31cdab // fmla v11.4s, v13.4s, v17.4s
+	WORD $0x4e28ce4a // fmla v10.4s, v18.4s, v8.4s
+	WORD $0x4e29ce6b // fmla v11.4s, v19.4s, v9.4s
 	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
 	WORD $0x6e25dca9 // fmul v9.4s, v5.4s, v5.4s
-	FMOVQ 7648(R8), F31
-	WORD $0x6e3fdd0a // fmul v10.4s, v8.4s, v31.4s
-	WORD $0x6e3fdd2b // fmul v11.4s, v9.4s, v31.4s
+	FMOVQ 7776(R8), F31
+	WORD $0x6e3fdd12 // fmul v18.4s, v8.4s, v31.4s
+	WORD $0x6e3fdd33 // fmul v19.4s, v9.4s, v31.4s
 	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
 	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
 	WORD $0x4e24cc88 // fmla v8.4s, v4.4s, v4.4s
 	WORD $0x4e25cca9 // fmla v9.4s, v5.4s, v5.4s
-	FMOVQ 7648(R8), F31
+	FMOVQ 7776(R8), F31
 	WORD $0x6e3fdd08 // fmul v8.4s, v8.4s, v31.4s
 	WORD $0x6e3fdd29 // fmul v9.4s, v9.4s, v31.4s
-	FMOVQ 4864(R8), F31
-	FMOVQ 4768(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e3fcd4c // fmla v12.4s, v10.4s, v31.4s
-	WORD $0x4e3fcd6d // fmla v13.4s, v11.4s, v31.4s
-	FMOVQ 4768(R8), F31
-	WORD $0x4ebfd58e // fsub v14.4s, v12.4s, v31.4s
-	WORD $0x4ebfd5af // fsub v15.4s, v13.4s, v31.4s
-	FMOVQ 4928(R8), F31
-	VMOV V10.B16, V16.B16
-	VMOV V11.B16, V17.B16
-	WORD $0x4ebfcdd0 // fmls v16.4s, v14.4s, v31.4s
-	WORD $0x4ebfcdf1 // fmls v17.4s, v15.4s, v31.4s
 	FMOVQ 4896(R8), F31
-	WORD $0x4ebfcdd0 // fmls v16.4s, v14.4s, v31.4s
-	WORD $0x4ebfcdf1 // fmls v17.4s, v15.4s, v31.4s
-	WORD $0x4e28d608 // fadd v8.4s, v16.4s, v8.4s
-	WORD $0x4e29d629 // fadd v9.4s, v17.4s, v9.4s
-	FMOVQ 5152(R8), F30
-	VTBL V30.B16, [V12.B16], V16.B16
-	VSHL $2, V16.B16, V16.B16
-	VTBL V30.B16, [V13.B16], V17.B16
-	VSHL $2, V17.B16, V17.B16
+	FMOVQ 4800(R8), F16
+	VMOV V16.B16, V17.B16
+	WORD $0x4e3fce50 // fmla v16.4s, v18.4s, v31.4s
+	WORD $0x4e3fce71 // fmla v17.4s, v19.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd60c // fsub v12.4s, v16.4s, v31.4s
+	WORD $0x4ebfd62d // fsub v13.4s, v17.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V18.B16, V20.B16
+	VMOV V19.B16, V21.B16
+	WORD $0x4ebfcd94 // fmls v20.4s, v12.4s, v31.4s
+	WORD $0x4ebfcdb5 // fmls v21.4s, v13.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfcd94 // fmls v20.4s, v12.4s, v31.4s
+	WORD $0x4ebfcdb5 // fmls v21.4s, v13.4s, v31.4s
+	WORD $0x4e28d688 // fadd v8.4s, v20.4s, v8.4s
+	WORD $0x4e29d6a9 // fadd v9.4s, v21.4s, v9.4s
 	FMOVQ 5184(R8), F30
-	VAND V30.B16, V16.B16, V16.B16
-	VAND V30.B16, V17.B16, V17.B16
+	VTBL V30.B16, [V16.B16], V20.B16
+	VSHL $2, V20.B16, V20.B16
+	VTBL V30.B16, [V17.B16], V21.B16
+	VSHL $2, V21.B16, V21.B16
 	FMOVQ 5216(R8), F30
-	VORR V30.B16, V16.B16, V16.B16
-	VORR V30.B16, V17.B16, V17.B16
-	WORD $0x6e28dd0e // fmul v14.4s, v8.4s, v8.4s
-	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
-	FMOVQ 4960(R8), F30
-	FMOVQ 4992(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e28cfd2 // fmla v18.4s, v30.4s, v8.4s
-	WORD $0x4e29cfd3 // fmla v19.4s, v30.4s, v9.4s
-	FMOVQ 5024(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e28ce54 // fmla v20.4s, v18.4s, v8.4s
-	WORD $0x4e29ce75 // fmla v21.4s, v19.4s, v9.4s
-	FMOVQ 4704(R8), F30
-	FMOVQ 4720(R8), F31
-	VTBL V16.B16, [V30.B16, V31.B16], V18.B16
-	VTBL V17.B16, [V30.B16, V31.B16], V19.B16
-	WORD $0x4e32d512 // fadd v18.4s, v8.4s, v18.4s
-	WORD $0x4e33d533 // fadd v19.4s, v9.4s, v19.4s
-	WORD $0x4e34cdd2 // fmla v18.4s, v14.4s, v20.4s
-	WORD $0x4e35cdf3 // fmla v19.4s, v15.4s, v21.4s
-	FMOVQ 5280(R8), F31
-	WORD $0x6eaae7f4 // fcmgt v20.4s, v31.4s, v10.4s
-	WORD $0x6eabe7f5 // fcmgt v21.4s, v31.4s, v11.4s
-	FMOVQ 5376(R8), F31
-	WORD $0x4e3fd58e // fadd v14.4s, v12.4s, v31.4s
-	WORD $0x4e3fd5af // fadd v15.4s, v13.4s, v31.4s
-	VBSL V12.B16, V14.B16, V20.B16
-	VBSL V13.B16, V15.B16, V21.B16
+	VAND V30.B16, V20.B16, V20.B16
+	VAND V30.B16, V21.B16, V21.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V20.B16, V20.B16
+	VORR V30.B16, V21.B16, V21.B16
+	WORD $0x6e28dd0c // fmul v12.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2d // fmul v13.4s, v9.4s, v9.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e28cfd6 // fmla v22.4s, v30.4s, v8.4s
+	WORD $0x4e29cfd7 // fmla v23.4s, v30.4s, v9.4s
+	FMOVQ 5056(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e28ced8 // fmla v24.4s, v22.4s, v8.4s
+	WORD $0x4e29cef9 // fmla v25.4s, v23.4s, v9.4s
 	FMOVQ 4736(R8), F30
 	FMOVQ 4752(R8), F31
-	VTBL V16.B16, [V30.B16, V31.B16], V16.B16
-	VTBL V17.B16, [V30.B16, V31.B16], V17.B16
-	VSHL $20, V20.S4, V20.S4
-	VSHL $20, V21.S4, V21.S4
-	VADD V20.S4, V16.S4, V20.S4
-	VADD V21.S4, V17.S4, V21.S4
-	VMOV V20.B16, V16.B16
-	VMOV V21.B16, V17.B16
-	WORD $0x4e32ce90 // fmla v16.4s, v20.4s, v18.4s
-	WORD $0x4e33ceb1 // fmla v17.4s, v21.4s, v19.4s
-	WORD $0x4eb0d690 // fsub v16.4s, v20.4s, v16.4s
-	WORD $0x4eb1d6b1 // fsub v17.4s, v21.4s, v17.4s
-	FMOVQ 5248(R8), F31
-	WORD $0x4e3fd48c // fadd v12.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4ad // fadd v13.4s, v5.4s, v31.4s
-	FMOVQ 5248(R8), F31
-	WORD $0x4ebfd58e // fsub v14.4s, v12.4s, v31.4s
-	WORD $0x4ebfd5af // fsub v15.4s, v13.4s, v31.4s
-	WORD $0x4eaed48e // fsub v14.4s, v4.4s, v14.4s
-	WORD $0x4eafd4af // fsub v15.4s, v5.4s, v15.4s
-	FMOVQ 5248(R8), F30
-	WORD $0x6e2cffc8 // fdiv v8.4s, v30.4s, v12.4s
-	WORD $0x6e2dffc9 // fdiv v9.4s, v30.4s, v13.4s
-	FMOVQ 5248(R8), F22
-	VMOV V22.B16, V23.B16
-	WORD $0x4eaccd16 // fmls v22.4s, v8.4s, v12.4s
-	WORD $0x4eadcd37 // fmls v23.4s, v9.4s, v13.4s
-	WORD $0x4eaecd16 // fmls v22.4s, v8.4s, v14.4s
-	WORD $0x4eafcd37 // fmls v23.4s, v9.4s, v15.4s
-	WORD $0x6e36dd16 // fmul v22.4s, v8.4s, v22.4s
-	WORD $0x6e37dd37 // fmul v23.4s, v9.4s, v23.4s
-	FMOVQ 7680(R8), F31
-	WORD $0x4e3fd48e // fadd v14.4s, v4.4s, v31.4s
-	WORD $0x4e3fd4af // fadd v15.4s, v5.4s, v31.4s
-	WORD $0x6e2efc8e // fdiv v14.4s, v4.4s, v14.4s
-	WORD $0x6e2ffcaf // fdiv v15.4s, v5.4s, v15.4s
-	FMOVQ 7712(R8), F30
-	FMOVQ 5696(R8), F12
-	VMOV V12.B16, V13.B16
-	WORD $0x4e2ecfcc // fmla v12.4s, v30.4s, v14.4s
-	WORD $0x4e2fcfcd // fmla v13.4s, v30.4s, v15.4s
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 7744(R8), F30
-	FMOVQ 7776(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ecfd8 // fmla v24.4s, v30.4s, v14.4s
-	WORD $0x4e2fcfd9 // fmla v25.4s, v30.4s, v15.4s
-	FMOVQ 7808(R8), F26
-	VMOV V26.B16, V27.B16
-	WORD $0x4e2ecf1a // fmla v26.4s, v24.4s, v14.4s
-	WORD $0x4e2fcf3b // fmla v27.4s, v25.4s, v15.4s
-	FMOVQ 7840(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ecf58 // fmla v24.4s, v26.4s, v14.4s
-	WORD $0x4e2fcf79 // fmla v25.4s, v27.4s, v15.4s
-	FMOVQ 7872(R8), F26
-	VMOV V26.B16, V27.B16
-	WORD $0x4e2ecf1a // fmla v26.4s, v24.4s, v14.4s
-	WORD $0x4e2fcf3b // fmla v27.4s, v25.4s, v15.4s
-	FMOVQ 7904(R8), F30
-	FMOVQ 7936(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ecfd8 // fmla v24.4s, v30.4s, v14.4s
-	WORD $0x4e2fcfd9 // fmla v25.4s, v30.4s, v15.4s
-	FMOVQ 7968(R8), F28
-	VMOV V28.B16, V29.B16
-	WORD $0x4e2ecf1c // fmla v28.4s, v24.4s, v14.4s
-	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
-	FMOVQ 8000(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ecf98 // fmla v24.4s, v28.4s, v14.4s
-	WORD $0x4e2fcfb9 // fmla v25.4s, v29.4s, v15.4s
-	FMOVQ 8032(R8), F28
-	VMOV V28.B16, V29.B16
-	WORD $0x4e2ecf1c // fmla v28.4s, v24.4s, v14.4s
-	WORD $0x4e2fcf3d // fmla v29.4s, v25.4s, v15.4s
-	FMOVQ 8064(R8), F24
-	VMOV V24.B16, V25.B16
-	WORD $0x4e2ecf98 // fmla v24.4s, v28.4s, v14.4s
-	WORD $0x4e2fcfb9 // fmla v25.4s, v29.4s, v15.4s
-	WORD $0x4e2ccf58 // fmla v24.4s, v26.4s, v12.4s
-	WORD $0x4e2dcf79 // fmla v25.4s, v27.4s, v13.4s
-	FMOVQ 8096(R8), F26
-	VMOV V26.B16, V27.B16
-	WORD $0x4e38cd9a // fmla v26.4s, v12.4s, v24.4s
-	WORD $0x4e39cdbb // fmla v27.4s, v13.4s, v25.4s
-	FMOVQ 8096(R8), F30
-	WORD $0x4ebad7ce // fsub v14.4s, v30.4s, v26.4s
-	WORD $0x4ebbd7cf // fsub v15.4s, v30.4s, v27.4s
-	WORD $0x4e38cd8e // fmla v14.4s, v12.4s, v24.4s
-	WORD $0x4e39cdaf // fmla v15.4s, v13.4s, v25.4s
-	FMOVQ 8128(R8), F31
-	WORD $0x4e3fd5ce // fadd v14.4s, v14.4s, v31.4s
-	WORD $0x4e3fd5ef // fadd v15.4s, v15.4s, v31.4s
-	WORD $0x6e3add18 // fmul v24.4s, v8.4s, v26.4s
-	WORD $0x6e3bdd39 // fmul v25.4s, v9.4s, v27.4s
-	VMOV V24.B16, V12.B16
-	VMOV V25.B16, V13.B16
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	WORD $0x4e3acd0c // fmla v12.4s, v8.4s, v26.4s
-	WORD $0x4e3bcd2d // fmla v13.4s, v9.4s, v27.4s
-	WORD $0x4e2ecd0c // fmla v12.4s, v8.4s, v14.4s
-	WORD $0x4e2fcd2d // fmla v13.4s, v9.4s, v15.4s
-	WORD $0x4e3acecc // fmla v12.4s, v22.4s, v26.4s
-	WORD $0x4e3bceed // fmla v13.4s, v23.4s, v27.4s
-	WORD $0x6e34df1a // fmul v26.4s, v24.4s, v20.4s
-	WORD $0x6e35df3b // fmul v27.4s, v25.4s, v21.4s
-	WORD $0x4e32cf0c // fmla v12.4s, v24.4s, v18.4s
-	WORD $0x4e33cf2d // fmla v13.4s, v25.4s, v19.4s
-	VMOV V26.B16, V18.B16
-	VMOV V27.B16, V19.B16
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	WORD $0x4e34cf12 // fmla v18.4s, v24.4s, v20.4s
-	WORD $0x4e35cf33 // fmla v19.4s, v25.4s, v21.4s
-	WORD $0x4e2cce92 // fmla v18.4s, v20.4s, v12.4s
-	WORD $0x4e2dceb3 // fmla v19.4s, v21.4s, v13.4s
-	WORD $0x4e32d74c // fadd v12.4s, v26.4s, v18.4s
-	WORD $0x4e33d76d // fadd v13.4s, v27.4s, v19.4s
-	WORD $0x4ebad59a // fsub v26.4s, v12.4s, v26.4s
-	WORD $0x4ebbd5bb // fsub v27.4s, v13.4s, v27.4s
-	WORD $0x4ebad65a // fsub v26.4s, v18.4s, v26.4s
-	WORD $0x4ebbd67b // fsub v27.4s, v19.4s, v27.4s
-	FMOVQ 5408(R8), F30
-	FMOVQ 5696(R8), F31
-	WORD $0x4ea0a852 // cmlt v18.4s, v2.4s, #0
-	VBSL V31.B16, V30.B16, V18.B16
-	WORD $0x4ea0a873 // cmlt v19.4s, v3.4s, #0
-	VBSL V31.B16, V30.B16, V19.B16
-	WORD $0x4e32d594 // fadd v20.4s, v12.4s, v18.4s
-	WORD $0x4e33d5b5 // fadd v21.4s, v13.4s, v19.4s
-	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
-	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
-	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
-	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
-	WORD $0x4e3ad65a // fadd v26.4s, v18.4s, v26.4s
-	WORD $0x4e3bd67b // fadd v27.4s, v19.4s, v27.4s
-	FMOVQ 5504(R8), F31
-	VAND V31.B16, V10.B16, V10.B16
-	VAND V31.B16, V11.B16, V11.B16
+	VTBL V20.B16, [V30.B16, V31.B16], V22.B16
+	VTBL V21.B16, [V30.B16, V31.B16], V23.B16
+	WORD $0x4e36d516 // fadd v22.4s, v8.4s, v22.4s
+	WORD $0x4e37d537 // fadd v23.4s, v9.4s, v23.4s
+	WORD $0x4e38cd96 // fmla v22.4s, v12.4s, v24.4s
+	WORD $0x4e39cdb7 // fmla v23.4s, v13.4s, v25.4s
 	FMOVQ 5312(R8), F31
-	VAND V31.B16, V2.B16, V18.B16
-	VAND V31.B16, V3.B16, V19.B16
-	VORR V18.B16, V10.B16, V10.B16
-	VORR V19.B16, V11.B16, V11.B16
-	FMOVQ 5312(R8), F31
+	WORD $0x6eb2e7f8 // fcmgt v24.4s, v31.4s, v18.4s
+	WORD $0x6eb3e7f9 // fcmgt v25.4s, v31.4s, v19.4s
+	FMOVQ 5408(R8), F31
+	WORD $0x4e3fd60c // fadd v12.4s, v16.4s, v31.4s
+	WORD $0x4e3fd62d // fadd v13.4s, v17.4s, v31.4s
+	VBSL V16.B16, V12.B16, V24.B16
+	VBSL V17.B16, V13.B16, V25.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V20.B16, [V30.B16, V31.B16], V20.B16
+	VTBL V21.B16, [V30.B16, V31.B16], V21.B16
+	VSHL $20, V24.S4, V24.S4
+	VSHL $20, V25.S4, V25.S4
+	VADD V24.S4, V20.S4, V24.S4
+	VADD V25.S4, V21.S4, V25.S4
+	VMOV V24.B16, V20.B16
+	VMOV V25.B16, V21.B16
+	WORD $0x4e36cf14 // fmla v20.4s, v24.4s, v22.4s
+	WORD $0x4e37cf35 // fmla v21.4s, v25.4s, v23.4s
+	WORD $0x4eb4d714 // fsub v20.4s, v24.4s, v20.4s
+	WORD $0x4eb5d735 // fsub v21.4s, v25.4s, v21.4s
+	WORD $0x6e38ddd0 // fmul v16.4s, v14.4s, v24.4s
+	WORD $0x6e39ddf1 // fmul v17.4s, v15.4s, v25.4s
+	WORD $0x4e36cdca // fmla v10.4s, v14.4s, v22.4s
+	WORD $0x4e37cdeb // fmla v11.4s, v15.4s, v23.4s
+	VMOV V16.B16, V22.B16
+	VMOV V17.B16, V23.B16
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	WORD $0x4e38cdd6 // fmla v22.4s, v14.4s, v24.4s
+	WORD $0x4e39cdf7 // fmla v23.4s, v15.4s, v25.4s
+	WORD $0x4e2acf16 // fmla v22.4s, v24.4s, v10.4s
+	WORD $0x4e2bcf37 // fmla v23.4s, v25.4s, v11.4s
+	WORD $0x4e36d60a // fadd v10.4s, v16.4s, v22.4s
+	WORD $0x4e37d62b // fadd v11.4s, v17.4s, v23.4s
+	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
+	WORD $0x4eb1d571 // fsub v17.4s, v11.4s, v17.4s
+	WORD $0x4eb0d6d0 // fsub v16.4s, v22.4s, v16.4s
+	WORD $0x4eb1d6f1 // fsub v17.4s, v23.4s, v17.4s
+	FMOVQ 5440(R8), F30
+	FMOVQ 5760(R8), F31
+	WORD $0x4ea0a856 // cmlt v22.4s, v2.4s, #0
+	VBSL V31.B16, V30.B16, V22.B16
+	WORD $0x4ea0a877 // cmlt v23.4s, v3.4s, #0
+	VBSL V31.B16, V30.B16, V23.B16
+	WORD $0x4e36d558 // fadd v24.4s, v10.4s, v22.4s
+	WORD $0x4e37d579 // fadd v25.4s, v11.4s, v23.4s
+	WORD $0x4eb6d716 // fsub v22.4s, v24.4s, v22.4s
+	WORD $0x4eb7d737 // fsub v23.4s, v25.4s, v23.4s
+	WORD $0x4eb6d556 // fsub v22.4s, v10.4s, v22.4s
+	WORD $0x4eb7d577 // fsub v23.4s, v11.4s, v23.4s
+	WORD $0x4e30d6d0 // fadd v16.4s, v22.4s, v16.4s
+	WORD $0x4e31d6f1 // fadd v17.4s, v23.4s, v17.4s
+	FMOVQ 5536(R8), F31
+	VAND V31.B16, V18.B16, V18.B16
+	VAND V31.B16, V19.B16, V19.B16
+	FMOVQ 5344(R8), F31
+	VAND V31.B16, V2.B16, V22.B16
+	VAND V31.B16, V3.B16, V23.B16
+	VORR V22.B16, V18.B16, V18.B16
+	VORR V23.B16, V19.B16, V19.B16
+	FMOVQ 5344(R8), F31
 	VORR V31.B16, V4.B16, V4.B16
 	VORR V31.B16, V5.B16, V5.B16
-	FMOVQ 5312(R8), F31
+	FMOVQ 5344(R8), F31
 	VORR V31.B16, V2.B16, V2.B16
 	VORR V31.B16, V3.B16, V3.B16
-	WORD $0x6e3adc9a // fmul v26.4s, v4.4s, v26.4s
-	WORD $0x6e3bdcbb // fmul v27.4s, v5.4s, v27.4s
-	WORD $0x4e34cc5a // fmla v26.4s, v2.4s, v20.4s
-	WORD $0x4e35cc7b // fmla v27.4s, v3.4s, v21.4s
-	FMOVQ 5344(R8), F30
-	WORD $0x6ebee554 // fcmgt v20.4s, v10.4s, v30.4s
-	WORD $0x6ebee575 // fcmgt v21.4s, v11.4s, v30.4s
+	WORD $0x6e30dc90 // fmul v16.4s, v4.4s, v16.4s
+	WORD $0x6e31dcb1 // fmul v17.4s, v5.4s, v17.4s
+	WORD $0x4e38cc50 // fmla v16.4s, v2.4s, v24.4s
+	WORD $0x4e39cc71 // fmla v17.4s, v3.4s, v25.4s
+	FMOVQ 5376(R8), F30
+	WORD $0x6ebee658 // fcmgt v24.4s, v18.4s, v30.4s
+	WORD $0x6ebee679 // fcmgt v25.4s, v19.4s, v30.4s
+	FMOVQ 5312(R8), F31
+	WORD $0x6eb2e7f2 // fcmgt v18.4s, v31.4s, v18.4s
+	WORD $0x6eb3e7f3 // fcmgt v19.4s, v31.4s, v19.4s
+	FMOVQ 5472(R8), F30
 	FMOVQ 5280(R8), F31
-	WORD $0x6eaae7ea // fcmgt v10.4s, v31.4s, v10.4s
-	WORD $0x6eabe7eb // fcmgt v11.4s, v31.4s, v11.4s
-	FMOVQ 5440(R8), F30
-	FMOVQ 5248(R8), F31
-	VBSL V31.B16, V30.B16, V10.B16
-	VBSL V31.B16, V30.B16, V11.B16
-	FMOVQ 5408(R8), F31
-	VBSL V31.B16, V10.B16, V20.B16
-	VBSL V31.B16, V11.B16, V21.B16
-	WORD $0x6e34df54 // fmul v20.4s, v26.4s, v20.4s
-	WORD $0x6e35df75 // fmul v21.4s, v27.4s, v21.4s
-	VORR V18.B16, V20.B16, V18.B16
-	VORR V19.B16, V21.B16, V19.B16
-	VBSL V0.B16, V18.B16, V6.B16
-	VBSL V1.B16, V19.B16, V7.B16
+	VBSL V31.B16, V30.B16, V18.B16
+	VBSL V31.B16, V30.B16, V19.B16
+	FMOVQ 5440(R8), F31
+	VBSL V31.B16, V18.B16, V24.B16
+	VBSL V31.B16, V19.B16, V25.B16
+	WORD $0x6e38de18 // fmul v24.4s, v16.4s, v24.4s
+	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
+	VORR V22.B16, V24.B16, V22.B16
+	VORR V23.B16, V25.B16, V23.B16
+	VBSL V0.B16, V22.B16, V6.B16
+	VBSL V1.B16, V23.B16, V7.B16
 	VMOV V6.B16, V0.B16
 	VMOV V7.B16, V1.B16
 	JMP gelu_near
 geluTanh:
-	FMOVQ 4704(R8), F22
-	FMOVQ 4720(R8), F23
-	FMOVQ 4736(R8), F24
-	FMOVQ 4752(R8), F25
-	FMOVQ 5248(R8), F26
-	FMOVQ 8160(R8), F27
+	FMOVQ 4736(R8), F22
+	FMOVQ 4752(R8), F23
+	FMOVQ 4768(R8), F24
+	FMOVQ 4784(R8), F25
+	FMOVQ 5280(R8), F26
+	FMOVQ 8224(R8), F27
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5312(R8), F29
+	FMOVQ 5344(R8), F29
 	VORR V29.B16, V0.B16, V2.B16
 	VORR V29.B16, V1.B16, V3.B16
-	FMOVQ 8192(R8), F28
+	FMOVQ 8256(R8), F28
 	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
 	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
 	WORD $0x6e24dc86 // fmul v6.4s, v4.4s, v4.4s
@@ -3364,15 +3403,15 @@ geluTanh_loop:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	WORD $0x4e26cf6c // fmla v12.4s, v27.4s, v6.4s
 	WORD $0x4e27cf6d // fmla v13.4s, v27.4s, v7.4s
-	FMOVQ 8224(R8), F28
+	FMOVQ 8288(R8), F28
 	WORD $0x4e26cf8c // fmla v12.4s, v28.4s, v6.4s
 	WORD $0x4e27cf8d // fmla v13.4s, v28.4s, v7.4s
 	WORD $0x4e28cf6c // fmla v12.4s, v27.4s, v8.4s
 	WORD $0x4e29cf6d // fmla v13.4s, v27.4s, v9.4s
-	FMOVQ 8256(R8), F28
+	FMOVQ 8320(R8), F28
 	WORD $0x4e2af788 // fmax v8.4s, v28.4s, v10.4s
 	WORD $0x4e2bf789 // fmax v9.4s, v28.4s, v11.4s
-	FMOVQ 8256(R8), F28
+	FMOVQ 8320(R8), F28
 	WORD $0x4eaaf78a // fmin v10.4s, v28.4s, v10.4s
 	WORD $0x4eabf78b // fmin v11.4s, v28.4s, v11.4s
 	WORD $0x4e2ad506 // fadd v6.4s, v8.4s, v10.4s
@@ -3381,7 +3420,7 @@ geluTanh_loop:
 	WORD $0x4ea9d4e9 // fsub v9.4s, v7.4s, v9.4s
 	WORD $0x4ea8d548 // fsub v8.4s, v10.4s, v8.4s
 	WORD $0x4ea9d569 // fsub v9.4s, v11.4s, v9.4s
-	FMOVQ 8288(R8), F29
+	FMOVQ 8352(R8), F29
 	WORD $0x4e3dd58c // fadd v12.4s, v12.4s, v29.4s
 	WORD $0x4e3dd5ad // fadd v13.4s, v13.4s, v29.4s
 	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
@@ -3396,46 +3435,46 @@ geluTanh_loop:
 	WORD $0x4e27ccab // fmla v11.4s, v5.4s, v7.4s
 	WORD $0x4e2ccc8a // fmla v10.4s, v4.4s, v12.4s
 	WORD $0x4e2dccab // fmla v11.4s, v5.4s, v13.4s
-	FMOVQ 5344(R8), F28
+	FMOVQ 5376(R8), F28
 	WORD $0x4e28f78c // fmax v12.4s, v28.4s, v8.4s
 	WORD $0x4e29f78d // fmax v13.4s, v28.4s, v9.4s
-	FMOVQ 4864(R8), F29
-	FMOVQ 4768(R8), F6
+	FMOVQ 4896(R8), F29
+	FMOVQ 4800(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e3dcd86 // fmla v6.4s, v12.4s, v29.4s
 	WORD $0x4e3dcda7 // fmla v7.4s, v13.4s, v29.4s
-	FMOVQ 4768(R8), F29
+	FMOVQ 4800(R8), F29
 	WORD $0x4ebdd4ce // fsub v14.4s, v6.4s, v29.4s
 	WORD $0x4ebdd4ef // fsub v15.4s, v7.4s, v29.4s
-	FMOVQ 4928(R8), F29
+	FMOVQ 4960(R8), F29
 	VMOV V12.B16, V16.B16
 	VMOV V13.B16, V17.B16
 	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
 	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
-	FMOVQ 4896(R8), F29
+	FMOVQ 4928(R8), F29
 	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
 	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
 	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
 	WORD $0x4e2bd62b // fadd v11.4s, v17.4s, v11.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V6.B16], V16.B16
 	VSHL $2, V16.B16, V16.B16
 	VTBL V28.B16, [V7.B16], V17.B16
 	VSHL $2, V17.B16, V17.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V16.B16, V16.B16
 	VAND V28.B16, V17.B16, V17.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V16.B16, V16.B16
 	VORR V28.B16, V17.B16, V17.B16
 	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F18
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F18
 	VMOV V18.B16, V19.B16
 	WORD $0x4e2acf92 // fmla v18.4s, v28.4s, v10.4s
 	WORD $0x4e2bcf93 // fmla v19.4s, v28.4s, v11.4s
-	FMOVQ 5024(R8), F20
+	FMOVQ 5056(R8), F20
 	VMOV V20.B16, V21.B16
 	WORD $0x4e2ace54 // fmla v20.4s, v18.4s, v10.4s
 	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
@@ -3445,10 +3484,10 @@ geluTanh_loop:
 	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
 	WORD $0x4e34cdd2 // fmla v18.4s, v14.4s, v20.4s
 	WORD $0x4e35cdf3 // fmla v19.4s, v15.4s, v21.4s
-	FMOVQ 5280(R8), F29
+	FMOVQ 5312(R8), F29
 	WORD $0x6eace7ac // fcmgt v12.4s, v29.4s, v12.4s
 	WORD $0x6eade7ad // fcmgt v13.4s, v29.4s, v13.4s
-	FMOVQ 5376(R8), F29
+	FMOVQ 5408(R8), F29
 	WORD $0x4e3dd4d4 // fadd v20.4s, v6.4s, v29.4s
 	WORD $0x4e3dd4f5 // fadd v21.4s, v7.4s, v29.4s
 	VBSL V6.B16, V20.B16, V12.B16
@@ -3467,20 +3506,20 @@ geluTanh_loop:
 	WORD $0x4eb1d5a7 // fsub v7.4s, v13.4s, v17.4s
 	WORD $0x4e32cd86 // fmla v6.4s, v12.4s, v18.4s
 	WORD $0x4e33cda7 // fmla v7.4s, v13.4s, v19.4s
-	FMOVQ 5504(R8), F29
+	FMOVQ 5536(R8), F29
 	VAND V29.B16, V8.B16, V8.B16
 	VAND V29.B16, V9.B16, V9.B16
-	FMOVQ 5312(R8), F29
+	FMOVQ 5344(R8), F29
 	VAND V29.B16, V0.B16, V18.B16
 	VAND V29.B16, V1.B16, V19.B16
 	VORR V18.B16, V8.B16, V8.B16
 	VORR V19.B16, V9.B16, V9.B16
-	FMOVQ 5696(R8), F29
+	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
 	VBSL V29.B16, V16.B16, V12.B16
 	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
 	VBSL V29.B16, V17.B16, V13.B16
-	FMOVQ 5408(R8), F29
+	FMOVQ 5440(R8), F29
 	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
 	VBSL V29.B16, V6.B16, V0.B16
 	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
@@ -3509,16 +3548,16 @@ geluTanh_loop:
 	WORD $0x6e2fdcaf // fmul v15.4s, v5.4s, v15.4s
 	WORD $0x4e30cc4e // fmla v14.4s, v2.4s, v16.4s
 	WORD $0x4e31cc6f // fmla v15.4s, v3.4s, v17.4s
-	FMOVQ 5344(R8), F28
+	FMOVQ 5376(R8), F28
 	WORD $0x6ebce510 // fcmgt v16.4s, v8.4s, v28.4s
 	WORD $0x6ebce531 // fcmgt v17.4s, v9.4s, v28.4s
-	FMOVQ 5280(R8), F29
+	FMOVQ 5312(R8), F29
 	WORD $0x6ea8e7a8 // fcmgt v8.4s, v29.4s, v8.4s
 	WORD $0x6ea9e7a9 // fcmgt v9.4s, v29.4s, v9.4s
-	FMOVQ 5440(R8), F28
+	FMOVQ 5472(R8), F28
 	VBSL V26.B16, V28.B16, V8.B16
 	VBSL V26.B16, V28.B16, V9.B16
-	FMOVQ 5408(R8), F29
+	FMOVQ 5440(R8), F29
 	VBSL V29.B16, V8.B16, V16.B16
 	VBSL V29.B16, V9.B16, V17.B16
 	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
@@ -3530,55 +3569,55 @@ geluTanh_loop:
 	CBNZ R3, geluTanh_loop
 	RET
 mish:
-	FMOVQ 4704(R8), F22
-	FMOVQ 4720(R8), F23
-	FMOVQ 4736(R8), F24
-	FMOVQ 4752(R8), F25
-	FMOVQ 5248(R8), F26
-	FMOVQ 5408(R8), F27
+	FMOVQ 4736(R8), F22
+	FMOVQ 4752(R8), F23
+	FMOVQ 4768(R8), F24
+	FMOVQ 4784(R8), F25
+	FMOVQ 5280(R8), F26
+	FMOVQ 5440(R8), F27
 mish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5312(R8), F29
+	FMOVQ 5344(R8), F29
 	VORR V29.B16, V0.B16, V2.B16
 	VORR V29.B16, V1.B16, V3.B16
-	FMOVQ 5344(R8), F28
+	FMOVQ 5376(R8), F28
 	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
 	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
-	FMOVQ 4864(R8), F29
-	FMOVQ 4768(R8), F6
+	FMOVQ 4896(R8), F29
+	FMOVQ 4800(R8), F6
 	VMOV V6.B16, V7.B16
 	WORD $0x4e3dcc86 // fmla v6.4s, v4.4s, v29.4s
 	WORD $0x4e3dcca7 // fmla v7.4s, v5.4s, v29.4s
-	FMOVQ 4768(R8), F29
+	FMOVQ 4800(R8), F29
 	WORD $0x4ebdd4c8 // fsub v8.4s, v6.4s, v29.4s
 	WORD $0x4ebdd4e9 // fsub v9.4s, v7.4s, v29.4s
-	FMOVQ 4928(R8), F29
+	FMOVQ 4960(R8), F29
 	VMOV V4.B16, V10.B16
 	VMOV V5.B16, V11.B16
 	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
 	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
-	FMOVQ 4896(R8), F29
+	FMOVQ 4928(R8), F29
 	WORD $0x4ebdcd0a // fmls v10.4s, v8.4s, v29.4s
 	WORD $0x4ebdcd2b // fmls v11.4s, v9.4s, v29.4s
-	FMOVQ 5152(R8), F28
+	FMOVQ 5184(R8), F28
 	VTBL V28.B16, [V6.B16], V8.B16
 	VSHL $2, V8.B16, V8.B16
 	VTBL V28.B16, [V7.B16], V9.B16
 	VSHL $2, V9.B16, V9.B16
-	FMOVQ 5184(R8), F28
+	FMOVQ 5216(R8), F28
 	VAND V28.B16, V8.B16, V8.B16
 	VAND V28.B16, V9.B16, V9.B16
-	FMOVQ 5216(R8), F28
+	FMOVQ 5248(R8), F28
 	VORR V28.B16, V8.B16, V8.B16
 	VORR V28.B16, V9.B16, V9.B16
 	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd6d // fmul v13.4s, v11.4s, v11.4s
-	FMOVQ 4960(R8), F28
-	FMOVQ 4992(R8), F14
+	FMOVQ 4992(R8), F28
+	FMOVQ 5024(R8), F14
 	VMOV V14.B16, V15.B16
 	WORD $0x4e2acf8e // fmla v14.4s, v28.4s, v10.4s
 	WORD $0x4e2bcf8f // fmla v15.4s, v28.4s, v11.4s
-	FMOVQ 5024(R8), F16
+	FMOVQ 5056(R8), F16
 	VMOV V16.B16, V17.B16
 	WORD $0x4e2acdd0 // fmla v16.4s, v14.4s, v10.4s
 	WORD $0x4e2bcdf1 // fmla v17.4s, v15.4s, v11.4s
@@ -3588,10 +3627,10 @@ mish_loop:
 	WORD $0x4e2fd56f // fadd v15.4s, v11.4s, v15.4s
 	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
 	WORD $0x4e31cdaf // fmla v15.4s, v13.4s, v17.4s
-	FMOVQ 5280(R8), F29
+	FMOVQ 5312(R8), F29
 	WORD $0x6ea4e7b0 // fcmgt v16.4s, v29.4s, v4.4s
 	WORD $0x6ea5e7b1 // fcmgt v17.4s, v29.4s, v5.4s
-	FMOVQ 5376(R8), F29
+	FMOVQ 5408(R8), F29
 	WORD $0x4e3dd4cc // fadd v12.4s, v6.4s, v29.4s
 	WORD $0x4e3dd4ed // fadd v13.4s, v7.4s, v29.4s
 	VBSL V6.B16, V12.B16, V16.B16
@@ -3652,7 +3691,7 @@ mish_loop:
 	WORD $0x4e29d669 // fadd v9.4s, v19.4s, v9.4s
 	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
 	WORD $0x4e2dd5ad // fadd v13.4s, v13.4s, v13.4s
-	FMOVQ 7712(R8), F28
+	FMOVQ 7744(R8), F28
 	WORD $0x4ea0a812 // cmlt v18.4s, v0.4s, #0
 	VBSL V12.B16, V28.B16, V18.B16
 	WORD $0x4ea0a833 // cmlt v19.4s, v1.4s, #0
@@ -3681,7 +3720,7 @@ mish_loop:
 	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
 	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
 	WORD $0x4e2dd56d // fadd v13.4s, v11.4s, v13.4s
-	FMOVQ 5696(R8), F29
+	FMOVQ 5760(R8), F29
 	WORD $0x4ea0a80a // cmlt v10.4s, v0.4s, #0
 	VBSL V29.B16, V26.B16, V10.B16
 	WORD $0x4ea0a82b // cmlt v11.4s, v1.4s, #0
@@ -3690,7 +3729,7 @@ mish_loop:
 	WORD $0x6e33fd6b // fdiv v11.4s, v11.4s, v19.4s
 	WORD $0x6e2adcd0 // fmul v16.4s, v6.4s, v10.4s
 	WORD $0x6e2bdcf1 // fmul v17.4s, v7.4s, v11.4s
-	FMOVQ 5504(R8), F29
+	FMOVQ 5536(R8), F29
 	VAND V29.B16, V16.B16, V20.B16
 	VAND V29.B16, V17.B16, V21.B16
 	WORD $0x4eb2ce86 // fmls v6.4s, v20.4s, v18.4s
@@ -3705,20 +3744,20 @@ mish_loop:
 	WORD $0x6e2bdcab // fmul v11.4s, v5.4s, v11.4s
 	WORD $0x4e30cc4a // fmla v10.4s, v2.4s, v16.4s
 	WORD $0x4e31cc6b // fmla v11.4s, v3.4s, v17.4s
-	FMOVQ 5344(R8), F28
+	FMOVQ 5376(R8), F28
 	WORD $0x6ebce410 // fcmgt v16.4s, v0.4s, v28.4s
 	WORD $0x6ebce431 // fcmgt v17.4s, v1.4s, v28.4s
-	FMOVQ 5280(R8), F29
+	FMOVQ 5312(R8), F29
 	WORD $0x6ea0e7a2 // fcmgt v2.4s, v29.4s, v0.4s
 	WORD $0x6ea1e7a3 // fcmgt v3.4s, v29.4s, v1.4s
-	FMOVQ 5440(R8), F28
+	FMOVQ 5472(R8), F28
 	VBSL V26.B16, V28.B16, V2.B16
 	VBSL V26.B16, V28.B16, V3.B16
 	VBSL V27.B16, V2.B16, V16.B16
 	VBSL V27.B16, V3.B16, V17.B16
 	WORD $0x6e30dd50 // fmul v16.4s, v10.4s, v16.4s
 	WORD $0x6e31dd71 // fmul v17.4s, v11.4s, v17.4s
-	FMOVQ 5312(R8), F29
+	FMOVQ 5344(R8), F29
 	VAND V29.B16, V0.B16, V0.B16
 	VAND V29.B16, V1.B16, V1.B16
 	VORR V0.B16, V16.B16, V0.B16
@@ -3728,10 +3767,10 @@ mish_loop:
 	CBNZ R3, mish_loop
 	RET
 softsign:
-	FMOVQ 5248(R8), F12
-	FMOVQ 5504(R8), F13
-	FMOVQ 5312(R8), F14
-	FMOVQ 5408(R8), F15
+	FMOVQ 5280(R8), F12
+	FMOVQ 5536(R8), F13
+	FMOVQ 5344(R8), F14
+	FMOVQ 5440(R8), F15
 softsign_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VAND V13.B16, V0.B16, V2.B16
@@ -3767,8 +3806,8 @@ hardSigmoid:
 	VLD1R (R1), [V4.S4]
 	ADD $44, R0, R1
 	VLD1R (R1), [V5.S4]
-	FMOVQ 5248(R8), F6
-	FMOVQ 5408(R8), F7
+	FMOVQ 5280(R8), F6
+	FMOVQ 5440(R8), F7
 hardSigmoid_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	VMOV V5.B16, V2.B16
@@ -3786,12 +3825,12 @@ hardSigmoid_loop:
 	CBNZ R3, hardSigmoid_loop
 	RET
 hardSwish:
-	FMOVQ 6464(R8), F10
-	FMOVQ 6496(R8), F11
-	FMOVQ 5408(R8), F12
-	FMOVQ 8320(R8), F13
-	FMOVQ 8352(R8), F14
-	FMOVQ 5312(R8), F15
+	FMOVQ 6528(R8), F10
+	FMOVQ 6560(R8), F11
+	FMOVQ 5440(R8), F12
+	FMOVQ 8384(R8), F13
+	FMOVQ 8416(R8), F14
+	FMOVQ 5344(R8), F15
 hardSwish_loop:
 	FLDPQ.P 32(R6), (F0, F1)
 	WORD $0x4e2ad402 // fadd v2.4s, v0.4s, v10.4s
@@ -3999,892 +4038,900 @@ DATA values<>+1248(SB)/8, $0xbfd555555555554f
 DATA values<>+1256(SB)/8, $0xbfd555555555554f
 DATA values<>+1264(SB)/8, $0xbfd555555555554f
 DATA values<>+1272(SB)/8, $0xbfd555555555554f
-DATA values<>+1280(SB)/8, $0xbff0000000000000
-DATA values<>+1288(SB)/8, $0xbff0000000000000
-DATA values<>+1296(SB)/8, $0xbff0000000000000
-DATA values<>+1304(SB)/8, $0xbff0000000000000
-DATA values<>+1312(SB)/8, $0x0000000000000000
-DATA values<>+1320(SB)/8, $0x0000000000000000
-DATA values<>+1328(SB)/8, $0x0000000000000000
-DATA values<>+1336(SB)/8, $0x0000000000000000
-DATA values<>+1344(SB)/8, $0x408f400000000000
-DATA values<>+1352(SB)/8, $0x408f400000000000
-DATA values<>+1360(SB)/8, $0x408f400000000000
-DATA values<>+1368(SB)/8, $0x408f400000000000
-DATA values<>+1376(SB)/8, $0x3fe0000000000000
-DATA values<>+1384(SB)/8, $0x3fe0000000000000
-DATA values<>+1392(SB)/8, $0x3fe0000000000000
-DATA values<>+1400(SB)/8, $0x3fe0000000000000
-DATA values<>+1408(SB)/8, $0xbef7015852f79471
-DATA values<>+1416(SB)/8, $0xbef7015852f79471
-DATA values<>+1424(SB)/8, $0xbef7015852f79471
-DATA values<>+1432(SB)/8, $0xbef7015852f79471
-DATA values<>+1440(SB)/8, $0xbefca09e18f8f61e
-DATA values<>+1448(SB)/8, $0xbefca09e18f8f61e
-DATA values<>+1456(SB)/8, $0xbefca09e18f8f61e
-DATA values<>+1464(SB)/8, $0xbefca09e18f8f61e
-DATA values<>+1472(SB)/8, $0xbf157be57673f8fb
-DATA values<>+1480(SB)/8, $0xbf157be57673f8fb
-DATA values<>+1488(SB)/8, $0xbf157be57673f8fb
-DATA values<>+1496(SB)/8, $0xbf157be57673f8fb
-DATA values<>+1504(SB)/8, $0xbf2a7fcf1731323e
-DATA values<>+1512(SB)/8, $0xbf2a7fcf1731323e
-DATA values<>+1520(SB)/8, $0xbf2a7fcf1731323e
-DATA values<>+1528(SB)/8, $0xbf2a7fcf1731323e
-DATA values<>+1536(SB)/8, $0xbf40f066c7483d7d
-DATA values<>+1544(SB)/8, $0xbf40f066c7483d7d
-DATA values<>+1552(SB)/8, $0xbf40f066c7483d7d
-DATA values<>+1560(SB)/8, $0xbf40f066c7483d7d
-DATA values<>+1568(SB)/8, $0xbf560738daeade08
-DATA values<>+1576(SB)/8, $0xbf560738daeade08
-DATA values<>+1584(SB)/8, $0xbf560738daeade08
-DATA values<>+1592(SB)/8, $0xbf560738daeade08
-DATA values<>+1600(SB)/8, $0xbf6d5fb02360ccf3
-DATA values<>+1608(SB)/8, $0xbf6d5fb02360ccf3
-DATA values<>+1616(SB)/8, $0xbf6d5fb02360ccf3
-DATA values<>+1624(SB)/8, $0xbf6d5fb02360ccf3
-DATA values<>+1632(SB)/8, $0xbf844ba45bb08750
-DATA values<>+1640(SB)/8, $0xbf844ba45bb08750
-DATA values<>+1648(SB)/8, $0xbf844ba45bb08750
-DATA values<>+1656(SB)/8, $0xbf844ba45bb08750
-DATA values<>+1664(SB)/8, $0xbf9da348248bf75a
-DATA values<>+1672(SB)/8, $0xbf9da348248bf75a
-DATA values<>+1680(SB)/8, $0xbf9da348248bf75a
-DATA values<>+1688(SB)/8, $0xbf9da348248bf75a
-DATA values<>+1696(SB)/8, $0xbfb7ddf1fe86aa90
-DATA values<>+1704(SB)/8, $0xbfb7ddf1fe86aa90
-DATA values<>+1712(SB)/8, $0xbfb7ddf1fe86aa90
-DATA values<>+1720(SB)/8, $0xbfb7ddf1fe86aa90
-DATA values<>+1728(SB)/8, $0x3ee6d2d3a859dda2
-DATA values<>+1736(SB)/8, $0x3ee6d2d3a859dda2
-DATA values<>+1744(SB)/8, $0x3ee6d2d3a859dda2
-DATA values<>+1752(SB)/8, $0x3ee6d2d3a859dda2
-DATA values<>+1760(SB)/8, $0x3ef626ca078a2b3e
-DATA values<>+1768(SB)/8, $0x3ef626ca078a2b3e
-DATA values<>+1776(SB)/8, $0x3ef626ca078a2b3e
-DATA values<>+1784(SB)/8, $0x3ef626ca078a2b3e
-DATA values<>+1792(SB)/8, $0x3f0a31e77334e707
-DATA values<>+1800(SB)/8, $0x3f0a31e77334e707
-DATA values<>+1808(SB)/8, $0x3f0a31e77334e707
-DATA values<>+1816(SB)/8, $0x3f0a31e77334e707
-DATA values<>+1824(SB)/8, $0x3f20bf99aae01fd7
-DATA values<>+1832(SB)/8, $0x3f20bf99aae01fd7
-DATA values<>+1840(SB)/8, $0x3f20bf99aae01fd7
-DATA values<>+1848(SB)/8, $0x3f20bf99aae01fd7
-DATA values<>+1856(SB)/8, $0x3f352721b731e88c
-DATA values<>+1864(SB)/8, $0x3f352721b731e88c
-DATA values<>+1872(SB)/8, $0x3f352721b731e88c
-DATA values<>+1880(SB)/8, $0x3f352721b731e88c
-DATA values<>+1888(SB)/8, $0x3f4b3ebf40363471
-DATA values<>+1896(SB)/8, $0x3f4b3ebf40363471
-DATA values<>+1904(SB)/8, $0x3f4b3ebf40363471
-DATA values<>+1912(SB)/8, $0x3f4b3ebf40363471
-DATA values<>+1920(SB)/8, $0x3f61ebced957335d
-DATA values<>+1928(SB)/8, $0x3f61ebced957335d
-DATA values<>+1936(SB)/8, $0x3f61ebced957335d
-DATA values<>+1944(SB)/8, $0x3f61ebced957335d
-DATA values<>+1952(SB)/8, $0x3f78490510d6d8ba
-DATA values<>+1960(SB)/8, $0x3f78490510d6d8ba
-DATA values<>+1968(SB)/8, $0x3f78490510d6d8ba
-DATA values<>+1976(SB)/8, $0x3f78490510d6d8ba
-DATA values<>+1984(SB)/8, $0x3f9131116f826c01
-DATA values<>+1992(SB)/8, $0x3f9131116f826c01
-DATA values<>+2000(SB)/8, $0x3f9131116f826c01
-DATA values<>+2008(SB)/8, $0x3f9131116f826c01
-DATA values<>+2016(SB)/8, $0x3faa279c04c7e9e2
-DATA values<>+2024(SB)/8, $0x3faa279c04c7e9e2
-DATA values<>+2032(SB)/8, $0x3faa279c04c7e9e2
-DATA values<>+2040(SB)/8, $0x3faa279c04c7e9e2
-DATA values<>+2048(SB)/8, $0x3fc6f0d7bd624bd6
-DATA values<>+2056(SB)/8, $0x3fc6f0d7bd624bd6
-DATA values<>+2064(SB)/8, $0x3fc6f0d7bd624bd6
-DATA values<>+2072(SB)/8, $0x3fc6f0d7bd624bd6
-DATA values<>+2080(SB)/8, $0xbfd833704d019ed0
-DATA values<>+2088(SB)/8, $0xbfd833704d019ed0
-DATA values<>+2096(SB)/8, $0xbfd833704d019ed0
-DATA values<>+2104(SB)/8, $0xbfd833704d019ed0
-DATA values<>+2112(SB)/8, $0xc044000000000000
-DATA values<>+2120(SB)/8, $0xc044000000000000
-DATA values<>+2128(SB)/8, $0xc044000000000000
-DATA values<>+2136(SB)/8, $0xc044000000000000
-DATA values<>+2144(SB)/8, $0x3ff71547652b82fe
-DATA values<>+2152(SB)/8, $0x3ff71547652b82fe
-DATA values<>+2160(SB)/8, $0x3ff71547652b82fe
-DATA values<>+2168(SB)/8, $0x3ff71547652b82fe
-DATA values<>+2176(SB)/8, $0x3c7abc9e3b39803f
-DATA values<>+2184(SB)/8, $0x3c7abc9e3b39803f
-DATA values<>+2192(SB)/8, $0x3c7abc9e3b39803f
-DATA values<>+2200(SB)/8, $0x3c7abc9e3b39803f
-DATA values<>+2208(SB)/8, $0x3fe62e42fefa39ef
-DATA values<>+2216(SB)/8, $0x3fe62e42fefa39ef
-DATA values<>+2224(SB)/8, $0x3fe62e42fefa39ef
-DATA values<>+2232(SB)/8, $0x3fe62e42fefa39ef
-DATA values<>+2240(SB)/8, $0x3e5af5e86fd70f3a
-DATA values<>+2248(SB)/8, $0x3e5af5e86fd70f3a
-DATA values<>+2256(SB)/8, $0x3e5af5e86fd70f3a
-DATA values<>+2264(SB)/8, $0x3e5af5e86fd70f3a
-DATA values<>+2272(SB)/8, $0x3ec71ddf8754a2d6
-DATA values<>+2280(SB)/8, $0x3ec71ddf8754a2d6
-DATA values<>+2288(SB)/8, $0x3ec71ddf8754a2d6
-DATA values<>+2296(SB)/8, $0x3ec71ddf8754a2d6
-DATA values<>+2304(SB)/8, $0x3f2a01a01afd73f4
-DATA values<>+2312(SB)/8, $0x3f2a01a01afd73f4
-DATA values<>+2320(SB)/8, $0x3f2a01a01afd73f4
-DATA values<>+2328(SB)/8, $0x3f2a01a01afd73f4
-DATA values<>+2336(SB)/8, $0x3f8111111110f6d3
-DATA values<>+2344(SB)/8, $0x3f8111111110f6d3
-DATA values<>+2352(SB)/8, $0x3f8111111110f6d3
-DATA values<>+2360(SB)/8, $0x3f8111111110f6d3
-DATA values<>+2368(SB)/8, $0x3fc5555555555559
-DATA values<>+2376(SB)/8, $0x3fc5555555555559
-DATA values<>+2384(SB)/8, $0x3fc5555555555559
-DATA values<>+2392(SB)/8, $0x3fc5555555555559
-DATA values<>+2400(SB)/8, $0x3e21ee89385dc283
-DATA values<>+2408(SB)/8, $0x3e21ee89385dc283
-DATA values<>+2416(SB)/8, $0x3e21ee89385dc283
-DATA values<>+2424(SB)/8, $0x3e21ee89385dc283
-DATA values<>+2432(SB)/8, $0x3e927e5362dfb6a1
-DATA values<>+2440(SB)/8, $0x3e927e5362dfb6a1
-DATA values<>+2448(SB)/8, $0x3e927e5362dfb6a1
-DATA values<>+2456(SB)/8, $0x3e927e5362dfb6a1
-DATA values<>+2464(SB)/8, $0x3efa01a017bc09a9
-DATA values<>+2472(SB)/8, $0x3efa01a017bc09a9
-DATA values<>+2480(SB)/8, $0x3efa01a017bc09a9
-DATA values<>+2488(SB)/8, $0x3efa01a017bc09a9
-DATA values<>+2496(SB)/8, $0x3f56c16c16c1f09f
-DATA values<>+2504(SB)/8, $0x3f56c16c16c1f09f
-DATA values<>+2512(SB)/8, $0x3f56c16c16c1f09f
-DATA values<>+2520(SB)/8, $0x3f56c16c16c1f09f
-DATA values<>+2528(SB)/8, $0x3fa555555555553f
-DATA values<>+2536(SB)/8, $0x3fa555555555553f
-DATA values<>+2544(SB)/8, $0x3fa555555555553f
-DATA values<>+2552(SB)/8, $0x3fa555555555553f
-DATA values<>+2560(SB)/8, $0x4018000000000000
-DATA values<>+2568(SB)/8, $0x4018000000000000
-DATA values<>+2576(SB)/8, $0x4018000000000000
-DATA values<>+2584(SB)/8, $0x4018000000000000
-DATA values<>+2592(SB)/8, $0xbd9b3c681b8c8364
-DATA values<>+2600(SB)/8, $0xbd9b3c681b8c8364
-DATA values<>+2608(SB)/8, $0xbd9b3c681b8c8364
-DATA values<>+2616(SB)/8, $0xbd9b3c681b8c8364
-DATA values<>+2624(SB)/8, $0xbe1517b41b751768
-DATA values<>+2632(SB)/8, $0xbe1517b41b751768
-DATA values<>+2640(SB)/8, $0xbe1517b41b751768
-DATA values<>+2648(SB)/8, $0xbe1517b41b751768
-DATA values<>+2656(SB)/8, $0xbe85f73c0849e052
-DATA values<>+2664(SB)/8, $0xbe85f73c0849e052
-DATA values<>+2672(SB)/8, $0xbe85f73c0849e052
-DATA values<>+2680(SB)/8, $0xbe85f73c0849e052
-DATA values<>+2688(SB)/8, $0xbeef4d25bf69cdc5
-DATA values<>+2696(SB)/8, $0xbeef4d25bf69cdc5
-DATA values<>+2704(SB)/8, $0xbeef4d25bf69cdc5
-DATA values<>+2712(SB)/8, $0xbeef4d25bf69cdc5
-DATA values<>+2720(SB)/8, $0xbf4c02db4003543e
-DATA values<>+2728(SB)/8, $0xbf4c02db4003543e
-DATA values<>+2736(SB)/8, $0xbf4c02db4003543e
-DATA values<>+2744(SB)/8, $0xbf4c02db4003543e
-DATA values<>+2752(SB)/8, $0xbf9b82ce31288b46
-DATA values<>+2760(SB)/8, $0xbf9b82ce31288b46
-DATA values<>+2768(SB)/8, $0xbf9b82ce31288b46
-DATA values<>+2776(SB)/8, $0xbf9b82ce31288b46
-DATA values<>+2784(SB)/8, $0x3d53b5d85c5d0a04
-DATA values<>+2792(SB)/8, $0x3d53b5d85c5d0a04
-DATA values<>+2800(SB)/8, $0x3d53b5d85c5d0a04
-DATA values<>+2808(SB)/8, $0x3d53b5d85c5d0a04
-DATA values<>+2816(SB)/8, $0x3dd9a01baa92066b
-DATA values<>+2824(SB)/8, $0x3dd9a01baa92066b
-DATA values<>+2832(SB)/8, $0x3dd9a01baa92066b
-DATA values<>+2840(SB)/8, $0x3dd9a01baa92066b
-DATA values<>+2848(SB)/8, $0x3e4fcbaf2c0ded4d
-DATA values<>+2856(SB)/8, $0x3e4fcbaf2c0ded4d
-DATA values<>+2864(SB)/8, $0x3e4fcbaf2c0ded4d
-DATA values<>+2872(SB)/8, $0x3e4fcbaf2c0ded4d
-DATA values<>+2880(SB)/8, $0x3ebb9e6c35259e13
-DATA values<>+2888(SB)/8, $0x3ebb9e6c35259e13
-DATA values<>+2896(SB)/8, $0x3ebb9e6c35259e13
-DATA values<>+2904(SB)/8, $0x3ebb9e6c35259e13
-DATA values<>+2912(SB)/8, $0x3f1f9a326f7904eb
-DATA values<>+2920(SB)/8, $0x3f1f9a326f7904eb
-DATA values<>+2928(SB)/8, $0x3f1f9a326f7904eb
-DATA values<>+2936(SB)/8, $0x3f1f9a326f7904eb
-DATA values<>+2944(SB)/8, $0x3f7565bcd0e6a2c3
-DATA values<>+2952(SB)/8, $0x3f7565bcd0e6a2c3
-DATA values<>+2960(SB)/8, $0x3f7565bcd0e6a2c3
-DATA values<>+2968(SB)/8, $0x3f7565bcd0e6a2c3
-DATA values<>+2976(SB)/8, $0x3fbce2f21a042be2
-DATA values<>+2984(SB)/8, $0x3fbce2f21a042be2
-DATA values<>+2992(SB)/8, $0x3fbce2f21a042be2
-DATA values<>+3000(SB)/8, $0x3fbce2f21a042be2
-DATA values<>+3008(SB)/8, $0xbfd812746b0379e7
-DATA values<>+3016(SB)/8, $0xbfd812746b0379e7
-DATA values<>+3024(SB)/8, $0xbfd812746b0379e7
-DATA values<>+3032(SB)/8, $0xbfd812746b0379e7
-DATA values<>+3040(SB)/8, $0x3fc06eba8214db69
-DATA values<>+3048(SB)/8, $0x3fc06eba8214db69
-DATA values<>+3056(SB)/8, $0x3fc06eba8214db69
-DATA values<>+3064(SB)/8, $0x3fc06eba8214db69
-DATA values<>+3072(SB)/8, $0x4008000000000000
-DATA values<>+3080(SB)/8, $0x4008000000000000
-DATA values<>+3088(SB)/8, $0x4008000000000000
-DATA values<>+3096(SB)/8, $0x4008000000000000
-DATA values<>+3104(SB)/8, $0x3ea85031f597256d
-DATA values<>+3112(SB)/8, $0x3ea85031f597256d
-DATA values<>+3120(SB)/8, $0x3ea85031f597256d
-DATA values<>+3128(SB)/8, $0x3ea85031f597256d
-DATA values<>+3136(SB)/8, $0xbee50545cd5b841a
-DATA values<>+3144(SB)/8, $0xbee50545cd5b841a
-DATA values<>+3152(SB)/8, $0xbee50545cd5b841a
-DATA values<>+3160(SB)/8, $0xbee50545cd5b841a
-DATA values<>+3168(SB)/8, $0x3f109d720bf9d3c4
-DATA values<>+3176(SB)/8, $0x3f109d720bf9d3c4
-DATA values<>+3184(SB)/8, $0x3f109d720bf9d3c4
-DATA values<>+3192(SB)/8, $0x3f109d720bf9d3c4
-DATA values<>+3200(SB)/8, $0xbf4390de766d2e09
-DATA values<>+3208(SB)/8, $0xbf4390de766d2e09
-DATA values<>+3216(SB)/8, $0xbf4390de766d2e09
-DATA values<>+3224(SB)/8, $0xbf4390de766d2e09
-DATA values<>+3232(SB)/8, $0x3f717c838b8ededb
-DATA values<>+3240(SB)/8, $0x3f717c838b8ededb
-DATA values<>+3248(SB)/8, $0x3f717c838b8ededb
-DATA values<>+3256(SB)/8, $0x3f717c838b8ededb
-DATA values<>+3264(SB)/8, $0x3fb258b13b0a3425
-DATA values<>+3272(SB)/8, $0x3fb258b13b0a3425
-DATA values<>+3280(SB)/8, $0x3fb258b13b0a3425
-DATA values<>+3288(SB)/8, $0x3fb258b13b0a3425
-DATA values<>+3296(SB)/8, $0x3fcf6ff2041058a5
-DATA values<>+3304(SB)/8, $0x3fcf6ff2041058a5
-DATA values<>+3312(SB)/8, $0x3fcf6ff2041058a5
-DATA values<>+3320(SB)/8, $0x3fcf6ff2041058a5
-DATA values<>+3328(SB)/8, $0x3e9c90fdabec1dfc
-DATA values<>+3336(SB)/8, $0x3e9c90fdabec1dfc
-DATA values<>+3344(SB)/8, $0x3e9c90fdabec1dfc
-DATA values<>+3352(SB)/8, $0x3e9c90fdabec1dfc
-DATA values<>+3360(SB)/8, $0xbeee05a966301350
-DATA values<>+3368(SB)/8, $0xbeee05a966301350
-DATA values<>+3376(SB)/8, $0xbeee05a966301350
-DATA values<>+3384(SB)/8, $0xbeee05a966301350
-DATA values<>+3392(SB)/8, $0x3f079e018842f4e4
-DATA values<>+3400(SB)/8, $0x3f079e018842f4e4
-DATA values<>+3408(SB)/8, $0x3f079e018842f4e4
-DATA values<>+3416(SB)/8, $0x3f079e018842f4e4
-DATA values<>+3424(SB)/8, $0x3f4730f7fdb39c9e
-DATA values<>+3432(SB)/8, $0x3f4730f7fdb39c9e
-DATA values<>+3440(SB)/8, $0x3f4730f7fdb39c9e
-DATA values<>+3448(SB)/8, $0x3f4730f7fdb39c9e
-DATA values<>+3456(SB)/8, $0xbf98fa58ea514fd0
-DATA values<>+3464(SB)/8, $0xbf98fa58ea514fd0
-DATA values<>+3472(SB)/8, $0xbf98fa58ea514fd0
-DATA values<>+3480(SB)/8, $0xbf98fa58ea514fd0
-DATA values<>+3488(SB)/8, $0xbfc336ffbef05b19
-DATA values<>+3496(SB)/8, $0xbfc336ffbef05b19
-DATA values<>+3504(SB)/8, $0xbfc336ffbef05b19
-DATA values<>+3512(SB)/8, $0xbfc336ffbef05b19
-DATA values<>+3520(SB)/8, $0xbfd4e102b9cf8521
-DATA values<>+3528(SB)/8, $0xbfd4e102b9cf8521
-DATA values<>+3536(SB)/8, $0xbfd4e102b9cf8521
-DATA values<>+3544(SB)/8, $0xbfd4e102b9cf8521
-DATA values<>+3552(SB)/8, $0x3fc6e9827d229d2c
-DATA values<>+3560(SB)/8, $0x3fc6e9827d229d2c
-DATA values<>+3568(SB)/8, $0x3fc6e9827d229d2c
-DATA values<>+3576(SB)/8, $0x3fc6e9827d229d2c
-DATA values<>+3584(SB)/8, $0x4044800000000000
-DATA values<>+3592(SB)/8, $0x4044800000000000
-DATA values<>+3600(SB)/8, $0x4044800000000000
-DATA values<>+3608(SB)/8, $0x4044800000000000
-DATA values<>+3616(SB)/8, $0xbfe0000000000000
-DATA values<>+3624(SB)/8, $0xbfe0000000000000
-DATA values<>+3632(SB)/8, $0xbfe0000000000000
-DATA values<>+3640(SB)/8, $0xbfe0000000000000
+DATA values<>+1280(SB)/8, $0x3fe199999999999a
+DATA values<>+1288(SB)/8, $0x3fe199999999999a
+DATA values<>+1296(SB)/8, $0x3fe199999999999a
+DATA values<>+1304(SB)/8, $0x3fe199999999999a
+DATA values<>+1312(SB)/8, $0xbff0000000000000
+DATA values<>+1320(SB)/8, $0xbff0000000000000
+DATA values<>+1328(SB)/8, $0xbff0000000000000
+DATA values<>+1336(SB)/8, $0xbff0000000000000
+DATA values<>+1344(SB)/8, $0x0000000000000000
+DATA values<>+1352(SB)/8, $0x0000000000000000
+DATA values<>+1360(SB)/8, $0x0000000000000000
+DATA values<>+1368(SB)/8, $0x0000000000000000
+DATA values<>+1376(SB)/8, $0x408f400000000000
+DATA values<>+1384(SB)/8, $0x408f400000000000
+DATA values<>+1392(SB)/8, $0x408f400000000000
+DATA values<>+1400(SB)/8, $0x408f400000000000
+DATA values<>+1408(SB)/8, $0x3fe0000000000000
+DATA values<>+1416(SB)/8, $0x3fe0000000000000
+DATA values<>+1424(SB)/8, $0x3fe0000000000000
+DATA values<>+1432(SB)/8, $0x3fe0000000000000
+DATA values<>+1440(SB)/8, $0xbef7015852f79471
+DATA values<>+1448(SB)/8, $0xbef7015852f79471
+DATA values<>+1456(SB)/8, $0xbef7015852f79471
+DATA values<>+1464(SB)/8, $0xbef7015852f79471
+DATA values<>+1472(SB)/8, $0xbefca09e18f8f61e
+DATA values<>+1480(SB)/8, $0xbefca09e18f8f61e
+DATA values<>+1488(SB)/8, $0xbefca09e18f8f61e
+DATA values<>+1496(SB)/8, $0xbefca09e18f8f61e
+DATA values<>+1504(SB)/8, $0xbf157be57673f8fb
+DATA values<>+1512(SB)/8, $0xbf157be57673f8fb
+DATA values<>+1520(SB)/8, $0xbf157be57673f8fb
+DATA values<>+1528(SB)/8, $0xbf157be57673f8fb
+DATA values<>+1536(SB)/8, $0xbf2a7fcf1731323e
+DATA values<>+1544(SB)/8, $0xbf2a7fcf1731323e
+DATA values<>+1552(SB)/8, $0xbf2a7fcf1731323e
+DATA values<>+1560(SB)/8, $0xbf2a7fcf1731323e
+DATA values<>+1568(SB)/8, $0xbf40f066c7483d7d
+DATA values<>+1576(SB)/8, $0xbf40f066c7483d7d
+DATA values<>+1584(SB)/8, $0xbf40f066c7483d7d
+DATA values<>+1592(SB)/8, $0xbf40f066c7483d7d
+DATA values<>+1600(SB)/8, $0xbf560738daeade08
+DATA values<>+1608(SB)/8, $0xbf560738daeade08
+DATA values<>+1616(SB)/8, $0xbf560738daeade08
+DATA values<>+1624(SB)/8, $0xbf560738daeade08
+DATA values<>+1632(SB)/8, $0xbf6d5fb02360ccf3
+DATA values<>+1640(SB)/8, $0xbf6d5fb02360ccf3
+DATA values<>+1648(SB)/8, $0xbf6d5fb02360ccf3
+DATA values<>+1656(SB)/8, $0xbf6d5fb02360ccf3
+DATA values<>+1664(SB)/8, $0xbf844ba45bb08750
+DATA values<>+1672(SB)/8, $0xbf844ba45bb08750
+DATA values<>+1680(SB)/8, $0xbf844ba45bb08750
+DATA values<>+1688(SB)/8, $0xbf844ba45bb08750
+DATA values<>+1696(SB)/8, $0xbf9da348248bf75a
+DATA values<>+1704(SB)/8, $0xbf9da348248bf75a
+DATA values<>+1712(SB)/8, $0xbf9da348248bf75a
+DATA values<>+1720(SB)/8, $0xbf9da348248bf75a
+DATA values<>+1728(SB)/8, $0xbfb7ddf1fe86aa90
+DATA values<>+1736(SB)/8, $0xbfb7ddf1fe86aa90
+DATA values<>+1744(SB)/8, $0xbfb7ddf1fe86aa90
+DATA values<>+1752(SB)/8, $0xbfb7ddf1fe86aa90
+DATA values<>+1760(SB)/8, $0x3ee6d2d3a859dda2
+DATA values<>+1768(SB)/8, $0x3ee6d2d3a859dda2
+DATA values<>+1776(SB)/8, $0x3ee6d2d3a859dda2
+DATA values<>+1784(SB)/8, $0x3ee6d2d3a859dda2
+DATA values<>+1792(SB)/8, $0x3ef626ca078a2b3e
+DATA values<>+1800(SB)/8, $0x3ef626ca078a2b3e
+DATA values<>+1808(SB)/8, $0x3ef626ca078a2b3e
+DATA values<>+1816(SB)/8, $0x3ef626ca078a2b3e
+DATA values<>+1824(SB)/8, $0x3f0a31e77334e707
+DATA values<>+1832(SB)/8, $0x3f0a31e77334e707
+DATA values<>+1840(SB)/8, $0x3f0a31e77334e707
+DATA values<>+1848(SB)/8, $0x3f0a31e77334e707
+DATA values<>+1856(SB)/8, $0x3f20bf99aae01fd7
+DATA values<>+1864(SB)/8, $0x3f20bf99aae01fd7
+DATA values<>+1872(SB)/8, $0x3f20bf99aae01fd7
+DATA values<>+1880(SB)/8, $0x3f20bf99aae01fd7
+DATA values<>+1888(SB)/8, $0x3f352721b731e88c
+DATA values<>+1896(SB)/8, $0x3f352721b731e88c
+DATA values<>+1904(SB)/8, $0x3f352721b731e88c
+DATA values<>+1912(SB)/8, $0x3f352721b731e88c
+DATA values<>+1920(SB)/8, $0x3f4b3ebf40363471
+DATA values<>+1928(SB)/8, $0x3f4b3ebf40363471
+DATA values<>+1936(SB)/8, $0x3f4b3ebf40363471
+DATA values<>+1944(SB)/8, $0x3f4b3ebf40363471
+DATA values<>+1952(SB)/8, $0x3f61ebced957335d
+DATA values<>+1960(SB)/8, $0x3f61ebced957335d
+DATA values<>+1968(SB)/8, $0x3f61ebced957335d
+DATA values<>+1976(SB)/8, $0x3f61ebced957335d
+DATA values<>+1984(SB)/8, $0x3f78490510d6d8ba
+DATA values<>+1992(SB)/8, $0x3f78490510d6d8ba
+DATA values<>+2000(SB)/8, $0x3f78490510d6d8ba
+DATA values<>+2008(SB)/8, $0x3f78490510d6d8ba
+DATA values<>+2016(SB)/8, $0x3f9131116f826c01
+DATA values<>+2024(SB)/8, $0x3f9131116f826c01
+DATA values<>+2032(SB)/8, $0x3f9131116f826c01
+DATA values<>+2040(SB)/8, $0x3f9131116f826c01
+DATA values<>+2048(SB)/8, $0x3faa279c04c7e9e2
+DATA values<>+2056(SB)/8, $0x3faa279c04c7e9e2
+DATA values<>+2064(SB)/8, $0x3faa279c04c7e9e2
+DATA values<>+2072(SB)/8, $0x3faa279c04c7e9e2
+DATA values<>+2080(SB)/8, $0x3fc6f0d7bd624bd6
+DATA values<>+2088(SB)/8, $0x3fc6f0d7bd624bd6
+DATA values<>+2096(SB)/8, $0x3fc6f0d7bd624bd6
+DATA values<>+2104(SB)/8, $0x3fc6f0d7bd624bd6
+DATA values<>+2112(SB)/8, $0xbfd833704d019ed0
+DATA values<>+2120(SB)/8, $0xbfd833704d019ed0
+DATA values<>+2128(SB)/8, $0xbfd833704d019ed0
+DATA values<>+2136(SB)/8, $0xbfd833704d019ed0
+DATA values<>+2144(SB)/8, $0xc044000000000000
+DATA values<>+2152(SB)/8, $0xc044000000000000
+DATA values<>+2160(SB)/8, $0xc044000000000000
+DATA values<>+2168(SB)/8, $0xc044000000000000
+DATA values<>+2176(SB)/8, $0x3ff71547652b82fe
+DATA values<>+2184(SB)/8, $0x3ff71547652b82fe
+DATA values<>+2192(SB)/8, $0x3ff71547652b82fe
+DATA values<>+2200(SB)/8, $0x3ff71547652b82fe
+DATA values<>+2208(SB)/8, $0x3c7abc9e3b39803f
+DATA values<>+2216(SB)/8, $0x3c7abc9e3b39803f
+DATA values<>+2224(SB)/8, $0x3c7abc9e3b39803f
+DATA values<>+2232(SB)/8, $0x3c7abc9e3b39803f
+DATA values<>+2240(SB)/8, $0x3fe62e42fefa39ef
+DATA values<>+2248(SB)/8, $0x3fe62e42fefa39ef
+DATA values<>+2256(SB)/8, $0x3fe62e42fefa39ef
+DATA values<>+2264(SB)/8, $0x3fe62e42fefa39ef
+DATA values<>+2272(SB)/8, $0x3e5af5e86fd70f3a
+DATA values<>+2280(SB)/8, $0x3e5af5e86fd70f3a
+DATA values<>+2288(SB)/8, $0x3e5af5e86fd70f3a
+DATA values<>+2296(SB)/8, $0x3e5af5e86fd70f3a
+DATA values<>+2304(SB)/8, $0x3ec71ddf8754a2d6
+DATA values<>+2312(SB)/8, $0x3ec71ddf8754a2d6
+DATA values<>+2320(SB)/8, $0x3ec71ddf8754a2d6
+DATA values<>+2328(SB)/8, $0x3ec71ddf8754a2d6
+DATA values<>+2336(SB)/8, $0x3f2a01a01afd73f4
+DATA values<>+2344(SB)/8, $0x3f2a01a01afd73f4
+DATA values<>+2352(SB)/8, $0x3f2a01a01afd73f4
+DATA values<>+2360(SB)/8, $0x3f2a01a01afd73f4
+DATA values<>+2368(SB)/8, $0x3f8111111110f6d3
+DATA values<>+2376(SB)/8, $0x3f8111111110f6d3
+DATA values<>+2384(SB)/8, $0x3f8111111110f6d3
+DATA values<>+2392(SB)/8, $0x3f8111111110f6d3
+DATA values<>+2400(SB)/8, $0x3fc5555555555559
+DATA values<>+2408(SB)/8, $0x3fc5555555555559
+DATA values<>+2416(SB)/8, $0x3fc5555555555559
+DATA values<>+2424(SB)/8, $0x3fc5555555555559
+DATA values<>+2432(SB)/8, $0x3e21ee89385dc283
+DATA values<>+2440(SB)/8, $0x3e21ee89385dc283
+DATA values<>+2448(SB)/8, $0x3e21ee89385dc283
+DATA values<>+2456(SB)/8, $0x3e21ee89385dc283
+DATA values<>+2464(SB)/8, $0x3e927e5362dfb6a1
+DATA values<>+2472(SB)/8, $0x3e927e5362dfb6a1
+DATA values<>+2480(SB)/8, $0x3e927e5362dfb6a1
+DATA values<>+2488(SB)/8, $0x3e927e5362dfb6a1
+DATA values<>+2496(SB)/8, $0x3efa01a017bc09a9
+DATA values<>+2504(SB)/8, $0x3efa01a017bc09a9
+DATA values<>+2512(SB)/8, $0x3efa01a017bc09a9
+DATA values<>+2520(SB)/8, $0x3efa01a017bc09a9
+DATA values<>+2528(SB)/8, $0x3f56c16c16c1f09f
+DATA values<>+2536(SB)/8, $0x3f56c16c16c1f09f
+DATA values<>+2544(SB)/8, $0x3f56c16c16c1f09f
+DATA values<>+2552(SB)/8, $0x3f56c16c16c1f09f
+DATA values<>+2560(SB)/8, $0x3fa555555555553f
+DATA values<>+2568(SB)/8, $0x3fa555555555553f
+DATA values<>+2576(SB)/8, $0x3fa555555555553f
+DATA values<>+2584(SB)/8, $0x3fa555555555553f
+DATA values<>+2592(SB)/8, $0x4018000000000000
+DATA values<>+2600(SB)/8, $0x4018000000000000
+DATA values<>+2608(SB)/8, $0x4018000000000000
+DATA values<>+2616(SB)/8, $0x4018000000000000
+DATA values<>+2624(SB)/8, $0xbd9b3c681b8c8364
+DATA values<>+2632(SB)/8, $0xbd9b3c681b8c8364
+DATA values<>+2640(SB)/8, $0xbd9b3c681b8c8364
+DATA values<>+2648(SB)/8, $0xbd9b3c681b8c8364
+DATA values<>+2656(SB)/8, $0xbe1517b41b751768
+DATA values<>+2664(SB)/8, $0xbe1517b41b751768
+DATA values<>+2672(SB)/8, $0xbe1517b41b751768
+DATA values<>+2680(SB)/8, $0xbe1517b41b751768
+DATA values<>+2688(SB)/8, $0xbe85f73c0849e052
+DATA values<>+2696(SB)/8, $0xbe85f73c0849e052
+DATA values<>+2704(SB)/8, $0xbe85f73c0849e052
+DATA values<>+2712(SB)/8, $0xbe85f73c0849e052
+DATA values<>+2720(SB)/8, $0xbeef4d25bf69cdc5
+DATA values<>+2728(SB)/8, $0xbeef4d25bf69cdc5
+DATA values<>+2736(SB)/8, $0xbeef4d25bf69cdc5
+DATA values<>+2744(SB)/8, $0xbeef4d25bf69cdc5
+DATA values<>+2752(SB)/8, $0xbf4c02db4003543e
+DATA values<>+2760(SB)/8, $0xbf4c02db4003543e
+DATA values<>+2768(SB)/8, $0xbf4c02db4003543e
+DATA values<>+2776(SB)/8, $0xbf4c02db4003543e
+DATA values<>+2784(SB)/8, $0xbf9b82ce31288b46
+DATA values<>+2792(SB)/8, $0xbf9b82ce31288b46
+DATA values<>+2800(SB)/8, $0xbf9b82ce31288b46
+DATA values<>+2808(SB)/8, $0xbf9b82ce31288b46
+DATA values<>+2816(SB)/8, $0x3d53b5d85c5d0a04
+DATA values<>+2824(SB)/8, $0x3d53b5d85c5d0a04
+DATA values<>+2832(SB)/8, $0x3d53b5d85c5d0a04
+DATA values<>+2840(SB)/8, $0x3d53b5d85c5d0a04
+DATA values<>+2848(SB)/8, $0x3dd9a01baa92066b
+DATA values<>+2856(SB)/8, $0x3dd9a01baa92066b
+DATA values<>+2864(SB)/8, $0x3dd9a01baa92066b
+DATA values<>+2872(SB)/8, $0x3dd9a01baa92066b
+DATA values<>+2880(SB)/8, $0x3e4fcbaf2c0ded4d
+DATA values<>+2888(SB)/8, $0x3e4fcbaf2c0ded4d
+DATA values<>+2896(SB)/8, $0x3e4fcbaf2c0ded4d
+DATA values<>+2904(SB)/8, $0x3e4fcbaf2c0ded4d
+DATA values<>+2912(SB)/8, $0x3ebb9e6c35259e13
+DATA values<>+2920(SB)/8, $0x3ebb9e6c35259e13
+DATA values<>+2928(SB)/8, $0x3ebb9e6c35259e13
+DATA values<>+2936(SB)/8, $0x3ebb9e6c35259e13
+DATA values<>+2944(SB)/8, $0x3f1f9a326f7904eb
+DATA values<>+2952(SB)/8, $0x3f1f9a326f7904eb
+DATA values<>+2960(SB)/8, $0x3f1f9a326f7904eb
+DATA values<>+2968(SB)/8, $0x3f1f9a326f7904eb
+DATA values<>+2976(SB)/8, $0x3f7565bcd0e6a2c3
+DATA values<>+2984(SB)/8, $0x3f7565bcd0e6a2c3
+DATA values<>+2992(SB)/8, $0x3f7565bcd0e6a2c3
+DATA values<>+3000(SB)/8, $0x3f7565bcd0e6a2c3
+DATA values<>+3008(SB)/8, $0x3fbce2f21a042be2
+DATA values<>+3016(SB)/8, $0x3fbce2f21a042be2
+DATA values<>+3024(SB)/8, $0x3fbce2f21a042be2
+DATA values<>+3032(SB)/8, $0x3fbce2f21a042be2
+DATA values<>+3040(SB)/8, $0xbfd812746b0379e7
+DATA values<>+3048(SB)/8, $0xbfd812746b0379e7
+DATA values<>+3056(SB)/8, $0xbfd812746b0379e7
+DATA values<>+3064(SB)/8, $0xbfd812746b0379e7
+DATA values<>+3072(SB)/8, $0x3fc06eba8214db69
+DATA values<>+3080(SB)/8, $0x3fc06eba8214db69
+DATA values<>+3088(SB)/8, $0x3fc06eba8214db69
+DATA values<>+3096(SB)/8, $0x3fc06eba8214db69
+DATA values<>+3104(SB)/8, $0x4008000000000000
+DATA values<>+3112(SB)/8, $0x4008000000000000
+DATA values<>+3120(SB)/8, $0x4008000000000000
+DATA values<>+3128(SB)/8, $0x4008000000000000
+DATA values<>+3136(SB)/8, $0x3ea85031f597256d
+DATA values<>+3144(SB)/8, $0x3ea85031f597256d
+DATA values<>+3152(SB)/8, $0x3ea85031f597256d
+DATA values<>+3160(SB)/8, $0x3ea85031f597256d
+DATA values<>+3168(SB)/8, $0xbee50545cd5b841a
+DATA values<>+3176(SB)/8, $0xbee50545cd5b841a
+DATA values<>+3184(SB)/8, $0xbee50545cd5b841a
+DATA values<>+3192(SB)/8, $0xbee50545cd5b841a
+DATA values<>+3200(SB)/8, $0x3f109d720bf9d3c4
+DATA values<>+3208(SB)/8, $0x3f109d720bf9d3c4
+DATA values<>+3216(SB)/8, $0x3f109d720bf9d3c4
+DATA values<>+3224(SB)/8, $0x3f109d720bf9d3c4
+DATA values<>+3232(SB)/8, $0xbf4390de766d2e09
+DATA values<>+3240(SB)/8, $0xbf4390de766d2e09
+DATA values<>+3248(SB)/8, $0xbf4390de766d2e09
+DATA values<>+3256(SB)/8, $0xbf4390de766d2e09
+DATA values<>+3264(SB)/8, $0x3f717c838b8ededb
+DATA values<>+3272(SB)/8, $0x3f717c838b8ededb
+DATA values<>+3280(SB)/8, $0x3f717c838b8ededb
+DATA values<>+3288(SB)/8, $0x3f717c838b8ededb
+DATA values<>+3296(SB)/8, $0x3fb258b13b0a3425
+DATA values<>+3304(SB)/8, $0x3fb258b13b0a3425
+DATA values<>+3312(SB)/8, $0x3fb258b13b0a3425
+DATA values<>+3320(SB)/8, $0x3fb258b13b0a3425
+DATA values<>+3328(SB)/8, $0x3fcf6ff2041058a5
+DATA values<>+3336(SB)/8, $0x3fcf6ff2041058a5
+DATA values<>+3344(SB)/8, $0x3fcf6ff2041058a5
+DATA values<>+3352(SB)/8, $0x3fcf6ff2041058a5
+DATA values<>+3360(SB)/8, $0x3e9c90fdabec1dfc
+DATA values<>+3368(SB)/8, $0x3e9c90fdabec1dfc
+DATA values<>+3376(SB)/8, $0x3e9c90fdabec1dfc
+DATA values<>+3384(SB)/8, $0x3e9c90fdabec1dfc
+DATA values<>+3392(SB)/8, $0xbeee05a966301350
+DATA values<>+3400(SB)/8, $0xbeee05a966301350
+DATA values<>+3408(SB)/8, $0xbeee05a966301350
+DATA values<>+3416(SB)/8, $0xbeee05a966301350
+DATA values<>+3424(SB)/8, $0x3f079e018842f4e4
+DATA values<>+3432(SB)/8, $0x3f079e018842f4e4
+DATA values<>+3440(SB)/8, $0x3f079e018842f4e4
+DATA values<>+3448(SB)/8, $0x3f079e018842f4e4
+DATA values<>+3456(SB)/8, $0x3f4730f7fdb39c9e
+DATA values<>+3464(SB)/8, $0x3f4730f7fdb39c9e
+DATA values<>+3472(SB)/8, $0x3f4730f7fdb39c9e
+DATA values<>+3480(SB)/8, $0x3f4730f7fdb39c9e
+DATA values<>+3488(SB)/8, $0xbf98fa58ea514fd0
+DATA values<>+3496(SB)/8, $0xbf98fa58ea514fd0
+DATA values<>+3504(SB)/8, $0xbf98fa58ea514fd0
+DATA values<>+3512(SB)/8, $0xbf98fa58ea514fd0
+DATA values<>+3520(SB)/8, $0xbfc336ffbef05b19
+DATA values<>+3528(SB)/8, $0xbfc336ffbef05b19
+DATA values<>+3536(SB)/8, $0xbfc336ffbef05b19
+DATA values<>+3544(SB)/8, $0xbfc336ffbef05b19
+DATA values<>+3552(SB)/8, $0xbfd4e102b9cf8521
+DATA values<>+3560(SB)/8, $0xbfd4e102b9cf8521
+DATA values<>+3568(SB)/8, $0xbfd4e102b9cf8521
+DATA values<>+3576(SB)/8, $0xbfd4e102b9cf8521
+DATA values<>+3584(SB)/8, $0x3fc6e9827d229d2c
+DATA values<>+3592(SB)/8, $0x3fc6e9827d229d2c
+DATA values<>+3600(SB)/8, $0x3fc6e9827d229d2c
+DATA values<>+3608(SB)/8, $0x3fc6e9827d229d2c
+DATA values<>+3616(SB)/8, $0x4044800000000000
+DATA values<>+3624(SB)/8, $0x4044800000000000
+DATA values<>+3632(SB)/8, $0x4044800000000000
+DATA values<>+3640(SB)/8, $0x4044800000000000
 DATA values<>+3648(SB)/8, $0x4000000000000000
 DATA values<>+3656(SB)/8, $0x4000000000000000
 DATA values<>+3664(SB)/8, $0x4000000000000000
 DATA values<>+3672(SB)/8, $0x4000000000000000
-DATA values<>+3680(SB)/8, $0xbe1a7abad9732172
-DATA values<>+3688(SB)/8, $0xbe1a7abad9732172
-DATA values<>+3696(SB)/8, $0xbe1a7abad9732172
-DATA values<>+3704(SB)/8, $0xbe1a7abad9732172
-DATA values<>+3712(SB)/8, $0x3e52eed2f6e1c4db
-DATA values<>+3720(SB)/8, $0x3e52eed2f6e1c4db
-DATA values<>+3728(SB)/8, $0x3e52eed2f6e1c4db
-DATA values<>+3736(SB)/8, $0x3e52eed2f6e1c4db
-DATA values<>+3744(SB)/8, $0xbe7dc8bc833c7531
-DATA values<>+3752(SB)/8, $0xbe7dc8bc833c7531
-DATA values<>+3760(SB)/8, $0xbe7dc8bc833c7531
-DATA values<>+3768(SB)/8, $0xbe7dc8bc833c7531
-DATA values<>+3776(SB)/8, $0x3ea285174b27e664
-DATA values<>+3784(SB)/8, $0x3ea285174b27e664
-DATA values<>+3792(SB)/8, $0x3ea285174b27e664
-DATA values<>+3800(SB)/8, $0x3ea285174b27e664
-DATA values<>+3808(SB)/8, $0xbec5eb13da02d3be
-DATA values<>+3816(SB)/8, $0xbec5eb13da02d3be
-DATA values<>+3824(SB)/8, $0xbec5eb13da02d3be
-DATA values<>+3832(SB)/8, $0xbec5eb13da02d3be
-DATA values<>+3840(SB)/8, $0x3eec93dc202d3be4
-DATA values<>+3848(SB)/8, $0x3eec93dc202d3be4
-DATA values<>+3856(SB)/8, $0x3eec93dc202d3be4
-DATA values<>+3864(SB)/8, $0x3eec93dc202d3be4
-DATA values<>+3872(SB)/8, $0xbf1707ba206f340a
-DATA values<>+3880(SB)/8, $0xbf1707ba206f340a
-DATA values<>+3888(SB)/8, $0xbf1707ba206f340a
-DATA values<>+3896(SB)/8, $0xbf1707ba206f340a
-DATA values<>+3904(SB)/8, $0x3f46c5382af1aca1
-DATA values<>+3912(SB)/8, $0x3f46c5382af1aca1
-DATA values<>+3920(SB)/8, $0x3f46c5382af1aca1
-DATA values<>+3928(SB)/8, $0x3f46c5382af1aca1
-DATA values<>+3936(SB)/8, $0xbf747d5fc7355e6b
-DATA values<>+3944(SB)/8, $0xbf747d5fc7355e6b
-DATA values<>+3952(SB)/8, $0xbf747d5fc7355e6b
-DATA values<>+3960(SB)/8, $0xbf747d5fc7355e6b
-DATA values<>+3968(SB)/8, $0xbfa07c3c2582d906
-DATA values<>+3976(SB)/8, $0xbfa07c3c2582d906
-DATA values<>+3984(SB)/8, $0xbfa07c3c2582d906
-DATA values<>+3992(SB)/8, $0xbfa07c3c2582d906
-DATA values<>+4000(SB)/8, $0x3f8cabd72a60fabe
-DATA values<>+4008(SB)/8, $0x3f8cabd72a60fabe
-DATA values<>+4016(SB)/8, $0x3f8cabd72a60fabe
-DATA values<>+4024(SB)/8, $0x3f8cabd72a60fabe
-DATA values<>+4032(SB)/8, $0xbe0b065e8b1e07c3
-DATA values<>+4040(SB)/8, $0xbe0b065e8b1e07c3
-DATA values<>+4048(SB)/8, $0xbe0b065e8b1e07c3
-DATA values<>+4056(SB)/8, $0xbe0b065e8b1e07c3
-DATA values<>+4064(SB)/8, $0x3e3ac2629f5695a3
-DATA values<>+4072(SB)/8, $0x3e3ac2629f5695a3
-DATA values<>+4080(SB)/8, $0x3e3ac2629f5695a3
-DATA values<>+4088(SB)/8, $0x3e3ac2629f5695a3
-DATA values<>+4096(SB)/8, $0xbe555b50c900d5d4
-DATA values<>+4104(SB)/8, $0xbe555b50c900d5d4
-DATA values<>+4112(SB)/8, $0xbe555b50c900d5d4
-DATA values<>+4120(SB)/8, $0xbe555b50c900d5d4
-DATA values<>+4128(SB)/8, $0x3e1915fce7491cdc
-DATA values<>+4136(SB)/8, $0x3e1915fce7491cdc
-DATA values<>+4144(SB)/8, $0x3e1915fce7491cdc
-DATA values<>+4152(SB)/8, $0x3e1915fce7491cdc
-DATA values<>+4160(SB)/8, $0x3e9b24d7c5580b94
-DATA values<>+4168(SB)/8, $0x3e9b24d7c5580b94
-DATA values<>+4176(SB)/8, $0x3e9b24d7c5580b94
-DATA values<>+4184(SB)/8, $0x3e9b24d7c5580b94
-DATA values<>+4192(SB)/8, $0xbeccca9176ec7741
-DATA values<>+4200(SB)/8, $0xbeccca9176ec7741
-DATA values<>+4208(SB)/8, $0xbeccca9176ec7741
-DATA values<>+4216(SB)/8, $0xbeccca9176ec7741
-DATA values<>+4224(SB)/8, $0x3ef64843e446a82b
-DATA values<>+4232(SB)/8, $0x3ef64843e446a82b
-DATA values<>+4240(SB)/8, $0x3ef64843e446a82b
-DATA values<>+4248(SB)/8, $0x3ef64843e446a82b
-DATA values<>+4256(SB)/8, $0xbf18c11b61f14b5c
-DATA values<>+4264(SB)/8, $0xbf18c11b61f14b5c
-DATA values<>+4272(SB)/8, $0xbf18c11b61f14b5c
-DATA values<>+4280(SB)/8, $0xbf18c11b61f14b5c
-DATA values<>+4288(SB)/8, $0xbf32b7f5dda35a6d
-DATA values<>+4296(SB)/8, $0xbf32b7f5dda35a6d
-DATA values<>+4304(SB)/8, $0xbf32b7f5dda35a6d
-DATA values<>+4312(SB)/8, $0xbf32b7f5dda35a6d
-DATA values<>+4320(SB)/8, $0x3f925dd7205f610f
-DATA values<>+4328(SB)/8, $0x3f925dd7205f610f
-DATA values<>+4336(SB)/8, $0x3f925dd7205f610f
-DATA values<>+4344(SB)/8, $0x3f925dd7205f610f
-DATA values<>+4352(SB)/8, $0x3f9d4969f10e054f
-DATA values<>+4360(SB)/8, $0x3f9d4969f10e054f
-DATA values<>+4368(SB)/8, $0x3f9d4969f10e054f
-DATA values<>+4376(SB)/8, $0x3f9d4969f10e054f
-DATA values<>+4384(SB)/8, $0xbfb8c18f2086e34d
-DATA values<>+4392(SB)/8, $0xbfb8c18f2086e34d
-DATA values<>+4400(SB)/8, $0xbfb8c18f2086e34d
-DATA values<>+4408(SB)/8, $0xbfb8c18f2086e34d
-DATA values<>+4416(SB)/8, $0x3fde361ea6fba141
-DATA values<>+4424(SB)/8, $0x3fde361ea6fba141
-DATA values<>+4432(SB)/8, $0x3fde361ea6fba141
-DATA values<>+4440(SB)/8, $0x3fde361ea6fba141
-DATA values<>+4448(SB)/8, $0x3c6a13c9b9e7cd8e
-DATA values<>+4456(SB)/8, $0x3c6a13c9b9e7cd8e
-DATA values<>+4464(SB)/8, $0x3c6a13c9b9e7cd8e
-DATA values<>+4472(SB)/8, $0x3c6a13c9b9e7cd8e
-DATA values<>+4480(SB)/8, $0x3fb2444f2a4d8b4b
-DATA values<>+4488(SB)/8, $0x3fb2444f2a4d8b4b
-DATA values<>+4496(SB)/8, $0x3fb2444f2a4d8b4b
-DATA values<>+4504(SB)/8, $0x3fb2444f2a4d8b4b
-DATA values<>+4512(SB)/8, $0xc03e000000000000
-DATA values<>+4520(SB)/8, $0xc03e000000000000
-DATA values<>+4528(SB)/8, $0xc03e000000000000
-DATA values<>+4536(SB)/8, $0xc03e000000000000
-DATA values<>+4544(SB)/8, $0xbc26c843a29d1c70
-DATA values<>+4552(SB)/8, $0xbc26c843a29d1c70
-DATA values<>+4560(SB)/8, $0xbc26c843a29d1c70
-DATA values<>+4568(SB)/8, $0xbc26c843a29d1c70
-DATA values<>+4576(SB)/8, $0x3ff9884533d43651
-DATA values<>+4584(SB)/8, $0x3ff9884533d43651
-DATA values<>+4592(SB)/8, $0x3ff9884533d43651
-DATA values<>+4600(SB)/8, $0x3ff9884533d43651
-DATA values<>+4608(SB)/8, $0xbc9cbc0d30ebfd15
-DATA values<>+4616(SB)/8, $0xbc9cbc0d30ebfd15
-DATA values<>+4624(SB)/8, $0xbc9cbc0d30ebfd15
-DATA values<>+4632(SB)/8, $0xbc9cbc0d30ebfd15
-DATA values<>+4640(SB)/8, $0xc008000000000000
-DATA values<>+4648(SB)/8, $0xc008000000000000
-DATA values<>+4656(SB)/8, $0xc008000000000000
-DATA values<>+4664(SB)/8, $0xc008000000000000
-DATA values<>+4672(SB)/8, $0x3fc5555555555555
-DATA values<>+4680(SB)/8, $0x3fc5555555555555
-DATA values<>+4688(SB)/8, $0x3fc5555555555555
-DATA values<>+4696(SB)/8, $0x3fc5555555555555
-DATA values<>+4704(SB)/8, $0xb24e061000000000
-DATA values<>+4712(SB)/8, $0xb3051aa933092801
-DATA values<>+4720(SB)/8, $0x31b3d0e5329302af
-DATA values<>+4728(SB)/8, $0xb1d290beb27ce182
-DATA values<>+4736(SB)/8, $0x3f7b95c23f800000
-DATA values<>+4744(SB)/8, $0x3f75fed73f7837f0
-DATA values<>+4752(SB)/8, $0x3f75672a3f7504f3
-DATA values<>+4760(SB)/8, $0x3f7ac0c73f7744fd
-DATA values<>+4768(SB)/8, $0x4b4000004b400000
-DATA values<>+4776(SB)/8, $0x4b4000004b400000
-DATA values<>+4784(SB)/8, $0x4b4000004b400000
-DATA values<>+4792(SB)/8, $0x4b4000004b400000
-DATA values<>+4800(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4808(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4816(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4824(SB)/8, $0x42b1999a42b1999a
-DATA values<>+4832(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4840(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4848(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4856(SB)/8, $0xc2d00000c2d00000
-DATA values<>+4864(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4872(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4880(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4888(SB)/8, $0x4138aa3b4138aa3b
-DATA values<>+4896(SB)/8, $0xaf82e308af82e308
-DATA values<>+4904(SB)/8, $0xaf82e308af82e308
-DATA values<>+4912(SB)/8, $0xaf82e308af82e308
-DATA values<>+4920(SB)/8, $0xaf82e308af82e308
-DATA values<>+4928(SB)/8, $0x3db172183db17218
-DATA values<>+4936(SB)/8, $0x3db172183db17218
-DATA values<>+4944(SB)/8, $0x3db172183db17218
-DATA values<>+4952(SB)/8, $0x3db172183db17218
-DATA values<>+4960(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4968(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4976(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4984(SB)/8, $0x3d2aa41b3d2aa41b
-DATA values<>+4992(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5000(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5008(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5016(SB)/8, $0x3e2aae3b3e2aae3b
-DATA values<>+5024(SB)/8, $0x3f0000003f000000
-DATA values<>+5032(SB)/8, $0x3f0000003f000000
-DATA values<>+5040(SB)/8, $0x3f0000003f000000
-DATA values<>+5048(SB)/8, $0x3f0000003f000000
-DATA values<>+5056(SB)/8, $0x3d8000003d800000
-DATA values<>+5064(SB)/8, $0x3d8000003d800000
-DATA values<>+5072(SB)/8, $0x3d8000003d800000
-DATA values<>+5080(SB)/8, $0x3d8000003d800000
-DATA values<>+5088(SB)/8, $0x4100000041000000
-DATA values<>+5096(SB)/8, $0x4100000041000000
-DATA values<>+5104(SB)/8, $0x4100000041000000
-DATA values<>+5112(SB)/8, $0x4100000041000000
-DATA values<>+5120(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5128(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5136(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5144(SB)/8, $0x4b40007f4b40007f
-DATA values<>+5152(SB)/8, $0x0404040400000000
-DATA values<>+5160(SB)/8, $0x0c0c0c0c08080808
-DATA values<>+5168(SB)/8, $0x0404040400000000
-DATA values<>+5176(SB)/8, $0x0c0c0c0c08080808
-DATA values<>+5184(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5192(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5200(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5208(SB)/8, $0x1c1c1c1c1c1c1c1c
-DATA values<>+5216(SB)/8, $0x0302010003020100
-DATA values<>+5224(SB)/8, $0x0302010003020100
-DATA values<>+5232(SB)/8, $0x0302010003020100
-DATA values<>+5240(SB)/8, $0x0302010003020100
-DATA values<>+5248(SB)/8, $0x3f8000003f800000
-DATA values<>+5256(SB)/8, $0x3f8000003f800000
-DATA values<>+5264(SB)/8, $0x3f8000003f800000
-DATA values<>+5272(SB)/8, $0x3f8000003f800000
-DATA values<>+5280(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5288(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5296(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5304(SB)/8, $0xc28c0000c28c0000
-DATA values<>+5312(SB)/8, $0x8000000080000000
-DATA values<>+5320(SB)/8, $0x8000000080000000
-DATA values<>+5328(SB)/8, $0x8000000080000000
-DATA values<>+5336(SB)/8, $0x8000000080000000
-DATA values<>+5344(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5352(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5360(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5368(SB)/8, $0xc2e4cccdc2e4cccd
-DATA values<>+5376(SB)/8, $0x4400000044000000
-DATA values<>+5384(SB)/8, $0x4400000044000000
-DATA values<>+5392(SB)/8, $0x4400000044000000
-DATA values<>+5400(SB)/8, $0x4400000044000000
-DATA values<>+5408(SB)/8, $0x0000000000000000
-DATA values<>+5416(SB)/8, $0x0000000000000000
-DATA values<>+5424(SB)/8, $0x0000000000000000
-DATA values<>+5432(SB)/8, $0x0000000000000000
-DATA values<>+5440(SB)/8, $0x1f8000001f800000
-DATA values<>+5448(SB)/8, $0x1f8000001f800000
-DATA values<>+5456(SB)/8, $0x1f8000001f800000
-DATA values<>+5464(SB)/8, $0x1f8000001f800000
-DATA values<>+5472(SB)/8, $0x4120000041200000
-DATA values<>+5480(SB)/8, $0x4120000041200000
-DATA values<>+5488(SB)/8, $0x4120000041200000
-DATA values<>+5496(SB)/8, $0x4120000041200000
-DATA values<>+5504(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5512(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5520(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5528(SB)/8, $0x7fffffff7fffffff
-DATA values<>+5536(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5544(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5552(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5560(SB)/8, $0xbbcd9029bbcd9029
-DATA values<>+5568(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5576(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5584(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5592(SB)/8, $0x3cac9d323cac9d32
-DATA values<>+5600(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5608(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5616(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5624(SB)/8, $0xbd5c9418bd5c9418
-DATA values<>+5632(SB)/8, $0x3e0886923e088692
-DATA values<>+5640(SB)/8, $0x3e0886923e088692
-DATA values<>+5648(SB)/8, $0x3e0886923e088692
-DATA values<>+5656(SB)/8, $0x3e0886923e088692
-DATA values<>+5664(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5672(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5680(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5688(SB)/8, $0xbeaaaaa5beaaaaa5
-DATA values<>+5696(SB)/8, $0xbf800000bf800000
-DATA values<>+5704(SB)/8, $0xbf800000bf800000
-DATA values<>+5712(SB)/8, $0xbf800000bf800000
-DATA values<>+5720(SB)/8, $0xbf800000bf800000
-DATA values<>+5728(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5736(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5744(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5752(SB)/8, $0xbec19b82bec19b82
-DATA values<>+5760(SB)/8, $0x447a0000447a0000
-DATA values<>+5768(SB)/8, $0x447a0000447a0000
-DATA values<>+5776(SB)/8, $0x447a0000447a0000
-DATA values<>+5784(SB)/8, $0x447a0000447a0000
-DATA values<>+5792(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5800(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5808(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5816(SB)/8, $0xbaaaf9f9baaaf9f9
-DATA values<>+5824(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5832(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5840(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5848(SB)/8, $0xbb73143ebb73143e
-DATA values<>+5856(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5864(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5872(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5880(SB)/8, $0xbc21e7a6bc21e7a6
-DATA values<>+5888(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5896(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5904(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5912(SB)/8, $0xbced1ed2bced1ed2
-DATA values<>+5920(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5928(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5936(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5944(SB)/8, $0xbdbeef89bdbeef89
-DATA values<>+5952(SB)/8, $0x3b30b3803b30b380
-DATA values<>+5960(SB)/8, $0x3b30b3803b30b380
-DATA values<>+5968(SB)/8, $0x3b30b3803b30b380
-DATA values<>+5976(SB)/8, $0x3b30b3803b30b380
-DATA values<>+5984(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+5992(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6000(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6008(SB)/8, $0x3bbf10ca3bbf10ca
-DATA values<>+6016(SB)/8, $0x3c8998783c899878
-DATA values<>+6024(SB)/8, $0x3c8998783c899878
-DATA values<>+6032(SB)/8, $0x3c8998783c899878
-DATA values<>+6040(SB)/8, $0x3c8998783c899878
-DATA values<>+6048(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6056(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6064(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6072(SB)/8, $0x3d513ca73d513ca7
-DATA values<>+6080(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6088(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6096(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6104(SB)/8, $0x3e3786be3e3786be
-DATA values<>+6112(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6120(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6128(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6136(SB)/8, $0xb25392fcb25392fc
-DATA values<>+6144(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6152(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6160(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6168(SB)/8, $0xc1a00000c1a00000
-DATA values<>+6176(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6184(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6192(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6200(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA values<>+6208(SB)/8, $0xb102e308b102e308
-DATA values<>+6216(SB)/8, $0xb102e308b102e308
-DATA values<>+6224(SB)/8, $0xb102e308b102e308
-DATA values<>+6232(SB)/8, $0xb102e308b102e308
-DATA values<>+6240(SB)/8, $0x3f3172183f317218
-DATA values<>+6248(SB)/8, $0x3f3172183f317218
-DATA values<>+6256(SB)/8, $0x3f3172183f317218
-DATA values<>+6264(SB)/8, $0x3f3172183f317218
-DATA values<>+6272(SB)/8, $0x3950193e3950193e
-DATA values<>+6280(SB)/8, $0x3950193e3950193e
-DATA values<>+6288(SB)/8, $0x3950193e3950193e
-DATA values<>+6296(SB)/8, $0x3950193e3950193e
-DATA values<>+6304(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6312(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6320(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6328(SB)/8, $0x3ab6b9083ab6b908
-DATA values<>+6336(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6344(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6352(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6360(SB)/8, $0x3c0888c53c0888c5
-DATA values<>+6368(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6376(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6384(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6392(SB)/8, $0x3d2aaa593d2aaa59
-DATA values<>+6400(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6408(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6416(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6424(SB)/8, $0x3e2aaaaa3e2aaaaa
-DATA values<>+6432(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6440(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6448(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6456(SB)/8, $0xbec0939fbec0939f
-DATA values<>+6464(SB)/8, $0x4040000040400000
-DATA values<>+6472(SB)/8, $0x4040000040400000
-DATA values<>+6480(SB)/8, $0x4040000040400000
-DATA values<>+6488(SB)/8, $0x4040000040400000
-DATA values<>+6496(SB)/8, $0x40c0000040c00000
-DATA values<>+6504(SB)/8, $0x40c0000040c00000
-DATA values<>+6512(SB)/8, $0x40c0000040c00000
-DATA values<>+6520(SB)/8, $0x40c0000040c00000
-DATA values<>+6528(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6536(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6544(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6552(SB)/8, $0x38a4acf738a4acf7
-DATA values<>+6560(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6568(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6576(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6584(SB)/8, $0xba51f8afba51f8af
-DATA values<>+6592(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6600(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6608(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6616(SB)/8, $0x3baa027c3baa027c
-DATA values<>+6624(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6632(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6640(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6648(SB)/8, $0xbcdbfc7cbcdbfc7c
-DATA values<>+6656(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6664(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6672(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6680(SB)/8, $0x3de7167b3de7167b
-DATA values<>+6688(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6696(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6704(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6712(SB)/8, $0x3e0375d43e0375d4
-DATA values<>+6720(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6728(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6736(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6744(SB)/8, $0x3a72a8943a72a894
-DATA values<>+6752(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6760(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6768(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6776(SB)/8, $0xbce5adafbce5adaf
-DATA values<>+6784(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6792(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6800(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6808(SB)/8, $0x3d8ecc963d8ecc96
-DATA values<>+6816(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6824(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6832(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6840(SB)/8, $0xbe1a4dd0be1a4dd0
-DATA values<>+6848(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6856(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6864(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6872(SB)/8, $0x3e7b67103e7b6710
-DATA values<>+6880(SB)/8, $0xbea70919bea70919
-DATA values<>+6888(SB)/8, $0xbea70919bea70919
-DATA values<>+6896(SB)/8, $0xbea70919bea70919
-DATA values<>+6904(SB)/8, $0xbea70919bea70919
-DATA values<>+6912(SB)/8, $0x3e374c043e374c04
-DATA values<>+6920(SB)/8, $0x3e374c043e374c04
-DATA values<>+6928(SB)/8, $0x3e374c043e374c04
-DATA values<>+6936(SB)/8, $0x3e374c043e374c04
-DATA values<>+6944(SB)/8, $0x4068000040680000
-DATA values<>+6952(SB)/8, $0x4068000040680000
-DATA values<>+6960(SB)/8, $0x4068000040680000
-DATA values<>+6968(SB)/8, $0x4068000040680000
-DATA values<>+6976(SB)/8, $0x4a4000004a400000
-DATA values<>+6984(SB)/8, $0x4a4000004a400000
-DATA values<>+6992(SB)/8, $0x4a4000004a400000
-DATA values<>+7000(SB)/8, $0x4a4000004a400000
-DATA values<>+7008(SB)/8, $0x3c3c3c3c3c3c3c3c
-DATA values<>+7016(SB)/8, $0x3c3c3c3c3c3c3c3c
-DATA values<>+7024(SB)/8, $0x3c3c3c3c3c3c3c3c
-DATA values<>+7032(SB)/8, $0x3c3c3c3c3c3c3c3c
-DATA values<>+7040(SB)/8, $0x3e80007000000000
-DATA values<>+7048(SB)/8, $0x3f4002e83f000070
-DATA values<>+7056(SB)/8, $0x3fa0002c3f800830
-DATA values<>+7064(SB)/8, $0x3fe004143fc001b8
-DATA values<>+7072(SB)/8, $0x4010017e40000116
-DATA values<>+7080(SB)/8, $0x40300223402001ee
-DATA values<>+7088(SB)/8, $0x405000294040023e
-DATA values<>+7096(SB)/8, $0x4070002840600056
-DATA values<>+7104(SB)/8, $0x3a74eed73a995979
-DATA values<>+7112(SB)/8, $0xb9b4827a39a91fd4
-DATA values<>+7120(SB)/8, $0xba54da21ba48eec9
-DATA values<>+7128(SB)/8, $0xb93ff06fba11331e
-DATA values<>+7136(SB)/8, $0x3989f24638f8f335
-DATA values<>+7144(SB)/8, $0x393bd5e439890ad9
-DATA values<>+7152(SB)/8, $0x37635cc638aefd37
-DATA values<>+7160(SB)/8, $0xb7fce299b7b424dc
-DATA values<>+7168(SB)/8, $0x3afc18f2369e1a00
-DATA values<>+7176(SB)/8, $0x3b46a4023b48979c
-DATA values<>+7184(SB)/8, $0x3a1780b83b03d235
-DATA values<>+7192(SB)/8, $0xbaaafb66ba2b1376
-DATA values<>+7200(SB)/8, $0xba81ce0abab073cb
-DATA values<>+7208(SB)/8, $0xb8fcdfdaba06c63a
-DATA values<>+7216(SB)/8, $0x3948496438e5c4d4
-DATA values<>+7224(SB)/8, $0x390ae41d393d0278
-DATA values<>+7232(SB)/8, $0xbc0ac932bc236a7b
-DATA values<>+7240(SB)/8, $0x391b1739bb963519
-DATA values<>+7248(SB)/8, $0x3bc430263b843f47
-DATA values<>+7256(SB)/8, $0x3b8d3aea3bc04c4e
-DATA values<>+7264(SB)/8, $0x39f1d9c43b1364b7
-DATA values<>+7272(SB)/8, $0xba932c4eba2ecaac
-DATA values<>+7280(SB)/8, $0xba62e65eba913508
-DATA values<>+7288(SB)/8, $0xb9b347afba17abcd
-DATA values<>+7296(SB)/8, $0xbc41d9d133152dd2
-DATA values<>+7304(SB)/8, $0xbcbbe8a8bca53c88
-DATA values<>+7312(SB)/8, $0xbc600c1abca524cf
-DATA values<>+7320(SB)/8, $0x39cf8677bbc6e3e3
-DATA values<>+7328(SB)/8, $0x3bc91be93b937468
-DATA values<>+7336(SB)/8, $0x3b9bc1573bc26f46
-DATA values<>+7344(SB)/8, $0x3b082d353b59c90a
-DATA values<>+7352(SB)/8, $0x3a1fc38e3a9a4acd
-DATA values<>+7360(SB)/8, $0x3d77778a3d882c1c
-DATA values<>+7368(SB)/8, $0x3cb3d8993d344157
-DATA values<>+7376(SB)/8, $0xbc8c46dfb7a9095a
-DATA values<>+7384(SB)/8, $0xbcf2f490bcdd0dc5
-DATA values<>+7392(SB)/8, $0xbcb007edbcdd2321
-DATA values<>+7400(SB)/8, $0xbc22ea80bc7b3d6b
-DATA values<>+7408(SB)/8, $0xbb53ecb9bbc19220
-DATA values<>+7416(SB)/8, $0xba49393bbad67536
-DATA values<>+7424(SB)/8, $0x3d45f9ff2d973dfd
-DATA values<>+7432(SB)/8, $0x3de7478f3db4425e
-DATA values<>+7440(SB)/8, $0x3de9ca503df7c72b
-DATA values<>+7448(SB)/8, $0x3d9a96163dc6ee2a
-DATA values<>+7456(SB)/8, $0x3d123b763d5d2001
-DATA values<>+7464(SB)/8, $0x3c4ccbc83cb37206
-DATA values<>+7472(SB)/8, $0x3b58144c3bd9c136
-DATA values<>+7480(SB)/8, $0x3a2d4d553ac828c6
-DATA values<>+7488(SB)/8, $0xbec5f952becc422a
-DATA values<>+7496(SB)/8, $0xbe9a2d5fbeb441c1
-DATA values<>+7504(SB)/8, $0xbe3b080cbe77b753
-DATA values<>+7512(SB)/8, $0xbdb0a850be049d97
-DATA values<>+7520(SB)/8, $0xbd01fa9ebd5d1e21
-DATA values<>+7528(SB)/8, $0xbc14ef7dbc8f8cb0
-DATA values<>+7536(SB)/8, $0xbb04f8b2bb9129c7
-DATA values<>+7544(SB)/8, $0xb9b8dae6ba64c08b
-DATA values<>+7552(SB)/8, $0x3ecd76323f000000
-DATA values<>+7560(SB)/8, $0x3e680d803e9df853
-DATA values<>+7568(SB)/8, $0x3dd85e683e2266ad
-DATA values<>+7576(SB)/8, $0x3d2409d03d88cea7
-DATA values<>+7584(SB)/8, $0x3c483d083cba56fb
-DATA values<>+7592(SB)/8, $0x3b43343d3bcb6922
-DATA values<>+7600(SB)/8, $0x3a17422a3ab0dab7
-DATA values<>+7608(SB)/8, $0x38b96add3973e917
-DATA values<>+7616(SB)/8, $0x4178000041780000
-DATA values<>+7624(SB)/8, $0x4178000041780000
-DATA values<>+7632(SB)/8, $0x4178000041780000
-DATA values<>+7640(SB)/8, $0x4178000041780000
-DATA values<>+7648(SB)/8, $0xbf000000bf000000
-DATA values<>+7656(SB)/8, $0xbf000000bf000000
-DATA values<>+7664(SB)/8, $0xbf000000bf000000
-DATA values<>+7672(SB)/8, $0xbf000000bf000000
-DATA values<>+7680(SB)/8, $0x4080000040800000
-DATA values<>+7688(SB)/8, $0x4080000040800000
-DATA values<>+7696(SB)/8, $0x4080000040800000
-DATA values<>+7704(SB)/8, $0x4080000040800000
-DATA values<>+7712(SB)/8, $0x4000000040000000
-DATA values<>+7720(SB)/8, $0x4000000040000000
-DATA values<>+7728(SB)/8, $0x4000000040000000
-DATA values<>+7736(SB)/8, $0x4000000040000000
-DATA values<>+7744(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7752(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7760(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7768(SB)/8, $0xb8c49bd4b8c49bd4
-DATA values<>+7776(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7784(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7792(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7800(SB)/8, $0x3a396e1d3a396e1d
-DATA values<>+7808(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7816(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7824(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7832(SB)/8, $0xbba413c8bba413c8
-DATA values<>+7840(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7848(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7856(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7864(SB)/8, $0xbd03e120bd03e120
-DATA values<>+7872(SB)/8, $0x3c655e923c655e92
-DATA values<>+7880(SB)/8, $0x3c655e923c655e92
-DATA values<>+7888(SB)/8, $0x3c655e923c655e92
-DATA values<>+7896(SB)/8, $0x3c655e923c655e92
-DATA values<>+7904(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7912(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7920(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7928(SB)/8, $0xb7189b89b7189b89
-DATA values<>+7936(SB)/8, $0xb892112cb892112c
-DATA values<>+7944(SB)/8, $0xb892112cb892112c
-DATA values<>+7952(SB)/8, $0xb892112cb892112c
-DATA values<>+7960(SB)/8, $0xb892112cb892112c
-DATA values<>+7968(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7976(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7984(SB)/8, $0xb999ae25b999ae25
-DATA values<>+7992(SB)/8, $0xb999ae25b999ae25
-DATA values<>+8000(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8008(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8016(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8024(SB)/8, $0x3c92f0d03c92f0d0
-DATA values<>+8032(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8040(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8048(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8056(SB)/8, $0x3cea4b303cea4b30
-DATA values<>+8064(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8072(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8080(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8088(SB)/8, $0xbdc60c79bdc60c79
-DATA values<>+8096(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8104(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8112(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8120(SB)/8, $0x3ef1b0f53ef1b0f5
-DATA values<>+8128(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8136(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8144(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8152(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8160(SB)/8, $0x3d9222793d922279
-DATA values<>+8168(SB)/8, $0x3d9222793d922279
-DATA values<>+8176(SB)/8, $0x3d9222793d922279
-DATA values<>+8184(SB)/8, $0x3d9222793d922279
-DATA values<>+8192(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8200(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8208(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8216(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8224(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8232(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8240(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8248(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8256(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8264(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8272(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8280(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8288(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8296(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8304(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8312(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8320(SB)/8, $0xc0400000c0400000
-DATA values<>+8328(SB)/8, $0xc0400000c0400000
-DATA values<>+8336(SB)/8, $0xc0400000c0400000
-DATA values<>+8344(SB)/8, $0xc0400000c0400000
-DATA values<>+8352(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8360(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8368(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8376(SB)/8, $0x3e2aaaab3e2aaaab
-GLOBL values<>(SB), RODATA|NOPTR, $8384
+DATA values<>+3680(SB)/8, $0xbfe0000000000000
+DATA values<>+3688(SB)/8, $0xbfe0000000000000
+DATA values<>+3696(SB)/8, $0xbfe0000000000000
+DATA values<>+3704(SB)/8, $0xbfe0000000000000
+DATA values<>+3712(SB)/8, $0xbe1a7abad9732172
+DATA values<>+3720(SB)/8, $0xbe1a7abad9732172
+DATA values<>+3728(SB)/8, $0xbe1a7abad9732172
+DATA values<>+3736(SB)/8, $0xbe1a7abad9732172
+DATA values<>+3744(SB)/8, $0x3e52eed2f6e1c4db
+DATA values<>+3752(SB)/8, $0x3e52eed2f6e1c4db
+DATA values<>+3760(SB)/8, $0x3e52eed2f6e1c4db
+DATA values<>+3768(SB)/8, $0x3e52eed2f6e1c4db
+DATA values<>+3776(SB)/8, $0xbe7dc8bc833c7531
+DATA values<>+3784(SB)/8, $0xbe7dc8bc833c7531
+DATA values<>+3792(SB)/8, $0xbe7dc8bc833c7531
+DATA values<>+3800(SB)/8, $0xbe7dc8bc833c7531
+DATA values<>+3808(SB)/8, $0x3ea285174b27e664
+DATA values<>+3816(SB)/8, $0x3ea285174b27e664
+DATA values<>+3824(SB)/8, $0x3ea285174b27e664
+DATA values<>+3832(SB)/8, $0x3ea285174b27e664
+DATA values<>+3840(SB)/8, $0xbec5eb13da02d3be
+DATA values<>+3848(SB)/8, $0xbec5eb13da02d3be
+DATA values<>+3856(SB)/8, $0xbec5eb13da02d3be
+DATA values<>+3864(SB)/8, $0xbec5eb13da02d3be
+DATA values<>+3872(SB)/8, $0x3eec93dc202d3be4
+DATA values<>+3880(SB)/8, $0x3eec93dc202d3be4
+DATA values<>+3888(SB)/8, $0x3eec93dc202d3be4
+DATA values<>+3896(SB)/8, $0x3eec93dc202d3be4
+DATA values<>+3904(SB)/8, $0xbf1707ba206f340a
+DATA values<>+3912(SB)/8, $0xbf1707ba206f340a
+DATA values<>+3920(SB)/8, $0xbf1707ba206f340a
+DATA values<>+3928(SB)/8, $0xbf1707ba206f340a
+DATA values<>+3936(SB)/8, $0x3f46c5382af1aca1
+DATA values<>+3944(SB)/8, $0x3f46c5382af1aca1
+DATA values<>+3952(SB)/8, $0x3f46c5382af1aca1
+DATA values<>+3960(SB)/8, $0x3f46c5382af1aca1
+DATA values<>+3968(SB)/8, $0xbf747d5fc7355e6b
+DATA values<>+3976(SB)/8, $0xbf747d5fc7355e6b
+DATA values<>+3984(SB)/8, $0xbf747d5fc7355e6b
+DATA values<>+3992(SB)/8, $0xbf747d5fc7355e6b
+DATA values<>+4000(SB)/8, $0xbfa07c3c2582d906
+DATA values<>+4008(SB)/8, $0xbfa07c3c2582d906
+DATA values<>+4016(SB)/8, $0xbfa07c3c2582d906
+DATA values<>+4024(SB)/8, $0xbfa07c3c2582d906
+DATA values<>+4032(SB)/8, $0x3f8cabd72a60fabe
+DATA values<>+4040(SB)/8, $0x3f8cabd72a60fabe
+DATA values<>+4048(SB)/8, $0x3f8cabd72a60fabe
+DATA values<>+4056(SB)/8, $0x3f8cabd72a60fabe
+DATA values<>+4064(SB)/8, $0xbe0b065e8b1e07c3
+DATA values<>+4072(SB)/8, $0xbe0b065e8b1e07c3
+DATA values<>+4080(SB)/8, $0xbe0b065e8b1e07c3
+DATA values<>+4088(SB)/8, $0xbe0b065e8b1e07c3
+DATA values<>+4096(SB)/8, $0x3e3ac2629f5695a3
+DATA values<>+4104(SB)/8, $0x3e3ac2629f5695a3
+DATA values<>+4112(SB)/8, $0x3e3ac2629f5695a3
+DATA values<>+4120(SB)/8, $0x3e3ac2629f5695a3
+DATA values<>+4128(SB)/8, $0xbe555b50c900d5d4
+DATA values<>+4136(SB)/8, $0xbe555b50c900d5d4
+DATA values<>+4144(SB)/8, $0xbe555b50c900d5d4
+DATA values<>+4152(SB)/8, $0xbe555b50c900d5d4
+DATA values<>+4160(SB)/8, $0x3e1915fce7491cdc
+DATA values<>+4168(SB)/8, $0x3e1915fce7491cdc
+DATA values<>+4176(SB)/8, $0x3e1915fce7491cdc
+DATA values<>+4184(SB)/8, $0x3e1915fce7491cdc
+DATA values<>+4192(SB)/8, $0x3e9b24d7c5580b94
+DATA values<>+4200(SB)/8, $0x3e9b24d7c5580b94
+DATA values<>+4208(SB)/8, $0x3e9b24d7c5580b94
+DATA values<>+4216(SB)/8, $0x3e9b24d7c5580b94
+DATA values<>+4224(SB)/8, $0xbeccca9176ec7741
+DATA values<>+4232(SB)/8, $0xbeccca9176ec7741
+DATA values<>+4240(SB)/8, $0xbeccca9176ec7741
+DATA values<>+4248(SB)/8, $0xbeccca9176ec7741
+DATA values<>+4256(SB)/8, $0x3ef64843e446a82b
+DATA values<>+4264(SB)/8, $0x3ef64843e446a82b
+DATA values<>+4272(SB)/8, $0x3ef64843e446a82b
+DATA values<>+4280(SB)/8, $0x3ef64843e446a82b
+DATA values<>+4288(SB)/8, $0xbf18c11b61f14b5c
+DATA values<>+4296(SB)/8, $0xbf18c11b61f14b5c
+DATA values<>+4304(SB)/8, $0xbf18c11b61f14b5c
+DATA values<>+4312(SB)/8, $0xbf18c11b61f14b5c
+DATA values<>+4320(SB)/8, $0xbf32b7f5dda35a6d
+DATA values<>+4328(SB)/8, $0xbf32b7f5dda35a6d
+DATA values<>+4336(SB)/8, $0xbf32b7f5dda35a6d
+DATA values<>+4344(SB)/8, $0xbf32b7f5dda35a6d
+DATA values<>+4352(SB)/8, $0x3f925dd7205f610f
+DATA values<>+4360(SB)/8, $0x3f925dd7205f610f
+DATA values<>+4368(SB)/8, $0x3f925dd7205f610f
+DATA values<>+4376(SB)/8, $0x3f925dd7205f610f
+DATA values<>+4384(SB)/8, $0x3f9d4969f10e054f
+DATA values<>+4392(SB)/8, $0x3f9d4969f10e054f
+DATA values<>+4400(SB)/8, $0x3f9d4969f10e054f
+DATA values<>+4408(SB)/8, $0x3f9d4969f10e054f
+DATA values<>+4416(SB)/8, $0xbfb8c18f2086e34d
+DATA values<>+4424(SB)/8, $0xbfb8c18f2086e34d
+DATA values<>+4432(SB)/8, $0xbfb8c18f2086e34d
+DATA values<>+4440(SB)/8, $0xbfb8c18f2086e34d
+DATA values<>+4448(SB)/8, $0x3fde361ea6fba141
+DATA values<>+4456(SB)/8, $0x3fde361ea6fba141
+DATA values<>+4464(SB)/8, $0x3fde361ea6fba141
+DATA values<>+4472(SB)/8, $0x3fde361ea6fba141
+DATA values<>+4480(SB)/8, $0x3c6a13c9b9e7cd8e
+DATA values<>+4488(SB)/8, $0x3c6a13c9b9e7cd8e
+DATA values<>+4496(SB)/8, $0x3c6a13c9b9e7cd8e
+DATA values<>+4504(SB)/8, $0x3c6a13c9b9e7cd8e
+DATA values<>+4512(SB)/8, $0x3fb2444f2a4d8b4b
+DATA values<>+4520(SB)/8, $0x3fb2444f2a4d8b4b
+DATA values<>+4528(SB)/8, $0x3fb2444f2a4d8b4b
+DATA values<>+4536(SB)/8, $0x3fb2444f2a4d8b4b
+DATA values<>+4544(SB)/8, $0xc03e000000000000
+DATA values<>+4552(SB)/8, $0xc03e000000000000
+DATA values<>+4560(SB)/8, $0xc03e000000000000
+DATA values<>+4568(SB)/8, $0xc03e000000000000
+DATA values<>+4576(SB)/8, $0xbc26c843a29d1c70
+DATA values<>+4584(SB)/8, $0xbc26c843a29d1c70
+DATA values<>+4592(SB)/8, $0xbc26c843a29d1c70
+DATA values<>+4600(SB)/8, $0xbc26c843a29d1c70
+DATA values<>+4608(SB)/8, $0x3ff9884533d43651
+DATA values<>+4616(SB)/8, $0x3ff9884533d43651
+DATA values<>+4624(SB)/8, $0x3ff9884533d43651
+DATA values<>+4632(SB)/8, $0x3ff9884533d43651
+DATA values<>+4640(SB)/8, $0xbc9cbc0d30ebfd15
+DATA values<>+4648(SB)/8, $0xbc9cbc0d30ebfd15
+DATA values<>+4656(SB)/8, $0xbc9cbc0d30ebfd15
+DATA values<>+4664(SB)/8, $0xbc9cbc0d30ebfd15
+DATA values<>+4672(SB)/8, $0xc008000000000000
+DATA values<>+4680(SB)/8, $0xc008000000000000
+DATA values<>+4688(SB)/8, $0xc008000000000000
+DATA values<>+4696(SB)/8, $0xc008000000000000
+DATA values<>+4704(SB)/8, $0x3fc5555555555555
+DATA values<>+4712(SB)/8, $0x3fc5555555555555
+DATA values<>+4720(SB)/8, $0x3fc5555555555555
+DATA values<>+4728(SB)/8, $0x3fc5555555555555
+DATA values<>+4736(SB)/8, $0xb24e061000000000
+DATA values<>+4744(SB)/8, $0xb3051aa933092801
+DATA values<>+4752(SB)/8, $0x31b3d0e5329302af
+DATA values<>+4760(SB)/8, $0xb1d290beb27ce182
+DATA values<>+4768(SB)/8, $0x3f7b95c23f800000
+DATA values<>+4776(SB)/8, $0x3f75fed73f7837f0
+DATA values<>+4784(SB)/8, $0x3f75672a3f7504f3
+DATA values<>+4792(SB)/8, $0x3f7ac0c73f7744fd
+DATA values<>+4800(SB)/8, $0x4b4000004b400000
+DATA values<>+4808(SB)/8, $0x4b4000004b400000
+DATA values<>+4816(SB)/8, $0x4b4000004b400000
+DATA values<>+4824(SB)/8, $0x4b4000004b400000
+DATA values<>+4832(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4840(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4848(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4856(SB)/8, $0x42b1999a42b1999a
+DATA values<>+4864(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4872(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4880(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4888(SB)/8, $0xc2d00000c2d00000
+DATA values<>+4896(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4904(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4912(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4920(SB)/8, $0x4138aa3b4138aa3b
+DATA values<>+4928(SB)/8, $0xaf82e308af82e308
+DATA values<>+4936(SB)/8, $0xaf82e308af82e308
+DATA values<>+4944(SB)/8, $0xaf82e308af82e308
+DATA values<>+4952(SB)/8, $0xaf82e308af82e308
+DATA values<>+4960(SB)/8, $0x3db172183db17218
+DATA values<>+4968(SB)/8, $0x3db172183db17218
+DATA values<>+4976(SB)/8, $0x3db172183db17218
+DATA values<>+4984(SB)/8, $0x3db172183db17218
+DATA values<>+4992(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5000(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5008(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5016(SB)/8, $0x3d2aa41b3d2aa41b
+DATA values<>+5024(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5032(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5040(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5048(SB)/8, $0x3e2aae3b3e2aae3b
+DATA values<>+5056(SB)/8, $0x3f0000003f000000
+DATA values<>+5064(SB)/8, $0x3f0000003f000000
+DATA values<>+5072(SB)/8, $0x3f0000003f000000
+DATA values<>+5080(SB)/8, $0x3f0000003f000000
+DATA values<>+5088(SB)/8, $0x3d8000003d800000
+DATA values<>+5096(SB)/8, $0x3d8000003d800000
+DATA values<>+5104(SB)/8, $0x3d8000003d800000
+DATA values<>+5112(SB)/8, $0x3d8000003d800000
+DATA values<>+5120(SB)/8, $0x4100000041000000
+DATA values<>+5128(SB)/8, $0x4100000041000000
+DATA values<>+5136(SB)/8, $0x4100000041000000
+DATA values<>+5144(SB)/8, $0x4100000041000000
+DATA values<>+5152(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5160(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5168(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5176(SB)/8, $0x4b40007f4b40007f
+DATA values<>+5184(SB)/8, $0x0404040400000000
+DATA values<>+5192(SB)/8, $0x0c0c0c0c08080808
+DATA values<>+5200(SB)/8, $0x0404040400000000
+DATA values<>+5208(SB)/8, $0x0c0c0c0c08080808
+DATA values<>+5216(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5224(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5232(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5240(SB)/8, $0x1c1c1c1c1c1c1c1c
+DATA values<>+5248(SB)/8, $0x0302010003020100
+DATA values<>+5256(SB)/8, $0x0302010003020100
+DATA values<>+5264(SB)/8, $0x0302010003020100
+DATA values<>+5272(SB)/8, $0x0302010003020100
+DATA values<>+5280(SB)/8, $0x3f8000003f800000
+DATA values<>+5288(SB)/8, $0x3f8000003f800000
+DATA values<>+5296(SB)/8, $0x3f8000003f800000
+DATA values<>+5304(SB)/8, $0x3f8000003f800000
+DATA values<>+5312(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5320(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5328(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5336(SB)/8, $0xc28c0000c28c0000
+DATA values<>+5344(SB)/8, $0x8000000080000000
+DATA values<>+5352(SB)/8, $0x8000000080000000
+DATA values<>+5360(SB)/8, $0x8000000080000000
+DATA values<>+5368(SB)/8, $0x8000000080000000
+DATA values<>+5376(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5384(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5392(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5400(SB)/8, $0xc2e4cccdc2e4cccd
+DATA values<>+5408(SB)/8, $0x4400000044000000
+DATA values<>+5416(SB)/8, $0x4400000044000000
+DATA values<>+5424(SB)/8, $0x4400000044000000
+DATA values<>+5432(SB)/8, $0x4400000044000000
+DATA values<>+5440(SB)/8, $0x0000000000000000
+DATA values<>+5448(SB)/8, $0x0000000000000000
+DATA values<>+5456(SB)/8, $0x0000000000000000
+DATA values<>+5464(SB)/8, $0x0000000000000000
+DATA values<>+5472(SB)/8, $0x1f8000001f800000
+DATA values<>+5480(SB)/8, $0x1f8000001f800000
+DATA values<>+5488(SB)/8, $0x1f8000001f800000
+DATA values<>+5496(SB)/8, $0x1f8000001f800000
+DATA values<>+5504(SB)/8, $0x4120000041200000
+DATA values<>+5512(SB)/8, $0x4120000041200000
+DATA values<>+5520(SB)/8, $0x4120000041200000
+DATA values<>+5528(SB)/8, $0x4120000041200000
+DATA values<>+5536(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5544(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5552(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5560(SB)/8, $0x7fffffff7fffffff
+DATA values<>+5568(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5576(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5584(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5592(SB)/8, $0xbbcd9029bbcd9029
+DATA values<>+5600(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5608(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5616(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5624(SB)/8, $0x3cac9d323cac9d32
+DATA values<>+5632(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5640(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5648(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5656(SB)/8, $0xbd5c9418bd5c9418
+DATA values<>+5664(SB)/8, $0x3e0886923e088692
+DATA values<>+5672(SB)/8, $0x3e0886923e088692
+DATA values<>+5680(SB)/8, $0x3e0886923e088692
+DATA values<>+5688(SB)/8, $0x3e0886923e088692
+DATA values<>+5696(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5704(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5712(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5720(SB)/8, $0xbeaaaaa5beaaaaa5
+DATA values<>+5728(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5736(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5744(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5752(SB)/8, $0x3f0ccccd3f0ccccd
+DATA values<>+5760(SB)/8, $0xbf800000bf800000
+DATA values<>+5768(SB)/8, $0xbf800000bf800000
+DATA values<>+5776(SB)/8, $0xbf800000bf800000
+DATA values<>+5784(SB)/8, $0xbf800000bf800000
+DATA values<>+5792(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5800(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5808(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5816(SB)/8, $0xbec19b82bec19b82
+DATA values<>+5824(SB)/8, $0x447a0000447a0000
+DATA values<>+5832(SB)/8, $0x447a0000447a0000
+DATA values<>+5840(SB)/8, $0x447a0000447a0000
+DATA values<>+5848(SB)/8, $0x447a0000447a0000
+DATA values<>+5856(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5864(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5872(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5880(SB)/8, $0xbaaaf9f9baaaf9f9
+DATA values<>+5888(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5896(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5904(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5912(SB)/8, $0xbb73143ebb73143e
+DATA values<>+5920(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5928(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5936(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5944(SB)/8, $0xbc21e7a6bc21e7a6
+DATA values<>+5952(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5960(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5968(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5976(SB)/8, $0xbced1ed2bced1ed2
+DATA values<>+5984(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+5992(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6000(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6008(SB)/8, $0xbdbeef89bdbeef89
+DATA values<>+6016(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6024(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6032(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6040(SB)/8, $0x3b30b3803b30b380
+DATA values<>+6048(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6056(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6064(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6072(SB)/8, $0x3bbf10ca3bbf10ca
+DATA values<>+6080(SB)/8, $0x3c8998783c899878
+DATA values<>+6088(SB)/8, $0x3c8998783c899878
+DATA values<>+6096(SB)/8, $0x3c8998783c899878
+DATA values<>+6104(SB)/8, $0x3c8998783c899878
+DATA values<>+6112(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6120(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6128(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6136(SB)/8, $0x3d513ca73d513ca7
+DATA values<>+6144(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6152(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6160(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6168(SB)/8, $0x3e3786be3e3786be
+DATA values<>+6176(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6184(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6192(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6200(SB)/8, $0xb25392fcb25392fc
+DATA values<>+6208(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6216(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6224(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6232(SB)/8, $0xc1a00000c1a00000
+DATA values<>+6240(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6248(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6256(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6264(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA values<>+6272(SB)/8, $0xb102e308b102e308
+DATA values<>+6280(SB)/8, $0xb102e308b102e308
+DATA values<>+6288(SB)/8, $0xb102e308b102e308
+DATA values<>+6296(SB)/8, $0xb102e308b102e308
+DATA values<>+6304(SB)/8, $0x3f3172183f317218
+DATA values<>+6312(SB)/8, $0x3f3172183f317218
+DATA values<>+6320(SB)/8, $0x3f3172183f317218
+DATA values<>+6328(SB)/8, $0x3f3172183f317218
+DATA values<>+6336(SB)/8, $0x3950193e3950193e
+DATA values<>+6344(SB)/8, $0x3950193e3950193e
+DATA values<>+6352(SB)/8, $0x3950193e3950193e
+DATA values<>+6360(SB)/8, $0x3950193e3950193e
+DATA values<>+6368(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6376(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6384(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6392(SB)/8, $0x3ab6b9083ab6b908
+DATA values<>+6400(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6408(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6416(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6424(SB)/8, $0x3c0888c53c0888c5
+DATA values<>+6432(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6440(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6448(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6456(SB)/8, $0x3d2aaa593d2aaa59
+DATA values<>+6464(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6472(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6480(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6488(SB)/8, $0x3e2aaaaa3e2aaaaa
+DATA values<>+6496(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6504(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6512(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6520(SB)/8, $0xbec0939fbec0939f
+DATA values<>+6528(SB)/8, $0x4040000040400000
+DATA values<>+6536(SB)/8, $0x4040000040400000
+DATA values<>+6544(SB)/8, $0x4040000040400000
+DATA values<>+6552(SB)/8, $0x4040000040400000
+DATA values<>+6560(SB)/8, $0x40c0000040c00000
+DATA values<>+6568(SB)/8, $0x40c0000040c00000
+DATA values<>+6576(SB)/8, $0x40c0000040c00000
+DATA values<>+6584(SB)/8, $0x40c0000040c00000
+DATA values<>+6592(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6600(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6608(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6616(SB)/8, $0x38a4acf738a4acf7
+DATA values<>+6624(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6632(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6640(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6648(SB)/8, $0xba51f8afba51f8af
+DATA values<>+6656(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6664(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6672(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6680(SB)/8, $0x3baa027c3baa027c
+DATA values<>+6688(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6696(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6704(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6712(SB)/8, $0xbcdbfc7cbcdbfc7c
+DATA values<>+6720(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6728(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6736(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6744(SB)/8, $0x3de7167b3de7167b
+DATA values<>+6752(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6760(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6768(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6776(SB)/8, $0x3e0375d43e0375d4
+DATA values<>+6784(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6792(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6800(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6808(SB)/8, $0x3a72a8943a72a894
+DATA values<>+6816(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6824(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6832(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6840(SB)/8, $0xbce5adafbce5adaf
+DATA values<>+6848(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6856(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6864(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6872(SB)/8, $0x3d8ecc963d8ecc96
+DATA values<>+6880(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6888(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6896(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6904(SB)/8, $0xbe1a4dd0be1a4dd0
+DATA values<>+6912(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6920(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6928(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6936(SB)/8, $0x3e7b67103e7b6710
+DATA values<>+6944(SB)/8, $0xbea70919bea70919
+DATA values<>+6952(SB)/8, $0xbea70919bea70919
+DATA values<>+6960(SB)/8, $0xbea70919bea70919
+DATA values<>+6968(SB)/8, $0xbea70919bea70919
+DATA values<>+6976(SB)/8, $0x3e374c043e374c04
+DATA values<>+6984(SB)/8, $0x3e374c043e374c04
+DATA values<>+6992(SB)/8, $0x3e374c043e374c04
+DATA values<>+7000(SB)/8, $0x3e374c043e374c04
+DATA values<>+7008(SB)/8, $0x4068000040680000
+DATA values<>+7016(SB)/8, $0x4068000040680000
+DATA values<>+7024(SB)/8, $0x4068000040680000
+DATA values<>+7032(SB)/8, $0x4068000040680000
+DATA values<>+7040(SB)/8, $0x4a4000004a400000
+DATA values<>+7048(SB)/8, $0x4a4000004a400000
+DATA values<>+7056(SB)/8, $0x4a4000004a400000
+DATA values<>+7064(SB)/8, $0x4a4000004a400000
+DATA values<>+7072(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7080(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7088(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7096(SB)/8, $0x3c3c3c3c3c3c3c3c
+DATA values<>+7104(SB)/8, $0x3e80007000000000
+DATA values<>+7112(SB)/8, $0x3f4002e83f000070
+DATA values<>+7120(SB)/8, $0x3fa0002c3f800830
+DATA values<>+7128(SB)/8, $0x3fe004143fc001b8
+DATA values<>+7136(SB)/8, $0x4010017e40000116
+DATA values<>+7144(SB)/8, $0x40300223402001ee
+DATA values<>+7152(SB)/8, $0x405000294040023e
+DATA values<>+7160(SB)/8, $0x4070002840600056
+DATA values<>+7168(SB)/8, $0x3a74eed73a995979
+DATA values<>+7176(SB)/8, $0xb9b4827a39a91fd4
+DATA values<>+7184(SB)/8, $0xba54da21ba48eec9
+DATA values<>+7192(SB)/8, $0xb93ff06fba11331e
+DATA values<>+7200(SB)/8, $0x3989f24638f8f335
+DATA values<>+7208(SB)/8, $0x393bd5e439890ad9
+DATA values<>+7216(SB)/8, $0x37635cc638aefd37
+DATA values<>+7224(SB)/8, $0xb7fce299b7b424dc
+DATA values<>+7232(SB)/8, $0x3afc18f2369e1a00
+DATA values<>+7240(SB)/8, $0x3b46a4023b48979c
+DATA values<>+7248(SB)/8, $0x3a1780b83b03d235
+DATA values<>+7256(SB)/8, $0xbaaafb66ba2b1376
+DATA values<>+7264(SB)/8, $0xba81ce0abab073cb
+DATA values<>+7272(SB)/8, $0xb8fcdfdaba06c63a
+DATA values<>+7280(SB)/8, $0x3948496438e5c4d4
+DATA values<>+7288(SB)/8, $0x390ae41d393d0278
+DATA values<>+7296(SB)/8, $0xbc0ac932bc236a7b
+DATA values<>+7304(SB)/8, $0x391b1739bb963519
+DATA values<>+7312(SB)/8, $0x3bc430263b843f47
+DATA values<>+7320(SB)/8, $0x3b8d3aea3bc04c4e
+DATA values<>+7328(SB)/8, $0x39f1d9c43b1364b7
+DATA values<>+7336(SB)/8, $0xba932c4eba2ecaac
+DATA values<>+7344(SB)/8, $0xba62e65eba913508
+DATA values<>+7352(SB)/8, $0xb9b347afba17abcd
+DATA values<>+7360(SB)/8, $0xbc41d9d133152dd2
+DATA values<>+7368(SB)/8, $0xbcbbe8a8bca53c88
+DATA values<>+7376(SB)/8, $0xbc600c1abca524cf
+DATA values<>+7384(SB)/8, $0x39cf8677bbc6e3e3
+DATA values<>+7392(SB)/8, $0x3bc91be93b937468
+DATA values<>+7400(SB)/8, $0x3b9bc1573bc26f46
+DATA values<>+7408(SB)/8, $0x3b082d353b59c90a
+DATA values<>+7416(SB)/8, $0x3a1fc38e3a9a4acd
+DATA values<>+7424(SB)/8, $0x3d77778a3d882c1c
+DATA values<>+7432(SB)/8, $0x3cb3d8993d344157
+DATA values<>+7440(SB)/8, $0xbc8c46dfb7a9095a
+DATA values<>+7448(SB)/8, $0xbcf2f490bcdd0dc5
+DATA values<>+7456(SB)/8, $0xbcb007edbcdd2321
+DATA values<>+7464(SB)/8, $0xbc22ea80bc7b3d6b
+DATA values<>+7472(SB)/8, $0xbb53ecb9bbc19220
+DATA values<>+7480(SB)/8, $0xba49393bbad67536
+DATA values<>+7488(SB)/8, $0x3d45f9ff2d973dfd
+DATA values<>+7496(SB)/8, $0x3de7478f3db4425e
+DATA values<>+7504(SB)/8, $0x3de9ca503df7c72b
+DATA values<>+7512(SB)/8, $0x3d9a96163dc6ee2a
+DATA values<>+7520(SB)/8, $0x3d123b763d5d2001
+DATA values<>+7528(SB)/8, $0x3c4ccbc83cb37206
+DATA values<>+7536(SB)/8, $0x3b58144c3bd9c136
+DATA values<>+7544(SB)/8, $0x3a2d4d553ac828c6
+DATA values<>+7552(SB)/8, $0xbec5f952becc422a
+DATA values<>+7560(SB)/8, $0xbe9a2d5fbeb441c1
+DATA values<>+7568(SB)/8, $0xbe3b080cbe77b753
+DATA values<>+7576(SB)/8, $0xbdb0a850be049d97
+DATA values<>+7584(SB)/8, $0xbd01fa9ebd5d1e21
+DATA values<>+7592(SB)/8, $0xbc14ef7dbc8f8cb0
+DATA values<>+7600(SB)/8, $0xbb04f8b2bb9129c7
+DATA values<>+7608(SB)/8, $0xb9b8dae6ba64c08b
+DATA values<>+7616(SB)/8, $0x3ecd76323f000000
+DATA values<>+7624(SB)/8, $0x3e680d803e9df853
+DATA values<>+7632(SB)/8, $0x3dd85e683e2266ad
+DATA values<>+7640(SB)/8, $0x3d2409d03d88cea7
+DATA values<>+7648(SB)/8, $0x3c483d083cba56fb
+DATA values<>+7656(SB)/8, $0x3b43343d3bcb6922
+DATA values<>+7664(SB)/8, $0x3a17422a3ab0dab7
+DATA values<>+7672(SB)/8, $0x38b96add3973e917
+DATA values<>+7680(SB)/8, $0x4178000041780000
+DATA values<>+7688(SB)/8, $0x4178000041780000
+DATA values<>+7696(SB)/8, $0x4178000041780000
+DATA values<>+7704(SB)/8, $0x4178000041780000
+DATA values<>+7712(SB)/8, $0x4080000040800000
+DATA values<>+7720(SB)/8, $0x4080000040800000
+DATA values<>+7728(SB)/8, $0x4080000040800000
+DATA values<>+7736(SB)/8, $0x4080000040800000
+DATA values<>+7744(SB)/8, $0x4000000040000000
+DATA values<>+7752(SB)/8, $0x4000000040000000
+DATA values<>+7760(SB)/8, $0x4000000040000000
+DATA values<>+7768(SB)/8, $0x4000000040000000
+DATA values<>+7776(SB)/8, $0xbf000000bf000000
+DATA values<>+7784(SB)/8, $0xbf000000bf000000
+DATA values<>+7792(SB)/8, $0xbf000000bf000000
+DATA values<>+7800(SB)/8, $0xbf000000bf000000
+DATA values<>+7808(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7816(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7824(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7832(SB)/8, $0xb8c49bd4b8c49bd4
+DATA values<>+7840(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7848(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7856(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7864(SB)/8, $0x3a396e1d3a396e1d
+DATA values<>+7872(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7880(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7888(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7896(SB)/8, $0xbba413c8bba413c8
+DATA values<>+7904(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7912(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7920(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7928(SB)/8, $0xbd03e120bd03e120
+DATA values<>+7936(SB)/8, $0x3c655e923c655e92
+DATA values<>+7944(SB)/8, $0x3c655e923c655e92
+DATA values<>+7952(SB)/8, $0x3c655e923c655e92
+DATA values<>+7960(SB)/8, $0x3c655e923c655e92
+DATA values<>+7968(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7976(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7984(SB)/8, $0xb7189b89b7189b89
+DATA values<>+7992(SB)/8, $0xb7189b89b7189b89
+DATA values<>+8000(SB)/8, $0xb892112cb892112c
+DATA values<>+8008(SB)/8, $0xb892112cb892112c
+DATA values<>+8016(SB)/8, $0xb892112cb892112c
+DATA values<>+8024(SB)/8, $0xb892112cb892112c
+DATA values<>+8032(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8040(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8048(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8056(SB)/8, $0xb999ae25b999ae25
+DATA values<>+8064(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8072(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8080(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8088(SB)/8, $0x3c92f0d03c92f0d0
+DATA values<>+8096(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8104(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8112(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8120(SB)/8, $0x3cea4b303cea4b30
+DATA values<>+8128(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8136(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8144(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8152(SB)/8, $0xbdc60c79bdc60c79
+DATA values<>+8160(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8168(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8176(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8184(SB)/8, $0x3ef1b0f53ef1b0f5
+DATA values<>+8192(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8200(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8208(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8216(SB)/8, $0x31e97dfc31e97dfc
+DATA values<>+8224(SB)/8, $0x3d9222793d922279
+DATA values<>+8232(SB)/8, $0x3d9222793d922279
+DATA values<>+8240(SB)/8, $0x3d9222793d922279
+DATA values<>+8248(SB)/8, $0x3d9222793d922279
+DATA values<>+8256(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8264(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8272(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8280(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8288(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8296(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8304(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8312(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8320(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8328(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8336(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8344(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8352(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8360(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8368(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8376(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8384(SB)/8, $0xc0400000c0400000
+DATA values<>+8392(SB)/8, $0xc0400000c0400000
+DATA values<>+8400(SB)/8, $0xc0400000c0400000
+DATA values<>+8408(SB)/8, $0xc0400000c0400000
+DATA values<>+8416(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+8424(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+8432(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+8440(SB)/8, $0x3e2aaaab3e2aaaab
+GLOBL values<>(SB), RODATA|NOPTR, $8448

@@ -259,15 +259,7 @@ func (f *formula) geluOf(x value) value {
 		last = 41
 	}
 	a := f.min(f.number(last), f.abs(x))
-	square := f.mul(a, a)
-	half := f.number(-0.5)
-	e := f.decay(f.mul(square, half), f.mul(f.fms(a, a, square), half))
-
-	one := f.number(1)
-	d := f.add(a, one)
-	dLow := f.sub(a, f.sub(d, one))
-	r := f.div(one, d)
-	rLow := f.mul(r, f.fnma(r, dLow, f.fnma(r, d, one)))
+	half, one := f.number(-0.5), f.number(1)
 	d4 := f.add(a, f.number(4))
 	w := f.div(a, d4)
 	t := f.fma(f.number(2), w, f.number(-1)) // (a - 4)/(a + 4)
@@ -280,9 +272,15 @@ func (f *formula) geluOf(x value) value {
 	p := f.fma(t, rest, first)
 	pLow := f.add(f.fma(t, rest, f.sub(first, p)), f.number(f.coefficients("geluRest")[0]))
 	pLow = f.fma(rest, tLow, pLow) // rest is close to the slope
+	d := f.add(a, one)
+	dLow := f.sub(a, f.sub(d, one))
+	r := f.div(one, d)
+	rLow := f.mul(r, f.fnma(r, dLow, f.fnma(r, d, one)))
 	q := f.mul(r, p)
 	qLow := f.fma(rLow, p, f.fma(r, pLow, f.low(f.fms(r, p, q))))
 
+	square := f.mul(a, a)
+	e := f.decay(f.mul(square, half), f.mul(f.fms(a, a, square), half))
 	u := f.mul(q, e.s)
 	rest = f.fma(e.s, f.fma(q, e.y, qLow), f.fms(q, e.s, u))
 	tail := f.add(u, rest)
