@@ -60,7 +60,7 @@ func bound(dir string, workers, rows int) error {
 	k := newKernels()
 	fma := k.fma()
 	fmt.Printf("one processor: %.1f GFLOP/s in float64, products of four by four values added in %.2f ns, forms of them in %.2f ns, memory copied at %.1f GB/s\n",
-		2*fma, k.outer(), k.form(), copied())
+		2*fma, k.outer(), k.form(), copyRate())
 	fmt.Printf("%d rows, network and reading alone with %d workers: %.3f s; reading alone, one goroutine: %.3f s\n", rows, workers, peer, reading)
 	flops := float64(inputs*200 + 200*200 + 200)
 	parts := []part{
@@ -135,8 +135,8 @@ func writeBytes(dir string, n int) (float64, error) {
 	return time.Since(began).Seconds(), f.Close()
 }
 
-// copied is how many GB/s go from memory to memory, read and written.
-func copied() float64 {
+// copyRate is how many GB/s go from memory to memory, read and written.
+func copyRate() float64 {
 	from, to := make([]byte, 256<<20), make([]byte, 256<<20)
 	s, _ := fastest(5, func() (float64, error) {
 		began := time.Now()

@@ -66,11 +66,7 @@ func (d *decomposeFlags) fitMemory(log *progress, m decompose.Model, ready *wiri
 // the run holds.
 func (d *decomposeFlags) cachedBeforehand() int64 {
 	limit, err := parseSize(d.network.maxMemory)
-	if d.network.maxMemory == "" || err != nil { // parsedText is about what a block of a CSV file takes with what is made of it; there are two
-		// for each worker and one that is read.
-		const parsedText = 1 << 20
-
-		// fitMemory says so
+	if d.network.maxMemory == "" || err != nil { // fitMemory says so
 		return wiring.MaxCached
 	}
 	return min(wiring.MaxCached, limit/8)

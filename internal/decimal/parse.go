@@ -95,26 +95,6 @@ func leading(characters uint64) (t uint64, k int) {
 	return t << (64 - 8*digits), digits
 }
 
-func more(b []byte, i int, d uint64) (uint64, int, bool) {
-	if i+16 > len(b) {
-		return 0, i, false
-	}
-	t1, k1 := leading(load(b[i:]))
-	t2, k2 := leading(load(b[i+8:]))
-	if d >= tens[19-k1] {
-		return 0, i, false
-	}
-	d = d*tens[k1&15] + eight(t1)
-	if k1 < 8 {
-		k2, t2 = 0, 0
-	}
-	if d >= tens[19-k2] || k2 == 8 {
-		return 0, i, false
-	}
-	d = d*tens[k2&15] + eight(t2)
-	return d, i + k1 + k2, true
-}
-
 // eight is the number of eight digits (0 to 9, not characters), the first the lowest byte.
 func eight(t uint64) uint64 {
 	t = t*10 + t>>8

@@ -70,5 +70,6 @@ func entryPoints() map[string]entryPoint {
 		"gradRowsF64AVX2": {avx2, gradRowsCases[float64](gradRowsF64AVX2)}, "gradRowsF32AVX2": {avx2, gradRowsCases[float32](gradRowsF32AVX2)},
 	})
 	maps.Copy(points, unitPoints())
+	maps.Copy(points, matrixUnitPoints())
 	return points
 }

@@ -73,6 +73,8 @@ func TestOffsets(t *testing.T) {
 		{"spline", spline{}, nil},
 		{"scatter", scatter{}, nil},
 		{"grad", gradRows{}, nil},
+		{"amx", unitBlock{}, nil},
+		{"split", splitRows{}, nil},
 		{"adam", adam[float64]{}, adamConstants()},
 		{"adam", adam[float32]{}, adamConstants()},
 	} {
@@ -98,7 +100,7 @@ func TestOffsets(t *testing.T) {
 		}
 	}
 	for name := range offsets {
-		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "conversion", "band", "spline", "scatter", "grad", "adam"} {
+		for _, prefix := range []string{"tile", "pack", "loop", "column", "rankOne", "squares", "line", "conversion", "band", "spline", "scatter", "grad", "split", "adam"} {
 			if rest, ok := strings.CutPrefix(name, prefix); ok && rest[0] >= 'A' && rest[0] <= 'Z' && !seen[name] {
 				t.Errorf("the generator's %s is no field", name)
 			}

@@ -59,6 +59,7 @@ const (
 	tileBytes  = 1024
 	// Parts side by side in one tile save products if there are so few columns.
 	stackedDepth = 16
+	stackedParts = 6
 )
 
 // Rows and weights whose largest magnitude is within these bounds have parts without overflow,
@@ -70,7 +71,9 @@ const (
 
 // stackedOrder returns the parts of the rows, and those of the weights that meet them: small
 // products first, so that few sums are rounded at full size.
-func stackedOrder() [6][2]int { return [6][2]int{{2, 0}, {1, 1}, {1, 0}, {0, 2}, {0, 1}, {0, 0}} }
+func stackedOrder() [stackedParts][2]int {
+	return [stackedParts][2]int{{2, 0}, {1, 1}, {1, 0}, {0, 2}, {0, 1}, {0, 0}}
+}
 
 // tileShapes is what the processor is told: eight tiles of 16 rows of 64 bytes.
 func tileShapes() *[64]byte {
@@ -106,7 +109,7 @@ func packSplit(k, n int, w []float32, trans bool) *SplitWeights {
 	}
 	depth, parts := k, 3
 	if s.stacked {
-		depth, parts = k*len(stackedOrder()), 1
+		depth, parts = k*stackedParts, 1
 	}
 	s.chunks = (depth + chunkDepth - 1) / chunkDepth
 	panels := (n + unitCols - 1) / unitCols

@@ -22,8 +22,8 @@ const (
 	amxSums
 )
 
-// tileBytes is a tile: 16 rows of 64 bytes.
-const tileBytes = 1024
+// amxTileBytes is a tile: 16 rows of 64 bytes.
+const amxTileBytes = 1024
 
 // Tiles 0 to 3 hold sums (upper and lower rows, left and right columns), 4 and 5 the rows,
 // 6 and 7 the weights.
@@ -93,14 +93,14 @@ func (s *source) unitSums(parts int, tall bool) {
 	s.op("MOVQ", mem(amxChunks, "DI"), "R11")
 	s.label("chunk")
 	loadA := func(p int) {
-		s.tileLoad(rowsTile, "SI", p*tileBytes, "R10")
+		s.tileLoad(rowsTile, "SI", p*amxTileBytes, "R10")
 		if tall {
-			s.tileLoad(rowsTile+1, "DX", p*tileBytes, "R10")
+			s.tileLoad(rowsTile+1, "DX", p*amxTileBytes, "R10")
 		}
 	}
 	loadB := func(p int) {
-		s.tileLoad(weightsTile, "R8", p*tileBytes, "R9")
-		s.tileLoad(weightsTile+1, "R8", (parts+p)*tileBytes, "R9")
+		s.tileLoad(weightsTile, "R8", p*amxTileBytes, "R9")
+		s.tileLoad(weightsTile+1, "R8", (parts+p)*amxTileBytes, "R9")
 	}
 	products := func() {
 		for t := range 4 {
@@ -127,7 +127,7 @@ func (s *source) unitSums(parts int, tall bool) {
 	}
 	s.op("ADDQ", "AX", "SI")
 	s.op("ADDQ", "AX", "DX")
-	s.op("ADDQ", imm(2*parts*tileBytes), "R8")
+	s.op("ADDQ", imm(2*parts*amxTileBytes), "R8")
 	s.op("DECQ", "R11")
 	s.op("JNE", "chunk")
 	s.op("MOVQ", mem(amxSums, "DI"), "SI")
@@ -173,11 +173,11 @@ func (s *source) unitResult() {
 // Offsets of the fields of kernel.splitRows.
 const (
 	splitDst = 8 * iota
-	splitDstStep
+	splitStep
 	splitChunk
 	splitSrc
 	splitSS
-	splitRowsLeft
+	splitRows
 	splitCols
 	splitLargest
 )
@@ -208,7 +208,7 @@ func (s *source) splitRows() {
 		}
 		for part := range 3 {
 			s.bytes("VCVTNE2PS2BF16 Z0, Z1, Z2", 0x62, 0xf2, 0x77, 0x48, 0x72, 0xd0)
-			s.op("VMOVDQU64", "Z2", mem(part*tileBytes, "R10"))
+			s.op("VMOVDQU64", "Z2", mem(part*amxTileBytes, "R10"))
 			if part == 2 {
 				continue
 			}
@@ -265,7 +265,7 @@ func (s *source) stackRows() {
 func (s *source) eachRow(row func()) {
 	s.op("MOVQ", mem(splitDst, "DI"), "R8")
 	s.op("MOVQ", mem(splitSrc, "DI"), "SI")
-	s.op("MOVQ", mem(splitRowsLeft, "DI"), "R13")
+	s.op("MOVQ", mem(splitRows, "DI"), "R13")
 	s.op("MOVQ", mem(splitLargest, "DI"), "R9")
 	s.op("VPBROADCASTD", "magnitude<>(SB)", "Z9")
 	s.label("row")
@@ -281,7 +281,7 @@ func (s *source) eachRow(row func()) {
 	}
 	s.op("VMOVD", "X8", "(R9)")
 	s.op("ADDQ", "$4", "R9")
-	s.op("ADDQ", mem(splitDstStep, "DI"), "R8")
+	s.op("ADDQ", mem(splitStep, "DI"), "R8")
 	s.op("ADDQ", mem(splitSS, "DI"), "SI")
 	s.op("DECQ", "R13")
 	s.op("JNE", "row")

@@ -1,0 +1,77 @@
+//go:build linux && amd64 && !purego
+
+package kernel
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// matrixUnitPoints are the functions for matrix units: without these only those that split run.
+func matrixUnitPoints() map[string]entryPoint {
+	return map[string]entryPoint{
+		"splitTile":     {avx512, splits(splitTile, false)},
+		"stackTile":     {avx512, splits(stackTile, true)},
+		"unitBlock3":    {avx512, unitBlocks(unitBlock3, 3, 17)},
+		"unitBlock3Low": {avx512, unitBlocks(unitBlock3Low, 3, 1)},
+		"unitBlock1":    {avx512, unitBlocks(unitBlock1, 1, 17)},
+		"unitBlock1Low": {avx512, unitBlocks(unitBlock1Low, 1, 1)},
+	}
+}
+
+func splits(run func(*splitRows), stacked bool) cases {
+	return func(check func(string, func(*guards))) {
+		if !splitsHere() {
+			return
+		}
+		for rows := 1; rows <= 16; rows += 3 {
+			for _, cols := range []int{1, 5, 15, 16, 17, 31, 32, 33, 50} {
+				if stacked && cols > stackedDepth {
+					continue
+				}
+				check(fmt.Sprintf("%d rows of %d", rows, cols), func(g *guards) {
+					chunks := (cols + chunkDepth - 1) / chunkDepth
+					r := splitRows{step: 64, chunk: 6 * tileBytes, rows: uintptr(rows), cols: uintptr(cols)}
+					size := (chunks-1)*6*tileBytes + 2*tileBytes + rows*64
+					if stacked {
+						chunks = (cols*stackedParts + chunkDepth - 1) / chunkDepth
+						r.step, r.chunk = uintptr(64*chunks), uintptr(64*chunks)
+						size = rows * 64 * chunks
+					}
+					ss := cols + g.rng.IntN(3)
+					r.dst, r.src, r.ss = at(numbers[float32](g, size/4), 0), at(numbers[float32](g, extent(rows, cols, ss)), 0), bytesOf[float32](ss)
+					r.largest = unsafe.Pointer(&place[uint32](g, rows)[0])
+					run(&r)
+				})
+			}
+		}
+	}
+}
+
+func unitBlocks(run func(*unitBlock), parts, least int) cases {
+	return func(check func(string, func(*guards))) {
+		if !matrixUnits() {
+			return
+		}
+		for rows := least; rows < least+16; rows += 5 {
+			for _, cols := range []int{1, 16, 17, 32, 33, 47} {
+				check(fmt.Sprintf("%d rows, %d columns", rows, cols), func(g *guards) {
+					const chunks = 2
+					tall, panels := (rows+15)/16, (cols+unitCols-1)/unitCols
+					cs := cols + g.rng.IntN(3)
+					config := place[[64]byte](g, 1)
+					config[0] = *tileShapes()
+					run(&unitBlock{
+						config: unsafe.Pointer(&config[0]),
+						a:      at(numbers[float32](g, chunks*tall*parts*tileBytes/4), 0), rowTile: uintptr(parts * tileBytes), stride: 64,
+						chunk: uintptr(tall * parts * tileBytes),
+						b:     at(numbers[float32](g, panels*chunks*2*parts*tileBytes/4), 0), chunks: chunks, panels: uintptr(panels),
+						bias: at(numbers[float32](g, cols), 0), biasStep: 4 * unitCols,
+						c: at(numbers[float32](g, extent(rows, cols, cs)), 0), cs: bytesOf[float32](cs), rows: uintptr(rows), cols: uintptr(cols),
+						sums: at(numbers[float32](g, tall*16*unitCols), 0),
+					})
+				})
+			}
+		}
+	}
+}
