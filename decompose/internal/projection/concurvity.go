@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -283,7 +284,7 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 		}
 		r.SetSym(i, i, d)
 	}
-	if !penalty.Invert(r, r) {
+	if !linalg.Invert(r) {
 		return nil, fmt.Errorf("concurvity: the correlations of the columns are not positive definite: %w", penalty.ErrLostDigits)
 	}
 	return r, nil

@@ -1,0 +1,33 @@
+package linalg
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// parallel calls f with parts of 0:n, at the same time if all of them take many
+// multiplications. What f does for one of the n must not depend on where a part ends,
+// so that no result depends on the number of processors.
+func parallel(n, multiplications int, f func(lo, hi int)) {
+	const worthwhile = 1 << 21 // next to it, waking a processor takes no time
+	workers := max(1, min(runtime.GOMAXPROCS(0), multiplications/worthwhile, n))
+	if workers == 1 {
+		if n > 0 {
+			f(0, n)
+		}
+		return
+	}
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i, i+1)
+		}
+	}
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}
