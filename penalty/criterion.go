@@ -56,6 +56,7 @@ type point struct {
 	edf       float64   // with the intercept; set if derivatives or GCV
 	grad      []float64 // one per parameter
 	hess      *mat.SymDense
+	alone     []*alone  // by parameter, for what happens if it alone changes; nil: not known
 	spent     []float64 // t_j = lambda_j tr((X'WX+S)^-1 S_j), by system.penalties; rank_j - t_j is what is left of the term
 }
 
@@ -328,6 +329,7 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 		p.objective, p.score = math.Inf(1), math.Inf(1)
 	}
 	c.contract(p)
+	c.keepAlone(p)
 	return p
 }
 

@@ -86,6 +86,7 @@ func (f *Fit) byInverse() bool {
 		}
 	}
 	standardised.MulVec(null.Inverse, g)
+	f.improve(standardised, g, null.Inverse)
 	rss := p.ZZ - p.SumW*mat.Dot(g, standardised)
 	over := make([]float64, n) // D^-1
 	for i, sd := range f.sd {
@@ -114,6 +115,16 @@ func (f *Fit) byInverse() bool {
 	}
 	f.left(rss)
 	return true
+}
+
+// improve takes one step of iterative refinement: x is inverse g but for rounding, and the
+// correlations times x should be g.
+func (f *Fit) improve(x, g *mat.VecDense, inverse *mat.SymDense) {
+	var left, more mat.VecDense
+	left.MulVec(f.corr, x)
+	left.SubVec(g, &left)
+	more.MulVec(inverse, &left)
+	x.AddVec(x, &more)
 }
 
 // droppedWith are directions and those of the columns that are constant, side by side.
