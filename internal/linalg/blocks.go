@@ -18,14 +18,18 @@ type Block struct {
 // not overlap.
 func Congruence(s *mat.SymDense, blocks []Block, trans bool) {
 	n, raw := s.SymmetricDim(), s.RawSymmetric()
+	var memory pool
 	// What each block does to the rows: the upper trapezoid right of its own first column.
 	for _, b := range blocks {
 		lo, d := b.At, order(b)
-		left := mirrored(s, lo, d)
+		left, turned := mirrored(s, lo, d), b.B // B', or B if trans
+		if !trans {
+			turned = mat.DenseCopyOf(b.B.T())
+		}
 		parallel((n-lo+chunk-1)/chunk, d*d*(n-lo), func(first, end int) {
 			for j := lo + first*chunk; j < min(lo+end*chunk, n); j += chunk {
 				width := min(chunk, n-j)
-				old := make([]float64, d*width)
+				old := memory.get(d * width)
 				for i := range d {
 					to := raw.Data[(lo+i)*raw.Stride+j : (lo+i)*raw.Stride+j+width]
 					copy(old[i*width:], to)
@@ -34,7 +38,8 @@ func Congruence(s *mat.SymDense, blocks []Block, trans bool) {
 					}
 					clear(to)
 				}
-				product(raw.Data[lo*raw.Stride+j:], raw.Stride, b, trans, old, width)
+				kernel.AddCross(raw.Data[lo*raw.Stride+j:], raw.Stride, turned.RawMatrix().Data, turned.RawMatrix().Stride, d, old, width, width, d, nil)
+				memory.put(old)
 			}
 		})
 	}
@@ -51,11 +56,12 @@ func Congruence(s *mat.SymDense, blocks []Block, trans bool) {
 		parallel((rows+height-1)/height, d*d*rows, func(first, end int) {
 			for i := first * height; i < min(end*height, rows); i += height {
 				m := min(height, rows-i)
-				old := make([]float64, m*d)
+				old := memory.get(m * d)
 				for r := range m {
 					copy(old[r*d:(r+1)*d], raw.Data[(i+r)*raw.Stride+lo:])
 				}
 				w.Mul(raw.Data[i*raw.Stride+lo:], raw.Stride, old, d, m, nil)
+				memory.put(old)
 			}
 		})
 	}
@@ -77,17 +83,6 @@ func mirrored(s *mat.SymDense, lo, d int) []float64 {
 	return out
 }
 
-// product adds B x, or B'x if trans, to c; x is d x width without gaps.
-func product(c []float64, ldc int, b Block, trans bool, x []float64, width int) {
-	d, raw := order(b), b.B.RawMatrix()
-	if trans {
-		kernel.AddCross(c, ldc, raw.Data, raw.Stride, d, x, width, width, d, nil)
-		return
-	}
-	t := mat.DenseCopyOf(b.B.T()).RawMatrix()
-	kernel.AddCross(c, ldc, t.Data, t.Stride, d, x, width, width, d, nil)
-}
-
 // ScaleBoth multiplies rows and columns of s by e.
 func ScaleBoth(s *mat.SymDense, e []float64) {
 	raw := s.RawSymmetric()
@@ -97,4 +92,25 @@ func ScaleBoth(s *mat.SymDense, e []float64) {
 			row[j] *= scale * v
 		}
 	}
+}
+
+// Around is v B v, the upper triangle of it, for a symmetric v (n x n), both triangles of
+// which are read, and a block diagonal symmetric B; what no block covers is zero here.
+func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
+	n, _ := v.Dims()
+	out, from := mat.NewSymDense(n, nil), v.RawMatrix()
+	to := out.RawSymmetric()
+	parallel((n+chunk-1)/chunk, n*n*n/2, func(first, end int) {
+		for lo := first * chunk; lo < min(end*chunk, n); lo += chunk {
+			hi := min(lo+chunk, n)
+			width := hi - lo
+			for _, b := range blocks {
+				d, raw := order(b), b.B.RawMatrix()
+				image := make([]float64, d*width) // B v of these columns
+				kernel.AddCross(image, width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
+				kernel.AddCross(to.Data[lo:], to.Stride, from.Data[b.At*from.Stride:], from.Stride, hi, image, width, width, d, nil)
+			}
+		}
+	})
+	return out
 }

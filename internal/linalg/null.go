@@ -59,7 +59,8 @@ func NullSpace(c *mat.SymDense, tolerance float64) (*Null, bool) {
 	if s.Smallest = 1 / Largest(n, multiply(inverse), enough); !(s.Smallest > clearly*limit) {
 		return nil, false
 	}
-	inverse.SymRankK(inverse, -1/s.Largest, s.Directions)
+	without := scaledTranspose(s.Directions, 1/math.Sqrt(s.Largest))
+	SubtractSymmetric(inverse, without, without)
 	Mirror(inverse)
 	s.Inverse = inverse
 	return s, true

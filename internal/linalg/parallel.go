@@ -31,3 +31,16 @@ func parallel(n, multiplications int, f func(lo, hi int)) {
 	work()
 	others.Wait()
 }
+
+// pool lends out memory again that was given back; the zero value is ready.
+type pool struct{ free sync.Pool }
+
+// get is memory for n numbers, whatever is in it.
+func (p *pool) get(n int) []float64 {
+	if v, ok := p.free.Get().(*[]float64); ok && cap(*v) >= n {
+		return (*v)[:n]
+	}
+	return make([]float64, n)
+}
+
+func (p *pool) put(v []float64) { p.free.Put(&v) }

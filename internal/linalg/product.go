@@ -73,40 +73,66 @@ func Mirror(s *mat.SymDense) *mat.Dense {
 	return mat.NewDense(raw.N, raw.N, raw.Data)
 }
 
-// AddGram adds x'x to s, x (m x n) by rows.
-func AddGram(s *mat.SymDense, x *mat.Dense) {
-	addGram(s, x, func(int) int { return 0 })
+// Times is a b for matrices of any kind.
+func Times(a, b mat.Matrix) *mat.Dense { return Product(rows(a), rows(b)) }
+
+// rows is x by rows: its own memory if it has them.
+func rows(x mat.Matrix) *mat.Dense {
+	switch x := x.(type) {
+	case *mat.Dense:
+		return x
+	case *mat.SymDense:
+		c := mat.NewSymDense(x.SymmetricDim(), nil)
+		c.CopySym(x)
+		return Mirror(c)
+	}
+	return mat.DenseCopyOf(x)
 }
+
+// AddGram adds x'x to s, x (m x n) by rows.
+func AddGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 0) }
 
 // AddLowerGram adds x'x to s for an x (n x n) that is zero above the diagonal.
-func AddLowerGram(s *mat.SymDense, x *mat.Dense) {
-	addGram(s, x, func(column int) int { return column })
+func AddLowerGram(s *mat.SymDense, x *mat.Dense) { addSymmetric(s, x, x, nil, 1) }
+
+// SubtractSymmetric takes x'y, which is symmetric, from s; x and y are m x n by rows.
+func SubtractSymmetric(s *mat.SymDense, x, y *mat.Dense) {
+	m, _ := x.Dims()
+	minus := make([]float64, m)
+	for i := range minus {
+		minus[i] = -1
+	}
+	addSymmetric(s, x, y, minus, 0)
 }
 
-// addGram adds x'x to the upper triangle of s; columns from j on are zero in rows above
-// first(j).
-func addGram(s *mat.SymDense, x *mat.Dense, first func(column int) int) {
-	n, to, from := s.SymmetricDim(), s.RawSymmetric(), x.RawMatrix()
-	if from.Rows == 0 {
+// addSymmetric adds x'diag(w)y to the upper triangle of s; columns from j on are zero in the
+// first j slope rows.
+func addSymmetric(s *mat.SymDense, x, y *mat.Dense, w []float64, slope int) {
+	n, to, left, right := s.SymmetricDim(), s.RawSymmetric(), x.RawMatrix(), y.RawMatrix()
+	if left.Rows == 0 {
 		return
 	}
-	parallel((n+panel-1)/panel, n*n*from.Rows/2, func(begin, end int) {
-		var own [panel * panel]float64
+	parallel((n+panel-1)/panel, n*n*left.Rows/2, func(begin, end int) {
+		own := make([]float64, panel*panel)
 		for lo := begin * panel; lo < min(end*panel, n); lo += panel {
-			hi, top := min(lo+panel, n), first(lo)
-			if rows := from.Rows - top; rows > 0 {
-				if lo > 0 {
-					kernel.AddCross(to.Data[lo:], to.Stride, from.Data[top*from.Stride:], from.Stride, lo, from.Data[top*from.Stride+lo:], from.Stride, hi-lo, rows, nil)
-				}
-				clear(own[:])
-				width := hi - lo
-				for i := range width {
-					copy(own[i*width+i:(i+1)*width], to.Data[(lo+i)*to.Stride+lo+i:])
-				}
-				kernel.AddCross(own[:], width, from.Data[top*from.Stride+lo:], from.Stride, width, from.Data[top*from.Stride+lo:], from.Stride, width, rows, nil)
-				for i := range width {
-					copy(to.Data[(lo+i)*to.Stride+lo+i:(lo+i)*to.Stride+hi], own[i*width+i:(i+1)*width])
-				}
+			hi, top := min(lo+panel, n), slope*lo
+			width, rows, weights := hi-lo, left.Rows-top, w
+			if rows <= 0 {
+				continue
+			}
+			if w != nil {
+				weights = w[top:]
+			}
+			a, b := left.Data[top*left.Stride:], right.Data[top*right.Stride+lo:]
+			if lo > 0 {
+				kernel.AddCross(to.Data[lo:], to.Stride, a, left.Stride, lo, b, right.Stride, width, rows, weights)
+			}
+			for i := range width { // what is below the diagonal of s stays
+				copy(own[i*width+i:(i+1)*width], to.Data[(lo+i)*to.Stride+lo+i:])
+			}
+			kernel.AddCross(own, width, a[lo:], left.Stride, width, b, right.Stride, width, rows, weights)
+			for i := range width {
+				copy(to.Data[(lo+i)*to.Stride+lo+i:(lo+i)*to.Stride+hi], own[i*width+i:(i+1)*width])
 			}
 		}
 	})

@@ -201,10 +201,7 @@ func (t spannable) many() bool { return len(t.sd) > manyColumns }
 // largest share is the largest squared singular value of W'A_12 W, whose sum is a
 // squared norm.
 func (t spannable) apart(other spannable, between mat.Matrix) bool {
-	var left, canonical mat.Dense
-	left.Mul(t.whitening.above(ownTolerance).T(), between)
-	canonical.Mul(&left, other.whitening.above(ownTolerance))
-	norm := mat.Norm(&canonical, 2)
+	norm := mat.Norm(times(times(t.whitening.above(ownTolerance).T(), between), other.whitening.above(ownTolerance)), 2)
 	return norm*norm < 0.99*concurvityShown
 }
 
@@ -214,11 +211,9 @@ func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance fl
 	if inverse != nil {
 		return congruence(mat.DenseCopyOf(between), inverse)
 	}
-	var p mat.Dense
-	p.Mul(t.whitening.above(tolerance).T(), between)
 	_, n := between.Dims()
 	taken := mat.NewSymDense(n, nil)
-	taken.SymOuterK(1, p.T())
+	linalg.AddGram(taken, times(t.whitening.above(tolerance).T(), between))
 	return taken
 }
 
@@ -259,10 +254,8 @@ func (t spannable) average(left *mat.SymDense) Concurvity {
 // worst is the largest share over all functions of the term.
 func (t spannable) worst(left *mat.SymDense) float64 {
 	white := t.whitening.above(ownTolerance)
-	var q mat.Dense
-	q.Product(white.T(), left, white)
 	var e mat.EigenSym
-	if !e.Factorize(symmetrised(&q), false) {
+	if !e.Factorize(symmetrised(times(white.T(), times(left, white))), false) {
 		return 0
 	}
 	return share(1 - e.Values(nil)[0])

@@ -1,34 +1,26 @@
 package projection
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
+)
 
 // width is the number of constrained columns, those of zeros for kept blocks included.
 func (c *Constrained) width() int { return c.start[len(c.blocks)] }
 
 // reduce maps raw products to constrained ones: T'XX T with T the block diagonal
 // of the Z_j.
-func (c *Constrained) reduce(xx mat.Symmetric) *mat.SymDense {
+func (c *Constrained) reduce(xx *mat.SymDense) *mat.SymDense {
 	n := c.width()
 	if n == 0 {
 		return nil
 	}
-	out := mat.NewSymDense(n, nil)
-	to, dense := out.RawSymmetric(), mat.DenseCopyOf(xx)
-	for i := range c.blocks {
-		for j := i; j < len(c.blocks); j++ {
-			part := dense.Slice(c.raw[i], c.raw[i+1], c.raw[j], c.raw[j+1]).(*mat.Dense)
-			if z := c.z[i]; z != nil {
-				part = times(z.T(), part)
-			}
-			if z := c.z[j]; z != nil {
-				part = times(part, z)
-			}
-			for r := range c.start[i+1] - c.start[i] { // what falls below the diagonal is not read
-				copy(to.Data[(c.start[i]+r)*to.Stride+c.start[j]:], part.RawRowView(r))
-			}
-		}
+	maps := make([]linalg.Map, len(c.blocks))
+	for j := range c.blocks {
+		maps[j] = linalg.Map{From: c.raw[j], To: c.start[j], Rows: c.raw[j+1] - c.raw[j], Columns: c.start[j+1] - c.start[j], Z: c.z[j]}
 	}
-	return out
+	return linalg.Reduce(xx, maps)
 }
 
 // reduceVector is T'x for products with another column, or means.
@@ -64,33 +56,14 @@ func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 	if v == nil {
 		return nil
 	}
-	out, from := mat.NewSymDense(c.raw[len(c.blocks)], nil), v.RawSymmetric()
-	to := out.RawSymmetric()
+	maps := make([]linalg.Map, len(c.blocks))
 	for j := range c.blocks {
-		for l := j; l < len(c.blocks); l++ { // Z_j V_jl Z_l'
-			if c.start[j] == c.start[j+1] || c.start[l] == c.start[l+1] {
-				continue
-			}
-			part := mat.NewDense(c.start[j+1]-c.start[j], c.start[l+1]-c.start[l], nil)
-			for i := range c.start[j+1] - c.start[j] {
-				row := part.RawRowView(i)
-				copy(row, from.Data[(c.start[j]+i)*from.Stride+c.start[l]:])
-				for k := 0; l == j && k < i; k++ { // below the diagonal
-					row[k] = part.At(k, i)
-				}
-			}
-			if z := c.z[j]; z != nil {
-				part = times(z, part)
-			}
-			if z := c.z[l]; z != nil {
-				part = times(part, z.T())
-			}
-			for i := range c.raw[j+1] - c.raw[j] {
-				copy(to.Data[(c.raw[j]+i)*to.Stride+c.raw[l]:], part.RawRowView(i))
-			}
+		maps[j] = linalg.Map{From: c.start[j], To: c.raw[j], Rows: c.start[j+1] - c.start[j], Columns: c.raw[j+1] - c.raw[j]}
+		if c.z[j] != nil {
+			maps[j].Z = mat.DenseCopyOf(c.z[j].T())
 		}
 	}
-	return out
+	return linalg.Reduce(v, maps)
 }
 
 // contract maps raw coefficients to constrained ones: the nearest, where the
@@ -119,9 +92,7 @@ func congruence(z *mat.Dense, s mat.Symmetric) *mat.SymDense {
 		return out
 	}
 	_, c := z.Dims()
-	var sz, zsz mat.Dense
-	sz.Mul(s, z)
-	zsz.Mul(z.T(), &sz)
+	zsz := times(z.T(), times(s, z))
 	out := mat.NewSymDense(c, nil)
 	for i := range c {
 		for j := i; j < c; j++ {
@@ -132,7 +103,5 @@ func congruence(z *mat.Dense, s mat.Symmetric) *mat.SymDense {
 }
 
 func times(a, b mat.Matrix) *mat.Dense {
-	var c mat.Dense
-	c.Mul(a, b)
-	return &c
+	return linalg.Times(a, b)
 }
