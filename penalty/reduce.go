@@ -120,29 +120,22 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 	// and free list the columns.
 	w := &basis{n: dim}
 	var penalised, free []int
-	next := 0
-	for i, t := range p.Terms {
-		if s.stopped() {
-			return nil, ctx.Err()
-		}
-		if t.Dim == 0 {
-			next += len(t.S)
-			continue
-		}
-		v, rank, err := s.addComponent(i, &t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
-		if err != nil {
-			return nil, err
-		}
-		next += len(t.S)
+	spectra, err := p.spectra(ctx, d, live)
+	if err != nil {
+		return nil, err
+	}
+	for k, t := range p.Terms {
+		own := spectra[k]
+		s.add(own, d[t.Start:t.Start+t.Dim])
 		for i := range t.Dim {
-			if i < rank {
+			if i < own.rank {
 				penalised = append(penalised, t.Start+i)
 			} else {
 				free = append(free, t.Start+i)
 			}
 		}
-		if len(t.S) > 0 {
-			w.blocks = append(w.blocks, linalg.Block{At: t.Start, B: v})
+		if own.rank > 0 {
+			w.blocks = append(w.blocks, linalg.Block{At: t.Start, B: own.vectors})
 		}
 	}
 	linalg.Congruence(gram, w.blocks, true)
@@ -194,6 +187,32 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 		s.data = rotatedRows(p.Factor, w.dense(), varies)
 	}
 	return s, nil
+}
+
+// spectra are those of the terms, found several at the same time.
+func (p *Problem) spectra(ctx context.Context, d []float64, live []bool) ([]*spectrum, error) {
+	first := make([]int, len(p.Terms)) // of each term's penalties
+	for i, next := 0, 0; i < len(p.Terms); i++ {
+		first[i] = next
+		next += len(p.Terms[i].S)
+	}
+	all, faults := make([]*spectrum, len(p.Terms)), make([]error, len(p.Terms))
+	linalg.Each(len(p.Terms), func(i int) {
+		t := &p.Terms[i]
+		all[i] = &spectrum{}
+		if ctx != nil {
+			faults[i] = ctx.Err()
+		}
+		if faults[i] == nil && t.Dim > 0 && len(t.S) > 0 {
+			all[i], faults[i] = t.spectrum(i, d[t.Start:t.Start+t.Dim], live[first[i]:first[i]+len(t.S)], first[i])
+		}
+	})
+	for _, err := range faults {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // rotate takes r over into coordinates b of a basis w; a response that is

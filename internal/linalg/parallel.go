@@ -1,10 +1,21 @@
 package linalg
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 )
+
+// Each calls f for 0 to n-1, several at the same time. What f does for one must not depend on
+// another.
+func Each(n int, f func(i int)) {
+	parallel(n, math.MaxInt, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
 
 // parallel calls f with parts of 0:n, at the same time if all of them take many
 // multiplications. What f does for one of the n must not depend on where a part ends,

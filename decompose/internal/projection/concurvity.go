@@ -76,16 +76,14 @@ func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, star
 	if len(s.terms) < 2 {
 		return s, nil
 	}
-	for j := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	err := each(ctx, len(s.terms), func(j int) error {
 		lo, hi := start[j], start[j+1]
 		standardised := make([]float64, hi-lo)
 		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
 		s.terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
-	}
-	return s, nil
+		return nil
+	})
+	return s, err
 }
 
 // againstAll measures every term against all others. What a term keeps of itself once
@@ -100,15 +98,13 @@ func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
 	if err != nil {
 		return nil, err
 	}
-	for j, t := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	err = each(ctx, len(s.terms), func(j int) error {
+		t := s.terms[j]
 		block := mat.NewSymDense(s.start[j+1]-s.start[j], nil)
 		block.CopySym(inverse.SliceSym(s.start[j], s.start[j+1]))
 		left, err := ridgeInverse(block, 0)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		full[j] = t.average(left)
 		if t.many() {
@@ -117,8 +113,9 @@ func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
 		} else {
 			full[j].Worst = t.worst(left)
 		}
-	}
-	return full, nil
+		return nil
+	})
+	return full, err
 }
 
 // pairs measures every term against each of the others; none of too many terms.
@@ -127,25 +124,26 @@ func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
 	if n < 2 || n > concurvityTerms {
 		return nil, nil
 	}
-	all := mat.DenseCopyOf(s.corr)
+	all := linalg.Mirror(s.corr)
 	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
 	inverse, apart, err := s.prepared(ctx, between)
 	if err != nil {
 		return nil, err
 	}
+	measured := make([]Concurvity, n*n)
+	err = each(ctx, n*n, func(at int) error {
+		if i, j := at/n, at%n; i != j && !apart[at] {
+			measured[at] = s.terms[j].after(s.terms[i].taken(between(i, j), inverse[i], s.tolerance), inverse[j])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	var pairs []Pair
-	for i, other := range s.terms {
-		for j, t := range s.terms {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if i == j || apart[i*n+j] {
-				continue
-			}
-			taken := other.taken(between(i, j), inverse[i], s.tolerance)
-			if m := t.after(taken, inverse[j]); m.Worst >= concurvityShown {
-				pairs = append(pairs, Pair{Block: j, With: i, Concurvity: m})
-			}
+	for at, m := range measured {
+		if m.Worst >= concurvityShown {
+			pairs = append(pairs, Pair{Block: at % n, With: at / n, Concurvity: m})
 		}
 	}
 	return pairs, nil
@@ -156,23 +154,20 @@ func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
 func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix) (inverse []*mat.SymDense, apart []bool, err error) {
 	n := len(s.terms)
 	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
-	for i, t := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
+	err = each(ctx, n, func(i int) (err error) {
+		t := s.terms[i]
 		if t.many() {
-			if inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance)); err != nil {
-				return nil, nil, err
-			}
-			continue
+			inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance))
+			return err
 		}
 		for j, other := range s.terms[:i] {
 			if !other.many() && t.apart(other, between(i, j)) {
 				apart[i*n+j], apart[j*n+i] = true, true
 			}
 		}
-	}
-	return inverse, apart, nil
+		return nil
+	})
+	return inverse, apart, err
 }
 
 // spannable is one term's standardised columns: their correlations A, standard
@@ -281,6 +276,23 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 		return nil, fmt.Errorf("concurvity: the correlations of the columns are not positive definite: %w", penalty.ErrLostDigits)
 	}
 	return r, nil
+}
+
+// each calls f for 0 to n-1, several at the same time, until ctx is done; the error is that of
+// ctx or of the first that has one.
+func each(ctx context.Context, n int, f func(i int) error) error {
+	faults := make([]error, n)
+	linalg.Each(n, func(i int) {
+		if faults[i] = ctx.Err(); faults[i] == nil {
+			faults[i] = f(i)
+		}
+	})
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // share undoes rounding at the ends of [0, 1].
