@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# solve.sh [P...]: decompose.Solve for P columns (1000 2000 4000 by default; 10000 needs 12 GB of
-# memory) next to one P x P x P product of OpenBLAS with two threads and the code that suits the
-# processor best, a line for each case on stdout. METHODS=reml-many runs one method, ROUNDS=3
-# changes the turns. Needs a C compiler (CC) and OpenBLAS with its header (Debian:
+# solve.sh [P...]: decompose.Solve for P columns next to one P x P x P product of OpenBLAS with
+# two threads and the code that suits the processor best, two lines for each case on stdout:
+# time, and P x P matrices held. Without P: 1000 2000 4000, and 10000 where 14 GB of memory
+# are free. METHODS=reml-many runs one method (least-squares aliased reml-few reml-many),
+# ROUNDS=3 changes the turns. Needs a C compiler (CC) and OpenBLAS with its header (Debian:
 # libopenblas-dev).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,10 +21,16 @@ if ! "$cc" -O2 -o "$dir/openblas" benchmarks/blas/peer/openblas.c -lopenblas 2>"
 fi
 cores=$(blas_cores | tr ' ' '\n' | grep -vx -- - | paste -sd , || true)
 "$go" build -C benchmarks -o "$dir/solve" ./solve
-for p in "${@:-1000 2000 4000}"; do
-	for p in $p; do
-		for method in ${METHODS:-least-squares aliased reml-few reml-many}; do
-			"$dir/solve" -peer "$dir/openblas" -cores "$cores" -columns "$p" -method "$method" -rounds "${ROUNDS:-3}"
-		done
+printf 'version\t%s\n' "$(echo version | "$dir/openblas" | sed 's/ core .*//')"
+if [ $# -eq 0 ]; then
+	set -- 1000 2000 4000
+	free=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+	if [ "$free" -gt 14000000 ]; then set -- "$@" 10000; fi
+fi
+for p in "$@"; do
+	rounds=${ROUNDS:-3}
+	if [ "$p" -gt 5000 ]; then rounds=0; fi
+	for method in ${METHODS:-least-squares aliased reml-few reml-many}; do
+		"$dir/solve" -peer "$dir/openblas" -cores "$cores" -columns "$p" -method "$method" -rounds "$rounds"
 	done
 done

@@ -49,14 +49,14 @@ func (c *criterion) changeAlone(p *point, i int, rho float64) (change, rounding 
 	if !(rp > zeroResidual*c.zz()) {
 		return 0, 0, false
 	}
-	change = chol.LogDet() / 2
+	fit := (c.n/c.gamma - c.mp()) / 2 * math.Log(rp/p.rp)
 	if c.scale > 0 {
-		change += (rp - p.rp) / (2 * c.gamma * c.scale)
-	} else {
-		change += (c.n/c.gamma - c.mp()) / 2 * math.Log(rp/p.rp)
+		fit = (rp - p.rp) / (2 * c.gamma * c.scale)
 	}
 	least := chol.Least()
-	rounding = 1e-15 * float64(n) * (1 + math.Abs(f)) / (least * least)
+	change = chol.LogDet()/2 + fit
+	// A large lambda leaves g few digits.
+	rounding = 1e-15*float64(n)*(1+math.Abs(f))/(least*least) + 1e-6*math.Abs(fit)
 	return c.among * change, c.among * rounding, true
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// sizes lie beside and on the borders of strips, groups, panels and chunks.
-var sizes = []int{1, 2, 7, 8, 9, 31, 33, 64, 127, 128, 129, 200, 257, 512, 650}
+// sizes lie beside and on the borders of strips, panels and chunks.
+var sizes = []int{1, 2, 7, 8, 9, 33, 63, 64, 65, 130, 257, 400}
 
 // gram is X'X/n of random columns, the last of which are condition times as long as the first.
 func gram(n int, condition float64) *mat.SymDense {
@@ -141,7 +141,7 @@ func TestNotPositiveDefinite(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
-	const n = 700
+	const n = 400
 	inverse := func(workers int) *mat.SymDense {
 		runtime.GOMAXPROCS(workers)
 		a := gram(n, 10)
