@@ -106,6 +106,9 @@ func (s *search) exponentialTail(p *point, j int) bool {
 // says nothing about them. If not, infinity is tried. REML can have both minima, GCV
 // several finite ones as well (Wood 2011, section 1). nil: nothing better.
 func (s *search) otherMinimum(p *point) *point {
+	if q := s.fromInfinity(p); q != nil {
+		return q
+	}
 	for _, j := range s.free {
 		var down []float64 // from the upper bound
 		infinite := p.rho[j] >= s.hi[j]

@@ -119,6 +119,40 @@ func (s *search) notBetter(p *point, i int, rho float64) (last float64, sure boo
 	return p.objective + change, ok && change-rounding > -s.gradTolerance(p)-s.noise(p)
 }
 
+// fromInfinity takes all lambdas at infinity to finite values that are better for each of them
+// alone, and far from it as Newton's steps would not go at once; nil: there are none, or
+// together they are no better.
+func (s *search) fromInfinity(p *point) *point {
+	const steps = 24 // in log lambda
+	rho := append([]float64(nil), p.rho...)
+	var moved []int
+	for _, j := range s.free {
+		if p.rho[j] < s.hi[j] || s.triedFinite[j] {
+			continue
+		}
+		least := -s.gradTolerance(p) - s.noise(p)
+		for d := 1.0; d <= steps && s.hi[j]-d >= s.lo[j]; d++ {
+			if change, rounding, ok := s.changeAlone(p, j, s.hi[j]-d); ok && change+rounding < least {
+				least, rho[j] = change+rounding, s.hi[j]-d
+			}
+		}
+		if rho[j] < p.rho[j] {
+			moved = append(moved, j)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	q := s.withDerivatives(rho)
+	if q == nil || !s.better(q, p) {
+		return nil
+	}
+	for _, j := range moved {
+		s.triedFinite[j] = true
+	}
+	return q
+}
+
 // tryInfinity tries the upper bounds for several parameters at once, where each of them
 // alone is as good as p; nil: together they are worse.
 func (s *search) tryInfinity(p *point, candidates []int) *point {
