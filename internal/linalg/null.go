@@ -22,9 +22,12 @@ const clearly = 4
 
 // NullSpace finds the eigenvalues of c that are at most tolerance times the largest, by inverse
 // iteration, in a few percent of the time of an eigendecomposition. false: these eigenvalues
-// are too many or too close to others for that.
+// are too many or too close to others for that, or there are few columns, which take no time.
 func NullSpace(c *mat.SymDense, tolerance float64) (*Null, bool) {
-	const enough = 1e-5 // of an eigenvalue
+	const (
+		enough     = 1e-5 // of an eigenvalue
+		worthwhile = 128  // columns: eigenvectors of fewer are there as soon
+	)
 	n := c.SymmetricDim()
 	s := &Null{Largest: Largest(n, multiply(c), enough)}
 	if !(s.Largest > 0) {
@@ -38,6 +41,9 @@ func NullSpace(c *mat.SymDense, tolerance float64) (*Null, bool) {
 			s.Inverse = inverse
 			return s, true
 		}
+	}
+	if n < worthwhile {
+		return nil, false
 	}
 	// With the limit added to its diagonal c is positive definite but for rounding.
 	shift := math.Max(limit, 1e-14*float64(n)*s.Largest)

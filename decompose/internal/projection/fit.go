@@ -87,6 +87,10 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 // Covariance is that of the raw coefficients; nil if there are none.
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
+// ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
+// are not to be called any more.
+func (f *Fit) ForgetCovariance() { f.cov, f.vague = nil, nil }
+
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }
 
