@@ -1,11 +1,6 @@
 package projection
 
-import (
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-)
+import "gonum.org/v1/gonum/mat"
 
 // width is the number of constrained columns, those of zeros for kept blocks included.
 func (c *Constrained) width() int { return c.start[len(c.blocks)] }
@@ -23,10 +18,10 @@ func (c *Constrained) reduce(xx mat.Symmetric) *mat.SymDense {
 		for j := i; j < len(c.blocks); j++ {
 			part := dense.Slice(c.raw[i], c.raw[i+1], c.raw[j], c.raw[j+1]).(*mat.Dense)
 			if z := c.z[i]; z != nil {
-				part = firstTimes(z, part)
+				part = times(z.T(), part)
 			}
 			if z := c.z[j]; z != nil {
-				part = timesLast(part, z)
+				part = times(part, z)
 			}
 			for r := range c.start[i+1] - c.start[i] { // what falls below the diagonal is not read
 				copy(to.Data[(c.start[i]+r)*to.Stride+c.start[j]:], part.RawRowView(r))
@@ -85,10 +80,10 @@ func (c *Constrained) expandCov(v *mat.SymDense) *mat.SymDense {
 				}
 			}
 			if z := c.z[j]; z != nil {
-				part = spreadRows(z, part)
+				part = times(z, part)
 			}
 			if z := c.z[l]; z != nil {
-				part = spreadColumns(part, z)
+				part = times(part, z.T())
 			}
 			for i := range c.raw[j+1] - c.raw[j] {
 				copy(to.Data[(c.raw[j]+i)*to.Stride+c.raw[l]:], part.RawRowView(i))
@@ -131,87 +126,6 @@ func congruence(z *mat.Dense, s mat.Symmetric) *mat.SymDense {
 	for i := range c {
 		for j := i; j < c; j++ {
 			out.SetSym(i, j, (zsz.At(i, j)+zsz.At(j, i))/2)
-		}
-	}
-	return out
-}
-
-// selection lists the rows that the columns of z are, if each is a column of the identity,
-// as where a factor's first level has no column; nil: not so.
-func selection(z *mat.Dense) []int {
-	_, n := z.Dims()
-	at := make([]int, n)
-	for j := range at {
-		at[j] = -1
-	}
-	for i := range z.RawMatrix().Rows {
-		for j, v := range z.RawRowView(i) {
-			switch {
-			case v == 0:
-			case v == 1 && at[j] < 0:
-				at[j] = i
-			default:
-				return nil
-			}
-		}
-	}
-	if slices.Contains(at, -1) {
-		return nil
-	}
-	return at
-}
-
-// firstTimes is z'x.
-func firstTimes(z, x *mat.Dense) *mat.Dense {
-	at := selection(z)
-	if at == nil {
-		return times(z.T(), x)
-	}
-	_, n := x.Dims()
-	out := mat.NewDense(len(at), n, nil)
-	for i, a := range at {
-		out.SetRow(i, x.RawRowView(a))
-	}
-	return out
-}
-
-// timesLast is x z.
-func timesLast(x, z *mat.Dense) *mat.Dense {
-	at := selection(z)
-	if at == nil {
-		return times(x, z)
-	}
-	return columns(x, at)
-}
-
-// spreadRows is z x.
-func spreadRows(z, x *mat.Dense) *mat.Dense {
-	at := selection(z)
-	if at == nil {
-		return times(z, x)
-	}
-	m, _ := z.Dims()
-	_, n := x.Dims()
-	out := mat.NewDense(m, n, nil)
-	for i, a := range at {
-		floats.Add(out.RawRowView(a), x.RawRowView(i))
-	}
-	return out
-}
-
-// spreadColumns is x z'.
-func spreadColumns(x, z *mat.Dense) *mat.Dense {
-	at := selection(z)
-	if at == nil {
-		return times(x, z.T())
-	}
-	m, _ := x.Dims()
-	n, _ := z.Dims()
-	out := mat.NewDense(m, n, nil)
-	for i := range m {
-		row := out.RawRowView(i)
-		for j, v := range x.RawRowView(i) {
-			row[at[j]] += v
 		}
 	}
 	return out
