@@ -105,9 +105,7 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 			}
 		}
 	}
-	var half, whole mat.Dense
-	half.Mul(l, c.cov)
-	whole.Mul(&half, l.T())
+	whole := congruentTo(l, c.cov)
 	u.intercept = make([]float64, len(at))
 	mat.NewVecDense(len(at), u.intercept).MulVec(l, mat.NewVecDense(q, c.intercept))
 	u.cov = mat.NewSymDense(len(at), nil)
@@ -117,6 +115,42 @@ func (d *Predictor) spread(u *uncertainty, c *robustCovariance, terms, at []int)
 		}
 	}
 	return nil
+}
+
+// congruentTo is l v l'. Most rows of l are those of the identity, all of many levels' among
+// them, so zeros are left out.
+func congruentTo(l *mat.Dense, v *mat.SymDense) *mat.Dense {
+	n, q := l.Dims()
+	at, entries := make([][]int, n), 0 // where a row is not 0
+	for i := range n {
+		for a, x := range l.RawRowView(i) {
+			if x != 0 {
+				at[i] = append(at[i], a)
+			}
+		}
+		entries += len(at[i])
+	}
+	whole := mat.NewDense(n, n, nil)
+	if entries/4 > q {
+		var half mat.Dense
+		half.Mul(l, v)
+		whole.Mul(&half, l.T())
+		return whole
+	}
+	from := v.RawSymmetric()
+	for i, row := range at {
+		for k, column := range at[:i+1] {
+			sum := 0.0
+			for _, a := range row {
+				for _, b := range column {
+					sum += l.At(i, a) * l.At(k, b) * from.Data[min(a, b)*from.Stride+max(a, b)]
+				}
+			}
+			whole.Set(i, k, sum)
+			whole.Set(k, i, sum)
+		}
+	}
+	return whole
 }
 
 // splitting is made again from the moments that were read.

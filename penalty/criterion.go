@@ -24,6 +24,7 @@ type criterion struct {
 	inside *criterion // ML: what is integrated out, alone; else nil
 	folds  []fold     // grouped cross validation; else nil
 	left   *criterion // workspaces for the folds
+	schur  *schur     // in place of all that holds a matrix, if columns are eliminated first; else nil
 	sumW   float64    // of all rows, for the folds
 
 	a       *mat.SymDense   // X'WX + S, scaled to a unit diagonal
@@ -65,28 +66,14 @@ type point struct {
 func newCriterion(s *system, o *Options, links []int) *criterion {
 	c := &criterion{system: s, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale}
 	c.chol.Stopped, c.withoutVe = s.stopped, o.WithoutVe
-	number := make(map[int]int)
-	for j := range s.penalties {
-		first := s.penalties[j].index
-		if links != nil {
-			first = links[first]
-		}
-		if _, ok := number[first]; !ok {
-			number[first] = c.params
-			c.ranks = append(c.ranks, 0)
-			c.params++
-		}
-		c.set = append(c.set, number[first])
-		c.ranks[number[first]] += float64(s.penalties[j].rank)
-	}
+	c.number(links)
 	if s.q == 0 {
 		return c
 	}
 	c.a = s.memory(s.q)
 	c.e, c.work = make([]float64, s.q), make([]float64, s.q)
 	c.overlap = make([]*overlap, len(s.blocks))
-	if k := len(s.penalties); k > 0 {
-		c.rows = s.penalties[k-1].lo + s.penalties[k-1].rank
+	if c.rows > 0 {
 		if s.diagonal() {
 			c.m = mat.NewDense(s.q, s.q, c.a.RawSymmetric().Data).Slice(0, c.rows, 0, c.rows).(*mat.Dense)
 		} else {
@@ -100,6 +87,25 @@ func newCriterion(s *system, o *Options, links []int) *criterion {
 	return c
 }
 
+// number numbers the smoothing parameters.
+func (c *criterion) number(links []int) {
+	number := make(map[int]int)
+	for j := range c.penalties {
+		first := c.penalties[j].index
+		if links != nil {
+			first = links[first]
+		}
+		if _, ok := number[first]; !ok {
+			number[first] = c.params
+			c.ranks = append(c.ranks, 0)
+			c.params++
+		}
+		c.set = append(c.set, number[first])
+		c.ranks[number[first]] += float64(c.penalties[j].rank)
+		c.rows = c.penalties[j].lo + c.penalties[j].rank
+	}
+}
+
 // solve factors A = X'WX + sum_j exp(rho_j) S_j and sets alpha = A^-1 X'Wz of
 // every response. It returns log|A|, or false if A is not positive definite in floating point.
 // Blocks with overlapping penalties are in coordinates where the total penalty
@@ -107,6 +113,9 @@ func newCriterion(s *system, o *Options, links []int) *criterion {
 func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 	if c.stopped() {
 		return 0, false
+	}
+	if c.schur != nil {
+		return c.schur.solve(c, rho)
 	}
 	c.a.CopySym(c.gram)
 	for i := range c.blocks {
@@ -150,6 +159,9 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 // fewDigits tells whether what solve has factored last depends on less than four digits
 // of some pivot, next to a diagonal of ones.
 func (c *criterion) fewDigits() bool {
+	if c.schur != nil {
+		return c.schur.fewDigits()
+	}
 	if c.q == 0 {
 		return false
 	}
@@ -261,6 +273,9 @@ func (c *criterion) residualSum(r int) float64 {
 	if c.q == 0 {
 		return of.zz
 	}
+	if c.schur != nil {
+		return c.schur.residualSum(c.at[r].alpha, r, of.zz)
+	}
 	if c.data != nil {
 		return c.residualOfRows(r)
 	}
@@ -352,10 +367,7 @@ func (c *criterion) traces(p *point) {
 	p.edf = c.one + float64(c.q)
 	p.spent = make([]float64, len(c.penalties))
 	for j := range p.spent {
-		pen := &c.penalties[j]
-		for i := pen.lo; i < pen.lo+pen.rank; i++ {
-			p.spent[j] += c.m.At(i, i)
-		}
+		p.spent[j] = c.spentBy(j)
 		p.edf -= p.spent[j]
 	}
 }

@@ -261,10 +261,7 @@ func (s *search) freedom(rho []float64, moving []*target) (at []float64, slope *
 			if pen.component != a.component {
 				continue
 			}
-			spent := 0.0
-			for i := pen.lo; i < pen.lo+pen.rank; i++ {
-				spent += s.m.At(i, i)
-			}
+			spent := s.spentBy(j)
 			at[r] -= spent
 			for c, b := range moving {
 				for l, i := range s.set {

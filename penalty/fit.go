@@ -57,6 +57,8 @@ type Fit struct {
 	Status Status
 	Log    []Step
 
+	schur *schur // what was eliminated and factored last; nil: nothing
+
 	// Others are the fits of Problem.Others: their own Alpha, RSS, Scale, Vp, Ve, Vc and
 	// EDF2, all else shared with this one. nil without.
 	Others []*Fit
@@ -128,9 +130,7 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	for j := range s.penalties {
 		pen := &s.penalties[j]
-		for i := range pen.rank {
-			f.EDF[pen.component] -= s.m.At(pen.lo+i, pen.lo+i)
-		}
+		f.EDF[pen.component] -= s.spentBy(j)
 		// 2F - FF = I - (I - F)^2.
 		for l := range s.penalties {
 			f.EDF1[pen.component] -= s.traceProduct(j, l)
@@ -142,9 +142,12 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	var vp, ve *mat.SymDense // but for the scale
 	if s.q > 0 {
-		s.solveAll(rho) // the traces have overwritten the inverse
-		s.invert()
+		if s.schur == nil { // the traces have overwritten the inverse
+			s.solveAll(rho)
+			s.invert()
+		}
 		vp, ve = s.covariances(p.XX)
+		f.schur = s.schur
 	}
 	for range p.Others {
 		own := *f
@@ -161,7 +164,7 @@ func (f *Fit) finishResponse(s *search, r int, known float64, dim int, vp, ve *m
 	f.Alpha = make([]float64, dim)
 	f.RSS = s.residualOf(r)
 	if s.q > 0 {
-		s.basis.times(f.Alpha, s.at[r].alpha)
+		s.coefficients(f.Alpha, r)
 	}
 	f.Scale = known
 	if known == 0 {
@@ -187,15 +190,6 @@ func (f *Fit) finishResponse(s *search, r int, known float64, dim int, vp, ve *m
 	if ve != nil {
 		f.Ve.ScaleSym(f.Scale, ve)
 	}
-}
-
-// covariances are Vp and Ve but for the scale, from the inverse; no Ve if it is not wanted.
-func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
-	vp = c.basis.around(c.inverse, c.overlaps())
-	if !c.withoutVe {
-		ve = sandwich(full(vp), xx)
-	}
-	return vp, ve
 }
 
 // sandwich is b m b'.

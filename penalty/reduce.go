@@ -93,20 +93,7 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 		s.kept[i] = 1
 	}
 
-	// Standardise: columns divided by their weighted standard deviation d, or by what
-	// balances a term's penalties.
-	// A column that does not vary has no data: d = 1 and zeros.
-	d := make([]float64, dim)
-	varies := make([]float64, dim)
-	for i := range d {
-		v := p.XX.At(i, i) / p.SumW
-		if d[i], varies[i] = math.Sqrt(v), 1; v == 0 || p.XMean != nil && constant(v, p.XMean[i], 1e-13) {
-			d[i], varies[i] = 1, 0
-		}
-	}
-	for i := range p.Terms {
-		p.Terms[i].Balance(d[p.Terms[i].Start:][:p.Terms[i].Dim])
-	}
+	d, varies := p.scales()
 	for _, v := range d {
 		s.logDetA += 2 * math.Log(v)
 	}
@@ -213,6 +200,23 @@ func (p *Problem) spectra(ctx context.Context, d []float64, live []bool) ([]*spe
 		}
 	}
 	return all, nil
+}
+
+// scales are by what columns are divided: their weighted standard deviation, or what
+// balances a term's penalties. A column that does not vary has no data: d = 1 and, in
+// place of 1, varies = 0.
+func (p *Problem) scales() (d, varies []float64) {
+	d, varies = make([]float64, len(p.XZ)), make([]float64, len(p.XZ))
+	for i := range d {
+		v := p.XX.At(i, i) / p.SumW
+		if d[i], varies[i] = math.Sqrt(v), 1; v == 0 || p.XMean != nil && constant(v, p.XMean[i], 1e-13) {
+			d[i], varies[i] = 1, 0
+		}
+	}
+	for i := range p.Terms {
+		p.Terms[i].Balance(d[p.Terms[i].Start:][:p.Terms[i].Dim])
+	}
+	return d, varies
 }
 
 // rotate takes r over into coordinates b of a basis w; a response that is

@@ -72,10 +72,9 @@ func newSearch(c *criterion, tol float64, fixed []bool) *search {
 // X'WX, the edf left is at most x_i/(lambda v_i).
 func (s *search) bound(j int) (start, lo, hi float64) {
 	pen := &s.penalties[j]
-	b := &s.blocks[pen.block]
 	floor := 0.0
 	for i := range s.q {
-		floor = math.Max(floor, s.gram.At(i, i))
+		floor = math.Max(floor, s.ownProduct(i))
 	}
 	floor *= 1e-8 // directions without data
 	if floor == 0 {
@@ -85,13 +84,13 @@ func (s *search) bound(j int) (start, lo, hi float64) {
 	for i := range pen.rank {
 		x, v := 0.0, 0.0
 		if pen.diag != nil {
-			x, v = s.gram.At(b.lo+i, b.lo+i), pen.diag[i]*pen.diag[i]
+			x, v = s.ownProduct(s.coordinate(j, i)), pen.diag[i]*pen.diag[i]
 		} else {
 			row := pen.root.RawRowView(i)
 			for a, ra := range row {
 				v += ra * ra
 				for c, rc := range row {
-					x += ra * rc * s.gram.At(b.lo+a, b.lo+c)
+					x += ra * rc * s.between(s.coordinate(j, a), s.coordinate(j, c))
 				}
 			}
 			x /= v

@@ -44,17 +44,20 @@ func SelectContext(ctx context.Context, p *Problem, o *Options) (*Fit, error) {
 // choose is SelectContext for a valid problem; groups are those of grouped cross
 // validation, else nil. Whatever came out when ctx was done is worth nothing.
 func choose(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
-	fit, err := chooseUntilDone(ctx, p, opts, groups)
+	fit, err := chooseUntilDone(ctx, p, opts, groups, false)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return fit, err
 }
 
-func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*Problem) (*Fit, error) {
-	lambda, fixed, live := p.given()
-	if err := p.unchosen(opts.Criterion, fixed); err != nil {
-		return nil, err
+// criterion is that of the options, made from p. Columns are eliminated first where that
+// is a gain, unless dense.
+func (p *Problem) criterion(ctx context.Context, opts *Options, groups []*Problem, live []bool, dense bool) (*criterion, error) {
+	if opts.Criterion != ML && opts.Criterion != GCV && groups == nil && !dense {
+		if c := newSchur(ctx, p, live, opts); c != nil {
+			return c, nil
+		}
 	}
 	s, err := reduce(ctx, p, live, opts.RankTolerance)
 	if err != nil {
@@ -72,6 +75,20 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 			return nil, err
 		}
 	}
+	return c, nil
+}
+
+// chooseUntilDone is choose; dense: with one matrix of all columns.
+func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*Problem, dense bool) (*Fit, error) {
+	lambda, fixed, live := p.given()
+	if err := p.unchosen(opts.Criterion, fixed); err != nil {
+		return nil, err
+	}
+	c, err := p.criterion(ctx, opts, groups, live, dense)
+	if err != nil {
+		return nil, err
+	}
+	s := c.system
 	search := newSearch(c, opts.Tolerance, fixed)
 	start := append([]float64(nil), search.start...)
 	for j := range s.penalties {
@@ -110,6 +127,9 @@ func chooseUntilDone(ctx context.Context, p *Problem, opts *Options, groups []*P
 		return nil, errSingular
 	}
 	if without {
+		if c.schur != nil { // there is nothing to choose, and products are refined
+			return chooseUntilDone(ctx, p, opts, groups, true)
+		}
 		if s.zz() == 0 {
 			lowest = start
 		}
@@ -240,6 +260,10 @@ func (c *criterion) solveAll(rho []float64) (float64, bool) {
 // invertAll makes inverse and m for the factor at hand; each is one log lambda
 // for each penalty.
 func (c *criterion) invertAll(each []float64) {
+	if c.schur != nil {
+		c.schur.invert()
+		return
+	}
 	if c.q > 0 {
 		c.invert()
 	}
@@ -250,8 +274,8 @@ func (c *criterion) invertAll(each []float64) {
 // invertAll.
 func (c *criterion) edfNow() float64 {
 	edf := c.one + float64(c.q)
-	for i := range c.rows {
-		edf -= c.m.At(i, i)
+	for j := range c.penalties {
+		edf -= c.spentBy(j)
 	}
 	return edf
 }

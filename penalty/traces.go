@@ -21,9 +21,25 @@ func (c *criterion) scaledRoot(j int, rho []float64) (diag []float64, root *mat.
 	return diag, nil
 }
 
+// spentBy is lambda_j tr(A^-1 S_j), once inverted.
+func (c *criterion) spentBy(j int) float64 {
+	if c.schur != nil {
+		return c.schur.spent(j)
+	}
+	pen, sum := &c.penalties[j], 0.0
+	for i := pen.lo; i < pen.lo+pen.rank; i++ {
+		sum += c.m.At(i, i)
+	}
+	return sum
+}
+
 // rootTimesAlpha sets g_j = sqrt(lambda_j) root_j alpha of every response, so that
 // lambda_j alpha'S_j alpha = |g_j|^2.
 func (c *criterion) rootTimesAlpha(rho []float64) {
+	if c.schur != nil {
+		c.schur.rootTimesAlpha(c)
+		return
+	}
 	for r := range c.at {
 		c.at[r].rootTimesAlpha(c, rho)
 	}
@@ -124,20 +140,32 @@ func (c *criterion) part(x []float64, j int) []float64 {
 
 // bilinear is x_j'M_jl y_l.
 func (c *criterion) bilinear(x, y []float64, j, l int) float64 {
+	x, y = c.part(x, j), c.part(y, l)
+	if c.schur != nil {
+		return c.schur.bilinear(x, y, j, l)
+	}
+	return c.bilinearOf(x, y, j, l)
+}
+
+// bilinearOf is bilinear of the parts that belong to j and l.
+func (c *criterion) bilinearOf(x, y []float64, j, l int) float64 {
 	pj, pl := &c.penalties[j], &c.penalties[l]
 	sum := 0.0
-	for a := pj.lo; a < pj.lo+pj.rank; a++ {
-		row, inner := c.m.RawRowView(a), 0.0
-		for b := pl.lo; b < pl.lo+pl.rank; b++ {
-			inner += row[b] * y[b]
+	for a, v := range x {
+		row, inner := c.m.RawRowView(pj.lo + a)[pl.lo:], 0.0
+		for b, w := range y {
+			inner += row[b] * w
 		}
-		sum += x[a] * inner
+		sum += v * inner
 	}
 	return sum
 }
 
 // traceProduct is |M_jl|^2 = lambda_j lambda_l tr(A^-1 S_j A^-1 S_l).
 func (c *criterion) traceProduct(j, l int) float64 {
+	if c.schur != nil {
+		return c.schur.traceProduct(j, l)
+	}
 	pj, pl := &c.penalties[j], &c.penalties[l]
 	sum := 0.0
 	for a := pj.lo; a < pj.lo+pj.rank; a++ {

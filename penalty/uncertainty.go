@@ -129,10 +129,9 @@ func (s *search) uncertainty(best *point, inner []int) (v, star *mat.Dense) {
 
 // sensitivity is J (p x m): -A^-1 lambda_i S_i alpha, from the factor at hand.
 func (s *search) sensitivity(of *solution, best *point, inner []int) *mat.Dense {
-	columns := mat.NewDense(s.q, len(inner), nil)
+	columns := mat.NewDense(len(of.alpha), len(inner), nil)
 	for j := range s.penalties {
 		pen := &s.penalties[j]
-		lo := s.blocks[pen.block].lo
 		diag, root := s.scaledRoot(j, best.each)
 		g := s.part(of.g, j)
 		for a, i := range inner {
@@ -141,16 +140,18 @@ func (s *search) sensitivity(of *solution, best *point, inner []int) *mat.Dense 
 			}
 			for r := range pen.rank {
 				if diag != nil {
-					columns.Set(lo+r, a, columns.At(lo+r, a)-diag[r]*g[r])
+					at := s.coordinate(j, r)
+					columns.Set(at, a, columns.At(at, a)-diag[r]*g[r])
 					continue
 				}
 				for c, x := range root.RawRowView(r) {
-					columns.Set(lo+c, a, columns.At(lo+c, a)-x*g[r])
+					at := s.coordinate(j, c)
+					columns.Set(at, a, columns.At(at, a)-x*g[r])
 				}
 			}
 		}
 	}
-	return product(s.innerBasis(), product(full(s.inverse), columns))
+	return s.inverseTimes(columns)
 }
 
 // factorUncertainty is sum_kl V*_kl (d_k R^-1)(d_l R^-1)', one column of V*'s root at a

@@ -1,8 +1,9 @@
-// Command bam times PHOGAM with REML on the paper's ten functions, from zeta in
-// memory, next to mgcv's bam: see benchmarks/bam.sh.
+// Command bam times PHOGAM with REML from zeta in memory, next to mgcv's bam: see
+// benchmarks/bam.sh. Its cases are the paper's ten functions and, in cases.go, models
+// with factors of many levels.
 //
-//	bam -write FILE -rows N   writes the data, float64 columns x0..x9 and z, little endian
-//	bam -data FILE -rows N    fits them and prints seconds, score, edf and term values
+//	bam -case C -write FILE -rows N   writes the data, float64 columns, little endian
+//	bam -case C -data FILE -rows N    fits them and prints seconds, score, edf and term values
 package main
 
 import (
@@ -12,16 +13,12 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"math"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/pprof"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/pho-go/pho/basis"
 	"github.com/pho-go/pho/data"
 	"github.com/pho-go/pho/decompose"
 )
@@ -30,58 +27,41 @@ import (
 const values = 50
 
 func main() {
+	var how smooth
+	name := flag.String("case", "ten", "the model: "+strings.Join(names(), ", "))
 	rows := flag.Int("rows", 1_000_000, "rows")
 	out := flag.String("write", "", "file to write the data to")
 	in := flag.String("data", "", "file to read the data from; none: drawn as for -write")
 	rounds := flag.Int("rounds", 1, "number of fits")
-	bs := flag.String("bs", "ps", "basis")
-	k := flag.Int("k", 20, "its dimension")
-	sp := flag.String("sp", "", "ten smoothing parameters, separated by commas; none: chosen by REML")
-	knots := flag.Int("knots", 0, "use the first so many values of each column as its knots; 0: chosen from all")
+	flag.StringVar(&how.bs, "bs", "ps", "basis of the ten functions")
+	flag.IntVar(&how.k, "k", 20, "its dimension")
+	sp := flag.String("sp", "", "smoothing parameters, separated by commas; none: chosen by REML")
+	flag.IntVar(&how.knots, "knots", 0, "use the first so many values of a column as the knots of thin plates; 0: chosen from all")
 	cpu := flag.String("cpuprofile", "", "file to write a CPU profile of the fit to")
+	robust := flag.Bool("robust", false, "make the default bands too: one more pass")
 	flag.Parse()
-	if err := run(*rows, *rounds, *in, *out, smooth{*bs, *k, *knots, strings.Split(*sp, ",")}, *cpu); err != nil {
+	if err := how.parse(*sp); err != nil {
+		log.Fatal(err)
+	}
+	c, ok := cases[*name]
+	if !ok {
+		log.Fatalf("case %q: it is %s", *name, strings.Join(names(), ", "))
+	}
+	if err := run(c, *rows, *rounds, *in, *out, how, *cpu, *robust); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// smooth is how a term is written.
-type smooth struct {
-	bs    string
-	k     int
-	knots int
-	sp    []string // one each, or a single empty one
-}
-
-// spec of column j with values x.
-func (s smooth) spec(j int, x []float64) (decompose.Spec, error) {
-	name, o := fmt.Sprintf("x%d", j), &basis.SmoothOptions{}
-	if len(s.sp) > j && s.sp[j] != "" {
-		v, err := strconv.ParseFloat(s.sp[j], 64)
-		if err != nil {
-			return nil, fmt.Errorf("smoothing parameter %d: %w", j+1, err)
-		}
-		o.SP = []float64{v}
-	}
-	switch s.bs {
-	case "ps":
-		return basis.Smooth(name, basis.PS{K: s.k}, o), nil
-	case "tp":
-		return basis.Smooth(name, basis.TP{K: s.k, Knots: x[:min(s.knots, len(x))]}, o), nil
-	}
-	return nil, fmt.Errorf("basis %q: it is ps or tp", s.bs)
-}
-
-func run(rows, rounds int, in, out string, how smooth, cpu string) error {
+func run(c model, rows, rounds int, in, out string, how smooth, cpu string, robust bool) error {
 	if out != "" {
-		return write(out, simulate(rows))
+		return write(out, c.simulate(rows))
 	}
-	var columns [][]float64
+	var values [][]float64
 	if in == "" {
-		columns = simulate(rows)
+		values = c.simulate(rows)
 	} else {
 		var err error
-		if columns, err = read(in, rows); err != nil {
+		if values, err = read(in, rows, len(c.columns)); err != nil {
 			return err
 		}
 	}
@@ -95,44 +75,17 @@ func run(rows, rounds int, in, out string, how smooth, cpu string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	table, err := c.table(values)
+	if err != nil {
+		return err
+	}
 	for i := range rounds {
 		runtime.GC()
-		if err := fit(columns, how, i == rounds-1); err != nil {
+		if err := fit(c, table, values, how, i == rounds-1, robust); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// simulate draws x0..x9 and z, the sum of the paper's ten functions and noise.
-func simulate(rows int) [][]float64 {
-	f := []func(float64) float64{
-		func(x float64) float64 { return math.Cos(5 * x) },
-		func(x float64) float64 { return math.Tanh(3 * x) },
-		func(x float64) float64 { return -x * x * x },
-		func(x float64) float64 { return -3 * x * math.Cos(3*x-2) },
-		func(x float64) float64 { return math.Exp(0.5*x) - 1 },
-		func(x float64) float64 { return x * x },
-		func(x float64) float64 { return math.Sin(x) * math.Cos(x) },
-		func(x float64) float64 { return math.Sqrt(math.Abs(x)) },
-		func(x float64) float64 { return math.Exp(-x*x/2)/math.Sqrt(2*math.Pi) - 1.0/8 },
-		func(x float64) float64 { return -x * math.Tanh(3*x) * math.Sin(4*x) },
-	}
-	random := rand.New(rand.NewPCG(7, 8))
-	columns := make([][]float64, len(f)+1)
-	for j := range columns {
-		columns[j] = make([]float64, rows)
-	}
-	for i := range rows {
-		z := random.NormFloat64()
-		for j := range f {
-			x := random.NormFloat64()
-			columns[j][i] = x
-			z += f[j](x)
-		}
-		columns[len(f)][i] = z
-	}
-	return columns
 }
 
 func write(path string, columns [][]float64) error {
@@ -152,14 +105,14 @@ func write(path string, columns [][]float64) error {
 	return f.Close()
 }
 
-func read(path string, rows int) ([][]float64, error) {
+func read(path string, rows, width int) ([][]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 1<<20)
-	columns := make([][]float64, 11)
+	columns := make([][]float64, width)
 	for j := range columns {
 		columns[j] = make([]float64, rows)
 		if err := binary.Read(r, binary.LittleEndian, columns[j]); err != nil {
@@ -187,28 +140,16 @@ func (zeta) Forward(_ context.Context, dst *decompose.Outputs, b *data.Batch) er
 	return nil
 }
 
-// fit prints the time of a whole fit from columns in memory: ranges, knots, moments,
-// smoothing parameters. If asked to it prints values of the terms too.
-func fit(columns [][]float64, how smooth, terms bool) error {
+// fit prints the time of a whole fit from columns in memory: levels, ranges, knots,
+// moments, smoothing parameters, standard errors by the projection. If asked to it prints
+// values of the terms too.
+func fit(c model, table *data.Table, columns [][]float64, how smooth, terms, robust bool) error {
 	ctx := context.Background()
-	table := data.NewTable(len(columns[0]))
-	table.BatchRows = 65536
-	var specs []decompose.Spec
-	for j, c := range columns {
-		name := "z"
-		if j < len(columns)-1 {
-			name = fmt.Sprintf("x%d", j)
-			spec, err := how.spec(j, c)
-			if err != nil {
-				return err
-			}
-			specs = append(specs, spec)
-		}
-		if err := table.AddNumeric(name, c); err != nil {
-			return err
-		}
-	}
 	started := time.Now()
+	specs, err := c.specs(columns, how)
+	if err != nil {
+		return err
+	}
 	blocks, err := decompose.Prepare(ctx, table, specs, nil)
 	if err != nil {
 		return err
@@ -227,12 +168,29 @@ func fit(columns [][]float64, how smooth, terms bool) error {
 	if err != nil {
 		return err
 	}
+	solved := time.Now()
 	p := r.Predictors[0]
-	fmt.Printf("seconds %.3f scan %.3f moments %.3f solve %.3f score %.10g edf %.4f\n", time.Since(started).Seconds(),
-		scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), time.Since(accumulated).Seconds(), *p.Score, p.EDF)
+	fmt.Printf("seconds %.3f scan %.3f moments %.3f solve %.3f score %.10g edf %.4f iterations %d\n", solved.Sub(started).Seconds(),
+		scanned.Sub(started).Seconds(), accumulated.Sub(scanned).Seconds(), solved.Sub(accumulated).Seconds(), *p.Score, p.EDF, p.Iterations)
+	if robust {
+		if err := decompose.Explain(ctx, m, table, r, nil); err != nil {
+			return err
+		}
+		fmt.Printf("last pass %.3f\n", time.Since(solved).Seconds())
+	}
 	if !terms {
 		return nil
 	}
+	var sp []float64
+	for _, t := range p.Terms {
+		sp = append(sp, t.SP...)
+	}
+	fmt.Println("sp", strings.Trim(fmt.Sprint(sp), "[]"))
+	return printValues(ctx, m, r, table)
+}
+
+// printValues prints each term's values in the first rows, a line for a term.
+func printValues(ctx context.Context, m decompose.Model, r *decompose.Result, table *data.Table) error {
 	a, err := r.Applier(m)
 	if err != nil {
 		return err
@@ -241,12 +199,12 @@ func fit(columns [][]float64, how smooth, terms bool) error {
 		if err != nil {
 			return err
 		}
-		for j := range p.Terms {
+		for j := range r.Predictors[0].Terms {
 			e, err := a.Effect(ctx, 0, j, b)
 			if err != nil {
 				return err
 			}
-			fmt.Println(strings.Trim(fmt.Sprint(e.After), "[]"))
+			fmt.Println("term", strings.Trim(fmt.Sprint(e.After), "[]"))
 		}
 		break
 	}

@@ -1,60 +1,97 @@
-# mgcv's side of benchmarks/bam.sh:
+# mgcv's side of benchmarks/bam.sh. CASE is ten:BASIS:K, factor, by or fs:
 #
-#   Rscript peer.R probe DATA ROWS BS K exact|discrete [WAY]
+#   Rscript peer.R probe CASE DATA ROWS exact|discrete [WAY]
 #     prints seconds of bam and how it was called, between tabs, for each way to call it
 #     or the given one
-#   Rscript peer.R DATA ROWS BS K exact|discrete OURS ROUNDS WAY SETTING
+#   Rscript peer.R CASE DATA ROWS exact|discrete OURS ROUNDS WAY SETTING SMALL SMALLROWS
 #     calls OURS (benchmarks/bam) and bam in that way in turn, and prints a row for
-#     benchmarks/table; SETTING is what else was chosen, for people.
+#     benchmarks/table; SETTING is what else was chosen, for people. SMALL is data of few
+#     rows: with factors, terms are compared there with those of exact bam at equal
+#     smoothing parameters, for discretisation rounds.
 suppressMessages({library(mgcv); library(parallel)})
 a <- commandArgs(trailingOnly = TRUE)
 probe <- a[1] == "probe"
 if (probe) a <- a[-1]
-n <- as.integer(a[2]); k <- as.integer(a[4]); discrete <- a[5] == "discrete"
-d <- as.data.frame(matrix(readBin(a[1], "double", n * 11, endian = "little"), n))
-names(d) <- c(paste0("x", 0:9), "z")
-fo <- as.formula(paste("z ~", paste0("s(x", 0:9, ", bs='", a[3], "', k=", k, ")", collapse = " + ")))
-# bam takes the ranges of its knots from a sample of 10,000 rows unless they are given.
+case <- strsplit(a[1], ":")[[1]]
+file <- a[2]; n <- as.integer(a[3]); discrete <- a[4] == "discrete"
 # Thin plate splines of many points are made from some of them (2000, or with
 # discretisation at most 1000 rounded ones), and which ones changes the fit: both sides
-# get the same.
-given <- if (a[3] == "tp") 500 else 0
-knots <- if (given > 0) lapply(d[1:10], function(x) x[1:given]) else lapply(d[1:10], range)
+# get the same. bam takes the ranges of other knots from a sample of 10,000 rows unless
+# they are given.
+given <- if (case[1] == "ten" && case[2] == "tp" || case[1] == "factor") 500 else 0
+columns <- list(ten = c(paste0("x", 0:9), "z"), factor = c("g", "x1", "x2", "x3", "z"),
+                by = c("f", "x", "t", "g", "z"), fs = c("x", "g", "z"))[[case[1]]]
+data <- function(file, rows) {
+  d <- as.data.frame(matrix(readBin(file, "double", rows * length(columns), endian = "little"), rows))
+  names(d) <- columns
+  for (name in intersect(columns, c("f", "g"))) d[[name]] <- factor(d[[name]])
+  d
+}
+fo <- switch(case[1],
+  ten = as.formula(paste("z ~", paste0("s(x", 0:9, ", bs='", case[2], "', k=", case[3], ")", collapse = " + "))),
+  factor = z ~ g + te(x1, x2, bs = "ps", k = 8) + s(x3, bs = "tp", k = 20),
+  by = z ~ f + s(x, by = f, bs = "ps", k = 20) + s(t, bs = "cc", k = 20) + s(g, bs = "re"),
+  fs = z ~ s(x, g, bs = "fs", xt = "ps", k = 10))
+title <- switch(case[1], ten = sprintf("%s k=%s%s", case[2], case[3], if (given > 0) sprintf(" on %d given knots", given) else ""),
+  factor = "factor(500) + te(8, 8) + tp(20)", by = "by x 4 + cc + re(2000)", fs = "fs, 200 groups")
+knots <- function(d) switch(case[1],
+  ten = if (given > 0) lapply(d[1:10], function(x) x[1:given]) else lapply(d[1:10], range),
+  factor = list(x1 = range(d$x1), x2 = range(d$x2), x3 = d$x3[1:given]),
+  by = list(x = range(d$x), t = seq(0, 1, length = 20)),
+  fs = list(x = range(d$x)))
+d <- data(file, n)
 ways <- if (discrete) c("nthreads=1", "nthreads=2") else c("QR", "use.chol", "QR, 2 processes", "use.chol, 2 processes")
 peer <- function(way) {
-  if (discrete) return(bam(fo, data = d, method = "fREML", discrete = TRUE, nthreads = as.integer(sub("nthreads=", "", way)), knots = knots))
+  if (discrete) return(bam(fo, data = d, method = "fREML", discrete = TRUE, nthreads = as.integer(sub("nthreads=", "", way)), knots = knots(d)))
   processes <- if (grepl("processes", way)) makeForkCluster(2)
   on.exit(if (!is.null(processes)) stopCluster(processes))
-  bam(fo, data = d, method = "fREML", use.chol = grepl("use.chol", way), cluster = processes, knots = knots)
+  bam(fo, data = d, method = "fREML", use.chol = grepl("use.chol", way), cluster = processes, knots = knots(d))
 }
 if (probe) {
   # Threads of OpenBLAS next to two processes would be too many.
   if (Sys.getenv("OPENBLAS_NUM_THREADS") != "1") ways <- grep("processes", ways, invert = TRUE, value = TRUE)
-  if (length(a) > 5) ways <- a[6]
+  if (length(a) > 4) ways <- a[5]
   for (way in ways) cat(sprintf("%.3f\t%s\n", system.time(peer(way))[3], way))
   quit()
 }
-rounds <- as.integer(a[7]); way <- a[8]
-call <- function(...) system2(a[6], c("-data", a[1], "-rows", n, "-bs", a[3], "-k", k, "-knots", given, ...), stdout = TRUE)
+rounds <- as.integer(a[6]); way <- a[7]; small <- a[9]; few <- as.integer(a[10])
+call <- function(file, rows, ..., knots = given) system2(a[5], c("-case", case[1], "-data", file, "-rows", rows,
+  if (case[1] == "ten") c("-bs", case[2], "-k", case[3]), "-knots", knots, ...), stdout = TRUE)
+word <- function(lines, name) { # the number after it
+  w <- strsplit(grep("^seconds", lines, value = TRUE), " ")
+  sapply(w, function(v) as.numeric(v[match(name, v) + 1]))
+}
+numbers <- function(lines, start) as.matrix(read.table(text = sub(start, "", grep(paste0("^", start), lines, value = TRUE))))
 ours <- theirs <- c()
 for (i in seq_len(rounds)) {
-  out <- call("-rounds", 3)
-  head <- strsplit(grep("^seconds", out, value = TRUE), " ")
-  ours <- c(ours, sapply(head, function(h) as.numeric(h[2])))
+  out <- call(file, n, "-rounds", 3)
+  ours <- c(ours, word(out, "seconds"))
   theirs <- c(theirs, system.time(b <- peer(way))[3])
 }
-# Scores of both smoothing parameters by one criterion, ours: bam's leaves constants out.
-score <- function(lines) as.numeric(strsplit(lines[1], " ")[[1]][10])
-at <- call("-sp", paste(signif(b$sp, 17), collapse = ","))
-values <- as.matrix(read.table(text = grep("^seconds", out, value = TRUE, invert = TRUE)))
-p <- t(predict(b, d[1:50, ], type = "terms", discrete = FALSE))
+terms <- function(b, d) t(predict(b, d[1:50, ], type = "terms", discrete = FALSE))
 # With discretisation terms sum to 0 over the grid, not over the rows: shapes are compared.
 centred <- function(m) m - rowMeans(m)
-values <- centred(values); p <- centred(p)
+apart <- function(ours, theirs) max(abs(centred(ours) - centred(theirs))) / max(abs(centred(theirs)))
+if (case[1] == "ten") {
+  # Scores of both smoothing parameters by one criterion, ours: bam's leaves constants out.
+  at <- call(file, n, "-sp", paste(signif(b$sp, 17), collapse = ","))
+  answer <- sprintf("%.1e (REML score less that at bam's smoothing parameters: %.2g)", apart(numbers(out, "term"), terms(b, d)),
+    word(out, "score")[1] - word(at, "score"))
+} else {
+  d <- data(small, few)
+  sp <- theirsp <- as.numeric(numbers(call(small, few, knots = 0), "sp"))
+  if (case[1] == "by") { sp <- sp[c(1, 5, 6)]; theirsp <- sp[c(1, 1, 1, 1, 2, 3)] }
+  # The penalties of fs on what others leave free are of directions that both choose freely.
+  if (case[1] == "fs") sp <- theirsp <- sp[c(1, 2, 2)]
+  at <- knots(d)
+  at$x3 <- NULL # all points
+  exact <- bam(fo, data = d, method = "fREML", use.chol = TRUE, knots = at, sp = theirsp)
+  own <- numbers(call(small, few, "-sp", paste(signif(sp, 17), collapse = ","), knots = 0), "term")
+  answer <- sprintf("%.1e (exact bam, %d rows, equal smoothing parameters)", apart(own, terms(exact, d)), few)
+}
 seconds <- function(t) sprintf("%.3f s (%.3f to %.3f)", median(t), min(t), max(t))
-cat("row", sprintf("bam%s, %s k=%d%s, %d rows", if (discrete) " discrete" else "", a[3], k, if (given > 0) sprintf(" on %d given knots", given) else "", n),
-  seconds(ours), sprintf("%s: %s; %s", seconds(theirs), way, a[9]),
+cat("row", sprintf("bam%s, %s, %d rows", if (discrete) " discrete" else "", title, n),
+  seconds(ours), sprintf("%s: %s; %s", seconds(theirs), way, a[8]),
   sprintf("%.1f (%.1f to %.1f)", median(theirs) / median(ours), min(theirs) / max(ours), max(theirs) / min(ours)),
-  sprintf("%.1e (REML score less that at bam's smoothing parameters: %.2g)", max(abs(values - p)) / max(abs(p)), score(out) - score(at)),
-  sep = "\t")
+  answer, sep = "\t")
 cat("\n")

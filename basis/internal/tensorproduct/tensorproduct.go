@@ -71,25 +71,43 @@ func Norms(margins []*Rows, maps []*mat.Dense) []float64 {
 		norm[i] = 1
 	}
 	for l, r := range margins {
-		raw := mat.NewDense(1, r.Dim, nil)
-		mapped := raw
-		if maps[l] != nil {
-			_, c := maps[l].Dims()
-			mapped = mat.NewDense(1, c, nil)
+		if maps[l] == nil {
+			for i := range norm {
+				norm[i] *= sumOfSizes(r.Value[i*r.Width : (i+1)*r.Width])
+			}
+			continue
 		}
+		_, c := maps[l].Dims()
+		mapped := make([]float64, c)
 		for i := range norm {
-			r.Dense(raw.RawRowView(0), i)
-			if maps[l] != nil {
-				mapped.Mul(raw, maps[l])
+			clear(mapped)
+			values, first := r.Value[i*r.Width:(i+1)*r.Width], r.First[i]
+			around := max(0, min(r.Width, first+r.Width-r.Dim)) // those at functions 0, 1, ...
+			for k, v := range values[r.Width-around:] {
+				addRow(mapped, maps[l].RawRowView(k), v)
 			}
-			sum := 0.0
-			for _, v := range mapped.RawRowView(0) {
-				sum += max(v, -v)
+			for k, v := range values[:r.Width-around] {
+				addRow(mapped, maps[l].RawRowView(first+k), v)
 			}
-			norm[i] *= sum
+			norm[i] *= sumOfSizes(mapped)
 		}
 	}
 	return norm
+}
+
+// addRow adds v x to dst.
+func addRow(dst, x []float64, v float64) {
+	for j := range dst {
+		dst[j] += v * x[j]
+	}
+}
+
+func sumOfSizes(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += max(v, -v)
+	}
+	return sum
 }
 
 // Penalties are I x ... x S_l x ... x I, one for each margin's penalty S_l.

@@ -19,6 +19,14 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 	if f.cov == nil || !(f.Scale > 0) {
 		return nil
 	}
+	if f.shrinkage != nil && f.dropped == nil && f.problem.factor == nil {
+		if v := f.shrinkage(); v != nil {
+			if f.vague != nil {
+				v.AddSym(v, f.vague)
+			}
+			return f.problem.columns.expandCov(v)
+		}
+	}
 	var penalties []linalg.Block
 	for j, t := range f.problem.sums.Terms {
 		if t.Dim == 0 || len(f.Lambda[j]) == 0 {

@@ -45,11 +45,7 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	if err != nil {
 		return nil, nil, err
 	}
-	full, err := s.againstAll(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	pairs, err := s.pairs(ctx)
+	full, pairs, err := s.measure(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,6 +56,20 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	}
 	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return c.blocks[p.Block].Kept || c.blocks[p.With].Kept })
 	return full, pairs, nil
+}
+
+// measure measures every term against all others, and against each.
+func (s *spans) measure(ctx context.Context) ([]Concurvity, []Pair, error) {
+	large, err := s.dominant()
+	if err != nil {
+		return nil, nil, err
+	}
+	full, err := s.againstAll(ctx, large)
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, err := s.pairs(ctx, large)
+	return full, pairs, err
 }
 
 // spans are the standardised columns of all terms, and their correlations.
@@ -89,7 +99,10 @@ func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, star
 // againstAll measures every term against all others. What a term keeps of itself once
 // they are taken out is the inverse of its block of C^-1: one inverse serves all terms.
 // The ridge is what the rank tolerance calls zero.
-func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
+func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, error) {
+	if large != nil {
+		return large.againstAll(ctx, s)
+	}
 	full := make([]Concurvity, len(s.terms))
 	if len(s.terms) < 2 {
 		return full, nil
@@ -98,42 +111,39 @@ func (s *spans) againstAll(ctx context.Context) ([]Concurvity, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = each(ctx, len(s.terms), func(j int) error {
-		t := s.terms[j]
-		block := mat.NewSymDense(s.start[j+1]-s.start[j], nil)
-		block.CopySym(inverse.SliceSym(s.start[j], s.start[j+1]))
-		left, err := ridgeInverse(block, 0)
-		if err != nil {
-			return err
-		}
-		full[j] = t.average(left)
-		if t.many() {
-			// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
-			full[j].Worst = share(1 - 1/largest(block, t.corr))
-		} else {
-			full[j].Worst = t.worst(left)
-		}
-		return nil
+	err = each(ctx, len(s.terms), func(j int) (err error) {
+		full[j], err = s.terms[j].byInverse(inverse, s.start[j])
+		return err
 	})
 	return full, err
 }
 
 // pairs measures every term against each of the others; none of too many terms.
-func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
+func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 	n := len(s.terms)
 	if n < 2 || n > concurvityTerms {
 		return nil, nil
 	}
 	all := linalg.Mirror(s.corr)
 	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
-	inverse, apart, err := s.prepared(ctx, between)
+	inverse, apart, err := s.prepared(ctx, between, large)
 	if err != nil {
 		return nil, err
+	}
+	measure := func(i, j int) Concurvity { // j with i
+		t, other := s.terms[j], s.terms[i]
+		switch {
+		case large != nil && j == large.block && !other.many():
+			return large.pair(s, i)
+		case large != nil && i == large.block && !t.many():
+			return t.after(large.against(j), nil)
+		}
+		return t.after(other.taken(between(i, j), inverse[i], s.tolerance), inverse[j])
 	}
 	measured := make([]Concurvity, n*n)
 	err = each(ctx, n*n, func(at int) error {
 		if i, j := at/n, at%n; i != j && !apart[at] {
-			measured[at] = s.terms[j].after(s.terms[i].taken(between(i, j), inverse[i], s.tolerance), inverse[j])
+			measured[at] = measure(i, j)
 		}
 		return nil
 	})
@@ -151,13 +161,15 @@ func (s *spans) pairs(ctx context.Context) ([]Pair, error) {
 
 // prepared gives the inverse correlations of terms of many columns, and which pairs of
 // the others (n x n) would not be shown.
-func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix) (inverse []*mat.SymDense, apart []bool, err error) {
+func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix, large *dominant) (inverse []*mat.SymDense, apart []bool, err error) {
 	n := len(s.terms)
 	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
 	err = each(ctx, n, func(i int) (err error) {
 		t := s.terms[i]
 		if t.many() {
-			inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance))
+			if large == nil || s.anyOtherMany(i) {
+				inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance))
+			}
 			return err
 		}
 		for j, other := range s.terms[:i] {
@@ -168,6 +180,16 @@ func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix)
 		return nil
 	})
 	return inverse, apart, err
+}
+
+// anyOtherMany tells whether a term beside i has many columns.
+func (s *spans) anyOtherMany(i int) bool {
+	for j, t := range s.terms {
+		if j != i && t.many() {
+			return true
+		}
+	}
+	return false
 }
 
 // spannable is one term's standardised columns: their correlations A, standard
@@ -224,6 +246,25 @@ func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
 		m.Worst = t.worst(left)
 	}
 	return m
+}
+
+// byInverse measures the term against the others by the inverse of the correlations of all,
+// in which its own columns begin at lo.
+func (t spannable) byInverse(inverse *mat.SymDense, lo int) (Concurvity, error) {
+	block := mat.NewSymDense(len(t.sd), nil)
+	block.CopySym(inverse.SliceSym(lo, lo+len(t.sd)))
+	left, err := ridgeInverse(block, 0)
+	if err != nil {
+		return Concurvity{}, err
+	}
+	m := t.average(left)
+	if t.many() {
+		// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
+		m.Worst = share(1 - 1/largest(block, t.corr))
+	} else {
+		m.Worst = t.worst(left)
+	}
+	return m, nil
 }
 
 // average measures the term given what is left of A once others are taken out: of

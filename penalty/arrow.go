@@ -1,0 +1,262 @@
+package penalty
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// minEliminated is the number of columns of a term from which on it is worth a look whether
+// they can be eliminated first.
+const minEliminated = 64
+
+// eliminated are the columns of one term that make few products with each other, as the
+// levels of a factor or the smooths of many levels do: sorted into groups, X'WX is zero
+// between columns of different groups. Its penalties are diagonal. With the columns of
+// all other terms last, A = X'WX + S is
+//
+//	[ A_f  B' ]    A_f = blockdiag(G_g + diag(root^2)), one block for each group g,
+//	[ B    C  ]    C of the system left,
+//
+// so that everything follows from the small blocks of A_f and from the Schur complement
+// T = C - B A_f^-1 B' (see schur.go). Products about means are not zero between levels:
+// with M their weighted means they are -sumW M M'. So the columns are taken as they are,
+// not centred, and the intercept is a column of its own among those left, which are
+// centred. Eliminating it again gives products about means, so its own entry is all
+// that the determinant has too much, and the inverse of the rest is that sought.
+type eliminated struct {
+	start   int       // first column of the term in the problem
+	column  []int     // of the term, by position: groups are contiguous
+	lo      []int     // first position of each group, and the end
+	d       []float64 // by which columns are divided, by position, as all below
+	gram    []float64 // G_g, one after the other, by rows: see at
+	at      []int     // where that of each group begins
+	mean    []float64 // sqrt(sumW) M/d
+	border  []float64 // n x q by rows: B' in the coordinates of the system left
+	cross   [][]float64
+	size    []float64 // of S/d^2 on the column; 0: unpenalised
+	owner   []int     // the penalty whose that is, among the system's; -1: none
+	q       int       // coordinates left, with the intercept's
+	columns []int     // of the problem, of the terms left
+}
+
+func (f *eliminated) n() int { return len(f.column) }
+
+// group is the range of positions of group g.
+func (f *eliminated) group(g int) (lo, hi int) { return f.lo[g], f.lo[g+1] }
+
+// eliminate finds the term of most columns that can be eliminated; nil: none.
+func (p *Problem) eliminate(live []bool, d, varies []float64) *eliminated {
+	if p.Factor != nil || p.Intercept && p.XMean == nil {
+		return nil
+	}
+	var best *eliminated
+	next := 0
+	for i := range p.Terms {
+		t := &p.Terms[i]
+		own := live[next : next+len(t.S)]
+		next += len(t.S)
+		if t.Dim < minEliminated || best != nil && t.Dim <= best.n() {
+			continue
+		}
+		f := &eliminated{start: t.Start}
+		if f.penalties(t, d[t.Start:][:t.Dim], own) && f.sort(p, t, varies) {
+			best = f
+		}
+	}
+	return best
+}
+
+// penalties sets size and owner, by column yet, the latter among the term's penalties.
+// false: they are not diagonal, not of different columns each, or leave some columns of
+// the term free and others not.
+func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
+	f.d, f.size, f.owner = d, make([]float64, t.Dim), make([]int, t.Dim)
+	for i := range f.owner {
+		f.owner[i] = -1
+	}
+	total, norms := make([]float64, t.Dim), 0.0
+	for j, s := range t.S {
+		if !live[j] {
+			continue
+		}
+		diag, ok := diagonalOf(s)
+		if !ok {
+			return false
+		}
+		norm := 0.0
+		for i := range diag {
+			diag[i] /= d[i] * d[i]
+			norm = math.Hypot(norm, diag[i])
+		}
+		for i, v := range diag {
+			switch {
+			case v == 0:
+				continue
+			case v < 0 || f.owner[i] >= 0:
+				return false
+			}
+			f.size[i], f.owner[i], total[i] = v, j, v/norm
+			norms = math.Max(norms, total[i])
+		}
+	}
+	free := 0
+	for _, v := range total {
+		switch {
+		case v == 0:
+			free++
+		case !(v > spectrumTolerance*norms):
+			return false
+		}
+	}
+	return free == 0 || free == t.Dim
+}
+
+// diagonalOf is the diagonal of s if all else is zero.
+func diagonalOf(s *mat.SymDense) ([]float64, bool) {
+	n, raw := s.SymmetricDim(), s.RawSymmetric()
+	diag := make([]float64, n)
+	for i := range n {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+n]
+		diag[i] = row[0]
+		for _, v := range row[1:] {
+			if v != 0 {
+				return nil, false
+			}
+		}
+	}
+	return diag, true
+}
+
+// sort finds the groups of term t's columns, sorts them, and sets products and means.
+// false: a group is a large part of the term, or a column without penalty does not vary.
+func (f *eliminated) sort(p *Problem, t *Component, varies []float64) bool {
+	const rounding = 1e-12 // relative to the lengths of two columns, of their product
+	n, raw := t.Dim, p.XX.RawSymmetric()
+	mean := make([]float64, n)
+	for i := range n {
+		if p.Intercept {
+			mean[i] = math.Sqrt(p.SumW) * p.XMean[t.Start+i] * varies[t.Start+i]
+		}
+	}
+	product := func(i, j int) float64 { // about 0
+		a, b := t.Start+min(i, j), t.Start+max(i, j)
+		return varies[a]*varies[b]*raw.Data[a*raw.Stride+b] + mean[i]*mean[j]
+	}
+	length := make([]float64, n)
+	for i := range n {
+		v := product(i, i)
+		if v < 0 || v == 0 && f.owner[i] < 0 {
+			return false
+		}
+		length[i] = math.Sqrt(v)
+	}
+	groups := newPartition(n)
+	for i := range n {
+		row := raw.Data[(t.Start+i)*raw.Stride+t.Start:][:n]
+		vi, mi, li := varies[t.Start+i], mean[i], rounding*length[i]
+		for j := i + 1; j < n; j++ {
+			if v := vi*varies[t.Start+j]*row[j] + mi*mean[j]; v > li*length[j] || v < -li*length[j] {
+				groups.join(i, j)
+			}
+		}
+	}
+	f.column, f.lo = groups.sorted()
+	for g := range len(f.lo) - 1 {
+		if lo, hi := f.group(g); 4*(hi-lo) > n {
+			return false
+		}
+	}
+	f.d, f.size, f.owner = permuted(f.d, f.column), permuted(f.size, f.column), permuted(f.owner, f.column)
+	f.mean = permuted(mean, f.column)
+	for i := range f.mean {
+		f.mean[i] /= f.d[i]
+	}
+	for g := range len(f.lo) - 1 {
+		lo, hi := f.group(g)
+		f.at = append(f.at, len(f.gram))
+		for i := lo; i < hi; i++ {
+			for j := lo; j < hi; j++ {
+				f.gram = append(f.gram, product(f.column[i], f.column[j])/(f.d[i]*f.d[j]))
+			}
+		}
+	}
+	return true
+}
+
+// permuted is x in this order.
+func permuted[T any](x []T, order []int) []T {
+	y := make([]T, len(order))
+	for i, j := range order {
+		y[i] = x[j]
+	}
+	return y
+}
+
+// partition is disjoint sets of 0..n-1.
+type partition []int // the parent of each: its set's first member in the end
+
+func newPartition(n int) partition { return sequence(n) }
+
+func (p partition) first(i int) int {
+	for p[i] != i {
+		p[i] = p[p[i]]
+		i = p[i]
+	}
+	return i
+}
+
+func (p partition) join(i, j int) {
+	a, b := p.first(i), p.first(j)
+	p[max(a, b)] = min(a, b)
+}
+
+// sorted lists the sets by their first members, each in order, and where they begin.
+func (p partition) sorted() (order, lo []int) {
+	members := make(map[int][]int)
+	for i := range p {
+		members[p.first(i)] = append(members[p.first(i)], i)
+	}
+	for i := range p {
+		if own := members[i]; own != nil {
+			lo, order = append(lo, len(order)), append(order, own...)
+		}
+	}
+	return order, append(lo, len(order))
+}
+
+// without is p but for the eliminated columns, and which of its penalties take part.
+func (p *Problem) without(f *eliminated, live []bool) (*Problem, []bool) {
+	o := &Problem{Rows: p.Rows, SumW: p.SumW, SumLogW: p.SumLogW, Intercept: p.Intercept, ZZ: p.ZZ, ZMean: p.ZMean, Independent: p.Independent}
+	var alive []bool
+	next := 0
+	for _, t := range p.Terms {
+		if t.Start == f.start && t.Dim > 0 {
+			next += len(t.S)
+			continue
+		}
+		for i := range t.Dim {
+			f.columns = append(f.columns, t.Start+i)
+		}
+		t.Start = len(f.columns) - t.Dim
+		o.Terms, alive = append(o.Terms, t), append(alive, live[next:next+len(t.S)]...)
+		next += len(t.S)
+	}
+	o.XZ = permuted(p.XZ, f.columns)
+	if p.XMean != nil {
+		o.XMean = permuted(p.XMean, f.columns)
+	}
+	for _, r := range p.Others {
+		r.XZ = permuted(r.XZ, f.columns)
+		o.Others = append(o.Others, r)
+	}
+	if n := len(f.columns); n > 0 {
+		o.XX = mat.NewSymDense(n, nil)
+		for a, i := range f.columns {
+			for b, j := range f.columns[a:] {
+				o.XX.SetSym(a, a+b, p.XX.At(i, j))
+			}
+		}
+	}
+	return o, alive
+}

@@ -1,0 +1,237 @@
+package penalty
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// levelled is a problem with a term of many levels among others: width columns a level,
+// which penalty j has if penalised is j there (-1: none), next to a smooth, a tensor
+// product of two overlapping penalties, and a line. order is that of the levels.
+type levelled struct {
+	name       string
+	levels     int
+	width      int
+	first      int   // levels before it have no column
+	penalised  []int // of each column of a level
+	penalties  int
+	without    bool    // the intercept
+	ends       bool    // a level without rows, and one with a single row
+	alone      bool    // no other term
+	responses  int     // beside z
+	effect     float64 // of the levels
+	sp         float64 // of the levels' first penalty; 0: chosen
+	df         float64
+	wave       float64 // of the smooth
+	linked     bool
+	unweighted bool
+}
+
+func (l levelled) problem(order []int) *Problem {
+	const rows = 700
+	rng := rand.New(rand.NewPCG(uint64(len(l.name)), 7))
+	own := (l.levels - l.first) * l.width
+	d2, _ := Difference(8, 2)
+	d1, _ := Difference(3, 1)
+	d3, _ := Difference(4, 2)
+	term := Component{Name: "levels", Start: 0, Dim: own}
+	for j := range l.penalties {
+		s := mat.NewSymDense(own, nil)
+		for i := range own {
+			if l.penalised[i%l.width] == j {
+				s.SetSym(i, i, 1+float64(i%l.width))
+			}
+		}
+		term.S = append(term.S, s)
+		if l.sp > 0 {
+			term.SP = append(term.SP, -1)
+			term.SP[0] = l.sp
+		}
+	}
+	term.DF = l.df
+	terms := []Component{
+		{Name: "s(a)", Dim: 8, S: []*mat.SymDense{d2}}, term, {Name: "line", Dim: 1},
+		{Name: "te(b,c)", Dim: 12, S: []*mat.SymDense{kronecker(d1, Ridge(4)), kronecker(Ridge(3), d3)}},
+	}
+	if l.linked {
+		terms[0].Link, terms[1].Link = []string{"one"}, make([]string, l.penalties)
+		terms[1].Link[0] = "one"
+	}
+	if l.alone {
+		terms = []Component{term}
+	}
+	dim := 0
+	for i := range terms {
+		terms[i].Start = dim
+		dim += terms[i].Dim
+	}
+	x, z := mat.NewDense(rows, dim, nil), mat.NewDense(rows, 1+l.responses, nil)
+	w := make([]float64, rows)
+	for i := range rows {
+		w[i] = 0.3 + rng.Float64()
+		if l.unweighted {
+			w[i] = 1
+		}
+		level := rng.IntN(l.levels)
+		switch {
+		case l.ends && i == 0:
+			level = l.levels - 1
+		case l.ends && level >= l.levels-2:
+			level = 0
+		}
+		eta := 3 + rng.NormFloat64()
+		for _, t := range terms {
+			for c := range t.Dim {
+				if t.Name != "levels" {
+					v := rng.NormFloat64() + 20*float64(t.Dim%2)
+					x.Set(i, t.Start+c, v*math.Exp(float64(c%5-2)))
+					eta += 0.3 * v * math.Sin(float64(c)*l.wave)
+				}
+			}
+		}
+		for c := range l.width {
+			v := 1 + float64(c)*rng.NormFloat64()
+			eta += l.effect * v * math.Sin(float64(7*level*(c+1)))
+			if at := order[level]; at >= l.first {
+				for _, t := range terms {
+					if t.Name == "levels" {
+						x.Set(i, t.Start+(at-l.first)*l.width+c, v)
+					}
+				}
+			}
+		}
+		for r := range 1 + l.responses {
+			z.Set(i, r, eta*(1+float64(r))+float64(r)*rng.NormFloat64())
+		}
+	}
+	p := responsesOf(x, z, w, !l.without)
+	p.Terms = terms
+	return p
+}
+
+var levelledProblems = []levelled{
+	{name: "random effect", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1, wave: 1},
+	{name: "random effect without an effect", levels: 90, width: 1, penalised: []int{0}, penalties: 1, unweighted: true, wave: 1},
+	{name: "nearly all effect", levels: 70, width: 1, penalised: []int{0}, penalties: 1, effect: 100, wave: 1},
+	{name: "smooth to infinity", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1},
+	{name: "empty level", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1, ends: true, wave: 1},
+	{name: "without intercept", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1, without: true, wave: 1},
+	{name: "alone", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1, alone: true},
+	{name: "factor", levels: 80, width: 1, first: 1, penalised: []int{-1}, effect: 1, wave: 1},
+	{name: "factor without intercept", levels: 80, width: 1, penalised: []int{-1}, effect: 1, without: true, wave: 1},
+	{name: "intercepts and slopes", levels: 40, width: 2, penalised: []int{0, 1}, penalties: 2, effect: 1, wave: 1},
+	{name: "smooths of levels", levels: 30, width: 5, penalised: []int{0, 0, 0, 1, 2}, penalties: 3, effect: 1, wave: 1},
+	{name: "smooths of levels, alone", levels: 30, width: 4, penalised: []int{0, 0, 1, 2}, penalties: 3, effect: 1, alone: true},
+	{name: "given lambda", levels: 40, width: 2, penalised: []int{0, 1}, penalties: 2, effect: 1, sp: 3, wave: 1},
+	{name: "given freedom", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1, df: 30, wave: 1},
+	{name: "linked", levels: 90, width: 1, penalised: []int{0}, penalties: 1, effect: 1, wave: 1, linked: true},
+	{name: "three responses", levels: 40, width: 2, penalised: []int{0, 1}, penalties: 2, effect: 1, wave: 1, responses: 2},
+}
+
+// dense is the fit with one matrix of all columns, as Select makes it where none are
+// eliminated.
+func denseFit(t *testing.T, p *Problem, o Options) *Fit {
+	t.Helper()
+	o, err := o.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := chooseUntilDone(t.Context(), p, &o, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// eliminates tells whether Select eliminates columns of p.
+func eliminates(t *testing.T, p *Problem) bool {
+	o, err := (*Options)(nil).withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, live := p.given()
+	return newSchur(t.Context(), p, live, &o) != nil
+}
+
+func TestEliminationGivesTheDenseFit(t *testing.T) {
+	for _, l := range levelledProblems {
+		p := l.problem(sequence(l.levels))
+		if !eliminates(t, p) {
+			t.Errorf("%s: no columns are eliminated", l.name)
+		}
+		for _, o := range []Options{{}, {Gamma: 1.4}, {Scale: 0.7}} {
+			name := fmt.Sprintf("%s, gamma %g, scale %g", l.name, o.Gamma, o.Scale)
+			got, want := mustSelect(t, p, &o), denseFit(t, p, o)
+			sameFit(t, name, got, want, 1e-8)
+			shrinkage(t, name, p, got)
+		}
+	}
+}
+
+// sameFit compares all that a fit says, numbers relative to the largest of their kind.
+func sameFit(t *testing.T, name string, got, want *Fit, tol float64) {
+	t.Helper()
+	if got.Status != want.Status || got.Rank != want.Rank || got.LostDigits != want.LostDigits || fmt.Sprint(got.AtInfinity, got.Fixed) != fmt.Sprint(want.AtInfinity, want.Fixed) {
+		t.Errorf("%s: status %v, rank %d, at infinity %v; want %v, %d, %v", name, got.Status, got.Rank, got.AtInfinity, want.Status, want.Rank, want.AtInfinity)
+	}
+	near := func(what string, a, b []float64, tol float64) {
+		t.Helper()
+		largest, worst := 0.0, 0.0
+		for i, v := range b {
+			largest, worst = math.Max(largest, math.Abs(v)), math.Max(worst, math.Abs(a[i]-v))
+		}
+		if len(a) != len(b) || !(worst <= tol*largest) {
+			t.Errorf("%s: %s differ by %.2g of %.3g", name, what, worst, largest)
+		}
+	}
+	var a, b []float64
+	for j, v := range want.Lambda {
+		if !want.AtInfinity[j] {
+			a, b = append(a, math.Log(got.Lambda[j])), append(b, math.Log(v))
+		}
+	}
+	near("log lambda", a, b, 1e-6) // where the gradient is within its tolerance
+	near("score", []float64{got.Score}, []float64{want.Score}, tol)
+	near("phi, scale, rss", []float64{got.Phi, got.Scale, got.RSS}, []float64{want.Phi, want.Scale, want.RSS}, tol)
+	near("edf", append(got.EDF, got.EDFTotal), append(want.EDF, want.EDFTotal), tol)
+	near("edf1", got.EDF1, want.EDF1, tol)
+	near("edf2", got.EDF2, want.EDF2, 10*tol)
+	near("alpha", got.Alpha, want.Alpha, tol)
+	symmetric := func(what string, a, b *mat.SymDense) {
+		t.Helper()
+		if a == nil || b == nil {
+			if a != b {
+				t.Errorf("%s: %s: one is nil", name, what)
+			}
+			return
+		}
+		near(what, full(a).RawMatrix().Data, full(b).RawMatrix().Data, 10*tol)
+	}
+	symmetric("Vp", got.Vp, want.Vp)
+	symmetric("Ve", got.Ve, want.Ve)
+	symmetric("Vc", got.Vc, want.Vc)
+	symmetric("Hessian", got.Hessian, want.Hessian)
+	for r := range want.Others {
+		near(fmt.Sprintf("alpha of response %d", r+2), got.Others[r].Alpha, want.Others[r].Alpha, tol)
+		symmetric("Vc of another response", got.Others[r].Vc, want.Others[r].Vc)
+	}
+}
+
+// shrinkage compares Shrinkage with the product that it stands for.
+func shrinkage(t *testing.T, name string, p *Problem, f *Fit) {
+	t.Helper()
+	s := mat.NewSymDense(len(p.XZ), nil)
+	addPenalties(s, p, f.Lambda)
+	want := sandwich(full(f.Vp), s)
+	got := f.Shrinkage()
+	got.ScaleSym(f.Scale, got) // Vp has the scale twice
+	var apart mat.Dense
+	apart.Sub(got, want)
+	if largest := mat.Max(full(want)); !(mat.Norm(&apart, 2) <= 1e-8*largest*float64(len(p.XZ))) {
+		t.Errorf("%s: Vp S Vp differs by %.2g of %.2g", name, mat.Norm(&apart, 2), largest)
+	}
+}

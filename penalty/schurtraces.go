@@ -1,0 +1,263 @@
+package penalty
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// invert prepares traces, products and covariances at what solve has factored last.
+func (e *schur) invert() {
+	e.left.invert()
+	e.below.CopySym(e.left.inverse)
+	e.left.middle(e.rho)
+	e.invertGroups()
+	copy(e.p, e.y)
+	e.solveUpper(e.p, e.q)
+	e.left.intoInner(e.p, e.n())
+	e.timesInverse()
+	weights := make([]float64, e.n())
+	for j, own := range e.members {
+		if own == nil {
+			continue
+		}
+		clear(weights)
+		for _, i := range own {
+			weights[i] = e.root[i] * e.root[i]
+		}
+		weightedGram(e.k[j], e.p, weights)
+		weightedGram(e.h[j], e.pt, weights)
+	}
+	e.sumNear()
+}
+
+// timesInverse sets Q = P T^-1.
+func (e *schur) timesInverse() {
+	n := e.n()
+	q := product(mat.NewDense(n, e.q, e.p), full(e.below))
+	copy(e.pt, q.RawMatrix().Data)
+}
+
+// weightedGram sets dst = x'diag(w) x, w >= 0.
+func weightedGram(dst *mat.SymDense, x, w []float64) {
+	dst.Zero()
+	q, raw := dst.SymmetricDim(), dst.RawSymmetric()
+	kernel.AddCross(raw.Data, raw.Stride, x, q, q, x, q, q, len(w), w)
+}
+
+// intoInner multiplies x, n x q by rows, by what takes coordinates of the overlaps to
+// those of c.
+func (c *criterion) intoInner(x []float64, n int) {
+	for i, o := range c.overlap {
+		if o != nil {
+			columns := mat.NewDense(n, c.q, x).Slice(0, n, c.blocks[i].lo, c.blocks[i].lo+c.blocks[i].dim).(*mat.Dense)
+			columns.Copy(product(mat.DenseCopyOf(columns), o.to))
+		}
+	}
+}
+
+// sumNear adds up what groups have in tr(A^-1 R_j^2 A^-1 R_k^2).
+func (e *schur) sumNear() {
+	if e.near == nil {
+		return
+	}
+	e.near.Zero()
+	k := len(e.members)
+	sums := make([]float64, k*k)
+	for g, at := range e.at {
+		lo, hi := e.group(g)
+		m := hi - lo
+		for a := lo; a < hi; a++ {
+			ra := e.root[a] * e.root[a]
+			if ra == 0 {
+				continue
+			}
+			for b := lo; b < hi; b++ {
+				own := e.inverse[at+(a-lo)*m+b-lo]
+				rb := e.root[b] * e.root[b]
+				if rb != 0 {
+					sums[e.owner[a]*k+e.owner[b]] += ra * rb * own * (own + 2*e.added(a, b))
+				}
+			}
+		}
+	}
+	for j := range k {
+		for l := j; l < k; l++ {
+			e.near.SetSym(j, l, (sums[j*k+l]+sums[l*k+j])/2)
+		}
+	}
+}
+
+// added is Q_a P_b', what the columns left add to the inverse.
+func (e *schur) added(a, b int) float64 {
+	return kernel.Dot(e.pt[a*e.q:(a+1)*e.q], e.p[b*e.q:(b+1)*e.q])
+}
+
+// spent is lambda_j tr(A^-1 S_j).
+func (e *schur) spent(j int) float64 {
+	if k := e.leftOf[j]; k >= 0 {
+		return e.left.spentBy(k)
+	}
+	sum, g := 0.0, 0
+	for _, i := range e.members[j] {
+		for e.lo[g+1] <= i {
+			g++
+		}
+		lo, hi := e.group(g)
+		own := e.inverse[e.at[g]+(i-lo)*(hi-lo)+i-lo]
+		sum += e.root[i] * e.root[i] * (own + e.added(i, i))
+	}
+	return sum
+}
+
+// traceProduct is lambda_j lambda_l tr(A^-1 S_j A^-1 S_l).
+func (e *schur) traceProduct(j, l int) float64 {
+	switch a, b := e.leftOf[j], e.leftOf[l]; {
+	case a >= 0 && b >= 0:
+		return e.left.traceProduct(a, b)
+	case a >= 0:
+		return e.traceWithLeft(l, a)
+	case b >= 0:
+		return e.traceWithLeft(j, b)
+	}
+	return e.near.At(j, l) + traceOfProduct(e.h[j], e.k[l])
+}
+
+// traceOfProduct is tr(a b).
+func traceOfProduct(a, b *mat.SymDense) float64 {
+	n, ra, rb, sum := a.SymmetricDim(), a.RawSymmetric(), b.RawSymmetric(), 0.0
+	for i := range n {
+		sum += ra.Data[i*ra.Stride+i] * rb.Data[i*rb.Stride+i]
+		for j := i + 1; j < n; j++ {
+			sum += 2 * ra.Data[i*ra.Stride+j] * rb.Data[i*rb.Stride+j]
+		}
+	}
+	return sum
+}
+
+// traceWithLeft is tr(H_j S_k), k one of left's.
+func (e *schur) traceWithLeft(j, k int) float64 {
+	pen := &e.left.penalties[k]
+	lo := e.left.blocks[pen.block].lo
+	diag, root := e.left.scaledRoot(k, e.rho)
+	sum, h := 0.0, e.h[j]
+	for i := range pen.rank {
+		if diag != nil {
+			sum += diag[i] * diag[i] * h.At(lo+i, lo+i)
+			continue
+		}
+		row := root.RawRowView(i)
+		for a, x := range row {
+			for b, y := range row {
+				sum += x * y * h.At(lo+a, lo+b)
+			}
+		}
+	}
+	return sum
+}
+
+// bilinear is x_j'M_jl y_l, x and y the parts of penalties j and l.
+func (e *schur) bilinear(x, y []float64, j, l int) float64 {
+	a, b := e.leftOf[j], e.leftOf[l]
+	switch {
+	case a >= 0 && b >= 0:
+		return e.left.bilinearOf(x, y, a, b)
+	case a >= 0:
+		return e.bilinearWithLeft(y, x, l, a)
+	case b >= 0:
+		return e.bilinearWithLeft(x, y, j, b)
+	}
+	clear(e.of)
+	for i, at := range e.members[l] {
+		e.of[at] = e.root[at] * y[i]
+	}
+	sum, g := 0.0, 0
+	for i, at := range e.members[j] {
+		for e.lo[g+1] <= at {
+			g++
+		}
+		lo, hi := e.group(g)
+		m := hi - lo
+		sum += e.root[at] * x[i] * dot(e.inverse[e.at[g]+(at-lo)*m:][:m], e.of[lo:hi])
+	}
+	return sum + dot(e.along(e.pt, x, j), e.along(e.p, y, l))
+}
+
+// along is m'R_j x, m being P or Q.
+func (e *schur) along(m, x []float64, j int) []float64 {
+	sum := make([]float64, e.q)
+	for i, at := range e.members[j] {
+		kernel.Axpy(sum, m[at*e.q:(at+1)*e.q], e.root[at]*x[i])
+	}
+	return sum
+}
+
+// bilinearWithLeft is bilinear of an eliminated penalty j and one of left's.
+func (e *schur) bilinearWithLeft(x, y []float64, j, k int) float64 {
+	pen := &e.left.penalties[k]
+	lo := e.left.blocks[pen.block].lo
+	diag, root := e.left.scaledRoot(k, e.rho)
+	along, sum := e.along(e.pt, x, j), 0.0
+	for i, v := range y {
+		if diag != nil {
+			sum -= along[lo+i] * diag[i] * v
+			continue
+		}
+		row := root.RawRowView(i)
+		sum -= v * dot(row, along[lo:lo+len(row)])
+	}
+	return sum
+}
+
+// determined tells, for columns eliminated that have no penalty, that the columns of
+// which none has one are of full rank by a wide margin, as the function of that name does.
+func (e *schur) determined(s *system, unit, tol float64) bool {
+	clear(e.root)
+	if _, ok := e.factorize(); !ok {
+		return false
+	}
+	free, at := s.q-s.penalised, s.penalised
+	y := make([]float64, e.n()*free)
+	for i := range e.n() {
+		copy(y[i*free:(i+1)*free], e.y[i*e.q+at:])
+	}
+	e.invertGroups()
+	squares, trace := squaredSum(e.inverse), unit*float64(e.n()+free)
+	if free > 0 {
+		base, t := mat.NewSymDense(free, nil), mat.NewSymDense(free, nil)
+		for i := range free {
+			for j := i; j < free; j++ {
+				base.SetSym(i, j, e.base.At(at+i, at+j))
+			}
+		}
+		subtractGram(t, base, y, e.n())
+		var chol mat.Cholesky
+		if !chol.Factorize(t) || chol.InverseTo(t) != nil {
+			return false
+		}
+		e.solveUpper(y, free) // P
+		p := mat.NewDense(e.n(), free, y)
+		q := product(p, full(t))
+		// |A^-1| <= |A_f^-1| + |P T^-1 P'| + 2 |P T^-1| + |T^-1|.
+		k, h := mat.NewSymDense(free, nil), mat.NewSymDense(free, nil)
+		ones := make([]float64, e.n())
+		for i := range ones {
+			ones[i] = 1
+		}
+		weightedGram(k, y, ones)
+		weightedGram(h, q.RawMatrix().Data, ones)
+		sum := math.Sqrt(squares) + math.Sqrt(math.Max(0, traceOfProduct(h, k))) + 2*math.Sqrt(squaredSum(q.RawMatrix().Data)) + mat.Norm(t, 2)
+		squares = sum * sum
+	}
+	return 1/math.Sqrt(squares) > 100*tol*tol*trace
+}
+
+func squaredSum(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
