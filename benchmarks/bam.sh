@@ -4,7 +4,7 @@
 # on the paper's ten functions with discretisation at ROWS (1000000) rows, ROUNDS (3)
 # times, and exact once, which takes half a minute for a million rows; and with factors of
 # many levels at FACTORROWS (500000) rows with discretisation, terms compared with exact
-# bam's on 2000 rows. bam is called as it is fastest: with one or two
+# bam's on few rows. bam is called as it is fastest: with one or two
 # threads or processes, QR or use.chol, and OpenBLAS with one or two threads and the code
 # of several processors: the latter is decided on PROBE rows. Prints rows of
 #   case, ours, peer and its setting, ratio, answer difference
@@ -20,7 +20,6 @@ rows=${1:-1000000}
 probe=${PROBE:-30000}
 bases=${BASES-ps:20:1000000 tp:9:200000}
 cases=${CASES-factor by fs}
-few=2000 # of more points both sides make thin plates of some of them, but not the same
 source benchmarks/blas/settings.bash
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -31,7 +30,10 @@ fi
 "$rscript" -e 'cat("version\tmgcv ", format(packageVersion("mgcv")), " on R ", format(getRversion()), " with ", basename(La_library()), "\n", sep = "")'
 "$go" build -C benchmarks -o "$dir/bam" ./bam
 compare() { # CASE ROWS ROUNDS discrete|exact
-	local core threads seconds way data=$dir/${1%%:*}
+	# Few rows: of more than 10000 bam takes a sample for its bases and the scales of
+	# penalties, and of more than 2000 points both sides make thin plates of some.
+	local core threads seconds way data=$dir/${1%%:*} few=10000
+	[ "$1" != factor ] || few=2000
 	[ "$2" != 0 ] || return 0
 	for n in "$few" "$probe" "$2"; do
 		[ -f "$data.$n" ] || "$dir/bam" -case "${1%%:*}" -rows "$n" -write "$data.$n"

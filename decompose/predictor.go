@@ -122,7 +122,11 @@ func (s *solver) coefficients(context.Context) error {
 	out, fit, mean := &s.out, s.fit, s.columns.Mean()
 	out.mean, out.sumW = mean, s.moments.SumW
 	if s.errors() {
-		out.cov, out.bias = fit.Covariance(), fit.SmoothingBias()
+		out.bias = fit.SmoothingBias()
+		out.cov = fit.Covariance()
+	}
+	if s.plan.joined == nil { // several networks' responses need it
+		fit.ForgetCovariance()
 	}
 	if err := s.hierarchical(); err != nil {
 		return err

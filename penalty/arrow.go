@@ -67,8 +67,9 @@ func (p *Problem) eliminate(live []bool, d, varies []float64) *eliminated {
 	return best
 }
 
-// penalties sets size and owner, by column yet, the latter among the term's penalties. false: they are not diagonal, not of
-// different columns each, or leave some columns of the term free and others not.
+// penalties sets size and owner, by column yet, the latter among the term's penalties.
+// false: they are not diagonal, not of different columns each, or leave some columns of
+// the term free and others not.
 func (f *eliminated) penalties(t *Component, d []float64, live []bool) bool {
 	f.d, f.size, f.owner = d, make([]float64, t.Dim), make([]int, t.Dim)
 	for i := range f.owner {
@@ -224,7 +225,7 @@ func (p partition) sorted() (order, lo []int) {
 	return order, append(lo, len(order))
 }
 
-// without is p but for the eliminated columns, and which of its penalties take part. Its sums say nothing of what was eliminated.
+// without is p but for the eliminated columns, and which of its penalties take part.
 func (p *Problem) without(f *eliminated, live []bool) (*Problem, []bool) {
 	o := &Problem{Rows: p.Rows, SumW: p.SumW, SumLogW: p.SumLogW, Intercept: p.Intercept, ZZ: p.ZZ, ZMean: p.ZMean, Independent: p.Independent}
 	var alive []bool

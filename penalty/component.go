@@ -7,10 +7,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// addComponent standardises the penalties of a term, adds them and their block to
-// the system, and returns the orthogonal v (Dim x Dim) whose first rank columns
-// span the range of the term's total penalty.
-func (s *system) addComponent(number int, t *Component, d []float64, live []bool, index int) (v *mat.Dense, rank int, err error) {
+// spectrum is a term's standardised penalties in coordinates in which they are simple.
+type spectrum struct {
+	vectors *mat.Dense  // orthogonal (Dim x Dim): the first rank columns span the range of the total penalty
+	rank    int         // 0: nothing is penalised
+	blocks  [][]penalty // penalties that are together in a block
+}
+
+// spectrum standardises the penalties of a term, of which number and index are the first of its
+// own and of its penalties.
+func (t *Component) spectrum(number int, d []float64, live []bool, index int) (*spectrum, error) {
 	var scaled []*mat.SymDense
 	var indices []int
 	total := mat.NewSymDense(t.Dim, nil)
@@ -36,12 +42,8 @@ func (s *system) addComponent(number int, t *Component, d []float64, live []bool
 			}
 		}
 	}
-	v = mat.NewDense(t.Dim, t.Dim, nil)
 	if len(scaled) == 0 {
-		for i := range t.Dim {
-			v.Set(i, i, 1)
-		}
-		return v, 0, nil
+		return &spectrum{}, nil
 	}
 	source := total
 	if len(scaled) == 1 {
@@ -49,42 +51,53 @@ func (s *system) addComponent(number int, t *Component, d []float64, live []bool
 	}
 	values, vectors, err := eigenDescending(source)
 	if err != nil {
-		return nil, 0, fmt.Errorf("penalty: term %q: the penalty has no eigendecomposition: %w", t.Name, err)
+		return nil, fmt.Errorf("penalty: term %q: the penalty has no eigendecomposition: %w", t.Name, err)
 	}
+	rank := 0
 	for rank < len(values) && values[rank] > spectrumTolerance*values[0] {
 		rank++
 	}
 	if last := values[len(values)-1]; last < -1e-8*values[0] {
-		return nil, 0, fmt.Errorf("penalty: term %q: a penalty matrix is not positive semi-definite (eigenvalue %.3g next to %.3g)", t.Name, last, values[0])
+		return nil, fmt.Errorf("penalty: term %q: a penalty matrix is not positive semi-definite (eigenvalue %.3g next to %.3g)", t.Name, last, values[0])
 	}
+	own := &spectrum{vectors: vectors, rank: rank}
 	if parts := separate(scaled, values, vectors, rank); parts != nil {
-		vectors = parts.vectors
+		own.vectors = parts.vectors
 		for j, diag := range parts.diag {
-			s.addBlock(penalty{index: indices[j], component: number, diag: diag, rank: len(diag)})
+			own.blocks = append(own.blocks, []penalty{{index: indices[j], component: number, diag: diag, rank: len(diag)}})
 		}
 	} else {
 		var members []penalty
 		for j, x := range scaled {
 			pen := penalty{index: indices[j], component: number}
 			if err := pen.project(x, vectors, rank); err != nil {
-				return nil, 0, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
+				return nil, fmt.Errorf("penalty: term %q, penalty %d: %w", t.Name, j+1, err)
 			}
 			members = append(members, pen)
 		}
+		own.blocks = append(own.blocks, members)
+	}
+	return own, nil
+}
+
+// add adds a term's penalties and their blocks to the system.
+func (s *system) add(own *spectrum, d []float64) {
+	if own.rank == 0 {
+		return
+	}
+	for _, members := range own.blocks {
 		s.addBlock(members...)
 	}
-
 	// log|S|_+ in original coordinates is log|S|_+ here + 2 log|D| - log|N'D^2N|,
 	// and with N = D^-1 N_s R^-1 the last is -2 log|R|.
 	for _, di := range d {
 		s.logDetS += 2 * math.Log(di)
 	}
-	if rank < t.Dim {
-		null := mat.DenseCopyOf(vectors.Slice(0, t.Dim, rank, t.Dim))
+	if dim := len(d); own.rank < dim {
+		null := mat.DenseCopyOf(own.vectors.Slice(0, dim, own.rank, dim))
 		_, logR := orthonormalise(null, d)
 		s.logDetS += 2 * logR
 	}
-	return vectors, rank, nil
 }
 
 // project expresses x in the first rank columns of v and takes its root.

@@ -5,15 +5,18 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // criterion evaluates one selection criterion of a system. It owns the
 // workspaces; one goroutine.
 type criterion struct {
 	*system
-	kind  Criterion
-	gamma float64
-	scale float64 // known, or 0
+	kind      Criterion
+	withoutVe bool
+	gamma     float64
+	scale     float64 // known, or 0
 
 	set    []int // which smoothing parameter each of system.penalties has
 	params int
@@ -24,16 +27,16 @@ type criterion struct {
 	schur  *schur     // in place of all that holds a matrix, if columns are eliminated first; else nil
 	sumW   float64    // of all rows, for the folds
 
-	a       *mat.SymDense // X'WX + S, scaled to a unit diagonal
-	e       []float64     // alpha = e * scaled alpha, e = diag^-1/2
-	chol    factor
-	inverse *mat.SymDense // (X'WX + S)^-1, in the coordinates of the overlaps
-	at      []solution    // of every response
-	overlap []*overlap    // one per block; nil for a block with one penalty
+	a       *mat.SymDense   // X'WX + S, scaled to a unit diagonal
+	e       []float64       // alpha = e * scaled alpha, e = diag^-1/2
+	chol    linalg.Cholesky // of a, in its memory
+	inverse *mat.SymDense   // (X'WX + S)^-1, in the coordinates of the overlaps, in the memory of a; made by invert
+	at      []solution      // of every response
+	overlap []*overlap      // one per block; nil for a block with one penalty
 	work    []float64
 	rows    int        // of the stacked roots
 	half    *mat.Dense // penalised x rows: (X'WX + S)^-1 root'; nil if all roots are diagonal
-	m, m2   *mat.Dense // rows x rows; m2 is nil until it is needed
+	m, m2   *mat.Dense // rows x rows; m is in the memory of a if all roots are diagonal; m2 is nil until it is needed
 }
 
 // solution is the fit of one response at the lambdas that were solved for last.
@@ -54,6 +57,7 @@ type point struct {
 	edf       float64   // with the intercept; set if derivatives or GCV
 	grad      []float64 // one per parameter
 	hess      *mat.SymDense
+	alone     []*alone  // by parameter, for what happens if it alone changes; nil: not known
 	spent     []float64 // t_j = lambda_j tr((X'WX+S)^-1 S_j), by system.penalties; rank_j - t_j is what is left of the term
 }
 
@@ -61,19 +65,19 @@ type point struct {
 // nil: none.
 func newCriterion(s *system, o *Options, links []int) *criterion {
 	c := &criterion{system: s, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale}
-	c.chol.stopped = s.stopped
+	c.chol.Stopped, c.withoutVe = s.stopped, o.WithoutVe
 	c.number(links)
 	if s.q == 0 {
 		return c
 	}
-	c.a = mat.NewSymDense(s.q, nil)
-	c.inverse = mat.NewSymDense(s.q, nil)
+	c.a = s.memory(s.q)
 	c.e, c.work = make([]float64, s.q), make([]float64, s.q)
 	c.overlap = make([]*overlap, len(s.blocks))
 	if c.rows > 0 {
-		c.m = mat.NewDense(c.rows, c.rows, nil)
-		if !s.diagonal() {
-			c.half = mat.NewDense(s.penalised, c.rows, nil)
+		if s.diagonal() {
+			c.m = mat.NewDense(s.q, s.q, c.a.RawSymmetric().Data).Slice(0, c.rows, 0, c.rows).(*mat.Dense)
+		} else {
+			c.m, c.half = mat.NewDense(c.rows, c.rows, nil), mat.NewDense(s.penalised, c.rows, nil)
 		}
 	}
 	c.at = make([]solution, len(s.responses))
@@ -141,11 +145,11 @@ func (c *criterion) solve(rho []float64) (logDet float64, ok bool) {
 		c.e[i] = 1 / math.Sqrt(v)
 		logDet -= 2 * math.Log(c.e[i])
 	}
-	scaleBoth(c.a, c.e)
-	if !c.chol.factorize(c.a) {
+	linalg.ScaleBoth(c.a, c.e)
+	if !c.chol.Factorize(c.a) {
 		return 0, false
 	}
-	logDet += c.chol.logDet()
+	logDet += c.chol.LogDet()
 	for r := range c.at {
 		c.solveInto(c.at[r].alpha, c.at[r].inner, c.responses[r].cross)
 	}
@@ -158,13 +162,12 @@ func (c *criterion) fewDigits() bool {
 	if c.schur != nil {
 		return c.schur.fewDigits()
 	}
-	least := 1.0
-	for i := range c.q {
-		u := c.chol.u[i*c.chol.n+i]
-		if c.data == nil {
-			u *= u
-		}
-		least = math.Min(least, u)
+	if c.q == 0 {
+		return false
+	}
+	least := c.chol.Least()
+	if c.data == nil {
+		least *= least
 	}
 	return least < 1e-12
 }
@@ -207,7 +210,7 @@ func (c *criterion) solveInto(dst, inner, b []float64) {
 	for i, e := range c.e {
 		c.work[i] *= e
 	}
-	c.chol.solve(c.work)
+	c.chol.Solve(c.work)
 	for i, e := range c.e {
 		inner[i] = c.work[i] * e
 	}
@@ -229,7 +232,7 @@ func (c *criterion) fromInner(dst, inner []float64) {
 // innerBasis is the system's basis (alpha = basis b) for the coordinates of the
 // overlaps.
 func (c *criterion) innerBasis() *mat.Dense {
-	basis := mat.DenseCopyOf(c.basis)
+	basis := c.basis.dense()
 	rows, _ := basis.Dims()
 	for i, o := range c.overlap {
 		if o != nil {
@@ -242,21 +245,11 @@ func (c *criterion) innerBasis() *mat.Dense {
 	return basis
 }
 
-// invert sets inverse = A^-1 from the factor at hand.
+// invert sets inverse = A^-1 from the factor at hand, which is gone then.
 func (c *criterion) invert() {
-	c.chol.inverseTo(c.inverse)
-	scaleBoth(c.inverse, c.e)
-}
-
-// scaleBoth multiplies rows and columns of s by e.
-func scaleBoth(s *mat.SymDense, e []float64) {
-	raw := s.RawSymmetric()
-	for i, scale := range e {
-		row := raw.Data[i*raw.Stride+i:][:len(e)-i]
-		for j, v := range e[i:] {
-			row[j] *= scale * v
-		}
-	}
+	c.chol.Invert()
+	c.inverse = c.a
+	linalg.ScaleBoth(c.inverse, c.e)
 }
 
 // residual is the sum of the responses' |z - X alpha|^2, each at least 0, by the number
@@ -351,6 +344,7 @@ func (c *criterion) eval(rho []float64, derivatives bool) *point {
 		p.objective, p.score = math.Inf(1), math.Inf(1)
 	}
 	c.contract(p)
+	c.keepAlone(p)
 	return p
 }
 
@@ -393,4 +387,15 @@ func (c *criterion) contract(p *point) {
 		}
 	}
 	p.grad, p.hess = grad, hess
+}
+
+// overlaps are the changes of coordinates of the overlaps, as blocks.
+func (c *criterion) overlaps() []linalg.Block {
+	var blocks []linalg.Block
+	for i, o := range c.overlap {
+		if o != nil {
+			blocks = append(blocks, linalg.Block{At: c.blocks[i].lo, B: o.to})
+		}
+	}
+	return blocks
 }

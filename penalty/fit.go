@@ -26,7 +26,7 @@ type Fit struct {
 	RSS   float64 // weighted residual sum of squares
 
 	Vp *mat.SymDense // p x p Bayesian covariance scale (X'WX + S)^-1; nil if p = 0
-	Ve *mat.SymDense // p x p frequentist covariance F Vp; nil if p = 0
+	Ve *mat.SymDense // p x p frequentist covariance F Vp; nil if p = 0 or with Options.WithoutVe
 
 	// Vc is Vp with the uncertainty of the smoothing parameters (p x p; Wood, Pya
 	// and Saefken 2016): Vp + J V J' and the second-order term by the factor
@@ -73,13 +73,15 @@ func (f *Fit) perfect(p *Problem, s *search, rho, floor []float64) *Fit {
 	for r, own := range f.all() {
 		if ok && s.q > 0 && s.responses[r].zz > 0 && len(s.free) == s.params {
 			s.refine(r)
-			mat.NewVecDense(len(own.Alpha), own.Alpha).MulVec(s.basis, mat.NewVecDense(s.q, s.at[r].alpha))
+			s.basis.times(own.Alpha, s.at[r].alpha)
 			own.RSS = s.residualOf(r)
 		}
 		own.Scale, own.Phi = 0, 0
 		if own.Vp != nil {
 			own.Vp.Zero()
-			own.Ve.Zero()
+			if own.Ve != nil {
+				own.Ve.Zero()
+			}
 		}
 	}
 	return f
@@ -140,6 +142,10 @@ func (f *Fit) finish(p *Problem, s *search, rho []float64, known float64) {
 	}
 	var vp, ve *mat.SymDense // but for the scale
 	if s.q > 0 {
+		if s.schur == nil { // the traces have overwritten the inverse
+			s.solveAll(rho)
+			s.invert()
+		}
 		vp, ve = s.covariances(p.XX)
 		f.schur = s.schur
 	}
@@ -169,9 +175,19 @@ func (f *Fit) finishResponse(s *search, r int, known float64, dim int, vp, ve *m
 	if dim == 0 {
 		return
 	}
-	f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
-	if s.q > 0 {
-		f.Vp.ScaleSym(f.Scale, vp)
+	if s.q == 0 {
+		f.Vp, f.Ve = mat.NewSymDense(dim, nil), mat.NewSymDense(dim, nil)
+		return
+	}
+	f.Vp, f.Ve = vp, ve
+	if r < len(s.responses)-1 { // the last one takes their memory
+		f.Vp = mat.NewSymDense(dim, nil)
+		if ve != nil {
+			f.Ve = mat.NewSymDense(dim, nil)
+		}
+	}
+	f.Vp.ScaleSym(f.Scale, vp)
+	if ve != nil {
 		f.Ve.ScaleSym(f.Scale, ve)
 	}
 }

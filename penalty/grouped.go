@@ -190,7 +190,7 @@ func (c *criterion) withFolds(p *Problem, groups []*Problem, tol float64) error 
 		testWeight, ownWeight := g.SumW*(p.SumW/rest)*(p.SumW/rest), g.SumW*p.SumW/rest
 		across := new(mat.Dense)
 		if c.q > 0 {
-			across.CloneFrom(c.basis.T())
+			across.CloneFrom(c.basis.dense().T())
 			own := g.about(p.XMean, ownWeight)
 			for i := range own.SymmetricDim() {
 				for j := i; j < own.SymmetricDim(); j++ {
@@ -236,8 +236,7 @@ func (f *fold) determine(penalised int, unit, tol float64) error {
 		return nil
 	}
 	free := sequence(q)[penalised:]
-	dense := mat.DenseCopyOf(f.gram)
-	_, drop, err := splitNull(dense, free, unit, tol)
+	_, drop, err := splitNull(f.gram, free, unit, tol)
 	if err != nil || drop == nil {
 		return err
 	}
@@ -376,7 +375,7 @@ func (c *criterion) solveInner(b []float64) []float64 {
 	for i, e := range c.e {
 		x[i] = e * b[i]
 	}
-	c.chol.solve(x)
+	c.chol.Solve(x)
 	for i, e := range c.e {
 		x[i] *= e
 	}

@@ -33,10 +33,12 @@ func (s *search) fixLowered() *point {
 	return last
 }
 
-// tryBound tries the upper bound for one lambda whose term is nearly in the null space
-// of its penalty, or the lower bound for one whose term is hardly penalised. Newton's
+// tryBound tries the upper bound for lambdas whose terms are nearly in the null space
+// of their penalties, together and then one by one, or the lower bound for one whose term
+// is hardly penalised. Newton's
 // steps towards a bound have length 1, however far it is. nil: no bound is as good as p.
 func (s *search) tryBound(p *point) *point {
+	var candidates []int // for the upper bound
 	for _, j := range s.free {
 		if !s.triedZero[j] && p.rho[j] > s.lo[j] && p.grad[j] > 0 && s.ranks[j]-s.edfLeft(p, j) < minSpent {
 			s.triedZero[j] = true
@@ -49,14 +51,43 @@ func (s *search) tryBound(p *point) *point {
 		if p.rho[j] >= s.hi[j] || p.grad[j] >= 0 || !(s.exponentialTail(p, j) || !s.triedInfinity[j] && s.edfLeft(p, j) <= tailEDF) {
 			continue
 		}
-		s.triedInfinity[j], s.slope[j] = true, math.Abs(p.grad[j])
-		rho := append([]float64(nil), p.rho...)
-		rho[j] = s.hi[j]
-		if q := s.eval(rho, true); q.objective <= p.objective {
+		candidates = append(candidates, j)
+	}
+	if together := s.asGoodAlone(p, candidates); len(together) > 1 {
+		if q := s.tryInfinity(p, together); q != nil {
+			s.tried(p, together...)
+			return q
+		}
+	}
+	for _, j := range candidates {
+		s.tried(p, j)
+		if change, rounding, ok := s.changeAlone(p, j, s.hi[j]); ok && change-rounding > 0 {
+			continue
+		}
+		if q := s.tryInfinity(p, []int{j}); q != nil {
 			return q
 		}
 	}
 	return nil
+}
+
+// asGoodAlone are those of some parameters of which infinity is as good as p without the
+// others.
+func (s *search) asGoodAlone(p *point, candidates []int) []int {
+	var good []int
+	for _, j := range candidates {
+		if change, rounding, ok := s.changeAlone(p, j, s.hi[j]); ok && change+rounding <= 0 {
+			good = append(good, j)
+		}
+	}
+	return good
+}
+
+// tried notes that infinity was tried for some parameters at p.
+func (s *search) tried(p *point, parameters ...int) {
+	for _, j := range parameters {
+		s.triedInfinity[j], s.slope[j] = true, math.Abs(p.grad[j])
+	}
 }
 
 // exponentialTail tells whether the criterion falls towards infinity as exp(-rho_j)
@@ -75,6 +106,9 @@ func (s *search) exponentialTail(p *point, j int) bool {
 // says nothing about them. If not, infinity is tried. REML can have both minima, GCV
 // several finite ones as well (Wood 2011, section 1). nil: nothing better.
 func (s *search) otherMinimum(p *point) *point {
+	if q := s.fromInfinity(p); q != nil {
+		return q
+	}
 	for _, j := range s.free {
 		var down []float64 // from the upper bound
 		infinite := p.rho[j] >= s.hi[j]
@@ -101,6 +135,10 @@ func (s *search) otherMinimum(p *point) *point {
 		last := p.objective
 		for _, d := range down {
 			rho[j] = math.Max(s.lo[j], s.hi[j]-d)
+			if about, sure := s.notBetter(p, j, rho[j]); sure {
+				last = about
+				continue
+			}
 			q := s.eval(rho, false)
 			if last = q.objective; s.better(q, p) {
 				return s.withDerivatives(rho)

@@ -75,6 +75,8 @@ type Options struct {
 	// WithoutVc leaves out Fit.Vc and EDF2, which cost a p x p product for each
 	// smoothing parameter, as much as several iterations.
 	WithoutVc bool
+	// WithoutVe leaves out Fit.Ve, which costs two p x p products.
+	WithoutVe bool
 }
 
 // withDefaults returns the options with zeros replaced, or why they are

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // spectrumTolerance separates the range of a penalty from its null space,
@@ -26,7 +28,8 @@ type system struct {
 	responses  []response    // z and the others
 	among      float64       // how many of them are independent
 	data       *mat.Dense    // m x q: the columns of Problem.Factor in these coordinates; nil: none
-	basis      *mat.Dense    // p x q
+	basis      *basis        // p x q; nil if q is 0
+	spare      []float64     // memory for a q x q matrix, if a criterion wants it; nil: there is none
 	dropped    *mat.Dense    // p x (p-q), orthonormal, or nil
 	kept       []float64     // p: diagonal of the projection onto what was not dropped
 
@@ -94,118 +97,109 @@ func reduce(ctx context.Context, p *Problem, live []bool, tol float64) (*system,
 	for _, v := range d {
 		s.logDetA += 2 * math.Log(v)
 	}
-	gram := mat.NewDense(dim, dim, nil)
+	gram := mat.NewSymDense(dim, nil)
 	for i := range dim {
-		for j := range dim {
-			gram.Set(i, j, varies[i]*varies[j]*p.XX.At(i, j)/(d[i]*d[j]))
+		for j := i; j < dim; j++ {
+			gram.SetSym(i, j, varies[i]*varies[j]*p.XX.At(i, j)/(d[i]*d[j]))
 		}
 	}
-	// u is block diagonal and orthogonal: each term's eigenvectors. penalised
-	// and free list its columns.
-	u := mat.NewDense(dim, dim, nil)
+	// The terms' eigenvectors make an orthogonal block diagonal matrix, of which penalised
+	// and free list the columns.
+	w := &basis{n: dim}
 	var penalised, free []int
-	next := 0
-	for i, t := range p.Terms {
-		if s.stopped() {
-			return nil, ctx.Err()
-		}
-		if t.Dim == 0 {
-			next += len(t.S)
-			continue
-		}
-		v, rank, err := s.addComponent(i, &t, d[t.Start:t.Start+t.Dim], live[next:next+len(t.S)], next)
-		if err != nil {
-			return nil, err
-		}
-		next += len(t.S)
+	spectra, err := p.spectra(ctx, d, live)
+	if err != nil {
+		return nil, err
+	}
+	for k, t := range p.Terms {
+		own := spectra[k]
+		s.add(own, d[t.Start:t.Start+t.Dim])
 		for i := range t.Dim {
-			if i < rank {
+			if i < own.rank {
 				penalised = append(penalised, t.Start+i)
 			} else {
 				free = append(free, t.Start+i)
 			}
-			for j := range t.Dim {
-				u.Set(t.Start+i, t.Start+j, v.At(i, j))
-			}
+		}
+		if own.rank > 0 {
+			w.blocks = append(w.blocks, linalg.Block{At: t.Start, B: own.vectors})
 		}
 	}
-	rotateBlocks(gram, u, p.Terms, s.stopped)
+	linalg.Congruence(gram, w.blocks, true)
 	if s.stopped() {
 		return nil, ctx.Err()
 	}
 
 	// Directions in null(X) and null(S) at once are in the unpenalised
 	// coordinates, and there they are the null space of the gram matrix.
-	var keep, drop *mat.Dense
-	kept := 0
+	var drop *mat.Dense
+	kept := len(free)
 	if len(free) > 0 {
 		var err error
-		if keep, drop, err = splitNull(gram, free, p.SumW, tol); err != nil {
+		if w.keep, drop, err = splitNull(gram, free, p.SumW, tol); err != nil {
 			return nil, err
 		}
-		if keep != nil {
-			_, kept = keep.Dims()
+		if drop != nil {
+			kept = 0
+			if w.keep != nil {
+				_, kept = w.keep.Dims()
+			}
 		}
 	}
 	if s.stopped() {
 		return nil, ctx.Err()
 	}
 	s.q = len(penalised) + kept
+	w.order, w.penalised, w.q = append(penalised, free...), len(penalised), s.q
 	if drop != nil {
-		s.dropDirections(u, free, drop, d)
+		t := mat.NewDense(dim, dim-s.q, nil)
+		for i, at := range free {
+			t.SetRow(at, drop.RawRowView(i))
+		}
+		s.dropDirections(w.turned(t), d)
 	}
 	if s.q == 0 {
 		return s, nil
 	}
-
-	// w (dim x q): standardised coordinates from b.
-	w := mat.NewDense(dim, s.q, nil)
-	for c, col := range penalised {
-		for i := range dim {
-			w.Set(i, c, u.At(i, col))
-		}
-	}
-	rotated := mat.NewDense(s.q, s.q, nil) // the gram matrix of b
-	r := len(penalised)
-	for a, i := range penalised {
-		for b, j := range penalised {
-			rotated.Set(a, b, gram.At(i, j))
-		}
-	}
-	if kept > 0 {
-		uf := pick(u, nil, free)
-		w.Slice(0, dim, r, s.q).(*mat.Dense).Copy(product(uf, keep))
-		gf := product(pick(gram, nil, free), keep) // dim x kept
-		gff := product(mat.DenseCopyOf(keep.T()), pick(gf, free, nil))
-		for c := range kept {
-			for a, i := range penalised {
-				rotated.Set(a, r+c, gf.At(i, c))
-			}
-			for b := range kept {
-				rotated.Set(r+b, r+c, gff.At(b, c))
-			}
-		}
-	}
-	s.gram = mat.NewSymDense(s.q, nil)
-	for i := range s.q {
-		for j := i; j < s.q; j++ {
-			s.gram.SetSym(i, j, rotated.At(i, j))
-		}
-	}
-	s.basis = w
-	for i := range dim {
-		row := w.RawRowView(i)
-		for j := range row {
-			row[j] /= d[i]
-		}
+	s.basis, s.gram = w, w.ordered(gram)
+	s.spare = gram.RawSymmetric().Data
+	w.scale = make([]float64, dim)
+	for i, v := range d {
+		w.scale[i] = 1 / v
 	}
 	for i, r := range p.responses() {
 		s.responses[i].rotate(&r, w, varies)
 	}
 	if p.Factor != nil {
-		s.data = rotatedRows(p.Factor, w, varies)
+		s.data = rotatedRows(p.Factor, w.dense(), varies)
 	}
 	return s, nil
+}
+
+// spectra are those of the terms, found several at the same time.
+func (p *Problem) spectra(ctx context.Context, d []float64, live []bool) ([]*spectrum, error) {
+	first := make([]int, len(p.Terms)) // of each term's penalties
+	for i, next := 0, 0; i < len(p.Terms); i++ {
+		first[i] = next
+		next += len(p.Terms[i].S)
+	}
+	all, faults := make([]*spectrum, len(p.Terms)), make([]error, len(p.Terms))
+	linalg.Each(len(p.Terms), func(i int) {
+		t := &p.Terms[i]
+		all[i] = &spectrum{}
+		if ctx != nil {
+			faults[i] = ctx.Err()
+		}
+		if faults[i] == nil && t.Dim > 0 && len(t.S) > 0 {
+			all[i], faults[i] = t.spectrum(i, d[t.Start:t.Start+t.Dim], live[first[i]:first[i]+len(t.S)], first[i])
+		}
+	})
+	for _, err := range faults {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // scales are by what columns are divided: their weighted standard deviation, or what
@@ -225,19 +219,18 @@ func (p *Problem) scales() (d, varies []float64) {
 	return d, varies
 }
 
-// rotate takes r over into coordinates b, of which w are the columns; one that is
+// rotate takes r over into coordinates b of a basis w; a response that is
 // constant has no products.
-func (s *response) rotate(r *Response, w *mat.Dense, varies []float64) {
-	dim, q := w.Dims()
-	cross := mat.NewVecDense(dim, nil)
-	s.cross, s.y = make([]float64, q), make([]float64, len(r.Y))
+func (s *response) rotate(r *Response, w *basis, varies []float64) {
+	cross := make([]float64, w.n)
+	s.cross, s.y = make([]float64, w.q), make([]float64, len(r.Y))
 	if s.zz > 0 {
 		for i, v := range r.XZ {
-			cross.SetVec(i, varies[i]*v)
+			cross[i] = varies[i] * v
 		}
 		copy(s.y, r.Y)
 	}
-	mat.NewVecDense(q, s.cross).MulVec(w.T(), cross)
+	w.transposed(s.cross, cross)
 }
 
 // zz is the sum of the responses' z'Wz by the number of independent ones.
@@ -256,12 +249,10 @@ func (s *system) stopped() bool { return s.ctx != nil && s.ctx.Err() != nil }
 // that share of it.
 func constant(variance, mean, least float64) bool { return variance <= least*least*mean*mean }
 
-// dropDirections records the directions u[:, free] drop in original
+// dropDirections records the directions t (orthonormal, of standardised columns) in original
 // coordinates, and takes them out of log|X'WX+S|, which becomes the
 // pseudo-determinant: - log|T'D^2T| for an orthonormal basis T of them.
-func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []float64) {
-	t := new(mat.Dense)
-	t.Mul(pick(u, nil, free), drop)
+func (s *system) dropDirections(t *mat.Dense, d []float64) {
 	for i := range s.kept {
 		for _, v := range t.RawRowView(i) {
 			s.kept[i] -= v * v
@@ -272,38 +263,21 @@ func (s *system) dropDirections(u *mat.Dense, free []int, drop *mat.Dense, d []f
 	s.logDetA += 2 * logR
 }
 
-// rotateBlocks overwrites g with u'g u for the block diagonal u, unless stopped.
-func rotateBlocks(g, u *mat.Dense, terms []Component, stopped func() bool) {
-	dim, _ := g.Dims()
-	for _, t := range terms {
-		if stopped() {
-			return
-		}
-		if t.Dim == 0 || len(t.S) == 0 {
-			continue
-		}
-		lo, hi := t.Start, t.Start+t.Dim
-		ut := mat.DenseCopyOf(u.Slice(lo, hi, lo, hi))
-		columns := g.Slice(0, dim, lo, hi).(*mat.Dense)
-		columns.Copy(product(columns, ut))
-		rows := g.Slice(lo, hi, 0, dim).(*mat.Dense)
-		rows.Copy(product(mat.DenseCopyOf(ut.T()), rows))
-	}
-}
-
 // splitNull splits the coordinates listed in free into the directions (columns)
-// that g determines and those it does not; nil where there are none. If all are
-// kept they are not rotated. unit is the diagonal of g before any rotation: if all
-// of X varies only in penalised directions, what is left here is rounding.
-func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Dense, err error) {
+// that g determines and those it does not. If drop is nil all are kept as they are; else
+// keep is nil if none are. unit is the diagonal of g before any rotation: if all
+// of X varies only in penalised directions, what is left here is rounding. Of g the upper
+// triangle counts; free increases.
+func splitNull(g *mat.SymDense, free []int, unit, tol float64) (keep, drop *mat.Dense, err error) {
 	m := len(free)
-	own := symmetric(pick(g, free, free))
-	if determined(own, unit, tol) {
-		keep = mat.NewDense(m, m, nil)
-		for i := range m {
-			keep.Set(i, i, 1)
+	own := mat.NewSymDense(m, nil)
+	for a, i := range free {
+		for b := a; b < m; b++ {
+			own.SetSym(a, b, g.At(i, free[b]))
 		}
-		return keep, nil, nil
+	}
+	if determined(own, unit, tol) {
+		return nil, nil, nil
 	}
 	values, vectors, err := eigenDescending(own)
 	if err != nil {
@@ -318,11 +292,7 @@ func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Den
 		rank++
 	}
 	if rank == m {
-		keep = mat.NewDense(m, m, nil)
-		for i := range m {
-			keep.Set(i, i, 1)
-		}
-		return keep, nil, nil
+		return nil, nil, nil
 	}
 	if rank > 0 {
 		keep = mat.DenseCopyOf(vectors.Slice(0, m, 0, rank))
@@ -334,13 +304,9 @@ func splitNull(g *mat.Dense, free []int, unit, tol float64) (keep, drop *mat.Den
 // margin: the smallest is at least 1/||g^-1||, the largest at most ||g||. Many
 // columns are usually of full rank, and their eigenvalues are the dearest part.
 func determined(g *mat.SymDense, unit, tol float64) bool {
-	var f factor
-	if !f.factorize(g) {
-		return false
-	}
 	inverse := mat.NewSymDense(g.SymmetricDim(), nil)
-	f.inverseTo(inverse)
-	return 1/mat.Norm(inverse, 2) > 100*tol*tol*math.Max(mat.Norm(g, 2), unit)
+	inverse.CopySym(g)
+	return linalg.Invert(inverse) && 1/mat.Norm(inverse, 2) > 100*tol*tol*math.Max(mat.Norm(g, 2), unit)
 }
 
 // diagonal tells whether every penalty's root is.
@@ -351,4 +317,15 @@ func (s *system) diagonal() bool {
 		}
 	}
 	return true
+}
+
+// memory is an n x n matrix of zeros, in the spare memory if there is enough of it.
+func (s *system) memory(n int) *mat.SymDense {
+	spare := s.spare
+	s.spare = nil
+	if len(spare) < n*n {
+		return mat.NewSymDense(n, nil)
+	}
+	clear(spare[:n*n])
+	return mat.NewSymDense(n, spare[:n*n])
 }

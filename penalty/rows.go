@@ -44,7 +44,7 @@ func (c *criterion) solveRows(rho []float64, logDet float64) (float64, bool) {
 	if !c.triangular(bySize(stack, c.q)) {
 		return 0, false
 	}
-	logDet += c.chol.logDet()
+	logDet += c.chol.LogDet()
 	return logDet, finite(logDet)
 }
 
@@ -106,7 +106,6 @@ func (c *criterion) triangular(rows *mat.Dense) bool {
 	lapack64.Geqrf(raw, tau, work, -1)
 	work = make([]float64, int(work[0]))
 	lapack64.Geqrf(raw, tau, work, len(work))
-	c.chol.resize(n)
 	for i := range n {
 		row := raw.Data[i*raw.Stride:]
 		sign := 1.0
@@ -117,12 +116,13 @@ func (c *criterion) triangular(rows *mat.Dense) bool {
 			return false
 		}
 		for j := i; j < n; j++ {
-			c.chol.u[i*n+j] = sign * row[j]
+			c.a.SetSym(i, j, sign*row[j])
 		}
 		for r := range c.at {
 			c.at[r].inner[i] = sign * row[n+r]
 		}
 	}
+	c.chol.Triangle(c.a)
 	for r := range c.at {
 		copy(c.work, c.at[r].inner)
 		c.solveTriangular(&c.at[r])
@@ -134,7 +134,7 @@ func (c *criterion) triangular(rows *mat.Dense) bool {
 func (c *criterion) solveTriangular(s *solution) {
 	n := c.q
 	for i := n - 1; i >= 0; i-- {
-		row := c.chol.u[i*n:]
+		row := c.a.RawSymmetric().Data[i*n:]
 		for j := i + 1; j < n; j++ {
 			c.work[i] -= row[j] * c.work[j]
 		}

@@ -33,7 +33,7 @@ type schur struct {
 	left     *criterion    // of the columns left and, last, the intercept; its gram is that of T without penalties
 	one      bool          // there is an intercept
 	base     *mat.SymDense // C
-	basis    *mat.Dense    // of left without the intercept, in the problem's coordinates; nil: there is no other column
+	basis    *basis        // of left without the intercept, in the problem's coordinates; nil: there is no other column
 	crosses  [][]float64   // X'Wz of the columns left, by response
 	leftOf   []int         // the penalty of left that a penalty is; -1: on eliminated columns
 	members  [][]int       // positions of those that are; nil: of left
@@ -89,7 +89,7 @@ func newSchur(ctx context.Context, p *Problem, live []bool, o *Options) *criteri
 	if f.owner[0] < 0 && !e.determined(s, p.SumW, o.RankTolerance) {
 		return nil
 	}
-	c := &criterion{system: whole, kind: o.Criterion, gamma: o.Gamma, scale: o.Scale, schur: e}
+	c := &criterion{system: whole, kind: o.Criterion, withoutVe: o.WithoutVe, gamma: o.Gamma, scale: o.Scale, schur: e}
 	c.number(p.links())
 	for _, r := range s.responses {
 		whole.responses = append(whole.responses, response{zz: r.zz})
@@ -130,7 +130,7 @@ func (f *eliminated) join(p *Problem, s *system, varies []float64) {
 		}
 	}
 	if s.basis != nil {
-		own := product(raw, s.basis)
+		own := product(raw, s.basis.dense())
 		for i := range f.n() {
 			copy(f.border[i*f.q:], own.RawRowView(i))
 		}
@@ -225,88 +225,6 @@ func (e *schur) allocate(s *system) {
 	}
 	if k := len(e.members); k > 0 {
 		e.near = mat.NewSymDense(k, nil)
-	}
-}
-
-// factorize sets L of each group and Y for the roots at hand, and adds up log|A_f|.
-func (e *schur) factorize() (logDet float64, ok bool) {
-	for g, at := range e.at {
-		lo, hi := e.group(g)
-		m := hi - lo
-		l := e.factor[at : at+m*m]
-		copy(l, e.gram[at:])
-		for i := range m {
-			r := e.root[lo+i]
-			l[i*m+i] += r * r
-		}
-		if !lowerFactor(l, m) {
-			return 0, false
-		}
-		for i := range m {
-			logDet += 2 * math.Log(l[i*m+i])
-		}
-	}
-	copy(e.y, e.border)
-	e.solveLower(e.y, e.q)
-	return logDet, true
-}
-
-// lowerFactor overwrites the lower triangle of a, m x m, with L of a = L L'.
-func lowerFactor(a []float64, m int) bool {
-	for i := range m {
-		row := a[i*m : i*m+i+1]
-		for j := range i {
-			other := a[j*m : j*m+j+1]
-			row[j] = (row[j] - dot(row[:j], other[:j])) / other[j]
-		}
-		v := row[i] - dot(row[:i], row[:i])
-		if !(v > 0) || math.IsInf(v, 0) {
-			return false
-		}
-		row[i] = math.Sqrt(v)
-	}
-	return true
-}
-
-func dot(x, y []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
-}
-
-// solveLower overwrites x, n x width by rows, with L^-1 x.
-func (e *schur) solveLower(x []float64, width int) {
-	for g, at := range e.at {
-		lo, hi := e.group(g)
-		m := hi - lo
-		for i := range m {
-			l, row := e.factor[at+i*m:], x[(lo+i)*width:(lo+i+1)*width]
-			for j := range i {
-				kernel.Axpy(row, x[(lo+j)*width:(lo+j+1)*width], -l[j])
-			}
-			for c := range row {
-				row[c] /= l[i]
-			}
-		}
-	}
-}
-
-// solveUpper overwrites x, n x width by rows, with L^-T x.
-func (e *schur) solveUpper(x []float64, width int) {
-	for g, at := range e.at {
-		lo, hi := e.group(g)
-		m := hi - lo
-		for i := m - 1; i >= 0; i-- {
-			row := x[(lo+i)*width : (lo+i+1)*width]
-			for j := i + 1; j < m; j++ {
-				kernel.Axpy(row, x[(lo+j)*width:(lo+j+1)*width], -e.factor[at+j*m+i])
-			}
-			for c := range row {
-				row[c] /= e.factor[at+i*m+i]
-			}
-		}
 	}
 }
 

@@ -39,14 +39,22 @@ func (c *criterion) between(i, j int) float64 {
 	return c.schur.base.At(i-c.schur.n(), j-c.schur.n())
 }
 
-// covariances are A^-1 and A^-1 X'WX A^-1 in the problem's coordinates, xx being X'WX there.
+// covariances are A^-1 and A^-1 X'WX A^-1 in the problem's coordinates, xx being X'WX there,
+// from the inverse; no ve if it is not wanted.
 func (c *criterion) covariances(xx *mat.SymDense) (vp, ve *mat.SymDense) {
 	if c.schur != nil {
 		v := c.schur.vp()
-		return c.schur.placed(v), c.schur.placed(c.schur.ve(v, xx))
+		vp = c.schur.placed(v)
+		if !c.withoutVe {
+			ve = c.schur.placed(c.schur.ve(v, xx))
+		}
+		return vp, ve
 	}
-	vp = sandwich(c.innerBasis(), c.inverse)
-	return vp, sandwich(full(vp), xx)
+	vp = c.basis.around(c.inverse, c.overlaps())
+	if !c.withoutVe {
+		ve = sandwich(full(vp), xx)
+	}
+	return vp, ve
 }
 
 // coefficients sets dst to alpha of response r in the problem's coordinates.
@@ -55,13 +63,12 @@ func (c *criterion) coefficients(dst []float64, r int) {
 	if e := c.schur; e != nil {
 		own := make([]float64, len(e.columns))
 		if e.basis != nil {
-			_, q := e.basis.Dims()
-			mat.NewVecDense(len(own), own).MulVec(e.basis, mat.NewVecDense(q, alpha[e.n():e.n()+q]))
+			e.basis.times(own, alpha[e.n():e.n()+e.basis.q])
 		}
 		e.place(dst, alpha, own)
 		return
 	}
-	mat.NewVecDense(len(dst), dst).MulVec(c.basis, mat.NewVecDense(c.q, alpha))
+	c.basis.times(dst, alpha)
 }
 
 // place sets dst, in the order of the problem's columns, to f/d, by position, and to s.

@@ -58,37 +58,6 @@ func (c *criterion) intoInner(x []float64, n int) {
 	}
 }
 
-// invertGroups sets A_g^-1.
-func (e *schur) invertGroups() {
-	for g, at := range e.at {
-		lo, hi := e.group(g)
-		m := hi - lo
-		l, inverse := e.factor[at:at+m*m], e.inverse[at:at+m*m]
-		clear(inverse)
-		for c := range m { // A^-1 = L^-T L^-1
-			for i := c; i < m; i++ { // column c of L^-1, in row c for now
-				sum := 0.0
-				if i == c {
-					sum = 1
-				}
-				for j := c; j < i; j++ {
-					sum -= l[i*m+j] * inverse[c*m+j]
-				}
-				inverse[c*m+i] = sum / l[i*m+i]
-			}
-		}
-		for a := range m {
-			for b := a; b < m; b++ {
-				inverse[a*m+b] = dot(inverse[a*m+b:(a+1)*m], inverse[b*m+b:(b+1)*m])
-				// Rows above b are done with: of row a only what is right of b is needed.
-			}
-			for b := range a {
-				inverse[a*m+b] = inverse[b*m+a]
-			}
-		}
-	}
-}
-
 // sumNear adds up what groups have in tr(A^-1 R_j^2 A^-1 R_k^2).
 func (e *schur) sumNear() {
 	if e.near == nil {

@@ -112,7 +112,8 @@ func (c *criterion) middle(rho []float64) {
 	}
 }
 
-// middleDiagonal is middle where all roots are diagonal.
+// middleDiagonal is middle where all roots are diagonal: it overwrites the inverse, whose
+// first coordinates are those of the penalties.
 func (c *criterion) middleDiagonal(rho []float64) {
 	if len(c.penalties) == 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // correct sets Vc and EDF2 (Wood, Pya and Saefken 2016, section 4). With rho the
@@ -163,12 +164,12 @@ func (f *Fit) factorUncertainty(p *Problem, s *search, inner []int, star *mat.De
 	if s.dropped != nil { // any positive value along what is not determined
 		a.SymRankK(a, mat.Trace(a)/float64(dim), s.dropped)
 	}
-	chol := factor{stopped: s.stopped}
-	if !chol.factorize(a) {
+	chol := linalg.Cholesky{Stopped: s.stopped}
+	if !chol.Factorize(a) {
 		return nil
 	}
-	chol.invert()
-	ri := mat.DenseCopyOf(mat.NewDense(dim, dim, chol.inv).T())
+	ri := mat.NewDense(dim, dim, nil)
+	chol.InverseFactorTo(ri)
 	_, columns := star.Dims()
 	var sums [2]*mat.SymDense
 	var all sync.WaitGroup
@@ -179,7 +180,7 @@ func (f *Fit) factorUncertainty(p *Problem, s *search, inner []int, star *mat.De
 			for c := i; c < columns && !s.stopped(); c += len(sums) {
 				if weights := f.weights(s, inner, star, c); weights != nil {
 					p.factorDerivative(phi, sr, ri, weights)
-					addLowerGram(sums[i], phi.RawMatrix().Data)
+					linalg.AddLowerGram(sums[i], phi)
 				}
 			}
 		})
@@ -236,8 +237,9 @@ func (p *Problem) factorDerivative(phi, sr, ri *mat.Dense, weights []float64) {
 	}
 	phi.Zero()
 	to := phi.RawMatrix().Data
-	for lo := 0; lo < dim; lo += panel {
-		hi := min(lo+panel, dim)
+	const rows = 64 // R^-T is zero right of them
+	for lo := 0; lo < dim; lo += rows {
+		hi := min(lo+rows, dim)
 		kernel.AddCross(to[lo*dim:], dim, left[lo:], dim, hi-lo, right, dim, hi, hi, nil)
 		for i := lo; i < hi; i++ {
 			row := phi.RawRowView(i)

@@ -320,7 +320,8 @@ func TestWarmStartSurvives(t *testing.T) {
 	cfg := Config{Structured: Structured{Formulas: []string{`compressive_strength ~ cement + s(water) + s(age, k=8)`}},
 		Deep: Deep{Columns: []string{"cement", "water", "age", "fly_ash"}}, Training: Training{Epochs: 5, LearningRate: 100}}
 	_, fit := mustTrain(t, cfg, src)
-	if !(fit.Evaluation.Loss <= fit.AdditiveLoss) || fit.Best != 0 || len(fit.Warnings) != 1 {
+	const rounding = 1e-12 // the two are computed by different programs
+	if !(fit.Evaluation.Loss <= fit.AdditiveLoss*(1+rounding)) || fit.Best != 0 || len(fit.Warnings) != 1 {
 		t.Errorf("loss %v, of the additive model %v, best epoch %d, warnings %q", fit.Evaluation.Loss, fit.AdditiveLoss, fit.Best, fit.Warnings)
 	}
 	// Nor is a model better than its additive model for not having begun there.

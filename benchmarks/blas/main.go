@@ -15,22 +15,18 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pho-go/pho/benchmarks/internal/openblas"
 	"github.com/pho-go/pho/internal/kernel"
 )
 
@@ -47,19 +43,12 @@ func main() {
 }
 
 func run(path string, cores []string, rounds, most int) error {
-	var peers []*openblas
-	for _, core := range append([]string{""}, cores...) {
-		if core == "" && len(peers) > 0 {
-			continue
-		}
-		p, err := start(path, core)
-		if err != nil {
-			return err
-		}
-		defer p.close()
-		peers = append(peers, p)
+	peers, err := openblas.StartAll(path, cores)
+	if err != nil {
+		return err
 	}
-	fmt.Printf("version\t%s\n", strings.TrimSpace(strings.TrimSuffix(peers[0].version, peers[0].core)))
+	defer openblas.Close(peers)
+	fmt.Printf("version\t%s\n", peers[0].Version)
 	fmt.Println("case\tours\tpeer\tratio\tanswer difference")
 	var cases []problem
 	for _, shape := range [][3]int{{1024, 200, 200}, {512, 512, 512}} {
@@ -87,13 +76,13 @@ type problem struct {
 	result        func() []float64
 }
 
-func compare(c problem, peers []*openblas, threads, rounds int) error {
+func compare(c problem, peers []*openblas.Peer, threads, rounds int) error {
 	c.run(threads, 1)
 	begin := now(threads)
 	c.run(threads, 1)
 	// About 30 ms each.
 	calls := max(1, int(30*time.Millisecond/max(now(threads)-begin, time.Microsecond)))
-	peers, err := fastest(peers, c, threads, calls)
+	peers, err := openblas.Fastest(peers, c.command, threads, calls)
 	if err != nil {
 		return err
 	}
@@ -107,7 +96,7 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 		c.run(threads, calls)
 		ours = min(ours, (now(threads)-begin).Seconds()/float64(calls))
 		for i, p := range peers {
-			took, err := p.time(calls)
+			took, err := p.Time(calls)
 			if err != nil {
 				return err
 			}
@@ -120,7 +109,7 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 			best = i
 		}
 	}
-	difference, err := peers[best].difference(c)
+	difference, err := difference(peers[best], c)
 	if err != nil {
 		return err
 	}
@@ -129,7 +118,7 @@ func compare(c problem, peers []*openblas, threads, rounds int) error {
 		unit = "threads"
 	}
 	fmt.Printf("%s, %d %s\t%.1f GFLOP/s\t%.1f GFLOP/s (code of %s)\t%.2f\t%.1e\n", c.name, threads, unit, c.flops/ours/1e9,
-		c.flops/theirs[best]/1e9, peers[best].core, theirs[best]/ours, difference)
+		c.flops/theirs[best]/1e9, peers[best].Core, theirs[best]/ours, difference)
 	return nil
 }
 
@@ -144,27 +133,6 @@ func now(threads int) time.Duration {
 		panic(err) // both clocks exist on Linux
 	}
 	return time.Duration(t.Nano())
-}
-
-// fastest tries each peer on the problem and keeps the fastest two.
-func fastest(peers []*openblas, c problem, threads, calls int) ([]*openblas, error) {
-	took := map[*openblas]float64{}
-	for _, p := range peers {
-		if err := p.ask(c.command, fmt.Sprintf("threads %d", threads), "run 1"); err != nil {
-			return nil, err
-		}
-		took[p] = math.Inf(1)
-		for range 3 {
-			t, err := p.time(calls)
-			if err != nil {
-				return nil, err
-			}
-			took[p] = min(took[p], t)
-		}
-	}
-	peers = slices.Clone(peers)
-	slices.SortFunc(peers, func(p, q *openblas) int { return cmp.Compare(took[p], took[q]) })
-	return peers[:min(2, len(peers))], nil
 }
 
 // fill is fill of peer/openblas.c.
@@ -260,102 +228,15 @@ func widened[T kernel.Float](v []T) []float64 {
 	return w
 }
 
-// openblas is a running peer.
-type openblas struct {
-	process       *exec.Cmd
-	in            io.WriteCloser
-	out           *bufio.Reader
-	version, core string
-}
-
-func start(path, core string) (*openblas, error) {
-	p := &openblas{process: exec.Command(path)}
-	p.process.Env = os.Environ()
-	if core != "" {
-		p.process.Env = append(p.process.Env, "OPENBLAS_CORETYPE="+core)
-	}
-	p.process.Stderr = os.Stderr
-	var err error
-	if p.in, err = p.process.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.out = bufio.NewReader(out)
-	if err := p.process.Start(); err != nil {
-		return nil, err
-	}
-	if p.version, err = p.answer("version"); err != nil {
-		return nil, err
-	}
-	p.core = p.version[strings.LastIndexByte(p.version, ' ')+1:]
-	return p, nil
-}
-
-func (p *openblas) close() {
-	p.awake(true)
-	p.in.Close()
-	p.process.Wait()
-}
-
-// awake stops the peer between its turns: threads of OpenBLAS that wait for work
-// yield in a loop, some without end, and whoever is measured meanwhile has half
-// of a core.
-func (p *openblas) awake(yes bool) {
-	signal := unix.SIGSTOP
-	if yes {
-		signal = unix.SIGCONT
-	}
-	p.process.Process.Signal(signal) // a peer that is gone does not answer either
-}
-
-func (p *openblas) answer(command string) (string, error) {
-	p.awake(true)
-	defer p.awake(false)
-	if _, err := fmt.Fprintln(p.in, command); err != nil {
-		return "", err
-	}
-	line, err := p.out.ReadString('\n')
-	return strings.TrimSpace(line), err
-}
-
-func (p *openblas) ask(commands ...string) error {
-	for _, c := range commands {
-		if _, err := p.answer(c); err != nil {
-			return fmt.Errorf("the peer did not answer %q: %w", c, err)
-		}
-	}
-	return nil
-}
-
-// time is the seconds of one of some calls.
-func (p *openblas) time(calls int) (float64, error) {
-	line, err := p.answer(fmt.Sprintf("run %d", calls))
-	if err != nil {
-		return 0, err
-	}
-	var s float64
-	if _, err := fmt.Sscan(line, &s); err != nil {
-		return 0, fmt.Errorf("the peer answered %q: %w", line, err)
-	}
-	return s / float64(calls), nil
-}
-
-func (p *openblas) difference(c problem) (float64, error) {
+// difference is the largest between our result and the peer's, relative to the largest value.
+func difference(p *openblas.Peer, c problem) (float64, error) {
 	ours := c.result()
-	p.awake(true)
-	defer p.awake(false)
-	if _, err := fmt.Fprintln(p.in, "dump"); err != nil {
-		return 0, err
-	}
 	size := 8
 	if c.single {
 		size = 4
 	}
 	raw := make([]byte, size*len(ours))
-	if _, err := io.ReadFull(p.out, raw); err != nil {
+	if err := p.Dump(raw); err != nil {
 		return 0, err
 	}
 	largest, difference := 0.0, 0.0

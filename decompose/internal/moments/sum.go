@@ -190,7 +190,7 @@ func (s *Sum) Weight() float64 {
 }
 
 // Total returns the moments of all chunks: nodes are merged from the last to
-// the first. s is not changed. Gaps count as chunks without rows: Whole tells of them. Sums may
+// the first. s is not changed, and the result must not be: they may share memory. Gaps count as chunks without rows: Whole tells of them. Sums may
 // have left the range of float64: Moments.Check tells.
 func (s *Sum) Total() *Moments {
 	total, ok, _ := s.chunks.Total(func(a, b *Moments) (*Moments, error) {
@@ -201,5 +201,5 @@ func (s *Sum) Total() *Moments {
 	if !ok {
 		return New(s.layout)
 	}
-	return total.Clone()
+	return total
 }

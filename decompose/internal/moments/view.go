@@ -7,8 +7,8 @@ import (
 )
 
 // View is one predictor's part of a Moments: the q columns of its bases and its
-// own response z. All of it is a copy. The intercept is not among the columns;
-// means and SumW carry it.
+// own response z, to be read: XX may be part of the Moments. The intercept is not among
+// the columns; means and SumW carry it.
 type View struct {
 	Bases  []int // the predictor's bases, as in the layout
 	Starts []int // first of the q columns of each of them, then q
@@ -76,15 +76,17 @@ func (m *Moments) view(k int, mix []float64) View {
 		v.MaxRowNorm = append(v.MaxRowNorm, m.MaxRowNorm[b])
 	}
 	q := len(at)
-	v.XX, v.XR = symmetric(q), make([]float64, q)
+	v.XR = make([]float64, q)
 	v.Mean, v.Sum = make([]float64, q), make([]float64, q)
 	for i, a := range at {
 		v.Mean[i], v.Sum[i] = m.Mean[a], m.Sum[a]
 	}
 	if m.R != nil {
+		v.XX = symmetric(q)
 		v.factor(m, at, mix)
 		return v
 	}
+	v.XX = m.products(at)
 	for l, c := range mix {
 		for o, d := range mix {
 			if c != 0 && d != 0 {
@@ -99,11 +101,27 @@ func (m *Moments) view(k int, mix []float64) View {
 				v.XR[i] += c * m.XR.At(a, l)
 			}
 		}
-		for j := i; j < q; j++ {
-			v.XX.SetSym(i, j, m.XX.At(a, at[j]))
-		}
 	}
 	return v
+}
+
+// products are those of some columns (increasing or not) with each other: part of XX where they are
+// neighbours.
+func (m *Moments) products(at []int) *mat.SymDense {
+	q, neighbours := len(at), true
+	for i, a := range at {
+		neighbours = neighbours && a == at[0]+i
+	}
+	if q > 0 && neighbours {
+		return m.XX.SliceSym(at[0], at[0]+q).(*mat.SymDense)
+	}
+	xx := symmetric(q)
+	for i, a := range at {
+		for j := i; j < q; j++ {
+			xx.SetSym(i, j, m.XX.At(a, at[j]))
+		}
+	}
+	return xx
 }
 
 // Covariance is the weighted covariance of the columns of some of the view's bases (their

@@ -3,6 +3,8 @@ package projection
 import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // SmoothingBias is what smoothing adds to the variance of alpha, in raw coordinates:
@@ -25,9 +27,7 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 			return f.problem.columns.expandCov(v)
 		}
 	}
-	n, some := len(f.alpha), false
-	sum := mat.NewDense(n, n, nil)
-	cov := mat.DenseCopyOf(f.cov)
+	var penalties []linalg.Block
 	for j, t := range f.problem.sums.Terms {
 		if t.Dim == 0 || len(f.Lambda[j]) == 0 {
 			continue
@@ -41,21 +41,16 @@ func (f *Fit) SmoothingBias() *mat.SymDense {
 				}
 			}
 		}
-		if floats.Norm(s.RawMatrix().Data, 1) == 0 {
-			continue
+		if floats.Norm(s.RawMatrix().Data, 1) > 0 {
+			penalties = append(penalties, linalg.Block{At: t.Start, B: s})
 		}
-		some = true
-		part := cov.Slice(0, n, t.Start, t.Start+t.Dim)
-		var spread, product mat.Dense
-		spread.Mul(part, s)
-		product.Mul(&spread, part.T())
-		sum.Add(sum, &product)
 	}
-	if !some {
+	if len(penalties) == 0 {
 		return nil
 	}
+	sum := linalg.Around(linalg.Mirror(f.cov), penalties)
 	if f.vague != nil {
-		sum.Add(sum, f.vague)
+		sum.AddSym(sum, f.vague)
 	}
-	return f.problem.columns.expandCov(symmetrised(sum))
+	return f.problem.columns.expandCov(sum)
 }

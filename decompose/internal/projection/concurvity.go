@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/pho-go/pho/internal/linalg"
 	"github.com/pho-go/pho/penalty"
 )
 
@@ -85,16 +86,14 @@ func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, star
 	if len(s.terms) < 2 {
 		return s, nil
 	}
-	for j := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	err := each(ctx, len(s.terms), func(j int) error {
 		lo, hi := start[j], start[j+1]
 		standardised := make([]float64, hi-lo)
 		floats.MulTo(standardised, theta[lo:hi], sd[lo:hi])
 		s.terms[j] = newSpannable(corr.SliceSym(lo, hi).(*mat.SymDense), sd[lo:hi], standardised)
-	}
-	return s, nil
+		return nil
+	})
+	return s, err
 }
 
 // againstAll measures every term against all others. What a term keeps of itself once
@@ -102,7 +101,7 @@ func newSpans(ctx context.Context, corr *mat.SymDense, sd, theta []float64, star
 // The ridge is what the rank tolerance calls zero.
 func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, error) {
 	if large != nil {
-		return large.againstAll(s)
+		return large.againstAll(ctx, s)
 	}
 	full := make([]Concurvity, len(s.terms))
 	if len(s.terms) < 2 {
@@ -112,25 +111,11 @@ func (s *spans) againstAll(ctx context.Context, large *dominant) ([]Concurvity, 
 	if err != nil {
 		return nil, err
 	}
-	for j, t := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		block := mat.NewSymDense(s.start[j+1]-s.start[j], nil)
-		block.CopySym(inverse.SliceSym(s.start[j], s.start[j+1]))
-		left, err := ridgeInverse(block, 0)
-		if err != nil {
-			return nil, err
-		}
-		full[j] = t.average(left)
-		if t.many() {
-			// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
-			full[j].Worst = share(1 - 1/largest(block, t.corr))
-		} else {
-			full[j].Worst = t.worst(left)
-		}
-	}
-	return full, nil
+	err = each(ctx, len(s.terms), func(j int) (err error) {
+		full[j], err = s.terms[j].byInverse(inverse, s.start[j])
+		return err
+	})
+	return full, err
 }
 
 // pairs measures every term against each of the others; none of too many terms.
@@ -139,33 +124,36 @@ func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 	if n < 2 || n > concurvityTerms {
 		return nil, nil
 	}
-	all := mat.DenseCopyOf(s.corr)
+	all := linalg.Mirror(s.corr)
 	between := func(i, j int) mat.Matrix { return all.Slice(s.start[i], s.start[i+1], s.start[j], s.start[j+1]) }
 	inverse, apart, err := s.prepared(ctx, between, large)
 	if err != nil {
 		return nil, err
 	}
+	measure := func(i, j int) Concurvity { // j with i
+		t, other := s.terms[j], s.terms[i]
+		switch {
+		case large != nil && j == large.block && !other.many():
+			return large.pair(s, i)
+		case large != nil && i == large.block && !t.many():
+			return t.after(large.against(j), nil)
+		}
+		return t.after(other.taken(between(i, j), inverse[i], s.tolerance), inverse[j])
+	}
+	measured := make([]Concurvity, n*n)
+	err = each(ctx, n*n, func(at int) error {
+		if i, j := at/n, at%n; i != j && !apart[at] {
+			measured[at] = measure(i, j)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	var pairs []Pair
-	for i, other := range s.terms {
-		for j, t := range s.terms {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if i == j || apart[i*n+j] {
-				continue
-			}
-			var m Concurvity
-			switch {
-			case large != nil && j == large.block && !other.many():
-				m = large.pair(s, i)
-			case large != nil && i == large.block && !t.many():
-				m = t.after(large.against(j), nil)
-			default:
-				m = t.after(other.taken(between(i, j), inverse[i], s.tolerance), inverse[j])
-			}
-			if m.Worst >= concurvityShown {
-				pairs = append(pairs, Pair{Block: j, With: i, Concurvity: m})
-			}
+	for at, m := range measured {
+		if m.Worst >= concurvityShown {
+			pairs = append(pairs, Pair{Block: at % n, With: at / n, Concurvity: m})
 		}
 	}
 	return pairs, nil
@@ -176,23 +164,22 @@ func (s *spans) pairs(ctx context.Context, large *dominant) ([]Pair, error) {
 func (s *spans) prepared(ctx context.Context, between func(i, j int) mat.Matrix, large *dominant) (inverse []*mat.SymDense, apart []bool, err error) {
 	n := len(s.terms)
 	inverse, apart = make([]*mat.SymDense, n), make([]bool, n*n)
-	for i, t := range s.terms {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		if t.many() && (large == nil || s.anyOtherMany(i)) {
-			if inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance)); err != nil {
-				return nil, nil, err
+	err = each(ctx, n, func(i int) (err error) {
+		t := s.terms[i]
+		if t.many() {
+			if large == nil || s.anyOtherMany(i) {
+				inverse[i], err = ridgeInverse(t.corr, ridge(s.tolerance))
 			}
-			continue
+			return err
 		}
 		for j, other := range s.terms[:i] {
-			if !t.many() && !other.many() && t.apart(other, between(i, j)) {
+			if !other.many() && t.apart(other, between(i, j)) {
 				apart[i*n+j], apart[j*n+i] = true, true
 			}
 		}
-	}
-	return inverse, apart, nil
+		return nil
+	})
+	return inverse, apart, err
 }
 
 // anyOtherMany tells whether a term beside i has many columns.
@@ -231,10 +218,7 @@ func (t spannable) many() bool { return len(t.sd) > manyColumns }
 // largest share is the largest squared singular value of W'A_12 W, whose sum is a
 // squared norm.
 func (t spannable) apart(other spannable, between mat.Matrix) bool {
-	var left, canonical mat.Dense
-	left.Mul(t.whitening.above(ownTolerance).T(), between)
-	canonical.Mul(&left, other.whitening.above(ownTolerance))
-	norm := mat.Norm(&canonical, 2)
+	norm := mat.Norm(times(times(t.whitening.above(ownTolerance).T(), between), other.whitening.above(ownTolerance)), 2)
 	return norm*norm < 0.99*concurvityShown
 }
 
@@ -244,11 +228,9 @@ func (t spannable) taken(between mat.Matrix, inverse *mat.SymDense, tolerance fl
 	if inverse != nil {
 		return congruence(mat.DenseCopyOf(between), inverse)
 	}
-	var p mat.Dense
-	p.Mul(t.whitening.above(tolerance).T(), between)
 	_, n := between.Dims()
 	taken := mat.NewSymDense(n, nil)
-	taken.SymOuterK(1, p.T())
+	linalg.AddGram(taken, times(t.whitening.above(tolerance).T(), between))
 	return taken
 }
 
@@ -264,6 +246,25 @@ func (t spannable) after(taken, inverse *mat.SymDense) Concurvity {
 		m.Worst = t.worst(left)
 	}
 	return m
+}
+
+// byInverse measures the term against the others by the inverse of the correlations of all,
+// in which its own columns begin at lo.
+func (t spannable) byInverse(inverse *mat.SymDense, lo int) (Concurvity, error) {
+	block := mat.NewSymDense(len(t.sd), nil)
+	block.CopySym(inverse.SliceSym(lo, lo+len(t.sd)))
+	left, err := ridgeInverse(block, 0)
+	if err != nil {
+		return Concurvity{}, err
+	}
+	m := t.average(left)
+	if t.many() {
+		// min v'left v / v'A v is 1 over the largest eigenvalue of left^-1 A.
+		m.Worst = share(1 - 1/largest(block, t.corr))
+	} else {
+		m.Worst = t.worst(left)
+	}
+	return m, nil
 }
 
 // average measures the term given what is left of A once others are taken out: of
@@ -289,10 +290,8 @@ func (t spannable) average(left *mat.SymDense) Concurvity {
 // worst is the largest share over all functions of the term.
 func (t spannable) worst(left *mat.SymDense) float64 {
 	white := t.whitening.above(ownTolerance)
-	var q mat.Dense
-	q.Product(white.T(), left, white)
 	var e mat.EigenSym
-	if !e.Factorize(symmetrised(&q), false) {
+	if !e.Factorize(symmetrised(times(white.T(), times(left, white))), false) {
 		return 0
 	}
 	return share(1 - e.Values(nil)[0])
@@ -314,10 +313,27 @@ func ridgeInverse(a *mat.SymDense, ridge float64) (*mat.SymDense, error) {
 		}
 		r.SetSym(i, i, d)
 	}
-	if !penalty.Invert(r, r) {
+	if !linalg.Invert(r) {
 		return nil, fmt.Errorf("concurvity: the correlations of the columns are not positive definite: %w", penalty.ErrLostDigits)
 	}
 	return r, nil
+}
+
+// each calls f for 0 to n-1, several at the same time, until ctx is done; the error is that of
+// ctx or of the first that has one.
+func each(ctx context.Context, n int, f func(i int) error) error {
+	faults := make([]error, n)
+	linalg.Each(n, func(i int) {
+		if faults[i] = ctx.Err(); faults[i] == nil {
+			faults[i] = f(i)
+		}
+	})
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // share undoes rounding at the ends of [0, 1].

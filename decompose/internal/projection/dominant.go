@@ -1,9 +1,11 @@
 package projection
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/pho-go/pho/internal/kernel"
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // dominant is a term of many columns that has most columns of all, as the levels of a
@@ -16,7 +18,6 @@ type dominant struct {
 	column []int      // of the others
 	at     []int      // where those of each term begin among the others; and the end
 	cross  *mat.Dense // A_fo
-	solved *mat.Dense // A_ff^-1 A_fo
 	taken  *mat.Dense // A_of A_ff^-1 A_fo
 }
 
@@ -46,20 +47,10 @@ func (s *spans) dominant() (*dominant, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.solved = kernelProduct(mat.DenseCopyOf(inverse), d.cross)
-		d.taken = times(d.cross.T(), d.solved)
+		d.taken = times(d.cross.T(), linalg.Product(linalg.Mirror(inverse), d.cross))
 		return d, nil
 	}
 	return nil, nil
-}
-
-// kernelProduct is a b of large a.
-func kernelProduct(a, b *mat.Dense) *mat.Dense {
-	m, k := a.Dims()
-	_, n := b.Dims()
-	c := mat.NewDense(m, n, nil)
-	kernel.Gemm(c.RawMatrix().Data, a.RawMatrix().Data, b.RawMatrix().Data, m, n, k)
-	return c
 }
 
 // of are the columns of term j among x's, which are the others'.
@@ -74,7 +65,7 @@ func (d *dominant) against(j int) *mat.SymDense {
 }
 
 // againstAll is spans.againstAll.
-func (d *dominant) againstAll(s *spans) ([]Concurvity, error) {
+func (d *dominant) againstAll(ctx context.Context, s *spans) ([]Concurvity, error) {
 	full := make([]Concurvity, len(s.terms))
 	own, left := mat.NewSymDense(len(d.column), nil), mat.NewSymDense(len(d.column), nil)
 	for a, i := range d.column {
@@ -88,28 +79,20 @@ func (d *dominant) againstAll(s *spans) ([]Concurvity, error) {
 	if err != nil {
 		return nil, err
 	}
-	for j, t := range s.terms {
-		if j == d.block {
-			continue
+	err = each(ctx, len(s.terms), func(j int) (err error) {
+		if j != d.block {
+			full[j], err = s.terms[j].byInverse(inverse, d.at[j])
 		}
-		block := mat.NewSymDense(len(t.sd), nil)
-		block.CopySym(inverse.SliceSym(d.at[j], d.at[j+1]))
-		left, err := ridgeInverse(block, 0)
-		if err != nil {
-			return nil, err
-		}
-		full[j] = t.average(left)
-		if t.many() {
-			full[j].Worst = share(1 - 1/largest(block, t.corr))
-		} else {
-			full[j].Worst = t.worst(left)
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	others, err := ridgeInverse(own, ridge(s.tolerance))
 	if err != nil {
 		return nil, err
 	}
-	half := kernelProduct(d.cross, mat.DenseCopyOf(others))
+	half := times(d.cross, others)
 	t := s.terms[d.block]
 	full[d.block] = t.averageTaken(half, d.cross)
 	full[d.block].Worst = share(1 - 1/largest(inverse, own))

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/pho-go/pho/decompose/internal/moments"
 )
@@ -27,8 +26,6 @@ func Explained(m *moments.Moments, k int, blocks []Block, tolerance float64) (ex
 	if err != nil || len(fit.alpha) == 0 {
 		return 0, total, err
 	}
-	var fitted mat.VecDense
-	fitted.MulVec(p.sums.XX, mat.NewVecDense(len(fit.alpha), fit.alpha))
-	explained = floats.Dot(fitted.RawVector().Data, fit.alpha) / p.sums.SumW
+	explained = floats.Dot(fit.products(fit.alpha).RawVector().Data, fit.alpha) / p.sums.SumW
 	return math.Min(math.Max(explained, 0), total), total, nil
 }

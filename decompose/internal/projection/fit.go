@@ -47,10 +47,30 @@ type Fit struct {
 	weakest float64
 }
 
-// newFit is a fit of p with the scales and correlations of its columns.
+// newFit is a fit of p with the scales and correlations of its columns. Without a factor
+// these take the memory of p's products, which are gone then (see products).
 func newFit(p *Problem) *Fit {
-	sd := standardDeviations(p.sums)
-	return &Fit{problem: p, sd: sd, corr: correlations(p.sums.XX, p.sums.SumW, sd), weakest: 1}
+	f := &Fit{problem: p, sd: standardDeviations(p.sums), weakest: 1}
+	xx := p.sums.XX
+	if p.factor != nil && xx != nil {
+		xx = mat.NewSymDense(len(f.sd), nil)
+		xx.CopySym(p.sums.XX)
+	} else {
+		p.sums.XX = nil
+	}
+	f.corr = correlations(xx, p.sums.SumW, f.sd)
+	return f
+}
+
+// products are X'WX a of the problem; columns of zeros, to rounding, have none.
+func (f *Fit) products(a []float64) *mat.VecDense {
+	n := len(f.sd)
+	x, out := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	floats.MulTo(x.RawVector().Data, a, f.sd)
+	out.MulVec(f.corr, x)
+	floats.Mul(out.RawVector().Data, f.sd)
+	out.ScaleVec(f.problem.sums.SumW, out)
+	return out
 }
 
 // Alpha are the raw coefficients that move from the deep part to the terms.
@@ -69,6 +89,10 @@ func (f *Fit) raw(alpha, beta []float64) []float64 {
 // Covariance is that of the raw coefficients; nil if there are none.
 func (f *Fit) Covariance() *mat.SymDense { return f.problem.columns.expandCov(f.cov) }
 
+// ForgetCovariance gives back the memory of the covariance; Covariance, SmoothingBias and Response
+// are not to be called any more.
+func (f *Fit) ForgetCovariance() { f.cov, f.vague, f.shrinkage = nil, nil, nil }
+
 // LostDigits tells whether the solution hangs on digits that products do not hold.
 func (f *Fit) LostDigits() bool { return f.problem.factor == nil && f.weakest < fewDigits }
 
@@ -83,9 +107,8 @@ func (f *Fit) Orthogonality() float64 {
 	if n == 0 {
 		return 0
 	}
-	var fitted mat.VecDense
-	fitted.MulVec(p.XX, mat.NewVecDense(n, f.alpha))
-	left := p.ZZ - 2*floats.Dot(p.XZ, f.alpha) + mat.Dot(&fitted, mat.NewVecDense(n, f.alpha))
+	fitted := f.products(f.alpha)
+	left := p.ZZ - 2*floats.Dot(p.XZ, f.alpha) + mat.Dot(fitted, mat.NewVecDense(n, f.alpha))
 	if !(left > 1e-20*p.ZZ) {
 		return 0
 	}
@@ -112,21 +135,23 @@ func standardDeviations(p *penalty.Problem) []float64 {
 	return sd
 }
 
-// correlations is D^-1 XX D^-1 / SumW; rows and columns with sd 0 are zero.
+// correlations overwrites xx with D^-1 XX D^-1 / SumW; rows and columns with sd 0 are zero.
 func correlations(xx *mat.SymDense, sumW float64, sd []float64) *mat.SymDense {
-	n := len(sd)
-	if n == 0 {
+	if len(sd) == 0 {
 		return nil
 	}
-	c := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			if sd[i] > 0 && sd[j] > 0 {
-				c.SetSym(i, j, xx.At(i, j)/sd[i]/sd[j]/sumW)
+	raw := xx.RawSymmetric()
+	for i, si := range sd {
+		row := raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N]
+		for j, sj := range sd[i:] {
+			if si > 0 && sj > 0 {
+				row[j] = row[j] / si / sj / sumW
+			} else {
+				row[j] = 0
 			}
 		}
 	}
-	return c
+	return xx
 }
 
 // symmetrised is (A + A')/2.

@@ -87,14 +87,17 @@ func (f *Fit) weakestPenalised() float64 {
 	if f.cov == nil || !(f.Scale > 0) {
 		return 1
 	}
-	var inverse float64
-	for i, a := range f.sd {
-		var row float64
-		for j, b := range f.sd {
-			row += math.Abs(f.cov.At(i, j)) * a * b
+	rows, raw := make([]float64, len(f.sd)), f.cov.RawSymmetric()
+	for i, a := range f.sd { // of the upper triangle, which is also that of the lower one's columns
+		for j, v := range raw.Data[i*raw.Stride+i : i*raw.Stride+raw.N] {
+			v = math.Abs(v) * a * f.sd[i+j]
+			rows[i] += v
+			if j > 0 {
+				rows[i+j] += v
+			}
 		}
-		inverse = math.Max(inverse, row*f.problem.sums.SumW/f.Scale)
 	}
+	inverse := floats.Max(append(rows, 0)) * f.problem.sums.SumW / f.Scale
 	if largest := mat.Norm(f.corr, 2); inverse > 0 && largest > 0 {
 		return 1 / (inverse * largest)
 	}

@@ -30,7 +30,7 @@ func (c *Constrained) Problem(intercept, total bool) *Problem {
 // exactly zero so that rounding is not taken for signal.
 func (c *Constrained) products(intercept, total bool, beta []float64) *penalty.Problem {
 	p := &penalty.Problem{Rows: c.view.Positive, SumW: c.view.SumW, SumLogW: c.view.SumLogW, Intercept: intercept, Terms: c.terms}
-	var xx mat.Symmetric
+	var xx *mat.SymDense
 	var xz []float64
 	xx, xz, p.ZZ = c.rawProducts(intercept, total, beta)
 	if c.width() == 0 {

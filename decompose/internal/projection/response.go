@@ -44,7 +44,7 @@ func (f *Fit) Response(ctx context.Context, c *Constrained, known float64) (*Res
 	alpha := mat.NewVecDense(len(f.alpha), nil)
 	alpha.MulVec(f.cov, z)
 	alpha.ScaleVec(1/f.Scale, alpha)
-	out.Scale = f.residualVariance(zz-2*mat.Dot(z, alpha)+mat.Inner(alpha, f.problem.sums.XX, alpha), known)
+	out.Scale = f.residualVariance(zz-2*mat.Dot(z, alpha)+mat.Dot(alpha, f.products(alpha.RawVector().Data)), known)
 	f.shift(alpha.RawVector().Data, c.Beta())
 	out.Alpha = f.raw(alpha.RawVector().Data, c.Beta())
 	return out, nil

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // Settle chooses among the solutions that aliasing leaves: the one whose terms, with
@@ -28,18 +30,16 @@ func (f *Fit) Settle() error {
 	if err != nil {
 		return err
 	}
-	move := f.inOwnScale(back, to)
+	u, v := f.inOwnScale(back, to)
 	n := len(f.sd)
-	alpha := mat.NewVecDense(n, nil)
-	alpha.MulVec(move, mat.NewVecDense(n, f.alpha))
-	f.alpha, f.back = alpha.RawVector().Data, back
+	var along, alpha mat.VecDense
+	along.MulVec(v.T(), mat.NewVecDense(n, f.alpha))
+	alpha.MulVec(u, &along)
+	floats.Sub(f.alpha, alpha.RawVector().Data)
+	f.back = back
 	f.shift(f.alpha, f.problem.beta)
-	if f.cov != nil {
-		f.cov = congruence(mat.DenseCopyOf(move.T()), f.cov)
-	}
-	if f.vague != nil {
-		f.vague = congruence(mat.DenseCopyOf(move.T()), f.vague)
-	}
+	moveCovariance(f.cov, u, v)
+	moveCovariance(f.vague, u, v)
 	return nil
 }
 
@@ -84,33 +84,44 @@ func (f *Fit) spread(null *mat.Dense) (back, to *mat.Dense, err error) {
 	return times(null, half), times(bn, half), nil
 }
 
-// inOwnScale is D^-1 (I - back to') D, the map for columns that are not standardised.
-func (f *Fit) inOwnScale(back, to *mat.Dense) *mat.Dense {
-	move := times(back, to.T())
-	for i := range f.sd {
-		for j := range f.sd {
-			v := 0.0
-			if f.sd[i] > 0 {
-				v = -move.At(i, j) * f.sd[j] / f.sd[i]
-			}
-			if i == j {
-				v++
-			}
-			move.Set(i, j, v)
+// inOwnScale gives U and V of the map I - U V' for columns that are not standardised,
+// D^-1 (I - back to') D.
+func (f *Fit) inOwnScale(back, to *mat.Dense) (u, v *mat.Dense) {
+	u, v = mat.DenseCopyOf(back), mat.DenseCopyOf(to)
+	for i, sd := range f.sd {
+		over := 0.0
+		if sd > 0 {
+			over = 1 / sd
 		}
+		floats.Scale(over, u.RawRowView(i))
+		floats.Scale(sd, v.RawRowView(i))
 	}
-	return move
+	return u, v
+}
+
+// moveCovariance overwrites c with (I - UV')c(I - VU') = c - TU' - UT', T = cV - U V'cV/2; nil
+// stays nil.
+func moveCovariance(c *mat.SymDense, u, v *mat.Dense) {
+	if c == nil {
+		return
+	}
+	t := times(linalg.Mirror(c), v)
+	half := times(u, times(v.T(), t))
+	half.Scale(0.5, half)
+	t.Sub(t, half)
+	var tu, ut mat.Dense
+	tu.Stack(t.T(), u.T())
+	ut.Stack(u.T(), t.T())
+	linalg.SubtractSymmetric(c, &tu, &ut)
 }
 
 // exactlyNull are the dropped directions that change no row at all, up to
 // rounding; the rank tolerance drops others too, along which X alpha would move.
 func (f *Fit) exactlyNull() (*mat.Dense, error) {
 	const rounding = 1e-13 // of the mean square of a standardised column
-	var cn, k mat.Dense
-	cn.Mul(f.corr, f.dropped)
-	k.Mul(f.dropped.T(), &cn)
+	k := times(f.dropped.T(), times(f.corr, f.dropped))
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetrised(&k), true) {
+	if !eigen.Factorize(symmetrised(k), true) {
 		return nil, errors.New("the eigendecomposition of the dropped directions did not converge")
 	}
 	r := 0

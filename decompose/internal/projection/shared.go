@@ -26,7 +26,7 @@ type Shared struct {
 func (s Shared) Penalised(ctx context.Context, groups []*moments.Moments, o penalty.Options) ([]*Fit, error) {
 	columns := s.Problems[0].columns
 	o.RankTolerance = columns.reading()
-	o.WithoutVc = o.WithoutVc || columns.width() > maxVc
+	o.WithoutVc, o.WithoutVe = o.WithoutVc || columns.width() > maxVc, true
 	exact, hasFactor := false, s.Problems[0].factor != nil
 	fits, err := s.smoothed(ctx, groups, o, exact)
 	if groups == nil && hasFactor && (errors.Is(err, penalty.ErrLostDigits) || err == nil && lackDigits(fits)) {

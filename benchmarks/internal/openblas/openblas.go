@@ -1,0 +1,162 @@
+//go:build linux
+
+// Package openblas runs OpenBLAS as a process beside the one that is compared with it:
+// benchmarks/blas/peer/openblas.c, told what to do by lines.
+package openblas
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Peer is a running OpenBLAS that uses the code of one processor.
+type Peer struct {
+	Version string // of the library
+	Core    string // whose code it uses
+
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+// Start runs the compiled peer at path; core is a value of OPENBLAS_CORETYPE, or "" to leave
+// the choice to the library.
+func Start(path, core string) (*Peer, error) {
+	p := &Peer{process: exec.Command(path)}
+	p.process.Env = os.Environ()
+	if core != "" {
+		p.process.Env = append(p.process.Env, "OPENBLAS_CORETYPE="+core)
+	}
+	p.process.Stderr = os.Stderr
+	var err error
+	if p.in, err = p.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	if err := p.process.Start(); err != nil {
+		return nil, err
+	}
+	version, err := p.Answer("version")
+	if err != nil {
+		return nil, err
+	}
+	p.Core = version[strings.LastIndexByte(version, ' ')+1:]
+	p.Version = strings.TrimSpace(strings.TrimSuffix(version, p.Core))
+	return p, nil
+}
+
+// StartAll starts a peer for the library's own choice and for each of some cores.
+func StartAll(path string, cores []string) (peers []*Peer, err error) {
+	for _, core := range append([]string{""}, cores...) {
+		if core == "" && len(peers) > 0 {
+			continue
+		}
+		p, err := Start(path, core)
+		if err != nil {
+			Close(peers)
+			return nil, err
+		}
+		peers = append(peers, p)
+	}
+	return peers, nil
+}
+
+// Close ends peers.
+func Close(peers []*Peer) {
+	for _, p := range peers {
+		p.awake(true)
+		p.in.Close()
+		p.process.Wait()
+	}
+}
+
+// awake stops the peer between its turns: threads of OpenBLAS that wait for work
+// yield in a loop, some without end, and whoever is measured meanwhile has half
+// of a core.
+func (p *Peer) awake(yes bool) {
+	signal := unix.SIGSTOP
+	if yes {
+		signal = unix.SIGCONT
+	}
+	p.process.Process.Signal(signal) // a peer that is gone does not answer either
+}
+
+// Answer is the line that the peer answers a command with.
+func (p *Peer) Answer(command string) (string, error) {
+	p.awake(true)
+	defer p.awake(false)
+	if _, err := fmt.Fprintln(p.in, command); err != nil {
+		return "", err
+	}
+	line, err := p.out.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+// Ask gives commands whose answers say nothing.
+func (p *Peer) Ask(commands ...string) error {
+	for _, c := range commands {
+		if _, err := p.Answer(c); err != nil {
+			return fmt.Errorf("the peer did not answer %q: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// Time is the seconds of one of some calls.
+func (p *Peer) Time(calls int) (float64, error) {
+	line, err := p.Answer(fmt.Sprintf("run %d", calls))
+	if err != nil {
+		return 0, err
+	}
+	var s float64
+	if _, err := fmt.Sscan(line, &s); err != nil {
+		return 0, fmt.Errorf("the peer answered %q: %w", line, err)
+	}
+	return s / float64(calls), nil
+}
+
+// Dump fills raw with the result's bytes.
+func (p *Peer) Dump(raw []byte) error {
+	p.awake(true)
+	defer p.awake(false)
+	if _, err := fmt.Fprintln(p.in, "dump"); err != nil {
+		return err
+	}
+	_, err := io.ReadFull(p.out, raw)
+	return err
+}
+
+// Fastest tries each peer on the problem that a command makes, some calls three times, and
+// keeps the fastest two.
+func Fastest(peers []*Peer, command string, threads, calls int) ([]*Peer, error) {
+	took := map[*Peer]float64{}
+	for _, p := range peers {
+		if err := p.Ask(command, fmt.Sprintf("threads %d", threads), "run 1"); err != nil {
+			return nil, err
+		}
+		took[p] = math.Inf(1)
+		for range 3 {
+			t, err := p.Time(calls)
+			if err != nil {
+				return nil, err
+			}
+			took[p] = min(took[p], t)
+		}
+	}
+	peers = slices.Clone(peers)
+	slices.SortFunc(peers, func(p, q *Peer) int { return cmp.Compare(took[p], took[q]) })
+	return peers[:min(2, len(peers))], nil
+}

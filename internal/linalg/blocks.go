@@ -1,0 +1,116 @@
+package linalg
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Block is a square block on the diagonal of a block diagonal matrix, from row and column At
+// on. What no block covers is the identity.
+type Block struct {
+	At int
+	B  *mat.Dense
+}
+
+// Congruence overwrites the upper triangle of s (n x n) with B s B' for the block diagonal B, or
+// B'sB if trans; the lower triangle is worth nothing afterwards. Blocks are in order and do
+// not overlap.
+func Congruence(s *mat.SymDense, blocks []Block, trans bool) {
+	n, raw := s.SymmetricDim(), s.RawSymmetric()
+	var memory pool
+	// What each block does to the rows: the upper trapezoid right of its own first column.
+	for _, b := range blocks {
+		lo, d := b.At, order(b)
+		left, turned := mirrored(s, lo, d), b.B // B', or B if trans
+		if !trans {
+			turned = mat.DenseCopyOf(b.B.T())
+		}
+		parallel((n-lo+chunk-1)/chunk, d*d*(n-lo), func(first, end int) {
+			for j := lo + first*chunk; j < min(lo+end*chunk, n); j += chunk {
+				width := min(chunk, n-j)
+				old := memory.get(d * width)
+				for i := range d {
+					to := raw.Data[(lo+i)*raw.Stride+j : (lo+i)*raw.Stride+j+width]
+					copy(old[i*width:], to)
+					if j < lo+d { // columns of the block itself: both of its triangles
+						copy(old[i*width:(i+1)*width], left[i*d+j-lo:(i+1)*d])
+					}
+					clear(to)
+				}
+				kernel.AddCross(raw.Data[lo*raw.Stride+j:], raw.Stride, turned.RawMatrix().Data, turned.RawMatrix().Stride, d, old, width, width, d, nil)
+				memory.put(old)
+			}
+		})
+	}
+	// And to the columns, from the first row to the block's last.
+	for _, b := range blocks {
+		lo, d := b.At, order(b)
+		rows := lo + d
+		right := b.B
+		if !trans { // s B'
+			right = mat.DenseCopyOf(b.B.T())
+		}
+		w := kernel.Pack(d, d, Compact(right), false)
+		const height = 264
+		parallel((rows+height-1)/height, d*d*rows, func(first, end int) {
+			for i := first * height; i < min(end*height, rows); i += height {
+				m := min(height, rows-i)
+				old := memory.get(m * d)
+				for r := range m {
+					copy(old[r*d:(r+1)*d], raw.Data[(i+r)*raw.Stride+lo:])
+				}
+				w.Mul(raw.Data[i*raw.Stride+lo:], raw.Stride, old, d, m, nil)
+				memory.put(old)
+			}
+		})
+	}
+}
+
+func order(b Block) int {
+	d, _ := b.B.Dims()
+	return d
+}
+
+// mirrored is the block of s on the diagonal, both triangles, without gaps.
+func mirrored(s *mat.SymDense, lo, d int) []float64 {
+	raw := s.RawSymmetric()
+	out := make([]float64, d*d)
+	for i := range d {
+		copy(out[i*d+i:(i+1)*d], raw.Data[(lo+i)*raw.Stride+lo+i:])
+	}
+	kernel.AddGram(out, d, nil, 0, d, 0, nil)
+	return out
+}
+
+// ScaleBoth multiplies rows and columns of s by e.
+func ScaleBoth(s *mat.SymDense, e []float64) {
+	raw := s.RawSymmetric()
+	for i, scale := range e {
+		row := raw.Data[i*raw.Stride+i:][:len(e)-i]
+		for j, v := range e[i:] {
+			row[j] *= scale * v
+		}
+	}
+}
+
+// Around is v B v, the upper triangle of it, for a symmetric v (n x n), both triangles of
+// which are read, and a block diagonal symmetric B; what no block covers is zero here.
+func Around(v *mat.Dense, blocks []Block) *mat.SymDense {
+	n, _ := v.Dims()
+	out, from := mat.NewSymDense(n, nil), v.RawMatrix()
+	to := out.RawSymmetric()
+	parallel((n+chunk-1)/chunk, n*n*n/2, func(first, end int) {
+		for lo := first * chunk; lo < min(end*chunk, n); lo += chunk {
+			hi := min(lo+chunk, n)
+			width := hi - lo
+			for _, b := range blocks {
+				d, raw := order(b), b.B.RawMatrix()
+				image := make([]float64, d*width) // B v of these columns
+				kernel.AddCross(image, width, raw.Data, raw.Stride, d, from.Data[b.At*from.Stride+lo:], from.Stride, width, d, nil)
+				kernel.AddCross(to.Data[lo:], to.Stride, from.Data[b.At*from.Stride:], from.Stride, hi, image, width, width, d, nil)
+			}
+		}
+	})
+	return out
+}

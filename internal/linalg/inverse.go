@@ -1,0 +1,135 @@
+package linalg
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/kernel"
+)
+
+// Invert overwrites a (n x n, n > 0) with its inverse, both triangles of it; false, and a is
+// worth nothing: a is not positive definite in floating point.
+func Invert(a *mat.SymDense) bool {
+	var c Cholesky
+	if !c.Factorize(a) {
+		return false
+	}
+	c.Invert()
+	return true
+}
+
+// Invert overwrites the matrix that was factored with A^-1, both triangles of it.
+func (c *Cholesky) Invert() {
+	c.invertFactor()
+	n := c.n
+	panels := (n + panel - 1) / panel
+	parallel(panels, n*n*n/3, func(first, end int) {
+		for k := first; k < end && !c.stopped(); k++ {
+			c.gramColumns(k*panel, min((k+1)*panel, n))
+		}
+	})
+	kernel.AddGram(c.a, n, nil, 0, n, 0, nil) // the lower triangle becomes the mirror image of the upper
+}
+
+// InverseFactorTo sets dst (n x n) to U^-1, zeros below the diagonal. After it there is no
+// Solve and no Invert.
+func (c *Cholesky) InverseFactorTo(dst *mat.Dense) {
+	c.invertFactor()
+	to, n := dst.RawMatrix(), c.n
+	for i := range n {
+		row := to.Data[i*to.Stride : i*to.Stride+n]
+		clear(row[:i])
+		row[i] = 1 / c.diag[i]
+		for j := i + 1; j < n; j++ {
+			row[j] = c.a[j*n+i]
+		}
+	}
+}
+
+// invertFactor makes X = U^-T below the diagonal, by panels of rows:
+// X_i = U_ii^-T (I_i - (U_:i,i)' X_:i). The diagonal of X is that of U, inverted.
+func (c *Cholesky) invertFactor() {
+	n := c.n
+	if c.corners == nil {
+		c.corners = make([]float64, n*min(n, panel))
+	}
+	for lo := 0; lo < n && !c.stopped(); lo += panel {
+		hi := min(lo+panel, n)
+		width := hi - lo
+		for k := range lo {
+			copy(c.left[k*width:], c.a[k*n+lo:k*n+hi])
+		}
+		const apart = chunk / panel // panels of columns that are worked on together
+		panels := lo / panel
+		parallel((panels+apart-1)/apart, width*lo*hi/2, func(first, end int) {
+			for k := first * apart; k < min(end*apart, panels); k++ {
+				c.invertColumns(lo, hi, k*panel, (k+1)*panel)
+			}
+			c.eliminate(lo, hi, first*apart*panel, min(end*apart*panel, lo))
+		})
+		c.invertBlock(lo, hi)
+	}
+}
+
+// corner is the block of X on the diagonal in rows lo:hi, with zeros above it, without gaps.
+func (c *Cholesky) corner(lo, hi int) []float64 {
+	width := hi - lo
+	return c.corners[lo*min(c.n, panel):][:width*width]
+}
+
+// invertColumns makes columns from:to of rows lo:hi of U_ii' X, left of the diagonal.
+func (c *Cholesky) invertColumns(lo, hi, from, to int) {
+	n, width := c.n, hi-lo
+	rows := c.a[lo*n+from:]
+	for i := range width {
+		clear(rows[i*n : i*n+to-from])
+	}
+	kernel.AddCross(rows, n, c.left[from*width:], width, width, c.corner(from, to), panel, panel, panel, c.ones)
+	if to < lo {
+		kernel.AddCross(rows, n, c.left[to*width:], width, width, c.a[to*n+from:], n, to-from, lo-to, c.ones)
+	}
+}
+
+// invertBlock makes rows and columns lo:hi of X.
+func (c *Cholesky) invertBlock(lo, hi int) {
+	n, width := c.n, hi-lo
+	x := c.corner(lo, hi)
+	clear(x)
+	for at := 0; at < width; at += strip {
+		end := min(at+strip, width)
+		if at > 0 {
+			kernel.AddCross(x[at*width:], width, c.a[lo*n+lo+at:], n, end-at, x, width, at, at, c.ones)
+		}
+		for i := at; i < end; i++ {
+			row := x[i*width : i*width+i+1]
+			row[i] = 1
+			for k := at; k < i; k++ {
+				kernel.Axpy(row[:k+1], x[k*width:k*width+k+1], -c.a[(lo+k)*n+lo+i])
+			}
+			floats.Scale(1/c.diag[lo+i], row)
+			copy(c.a[(lo+i)*n+lo:], row[:i])
+		}
+	}
+}
+
+// gramColumns sets columns lo:hi of the upper triangle to those of X'X.
+func (c *Cholesky) gramColumns(lo, hi int) {
+	n, width := c.n, hi-lo
+	x := c.corner(lo, hi)
+	for i := range lo {
+		clear(c.a[i*n+lo : i*n+hi])
+	}
+	if lo > 0 {
+		kernel.AddCross(c.a[lo:], n, c.a[lo*n:], n, lo, x, width, width, width, nil)
+	}
+	own := c.left[lo*min(n, panel):][:width*width] // its own part of memory that is free now
+	clear(own)
+	kernel.AddCross(own, width, x, width, width, x, width, width, width, nil)
+	if below := n - hi; below > 0 {
+		kernel.AddCross(c.a[lo:], n, c.a[hi*n:], n, lo, c.a[hi*n+lo:], n, width, below, nil)
+		kernel.AddCross(own, width, c.a[hi*n+lo:], n, width, c.a[hi*n+lo:], n, width, below, nil)
+	}
+	for i := range width {
+		copy(c.a[(lo+i)*n+lo+i:(lo+i)*n+hi], own[i*width+i:(i+1)*width])
+	}
+}
