@@ -22,7 +22,7 @@ const (
 	// Of the ranking of pairs: rows and functions of its exact products (30 pairs of 4 x 4
 	// functions, 12 of each column, 1), rounds of them, and passes of tables over all rows.
 	productRows, functions, productRounds, tablePasses = 1 << 14, 30*16 + inputs*12 + 1, 1, 2
-	block                                              = 256 // rows at a time
+	blockRows                                          = 256 // rows at a time
 )
 
 // part is something that a decomposition computes, and what it must cost: nanoseconds for
@@ -157,8 +157,8 @@ type kernels struct {
 
 func newKernels() *kernels {
 	r := rand.New(rand.NewPCG(1, 2))
-	k := &kernels{first: make([]int32, block), second: make([]int32, block), values: make([]float64, 4*block), x: make([]float64, block), bins: make([]uint8, block),
-		dst: make([]float64, block), cells: kernel.Aligned((columns - 3) * (columns - 3) * 16), coef: make([]float64, columns), matrix: make([]float64, columns*columns)}
+	k := &kernels{first: make([]int32, blockRows), second: make([]int32, blockRows), values: make([]float64, 4*blockRows), x: make([]float64, blockRows), bins: make([]uint8, blockRows),
+		dst: make([]float64, blockRows), cells: kernel.Aligned((columns - 3) * (columns - 3) * 16), coef: make([]float64, columns), matrix: make([]float64, columns*columns)}
 	for i := range k.first {
 		k.first[i], k.second[i], k.x[i], k.bins[i] = int32(r.IntN(columns-3)), int32(r.IntN(columns-3)), r.Float64(), uint8(r.IntN(8))
 	}
@@ -182,32 +182,32 @@ func each(many int, run func()) float64 {
 }
 
 func (k *kernels) outer() float64 {
-	return each(block, func() {
+	return each(blockRows, func() {
 		kernel.AddOuter(k.cells, columns-3, columns-3, k.first, k.values, k.second, k.values, k.x)
 	})
 }
 
 func (k *kernels) form() float64 {
-	return each(block, func() {
+	return each(blockRows, func() {
 		kernel.AddBilinear(k.dst, k.matrix, columns, columns, columns, k.first, k.values, k.second, k.values)
 	})
 }
 
 func (k *kernels) product() float64 {
-	return each(block, func() { kernel.MulBand(k.dst, k.first, k.values, k.coef) })
+	return each(blockRows, func() { kernel.MulBand(k.dst, k.first, k.values, k.coef) })
 }
 
 func (k *kernels) spline() float64 {
-	first, values := make([]int32, block), make([]float64, 4*block)
-	return each(block, func() { kernel.Splines(first, values, k.x, 0, 1, columns-3, columns-3) })
+	first, values := make([]int32, blockRows), make([]float64, 4*blockRows)
+	return each(blockRows, func() { kernel.Splines(first, values, k.x, 0, 1, columns-3, columns-3) })
 }
 
 // table is the time of two sums of a cell of a table of bins.
 func (k *kernels) table() float64 {
 	a, b := make([]float64, 81), make([]float64, 81)
-	return each(block, func() {
+	return each(blockRows, func() {
 		for i, bin := range k.bins {
-			c := 9*int(bin) + int(k.bins[block-1-i])
+			c := 9*int(bin) + int(k.bins[blockRows-1-i])
 			a[c] += k.x[i]
 			b[c] += k.x[i]
 		}
