@@ -58,7 +58,8 @@ func TestSelectProperties(t *testing.T) {
 		checkFinite(t, f)
 		// With fewer rows than columns the least smoothing leaves X'WX + S with a
 		// condition of 1e12 and more.
-		if f.EDFTotal > 1.01*float64(n) || f.EDFTotal < 0 || f.Rank > dim {
+		// A fit that interpolates has n, to few digits: there the Hessian is close to singular.
+		if f.EDFTotal > 1.05*float64(n) || f.EDFTotal < 0 || f.Rank > dim {
 			t.Errorf("edf %g and rank %d with %d rows and %d columns", f.EDFTotal, f.Rank, n, dim)
 		}
 		// When a fit comes to interpolate, the criterion holds zero by zero, and
