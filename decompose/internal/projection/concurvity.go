@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,13 +59,18 @@ func (f *Fit) Concurvity(ctx context.Context, fitted []float64) ([]Concurvity, [
 	return full, pairs, nil
 }
 
-// measure measures every term against all others, and against each.
+// measure measures every term against all others, and against each. A difference from what a
+// dominant term takes may lose digits that the inverse of all columns keeps.
 func (s *spans) measure(ctx context.Context) ([]Concurvity, []Pair, error) {
 	large, err := s.dominant()
 	if err != nil {
-		return nil, nil, err
+		large = nil
 	}
 	full, err := s.againstAll(ctx, large)
+	if large != nil && errors.Is(err, penalty.ErrLostDigits) {
+		large = nil
+		full, err = s.againstAll(ctx, nil)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
