@@ -121,12 +121,12 @@ func unitsInside[T Float](t *testing.T, g *guards, s isa, m, n, k int) {
 			if trans {
 				w.RowStep, w.ColStep = 1, m
 			}
-			w.mulUnits(onAMD64(s), numbers[T](g, m*ld), numbers[T](g, k*ld), n, numbers[T](g, m), true)
+			w.mulUnits(s, numbers[T](g, m*ld), numbers[T](g, k*ld), n, numbers[T](g, m), true)
 		})
 	}
 	g.check(t, fmt.Sprintf("Rows of %d units, %d rows, %T, next to %d", m, n, T(0), k), func(g *guards) {
 		r := &Rows[T]{}
-		r.turn(onAMD64(s), numbers[T](g, m*ld), numbers[T](g, m*ld), m, n)
+		r.turn(s, numbers[T](g, m*ld), numbers[T](g, m*ld), m, n)
 		for j := 0; j < m; j += r.PanelUnits() {
 			r.AddProduct(numbers[T](g, k*m), m, numbers[T](g, k*ld), k, j)
 			g.used -= 2

@@ -43,13 +43,14 @@ type Matrix[T Float] struct {
 // bias, one number for each unit or nil for 0; with relu, negative results become 0. Every
 // element is summed in order of the columns. c overlaps neither b nor bias.
 func (m Matrix[T]) MulUnits(c, b []T, n int, bias []T, relu bool) {
-	m.mulUnits(onAMD64(best()), c, b, n, bias, relu)
+	m.mulUnits(best(), c, b, n, bias, relu)
 }
 
 func (m Matrix[T]) mulUnits(s isa, c, b []T, n int, bias []T, relu bool) {
 	if n == 0 || m.Rows == 0 {
 		return
 	}
+	s = onAMD64(s)
 	ld := UnitStride[T](n)
 	c, b = c[:m.Rows*ld], b[:m.Cols*ld]
 	if last := (m.Rows-1)*m.RowStep + (m.Cols-1)*m.ColStep; m.Cols > 0 && (last >= len(m.Data) || m.RowStep < 0 || m.ColStep < 0) {
@@ -187,9 +188,10 @@ type Rows[T Float] struct {
 
 // Turn fills r with q units of n rows. Where the number of mask in the same place is 0, the
 // output of Relu, the unit's number becomes 0 first, in units too; nil: nowhere.
-func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(onAMD64(best()), units, mask, q, n) }
+func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(best(), units, mask, q, n) }
 
 func (r *Rows[T]) turn(s isa, units, mask []T, q, n int) {
+	s = onAMD64(s)
 	ld := UnitStride[T](n)
 	r.n, r.q, r.isa = n, q, s
 	if q == 0 || n == 0 {
