@@ -40,16 +40,16 @@ func Largest(n int, apply func(dst, x []float64), within float64) float64 {
 		basis, diagonal = append(basis, q), append(diagonal, floats.Dot(q, next))
 		q = next
 		before := value
-		if value = tridiagonalLargest(diagonal, beside); len(basis) > 5 && value-before <= within/10*value {
+		if value = TridiagonalLargest(diagonal, beside); len(basis) > 5 && value-before <= within/10*value {
 			break
 		}
 	}
 	return value
 }
 
-// tridiagonalLargest is the largest eigenvalue of the symmetric matrix with these
-// entries on and beside its diagonal.
-func tridiagonalLargest(diagonal, beside []float64) float64 {
+// TridiagonalLargest is the largest eigenvalue of the symmetric matrix with these
+// entries on its diagonal (n) and beside it (n-1), which are left as they are; 0 if LAPACK's iteration (dsterf) fails.
+func TridiagonalLargest(diagonal, beside []float64) float64 {
 	d, e := append([]float64(nil), diagonal...), append([]float64(nil), beside...)
 	if !(gonum.Implementation{}).Dsterf(len(d), d, e) {
 		return 0

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/pho-go/pho/internal/linalg"
 )
 
 // largest is the largest eigenvalue of B A, A and B symmetric and positive
@@ -47,27 +49,9 @@ func largest(b, a mat.Symmetric) float64 {
 		q, image = next.RawVector().Data, make([]float64, n)
 		diagonal = append(diagonal, floats.Dot(images[len(images)-1], q))
 		before := value
-		if value = tridiagonalLargest(diagonal, beside); len(basis) > 5 && value-before <= converged*value {
+		if value = linalg.TridiagonalLargest(diagonal, beside); len(basis) > 5 && value-before <= converged*value {
 			break
 		}
 	}
 	return value
-}
-
-// tridiagonalLargest is the largest eigenvalue of the symmetric matrix with these
-// entries on and beside its diagonal.
-func tridiagonalLargest(diagonal, beside []float64) float64 {
-	n := len(diagonal)
-	t := mat.NewSymDense(n, nil)
-	for i, v := range diagonal {
-		t.SetSym(i, i, v)
-		if i+1 < n {
-			t.SetSym(i, i+1, beside[i])
-		}
-	}
-	var e mat.EigenSym
-	if !e.Factorize(t, false) {
-		return 0
-	}
-	return e.Values(nil)[n-1]
 }

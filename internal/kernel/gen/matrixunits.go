@@ -143,15 +143,7 @@ func (s *source) unitSums(parts int, tall bool) {
 // columns that there are.
 func (s *source) unitResult() {
 	s.op("MOVQ", mem(amxCols, "DI"), "CX")
-	s.op("MOVQ", "$32", "AX")
-	s.op("CMPQ", "CX", "AX")
-	s.op("CMOVQGT", "AX", "CX")
-	s.op("MOVQ", "$1", "AX")
-	s.op("SHLQ", "CX", "AX")
-	s.op("DECQ", "AX")
-	s.op("KMOVW", "AX", "K1")
-	s.op("SHRQ", "$16", "AX")
-	s.op("KMOVW", "AX", "K2")
+	s.pairMasks()
 	s.op("VMOVUPS.Z", "(BX)", "K1", "Z1")
 	s.op("VMOVUPS.Z", "64(BX)", "K2", "Z2")
 	s.op("MOVQ", "R13", "DX")
@@ -168,6 +160,20 @@ func (s *source) unitResult() {
 	s.op("ADDQ", "AX", "DX")
 	s.op("DECQ", "R11")
 	s.op("JNE", "row")
+}
+
+// pairMasks makes masks K1 and K2 of two vectors side by side for the columns left, CX, of which
+// 32 count. It uses AX.
+func (s *source) pairMasks() {
+	s.op("MOVQ", "$32", "AX")
+	s.op("CMPQ", "CX", "AX")
+	s.op("CMOVQGT", "AX", "CX")
+	s.op("MOVQ", "$1", "AX")
+	s.op("SHLQ", "CX", "AX")
+	s.op("DECQ", "AX")
+	s.op("KMOVW", "AX", "K1")
+	s.op("SHRQ", "$16", "AX")
+	s.op("KMOVW", "AX", "K2")
 }
 
 // Offsets of the fields of kernel.splitRows.
@@ -191,15 +197,7 @@ func (s *source) splitRows() {
 		s.op("MOVQ", mem(splitCols, "DI"), "R12")
 		s.label("columns")
 		s.op("MOVQ", "R12", "CX")
-		s.op("MOVQ", "$32", "AX")
-		s.op("CMPQ", "CX", "AX")
-		s.op("CMOVQGT", "AX", "CX")
-		s.op("MOVQ", "$1", "AX")
-		s.op("SHLQ", "CX", "AX")
-		s.op("DECQ", "AX")
-		s.op("KMOVW", "AX", "K1")
-		s.op("SHRQ", "$16", "AX")
-		s.op("KMOVW", "AX", "K2")
+		s.pairMasks()
 		for i := range 2 {
 			x := fmt.Sprintf("Z%d", i)
 			s.op("VMOVUPS.Z", mem(64*i, "R11"), fmt.Sprintf("K%d", i+1), x)
