@@ -127,7 +127,7 @@ func productDigests[T Float](d *digests, s isa) {
 		w := packWeights(s, k, n, b, true)
 		w.mul(c, n, a, k, m, bias, true)
 		d.add(name("MulRelu"), c)
-		w.Repack(b, false)
+		w = packWeights(s, k, n, b, false)
 		w.mul(c, n, a, k, m, nil, false)
 		d.add(name("Mul"), c)
 		gemm(s, c, a, b, m, n, k)

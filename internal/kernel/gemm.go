@@ -65,13 +65,7 @@ func panels[T Float](s isa, k, n int, w []T, trans bool) []T {
 			runPack[T](s, &pack{dst: at(data, j*k), src: at(w, j), ss: uintptr(n * sizeOf[T]()), rows: uintptr(k), cols: uintptr(cols)})
 			continue
 		}
-		width := panelWidth[T](s, cols)
-		for l := range k {
-			to := data[j*k+l*width:][:cols]
-			for i := range to {
-				to[i] = w[(j+i)*k+l]
-			}
-		}
+		transposeInto(data[j*k:], panelWidth[T](s, cols), w[j*k:(j+cols)*k], k)
 	}
 	return data
 }

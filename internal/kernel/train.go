@@ -8,34 +8,6 @@ import (
 
 // Products and loops of backward passes and optimisers.
 
-// Repack replaces the matrix by w, row-major K x N, or N x K if trans, in the
-// memory that p has: p must be the only user.
-func (p *Weights[T]) Repack(w []T, trans bool) {
-	w = w[:p.K*p.N]
-	if p.N == 1 {
-		copy(p.data, w)
-		return
-	}
-	if p.isa == plain {
-		*p = *packWeights(plain, p.K, p.N, w, trans)
-		return
-	}
-	size := uintptr(sizeOf[T]())
-	nr := 2 * lanes[T](p.isa)
-	for j := 0; j < p.N; j += nr {
-		cols := min(nr, p.N-j)
-		width := panelWidth[T](p.isa, cols)
-		panel := p.data[j*p.K:]
-		if !trans {
-			if p.K > 0 {
-				runPack[T](p.isa, &pack{dst: at(panel, 0), src: at(w, j), ss: uintptr(p.N) * size, rows: uintptr(p.K), cols: uintptr(cols)})
-			}
-			continue
-		}
-		transposeInto(panel, width, w[j*p.K:(j+cols)*p.K], p.K)
-	}
-}
-
 // transposeInto writes the rows of a (d numbers each) as the first columns of dst,
 // whose rows are ld apart.
 func transposeInto[T Float](dst []T, ld int, a []T, d int) {
