@@ -102,7 +102,7 @@ func TestServeOnline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	example := regexp.MustCompile("(?s)```sh\ncurl -s localhost:8080(\\S+) -d '([^']*)'\n```\n\n```json\n(.*?)```")
+	example := regexp.MustCompile("(?s)```sh\ncurl -s localhost:8080(\\S+) -d '([^']*)'\n```\n\n```text\n(.*?)```")
 	found := 0
 	updated := example.ReplaceAllStringFunc(string(text), func(block string) string {
 		found++
@@ -112,7 +112,7 @@ func TestServeOnline(t *testing.T) {
 		if shown != m[3] && !*updateServe {
 			t.Errorf("%s: the answer is\n%s\nthe page has\n%s", m[1], shown, m[3])
 		}
-		return strings.Replace(block, "```json\n"+m[3], "```json\n"+shown, 1)
+		return strings.Replace(block, "```text\n"+m[3], "```text\n"+shown, 1)
 	})
 	if found != 2 {
 		t.Errorf("%d examples on the page", found)
