@@ -8,10 +8,10 @@ import (
 )
 
 // candidates are the pairs for exact products: those chosen before, and the best by the
-// tables. nil: no pair passes the test of all, or none that is new.
-func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
+// tables, which are of predictor k alone. nil: no pair passes the test of all, or none that is new.
+func (v *Ranking) candidates(r *decompose.Result, k int, t *tables, f *finding) *look {
 	var chosen, known [][2]int
-	if f := v.found[k]; f != nil {
+	if f != nil {
 		for _, s := range f.steps {
 			chosen = append(chosen, s.pair)
 		}
@@ -29,7 +29,7 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
 				tested++
 			default:
 				tested++
-				s := tableScore(t.weight[at:], t.score[k][at:], t.noise[k][at:], t.squared(k)[at:], v.inflation(r, k), v.scales[i], v.scales[j])
+				s := tableScore(t.weight[at:], t.score[0][at:], t.noise[0][at:], t.squared(0)[at:], v.inflation(r, k, f), v.scales[i], v.scales[j])
 				if s.df > 0 && s.gain > 0 && s.p < level {
 					s.pair = len(pairs)
 					scores, pairs = append(scores, s), append(pairs, pair)
@@ -62,7 +62,7 @@ func (v *Ranking) candidates(r *decompose.Result, k int, t *tables) *look {
 		return nil
 	}
 	known = known[:min(len(known), maxCandidates)]
-	leftOver := passing > added && scores[min(added, len(scores)-1)].gain > worthRound*t.squares[k]
+	leftOver := passing > added && scores[min(added, len(scores)-1)].gain > worthRound*t.squares[0]
 	single, degree := v.singles(chosen)
 	return &look{newFunctions(v.scales, single, degree, known, chosen), tested, leftOver}
 }
@@ -114,5 +114,5 @@ func Memory(columns, predictors int, held int64) int64 {
 	pairs := columns * (columns - 1) / 2
 	tables := min(pairs*(1+2*predictors), maxSums) * cells
 	width := 1 + min(maxSingleDegree*columns, maxSingles) + min(degrees*degrees*pairs, maxProducts)
-	return 8 * held * int64(max(tables, 2*predictors*width*width))
+	return 8 * (held*int64(tables) + int64(keptRows*(columns+predictors+1)) + int64(2*shares*width*width))
 }

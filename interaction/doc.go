@@ -2,7 +2,7 @@
 // out: which pairs of columns the remainder depends on, and where it is largest.
 //
 // The remainder r of a predictor is the unstructured part of every row, w the row's weight.
-// Three looks at the rows, each of which adds up numbers of a fixed size:
+// Two looks at the rows, and one at some that are kept:
 //
 //  1. A Sample of the rows, before anything is fitted, says how the values of each column
 //     are spread. Columns become bins and ranks by it.
@@ -10,8 +10,8 @@
 //     sum w r, sum w^2 r^2. A pair's score is what products of Legendre polynomials in
 //     the ranks, less all that is a function of one of the columns, explain of r. Pairs
 //     are tested by a sandwich, since r is not equally large everywhere.
-//  3. Where pairs pass, another pass forms the exact products of the best ones with each
-//     other and with functions of single columns. Pairs are then chosen one after the
+//  3. Where pairs pass, exact products of the best ones with each other and with functions
+//     of single columns, of 16,384 rows that the last pass has kept. Pairs are then chosen one after the
 //     other, each by what it adds to those before. That tells a pair from its echoes: with
 //     columns that correlate, (0,2) scores because (0,1) matters.
 //

@@ -9,12 +9,11 @@ import (
 )
 
 // pairsKind is that of sums.
-const pairsKind = "pairs/1"
+const pairsKind = "pairs/2"
 
 // MarshalBinary writes s for DecodeSums. A row that is in it twice is an error.
 func (s *sums) MarshalBinary() ([]byte, error) {
-	b := wire.AppendInt(nil, s.pass)
-	b = wire.AppendInt(b, len(s.worst))
+	b := wire.AppendInt(nil, len(s.worst))
 	for _, rows := range s.worst {
 		b = wire.AppendInt(b, len(rows))
 		for i, row := range rows {
@@ -28,15 +27,14 @@ func (s *sums) MarshalBinary() ([]byte, error) {
 	if b = wire.AppendBool(b, s.tables != nil); s.tables != nil {
 		b = s.tables.append(b)
 	}
-	b = wire.AppendInt(b, len(s.products))
-	for _, p := range s.products {
-		b = p.append(b)
+	if b = wire.AppendBool(b, s.kept != nil); s.kept != nil {
+		b = s.kept.append(b)
 	}
 	return b, nil
 }
 
 // DecodeSums makes sums again of what MarshalBinary of a Sample ("sample/1") or of what
-// Ranking.Map returned ("pairs/1") wrote: it is a decompose.DecodeSums of these kinds. Other
+// Ranking.Map returned ("pairs/2") wrote: it is a decompose.DecodeSums of these kinds. Other
 // kinds and damaged bytes are errors.
 func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 	switch of {
@@ -50,15 +48,15 @@ func DecodeSums(of string, raw []byte) (decompose.Sums, error) {
 
 func decodePairs(raw []byte) (decompose.Sums, error) {
 	r := wire.NewReader(raw)
-	s := &sums{pass: r.AtMost(2*maxRounds - 1)}
+	s := &sums{}
 	for range r.Count(8) {
 		s.worst = append(s.worst, readWorst(r))
 	}
 	if r.Bool() {
 		s.tables = readTables(r)
 	}
-	for range r.Count(8) {
-		s.products = append(s.products, readProducts(r))
+	if r.Bool() {
+		s.kept = readKept(r)
 	}
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("interaction: damaged sums: %w", err)
@@ -110,34 +108,62 @@ func readTables(r *wire.Reader) *tables {
 	return t
 }
 
-// append appends p, of matrices the upper triangle; nil is of 0 functions.
-func (p *products) append(b []byte) []byte {
-	if p == nil {
-		return wire.AppendInt(b, 0)
+func (s *kept) append(b []byte) []byte {
+	b = wire.AppendInt(wire.AppendInt(wire.AppendInt(b, s.rows()), len(s.codes)), len(s.r))
+	for j, codes := range s.codes {
+		if b = wire.AppendBool(b, codes != nil); codes != nil {
+			b = wire.AppendText(b, codes)
+		} else {
+			b = wire.AppendNumbers(b, s.numbers[j])
+		}
 	}
-	b = wire.AppendInt(b, p.n)
-	for i := range p.n {
-		b = wire.AppendNumbers(b, p.gram[i*p.n+i:(i+1)*p.n])
-		b = wire.AppendNumbers(b, p.sandwich[i*p.n+i:(i+1)*p.n])
+	if b = wire.AppendBool(b, s.w != nil); s.w != nil {
+		b = wire.AppendNumbers(b, s.w)
 	}
-	return wire.AppendNumbers(wire.AppendNumbers(b, p.score), []float64{p.weight, p.square})
+	for _, r := range s.r {
+		b = wire.AppendNumbers(b, r)
+	}
+	return b
 }
 
-func readProducts(r *wire.Reader) *products {
-	n := r.AtMost(math.MaxInt16)
-	if n == 0 {
+func readKept(r *wire.Reader) *kept {
+	n, columns, predictors := r.AtMost(math.MaxInt32), r.AtMost(1<<20), r.AtMost(1<<20)
+	if columns*(n+1)+predictors*(8*n+1) > r.Left() || predictors == 0 {
+		r.Fail("%d rows of %d columns and %d predictors end too early", n, columns, predictors)
 		return nil
 	}
-	if 8*(n*(n+1)+n+2) > r.Left() {
-		r.Fail("products of %d functions end too early", n)
+	s := &kept{values: values{numbers: make([][]float64, columns), codes: make([][]uint8, columns)}}
+	numbers := func() []float64 {
+		x := make([]float64, min(n, r.Left()/8))
+		r.Numbers(x)
+		if len(x) < n {
+			r.Fail("%d rows, not %d", len(x), n)
+		}
+		return x
+	}
+	for j := range columns {
+		if !r.Bool() {
+			s.numbers[j] = numbers()
+			continue
+		}
+		s.codes[j] = append([]uint8{}, r.Bytes()...)
+		if len(s.codes[j]) != n {
+			r.Fail("%d bins of %d rows", len(s.codes[j]), n)
+		}
+		for _, c := range s.codes[j] {
+			if c >= stride {
+				r.Fail("bin %d, of %d", c, stride)
+			}
+		}
+	}
+	if r.Bool() {
+		s.w = numbers()
+	}
+	for range predictors {
+		s.r = append(s.r, numbers())
+	}
+	if r.Err() != nil {
 		return nil
 	}
-	p := newProducts(n)
-	for i := range n {
-		r.Numbers(p.gram[i*n+i : (i+1)*n])
-		r.Numbers(p.sandwich[i*n+i : (i+1)*n])
-	}
-	r.Numbers(p.score)
-	p.weight, p.square = r.Float(), r.Float()
-	return p
+	return s
 }

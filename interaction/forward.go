@@ -82,7 +82,9 @@ func newSelection(f *functions, p *products, inflation float64) *selection {
 
 // subtract takes b'a from k.
 func subtract(k, b, a *mat.Dense) {
-	k.Sub(k, transMul(b, a))
+	var minus mat.Dense
+	minus.Scale(-1, a)
+	addTransMul(k, b, &minus)
 }
 
 // congruent turns B into B - A'C - C'A + A'DA: the sandwich of columns from which A times
@@ -90,25 +92,26 @@ func subtract(k, b, a *mat.Dense) {
 // B - T - T', T = A'(C - DA/2).
 func (s *selection) congruent(a, c, d *mat.Dense) {
 	half := transMul(d, a) // D is symmetric
-	half.Scale(-0.5, half)
-	half.Add(half, c)
-	t := transMul(a, half).RawMatrix()
-	b := s.b.RawMatrix()
-	for i := range t.Rows {
-		row, own := b.Data[i*b.Stride:][:t.Cols], t.Data[i*t.Stride:][:t.Cols]
-		for j := range row {
-			row[j] -= own[j] + t.Data[j*t.Stride+i]
-		}
-	}
+	half.Scale(0.5, half)
+	half.Sub(half, c)
+	addTransMul(s.b, a, half)
+	addTransMul(s.b, half, a)
 }
 
 // transMul is a'b.
 func transMul(a, b *mat.Dense) *mat.Dense {
-	n, p := a.Dims()
+	_, p := a.Dims()
 	_, q := b.Dims()
 	out := mat.NewDense(p, q, nil)
-	kernel.AddTransMul(out.RawMatrix().Data, q, a.RawMatrix().Data, p, p, b.RawMatrix().Data, q, q, n)
+	addTransMul(out, a, b)
 	return out
+}
+
+// addTransMul adds a'b to dst.
+func addTransMul(dst, a, b *mat.Dense) {
+	n, p := a.Dims()
+	_, q := b.Dims()
+	kernel.AddTransMul(dst.RawMatrix().Data, q, a.RawMatrix().Data, p, p, b.RawMatrix().Data, q, q, n)
 }
 
 // symmetric is the matrix whose upper triangle is that of a.

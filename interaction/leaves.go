@@ -6,36 +6,13 @@ import (
 	"github.com/pho-go/pho/internal/kernel"
 )
 
-// leaves is r less what the fit explains of it at the rows listed (nil: all), r itself
-// without a fit.
-func (f *finding) leaves(v *values, r []float64, list []int32) []float64 {
-	if f == nil || f.fit == nil {
-		return r
-	}
-	out := make([]float64, len(r))
-	if list != nil {
-		f.fit.leavesOf(out, v, r, list)
-		return out
-	}
-	work := f.fit.work()
+// leaves is r less what the fit explains of it.
+func (f *fit) leaves(v *values, r []float64) []float64 {
+	out, work := make([]float64, len(r)), f.work()
 	for i := 0; i < len(r); i += blockRows {
 		work.leaves(out[i:min(i+blockRows, len(r))], v, r, i)
 	}
 	return out
-}
-
-// leavesOf sets dst at the rows listed, row by row.
-func (f *fit) leavesOf(dst []float64, v *values, r []float64, list []int32) {
-	fn := f.functions
-	z, each := make([]float64, fn.width()), make([]float64, fn.offsets[len(fn.scales)])
-	for _, row := range list {
-		i := int(row)
-		fn.fill(z, each, v, i)
-		dst[i] = r[i]
-		for j, c := range f.coef {
-			dst[i] -= c * z[j]
-		}
-	}
 }
 
 // fitWork evaluates a fit for blocks of rows, a function after the other, so that each

@@ -48,15 +48,29 @@ func TestLeaves(t *testing.T) {
 	for i := range coef {
 		coef[i] = r.NormFloat64()
 	}
-	f := &finding{fit: &fit{fn, coef}}
-	rest, list := make([]float64, rows), make([]int32, rows)
+	f := &fit{fn, coef}
+	rest, want := make([]float64, rows), make([]float64, rows)
 	for i := range rest {
-		rest[i], list[i] = r.NormFloat64(), int32(i)
+		rest[i] = r.NormFloat64()
 	}
-	got, want := f.leaves(v, rest, nil), f.leaves(v, rest, list)
+	f.leavesByRow(want, v, rest)
+	got := f.leaves(v, rest)
 	for i := range got {
 		if far := math.Abs(got[i] - want[i]); !(far < 1e-11) || want[i] == rest[i] {
 			t.Fatalf("row %d: %g, want %g", i, got[i], want[i])
+		}
+	}
+}
+
+// leavesByRow is leaves row by row, from the functions as products have them.
+func (f *fit) leavesByRow(dst []float64, v *values, r []float64) {
+	fn := f.functions
+	z, each := make([]float64, fn.width()), make([]float64, fn.offsets[len(fn.scales)])
+	for i := range dst {
+		fn.fill(z, each, v, i)
+		dst[i] = r[i]
+		for j, c := range f.coef {
+			dst[i] -= c * z[j]
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (c *scale) singleWidth(degree int) int {
 
 func (f *functions) width() int { return f.begins[len(f.pairs)] }
 
-// values hold the columns of a chunk: numbers, or bins of a factor.
+// values hold the columns of some rows: numbers (of a factor none), and bins.
 type values struct {
 	numbers [][]float64
 	codes   [][]uint8
@@ -132,26 +132,18 @@ func (p *products) add(o *products) {
 	p.square += o.square
 }
 
-// clear makes p the sums of no rows.
-func (p *products) clear() {
-	clear(p.gram)
-	clear(p.sandwich)
-	clear(p.score)
-	p.weight, p.square = 0, 0
-}
-
 // blockRows is how many rows' functions are formed at a time.
 const blockRows = 256
 
-// rows adds the rows listed; w nil: ones.
-func (p *products) rows(f *functions, v *values, w, r, e []float64, list []int32) {
+// rows adds rows from first to next; w nil: ones.
+func (p *products) rows(f *functions, v *values, w, r, e []float64, first, next int) {
 	each := make([]float64, f.offsets[len(f.scales)])
-	z := make([]float64, min(blockRows, len(list))*p.n)
+	z := make([]float64, blockRows*p.n)
 	weight, noise := make([]float64, blockRows), make([]float64, blockRows)
-	for len(list) > 0 {
-		n := min(blockRows, len(list))
-		for l, row := range list[:n] {
-			i := int(row)
+	for ; first < next; first += blockRows {
+		n := min(blockRows, next-first)
+		for l := range n {
+			i := first + l
 			dst := z[l*p.n : (l+1)*p.n]
 			f.fill(dst, each, v, i)
 			weight[l] = 1
@@ -160,14 +152,11 @@ func (p *products) rows(f *functions, v *values, w, r, e []float64, list []int32
 			}
 			wr, we := weight[l]*r[i], weight[l]*e[i]
 			noise[l] = we * we
-			for j, x := range dst {
-				p.score[j] += wr * x
-			}
+			kernel.Axpy(p.score, dst, wr)
 			p.weight += weight[l]
 			p.square += wr * r[i]
 		}
 		kernel.AddGram(p.gram, p.n, z, p.n, p.n, n, weight[:n])
 		kernel.AddGram(p.sandwich, p.n, z, p.n, p.n, n, noise[:n])
-		list = list[n:]
 	}
 }

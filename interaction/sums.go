@@ -6,27 +6,26 @@ import (
 	"github.com/pho-go/pho/decompose"
 )
 
-// sums are what a chunk of rows adds in one pass: what Ranking.Map returns.
+// sums are what a chunk of rows adds: what Ranking.Map returns.
 type sums struct {
-	pass     int         // from 0 on, over the rows
-	worst    []worst     // by predictor, of the first pass; none: of no rows
-	tables   *tables     // nil: of no rows, or of a pass of products
-	products []*products // by predictor, nil: of no rows; none: of no rows, or of a pass of tables
-	spare    *spare      // that is given what is used no longer; nil: nobody is
+	worst  []worst // by predictor; none: of no rows
+	tables *tables // nil: of no rows
+	kept   *kept   // nil: of no rows
+	spare  *spare  // that is given what is used no longer; nil: nobody is
 }
 
 // Kind names the type and its encoding.
 func (s *sums) Kind() string { return pairsKind }
 
-// Add adds the sums of rows that follow. Those of another pass, of other columns or
-// functions are an error that leaves s as it was.
+// Add adds the sums of rows that follow. Those of other columns are an error that leaves s
+// as it was.
 func (s *sums) Add(next decompose.Sums) error {
 	o, ok := next.(*sums)
 	if !ok {
 		return fmt.Errorf("interaction: sums of the kind %q do not add up with %q", next.Kind(), pairsKind)
 	}
 	if err := s.match(o); err != nil {
-		return fmt.Errorf("interaction: sums of different decompositions or passes do not add up: %w", err)
+		return fmt.Errorf("interaction: sums of different decompositions do not add up: %w", err)
 	}
 	if s.worst == nil {
 		s.worst = o.worst
@@ -41,37 +40,23 @@ func (s *sums) Add(next decompose.Sums) error {
 		s.tables.add(o.tables)
 		s.spare.takeTables(o.tables)
 	}
-	if s.products == nil {
-		s.products = o.products
-		return nil
-	}
-	for k, p := range o.products {
-		if s.products[k] == nil {
-			s.products[k] = p
-		} else if p != nil {
-			s.products[k].add(p)
-			s.spare.takeProducts(k, p)
-		}
+	if s.kept == nil {
+		s.kept = o.kept
+	} else if o.kept != nil {
+		s.kept.add(o.kept)
 	}
 	return nil
 }
 
-// match is an error if o is of another pass, or of other predictors, columns or functions.
+// match is an error if o is of other predictors or columns.
 func (s *sums) match(o *sums) error {
 	switch {
-	case s.pass != o.pass:
-		return fmt.Errorf("passes %d and %d over the rows", s.pass+1, o.pass+1)
 	case s.worst != nil && o.worst != nil && len(s.worst) != len(o.worst):
 		return fmt.Errorf("%d and %d predictors", len(s.worst), len(o.worst))
 	case s.tables != nil && o.tables != nil && s.tables.shape() != o.tables.shape():
 		return fmt.Errorf("tables of pairs, predictors and weights %v and %v", s.tables.shape(), o.tables.shape())
-	case s.products != nil && o.products != nil && len(s.products) != len(o.products):
-		return fmt.Errorf("%d and %d predictors", len(s.products), len(o.products))
-	}
-	for k := range min(len(s.products), len(o.products)) {
-		if a, b := s.products[k], o.products[k]; a != nil && b != nil && a.n != b.n {
-			return fmt.Errorf("predictor %d: %d and %d functions", k+1, a.n, b.n)
-		}
+	case s.kept != nil && o.kept != nil && !s.kept.shape().equal(o.kept.shape()):
+		return fmt.Errorf("rows of factors, predictors and weights %v and %v", s.kept.shape(), o.kept.shape())
 	}
 	return nil
 }

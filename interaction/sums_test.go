@@ -3,6 +3,7 @@ package interaction
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 
@@ -96,14 +97,12 @@ func ofCase(t testing.TB, n int, tab *data.Table, etas, among []string, formula,
 	return c
 }
 
-// TestRoundsInAnyOrder: in every pass the sums of chunks have the same bytes in any order and
-// grouping; a worker that takes the totals of earlier passes from files forms the same
-// sums as the one that had them; and what is found is what one pass over all rows in order finds.
-func TestRoundsInAnyOrder(t *testing.T) {
+// TestSumsInAnyOrder: the sums of chunks have the same bytes in any order and grouping, and what
+// is found in them is what one pass over all rows in order finds.
+func TestSumsInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	passes := map[string]int{"several rounds": 4, "two predictors": 2}
 	for name, c := range shardCases(t, 4000) {
 		t.Run(name, func(t *testing.T) {
 			chunks := sumstest.Chunks(t, c.parts, 400)
@@ -119,28 +118,19 @@ func TestRoundsInAnyOrder(t *testing.T) {
 				}
 			}
 			v := c.begun(t)
-			var recorded [][]byte
-			for more := true; more; {
-				sumstest.AnyOrder(t, len(chunks), 3, of(v), DecodeSums)
-				worker := c.replayed(t, recorded)
-				total := sumstest.Bytes(t, sumstest.Total(t, len(chunks), of(v)))
-				if again := sumstest.Bytes(t, sumstest.Total(t, len(chunks), of(worker))); !bytes.Equal(total, again) {
-					t.Errorf("pass %d: a worker that replays forms other sums", len(recorded)+1)
+			sumstest.AnyOrder(t, len(chunks), 3, of(v), DecodeSums)
+			total := sumstest.Bytes(t, sumstest.Total(t, len(chunks), of(v)))
+			t.Logf("%d bytes", len(total))
+			inOrder := c.begun(t)
+			for i := range chunks {
+				if s := of(inOrder)(i); s != nil {
+					mustDo(t, inOrder.Reduce(s))
 				}
-				t.Logf("pass %d: %d bytes", len(recorded)+1, len(total))
-				inOrder := c.replayed(t, recorded)
-				for i := range chunks {
-					if s := of(inOrder)(i); s != nil {
-						mustDo(t, inOrder.Reduce(s))
-					}
-				}
-				alike(t, inOrder.sums, total)
-				recorded = append(recorded, total)
-				more = reduced(t, v, total, c.result)
 			}
-			if len(recorded) < passes[name] {
-				t.Errorf("%d passes, not %d", len(recorded), passes[name])
-			}
+			alike(t, inOrder.sums, total)
+			s, err := DecodeSums(pairsKind, total)
+			mustDo(t, err)
+			mustDo(t, v.Reduce(s))
 			got := remainders(t, v, c.result)
 			if diff := cmp.Diff(plain(t, c.result), got, cmpopts.EquateApprox(1e-7, 1e-10)); diff != "" {
 				t.Errorf("other findings: %s", diff)
@@ -149,42 +139,13 @@ func TestRoundsInAnyOrder(t *testing.T) {
 	}
 }
 
-// replayed is a ranking that was given the totals of earlier passes.
-func (c *shardCase) replayed(t testing.TB, totals [][]byte) *Ranking {
-	t.Helper()
-	v := c.begun(t)
-	for _, raw := range totals {
-		reduced(t, v, raw, c.result)
-	}
-	return v
-}
-
-// reduced gives v a total, and tells whether it asks for another pass.
-func reduced(t testing.TB, v *Ranking, total []byte, r *decompose.Result) bool {
-	t.Helper()
-	s, err := DecodeSums(pairsKind, total)
-	mustDo(t, err)
-	mustDo(t, v.Reduce(s))
-	more, err := v.Again(r)
-	mustDo(t, err)
-	return more
-}
-
 // alike compares sums that were added one after the other with those added in a tree.
 func alike(t testing.TB, a *sums, raw []byte) {
 	t.Helper()
 	back, err := DecodeSums(pairsKind, raw)
 	mustDo(t, err)
 	b, close := back.(*sums), cmpopts.EquateApprox(1e-10, 1e-10)
-	for _, p := range a.products {
-		if p != nil {
-			for i := range p.n {
-				clear(p.gram[i*p.n : i*p.n+i]) // is not written
-				clear(p.sandwich[i*p.n : i*p.n+i])
-			}
-		}
-	}
-	if diff := cmp.Diff(a, b, close, cmp.AllowUnexported(sums{}, tables{}, products{}, worstRow{}), cmpopts.IgnoreFields(sums{}, "spare"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(a, b, close, cmp.AllowUnexported(sums{}, tables{}, kept{}, values{}, worstRow{}), cmpopts.IgnoreFields(sums{}, "spare"), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("in order of rows, and in a tree: %s", diff)
 	}
 }
@@ -210,30 +171,18 @@ func plain(t testing.TB, r *decompose.Result) (all any) {
 	return all
 }
 
-// TestOtherSumsAreRefused: sums of another pass or of other columns are neither added nor
-// taken, damaged ones are not read.
+// TestOtherSumsAreRefused: sums of other columns are not added, damaged ones are not read.
 func TestOtherSumsAreRefused(t *testing.T) {
-	all := shardCases(t, 900)
-	var first, second []decompose.Sums
-	for _, c := range all {
-		v := c.begun(t)
-		one, err := v.Map(c.parts[0])
+	var all []decompose.Sums
+	for _, c := range shardCases(t, 900) {
+		s, err := c.begun(t).Map(c.parts[0])
 		mustDo(t, err)
-		raw := sumstest.Bytes(t, one.(decompose.Sums))
-		if !reduced(t, v, raw, c.result) {
-			t.Fatal("there is no second pass")
-		}
-		two, err := v.Map(c.parts[0])
-		mustDo(t, err)
-		if err := v.Reduce(one); err == nil {
-			t.Error("sums of the first pass were taken for the second")
-		}
-		first, second = append(first, one.(decompose.Sums)), append(second, two.(decompose.Sums))
+		all = append(all, s.(decompose.Sums))
 	}
-	for _, s := range append(first, second...) {
+	for _, s := range all {
 		before := sumstest.Bytes(t, s)
 		sumstest.Damaged(t, pairsKind, before, DecodeSums)
-		for _, other := range append(first, second...) {
+		for _, other := range all {
 			if s != other {
 				if err := s.Add(other); err == nil || !bytes.Equal(sumstest.Bytes(t, s), before) {
 					t.Errorf("other sums were added, or left traces: %v", err)
@@ -258,38 +207,42 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	if d := mapped(); d.tables != given || !bytes.Equal(sumstest.Bytes(t, d), want) {
 		t.Error("tables are not used again, or not cleared")
 	}
-	reduced(t, v, want, c.result)
-	a, b = mapped(), mapped()
-	last, want := b.products[1], sumstest.Bytes(t, a)
-	mustDo(t, a.Add(b))
-	if d := mapped(); d.products[1] != last || !bytes.Equal(sumstest.Bytes(t, d), want) {
-		t.Error("products are not used again, or not cleared")
+}
+
+// keptOfTwo are two rows of a number and a factor.
+func keptOfTwo(predictors int, weighted bool) *kept {
+	s := &kept{values: values{numbers: [][]float64{{1, math.NaN()}, nil}, codes: [][]uint8{nil, {0, missing}}}}
+	for range predictors {
+		s.r = append(s.r, []float64{3, -4})
 	}
+	if weighted {
+		s.w = []float64{1, 2}
+	}
+	return s
 }
 
 func FuzzDecodeSums(f *testing.F) {
 	t := newTables(1, 1, true)
-	p := newProducts(3)
-	for i := range p.gram {
-		p.gram[i], p.sandwich[i] = float64(i), float64(2*i)
-	}
 	w := worst{{row: 5, r: -2, eta: 1, weight: 1, codes: []uint8{1, 8}, id: "five"}, {row: 7, r: 1, eta: 1, weight: 1}}
-	for _, s := range []*sums{{}, {worst: []worst{w}, tables: t}, {pass: 1, products: []*products{p, nil}}} {
+	for _, s := range []*sums{{}, {worst: []worst{w}, tables: t}, {kept: keptOfTwo(1, true)}, {kept: keptOfTwo(2, false)}} {
 		f.Add(sumstest.Bytes(f, s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) { sumstest.Read(t, pairsKind, raw, DecodeSums) })
 }
 
-// TestShapesMustAgree: of predictors, of tables and of functions, each by itself; where one
+// TestShapesMustAgree: of predictors, of tables and of rows, each by itself; where one
 // side has no rows, the other's sums stay.
 func TestShapesMustAgree(t *testing.T) {
+	other := keptOfTwo(1, true)
+	other.numbers[1], other.codes[1] = other.numbers[0], nil
 	for what, pair := range map[string][2]*sums{
-		"predictors": {{worst: make([]worst, 1)}, {worst: make([]worst, 2)}},
-		"pairs":      {{tables: newTables(1, 1, false)}, {tables: newTables(3, 1, false)}},
-		"in tables":  {{tables: newTables(1, 1, false)}, {tables: newTables(1, 2, false)}},
-		"weights":    {{tables: newTables(1, 1, false)}, {tables: newTables(1, 1, true)}},
-		"looks":      {{products: make([]*products, 1)}, {products: make([]*products, 2)}},
-		"functions":  {{products: []*products{newProducts(2)}}, {products: []*products{newProducts(3)}}},
+		"predictors":       {{worst: make([]worst, 1)}, {worst: make([]worst, 2)}},
+		"pairs":            {{tables: newTables(1, 1, false)}, {tables: newTables(3, 1, false)}},
+		"in tables":        {{tables: newTables(1, 1, false)}, {tables: newTables(1, 2, false)}},
+		"weights":          {{tables: newTables(1, 1, false)}, {tables: newTables(1, 1, true)}},
+		"weights of rows":  {{kept: keptOfTwo(1, false)}, {kept: keptOfTwo(1, true)}},
+		"remainders":       {{kept: keptOfTwo(1, true)}, {kept: keptOfTwo(2, true)}},
+		"kinds of columns": {{kept: keptOfTwo(1, true)}, {kept: other}},
 	} {
 		for _, p := range [][2]*sums{pair, {pair[1], pair[0]}} {
 			if err := p[0].Add(p[1]); err == nil {
@@ -297,14 +250,13 @@ func TestShapesMustAgree(t *testing.T) {
 			}
 		}
 	}
-	rows := newProducts(1)
-	rows.weight = 3
-	for _, s := range []*sums{{products: []*products{nil, rows}}, {products: []*products{rows, nil}}} {
-		raw := sumstest.Bytes(t, s)
-		before := &sums{products: make([]*products, 2)}
-		mustDo(t, before.Add(s))
-		mustDo(t, before.Add(&sums{products: make([]*products, 2)}))
-		if !bytes.Equal(sumstest.Bytes(t, before), raw) {
+	for _, s := range []*sums{{kept: keptOfTwo(1, true)}, {}} {
+		raw := sumstest.Bytes(t, &sums{kept: keptOfTwo(1, true)})
+		mustDo(t, s.Add(&sums{}))
+		if s.kept == nil {
+			mustDo(t, s.Add(&sums{kept: keptOfTwo(1, true)}))
+		}
+		if !bytes.Equal(sumstest.Bytes(t, s), raw) {
 			t.Error("sums of no rows change others")
 		}
 	}

@@ -60,6 +60,15 @@ func (t *tables) each(o *tables, f func(dst, src []float64)) {
 	f(t.fourths, o.fourths)
 }
 
+// of are those of predictor k alone.
+func (t *tables) of(k int) *tables {
+	one := &tables{weight: t.weight, score: t.score[k : k+1], noise: t.noise[k : k+1], squares: t.squares[k : k+1], fourths: t.fourths[k : k+1], sumWeight: t.sumWeight}
+	if t.square != nil {
+		one.square = t.square[k : k+1]
+	}
+	return one
+}
+
 // add adds the sums of the rows that follow.
 func (t *tables) add(o *tables) {
 	t.each(o, func(dst, src []float64) {
