@@ -114,5 +114,5 @@ func Memory(columns, predictors int, held int64) int64 {
 	pairs := columns * (columns - 1) / 2
 	tables := min(pairs*(1+2*predictors), maxSums) * cells
 	width := 1 + min(maxSingleDegree*columns, maxSingles) + min(degrees*degrees*pairs, maxProducts)
-	return 8 * (held*int64(tables) + int64(keptRows*(columns+predictors+1)) + int64(2*shares*width*width))
+	return 8 * (held*int64(tables) + int64(keptRows*(columns+predictors+1)) + int64(2*width*width))
 }

@@ -1,7 +1,6 @@
 package interaction
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 )
@@ -84,29 +83,23 @@ func (s *kept) bin(scales []*scale) {
 	}
 }
 
-// shares is how many parts the rows' products are formed in: their number says how they
-// are rounded, so it is not that of the processors.
-const shares = 4
-
-// products are those of predictor k, of which e is noise.
+// products are those of predictor k, of which e is noise: the two matrices side by side.
 func (s *kept) products(f *functions, k int, e []float64) *products {
-	var parts [shares]*products
+	p := newProducts(f.width())
+	weight := s.w
+	if weight == nil {
+		weight = slices.Repeat([]float64{1}, s.rows())
+	}
+	noise, wr := make([]float64, s.rows()), make([]float64, s.rows())
+	for i, w := range weight {
+		r := s.r[k][i]
+		noise[i], wr[i] = w*e[i]*w*e[i], w*r
+		p.weight += w
+		p.square += w * r * r
+	}
 	var running sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	blocks := (s.rows() + blockRows - 1) / blockRows
-	for i := range parts {
-		first, next := blocks*i/shares*blockRows, min(blocks*(i+1)/shares*blockRows, s.rows())
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			p := newProducts(f.width())
-			p.rows(f, &s.values, s.w, s.r[k], e, first, next)
-			parts[i] = p
-		})
-	}
+	running.Go(func() { f.add(p.sandwich, nil, &s.values, noise, nil) })
+	f.add(p.gram, p.score, &s.values, weight, wr)
 	running.Wait()
-	for _, p := range parts[1:] {
-		parts[0].add(p)
-	}
-	return parts[0]
+	return p
 }

@@ -121,42 +121,24 @@ func newProducts(n int) *products {
 	return &products{n: n, gram: make([]float64, n*n), sandwich: make([]float64, n*n), score: make([]float64, n)}
 }
 
-// add adds the sums of the rows that follow.
-func (p *products) add(o *products) {
-	for _, s := range [][2][]float64{{p.gram, o.gram}, {p.sandwich, o.sandwich}, {p.score, o.score}} {
-		for i, v := range s[1] {
-			s[0][i] += v
-		}
-	}
-	p.weight += o.weight
-	p.square += o.square
-}
-
 // blockRows is how many rows' functions are formed at a time.
 const blockRows = 256
 
-// rows adds rows from first to next; w nil: ones.
-func (p *products) rows(f *functions, v *values, w, r, e []float64, first, next int) {
-	each := make([]float64, f.offsets[len(f.scales)])
-	z := make([]float64, blockRows*p.n)
-	weight, noise := make([]float64, blockRows), make([]float64, blockRows)
-	for ; first < next; first += blockRows {
-		n := min(blockRows, next-first)
-		for l := range n {
-			i := first + l
-			dst := z[l*p.n : (l+1)*p.n]
-			f.fill(dst, each, v, i)
-			weight[l] = 1
-			if w != nil {
-				weight[l] = w[i]
+// add adds z z' w to the upper triangle of gram and, unless score is nil, z wr to it, z being the
+// functions of all rows of v.
+func (f *functions) add(gram, score []float64, v *values, w, wr []float64) {
+	n, each := f.width(), make([]float64, f.offsets[len(f.scales)])
+	stride := (n + 7) &^ 7 // rows begin where vectors do
+	z := kernel.Aligned(blockRows * stride)
+	for first := 0; first < len(w); first += blockRows {
+		rows := min(blockRows, len(w)-first)
+		for l := range rows {
+			dst := z[l*stride:][:n]
+			f.fill(dst, each, v, first+l)
+			if score != nil {
+				kernel.Axpy(score, dst, wr[first+l])
 			}
-			wr, we := weight[l]*r[i], weight[l]*e[i]
-			noise[l] = we * we
-			kernel.Axpy(p.score, dst, wr)
-			p.weight += weight[l]
-			p.square += wr * r[i]
 		}
-		kernel.AddGram(p.gram, p.n, z, p.n, p.n, n, weight[:n])
-		kernel.AddGram(p.sandwich, p.n, z, p.n, p.n, n, noise[:n])
+		kernel.AddGram(gram, n, z, stride, n, rows, w[first:first+rows])
 	}
 }

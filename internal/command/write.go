@@ -51,12 +51,28 @@ func decomposeInto(ctx context.Context, dir *durable.Dir, m decompose.Model, src
 		defer func() { _ = writer.stop() }() // of a pass that ended early
 		contributions = writer
 	}
-	o.Visitors = append([]decompose.Visitor{contributions}, o.Visitors...)
+	kept := &stored{Visitor: contributions, file: file, outcome: make(chan error, 1)}
+	o.Visitors = append([]decompose.Visitor{kept}, o.Visitors...)
 	r, err := decompose.Decompose(ctx, m, src, o)
 	if err != nil {
 		return nil, err
 	}
-	return r, errors.Join(file.Sync(), file.Close())
+	return r, errors.Join(<-kept.outcome, file.Close())
+}
+
+// stored is a visitor whose file goes to the disk, which takes its time, while those behind it end.
+type stored struct {
+	decompose.Visitor
+	file    *os.File
+	outcome chan error // of the file's Sync, of End without an error
+}
+
+func (s *stored) End(r *decompose.Result) error {
+	if err := s.Visitor.End(r); err != nil {
+		return err
+	}
+	go func() { s.outcome <- s.file.Sync() }()
+	return nil
 }
 
 // summing are the visitors of the last pass whose outcomes add up.
