@@ -100,10 +100,9 @@ func elementwiseDigests[T Float](d *digests, s isa, all bool) {
 	relu(s, v, v)
 	adamStep(s, w, b, m, v, &adam[T]{beta1: 0.9, c1: 0.1, beta2: 0.999, c2: 0.001, keep: 0.99, rate: 0.01, eps: 1e-8, tiny: 1e-30})
 	d.add(name("AdamStep"), w, m, v)
-	sum, dx := numbered[T](rng, 59), make([]T, n/59*59)
-	reluGradRows(s, dx, b[:len(dx)], a[:len(dx)], sum)
-	addRows(s, sum, b[:len(dx)])
-	d.add(name("ReluGradRows"), dx, sum)
+	on := make([]T, n)
+	relu(s, on, b)
+	one("ReluGrad", func(s isa, dst, src []T) { reluGrad(s, dst, src, on) })
 	if !all {
 		return
 	}

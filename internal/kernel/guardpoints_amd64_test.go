@@ -67,7 +67,7 @@ func entryPoints() map[string]entryPoint {
 		"adamF64AVX2": {avx2, adams(adamF64AVX2, avx2)}, "adamF32AVX2": {avx2, adams(adamF32AVX2, avx2)},
 		"adamF64AVX512": {avx512, adams(adamF64AVX512, avx512)}, "adamF32AVX512": {avx512, adams(adamF32AVX512, avx512)},
 		"reluGradF64AVX2": {avx2, reluGrads(reluGradF64AVX2)}, "reluGradF32AVX2": {avx2, reluGrads(reluGradF32AVX2)},
-		"gradRowsF64AVX2": {avx2, gradRowsCases[float64](gradRowsF64AVX2)}, "gradRowsF32AVX2": {avx2, gradRowsCases[float32](gradRowsF32AVX2)},
+		"sumRowsF64AVX2": {avx2, sumRowsCases[float64](sumRowsF64AVX2)}, "sumRowsF32AVX2": {avx2, sumRowsCases[float32](sumRowsF32AVX2)},
 	})
 	maps.Copy(points, unitPoints())
 	maps.Copy(points, matrixUnitPoints())

@@ -27,6 +27,6 @@ func entryPoints() map[string]entryPoint {
 
 		"adamF64NEON": {neon, adams(adamF64NEON, neon)}, "adamF32NEON": {neon, adams(adamF32NEON, neon)},
 		"reluGradF64NEON": {neon, reluGrads(reluGradF64NEON)}, "reluGradF32NEON": {neon, reluGrads(reluGradF32NEON)},
-		"gradRowsF64NEON": {neon, gradRowsCases[float64](gradRowsF64NEON)}, "gradRowsF32NEON": {neon, gradRowsCases[float32](gradRowsF32NEON)},
+		"sumRowsF64NEON": {neon, sumRowsCases[float64](sumRowsF64NEON)}, "sumRowsF32NEON": {neon, sumRowsCases[float32](sumRowsF32NEON)},
 	}
 }

@@ -72,7 +72,7 @@ func TestOffsets(t *testing.T) {
 		{"band", band{}, nil},
 		{"spline", spline{}, nil},
 		{"scatter", scatter{}, nil},
-		{"grad", gradRows{}, nil},
+		{"sum", sumRows{}, nil},
 		{"amx", unitBlock{}, nil},
 		{"split", splitRows{}, nil},
 		{"adam", adam[float64]{}, adamConstants()},

@@ -369,7 +369,7 @@ func (r *Rows[T]) AddSums(sum []T) {
 			vectors = len(part) - len(part)%lanes[T](avx2)
 		}
 		if vectors > 0 {
-			runGradRows[T](&gradRows{dy: at(d, 0), sum: at(part, 0), rows: uintptr(r.n), cols: uintptr(vectors), ld: uintptr(width * sizeOf[T]())})
+			runSumRows[T](&sumRows{src: at(d, 0), sum: at(part, 0), rows: uintptr(r.n), cols: uintptr(vectors), ld: uintptr(width * sizeOf[T]())})
 		}
 		for k := vectors; k < len(part); k++ {
 			for i := range r.n {
@@ -377,4 +377,13 @@ func (r *Rows[T]) AddSums(sum []T) {
 			}
 		}
 	}
+}
+
+// sumRows is the argument of the assembly that adds rows to their sum. It knows the offsets
+// of the fields.
+type sumRows struct {
+	src, sum unsafe.Pointer
+	rows     uintptr // at least one
+	cols     uintptr // whole vectors of them, at least one
+	ld       uintptr // bytes between rows
 }
