@@ -72,6 +72,8 @@ func digestsOf(s isa, all bool) *digests {
 	if all {
 		productDigests[float64](d, s)
 		productDigests[float32](d, s)
+		unitDigests[float64](d, s)
+		unitDigests[float32](d, s)
 	}
 	return d
 }
@@ -133,6 +135,32 @@ func productDigests[T Float](d *digests, s isa) {
 		d.add(name("Gemm"), c)
 		addTransMul(s, c, n, a, m, m, b, n, n, k)
 		d.add(name("AddTransMul"), c)
+	}
+}
+
+// unitDigests are of products with units and of their gradients.
+func unitDigests[T Float](d *digests, s isa) {
+	rng := rand.New(rand.NewPCG(17, 3))
+	for _, shape := range [][3]int{{1, 37, 5}, {23, 7, 40}, {9, 300, 70}, {70, 1, 133}} {
+		p, q, n := shape[0], shape[1], shape[2]
+		name := func(f string) string { return fmt.Sprintf("%s/%T/%dx%dx%d", f, T(0), p, q, n) }
+		m := Matrix[T]{Data: numbered[T](rng, p*q), Rows: p, Cols: q, RowStep: 1, ColStep: p}
+		x, y := Units[T](nil, q, n), Units[T](nil, p, n)
+		copy(x, numbered[T](rng, len(x)))
+		m.mulUnits(s, y, x, n, numbered[T](rng, p), true)
+		var rows []T // without what lies between the units
+		for i := range p {
+			rows = append(rows, y[i*UnitStride[T](n):][:n]...)
+		}
+		d.add(name("MulUnits"), rows)
+		var r Rows[T]
+		r.turn(s, x, x, q, n)
+		grad, sum := numbered[T](rng, p*q), numbered[T](rng, q)
+		for j := 0; j < q; j += r.PanelUnits() {
+			r.AddProduct(grad, q, y, p, j)
+		}
+		r.AddSums(sum)
+		d.add(name("Rows"), grad, sum)
 	}
 }
 

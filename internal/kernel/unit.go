@@ -50,7 +50,6 @@ func (m Matrix[T]) mulUnits(s isa, c, b []T, n int, bias []T, relu bool) {
 	if n == 0 || m.Rows == 0 {
 		return
 	}
-	s = onAMD64(s)
 	ld := UnitStride[T](n)
 	c, b = c[:m.Rows*ld], b[:m.Cols*ld]
 	if last := (m.Rows-1)*m.RowStep + (m.Cols-1)*m.ColStep; m.Cols > 0 && (last >= len(m.Data) || m.RowStep < 0 || m.ColStep < 0) {
@@ -191,7 +190,6 @@ type Rows[T Float] struct {
 func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(best(), units, mask, q, n) }
 
 func (r *Rows[T]) turn(s isa, units, mask []T, q, n int) {
-	s = onAMD64(s)
 	ld := UnitStride[T](n)
 	r.n, r.q, r.isa = n, q, s
 	if q == 0 || n == 0 {

@@ -62,6 +62,7 @@ func files() map[string][]byte {
 		{"spline_neon_arm64.s", neonSpline},
 		{"scatter_neon_arm64.s", neonScatters},
 		{"train_neon_arm64.s", neonTrain},
+		{"unit_neon_arm64.s", neonUnits},
 		{"transpose_neon_arm64.s", neonTransposes},
 	} {
 		s := &source{}
