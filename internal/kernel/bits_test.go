@@ -120,7 +120,7 @@ func elementwiseDigests[T Float](d *digests, s isa, all bool) {
 
 func productDigests[T Float](d *digests, s isa) {
 	rng := rand.New(rand.NewPCG(17, 2))
-	for _, shape := range [][3]int{{1, 1, 37}, {23, 1, 37}, {23, 37, 1}, {13, 70, 300}, {7, 5, 11}} {
+	for _, shape := range [][3]int{{1, 1, 37}, {23, 1, 37}, {23, 37, 1}, {13, 70, 300}, {7, 5, 11}, {1, 150, 37}} {
 		m, n, k := shape[0], shape[1], shape[2]
 		name := func(f string) string { return fmt.Sprintf("%s/%T/%dx%dx%d", f, T(0), m, n, k) }
 		a, b, bias := numbered[T](rng, m*k), numbered[T](rng, k*n), numbered[T](rng, n)
