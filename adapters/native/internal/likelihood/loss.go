@@ -13,7 +13,7 @@ type Loss[T kernel.Float] struct {
 	Rows    []float64 // of the last call: -loglik of each row
 	Grad    []T       // of the last call with gradients: n x K
 
-	few []float64 // memory for a row
+	few []float64 // memory for a row, in cache lines of its own: other workers have theirs
 }
 
 // Of is sum_i -loglik(y_i; eta_i + offset_i); if gradients are wanted, l.Grad is
@@ -26,8 +26,10 @@ func (l *Loss[T]) Of(t *Target, eta []T, gradients bool, norm float64) float64 {
 	}
 	both := t.states(l.Family)
 	if work := 200 * n; nn.Alone(work, l.Workers) {
-		l.few = nn.Sized(l.few, 2*k)
-		l.rows(t, both, eta, gradients, norm, 0, n, l.few)
+		if len(l.few) < 2*k {
+			l.few = make([]float64, max(2*k, 32))
+		}
+		l.rows(t, both, eta, gradients, norm, 0, n, l.few[:2*k])
 	} else {
 		nn.Share(n, 64, work, l.Workers, func(from, to int) {
 			l.rows(t, both, eta, gradients, norm, from, to, make([]float64, 2*k))

@@ -31,7 +31,7 @@ func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
 		if c := m.complements[i]; c != nil {
 			project(c, du, b.N)
 		}
-		t.du = append(t.du[:0], du...)
+		t.du = du
 	}
 	for i := len(m.Towers) - 1; i >= 0; i-- {
 		m.Towers[i].backward(m.Towers[i].du, m.Towers, b.N, mode.Defer)
