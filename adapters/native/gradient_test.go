@@ -311,6 +311,9 @@ func TestWorkersShareBatches(t *testing.T) {
 // TestStepTakesNoMemory: a step of one worker works in memory that is there, or a small
 // network would spend a quarter of its time on getting some and giving it back.
 func TestStepTakesNoMemory(t *testing.T) {
+	if !strings.HasPrefix(kernel.Family(), "fma/") {
+		t.Skip("without assembly products take memory")
+	}
 	tab, columns := gradientTable(t), []string{"x1", "x2"}
 	for name, cfg := range map[string]Config{
 		"mlp": {Architecture: MLP, Response: "y", Deep: Deep{Columns: columns, Hidden: []int{16, 8}}},
