@@ -52,10 +52,20 @@ func BenchmarkEpoch(b *testing.B) {
 	mlp := func(batch int, hidden ...int) Config {
 		return Config{Architecture: MLP, Response: "y", Deep: Deep{Columns: names, Hidden: hidden}, Training: Training{BatchSize: batch}}
 	}
+	activated := func(f Activation) Config {
+		c := mlp(256, 64, 32)
+		c.Deep.Activation = f
+		return c
+	}
+	normed := mlp(256, 64, 32)
+	normed.Deep.BatchNorm = true
 	for name, c := range map[string]Config{
+		"gelu": activated(GELU), "softplus": activated(Softplus), "tanh": activated(Tanh), "norm": normed,
 		"ssn1024": ssn(1024), "ssn32": ssn(32), "nam1024": nam(1024), "small32": mlp(32, 16, 8),
 		// Around the work below which a step has one worker.
 		"ssn256": ssn(256), "ssn128": ssn(128), "nam256": nam(256), "mlp1024": mlp(1024, 64, 32), "mlp256": mlp(256, 128, 64),
+		// Of compare_workers.py, and wider.
+		"wide256": mlp(256, 256, 256), "wide512": mlp(256, 512, 512), "wide1024": mlp(256, 1024, 1024),
 	} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/workers%d", name, workers), func(b *testing.B) { benchEpoch(b, c, tab, workers) })

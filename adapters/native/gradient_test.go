@@ -308,6 +308,26 @@ func TestWorkersShareBatches(t *testing.T) {
 	}
 }
 
+// TestStepTakesNoMemory: a step of one worker works in memory that is there, or a small
+// network would spend a quarter of its time on getting some and giving it back.
+func TestStepTakesNoMemory(t *testing.T) {
+	if !strings.HasPrefix(kernel.Family(), "fma/") {
+		t.Skip("without assembly products take memory")
+	}
+	tab, columns := gradientTable(t), []string{"x1", "x2"}
+	for name, cfg := range map[string]Config{
+		"mlp": {Architecture: MLP, Response: "y", Deep: Deep{Columns: columns, Hidden: []int{16, 8}}},
+		"nam": {Architecture: NAM, Response: "y", FeatureNetworks: FeatureNetworks{Columns: columns, Hidden: []int{8, 4}, Activation: Tanh}},
+		"ssn": {Structured: Structured{Formulas: []string{splineFormula}}, Deep: Deep{Columns: columns, Hidden: []int{16, 8}, Dropout: 0.1}},
+	} {
+		tr := drive(t, cfg, tab)
+		rows := rand.New(rand.NewPCG(6, 4)).Perm(tr.train.N)[:32]
+		if got := testing.AllocsPerRun(20, func() { tr.step(rows, 32, 0.01) }); got != 0 {
+			t.Errorf("%s: a step takes memory %v times", name, got)
+		}
+	}
+}
+
 // TestTrainStepsAlongTheGradient: one epoch of one batch of plain gradient descent moves
 // every parameter by the rate times the difference quotient of the
 // loss.

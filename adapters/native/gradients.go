@@ -44,21 +44,20 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 	if blocks == 1 { // workers share single products
 		mode.Workers = t.cfg.Training.Workers
 	}
-	pool, done := t.workers(workers)
-	defer done()
-	loss, squares := 0.0, make([]float64, len(t.net.Towers))
+	pool := t.workers(workers)
+	if pool != t.pool {
+		defer pool.Close()
+	}
+	clear(t.squares)
+	loss := 0.0
 	for i := 0; i < len(rows); i += blocks * block {
 		n := min(blocks, (len(rows)-i+block-1)/block)
-		pool.Each(n, func(j int) {
-			r, from := t.replicas[j], i+j*block
-			r.rows.take(t.train, rows[from:min(from+block, len(rows))])
-			next := rows[min(from+blocks*block, len(rows)):] // where this replica goes on
-			if len(next) == 0 {
-				next = t.after[min(j*block, len(t.after)):]
-			}
-			t.train.Prefetch(next[:min(block, len(next))])
-			r.gradients(from, len(rows), norm, mode)
-		})
+		if n == 1 { // without a closure, which would take memory in every step
+			t.block(rows, i, 0, block, blocks, norm, mode)
+		} else {
+			from, mode := i, mode
+			pool.Each(n, func(j int) { t.block(rows, from, j, block, blocks, norm, mode) })
+		}
 		if mode.Defer {
 			todo := t.deferred(n)
 			pool.Each(len(todo), func(j int) { todo[j]() })
@@ -67,15 +66,27 @@ func (t *trainer[T]) gradients(rows []int, norm float64) float64 {
 			for _, v := range r.loss.Rows {
 				loss += v
 			}
-			r.net.AddSquares(squares)
+			r.net.AddSquares(t.squares)
 		}
 	}
 	t.net.Finish()
 	loss /= norm
 	for i, tower := range t.net.Towers {
-		loss += tower.OutputPenalty(squares[i], len(rows))
+		loss += tower.OutputPenalty(t.squares[i], len(rows))
 	}
 	return loss + t.net.AddPenalties(t.train.SumW)
+}
+
+// block takes replica j through its block of rows, of some that are under way from row i on.
+func (t *trainer[T]) block(rows []int, i, j, block, underWay int, norm float64, mode nn.Mode) {
+	r, from := t.replicas[j], i+j*block
+	r.rows.take(t.train, rows[from:min(from+block, len(rows))])
+	next := rows[min(from+underWay*block, len(rows)):] // where this replica goes on
+	if len(next) == 0 {
+		next = t.after[min(j*block, len(t.after)):]
+	}
+	t.train.Prefetch(next[:min(block, len(next))])
+	r.gradients(from, len(rows), norm, mode)
 }
 
 // share says how n rows are cut into blocks, how many workers take them, and how many
@@ -100,13 +111,12 @@ func (t *trainer[T]) share(n int) (block, workers, underWay int) {
 	return block, workers, min(blocks, (underWay+workers-1)/workers*workers)
 }
 
-// workers are the epoch's pool, or n of their own until done is called.
-func (t *trainer[T]) workers(n int) (pool *nn.Pool, done func()) {
+// workers are the epoch's pool, or n of their own, which the caller closes.
+func (t *trainer[T]) workers(n int) *nn.Pool {
 	if t.pool != nil {
-		return t.pool, func() {}
+		return t.pool
 	}
-	p := nn.NewPool(n)
-	return p, p.Close
+	return nn.NewPool(n)
 }
 
 // addReplicas sees to it that there are n replicas.
@@ -162,8 +172,10 @@ func (t *trainer[T]) evaluate(d *dataset[T]) (float64, error) {
 		workers, mode.Workers = 1, t.cfg.Training.Workers
 	}
 	t.addReplicas(workers)
-	pool, done := t.workers(workers)
-	defer done()
+	pool := t.workers(workers)
+	if pool != t.pool {
+		defer pool.Close()
+	}
 	pool.Each(workers, func(j int) {
 		r := t.replicas[j]
 		for k := j; k < len(sums); k += workers {

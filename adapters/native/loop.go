@@ -30,6 +30,7 @@ type trainer[T kernel.Float] struct {
 	todo      [][]func()    // what is deferred, by the number of blocks
 	pool      *nn.Pool      // of an epoch; nil: each step has its own
 	after     []int         // rows that come after those of the step
+	squares   []float64     // of the outputs of each tower, of a step
 	weights   int           // multiplications for a row going forward, about
 	minWork   int           // minStepWork; tests share out less
 
@@ -58,6 +59,7 @@ func newTrainer[T kernel.Float](j *job, net *network.Network[T]) (*trainer[T], e
 	t.opt.Momentum, t.opt.Decay = tr.Momentum, tr.WeightDecay
 	t.replicas = []*replica[T]{{net: net, loss: likelihood.Loss[T]{Family: j.family, Workers: tr.Workers}}}
 	t.weights, t.minWork = net.Weights(), minStepWork
+	t.squares = make([]float64, len(net.Towers))
 	return t, nil
 }
 
@@ -121,13 +123,11 @@ func (t *trainer[T]) epoch(ctx context.Context) error {
 	if 16*t.weights > 2*t.minWork { // the optimizer's work
 		workers = tr.Workers
 	}
-	if workers > 1 {
-		t.pool = nn.NewPool(workers)
-		defer func() {
-			t.pool.Close()
-			t.pool = nil
-		}()
-	}
+	t.pool = nn.NewPool(workers)
+	defer func() {
+		t.pool.Close()
+		t.pool = nil
+	}()
 	for i := 0; i < len(order); i += tr.BatchSize {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("native: training was interrupted in epoch %d: %w", number, err)

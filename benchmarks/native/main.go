@@ -83,43 +83,48 @@ func simulate(n int, seed uint64) (*data.Table, []string, error) {
 
 const splines = `y ~ s(x0, bs="ps", k=21) + s(x1, bs="ps", k=21) + s(x2, bs="ps", k=21)`
 
-func tasks(names []string) map[string]native.Config {
-	ssn := func(size int) native.Config {
-		return native.Config{
-			Structured: native.Structured{Formulas: []string{splines}},
-			Deep:       native.Deep{Columns: names, Hidden: []int{200, 200}},
-			Training:   native.Training{BatchSize: size},
+// task is a network and how it is trained.
+type task struct {
+	config native.Config
+	shape  shape
+}
+
+func tasks(names []string) map[string]task {
+	all := map[string]task{}
+	add := func(kind string, batches []int, s shape, c native.Config) {
+		for _, size := range batches {
+			c.Training.BatchSize = size
+			all[fmt.Sprintf("%s batch %d", kind, size)] = task{c, s}
 		}
 	}
-	all := map[string]native.Config{
-		"ssn batch 1024": ssn(1024),
-		"ssn batch 32":   ssn(32),
-		"nam batch 1024": {
-			Architecture: native.NAM, Response: "y", FeatureNetworks: native.FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}},
-			Training: native.Training{BatchSize: 1024},
-		},
-		"small batch 32": {
-			Architecture: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: []int{16, 8}},
-			Training: native.Training{BatchSize: 32},
-		},
+	add("ssn", []int{1024, 256, 32}, shape{groups: 1, sizes: []int{10, 200, 200, 1}, columns: 60}, native.Config{
+		Structured: native.Structured{Formulas: []string{splines}},
+		Deep:       native.Deep{Columns: names, Hidden: []int{200, 200}},
+	})
+	add("nam", []int{1024, 256}, shape{groups: 10, sizes: []int{1, 64, 64, 32, 1}}, native.Config{
+		Architecture: native.NAM, Response: "y", FeatureNetworks: native.FeatureNetworks{Columns: names, Hidden: []int{64, 64, 32}},
+	})
+	mlp := func(kind string, batches []int, hidden ...int) {
+		sizes := append(append([]int{10}, hidden...), 1)
+		add(kind, batches, shape{groups: 1, sizes: sizes}, native.Config{
+			Architecture: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: hidden},
+		})
 	}
-	for _, units := range []int{256, 512} { // of compare_workers.py
-		for _, size := range []int{256, 1024} {
-			all[fmt.Sprintf("mlp %d batch %d", units, size)] = native.Config{
-				Architecture: native.MLP, Response: "y", Deep: native.Deep{Columns: names, Hidden: []int{units, units}},
-				Training: native.Training{BatchSize: size},
-			}
-		}
+	mlp("small", []int{32}, 16, 8)
+	mlp("mlp 64", []int{1024, 256}, 64, 32)
+	for _, units := range []int{256, 512, 1024} {
+		mlp(fmt.Sprint("mlp ", units), []int{1024, 256}, units, units)
 	}
 	return all
 }
 
 func timeTasks(table *data.Table, names []string, epochs, workers int, double bool, only string) error {
 	result := map[string]map[string]float64{}
-	for name, cfg := range tasks(names) {
+	for name, task := range tasks(names) {
 		if only != "" && name != only {
 			continue
 		}
+		cfg := task.config
 		var ends []time.Time
 		cfg.Training.Epochs, cfg.Training.Workers, cfg.Training.Single = epochs, workers, !double
 		cfg.Training.ValidationShare, cfg.Training.LearningRate = -1, 0.001
@@ -135,8 +140,12 @@ func timeTasks(table *data.Table, names []string, epochs, workers int, double bo
 		}
 		slices.Sort(each)
 		last := fit.Epochs[len(fit.Epochs)-1]
-		// The loss is half the squared error plus log(2 pi)/2 of a standardised response.
-		result[name] = map[string]float64{"seconds": each[len(each)/2], "fastest": each[0], "mse": 2*last.Train - math.Log(2*math.Pi)}
+		result[name] = map[string]float64{
+			"seconds": each[len(each)/2], "fastest": each[0],
+			// The loss is half the squared error plus log(2 pi)/2 of a standardised response.
+			"mse":   2*last.Train - math.Log(2*math.Pi),
+			"limit": task.shape.limit(table.Rows(), cfg.Training.BatchSize, double),
+		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(result)
 }

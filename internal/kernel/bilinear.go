@@ -21,7 +21,7 @@ func addBilinear(s isa, dst, c []float64, ldc, p, q int, row []int32, a []float6
 	}
 	within("c", len(c), p, q, ldc)
 	done := 0
-	if whole := n &^ 3; onAMD64(s) != plain && whole > 0 {
+	if whole := n &^ 3; s != plain && whole > 0 {
 		f := band{c: at(dst, 0), n: uintptr(whole), row: unsafe.Pointer(&row[0]), rows: uintptr(rows), a: at(a, 0),
 			col: unsafe.Pointer(&col[0]), cols: uintptr(cols), b: at(b, 0), ldb: uintptr(ldc) * 8, w: at(c, 0)}
 		runBilinear(&f)

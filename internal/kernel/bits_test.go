@@ -72,6 +72,8 @@ func digestsOf(s isa, all bool) *digests {
 	if all {
 		productDigests[float64](d, s)
 		productDigests[float32](d, s)
+		unitDigests[float64](d, s)
+		unitDigests[float32](d, s)
 	}
 	return d
 }
@@ -100,10 +102,9 @@ func elementwiseDigests[T Float](d *digests, s isa, all bool) {
 	relu(s, v, v)
 	adamStep(s, w, b, m, v, &adam[T]{beta1: 0.9, c1: 0.1, beta2: 0.999, c2: 0.001, keep: 0.99, rate: 0.01, eps: 1e-8, tiny: 1e-30})
 	d.add(name("AdamStep"), w, m, v)
-	sum, dx := numbered[T](rng, 59), make([]T, n/59*59)
-	reluGradRows(s, dx, b[:len(dx)], a[:len(dx)], sum)
-	addRows(s, sum, b[:len(dx)])
-	d.add(name("ReluGradRows"), dx, sum)
+	on := make([]T, n)
+	relu(s, on, b)
+	one("ReluGrad", func(s isa, dst, src []T) { reluGrad(s, dst, src, on) })
 	if !all {
 		return
 	}
@@ -119,7 +120,7 @@ func elementwiseDigests[T Float](d *digests, s isa, all bool) {
 
 func productDigests[T Float](d *digests, s isa) {
 	rng := rand.New(rand.NewPCG(17, 2))
-	for _, shape := range [][3]int{{1, 1, 37}, {23, 1, 37}, {23, 37, 1}, {13, 70, 300}, {7, 5, 11}} {
+	for _, shape := range [][3]int{{1, 1, 37}, {23, 1, 37}, {23, 37, 1}, {13, 70, 300}, {7, 5, 11}, {1, 150, 37}} {
 		m, n, k := shape[0], shape[1], shape[2]
 		name := func(f string) string { return fmt.Sprintf("%s/%T/%dx%dx%d", f, T(0), m, n, k) }
 		a, b, bias := numbered[T](rng, m*k), numbered[T](rng, k*n), numbered[T](rng, n)
@@ -134,6 +135,32 @@ func productDigests[T Float](d *digests, s isa) {
 		d.add(name("Gemm"), c)
 		addTransMul(s, c, n, a, m, m, b, n, n, k)
 		d.add(name("AddTransMul"), c)
+	}
+}
+
+// unitDigests are of products with units and of their gradients.
+func unitDigests[T Float](d *digests, s isa) {
+	rng := rand.New(rand.NewPCG(17, 3))
+	for _, shape := range [][3]int{{1, 37, 5}, {23, 7, 40}, {9, 300, 70}, {70, 1, 133}} {
+		p, q, n := shape[0], shape[1], shape[2]
+		name := func(f string) string { return fmt.Sprintf("%s/%T/%dx%dx%d", f, T(0), p, q, n) }
+		m := Matrix[T]{Data: numbered[T](rng, p*q), Rows: p, Cols: q, RowStep: 1, ColStep: p}
+		x, y := Units[T](nil, q, n), Units[T](nil, p, n)
+		copy(x, numbered[T](rng, len(x)))
+		m.mulUnits(s, y, x, n, numbered[T](rng, p), true)
+		var rows []T // without what lies between the units
+		for i := range p {
+			rows = append(rows, y[i*UnitStride[T](n):][:n]...)
+		}
+		d.add(name("MulUnits"), rows)
+		var r Rows[T]
+		r.turn(s, x, x, q, n)
+		grad, sum := numbered[T](rng, p*q), numbered[T](rng, q)
+		for j := 0; j < q; j += r.PanelUnits() {
+			r.AddProduct(grad, q, y, p, j)
+		}
+		r.AddSums(sum)
+		d.add(name("Rows"), grad, sum)
 	}
 }
 

@@ -15,7 +15,7 @@ func ToFloat32(dst []float32, src []float64) { toFloat32(best(), dst, src) }
 func toFloat32(s isa, dst []float32, src []float64) {
 	dst = dst[:len(src)]
 	i := len(src) &^ 7
-	if onAMD64(s) == plain || i == 0 {
+	if s == plain || i == 0 {
 		i = 0
 	} else {
 		runToFloat32(&conversion{at(dst, 0), at(src, 0), uintptr(i)})
@@ -31,7 +31,7 @@ func ToFloat64(dst []float64, src []float32) { toFloat64(best(), dst, src) }
 func toFloat64(s isa, dst []float64, src []float32) {
 	dst = dst[:len(src)]
 	i := len(src) &^ 7
-	if onAMD64(s) == plain || i == 0 {
+	if s == plain || i == 0 {
 		i = 0
 	} else {
 		runToFloat64(&conversion{at(dst, 0), at(src, 0), uintptr(i)})
@@ -48,7 +48,7 @@ func RoundToFloat32(dst, src []float64) { roundToFloat32(best(), dst, src) }
 func roundToFloat32(s isa, dst, src []float64) {
 	dst = dst[:len(src)]
 	i := len(src) &^ 7
-	if onAMD64(s) == plain || i == 0 {
+	if s == plain || i == 0 {
 		i = 0
 	} else {
 		runRound(&conversion{at(dst, 0), at(src, 0), uintptr(i)})

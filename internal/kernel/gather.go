@@ -23,9 +23,10 @@ func GatherUnits[T Float](dst, src []T, width int, rows []int) {
 	for i := 0; i < len(rows) && width > 0; i += ahead {
 		end := min(i+ahead, len(rows))
 		PrefetchRows(src, width, rows[end:min(end+ahead, len(rows))])
-		for r, row := range rows[i:end] {
-			for j, v := range src[row*width:][:width] {
-				dst[j*ld+i+r] = v
+		for j := range width {
+			to := dst[j*ld+i:][:end-i]
+			for r, row := range rows[i:end] {
+				to[r] = src[row*width+j]
 			}
 		}
 	}

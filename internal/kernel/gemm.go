@@ -111,7 +111,7 @@ func (w *Weights[T]) mul(c []T, ldc int, a []T, lda, m int, bias []T, relu bool)
 	case w.isa != plain && w.K == 1:
 		w.mulRankOne(c, ldc, a, lda, m, bias, relu)
 		return
-	case onAMD64(w.isa) != plain && m == 1 && w.K > 0:
+	case w.isa != plain && m == 1 && w.K > 0:
 		w.mulLine(c, a, bias, relu)
 		return
 	case w.isa != plain:

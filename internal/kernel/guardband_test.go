@@ -185,22 +185,15 @@ func reluGrads[T Float](run func(*loop[T])) cases {
 	}
 }
 
-func gradRowsCases[T Float](run func(*gradRows)) cases {
+func sumRowsCases[T Float](run func(*sumRows)) cases {
 	return func(check func(string, func(*guards))) {
 		step := lanes[T](avx2)
 		for cols := step; cols < 12*step; cols += step {
 			for rows := 1; rows < 6; rows++ {
-				for _, masked := range []bool{false, true} {
-					check(fmt.Sprintf("%d rows of %d, masked %t", rows, cols, masked), func(g *guards) {
-						ld := cols + g.rng.IntN(3)
-						n := extent(rows, cols, ld)
-						r := gradRows{dy: at(numbers[T](g, n), 0), sum: at(numbers[T](g, cols), 0), rows: uintptr(rows), cols: uintptr(cols), ld: bytesOf[T](ld)}
-						if masked {
-							r.dx, r.y = at(place[T](g, n), 0), at(numbers[T](g, n), 0)
-						}
-						run(&r)
-					})
-				}
+				check(fmt.Sprintf("%d rows of %d", rows, cols), func(g *guards) {
+					ld := cols + g.rng.IntN(3)
+					run(&sumRows{src: at(numbers[T](g, extent(rows, cols, ld)), 0), sum: at(numbers[T](g, cols), 0), rows: uintptr(rows), cols: uintptr(cols), ld: bytesOf[T](ld)})
+				})
 			}
 		}
 	}

@@ -67,9 +67,23 @@ func entryPoints() map[string]entryPoint {
 		"adamF64AVX2": {avx2, adams(adamF64AVX2, avx2)}, "adamF32AVX2": {avx2, adams(adamF32AVX2, avx2)},
 		"adamF64AVX512": {avx512, adams(adamF64AVX512, avx512)}, "adamF32AVX512": {avx512, adams(adamF32AVX512, avx512)},
 		"reluGradF64AVX2": {avx2, reluGrads(reluGradF64AVX2)}, "reluGradF32AVX2": {avx2, reluGrads(reluGradF32AVX2)},
-		"gradRowsF64AVX2": {avx2, gradRowsCases[float64](gradRowsF64AVX2)}, "gradRowsF32AVX2": {avx2, gradRowsCases[float32](gradRowsF32AVX2)},
+		"sumRowsF64AVX2": {avx2, sumRowsCases[float64](sumRowsF64AVX2)}, "sumRowsF32AVX2": {avx2, sumRowsCases[float32](sumRowsF32AVX2)},
 	})
 	maps.Copy(points, unitPoints())
 	maps.Copy(points, matrixUnitPoints())
+	return points
+}
+
+// unitPoints are the entry points of what training goes through.
+func unitPoints() map[string]entryPoint {
+	points := map[string]entryPoint{
+		"turnF64AVX512": {avx512, turns[float64](turnF64AVX512)}, "turnF32AVX512": {avx512, turns[float32](turnF32AVX512)},
+		"unitDotF64AVX512": {avx512, unitDots[float64](unitDotF64AVX512)}, "unitDotF32AVX512": {avx512, unitDots[float32](unitDotF32AVX512)},
+		"prefetchRows": {avx2, prefetches},
+	}
+	maps.Copy(points, map[string]entryPoint{
+		"unitF64AVX512": {avx512, unitTiles[float64](unitF64AVX512, avx512)}, "unitF32AVX512": {avx512, unitTiles[float32](unitF32AVX512, avx512)},
+		"unitF64AVX2": {avx2, unitTiles[float64](unitF64AVX2, avx2)}, "unitF32AVX2": {avx2, unitTiles[float32](unitF32AVX2, avx2)},
+	})
 	return points
 }

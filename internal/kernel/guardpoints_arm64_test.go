@@ -22,11 +22,18 @@ func entryPoints() map[string]entryPoint {
 		"bandSplineNEON":  {neon, splinesOf(bandSplineNEON, neon)},
 		"boundsNEON":      {neon, boundsOf(boundsNEON)},
 		"bandMulNEON":     {neon, bandMuls(bandMulNEON)},
+		"bilinearNEON":    {neon, bilinears},
 		"scatterNEON":     {neon, scatters(scatterNEON)},
 		"scatterBandNEON": {neon, scatterBands(scatterBandNEON)},
 
+		"toFloat32NEON": {neon, conversions[float32, float64](toFloat32NEON)},
+		"toFloat64NEON": {neon, conversions[float64, float32](toFloat64NEON)},
+		"roundNEON":     {neon, conversions[float64, float64](roundNEON)},
+		"lineF64NEON":   {neon, lines[float64](lineF64NEON, neon)}, "lineF32NEON": {neon, lines[float32](lineF32NEON, neon)},
+
 		"adamF64NEON": {neon, adams(adamF64NEON, neon)}, "adamF32NEON": {neon, adams(adamF32NEON, neon)},
 		"reluGradF64NEON": {neon, reluGrads(reluGradF64NEON)}, "reluGradF32NEON": {neon, reluGrads(reluGradF32NEON)},
-		"gradRowsF64NEON": {neon, gradRowsCases[float64](gradRowsF64NEON)}, "gradRowsF32NEON": {neon, gradRowsCases[float32](gradRowsF32NEON)},
+		"unitF64NEON": {neon, unitTiles[float64](unitF64NEON, neon)}, "unitF32NEON": {neon, unitTiles[float32](unitF32NEON, neon)},
+		"sumRowsF64NEON": {neon, sumRowsCases[float64](sumRowsF64NEON)}, "sumRowsF32NEON": {neon, sumRowsCases[float32](sumRowsF32NEON)},
 	}
 }

@@ -1,30 +1,17 @@
-//go:build linux && amd64 && !purego
+//go:build linux && (amd64 || arm64) && !purego
 
 package kernel
 
 import (
 	"fmt"
-	"maps"
 	"unsafe"
 )
 
-// unitPoints are the entry points of what training goes through.
-func unitPoints() map[string]entryPoint {
-	points := map[string]entryPoint{
-		"turnF64AVX512": {avx512, turns[float64](turnF64AVX512)}, "turnF32AVX512": {avx512, turns[float32](turnF32AVX512)},
-		"unitDotF64AVX512": {avx512, unitDots[float64](unitDotF64AVX512)}, "unitDotF32AVX512": {avx512, unitDots[float32](unitDotF32AVX512)},
-		"prefetchRows": {avx2, prefetches},
-	}
-	maps.Copy(points, map[string]entryPoint{
-		"unitF64AVX512": {avx512, unitTiles[float64](unitF64AVX512, avx512)}, "unitF32AVX512": {avx512, unitTiles[float32](unitF32AVX512, avx512)},
-		"unitF64AVX2": {avx2, unitTiles[float64](unitF64AVX2, avx2)}, "unitF32AVX2": {avx2, unitTiles[float32](unitF32AVX2, avx2)},
-	})
-	return points
-}
+// Cases of the entry points of what training goes through.
 
 func unitTiles[T Float](run func(*unitTile), s isa) cases {
 	return func(check func(string, func(*guards))) {
-		for _, rows := range map[isa][]int{avx512: {12, 8, 4, 2, 1}, avx2: {6, 4, 2, 1}}[s] {
+		for _, rows := range map[isa][]int{avx512: {12, 8, 4, 2, 1}, avx2: {6, 4, 2, 1}, neon: {6, 4, 2, 1}}[s] {
 			for _, cols := range []int{1, 2, 4} {
 				if cols == 4 && rows > 2 {
 					continue

@@ -29,15 +29,6 @@ func (s isa) vector() int {
 	return 32
 }
 
-// onAMD64 is s if that is an instruction set of amd64, else plain: for functions that have
-// no NEON assembly yet.
-func onAMD64(s isa) isa {
-	if s == neon {
-		return plain
-	}
-	return s
-}
-
 // height is the number of rows of the next tile when left are left.
 func (s isa) height(left int) int {
 	switch {

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"unsafe"
 )
@@ -97,77 +96,6 @@ func reluGrad[T Float](s isa, dx, dy, y []T) {
 		dx, dy, y = dx[n:], dy[n:], y[n:]
 	}
 	reluGradPlain(dx, dy, y)
-}
-
-// gradRows is the argument of the assembly that adds rows to their sum. It knows the
-// offsets of the fields.
-type gradRows struct {
-	dx, dy, y unsafe.Pointer // y nil: dy is summed as it is, dx not touched
-	sum       unsafe.Pointer
-	rows      uintptr // at least one
-	cols      uintptr // whole vectors of them, at least one
-	ld        uintptr // bytes between rows, of all three
-}
-
-// ReluGradRows is ReluGrad on rows of len(sum) numbers, and adds the rows of dx to
-// sum, one after the other: what a layer with Relu passes on, and the gradient of its
-// biases. Without a sum (nil or empty) it is ReluGrad alone. It panics unless len(y)
-// is a whole number of rows; dx may be dy.
-func ReluGradRows[T Float](dx, dy, y, sum []T) { reluGradRows(best(), dx, dy, y, sum) }
-
-func reluGradRows[T Float](s isa, dx, dy, y, sum []T) {
-	if len(sum) == 0 {
-		reluGrad(s, dx, dy, y)
-		return
-	}
-	gradRowsOf(s, dx[:len(y)], dy[:len(y)], y, sum)
-}
-
-// AddRows adds the rows of a, len(sum) numbers each, to sum, one after the other;
-// without a sum there is nothing to do. It panics unless len(a) is a whole number of
-// rows.
-func AddRows[T Float](sum, a []T) { addRows(best(), sum, a) }
-
-func addRows[T Float](s isa, sum, a []T) {
-	if len(sum) > 0 {
-		gradRowsOf(s, nil, a, nil, sum)
-	}
-}
-
-// gradRowsOf needs a sum of at least one number; y nil is AddRows.
-func gradRowsOf[T Float](s isa, dx, dy, y, sum []T) {
-	d := len(sum)
-	n := len(dy) / d
-	if n*d != len(dy) {
-		panic(fmt.Sprintf("kernel: %d values are no whole number of rows of %d", len(dy), d))
-	}
-	if n == 0 {
-		return
-	}
-	vectors := 0
-	if s != plain {
-		vectors = d - d%lanes[T](avx2)
-	}
-	if vectors > 0 {
-		runGradRows[T](&gradRows{
-			dx: at(dx, 0), dy: at(dy, 0), y: at(y, 0), sum: at(sum, 0),
-			rows: uintptr(n), cols: uintptr(vectors), ld: uintptr(d * sizeOf[T]()),
-		})
-	}
-	if vectors == d {
-		return
-	}
-	for i := range n {
-		row := dy[i*d+vectors : (i+1)*d]
-		if y != nil {
-			to := dx[i*d+vectors : (i+1)*d]
-			reluGradPlain(to, row, y[i*d+vectors:(i+1)*d])
-			row = to
-		}
-		for j, v := range row {
-			sum[vectors+j] += v
-		}
-	}
 }
 
 // reluGradPlain has no branches: which units are on is a coin toss to the

@@ -9,10 +9,10 @@ func adamF64AVX2(a *adam[float64])
 func adamF32AVX2(a *adam[float32])
 
 //go:noescape
-func gradRowsF64AVX2(r *gradRows)
+func sumRowsF64AVX2(r *sumRows)
 
 //go:noescape
-func gradRowsF32AVX2(r *gradRows)
+func sumRowsF32AVX2(r *sumRows)
 
 //go:noescape
 func transpose8(q *squares)
@@ -46,12 +46,12 @@ func runAdam[T Float](s isa, a *adam[T]) {
 	}
 }
 
-func runGradRows[T Float](r *gradRows) {
+func runSumRows[T Float](r *sumRows) {
 	switch any(T(0)).(type) {
 	case float64:
-		gradRowsF64AVX2(r)
+		sumRowsF64AVX2(r)
 	case float32:
-		gradRowsF32AVX2(r)
+		sumRowsF32AVX2(r)
 	}
 }
 

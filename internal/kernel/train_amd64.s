@@ -74,110 +74,53 @@ loop:
 	VZEROUPPER
 	RET
 
-// gradRowsF64AVX2 adds rows to their sum, masked or as they are: see type gradRows.
-TEXT ·gradRowsF64AVX2(SB), NOSPLIT, $0-8
+// sumRowsF64AVX2 adds rows to their sum: see type sumRows.
+TEXT ·sumRowsF64AVX2(SB), NOSPLIT, $0-8
 	MOVQ r+0(FP), DI
-	MOVQ (DI), R8
-	MOVQ 8(DI), SI
-	MOVQ 16(DI), DX
-	MOVQ 24(DI), R9
-	MOVQ 40(DI), CX
-	MOVQ 48(DI), R10
-	VXORPS Y15, Y15, Y15
+	MOVQ (DI), SI
+	MOVQ 8(DI), R9
+	MOVQ 24(DI), CX
+	MOVQ 32(DI), R10
 by4:
 	CMPQ CX, $16
 	JLT by4_after
-	MOVQ 32(DI), BX
+	MOVQ 16(DI), BX
 	MOVQ SI, R11
-	MOVQ R8, R12
-	MOVQ DX, R13
 	VMOVUPD (R9), Y0
 	VMOVUPD 32(R9), Y1
 	VMOVUPD 64(R9), Y2
 	VMOVUPD 96(R9), Y3
-	TESTQ DX, DX
-	JEQ by4_plain
-by4_masked:
-	VCMPPD $4, (R13), Y15, Y4
-	VANDPD (R11), Y4, Y4
-	VMOVUPD Y4, (R12)
-	VADDPD Y4, Y0, Y0
-	VCMPPD $4, 32(R13), Y15, Y5
-	VANDPD 32(R11), Y5, Y5
-	VMOVUPD Y5, 32(R12)
-	VADDPD Y5, Y1, Y1
-	VCMPPD $4, 64(R13), Y15, Y6
-	VANDPD 64(R11), Y6, Y6
-	VMOVUPD Y6, 64(R12)
-	VADDPD Y6, Y2, Y2
-	VCMPPD $4, 96(R13), Y15, Y7
-	VANDPD 96(R11), Y7, Y7
-	VMOVUPD Y7, 96(R12)
-	VADDPD Y7, Y3, Y3
-	ADDQ R10, R11
-	ADDQ R10, R12
-	ADDQ R10, R13
-	DECQ BX
-	JNE by4_masked
-	JMP by4_next
-by4_plain:
+by4_row:
 	VADDPD (R11), Y0, Y0
 	VADDPD 32(R11), Y1, Y1
 	VADDPD 64(R11), Y2, Y2
 	VADDPD 96(R11), Y3, Y3
 	ADDQ R10, R11
 	DECQ BX
-	JNE by4_plain
-by4_next:
+	JNE by4_row
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y2, 64(R9)
 	VMOVUPD Y3, 96(R9)
 	ADDQ $128, SI
-	ADDQ $128, R8
 	ADDQ $128, R9
-	TESTQ DX, DX
-	JEQ by4_done
-	ADDQ $128, DX
-by4_done:
 	SUBQ $16, CX
 	JMP by4
 by4_after:
 by1:
 	CMPQ CX, $4
 	JLT by1_after
-	MOVQ 32(DI), BX
+	MOVQ 16(DI), BX
 	MOVQ SI, R11
-	MOVQ R8, R12
-	MOVQ DX, R13
 	VMOVUPD (R9), Y0
-	TESTQ DX, DX
-	JEQ by1_plain
-by1_masked:
-	VCMPPD $4, (R13), Y15, Y4
-	VANDPD (R11), Y4, Y4
-	VMOVUPD Y4, (R12)
-	VADDPD Y4, Y0, Y0
-	ADDQ R10, R11
-	ADDQ R10, R12
-	ADDQ R10, R13
-	DECQ BX
-	JNE by1_masked
-	JMP by1_next
-by1_plain:
+by1_row:
 	VADDPD (R11), Y0, Y0
 	ADDQ R10, R11
 	DECQ BX
-	JNE by1_plain
-by1_next:
+	JNE by1_row
 	VMOVUPD Y0, (R9)
 	ADDQ $32, SI
-	ADDQ $32, R8
 	ADDQ $32, R9
-	TESTQ DX, DX
-	JEQ by1_done
-	ADDQ $32, DX
-by1_done:
 	SUBQ $4, CX
 	JMP by1
 by1_after:
@@ -254,110 +197,53 @@ loop:
 	VZEROUPPER
 	RET
 
-// gradRowsF32AVX2 adds rows to their sum, masked or as they are: see type gradRows.
-TEXT ·gradRowsF32AVX2(SB), NOSPLIT, $0-8
+// sumRowsF32AVX2 adds rows to their sum: see type sumRows.
+TEXT ·sumRowsF32AVX2(SB), NOSPLIT, $0-8
 	MOVQ r+0(FP), DI
-	MOVQ (DI), R8
-	MOVQ 8(DI), SI
-	MOVQ 16(DI), DX
-	MOVQ 24(DI), R9
-	MOVQ 40(DI), CX
-	MOVQ 48(DI), R10
-	VXORPS Y15, Y15, Y15
+	MOVQ (DI), SI
+	MOVQ 8(DI), R9
+	MOVQ 24(DI), CX
+	MOVQ 32(DI), R10
 by4:
 	CMPQ CX, $32
 	JLT by4_after
-	MOVQ 32(DI), BX
+	MOVQ 16(DI), BX
 	MOVQ SI, R11
-	MOVQ R8, R12
-	MOVQ DX, R13
 	VMOVUPS (R9), Y0
 	VMOVUPS 32(R9), Y1
 	VMOVUPS 64(R9), Y2
 	VMOVUPS 96(R9), Y3
-	TESTQ DX, DX
-	JEQ by4_plain
-by4_masked:
-	VCMPPS $4, (R13), Y15, Y4
-	VANDPS (R11), Y4, Y4
-	VMOVUPS Y4, (R12)
-	VADDPS Y4, Y0, Y0
-	VCMPPS $4, 32(R13), Y15, Y5
-	VANDPS 32(R11), Y5, Y5
-	VMOVUPS Y5, 32(R12)
-	VADDPS Y5, Y1, Y1
-	VCMPPS $4, 64(R13), Y15, Y6
-	VANDPS 64(R11), Y6, Y6
-	VMOVUPS Y6, 64(R12)
-	VADDPS Y6, Y2, Y2
-	VCMPPS $4, 96(R13), Y15, Y7
-	VANDPS 96(R11), Y7, Y7
-	VMOVUPS Y7, 96(R12)
-	VADDPS Y7, Y3, Y3
-	ADDQ R10, R11
-	ADDQ R10, R12
-	ADDQ R10, R13
-	DECQ BX
-	JNE by4_masked
-	JMP by4_next
-by4_plain:
+by4_row:
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
 	VADDPS 64(R11), Y2, Y2
 	VADDPS 96(R11), Y3, Y3
 	ADDQ R10, R11
 	DECQ BX
-	JNE by4_plain
-by4_next:
+	JNE by4_row
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
 	VMOVUPS Y2, 64(R9)
 	VMOVUPS Y3, 96(R9)
 	ADDQ $128, SI
-	ADDQ $128, R8
 	ADDQ $128, R9
-	TESTQ DX, DX
-	JEQ by4_done
-	ADDQ $128, DX
-by4_done:
 	SUBQ $32, CX
 	JMP by4
 by4_after:
 by1:
 	CMPQ CX, $8
 	JLT by1_after
-	MOVQ 32(DI), BX
+	MOVQ 16(DI), BX
 	MOVQ SI, R11
-	MOVQ R8, R12
-	MOVQ DX, R13
 	VMOVUPS (R9), Y0
-	TESTQ DX, DX
-	JEQ by1_plain
-by1_masked:
-	VCMPPS $4, (R13), Y15, Y4
-	VANDPS (R11), Y4, Y4
-	VMOVUPS Y4, (R12)
-	VADDPS Y4, Y0, Y0
-	ADDQ R10, R11
-	ADDQ R10, R12
-	ADDQ R10, R13
-	DECQ BX
-	JNE by1_masked
-	JMP by1_next
-by1_plain:
+by1_row:
 	VADDPS (R11), Y0, Y0
 	ADDQ R10, R11
 	DECQ BX
-	JNE by1_plain
-by1_next:
+	JNE by1_row
 	VMOVUPS Y0, (R9)
 	ADDQ $32, SI
-	ADDQ $32, R8
 	ADDQ $32, R9
-	TESTQ DX, DX
-	JEQ by1_done
-	ADDQ $32, DX
-by1_done:
 	SUBQ $8, CX
 	JMP by1
 by1_after:

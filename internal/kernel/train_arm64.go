@@ -9,10 +9,10 @@ func adamF64NEON(a *adam[float64])
 func adamF32NEON(a *adam[float32])
 
 //go:noescape
-func gradRowsF64NEON(r *gradRows)
+func sumRowsF64NEON(r *sumRows)
 
 //go:noescape
-func gradRowsF32NEON(r *gradRows)
+func sumRowsF32NEON(r *sumRows)
 
 //go:noescape
 func transpose8NEON(q *squares)
@@ -32,12 +32,12 @@ func runAdam[T Float](_ isa, a *adam[T]) {
 	}
 }
 
-func runGradRows[T Float](r *gradRows) {
+func runSumRows[T Float](r *sumRows) {
 	switch any(T(0)).(type) {
 	case float64:
-		gradRowsF64NEON(r)
+		sumRowsF64NEON(r)
 	case float32:
-		gradRowsF32NEON(r)
+		sumRowsF32NEON(r)
 	}
 }
 

@@ -97,72 +97,23 @@ loop:
 	CBNZ R3, loop
 	RET
 
-// gradRowsF64NEON adds rows to their sum, masked or as they are: see type gradRows.
-TEXT ·gradRowsF64NEON(SB), NOSPLIT, $0-8
+// sumRowsF64NEON adds rows to their sum: see type sumRows.
+TEXT ·sumRowsF64NEON(SB), NOSPLIT, $0-8
 	MOVD r+0(FP), R0
-	MOVD (R0), R4
-	MOVD 8(R0), R5
-	MOVD 16(R0), R6
-	MOVD 24(R0), R7
-	MOVD 40(R0), R3
-	MOVD 48(R0), R8
+	MOVD (R0), R5
+	MOVD 8(R0), R7
+	MOVD 24(R0), R3
+	MOVD 32(R0), R8
 by4:
 	CMP $16, R3
 	BLT by4_after
-	MOVD 32(R0), R9
+	MOVD 16(R0), R9
 	MOVD R5, R10
-	MOVD R4, R11
-	MOVD R6, R12
 	FLDPQ (R7), (F0, F1)
 	FLDPQ 32(R7), (F2, F3)
 	FLDPQ 64(R7), (F4, F5)
 	FLDPQ 96(R7), (F6, F7)
-	CBZ R6, by4_plain
-by4_masked:
-	FLDPQ (R10), (F8, F9)
-	FLDPQ (R12), (F16, F17)
-	WORD $0x4ee0da10 // fcmeq v16.2d, v16.2d, #0.0
-	WORD $0x4e701d08 // bic v8.16b, v8.16b, v16.16b
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4ee0da31 // fcmeq v17.2d, v17.2d, #0.0
-	WORD $0x4e711d29 // bic v9.16b, v9.16b, v17.16b
-	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
-	FSTPQ (F8, F9), (R11)
-	FLDPQ 32(R10), (F10, F11)
-	FLDPQ 32(R12), (F18, F19)
-	WORD $0x4ee0da52 // fcmeq v18.2d, v18.2d, #0.0
-	WORD $0x4e721d4a // bic v10.16b, v10.16b, v18.16b
-	WORD $0x4e6ad442 // fadd v2.2d, v2.2d, v10.2d
-	WORD $0x4ee0da73 // fcmeq v19.2d, v19.2d, #0.0
-	WORD $0x4e731d6b // bic v11.16b, v11.16b, v19.16b
-	WORD $0x4e6bd463 // fadd v3.2d, v3.2d, v11.2d
-	FSTPQ (F10, F11), 32(R11)
-	FLDPQ 64(R10), (F12, F13)
-	FLDPQ 64(R12), (F20, F21)
-	WORD $0x4ee0da94 // fcmeq v20.2d, v20.2d, #0.0
-	WORD $0x4e741d8c // bic v12.16b, v12.16b, v20.16b
-	WORD $0x4e6cd484 // fadd v4.2d, v4.2d, v12.2d
-	WORD $0x4ee0dab5 // fcmeq v21.2d, v21.2d, #0.0
-	WORD $0x4e751dad // bic v13.16b, v13.16b, v21.16b
-	WORD $0x4e6dd4a5 // fadd v5.2d, v5.2d, v13.2d
-	FSTPQ (F12, F13), 64(R11)
-	FLDPQ 96(R10), (F14, F15)
-	FLDPQ 96(R12), (F22, F23)
-	WORD $0x4ee0dad6 // fcmeq v22.2d, v22.2d, #0.0
-	WORD $0x4e761dce // bic v14.16b, v14.16b, v22.16b
-	WORD $0x4e6ed4c6 // fadd v6.2d, v6.2d, v14.2d
-	WORD $0x4ee0daf7 // fcmeq v23.2d, v23.2d, #0.0
-	WORD $0x4e771def // bic v15.16b, v15.16b, v23.16b
-	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
-	FSTPQ (F14, F15), 96(R11)
-	ADD R8, R10
-	ADD R8, R11
-	ADD R8, R12
-	SUB $1, R9
-	CBNZ R9, by4_masked
-	ADD $128, R6
-	JMP by4_next
-by4_plain:
+by4_row:
 	FLDPQ (R10), (F8, F9)
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
 	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
@@ -177,14 +128,12 @@ by4_plain:
 	WORD $0x4e6fd4e7 // fadd v7.2d, v7.2d, v15.2d
 	ADD R8, R10
 	SUB $1, R9
-	CBNZ R9, by4_plain
-by4_next:
+	CBNZ R9, by4_row
 	FSTPQ (F0, F1), (R7)
 	FSTPQ (F2, F3), 32(R7)
 	FSTPQ (F4, F5), 64(R7)
 	FSTPQ (F6, F7), 96(R7)
 	ADD $128, R5
-	ADD $128, R4
 	ADD $128, R7
 	SUB $16, R3
 	JMP by4
@@ -192,40 +141,18 @@ by4_after:
 by1:
 	CMP $4, R3
 	BLT by1_after
-	MOVD 32(R0), R9
+	MOVD 16(R0), R9
 	MOVD R5, R10
-	MOVD R4, R11
-	MOVD R6, R12
 	FLDPQ (R7), (F0, F1)
-	CBZ R6, by1_plain
-by1_masked:
-	FLDPQ (R10), (F8, F9)
-	FLDPQ (R12), (F16, F17)
-	WORD $0x4ee0da10 // fcmeq v16.2d, v16.2d, #0.0
-	WORD $0x4e701d08 // bic v8.16b, v8.16b, v16.16b
-	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
-	WORD $0x4ee0da31 // fcmeq v17.2d, v17.2d, #0.0
-	WORD $0x4e711d29 // bic v9.16b, v9.16b, v17.16b
-	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
-	FSTPQ (F8, F9), (R11)
-	ADD R8, R10
-	ADD R8, R11
-	ADD R8, R12
-	SUB $1, R9
-	CBNZ R9, by1_masked
-	ADD $32, R6
-	JMP by1_next
-by1_plain:
+by1_row:
 	FLDPQ (R10), (F8, F9)
 	WORD $0x4e68d400 // fadd v0.2d, v0.2d, v8.2d
 	WORD $0x4e69d421 // fadd v1.2d, v1.2d, v9.2d
 	ADD R8, R10
 	SUB $1, R9
-	CBNZ R9, by1_plain
-by1_next:
+	CBNZ R9, by1_row
 	FSTPQ (F0, F1), (R7)
 	ADD $32, R5
-	ADD $32, R4
 	ADD $32, R7
 	SUB $4, R3
 	JMP by1
@@ -325,72 +252,23 @@ loop:
 	CBNZ R3, loop
 	RET
 
-// gradRowsF32NEON adds rows to their sum, masked or as they are: see type gradRows.
-TEXT ·gradRowsF32NEON(SB), NOSPLIT, $0-8
+// sumRowsF32NEON adds rows to their sum: see type sumRows.
+TEXT ·sumRowsF32NEON(SB), NOSPLIT, $0-8
 	MOVD r+0(FP), R0
-	MOVD (R0), R4
-	MOVD 8(R0), R5
-	MOVD 16(R0), R6
-	MOVD 24(R0), R7
-	MOVD 40(R0), R3
-	MOVD 48(R0), R8
+	MOVD (R0), R5
+	MOVD 8(R0), R7
+	MOVD 24(R0), R3
+	MOVD 32(R0), R8
 by4:
 	CMP $32, R3
 	BLT by4_after
-	MOVD 32(R0), R9
+	MOVD 16(R0), R9
 	MOVD R5, R10
-	MOVD R4, R11
-	MOVD R6, R12
 	FLDPQ (R7), (F0, F1)
 	FLDPQ 32(R7), (F2, F3)
 	FLDPQ 64(R7), (F4, F5)
 	FLDPQ 96(R7), (F6, F7)
-	CBZ R6, by4_plain
-by4_masked:
-	FLDPQ (R10), (F8, F9)
-	FLDPQ (R12), (F16, F17)
-	WORD $0x4ea0da10 // fcmeq v16.4s, v16.4s, #0.0
-	WORD $0x4e701d08 // bic v8.16b, v8.16b, v16.16b
-	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4ea0da31 // fcmeq v17.4s, v17.4s, #0.0
-	WORD $0x4e711d29 // bic v9.16b, v9.16b, v17.16b
-	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
-	FSTPQ (F8, F9), (R11)
-	FLDPQ 32(R10), (F10, F11)
-	FLDPQ 32(R12), (F18, F19)
-	WORD $0x4ea0da52 // fcmeq v18.4s, v18.4s, #0.0
-	WORD $0x4e721d4a // bic v10.16b, v10.16b, v18.16b
-	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
-	WORD $0x4ea0da73 // fcmeq v19.4s, v19.4s, #0.0
-	WORD $0x4e731d6b // bic v11.16b, v11.16b, v19.16b
-	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	FSTPQ (F10, F11), 32(R11)
-	FLDPQ 64(R10), (F12, F13)
-	FLDPQ 64(R12), (F20, F21)
-	WORD $0x4ea0da94 // fcmeq v20.4s, v20.4s, #0.0
-	WORD $0x4e741d8c // bic v12.16b, v12.16b, v20.16b
-	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
-	WORD $0x4ea0dab5 // fcmeq v21.4s, v21.4s, #0.0
-	WORD $0x4e751dad // bic v13.16b, v13.16b, v21.16b
-	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
-	FSTPQ (F12, F13), 64(R11)
-	FLDPQ 96(R10), (F14, F15)
-	FLDPQ 96(R12), (F22, F23)
-	WORD $0x4ea0dad6 // fcmeq v22.4s, v22.4s, #0.0
-	WORD $0x4e761dce // bic v14.16b, v14.16b, v22.16b
-	WORD $0x4e2ed4c6 // fadd v6.4s, v6.4s, v14.4s
-	WORD $0x4ea0daf7 // fcmeq v23.4s, v23.4s, #0.0
-	WORD $0x4e771def // bic v15.16b, v15.16b, v23.16b
-	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
-	FSTPQ (F14, F15), 96(R11)
-	ADD R8, R10
-	ADD R8, R11
-	ADD R8, R12
-	SUB $1, R9
-	CBNZ R9, by4_masked
-	ADD $128, R6
-	JMP by4_next
-by4_plain:
+by4_row:
 	FLDPQ (R10), (F8, F9)
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
 	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
@@ -405,14 +283,12 @@ by4_plain:
 	WORD $0x4e2fd4e7 // fadd v7.4s, v7.4s, v15.4s
 	ADD R8, R10
 	SUB $1, R9
-	CBNZ R9, by4_plain
-by4_next:
+	CBNZ R9, by4_row
 	FSTPQ (F0, F1), (R7)
 	FSTPQ (F2, F3), 32(R7)
 	FSTPQ (F4, F5), 64(R7)
 	FSTPQ (F6, F7), 96(R7)
 	ADD $128, R5
-	ADD $128, R4
 	ADD $128, R7
 	SUB $32, R3
 	JMP by4
@@ -420,40 +296,18 @@ by4_after:
 by1:
 	CMP $8, R3
 	BLT by1_after
-	MOVD 32(R0), R9
+	MOVD 16(R0), R9
 	MOVD R5, R10
-	MOVD R4, R11
-	MOVD R6, R12
 	FLDPQ (R7), (F0, F1)
-	CBZ R6, by1_plain
-by1_masked:
-	FLDPQ (R10), (F8, F9)
-	FLDPQ (R12), (F16, F17)
-	WORD $0x4ea0da10 // fcmeq v16.4s, v16.4s, #0.0
-	WORD $0x4e701d08 // bic v8.16b, v8.16b, v16.16b
-	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
-	WORD $0x4ea0da31 // fcmeq v17.4s, v17.4s, #0.0
-	WORD $0x4e711d29 // bic v9.16b, v9.16b, v17.16b
-	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
-	FSTPQ (F8, F9), (R11)
-	ADD R8, R10
-	ADD R8, R11
-	ADD R8, R12
-	SUB $1, R9
-	CBNZ R9, by1_masked
-	ADD $32, R6
-	JMP by1_next
-by1_plain:
+by1_row:
 	FLDPQ (R10), (F8, F9)
 	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
 	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
 	ADD R8, R10
 	SUB $1, R9
-	CBNZ R9, by1_plain
-by1_next:
+	CBNZ R9, by1_row
 	FSTPQ (F0, F1), (R7)
 	ADD $32, R5
-	ADD $32, R4
 	ADD $32, R7
 	SUB $8, R3
 	JMP by1

@@ -5,7 +5,7 @@ package kernel
 // There is no assembly: best never asks for it.
 func runAdam[T Float](isa, *adam[T]) {}
 
-func runGradRows[T Float](*gradRows) {}
+func runSumRows[T Float](*sumRows) {}
 
 func runSquares[T Float](*squares) {}
 

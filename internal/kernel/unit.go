@@ -50,7 +50,6 @@ func (m Matrix[T]) mulUnits(s isa, c, b []T, n int, bias []T, relu bool) {
 	if n == 0 || m.Rows == 0 {
 		return
 	}
-	s = onAMD64(s)
 	ld := UnitStride[T](n)
 	c, b = c[:m.Rows*ld], b[:m.Cols*ld]
 	if last := (m.Rows-1)*m.RowStep + (m.Cols-1)*m.ColStep; m.Cols > 0 && (last >= len(m.Data) || m.RowStep < 0 || m.ColStep < 0) {
@@ -191,7 +190,6 @@ type Rows[T Float] struct {
 func (r *Rows[T]) Turn(units, mask []T, q, n int) { r.turn(best(), units, mask, q, n) }
 
 func (r *Rows[T]) turn(s isa, units, mask []T, q, n int) {
-	s = onAMD64(s)
 	ld := UnitStride[T](n)
 	r.n, r.q, r.isa = n, q, s
 	if q == 0 || n == 0 {
@@ -369,7 +367,7 @@ func (r *Rows[T]) AddSums(sum []T) {
 			vectors = len(part) - len(part)%lanes[T](avx2)
 		}
 		if vectors > 0 {
-			runGradRows[T](&gradRows{dy: at(d, 0), sum: at(part, 0), rows: uintptr(r.n), cols: uintptr(vectors), ld: uintptr(width * sizeOf[T]())})
+			runSumRows[T](&sumRows{src: at(d, 0), sum: at(part, 0), rows: uintptr(r.n), cols: uintptr(vectors), ld: uintptr(width * sizeOf[T]())})
 		}
 		for k := vectors; k < len(part); k++ {
 			for i := range r.n {
@@ -377,4 +375,13 @@ func (r *Rows[T]) AddSums(sum []T) {
 			}
 		}
 	}
+}
+
+// sumRows is the argument of the assembly that adds rows to their sum. It knows the offsets
+// of the fields.
+type sumRows struct {
+	src, sum unsafe.Pointer
+	rows     uintptr // at least one
+	cols     uintptr // whole vectors of them, at least one
+	ld       uintptr // bytes between rows
 }

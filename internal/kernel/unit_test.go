@@ -27,7 +27,7 @@ func unitsOf[T Float](rng *rand.Rand, rows []T, q, n int) []T {
 
 // chained is one step of a chain, as an instruction set rounds it.
 func chained[T Float](s isa, sum, a, b T) T {
-	if onAMD64(s) == plain {
+	if s == plain {
 		return sum + T(a*b)
 	}
 	return T(math.FMA(float64(a), float64(b), float64(sum)))
@@ -82,7 +82,7 @@ func testMulUnits[T Float](t *testing.T) {
 						}
 					}
 				}
-				if onAMD64(s) == plain {
+				if s == plain {
 					continue
 				}
 				if first[what] == nil {

@@ -62,6 +62,10 @@ func files() map[string][]byte {
 		{"spline_neon_arm64.s", neonSpline},
 		{"scatter_neon_arm64.s", neonScatters},
 		{"train_neon_arm64.s", neonTrain},
+		{"unit_neon_arm64.s", neonUnits},
+		{"line_neon_arm64.s", neonLines},
+		{"convert_neon_arm64.s", neonConversions},
+		{"bilinear_neon_arm64.s", neonBilinear},
 		{"transpose_neon_arm64.s", neonTransposes},
 	} {
 		s := &source{}

@@ -83,34 +83,8 @@ func (s neon) tile(rows, vectors int) {
 	s.field(tileB, "R11")
 	s.field(tileBS, "R12")
 	s.field(tileK, "R13")
-	// Bytes from the first row of A to the others.
-	offset := []string{"", "R9", "R14", "R15", "R16", "R17"}
-	for i := 2; i < rows; i++ {
-		s.op("ADD", "R9", offset[i-1], offset[i])
-	}
-	s.op("CBZ", "R13", name+"_end")
-	s.op("PCALIGN", "$16")
-	s.label(name + "_loop")
-	for j := range vectors {
-		s.load(j*neonBytes, "R11", row+2*j, row+2*j+1)
-	}
-	s.op("ADD", "R12", "R11")
-	for i := range rows {
-		a := value + i%free
-		from := "(R8)"
-		if i > 0 {
-			from += "(" + offset[i] + ")"
-		}
-		s.op(s.move(), from, f(a))
-		for j := range width {
-			s.byLane("fmla", acc(i, j), row+j, a, 0)
-		}
-	}
-	s.op("ADD", "R10", "R8")
-	s.op("SUB", "$1", "R13")
-	s.op("CBNZ", "R13", name+"_loop")
+	s.products(name, rows, vectors)
 
-	s.label(name + "_end")
 	s.field(tileC, "R4")
 	s.field(tileCS, "R5")
 	s.field(tileRelu, "R2")
@@ -153,4 +127,40 @@ func (s neon) wholeOrPart(name string, write func(whole bool)) {
 // last is the address of vector j of a row, in R6.
 func (s neon) last(base string, j int) {
 	s.op("ADD", imm(j*neonBytes), base, "R6")
+}
+
+// products adds to the sums of a tile, in the first registers, what R13 columns of A, R10
+// bytes apart and R9 from row to row, from R8 on, give with rows of B, from R11 on and R12 apart.
+func (s neon) products(name string, rows, vectors int) {
+	width := 2 * vectors
+	row := rows * width // of B
+	value := row + width
+	// Bytes from the first row of A to the others.
+	offset := []string{"", "R9", "R14", "R15", "R16", "R17"}
+	for i := 2; i < rows; i++ {
+		s.op("ADD", "R9", offset[i-1], offset[i])
+	}
+	s.op("CBZ", "R13", name+"_end")
+	s.op("PCALIGN", "$16")
+	s.label(name + "_loop")
+	for j := range vectors {
+		s.load(j*neonBytes, "R11", row+2*j, row+2*j+1)
+	}
+	s.op("ADD", "R12", "R11")
+	for i := range rows {
+		a := value + i%(32-value)
+		from := "(R8)"
+		if i > 0 {
+			from += "(" + offset[i] + ")"
+		}
+		s.op(s.move(), from, f(a))
+		for j := range width {
+			s.byLane("fmla", i*width+j, row+j, a, 0)
+		}
+	}
+	s.op("ADD", "R10", "R8")
+	s.op("SUB", "$1", "R13")
+	s.op("CBNZ", "R13", name+"_loop")
+
+	s.label(name + "_end")
 }

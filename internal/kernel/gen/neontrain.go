@@ -8,7 +8,7 @@ func neonTrain(s *source) {
 		v := neon{s, double}
 		v.adam()
 		v.reluGrad()
-		v.gradRows()
+		v.sumRows()
 	}
 }
 
@@ -66,12 +66,6 @@ func (s neon) adam() {
 	s.ret()
 }
 
-// keepOn makes lanes of dy 0 where y is 0; it destroys y.
-func (s neon) keepOn(dy, y int) {
-	s.withZero("fcmeq", y, y)
-	s.clearBits(dy, dy, y)
-}
-
 // reluGrad keeps dy where y is not 0: dst, a and b of kernel.loop.
 func (s neon) reluGrad() {
 	s.begin("reluGrad"+s.typ(), "l", fmt.Sprintf("reluGrad%s sets dst = a where b is not 0, else 0: see type loop.", s.typ()))
@@ -82,70 +76,49 @@ func (s neon) reluGrad() {
 	s.label("loop")
 	s.op("FLDPQ.P", mem(neonBytes, "R5"), pairOf(0, 1))
 	s.op("FLDPQ.P", mem(neonBytes, "R6"), pairOf(2, 3))
-	s.keepOn(0, 2)
-	s.keepOn(1, 3)
+	for h := range 2 {
+		s.withZero("fcmeq", 2+h, 2+h)
+		s.clearBits(h, h, 2+h)
+	}
 	s.op("FSTPQ.P", pairOf(0, 1), mem(neonBytes, "R4"))
 	s.op("SUB", imm(s.lanes()), "R3")
 	s.op("CBNZ", "R3", "loop")
 	s.ret()
 }
 
-// gradRows goes down four vectors of columns at a time, then one: the sums stay in
+// sumRows goes down four vectors of columns at a time, then one: the sums stay in
 // registers.
-func (s neon) gradRows() {
-	s.begin("gradRows"+s.typ(), "r", fmt.Sprintf("gradRows%s adds rows to their sum, masked or as they are: see type gradRows.", s.typ()))
-	s.field(gradDX, "R4")
-	s.field(gradDY, "R5")
-	s.field(gradY, "R6")
-	s.field(gradSum, "R7")
-	s.field(gradCols, "R3")
-	s.field(gradLD, "R8")
+func (s neon) sumRows() {
+	s.begin("sumRows"+s.typ(), "r", fmt.Sprintf("sumRows%s adds rows to their sum: see type sumRows.", s.typ()))
+	s.field(sumSrc, "R5")
+	s.field(sumSum, "R7")
+	s.field(sumCols, "R3")
+	s.field(sumLD, "R8")
 	for _, vectors := range []int{4, 1} {
 		name := fmt.Sprintf("by%d", vectors)
 		s.label(name)
 		s.op("CMP", imm(vectors*s.lanes()), "R3")
 		s.op("BLT", name+"_after")
-		s.field(gradRows, "R9")
+		s.field(sumRows, "R9")
 		s.op("MOVD", "R5", "R10")
-		s.op("MOVD", "R4", "R11")
-		s.op("MOVD", "R6", "R12")
-		const dy, y = 8, 16
 		for u := range vectors {
 			s.load(u*neonBytes, "R7", 2*u, 2*u+1)
 		}
-		s.op("CBZ", "R6", name+"_plain")
-		s.label(name + "_masked")
+		s.label(name + "_row")
+		const row = 8
 		for u := range vectors {
-			s.load(u*neonBytes, "R10", dy+2*u, dy+2*u+1)
-			s.load(u*neonBytes, "R12", y+2*u, y+2*u+1)
+			s.load(u*neonBytes, "R10", row+2*u, row+2*u+1)
 			for h := range 2 {
-				s.keepOn(dy+2*u+h, y+2*u+h)
-				s.three("fadd", 2*u+h, 2*u+h, dy+2*u+h)
-			}
-			s.store(dy+2*u, dy+2*u+1, u*neonBytes, "R11")
-		}
-		for _, p := range []string{"R10", "R11", "R12"} {
-			s.op("ADD", "R8", p)
-		}
-		s.op("SUB", "$1", "R9")
-		s.op("CBNZ", "R9", name+"_masked")
-		s.op("ADD", imm(vectors*neonBytes), "R6") // but nil stays nil
-		s.op("JMP", name+"_next")
-		s.label(name + "_plain")
-		for u := range vectors {
-			s.load(u*neonBytes, "R10", dy+2*u, dy+2*u+1)
-			for h := range 2 {
-				s.three("fadd", 2*u+h, 2*u+h, dy+2*u+h)
+				s.three("fadd", 2*u+h, 2*u+h, row+2*u+h)
 			}
 		}
 		s.op("ADD", "R8", "R10")
 		s.op("SUB", "$1", "R9")
-		s.op("CBNZ", "R9", name+"_plain")
-		s.label(name + "_next")
+		s.op("CBNZ", "R9", name+"_row")
 		for u := range vectors {
 			s.store(2*u, 2*u+1, u*neonBytes, "R7")
 		}
-		for _, p := range []string{"R5", "R4", "R7"} {
+		for _, p := range []string{"R5", "R7"} {
 			s.op("ADD", imm(vectors*neonBytes), p)
 		}
 		s.op("SUB", imm(vectors*s.lanes()), "R3")

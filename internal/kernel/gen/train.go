@@ -13,15 +13,13 @@ const (
 	adamConstants
 )
 
-// Offsets of the fields of kernel.gradRows.
+// Offsets of the fields of kernel.sumRows.
 const (
-	gradDX   = 8 * iota // rows to write
-	gradDY              // rows to read
-	gradY               // rows that switch them on, or nil: DY is summed and nothing written
-	gradSum             // one row
-	gradRows            // at least one
-	gradCols            // whole vectors of them, at least one
-	gradLD              // bytes between rows, of all three
+	sumSrc  = 8 * iota // first row
+	sumSum             // one row
+	sumRows            // at least one
+	sumCols            // whole vectors of them, at least one
+	sumLD              // bytes between rows
 )
 
 // train writes what only training needs, in AVX2: these loops wait for memory, but Adam's,
@@ -31,7 +29,7 @@ func train(s *source) {
 		v := vector{avx2, double}
 		s.adam(v)
 		s.reluGrad(v)
-		s.gradRows(v)
+		s.sumRows(v)
 	}
 	s.transpose8()
 }
@@ -180,63 +178,37 @@ func (s *source) reluGrad(v vector) {
 	s.finish()
 }
 
-// gradRows goes down four vectors of columns at a time, then one: the sums stay in
+// sumRows goes down four vectors of columns at a time, then one: the sums stay in
 // registers.
-func (s *source) gradRows(v vector) {
-	s.function("gradRows"+v.typ(), "r", fmt.Sprintf("gradRows%s adds rows to their sum, masked or as they are: see type gradRows.", v.typ()))
-	s.op("MOVQ", mem(gradDX, "DI"), "R8")
-	s.op("MOVQ", mem(gradDY, "DI"), "SI")
-	s.op("MOVQ", mem(gradY, "DI"), "DX")
-	s.op("MOVQ", mem(gradSum, "DI"), "R9")
-	s.op("MOVQ", mem(gradCols, "DI"), "CX")
-	s.op("MOVQ", mem(gradLD, "DI"), "R10")
-	const zero = 15
-	s.zero(v, zero)
+func (s *source) sumRows(v vector) {
+	s.function("sumRows"+v.typ(), "r", fmt.Sprintf("sumRows%s adds rows to their sum: see type sumRows.", v.typ()))
+	s.op("MOVQ", mem(sumSrc, "DI"), "SI")
+	s.op("MOVQ", mem(sumSum, "DI"), "R9")
+	s.op("MOVQ", mem(sumCols, "DI"), "CX")
+	s.op("MOVQ", mem(sumLD, "DI"), "R10")
 	for _, vectors := range []int{4, 1} {
 		name := fmt.Sprintf("by%d", vectors)
 		s.label(name)
 		s.op("CMPQ", "CX", imm(vectors*v.lanes()))
 		s.op("JLT", name+"_after")
-		s.op("MOVQ", mem(gradRows, "DI"), "BX")
+		s.op("MOVQ", mem(sumRows, "DI"), "BX")
 		s.op("MOVQ", "SI", "R11")
-		s.op("MOVQ", "R8", "R12")
-		s.op("MOVQ", "DX", "R13")
 		for u := range vectors {
 			s.load(v, mem(u*v.bytes, "R9"), u, false)
 		}
-		s.op("TESTQ", "DX", "DX")
-		s.op("JEQ", name+"_plain")
-		s.label(name + "_masked")
-		for u := range vectors {
-			s.op(v.p("VCMP"), "$4", mem(u*v.bytes, "R13"), v.r(zero), v.r(4+u))
-			s.op(v.p("VAND"), mem(u*v.bytes, "R11"), v.r(4+u), v.r(4+u))
-			s.store(v, 4+u, mem(u*v.bytes, "R12"), false)
-			s.op(v.p("VADD"), v.r(4+u), v.r(u), v.r(u))
-		}
-		for _, p := range []string{"R11", "R12", "R13"} {
-			s.op("ADDQ", "R10", p)
-		}
-		s.op("DECQ", "BX")
-		s.op("JNE", name+"_masked")
-		s.op("JMP", name+"_next")
-		s.label(name + "_plain")
+		s.label(name + "_row")
 		for u := range vectors {
 			s.op(v.p("VADD"), mem(u*v.bytes, "R11"), v.r(u), v.r(u))
 		}
 		s.op("ADDQ", "R10", "R11")
 		s.op("DECQ", "BX")
-		s.op("JNE", name+"_plain")
-		s.label(name + "_next")
+		s.op("JNE", name+"_row")
 		for u := range vectors {
 			s.store(v, u, mem(u*v.bytes, "R9"), false)
 		}
-		for _, p := range []string{"SI", "R8", "R9"} {
+		for _, p := range []string{"SI", "R9"} {
 			s.op("ADDQ", imm(vectors*v.bytes), p)
 		}
-		s.op("TESTQ", "DX", "DX") // nil stays nil
-		s.op("JEQ", name+"_done")
-		s.op("ADDQ", imm(vectors*v.bytes), "DX")
-		s.label(name + "_done")
 		s.op("SUBQ", imm(vectors*v.lanes()), "CX")
 		s.op("JMP", name)
 		s.label(name + "_after")

@@ -12,6 +12,8 @@ type Loss[T kernel.Float] struct {
 	Workers int
 	Rows    []float64 // of the last call: -loglik of each row
 	Grad    []T       // of the last call with gradients: n x K
+
+	few []float64 // memory for a row, in cache lines of its own: other workers have theirs
 }
 
 // Of is sum_i -loglik(y_i; eta_i + offset_i); if gradients are wanted, l.Grad is
@@ -23,33 +25,42 @@ func (l *Loss[T]) Of(t *Target, eta []T, gradients bool, norm float64) float64 {
 		l.Grad = nn.Sized(l.Grad, n*k)
 	}
 	both := t.states(l.Family)
-	nn.Share(n, 64, 200*n, l.Workers, func(from, to int) {
-		var few [8]float64
-		buf := few[:]
-		if 2*k > len(buf) { // classes
-			buf = make([]float64, 2*k)
+	if work := 200 * n; nn.Alone(work, l.Workers) {
+		if len(l.few) < 2*k {
+			l.few = make([]float64, max(2*k, 32))
 		}
-		e, g := buf[:k], buf[k:2*k]
-		for i := from; i < to; i++ {
-			for j := range e {
-				e[j] = float64(eta[i*k+j])
-			}
-			if t.Offset != nil {
-				e[0] += t.Offset[i]
-			}
-			of := t.of(both, i)
-			l.Rows[i] = -of.LogLik(t.Y[i], t.W[i], e, 1)
-			if gradients {
-				of.Score(g, nil, t.Y[i], t.W[i], e, 1)
-				for j, v := range g {
-					l.Grad[i*k+j] = T(-v / norm)
-				}
-			}
-		}
-	})
+		l.rows(t, both, eta, gradients, norm, 0, n, l.few[:2*k])
+	} else {
+		nn.Share(n, 64, work, l.Workers, func(from, to int) {
+			l.rows(t, both, eta, gradients, norm, from, to, make([]float64, 2*k))
+		})
+	}
 	sum := 0.0
 	for _, v := range l.Rows {
 		sum += v
 	}
 	return sum
+}
+
+// rows does so for rows from to to-1; few is memory for the predictors and the gradient of
+// one row.
+func (l *Loss[T]) rows(t *Target, both [2]family.Differentiable, eta []T, gradients bool, norm float64, from, to int, few []float64) {
+	k := len(few) / 2
+	e, g := few[:k], few[k:]
+	for i := from; i < to; i++ {
+		for j := range e {
+			e[j] = float64(eta[i*k+j])
+		}
+		if t.Offset != nil {
+			e[0] += t.Offset[i]
+		}
+		of := t.of(both, i)
+		l.Rows[i] = -of.LogLik(t.Y[i], t.W[i], e, 1)
+		if gradients {
+			of.Score(g, nil, t.Y[i], t.W[i], e, 1)
+			for j, v := range g {
+				l.Grad[i*k+j] = T(-v / norm)
+			}
+		}
+	}
 }

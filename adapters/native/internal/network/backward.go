@@ -31,7 +31,7 @@ func (m *Network[T]) Backward(b *Batch[T], deta []T, size int, mode nn.Mode) {
 		if c := m.complements[i]; c != nil {
 			project(c, du, b.N)
 		}
-		t.du = append(t.du[:0], du...)
+		t.du = du
 	}
 	for i := len(m.Towers) - 1; i >= 0; i-- {
 		m.Towers[i].backward(m.Towers[i].du, m.Towers, b.N, mode.Defer)
@@ -171,24 +171,9 @@ func (m *Network[T]) AddSquares(sums []float64) {
 func (m *Network[T]) AddPenalties(sumW float64) float64 {
 	loss := 0.0
 	for j, l := range m.Structured {
-		if l != nil {
-			loss += addPenalty(l.W, m.penalties[j], sumW)
+		if l != nil && m.penalties[j] != nil {
+			loss += l.addPenalty(m.penalties[j], sumW)
 		}
-	}
-	return loss
-}
-
-// addPenalty takes S as p x p numbers, or nil.
-func addPenalty[T kernel.Float](beta *nn.Param[T], s []float64, sumW float64) float64 {
-	if s == nil {
-		return 0
-	}
-	b, loss := nn.Float64s(beta.Value), 0.0
-	product := make([]float64, len(b))
-	kernel.MulColumn(product, s, len(b), len(b), b)
-	for i, v := range product {
-		beta.Grad[i] += T(v / sumW)
-		loss += b[i] * v / (2 * sumW)
 	}
 	return loss
 }

@@ -10,7 +10,8 @@ import (
 type Structured[T kernel.Float] struct {
 	W *nn.Param[T] // beta
 
-	x, y, dy []T // of the last pass, n rows
+	x, y, dy      []T       // of the last pass, n rows
+	beta, penalty []float64 // of the last step: the values of W, and S times them
 }
 
 func newStructured[T kernel.Float](name string, p int) *Structured[T] {
@@ -39,4 +40,21 @@ func (s *Structured[T]) backward(deta []T, k, j int) {
 func (s *Structured[T]) addGradient() {
 	p := len(s.W.Value)
 	kernel.AddTransMul(s.W.Grad, 1, s.x, p, p, s.dy, 1, 1, len(s.dy))
+}
+
+// addPenalty adds the gradient of beta'S beta/(2 sumW) to that of beta and returns the
+// penalty; S are p x p numbers.
+func (s *Structured[T]) addPenalty(penalty []float64, sumW float64) float64 {
+	p := len(s.W.Value)
+	s.beta, s.penalty = nn.Sized(s.beta, p), nn.Sized(s.penalty, p)
+	for i, v := range s.W.Value {
+		s.beta[i] = float64(v)
+	}
+	kernel.MulColumn(s.penalty, penalty, p, p, s.beta)
+	loss := 0.0
+	for i, v := range s.penalty {
+		s.W.Grad[i] += T(v / sumW)
+		loss += s.beta[i] * v / (2 * sumW)
+	}
+	return loss
 }

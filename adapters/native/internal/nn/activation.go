@@ -42,7 +42,11 @@ func (a *Activation[T]) Replica() Layer[T] {
 func (a *Activation[T]) Forward(x []T, n int, m Mode) []T {
 	size := a.Width * kernel.UnitStride[T](n)
 	a.x, a.y, a.workers = x[:size], kernel.Units(a.y, a.Width, n), m.Workers
-	Share(size, 64, 16*size, m.Workers, func(i, j int) { a.apply(a.y[i:j], a.x[i:j]) })
+	if work := 16 * size; Alone(work, a.workers) {
+		a.apply(a.y, a.x)
+	} else {
+		Share(size, 64, work, a.workers, func(i, j int) { a.apply(a.y[i:j], a.x[i:j]) })
+	}
 	return a.y
 }
 
@@ -50,75 +54,73 @@ func (a *Activation[T]) apply(y, x []T) {
 	switch a.F {
 	case Relu:
 		kernel.Relu(y, x)
+	case ReluN:
+		kernel.HardSigmoid(y, x, T(1/a.N), 0)
+		kernel.Mul(y, y, []T{T(a.N)})
 	case Tanh:
 		kernel.Tanh(y, x)
 	case Sigmoid:
 		kernel.Sigmoid(y, x)
-	case ReluN:
-		top := T(a.N)
-		for i, v := range x {
-			y[i] = min(max(v, 0), top)
-		}
 	case Softplus:
-		for i, v := range x {
-			y[i] = T(softplus(float64(v)))
-		}
+		kernel.Softplus(y, x)
 	case Gelu:
-		for i, v := range x {
-			y[i] = T(float64(v) * normal(float64(v)))
-		}
+		kernel.Gelu(y, x)
 	default:
 		panic(fmt.Sprintf("nn: unknown activation %q", a.F))
 	}
 }
 
 func (a *Activation[T]) Backward(dy []T, n int) []T {
-	size := a.Width * kernel.UnitStride[T](n)
-	Share(size, 64, 16*size, a.workers, func(i, j int) { a.scale(dy[i:j], a.x[i:j], a.y[i:j]) })
-	return dy[:size]
+	dy = dy[:a.Width*kernel.UnitStride[T](n)]
+	if work := 16 * len(dy); Alone(work, a.workers) {
+		a.scale(dy, a.x, a.y)
+	} else {
+		Share(len(dy), 64, work, a.workers, func(i, j int) { a.scale(dy[i:j], a.x[i:j], a.y[i:j]) })
+	}
+	return dy
 }
 
-// scale multiplies dy by the derivative.
+// scale multiplies dy by the derivative, which stays in the first cache meanwhile.
 func (a *Activation[T]) scale(dy, x, y []T) {
+	const most = 512
+	var derivative, product [most]T
+	for i := 0; i < len(dy); i += most {
+		j := min(i+most, len(dy))
+		a.scalePart(dy[i:j], x[i:j], y[i:j], derivative[:j-i], product[:j-i])
+	}
+}
+
+// scalePart works in d and e.
+func (a *Activation[T]) scalePart(dy, x, y, d, e []T) {
+	one := []T{1}
 	switch a.F {
 	case Relu:
 		kernel.ReluGrad(dy, dy, y)
-	case ReluN:
-		top := T(a.N)
-		for i, v := range x {
-			if !(v > 0 && v < top) {
-				dy[i] = 0
-			}
-		}
-	case Tanh:
-		for i, v := range y {
-			dy[i] *= 1 - v*v
-		}
-	case Sigmoid:
-		for i, v := range y {
-			dy[i] *= v * (1 - v)
-		}
+		return
+	case ReluN: // where y is neither 0 nor N
+		kernel.ReluGrad(dy, dy, y)
+		kernel.Sub(d, []T{T(a.N)}, y)
+		kernel.ReluGrad(dy, dy, d)
+		return
+	case Tanh: // 1 - y^2
+		kernel.Mul(d, y, y)
+		kernel.Sub(d, one, d)
+	case Sigmoid: // y (1 - y)
+		kernel.Sub(d, one, y)
+		kernel.Mul(d, d, y)
 	case Softplus:
-		for i, v := range x {
-			dy[i] *= T(logistic(float64(v)))
-		}
-	case Gelu:
-		for i, v := range x {
-			z := float64(v)
-			dy[i] *= T(normal(z) + z*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi))
-		}
+		kernel.Sigmoid(d, x)
+	case Gelu: // Phi(x) + x phi(x)
+		kernel.Mul(e, x, x)
+		kernel.Mul(e, e, []T{-0.5})
+		kernel.Exp(e, e)
+		kernel.Mul(e, e, x)
+		kernel.Mul(e, e, []T{T(1 / math.Sqrt(2*math.Pi))})
+		kernel.Mul(d, x, []T{T(1 / math.Sqrt2)})
+		kernel.Erf(d, d)
+		kernel.Add(d, d, one)
+		kernel.Mul(d, d, []T{0.5})
+		kernel.Add(d, d, e)
 	}
-}
-
-// normal is the standard normal distribution function.
-func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-
-func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
-
-func logistic(x float64) float64 {
-	e := math.Exp(-math.Abs(x))
-	if x >= 0 {
-		return 1 / (1 + e)
-	}
-	return e / (1 + e)
+	kernel.Mul(dy, dy, d)
 }

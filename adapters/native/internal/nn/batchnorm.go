@@ -58,11 +58,10 @@ func (b *BatchNorm[T]) Forward(x []T, n int, m Mode) []T {
 		inv := T(1 / math.Sqrt(float64(variance[j])+b.Eps))
 		b.inv[j] = inv
 		y, xhat, centre, scale, shift := b.y[j*ld:][:ld], b.xhat[j*ld:][:ld], mean[j], b.Scale.Value[j], b.Shift.Value[j]
-		for i, v := range x[j*ld:][:ld] {
-			h := (v - centre) * inv
-			xhat[i] = h
-			y[i] = scale*h + shift
-		}
+		kernel.Sub(xhat, x[j*ld:][:ld], []T{centre})
+		kernel.Mul(xhat, xhat, []T{inv})
+		kernel.Mul(y, xhat, []T{scale})
+		kernel.Add(y, y, []T{shift})
 	}
 	return b.y
 }
@@ -80,9 +79,8 @@ func (b *BatchNorm[T]) moments(x []T, n int) (mean, variance []T) {
 	for j := range mean {
 		mean[j] /= T(n)
 		centre, squares := mean[j], b.products[j*ld:][:ld]
-		for i, v := range x[j*ld:][:ld] {
-			squares[i] = (v - centre) * (v - centre)
-		}
+		kernel.Sub(squares, x[j*ld:][:ld], []T{centre})
+		kernel.Mul(squares, squares, squares)
 	}
 	b.sum(variance, b.products, n)
 	a := T(b.Momentum)
@@ -121,14 +119,15 @@ func (b *BatchNorm[T]) Backward(dy []T, n int) []T {
 		kernel.Add(b.Scale.Grad, b.Scale.Grad, dot)
 	}
 	for j := range b.Width {
-		xhat, s, d, factor := b.xhat[j*ld:][:ld], sum[j], dot[j], b.Scale.Value[j]*b.inv[j]
 		row := dy[j*ld:][:ld]
-		for i, g := range row {
-			if b.mode.Train {
-				g -= (s + xhat[i]*d) / T(n)
-			}
-			row[i] = factor * g
+		if b.mode.Train {
+			mean := b.products[j*ld:][:ld]
+			kernel.Mul(mean, b.xhat[j*ld:][:ld], []T{dot[j]})
+			kernel.Add(mean, mean, []T{sum[j]})
+			kernel.Div(mean, mean, []T{T(n)})
+			kernel.Sub(row, row, mean)
 		}
+		kernel.Mul(row, row, []T{b.Scale.Value[j] * b.inv[j]})
 	}
 	return dy
 }

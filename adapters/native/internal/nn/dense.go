@@ -18,11 +18,11 @@ type Dense[T kernel.Float] struct {
 	// First tells that nobody needs the gradient of the input.
 	First bool
 
-	mode  Mode
-	n     int              // rows of the last pass
-	x     []T              // of the last pass
-	dy    []kernel.Rows[T] // of the last pass, of each group, as it was before the activation
-	y, dx []T
+	mode   Mode
+	n      int // rows of the last pass
+	x, y   []T // of the last pass
+	dx, dy []T
+	dyRows []kernel.Rows[T] // dy of each group as it was before the activation
 }
 
 // NewDense returns a layer of zeros.
@@ -57,33 +57,61 @@ func (d *Dense[T]) Replica() Layer[T] {
 	return &Dense[T]{G: d.G, In: d.In, OutEach: d.OutEach, W: d.W, B: d.B, Relu: d.Relu, First: d.First}
 }
 
-// share calls f for rows i to j-1 of the matrix of each group, of which every group has
-// the given number: whole groups, or tiles of the only one.
-func (d *Dense[T]) share(rows int, f func(g, i, j int)) {
+// which is one of the three products of a step.
+type which int
+
+const (
+	output   which = iota // y = xW + b
+	input                 // dx = dy W'
+	gradient              // x'dy
+)
+
+// share computes a product whose result has the given number of rows in every group:
+// workers share out whole groups, or tiles of the only one.
+func (d *Dense[T]) share(p which, rows int) {
 	work := d.n * d.G * d.In * d.OutEach
-	if d.G > 1 {
-		Share(d.G, 1, work, d.mode.Workers, func(from, to int) {
-			for g := from; g < to; g++ {
-				f(g, 0, rows)
-			}
-		})
-		return
+	switch {
+	case Alone(work, d.mode.Workers):
+		d.groups(p, 0, d.G, rows)
+	case d.G > 1:
+		Share(d.G, 1, work, d.mode.Workers, func(from, to int) { d.groups(p, from, to, rows) })
+	default:
+		Share(rows, 12, work, d.mode.Workers, func(i, j int) { d.part(p, 0, i, j) })
 	}
-	Share(rows, 12, work, d.mode.Workers, func(i, j int) { f(0, i, j) })
 }
 
-func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
-	ld := kernel.UnitStride[T](n)
-	d.x, d.n, d.mode = x[:d.G*d.In*ld], n, m
-	d.y = kernel.Units(d.y, d.Out(), n)
-	d.share(d.OutEach, func(g, i, j int) {
+// groups computes the product of some groups.
+func (d *Dense[T]) groups(p which, from, to, rows int) {
+	for g := from; g < to; g++ {
+		d.part(p, g, 0, rows)
+	}
+}
+
+// part computes rows i to j-1 of the product of group g.
+func (d *Dense[T]) part(p which, g, i, j int) {
+	ld := kernel.UnitStride[T](d.n)
+	switch p {
+	case output:
 		var bias []T
 		if d.B != nil {
 			bias = d.B.Value[g*d.OutEach+i : g*d.OutEach+j]
 		}
 		w := kernel.Matrix[T]{Data: d.weights(g)[i:], Rows: j - i, Cols: d.In, RowStep: 1, ColStep: d.OutEach}
-		w.MulUnits(d.y[(g*d.OutEach+i)*ld:], d.x[g*d.In*ld:], n, bias, d.Relu)
-	})
+		w.MulUnits(d.y[(g*d.OutEach+i)*ld:], d.x[g*d.In*ld:], d.n, bias, d.Relu)
+	case input:
+		w := kernel.Matrix[T]{Data: d.weights(g)[i*d.OutEach:], Rows: j - i, Cols: d.OutEach, RowStep: d.OutEach, ColStep: 1}
+		w.MulUnits(d.dx[(g*d.In+i)*ld:], d.dy[g*d.OutEach*ld:], d.n, nil, false)
+	case gradient:
+		for at := 0; at < d.OutEach; at += d.dyRows[g].PanelUnits() {
+			d.addGradient(g, i, j, at)
+		}
+	}
+}
+
+func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
+	d.x, d.n, d.mode = x[:d.G*d.In*kernel.UnitStride[T](n)], n, m
+	d.y = kernel.Units(d.y, d.Out(), n)
+	d.share(output, d.OutEach)
 	return d.y
 }
 
@@ -91,40 +119,36 @@ func (d *Dense[T]) Forward(x []T, n int, m Mode) []T {
 func (d *Dense[T]) weights(g int) []T { return d.W.Value[g*d.In*d.OutEach:][:d.In*d.OutEach] }
 
 func (d *Dense[T]) Backward(dy []T, n int) []T {
-	ld := kernel.UnitStride[T](n)
-	dy = dy[:d.Out()*ld]
-	d.gradients(dy)
+	d.dy = dy[:d.Out()*kernel.UnitStride[T](n)]
+	d.gradients()
 	if d.First {
 		return nil
 	}
 	d.dx = kernel.Units(d.dx, d.G*d.In, n)
-	d.share(d.In, func(g, i, j int) {
-		w := kernel.Matrix[T]{Data: d.weights(g)[i*d.OutEach:], Rows: j - i, Cols: d.OutEach, RowStep: d.OutEach, ColStep: 1}
-		w.MulUnits(d.dx[(g*d.In+i)*ld:], dy[g*d.OutEach*ld:], n, nil, false)
-	})
+	d.share(input, d.In)
 	return d.dx
 }
 
 // gradients takes dy back through the activation, in its place. Then it adds x'dy to the
 // gradients of the weights and the sums of dy to those of the biases, unless they are
 // deferred.
-func (d *Dense[T]) gradients(dy []T) {
+func (d *Dense[T]) gradients() {
 	var mask []T
 	if d.Relu {
 		mask = d.y
 	}
 	if !d.W.trained() && !d.B.trained() {
 		if mask != nil {
-			kernel.ReluGrad(dy, dy, mask)
+			kernel.ReluGrad(d.dy, d.dy, mask)
 		}
 		return
 	}
-	if len(d.dy) == 0 {
-		d.dy = make([]kernel.Rows[T], d.G)
+	if len(d.dyRows) == 0 {
+		d.dyRows = make([]kernel.Rows[T], d.G)
 	}
 	size := d.OutEach * kernel.UnitStride[T](d.n)
-	for g := range d.dy {
-		d.dy[g].Turn(dy[g*size:], mask, d.OutEach, d.n)
+	for g := range d.dyRows {
+		d.dyRows[g].Turn(d.dy[g*size:], mask, d.OutEach, d.n)
 		if mask != nil {
 			mask = mask[size:]
 		}
@@ -132,22 +156,18 @@ func (d *Dense[T]) gradients(dy []T) {
 	if d.mode.Defer {
 		return
 	}
-	for g := range d.dy {
+	for g := range d.dyRows {
 		d.addSums(g)
 	}
 	if d.W.trained() {
-		d.share(d.In, func(g, i, j int) {
-			for at := 0; at < d.OutEach; at += d.dy[g].PanelUnits() {
-				d.addGradient(g, i, j, at)
-			}
-		})
+		d.share(gradient, d.In)
 	}
 }
 
 // addSums does so for the biases of group g.
 func (d *Dense[T]) addSums(g int) {
 	if d.B.trained() {
-		d.dy[g].AddSums(d.B.Grad[g*d.OutEach:][:d.OutEach])
+		d.dyRows[g].AddSums(d.B.Grad[g*d.OutEach:][:d.OutEach])
 	}
 }
 
@@ -155,5 +175,5 @@ func (d *Dense[T]) addSums(g int) {
 func (d *Dense[T]) addGradient(g, i, j, column int) {
 	ld := kernel.UnitStride[T](d.n)
 	grad := d.W.Grad[(g*d.In+i)*d.OutEach:][:(j-i)*d.OutEach]
-	d.dy[g].AddProduct(grad, d.OutEach, d.x[(g*d.In+i)*ld:], j-i, column)
+	d.dyRows[g].AddProduct(grad, d.OutEach, d.x[(g*d.In+i)*ld:], j-i, column)
 }

@@ -37,26 +37,34 @@ func (d *Dropout[T]) Backward(dy []T, n int) []T {
 	return dy[:d.Width*kernel.UnitStride[T](n)]
 }
 
-// mask draws a number for every run anew, so forward and backward agree without
-// storing it. The numbers are counted row by row.
+// mask sets dst to src where it is kept, over 1 - P.
 func (d *Dropout[T]) mask(dst, src []T, n int) {
+	runs := d.Width / d.Run
+	if work := 4 * n * d.Width; Alone(work, d.mode.Workers) {
+		d.maskRuns(dst, src, n, 0, runs)
+	} else {
+		Share(runs, 1, work, d.mode.Workers, func(from, to int) { d.maskRuns(dst, src, n, from, to) })
+	}
+}
+
+// maskRuns draws a number for every run anew, so forward and backward agree without
+// storing it. The numbers are counted row by row.
+func (d *Dropout[T]) maskRuns(dst, src []T, n, from, to int) {
 	keep := T(1 / (1 - d.P))
 	limit := uint64(d.P * (1 << 53))
 	start := mix(d.Seed ^ mix(d.mode.Step))
 	runs, ld := d.Width/d.Run, kernel.UnitStride[T](n)
-	Share(runs, 1, 4*n*d.Width, d.mode.Workers, func(from, to int) {
-		for r := from; r < to; r++ {
-			for i := range n {
-				f := keep
-				if mix(start+uint64((d.mode.Row+i)*runs+r)*0x9e3779b97f4a7c15)>>11 < limit {
-					f = 0
-				}
-				for k := r * d.Run; k < (r+1)*d.Run; k++ {
-					dst[k*ld+i] = src[k*ld+i] * f
-				}
+	for r := from; r < to; r++ {
+		for i := range n {
+			f := keep
+			if mix(start+uint64((d.mode.Row+i)*runs+r)*0x9e3779b97f4a7c15)>>11 < limit {
+				f = 0
+			}
+			for k := r * d.Run; k < (r+1)*d.Run; k++ {
+				dst[k*ld+i] = src[k*ld+i] * f
 			}
 		}
-	})
+	}
 }
 
 // mix is the finaliser of splitmix64 (Steele, Lea and Flood 2014).

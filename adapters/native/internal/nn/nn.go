@@ -69,11 +69,15 @@ func (p *Param[T]) trained() bool { return p != nil && p.Grad != nil }
 // to meet after each product.
 const minWork = 1 << 23
 
+// Alone tells whether Share has the caller do work of that cost alone. Who asks first need
+// not make f, which would take memory in every step of a small network.
+func Alone(work, workers int) bool { return work < minWork || workers < 2 }
+
 // Share calls f on runs i to j-1 of 0..n-1, one for each worker at once; the lengths of all
 // runs but the last are multiples of grain. work is the cost of all of it in
 // multiplications: if it is small, the caller does it alone.
 func Share(n, grain, work, workers int, f func(i, j int)) {
-	if work < minWork || workers < 2 || n <= grain {
+	if Alone(work, workers) || n <= grain {
 		f(0, n)
 		return
 	}

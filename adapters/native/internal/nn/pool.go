@@ -8,7 +8,7 @@ import (
 
 // Pool is a pool of goroutines for short tasks. Waking a sleeping goroutine can take as long
 // as a task itself, so they look for work for a while before they sleep. Only one goroutine
-// may give a Pool work and close it.
+// may give a Pool work and close it. A nil Pool is the caller alone.
 type Pool struct {
 	// state is the number of the phase, whether it is open, and how many helpers are at
 	// work in it.
@@ -29,9 +29,12 @@ const (
 	poolLooks = 1000
 )
 
-// NewPool starts workers - 1 helpers of the caller. Close ends them.
+// NewPool starts workers - 1 helpers of the caller, nil if that is none. Close ends them.
 func NewPool(workers int) *Pool {
-	p := &Pool{wake: make(chan struct{}, max(workers-1, 0))}
+	if workers < 2 {
+		return nil
+	}
+	p := &Pool{wake: make(chan struct{}, workers-1)}
 	for range workers - 1 {
 		go p.help()
 	}
@@ -39,12 +42,16 @@ func NewPool(workers int) *Pool {
 }
 
 // Close ends the helpers, now or when they next look.
-func (p *Pool) Close() { close(p.wake) }
+func (p *Pool) Close() {
+	if p != nil {
+		close(p.wake)
+	}
+}
 
 // Each calls f(0) to f(n-1), each once, in any order and some at once, and returns when
 // all are done. It does not wait for helpers that have not begun.
 func (p *Pool) Each(n int, f func(i int)) {
-	if n == 1 || cap(p.wake) == 0 {
+	if n == 1 || p == nil {
 		for i := range n {
 			f(i)
 		}
