@@ -42,7 +42,7 @@ func slide[T Float](s isa, c []T, ldc int, a []T, lda, step int, b []T, ldb int,
 		if x != nil {
 			t.x, t.xs = at(x, 0), SlideWidth*size
 		}
-		tileColumn[T](s, t, m)
+		tileColumn[T](s, t, m, nil)
 	}
 }
 

@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+)
+
+// takers finds, for inputs that one product alone reads, the number of its node: it takes
+// their rows from memory while it multiplies others.
+func (p *runPlan) takers(inputs, want []*graph.Value) map[*graph.Value]int {
+	readers, last := map[*graph.Value]int{}, map[*graph.Value]int{}
+	for i, n := range p.nodes {
+		for _, v := range n.Inputs {
+			readers[v]++
+			last[v] = i
+		}
+	}
+	found := map[*graph.Value]int{}
+	for _, v := range inputs {
+		if readers[v] != 1 || slices.Contains(want, v) || !p.batchFirst(v) {
+			continue
+		}
+		n := p.nodes[last[v]]
+		if takes := p.table.Of(n).TakesSource; n.Inputs[0] == v && takes != nil && takes(n) {
+			found[v] = last[v]
+		}
+	}
+	return found
+}
