@@ -9,15 +9,15 @@ import (
 // functions by their number from firstFunction on, as the constants of package kernel count them.
 var functions = []function{
 	{"exp", (*formula).exponential, nil},
-	{"sigmoid", (*formula).sigmoid, nil},
+	decaying("sigmoid", (*formula).sigmoid),
 	{"tanh", (*formula).tanh, nil},
-	{"silu", (*formula).silu, nil},
-	{"softplus", (*formula).softplus, nil},
+	decaying("silu", (*formula).silu),
+	decaying("softplus", (*formula).softplus),
 	{"elu", (*formula).elu, nil},
 	{"erf", (*formula).erf, nil},
 	{"gelu", (*formula).gelu, (*formula).geluFar},
 	{"geluTanh", (*formula).geluTanh, nil},
-	{"mish", (*formula).mish, nil},
+	decaying("mish", (*formula).mish),
 	{"softsign", (*formula).softsign, nil},
 	{"hardSigmoid", (*formula).hardSigmoid, nil},
 	{"hardSwish", (*formula).hardSwish, nil},
@@ -29,6 +29,20 @@ type function struct {
 	name string
 	body func(f *formula) value
 	far  func(f *formula, near value) value
+}
+
+// decaying is a function by exp(-|x|) that spares itself, where that is a normal number, what
+// the others need: the arithmetic is the same, less steps that change nothing.
+func decaying(name string, body func(f *formula) value) function {
+	mask := func(f *formula) value {
+		return f.less(f.negate(f.x()), f.number(-f.format().far))
+	}
+	near := func(f *formula) value {
+		far := mask(f)
+		f.far, f.near = &far, true
+		return body(f)
+	}
+	return function{name, near, func(f *formula, near value) value { return f.pick(mask(f), body(f), near) }}
 }
 
 // transcendental writes the functions in both precisions of an instruction set.
