@@ -4484,201 +4484,346 @@ gelu_far:
 	VMOV V7.B16, V1.B16
 	JMP gelu_near
 geluTanh:
-	FMOVQ 4736(R8), F22
-	FMOVQ 4752(R8), F23
-	FMOVQ 4768(R8), F24
-	FMOVQ 4784(R8), F25
-	FMOVQ 5280(R8), F26
-	FMOVQ 8224(R8), F27
+	FMOVQ 5312(R8), F26
+	FMOVQ 5536(R8), F27
 geluTanh_loop:
 	FLDPQ.P 32(R6), (F0, F1)
-	FMOVQ 5312(R8), F29
-	VORR V29.B16, V0.B16, V2.B16
-	VORR V29.B16, V1.B16, V3.B16
+	VAND V27.B16, V0.B16, V2.B16
+	VAND V27.B16, V1.B16, V3.B16
+	FMOVQ 8224(R8), F28
+	WORD $0x6ebce444 // fcmgt v4.4s, v2.4s, v28.4s
+	WORD $0x6ebce465 // fcmgt v5.4s, v3.4s, v28.4s
+	FMOVQ 7040(R8), F29
+	WORD $0x4e3dd446 // fadd v6.4s, v2.4s, v29.4s
+	WORD $0x4e3dd467 // fadd v7.4s, v3.4s, v29.4s
+	FMOVQ 5184(R8), F28
+	VTBL V28.B16, [V6.B16], V6.B16
+	VSHL $2, V6.B16, V6.B16
+	VTBL V28.B16, [V7.B16], V7.B16
+	VSHL $2, V7.B16, V7.B16
+	FMOVQ 7072(R8), F28
+	VAND V28.B16, V6.B16, V6.B16
+	VAND V28.B16, V7.B16, V7.B16
+	FMOVQ 5248(R8), F28
+	VORR V28.B16, V6.B16, V6.B16
+	VORR V28.B16, V7.B16, V7.B16
 	FMOVQ 8256(R8), F28
-	WORD $0x4e22f784 // fmax v4.4s, v28.4s, v2.4s
-	WORD $0x4e23f785 // fmax v5.4s, v28.4s, v3.4s
-	WORD $0x6e24dc86 // fmul v6.4s, v4.4s, v4.4s
-	WORD $0x6e25dca7 // fmul v7.4s, v5.4s, v5.4s
-	VMOV V6.B16, V8.B16
-	VMOV V7.B16, V9.B16
-	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	WORD $0x4e24cc88 // fmla v8.4s, v4.4s, v4.4s
-	WORD $0x4e25cca9 // fmla v9.4s, v5.4s, v5.4s
-	WORD $0x6e26df6a // fmul v10.4s, v27.4s, v6.4s
-	WORD $0x6e27df6b // fmul v11.4s, v27.4s, v7.4s
+	FMOVQ 8272(R8), F29
+	FMOVQ 8288(R8), F30
+	FMOVQ 8304(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V8.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V9.B16
+	WORD $0x4ea8d448 // fsub v8.4s, v2.4s, v8.4s
+	WORD $0x4ea9d469 // fsub v9.4s, v3.4s, v9.4s
+	FMOVQ 8320(R8), F28
+	FMOVQ 8336(R8), F29
+	FMOVQ 8352(R8), F30
+	FMOVQ 8368(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	FMOVQ 8384(R8), F28
+	FMOVQ 8400(R8), F29
+	FMOVQ 8416(R8), F30
+	FMOVQ 8432(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 8448(R8), F28
+	FMOVQ 8464(R8), F29
+	FMOVQ 8480(R8), F30
+	FMOVQ 8496(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 8512(R8), F28
+	FMOVQ 8528(R8), F29
+	FMOVQ 8544(R8), F30
+	FMOVQ 8560(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 8576(R8), F28
+	FMOVQ 8592(R8), F29
+	FMOVQ 8608(R8), F30
+	FMOVQ 8624(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 8640(R8), F28
+	FMOVQ 8656(R8), F29
+	FMOVQ 8672(R8), F30
+	FMOVQ 8688(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V10.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V11.B16
+	WORD $0x4e28cc4a // fmla v10.4s, v2.4s, v8.4s
+	WORD $0x4e29cc6b // fmla v11.4s, v3.4s, v9.4s
+	FMOVQ 8704(R8), F28
+	FMOVQ 8720(R8), F29
+	FMOVQ 8736(R8), F30
+	FMOVQ 8752(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V2.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V3.B16
+	WORD $0x4e28cd42 // fmla v2.4s, v10.4s, v8.4s
+	WORD $0x4e29cd63 // fmla v3.4s, v11.4s, v9.4s
+	FMOVQ 8768(R8), F28
+	FMOVQ 8784(R8), F29
+	FMOVQ 8800(R8), F30
+	FMOVQ 8816(R8), F31
+	VTBL V6.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V6.B16
+	VTBL V7.B16, [V28.B16, V29.B16, V30.B16, V31.B16], V7.B16
+	VMOV V6.B16, V10.B16
+	VMOV V7.B16, V11.B16
+	WORD $0x4e22cd0a // fmla v10.4s, v8.4s, v2.4s
+	WORD $0x4e23cd2b // fmla v11.4s, v9.4s, v3.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e22cd06 // fmla v6.4s, v8.4s, v2.4s
+	WORD $0x4e23cd27 // fmla v7.4s, v9.4s, v3.4s
+	FMOVQ 5376(R8), F28
+	FMOVQ 5760(R8), F29
+	WORD $0x4ea0a802 // cmlt v2.4s, v0.4s, #0
+	VBSL V29.B16, V28.B16, V2.B16
+	WORD $0x4ea0a823 // cmlt v3.4s, v1.4s, #0
+	VBSL V29.B16, V28.B16, V3.B16
+	WORD $0x4e22d548 // fadd v8.4s, v10.4s, v2.4s
+	WORD $0x4e23d569 // fadd v9.4s, v11.4s, v3.4s
+	WORD $0x4ea2d502 // fsub v2.4s, v8.4s, v2.4s
+	WORD $0x4ea3d523 // fsub v3.4s, v9.4s, v3.4s
+	WORD $0x4ea2d542 // fsub v2.4s, v10.4s, v2.4s
+	WORD $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
+	WORD $0x4e26d446 // fadd v6.4s, v2.4s, v6.4s
+	WORD $0x4e27d467 // fadd v7.4s, v3.4s, v7.4s
+	VORR V26.B16, V0.B16, V2.B16
+	VORR V26.B16, V1.B16, V3.B16
+	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
+	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
+	WORD $0x4e28cc46 // fmla v6.4s, v2.4s, v8.4s
+	WORD $0x4e29cc67 // fmla v7.4s, v3.4s, v9.4s
+	VAND V26.B16, V0.B16, V0.B16
+	VAND V26.B16, V1.B16, V1.B16
+	VORR V0.B16, V6.B16, V0.B16
+	VORR V1.B16, V7.B16, V1.B16
+	VORR V5.B16, V4.B16, V28.B16
+	VMOV V28.D[0], R9
+	VMOV V28.D[1], R10
+	ORR R9, R10
+	CBNZ R10, geluTanh_far
+geluTanh_near:
+	FSTPQ.P (F0, F1), 32(R4)
+	SUB $8, R3
+	CBNZ R3, geluTanh_loop
+	RET
+geluTanh_far:
+	FLDPQ -32(R6), (F2, F3)
+	FMOVQ 5536(R8), F31
+	VAND V31.B16, V2.B16, V4.B16
+	VAND V31.B16, V3.B16, V5.B16
+	FMOVQ 8224(R8), F30
+	WORD $0x6ebee484 // fcmgt v4.4s, v4.4s, v30.4s
+	WORD $0x6ebee4a5 // fcmgt v5.4s, v5.4s, v30.4s
+	FMOVQ 5312(R8), F31
+	VORR V31.B16, V2.B16, V6.B16
+	VORR V31.B16, V3.B16, V7.B16
+	FMOVQ 8832(R8), F30
+	WORD $0x4e26f7c8 // fmax v8.4s, v30.4s, v6.4s
+	WORD $0x4e27f7c9 // fmax v9.4s, v30.4s, v7.4s
+	WORD $0x6e28dd0a // fmul v10.4s, v8.4s, v8.4s
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	VMOV V10.B16, V12.B16
 	VMOV V11.B16, V13.B16
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	WORD $0x4e26cf6c // fmla v12.4s, v27.4s, v6.4s
-	WORD $0x4e27cf6d // fmla v13.4s, v27.4s, v7.4s
-	FMOVQ 8288(R8), F28
-	WORD $0x4e26cf8c // fmla v12.4s, v28.4s, v6.4s
-	WORD $0x4e27cf8d // fmla v13.4s, v28.4s, v7.4s
-	WORD $0x4e28cf6c // fmla v12.4s, v27.4s, v8.4s
-	WORD $0x4e29cf6d // fmla v13.4s, v27.4s, v9.4s
-	FMOVQ 8320(R8), F28
-	WORD $0x4e2af788 // fmax v8.4s, v28.4s, v10.4s
-	WORD $0x4e2bf789 // fmax v9.4s, v28.4s, v11.4s
-	FMOVQ 8320(R8), F28
-	WORD $0x4eaaf78a // fmin v10.4s, v28.4s, v10.4s
-	WORD $0x4eabf78b // fmin v11.4s, v28.4s, v11.4s
-	WORD $0x4e2ad506 // fadd v6.4s, v8.4s, v10.4s
-	WORD $0x4e2bd527 // fadd v7.4s, v9.4s, v11.4s
-	WORD $0x4ea8d4c8 // fsub v8.4s, v6.4s, v8.4s
-	WORD $0x4ea9d4e9 // fsub v9.4s, v7.4s, v9.4s
-	WORD $0x4ea8d548 // fsub v8.4s, v10.4s, v8.4s
-	WORD $0x4ea9d569 // fsub v9.4s, v11.4s, v9.4s
-	FMOVQ 8352(R8), F29
-	WORD $0x4e3dd58c // fadd v12.4s, v12.4s, v29.4s
-	WORD $0x4e3dd5ad // fadd v13.4s, v13.4s, v29.4s
-	WORD $0x4e2cd50c // fadd v12.4s, v8.4s, v12.4s
-	WORD $0x4e2dd52d // fadd v13.4s, v9.4s, v13.4s
-	WORD $0x6e26dc88 // fmul v8.4s, v4.4s, v6.4s
-	WORD $0x6e27dca9 // fmul v9.4s, v5.4s, v7.4s
-	VMOV V8.B16, V10.B16
-	VMOV V9.B16, V11.B16
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	WORD $0x4e26cc8a // fmla v10.4s, v4.4s, v6.4s
-	WORD $0x4e27ccab // fmla v11.4s, v5.4s, v7.4s
-	WORD $0x4e2ccc8a // fmla v10.4s, v4.4s, v12.4s
-	WORD $0x4e2dccab // fmla v11.4s, v5.4s, v13.4s
-	FMOVQ 5408(R8), F28
-	WORD $0x4e28f78c // fmax v12.4s, v28.4s, v8.4s
-	WORD $0x4e29f78d // fmax v13.4s, v28.4s, v9.4s
-	FMOVQ 4896(R8), F29
-	FMOVQ 4800(R8), F6
-	VMOV V6.B16, V7.B16
-	WORD $0x4e3dcd86 // fmla v6.4s, v12.4s, v29.4s
-	WORD $0x4e3dcda7 // fmla v7.4s, v13.4s, v29.4s
-	FMOVQ 4800(R8), F29
-	WORD $0x4ebdd4ce // fsub v14.4s, v6.4s, v29.4s
-	WORD $0x4ebdd4ef // fsub v15.4s, v7.4s, v29.4s
-	FMOVQ 4960(R8), F29
-	VMOV V12.B16, V16.B16
-	VMOV V13.B16, V17.B16
-	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
-	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
-	FMOVQ 4928(R8), F29
-	WORD $0x4ebdcdd0 // fmls v16.4s, v14.4s, v29.4s
-	WORD $0x4ebdcdf1 // fmls v17.4s, v15.4s, v29.4s
-	WORD $0x4e2ad60a // fadd v10.4s, v16.4s, v10.4s
-	WORD $0x4e2bd62b // fadd v11.4s, v17.4s, v11.4s
-	FMOVQ 5184(R8), F28
-	VTBL V28.B16, [V6.B16], V16.B16
-	VSHL $2, V16.B16, V16.B16
-	VTBL V28.B16, [V7.B16], V17.B16
-	VSHL $2, V17.B16, V17.B16
-	FMOVQ 5216(R8), F28
-	VAND V28.B16, V16.B16, V16.B16
-	VAND V28.B16, V17.B16, V17.B16
-	FMOVQ 5248(R8), F28
-	VORR V28.B16, V16.B16, V16.B16
-	VORR V28.B16, V17.B16, V17.B16
-	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	FMOVQ 4992(R8), F28
-	FMOVQ 5024(R8), F18
-	VMOV V18.B16, V19.B16
-	WORD $0x4e2acf92 // fmla v18.4s, v28.4s, v10.4s
-	WORD $0x4e2bcf93 // fmla v19.4s, v28.4s, v11.4s
-	FMOVQ 5056(R8), F20
-	VMOV V20.B16, V21.B16
-	WORD $0x4e2ace54 // fmla v20.4s, v18.4s, v10.4s
-	WORD $0x4e2bce75 // fmla v21.4s, v19.4s, v11.4s
-	VTBL V16.B16, [V22.B16, V23.B16], V18.B16
-	VTBL V17.B16, [V22.B16, V23.B16], V19.B16
-	WORD $0x4e32d552 // fadd v18.4s, v10.4s, v18.4s
-	WORD $0x4e33d573 // fadd v19.4s, v11.4s, v19.4s
-	WORD $0x4e34cdd2 // fmla v18.4s, v14.4s, v20.4s
-	WORD $0x4e35cdf3 // fmla v19.4s, v15.4s, v21.4s
-	FMOVQ 5344(R8), F29
-	WORD $0x6eace7ac // fcmgt v12.4s, v29.4s, v12.4s
-	WORD $0x6eade7ad // fcmgt v13.4s, v29.4s, v13.4s
-	FMOVQ 5440(R8), F29
-	WORD $0x4e3dd4d4 // fadd v20.4s, v6.4s, v29.4s
-	WORD $0x4e3dd4f5 // fadd v21.4s, v7.4s, v29.4s
-	VBSL V6.B16, V20.B16, V12.B16
-	VBSL V7.B16, V21.B16, V13.B16
-	VTBL V16.B16, [V24.B16, V25.B16], V16.B16
-	VTBL V17.B16, [V24.B16, V25.B16], V17.B16
-	VSHL $20, V12.S4, V12.S4
-	VSHL $20, V13.S4, V13.S4
-	VADD V12.S4, V16.S4, V12.S4
-	VADD V13.S4, V17.S4, V13.S4
-	VMOV V12.B16, V16.B16
-	VMOV V13.B16, V17.B16
-	WORD $0x4e32cd90 // fmla v16.4s, v12.4s, v18.4s
-	WORD $0x4e33cdb1 // fmla v17.4s, v13.4s, v19.4s
-	WORD $0x4eb0d586 // fsub v6.4s, v12.4s, v16.4s
-	WORD $0x4eb1d5a7 // fsub v7.4s, v13.4s, v17.4s
-	WORD $0x4e32cd86 // fmla v6.4s, v12.4s, v18.4s
-	WORD $0x4e33cda7 // fmla v7.4s, v13.4s, v19.4s
-	FMOVQ 5536(R8), F29
-	VAND V29.B16, V8.B16, V8.B16
-	VAND V29.B16, V9.B16, V9.B16
-	FMOVQ 5312(R8), F29
-	VAND V29.B16, V0.B16, V18.B16
-	VAND V29.B16, V1.B16, V19.B16
-	VORR V18.B16, V8.B16, V8.B16
-	VORR V19.B16, V9.B16, V9.B16
-	FMOVQ 5760(R8), F29
-	WORD $0x4ea0a80c // cmlt v12.4s, v0.4s, #0
-	VBSL V29.B16, V16.B16, V12.B16
-	WORD $0x4ea0a82d // cmlt v13.4s, v1.4s, #0
-	VBSL V29.B16, V17.B16, V13.B16
-	FMOVQ 5376(R8), F29
-	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
-	VBSL V29.B16, V6.B16, V0.B16
-	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
-	VBSL V29.B16, V7.B16, V1.B16
-	WORD $0x4e30d754 // fadd v20.4s, v26.4s, v16.4s
-	WORD $0x4e31d755 // fadd v21.4s, v26.4s, v17.4s
-	WORD $0x4ebad68e // fsub v14.4s, v20.4s, v26.4s
-	WORD $0x4ebad6af // fsub v15.4s, v21.4s, v26.4s
-	WORD $0x4eaed60e // fsub v14.4s, v16.4s, v14.4s
-	WORD $0x4eafd62f // fsub v15.4s, v17.4s, v15.4s
-	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
-	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
-	WORD $0x6e34ff4e // fdiv v14.4s, v26.4s, v20.4s
-	WORD $0x6e35ff4f // fdiv v15.4s, v26.4s, v21.4s
-	WORD $0x6e2edd90 // fmul v16.4s, v12.4s, v14.4s
-	WORD $0x6e2fddb1 // fmul v17.4s, v13.4s, v15.4s
-	WORD $0x4eb4ce0c // fmls v12.4s, v16.4s, v20.4s
-	WORD $0x4eb5ce2d // fmls v13.4s, v17.4s, v21.4s
-	WORD $0x4ea6ce0c // fmls v12.4s, v16.4s, v6.4s
-	WORD $0x4ea7ce2d // fmls v13.4s, v17.4s, v7.4s
-	WORD $0x4e20d580 // fadd v0.4s, v12.4s, v0.4s
-	WORD $0x4e21d5a1 // fadd v1.4s, v13.4s, v1.4s
-	WORD $0x6e2edc0e // fmul v14.4s, v0.4s, v14.4s
-	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
-	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
-	WORD $0x6e2fdcaf // fmul v15.4s, v5.4s, v15.4s
-	WORD $0x4e30cc4e // fmla v14.4s, v2.4s, v16.4s
-	WORD $0x4e31cc6f // fmla v15.4s, v3.4s, v17.4s
-	FMOVQ 5408(R8), F28
-	WORD $0x6ebce510 // fcmgt v16.4s, v8.4s, v28.4s
-	WORD $0x6ebce531 // fcmgt v17.4s, v9.4s, v28.4s
-	FMOVQ 5344(R8), F29
-	WORD $0x6ea8e7a8 // fcmgt v8.4s, v29.4s, v8.4s
-	WORD $0x6ea9e7a9 // fcmgt v9.4s, v29.4s, v9.4s
-	FMOVQ 5472(R8), F28
-	VBSL V26.B16, V28.B16, V8.B16
-	VBSL V26.B16, V28.B16, V9.B16
-	FMOVQ 5376(R8), F29
-	VBSL V29.B16, V8.B16, V16.B16
-	VBSL V29.B16, V9.B16, V17.B16
-	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	VORR V18.B16, V16.B16, V18.B16
-	VORR V19.B16, V17.B16, V19.B16
-	FSTPQ.P (F18, F19), 32(R4)
-	SUB $8, R3
-	CBNZ R3, geluTanh_loop
-	RET
+	WORD $0x4e28cd0c // fmla v12.4s, v8.4s, v8.4s
+	WORD $0x4e29cd2d // fmla v13.4s, v9.4s, v9.4s
+	FMOVQ 8864(R8), F30
+	WORD $0x6e2adfce // fmul v14.4s, v30.4s, v10.4s
+	WORD $0x6e2bdfcf // fmul v15.4s, v30.4s, v11.4s
+	FMOVQ 8864(R8), F30
+	VMOV V14.B16, V16.B16
+	VMOV V15.B16, V17.B16
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
+	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
+	FMOVQ 8896(R8), F30
+	WORD $0x4e2acfd0 // fmla v16.4s, v30.4s, v10.4s
+	WORD $0x4e2bcfd1 // fmla v17.4s, v30.4s, v11.4s
+	FMOVQ 8864(R8), F30
+	WORD $0x4e2ccfd0 // fmla v16.4s, v30.4s, v12.4s
+	WORD $0x4e2dcfd1 // fmla v17.4s, v30.4s, v13.4s
+	FMOVQ 8928(R8), F30
+	WORD $0x4e2ef7cc // fmax v12.4s, v30.4s, v14.4s
+	WORD $0x4e2ff7cd // fmax v13.4s, v30.4s, v15.4s
+	FMOVQ 8928(R8), F30
+	WORD $0x4eaef7ce // fmin v14.4s, v30.4s, v14.4s
+	WORD $0x4eaff7cf // fmin v15.4s, v30.4s, v15.4s
+	WORD $0x4e2ed58a // fadd v10.4s, v12.4s, v14.4s
+	WORD $0x4e2fd5ab // fadd v11.4s, v13.4s, v15.4s
+	WORD $0x4eacd54c // fsub v12.4s, v10.4s, v12.4s
+	WORD $0x4eadd56d // fsub v13.4s, v11.4s, v13.4s
+	WORD $0x4eacd5cc // fsub v12.4s, v14.4s, v12.4s
+	WORD $0x4eadd5ed // fsub v13.4s, v15.4s, v13.4s
+	FMOVQ 8960(R8), F31
+	WORD $0x4e3fd610 // fadd v16.4s, v16.4s, v31.4s
+	WORD $0x4e3fd631 // fadd v17.4s, v17.4s, v31.4s
+	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
+	WORD $0x4e31d5b1 // fadd v17.4s, v13.4s, v17.4s
+	WORD $0x6e2add0c // fmul v12.4s, v8.4s, v10.4s
+	WORD $0x6e2bdd2d // fmul v13.4s, v9.4s, v11.4s
+	VMOV V12.B16, V14.B16
+	VMOV V13.B16, V15.B16
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	WORD $0x4e2acd0e // fmla v14.4s, v8.4s, v10.4s
+	WORD $0x4e2bcd2f // fmla v15.4s, v9.4s, v11.4s
+	WORD $0x4e30cd0e // fmla v14.4s, v8.4s, v16.4s
+	WORD $0x4e31cd2f // fmla v15.4s, v9.4s, v17.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x4e2cf7d0 // fmax v16.4s, v30.4s, v12.4s
+	WORD $0x4e2df7d1 // fmax v17.4s, v30.4s, v13.4s
+	FMOVQ 4896(R8), F31
+	FMOVQ 4800(R8), F10
+	VMOV V10.B16, V11.B16
+	WORD $0x4e3fce0a // fmla v10.4s, v16.4s, v31.4s
+	WORD $0x4e3fce2b // fmla v11.4s, v17.4s, v31.4s
+	FMOVQ 4800(R8), F31
+	WORD $0x4ebfd552 // fsub v18.4s, v10.4s, v31.4s
+	WORD $0x4ebfd573 // fsub v19.4s, v11.4s, v31.4s
+	FMOVQ 4960(R8), F31
+	VMOV V16.B16, V20.B16
+	VMOV V17.B16, V21.B16
+	WORD $0x4ebfce54 // fmls v20.4s, v18.4s, v31.4s
+	WORD $0x4ebfce75 // fmls v21.4s, v19.4s, v31.4s
+	FMOVQ 4928(R8), F31
+	WORD $0x4ebfce54 // fmls v20.4s, v18.4s, v31.4s
+	WORD $0x4ebfce75 // fmls v21.4s, v19.4s, v31.4s
+	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
+	WORD $0x4e2fd6af // fadd v15.4s, v21.4s, v15.4s
+	FMOVQ 5184(R8), F30
+	VTBL V30.B16, [V10.B16], V20.B16
+	VSHL $2, V20.B16, V20.B16
+	VTBL V30.B16, [V11.B16], V21.B16
+	VSHL $2, V21.B16, V21.B16
+	FMOVQ 5216(R8), F30
+	VAND V30.B16, V20.B16, V20.B16
+	VAND V30.B16, V21.B16, V21.B16
+	FMOVQ 5248(R8), F30
+	VORR V30.B16, V20.B16, V20.B16
+	VORR V30.B16, V21.B16, V21.B16
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
+	FMOVQ 4992(R8), F30
+	FMOVQ 5024(R8), F22
+	VMOV V22.B16, V23.B16
+	WORD $0x4e2ecfd6 // fmla v22.4s, v30.4s, v14.4s
+	WORD $0x4e2fcfd7 // fmla v23.4s, v30.4s, v15.4s
+	FMOVQ 5056(R8), F24
+	VMOV V24.B16, V25.B16
+	WORD $0x4e2eced8 // fmla v24.4s, v22.4s, v14.4s
+	WORD $0x4e2fcef9 // fmla v25.4s, v23.4s, v15.4s
+	FMOVQ 4736(R8), F30
+	FMOVQ 4752(R8), F31
+	VTBL V20.B16, [V30.B16, V31.B16], V22.B16
+	VTBL V21.B16, [V30.B16, V31.B16], V23.B16
+	WORD $0x4e36d5d6 // fadd v22.4s, v14.4s, v22.4s
+	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
+	WORD $0x4e38ce56 // fmla v22.4s, v18.4s, v24.4s
+	WORD $0x4e39ce77 // fmla v23.4s, v19.4s, v25.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6eb0e7f0 // fcmgt v16.4s, v31.4s, v16.4s
+	WORD $0x6eb1e7f1 // fcmgt v17.4s, v31.4s, v17.4s
+	FMOVQ 5440(R8), F31
+	WORD $0x4e3fd558 // fadd v24.4s, v10.4s, v31.4s
+	WORD $0x4e3fd579 // fadd v25.4s, v11.4s, v31.4s
+	VBSL V10.B16, V24.B16, V16.B16
+	VBSL V11.B16, V25.B16, V17.B16
+	FMOVQ 4768(R8), F30
+	FMOVQ 4784(R8), F31
+	VTBL V20.B16, [V30.B16, V31.B16], V20.B16
+	VTBL V21.B16, [V30.B16, V31.B16], V21.B16
+	VSHL $20, V16.S4, V16.S4
+	VSHL $20, V17.S4, V17.S4
+	VADD V16.S4, V20.S4, V16.S4
+	VADD V17.S4, V21.S4, V17.S4
+	VMOV V16.B16, V20.B16
+	VMOV V17.B16, V21.B16
+	WORD $0x4e36ce14 // fmla v20.4s, v16.4s, v22.4s
+	WORD $0x4e37ce35 // fmla v21.4s, v17.4s, v23.4s
+	WORD $0x4eb4d60a // fsub v10.4s, v16.4s, v20.4s
+	WORD $0x4eb5d62b // fsub v11.4s, v17.4s, v21.4s
+	WORD $0x4e36ce0a // fmla v10.4s, v16.4s, v22.4s
+	WORD $0x4e37ce2b // fmla v11.4s, v17.4s, v23.4s
+	FMOVQ 5536(R8), F31
+	VAND V31.B16, V12.B16, V12.B16
+	VAND V31.B16, V13.B16, V13.B16
+	FMOVQ 5312(R8), F31
+	VAND V31.B16, V2.B16, V22.B16
+	VAND V31.B16, V3.B16, V23.B16
+	VORR V22.B16, V12.B16, V12.B16
+	VORR V23.B16, V13.B16, V13.B16
+	FMOVQ 5760(R8), F31
+	WORD $0x4ea0a850 // cmlt v16.4s, v2.4s, #0
+	VBSL V31.B16, V20.B16, V16.B16
+	WORD $0x4ea0a871 // cmlt v17.4s, v3.4s, #0
+	VBSL V31.B16, V21.B16, V17.B16
+	FMOVQ 5376(R8), F31
+	WORD $0x4ea0a842 // cmlt v2.4s, v2.4s, #0
+	VBSL V31.B16, V10.B16, V2.B16
+	WORD $0x4ea0a863 // cmlt v3.4s, v3.4s, #0
+	VBSL V31.B16, V11.B16, V3.B16
+	FMOVQ 5280(R8), F30
+	WORD $0x4e34d7d8 // fadd v24.4s, v30.4s, v20.4s
+	WORD $0x4e35d7d9 // fadd v25.4s, v30.4s, v21.4s
+	FMOVQ 5280(R8), F31
+	WORD $0x4ebfd712 // fsub v18.4s, v24.4s, v31.4s
+	WORD $0x4ebfd733 // fsub v19.4s, v25.4s, v31.4s
+	WORD $0x4eb2d692 // fsub v18.4s, v20.4s, v18.4s
+	WORD $0x4eb3d6b3 // fsub v19.4s, v21.4s, v19.4s
+	WORD $0x4e2ad64a // fadd v10.4s, v18.4s, v10.4s
+	WORD $0x4e2bd66b // fadd v11.4s, v19.4s, v11.4s
+	FMOVQ 5280(R8), F30
+	WORD $0x6e38ffd2 // fdiv v18.4s, v30.4s, v24.4s
+	WORD $0x6e39ffd3 // fdiv v19.4s, v30.4s, v25.4s
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x6e33de35 // fmul v21.4s, v17.4s, v19.4s
+	WORD $0x4eb8ce90 // fmls v16.4s, v20.4s, v24.4s
+	WORD $0x4eb9ceb1 // fmls v17.4s, v21.4s, v25.4s
+	WORD $0x4eaace90 // fmls v16.4s, v20.4s, v10.4s
+	WORD $0x4eabceb1 // fmls v17.4s, v21.4s, v11.4s
+	WORD $0x4e22d602 // fadd v2.4s, v16.4s, v2.4s
+	WORD $0x4e23d623 // fadd v3.4s, v17.4s, v3.4s
+	WORD $0x6e32dc52 // fmul v18.4s, v2.4s, v18.4s
+	WORD $0x6e33dc73 // fmul v19.4s, v3.4s, v19.4s
+	WORD $0x6e32dd12 // fmul v18.4s, v8.4s, v18.4s
+	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
+	WORD $0x4e34ccd2 // fmla v18.4s, v6.4s, v20.4s
+	WORD $0x4e35ccf3 // fmla v19.4s, v7.4s, v21.4s
+	FMOVQ 5408(R8), F30
+	WORD $0x6ebee594 // fcmgt v20.4s, v12.4s, v30.4s
+	WORD $0x6ebee5b5 // fcmgt v21.4s, v13.4s, v30.4s
+	FMOVQ 5344(R8), F31
+	WORD $0x6eace7ec // fcmgt v12.4s, v31.4s, v12.4s
+	WORD $0x6eade7ed // fcmgt v13.4s, v31.4s, v13.4s
+	FMOVQ 5472(R8), F30
+	FMOVQ 5280(R8), F31
+	VBSL V31.B16, V30.B16, V12.B16
+	VBSL V31.B16, V30.B16, V13.B16
+	FMOVQ 5376(R8), F31
+	VBSL V31.B16, V12.B16, V20.B16
+	VBSL V31.B16, V13.B16, V21.B16
+	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
+	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
+	VORR V22.B16, V20.B16, V22.B16
+	VORR V23.B16, V21.B16, V23.B16
+	VBSL V0.B16, V22.B16, V4.B16
+	VBSL V1.B16, V23.B16, V5.B16
+	VMOV V4.B16, V0.B16
+	VMOV V5.B16, V1.B16
+	JMP geluTanh_near
 mish:
 	FMOVQ 4736(R8), F26
 	FMOVQ 4752(R8), F27
@@ -5131,8 +5276,8 @@ hardSwish:
 	FMOVQ 6752(R8), F10
 	FMOVQ 6528(R8), F11
 	FMOVQ 5376(R8), F12
-	FMOVQ 8384(R8), F13
-	FMOVQ 8416(R8), F14
+	FMOVQ 8992(R8), F13
+	FMOVQ 9024(R8), F14
 	FMOVQ 5312(R8), F15
 	FMOVQ 5280(R8), F16
 hardSwish_loop:
@@ -6210,32 +6355,108 @@ DATA values<>+8192(SB)/8, $0x31e97dfc31e97dfc
 DATA values<>+8200(SB)/8, $0x31e97dfc31e97dfc
 DATA values<>+8208(SB)/8, $0x31e97dfc31e97dfc
 DATA values<>+8216(SB)/8, $0x31e97dfc31e97dfc
-DATA values<>+8224(SB)/8, $0x3d9222793d922279
-DATA values<>+8232(SB)/8, $0x3d9222793d922279
-DATA values<>+8240(SB)/8, $0x3d9222793d922279
-DATA values<>+8248(SB)/8, $0x3d9222793d922279
-DATA values<>+8256(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8264(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8272(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8280(SB)/8, $0xc1f00000c1f00000
-DATA values<>+8288(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8296(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8304(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8312(SB)/8, $0x3124d8b53124d8b5
-DATA values<>+8320(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8328(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8336(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8344(SB)/8, $0x3fcc422a3fcc422a
-DATA values<>+8352(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8360(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8368(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8376(SB)/8, $0xb342bc9bb342bc9b
-DATA values<>+8384(SB)/8, $0xc0400000c0400000
-DATA values<>+8392(SB)/8, $0xc0400000c0400000
-DATA values<>+8400(SB)/8, $0xc0400000c0400000
-DATA values<>+8408(SB)/8, $0xc0400000c0400000
-DATA values<>+8416(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8424(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8432(SB)/8, $0x3e2aaaab3e2aaaab
-DATA values<>+8440(SB)/8, $0x3e2aaaab3e2aaaab
-GLOBL values<>(SB), RODATA|NOPTR, $8448
+DATA values<>+8224(SB)/8, $0x4046666640466666
+DATA values<>+8232(SB)/8, $0x4046666640466666
+DATA values<>+8240(SB)/8, $0x4046666640466666
+DATA values<>+8248(SB)/8, $0x4046666640466666
+DATA values<>+8256(SB)/8, $0x3e80020400000000
+DATA values<>+8264(SB)/8, $0x3f4003c83f0003ac
+DATA values<>+8272(SB)/8, $0x3fa001723f80002c
+DATA values<>+8280(SB)/8, $0x3fe002183fc00164
+DATA values<>+8288(SB)/8, $0x40100135400000c5
+DATA values<>+8296(SB)/8, $0x4030026a40200253
+DATA values<>+8304(SB)/8, $0x40500158404000be
+DATA values<>+8312(SB)/8, $0x4070009c406002dc
+DATA values<>+8320(SB)/8, $0x3a80a7313aa099fd
+DATA values<>+8328(SB)/8, $0xb9d6edaa39ab0c44
+DATA values<>+8336(SB)/8, $0xba5aa42dba5f7ef1
+DATA values<>+8344(SB)/8, $0xb8e0f951ba01aacc
+DATA values<>+8352(SB)/8, $0x397771033918f5a7
+DATA values<>+8360(SB)/8, $0x3923063c39650dd2
+DATA values<>+8368(SB)/8, $0x37eb1f4038b3e32e
+DATA values<>+8376(SB)/8, $0xb7dc6939b7220190
+DATA values<>+8384(SB)/8, $0x3b04273336a18704
+DATA values<>+8392(SB)/8, $0x3b4c8fe03b5213c9
+DATA values<>+8400(SB)/8, $0x39daebb03b004fba
+DATA values<>+8408(SB)/8, $0xbaaa2829ba4b849e
+DATA values<>+8416(SB)/8, $0xba69585fbaa2f93b
+DATA values<>+8424(SB)/8, $0xb91cf8cab9fc640f
+DATA values<>+8432(SB)/8, $0x39289f5438828073
+DATA values<>+8440(SB)/8, $0x3913ee3239374bcc
+DATA values<>+8448(SB)/8, $0xbc0d5825bc2726d5
+DATA values<>+8456(SB)/8, $0x39c40e94bb951d3f
+DATA values<>+8464(SB)/8, $0x3bc6d6513b8c9835
+DATA values<>+8472(SB)/8, $0x3b853ad63bbb4f1c
+DATA values<>+8480(SB)/8, $0x39f9a2a63b098379
+DATA values<>+8488(SB)/8, $0xba83eef3ba0fc99d
+DATA values<>+8496(SB)/8, $0xba651a88ba8a512f
+DATA values<>+8504(SB)/8, $0xb9c31cd9ba20b0c9
+DATA values<>+8512(SB)/8, $0xbc460904331873ee
+DATA values<>+8520(SB)/8, $0xbcbd4ec6bca8095a
+DATA values<>+8528(SB)/8, $0xbc59c05abca3eadf
+DATA values<>+8536(SB)/8, $0x39f020fdbbbc015a
+DATA values<>+8544(SB)/8, $0x3bbfd0413b8cec82
+DATA values<>+8552(SB)/8, $0x3b9aaadd3bbc3863
+DATA values<>+8560(SB)/8, $0x3b0eb6003b5ebf77
+DATA values<>+8568(SB)/8, $0x3a26b0893aa34bde
+DATA values<>+8576(SB)/8, $0x3d7842843d88d8a6
+DATA values<>+8584(SB)/8, $0x3cb08fab3d33bb9c
+DATA values<>+8592(SB)/8, $0xbc8d4e87b9d7d70a
+DATA values<>+8600(SB)/8, $0xbcef224ebcdaee63
+DATA values<>+8608(SB)/8, $0xbcaef87abcd9f48a
+DATA values<>+8616(SB)/8, $0xbc26a86cbc7d289a
+DATA values<>+8624(SB)/8, $0xbb5ae350bbc831ae
+DATA values<>+8632(SB)/8, $0xba41ee3abad8ec4f
+DATA values<>+8640(SB)/8, $0x3d46daf22d9a96b1
+DATA values<>+8648(SB)/8, $0x3de75b963db4c5dd
+DATA values<>+8656(SB)/8, $0x3de8c1d33df73082
+DATA values<>+8664(SB)/8, $0x3d9a455b3dc60371
+DATA values<>+8672(SB)/8, $0x3d13c8bc3d5ddc40
+DATA values<>+8680(SB)/8, $0x3c50a99b3cb684db
+DATA values<>+8688(SB)/8, $0x3b54de773bdc0ec4
+DATA values<>+8696(SB)/8, $0x3a163b573abbc6dd
+DATA values<>+8704(SB)/8, $0xbec5f1a7becc422a
+DATA values<>+8712(SB)/8, $0xbe9a0acdbeb428d0
+DATA values<>+8720(SB)/8, $0xbe3b07d0be7792c6
+DATA values<>+8728(SB)/8, $0xbdb18766be04e1b0
+DATA values<>+8736(SB)/8, $0xbd030ebabd5ecd6a
+DATA values<>+8744(SB)/8, $0xbc13702fbc901445
+DATA values<>+8752(SB)/8, $0xbaf3ce04bb8bc0de
+DATA values<>+8760(SB)/8, $0xb98d2965ba4281cf
+DATA values<>+8768(SB)/8, $0x3ecd763b3f000000
+DATA values<>+8776(SB)/8, $0x3e68248b3e9dfa90
+DATA values<>+8784(SB)/8, $0x3dd8b8763e229e3c
+DATA values<>+8792(SB)/8, $0x3d244bd63d891b64
+DATA values<>+8800(SB)/8, $0x3c4609113cb9f269
+DATA values<>+8808(SB)/8, $0x3b37f7273bc5a177
+DATA values<>+8816(SB)/8, $0x39fcf8503a9ee50f
+DATA values<>+8824(SB)/8, $0x38752ff239387907
+DATA values<>+8832(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8840(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8848(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8856(SB)/8, $0xc1f00000c1f00000
+DATA values<>+8864(SB)/8, $0x3d9222793d922279
+DATA values<>+8872(SB)/8, $0x3d9222793d922279
+DATA values<>+8880(SB)/8, $0x3d9222793d922279
+DATA values<>+8888(SB)/8, $0x3d9222793d922279
+DATA values<>+8896(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8904(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8912(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8920(SB)/8, $0x3124d8b53124d8b5
+DATA values<>+8928(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8936(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8944(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8952(SB)/8, $0x3fcc422a3fcc422a
+DATA values<>+8960(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8968(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8976(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8984(SB)/8, $0xb342bc9bb342bc9b
+DATA values<>+8992(SB)/8, $0xc0400000c0400000
+DATA values<>+9000(SB)/8, $0xc0400000c0400000
+DATA values<>+9008(SB)/8, $0xc0400000c0400000
+DATA values<>+9016(SB)/8, $0xc0400000c0400000
+DATA values<>+9024(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9032(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9040(SB)/8, $0x3e2aaaab3e2aaaab
+DATA values<>+9048(SB)/8, $0x3e2aaaab3e2aaaab
+GLOBL values<>(SB), RODATA|NOPTR, $9056
