@@ -70,7 +70,7 @@ func checkMul[T Float](t testing.TB, s isa, rng *rand.Rand, m, n, k int, special
 			for _, bias := range biases {
 				want := wantMul(s, a.v, lda, b.v, bias, m, n, k, lanes, relu)
 				c := newGuarded[T](max(0, (m-1)*ldc+n), off)
-				if w.mul(c.v, ldc, a.v, lda, m, bias, relu, nil); m > 0 && n > 0 {
+				if w.mul(c.v, ldc, a.v, lda, m, bias, relu, aheadOf(c.v)); m > 0 && n > 0 {
 					compare(t, fmt.Sprintf("%v m %d n %d k %d relu %v bias %v", s, m, n, k, relu, bias != nil), c.v, ldc, want, m, n)
 				}
 				c.check(t)

@@ -16,7 +16,7 @@ type program[T kernel.Float] struct {
 	want    []*graph.Value
 	steps   []operator.Step[T]
 	relus   map[*graph.Node]bool // products that apply a Relu, too
-	takers  map[*graph.Value]int // nodes that move an input to its tensor themselves
+	takers  map[*graph.Value]taker[T]
 	consts  map[*graph.Value]operator.Operand[T]
 	max     int64
 	perRow  int64 // bytes of arena per row
@@ -33,7 +33,7 @@ func prepare[T kernel.Float](g *graph.Graph, plan *runPlan, want []*graph.Value,
 	var rectified map[*graph.Node]*graph.Node
 	if !o.Apart {
 		rectified = plan.rectified(want)
-		p.takers = plan.takers(g.Inputs, want)
+		p.takers = takersOf[T](plan.takers(g.Inputs, want))
 	}
 	for _, n := range plan.nodes {
 		if from := rectified[n]; from != nil {

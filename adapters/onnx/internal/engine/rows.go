@@ -24,13 +24,13 @@ func (a *arena[T]) load(v *graph.Value, src []float64) error {
 	}
 	taker, taken := a.takers[v]
 	if taken {
-		a.execs[taker].Source.Rows = nil
+		a.execs[taker.node].Source.Rows = nil
 	}
 	if own := a.View(v); own != nil && len(src) > 0 && &own[0] == &src[0] {
 		return nil // written there, and rounded, by the caller
 	}
 	if taken {
-		a.execs[taker].Source = operator.Source[T]{Rows: src, Enter: entering[T](v.RoundedTo())}
+		a.execs[taker.node].Source = operator.Source[T]{Rows: src, Enter: taker.enter}
 		return nil
 	}
 	if v.Type == graph.String {

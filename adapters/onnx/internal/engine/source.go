@@ -4,7 +4,22 @@ import (
 	"slices"
 
 	"github.com/pho-go/pho/adapters/onnx/internal/graph"
+	"github.com/pho-go/pho/internal/kernel"
 )
+
+// taker is the number of a node that moves an input to its tensor itself, and how.
+type taker[T kernel.Float] struct {
+	node  int
+	enter func(dst []T, src []float64)
+}
+
+func takersOf[T kernel.Float](nodes map[*graph.Value]int) map[*graph.Value]taker[T] {
+	out := map[*graph.Value]taker[T]{}
+	for v, node := range nodes {
+		out[v] = taker[T]{node, entering[T](v.RoundedTo())}
+	}
+	return out
+}
 
 // takers finds, for inputs that one product alone reads, the number of its node: it takes
 // their rows from memory while it multiplies others.
